@@ -1,0 +1,66 @@
+# Makefile: the ways in. What they do is in tools/ and in the Makefiles of the
+# parts. PG_CONFIG=/path/to/pg_config chooses the PostgreSQL; the default is
+# the newest installed.
+
+CHOOSE_POSTGRES = PG_CONFIG=$$(tools/find-pg-config) && export PG_CONFIG
+SHELL_SCRIPTS = $(shell grep -lE '^\#(!/bin/bash| shellcheck)' tools/* .ci/*)
+PYTHON_TOOLS = tools/check-layers
+
+.DEFAULT_GOAL = help
+.NOTPARALLEL:
+MAKEFLAGS += --no-print-directory
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@echo "PG_CONFIG=/path/to/pg_config chooses the PostgreSQL."
+
+demo: ## install what is missing, measure, write report/index.html
+	@tools/install-packages demo
+	@tools/make-venv run
+	@$(MAKE) build
+	.venv/bin/tollfree demo
+
+test: ## run every test, after installing what they need
+	@tools/install-packages test
+	@tools/make-venv dev
+	@$(MAKE) lint build build-clang
+	@$(CHOOSE_POSTGRES) && tools/run-tests unit extension database browser
+
+test-db: build ## run the tests that need a PostgreSQL server, only those
+	@tools/make-venv dev
+	@$(CHOOSE_POSTGRES) && tools/run-tests extension database
+
+build: ## build the link, the clients and the private PostgreSQL with our extensions
+	@tools/make-venv run
+	@$(CHOOSE_POSTGRES) && .venv/bin/python -m tollfree.stage
+
+build-clang: ## compile the link and the clients with clang too, for its warnings
+	@$(CHOOSE_POSTGRES) && \
+	$(MAKE) -C link CC=clang BUILDDIR=$(CURDIR)/build/clang/link && \
+	$(MAKE) -C clients/txprobe CC=clang BUILDDIR=$(CURDIR)/build/clang/clients \
+		PG_CONFIG="$$PG_CONFIG"
+
+lint: ## check types, style, layout and the direction of dependencies
+	@tools/make-venv dev
+	cd lab && ../.venv/bin/ruff check . $(addprefix ../,$(PYTHON_TOOLS))
+	cd lab && ../.venv/bin/mypy
+	cd lab && ../.venv/bin/mypy $(addprefix ../,$(PYTHON_TOOLS))
+	tools/check-layers
+	tools/format --check
+	@if command -v shellcheck >/dev/null; then \
+		shellcheck --external-sources --source-path=SCRIPTDIR $(SHELL_SCRIPTS); \
+	else \
+		echo "shell scripts NOT CHECKED: there is no shellcheck; tools/install-packages test"; \
+	fi
+
+bench: build ## measure what the lab itself adds to a case
+	@$(CHOOSE_POSTGRES) && .venv/bin/python lab/benchmarks/own_cost.py
+
+format: ## lay out the C and Python sources
+	@tools/make-venv dev
+	tools/format
+
+clean: ## remove what was built and reported; not the lab's data
+	rm -rf build report
+
+.PHONY: help demo test test-db build build-clang bench lint format clean

@@ -1,0 +1,118 @@
+"""tools/check-layers finds what points the wrong way, and nothing else."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tollfree.paths import CHECKOUT
+
+CHECKER = CHECKOUT / "tools" / "check-layers"
+
+CLEAN_TREE = {
+    "lab/src/tollfree/__init__.py": "__version__ = '0'\n",
+    "lab/src/tollfree/errors.py": "import os\n",
+    "lab/src/tollfree/store.py": "from tollfree import __version__\nfrom . import errors\n",
+    "lab/src/tollfree/suites/__init__.py": "from tollfree.suites.fdw import Suite\n",
+    "lab/src/tollfree/suites/fdw.py": "from ..store import Store\n",
+    "lab/src/tollfree/cli.py": "import tollfree.suites\n",
+    "link/src/queue.h": "",
+    "link/src/main.c": '#include <stdio.h>\n#include "queue.h"\n',
+    "clients/probe/main.c": "#include <libpq-fe.h>\n",
+    "extensions/one/core/scan.h": "#include <stdint.h>\n",
+    "extensions/one/vector/batch.c": '#include "../core/scan.h"\n#include <string.h>\n',
+    "extensions/one/glue/plan.c": '#include "postgres.h"\n#include "core/scan.h"\n',
+    "extensions/two/src/plan.c": '#include "postgres.h"\n#include "nodes/nodes.h"\n',
+}
+
+BREACHES = {
+    "upward": ("lab/src/tollfree/store.py", "from tollfree.cli import main\n", "above"),
+    "upward in the package's own name": (
+        "lab/src/tollfree/store.py",
+        "from tollfree import suites\n",
+        "above",
+    ),
+    "upward, relative": ("lab/src/tollfree/suites/fdw.py", "from .. import cli\n", "above"),
+    "upward, late": (
+        "lab/src/tollfree/errors.py",
+        "def late() -> None:\n    import tollfree.store\n",
+        "above",
+    ),
+    "no layer": ("lab/src/tollfree/novel.py", "", "has no layer"),
+    "core sees PostgreSQL": ("extensions/one/core/scan.c", '#include "postgres.h"\n', "only glue"),
+    "core sees PostgreSQL, in brackets": (
+        "extensions/one/core/scan.c",
+        "#  include <utils/numeric.h>\n",
+        "only glue",
+    ),
+    "vector sees PostgreSQL": ("extensions/one/vector/sum.c", '#include "fmgr.h"\n', "only glue"),
+    "core includes vector": (
+        "extensions/one/core/scan.c",
+        '#include "../vector/batch.h"\n',
+        "above",
+    ),
+    "core includes glue by name": ("extensions/one/core/scan.c", '#include "plan.h"\n', "above"),
+    "vector includes glue": ("extensions/one/vector/sum.c", '#include "glue/plan.h"\n', "above"),
+    "an extension includes another": (
+        "extensions/two/src/plan.c",
+        '#include "extensions/one/core/scan.h"\n',
+        "outside",
+    ),
+    "the link includes the lab": (
+        "link/src/main.c",
+        '#include "../../lab/native.h"\n',
+        "outside",
+    ),
+    "a client imports the lab": ("clients/psycopg/client.py", "import tollfree.store\n", "outside"),
+}
+
+TARGETS = ("extensions/one/vector/batch.h", "extensions/one/glue/plan.h", "lab/native.h")
+"""What breaching files include: it must exist, since what does not is not ours."""
+
+
+def build_tree(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def run_checker(root: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, CHECKER, "--root", root],
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        timeout=60,
+    )
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    build_tree(tmp_path, CLEAN_TREE | dict.fromkeys(TARGETS, ""))
+    return tmp_path
+
+
+def test_clean_tree_passes(tree: Path) -> None:
+    done = run_checker(tree)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "check-layers: 0 breaches\n", "")
+
+
+@pytest.mark.parametrize("name", BREACHES)
+def test_breach_is_named(tree: Path, name: str) -> None:
+    path, text, reason = BREACHES[name]
+    line = len(text.splitlines()) or 1
+    build_tree(tree, {path: text})
+    done = run_checker(tree)
+    assert done.returncode == 1
+    first, last = done.stdout.splitlines()
+    assert first.startswith(f"{path}:{line}: ")
+    assert reason in first
+    assert last == "check-layers: 1 breaches"
+
+
+def test_folder_that_is_no_checkout_is_refused(tmp_path: Path) -> None:
+    done = run_checker(tmp_path)
+    assert done.returncode == 2
+    assert str(tmp_path) in done.stderr
