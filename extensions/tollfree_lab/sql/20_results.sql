@@ -1,0 +1,186 @@
+/*
+ * What was run and what came of it, for all suites.
+ *
+ * A run belongs to one suite and freezes its list of cases (run_cases), so
+ * that it can be interrupted and resumed; each execution of a case adds one
+ * row to testresults and nothing is ever updated there or thrown away.
+ */
+CREATE TABLE suites
+(
+	suite		text PRIMARY KEY,
+	title		text NOT NULL,
+	judge		regproc		/* (run_cases, jsonb, text, text) returns text */
+);
+
+COMMENT ON COLUMN suites.judge IS
+'says why an execution is a failure: given the case, its figures and what its probe printed before and after, returns the reason or NULL';
+
+CREATE TABLE profiles
+(
+	suite		text NOT NULL REFERENCES suites,
+	profile		text NOT NULL CHECK (profile IN ('quick', 'full')),
+	rounds		int NOT NULL CHECK (rounds > 0),
+	seconds		int NOT NULL CHECK (seconds > 0),
+	scale		int NOT NULL CHECK (scale > 0),
+	PRIMARY KEY (suite, profile)
+);
+
+COMMENT ON TABLE profiles IS
+'how large a run is: rounds over all cases, seconds a case, scale of the data';
+
+CREATE TABLE runs
+(
+	run_id		int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	suite		text NOT NULL REFERENCES suites,
+	profile		text NOT NULL,
+	rounds		int NOT NULL CHECK (rounds > 0),
+	pattern		text NOT NULL DEFAULT '',
+	seed		int NOT NULL,
+	state		text NOT NULL DEFAULT 'running'
+		CHECK (state IN ('running', 'interrupted', 'complete')),
+	started		timestamptz NOT NULL DEFAULT clock_timestamp(),
+	ended		timestamptz,
+	host		jsonb NOT NULL DEFAULT '{}',
+	server		jsonb NOT NULL DEFAULT '{}',
+	version		text NOT NULL DEFAULT '',
+	FOREIGN KEY (suite, profile) REFERENCES profiles
+);
+
+COMMENT ON COLUMN runs.pattern IS
+'the regular expression that chose among the cases; empty for all';
+COMMENT ON COLUMN runs.seed IS
+'of the random order inside each round';
+COMMENT ON COLUMN runs.server IS
+'per instance: version and every setting that is not PostgreSQL''s default';
+
+CREATE TABLE run_cases
+(
+	run_id		int NOT NULL REFERENCES runs ON DELETE CASCADE,
+	testcase	text NOT NULL,
+	candidate	text NOT NULL,
+	baseline	text,
+	figure		text NOT NULL,
+	unit		text NOT NULL,
+	higher_is_better bool NOT NULL,
+	dims		jsonb NOT NULL,
+	argv		text[] NOT NULL,
+	env			text[] NOT NULL,
+	time_limit	interval NOT NULL,
+	format		text NOT NULL,
+	probe_argv	text[],
+	PRIMARY KEY (run_id, testcase)
+);
+
+COMMENT ON COLUMN run_cases.baseline IS
+'the case whose figure, in the same round, this one is divided by';
+COMMENT ON COLUMN run_cases.figure IS
+'which of the figures is the case''s value, or duration';
+COMMENT ON COLUMN run_cases.format IS
+'how its output is read: json, none, or a format of output_patterns';
+COMMENT ON COLUMN run_cases.probe_argv IS
+'command run before and after the case, for the suite''s judge';
+
+CREATE TABLE testresults
+(
+	run_id		int NOT NULL,
+	testcase	text NOT NULL,
+	iter		int NOT NULL CHECK (iter > 0),
+	ts			timestamptz NOT NULL DEFAULT clock_timestamp(),
+	state		text NOT NULL CHECK (state IN ('ok', 'failed', 'skipped')),
+	reason		text,
+	duration	float8,
+	value		float8,
+	figures		jsonb NOT NULL DEFAULT '{}',
+	user_us		int8,
+	system_us	int8,
+	peak_kb		int8,
+	exit_status	int,
+	term_signal	int,
+	argv		text[] NOT NULL,
+	env			text[] NOT NULL,
+	stdout		text,
+	stderr		text,
+	PRIMARY KEY (run_id, testcase, iter),
+	FOREIGN KEY (run_id, testcase) REFERENCES run_cases ON DELETE CASCADE,
+	/* what did not succeed never has a duration or a value */
+	CONSTRAINT duration_if_ok CHECK ((state = 'ok') = (duration IS NOT NULL)),
+	CONSTRAINT value_if_ok CHECK ((state = 'ok') = (value IS NOT NULL)),
+	CONSTRAINT reason_unless_ok CHECK ((state = 'ok') = (reason IS NULL))
+);
+
+COMMENT ON COLUMN testresults.duration IS
+'wall-clock seconds of the whole command';
+
+/*
+ * What remains to be done of each run, in order: rounds outermost, and inside
+ * a round a random order that its seed determines, so that it is the same
+ * after an interruption.
+ */
+CREATE VIEW remaining AS
+SELECT run_id, iter, testcase,
+	   row_number() OVER (PARTITION BY run_id
+						  ORDER BY iter, md5(concat_ws(':', seed, iter, testcase)))
+		   AS place
+FROM runs
+	CROSS JOIN LATERAL generate_series(1, rounds) AS iter
+	JOIN run_cases USING (run_id)
+	LEFT JOIN testresults USING (run_id, testcase, iter)
+WHERE testresults.run_id IS NULL;
+
+/*
+ * How to read the figures out of what a command printed: the first match of
+ * each pattern.  The format json takes the last line, one JSON object, whole.
+ */
+CREATE TABLE output_patterns
+(
+	format		text NOT NULL,
+	figure		text NOT NULL,
+	pattern		text NOT NULL,
+	PRIMARY KEY (format, figure)
+);
+
+CREATE FUNCTION read_figures(output_format text, output text)
+RETURNS jsonb
+LANGUAGE plpgsql STABLE
+AS $$
+DECLARE
+	figures		jsonb;
+BEGIN
+	IF output_format = 'none' THEN
+		RETURN '{}';
+	ELSIF output_format = 'json' THEN
+		RETURN (regexp_match(output, '([^\n]+)\n*$'))[1]::jsonb;
+	END IF;
+
+	SELECT jsonb_object_agg(p.figure, matched[1]::numeric)
+	INTO figures
+	FROM lab.output_patterns p
+		CROSS JOIN LATERAL regexp_match(output, p.pattern) AS matched
+	WHERE p.format = output_format AND matched IS NOT NULL;
+
+	/*
+	 * pgbench prints its rate without the time it took to connect; the rate
+	 * with it follows from what else it prints.
+	 */
+	IF output_format = 'pgbench' AND (figures->>'tps')::float8 > 0 THEN
+		figures := figures || jsonb_build_object('tps_including',
+			(figures->>'transactions')::float8
+			/ ((figures->>'transactions')::float8 / (figures->>'tps')::float8
+			   + (figures->>'connect_ms')::float8 / 1000));
+	END IF;
+	RETURN coalesce(figures, '{}');
+EXCEPTION
+	WHEN invalid_text_representation THEN
+		RETURN '{}';
+END
+$$;
+
+INSERT INTO output_patterns VALUES
+	('pgbench', 'transactions',
+	 'number of transactions actually processed: ([0-9]+)'),
+	('pgbench', 'failed', 'number of failed transactions: ([0-9]+)'),
+	('pgbench', 'retried', 'number of transactions retried: ([0-9]+)'),
+	('pgbench', 'retries', 'total number of retries: ([0-9]+)'),
+	('pgbench', 'latency_mean_ms', 'latency average = ([0-9.]+) ms'),
+	('pgbench', 'connect_ms', 'initial connection time = ([0-9.]+) ms'),
+	('pgbench', 'tps', 'tps = ([0-9.]+) ');

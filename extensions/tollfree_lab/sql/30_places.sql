@@ -1,0 +1,68 @@
+/*
+ * Where the lab's servers and links are.  The lab fills in addresses when it
+ * starts; a NULL address means that it is not up.
+ */
+CREATE TABLE instances
+(
+	instance	text PRIMARY KEY,
+	socket_host	text,
+	tcp_host	text,
+	port		int,
+	passfile	text
+);
+
+COMMENT ON COLUMN instances.tcp_host IS 'NULL when it has no TCP listener';
+
+INSERT INTO instances (instance) VALUES ('source'), ('external');
+
+/*
+ * The roads to the instance "source".  A link with a round trip runs through
+ * a proxy that delays and counts.
+ */
+CREATE TABLE links
+(
+	link		text PRIMARY KEY,
+	transport	text NOT NULL CHECK (transport IN ('ipc', 'tcp')),
+	rtt_us		int CHECK (rtt_us BETWEEN 0 AND 40000),
+	in_quick	bool NOT NULL DEFAULT true,
+	port		int,
+	control		text,
+	CHECK (transport = 'tcp' OR rtt_us IS NULL)
+);
+
+COMMENT ON COLUMN links.rtt_us IS
+'requested round trip in microseconds; NULL where there is no proxy';
+COMMENT ON COLUMN links.control IS
+'path of the socket where the proxy answers what it counted';
+
+COMMENT ON COLUMN links.in_quick IS
+'whether a quick run times transactions over it';
+
+INSERT INTO links (link, transport, rtt_us, in_quick) VALUES
+	('lcl:ipc', 'ipc', NULL, true),
+	('lcl:tcp', 'tcp', NULL, true),
+	('rmt:tcp:200us', 'tcp', 200, false),
+	('rmt:tcp:1000us', 'tcp', 1000, true),
+	('rmt:tcp:2000us', 'tcp', 2000, false);
+
+/* Returns the connection string to a database of an instance over its socket. */
+CREATE FUNCTION socket_conninfo(instance_name text, dbname text)
+RETURNS text
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT format('host=%s port=%s user=postgres dbname=%s',
+				  socket_host, port, dbname)
+	FROM instances WHERE instance = instance_name;
+END;
+
+/* Returns the connection string to a database of "source" over a link. */
+CREATE FUNCTION link_conninfo(link_name text, dbname text)
+RETURNS text
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT format('host=%s port=%s user=postgres dbname=%s',
+				  CASE transport WHEN 'ipc' THEN socket_host ELSE tcp_host END,
+				  coalesce(l.port, i.port), dbname)
+	FROM links l CROSS JOIN instances i
+	WHERE l.link = link_name AND i.instance = 'source';
+END;

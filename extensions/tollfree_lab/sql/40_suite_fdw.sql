@@ -1,0 +1,308 @@
+/*
+ * Suite fdw: what it costs to reach a pgbench database through a wrapper.
+ *
+ * The four databases of the published experiment: "source" holds the data;
+ * "localfdw" (same instance), "external" and "external_ro" (another instance)
+ * hold foreign tables on it.  A further wrapper is one more row in wrappers
+ * and gets databases of its own.
+ */
+CREATE TABLE wrappers
+(
+	wrapper		text PRIMARY KEY,
+	suffix		text NOT NULL UNIQUE,
+	server_options jsonb NOT NULL DEFAULT '{}'
+);
+
+COMMENT ON COLUMN wrappers.wrapper IS
+'name of the foreign-data wrapper and of the extension that brings it';
+COMMENT ON COLUMN wrappers.suffix IS
+'appended to the names of its databases; empty for PostgreSQL''s own';
+
+INSERT INTO wrappers VALUES ('postgres_fdw', '');
+
+CREATE TABLE fdw_targets
+(
+	target		text PRIMARY KEY,
+	kind		text NOT NULL CHECK (kind IN ('local', 'direct', 'foreign')),
+	instance	text NOT NULL REFERENCES instances,
+	dbname		text NOT NULL,
+	updatable	bool NOT NULL
+);
+
+COMMENT ON COLUMN fdw_targets.kind IS
+'local: asked over its socket; direct: asked over a link; foreign: asked through a wrapper';
+
+INSERT INTO fdw_targets VALUES
+	('local', 'local', 'source', 'source', true),
+	('local_again', 'local', 'source', 'source', true),
+	('direct', 'direct', 'source', 'source', true),
+	('FDW_local', 'foreign', 'source', 'localfdw', true),
+	('FDW_external', 'foreign', 'external', 'external', true),
+	('FDW_ext_ro', 'foreign', 'external', 'external_ro', false);
+
+CREATE TABLE fdw_benches
+(
+	bench		text PRIMARY KEY,
+	script		text NOT NULL,
+	pgbench_options text[] NOT NULL
+);
+
+/*
+ * Under REPEATABLE READ concurrent writers must expect serialization
+ * failures; they are retried until they succeed, and counted.
+ */
+INSERT INTO fdw_benches VALUES
+	('RO', 'ro', '{--select-only}'),
+	('RW', 'rw', '{--builtin=tpcb-like,--max-tries=0}'),
+	('PING', 'ping', '{}');
+
+CREATE TABLE fdw_clients (clients int PRIMARY KEY);
+INSERT INTO fdw_clients VALUES (1), (5);
+
+CREATE TABLE fdw_protocols (protocol text PRIMARY KEY);
+INSERT INTO fdw_protocols VALUES ('simple'), ('prepared');
+
+CREATE TABLE fdw_isolations (isolation text PRIMARY KEY, level text NOT NULL);
+INSERT INTO fdw_isolations VALUES
+	('rr', 'repeatable read'), ('rc', 'read committed');
+
+/*
+ * What is measured, with which program, and which figure is the value.
+ * pgbench's own per-transaction log times some transactions as 0, so latency
+ * is measured by a client of ours.
+ */
+CREATE TABLE fdw_measures
+(
+	measure		text PRIMARY KEY,
+	program		text NOT NULL,
+	format		text NOT NULL,
+	figure		text NOT NULL,
+	unit		text NOT NULL,
+	higher_is_better bool NOT NULL
+);
+
+INSERT INTO fdw_measures VALUES
+	('tps', 'pgbench', 'pgbench', 'tps_including', 'tps', true),
+	('latency', 'txprobe', 'json', 'latency_p50_us', 'us', false),
+	('flights', 'txprobe', 'json', 'flights_per_tx', 'flights', false);
+
+/* Every road that a target can be reached on, and its database there. */
+CREATE VIEW fdw_roads AS
+SELECT t.target, t.kind, t.instance, t.updatable, l.link, l.rtt_us, l.control, l.in_quick,
+	   w.wrapper,
+	   t.dbname || coalesce(w.suffix, '')
+	   || CASE WHEN t.kind = 'foreign' AND l.rtt_us IS NOT NULL
+			   THEN '_' || l.rtt_us || 'us' ELSE '' END AS dbname
+FROM fdw_targets t
+	JOIN links l
+		ON CASE t.kind
+			   WHEN 'local' THEN l.transport = 'ipc'
+			   WHEN 'direct' THEN true
+			   ELSE l.transport = 'tcp'
+					AND (l.rtt_us IS NULL OR t.target = 'FDW_external')
+		   END
+	LEFT JOIN wrappers w ON t.kind = 'foreign';
+
+/* The foreign databases that the cases need. */
+CREATE VIEW fdw_databases AS
+SELECT DISTINCT r.instance, r.dbname, r.wrapper, w.server_options, r.updatable,
+	   i.tcp_host AS server_host, coalesce(l.port, i.port) AS server_port
+FROM fdw_roads r
+	JOIN links l USING (link)
+	JOIN wrappers w USING (wrapper)
+	JOIN instances i ON i.instance = 'source';
+
+/*
+ * The crossing.  Throughput: every target at hand, and over every link with a
+ * delay beside asking directly.  Latency: where the road is short.  Flights:
+ * over two milliseconds, longer than any client thinks, so that what is not
+ * awaited is not counted.  Pings: every link, to store what its round trip
+ * really is.
+ */
+CREATE VIEW fdw_cases AS
+SELECT *,
+	   concat_ws(':', bench, target, coalesce(wrapper, 'none'), link, protocol,
+				 isolation, 'c' || clients, measure) AS testcase,
+	   CASE
+		   WHEN bench = 'PING' THEN link <> 'lcl:ipc'
+		   WHEN measure = 'flights' THEN kind = 'foreign'
+		   ELSE target <> 'local'
+	   END AS compared
+FROM fdw_benches
+	CROSS JOIN fdw_roads
+	CROSS JOIN fdw_clients
+	CROSS JOIN fdw_protocols
+	CROSS JOIN fdw_isolations
+	CROSS JOIN fdw_measures
+WHERE (bench <> 'RW' OR updatable)
+  AND CASE
+		  WHEN bench = 'PING' THEN
+			  measure = 'latency' AND kind = 'direct' AND clients = 1
+			  AND protocol = 'simple' AND isolation = 'rc'
+		  WHEN target = 'local_again' THEN
+			  measure = 'tps' AND protocol = 'simple' AND isolation = 'rr'
+		  WHEN measure = 'tps' THEN
+			  CASE WHEN rtt_us IS NULL THEN kind <> 'direct'
+				   ELSE clients = 1 AND isolation = 'rr' END
+		  WHEN measure = 'latency' THEN
+			  rtt_us IS NULL AND kind <> 'direct' AND updatable
+			  AND isolation = 'rr'
+		  WHEN measure = 'flights' THEN
+			  rtt_us = 2000 AND clients = 1 AND isolation = 'rr'
+	  END;
+
+/*
+ * The cases that a quick run has: the experiment's own (simple protocol,
+ * REPEATABLE READ), and one or two of every other kind.
+ */
+CREATE VIEW fdw_quick_cases AS
+SELECT testcase
+FROM fdw_cases
+WHERE CASE
+		  WHEN bench = 'PING' OR measure = 'flights' THEN true
+		  WHEN measure = 'latency' THEN
+			  clients = 1 AND protocol = 'simple' AND target <> 'FDW_local'
+		  WHEN rtt_us IS NOT NULL THEN
+			  in_quick AND protocol = 'simple' AND bench = 'RO'
+		  WHEN isolation = 'rc' THEN
+			  clients = 1 AND protocol = 'simple' AND bench = 'RO'
+			  AND target IN ('local', 'FDW_external')
+		  WHEN protocol = 'prepared' THEN
+			  clients = 1 AND bench = 'RO'
+			  AND target IN ('local', 'FDW_external')
+		  WHEN clients = 5 THEN
+			  target IN ('local', 'FDW_local', 'FDW_external')
+		  ELSE true
+	  END;
+
+/*
+ * What the judge compares: the sums that every pgbench transaction moves by
+ * the same amount, and some rows of the large table with their keys.  Asked
+ * through the target and of the source itself.
+ */
+CREATE FUNCTION fdw_probe_query()
+RETURNS text
+LANGUAGE sql IMMUTABLE
+RETURN 'SELECT h.n, h.s, t.s, b.s, a.n, a.s'
+	' FROM (SELECT count(*) AS n, coalesce(sum(delta), 0) AS s FROM pgbench_history) h,'
+	' (SELECT sum(tbalance) AS s FROM pgbench_tellers) t,'
+	' (SELECT sum(bbalance) AS s FROM pgbench_branches) b,'
+	' (SELECT count(*) AS n, sum(aid::int8 * (abalance + 1)) AS s'
+	' FROM pgbench_accounts WHERE aid <= 1000) a';
+
+CREATE VIEW fdw_testcases AS
+SELECT 'fdw'::text AS suite,
+	   p.profile,
+	   c.testcase,
+	   concat_ws(':', c.target, c.wrapper, c.link) AS candidate,
+	   base.testcase AS baseline,
+	   c.figure, c.unit, c.higher_is_better,
+	   jsonb_build_object('bench', c.bench, 'target', c.target,
+						  'wrapper', coalesce(c.wrapper, 'none'),
+						  'link', c.link, 'protocol', c.protocol,
+						  'isolation', c.isolation, 'clients', c.clients,
+						  'measure', c.measure) AS dims,
+	   CASE c.program
+		   WHEN 'pgbench' THEN
+			   ARRAY['pgbench', '--no-vacuum', '--time=' || p.seconds,
+					 '--client=' || c.clients, '--protocol=' || c.protocol]
+			   || c.pgbench_options || place.conninfo
+		   ELSE
+			   ARRAY['txprobe', '-c', place.conninfo, '--script', c.script,
+					 '--scale', p.scale::text, '--clients', c.clients::text,
+					 '--protocol', c.protocol]
+			   || CASE
+					  WHEN c.measure = 'flights' THEN
+						  ARRAY['--warmup', '10', '--transactions', '20',
+								'--control', c.control]
+					  WHEN c.bench = 'PING' THEN
+						  ARRAY['--warmup', '10', '--transactions', '200']
+					  ELSE ARRAY['--seconds', p.seconds::text]
+				  END
+	   END AS argv,
+	   ARRAY['PGOPTIONS=-c default_transaction_isolation='
+			 || replace(c.level, ' ', '\ '),
+			 'PGPASSFILE=' || source.passfile] AS env,
+	   make_interval(secs => p.seconds + 60) AS time_limit,
+	   c.format,
+	   CASE WHEN c.bench <> 'PING' THEN
+		   ARRAY['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d',
+				 socket_conninfo(c.instance, c.dbname), '-c', fdw_probe_query(),
+				 '-c', format('\connect ''%s''',
+							  socket_conninfo('source', 'source')),
+				 '-c', fdw_probe_query()]
+	   END AS probe_argv,
+	   p.profile = 'full'
+	   OR EXISTS (SELECT FROM fdw_quick_cases q WHERE q.testcase = c.testcase)
+		   AS chosen
+FROM fdw_cases c
+	JOIN profiles p ON p.suite = 'fdw'
+	JOIN instances source ON source.instance = 'source'
+	/* a road is compared with asking directly, on the same link if it is long */
+	LEFT JOIN fdw_cases base
+		ON c.compared
+		   AND (base.bench, base.clients, base.protocol, base.isolation, base.measure)
+			   = (c.bench, c.clients, c.protocol, c.isolation, c.measure)
+		   AND CASE
+				   WHEN c.bench = 'PING' THEN base.link = 'lcl:ipc'
+				   WHEN c.rtt_us IS NOT NULL AND c.kind = 'foreign' THEN
+					   base.target = 'direct' AND base.link = c.link
+				   ELSE base.target = 'local'
+			   END
+	CROSS JOIN LATERAL
+		(SELECT CASE c.kind
+					WHEN 'direct' THEN link_conninfo(c.link, c.dbname)
+					ELSE socket_conninfo(c.instance, c.dbname)
+				END AS conninfo) AS place;
+
+/*
+ * Returns why an execution does not count, or NULL.  The probe's two lines
+ * are what the target and what the source answer: rows and sum of the
+ * history, sums of tellers and branches, rows and sum of some accounts.
+ */
+CREATE FUNCTION fdw_judge(run_case run_cases, figures jsonb,
+						  before text, after text)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE
+AS $$
+DECLARE
+	old_lines	text[] := string_to_array(rtrim(before, E'\n'), E'\n');
+	new_lines	text[] := string_to_array(rtrim(after, E'\n'), E'\n');
+	old			text[] := string_to_array(old_lines[2], '|');
+	new			text[] := string_to_array(new_lines[2], '|');
+	committed	int8 := coalesce(figures->>'committed', figures->>'transactions');
+	written		int8;
+BEGIN
+	IF coalesce(committed, 0) = 0 THEN
+		RETURN 'no transaction was processed';
+	ELSIF (figures->>'failed')::int8 > 0 THEN
+		RETURN format('%s transactions failed', figures->>'failed');
+	ELSIF after IS NULL THEN
+		RETURN NULL;
+	ELSIF new_lines[1] IS DISTINCT FROM new_lines[2] THEN
+		RETURN format('the target answers %s where the source has %s',
+					  new_lines[1], new_lines[2]);
+	ELSIF run_case.dims->>'bench' = 'RO' AND old <> new THEN
+		RETURN format('a read-only run changed the data from %s to %s',
+					  old_lines[2], new_lines[2]);
+	ELSIF run_case.dims->>'bench' = 'RW' THEN
+		written := new[1]::int8 - old[1]::int8;
+		IF written <> committed THEN
+			RETURN format('%s transactions were reported, %s were written',
+						  committed, written);
+		ELSIF new[2] <> new[3] OR new[2] <> new[4] THEN
+			RETURN format('the sums of history, tellers and branches differ: %s',
+						  new_lines[2]);
+		END IF;
+	END IF;
+	RETURN NULL;
+END
+$$;
+
+INSERT INTO suites VALUES
+	('fdw', 'What it costs to reach a table through a foreign-data wrapper',
+	 'fdw_judge');
+
+INSERT INTO profiles VALUES
+	('fdw', 'quick', 3, 1, 10),
+	('fdw', 'full', 10, 10, 100);

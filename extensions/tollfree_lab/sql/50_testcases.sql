@@ -1,0 +1,30 @@
+/*
+ * Cases that are rows and nothing else: whatever a person wants timed
+ * repeatedly, checked and stored, without a suite of its own.
+ */
+CREATE TABLE custom_cases
+(
+	testcase	text PRIMARY KEY,
+	baseline	text,
+	argv		text[] NOT NULL,
+	env			text[] NOT NULL DEFAULT '{}',
+	time_limit	interval NOT NULL DEFAULT '1 minute',
+	format		text NOT NULL DEFAULT 'none'
+);
+
+INSERT INTO suites VALUES ('custom', 'Commands of your own');
+INSERT INTO profiles VALUES
+	('custom', 'quick', 3, 1, 1),
+	('custom', 'full', 10, 1, 1);
+
+/* Every case of every suite, once a profile; "chosen" ones are run. */
+CREATE VIEW testcases AS
+SELECT suite, profile, testcase, candidate, baseline, figure, unit,
+	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen
+FROM fdw_testcases
+UNION ALL
+SELECT 'custom', profile, testcase, testcase, baseline, 'duration', 's',
+	   false, '{}', argv, env, time_limit, format, NULL, true
+FROM custom_cases
+	CROSS JOIN profiles
+WHERE suite = 'custom';

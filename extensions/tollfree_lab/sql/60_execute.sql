@@ -1,0 +1,237 @@
+/*
+ * Opens a run: freezes the chosen cases whose names match the pattern.
+ * Returns its number.  The command line and exectestcases() both start here.
+ */
+CREATE FUNCTION start_run(suite_name text, profile_name text,
+						  round_count int DEFAULT NULL,
+						  name_pattern text DEFAULT '',
+						  order_seed int DEFAULT NULL)
+RETURNS int
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	new_run		int;
+BEGIN
+	INSERT INTO lab.runs (suite, profile, rounds, pattern, seed)
+	SELECT suite, profile, coalesce(round_count, rounds), name_pattern,
+		   coalesce(order_seed, (random() * 1e9)::int)
+	FROM lab.profiles
+	WHERE (suite, profile) = (suite_name, profile_name)
+	RETURNING run_id INTO new_run;
+	IF new_run IS NULL THEN
+		RAISE EXCEPTION 'there is no suite "%" with a profile "%"',
+			suite_name, profile_name
+			USING ERRCODE = 'undefined_object',
+				  HINT = 'See the table lab.profiles.';
+	END IF;
+
+	WITH wanted AS (
+		SELECT t.*, t.testcase ~ name_pattern AS matches
+		FROM lab.testcases t
+		WHERE (t.suite, t.profile) = (suite_name, profile_name)
+		  AND (t.chosen OR name_pattern <> '')
+	)
+	INSERT INTO lab.run_cases
+	SELECT new_run, testcase, candidate, baseline, figure, unit,
+		   higher_is_better, dims, argv, env, time_limit, format, probe_argv
+	FROM wanted
+	WHERE matches
+	   OR testcase IN (SELECT baseline FROM wanted WHERE matches);
+
+	IF NOT EXISTS (SELECT FROM lab.run_cases WHERE run_id = new_run) THEN
+		RAISE EXCEPTION 'no case of suite "%" matches "%"',
+			suite_name, name_pattern
+			USING ERRCODE = 'no_data_found',
+				  HINT = 'See the view lab.testcases for their names.';
+	END IF;
+	RETURN new_run;
+END
+$$;
+
+/*
+ * Takes the commands of a run's cases from the view again: the servers may
+ * have other addresses than when the run began.  The list of cases stays.
+ */
+CREATE FUNCTION refresh_commands(of_run int)
+RETURNS void
+LANGUAGE sql
+BEGIN ATOMIC
+	UPDATE run_cases c
+	SET argv = t.argv, env = t.env, probe_argv = t.probe_argv
+	FROM runs r JOIN testcases t USING (suite, profile)
+	WHERE r.run_id = of_run AND c.run_id = of_run AND t.testcase = c.testcase;
+END;
+
+/* Returns what a probe prints.  Raises an error when it fails. */
+CREATE FUNCTION run_probe(argv text[], env text[], time_limit interval)
+RETURNS text
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	done		record;
+BEGIN
+	IF argv IS NULL THEN
+		RETURN NULL;
+	END IF;
+	SELECT * INTO done FROM lab.run_command(argv, env, time_limit);
+	IF done.exit_status IS DISTINCT FROM 0 THEN
+		RAISE EXCEPTION 'the probe failed: %', trim(E'\n' FROM done.stderr)
+			USING ERRCODE = 'external_routine_exception';
+	END IF;
+	RETURN done.stdout;
+END
+$$;
+
+/*
+ * Runs one case of a run once and stores what became of it.  Returns the row.
+ *
+ * path, ldlibpath and classpath become PATH, LD_LIBRARY_PATH and CLASSPATH of
+ * the command.  A command that fails, is killed, exceeds its limit, prints
+ * no figure or is found wrong by the suite's judge is stored as failed.
+ */
+CREATE FUNCTION exectestcase(of_run int, case_name text, iteration int,
+							 path text, ldlibpath text DEFAULT '',
+							 classpath text DEFAULT '')
+RETURNS testresults
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	c			lab.run_cases;
+	places		text[] := ARRAY['PATH=' || path,
+								'LD_LIBRARY_PATH=' || ldlibpath,
+								'CLASSPATH=' || classpath,
+								'LC_ALL=C.UTF-8'];
+	before		text;
+	after		text;
+	done		record;
+	result		lab.testresults;
+BEGIN
+	SELECT * INTO c FROM lab.run_cases
+	WHERE run_id = of_run AND testcase = case_name;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION 'run % has no case "%"', of_run, case_name
+			USING ERRCODE = 'no_data_found';
+	END IF;
+
+	result.run_id := of_run;
+	result.testcase := case_name;
+	result.iter := iteration;
+	result.argv := c.argv;
+	result.env := places || c.env;
+	result.ts := clock_timestamp();
+	result.figures := '{}';
+	BEGIN
+		before := lab.run_probe(c.probe_argv, result.env, c.time_limit);
+		result.ts := clock_timestamp();
+		SELECT * INTO done
+		FROM lab.run_command(c.argv, result.env, c.time_limit);
+		after := lab.run_probe(c.probe_argv, result.env, c.time_limit);
+
+		result.user_us := done.user_us;
+		result.system_us := done.system_us;
+		result.peak_kb := done.peak_kb;
+		result.exit_status := done.exit_status;
+		result.term_signal := done.term_signal;
+		result.stdout := done.stdout;
+		result.stderr := done.stderr;
+		result.reason := lab.why_stopped(done.timed_out, done.exit_status,
+										 done.term_signal, done.stderr,
+										 c.time_limit);
+		IF result.reason IS NULL THEN
+			result.figures := lab.read_figures(c.format, done.stdout);
+			result.reason := lab.why_wrong(c, result.figures, before, after);
+		END IF;
+	EXCEPTION
+		/* what the case itself can cause; a cancel is not a failure of it */
+		WHEN undefined_file OR insufficient_privilege
+			OR invalid_parameter_value OR external_routine_exception THEN
+			result.reason := sqlerrm;
+	END;
+
+	result.state := CASE WHEN result.reason IS NULL THEN 'ok' ELSE 'failed' END;
+	IF result.state = 'ok' THEN
+		result.duration := done.wall_ns / 1e9;
+		result.value := CASE c.figure WHEN 'duration' THEN result.duration
+						ELSE (result.figures->>c.figure)::float8 END;
+	END IF;
+	INSERT INTO lab.testresults VALUES (result.*);
+	RETURN result;
+END
+$$;
+
+/* Returns how a command came to a bad end, or NULL. */
+CREATE FUNCTION why_stopped(timed_out bool, exit_status int, term_signal int,
+							stderr text, time_limit interval)
+RETURNS text
+LANGUAGE sql IMMUTABLE
+RETURN CASE
+	WHEN timed_out THEN format('exceeded its limit of %s', time_limit)
+	WHEN term_signal IS NOT NULL THEN
+		format('was killed by signal %s', term_signal)
+	WHEN exit_status <> 0 THEN
+		format('exit status %s: %s', exit_status,
+			   coalesce(nullif(left(trim(E'\n' FROM stderr), 500), ''),
+						'nothing on standard error'))
+END;
+
+/* Returns what is wrong with the outcome of a command that ended well, or NULL. */
+CREATE FUNCTION why_wrong(c run_cases, figures jsonb, before text, after text)
+RETURNS text
+LANGUAGE plpgsql STABLE
+AS $$
+DECLARE
+	suite_judge	regproc;
+	verdict		text;
+BEGIN
+	IF c.figure <> 'duration' AND figures->>c.figure IS NULL THEN
+		RETURN format('its output has no figure "%s"', c.figure);
+	END IF;
+	SELECT s.judge INTO suite_judge
+	FROM lab.runs JOIN lab.suites s USING (suite)
+	WHERE run_id = c.run_id;
+	IF suite_judge IS NOT NULL THEN
+		EXECUTE format('SELECT %s($1, $2, $3, $4)', suite_judge)
+			INTO verdict USING c, figures, before, after;
+	END IF;
+	RETURN verdict;
+END
+$$;
+
+/*
+ * Runs all cases of a suite outeriter times, set by set: each round runs every
+ * case once, in an order of its own.  Returns a row for each execution; the
+ * duration of a failed one is NULL.  All is stored when the statement ends; a
+ * run that must survive a crash is driven case by case instead, with
+ * start_run() and exectestcase(), as the command line does.
+ */
+CREATE FUNCTION exectestcases(path text, ldlibpath text, classpath text,
+							  outeriter int, suite_name text DEFAULT 'fdw',
+							  profile_name text DEFAULT 'quick',
+							  name_pattern text DEFAULT '')
+RETURNS TABLE (iter int, tcase text, dur float8)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	this_run	int := lab.start_run(suite_name, profile_name, outeriter,
+									 name_pattern);
+	next_case	record;
+	result		lab.testresults;
+BEGIN
+	FOR next_case IN
+		SELECT r.iter, r.testcase FROM lab.remaining r
+		WHERE r.run_id = this_run ORDER BY r.place
+	LOOP
+		result := lab.exectestcase(this_run, next_case.testcase,
+								   next_case.iter, path, ldlibpath, classpath);
+		iter := result.iter;
+		tcase := result.testcase;
+		dur := result.duration;
+		RETURN NEXT;
+	END LOOP;
+	UPDATE lab.runs SET state = 'complete', ended = clock_timestamp()
+	WHERE run_id = this_run;
+END
+$$;
+
+REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA lab FROM PUBLIC;
+REVOKE ALL ON SCHEMA lab FROM PUBLIC;

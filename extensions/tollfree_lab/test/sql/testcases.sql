@@ -1,0 +1,49 @@
+--
+-- The cases: what is crossed with what, and that every ratio has a baseline
+--
+SET search_path = lab;
+
+-- how many cases a full run of the suite has
+SELECT dims->>'bench' AS bench, dims->>'measure' AS measure, count(*),
+	   count(*) FILTER (WHERE baseline IS NOT NULL) AS compared
+FROM testcases WHERE suite = 'fdw' AND profile = 'full' AND chosen
+GROUP BY 1, 2 ORDER BY 1, 2;
+
+-- the published experiment's own, whose names tell what they are
+SELECT testcase FROM testcases
+WHERE suite = 'fdw' AND profile = 'full'
+  AND testcase ~ ':lcl:.*:simple:rr:c[15]:tps$'
+ORDER BY testcase COLLATE "C";
+
+-- names are unique, baselines exist, and are run whenever they are needed
+SELECT suite, profile, testcase FROM testcases
+GROUP BY 1, 2, 3 HAVING count(*) > 1;
+SELECT t.testcase FROM testcases t
+	LEFT JOIN testcases b
+		ON (b.suite, b.profile, b.testcase) = (t.suite, t.profile, t.baseline)
+WHERE t.baseline IS NOT NULL AND (b.testcase IS NULL OR t.chosen AND NOT b.chosen);
+SELECT testcase FROM testcases WHERE testcase = baseline;
+
+-- a further wrapper is one more row
+BEGIN;
+CREATE TEMP TABLE before AS
+	SELECT profile, testcase FROM testcases WHERE dims->>'wrapper' = 'postgres_fdw';
+INSERT INTO wrappers VALUES ('another_fdw', '_another');
+SELECT count(*) = (SELECT count(*) FROM before) AS as_many,
+	   bool_and(t.baseline IS NOT NULL) AS compared
+FROM testcases t WHERE dims->>'wrapper' = 'another_fdw';
+SELECT instance, dbname, updatable FROM fdw_databases
+WHERE wrapper = 'another_fdw' ORDER BY dbname COLLATE "C";
+ROLLBACK;
+
+-- a further link is one more row, too
+BEGIN;
+INSERT INTO links (link, transport, rtt_us) VALUES ('rmt:tcp:500us', 'tcp', 500);
+SELECT testcase, chosen FROM testcases
+WHERE profile = 'quick' AND dims->>'link' = 'rmt:tcp:500us'
+ORDER BY testcase COLLATE "C";
+ROLLBACK;
+
+-- a round trip beyond what the link can do is refused
+\set VERBOSITY terse
+INSERT INTO links (link, transport, rtt_us) VALUES ('rmt:tcp:1s', 'tcp', 1000000);
