@@ -1,0 +1,90 @@
+"""Runs as files: one JSON document that can be read back, or CSV tables for other programs.
+
+The JSON format has a version. FORMAT_VERSION 1: an object with `format`, `version`, `run`, `cases`
+and `results`, whose members are those of the dataclasses in `tollfree.store`.
+"""
+
+import csv
+import json
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from tollfree.errors import FileError
+from tollfree.store import Result, Run, RunCase, Store
+from tollfree.suites import suite_named
+from tollfree.suites.presentation import Findings, samples
+
+FORMAT = "tollfree-run"
+FORMAT_VERSION = 1
+
+
+def write_json(findings: Findings, path: Path) -> Path:
+    """Write a run as one JSON document to `path` and return it."""
+    document = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "run": asdict(findings.run),
+        "cases": [asdict(case) for case in findings.cases.values()],
+        "results": [asdict(result) for result in findings.results],
+    }
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(document, default=_plain, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    return path
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def read_json(path: Path) -> Findings:
+    """Return the run in a file that `write_json` wrote; raises `FileError` when it is none."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if (document["format"], document["version"]) != (FORMAT, FORMAT_VERSION):
+            raise ValueError(f"its format is {document['format']} {document['version']}")
+        run = Run(**_with_times(document["run"], "started", "ended"))
+        cases = [RunCase(**case) for case in document["cases"]]
+        results = [Result(**_with_times(result, "ts")) for result in document["results"]]
+    except OSError as error:
+        raise FileError(
+            f"cannot read {path}: {error.strerror}", "Check the name and its permissions."
+        ) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise FileError(
+            f"{path} is no run exported by tollfree: {error}",
+            f"Export one with `tollfree export --format json` (format version {FORMAT_VERSION}).",
+        ) from error
+    return Findings(run, {case.testcase: case for case in cases}, results)
+
+
+def _with_times(members: dict[str, Any], *names: str) -> dict[str, Any]:
+    times = {x: datetime.fromisoformat(members[x]) for x in names if members[x] is not None}
+    return members | times
+
+
+def write_csv(store: Store, run: Run, folder: Path) -> list[Path]:
+    """Write every execution to results.csv in `folder`, and the suite's own files beside it."""
+    raw = samples(Findings.of(store, run))
+    path = folder / "results.csv"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(raw.columns)
+            writer.writerows(raw.rows)
+        return [path, *suite_named(run.suite).export_files(store, run, folder)]
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> FileError:
+    return FileError(
+        f"cannot write {path}: {error.strerror}", "Name another place with --output, or free space."
+    )

@@ -1,0 +1,329 @@
+"""The lab: three private servers and the links between them, up or down.
+
+"source" holds the data that the roads lead to, "external" is the other server of the wrappers'
+experiment, and "lab" is the lab's own database, with every result. `Lab` knows which of their
+processes run, starts and stops them together, and stops what a killed command left behind.
+
+Only one command at a time may change a lab; it holds a lock for as long as it works. Commands that
+only read results need just the lab's own database (`Lab.database`).
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from tollfree.cluster import Cluster
+from tollfree.errors import LabStateError
+from tollfree.link import Link
+from tollfree.ports import LOOPBACK, reserved_ports
+from tollfree.postgres import Installation
+from tollfree.privileges import ServerUser
+from tollfree.stage import Stage, make_stage
+from tollfree.store import LinkPlace, Place, Store
+
+DATABASE = "lab"
+LAB_PORT = 5432
+"""Of the lab's own database: it has no TCP listener, so this only names its socket."""
+
+LAB_SETTINGS = {
+    # A killed command line takes the command in flight with it.
+    "client_connection_check_interval": "'500ms'",
+}
+
+
+@dataclass(frozen=True)
+class ProcessStatus:
+    """One server or link as `tollfree status` shows it."""
+
+    name: str
+    kind: str
+    address: str
+    pid: int | None
+
+
+@dataclass(frozen=True)
+class Ports:
+    """The TCP ports of a lab that is up, as kept in its state file."""
+
+    source: int
+    external: int
+    links: dict[int, int]
+    """Requested round trip in microseconds -> port."""
+    owner: int | None
+    """The process that will stop the lab when it ends; None after `tollfree up`."""
+
+
+class Lab:
+    """The lab of one PostgreSQL installation in one home."""
+
+    def __init__(self, installation: Installation, home: Path, user: ServerUser) -> None:
+        self.installation = installation
+        self.home = home
+        self.user = user
+        self.folder = home / installation.key
+        self._locked = False
+
+    @cached_property
+    def stage(self) -> Stage:
+        """The staged installation; made or brought up to date on first use."""
+        return make_stage(self.installation, self.home, self.user)
+
+    @property
+    def passfile(self) -> Path:
+        """What libpq reads the superuser's password for TCP from."""
+        return self.folder / "passfile"
+
+    @property
+    def _state_file(self) -> Path:
+        return self.folder / "lab.json"
+
+    def _cluster(self, name: str, port: int, *, listens: bool = False) -> Cluster:
+        settings = LAB_SETTINGS if name == "lab" else {}
+        return Cluster(
+            name,
+            self.folder / name,
+            self.folder / "run",
+            port,
+            self.stage,
+            self.user,
+            listens,
+            settings,
+        )
+
+    @cached_property
+    def own(self) -> Cluster:
+        """The cluster of the lab's own database."""
+        return self._cluster("lab", LAB_PORT)
+
+    def _ports(self) -> Ports | None:
+        try:
+            state = json.loads(self._state_file.read_text())
+        except FileNotFoundError:
+            return None
+        links = {int(rtt_us): port for rtt_us, port in state["links"].items()}
+        return Ports(state["source"], state["external"], links, state["owner"])
+
+    def source(self) -> Cluster:
+        """Return the cluster that holds the data; raises when the lab is down."""
+        return self._cluster("source", self._up_ports().source, listens=True)
+
+    def external(self) -> Cluster:
+        """Return the other cluster; raises when the lab is down."""
+        return self._cluster("external", self._up_ports().external)
+
+    def links(self) -> list[Link]:
+        """Return the links; raises when the lab is down."""
+        ports = self._up_ports()
+        return [
+            Link(
+                f"rmt:tcp:{rtt_us}us",
+                rtt_us,
+                port,
+                ports.source,
+                self.folder / "run" / f"link-{rtt_us}.control",
+                self.stage,
+                self.user,
+            )
+            for rtt_us, port in sorted(ports.links.items())
+        ]
+
+    def _up_ports(self) -> Ports:
+        ports = self._ports()
+        if ports is None:
+            raise LabStateError("the lab is not running", "Start it with `tollfree up`.")
+        return ports
+
+    # Locking
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the lab's lock; raises `LabStateError` at once when another command holds it."""
+        if self._locked:
+            yield
+            return
+        self.user.make_folder(self.home)
+        self.user.make_folder(self.folder)
+        path = self.folder / "lock"
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            self.user.own(path)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                holder = os.pread(descriptor, 32, 0).decode().strip() or "unknown"
+                raise LabStateError(
+                    f"another tollfree command (process {holder}) is using the lab"
+                    f" of PostgreSQL {self.installation.version}",
+                    "Wait until it has ended, or stop it with Ctrl-C.",
+                ) from None
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+            self._locked = True
+            yield
+        finally:
+            self._locked = False
+            os.close(descriptor)
+
+    # Up and down
+
+    def is_up(self) -> bool:
+        """Whether all of the lab's processes run."""
+        return self._ports() is not None and all(s.pid is not None for s in self.status())
+
+    def up(
+        self,
+        first_port: int | None = None,
+        *,
+        keep: bool = True,
+        round_trips_us: Sequence[int] = (),
+    ) -> None:
+        """Start everything, with a link for each further round trip in microseconds.
+
+        `keep` leaves it running when this process ends.
+
+        Raises `LabStateError` when it is up already. When it fails, it stops what it started.
+        """
+        with self.lock():
+            if self.is_up() and not self._is_orphaned():
+                raise LabStateError(
+                    f"the lab of PostgreSQL {self.installation.version} is already running",
+                    "Use it as it is (`tollfree status`), or stop it with `tollfree down`.",
+                )
+            self.down()
+            try:
+                self._start_all(first_port, None if keep else os.getpid(), round_trips_us)
+            except BaseException:
+                self.down()
+                raise
+
+    def _is_orphaned(self) -> bool:
+        ports = self._ports()
+        owner = ports.owner if ports else None
+        return owner is not None and not Path(f"/proc/{owner}").exists()
+
+    def _start_all(
+        self, first_port: int | None, owner: int | None, further_us: Sequence[int]
+    ) -> None:
+        self._start_own()
+        with self._connected_store() as store:
+            for rtt_us in further_us:
+                store.add_link(rtt_us)
+            round_trips = store.link_round_trips()
+            with reserved_ports(2 + len(round_trips), first_port) as free:
+                links = dict(zip(round_trips, free[2:], strict=True))
+                self._write_state(Ports(free[0], free[1], links, owner))
+                for cluster in (self.source(), self.external()):
+                    self._start_cluster(cluster)
+                for link in self.links():
+                    link.start()
+            self._register(store)
+
+    def _start_own(self) -> None:
+        if not self.own.is_running():
+            self._start_cluster(self.own)
+        with self.own.connect() as connection:
+            Store.create_database(connection, DATABASE)
+        with self._connected_store() as store:
+            store.install(self.stage.sharedir / "extension")
+
+    def _start_cluster(self, cluster: Cluster) -> None:
+        if not cluster.is_made:
+            cluster.make(self._password())
+        cluster.start()
+
+    def _password(self) -> str:
+        if self.passfile.exists():
+            return self.passfile.read_text().strip().rsplit(":", 1)[1]
+        password = secrets.token_urlsafe(24)
+        self.user.write_text(self.passfile, f"*:*:*:*:{password}\n")
+        return password
+
+    def _write_state(self, ports: Ports) -> None:
+        self.user.write_text(self._state_file, json.dumps(ports.__dict__))
+
+    def _register(self, store: Store) -> None:
+        source, external = self.source(), self.external()
+        places = [
+            Place("source", str(source.socket_folder), LOOPBACK, source.port, str(self.passfile)),
+            Place("external", str(external.socket_folder), None, external.port, None),
+        ]
+        store.register(places, [LinkPlace(x.name, x.port, str(x.control)) for x in self.links()])
+
+    def down(self) -> bool:
+        """Stop everything, also what a killed command left behind; return whether any ran."""
+        with self.lock():
+            ran = False
+            if self._ports() is not None:
+                processes: list[Cluster | Link] = [*self.links(), self.external(), self.source()]
+                for process in processes:
+                    ran = process.pid() is not None or ran
+                    process.stop()
+            ran = self.own.pid() is not None or ran
+            self.own.stop()
+            self._state_file.unlink(missing_ok=True)
+            return ran
+
+    def status(self) -> list[ProcessStatus]:
+        """Return every server and link of the lab with its process id, or None if it is down."""
+        own = self.own
+        rows = [ProcessStatus("lab", "server", str(own.socket_folder), own.pid())]
+        if self._ports() is not None:
+            source, external = self.source(), self.external()
+            rows += [
+                ProcessStatus("source", "server", f"{LOOPBACK}:{source.port}", source.pid()),
+                ProcessStatus(
+                    "external",
+                    "server",
+                    f"{external.socket_folder}:{external.port}",
+                    external.pid(),
+                ),
+            ]
+            rows += [
+                ProcessStatus(x.name, "link", f"{LOOPBACK}:{x.port}", x.pid()) for x in self.links()
+            ]
+        return rows
+
+    @contextmanager
+    def running(self, first_port: int | None = None) -> Iterator[None]:
+        """Have the lab up inside the context; stop it afterwards if it was not up before."""
+        with self.lock():
+            if self.is_up() and not self._is_orphaned():
+                yield
+                return
+            kept = (ports := self._ports()) is not None and ports.owner is None
+            self.up(first_port, keep=kept)
+            try:
+                yield
+            finally:
+                if not kept:
+                    self.down()
+
+    # The lab's own database
+
+    @contextmanager
+    def _connected_store(self) -> Iterator[Store]:
+        with self.own.connect(DATABASE) as connection:
+            yield Store(connection)
+
+    @contextmanager
+    def database(self) -> Iterator[Store]:
+        """Yield the store; start the lab's own server for it when it is not running."""
+        if self.own.is_running():
+            with self._connected_store() as store:
+                yield store
+            return
+        with self.lock():
+            self._start_own()
+            try:
+                with self._connected_store() as store:
+                    yield store
+            finally:
+                with contextlib.suppress(LabStateError):
+                    self.own.stop()

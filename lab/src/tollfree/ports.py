@@ -1,0 +1,69 @@
+"""TCP ports on loopback: finds free ones and says clearly when a wanted one is taken.
+
+A port is only ours once a server has bound it. Between the choice and the bind, `reserved_ports`
+holds a lock that every tollfree of this user takes, so two labs that start together do not choose
+the same ones; a stranger can still be faster, and then the server's own error says so.
+"""
+
+import fcntl
+import os
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tollfree.errors import LabStateError
+
+LOOPBACK = "127.0.0.1"
+FIRST_PORT = 54330
+LAST_PORT = 54999
+
+
+def is_free(port: int) -> bool:
+    """Return whether `port` on loopback can be bound now."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError:
+            return False
+    return True
+
+
+@contextmanager
+def reserved_ports(count: int, first: int | None = None) -> Iterator[list[int]]:
+    """Yield `count` free ports: `first` and those after it when given, else any.
+
+    Start the servers before leaving the context. Raises `LabStateError` when a wanted port is
+    taken or none are left.
+    """
+    lock_path = Path(tempfile.gettempdir()) / f"tollfree-ports-{os.geteuid()}.lock"
+    lock = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield _choose(count, first)
+    finally:
+        os.close(lock)
+
+
+def _choose(count: int, first: int | None) -> list[int]:
+    if first is not None:
+        wanted = list(range(first, first + count))
+        for port in wanted:
+            if not is_free(port):
+                raise LabStateError(
+                    f"port {port} on {LOOPBACK} is taken",
+                    f"Stop what listens there, or choose {count} free ports in a row with --port.",
+                )
+        return wanted
+    ports: list[int] = []
+    for port in range(FIRST_PORT, LAST_PORT + 1):
+        if is_free(port):
+            ports.append(port)
+        if len(ports) == count:
+            return ports
+    raise LabStateError(
+        f"fewer than {count} ports between {FIRST_PORT} and {LAST_PORT} are free on {LOOPBACK}",
+        "Stop what listens there, or choose a first port with --port.",
+    )

@@ -1,0 +1,122 @@
+"""Which PostgreSQL: finds an installation by its pg_config and knows where its parts are.
+
+PG_CONFIG in the environment chooses; `tools/find-pg-config` chooses otherwise (the newest
+installed, 15 or later). Nothing here starts a server.
+"""
+
+import hashlib
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from tollfree.errors import EnvironmentLacksError
+from tollfree.paths import CHECKOUT
+
+OLDEST_MAJOR = 15
+FINDER = CHECKOUT / "tools" / "find-pg-config"
+
+
+@dataclass(frozen=True)
+class Installation:
+    """One installed PostgreSQL."""
+
+    pg_config: Path
+    version: str
+    """As a person writes it: `15.20`, `18.1`, `19beta1`."""
+    major: int
+    bindir: Path
+    sharedir: Path
+    pkglibdir: Path
+    localedir: Path
+    pgxs: Path
+
+    @property
+    def key(self) -> str:
+        """A short name that no other installation shares: the major version and a hash of
+        the place, so that data of a plain and an assertion-enabled build stay apart."""
+        place = hashlib.sha256(str(self.bindir).encode()).hexdigest()[:6]
+        return f"{self.major}-{place}"
+
+    def require_headers(self) -> None:
+        """Raise unless extensions can be built against this installation."""
+        if not self.pgxs.exists():
+            raise EnvironmentLacksError(
+                f"PostgreSQL {self.version} at {self.bindir} has no server headers"
+                f" ({self.pgxs} is missing)",
+                f"Install them (Debian: apt-get install postgresql-server-dev-{self.major}),"
+                " or choose another PostgreSQL with PG_CONFIG.",
+            )
+
+
+def parse_version(line: str) -> tuple[str, int]:
+    """Return version and major of what `pg_config --version` printed.
+
+    >>> parse_version("PostgreSQL 15.20 (Debian 15.20-0+deb12u1)")
+    ('15.20', 15)
+    """
+    match = re.match(r"PostgreSQL ((\d+)\S*)", line)
+    if not match:
+        raise EnvironmentLacksError(
+            f"cannot read a PostgreSQL version from {line.strip()!r}",
+            "Set PG_CONFIG to the pg_config of a PostgreSQL server, 15 or later.",
+        )
+    return match[1], int(match[2])
+
+
+def _ask(pg_config: Path, *options: str) -> list[str]:
+    try:
+        done = subprocess.run(
+            [pg_config, *options], capture_output=True, check=True, encoding="utf-8", timeout=30
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise EnvironmentLacksError(
+            f"cannot run {pg_config}: {error}",
+            "Set PG_CONFIG to the pg_config of a PostgreSQL server, 15 or later.",
+        ) from error
+    return done.stdout.splitlines()
+
+
+def installation(pg_config: Path) -> Installation:
+    """Return the installation that `pg_config` speaks for.
+
+    Raises `EnvironmentLacksError` when it is older than 15 or has no server.
+    """
+    version, major = parse_version(_ask(pg_config, "--version")[0])
+    if major < OLDEST_MAJOR:
+        raise EnvironmentLacksError(
+            f"PostgreSQL {version} (from {pg_config}) is too old",
+            f"tollfree needs {OLDEST_MAJOR} or later: choose one with PG_CONFIG,"
+            " or build one with tools/build-postgres.",
+        )
+    options = ("--bindir", "--sharedir", "--pkglibdir", "--localedir", "--pgxs")
+    bindir, sharedir, pkglibdir, localedir, pgxs = map(Path, _ask(pg_config, *options))
+    if not (bindir / "postgres").exists():
+        raise EnvironmentLacksError(
+            f"{pg_config} belongs to PostgreSQL {version}, but there is no server in {bindir}",
+            f"Install it (Debian: apt-get install postgresql-{major}), or set PG_CONFIG.",
+        )
+    return Installation(pg_config, version, major, bindir, sharedir, pkglibdir, localedir, pgxs)
+
+
+def chosen_installation() -> Installation:
+    """Return the installation that PG_CONFIG names, or the newest there is."""
+    named = os.environ.get("PG_CONFIG")
+    if named:
+        return installation(Path(named))
+    done = subprocess.run([FINDER], capture_output=True, check=False, encoding="utf-8", timeout=60)
+    if done.returncode != 0:
+        raise EnvironmentLacksError(
+            "no PostgreSQL server, 15 or later, is installed here",
+            "Run `make demo` (it installs one), or set PG_CONFIG to its pg_config.",
+            detail=done.stderr.strip(),
+        )
+    return installation(Path(done.stdout.splitlines()[-1]))
+
+
+def buildable_installation() -> Installation:
+    """Return the chosen installation; raises unless extensions can be built against it."""
+    chosen = chosen_installation()
+    chosen.require_headers()
+    return chosen

@@ -1,0 +1,127 @@
+"""Whose processes the servers are.
+
+PostgreSQL refuses to run as root. An ordinary user's servers run as that user; root's run as
+`postgres`, which owns the lab's home. This module decides which, starts processes as that user
+and makes folders that belong to it. It never widens the permissions of anything that exists.
+"""
+
+import os
+import pwd
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tollfree.errors import EnvironmentLacksError, FileError
+
+ROOT_SERVER_USER = "postgres"
+
+
+@dataclass(frozen=True)
+class ServerUser:
+    """The operating-system user that owns the lab's home and runs its processes."""
+
+    name: str
+    uid: int
+    gid: int
+    switch: bool
+    """True when this process is root and must become the user to start something."""
+
+    def popen_arguments(self) -> dict[str, Any]:
+        """Return the keyword arguments that make `subprocess` start a process as this user."""
+        arguments: dict[str, Any] = {"umask": 0o077, "cwd": "/"}
+        if self.switch:
+            arguments |= {
+                "user": self.uid,
+                "group": self.gid,
+                "extra_groups": os.getgrouplist(self.name, self.gid),
+            }
+        return arguments
+
+    def run(
+        self, argv: Sequence[str], *, timeout_s: float, env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run `argv` as this user to its end and return it, output captured; never raises on
+        the command's own exit status."""
+        return subprocess.run(
+            list(argv),
+            capture_output=True,
+            check=False,
+            encoding="utf-8",
+            env=dict(env) if env is not None else None,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            timeout=timeout_s,
+            **self.popen_arguments(),
+        )
+
+    def can_read(self, path: Path) -> bool:
+        """Return whether this user can read `path`, every folder above it included."""
+        if not self.switch:
+            return os.access(path, os.R_OK)
+        return self.run(["test", "-r", str(path)], timeout_s=10).returncode == 0
+
+    def make_folder(self, path: Path) -> None:
+        """Make `path` (mode 0700) and its missing parents, owned by this user.
+
+        Raises `FileError` when it cannot be made, or exists and belongs to somebody else.
+        """
+        missing = [p for p in (path, *path.parents) if not p.exists()]
+        try:
+            for folder in reversed(missing):
+                folder.mkdir(mode=0o700)
+                self.own(folder)
+        except OSError as error:
+            raise FileError(
+                f"cannot make the folder {path}: {error.strerror}",
+                "Name a folder that you may write with the environment variable TOLLFREE_HOME.",
+            ) from error
+        owner = path.stat().st_uid
+        if owner != self.uid:
+            raise FileError(
+                f"the folder {path} belongs to user id {owner}, not to {self.name}",
+                "Name another folder with the environment variable TOLLFREE_HOME, or remove it.",
+            )
+        if not self.can_read(path):
+            raise FileError(
+                f"the user {self.name}, whose servers keep their data in {path}, cannot reach it",
+                "Name a folder outside private homes with the environment variable TOLLFREE_HOME.",
+            )
+
+    def own(self, path: Path) -> None:
+        """Give `path` to this user when this process is root."""
+        if self.switch:
+            os.chown(path, self.uid, self.gid, follow_symlinks=False)
+
+    def write_text(self, path: Path, text: str, mode: int = 0o600) -> None:
+        """Write `text` to `path` with `mode`, owned by this user, whole or not at all."""
+        temporary = path.with_name(path.name + ".new")
+        try:
+            temporary.unlink(missing_ok=True)
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+            self.own(temporary)
+            temporary.replace(path)
+        except OSError as error:
+            raise FileError(
+                f"cannot write {path}: {error.strerror}",
+                "Free space on that disk or make the folder writable, then try again.",
+            ) from error
+
+
+def server_user() -> ServerUser:
+    """Return the user the servers run as: ourselves, or `postgres` when we are root."""
+    uid = os.geteuid()
+    if uid != 0:
+        entry = pwd.getpwuid(uid)
+        return ServerUser(entry.pw_name, uid, os.getegid(), switch=False)
+    try:
+        entry = pwd.getpwnam(ROOT_SERVER_USER)
+    except KeyError:
+        raise EnvironmentLacksError(
+            f"there is no user {ROOT_SERVER_USER}, and PostgreSQL refuses to run as root",
+            f"Make it (adduser --system {ROOT_SERVER_USER}), or run tollfree as another user.",
+        ) from None
+    return ServerUser(entry.pw_name, entry.pw_uid, entry.pw_gid, switch=True)

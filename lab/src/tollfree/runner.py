@@ -1,0 +1,145 @@
+"""Runs a suite: opens or resumes a run, prepares its data, executes case by case.
+
+Each execution is one statement in the lab's database and is stored when it ends, so whatever kills
+this process or the servers loses at most the case in flight. Ctrl-C cancels that statement, which
+kills its command, and marks the run as interrupted; `--resume` goes on with it.
+"""
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+import psycopg
+
+from tollfree.cluster import is_connection_lost
+from tollfree.errors import FileError, LabStateError, NotFoundError
+from tollfree.host import fingerprint, server_settings
+from tollfree.lab import Lab
+from tollfree.store import Profile, Result, Run, Step, Store
+from tollfree.suites import suite_named
+from tollfree.suites.base import Bench, Suite
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to run, as the command line asks for it."""
+
+    suite: str
+    profile: str
+    rounds: int | None = None
+    pattern: str = ""
+    seed: int | None = None
+    resume: bool = False
+    first_port: int | None = None
+
+
+class Observer:
+    """What the runner tells while it works; this one keeps silent."""
+
+    def preparing(self, run: Run) -> None:
+        """Data are being made."""
+
+    def begins(self, run: Run, done: int, remaining: int, seconds_each: float) -> None:
+        """The cases begin: so many executions are done, so many remain."""
+
+    def ended(self, result: Result, seconds: float) -> None:
+        """One execution has ended after so many seconds, probes included."""
+
+
+def run_suite(lab: Lab, request: Request, observer: Observer) -> Run:
+    """Carry out a request and return the run in its final state.
+
+    Raises KeyboardInterrupt after an orderly stop when the user interrupts it.
+    """
+    suite = suite_named(request.suite)
+    with lab.running(request.first_port), lab.database() as store:
+        store.interrupt_orphans()
+        profile = store.profile(request.suite, request.profile)
+        if request.resume:
+            run = _resumable(store, request)
+            profile = store.profile(run.suite, run.profile)
+        _require_disk(lab, suite, profile)
+        if not request.resume:
+            run = store.start_run(
+                request.suite, request.profile, request.rounds, request.pattern, request.seed
+            )
+        with _state_kept(store, run):
+            observer.preparing(run)
+            suite.prepare(Bench(lab, store, profile), resumed=request.resume)
+            store.refresh_commands(run)
+            _describe(lab, store, run)
+            _execute_all(lab, store, run, profile, observer)
+        return store.run(run.run_id)
+
+
+@contextmanager
+def _state_kept(store: Store, run: Run) -> Iterator[None]:
+    """Keep the run's state true: running inside, then complete or interrupted.
+
+    When the lab's database itself is gone, the next command finds the run still marked as running
+    and corrects that.
+    """
+    store.set_run_state(run, "running")
+    state = "interrupted"
+    try:
+        yield
+        state = "complete"
+    except psycopg.OperationalError as error:
+        if not is_connection_lost(error):
+            raise
+        raise LabStateError(
+            "the connection to one of the lab's servers was lost",
+            f"What was measured is kept; go on with `tollfree run {run.suite} --resume`.",
+            detail=str(error).strip(),
+        ) from error
+    finally:
+        with suppress(psycopg.OperationalError):
+            store.set_run_state(run, state)
+
+
+def _resumable(store: Store, request: Request) -> Run:
+    run = store.latest_run(request.suite, "interrupted")
+    if run is None:
+        raise NotFoundError(
+            f"no run of the suite {request.suite} was interrupted",
+            f"Start one with `tollfree run {request.suite}`.",
+        )
+    return run
+
+
+def _require_disk(lab: Lab, suite: Suite, profile: Profile) -> None:
+    needed = suite.disk_bytes(profile)
+    free = shutil.disk_usage(lab.folder).free
+    if free < needed:
+        raise FileError(
+            f"the disk of {lab.folder} has {free / 1e9:.1f} GB free; the {profile.profile} run"
+            f" of the suite {profile.suite} needs about {needed / 1e9:.1f} GB",
+            "Free space there, or name a folder on another disk with TOLLFREE_HOME.",
+        )
+
+
+def _describe(lab: Lab, store: Store, run: Run) -> None:
+    """Store what the run ran on; a resumed one must go on with the same PostgreSQL."""
+    servers = {cluster.name: server_settings(cluster) for cluster in (lab.source(), lab.external())}
+    store.describe_run(run, fingerprint(lab.folder), servers)
+
+
+def _execute_all(lab: Lab, store: Store, run: Run, profile: Profile, observer: Observer) -> None:
+    steps = store.remaining(run)
+    observer.begins(run, len(store.results(run)), len(steps), profile.seconds + 0.2)
+    for step in steps:
+        started = time.monotonic_ns()
+        result = _execute(lab, store, run, step)
+        observer.ended(result, (time.monotonic_ns() - started) / 1e9)
+
+
+def _execute(lab: Lab, store: Store, run: Run, step: Step) -> Result:
+    try:
+        return store.execute(run, step, lab.stage.search_path)
+    except psycopg.errors.DiskFull as error:
+        raise FileError(
+            f"the disk is full: {error.diag.message_primary}",
+            "Free space and go on with `tollfree run --resume`; nothing measured is lost.",
+        ) from error

@@ -1,0 +1,206 @@
+"""The stage: a private, relocated copy of a PostgreSQL installation with our parts added.
+
+PostgreSQL finds its libraries and shared files relative to its own executable, which is how its
+own test suite runs an uninstalled build. We use the same property: the stage has the real
+layout, real copies of `postgres` and `initdb`, symbolic links to everything else, and our
+extensions installed among them by PGXS with DESTDIR. So nothing is ever written into the
+system's PostgreSQL, no root is needed, several majors and checkouts live side by side, and the
+checkout itself may be unreadable for the servers' user.
+
+Run as a module it stages the chosen PostgreSQL and prints the stage's bindir.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from tollfree.errors import EnvironmentLacksError, FileError
+from tollfree.paths import BUILD, CHECKOUT, lab_home
+from tollfree.postgres import Installation, buildable_installation
+from tollfree.privileges import ServerUser, server_user
+
+EXTENSIONS = ("tollfree_lab",)
+PROGRAMS = {"link": "tollfree-link", "clients/txprobe": "txprobe"}
+"""Programs that the servers' user runs: source folder, name."""
+
+COPIED_EXECUTABLES = ("postgres", "initdb")
+STAMP = "stage.json"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A staged installation."""
+
+    installation: Installation
+    root: Path
+
+    def _moved(self, path: Path) -> Path:
+        return self.root / path.relative_to("/")
+
+    @property
+    def bindir(self) -> Path:
+        """Holds `postgres` and `initdb`; everything else is run from the installation."""
+        return self._moved(self.installation.bindir)
+
+    @property
+    def sharedir(self) -> Path:
+        """The staged shared files, our extensions' scripts among them."""
+        return self._moved(self.installation.sharedir)
+
+    @property
+    def pkglibdir(self) -> Path:
+        """The staged loadable modules, ours among them."""
+        return self._moved(self.installation.pkglibdir)
+
+    @property
+    def programs(self) -> Path:
+        """The lab's own programs, where the servers' user can run them."""
+        return self.root / "programs"
+
+    @property
+    def search_path(self) -> str:
+        """The PATH of a case's command: our programs, then the installation's."""
+        return f"{self.programs}:{self.installation.bindir}:/usr/bin:/bin"
+
+
+def make_stage(installation: Installation, home: Path, user: ServerUser) -> Stage:
+    """Build our parts against `installation` and stage them under `home`; return the stage.
+
+    What is already as it should be is left alone, so that doing it again is fast. Raises
+    `EnvironmentLacksError` when something does not build.
+    """
+    if not user.can_read(installation.bindir / "postgres"):
+        raise EnvironmentLacksError(
+            f"the user {user.name} cannot read PostgreSQL at {installation.bindir}",
+            "Install it where that user can, or run tollfree as a user who can.",
+        )
+    user.make_folder(home)
+    user.make_folder(home / installation.key)
+    stage = Stage(installation, home / installation.key / "stage")
+    _link_installation(stage, user)
+    for extension in EXTENSIONS:
+        _install_extension(stage, extension)
+    for source, program in PROGRAMS.items():
+        _install_program(stage, source, program)
+    return stage
+
+
+def _link_installation(stage: Stage, user: ServerUser) -> None:
+    """Lay out copies and links, unless they stand there already for this very build."""
+    installation = stage.installation
+    server = installation.bindir / "postgres"
+    wanted = {"version": installation.version, "built_ns": server.stat().st_mtime_ns}
+    stamp = stage.root / STAMP
+    if stamp.exists() and json.loads(stamp.read_text()) == wanted:
+        return
+    shutil.rmtree(stage.root, ignore_errors=True)
+    try:
+        user.make_folder(stage.root)
+        for folder in (stage.bindir, stage.sharedir, stage.pkglibdir, stage.programs):
+            _make_folders(folder)
+        for name in COPIED_EXECUTABLES:
+            shutil.copy(installation.bindir / name, stage.bindir / name)
+        _link_entries(installation.sharedir, stage.sharedir, inside=("extension",))
+        _link_entries(installation.pkglibdir, stage.pkglibdir, inside=())
+        if not stage._moved(installation.localedir).exists():
+            _make_folders(stage._moved(installation.localedir).parent)
+            stage._moved(installation.localedir).symlink_to(installation.localedir)
+        stamp.write_text(json.dumps(wanted))
+    except OSError as error:
+        raise FileError(
+            f"cannot lay out the private PostgreSQL in {stage.root}: {error}",
+            "Free space on that disk, or name another folder with TOLLFREE_HOME.",
+        ) from error
+
+
+def _make_folders(path: Path) -> None:
+    """Make `path` and its parents readable for the servers' user whatever our umask is."""
+    previous = os.umask(0o022)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    finally:
+        os.umask(previous)
+
+
+def _link_entries(real: Path, staged: Path, inside: tuple[str, ...]) -> None:
+    """Link every entry of `real` into `staged`; folders named in `inside` become real folders
+    of links, since we add files of our own there."""
+    for entry in real.iterdir():
+        if entry.name in inside:
+            _make_folders(staged / entry.name)
+            _link_entries(entry, staged / entry.name, ())
+        elif not (staged / entry.name).exists():
+            (staged / entry.name).symlink_to(entry)
+
+
+def _install_extension(stage: Stage, extension: str) -> None:
+    """Build `extension` in a folder of this installation's own and install it in the stage."""
+    source = CHECKOUT / "extensions" / extension
+    folder = BUILD / stage.installation.key / extension
+    _copy_sources(source, folder)
+    _make(
+        folder,
+        "install",
+        f"PG_CONFIG={stage.installation.pg_config}",
+        f"DESTDIR={stage.root}",
+        "with_llvm=no",
+    )
+
+
+def _copy_sources(source: Path, folder: Path) -> None:
+    """Mirror `source` into `folder`, times kept, so that make rebuilds only what changed.
+
+    PGXS builds beside its sources; objects of two majors must not meet.
+    """
+    ignored = shutil.ignore_patterns("*.o", "*.so", "*.bc", "*--*.sql", "results", "tmp_check")
+    shutil.copytree(source, folder, ignore=ignored, dirs_exist_ok=True)
+    for path in sorted(folder.rglob("*"), reverse=True):
+        ours = path.suffix in {".c", ".h", ".sql"} and "--" not in path.name
+        if ours and not (source / path.relative_to(folder)).exists():
+            path.unlink()
+
+
+def _install_program(stage: Stage, source: str, program: str) -> None:
+    """Build `program` in a folder of this installation's own (it may use its libpq) and copy it.
+
+    A copy that is in use is replaced, not overwritten.
+    """
+    folder = BUILD / stage.installation.key / Path(source).name
+    _make(
+        CHECKOUT / source,
+        "all",
+        f"PG_CONFIG={stage.installation.pg_config}",
+        f"BUILDDIR={folder}",
+    )
+    built, staged = folder / program, stage.programs / program
+    if not staged.exists() or staged.stat().st_mtime_ns != built.stat().st_mtime_ns:
+        temporary = staged.with_suffix(".new")
+        shutil.copy2(built, temporary)
+        temporary.chmod(0o755)
+        temporary.replace(staged)
+
+
+def _make(folder: Path, *arguments: str) -> None:
+    done = subprocess.run(
+        ["make", "-s", "-C", str(folder), *arguments],
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        errors="replace",
+        stdin=subprocess.DEVNULL,
+        umask=0o022,
+    )
+    if done.returncode != 0:
+        raise EnvironmentLacksError(
+            f"{folder.name} does not build (make exit status {done.returncode})",
+            "Install what the last lines name (`make demo` installs the usual packages).",
+            detail="\n".join((done.stdout + done.stderr).splitlines()[-20:]),
+        )
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{make_stage(buildable_installation(), lab_home(), server_user()).bindir}\n")

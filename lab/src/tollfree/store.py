@@ -1,0 +1,383 @@
+"""The lab's own database as Python sees it.
+
+All knowledge of the schema `lab` is here: what it returns are frozen dataclasses. What a case is
+and how it is judged is decided in the database itself (extensions/tollfree_lab).
+"""
+
+import hashlib
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, LiteralString, TypeVar
+
+import psycopg
+from psycopg import sql
+from psycopg.rows import class_row, dict_row, scalar_row, tuple_row
+from psycopg.types.json import Jsonb
+
+from tollfree import __version__
+from tollfree.errors import NotFoundError, UsageError
+
+EXTENSION = "tollfree_lab"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an instance is."""
+
+    instance: str
+    socket_host: str
+    tcp_host: str | None
+    port: int
+    passfile: str | None
+
+
+@dataclass(frozen=True)
+class LinkPlace:
+    """Where a link listens and answers."""
+
+    link: str
+    port: int
+    control: str
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How large a run of a suite is."""
+
+    suite: str
+    profile: str
+    rounds: int
+    seconds: int
+    scale: int
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a suite; `state` is running, interrupted or complete."""
+
+    run_id: int
+    suite: str
+    profile: str
+    rounds: int
+    pattern: str
+    seed: int
+    state: str
+    started: datetime
+    ended: datetime | None
+    host: dict[str, Any]
+    server: dict[str, Any]
+    version: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """One execution that a run still owes."""
+
+    iter: int
+    testcase: str
+
+
+@dataclass(frozen=True)
+class CaseInfo:
+    """One case as `tollfree list` shows it."""
+
+    suite: str
+    testcase: str
+    chosen: bool
+    argv: list[str]
+    env: list[str]
+
+    @property
+    def command(self) -> str:
+        """The command as a person would type it."""
+        return shlex.join(["env", *self.env, *self.argv] if self.env else self.argv)
+
+
+@dataclass(frozen=True)
+class RunCase:
+    """One case of a run."""
+
+    testcase: str
+    candidate: str
+    baseline: str | None
+    figure: str
+    unit: str
+    higher_is_better: bool
+    dims: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Result:
+    """One execution of a case. `duration` (seconds) and `value` (in the case's unit) are None
+    unless `state` is ok; `reason` is None if it is."""
+
+    testcase: str
+    iter: int
+    ts: datetime
+    state: str
+    reason: str | None
+    duration: float | None
+    value: float | None
+    figures: dict[str, Any]
+    user_us: int | None
+    system_us: int | None
+    peak_kb: int | None
+    argv: list[str]
+    env: list[str]
+
+
+class Store:
+    """A connection to the lab's own database, in autocommit mode."""
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self.connection = connection
+
+    # Installation
+
+    @staticmethod
+    def create_database(connection: psycopg.Connection[Any], name: str) -> None:
+        """Create the database unless it exists."""
+        known = connection.execute("SELECT FROM pg_database WHERE datname = %s", (name,))
+        if known.fetchone() is None:
+            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+
+    def install(self, scripts: Path) -> None:
+        """Create the extension unless it is there; `scripts` holds its SQL.
+
+        A schema made by another build of the same version is set aside under another name, so
+        that its results stay readable, and a new one is made.
+        """
+        script = scripts / f"{EXTENSION}--{__version__}.sql"
+        build = hashlib.sha256(script.read_bytes()).hexdigest()[:12]
+        found = self._scalar(
+            "SELECT obj_description(oid) FROM pg_extension WHERE extname = %s", EXTENSION
+        )
+        if found == build:
+            return
+        with self.connection.transaction():
+            if self._scalar("SELECT count(*) FROM pg_extension WHERE extname = %s", EXTENSION):
+                self._set_aside()
+            extension = sql.Identifier(EXTENSION)
+            self.connection.execute(sql.SQL("CREATE EXTENSION {}").format(extension))
+            self.connection.execute(
+                sql.SQL("COMMENT ON EXTENSION {} IS {}").format(extension, sql.Literal(build))
+            )
+
+    def _set_aside(self) -> None:
+        """Copy the results of an older build to a schema `lab_<n>` and drop the extension."""
+        taken = self._scalar("SELECT count(*) FROM pg_namespace WHERE nspname ~ '^lab_[0-9]+$'")
+        schema = sql.Identifier(f"lab_{taken + 1}")
+        self.connection.execute(sql.SQL("CREATE SCHEMA {}").format(schema))
+        for table in ("runs", "run_cases", "testresults"):
+            self.connection.execute(
+                sql.SQL("CREATE TABLE {0}.{1} AS TABLE lab.{1}").format(
+                    schema, sql.Identifier(table)
+                )
+            )
+        self.connection.execute("DROP EXTENSION tollfree_lab; DROP SCHEMA IF EXISTS lab")
+
+    # Places
+
+    def link_round_trips(self) -> list[int]:
+        """Return the requested round trips, in microseconds, of the links with a proxy."""
+        return self._column("SELECT rtt_us FROM lab.links WHERE rtt_us IS NOT NULL ORDER BY rtt_us")
+
+    def add_link(self, rtt_us: int) -> None:
+        """Add a link with that round trip, unless there is one."""
+        self.connection.execute(
+            "INSERT INTO lab.links (link, transport, rtt_us) VALUES (%s, 'tcp', %s)"
+            " ON CONFLICT DO NOTHING",
+            (f"rmt:tcp:{rtt_us}us", rtt_us),
+        )
+
+    def register(self, places: Sequence[Place], links: Sequence[LinkPlace]) -> None:
+        """Tell the database where everything is, so that its cases have addresses."""
+        with self.connection.transaction(), self.connection.cursor() as cursor:
+            cursor.executemany(
+                "UPDATE lab.instances SET socket_host = %s, tcp_host = %s, port = %s,"
+                " passfile = %s WHERE instance = %s",
+                [(p.socket_host, p.tcp_host, p.port, p.passfile, p.instance) for p in places],
+            )
+            cursor.executemany(
+                "UPDATE lab.links SET port = %s, control = %s WHERE link = %s",
+                [(x.port, x.control, x.link) for x in links],
+            )
+
+    # Cases and runs
+
+    def suites(self) -> list[str]:
+        """Return the names of the suites."""
+        return self._column("SELECT suite FROM lab.suites ORDER BY suite")
+
+    def profile(self, suite: str, profile: str) -> Profile:
+        """Return a profile; raises `NotFoundError` when there is no such suite."""
+        with self.connection.cursor(row_factory=class_row(Profile)) as cursor:
+            cursor.execute(
+                "SELECT * FROM lab.profiles WHERE suite = %s AND profile = %s", (suite, profile)
+            )
+            found = cursor.fetchone()
+        if found is None:
+            raise NotFoundError(
+                f"there is no suite {suite!r}",
+                f"The suites are: {', '.join(self.suites())}.",
+            )
+        return found
+
+    def cases(self, suite: str, profile: str, pattern: str = "") -> list[CaseInfo]:
+        """Return the cases of a suite that match; `chosen` ones belong to the profile."""
+        with _pattern_errors(pattern):
+            return self._rows(
+                CaseInfo,
+                "SELECT suite, testcase, chosen, argv, env FROM lab.testcases"
+                " WHERE suite = %s AND profile = %s AND testcase ~ %s ORDER BY testcase",
+                suite,
+                profile,
+                pattern,
+            )
+
+    def start_run(
+        self, suite: str, profile: str, rounds: int | None, pattern: str, seed: int | None
+    ) -> Run:
+        """Open a run with its cases; raises when nothing matches or the pattern is no regex."""
+        try:
+            with _pattern_errors(pattern):
+                run_id = self._scalar(
+                    "SELECT lab.start_run(%s, %s, %s, %s, %s)",
+                    suite,
+                    profile,
+                    rounds,
+                    pattern,
+                    seed,
+                )
+        except psycopg.errors.NoDataFound as error:
+            raise NotFoundError(
+                f"no case of the suite {suite} matches {pattern!r}",
+                f"See their names with `tollfree list {suite}`.",
+            ) from error
+        return self.run(run_id)
+
+    def refresh_commands(self, run: Run) -> None:
+        """Give the cases of a run the addresses of now."""
+        self.connection.execute("SELECT lab.refresh_commands(%s)", (run.run_id,))
+
+    def describe_run(self, run: Run, host: dict[str, Any], server: dict[str, Any]) -> None:
+        """Store what a run ran on."""
+        self.connection.execute(
+            "UPDATE lab.runs SET host = %s, server = %s, version = %s WHERE run_id = %s",
+            (Jsonb(host), Jsonb(server), __version__, run.run_id),
+        )
+
+    def set_run_state(self, run: Run, state: str) -> None:
+        """Set a run's state; complete and interrupted runs get their end."""
+        self.connection.execute(
+            "UPDATE lab.runs SET state = %s::text,"
+            " ended = CASE WHEN %s::text = 'running' THEN NULL ELSE clock_timestamp() END"
+            " WHERE run_id = %s",
+            (state, state, run.run_id),
+        )
+
+    def interrupt_orphans(self) -> None:
+        """Mark runs whose command was killed as interrupted. Call while holding the lock."""
+        self.connection.execute(
+            "UPDATE lab.runs SET state = 'interrupted', ended = clock_timestamp()"
+            " WHERE state = 'running'"
+        )
+
+    def run(self, run_id: int) -> Run:
+        """Return a run; raises `NotFoundError` when there is none."""
+        runs = self._rows(Run, "SELECT * FROM lab.runs WHERE run_id = %s", run_id)
+        if not runs:
+            raise NotFoundError(
+                f"there is no run {run_id}", "See the runs there are with `tollfree show`."
+            )
+        return runs[0]
+
+    def runs(self) -> list[Run]:
+        """Return all runs, the newest first."""
+        return self._rows(Run, "SELECT * FROM lab.runs ORDER BY run_id DESC")
+
+    def latest_run(self, suite: str | None = None, state: str | None = None) -> Run | None:
+        """Return the newest run, of that suite and in that state if given."""
+        runs = [
+            run for run in self.runs() if suite in (None, run.suite) and state in (None, run.state)
+        ]
+        return runs[0] if runs else None
+
+    def remaining(self, run: Run) -> list[Step]:
+        """Return what a run still has to execute, in order."""
+        return self._rows(
+            Step,
+            "SELECT iter, testcase FROM lab.remaining WHERE run_id = %s ORDER BY place",
+            run.run_id,
+        )
+
+    def execute(self, run: Run, step: Step, search_path: str) -> Result:
+        """Execute one case once and return its stored row. Blocks until the command has ended."""
+        return self._rows(
+            Result,
+            "SELECT testcase, iter, ts, state, reason, duration, value, figures, user_us,"
+            " system_us, peak_kb, argv, env FROM lab.exectestcase(%s, %s, %s, %s)",
+            run.run_id,
+            step.testcase,
+            step.iter,
+            search_path,
+        )[0]
+
+    # Results
+
+    def run_cases(self, run: Run) -> list[RunCase]:
+        """Return the cases of a run."""
+        return self._rows(
+            RunCase,
+            "SELECT testcase, candidate, baseline, figure, unit, higher_is_better, dims"
+            " FROM lab.run_cases WHERE run_id = %s ORDER BY testcase",
+            run.run_id,
+        )
+
+    def results(self, run: Run) -> list[Result]:
+        """Return every execution of a run, in the order of execution."""
+        return self._rows(
+            Result,
+            "SELECT testcase, iter, ts, state, reason, duration, value, figures, user_us,"
+            " system_us, peak_kb, argv, env FROM lab.testresults WHERE run_id = %s"
+            " ORDER BY iter, ts",
+            run.run_id,
+        )
+
+    def table(self, query: LiteralString, *parameters: object) -> list[dict[str, Any]]:
+        """Return the rows of one of the views of a suite."""
+        with self.connection.cursor(row_factory=dict_row) as cursor:
+            return cursor.execute(query, parameters).fetchall()
+
+    # Row shapes
+
+    def _rows(self, shape: type[T], query: LiteralString, *parameters: object) -> list[T]:
+        with self.connection.cursor(row_factory=class_row(shape)) as cursor:
+            return cursor.execute(query, parameters).fetchall()
+
+    def _column(self, query: LiteralString, *parameters: object) -> list[Any]:
+        with self.connection.cursor(row_factory=scalar_row) as cursor:
+            return cursor.execute(query, parameters).fetchall()
+
+    def _scalar(self, query: LiteralString, *parameters: object) -> Any:
+        with self.connection.cursor(row_factory=tuple_row) as cursor:
+            row = cursor.execute(query, parameters).fetchone()
+        return None if row is None else row[0]
+
+
+@contextmanager
+def _pattern_errors(pattern: str) -> Iterator[None]:
+    """Turn the server's complaint about a regular expression into one about the option."""
+    try:
+        yield
+    except psycopg.errors.InvalidRegularExpression as error:
+        raise UsageError(
+            f"{pattern!r} is not a regular expression: {error.diag.message_primary}",
+            "Quote its special characters with a backslash.",
+        ) from error

@@ -1,0 +1,41 @@
+"""What a suite is to the runner and to the report."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from tollfree.lab import Lab
+from tollfree.report.model import SuiteSection
+from tollfree.store import Profile, Run, Store
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What a suite has to work with while it runs."""
+
+    lab: Lab
+    store: Store
+    profile: Profile
+
+
+class Suite(Protocol):
+    """One suite. Its cases are in the database; this is what surrounds them."""
+
+    name: str
+    in_demo: bool
+    """Whether `tollfree demo` runs its quick version."""
+
+    def disk_bytes(self, profile: Profile) -> int:
+        """Return about how much room its data need."""
+
+    def prepare(self, bench: Bench, *, resumed: bool) -> None:
+        """Make the data and the objects that the cases need, on the lab's running servers.
+
+        A resumed run keeps the data it has where they are whole.
+        """
+
+    def section(self, store: Store, run: Run) -> SuiteSection:
+        """Return the run as a section of the report; the terminal shows its tables too."""
+
+    def export_files(self, store: Store, run: Run, folder: Path) -> list[Path]:
+        """Write the suite's own files into `folder` and return them."""

@@ -1,0 +1,34 @@
+"""Suite `custom`: commands that a person put into `lab.custom_cases`."""
+
+from pathlib import Path
+
+from tollfree.report.model import SuiteSection
+from tollfree.store import Profile, Run, Store
+from tollfree.suites.base import Bench
+from tollfree.suites.presentation import Findings, plain_section
+
+
+class CustomSuite:
+    """Nothing to prepare; one plain section."""
+
+    name = "custom"
+    in_demo = False
+
+    def disk_bytes(self, profile: Profile) -> int:
+        """Need no room."""
+        return 0
+
+    def prepare(self, bench: Bench, *, resumed: bool) -> None:
+        """Prepare nothing: the commands are the user's own."""
+
+    def section(self, store: Store, run: Run) -> SuiteSection:
+        """Return the cases and their ratios to the baselines that the user named."""
+        return plain_section(
+            Findings.of(store, run),
+            title="Commands of your own",
+            intro="Wall-clock seconds of each command in `lab.custom_cases`.",
+        )
+
+    def export_files(self, store: Store, run: Run, folder: Path) -> list[Path]:
+        """Have no files of its own."""
+        return []

@@ -1,0 +1,92 @@
+"""Suite `fdw`: what reaching a pgbench database through a foreign-data wrapper costs."""
+
+from pathlib import Path
+
+from tollfree.report.model import Cell, SuiteSection
+from tollfree.store import Profile, Run, Store
+from tollfree.suites.base import Bench
+from tollfree.suites.fdw.charts import charts
+from tollfree.suites.fdw.databases import SOURCE, has_scale, load, make_foreign_database
+from tollfree.suites.fdw.export import write_published_files
+from tollfree.suites.fdw.findings import FdwFindings
+from tollfree.suites.fdw.tables import all_tables
+from tollfree.suites.fdw.verdicts import verdicts
+from tollfree.suites.presentation import number, plain_section
+
+BYTES_PER_SCALE = 40_000_000
+"""Tables and indexes at one unit of scale, and the log that writing them leaves for a while."""
+BYTES_OF_SERVERS = 1_500_000_000
+
+TITLE = "Foreign-data wrappers: pgbench through a foreign table"
+INTRO = (
+    "pgbench's two built-in transactions on a local table, through foreign tables in the same "
+    "instance (`FDW_local`), through foreign tables in another instance on the same machine "
+    "(`FDW_external`), and through ones that are not updatable (`FDW_ext_ro`). A ratio says how "
+    "many times slower a road is than the local table; overhead, the articles' word, is the ratio "
+    "minus one."
+)
+
+EXTRA_COLUMNS = (
+    number("mean latency", "ms", 3),
+    number("retries per transaction", "", 3),
+    number("without connecting", "tps", 1),
+)
+
+
+class FdwSuite:
+    """pgbench on a local table and through foreign tables."""
+
+    name = "fdw"
+    in_demo = True
+
+    def disk_bytes(self, profile: Profile) -> int:
+        """Return the room for pgbench's tables at the profile's scale."""
+        return BYTES_OF_SERVERS + profile.scale * BYTES_PER_SCALE
+
+    def prepare(self, bench: Bench, *, resumed: bool) -> None:
+        """Load pgbench's tables and make every foreign database anew."""
+        source = bench.lab.source()
+        instances = {SOURCE: source, "external": bench.lab.external()}
+        if not (resumed and has_scale(source, bench.profile.scale)):
+            load(source, bench.profile.scale)
+        password = bench.lab.passfile.read_text().strip().rsplit(":", 1)[1]
+        for row in bench.store.table("SELECT * FROM lab.fdw_databases ORDER BY dbname"):
+            make_foreign_database(instances[row["instance"]], row, password)
+
+    def section(self, store: Store, run: Run) -> SuiteSection:
+        """Return the experiment's tables beside the published ones, verdicts and plots."""
+        fdw = FdwFindings.of(store, run)
+        return plain_section(
+            fdw.run,
+            title=TITLE,
+            intro=INTRO,
+            verdicts=verdicts(fdw),
+            tables=all_tables(fdw),
+            charts=charts(fdw),
+            extra_columns=EXTRA_COLUMNS,
+            extra=_extra_cells(fdw),
+        )
+
+    def export_files(self, store: Store, run: Run, folder: Path) -> list[Path]:
+        """Write the experiment's own CSV files (benchRO.local, ...)."""
+        return write_published_files(store, run, folder)
+
+
+def _extra_cells(fdw: FdwFindings) -> dict[str, dict[str, Cell]]:
+    """Return mean latency, retries and throughput without connecting, where there are any."""
+    rows: dict[str, dict[str, Cell]] = {}
+    for name, case in fdw.run.cases.items():
+        if not fdw.values(name):
+            continue
+        cells: dict[str, Cell] = {}
+        if case.dims["measure"] == "tps":
+            cells["mean latency"] = fdw.middle(name, "latency_mean_ms")
+            cells["without connecting"] = fdw.middle(name, "tps")
+            done = sum(fdw.run.figures(name, "transactions"))
+            retries = sum(fdw.run.figures(name, "retries"))
+            cells["retries per transaction"] = retries / done if done else None
+        elif case.dims["measure"] == "latency":
+            mean = fdw.middle(name, "latency_mean_us")
+            cells["mean latency"] = mean / 1000 if mean is not None else None
+        rows[name] = cells
+    return rows

@@ -1,0 +1,133 @@
+"""What the parts of the section `fdw` share: the run's cases in order, and the published figures.
+
+The articles express cost as overhead, the extra time in units of the local one: 6.5x there is a
+ratio of 7.5 here. Tables show both, under those names.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from tollfree import stats
+from tollfree.store import Run, Store
+from tollfree.suites.presentation import Findings
+
+FIRST_ARTICLE = "FDW overhead (2017)"
+SECOND_ARTICLE = "postgres_fdw estimated overhead"
+PUBLISHED_OVERHEAD = {"RW": "0.65x, 0.70x", "RO": "6.7x, 6.5x"}
+"""Per bench, as the first and the second article state it, for one client."""
+
+PERCENTILES = (
+    ("p50", "50"),
+    ("p90", "90"),
+    ("p95", "95"),
+    ("p99", "99"),
+    ("p999", "99.9"),
+)
+"""The suffix of the figure and how the percentile is written."""
+
+TARGETS = ("local", "local_again", "FDW_local", "FDW_external", "FDW_ext_ro", "direct")
+SHORT_LINKS = ("lcl:ipc", "lcl:tcp")
+PublishedKey = tuple[str, str, str, str]
+"""Article, figure, bench, target."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """One row of an article's tables."""
+
+    max: float
+    min: float
+    mean: float
+
+
+@dataclass(frozen=True)
+class FdwFindings:
+    """A run of the suite beside the published figures."""
+
+    run: Findings
+    published: dict[PublishedKey, Published]
+
+    @classmethod
+    def of(cls, store: Store, run: Run) -> "FdwFindings":
+        """Read a run and the published figures."""
+        rows = store.table("SELECT * FROM lab.fdw_published")
+        published = {
+            (r["article"], r["figure"], r["bench"], r["target"]): Published(
+                r["max"], r["min"], r["mean"]
+            )
+            for r in rows
+        }
+        return cls(Findings.of(store, run), published)
+
+    def dims(self, testcase: str) -> dict[str, Any]:
+        """Return the dimensions of a case."""
+        return self.run.cases[testcase].dims
+
+    def ordered(self, **dims: object) -> list[str]:
+        """Return the cases with these dimensions in the order in which tables show them."""
+        return sorted(self.run.find(**dims), key=lambda name: _rank(self.dims(name)))
+
+    def short(self, **dims: object) -> list[str]:
+        """Return the cases of the experiment itself: no link with a delay."""
+        return [x for x in self.ordered(**dims) if self.dims(x)["link"] in SHORT_LINKS]
+
+    def distant(self, **dims: object) -> list[str]:
+        """Return the cases over a link with a delay."""
+        return [x for x in self.ordered(**dims) if self.dims(x)["link"] not in SHORT_LINKS]
+
+    def base(self, **dims: object) -> list[str]:
+        """Return the experiment's own throughput cases: simple protocol, REPEATABLE READ."""
+        return self.short(measure="tps", protocol="simple", isolation="rr", **dims)
+
+    def label(self, testcase: str) -> str:
+        """Return `RO.FDW_external` and what else tells the case from its neighbours."""
+        dims = self.dims(testcase)
+        label = f"{dims['bench']}.{dims['target']}"
+        if dims["clients"] > 1:
+            label += f"_{dims['clients']}"
+        if dims["wrapper"] not in ("none", "postgres_fdw"):
+            label += f" {dims['wrapper']}"
+        if dims["link"] not in SHORT_LINKS:
+            label += f" at {round_trip_us(dims['link']) / 1000:g} ms"
+        return label
+
+    def values(self, testcase: str) -> list[float]:
+        """Return a case's values, or nothing when any execution failed."""
+        failed = any(r.testcase == testcase for r in self.run.failures())
+        return [] if failed else self.run.values(testcase)
+
+    def middle(self, testcase: str, figure: str) -> float | None:
+        """Return the median of one figure of a case over the rounds."""
+        found = stats.median_interval(self.run.figures(testcase, figure))
+        return found.median if found else None
+
+    def published_ratio(self, article: str, bench: str, target: str) -> float | None:
+        """Return how many times slower an article found a target than the local table."""
+        local = self.published.get((article, "tps", bench, "local"))
+        foreign = self.published.get((article, "tps", bench, target))
+        return local.mean / foreign.mean if local and foreign and target != "local" else None
+
+
+def round_trip_us(link: str) -> int:
+    """Return the requested round trip of a link with a delay, from its name.
+
+    >>> round_trip_us("rmt:tcp:200us")
+    200
+    """
+    return int(link.split(":")[2].removesuffix("us"))
+
+
+def max_min_mean(values: list[float]) -> tuple[float | None, float | None, float | None]:
+    """Return the three figures of the experiment's tables, or three times None."""
+    if not values:
+        return None, None, None
+    return max(values), min(values), sum(values) / len(values)
+
+
+def _rank(dims: dict[str, Any]) -> tuple[object, ...]:
+    target = str(dims["target"])
+    return (
+        dims["bench"],
+        TARGETS.index(target) if target in TARGETS else len(TARGETS),
+        *(dims["wrapper"], dims["link"], dims["protocol"], dims["isolation"], dims["clients"]),
+    )

@@ -1,0 +1,109 @@
+"""The sentences that the section `fdw` begins with."""
+
+from tollfree.suites.fdw.findings import SECOND_ARTICLE, FdwFindings
+
+
+def verdicts(fdw: FdwFindings) -> tuple[str, ...]:
+    """Return sentences that a person can act on, failures first."""
+    sentences = []
+    failures = fdw.run.failures()
+    if failures:
+        cases = len({r.testcase for r in failures})
+        sentences.append(
+            f"{cases} of {len(fdw.run.cases)} cases failed and have no figures: see "
+            "the table of cases for the reasons."
+        )
+    for wrapper in _wrappers(fdw):
+        sentences += filter(None, (_lookup(fdw, wrapper), _writing(fdw, wrapper)))
+        sentences += filter(None, (_distance(fdw, wrapper),))
+    noise = fdw.run.noise
+    if noise:
+        sentences.append(
+            f"The A/A case, the local table against itself, ranges from {noise.low:.2f}x to "
+            f"{noise.high:.2f}x in this run: smaller differences than that are noise."
+        )
+    return tuple(sentences)
+
+
+def _wrappers(fdw: FdwFindings) -> list[str]:
+    found = {str(c.dims["wrapper"]) for c in fdw.run.cases.values()} - {"none"}
+    return sorted(found, key=lambda wrapper: (wrapper != "postgres_fdw", wrapper))
+
+
+def _base_case(fdw: FdwFindings, bench: str, wrapper: str) -> str | None:
+    names = fdw.base(bench=bench, wrapper=wrapper, target="FDW_external", clients=1)
+    return names[0] if names and fdw.values(names[0]) else None
+
+
+def _flights(fdw: FdwFindings, bench: str, wrapper: str) -> tuple[float, float] | None:
+    """Return flights per transaction through the wrapper and asking directly."""
+    found = []
+    for dims in ({"wrapper": wrapper}, {"target": "direct"}):
+        names = fdw.run.find(measure="flights", bench=bench, protocol="simple", **dims)
+        middle = fdw.middle(names[0], "flights_per_tx") if names else None
+        if middle is None:
+            return None
+        found.append(middle)
+    return found[0], found[1]
+
+
+def _ratio_words(fdw: FdwFindings, testcase: str) -> str | None:
+    ratio = fdw.run.ratio(testcase)
+    if ratio is None:
+        return None
+    mark = "" if fdw.run.told_apart(testcase) else ", not told apart from noise"
+    rounds = "1 round" if ratio.samples == 1 else f"{ratio.samples} rounds"
+    return f"{ratio.median:.1f}x ({ratio.low:.1f} to {ratio.high:.1f}, {rounds}{mark})"
+
+
+def _published_words(fdw: FdwFindings, bench: str) -> str:
+    article = fdw.published_ratio(SECOND_ARTICLE, bench, "FDW_external")
+    return f" (published, on 9.6.2: {article:.1f}x)" if article else ""
+
+
+def _lookup(fdw: FdwFindings, wrapper: str) -> str | None:
+    name = _base_case(fdw, "RO", wrapper)
+    words = _ratio_words(fdw, name) if name else None
+    if not words:
+        return None
+    sentence = (
+        f"Looking up a row by key through {wrapper} takes {words} as long as in a local "
+        f"table{_published_words(fdw, 'RO')}."
+    )
+    flights = _flights(fdw, "RO", wrapper)
+    if flights:
+        sentence += (
+            f" Each lookup waits for {flights[0]:g} flights; asking the remote server directly "
+            f"waits for {flights[1]:g}."
+        )
+    return sentence
+
+
+def _writing(fdw: FdwFindings, wrapper: str) -> str | None:
+    name = _base_case(fdw, "RW", wrapper)
+    words = _ratio_words(fdw, name) if name else None
+    if not words:
+        return None
+    sentence = (
+        f"A writing transaction through {wrapper} takes {words} as long as locally"
+        f"{_published_words(fdw, 'RW')}."
+    )
+    flights = _flights(fdw, "RW", wrapper)
+    if flights:
+        sentence += f" It waits for {flights[0]:g} flights; directly, for {flights[1]:g}."
+    return sentence
+
+
+def _distance(fdw: FdwFindings, wrapper: str) -> str | None:
+    cases = fdw.distant(
+        measure="tps", bench="RO", wrapper=wrapper, protocol="simple", isolation="rr", clients=1
+    )
+    names = [name for name in cases if fdw.values(name)]
+    words = _ratio_words(fdw, names[0]) if names else None
+    if not words:
+        return None
+    distance = fdw.label(names[0]).rsplit(" at ", 1)[1]
+    return (
+        f"With a round trip of {distance} between the servers, the lookup through {wrapper} "
+        f"takes {words} as long as asking the remote server directly over that link."
+    )

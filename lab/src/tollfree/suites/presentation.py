@@ -1,0 +1,261 @@
+"""What every suite says of a run: its cases, ratios, intervals and noise marks.
+
+`Findings` is a run read once from the database with its statistics; the suites make their own
+tables of it, and `plain_section` makes the parts that all sections share.
+"""
+
+import shlex
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+
+from tollfree import stats
+from tollfree.report.model import (
+    Better,
+    CaseRow,
+    CaseState,
+    CaseTable,
+    Cell,
+    Chart,
+    Column,
+    Estimate,
+    Kind,
+    RunState,
+    Samples,
+    SuiteSection,
+    Table,
+)
+from tollfree.report.model import Run as RunPart
+from tollfree.store import Result, Run, RunCase, Store
+
+METHOD = (
+    "Every round runs each case once, in a random order; a ratio is taken inside its round. "
+    "Figures are medians over the rounds with 95% bootstrap intervals. `~` marks a ratio that the "
+    "A/A case, the baseline run twice, does not tell apart from 1."
+)
+
+
+def shown(estimate: stats.Estimate | None) -> Estimate | None:
+    """Return a statistical estimate as the report draws it."""
+    if estimate is None:
+        return None
+    return Estimate(estimate.median, estimate.low, estimate.high)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """A run, its cases and its executions."""
+
+    run: Run
+    cases: dict[str, RunCase]
+    results: list[Result]
+
+    @classmethod
+    def of(cls, store: Store, run: Run) -> "Findings":
+        """Read a run."""
+        return cls(run, {c.testcase: c for c in store.run_cases(run)}, store.results(run))
+
+    @cached_property
+    def by_case(self) -> dict[str, dict[int, Result]]:
+        """The executions of each case by round."""
+        by_case: dict[str, dict[int, Result]] = defaultdict(dict)
+        for result in self.results:
+            by_case[result.testcase][result.iter] = result
+        return by_case
+
+    def values(self, testcase: str) -> list[float]:
+        """Return the values of a case, in its unit, without the failed executions."""
+        executions = self.by_case.get(testcase, {})
+        return [r.value for _, r in sorted(executions.items()) if r.value is not None]
+
+    def figures(self, testcase: str, figure: str) -> list[float]:
+        """Return one figure of every execution of a case that succeeded."""
+        executions = sorted(self.by_case.get(testcase, {}).items())
+        return [
+            float(r.figures[figure])
+            for _, r in executions
+            if r.state == "ok" and r.figures.get(figure) is not None
+        ]
+
+    def ratios(self, testcase: str, baseline: str | None = None) -> list[float]:
+        """Return, round by round, how many times slower a case is than its baseline."""
+        case = self.cases[testcase]
+        base = baseline or case.baseline
+        if base is None:
+            return []
+        pairs = [
+            (result.value, other.value)
+            for round_, result in sorted(self.by_case.get(testcase, {}).items())
+            if (other := self.by_case.get(base, {}).get(round_)) is not None
+        ]
+        if case.higher_is_better:
+            return [b / a for a, b in pairs if a and b]
+        return [a / b for a, b in pairs if a and b]
+
+    def ratio(self, testcase: str, baseline: str | None = None) -> stats.Estimate | None:
+        """Return the median ratio of a case to its baseline with its interval."""
+        return stats.median_interval(self.ratios(testcase, baseline))
+
+    def median(self, testcase: str) -> stats.Estimate | None:
+        """Return the median of a case with its interval."""
+        return stats.median_interval(self.values(testcase))
+
+    @cached_property
+    def noise(self) -> stats.Estimate | None:
+        """The A/A cases' ratio, the worst of them."""
+        return stats.widest(
+            [
+                ratio
+                for name, case in self.cases.items()
+                if case.dims.get("target") == "local_again" and (ratio := self.ratio(name))
+            ]
+        )
+
+    def told_apart(self, testcase: str) -> bool:
+        """Return whether the case's ratio is clear of the A/A noise."""
+        ratio = self.ratio(testcase)
+        return ratio is None or stats.told_apart(ratio, self.noise)
+
+    def find(self, **dims: object) -> list[str]:
+        """Return the names of the cases with these dimensions."""
+        return [
+            name
+            for name, case in self.cases.items()
+            if all(case.dims.get(key) == value for key, value in dims.items())
+        ]
+
+    def failures(self) -> list[Result]:
+        """Return the executions that failed or were skipped."""
+        return [result for result in self.results if result.state != "ok"]
+
+
+def case_row(findings: Findings, testcase: str, extra: dict[str, Cell]) -> CaseRow:
+    """Return the case as a row of the case table.
+
+    One failed execution makes the case a failed one: its figures would be of the lucky rounds.
+    """
+    case = findings.cases[testcase]
+    executions = list(findings.by_case.get(testcase, {}).values())
+    bad = [r for r in executions if r.state != "ok"]
+    state, reason = CaseState.OK, ""
+    if bad:
+        state = CaseState(bad[0].state)
+        reason = f"{len(bad)} of {len(executions)} executions: {bad[0].reason}"
+    elif not executions:
+        state, reason = CaseState.SKIPPED, "not run yet: the run was interrupted"
+    ok = state is CaseState.OK
+    return CaseRow(
+        testcase=testcase,
+        dimensions={key: str(value) for key, value in case.dims.items()},
+        state=state,
+        unit=case.unit,
+        reason=reason,
+        n=len(executions) - len(bad),
+        median=shown(findings.median(testcase)) if ok else None,
+        ratio=shown(findings.ratio(testcase)) if ok else None,
+        told_apart=findings.told_apart(testcase) if ok else True,
+        extra=extra if ok else {},
+    )
+
+
+def samples(findings: Findings) -> Samples:
+    """Return every execution as a raw row."""
+    columns = (
+        *("testcase", "round", "started", "state", "reason", "value", "unit", "duration_s"),
+        *("user_us", "system_us", "peak_kb", "figures", "command"),
+    )
+    return Samples(
+        columns,
+        tuple(
+            (
+                r.testcase,
+                r.iter,
+                r.ts.isoformat(),
+                r.state,
+                r.reason,
+                r.value,
+                findings.cases[r.testcase].unit,
+                r.duration,
+                r.user_us,
+                r.system_us,
+                r.peak_kb,
+                ", ".join(f"{key}={value}" for key, value in r.figures.items()),
+                shlex.join(r.argv),
+            )
+            for r in findings.results
+        ),
+    )
+
+
+def repeat_command(run: Run) -> str:
+    """Return the command that makes such a run again."""
+    words = ["tollfree", "run", run.suite, f"--{run.profile}", "--rounds", str(run.rounds)]
+    if run.pattern:
+        words += ["--only", run.pattern]
+    return shlex.join([*words, "--seed", str(run.seed)])
+
+
+def run_part(findings: Findings) -> RunPart:
+    """Return where, when and how a run was made."""
+    run = findings.run
+    servers = run.server
+    durable = bool(servers) and all(server["durable"] for server in servers.values())
+    durability = "durable: fsync, full_page_writes and synchronous_commit are on"
+    if not durable:
+        durability = "NOT durable: fsync, full_page_writes or synchronous_commit is off"
+    fingerprint = {key.replace("_", " "): str(value) for key, value in run.host.items()}
+    return RunPart(
+        id=str(run.run_id),
+        state=RunState.COMPLETE if run.state == "complete" else RunState.INTERRUPTED,
+        cases_done=len(findings.results),
+        cases_planned=len(findings.cases) * run.rounds,
+        command=repeat_command(run),
+        method=METHOD,
+        durability=durability,
+        fingerprint={
+            "PostgreSQL": ", ".join(sorted({server["version"] for server in servers.values()})),
+            "started": run.started.isoformat(timespec="seconds"),
+            **fingerprint,
+        },
+        settings={name: server["settings"] for name, server in servers.items()},
+    )
+
+
+def plain_section(
+    findings: Findings,
+    *,
+    title: str,
+    intro: str,
+    verdicts: tuple[str, ...] = (),
+    tables: tuple[Table, ...] = (),
+    charts: tuple[Chart, ...] = (),
+    extra_columns: tuple[Column, ...] = (),
+    extra: dict[str, dict[str, Cell]] | None = None,
+) -> SuiteSection:
+    """Return a section with the parts that every suite has, and those given."""
+    dimensions = dict.fromkeys(key for c in findings.cases.values() for key in c.dims)
+    return SuiteSection(
+        name=findings.run.suite,
+        title=title,
+        intro=intro,
+        run=run_part(findings),
+        verdicts=verdicts,
+        tables=tables,
+        charts=charts,
+        cases=CaseTable(
+            quantity="value",
+            baseline="its baseline",
+            better=Better.LOWER,
+            dimensions=tuple(dimensions),
+            rows=tuple(
+                case_row(findings, name, (extra or {}).get(name, {})) for name in findings.cases
+            ),
+            extra=extra_columns,
+        ),
+        samples=samples(findings),
+    )
+
+
+def number(label: str, unit: str = "", decimals: int | None = None) -> Column:
+    """Return a numeric column."""
+    return Column(label, Kind.NUMBER, unit, decimals)

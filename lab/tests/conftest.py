@@ -1,0 +1,64 @@
+"""Fixtures that start real servers, in a home of the test session's own."""
+
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tollfree.cluster import Cluster
+from tollfree.ports import reserved_ports
+from tollfree.postgres import Installation, buildable_installation
+from tollfree.privileges import ServerUser, server_user
+from tollfree.stage import Stage, make_stage
+
+
+@pytest.fixture(scope="session")
+def installation() -> Installation:
+    """The PostgreSQL under test."""
+    return buildable_installation()
+
+
+@pytest.fixture(scope="session")
+def user() -> ServerUser:
+    """The user the servers run as."""
+    return server_user()
+
+
+@pytest.fixture(scope="session")
+def home(user: ServerUser) -> Iterator[Path]:
+    """A home for the session's servers, with a short path, removed afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="tollfree-test-"))
+    user.own(folder)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def stage(installation: Installation, home: Path, user: ServerUser) -> Stage:
+    """The staged installation."""
+    return make_stage(installation, home, user)
+
+
+@pytest.fixture(scope="session")
+def pg_instance(stage: Stage, home: Path, user: ServerUser) -> Iterator[Cluster]:
+    """A running server that listens on TCP too; PGPASSFILE is set for it."""
+    folder = home / "instance"
+    password = secrets.token_urlsafe(12)
+    with reserved_ports(1) as (port,):
+        cluster = Cluster("instance", folder, home / "run", port, stage, user, listens=True)
+        cluster.make(password)
+        cluster.start()
+    passfile = home / "passfile"
+    passfile.touch(mode=0o600)
+    passfile.write_text(f"*:*:*:*:{password}\n")
+    os.environ["PGPASSFILE"] = str(passfile)
+    try:
+        yield cluster
+    finally:
+        cluster.stop()

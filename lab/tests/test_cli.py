@@ -1,0 +1,129 @@
+"""The command line: its help, its errors and exit codes, without any server."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from tollfree.cli import cli
+from tollfree.errors import ExitCode
+from tollfree.paths import CHECKOUT
+from tollfree.reference import page
+
+REFERENCE = CHECKOUT / "docs" / "command-line.md"
+
+
+def tollfree(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "tollfree.cli", *words],
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        env=os.environ | env,
+        timeout=120,
+    )
+
+
+def commands() -> dict[str, click.Command]:
+    return dict(cli.commands)
+
+
+@pytest.mark.parametrize("name", sorted(commands()))
+def test_every_command_says_what_it_does(name: str) -> None:
+    command = commands()[name]
+    assert command.help
+    for parameter in command.params:
+        if isinstance(parameter, click.Option) and parameter.name != "help":
+            assert parameter.help, f"{name} {parameter.opts[0]}"
+
+
+def test_the_reference_is_what_the_commands_say() -> None:
+    assert REFERENCE.read_text(encoding="utf-8") == page(), "python -m tollfree.reference"
+
+
+def test_every_exit_code_is_documented() -> None:
+    for code in ExitCode:
+        assert f"| {int(code)} |" in page()
+        assert f" {int(code)}  " in tollfree("--help").stdout
+
+
+def test_an_unknown_suite_is_named_with_those_there_are() -> None:
+    done = tollfree("run", "nonsense")
+    assert done.returncode == ExitCode.NOT_FOUND
+    assert "'nonsense'" in done.stderr
+    assert "fdw" in done.stderr
+
+
+def test_resume_with_another_choice_is_refused() -> None:
+    done = tollfree("run", "fdw", "--resume", "--only", "RO")
+    assert done.returncode == ExitCode.USAGE
+    assert "--resume" in done.stderr
+
+
+def test_an_unknown_option_is_a_usage_error() -> None:
+    done = tollfree("run", "fdw", "--quik")
+    assert done.returncode == ExitCode.USAGE
+    assert "--quik" in done.stderr
+
+
+def test_a_bad_pg_config_is_named_with_the_remedy(tmp_path: Path) -> None:
+    done = tollfree("up", PG_CONFIG=str(tmp_path / "none"))
+    assert done.returncode == ExitCode.ENVIRONMENT
+    assert str(tmp_path / "none") in done.stderr
+    assert "PG_CONFIG" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("printed", "words"),
+    [
+        ("PostgreSQL 14.20", ("14.20", "too old", "15")),
+        ("MariaDB 11", ("MariaDB 11", "PG_CONFIG")),
+    ],
+)
+def test_a_postgresql_that_will_not_do_is_refused(
+    tmp_path: Path, printed: str, words: tuple[str, ...]
+) -> None:
+    pg_config = tmp_path / "pg_config"
+    pg_config.write_text(f"#!/bin/sh\necho '{printed}'\n")
+    pg_config.chmod(0o755)
+    done = tollfree("up", PG_CONFIG=str(pg_config), TOLLFREE_HOME=str(tmp_path / "home"))
+    assert done.returncode == ExitCode.ENVIRONMENT
+    for word in words:
+        assert word in done.stderr
+    assert not (tmp_path / "home").exists()
+
+
+def test_a_server_without_headers_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "postgres").touch()
+    pg_config = tmp_path / "bin" / "pg_config"
+    pg_config.write_text(
+        "#!/bin/sh\n"
+        'for option; do case "$option" in\n'
+        "--version) echo 'PostgreSQL 16.1' ;;\n"
+        f"--bindir) echo {tmp_path}/bin ;;\n"
+        f"*) echo {tmp_path}/nothing ;;\n"
+        "esac; done\n"
+    )
+    pg_config.chmod(0o755)
+    done = tollfree("up", PG_CONFIG=str(pg_config), TOLLFREE_HOME=str(tmp_path / "home"))
+    assert done.returncode == ExitCode.ENVIRONMENT
+    assert "server headers" in done.stderr
+    assert "postgresql-server-dev-16" in done.stderr
+    assert not (tmp_path / "home").exists()
+
+
+def test_compare_names_the_file_it_cannot_read(tmp_path: Path) -> None:
+    other = tmp_path / "other.json"
+    other.write_text('{"format": "something"}')
+    missing = tollfree("compare", str(tmp_path / "none.json"), str(other))
+    assert missing.returncode == ExitCode.FILES
+    assert "none.json" in missing.stderr
+    foreign = tollfree("compare", str(other), str(other))
+    assert foreign.returncode == ExitCode.FILES
+    assert "other.json" in foreign.stderr
+    assert "tollfree export" in foreign.stderr

@@ -1,0 +1,108 @@
+"""Private servers: settings, access, start and stop, and what goes wrong."""
+
+import stat
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tollfree.cluster import Cluster
+from tollfree.errors import LabStateError
+from tollfree.host import server_settings
+from tollfree.ports import LOOPBACK, is_free, reserved_ports
+
+pytestmark = pytest.mark.cluster
+
+
+def test_it_answers_and_is_durable(pg_instance: Cluster) -> None:
+    found = server_settings(pg_instance)
+    assert found["version"].startswith(str(pg_instance.stage.installation.major))
+    assert found["durable"] is True
+    assert not {"fsync", "full_page_writes", "synchronous_commit"} & found["settings"].keys()
+
+
+def test_it_runs_from_the_stage_as_the_servers_user(pg_instance: Cluster) -> None:
+    pid = pg_instance.pid()
+    assert pid is not None
+    assert Path(f"/proc/{pid}").stat().st_uid == pg_instance.user.uid
+    assert Path(f"/proc/{pid}/exe").readlink() == pg_instance.stage.bindir / "postgres"
+
+
+def test_nobody_else_can_reach_its_files(pg_instance: Cluster) -> None:
+    for path in (pg_instance.folder, pg_instance.data, pg_instance.socket_folder):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o700
+    for path in (pg_instance.password_file, pg_instance.log):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_tcp_needs_the_password(pg_instance: Cluster) -> None:
+    address = f"host={LOOPBACK} port={pg_instance.port} user=postgres dbname=postgres"
+    with pytest.raises(psycopg.OperationalError, match="password"):
+        psycopg.connect(address, password="wrong", passfile="/dev/null")
+    password = pg_instance.password_file.read_text()
+    with psycopg.connect(address, password=password) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_the_system_installation_is_left_alone(pg_instance: Cluster) -> None:
+    installation = pg_instance.stage.installation
+    assert not list(installation.pkglibdir.glob("tollfree_lab*"))
+    assert not list((installation.sharedir / "extension").glob("tollfree_lab*"))
+
+
+def test_stop_and_start_again(pg_instance: Cluster, home: Path) -> None:
+    with reserved_ports(1) as (port,):
+        other = replace(pg_instance, name="other", folder=home / "other", port=port)
+        other.make("secret")
+        try:
+            other.start()
+            first = other.pid()
+            other.stop()
+            assert other.pid() is None
+            assert is_free(port)
+            other.start()
+            assert other.pid() not in (None, first)
+        finally:
+            other.stop()
+
+
+def test_a_taken_port_gives_one_clear_error(pg_instance: Cluster, home: Path) -> None:
+    folder = home / "taken"
+    clash = replace(
+        pg_instance, name="clash", folder=folder, socket_folder=folder / "run", listens=True
+    )
+    clash.make("secret")
+    with pytest.raises(LabStateError) as failure:
+        clash.start()
+    assert str(pg_instance.port) in failure.value.message
+    assert "in use" in failure.value.detail
+    assert clash.pid() is None
+
+
+def test_a_stale_pid_file_of_another_process_is_not_believed(
+    pg_instance: Cluster, home: Path
+) -> None:
+    stale = replace(pg_instance, folder=home / "stale")
+    stale.data.mkdir(parents=True)
+    with subprocess.Popen(["sleep", "60"]) as stranger:
+        (stale.data / "postmaster.pid").write_text(f"{stranger.pid}\n")
+        assert stale.pid() is None
+        stale.stop()
+        assert stranger.poll() is None
+        stranger.kill()
+
+
+def test_a_socket_path_that_is_too_long_is_named(pg_instance: Cluster) -> None:
+    long = replace(pg_instance, socket_folder=Path("/tmp") / ("x" * 120))
+    with pytest.raises(LabStateError, match="107"):
+        long.start()
+
+
+def test_a_wanted_port_that_is_taken_is_named(pg_instance: Cluster) -> None:
+    with (
+        pytest.raises(LabStateError, match=str(pg_instance.port)),
+        reserved_ports(1, pg_instance.port),
+    ):
+        pytest.fail("a taken port was given out")

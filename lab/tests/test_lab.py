@@ -1,0 +1,346 @@
+"""The lab as a whole: up, run, interrupted, killed, resumed, down. All on real servers."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tollfree.errors import ExitCode
+from tollfree.lab import DATABASE, LAB_PORT, Lab
+from tollfree.postgres import Installation
+from tollfree.privileges import ServerUser
+from tollfree.store import Result, Store
+
+pytestmark = pytest.mark.cluster
+
+LIMIT_S = 120.0
+MARK = f"4242.{os.getpid()}"
+"""An argument of `sleep` that no other process on the machine has."""
+
+
+@pytest.fixture(scope="module")
+def lab(installation: Installation, user: ServerUser) -> Iterator[Lab]:
+    """A lab in a home of its own, down; whatever a test leaves running is stopped."""
+    home = Path(tempfile.mkdtemp(prefix="tollfree-lab-"))
+    user.own(home)
+    lab = Lab(installation, home, user)
+    os.environ["TOLLFREE_HOME"] = str(home)
+    os.environ["PG_CONFIG"] = str(installation.pg_config)
+    try:
+        yield lab
+    finally:
+        lab.down()
+        del os.environ["TOLLFREE_HOME"]
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def start(*words: str) -> subprocess.Popen[str]:
+    """Start the command line."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tollfree.cli", *words],
+        encoding="utf-8",
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+    )
+
+
+def tollfree(*words: str, code: ExitCode = ExitCode.OK) -> tuple[str, str]:
+    """Run the command line to its end; check its exit code; return what it printed."""
+    process = start(*words)
+    out, err = process.communicate(timeout=LIMIT_S)
+    assert process.returncode == code, err
+    return out, err
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait until a condition holds."""
+    deadline = time.monotonic() + LIMIT_S
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+def commands_in_flight() -> list[int]:
+    """Return the processes that the custom cases started and that still live."""
+    found = []
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            try:
+                words = (process / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if MARK.encode() in words:
+                found.append(int(process.name))
+    return found
+
+
+def is_alive(pid: int | None) -> bool:
+    """Return whether a process runs; one that its parent has yet to notice does not."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes() != b""
+    except OSError:
+        return False
+
+
+def add_cases(lab: Lab, cases: dict[str, list[str]]) -> None:
+    """Put cases into the suite `custom`, in place of those there are."""
+    with lab.database() as store, store.connection.cursor() as cursor:
+        cursor.execute("DELETE FROM lab.custom_cases")
+        cursor.executemany(
+            "INSERT INTO lab.custom_cases (testcase, argv, time_limit) VALUES (%s, %s, '30 s')",
+            list(cases.items()),
+        )
+
+
+def stored(lab: Lab) -> list[tuple[str, int, str, float | None, str | None]]:
+    """Return what the latest run of the suite `custom` has stored."""
+    with lab.database() as store:
+        run = store.latest_run("custom")
+        assert run is not None
+        return [(r.testcase, r.iter, r.state, r.duration, r.reason) for r in store.results(run)]
+
+
+def run_state(lab: Lab) -> str:
+    with lab.database() as store:
+        run = store.latest_run("custom")
+        assert run is not None
+        return run.state
+
+
+SHORT = {f"short {n}": ["sleep", "0.05"] for n in range(8)}
+WITH_A_LONG_ONE = {**SHORT, "long": ["sleep", MARK]}
+
+
+def test_up_status_down(lab: Lab) -> None:
+    out, _ = tollfree("up")
+    for name in ("lab", "source", "external", "rmt:tcp:1000us"):
+        assert name in out
+    assert "not running" not in out
+    _, err = tollfree("up", code=ExitCode.LAB_STATE)
+    assert "already running" in err
+    assert "tollfree down" in err
+    assert tollfree("status")[0].count("not running") == 0
+    pids = [row.pid for row in lab.status()]
+    tollfree("down")
+    assert "not running" in tollfree("status")[0]
+    assert not any(is_alive(pid) for pid in pids)
+    assert not (lab.folder / "lab.json").exists()
+    assert "was not running" in tollfree("down")[0]
+
+
+def test_a_taken_port_is_named_and_nothing_is_left(lab: Lab) -> None:
+    tollfree("up", "--port", "54900")
+    other_home = Path(tempfile.mkdtemp(prefix="tollfree-lab-"))
+    try:
+        lab.user.own(other_home)
+        process = subprocess.run(
+            [sys.executable, "-m", "tollfree.cli", "up", "--port", "54900"],
+            capture_output=True,
+            check=False,
+            encoding="utf-8",
+            env=os.environ | {"TOLLFREE_HOME": str(other_home)},
+            timeout=LIMIT_S,
+        )
+        assert process.returncode == ExitCode.LAB_STATE
+        assert "port 54900" in process.stderr
+        assert "--port" in process.stderr
+        other = Lab(lab.installation, other_home, lab.user)
+        assert all(row.pid is None for row in other.status())
+        assert not (other.folder / "lab.json").exists()
+    finally:
+        shutil.rmtree(other_home, ignore_errors=True)
+        tollfree("down")
+
+
+def test_a_failing_case_has_no_duration(lab: Lab) -> None:
+    add_cases(
+        lab,
+        {
+            "fails": ["sh", "-c", "echo because >&2; exit 3"],
+            "killed": ["sh", "-c", "kill -9 $$"],
+            "missing": ["no-such-program"],
+            "works": ["true"],
+        },
+    )
+    with lab.database() as store:
+        store.connection.execute(
+            "INSERT INTO lab.custom_cases (testcase, argv, time_limit)"
+            " VALUES ('slow', '{sleep,30}', '200 ms')"
+        )
+    out, err = tollfree("run", "custom", "--rounds", "1", code=ExitCode.CASES_FAILED)
+    found = {name: (state, duration, reason) for name, _, state, duration, reason in stored(lab)}
+    assert found["works"][0] == "ok"
+    assert found["works"][1] is not None
+    for name, words in {
+        "fails": "exit status 3: because",
+        "killed": "signal 9",
+        "missing": "no-such-program",
+        "slow": "exceeded its limit",
+    }.items():
+        state, duration, reason = found[name]
+        assert (state, duration) == ("failed", None)
+        assert reason is not None
+        assert words in reason
+        assert words in out
+        assert name in err
+
+
+def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(lab: Lab) -> None:
+    add_cases(lab, WITH_A_LONG_ONE)
+    process = start("run", "custom", "--rounds", "2", "--seed", "1")
+    until(lambda: bool(commands_in_flight()))
+    before = stored(lab)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=LIMIT_S)
+    assert process.returncode == ExitCode.INTERRUPTED
+    assert "--resume" in err
+    assert commands_in_flight() == []
+    assert stored(lab) == before
+    assert run_state(lab) == "interrupted"
+    assert all(row.pid is None for row in lab.status())
+
+    with lab.database() as store:
+        store.connection.execute("UPDATE lab.custom_cases SET argv = '{true}'")
+    tollfree("run", "custom", "--resume")
+    after = stored(lab)
+    assert run_state(lab) == "complete"
+    assert len(after) == 2 * len(WITH_A_LONG_ONE)
+    assert set(before) <= set(after)
+
+
+def test_killing_the_command_line_loses_only_the_case_in_flight(lab: Lab) -> None:
+    add_cases(lab, WITH_A_LONG_ONE)
+    process = start("run", "custom", "--rounds", "1", "--seed", "2")
+    until(lambda: bool(commands_in_flight()))
+    before = stored(lab)
+    process.kill()
+    process.communicate()
+    # The server notices that nobody waits for the command any more.
+    until(lambda: not commands_in_flight())
+
+    add_cases(lab, {name: ["true"] for name in WITH_A_LONG_ONE})
+    tollfree("run", "custom", "--resume")
+    assert set(before) <= set(stored(lab))
+    assert len(stored(lab)) == len(WITH_A_LONG_ONE)
+    assert all(row.pid is None for row in lab.status())
+
+
+def test_killing_the_labs_server_loses_only_the_case_in_flight(lab: Lab) -> None:
+    add_cases(lab, WITH_A_LONG_ONE)
+    process = start("run", "custom", "--rounds", "1", "--seed", "3")
+    until(lambda: bool(commands_in_flight()))
+    before = stored(lab)
+    pid = lab.own.pid()
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    _, err = process.communicate(timeout=LIMIT_S)
+    assert process.returncode == ExitCode.LAB_STATE
+    assert "--resume" in err
+    until(lambda: not commands_in_flight())
+
+    add_cases(lab, {name: ["true"] for name in WITH_A_LONG_ONE})
+    tollfree("run", "custom", "--resume")
+    assert set(before) <= set(stored(lab))
+    assert len(stored(lab)) == len(WITH_A_LONG_ONE)
+
+
+def test_two_commands_cannot_change_the_lab_at_once(lab: Lab) -> None:
+    add_cases(lab, {"long": ["sleep", MARK]})
+    process = start("run", "custom", "--rounds", "1")
+    until(lambda: bool(commands_in_flight()))
+    _, err = tollfree("run", "custom", code=ExitCode.LAB_STATE)
+    assert f"process {process.pid}" in err
+    # Reading is always possible.
+    assert "custom" in tollfree("show")[0]
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=LIMIT_S)
+    assert process.returncode == ExitCode.INTERRUPTED
+    assert commands_in_flight() == []
+
+
+def test_another_build_of_the_extension_sets_the_old_results_aside(lab: Lab) -> None:
+    with lab.database() as store:
+        kept = len(store.runs())
+        assert kept > 0
+        store.connection.execute("COMMENT ON EXTENSION tollfree_lab IS 'another build'")
+        store.install(lab.stage.sharedir / "extension")
+        assert store.runs() == []
+        assert store.table("SELECT count(*) FROM lab_1.runs") == [{"count": kept}]
+
+
+def test_the_fdw_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
+    """A few cases of every kind, from the command line to every kind of output."""
+    pattern = (
+        "^(RO|RW):(local|direct|FDW_external):.*:simple:rr:c1:flights$"
+        "|^R[OW]:(local|local_again|FDW_ext.*):.*:lcl:.*:simple:rr:c1:tps$"
+    )
+    out, _ = tollfree("run", "fdw", "--rounds", "1", "--only", pattern)
+    assert "RO.FDW_external" in out
+    with lab.database() as store:
+        run = store.latest_run("fdw")
+        assert run is not None
+        results = {r.testcase: r for r in store.results(run)}
+        assert all(r.state == "ok" for r in results.values())
+        assert _flights(results, "RO:FDW_external:postgres_fdw") == 5
+        assert _flights(results, "RO:direct:none") == 1
+        assert _flights(results, "RW:direct:none") == 7
+        _judge_sees_through_wrong_rows(store)
+
+    page, document = tmp_path / "page.html", tmp_path / "run.json"
+    tollfree("report", "-o", str(page))
+    assert "RO.FDW_external" in page.read_text(encoding="utf-8")
+    tollfree("export", "--format", "json", "-o", str(document), str(run.run_id))
+    assert len(json.loads(document.read_text())["results"]) == len(results)
+    tollfree("export", "--format", "csv", "-o", str(tmp_path / "csv"), str(run.run_id))
+    lines = (tmp_path / "csv" / "benchRO.FDW_external").read_text().splitlines()
+    assert len(lines) == 1
+    mean_ms, including, excluding = map(float, lines[0].split(","))
+    assert 0 < including < excluding
+    assert mean_ms == pytest.approx(1000 / excluding, rel=0.05)
+    out, _ = tollfree("compare", str(run.run_id), str(document))
+    assert "RO:FDW_external" in out
+    assert "~" in out
+
+
+def _flights(results: dict[str, Result], prefix: str) -> float | None:
+    (found,) = (
+        r for name, r in results.items() if name.startswith(prefix) and name.endswith("flights")
+    )
+    return found.value
+
+
+def _judge_sees_through_wrong_rows(store: Store) -> None:
+    """Ask the suite's judge about outcomes that must not count."""
+    cases = {
+        ("RO", "0|0|0|0|9|9\n0|0|0|0|9|9\n", "0|0|0|0|9|8\n0|0|0|0|9|9\n"): "the target answers",
+        ("RO", "0|0|0|0|9|9\n0|0|0|0|9|9\n", "1|0|0|0|9|9\n1|0|0|0|9|9\n"): "changed the data",
+        ("RW", "0|0|0|0|9|9\n0|0|0|0|9|9\n", "4|7|7|7|9|9\n4|7|7|7|9|9\n"): "4 were written",
+        ("RW", "0|0|0|0|9|9\n0|0|0|0|9|9\n", "5|7|8|7|9|9\n5|7|8|7|9|9\n"): "the sums",
+    }
+    for (bench, before, after), words in cases.items():
+        (row,) = store.table(
+            "SELECT lab.fdw_judge(jsonb_populate_record(NULL::lab.run_cases, %s::jsonb),"
+            ' \'{"transactions": 5, "failed": 0}\', %s, %s) AS reason',
+            json.dumps({"dims": {"bench": bench}}),
+            before,
+            after,
+        )
+        assert words in row["reason"]
+
+
+def test_reading_needs_no_lab(lab: Lab) -> None:
+    assert not lab.own.is_running()
+    assert "fdw" in tollfree("show")[0]
+    assert not lab.own.is_running()
+    with pytest.raises(psycopg.OperationalError):
+        psycopg.connect(f"host={lab.folder / 'run'} port={LAB_PORT} dbname={DATABASE}")
