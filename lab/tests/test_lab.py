@@ -139,12 +139,13 @@ def test_up_status_down(lab: Lab) -> None:
 
 
 def test_a_taken_port_is_named_and_nothing_is_left(lab: Lab) -> None:
-    tollfree("up", "--port", "54900")
+    tollfree("up")
+    port = str(lab.source().port)
     other_home = Path(tempfile.mkdtemp(prefix="tollfree-lab-"))
     try:
         lab.user.own(other_home)
         process = subprocess.run(
-            [sys.executable, "-m", "tollfree.cli", "up", "--port", "54900"],
+            [sys.executable, "-m", "tollfree.cli", "up", "--port", port],
             capture_output=True,
             check=False,
             encoding="utf-8",
@@ -152,7 +153,7 @@ def test_a_taken_port_is_named_and_nothing_is_left(lab: Lab) -> None:
             timeout=LIMIT_S,
         )
         assert process.returncode == ExitCode.LAB_STATE
-        assert "port 54900" in process.stderr
+        assert f"port {port}" in process.stderr
         assert "--port" in process.stderr
         other = Lab(lab.installation, other_home, lab.user)
         assert all(row.pid is None for row in other.status())
@@ -160,6 +161,45 @@ def test_a_taken_port_is_named_and_nothing_is_left(lab: Lab) -> None:
     finally:
         shutil.rmtree(other_home, ignore_errors=True)
         tollfree("down")
+
+
+@pytest.fixture
+def small_disk(user: ServerUser) -> Iterator[Path]:
+    """A file system with room for one cluster and hardly more; only root can make one."""
+    folder = Path(tempfile.mkdtemp(prefix="tollfree-small-"))
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=110m", "tmpfs", str(folder)],
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+    )
+    if mounted.returncode != 0:
+        folder.rmdir()
+        pytest.skip(f"no small file system can be mounted: {mounted.stderr.strip()}")
+    user.own(folder)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+        folder.rmdir()
+
+
+def test_a_full_disk_is_named_and_nothing_is_left(lab: Lab, small_disk: Path) -> None:
+    for words in (("up",), ("run", "fdw")):
+        process = subprocess.run(
+            [sys.executable, "-m", "tollfree.cli", *words],
+            capture_output=True,
+            check=False,
+            encoding="utf-8",
+            env=os.environ | {"TOLLFREE_HOME": str(small_disk)},
+            timeout=LIMIT_S,
+        )
+        assert process.returncode == ExitCode.FILES, process.stderr
+        assert str(small_disk) in process.stderr
+        assert "TOLLFREE_HOME" in process.stderr
+        other = Lab(lab.installation, small_disk, lab.user)
+        assert all(row.pid is None for row in other.status())
+        assert not list(small_disk.glob("*/*/data.new"))
 
 
 def test_a_failing_case_has_no_duration(lab: Lab) -> None:

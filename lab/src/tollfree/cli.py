@@ -395,6 +395,13 @@ def main() -> None:
             "interrupted", "What was measured is kept; `tollfree run SUITE --resume` goes on."
         )
         code = ExitCode.INTERRUPTED
+    except psycopg.errors.DiskFull as error:
+        _complain(
+            f"the disk of {lab_home()} is full: {error.diag.message_primary}",
+            "Free space there, or name another folder with TOLLFREE_HOME. Nothing measured is"
+            " lost: `tollfree run SUITE --resume` goes on.",
+        )
+        code = ExitCode.FILES
     except psycopg.OperationalError as error:
         if not is_connection_lost(error):
             raise

@@ -7,6 +7,7 @@ a cluster listens at all, need a password. Settings are PostgreSQL's defaults bu
 """
 
 import contextlib
+import errno
 import os
 import signal
 import subprocess
@@ -16,7 +17,7 @@ from pathlib import Path
 
 import psycopg
 
-from tollfree.errors import FileError, LabStateError
+from tollfree.errors import FileError, LabError, LabStateError
 from tollfree.ports import LOOPBACK
 from tollfree.privileges import ServerUser
 from tollfree.stage import Stage
@@ -174,14 +175,21 @@ class Cluster:
                 with self.log.open(encoding="utf-8", errors="replace") as log_text:
                     log_text.seek(log_start)
                     tail = _tail(log_text.read())
-                raise LabStateError(
-                    f"the server {self.name} on port {self.port} did not start",
-                    f"See the last lines of its log; the whole log is {self.log}.",
-                    detail=tail,
-                )
+                raise self._start_failure(tail)
             time.sleep(0.02)
         # The server outlives this process on purpose; do not let Popen warn about that.
         server.returncode = 0
+
+    def _start_failure(self, tail: str) -> LabError:
+        message = f"the server {self.name} on port {self.port} did not start"
+        if os.strerror(errno.ENOSPC) in tail:
+            return FileError(
+                f"{message}: the disk of {self.folder} is full",
+                "Free space on that disk, or name another folder with TOLLFREE_HOME.",
+            )
+        return LabStateError(
+            message, f"See the last lines of its log; the whole log is {self.log}.", detail=tail
+        )
 
     def _answers(self) -> bool:
         if self._postmaster_status() != "ready":

@@ -16,8 +16,9 @@ from pathlib import Path
 from tollfree.errors import LabStateError
 
 LOOPBACK = "127.0.0.1"
-FIRST_PORT = 54330
-LAST_PORT = 54999
+FIRST_PORT = 25430
+LAST_PORT = 26429
+"""Below the range that the kernel takes the ports of outgoing connections from."""
 
 
 def is_free(port: int) -> bool:

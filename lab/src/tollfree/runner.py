@@ -17,7 +17,7 @@ from tollfree.cluster import is_connection_lost
 from tollfree.errors import FileError, LabStateError, NotFoundError
 from tollfree.host import fingerprint, server_settings
 from tollfree.lab import Lab
-from tollfree.store import Profile, Result, Run, Step, Store
+from tollfree.store import Profile, Result, Run, Store
 from tollfree.suites import suite_named
 from tollfree.suites.base import Bench, Suite
 
@@ -131,15 +131,5 @@ def _execute_all(lab: Lab, store: Store, run: Run, profile: Profile, observer: O
     observer.begins(run, len(store.results(run)), len(steps), profile.seconds + 0.2)
     for step in steps:
         started = time.monotonic_ns()
-        result = _execute(lab, store, run, step)
+        result = store.execute(run, step, lab.stage.search_path)
         observer.ended(result, (time.monotonic_ns() - started) / 1e9)
-
-
-def _execute(lab: Lab, store: Store, run: Run, step: Step) -> Result:
-    try:
-        return store.execute(run, step, lab.stage.search_path)
-    except psycopg.errors.DiskFull as error:
-        raise FileError(
-            f"the disk is full: {error.diag.message_primary}",
-            "Free space and go on with `tollfree run --resume`; nothing measured is lost.",
-        ) from error
