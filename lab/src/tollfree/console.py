@@ -1,6 +1,7 @@
 """The lab on a terminal: tables, verdicts and progress, with Rich."""
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,6 +21,8 @@ from tollfree.store import Result, Run
 
 LOG_WIDTH = 150
 """Columns where there is no terminal to ask: a log or a pipe."""
+
+LOG_INTERVAL_S = 30.0
 
 OUT = Console(highlight=False, width=None if sys.stdout.isatty() else LOG_WIDTH)
 ERR = Console(stderr=True, highlight=False)
@@ -74,50 +77,105 @@ def print_section(section: SuiteSection) -> None:
     )
 
 
-class ProgressObserver(Observer):
-    """Shows how far a run is and how long it will still take."""
+class _Pace:
+    """How many executions remain, and how long they will take at the pace so far."""
+
+    def __init__(self, remaining: int, seconds_each: float) -> None:
+        self.remaining = remaining
+        self._seconds_each = seconds_each
+        self._spent = 0.0
+        self._ended = 0
+
+    def one_ended(self, seconds: float) -> None:
+        """Count one execution."""
+        self._spent += seconds
+        self._ended += 1
+        self.remaining -= 1
+        self._seconds_each = self._spent / self._ended
+
+    @property
+    def left(self) -> str:
+        """The time left, as h:mm:ss."""
+        seconds = round(self.remaining * self._seconds_each)
+        return f"{seconds // 3600}:{seconds % 3600 // 60:02}:{seconds % 60:02}"
+
+
+class BarObserver(Observer):
+    """Draws a progress bar with the time left."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._task = progress.add_task("starting", total=None, left="")
-        self._spent = 0.0
-        self._ended = 0
-        self._seconds_each = 0.0
-        self._remaining = 0
+        self._pace = _Pace(0, 0)
 
     def preparing(self, run: Run) -> None:
         """Show that data are being made."""
-        self._describe(f"run {run.run_id}: making the data")
+        self._progress.update(self._task, description=f"run {run.run_id}: making the data")
 
     def begins(self, run: Run, done: int, remaining: int, seconds_each: float) -> None:
         """Start counting."""
-        self._seconds_each, self._remaining = seconds_each, remaining
-        self._progress.update(self._task, completed=done, total=done + remaining)
-        self._describe(f"run {run.run_id}")
+        self._pace = _Pace(remaining, seconds_each)
+        self._progress.update(
+            self._task,
+            completed=done,
+            description=f"run {run.run_id}",
+            left=self._pace.left,
+            total=done + remaining,
+        )
 
     def ended(self, result: Result, seconds: float) -> None:
         """Count one execution; print failed ones above the bar."""
-        self._spent += seconds
-        self._ended += 1
-        self._remaining -= 1
-        self._seconds_each = self._spent / self._ended
-        if result.state != "ok":
-            self._progress.console.print(
-                f"{result.testcase}: {result.state}: {result.reason}", markup=False
-            )
-        self._progress.advance(self._task)
-        self._describe(result.testcase)
+        self._pace.one_ended(seconds)
+        _print_failure(result)
+        self._progress.update(
+            self._task, advance=1, description=result.testcase, left=self._pace.left
+        )
 
-    def _describe(self, words: str) -> None:
-        left = self._remaining * self._seconds_each
-        hours, minutes = int(left // 3600), int(left % 3600 // 60)
-        clock = f"{hours}:{minutes:02}:{int(left % 60):02}" if self._seconds_each else ""
-        self._progress.update(self._task, description=words, left=clock)
+
+class LogObserver(Observer):
+    """Prints a line now and then, for logs."""
+
+    def __init__(self) -> None:
+        self._pace = _Pace(0, 0)
+        self._total = 0
+        self._printed = 0.0
+
+    def preparing(self, run: Run) -> None:
+        """Say that data are being made."""
+        ERR.print(f"run {run.run_id}, {run.suite} {run.profile}: making the data")
+
+    def begins(self, run: Run, done: int, remaining: int, seconds_each: float) -> None:
+        """Start counting."""
+        self._pace = _Pace(remaining, seconds_each)
+        self._total = done + remaining
+        self._print()
+
+    def ended(self, result: Result, seconds: float) -> None:
+        """Count one execution; print failed ones at once, the state every half minute."""
+        self._pace.one_ended(seconds)
+        _print_failure(result)
+        if time.monotonic() - self._printed > LOG_INTERVAL_S:
+            self._print()
+
+    def _print(self) -> None:
+        self._printed = time.monotonic()
+        done = self._total - self._pace.remaining
+        ERR.print(f"{done} of {self._total} executions, {self._pace.left} left")
+
+
+def _print_failure(result: Result) -> None:
+    if result.state != "ok":
+        ERR.print(
+            f"{result.testcase}: {result.state}: {result.reason}", markup=False, soft_wrap=True
+        )
 
 
 @contextmanager
-def progress_shown() -> Iterator[ProgressObserver]:
-    """Yield an observer that draws a progress bar on standard error."""
+def progress_shown() -> Iterator[Observer]:
+    """Yield an observer that shows progress on standard error: a bar, or lines in a log."""
+    if not ERR.is_terminal:
+        yield LogObserver()
+        return
     columns = (
         BarColumn(bar_width=20),
         MofNCompleteColumn(),
@@ -126,4 +184,4 @@ def progress_shown() -> Iterator[ProgressObserver]:
         TextColumn("{task.description}", markup=False),
     )
     with Progress(*columns, console=ERR, transient=True) as progress:
-        yield ProgressObserver(progress)
+        yield BarObserver(progress)

@@ -1,0 +1,176 @@
+"""What is made of stored executions: ratios, noise marks, failed cases, comparisons, files."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tollfree.compare import SAME, comparison, only_in_one
+from tollfree.export import read_json, write_json
+from tollfree.report.model import CaseState
+from tollfree.store import Result, Run, RunCase
+from tollfree.suites.fdw.findings import FdwFindings, round_trip_us
+from tollfree.suites.fdw.tables import overhead_table, throughput_table
+from tollfree.suites.fdw.verdicts import verdicts
+from tollfree.suites.presentation import Findings, case_row, plain_section, repeat_command
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+SLOW = "RO:FDW_external:postgres_fdw:lcl:tcp:simple:rr:c1:tps"
+BASE = "RO:local:none:lcl:ipc:simple:rr:c1:tps"
+AGAIN = "RO:local_again:none:lcl:ipc:simple:rr:c1:tps"
+
+
+def run_of(**changes: object) -> Run:
+    values: dict[str, object] = {
+        "run_id": 7,
+        "suite": "fdw",
+        "profile": "quick",
+        "rounds": 3,
+        "pattern": "",
+        "seed": 5,
+        "state": "complete",
+        "started": NOW,
+        "ended": NOW,
+        "host": {},
+        "server": {"source": {"version": "18.1", "durable": True, "settings": {}}},
+        "version": "0.1.0",
+    }
+    return Run(**(values | changes))  # type: ignore[arg-type]
+
+
+def case_of(name: str) -> RunCase:
+    bench, target, wrapper, loc, comm, protocol, isolation, clients, measure = name.split(":")
+    dims = {
+        "bench": bench,
+        "target": target,
+        "wrapper": wrapper,
+        "link": f"{loc}:{comm}",
+        "protocol": protocol,
+        "isolation": isolation,
+        "clients": int(clients[1:]),
+        "measure": measure,
+    }
+    baseline = None if target == "local" else BASE
+    return RunCase(name, target, baseline, "tps_including", "tps", True, dims)
+
+
+def result_of(name: str, round_: int, value: float | None, reason: str | None = None) -> Result:
+    return Result(
+        testcase=name,
+        iter=round_,
+        ts=NOW,
+        state="ok" if value is not None else "failed",
+        reason=reason,
+        duration=1.0 if value is not None else None,
+        value=value,
+        figures={"latency_mean_ms": 1000 / value} if value else {},
+        user_us=1,
+        system_us=1,
+        peak_kb=1,
+        argv=["pgbench", "a b"],
+        env=[],
+    )
+
+
+def findings_of(values: dict[str, list[float | None]], run: Run | None = None) -> Findings:
+    results = [
+        result_of(name, round_, value, None if value is not None else "exit status 1: because")
+        for name, row in values.items()
+        for round_, value in enumerate(row, start=1)
+    ]
+    return Findings(run or run_of(), {name: case_of(name) for name in values}, results)
+
+
+GOOD: dict[str, list[float | None]] = {
+    BASE: [1000.0, 1100.0, 500.0],
+    AGAIN: [1010.0, 1090.0, 505.0],
+    SLOW: [200.0, 200.0, 100.0],
+}
+
+
+def test_a_ratio_is_taken_inside_its_round_and_above_one_is_slower() -> None:
+    findings = findings_of(GOOD)
+    assert findings.ratios(SLOW) == [5.0, 5.5, 5.0]
+    ratio = findings.ratio(SLOW)
+    assert ratio is not None
+    assert (ratio.median, ratio.samples) == (5.0, 3)
+    assert findings.told_apart(SLOW)
+    assert not findings.told_apart(AGAIN)
+
+
+def test_a_round_without_its_baseline_has_no_ratio() -> None:
+    findings = findings_of({BASE: [1000.0, None], SLOW: [200.0, 100.0]})
+    assert findings.ratios(SLOW) == [5.0]
+
+
+def test_one_failed_execution_takes_the_cases_figures() -> None:
+    findings = findings_of(GOOD | {SLOW: [200.0, None, 100.0]})
+    row = case_row(findings, SLOW, {"mean latency": 1.0})
+    assert row.state is CaseState.FAILED
+    assert row.median is None
+    assert row.ratio is None
+    assert not row.extra
+    assert "1 of 3" in row.reason
+    assert "because" in row.reason
+    fdw = FdwFindings(findings, {})
+    (line,) = [r for r in throughput_table(fdw, 1).rows if r[0] == "RO.FDW_external"]
+    assert line[3:6] == (None, None, None)
+    assert overhead_table(fdw).rows == ()
+    assert verdicts(fdw)[0].startswith("1 of 3 cases failed")
+
+
+def test_a_case_that_was_not_reached_is_shown_as_skipped() -> None:
+    findings = findings_of(GOOD | {SLOW: []}, run_of(state="interrupted"))
+    row = case_row(findings, SLOW, {})
+    assert row.state is CaseState.SKIPPED
+    assert "interrupted" in row.reason
+    section = plain_section(findings, title="t", intro="i")
+    assert (section.run.cases_done, section.run.cases_planned) == (6, 9)
+
+
+def test_the_throughput_table_has_the_experiments_columns() -> None:
+    table = throughput_table(FdwFindings(findings_of(GOOD), {}), 1)
+    assert [c.label for c in table.columns[:6]] == ["Bench", "Type", "Target", "Max", "Min", "Mean"]
+    rows = {row[0]: row for row in table.rows}
+    maximum, minimum, mean = rows["RO.FDW_external"][3:6]
+    assert (maximum, minimum) == (200.0, 100.0)
+    assert mean == pytest.approx(500 / 3)
+    assert "RO.local_again" not in rows
+
+
+def test_overhead_is_the_ratio_minus_one() -> None:
+    (row,) = overhead_table(FdwFindings(findings_of(GOOD), {})).rows
+    assert row[2] == 5.0
+    assert row[5] == 4.0
+
+
+def test_the_verdict_names_ratio_interval_and_rounds() -> None:
+    (lookup, noise) = verdicts(FdwFindings(findings_of(GOOD), {}))
+    assert "5.0x (5.0 to 5.5, 3 rounds)" in lookup
+    assert "A/A" in noise
+
+
+def test_an_interrupted_run_is_repeated_by_the_same_words() -> None:
+    run = run_of(pattern="^RO:.*'x", profile="full")
+    assert repeat_command(run) == (
+        "tollfree run fdw --full --rounds 3 --only '^RO:.*'\"'\"'x' --seed 5"
+    )
+
+
+def test_comparing_runs_tells_only_changes_that_the_intervals_show() -> None:
+    before = findings_of(GOOD)
+    after = findings_of(GOOD | {SLOW: [500.0, 550.0, 250.0], AGAIN: [1000.0, 1100.0, 500.0]})
+    rows = {row[0]: row for row in comparison(before, after).rows}
+    assert rows[SLOW][-1] == "-60%"
+    assert rows[AGAIN][-1] == SAME
+    assert BASE not in rows
+    assert only_in_one(before, findings_of({BASE: [1.0]})) == sorted([AGAIN, SLOW])
+
+
+def test_a_run_survives_the_way_through_a_file(tmp_path: Path) -> None:
+    findings = findings_of(GOOD)
+    assert read_json(write_json(findings, tmp_path / "new" / "run.json")) == findings
+
+
+def test_a_links_round_trip_is_in_its_name() -> None:
+    assert round_trip_us("rmt:tcp:1000us") == 1000
