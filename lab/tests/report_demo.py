@@ -92,8 +92,8 @@ def demo_run(state: RunState, cases: CaseTable) -> Run:
     return Run(
         id="2020-02-03T04-05-06Z-fdw",
         state=state,
-        cases_done=planned if state is RunState.COMPLETE else planned - 2,
-        cases_planned=planned,
+        executions_done=planned if state is RunState.COMPLETE else planned - 2,
+        executions_planned=planned,
         command="tollfree run fdw --quick --rounds 10",
         method="Ten rounds in an order drawn anew for each round. Ratios are taken inside a round; "
         "intervals are 95% bootstrap intervals of the median.",

@@ -125,7 +125,7 @@ def test_a_case_that_was_not_reached_is_shown_as_skipped() -> None:
     assert row.state is CaseState.SKIPPED
     assert "interrupted" in row.reason
     section = plain_section(findings, title="t", intro="i")
-    assert (section.run.cases_done, section.run.cases_planned) == (6, 9)
+    assert (section.run.executions_done, section.run.executions_planned) == (6, 9)
 
 
 def test_the_throughput_table_has_the_experiments_columns() -> None:

@@ -291,7 +291,9 @@ def test_noise_and_reference_are_marked_where_they_are() -> None:
 
 
 def test_interrupted_run_says_how_far_it_came() -> None:
-    assert "This run was interrupted: 30 of 32 cases" in render(demo_report(RunState.INTERRUPTED))
+    assert "This run was interrupted: 30 of 32 executions" in render(
+        demo_report(RunState.INTERRUPTED)
+    )
     assert "interrupted" not in visible_text(render(demo_report(RunState.COMPLETE)))
 
 

@@ -71,7 +71,7 @@ def print_section(section: SuiteSection) -> None:
         OUT.print(f"* {verdict}", markup=False)
     run = section.run
     OUT.print(
-        f"\nRun {run.id}, {run.state}: {run.cases_done} of {run.cases_planned} executions."
+        f"\nRun {run.id}, {run.state}: {run.executions_done} of {run.executions_planned} executions."
         f" Again: {run.command}",
         markup=False,
     )

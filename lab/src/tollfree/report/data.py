@@ -19,8 +19,8 @@ def data_block(suite: SuiteSection) -> Markup:
         "run": {
             "id": suite.run.id,
             "state": suite.run.state,
-            "cases_done": suite.run.cases_done,
-            "cases_planned": suite.run.cases_planned,
+            "executions_done": suite.run.executions_done,
+            "executions_planned": suite.run.executions_planned,
             "command": suite.run.command,
             "method": suite.run.method,
             "durability": suite.run.durability,

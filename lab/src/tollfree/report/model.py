@@ -27,6 +27,7 @@ class RunState(StrEnum):
 
     COMPLETE = "complete"
     INTERRUPTED = "interrupted"
+    RUNNING = "running"
 
 
 class Better(StrEnum):
@@ -235,8 +236,8 @@ class Run:
 
     id: str
     state: RunState
-    cases_done: int
-    cases_planned: int
+    executions_done: int
+    executions_planned: int
     command: str
     method: str
     durability: str

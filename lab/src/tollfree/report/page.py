@@ -110,7 +110,8 @@ def _interruption(run: Run) -> Markup | None:
         return None
     return element(
         "p",
-        f"This run was interrupted: {run.cases_done} of {run.cases_planned} cases were measured. "
+        f"This run {'is still running' if run.state is RunState.RUNNING else 'was interrupted'}: "
+        f"{run.executions_done} of {run.executions_planned} executions were measured. "
         "What follows is about those only.",
         class_="interrupted",
     )
@@ -133,7 +134,7 @@ def _section(suite: SuiteSection) -> Markup:
 
 
 def _method(run: Run) -> Markup:
-    state = f"{run.state}, {run.cases_done} of {run.cases_planned} cases"
+    state = f"{run.state}, {run.executions_done} of {run.executions_planned} cases"
     facts = {"Run": f"{run.id} ({state})", "Durability": run.durability, **run.fingerprint}
     return element(
         "div",

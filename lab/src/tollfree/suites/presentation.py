@@ -142,7 +142,7 @@ def case_row(findings: Findings, testcase: str, extra: dict[str, Cell]) -> CaseR
         state = CaseState(bad[0].state)
         reason = f"{len(bad)} of {len(executions)} executions: {bad[0].reason}"
     elif not executions:
-        state, reason = CaseState.SKIPPED, "not run yet: the run was interrupted"
+        state, reason = CaseState.SKIPPED, f"not run: the run is {findings.run.state}"
     ok = state is CaseState.OK
     return CaseRow(
         testcase=testcase,
@@ -206,9 +206,9 @@ def run_part(findings: Findings) -> RunPart:
     fingerprint = {key.replace("_", " "): str(value) for key, value in run.host.items()}
     return RunPart(
         id=str(run.run_id),
-        state=RunState.COMPLETE if run.state == "complete" else RunState.INTERRUPTED,
-        cases_done=len(findings.results),
-        cases_planned=len(findings.cases) * run.rounds,
+        state=RunState(run.state),
+        executions_done=len(findings.results),
+        executions_planned=len(findings.cases) * run.rounds,
         command=repeat_command(run),
         method=METHOD,
         durability=durability,
