@@ -71,8 +71,8 @@ def print_section(section: SuiteSection) -> None:
         OUT.print(f"* {verdict}", markup=False)
     run = section.run
     OUT.print(
-        f"\nRun {run.id}, {run.state}: {run.executions_done} of {run.executions_planned} executions."
-        f" Again: {run.command}",
+        f"\nRun {run.id}, {run.state}: {run.executions_done} of {run.executions_planned}"
+        f" executions. Again: {run.command}",
         markup=False,
     )
 
