@@ -60,7 +60,7 @@ def _ratio_chart(fdw: FdwFindings) -> RatioChart:
         )
     return RatioChart(
         "How many times slower than the local table",
-        "transactions per second, inverted",
+        "time per transaction",
         "the local table, or the remote asked directly over the same link",
         Better.LOWER,
         tuple(rows),

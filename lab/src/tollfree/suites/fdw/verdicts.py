@@ -73,7 +73,7 @@ def _lookup(fdw: FdwFindings, wrapper: str) -> str | None:
     flights = _flights(fdw, "RO", wrapper)
     if flights:
         sentence += (
-            f" Each lookup waits for {flights[0]:g} flights; asking the remote server directly "
+            f" Each lookup waits for {flights[0]:g} round trips; asking the remote server directly "
             f"waits for {flights[1]:g}."
         )
     return sentence
@@ -90,7 +90,7 @@ def _writing(fdw: FdwFindings, wrapper: str) -> str | None:
     )
     flights = _flights(fdw, "RW", wrapper)
     if flights:
-        sentence += f" It waits for {flights[0]:g} flights; directly, for {flights[1]:g}."
+        sentence += f" It waits for {flights[0]:g} round trips; directly, for {flights[1]:g}."
     return sentence
 
 
