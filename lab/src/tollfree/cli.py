@@ -4,6 +4,7 @@ Exit codes are those of `tollfree.errors.ExitCode`; `main` is the one place that
 them.
 """
 
+import logging
 import signal
 import sys
 from collections.abc import Callable
@@ -382,6 +383,7 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 def main() -> None:
     """Run the command line and exit with the documented code."""
     signal.signal(signal.SIGTERM, _interrupt)
+    logging.basicConfig(format="%(name)s: %(message)s", level=logging.WARNING)
     try:
         code = cli(standalone_mode=False)
     except LabError as error:

@@ -295,6 +295,11 @@ class Lab:
         """Have the lab up inside the context; stop it afterwards if it was not up before."""
         with self.lock():
             if self.is_up() and not self._is_orphaned():
+                if first_port not in (None, self._up_ports().source):
+                    raise LabStateError(
+                        f"the lab is running already, with ports from {self._up_ports().source}",
+                        "Leave out --port, or stop it first with `tollfree down`.",
+                    )
                 yield
                 return
             kept = (ports := self._ports()) is not None and ports.owner is None

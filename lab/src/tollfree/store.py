@@ -5,6 +5,7 @@ and how it is judged is decided in the database itself (extensions/tollfree_lab)
 """
 
 import hashlib
+import logging
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from tollfree import __version__
 from tollfree.errors import NotFoundError, UsageError
 
 EXTENSION = "tollfree_lab"
+LOG = logging.getLogger("tollfree")
 
 T = TypeVar("T")
 
@@ -170,9 +172,11 @@ class Store:
             )
 
     def _set_aside(self) -> None:
-        """Copy the results of an older build to a schema `lab_<n>` and drop the extension."""
+        """Copy the results of another build to a schema `lab_<n>` and drop the extension."""
         taken = self._scalar("SELECT count(*) FROM pg_namespace WHERE nspname ~ '^lab_[0-9]+$'")
-        schema = sql.Identifier(f"lab_{taken + 1}")
+        name = f"lab_{taken + 1}"
+        schema = sql.Identifier(name)
+        LOG.warning("results of another build of the lab are kept in its schema %s", name)
         self.connection.execute(sql.SQL("CREATE SCHEMA {}").format(schema))
         for table in ("runs", "run_cases", "testresults"):
             self.connection.execute(
