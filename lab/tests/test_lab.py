@@ -44,9 +44,10 @@ def lab(installation: Installation, user: ServerUser) -> Iterator[Lab]:
 
 
 def start(*words: str) -> subprocess.Popen[str]:
-    """Start the command line."""
+    """Start the command line as a terminal would: Ctrl-C reaches it, even if these tests run in
+    the background of a shell, where it is ignored."""
     return subprocess.Popen(
-        [sys.executable, "-m", "tollfree.cli", *words],
+        ["env", "--default-signal=INT", sys.executable, "-m", "tollfree.cli", *words],
         encoding="utf-8",
         stderr=subprocess.PIPE,
         stdin=subprocess.DEVNULL,
