@@ -16,6 +16,22 @@ from tollfree.privileges import ServerUser, server_user
 from tollfree.stage import Stage, make_stage
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of test_oracle.py."""
+    group = parser.getgroup("oracle", "comparison of a wrapper with stock postgres_fdw")
+    group.addoption(
+        "--oracle-seed", type=int, default=1, help="what the sessions are drawn from (%(default)s)"
+    )
+    group.addoption(
+        "--oracle-sessions", type=int, default=400, help="how many sessions to run (%(default)s)"
+    )
+    group.addoption("--oracle-session", type=int, help="run only the session of this number")
+    group.addoption(
+        "--oracle-wrapper",
+        help="the extension to compare with stock (tollfree_postgres_fdw if there is one)",
+    )
+
+
 @pytest.fixture(scope="session")
 def installation() -> Installation:
     """The PostgreSQL under test."""
