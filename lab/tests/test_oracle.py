@@ -36,7 +36,9 @@ def world(stage: Stage, home: Path, user: ServerUser, wrapper: str) -> Iterator[
     """Both sides, on a source and a local server of their own."""
     with reserved_ports(2) as ports:
         source, local = (
-            Cluster(name, home / f"oracle-{name}", home / "run", port, stage, user, settings=settings)
+            Cluster(
+                name, home / f"oracle-{name}", home / "run", port, stage, user, settings=settings
+            )
             for name, port, settings in zip(
                 ("source", "local"), ports, (SOURCE_SETTINGS, LOCAL_SETTINGS), strict=True
             )
@@ -142,7 +144,8 @@ MUTATIONS = {
     ),
     "a write that nobody reports": Mutation(
         "remote",
-        "CREATE RULE twice AS ON INSERT TO holey DO ALSO INSERT INTO texts VALUES (99, 'twice')",
+        "CREATE RULE twice AS ON INSERT TO holey WHERE new.a = 50"
+        " DO ALSO INSERT INTO texts VALUES (99, 'twice')",
         "DROP RULE twice ON holey",
         ("INSERT INTO holey VALUES (50)", "SELECT * FROM bag"),
         "remote tables",

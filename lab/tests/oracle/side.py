@@ -5,11 +5,12 @@ differences. It never waits for ever: a side that has not answered by `ANSWER_LI
 is one whose server closes the connection.
 """
 
+import contextlib
 import select
 import time
 from dataclasses import dataclass
 
-from psycopg import pq
+from psycopg import OperationalError, pq
 
 ANSWER_LIMIT_S = 60.0
 
@@ -91,7 +92,7 @@ class Side:
         try:
             while (answer := self._next_answer()) is not None:
                 results.append(self._result(answer))
-        except TimeoutError as error:
+        except (TimeoutError, OperationalError) as error:
             self._connection.finish()
             return Outcome(tuple(results), tuple(self._notices), str(error))
         lost = ""
@@ -102,7 +103,8 @@ class Side:
     def is_usable(self) -> bool:
         """Return whether the connection was open at the last answer and is not closed since."""
         if self._connection.status == pq.ConnStatus.OK and self._readable(0):
-            self._connection.consume_input()
+            with contextlib.suppress(OperationalError):
+                self._connection.consume_input()
         return self._connection.status == pq.ConnStatus.OK
 
     def close(self) -> None:
