@@ -1,7 +1,6 @@
 """The same statements through stock postgres_fdw and through the wrapper under test."""
 
 import re
-import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,47 +11,15 @@ from oracle.grammar import read_grammar
 from oracle.minimise import minimise
 from oracle.oracle import Difference, Oracle
 from oracle.side import Outcome, Report, Result
-from oracle.world import LOCAL_SETTINGS, SOURCE_SETTINGS, STOCK, World
-
-from tollfree.cluster import Cluster
-from tollfree.ports import reserved_ports
-from tollfree.privileges import ServerUser
-from tollfree.stage import Stage
-
-OURS = "tollfree_postgres_fdw"
+from oracle.world import STOCK, Instances, World
 
 
 @pytest.fixture(scope="module")
-def wrapper(request: pytest.FixtureRequest, stage: Stage) -> str:
-    """The extension that is compared with stock."""
-    chosen: str | None = request.config.getoption("--oracle-wrapper")
-    if chosen:
-        return chosen
-    return OURS if (stage.sharedir / "extension" / f"{OURS}.control").exists() else STOCK
-
-
-@pytest.fixture(scope="module")
-def world(stage: Stage, home: Path, user: ServerUser, wrapper: str) -> Iterator[World]:
-    """Both sides, on a source and a local server of their own."""
-    with reserved_ports(2) as ports:
-        source, local = (
-            Cluster(
-                name, home / f"oracle-{name}", home / "run", port, stage, user, settings=settings
-            )
-            for name, port, settings in zip(
-                ("source", "local"), ports, (SOURCE_SETTINGS, LOCAL_SETTINGS), strict=True
-            )
-        )
-        for cluster in (source, local):
-            cluster.make(secrets.token_urlsafe(12))
-            cluster.start()
-    try:
-        world = World(source, local, wrapper)
-        yield world
-        world.close()
-    finally:
-        local.stop()
-        source.stop()
+def world(instances: Instances, wrapper: str) -> Iterator[World]:
+    """Both sides."""
+    world = World(instances.source, instances.local, wrapper)
+    yield world
+    world.close()
 
 
 def explanation(oracle: Oracle, difference: Difference, seed: int, number: int) -> str:

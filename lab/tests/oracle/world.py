@@ -36,6 +36,14 @@ SOURCE_SETTINGS = LOCAL_SETTINGS | {
 
 
 @dataclass(frozen=True)
+class Instances:
+    """The servers that a wrapper is tested with, running."""
+
+    source: Cluster
+    local: Cluster
+
+
+@dataclass(frozen=True)
 class Contents:
     """All rows of one side's tables after a session."""
 
