@@ -1,0 +1,265 @@
+"""A wrapper whose remote server fails, at every message of the protocol.
+
+Each walk arms the proxy for the first message, runs its statements, and goes on with the second,
+until a message is never reached. After every step: the error is of the right class, the remote
+rows are those of before or of after and never anything between, they are those of after if
+success was reported, they are those of before if COMMIT was never delivered, and the same session
+answers the next query correctly.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pytest
+from fault_proxy import Action, Armed, Direction, Fault, FaultProxy
+from oracle.side import Outcome, Side
+from oracle.world import Instances
+
+from tollfree.cluster import Cluster
+from tollfree.ports import LOOPBACK
+
+pytestmark = pytest.mark.cluster
+
+DATABASE = "faults"
+GONE_LIMIT_S = 20.0
+MOST_STEPS = 400
+QUERY_CANCELED = "57014"
+CONNECTION_ERRORS = ("08", "57P01")
+IN_FAILED_TRANSACTION = "25P02"
+
+SOURCE_OBJECTS = "CREATE TABLE tally (id integer PRIMARY KEY, v integer)"
+LOCAL_OBJECTS = """
+    CREATE EXTENSION {wrapper} CASCADE;
+    CREATE SERVER remote FOREIGN DATA WRAPPER {wrapper} OPTIONS (
+        host '{host}', port '{port}', dbname '{database}', sslmode 'disable', gssencmode 'disable');
+    CREATE USER MAPPING FOR postgres SERVER remote OPTIONS (user 'postgres');
+    CREATE FOREIGN TABLE tally (id integer, v integer) SERVER remote;
+"""
+START = tuple((number, number * 10) for number in range(1, 6))
+CONTENTS = "SELECT id, v FROM tally ORDER BY id"
+Contents = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Statements, and what they leave behind."""
+
+    statements: tuple[str, ...]
+    after: Contents = START
+    connected: bool = True
+    """Whether the session has its remote connection before the walk begins."""
+    stalls: bool = True
+    """Whether a stall can be walked too: not where stock waits for it without being cancellable,
+    as it does while it rolls back to a savepoint, for 30 s."""
+
+
+ADDED = ((1, 11), (2, 21), (3, 31), *START[3:])
+SCENARIOS = {
+    "connect": Scenario((CONTENTS,), connected=False),
+    "select": Scenario((CONTENTS,)),
+    "select by cursor": Scenario(
+        ("BEGIN", f"DECLARE c CURSOR FOR {CONTENTS}", "FETCH 2 FROM c", "FETCH 2 FROM c", "COMMIT")
+    ),
+    "direct update": Scenario(("UPDATE tally SET v = v + 1 WHERE id <= 3",), ADDED),
+    "update row by row": Scenario(
+        ("UPDATE tally SET v = v + 1 + (random() > 2)::integer WHERE id <= 3",), ADDED
+    ),
+    "insert": Scenario(("INSERT INTO tally VALUES (8, 8), (9, 9)",), (*START, (8, 8), (9, 9))),
+    "truncate": Scenario(("TRUNCATE tally",), ()),
+    "transaction": Scenario(
+        (
+            "BEGIN",
+            "INSERT INTO tally VALUES (8, 8)",
+            "SAVEPOINT a",
+            "DELETE FROM tally WHERE id <= 3",
+            "RELEASE a",
+            "SELECT count(*) FROM tally",
+            "COMMIT",
+        ),
+        (*START[3:], (8, 8)),
+    ),
+    "rolled-back savepoint": Scenario(
+        (
+            "BEGIN",
+            "INSERT INTO tally VALUES (8, 8)",
+            "SAVEPOINT a",
+            "DELETE FROM tally",
+            "ROLLBACK TO a",
+            "INSERT INTO tally VALUES (9, 9)",
+            "COMMIT",
+        ),
+        (*START, (8, 8), (9, 9)),
+        stalls=False,
+    ),
+    "exception block": Scenario(
+        (
+            "DO $$BEGIN INSERT INTO tally VALUES (8, 8);"
+            " BEGIN INSERT INTO tally VALUES (9, 9), (1, 1);"
+            " EXCEPTION WHEN unique_violation THEN NULL; END; END$$",
+        ),
+        (*START, (8, 8)),
+        stalls=False,
+    ),
+}
+WALKS = [
+    pytest.param(scenario, action, direction, id=f"{name}-{action.value}-{direction.value}")
+    for name, scenario in SCENARIOS.items()
+    for action in Action
+    for direction in Direction
+    if scenario.stalls or action is not Action.STALL
+]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A local server, the proxy behind it, the source behind that."""
+
+    instances: Instances
+    proxy: FaultProxy
+
+    def session(self, scenario: Scenario) -> Side:
+        """Return a new local session, with its remote connection if the scenario has it."""
+        side = Side(self.instances.local.conninfo(DATABASE), {})
+        if scenario.connected:
+            run(side, "SELECT count(*) FROM tally")
+        return side
+
+    def reset(self) -> None:
+        """Put the remote rows back."""
+        with self.instances.source.connect(DATABASE) as connection:
+            rows = ", ".join(map(str, START))
+            connection.execute(f"TRUNCATE tally; INSERT INTO tally VALUES {rows}")
+
+    def contents(self) -> Contents:
+        """Return the remote rows, read directly."""
+        with self.instances.source.connect(DATABASE) as connection:
+            return tuple((int(str(id_)), int(str(v))) for id_, v in connection.execute(CONTENTS))
+
+    def wait_for_server_processes(self) -> None:
+        """Wait until no proxied server process is at work; raises `TimeoutError`."""
+        deadline = time.monotonic() + GONE_LIMIT_S
+        query = (
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE pid = ANY (%s) AND (state <> 'idle' OR state IS NULL)"
+        )
+        with self.instances.source.connect(DATABASE) as connection:
+            while connection.execute(query, [self.proxy.pids()]).fetchone() != (0,):
+                if time.monotonic() > deadline:
+                    raise TimeoutError("a server process still works for a client that has gone")
+                time.sleep(0.005)
+
+
+@pytest.fixture(scope="module")
+def place(instances: Instances, wrapper: str) -> Iterator[Place]:
+    source, local = instances.source, instances.local
+    for cluster in (source, local):
+        with cluster.connect() as connection:
+            connection.execute(f"CREATE DATABASE {DATABASE}")
+    proxy = FaultProxy(source.socket_folder / f".s.PGSQL.{source.port}", terminator(source))
+    objects = LOCAL_OBJECTS.format(
+        wrapper=wrapper, host=LOOPBACK, port=proxy.port, database=DATABASE
+    )
+    for cluster, statements in ((source, SOURCE_OBJECTS), (local, objects)):
+        with cluster.connect(DATABASE) as connection:
+            connection.execute(statements)
+    yield Place(instances, proxy)
+    proxy.close()
+
+
+def terminator(source: Cluster) -> Callable[[int], None]:
+    """Return what terminates a process of `source` and waits for its end."""
+
+    def terminate(pid: int) -> None:
+        with source.connect() as connection:
+            connection.execute("SELECT pg_terminate_backend(%s, 10000)", [pid])
+
+    return terminate
+
+
+def run(side: Side, statement: str) -> Outcome:
+    """Run `statement` to its end."""
+    side.send(statement)
+    return side.receive()
+
+
+def run_into(side: Side, statement: str, armed: Armed) -> Outcome:
+    """Run `statement`; cancel it when it meets a stall, and wait for its end."""
+    side.send(statement)
+    if armed.fault.action is Action.STALL and not armed.fired.is_set():
+        while not side.is_answered():
+            if armed.fired.wait(0.002):
+                side.cancel()
+                break
+    return side.receive()
+
+
+def sqlstate(outcome: Outcome) -> str:
+    """Return the SQLSTATE of a statement that failed, an empty string for one that did not."""
+    error = outcome.results[-1].error
+    return dict(error.fields)["SQLSTATE"] if error else ""
+
+
+def check_errors(outcomes: list[Outcome], fault: Fault) -> None:
+    """Check that the first error is the fault's, and that later ones follow from it."""
+    assert not any(outcome.lost for outcome in outcomes), "the local session is lost"
+    failures = [state for state in map(sqlstate, outcomes) if state]
+    expected = (QUERY_CANCELED,) if fault.action is Action.STALL else CONNECTION_ERRORS
+    if failures:
+        assert failures[0].startswith(expected)
+    for state in failures[1:]:
+        assert state.startswith((*expected, *CONNECTION_ERRORS, IN_FAILED_TRANSACTION))
+
+
+def check_contents(place: Place, scenario: Scenario, outcomes: list[Outcome], armed: Armed) -> None:
+    """Check that the remote rows are what was reported."""
+    found = place.contents()
+    assert found in (START, scenario.after)
+    last = outcomes[-1]
+    if not sqlstate(last) and last.results[-1].tag != "ROLLBACK":
+        assert found == scenario.after
+    elif not any(b"COMMIT" in message for message in armed.delivered):
+        assert found == START
+
+
+def check_usable(place: Place, side: Side) -> None:
+    """Check that the session works: that its next query returns the rows that there are."""
+    run(side, "ROLLBACK")
+    outcome = run(side, CONTENTS)
+    assert not sqlstate(outcome)
+    rows = tuple((int(id_ or 0), int(v or 0)) for id_, v in outcome.results[0].rows)
+    assert rows == place.contents()
+
+
+def step(place: Place, scenario: Scenario, fault: Fault) -> bool:
+    """Run `scenario` with `fault` and check what came of it; return whether the fault happened."""
+    place.reset()
+    side = place.session(scenario)
+    armed = place.proxy.arm(fault)
+    try:
+        outcomes = [run_into(side, statement, armed) for statement in scenario.statements]
+        place.proxy.disarm()
+        place.wait_for_server_processes()
+        check_errors(outcomes, fault)
+        check_contents(place, scenario, outcomes, armed)
+        check_usable(place, side)
+    finally:
+        place.proxy.disarm()
+        side.close()
+    return armed.fired.is_set()
+
+
+@pytest.mark.parametrize(("scenario", "action", "direction"), WALKS)
+def test_every_message(
+    place: Place, scenario: Scenario, action: Action, direction: Direction
+) -> None:
+    for number in range(1, MOST_STEPS):
+        fault = Fault(action, direction, number)
+        try:
+            happened = step(place, scenario, fault)
+        except AssertionError as error:
+            error.add_note(str(fault))
+            raise
+        if not happened:
+            break
+    assert 1 < number < MOST_STEPS - 1
