@@ -156,7 +156,7 @@ def _copy_sources(source: Path, folder: Path) -> None:
 
     PGXS builds beside its sources; objects of two majors must not meet.
     """
-    ignored = shutil.ignore_patterns("*.o", "*.so", "*.bc", "*--*.sql", "results", "tmp_check")
+    ignored = shutil.ignore_patterns("*.o", "*.so", "*.bc", "results", "tmp_check")
     shutil.copytree(source, folder, ignore=ignored, dirs_exist_ok=True)
     for path in sorted(folder.rglob("*"), reverse=True):
         ours = path.suffix in {".c", ".h", ".sql"} and "--" not in path.name
