@@ -285,12 +285,13 @@ convert_columns(RowReader *reader, PGresult *res, int row)
 
 			/* A null is converted too: a domain may refuse it. */
 			reader->nulls[attno - 1] = text == NULL;
+
 			reader->values[attno - 1] =
 				InputFunctionCall(&input->attinfuncs[attno - 1], text,
 								  input->attioparams[attno - 1],
 								  input->atttypmods[attno - 1]);
 		}
-		else if (attno == SelfItemPointerAttributeNumber && text != NULL)
+		else if (attno == SelfItemPointerAttributeNumber && text !=NULL)
 			ctid = (ItemPointer)
 				DatumGetPointer(DirectFunctionCall1(tidin,
 													CStringGetDatum(text)));

@@ -340,6 +340,19 @@ execute(ForeignScanState *node)
 	scan->is_executed = true;
 }
 
+/* The next row of the tuplestore, or an empty slot. */
+static TupleTableSlot *
+next_stored(RemoteScanState *scan, TupleTableSlot *slot)
+{
+	/* The slot frees what it holds later than the executor's short memory. */
+	MemoryContext old = MemoryContextSwitchTo(scan->query_context);
+	bool		found = tuplestore_gettupleslot(scan->store, true, false,
+												scan->store_slot);
+
+	MemoryContextSwitchTo(old);
+	return found ? ExecCopySlot(slot, scan->store_slot) : ExecClearTuple(slot);
+}
+
 /* The next row, or an empty slot after the last one. */
 TupleTableSlot *
 tollfreeIterateForeignScan(ForeignScanState *node)
@@ -350,12 +363,7 @@ tollfreeIterateForeignScan(ForeignScanState *node)
 	if (!scan->is_executed)
 		execute(node);
 	if (scan->store != NULL)
-	{
-		if (!tuplestore_gettupleslot(scan->store, true, false,
-									 scan->store_slot))
-			return ExecClearTuple(slot);
-		return ExecCopySlot(slot, scan->store_slot);
-	}
+		return next_stored(scan, slot);
 	next_row(scan, slot);
 	if (TupIsNull(slot) && !scan->is_direct && !scan->at_end)
 	{

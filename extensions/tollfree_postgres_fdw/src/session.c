@@ -518,8 +518,8 @@ fly(Session *session, const RemoteCommand *commands, int ncommands,
 }
 
 /* Raises an ERROR if it is not known what state the session is in. */
-static void
-check_usable(Session *session)
+void
+session_check_usable(Session *session)
 {
 	if (session->half_done)
 		ereport(ERROR,
@@ -538,7 +538,9 @@ void
 session_send(Session *session, const RemoteCommand *commands, int ncommands,
 			 bool only_reads)
 {
-	check_usable(session);
+	/* What is wrong with a lost connection, sending shows better. */
+	if (PQstatus(session->conn) == CONNECTION_OK)
+		session_check_usable(session);
 	if (fly(session, commands, ncommands, only_reads))
 		return;
 

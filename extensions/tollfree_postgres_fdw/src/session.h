@@ -104,6 +104,7 @@ typedef struct Session
 /* session.c */
 extern void session_connect(Session *session, UserMapping *user);
 extern void session_disconnect(Session *session);
+extern void session_check_usable(Session *session);
 extern void session_send(Session *session, const RemoteCommand *commands,
 						 int ncommands, bool only_reads);
 extern PGresult *session_result(Session *session);

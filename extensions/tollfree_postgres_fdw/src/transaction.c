@@ -115,11 +115,7 @@ start_commit(Session *session)
 {
 	bool		waits = !needs_no_answer(session);
 
-	if (session->half_done)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONNECTION_EXCEPTION),
-				 errmsg("connection to server \"%s\" cannot be used due to abort cleanup failure",
-						GetForeignServer(session->server)->servername)));
+	session_check_usable(session);
 	if (session->remote_depth == 0)
 		return false;
 
