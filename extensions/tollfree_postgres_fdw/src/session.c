@@ -99,7 +99,12 @@ wait_for_result(Session *session)
 {
 	while (PQisBusy(session->conn))
 	{
-		if (!wait_for_socket(session, WL_SOCKET_READABLE))
+		uint32		events = WL_SOCKET_READABLE;
+
+		/* An interrupt may have left some of the flight unsent. */
+		if (PQflush(session->conn) > 0)
+			events |= WL_SOCKET_WRITEABLE;
+		if (!wait_for_socket(session, events))
 		{
 			session->timed_out = true;
 			return NULL;
@@ -349,37 +354,52 @@ expect(Session *session, PartKind kind, int depth, const char *sql)
 }
 
 /*
- * Adds a command of our own.  What cannot be queued shows as a lost connection
- * when the flight is launched.
+ * Notes that something was queued, or else gives the flight up: a part of it
+ * must not be executed without the others.  A lost connection shows when the
+ * flight is launched.
  */
+static void
+check_queued(Session *session, bool queued, PartKind kind, int depth,
+			 const char *sql)
+{
+	if (queued)
+		expect(session, kind, depth, sql);
+	else if (PQstatus(session->conn) != CONNECTION_BAD)
+	{
+		session->half_done = true;
+		session->part = session->nparts;
+		session_report(session, ERROR, NULL, sql);
+	}
+}
+
+/* Adds a command of our own. */
 void
 session_add(Session *session, PartKind kind, int depth, const char *sql)
 {
-	if (PQsendQueryParams(session->conn, sql, 0, NULL, NULL, NULL, NULL, 0))
-		expect(session, kind, depth, sql);
+	bool		queued = PQsendQueryParams(session->conn, sql, 0, NULL, NULL,
+										   NULL, NULL, 0);
+
+	check_queued(session, queued, kind, depth, sql);
 }
 
-/* Adds a caller's command; the same holds. */
+/* Adds a caller's command. */
 static void
 add_command(Session *session, const RemoteCommand *command)
 {
-	int			sent;
+	bool		queued;
 
 	if (command->prepare)
-		sent = PQsendPrepare(session->conn, command->statement, command->sql,
-							 0, NULL);
+		queued = PQsendPrepare(session->conn, command->statement, command->sql,
+							   0, NULL);
 	else if (command->statement != NULL)
-		sent = PQsendQueryPrepared(session->conn, command->statement,
-								   command->nparams, command->params,
-								   NULL, NULL, 0);
+		queued = PQsendQueryPrepared(session->conn, command->statement,
+									 command->nparams, command->params,
+									 NULL, NULL, 0);
 	else
-		sent = PQsendQueryParams(session->conn, command->sql,
-								 command->nparams, NULL, command->params,
-								 NULL, NULL, 0);
-	if (sent)
-		expect(session, PART_COMMAND, 0, NULL);
-	else if (PQstatus(session->conn) != CONNECTION_BAD)
-		session_report(session, ERROR, NULL, command->shown);
+		queued = PQsendQueryParams(session->conn, command->sql,
+								   command->nparams, NULL, command->params,
+								   NULL, NULL, 0);
+	check_queued(session, queued, PART_COMMAND, 0, command->shown);
 }
 
 /* Adds what brings the remote transaction to where the local one is. */

@@ -101,3 +101,21 @@ CREATE FOREIGN TABLE misread (id int, word int) SERVER loopback
 	OPTIONS (schema_name 'remote', table_name 'gaps');
 SELECT word AS w FROM misread g;
 SELECT id FROM gaps WHERE id = 3;
+
+-- a type whose input asks the same server, while a large result arrives
+CREATE FUNCTION is_known(word text) RETURNS bool
+LANGUAGE sql
+AS 'SELECT count(*) = 1 FROM public.items WHERE id = length(word)';
+CREATE DOMAIN known AS text CHECK (is_known(VALUE));
+CREATE FOREIGN TABLE known_numbers (n int, filler known) SERVER loopback
+	OPTIONS (schema_name 'remote', table_name 'numbers');
+ANALYZE known_numbers;
+SET work_mem = '64kB';
+SELECT count(*), sum(length(filler)) FROM (SELECT * FROM known_numbers WHERE n <= 1000 OFFSET 0) x;
+RESET work_mem;
+
+-- rows much larger than the planner expects
+CREATE TABLE remote.wide AS SELECT i AS n, repeat(i::text, 100000) AS filler FROM generate_series(1, 250) i;
+CREATE FOREIGN TABLE wide (n int, filler text) SERVER loopback
+	OPTIONS (schema_name 'remote', table_name 'wide');
+SELECT count(*), sum(n), sum(length(filler)) FROM (SELECT * FROM wide OFFSET 0) x;
