@@ -35,7 +35,16 @@
 #define WAIT_SOCKET 2			/* position in the wait set */
 #define WAIT_EVENTS 3
 
+/*
+ * What goes with every transaction is prepared when the session begins: to
+ * parse and plan it takes the remote server as long as many a query.
+ */
+#define START_STATEMENT "tollfree_start"
+#define COMMIT_STATEMENT "tollfree_commit"
+#define COMMIT_SQL "COMMIT TRANSACTION"
+
 /* Answers with "t" if nothing has been written so far. */
+#define WRITE_CHECK_STATEMENT "tollfree_check"
 #define WRITE_CHECK_SQL \
 	"SELECT pg_catalog.pg_current_xact_id_if_assigned() IS NULL"
 #define WRITE_CHECK_VERSION 130000
@@ -382,6 +391,42 @@ session_add(Session *session, PartKind kind, int depth, const char *sql)
 	check_queued(session, queued, kind, depth, sql);
 }
 
+/* Adds one of the statements that were prepared when the session began. */
+static void
+add_statement(Session *session, PartKind kind, int depth,
+			  const char *statement, const char *sql)
+{
+	bool		queued = PQsendQueryPrepared(session->conn, statement, 0, NULL,
+											 NULL, NULL, 0);
+
+	check_queued(session, queued, kind, depth, sql);
+}
+
+/* Adds the commit; the kind says whether its answer is for the caller. */
+void
+session_add_commit(Session *session, PartKind kind)
+{
+	add_statement(session, kind, 0, COMMIT_STATEMENT, COMMIT_SQL);
+}
+
+/* Prepares a statement of our own. */
+static void
+add_prepare(Session *session, const char *statement, const char *sql)
+{
+	bool		queued = PQsendPrepare(session->conn, statement, sql, 0, NULL);
+
+	check_queued(session, queued, PART_CLEANUP, 0, sql);
+}
+
+/* How a remote transaction starts unless the local one is serializable. */
+static const char *
+start_sql(const Session *session)
+{
+	return session->read_committed ?
+		"START TRANSACTION ISOLATION LEVEL READ COMMITTED" :
+		"START TRANSACTION ISOLATION LEVEL REPEATABLE READ";
+}
+
 /* Adds a caller's command. */
 static void
 add_command(Session *session, const RemoteCommand *command)
@@ -415,13 +460,12 @@ add_transaction(Session *session)
 		snprintf(sql, sizeof(sql), "RELEASE SAVEPOINT s%d", depth + 1);
 		session_add(session, PART_RELEASE, depth, sql);
 	}
-	if (depth == 0)
-	{
-		snprintf(sql, sizeof(sql), "START TRANSACTION ISOLATION LEVEL %s",
-				 IsolationIsSerializable() ? "SERIALIZABLE" :
-				 session->read_committed ? "READ COMMITTED" : "REPEATABLE READ");
-		session_add(session, PART_START, ++depth, sql);
-	}
+	if (depth == 0 && IsolationIsSerializable())
+		session_add(session, PART_START, ++depth,
+					"START TRANSACTION ISOLATION LEVEL SERIALIZABLE");
+	else if (depth == 0)
+		add_statement(session, PART_START, ++depth, START_STATEMENT,
+					  start_sql(session));
 	while (depth < session->xact_depth)
 	{
 		snprintf(sql, sizeof(sql), "SAVEPOINT s%d", ++depth);
@@ -495,7 +539,8 @@ fly(Session *session, const RemoteCommand *commands, int ncommands,
 	for (int i = 0; i < ncommands; i++)
 		add_command(session, &commands[i]);
 	if (only_reads && PQserverVersion(session->conn) >= WRITE_CHECK_VERSION)
-		session_add(session, PART_WRITE_CHECK, 0, WRITE_CHECK_SQL);
+		add_statement(session, PART_WRITE_CHECK, 0, WRITE_CHECK_STATEMENT,
+					  WRITE_CHECK_SQL);
 	session->may_have_written = true;
 	launched = session_launch(session);
 	session->flights++;
@@ -642,7 +687,10 @@ session_deallocate_later(Session *session, const char *name)
 	MemoryContextSwitchTo(old);
 }
 
-/* Makes the settings that values are exchanged under, in one flight. */
+/*
+ * Makes the settings that values are exchanged under, and prepares what every
+ * transaction needs, in one flight.
+ */
 static void
 configure(Session *session)
 {
@@ -651,6 +699,10 @@ configure(Session *session)
 	session_begin_flight(session);
 	for (int i = 0; i < lengthof(settings); i++)
 		session_add(session, PART_CLEANUP, 0, settings[i]);
+	add_prepare(session, START_STATEMENT, start_sql(session));
+	add_prepare(session, COMMIT_STATEMENT, COMMIT_SQL);
+	if (PQserverVersion(session->conn) >= WRITE_CHECK_VERSION)
+		add_prepare(session, WRITE_CHECK_STATEMENT, WRITE_CHECK_SQL);
 	if (!session_launch(session))
 		session_report(session, ERROR, NULL, settings[0]);
 	session->flights++;

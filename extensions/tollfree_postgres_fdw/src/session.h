@@ -122,6 +122,7 @@ extern void session_deallocate_later(Session *session, const char *name);
 extern void session_begin_flight(Session *session);
 extern void session_add(Session *session, PartKind kind, int depth,
 						const char *sql);
+extern void session_add_commit(Session *session, PartKind kind);
 extern void session_add_cleanup(Session *session);
 extern bool session_launch(Session *session);
 extern void session_drain(Session *session);

@@ -124,8 +124,7 @@ start_commit(Session *session)
 	list_free(session->closes);
 	session->closes = NIL;
 	session_add_cleanup(session);
-	session_add(session, waits ? PART_COMMAND : PART_COMMIT, 0,
-				"COMMIT TRANSACTION");
+	session_add_commit(session, waits ? PART_COMMAND : PART_COMMIT);
 	if (!session_launch(session))
 		session_report(session, ERROR, NULL, "COMMIT TRANSACTION");
 	if (waits)

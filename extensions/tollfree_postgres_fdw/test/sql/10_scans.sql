@@ -109,9 +109,8 @@ AS 'SELECT count(*) = 1 FROM public.items WHERE id = length(word)';
 CREATE DOMAIN known AS text CHECK (is_known(VALUE));
 CREATE FOREIGN TABLE known_numbers (n int, filler known) SERVER loopback
 	OPTIONS (schema_name 'remote', table_name 'numbers');
-ANALYZE known_numbers;
 SET work_mem = '64kB';
-SELECT count(*), sum(length(filler)) FROM (SELECT * FROM known_numbers WHERE n <= 1000 OFFSET 0) x;
+SELECT count(*), sum(length(filler)) FROM (SELECT * FROM known_numbers WHERE n / 1001 = 0 OFFSET 0) x;
 RESET work_mem;
 
 -- rows much larger than the planner expects
