@@ -65,7 +65,7 @@ typedef struct RemoteScanState
 	int			fetch_rows;		/* that the next FETCH asks for */
 	bool		fetches_ahead;	/* may that be more than fetch_size? */
 	int			fetches;
-	bool		at_end;			/* has the last row been fetched? */
+	bool		at_end;			/* has the last row been received? */
 } RemoteScanState;
 
 /* Forgets all rows. */
@@ -215,15 +215,28 @@ spill(RemoteScanState *scan)
 	clear_results(scan);
 }
 
-/* Reads one more result of a direct scan; false after the last. */
+/*
+ * Reads one more result of a direct scan; false after the last.  Part of a
+ * result must not be taken for all of it, whatever has become of the flight.
+ */
 static bool
 read_result(RemoteScanState *scan)
 {
 	Session    *session = scan->session;
-	PGresult   *res = session_result(session);
+	PGresult   *res;
 
-	if (res == NULL && PQstatus(session->conn) == CONNECTION_OK)
+	if (scan->at_end)
 		return false;
+	if (!session_is_flying(session))
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_ERROR),
+				 errmsg("the result of a foreign scan was discarded while it was read")));
+	res = session_result(session);
+	if (res == NULL && PQstatus(session->conn) == CONNECTION_OK)
+	{
+		scan->at_end = true;
+		return false;
+	}
 	if (!compat_has_rows(res))
 		session_report(session, ERROR, res, scan->plan.sql);
 	keep_result(scan, res);
@@ -253,6 +266,7 @@ execute_direct(RemoteScanState *scan, const RemoteCommand *command)
 
 	session_send(session, command, 1, true);
 	compat_set_row_mode(session->conn);
+	scan->at_end = false;
 	session->absorb = absorb;
 	session->absorb_arg = scan;
 	while (read_result(scan))

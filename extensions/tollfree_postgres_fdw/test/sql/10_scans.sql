@@ -113,6 +113,21 @@ SET work_mem = '64kB';
 SELECT count(*), sum(length(filler)) FROM (SELECT * FROM known_numbers WHERE n / 1001 = 0 OFFSET 0) x;
 RESET work_mem;
 
+-- the same, with a subtransaction that is rolled back for every row
+CREATE OR REPLACE FUNCTION is_known(word text) RETURNS bool
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	PERFORM 1 / (SELECT count(*) - 1 FROM public.items WHERE id = length(word));
+	RETURN false;
+EXCEPTION WHEN division_by_zero THEN
+	RETURN true;
+END
+$$;
+SET work_mem = '64kB';
+SELECT count(*), sum(length(filler)) FROM (SELECT * FROM known_numbers WHERE n / 1001 = 0 OFFSET 0) x;
+RESET work_mem;
+
 -- rows much larger than the planner expects
 CREATE TABLE remote.wide AS SELECT i AS n, repeat(i::text, 100000) AS filler FROM generate_series(1, 250) i;
 CREATE FOREIGN TABLE wide (n int, filler text) SERVER loopback
