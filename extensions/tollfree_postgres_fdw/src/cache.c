@@ -103,6 +103,8 @@ cache_get_session(UserMapping *user)
 	if (session == NULL)
 		session = add_session(user->umid);
 
+	if (session->conn != NULL)
+		session_check_usable(session);
 	if (session->conn != NULL && session->invalidated &&
 		session->xact_depth == 0)
 		session_disconnect(session);

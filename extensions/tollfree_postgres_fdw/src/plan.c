@@ -60,8 +60,8 @@ plan_read_scan(List *private)
 	return (ScanPlan)
 	{
 		.sql = strVal(linitial(private)),
-		.attrs = lsecond(private),
-		.fetch_size = intVal(lthird(private))
+			.attrs = lsecond(private),
+			.fetch_size = intVal(lthird(private))
 	};
 }
 
@@ -76,10 +76,10 @@ plan_read_modify(List *private)
 	return (ModifyPlan)
 	{
 		.sql = strVal(linitial(private)),
-		.targets = lsecond(private),
-		.values_end = intVal(lthird(private)),
-		.has_returning = boolVal(lfourth(private)),
-		.attrs = list_nth(private, 4)
+			.targets = lsecond(private),
+			.values_end = intVal(lthird(private)),
+			.has_returning = boolVal(lfourth(private)),
+			.attrs = list_nth(private, 4)
 	};
 }
 
@@ -94,8 +94,8 @@ plan_read_direct(List *private)
 	return (DirectPlan)
 	{
 		.sql = strVal(linitial(private)),
-		.has_returning = boolVal(lsecond(private)),
-		.attrs = lthird(private),
-		.set_processed = boolVal(lfourth(private))
+			.has_returning = boolVal(lsecond(private)),
+			.attrs = lthird(private),
+			.set_processed = boolVal(lfourth(private))
 	};
 }

@@ -18,7 +18,8 @@ typedef struct ModifyPlan
 {
 	char	   *sql;
 	List	   *targets;		/* attribute numbers of the columns written */
-	int			values_end;		/* bytes of an INSERT up to its first row's end */
+	int			values_end;		/* bytes of an INSERT up to its first row's
+								 * end */
 	bool		has_returning;
 	List	   *attrs;			/* of what RETURNING gives */
 } ModifyPlan;

@@ -274,7 +274,7 @@ convert_columns(RowReader *reader, PGresult *res, int row)
 	foreach(cell, reader->attrs)
 	{
 		int			attno = lfirst_int(cell);
-		char	   *text = PQgetisnull(res, row, column) ? NULL
+		char	   *string = PQgetisnull(res, row, column) ? NULL
 			: PQgetvalue(res, row, column);
 
 		column++;
@@ -284,16 +284,17 @@ convert_columns(RowReader *reader, PGresult *res, int row)
 			AttInMetadata *input = reader->input;
 
 			/* A null is converted too: a domain may refuse it. */
-			reader->nulls[attno - 1] = text == NULL;
+			reader->nulls[attno - 1] = string == NULL;
+
 			reader->values[attno - 1] =
-				InputFunctionCall(&input->attinfuncs[attno - 1], text,
+				InputFunctionCall(&input->attinfuncs[attno - 1], string,
 								  input->attioparams[attno - 1],
 								  input->atttypmods[attno - 1]);
 		}
-		else if (attno == SelfItemPointerAttributeNumber && text != NULL)
+		else if (attno == SelfItemPointerAttributeNumber && string != NULL)
 			ctid = (ItemPointer)
 				DatumGetPointer(DirectFunctionCall1(tidin,
-													CStringGetDatum(text)));
+													CStringGetDatum(string)));
 		reader->current = 0;
 	}
 	return ctid;

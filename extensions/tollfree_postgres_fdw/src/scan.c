@@ -6,7 +6,8 @@
  * with START TRANSACTION if need be, brings all of it.  Should it turn out
  * larger than work_mem, it goes into a tuplestore as it arrives.  Other
  * results come through a cursor, whose DECLARE and first FETCH share a flight;
- * a consumer that stops early has not fetched the rest.  A cursor is also used
+ * a consumer that stops early has not fetched the rest, and how many rows the
+ * next FETCH asks for follows from the size of those before.  A cursor is also used
  * where the remote rows are locked or updated by ctid: a direct result would
  * lock far ahead of the consumer, and a tuplestore does not keep the ctid.
  *
@@ -61,9 +62,10 @@ typedef struct RemoteScanState
 
 	uint32		cursor;			/* 0 if none is open */
 	uint32		aborts;			/* the session's when it was opened */
-	int			fetch_rows;
+	int			fetch_rows;		/* that the next FETCH asks for */
+	bool		fetches_ahead;	/* may that be more than fetch_size? */
 	int			fetches;
-	bool		at_end;			/* has the last row been fetched? */
+	bool		at_end;			/* has the last row been received? */
 } RemoteScanState;
 
 /* Forgets all rows. */
@@ -120,17 +122,6 @@ is_direct(ForeignScanState *node, const RemoteScanState *scan)
 		(is_known || plan->plan_rows <= UNKNOWN_ROWS);
 }
 
-/* How many rows one FETCH asks for. */
-static int
-fetch_rows(ForeignScanState *node, const RemoteScanState *scan)
-{
-	int			fitting = RESULT_BYTES / Max(node->ss.ps.plan->plan_width, 1);
-
-	if (scan->reader->has_ctid || locks_rows(node->ss.ps.state))
-		return scan->plan.fetch_size;
-	return Max(scan->plan.fetch_size, Min(fitting, FETCH_ROWS_MAX));
-}
-
 /* Prepares a scan; connects if that has not been done. */
 void
 tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
@@ -156,7 +147,8 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	scan->reader = rows_reader_for_scan(node, rel, scan->plan.attrs);
 	scan->params = rows_params(&node->ss.ps, plan->fdw_exprs);
 	scan->is_direct = is_direct(node, scan);
-	scan->fetch_rows = fetch_rows(node, scan);
+	scan->fetch_rows = scan->plan.fetch_size;
+	scan->fetches_ahead = !scan->reader->has_ctid && !locks_rows(estate);
 
 	scan->query_context = estate->es_query_cxt;
 	scan->row_context = AllocSetContextCreate(estate->es_query_cxt,
@@ -223,15 +215,28 @@ spill(RemoteScanState *scan)
 	clear_results(scan);
 }
 
-/* Reads one more result of a direct scan; false after the last. */
+/*
+ * Reads one more result of a direct scan; false after the last.  Part of a
+ * result must not be taken for all of it, whatever has become of the flight.
+ */
 static bool
 read_result(RemoteScanState *scan)
 {
 	Session    *session = scan->session;
-	PGresult   *res = session_result(session);
+	PGresult   *res;
 
-	if (res == NULL && PQstatus(session->conn) == CONNECTION_OK)
+	if (scan->at_end)
 		return false;
+	if (!session_is_flying(session))
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_ERROR),
+				 errmsg("the result of a foreign scan was discarded while it was read")));
+	res = session_result(session);
+	if (res == NULL && PQstatus(session->conn) == CONNECTION_OK)
+	{
+		scan->at_end = true;
+		return false;
+	}
 	if (!compat_has_rows(res))
 		session_report(session, ERROR, res, scan->plan.sql);
 	keep_result(scan, res);
@@ -261,6 +266,7 @@ execute_direct(RemoteScanState *scan, const RemoteCommand *command)
 
 	session_send(session, command, 1, true);
 	compat_set_row_mode(session->conn);
+	scan->at_end = false;
 	session->absorb = absorb;
 	session->absorb_arg = scan;
 	while (read_result(scan))
@@ -274,14 +280,25 @@ execute_direct(RemoteScanState *scan, const RemoteCommand *command)
 		spill(scan);
 }
 
-/* Takes the rows of a FETCH. */
+/*
+ * Takes the rows of a FETCH.  The first brought fetch_size of them, and showed
+ * how large they are: the next ones bring what fits.
+ */
 static void
 take_fetch(RemoteScanState *scan, PGresult *res)
 {
+	int			nrows = PQntuples(res);
+
 	clear_results(scan);
 	keep_result(scan, res);
 	scan->fetches++;
-	scan->at_end = PQntuples(res) < scan->fetch_rows;
+	scan->at_end = nrows < scan->fetch_rows;
+	if (scan->fetches_ahead && nrows > 0)
+	{
+		Size		fitting = RESULT_BYTES / (scan->result_bytes / nrows + 1);
+
+		scan->fetch_rows = Max(1, Min(fitting, FETCH_ROWS_MAX));
+	}
 }
 
 /* Opens a cursor and fetches from it, in one flight. */
@@ -340,6 +357,19 @@ execute(ForeignScanState *node)
 	scan->is_executed = true;
 }
 
+/* The next row of the tuplestore, or an empty slot. */
+static TupleTableSlot *
+next_stored(RemoteScanState *scan, TupleTableSlot *slot)
+{
+	/* The slot frees what it holds later than the executor's short memory. */
+	MemoryContext old = MemoryContextSwitchTo(scan->query_context);
+	bool		found = tuplestore_gettupleslot(scan->store, true, false,
+												scan->store_slot);
+
+	MemoryContextSwitchTo(old);
+	return found ? ExecCopySlot(slot, scan->store_slot) : ExecClearTuple(slot);
+}
+
 /* The next row, or an empty slot after the last one. */
 TupleTableSlot *
 tollfreeIterateForeignScan(ForeignScanState *node)
@@ -350,12 +380,7 @@ tollfreeIterateForeignScan(ForeignScanState *node)
 	if (!scan->is_executed)
 		execute(node);
 	if (scan->store != NULL)
-	{
-		if (!tuplestore_gettupleslot(scan->store, true, false,
-									 scan->store_slot))
-			return ExecClearTuple(slot);
-		return ExecCopySlot(slot, scan->store_slot);
-	}
+		return next_stored(scan, slot);
 	next_row(scan, slot);
 	if (TupIsNull(slot) && !scan->is_direct && !scan->at_end)
 	{

@@ -35,7 +35,16 @@
 #define WAIT_SOCKET 2			/* position in the wait set */
 #define WAIT_EVENTS 3
 
+/*
+ * What goes with every transaction is prepared when the session begins: to
+ * parse and plan it takes the remote server as long as many a query.
+ */
+#define START_STATEMENT "tollfree_start"
+#define COMMIT_STATEMENT "tollfree_commit"
+#define COMMIT_SQL "COMMIT TRANSACTION"
+
 /* Answers with "t" if nothing has been written so far. */
+#define WRITE_CHECK_STATEMENT "tollfree_check"
 #define WRITE_CHECK_SQL \
 	"SELECT pg_catalog.pg_current_xact_id_if_assigned() IS NULL"
 #define WRITE_CHECK_VERSION 130000
@@ -99,7 +108,12 @@ wait_for_result(Session *session)
 {
 	while (PQisBusy(session->conn))
 	{
-		if (!wait_for_socket(session, WL_SOCKET_READABLE))
+		uint32		events = WL_SOCKET_READABLE;
+
+		/* An interrupt may have left some of the flight unsent. */
+		if (PQflush(session->conn) > 0)
+			events |= WL_SOCKET_WRITEABLE;
+		if (!wait_for_socket(session, events))
 		{
 			session->timed_out = true;
 			return NULL;
@@ -349,37 +363,88 @@ expect(Session *session, PartKind kind, int depth, const char *sql)
 }
 
 /*
- * Adds a command of our own.  What cannot be queued shows as a lost connection
- * when the flight is launched.
+ * Notes that something was queued, or else gives the flight up: a part of it
+ * must not be executed without the others.  A lost connection shows when the
+ * flight is launched.
  */
+static void
+check_queued(Session *session, bool queued, PartKind kind, int depth,
+			 const char *sql)
+{
+	if (queued)
+		expect(session, kind, depth, sql);
+	else if (PQstatus(session->conn) != CONNECTION_BAD)
+	{
+		session->half_done = true;
+		session->part = session->nparts;
+		session_report(session, ERROR, NULL, sql);
+	}
+}
+
+/* Adds a command of our own. */
 void
 session_add(Session *session, PartKind kind, int depth, const char *sql)
 {
-	if (PQsendQueryParams(session->conn, sql, 0, NULL, NULL, NULL, NULL, 0))
-		expect(session, kind, depth, sql);
+	bool		queued = PQsendQueryParams(session->conn, sql, 0, NULL, NULL,
+										   NULL, NULL, 0);
+
+	check_queued(session, queued, kind, depth, sql);
 }
 
-/* Adds a caller's command; the same holds. */
+/* Adds one of the statements that were prepared when the session began. */
+static void
+add_statement(Session *session, PartKind kind, int depth,
+			  const char *statement, const char *sql)
+{
+	bool		queued = PQsendQueryPrepared(session->conn, statement, 0, NULL,
+											 NULL, NULL, 0);
+
+	check_queued(session, queued, kind, depth, sql);
+}
+
+/* Adds the commit; the kind says whether its answer is for the caller. */
+void
+session_add_commit(Session *session, PartKind kind)
+{
+	add_statement(session, kind, 0, COMMIT_STATEMENT, COMMIT_SQL);
+}
+
+/* Prepares a statement of our own. */
+static void
+add_prepare(Session *session, const char *statement, const char *sql)
+{
+	bool		queued = PQsendPrepare(session->conn, statement, sql, 0, NULL);
+
+	check_queued(session, queued, PART_CLEANUP, 0, sql);
+}
+
+/* How a remote transaction starts unless the local one is serializable. */
+static const char *
+start_sql(const Session *session)
+{
+	return session->read_committed ?
+		"START TRANSACTION ISOLATION LEVEL READ COMMITTED" :
+		"START TRANSACTION ISOLATION LEVEL REPEATABLE READ";
+}
+
+/* Adds a caller's command. */
 static void
 add_command(Session *session, const RemoteCommand *command)
 {
-	int			sent;
+	bool		queued;
 
 	if (command->prepare)
-		sent = PQsendPrepare(session->conn, command->statement, command->sql,
-							 0, NULL);
+		queued = PQsendPrepare(session->conn, command->statement, command->sql,
+							   0, NULL);
 	else if (command->statement != NULL)
-		sent = PQsendQueryPrepared(session->conn, command->statement,
-								   command->nparams, command->params,
-								   NULL, NULL, 0);
+		queued = PQsendQueryPrepared(session->conn, command->statement,
+									 command->nparams, command->params,
+									 NULL, NULL, 0);
 	else
-		sent = PQsendQueryParams(session->conn, command->sql,
-								 command->nparams, NULL, command->params,
-								 NULL, NULL, 0);
-	if (sent)
-		expect(session, PART_COMMAND, 0, NULL);
-	else if (PQstatus(session->conn) != CONNECTION_BAD)
-		session_report(session, ERROR, NULL, command->shown);
+		queued = PQsendQueryParams(session->conn, command->sql,
+								   command->nparams, NULL, command->params,
+								   NULL, NULL, 0);
+	check_queued(session, queued, PART_COMMAND, 0, command->shown);
 }
 
 /* Adds what brings the remote transaction to where the local one is. */
@@ -395,13 +460,12 @@ add_transaction(Session *session)
 		snprintf(sql, sizeof(sql), "RELEASE SAVEPOINT s%d", depth + 1);
 		session_add(session, PART_RELEASE, depth, sql);
 	}
-	if (depth == 0)
-	{
-		snprintf(sql, sizeof(sql), "START TRANSACTION ISOLATION LEVEL %s",
-				 IsolationIsSerializable() ? "SERIALIZABLE" :
-				 session->read_committed ? "READ COMMITTED" : "REPEATABLE READ");
-		session_add(session, PART_START, ++depth, sql);
-	}
+	if (depth == 0 && IsolationIsSerializable())
+		session_add(session, PART_START, ++depth,
+					"START TRANSACTION ISOLATION LEVEL SERIALIZABLE");
+	else if (depth == 0)
+		add_statement(session, PART_START, ++depth, START_STATEMENT,
+					  start_sql(session));
 	while (depth < session->xact_depth)
 	{
 		snprintf(sql, sizeof(sql), "SAVEPOINT s%d", ++depth);
@@ -475,7 +539,8 @@ fly(Session *session, const RemoteCommand *commands, int ncommands,
 	for (int i = 0; i < ncommands; i++)
 		add_command(session, &commands[i]);
 	if (only_reads && PQserverVersion(session->conn) >= WRITE_CHECK_VERSION)
-		session_add(session, PART_WRITE_CHECK, 0, WRITE_CHECK_SQL);
+		add_statement(session, PART_WRITE_CHECK, 0, WRITE_CHECK_STATEMENT,
+					  WRITE_CHECK_SQL);
 	session->may_have_written = true;
 	launched = session_launch(session);
 	session->flights++;
@@ -518,8 +583,8 @@ fly(Session *session, const RemoteCommand *commands, int ncommands,
 }
 
 /* Raises an ERROR if it is not known what state the session is in. */
-static void
-check_usable(Session *session)
+void
+session_check_usable(Session *session)
 {
 	if (session->half_done)
 		ereport(ERROR,
@@ -538,7 +603,9 @@ void
 session_send(Session *session, const RemoteCommand *commands, int ncommands,
 			 bool only_reads)
 {
-	check_usable(session);
+	/* What is wrong with a lost connection, sending shows better. */
+	if (PQstatus(session->conn) == CONNECTION_OK)
+		session_check_usable(session);
 	if (fly(session, commands, ncommands, only_reads))
 		return;
 
@@ -620,7 +687,10 @@ session_deallocate_later(Session *session, const char *name)
 	MemoryContextSwitchTo(old);
 }
 
-/* Makes the settings that values are exchanged under, in one flight. */
+/*
+ * Makes the settings that values are exchanged under, and prepares what every
+ * transaction needs, in one flight.
+ */
 static void
 configure(Session *session)
 {
@@ -629,6 +699,10 @@ configure(Session *session)
 	session_begin_flight(session);
 	for (int i = 0; i < lengthof(settings); i++)
 		session_add(session, PART_CLEANUP, 0, settings[i]);
+	add_prepare(session, START_STATEMENT, start_sql(session));
+	add_prepare(session, COMMIT_STATEMENT, COMMIT_SQL);
+	if (PQserverVersion(session->conn) >= WRITE_CHECK_VERSION)
+		add_prepare(session, WRITE_CHECK_STATEMENT, WRITE_CHECK_SQL);
 	if (!session_launch(session))
 		session_report(session, ERROR, NULL, settings[0]);
 	session->flights++;

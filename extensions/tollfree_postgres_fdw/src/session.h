@@ -104,6 +104,7 @@ typedef struct Session
 /* session.c */
 extern void session_connect(Session *session, UserMapping *user);
 extern void session_disconnect(Session *session);
+extern void session_check_usable(Session *session);
 extern void session_send(Session *session, const RemoteCommand *commands,
 						 int ncommands, bool only_reads);
 extern PGresult *session_result(Session *session);
@@ -121,6 +122,7 @@ extern void session_deallocate_later(Session *session, const char *name);
 extern void session_begin_flight(Session *session);
 extern void session_add(Session *session, PartKind kind, int depth,
 						const char *sql);
+extern void session_add_commit(Session *session, PartKind kind);
 extern void session_add_cleanup(Session *session);
 extern bool session_launch(Session *session);
 extern void session_drain(Session *session);

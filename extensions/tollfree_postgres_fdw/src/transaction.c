@@ -115,11 +115,7 @@ start_commit(Session *session)
 {
 	bool		waits = !needs_no_answer(session);
 
-	if (session->half_done)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONNECTION_EXCEPTION),
-				 errmsg("connection to server \"%s\" cannot be used due to abort cleanup failure",
-						GetForeignServer(session->server)->servername)));
+	session_check_usable(session);
 	if (session->remote_depth == 0)
 		return false;
 
@@ -128,8 +124,7 @@ start_commit(Session *session)
 	list_free(session->closes);
 	session->closes = NIL;
 	session_add_cleanup(session);
-	session_add(session, waits ? PART_COMMAND : PART_COMMIT, 0,
-				"COMMIT TRANSACTION");
+	session_add_commit(session, waits ? PART_COMMAND : PART_COMMIT);
 	if (!session_launch(session))
 		session_report(session, ERROR, NULL, "COMMIT TRANSACTION");
 	if (waits)
@@ -282,9 +277,13 @@ abort_level(Session *session, int level)
 	session->aborts++;
 	list_free(session->closes);
 	session->closes = NIL;
+	session->absorb = NULL;
 
 	if (!end_flight(session, level))
+	{
+		session->part = session->nparts;
 		done = false;
+	}
 	else if (level == 1)
 	{
 		if (session->remote_depth > 0)
@@ -372,7 +371,25 @@ transaction_callback(XactEvent event, void *arg)
 	in_use = false;
 }
 
-/* At the end of a local subtransaction. */
+/*
+ * A function that reading a row calls may begin a subtransaction.  Its abort
+ * must not meet the flight that brings the rows, so that is read now.
+ */
+static void
+land_all(void)
+{
+	ListCell   *cell;
+
+	foreach(cell, cache_sessions())
+	{
+		Session    *session = lfirst(cell);
+
+		if (session->conn != NULL && session->absorb != NULL)
+			session->absorb(session->absorb_arg);
+	}
+}
+
+/* At the beginning and the end of a local subtransaction. */
 static void
 subtransaction_callback(SubXactEvent event, SubTransactionId mine,
 						SubTransactionId parent, void *arg)
@@ -380,9 +397,13 @@ subtransaction_callback(SubXactEvent event, SubTransactionId mine,
 	int			level = GetCurrentTransactionNestLevel();
 	ListCell   *cell;
 
-	if (!in_use || (event != SUBXACT_EVENT_PRE_COMMIT_SUB &&
-					event != SUBXACT_EVENT_ABORT_SUB))
+	if (!in_use || event == SUBXACT_EVENT_COMMIT_SUB)
 		return;
+	if (event == SUBXACT_EVENT_START_SUB)
+	{
+		land_all();
+		return;
+	}
 	foreach(cell, cache_sessions())
 	{
 		Session    *session = lfirst(cell);
