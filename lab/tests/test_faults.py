@@ -200,8 +200,9 @@ def run(side: Side, statement: str) -> Outcome:
 
 def run_into(side: Side, statement: str, armed: Armed) -> Outcome:
     """Run `statement`; cancel it when it meets a stall, and wait for its end."""
+    expects_stall = armed.fault.action is Action.STALL and not armed.fired.is_set()
     side.send(statement)
-    if armed.fault.action is Action.STALL and not armed.fired.is_set():
+    if expects_stall:
         while not side.is_answered():
             if armed.fired.wait(0.002):
                 side.cancel()
