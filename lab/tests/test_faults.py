@@ -266,13 +266,8 @@ def step(place: Place, scenario: Scenario, fault: Fault) -> bool:
     return armed.fired.is_set()
 
 
-@pytest.mark.parametrize(("scenario", "action", "direction"), WALKS)
-def test_every_message(
-    place: Place, scenario: Scenario, action: Action, direction: Direction
-) -> None:
-    major = place.instances.local.stage.installation.major
-    if action is Action.STALL and major < (scenario.stalls_from or 0):
-        pytest.skip(f"stock of PostgreSQL {major} cannot be cancelled here")
+def walk(place: Place, scenario: Scenario, action: Action, direction: Direction) -> int:
+    """Run `scenario` once for every message; return how many there were."""
     for number in range(1, MOST_STEPS):
         fault = Fault(action, direction, number)
         try:
@@ -281,5 +276,29 @@ def test_every_message(
             error.add_note(str(fault))
             raise
         if not happened:
-            break
-    assert 1 < number < MOST_STEPS - 1
+            return number - 1
+    pytest.fail(f"still not at the end after {MOST_STEPS} messages")
+
+
+@pytest.mark.parametrize(("scenario", "action", "direction"), WALKS)
+def test_every_message(
+    place: Place, scenario: Scenario, action: Action, direction: Direction
+) -> None:
+    major = place.instances.local.stage.installation.major
+    if action is Action.STALL and major < (scenario.stalls_from or 0):
+        pytest.skip(f"stock of PostgreSQL {major} cannot be cancelled here")
+    assert walk(place, scenario, action, direction) > 0
+
+
+def test_a_half_done_write_is_found(place: Place) -> None:
+    halves = ("INSERT INTO tally VALUES (8, 8)", "INSERT INTO tally VALUES (9, 9)")
+    scenario = Scenario(halves, (*START, (8, 8), (9, 9)))
+    with pytest.raises(AssertionError, match="assert "):
+        walk(place, scenario, Action.CUT, Direction.CLIENT)
+
+
+def test_a_write_that_is_reported_and_lost_is_found(place: Place) -> None:
+    lost = "INSERT INTO tally SELECT 8, 8 WHERE false"
+    scenario = Scenario((lost,), (*START, (8, 8)))
+    with pytest.raises(AssertionError, match="assert "):
+        step(place, scenario, Fault(Action.CUT, Direction.CLIENT, MOST_STEPS))
