@@ -174,15 +174,13 @@ class FaultProxy:
     def _fail(self, armed: Armed, connection: Connection) -> None:
         """Do what the fault is; raises `ConnectionAbortedError` when the message is lost by it."""
         action = armed.fault.action
+        armed.fired.set()
         if action is Action.KILL and connection.pid:
             self._kill(connection.pid)
-            armed.fired.set()
         elif action is Action.STALL:
-            armed.fired.set()
             armed.released.wait()
         else:
             connection.close()
-            armed.fired.set()
             raise ConnectionAbortedError
 
 

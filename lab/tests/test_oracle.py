@@ -46,7 +46,11 @@ def test_no_session_differs(
     count: int = pytestconfig.getoption("--oracle-sessions")
     grammar, oracle = read_grammar(), Oracle(world)
     for number in range(count) if only is None else (only,):
-        difference = oracle.run(grammar.session(seed, number, world.major))
+        try:
+            difference = oracle.run(grammar.session(seed, number, world.major))
+        except RuntimeError as error:
+            error.add_note(f"seed {seed}, session {number}, or what the one before left behind")
+            raise
         if difference:
             pytest.fail(explanation(oracle, difference, seed, number), pytrace=False)
     itself = " ITSELF, since no other wrapper is staged" if world.wrapper == STOCK else ""
@@ -162,8 +166,16 @@ def test_random_sessions_find_a_wrong_candidate_and_shorten(
 
 
 @pytest.mark.cluster
-def test_a_lost_connection_is_a_difference_on_both_sides(world: World) -> None:
-    found = Oracle(world).run(("SELECT pg_terminate_backend(pg_backend_pid())",))
+@pytest.mark.parametrize(
+    "fatal",
+    [
+        "SELECT pg_terminate_backend(pg_backend_pid())",
+        "COPY (SELECT 1) TO PROGRAM 'kill -KILL $PPID'",
+    ],
+    ids=["terminated", "crashed"],
+)
+def test_a_lost_connection_is_a_difference_on_both_sides(world: World, fatal: str) -> None:
+    found = Oracle(world).run((fatal,))
     assert found is not None
     assert "lost its connection" in found.reason
     assert Oracle(world).run(("SELECT * FROM bag",)) is None

@@ -1,5 +1,6 @@
 """Runs sessions through both sides and says where they differ."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,6 +8,8 @@ from oracle.compare import Comparer, row_difference
 from oracle.minimise import minimise
 from oracle.side import Outcome
 from oracle.world import World
+
+SHORTENING_LIMIT_S = 120.0
 
 
 @dataclass
@@ -77,11 +80,15 @@ class Oracle:
         return Difference(tuple(session), len(session), reason) if reason else None
 
     def shorten(self, difference: Difference) -> Difference:
-        """Return a difference that a shorter session shows; the same one when it does not recur."""
+        """Return a difference that a shorter session shows; the same one when it does not recur
+        or when each attempt takes very long."""
         last = difference
+        deadline = time.monotonic() + SHORTENING_LIMIT_S
 
         def differs(session: tuple[str, ...]) -> bool:
             nonlocal last
+            if time.monotonic() > deadline:
+                return False
             found = self.run(session)
             last = found or last
             return found is not None

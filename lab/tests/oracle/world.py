@@ -102,9 +102,17 @@ class World:
             self._keeper(key).send(statement)
         answers = {key: self._keepers[key].receive() for key in keys}
         for key, answer in answers.items():
-            if answer.lost or not answer.results or answer.results[0].error:
-                raise RuntimeError(f"{statement} failed in {' '.join(key)}: {answer}")
+            # A crash that ended a session may reach this connection only now.
+            last = self._ask_again(key, statement) if answer.lost else answer
+            if last.lost or not last.results or last.results[0].error:
+                raise RuntimeError(f"{statement} failed in {' '.join(key)}: {last}")
+            answers[key] = last
         return answers
+
+    def _ask_again(self, key: tuple[str, str], statement: str) -> Outcome:
+        keeper = self._keeper(key)
+        keeper.send(statement)
+        return keeper.receive()
 
     def _keeper(self, key: tuple[str, str]) -> Side:
         """Return the connection of our own to one database: a new one when there is none or when
