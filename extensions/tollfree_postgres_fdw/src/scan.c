@@ -227,7 +227,8 @@ read_result(RemoteScanState *scan)
 
 	if (scan->at_end)
 		return false;
-	if (!session_is_flying(session))
+	if (!session_is_flying(session) &&
+		PQstatus(session->conn) == CONNECTION_OK)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_ERROR),
 				 errmsg("the result of a foreign scan was discarded while it was read")));

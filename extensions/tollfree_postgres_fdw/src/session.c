@@ -160,6 +160,21 @@ copy_error(Session *session, PGresult *res)
 	return error;
 }
 
+/* Raises an error of the remote server as one of ours. */
+static void
+throw_error(int elevel, const RemoteError *error, const char *sql)
+{
+	ereport(elevel,
+			(errcode(error->sqlstate),
+			 error->primary[0] != '\0' ?
+			 errmsg_internal("%s", error->primary) :
+			 errmsg("could not obtain message string for remote error"),
+			 error->detail ? errdetail_internal("%s", error->detail) : 0,
+			 error->hint ? errhint("%s", error->hint) : 0,
+			 error->context ? errcontext("%s", error->context) : 0,
+			 sql ? errcontext("remote SQL command: %s", sql) : 0));
+}
+
 /*
  * Reports an error of the remote server, or of the connection if it was lost,
  * and clears the result, which may be NULL.  The rest of the flight is read
@@ -186,15 +201,7 @@ session_report(Session *session, int elevel, PGresult *res, const char *sql)
 			error.primary = message;
 	}
 
-	ereport(elevel,
-			(errcode(error.sqlstate),
-			 error.primary[0] != '\0' ?
-			 errmsg_internal("%s", error.primary) :
-			 errmsg("could not obtain message string for remote error"),
-			 error.detail ? errdetail_internal("%s", error.detail) : 0,
-			 error.hint ? errhint("%s", error.hint) : 0,
-			 error.context ? errcontext("%s", error.context) : 0,
-			 sql ? errcontext("remote SQL command: %s", sql) : 0));
+	throw_error(elevel, &error, sql);
 }
 
 /* Keeps what the answer to one of our own commands tells. */
@@ -524,6 +531,51 @@ session_launch(Session *session)
 }
 
 /*
+ * Takes an error before there is a remote transaction.  A server's farewell
+ * looks like one until it hangs up; any other is raised.
+ */
+static void
+take_early_error(Session *session, PGresult *res)
+{
+	const char *sql = session->parts[session->part].sql;
+	RemoteError error = copy_error(session, res);
+
+	PQclear(res);
+	session_drain(session);
+	if (PQstatus(session->conn) == CONNECTION_BAD)
+		return;
+	session->half_done = true;
+	throw_error(ERROR, &error, sql);
+}
+
+/*
+ * Reads the answers to our own commands at the front of a flight, or until the
+ * connection is lost.
+ */
+static void
+read_front(Session *session)
+{
+	while (session->part < session->nparts &&
+		   session->parts[session->part].kind != PART_COMMAND)
+	{
+		PGresult   *res = wait_for_result(session);
+
+		if (PQstatus(session->conn) == CONNECTION_BAD)
+		{
+			PQclear(res);
+			break;
+		}
+		if (res == NULL)
+			session->part++;
+		else if (session->remote_depth == 0 &&
+				 PQresultStatus(res) == PGRES_FATAL_ERROR)
+			take_early_error(session, res);
+		else
+			take_answer(session, res, false);
+	}
+}
+
+/*
  * Sends a flight and reads the answers to our own commands at its front; false
  * if the connection was lost before there was a remote transaction.
  */
@@ -545,39 +597,8 @@ fly(Session *session, const RemoteCommand *commands, int ncommands,
 	launched = session_launch(session);
 	session->flights++;
 
-	while (launched && session->part < session->nparts &&
-		   session->parts[session->part].kind != PART_COMMAND)
-	{
-		PGresult   *res = wait_for_result(session);
-
-		if (PQstatus(session->conn) == CONNECTION_BAD)
-		{
-			PQclear(res);
-			break;
-		}
-		if (res == NULL)
-			session->part++;
-		else if (session->remote_depth == 0 &&
-				 PQresultStatus(res) == PGRES_FATAL_ERROR)
-		{
-			/* A server's farewell looks like an error until it hangs up. */
-			char	   *sql = pstrdup(session->parts[session->part].sql ?
-									  session->parts[session->part].sql : "");
-			RemoteError error = copy_error(session, res);
-
-			PQclear(res);
-			session_drain(session);
-			if (PQstatus(session->conn) == CONNECTION_BAD)
-				return false;
-			session->half_done = true;
-			ereport(ERROR,
-					(errcode(error.sqlstate),
-					 errmsg_internal("%s", error.primary),
-					 errcontext("remote SQL command: %s", sql)));
-		}
-		else
-			take_answer(session, res, false);
-	}
+	if (launched)
+		read_front(session);
 	return PQstatus(session->conn) != CONNECTION_BAD ||
 		session->remote_depth > 0;
 }

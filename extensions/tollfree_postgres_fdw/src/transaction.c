@@ -64,6 +64,22 @@ transaction_noted_stock(Oid server)
 	return list_member_oid(stock_servers, server);
 }
 
+/*
+ * What is still prepared when a transaction ends is in nobody's hands: an
+ * error ended the execution that it was for.
+ */
+static void
+forget_statements(Session *session)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+	session->deallocates = list_concat(session->deallocates,
+									   session->statements);
+	list_free(session->statements);
+	session->statements = NIL;
+	MemoryContextSwitchTo(old);
+}
+
 /* Takes the session out of the transaction; a bad one is disconnected. */
 static void
 leave(Session *session)
@@ -74,6 +90,7 @@ leave(Session *session)
 	session->truncated = false;
 	list_free(session->closes);
 	session->closes = NIL;
+	forget_statements(session);
 	if (PQstatus(session->conn) != CONNECTION_OK || session->half_done ||
 		session->invalidated || !session->keep)
 		session_disconnect(session);
@@ -242,19 +259,6 @@ roll_back(Session *session, const char *first, const char *second)
 	return failures == 0;
 }
 
-/* What was prepared may be in nobody's hands any more. */
-static void
-forget_statements(Session *session)
-{
-	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-
-	session->deallocates = list_concat(session->deallocates,
-									   session->statements);
-	list_free(session->statements);
-	session->statements = NIL;
-	MemoryContextSwitchTo(old);
-}
-
 /*
  * Rolls back what a level, and those deeper, did in one session.  When that
  * does not work the session stays half done.
@@ -285,11 +289,8 @@ abort_level(Session *session, int level)
 		done = false;
 	}
 	else if (level == 1)
-	{
-		if (session->remote_depth > 0)
-			done = roll_back(session, "ABORT TRANSACTION", NULL);
-		forget_statements(session);
-	}
+		done = session->remote_depth == 0 ||
+			roll_back(session, "ABORT TRANSACTION", NULL);
 	else if (session->kept_depth >= level)
 	{
 		snprintf(rollback, sizeof(rollback), "ROLLBACK TO SAVEPOINT s%d", level);

@@ -61,6 +61,13 @@ END
 $$;
 SELECT * FROM remote.log ORDER BY word;
 
+-- statements of executions that an error ended are dropped, too
+CREATE VIEW remote.prepared AS
+	SELECT count(*) AS n FROM pg_prepared_statements WHERE name ~ '^tollfree_[0-9]+$';
+CREATE FOREIGN TABLE prepared (n int8) SERVER loopback
+	OPTIONS (schema_name 'remote', table_name 'prepared');
+SELECT n FROM prepared;
+
 -- a remote error that is handled where the remote transaction cannot go back
 BEGIN;
 INSERT INTO log VALUES ('before');
