@@ -23,7 +23,7 @@ BEGIN
     END IF;
     TRUNCATE near, sink, part_local;
     INSERT INTO near
-        SELECT i, nullif(i % 6, 4), (ARRAY['x', 'y', 'owner 3', NULL])[1 + i % 4], i / 2.0
+        SELECT i, nullif(i % 6, 4), (ARRAY['x', 'y', 'owner 3', NULL])[1 + i % 4], i / 3.0::float8
         FROM generate_series(1, 16) i;
     INSERT INTO part_local SELECT i, 'local ' || i, i % 4 FROM generate_series(51, 58) i;
     DELETE FROM pg_statistic s USING pg_foreign_table f WHERE s.starelid = f.ftrelid;
@@ -35,7 +35,8 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION contents() RETURNS TABLE (relation text, content text) LANGUAGE plpgsql AS $$
+CREATE FUNCTION contents() RETURNS TABLE (relation text, content text) LANGUAGE plpgsql
+SET extra_float_digits = 3 AS $$
 BEGIN
     RETURN QUERY SELECT 'near', x::text FROM near x
         UNION ALL SELECT 'sink', x::text FROM sink x

@@ -93,8 +93,9 @@ CREATE FUNCTION reset() RETURNS void LANGUAGE sql AS $$
         i::bigint * 10000000019 - 99,
         (ARRAY['NaN', 'Infinity', '-Infinity', '0.10', '12345678901234567890.0123456789', '-1',
             NULL])[1 + i % 7]::numeric,
-        (ARRAY['NaN', 'Infinity', '-Infinity', '-0', '1.1', '1e-30', NULL])[1 + i % 7]::real,
-        (ARRAY['NaN', 'Infinity', '-Infinity', '-0', '0.1', '1e300', NULL, '2.5'])[1 + i % 8]::float8,
+        (ARRAY['NaN', 'Infinity', '-Infinity', '0.333333343', '1.1', '1e-30', NULL])[1 + i % 7]::real,
+        (ARRAY['NaN', 'Infinity', '-Infinity', '-0', '0.1', '1e300', NULL, '2.5', '0.30000000000000004',
+            '-0.3333333333333333'])[1 + i % 10]::float8,
         (ARRAY['', ' both ', E'tab\t', 'quote''s "double"', E'back\\slash', E'two\nlines', 'ünïcødé',
             '日本語', '😀', '%_', '{"a",b}', 'NULL', NULL])[1 + i % 13],
         left(md5(i::text), i % 12),
@@ -136,7 +137,8 @@ CREATE FUNCTION reset() RETURNS void LANGUAGE sql AS $$
 $$;
 
 -- Everything that a session can have changed, a row of text each.
-CREATE FUNCTION contents() RETURNS TABLE (relation text, content text) LANGUAGE sql AS $$
+CREATE FUNCTION contents() RETURNS TABLE (relation text, content text) LANGUAGE sql
+SET extra_float_digits = 3 AS $$
     SELECT 'wide', x::text FROM wide x
     UNION ALL SELECT 'account', x::text FROM account x
     UNION ALL SELECT 'account_id_seq', last_value::text || is_called FROM account_id_seq
