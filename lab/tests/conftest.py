@@ -30,6 +30,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--oracle-session", type=int, help="run only the session of this number")
     group.addoption(
+        "--fault-wrapper",
+        default="postgres_fdw",
+        help="the wrapper that the fault walk goes through (default: stock)",
+    )
+    group.addoption(
         "--oracle-wrapper",
         help=f"the extension to compare with stock ({OUR_WRAPPER} if there is one)",
     )

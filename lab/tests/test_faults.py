@@ -154,14 +154,17 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def place(instances: Instances, wrapper: str) -> Iterator[Place]:
+def place(instances: Instances, pytestconfig: pytest.Config) -> Iterator[Place]:
     source, local = instances.source, instances.local
     for cluster in (source, local):
         with cluster.connect() as connection:
             connection.execute(f"CREATE DATABASE {DATABASE}")
     proxy = FaultProxy(source.socket_folder / f".s.PGSQL.{source.port}", terminator(source))
     objects = LOCAL_OBJECTS.format(
-        wrapper=wrapper, host=LOOPBACK, port=proxy.port, database=DATABASE
+        wrapper=pytestconfig.getoption("--fault-wrapper"),
+        host=LOOPBACK,
+        port=proxy.port,
+        database=DATABASE,
     )
     for cluster, statements in ((source, SOURCE_OBJECTS), (local, objects)):
         with cluster.connect(DATABASE) as connection:
