@@ -8,12 +8,36 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from oracle.world import LOCAL_SETTINGS, SOURCE_SETTINGS, STOCK, Instances
 
 from tollfree.cluster import Cluster
 from tollfree.ports import reserved_ports
 from tollfree.postgres import Installation, buildable_installation
 from tollfree.privileges import ServerUser, server_user
 from tollfree.stage import Stage, make_stage
+
+OUR_WRAPPER = "tollfree_postgres_fdw"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of test_oracle.py."""
+    group = parser.getgroup("oracle", "comparison of a wrapper with stock postgres_fdw")
+    group.addoption(
+        "--oracle-seed", type=int, default=1, help="what the sessions are drawn from (%(default)s)"
+    )
+    group.addoption(
+        "--oracle-sessions", type=int, default=400, help="how many sessions to run (%(default)s)"
+    )
+    group.addoption("--oracle-session", type=int, help="run only the session of this number")
+    group.addoption(
+        "--fault-wrapper",
+        default="postgres_fdw",
+        help="the wrapper that the fault walk goes through (default: stock)",
+    )
+    group.addoption(
+        "--oracle-wrapper",
+        help=f"the extension to compare with stock ({OUR_WRAPPER} if there is one)",
+    )
 
 
 @pytest.fixture(scope="session")
@@ -62,3 +86,33 @@ def pg_instance(stage: Stage, home: Path, user: ServerUser) -> Iterator[Cluster]
         yield cluster
     finally:
         cluster.stop()
+
+
+@pytest.fixture(scope="session")
+def wrapper(request: pytest.FixtureRequest, stage: Stage) -> str:
+    """The extension that is compared with stock."""
+    chosen: str | None = request.config.getoption("--oracle-wrapper")
+    if chosen:
+        return chosen
+    control = stage.sharedir / "extension" / f"{OUR_WRAPPER}.control"
+    return OUR_WRAPPER if control.exists() else STOCK
+
+
+@pytest.fixture(scope="session")
+def instances(stage: Stage, home: Path, user: ServerUser) -> Iterator[Instances]:
+    """A source and a local server for tests of a wrapper."""
+    with reserved_ports(2) as ports:
+        source, local = (
+            Cluster(name, home / f"{name}-fdw", home / "run", port, stage, user, settings=settings)
+            for name, port, settings in zip(
+                ("source", "local"), ports, (SOURCE_SETTINGS, LOCAL_SETTINGS), strict=True
+            )
+        )
+        for cluster in (source, local):
+            cluster.make(secrets.token_urlsafe(12))
+            cluster.start()
+    try:
+        yield Instances(source, local)
+    finally:
+        local.stop()
+        source.stop()

@@ -336,6 +336,7 @@ def test_the_fdw_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
         results = {r.testcase: r for r in store.results(run)}
         assert all(r.state == "ok" for r in results.values())
         assert _flights(results, "RO:FDW_external:postgres_fdw") == 5
+        assert _flights(results, "RO:FDW_external:tollfree_postgres_fdw") == 1
         assert _flights(results, "RO:direct:none") == 1
         assert _flights(results, "RW:direct:none") == 7
         _judge_sees_through_wrong_rows(store)

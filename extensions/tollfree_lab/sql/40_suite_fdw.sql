@@ -18,7 +18,9 @@ COMMENT ON COLUMN wrappers.wrapper IS
 COMMENT ON COLUMN wrappers.suffix IS
 'appended to the names of its databases; empty for PostgreSQL''s own';
 
-INSERT INTO wrappers VALUES ('postgres_fdw', '');
+INSERT INTO wrappers VALUES
+	('postgres_fdw', ''),
+	('tollfree_postgres_fdw', '_tollfree');
 
 CREATE TABLE fdw_targets
 (

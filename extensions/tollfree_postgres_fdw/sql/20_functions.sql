@@ -1,0 +1,32 @@
+CREATE FUNCTION tollfree_postgres_fdw_adopt(server name)
+RETURNS void
+LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME';
+
+COMMENT ON FUNCTION tollfree_postgres_fdw_adopt(name) IS
+'moves a server, with all its foreign tables, from postgres_fdw to tollfree_postgres_fdw';
+
+CREATE FUNCTION tollfree_postgres_fdw_release(server name)
+RETURNS void
+LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME';
+
+COMMENT ON FUNCTION tollfree_postgres_fdw_release(name) IS
+'moves a server, with all its foreign tables, from tollfree_postgres_fdw back to postgres_fdw';
+
+CREATE FUNCTION tollfree_postgres_fdw_get_connections(
+	OUT server_name text, OUT user_name text, OUT valid boolean,
+	OUT used_in_xact boolean, OUT remote_backend_pid int4, OUT flights int8)
+RETURNS SETOF record
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME';
+
+CREATE FUNCTION tollfree_postgres_fdw_disconnect(server text)
+RETURNS boolean
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME';
+
+CREATE FUNCTION tollfree_postgres_fdw_disconnect_all()
+RETURNS boolean
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME';

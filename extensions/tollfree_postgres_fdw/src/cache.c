@@ -1,0 +1,253 @@
+/*
+ * cache.c
+ *	  The sessions of this backend, and the functions that show and close them.
+ *
+ * There is one session per user mapping, so that all scans of a query see one
+ * snapshot.  A Session is never freed; it may be disconnected.  The list is
+ * short, so it is searched from its front.
+ *
+ * A change of a server or user mapping closes its sessions: at once if they
+ * are idle, else when the transaction ends.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/inval.h"
+#include "utils/syscache.h"
+#include "utils/tuplestore.h"
+
+#include "cache.h"
+#include "transaction.h"
+
+#define CONNECTION_COLUMNS 6
+
+PG_FUNCTION_INFO_V1(tollfree_postgres_fdw_get_connections);
+PG_FUNCTION_INFO_V1(tollfree_postgres_fdw_disconnect);
+PG_FUNCTION_INFO_V1(tollfree_postgres_fdw_disconnect_all);
+
+static List *sessions = NIL;
+
+/* A syscache callback; a hash value of 0 stands for every entry. */
+static void
+invalidate(Datum arg, int cacheid, uint32 hash)
+{
+	ListCell   *cell;
+
+	foreach(cell, sessions)
+	{
+		Session    *session = lfirst(cell);
+		uint32		own = cacheid == FOREIGNSERVEROID ? session->server_hash
+			: session->mapping_hash;
+
+		if (session->conn == NULL || (hash != 0 && hash != own))
+			continue;
+		/* A connection being set up is not known to be idle. */
+		if (session->xact_depth == 0 && session->wait_set != NULL)
+			session_disconnect(session);
+		else
+			session->invalidated = true;
+	}
+}
+
+/* All sessions, connected or not; the list must not be changed. */
+List *
+cache_sessions(void)
+{
+	return sessions;
+}
+
+/* A session that is not connected. */
+static Session *
+add_session(Oid mapping)
+{
+	MemoryContext old;
+	Session    *session;
+
+	if (sessions == NIL)
+	{
+		transaction_register_callbacks();
+		CacheRegisterSyscacheCallback(FOREIGNSERVEROID, invalidate, (Datum) 0);
+		CacheRegisterSyscacheCallback(USERMAPPINGOID, invalidate, (Datum) 0);
+	}
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	session = palloc0(sizeof(Session));
+	session->mapping = mapping;
+	session->flight_context = AllocSetContextCreate(TopMemoryContext,
+													"tollfree_postgres_fdw flight",
+													ALLOCSET_SMALL_SIZES);
+	sessions = lappend(sessions, session);
+	MemoryContextSwitchTo(old);
+	return session;
+}
+
+/*
+ * The session for a user mapping, connected, its transaction as deep as the
+ * local one.  An ERROR if it cannot be connected or used.
+ */
+Session *
+cache_get_session(UserMapping *user)
+{
+	Session    *session = NULL;
+	ListCell   *cell;
+
+	foreach(cell, sessions)
+	{
+		session = lfirst(cell);
+		if (session->mapping == user->umid)
+			break;
+		session = NULL;
+	}
+	if (session == NULL)
+		session = add_session(user->umid);
+
+	if (session->conn != NULL)
+		session_check_usable(session);
+	if (session->conn != NULL && session->invalidated &&
+		session->xact_depth == 0)
+		session_disconnect(session);
+	if (session->conn == NULL)
+	{
+		session->xact_depth = 0;
+		session_connect(session, user);
+	}
+	transaction_enter(session);
+	return session;
+}
+
+/* Is a session on this server part of the current transaction? */
+bool
+cache_server_is_in_use(Oid server)
+{
+	ListCell   *cell;
+
+	foreach(cell, sessions)
+	{
+		Session    *session = lfirst(cell);
+
+		if (session->conn != NULL && session->server == server &&
+			session->xact_depth > 0)
+			return true;
+	}
+	return false;
+}
+
+/* Has the current transaction truncated a table on this server? */
+bool
+cache_server_is_truncated(Oid server)
+{
+	ListCell   *cell;
+
+	foreach(cell, sessions)
+	{
+		Session    *session = lfirst(cell);
+
+		if (session->conn != NULL && session->server == server &&
+			session->truncated)
+			return true;
+	}
+	return false;
+}
+
+/* One row: the session's server, user and state. */
+static void
+show_session(const Session *session, ReturnSetInfo *rsinfo)
+{
+	ForeignServer *server = GetForeignServerExtended(session->server,
+													 FSV_MISSING_OK);
+	HeapTuple	mapping = SearchSysCache1(USERMAPPINGOID,
+										  ObjectIdGetDatum(session->mapping));
+	char	   *user = GetUserNameFromId(session->user, true);
+	Datum		values[CONNECTION_COLUMNS] = {0};
+	bool		nulls[CONNECTION_COLUMNS] = {0};
+
+	nulls[0] = server == NULL;
+	if (server != NULL)
+		values[0] = CStringGetTextDatum(server->servername);
+	nulls[1] = user == NULL || !HeapTupleIsValid(mapping);
+	if (!nulls[1])
+		values[1] = CStringGetTextDatum(user);
+	values[2] = BoolGetDatum(!session->invalidated);
+	values[3] = BoolGetDatum(session->xact_depth > 0);
+	values[4] = Int32GetDatum(PQbackendPID(session->conn));
+	values[5] = Int64GetDatum(session->flights);
+	if (HeapTupleIsValid(mapping))
+		ReleaseSysCache(mapping);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/* The SQL function; its columns are in the extension's script. */
+Datum
+tollfree_postgres_fdw_get_connections(PG_FUNCTION_ARGS)
+{
+	ListCell   *cell;
+
+	InitMaterializedSRF(fcinfo, 0);
+	foreach(cell, sessions)
+	{
+		Session    *session = lfirst(cell);
+
+		if (session->conn != NULL)
+			show_session(session, (ReturnSetInfo *) fcinfo->resultinfo);
+	}
+	PG_RETURN_VOID();
+}
+
+/* Warns that a session cannot be closed now. */
+static void
+warn_in_use(const Session *session)
+{
+	ForeignServer *server = GetForeignServerExtended(session->server,
+													 FSV_MISSING_OK);
+
+	if (server == NULL)
+		ereport(WARNING,
+				(errmsg("cannot close dropped server connection because it is still in use")));
+	else
+		ereport(WARNING,
+				(errmsg("cannot close connection for server \"%s\" because it is still in use",
+						server->servername)));
+}
+
+/* Closes the idle sessions on a server, or on all; was there one? */
+static bool
+disconnect(Oid server)
+{
+	bool		closed = false;
+	ListCell   *cell;
+
+	foreach(cell, sessions)
+	{
+		Session    *session = lfirst(cell);
+
+		if (session->conn == NULL ||
+			(OidIsValid(server) && session->server != server))
+			continue;
+		if (session->xact_depth > 0)
+			warn_in_use(session);
+		else
+		{
+			session_disconnect(session);
+			closed = true;
+		}
+	}
+	return closed;
+}
+
+/* The SQL function: closes the sessions on one server. */
+Datum
+tollfree_postgres_fdw_disconnect(PG_FUNCTION_ARGS)
+{
+	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
+
+	PG_RETURN_BOOL(disconnect(GetForeignServerByName(name, false)->serverid));
+}
+
+/* The SQL function: closes all sessions. */
+Datum
+tollfree_postgres_fdw_disconnect_all(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(disconnect(InvalidOid));
+}

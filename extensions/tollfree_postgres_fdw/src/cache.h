@@ -1,0 +1,15 @@
+/*
+ * cache.h
+ *	  The sessions of this backend.
+ */
+#ifndef TOLLFREE_FDW_CACHE_H
+#define TOLLFREE_FDW_CACHE_H
+
+#include "session.h"
+
+extern Session *cache_get_session(UserMapping *user);
+extern List *cache_sessions(void);
+extern bool cache_server_is_in_use(Oid server);
+extern bool cache_server_is_truncated(Oid server);
+
+#endif							/* TOLLFREE_FDW_CACHE_H */

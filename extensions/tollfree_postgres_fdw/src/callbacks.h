@@ -1,0 +1,56 @@
+/*
+ * callbacks.h
+ *	  The executor's side of the wrapper, named as in FdwRoutine.
+ */
+#ifndef TOLLFREE_FDW_CALLBACKS_H
+#define TOLLFREE_FDW_CALLBACKS_H
+
+#include "foreign/fdwapi.h"
+
+/* scan.c */
+extern void tollfreeBeginForeignScan(ForeignScanState *node, int eflags);
+extern TupleTableSlot *tollfreeIterateForeignScan(ForeignScanState *node);
+extern void tollfreeReScanForeignScan(ForeignScanState *node);
+extern void tollfreeEndForeignScan(ForeignScanState *node);
+extern void tollfreeForeignAsyncRequest(AsyncRequest *areq);
+extern void tollfreeForeignAsyncConfigureWait(AsyncRequest *areq);
+extern void tollfreeForeignAsyncNotify(AsyncRequest *areq);
+
+/* direct.c */
+extern void tollfreeBeginDirectModify(ForeignScanState *node, int eflags);
+extern TupleTableSlot *tollfreeIterateDirectModify(ForeignScanState *node);
+extern void tollfreeEndDirectModify(ForeignScanState *node);
+
+/* modify.c */
+extern void tollfreeBeginForeignModify(ModifyTableState *mtstate,
+									   ResultRelInfo *rinfo,
+									   List *fdw_private, int subplan_index,
+									   int eflags);
+extern TupleTableSlot *tollfreeExecForeignInsert(EState *estate,
+												 ResultRelInfo *rinfo,
+												 TupleTableSlot *slot,
+												 TupleTableSlot *planSlot);
+extern TupleTableSlot **tollfreeExecForeignBatchInsert(EState *estate,
+													   ResultRelInfo *rinfo,
+													   TupleTableSlot **slots,
+													   TupleTableSlot **planSlots,
+													   int *numSlots);
+extern int	tollfreeGetForeignModifyBatchSize(ResultRelInfo *rinfo);
+extern TupleTableSlot *tollfreeExecForeignUpdate(EState *estate,
+												 ResultRelInfo *rinfo,
+												 TupleTableSlot *slot,
+												 TupleTableSlot *planSlot);
+extern TupleTableSlot *tollfreeExecForeignDelete(EState *estate,
+												 ResultRelInfo *rinfo,
+												 TupleTableSlot *slot,
+												 TupleTableSlot *planSlot);
+extern void tollfreeEndForeignModify(EState *estate, ResultRelInfo *rinfo);
+extern void tollfreeBeginForeignInsert(ModifyTableState *mtstate,
+									   ResultRelInfo *rinfo);
+extern void tollfreeEndForeignInsert(EState *estate, ResultRelInfo *rinfo);
+
+/* truncate.c */
+extern void tollfreeExecForeignTruncate(List *rels, DropBehavior behavior,
+										bool restart_seqs);
+
+#endif							/* TOLLFREE_FDW_CALLBACKS_H */

@@ -1,0 +1,234 @@
+/*
+ * compat.h
+ *	  What differs between the supported major versions, 15 to 18.
+ */
+#ifndef TOLLFREE_FDW_COMPAT_H
+#define TOLLFREE_FDW_COMPAT_H
+
+#include "catalog/objectaddress.h"
+#include "catalog/pg_foreign_data_wrapper.h"
+#include "catalog/pg_foreign_server.h"
+#include "executor/executor.h"
+#include "libpq/libpq-be-fe-helpers.h"
+#include "parser/parsetree.h"
+#include "storage/latch.h"
+#include "utils/acl.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+#if PG_VERSION_NUM >= 180000
+#include "storage/waiteventset.h"
+#endif
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"				/* part of postgres.h before */
+#endif
+
+/*
+ * With GSSAPI libpq-be.h wants its headers, which need not be installed.  The
+ * Port that it declares is the same without, and one function is all we use.
+ */
+#ifdef ENABLE_GSS
+#define COMPAT_HAS_GSS
+#undef ENABLE_GSS
+#endif
+#include "libpq/libpq-be.h"
+#if defined(COMPAT_HAS_GSS) && PG_VERSION_NUM >= 160000
+extern bool be_gssapi_get_delegation(Port *port);
+#endif
+
+#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 190000
+#error "the plans of this version's postgres_fdw are not known here"
+#endif
+
+#define COMPAT_ROWS_IN_CHUNK 256
+
+#if PG_VERSION_NUM < 160000
+extern PGDLLEXPORT void _PG_init(void); /* fmgr.h declares it since */
+#endif
+
+/*
+ * Only the newest minor releases have it, so it is looked up at run time: a
+ * build for one of them has to load into the others.
+ */
+extern bool libpqsrv_is_valid_proxy_option(const char *keyword)
+			__attribute__((weak));
+
+/* Raises an ERROR for a connection option that a wrapper must not pass on. */
+static inline void
+compat_check_proxy_option(const char *keyword)
+{
+	if (libpqsrv_is_valid_proxy_option != NULL &&
+		!libpqsrv_is_valid_proxy_option(keyword))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to set connection option \"%s\"",
+						keyword)));
+}
+
+/* A wait event set that lives until it is freed. */
+static inline WaitEventSet *
+compat_create_wait_event_set(int nevents)
+{
+#if PG_VERSION_NUM >= 170000
+	return CreateWaitEventSet(NULL, nevents);
+#else
+	return CreateWaitEventSet(TopMemoryContext, nevents);
+#endif
+}
+
+/*
+ * Sends a cancel request; returns NULL or why that failed, in this context.
+ * Only from 17 on is it bounded by the deadline and interruptible.
+ */
+static inline const char *
+compat_cancel(PGconn *conn, TimestampTz deadline)
+{
+#if PG_VERSION_NUM >= 170000
+	return libpqsrv_cancel(conn, deadline);
+#else
+	PGcancel   *cancel = PQgetCancel(conn);
+	char		message[256] = "out of memory";
+	bool		sent = cancel != NULL &&
+		PQcancel(cancel, message, sizeof(message));
+
+	PQfreeCancel(cancel);
+	return sent ? NULL : pstrdup(message);
+#endif
+}
+
+/* Asks for the current command's rows in pieces as they arrive. */
+static inline void
+compat_set_row_mode(PGconn *conn)
+{
+#if PG_VERSION_NUM >= 170000
+	PQsetChunkedRowsMode(conn, COMPAT_ROWS_IN_CHUNK);
+#else
+	PQsetSingleRowMode(conn);
+#endif
+}
+
+/* Does a result hold rows, all or some of them? */
+static inline bool
+compat_has_rows(const PGresult *res)
+{
+	switch (PQresultStatus(res))
+	{
+		case PGRES_TUPLES_OK:
+		case PGRES_SINGLE_TUPLE:
+#if PG_VERSION_NUM >= 170000
+		case PGRES_TUPLES_CHUNK:
+#endif
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* The first of the relations that a scan reads. */
+static inline Index
+compat_scan_rtindex(const ForeignScan *plan)
+{
+	if (plan->scan.scanrelid > 0)
+		return plan->scan.scanrelid;
+#if PG_VERSION_NUM >= 160000
+	return bms_next_member(plan->fs_base_relids, -1);
+#else
+	return bms_next_member(plan->fs_relids, -1);
+#endif
+}
+
+/* The user whose mapping a scan or a direct modification uses. */
+static inline Oid
+compat_scan_user(const ForeignScan *plan, const RangeTblEntry *rte)
+{
+#if PG_VERSION_NUM >= 160000
+	Oid			user = plan->checkAsUser;
+#else
+	Oid			user = rte->checkAsUser;
+#endif
+
+	return OidIsValid(user) ? user : GetUserId();
+}
+
+/* The user whose mapping a row by row modification uses. */
+static inline Oid
+compat_result_user(ResultRelInfo *rinfo, EState *estate)
+{
+#if PG_VERSION_NUM >= 160000
+	return ExecGetResultRelCheckAsUser(rinfo, estate);
+#else
+	Index		rtindex = rinfo->ri_RangeTableIndex;
+	Oid			user;
+
+	if (rtindex == 0)
+		rtindex = rinfo->ri_RootResultRelInfo->ri_RangeTableIndex;
+	user = exec_rt_fetch(rtindex, estate)->checkAsUser;
+	return OidIsValid(user) ? user : GetUserId();
+#endif
+}
+
+static inline bool
+compat_owns_server(Oid serverid)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_ownercheck(ForeignServerRelationId, serverid, GetUserId());
+#else
+	return pg_foreign_server_ownercheck(serverid, GetUserId());
+#endif
+}
+
+static inline bool
+compat_may_use_wrapper(Oid fdwid)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(ForeignDataWrapperRelationId, fdwid, GetUserId(),
+						   ACL_USAGE) == ACLCHECK_OK;
+#else
+	return pg_foreign_data_wrapper_aclcheck(fdwid, GetUserId(),
+											ACL_USAGE) == ACLCHECK_OK;
+#endif
+}
+
+/* Has the client delegated credentials that the connection may use? */
+static inline bool
+compat_has_delegation(void)
+{
+#if PG_VERSION_NUM >= 160000 && defined(COMPAT_HAS_GSS)
+	return be_gssapi_get_delegation(MyProcPort);
+#else
+	return false;
+#endif
+}
+
+/* The same, once connected: were they what the connection was made with? */
+static inline bool
+compat_used_delegation(PGconn *conn)
+{
+#if PG_VERSION_NUM >= 160000 && defined(COMPAT_HAS_GSS)
+	return PQconnectionUsedGSSAPI(conn) && be_gssapi_get_delegation(MyProcPort);
+#else
+	return false;
+#endif
+}
+
+#if PG_VERSION_NUM >= 160000
+#define COMPAT_NO_PASSWORD "password or GSSAPI delegated credentials required"
+#define COMPAT_PASSWORD_UNUSED \
+	"Non-superuser cannot connect if the server does not request a password or use GSSAPI with delegated credentials."
+#else
+#define COMPAT_NO_PASSWORD "password is required"
+#define COMPAT_PASSWORD_UNUSED \
+	"Non-superuser cannot connect if the server does not request a password."
+#endif
+
+#if PG_VERSION_NUM >= 180000
+#define COMPAT_PASSWORD_MISSING \
+	"Non-superusers must delegate GSSAPI credentials, provide a password, or enable SCRAM pass-through in user mapping."
+#elif PG_VERSION_NUM >= 160000
+#define COMPAT_PASSWORD_MISSING \
+	"Non-superusers must delegate GSSAPI credentials or provide a password in the user mapping."
+#else
+#define COMPAT_PASSWORD_MISSING \
+	"Non-superusers must provide a password in the user mapping."
+#endif
+
+#endif							/* TOLLFREE_FDW_COMPAT_H */

@@ -1,0 +1,206 @@
+/*
+ * deparse.c
+ *	  The few commands that are not planned: TRUNCATE, INSERT for COPY and for
+ *	  routed rows, and INSERT of several rows.
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "foreign/foreign.h"
+#include "lib/stringinfo.h"
+#include "nodes/bitmapset.h"
+#include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "deparse.h"
+#include "options.h"
+
+/* Appends the remote name of a table. */
+static void
+append_table(StringInfo sql, Relation rel)
+{
+	List	   *options = GetForeignTable(RelationGetRelid(rel))->options;
+	const char *schema = option_find(options, "schema_name");
+	const char *table = option_find(options, "table_name");
+
+	if (schema == NULL)
+		schema = get_namespace_name(RelationGetNamespace(rel));
+	if (table == NULL)
+		table = RelationGetRelationName(rel);
+	appendStringInfo(sql, "%s.%s", quote_identifier(schema),
+					 quote_identifier(table));
+}
+
+/* Appends the remote name of a column. */
+static void
+append_column(StringInfo sql, Relation rel, AttrNumber attno)
+{
+	const char *name =
+		option_find(GetForeignColumnOptions(RelationGetRelid(rel), attno),
+					"column_name");
+
+	if (name == NULL)
+		name = NameStr(TupleDescAttr(RelationGetDescr(rel), attno - 1)->attname);
+	appendStringInfoString(sql, quote_identifier(name));
+}
+
+/* A command that truncates tables of one server. */
+char *
+deparse_truncate(List *rels, DropBehavior behavior, bool restart_seqs)
+{
+	StringInfoData sql;
+	ListCell   *cell;
+
+	initStringInfo(&sql);
+	foreach(cell, rels)
+	{
+		appendStringInfoString(&sql, cell == list_head(rels) ? "TRUNCATE " : ", ");
+		append_table(&sql, lfirst(cell));
+	}
+	appendStringInfo(&sql, " %s IDENTITY %s",
+					 restart_seqs ? "RESTART" : "CONTINUE",
+					 behavior == DROP_CASCADE ? "CASCADE" : "RESTRICT");
+	return sql.data;
+}
+
+/*
+ * Appends the values of one row, its parameters numbered from first_param on;
+ * returns the number after its last one.  A generated column takes none.
+ */
+static int
+append_row(StringInfo sql, Relation rel, List *targets, int first_param)
+{
+	int			param = first_param;
+	ListCell   *cell;
+
+	foreach(cell, targets)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel),
+													lfirst_int(cell) - 1);
+
+		appendStringInfoString(sql, cell == list_head(targets) ? "(" : ", ");
+		if (attribute->attgenerated)
+			appendStringInfoString(sql, "DEFAULT");
+		else
+			appendStringInfo(sql, "$%d", param++);
+	}
+	appendStringInfoChar(sql, ')');
+	return param;
+}
+
+/* An INSERT of several rows, from the plan's INSERT of one. */
+char *
+deparse_insert_rows(const ModifyPlan *plan, Relation rel, int nrows)
+{
+	StringInfoData sql;
+	int			param = 1;
+	ListCell   *cell;
+
+	foreach(cell, plan->targets)
+	{
+		if (!TupleDescAttr(RelationGetDescr(rel),
+						   lfirst_int(cell) - 1)->attgenerated)
+			param++;
+	}
+	initStringInfo(&sql);
+	appendBinaryStringInfo(&sql, plan->sql, plan->values_end);
+	for (int i = 1; i < nrows; i++)
+	{
+		appendStringInfoString(&sql, ", ");
+		param = append_row(&sql, rel, plan->targets, param);
+	}
+	appendStringInfoString(&sql, plan->sql + plan->values_end);
+	return sql.data;
+}
+
+/*
+ * The columns that RETURNING must bring, for the local RETURNING list, checks
+ * of views, and triggers that see the new row.
+ */
+static Bitmapset *
+returned_columns(ResultRelInfo *rinfo, Index rtindex)
+{
+	Relation	rel = rinfo->ri_RelationDesc;
+	Bitmapset  *columns = NULL;
+
+	if (rel->trigdesc != NULL && rel->trigdesc->trig_insert_after_row)
+		columns = bms_make_singleton(InvalidAttrNumber -
+									 FirstLowInvalidHeapAttributeNumber);
+	pull_varattnos((Node *) rinfo->ri_WithCheckOptions, rtindex, &columns);
+	pull_varattnos((Node *) rinfo->ri_returningList, rtindex, &columns);
+	return columns;
+}
+
+/* Appends a RETURNING clause, if one is needed; the attributes it brings. */
+static List *
+append_returning(StringInfo sql, ResultRelInfo *rinfo, Index rtindex)
+{
+	Relation	rel = rinfo->ri_RelationDesc;
+	TupleDesc	tupdesc = RelationGetDescr(rel);
+	Bitmapset  *columns = returned_columns(rinfo, rtindex);
+	bool		whole = bms_is_member(InvalidAttrNumber -
+									  FirstLowInvalidHeapAttributeNumber,
+									  columns);
+	List	   *attrs = NIL;
+
+	for (AttrNumber attno = 1; attno <= tupdesc->natts; attno++)
+	{
+		if (TupleDescAttr(tupdesc, attno - 1)->attisdropped ||
+			!(whole ||
+			  bms_is_member(attno - FirstLowInvalidHeapAttributeNumber,
+							columns)))
+			continue;
+		appendStringInfoString(sql, attrs == NIL ? " RETURNING " : ", ");
+		append_column(sql, rel, attno);
+		attrs = lappend_int(attrs, attno);
+	}
+	if (bms_is_member(SelfItemPointerAttributeNumber -
+					  FirstLowInvalidHeapAttributeNumber, columns))
+	{
+		appendStringInfoString(sql, attrs == NIL ? " RETURNING " : ", ");
+		appendStringInfoString(sql, "ctid");
+		attrs = lappend_int(attrs, SelfItemPointerAttributeNumber);
+	}
+	return attrs;
+}
+
+/*
+ * An INSERT of one row with all its columns.  Expressions of the result
+ * relation refer to it by rtindex.
+ */
+ModifyPlan
+deparse_insert(ResultRelInfo *rinfo, Index rtindex, bool do_nothing)
+{
+	Relation	rel = rinfo->ri_RelationDesc;
+	TupleDesc	tupdesc = RelationGetDescr(rel);
+	ModifyPlan	plan = {0};
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "INSERT INTO ");
+	append_table(&sql, rel);
+	for (AttrNumber attno = 1; attno <= tupdesc->natts; attno++)
+	{
+		if (TupleDescAttr(tupdesc, attno - 1)->attisdropped)
+			continue;
+		appendStringInfoString(&sql, plan.targets == NIL ? "(" : ", ");
+		append_column(&sql, rel, attno);
+		plan.targets = lappend_int(plan.targets, attno);
+	}
+	if (plan.targets == NIL)
+		appendStringInfoString(&sql, " DEFAULT VALUES");
+	else
+	{
+		appendStringInfoString(&sql, ") VALUES ");
+		append_row(&sql, rel, plan.targets, 1);
+	}
+	plan.values_end = sql.len;
+	if (do_nothing)
+		appendStringInfoString(&sql, " ON CONFLICT DO NOTHING");
+	plan.attrs = append_returning(&sql, rinfo, rtindex);
+	plan.has_returning = plan.attrs != NIL;
+	plan.sql = sql.data;
+	return plan;
+}

@@ -1,0 +1,27 @@
+/*
+ * guc.c
+ *	  Settings.  Each switches off one way to save round trips.
+ */
+#include "postgres.h"
+
+#include "utils/guc.h"
+
+#include "guc.h"
+
+bool		setting_direct_results = true;
+bool		setting_unawaited_commit = true;
+
+/* When the library is loaded. */
+void
+settings_define(void)
+{
+	DefineCustomBoolVariable("tollfree_postgres_fdw.direct_results",
+							 "Fetches results that are expected to be small without a cursor.",
+							 NULL, &setting_direct_results, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("tollfree_postgres_fdw.unawaited_commit",
+							 "Does not wait for the end of remote transactions that wrote nothing.",
+							 NULL, &setting_unawaited_commit, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	MarkGUCPrefixReserved("tollfree_postgres_fdw");
+}

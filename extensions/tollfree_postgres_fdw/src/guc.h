@@ -1,0 +1,13 @@
+/*
+ * guc.h
+ *	  Settings.
+ */
+#ifndef TOLLFREE_FDW_GUC_H
+#define TOLLFREE_FDW_GUC_H
+
+extern bool setting_direct_results;
+extern bool setting_unawaited_commit;
+
+extern void settings_define(void);
+
+#endif							/* TOLLFREE_FDW_GUC_H */

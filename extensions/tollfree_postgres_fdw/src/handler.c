@@ -1,0 +1,143 @@
+/*
+ * handler.c
+ *	  The wrapper's handler: postgres_fdw plans, we carry.
+ *
+ * The routine is postgres_fdw's own, with everything that touches the state of
+ * an executor node replaced, as one set.  What only reads plans or catalogs is
+ * left as it is.
+ *
+ * Three things still go over postgres_fdw's own connection: cost estimates
+ * with use_remote_estimate, ANALYZE and IMPORT FOREIGN SCHEMA.  They only read,
+ * in a remote transaction of their own, which lasts as long as the local one.
+ * TRUNCATE locks out every other session.  The two would wait for each other
+ * where no deadlock check sees it, so one is refused after the other.
+ */
+#include "postgres.h"
+
+#include "foreign/foreign.h"
+#include "fmgr.h"
+#include "nodes/parsenodes.h"
+
+#include "cache.h"
+#include "callbacks.h"
+#include "compat.h"
+#include "guc.h"
+#include "options.h"
+#include "transaction.h"
+
+PG_MODULE_MAGIC;
+
+PG_FUNCTION_INFO_V1(tollfree_postgres_fdw_handler);
+
+/* postgres_fdw's own routine, for what is delegated */
+static FdwRoutine *stock = NULL;
+
+/* When the library is loaded. */
+void
+_PG_init(void)
+{
+	settings_define();
+}
+
+/* Raises an ERROR if postgres_fdw's connection would wait for ours. */
+static void
+enter_stock(Oid server)
+{
+	if (cache_server_is_truncated(server))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("server \"%s\" cannot be asked for estimates, samples or schemas after TRUNCATE in the same transaction",
+						GetForeignServer(server)->servername),
+				 errhint("Commit the TRUNCATE first, or turn use_remote_estimate off.")));
+	transaction_note_stock(server);
+}
+
+/* Notes remote estimates, then lets postgres_fdw estimate. */
+static void
+estimate_size(PlannerInfo *root, RelOptInfo *baserel, Oid tableid)
+{
+	ForeignTable *table = GetForeignTable(tableid);
+	ForeignServer *server = GetForeignServer(table->serverid);
+
+	if (option_is_true(table->options, "use_remote_estimate",
+					   option_is_true(server->options, "use_remote_estimate",
+									  false)))
+		enter_stock(table->serverid);
+	stock->GetForeignRelSize(root, baserel, tableid);
+}
+
+/* Notes the sampling, then lets postgres_fdw sample. */
+static bool
+analyze_table(Relation relation, AcquireSampleRowsFunc *func,
+			  BlockNumber *totalpages)
+{
+	enter_stock(GetForeignTable(RelationGetRelid(relation))->serverid);
+	return stock->AnalyzeForeignTable(relation, func, totalpages);
+}
+
+/* Notes the import, then lets postgres_fdw import. */
+static List *
+import_schema(ImportForeignSchemaStmt *stmt, Oid server)
+{
+	enter_stock(server);
+	return stock->ImportForeignSchema(stmt, server);
+}
+
+/* Asks postgres_fdw for its routine, once per backend. */
+static void
+load_stock(void)
+{
+	LOCAL_FCINFO(fcinfo, 0);
+	PGFunction	handler = load_external_function("$libdir/postgres_fdw",
+												 "postgres_fdw_handler",
+												 true, NULL);
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+	FdwRoutine *routine;
+
+	InitFunctionCallInfoData(*fcinfo, NULL, 0, InvalidOid, NULL, NULL);
+	routine = (FdwRoutine *) DatumGetPointer(handler(fcinfo));
+	MemoryContextSwitchTo(old);
+	if (routine == NULL || !IsA(routine, FdwRoutine))
+		elog(ERROR, "postgres_fdw_handler did not return an FdwRoutine");
+	stock = routine;
+}
+
+/* The wrapper's handler. */
+Datum
+tollfree_postgres_fdw_handler(PG_FUNCTION_ARGS)
+{
+	FdwRoutine *routine = makeNode(FdwRoutine);
+
+	if (stock == NULL)
+		load_stock();
+	*routine = *stock;
+
+	routine->GetForeignRelSize = estimate_size;
+	routine->AnalyzeForeignTable = analyze_table;
+	routine->ImportForeignSchema = import_schema;
+
+	routine->BeginForeignScan = tollfreeBeginForeignScan;
+	routine->IterateForeignScan = tollfreeIterateForeignScan;
+	routine->ReScanForeignScan = tollfreeReScanForeignScan;
+	routine->EndForeignScan = tollfreeEndForeignScan;
+	routine->ForeignAsyncRequest = tollfreeForeignAsyncRequest;
+	routine->ForeignAsyncConfigureWait = tollfreeForeignAsyncConfigureWait;
+	routine->ForeignAsyncNotify = tollfreeForeignAsyncNotify;
+
+	routine->BeginDirectModify = tollfreeBeginDirectModify;
+	routine->IterateDirectModify = tollfreeIterateDirectModify;
+	routine->EndDirectModify = tollfreeEndDirectModify;
+
+	routine->BeginForeignModify = tollfreeBeginForeignModify;
+	routine->ExecForeignInsert = tollfreeExecForeignInsert;
+	routine->ExecForeignBatchInsert = tollfreeExecForeignBatchInsert;
+	routine->GetForeignModifyBatchSize = tollfreeGetForeignModifyBatchSize;
+	routine->ExecForeignUpdate = tollfreeExecForeignUpdate;
+	routine->ExecForeignDelete = tollfreeExecForeignDelete;
+	routine->EndForeignModify = tollfreeEndForeignModify;
+	routine->BeginForeignInsert = tollfreeBeginForeignInsert;
+	routine->EndForeignInsert = tollfreeEndForeignInsert;
+
+	routine->ExecForeignTruncate = tollfreeExecForeignTruncate;
+	PG_RETURN_POINTER(routine);
+}

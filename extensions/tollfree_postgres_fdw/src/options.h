@@ -1,0 +1,22 @@
+/*
+ * options.h
+ *	  Options of servers, user mappings and foreign tables.
+ */
+#ifndef TOLLFREE_FDW_OPTIONS_H
+#define TOLLFREE_FDW_OPTIONS_H
+
+#include "nodes/pg_list.h"
+#include "utils/rel.h"
+
+#define OPTION_REMOTE_ISOLATION "remote_isolation"
+
+extern bool option_is_ours(const char *name);
+extern const char *option_find(List *options, const char *name);
+extern bool option_is_true(List *options, const char *name, bool otherwise);
+extern bool option_of_table_is_true(Relation rel, const char *name,
+									bool otherwise);
+extern int	option_batch_size(Relation rel);
+extern bool option_is_libpq(const char *name);
+extern bool option_reads_committed(List *server_options);
+
+#endif							/* TOLLFREE_FDW_OPTIONS_H */

@@ -1,0 +1,39 @@
+/*
+ * plan.h
+ *	  What postgres_fdw leaves for the executor in its plans.
+ */
+#ifndef TOLLFREE_FDW_PLAN_H
+#define TOLLFREE_FDW_PLAN_H
+
+#include "nodes/plannodes.h"
+
+typedef struct ScanPlan
+{
+	char	   *sql;
+	List	   *attrs;			/* attribute number of each result column */
+	int			fetch_size;		/* rows */
+} ScanPlan;
+
+typedef struct ModifyPlan
+{
+	char	   *sql;
+	List	   *targets;		/* attribute numbers of the columns written */
+	int			values_end;		/* bytes of an INSERT up to its first row's
+								 * end */
+	bool		has_returning;
+	List	   *attrs;			/* of what RETURNING gives */
+} ModifyPlan;
+
+typedef struct DirectPlan
+{
+	char	   *sql;
+	bool		has_returning;
+	List	   *attrs;
+	bool		set_processed;	/* do its rows count as the command's? */
+} DirectPlan;
+
+extern ScanPlan plan_read_scan(List *private);
+extern ModifyPlan plan_read_modify(List *private);
+extern DirectPlan plan_read_direct(List *private);
+
+#endif							/* TOLLFREE_FDW_PLAN_H */

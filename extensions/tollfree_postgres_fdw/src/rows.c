@@ -1,0 +1,339 @@
+/*
+ * rows.c
+ *	  Values between text and PostgreSQL's own form.
+ *
+ * All values travel as text, and the types' own input and output functions
+ * convert them: what they accept and print is the definition of a value, on
+ * both servers.  Parameters are printed under fixed settings, so that they
+ * mean the same there.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/sysattr.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/float.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "rows.h"
+
+/*
+ * Changes settings so that values are printed without ambiguity; returns what
+ * rows_leave_transmission needs.  After an error guc.c restores them.
+ */
+int
+rows_enter_transmission(void)
+{
+	const struct
+	{
+		bool		is_set;
+		const char *name;
+		const char *value;
+	}			needed[] = {
+		{DateStyle == USE_ISO_DATES, "datestyle", "ISO"},
+		{IntervalStyle == INTSTYLE_POSTGRES, "intervalstyle", "postgres"},
+		{extra_float_digits >= 3, "extra_float_digits", "3"},
+		/* for types such as regclass, which print what is visible */
+		{false, "search_path", "pg_catalog"}
+	};
+	int			nestlevel = NewGUCNestLevel();
+
+	for (int i = 0; i < lengthof(needed); i++)
+	{
+		if (!needed[i].is_set)
+			(void) set_config_option(needed[i].name, needed[i].value,
+									 PGC_USERSET, PGC_S_SESSION,
+									 GUC_ACTION_SAVE, true, 0, false);
+	}
+	return nestlevel;
+}
+
+/* Restores the settings. */
+void
+rows_leave_transmission(int nestlevel)
+{
+	AtEOXact_GUC(true, nestlevel);
+}
+
+/* Prepares to send expressions of a plan; NULL if there are none. */
+ParamWriter *
+rows_params(PlanState *node, List *exprs)
+{
+	ParamWriter *writer;
+	ListCell   *cell;
+	int			i = 0;
+
+	if (exprs == NIL)
+		return NULL;
+	writer = palloc0(sizeof(ParamWriter));
+	writer->count = list_length(exprs);
+	writer->output = palloc0(writer->count * sizeof(FmgrInfo));
+	writer->values = palloc0(writer->count * sizeof(char *));
+	writer->context = AllocSetContextCreate(CurrentMemoryContext,
+											"tollfree_postgres_fdw parameters",
+											ALLOCSET_SMALL_SIZES);
+	foreach(cell, exprs)
+	{
+		Oid			function;
+		bool		is_varlena;
+
+		getTypeOutputInfo(exprType(lfirst(cell)), &function, &is_varlena);
+		fmgr_info(function, &writer->output[i++]);
+	}
+	writer->exprs = ExecInitExprList(exprs, node);
+	return writer;
+}
+
+/* Evaluates the expressions; the texts last until the next time. */
+void
+rows_write_params(ParamWriter *writer, ExprContext *econtext)
+{
+	MemoryContext old = MemoryContextSwitchTo(writer->context);
+	int			nestlevel = rows_enter_transmission();
+	ListCell   *cell;
+	int			i = 0;
+
+	MemoryContextReset(writer->context);
+	foreach(cell, writer->exprs)
+	{
+		bool		is_null;
+		Datum		value = ExecEvalExpr((ExprState *) lfirst(cell), econtext,
+										 &is_null);
+
+		writer->values[i] = is_null ? NULL
+			: OutputFunctionCall(&writer->output[i], value);
+		i++;
+	}
+	rows_leave_transmission(nestlevel);
+	MemoryContextSwitchTo(old);
+}
+
+/* The table whose whole row a scan's output column is, or InvalidOid. */
+static Oid
+whole_row_table(ForeignScanState *node, int column)
+{
+	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
+	TargetEntry *entry = list_nth_node(TargetEntry, plan->fdw_scan_tlist,
+									   column);
+	Var		   *var = (Var *) entry->expr;
+	RangeTblEntry *rte;
+
+	if (!IsA(var, Var) || var->varattno != InvalidAttrNumber)
+		return InvalidOid;
+	rte = exec_rt_fetch(var->varno, node->ss.ps.state);
+	return rte->rtekind == RTE_RELATION ? rte->relid : InvalidOid;
+}
+
+/*
+ * The descriptor to read a join's rows by: a whole row arrives as the text of
+ * an anonymous record, which only a named row type can read.
+ */
+static TupleDesc
+name_records(ForeignScanState *node)
+{
+	TupleDesc	tupdesc =
+		CreateTupleDescCopy(node->ss.ss_ScanTupleSlot->tts_tupleDescriptor);
+
+	for (int i = 0; i < tupdesc->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(tupdesc, i);
+		Oid			table;
+
+		if (attribute->atttypid != RECORDOID || attribute->atttypmod >= 0)
+			continue;
+		table = whole_row_table(node, i);
+		if (OidIsValid(table) && OidIsValid(get_rel_type_id(table)))
+			attribute->atttypid = get_rel_type_id(table);
+	}
+	return tupdesc;
+}
+
+/* What readers of scans and of tables have in common. */
+static RowReader *
+make_reader(TupleDesc tupdesc, TupleDesc input, List *attrs,
+			MemoryContext parent)
+{
+	RowReader  *reader = palloc0(sizeof(RowReader));
+
+	reader->tupdesc = tupdesc;
+	reader->input = TupleDescGetAttInMetadata(input);
+	reader->attrs = attrs;
+	reader->has_ctid = list_member_int(attrs, SelfItemPointerAttributeNumber);
+	reader->values = palloc(tupdesc->natts * sizeof(Datum));
+	reader->nulls = palloc(tupdesc->natts * sizeof(bool));
+	reader->temp_context = AllocSetContextCreate(parent,
+												 "tollfree_postgres_fdw row",
+												 ALLOCSET_SMALL_SIZES);
+	return reader;
+}
+
+/* A reader for what a scan returns; rel is NULL unless it scans one table. */
+RowReader *
+rows_reader_for_scan(ForeignScanState *node, Relation rel, List *attrs)
+{
+	TupleDesc	tupdesc = rel ? RelationGetDescr(rel)
+		: node->ss.ss_ScanTupleSlot->tts_tupleDescriptor;
+	RowReader  *reader = make_reader(tupdesc, rel ? tupdesc : name_records(node),
+									 attrs, node->ss.ps.state->es_query_cxt);
+
+	reader->rel = rel;
+	reader->node = node;
+	return reader;
+}
+
+/* A reader for rows of a table that were just written. */
+RowReader *
+rows_reader_for_table(Relation rel, List *attrs, MemoryContext parent)
+{
+	TupleDesc	tupdesc = RelationGetDescr(rel);
+	RowReader  *reader = make_reader(tupdesc, tupdesc, attrs, parent);
+
+	reader->rel = rel;
+	return reader;
+}
+
+/*
+ * Finds the column being converted in the scan's range table, whose aliases
+ * are what the user knows it by; false for an expression.
+ */
+static bool
+find_scan_column(const RowReader *reader, RangeTblEntry **rte,
+				 AttrNumber *attno)
+{
+	ForeignScan *plan = castNode(ForeignScan, reader->node->ss.ps.plan);
+	Index		rtindex = plan->scan.scanrelid;
+
+	*attno = reader->current;
+	if (rtindex == 0)
+	{
+		TargetEntry *entry = list_nth_node(TargetEntry, plan->fdw_scan_tlist,
+										   reader->current - 1);
+		Var		   *var = (Var *) entry->expr;
+
+		if (!IsA(var, Var))
+			return false;
+		rtindex = var->varno;
+		*attno = var->varattno;
+	}
+	*rte = exec_rt_fetch(rtindex, reader->node->ss.ps.state);
+	return true;
+}
+
+/*
+ * Adds to an error which column could not be converted.  Runs in a failed
+ * transaction, so it must not look anything up.
+ */
+static void
+conversion_context(void *arg)
+{
+	const RowReader *reader = arg;
+	AttrNumber	attno = reader->current;
+	const char *table = NULL;
+	const char *column = NULL;
+	RangeTblEntry *rte;
+
+	if (reader->node == NULL)
+	{
+		table = RelationGetRelationName(reader->rel);
+		if (attno > 0 && attno <= reader->tupdesc->natts)
+			column = NameStr(TupleDescAttr(reader->tupdesc, attno - 1)->attname);
+	}
+	else if (find_scan_column(reader, &rte, &attno))
+	{
+		table = rte->eref->aliasname;
+		if (attno > 0 && attno <= list_length(rte->eref->colnames))
+			column = strVal(list_nth(rte->eref->colnames, attno - 1));
+	}
+	if (attno == SelfItemPointerAttributeNumber)
+		column = "ctid";
+
+	if (table != NULL && column != NULL)
+		errcontext("column \"%s\" of foreign table \"%s\"", column, table);
+	else if (table != NULL && attno == InvalidAttrNumber)
+		errcontext("whole-row reference to foreign table \"%s\"", table);
+	else
+		errcontext("processing expression at position %d in select list",
+				   reader->current);
+}
+
+/* Converts the columns of a row; the ctid if there is one, else NULL. */
+static ItemPointer
+convert_columns(RowReader *reader, PGresult *res, int row)
+{
+	ItemPointer ctid = NULL;
+	int			column = 0;
+	ListCell   *cell;
+
+	foreach(cell, reader->attrs)
+	{
+		int			attno = lfirst_int(cell);
+		char	   *string = PQgetisnull(res, row, column) ? NULL
+			: PQgetvalue(res, row, column);
+
+		column++;
+		reader->current = attno;
+		if (attno > 0)
+		{
+			AttInMetadata *input = reader->input;
+
+			/* A null is converted too: a domain may refuse it. */
+			reader->nulls[attno - 1] = string == NULL;
+
+			reader->values[attno - 1] =
+				InputFunctionCall(&input->attinfuncs[attno - 1], string,
+								  input->attioparams[attno - 1],
+								  input->atttypmods[attno - 1]);
+		}
+		else if (attno == SelfItemPointerAttributeNumber && string != NULL)
+			ctid = (ItemPointer)
+				DatumGetPointer(DirectFunctionCall1(tidin,
+													CStringGetDatum(string)));
+		reader->current = 0;
+	}
+	return ctid;
+}
+
+/*
+ * Makes a tuple of one row, in this context.  The caller sees to the result
+ * being cleared when a value cannot be converted.
+ */
+HeapTuple
+rows_read(RowReader *reader, PGresult *res, int row)
+{
+	MemoryContext old = MemoryContextSwitchTo(reader->temp_context);
+	ErrorContextCallback callback;
+	ItemPointer ctid;
+	HeapTuple	tuple;
+
+	/* Without columns the remote query has one that is NULL. */
+	if (reader->attrs != NIL && list_length(reader->attrs) != PQnfields(res))
+		elog(ERROR, "remote query result does not match the foreign table");
+
+	memset(reader->values, 0, reader->tupdesc->natts * sizeof(Datum));
+	memset(reader->nulls, true, reader->tupdesc->natts * sizeof(bool));
+	callback.callback = conversion_context;
+	callback.arg = reader;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	ctid = convert_columns(reader, res, row);
+	error_context_stack = callback.previous;
+
+	MemoryContextSwitchTo(old);
+	tuple = heap_form_tuple(reader->tupdesc, reader->values, reader->nulls);
+	/* t_self gets lost where a row becomes a value, t_ctid does not. */
+	if (ctid != NULL)
+		tuple->t_self = tuple->t_data->t_ctid = *ctid;
+	/* These fields hold a Datum's header, but are read as a table's. */
+	HeapTupleHeaderSetXmin(tuple->t_data, InvalidTransactionId);
+	HeapTupleHeaderSetXmax(tuple->t_data, InvalidTransactionId);
+	HeapTupleHeaderSetCmin(tuple->t_data, InvalidTransactionId);
+	MemoryContextReset(reader->temp_context);
+	return tuple;
+}

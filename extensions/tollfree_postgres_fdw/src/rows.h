@@ -1,0 +1,51 @@
+/*
+ * rows.h
+ *	  Values between text and PostgreSQL's own form.
+ */
+#ifndef TOLLFREE_FDW_ROWS_H
+#define TOLLFREE_FDW_ROWS_H
+
+#include "funcapi.h"
+#include "libpq-fe.h"
+#include "nodes/execnodes.h"
+
+/* Makes tuples of the rows of results; lives as long as its executor node. */
+typedef struct RowReader
+{
+	TupleDesc	tupdesc;
+	Relation	rel;			/* the foreign table; NULL for joins and such */
+	ForeignScanState *node;		/* the scan, or NULL in a modification */
+	AttInMetadata *input;		/* may take RECORD columns as a table's rows */
+	List	   *attrs;			/* attribute number of each result column */
+	bool		has_ctid;
+	MemoryContext temp_context; /* of one row */
+
+	/* of one row */
+	Datum	   *values;
+	bool	   *nulls;
+	int			current;		/* attribute being converted, 0 outside */
+} RowReader;
+
+/* Expressions whose values are sent as parameters */
+typedef struct ParamWriter
+{
+	int			count;
+	List	   *exprs;			/* of ExprState */
+	FmgrInfo   *output;
+	const char **values;		/* text of the last evaluation; NULL for null */
+	MemoryContext context;		/* of these texts */
+} ParamWriter;
+
+extern RowReader *rows_reader_for_scan(ForeignScanState *node, Relation rel,
+									   List *attrs);
+extern RowReader *rows_reader_for_table(Relation rel, List *attrs,
+										MemoryContext parent);
+extern HeapTuple rows_read(RowReader *reader, PGresult *res, int row);
+
+extern ParamWriter *rows_params(PlanState *node, List *exprs);
+extern void rows_write_params(ParamWriter *writer, ExprContext *econtext);
+
+extern int	rows_enter_transmission(void);
+extern void rows_leave_transmission(int nestlevel);
+
+#endif							/* TOLLFREE_FDW_ROWS_H */

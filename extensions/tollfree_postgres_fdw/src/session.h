@@ -1,0 +1,130 @@
+/*
+ * session.h
+ *	  A session on a remote server, and the flights that it makes.
+ */
+#ifndef TOLLFREE_FDW_SESSION_H
+#define TOLLFREE_FDW_SESSION_H
+
+#include "foreign/foreign.h"
+#include "libpq-fe.h"
+#include "storage/latch.h"
+#include "utils/timestamp.h"
+
+#include "compat.h"
+
+/* What one result, or what ends the flight, stands for */
+typedef enum PartKind
+{
+	PART_COMMIT,				/* a COMMIT that nobody waited for */
+	PART_RELEASE,
+	PART_START,
+	PART_SAVEPOINT,
+	PART_CLEANUP,				/* CLOSE, DEALLOCATE */
+	PART_COMMAND,				/* what the caller sent; he gets the results */
+	PART_WRITE_CHECK,			/* has the transaction written? */
+	PART_SYNC
+} PartKind;
+
+typedef struct Part
+{
+	PartKind	kind;
+	int			depth;			/* of the remote transaction once it is done */
+	const char *sql;			/* for messages; in flight_context, or NULL */
+} Part;
+
+/* One command of a caller; everything in it is his for as long as it flies. */
+typedef struct RemoteCommand
+{
+	const char *sql;			/* what is sent; unused to execute a statement */
+	const char *shown;			/* what an error names as the remote command */
+	const char *statement;		/* name of a prepared statement, or NULL */
+	bool		prepare;		/* prepare that statement, not execute it */
+	int			nparams;
+	const char *const *params;	/* as text; NULL for a null */
+} RemoteCommand;
+
+/*
+ * The session of one user mapping, for the life of the backend.  Depths count
+ * the transaction and its savepoints, 0 being none:
+ *
+ *	xact_depth		where local commands have brought it, as if everything
+ *					had been sent at once
+ *	remote_depth	what the remote server has been seen to be in
+ *	kept_depth		<= remote_depth; deeper savepoints are to be released
+ *
+ * The next flight begins with RELEASE, START TRANSACTION and SAVEPOINTs, as
+ * needed to make all three equal.
+ */
+typedef struct Session
+{
+	Oid			mapping;
+	PGconn	   *conn;			/* NULL when not connected */
+
+	Oid			server;
+	Oid			user;			/* whose mapping it is looked up for */
+	uint32		server_hash;
+	uint32		mapping_hash;
+	bool		keep;			/* keep_connections */
+	bool		parallel_commit;
+	bool		read_committed;
+	bool		invalidated;	/* to be closed when the transaction ends */
+
+	WaitEventSet *wait_set;
+	uint32		wait_events;	/* what the set's socket waits for */
+
+	int			xact_depth;
+	int			remote_depth;
+	int			kept_depth;
+	int			failed_depth;	/* remote_depth at the last error, or 0 */
+	bool		half_done;		/* nobody knows what state it is in */
+	bool		may_have_written;
+	bool		truncated;		/* has it locked out other sessions? */
+	uint32		aborts;			/* counts rollbacks, which end cursors */
+
+	MemoryContext flight_context;
+	Part	   *parts;			/* the flight's; those before part are done */
+	int			nparts;
+	int			part;
+	int			parts_size;
+	TimestampTz deadline;		/* of a flight that cleans up, or 0 */
+	bool		timed_out;		/* it has passed */
+	PGresult   *result;			/* of session_execute, until it returns */
+
+	void		(*absorb) (void *arg);	/* reads what a scan is reading */
+	void	   *absorb_arg;
+
+	List	   *closes;			/* cursors to close, in TopMemoryContext */
+	List	   *deallocates;	/* statements to drop */
+	List	   *statements;		/* statements that exist */
+	uint32		cursors;		/* names given in this transaction */
+	uint32		names;			/* names of statements ever given */
+	int64		flights;		/* flights that somebody waited for */
+} Session;
+
+/* session.c */
+extern void session_connect(Session *session, UserMapping *user);
+extern void session_disconnect(Session *session);
+extern void session_check_usable(Session *session);
+extern void session_send(Session *session, const RemoteCommand *commands,
+						 int ncommands, bool only_reads);
+extern PGresult *session_result(Session *session);
+extern void session_finish(Session *session);
+extern PGresult *session_execute(Session *session,
+								 const RemoteCommand *commands,
+								 int ncommands, bool only_reads);
+extern void session_report(Session *session, int elevel, PGresult *res,
+						   const char *sql);
+extern bool session_is_flying(const Session *session);
+extern void session_close_later(Session *session, uint32 cursor);
+extern void session_deallocate_later(Session *session, const char *name);
+
+/* for transaction.c */
+extern void session_begin_flight(Session *session);
+extern void session_add(Session *session, PartKind kind, int depth,
+						const char *sql);
+extern void session_add_commit(Session *session, PartKind kind);
+extern void session_add_cleanup(Session *session);
+extern bool session_launch(Session *session);
+extern void session_drain(Session *session);
+
+#endif							/* TOLLFREE_FDW_SESSION_H */

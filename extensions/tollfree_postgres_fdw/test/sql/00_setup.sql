@@ -1,0 +1,48 @@
+-- A server on this very database, and tables on both sides of it.
+CREATE FUNCTION server_options() RETURNS text
+LANGUAGE sql
+RETURN format('dbname %L, host %L, port %L', current_database(),
+			  split_part(current_setting('unix_socket_directories'), ',', 1),
+			  current_setting('port'));
+
+DO $$
+BEGIN
+	EXECUTE format('CREATE SERVER loopback FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (%s)',
+				   server_options());
+	EXECUTE format('CREATE SERVER read_committed FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (%s, remote_isolation ''read committed'')',
+				   server_options());
+END
+$$;
+CREATE USER MAPPING FOR PUBLIC SERVER loopback OPTIONS (password_required 'false');
+CREATE USER MAPPING FOR PUBLIC SERVER read_committed OPTIONS (password_required 'false');
+
+CREATE SCHEMA remote;
+CREATE TABLE remote.items (
+	id int PRIMARY KEY,
+	name text,
+	made timestamptz,
+	price numeric
+);
+INSERT INTO remote.items
+SELECT i, 'item ' || i, '2020-01-01 00:00+00'::timestamptz + i * interval '1 hour', i / 4.0
+FROM generate_series(1, 1000) i;
+ANALYZE remote.items;
+
+CREATE FOREIGN TABLE items (
+	id int NOT NULL,
+	label text OPTIONS (column_name 'name'),
+	made timestamptz,
+	price numeric
+) SERVER loopback OPTIONS (schema_name 'remote', table_name 'items');
+
+ANALYZE items;
+
+-- How many flights were waited for since the last call; the first connects.
+CREATE FUNCTION flights_since(before int8, server text = 'loopback') RETURNS int8
+LANGUAGE sql
+RETURN (SELECT flights - before
+		FROM tollfree_postgres_fdw_get_connections()
+		WHERE server_name = server);
+SELECT count(*) FROM items WHERE id = 1;
+SELECT server_name, valid, used_in_xact, flights
+FROM tollfree_postgres_fdw_get_connections();

@@ -1,0 +1,104 @@
+-- INSERT, UPDATE, DELETE, COPY, routing, TRUNCATE.
+CREATE TABLE remote.stock (
+	id int PRIMARY KEY,
+	amount int CHECK (amount >= 0),
+	twice int GENERATED ALWAYS AS (amount * 2) STORED,
+	note text DEFAULT 'none'
+);
+CREATE FOREIGN TABLE stock (
+	id int,
+	amount int,
+	twice int GENERATED ALWAYS AS (amount * 2) STORED,
+	note text
+) SERVER loopback OPTIONS (schema_name 'remote', table_name 'stock');
+
+INSERT INTO stock (id, amount, note) VALUES (1, 10, 'a'), (2, 20, NULL), (3, 30, 'c')
+RETURNING id, twice, note;
+INSERT INTO stock (id, amount) VALUES (1, 5) ON CONFLICT DO NOTHING RETURNING id;
+INSERT INTO stock (id, amount) VALUES (1, 5);
+INSERT INTO stock (id, amount) VALUES (9, -1);
+
+-- as one remote command, and row by row
+UPDATE stock SET amount = amount + 1 WHERE id < 3;
+UPDATE stock SET amount = amount + 1 WHERE id < 3 RETURNING id, amount, twice;
+UPDATE stock SET amount = amount + (random() >= 0)::int WHERE id < 3 RETURNING id, amount;
+DELETE FROM stock WHERE id = 3 RETURNING stock;
+DELETE FROM stock WHERE id = 2 AND random() >= 0;
+SELECT * FROM remote.stock ORDER BY id;
+UPDATE stock s SET note = i.label FROM items i WHERE i.id = s.id RETURNING s.id, s.note, i.label, s.ctid IS NOT NULL AS has_ctid;
+UPDATE stock SET note = 'nobody' WHERE id = 1 RETURNING 1;
+
+-- batches, also a last one that is smaller
+ALTER FOREIGN TABLE stock OPTIONS (ADD batch_size '4');
+INSERT INTO stock (id, amount) SELECT i, i FROM generate_series(10, 19) i;
+COPY stock (id, amount, note) FROM stdin;
+20	20	copied
+21	21	\N
+22	22	copied
+\.
+ALTER FOREIGN TABLE stock OPTIONS (DROP batch_size);
+SELECT count(*), sum(amount), sum(twice), count(note) FROM remote.stock;
+
+-- a trigger sees what the remote server made of the row
+CREATE FUNCTION show_row() RETURNS trigger
+LANGUAGE plpgsql
+AS $$ BEGIN RAISE NOTICE '% %: %', TG_WHEN, TG_OP, coalesce(NEW, OLD); RETURN coalesce(NEW, OLD); END $$;
+CREATE TRIGGER shown AFTER INSERT OR UPDATE OR DELETE ON stock FOR EACH ROW EXECUTE FUNCTION show_row();
+INSERT INTO stock (id, amount) VALUES (30, 3);
+UPDATE stock SET amount = 4 WHERE id = 30;
+DELETE FROM stock WHERE id = 30;
+COPY stock (id, amount) FROM stdin;
+31	7
+\.
+DROP TRIGGER shown ON stock;
+
+-- a view's check
+CREATE VIEW some_stock AS SELECT id, amount FROM stock WHERE amount < 100 WITH CHECK OPTION;
+INSERT INTO some_stock VALUES (40, 99);
+INSERT INTO some_stock VALUES (41, 101);
+UPDATE some_stock SET amount = 200 WHERE id = 40;
+
+-- partitions: routed rows, moved rows
+CREATE TABLE remote.far (id int, part text);
+CREATE TABLE parted (id int, part text) PARTITION BY LIST (part);
+CREATE TABLE near PARTITION OF parted FOR VALUES IN ('near');
+CREATE FOREIGN TABLE far PARTITION OF parted FOR VALUES IN ('far')
+	SERVER loopback OPTIONS (schema_name 'remote', table_name 'far');
+INSERT INTO parted VALUES (1, 'near'), (2, 'far'), (3, 'near'), (4, 'far') RETURNING *;
+UPDATE parted SET part = 'far' WHERE id = 1 RETURNING *;
+SELECT tableoid::regclass, * FROM parted ORDER BY id;
+SELECT count(*) FROM remote.far;
+
+-- how many flights a write takes: the statement and its commit
+SELECT flights_since(0) AS before \gset
+DELETE FROM stock WHERE id = 10;
+SELECT flights_since(:before) AS flights;
+SELECT flights_since(0) AS before \gset
+INSERT INTO stock (id, amount) VALUES (50, 1);
+SELECT flights_since(:before) AS flights;
+
+SELECT flights_since(0) AS before \gset
+UPDATE stock SET amount = amount + (random() >= 0)::int WHERE id = 11;
+SELECT flights_since(:before) AS flights;
+
+-- TRUNCATE, and what may not follow it
+TRUNCATE stock;
+SELECT count(*) FROM remote.stock;
+ALTER FOREIGN TABLE stock OPTIONS (ADD truncatable 'false');
+TRUNCATE stock;
+ALTER FOREIGN TABLE stock OPTIONS (DROP truncatable);
+ALTER FOREIGN TABLE stock OPTIONS (ADD use_remote_estimate 'true');
+BEGIN;
+TRUNCATE stock;
+SELECT count(*) FROM stock;
+ROLLBACK;
+BEGIN;
+SELECT count(*) FROM stock;
+TRUNCATE stock;
+ROLLBACK;
+ALTER FOREIGN TABLE stock OPTIONS (DROP use_remote_estimate);
+BEGIN;
+ANALYZE stock;
+TRUNCATE stock;
+ROLLBACK;
+ANALYZE stock;

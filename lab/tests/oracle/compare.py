@@ -1,0 +1,120 @@
+"""Decides whether two outcomes of one statement differ.
+
+Rows are compared in order when the statement says so, as multisets otherwise. What the two sides
+may legitimately do differently is rewritten first: `ALLOWANCES` is the whole list.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from oracle.side import Outcome, Report, Result, Row
+
+ORDERED = "/* ordered */"
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """Something that may differ: what of a report is rewritten, and why that is right."""
+
+    field: str
+    """The field of an error or notice, or `*` for all."""
+    pattern: re.Pattern[str]
+    replacement: str
+    reason: str
+
+
+def allowances(wrapper: str) -> tuple[Allowance, ...]:
+    """Return everything that may differ between stock and `wrapper`."""
+    return (
+        Allowance(
+            "*",
+            re.compile(rf"\b{re.escape(wrapper)}\b"),
+            "postgres_fdw",
+            "A message that names the wrapper names the one that was asked.",
+        ),
+        Allowance(
+            "MESSAGE_HINT",
+            re.compile(r"^(Valid options in this context are:|Perhaps you meant the option).*"),
+            "(the options there are)",
+            "A wrapper may know options that stock does not.",
+        ),
+        Allowance(
+            "CONTEXT",
+            re.compile(r"remote SQL command: (DECLARE c\d+ CURSOR FOR\s+|CLOSE c\d+)"),
+            "remote SQL command: ",
+            "Which cursor carries the rows, if one does, is the wrapper's own affair.",
+        ),
+    )
+
+
+class Comparer:
+    """Compares outcomes of stock with outcomes of one wrapper."""
+
+    def __init__(self, wrapper: str) -> None:
+        self._allowances = allowances(wrapper)
+
+    def difference(self, statement: str, stock: Outcome, candidate: Outcome) -> str:
+        """Return in what the two outcomes differ, an empty string when in nothing.
+
+        A lost connection is a difference even when both sides lose theirs: the sides share a
+        server, so one side's crash takes the other one's session along.
+        """
+        for name, outcome in (("stock", stock), ("candidate", candidate)):
+            if outcome.lost:
+                return f"{name} lost its connection: {outcome.lost}"
+        if len(stock.results) != len(candidate.results):
+            return f"{len(stock.results)} results and {len(candidate.results)}"
+        ordered = statement.startswith(ORDERED)
+        for ours, theirs in zip(stock.results, candidate.results, strict=True):
+            found = self._result_difference(ours, theirs, ordered)
+            if found:
+                return found
+        expected = [self.allow(notice) for notice in stock.notices]
+        actual = [self.allow(notice) for notice in candidate.notices]
+        return "" if expected == actual else f"notices: {_both(expected, actual)}"
+
+    def _result_difference(self, stock: Result, candidate: Result, ordered: bool) -> str:
+        expected, actual = self.allow(stock.error), self.allow(candidate.error)
+        if expected != actual:
+            return f"error: {_both(expected, actual)}"
+        if stock.tag != candidate.tag:
+            return f"command tag: {_both(stock.tag, candidate.tag)}"
+        if stock.columns != candidate.columns:
+            return f"columns: {_both(stock.columns, candidate.columns)}"
+        return row_difference(stock.rows, candidate.rows, ordered)
+
+    def allow(self, report: Report | None) -> Report | None:
+        """Return `report` with everything rewritten that may differ."""
+        if report is None:
+            return None
+        return replace(report, fields=tuple(self._allow_field(*pair) for pair in report.fields))
+
+    def _allow_field(self, name: str, value: str) -> tuple[str, str]:
+        for allowance in self._allowances:
+            if allowance.field in ("*", name):
+                value = allowance.pattern.sub(allowance.replacement, value)
+        return name, value
+
+
+def row_difference(stock: tuple[Row, ...], candidate: tuple[Row, ...], ordered: bool) -> str:
+    """Return in what two sets of rows differ, an empty string when in nothing."""
+    if stock == candidate:
+        return ""
+    missing, extra = Counter(stock) - Counter(candidate), Counter(candidate) - Counter(stock)
+    if missing or extra:
+        return f"rows only in stock: {_some(missing)}; rows only in the candidate: {_some(extra)}"
+    return "the order of the rows" if ordered else ""
+
+
+def _both(stock: object, candidate: object) -> str:
+    return f"\n  stock:     {_shown(stock)}\n  candidate: {_shown(candidate)}"
+
+
+def _shown(value: object) -> str:
+    return " | ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _some(rows: Counter[Row]) -> str:
+    shown = [str(row) for row in list(rows.elements())[:3]]
+    return f"{rows.total()} ({', '.join(shown)})" if shown else "none"

@@ -1,0 +1,312 @@
+"""A wrapper whose remote server fails, at every message of the protocol.
+
+Each walk arms the proxy for the first message, runs its statements, and goes on with the second,
+until a message is never reached. After every step: the error is of the right class, the remote
+rows are those of before or of after and never anything between, they are those of after if
+success was reported, they are those of before if COMMIT was never delivered, and the same session
+answers the next query correctly.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import psycopg
+import pytest
+from fault_proxy import Action, Armed, Direction, Fault, FaultProxy
+from oracle.side import Outcome, Side
+from oracle.world import Instances
+
+from tollfree.cluster import Cluster
+from tollfree.ports import LOOPBACK
+
+pytestmark = pytest.mark.cluster
+
+DATABASE = "faults"
+GONE_LIMIT_S = 20.0
+MOST_STEPS = 400
+QUERY_CANCELED = "57014"
+CONNECTION_ERRORS = ("08", "57P01")
+CONSEQUENCES = ("25P02", "3B001")
+"""The transaction is aborted; the savepoint was never made."""
+
+SOURCE_OBJECTS = "CREATE TABLE tally (id integer PRIMARY KEY, v integer)"
+LOCAL_OBJECTS = """
+    CREATE EXTENSION {wrapper} CASCADE;
+    CREATE SERVER remote FOREIGN DATA WRAPPER {wrapper} OPTIONS (
+        host '{host}', port '{port}', dbname '{database}', sslmode 'disable', gssencmode 'disable');
+    CREATE USER MAPPING FOR postgres SERVER remote OPTIONS (user 'postgres');
+    CREATE FOREIGN TABLE tally (id integer, v integer) SERVER remote;
+"""
+START = tuple((number, number * 10) for number in range(1, 6))
+CONTENTS = "SELECT id, v FROM tally ORDER BY id"
+Contents = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Statements, and what they leave behind."""
+
+    statements: tuple[str, ...]
+    after: Contents = START
+    connected: bool = True
+    """Whether the session has its remote connection before the walk begins."""
+    stalls_from: int | None = 15
+    """The first major version on which stalls are walked. Stock cannot be cancelled while it
+    connects before 16, and on no version while it rolls back to a savepoint, for 30 s."""
+
+
+ADDED = ((1, 11), (2, 21), (3, 31), *START[3:])
+SCENARIOS = {
+    "connect": Scenario((CONTENTS,), connected=False, stalls_from=16),
+    "select": Scenario((CONTENTS,)),
+    "select by cursor": Scenario(
+        ("BEGIN", f"DECLARE c CURSOR FOR {CONTENTS}", "FETCH 2 FROM c", "FETCH 2 FROM c", "COMMIT")
+    ),
+    "direct update": Scenario(("UPDATE tally SET v = v + 1 WHERE id <= 3",), ADDED),
+    "update row by row": Scenario(
+        ("UPDATE tally SET v = v + 1 + (random() > 2)::integer WHERE id <= 3",), ADDED
+    ),
+    "insert": Scenario(("INSERT INTO tally VALUES (8, 8), (9, 9)",), (*START, (8, 8), (9, 9))),
+    "truncate": Scenario(("TRUNCATE tally",), ()),
+    "transaction": Scenario(
+        (
+            "BEGIN",
+            "INSERT INTO tally VALUES (8, 8)",
+            "SAVEPOINT a",
+            "DELETE FROM tally WHERE id <= 3",
+            "RELEASE a",
+            "SELECT count(*) FROM tally",
+            "COMMIT",
+        ),
+        (*START[3:], (8, 8)),
+    ),
+    "rolled-back savepoint": Scenario(
+        (
+            "BEGIN",
+            "INSERT INTO tally VALUES (8, 8)",
+            "SAVEPOINT a",
+            "DELETE FROM tally",
+            "ROLLBACK TO a",
+            "INSERT INTO tally VALUES (9, 9)",
+            "COMMIT",
+        ),
+        (*START, (8, 8), (9, 9)),
+        stalls_from=None,
+    ),
+    "exception block": Scenario(
+        (
+            "DO $$BEGIN INSERT INTO tally VALUES (8, 8);"
+            " BEGIN INSERT INTO tally VALUES (9, 9), (1, 1);"
+            " EXCEPTION WHEN unique_violation THEN NULL; END; END$$",
+        ),
+        (*START, (8, 8)),
+        stalls_from=None,
+    ),
+}
+WALKS = [
+    pytest.param(scenario, action, direction, id=f"{name}-{action.value}-{direction.value}")
+    for name, scenario in SCENARIOS.items()
+    for action in Action
+    for direction in Direction
+    if scenario.stalls_from or action is not Action.STALL
+]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A local server, the proxy behind it, the source behind that."""
+
+    instances: Instances
+    proxy: FaultProxy
+
+    def session(self, scenario: Scenario) -> Side:
+        """Return a new local session, with its remote connection if the scenario has it."""
+        side = Side(self.instances.local.conninfo(DATABASE), {})
+        if scenario.connected:
+            run(side, "SELECT count(*) FROM tally")
+        return side
+
+    def reset(self) -> None:
+        """Put the remote rows back."""
+        with self.instances.source.connect(DATABASE) as connection:
+            rows = ", ".join(map(str, START))
+            connection.execute(f"TRUNCATE tally; INSERT INTO tally VALUES {rows}")
+
+    def contents(self) -> Contents:
+        """Return the remote rows, read directly."""
+        with self.instances.source.connect(DATABASE) as connection:
+            return tuple((int(str(id_)), int(str(v))) for id_, v in connection.execute(CONTENTS))
+
+    def wait_for_idle(self) -> None:
+        """Wait until no proxied server process is at work; raises `TimeoutError`."""
+        self._wait_for_none("state IS DISTINCT FROM 'idle'")
+
+    def wait_for_ends(self) -> None:
+        """Wait until no proxied server process is left, whose farewell would be counted next
+        time; raises `TimeoutError`."""
+        self._wait_for_none("true")
+
+    def _wait_for_none(self, condition: str) -> None:
+        query = f"SELECT FROM pg_stat_activity WHERE pid = ANY (%s) AND {condition}"
+        with self.instances.source.connect(DATABASE) as connection:
+            wait_for_none(connection, query, self.proxy.pids())
+
+
+@pytest.fixture(scope="module")
+def place(instances: Instances, pytestconfig: pytest.Config) -> Iterator[Place]:
+    source, local = instances.source, instances.local
+    for cluster in (source, local):
+        with cluster.connect() as connection:
+            connection.execute(f"CREATE DATABASE {DATABASE}")
+    proxy = FaultProxy(source.socket_folder / f".s.PGSQL.{source.port}", terminator(source))
+    objects = LOCAL_OBJECTS.format(
+        wrapper=pytestconfig.getoption("--fault-wrapper"),
+        host=LOOPBACK,
+        port=proxy.port,
+        database=DATABASE,
+    )
+    for cluster, statements in ((source, SOURCE_OBJECTS), (local, objects)):
+        with cluster.connect(DATABASE) as connection:
+            connection.execute(statements)
+    yield Place(instances, proxy)
+    proxy.close()
+
+
+def terminator(source: Cluster) -> Callable[[int], None]:
+    """Return what terminates a process of `source` and waits for its end."""
+
+    def terminate(pid: int) -> None:
+        with source.connect() as connection:
+            connection.execute("SELECT pg_terminate_backend(%s)", [pid])
+            wait_for_none(connection, "SELECT FROM pg_stat_activity WHERE pid = ANY (%s)", [pid])
+
+    return terminate
+
+
+def wait_for_none(
+    connection: psycopg.Connection[tuple[object, ...]], query: str, pids: list[int]
+) -> None:
+    """Wait until `query` finds none of these processes; raises `TimeoutError`."""
+    deadline = time.monotonic() + GONE_LIMIT_S
+    while connection.execute(query, [pids]).rowcount:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"one of the server processes {pids} is still at work")
+        time.sleep(0.002)
+
+
+def run(side: Side, statement: str) -> Outcome:
+    """Run `statement` to its end."""
+    side.send(statement)
+    return side.receive()
+
+
+def run_into(side: Side, statement: str, armed: Armed) -> Outcome:
+    """Run `statement`; cancel it when it meets a stall, and wait for its end."""
+    expects_stall = armed.fault.action is Action.STALL and not armed.fired.is_set()
+    side.send(statement)
+    if expects_stall:
+        while not side.is_answered():
+            if armed.fired.wait(0.002):
+                side.cancel()
+                break
+    return side.receive()
+
+
+def sqlstate(outcome: Outcome) -> str:
+    """Return the SQLSTATE of a statement that failed, an empty string for one that did not."""
+    error = outcome.results[-1].error
+    return dict(error.fields)["SQLSTATE"] if error else ""
+
+
+def check_errors(outcomes: list[Outcome], fault: Fault) -> None:
+    """Check that the first error is the fault's, and that later ones follow from it."""
+    assert not any(outcome.lost for outcome in outcomes), "the local session is lost"
+    failures = [state for state in map(sqlstate, outcomes) if state]
+    expected = (QUERY_CANCELED,) if fault.action is Action.STALL else CONNECTION_ERRORS
+    if failures:
+        assert failures[0].startswith(expected)
+    for state in failures[1:]:
+        assert state.startswith((*expected, *CONNECTION_ERRORS, *CONSEQUENCES))
+
+
+def commits(message: bytes) -> bool:
+    """Return whether a message has the server commit: as text, or by a prepared statement."""
+    return message[:1] in (b"Q", b"B") and b"commit" in message.lower()
+
+
+def check_contents(place: Place, scenario: Scenario, outcomes: list[Outcome], armed: Armed) -> None:
+    """Check that the remote rows are what was reported."""
+    found = place.contents()
+    assert found in (START, scenario.after)
+    last = outcomes[-1]
+    if not sqlstate(last) and last.results[-1].tag != "ROLLBACK":
+        assert found == scenario.after
+    elif not any(map(commits, armed.delivered)):
+        assert found == START
+
+
+def check_usable(place: Place, side: Side) -> None:
+    """Check that the session works: that its next query returns the rows that there are."""
+    run(side, "ROLLBACK")
+    outcome = run(side, CONTENTS)
+    assert not sqlstate(outcome)
+    rows = tuple((int(id_ or 0), int(v or 0)) for id_, v in outcome.results[0].rows)
+    assert rows == place.contents()
+
+
+def step(place: Place, scenario: Scenario, fault: Fault) -> bool:
+    """Run `scenario` with `fault` and check what came of it; return whether the fault happened."""
+    place.reset()
+    side = place.session(scenario)
+    armed = place.proxy.arm(fault)
+    try:
+        outcomes = [run_into(side, statement, armed) for statement in scenario.statements]
+        place.proxy.disarm()
+        place.wait_for_idle()
+        check_errors(outcomes, fault)
+        check_contents(place, scenario, outcomes, armed)
+        check_usable(place, side)
+    finally:
+        place.proxy.disarm()
+        side.close()
+        place.wait_for_ends()
+    return armed.fired.is_set()
+
+
+def walk(place: Place, scenario: Scenario, action: Action, direction: Direction) -> int:
+    """Run `scenario` once for every message; return how many there were."""
+    for number in range(1, MOST_STEPS):
+        fault = Fault(action, direction, number)
+        try:
+            happened = step(place, scenario, fault)
+        except AssertionError as error:
+            error.add_note(str(fault))
+            raise
+        if not happened:
+            return number - 1
+    pytest.fail(f"still not at the end after {MOST_STEPS} messages")
+
+
+@pytest.mark.parametrize(("scenario", "action", "direction"), WALKS)
+def test_every_message(
+    place: Place, scenario: Scenario, action: Action, direction: Direction
+) -> None:
+    major = place.instances.local.stage.installation.major
+    if action is Action.STALL and major < (scenario.stalls_from or 0):
+        pytest.skip(f"stock of PostgreSQL {major} cannot be cancelled here")
+    assert walk(place, scenario, action, direction) > 0
+
+
+def test_a_half_done_write_is_found(place: Place) -> None:
+    halves = ("INSERT INTO tally VALUES (8, 8)", "INSERT INTO tally VALUES (9, 9)")
+    scenario = Scenario(halves, (*START, (8, 8), (9, 9)))
+    with pytest.raises(AssertionError, match="assert "):
+        walk(place, scenario, Action.CUT, Direction.CLIENT)
+
+
+def test_a_write_that_is_reported_and_lost_is_found(place: Place) -> None:
+    lost = "INSERT INTO tally SELECT 8, 8 WHERE false"
+    scenario = Scenario((lost,), (*START, (8, 8)))
+    with pytest.raises(AssertionError, match="assert "):
+        step(place, scenario, Fault(Action.CUT, Direction.CLIENT, MOST_STEPS))
