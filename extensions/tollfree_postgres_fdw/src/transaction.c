@@ -238,7 +238,7 @@ roll_back(Session *session, const char *first, const char *second)
 		return false;
 	}
 	session->flights++;
-	while (session->part < session->nparts && failures == 0)
+	while (session_is_flying(session) && failures == 0)
 	{
 		PGresult   *res = session_result(session);
 
@@ -256,7 +256,11 @@ roll_back(Session *session, const char *first, const char *second)
 		else
 			PQclear(res);
 	}
-	return failures == 0;
+
+	/* A server that ends here has its last words taken, not raised. */
+	session_drain(session);
+	return failures == 0 && !session->timed_out &&
+		PQstatus(session->conn) == CONNECTION_OK;
 }
 
 /*
