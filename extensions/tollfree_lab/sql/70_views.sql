@@ -73,18 +73,3 @@ INSERT INTO fdw_published VALUES
 	('postgres_fdw estimated overhead', 'RW', 'FDW_external', 'tps', 136.4827, 110.6894, 124.5781),
 	('postgres_fdw estimated overhead', 'RW', 'FDW_local', 'tps', 145.5167, 125.2096, 133.1675),
 	('postgres_fdw estimated overhead', 'RW', 'local', 'tps', 240.8039, 205.6248, 219.2062);
-
-/*
- * The experiment's own table for every run: Bench, Type, Target, Max, Min,
- * Mean, with the published figures beside it.
- */
-CREATE VIEW fdw_table AS
-SELECT s.run_id, d.measure, d.wrapper, d.protocol, d.isolation, d.clients,
-	   d.bench || '.' || d.target
-	   || CASE WHEN d.clients > 1 THEN '_' || d.clients ELSE '' END AS bench,
-	   d.bench AS type, d.target, s.max, s.min, s.mean, s.failed, s.reason
-FROM summary s
-	CROSS JOIN LATERAL jsonb_to_record(s.dims) AS
-		d (measure text, wrapper text, protocol text, isolation text,
-		   clients int, bench text, target text, link text)
-WHERE d.measure = 'tps' AND d.link IN ('lcl:ipc', 'lcl:tcp');
