@@ -19,6 +19,7 @@
  */
 #include "postgres.h"
 
+#include "access/sysattr.h"
 #include "executor/execAsync.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
@@ -48,6 +49,7 @@ typedef struct RemoteScanState
 	ParamWriter *params;		/* NULL if there are none */
 	bool		is_direct;
 	bool		is_executed;	/* since it began or was last reset */
+	SessionUsage usage;
 
 	List	   *results;		/* of PGresult, in query_context */
 	Size		result_bytes;
@@ -110,13 +112,14 @@ locks_rows(EState *estate)
 
 /* Should the result be asked for directly? */
 static bool
-is_direct(ForeignScanState *node, const RemoteScanState *scan)
+is_direct(ForeignScanState *node, const ScanPlan *scan)
 {
 	const Plan *plan = node->ss.ps.plan;
-	Relation	rel = scan->reader->rel;
+	Relation	rel = node->ss.ss_currentRelation;
 	bool		is_known = rel == NULL || rel->rd_rel->reltuples >= 0;
 
-	return setting_direct_results && !scan->reader->has_ctid &&
+	return setting_direct_results &&
+		!list_member_int(scan->attrs, SelfItemPointerAttributeNumber) &&
 		!locks_rows(node->ss.ps.state) &&
 		plan->plan_rows * Max(plan->plan_width, 1) <= RESULT_BYTES &&
 		(is_known || plan->plan_rows <= UNKNOWN_ROWS);
@@ -146,7 +149,8 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 		rel = node->ss.ss_currentRelation;
 	scan->reader = rows_reader_for_scan(node, rel, scan->plan.attrs);
 	scan->params = rows_params(&node->ss.ps, plan->fdw_exprs);
-	scan->is_direct = is_direct(node, scan);
+	scan->is_direct = is_direct(node, &scan->plan);
+	settings_require(REQUIRE_DIRECT, scan->is_direct);
 	scan->fetch_rows = scan->plan.fetch_size;
 	scan->fetches_ahead = !scan->reader->has_ctid && !locks_rows(estate);
 
@@ -266,7 +270,6 @@ execute_direct(RemoteScanState *scan, const RemoteCommand *command)
 	Session    *session = scan->session;
 
 	session_send(session, command, 1, true);
-	compat_set_row_mode(session->conn);
 	scan->at_end = false;
 	session->absorb = absorb;
 	session->absorb_arg = scan;
@@ -332,7 +335,9 @@ fetch_more(RemoteScanState *scan)
 
 	snprintf(fetch, sizeof(fetch), "FETCH %d FROM c%u", scan->fetch_rows,
 			 scan->cursor);
+	session_start_usage(scan->session, &scan->usage);
 	take_fetch(scan, session_execute(scan->session, &command, 1, true));
+	session_stop_usage(scan->session, &scan->usage);
 }
 
 /* Sends the query, with the parameters' present values. */
@@ -350,10 +355,13 @@ execute(ForeignScanState *node)
 		command.nparams = scan->params->count;
 		command.params = scan->params->values;
 	}
+	command.is_cacheable = command.in_pieces = scan->is_direct;
+	session_start_usage(scan->session, &scan->usage);
 	if (scan->is_direct)
 		execute_direct(scan, &command);
 	else
 		open_cursor(scan, &command);
+	session_stop_usage(scan->session, &scan->usage);
 	MemoryContextSwitchTo(old);
 	scan->is_executed = true;
 }
@@ -432,6 +440,22 @@ tollfreeEndForeignScan(ForeignScanState *node)
 
 	if (scan != NULL)
 		discard(scan);
+}
+
+/* Shows how the rows are carried, and what that took. */
+void
+scan_explain(ForeignScanState *node, ExplainState *es)
+{
+	RemoteScanState *scan = node->fdw_state;
+	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
+	ScanPlan	remote = plan_read_scan(plan->fdw_private);
+
+	if (!es->verbose)
+		return;
+	ExplainPropertyText("Fetch Method",
+						is_direct(node, &remote) ? "direct" : "cursor", es);
+	if (es->analyze && scan != NULL)
+		session_explain_usage(&scan->usage, es);
 }
 
 /* Answers a request at once. */
