@@ -41,6 +41,9 @@ extern bool be_gssapi_get_delegation(Port *port);
 
 #define COMPAT_ROWS_IN_CHUNK 256
 
+/* The first that has one binary form of dates and times, set at its build */
+#define COMPAT_BINARY_VERSION 100000
+
 #if PG_VERSION_NUM < 160000
 extern PGDLLEXPORT void _PG_init(void); /* fmgr.h declares it since */
 #endif

@@ -41,6 +41,7 @@ typedef struct RemoteCommand
 	bool		prepare;		/* prepare that statement, not execute it */
 	int			nparams;
 	const char *const *params;	/* as text; NULL for a null */
+	bool		binary;			/* in which form its rows are to come */
 } RemoteCommand;
 
 /*
