@@ -305,7 +305,6 @@ session_drain(Session *session)
 	}
 	session->part = session->nparts;
 	session->absorb = NULL;
-	session->absorb_arg = NULL;
 }
 
 /*

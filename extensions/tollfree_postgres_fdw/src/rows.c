@@ -21,6 +21,7 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -30,11 +31,49 @@
 #include "rows.h"
 
 /*
+ * May what the function prints depend on search_path?  Types such as regclass
+ * print what is visible; so may any that is not known here.
+ */
+bool
+rows_needs_path(Oid output_function)
+{
+	switch (output_function)
+	{
+		case F_BOOLOUT:
+		case F_INT2OUT:
+		case F_INT4OUT:
+		case F_INT8OUT:
+		case F_OIDOUT:
+		case F_FLOAT4OUT:
+		case F_FLOAT8OUT:
+		case F_NUMERIC_OUT:
+		case F_TEXTOUT:
+		case F_VARCHAROUT:
+		case F_BPCHAROUT:
+		case F_NAMEOUT:
+		case F_BYTEAOUT:
+		case F_DATE_OUT:
+		case F_TIME_OUT:
+		case F_TIMESTAMP_OUT:
+		case F_TIMESTAMPTZ_OUT:
+		case F_INTERVAL_OUT:
+		case F_UUID_OUT:
+		case F_JSON_OUT:
+		case F_JSONB_OUT:
+		case F_TIDOUT:
+			return false;
+		default:
+			return true;
+	}
+}
+
+/*
  * Changes settings so that values are printed without ambiguity; returns what
- * rows_leave_transmission needs.  After an error guc.c restores them.
+ * rows_leave_transmission needs, 0 if nothing was to be changed.  After an
+ * error guc.c restores them.
  */
 int
-rows_enter_transmission(void)
+rows_enter_transmission(bool needs_path)
 {
 	const struct
 	{
@@ -44,18 +83,21 @@ rows_enter_transmission(void)
 	}			needed[] = {
 		{DateStyle == USE_ISO_DATES, "datestyle", "ISO"},
 		{IntervalStyle == INTSTYLE_POSTGRES, "intervalstyle", "postgres"},
-		{extra_float_digits >= 3, "extra_float_digits", "3"},
-		/* for types such as regclass, which print what is visible */
-		{false, "search_path", "pg_catalog"}
+		/* PostgreSQL's own types print the same with all above 0. */
+		{extra_float_digits >= (needs_path ? 3 : 1), "extra_float_digits", "3"},
+		{!needs_path, "search_path", "pg_catalog"}
 	};
-	int			nestlevel = NewGUCNestLevel();
+	int			nestlevel = 0;
 
 	for (int i = 0; i < lengthof(needed); i++)
 	{
-		if (!needed[i].is_set)
-			(void) set_config_option(needed[i].name, needed[i].value,
-									 PGC_USERSET, PGC_S_SESSION,
-									 GUC_ACTION_SAVE, true, 0, false);
+		if (needed[i].is_set)
+			continue;
+		if (nestlevel == 0)
+			nestlevel = NewGUCNestLevel();
+		(void) set_config_option(needed[i].name, needed[i].value,
+								 PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
 	}
 	return nestlevel;
 }
@@ -64,7 +106,8 @@ rows_enter_transmission(void)
 void
 rows_leave_transmission(int nestlevel)
 {
-	AtEOXact_GUC(true, nestlevel);
+	if (nestlevel != 0)
+		AtEOXact_GUC(true, nestlevel);
 }
 
 /* Prepares to send expressions of a plan; NULL if there are none. */
@@ -91,6 +134,7 @@ rows_params(PlanState *node, List *exprs)
 
 		getTypeOutputInfo(exprType(lfirst(cell)), &function, &is_varlena);
 		fmgr_info(function, &writer->output[i++]);
+		writer->needs_path |= rows_needs_path(function);
 	}
 	writer->exprs = ExecInitExprList(exprs, node);
 	return writer;
@@ -101,7 +145,7 @@ void
 rows_write_params(ParamWriter *writer, ExprContext *econtext)
 {
 	MemoryContext old = MemoryContextSwitchTo(writer->context);
-	int			nestlevel = rows_enter_transmission();
+	int			nestlevel = rows_enter_transmission(writer->needs_path);
 	ListCell   *cell;
 	int			i = 0;
 

@@ -44,6 +44,7 @@ typedef struct ParamWriter
 	int			count;
 	List	   *exprs;			/* of ExprState */
 	FmgrInfo   *output;
+	bool		needs_path;		/* does one of them look at search_path? */
 	const char **values;		/* text of the last evaluation; NULL for null */
 	MemoryContext context;		/* of these texts */
 } ParamWriter;
@@ -61,7 +62,8 @@ extern bool rows_prefer_binary(const RowReader *reader, const PGresult *res);
 extern ParamWriter *rows_params(PlanState *node, List *exprs);
 extern void rows_write_params(ParamWriter *writer, ExprContext *econtext);
 
-extern int	rows_enter_transmission(void);
+extern bool rows_needs_path(Oid output_function);
+extern int	rows_enter_transmission(bool needs_path);
 extern void rows_leave_transmission(int nestlevel);
 
 #endif							/* TOLLFREE_FDW_ROWS_H */

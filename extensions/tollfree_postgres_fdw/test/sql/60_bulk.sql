@@ -98,3 +98,106 @@ FETCH 1 FROM c;
 MOVE ALL IN c;
 COMMIT;
 RESET work_mem;
+
+-- rows that are written without waiting for each
+CREATE TABLE remote.written (id int PRIMARY KEY, v int CHECK (v <> 13), note text DEFAULT 'none');
+CREATE FOREIGN TABLE written (id int, v int, note text) SERVER loopback
+	OPTIONS (schema_name 'remote', table_name 'written');
+CREATE FUNCTION shown_written() RETURNS text
+LANGUAGE sql
+RETURN (SELECT format('%s rows, ids %s, values %s', count(*), sum(id), sum(v)) FROM remote.written);
+
+-- flights: the rows and the COMMIT; of an UPDATE row by row the scan before them
+SELECT flights_since(0) AS before \gset
+INSERT INTO written SELECT i, i FROM generate_series(101, 110) i;
+SELECT flights_since(:before) AS flights;
+SELECT flights_since(0) AS before \gset
+UPDATE written SET v = v + (random() >= 0)::int WHERE id BETWEEN 101 AND 110;
+SELECT flights_since(:before) AS flights;
+SELECT flights_since(0) AS before \gset
+DELETE FROM written WHERE random() >= 0;
+SELECT flights_since(:before) AS flights;
+SELECT shown_written();
+ALTER FOREIGN TABLE written OPTIONS (ADD batch_size '100');
+SELECT flights_since(0) AS before \gset
+INSERT INTO written SELECT i, i + 1000 FROM generate_series(1, 250) i;
+SELECT flights_since(:before) AS flights;
+-- the error names the command that failed, a batch, and nothing after it is done
+INSERT INTO written SELECT i + 1000, abs(i - 120) + 13 FROM generate_series(1, 250) i;
+ALTER FOREIGN TABLE written OPTIONS (DROP batch_size);
+INSERT INTO written SELECT i + 1000, abs(i - 120) + 13 FROM generate_series(1, 250) i;
+INSERT INTO written SELECT i % 200 + 1000, 1 FROM generate_series(1, 250) i;
+SELECT shown_written();
+INSERT INTO written SELECT i, 1 FROM generate_series(200, 300) i ON CONFLICT DO NOTHING;
+SELECT shown_written();
+
+-- many flights, and rows that fill one by themselves
+INSERT INTO written SELECT i, 1, repeat('x', 200) FROM generate_series(1001, 15000) i;
+INSERT INTO written SELECT i, 1, repeat('x', 1000000) FROM generate_series(15001, 15005) i;
+SELECT shown_written(), sum(length(note)) FROM remote.written;
+-- the source is the same server, or the table itself, in turns with the rows
+INSERT INTO written SELECT id + 20000, v FROM written WHERE random() >= 0;
+SELECT shown_written();
+INSERT INTO written SELECT 50001 + (SELECT count(*) FROM written w WHERE w.id >= 50000 + i), 1
+FROM generate_series(0, 0) i;
+UPDATE written SET v = 2 WHERE id > 35000 AND random() >= 0;
+DELETE FROM written WHERE id > 300 AND random() >= 0;
+SELECT shown_written();
+
+-- counts, when the remote server skips rows
+CREATE FUNCTION remote.skip_some() RETURNS trigger
+LANGUAGE plpgsql
+AS $$ BEGIN IF coalesce(NEW.id, OLD.id) % 10 = 0 THEN RETURN NULL; END IF; RETURN coalesce(NEW, OLD); END $$;
+CREATE TRIGGER skip BEFORE INSERT OR UPDATE OR DELETE ON remote.written
+	FOR EACH ROW EXECUTE FUNCTION remote.skip_some();
+\set QUIET off
+INSERT INTO written SELECT i, 1 FROM generate_series(401, 500) i;
+UPDATE written SET v = 3 WHERE id > 400 AND random() >= 0;
+COPY written (id, v) FROM stdin;
+500	1
+501	1
+\.
+DELETE FROM written WHERE id > 300 AND random() >= 0;
+WITH more AS (INSERT INTO written SELECT i, 1 FROM generate_series(401, 420) i RETURNING id)
+SELECT count(*) FROM more;
+INSERT INTO written SELECT i, 1 FROM generate_series(421, 430) i RETURNING id > 425;
+\set QUIET on
+DO $$
+DECLARE
+	n int8;
+BEGIN
+	INSERT INTO written SELECT i, 1 FROM generate_series(431, 450) i;
+	GET DIAGNOSTICS n = ROW_COUNT;
+	RAISE NOTICE '% inserted', n;
+	BEGIN
+		INSERT INTO written SELECT i, 13 FROM generate_series(451, 470) i;
+	EXCEPTION WHEN check_violation THEN
+		RAISE NOTICE '% after %', SQLERRM, n;
+	END;
+	INSERT INTO written SELECT i, 1 FROM generate_series(471, 480) i;
+	GET DIAGNOSTICS n = ROW_COUNT;
+	RAISE NOTICE '% inserted', n;
+END
+$$;
+SELECT shown_written();
+DROP TRIGGER skip ON remote.written;
+
+-- a trigger at the end of the statement sees its rows
+CREATE FUNCTION count_written() RETURNS trigger
+LANGUAGE plpgsql
+AS $$ BEGIN RAISE NOTICE '% written', (SELECT count(*) FROM written WHERE id > 500); RETURN NULL; END $$;
+CREATE TRIGGER counted AFTER INSERT OR DELETE ON written EXECUTE FUNCTION count_written();
+INSERT INTO written SELECT i, 1 FROM generate_series(501, 520) i;
+DELETE FROM written WHERE id > 510 AND random() >= 0;
+DROP TRIGGER counted ON written;
+-- so does a function in the middle of it
+CREATE FUNCTION above(id int) RETURNS int8
+LANGUAGE sql
+AS 'SELECT count(*) FROM public.written w WHERE w.id > above.id';
+INSERT INTO written SELECT i, above(600) FROM generate_series(601, 605) i;
+SELECT v FROM remote.written WHERE id > 600 ORDER BY id;
+SET tollfree_postgres_fdw.pipelined_writes = off;
+SELECT flights_since(0) AS before \gset
+INSERT INTO written SELECT i, 1 FROM generate_series(701, 710) i;
+SELECT flights_since(:before) AS flights;
+RESET tollfree_postgres_fdw.pipelined_writes;
