@@ -55,6 +55,9 @@ extern bool be_gssapi_get_delegation(Port *port);
 #define COMPAT_EXECUTOR_RUN_ARGS queryDesc, direction, count, once
 #endif
 
+/* Does postgres_fdw have the option analyze_sampling? */
+#define COMPAT_STOCK_SAMPLES (PG_VERSION_NUM >= 160000)
+
 #if PG_VERSION_NUM < 160000
 extern PGDLLEXPORT void _PG_init(void); /* fmgr.h declares it since */
 #endif
