@@ -18,6 +18,9 @@ extern bool setting_direct_results;
 extern bool setting_unawaited_commit;
 extern int	setting_statement_cache_size;
 extern int	setting_debug_require;
+extern bool setting_read_ahead;
+extern bool setting_binary_results;
+extern bool setting_pipelined_writes;
 
 extern void settings_define(void);
 extern void settings_require(int what, bool is_met);

@@ -44,9 +44,10 @@ typedef struct RemoteCommand
 	const char *statement;		/* name of a prepared statement, or NULL */
 	bool		prepare;		/* prepare that statement, not execute it */
 	bool		is_cacheable;	/* may it be kept prepared? */
-	bool		in_pieces;		/* are rows wanted as they arrive? */
+	bool		in_pieces;		/* are its rows read as they arrive? */
 	int			nparams;
 	const char *const *params;	/* as text; NULL for a null */
+	bool		binary;			/* in which form its rows are to come */
 } RemoteCommand;
 
 /*
@@ -97,8 +98,10 @@ typedef struct Session
 	bool		timed_out;		/* it has passed */
 	PGresult   *result;			/* of session_execute, until it returns */
 
-	void		(*absorb) (void *arg);	/* reads what a scan is reading */
+	void		(*absorb) (void *arg);	/* reads what is in the air for arg */
 	void	   *absorb_arg;
+	void		(*flush) (void *arg);	/* sends what arg holds back */
+	void	   *flush_arg;
 
 	StatementCache *cache;		/* as long as it is connected */
 	StatementCounters cached;
@@ -152,6 +155,8 @@ extern void session_send(Session *session, const RemoteCommand *commands,
 extern PGresult *session_execute(Session *session,
 								 const RemoteCommand *commands,
 								 int ncommands, bool only_reads);
+extern void session_note_prepared(Session *session, const char *name);
+extern void session_forget_readers(Session *session);
 extern void session_close_later(Session *session, uint32 cursor);
 extern void session_deallocate_later(Session *session, const char *name);
 
