@@ -37,6 +37,7 @@
 #include "cache.h"
 #include "callbacks.h"
 #include "deparse.h"
+#include "import_stats.h"
 #include "options.h"
 #include "rows.h"
 
@@ -394,7 +395,36 @@ sample_rows(Relation rel, const SamplePlan *plan, HeapTuple *rows, int target,
 	return nrows;
 }
 
-/* Samples the rows of a foreign table; the number of those in rows. */
+/*
+ * Imports the table's statistics, and says how large it is; if that cannot be
+ * done says why, and returns false.
+ */
+static bool
+import(Relation rel, int elevel, const RemoteTable *table, double *totalrows,
+	   double *totaldeadrows)
+{
+	const char *obstacle = import_statistics(rel, owners_session(rel));
+
+	if (obstacle != NULL)
+	{
+		ereport(NOTICE,
+				(errmsg("statistics of foreign table \"%s\" are sampled, not imported",
+						RelationGetRelationName(rel)),
+				 errdetail_internal("%s", obstacle)));
+		return false;
+	}
+	*totalrows = table->rows;
+	*totaldeadrows = 0;
+	ereport(elevel,
+			(errmsg("\"%s\": table contains %.0f rows, its statistics are imported",
+					RelationGetRelationName(rel), *totalrows)));
+	return true;
+}
+
+/*
+ * Samples the rows of a foreign table; the number of those in rows.  Given
+ * none, ANALYZE leaves the statistics of columns as they are.
+ */
 static int
 acquire_sample(Relation rel, int elevel, HeapTuple *rows, int target,
 			   double *totalrows, double *totaldeadrows)
@@ -408,6 +438,12 @@ acquire_sample(Relation rel, int elevel, HeapTuple *rows, int target,
 
 	if (kept != NULL)
 		pfree(kept);
+	if (method == SAMPLING_IMPORT)
+	{
+		if (import(rel, elevel, &table, totalrows, totaldeadrows))
+			return 0;
+		method = SAMPLING_AUTO;
+	}
 	if (method != SAMPLING_OFF && !table.is_known)
 		table.rows = estimate_rows(rel, &table);
 	plan = plan_sample(method, &table, target);
