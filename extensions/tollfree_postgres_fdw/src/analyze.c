@@ -249,28 +249,34 @@ take_row(SampleState *sample, PGresult *res, int row)
 	sample->seen++;
 }
 
-/* Reads one more result; false after the last one. */
+/*
+ * Reads one more result; false after the last one.  Part of a sample must not
+ * be taken for all of it, whatever has become of the flight.
+ */
 static bool
 read_result(SampleState *sample)
 {
+	Session    *session = sample->session;
 	MemoryContext old;
 	PGresult   *res;
 
 	if (sample->at_end)
 		return false;
-	if (!session_is_flying(sample->session) &&
-		PQstatus(sample->session->conn) == CONNECTION_OK)
+	if (session->absorb_arg != sample)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_ERROR),
 				 errmsg("the sample of a foreign table was discarded while it was read")));
-	res = session_result(sample->session);
-	if (res == NULL && PQstatus(sample->session->conn) == CONNECTION_OK)
+	res = session_result(session);
+	if (res == NULL && PQstatus(session->conn) == CONNECTION_OK)
 	{
 		sample->at_end = true;
+		session->absorb = NULL;
+		session->absorb_arg = NULL;
+		session_finish(session);
 		return false;
 	}
 	if (!compat_has_rows(res))
-		session_report(sample->session, ERROR, res, sample->sql);
+		session_report(session, ERROR, res, sample->sql);
 	old = MemoryContextSwitchTo(sample->context);
 	sample->results = lappend(sample->results, res);
 	MemoryContextSwitchTo(old);
@@ -289,7 +295,6 @@ absorb(void *arg)
 	sample->session->absorb = NULL;
 	while (read_result(sample))
 		;
-	session_finish(sample->session);
 }
 
 /* Frees what was received. */
@@ -334,8 +339,6 @@ read_sample(SampleState *sample)
 	while (read_result(sample))
 		take_results(sample);
 	take_results(sample);
-	session->absorb = NULL;
-	session_finish(session);
 }
 
 /* Makes the query and what reads its rows, in this context. */

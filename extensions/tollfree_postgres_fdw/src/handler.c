@@ -23,6 +23,7 @@
 #include "compat.h"
 #include "guc.h"
 #include "options.h"
+#include "pipeline.h"
 #include "transaction.h"
 
 PG_MODULE_MAGIC;
@@ -37,6 +38,7 @@ void
 _PG_init(void)
 {
 	settings_define();
+	pipeline_install();
 }
 
 /* Raises an ERROR if postgres_fdw's connection would wait for ours. */

@@ -387,7 +387,7 @@ import_statistics(Relation rel, Session *session)
 			elog(ERROR, "unexpected answer from the remote server to: %s",
 				 command.sql);
 		/* Types are named, and values written, as on the remote side. */
-		nestlevel = rows_enter_transmission();
+		nestlevel = rows_enter_transmission(true);
 		obstacle = take_over(rel, res);
 		rows_leave_transmission(nestlevel);
 	}
