@@ -32,13 +32,18 @@ test-db: build ## run the tests that need a PostgreSQL server, only those
 
 build: ## build the link, the clients and the private PostgreSQL with our extensions
 	@tools/make-venv run
-	@$(CHOOSE_POSTGRES) && .venv/bin/python -m tollfree.stage
+	@$(CHOOSE_POSTGRES) && .venv/bin/python -m tollfree.stage && \
+	.venv/bin/python -m tollfree.clients
 
 build-clang: ## compile the link and the clients with clang too, for its warnings
 	@$(CHOOSE_POSTGRES) && \
 	$(MAKE) -C link CC=clang BUILDDIR=$(CURDIR)/build/clang/link && \
 	$(MAKE) -C clients/txprobe CC=clang BUILDDIR=$(CURDIR)/build/clang/clients \
-		PG_CONFIG="$$PG_CONFIG"
+		PG_CONFIG="$$PG_CONFIG" && \
+	for client in $$(dirname $$(grep -l client.mk clients/*/Makefile)); do \
+		$(MAKE) -C $$client CC=clang OUT=$(CURDIR)/build/clang/clients \
+			PG_CONFIG="$$PG_CONFIG" || exit; \
+	done
 
 lint: ## check types, style, layout and the direction of dependencies
 	@tools/make-venv dev

@@ -65,6 +65,7 @@ def make_foreign_database(instance: Cluster, row: dict[str, object], password: s
         "host": str(row["server_host"]),
         "port": str(row["server_port"]),
         "dbname": SOURCE,
+        "sslmode": "disable",  # also when another suite has made the server offer TLS
         **dict(row["server_options"] or {}),  # type: ignore[call-overload]
     }
     user = {"user": SUPERUSER, "password": password}
