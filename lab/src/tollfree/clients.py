@@ -59,76 +59,107 @@ def clients(
     `again` also tries what could not be built the last time.
     """
     manifests = read_manifests()
-    outcomes: dict[str, _Outcome] = {}
-    for manifest in sorted(manifests.values(), key=lambda m: bool(m.uses)):
-        outcomes[manifest.name] = _built(manifests, manifest, installation, outcomes, build, again)
+    builder = _Builder(manifests, installation, build, again)
     return [
-        _client(interface, outcomes, manifest)
+        builder.client(manifest, interface)
         for manifest in manifests.values()
         for interface in manifest.interfaces
     ]
 
 
-def _client(interface: Interface, outcomes: dict[str, _Outcome], manifest: Manifest) -> Client:
-    outcome = outcomes[manifest.name]
-    start = _filled(interface.start, _places(manifest, outcomes, outcome.out))
-    program = shutil.which(start[0])
-    failure = outcome.failure
-    if failure is None and program is None:
-        failure = f"there is no program {start[0]}"
-    return Client(interface, (program or start[0], *start[1:]), failure)
+class _Builder:
+    """Knows how every folder stands, and builds those that it may."""
 
+    def __init__(
+        self, manifests: dict[str, Manifest], installation: Installation, build: bool, again: bool
+    ) -> None:
+        self._manifests = manifests
+        self._installation = installation
+        self._may_build = build
+        self._again = again
+        self._outcomes: dict[str, _Outcome] = {}
 
-def _built(
-    manifests: dict[str, Manifest],
-    manifest: Manifest,
-    installation: Installation,
-    outcomes: dict[str, _Outcome],
-    build: bool,
-    again: bool,
-) -> _Outcome:
-    """Return where the folder is built, or why it is not; build it if asked to."""
-    out = cache_home() / "clients" / f"{manifest.name}-{_hash(manifests, manifest, installation)}"
-    for need in manifest.needs:
-        if shutil.which(need.program) is None:
-            return _Outcome(out, f"needs {need.program}: {need.remedy}")
-    for other in manifest.uses:
-        if outcomes[other].failure is not None:
-            return _Outcome(out, outcomes[other].failure)
-    if not manifest.build:
-        return _Outcome(manifest.folder, None)
-    stored = _stored(out)
-    if stored is None or (again and stored.failure is not None):
-        if not build:
+    def client(self, manifest: Manifest, interface: Interface) -> Client:
+        """Return an interface as it stands."""
+        outcome = self._outcome(manifest)
+        start = _filled(interface.start, self._places(manifest, outcome.out))
+        program = shutil.which(start[0])
+        failure = outcome.failure
+        if failure is None and program is None:
+            failure = f"has lost its program {start[0]}: remove {_stamp(outcome.out)}"
+        return Client(interface, (program or start[0], *start[1:]), failure)
+
+    def _outcome(self, manifest: Manifest) -> _Outcome:
+        if manifest.name not in self._outcomes:
+            self._outcomes[manifest.name] = self._look(manifest)
+        return self._outcomes[manifest.name]
+
+    def _look(self, manifest: Manifest) -> _Outcome:
+        """Return where the folder is built, or why it is not; build it if that is allowed."""
+        if not manifest.build:
+            return _Outcome(manifest.folder, None)
+        out = cache_home() / "clients" / f"{manifest.name}-{self._hash(manifest)}"
+        for need in manifest.needs:
+            if shutil.which(need.program) is None:
+                return _Outcome(out, f"needs {need.program}: {need.remedy}")
+        for other in manifest.uses:
+            used = self._outcome(self._manifests[other])
+            if used.failure is not None:
+                return _Outcome(out, used.failure)
+        stored = _stored(out)
+        if not self._may_build or self._counts(stored):
             return stored or _Outcome(out, NOT_BUILT)
-        with _locked(out):
-            stored = _stored(out)
-            if stored is None or (again and stored.failure is not None):
-                places = {
-                    **_places(manifest, outcomes, out),
-                    "build": str(BUILD / "clients" / manifest.name),
-                    "pg_config": str(installation.pg_config),
-                }
-                stored = _store(out, _build(manifest, out, places))
-                _sweep(out.parent)
-    return stored
+        try:
+            with _locked(out):
+                stored = _stored(out)
+                if stored is None or not self._counts(stored):
+                    stored = _store(out, self._build(manifest, out))
+                    _sweep(out.parent)
+                return stored
+        except OSError as error:
+            return _Outcome(out, f"could not be built: {error}")
 
+    def _counts(self, stored: _Outcome | None) -> bool:
+        """Return whether an earlier build needs no other."""
+        return stored is not None and (stored.failure is None or not self._again)
 
-def _hash(manifests: dict[str, Manifest], manifest: Manifest, installation: Installation) -> str:
-    """Return what tells apart builds that could differ: sources, PostgreSQL, system, Python."""
-    digest = hashlib.sha256(f"{platform.platform()} {sys.version}".encode())
-    if manifest.per_postgresql:
-        digest.update(f"{installation.key} {installation.version}".encode())
-    for folder in (manifest.folder, *(manifests[name].folder for name in manifest.uses)):
-        for path in sorted(p for p in folder.rglob("*") if p.is_file()):
-            if "__pycache__" not in path.parts:
-                digest.update(f"{path.relative_to(folder)}\0{os.access(path, os.X_OK)}\0".encode())
-                digest.update(path.read_bytes())
-    return digest.hexdigest()[:12]
+    def _hash(self, manifest: Manifest) -> str:
+        """Return what tells apart builds that could differ: sources, PostgreSQL, system, Python."""
+        digest = hashlib.sha256(f"{platform.platform()} {sys.version}".encode())
+        if manifest.per_postgresql:
+            digest.update(f"{self._installation.key} {self._installation.version}".encode())
+        folders = [manifest.folder, *(self._manifests[name].folder for name in manifest.uses)]
+        for folder in folders:
+            for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+                if "__pycache__" not in path.parts:
+                    executable = os.access(path, os.X_OK)
+                    digest.update(f"{path.relative_to(folder)}\0{executable}\0".encode())
+                    digest.update(path.read_bytes())
+        return digest.hexdigest()[:12]
 
+    def _places(self, manifest: Manifest, out: Path) -> dict[str, str]:
+        used = {name: self._outcome(self._manifests[name]).out for name in manifest.uses}
+        return {"out": str(out), **{name: str(folder) for name, folder in used.items()}}
 
-def _places(manifest: Manifest, outcomes: dict[str, _Outcome], out: Path) -> dict[str, str]:
-    return {"out": str(out), **{name: str(outcomes[name].out) for name in manifest.uses}}
+    def _build(self, manifest: Manifest, out: Path) -> str | None:
+        """Build a folder and see that its programs start; return what failed, or None."""
+        places = self._places(manifest, out)
+        scratch = BUILD / "clients" / manifest.name
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir()
+        scratch.mkdir(parents=True, exist_ok=True)
+        build = _filled(
+            manifest.build,
+            {**places, "build": str(scratch), "pg_config": str(self._installation.pg_config)},
+        )
+        failure = _run(build, manifest.folder, BUILD_LIMIT_S)
+        if failure is not None:
+            return f"could not be built: {failure}"
+        for interface in manifest.interfaces:
+            failure = _run((*_filled(interface.start, places), "--help"), out, START_LIMIT_S)
+            if failure is not None:
+                return f"does not start: {failure}"
+        return None
 
 
 def _filled(words: tuple[str, ...], places: dict[str, str]) -> tuple[str, ...]:
@@ -183,21 +214,6 @@ def _sweep(folder: Path) -> None:
             shutil.rmtree(stamp.with_suffix(""), ignore_errors=True)
             stamp.unlink(missing_ok=True)
             stamp.with_suffix(".lock").unlink(missing_ok=True)
-
-
-def _build(manifest: Manifest, out: Path, places: dict[str, str]) -> str | None:
-    """Build a folder and see that its programs start; return what failed, or None."""
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir()
-    Path(places["build"]).mkdir(parents=True, exist_ok=True)
-    failure = _run(_filled(manifest.build, places), manifest.folder, BUILD_LIMIT_S)
-    if failure is not None:
-        return f"could not be built: {failure}"
-    for interface in manifest.interfaces:
-        failure = _run((*_filled(interface.start, places), "--help"), out, START_LIMIT_S)
-        if failure is not None:
-            return f"does not start: {failure}"
-    return None
 
 
 def _run(argv: tuple[str, ...], folder: Path, limit_s: int) -> str | None:
