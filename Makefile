@@ -5,6 +5,7 @@
 CHOOSE_POSTGRES = PG_CONFIG=$$(tools/find-pg-config) && export PG_CONFIG
 SHELL_SCRIPTS = $(shell grep -lE '^\#(!/bin/bash| shellcheck)' tools/* .ci/*)
 PYTHON_TOOLS = tools/check-layers
+PYTHON_CLIENTS = $(wildcard clients/*/*.py)
 
 .DEFAULT_GOAL = help
 .NOTPARALLEL:
@@ -47,9 +48,11 @@ build-clang: ## compile the link and the clients with clang too, for its warning
 
 lint: ## check types, style, layout and the direction of dependencies
 	@tools/make-venv dev
-	cd lab && ../.venv/bin/ruff check . $(addprefix ../,$(PYTHON_TOOLS))
+	cd lab && ../.venv/bin/ruff check . $(addprefix ../,$(PYTHON_TOOLS) $(PYTHON_CLIENTS))
 	cd lab && ../.venv/bin/mypy
 	cd lab && ../.venv/bin/mypy $(addprefix ../,$(PYTHON_TOOLS))
+	cd lab && MYPYPATH=../clients/python ../.venv/bin/mypy --ignore-missing-imports \
+		$(addprefix ../,$(PYTHON_CLIENTS))
 	tools/check-layers
 	tools/format --check
 	@if command -v shellcheck >/dev/null; then \
