@@ -274,6 +274,7 @@ abort_level(Session *session, int level)
 	char		release[64];
 	bool		done = true;
 
+	session_forget_readers(session);
 	if (in_error_recursion_trouble())
 		session->half_done = true;
 	if (session->half_done && !session_is_flying(session))
@@ -285,7 +286,6 @@ abort_level(Session *session, int level)
 	session->aborts++;
 	list_free(session->closes);
 	session->closes = NIL;
-	session->absorb = NULL;
 
 	if (!end_flight(session, level))
 	{
@@ -378,7 +378,8 @@ transaction_callback(XactEvent event, void *arg)
 
 /*
  * A function that reading a row calls may begin a subtransaction.  Its abort
- * must not meet the flight that brings the rows, so that is read now.
+ * must not meet the flight that brings the rows, so that is read now; and rows
+ * that are still held back belong to the level that is left.
  */
 static void
 land_all(void)
@@ -389,7 +390,11 @@ land_all(void)
 	{
 		Session    *session = lfirst(cell);
 
-		if (session->conn != NULL && session->absorb != NULL)
+		if (session->conn == NULL || session->half_done)
+			continue;
+		if (session->flush != NULL)
+			session->flush(session->flush_arg);
+		if (session->absorb != NULL)
 			session->absorb(session->absorb_arg);
 	}
 }
