@@ -135,10 +135,10 @@ class Differ:
 
     def _note_path(self, case: Case, candidate: Side) -> None:
         """Count which path the candidate takes for one of the case's statements."""
-        if self._world.wrapper == STOCK:
-            return
         queries = [s.sql for s in case.statements if s.sql.startswith("SELECT")]
-        candidate.send(f"EXPLAIN {queries[0]}" if queries else "SELECT")
+        if self._world.wrapper == STOCK or not queries:
+            return
+        candidate.send(f"EXPLAIN {queries[0]}")
         for result in candidate.receive().results:
             for line, *_ in result.rows:
                 if line is not None and (found := FAST_PATH.search(line)):
