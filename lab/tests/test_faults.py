@@ -148,7 +148,10 @@ class Place:
         self._wait_for_none("true")
 
     def _wait_for_none(self, condition: str) -> None:
-        query = f"SELECT FROM pg_stat_activity WHERE pid = ANY (%s) AND {condition}"
+        query = (
+            "SELECT pid, state, wait_event, query FROM pg_stat_activity"
+            f" WHERE pid = ANY (%s) AND {condition}"
+        )
         with self.instances.source.connect(DATABASE) as connection:
             wait_for_none(connection, query, self.proxy.pids())
 
@@ -191,7 +194,7 @@ def wait_for_none(
     deadline = time.monotonic() + GONE_LIMIT_S
     while connection.execute(query, [pids]).rowcount:
         if time.monotonic() > deadline:
-            raise TimeoutError(f"one of the server processes {pids} is still at work")
+            raise TimeoutError(f"still at work: {connection.execute(query, [pids]).fetchall()}")
         time.sleep(0.002)
 
 
@@ -280,7 +283,7 @@ def walk(place: Place, scenario: Scenario, action: Action, direction: Direction)
         fault = Fault(action, direction, number)
         try:
             happened = step(place, scenario, fault)
-        except AssertionError as error:
+        except (AssertionError, TimeoutError) as error:
             error.add_note(str(fault))
             raise
         if not happened:
