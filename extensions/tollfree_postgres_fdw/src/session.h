@@ -107,24 +107,36 @@ extern void session_disconnect(Session *session);
 extern void session_check_usable(Session *session);
 extern void session_send(Session *session, const RemoteCommand *commands,
 						 int ncommands, bool only_reads);
-extern PGresult *session_result(Session *session);
-extern void session_finish(Session *session);
 extern PGresult *session_execute(Session *session,
 								 const RemoteCommand *commands,
 								 int ncommands, bool only_reads);
-extern void session_report(Session *session, int elevel, PGresult *res,
-						   const char *sql);
-extern bool session_is_flying(const Session *session);
 extern void session_close_later(Session *session, uint32 cursor);
 extern void session_deallocate_later(Session *session, const char *name);
 
-/* for transaction.c */
+/* flight.c */
+extern PGresult *session_result(Session *session);
+extern void session_finish(Session *session);
+extern bool session_is_flying(const Session *session);
+extern void session_report(Session *session, int elevel, PGresult *res,
+						   const char *sql);
+
+/* session.c, for transaction.c */
+extern void session_add_commit(Session *session, PartKind kind);
+extern void session_add_cleanup(Session *session);
+
+/* flight.c, for transaction.c and session.c */
+extern void session_make_wait_set(Session *session);
 extern void session_begin_flight(Session *session);
 extern void session_add(Session *session, PartKind kind, int depth,
 						const char *sql);
-extern void session_add_commit(Session *session, PartKind kind);
-extern void session_add_cleanup(Session *session);
+extern void session_add_statement(Session *session, PartKind kind, int depth,
+								  const char *statement, const char *sql);
+extern void session_add_prepare(Session *session, const char *statement,
+								const char *sql);
+extern void session_add_command(Session *session,
+								const RemoteCommand *command);
 extern bool session_launch(Session *session);
+extern void session_read_front(Session *session);
 extern void session_drain(Session *session);
 
 #endif							/* TOLLFREE_FDW_SESSION_H */
