@@ -10,6 +10,7 @@
 
 bool		setting_direct_results = true;
 bool		setting_unawaited_commit = true;
+int			setting_cleanup_timeout = CLEANUP_TIMEOUT_DEFAULT;
 
 /* When the library is loaded. */
 void
@@ -23,5 +24,11 @@ settings_define(void)
 							 "Does not wait for the end of remote transactions that wrote nothing.",
 							 NULL, &setting_unawaited_commit, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("tollfree_postgres_fdw.cleanup_timeout",
+							"Sets how long the clean-up after an error waits for a remote server.",
+							NULL, &setting_cleanup_timeout,
+							CLEANUP_TIMEOUT_DEFAULT, CLEANUP_TIMEOUT_MIN,
+							CLEANUP_TIMEOUT_MAX, PGC_USERSET, GUC_UNIT_MS,
+							NULL, NULL, NULL);
 	MarkGUCPrefixReserved("tollfree_postgres_fdw");
 }
