@@ -41,6 +41,23 @@ extern bool be_gssapi_get_delegation(Port *port);
 
 #define COMPAT_ROWS_IN_CHUNK 256
 
+/* The first that has one binary form of dates and times, set at its build */
+#define COMPAT_BINARY_VERSION 100000
+
+/* The parameters of ExecutorRun_hook, and the same as arguments */
+#if PG_VERSION_NUM >= 180000
+#define COMPAT_EXECUTOR_RUN_PARAMS \
+	QueryDesc *queryDesc, ScanDirection direction, uint64 count
+#define COMPAT_EXECUTOR_RUN_ARGS queryDesc, direction, count
+#else
+#define COMPAT_EXECUTOR_RUN_PARAMS \
+	QueryDesc *queryDesc, ScanDirection direction, uint64 count, bool once
+#define COMPAT_EXECUTOR_RUN_ARGS queryDesc, direction, count, once
+#endif
+
+/* Does postgres_fdw have the option analyze_sampling? */
+#define COMPAT_STOCK_SAMPLES (PG_VERSION_NUM >= 160000)
+
 #if PG_VERSION_NUM < 160000
 extern PGDLLEXPORT void _PG_init(void); /* fmgr.h declares it since */
 #endif

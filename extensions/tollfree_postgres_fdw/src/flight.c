@@ -415,7 +415,7 @@ session_add_command(Session *session, const RemoteCommand *command)
 	else
 		queued = PQsendQueryParams(session->conn, command->sql,
 								   command->nparams, NULL, command->params,
-								   NULL, NULL, 0);
+								   NULL, NULL, command->binary);
 	check_queued(session, queued, PART_COMMAND, 0, command->shown);
 }
 

@@ -11,6 +11,9 @@
 bool		setting_direct_results = true;
 bool		setting_unawaited_commit = true;
 int			setting_cleanup_timeout = CLEANUP_TIMEOUT_DEFAULT;
+bool		setting_read_ahead = true;
+bool		setting_binary_results = true;
+bool		setting_pipelined_writes = true;
 
 /* When the library is loaded. */
 void
@@ -30,5 +33,17 @@ settings_define(void)
 							CLEANUP_TIMEOUT_DEFAULT, CLEANUP_TIMEOUT_MIN,
 							CLEANUP_TIMEOUT_MAX, PGC_USERSET, GUC_UNIT_MS,
 							NULL, NULL, NULL);
+	DefineCustomBoolVariable("tollfree_postgres_fdw.read_ahead",
+							 "Asks for further rows of a large result before they are needed.",
+							 NULL, &setting_read_ahead, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("tollfree_postgres_fdw.binary_results",
+							 "Asks for rows in binary form where local and remote types are the same.",
+							 NULL, &setting_binary_results, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("tollfree_postgres_fdw.pipelined_writes",
+							 "Writes rows without waiting for each where nobody can tell the difference.",
+							 NULL, &setting_pipelined_writes, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("tollfree_postgres_fdw");
 }

@@ -12,6 +12,9 @@
 extern bool setting_direct_results;
 extern bool setting_unawaited_commit;
 extern int	setting_cleanup_timeout;
+extern bool setting_read_ahead;
+extern bool setting_binary_results;
+extern bool setting_pipelined_writes;
 
 extern void settings_define(void);
 

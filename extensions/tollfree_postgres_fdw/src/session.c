@@ -160,6 +160,8 @@ session_send(Session *session, const RemoteCommand *commands, int ncommands,
 	/* What is wrong with a lost connection, sending shows better. */
 	if (PQstatus(session->conn) == CONNECTION_OK)
 		session_check_usable(session);
+	if (session->flush != NULL)
+		session->flush(session->flush_arg);
 	if (fly(session, commands, ncommands, only_reads))
 		return;
 
@@ -191,13 +193,7 @@ session_execute(Session *session, const RemoteCommand *commands,
 			session_report(session, ERROR, res, commands[i].shown);
 		session->result = res;
 		if (commands[i].prepare)
-		{
-			MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-
-			session->statements = lappend(session->statements,
-										  pstrdup(commands[i].statement));
-			MemoryContextSwitchTo(old);
-		}
+			session_note_prepared(session, commands[i].statement);
 		/* The result is followed by the command's end. */
 		res = session_result(session);
 		if (res != NULL || PQstatus(session->conn) == CONNECTION_BAD)
@@ -207,6 +203,24 @@ session_execute(Session *session, const RemoteCommand *commands,
 	res = session->result;
 	session->result = NULL;
 	return res;
+}
+
+/* The statement has been prepared. */
+void
+session_note_prepared(Session *session, const char *name)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+	session->statements = lappend(session->statements, pstrdup(name));
+	MemoryContextSwitchTo(old);
+}
+
+/* Nobody waits any more for what is in the air, or holds anything back. */
+void
+session_forget_readers(Session *session)
+{
+	session->absorb = session->flush = NULL;
+	session->absorb_arg = session->flush_arg = NULL;
 }
 
 /* Closes a cursor with the next flight of this transaction, if there is one. */
@@ -338,7 +352,7 @@ session_disconnect(Session *session)
 	session->conn = NULL;
 
 	session->part = session->nparts = 0;
-	session->absorb = NULL;
+	session_forget_readers(session);
 	list_free(session->closes);
 	list_free_deep(session->deallocates);
 	list_free_deep(session->statements);

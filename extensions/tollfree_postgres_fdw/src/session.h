@@ -41,6 +41,7 @@ typedef struct RemoteCommand
 	bool		prepare;		/* prepare that statement, not execute it */
 	int			nparams;
 	const char *const *params;	/* as text; NULL for a null */
+	bool		binary;			/* in which form its rows are to come */
 } RemoteCommand;
 
 /*
@@ -91,8 +92,10 @@ typedef struct Session
 	bool		timed_out;		/* it has passed */
 	PGresult   *result;			/* of session_execute, until it returns */
 
-	void		(*absorb) (void *arg);	/* reads what a scan is reading */
+	void		(*absorb) (void *arg);	/* reads what is in the air for arg */
 	void	   *absorb_arg;
+	void		(*flush) (void *arg);	/* sends what arg holds back */
+	void	   *flush_arg;
 
 	List	   *closes;			/* cursors to close, in TopMemoryContext */
 	List	   *deallocates;	/* statements to drop */
@@ -111,6 +114,8 @@ extern void session_send(Session *session, const RemoteCommand *commands,
 extern PGresult *session_execute(Session *session,
 								 const RemoteCommand *commands,
 								 int ncommands, bool only_reads);
+extern void session_note_prepared(Session *session, const char *name);
+extern void session_forget_readers(Session *session);
 extern void session_close_later(Session *session, uint32 cursor);
 extern void session_deallocate_later(Session *session, const char *name);
 

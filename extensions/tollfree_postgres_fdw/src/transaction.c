@@ -241,7 +241,6 @@ begin_rollback(Session *session, int level)
 	session->aborts++;
 	list_free(session->closes);
 	session->closes = NIL;
-	session->absorb = NULL;
 
 	if (session->part < session->nparts && session->xact_depth >= level &&
 		!is_over(session))
@@ -374,13 +373,17 @@ finish_rollback(Rollback *rollback, int level)
 	pfree(rollback);
 }
 
-/* Has the session something to roll back at this level? */
+/*
+ * Has the session something to roll back at this level?  What it was doing there
+ * nobody will read.
+ */
 static bool
 takes_part(Session *session, int level)
 {
 	if (session->conn == NULL ||
 		(session->xact_depth < level && !session_is_flying(session)))
 		return false;
+	session_forget_readers(session);
 	if (in_error_recursion_trouble())
 		session->half_done = true;
 	return !session->half_done || session_is_flying(session);
@@ -485,7 +488,8 @@ transaction_callback(XactEvent event, void *arg)
 
 /*
  * A function that reading a row calls may begin a subtransaction.  Its abort
- * must not meet the flight that brings the rows, so that is read now.
+ * must not meet the flight that brings the rows, so that is read now; and rows
+ * that are still held back belong to the level that is left.
  */
 static void
 land_all(void)
@@ -496,7 +500,11 @@ land_all(void)
 	{
 		Session    *session = lfirst(cell);
 
-		if (session->conn != NULL && session->absorb != NULL)
+		if (session->conn == NULL || session->half_done)
+			continue;
+		if (session->flush != NULL)
+			session->flush(session->flush_arg);
+		if (session->absorb != NULL)
 			session->absorb(session->absorb_arg);
 	}
 }

@@ -7,8 +7,11 @@ from tollfree.errors import NotFoundError
 from tollfree.suites.base import Suite
 from tollfree.suites.custom import CustomSuite
 from tollfree.suites.fdw import FdwSuite
+from tollfree.suites.sampling import SamplingSuite
 
-SUITES: dict[str, Suite] = {suite.name: suite for suite in (FdwSuite(), CustomSuite())}
+SUITES: dict[str, Suite] = {
+    suite.name: suite for suite in (FdwSuite(), SamplingSuite(), CustomSuite())
+}
 
 __all__ = ["SUITES", "Suite", "suite_named"]
 
