@@ -18,6 +18,7 @@
 
 bool		setting_direct_results = true;
 bool		setting_unawaited_commit = true;
+int			setting_cleanup_timeout = CLEANUP_TIMEOUT_DEFAULT;
 bool		setting_read_ahead = true;
 bool		setting_binary_results = true;
 bool		setting_pipelined_writes = true;
@@ -121,6 +122,12 @@ settings_define(void)
 							 "Does not wait for the end of remote transactions that wrote nothing.",
 							 NULL, &setting_unawaited_commit, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("tollfree_postgres_fdw.cleanup_timeout",
+							"Sets how long the clean-up after an error waits for a remote server.",
+							NULL, &setting_cleanup_timeout,
+							CLEANUP_TIMEOUT_DEFAULT, CLEANUP_TIMEOUT_MIN,
+							CLEANUP_TIMEOUT_MAX, PGC_USERSET, GUC_UNIT_MS,
+							NULL, NULL, NULL);
 	DefineCustomBoolVariable("tollfree_postgres_fdw.read_ahead",
 							 "Asks for further rows of a large result before they are needed.",
 							 NULL, &setting_read_ahead, true,

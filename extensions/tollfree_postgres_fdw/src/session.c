@@ -423,6 +423,8 @@ read_options(Session *session, ForeignServer *server, UserMapping *user)
 	session->keep = option_is_true(server->options, "keep_connections", true);
 	session->parallel_commit = option_is_true(server->options,
 											  "parallel_commit", false);
+	session->parallel_abort = option_is_true(server->options,
+											 "parallel_abort", false);
 	session->read_committed = option_reads_committed(server->options);
 	session->invalidated = false;
 }

@@ -73,6 +73,7 @@ typedef struct Session
 	uint32		mapping_hash;
 	bool		keep;			/* keep_connections */
 	bool		parallel_commit;
+	bool		parallel_abort;
 	bool		read_committed;
 	bool		invalidated;	/* to be closed when the transaction ends */
 
