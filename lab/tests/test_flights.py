@@ -197,11 +197,16 @@ def test_a_statement_waits_for_no_more_than_it_must(
 def test_setting_up_a_session_is_one_flight(
     pg_instance: Cluster, local: Connection, link: Link
 ) -> None:
-    password = pg_instance.password_file.read_text("utf-8")
+    conninfo = psycopg.conninfo.make_conninfo(
+        host=LOOPBACK,
+        port=link.port,
+        dbname="flights_source",
+        user=SUPERUSER,
+        password=pg_instance.password_file.read_text("utf-8"),
+        sslmode="disable",
+    )
     before = settled(link)
-    with psycopg.connect(
-        host=LOOPBACK, port=link.port, dbname="flights_source", user=SUPERUSER, password=password
-    ):
+    with psycopg.connect(conninfo):
         connecting = settled(link) - before
 
     local.execute(BY_KEY)
