@@ -29,6 +29,8 @@
 #ifndef CORE_BATCH_H
 #define CORE_BATCH_H
 
+#include <stddef.h>
+
 #include "core/bitmap.h"
 
 typedef enum ColumnType
@@ -116,6 +118,17 @@ static inline bool
 column_type_is_text(ColumnType type)
 {
 	return type == COLUMN_TEXT || type == COLUMN_BPCHAR;
+}
+
+/* Returns the bytes of one value in a vector; 0 for COLUMN_OTHER. */
+static inline size_t
+column_value_size(ColumnType type)
+{
+	if (type == COLUMN_OTHER)
+		return 0;
+	if (type == COLUMN_UUID)
+		return sizeof(Uuid);
+	return column_type_is_text(type) ? sizeof(TextRef) : sizeof(int64_t);
 }
 
 #endif							/* CORE_BATCH_H */

@@ -42,6 +42,8 @@ typedef struct ChunkLayout
 	int64_t		begin;			/* offset of the first record to be scanned,
 								 * behind the header */
 	int64_t		line;			/* lines before it */
+	int64_t		end;			/* the file's end, or that of what an
+								 * end-of-data marker on the last line leaves */
 } ChunkLayout;
 
 /* Returns NULL if such files can be cut, else why not, for EXPLAIN. */
@@ -69,7 +71,7 @@ extern SourceStatus chunk_count(const Source *source, const Kernel *kernel,
 
 /*
  * Gives chunks that follow one another without a gap, the first of them from
- * layout->begin, all counted, their in_quotes and line.
+ * layout->begin, the last to layout->end, all counted, their in_quotes and line.
  */
 extern void chunk_resolve(const ChunkLayout *layout, FileChunk *chunks,
 						  int nchunks);

@@ -41,7 +41,7 @@ typedef struct Dialect
 	unsigned char escape;
 	bool		marker_in_csv;	/* does a line \. end a CSV file too? (up to
 								 * PostgreSQL 17) */
-	const char *null;			/* the null string */
+	const char *null;			/* the null string, never NULL */
 	size_t		null_length;	/* bytes */
 } Dialect;
 

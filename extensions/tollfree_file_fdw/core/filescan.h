@@ -70,7 +70,10 @@ typedef struct Handover
 	bool		in_header;		/* that record is the header */
 } Handover;
 
-/* Which records to read: those that begin at or after offset, before end. */
+/*
+ * Which records to read: those that begin at or after offset, before end.  An
+ * end-of-data marker inside a range is handed over, for it ends the others too.
+ */
 typedef struct ScanRange
 {
 	int64_t		offset;			/* where a record begins */
@@ -140,8 +143,14 @@ extern int64_t filescan_line(const FileScan *scan, int row);
 /* Returns the bytes of a whole row of the batch, without the line end. */
 extern TextRef filescan_record(const FileScan *scan, int row);
 
-/* Returns where a row of the batch begins in the file. */
+/*
+ * Returns where a row of the batch begins in the file; of the number of rows,
+ * where the last one ends.
+ */
 extern int64_t filescan_offset(const FileScan *scan, int row);
+
+/* Returns the file's line end; unknown before the first row or header. */
+extern LineEnd filescan_line_end(const FileScan *scan);
 
 extern const Handover *filescan_handover(const FileScan *scan);
 extern const Source *filescan_source(const FileScan *scan);

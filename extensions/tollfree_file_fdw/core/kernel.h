@@ -81,11 +81,30 @@ typedef struct Structure
 								 * fit, in the record after the last */
 } Structure;
 
+/* Makes it the structure of no bytes. */
+static inline void
+structure_begin(Structure *structure)
+{
+	structure->npositions = 0;
+	structure->nrecords = 0;
+	structure->scanned = 0;
+	structure->seen = 0;
+	structure->odd_line_end = false;
+}
+
+static inline bool
+structure_is_full(const Structure *structure)
+{
+	return structure->npositions >= structure->max_positions ||
+		structure->nrecords >= structure->max_records;
+}
+
 /* What a part of a file that may begin anywhere adds up to. */
 typedef struct StructureCount
 {
 	uint64_t	quotes;
-	uint64_t	line_ends;		/* all line_end bytes, protected ones as well */
+	uint64_t	line_ends;		/* bytes that are line_end; in text format, not
+								 * the escaped ones */
 } StructureCount;
 
 typedef struct Kernel
@@ -97,7 +116,7 @@ typedef struct Kernel
 								   const unsigned char *bytes, size_t length,
 								   Structure *structure);
 
-	/* Adds what is in the bytes to the counts. */
+	/* Adds what is in the bytes, the first of which is not escaped. */
 	void		(*count_structure) (const StructureRules *rules,
 									const unsigned char *bytes, size_t length,
 									StructureCount *count);

@@ -30,8 +30,8 @@ typedef struct Source
 	int64_t		size;			/* bytes, when it was opened */
 	dev_t		device;
 	ino_t		inode;
-	int64_t		modified_ns;	/* mtime and ctime, since 1970 */
-	int64_t		attributes_ns;
+	int64_t		modified_ns;	/* mtime, since 1970 */
+	int64_t		changed_ns;		/* ctime, since 1970 */
 } Source;
 
 /* Remembers what the file is now. */
