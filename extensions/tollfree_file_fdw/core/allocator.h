@@ -17,6 +17,7 @@ typedef struct Allocator
 	/*
 	 * Returns new_size bytes that begin as the old_size bytes of old did, and
 	 * takes old back.  old is NULL for a first request; new_size 0 frees.
+	 * Memory is aligned to 8 bytes, or better.
 	 */
 	void	   *(*resize) (void *context, void *old, size_t old_size,
 						   size_t new_size);

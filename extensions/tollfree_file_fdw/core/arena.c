@@ -2,8 +2,8 @@
  * arena.c
  *	  Small pieces of memory that are given back all at once.
  */
-#include <stdalign.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "core/arena.h"
 
@@ -19,13 +19,14 @@ struct ArenaBlock
 	ArenaBlock *next;
 	size_t		size;
 	size_t		used;
-	alignas(max_align_t) unsigned char data[];
+	uint64_t	data[];
 };
 
 void
 arena_open(Arena *arena, const Allocator *allocator)
 {
-	*arena = (Arena) {.allocator = allocator};
+	memset(arena, 0, sizeof(*arena));
+	arena->allocator = allocator;
 }
 
 static ArenaBlock *
@@ -49,7 +50,7 @@ arena_add_block(Arena *arena, size_t size)
 void *
 arena_new(Arena *arena, size_t size)
 {
-	const size_t step = alignof(max_align_t);
+	const size_t step = sizeof(uint64_t);
 	ArenaBlock *block = arena->blocks;
 	void	   *piece;
 
@@ -60,7 +61,7 @@ arena_new(Arena *arena, size_t size)
 		block = arena_add_block(arena, size);
 	if (block == NULL)
 		return NULL;
-	piece = block->data + block->used;
+	piece = (unsigned char *) block->data + block->used;
 	block->used += size;
 	return piece;
 }

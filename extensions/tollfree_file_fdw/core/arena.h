@@ -23,7 +23,7 @@ typedef struct Arena
 
 extern void arena_open(Arena *arena, const Allocator *allocator);
 
-/* Returns size bytes, aligned for anything, or NULL when there is no memory. */
+/* Returns size bytes, aligned to 8, or NULL when there is no memory. */
 extern void *arena_new(Arena *arena, size_t size);
 
 /* Takes back all pieces; one block stays for the next ones. */

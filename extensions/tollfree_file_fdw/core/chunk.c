@@ -17,9 +17,11 @@ typedef struct ChunkBuffer
 static ChunkBuffer
 chunk_buffer(void *buffer, size_t size)
 {
-	return (ChunkBuffer) {
+	ChunkBuffer inner = {
 		(unsigned char *) buffer + KERNEL_PADDING, size - 2 * KERNEL_PADDING
 	};
+
+	return inner;
 }
 
 /* Fills the buffer from offset, up to end; *length is what there is. */
@@ -147,7 +149,11 @@ chunk_is_escaped(const Source *source, const ChunkLayout *layout,
 
 		if (from < layout->begin)
 			from = layout->begin;
-		/* A long run is rare: a few bytes show nearly always that there is none. */
+
+		/*
+		 * A long run is rare: a few bytes show nearly always that there is
+		 * none.
+		 */
 		if (backslashes == 0 && end - from > KERNEL_BLOCK)
 			from = end - KERNEL_BLOCK;
 		status = chunk_read(source, buffer, from, end, &length);
@@ -176,7 +182,7 @@ chunk_count(const Source *source, const Kernel *kernel,
 	ChunkBuffer buffer = chunk_buffer(memory, size);
 	int64_t		offset = chunk->from;
 
-	chunk->count = (StructureCount) {0};
+	memset(&chunk->count, 0, sizeof(chunk->count));
 	while (offset < chunk->to)
 	{
 		bool		escaped = false;
@@ -300,12 +306,10 @@ chunk_start(const Source *source, const ChunkLayout *layout, void *memory,
 		if (status == SOURCE_OK)
 			found = chunk_search(&search, buffer.bytes, length);
 	}
-	*range = (ScanRange) {
-		.offset = search.at,
-		.end = chunk->to,
-		.line = chunk->line + search.lines,
-		.line_end = layout->line_end
-	};
+	range->offset = search.at;
+	range->end = chunk->to;
+	range->line = chunk->line + search.lines;
+	range->line_end = layout->line_end;
 	*empty = !found || search.at >= chunk->to;
 	return status;
 }

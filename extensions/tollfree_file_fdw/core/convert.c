@@ -128,8 +128,8 @@ convert_decoded_text(const Conversion *conversion, RawField raw, int row)
 {
 	if (!convert_text_fits(conversion, raw))
 		return false;
-	conversion->vector->values.texts[row] =
-		(TextRef) {raw.bytes, raw.length};
+	conversion->vector->values.texts[row].bytes = raw.bytes;
+	conversion->vector->values.texts[row].length = raw.length;
 	return true;
 }
 
@@ -171,7 +171,8 @@ convert_decoded(const Conversion *conversion, RawField raw, FieldValue value,
  * Decides on a field that is the null string, or that the parser has not read
  * as it stands.  Returns false when there is no memory.
  */
-static __attribute__((noinline)) bool
+static __attribute__((noinline))
+bool
 convert_again(const Conversion *conversion, RawField raw, int row,
 			  ParseField parse)
 {

@@ -83,17 +83,18 @@ static FieldValue
 field_decode(const FieldRules *rules, RawField raw, Arena *arena)
 {
 	const Dialect *dialect = rules->dialect;
+	FieldValue	value = {.bytes = raw.bytes + 1,.length = raw.length - 2};
 	unsigned char *to;
-	uint32_t	n;
 
 	if (field_is_plainly_quoted(dialect, raw))
-		return (FieldValue) {.bytes = raw.bytes + 1,.length = raw.length - 2};
+		return value;
 	to = arena_new(arena, raw.length);
-	if (to == NULL)
-		return (FieldValue) {.no_memory = true};
-	n = dialect->format == FILE_FORMAT_CSV ?
-		field_unquote(dialect, raw, to) : field_unescape(raw, to);
-	return (FieldValue) {.bytes = to,.length = n};
+	value.bytes = to;
+	value.no_memory = to == NULL;
+	if (to != NULL)
+		value.length = dialect->format == FILE_FORMAT_CSV ?
+			field_unquote(dialect, raw, to) : field_unescape(raw, to);
+	return value;
 }
 
 FieldValue

@@ -50,8 +50,9 @@ field_at(const RecordFields *records, int record, int field)
 	const uint32_t *end = records->positions +
 		(size_t) record * records->nfields + field;
 	uint32_t	begin = end[-1] + (field == 0 ? records->line_end_length : 1);
+	RawField	raw = {records->bytes + begin, *end - begin};
 
-	return (RawField) {records->bytes + begin, *end - begin};
+	return raw;
 }
 
 extern FieldRules field_rules(const Dialect *dialect);

@@ -135,16 +135,15 @@ filescan_open(const ScanOptions *options, int fd, SourceStatus *status)
 	if (scan == NULL)
 		return NULL;
 
-	*scan = (FileScan) {
-		.allocator = options->allocator,
-		.dialect = *options->dialect,
-		.kernel = options->kernel,
-		.source = source,
-		.max_record = options->max_record > 0 ?
-			options->max_record : SCAN_RECORD_MAX,
-		.nfields = options->nfields,
-		.header = options->header
-	};
+	memset(scan, 0, sizeof(*scan));
+	scan->allocator = options->allocator;
+	scan->dialect = *options->dialect;
+	scan->kernel = options->kernel;
+	scan->source = source;
+	scan->max_record = options->max_record > 0 ?
+		options->max_record : SCAN_RECORD_MAX;
+	scan->nfields = options->nfields;
+	scan->header = options->header;
 	window_open(&scan->window, &scan->allocator, options->block_size > 0 ?
 				options->block_size : SCAN_BLOCK_DEFAULT);
 	arena_open(&scan->arena, &scan->allocator);
@@ -189,7 +188,7 @@ filescan_begin(FileScan *scan, const ScanRange *range)
 		scan->rules = structure_rules(&scan->dialect, range->line_end);
 	scan->header_due = false;
 	scan->final = SCAN_AGAIN;
-	scan->handover = (Handover) {0};
+	memset(&scan->handover, 0, sizeof(scan->handover));
 	scan->records.nrecords = 0;
 	window_seek(&scan->window, range->offset);
 }
@@ -296,9 +295,12 @@ TextRef
 filescan_record(const FileScan *scan, int row)
 {
 	uint32_t	begin = filescan_record_begin(scan, row);
+	TextRef		record = {
+		scan->records.bytes + begin,
+		filescan_record_end(scan, row) - begin
+	};
 
-	return (TextRef) {scan->records.bytes + begin,
-		filescan_record_end(scan, row) - begin};
+	return record;
 }
 
 int
@@ -314,10 +316,11 @@ filescan_field(FileScan *scan, int row, int field, const ColumnSpec *spec,
 	FieldValue	value = field_value(&scan->field_rules,
 									field_at(&scan->records, row, field),
 									spec, &scan->arena);
+	FieldRef	field_ref = {value.bytes, value.length, value.is_null};
 
 	if (value.no_memory)
 		*no_memory = true;
-	return (FieldRef) {value.bytes, value.length, value.is_null};
+	return field_ref;
 }
 
 LineEnd
@@ -347,14 +350,13 @@ filescan_source(const FileScan *scan)
 static ScanStatus
 filescan_hand_over(FileScan *scan, HandoverReason reason)
 {
-	scan->handover = (Handover) {
-		.reason = reason,
-		.offset = scan->window.offset + (int64_t) scan->window.begin,
-		.line = scan->line,
-		.line_end = filescan_is_first(scan) ?
-			LINE_END_UNKNOWN : scan->line_end,
-		.in_header = scan->header_due
-	};
+	memset(&scan->handover, 0, sizeof(scan->handover));
+	scan->handover.reason = reason;
+	scan->handover.offset = scan->window.offset + (int64_t) scan->window.begin;
+	scan->handover.line = scan->line;
+	scan->handover.line_end = filescan_is_first(scan) ?
+		LINE_END_UNKNOWN : scan->line_end;
+	scan->handover.in_header = scan->header_due;
 	return SCAN_HANDOVER;
 }
 
@@ -507,6 +509,7 @@ filescan_miss(FileScan *scan)
 static int
 filescan_clip(const FileScan *scan, int nrecords)
 {
+	const Structure *structure = &scan->structure;
 	int64_t		first = scan->window.offset + (int64_t) scan->window.begin;
 	int			low = 0;
 
@@ -515,9 +518,11 @@ filescan_clip(const FileScan *scan, int nrecords)
 	while (low < nrecords)
 	{
 		int			middle = low + (nrecords - low) / 2;
-		int64_t		begin = first + (middle == 0 ? 0 :
-									 scan->structure.positions[scan->structure.ends[middle - 1]] +
-									 scan->records.line_end_length);
+		int64_t		begin = first;
+
+		if (middle > 0)
+			begin += structure->positions[structure->ends[middle - 1]] +
+				scan->records.line_end_length;
 
 		if (begin < scan->range.end)
 			low = middle + 1;
@@ -533,6 +538,10 @@ filescan_convert(FileScan *scan, int nrecords)
 {
 	RowBatch   *batch = &scan->batch;
 
+	scan->field_rules.has_quotes = (scan->structure.seen & SEEN_QUOTE) != 0;
+	scan->field_rules.has_escapes =
+		(scan->structure.seen & SEEN_BACKSLASH) != 0 &&
+		scan->dialect.format == FILE_FORMAT_TEXT;
 	scan->records.nrecords = nrecords;
 	batch->nrows = nrecords;
 	bitmap_clear(&batch->asks);
@@ -552,13 +561,33 @@ filescan_convert(FileScan *scan, int nrecords)
 	return SCAN_BATCH;
 }
 
+/* Says which of the records that the kernel found are good. */
+static Inspection
+filescan_inspect(const FileScan *scan, int nrecords)
+{
+	const Structure *structure = &scan->structure;
+	uint32_t	end = structure->positions[structure->ends[nrecords - 1]] +
+		scan->records.line_end_length;
+	const Records records = {
+		.bytes = scan->records.bytes,
+		.positions = structure->positions,
+		.ends = structure->ends,
+		.nrecords = nrecords,
+		.nfields = scan->header_due ? 0 : scan->nfields,
+		.line_end_length = scan->records.line_end_length,
+		.seen = structure->seen,
+		.last_is_closed = scan->window.closed &&
+		scan->window.begin + end == scan->window.filled
+	};
+
+	return inspect_records(&scan->dialect, scan->kernel, &records);
+}
+
 /* Makes a batch of what is in the window, or returns SCAN_AGAIN. */
 static ScanStatus
 filescan_make_batch(FileScan *scan)
 {
-	Structure  *structure = &scan->structure;
 	Inspection	inspection;
-	Records		records;
 	int			nrecords;
 
 	if (scan->window.begin == scan->window.filled ||
@@ -573,28 +602,14 @@ filescan_make_batch(FileScan *scan)
 	if (scan->header_due)
 		nrecords = 1;
 	scan->records.nfields = scan->header_due ?
-		(int) structure->ends[0] + 1 : scan->nfields;
+		(int) scan->structure.ends[0] + 1 : scan->nfields;
 
-	records = (Records) {
-		.bytes = scan->records.bytes,
-		.positions = structure->positions,
-		.ends = structure->ends,
-		.nrecords = nrecords,
-		.nfields = scan->header_due ? 0 : scan->nfields,
-		.line_end_length = scan->records.line_end_length,
-		.seen = structure->seen,
-		.last_is_closed = scan->window.closed &&
-			scan->window.begin + structure->positions[structure->ends[nrecords - 1]] +
-			scan->records.line_end_length == scan->window.filled
-	};
-	inspection = inspect_records(&scan->dialect, scan->kernel, &records);
-	if (inspection.nrecords == 0)
-		return inspection.is_end && scan->range.end == INT64_MAX ?
-			filescan_end(scan) : filescan_hand_over(scan, inspection.reason);
-	scan->field_rules.has_quotes = (structure->seen & SEEN_QUOTE) != 0;
-	scan->field_rules.has_escapes = (structure->seen & SEEN_BACKSLASH) != 0 &&
-		scan->dialect.format == FILE_FORMAT_TEXT;
-	return filescan_convert(scan, inspection.nrecords);
+	inspection = filescan_inspect(scan, nrecords);
+	if (inspection.nrecords > 0)
+		return filescan_convert(scan, inspection.nrecords);
+	if (inspection.is_end && scan->range.end == INT64_MAX)
+		return filescan_end(scan);
+	return filescan_hand_over(scan, inspection.reason);
 }
 
 ScanStatus
@@ -614,6 +629,6 @@ filescan_next(FileScan *scan, RowBatch **batch)
 			status = filescan_make_batch(scan);
 	}
 	if (status != SCAN_BATCH && status != SCAN_HEADER)
-		scan->final = status;		/* SCAN_AGAIN is none */
+		scan->final = status;	/* SCAN_AGAIN is not final */
 	return status;
 }

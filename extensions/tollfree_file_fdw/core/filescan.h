@@ -55,7 +55,8 @@ typedef enum HandoverReason
 	HANDOVER_FIELDS,			/* missing or extra fields */
 	HANDOVER_UNTERMINATED,		/* the data end within quotes or an escape */
 	HANDOVER_MARKER,			/* \. in another place than alone on a line */
-	HANDOVER_ESCAPE,			/* an escape gives a byte not known to be valid */
+	HANDOVER_ESCAPE,			/* an escape gives a byte not known to be
+								 * valid */
 	HANDOVER_TOO_LONG			/* a record longer than max_record */
 } HandoverReason;
 
@@ -91,8 +92,8 @@ typedef struct ScanOptions
 	int			ncolumns;
 	int			nfields;		/* that a record must have, at least 1 */
 	bool		header;			/* is the first record a header? */
-	size_t		block_size;		/* bytes, SCAN_BLOCK_MIN..SCAN_BLOCK_MAX, or 0 for
-								 * SCAN_BLOCK_DEFAULT */
+	size_t		block_size;		/* bytes, SCAN_BLOCK_MIN..SCAN_BLOCK_MAX, or 0
+								 * for SCAN_BLOCK_DEFAULT */
 	size_t		max_record;		/* bytes, or 0 for SCAN_RECORD_MAX */
 	Allocator	allocator;
 } ScanOptions;

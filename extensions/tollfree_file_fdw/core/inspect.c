@@ -51,8 +51,11 @@ static void
 inspect_reject(Inspection *inspection, int record, HandoverReason reason,
 			   bool is_end)
 {
-	if (record < inspection->nrecords)
-		*inspection = (Inspection) {record, reason, is_end};
+	if (record >= inspection->nrecords)
+		return;
+	inspection->nrecords = record;
+	inspection->reason = reason;
+	inspection->is_end = is_end;
 }
 
 /* The encoding of all bytes, whether somebody will look at them or not. */

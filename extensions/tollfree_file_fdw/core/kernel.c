@@ -13,6 +13,7 @@ static const struct
 	const Kernel *kernel;
 	bool		(*runs_here) (void);
 }			kernels[] =
+
 {
 	{&scalar_kernel, NULL},
 #ifdef KERNEL_NEON
@@ -55,15 +56,8 @@ StructureRules
 structure_rules(const Dialect *dialect, LineEnd line_end)
 {
 	bool		ends_in_nl = line_end == LINE_END_NL;
-	StructureMode mode = STRUCTURE_CSV;
-
-	if (dialect->format == FILE_FORMAT_TEXT)
-		mode = STRUCTURE_TEXT;
-	else if (dialect->quote != dialect->escape)
-		mode = STRUCTURE_CSV_ESCAPE;
-	return (StructureRules)
-	{
-		.mode = mode,
+	StructureRules rules = {
+		.mode = STRUCTURE_CSV,
 		.delimiter = dialect->delimiter,
 		.quote = dialect->quote,
 		.escape = dialect->escape,
@@ -71,4 +65,10 @@ structure_rules(const Dialect *dialect, LineEnd line_end)
 		.other_end = ends_in_nl ? '\r' : '\n',
 		.paired = line_end == LINE_END_CRNL
 	};
+
+	if (dialect->format == FILE_FORMAT_TEXT)
+		rules.mode = STRUCTURE_TEXT;
+	else if (dialect->quote != dialect->escape)
+		rules.mode = STRUCTURE_CSV_ESCAPE;
+	return rules;
 }

@@ -103,8 +103,8 @@ structure_is_full(const Structure *structure)
 typedef struct StructureCount
 {
 	uint64_t	quotes;
-	uint64_t	line_ends;		/* bytes that are line_end; in text format, not
-								 * the escaped ones */
+	uint64_t	line_ends;		/* bytes that are line_end; in text format,
+								 * not the escaped ones */
 } StructureCount;
 
 typedef struct Kernel

@@ -137,7 +137,7 @@ parse_numeric(const unsigned char *p, uint32_t length, int precision,
 static inline int64_t
 parse_days(uint32_t year, uint32_t month, uint32_t day)
 {
-	const int64_t to_2000 = 730425;		/* days of 0000-03-01 to 2000-01-01 */
+	const int64_t to_2000 = 730425; /* days of 0000-03-01 to 2000-01-01 */
 	uint32_t	from_march = month > 2 ? month - 3 : month + 9;
 	uint32_t	years = month > 2 ? year : year - 1;
 

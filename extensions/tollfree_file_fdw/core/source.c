@@ -3,6 +3,7 @@
  *	  The file, read by pread and watched for changes.
  */
 #include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,7 +27,8 @@ source_open(Source *source, int fd)
 {
 	struct stat now;
 
-	*source = (Source) {.fd = fd};
+	memset(source, 0, sizeof(*source));
+	source->fd = fd;
 	if (fstat(fd, &now) != 0)
 		return source_fail(source);
 	if (!S_ISREG(now.st_mode))

@@ -19,7 +19,9 @@ window_memory(size_t capacity)
 void
 window_open(Window *window, const Allocator *allocator, size_t block_size)
 {
-	*window = (Window) {.allocator = allocator,.block_size = block_size};
+	memset(window, 0, sizeof(*window));
+	window->allocator = allocator;
+	window->block_size = block_size;
 }
 
 void

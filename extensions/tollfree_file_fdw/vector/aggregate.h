@@ -46,6 +46,9 @@ typedef struct AggregateSpec
 	FilterNode *filter;			/* FILTER (WHERE ...), or NULL */
 } AggregateSpec;
 
+/* With the alignment that any memory has. */
+typedef __int128 AggregateSum __attribute__((aligned(8)));
+
 typedef struct AggregateState
 {
 	int64_t		count;			/* values taken, so neither null nor filtered
@@ -53,7 +56,7 @@ typedef struct AggregateState
 								 * is null */
 	union
 	{
-		__int128	sum;		/* times 10^scale of the argument */
+		AggregateSum sum;		/* times 10^scale of the argument */
 		int64_t		extreme;	/* likewise */
 		double		floating;	/* sums, extremes */
 		struct
@@ -62,7 +65,7 @@ typedef struct AggregateState
 			double		sum;
 			double		squares;
 		}			moments;
-		TextRef		text;		/* in memory of the aggregation */
+		TextRef text;			/* in memory of the aggregation */
 	}			u;
 } AggregateState;
 
@@ -71,8 +74,8 @@ typedef struct AggregateOptions
 	const ColumnSpec *columns;	/* of the batches */
 	int			ncolumns;
 	FileEncoding encoding;
-	const int  *keys;			/* GROUP BY: columns, of any type but floats and
-								 * COLUMN_OTHER */
+	const int  *keys;			/* GROUP BY: columns, of any type but floats
+								 * and COLUMN_OTHER */
 	int			nkeys;			/* 0: one group, even of no rows */
 	const AggregateSpec *specs;
 	int			nspecs;
@@ -94,7 +97,7 @@ typedef struct GroupKey
 {
 	bool		is_null;
 	int64_t		integer;
-	TextRef		text;
+	TextRef text;
 	Uuid		uuid;
 } GroupKey;
 

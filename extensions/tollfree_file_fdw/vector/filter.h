@@ -18,8 +18,8 @@ typedef enum FilterKind
 	FILTER_COMPARE,				/* column op values[0] */
 	FILTER_COMPARE_COLUMNS,		/* column op other_column, both of one kind:
 								 * integer, float, text, uuid */
-	FILTER_IN,					/* column = any of values, null if not and
-								 * null_in_list */
+	FILTER_IN,					/* column = any of values; unknown if it is
+								 * none of them and null_in_list */
 	FILTER_IS_NULL,				/* column IS NULL */
 	FILTER_IS_TRUE,				/* the boolean column itself */
 	FILTER_LIKE,				/* column LIKE values[0]; COLUMN_TEXT only */
@@ -53,7 +53,7 @@ typedef struct FilterValue
 	int			scale;			/* of integer, in decimal digits, 0..18; any
 								 * scale may meet any column's */
 	double		floating;
-	TextRef		text;
+	TextRef text;
 	Uuid		uuid;
 } FilterValue;
 
@@ -74,6 +74,12 @@ typedef struct FilterNode
 	FilterTruth constant;
 	struct FilterNode **children;
 	int			nchildren;
+
+	/* Set by filter_prepare: an integer passes if low <= it <= high. */
+	int64_t		low;
+	int64_t		high;
+	bool		negated;		/* or, if this is set, if not */
+	bool		multibyte;		/* LIKE: may _ stand for several bytes? */
 } FilterNode;
 
 /*
@@ -85,7 +91,7 @@ extern const char *filter_prepare(FilterNode *node, const ColumnSpec *columns,
 
 /*
  * Sets words [first_word, last_word) of selected to the rows for which the
- * condition is true, of the batch's nrows.
+ * condition is true, of the batch's nrows; all of them: 0, bitmap_words(nrows).
  */
 extern void filter_run(const FilterNode *node, const RowBatch *batch,
 					   int first_word, int last_word, RowBitmap *selected);

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/allocator.h"
 
@@ -44,8 +45,11 @@ test_memory_resize(void *context, void *old, size_t old_size, size_t new_size)
 static inline Allocator
 test_memory_allocator(TestMemory *memory)
 {
-	*memory = (TestMemory) {.fail_after = -1};
-	return (Allocator) {test_memory_resize, memory};
+	Allocator	allocator = {test_memory_resize, memory};
+
+	memset(memory, 0, sizeof(*memory));
+	memory->fail_after = -1;
+	return allocator;
 }
 
 #endif							/* CORE_TEST_MEMORY_H */

@@ -290,18 +290,19 @@ static const ScanCase cases[] = {
 
 typedef struct Shown
 {
-	char		text[SHOWN_MAX];
+	char text[	SHOWN_MAX];
 	size_t		length;
 } Shown;
 
-static void __attribute__((format(printf, 2, 3)))
+static void
+__attribute__((format(printf, 2, 3)))
 show(Shown *shown, const char *format,...)
 {
 	va_list		arguments;
 	int			n;
 
 	va_start(arguments, format);
-	n = vsnprintf(shown->text + shown->length, SHOWN_MAX - shown->length,
+	n = vsnprintf(shown->text +shown->length, SHOWN_MAX - shown->length,
 				  format, arguments);
 	va_end(arguments);
 	shown->length += (size_t) n;
