@@ -81,7 +81,8 @@ acquire_sample_rows(Relation rel, int elevel, HeapTuple *rows, int targrows,
 			break;
 		reservoir_offer(&sample, slot);
 	}
-	copy_end(copy);
+	compat_report_rejected(copy);
+	EndCopyFrom(copy);
 	FreeExprContext(econtext, true);
 	ExecDropSingleTupleTableSlot(slot);
 

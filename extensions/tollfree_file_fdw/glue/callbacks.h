@@ -13,13 +13,19 @@ extern void tollfreeGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel,
 extern void tollfreeGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel,
 									Oid relid);
 extern ForeignScan *tollfreeGetForeignPlan(PlannerInfo *root,
-										   RelOptInfo *baserel, Oid relid,
+										   RelOptInfo *rel, Oid relid,
 										   ForeignPath *best_path, List *tlist,
 										   List *scan_clauses,
 										   Plan *outer_plan);
 extern bool tollfreeIsForeignScanParallelSafe(PlannerInfo *root,
 											  RelOptInfo *rel,
 											  RangeTblEntry *rte);
+
+/* upper.c */
+extern void tollfreeGetForeignUpperPaths(PlannerInfo *root,
+										 UpperRelationKind stage,
+										 RelOptInfo *input_rel,
+										 RelOptInfo *output_rel, void *extra);
 
 /* scan.c */
 extern void tollfreeBeginForeignScan(ForeignScanState *node, int eflags);

@@ -14,6 +14,7 @@
 #include "miscadmin.h"
 #include "optimizer/pathnode.h"
 #include "utils/acl.h"
+#include "utils/pg_locale.h"
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
@@ -72,6 +73,51 @@ compat_create_scan_path(PlannerInfo *root, RelOptInfo *rel, double rows,
 #endif
 }
 
+/* A path of an aggregation. */
+static inline ForeignPath *
+compat_create_upper_path(PlannerInfo *root, RelOptInfo *rel, double rows,
+						 Cost startup_cost, Cost total_cost, Path *outer,
+						 List *private)
+{
+#if PG_VERSION_NUM >= 180000
+	return create_foreign_upper_path(root, rel, rel->reltarget, rows, 0,
+									 startup_cost, total_cost, NIL, outer, NIL,
+									 private);
+#elif PG_VERSION_NUM >= 170000
+	return create_foreign_upper_path(root, rel, rel->reltarget, rows,
+									 startup_cost, total_cost, NIL, outer, NIL,
+									 private);
+#else
+	return create_foreign_upper_path(root, rel, rel->reltarget, rows,
+									 startup_cost, total_cost, NIL, outer,
+									 private);
+#endif
+}
+
+/* GROUP BY without what the planner has found to be redundant. */
+static inline List *
+compat_group_clause(PlannerInfo *root)
+{
+#if PG_VERSION_NUM >= 160000
+	return root->processed_groupClause;
+#else
+	return root->parse->groupClause;
+#endif
+}
+
+/* The first of the relations that a scan reads. */
+static inline Index
+compat_scan_rtindex(const ForeignScan *plan)
+{
+	if (plan->scan.scanrelid > 0)
+		return plan->scan.scanrelid;
+#if PG_VERSION_NUM >= 160000
+	return bms_next_member(plan->fs_base_relids, -1);
+#else
+	return bms_next_member(plan->fs_relids, -1);
+#endif
+}
+
 static inline void
 compat_vacuum_delay_point(void)
 {
@@ -92,6 +138,31 @@ compat_ignores_errors(const CopyFormatOptions *options)
 	return false;
 #endif
 }
+
+/* Is the order of a collation that of its bytes? */
+static inline bool
+compat_collation_is_c(Oid collation)
+{
+#if PG_VERSION_NUM >= 180000
+	return pg_newlocale_from_collation(collation)->collate_is_c;
+#else
+	return lc_collate_is_c(collation);
+#endif
+}
+
+/* Does a string in the file stand for a column's default? */
+static inline bool
+compat_has_default(const CopyFormatOptions *options)
+{
+#if PG_VERSION_NUM >= 160000
+	return options->default_print != NULL;
+#else
+	return false;
+#endif
+}
+
+/* Does a line \\. end the data of a CSV file? */
+#define COMPAT_MARKER_IN_CSV (PG_VERSION_NUM < 180000)
 
 /*
  * After a row was read: was it one to skip, since a value has no valid syntax

@@ -17,8 +17,7 @@
 
 /*
  * Opens the file or starts the program.  Only the columns named are converted;
- * NIL stands for all.  The result lives in the current memory context until
- * copy_end.
+ * NIL stands for all.  The result is freed by EndCopyFrom.
  */
 CopyFromState
 copy_begin(Relation rel, const FileOptions *options, List *columns)
@@ -60,12 +59,4 @@ copy_next_row(CopyFromState copy, ExprContext *econtext, TupleTableSlot *slot)
 	if (found)
 		ExecStoreVirtualTuple(slot);
 	return found;
-}
-
-/* Closes the file, or waits for the program, and frees everything. */
-void
-copy_end(CopyFromState copy)
-{
-	compat_report_rejected(copy);
-	EndCopyFrom(copy);
 }

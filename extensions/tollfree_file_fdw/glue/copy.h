@@ -16,6 +16,5 @@ extern CopyFromState copy_begin(Relation rel, const FileOptions *options,
 								List *columns);
 extern bool copy_next_row(CopyFromState copy, ExprContext *econtext,
 						  TupleTableSlot *slot);
-extern void copy_end(CopyFromState copy);
 
 #endif							/* TOLLFREE_FILE_COPY_H */

@@ -7,9 +7,35 @@
 
 #include <sys/stat.h>
 
+#include "aggregate_scan.h"
 #include "callbacks.h"
 #include "compat.h"
-#include "scan.h"
+#include "guc.h"
+
+/* The fast path taken, or why there is none, in a few words. */
+static char *
+describe_path(const FileScanState *scan, int nquals)
+{
+	StringInfoData words;
+
+	if (scan->slow_reason != NULL)
+		return psprintf("none (%s)", scan->slow_reason);
+	initStringInfo(&words);
+	appendStringInfo(&words, "%s scan", setting_kernel()->name);
+	if (scan->npushed > 0)
+		appendStringInfoString(&words, ", filter");
+	if (scan->npushed > 0 && scan->npushed < nquals)
+		appendStringInfo(&words, " (%d of %d conditions)", scan->npushed,
+						 nquals);
+	if (scan->aggregate != NULL)
+		appendStringInfoString(&words, ", aggregate");
+	if (scan->aggregate != NULL && scan->aggregate->fallback != NULL)
+		appendStringInfo(&words, ", given up for %s",
+						 scan->aggregate->fallback);
+	if (scan->handover != NULL)
+		appendStringInfo(&words, ", stopped by %s", scan->handover);
+	return words.data;
+}
 
 /* Adds lines about the scan to EXPLAIN's output. */
 void
@@ -26,5 +52,6 @@ tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
 		ExplainPropertyInteger("Foreign File Size", "b",
 							   (int64) status.st_size, es);
 	ExplainPropertyText("Fast Path",
-						psprintf("none (%s)", scan->slow_reason), es);
+						describe_path(scan, list_length(node->ss.ps.plan->qual)),
+						es);
 }

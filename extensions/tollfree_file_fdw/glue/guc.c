@@ -9,6 +9,8 @@
 #include "guc.h"
 
 bool		setting_fast_scan = true;
+bool		setting_push_aggregates = true;
+bool		setting_push_filters = true;
 int			setting_debug_require = REQUIRE_NOTHING;
 
 static const struct config_enum_entry required_paths[] = {
@@ -20,6 +22,36 @@ static const struct config_enum_entry required_paths[] = {
 	{NULL, 0, false}
 };
 
+static const struct config_enum_entry kernels[] = {
+	{"auto", 0, false},
+	{"scalar", 1, false},
+	{"avx2", 2, false},
+	{"avx512", 3, false},
+	{"neon", 4, false},
+	{NULL, 0, false}
+};
+
+static int	kernel = 0;			/* index in kernels */
+
+/* The kernel that is set. */
+const Kernel *
+setting_kernel(void)
+{
+	return kernel_find(kernels[kernel].name);
+}
+
+/* Refuses a kernel that does not run here. */
+static bool
+check_kernel(int *newval, void **extra, GucSource source)
+{
+	if (kernel_find(kernels[*newval].name) != NULL)
+		return true;
+	GUC_check_errdetail("This processor, or this build, cannot run the kernel \"%s\".",
+						kernels[*newval].name);
+	GUC_check_errhint("\"auto\" chooses the best that can be run.");
+	return false;
+}
+
 /* When the library is loaded. */
 void
 settings_define(void)
@@ -28,6 +60,18 @@ settings_define(void)
 							 "Reads files by the wrapper's own parser where it can.",
 							 NULL, &setting_fast_scan, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("tollfree_file_fdw.push_aggregates",
+							 "Computes aggregates on whole batches of rows where it can.",
+							 NULL, &setting_push_aggregates, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("tollfree_file_fdw.push_filters",
+							 "Evaluates conditions on whole batches of rows where it can.",
+							 NULL, &setting_push_filters, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("tollfree_file_fdw.kernel",
+							 "The instruction set that files are scanned with.",
+							 NULL, &kernel, 0, kernels,
+							 PGC_USERSET, 0, check_kernel, NULL, NULL);
 	DefineCustomEnumVariable("tollfree_file_fdw.debug_require",
 							 "Makes it an error if a scan does not take this fast path.",
 							 NULL, &setting_debug_require, REQUIRE_NOTHING,

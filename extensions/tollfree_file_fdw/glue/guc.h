@@ -5,6 +5,8 @@
 #ifndef TOLLFREE_FILE_GUC_H
 #define TOLLFREE_FILE_GUC_H
 
+#include "core.h"
+
 /* What a scan must make use of, or else it is an error. */
 typedef enum RequiredPath
 {
@@ -16,8 +18,11 @@ typedef enum RequiredPath
 } RequiredPath;
 
 extern bool setting_fast_scan;
+extern bool setting_push_aggregates;
+extern bool setting_push_filters;
 extern int	setting_debug_require;	/* a RequiredPath */
 
+extern const Kernel *setting_kernel(void);
 extern void settings_define(void);
 
 #endif							/* TOLLFREE_FILE_GUC_H */

@@ -28,6 +28,7 @@ tollfree_file_fdw_handler(PG_FUNCTION_ARGS)
 	routine->GetForeignRelSize = tollfreeGetForeignRelSize;
 	routine->GetForeignPaths = tollfreeGetForeignPaths;
 	routine->GetForeignPlan = tollfreeGetForeignPlan;
+	routine->GetForeignUpperPaths = tollfreeGetForeignUpperPaths;
 	routine->IsForeignScanParallelSafe = tollfreeIsForeignScanParallelSafe;
 
 	routine->BeginForeignScan = tollfreeBeginForeignScan;

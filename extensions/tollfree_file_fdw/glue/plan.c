@@ -22,12 +22,16 @@
 #include "callbacks.h"
 #include "compat.h"
 #include "plan.h"
+#include "upper.h"
 
 /* Assumed of a program's output and of a file that cannot be looked at */
 #define UNKNOWN_PAGES 10
 
 /* What COPY's parser needs for a row, in units of cpu_tuple_cost */
 #define COPY_ROW_COST 10
+
+/* What core/ needs for a value, in units of cpu_operator_cost */
+#define CORE_VALUE_COST 0.5
 
 /* The file's length on disk, or a guess. */
 static off_t
@@ -57,19 +61,16 @@ estimate_size(RelOptInfo *baserel, FilePlanState *state)
 }
 
 /*
- * The names of the columns that the query references, or NIL if COPY is to
- * convert all: if a whole row is referenced, if all of them are, and, as in
- * file_fdw, if none is.
+ * Finds the columns that the query references.  COPY is to convert all if a
+ * whole row is referenced, if all of them are, and, as in file_fdw, if none is.
  */
-static List *
-referenced_columns(RelOptInfo *baserel, Oid relid)
+static void
+find_columns(RelOptInfo *baserel, Oid relid, FilePlanState *state)
 {
 	Relation	rel = table_open(relid, AccessShareLock);
 	TupleDesc	desc = RelationGetDescr(rel);
 	Bitmapset  *attrs = NULL;
-	List	   *columns = NIL;
-	int			ncolumns = 0;
-	bool		is_whole;
+	int			nfields = 0;
 	ListCell   *cell;
 
 	pull_varattnos((Node *) baserel->reltarget->exprs, baserel->relid, &attrs);
@@ -81,18 +82,20 @@ referenced_columns(RelOptInfo *baserel, Oid relid)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);
 
-		if (attribute->attisdropped)
+		if (attribute->attisdropped || attribute->attgenerated)
 			continue;
-		ncolumns++;
+		nfields++;
 		if (bms_is_member(attribute->attnum - FirstLowInvalidHeapAttributeNumber,
-						  attrs) && !attribute->attgenerated)
-			columns = lappend(columns,
-							  makeString(pstrdup(NameStr(attribute->attname))));
+						  attrs))
+			state->columns = lappend(state->columns,
+									 makeString(pstrdup(NameStr(attribute->attname))));
 	}
 	table_close(rel, AccessShareLock);
-	is_whole = bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber,
-							 attrs);
-	return is_whole || list_length(columns) == ncolumns ? NIL : columns;
+	if (bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber,
+					  attrs) || list_length(state->columns) == nfields)
+		state->columns = NIL;
+	state->ncolumns = state->columns == NIL ? nfields :
+		list_length(state->columns);
 }
 
 /* Estimates how many rows the scan returns. */
@@ -102,6 +105,7 @@ tollfreeGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	FilePlanState *state = palloc0(sizeof(FilePlanState));
 
 	state->options = options_read(relid);
+	state->slow_reason = format_unsupported(&state->options, &state->layout);
 	estimate_size(baserel, state);
 	baserel->rows = clamp_row_est(state->rows *
 								  clauselist_selectivity(root,
@@ -110,18 +114,30 @@ tollfreeGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	baserel->fdw_private = state;
 }
 
+/* What it costs to read and convert all rows of the file. */
+Cost
+plan_read_cost(const FilePlanState *state)
+{
+	Cost		per_row = state->slow_reason != NULL ?
+		COPY_ROW_COST * cpu_tuple_cost :
+		CORE_VALUE_COST * cpu_operator_cost * state->ncolumns;
+
+	return seq_page_cost * state->pages + per_row * state->rows;
+}
+
 /* Offers the ways to scan the file. */
 void
 tollfreeGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 {
 	FilePlanState *state = baserel->fdw_private;
 	Cost		startup = baserel->baserestrictcost.startup;
-	Cost		per_row = COPY_ROW_COST * cpu_tuple_cost +
-		baserel->baserestrictcost.per_tuple;
-	Cost		total = startup + seq_page_cost * state->pages +
-		per_row * state->rows;
+	Cost		per_row = baserel->baserestrictcost.per_tuple;
+	Cost		total;
 
-	state->columns = referenced_columns(baserel, relid);
+	find_columns(baserel, relid, state);
+	if (state->slow_reason == NULL)
+		per_row += cpu_tuple_cost;
+	total = startup + plan_read_cost(state) + per_row * state->rows;
 	add_path(baserel, (Path *)
 			 compat_create_scan_path(root, baserel, baserel->rows, startup,
 									 total, list_make1(state->columns)));
@@ -129,12 +145,14 @@ tollfreeGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 
 /* Makes the plan of a path. */
 ForeignScan *
-tollfreeGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid relid,
+tollfreeGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 					   ForeignPath *best_path, List *tlist, List *scan_clauses,
 					   Plan *outer_plan)
 {
+	if (IS_UPPER_REL(rel))
+		return upper_make_plan(best_path, tlist, outer_plan);
 	return make_foreignscan(tlist, extract_actual_clauses(scan_clauses, false),
-							baserel->relid, NIL, best_path->fdw_private, NIL,
+							rel->relid, NIL, best_path->fdw_private, NIL,
 							NIL, outer_plan);
 }
 
