@@ -11,6 +11,7 @@
 bool		setting_fast_scan = true;
 bool		setting_push_aggregates = true;
 bool		setting_push_filters = true;
+bool		setting_sample_blocks = true;
 int			setting_debug_require = REQUIRE_NOTHING;
 
 static const struct config_enum_entry required_paths[] = {
@@ -67,6 +68,10 @@ settings_define(void)
 	DefineCustomBoolVariable("tollfree_file_fdw.push_filters",
 							 "Evaluates conditions on whole batches of rows where it can.",
 							 NULL, &setting_push_filters, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("tollfree_file_fdw.sample_blocks",
+							 "Analyzes random blocks of a file instead of all of it where it can.",
+							 NULL, &setting_sample_blocks, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("tollfree_file_fdw.kernel",
 							 "The instruction set that files are scanned with.",

@@ -20,6 +20,7 @@ typedef enum RequiredPath
 extern bool setting_fast_scan;
 extern bool setting_push_aggregates;
 extern bool setting_push_filters;
+extern bool setting_sample_blocks;
 extern int	setting_debug_require;	/* a RequiredPath */
 
 extern const Kernel *setting_kernel(void);

@@ -32,6 +32,10 @@
 #include "guc.h"
 #include "reader.h"
 
+/* For looking into the file beside the scan, bytes */
+#define START_BUFFER_SIZE 1024
+#define COUNT_BUFFER_SIZE (64 * 1024)
+
 /* Describes the columns named, with what COPY knows of them. */
 static void
 describe_columns(FileReader *reader, List *names)
@@ -81,7 +85,8 @@ report_status(ScanStatus status, const Source *source, const char *filename)
  * current one, until reader_close.
  */
 FileReader *
-reader_open(CopyFromState copy, List *columns, const FileLayout *layout)
+reader_open(CopyFromState copy, List *columns, const FileLayout *layout,
+			size_t block_size)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "tollfree_file_fdw reader",
@@ -102,6 +107,7 @@ reader_open(CopyFromState copy, List *columns, const FileLayout *layout)
 	options.ncolumns = reader->columns.ncolumns;
 	options.nfields = reader->columns.nfields;
 	options.header = layout->header != COPY_HEADER_FALSE;
+	options.block_size = block_size;
 	options.allocator = memory_allocator(context);
 	reader->scan = filescan_open(&options, fileno(copy->copy_file), &status);
 	MemoryContextSwitchTo(old);
@@ -120,6 +126,95 @@ void
 reader_close(FileReader *reader)
 {
 	MemoryContextDelete(reader->context);
+}
+
+/* Is it only that something was appended to the file? */
+static bool
+file_has_grown(const Source *source)
+{
+	struct stat status;
+
+	return fstat(source->fd, &status) == 0 && status.st_size > source->size;
+}
+
+/* Raises an ERROR if the file could not be read, or is not what it was. */
+void
+reader_check_source(const FileReader *reader, SourceStatus status)
+{
+	const Source *source = filescan_source(reader->scan);
+	const char *filename = reader->copy->filename;
+
+	if (status == SOURCE_FAILED)
+		report_status(SCAN_FAILED, source, filename);
+	if (status == SOURCE_TRUNCATED)
+		report_status(SCAN_TRUNCATED, source, filename);
+	if (status == SOURCE_CHANGED && !file_has_grown(source))
+		report_status(SCAN_CHANGED, source, filename);
+}
+
+/*
+ * Finds out how the file can be read in parts; false if it cannot.  A header
+ * that has to match is only looked at when all is read.
+ */
+bool
+reader_find_chunks(FileReader *reader)
+{
+	Allocator	allocator = memory_allocator(reader->context);
+
+	return reader->layout.header != COPY_HEADER_MATCH &&
+		chunk_unsupported(&reader->layout.dialect) == NULL &&
+		chunk_layout(filescan_source(reader->scan), &reader->layout.dialect,
+					 reader->layout.header != COPY_HEADER_FALSE, &allocator,
+					 &reader->chunks);
+}
+
+/* Goes on with the records that begin in a chunk; false if there are none. */
+bool
+reader_enter_chunk(FileReader *reader, const FileChunk *chunk)
+{
+	char		buffer[START_BUFFER_SIZE];
+	bool		empty;
+
+	reader_check_source(reader,
+						chunk_start(filescan_source(reader->scan),
+									&reader->chunks, buffer, sizeof(buffer),
+									chunk, &reader->range, &empty));
+	if (empty)
+		return false;
+	reader->is_ranged = true;
+	filescan_set_range(reader->scan, &reader->range);
+	return true;
+}
+
+/*
+ * How many lines are before the part of the file that is read.  In text format
+ * that is not known before somebody asks.
+ */
+static int64_t
+count_lines_before(const FileReader *reader)
+{
+	char		buffer[COUNT_BUFFER_SIZE];
+	FileChunk	chunk = {
+		.from = reader->chunks.begin,.to = reader->range.offset
+	};
+
+	if (!reader->is_ranged || chunk_needs_count(&reader->layout.dialect))
+		return 0;
+	reader_check_source(reader,
+						chunk_count(filescan_source(reader->scan),
+									setting_kernel(), &reader->chunks, buffer,
+									sizeof(buffer), &chunk));
+	return reader->chunks.line + chunk.count.line_ends;
+}
+
+/* COPY's error context, with the line's number in the whole file. */
+static void
+report_place(void *arg)
+{
+	FileReader *reader = arg;
+
+	reader->copy->cur_lineno += count_lines_before(reader);
+	CopyFromErrorCallback(reader->copy);
 }
 
 /* Does the header name the columns, as header 'match' demands? */
@@ -145,15 +240,6 @@ header_matches(FileReader *reader)
 			return false;
 	}
 	return true;
-}
-
-/* Is it only that something was appended to the file? */
-static bool
-file_has_grown(const Source *source)
-{
-	struct stat status;
-
-	return fstat(source->fd, &status) == 0 && status.st_size > source->size;
 }
 
 /* Makes the batch the present one. */
@@ -234,8 +320,8 @@ ask_value(FileReader *reader, int row, int column, bool *isnull)
 									   &no_memory);
 	char	   *string = NULL;
 	ErrorContextCallback callback = {
-		.callback = CopyFromErrorCallback,
-		.arg = copy,
+		.callback = report_place,
+		.arg = reader,
 		.previous = error_context_stack
 	};
 	Datum		value;
@@ -376,7 +462,8 @@ reader_hand_over(FileReader *reader)
 	const Handover *handover = filescan_handover(reader->scan);
 	bool		at_start = handover->reason == HANDOVER_NONE ||
 		handover->in_header;
-	int64_t		line = at_start ? 0 : handover->line;
+	int64_t		line = at_start ? 0 :
+		handover->line + count_lines_before(reader);
 
 	if (fseeko(copy->copy_file, at_start ? 0 : handover->offset, SEEK_SET) != 0)
 		ereport(ERROR,

@@ -55,7 +55,7 @@ scan_open_reader(FileScanState *scan)
 {
 	if (scan->slow_reason != NULL)
 		return false;
-	scan->reader = reader_open(scan->copy, scan->columns, &scan->layout);
+	scan->reader = reader_open(scan->copy, scan->columns, &scan->layout, 0);
 	if (scan->reader == NULL)
 		scan->slow_reason = "no regular file";
 	scan->row = 0;
