@@ -62,6 +62,20 @@ BEGIN ATOMIC
 	WHERE r.run_id = of_run AND c.run_id = of_run AND t.testcase = c.testcase;
 END;
 
+/*
+ * Stores all that a run still owes of one candidate as skipped, for a reason
+ * that holds for the whole run.
+ */
+CREATE FUNCTION skip_candidate(of_run int, candidate_name text, why text)
+RETURNS void
+LANGUAGE sql
+BEGIN ATOMIC
+	INSERT INTO testresults (run_id, testcase, iter, state, reason, argv, env)
+	SELECT run_id, testcase, iter, 'skipped', why, c.argv, c.env
+	FROM remaining JOIN run_cases c USING (run_id, testcase)
+	WHERE run_id = of_run AND c.candidate = candidate_name;
+END;
+
 /* Returns what a probe prints.  Raises an error when it fails. */
 CREATE FUNCTION run_probe(argv text[], env text[], time_limit interval)
 RETURNS text
