@@ -35,6 +35,8 @@ LAB_PORT = 5432
 LAB_SETTINGS = {
     # A killed command line takes the command in flight with it.
     "client_connection_check_interval": "'500ms'",
+    # Compiling the view of all cases takes seconds, evaluating it milliseconds.
+    "jit": "'off'",
 }
 
 
