@@ -46,6 +46,13 @@
 
 #define TABLESAMPLE_VERSION 90500
 
+/*
+ * How much the rows may differ from what the remote statistics say: this share
+ * of them, or as many standard deviations as chance hardly makes
+ */
+#define ROWS_DOUBT 0.1
+#define CHANCE 3
+
 /* What the remote server says of a table, with its partitions */
 typedef struct RemoteTable
 {
@@ -212,6 +219,29 @@ plan_sample(SamplingMethod method, const RemoteTable *table, int target)
 			break;
 	}
 	return plan;
+}
+
+/* How many rows the table has, to judge by those that came. */
+static double
+count_rows(const SamplePlan *plan, double seen)
+{
+	return rint(seen / (plan->blocks * plan->rows));
+}
+
+/*
+ * Is the difference from what the remote statistics say more than chance?
+ * Then they are out of date.
+ */
+static bool
+is_surprising(const RemoteTable *table, const SamplePlan *plan, double seen)
+{
+	double		expected = table->rows * plan->blocks * plan->rows;
+	double		variance = 1 / expected;
+
+	/* Rows of one block come together. */
+	if (plan->blocks < 1)
+		variance += 1 / (table->pages * plan->blocks);
+	return fabs(seen / expected - 1) > Max(ROWS_DOUBT, CHANCE * sqrt(variance));
 }
 
 /* Converts a row, in a place of its own or in that of another one. */
@@ -399,29 +429,53 @@ sample_rows(Relation rel, const SamplePlan *plan, HeapTuple *rows, int target,
 }
 
 /*
- * Imports the table's statistics, and says how large it is; if that cannot be
- * done says why, and returns false.
+ * Imports the statistics of a table that has so many rows; if that cannot be
+ * done, says why and returns false.
  */
 static bool
-import(Relation rel, int elevel, const RemoteTable *table, double *totalrows,
-	   double *totaldeadrows)
+import(Relation rel, int elevel, double rows)
 {
 	const char *obstacle = import_statistics(rel, owners_session(rel));
 
 	if (obstacle != NULL)
-	{
 		ereport(NOTICE,
 				(errmsg("statistics of foreign table \"%s\" are sampled, not imported",
 						RelationGetRelationName(rel)),
 				 errdetail_internal("%s", obstacle)));
-		return false;
+	else
+		ereport(elevel,
+				(errmsg("\"%s\": table contains %.0f rows, its statistics are imported",
+						RelationGetRelationName(rel), rows)));
+	return obstacle == NULL;
+}
+
+/*
+ * Samples the rows of a table by a method, once more if far fewer came than
+ * its remote statistics promise; the number kept.  Sets what was asked for,
+ * and corrects how many rows the table has.
+ */
+static int
+sample_table(Relation rel, SamplingMethod method, RemoteTable *table,
+			 HeapTuple *rows, int target, SamplePlan *plan)
+{
+	double		seen;
+	int			nrows;
+
+	if (method != SAMPLING_OFF && !table->is_known)
+		table->rows = estimate_rows(rel, table);
+	*plan = plan_sample(method, table, target);
+	nrows = sample_rows(rel, plan, rows, target, &seen);
+
+	if (plan->method != SAMPLING_OFF && !is_surprising(table, plan, seen))
+		return nrows;
+	table->rows = count_rows(plan, seen);
+	if (plan->method != SAMPLING_OFF && seen < target / 2)
+	{
+		*plan = plan_sample(method, table, target);
+		nrows = sample_rows(rel, plan, rows, target, &seen);
+		table->rows = count_rows(plan, seen);
 	}
-	*totalrows = table->rows;
-	*totaldeadrows = 0;
-	ereport(elevel,
-			(errmsg("\"%s\": table contains %.0f rows, its statistics are imported",
-					RelationGetRelationName(rel), *totalrows)));
-	return true;
+	return nrows;
 }
 
 /*
@@ -436,23 +490,20 @@ acquire_sample(Relation rel, int elevel, HeapTuple *rows, int target,
 	RemoteTable *kept = take_description(RelationGetRelid(rel));
 	RemoteTable table = kept != NULL ? *kept : describe(rel);
 	SamplePlan	plan;
-	double		seen;
 	int			nrows;
 
 	if (kept != NULL)
 		pfree(kept);
+	*totaldeadrows = 0;
 	if (method == SAMPLING_IMPORT)
 	{
-		if (import(rel, elevel, &table, totalrows, totaldeadrows))
+		*totalrows = table.rows;
+		if (import(rel, elevel, table.rows))
 			return 0;
 		method = SAMPLING_AUTO;
 	}
-	if (method != SAMPLING_OFF && !table.is_known)
-		table.rows = estimate_rows(rel, &table);
-	plan = plan_sample(method, &table, target);
-	nrows = sample_rows(rel, &plan, rows, target, &seen);
-	*totalrows = plan.method == SAMPLING_OFF ? seen : table.rows;
-	*totaldeadrows = 0;
+	nrows = sample_table(rel, method, &table, rows, target, &plan);
+	*totalrows = table.rows;
 
 	ereport(elevel,
 			(errmsg("\"%s\": table contains %.0f rows, %d rows in sample",

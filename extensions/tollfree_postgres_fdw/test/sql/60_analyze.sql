@@ -142,6 +142,31 @@ SELECT reltuples BETWEEN 19000 AND 21000 FROM pg_class WHERE oid = 'whole'::regc
 SELECT n_distinct FROM pg_stats WHERE tablename = 'whole' AND attname = 'few';
 DROP TABLE whole;
 
+-- remote statistics that are out of date are noticed, and the sample is large
+-- enough in spite of them
+CREATE TABLE remote.shrunk (id int, few int, word text);
+ALTER TABLE remote.shrunk SET (autovacuum_enabled = off);
+INSERT INTO remote.shrunk SELECT i, i % 7, 'word' FROM generate_series(1, 200000) i;
+ANALYZE remote.shrunk;
+DELETE FROM remote.shrunk WHERE id % 10 <> 0;
+CREATE FOREIGN TABLE shrunk (id int, few int, word text) SERVER loopback
+	OPTIONS (schema_name 'remote', analyze_sampling 'auto');
+DO $$
+DECLARE
+	method		text;
+BEGIN
+	FOREACH method IN ARRAY '{random,system,bernoulli,auto}'::text[] LOOP
+		EXECUTE format('ALTER FOREIGN TABLE shrunk OPTIONS (SET analyze_sampling %L)', method);
+		ANALYZE shrunk;
+		RAISE NOTICE '%: rows %, histogram %', method,
+			(SELECT reltuples BETWEEN 12000 AND 30000 FROM pg_class WHERE oid = 'shrunk'::regclass),
+			(SELECT array_length(histogram_bounds::text::int[], 1) = 11
+			 FROM pg_stats WHERE schemaname = 'public' AND tablename = 'shrunk' AND attname = 'id');
+	END LOOP;
+END
+$$;
+DROP FOREIGN TABLE shrunk;
+
 -- it sees what its transaction did, after TRUNCATE too
 BEGIN;
 DELETE FROM big WHERE id > 100;
