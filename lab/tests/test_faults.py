@@ -68,6 +68,7 @@ SCENARIOS = {
         ("UPDATE tally SET v = v + 1 + (random() > 2)::integer WHERE id <= 3",), ADDED
     ),
     "insert": Scenario(("INSERT INTO tally VALUES (8, 8), (9, 9)",), (*START, (8, 8), (9, 9))),
+    "analyze": Scenario(("ANALYZE tally",)),
     "truncate": Scenario(("TRUNCATE tally",), ()),
     "transaction": Scenario(
         (
