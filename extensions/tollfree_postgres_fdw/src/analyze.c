@@ -37,6 +37,7 @@
 #include "cache.h"
 #include "callbacks.h"
 #include "deparse.h"
+#include "guc.h"
 #include "import_stats.h"
 #include "options.h"
 #include "rows.h"
@@ -437,6 +438,7 @@ import(Relation rel, int elevel, double rows)
 {
 	const char *obstacle = import_statistics(rel, owners_session(rel));
 
+	settings_require(REQUIRE_IMPORT, obstacle == NULL);
 	if (obstacle != NULL)
 		ereport(NOTICE,
 				(errmsg("statistics of foreign table \"%s\" are sampled, not imported",

@@ -75,7 +75,11 @@ ALTER FOREIGN TABLE goods ALTER kind RESET (n_distinct);
 -- what cannot be imported is sampled
 ALTER FOREIGN TABLE goods ALTER gone TYPE int8;
 ANALYZE goods;
+SET tollfree_postgres_fdw.debug_require = 'import';
+ANALYZE goods;
 ALTER FOREIGN TABLE goods ALTER gone TYPE int;
+ANALYZE goods;
+RESET tollfree_postgres_fdw.debug_require;
 SELECT bool_and(same) FROM same_statistics('goods', 'remote.goods') WHERE name <> 'gone';
 ALTER TABLE remote.goods ALTER note TYPE text COLLATE "C";
 ALTER FOREIGN TABLE goods ALTER note TYPE text COLLATE "POSIX";
