@@ -48,6 +48,14 @@
 #define TABLESAMPLE_VERSION 90500
 
 /*
+ * The planner takes a sample for a large part of the table, and would compile
+ * the query, which takes longer than it saves.  A transaction that goes on has
+ * the setting as it was.
+ */
+#define JIT_OFF "SET LOCAL jit = off"
+#define JIT_ON "SET LOCAL jit = on"
+
+/*
  * How much the rows may differ from what the remote statistics say: this share
  * of them, or as many standard deviations as chance hardly makes
  */
@@ -60,6 +68,7 @@ typedef struct RemoteTable
 	Oid			relid;			/* of the foreign table */
 	bool		can_sample;		/* by TABLESAMPLE */
 	bool		is_known;		/* do statistics tell how many rows it has? */
+	bool		has_jit;		/* does the remote server compile queries? */
 	double		pages;
 	double		rows;			/* 0 if not known, or a view's */
 } RemoteTable;
@@ -152,7 +161,7 @@ static RemoteTable
 describe(Relation rel)
 {
 	Session    *session = owners_session(rel);
-	double		answers[4];
+	double		answers[5];
 
 	ask(session, deparse_table_size(rel), answers, lengthof(answers));
 	return (RemoteTable)
@@ -162,7 +171,8 @@ describe(Relation rel)
 			PQserverVersion(session->conn) >= TABLESAMPLE_VERSION,
 			.is_known = answers[1] != 0,
 			.pages = answers[2],
-			.rows = answers[3]
+			.rows = answers[3],
+			.has_jit = answers[4] != 0
 	};
 }
 
@@ -189,7 +199,7 @@ estimate_rows(Relation rel, const RemoteTable *table)
 static SamplePlan
 plan_sample(SamplingMethod method, const RemoteTable *table, int target)
 {
-	SamplePlan	plan = {method, 1.0, 1.0};
+	SamplePlan	plan = {.method = method,.blocks = 1.0,.rows = 1.0};
 
 	if (method == SAMPLING_AUTO)
 	{
@@ -200,6 +210,7 @@ plan_sample(SamplingMethod method, const RemoteTable *table, int target)
 	}
 	if (table->rows <= target)
 		plan.method = SAMPLING_OFF;
+	plan.switches_jit = table->has_jit && plan.method != SAMPLING_OFF;
 
 	switch (plan.method)
 	{
@@ -356,14 +367,42 @@ take_results(SampleState *sample)
 	}
 }
 
-/* Sends the query and reads its rows. */
+/* Reads the answer to a command that has no rows. */
 static void
-read_sample(SampleState *sample)
+finish_command(Session *session, const char *sql)
+{
+	PGresult   *res = session_result(session);
+
+	if (PQresultStatus(res) != PGRES_COMMAND_OK)
+		session_report(session, ERROR, res, sql);
+	PQclear(res);
+	/* The result is followed by the command's end. */
+	res = session_result(session);
+	if (res != NULL || PQstatus(session->conn) == CONNECTION_BAD)
+		session_report(session, ERROR, res, sql);
+}
+
+/*
+ * Sends the query, around which the remote server does not compile, and reads
+ * its rows.
+ */
+static void
+read_sample(SampleState *sample, bool switches_jit)
 {
 	Session    *session = sample->session;
-	RemoteCommand command = {.sql = sample->sql,.shown = sample->sql};
+	RemoteCommand commands[] = {
+		{.sql = JIT_OFF,.shown = JIT_OFF},
+		{.sql = sample->sql,.shown = sample->sql},
+		{.sql = JIT_ON,.shown = JIT_ON}
+	};
 
-	session_send(session, &command, 1, true);
+	if (switches_jit)
+	{
+		session_send(session, commands, lengthof(commands), true);
+		finish_command(session, JIT_OFF);
+	}
+	else
+		session_send(session, &commands[1], 1, true);
 	compat_set_row_mode(session->conn);
 	session->absorb = absorb;
 	session->absorb_arg = sample;
@@ -419,7 +458,7 @@ sample_rows(Relation rel, const SamplePlan *plan, HeapTuple *rows, int target,
 
 	MemoryContextSwitchTo(context);
 	prepare_query(sample, rel, plan);
-	read_sample(sample);
+	read_sample(sample, plan->switches_jit);
 	MemoryContextSwitchTo(sample->tuple_context);
 
 	nrows = sample->nrows;

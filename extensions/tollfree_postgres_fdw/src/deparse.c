@@ -226,7 +226,8 @@ deparse_regclass(Relation rel)
 
 /*
  * A query for a table's size, its partitions and children included: can it be
- * sampled (1 or 0), is the number of its rows known (1 or 0), blocks, rows.
+ * sampled (1 or 0), is the number of its rows known (1 or 0), blocks, rows; and
+ * whether queries are compiled (1 or 0).
  * The rows are those of the last ANALYZE or VACUUM, in proportion to the
  * blocks then and now.
  */
@@ -247,7 +248,9 @@ deparse_table_size(Relation rel)
 						   " sum(CASE WHEN relkind = 'f' THEN greatest(reltuples, 0)"
 						   " WHEN pages > 0 AND relpages > 0"
 						   " THEN greatest(reltuples, 0) / relpages * pages"
-						   " ELSE 0 END)"
+						   " ELSE 0 END),"
+						   " (SELECT count(*) FROM pg_catalog.pg_settings"
+						   " WHERE name = 'jit' AND setting = 'on')"
 						   " FROM (SELECT c.relkind, c.relpages, c.reltuples,"
 						   " coalesce(pg_catalog.pg_relation_size(c.oid), 0)"
 						   " / pg_catalog.current_setting('block_size')::int8 AS pages"
