@@ -17,5 +17,7 @@ extern ModifyPlan deparse_insert(ResultRelInfo *rinfo, Index rtindex,
 								 bool do_nothing);
 extern char *deparse_insert_rows(const ModifyPlan *plan, Relation rel,
 								 int nrows);
+extern char *deparse_insert_arrays(const ModifyPlan *plan, Relation rel);
+extern char *deparse_array_check(Relation rel, List *targets);
 
 #endif							/* TOLLFREE_FDW_DEPARSE_H */

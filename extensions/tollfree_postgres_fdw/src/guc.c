@@ -13,6 +13,7 @@ bool		setting_unawaited_commit = true;
 bool		setting_read_ahead = true;
 bool		setting_binary_results = true;
 bool		setting_pipelined_writes = true;
+bool		setting_array_inserts = true;
 
 /* When the library is loaded. */
 void
@@ -37,6 +38,10 @@ settings_define(void)
 	DefineCustomBoolVariable("tollfree_postgres_fdw.pipelined_writes",
 							 "Writes rows without waiting for each where nobody can tell the difference.",
 							 NULL, &setting_pipelined_writes, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("tollfree_postgres_fdw.array_inserts",
+							 "Inserts many rows as one array for each column where the remote table allows it.",
+							 NULL, &setting_array_inserts, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("tollfree_postgres_fdw");
 }

@@ -40,7 +40,9 @@ typedef struct RemoteCommand
 	const char *statement;		/* name of a prepared statement, or NULL */
 	bool		prepare;		/* prepare that statement, not execute it */
 	int			nparams;
-	const char *const *params;	/* as text; NULL for a null */
+	const char *const *params;	/* NULL for a null */
+	const int  *lengths;		/* of those in binary form, and which they */
+	const int  *formats;		/* are; NULL if all are text */
 	bool		binary;			/* in which form its rows are to come */
 } RemoteCommand;
 
