@@ -49,6 +49,11 @@ extern void tollfreeBeginForeignInsert(ModifyTableState *mtstate,
 									   ResultRelInfo *rinfo);
 extern void tollfreeEndForeignInsert(EState *estate, ResultRelInfo *rinfo);
 
+/* analyze.c */
+extern bool tollfreeAnalyzeForeignTable(Relation rel,
+										AcquireSampleRowsFunc *func,
+										BlockNumber *totalpages);
+
 /* truncate.c */
 extern void tollfreeExecForeignTruncate(List *rels, DropBehavior behavior,
 										bool restart_seqs);

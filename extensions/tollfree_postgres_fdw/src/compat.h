@@ -6,6 +6,7 @@
 #define TOLLFREE_FDW_COMPAT_H
 
 #include "catalog/objectaddress.h"
+#include "catalog/pg_attribute.h"
 #include "catalog/pg_foreign_data_wrapper.h"
 #include "catalog/pg_foreign_server.h"
 #include "executor/executor.h"
@@ -14,6 +15,7 @@
 #include "storage/latch.h"
 #include "utils/acl.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 #if PG_VERSION_NUM >= 180000
 #include "storage/waiteventset.h"
@@ -54,6 +56,9 @@ extern bool be_gssapi_get_delegation(Port *port);
 	QueryDesc *queryDesc, ScanDirection direction, uint64 count, bool once
 #define COMPAT_EXECUTOR_RUN_ARGS queryDesc, direction, count, once
 #endif
+
+/* Does postgres_fdw have the option analyze_sampling? */
+#define COMPAT_STOCK_SAMPLES (PG_VERSION_NUM >= 160000)
 
 #if PG_VERSION_NUM < 160000
 extern PGDLLEXPORT void _PG_init(void); /* fmgr.h declares it since */
@@ -200,6 +205,36 @@ compat_may_use_wrapper(Oid fdwid)
 	return pg_foreign_data_wrapper_aclcheck(fdwid, GetUserId(),
 											ACL_USAGE) == ACLCHECK_OK;
 #endif
+}
+
+/* Does ANALYZE collect statistics of this column? */
+static inline bool
+compat_is_analyzed(Form_pg_attribute attribute)
+{
+	int			target = -1;	/* the default's */
+#if PG_VERSION_NUM >= 170000
+	HeapTuple	tuple = SearchSysCache2(ATTNUM,
+										ObjectIdGetDatum(attribute->attrelid),
+										Int16GetDatum(attribute->attnum));
+	Datum		value;
+	bool		is_default;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for attribute %d of relation %u",
+			 attribute->attnum, attribute->attrelid);
+	value = SysCacheGetAttr(ATTNUM, tuple, Anum_pg_attribute_attstattarget,
+							&is_default);
+	if (!is_default)
+		target = DatumGetInt16(value);
+	ReleaseSysCache(tuple);
+#else
+	target = attribute->attstattarget;
+#endif
+#if PG_VERSION_NUM >= 180000
+	if (attribute->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)
+		return false;
+#endif
+	return !attribute->attisdropped && target != 0;
 }
 
 /* Has the client delegated credentials that the connection may use? */

@@ -6,11 +6,11 @@
  * an executor node replaced, as one set.  What only reads plans or catalogs is
  * left as it is.
  *
- * Three things still go over postgres_fdw's own connection: cost estimates
- * with use_remote_estimate, ANALYZE and IMPORT FOREIGN SCHEMA.  They only read,
- * in a remote transaction of their own, which lasts as long as the local one.
- * TRUNCATE locks out every other session.  The two would wait for each other
- * where no deadlock check sees it, so one is refused after the other.
+ * Two things still go over postgres_fdw's own connection: cost estimates with
+ * use_remote_estimate, and IMPORT FOREIGN SCHEMA.  They only read, in a remote
+ * transaction of their own, which lasts as long as the local one.  TRUNCATE
+ * locks out every other session.  The two would wait for each other where no
+ * deadlock check sees it, so one is refused after the other.
  */
 #include "postgres.h"
 
@@ -48,7 +48,7 @@ enter_stock(Oid server)
 	if (cache_server_is_truncated(server))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("server \"%s\" cannot be asked for estimates, samples or schemas after TRUNCATE in the same transaction",
+				 errmsg("server \"%s\" cannot be asked for estimates or schemas after TRUNCATE in the same transaction",
 						GetForeignServer(server)->servername),
 				 errhint("Commit the TRUNCATE first, or turn use_remote_estimate off.")));
 	transaction_note_stock(server);
@@ -66,15 +66,6 @@ estimate_size(PlannerInfo *root, RelOptInfo *baserel, Oid tableid)
 									  false)))
 		enter_stock(table->serverid);
 	stock->GetForeignRelSize(root, baserel, tableid);
-}
-
-/* Notes the sampling, then lets postgres_fdw sample. */
-static bool
-analyze_table(Relation relation, AcquireSampleRowsFunc *func,
-			  BlockNumber *totalpages)
-{
-	enter_stock(GetForeignTable(RelationGetRelid(relation))->serverid);
-	return stock->AnalyzeForeignTable(relation, func, totalpages);
 }
 
 /* Notes the import, then lets postgres_fdw import. */
@@ -115,7 +106,7 @@ tollfree_postgres_fdw_handler(PG_FUNCTION_ARGS)
 	*routine = *stock;
 
 	routine->GetForeignRelSize = estimate_size;
-	routine->AnalyzeForeignTable = analyze_table;
+	routine->AnalyzeForeignTable = tollfreeAnalyzeForeignTable;
 	routine->ImportForeignSchema = import_schema;
 
 	routine->BeginForeignScan = tollfreeBeginForeignScan;

@@ -51,8 +51,9 @@ def allowances(wrapper: str) -> tuple[Allowance, ...]:
 class Comparer:
     """Compares outcomes of stock with outcomes of one wrapper."""
 
-    def __init__(self, wrapper: str) -> None:
-        self._allowances = allowances(wrapper)
+    def __init__(self, allowances: tuple[Allowance, ...]) -> None:
+        """`allowances` has everything that may differ."""
+        self._allowances = allowances
 
     def difference(self, statement: str, stock: Outcome, candidate: Outcome) -> str:
         """Return in what the two outcomes differ, an empty string when in nothing.
