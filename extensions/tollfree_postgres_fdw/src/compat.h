@@ -9,15 +9,19 @@
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_foreign_data_wrapper.h"
 #include "catalog/pg_foreign_server.h"
+#include "commands/explain.h"
 #include "executor/executor.h"
 #include "libpq/libpq-be-fe-helpers.h"
 #include "parser/parsetree.h"
 #include "storage/latch.h"
 #include "utils/acl.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 #if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
 #include "storage/waiteventset.h"
 #endif
 #if PG_VERSION_NUM >= 160000
@@ -81,6 +85,34 @@ compat_check_proxy_option(const char *keyword)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied to set connection option \"%s\"",
 						keyword)));
+}
+
+/* Memory for the extra value of a setting's check, which guc.c frees. */
+static inline void *
+compat_guc_malloc(size_t size)
+{
+#if PG_VERSION_NUM >= 160000
+	return guc_malloc(LOG, size);
+#else
+	return malloc(size);
+#endif
+}
+
+/*
+ * Queues the dropping of a prepared statement.  Where libpq can, in a way that
+ * is no error if there is no such statement.
+ */
+static inline int
+compat_send_deallocate(PGconn *conn, const char *name)
+{
+#ifdef LIBPQ_HAS_CLOSE_PREPARED
+	return PQsendClosePrepared(conn, name);
+#else
+	char		sql[NAMEDATALEN + 16];
+
+	snprintf(sql, sizeof(sql), "DEALLOCATE %s", name);
+	return PQsendQueryParams(conn, sql, 0, NULL, NULL, NULL, NULL, 0);
+#endif
 }
 
 /* A wait event set that lives until it is freed. */

@@ -21,6 +21,7 @@
  */
 #include "postgres.h"
 
+#include "access/sysattr.h"
 #include "executor/execAsync.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
@@ -90,13 +91,14 @@ locks_rows(EState *estate)
 
 /* Should the result be asked for directly? */
 static bool
-is_direct(ForeignScanState *node, const RemoteScanState *scan)
+is_direct(ForeignScanState *node, const ScanPlan *scan)
 {
 	const Plan *plan = node->ss.ps.plan;
-	Relation	rel = scan->reader->rel;
+	Relation	rel = node->ss.ss_currentRelation;
 	bool		is_known = rel == NULL || rel->rd_rel->reltuples >= 0;
 
-	return setting_direct_results && !scan->reader->has_ctid &&
+	return setting_direct_results &&
+		!list_member_int(scan->attrs, SelfItemPointerAttributeNumber) &&
 		!locks_rows(node->ss.ps.state) &&
 		plan->plan_rows * Max(plan->plan_width, 1) <= DIRECT_BYTES &&
 		(is_known || plan->plan_rows <= UNKNOWN_ROWS);
@@ -126,7 +128,8 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 		rel = node->ss.ss_currentRelation;
 	scan->reader = rows_reader_for_scan(node, rel, scan->plan.attrs);
 	scan->params = rows_params(&node->ss.ps, plan->fdw_exprs);
-	scan->is_direct = is_direct(node, scan);
+	scan->is_direct = is_direct(node, &scan->plan);
+	settings_require(REQUIRE_DIRECT, scan->is_direct);
 	scan->fetch_rows = scan->plan.fetch_size;
 	scan->is_free = !scan->reader->has_ctid && !locks_rows(estate);
 
@@ -321,10 +324,13 @@ execute(ForeignScanState *node)
 		command.nparams = scan->params->count;
 		command.params = scan->params->values;
 	}
+	command.is_cacheable = command.in_pieces = scan->is_direct;
+	session_start_usage(scan->session, &scan->usage);
 	if (scan->is_direct)
 		execute_direct(scan, &command);
 	else
 		cursor_open(scan, &command);
+	session_stop_usage(scan->session, &scan->usage);
 	MemoryContextSwitchTo(old);
 	scan->is_executed = true;
 }
@@ -355,6 +361,18 @@ next_stored(RemoteScanState *scan, TupleTableSlot *slot)
 	return found;
 }
 
+/* Gets more rows through the cursor; false if there are none. */
+static bool
+fetch_more(RemoteScanState *scan)
+{
+	bool		found;
+
+	session_start_usage(scan->session, &scan->usage);
+	found = cursor_more(scan);
+	session_stop_usage(scan->session, &scan->usage);
+	return found;
+}
+
 /* The next row, or an empty slot after the last one. */
 TupleTableSlot *
 tollfreeIterateForeignScan(ForeignScanState *node)
@@ -372,7 +390,7 @@ tollfreeIterateForeignScan(ForeignScanState *node)
 		if (!TupIsNull(slot) || scan->is_direct)
 			return slot;
 		drop_store(scan);
-	} while (cursor_more(scan));
+	} while (fetch_more(scan));
 	return slot;
 }
 
@@ -408,6 +426,22 @@ tollfreeEndForeignScan(ForeignScanState *node)
 
 	if (scan != NULL)
 		discard(scan);
+}
+
+/* Shows how the rows are carried, and what that took. */
+void
+scan_explain(ForeignScanState *node, ExplainState *es)
+{
+	RemoteScanState *scan = node->fdw_state;
+	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
+	ScanPlan	remote = plan_read_scan(plan->fdw_private);
+
+	if (!es->verbose)
+		return;
+	ExplainPropertyText("Fetch Method",
+						is_direct(node, &remote) ? "direct" : "cursor", es);
+	if (es->analyze && scan != NULL)
+		session_explain_usage(&scan->usage, es);
 }
 
 /* Answers a request at once. */
