@@ -94,7 +94,7 @@ INSERT INTO sqlstratiter VALUES
 	('sql001:1:50k', 'select * from t50k where id = 4242', 1, 50000, true),
 	('sql50k:1:001', 'select * from t50k', 1, 1, true),
 	('sql10m:1:001', 'select * from t10m', 1, 1, true),
-	('sql001:0:100', 'select * from t50k where id = 4242', 0, 100, false),
+	('sql001:0:20', 'select * from t50k where id = 4242', 0, 20, false),
 	('sql001:1:1k', 'select * from t50k where id = 4242', 1, 1000, false);
 
 /* What the statements must return: filled in when the tables are loaded. */
@@ -215,13 +215,13 @@ SELECT 'interface'::text AS suite,
 		   WHEN 'quick' THEN
 			   c.conndesc = 'lcl:tcp' AND c.pfddesc = 'p-none:null'
 			   AND (c.accdesc = 'acc-n'
-					AND c.sqlstratiterdesc IN ('sql001:0:100', 'sql001:1:1k', 'sql50k:1:001')
+					AND c.sqlstratiterdesc IN ('sql001:0:20', 'sql001:1:1k', 'sql50k:1:001')
 					OR c.accdesc IN ('acc-a', 'acc-y')
 					AND c.sqlstratiterdesc = 'sql50k:1:001')
 		   ELSE
 			   c.published
 			   OR (c.pfddesc = 'p-none:null'
-				   AND c.sqlstratiterdesc IN ('sql001:0:100', 'sql001:1:1k',
+				   AND c.sqlstratiterdesc IN ('sql001:0:20', 'sql001:1:1k',
 											  'sql50k:1:001', 'sql10m:1:001'))
 	   END AS chosen
 FROM interface_cases c
@@ -309,4 +309,4 @@ INSERT INTO suites VALUES
 /* The scale is in million rows of t10m; lengths are in sqlstratiter. */
 INSERT INTO profiles VALUES
 	('interface', 'quick', 3, 1, 1),
-	('interface', 'full', 3, 1, 10);
+	('interface', 'full', 5, 1, 10);
