@@ -109,7 +109,7 @@ def main() -> None:
     """Measure and print."""
     shapes = [Shape(*map(int, text.split(":"))) for text in sys.argv[1:] or SHAPES]
     lab = Lab(buildable_installation(), lab_home(), server_user())
-    with lab.database():
+    with lab.running():
         make_databases(lab, shapes)
         sys.stdout.write(f"PostgreSQL {lab.installation.version}\n")
         for shape in shapes:
