@@ -1,7 +1,7 @@
 /*
  * deparse.c
  *	  The few commands that are not planned: TRUNCATE, INSERT for COPY and for
- *	  routed rows, and INSERT of several rows.
+ *	  routed rows, INSERT of several rows, and the questions of ANALYZE.
  */
 #include "postgres.h"
 
@@ -33,9 +33,9 @@ append_table(StringInfo sql, Relation rel)
 					 quote_identifier(table));
 }
 
-/* Appends the remote name of a column. */
-static void
-append_column(StringInfo sql, Relation rel, AttrNumber attno)
+/* The remote name of a column. */
+const char *
+deparse_column_name(Relation rel, AttrNumber attno)
 {
 	const char *name =
 		option_find(GetForeignColumnOptions(RelationGetRelid(rel), attno),
@@ -43,7 +43,15 @@ append_column(StringInfo sql, Relation rel, AttrNumber attno)
 
 	if (name == NULL)
 		name = NameStr(TupleDescAttr(RelationGetDescr(rel), attno - 1)->attname);
-	appendStringInfoString(sql, quote_identifier(name));
+	return name;
+}
+
+/* Appends the remote name of a column. */
+static void
+append_column(StringInfo sql, Relation rel, AttrNumber attno)
+{
+	appendStringInfoString(sql,
+						   quote_identifier(deparse_column_name(rel, attno)));
 }
 
 /* A command that truncates tables of one server. */
@@ -203,4 +211,92 @@ deparse_insert(ResultRelInfo *rinfo, Index rtindex, bool do_nothing)
 	plan.has_returning = plan.attrs != NIL;
 	plan.sql = sql.data;
 	return plan;
+}
+
+/* The remote name of a table as a constant of type regclass. */
+char *
+deparse_regclass(Relation rel)
+{
+	StringInfoData name;
+
+	initStringInfo(&name);
+	append_table(&name, rel);
+	return psprintf("%s::pg_catalog.regclass", quote_literal_cstr(name.data));
+}
+
+/*
+ * A query for a table's size, its partitions and children included: can it be
+ * sampled (1 or 0), is the number of its rows known (1 or 0), blocks, rows.
+ * The rows are those of the last ANALYZE or VACUUM, in proportion to the
+ * blocks then and now.
+ */
+char *
+deparse_table_size(Relation rel)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "WITH RECURSIVE tree (oid) AS (SELECT %s",
+					 deparse_regclass(rel));
+	appendStringInfoString(&sql,
+						   "::pg_catalog.oid"
+						   " UNION SELECT i.inhrelid FROM tree"
+						   " JOIN pg_catalog.pg_inherits i ON i.inhparent = tree.oid)"
+						   " SELECT min((c.relkind IN ('r', 'm', 'p'))::int),"
+						   " min((s.pages = 0 OR c.relpages > 0 AND c.reltuples >= 0)::int),"
+						   " sum(s.pages),"
+						   " sum(CASE WHEN c.relkind = 'f' THEN greatest(c.reltuples, 0)"
+						   " WHEN s.pages > 0 AND c.relpages > 0"
+						   " THEN greatest(c.reltuples, 0) / c.relpages * s.pages"
+						   " ELSE 0 END)"
+						   " FROM tree JOIN pg_catalog.pg_class c USING (oid),"
+						   " LATERAL (SELECT coalesce(pg_catalog.pg_relation_size(c.oid), 0)"
+						   " / pg_catalog.current_setting('block_size')::int8 AS pages) s");
+	return sql.data;
+}
+
+/* A query that counts the rows in a share of a table's blocks. */
+char *
+deparse_count(Relation rel, double share)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "SELECT count(*) FROM ");
+	append_table(&sql, rel);
+	appendStringInfo(&sql, " TABLESAMPLE SYSTEM(%.10g)", 100 * share);
+	return sql.data;
+}
+
+/* A query for a sample.  Sets the attribute number of each result column. */
+char *
+deparse_sample(Relation rel, const SamplePlan *plan, List **attrs)
+{
+	TupleDesc	tupdesc = RelationGetDescr(rel);
+	StringInfoData sql;
+
+	*attrs = NIL;
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "SELECT ");
+	for (AttrNumber attno = 1; attno <= tupdesc->natts; attno++)
+	{
+		if (TupleDescAttr(tupdesc, attno - 1)->attisdropped)
+			continue;
+		if (*attrs != NIL)
+			appendStringInfoString(&sql, ", ");
+		append_column(&sql, rel, attno);
+		*attrs = lappend_int(*attrs, attno);
+	}
+	if (*attrs == NIL)
+		appendStringInfoString(&sql, "NULL");
+	appendStringInfoString(&sql, " FROM ");
+	append_table(&sql, rel);
+
+	if (plan->method == SAMPLING_BERNOULLI)
+		appendStringInfo(&sql, " TABLESAMPLE BERNOULLI(%.10g)", 100 * plan->rows);
+	else if (plan->blocks < 1)
+		appendStringInfo(&sql, " TABLESAMPLE SYSTEM(%.10g)", 100 * plan->blocks);
+	if (plan->method != SAMPLING_BERNOULLI && plan->rows < 1)
+		appendStringInfo(&sql, " WHERE pg_catalog.random() < %.10g", plan->rows);
+	return sql.data;
 }
