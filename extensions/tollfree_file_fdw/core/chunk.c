@@ -60,8 +60,8 @@ chunk_needs_count(const Dialect *dialect)
 static int64_t
 chunk_data_end(const Source *source, const Dialect *dialect, LineEnd line_end)
 {
-	const char *marker = line_end == LINE_END_NL ? "\n\\.\n" :
-		line_end == LINE_END_CR ? "\r\\.\r" : "\r\n\\.\r\n";
+	const char *marker = line_end == LINE_END_NL ?
+		"\n\\.\n" : "\r\n\\.\r\n";
 	int64_t		length = (int64_t) strlen(marker);
 	unsigned char last[8];
 	Source		copy = *source;

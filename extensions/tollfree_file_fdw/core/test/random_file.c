@@ -50,8 +50,7 @@ put(RandomFile *file, const char *text)
 static const char *
 line_end(const RandomFile *file)
 {
-	return file->line_end == LINE_END_NL ? "\n" :
-		file->line_end == LINE_END_CR ? "\r" : "\r\n";
+	return file->line_end == LINE_END_NL ? "\n" : "\r\n";
 }
 
 static void
@@ -159,7 +158,7 @@ make_dialect(RandomFile *file, TestRandom *random)
 	dialect.null = dialect.format == FILE_FORMAT_CSV ? "" : "\\N";
 	dialect.null_length = strlen(dialect.null);
 	file->dialect = dialect;
-	file->line_end = (LineEnd) (test_random_below(random, 3) + 1);
+	file->line_end = chance(random, 3) ? LINE_END_CRNL : LINE_END_NL;
 	file->header = chance(random, 3);
 }
 

@@ -71,7 +71,7 @@ static const ScanCase cases[] = {
 	},
 	{
 		"carriage returns", TEXT("\\N"), false, 2, 2, TEXT_COLUMNS,
-		"a|b\rc|d\r", 0, "1:a|b 2:c|d end"
+		"a|b\rc|d\r", 0, "handover 2 at 0 line 0"
 	},
 	{
 		"a carriage return in a file with newlines", TEXT("\\N"), false, 2, 2,
