@@ -62,7 +62,8 @@ lint: ## check types, style, layout and the direction of dependencies
 	fi
 
 bench: build ## measure what the lab itself adds to a case
-	@$(CHOOSE_POSTGRES) && .venv/bin/python lab/benchmarks/own_cost.py
+	@$(CHOOSE_POSTGRES) && .venv/bin/python lab/benchmarks/own_cost.py && \
+	.venv/bin/python lab/benchmarks/client_cost.py
 
 format: ## lay out the C and Python sources
 	@tools/make-venv dev

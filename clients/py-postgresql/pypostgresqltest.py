@@ -12,15 +12,22 @@ from weakref import WeakKeyDictionary
 
 import postgresql
 
-from contract import Client, Execution, Method, main
+from contract import Client, Execution, Method, Unavailable, main
 
 _statements: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 """The statement that is kept in each connection."""
 
 
 async def connect(conninfo: str) -> Any:
-    """Return a connection; where to is a JSON object of the driver's keyword arguments."""
-    return postgresql.open(**json.loads(conninfo))
+    """Return a connection; where to is a JSON object of the driver's keyword arguments.
+
+    The driver takes the server's version apart and fails where a packager has added to it, as
+    Debian does.
+    """
+    try:
+        return postgresql.open(**json.loads(conninfo))
+    except ValueError as error:
+        raise Unavailable(f"py-postgresql cannot read the server's version: {error}") from error
 
 
 async def close(connection: Any) -> None:

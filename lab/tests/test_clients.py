@@ -7,7 +7,9 @@ empty, null, not ASCII. What it must give is reckoned from the server's own COPY
 import json
 import os
 import subprocess
+import tempfile
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,6 +17,7 @@ from typing import Any
 
 import pytest
 
+import tollfree.clients
 from tollfree.clients import Client, clients
 from tollfree.cluster import SUPERUSER, Cluster
 from tollfree.errors import EnvironmentLacksError, FileError
@@ -110,8 +113,8 @@ def server(pg_instance: Cluster) -> Server:
 
 
 def run(client: Client, *options: str) -> subprocess.CompletedProcess[str]:
-    """Run a client to its end."""
-    return subprocess.run(
+    """Run a client to its end; skip the test where it says that it cannot do this here."""
+    done = subprocess.run(
         [*client.start, *options],
         capture_output=True,
         check=False,
@@ -120,6 +123,9 @@ def run(client: Client, *options: str) -> subprocess.CompletedProcess[str]:
         stdin=subprocess.DEVNULL,
         timeout=LIMIT_S,
     )
+    if done.returncode == 77:
+        pytest.skip(f"{client.interface.name} {fails(done, 77).strip()}")
+    return done
 
 
 def figures(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
@@ -158,9 +164,6 @@ def test_every_method_gets_the_rows_and_reads_or_prints_them(
     printed = tmp_path / "printed"
     options = ["-c", server.conninfo(interface, usual_transport(interface)), "-s", STATEMENT]
     options += switches(interface, method_name, server.cluster.folder)
-    done = run(client, *options)
-    if done.returncode == 77:
-        pytest.skip(f"{name} {method_name}: {fails(done, 77).strip()}")
     (declared,) = (m for m in interface.methods if m.name == method_name)
     for executions, connections, more in (
         (3, 1, ["-k", "1", "-n", "3", "-w", "1"]),
@@ -304,3 +307,78 @@ def test_folders_that_do_not_fit_together_are_named(tmp_path: Path) -> None:
     _manifest(tmp_path / "two", 'uses = ["three"]')
     with pytest.raises(FileError, match="three"):
         read_manifests(tmp_path)
+
+
+@pytest.fixture
+def workshop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of clients and a cache, both empty, in the place of the real ones.
+
+    The servers' user can read it, unlike pytest's own temporary folders.
+    """
+    with tempfile.TemporaryDirectory(prefix="tollfree-clients-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "clients").mkdir()
+        monkeypatch.setattr(tollfree.clients, "cache_home", lambda: folder / "cache")
+        monkeypatch.setattr(tollfree.clients, "BUILD", folder / "build")
+        monkeypatch.setattr(
+            tollfree.clients, "read_manifests", lambda: read_manifests(folder / "clients")
+        )
+        yield folder
+
+
+def _one(**how: bool) -> Client:
+    (client,) = clients(buildable_installation(), **how)
+    return client
+
+
+def _shell_client(workshop: Path, script: str) -> None:
+    """Write a client whose build is a shell script that counts how often it ran."""
+    text = GOOD.replace('start = ["x"]', 'start = ["{out}/x"]')
+    build = json.dumps(["sh", "-c", f"echo >>{workshop}/builds; {script}"])
+    _manifest(workshop / "clients" / "x", f"build = {build}\n{text}")
+
+
+def _builds(workshop: Path) -> int:
+    return len((workshop / "builds").read_text().splitlines())
+
+
+STARTS = r"printf '#!/bin/sh\n' >{out}/x; chmod +x {out}/x"
+
+
+def test_a_client_is_built_once_and_anew_when_it_changes(workshop: Path) -> None:
+    _shell_client(workshop, STARTS)
+    assert "not built" in str(_one().unready)
+    for _ in range(2):
+        client = _one(build=True)
+        assert client.unready is None
+        assert Path(client.start[0]).is_file()
+        assert _builds(workshop) == 1
+    assert _one().unready is None
+    (workshop / "clients" / "x" / "source").write_text("changed")
+    assert "not built" in str(_one().unready)
+    assert _one(build=True).start != client.start
+    assert _builds(workshop) == 2
+
+
+def test_what_cannot_be_built_says_why_and_is_tried_again_only_when_asked(workshop: Path) -> None:
+    _shell_client(workshop, "echo noise >&2; echo the reason >&2; exit 1")
+    for _ in range(2):
+        assert _one(build=True).unready == "could not be built: the reason"
+        assert _builds(workshop) == 1
+    assert _one(build=True, again=True).unready == "could not be built: the reason"
+    assert _builds(workshop) == 2
+
+
+def test_a_client_that_does_not_start_is_not_ready(workshop: Path) -> None:
+    _shell_client(workshop, STARTS + "; echo 'echo no library >&2; exit 1' >>{out}/x")
+    assert _one(build=True).unready == "does not start: no library"
+
+
+def test_a_missing_toolchain_costs_only_its_clients(workshop: Path) -> None:
+    _shell_client(workshop, STARTS)
+    needs = '[[needs]]\nprogram = "no-such-tool"\nremedy = "get it"\n'
+    text = GOOD.replace('"x"', '"y"')
+    _manifest(workshop / "clients" / "y", f'build = ["true"]\n{needs}{text}')
+    found = {c.interface.name: c.unready for c in clients(buildable_installation(), build=True)}
+    assert found == {"x": None, "y": "needs no-such-tool: get it"}

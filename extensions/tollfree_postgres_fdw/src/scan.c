@@ -291,7 +291,11 @@ absorb(void *arg)
 void
 scan_await(RemoteScanState *scan)
 {
-	compat_set_row_mode(scan->session->conn);
+	/* One by one as long as nobody knows how wide they are. */
+	if (scan->is_direct || scan->fetches > 0)
+		compat_set_row_mode(scan->session->conn);
+	else
+		PQsetSingleRowMode(scan->session->conn);
 	scan->in_air = true;
 	scan->at_end = false;
 	scan->session->absorb = absorb;

@@ -23,6 +23,7 @@ from tollfree.errors import LabError
 from tollfree.manifest import Interface, Manifest, read_manifests
 from tollfree.paths import BUILD, cache_home
 from tollfree.postgres import Installation, buildable_installation
+from tollfree.privileges import server_user
 
 BUILD_LIMIT_S = 1200
 START_LIMIT_S = 60
@@ -156,7 +157,7 @@ class _Builder:
         if failure is not None:
             return f"could not be built: {failure}"
         for interface in manifest.interfaces:
-            failure = _run((*_filled(interface.start, places), "--help"), out, START_LIMIT_S)
+            failure = _try((*_filled(interface.start, places), "--help"))
             if failure is not None:
                 return f"does not start: {failure}"
         return None
@@ -231,10 +232,23 @@ def _run(argv: tuple[str, ...], folder: Path, limit_s: int) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
+    return _complaint(done)
+
+
+def _try(argv: tuple[str, ...]) -> str | None:
+    """Run a client as the user who will run it; return what it complains about."""
+    try:
+        done = server_user().run(argv, timeout_s=START_LIMIT_S)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return _complaint(done)
+
+
+def _complaint(done: subprocess.CompletedProcess[str]) -> str | None:
     if done.returncode == 0:
         return None
     lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-    return lines[-1].strip() if lines else f"{argv[0]} ended with {done.returncode}"
+    return lines[-1].strip() if lines else f"{done.args[0]} ended with {done.returncode}"
 
 
 def main() -> int:

@@ -12,7 +12,7 @@ ROAD_WORDS = {
     "rmt2ms:tcp": "over a 2 ms link",
 }
 MANY_ROWS = ("sql50k:1:001", "sql10m:1:001")
-ONE_ROW = (("sql001:0:100", "sql001:1:1k"), ("sql001:0:50k", "sql001:1:50k"))
+ONE_ROW = (("sql001:0:20", "sql001:1:1k"), ("sql001:0:50k", "sql001:1:50k"))
 """Strategies that connect each time and once."""
 
 
