@@ -53,8 +53,10 @@ lint: ## check types, style, layout and the direction of dependencies
 		echo "shell scripts NOT CHECKED: there is no shellcheck; tools/install-packages test"; \
 	fi
 
-bench: build ## measure what the lab itself adds to a case
+bench: build ## measure what the lab itself adds to a case, and scans of text beside DuckDB's
+	@tools/make-venv dev
 	@$(CHOOSE_POSTGRES) && .venv/bin/python lab/benchmarks/own_cost.py
+	@$(CHOOSE_POSTGRES) && .venv/bin/python lab/benchmarks/file_scan.py
 
 format: ## lay out the C and Python sources
 	@tools/make-venv dev
