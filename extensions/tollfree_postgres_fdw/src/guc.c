@@ -36,7 +36,9 @@ static const struct
 }			requirements[] = {
 	{"direct", REQUIRE_DIRECT},
 	{"cached", REQUIRE_CACHED},
-	{"unawaited_commit", REQUIRE_UNAWAITED_COMMIT}
+	{"unawaited_commit", REQUIRE_UNAWAITED_COMMIT},
+	{"pipelined", REQUIRE_PIPELINED},
+	{"arrays", REQUIRE_ARRAYS}
 };
 
 /* The bit that a name stands for, or 0. */
@@ -77,7 +79,7 @@ check_debug_require(char **value, void **extra, GucSource source)
 		{
 			GUC_check_errdetail("Unrecognized key word: \"%s\".",
 								(char *) lfirst(cell));
-			GUC_check_errhint("Valid key words are \"direct\", \"cached\" and \"unawaited_commit\".");
+			GUC_check_errhint("Valid key words are \"direct\", \"cached\", \"unawaited_commit\", \"pipelined\" and \"arrays\".");
 			return false;
 		}
 		*bits |= bit;

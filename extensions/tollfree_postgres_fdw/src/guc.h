@@ -17,6 +17,8 @@
 #define REQUIRE_DIRECT 1
 #define REQUIRE_CACHED 2
 #define REQUIRE_UNAWAITED_COMMIT 4
+#define REQUIRE_PIPELINED 8
+#define REQUIRE_ARRAYS 16
 
 extern bool setting_direct_results;
 extern bool setting_unawaited_commit;

@@ -23,6 +23,7 @@
 #include "arrays.h"
 #include "cache.h"
 #include "callbacks.h"
+#include "compat.h"
 #include "deparse.h"
 #include "guc.h"
 #include "options.h"
@@ -368,14 +369,14 @@ calls_functions(const PlannedStmt *stmt)
  * make an error show up elsewhere.
  */
 static bool
-is_unobserved(const ForeignModifyState *state, ResultRelInfo *rinfo)
+is_unobserved(const ModifyTableState *node, ResultRelInfo *rinfo,
+			  bool has_returning)
 {
-	const ModifyTableState *node = state->node;
 	const ModifyTable *plan = castNode(ModifyTable, node->ps.plan);
 	const PlannedStmt *stmt = node->ps.state->es_plannedstmt;
 
 	return setting_pipelined_writes &&
-		state->reader == NULL &&
+		!has_returning &&
 		!has_row_triggers(rinfo->ri_TrigDesc) &&
 		rinfo->ri_WithCheckOptions == NIL &&
 		rinfo->ri_projectReturning == NULL &&
@@ -410,11 +411,13 @@ decide(ForeignModifyState *state, ResultRelInfo *rinfo, EState *estate)
 	if (state->is_decided)
 		return;
 	state->is_decided = true;
-	if (!is_unobserved(state, rinfo))
+	if (is_unobserved(state->node, rinfo, state->plan.has_returning))
+		state->pipeline = pipeline_create(state->session, estate,
+										  &estate->es_processed, append_arrays,
+										  state);
+	settings_require(REQUIRE_PIPELINED, state->pipeline != NULL);
+	if (state->pipeline == NULL)
 		return;
-	state->pipeline = pipeline_create(state->session, estate,
-									  &estate->es_processed, append_arrays,
-									  state);
 	if (state->node->operation == CMD_INSERT && state->batch_size == 1 &&
 		setting_array_inserts)
 		state->rows_until_arrays = ROWS_BEFORE_ARRAYS;
@@ -430,6 +433,7 @@ add_to_arrays(ForeignModifyState *state, TupleTableSlot *slot)
 
 		state->arrays = arrays_create(state->session, state->rel, &state->plan);
 		MemoryContextSwitchTo(old);
+		settings_require(REQUIRE_ARRAYS, state->arrays != NULL);
 	}
 	if (state->arrays == NULL)
 		return false;
@@ -579,6 +583,19 @@ tollfreeExecForeignDelete(EState *estate, ResultRelInfo *rinfo,
 	int			nrows = 1;
 
 	return modify(rinfo->ri_FdwState, rinfo, &slot, &planSlot, &nrows) ? slot : NULL;
+}
+
+/* Shows whether rows are waited for one by one. */
+void
+modify_explain(ModifyTableState *node, ResultRelInfo *rinfo, List *private,
+			   ExplainState *es)
+{
+	ModifyPlan	plan = plan_read_modify(private);
+
+	if (es->verbose)
+		ExplainPropertyText("Write Method",
+							is_unobserved(node, rinfo, plan.has_returning) ?
+							"pipelined" : "awaited", es);
 }
 
 /* Ends a modification: all rows are written, and no statement is left. */

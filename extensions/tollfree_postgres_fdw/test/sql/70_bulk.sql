@@ -263,3 +263,20 @@ SELECT show_many('arrays');
 INSERT INTO many SELECT i, repeat('x', i - 580) FROM generate_series(1, 600) i;
 INSERT INTO many SELECT i, 'x' || 1 / (i - 595) FROM generate_series(1, 600) i;
 INSERT INTO many SELECT i, repeat('x', (i - 590) / (i - 605)) || repeat('y', i - 580) FROM generate_series(1, 700) i;
+
+-- how rows are written shows, and can be required
+EXPLAIN (VERBOSE, COSTS OFF) INSERT INTO many SELECT i, 'x' FROM generate_series(1, 3) i;
+EXPLAIN (VERBOSE, COSTS OFF) UPDATE many SET t = n WHERE random() >= 0;
+EXPLAIN (VERBOSE, COSTS OFF) INSERT INTO many SELECT i, 'x' FROM generate_series(1, 3) i RETURNING n;
+SET tollfree_postgres_fdw.debug_require = 'pipelined, arrays';
+INSERT INTO many SELECT i, 'x' FROM generate_series(1, 600) i;
+INSERT INTO many VALUES (1, 'x') RETURNING n;
+ALTER FOREIGN TABLE many ALTER t TYPE text;
+INSERT INTO many SELECT i, 'x' FROM generate_series(1, 600) i;
+RESET tollfree_postgres_fdw.debug_require;
+SET tollfree_postgres_fdw.array_inserts = off;
+TRUNCATE remote.many;
+ALTER FOREIGN TABLE many ALTER t TYPE varchar;
+INSERT INTO many SELECT i, 'x' FROM generate_series(1, 600) i;
+SELECT show_many('arrays, turned off');
+RESET tollfree_postgres_fdw.array_inserts;
