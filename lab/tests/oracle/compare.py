@@ -49,6 +49,12 @@ def allowances(wrapper: str) -> tuple[Allowance, ...]:
             "remote SQL command: ",
             "Which cursor carries the rows, if one does, is the wrapper's own affair.",
         ),
+        Allowance(
+            "CONTEXT",
+            re.compile(r"(remote SQL command: [^\n]*\nCOPY \w+), line \d+[^\n]*"),
+            r"\1",
+            "COPY in batches does not know the line of a remote error, as stock with batch_size.",
+        ),
     )
 
 

@@ -280,3 +280,17 @@ ALTER FOREIGN TABLE many ALTER t TYPE varchar;
 INSERT INTO many SELECT i, 'x' FROM generate_series(1, 600) i;
 SELECT show_many('arrays, turned off');
 RESET tollfree_postgres_fdw.array_inserts;
+
+-- COPY of more rows than a batch, all and without those that the remote skips
+TRUNCATE remote.many;
+ALTER TABLE remote.many ALTER t TYPE text;
+\set QUIET off
+COPY many FROM PROGRAM 'seq -f "%g	copied" 1 2500';
+SELECT count(*), sum(n), max(t) FROM remote.many;
+CREATE FUNCTION remote.skip_tenths() RETURNS trigger
+LANGUAGE plpgsql
+AS $$ BEGIN IF NEW.n % 10 = 0 THEN RETURN NULL; END IF; RETURN NEW; END $$;
+CREATE TRIGGER skip BEFORE INSERT ON remote.many FOR EACH ROW EXECUTE FUNCTION remote.skip_tenths();
+COPY many FROM PROGRAM 'seq -f "%g	copied" 1 2500';
+SELECT count(*), sum(n), max(t) FROM remote.many;
+\set QUIET on
