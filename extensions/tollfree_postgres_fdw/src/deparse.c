@@ -323,7 +323,8 @@ deparse_regclass(Relation rel)
 
 /*
  * A query for a table's size, its partitions and children included: can it be
- * sampled (1 or 0), is the number of its rows known (1 or 0), blocks, rows.
+ * sampled (1 or 0), is the number of its rows known (1 or 0), blocks, rows; and
+ * whether queries are compiled (1 or 0).
  * The rows are those of the last ANALYZE or VACUUM, in proportion to the
  * blocks then and now.
  */
@@ -333,22 +334,24 @@ deparse_table_size(Relation rel)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "WITH RECURSIVE tree (oid) AS (SELECT %s",
+	appendStringInfo(&sql, "WITH RECURSIVE tree (oid) AS (SELECT %s::pg_catalog.oid",
 					 deparse_regclass(rel));
 	appendStringInfoString(&sql,
-						   "::pg_catalog.oid"
 						   " UNION SELECT i.inhrelid FROM tree"
 						   " JOIN pg_catalog.pg_inherits i ON i.inhparent = tree.oid)"
-						   " SELECT min((c.relkind IN ('r', 'm', 'p'))::int),"
-						   " min((s.pages = 0 OR c.relpages > 0 AND c.reltuples >= 0)::int),"
-						   " sum(s.pages),"
-						   " sum(CASE WHEN c.relkind = 'f' THEN greatest(c.reltuples, 0)"
-						   " WHEN s.pages > 0 AND c.relpages > 0"
-						   " THEN greatest(c.reltuples, 0) / c.relpages * s.pages"
-						   " ELSE 0 END)"
-						   " FROM tree JOIN pg_catalog.pg_class c USING (oid),"
-						   " LATERAL (SELECT coalesce(pg_catalog.pg_relation_size(c.oid), 0)"
-						   " / pg_catalog.current_setting('block_size')::int8 AS pages) s");
+						   " SELECT min((relkind IN ('r', 'm', 'p'))::int),"
+						   " min((pages = 0 OR relpages > 0 AND reltuples >= 0)::int),"
+						   " sum(pages),"
+						   " sum(CASE WHEN relkind = 'f' THEN greatest(reltuples, 0)"
+						   " WHEN pages > 0 AND relpages > 0"
+						   " THEN greatest(reltuples, 0) / relpages * pages"
+						   " ELSE 0 END),"
+						   " (SELECT count(*) FROM pg_catalog.pg_settings"
+						   " WHERE name = 'jit' AND setting = 'on')"
+						   " FROM (SELECT c.relkind, c.relpages, c.reltuples,"
+						   " coalesce(pg_catalog.pg_relation_size(c.oid), 0)"
+						   " / pg_catalog.current_setting('block_size')::int8 AS pages"
+						   " FROM tree JOIN pg_catalog.pg_class c ON c.oid = tree.oid) s");
 	return sql.data;
 }
 

@@ -18,6 +18,7 @@ typedef struct SamplePlan
 	SamplingMethod method;
 	double		blocks;			/* share of the blocks that are read */
 	double		rows;			/* share of their rows that are sent */
+	bool		switches_jit;	/* is jit to be off meanwhile? */
 } SamplePlan;
 
 extern char *deparse_truncate(List *rels, DropBehavior behavior,

@@ -37,6 +37,7 @@ static const struct
 	{"direct", REQUIRE_DIRECT},
 	{"cached", REQUIRE_CACHED},
 	{"unawaited_commit", REQUIRE_UNAWAITED_COMMIT},
+	{"import", REQUIRE_IMPORT},
 	{"pipelined", REQUIRE_PIPELINED},
 	{"arrays", REQUIRE_ARRAYS}
 };
@@ -79,7 +80,7 @@ check_debug_require(char **value, void **extra, GucSource source)
 		{
 			GUC_check_errdetail("Unrecognized key word: \"%s\".",
 								(char *) lfirst(cell));
-			GUC_check_errhint("Valid key words are \"direct\", \"cached\", \"unawaited_commit\", \"pipelined\" and \"arrays\".");
+			GUC_check_errhint("Valid key words are \"direct\", \"cached\", \"unawaited_commit\", \"import\", \"pipelined\" and \"arrays\".");
 			return false;
 		}
 		*bits |= bit;

@@ -122,10 +122,9 @@ make_state(ModifyTableState *node, ResultRelInfo *rinfo, const ModifyPlan *plan,
 	state->rel = rinfo->ri_RelationDesc;
 	state->node = node;
 	state->plan = *plan;
-	server = GetForeignTable(RelationGetRelid(state->rel))->serverid;
-	state->session =
-		cache_get_session(GetUserMapping(compat_result_user(rinfo, estate),
-										 server));
+	server = GetForeignServerIdByRelId(RelationGetRelid(state->rel));
+	state->session = cache_get_session(compat_result_user(rinfo, estate),
+									   server);
 	state->context = CurrentMemoryContext;
 	state->temp_context = AllocSetContextCreate(estate->es_query_cxt,
 												"tollfree_postgres_fdw execution",

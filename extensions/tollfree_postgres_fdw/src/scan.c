@@ -121,8 +121,8 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	scan->plan = plan_read_scan(plan->fdw_private);
 	rte = exec_rt_fetch(compat_scan_rtindex(plan), estate);
 	user = compat_scan_user(plan, rte);
-	scan->session = cache_get_session(GetUserMapping(user,
-													 GetForeignTable(rte->relid)->serverid));
+	scan->session = cache_get_session(user,
+									  GetForeignServerIdByRelId(rte->relid));
 
 	if (plan->scan.scanrelid > 0)
 		rel = node->ss.ss_currentRelation;
