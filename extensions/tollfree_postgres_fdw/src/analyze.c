@@ -137,8 +137,8 @@ keep_description(const RemoteTable *table)
 static Session *
 owners_session(Relation rel)
 {
-	return cache_get_session(GetUserMapping(rel->rd_rel->relowner,
-											GetForeignTable(RelationGetRelid(rel))->serverid));
+	return cache_get_session(rel->rd_rel->relowner,
+							 GetForeignServerIdByRelId(RelationGetRelid(rel)));
 }
 
 /* Asks a question with one row of numbers for an answer; a NULL is 0. */

@@ -27,6 +27,8 @@ extern ModifyPlan deparse_insert(ResultRelInfo *rinfo, Index rtindex,
 								 bool do_nothing);
 extern char *deparse_insert_rows(const ModifyPlan *plan, Relation rel,
 								 int nrows);
+extern char *deparse_insert_arrays(const ModifyPlan *plan, Relation rel);
+extern char *deparse_array_check(Relation rel, List *targets);
 extern const char *deparse_column_name(Relation rel, AttrNumber attno);
 extern char *deparse_regclass(Relation rel);
 extern char *deparse_table_size(Relation rel);
