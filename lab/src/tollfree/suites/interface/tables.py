@@ -168,6 +168,7 @@ def task_table(interface: InterfaceFindings, task: Task) -> Table:
                 *(interface.label(name), str(dims["held"])),
                 median.median / US_PER_MS if median else None,
                 interface.per_execution_ms(name, "first_row_ns"),
+                interface.per_execution_ms(name, "cpu_ns"),
                 *(_interval(over_libpq) + _interval(over_floor)),
                 seconds / 1e9 if seconds is not None else None,
                 interface.published.get(
@@ -182,6 +183,7 @@ def task_table(interface: InterfaceFindings, task: Task) -> Table:
         (
             *(Column("candidate"), Column("held")),
             *(number("an execution", "ms", 3), number("first row", "ms", 3)),
+            number("processor", "ms", 3),
             *(number("to libpq", "x", 2), number("low", "x", 2), number("high", "x", 2)),
             *(number("to the floor", "x", 2), number("low", "x", 2), number("high", "x", 2)),
             *(number("all executions", "s", 3), number("published", "s", 3)),
