@@ -432,25 +432,30 @@ filescan_fill(FileScan *scan)
 }
 
 /*
- * Finds out which line end the first record has.  Returns false if that is not
- * known yet.
+ * Finds out which line end the first record has.  Returns SCAN_AGAIN if that is
+ * not known yet, SCAN_BATCH if it is one to go on with.
+ *
+ * A file of CRs alone is left to COPY: to see that there is no NL behind a CR
+ * it wants the next line's first byte to be valid before it has the line.
  */
-static bool
+static ScanStatus
 filescan_know_line_end(FileScan *scan)
 {
 	Window	   *window = &scan->window;
 
 	if (scan->line_end != LINE_END_UNKNOWN)
-		return true;
+		return SCAN_BATCH;
 	scan->line_end = scalar_first_line_end(&scan->dialect,
 										   window->bytes + window->begin,
 										   window->filled - window->begin,
 										   window_has_end(window,
 														  &scan->source));
 	if (scan->line_end == LINE_END_UNKNOWN)
-		return false;
+		return SCAN_AGAIN;
+	if (scan->line_end == LINE_END_CR)
+		return filescan_hand_over(scan, HANDOVER_LINE_END);
 	scan->rules = structure_rules(&scan->dialect, scan->line_end);
-	return true;
+	return SCAN_BATCH;
 }
 
 /* Returns how many whole records the kernel found. */
@@ -588,11 +593,14 @@ static ScanStatus
 filescan_make_batch(FileScan *scan)
 {
 	Inspection	inspection;
+	ScanStatus	status;
 	int			nrecords;
 
-	if (scan->window.begin == scan->window.filled ||
-		!filescan_know_line_end(scan))
+	if (scan->window.begin == scan->window.filled)
 		return SCAN_AGAIN;
+	status = filescan_know_line_end(scan);
+	if (status != SCAN_BATCH)
+		return status;
 	nrecords = filescan_find_records(scan);
 	if (nrecords == 0)
 		return filescan_miss(scan);
