@@ -6,7 +6,12 @@ from tollfree.report.model import Cell, Table
 from tollfree.store import Result, Run, RunCase
 from tollfree.suites.interface.charts import charts
 from tollfree.suites.interface.findings import InterfaceFindings, Task
-from tollfree.suites.interface.tables import noise_table, query_connect_table, task_table
+from tollfree.suites.interface.tables import (
+    noise_table,
+    query_connect_table,
+    roads_table,
+    task_table,
+)
 from tollfree.suites.interface.verdicts import verdicts
 from tollfree.suites.presentation import Findings
 
@@ -164,3 +169,17 @@ def test_a_chart_has_no_bar_for_the_baseline_or_for_what_failed() -> None:
 
 def test_the_strategy_summary_is_a_mean_over_candidates() -> None:
     assert query_connect_table(findings_of(MANY_VALUES)).rows == (("t", 2, 1.5, None),)
+
+
+def test_roads_stand_beside_one_another() -> None:
+    near = Task("lcl:tcp", MANY.strategy, MANY.print)
+    values: dict[tuple[Task, str], list[float | str]] = {
+        **MANY_VALUES,
+        (near, "JDBC:acc-n"): [70_000],
+    }
+    rows = roads_table(findings_of(values)).rows
+    assert [row[:4] for row in rows if row[0] == "JDBC acc-n"] == [
+        ("JDBC acc-n", "p-none:null", "lcl:tcp", 0.07),
+        ("JDBC acc-n", "p-none:null", "rmt:tcp", 0.14),
+    ]
+    assert {row[0] for row in rows} == {"JDBC acc-n", "libpq acc-n", "floor acc-n"}
