@@ -218,6 +218,14 @@ def test_a_difference_is_shortened(world: FileWorld, monkeypatch: pytest.MonkeyP
     assert [statement.sql for statement in short.case.statements] == [ROWS]
 
 
+def test_only_an_expressions_error_may_come_before_or_behind_a_files() -> None:
+    assert Rank.MULTISET.any_error(True, False)
+    assert not Rank.MULTISET.any_error(True, True)
+    assert not Rank.ORDERED.any_error(True, False)
+    assert Rank.ANY_ERROR.any_error(True, True)
+    assert not Rank.ANY_ERROR.any_error(True, None)
+
+
 # What is drawn.
 
 

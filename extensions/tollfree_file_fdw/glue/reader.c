@@ -29,6 +29,7 @@
 #include "allocate.h"
 #include "columns.h"
 #include "compat.h"
+#include "copy.h"
 #include "guc.h"
 #include "reader.h"
 
@@ -182,6 +183,7 @@ reader_enter_chunk(FileReader *reader, const FileChunk *chunk)
 	if (empty)
 		return false;
 	reader->is_ranged = true;
+	reader->hands_over = false;
 	filescan_set_range(reader->scan, &reader->range);
 	return true;
 }
@@ -465,12 +467,8 @@ reader_hand_over(FileReader *reader)
 	int64_t		line = at_start ? 0 :
 		handover->line + count_lines_before(reader);
 
-	if (fseeko(copy->copy_file, at_start ? 0 : handover->offset, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not seek in file \"%s\": %m", copy->filename)));
-	copy->cur_lineno = line;
-	copy->eol_type = at_start ? EOL_UNKNOWN : copy_line_end(handover->line_end);
+	copy_seek(copy, at_start ? 0 : handover->offset, line,
+			  at_start ? EOL_UNKNOWN : copy_line_end(handover->line_end));
 	return psprintf("%s after line %lld", handover_words(handover),
 					(long long) line);
 }

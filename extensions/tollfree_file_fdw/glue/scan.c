@@ -18,6 +18,7 @@
 #include "compat.h"
 #include "copy.h"
 #include "guc.h"
+#include "parallel.h"
 #include "plan.h"
 #include "quals.h"
 
@@ -80,7 +81,7 @@ static void
 open_file(FileScanState *scan)
 {
 	scan->copy = copy_begin(scan->rel, &scan->options, scan->columns);
-	scan->is_begun = false;
+	scan->is_begun = scan->is_copying = scan->has_chunk = false;
 	scan->handover = NULL;
 }
 
@@ -131,7 +132,8 @@ find_missing(const FileScanState *scan)
 			return scan->aggregate == NULL && !scan->is_fallback ?
 				"nothing is aggregated in the scan" : NULL;
 		case REQUIRE_PARALLEL:
-			return "it is not scanned in parallel";
+			return scan->parallel == NULL ?
+				"it is not scanned in parallel" : NULL;
 		case REQUIRE_NOTHING:
 		case REQUIRE_SCAN:
 			break;
@@ -167,7 +169,8 @@ next_batch(ForeignScanState *node)
 	int			nrows;
 	int			nwords;
 
-	if (!reader_next_batch(reader))
+	if (!(scan->parallel != NULL ? parallel_next_batch(scan) :
+		  reader_next_batch(reader)))
 		return false;
 	nrows = reader->batch->nrows;
 	nwords = bitmap_words(nrows);
@@ -229,15 +232,24 @@ next_read_row(ForeignScanState *node)
 	}
 }
 
-/* Puts the next row that COPY's parser reads into the slot; false at the end. */
+/*
+ * Puts the next row that COPY's parser reads into the slot; false at the end of
+ * the file, or of this process's chunk.
+ */
 static bool
 next_copied_row(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
 
-	while (copy_next_row(scan->copy, node->ss.ps.ps_ExprContext,
-						 node->ss.ss_ScanTupleSlot))
+	while (scan->parallel == NULL || parallel_copies_on(scan))
 	{
+		if (!copy_next_row(scan->copy, node->ss.ps.ps_ExprContext,
+						   node->ss.ss_ScanTupleSlot))
+		{
+			if (scan->parallel != NULL)
+				parallel_check_end(scan);
+			return false;
+		}
 		scan_check_required(scan);
 		if (passes_filter(node))
 			return true;
@@ -245,7 +257,7 @@ next_copied_row(ForeignScanState *node)
 	return false;
 }
 
-/* Lets COPY's parser read the rest of the file. */
+/* Lets COPY's parser read on. */
 static void
 hand_over(ForeignScanState *node)
 {
@@ -253,21 +265,22 @@ hand_over(ForeignScanState *node)
 	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
 
 	scan->handover = reader_hand_over(scan->reader);
+	scan->is_copying = true;
 	MemoryContextSwitchTo(old);
-	reader_close(scan->reader);
-	scan->reader = NULL;
 }
 
 /* Begins to read, by a reader if that is possible. */
-static void
-begin_reading(ForeignScanState *node)
+void
+scan_begin_reading(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
-	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
+	MemoryContext old;
 
+	if (scan->is_begun)
+		return;
+	old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
 	scan->is_begun = true;
-	if (scan_open_reader(scan))
-		scan_check_required(scan);
+	scan->is_copying = !scan_open_reader(scan);
 	MemoryContextSwitchTo(old);
 }
 
@@ -280,18 +293,29 @@ tollfreeIterateForeignScan(ForeignScanState *node)
 
 	if (scan->aggregate != NULL)
 		return aggregate_scan_next(node);
-	if (!scan->is_begun)
-		begin_reading(node);
-	if (scan->reader != NULL)
+	scan_begin_reading(node);
+	scan_check_required(scan);
+	if (scan->reader == NULL && scan->parallel != NULL &&
+		!parallel_claim_file(scan))
+		return ExecClearTuple(slot);
+	for (;;)
 	{
-		if (next_read_row(node))
+		if (!scan->is_copying)
+		{
+			if (next_read_row(node))
+				return slot;
+			if (!scan->reader->hands_over)
+				break;
+			hand_over(node);
+		}
+		if (next_copied_row(node))
 			return slot;
-		if (!scan->reader->hands_over)
-			return ExecClearTuple(slot);
-		hand_over(node);
+		if (scan->parallel == NULL || scan->reader == NULL)
+			break;
+		scan->is_copying = scan->has_chunk = false;
+		scan->reader->hands_over = false;
 	}
-	next_copied_row(node);
-	return slot;
+	return ExecClearTuple(slot);
 }
 
 /* Starts again, with the file that has the name by now. */

@@ -141,17 +141,20 @@ cursor_more(RemoteScanState *scan)
 	return true;
 }
 
-/* Ends a cursor, if it is still there; reads what is in the air for it. */
+/*
+ * Ends a cursor, if it is surely still there.  What is in the air for it is
+ * read in any case, since nobody must read into a scan that is gone.
+ */
 void
 cursor_close(RemoteScanState *scan)
 {
-	bool		is_open = scan->cursor != 0 && scan->session->conn != NULL &&
-		scan->session->aborts == scan->aborts;
+	Session    *session = scan->session;
 
-	while (is_open && scan->in_air && scan_read(scan))
+	while (scan->in_air && session->absorb_arg == scan && scan_read(scan))
 		scan_clear(scan);
-	if (is_open)
-		session_close_later(scan->session, scan->cursor);
+	if (scan->cursor != 0 && session->conn != NULL &&
+		session->aborts == scan->aborts)
+		session_close_later(session, scan->cursor);
 	scan->cursor = 0;
 	scan->in_air = false;
 }

@@ -20,6 +20,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "arrays.h"
 #include "cache.h"
 #include "callbacks.h"
 #include "deparse.h"
@@ -28,6 +29,9 @@
 #include "pipeline.h"
 #include "plan.h"
 #include "rows.h"
+
+/* Rows of an INSERT after which it is worth to ask for arrays */
+#define ROWS_BEFORE_ARRAYS 256
 
 /* The command for a number of rows */
 typedef struct ModifyCommand
@@ -51,6 +55,8 @@ typedef struct ForeignModifyState
 
 	bool		is_decided;		/* is it known whether there is a pipeline? */
 	WritePipeline *pipeline;	/* NULL if each row's outcome is awaited */
+	int			rows_until_arrays;	/* 0 once that has been decided */
+	RowArrays  *arrays;			/* of further rows, or NULL */
 
 	int			nparams;		/* per row */
 	FmgrInfo   *output;			/* of each parameter of a row */
@@ -110,10 +116,9 @@ make_state(ModifyTableState *node, ResultRelInfo *rinfo, const ModifyPlan *plan,
 	state->rel = rinfo->ri_RelationDesc;
 	state->node = node;
 	state->plan = *plan;
-	server = GetForeignTable(RelationGetRelid(state->rel))->serverid;
-	state->session =
-		cache_get_session(GetUserMapping(compat_result_user(rinfo, estate),
-										 server));
+	server = GetForeignServerIdByRelId(RelationGetRelid(state->rel));
+	state->session = cache_get_session(compat_result_user(rinfo, estate),
+									   server);
 	state->context = CurrentMemoryContext;
 	state->temp_context = AllocSetContextCreate(estate->es_query_cxt,
 												"tollfree_postgres_fdw execution",
@@ -380,6 +385,23 @@ is_unobserved(const ForeignModifyState *state, ResultRelInfo *rinfo)
 		!calls_functions(stmt);
 }
 
+/* Gives the pipeline the rows that are in arrays. */
+static void
+append_arrays(WritePipeline *pipeline, void *arg)
+{
+	ForeignModifyState *state = arg;
+	RemoteCommand commands[2];
+	int			nrows;
+
+	if (state->arrays != NULL)
+	{
+		int			ncommands = arrays_take(state->arrays, state->session,
+											commands, &nrows);
+
+		pipeline_append(pipeline, commands, ncommands, nrows);
+	}
+}
+
 /* Makes the pipeline if there is to be one. */
 static void
 decide(ForeignModifyState *state, ResultRelInfo *rinfo, EState *estate)
@@ -387,9 +409,32 @@ decide(ForeignModifyState *state, ResultRelInfo *rinfo, EState *estate)
 	if (state->is_decided)
 		return;
 	state->is_decided = true;
-	if (is_unobserved(state, rinfo))
-		state->pipeline = pipeline_create(state->session, estate,
-										  &estate->es_processed);
+	if (!is_unobserved(state, rinfo))
+		return;
+	state->pipeline = pipeline_create(state->session, estate,
+									  &estate->es_processed, append_arrays,
+									  state);
+	if (state->node->operation == CMD_INSERT && state->batch_size == 1 &&
+		setting_array_inserts)
+		state->rows_until_arrays = ROWS_BEFORE_ARRAYS;
+}
+
+/* Adds a row to the arrays; false if it is not to go there. */
+static bool
+add_to_arrays(ForeignModifyState *state, TupleTableSlot *slot)
+{
+	if (state->rows_until_arrays > 0 && --state->rows_until_arrays == 0)
+	{
+		MemoryContext old = MemoryContextSwitchTo(state->context);
+
+		state->arrays = arrays_create(state->session, state->rel, &state->plan);
+		MemoryContextSwitchTo(old);
+	}
+	if (state->arrays == NULL)
+		return false;
+	pipeline_hold(state->pipeline);
+	pipeline_launch_if_full(state->pipeline, arrays_add(state->arrays, slot));
+	return true;
 }
 
 /* Gives the pipeline an execution. */
@@ -406,7 +451,9 @@ add_execution(ForeignModifyState *state, WritePipeline *pipeline,
 										  commands);
 
 	MemoryContextSwitchTo(old);
-	pipeline_add(pipeline, commands, ncommands, nrows);
+	pipeline_hold(pipeline);
+	pipeline_append(pipeline, commands, ncommands, nrows);
+	pipeline_launch_if_full(pipeline, 0);
 }
 
 /* Executes at once, and waits for the outcome. */
@@ -443,7 +490,8 @@ modify(ForeignModifyState *state, ResultRelInfo *rinfo, TupleTableSlot **slots,
 	decide(state, rinfo, state->node->ps.state);
 	if (state->pipeline != NULL)
 	{
-		add_execution(state, state->pipeline, slots, plan_slot, *nrows);
+		if (!add_to_arrays(state, slots[0]))
+			add_execution(state, state->pipeline, slots, plan_slot, *nrows);
 		return slots;
 	}
 	res = execute(state, slots, plan_slot, *nrows);
@@ -540,6 +588,8 @@ finish(ForeignModifyState *state)
 		pipeline_finish(state->pipeline);
 	for (int i = 0; i < lengthof(state->commands); i++)
 		drop_statement(state, &state->commands[i]);
+	if (state->arrays != NULL)
+		arrays_end(state->arrays, state->session);
 }
 
 /* Ends a planned modification. */

@@ -121,8 +121,8 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	scan->plan = plan_read_scan(plan->fdw_private);
 	rte = exec_rt_fetch(compat_scan_rtindex(plan), estate);
 	user = compat_scan_user(plan, rte);
-	scan->session = cache_get_session(GetUserMapping(user,
-													 GetForeignTable(rte->relid)->serverid));
+	scan->session = cache_get_session(user,
+									  GetForeignServerIdByRelId(rte->relid));
 
 	if (plan->scan.scanrelid > 0)
 		rel = node->ss.ss_currentRelation;
@@ -291,7 +291,11 @@ absorb(void *arg)
 void
 scan_await(RemoteScanState *scan)
 {
-	compat_set_row_mode(scan->session->conn);
+	/* One by one as long as nobody knows how wide they are. */
+	if (scan->is_direct || scan->fetches > 0)
+		compat_set_row_mode(scan->session->conn);
+	else
+		PQsetSingleRowMode(scan->session->conn);
 	scan->in_air = true;
 	scan->at_end = false;
 	scan->session->absorb = absorb;

@@ -1,8 +1,8 @@
 """Draws statements on the foreign table `t`.
 
-A statement's rank says how its outcome is compared: rows in order or as a multiset, errors word by
-word or only by there being one. Stock's plan decides what comes first in a join, and workers race,
-so there the first error is anybody's.
+A statement's rank says how its outcome is compared. Which of several errors comes first is the
+plan's affair: a join reads one side first, a sort reads the file before anything is computed of its
+rows, workers race.
 """
 
 import random
@@ -17,9 +17,16 @@ from filediff.values import NUMBERS, Family
 class Rank(Enum):
     """What of an outcome has to be equal."""
 
-    ORDERED = "rows in order"
-    MULTISET = "rows in any order"
+    ORDERED = "rows in order, and errors"
+    MULTISET = "rows in any order, and errors of the file"
     ANY_ERROR = "rows in any order, and whether there is an error"
+
+    def any_error(self, stock: bool | None, candidate: bool | None) -> bool:
+        """Return whether two errors need not be the same. Given is whether each is of the file
+        (else it is of an expression), or None when it is no error."""
+        if stock is None or candidate is None:
+            return False
+        return self is Rank.ANY_ERROR or (self is Rank.MULTISET and not (stock and candidate))
 
 
 @dataclass(frozen=True)
