@@ -95,6 +95,23 @@ chunk_read_first(FileScan *scan, bool header, ChunkLayout *layout)
 	return true;
 }
 
+/*
+ * Returns how many line ends are within the first record.  COPY does not count
+ * them, for it does not know yet what a line end is.
+ */
+static int64_t
+chunk_enclosed_lines(const FileScan *scan, const StructureRules *rules)
+{
+	TextRef		record = filescan_record(scan, 0);
+	int64_t		lines = 0;
+
+	if (rules->mode == STRUCTURE_TEXT)
+		return 0;
+	for (uint32_t i = 0; i < record.length; i++)
+		lines += record.bytes[i] == rules->line_end;
+	return lines;
+}
+
 bool
 chunk_layout(const Source *source, const Dialect *dialect, bool header,
 			 const Allocator *allocator, ChunkLayout *layout)
@@ -115,10 +132,15 @@ chunk_layout(const Source *source, const Dialect *dialect, bool header,
 	if (scan == NULL)
 		return false;
 	known = chunk_read_first(scan, header, layout);
+	if (known)
+	{
+		layout->rules = structure_rules(dialect, layout->line_end);
+		if (!header)
+			layout->line -= chunk_enclosed_lines(scan, &layout->rules);
+	}
 	filescan_close(scan);
 	if (!known)
 		return false;
-	layout->rules = structure_rules(dialect, layout->line_end);
 	layout->end = chunk_data_end(source, dialect, layout->line_end);
 	return layout->end >= layout->begin;
 }

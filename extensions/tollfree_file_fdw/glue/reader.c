@@ -209,13 +209,17 @@ count_lines_before(const FileReader *reader)
 	return reader->chunks.line + chunk.count.line_ends;
 }
 
-/* COPY's error context, with the line's number in the whole file. */
+/*
+ * COPY's error context.  The line is counted only now: that may mean looking at
+ * all that is before it.
+ */
 static void
 report_place(void *arg)
 {
 	FileReader *reader = arg;
 
-	reader->copy->cur_lineno += count_lines_before(reader);
+	reader->copy->cur_lineno = filescan_line(reader->scan, reader->asked_row) +
+		count_lines_before(reader);
 	CopyFromErrorCallback(reader->copy);
 }
 
@@ -333,7 +337,7 @@ ask_value(FileReader *reader, int row, int column, bool *isnull)
 					  copy->filename);
 	if (!field.is_null)
 		string = pnstrdup((const char *) field.bytes, field.length);
-	copy->cur_lineno = filescan_line(reader->scan, row);
+	reader->asked_row = row;
 	copy->cur_attname = NameStr(attribute->attname);
 	copy->cur_attval = string;
 	error_context_stack = &callback;

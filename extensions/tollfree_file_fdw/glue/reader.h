@@ -30,6 +30,7 @@ typedef struct FileReader
 
 	RowBatch   *batch;			/* the present one */
 	RowBitmap	asks;			/* its rows with values to ask PostgreSQL for */
+	int			asked_row;		/* of which a value is asked for */
 	bool		hands_over;		/* must COPY's parser go on? */
 } FileReader;
 

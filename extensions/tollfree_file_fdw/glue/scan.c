@@ -151,8 +151,8 @@ scan_check_required(const FileScanState *scan)
 	if (missing != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the scan of file \"%s\" does not take the required fast path",
-						scan->options.filename),
+				 errmsg("the scan of foreign table \"%s\" does not take the required fast path",
+						RelationGetRelationName(scan->rel)),
 				 errdetail("The reason is: %s.", missing),
 				 errhint("Reset tollfree_file_fdw.debug_require.")));
 }
