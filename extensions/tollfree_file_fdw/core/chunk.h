@@ -42,6 +42,9 @@ typedef struct ChunkLayout
 	int64_t		begin;			/* offset of the first record to be scanned,
 								 * behind the header */
 	int64_t		line;			/* lines before it */
+	int64_t		correction;		/* lines that COPY counts in that record,
+								 * where it does not know the line end yet,
+								 * minus the line ends that are in it */
 	int64_t		end;			/* the file's end, or that of what an
 								 * end-of-data marker on the last line leaves */
 } ChunkLayout;
