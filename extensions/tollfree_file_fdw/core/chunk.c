@@ -111,23 +111,6 @@ chunk_read_first(FileScan *scan, const Dialect *dialect, bool header,
 	return true;
 }
 
-/*
- * Returns how many line ends are within the first record.  COPY does not count
- * them, for it does not know yet what a line end is.
- */
-static int64_t
-chunk_enclosed_lines(const FileScan *scan, const StructureRules *rules)
-{
-	TextRef		record = filescan_record(scan, 0);
-	int64_t		lines = 0;
-
-	if (rules->mode == STRUCTURE_TEXT)
-		return 0;
-	for (uint32_t i = 0; i < record.length; i++)
-		lines += record.bytes[i] == rules->line_end;
-	return lines;
-}
-
 bool
 chunk_layout(const Source *source, const Dialect *dialect, bool header,
 			 const Allocator *allocator, ChunkLayout *layout)
