@@ -34,7 +34,7 @@ typedef struct FileReader
 	bool		hands_over;		/* must COPY's parser go on? */
 } FileReader;
 
-extern FileReader *reader_open(CopyFromState copy, List *columns,
+extern FileReader *reader_open(CopyFromState copy, const FileColumns *columns,
 							   const FileLayout *layout, size_t block_size);
 extern void reader_close(FileReader *reader);
 extern bool reader_find_chunks(FileReader *reader);

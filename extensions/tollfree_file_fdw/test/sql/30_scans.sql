@@ -21,6 +21,7 @@ SELECT make_pair('texts', :'columns', :'text', $$encoding 'UTF8'$$),
 	make_pair('csvs', :'columns', :'csv', $$format 'csv', header 'match', encoding 'UTF8'$$),
 	make_pair('both_forced', 'a text OPTIONS (force_null ''true'', force_not_null ''true''), b text OPTIONS (force_null ''true''), c text OPTIONS (force_not_null ''true''), d text',
 			  :'forced', $$format 'csv'$$);
+SET max_parallel_workers_per_gather = 0;
 SET tollfree_file_fdw.debug_require = 'scan';
 SELECT relation, agree(format('SELECT * FROM %I', relation))
 FROM unnest('{texts,csvs,both_forced}'::text[]) relation;
@@ -84,6 +85,14 @@ SET tollfree_file_fdw.fast_scan = off;
 SELECT id FROM ours.texts WHERE id = 3;
 RESET tollfree_file_fdw.fast_scan;
 RESET tollfree_file_fdw.debug_require;
+
+-- With lazy no value is converted where only rows are counted.
+SELECT agree('SELECT count(*) FROM broken'), agree('SELECT count(*) FROM broken WHERE id < 3');
+ALTER FOREIGN TABLE ours.broken OPTIONS (ADD lazy 'true');
+SELECT count(*) FROM (SELECT FROM ours.broken LIMIT 2) t;
+SELECT count(*) FROM ours.broken;
+SELECT agree('SELECT count(*) FROM broken WHERE id < 3'), agree('SELECT count(broken) FROM broken');
+ALTER FOREIGN TABLE ours.broken OPTIONS (DROP lazy);
 
 -- Records and values that the wrapper's parser leaves to COPY's
 CREATE FUNCTION agree_on(content text, columns text, options text, query text DEFAULT 'SELECT * FROM odd') RETURNS text

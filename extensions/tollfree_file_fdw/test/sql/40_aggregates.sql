@@ -1,4 +1,5 @@
 -- Aggregates computed in the scan
+SET max_parallel_workers_per_gather = 0;
 SET tollfree_file_fdw.debug_require = 'aggregate';
 SELECT list, agree(format('SELECT %1$s FROM texts', list)), agree(format('SELECT %1$s FROM csvs WHERE id %% 1 = 0 OR true', list)),
 	agree(format('SELECT %1$s FROM csvs WHERE id > 4000 AND amount < 70', list)),
