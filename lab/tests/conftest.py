@@ -33,8 +33,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--oracle-session", type=int, help="run only the session of this number")
     group.addoption(
         "--fault-wrapper",
-        default="postgres_fdw",
-        help="the wrapper that the fault walk goes through (default: stock)",
+        default=OUR_WRAPPER,
+        help="the wrapper that the fault walk goes through (%(default)s)",
     )
     group.addoption(
         "--oracle-wrapper",

@@ -7,36 +7,46 @@ success was reported, they are those of before if COMMIT was never delivered, an
 answers the next query correctly.
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import psycopg
 import pytest
+from conftest import OUR_WRAPPER
 from fault_proxy import Action, Armed, Direction, Fault, FaultProxy
 from oracle.side import Outcome, Side
-from oracle.world import Instances
+from oracle.world import STOCK, Instances
 
-from tollfree.cluster import Cluster
 from tollfree.ports import LOOPBACK
 
 pytestmark = pytest.mark.cluster
 
 DATABASE = "faults"
 GONE_LIMIT_S = 20.0
+CLEANUP_LIMIT = "500ms"
 MOST_STEPS = 400
 QUERY_CANCELED = "57014"
 CONNECTION_ERRORS = ("08", "57P01")
+NOT_CLEANED_UP = "08000"
+"""The connection may not be used, for nobody knows what a rollback has come to."""
 CONSEQUENCES = ("25P02", "3B001")
 """The transaction is aborted; the savepoint was never made."""
 
-SOURCE_OBJECTS = "CREATE TABLE tally (id integer PRIMARY KEY, v integer)"
+SOURCE_OBJECTS = """
+    CREATE TABLE tally (id integer PRIMARY KEY, v integer);
+    INSERT INTO tally SELECT i, i * 10 FROM generate_series(1, 5) i;
+"""
 LOCAL_OBJECTS = """
     CREATE EXTENSION {wrapper} CASCADE;
     CREATE SERVER remote FOREIGN DATA WRAPPER {wrapper} OPTIONS (
         host '{host}', port '{port}', dbname '{database}', sslmode 'disable', gssencmode 'disable');
     CREATE USER MAPPING FOR postgres SERVER remote OPTIONS (user 'postgres');
-    CREATE FOREIGN TABLE tally (id integer, v integer) SERVER remote;
+    CREATE FOREIGN TABLE tally (id integer, v integer) SERVER remote OPTIONS (fetch_size '2');
+    CREATE FOREIGN TABLE batched (id integer, v integer) SERVER remote
+        OPTIONS (table_name 'tally', batch_size '2');
+    ANALYZE tally;
 """
 START = tuple((number, number * 10) for number in range(1, 6))
 CONTENTS = "SELECT id, v FROM tally ORDER BY id"
@@ -51,9 +61,11 @@ class Scenario:
     after: Contents = START
     connected: bool = True
     """Whether the session has its remote connection before the walk begins."""
-    stalls_from: int | None = 15
-    """The first major version on which stalls are walked. Stock cannot be cancelled while it
-    connects before 16, and on no version while it rolls back to a savepoint, for 30 s."""
+    stalls_from: int = 15
+    """The first major version on which stalls are walked: nobody can be cancelled while he
+    connects before 16."""
+    stock_stalls: bool = True
+    """Whether they are walked with stock: it rolls back to a savepoint for 30 s, come what may."""
 
 
 ADDED = ((1, 11), (2, 21), (3, 31), *START[3:])
@@ -61,13 +73,28 @@ SCENARIOS = {
     "connect": Scenario((CONTENTS,), connected=False, stalls_from=16),
     "select": Scenario((CONTENTS,)),
     "select by cursor": Scenario(
-        ("BEGIN", f"DECLARE c CURSOR FOR {CONTENTS}", "FETCH 2 FROM c", "FETCH 2 FROM c", "COMMIT")
+        (
+            f"SET {OUR_WRAPPER}.direct_results = off",
+            "BEGIN",
+            f"DECLARE c CURSOR FOR {CONTENTS}",
+            "FETCH 2 FROM c",
+            "FETCH 2 FROM c",
+            "COMMIT",
+        )
     ),
     "direct update": Scenario(("UPDATE tally SET v = v + 1 WHERE id <= 3",), ADDED),
     "update row by row": Scenario(
         ("UPDATE tally SET v = v + 1 + (random() > 2)::integer WHERE id <= 3",), ADDED
     ),
     "insert": Scenario(("INSERT INTO tally VALUES (8, 8), (9, 9)",), (*START, (8, 8), (9, 9))),
+    "analyze": Scenario(("ANALYZE tally",)),
+    "batch": Scenario(
+        ("INSERT INTO batched SELECT i, i FROM generate_series(7, 9) i",),
+        (*START, (7, 7), (8, 8), (9, 9)),
+    ),
+    "copy": Scenario(
+        ("COPY batched FROM STDIN\n7\t7\n8\t8\n9\t9",), (*START, (7, 7), (8, 8), (9, 9))
+    ),
     "truncate": Scenario(("TRUNCATE tally",), ()),
     "transaction": Scenario(
         (
@@ -92,7 +119,7 @@ SCENARIOS = {
             "COMMIT",
         ),
         (*START, (8, 8), (9, 9)),
-        stalls_from=None,
+        stock_stalls=False,
     ),
     "exception block": Scenario(
         (
@@ -101,7 +128,7 @@ SCENARIOS = {
             " EXCEPTION WHEN unique_violation THEN NULL; END; END$$",
         ),
         (*START, (8, 8)),
-        stalls_from=None,
+        stock_stalls=False,
     ),
 }
 WALKS = [
@@ -109,7 +136,6 @@ WALKS = [
     for name, scenario in SCENARIOS.items()
     for action in Action
     for direction in Direction
-    if scenario.stalls_from or action is not Action.STALL
 ]
 
 
@@ -118,25 +144,28 @@ class Place:
     """A local server, the proxy behind it, the source behind that."""
 
     instances: Instances
+    wrapper: str
     proxy: FaultProxy
+    source: psycopg.Connection[tuple[object, ...]]
+    """To the remote database, not through the proxy."""
 
     def session(self, scenario: Scenario) -> Side:
         """Return a new local session, with its remote connection if the scenario has it."""
         side = Side(self.instances.local.conninfo(DATABASE), {})
         if scenario.connected:
             run(side, "SELECT count(*) FROM tally")
+            self.wait_for_idle()
         return side
 
     def reset(self) -> None:
         """Put the remote rows back."""
-        with self.instances.source.connect(DATABASE) as connection:
+        if self.contents() != START:
             rows = ", ".join(map(str, START))
-            connection.execute(f"TRUNCATE tally; INSERT INTO tally VALUES {rows}")
+            self.source.execute(f"TRUNCATE tally; INSERT INTO tally VALUES {rows}")
 
     def contents(self) -> Contents:
         """Return the remote rows, read directly."""
-        with self.instances.source.connect(DATABASE) as connection:
-            return tuple((int(str(id_)), int(str(v))) for id_, v in connection.execute(CONTENTS))
+        return tuple((int(str(id_)), int(str(v))) for id_, v in self.source.execute(CONTENTS))
 
     def wait_for_idle(self) -> None:
         """Wait until no proxied server process is at work; raises `TimeoutError`."""
@@ -148,38 +177,45 @@ class Place:
         self._wait_for_none("true")
 
     def _wait_for_none(self, condition: str) -> None:
-        query = f"SELECT FROM pg_stat_activity WHERE pid = ANY (%s) AND {condition}"
-        with self.instances.source.connect(DATABASE) as connection:
-            wait_for_none(connection, query, self.proxy.pids())
+        query = (
+            "SELECT pid, state, wait_event, query FROM pg_stat_activity"
+            f" WHERE pid = ANY (%s) AND {condition}"
+        )
+        wait_for_none(self.source, query, self.proxy.pids())
 
 
 @pytest.fixture(scope="module")
 def place(instances: Instances, pytestconfig: pytest.Config) -> Iterator[Place]:
     source, local = instances.source, instances.local
+    wrapper = pytestconfig.getoption("--fault-wrapper")
     for cluster in (source, local):
         with cluster.connect() as connection:
             connection.execute(f"CREATE DATABASE {DATABASE}")
-    proxy = FaultProxy(source.socket_folder / f".s.PGSQL.{source.port}", terminator(source))
-    objects = LOCAL_OBJECTS.format(
-        wrapper=pytestconfig.getoption("--fault-wrapper"),
-        host=LOOPBACK,
-        port=proxy.port,
-        database=DATABASE,
-    )
-    for cluster, statements in ((source, SOURCE_OBJECTS), (local, objects)):
-        with cluster.connect(DATABASE) as connection:
-            connection.execute(statements)
-    yield Place(instances, proxy)
-    proxy.close()
+            connection.execute(f"ALTER DATABASE {DATABASE} SET synchronous_commit = off")
+    with source.connect(DATABASE) as direct, source.connect() as other:
+        direct.execute(SOURCE_OBJECTS)
+        proxy = FaultProxy(source.socket_folder / f".s.PGSQL.{source.port}", terminator(other))
+        with local.connect(DATABASE) as connection:
+            connection.execute(
+                LOCAL_OBJECTS.format(
+                    wrapper=wrapper, host=LOOPBACK, port=proxy.port, database=DATABASE
+                )
+            )
+            if wrapper != STOCK:
+                connection.execute(
+                    f"ALTER DATABASE {DATABASE} SET {wrapper}.cleanup_timeout = '{CLEANUP_LIMIT}'"
+                )
+        yield Place(instances, wrapper, proxy, direct)
+        proxy.close()
 
 
-def terminator(source: Cluster) -> Callable[[int], None]:
-    """Return what terminates a process of `source` and waits for its end."""
+def terminator(connection: psycopg.Connection[tuple[object, ...]]) -> Callable[[int], None]:
+    """Return what terminates a process of the server at the other end of `connection` and waits
+    for its end."""
 
     def terminate(pid: int) -> None:
-        with source.connect() as connection:
-            connection.execute("SELECT pg_terminate_backend(%s)", [pid])
-            wait_for_none(connection, "SELECT FROM pg_stat_activity WHERE pid = ANY (%s)", [pid])
+        connection.execute("SELECT pg_terminate_backend(%s)", [pid])
+        wait_for_none(connection, "SELECT FROM pg_stat_activity WHERE pid = ANY (%s)", [pid])
 
     return terminate
 
@@ -191,7 +227,7 @@ def wait_for_none(
     deadline = time.monotonic() + GONE_LIMIT_S
     while connection.execute(query, [pids]).rowcount:
         if time.monotonic() > deadline:
-            raise TimeoutError(f"one of the server processes {pids} is still at work")
+            raise TimeoutError(f"still at work: {connection.execute(query, [pids]).fetchall()}")
         time.sleep(0.002)
 
 
@@ -203,14 +239,23 @@ def run(side: Side, statement: str) -> Outcome:
 
 def run_into(side: Side, statement: str, armed: Armed) -> Outcome:
     """Run `statement`; cancel it when it meets a stall, and wait for its end."""
-    expects_stall = armed.fault.action is Action.STALL and not armed.fired.is_set()
-    side.send(statement)
-    if expects_stall:
-        while not side.is_answered():
-            if armed.fired.wait(0.002):
+    if armed.fault.action is not Action.STALL:
+        return run(side, statement)
+    ended = threading.Event()
+
+    def cancel_when_stalled() -> None:
+        while not ended.wait(0.002):
+            if armed.fired.is_set() and not armed.released.is_set():
                 side.cancel()
-                break
-    return side.receive()
+                return
+
+    watcher = threading.Thread(target=cancel_when_stalled)
+    watcher.start()
+    try:
+        return run(side, statement)
+    finally:
+        ended.set()
+        watcher.join()
 
 
 def sqlstate(outcome: Outcome) -> str:
@@ -223,7 +268,9 @@ def check_errors(outcomes: list[Outcome], fault: Fault) -> None:
     """Check that the first error is the fault's, and that later ones follow from it."""
     assert not any(outcome.lost for outcome in outcomes), "the local session is lost"
     failures = [state for state in map(sqlstate, outcomes) if state]
-    expected = (QUERY_CANCELED,) if fault.action is Action.STALL else CONNECTION_ERRORS
+    expected = CONNECTION_ERRORS
+    if fault.action is Action.STALL:
+        expected = (QUERY_CANCELED, NOT_CLEANED_UP)
     if failures:
         assert failures[0].startswith(expected)
     for state in failures[1:]:
@@ -280,7 +327,7 @@ def walk(place: Place, scenario: Scenario, action: Action, direction: Direction)
         fault = Fault(action, direction, number)
         try:
             happened = step(place, scenario, fault)
-        except AssertionError as error:
+        except (AssertionError, TimeoutError) as error:
             error.add_note(str(fault))
             raise
         if not happened:
@@ -293,8 +340,10 @@ def test_every_message(
     place: Place, scenario: Scenario, action: Action, direction: Direction
 ) -> None:
     major = place.instances.local.stage.installation.major
-    if action is Action.STALL and major < (scenario.stalls_from or 0):
-        pytest.skip(f"stock of PostgreSQL {major} cannot be cancelled here")
+    if action is Action.STALL and major < scenario.stalls_from:
+        pytest.skip(f"PostgreSQL {major} cannot be cancelled here")
+    if action is Action.STALL and place.wrapper == STOCK and not scenario.stock_stalls:
+        pytest.skip(f"{STOCK} cannot be cancelled here")
     assert walk(place, scenario, action, direction) > 0
 
 

@@ -327,9 +327,11 @@ def test_the_fdw_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     pattern = (
         "^(RO|RW):(local|direct|FDW_external):.*:simple:rr:c1:flights$"
         "|^R[OW]:(local|local_again|FDW_ext.*):.*:lcl:.*:simple:rr:c1:tps$"
+        "|^(SCAN|INSERT):.*:(default|1000):bulk$"
     )
     out, _ = tollfree("run", "fdw", "--rounds", "1", "--only", pattern)
     assert "RO.FDW_external" in out
+    assert "Reading 100,000 rows through tollfree_postgres_fdw is" in out.replace("\n", " ")
     with lab.database() as store:
         run = store.latest_run("fdw")
         assert run is not None
@@ -381,6 +383,131 @@ def _judge_sees_through_wrong_rows(store: Store) -> None:
             after,
         )
         assert words in row["reason"]
+    _bulk_judge_sees_through_wrong_rows(store)
+
+
+def _bulk_judge_sees_through_wrong_rows(store: Store) -> None:
+    """The same for large results and many rows written."""
+    right, short, wrong = (
+        json.dumps({"rows": rows, "sums": sums}) for rows, sums in ((5, "1"), (4, "1"), (5, "2"))
+    )
+    for bench, figures, target, source, words in (
+        ("SCAN", right, short, right, None),
+        ("SCAN", short, right, right, "where the source has"),
+        ("SCAN", wrong, right, right, "where the source has"),
+        ("INSERT", "{}", right, right, None),
+        ("INSERT", "{}", wrong, right, "where the source has"),
+        ("INSERT", "{}", short, short, "the source has 4 rows where 5 are needed"),
+    ):
+        (row,) = store.table(
+            "SELECT lab.fdw_judge(jsonb_populate_record(NULL::lab.run_cases, %s::jsonb),"
+            " %s, NULL, %s) AS reason",
+            json.dumps({"dims": {"bench": bench, "measure": "bulk", "rows": 5}}),
+            figures,
+            f"{target}\n{source}\n",
+        )
+        assert row["reason"] is None if words is None else words in row["reason"]
+
+
+def test_the_sampling_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
+    """The smallest table, by some methods of every road."""
+    pattern = "^(sample:10k:(full|bernoulli|system):1?0?[01]:|analyze:10k:.*:t100:).*(lcl:|200us)"
+    out, _ = tollfree("run", "sampling", "--rounds", "1", "--only", pattern)
+    assert "What a row costs" not in out
+    with lab.database() as store:
+        run = store.latest_run("sampling")
+        assert run is not None
+        results = {r.testcase: r for r in store.results(run)}
+        assert all(r.state == "ok" for r in results.values())
+        full = results["sample:10k:full:100:tollfree_postgres_fdw:lcl:tcp"]
+        assert full.figures["rows"] == 10_000
+        sampled = results["sample:10k:bernoulli:1:postgres_fdw:rmt:tcp:200us"]
+        assert 0 < sampled.figures["rows"] < 200
+        whole = results["analyze:10k:off:t100:tollfree_postgres_fdw:lcl:tcp"].figures
+        assert (whole["rows"], whole["columns"]) == (10_000, 5)
+        assert whole["distinct_clustered"] == pytest.approx(1, abs=0.02)
+        assert whole["correlation_error"] < 0.1
+        (analyzers,) = store.table(
+            "SELECT count(*) FROM lab.sampling_analyzers WHERE wrapper = 'tollfree_postgres_fdw'"
+            " AND method IN ('off', 'random', 'bernoulli', 'system', 'auto') AND rtt_us IS NULL"
+        )
+        assert analyzers["count"] == 5
+        _sampling_judge_sees_through_wrong_samples(store)
+
+    page = tmp_path / "page.html"
+    tollfree("report", "-o", str(page))
+    assert "Sampling the table of 10k rows, postgres_fdw at 200 µs" in page.read_text("utf-8")
+    assert "ANALYZE of 10k rows" in page.read_text("utf-8")
+
+
+def _sampling_judge_sees_through_wrong_samples(store: Store) -> None:
+    """Ask the suite's judge about outcomes that must not count, and about good ones."""
+    sample = {"test": "sample", "rows": 10_000, "method": "bernoulli", "percent": 1}
+    analyze = {"test": "analyze", "rows": 10_000, "method": "auto"}
+    for dims, figures, words in (
+        (sample, {"rows": 100}, None),
+        (sample, {"rows": 0}, "0 rows where 100"),
+        (sample, {"rows": 200}, "200 rows where 100"),
+        (sample | {"percent": 100}, {"rows": 9_999}, "9999 rows where 10000"),
+        (sample | {"method": "full"}, {}, "no rows"),
+        (analyze, {"rows": 10_100, "columns": 5}, None),
+        (analyze, {"rows": 9_000, "columns": 5}, "9000 rows"),
+        (analyze, {"rows": 10_000, "columns": 4}, "statistics of 4 columns"),
+    ):
+        (row,) = store.table(
+            "SELECT lab.sampling_judge(jsonb_populate_record(NULL::lab.run_cases, %s::jsonb),"
+            " %s::jsonb, NULL, NULL) AS reason",
+            json.dumps({"dims": dims}),
+            json.dumps(figures),
+        )
+        if words is None:
+            assert row["reason"] is None
+        else:
+            assert words in row["reason"]
+
+
+INTERFACE_CASES = (
+    "^(libpq|floor):(lcl:(ipc|tls):sql50k:1:001|rmt:tcp:sql001:0:20)"
+    ":acc-(n|chunked|server-file):p-(none:null|all:file)$"
+)
+
+
+def test_the_interface_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
+    """libpq and the floor on every kind of road, from the command line to the report."""
+    tollfree("up")
+    out, _ = tollfree("run", "interface", "--rounds", "1", "--only", INTERFACE_CASES)
+    assert "Interface/Method, summarized" in out
+    assert "Connecting, and one row" in out
+    with lab.database() as store:
+        run = store.latest_run("interface")
+        assert run is not None
+        states = {r.testcase: r for r in store.results(run)}
+        assert len(states) == len(store.run_cases(run)) > 15
+        for name, result in states.items():
+            lacks_chunks = ":acc-chunked:" in name and lab.installation.major < 17
+            assert result.state == ("skipped" if lacks_chunks else "ok"), result.reason
+            assert not lacks_chunks or "chunked rows" in str(result.reason)
+        assert run.server["source"]["tls"]["version"].startswith("TLS")
+        assert not list((lab.folder / "run").glob("ifttest*"))
+        _changed_values_are_found(lab, store)
+
+    page = tmp_path / "page.html"
+    tollfree("report", "-o", str(page), str(run.run_id))
+    assert "Location/Transport, summarized" in page.read_text(encoding="utf-8")
+    tollfree("down")
+
+
+def _changed_values_are_found(lab: Lab, store: Store) -> None:
+    """One value is another than when the table was loaded: by the launcher of one SQL call."""
+    case = "libpq:lcl:tcp:sql50k:1:001:acc-n:p-none:null"
+    call = "SELECT * FROM lab.exectestcases(%s, '', '', 1, 'interface', 'quick', %s)"
+    with lab.source().connect("iftest") as connection:
+        assert store.table(call, lab.stage.search_path, f"^{case}$")[0]["dur"] is not None
+        connection.execute("UPDATE t50k SET x1 = 'another' WHERE id = 7")
+        assert store.table(call, lab.stage.search_path, f"^{case}$")[0]["dur"] is None
+        connection.execute("DROP TABLE t50k")
+    (row,) = store.table("SELECT reason FROM lab.testresults ORDER BY ts DESC LIMIT 1")
+    assert "checksum" in row["reason"]
 
 
 def test_reading_needs_no_lab(lab: Lab) -> None:

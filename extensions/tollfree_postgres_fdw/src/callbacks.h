@@ -8,6 +8,7 @@
 #include "foreign/fdwapi.h"
 
 /* scan.c */
+extern void scan_explain(ForeignScanState *node, struct ExplainState *es);
 extern void tollfreeBeginForeignScan(ForeignScanState *node, int eflags);
 extern TupleTableSlot *tollfreeIterateForeignScan(ForeignScanState *node);
 extern void tollfreeReScanForeignScan(ForeignScanState *node);
@@ -17,6 +18,7 @@ extern void tollfreeForeignAsyncConfigureWait(AsyncRequest *areq);
 extern void tollfreeForeignAsyncNotify(AsyncRequest *areq);
 
 /* direct.c */
+extern void direct_explain(ForeignScanState *node, struct ExplainState *es);
 extern void tollfreeBeginDirectModify(ForeignScanState *node, int eflags);
 extern TupleTableSlot *tollfreeIterateDirectModify(ForeignScanState *node);
 extern void tollfreeEndDirectModify(ForeignScanState *node);
@@ -48,6 +50,11 @@ extern void tollfreeEndForeignModify(EState *estate, ResultRelInfo *rinfo);
 extern void tollfreeBeginForeignInsert(ModifyTableState *mtstate,
 									   ResultRelInfo *rinfo);
 extern void tollfreeEndForeignInsert(EState *estate, ResultRelInfo *rinfo);
+
+/* analyze.c */
+extern bool tollfreeAnalyzeForeignTable(Relation rel,
+										AcquireSampleRowsFunc *func,
+										BlockNumber *totalpages);
 
 /* truncate.c */
 extern void tollfreeExecForeignTruncate(List *rels, DropBehavior behavior,

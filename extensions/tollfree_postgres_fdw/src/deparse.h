@@ -9,7 +9,17 @@
 #include "nodes/parsenodes.h"
 #include "utils/rel.h"
 
+#include "options.h"
 #include "plan.h"
+
+/* Which rows of a table are asked for */
+typedef struct SamplePlan
+{
+	SamplingMethod method;
+	double		blocks;			/* share of the blocks that are read */
+	double		rows;			/* share of their rows that are sent */
+	bool		switches_jit;	/* is jit to be off meanwhile? */
+} SamplePlan;
 
 extern char *deparse_truncate(List *rels, DropBehavior behavior,
 							  bool restart_seqs);
@@ -17,5 +27,12 @@ extern ModifyPlan deparse_insert(ResultRelInfo *rinfo, Index rtindex,
 								 bool do_nothing);
 extern char *deparse_insert_rows(const ModifyPlan *plan, Relation rel,
 								 int nrows);
+extern char *deparse_insert_arrays(const ModifyPlan *plan, Relation rel);
+extern char *deparse_array_check(Relation rel, List *targets);
+extern const char *deparse_column_name(Relation rel, AttrNumber attno);
+extern char *deparse_regclass(Relation rel);
+extern char *deparse_table_size(Relation rel);
+extern char *deparse_count(Relation rel, double share);
+extern char *deparse_sample(Relation rel, const SamplePlan *plan, List **attrs);
 
 #endif							/* TOLLFREE_FDW_DEPARSE_H */

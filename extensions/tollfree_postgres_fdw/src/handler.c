@@ -6,11 +6,11 @@
  * an executor node replaced, as one set.  What only reads plans or catalogs is
  * left as it is.
  *
- * Three things still go over postgres_fdw's own connection: cost estimates
- * with use_remote_estimate, ANALYZE and IMPORT FOREIGN SCHEMA.  They only read,
- * in a remote transaction of their own, which lasts as long as the local one.
- * TRUNCATE locks out every other session.  The two would wait for each other
- * where no deadlock check sees it, so one is refused after the other.
+ * Two things still go over postgres_fdw's own connection: cost estimates with
+ * use_remote_estimate, and IMPORT FOREIGN SCHEMA.  They only read, in a remote
+ * transaction of their own, which lasts as long as the local one.  TRUNCATE
+ * locks out every other session.  The two would wait for each other where no
+ * deadlock check sees it, so one is refused after the other.
  */
 #include "postgres.h"
 
@@ -23,6 +23,7 @@
 #include "compat.h"
 #include "guc.h"
 #include "options.h"
+#include "pipeline.h"
 #include "transaction.h"
 
 PG_MODULE_MAGIC;
@@ -37,6 +38,7 @@ void
 _PG_init(void)
 {
 	settings_define();
+	pipeline_install();
 }
 
 /* Raises an ERROR if postgres_fdw's connection would wait for ours. */
@@ -46,7 +48,7 @@ enter_stock(Oid server)
 	if (cache_server_is_truncated(server))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("server \"%s\" cannot be asked for estimates, samples or schemas after TRUNCATE in the same transaction",
+				 errmsg("server \"%s\" cannot be asked for estimates or schemas after TRUNCATE in the same transaction",
 						GetForeignServer(server)->servername),
 				 errhint("Commit the TRUNCATE first, or turn use_remote_estimate off.")));
 	transaction_note_stock(server);
@@ -66,21 +68,28 @@ estimate_size(PlannerInfo *root, RelOptInfo *baserel, Oid tableid)
 	stock->GetForeignRelSize(root, baserel, tableid);
 }
 
-/* Notes the sampling, then lets postgres_fdw sample. */
-static bool
-analyze_table(Relation relation, AcquireSampleRowsFunc *func,
-			  BlockNumber *totalpages)
-{
-	enter_stock(GetForeignTable(RelationGetRelid(relation))->serverid);
-	return stock->AnalyzeForeignTable(relation, func, totalpages);
-}
-
 /* Notes the import, then lets postgres_fdw import. */
 static List *
 import_schema(ImportForeignSchemaStmt *stmt, Oid server)
 {
 	enter_stock(server);
 	return stock->ImportForeignSchema(stmt, server);
+}
+
+/* Adds how rows are carried to what postgres_fdw says of a scan. */
+static void
+explain_scan(ForeignScanState *node, ExplainState *es)
+{
+	stock->ExplainForeignScan(node, es);
+	scan_explain(node, es);
+}
+
+/* The same of a modification that is one remote command. */
+static void
+explain_direct(ForeignScanState *node, ExplainState *es)
+{
+	stock->ExplainDirectModify(node, es);
+	direct_explain(node, es);
 }
 
 /* Asks postgres_fdw for its routine, once per backend. */
@@ -113,8 +122,11 @@ tollfree_postgres_fdw_handler(PG_FUNCTION_ARGS)
 	*routine = *stock;
 
 	routine->GetForeignRelSize = estimate_size;
-	routine->AnalyzeForeignTable = analyze_table;
+	routine->AnalyzeForeignTable = tollfreeAnalyzeForeignTable;
 	routine->ImportForeignSchema = import_schema;
+
+	routine->ExplainForeignScan = explain_scan;
+	routine->ExplainDirectModify = explain_direct;
 
 	routine->BeginForeignScan = tollfreeBeginForeignScan;
 	routine->IterateForeignScan = tollfreeIterateForeignScan;

@@ -2,10 +2,13 @@
  * modify.c
  *	  INSERT, UPDATE and DELETE row by row.
  *
- * The command is prepared with the flight that executes it first, and again
- * whenever the number of rows that one INSERT carries changes.  The prepared
- * statement belongs to the executor node; it is dropped along with a later
+ * The command is prepared with the flight that executes it first, for up to two
+ * numbers of rows: an INSERT's full batches and its last one.  The prepared
+ * statements belong to the executor node; they are dropped along with a later
  * flight.
+ *
+ * Where nobody can tell the difference rows are not waited for one by one, but
+ * go through a pipeline (pipeline.c).
  */
 #include "postgres.h"
 
@@ -15,29 +18,49 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
+#include "arrays.h"
 #include "cache.h"
 #include "callbacks.h"
 #include "deparse.h"
+#include "guc.h"
 #include "options.h"
+#include "pipeline.h"
 #include "plan.h"
 #include "rows.h"
+
+/* Rows of an INSERT after which it is worth to ask for arrays */
+#define ROWS_BEFORE_ARRAYS 256
+
+/* The command for a number of rows */
+typedef struct ModifyCommand
+{
+	int			nrows;			/* 0 if there is none */
+	char	   *sql;
+	char	   *statement;		/* its name once prepared, else NULL */
+} ModifyCommand;
 
 typedef struct ForeignModifyState
 {
 	Relation	rel;
+	ModifyTableState *node;
 	Session    *session;
 	ModifyPlan	plan;
 	RowReader  *reader;			/* NULL without RETURNING */
 	AttrNumber	ctid_attno;		/* in the plan's rows; 0 for INSERT */
 
-	char	   *sql;			/* the command for nrows rows */
-	int			nrows;
-	char	   *statement;		/* its name once prepared, else NULL */
+	ModifyCommand commands[2];	/* the second for another number of rows */
 	int			batch_size;
+
+	bool		is_decided;		/* is it known whether there is a pipeline? */
+	WritePipeline *pipeline;	/* NULL if each row's outcome is awaited */
+	int			rows_until_arrays;	/* 0 once that has been decided */
+	RowArrays  *arrays;			/* of further rows, or NULL */
 
 	int			nparams;		/* per row */
 	FmgrInfo   *output;			/* of each parameter of a row */
+	bool		needs_path;		/* does one of them look at search_path? */
 	MemoryContext context;		/* of the state */
 	MemoryContext temp_context; /* of one execution */
 
@@ -54,6 +77,7 @@ add_param(ForeignModifyState *state, Oid type)
 
 	getTypeOutputInfo(type, &function, &is_varlena);
 	fmgr_info(function, &state->output[state->nparams++]);
+	state->needs_path |= rows_needs_path(function);
 }
 
 /* Looks up how the parameters are printed: a ctid, then columns. */
@@ -82,20 +106,19 @@ prepare_params(ForeignModifyState *state)
  * subplan is what an UPDATE or DELETE takes its rows from, NULL for INSERT.
  */
 static ForeignModifyState *
-make_state(EState *estate, ResultRelInfo *rinfo, const ModifyPlan *plan,
+make_state(ModifyTableState *node, ResultRelInfo *rinfo, const ModifyPlan *plan,
 		   Plan *subplan)
 {
 	ForeignModifyState *state = palloc0(sizeof(ForeignModifyState));
+	EState	   *estate = node->ps.state;
 	Oid			server;
 
 	state->rel = rinfo->ri_RelationDesc;
+	state->node = node;
 	state->plan = *plan;
-	state->sql = plan->sql;
-	state->nrows = 1;
-	server = GetForeignTable(RelationGetRelid(state->rel))->serverid;
-	state->session =
-		cache_get_session(GetUserMapping(compat_result_user(rinfo, estate),
-										 server));
+	server = GetForeignServerIdByRelId(RelationGetRelid(state->rel));
+	state->session = cache_get_session(compat_result_user(rinfo, estate),
+									   server);
 	state->context = CurrentMemoryContext;
 	state->temp_context = AllocSetContextCreate(estate->es_query_cxt,
 												"tollfree_postgres_fdw execution",
@@ -126,7 +149,7 @@ tollfreeBeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo,
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	plan = plan_read_modify(fdw_private);
-	rinfo->ri_FdwState = make_state(mtstate->ps.state, rinfo, &plan,
+	rinfo->ri_FdwState = make_state(mtstate, rinfo, &plan,
 									mtstate->operation == CMD_INSERT ? NULL
 									: outerPlanState(mtstate)->plan);
 }
@@ -170,7 +193,7 @@ tollfreeBeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 	plan = deparse_insert(rinfo, routed_rtindex(mtstate, rinfo),
 						  mtplan != NULL &&
 						  mtplan->onConflictAction == ONCONFLICT_NOTHING);
-	state = make_state(mtstate->ps.state, rinfo, &plan, NULL);
+	state = make_state(mtstate, rinfo, &plan, NULL);
 
 	/* A table that the UPDATE is already done with has its own state. */
 	if (rinfo->ri_FdwState != NULL)
@@ -181,26 +204,37 @@ tollfreeBeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 
 /* Drops the prepared statement, if there is one. */
 static void
-drop_statement(ForeignModifyState *state)
+drop_statement(ForeignModifyState *state, ModifyCommand *command)
 {
-	if (state->statement != NULL && state->session->conn != NULL)
-		session_deallocate_later(state->session, state->statement);
-	state->statement = NULL;
+	if (command->statement != NULL && state->session->conn != NULL)
+		session_deallocate_later(state->session, command->statement);
+	command->statement = NULL;
 }
 
-/* Makes the command carry another number of rows. */
-static void
-set_rows(ForeignModifyState *state, int nrows)
+/* The command for a number of rows. */
+static ModifyCommand *
+find_command(ForeignModifyState *state, int nrows)
 {
-	MemoryContext old = MemoryContextSwitchTo(state->context);
+	ModifyCommand *command = state->commands;
+	MemoryContext old;
 
-	drop_statement(state);
-	if (state->sql != state->plan.sql)
-		pfree(state->sql);
-	state->sql = nrows == 1 ? state->plan.sql
+	if (command->nrows != nrows && command->nrows != 0)
+		command++;
+	if (command->nrows == nrows)
+		return command;
+
+	/* What is still to be executed needs its statement and its text. */
+	if (command->nrows != 0 && state->pipeline != NULL)
+		pipeline_finish(state->pipeline);
+	drop_statement(state, command);
+	old = MemoryContextSwitchTo(state->context);
+	if (command->nrows > 1)
+		pfree(command->sql);
+	command->sql = nrows == 1 ? state->plan.sql
 		: deparse_insert_rows(&state->plan, state->rel, nrows);
-	state->nrows = nrows;
+	command->nrows = nrows;
 	MemoryContextSwitchTo(old);
+	return command;
 }
 
 /* Prints one row's columns into its parameters. */
@@ -250,40 +284,41 @@ print_params(ForeignModifyState *state, TupleTableSlot **slots,
 	}
 	if (state->nparams == first)
 		return values;
-	nestlevel = rows_enter_transmission();
+	nestlevel = rows_enter_transmission(state->needs_path);
 	for (int i = 0; i < nrows; i++)
 		print_columns(state, slots[i], first, values + i * state->nparams);
 	rows_leave_transmission(nestlevel);
 	return values;
 }
 
-/* Sends one execution, its preparation before it if there was none yet. */
-static PGresult *
-execute(ForeignModifyState *state, const char **values)
+/*
+ * Makes the commands of one execution: to prepare the statement, if there was
+ * none yet, and to execute it.  Returns how many they are.
+ */
+static int
+make_commands(ForeignModifyState *state, ModifyCommand *command,
+			  const char **values, RemoteCommand *commands)
 {
-	char		name[NAMEDATALEN];
-	RemoteCommand commands[2] = {0};
-	bool		prepares = state->statement == NULL;
-	PGresult   *res;
+	int			n = 0;
 
-	snprintf(name, sizeof(name), "tollfree_%u", state->session->names + 1);
-	commands[0] = (RemoteCommand)
+	if (command->statement == NULL)
 	{
-		.sql = state->sql,.shown = state->sql,.statement = name,.prepare = true
-	};
-	commands[1] = (RemoteCommand)
+		char		name[NAMEDATALEN];
+
+		snprintf(name, sizeof(name), "tollfree_%u", ++state->session->names);
+		command->statement = MemoryContextStrdup(state->context, name);
+		commands[n++] = (RemoteCommand)
+		{
+			.sql = command->sql,.shown = command->sql,
+				.statement = command->statement,.prepare = true
+		};
+	}
+	commands[n++] = (RemoteCommand)
 	{
-		.shown = state->sql,
-			.statement = prepares ? name : state->statement,
-			.nparams = state->nparams * state->nrows,
-			.params = values
+		.shown = command->sql,.statement = command->statement,
+			.nparams = state->nparams * command->nrows,.params = values
 	};
-	if (!prepares)
-		return session_execute(state->session, &commands[1], 1, false);
-	state->session->names++;
-	res = session_execute(state->session, commands, 2, false);
-	state->statement = MemoryContextStrdup(state->context, name);
-	return res;
+	return n;
 }
 
 /* Puts the row that the remote server returned into the slot. */
@@ -302,25 +337,164 @@ store_returning(ForeignModifyState *state, PGresult *res, TupleTableSlot *slot)
 	PG_END_TRY();
 }
 
+/* Can a row be seen or changed by a trigger of ours? */
+static bool
+has_row_triggers(const TriggerDesc *triggers)
+{
+	return triggers != NULL &&
+		(triggers->trig_insert_before_row || triggers->trig_insert_after_row ||
+		 triggers->trig_update_before_row || triggers->trig_update_after_row ||
+		 triggers->trig_delete_before_row || triggers->trig_delete_after_row);
+}
+
+/* Does the plan call functions that are not PostgreSQL's own? */
+static bool
+calls_functions(const PlannedStmt *stmt)
+{
+	ListCell   *cell;
+
+	foreach(cell, stmt->invalItems)
+	{
+		if (lfirst_node(PlanInvalItem, cell)->cacheId == PROCOID)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Can rows be written without waiting for each?  Only if the count of them is
+ * all that becomes of their outcome, and nothing runs in between that could
+ * make an error show up elsewhere.
+ */
+static bool
+is_unobserved(const ForeignModifyState *state, ResultRelInfo *rinfo)
+{
+	const ModifyTableState *node = state->node;
+	const ModifyTable *plan = castNode(ModifyTable, node->ps.plan);
+	const PlannedStmt *stmt = node->ps.state->es_plannedstmt;
+
+	return setting_pipelined_writes &&
+		state->reader == NULL &&
+		!has_row_triggers(rinfo->ri_TrigDesc) &&
+		rinfo->ri_WithCheckOptions == NIL &&
+		rinfo->ri_projectReturning == NULL &&
+		node->mt_transition_capture == NULL &&
+		node->canSetTag &&
+		plan != NULL && stmt->planTree == (const Plan *) plan &&
+		!stmt->hasModifyingCTE && rinfo->ri_RootResultRelInfo == NULL &&
+		!calls_functions(stmt);
+}
+
+/* Gives the pipeline the rows that are in arrays. */
+static void
+append_arrays(WritePipeline *pipeline, void *arg)
+{
+	ForeignModifyState *state = arg;
+	RemoteCommand commands[2];
+	int			nrows;
+
+	if (state->arrays != NULL)
+	{
+		int			ncommands = arrays_take(state->arrays, state->session,
+											commands, &nrows);
+
+		pipeline_append(pipeline, commands, ncommands, nrows);
+	}
+}
+
+/* Makes the pipeline if there is to be one. */
+static void
+decide(ForeignModifyState *state, ResultRelInfo *rinfo, EState *estate)
+{
+	if (state->is_decided)
+		return;
+	state->is_decided = true;
+	if (!is_unobserved(state, rinfo))
+		return;
+	state->pipeline = pipeline_create(state->session, estate,
+									  &estate->es_processed, append_arrays,
+									  state);
+	if (state->node->operation == CMD_INSERT && state->batch_size == 1 &&
+		setting_array_inserts)
+		state->rows_until_arrays = ROWS_BEFORE_ARRAYS;
+}
+
+/* Adds a row to the arrays; false if it is not to go there. */
+static bool
+add_to_arrays(ForeignModifyState *state, TupleTableSlot *slot)
+{
+	if (state->rows_until_arrays > 0 && --state->rows_until_arrays == 0)
+	{
+		MemoryContext old = MemoryContextSwitchTo(state->context);
+
+		state->arrays = arrays_create(state->session, state->rel, &state->plan);
+		MemoryContextSwitchTo(old);
+	}
+	if (state->arrays == NULL)
+		return false;
+	pipeline_hold(state->pipeline);
+	pipeline_launch_if_full(state->pipeline, arrays_add(state->arrays, slot));
+	return true;
+}
+
+/* Gives the pipeline an execution. */
+static void
+add_execution(ForeignModifyState *state, WritePipeline *pipeline,
+			  TupleTableSlot **slots, TupleTableSlot *plan_slot, int nrows)
+{
+	ModifyCommand *command = find_command(state, nrows);
+	MemoryContext old = MemoryContextSwitchTo(pipeline_context(pipeline));
+	RemoteCommand commands[2];
+	int			ncommands = make_commands(state, command,
+										  print_params(state, slots, plan_slot,
+													   nrows),
+										  commands);
+
+	MemoryContextSwitchTo(old);
+	pipeline_hold(pipeline);
+	pipeline_append(pipeline, commands, ncommands, nrows);
+	pipeline_launch_if_full(pipeline, 0);
+}
+
+/* Executes at once, and waits for the outcome. */
+static PGresult *
+execute(ForeignModifyState *state, TupleTableSlot **slots,
+		TupleTableSlot *plan_slot, int nrows)
+{
+	ModifyCommand *command = find_command(state, nrows);
+	MemoryContext old = MemoryContextSwitchTo(state->temp_context);
+	RemoteCommand commands[2];
+	int			ncommands = make_commands(state, command,
+										  print_params(state, slots, plan_slot,
+													   nrows),
+										  commands);
+	PGresult   *res = session_execute(state->session, commands, ncommands,
+									  false);
+
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(state->temp_context);
+	return res;
+}
+
 /*
  * Modifies rows; sets how many were, and returns the slots, or NULL if there
  * were none.
  */
 static TupleTableSlot **
-modify(ForeignModifyState *state, TupleTableSlot **slots,
+modify(ForeignModifyState *state, ResultRelInfo *rinfo, TupleTableSlot **slots,
 	   TupleTableSlot **plan_slots, int *nrows)
 {
-	MemoryContext old;
+	TupleTableSlot *plan_slot = plan_slots ? plan_slots[0] : NULL;
 	PGresult   *res;
 
-	if (state->nrows != *nrows)
-		set_rows(state, *nrows);
-	old = MemoryContextSwitchTo(state->temp_context);
-	res = execute(state, print_params(state, slots,
-									  plan_slots ? plan_slots[0] : NULL,
-									  *nrows));
-	MemoryContextSwitchTo(old);
-
+	decide(state, rinfo, state->node->ps.state);
+	if (state->pipeline != NULL)
+	{
+		if (!add_to_arrays(state, slots[0]))
+			add_execution(state, state->pipeline, slots, plan_slot, *nrows);
+		return slots;
+	}
+	res = execute(state, slots, plan_slot, *nrows);
 	if (state->plan.has_returning)
 	{
 		*nrows = PQntuples(res);
@@ -330,7 +504,6 @@ modify(ForeignModifyState *state, TupleTableSlot **slots,
 	else
 		*nrows = atoi(PQcmdTuples(res));
 	PQclear(res);
-	MemoryContextReset(state->temp_context);
 	return *nrows > 0 ? slots : NULL;
 }
 
@@ -350,7 +523,7 @@ tollfreeExecForeignInsert(EState *estate, ResultRelInfo *rinfo,
 {
 	int			nrows = 1;
 
-	return modify(insert_state(rinfo), &slot, &planSlot, &nrows) ? slot : NULL;
+	return modify(insert_state(rinfo), rinfo, &slot, &planSlot, &nrows) ? slot : NULL;
 }
 
 /* Inserts rows. */
@@ -359,7 +532,7 @@ tollfreeExecForeignBatchInsert(EState *estate, ResultRelInfo *rinfo,
 							   TupleTableSlot **slots,
 							   TupleTableSlot **planSlots, int *numSlots)
 {
-	return modify(insert_state(rinfo), slots, planSlots, numSlots);
+	return modify(insert_state(rinfo), rinfo, slots, planSlots, numSlots);
 }
 
 /* How many rows may be inserted together. */
@@ -394,7 +567,7 @@ tollfreeExecForeignUpdate(EState *estate, ResultRelInfo *rinfo,
 {
 	int			nrows = 1;
 
-	return modify(rinfo->ri_FdwState, &slot, &planSlot, &nrows) ? slot : NULL;
+	return modify(rinfo->ri_FdwState, rinfo, &slot, &planSlot, &nrows) ? slot : NULL;
 }
 
 /* Deletes a row. */
@@ -404,7 +577,19 @@ tollfreeExecForeignDelete(EState *estate, ResultRelInfo *rinfo,
 {
 	int			nrows = 1;
 
-	return modify(rinfo->ri_FdwState, &slot, &planSlot, &nrows) ? slot : NULL;
+	return modify(rinfo->ri_FdwState, rinfo, &slot, &planSlot, &nrows) ? slot : NULL;
+}
+
+/* Ends a modification: all rows are written, and no statement is left. */
+static void
+finish(ForeignModifyState *state)
+{
+	if (state->pipeline != NULL)
+		pipeline_finish(state->pipeline);
+	for (int i = 0; i < lengthof(state->commands); i++)
+		drop_statement(state, &state->commands[i]);
+	if (state->arrays != NULL)
+		arrays_end(state->arrays, state->session);
 }
 
 /* Ends a planned modification. */
@@ -412,12 +597,12 @@ void
 tollfreeEndForeignModify(EState *estate, ResultRelInfo *rinfo)
 {
 	if (rinfo->ri_FdwState != NULL)
-		drop_statement(rinfo->ri_FdwState);
+		finish(rinfo->ri_FdwState);
 }
 
 /* Ends an insertion that was not planned. */
 void
 tollfreeEndForeignInsert(EState *estate, ResultRelInfo *rinfo)
 {
-	drop_statement(insert_state(rinfo));
+	finish(insert_state(rinfo));
 }

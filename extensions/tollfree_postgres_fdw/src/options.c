@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_foreign_server.h"
+#include "catalog/pg_foreign_table.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "fmgr.h"
@@ -21,6 +22,7 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 
+#include "compat.h"
 #include "options.h"
 
 #define BATCH_SIZE_DEFAULT 1
@@ -28,7 +30,7 @@
 PG_FUNCTION_INFO_V1(tollfree_postgres_fdw_validator);
 
 /* Is this an option that postgres_fdw does not have? */
-bool
+static bool
 option_is_ours(const char *name)
 {
 	return strcmp(name, OPTION_REMOTE_ISOLATION) == 0;
@@ -93,6 +95,49 @@ option_batch_size(Relation rel)
 	return size;
 }
 
+/* The names of methods, in the order of the enum. */
+static const char *const sampling_names[] = {
+	"off", "random", "system", "bernoulli", "auto", "import"
+};
+
+/* The name of a method. */
+const char *
+option_sampling_name(SamplingMethod method)
+{
+	return sampling_names[method];
+}
+
+/* Finds a method by its name; false if there is none. */
+static bool
+find_sampling(const char *name, SamplingMethod *method)
+{
+	for (int i = 0; i < lengthof(sampling_names); i++)
+	{
+		if (strcmp(sampling_names[i], name) == 0)
+		{
+			*method = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Which rows ANALYZE asks for. */
+SamplingMethod
+option_sampling_method(Relation rel)
+{
+	ForeignTable *table = GetForeignTable(RelationGetRelid(rel));
+	const char *value = option_find(table->options, OPTION_ANALYZE_SAMPLING);
+	SamplingMethod method = SAMPLING_AUTO;
+
+	if (value == NULL)
+		value = option_find(GetForeignServer(table->serverid)->options,
+							OPTION_ANALYZE_SAMPLING);
+	if (value != NULL)
+		(void) find_sampling(value, &method);
+	return method;
+}
+
 /* Is it an option for libpq that a server or a user mapping may set? */
 bool
 option_is_libpq(const char *name)
@@ -128,6 +173,38 @@ option_reads_committed(List *server_options)
 	return level != NULL && pg_strcasecmp(level, "read committed") == 0;
 }
 
+/* Does postgres_fdw take this option with this value? */
+bool
+option_is_stock(const char *name, const char *value)
+{
+	if (strcmp(name, OPTION_ANALYZE_SAMPLING) == 0)
+		return COMPAT_STOCK_SAMPLES &&
+			strcmp(value, sampling_names[SAMPLING_IMPORT]) != 0;
+	return !option_is_ours(name);
+}
+
+/*
+ * Is it a way to sample that postgres_fdw need not be asked about?  One that
+ * nobody knows is an ERROR, where postgres_fdw has no such option.
+ */
+static bool
+is_our_sampling(const char *name, const char *value, Oid catalog)
+{
+	SamplingMethod method;
+
+	if (strcmp(name, OPTION_ANALYZE_SAMPLING) != 0 ||
+		option_is_stock(name, value) ||
+		(catalog != ForeignServerRelationId &&
+		 catalog != ForeignTableRelationId))
+		return false;
+	if (!find_sampling(value, &method))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for string option \"%s\": %s",
+						name, value)));
+	return true;
+}
+
 /* Raises an ERROR unless value is one that our option can have. */
 static void
 check_our_option(const char *value, Oid catalog)
@@ -160,12 +237,13 @@ strip_our_options(ArrayType *options, Oid catalog)
 	{
 		char	   *name = TextDatumGetCString(elements[i]);
 		char	   *equals = strchr(name, '=');
+		const char *value = equals == NULL ? "" : equals + 1;
 
 		if (equals != NULL)
 			*equals = '\0';
 		if (option_is_ours(name))
-			check_our_option(equals == NULL ? "" : equals + 1, catalog);
-		else
+			check_our_option(value, catalog);
+		else if (!is_our_sampling(name, value, catalog))
 			elements[kept++] = elements[i];
 	}
 	return construct_array(elements, kept, TEXTOID, -1, false, TYPALIGN_INT);

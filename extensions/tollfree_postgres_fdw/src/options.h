@@ -9,13 +9,27 @@
 #include "utils/rel.h"
 
 #define OPTION_REMOTE_ISOLATION "remote_isolation"
+#define OPTION_ANALYZE_SAMPLING "analyze_sampling"
 
-extern bool option_is_ours(const char *name);
+/* Which rows ANALYZE asks for; analyze.c describes them. */
+typedef enum SamplingMethod
+{
+	SAMPLING_OFF,
+	SAMPLING_RANDOM,
+	SAMPLING_SYSTEM,
+	SAMPLING_BERNOULLI,
+	SAMPLING_AUTO,
+	SAMPLING_IMPORT
+} SamplingMethod;
+
+extern bool option_is_stock(const char *name, const char *value);
 extern const char *option_find(List *options, const char *name);
 extern bool option_is_true(List *options, const char *name, bool otherwise);
 extern bool option_of_table_is_true(Relation rel, const char *name,
 									bool otherwise);
 extern int	option_batch_size(Relation rel);
+extern SamplingMethod option_sampling_method(Relation rel);
+extern const char *option_sampling_name(SamplingMethod method);
 extern bool option_is_libpq(const char *name);
 extern bool option_reads_committed(List *server_options);
 

@@ -2,10 +2,15 @@
  * rows.c
  *	  Values between text and PostgreSQL's own form.
  *
- * All values travel as text, and the types' own input and output functions
+ * Values travel as text, and the types' own input and output functions
  * convert them: what they accept and print is the definition of a value, on
  * both servers.  Parameters are printed under fixed settings, so that they
  * mean the same there.
+ *
+ * Values of common types take two short cuts, for which decode.c has the
+ * functions: their text is read without the input function, and the rows of a
+ * large result come in binary form once its first ones have shown that the
+ * remote columns have the very types of the local ones.
  */
 #include "postgres.h"
 
@@ -16,6 +21,7 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -25,11 +31,49 @@
 #include "rows.h"
 
 /*
+ * May what the function prints depend on search_path?  Types such as regclass
+ * print what is visible; so may any that is not known here.
+ */
+bool
+rows_needs_path(Oid output_function)
+{
+	switch (output_function)
+	{
+		case F_BOOLOUT:
+		case F_INT2OUT:
+		case F_INT4OUT:
+		case F_INT8OUT:
+		case F_OIDOUT:
+		case F_FLOAT4OUT:
+		case F_FLOAT8OUT:
+		case F_NUMERIC_OUT:
+		case F_TEXTOUT:
+		case F_VARCHAROUT:
+		case F_BPCHAROUT:
+		case F_NAMEOUT:
+		case F_BYTEAOUT:
+		case F_DATE_OUT:
+		case F_TIME_OUT:
+		case F_TIMESTAMP_OUT:
+		case F_TIMESTAMPTZ_OUT:
+		case F_INTERVAL_OUT:
+		case F_UUID_OUT:
+		case F_JSON_OUT:
+		case F_JSONB_OUT:
+		case F_TIDOUT:
+			return false;
+		default:
+			return true;
+	}
+}
+
+/*
  * Changes settings so that values are printed without ambiguity; returns what
- * rows_leave_transmission needs.  After an error guc.c restores them.
+ * rows_leave_transmission needs, 0 if nothing was to be changed.  After an
+ * error guc.c restores them.
  */
 int
-rows_enter_transmission(void)
+rows_enter_transmission(bool needs_path)
 {
 	const struct
 	{
@@ -39,18 +83,21 @@ rows_enter_transmission(void)
 	}			needed[] = {
 		{DateStyle == USE_ISO_DATES, "datestyle", "ISO"},
 		{IntervalStyle == INTSTYLE_POSTGRES, "intervalstyle", "postgres"},
-		{extra_float_digits >= 3, "extra_float_digits", "3"},
-		/* for types such as regclass, which print what is visible */
-		{false, "search_path", "pg_catalog"}
+		/* PostgreSQL's own types print the same with all above 0. */
+		{extra_float_digits >= (needs_path ? 3 : 1), "extra_float_digits", "3"},
+		{!needs_path, "search_path", "pg_catalog"}
 	};
-	int			nestlevel = NewGUCNestLevel();
+	int			nestlevel = 0;
 
 	for (int i = 0; i < lengthof(needed); i++)
 	{
-		if (!needed[i].is_set)
-			(void) set_config_option(needed[i].name, needed[i].value,
-									 PGC_USERSET, PGC_S_SESSION,
-									 GUC_ACTION_SAVE, true, 0, false);
+		if (needed[i].is_set)
+			continue;
+		if (nestlevel == 0)
+			nestlevel = NewGUCNestLevel();
+		(void) set_config_option(needed[i].name, needed[i].value,
+								 PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
 	}
 	return nestlevel;
 }
@@ -59,7 +106,8 @@ rows_enter_transmission(void)
 void
 rows_leave_transmission(int nestlevel)
 {
-	AtEOXact_GUC(true, nestlevel);
+	if (nestlevel != 0)
+		AtEOXact_GUC(true, nestlevel);
 }
 
 /* Prepares to send expressions of a plan; NULL if there are none. */
@@ -86,6 +134,7 @@ rows_params(PlanState *node, List *exprs)
 
 		getTypeOutputInfo(exprType(lfirst(cell)), &function, &is_varlena);
 		fmgr_info(function, &writer->output[i++]);
+		writer->needs_path |= rows_needs_path(function);
 	}
 	writer->exprs = ExecInitExprList(exprs, node);
 	return writer;
@@ -96,7 +145,7 @@ void
 rows_write_params(ParamWriter *writer, ExprContext *econtext)
 {
 	MemoryContext old = MemoryContextSwitchTo(writer->context);
-	int			nestlevel = rows_enter_transmission();
+	int			nestlevel = rows_enter_transmission(writer->needs_path);
 	ListCell   *cell;
 	int			i = 0;
 
@@ -161,10 +210,20 @@ make_reader(TupleDesc tupdesc, TupleDesc input, List *attrs,
 			MemoryContext parent)
 {
 	RowReader  *reader = palloc0(sizeof(RowReader));
+	ListCell   *cell;
 
 	reader->tupdesc = tupdesc;
 	reader->input = TupleDescGetAttInMetadata(input);
-	reader->attrs = attrs;
+	reader->columns = palloc0((list_length(attrs) + 1) * sizeof(RowColumn));
+	foreach(cell, attrs)
+	{
+		RowColumn  *column = &reader->columns[reader->ncolumns++];
+
+		column->attno = lfirst_int(cell);
+		if (column->attno > 0)
+			column->codec = decode_find(TupleDescAttr(input,
+													  column->attno - 1)->atttypid);
+	}
 	reader->has_ctid = list_member_int(attrs, SelfItemPointerAttributeNumber);
 	reader->values = palloc(tupdesc->natts * sizeof(Datum));
 	reader->nulls = palloc(tupdesc->natts * sizeof(bool));
@@ -185,6 +244,8 @@ rows_reader_for_scan(ForeignScanState *node, Relation rel, List *attrs)
 
 	reader->rel = rel;
 	reader->node = node;
+	reader->virtual = !castNode(ForeignScan, node->ss.ps.plan)->fsSystemCol &&
+		!reader->has_ctid;
 	return reader;
 }
 
@@ -263,67 +324,157 @@ conversion_context(void *arg)
 				   reader->current);
 }
 
-/* Converts the columns of a row; the ctid if there is one, else NULL. */
+/* Is the column of the result of the very type that it has here? */
+static bool
+is_same_type(const RowReader *reader, const PGresult *res, int column)
+{
+	Form_pg_attribute attribute = TupleDescAttr(reader->tupdesc,
+												reader->columns[column].attno - 1);
+
+	return PQftype(res, column) == attribute->atttypid &&
+		(attribute->atttypmod < 0 ||
+		 PQfmod(res, column) == attribute->atttypmod);
+}
+
+/* Is an input function at work, which may have called anything? */
+bool
+rows_is_converting(const RowReader *reader)
+{
+	return reader->current != 0;
+}
+
+/*
+ * Should the rows after these be asked for in binary form?  Only if all
+ * columns can be, and one of them is slow to print and to read.
+ */
+bool
+rows_prefer_binary(const RowReader *reader, const PGresult *res)
+{
+	bool		gains = false;
+
+	if (reader->ncolumns == 0 || reader->ncolumns != PQnfields(res))
+		return false;
+	for (int i = 0; i < reader->ncolumns; i++)
+	{
+		const FieldCodec *codec = reader->columns[i].codec;
+
+		if (codec == NULL || !is_same_type(reader, res, i))
+			return false;
+		gains |= codec->text_is_slow;
+	}
+	return gains;
+}
+
+/* Chooses how the columns of a result are decoded. */
+static void
+choose_decoders(RowReader *reader, const PGresult *res)
+{
+	/* Without columns the remote query has one that is NULL. */
+	if (reader->ncolumns > 0 && reader->ncolumns != PQnfields(res))
+		elog(ERROR, "remote query result does not match the foreign table");
+
+	for (int i = 0; i < reader->ncolumns; i++)
+	{
+		RowColumn  *column = &reader->columns[i];
+		const FieldCodec *codec = column->codec;
+
+		column->decode = NULL;
+		if (codec == NULL)
+			continue;
+		if (PQfformat(res, i) == 1)
+			column->decode = codec->binary;
+		else if (is_same_type(reader, res, i) ||
+				 (codec->any_source &&
+				  TupleDescAttr(reader->tupdesc, column->attno - 1)->atttypmod < 0))
+			column->decode = codec->text;
+	}
+}
+
+/* Converts one field by the input function of its attribute. */
+static Datum
+input_field(RowReader *reader, AttrNumber attno, char *string)
+{
+	AttInMetadata *input = reader->input;
+
+	return InputFunctionCall(&input->attinfuncs[attno - 1], string,
+							 input->attioparams[attno - 1],
+							 input->atttypmods[attno - 1]);
+}
+
+/*
+ * Converts the columns of a row into the arrays, which have an element for
+ * each attribute; the ctid if there is one, else NULL.
+ */
 static ItemPointer
-convert_columns(RowReader *reader, PGresult *res, int row)
+convert_columns(RowReader *reader, PGresult *res, int row, Datum *values,
+				bool *nulls)
 {
 	ItemPointer ctid = NULL;
-	int			column = 0;
-	ListCell   *cell;
 
-	foreach(cell, reader->attrs)
+	for (int i = 0; i < reader->ncolumns; i++)
 	{
-		int			attno = lfirst_int(cell);
-		char	   *string = PQgetisnull(res, row, column) ? NULL
-			: PQgetvalue(res, row, column);
+		const RowColumn *column = &reader->columns[i];
+		AttrNumber	attno = column->attno;
+		bool		is_null = PQgetisnull(res, row, i);
+		char	   *string = is_null ? NULL : PQgetvalue(res, row, i);
 
-		column++;
 		reader->current = attno;
 		if (attno > 0)
 		{
-			AttInMetadata *input = reader->input;
-
+			nulls[attno - 1] = is_null;
+			if (is_null && column->decode != NULL)
+				continue;
 			/* A null is converted too: a domain may refuse it. */
-			reader->nulls[attno - 1] = string == NULL;
-
-			reader->values[attno - 1] =
-				InputFunctionCall(&input->attinfuncs[attno - 1], string,
-								  input->attioparams[attno - 1],
-								  input->atttypmods[attno - 1]);
+			if (column->decode == NULL ||
+				!column->decode(string, PQgetlength(res, row, i),
+								&values[attno - 1]))
+			{
+				if (!is_null && PQfformat(res, i) == 1)
+					elog(ERROR, "unexpected length of a binary value");
+				values[attno - 1] = input_field(reader, attno, string);
+			}
 		}
 		else if (attno == SelfItemPointerAttributeNumber && string != NULL)
 			ctid = (ItemPointer)
 				DatumGetPointer(DirectFunctionCall1(tidin,
 													CStringGetDatum(string)));
-		reader->current = 0;
 	}
+	reader->current = 0;
 	return ctid;
 }
 
 /*
- * Makes a tuple of one row, in this context.  The caller sees to the result
- * being cleared when a value cannot be converted.
+ * Converts a row in this context; the rows of a result are taken in order.
+ * The caller sees to the result being cleared when a value cannot be converted.
  */
-HeapTuple
-rows_read(RowReader *reader, PGresult *res, int row)
+static ItemPointer
+convert_row(RowReader *reader, PGresult *res, int row, Datum *values,
+			bool *nulls)
 {
-	MemoryContext old = MemoryContextSwitchTo(reader->temp_context);
 	ErrorContextCallback callback;
 	ItemPointer ctid;
-	HeapTuple	tuple;
 
-	/* Without columns the remote query has one that is NULL. */
-	if (reader->attrs != NIL && list_length(reader->attrs) != PQnfields(res))
-		elog(ERROR, "remote query result does not match the foreign table");
-
-	memset(reader->values, 0, reader->tupdesc->natts * sizeof(Datum));
-	memset(reader->nulls, true, reader->tupdesc->natts * sizeof(bool));
+	if (row == 0)
+		choose_decoders(reader, res);
+	memset(values, 0, reader->tupdesc->natts * sizeof(Datum));
+	memset(nulls, true, reader->tupdesc->natts * sizeof(bool));
 	callback.callback = conversion_context;
 	callback.arg = reader;
 	callback.previous = error_context_stack;
 	error_context_stack = &callback;
-	ctid = convert_columns(reader, res, row);
+	ctid = convert_columns(reader, res, row, values, nulls);
 	error_context_stack = callback.previous;
+	return ctid;
+}
+
+/* Makes a tuple of one row, in this context. */
+HeapTuple
+rows_read(RowReader *reader, PGresult *res, int row)
+{
+	MemoryContext old = MemoryContextSwitchTo(reader->temp_context);
+	ItemPointer ctid = convert_row(reader, res, row, reader->values,
+								   reader->nulls);
+	HeapTuple	tuple;
 
 	MemoryContextSwitchTo(old);
 	tuple = heap_form_tuple(reader->tupdesc, reader->values, reader->nulls);
@@ -336,4 +487,18 @@ rows_read(RowReader *reader, PGresult *res, int row)
 	HeapTupleHeaderSetCmin(tuple->t_data, InvalidTransactionId);
 	MemoryContextReset(reader->temp_context);
 	return tuple;
+}
+
+/* Puts one row into the slot; what it refers to is in this context. */
+void
+rows_store(RowReader *reader, PGresult *res, int row, TupleTableSlot *slot)
+{
+	if (!reader->virtual)
+	{
+		ExecStoreHeapTuple(rows_read(reader, res, row), slot, false);
+		return;
+	}
+	ExecClearTuple(slot);
+	(void) convert_row(reader, res, row, slot->tts_values, slot->tts_isnull);
+	ExecStoreVirtualTuple(slot);
 }

@@ -5,81 +5,59 @@
  * A result that is expected to be small is asked for directly: one flight,
  * with START TRANSACTION if need be, brings all of it.  Should it turn out
  * larger than work_mem, it goes into a tuplestore as it arrives.  Other
- * results come through a cursor, whose DECLARE and first FETCH share a flight;
- * a consumer that stops early has not fetched the rest, and how many rows the
- * next FETCH asks for follows from the size of those before.  A cursor is also used
- * where the remote rows are locked or updated by ctid: a direct result would
- * lock far ahead of the consumer, and a tuplestore does not keep the ctid.
+ * results come through a cursor (cursor.c), so that a consumer that stops early
+ * has not had the rest sent.  A cursor is also used where the remote rows are
+ * locked or updated by ctid: a direct result would lock far ahead of the
+ * consumer, and a tuplestore does not keep the ctid.
  *
  * Rows stay in libpq's results and are converted one at a time, when asked
  * for.  The results belong to the executor's query context.
+ *
+ * As long as an answer is in the air the session's absorb reads it to its end
+ * before anything else is sent.
  *
  * Asynchronous execution: a request is answered at once, so nothing is ever
  * pending.
  */
 #include "postgres.h"
 
+#include "access/sysattr.h"
 #include "executor/execAsync.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/tuplestore.h"
 
 #include "cache.h"
 #include "callbacks.h"
 #include "guc.h"
-#include "plan.h"
-#include "rows.h"
+#include "scan.h"
 
-/* The largest result that is asked for directly, and that one FETCH brings */
-#define RESULT_BYTES (1024 * 1024)
+/* The largest result that is asked for directly */
+#define DIRECT_BYTES (1024 * 1024)
 
 /* The same while nothing is known about the table */
 #define UNKNOWN_ROWS 100
 
-#define FETCH_ROWS_MAX 10000
-
-typedef struct RemoteScanState
+/* Forgets the rows at hand. */
+void
+scan_clear(RemoteScanState *scan)
 {
-	ScanPlan	plan;
-	Session    *session;
-	RowReader  *reader;
-	ParamWriter *params;		/* NULL if there are none */
-	bool		is_direct;
-	bool		is_executed;	/* since it began or was last reset */
-
-	List	   *results;		/* of PGresult, in query_context */
-	Size		result_bytes;
-	int			result;			/* position: result in the list, row in it */
-	int			row;
-	MemoryContext query_context;
-	MemoryContext row_context;	/* of the tuple last returned */
-	MemoryContextCallback clear;
-
-	Tuplestorestate *store;		/* of a large direct result, else NULL */
-	TupleTableSlot *store_slot;
-
-	uint32		cursor;			/* 0 if none is open */
-	uint32		aborts;			/* the session's when it was opened */
-	int			fetch_rows;		/* that the next FETCH asks for */
-	bool		fetches_ahead;	/* may that be more than fetch_size? */
-	int			fetches;
-	bool		at_end;			/* has the last row been received? */
-} RemoteScanState;
-
-/* Forgets all rows. */
-static void
-clear_results(void *arg)
-{
-	RemoteScanState *scan = arg;
 	ListCell   *cell;
 
 	foreach(cell, scan->results)
 		PQclear(lfirst(cell));
+	list_free(scan->results);
 	scan->results = NIL;
 	scan->result_bytes = 0;
 	scan->result = scan->row = 0;
+}
+
+/* When the query's memory goes, which the list is part of. */
+static void
+clear_results(void *arg)
+{
+	scan_clear(arg);
 }
 
 /* Keeps a result, which the scan owns from here on. */
@@ -87,9 +65,12 @@ static void
 keep_result(RemoteScanState *scan, PGresult *res)
 {
 	MemoryContext old = MemoryContextSwitchTo(scan->query_context);
+	Size		bytes = PQresultMemorySize(res);
 
 	scan->results = lappend(scan->results, res);
-	scan->result_bytes += PQresultMemorySize(res);
+	scan->result_bytes += bytes;
+	scan->received += PQntuples(res);
+	scan->received_bytes += bytes;
 	MemoryContextSwitchTo(old);
 }
 
@@ -110,15 +91,16 @@ locks_rows(EState *estate)
 
 /* Should the result be asked for directly? */
 static bool
-is_direct(ForeignScanState *node, const RemoteScanState *scan)
+is_direct(ForeignScanState *node, const ScanPlan *scan)
 {
 	const Plan *plan = node->ss.ps.plan;
-	Relation	rel = scan->reader->rel;
+	Relation	rel = node->ss.ss_currentRelation;
 	bool		is_known = rel == NULL || rel->rd_rel->reltuples >= 0;
 
-	return setting_direct_results && !scan->reader->has_ctid &&
+	return setting_direct_results &&
+		!list_member_int(scan->attrs, SelfItemPointerAttributeNumber) &&
 		!locks_rows(node->ss.ps.state) &&
-		plan->plan_rows * Max(plan->plan_width, 1) <= RESULT_BYTES &&
+		plan->plan_rows * Max(plan->plan_width, 1) <= DIRECT_BYTES &&
 		(is_known || plan->plan_rows <= UNKNOWN_ROWS);
 }
 
@@ -139,17 +121,19 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	scan->plan = plan_read_scan(plan->fdw_private);
 	rte = exec_rt_fetch(compat_scan_rtindex(plan), estate);
 	user = compat_scan_user(plan, rte);
-	scan->session = cache_get_session(GetUserMapping(user,
-													 GetForeignTable(rte->relid)->serverid));
+	scan->session = cache_get_session(user,
+									  GetForeignServerIdByRelId(rte->relid));
 
 	if (plan->scan.scanrelid > 0)
 		rel = node->ss.ss_currentRelation;
 	scan->reader = rows_reader_for_scan(node, rel, scan->plan.attrs);
 	scan->params = rows_params(&node->ss.ps, plan->fdw_exprs);
-	scan->is_direct = is_direct(node, scan);
+	scan->is_direct = is_direct(node, &scan->plan);
+	settings_require(REQUIRE_DIRECT, scan->is_direct);
 	scan->fetch_rows = scan->plan.fetch_size;
-	scan->fetches_ahead = !scan->reader->has_ctid && !locks_rows(estate);
+	scan->is_free = !scan->reader->has_ctid && !locks_rows(estate);
 
+	scan->owner = CurrentResourceOwner;
 	scan->query_context = estate->es_query_cxt;
 	scan->row_context = AllocSetContextCreate(estate->es_query_cxt,
 											  "tollfree_postgres_fdw tuple",
@@ -176,8 +160,7 @@ next_row(RemoteScanState *scan, TupleTableSlot *slot)
 		{
 			MemoryContextReset(scan->row_context);
 			old = MemoryContextSwitchTo(scan->row_context);
-			ExecStoreHeapTuple(rows_read(scan->reader, res, scan->row++),
-							   slot, false);
+			rows_store(scan->reader, res, scan->row++, slot);
 			MemoryContextSwitchTo(old);
 			return;
 		}
@@ -187,55 +170,79 @@ next_row(RemoteScanState *scan, TupleTableSlot *slot)
 	ExecClearTuple(slot);
 }
 
+/* Makes the tuplestore; its file must last as long as the scan. */
+static void
+make_store(RemoteScanState *scan)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->query_context);
+	ResourceOwner owner = CurrentResourceOwner;
+
+	CurrentResourceOwner = scan->owner;
+	scan->store = tuplestore_begin_heap(true, false, work_mem);
+	CurrentResourceOwner = owner;
+	/* A copy, since the other is pinned for one who may end before. */
+	scan->store_slot =
+		MakeSingleTupleTableSlot(CreateTupleDescCopy(scan->reader->tupdesc),
+								 &TTSOpsMinimalTuple);
+	MemoryContextSwitchTo(old);
+}
+
 /* Moves the rows at hand into the tuplestore, which is made if need be. */
 static void
 spill(RemoteScanState *scan)
 {
-	MemoryContext old = MemoryContextSwitchTo(scan->query_context);
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "tollfree_postgres_fdw spill",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
 
 	if (scan->store == NULL)
+		make_store(scan);
+	for (; scan->result < list_length(scan->results); scan->result++)
 	{
-		scan->store = tuplestore_begin_heap(true, false, work_mem);
-		scan->store_slot = MakeSingleTupleTableSlot(scan->reader->tupdesc,
-													&TTSOpsMinimalTuple);
-	}
-	MemoryContextSwitchTo(scan->row_context);
-	for (int i = 0; i < list_length(scan->results); i++)
-	{
-		PGresult   *res = list_nth(scan->results, i);
+		PGresult   *res = list_nth(scan->results, scan->result);
 
-		for (int row = 0; row < PQntuples(res); row++)
+		for (; scan->row < PQntuples(res); scan->row++)
 		{
-			MemoryContextReset(scan->row_context);
+			MemoryContextReset(context);
 			tuplestore_puttuple(scan->store,
-								rows_read(scan->reader, res, row));
+								rows_read(scan->reader, res, scan->row));
 		}
+		scan->row = 0;
 	}
 	MemoryContextSwitchTo(old);
-	clear_results(scan);
+	MemoryContextDelete(context);
+	scan_clear(scan);
 }
 
 /*
- * Reads one more result of a direct scan; false after the last.  Part of a
- * result must not be taken for all of it, whatever has become of the flight.
+ * Reads one more piece of the answer in the air; false, with the flight over,
+ * if there is none.  A part must not be taken for the whole, whatever has
+ * become of the flight.
  */
-static bool
-read_result(RemoteScanState *scan)
+bool
+scan_read(RemoteScanState *scan)
 {
 	Session    *session = scan->session;
 	PGresult   *res;
 
-	if (scan->at_end)
+	if (!scan->in_air)
 		return false;
-	if (!session_is_flying(session) &&
-		PQstatus(session->conn) == CONNECTION_OK)
+	if (session->absorb_arg != scan)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_ERROR),
 				 errmsg("the result of a foreign scan was discarded while it was read")));
 	res = session_result(session);
 	if (res == NULL && PQstatus(session->conn) == CONNECTION_OK)
 	{
-		scan->at_end = true;
+		scan->in_air = false;
+		session->absorb = NULL;
+		session->absorb_arg = NULL;
+		session_finish(session);
+		if (scan->is_direct)
+			scan->at_end = true;
+		else
+			cursor_landed(scan);
 		return false;
 	}
 	if (!compat_has_rows(res))
@@ -245,94 +252,65 @@ read_result(RemoteScanState *scan)
 }
 
 /*
- * Reads all that is left, so that the session can be used for something else.
- * This happens if a type's input function does that.
+ * Is the tuplestore the place for the rows at hand?  Not while one of them is
+ * being converted, and not if they are to be updated by their location, which
+ * it does not keep.
  */
+static bool
+should_spill(const RemoteScanState *scan)
+{
+	return scan->result_bytes > (Size) work_mem * 1024 &&
+		!rows_is_converting(scan->reader) && !scan->reader->has_ctid;
+}
+
+/* Reads all that is in the air. */
+void
+scan_land(RemoteScanState *scan)
+{
+	while (scan_read(scan))
+	{
+		if (should_spill(scan))
+		{
+			scan->dropped |= !scan->is_direct;
+			spill(scan);
+		}
+	}
+}
+
+/* The same before something else is sent, which must not come here again. */
 static void
 absorb(void *arg)
 {
 	RemoteScanState *scan = arg;
 
 	scan->session->absorb = NULL;
-	while (read_result(scan))
-		;
-	session_finish(scan->session);
+	scan_land(scan);
+}
+
+/* An answer is to come next, in pieces. */
+void
+scan_await(RemoteScanState *scan)
+{
+	/* One by one as long as nobody knows how wide they are. */
+	if (scan->is_direct || scan->fetches > 0)
+		compat_set_row_mode(scan->session->conn);
+	else
+		PQsetSingleRowMode(scan->session->conn);
+	scan->in_air = true;
+	scan->at_end = false;
+	scan->session->absorb = absorb;
+	scan->session->absorb_arg = scan;
 }
 
 /* Asks for the whole result, and reads it. */
 static void
 execute_direct(RemoteScanState *scan, const RemoteCommand *command)
 {
-	Session    *session = scan->session;
-
-	session_send(session, command, 1, true);
-	compat_set_row_mode(session->conn);
-	scan->at_end = false;
-	session->absorb = absorb;
-	session->absorb_arg = scan;
-	while (read_result(scan))
-	{
-		if (scan->result_bytes > (Size) work_mem * 1024)
-			spill(scan);
-	}
-	session->absorb = NULL;
-	session_finish(session);
+	session_send(scan->session, command, 1, true);
+	scan_await(scan);
+	scan_land(scan);
 	if (scan->store != NULL)
 		spill(scan);
-}
-
-/*
- * Takes the rows of a FETCH.  The first brought fetch_size of them, and showed
- * how large they are: the next ones bring what fits.
- */
-static void
-take_fetch(RemoteScanState *scan, PGresult *res)
-{
-	int			nrows = PQntuples(res);
-
-	clear_results(scan);
-	keep_result(scan, res);
-	scan->fetches++;
-	scan->at_end = nrows < scan->fetch_rows;
-	if (scan->fetches_ahead && nrows > 0)
-	{
-		Size		fitting = RESULT_BYTES / (scan->result_bytes / nrows + 1);
-
-		scan->fetch_rows = Max(1, Min(fitting, FETCH_ROWS_MAX));
-	}
-}
-
-/* Opens a cursor and fetches from it, in one flight. */
-static void
-open_cursor(RemoteScanState *scan, RemoteCommand *declare)
-{
-	uint32		cursor = ++scan->session->cursors;
-	char		fetch[64];
-	RemoteCommand commands[2] = {*declare};
-
-	snprintf(fetch, sizeof(fetch), "FETCH %d FROM c%u", scan->fetch_rows, cursor);
-	commands[0].sql = psprintf("DECLARE c%u CURSOR FOR\n%s", cursor,
-							   scan->plan.sql);
-	commands[1] = (RemoteCommand)
-	{
-		.sql = fetch,.shown = scan->plan.sql
-	};
-	scan->aborts = scan->session->aborts;
-	scan->fetches = 0;
-	take_fetch(scan, session_execute(scan->session, commands, 2, true));
-	scan->cursor = cursor;
-}
-
-/* Fetches more. */
-static void
-fetch_more(RemoteScanState *scan)
-{
-	char		fetch[64];
-	RemoteCommand command = {.sql = fetch,.shown = scan->plan.sql};
-
-	snprintf(fetch, sizeof(fetch), "FETCH %d FROM c%u", scan->fetch_rows,
-			 scan->cursor);
-	take_fetch(scan, session_execute(scan->session, &command, 1, true));
 }
 
 /* Sends the query, with the parameters' present values. */
@@ -350,16 +328,30 @@ execute(ForeignScanState *node)
 		command.nparams = scan->params->count;
 		command.params = scan->params->values;
 	}
+	command.is_cacheable = command.in_pieces = scan->is_direct;
+	session_start_usage(scan->session, &scan->usage);
 	if (scan->is_direct)
 		execute_direct(scan, &command);
 	else
-		open_cursor(scan, &command);
+		cursor_open(scan, &command);
+	session_stop_usage(scan->session, &scan->usage);
 	MemoryContextSwitchTo(old);
 	scan->is_executed = true;
 }
 
-/* The next row of the tuplestore, or an empty slot. */
-static TupleTableSlot *
+/* Forgets the tuplestore, if there is one. */
+static void
+drop_store(RemoteScanState *scan)
+{
+	if (scan->store == NULL)
+		return;
+	tuplestore_end(scan->store);
+	ExecDropSingleTupleTableSlot(scan->store_slot);
+	scan->store = NULL;
+}
+
+/* Puts the next row of the tuplestore into the slot; false after the last. */
+static bool
 next_stored(RemoteScanState *scan, TupleTableSlot *slot)
 {
 	/* The slot frees what it holds later than the executor's short memory. */
@@ -368,7 +360,21 @@ next_stored(RemoteScanState *scan, TupleTableSlot *slot)
 												scan->store_slot);
 
 	MemoryContextSwitchTo(old);
-	return found ? ExecCopySlot(slot, scan->store_slot) : ExecClearTuple(slot);
+	if (found)
+		ExecCopySlot(slot, scan->store_slot);
+	return found;
+}
+
+/* Gets more rows through the cursor; false if there are none. */
+static bool
+fetch_more(RemoteScanState *scan)
+{
+	bool		found;
+
+	session_start_usage(scan->session, &scan->usage);
+	found = cursor_more(scan);
+	session_stop_usage(scan->session, &scan->usage);
+	return found;
 }
 
 /* The next row, or an empty slot after the last one. */
@@ -380,33 +386,26 @@ tollfreeIterateForeignScan(ForeignScanState *node)
 
 	if (!scan->is_executed)
 		execute(node);
-	if (scan->store != NULL)
-		return next_stored(scan, slot);
-	next_row(scan, slot);
-	if (TupIsNull(slot) && !scan->is_direct && !scan->at_end)
+	do
 	{
-		fetch_more(scan);
+		if (scan->store != NULL && next_stored(scan, slot))
+			return slot;
 		next_row(scan, slot);
-	}
+		if (!TupIsNull(slot) || scan->is_direct)
+			return slot;
+		drop_store(scan);
+	} while (fetch_more(scan));
 	return slot;
 }
 
-/* Closes the cursor, if it is still there, and forgets the rows. */
+/* Forgets all rows, and the cursor. */
 static void
 discard(RemoteScanState *scan)
 {
-	if (scan->cursor != 0 && scan->session->conn != NULL &&
-		scan->session->aborts == scan->aborts)
-		session_close_later(scan->session, scan->cursor);
-	scan->cursor = 0;
-	if (scan->store != NULL)
-	{
-		tuplestore_end(scan->store);
-		ExecDropSingleTupleTableSlot(scan->store_slot);
-	}
-	scan->store = NULL;
-	clear_results(scan);
-	scan->is_executed = false;
+	cursor_close(scan);
+	drop_store(scan);
+	scan_clear(scan);
+	scan->is_executed = scan->dropped = false;
 }
 
 /* Starts again; asks the remote server again only if the rows are not here. */
@@ -416,8 +415,7 @@ tollfreeReScanForeignScan(ForeignScanState *node)
 	RemoteScanState *scan = node->fdw_state;
 
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
-	if (node->ss.ps.chgParam != NULL ||
-		(!scan->is_direct && scan->fetches > 1))
+	if (node->ss.ps.chgParam != NULL || scan->dropped)
 		discard(scan);
 	else if (scan->store != NULL)
 		tuplestore_rescan(scan->store);
@@ -432,6 +430,22 @@ tollfreeEndForeignScan(ForeignScanState *node)
 
 	if (scan != NULL)
 		discard(scan);
+}
+
+/* Shows how the rows are carried, and what that took. */
+void
+scan_explain(ForeignScanState *node, ExplainState *es)
+{
+	RemoteScanState *scan = node->fdw_state;
+	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
+	ScanPlan	remote = plan_read_scan(plan->fdw_private);
+
+	if (!es->verbose)
+		return;
+	ExplainPropertyText("Fetch Method",
+						is_direct(node, &remote) ? "direct" : "cursor", es);
+	if (es->analyze && scan != NULL)
+		session_explain_usage(&scan->usage, es);
 }
 
 /* Answers a request at once. */

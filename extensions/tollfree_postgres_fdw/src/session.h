@@ -11,15 +11,18 @@
 #include "utils/timestamp.h"
 
 #include "compat.h"
+#include "statement.h"
 
 /* What one result, or what ends the flight, stands for */
 typedef enum PartKind
 {
 	PART_COMMIT,				/* a COMMIT that nobody waited for */
+	PART_ROLLBACK,
 	PART_RELEASE,
 	PART_START,
 	PART_SAVEPOINT,
 	PART_CLEANUP,				/* CLOSE, DEALLOCATE */
+	PART_PREPARE,				/* of a statement that is kept */
 	PART_COMMAND,				/* what the caller sent; he gets the results */
 	PART_WRITE_CHECK,			/* has the transaction written? */
 	PART_SYNC
@@ -30,6 +33,7 @@ typedef struct Part
 	PartKind	kind;
 	int			depth;			/* of the remote transaction once it is done */
 	const char *sql;			/* for messages; in flight_context, or NULL */
+	CachedStatement *statement; /* that it prepares or executes, or NULL */
 } Part;
 
 /* One command of a caller; everything in it is his for as long as it flies. */
@@ -39,8 +43,13 @@ typedef struct RemoteCommand
 	const char *shown;			/* what an error names as the remote command */
 	const char *statement;		/* name of a prepared statement, or NULL */
 	bool		prepare;		/* prepare that statement, not execute it */
+	bool		is_cacheable;	/* may it be kept prepared? */
+	bool		in_pieces;		/* are its rows read as they arrive? */
 	int			nparams;
-	const char *const *params;	/* as text; NULL for a null */
+	const char *const *params;	/* NULL for a null */
+	const int  *lengths;		/* of those in binary form, and which they */
+	const int  *formats;		/* are; NULL if all are text */
+	bool		binary;			/* in which form its rows are to come */
 } RemoteCommand;
 
 /*
@@ -66,6 +75,7 @@ typedef struct Session
 	uint32		mapping_hash;
 	bool		keep;			/* keep_connections */
 	bool		parallel_commit;
+	bool		parallel_abort;
 	bool		read_committed;
 	bool		invalidated;	/* to be closed when the transaction ends */
 
@@ -80,6 +90,7 @@ typedef struct Session
 	bool		may_have_written;
 	bool		truncated;		/* has it locked out other sessions? */
 	uint32		aborts;			/* counts rollbacks, which end cursors */
+	uint64		starts;			/* counts transactions */
 
 	MemoryContext flight_context;
 	Part	   *parts;			/* the flight's; those before part are done */
@@ -90,41 +101,101 @@ typedef struct Session
 	bool		timed_out;		/* it has passed */
 	PGresult   *result;			/* of session_execute, until it returns */
 
-	void		(*absorb) (void *arg);	/* reads what a scan is reading */
+	void		(*absorb) (void *arg);	/* reads what is in the air for arg */
 	void	   *absorb_arg;
+	void		(*flush) (void *arg);	/* sends what arg holds back */
+	void	   *flush_arg;
+
+	StatementCache *cache;		/* as long as it is connected */
+	StatementCounters cached;
+	const RemoteCommand *repeatable;	/* in the air, if it could be repeated */
+	bool		repeats_reads;	/* its only_reads */
 
 	List	   *closes;			/* cursors to close, in TopMemoryContext */
 	List	   *deallocates;	/* statements to drop */
 	List	   *statements;		/* statements that exist */
 	uint32		cursors;		/* names given in this transaction */
 	uint32		names;			/* names of statements ever given */
+	int64		connects;		/* connections made */
 	int64		flights;		/* flights that somebody waited for */
+	int64		rows;			/* received */
+	int64		unawaited_commits;
 } Session;
+
+/*
+ * What a session did for an executor node, shown by EXPLAIN: the difference
+ * between its counters before and after
+ */
+typedef struct SessionUsage
+{
+	int64		flights;
+	int64		hits;			/* of the statement cache */
+} SessionUsage;
+
+/* From here on what the session does is done for the node. */
+static inline void
+session_start_usage(const Session *session, SessionUsage *usage)
+{
+	usage->flights -= session->flights;
+	usage->hits -= session->cached.hits;
+}
+
+/* From here on it is not. */
+static inline void
+session_stop_usage(const Session *session, SessionUsage *usage)
+{
+	usage->flights += session->flights;
+	usage->hits += session->cached.hits;
+}
 
 /* session.c */
 extern void session_connect(Session *session, UserMapping *user);
 extern void session_disconnect(Session *session);
+extern uint64 session_lock_epoch(const Session *session);
 extern void session_check_usable(Session *session);
 extern void session_send(Session *session, const RemoteCommand *commands,
 						 int ncommands, bool only_reads);
-extern PGresult *session_result(Session *session);
-extern void session_finish(Session *session);
 extern PGresult *session_execute(Session *session,
 								 const RemoteCommand *commands,
 								 int ncommands, bool only_reads);
-extern void session_report(Session *session, int elevel, PGresult *res,
-						   const char *sql);
-extern bool session_is_flying(const Session *session);
+extern void session_note_prepared(Session *session, const char *name);
+extern void session_forget_readers(Session *session);
 extern void session_close_later(Session *session, uint32 cursor);
 extern void session_deallocate_later(Session *session, const char *name);
 
-/* for transaction.c */
+extern PGresult *session_result(Session *session);
+
+/* flight.c */
+extern void session_finish(Session *session);
+extern bool session_is_flying(const Session *session);
+extern void session_report(Session *session, int elevel, PGresult *res,
+						   const char *sql);
+
+/* statistics.c */
+extern void session_explain_usage(const SessionUsage *usage,
+								  struct ExplainState *es);
+
+/* session.c, for transaction.c */
+extern void session_add_commit(Session *session, PartKind kind);
+extern void session_add_cleanup(Session *session);
+
+/* flight.c, for transaction.c and session.c */
+extern void session_make_wait_set(Session *session);
 extern void session_begin_flight(Session *session);
 extern void session_add(Session *session, PartKind kind, int depth,
 						const char *sql);
-extern void session_add_commit(Session *session, PartKind kind);
-extern void session_add_cleanup(Session *session);
+extern void session_add_statement(Session *session, PartKind kind, int depth,
+								  const char *statement, const char *sql);
+extern void session_add_prepare(Session *session, const char *statement,
+								const char *sql);
+extern void session_add_deallocate(Session *session, const char *statement);
+extern void session_add_command(Session *session,
+								const RemoteCommand *command);
+extern void session_add_cached(Session *session, const RemoteCommand *command,
+							   CachedStatement *statement, bool prepares);
 extern bool session_launch(Session *session);
+extern bool session_read_front(Session *session, bool may_replace);
+extern PGresult *session_next_result(Session *session);
 extern void session_drain(Session *session);
 
 #endif							/* TOLLFREE_FDW_SESSION_H */

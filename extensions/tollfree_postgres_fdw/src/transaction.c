@@ -27,8 +27,6 @@
 #include "guc.h"
 #include "transaction.h"
 
-#define CLEANUP_LIMIT_MS 30000
-
 /* Is there anything for the callbacks to do? */
 static bool in_use = false;
 
@@ -115,8 +113,12 @@ finish_commit(Session *session)
 	if (PQresultStatus(res) != PGRES_COMMAND_OK)
 		session_report(session, ERROR, res, "COMMIT TRANSACTION");
 	PQclear(res);
-	/* It is committed: losing the connection now must not say otherwise. */
-	session_drain(session);
+
+	/*
+	 * It is committed: what becomes of this wait must not say otherwise.  So
+	 * the Sync is read with the next flight.
+	 */
+	session->parts[session->part].kind = PART_COMMIT;
 	session->half_done = false;
 	if (!committed)
 		ereport(ERROR,
@@ -135,6 +137,7 @@ start_commit(Session *session)
 	session_check_usable(session);
 	if (session->remote_depth == 0)
 		return false;
+	settings_require(REQUIRE_UNAWAITED_COMMIT, !waits);
 
 	session->half_done = true;
 	session_begin_flight(session);
@@ -182,6 +185,16 @@ commit_all(void)
 	list_free(pending);
 }
 
+/* What a rollback in one session has come to, between its steps. */
+typedef struct Rollback
+{
+	Session    *session;
+	bool		failed;			/* the session is to stay half done */
+	bool		was_told;		/* are there answers to be read? */
+	char		rollback[64];	/* the commands; the second may be empty */
+	char		release[64];
+} Rollback;
+
 /* Warns of what a clean-up could not do. */
 static void
 warn(Session *session, const char *sql)
@@ -195,120 +208,219 @@ warn(Session *session, const char *sql)
 }
 
 /*
- * Ends the flight that an error interrupted.  It is cancelled only if all of
- * the transaction that it worked in is rolled back; true if it has ended.
+ * Is there nothing to roll back?  Once all is read the server's own word
+ * counts: a command that failed, or whose answer came too late, may have begun
+ * or ended the transaction.
  */
 static bool
-end_flight(Session *session, int level)
+is_over(const Session *session)
 {
-	if (!session_is_flying(session))
-		return true;
-	if (session->xact_depth >= level)
-	{
-		const char *error = compat_cancel(session->conn, session->deadline);
+	if (session->part < session->nparts)
+		return session->parts[session->part].kind == PART_COMMIT &&
+			!session_is_flying(session);
+	if (PQstatus(session->conn) == CONNECTION_BAD)
+		return session->remote_depth == 0;
+	return PQtransactionStatus(session->conn) == PQTRANS_IDLE;
+}
 
-		if (error != NULL)
-		{
-			ereport(WARNING,
-					(errcode(ERRCODE_CONNECTION_FAILURE),
-					 errmsg("could not send cancel request: %s", error)));
-			return false;
-		}
+/*
+ * Begins to roll back what a level, and those deeper, did in one session: the
+ * flight that the error interrupted is cancelled, though only if all of the
+ * transaction that it worked in is rolled back.
+ */
+static Rollback *
+begin_rollback(Session *session, int level)
+{
+	Rollback   *rollback = palloc0(sizeof(Rollback));
+	const char *error = NULL;
+
+	rollback->session = session;
+	session->half_done = true;
+	session->timed_out = false;
+	session->deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
+													setting_cleanup_timeout);
+	session->aborts++;
+	list_free(session->closes);
+	session->closes = NIL;
+
+	if (session->part < session->nparts && session->xact_depth >= level &&
+		!is_over(session))
+		error = compat_cancel(session->conn, session->deadline);
+	if (error != NULL)
+	{
+		ereport(WARNING,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("could not send cancel request: %s", error)));
+		session->part = session->nparts;
+		rollback->failed = true;
 	}
+	return rollback;
+}
+
+/* Reads what is left of the flight that was interrupted. */
+static void
+end_flight(Rollback *rollback)
+{
+	Session    *session = rollback->session;
+
+	if (session->part == session->nparts || is_over(session))
+		return;
 	session_drain(session);
 	if (session->timed_out)
 		ereport(WARNING,
 				(errmsg("could not get result of cancel request due to timeout")));
-	return !session->timed_out && PQstatus(session->conn) == CONNECTION_OK;
+	if (session->timed_out || PQstatus(session->conn) != CONNECTION_OK)
+		rollback->failed = true;
 }
 
-/* Sends one or two commands that roll back, and reads their answers. */
-static bool
-roll_back(Session *session, const char *first, const char *second)
+/* Chooses the commands that roll back; there may be none. */
+static void
+choose_commands(Rollback *rollback, int level)
 {
-	int			failures = 0;
+	Session    *session = rollback->session;
+
+	if (is_over(session))
+		return;
+	if (level == 1 || session->remote_depth == 0)
+		strlcpy(rollback->rollback, "ABORT TRANSACTION",
+				sizeof(rollback->rollback));
+	else if (session->kept_depth >= level)
+	{
+		snprintf(rollback->rollback, sizeof(rollback->rollback),
+				 "ROLLBACK TO SAVEPOINT s%d", level);
+		snprintf(rollback->release, sizeof(rollback->release),
+				 "RELEASE SAVEPOINT s%d", level);
+	}
+	/* A savepoint that failed has taken what it was made in with it. */
+	else if (session->xact_depth >= level && session->failed_depth > 0)
+		rollback->failed = true;
+}
+
+/*
+ * Ends the interrupted flight and sends what rolls back, if it has to.
+ */
+static void
+send_rollback(Rollback *rollback, int level)
+{
+	Session    *session = rollback->session;
+
+	if (!rollback->failed)
+		end_flight(rollback);
+	if (!rollback->failed)
+		choose_commands(rollback, level);
+	if (rollback->failed || rollback->rollback[0] == '\0')
+		return;
 
 	session_begin_flight(session);
-	session_add(session, PART_COMMAND, 0, first);
-	if (second != NULL)
-		session_add(session, PART_COMMAND, 0, second);
-	if (!session_launch(session))
+	session_add(session, PART_COMMAND, 0, rollback->rollback);
+	if (rollback->release[0] != '\0')
+		session_add(session, PART_COMMAND, 0, rollback->release);
+	rollback->was_told = session_launch(session);
+	if (rollback->was_told)
+		session->flights++;
+	else
 	{
-		warn(session, first);
-		return false;
+		warn(session, rollback->rollback);
+		rollback->failed = true;
 	}
-	session->flights++;
-	while (session_is_flying(session) && failures == 0)
+}
+
+/* Reads the answers to what was sent to roll back; have all come? */
+static bool
+read_answers(Rollback *rollback)
+{
+	Session    *session = rollback->session;
+
+	while (session_is_flying(session))
 	{
 		PGresult   *res = session_result(session);
 
 		if (session->timed_out || PQstatus(session->conn) == CONNECTION_BAD)
 		{
 			PQclear(res);
-			warn(session, first);
+			warn(session, rollback->rollback);
 			return false;
 		}
 		if (res != NULL && PQresultStatus(res) != PGRES_COMMAND_OK)
 		{
-			session_report(session, WARNING, res, first);
-			failures++;
+			session_report(session, WARNING, res, rollback->rollback);
+			return false;
 		}
-		else
-			PQclear(res);
+		PQclear(res);
 	}
 
 	/* A server that ends here has its last words taken, not raised. */
 	session_drain(session);
-	return failures == 0 && !session->timed_out &&
-		PQstatus(session->conn) == CONNECTION_OK;
+	return !session->timed_out && PQstatus(session->conn) == CONNECTION_OK;
+}
+
+/* Ends a rollback.  If it did not work the session stays half done. */
+static void
+finish_rollback(Rollback *rollback, int level)
+{
+	Session    *session = rollback->session;
+
+	if (rollback->was_told && !read_answers(rollback))
+	{
+		session->part = session->nparts;
+		rollback->failed = true;
+	}
+	if (session->kept_depth >= level)
+		session->remote_depth = session->kept_depth = level - 1;
+	if (session->failed_depth > session->remote_depth)
+		session->failed_depth = 0;
+	session->deadline = 0;
+	session->half_done = rollback->failed;
+	pfree(rollback);
 }
 
 /*
- * Rolls back what a level, and those deeper, did in one session.  When that
- * does not work the session stays half done.
+ * Has the session something to roll back at this level?  What it was doing there
+ * nobody will read.
  */
-static void
-abort_level(Session *session, int level)
+static bool
+takes_part(Session *session, int level)
 {
-	char		rollback[64];
-	char		release[64];
-	bool		done = true;
-
+	if (session->conn == NULL ||
+		(session->xact_depth < level && !session_is_flying(session)))
+		return false;
+	session_forget_readers(session);
 	if (in_error_recursion_trouble())
 		session->half_done = true;
-	if (session->half_done && !session_is_flying(session))
-		return;
-	session->half_done = true;
-	session->timed_out = false;
-	session->deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
-													CLEANUP_LIMIT_MS);
-	session->aborts++;
-	list_free(session->closes);
-	session->closes = NIL;
-	session->absorb = NULL;
+	return !session->half_done || session_is_flying(session);
+}
 
-	if (!end_flight(session, level))
+/*
+ * Rolls back what a level, and those deeper, did in all sessions.  Those with
+ * parallel_abort are all told to before any of them is waited for.
+ */
+static void
+roll_back(int level)
+{
+	List	   *parallel = NIL;
+	ListCell   *cell;
+
+	foreach(cell, cache_sessions())
 	{
-		session->part = session->nparts;
-		done = false;
+		Session    *session = lfirst(cell);
+		Rollback   *rollback;
+
+		if (!takes_part(session, level))
+			continue;
+		rollback = begin_rollback(session, level);
+		if (session->parallel_abort)
+		{
+			parallel = lappend(parallel, rollback);
+			continue;
+		}
+		send_rollback(rollback, level);
+		finish_rollback(rollback, level);
 	}
-	else if (level == 1)
-		done = session->remote_depth == 0 ||
-			roll_back(session, "ABORT TRANSACTION", NULL);
-	else if (session->kept_depth >= level)
-	{
-		snprintf(rollback, sizeof(rollback), "ROLLBACK TO SAVEPOINT s%d", level);
-		snprintf(release, sizeof(release), "RELEASE SAVEPOINT s%d", level);
-		done = roll_back(session, rollback, release);
-		session->remote_depth = session->kept_depth = level - 1;
-		if (session->failed_depth >= level)
-			session->failed_depth = 0;
-	}
-	/* A savepoint that failed has taken what it was made in with it. */
-	else if (session->xact_depth >= level && session->failed_depth > 0)
-		done = session->remote_depth == 0;
-	session->deadline = 0;
-	session->half_done = !done;
+	foreach(cell, parallel)
+		send_rollback(lfirst(cell), level);
+	foreach(cell, parallel)
+		finish_rollback(lfirst(cell), level);
+	list_free(parallel);
 }
 
 /* Rolls back all remote transactions. */
@@ -317,15 +429,14 @@ abort_all(void)
 {
 	ListCell   *cell;
 
+	roll_back(1);
 	foreach(cell, cache_sessions())
 	{
 		Session    *session = lfirst(cell);
 
-		if (session->conn == NULL ||
-			(session->xact_depth == 0 && !session_is_flying(session)))
-			continue;
-		abort_level(session, 1);
-		leave(session);
+		if (session->conn != NULL &&
+			(session->xact_depth > 0 || session->half_done))
+			leave(session);
 	}
 }
 
@@ -378,7 +489,8 @@ transaction_callback(XactEvent event, void *arg)
 
 /*
  * A function that reading a row calls may begin a subtransaction.  Its abort
- * must not meet the flight that brings the rows, so that is read now.
+ * must not meet the flight that brings the rows, so that is read now; and rows
+ * that are still held back belong to the level that is left.
  */
 static void
 land_all(void)
@@ -389,7 +501,11 @@ land_all(void)
 	{
 		Session    *session = lfirst(cell);
 
-		if (session->conn != NULL && session->absorb != NULL)
+		if (session->conn == NULL || session->half_done)
+			continue;
+		if (session->flush != NULL)
+			session->flush(session->flush_arg);
+		if (session->absorb != NULL)
 			session->absorb(session->absorb_arg);
 	}
 }
@@ -409,16 +525,13 @@ subtransaction_callback(SubXactEvent event, SubTransactionId mine,
 		land_all();
 		return;
 	}
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		roll_back(level);
 	foreach(cell, cache_sessions())
 	{
 		Session    *session = lfirst(cell);
 
-		if (session->conn == NULL)
-			continue;
-		if (event == SUBXACT_EVENT_ABORT_SUB &&
-			(session->xact_depth >= level || session_is_flying(session)))
-			abort_level(session, level);
-		if (session->xact_depth < level)
+		if (session->conn == NULL || session->xact_depth < level)
 			continue;
 		session->xact_depth = level - 1;
 		session->kept_depth = Min(session->kept_depth, level - 1);

@@ -104,12 +104,6 @@ class Side:
         """Ask the server to cancel what was sent last."""
         self._connection.get_cancel().cancel()
 
-    def is_answered(self) -> bool:
-        """Return whether `receive` would not have to wait for the first result."""
-        if self._readable(0):
-            self._connection.consume_input()
-        return not self._connection.is_busy()
-
     def is_usable(self) -> bool:
         """Return whether the connection was open at the last answer and is not closed since."""
         if self._connection.status == pq.ConnStatus.OK and self._readable(0):

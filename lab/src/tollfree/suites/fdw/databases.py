@@ -10,8 +10,9 @@ import subprocess
 import psycopg
 from psycopg import sql
 
-from tollfree.cluster import SUPERUSER, Cluster
+from tollfree.cluster import Cluster
 from tollfree.errors import LabStateError
+from tollfree.suites.foreign import import_tables, make_server, recreate_database
 
 SOURCE = "source"
 TABLES = ("pgbench_accounts", "pgbench_branches", "pgbench_history", "pgbench_tellers")
@@ -31,7 +32,7 @@ def has_scale(source: Cluster, scale: int) -> bool:
 def load(source: Cluster, scale: int) -> None:
     """Make the source database anew with pgbench's tables; raises `LabStateError`."""
     with source.connect() as connection:
-        _recreate(connection, SOURCE)
+        recreate_database(connection, SOURCE)
     done = source.user.run(
         [
             str(source.stage.installation.bindir / "pgbench"),
@@ -52,39 +53,14 @@ def load(source: Cluster, scale: int) -> None:
         connection.execute("CHECKPOINT")
 
 
-def _recreate(connection: psycopg.Connection[tuple[object, ...]], dbname: str) -> None:
-    name = sql.Identifier(dbname)
-    connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(name))
-    connection.execute(sql.SQL("CREATE DATABASE {}").format(name))
-
-
 def make_foreign_database(instance: Cluster, row: dict[str, object], password: str) -> None:
     """Make a database of foreign tables as the experiment describes them."""
     dbname = str(row["dbname"])
-    options = {
-        "host": str(row["server_host"]),
-        "port": str(row["server_port"]),
-        "dbname": SOURCE,
-        **dict(row["server_options"] or {}),  # type: ignore[call-overload]
-    }
-    user = {"user": SUPERUSER, "password": password}
-    wrapper = sql.Identifier(str(row["wrapper"]))
     with instance.connect() as connection:
-        _recreate(connection, dbname)
+        recreate_database(connection, dbname)
     with instance.connect(dbname) as connection:
-        for statement in (
-            sql.SQL("CREATE EXTENSION {} CASCADE").format(wrapper),
-            sql.SQL("CREATE SERVER source_server FOREIGN DATA WRAPPER {} {}").format(
-                wrapper, _options(options)
-            ),
-            sql.SQL("CREATE USER MAPPING FOR {} SERVER source_server {}").format(
-                sql.Identifier(SUPERUSER), _options(user)
-            ),
-            sql.SQL(
-                "IMPORT FOREIGN SCHEMA public LIMIT TO ({}) FROM SERVER source_server INTO public"
-            ).format(sql.SQL(", ").join(map(sql.Identifier, TABLES))),
-        ):
-            connection.execute(statement)
+        make_server(connection, row, SOURCE, password)
+        import_tables(connection, list(TABLES))
         if not row["updatable"]:
             for table in TABLES:
                 connection.execute(
@@ -92,11 +68,3 @@ def make_foreign_database(instance: Cluster, row: dict[str, object], password: s
                         sql.Identifier(table)
                     )
                 )
-
-
-def _options(options: dict[str, str]) -> sql.Composed:
-    pairs = (
-        sql.SQL("{} {}").format(sql.Identifier(name), sql.Literal(value))
-        for name, value in options.items()
-    )
-    return sql.SQL("OPTIONS ({})").format(sql.SQL(", ").join(pairs))

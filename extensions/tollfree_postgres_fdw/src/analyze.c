@@ -1,0 +1,569 @@
+/*
+ * analyze.c
+ *	  ANALYZE of foreign tables: which rows are asked for, and how they are read.
+ *
+ * One flight asks how large the remote table is, one brings the sample, over
+ * the session that everything else uses.  The rows are read as they arrive; a
+ * value is converted only if its row is kept.  Which rows the remote server
+ * sends is the option analyze_sampling:
+ *
+ *	off			all of them
+ *	random		each with the same probability
+ *	bernoulli	the same, by TABLESAMPLE
+ *	system		all rows of some blocks, by TABLESAMPLE
+ *	auto		some rows of some blocks, as ANALYZE of a local table
+ *	import		none: the remote server's own statistics, import_stats.c
+ *
+ * auto asks for as many blocks as rows are wanted, and for so many rows in
+ * them that one block gives about one row: rows of one block tend to be alike,
+ * and a sample of whole blocks has too few distinct values.  A table with no
+ * more blocks than that is sampled by bernoulli.
+ *
+ * Rows beyond those wanted replace others at random, and what is kept is put
+ * back into the order of arrival, which is that of the remote table: the
+ * correlation is computed from it.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "foreign/foreign.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/sampling.h"
+
+#include "cache.h"
+#include "callbacks.h"
+#include "deparse.h"
+#include "guc.h"
+#include "import_stats.h"
+#include "options.h"
+#include "rows.h"
+
+/* Blocks that are read to estimate how many rows a block has */
+#define PROBE_BLOCKS 1000
+
+#define TABLESAMPLE_VERSION 90500
+
+/*
+ * The planner takes a sample for a large part of the table, and would compile
+ * the query, which takes longer than it saves.  A transaction that goes on has
+ * the setting as it was.
+ */
+#define JIT_OFF "SET LOCAL jit = off"
+#define JIT_ON "SET LOCAL jit = on"
+
+/*
+ * How much the rows may differ from what the remote statistics say: this share
+ * of them, or as many standard deviations as chance hardly makes
+ */
+#define ROWS_DOUBT 0.1
+#define CHANCE 3
+
+/* What the remote server says of a table, with its partitions */
+typedef struct RemoteTable
+{
+	Oid			relid;			/* of the foreign table */
+	bool		can_sample;		/* by TABLESAMPLE */
+	bool		is_known;		/* do statistics tell how many rows it has? */
+	bool		has_jit;		/* does the remote server compile queries? */
+	double		pages;
+	double		rows;			/* 0 if not known, or a view's */
+} RemoteTable;
+
+/* The sample while it is read */
+typedef struct SampleState
+{
+	Session    *session;
+	const char *sql;
+	RowReader  *reader;
+	MemoryContext tuple_context;	/* of the rows kept */
+	MemoryContext context;		/* of everything else */
+
+	List	   *results;		/* received, not yet looked at */
+	MemoryContextCallback clear;
+	bool		at_end;
+
+	HeapTuple  *rows;
+	int			target;
+	int			nrows;			/* kept */
+	double		seen;
+	double		skip;			/* rows to pass over; negative if not known */
+	ReservoirStateData reservoir;
+} SampleState;
+
+/*
+ * What AnalyzeForeignTable has learnt, for the sampling that mostly follows;
+ * of RemoteTable, in TopMemoryContext.
+ */
+static List *described = NIL;
+
+/* Takes out what is kept of a table, if anything. */
+static RemoteTable *
+take_description(Oid relid)
+{
+	ListCell   *cell;
+
+	foreach(cell, described)
+	{
+		RemoteTable *table = lfirst(cell);
+
+		if (table->relid == relid)
+		{
+			described = foreach_delete_current(described, cell);
+			return table;
+		}
+	}
+	return NULL;
+}
+
+/* Keeps a description, in place of an older one. */
+static void
+keep_description(const RemoteTable *table)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+	RemoteTable *kept = take_description(table->relid);
+
+	if (kept == NULL)
+		kept = palloc(sizeof(RemoteTable));
+	*kept = *table;
+	described = lappend(described, kept);
+	MemoryContextSwitchTo(old);
+}
+
+/* The session of the table's owner, as whom ANALYZE works. */
+static Session *
+owners_session(Relation rel)
+{
+	return cache_get_session(rel->rd_rel->relowner,
+							 GetForeignServerIdByRelId(RelationGetRelid(rel)));
+}
+
+/* Asks a question with one row of numbers for an answer; a NULL is 0. */
+static void
+ask(Session *session, const char *sql, double *answers, int nanswers)
+{
+	RemoteCommand command = {.sql = sql,.shown = sql};
+	PGresult   *res = session_execute(session, &command, 1, true);
+	bool		fits = PQntuples(res) == 1 && PQnfields(res) == nanswers;
+
+	for (int i = 0; fits && i < nanswers; i++)
+		answers[i] = strtod(PQgetvalue(res, 0, i), NULL);
+	PQclear(res);
+	if (!fits)
+		elog(ERROR, "unexpected answer from the remote server to: %s", sql);
+}
+
+/* Asks how large a table is. */
+static RemoteTable
+describe(Relation rel)
+{
+	Session    *session = owners_session(rel);
+	double		answers[5];
+
+	ask(session, deparse_table_size(rel), answers, lengthof(answers));
+	return (RemoteTable)
+	{
+		.relid = RelationGetRelid(rel),
+			.can_sample = answers[0] != 0 &&
+			PQserverVersion(session->conn) >= TABLESAMPLE_VERSION,
+			.is_known = answers[1] != 0,
+			.pages = answers[2],
+			.rows = answers[3],
+			.has_jit = answers[4] != 0
+	};
+}
+
+/*
+ * How many rows a table has whose statistics do not tell, from those in some
+ * blocks; 0 if that cannot be counted.
+ */
+static double
+estimate_rows(Relation rel, const RemoteTable *table)
+{
+	double		share = Min(1.0, PROBE_BLOCKS / table->pages);
+	double		rows;
+
+	if (!table->can_sample)
+		return 0;
+	ask(owners_session(rel), deparse_count(rel, share), &rows, 1);
+	return rint(rows / share);
+}
+
+/*
+ * Decides what to ask for.  As with postgres_fdw all rows are, if there are
+ * not more than are wanted or nobody knows how many there are.
+ */
+static SamplePlan
+plan_sample(SamplingMethod method, const RemoteTable *table, int target)
+{
+	SamplePlan	plan = {.method = method,.blocks = 1.0,.rows = 1.0};
+
+	if (method == SAMPLING_AUTO)
+	{
+		if (!table->can_sample)
+			plan.method = SAMPLING_RANDOM;
+		else if (table->pages <= target)
+			plan.method = SAMPLING_BERNOULLI;
+	}
+	if (table->rows <= target)
+		plan.method = SAMPLING_OFF;
+	plan.switches_jit = table->has_jit && plan.method != SAMPLING_OFF;
+
+	switch (plan.method)
+	{
+		case SAMPLING_AUTO:
+			plan.blocks = target / table->pages;
+			/* Some more than are wanted: what chance adds can be taken away. */
+			plan.rows = Min(1.0, (target + 3 * sqrt(target)) /
+							(table->rows * plan.blocks));
+			break;
+		case SAMPLING_SYSTEM:
+			plan.blocks = target / table->rows;
+			break;
+		case SAMPLING_RANDOM:
+		case SAMPLING_BERNOULLI:
+			plan.rows = target / table->rows;
+			break;
+		default:
+			break;
+	}
+	return plan;
+}
+
+/* How many rows the table has, to judge by those that came. */
+static double
+count_rows(const SamplePlan *plan, double seen)
+{
+	return rint(seen / (plan->blocks * plan->rows));
+}
+
+/*
+ * Is the difference from what the remote statistics say more than chance?
+ * Then they are out of date.
+ */
+static bool
+is_surprising(const RemoteTable *table, const SamplePlan *plan, double seen)
+{
+	double		expected = table->rows * plan->blocks * plan->rows;
+	double		variance = 1 / expected;
+
+	/* Rows of one block come together. */
+	if (plan->blocks < 1)
+		variance += 1 / (table->pages * plan->blocks);
+	return fabs(seen / expected - 1) > Max(ROWS_DOUBT, CHANCE * sqrt(variance));
+}
+
+/* Converts a row, in a place of its own or in that of another one. */
+static void
+keep_row(SampleState *sample, PGresult *res, int row)
+{
+	MemoryContext old = MemoryContextSwitchTo(sample->tuple_context);
+	HeapTuple	tuple = rows_read(sample->reader, res, row);
+	int			place = sample->nrows;
+
+	if (place < sample->target)
+		sample->nrows++;
+	else
+	{
+		place = (int) (sample->target *
+					   sampler_random_fract(&sample->reservoir.randstate));
+		heap_freetuple(sample->rows[place]);
+	}
+	/* Where it came from, for the order in the end. */
+	ItemPointerSet(&tuple->t_self, (BlockNumber) (sample->seen / MaxOffsetNumber),
+				   (OffsetNumber) fmod(sample->seen, MaxOffsetNumber) + 1);
+	sample->rows[place] = tuple;
+	MemoryContextSwitchTo(old);
+}
+
+/* Keeps a row or passes over it, so that all have the same chance. */
+static void
+take_row(SampleState *sample, PGresult *res, int row)
+{
+	if (sample->nrows == sample->target && sample->skip < 0)
+		sample->skip = reservoir_get_next_S(&sample->reservoir, sample->seen,
+											sample->target);
+	if (sample->nrows < sample->target || sample->skip-- <= 0)
+		keep_row(sample, res, row);
+	sample->seen++;
+}
+
+/*
+ * Reads one more result; false after the last one.  Part of a sample must not
+ * be taken for all of it, whatever has become of the flight.
+ */
+static bool
+read_result(SampleState *sample)
+{
+	Session    *session = sample->session;
+	MemoryContext old;
+	PGresult   *res;
+
+	if (sample->at_end)
+		return false;
+	if (session->absorb_arg != sample)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_ERROR),
+				 errmsg("the sample of a foreign table was discarded while it was read")));
+	res = session_result(session);
+	if (res == NULL && PQstatus(session->conn) == CONNECTION_OK)
+	{
+		sample->at_end = true;
+		session->absorb = NULL;
+		session->absorb_arg = NULL;
+		session_finish(session);
+		return false;
+	}
+	if (!compat_has_rows(res))
+		session_report(session, ERROR, res, sample->sql);
+	old = MemoryContextSwitchTo(sample->context);
+	sample->results = lappend(sample->results, res);
+	MemoryContextSwitchTo(old);
+	return true;
+}
+
+/*
+ * Receives all that is left, so that the session can be used for something
+ * else.  This happens if a type's input function does that.
+ */
+static void
+absorb(void *arg)
+{
+	SampleState *sample = arg;
+
+	sample->session->absorb = NULL;
+	while (read_result(sample))
+		;
+}
+
+/* Frees what was received. */
+static void
+clear_results(void *arg)
+{
+	SampleState *sample = arg;
+	ListCell   *cell;
+
+	foreach(cell, sample->results)
+		PQclear(lfirst(cell));
+	sample->results = NIL;
+}
+
+/* Takes all rows that have been received. */
+static void
+take_results(SampleState *sample)
+{
+	while (sample->results != NIL)
+	{
+		PGresult   *res = linitial(sample->results);
+
+		for (int row = 0; row < PQntuples(res); row++)
+			take_row(sample, res, row);
+		sample->results = list_delete_first(sample->results);
+		PQclear(res);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/* Reads the answer to a command that has no rows. */
+static void
+finish_command(Session *session, const char *sql)
+{
+	PGresult   *res = session_result(session);
+
+	if (PQresultStatus(res) != PGRES_COMMAND_OK)
+		session_report(session, ERROR, res, sql);
+	PQclear(res);
+	/* The result is followed by the command's end. */
+	res = session_result(session);
+	if (res != NULL || PQstatus(session->conn) == CONNECTION_BAD)
+		session_report(session, ERROR, res, sql);
+}
+
+/*
+ * Sends the query, around which the remote server does not compile, and reads
+ * its rows.
+ */
+static void
+read_sample(SampleState *sample, bool switches_jit)
+{
+	Session    *session = sample->session;
+	RemoteCommand commands[] = {
+		{.sql = JIT_OFF,.shown = JIT_OFF},
+		{.sql = sample->sql,.shown = sample->sql},
+		{.sql = JIT_ON,.shown = JIT_ON}
+	};
+
+	if (switches_jit)
+	{
+		session_send(session, commands, lengthof(commands), true);
+		finish_command(session, JIT_OFF);
+	}
+	else
+		session_send(session, &commands[1], 1, true);
+	compat_set_row_mode(session->conn);
+	session->absorb = absorb;
+	session->absorb_arg = sample;
+	while (read_result(sample))
+		take_results(sample);
+	take_results(sample);
+}
+
+/* Makes the query and what reads its rows, in this context. */
+static void
+prepare_query(SampleState *sample, Relation rel, const SamplePlan *plan)
+{
+	List	   *attrs;
+
+	sample->sql = deparse_sample(rel, plan, &attrs);
+	sample->reader = rows_reader_for_table(rel, attrs, CurrentMemoryContext);
+}
+
+/* By where the rows came from. */
+static int
+compare_rows(const void *a, const void *b)
+{
+	HeapTuple	left = *(const HeapTuple *) a;
+	HeapTuple	right = *(const HeapTuple *) b;
+
+	return ItemPointerCompare(&left->t_self, &right->t_self);
+}
+
+/*
+ * Reads what a plan asks for into rows; the number kept.  Sets how many there
+ * were to choose from.
+ */
+static int
+sample_rows(Relation rel, const SamplePlan *plan, HeapTuple *rows, int target,
+			double *seen)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "tollfree_postgres_fdw sample",
+												  ALLOCSET_DEFAULT_SIZES);
+	SampleState *sample = MemoryContextAllocZero(context, sizeof(SampleState));
+	int			nrows;
+
+	sample->session = owners_session(rel);
+	sample->rows = rows;
+	sample->target = target;
+	sample->skip = -1;
+	sample->tuple_context = CurrentMemoryContext;
+	sample->context = context;
+	sample->clear.func = clear_results;
+	sample->clear.arg = sample;
+	MemoryContextRegisterResetCallback(context, &sample->clear);
+	reservoir_init_selection_state(&sample->reservoir, target);
+
+	MemoryContextSwitchTo(context);
+	prepare_query(sample, rel, plan);
+	read_sample(sample, plan->switches_jit);
+	MemoryContextSwitchTo(sample->tuple_context);
+
+	nrows = sample->nrows;
+	*seen = sample->seen;
+	qsort(rows, nrows, sizeof(HeapTuple), compare_rows);
+	MemoryContextDelete(context);
+	return nrows;
+}
+
+/*
+ * Imports the statistics of a table that has so many rows; if that cannot be
+ * done, says why and returns false.
+ */
+static bool
+import(Relation rel, int elevel, double rows)
+{
+	const char *obstacle = import_statistics(rel, owners_session(rel));
+
+	settings_require(REQUIRE_IMPORT, obstacle == NULL);
+	if (obstacle != NULL)
+		ereport(NOTICE,
+				(errmsg("statistics of foreign table \"%s\" are sampled, not imported",
+						RelationGetRelationName(rel)),
+				 errdetail_internal("%s", obstacle)));
+	else
+		ereport(elevel,
+				(errmsg("\"%s\": table contains %.0f rows, its statistics are imported",
+						RelationGetRelationName(rel), rows)));
+	return obstacle == NULL;
+}
+
+/*
+ * Samples the rows of a table by a method, once more if far fewer came than
+ * its remote statistics promise; the number kept.  Sets what was asked for,
+ * and corrects how many rows the table has.
+ */
+static int
+sample_table(Relation rel, SamplingMethod method, RemoteTable *table,
+			 HeapTuple *rows, int target, SamplePlan *plan)
+{
+	double		seen;
+	int			nrows;
+
+	if (method != SAMPLING_OFF && !table->is_known)
+		table->rows = estimate_rows(rel, table);
+	*plan = plan_sample(method, table, target);
+	nrows = sample_rows(rel, plan, rows, target, &seen);
+
+	if (plan->method != SAMPLING_OFF && !is_surprising(table, plan, seen))
+		return nrows;
+	table->rows = count_rows(plan, seen);
+	if (plan->method != SAMPLING_OFF && seen < target / 2)
+	{
+		*plan = plan_sample(method, table, target);
+		nrows = sample_rows(rel, plan, rows, target, &seen);
+		table->rows = count_rows(plan, seen);
+	}
+	return nrows;
+}
+
+/*
+ * Samples the rows of a foreign table; the number of those in rows.  Given
+ * none, ANALYZE leaves the statistics of columns as they are.
+ */
+static int
+acquire_sample(Relation rel, int elevel, HeapTuple *rows, int target,
+			   double *totalrows, double *totaldeadrows)
+{
+	SamplingMethod method = option_sampling_method(rel);
+	RemoteTable *kept = take_description(RelationGetRelid(rel));
+	RemoteTable table = kept != NULL ? *kept : describe(rel);
+	SamplePlan	plan;
+	int			nrows;
+
+	if (kept != NULL)
+		pfree(kept);
+	*totaldeadrows = 0;
+	if (method == SAMPLING_IMPORT)
+	{
+		*totalrows = table.rows;
+		if (import(rel, elevel, table.rows))
+			return 0;
+		method = SAMPLING_AUTO;
+	}
+	nrows = sample_table(rel, method, &table, rows, target, &plan);
+	*totalrows = table.rows;
+
+	ereport(elevel,
+			(errmsg("\"%s\": table contains %.0f rows, %d rows in sample",
+					RelationGetRelationName(rel), *totalrows, nrows),
+			 errdetail("The method was \"%s\": %.4g%% of the blocks, %.4g%% of the rows in them.",
+					   option_sampling_name(plan.method), 100 * plan.blocks,
+					   100 * plan.rows)));
+	return nrows;
+}
+
+/* How many blocks the table has, and where its rows come from. */
+bool
+tollfreeAnalyzeForeignTable(Relation rel, AcquireSampleRowsFunc *func,
+							BlockNumber *totalpages)
+{
+	RemoteTable table = describe(rel);
+
+	keep_description(&table);
+	*func = acquire_sample;
+	*totalpages = (BlockNumber) Min(table.pages, MaxBlockNumber);
+	return true;
+}

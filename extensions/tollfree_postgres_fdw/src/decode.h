@@ -1,0 +1,27 @@
+/*
+ * decode.h
+ *	  Fields of common types to values, without their input functions.
+ */
+#ifndef TOLLFREE_FDW_DECODE_H
+#define TOLLFREE_FDW_DECODE_H
+
+/*
+ * Makes a value of a field's bytes, in this context; false if the field has
+ * to go through the type's input function.
+ */
+typedef bool (*FieldDecoder) (const char *field, int length, Datum *value);
+
+/* What is known of a type */
+typedef struct FieldCodec
+{
+	Oid			type;
+	bool		any_source;		/* may text of other remote types be decoded? */
+	bool		text_is_slow;	/* does printing and reading it cost much? */
+	bool		is_bytes;		/* is its binary form its bytes? */
+	FieldDecoder text;			/* NULL: always the input function */
+	FieldDecoder binary;
+} FieldCodec;
+
+extern const FieldCodec *decode_find(Oid type);
+
+#endif							/* TOLLFREE_FDW_DECODE_H */

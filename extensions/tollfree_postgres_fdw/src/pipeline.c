@@ -1,0 +1,351 @@
+/*
+ * pipeline.c
+ *	  Rows that are written without waiting for each.
+ *
+ * The commands that write a statement's rows are held back until there are
+ * PIPELINE_BYTES of them, and then sent in one flight, whose answers are read
+ * when the next flight is full: the remote server writes one while the other is
+ * put together.  It executes them one by one in the order they were given in,
+ * and none after one that fails.
+ *
+ * So that nobody can tell the difference, what is held back is sent, and its
+ * answers are read,
+ *
+ *	- before anything else is sent in the session: a scan, whoever asks for
+ *	  it, sees the rows before it (session->flush);
+ *	- before a subtransaction begins (transaction.c);
+ *	- when the executor has run the statement, before it counts the rows or
+ *	  fires triggers at the end (ExecutorRun_hook).  A row that the remote server
+ *	  skipped is then taken off the count;
+ *	- when a row cannot be computed: one before it may have failed remotely, and
+ *	  that is the statement's error then.
+ *
+ * modify.c decides which statements can be written like this.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "utils/memutils.h"
+
+#include "cache.h"
+#include "compat.h"
+#include "pipeline.h"
+
+#define PIPELINE_BYTES (512 * 1024)
+#define PIPELINE_COMMANDS 4096
+#define PIPELINE_APPENDED 2		/* at a time, at most */
+
+typedef struct CommandBuffer
+{
+	int			count;
+	RemoteCommand *commands;	/* PIPELINE_COMMANDS of them */
+	int		   *nrows;			/* that each writes if none is skipped */
+	MemoryContext context;		/* of their parameters, until they are sent */
+} CommandBuffer;
+
+struct WritePipeline
+{
+	Session    *session;
+	EState	   *estate;
+	uint64	   *count;			/* of rows written; those skipped come off */
+	PipelineCompleter complete;
+	void	   *complete_arg;
+	bool		is_holding;		/* is there something to send? */
+	CommandBuffer held;
+	CommandBuffer flying;		/* what answers will come to */
+};
+
+static ExecutorRun_hook_type next_run_hook = NULL;
+
+/* Makes an empty buffer in this context. */
+static CommandBuffer
+make_buffer(void)
+{
+	CommandBuffer buffer = {0};
+
+	buffer.commands = palloc(PIPELINE_COMMANDS * sizeof(RemoteCommand));
+	buffer.nrows = palloc(PIPELINE_COMMANDS * sizeof(int));
+	buffer.context = AllocSetContextCreate(CurrentMemoryContext,
+										   "tollfree_postgres_fdw pipeline",
+										   ALLOCSET_DEFAULT_SIZES);
+	return buffer;
+}
+
+/*
+ * Makes a pipeline, which lasts as long as the execution.  Rows are counted when
+ * they are added; the count is put right when answers are read.
+ */
+WritePipeline *
+pipeline_create(Session *session, EState *estate, uint64 *count,
+				PipelineCompleter complete, void *arg)
+{
+	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
+	WritePipeline *pipeline = palloc0(sizeof(WritePipeline));
+
+	pipeline->session = session;
+	pipeline->estate = estate;
+	pipeline->count = count;
+	pipeline->complete = complete;
+	pipeline->complete_arg = arg;
+	pipeline->held = make_buffer();
+	pipeline->flying = make_buffer();
+	MemoryContextSwitchTo(old);
+	return pipeline;
+}
+
+/* Where the parameters of the next command must be. */
+MemoryContext
+pipeline_context(const WritePipeline *pipeline)
+{
+	return pipeline->held.context;
+}
+
+/* Reads the answers to one command; how many rows it skipped. */
+static int
+read_command(Session *session, const RemoteCommand *command, int nrows)
+{
+	PGresult   *res = session_result(session);
+	int			skipped = 0;
+
+	if (PQresultStatus(res) != PGRES_COMMAND_OK)
+		session_report(session, ERROR, res, command->shown);
+	if (command->prepare)
+		session_note_prepared(session, command->statement);
+	else
+		skipped = nrows - atoi(PQcmdTuples(res));
+	PQclear(res);
+
+	res = session_result(session);
+	if (res != NULL || PQstatus(session->conn) == CONNECTION_BAD)
+		session_report(session, ERROR, res, command->shown);
+	return skipped;
+}
+
+/* Reads the answers to what is in the air. */
+static void
+land(void *arg)
+{
+	WritePipeline *pipeline = arg;
+	CommandBuffer *flying = &pipeline->flying;
+	Session    *session = pipeline->session;
+
+	session->absorb = NULL;
+	session->absorb_arg = NULL;
+	for (int i = 0; i < flying->count; i++)
+		*pipeline->count -= read_command(session, &flying->commands[i],
+										 flying->nrows[i]);
+	flying->count = 0;
+	session_finish(session);
+}
+
+/* Is there an answer to wait for? */
+static bool
+is_in_air(const WritePipeline *pipeline)
+{
+	return pipeline->session->absorb == land &&
+		pipeline->session->absorb_arg == pipeline;
+}
+
+/* Sends what is held back, once the answers to what was sent are read. */
+static void
+launch(WritePipeline *pipeline)
+{
+	Session    *session = pipeline->session;
+	CommandBuffer buffer;
+
+	session->flush = NULL;
+	session->flush_arg = NULL;
+	pipeline->is_holding = false;
+	if (is_in_air(pipeline))
+		land(pipeline);
+	pipeline->complete(pipeline, pipeline->complete_arg);
+	buffer = pipeline->flying;
+	pipeline->flying = pipeline->held;
+	pipeline->held = buffer;
+
+	session_send(session, pipeline->flying.commands, pipeline->flying.count,
+				 false);
+	MemoryContextReset(pipeline->flying.context);
+	session->absorb = land;
+	session->absorb_arg = pipeline;
+}
+
+/* Sends what is held back, and reads all answers. */
+static void
+flush(void *arg)
+{
+	launch(arg);
+	land(arg);
+}
+
+/*
+ * There is something to send from here on.  What another pipeline holds back
+ * goes first.
+ */
+void
+pipeline_hold(WritePipeline *pipeline)
+{
+	Session    *session = pipeline->session;
+
+	if (session->flush_arg == pipeline)
+		return;
+	if (session->flush != NULL)
+		session->flush(session->flush_arg);
+	/* Whatever made the session forget them has rolled them back. */
+	if (pipeline->is_holding)
+		elog(ERROR, "rows to be written were discarded");
+	pipeline->is_holding = true;
+	session->flush = flush;
+	session->flush_arg = pipeline;
+}
+
+/*
+ * Appends the commands of one execution, at most PIPELINE_APPENDED.  Their
+ * parameters are in pipeline_context, and their texts last as long as the
+ * pipeline.
+ */
+void
+pipeline_append(WritePipeline *pipeline, const RemoteCommand *commands,
+				int ncommands, int nrows)
+{
+	CommandBuffer *held = &pipeline->held;
+
+	for (int i = 0; i < ncommands; i++)
+	{
+		held->commands[held->count] = commands[i];
+		held->nrows[held->count] = commands[i].prepare ? 0 : nrows;
+		held->count++;
+	}
+}
+
+/* Sends what is held back if that is enough, with these bytes of others. */
+void
+pipeline_launch_if_full(WritePipeline *pipeline, Size bytes)
+{
+	CommandBuffer *held = &pipeline->held;
+
+	bytes += MemoryContextMemAllocated(held->context, false);
+	if (bytes >= PIPELINE_BYTES ||
+		held->count + 2 * PIPELINE_APPENDED > PIPELINE_COMMANDS)
+		launch(pipeline);
+}
+
+/* Sends what is held back, and reads all answers, if there is anything. */
+void
+pipeline_finish(WritePipeline *pipeline)
+{
+	if (pipeline->session->flush_arg == pipeline)
+		flush(pipeline);
+	if (is_in_air(pipeline))
+		land(pipeline);
+}
+
+/* The pipeline of an execution that has something in a session, or NULL. */
+static WritePipeline *
+find_pipeline(const Session *session, const EState *estate)
+{
+	WritePipeline *pipeline = NULL;
+
+	if (session->flush == flush)
+		pipeline = session->flush_arg;
+	else if (session->absorb == land)
+		pipeline = session->absorb_arg;
+	return pipeline != NULL && pipeline->estate == estate ? pipeline : NULL;
+}
+
+/* Finishes the pipelines of an execution, in all sessions. */
+static void
+finish_execution(const EState *estate)
+{
+	ListCell   *cell;
+
+	foreach(cell, cache_sessions())
+	{
+		WritePipeline *pipeline;
+
+		while ((pipeline = find_pipeline(lfirst(cell), estate)) != NULL)
+			pipeline_finish(pipeline);
+	}
+}
+
+/* Could it be that the execution's error is not its first one? */
+static bool
+may_have_failed_before(const EState *estate)
+{
+	int			category = ERRCODE_TO_CATEGORY(geterrcode());
+	bool		is_pending = false;
+	ListCell   *cell;
+
+	/* No others: they come when the backend is in no state to go on. */
+	if (category != ERRCODE_DATA_EXCEPTION &&
+		category != ERRCODE_CARDINALITY_VIOLATION &&
+		category != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)
+		return false;
+	foreach(cell, cache_sessions())
+	{
+		const Session *session = lfirst(cell);
+
+		if (find_pipeline(session, estate) == NULL)
+			continue;
+		if (session->failed_depth > 0 || session->half_done)
+			return false;
+		is_pending = true;
+	}
+	return is_pending;
+}
+
+/* Raises the execution's first error: of a row before, or the one at hand. */
+static void
+raise_first_error(const EState *estate, MemoryContext context)
+{
+	ErrorData  *error;
+
+	if (!may_have_failed_before(estate))
+		PG_RE_THROW();
+	MemoryContextSwitchTo(context);
+	error = CopyErrorData();
+	FlushErrorState();
+	finish_execution(estate);
+	ReThrowError(error);
+}
+
+/* Runs a statement as if there were no pipelines. */
+static void
+run_plainly(COMPAT_EXECUTOR_RUN_PARAMS)
+{
+	if (next_run_hook != NULL)
+		next_run_hook(COMPAT_EXECUTOR_RUN_ARGS);
+	else
+		standard_ExecutorRun(COMPAT_EXECUTOR_RUN_ARGS);
+}
+
+/* Runs a statement to the end of what it writes. */
+static void
+run(COMPAT_EXECUTOR_RUN_PARAMS)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	if (queryDesc->operation == CMD_SELECT)
+	{
+		run_plainly(COMPAT_EXECUTOR_RUN_ARGS);
+		return;
+	}
+	PG_TRY();
+	{
+		run_plainly(COMPAT_EXECUTOR_RUN_ARGS);
+	}
+	PG_CATCH();
+	{
+		raise_first_error(queryDesc->estate, context);
+	}
+	PG_END_TRY();
+	finish_execution(queryDesc->estate);
+}
+
+/* When the library is loaded. */
+void
+pipeline_install(void)
+{
+	next_run_hook = ExecutorRun_hook;
+	ExecutorRun_hook = run;
+}

@@ -1,0 +1,76 @@
+/*
+ * scan.h
+ *	  The state of a scan, and how its rows arrive.
+ */
+#ifndef TOLLFREE_FDW_SCAN_H
+#define TOLLFREE_FDW_SCAN_H
+
+#include "utils/resowner.h"
+#include "utils/tuplestore.h"
+
+#include "plan.h"
+#include "rows.h"
+#include "session.h"
+
+/*
+ * What a scan means to hold in memory: the rows at hand, and as much again
+ * that is on its way.
+ */
+#define SCAN_BYTES (512 * 1024)
+
+/*
+ * Rows come in this order: those in the tuplestore, if there is one; those of
+ * the results, from position (result, row) on; those in the air; those that
+ * the cursor still has.
+ */
+typedef struct RemoteScanState
+{
+	ScanPlan	plan;
+	Session    *session;
+	RowReader  *reader;
+	ParamWriter *params;		/* NULL if there are none */
+	bool		is_direct;
+	SessionUsage usage;
+	bool		is_executed;	/* since it began or was last reset */
+
+	List	   *results;		/* of PGresult, in query_context */
+	Size		result_bytes;
+	int			result;			/* position: result in the list, row in it */
+	int			row;
+	bool		in_air;			/* is an answer, or its rest, to be read? */
+	bool		at_end;			/* has the last row been received? */
+	bool		dropped;		/* have rows been let go that a rescan needs? */
+	MemoryContext query_context;
+	MemoryContext row_context;	/* of the row last returned */
+	MemoryContextCallback clear;
+
+	Tuplestorestate *store;		/* of what exceeds work_mem, else NULL */
+	TupleTableSlot *store_slot;
+	ResourceOwner owner;		/* of its file */
+
+	/* of a cursor */
+	uint32		cursor;			/* 0 if none is open */
+	uint32		aborts;			/* the session's when it was opened */
+	int			level;			/* of the transaction when it was opened */
+	bool		is_free;		/* may more be fetched than was asked for? */
+	bool		binary;			/* are further rows to come in binary form? */
+	int			fetches;		/* answers received */
+	int			fetch_rows;		/* that the next FETCH asks for */
+	int			asked;			/* rows, by the FETCH in the air */
+	int			received;		/* of them */
+	Size		received_bytes;
+} RemoteScanState;
+
+/* scan.c */
+extern void scan_await(RemoteScanState *scan);
+extern bool scan_read(RemoteScanState *scan);
+extern void scan_land(RemoteScanState *scan);
+extern void scan_clear(RemoteScanState *scan);
+
+/* cursor.c */
+extern void cursor_open(RemoteScanState *scan, const RemoteCommand *query);
+extern bool cursor_more(RemoteScanState *scan);
+extern void cursor_landed(RemoteScanState *scan);
+extern void cursor_close(RemoteScanState *scan);
+
+#endif							/* TOLLFREE_FDW_SCAN_H */

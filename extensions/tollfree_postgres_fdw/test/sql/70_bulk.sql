@@ -1,0 +1,265 @@
+-- Large results and many rows written.
+CREATE TABLE remote.every_type AS
+SELECT i AS n, (i % 30000)::int2 AS i2, i * 4000000000 AS i8, i::oid AS o, i % 3 = 0 AS b,
+	   i / 7.0::float4 AS f4, (ARRAY['NaN', '-Infinity', '-0', '1e-310', '0.1'])[1 + i % 5]::float8 AS f8,
+	   (ARRAY['NaN', '-12.3400', '0.000', '1e40', '-Infinity'])[1 + i % 5]::numeric AS num, (i / 8.0)::numeric(12, 2) AS money,
+	   'text ' || i AS t, ('v' || i)::varchar(10) AS vc, ('c' || i % 100)::char(5) AS ch,
+	   (ARRAY['infinity', '0044-03-15 BC', '2024-02-29', '-infinity'])[1 + i % 4]::date AS d,
+	   (ARRAY['infinity', '0044-03-15 01:02:03.456789 BC', '294276-12-31 23:59:59.999999'])[1 + i % 3]::timestamp AS ts,
+	   '2020-01-01 00:00+00'::timestamptz + i * interval '1 second' AS tz, '24:00'::time AS tm,
+	   make_interval(months => -i, days => i, secs => i / 3.0) AS iv, md5(i::text)::uuid AS u,
+	   decode(md5(i::text), 'hex') AS raw, json_build_object('k', i) AS j
+FROM generate_series(1, 3000) i;
+INSERT INTO remote.every_type (n) SELECT i FROM generate_series(3001, 3100) i;
+IMPORT FOREIGN SCHEMA remote LIMIT TO (every_type) FROM SERVER loopback INTO public;
+
+-- equal in text form means equal in all digits, and in scale
+SELECT count(*) FROM (SELECT e::text FROM every_type e EXCEPT ALL SELECT r::text FROM remote.every_type r) x;
+SELECT count(*) FROM (SELECT r::text FROM remote.every_type r EXCEPT ALL SELECT e::text FROM every_type e) x;
+-- -0 and 0 print differently, as does the same row without an identical type
+ALTER FOREIGN TABLE every_type ALTER i2 TYPE int8, ALTER o TYPE text, ALTER money TYPE numeric(12, 1), ALTER ch TYPE char(7);
+SELECT sum(length(i2::text || o || money || ch)) FROM (SELECT * FROM every_type ORDER BY n OFFSET 0) x;
+SELECT sum(length(i2::text || o || money::numeric(12, 1) || ch::char(7))) FROM remote.every_type;
+
+-- two cursors in turn, one connection; an early stop of each
+ALTER FOREIGN TABLE every_type OPTIONS (ADD fetch_size '50');
+BEGIN;
+DECLARE up CURSOR FOR SELECT n FROM every_type ORDER BY n;
+DECLARE down CURSOR FOR SELECT n, t FROM every_type ORDER BY n DESC;
+MOVE 60 IN up;
+MOVE 60 IN down;
+FETCH 2 FROM up;
+FETCH 2 FROM down;
+MOVE 2900 IN up;
+FETCH 2 FROM up;
+MOVE 1900 IN down;
+FETCH 2 FROM down;
+CLOSE up;
+SELECT count(*) FROM every_type WHERE n > 10;
+FETCH 1 FROM down;
+COMMIT;
+
+-- a savepoint that is rolled back while rows are on their way
+BEGIN;
+DECLARE c CURSOR FOR SELECT n FROM every_type ORDER BY n;
+MOVE 120 IN c;
+SAVEPOINT s;
+MOVE 30 IN c;
+SELECT 1 / 0;
+ROLLBACK TO s;
+FETCH 1 FROM c;
+SAVEPOINT s;
+MOVE 2700 IN c;
+SELECT count(*) FROM every_type WHERE n < 10;
+SELECT 1 / 0;
+ROLLBACK TO s;
+FETCH 1 FROM c;
+MOVE ALL IN c;
+COMMIT;
+
+-- a loop that fails, and goes on, for each row
+DO $$
+DECLARE
+	seen int := 0;
+	failed int := 0;
+	number int;
+BEGIN
+	FOR number IN SELECT n FROM every_type ORDER BY n LOOP
+		seen := seen + 1;
+		BEGIN
+			IF number % 100 = 0 THEN
+				PERFORM 1 / (SELECT count(*) - 1 FROM every_type e WHERE e.n = number);
+			END IF;
+		EXCEPTION WHEN division_by_zero THEN
+			failed := failed + 1;
+		END;
+	END LOOP;
+	RAISE NOTICE '% rows, % failures', seen, failed;
+END
+$$;
+
+-- a rescan after a part of the rows, and after all of them
+SELECT i, (SELECT count(*) FROM (SELECT n FROM every_type OFFSET 0) x WHERE x.n > i) AS after
+FROM generate_series(3098, 3101) i;
+
+-- rows that become wide, with something else asked of the server meanwhile
+CREATE TABLE remote.widening AS
+SELECT i AS n, repeat('x', CASE WHEN i > 300 THEN 100000 ELSE 10 END) AS filler FROM generate_series(1, 400) i;
+CREATE FOREIGN TABLE widening (n int, filler text) SERVER loopback
+	OPTIONS (schema_name 'remote', table_name 'widening');
+SET work_mem = '64kB';
+BEGIN;
+DECLARE c CURSOR FOR SELECT n, length(filler) FROM (SELECT * FROM widening ORDER BY n OFFSET 0) x;
+MOVE 310 IN c;
+SELECT count(*) FROM items;
+FETCH 2 FROM c;
+MOVE 20 IN c;
+FETCH 1 FROM c;
+MOVE ALL IN c;
+COMMIT;
+RESET work_mem;
+
+-- rows that are written without waiting for each
+CREATE TABLE remote.written (id int PRIMARY KEY, v int CHECK (v <> 13), note text DEFAULT 'none');
+CREATE FOREIGN TABLE written (id int, v int, note text) SERVER loopback
+	OPTIONS (schema_name 'remote', table_name 'written');
+CREATE FUNCTION shown_written() RETURNS text
+LANGUAGE sql
+RETURN (SELECT format('%s rows, ids %s, values %s', count(*), sum(id), sum(v)) FROM remote.written);
+
+-- flights: the rows and the COMMIT; of an UPDATE row by row the scan before them
+SELECT flights_since(0) AS before \gset
+INSERT INTO written SELECT i, i FROM generate_series(101, 110) i;
+SELECT flights_since(:before) AS flights;
+SELECT flights_since(0) AS before \gset
+UPDATE written SET v = v + (random() >= 0)::int WHERE id BETWEEN 101 AND 110;
+SELECT flights_since(:before) AS flights;
+SELECT flights_since(0) AS before \gset
+DELETE FROM written WHERE random() >= 0;
+SELECT flights_since(:before) AS flights;
+SELECT shown_written();
+ALTER FOREIGN TABLE written OPTIONS (ADD batch_size '100');
+SELECT flights_since(0) AS before \gset
+INSERT INTO written SELECT i, i + 1000 FROM generate_series(1, 250) i;
+SELECT flights_since(:before) AS flights;
+-- the error names the command that failed, a batch, and nothing after it is done
+INSERT INTO written SELECT i + 1000, abs(i - 120) + 13 FROM generate_series(1, 250) i;
+ALTER FOREIGN TABLE written OPTIONS (DROP batch_size);
+INSERT INTO written SELECT i + 1000, abs(i - 120) + 13 FROM generate_series(1, 250) i;
+INSERT INTO written SELECT i % 200 + 1000, 1 FROM generate_series(1, 250) i;
+SELECT shown_written();
+INSERT INTO written SELECT i, 1 FROM generate_series(200, 300) i ON CONFLICT DO NOTHING;
+SELECT shown_written();
+
+-- many flights, and rows that fill one by themselves
+INSERT INTO written SELECT i, 1, repeat('x', 200) FROM generate_series(1001, 15000) i;
+INSERT INTO written SELECT i, 1, repeat('x', 1000000) FROM generate_series(15001, 15005) i;
+SELECT shown_written(), sum(length(note)) FROM remote.written;
+-- the source is the same server, or the table itself, in turns with the rows
+INSERT INTO written SELECT id + 20000, v FROM written WHERE random() >= 0;
+SELECT shown_written();
+INSERT INTO written SELECT 50001 + (SELECT count(*) FROM written w WHERE w.id >= 50000 + i), 1
+FROM generate_series(0, 0) i;
+UPDATE written SET v = 2 WHERE id > 35000 AND random() >= 0;
+DELETE FROM written WHERE id > 300 AND random() >= 0;
+SELECT shown_written();
+
+-- counts, when the remote server skips rows
+CREATE FUNCTION remote.skip_some() RETURNS trigger
+LANGUAGE plpgsql
+AS $$ BEGIN IF coalesce(NEW.id, OLD.id) % 10 = 0 THEN RETURN NULL; END IF; RETURN coalesce(NEW, OLD); END $$;
+CREATE TRIGGER skip BEFORE INSERT OR UPDATE OR DELETE ON remote.written
+	FOR EACH ROW EXECUTE FUNCTION remote.skip_some();
+\set QUIET off
+INSERT INTO written SELECT i, 1 FROM generate_series(401, 500) i;
+UPDATE written SET v = 3 WHERE id > 400 AND random() >= 0;
+COPY written (id, v) FROM stdin;
+500	1
+501	1
+\.
+DELETE FROM written WHERE id > 300 AND random() >= 0;
+WITH more AS (INSERT INTO written SELECT i, 1 FROM generate_series(401, 420) i RETURNING id)
+SELECT count(*) FROM more;
+INSERT INTO written SELECT i, 1 FROM generate_series(421, 430) i RETURNING id > 425;
+\set QUIET on
+DO $$
+DECLARE
+	n int8;
+BEGIN
+	INSERT INTO written SELECT i, 1 FROM generate_series(431, 450) i;
+	GET DIAGNOSTICS n = ROW_COUNT;
+	RAISE NOTICE '% inserted', n;
+	BEGIN
+		INSERT INTO written SELECT i, 13 FROM generate_series(451, 470) i;
+	EXCEPTION WHEN check_violation THEN
+		RAISE NOTICE '% after %', SQLERRM, n;
+	END;
+	INSERT INTO written SELECT i, 1 FROM generate_series(471, 480) i;
+	GET DIAGNOSTICS n = ROW_COUNT;
+	RAISE NOTICE '% inserted', n;
+END
+$$;
+SELECT shown_written();
+DROP TRIGGER skip ON remote.written;
+
+-- a trigger at the end of the statement sees its rows
+CREATE FUNCTION count_written() RETURNS trigger
+LANGUAGE plpgsql
+AS $$ BEGIN RAISE NOTICE '% written', (SELECT count(*) FROM written WHERE id > 500); RETURN NULL; END $$;
+CREATE TRIGGER counted AFTER INSERT OR DELETE ON written EXECUTE FUNCTION count_written();
+INSERT INTO written SELECT i, 1 FROM generate_series(501, 520) i;
+DELETE FROM written WHERE id > 510 AND random() >= 0;
+DROP TRIGGER counted ON written;
+-- so does a function in the middle of it
+CREATE FUNCTION above(id int) RETURNS int8
+LANGUAGE sql
+AS 'SELECT count(*) FROM public.written w WHERE w.id > above.id';
+INSERT INTO written SELECT i, above(600) FROM generate_series(601, 605) i;
+SELECT v FROM remote.written WHERE id > 600 ORDER BY id;
+SET tollfree_postgres_fdw.pipelined_writes = off;
+SELECT flights_since(0) AS before \gset
+INSERT INTO written SELECT i, 1 FROM generate_series(701, 710) i;
+SELECT flights_since(:before) AS flights;
+RESET tollfree_postgres_fdw.pipelined_writes;
+
+-- the first row that fails decides, here or there
+INSERT INTO written SELECT i, CASE WHEN i = 803 THEN 13 ELSE 1 / (805 - i) END FROM generate_series(801, 810) i;
+INSERT INTO written SELECT i, CASE WHEN i = 807 THEN 13 ELSE 1 / (805 - i) END FROM generate_series(801, 810) i;
+UPDATE written SET v = CASE id WHEN 601 THEN 13 ELSE 1 / (603 - id) END WHERE id > 600 AND random() >= 0;
+INSERT INTO written SELECT i, CASE WHEN i = 19000 THEN 13 ELSE 1 / (19005 - i) END FROM generate_series(16001, 20000) i;
+
+-- arrays: all types, nulls, a generated column, rows enough for several flights
+CREATE TABLE remote.copied (LIKE remote.every_type, twice int GENERATED ALWAYS AS (n * 2) STORED, made text DEFAULT 'remotely');
+IMPORT FOREIGN SCHEMA remote LIMIT TO (copied) FROM SERVER loopback INTO public;
+ALTER FOREIGN TABLE copied DROP COLUMN made;
+SELECT format('INSERT INTO copied (%1$s) SELECT %1$s FROM remote.every_type', string_agg(attname, ', ' ORDER BY attnum)) AS copy
+FROM pg_attribute WHERE attrelid = 'remote.every_type'::regclass AND attnum > 0 \gset
+:copy;
+SELECT count(*), sum(twice), min(made) FROM remote.copied;
+ALTER TABLE remote.copied DROP COLUMN twice, DROP COLUMN made;
+SELECT count(*) FROM (SELECT c::text FROM remote.copied c EXCEPT ALL SELECT e::text FROM remote.every_type e) x;
+SELECT count(*) FROM (SELECT e::text FROM remote.every_type e EXCEPT ALL SELECT c::text FROM remote.copied c) x;
+
+-- the same rows one by one, where arrays could make a difference
+CREATE TABLE remote.many (n int, t text);
+CREATE FOREIGN TABLE many (n int, t text) SERVER loopback OPTIONS (schema_name 'remote', table_name 'many');
+CREATE FUNCTION show_many(expected text) RETURNS void
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	RAISE NOTICE '%: % rows by % commands', expected, (SELECT count(*) FROM remote.many),
+		(SELECT count(DISTINCT cmin::text) FROM remote.many);
+END
+$$;
+TRUNCATE remote.many;
+INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
+SELECT show_many('arrays');
+TRUNCATE remote.many;
+CREATE TRIGGER nothing BEFORE INSERT ON remote.many FOR EACH ROW EXECUTE FUNCTION remote.skip_some();
+ALTER TABLE remote.many DISABLE TRIGGER nothing;
+INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
+SELECT show_many('a trigger');
+DROP TRIGGER nothing ON remote.many;
+TRUNCATE remote.many;
+ALTER TABLE remote.many ADD FOREIGN KEY (n) REFERENCES remote.items;
+INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
+SELECT show_many('a foreign key');
+ALTER TABLE remote.many DROP CONSTRAINT many_n_fkey;
+TRUNCATE remote.many;
+CREATE FUNCTION remote.is_fine(n int) RETURNS bool LANGUAGE sql AS 'SELECT true';
+ALTER TABLE remote.many ADD CONSTRAINT many_check CHECK (remote.is_fine(n));
+INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
+SELECT show_many('a check that calls a function');
+ALTER TABLE remote.many DROP CONSTRAINT many_check;
+TRUNCATE remote.many;
+ALTER TABLE remote.many ALTER t TYPE varchar(10);
+INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
+SELECT show_many('another type');
+TRUNCATE remote.many;
+ALTER FOREIGN TABLE many ALTER t TYPE varchar;
+INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
+SELECT show_many('arrays');
+-- and errors in arrays
+INSERT INTO many SELECT i, repeat('x', i - 580) FROM generate_series(1, 600) i;
+INSERT INTO many SELECT i, 'x' || 1 / (i - 595) FROM generate_series(1, 600) i;
+INSERT INTO many SELECT i, repeat('x', (i - 590) / (i - 605)) || repeat('y', i - 580) FROM generate_series(1, 700) i;

@@ -1,0 +1,61 @@
+"""Databases of foreign tables: what every suite of a wrapper makes on the lab's servers."""
+
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from tollfree.cluster import SUPERUSER
+
+Connection = psycopg.Connection[tuple[object, ...]]
+
+
+def recreate_database(connection: Connection, dbname: str) -> None:
+    """Make a database anew, over a connection to another one."""
+    name = sql.Identifier(dbname)
+    connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(name))
+    connection.execute(sql.SQL("CREATE DATABASE {}").format(name))
+
+
+def make_server(connection: Connection, row: dict[str, Any], dbname: str, password: str) -> None:
+    """Make `source_server`, on a database of the source, with its wrapper and user mapping.
+
+    `row` says which wrapper, `server_options`, `server_host` and `server_port`.
+    """
+    wrapper = sql.Identifier(row["wrapper"])
+    options = {
+        "host": str(row["server_host"]),
+        "port": str(row["server_port"]),
+        "dbname": dbname,
+        "sslmode": "disable",  # also when another suite has made the server offer TLS
+        **(row["server_options"] or {}),
+    }
+    for statement in (
+        sql.SQL("CREATE EXTENSION {} CASCADE").format(wrapper),
+        sql.SQL("CREATE SERVER source_server FOREIGN DATA WRAPPER {} {}").format(
+            wrapper, options_clause(options)
+        ),
+        sql.SQL("CREATE USER MAPPING FOR {} SERVER source_server {}").format(
+            sql.Identifier(SUPERUSER), options_clause({"user": SUPERUSER, "password": password})
+        ),
+    ):
+        connection.execute(statement)
+
+
+def options_clause(options: dict[str, str]) -> sql.Composed:
+    """Return `OPTIONS (...)`."""
+    pairs = (
+        sql.SQL("{} {}").format(sql.Identifier(name), sql.Literal(value))
+        for name, value in options.items()
+    )
+    return sql.SQL("OPTIONS ({})").format(sql.SQL(", ").join(pairs))
+
+
+def import_tables(connection: Connection, tables: list[str]) -> None:
+    """Make foreign tables of `source_server` on these of its schema `public`."""
+    names = sql.SQL(", ").join(map(sql.Identifier, tables))
+    connection.execute(
+        sql.SQL(
+            "IMPORT FOREIGN SCHEMA public LIMIT TO ({}) FROM SERVER source_server INTO public"
+        ).format(names)
+    )

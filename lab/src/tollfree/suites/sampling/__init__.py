@@ -1,0 +1,58 @@
+"""Suite `sampling`: what it costs to sample a remote table, and to ANALYZE it."""
+
+from pathlib import Path
+
+from tollfree.report.model import SuiteSection
+from tollfree.store import Profile, Run, Store
+from tollfree.suites.base import Bench
+from tollfree.suites.presentation import plain_section
+from tollfree.suites.sampling.charts import charts
+from tollfree.suites.sampling.databases import SampledTable, prepare
+from tollfree.suites.sampling.findings import SamplingFindings
+from tollfree.suites.sampling.tables import all_tables
+from tollfree.suites.sampling.verdicts import verdicts
+
+BYTES_OF_PROFILE = {"quick": 2_000_000_000, "full": 8_000_000_000}
+"""The servers, and the tables of the profile; further ones are checked when they are made."""
+
+TITLE = "Sampling: reading a part of a remote table, and ANALYZE"
+INTRO = (
+    "A share of a table's rows, chosen on the remote side by four methods, in the instance itself "
+    "(`direct`) and through each wrapper; and ANALYZE of the same table, locally and through each "
+    "wrapper by each of its methods, with how good the statistics are beside how long it takes. "
+    "The clock is the server's; connections are open when it starts."
+)
+
+
+class SamplingSuite:
+    """Samples of tables, and ANALYZE."""
+
+    name = "sampling"
+    in_demo = True
+
+    def disk_bytes(self, profile: Profile) -> int:
+        """Return the room for the tables of the profile."""
+        return BYTES_OF_PROFILE[profile.profile]
+
+    def prepare(self, bench: Bench, *, resumed: bool) -> None:
+        """Make the tables that the run's cases need, where missing, and the foreign databases."""
+        run = bench.store.latest_run(self.name, "running")
+        cases = bench.store.run_cases(run) if run else []
+        wanted = {(str(case.dims["table"]), int(case.dims["rows"])) for case in cases}
+        prepare(bench, [SampledTable(*one) for one in sorted(wanted, key=lambda one: one[1])])
+
+    def section(self, store: Store, run: Run) -> SuiteSection:
+        """Return the experiment's plots and tables, with quality beside time."""
+        sampling = SamplingFindings.of(store, run)
+        return plain_section(
+            sampling.run,
+            title=TITLE,
+            intro=INTRO,
+            verdicts=verdicts(sampling),
+            tables=all_tables(sampling),
+            charts=charts(sampling),
+        )
+
+    def export_files(self, store: Store, run: Run, folder: Path) -> list[Path]:
+        """Have no files of its own."""
+        return []

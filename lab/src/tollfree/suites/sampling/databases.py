@@ -1,0 +1,167 @@
+"""Makes the tables to be sampled, and the databases of foreign tables on them.
+
+Which tables, views and foreign databases there are is in the lab's database; the SQL beside this
+file is what stands in each of them. The tables never change, so they are kept from run to run.
+"""
+
+import hashlib
+import shutil
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from tollfree.cluster import Cluster
+from tollfree.errors import FileError
+from tollfree.suites.base import Bench
+from tollfree.suites.foreign import (
+    Connection,
+    import_tables,
+    make_server,
+    options_clause,
+    recreate_database,
+)
+
+SOURCE = "sampling"
+TRUTH = ["truth", "truth_frequencies"]
+BYTES_PER_ROW = 500
+"""With what loading leaves in the log for a while."""
+
+
+@dataclass(frozen=True)
+class SampledTable:
+    """A table that the cases of a run need."""
+
+    name: str
+    rows: int
+
+
+def prepare(bench: Bench, tables: list[SampledTable]) -> None:
+    """Make what is missing in the source, and all foreign databases."""
+    source = bench.lab.source()
+    _require_room(bench.lab.folder, source, tables)
+    _make_source(source)
+    with source.connect(SOURCE) as connection:
+        for table in tables:
+            _make_table(connection, table)
+            for row in bench.store.table(
+                "SELECT * FROM lab.sampling_samples WHERE table_name = %s", table.name
+            ):
+                _make_view(connection, row)
+    instances = {"source": source, "external": bench.lab.external()}
+    password = bench.lab.passfile.read_text().strip().rsplit(":", 1)[1]
+    for row in bench.store.table("SELECT * FROM lab.sampling_databases ORDER BY dbname"):
+        _make_foreign_database(bench, instances[row["instance"]], row, tables, password)
+
+
+def _script(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _execute_script(connection: Connection, name: str) -> None:
+    connection.execute(_script(name).encode())
+
+
+def _make_source(source: Cluster) -> None:
+    """Make the database of the tables, unless it is there as these scripts would make it."""
+    scripts = ("source.sql", "measured.sql")
+    build = hashlib.sha256("".join(map(_script, scripts)).encode()).hexdigest()[:12]
+    with source.connect() as connection:
+        found = connection.execute(
+            "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = %s",
+            (SOURCE,),
+        ).fetchone()
+        if found == (build,):
+            return
+        recreate_database(connection, SOURCE)
+    with source.connect(SOURCE) as connection:
+        for script in scripts:
+            _execute_script(connection, script)
+        connection.execute(
+            sql.SQL("COMMENT ON DATABASE {} IS {}").format(
+                sql.Identifier(SOURCE), sql.Literal(build)
+            )
+        )
+
+
+def _missing(source: Cluster, tables: list[SampledTable]) -> list[SampledTable]:
+    try:
+        with source.connect(SOURCE) as connection:
+            there = {
+                str(name)
+                for (name,) in connection.execute("SELECT table_name FROM truth").fetchall()
+            }
+    except psycopg.Error:
+        there = set()
+    return [table for table in tables if table.name not in there]
+
+
+def _require_room(folder: Path, source: Cluster, tables: list[SampledTable]) -> None:
+    """Raise `FileError` when the tables that have to be made do not fit on the disk."""
+    needed = BYTES_PER_ROW * sum(table.rows for table in _missing(source, tables))
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise FileError(
+            f"the disk of {folder} has {free / 1e9:.1f} GB free; the tables to be sampled need"
+            f" about {needed / 1e9:.1f} GB",
+            "Leave out the largest with --only, free space there, or name a folder on another"
+            " disk with TOLLFREE_HOME.",
+        )
+
+
+def _make_table(connection: Connection, table: SampledTable) -> None:
+    known = connection.execute("SELECT FROM truth WHERE table_name = %s", (table.name,))
+    if known.fetchone() is None:
+        connection.execute("CALL make_rows(%s, %s)", (table.name, table.rows))
+    name = sql.Identifier(f"rows_{table.name}")
+    connection.execute(sql.SQL("VACUUM (FREEZE, ANALYZE) {}").format(name))
+
+
+def _make_view(connection: Connection, row: dict[str, Any]) -> None:
+    connection.execute(
+        sql.SQL("CREATE OR REPLACE VIEW {} AS {}").format(
+            sql.Identifier(row["view_name"]), sql.SQL(row["definition"])
+        )
+    )
+
+
+def _make_foreign_database(
+    bench: Bench,
+    instance: Cluster,
+    row: dict[str, Any],
+    tables: list[SampledTable],
+    password: str,
+) -> None:
+    names = [table.name for table in tables]
+    views = bench.store.table(
+        "SELECT view_name FROM lab.sampling_samples WHERE table_name = ANY(%s)", names
+    )
+    analyzed = bench.store.table(
+        "SELECT * FROM lab.sampling_foreign_tables WHERE dbname = %s AND table_name = ANY(%s)",
+        row["dbname"],
+        names,
+    )
+    with instance.connect() as connection:
+        recreate_database(connection, row["dbname"])
+    with instance.connect(row["dbname"]) as connection:
+        make_server(connection, row, SOURCE, password)
+        import_tables(connection, TRUTH + [view["view_name"] for view in views])
+        for table in analyzed:
+            _make_analyzed_table(connection, table)
+        _execute_script(connection, "measured.sql")
+
+
+def _make_analyzed_table(connection: Connection, row: dict[str, Any]) -> None:
+    """Make a foreign table for one method of `ANALYZE`."""
+    options = {"table_name": f"rows_{row['table_name']}"}
+    if row["has_option"]:
+        options["analyze_sampling"] = row["method"]
+    connection.execute(
+        sql.SQL(
+            "CREATE FOREIGN TABLE {} (id int8, uniform int, skewed int, clustered int, filler text)"
+            " SERVER source_server {}"
+        ).format(sql.Identifier(row["foreign_table"]), options_clause(options))
+    )

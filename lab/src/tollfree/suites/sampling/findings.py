@@ -1,0 +1,163 @@
+"""What the parts of the section `sampling` share: its cases in order, and costs fitted to them."""
+
+import statistics
+from dataclasses import dataclass
+from typing import Any
+
+from tollfree import stats
+from tollfree.store import Run, Store
+from tollfree.suites.presentation import Findings
+
+METHODS = ("full", "random", "bernoulli", "system")
+ANALYZE_METHODS = ("local", "local_again", "off", "random", "bernoulli", "system", "auto", "import")
+DIRECT = "direct"
+STOCK = "postgres_fdw"
+STOCK_DEFAULTS = ("auto", "off")
+"""What the stock wrapper does unless it is told: reading everything before 16."""
+EVERY_ROW = ("random", "bernoulli")
+"""The methods that read every row, whatever the fraction."""
+FITTED_CASES = 3
+"""The fewest fractions that a cost is fitted to."""
+FITTED_ROWS = 100_000
+"""The smallest table that a cost is fitted to: below, what a statement costs at all hides it."""
+CITED_TARGET = 100
+"""The default of default_statistics_target."""
+
+
+@dataclass(frozen=True)
+class Road:
+    """A way to a table: in the instance itself, or through a wrapper over a link."""
+
+    name: str
+    link: str
+
+    @property
+    def is_far(self) -> bool:
+        """Whether the link has a round trip of its own."""
+        return self.link.startswith("rmt:")
+
+    @property
+    def label(self) -> str:
+        """Return the name, with the link's round trip if it has one."""
+        if not self.is_far:
+            return self.name
+        return f"{self.name} at {self.link.rsplit(':', 1)[1].replace('us', ' µs')}"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Microseconds a row costs, by least squares over `cases` fractions of one table."""
+
+    sample_us: float
+    """Reading a row of the table and deciding about it."""
+    send_us: float
+    """Delivering a row that was chosen."""
+    cases: int
+
+
+@dataclass(frozen=True)
+class SamplingFindings:
+    """A run of the suite beside the published figures."""
+
+    run: Findings
+    published: dict[str, float]
+
+    @classmethod
+    def of(cls, store: Store, run: Run) -> "SamplingFindings":
+        """Read a run and the published figures."""
+        rows = store.table("SELECT * FROM lab.sampling_published")
+        return cls(Findings.of(store, run), {r["cost"]: r["us_per_row"] for r in rows})
+
+    def dims(self, testcase: str) -> dict[str, Any]:
+        """Return the dimensions of a case."""
+        return self.run.cases[testcase].dims
+
+    def ordered(self, **dims: object) -> list[str]:
+        """Return the cases with these dimensions in the order in which tables show them."""
+        return sorted(self.run.find(**dims), key=lambda name: _rank(self.dims(name)))
+
+    def tables(self) -> list[str]:
+        """Return the tables of the run, the smallest first."""
+        rows = {str(c.dims["table"]): int(c.dims["rows"]) for c in self.run.cases.values()}
+        return sorted(rows, key=lambda table: rows[table])
+
+    def roads(self, **dims: object) -> list[Road]:
+        """Return the roads of the cases with these dimensions, direct ones first."""
+        found = (self.dims(name) for name in self.ordered(**dims))
+        return list(dict.fromkeys(Road(str(d["wrapper"]), str(d["link"])) for d in found))
+
+    def estimate(self, testcase: str) -> stats.Estimate | None:
+        """Return the median duration of a case in ms, or None when an execution failed."""
+        failed = any(r.testcase == testcase for r in self.run.failures())
+        return None if failed else self.run.median(testcase)
+
+    def ms(self, testcase: str) -> float | None:
+        """Return the median duration of a case, or None when an execution failed."""
+        estimate = self.estimate(testcase)
+        return estimate.median if estimate else None
+
+    def the_case(self, **dims: object) -> str | None:
+        """Return the one case with these dimensions, if it is part of the run."""
+        found = self.run.find(**dims)
+        return found[0] if len(found) == 1 else None
+
+    def figure(self, testcase: str, figure: str) -> float | None:
+        """Return the median of a figure of a case over the rounds."""
+        found = stats.median_interval(self.run.figures(testcase, figure))
+        return found.median if found else None
+
+    def against_full(self, testcase: str) -> stats.Estimate | None:
+        """Return how long a sample takes relative to everything, on the same road."""
+        dims = self.dims(testcase)
+        same = {key: dims[key] for key in ("test", "table", "wrapper", "link")}
+        full = self.the_case(**same, method="full")
+        return self.run.ratio(testcase, full) if full else None
+
+    def cost(self, table: str, road: Road, method: str) -> Cost | None:
+        """Fit the duration of a method's cases to the number of rows delivered.
+
+        The method reads every row of the table each time: what does not depend on the rows
+        delivered is the cost of that.
+        """
+        names = self.run.find(
+            test="sample", table=table, wrapper=road.name, link=road.link, method=method
+        )
+        points = []
+        for name in names:
+            duration, delivered = self.ms(name), self.figure(name, "rows")
+            if duration is not None and delivered is not None:
+                points.append((delivered, duration))
+        if len(points) < FITTED_CASES:
+            return None
+        rows = int(self.dims(names[0])["rows"])
+        if rows < FITTED_ROWS:
+            return None
+        slope, intercept = statistics.linear_regression(*zip(*points, strict=True))
+        return Cost(1000 * intercept / rows, 1000 * slope, len(points))
+
+    def against_stock(self, testcase: str) -> stats.Estimate | None:
+        """Return how long an ANALYZE takes relative to the stock wrapper's.
+
+        That is by the same method; if it has no such method, by its default.
+        """
+        dims = self.dims(testcase)
+        if dims["wrapper"] in (DIRECT, STOCK):
+            return None
+        same = {key: dims[key] for key in ("test", "table", "link", "statistics_target")}
+        for method in (dims["method"], *STOCK_DEFAULTS):
+            stock = self.the_case(**same, wrapper=STOCK, method=method)
+            if stock:
+                return self.run.ratio(testcase, stock)
+        return None
+
+
+def _rank(dims: dict[str, Any]) -> tuple[object, ...]:
+    methods = METHODS if dims["test"] == "sample" else ANALYZE_METHODS
+    method = str(dims["method"])
+    return (
+        dims["rows"],
+        dims["statistics_target"] or 0,
+        *(dims["wrapper"] != DIRECT, dims["wrapper"] != STOCK, dims["wrapper"], dims["link"]),
+        methods.index(method) if method in methods else len(methods),
+        dims["percent"] or 0,
+    )

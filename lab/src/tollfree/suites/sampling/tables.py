@@ -1,0 +1,151 @@
+"""The tables of the section `sampling`."""
+
+from tollfree.report.model import Cell, Column, Table
+from tollfree.suites.presentation import number
+from tollfree.suites.sampling.findings import (
+    CITED_TARGET,
+    EVERY_ROW,
+    METHODS,
+    Road,
+    SamplingFindings,
+)
+
+
+def all_tables(sampling: SamplingFindings) -> tuple[Table, ...]:
+    """Return the tables that have rows."""
+    tables = (
+        sample_table(sampling),
+        cost_table(sampling),
+        analyze_table(sampling),
+        quality_table(sampling),
+    )
+    return tuple(table for table in tables if table.rows)
+
+
+def sample_table(sampling: SamplingFindings) -> Table:
+    """Return the duration of every sample, methods side by side."""
+    rows: list[tuple[Cell, ...]] = []
+    for table in sampling.tables():
+        for road in sampling.roads(test="sample", table=table):
+            place = {"test": "sample", "table": table, "wrapper": road.name, "link": road.link}
+            percents = {sampling.dims(name)["percent"] for name in sampling.run.find(**place)}
+            for percent in sorted(percents):
+                cells = []
+                for method in METHODS:
+                    at = 100 if method == "full" else percent
+                    name = sampling.the_case(**place, method=method, percent=at)
+                    cells.append(sampling.ms(name) if name else None)
+                rows.append((table, road.label, percent, *cells))
+    return Table(
+        "Duration of a sample",
+        (
+            *(Column("Table"), Column("Road"), number("sampled", "%")),
+            *(number(method, "ms", 1) for method in METHODS),
+        ),
+        tuple(rows),
+        ("`full` reads and delivers everything, whatever the fraction.",),
+    )
+
+
+def cost_table(sampling: SamplingFindings) -> Table:
+    """Return what a row costs, beside the published figures."""
+    rows: list[tuple[Cell, ...]] = []
+    for table in sampling.tables():
+        for road in sampling.roads(test="sample", table=table):
+            for method in EVERY_ROW:
+                cost = sampling.cost(table, road, method)
+                if cost is not None:
+                    rows.append(
+                        (
+                            *(table, road.label, method),
+                            *(cost.sample_us, sampling.published.get("sample")),
+                            *(cost.send_us, sampling.published.get(f"send:{road.link}")),
+                            cost.cases,
+                        )
+                    )
+    return Table(
+        "What a row costs",
+        (
+            *(Column("Table"), Column("Road"), Column("Method")),
+            *(number("read and sampled", "µs", 3), number("published", "µs", 2)),
+            *(number("delivered", "µs", 3), number("published", "µs", 2)),
+            number("cases", decimals=0),
+        ),
+        tuple(rows),
+        (
+            "By least squares over the fractions of one table: what a duration grows by with each "
+            "row delivered, and the rest for each row of the table. The published figures are "
+            "estimates in words, of rows of the same width on other hardware.",
+        ),
+    )
+
+
+def analyze_table(sampling: SamplingFindings) -> Table:
+    """Return how long ANALYZE takes, against the local table and the stock wrapper."""
+    rows: list[tuple[Cell, ...]] = []
+    for name in sampling.ordered(test="analyze"):
+        dims = sampling.dims(name)
+        duration = sampling.ms(name)
+        if duration is None or dims["method"] == "local_again":
+            continue
+        local = sampling.run.ratio(name)
+        stock = sampling.against_stock(name)
+        rows.append(
+            (
+                *(str(dims["table"]), int(dims["statistics_target"])),
+                *(Road(str(dims["wrapper"]), str(dims["link"])).label, str(dims["method"])),
+                duration,
+                *((local.median, local.low, local.high) if local else (None,) * 3),
+                stock.median if stock else None,
+            )
+        )
+    return Table(
+        "Duration of ANALYZE",
+        (
+            *(Column("Table"), number("statistics target", decimals=0)),
+            *(Column("Road"), Column("Method"), number("duration", "ms", 1)),
+            *(number("ratio to local", "x", 2), number("low", "x", 2), number("high", "x", 2)),
+            number("ratio to stock", "x", 2),
+        ),
+        tuple(rows),
+        (
+            "To stock: to `postgres_fdw` by the same method, or by its default where it has no "
+            "such method; before PostgreSQL 16 it has none, and reads everything.",
+        ),
+    )
+
+
+def quality_table(sampling: SamplingFindings) -> Table:
+    """Return how far the collected statistics are from the truth."""
+    figures = (
+        *("distinct_uniform", "distinct_skewed", "distinct_clustered"),
+        *("frequency_error", "histogram_error", "correlation_error"),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for name in sampling.ordered(test="analyze", statistics_target=CITED_TARGET):
+        dims = sampling.dims(name)
+        if sampling.ms(name) is None or dims["method"] == "local_again":
+            continue
+        rows.append(
+            (
+                str(dims["table"]),
+                Road(str(dims["wrapper"]), str(dims["link"])).label,
+                str(dims["method"]),
+                *(sampling.figure(name, figure) for figure in figures),
+            )
+        )
+    return Table(
+        f"Quality of the statistics, statistics target {CITED_TARGET}",
+        (
+            *(Column("Table"), Column("Road"), Column("Method")),
+            *(number(f"distinct, {kind}", "x", 2) for kind in ("uniform", "skewed", "clustered")),
+            *(number("frequencies", "", 3), number("histogram", "", 4)),
+            number("correlation", "", 4),
+        ),
+        tuple(rows),
+        (
+            "Distinct values: estimated to real ones, 1 being right. Frequencies: mean relative "
+            "error of the ten most common values. Histogram: how far a bound is from its "
+            "quantile, at most. Correlation: the largest error.",
+        ),
+    )

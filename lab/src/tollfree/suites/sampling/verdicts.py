@@ -1,0 +1,95 @@
+"""The sentences that the section `sampling` begins with."""
+
+from tollfree.suites.sampling.findings import (
+    CITED_TARGET,
+    DIRECT,
+    EVERY_ROW,
+    Road,
+    SamplingFindings,
+)
+
+
+def verdicts(sampling: SamplingFindings) -> tuple[str, ...]:
+    """Return sentences that a person can act on, failures first."""
+    sentences = []
+    failures = sampling.run.failures()
+    if failures:
+        cases = len({r.testcase for r in failures})
+        sentences.append(
+            f"{cases} of {len(sampling.run.cases)} cases failed and have no figures: see the table "
+            "of cases for the reasons."
+        )
+    for road in sampling.roads(test="sample"):
+        if road.name != DIRECT:
+            sentences += filter(None, (_finding(sampling, road), _cost(sampling, road)))
+    for road in sampling.roads(test="analyze"):
+        if road.name != DIRECT:
+            sentences += _analyze(sampling, road)
+    noise = sampling.run.noise
+    if noise:
+        sentences.append(
+            "The A/A case, ANALYZE of the local table against itself, ranges from "
+            f"{noise.low:.2f}x to {noise.high:.2f}x in this run: smaller differences are noise."
+        )
+    return tuple(sentences)
+
+
+def _finding(sampling: SamplingFindings, road: Road) -> str | None:
+    """Return whether sampling remotely beats transferring everything, as the experiment found."""
+    slower, compared = [], 0
+    for name in sampling.ordered(test="sample", wrapper=road.name, link=road.link):
+        dims = sampling.dims(name)
+        ratio = sampling.against_full(name) if dims["method"] != "full" else None
+        if ratio is not None and sampling.ms(name) is not None and dims["percent"] < 100:
+            compared += 1
+            if ratio.median >= 1:
+                slower.append(f"{dims['method']} at {dims['percent']}% of {dims['table']} rows")
+    if not compared:
+        return None
+    if slower:
+        return (
+            f"Through {road.label}, {len(slower)} of {compared} samples took longer than "
+            f"transferring everything: {', '.join(slower)}."
+        )
+    return (
+        f"Through {road.label}, sampling on the remote side took less time than transferring "
+        f"everything in all of {compared} cases below 100%, as published."
+    )
+
+
+def _cost(sampling: SamplingFindings, road: Road) -> str | None:
+    table = sampling.tables()[-1]
+    costs = [cost for method in EVERY_ROW if (cost := sampling.cost(table, road, method))]
+    if not costs:
+        return None
+    sample = sum(cost.sample_us for cost in costs) / len(costs)
+    send = sum(cost.send_us for cost in costs) / len(costs)
+    published = sampling.published.get(f"send:{road.link}")
+    beside = (
+        f" (published: {sampling.published['sample']:g} and {published:g} µs)" if published else ""
+    )
+    return (
+        f"In the table of {table} rows a row costs {sample:.2f} µs to read and sample, and "
+        f"{send:.2f} µs to deliver through {road.label}{beside}."
+    )
+
+
+def _analyze(sampling: SamplingFindings, road: Road) -> list[str]:
+    """Return how ANALYZE of the largest table compares, method by method."""
+    place = {"test": "analyze", "wrapper": road.name, "link": road.link}
+    sentences = []
+    for name in sampling.ordered(
+        **place, table=sampling.tables()[-1], statistics_target=CITED_TARGET
+    ):
+        ratio, dims = sampling.run.ratio(name), sampling.dims(name)
+        if ratio is None or dims["method"] not in ("auto", "system", "off", "import"):
+            continue
+        mark = "" if sampling.run.told_apart(name) else ", not told apart from noise"
+        stock = sampling.against_stock(name)
+        beside = f", {stock.median:.2f}x as long as through postgres_fdw" if stock else ""
+        sentences.append(
+            f"ANALYZE of {dims['table']} rows through {road.label} by the method {dims['method']} "
+            f"takes {ratio.median:.2f}x as long as locally ({ratio.low:.2f} to {ratio.high:.2f}, "
+            f"{ratio.samples} round{'s' if ratio.samples > 1 else ''}{mark}){beside}."
+        )
+    return sentences

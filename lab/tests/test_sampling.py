@@ -1,0 +1,192 @@
+"""What is made of stored samples: costs, comparisons with stock, plots, verdicts."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from tollfree.report.model import LineChart
+from tollfree.store import Result, Run, RunCase
+from tollfree.suites.presentation import Findings
+from tollfree.suites.sampling.charts import charts
+from tollfree.suites.sampling.findings import Road, SamplingFindings
+from tollfree.suites.sampling.tables import (
+    analyze_table,
+    cost_table,
+    quality_table,
+    sample_table,
+)
+from tollfree.suites.sampling.verdicts import verdicts
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+RUN = Run(1, "sampling", "quick", 2, "", 5, "complete", NOW, NOW, {}, {}, "0.1.0")
+OURS = "tollfree_postgres_fdw"
+ROWS = 1_000_000
+PERCENTS = (0.1, 1, 10, 100)
+
+
+def sample(method: str, percent: float, road: str, link: str = "lcl:tcp") -> RunCase:
+    name = f"sample:1m:{method}:{percent}:{road}:{link}"
+    return case(name, None, test="sample", method=method, percent=percent, road=road, link=link)
+
+
+def analyze(method: str, target: int, road: str, link: str = "lcl:tcp") -> RunCase:
+    name = f"analyze:1m:{method}:t{target}:{road}:{link}"
+    local = f"analyze:1m:local:t{target}:direct:lcl:ipc"
+    baseline = None if method == "local" else local
+    return case(name, baseline, test="analyze", method=method, target=target, road=road, link=link)
+
+
+def case(
+    name: str,
+    baseline: str | None,
+    *,
+    test: str,
+    method: str,
+    road: str,
+    link: str,
+    percent: float | None = None,
+    target: int | None = None,
+) -> RunCase:
+    dims = {
+        "test": test,
+        "table": "1m",
+        "rows": ROWS,
+        "method": method,
+        "percent": percent,
+        "wrapper": road,
+        "link": link,
+        "statistics_target": target,
+        "target": "local_again" if method == "local_again" else "none",
+    }
+    return RunCase(name, road, baseline, "ms", "ms", False, dims)
+
+
+def result(one: RunCase, round_: int, ms: float | None, figures: dict[str, float]) -> Result:
+    return Result(
+        testcase=one.testcase,
+        iter=round_,
+        ts=NOW,
+        state="ok" if ms is not None else "failed",
+        reason=None if ms is not None else "because",
+        duration=None if ms is None else ms / 1000,
+        value=ms,
+        figures={} if ms is None else {"ms": ms, **figures},
+        user_us=1,
+        system_us=1,
+        peak_kb=1,
+        argv=["psql"],
+        env=[],
+    )
+
+
+def findings(cases: list[tuple[RunCase, float | None, dict[str, float]]]) -> SamplingFindings:
+    results = [result(one, round_, ms, more) for one, ms, more in cases for round_ in (1, 2)]
+    published = {"read": 0.15, "sample": 0.2, "send:lcl:tcp": 1.5}
+    return SamplingFindings(
+        Findings(RUN, {one.testcase: one for one, _, _ in cases}, results), published
+    )
+
+
+def samples(slow_at: float | None = None) -> list[tuple[RunCase, float | None, dict[str, float]]]:
+    """Make cases where a row costs 0.25 µs to sample and 2 µs to deliver."""
+    made: list[tuple[RunCase, float | None, dict[str, float]]] = [
+        (sample("full", 100, "postgres_fdw"), 2150.0, {"rows": ROWS})
+    ]
+    for percent in PERCENTS:
+        rows = ROWS * percent / 100
+        ms = 9000.0 if percent == slow_at else 0.25 * ROWS / 1000 + 2 * rows / 1000
+        made.append((sample("bernoulli", percent, "postgres_fdw"), ms, {"rows": rows}))
+    return made
+
+
+ANALYZED: list[tuple[RunCase, float | None, dict[str, float]]] = [
+    (analyze("local", 100, "direct", "lcl:ipc"), 100.0, {"rows": ROWS}),
+    (analyze("local_again", 100, "direct", "lcl:ipc"), 110.0, {"rows": ROWS}),
+    (analyze("auto", 100, "postgres_fdw"), 400.0, {"rows": ROWS, "distinct_clustered": 0.5}),
+    (analyze("auto", 100, OURS), 120.0, {"rows": ROWS, "distinct_clustered": 0.9}),
+]
+
+
+def test_costs_are_the_line_through_the_cases() -> None:
+    cost = findings(samples()).cost("1m", Road("postgres_fdw", "lcl:tcp"), "bernoulli")
+    assert cost is not None
+    assert cost.sample_us == pytest.approx(0.25)
+    assert cost.send_us == pytest.approx(2.0)
+    assert cost.cases == len(PERCENTS)
+    (row,) = cost_table(findings(samples())).rows
+    assert row[:3] == ("1m", "postgres_fdw", "bernoulli")
+    assert row[3:] == (cost.sample_us, 0.2, cost.send_us, 1.5, 4)
+
+
+def test_too_few_cases_have_no_cost() -> None:
+    few = [one for one in samples() if one[0].dims["percent"] != 1]
+    assert findings(few).cost("1m", Road("postgres_fdw", "lcl:tcp"), "bernoulli") is not None
+    fewer = [one for one in few if one[0].dims["percent"] != 10]
+    assert findings(fewer).cost("1m", Road("postgres_fdw", "lcl:tcp"), "bernoulli") is None
+    assert cost_table(findings(fewer)).rows == ()
+
+
+def test_a_failed_sample_has_no_duration() -> None:
+    cases = [(one, None if one.dims["percent"] == 10 else ms, more) for one, ms, more in samples()]
+    table = sample_table(findings(cases))
+    assert {row[2]: row[5] for row in table.rows}[10] is None
+    assert verdicts(findings(cases))[0].startswith("1 of 5 cases failed")
+
+
+def test_the_published_finding_is_confirmed_or_its_exceptions_named() -> None:
+    (confirmed, cost) = verdicts(findings(samples()))
+    assert "in all of 3 cases" in confirmed
+    assert "0.25 µs to read and sample" in cost
+    assert "published: 0.2 and 1.5" in cost
+    (refuted, _) = verdicts(findings(samples(slow_at=10)))
+    assert "1 of 3 samples took longer" in refuted
+    assert "bernoulli at 10%" in refuted
+
+
+def test_analyze_is_compared_with_local_and_with_stock() -> None:
+    sampling = findings(ANALYZED)
+    rows = {(row[2], row[3]): row[4:] for row in analyze_table(sampling).rows}
+    assert rows["direct", "local"] == (100.0, None, None, None, None)
+    assert rows["postgres_fdw", "auto"] == (400.0, 4.0, 4.0, 4.0, None)
+    assert rows[OURS, "auto"] == (120.0, 1.2, 1.2, 1.2, 0.3)
+    assert ("direct", "local_again") not in rows
+    words = verdicts(sampling)
+    assert any(
+        "1.20x as long as locally" in one and "0.30x as long as through postgres_fdw" in one
+        for one in words
+    )
+    assert "1.10x" in words[-1]
+
+
+def test_quality_stands_beside_time() -> None:
+    rows = {row[1:3]: row[3:] for row in quality_table(findings(ANALYZED)).rows}
+    assert rows[OURS, "auto"][2] == 0.9
+    assert rows["postgres_fdw", "auto"][2] == 0.5
+
+
+def test_every_road_has_a_plot_with_the_whole_table_as_a_level_line() -> None:
+    (chart,) = charts(findings(samples()))
+    assert isinstance(chart, LineChart)
+    lines = {series.label: series.points for series in chart.series}
+    assert [point.x for point in lines["full"]] == list(PERCENTS)
+    assert {point.y for point in lines["full"]} == {2150.0}
+    assert [point.y for point in lines["bernoulli"]] == [252.0, 270.0, 450.0, 2250.0]
+
+
+def test_a_far_road_says_so() -> None:
+    assert Road(OURS, "rmt:tcp:200us").label == f"{OURS} at 200 µs"
+    assert Road(OURS, "lcl:tcp").label == OURS
+
+
+def test_where_stock_has_no_such_method_its_default_is_what_is_compared() -> None:
+    cases = [*ANALYZED, (analyze("import", 100, OURS), 20.0, {"rows": float(ROWS)})]
+    ratio = findings(cases).against_stock(cases[-1][0].testcase)
+    assert ratio is not None
+    assert ratio.median == pytest.approx(20 / 400)
+    off = [
+        (analyze("off", 100, "postgres_fdw"), 1000.0, {"rows": float(ROWS)}),
+        (analyze("auto", 100, OURS), 100.0, {"rows": float(ROWS)}),
+    ]
+    ratio = findings(list(off)).against_stock(off[1][0].testcase)
+    assert ratio is not None
+    assert ratio.median == pytest.approx(0.1)
