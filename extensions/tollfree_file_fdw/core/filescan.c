@@ -71,16 +71,18 @@ filescan_allocate_columns(FileScan *scan, const ColumnSpec *columns,
 
 	if (ncolumns == 0)
 		return true;
+	scan->ncolumns = ncolumns;
 	scan->specs = allocator_new(&scan->allocator,
 								(size_t) ncolumns * sizeof(ColumnSpec));
 	vectors = allocator_new(&scan->allocator,
 							(size_t) ncolumns * sizeof(ColumnVector));
-	if (scan->specs == NULL || vectors == NULL)
+	if (vectors == NULL)
 		return false;
-	memcpy(scan->specs, columns, (size_t) ncolumns * sizeof(ColumnSpec));
 	memset(vectors, 0, (size_t) ncolumns * sizeof(ColumnVector));
 	scan->batch.columns = vectors;
-	scan->ncolumns = ncolumns;
+	if (scan->specs == NULL)
+		return false;
+	memcpy(scan->specs, columns, (size_t) ncolumns * sizeof(ColumnSpec));
 	for (int i = 0; i < ncolumns; i++)
 	{
 		size_t		size = BATCH_ROWS * column_value_size(columns[i].type);
@@ -165,9 +167,14 @@ filescan_close(FileScan *scan)
 
 	window_free(&scan->window);
 	arena_close(&scan->arena);
-	for (int i = 0; i < scan->ncolumns; i++)
-		allocator_free(&allocator, scan->batch.columns[i].values.any,
-					   BATCH_ROWS * column_value_size(scan->specs[i].type));
+	for (int i = 0; scan->batch.columns != NULL && i < scan->ncolumns; i++)
+	{
+		ColumnVector *vector = &scan->batch.columns[i];
+
+		if (vector->values.any != NULL)
+			allocator_free(&allocator, vector->values.any, BATCH_ROWS *
+						   column_value_size(vector->spec->type));
+	}
 	allocator_free(&allocator, scan->batch.columns,
 				   (size_t) scan->ncolumns * sizeof(ColumnVector));
 	allocator_free(&allocator, scan->specs,

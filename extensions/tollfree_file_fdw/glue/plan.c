@@ -74,6 +74,7 @@ find_columns(RelOptInfo *baserel, Oid relid, FilePlanState *state)
 	TupleDesc	desc = RelationGetDescr(rel);
 	Bitmapset  *attrs = NULL;
 	int			nfields = 0;
+	bool		is_whole;
 	ListCell   *cell;
 
 	pull_varattnos((Node *) baserel->reltarget->exprs, baserel->relid, &attrs);
@@ -94,11 +95,16 @@ find_columns(RelOptInfo *baserel, Oid relid, FilePlanState *state)
 									 makeString(pstrdup(NameStr(attribute->attname))));
 	}
 	table_close(rel, AccessShareLock);
-	if (bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber,
-					  attrs) || list_length(state->columns) == nfields)
+	is_whole = bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber,
+							 attrs);
+	state->counts_only = state->options.is_lazy && !is_whole &&
+		state->columns == NIL;
+	if (is_whole || list_length(state->columns) == nfields)
 		state->columns = NIL;
-	state->ncolumns = state->columns == NIL ? nfields :
-		list_length(state->columns);
+	if (state->columns == NIL && !state->counts_only)
+		state->ncolumns = nfields;
+	else
+		state->ncolumns = list_length(state->columns);
 }
 
 /* Estimates how many rows the scan returns. */
@@ -131,6 +137,13 @@ Cost
 plan_read_cost(const FilePlanState *state)
 {
 	return seq_page_cost * state->pages + row_cost(state) * state->rows;
+}
+
+/* What plans of scans leave for the executor. */
+List *
+plan_private(const FilePlanState *state)
+{
+	return list_make2(state->columns, makeBoolean(state->counts_only));
 }
 
 /* How many processes' work so many workers and the leader do. */
@@ -166,7 +179,7 @@ add_parallel_path(PlannerInfo *root, RelOptInfo *baserel, Cost startup,
 								   startup,
 								   startup + seq_page_cost * state->pages +
 								   per_row * state->rows / divisor,
-								   list_make1(state->columns));
+								   plan_private(state));
 	path->path.parallel_aware = true;
 	path->path.parallel_workers = nworkers;
 	add_partial_path(baserel, (Path *) path);
@@ -188,7 +201,7 @@ tollfreeGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 			 compat_create_scan_path(root, baserel, baserel->rows, startup,
 									 startup + seq_page_cost * state->pages +
 									 per_row * state->rows,
-									 list_make1(state->columns)));
+									 plan_private(state)));
 	add_parallel_path(root, baserel, startup, per_row);
 }
 

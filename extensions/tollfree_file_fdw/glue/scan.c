@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "executor/executor.h"
+#include "nodes/value.h"
 #include "utils/rel.h"
 
 #include "aggregate_scan.h"
@@ -29,10 +30,8 @@ push_filter(ForeignScanState *node)
 	FileScanState *scan = node->fdw_state;
 	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
 	List	   *quals = plan->scan.plan.qual;
-	FileColumns columns = columns_describe(node->ss.ss_currentRelation,
-										   scan->columns);
 	QualContext context = {
-		.columns = &columns,
+		.columns = &scan->columns,
 		.relid = plan->scan.scanrelid,
 		.encoding = scan->layout.dialect.encoding,
 		.params = node->ss.ps.state->es_param_list_info
@@ -56,7 +55,7 @@ scan_open_reader(FileScanState *scan)
 {
 	if (scan->slow_reason != NULL)
 		return false;
-	scan->reader = reader_open(scan->copy, scan->columns, &scan->layout, 0);
+	scan->reader = reader_open(scan->copy, &scan->columns, &scan->layout, 0);
 	if (scan->reader == NULL)
 		scan->slow_reason = "no regular file";
 	scan->row = 0;
@@ -80,7 +79,7 @@ scan_close_file(FileScanState *scan)
 static void
 open_file(FileScanState *scan)
 {
-	scan->copy = copy_begin(scan->rel, &scan->options, scan->columns);
+	scan->copy = copy_begin(scan->rel, &scan->options, scan->names);
 	scan->is_begun = scan->is_copying = scan->has_chunk = false;
 	scan->handover = NULL;
 }
@@ -98,7 +97,10 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 		scan->rel = ExecOpenScanRelation(node->ss.ps.state,
 										 compat_scan_rtindex(plan), eflags);
 	scan->options = options_read(RelationGetRelid(scan->rel));
-	scan->columns = list_nth(plan->fdw_private, PLAN_COLUMNS);
+	scan->names = list_nth(plan->fdw_private, PLAN_COLUMNS);
+	scan->columns = columns_describe(scan->rel, scan->names,
+									 boolVal(list_nth(plan->fdw_private,
+													  PLAN_COUNTS_ONLY)));
 	scan->slow_reason = format_unsupported(&scan->options, &scan->layout);
 	node->fdw_state = scan;
 	if (plan->scan.scanrelid == 0)
@@ -151,8 +153,8 @@ scan_check_required(const FileScanState *scan)
 	if (missing != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the scan of file \"%s\" does not take the required fast path",
-						scan->options.filename),
+				 errmsg("the scan of foreign table \"%s\" does not take the required fast path",
+						RelationGetRelationName(scan->rel)),
 				 errdetail("The reason is: %s.", missing),
 				 errhint("Reset tollfree_file_fdw.debug_require.")));
 }

@@ -22,7 +22,9 @@ typedef struct FileScanState
 	Relation	rel;
 	FileOptions options;
 	FileLayout	layout;
-	List	   *columns;		/* String: those to convert; NIL means all */
+	List	   *names;			/* String: the columns that COPY is to
+								 * convert; NIL means all */
+	FileColumns columns;		/* those that a reader does */
 	CopyFromState copy;			/* NULL if only explained */
 	bool		is_begun;		/* has it been decided who reads? */
 	const char *slow_reason;	/* why there was no reader; NULL if there was */

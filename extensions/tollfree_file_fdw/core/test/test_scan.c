@@ -203,6 +203,11 @@ static const ScanCase cases[] = {
 		"\"n\",n,\"12\"\nn,\"n\",\"n\"\n", 0, "1:NULL|n|12 2:NULL|n|NULL end"
 	},
 	{
+		"FORCE_NULL with FORCE_NOT_NULL", CSV(""), false, 1, 1,
+		{{.type = COLUMN_TEXT,.force_null = true,.force_not_null = true}},
+		"\"\"\n\nx\n", 0, "1:NULL 2: 3:x end"
+	},
+	{
 		"the integers' limits", TEXT("\\N"), false, 3, 3,
 		{
 			{.type = COLUMN_INT2},
