@@ -264,6 +264,43 @@ session_result(Session *session)
 	return NULL;
 }
 
+/*
+ * Is it to be read without waiting what comes next, the front of the flight or
+ * a caller's result?  Takes in what has arrived, and answers that nobody asks
+ * for.
+ */
+bool
+session_is_ready(Session *session)
+{
+	bool		is_taken = false;
+
+	while (session->part < session->nparts &&
+		   PQstatus(session->conn) != CONNECTION_BAD)
+	{
+		PartKind	kind = session->parts[session->part].kind;
+		PGresult   *res;
+
+		if (PQisBusy(session->conn))
+		{
+			if (is_taken)
+				return false;
+			(void) PQconsumeInput(session->conn);
+			is_taken = true;
+			continue;
+		}
+		if (kind == PART_COMMAND ||
+			(session->ahead != NULL && kind != PART_COMMIT &&
+			 kind != PART_SYNC))
+			return true;
+		res = PQgetResult(session->conn);
+		if (res == NULL)
+			session->part++;
+		else
+			take_answer(session, res, false);
+	}
+	return true;
+}
+
 /* Reads all that is left of the flight; an error in it is raised. */
 void
 session_finish(Session *session)

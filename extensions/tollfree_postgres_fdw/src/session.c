@@ -108,16 +108,11 @@ session_add_cleanup(Session *session)
 	session->deallocates = NIL;
 }
 
-/*
- * Sends a flight and reads the answers to our own commands at its front; false
- * if the connection was lost before there was a remote transaction.
- */
-static bool
-fly(Session *session, const RemoteCommand *commands, int ncommands,
-	bool only_reads)
+/* Puts a flight together and sends it. */
+static void
+send_flight(Session *session, const RemoteCommand *commands, int ncommands,
+			bool only_reads)
 {
-	bool		launched;
-
 	session_begin_flight(session);
 	add_transaction(session);
 	session_add_cleanup(session);
@@ -127,10 +122,18 @@ fly(Session *session, const RemoteCommand *commands, int ncommands,
 		session_add_statement(session, PART_WRITE_CHECK, 0, WRITE_CHECK_STATEMENT,
 							  WRITE_CHECK_SQL);
 	session->may_have_written = true;
-	launched = session_launch(session);
+	(void) session_launch(session);
 	session->flights++;
+}
 
-	if (launched)
+/*
+ * Reads the answers to our own commands at the front of the flight; false if
+ * the connection was lost before there was a remote transaction.
+ */
+static bool
+read_front(Session *session)
+{
+	if (PQstatus(session->conn) != CONNECTION_BAD)
 		session_read_front(session);
 	return PQstatus(session->conn) != CONNECTION_BAD ||
 		session->remote_depth > 0;
@@ -148,28 +151,58 @@ session_check_usable(Session *session)
 }
 
 /*
- * Sends commands, in the remote transaction that belongs to the local one.
- * only_reads says that they write only what a function or view of the remote
- * server does, which is then checked.  The caller reads the results of each
- * command with session_result and then calls session_finish.
+ * Sends commands, in the remote transaction that belongs to the local one, and
+ * waits for nothing.  only_reads says that they write only what a function or
+ * view of the remote server does, which is then checked.  The caller calls
+ * session_await_front, up to which the commands must last, reads the results
+ * of each with session_result, and then calls session_finish.
  */
 void
-session_send(Session *session, const RemoteCommand *commands, int ncommands,
-			 bool only_reads)
+session_send_ahead(Session *session, const RemoteCommand *commands,
+				   int ncommands, bool only_reads)
 {
 	/* What is wrong with a lost connection, sending shows better. */
 	if (PQstatus(session->conn) == CONNECTION_OK)
 		session_check_usable(session);
 	if (session->flush != NULL)
 		session->flush(session->flush_arg);
-	if (fly(session, commands, ncommands, only_reads))
+	send_flight(session, commands, ncommands, only_reads);
+	if (session->part < session->nparts &&
+		session->parts[session->part].kind == PART_COMMAND)
+		return;
+	session->ahead = commands;
+	session->nahead = ncommands;
+	session->ahead_reads = only_reads;
+}
+
+/*
+ * Waits for the answers to our own commands at the front of what was sent.  If
+ * the connection was lost before, it is replaced and all is sent again.
+ */
+void
+session_await_front(Session *session)
+{
+	const RemoteCommand *commands = session->ahead;
+
+	session->ahead = NULL;
+	if (commands == NULL || read_front(session))
 		return;
 
 	/* Nothing was lost with the connection. */
 	session_disconnect(session);
 	session_connect(session, GetUserMapping(session->user, session->server));
-	if (!fly(session, commands, ncommands, only_reads))
+	send_flight(session, commands, session->nahead, session->ahead_reads);
+	if (!read_front(session))
 		session_report(session, ERROR, NULL, commands[0].shown);
+}
+
+/* Both, for a caller who has nothing else to do. */
+void
+session_send(Session *session, const RemoteCommand *commands, int ncommands,
+			 bool only_reads)
+{
+	session_send_ahead(session, commands, ncommands, only_reads);
+	session_await_front(session);
 }
 
 /*
@@ -221,6 +254,7 @@ session_forget_readers(Session *session)
 {
 	session->absorb = session->flush = NULL;
 	session->absorb_arg = session->flush_arg = NULL;
+	session->ahead = NULL;
 }
 
 /* Closes a cursor with the next flight of this transaction, if there is one. */

@@ -97,6 +97,10 @@ typedef struct Session
 	void		(*flush) (void *arg);	/* sends what arg holds back */
 	void	   *flush_arg;
 
+	const RemoteCommand *ahead; /* behind a front not yet awaited, or NULL */
+	int			nahead;
+	bool		ahead_reads;	/* only_reads of these */
+
 	List	   *closes;			/* cursors to close, in TopMemoryContext */
 	List	   *deallocates;	/* statements to drop */
 	List	   *statements;		/* statements that exist */
@@ -111,6 +115,9 @@ extern void session_disconnect(Session *session);
 extern void session_check_usable(Session *session);
 extern void session_send(Session *session, const RemoteCommand *commands,
 						 int ncommands, bool only_reads);
+extern void session_send_ahead(Session *session, const RemoteCommand *commands,
+							   int ncommands, bool only_reads);
+extern void session_await_front(Session *session);
 extern PGresult *session_execute(Session *session,
 								 const RemoteCommand *commands,
 								 int ncommands, bool only_reads);
@@ -121,6 +128,7 @@ extern void session_deallocate_later(Session *session, const char *name);
 
 /* flight.c */
 extern PGresult *session_result(Session *session);
+extern bool session_is_ready(Session *session);
 extern void session_finish(Session *session);
 extern bool session_is_flying(const Session *session);
 extern void session_report(Session *session, int elevel, PGresult *res,
