@@ -5,6 +5,7 @@
 CHOOSE_POSTGRES = PG_CONFIG=$$(tools/find-pg-config) && export PG_CONFIG
 SHELL_SCRIPTS = $(shell grep -lE '^\#(!/bin/bash| shellcheck)' tools/* .ci/*)
 PYTHON_TOOLS = tools/check-layers
+PYTHON_CLIENTS = $(wildcard clients/*/*.py)
 
 .DEFAULT_GOAL = help
 .NOTPARALLEL:
@@ -32,19 +33,26 @@ test-db: build ## run the tests that need a PostgreSQL server, only those
 
 build: ## build the link, the clients and the private PostgreSQL with our extensions
 	@tools/make-venv run
-	@$(CHOOSE_POSTGRES) && .venv/bin/python -m tollfree.stage
+	@$(CHOOSE_POSTGRES) && .venv/bin/python -m tollfree.stage && \
+	.venv/bin/python -m tollfree.clients
 
 build-clang: ## compile the link and the clients with clang too, for its warnings
 	@$(CHOOSE_POSTGRES) && \
 	$(MAKE) -C link CC=clang BUILDDIR=$(CURDIR)/build/clang/link && \
 	$(MAKE) -C clients/txprobe CC=clang BUILDDIR=$(CURDIR)/build/clang/clients \
-		PG_CONFIG="$$PG_CONFIG"
+		PG_CONFIG="$$PG_CONFIG" && \
+	for client in $$(dirname $$(grep -l client.mk clients/*/Makefile)); do \
+		$(MAKE) -C $$client CC=clang OUT=$(CURDIR)/build/clang/clients \
+			PG_CONFIG="$$PG_CONFIG" || exit; \
+	done
 
 lint: ## check types, style, layout and the direction of dependencies
 	@tools/make-venv dev
-	cd lab && ../.venv/bin/ruff check . $(addprefix ../,$(PYTHON_TOOLS))
+	cd lab && ../.venv/bin/ruff check . $(addprefix ../,$(PYTHON_TOOLS) $(PYTHON_CLIENTS))
 	cd lab && ../.venv/bin/mypy
 	cd lab && ../.venv/bin/mypy $(addprefix ../,$(PYTHON_TOOLS))
+	cd lab && MYPYPATH=../clients/python ../.venv/bin/mypy --ignore-missing-imports \
+		$(addprefix ../,$(PYTHON_CLIENTS))
 	tools/check-layers
 	tools/format --check
 	@if command -v shellcheck >/dev/null; then \
@@ -54,7 +62,8 @@ lint: ## check types, style, layout and the direction of dependencies
 	fi
 
 bench: build ## measure what the lab itself adds to a case
-	@$(CHOOSE_POSTGRES) && .venv/bin/python lab/benchmarks/own_cost.py
+	@$(CHOOSE_POSTGRES) && .venv/bin/python lab/benchmarks/own_cost.py && \
+	.venv/bin/python lab/benchmarks/client_cost.py
 
 format: ## lay out the C and Python sources
 	@tools/make-venv dev

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from filediff.world import STOCK as FILE_STOCK
 from oracle.world import LOCAL_SETTINGS, SOURCE_SETTINGS, STOCK, Instances
 
 from tollfree.cluster import Cluster
@@ -17,6 +18,7 @@ from tollfree.privileges import ServerUser, server_user
 from tollfree.stage import Stage, make_stage
 
 OUR_WRAPPER = "tollfree_postgres_fdw"
+OUR_FILE_WRAPPER = "tollfree_file_fdw"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,6 +39,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--oracle-wrapper",
         help=f"the extension to compare with stock ({OUR_WRAPPER} if there is one)",
+    )
+    group = parser.getgroup("filediff", "comparison of a wrapper with stock file_fdw")
+    group.addoption(
+        "--filediff-seed", type=int, default=1, help="what the cases are drawn from (%(default)s)"
+    )
+    group.addoption(
+        "--filediff-cases", type=int, default=5000, help="how many cases to run (%(default)s)"
+    )
+    group.addoption("--filediff-case", type=int, help="run only the case of this number")
+    group.addoption(
+        "--filediff-wrapper",
+        help=f"the extension to compare with stock ({OUR_FILE_WRAPPER} if there is one)",
     )
 
 
@@ -96,6 +110,16 @@ def wrapper(request: pytest.FixtureRequest, stage: Stage) -> str:
         return chosen
     control = stage.sharedir / "extension" / f"{OUR_WRAPPER}.control"
     return OUR_WRAPPER if control.exists() else STOCK
+
+
+@pytest.fixture(scope="session")
+def file_wrapper(request: pytest.FixtureRequest, stage: Stage) -> str:
+    """The extension that is compared with stock file_fdw."""
+    chosen: str | None = request.config.getoption("--filediff-wrapper")
+    if chosen:
+        return chosen
+    control = stage.sharedir / "extension" / f"{OUR_FILE_WRAPPER}.control"
+    return OUR_FILE_WRAPPER if control.exists() else FILE_STOCK
 
 
 @pytest.fixture(scope="session")

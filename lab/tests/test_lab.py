@@ -440,6 +440,50 @@ def _sampling_judge_sees_through_wrong_samples(store: Store) -> None:
             assert words in row["reason"]
 
 
+INTERFACE_CASES = (
+    "^(libpq|floor):(lcl:(ipc|tls):sql50k:1:001|rmt:tcp:sql001:0:20)"
+    ":acc-(n|chunked|server-file):p-(none:null|all:file)$"
+)
+
+
+def test_the_interface_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
+    """libpq and the floor on every kind of road, from the command line to the report."""
+    tollfree("up")
+    out, _ = tollfree("run", "interface", "--rounds", "1", "--only", INTERFACE_CASES)
+    assert "Interface/Method, summarized" in out
+    assert "Connecting, and one row" in out
+    with lab.database() as store:
+        run = store.latest_run("interface")
+        assert run is not None
+        states = {r.testcase: r for r in store.results(run)}
+        assert len(states) == len(store.run_cases(run)) > 15
+        for name, result in states.items():
+            lacks_chunks = ":acc-chunked:" in name and lab.installation.major < 17
+            assert result.state == ("skipped" if lacks_chunks else "ok"), result.reason
+            assert not lacks_chunks or "chunked rows" in str(result.reason)
+        assert run.server["source"]["tls"]["version"].startswith("TLS")
+        assert not list((lab.folder / "run").glob("ifttest*"))
+        _changed_values_are_found(lab, store)
+
+    page = tmp_path / "page.html"
+    tollfree("report", "-o", str(page), str(run.run_id))
+    assert "Location/Transport, summarized" in page.read_text(encoding="utf-8")
+    tollfree("down")
+
+
+def _changed_values_are_found(lab: Lab, store: Store) -> None:
+    """One value is another than when the table was loaded: by the launcher of one SQL call."""
+    case = "libpq:lcl:tcp:sql50k:1:001:acc-n:p-none:null"
+    call = "SELECT * FROM lab.exectestcases(%s, '', '', 1, 'interface', 'quick', %s)"
+    with lab.source().connect("iftest") as connection:
+        assert store.table(call, lab.stage.search_path, f"^{case}$")[0]["dur"] is not None
+        connection.execute("UPDATE t50k SET x1 = 'another' WHERE id = 7")
+        assert store.table(call, lab.stage.search_path, f"^{case}$")[0]["dur"] is None
+        connection.execute("DROP TABLE t50k")
+    (row,) = store.table("SELECT reason FROM lab.testresults ORDER BY ts DESC LIMIT 1")
+    assert "checksum" in row["reason"]
+
+
 def test_reading_needs_no_lab(lab: Lab) -> None:
     assert not lab.own.is_running()
     assert "fdw" in tollfree("show")[0]

@@ -9,11 +9,14 @@ CREATE TABLE suites
 (
 	suite		text PRIMARY KEY,
 	title		text NOT NULL,
-	judge		regproc		/* (run_cases, jsonb, text, text) returns text */
+	judge		regproc,	/* (run_cases, jsonb, text, text) returns text */
+	gate		regproc		/* (run_cases) returns text */
 );
 
 COMMENT ON COLUMN suites.judge IS
 'says why an execution is a failure: given the case, its figures and what its probe printed before and after, returns the reason or NULL';
+COMMENT ON COLUMN suites.gate IS
+'says why a case cannot be run here: returns the reason or NULL';
 
 CREATE TABLE profiles
 (

@@ -8,10 +8,13 @@ CREATE TABLE instances
 	socket_host	text,
 	tcp_host	text,
 	port		int,
-	passfile	text
+	passfile	text,
+	certificate	text
 );
 
 COMMENT ON COLUMN instances.tcp_host IS 'NULL when it has no TCP listener';
+COMMENT ON COLUMN instances.certificate IS
+'path of its certificate, which is its own authority; NULL when it has no TLS';
 
 INSERT INTO instances (instance) VALUES ('source'), ('external');
 
@@ -55,12 +58,15 @@ BEGIN ATOMIC
 	FROM instances WHERE instance = instance_name;
 END;
 
-/* Returns the connection string to a database of "source" over a link. */
+/*
+ * Returns the connection string to a database of "source" over a link; without
+ * TLS, also when a suite has made the server offer it.
+ */
 CREATE FUNCTION link_conninfo(link_name text, dbname text)
 RETURNS text
 LANGUAGE sql STABLE
 BEGIN ATOMIC
-	SELECT format('host=%s port=%s user=postgres dbname=%s',
+	SELECT format('host=%s port=%s user=postgres dbname=%s sslmode=disable',
 				  CASE transport WHEN 'ipc' THEN socket_host ELSE tcp_host END,
 				  coalesce(l.port, i.port), dbname)
 	FROM links l CROSS JOIN instances i

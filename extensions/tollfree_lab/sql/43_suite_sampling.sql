@@ -75,7 +75,8 @@ INSERT INTO sampling_analyze_methods VALUES
 	('random', 'tollfree_postgres_fdw', 0),
 	('bernoulli', 'tollfree_postgres_fdw', 0),
 	('system', 'tollfree_postgres_fdw', 0),
-	('auto', 'tollfree_postgres_fdw', 0);
+	('auto', 'tollfree_postgres_fdw', 0),
+	('import', 'tollfree_postgres_fdw', 0);
 
 /* The methods that each wrapper has on this server. */
 CREATE VIEW sampling_wrapper_methods AS

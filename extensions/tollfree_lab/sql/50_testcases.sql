@@ -25,6 +25,14 @@ FROM fdw_testcases
 UNION ALL
 SELECT suite, profile, testcase, candidate, baseline, figure, unit,
 	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen
+FROM file_testcases
+UNION ALL
+SELECT suite, profile, testcase, candidate, baseline, figure, unit,
+	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen
+FROM interface_testcases
+UNION ALL
+SELECT suite, profile, testcase, candidate, baseline, figure, unit,
+	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen
 FROM sampling_testcases
 UNION ALL
 SELECT 'custom', profile, testcase, testcase, baseline, 'duration', 's',

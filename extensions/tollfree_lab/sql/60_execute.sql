@@ -62,6 +62,20 @@ BEGIN ATOMIC
 	WHERE r.run_id = of_run AND c.run_id = of_run AND t.testcase = c.testcase;
 END;
 
+/*
+ * Stores all that a run still owes of one candidate as skipped, for a reason
+ * that holds for the whole run.
+ */
+CREATE FUNCTION skip_candidate(of_run int, candidate_name text, why text)
+RETURNS void
+LANGUAGE sql
+BEGIN ATOMIC
+	INSERT INTO testresults (run_id, testcase, iter, state, reason, argv, env)
+	SELECT run_id, testcase, iter, 'skipped', why, c.argv, c.env
+	FROM remaining JOIN run_cases c USING (run_id, testcase)
+	WHERE run_id = of_run AND c.candidate = candidate_name;
+END;
+
 /* Returns what a probe prints.  Raises an error when it fails. */
 CREATE FUNCTION run_probe(argv text[], env text[], time_limit interval)
 RETURNS text
@@ -87,7 +101,9 @@ $$;
  *
  * path, ldlibpath and classpath become PATH, LD_LIBRARY_PATH and CLASSPATH of
  * the command.  A command that fails, is killed, exceeds its limit, prints
- * no figure or is found wrong by the suite's judge is stored as failed.
+ * no figure or is found wrong by the suite's judge is stored as failed.  A
+ * case that the suite's gate keeps back, or whose command exits with 77 (the
+ * test runners' "cannot be done here"), is stored as skipped.
  */
 CREATE FUNCTION exectestcase(of_run int, case_name text, iteration int,
 							 path text, ldlibpath text DEFAULT '',
@@ -120,6 +136,12 @@ BEGIN
 	result.env := places || c.env;
 	result.ts := clock_timestamp();
 	result.figures := '{}';
+	result.reason := lab.why_not_here(c);
+	IF result.reason IS NOT NULL THEN
+		result.state := 'skipped';
+		INSERT INTO lab.testresults VALUES (result.*);
+		RETURN result;
+	END IF;
 	BEGIN
 		before := lab.run_probe(c.probe_argv, result.env, c.time_limit);
 		result.ts := clock_timestamp();
@@ -148,7 +170,9 @@ BEGIN
 			result.reason := sqlerrm;
 	END;
 
-	result.state := CASE WHEN result.reason IS NULL THEN 'ok' ELSE 'failed' END;
+	result.state := CASE WHEN result.reason IS NULL THEN 'ok'
+					WHEN result.exit_status = 77 THEN 'skipped'
+					ELSE 'failed' END;
 	IF result.state = 'ok' THEN
 		result.duration := done.wall_ns / 1e9;
 		result.value := CASE c.figure WHEN 'duration' THEN result.duration
@@ -156,6 +180,25 @@ BEGIN
 	END IF;
 	INSERT INTO lab.testresults VALUES (result.*);
 	RETURN result;
+END
+$$;
+
+/* Returns why the suite's gate keeps a case back, or NULL. */
+CREATE FUNCTION why_not_here(c run_cases)
+RETURNS text
+LANGUAGE plpgsql STABLE
+AS $$
+DECLARE
+	suite_gate	regproc;
+	reason		text;
+BEGIN
+	SELECT s.gate INTO suite_gate
+	FROM lab.runs JOIN lab.suites s USING (suite)
+	WHERE run_id = c.run_id;
+	IF suite_gate IS NOT NULL THEN
+		EXECUTE format('SELECT %s($1)', suite_gate) INTO reason USING c;
+	END IF;
+	RETURN reason;
 END
 $$;
 
@@ -168,6 +211,9 @@ RETURN CASE
 	WHEN timed_out THEN format('exceeded its limit of %s', time_limit)
 	WHEN term_signal IS NOT NULL THEN
 		format('was killed by signal %s', term_signal)
+	WHEN exit_status = 77 THEN
+		coalesce(nullif(left(trim(E'\n' FROM stderr), 500), ''),
+				 'cannot be done here')
 	WHEN exit_status <> 0 THEN
 		format('exit status %s: %s', exit_status,
 			   coalesce(nullif(left(trim(E'\n' FROM stderr), 500), ''),

@@ -30,3 +30,16 @@ CREATE FUNCTION tollfree_postgres_fdw_disconnect_all()
 RETURNS boolean
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME';
+
+CREATE FUNCTION tollfree_postgres_fdw_statistics(
+	OUT server_name text, OUT user_name text, OUT connects int8,
+	OUT flights int8, OUT rows int8,
+	OUT bytes_received int8, OUT bytes_sent int8,
+	OUT statement_hits int8, OUT statement_misses int8,
+	OUT statement_evictions int8, OUT unawaited_commits int8)
+RETURNS SETOF record
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME';
+
+COMMENT ON FUNCTION tollfree_postgres_fdw_statistics() IS
+'what the connections of this session have done since it began';

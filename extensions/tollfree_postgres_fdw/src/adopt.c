@@ -23,11 +23,14 @@
 #include "catalog/pg_foreign_data_wrapper.h"
 #include "catalog/pg_foreign_server.h"
 #include "catalog/pg_foreign_table.h"
+#include "commands/defrem.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
+#include "utils/formatting.h"
 #include "utils/inval.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
@@ -52,29 +55,48 @@ check_privileges(const ForeignServer *server, const ForeignDataWrapper *wrapper)
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FDW, wrapper->fdwname);
 }
 
-/* Raises an ERROR if the server has options that postgres_fdw refuses. */
+/*
+ * Raises an ERROR if a server or a foreign table, as SQL calls them, has
+ * options that postgres_fdw refuses.
+ */
 static void
-check_options(const ForeignServer *server)
+check_options(List *options, const char *kind, const char *name)
 {
 	ListCell   *cell;
 
-	foreach(cell, server->options)
+	foreach(cell, options)
 	{
-		const char *name = lfirst_node(DefElem, cell)->defname;
+		DefElem    *option = lfirst_node(DefElem, cell);
 
-		if (option_is_ours(name))
+		const char *value = defGetString(option);
+
+		if (!option_is_stock(option->defname, value))
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("server \"%s\" has the option \"%s\", which postgres_fdw does not know",
-							server->servername, name),
-					 errhint("Drop it with ALTER SERVER %s OPTIONS (DROP %s).",
-							 quote_identifier(server->servername), name)));
+					 errmsg("%s \"%s\" has an option that postgres_fdw does not know: %s '%s'",
+							asc_tolower(kind, strlen(kind)), name,
+							option->defname, value),
+					 errhint("Drop it with ALTER %s %s OPTIONS (DROP %s).",
+							 kind, quote_identifier(name), option->defname)));
 	}
 }
 
-/* Locks the server's tables, and makes sessions forget how they are scanned. */
+/* The same for all tables of a server. */
 static void
-lock_tables(Oid serverid)
+check_table_options(Oid table)
+{
+	char	   *name = get_rel_name(table);
+
+	if (name != NULL)
+		check_options(GetForeignTable(table)->options, "FOREIGN TABLE", name);
+}
+
+/*
+ * Locks the server's tables, and makes sessions forget how they are scanned.
+ * Their options are checked if the server goes to postgres_fdw.
+ */
+static void
+lock_tables(Oid serverid, bool to_stock)
 {
 	Relation	catalog = table_open(ForeignTableRelationId, AccessShareLock);
 	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0,
@@ -88,6 +110,8 @@ lock_tables(Oid serverid)
 		if (table->ftserver != serverid)
 			continue;
 		LockRelationOid(table->ftrelid, AccessExclusiveLock);
+		if (to_stock)
+			check_table_options(table->ftrelid);
 		CacheInvalidateRelcacheByRelid(table->ftrelid);
 	}
 	systable_endscan(scan);
@@ -122,6 +146,7 @@ move_server(const char *name, const char *from, const char *to,
 {
 	ForeignServer *server;
 	ForeignDataWrapper *target = GetForeignDataWrapperByName(to, false);
+	bool		to_stock = strcmp(to, STOCK_WRAPPER) == 0;
 
 	PreventInTransactionBlock(true, function);
 	LockDatabaseObject(ForeignServerRelationId,
@@ -133,14 +158,14 @@ move_server(const char *name, const char *from, const char *to,
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("server \"%s\" is not a server of %s", name, from)));
-	if (strcmp(to, STOCK_WRAPPER) == 0)
-		check_options(server);
+	if (to_stock)
+		check_options(server->options, "SERVER", server->servername);
 	if (cache_server_is_in_use(server->serverid))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("server \"%s\" is used by the current transaction",
 						name)));
-	lock_tables(server->serverid);
+	lock_tables(server->serverid, to_stock);
 	set_wrapper(server, target->fdwid);
 }
 

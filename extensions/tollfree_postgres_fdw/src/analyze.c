@@ -37,6 +37,7 @@
 #include "cache.h"
 #include "callbacks.h"
 #include "deparse.h"
+#include "import_stats.h"
 #include "options.h"
 #include "rows.h"
 
@@ -248,28 +249,34 @@ take_row(SampleState *sample, PGresult *res, int row)
 	sample->seen++;
 }
 
-/* Reads one more result; false after the last one. */
+/*
+ * Reads one more result; false after the last one.  Part of a sample must not
+ * be taken for all of it, whatever has become of the flight.
+ */
 static bool
 read_result(SampleState *sample)
 {
+	Session    *session = sample->session;
 	MemoryContext old;
 	PGresult   *res;
 
 	if (sample->at_end)
 		return false;
-	if (!session_is_flying(sample->session) &&
-		PQstatus(sample->session->conn) == CONNECTION_OK)
+	if (session->absorb_arg != sample)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_ERROR),
 				 errmsg("the sample of a foreign table was discarded while it was read")));
-	res = session_result(sample->session);
-	if (res == NULL && PQstatus(sample->session->conn) == CONNECTION_OK)
+	res = session_result(session);
+	if (res == NULL && PQstatus(session->conn) == CONNECTION_OK)
 	{
 		sample->at_end = true;
+		session->absorb = NULL;
+		session->absorb_arg = NULL;
+		session_finish(session);
 		return false;
 	}
 	if (!compat_has_rows(res))
-		session_report(sample->session, ERROR, res, sample->sql);
+		session_report(session, ERROR, res, sample->sql);
 	old = MemoryContextSwitchTo(sample->context);
 	sample->results = lappend(sample->results, res);
 	MemoryContextSwitchTo(old);
@@ -288,7 +295,6 @@ absorb(void *arg)
 	sample->session->absorb = NULL;
 	while (read_result(sample))
 		;
-	session_finish(sample->session);
 }
 
 /* Frees what was received. */
@@ -333,8 +339,6 @@ read_sample(SampleState *sample)
 	while (read_result(sample))
 		take_results(sample);
 	take_results(sample);
-	session->absorb = NULL;
-	session_finish(session);
 }
 
 /* Makes the query and what reads its rows, in this context. */
@@ -394,7 +398,36 @@ sample_rows(Relation rel, const SamplePlan *plan, HeapTuple *rows, int target,
 	return nrows;
 }
 
-/* Samples the rows of a foreign table; the number of those in rows. */
+/*
+ * Imports the table's statistics, and says how large it is; if that cannot be
+ * done says why, and returns false.
+ */
+static bool
+import(Relation rel, int elevel, const RemoteTable *table, double *totalrows,
+	   double *totaldeadrows)
+{
+	const char *obstacle = import_statistics(rel, owners_session(rel));
+
+	if (obstacle != NULL)
+	{
+		ereport(NOTICE,
+				(errmsg("statistics of foreign table \"%s\" are sampled, not imported",
+						RelationGetRelationName(rel)),
+				 errdetail_internal("%s", obstacle)));
+		return false;
+	}
+	*totalrows = table->rows;
+	*totaldeadrows = 0;
+	ereport(elevel,
+			(errmsg("\"%s\": table contains %.0f rows, its statistics are imported",
+					RelationGetRelationName(rel), *totalrows)));
+	return true;
+}
+
+/*
+ * Samples the rows of a foreign table; the number of those in rows.  Given
+ * none, ANALYZE leaves the statistics of columns as they are.
+ */
 static int
 acquire_sample(Relation rel, int elevel, HeapTuple *rows, int target,
 			   double *totalrows, double *totaldeadrows)
@@ -408,6 +441,12 @@ acquire_sample(Relation rel, int elevel, HeapTuple *rows, int target,
 
 	if (kept != NULL)
 		pfree(kept);
+	if (method == SAMPLING_IMPORT)
+	{
+		if (import(rel, elevel, &table, totalrows, totaldeadrows))
+			return 0;
+		method = SAMPLING_AUTO;
+	}
 	if (method != SAMPLING_OFF && !table.is_known)
 		table.rows = estimate_rows(rel, &table);
 	plan = plan_sample(method, &table, target);

@@ -8,6 +8,7 @@
 #include "foreign/fdwapi.h"
 
 /* scan.c */
+extern void scan_explain(ForeignScanState *node, struct ExplainState *es);
 extern void tollfreeBeginForeignScan(ForeignScanState *node, int eflags);
 extern TupleTableSlot *tollfreeIterateForeignScan(ForeignScanState *node);
 extern void tollfreeReScanForeignScan(ForeignScanState *node);
@@ -19,6 +20,7 @@ extern void tollfreeForeignAsyncConfigureWait(AsyncRequest *request);
 extern void tollfreeForeignAsyncNotify(AsyncRequest *request);
 
 /* direct.c */
+extern void direct_explain(ForeignScanState *node, struct ExplainState *es);
 extern void tollfreeBeginDirectModify(ForeignScanState *node, int eflags);
 extern TupleTableSlot *tollfreeIterateDirectModify(ForeignScanState *node);
 extern void tollfreeEndDirectModify(ForeignScanState *node);

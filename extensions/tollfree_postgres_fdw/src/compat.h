@@ -6,16 +6,22 @@
 #define TOLLFREE_FDW_COMPAT_H
 
 #include "catalog/objectaddress.h"
+#include "catalog/pg_attribute.h"
 #include "catalog/pg_foreign_data_wrapper.h"
 #include "catalog/pg_foreign_server.h"
+#include "commands/explain.h"
 #include "executor/executor.h"
 #include "libpq/libpq-be-fe-helpers.h"
 #include "parser/parsetree.h"
 #include "storage/latch.h"
 #include "utils/acl.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 #if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
 #include "storage/waiteventset.h"
 #endif
 #if PG_VERSION_NUM >= 160000
@@ -79,6 +85,34 @@ compat_check_proxy_option(const char *keyword)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied to set connection option \"%s\"",
 						keyword)));
+}
+
+/* Memory for the extra value of a setting's check, which guc.c frees. */
+static inline void *
+compat_guc_malloc(size_t size)
+{
+#if PG_VERSION_NUM >= 160000
+	return guc_malloc(LOG, size);
+#else
+	return malloc(size);
+#endif
+}
+
+/*
+ * Queues the dropping of a prepared statement.  Where libpq can, in a way that
+ * is no error if there is no such statement.
+ */
+static inline int
+compat_send_deallocate(PGconn *conn, const char *name)
+{
+#ifdef LIBPQ_HAS_CLOSE_PREPARED
+	return PQsendClosePrepared(conn, name);
+#else
+	char		sql[NAMEDATALEN + 16];
+
+	snprintf(sql, sizeof(sql), "DEALLOCATE %s", name);
+	return PQsendQueryParams(conn, sql, 0, NULL, NULL, NULL, NULL, 0);
+#endif
 }
 
 /* A wait event set that lives until it is freed. */
@@ -203,6 +237,36 @@ compat_may_use_wrapper(Oid fdwid)
 	return pg_foreign_data_wrapper_aclcheck(fdwid, GetUserId(),
 											ACL_USAGE) == ACLCHECK_OK;
 #endif
+}
+
+/* Does ANALYZE collect statistics of this column? */
+static inline bool
+compat_is_analyzed(Form_pg_attribute attribute)
+{
+	int			target = -1;	/* the default's */
+#if PG_VERSION_NUM >= 170000
+	HeapTuple	tuple = SearchSysCache2(ATTNUM,
+										ObjectIdGetDatum(attribute->attrelid),
+										Int16GetDatum(attribute->attnum));
+	Datum		value;
+	bool		is_default;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for attribute %d of relation %u",
+			 attribute->attnum, attribute->attrelid);
+	value = SysCacheGetAttr(ATTNUM, tuple, Anum_pg_attribute_attstattarget,
+							&is_default);
+	if (!is_default)
+		target = DatumGetInt16(value);
+	ReleaseSysCache(tuple);
+#else
+	target = attribute->attstattarget;
+#endif
+#if PG_VERSION_NUM >= 180000
+	if (attribute->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)
+		return false;
+#endif
+	return !attribute->attisdropped && target != 0;
 }
 
 /* Has the client delegated credentials that the connection may use? */

@@ -33,9 +33,9 @@ append_table(StringInfo sql, Relation rel)
 					 quote_identifier(table));
 }
 
-/* Appends the remote name of a column. */
-static void
-append_column(StringInfo sql, Relation rel, AttrNumber attno)
+/* The remote name of a column. */
+const char *
+deparse_column_name(Relation rel, AttrNumber attno)
 {
 	const char *name =
 		option_find(GetForeignColumnOptions(RelationGetRelid(rel), attno),
@@ -43,7 +43,15 @@ append_column(StringInfo sql, Relation rel, AttrNumber attno)
 
 	if (name == NULL)
 		name = NameStr(TupleDescAttr(RelationGetDescr(rel), attno - 1)->attname);
-	appendStringInfoString(sql, quote_identifier(name));
+	return name;
+}
+
+/* Appends the remote name of a column. */
+static void
+append_column(StringInfo sql, Relation rel, AttrNumber attno)
+{
+	appendStringInfoString(sql,
+						   quote_identifier(deparse_column_name(rel, attno)));
 }
 
 /* A command that truncates tables of one server. */
@@ -205,17 +213,15 @@ deparse_insert(ResultRelInfo *rinfo, Index rtindex, bool do_nothing)
 	return plan;
 }
 
-/* Appends the remote name of a table as a constant of type regclass. */
-static void
-append_regclass(StringInfo sql, Relation rel)
+/* The remote name of a table as a constant of type regclass. */
+char *
+deparse_regclass(Relation rel)
 {
 	StringInfoData name;
-	char	   *literal;
 
 	initStringInfo(&name);
 	append_table(&name, rel);
-	literal = quote_literal_cstr(name.data);
-	appendStringInfo(sql, "%s::pg_catalog.regclass", literal);
+	return psprintf("%s::pg_catalog.regclass", quote_literal_cstr(name.data));
 }
 
 /*
@@ -230,8 +236,8 @@ deparse_table_size(Relation rel)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfoString(&sql, "WITH RECURSIVE tree (oid) AS (SELECT ");
-	append_regclass(&sql, rel);
+	appendStringInfo(&sql, "WITH RECURSIVE tree (oid) AS (SELECT %s",
+					 deparse_regclass(rel));
 	appendStringInfoString(&sql,
 						   "::pg_catalog.oid"
 						   " UNION SELECT i.inhrelid FROM tree"

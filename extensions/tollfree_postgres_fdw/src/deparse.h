@@ -26,6 +26,8 @@ extern ModifyPlan deparse_insert(ResultRelInfo *rinfo, Index rtindex,
 								 bool do_nothing);
 extern char *deparse_insert_rows(const ModifyPlan *plan, Relation rel,
 								 int nrows);
+extern const char *deparse_column_name(Relation rel, AttrNumber attno);
+extern char *deparse_regclass(Relation rel);
 extern char *deparse_table_size(Relation rel);
 extern char *deparse_count(Relation rel, double share);
 extern char *deparse_sample(Relation rel, const SamplePlan *plan, List **attrs);

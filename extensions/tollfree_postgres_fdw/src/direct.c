@@ -26,6 +26,7 @@ typedef struct DirectModifyState
 	RowReader  *reader;			/* NULL without RETURNING from remote */
 
 	bool		is_executed;
+	SessionUsage usage;
 	int			nrows;			/* modified */
 	int			next;			/* row to be returned next */
 	PGresult   *res;
@@ -118,7 +119,9 @@ tollfreeBeginDirectModify(ForeignScanState *node, int eflags)
 static void
 execute(ForeignScanState *node, DirectModifyState *state)
 {
-	RemoteCommand command = {.sql = state->plan.sql,.shown = state->plan.sql};
+	RemoteCommand command = {
+		.sql = state->plan.sql,.shown = state->plan.sql,.is_cacheable = true
+	};
 
 	if (state->params != NULL)
 	{
@@ -126,7 +129,9 @@ execute(ForeignScanState *node, DirectModifyState *state)
 		command.nparams = state->params->count;
 		command.params = state->params->values;
 	}
+	session_start_usage(state->session, &state->usage);
 	state->res = session_execute(state->session, &command, 1, false);
+	session_stop_usage(state->session, &state->usage);
 	state->nrows = state->plan.has_returning ? PQntuples(state->res)
 		: atoi(PQcmdTuples(state->res));
 	state->is_executed = true;
@@ -217,6 +222,16 @@ tollfreeIterateDirectModify(ForeignScanState *node)
 	if (node->ss.ps.instrument != NULL)
 		node->ss.ps.instrument->tuplecount += state->nrows;
 	return ExecClearTuple(node->ss.ss_ScanTupleSlot);
+}
+
+/* Shows what executing the command took. */
+void
+direct_explain(ForeignScanState *node, ExplainState *es)
+{
+	DirectModifyState *state = node->fdw_state;
+
+	if (es->verbose && es->analyze && state != NULL)
+		session_explain_usage(&state->usage, es);
 }
 
 /* Ends a modification. */

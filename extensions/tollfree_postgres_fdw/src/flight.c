@@ -22,7 +22,7 @@
 
 #include "session.h"
 
-#define WAIT_SOCKET 2			/* position in the wait set */
+#define WAIT_SOCKET 0			/* position in the wait set */
 #define WAIT_EVENTS 3
 
 /* All that an error of the remote server says */
@@ -43,13 +43,15 @@ void
 session_make_wait_set(Session *session)
 {
 	session->wait_set = compat_create_wait_event_set(WAIT_EVENTS);
-	AddWaitEventToSet(session->wait_set, WL_EXIT_ON_PM_DEATH,
-					  PGINVALID_SOCKET, NULL, NULL);
-	AddWaitEventToSet(session->wait_set, WL_LATCH_SET,
-					  PGINVALID_SOCKET, MyLatch, NULL);
 	session->wait_events = WL_SOCKET_READABLE;
 	AddWaitEventToSet(session->wait_set, session->wait_events,
 					  PQsocket(session->conn), NULL, NULL);
+	AddWaitEventToSet(session->wait_set, WL_LATCH_SET,
+					  PGINVALID_SOCKET, MyLatch, NULL);
+	/* A stand-alone backend has no postmaster. */
+	if (IsUnderPostmaster)
+		AddWaitEventToSet(session->wait_set, WL_EXIT_ON_PM_DEATH,
+						  PGINVALID_SOCKET, NULL, NULL);
 }
 
 /* Waits for the socket or the latch; false if the deadline has passed. */
@@ -191,11 +193,16 @@ accept_answer(Session *session, const Part *part, PGresult *res)
 {
 	switch (part->kind)
 	{
+		case PART_ROLLBACK:
 		case PART_RELEASE:
 		case PART_START:
 		case PART_SAVEPOINT:
 			session->remote_depth = part->depth;
 			session->kept_depth = part->depth;
+			break;
+		case PART_PREPARE:
+			part->statement->is_prepared = true;
+			part->statement->safe_epoch = session_lock_epoch(session);
 			break;
 		case PART_WRITE_CHECK:
 			session->may_have_written = PQntuples(res) != 1 ||
@@ -207,8 +214,9 @@ accept_answer(Session *session, const Part *part, PGresult *res)
 }
 
 /*
- * Takes the answer to one of our own commands, and clears it.  An error leaves
- * the session half done, and is raised unless quiet.
+ * Takes the answer to one of our own commands, and clears it.  An error is
+ * raised unless quiet, and leaves the session half done, but for one in a
+ * statement that was to be prepared for the caller.
  */
 static void
 take_answer(Session *session, PGresult *res, bool quiet)
@@ -227,7 +235,15 @@ take_answer(Session *session, PGresult *res, bool quiet)
 		case PGRES_PIPELINE_ABORTED:
 			break;				/* what came before it has failed */
 		default:
-			session->half_done = true;
+			if (part->kind == PART_COMMIT)
+			{
+				session->is_stale = true;
+				break;
+			}
+			if (part->kind != PART_PREPARE)
+				session->half_done = true;
+			else
+				session->failed_depth = Max(session->remote_depth, 1);
 			if (!quiet)
 				session_report(session, ERROR, res, part->sql);
 			break;
@@ -235,13 +251,24 @@ take_answer(Session *session, PGresult *res, bool quiet)
 	PQclear(res);
 }
 
+/* Counts the rows of a result, and notes what statement made it. */
+static void
+note_result(Session *session, const Part *part, PGresult *res)
+{
+	session->rows += PQntuples(res);
+	if (part->statement != NULL &&
+		PQresultStatus(res) != PGRES_FATAL_ERROR &&
+		PQresultStatus(res) != PGRES_PIPELINE_ABORTED)
+		part->statement->safe_epoch = session_lock_epoch(session);
+}
+
 /*
- * The next result of the caller's current command, which he must clear, or
- * NULL after its last one.  Answers to our own commands on the way are taken.
- * With a lost connection it is an error or NULL; PQstatus tells.
+ * The next result of the current command, which the caller must clear, or NULL
+ * after its last one.  Answers to our own commands on the way are taken.  With
+ * a lost connection it is an error or NULL; PQstatus tells.
  */
 PGresult *
-session_result(Session *session)
+session_next_result(Session *session)
 {
 	while (session->part < session->nparts)
 	{
@@ -257,7 +284,10 @@ session_result(Session *session)
 				return NULL;
 		}
 		else if (part->kind == PART_COMMAND)
+		{
+			note_result(session, part, res);
 			return res;
+		}
 		else
 			take_answer(session, res, false);
 	}
@@ -274,7 +304,7 @@ session_is_ready(Session *session)
 {
 	bool		is_taken = false;
 
-	while (session->part < session->nparts &&
+	while (session->part < session->nparts && !session->is_stale &&
 		   PQstatus(session->conn) != CONNECTION_BAD)
 	{
 		PartKind	kind = session->parts[session->part].kind;
@@ -307,7 +337,7 @@ session_finish(Session *session)
 {
 	while (session->part < session->nparts)
 	{
-		PGresult   *res = session_result(session);
+		PGresult   *res = session_next_result(session);
 
 		if (PQstatus(session->conn) == CONNECTION_BAD)
 			session_report(session, ERROR, res, NULL);
@@ -356,6 +386,7 @@ session_begin_flight(Session *session)
 	Assert(!session_is_flying(session));
 	PQclear(session->result);
 	session->result = NULL;
+	session->repeatable = NULL;
 	if (session->part == session->nparts)
 	{
 		session->part = session->nparts = 0;
@@ -380,11 +411,12 @@ expect(Session *session, PartKind kind, int depth, const char *sql)
 		session->parts = parts;
 		session->parts_size = size;
 	}
-	session->parts[session->nparts].kind = kind;
-	session->parts[session->nparts].depth = depth;
-	session->parts[session->nparts].sql =
-		sql ? MemoryContextStrdup(context, sql) : NULL;
-	session->nparts++;
+	session->parts[session->nparts++] = (Part)
+	{
+		.kind = kind,
+			.depth = depth,
+			.sql = sql ? MemoryContextStrdup(context, sql) : NULL
+	};
 }
 
 /*
@@ -436,6 +468,14 @@ session_add_prepare(Session *session, const char *statement, const char *sql)
 	check_queued(session, queued, PART_CLEANUP, 0, sql);
 }
 
+/* Adds the dropping of a prepared statement. */
+void
+session_add_deallocate(Session *session, const char *statement)
+{
+	check_queued(session, compat_send_deallocate(session->conn, statement),
+				 PART_CLEANUP, 0, statement);
+}
+
 /* Adds a caller's command. */
 void
 session_add_command(Session *session, const RemoteCommand *command)
@@ -454,6 +494,28 @@ session_add_command(Session *session, const RemoteCommand *command)
 								   command->nparams, NULL, command->params,
 								   NULL, NULL, command->binary);
 	check_queued(session, queued, PART_COMMAND, 0, command->shown);
+}
+
+/*
+ * Adds a caller's command that a kept statement executes, which is prepared
+ * before if need be.
+ */
+void
+session_add_cached(Session *session, const RemoteCommand *command,
+				   CachedStatement *statement, bool prepares)
+{
+	RemoteCommand named = *command;
+	int			first = session->nparts;
+
+	named.statement = statement->name;
+	if (prepares)
+		check_queued(session,
+					 PQsendPrepare(session->conn, statement->name,
+								   command->sql, 0, NULL),
+					 PART_PREPARE, 0, command->shown);
+	session_add_command(session, &named);
+	while (first < session->nparts)
+		session->parts[first++].statement = statement;
 }
 
 /*
@@ -485,10 +547,11 @@ session_launch(Session *session)
 
 /*
  * Takes an error before there is a remote transaction.  A server's farewell
- * looks like one until it hangs up; any other is raised.
+ * looks like one until it hangs up, and a session whose own statements are
+ * gone may be replaced by another one; any other error is raised.
  */
 static void
-take_early_error(Session *session, PGresult *res)
+take_early_error(Session *session, PGresult *res, bool may_replace)
 {
 	const char *sql = session->parts[session->part].sql;
 	RemoteError error = copy_error(session, res);
@@ -498,17 +561,19 @@ take_early_error(Session *session, PGresult *res)
 	if (PQstatus(session->conn) == CONNECTION_BAD)
 		return;
 	session->half_done = true;
+	if (may_replace && error.sqlstate == ERRCODE_UNDEFINED_PSTATEMENT)
+		return;
 	throw_error(ERROR, &error, sql);
 }
 
 /*
- * Reads the answers to our own commands at the front of a flight, or until the
- * connection is lost.
+ * Reads the answers to our own commands at the front of a flight; false if the
+ * session is of no use any more, but nothing is lost with it.
  */
-void
-session_read_front(Session *session)
+bool
+session_read_front(Session *session, bool may_replace)
 {
-	while (session->part < session->nparts &&
+	while (session->part < session->nparts && !session->is_stale &&
 		   session->parts[session->part].kind != PART_COMMAND)
 	{
 		PGresult   *res = wait_for_result(session);
@@ -516,14 +581,19 @@ session_read_front(Session *session)
 		if (PQstatus(session->conn) == CONNECTION_BAD)
 		{
 			PQclear(res);
-			break;
+			return session->remote_depth > 0;
 		}
 		if (res == NULL)
 			session->part++;
 		else if (session->remote_depth == 0 &&
-				 PQresultStatus(res) == PGRES_FATAL_ERROR)
-			take_early_error(session, res);
+				 PQresultStatus(res) == PGRES_FATAL_ERROR &&
+				 session->parts[session->part].kind != PART_COMMIT)
+		{
+			take_early_error(session, res, may_replace);
+			return false;
+		}
 		else
 			take_answer(session, res, false);
 	}
+	return !session->is_stale;
 }

@@ -1,12 +1,20 @@
 /*
  * guc.c
- *	  Settings.  Each switches off one way to save round trips.
+ *	  Settings.  Each switches off one way to save round trips or work.
+ *
+ * debug_require is for tests: what it names must be what happens, or else the
+ * statement fails.
  */
 #include "postgres.h"
 
+#include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/varlena.h"
 
+#include "compat.h"
 #include "guc.h"
+
+#define DEBUG_REQUIRE_DEFAULT ""
 
 bool		setting_direct_results = true;
 bool		setting_unawaited_commit = true;
@@ -14,6 +22,93 @@ int			setting_cleanup_timeout = CLEANUP_TIMEOUT_DEFAULT;
 bool		setting_read_ahead = true;
 bool		setting_binary_results = true;
 bool		setting_pipelined_writes = true;
+int			setting_statement_cache_size = STATEMENT_CACHE_SIZE_DEFAULT;
+int			setting_debug_require = 0;
+
+/* The setting's text, which guc.c keeps */
+static char *debug_require = NULL;
+
+static const struct
+{
+	const char *name;
+	int			bit;
+}			requirements[] = {
+	{"direct", REQUIRE_DIRECT},
+	{"cached", REQUIRE_CACHED},
+	{"unawaited_commit", REQUIRE_UNAWAITED_COMMIT}
+};
+
+/* The bit that a name stands for, or 0. */
+static int
+find_requirement(const char *name)
+{
+	for (int i = 0; i < lengthof(requirements); i++)
+	{
+		if (pg_strcasecmp(name, requirements[i].name) == 0)
+			return requirements[i].bit;
+	}
+	return 0;
+}
+
+/* Reads the list of names; false if one is unknown. */
+static bool
+check_debug_require(char **value, void **extra, GucSource source)
+{
+	char	   *names = pstrdup(*value);
+	int		   *bits = compat_guc_malloc(sizeof(int));
+	List	   *list;
+	ListCell   *cell;
+
+	if (bits == NULL)
+		return false;
+	*bits = 0;
+	*extra = bits;
+	if (!SplitIdentifierString(names, ',', &list))
+	{
+		GUC_check_errdetail("List syntax is invalid.");
+		return false;
+	}
+	foreach(cell, list)
+	{
+		int			bit = find_requirement(lfirst(cell));
+
+		if (bit == 0)
+		{
+			GUC_check_errdetail("Unrecognized key word: \"%s\".",
+								(char *) lfirst(cell));
+			GUC_check_errhint("Valid key words are \"direct\", \"cached\" and \"unawaited_commit\".");
+			return false;
+		}
+		*bits |= bit;
+	}
+	list_free(list);
+	pfree(names);
+	return true;
+}
+
+/* Makes a checked value count. */
+static void
+assign_debug_require(const char *value, void *extra)
+{
+	setting_debug_require = *(int *) extra;
+}
+
+/* Raises an ERROR if debug_require names what has not been met. */
+void
+settings_require(int what, bool is_met)
+{
+	if (is_met || (setting_debug_require & what) == 0)
+		return;
+	for (int i = 0; i < lengthof(requirements); i++)
+	{
+		if (requirements[i].bit == what)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("\"%s\" is required, but is not how this would be executed",
+							requirements[i].name),
+					 errhint("Reset \"tollfree_postgres_fdw.debug_require\".")));
+	}
+}
 
 /* When the library is loaded. */
 void
@@ -45,5 +140,17 @@ settings_define(void)
 							 "Writes rows without waiting for each where nobody can tell the difference.",
 							 NULL, &setting_pipelined_writes, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("tollfree_postgres_fdw.statement_cache_size",
+							"Sets how many remote statements a connection keeps prepared.",
+							"Zero turns the cache off.",
+							&setting_statement_cache_size,
+							STATEMENT_CACHE_SIZE_DEFAULT,
+							STATEMENT_CACHE_SIZE_MIN, STATEMENT_CACHE_SIZE_MAX,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("tollfree_postgres_fdw.debug_require",
+							   "Makes statements fail that are not executed in the ways listed.",
+							   NULL, &debug_require, DEBUG_REQUIRE_DEFAULT,
+							   PGC_USERSET, GUC_NOT_IN_SAMPLE | GUC_LIST_INPUT,
+							   check_debug_require, assign_debug_require, NULL);
 	MarkGUCPrefixReserved("tollfree_postgres_fdw");
 }

@@ -76,6 +76,22 @@ import_schema(ImportForeignSchemaStmt *stmt, Oid server)
 	return stock->ImportForeignSchema(stmt, server);
 }
 
+/* Adds how rows are carried to what postgres_fdw says of a scan. */
+static void
+explain_scan(ForeignScanState *node, ExplainState *es)
+{
+	stock->ExplainForeignScan(node, es);
+	scan_explain(node, es);
+}
+
+/* The same of a modification that is one remote command. */
+static void
+explain_direct(ForeignScanState *node, ExplainState *es)
+{
+	stock->ExplainDirectModify(node, es);
+	direct_explain(node, es);
+}
+
 /* Asks postgres_fdw for its routine, once per backend. */
 static void
 load_stock(void)
@@ -108,6 +124,9 @@ tollfree_postgres_fdw_handler(PG_FUNCTION_ARGS)
 	routine->GetForeignRelSize = estimate_size;
 	routine->AnalyzeForeignTable = tollfreeAnalyzeForeignTable;
 	routine->ImportForeignSchema = import_schema;
+
+	routine->ExplainForeignScan = explain_scan;
+	routine->ExplainDirectModify = explain_direct;
 
 	routine->BeginForeignScan = tollfreeBeginForeignScan;
 	routine->IterateForeignScan = tollfreeIterateForeignScan;

@@ -30,7 +30,7 @@
 PG_FUNCTION_INFO_V1(tollfree_postgres_fdw_validator);
 
 /* Is this an option that postgres_fdw does not have? */
-bool
+static bool
 option_is_ours(const char *name)
 {
 	return strcmp(name, OPTION_REMOTE_ISOLATION) == 0;
@@ -97,7 +97,7 @@ option_batch_size(Relation rel)
 
 /* The names of methods, in the order of the enum. */
 static const char *const sampling_names[] = {
-	"off", "random", "system", "bernoulli", "auto"
+	"off", "random", "system", "bernoulli", "auto", "import"
 };
 
 /* The name of a method. */
@@ -173,16 +173,27 @@ option_reads_committed(List *server_options)
 	return level != NULL && pg_strcasecmp(level, "read committed") == 0;
 }
 
+/* Does postgres_fdw take this option with this value? */
+bool
+option_is_stock(const char *name, const char *value)
+{
+	if (strcmp(name, OPTION_ANALYZE_SAMPLING) == 0)
+		return COMPAT_STOCK_SAMPLES &&
+			strcmp(value, sampling_names[SAMPLING_IMPORT]) != 0;
+	return !option_is_ours(name);
+}
+
 /*
- * Is it a way to sample that postgres_fdw does not know?  One that nobody
- * knows is an ERROR where postgres_fdw has no such option.
+ * Is it a way to sample that postgres_fdw need not be asked about?  One that
+ * nobody knows is an ERROR, where postgres_fdw has no such option.
  */
 static bool
 is_our_sampling(const char *name, const char *value, Oid catalog)
 {
 	SamplingMethod method;
 
-	if (strcmp(name, OPTION_ANALYZE_SAMPLING) != 0 || COMPAT_STOCK_SAMPLES ||
+	if (strcmp(name, OPTION_ANALYZE_SAMPLING) != 0 ||
+		option_is_stock(name, value) ||
 		(catalog != ForeignServerRelationId &&
 		 catalog != ForeignTableRelationId))
 		return false;

@@ -18,10 +18,11 @@ typedef enum SamplingMethod
 	SAMPLING_RANDOM,
 	SAMPLING_SYSTEM,
 	SAMPLING_BERNOULLI,
-	SAMPLING_AUTO
+	SAMPLING_AUTO,
+	SAMPLING_IMPORT
 } SamplingMethod;
 
-extern bool option_is_ours(const char *name);
+extern bool option_is_stock(const char *name, const char *value);
 extern const char *option_find(List *options, const char *name);
 extern bool option_is_true(List *options, const char *name, bool otherwise);
 extern bool option_of_table_is_true(Relation rel, const char *name,

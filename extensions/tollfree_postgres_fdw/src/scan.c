@@ -19,6 +19,7 @@
  */
 #include "postgres.h"
 
+#include "access/sysattr.h"
 #include "access/xact.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
@@ -88,13 +89,14 @@ locks_rows(EState *estate)
 
 /* Should the result be asked for directly? */
 static bool
-is_direct(ForeignScanState *node, const RemoteScanState *scan)
+is_direct(ForeignScanState *node, const ScanPlan *scan)
 {
 	const Plan *plan = node->ss.ps.plan;
-	Relation	rel = scan->reader->rel;
+	Relation	rel = node->ss.ss_currentRelation;
 	bool		is_known = rel == NULL || rel->rd_rel->reltuples >= 0;
 
-	return setting_direct_results && !scan->reader->has_ctid &&
+	return setting_direct_results &&
+		!list_member_int(scan->attrs, SelfItemPointerAttributeNumber) &&
 		!locks_rows(node->ss.ps.state) &&
 		plan->plan_rows * Max(plan->plan_width, 1) <= DIRECT_BYTES &&
 		(is_known || plan->plan_rows <= UNKNOWN_ROWS);
@@ -124,7 +126,8 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 		rel = node->ss.ss_currentRelation;
 	scan->reader = rows_reader_for_scan(node, rel, scan->plan.attrs);
 	scan->params = rows_params(&node->ss.ps, plan->fdw_exprs);
-	scan->is_direct = is_direct(node, scan);
+	scan->is_direct = is_direct(node, &scan->plan);
+	settings_require(REQUIRE_DIRECT, scan->is_direct);
 	scan->level = GetCurrentTransactionNestLevel();
 	scan->fetch_rows = scan->plan.fetch_size;
 	scan->is_free = !scan->reader->has_ctid && !locks_rows(estate);
@@ -347,6 +350,7 @@ execute(ForeignScanState *node)
 		command.nparams = scan->params->count;
 		command.params = scan->params->values;
 	}
+	command.is_cacheable = command.in_pieces = scan->is_direct;
 	MemoryContextSwitchTo(old);
 	scan->is_executed = true;
 	scan->commands[0] = command;
@@ -362,12 +366,13 @@ execute_and_wait(ForeignScanState *node)
 {
 	RemoteScanState *scan = node->fdw_state;
 
+	session_start_usage(scan->session, &scan->usage);
 	execute(node);
-	if (!scan->is_direct)
-		return;
-	scan_land(scan);
+	if (scan->is_direct)
+		scan_land(scan);
 	if (scan->store != NULL)
 		spill(scan);
+	session_stop_usage(scan->session, &scan->usage);
 }
 
 /* Forgets the tuplestore, if there is one. */
@@ -396,6 +401,18 @@ next_stored(RemoteScanState *scan, TupleTableSlot *slot)
 	return found;
 }
 
+/* Gets more rows through the cursor; false if there are none. */
+static bool
+fetch_more(RemoteScanState *scan)
+{
+	bool		found;
+
+	session_start_usage(scan->session, &scan->usage);
+	found = cursor_more(scan);
+	session_stop_usage(scan->session, &scan->usage);
+	return found;
+}
+
 /*
  * The next row, or an empty slot after the last one; in an asynchronous scan,
  * after the last one at hand.
@@ -417,7 +434,7 @@ tollfreeIterateForeignScan(ForeignScanState *node)
 		if (!TupIsNull(slot) || scan->is_direct)
 			return slot;
 		drop_store(scan);
-	} while (waits && cursor_more(scan));
+	} while (waits && fetch_more(scan));
 	return slot;
 }
 
@@ -457,6 +474,7 @@ scan_proceed(ForeignScanState *node)
 	RemoteScanState *scan = node->fdw_state;
 	bool		is_deeper = scan->level < GetCurrentTransactionNestLevel();
 
+	session_start_usage(scan->session, &scan->usage);
 	if (!scan->is_executed)
 		execute(node);
 	else if (!scan->is_direct)
@@ -466,6 +484,7 @@ scan_proceed(ForeignScanState *node)
 	}
 	if (is_deeper)
 		scan_land(scan);
+	session_stop_usage(scan->session, &scan->usage);
 }
 
 /* The scan whose rows are in the air, or NULL. */
@@ -510,4 +529,20 @@ tollfreeEndForeignScan(ForeignScanState *node)
 
 	if (scan != NULL)
 		discard(scan);
+}
+
+/* Shows how the rows are carried, and what that took. */
+void
+scan_explain(ForeignScanState *node, ExplainState *es)
+{
+	RemoteScanState *scan = node->fdw_state;
+	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
+	ScanPlan	remote = plan_read_scan(plan->fdw_private);
+
+	if (!es->verbose)
+		return;
+	ExplainPropertyText("Fetch Method",
+						is_direct(node, &remote) ? "direct" : "cursor", es);
+	if (es->analyze && scan != NULL)
+		session_explain_usage(&scan->usage, es);
 }

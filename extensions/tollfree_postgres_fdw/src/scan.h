@@ -30,6 +30,7 @@ typedef struct RemoteScanState
 	RowReader  *reader;
 	ParamWriter *params;		/* NULL if there are none */
 	bool		is_direct;
+	SessionUsage usage;
 	bool		is_executed;	/* since it began or was last reset */
 	AsyncRequest *request;		/* the last, of an asynchronous scan */
 

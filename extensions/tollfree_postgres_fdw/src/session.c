@@ -18,6 +18,7 @@
 #include "utils/syscache.h"
 
 #include "connect.h"
+#include "guc.h"
 #include "options.h"
 #include "session.h"
 
@@ -43,11 +44,20 @@ static const char *const settings[] = {
 	"SET extra_float_digits = 3"
 };
 
-/* Adds the commit; the kind says whether its answer is for the caller. */
+/*
+ * Adds the commit.  If its answer is not for the caller it may be lost, and so
+ * may the prepared statement; one that counts relies on nothing.
+ */
 void
 session_add_commit(Session *session, PartKind kind)
 {
-	session_add_statement(session, kind, 0, COMMIT_STATEMENT, COMMIT_SQL);
+	if (kind == PART_COMMAND)
+		session_add(session, kind, 0, COMMIT_SQL);
+	else
+	{
+		session_add_statement(session, kind, 0, COMMIT_STATEMENT, COMMIT_SQL);
+		session->unawaited_commits++;
+	}
 }
 
 /* How a remote transaction starts unless the local one is serializable. */
@@ -59,11 +69,13 @@ start_sql(const Session *session)
 		"START TRANSACTION ISOLATION LEVEL REPEATABLE READ";
 }
 
-/* Adds what brings the remote transaction to where the local one is. */
+/*
+ * Adds what brings the remote transaction from a depth to where the local one
+ * is.
+ */
 static void
-add_transaction(Session *session)
+add_transaction(Session *session, int depth)
 {
-	int			depth = session->remote_depth;
 	char		sql[64];
 
 	if (session->kept_depth < depth)
@@ -90,7 +102,7 @@ void
 session_add_cleanup(Session *session)
 {
 	ListCell   *cell;
-	char		sql[NAMEDATALEN + 16];
+	char		sql[64];
 
 	foreach(cell, session->closes)
 	{
@@ -100,43 +112,149 @@ session_add_cleanup(Session *session)
 	list_free(session->closes);
 	session->closes = NIL;
 	foreach(cell, session->deallocates)
-	{
-		snprintf(sql, sizeof(sql), "DEALLOCATE %s", (char *) lfirst(cell));
-		session_add(session, PART_CLEANUP, 0, sql);
-	}
+		session_add_deallocate(session, lfirst(cell));
 	list_free_deep(session->deallocates);
 	session->deallocates = NIL;
+}
+
+/*
+ * What counts the times in which locks of the remote transaction have only
+ * become more: it grows with each transaction and each rollback.
+ */
+uint64
+session_lock_epoch(const Session *session)
+{
+	return session->starts + session->aborts;
+}
+
+/*
+ * Says how to execute a command, and by which statement.  starts tells that
+ * the remote transaction begins with it, so that it could be repeated.
+ */
+static StatementUse
+choose_use(Session *session, const RemoteCommand *command, bool starts,
+		   CachedStatement **statement)
+{
+	StatementUse use = STATEMENT_ONCE;
+
+	if (command->is_cacheable)
+		use = statement_choose(session->cache, command->sql,
+							   session_lock_epoch(session), starts,
+							   &session->cached, statement);
+	settings_require(REQUIRE_CACHED, use == STATEMENT_REUSE);
+	return use;
 }
 
 /* Puts a flight together and sends it. */
 static void
 send_flight(Session *session, const RemoteCommand *commands, int ncommands,
-			bool only_reads)
+			bool only_reads, bool is_stale)
 {
+	int			depth = is_stale ? 0 : session->remote_depth;
+	StatementUse use = STATEMENT_ONCE;
+	CachedStatement *statement = NULL;
+
 	session_begin_flight(session);
-	add_transaction(session);
+	if (depth == 0)
+		session->starts++;
+	if (!is_stale)
+		use = choose_use(session, &commands[0], depth == 0, &statement);
+	else
+		session_add(session, PART_ROLLBACK, 0, "ABORT TRANSACTION");
+
+	add_transaction(session, depth);
 	session_add_cleanup(session);
-	for (int i = 0; i < ncommands; i++)
+	if (use == STATEMENT_ONCE)
+		session_add_command(session, &commands[0]);
+	else
+		session_add_cached(session, &commands[0], statement,
+						   use == STATEMENT_PREPARE);
+	for (int i = 1; i < ncommands; i++)
 		session_add_command(session, &commands[i]);
 	if (only_reads && PQserverVersion(session->conn) >= WRITE_CHECK_VERSION)
-		session_add_statement(session, PART_WRITE_CHECK, 0, WRITE_CHECK_STATEMENT,
-							  WRITE_CHECK_SQL);
+		session_add_statement(session, PART_WRITE_CHECK, 0,
+							  WRITE_CHECK_STATEMENT, WRITE_CHECK_SQL);
+
 	session->may_have_written = true;
-	(void) session_launch(session);
+	if (use == STATEMENT_REUSE && depth == 0)
+		session->repeatable = &commands[0];
+	session->repeats_reads = only_reads;
 	session->flights++;
+	(void) session_launch(session);
 }
 
 /*
  * Reads the answers to our own commands at the front of the flight; false if
- * the connection was lost before there was a remote transaction.
+ * the session is of no use but nothing is lost with it.
  */
 static bool
-read_front(Session *session)
+read_front(Session *session, bool may_replace)
 {
 	if (PQstatus(session->conn) != CONNECTION_BAD)
-		session_read_front(session);
-	return PQstatus(session->conn) != CONNECTION_BAD ||
-		session->remote_depth > 0;
+		return session_read_front(session, may_replace);
+	return session->remote_depth > 0;
+}
+
+/*
+ * Sends the command in the air once more, not by the kept statement that the
+ * remote server did not take.  The remote transaction had begun with it, so
+ * it begins anew.
+ */
+static void
+repeat(Session *session, const RemoteCommand *command, bool is_gone)
+{
+	CachedStatement *statement = session->parts[session->part].statement;
+	void		(*absorb) (void *arg) = session->absorb;
+
+	session_drain(session);
+	session->absorb = absorb;
+	session->failed_depth = 0;
+	if (is_gone)
+		statement->is_prepared = false;
+	statement_forget(session->cache, statement);
+	send_flight(session, command, 1, session->repeats_reads, true);
+	if (!read_front(session, false))
+		session_report(session, ERROR, NULL, command->shown);
+	if (command->in_pieces)
+		compat_set_row_mode(session->conn);
+}
+
+/*
+ * Is it an error that a stale statement may have caused?  One whose types are
+ * gone fails with an internal error.
+ */
+static bool
+may_be_stale(PGresult *res, bool *is_gone)
+{
+	const char *state = PQresultErrorField(res, PG_DIAG_SQLSTATE);
+	int			code;
+
+	if (PQresultStatus(res) != PGRES_FATAL_ERROR || state == NULL)
+		return false;
+	code = MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]);
+	*is_gone = code == ERRCODE_UNDEFINED_PSTATEMENT;
+	return *is_gone || code == ERRCODE_FEATURE_NOT_SUPPORTED ||
+		code == ERRCODE_INTERNAL_ERROR;
+}
+
+/*
+ * The next result of the caller's current command, which he must clear, or
+ * NULL after its last one.  With a lost connection it is an error or NULL;
+ * PQstatus tells.
+ */
+PGresult *
+session_result(Session *session)
+{
+	const RemoteCommand *command = session->repeatable;
+	PGresult   *res = session_next_result(session);
+	bool		is_gone;
+
+	session->repeatable = NULL;
+	if (command == NULL || !may_be_stale(res, &is_gone))
+		return res;
+	PQclear(res);
+	repeat(session, command, is_gone);
+	return session_next_result(session);
 }
 
 /* Raises an ERROR if it is not known what state the session is in. */
@@ -166,7 +284,7 @@ session_send_ahead(Session *session, const RemoteCommand *commands,
 		session_check_usable(session);
 	if (session->flush != NULL)
 		session->flush(session->flush_arg);
-	send_flight(session, commands, ncommands, only_reads);
+	send_flight(session, commands, ncommands, only_reads, false);
 	if (session->part < session->nparts &&
 		session->parts[session->part].kind == PART_COMMAND)
 		return;
@@ -185,14 +303,15 @@ session_await_front(Session *session)
 	const RemoteCommand *commands = session->ahead;
 
 	session->ahead = NULL;
-	if (commands == NULL || read_front(session))
+	if (commands == NULL || read_front(session, true))
 		return;
 
 	/* Nothing was lost with the connection. */
 	session_disconnect(session);
 	session_connect(session, GetUserMapping(session->user, session->server));
-	send_flight(session, commands, session->nahead, session->ahead_reads);
-	if (!read_front(session))
+	send_flight(session, commands, session->nahead, session->ahead_reads,
+				false);
+	if (!read_front(session, false))
 		session_report(session, ERROR, NULL, commands[0].shown);
 }
 
@@ -353,6 +472,7 @@ session_connect(Session *session, UserMapping *user)
 	read_options(session, server, user);
 	session->remote_depth = session->kept_depth = session->failed_depth = 0;
 	session->half_done = session->timed_out = session->truncated = false;
+	session->is_stale = false;
 	session->part = session->nparts = 0;
 	session->deadline = 0;
 
@@ -363,7 +483,9 @@ session_connect(Session *session, UserMapping *user)
 			PQsetnonblocking(session->conn, 1) != 0)
 			session_report(session, ERROR, NULL, NULL);
 		session_make_wait_set(session);
+		session->cache = statement_create_cache(&session->deallocates);
 		configure(session);
+		session->connects++;
 	}
 	PG_CATCH();
 	{
@@ -384,6 +506,9 @@ session_disconnect(Session *session)
 	session->result = NULL;
 	libpqsrv_disconnect(session->conn);
 	session->conn = NULL;
+	statement_drop_cache(session->cache);
+	session->cache = NULL;
+	session->repeatable = NULL;
 
 	session->part = session->nparts = 0;
 	session_forget_readers(session);

@@ -11,15 +11,18 @@
 #include "utils/timestamp.h"
 
 #include "compat.h"
+#include "statement.h"
 
 /* What one result, or what ends the flight, stands for */
 typedef enum PartKind
 {
 	PART_COMMIT,				/* a COMMIT that nobody waited for */
+	PART_ROLLBACK,
 	PART_RELEASE,
 	PART_START,
 	PART_SAVEPOINT,
 	PART_CLEANUP,				/* CLOSE, DEALLOCATE */
+	PART_PREPARE,				/* of a statement that is kept */
 	PART_COMMAND,				/* what the caller sent; he gets the results */
 	PART_WRITE_CHECK,			/* has the transaction written? */
 	PART_SYNC
@@ -30,6 +33,7 @@ typedef struct Part
 	PartKind	kind;
 	int			depth;			/* of the remote transaction once it is done */
 	const char *sql;			/* for messages; in flight_context, or NULL */
+	CachedStatement *statement; /* that it prepares or executes, or NULL */
 } Part;
 
 /* One command of a caller; everything in it is his for as long as it flies. */
@@ -39,6 +43,8 @@ typedef struct RemoteCommand
 	const char *shown;			/* what an error names as the remote command */
 	const char *statement;		/* name of a prepared statement, or NULL */
 	bool		prepare;		/* prepare that statement, not execute it */
+	bool		is_cacheable;	/* may it be kept prepared? */
+	bool		in_pieces;		/* are its rows read as they arrive? */
 	int			nparams;
 	const char *const *params;	/* as text; NULL for a null */
 	bool		binary;			/* in which form its rows are to come */
@@ -79,9 +85,11 @@ typedef struct Session
 	int			kept_depth;
 	int			failed_depth;	/* remote_depth at the last error, or 0 */
 	bool		half_done;		/* nobody knows what state it is in */
+	bool		is_stale;		/* a COMMIT that nobody waited for has failed */
 	bool		may_have_written;
 	bool		truncated;		/* has it locked out other sessions? */
 	uint32		aborts;			/* counts rollbacks, which end cursors */
+	uint64		starts;			/* counts transactions */
 
 	MemoryContext flight_context;
 	Part	   *parts;			/* the flight's; those before part are done */
@@ -101,17 +109,52 @@ typedef struct Session
 	int			nahead;
 	bool		ahead_reads;	/* only_reads of these */
 
+	StatementCache *cache;		/* as long as it is connected */
+	StatementCounters cached;
+	const RemoteCommand *repeatable;	/* in the air, if it could be repeated */
+	bool		repeats_reads;	/* its only_reads */
+
 	List	   *closes;			/* cursors to close, in TopMemoryContext */
 	List	   *deallocates;	/* statements to drop */
 	List	   *statements;		/* statements that exist */
 	uint32		cursors;		/* names given in this transaction */
 	uint32		names;			/* names of statements ever given */
+	int64		connects;		/* connections made */
 	int64		flights;		/* flights that somebody waited for */
+	int64		rows;			/* received */
+	int64		unawaited_commits;
 } Session;
+
+/*
+ * What a session did for an executor node, shown by EXPLAIN: the difference
+ * between its counters before and after
+ */
+typedef struct SessionUsage
+{
+	int64		flights;
+	int64		hits;			/* of the statement cache */
+} SessionUsage;
+
+/* From here on what the session does is done for the node. */
+static inline void
+session_start_usage(const Session *session, SessionUsage *usage)
+{
+	usage->flights -= session->flights;
+	usage->hits -= session->cached.hits;
+}
+
+/* From here on it is not. */
+static inline void
+session_stop_usage(const Session *session, SessionUsage *usage)
+{
+	usage->flights += session->flights;
+	usage->hits += session->cached.hits;
+}
 
 /* session.c */
 extern void session_connect(Session *session, UserMapping *user);
 extern void session_disconnect(Session *session);
+extern uint64 session_lock_epoch(const Session *session);
 extern void session_check_usable(Session *session);
 extern void session_send(Session *session, const RemoteCommand *commands,
 						 int ncommands, bool only_reads);
@@ -126,13 +169,18 @@ extern void session_forget_readers(Session *session);
 extern void session_close_later(Session *session, uint32 cursor);
 extern void session_deallocate_later(Session *session, const char *name);
 
-/* flight.c */
 extern PGresult *session_result(Session *session);
+
+/* flight.c */
 extern bool session_is_ready(Session *session);
 extern void session_finish(Session *session);
 extern bool session_is_flying(const Session *session);
 extern void session_report(Session *session, int elevel, PGresult *res,
 						   const char *sql);
+
+/* statistics.c */
+extern void session_explain_usage(const SessionUsage *usage,
+								  struct ExplainState *es);
 
 /* session.c, for transaction.c */
 extern void session_add_commit(Session *session, PartKind kind);
@@ -147,10 +195,14 @@ extern void session_add_statement(Session *session, PartKind kind, int depth,
 								  const char *statement, const char *sql);
 extern void session_add_prepare(Session *session, const char *statement,
 								const char *sql);
+extern void session_add_deallocate(Session *session, const char *statement);
 extern void session_add_command(Session *session,
 								const RemoteCommand *command);
+extern void session_add_cached(Session *session, const RemoteCommand *command,
+							   CachedStatement *statement, bool prepares);
 extern bool session_launch(Session *session);
-extern void session_read_front(Session *session);
+extern bool session_read_front(Session *session, bool may_replace);
+extern PGresult *session_next_result(Session *session);
 extern void session_drain(Session *session);
 
 #endif							/* TOLLFREE_FDW_SESSION_H */

@@ -137,6 +137,7 @@ start_commit(Session *session)
 	session_check_usable(session);
 	if (session->remote_depth == 0)
 		return false;
+	settings_require(REQUIRE_UNAWAITED_COMMIT, !waits);
 
 	session->half_done = true;
 	session_begin_flight(session);

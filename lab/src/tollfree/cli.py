@@ -27,6 +27,7 @@ from tollfree.paths import lab_home
 from tollfree.postgres import buildable_installation
 from tollfree.privileges import server_user
 from tollfree.publish import publish
+from tollfree.report.model import CaseState
 from tollfree.runner import Request, run_suite
 from tollfree.store import Run, Store
 from tollfree.suites import SUITES, suite_named
@@ -195,7 +196,7 @@ def run(
     with lab.database() as store:
         section = suite_named(suite).section(store, finished)
     print_section(section)
-    if any(case.state != "ok" for case in section.cases.rows):
+    if any(case.state is CaseState.FAILED for case in section.cases.rows):
         raise SystemExit(ExitCode.CASES_FAILED)
 
 
@@ -369,7 +370,7 @@ def demo(output: Path) -> None:
                 finished.append(run_suite(lab, Request(suite.name, "quick"), observer))
             section = suite.section(store, finished[-1])
             print_section(section)
-            failed |= any(case.state != "ok" for case in section.cases.rows)
+            failed |= any(case.state is CaseState.FAILED for case in section.cases.rows)
         publish(store, finished, output)
     OUT.print(f"\nwrote {output}", markup=False, soft_wrap=True)
     if failed:

@@ -24,8 +24,8 @@ LOG_WIDTH = 150
 
 LOG_INTERVAL_S = 30.0
 
-OUT = Console(highlight=False, width=None if sys.stdout.isatty() else LOG_WIDTH)
-ERR = Console(stderr=True, highlight=False)
+OUT = Console(emoji=False, highlight=False, width=None if sys.stdout.isatty() else LOG_WIDTH)
+ERR = Console(emoji=False, stderr=True, highlight=False)
 
 
 def cell_text(cell: Cell, column: Column) -> str:

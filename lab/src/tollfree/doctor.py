@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tollfree.clients import clients
 from tollfree.errors import LabError
 from tollfree.host import fingerprint
 from tollfree.paths import lab_home
@@ -38,6 +39,7 @@ def examine() -> Iterator[Finding]:
             "PostgreSQL", True, f"{installation.version} (chosen by {installation.pg_config})"
         )
         yield from _server_parts(installation)
+        yield from _clients(installation)
     yield _finding("servers' user", lambda: server_user().name, "no server can be started")
     yield from _compilers()
     yield from _home()
@@ -76,6 +78,29 @@ def _server_parts(installation: Installation) -> Iterator[Finding]:
             if control.exists()
             else "nothing can be compared with it. Install PostgreSQL's contrib modules",
         )
+
+
+def _clients(installation: Installation) -> Iterator[Finding]:
+    """One finding for each interface of the suite `interface`, and one for its TLS."""
+    try:
+        found = clients(installation)
+    except LabError as error:
+        yield Finding("clients", False, f"no suite can run. {error.message}: {error.remedy}")
+        return
+    for client in found:
+        yield Finding(
+            f"client {client.interface.name}",
+            client.unready is None,
+            client.unready or f"ready: {client.interface.title}",
+            necessary=False,
+        )
+    openssl = shutil.which("openssl")
+    yield Finding(
+        "openssl",
+        openssl is not None,
+        openssl or "cases over TLS are skipped. Install openssl",
+        necessary=False,
+    )
 
 
 def _compilers() -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tollfree.cluster import Cluster
+from tollfree.tls import tls_facts
 
 SETTINGS_QUERY = """
 SELECT name, current_setting(name) AS value
@@ -67,8 +68,8 @@ def fingerprint(data: Path) -> dict[str, Any]:
 
 
 def server_settings(cluster: Cluster) -> dict[str, Any]:
-    """Return the version of a running server, its durability, and every setting that is not
-    PostgreSQL's default (addresses and places aside)."""
+    """Return the version of a running server, its durability, its TLS, and every setting that is
+    not PostgreSQL's default (addresses and places aside)."""
     with cluster.connect() as connection:
         version = connection.execute("SHOW server_version").fetchone()
         durable = connection.execute(DURABILITY_QUERY).fetchone()
@@ -76,5 +77,6 @@ def server_settings(cluster: Cluster) -> dict[str, Any]:
     return {
         "version": str(version[0]) if version else "unknown",
         "durable": bool(durable and durable[0]),
+        "tls": tls_facts(cluster),
         "settings": {str(name): str(value) for name, value in settings},
     }

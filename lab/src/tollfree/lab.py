@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from tollfree.clients import clients
 from tollfree.cluster import Cluster
 from tollfree.errors import LabStateError
 from tollfree.link import Link
@@ -27,6 +28,7 @@ from tollfree.postgres import Installation
 from tollfree.privileges import ServerUser
 from tollfree.stage import Stage, make_stage
 from tollfree.store import LinkPlace, Place, Store
+from tollfree.tls import certificate_of
 
 DATABASE = "lab"
 LAB_PORT = 5432
@@ -35,6 +37,8 @@ LAB_PORT = 5432
 LAB_SETTINGS = {
     # A killed command line takes the command in flight with it.
     "client_connection_check_interval": "'500ms'",
+    # The view of all cases is wide and short: compiling it takes a hundred times as long.
+    "jit": "off",
 }
 
 
@@ -223,7 +227,7 @@ class Lab:
                     self._start_cluster(cluster)
                 for link in self.links():
                     link.start()
-            self._register(store)
+            self.register(store)
 
     def _start_own(self) -> None:
         if not self.own.is_running():
@@ -232,6 +236,7 @@ class Lab:
             Store.create_database(connection, DATABASE)
         with self._connected_store() as store:
             store.install(self.stage.sharedir / "extension")
+            store.register_clients(clients(self.installation))
 
     def _start_cluster(self, cluster: Cluster) -> None:
         if not cluster.is_made:
@@ -248,13 +253,19 @@ class Lab:
     def _write_state(self, ports: Ports) -> None:
         self.user.write_text(self._state_file, json.dumps(ports.__dict__))
 
-    def _register(self, store: Store) -> None:
+    def register(self, store: Store) -> None:
+        """Tell the lab's database where everything is and which clients are ready."""
         source, external = self.source(), self.external()
+        certificate = certificate_of(source)
         places = [
-            Place("source", str(source.socket_folder), LOOPBACK, source.port, str(self.passfile)),
+            Place(
+                *("source", str(source.socket_folder), LOOPBACK, source.port, str(self.passfile)),
+                str(certificate) if certificate else None,
+            ),
             Place("external", str(external.socket_folder), None, external.port, None),
         ]
         store.register(places, [LinkPlace(x.name, x.port, str(x.control)) for x in self.links()])
+        store.register_clients(clients(self.installation))
 
     def down(self) -> bool:
         """Stop everything, also what a killed command left behind; return whether any ran."""

@@ -1,6 +1,7 @@
-"""Where things are: the checkout that is being run, and the home of the lab's data.
+"""Where things are: the checkout that is being run, the home of the lab's data, and the cache.
 
-The home holds servers' data and must be readable by the servers' user; the checkout need not be.
+Home and cache hold what the servers' user reads and must be readable by it; the checkout need not
+be.
 """
 
 import os
@@ -26,3 +27,11 @@ def lab_home() -> Path:
         return Path("/var/lib/tollfree")
     state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(state) / "tollfree"
+
+
+def cache_home() -> Path:
+    """Return the folder of what is built once and shared, as `cache_dir` of tools/common.sh."""
+    if os.geteuid() == 0:
+        return Path("/var/cache/tollfree")
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "tollfree"

@@ -56,6 +56,7 @@ def run_suite(lab: Lab, request: Request, observer: Observer) -> Run:
     suite = suite_named(request.suite)
     with lab.running(request.first_port), lab.database() as store:
         store.interrupt_orphans()
+        lab.register(store)
         profile = store.profile(request.suite, request.profile)
         if request.resume:
             run = _resumable(store, request)

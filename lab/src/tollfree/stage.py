@@ -23,7 +23,7 @@ from tollfree.paths import BUILD, CHECKOUT, lab_home
 from tollfree.postgres import Installation, buildable_installation
 from tollfree.privileges import ServerUser, server_user
 
-EXTENSIONS = ("tollfree_lab", "tollfree_postgres_fdw")
+EXTENSIONS = ("tollfree_lab", "tollfree_postgres_fdw", "tollfree_file_fdw")
 PROGRAMS = {"link": "tollfree-link", "clients/txprobe": "txprobe"}
 """Programs that the servers' user runs: source folder, name."""
 

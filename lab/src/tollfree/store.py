@@ -20,6 +20,7 @@ from psycopg.rows import class_row, dict_row, scalar_row, tuple_row
 from psycopg.types.json import Jsonb
 
 from tollfree import __version__
+from tollfree.clients import Client
 from tollfree.errors import NotFoundError, UsageError
 
 EXTENSION = "tollfree_lab"
@@ -37,6 +38,8 @@ class Place:
     tcp_host: str | None
     port: int
     passfile: str | None
+    certificate: str | None = None
+    """Of a server that offers TLS."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +137,16 @@ class Result:
     env: list[str]
 
 
+@dataclass(frozen=True)
+class Expected:
+    """What a client must get of a statement of suite `interface`."""
+
+    sql: str
+    rows: int
+    bytes: int
+    checksum: str
+
+
 class Store:
     """A connection to the lab's own database, in autocommit mode."""
 
@@ -205,13 +218,44 @@ class Store:
         with self.connection.transaction(), self.connection.cursor() as cursor:
             cursor.executemany(
                 "UPDATE lab.instances SET socket_host = %s, tcp_host = %s, port = %s,"
-                " passfile = %s WHERE instance = %s",
-                [(p.socket_host, p.tcp_host, p.port, p.passfile, p.instance) for p in places],
+                " passfile = %s, certificate = %s WHERE instance = %s",
+                [
+                    (p.socket_host, p.tcp_host, p.port, p.passfile, p.certificate, p.instance)
+                    for p in places
+                ],
             )
             cursor.executemany(
                 "UPDATE lab.links SET port = %s, control = %s WHERE link = %s",
                 [(x.port, x.control, x.link) for x in links],
             )
+
+    def register_clients(self, clients: Sequence[Client]) -> None:
+        """Tell the database which interfaces there are and which can be measured here."""
+        with self.connection.transaction(), self.connection.cursor() as cursor:
+            cursor.execute("DELETE FROM lab.interfaces")
+            for client in clients:
+                interface = client.interface
+                cursor.execute(
+                    "INSERT INTO lab.interfaces (ifname, testprog, title, language, unready)"
+                    " VALUES (%s, %s, %s, %s, %s)",
+                    (
+                        *(interface.name, list(client.start), interface.title),
+                        *(interface.language, client.unready),
+                    ),
+                )
+                cursor.executemany(
+                    "INSERT INTO lab.interface_conninfos (ifname, comm, template)"
+                    " VALUES (%s, %s, %s)",
+                    [(interface.name, *item) for item in interface.conninfo.items()],
+                )
+                cursor.executemany(
+                    "INSERT INTO lab.alternateclientcopy (ifname, accdesc, sw, method, held)"
+                    " VALUES (%s, %s, %s, %s, %s)",
+                    [
+                        (interface.name, m.case, list(m.switch), m.name, m.held)
+                        for m in interface.methods
+                    ],
+                )
 
     # Cases and runs
 
@@ -332,6 +376,38 @@ class Store:
             step.iter,
             search_path,
         )[0]
+
+    # Suite interface
+
+    def interface_statements(self) -> list[str]:
+        """Return the statements that the run in progress has cases for."""
+        return self._column(
+            "SELECT DISTINCT s.sql FROM lab.runs JOIN lab.run_cases c USING (run_id)"
+            " JOIN lab.sqlstratiter s ON s.sqlstratiterdesc = c.dims->>'strategy'"
+            " WHERE suite = 'interface' AND state = 'running' ORDER BY s.sql"
+        )
+
+    def unexpected(self, statements: Sequence[str]) -> list[str]:
+        """Return those of the statements of which it is not known what they must return."""
+        return self._column(
+            "SELECT s FROM unnest(%s::text[]) AS s"
+            " WHERE NOT EXISTS (SELECT FROM lab.interface_expected WHERE sql = s)",
+            list(statements),
+        )
+
+    def expect(self, expected: Expected) -> None:
+        """Store what a statement must return."""
+        self.connection.execute(
+            "INSERT INTO lab.interface_expected (sql, rows, bytes, checksum)"
+            " VALUES (%s, %s, %s, %s)",
+            (expected.sql, expected.rows, expected.bytes, expected.checksum),
+        )
+
+    def forget_expected(self, table: str) -> None:
+        """Forget what statements about a table must return: it is to be loaded anew."""
+        self.connection.execute(
+            "DELETE FROM lab.interface_expected WHERE sql ~ ('\\m' || %s || '\\M')", (table,)
+        )
 
     # Results
 

@@ -12,6 +12,10 @@ from oracle.side import Outcome, Report, Result, Row
 
 ORDERED = "/* ordered */"
 
+EXPLAIN_COLUMN = "QUERY PLAN"
+EXPLAIN_OF_WRAPPER = re.compile(rb"\s*Fetch Method: \w+")
+"""What a wrapper says of itself in EXPLAIN (VERBOSE), beyond stock."""
+
 
 @dataclass(frozen=True)
 class Allowance:
@@ -51,8 +55,9 @@ def allowances(wrapper: str) -> tuple[Allowance, ...]:
 class Comparer:
     """Compares outcomes of stock with outcomes of one wrapper."""
 
-    def __init__(self, wrapper: str) -> None:
-        self._allowances = allowances(wrapper)
+    def __init__(self, allowances: tuple[Allowance, ...]) -> None:
+        """`allowances` has everything that may differ."""
+        self._allowances = allowances
 
     def difference(self, statement: str, stock: Outcome, candidate: Outcome) -> str:
         """Return in what the two outcomes differ, an empty string when in nothing.
@@ -82,7 +87,7 @@ class Comparer:
             return f"command tag: {_both(stock.tag, candidate.tag)}"
         if stock.columns != candidate.columns:
             return f"columns: {_both(stock.columns, candidate.columns)}"
-        return row_difference(stock.rows, candidate.rows, ordered)
+        return row_difference(stock.rows, _without_own_lines(candidate), ordered)
 
     def allow(self, report: Report | None) -> Report | None:
         """Return `report` with everything rewritten that may differ."""
@@ -95,6 +100,13 @@ class Comparer:
             if allowance.field in ("*", name):
                 value = allowance.pattern.sub(allowance.replacement, value)
         return name, value
+
+
+def _without_own_lines(candidate: Result) -> tuple[Row, ...]:
+    """Return the rows, without those in which EXPLAIN says how the wrapper carries rows."""
+    if [column[0] for column in candidate.columns] != [EXPLAIN_COLUMN]:
+        return candidate.rows
+    return tuple(row for row in candidate.rows if not EXPLAIN_OF_WRAPPER.fullmatch(row[0] or b""))
 
 
 def row_difference(stock: tuple[Row, ...], candidate: tuple[Row, ...], ordered: bool) -> str:

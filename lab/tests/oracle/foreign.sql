@@ -56,6 +56,8 @@ ALTER FOREIGN TABLE account DROP COLUMN dropped;
 ALTER FOREIGN TABLE account ALTER COLUMN id SET DEFAULT 900;
 
 CREATE FOREIGN TABLE bag (k integer, v text, w double precision) SERVER remote;
+CREATE FOREIGN TABLE shape (id integer, v text) SERVER remote;
+CREATE FOREIGN TABLE reshaping (step integer, done integer) SERVER remote_high;
 CREATE FOREIGN TABLE big (id integer NOT NULL, branch integer, val text)
     SERVER remote OPTIONS (fetch_size '40');
 CREATE FOREIGN TABLE audited (id integer NOT NULL, v text, changes integer) SERVER remote;

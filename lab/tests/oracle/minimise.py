@@ -1,22 +1,25 @@
-"""Shortens a session that shows a difference."""
+"""Shortens a session, or whatever has parts, that shows a difference."""
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 MOST_TRIALS = 80
 
+T = TypeVar("T")
+
 
 def minimise(
-    session: Sequence[str],
-    differs: Callable[[tuple[str, ...]], bool],
+    parts: Sequence[T],
+    differs: Callable[[tuple[T, ...]], bool],
     most_trials: int = MOST_TRIALS,
-) -> tuple[str, ...]:
-    """Return `session` without the statements that the difference does not need.
+) -> tuple[T, ...]:
+    """Return `parts` without those that the difference does not need.
 
-    `differs` runs a session and returns whether it still shows a difference; it is called at
-    most `most_trials` times. Ever shorter runs of statements are left out, so that long sessions
-    shrink quickly; unless the trials ran out, no single statement can be left out at the end.
+    `differs` tries some of them and returns whether they still show a difference; it is called at
+    most `most_trials` times. Ever shorter runs of parts are left out, so that long sequences
+    shrink quickly; unless the trials ran out, no single part can be left out at the end.
     """
-    kept = tuple(session)
+    kept = tuple(parts)
     size = max(1, len(kept) // 2)
     while True:
         before = kept

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from oracle.compare import Comparer, row_difference
+from oracle.compare import Comparer, allowances, row_difference
 from oracle.minimise import minimise
 from oracle.side import Outcome
 from oracle.world import World
@@ -56,7 +56,7 @@ class Oracle:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._comparer = Comparer(world.wrapper)
+        self._comparer = Comparer(allowances(world.wrapper))
         self.tally = Tally()
 
     def run(self, session: Sequence[str]) -> Difference | None:

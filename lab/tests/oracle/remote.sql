@@ -83,7 +83,46 @@ CREATE TABLE part_high (k integer PRIMARY KEY, v text, w integer);
 CREATE TABLE texts (id integer PRIMARY KEY, v text);
 
 -- Puts every row and every sequence back to where a session starts.
+-- A table that changes its shape while connections have statements on it. `reshaping` changes it,
+-- asked over another connection.
+CREATE FUNCTION deallocate() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE 'DEALLOCATE ALL';
+    RETURN NEW;
+END
+$$;
+
+CREATE FUNCTION make_shape() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    DROP TABLE IF EXISTS shape;
+    CREATE TABLE shape (id integer PRIMARY KEY, v integer);
+    INSERT INTO shape SELECT i, i * 10 FROM generate_series(1, 9) i;
+    CREATE TRIGGER deallocate BEFORE UPDATE ON shape
+        FOR EACH ROW WHEN (NEW.v::text = '404') EXECUTE FUNCTION deallocate();
+END
+$$;
+SELECT make_shape();
+
+CREATE FUNCTION reshape(step integer) RETURNS integer LANGUAGE plpgsql AS $$
+BEGIN
+    DROP TRIGGER IF EXISTS deallocate ON shape;
+    EXECUTE (ARRAY[
+        'ALTER TABLE shape ALTER v TYPE text',
+        'ALTER TABLE shape ALTER v TYPE numeric USING (v::text || ''.0'')::numeric',
+        'ALTER TABLE shape ADD IF NOT EXISTS w integer DEFAULT 1',
+        'ALTER TABLE shape DROP IF EXISTS w',
+        'CREATE INDEX IF NOT EXISTS shape_v ON shape (v)',
+        'DROP INDEX IF EXISTS shape_v',
+        'DROP TABLE shape; CREATE TABLE shape (v text, id bigint); INSERT INTO shape VALUES (7, 1)',
+        'SELECT make_shape()'])[step];
+    RETURN step;
+END
+$$;
+
+CREATE VIEW reshaping AS SELECT step, reshape(step) AS done FROM generate_series(1, 8) step;
+
 CREATE FUNCTION reset() RETURNS void LANGUAGE sql AS $$
+    SELECT make_shape();
     TRUNCATE wide, account, bag, big, audited, holey, "Odd Table", part_low, part_high, texts
         RESTART IDENTITY;
     INSERT INTO wide SELECT

@@ -7,10 +7,13 @@ from tollfree.errors import NotFoundError
 from tollfree.suites.base import Suite
 from tollfree.suites.custom import CustomSuite
 from tollfree.suites.fdw import FdwSuite
+from tollfree.suites.file import FileSuite
+from tollfree.suites.interface import InterfaceSuite
 from tollfree.suites.sampling import SamplingSuite
 
 SUITES: dict[str, Suite] = {
-    suite.name: suite for suite in (FdwSuite(), SamplingSuite(), CustomSuite())
+    suite.name: suite
+    for suite in (FdwSuite(), FileSuite(), InterfaceSuite(), SamplingSuite(), CustomSuite())
 }
 
 __all__ = ["SUITES", "Suite", "suite_named"]

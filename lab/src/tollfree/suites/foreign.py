@@ -27,6 +27,7 @@ def make_server(connection: Connection, row: dict[str, Any], dbname: str, passwo
         "host": str(row["server_host"]),
         "port": str(row["server_port"]),
         "dbname": dbname,
+        "sslmode": "disable",  # also when another suite has made the server offer TLS
         **(row["server_options"] or {}),
     }
     for statement in (

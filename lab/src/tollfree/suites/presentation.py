@@ -35,6 +35,11 @@ METHOD = (
 )
 
 
+def is_again(case: RunCase) -> bool:
+    """Return whether a case is its baseline over again, by the name of a target or interface."""
+    return any(str(value).endswith("_again") for value in case.dims.values())
+
+
 def shown(estimate: stats.Estimate | None) -> Estimate | None:
     """Return a statistical estimate as the report draws it."""
     if estimate is None:
@@ -107,7 +112,7 @@ class Findings:
             [
                 ratio
                 for name, case in self.cases.items()
-                if case.dims.get("target") == "local_again" and (ratio := self.ratio(name))
+                if is_again(case) and (ratio := self.ratio(name))
             ]
         )
 
@@ -215,10 +220,21 @@ def run_part(findings: Findings) -> RunPart:
         fingerprint={
             "PostgreSQL": ", ".join(sorted({server["version"] for server in servers.values()})),
             "started": run.started.isoformat(timespec="seconds"),
+            **_tls_part(run),
             **fingerprint,
         },
         settings={name: server["settings"] for name, server in servers.items()},
     )
+
+
+def _tls_part(run: Run) -> dict[str, str]:
+    """Return what the servers that offer TLS agree on, and whose certificate they show."""
+    return {
+        f"TLS of {name}": f"{tls['version']}, {tls['cipher']}, key {tls['key']},"
+        f" certificate SHA-256 {tls['certificate_sha256']}"
+        for name, server in run.server.items()
+        if (tls := server.get("tls"))
+    }
 
 
 def plain_section(

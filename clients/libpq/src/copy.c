@@ -1,0 +1,198 @@
+/*
+ * copy.c
+ *		The methods that let COPY send the rows of the statement: as text, in
+ *		binary form, or into a file that the server writes and we read.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "methods.h"
+
+/* What stands before the first row in COPY's binary form. */
+#define BINARY_SIGNATURE	11
+#define BINARY_FIXED_HEADER (BINARY_SIGNATURE + 4 + 4)
+
+/* Instead of a row's column count, after the last row. */
+#define BINARY_TRAILER		(-1)
+
+#define NULL_LENGTH			(-1)
+
+/* Returns the statement inside a COPY to the target, made once a connection. */
+static const char *
+copy_statement(char **kept, const char *sql, const char *target)
+{
+	if (*kept == NULL && asprintf(kept, "COPY (%s) TO %s", sql, target) < 0)
+		fail(EXIT_CODE_FAILURE, "out of memory");
+	return *kept;
+}
+
+/* Begins to copy out. */
+static void
+copy_begin(Session *session, Execution *execution, const char *statement)
+{
+	PGresult   *result;
+
+	execution_sent(execution);
+	result = PQexec(session->conn, statement);
+	session_require(session, result, PGRES_COPY_OUT);
+	PQclear(result);
+}
+
+/* Ends a copy whose data have all been taken. */
+static void
+copy_end(Session *session, Execution *execution, int status)
+{
+	PGresult   *result;
+
+	if (status == -2)
+		session_fail(session);
+	result = PQgetResult(session->conn);
+	session_require(session, result, PGRES_COMMAND_OK);
+	PQclear(result);
+	PQclear(PQgetResult(session->conn));
+	execution_all_rows(execution);
+}
+
+/* COPY's text form: each piece that libpq gives is a row. */
+void
+method_copy(Session *session, Execution *execution)
+{
+	char	   *line;
+	int			length;
+
+	copy_begin(session, execution,
+			   copy_statement(&session->copy_text, execution->request->sql,
+							  "STDOUT"));
+	while ((length = PQgetCopyData(session->conn, &line, 0)) > 0)
+	{
+		execution_first_row(execution);
+		sink_put_line(execution->sink, line, (size_t) length);
+		PQfreemem(line);
+	}
+	copy_end(session, execution, length);
+}
+
+/* Returns the 16-bit integer at a place of a row. */
+static int16_t
+copy_int16(const char *at)
+{
+	uint16_t	number;
+
+	memcpy(&number, at, sizeof(number));
+	return (int16_t) ntohs(number);
+}
+
+/* Returns the 32-bit integer at a place of a row. */
+static int32_t
+copy_int32(const char *at)
+{
+	uint32_t	number;
+
+	memcpy(&number, at, sizeof(number));
+	return (int32_t) ntohl(number);
+}
+
+/*
+ * Takes a row of COPY's binary form: a count of columns, then of each its
+ * length and its bytes.  The description may be NULL when nobody needs text.
+ */
+static void
+copy_take_binary(Sink *sink, const char *at, const PGresult *description)
+{
+	int			column_count = copy_int16(at);
+
+	if (column_count == BINARY_TRAILER)
+		return;
+	at += sizeof(int16_t);
+	for (int column = 0; column < column_count; column++)
+	{
+		int32_t		length = copy_int32(at);
+
+		at += sizeof(int32_t);
+		if (length == NULL_LENGTH)
+		{
+			sink_cell(sink, NULL, 0);
+			continue;
+		}
+		if (description == NULL)
+			sink_cell(sink, at, (size_t) length);
+		else
+			session_take_binary(sink, PQftype(description, column), at, length);
+		at += length;
+	}
+	sink_end_row(sink);
+}
+
+/* COPY's binary form; the header comes in one piece with the first row. */
+void
+method_copy_binary(Session *session, Execution *execution)
+{
+	const PGresult *description = NULL;
+	bool		header = true;
+	char	   *piece;
+	int			length;
+
+	if (sink_wants_text(execution->sink))
+		description = session_describe(session, execution->request->sql);
+	copy_begin(session, execution,
+			   copy_statement(&session->copy_binary, execution->request->sql,
+							  "STDOUT (FORMAT binary)"));
+	while ((length = PQgetCopyData(session->conn, &piece, 0)) > 0)
+	{
+		const char *row = piece;
+
+		execution_first_row(execution);
+		if (header)
+			row += BINARY_FIXED_HEADER +
+				copy_int32(piece + BINARY_FIXED_HEADER - sizeof(int32_t));
+		header = false;
+		copy_take_binary(execution->sink, row, description);
+		PQfreemem(piece);
+	}
+	copy_end(session, execution, length);
+}
+
+/*
+ * The server writes the rows to a file, which we then read: for clients on the
+ * server's own machine, with the rights to both.
+ */
+void
+method_server_file(Session *session, Execution *execution)
+{
+	const char *path = execution->request->server_file;
+	char	   *target,
+			   *line = NULL;
+	size_t		room = 0;
+	PGresult   *result;
+	FILE	   *file;
+	ssize_t		length;
+
+	if (path == NULL)
+		fail(EXIT_CODE_USAGE,
+			 "-f is missing: the method server-file needs a path to write to");
+	target = PQescapeLiteral(session->conn, path, strlen(path));
+	if (target == NULL)
+		session_fail(session);
+	copy_statement(&session->copy_text, execution->request->sql, target);
+	PQfreemem(target);
+	execution_sent(execution);
+	result = PQexec(session->conn, session->copy_text);
+	session_require(session, result, PGRES_COMMAND_OK);
+	PQclear(result);
+	file = fopen(path, "r");
+	if (file == NULL)
+		fail(EXIT_CODE_FAILURE, "cannot read what the server wrote to \"%s\": %s",
+			 path, strerror(errno));
+	while ((length = getline(&line, &room, file)) > 0)
+	{
+		execution_first_row(execution);
+		sink_put_line(execution->sink, line, (size_t) length);
+	}
+	execution_all_rows(execution);
+	free(line);
+	fclose(file);
+}

@@ -1,0 +1,134 @@
+/*
+ * batch.h
+ *	  Up to BATCH_ROWS rows as typed columns: what a scan hands out.
+ *
+ *		RowBatch
+ *		+-------+----------+---------+------------------+
+ *		| nrows | ncolumns | columns | asks (a bitmap)  |
+ *		+-------+----------+----|----+------------------+
+ *								v one per referenced column, in file order
+ *		ColumnVector
+ *		+------+-------------------------+-------+------+
+ *		| spec | values[0..nrows)        | nulls | asks |
+ *		+------+-------------------------+-------+------+
+ *
+ * For each row and column exactly one of three things is so:
+ *
+ *	1. the row is in nulls: the value is null;
+ *	2. the row is in asks: core/ does not say what the value is, nor whether it
+ *	   is valid.  The caller takes the field's bytes (filescan_field), calls
+ *	   PostgreSQL's input function, stores the value and takes the row out of
+ *	   the column's asks.  A row that is in any column's asks is in the batch's;
+ *	3. neither: the value is exactly what PostgreSQL's input function gives.
+ *
+ * The value of a row in nulls or asks is zero: reading it does no harm.
+ *
+ * A batch and all that it points to belong to the scan and last until the next
+ * call that makes one.  The caller may write to values, nulls and asks.
+ */
+#ifndef CORE_BATCH_H
+#define CORE_BATCH_H
+
+#include <stddef.h>
+
+#include "core/bitmap.h"
+
+typedef enum ColumnType
+{
+	COLUMN_OTHER,				/* every value that is not null asks */
+	COLUMN_BOOL,				/* integers: 0, 1 */
+	COLUMN_INT2,				/* integers */
+	COLUMN_INT4,
+	COLUMN_INT8,
+	COLUMN_DATE,				/* integers: days since 2000-01-01 */
+	COLUMN_TIMESTAMP,			/* integers: microseconds since 2000-01-01 */
+	COLUMN_NUMERIC,				/* integers: the value times 10^scale */
+	COLUMN_FLOAT4,				/* floats, exactly representable as float */
+	COLUMN_FLOAT8,				/* floats */
+	COLUMN_UUID,				/* uuids */
+	COLUMN_TEXT,				/* texts; varchar(n) as well */
+	COLUMN_BPCHAR				/* texts, not padded; trailing blanks as found */
+} ColumnType;
+
+#define NUMERIC_DIGITS_MAX	18	/* of a COLUMN_NUMERIC: what int64 holds */
+
+/* One column that is read. */
+typedef struct ColumnSpec
+{
+	int			field;			/* which field of a record, from 0 */
+	ColumnType	type;
+	int			precision;		/* COLUMN_NUMERIC: 1..NUMERIC_DIGITS_MAX */
+	int			scale;			/* COLUMN_NUMERIC: 0..precision;
+								 * COLUMN_TIMESTAMP: digits of a second, 0..6 */
+	int			max_chars;		/* COLUMN_TEXT, COLUMN_BPCHAR: the n of
+								 * varchar(n) or char(n), 0 for no limit */
+	bool		force_null;		/* CSV: a quoted null string is null too */
+	bool		force_not_null; /* CSV: the null string is a string */
+} ColumnSpec;
+
+/* Bytes in the file's encoding, which end without a zero byte. */
+typedef struct TextRef
+{
+	const unsigned char *bytes;
+	uint32_t	length;			/* bytes */
+} TextRef;
+
+typedef struct Uuid
+{
+	unsigned char bytes[16];
+} Uuid;
+
+typedef struct ColumnVector
+{
+	const ColumnSpec *spec;
+	union
+	{
+		int64_t    *integers;
+		double	   *floats;
+		TextRef    *texts;
+		Uuid	   *uuids;
+		void	   *any;
+	}			values;			/* BATCH_ROWS of them; the member is the
+								 * type's. COLUMN_OTHER has none: NULL */
+	RowBitmap	nulls;
+	RowBitmap	asks;
+} ColumnVector;
+
+typedef struct RowBatch
+{
+	int			nrows;
+	int			ncolumns;
+	ColumnVector *columns;
+	RowBitmap	asks;			/* rows with a value to ask for, in any column */
+} RowBatch;
+
+static inline bool
+column_type_is_integer(ColumnType type)
+{
+	return type >= COLUMN_BOOL && type <= COLUMN_NUMERIC;
+}
+
+static inline bool
+column_type_is_float(ColumnType type)
+{
+	return type == COLUMN_FLOAT4 || type == COLUMN_FLOAT8;
+}
+
+static inline bool
+column_type_is_text(ColumnType type)
+{
+	return type == COLUMN_TEXT || type == COLUMN_BPCHAR;
+}
+
+/* Returns the bytes of one value in a vector; 0 for COLUMN_OTHER. */
+static inline size_t
+column_value_size(ColumnType type)
+{
+	if (type == COLUMN_OTHER)
+		return 0;
+	if (type == COLUMN_UUID)
+		return sizeof(Uuid);
+	return column_type_is_text(type) ? sizeof(TextRef) : sizeof(int64_t);
+}
+
+#endif							/* CORE_BATCH_H */

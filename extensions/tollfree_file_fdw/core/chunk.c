@@ -1,0 +1,315 @@
+/*
+ * chunk.c
+ *	  A file cut into ranges that several processes can scan.
+ */
+#include <string.h>
+
+#include "core/chunk.h"
+#include "core/simd/scalar.h"
+
+/* The parts of a buffer that is lent: bytes with KERNEL_PADDING around them. */
+typedef struct ChunkBuffer
+{
+	unsigned char *bytes;
+	size_t		size;
+} ChunkBuffer;
+
+static ChunkBuffer
+chunk_buffer(void *buffer, size_t size)
+{
+	ChunkBuffer inner = {
+		(unsigned char *) buffer + KERNEL_PADDING, size - 2 * KERNEL_PADDING
+	};
+
+	return inner;
+}
+
+/* Fills the buffer from offset, up to end; *length is what there is. */
+static SourceStatus
+chunk_read(const Source *source, ChunkBuffer *buffer, int64_t offset,
+		   int64_t end, size_t *length)
+{
+	Source		copy = *source;
+
+	*length = end - offset < (int64_t) buffer->size ?
+		(size_t) (end - offset) : buffer->size;
+	return source_read(&copy, buffer->bytes, *length, offset);
+}
+
+const char *
+chunk_unsupported(const Dialect *dialect)
+{
+	if (dialect->format == FILE_FORMAT_CSV &&
+		dialect->quote != dialect->escape)
+		return "escape is not the quote";
+	return NULL;
+}
+
+bool
+chunk_needs_count(const Dialect *dialect)
+{
+	return dialect->format == FILE_FORMAT_CSV;
+}
+
+/*------------------------------------------------------------------------
+ * The layout
+ *------------------------------------------------------------------------
+ */
+
+/* Returns where the data of the file end, or -1 if it cannot be read. */
+static int64_t
+chunk_data_end(const Source *source, const Dialect *dialect, LineEnd line_end)
+{
+	const char *marker = line_end == LINE_END_NL ? "\n\\.\n" :
+		line_end == LINE_END_CR ? "\r\\.\r" : "\r\n\\.\r\n";
+	int64_t		length = (int64_t) strlen(marker);
+	unsigned char last[8];
+	Source		copy = *source;
+
+	if ((dialect->format == FILE_FORMAT_CSV && !dialect->marker_in_csv) ||
+		source->size < length)
+		return source->size;
+	if (source_read(&copy, last, (size_t) length,
+					source->size - length) != SOURCE_OK)
+		return -1;
+	if (memcmp(last, marker, (size_t) length) != 0)
+		return source->size;
+	return source->size - 2 - (line_end == LINE_END_CRNL ? 2 : 1);
+}
+
+/* Reads the first record, which is behind begin when it was a header. */
+static bool
+chunk_read_first(FileScan *scan, bool header, ChunkLayout *layout)
+{
+	ScanStatus	status;
+	RowBatch   *batch;
+
+	do
+		status = filescan_next(scan, &batch);
+	while (status == SCAN_AGAIN);
+	if (status != SCAN_HEADER && status != SCAN_BATCH)
+		return false;
+	layout->line_end = filescan_line_end(scan);
+	layout->begin = header ? filescan_offset(scan, 1) : 0;
+	layout->line = header ? filescan_line(scan, 0) : 0;
+	return true;
+}
+
+bool
+chunk_layout(const Source *source, const Dialect *dialect, bool header,
+			 const Allocator *allocator, ChunkLayout *layout)
+{
+	/* The first record is read as a header, which may have any fields. */
+	ScanOptions options = {
+		.dialect = dialect,
+		.kernel = &scalar_kernel,
+		.nfields = 1,
+		.header = true,
+		.max_record = SCAN_BLOCK_MAX,
+		.allocator = *allocator
+	};
+	SourceStatus status;
+	FileScan   *scan = filescan_open(&options, source->fd, &status);
+	bool		known;
+
+	if (scan == NULL)
+		return false;
+	known = chunk_read_first(scan, header, layout);
+	filescan_close(scan);
+	if (!known)
+		return false;
+	layout->rules = structure_rules(dialect, layout->line_end);
+	layout->end = chunk_data_end(source, dialect, layout->line_end);
+	return layout->end >= layout->begin;
+}
+
+/*------------------------------------------------------------------------
+ * Text format: is the byte at an offset escaped?
+ *------------------------------------------------------------------------
+ */
+
+/*
+ * Sets *escaped: an odd number of backslashes stands before offset.  Nothing
+ * before begin counts.
+ */
+static SourceStatus
+chunk_is_escaped(const Source *source, const ChunkLayout *layout,
+				 ChunkBuffer *buffer, int64_t offset, bool *escaped)
+{
+	int64_t		backslashes = 0;
+	int64_t		end = offset;
+
+	*escaped = false;
+	while (end > layout->begin)
+	{
+		int64_t		from = end - (int64_t) buffer->size;
+		size_t		length;
+		size_t		i;
+		SourceStatus status;
+
+		if (from < layout->begin)
+			from = layout->begin;
+
+		/*
+		 * A long run is rare: a few bytes show nearly always that there is
+		 * none.
+		 */
+		if (backslashes == 0 && end - from > KERNEL_BLOCK)
+			from = end - KERNEL_BLOCK;
+		status = chunk_read(source, buffer, from, end, &length);
+		if (status != SOURCE_OK)
+			return status;
+		for (i = length; i > 0 && buffer->bytes[i - 1] == '\\'; i--)
+			backslashes++;
+		if (i > 0)
+			break;
+		end = from;
+	}
+	*escaped = backslashes % 2 == 1;
+	return SOURCE_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Counting
+ *------------------------------------------------------------------------
+ */
+
+SourceStatus
+chunk_count(const Source *source, const Kernel *kernel,
+			const ChunkLayout *layout, void *memory, size_t size,
+			FileChunk *chunk)
+{
+	ChunkBuffer buffer = chunk_buffer(memory, size);
+	int64_t		offset = chunk->from;
+
+	memset(&chunk->count, 0, sizeof(chunk->count));
+	while (offset < chunk->to)
+	{
+		bool		escaped = false;
+		size_t		length;
+		SourceStatus status = SOURCE_OK;
+
+		if (layout->rules.mode == STRUCTURE_TEXT)
+			status = chunk_is_escaped(source, layout, &buffer, offset,
+									  &escaped);
+		if (status == SOURCE_OK)
+			status = chunk_read(source, &buffer, offset, chunk->to, &length);
+		if (status != SOURCE_OK)
+			return status;
+		memset(buffer.bytes + length, 0, KERNEL_PADDING);
+		kernel->count_structure(&layout->rules, buffer.bytes + escaped,
+								length - escaped, &chunk->count);
+		offset += (int64_t) length;
+	}
+	return SOURCE_OK;
+}
+
+void
+chunk_resolve(const ChunkLayout *layout, FileChunk *chunks, int nchunks)
+{
+	bool		in_quotes = false;
+	int64_t		line = layout->line;
+
+	for (int i = 0; i < nchunks; i++)
+	{
+		chunks[i].in_quotes = in_quotes;
+		chunks[i].line = line;
+		in_quotes ^= chunks[i].count.quotes % 2 == 1;
+		line += (int64_t) chunks[i].count.line_ends;
+	}
+}
+
+/*------------------------------------------------------------------------
+ * Finding the first record
+ *------------------------------------------------------------------------
+ */
+
+/* A search for the first record that begins at or behind from. */
+typedef struct RecordSearch
+{
+	const ChunkLayout *layout;
+	int64_t		from;
+	int64_t		at;				/* offset of the next byte to look at */
+	ScalarState state;			/* before that byte */
+	int64_t		lines;			/* line ends met, at or behind from */
+} RecordSearch;
+
+/* Looks at bytes; returns whether at is now where the record begins. */
+static bool
+chunk_search(RecordSearch *search, const unsigned char *bytes, size_t length)
+{
+	const StructureRules *rules = &search->layout->rules;
+
+	for (size_t i = 0; i < length; i++)
+	{
+		bool		is_data = scalar_protects(rules, bytes[i], &search->state);
+
+		search->at++;
+		if (bytes[i] != rules->line_end)
+			continue;
+		if (search->at > search->from &&
+			(!is_data || rules->mode != STRUCTURE_TEXT))
+			search->lines++;
+		if (is_data)
+			continue;
+		search->at += rules->paired;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * A record begins behind a line end.  So the search starts as many bytes before
+ * the chunk as a line end has, in the state that holds there.
+ */
+static SourceStatus
+chunk_search_begin(const Source *source, ChunkBuffer *buffer,
+				   const FileChunk *chunk, RecordSearch *search)
+{
+	const ChunkLayout *layout = search->layout;
+	size_t		length;
+	SourceStatus status;
+
+	search->at = chunk->from - (layout->rules.paired ? 2 : 1);
+	if (search->at < layout->begin)
+		search->at = layout->begin;
+	if (layout->rules.mode == STRUCTURE_TEXT)
+		return chunk_is_escaped(source, layout, buffer, search->at,
+								&search->state.escaped);
+
+	search->state.in_quotes = chunk->in_quotes;
+	status = chunk_read(source, buffer, search->at, chunk->from, &length);
+	for (size_t i = 0; status == SOURCE_OK && i < length; i++)
+		search->state.in_quotes ^= buffer->bytes[i] == layout->rules.quote;
+	return status;
+}
+
+SourceStatus
+chunk_start(const Source *source, const ChunkLayout *layout, void *memory,
+			size_t size, const FileChunk *chunk, ScanRange *range,
+			bool *empty)
+{
+	ChunkBuffer buffer = chunk_buffer(memory, size);
+	RecordSearch search = {.layout = layout,.from = chunk->from};
+	bool		found = chunk->from <= layout->begin;
+	SourceStatus status = SOURCE_OK;
+
+	if (found)
+		search.at = layout->begin;
+	else
+		status = chunk_search_begin(source, &buffer, chunk, &search);
+	while (status == SOURCE_OK && !found && search.at < chunk->to)
+	{
+		size_t		length;
+
+		status = chunk_read(source, &buffer, search.at, layout->end, &length);
+		if (status == SOURCE_OK)
+			found = chunk_search(&search, buffer.bytes, length);
+	}
+	range->offset = search.at;
+	range->end = chunk->to;
+	range->line = chunk->line + search.lines;
+	range->line_end = layout->line_end;
+	*empty = !found || search.at >= chunk->to;
+	return status;
+}

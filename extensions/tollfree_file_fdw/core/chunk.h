@@ -1,0 +1,88 @@
+/*
+ * chunk.h
+ *	  A file cut into ranges that several processes can scan.
+ *
+ *		begins in quotes?	no		  yes		no
+ *							|---------|---------|---------|		chunks
+ *		 records			..r1..r2.."......"r3....r4..r5..
+ *									^				^			chunk_start
+ *
+ * A chunk owns the records that begin in it; whoever scans it reads over its
+ * end for the last of them.  In text format a record can be found anywhere.
+ * In CSV that takes knowing whether a chunk begins within quotes, which is the
+ * number of quotes before it: each chunk is counted by whoever is free
+ * (chunk_count), then one pass over the counts (chunk_resolve) gives every
+ * chunk its beginning, and its line number.
+ *
+ * Lines are counted for error messages alone; where only those are lacking,
+ * as in text format, the count may wait until there is an error.
+ */
+#ifndef CORE_CHUNK_H
+#define CORE_CHUNK_H
+
+#include "core/dialect.h"
+#include "core/filescan.h"
+#include "core/kernel.h"
+#include "core/source.h"
+
+typedef struct FileChunk
+{
+	int64_t		from;			/* bytes [from, to) of the file */
+	int64_t		to;
+	StructureCount count;		/* of these bytes; set by chunk_count */
+	bool		in_quotes;		/* at from; set by chunk_resolve, as the next */
+	int64_t		line;			/* lines before from */
+} FileChunk;
+
+/* What is the same for all chunks of a file. */
+typedef struct ChunkLayout
+{
+	StructureRules rules;
+	LineEnd		line_end;
+	int64_t		begin;			/* offset of the first record to be scanned,
+								 * behind the header */
+	int64_t		line;			/* lines before it */
+	int64_t		end;			/* the file's end, or that of what an
+								 * end-of-data marker on the last line leaves */
+} ChunkLayout;
+
+/* Returns NULL if such files can be cut, else why not, for EXPLAIN. */
+extern const char *chunk_unsupported(const Dialect *dialect);
+
+/* Must chunks be counted before they are scanned?  Else only for messages. */
+extern bool chunk_needs_count(const Dialect *dialect);
+
+/*
+ * Finds out about the first record.  Returns false when there is nothing to
+ * cut: it is not whole within the first SCAN_BLOCK_MAX bytes, or odd, or the
+ * file cannot be read.  Takes memory for the time of the call.
+ */
+extern bool chunk_layout(const Source *source, const Dialect *dialect,
+						 bool header, const Allocator *allocator,
+						 ChunkLayout *layout);
+
+/*
+ * Counts what is in the chunk.  The buffer of size bytes, more than
+ * 2 * KERNEL_PADDING, is overwritten.
+ */
+extern SourceStatus chunk_count(const Source *source, const Kernel *kernel,
+								const ChunkLayout *layout, void *buffer,
+								size_t size, FileChunk *chunk);
+
+/*
+ * Gives chunks that follow one another without a gap, the first of them from
+ * layout->begin, the last to layout->end, all counted, their in_quotes and line.
+ */
+extern void chunk_resolve(const ChunkLayout *layout, FileChunk *chunks,
+						  int nchunks);
+
+/*
+ * Sets the range of the records that begin in the chunk, whose in_quotes and
+ * line are used; *empty when there is none.  The buffer is as above.
+ */
+extern SourceStatus chunk_start(const Source *source,
+								const ChunkLayout *layout, void *buffer,
+								size_t size, const FileChunk *chunk,
+								ScanRange *range, bool *empty);
+
+#endif							/* CORE_CHUNK_H */

@@ -1,0 +1,255 @@
+/*
+ * convert.c
+ *	  Fields of many records into the values of one column.
+ *
+ * One loop per type, made from convert_rows by inlining the type's parser.  The
+ * loop takes plain fields; one that its parser does not read, because it is
+ * quoted, escaped, unusual or wrong, is looked at again by convert_again.
+ */
+#include "core/convert.h"
+#include "core/parse.h"
+
+#define ALWAYS_INLINE	inline __attribute__((always_inline))
+
+/* One column's conversion. */
+typedef struct Conversion
+{
+	const RecordFields *records;
+	FieldRules	rules;
+	ColumnSpec	spec;
+	Arena	   *arena;
+	ColumnVector *vector;
+} Conversion;
+
+/* Stores the value of a field in the vector's row; false: it is not plain. */
+typedef bool (*ParseField) (const Conversion *conversion, RawField raw,
+							int row);
+
+static ALWAYS_INLINE bool
+convert_bool(const Conversion *conversion, RawField raw, int row)
+{
+	return parse_bool(raw.bytes, raw.length,
+					  &conversion->vector->values.integers[row]);
+}
+
+static ALWAYS_INLINE bool
+convert_int2(const Conversion *conversion, RawField raw, int row)
+{
+	return parse_integer(raw.bytes, raw.length, INT16_MIN, INT16_MAX,
+						 &conversion->vector->values.integers[row]);
+}
+
+static ALWAYS_INLINE bool
+convert_int4(const Conversion *conversion, RawField raw, int row)
+{
+	return parse_integer(raw.bytes, raw.length, INT32_MIN, INT32_MAX,
+						 &conversion->vector->values.integers[row]);
+}
+
+static ALWAYS_INLINE bool
+convert_int8(const Conversion *conversion, RawField raw, int row)
+{
+	return parse_integer(raw.bytes, raw.length, INT64_MIN, INT64_MAX,
+						 &conversion->vector->values.integers[row]);
+}
+
+static ALWAYS_INLINE bool
+convert_date(const Conversion *conversion, RawField raw, int row)
+{
+	return parse_date(raw.bytes, raw.length,
+					  &conversion->vector->values.integers[row]);
+}
+
+static ALWAYS_INLINE bool
+convert_timestamp(const Conversion *conversion, RawField raw, int row)
+{
+	return parse_timestamp(raw.bytes, raw.length, conversion->spec.scale,
+						   &conversion->vector->values.integers[row]);
+}
+
+static ALWAYS_INLINE bool
+convert_numeric(const Conversion *conversion, RawField raw, int row)
+{
+	return parse_numeric(raw.bytes, raw.length, conversion->spec.precision,
+						 conversion->spec.scale,
+						 &conversion->vector->values.integers[row]);
+}
+
+static ALWAYS_INLINE bool
+convert_float4(const Conversion *conversion, RawField raw, int row)
+{
+	return parse_float4(raw.bytes, raw.length,
+						&conversion->vector->values.floats[row]);
+}
+
+static ALWAYS_INLINE bool
+convert_float8(const Conversion *conversion, RawField raw, int row)
+{
+	return parse_float8(raw.bytes, raw.length,
+						&conversion->vector->values.floats[row]);
+}
+
+static ALWAYS_INLINE bool
+convert_uuid(const Conversion *conversion, RawField raw, int row)
+{
+	return parse_uuid(raw.bytes, raw.length,
+					  &conversion->vector->values.uuids[row]);
+}
+
+/* COLUMN_OTHER: all is PostgreSQL's to read. */
+static ALWAYS_INLINE bool
+convert_nothing(const Conversion *conversion, RawField raw, int row)
+{
+	(void) conversion;
+	(void) raw;
+	(void) row;
+	return false;
+}
+
+/* Are there no more characters than the type's length lets pass as they are? */
+static ALWAYS_INLINE bool
+convert_text_fits(const Conversion *conversion, RawField raw)
+{
+	uint32_t	most = (uint32_t) conversion->spec.max_chars;
+	uint32_t	chars = raw.length;
+
+	if (most == 0 || raw.length <= most)
+		return true;
+	if (conversion->rules.dialect->encoding != FILE_ENCODING_UTF8)
+		return false;
+	for (uint32_t i = 0; i < raw.length; i++)
+		chars -= (raw.bytes[i] & 0xC0) == 0x80;
+	return chars <= most;
+}
+
+/* Takes bytes that are free of quotes and escapes. */
+static ALWAYS_INLINE bool
+convert_decoded_text(const Conversion *conversion, RawField raw, int row)
+{
+	if (!convert_text_fits(conversion, raw))
+		return false;
+	conversion->vector->values.texts[row].bytes = raw.bytes;
+	conversion->vector->values.texts[row].length = raw.length;
+	return true;
+}
+
+static ALWAYS_INLINE bool
+convert_text(const Conversion *conversion, RawField raw, int row)
+{
+	return !field_is_encoded(&conversion->rules, raw) &&
+		convert_decoded_text(conversion, raw, row);
+}
+
+static void
+convert_zero(const Conversion *conversion, int row)
+{
+	size_t		size = column_value_size(conversion->spec.type);
+
+	if (size > 0)
+		memset((char *) conversion->vector->values.any + (size_t) row * size,
+			   0, size);
+}
+
+/*
+ * Stores a value that has been freed of its quotes and escapes, if it is plain
+ * now.  Parsers need the padding that a field in the file's bytes has.
+ */
+static bool
+convert_decoded(const Conversion *conversion, RawField raw, FieldValue value,
+				int row, ParseField parse)
+{
+	RawField	decoded = {value.bytes, value.length};
+
+	if (column_type_is_text(conversion->spec.type))
+		return convert_decoded_text(conversion, decoded, row);
+	return decoded.bytes > raw.bytes &&
+		decoded.bytes < raw.bytes + raw.length &&
+		parse(conversion, decoded, row);
+}
+
+/*
+ * Decides on a field that is the null string, or that the parser has not read
+ * as it stands.  Returns false when there is no memory.
+ */
+static __attribute__((noinline))
+bool
+convert_again(const Conversion *conversion, RawField raw, int row,
+			  ParseField parse)
+{
+	FieldValue	value = field_value(&conversion->rules, raw,
+									&conversion->spec, conversion->arena);
+
+	convert_zero(conversion, row);
+	if (value.no_memory)
+		return false;
+	if (value.is_null)
+		bitmap_add(&conversion->vector->nulls, row);
+	else if (!convert_decoded(conversion, raw, value, row, parse))
+	{
+		convert_zero(conversion, row);
+		bitmap_add(&conversion->vector->asks, row);
+	}
+	return true;
+}
+
+static ALWAYS_INLINE bool
+convert_rows(const Conversion *conversion, ParseField parse)
+{
+	const RecordFields *records = conversion->records;
+
+	for (int row = 0; row < records->nrecords; row++)
+	{
+		RawField	raw = field_at(records, row, conversion->spec.field);
+
+		if ((field_is_null_string(&conversion->rules, raw) ||
+			 !parse(conversion, raw, row)) &&
+			!convert_again(conversion, raw, row, parse))
+			return false;
+	}
+	return true;
+}
+
+bool
+convert_column(const RecordFields *records, const FieldRules *rules,
+			   Arena *arena, ColumnVector *vector)
+{
+	const Conversion conversion = {
+		.records = records,
+		.rules = *rules,
+		.spec = *vector->spec,
+		.arena = arena,
+		.vector = vector
+	};
+
+	bitmap_clear(&vector->nulls);
+	bitmap_clear(&vector->asks);
+	switch (vector->spec->type)
+	{
+		case COLUMN_OTHER:
+			return convert_rows(&conversion, convert_nothing);
+		case COLUMN_BOOL:
+			return convert_rows(&conversion, convert_bool);
+		case COLUMN_INT2:
+			return convert_rows(&conversion, convert_int2);
+		case COLUMN_INT4:
+			return convert_rows(&conversion, convert_int4);
+		case COLUMN_INT8:
+			return convert_rows(&conversion, convert_int8);
+		case COLUMN_DATE:
+			return convert_rows(&conversion, convert_date);
+		case COLUMN_TIMESTAMP:
+			return convert_rows(&conversion, convert_timestamp);
+		case COLUMN_NUMERIC:
+			return convert_rows(&conversion, convert_numeric);
+		case COLUMN_FLOAT4:
+			return convert_rows(&conversion, convert_float4);
+		case COLUMN_FLOAT8:
+			return convert_rows(&conversion, convert_float8);
+		case COLUMN_UUID:
+			return convert_rows(&conversion, convert_uuid);
+		case COLUMN_TEXT:
+		case COLUMN_BPCHAR:
+			return convert_rows(&conversion, convert_text);
+	}
+	return true;
+}

@@ -1,0 +1,58 @@
+/*
+ * dialect.c
+ *	  Which dialects core/ reads.
+ *
+ * COPY's own checks have been made by whoever made the options; these are
+ * about combinations that are legal there and not worth their own code here.
+ */
+#include "core/dialect.h"
+
+static bool
+dialect_is_line_end(unsigned char c)
+{
+	return c == '\n' || c == '\r';
+}
+
+/* Is it a byte that can stand alone in every encoding core/ is used with? */
+static bool
+dialect_is_plain(unsigned char c)
+{
+	return c != '\0' && c < 0x80 && !dialect_is_line_end(c);
+}
+
+static const char *
+dialect_unsupported_csv(const Dialect *dialect)
+{
+	if (!dialect_is_plain(dialect->quote) || dialect->quote == '\\')
+		return "quote is no plain character";
+	if (!dialect_is_plain(dialect->escape))
+		return "escape is no plain character";
+	if (dialect->delimiter == dialect->quote)
+		return "delimiter and quote are the same";
+	if (dialect->delimiter == '\\')
+		return "delimiter is a backslash";
+	return NULL;
+}
+
+const char *
+dialect_unsupported(const Dialect *dialect)
+{
+	unsigned char delimiter = dialect->delimiter;
+
+	if (!dialect_is_plain(delimiter))
+		return "delimiter is no plain character";
+	for (size_t i = 0; i < dialect->null_length; i++)
+		if (dialect_is_line_end((unsigned char) dialect->null[i]))
+			return "null string has a line end";
+	if (dialect->format == FILE_FORMAT_CSV)
+		return dialect_unsupported_csv(dialect);
+	if (delimiter == '\\' || delimiter == '.')
+		return "delimiter may end the data";
+
+	/* COPY takes \x4A as one escape even when A is the delimiter. */
+	if ((delimiter >= '0' && delimiter <= '9') ||
+		(delimiter >= 'A' && delimiter <= 'F') ||
+		(delimiter >= 'a' && delimiter <= 'f'))
+		return "delimiter may be a digit of an escape";
+	return NULL;
+}

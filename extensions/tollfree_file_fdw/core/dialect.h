@@ -1,0 +1,54 @@
+/*
+ * dialect.h
+ *	  How a file is written: COPY's options, without PostgreSQL.
+ */
+#ifndef CORE_DIALECT_H
+#define CORE_DIALECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum FileFormat
+{
+	FILE_FORMAT_TEXT,
+	FILE_FORMAT_CSV
+} FileFormat;
+
+/* What is known of the bytes above 0x7F; a zero byte is never valid. */
+typedef enum FileEncoding
+{
+	FILE_ENCODING_UTF8,			/* checked as PostgreSQL checks UTF8 */
+	FILE_ENCODING_SINGLE_BYTE,	/* each byte is a character, all are valid */
+	FILE_ENCODING_ASCII			/* such bytes are left to COPY's parser */
+} FileEncoding;
+
+/* The line end that the first record binds the whole file to. */
+typedef enum LineEnd
+{
+	LINE_END_UNKNOWN,			/* nothing read yet, or one line without end */
+	LINE_END_NL,
+	LINE_END_CR,
+	LINE_END_CRNL
+} LineEnd;
+
+/* The bytes that null points to are the caller's and must outlive the scan. */
+typedef struct Dialect
+{
+	FileFormat	format;
+	FileEncoding encoding;
+	unsigned char delimiter;
+	unsigned char quote;		/* CSV only, as the next */
+	unsigned char escape;
+	bool		marker_in_csv;	/* does a line \. end a CSV file too? (up to
+								 * PostgreSQL 17) */
+	const char *null;			/* the null string, never NULL */
+	size_t		null_length;	/* bytes */
+} Dialect;
+
+/*
+ * Returns NULL if core/ reads this dialect, else why not: a few words for
+ * EXPLAIN, such as "delimiter may be a hexadecimal digit".
+ */
+extern const char *dialect_unsupported(const Dialect *dialect);
+
+#endif							/* CORE_DIALECT_H */

@@ -1,0 +1,99 @@
+/*
+ * field.h
+ *	  One field: where it is, whether it is null, what its bytes mean.
+ */
+#ifndef CORE_FIELD_H
+#define CORE_FIELD_H
+
+#include "core/arena.h"
+#include "core/batch.h"
+#include "core/dialect.h"
+
+/*
+ * Records that all have nfields fields.  Field f of record r ends at
+ *
+ *		positions[r * nfields + f]
+ *
+ * and begins behind the position before that one, which for the first field is
+ * a line end, of line_end_length bytes.  positions[-1] stands for the line end
+ * before the first record.
+ */
+typedef struct RecordFields
+{
+	const unsigned char *bytes;
+	const uint32_t *positions;
+	int			nrecords;
+	int			nfields;
+	uint32_t	line_end_length;	/* bytes: 1 or 2 */
+} RecordFields;
+
+/* How the bytes of a field are to be understood. */
+typedef struct FieldRules
+{
+	const Dialect *dialect;
+	uint64_t	null_word;		/* the null string's first 8 bytes */
+	uint64_t	null_mask;
+	bool		has_quotes;		/* CSV: may there be quotes in these records? */
+	bool		has_escapes;	/* text: may there be backslashes? */
+} FieldRules;
+
+/* Bytes of a field as they stand in the file. */
+typedef struct RawField
+{
+	const unsigned char *bytes;
+	uint32_t	length;
+} RawField;
+
+static inline RawField
+field_at(const RecordFields *records, int record, int field)
+{
+	const uint32_t *end = records->positions +
+		(size_t) record * records->nfields + field;
+	uint32_t	begin = end[-1] + (field == 0 ? records->line_end_length : 1);
+	RawField	raw = {records->bytes + begin, *end - begin};
+
+	return raw;
+}
+
+extern FieldRules field_rules(const Dialect *dialect);
+
+/* Is it the null string as it stands?  Reads up to 8 bytes from its first. */
+static inline bool
+field_is_null_string(const FieldRules *rules, RawField raw)
+{
+	uint64_t	word;
+
+	if (raw.length != rules->dialect->null_length)
+		return false;
+	memcpy(&word, raw.bytes, sizeof(word));
+	return (word & rules->null_mask) == rules->null_word &&
+		(raw.length <= sizeof(word) ||
+		 memcmp(raw.bytes, rules->dialect->null, raw.length) == 0);
+}
+
+/* Has the field quotes or escapes that are not part of its value? */
+static inline bool
+field_is_encoded(const FieldRules *rules, RawField raw)
+{
+	if (rules->has_quotes)
+		return memchr(raw.bytes, rules->dialect->quote, raw.length) != NULL;
+	return rules->has_escapes && memchr(raw.bytes, '\\', raw.length) != NULL;
+}
+
+/* What COPY gives to the input function, or null. */
+typedef struct FieldValue
+{
+	const unsigned char *bytes; /* in the file's bytes or the arena */
+	uint32_t	length;
+	bool		is_null;
+	bool		no_memory;
+} FieldValue;
+
+/*
+ * Returns the value of a field, without quotes and escapes, for a column with
+ * that specification's force_null and force_not_null.
+ */
+extern FieldValue field_value(const FieldRules *rules, RawField raw,
+							  const ColumnSpec *spec, Arena *arena);
+
+#endif							/* CORE_FIELD_H */

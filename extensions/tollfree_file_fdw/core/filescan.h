@@ -1,0 +1,162 @@
+/*
+ * filescan.h
+ *	  A file, or a part of it, as batches of typed rows.
+ *
+ *		pread -> window -> structure -> fields -> converters -> RowBatch
+ *
+ * The window holds one block of the file plus the record that the last block
+ * ended in; it grows only for a record that does not fit, up to max_record.
+ *
+ *		|<-padding->|<- returned ->|<- rows of the batch ->|<- to come ->|<-pad->|
+ *
+ * What core/ reads, it reads exactly as COPY FROM does.  Where it does not
+ * want to judge (a line end of another style, bytes that are not valid in the
+ * encoding, too few or too many fields, an unterminated quote, an end-of-data
+ * marker that does not stand alone, ...), it stops before that record with
+ * SCAN_HANDOVER and says where: offset, line number and line end are all that
+ * PostgreSQL's own COPY parser needs to go on from there, with the rows and
+ * errors that it has for them.
+ */
+#ifndef CORE_FILESCAN_H
+#define CORE_FILESCAN_H
+
+#include "core/allocator.h"
+#include "core/batch.h"
+#include "core/dialect.h"
+#include "core/kernel.h"
+#include "core/source.h"
+
+#define SCAN_BLOCK_DEFAULT		((size_t) 256 << 10)
+#define SCAN_BLOCK_MIN			((size_t) 256)
+#define SCAN_BLOCK_MAX			((size_t) 16 << 20)
+
+/* Longest record; PostgreSQL's own buffers end at 1 GB as well. */
+#define SCAN_RECORD_MAX			(((size_t) 1 << 30) - 1)
+
+typedef enum ScanStatus
+{
+	SCAN_BATCH,					/* rows */
+	SCAN_HEADER,				/* the header, in row 0 of a batch without
+								 * columns: use filescan_nfields and _field */
+	SCAN_AGAIN,					/* a block was read, no rows yet: call again */
+	SCAN_END,					/* all rows returned, the file is unchanged */
+	SCAN_HANDOVER,				/* COPY's parser must go on, see handover */
+	SCAN_NO_MEMORY,
+	SCAN_FAILED,				/* see source.error, an errno */
+	SCAN_TRUNCATED,				/* the file became shorter */
+	SCAN_CHANGED				/* the file was changed, or has grown */
+} ScanStatus;
+
+typedef enum HandoverReason
+{
+	HANDOVER_NONE,
+	HANDOVER_ENCODING,			/* a zero byte, or bytes not known to be valid */
+	HANDOVER_LINE_END,			/* not of the style of the first */
+	HANDOVER_FIELDS,			/* missing or extra fields */
+	HANDOVER_UNTERMINATED,		/* the data end within quotes or an escape */
+	HANDOVER_MARKER,			/* \. in another place than alone on a line */
+	HANDOVER_ESCAPE,			/* an escape gives a byte not known to be
+								 * valid */
+	HANDOVER_TOO_LONG			/* a record longer than max_record */
+} HandoverReason;
+
+/* Where COPY's parser takes over. */
+typedef struct Handover
+{
+	HandoverReason reason;
+	int64_t		offset;			/* of the record's first byte in the file */
+	int64_t		line;			/* lines counted so far, as in COPY's errors;
+								 * this record makes it at least line + 1 */
+	LineEnd		line_end;		/* LINE_END_UNKNOWN in the first record */
+	bool		in_header;		/* that record is the header */
+} Handover;
+
+/*
+ * Which records to read: those that begin at or after offset, before end.  An
+ * end-of-data marker inside a range is handed over, for it ends the others too.
+ */
+typedef struct ScanRange
+{
+	int64_t		offset;			/* where a record begins */
+	int64_t		end;			/* INT64_MAX for the file's end */
+	int64_t		line;			/* lines before offset */
+	LineEnd		line_end;
+} ScanRange;
+
+/* What to read; the scan copies it, not what it points to. */
+typedef struct ScanOptions
+{
+	const Dialect *dialect;		/* one that dialect_unsupported lets pass */
+	const Kernel *kernel;
+	const ColumnSpec *columns;	/* the referenced ones, in the fields' order */
+	int			ncolumns;
+	int			nfields;		/* that a record must have, at least 1 */
+	bool		header;			/* is the first record a header? */
+	size_t		block_size;		/* bytes, SCAN_BLOCK_MIN..SCAN_BLOCK_MAX, or 0
+								 * for SCAN_BLOCK_DEFAULT */
+	size_t		max_record;		/* bytes, or 0 for SCAN_RECORD_MAX */
+	Allocator	allocator;
+} ScanOptions;
+
+/* Bytes of a field, without quotes and escapes. */
+typedef struct FieldRef
+{
+	const unsigned char *bytes;
+	size_t		length;			/* bytes */
+	bool		is_null;
+} FieldRef;
+
+typedef struct FileScan FileScan;
+
+/*
+ * Returns a scan of the whole file, which must stay open, or NULL when there
+ * is no memory or when *status, which is set always, is not SOURCE_OK.
+ */
+extern FileScan *filescan_open(const ScanOptions *options, int fd,
+							   SourceStatus *status);
+
+/*
+ * Reads on, by one block at most.  After a status that is none of SCAN_BATCH,
+ * SCAN_HEADER and SCAN_AGAIN it gives that status again.
+ */
+extern ScanStatus filescan_next(FileScan *scan, RowBatch **batch);
+
+/* Starts again at the beginning, of the same file as it was when opened. */
+extern void filescan_restart(FileScan *scan);
+
+/* Goes on with the records of a range: see chunk.h.  No header is returned. */
+extern void filescan_set_range(FileScan *scan, const ScanRange *range);
+
+/*
+ * Returns a field of a row of the batch, as COPY hands it to the input
+ * function of a column with that specification.  The bytes last as long as the
+ * batch.  *no_memory is set, and left alone otherwise, when there is none.
+ */
+extern FieldRef filescan_field(FileScan *scan, int row, int field,
+							   const ColumnSpec *spec, bool *no_memory);
+
+/* Returns how many fields the header has. */
+extern int	filescan_nfields(const FileScan *scan);
+
+/* Returns the line number that COPY's errors give for a row of the batch. */
+extern int64_t filescan_line(const FileScan *scan, int row);
+
+/* Returns the bytes of a whole row of the batch, without the line end. */
+extern TextRef filescan_record(const FileScan *scan, int row);
+
+/*
+ * Returns where a row of the batch begins in the file; of the number of rows,
+ * where the last one ends.
+ */
+extern int64_t filescan_offset(const FileScan *scan, int row);
+
+/* Returns the file's line end; unknown before the first row or header. */
+extern LineEnd filescan_line_end(const FileScan *scan);
+
+extern const Handover *filescan_handover(const FileScan *scan);
+extern const Source *filescan_source(const FileScan *scan);
+
+/* Frees all memory.  The descriptor stays open. */
+extern void filescan_close(FileScan *scan);
+
+#endif							/* CORE_FILESCAN_H */

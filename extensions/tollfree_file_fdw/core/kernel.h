@@ -1,0 +1,141 @@
+/*
+ * kernel.h
+ *	  The loops over every byte of a file, one set for each instruction set.
+ *
+ * scalar.c is written for reading, a byte at a time, and decides what is right.
+ * The others are one algorithm (simd/structure.h) over a vocabulary of a few
+ * operations on 64 bytes.  All give the same answers.
+ */
+#ifndef CORE_KERNEL_H
+#define CORE_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/dialect.h"
+
+#define KERNEL_BLOCK	64		/* bytes that are looked at together */
+
+/*
+ * Bytes that must be readable, though they may hold anything, before and after
+ * what a kernel or a converter is given.
+ */
+#define KERNEL_PADDING	64
+
+typedef enum StructureMode
+{
+	STRUCTURE_TEXT,				/* a backslash protects the next byte */
+	STRUCTURE_CSV,				/* a quote toggles */
+	STRUCTURE_CSV_ESCAPE		/* ESCAPE is not QUOTE */
+} StructureMode;
+
+/* A dialect as far as records and fields go, once the line end is known. */
+typedef struct StructureRules
+{
+	StructureMode mode;
+	unsigned char delimiter;
+	unsigned char quote;
+	unsigned char escape;
+	unsigned char line_end;		/* the first, or only, byte of a line end */
+	unsigned char other_end;	/* the other one of CR and NL */
+	bool		paired;			/* a line ends in line_end, other_end */
+} StructureRules;
+
+/* What bytes a scan has met, anywhere in what it looked at. */
+#define SEEN_BACKSLASH	0x01
+#define SEEN_QUOTE		0x02	/* CSV only */
+#define SEEN_HIGH		0x04	/* bytes above 0x7F */
+#define SEEN_ZERO		0x08
+#define SEEN_ENCLOSED	0x10	/* a line_end that is quoted or escaped */
+
+/*
+ * The structure of some bytes that begin with a record.
+ *
+ *		a b | c \n d | e f \n g |		bytes, two records and a part
+ *		0 1 2 3 4  5 6 7 8 9  10 11
+ *
+ *		positions	2 4 6 9 11			delimiters and line ends
+ *		ends		1 3					where in positions the line ends are
+ *
+ * The caller owns both arrays and gives room for max_positions and max_records
+ * plus KERNEL_BLOCK entries each, since whole blocks are written.  A scan stops
+ * after the block that reaches either maximum, at the end of the bytes, or
+ * before a line end that does not fit the rules.
+ *
+ * With paired line ends a position is that of the first byte.  The second has
+ * been checked, except that of a line end which the scan stopped right behind.
+ */
+typedef struct Structure
+{
+	uint32_t   *positions;
+	uint32_t   *ends;
+	uint32_t	max_positions;
+	uint32_t	max_records;
+
+	uint32_t	npositions;
+	uint32_t	nrecords;
+	size_t		scanned;		/* bytes looked at */
+	unsigned	seen;			/* SEEN_ bits */
+	bool		odd_line_end;	/* what comes next is a line end that does not
+								 * fit, in the record after the last */
+} Structure;
+
+/* Makes it the structure of no bytes. */
+static inline void
+structure_begin(Structure *structure)
+{
+	structure->npositions = 0;
+	structure->nrecords = 0;
+	structure->scanned = 0;
+	structure->seen = 0;
+	structure->odd_line_end = false;
+}
+
+static inline bool
+structure_is_full(const Structure *structure)
+{
+	return structure->npositions >= structure->max_positions ||
+		structure->nrecords >= structure->max_records;
+}
+
+/* What a part of a file that may begin anywhere adds up to. */
+typedef struct StructureCount
+{
+	uint64_t	quotes;
+	uint64_t	line_ends;		/* bytes that are line_end; in text format,
+								 * not the escaped ones */
+} StructureCount;
+
+typedef struct Kernel
+{
+	const char *name;
+
+	/* Finds the structure of bytes, which begin with a record. */
+	void		(*find_structure) (const StructureRules *rules,
+								   const unsigned char *bytes, size_t length,
+								   Structure *structure);
+
+	/* Adds what is in the bytes, the first of which is not escaped. */
+	void		(*count_structure) (const StructureRules *rules,
+									const unsigned char *bytes, size_t length,
+									StructureCount *count);
+
+	/* Returns how many leading bytes are whole, valid UTF-8 without zero. */
+	size_t		(*check_utf8) (const unsigned char *bytes, size_t length);
+} Kernel;
+
+/*
+ * Returns a kernel that runs here: the named one ("scalar", "avx2", "avx512",
+ * "neon"), NULL if this processor or build has it not, or for "auto" the best.
+ */
+extern const Kernel *kernel_find(const char *name);
+
+/* Returns the n-th kernel that runs here, scalar first, or NULL after the last. */
+extern const Kernel *kernel_at(int n);
+
+/* Returns the rules of a dialect; line_end is not LINE_END_UNKNOWN. */
+extern StructureRules structure_rules(const Dialect *dialect,
+									  LineEnd line_end);
+
+#endif							/* CORE_KERNEL_H */

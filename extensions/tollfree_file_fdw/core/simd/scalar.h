@@ -1,0 +1,77 @@
+/*
+ * scalar.h
+ *	  The scalar kernel, a byte at a time: what all kernels must agree with.
+ */
+#ifndef CORE_SIMD_SCALAR_H
+#define CORE_SIMD_SCALAR_H
+
+#include "core/kernel.h"
+
+/* What is known of the bytes before the next. */
+typedef struct ScalarState
+{
+	bool		in_quotes;
+	bool		escaped;		/* the next byte is protected by the last */
+	bool		in_line_end;	/* the last was the first of a pair */
+} ScalarState;
+
+/*
+ * Takes one byte's effect on quotes and escapes.  Returns whether the byte
+ * itself is data whatever it is.
+ */
+static inline bool
+scalar_protects(const StructureRules *rules, unsigned char c,
+				ScalarState *state)
+{
+	bool		was_escaped = state->escaped;
+
+	switch (rules->mode)
+	{
+		case STRUCTURE_TEXT:
+			state->escaped = c == '\\' && !was_escaped;
+			return was_escaped || c == '\\';
+
+		case STRUCTURE_CSV:
+			if (c == rules->quote)
+				state->in_quotes = !state->in_quotes;
+			return state->in_quotes || c == rules->quote;
+
+		case STRUCTURE_CSV_ESCAPE:
+			if (c == rules->escape)
+				state->escaped = state->in_quotes && !was_escaped;
+			else
+			{
+				if (c == rules->quote && !was_escaped)
+					state->in_quotes = !state->in_quotes;
+				state->escaped = false;
+			}
+			return state->in_quotes || c == rules->quote;
+	}
+	return false;
+}
+
+/*
+ * Adds the structure of bytes [from, to).  Returns false, with odd_line_end
+ * set and scanned at the place, at a line end that does not fit the rules.
+ */
+extern bool scalar_add_structure(const StructureRules *rules,
+								 const unsigned char *bytes, size_t from,
+								 size_t to, ScalarState *state,
+								 Structure *structure);
+
+/*
+ * Returns the style of the first line end in bytes, which begin with the first
+ * record of a file.  at_end: there are no more bytes, so a line without an end
+ * is one of LINE_END_NL; else it, and a CR at the very end, are
+ * LINE_END_UNKNOWN.
+ */
+extern LineEnd scalar_first_line_end(const Dialect *dialect,
+									 const unsigned char *bytes,
+									 size_t length, bool at_end);
+
+/* Returns how many leading bytes are whole, valid UTF-8 without zero. */
+extern size_t scalar_check_utf8(const unsigned char *bytes, size_t length);
+
+extern const Kernel scalar_kernel;
+
+#endif							/* CORE_SIMD_SCALAR_H */

@@ -1,0 +1,50 @@
+/*
+ * source.h
+ *	  The file, read by pread and watched for changes.
+ *
+ * A file is never mapped: one that is truncated under a mapping raises SIGBUS.
+ * What is read is what the file had when it was opened, to the byte: the size
+ * is taken once, nothing behind it is looked at, and a file that is shorter, or
+ * was written to before the scan ended, is reported.
+ */
+#ifndef CORE_SOURCE_H
+#define CORE_SOURCE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef enum SourceStatus
+{
+	SOURCE_OK,
+	SOURCE_NOT_REGULAR,			/* no regular file: not for core/ */
+	SOURCE_FAILED,				/* see error */
+	SOURCE_TRUNCATED,			/* it has become shorter */
+	SOURCE_CHANGED				/* it was written to, or has grown */
+} SourceStatus;
+
+/* The caller opens the descriptor, and closes it. */
+typedef struct Source
+{
+	int			fd;
+	int			error;			/* errno of what failed */
+	int64_t		size;			/* bytes, when it was opened */
+	dev_t		device;
+	ino_t		inode;
+	int64_t		modified_ns;	/* mtime, since 1970 */
+	int64_t		changed_ns;		/* ctime, since 1970 */
+} Source;
+
+/* Remembers what the file is now. */
+extern SourceStatus source_open(Source *source, int fd);
+
+/*
+ * Reads exactly length bytes from offset, which must lie inside size.  On any
+ * status but SOURCE_OK the buffer's contents are undefined.
+ */
+extern SourceStatus source_read(Source *source, void *buffer, size_t length,
+								int64_t offset);
+
+/* Says whether the file still is what it was when opened. */
+extern SourceStatus source_verify(Source *source);
+
+#endif							/* CORE_SOURCE_H */

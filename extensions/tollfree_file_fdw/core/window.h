@@ -1,0 +1,61 @@
+/*
+ * window.h
+ *	  The part of a file that is in memory.
+ *
+ *		 bytes								   filled		 capacity
+ *		 v									   v			 v
+ *	|pad|#### used up ####|==== unread ========|.............|pad|
+ *						  ^begin
+ *
+ * Unread bytes begin with a record.  Reading moves them to the front and adds a
+ * block, or as much as they are if that is more: a record that is longer than
+ * a block is copied and looked at a bounded number of times for each byte.
+ */
+#ifndef CORE_WINDOW_H
+#define CORE_WINDOW_H
+
+#include <stdbool.h>
+
+#include "core/allocator.h"
+#include "core/dialect.h"
+#include "core/source.h"
+
+typedef struct Window
+{
+	const Allocator *allocator;
+	size_t		block_size;		/* least bytes to read at once */
+	unsigned char *bytes;		/* with KERNEL_PADDING on both sides */
+	size_t		capacity;
+	size_t		begin;
+	size_t		filled;
+	int64_t		offset;			/* of bytes[0] in the file */
+	bool		closed;			/* the file's last line, which had no end, has
+								 * been given one */
+} Window;
+
+typedef enum WindowStatus
+{
+	WINDOW_OK,
+	WINDOW_NO_MEMORY,
+	WINDOW_SOURCE				/* see the source's status */
+} WindowStatus;
+
+extern void window_open(Window *window, const Allocator *allocator,
+						size_t block_size);
+
+/* Empties the window; the next byte to come is the one at offset. */
+extern void window_seek(Window *window, int64_t offset);
+
+/* Is the file's last byte in the window? */
+extern bool window_has_end(const Window *window, const Source *source);
+
+/* Reads on; *source_status is set with WINDOW_SOURCE. */
+extern WindowStatus window_read(Window *window, Source *source,
+								SourceStatus *source_status);
+
+/* Gives the last line an end. */
+extern void window_close_line(Window *window, LineEnd line_end);
+
+extern void window_free(Window *window);
+
+#endif							/* CORE_WINDOW_H */

@@ -1,0 +1,259 @@
+/*
+ * aggregate_scan.c
+ *	  A scan that returns groups instead of rows.
+ *
+ * The first row is asked for, the file is read to its end, then the groups are
+ * returned.  Nothing has been returned before, so whatever is met that vector/
+ * cannot do, from an overflow to a record that only COPY's parser can read,
+ * makes the scan start over with PostgreSQL's own aggregation, the plan below.
+ * That one also raises the errors of arithmetic.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "nodes/value.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "aggregate_scan.h"
+#include "compat.h"
+#include "plan.h"
+
+/* A few words about why the aggregation cannot go on; NULL if it can. */
+static const char *
+status_words(AggregateStatus status)
+{
+	switch (status)
+	{
+		case AGGREGATE_OK:
+			break;
+		case AGGREGATE_OVERFLOW:
+			return "an overflow";
+		case AGGREGATE_NOT_FINITE:
+			return "a value that is not finite";
+		case AGGREGATE_TOO_LARGE:
+			return "groups do not fit into hash memory";
+		case AGGREGATE_NO_MEMORY:
+			return "out of memory";
+	}
+	return NULL;
+}
+
+/* Prepares the work; what is not possible is left to the plan below. */
+void
+aggregate_scan_begin(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
+	AggregateScan *aggregate = palloc0(sizeof(AggregateScan));
+	List	   *quals = list_nth(plan->fdw_private, PLAN_QUALS);
+	List	   *targets = NIL;
+	ListCell   *cell;
+
+	scan->aggregate = aggregate;
+	aggregate->fallback = scan->slow_reason;
+	if (aggregate->fallback != NULL)
+		return;
+	aggregate->columns = columns_describe(scan->rel, scan->columns);
+	aggregate->context.columns = &aggregate->columns;
+	aggregate->context.encoding = scan->layout.dialect.encoding;
+	aggregate->context.relid = intVal(list_nth(plan->fdw_private, PLAN_VARNO));
+	scan->filter = quals_push(&aggregate->context, quals, &scan->npushed);
+	if (scan->npushed < list_length(quals))
+		aggregate->fallback = "such a condition";
+
+	/* Unlike what is private, the target list has been renumbered. */
+	aggregate->context.relid = compat_scan_rtindex(plan);
+	foreach(cell, plan->fdw_scan_tlist)
+		targets = lappend(targets, lfirst_node(TargetEntry, cell)->expr);
+	if (aggregate->fallback == NULL)
+		aggregate->fallback = aggregates_translate(&aggregate->context, targets,
+												   &aggregate->work);
+	aggregate->batch_memory =
+		AllocSetContextCreate(CurrentMemoryContext,
+							  "tollfree_file_fdw batch",
+							  ALLOCSET_DEFAULT_SIZES);
+}
+
+/* Takes in the selected rows in [from, to) of the present batch. */
+static const char *
+add_rows(FileScanState *scan, int from, int to)
+{
+	const RowBatch *batch = scan->reader->batch;
+	RowBitmap	range = scan->selected;
+
+	if (from == to)
+		return NULL;
+	for (int word = 0; word < bitmap_words(batch->nrows); word++)
+	{
+		int			first = word * 64;
+
+		if (from >= first + 64 || to <= first)
+			range.words[word] = 0;
+		else
+		{
+			if (from > first)
+				range.words[word] &= ~(uint64) 0 << (from - first);
+			if (to < first + 64)
+				range.words[word] &= ((uint64) 1 << (to - first)) - 1;
+		}
+	}
+	return status_words(aggregate_add(scan->aggregate->aggregation, batch,
+									  &range));
+}
+
+/* Selects the rows of the present batch that satisfy the conditions. */
+static void
+select_rows(FileScanState *scan)
+{
+	const RowBatch *batch = scan->reader->batch;
+
+	bitmap_fill(&scan->selected, batch->nrows);
+	if (scan->filter != NULL)
+		filter_run(scan->filter, batch, 0, bitmap_words(batch->nrows),
+				   &scan->selected);
+}
+
+/*
+ * Takes in the present batch.  Values that PostgreSQL has to be asked for are
+ * asked for in the order of rows, when all rows before have been taken in: so
+ * what fails first is what comes first in the file.
+ */
+static const char *
+add_batch(FileScanState *scan)
+{
+	FileReader *reader = scan->reader;
+	RowBatch   *batch = reader->batch;
+	MemoryContext old;
+	int			from = 0;
+
+	MemoryContextReset(scan->aggregate->batch_memory);
+	select_rows(scan);
+	for (int row = bitmap_next(&reader->asks, 0, batch->nrows);
+		 row < batch->nrows;
+		 row = bitmap_next(&reader->asks, row + 1, batch->nrows))
+	{
+		const char *fallback = add_rows(scan, from, row);
+		bool		fits;
+
+		if (fallback != NULL)
+			return fallback;
+		old = MemoryContextSwitchTo(scan->aggregate->batch_memory);
+		fits = reader_judge_row(reader, row);
+		MemoryContextSwitchTo(old);
+		if (!fits)
+			return "a value that is not finite";
+		if (scan->filter != NULL)
+			filter_run(scan->filter, batch, row / 64, row / 64 + 1,
+					   &scan->selected);
+		from = row;
+	}
+	return add_rows(scan, from, batch->nrows);
+}
+
+/* Reads the whole file.  Returns NULL, or why that was in vain. */
+static const char *
+read_all(FileScanState *scan)
+{
+	AggregateScan *aggregate = scan->aggregate;
+	const char *unsupported;
+
+	aggregate->aggregation = aggregates_open(&aggregate->context,
+											 &aggregate->work, &unsupported);
+	if (aggregate->aggregation == NULL)
+		return unsupported;
+	while (reader_next_batch(scan->reader))
+	{
+		const char *fallback = add_batch(scan);
+
+		if (fallback != NULL)
+			return fallback;
+	}
+	return scan->reader->hands_over ? reader_hand_over(scan->reader) : NULL;
+}
+
+/* Does the work, or leaves it to the plan below. */
+static void
+aggregate_file(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+	AggregateScan *aggregate = scan->aggregate;
+	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
+
+	if (!scan_open_reader(scan))
+		aggregate->fallback = scan->slow_reason;
+	else
+		aggregate->fallback = read_all(scan);
+	MemoryContextSwitchTo(old);
+	aggregate->group = 0;
+	scan_close_file(scan);
+}
+
+/* The next group that vector/ has computed. */
+static TupleTableSlot *
+next_group(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+	AggregateScan *aggregate = scan->aggregate;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+
+	ExecClearTuple(slot);
+	if (aggregate->group == aggregate_ngroups(aggregate->aggregation))
+		return slot;
+	for (int i = 0; i < aggregate->work.ntargets; i++)
+		slot->tts_values[i] = aggregates_result(aggregate->aggregation,
+												&aggregate->context,
+												&aggregate->work,
+												aggregate->group, i,
+												&slot->tts_isnull[i]);
+	aggregate->group++;
+	return ExecStoreVirtualTuple(slot);
+}
+
+/* The next group of the plan below. */
+static TupleTableSlot *
+next_outer_group(ForeignScanState *node)
+{
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+	TupleTableSlot *outer;
+	MemoryContext old;
+
+	/* A node may keep what it allocates; this one's memory is short. */
+	old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
+	outer = ExecProcNode(outerPlanState(node));
+	MemoryContextSwitchTo(old);
+	ExecClearTuple(slot);
+	if (TupIsNull(outer))
+		return slot;
+	slot_getallattrs(outer);
+	memcpy(slot->tts_values, outer->tts_values,
+		   sizeof(Datum) * slot->tts_tupleDescriptor->natts);
+	memcpy(slot->tts_isnull, outer->tts_isnull,
+		   sizeof(bool) * slot->tts_tupleDescriptor->natts);
+	return ExecStoreVirtualTuple(slot);
+}
+
+/* The next group, or an empty slot after the last one. */
+TupleTableSlot *
+aggregate_scan_next(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+	AggregateScan *aggregate = scan->aggregate;
+
+	if (aggregate->fallback == NULL && aggregate->aggregation == NULL)
+		aggregate_file(node);
+	if (aggregate->fallback == NULL)
+		return next_group(node);
+	return next_outer_group(node);
+}
+
+/* Forgets all groups. */
+void
+aggregate_scan_reset(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+
+	if (scan->aggregate->aggregation != NULL)
+		aggregate_close(scan->aggregate->aggregation);
+	scan->aggregate->aggregation = NULL;
+}

@@ -1,0 +1,55 @@
+/*
+ * aggregates.h
+ *	  Aggregates of a query that are computed while the file is read.
+ */
+#ifndef TOLLFREE_FILE_AGGREGATES_H
+#define TOLLFREE_FILE_AGGREGATES_H
+
+#include "core.h"
+#include "quals.h"
+
+/* How a result is made of an aggregate's state. */
+typedef enum ResultKind
+{
+	RESULT_KEY,					/* a grouping column */
+	RESULT_COUNT,				/* int8 */
+	RESULT_INT8_SUM,
+	RESULT_NUMERIC_SUM,
+	RESULT_AVERAGE,				/* numeric: a sum by a count */
+	RESULT_MEAN,				/* float8: likewise */
+	RESULT_FLOAT4,
+	RESULT_FLOAT8,
+	RESULT_INTEGER,				/* an extreme that is a Datum as it is */
+	RESULT_NUMERIC,				/* an extreme */
+	RESULT_TEXT					/* likewise */
+} ResultKind;
+
+/* One column of the result. */
+typedef struct AggregateTarget
+{
+	ResultKind	kind;
+	int			index;			/* RESULT_KEY: in keys, otherwise in specs */
+} AggregateTarget;
+
+/* What is to be computed; an array for each number. */
+typedef struct AggregateWork
+{
+	int		   *keys;			/* columns grouped by */
+	int			nkeys;
+	AggregateSpec *specs;
+	int			nspecs;
+	AggregateTarget *targets;
+	int			ntargets;
+} AggregateWork;
+
+extern const char *aggregates_translate(const QualContext *context,
+										List *targets, AggregateWork *work);
+extern Aggregation *aggregates_open(const QualContext *context,
+									const AggregateWork *work,
+									const char **unsupported);
+extern Datum aggregates_result(const Aggregation *aggregation,
+							   const QualContext *context,
+							   const AggregateWork *work, int group,
+							   int target, bool *isnull);
+
+#endif							/* TOLLFREE_FILE_AGGREGATES_H */

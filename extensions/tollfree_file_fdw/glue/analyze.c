@@ -1,0 +1,306 @@
+/*
+ * analyze.c
+ *	  Sampling a file for ANALYZE.
+ *
+ * As for PostgreSQL's own tables: as many random blocks as rows are wanted, and
+ * of the rows that begin in them a random choice by Vitter's algorithm.  A block
+ * is as long as one record on average.  Longer ones would bring neighbours into
+ * the sample, which are often alike, and make few of the distinct values.
+ *
+ * Files that are short, or that core/ cannot read from the middle, are read
+ * from end to end by COPY's parser, as file_fdw reads all.
+ */
+#include "postgres.h"
+
+#include <math.h>
+#include <sys/stat.h>
+
+#include "access/htup_details.h"
+#include "common/pg_prng.h"
+#include "executor/executor.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/sampling.h"
+
+#include "callbacks.h"
+#include "compat.h"
+#include "copy.h"
+#include "guc.h"
+#include "reader.h"
+
+/* Read at once for a block, bytes */
+#define BLOCK_READ_SIZE ((size_t) 1024)
+
+/* For looking at what is between blocks of a CSV file, bytes */
+#define GAP_BUFFER_SIZE (256 * 1024)
+
+/* Looked at to see how long records are, bytes */
+#define MEASURED_BYTES 16384
+
+/* How many blocks a file must have for each wanted row to be sampled by them */
+#define LEAST_BLOCKS 2
+
+/* Keeps a random sample of up to targrows rows of those offered. */
+typedef struct Reservoir
+{
+	HeapTuple  *rows;
+	int			targrows;
+	int			numrows;
+	double		seen;			/* rows offered */
+	double		skip;			/* how many to pass over; < 0 if not known */
+	ReservoirStateData state;
+} Reservoir;
+
+/* Begins with an empty sample. */
+static void
+reservoir_begin(Reservoir *sample, HeapTuple *rows, int targrows)
+{
+	sample->rows = rows;
+	sample->targrows = targrows;
+	sample->numrows = 0;
+	sample->seen = 0;
+	sample->skip = -1;
+	reservoir_init_selection_state(&sample->state, targrows);
+}
+
+/* Counts a row; is it one to be taken into the sample? */
+static bool
+reservoir_wants(Reservoir *sample)
+{
+	bool		wanted = true;
+
+	if (sample->numrows == sample->targrows)
+	{
+		if (sample->skip < 0)
+			sample->skip = reservoir_get_next_S(&sample->state, sample->seen,
+												sample->targrows);
+		wanted = sample->skip <= 0;
+		sample->skip -= 1;
+	}
+	sample->seen += 1;
+	return wanted;
+}
+
+/* Takes the row that was wanted, maybe in place of another one. */
+static void
+reservoir_take(Reservoir *sample, TupleTableSlot *slot)
+{
+	int			place = sample->numrows;
+
+	if (place < sample->targrows)
+		sample->numrows++;
+	else
+	{
+		place = sample->targrows *
+			sampler_random_fract(&sample->state.randstate);
+		heap_freetuple(sample->rows[place]);
+	}
+	sample->rows[place] = ExecCopySlotHeapTuple(slot);
+}
+
+/* Offers all rows, read by COPY's parser. */
+static void
+sample_file(Reservoir *sample, Relation rel, const FileOptions *options,
+			ExprContext *econtext, TupleTableSlot *slot)
+{
+	CopyFromState copy = copy_begin(rel, options, NIL);
+	MemoryContext caller = CurrentMemoryContext;
+
+	for (;;)
+	{
+		bool		found;
+
+		compat_vacuum_delay_point();
+		ResetExprContext(econtext);
+		MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+		found = copy_next_row(copy, econtext, slot);
+		MemoryContextSwitchTo(caller);
+		if (!found)
+			break;
+		if (reservoir_wants(sample))
+			reservoir_take(sample, slot);
+	}
+	compat_report_rejected(copy);
+	EndCopyFrom(copy);
+}
+
+/* Offers the rows that begin in a block; false where COPY's parser is needed. */
+static bool
+sample_block(Reservoir *sample, FileReader *reader, const FileChunk *block,
+			 ExprContext *econtext, TupleTableSlot *slot)
+{
+	MemoryContext caller = CurrentMemoryContext;
+
+	if (!reader_enter_chunk(reader, block))
+		return true;
+	while (reader_next_batch(reader))
+	{
+		for (int row = 0; row < reader->batch->nrows; row++)
+		{
+			if (!reservoir_wants(sample))
+				continue;
+			ResetExprContext(econtext);
+			MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+			reader_load_row(reader, row, slot);
+			MemoryContextSwitchTo(caller);
+			reservoir_take(sample, slot);
+		}
+	}
+	return !reader->hands_over;
+}
+
+/*
+ * Goes on to another block: in CSV format, whether it begins within quotes and
+ * on which line depends on all that lies between.
+ */
+static void
+advance_block(FileReader *reader, FileChunk *block, int64_t from, int64_t to)
+{
+	char	   *buffer;
+	FileChunk	gap = {.from = block->from,.to = from};
+
+	block->from = from;
+	block->to = to;
+	if (!chunk_needs_count(&reader->layout.dialect))
+		return;
+	buffer = palloc(GAP_BUFFER_SIZE);
+	reader_check_source(reader,
+						chunk_count(filescan_source(reader->scan),
+									setting_kernel(), &reader->chunks, buffer,
+									GAP_BUFFER_SIZE, &gap));
+	pfree(buffer);
+	block->in_quotes ^= gap.count.quotes % 2 == 1;
+	block->line += gap.count.line_ends;
+}
+
+/* How long records are on average, bytes. */
+static int64_t
+measure_records(FileReader *reader)
+{
+	char		buffer[MEASURED_BYTES + 2 * KERNEL_PADDING];
+	const ChunkLayout *chunks = &reader->chunks;
+	FileChunk	first = {
+		.from = chunks->begin,
+		.to = Min(chunks->end, chunks->begin + MEASURED_BYTES)
+	};
+
+	reader_check_source(reader,
+						chunk_count(filescan_source(reader->scan),
+									setting_kernel(), chunks, buffer,
+									sizeof(buffer), &first));
+	return Max(1, (first.to - first.from) /
+			   Max(1, (int64_t) first.count.line_ends));
+}
+
+/*
+ * Offers the rows of as many random blocks as rows are wanted, and sets how
+ * many rows the file may have; false if the file has to be read by COPY.
+ */
+static bool
+sample_blocks(Reservoir *sample, FileReader *reader, ExprContext *econtext,
+			  TupleTableSlot *slot, double *totalrows)
+{
+	const ChunkLayout *chunks = &reader->chunks;
+	FileChunk	block = {0};
+	BlockSamplerData sampler;
+	int64_t		size;
+	int64_t		nblocks;
+	int			nsampled = 0;
+
+	if (!reader_find_chunks(reader))
+		return false;
+	size = measure_records(reader);
+	nblocks = (chunks->end - chunks->begin + size - 1) / size;
+	if (nblocks <= (int64_t) sample->targrows * LEAST_BLOCKS ||
+		nblocks > MaxBlockNumber)
+		return false;
+
+	block.from = chunks->begin;
+	block.line = chunks->line;
+	BlockSampler_Init(&sampler, nblocks, sample->targrows,
+					  pg_prng_uint32(&pg_global_prng_state));
+	while (BlockSampler_HasMore(&sampler))
+	{
+		int64_t		from = chunks->begin + BlockSampler_Next(&sampler) * size;
+
+		compat_vacuum_delay_point();
+		advance_block(reader, &block, from, Min(from + size, chunks->end));
+		if (!sample_block(sample, reader, &block, econtext, slot))
+			return false;
+		nsampled++;
+	}
+	*totalrows = rint(sample->seen / nsampled * nblocks);
+	return true;
+}
+
+/* The same for a file that may not be one for a reader at all. */
+static bool
+try_blocks(Reservoir *sample, Relation rel, const FileOptions *options,
+		   ExprContext *econtext, TupleTableSlot *slot, double *totalrows)
+{
+	FileLayout	layout;
+	CopyFromState copy;
+	FileReader *reader;
+	bool		done = false;
+
+	if (!setting_sample_blocks || format_unsupported(options, &layout) != NULL)
+		return false;
+	copy = copy_begin(rel, options, NIL);
+	reader = reader_open(copy, NIL, &layout, BLOCK_READ_SIZE);
+	if (reader != NULL)
+	{
+		done = sample_blocks(sample, reader, econtext, slot, totalrows);
+		reader_close(reader);
+	}
+	EndCopyFrom(copy);
+	return done;
+}
+
+/* Takes the sample; see AcquireSampleRowsFunc. */
+static int
+acquire_sample_rows(Relation rel, int elevel, HeapTuple *rows, int targrows,
+					double *totalrows, double *totaldeadrows)
+{
+	FileOptions options = options_read(RelationGetRelid(rel));
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(rel),
+													&TTSOpsVirtual);
+	ExprContext *econtext = CreateStandaloneExprContext();
+	Reservoir	sample;
+
+	reservoir_begin(&sample, rows, targrows);
+	memset(slot->tts_isnull, true, RelationGetDescr(rel)->natts);
+	if (!try_blocks(&sample, rel, &options, econtext, slot, totalrows))
+	{
+		reservoir_begin(&sample, rows, targrows);
+		sample_file(&sample, rel, &options, econtext, slot);
+		*totalrows = sample.seen;
+	}
+	FreeExprContext(econtext, true);
+	ExecDropSingleTupleTableSlot(slot);
+
+	*totaldeadrows = 0;
+	ereport(elevel,
+			(errmsg("\"%s\": file contains %.0f rows; %d rows in sample",
+					RelationGetRelationName(rel), *totalrows,
+					sample.numrows)));
+	return sample.numrows;
+}
+
+/* Says how to sample the table, and how large it is; false for a program. */
+bool
+tollfreeAnalyzeForeignTable(Relation rel, AcquireSampleRowsFunc *func,
+							BlockNumber *totalpages)
+{
+	FileOptions options = options_read(RelationGetRelid(rel));
+	struct stat status;
+
+	if (options.is_program)
+		return false;
+	if (stat(options.filename, &status) < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not stat file \"%s\": %m", options.filename)));
+	*totalpages = Max(1, (status.st_size + (BLCKSZ - 1)) / BLCKSZ);
+	*func = acquire_sample_rows;
+	return true;
+}

@@ -1,0 +1,314 @@
+/*
+ * columns.c
+ *	  Columns of a foreign table as core/ has them, and their values.
+ *
+ * core/ holds integers, dates, timestamps and booleans as PostgreSQL's Datum
+ * does, a numeric(p,s) as an integer that counts 10^-s, and text as a reference
+ * to bytes of the file.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "nodes/value.h"
+#include "utils/builtins.h"
+#include "utils/float.h"
+#include "utils/fmgrprotos.h"
+#include "utils/numeric.h"
+#include "utils/timestamp.h"
+#include "utils/uuid.h"
+
+#include "columns.h"
+#include "compat.h"
+
+/*
+ * numeric(precision, scale), if its values fit into an int64.  Of the typmod
+ * the upper 16 bits are the precision, the lower 11 the scale with its sign.
+ */
+static ColumnSpec
+numeric_spec(int32 typmod)
+{
+	int			precision = ((typmod - VARHDRSZ) >> 16) & 0xFFFF;
+	int			scale = (((typmod - VARHDRSZ) & 0x7FF) ^ 0x400) - 0x400;
+
+	if (typmod < (int32) VARHDRSZ || precision > NUMERIC_DIGITS_MAX ||
+		scale < 0 || scale > precision)
+		return (ColumnSpec)
+	{
+		.type = COLUMN_OTHER
+	};
+	return (ColumnSpec)
+	{
+		.type = COLUMN_NUMERIC,.precision = precision,.scale = scale
+	};
+}
+
+/* The n of varchar(n) or char(n), 0 for no limit. */
+static int
+max_chars(int32 typmod)
+{
+	return typmod < (int32) VARHDRSZ ? 0 : typmod - VARHDRSZ;
+}
+
+/* How core/ is to hold a type; domains over these types are other types. */
+static ColumnSpec
+column_spec(Oid type, int32 typmod)
+{
+	switch (type)
+	{
+		case BOOLOID:
+			return (ColumnSpec)
+			{
+				.type = COLUMN_BOOL
+			};
+		case INT2OID:
+			return (ColumnSpec)
+			{
+				.type = COLUMN_INT2
+			};
+		case INT4OID:
+			return (ColumnSpec)
+			{
+				.type = COLUMN_INT4
+			};
+		case INT8OID:
+			return (ColumnSpec)
+			{
+				.type = COLUMN_INT8
+			};
+		case DATEOID:
+			return (ColumnSpec)
+			{
+				.type = COLUMN_DATE
+			};
+		case TIMESTAMPOID:
+			return (ColumnSpec)
+			{
+				.type = COLUMN_TIMESTAMP,
+					.scale = typmod < 0 ? MAX_TIMESTAMP_PRECISION : typmod
+			};
+		case NUMERICOID:
+			return numeric_spec(typmod);
+		case FLOAT4OID:
+			return (ColumnSpec)
+			{
+				.type = COLUMN_FLOAT4
+			};
+		case FLOAT8OID:
+			return (ColumnSpec)
+			{
+				.type = COLUMN_FLOAT8
+			};
+		case UUIDOID:
+			return (ColumnSpec)
+			{
+				.type = COLUMN_UUID
+			};
+		case TEXTOID:
+		case VARCHAROID:
+			return (ColumnSpec)
+			{
+				.type = COLUMN_TEXT,
+					.max_chars = max_chars(typmod)
+			};
+		case BPCHAROID:
+			if (max_chars(typmod) > 0)
+				return (ColumnSpec)
+			{
+				.type = COLUMN_BPCHAR,
+					.max_chars = max_chars(typmod)
+			};
+			break;
+		default:
+			break;
+	}
+	return (ColumnSpec)
+	{
+		.type = COLUMN_OTHER
+	};
+}
+
+/* Is the column among those named?  NIL names all. */
+static bool
+is_named(Form_pg_attribute attribute, List *names)
+{
+	ListCell   *cell;
+
+	foreach(cell, names)
+	{
+		if (strcmp(strVal(lfirst(cell)), NameStr(attribute->attname)) == 0)
+			return true;
+	}
+	return names == NIL;
+}
+
+/*
+ * Describes the columns named (String; NIL means all) of those that the file
+ * has: neither dropped nor generated ones.
+ */
+FileColumns
+columns_describe(Relation rel, List *names)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	FileColumns result = {0};
+
+	result.specs = palloc0(sizeof(ColumnSpec) * Max(1, desc->natts));
+	result.attnums = palloc0(sizeof(AttrNumber) * Max(1, desc->natts));
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(desc, i);
+		ColumnSpec *spec = &result.specs[result.ncolumns];
+
+		if (attribute->attisdropped || attribute->attgenerated)
+			continue;
+		if (is_named(attribute, names))
+		{
+			*spec = column_spec(attribute->atttypid, attribute->atttypmod);
+			spec->field = result.nfields;
+			result.attnums[result.ncolumns++] = attribute->attnum;
+		}
+		result.nfields++;
+	}
+	return result;
+}
+
+/* The index of a column, or -1. */
+int
+columns_find(const FileColumns *columns, AttrNumber attnum)
+{
+	for (int i = 0; i < columns->ncolumns; i++)
+	{
+		if (columns->attnums[i] == attnum)
+			return i;
+	}
+	return -1;
+}
+
+/* A numeric as an integer that counts 10^-scale, if that is an int64. */
+bool
+column_unscale(Datum numeric, int64_t *integer, int *scale)
+{
+	char	   *string = DatumGetCString(DirectFunctionCall1(numeric_out, numeric));
+	char	   *point = strchr(string, '.');
+
+	*scale = 0;
+	if (point != NULL)
+	{
+		*scale = strlen(point + 1);
+		memmove(point, point + 1, *scale + 1);
+	}
+	if (strspn(string, "-0123456789") != strlen(string) ||
+		strlen(string) - (string[0] == '-') > NUMERIC_DIGITS_MAX)
+		return false;			/* too long, NaN or infinite */
+	*integer = strtoll(string, NULL, 10);
+	return true;
+}
+
+/* A text value, padded with blanks to so many characters. */
+static Datum
+text_value(const TextRef *text, int chars)
+{
+	int			length = text->length;
+	int			blanks = 0;
+	char	   *result;
+
+	if (chars > 0)
+		blanks = Max(0, chars - pg_mbstrlen_with_len((const char *) text->bytes,
+													 length));
+	result = palloc(VARHDRSZ + length + blanks);
+	SET_VARSIZE(result, VARHDRSZ + length + blanks);
+	memcpy(VARDATA(result), text->bytes, length);
+	memset(VARDATA(result) + length, ' ', blanks);
+	return PointerGetDatum(result);
+}
+
+/* A value that is not null; in the current memory context. */
+Datum
+column_value(const ColumnVector *column, int row)
+{
+	switch (column->spec->type)
+	{
+		case COLUMN_BOOL:
+		case COLUMN_INT2:
+		case COLUMN_INT4:
+		case COLUMN_INT8:
+		case COLUMN_DATE:
+		case COLUMN_TIMESTAMP:
+			return (Datum) column->values.integers[row];
+		case COLUMN_NUMERIC:
+			return NumericGetDatum(int64_div_fast_to_numeric(column->values.integers[row],
+															 column->spec->scale));
+		case COLUMN_FLOAT4:
+			return Float4GetDatum((float4) column->values.floats[row]);
+		case COLUMN_FLOAT8:
+			return Float8GetDatum(column->values.floats[row]);
+		case COLUMN_UUID:
+			{
+				pg_uuid_t  *uuid = palloc(sizeof(pg_uuid_t));
+
+				memcpy(uuid->data, column->values.uuids[row].bytes, UUID_LEN);
+				return UUIDPGetDatum(uuid);
+			}
+		case COLUMN_TEXT:
+			return text_value(&column->values.texts[row], 0);
+		case COLUMN_BPCHAR:
+			return text_value(&column->values.texts[row],
+							  column->spec->max_chars);
+		case COLUMN_OTHER:
+			break;
+	}
+	elog(ERROR, "a column of type %d has no values", column->spec->type);
+}
+
+/*
+ * Stores a value that is not null; false if core/ cannot hold it.  Text stays
+ * where it is, unless it is toasted.
+ */
+bool
+column_store(ColumnVector *column, int row, Datum value)
+{
+	int			scale;
+
+	switch (column->spec->type)
+	{
+		case COLUMN_BOOL:
+			column->values.integers[row] = DatumGetBool(value);
+			return true;
+		case COLUMN_INT2:
+			column->values.integers[row] = DatumGetInt16(value);
+			return true;
+		case COLUMN_INT4:
+		case COLUMN_DATE:
+			column->values.integers[row] = DatumGetInt32(value);
+			return true;
+		case COLUMN_INT8:
+		case COLUMN_TIMESTAMP:
+			column->values.integers[row] = DatumGetInt64(value);
+			return true;
+		case COLUMN_NUMERIC:
+			return column_unscale(value, &column->values.integers[row],
+								  &scale) && scale == column->spec->scale;
+		case COLUMN_FLOAT4:
+			column->values.floats[row] = DatumGetFloat4(value);
+			return true;
+		case COLUMN_FLOAT8:
+			column->values.floats[row] = DatumGetFloat8(value);
+			return true;
+		case COLUMN_UUID:
+			memcpy(column->values.uuids[row].bytes, DatumGetUUIDP(value)->data,
+				   UUID_LEN);
+			return true;
+		case COLUMN_TEXT:
+		case COLUMN_BPCHAR:
+			{
+				struct varlena *text = PG_DETOAST_DATUM_PACKED(value);
+
+				column->values.texts[row].bytes = (unsigned char *) VARDATA_ANY(text);
+				column->values.texts[row].length = VARSIZE_ANY_EXHDR(text);
+				return true;
+			}
+		case COLUMN_OTHER:
+			return true;
+	}
+	return false;
+}

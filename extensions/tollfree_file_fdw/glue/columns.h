@@ -1,0 +1,27 @@
+/*
+ * columns.h
+ *	  Columns of a foreign table as core/ has them, and their values.
+ */
+#ifndef TOLLFREE_FILE_COLUMNS_H
+#define TOLLFREE_FILE_COLUMNS_H
+
+#include "utils/rel.h"
+
+#include "core.h"
+
+/* The columns of a foreign table that a scan converts, in their order. */
+typedef struct FileColumns
+{
+	int			nfields;		/* that a record of the file has */
+	int			ncolumns;
+	ColumnSpec *specs;
+	AttrNumber *attnums;
+} FileColumns;
+
+extern FileColumns columns_describe(Relation rel, List *names);
+extern int	columns_find(const FileColumns *columns, AttrNumber attnum);
+extern bool column_unscale(Datum numeric, int64_t *integer, int *scale);
+extern Datum column_value(const ColumnVector *column, int row);
+extern bool column_store(ColumnVector *column, int row, Datum value);
+
+#endif							/* TOLLFREE_FILE_COLUMNS_H */

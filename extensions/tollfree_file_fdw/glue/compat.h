@@ -1,0 +1,207 @@
+/*
+ * compat.h
+ *	  What differs between the supported major versions, 15 to 18.
+ */
+#ifndef TOLLFREE_FILE_COMPAT_H
+#define TOLLFREE_FILE_COMPAT_H
+
+#include "catalog/pg_foreign_data_wrapper.h"
+#include "catalog/pg_foreign_server.h"
+#include "commands/copyfrom_internal.h"
+#include "commands/explain.h"
+#include "commands/vacuum.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "optimizer/pathnode.h"
+#include "utils/acl.h"
+#include "utils/pg_locale.h"
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#endif
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"				/* part of postgres.h before */
+#endif
+
+#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 190000
+#error "the COPY parser of this version is not known here"
+#endif
+
+#if PG_VERSION_NUM < 160000
+extern PGDLLEXPORT void _PG_init(void); /* fmgr.h declares it since */
+#endif
+
+static inline bool
+compat_owns_server(Oid serverid)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_ownercheck(ForeignServerRelationId, serverid, GetUserId());
+#else
+	return pg_foreign_server_ownercheck(serverid, GetUserId());
+#endif
+}
+
+static inline bool
+compat_may_use_wrapper(Oid fdwid)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(ForeignDataWrapperRelationId, fdwid, GetUserId(),
+						   ACL_USAGE) == ACLCHECK_OK;
+#else
+	return pg_foreign_data_wrapper_aclcheck(fdwid, GetUserId(),
+											ACL_USAGE) == ACLCHECK_OK;
+#endif
+}
+
+/* A path of a base relation, without parameters. */
+static inline ForeignPath *
+compat_create_scan_path(PlannerInfo *root, RelOptInfo *rel, double rows,
+						Cost startup_cost, Cost total_cost, List *private)
+{
+#if PG_VERSION_NUM >= 180000
+	return create_foreignscan_path(root, rel, NULL, rows, 0, startup_cost,
+								   total_cost, NIL, rel->lateral_relids, NULL,
+								   NIL, private);
+#elif PG_VERSION_NUM >= 170000
+	return create_foreignscan_path(root, rel, NULL, rows, startup_cost,
+								   total_cost, NIL, rel->lateral_relids, NULL,
+								   NIL, private);
+#else
+	return create_foreignscan_path(root, rel, NULL, rows, startup_cost,
+								   total_cost, NIL, rel->lateral_relids, NULL,
+								   private);
+#endif
+}
+
+/* A path of an aggregation. */
+static inline ForeignPath *
+compat_create_upper_path(PlannerInfo *root, RelOptInfo *rel, double rows,
+						 Cost startup_cost, Cost total_cost, Path *outer,
+						 List *private)
+{
+#if PG_VERSION_NUM >= 180000
+	return create_foreign_upper_path(root, rel, rel->reltarget, rows, 0,
+									 startup_cost, total_cost, NIL, outer, NIL,
+									 private);
+#elif PG_VERSION_NUM >= 170000
+	return create_foreign_upper_path(root, rel, rel->reltarget, rows,
+									 startup_cost, total_cost, NIL, outer, NIL,
+									 private);
+#else
+	return create_foreign_upper_path(root, rel, rel->reltarget, rows,
+									 startup_cost, total_cost, NIL, outer,
+									 private);
+#endif
+}
+
+/* GROUP BY without what the planner has found to be redundant. */
+static inline List *
+compat_group_clause(PlannerInfo *root)
+{
+#if PG_VERSION_NUM >= 160000
+	return root->processed_groupClause;
+#else
+	return root->parse->groupClause;
+#endif
+}
+
+/* The first of the relations that a scan reads. */
+static inline Index
+compat_scan_rtindex(const ForeignScan *plan)
+{
+	if (plan->scan.scanrelid > 0)
+		return plan->scan.scanrelid;
+#if PG_VERSION_NUM >= 160000
+	return bms_next_member(plan->fs_base_relids, -1);
+#else
+	return bms_next_member(plan->fs_relids, -1);
+#endif
+}
+
+static inline void
+compat_vacuum_delay_point(void)
+{
+#if PG_VERSION_NUM >= 180000
+	vacuum_delay_point(true);
+#else
+	vacuum_delay_point();
+#endif
+}
+
+/* Is the table's on_error option other than 'stop'? */
+static inline bool
+compat_ignores_errors(const CopyFormatOptions *options)
+{
+#if PG_VERSION_NUM >= 170000
+	return options->on_error != COPY_ON_ERROR_STOP;
+#else
+	return false;
+#endif
+}
+
+/* Is the order of a collation that of its bytes? */
+static inline bool
+compat_collation_is_c(Oid collation)
+{
+#if PG_VERSION_NUM >= 180000
+	return pg_newlocale_from_collation(collation)->collate_is_c;
+#else
+	return lc_collate_is_c(collation);
+#endif
+}
+
+/* Does a string in the file stand for a column's default? */
+static inline bool
+compat_has_default(const CopyFormatOptions *options)
+{
+#if PG_VERSION_NUM >= 160000
+	return options->default_print != NULL;
+#else
+	return false;
+#endif
+}
+
+/* Does a line \\. end the data of a CSV file? */
+#define COMPAT_MARKER_IN_CSV (PG_VERSION_NUM < 180000)
+
+/*
+ * After a row was read: was it one to skip, since a value has no valid syntax
+ * and the table is to ignore that?  Raises an ERROR beyond reject_limit.
+ */
+static inline bool
+compat_row_is_rejected(CopyFromState copy)
+{
+#if PG_VERSION_NUM >= 180000
+	if (copy->opts.on_error != COPY_ON_ERROR_IGNORE ||
+		!copy->escontext->error_occurred)
+		return false;
+	copy->escontext->error_occurred = false;
+	if (copy->opts.reject_limit > 0 &&
+		copy->num_errors > copy->opts.reject_limit)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("skipped more than REJECT_LIMIT (%lld) rows due to data type incompatibility",
+						(long long) copy->opts.reject_limit)));
+	return true;
+#else
+	return false;
+#endif
+}
+
+/* Tells how many rows were skipped, unless the table is to be silent. */
+static inline void
+compat_report_rejected(CopyFromState copy)
+{
+#if PG_VERSION_NUM >= 180000
+	unsigned long long skipped = copy->num_errors;
+
+	if (copy->opts.on_error == COPY_ON_ERROR_IGNORE && skipped > 0 &&
+		copy->opts.log_verbosity >= COPY_LOG_VERBOSITY_DEFAULT)
+		ereport(NOTICE,
+				errmsg_plural("%llu row was skipped due to data type incompatibility",
+							  "%llu rows were skipped due to data type incompatibility",
+							  skipped, skipped));
+#endif
+}
+
+#endif							/* TOLLFREE_FILE_COMPAT_H */

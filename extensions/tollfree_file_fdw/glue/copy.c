@@ -1,0 +1,62 @@
+/*
+ * copy.c
+ *	  Reading a file by COPY's own parser.
+ *
+ * This is all that file_fdw does, and what everything off the fast path comes
+ * back to.  COPY checks the options and opens the file in any case, so errors
+ * about these are its own, and its file descriptor is the only one: it is
+ * closed when the transaction ends, whatever happens.
+ */
+#include "postgres.h"
+
+#include "nodes/makefuncs.h"
+#include "utils/memutils.h"
+
+#include "compat.h"
+#include "copy.h"
+
+/*
+ * Opens the file or starts the program.  Only the columns named are converted;
+ * NIL stands for all.  The result is freed by EndCopyFrom.
+ */
+CopyFromState
+copy_begin(Relation rel, const FileOptions *options, List *columns)
+{
+	List	   *list = list_copy(options->copy);
+
+	if (columns != NIL)
+		list = lappend(list, makeDefElem("convert_selectively",
+										 (Node *) columns, -1));
+	return BeginCopyFrom(NULL, rel, NULL, options->filename,
+						 options->is_program, NULL, NIL, list);
+}
+
+/*
+ * Puts the next row into the slot; false after the last.  Values live in the
+ * current memory context, the per-tuple one of econtext.
+ */
+bool
+copy_next_row(CopyFromState copy, ExprContext *econtext, TupleTableSlot *slot)
+{
+	ErrorContextCallback callback = {
+		.callback = CopyFromErrorCallback,
+		.arg = copy,
+		.previous = error_context_stack
+	};
+	bool		found;
+
+	Assert(CurrentMemoryContext == econtext->ecxt_per_tuple_memory);
+	error_context_stack = &callback;
+	ExecClearTuple(slot);
+	while ((found = NextCopyFrom(copy, econtext, slot->tts_values,
+								 slot->tts_isnull)) &&
+		   compat_row_is_rejected(copy))
+	{
+		CHECK_FOR_INTERRUPTS();
+		MemoryContextReset(econtext->ecxt_per_tuple_memory);
+	}
+	error_context_stack = callback.previous;
+	if (found)
+		ExecStoreVirtualTuple(slot);
+	return found;
+}

@@ -1,0 +1,74 @@
+/*
+ * format.c
+ *	  Which files core/ can read, by their options.
+ *
+ * PostgreSQL itself parses the options, since their defaults depend on the
+ * version and the session.
+ */
+#include "postgres.h"
+
+#include "mb/pg_wchar.h"
+
+#include "compat.h"
+#include "format.h"
+#include "guc.h"
+
+/*
+ * What core/ has to know about bytes above 0x7F.  COPY checks them against the
+ * file's encoding, and converts them if the server's is another one.  All
+ * encodings that a server can have agree about the bytes up to 0x7F.
+ */
+static FileEncoding
+checked_encoding(int encoding)
+{
+	bool		is_converted = encoding != GetDatabaseEncoding() &&
+		encoding != PG_SQL_ASCII && GetDatabaseEncoding() != PG_SQL_ASCII;
+
+	if (is_converted)
+		return FILE_ENCODING_ASCII;
+	if (encoding == PG_UTF8)
+		return FILE_ENCODING_UTF8;
+	return pg_encoding_max_length(encoding) == 1 ?
+		FILE_ENCODING_SINGLE_BYTE : FILE_ENCODING_ASCII;
+}
+
+/*
+ * Returns NULL if core/ can read such a file, and describes it, or why it
+ * cannot: a few words, for EXPLAIN.
+ */
+const char *
+format_unsupported(const FileOptions *options, FileLayout *layout)
+{
+	CopyFormatOptions format = {0};
+	int			encoding;
+
+	if (!setting_fast_scan)
+		return "fast_scan is off";
+	if (options->is_program)
+		return "a program's output";
+	ProcessCopyOptions(NULL, &format, true, options->copy);
+	encoding = format.file_encoding >= 0 ? format.file_encoding :
+		pg_get_client_encoding();
+	if (format.binary)
+		return "binary format";
+	if (!PG_VALID_BE_ENCODING(encoding))
+		return "an encoding that servers do not have";
+	if (compat_ignores_errors(&format))
+		return "on_error";
+	if (compat_has_default(&format))
+		return "a default string";
+
+	layout->header = format.header_line;
+	layout->dialect = (Dialect)
+	{
+		.format = format.csv_mode ? FILE_FORMAT_CSV : FILE_FORMAT_TEXT,
+			.encoding = checked_encoding(encoding),
+			.delimiter = format.delim[0],
+			.quote = format.csv_mode ? format.quote[0] : 0,
+			.escape = format.csv_mode ? format.escape[0] : 0,
+			.marker_in_csv = COMPAT_MARKER_IN_CSV,
+			.null = format.null_print,
+			.null_length = format.null_print_len
+	};
+	return dialect_unsupported(&layout->dialect);
+}

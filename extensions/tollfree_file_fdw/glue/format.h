@@ -1,0 +1,23 @@
+/*
+ * format.h
+ *	  Which files core/ can read, by their options.
+ */
+#ifndef TOLLFREE_FILE_FORMAT_H
+#define TOLLFREE_FILE_FORMAT_H
+
+#include "commands/copy.h"
+
+#include "core.h"
+#include "options.h"
+
+/* The options of a file as core/ wants to know them. */
+typedef struct FileLayout
+{
+	Dialect		dialect;
+	CopyHeaderChoice header;
+} FileLayout;
+
+extern const char *format_unsupported(const FileOptions *options,
+									  FileLayout *layout);
+
+#endif							/* TOLLFREE_FILE_FORMAT_H */

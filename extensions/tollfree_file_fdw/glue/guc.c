@@ -1,0 +1,86 @@
+/*
+ * guc.c
+ *	  Settings: an off switch for each fast path, and a way to insist on one.
+ */
+#include "postgres.h"
+
+#include "utils/guc.h"
+
+#include "guc.h"
+
+bool		setting_fast_scan = true;
+bool		setting_push_aggregates = true;
+bool		setting_push_filters = true;
+bool		setting_sample_blocks = true;
+int			setting_debug_require = REQUIRE_NOTHING;
+
+static const struct config_enum_entry required_paths[] = {
+	{"none", REQUIRE_NOTHING, false},
+	{"scan", REQUIRE_SCAN, false},
+	{"filter", REQUIRE_FILTER, false},
+	{"aggregate", REQUIRE_AGGREGATE, false},
+	{"parallel", REQUIRE_PARALLEL, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry kernels[] = {
+	{"auto", 0, false},
+	{"scalar", 1, false},
+	{"avx2", 2, false},
+	{"avx512", 3, false},
+	{"neon", 4, false},
+	{NULL, 0, false}
+};
+
+static int	kernel = 0;			/* index in kernels */
+
+/* The kernel that is set. */
+const Kernel *
+setting_kernel(void)
+{
+	return kernel_find(kernels[kernel].name);
+}
+
+/* Refuses a kernel that does not run here. */
+static bool
+check_kernel(int *newval, void **extra, GucSource source)
+{
+	if (kernel_find(kernels[*newval].name) != NULL)
+		return true;
+	GUC_check_errdetail("This processor, or this build, cannot run the kernel \"%s\".",
+						kernels[*newval].name);
+	GUC_check_errhint("\"auto\" chooses the best that can be run.");
+	return false;
+}
+
+/* When the library is loaded. */
+void
+settings_define(void)
+{
+	DefineCustomBoolVariable("tollfree_file_fdw.fast_scan",
+							 "Reads files by the wrapper's own parser where it can.",
+							 NULL, &setting_fast_scan, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("tollfree_file_fdw.push_aggregates",
+							 "Computes aggregates on whole batches of rows where it can.",
+							 NULL, &setting_push_aggregates, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("tollfree_file_fdw.push_filters",
+							 "Evaluates conditions on whole batches of rows where it can.",
+							 NULL, &setting_push_filters, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("tollfree_file_fdw.sample_blocks",
+							 "Analyzes random blocks of a file instead of all of it where it can.",
+							 NULL, &setting_sample_blocks, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("tollfree_file_fdw.kernel",
+							 "The instruction set that files are scanned with.",
+							 NULL, &kernel, 0, kernels,
+							 PGC_USERSET, 0, check_kernel, NULL, NULL);
+	DefineCustomEnumVariable("tollfree_file_fdw.debug_require",
+							 "Makes it an error if a scan does not take this fast path.",
+							 NULL, &setting_debug_require, REQUIRE_NOTHING,
+							 required_paths, PGC_USERSET, GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
+	MarkGUCPrefixReserved("tollfree_file_fdw");
+}

@@ -1,0 +1,29 @@
+/*
+ * guc.h
+ *	  Settings.
+ */
+#ifndef TOLLFREE_FILE_GUC_H
+#define TOLLFREE_FILE_GUC_H
+
+#include "core.h"
+
+/* What a scan must make use of, or else it is an error. */
+typedef enum RequiredPath
+{
+	REQUIRE_NOTHING,
+	REQUIRE_SCAN,
+	REQUIRE_FILTER,
+	REQUIRE_AGGREGATE,
+	REQUIRE_PARALLEL
+} RequiredPath;
+
+extern bool setting_fast_scan;
+extern bool setting_push_aggregates;
+extern bool setting_push_filters;
+extern bool setting_sample_blocks;
+extern int	setting_debug_require;	/* a RequiredPath */
+
+extern const Kernel *setting_kernel(void);
+extern void settings_define(void);
+
+#endif							/* TOLLFREE_FILE_GUC_H */

@@ -1,0 +1,42 @@
+/*
+ * handler.c
+ *	  The wrapper's handler.
+ */
+#include "postgres.h"
+
+#include "callbacks.h"
+#include "compat.h"
+#include "guc.h"
+
+PG_MODULE_MAGIC;
+
+PG_FUNCTION_INFO_V1(tollfree_file_fdw_handler);
+
+/* When the library is loaded. */
+void
+_PG_init(void)
+{
+	settings_define();
+}
+
+/* The wrapper's handler. */
+Datum
+tollfree_file_fdw_handler(PG_FUNCTION_ARGS)
+{
+	FdwRoutine *routine = makeNode(FdwRoutine);
+
+	routine->GetForeignRelSize = tollfreeGetForeignRelSize;
+	routine->GetForeignPaths = tollfreeGetForeignPaths;
+	routine->GetForeignPlan = tollfreeGetForeignPlan;
+	routine->GetForeignUpperPaths = tollfreeGetForeignUpperPaths;
+	routine->IsForeignScanParallelSafe = tollfreeIsForeignScanParallelSafe;
+
+	routine->BeginForeignScan = tollfreeBeginForeignScan;
+	routine->IterateForeignScan = tollfreeIterateForeignScan;
+	routine->ReScanForeignScan = tollfreeReScanForeignScan;
+	routine->EndForeignScan = tollfreeEndForeignScan;
+
+	routine->ExplainForeignScan = tollfreeExplainForeignScan;
+	routine->AnalyzeForeignTable = tollfreeAnalyzeForeignTable;
+	PG_RETURN_POINTER(routine);
+}

@@ -1,0 +1,168 @@
+/*
+ * options.c
+ *	  Options of foreign tables.
+ *
+ * file_fdw knows its options, their values and who may set them; its own
+ * validator checks them.  Most of them are COPY's and are handed on to it.
+ * Here only those are checked that this wrapper adds:
+ *
+ *	lazy	of a foreign table: values need not be checked in rows that a
+ *			filter has ruled out, nor where only rows are counted
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "catalog/pg_foreign_table.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "fmgr.h"
+#include "foreign/foreign.h"
+#include "nodes/makefuncs.h"
+#include "nodes/value.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "options.h"
+
+#define OPTION_LAZY "lazy"
+
+PG_FUNCTION_INFO_V1(tollfree_file_fdw_validator);
+
+/* Is this an option that file_fdw does not have? */
+static bool
+is_ours(const char *name)
+{
+	return strcmp(name, OPTION_LAZY) == 0;
+}
+
+/* The name of the first option that file_fdw does not have, or NULL. */
+const char *
+option_find_ours(List *options)
+{
+	ListCell   *cell;
+
+	foreach(cell, options)
+	{
+		const char *name = lfirst_node(DefElem, cell)->defname;
+
+		if (is_ours(name))
+			return name;
+	}
+	return NULL;
+}
+
+/* Appends the columns that have this option set, as COPY wants to be told. */
+static List *
+append_column_list(List *options, const char *name, Relation rel)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	List	   *columns = NIL;
+
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(desc, attnum - 1);
+		ListCell   *cell;
+
+		if (attribute->attisdropped)
+			continue;
+		foreach(cell, GetForeignColumnOptions(RelationGetRelid(rel), attnum))
+		{
+			DefElem    *option = lfirst_node(DefElem, cell);
+
+			if (strcmp(option->defname, name) == 0 && defGetBoolean(option))
+				columns = lappend(columns,
+								  makeString(pstrdup(NameStr(attribute->attname))));
+		}
+	}
+	if (columns == NIL)
+		return options;
+	return lappend(options, makeDefElem(pstrdup(name), (Node *) columns, -1));
+}
+
+/* Everything the options of a foreign table say. */
+FileOptions
+options_read(Oid relid)
+{
+	FileOptions result = {0};
+	ForeignTable *table = GetForeignTable(relid);
+	Relation	rel = table_open(relid, AccessShareLock);
+	ListCell   *cell;
+
+	foreach(cell, table->options)
+	{
+		DefElem    *option = lfirst_node(DefElem, cell);
+
+		if (strcmp(option->defname, OPTION_LAZY) == 0)
+			result.is_lazy = defGetBoolean(option);
+		else if (strcmp(option->defname, "filename") == 0)
+			result.filename = defGetString(option);
+		else if (strcmp(option->defname, "program") == 0)
+		{
+			result.filename = defGetString(option);
+			result.is_program = true;
+		}
+		else
+			result.copy = lappend(result.copy, option);
+	}
+	result.copy = append_column_list(result.copy, "force_not_null", rel);
+	result.copy = append_column_list(result.copy, "force_null", rel);
+	table_close(rel, AccessShareLock);
+	if (result.filename == NULL)
+		elog(ERROR, "either filename or program is required for file_fdw foreign tables");
+	return result;
+}
+
+/* Raises an ERROR unless our option is one of a table and has a valid value. */
+static void
+check_our_option(char *name, const char *value, Oid catalog)
+{
+	if (catalog != ForeignTableRelationId)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+				 errmsg("invalid option \"%s\"", name),
+				 errhint("Set it on the foreign table.")));
+	(void) defGetBoolean(makeDefElem(name, (Node *) makeString(pstrdup(value)),
+									 -1));
+}
+
+/* The array without our options, which are checked. */
+static ArrayType *
+strip_our_options(ArrayType *options, Oid catalog)
+{
+	Datum	   *elements;
+	int			count;
+	int			kept = 0;
+
+	deconstruct_array(options, TEXTOID, -1, false, TYPALIGN_INT,
+					  &elements, NULL, &count);
+	for (int i = 0; i < count; i++)
+	{
+		char	   *name = TextDatumGetCString(elements[i]);
+		char	   *equals = strchr(name, '=');
+
+		if (equals != NULL)
+			*equals = '\0';
+		if (is_ours(name))
+			check_our_option(name, equals == NULL ? "" : equals + 1, catalog);
+		else
+			elements[kept++] = elements[i];
+	}
+	return construct_array(elements, kept, TEXTOID, -1, false, TYPALIGN_INT);
+}
+
+/* The wrapper's validator. */
+Datum
+tollfree_file_fdw_validator(PG_FUNCTION_ARGS)
+{
+	Oid			catalog = PG_GETARG_OID(1);
+	ArrayType  *options = strip_our_options(PG_GETARG_ARRAYTYPE_P(0), catalog);
+	PGFunction	validator = load_external_function("$libdir/file_fdw",
+												   "file_fdw_validator",
+												   true, NULL);
+
+	DirectFunctionCall2(validator, PointerGetDatum(options),
+						ObjectIdGetDatum(catalog));
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,22 @@
+/*
+ * options.h
+ *	  Options of foreign tables.
+ */
+#ifndef TOLLFREE_FILE_OPTIONS_H
+#define TOLLFREE_FILE_OPTIONS_H
+
+#include "nodes/pg_list.h"
+
+/* What the options of one foreign table and of its columns say. */
+typedef struct FileOptions
+{
+	char	   *filename;		/* or the program's command line */
+	bool		is_program;
+	bool		is_lazy;		/* need values be checked in rows ruled out? */
+	List	   *copy;			/* DefElem: everything else, for COPY */
+} FileOptions;
+
+extern const char *option_find_ours(List *options);
+extern FileOptions options_read(Oid relid);
+
+#endif							/* TOLLFREE_FILE_OPTIONS_H */

@@ -1,0 +1,165 @@
+/*
+ * plan.c
+ *	  Planning the scan of a file.
+ *
+ * Sizes are estimated as file_fdw does, from the file's length on disk and,
+ * once the table has been analyzed, from the density of rows found then.
+ */
+#include "postgres.h"
+
+#include <sys/stat.h>
+
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "nodes/makefuncs.h"
+#include "nodes/value.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/planmain.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/rel.h"
+
+#include "callbacks.h"
+#include "compat.h"
+#include "plan.h"
+#include "upper.h"
+
+/* Assumed of a program's output and of a file that cannot be looked at */
+#define UNKNOWN_PAGES 10
+
+/* What COPY's parser needs for a row, in units of cpu_tuple_cost */
+#define COPY_ROW_COST 10
+
+/* What core/ needs for a value, in units of cpu_operator_cost */
+#define CORE_VALUE_COST 0.5
+
+/* The file's length on disk, or a guess. */
+static off_t
+file_size(const FileOptions *options)
+{
+	struct stat status;
+
+	if (options->is_program || stat(options->filename, &status) < 0)
+		return UNKNOWN_PAGES * BLCKSZ;
+	return status.st_size;
+}
+
+/* Estimates how much there is in the file. */
+static void
+estimate_size(RelOptInfo *baserel, FilePlanState *state)
+{
+	off_t		size = file_size(&state->options);
+
+	state->pages = Max(1, (size + (BLCKSZ - 1)) / BLCKSZ);
+	if (baserel->tuples >= 0 && baserel->pages > 0)
+		state->rows = clamp_row_est(baserel->tuples / baserel->pages *
+									state->pages);
+	else
+		state->rows = clamp_row_est((double) size /
+									(MAXALIGN(baserel->reltarget->width) +
+									 MAXALIGN(SizeofHeapTupleHeader)));
+}
+
+/*
+ * Finds the columns that the query references.  COPY is to convert all if a
+ * whole row is referenced, if all of them are, and, as in file_fdw, if none is.
+ */
+static void
+find_columns(RelOptInfo *baserel, Oid relid, FilePlanState *state)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	TupleDesc	desc = RelationGetDescr(rel);
+	Bitmapset  *attrs = NULL;
+	int			nfields = 0;
+	ListCell   *cell;
+
+	pull_varattnos((Node *) baserel->reltarget->exprs, baserel->relid, &attrs);
+	foreach(cell, baserel->baserestrictinfo)
+		pull_varattnos((Node *) lfirst_node(RestrictInfo, cell)->clause,
+					   baserel->relid, &attrs);
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(desc, i);
+
+		if (attribute->attisdropped || attribute->attgenerated)
+			continue;
+		nfields++;
+		if (bms_is_member(attribute->attnum - FirstLowInvalidHeapAttributeNumber,
+						  attrs))
+			state->columns = lappend(state->columns,
+									 makeString(pstrdup(NameStr(attribute->attname))));
+	}
+	table_close(rel, AccessShareLock);
+	if (bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber,
+					  attrs) || list_length(state->columns) == nfields)
+		state->columns = NIL;
+	state->ncolumns = state->columns == NIL ? nfields :
+		list_length(state->columns);
+}
+
+/* Estimates how many rows the scan returns. */
+void
+tollfreeGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
+{
+	FilePlanState *state = palloc0(sizeof(FilePlanState));
+
+	state->options = options_read(relid);
+	state->slow_reason = format_unsupported(&state->options, &state->layout);
+	estimate_size(baserel, state);
+	baserel->rows = clamp_row_est(state->rows *
+								  clauselist_selectivity(root,
+														 baserel->baserestrictinfo,
+														 0, JOIN_INNER, NULL));
+	baserel->fdw_private = state;
+}
+
+/* What it costs to read and convert all rows of the file. */
+Cost
+plan_read_cost(const FilePlanState *state)
+{
+	Cost		per_row = state->slow_reason != NULL ?
+		COPY_ROW_COST * cpu_tuple_cost :
+		CORE_VALUE_COST * cpu_operator_cost * state->ncolumns;
+
+	return seq_page_cost * state->pages + per_row * state->rows;
+}
+
+/* Offers the ways to scan the file. */
+void
+tollfreeGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
+{
+	FilePlanState *state = baserel->fdw_private;
+	Cost		startup = baserel->baserestrictcost.startup;
+	Cost		per_row = baserel->baserestrictcost.per_tuple;
+	Cost		total;
+
+	find_columns(baserel, relid, state);
+	if (state->slow_reason == NULL)
+		per_row += cpu_tuple_cost;
+	total = startup + plan_read_cost(state) + per_row * state->rows;
+	add_path(baserel, (Path *)
+			 compat_create_scan_path(root, baserel, baserel->rows, startup,
+									 total, list_make1(state->columns)));
+}
+
+/* Makes the plan of a path. */
+ForeignScan *
+tollfreeGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
+					   ForeignPath *best_path, List *tlist, List *scan_clauses,
+					   Plan *outer_plan)
+{
+	if (IS_UPPER_REL(rel))
+		return upper_make_plan(best_path, tlist, outer_plan);
+	return make_foreignscan(tlist, extract_actual_clauses(scan_clauses, false),
+							rel->relid, NIL, best_path->fdw_private, NIL,
+							NIL, outer_plan);
+}
+
+/* Any process may scan the file. */
+bool
+tollfreeIsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel,
+								  RangeTblEntry *rte)
+{
+	return true;
+}

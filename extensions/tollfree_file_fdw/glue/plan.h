@@ -1,0 +1,38 @@
+/*
+ * plan.h
+ *	  What the planner knows of a foreign table, and leaves for the executor.
+ */
+#ifndef TOLLFREE_FILE_PLAN_H
+#define TOLLFREE_FILE_PLAN_H
+
+#include "nodes/pathnodes.h"
+
+#include "columns.h"
+#include "format.h"
+
+/* Of one foreign table in a query; in its RelOptInfo's fdw_private. */
+typedef struct FilePlanState
+{
+	FileOptions options;
+	FileLayout	layout;
+	const char *slow_reason;	/* why core/ cannot read the file, or NULL */
+	BlockNumber pages;			/* of the file, on disk */
+	double		rows;			/* in the file */
+	List	   *columns;		/* String: those referenced; NIL means all */
+	int			ncolumns;		/* how many those are */
+} FilePlanState;
+
+/*
+ * The members of a plan's fdw_private.  A scan for the executor has the first
+ * only, one that aggregates all of them.
+ */
+typedef enum PlanMember
+{
+	PLAN_COLUMNS,				/* String: those to convert; NIL means all */
+	PLAN_QUALS,					/* conditions that rows must satisfy */
+	PLAN_VARNO					/* of the table's columns in those; Integer */
+} PlanMember;
+
+extern Cost plan_read_cost(const FilePlanState *state);
+
+#endif							/* TOLLFREE_FILE_PLAN_H */

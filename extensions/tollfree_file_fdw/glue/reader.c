@@ -1,0 +1,476 @@
+/*
+ * reader.c
+ *	  The fast path: a file read by core/ instead of COPY's parser.
+ *
+ * COPY has opened the file and looked up its columns and input functions, and
+ * core/ reads through the same descriptor, by pread, behind COPY's back:
+ *
+ *		COPY's state	file, attnumlist, in_functions, error context
+ *			|				|
+ *			|			core/: batches of typed values
+ *			|				|	values that it leaves open: input functions
+ *			|				|	with COPY's own error context
+ *			v				v
+ *		COPY's parser <- handover: offset, line, line end
+ *
+ * So when core/ meets anything that it does not want to judge, COPY's parser
+ * goes on right there, and either raises the error that file_fdw raises or
+ * reads the record that only it understands.
+ *
+ * A file that grows while it is read is read as it was at the beginning.
+ */
+#include "postgres.h"
+
+#include <sys/stat.h>
+
+#include "executor/executor.h"
+#include "utils/rel.h"
+
+#include "allocate.h"
+#include "columns.h"
+#include "compat.h"
+#include "guc.h"
+#include "reader.h"
+
+/* For looking into the file beside the scan, bytes */
+#define START_BUFFER_SIZE 1024
+#define COUNT_BUFFER_SIZE (64 * 1024)
+
+/* Describes the columns named, with what COPY knows of them. */
+static void
+describe_columns(FileReader *reader, List *names)
+{
+	CopyFromState copy = reader->copy;
+
+	reader->columns = columns_describe(copy->rel, names);
+	reader->asks_null = palloc0(sizeof(bool) * Max(1, reader->columns.ncolumns));
+	for (int column = 0; column < reader->columns.ncolumns; column++)
+	{
+		ColumnSpec *spec = &reader->columns.specs[column];
+		int			i = reader->columns.attnums[column] - 1;
+
+		spec->force_null = copy->opts.force_null_flags[i];
+		spec->force_not_null = copy->opts.force_notnull_flags[i];
+		reader->asks_null[column] = !copy->in_functions[i].fn_strict;
+	}
+}
+
+/* Raises the ERROR that a status stands for. */
+static void
+report_status(ScanStatus status, const Source *source, const char *filename)
+{
+	if (status == SCAN_NO_MEMORY)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("A record of file \"%s\" is too long.", filename)));
+	if (status == SCAN_FAILED)
+	{
+		errno = source->error;
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read from COPY file: %m")));
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg(status == SCAN_TRUNCATED ?
+					"file \"%s\" was truncated while it was read" :
+					"file \"%s\" was changed while it was read", filename),
+			 errhint("Run the query again when nobody writes to the file.")));
+}
+
+/*
+ * Lets core/ read the columns named of the file that COPY has opened; NULL if it is no regular
+ * file.  The reader lives in a memory context of its own, a child of the
+ * current one, until reader_close.
+ */
+FileReader *
+reader_open(CopyFromState copy, List *columns, const FileLayout *layout,
+			size_t block_size)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "tollfree_file_fdw reader",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	FileReader *reader = palloc0(sizeof(FileReader));
+	FileScanOptions options = {0};
+	SourceStatus status;
+
+	reader->copy = copy;
+	reader->layout = *layout;
+	reader->context = context;
+	describe_columns(reader, columns);
+
+	options.dialect = &reader->layout.dialect;
+	options.kernel = setting_kernel();
+	options.columns = reader->columns.specs;
+	options.ncolumns = reader->columns.ncolumns;
+	options.nfields = reader->columns.nfields;
+	options.header = layout->header != COPY_HEADER_FALSE;
+	options.block_size = block_size;
+	options.allocator = memory_allocator(context);
+	reader->scan = filescan_open(&options, fileno(copy->copy_file), &status);
+	MemoryContextSwitchTo(old);
+	if (reader->scan != NULL)
+		return reader;
+	MemoryContextDelete(context);
+	if (status != SOURCE_NOT_REGULAR)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read from COPY file: %m")));
+	return NULL;
+}
+
+/* Frees everything; COPY's state is the caller's. */
+void
+reader_close(FileReader *reader)
+{
+	MemoryContextDelete(reader->context);
+}
+
+/* Is it only that something was appended to the file? */
+static bool
+file_has_grown(const Source *source)
+{
+	struct stat status;
+
+	return fstat(source->fd, &status) == 0 && status.st_size > source->size;
+}
+
+/* Raises an ERROR if the file could not be read, or is not what it was. */
+void
+reader_check_source(const FileReader *reader, SourceStatus status)
+{
+	const Source *source = filescan_source(reader->scan);
+	const char *filename = reader->copy->filename;
+
+	if (status == SOURCE_FAILED)
+		report_status(SCAN_FAILED, source, filename);
+	if (status == SOURCE_TRUNCATED)
+		report_status(SCAN_TRUNCATED, source, filename);
+	if (status == SOURCE_CHANGED && !file_has_grown(source))
+		report_status(SCAN_CHANGED, source, filename);
+}
+
+/*
+ * Finds out how the file can be read in parts; false if it cannot.  A header
+ * that has to match is only looked at when all is read.
+ */
+bool
+reader_find_chunks(FileReader *reader)
+{
+	Allocator	allocator = memory_allocator(reader->context);
+
+	return reader->layout.header != COPY_HEADER_MATCH &&
+		chunk_unsupported(&reader->layout.dialect) == NULL &&
+		chunk_layout(filescan_source(reader->scan), &reader->layout.dialect,
+					 reader->layout.header != COPY_HEADER_FALSE, &allocator,
+					 &reader->chunks);
+}
+
+/* Goes on with the records that begin in a chunk; false if there are none. */
+bool
+reader_enter_chunk(FileReader *reader, const FileChunk *chunk)
+{
+	char		buffer[START_BUFFER_SIZE];
+	bool		empty;
+
+	reader_check_source(reader,
+						chunk_start(filescan_source(reader->scan),
+									&reader->chunks, buffer, sizeof(buffer),
+									chunk, &reader->range, &empty));
+	if (empty)
+		return false;
+	reader->is_ranged = true;
+	filescan_set_range(reader->scan, &reader->range);
+	return true;
+}
+
+/*
+ * How many lines are before the part of the file that is read.  In text format
+ * that is not known before somebody asks.
+ */
+static int64_t
+count_lines_before(const FileReader *reader)
+{
+	char		buffer[COUNT_BUFFER_SIZE];
+	FileChunk	chunk = {
+		.from = reader->chunks.begin,.to = reader->range.offset
+	};
+
+	if (!reader->is_ranged || chunk_needs_count(&reader->layout.dialect))
+		return 0;
+	reader_check_source(reader,
+						chunk_count(filescan_source(reader->scan),
+									setting_kernel(), &reader->chunks, buffer,
+									sizeof(buffer), &chunk));
+	return reader->chunks.line + chunk.count.line_ends;
+}
+
+/* COPY's error context, with the line's number in the whole file. */
+static void
+report_place(void *arg)
+{
+	FileReader *reader = arg;
+
+	reader->copy->cur_lineno += count_lines_before(reader);
+	CopyFromErrorCallback(reader->copy);
+}
+
+/* Does the header name the columns, as header 'match' demands? */
+static bool
+header_matches(FileReader *reader)
+{
+	CopyFromState copy = reader->copy;
+	TupleDesc	desc = RelationGetDescr(copy->rel);
+	const ColumnSpec plain = {.type = COLUMN_TEXT};
+	bool		no_memory = false;
+
+	if (filescan_nfields(reader->scan) != list_length(copy->attnumlist))
+		return false;
+	for (int i = 0; i < list_length(copy->attnumlist); i++)
+	{
+		AttrNumber	attnum = list_nth_int(copy->attnumlist, i);
+		const char *name = NameStr(TupleDescAttr(desc, attnum - 1)->attname);
+		FieldRef	field = filescan_field(reader->scan, 0, i, &plain,
+										   &no_memory);
+
+		if (no_memory || field.is_null || field.length != strlen(name) ||
+			memcmp(field.bytes, name, field.length) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Makes the batch the present one. */
+static void
+take_batch(FileReader *reader, RowBatch *batch)
+{
+	reader->batch = batch;
+	reader->asks = batch->asks;
+	for (int i = 0; i < reader->columns.ncolumns; i++)
+	{
+		const RowBitmap *nulls = &batch->columns[i].nulls;
+
+		if (reader->asks_null[i])
+			for (int word = 0; word < bitmap_words(batch->nrows); word++)
+				reader->asks.words[word] |= nulls->words[word];
+	}
+}
+
+/*
+ * Reads the next batch; false at the end of the file, and where COPY's parser
+ * must go on, for which hands_over is set.
+ */
+bool
+reader_next_batch(FileReader *reader)
+{
+	for (;;)
+	{
+		RowBatch   *batch;
+		ScanStatus	status = filescan_next(reader->scan, &batch);
+		const Source *source = filescan_source(reader->scan);
+
+		CHECK_FOR_INTERRUPTS();
+		switch (status)
+		{
+			case SCAN_BATCH:
+				take_batch(reader, batch);
+				return true;
+			case SCAN_AGAIN:
+				break;
+			case SCAN_HEADER:
+				if (reader->layout.header == COPY_HEADER_MATCH &&
+					!header_matches(reader))
+				{
+					reader->hands_over = true;
+					return false;
+				}
+				break;
+			case SCAN_HANDOVER:
+				reader->hands_over = true;
+				return false;
+			case SCAN_CHANGED:
+				if (!file_has_grown(source))
+					report_status(status, source, reader->copy->filename);
+				return false;
+			case SCAN_END:
+				return false;
+			case SCAN_NO_MEMORY:
+			case SCAN_FAILED:
+			case SCAN_TRUNCATED:
+				report_status(status, source, reader->copy->filename);
+		}
+	}
+}
+
+/*
+ * Asks the type's input function for a value, in the way COPY does; an ERROR
+ * names the line, the column and the field as COPY's own.
+ */
+static Datum
+ask_value(FileReader *reader, int row, int column, bool *isnull)
+{
+	CopyFromState copy = reader->copy;
+	const ColumnSpec *spec = &reader->columns.specs[column];
+	int			i = reader->columns.attnums[column] - 1;
+	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(copy->rel), i);
+	bool		no_memory = false;
+	FieldRef	field = filescan_field(reader->scan, row, spec->field, spec,
+									   &no_memory);
+	char	   *string = NULL;
+	ErrorContextCallback callback = {
+		.callback = report_place,
+		.arg = reader,
+		.previous = error_context_stack
+	};
+	Datum		value;
+
+	if (no_memory)
+		report_status(SCAN_NO_MEMORY, filescan_source(reader->scan),
+					  copy->filename);
+	if (!field.is_null)
+		string = pnstrdup((const char *) field.bytes, field.length);
+	copy->cur_lineno = filescan_line(reader->scan, row);
+	copy->cur_attname = NameStr(attribute->attname);
+	copy->cur_attval = string;
+	error_context_stack = &callback;
+	value = InputFunctionCall(&copy->in_functions[i], string,
+							  copy->typioparams[i], attribute->atttypmod);
+	error_context_stack = callback.previous;
+	copy->cur_attname = copy->cur_attval = NULL;
+	*isnull = string == NULL;
+	return value;
+}
+
+/* Is it a value that the type's input function has to be asked for? */
+static inline bool
+is_open(const FileReader *reader, int column, int row)
+{
+	const ColumnVector *vector = &reader->batch->columns[column];
+
+	return bitmap_has(&vector->asks, row) ||
+		(reader->asks_null[column] && bitmap_has(&vector->nulls, row));
+}
+
+/*
+ * Puts a row of the present batch into the slot; values are made in the
+ * current memory context.  May raise the ERROR of an input function.
+ */
+void
+reader_load_row(FileReader *reader, int row, TupleTableSlot *slot)
+{
+	bool		asks = bitmap_has(&reader->asks, row);
+
+	ExecClearTuple(slot);
+	for (int column = 0; column < reader->columns.ncolumns; column++)
+	{
+		const ColumnVector *vector = &reader->batch->columns[column];
+		int			i = reader->columns.attnums[column] - 1;
+
+		if (asks && is_open(reader, column, row))
+			slot->tts_values[i] = ask_value(reader, row, column,
+											&slot->tts_isnull[i]);
+		else if (bitmap_has(&vector->nulls, row))
+			slot->tts_isnull[i] = true;
+		else
+		{
+			slot->tts_isnull[i] = false;
+			slot->tts_values[i] = column_value(vector, row);
+		}
+	}
+	ExecStoreVirtualTuple(slot);
+}
+
+/*
+ * Asks for all open values of a row of the present batch and stores them in
+ * it; false if the batch cannot hold one.  They live in the current memory
+ * context.  May raise the ERROR of an input function.
+ */
+bool
+reader_judge_row(FileReader *reader, int row)
+{
+	for (int column = 0; column < reader->columns.ncolumns; column++)
+	{
+		ColumnVector *vector = &reader->batch->columns[column];
+		Datum		value;
+		bool		isnull;
+
+		if (!is_open(reader, column, row))
+			continue;
+		value = ask_value(reader, row, column, &isnull);
+		if (!isnull && !column_store(vector, row, value))
+			return false;
+		bitmap_remove(&vector->asks, row);
+	}
+	bitmap_remove(&reader->batch->asks, row);
+	return true;
+}
+
+/* COPY's name for a line end. */
+static EolType
+copy_line_end(LineEnd line_end)
+{
+	switch (line_end)
+	{
+		case LINE_END_NL:
+			return EOL_NL;
+		case LINE_END_CR:
+			return EOL_CR;
+		case LINE_END_CRNL:
+			return EOL_CRNL;
+		case LINE_END_UNKNOWN:
+			break;
+	}
+	return EOL_UNKNOWN;
+}
+
+/* A few words about the reason. */
+static const char *
+handover_words(const Handover *handover)
+{
+	switch (handover->reason)
+	{
+		case HANDOVER_ENCODING:
+			return "bytes to be checked or converted";
+		case HANDOVER_LINE_END:
+			return "another line end";
+		case HANDOVER_FIELDS:
+			return "missing or extra fields";
+		case HANDOVER_UNTERMINATED:
+			return "an unterminated field";
+		case HANDOVER_MARKER:
+			return "an end-of-data marker";
+		case HANDOVER_ESCAPE:
+			return "an escaped byte";
+		case HANDOVER_TOO_LONG:
+			return "a long record";
+		case HANDOVER_NONE:
+			break;
+	}
+	return "the header";
+}
+
+/*
+ * Lets COPY's parser go on where the reader stopped.  Returns a few words on
+ * where and why, in the current memory context.
+ */
+char *
+reader_hand_over(FileReader *reader)
+{
+	CopyFromState copy = reader->copy;
+	const Handover *handover = filescan_handover(reader->scan);
+	bool		at_start = handover->reason == HANDOVER_NONE ||
+		handover->in_header;
+	int64_t		line = at_start ? 0 :
+		handover->line + count_lines_before(reader);
+
+	if (fseeko(copy->copy_file, at_start ? 0 : handover->offset, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not seek in file \"%s\": %m", copy->filename)));
+	copy->cur_lineno = line;
+	copy->eol_type = at_start ? EOL_UNKNOWN : copy_line_end(handover->line_end);
+	return psprintf("%s after line %lld", handover_words(handover),
+					(long long) line);
+}

@@ -1,0 +1,47 @@
+/*
+ * reader.h
+ *	  The fast path: a file read by core/ instead of COPY's parser.
+ */
+#ifndef TOLLFREE_FILE_READER_H
+#define TOLLFREE_FILE_READER_H
+
+#include "commands/copy.h"
+#include "executor/tuptable.h"
+
+#include "columns.h"
+#include "core.h"
+#include "format.h"
+
+typedef struct FileReader
+{
+	CopyFromState copy;			/* has the file open; reads it after a
+								 * handover */
+	FileLayout	layout;
+	FileScan   *scan;
+	MemoryContext context;		/* of everything below, and of core/ */
+
+	FileColumns columns;
+	bool	   *asks_null;		/* of each: does its input function see nulls? */
+
+	/* If only a part of the file is read, else false */
+	bool		is_ranged;
+	ChunkLayout chunks;
+	ScanRange	range;			/* the present part */
+
+	RowBatch   *batch;			/* the present one */
+	RowBitmap	asks;			/* its rows with values to ask PostgreSQL for */
+	bool		hands_over;		/* must COPY's parser go on? */
+} FileReader;
+
+extern FileReader *reader_open(CopyFromState copy, List *columns,
+							   const FileLayout *layout, size_t block_size);
+extern void reader_close(FileReader *reader);
+extern bool reader_find_chunks(FileReader *reader);
+extern void reader_check_source(const FileReader *reader, SourceStatus status);
+extern bool reader_enter_chunk(FileReader *reader, const FileChunk *chunk);
+extern bool reader_next_batch(FileReader *reader);
+extern void reader_load_row(FileReader *reader, int row, TupleTableSlot *slot);
+extern bool reader_judge_row(FileReader *reader, int row);
+extern char *reader_hand_over(FileReader *reader);
+
+#endif							/* TOLLFREE_FILE_READER_H */

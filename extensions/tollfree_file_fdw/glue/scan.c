@@ -1,0 +1,320 @@
+/*
+ * scan.c
+ *	  Scanning a file row by row for the executor.
+ *
+ * Rows are returned, and errors raised, in the order of the file, as with
+ * file_fdw: what a batch holds after the row that was returned last has not
+ * been judged yet.  A row with values that only PostgreSQL's input functions
+ * can judge is always looked at, even if the filter has no use for it: it
+ * might be an error.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "utils/rel.h"
+
+#include "aggregate_scan.h"
+#include "callbacks.h"
+#include "compat.h"
+#include "copy.h"
+#include "guc.h"
+#include "plan.h"
+#include "quals.h"
+
+/* Takes conditions over from the executor. */
+static void
+push_filter(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
+	List	   *quals = plan->scan.plan.qual;
+	FileColumns columns = columns_describe(node->ss.ss_currentRelation,
+										   scan->columns);
+	QualContext context = {
+		.columns = &columns,
+		.relid = plan->scan.scanrelid,
+		.encoding = scan->layout.dialect.encoding,
+		.params = node->ss.ps.state->es_param_list_info
+	};
+
+	scan->filter = quals_push(&context, quals, &scan->npushed);
+	if (scan->filter == NULL)
+		return;
+	scan->filter_quals =
+		ExecInitQual(list_truncate(list_copy(quals), scan->npushed),
+					 &node->ss.ps);
+	node->ss.ps.qual = ExecInitQual(list_copy_tail(quals, scan->npushed),
+									&node->ss.ps);
+}
+
+/*
+ * Opens a reader for the file that is open; false if it cannot be read by one.
+ */
+bool
+scan_open_reader(FileScanState *scan)
+{
+	if (scan->slow_reason != NULL)
+		return false;
+	scan->reader = reader_open(scan->copy, scan->columns, &scan->layout, 0);
+	if (scan->reader == NULL)
+		scan->slow_reason = "no regular file";
+	scan->row = 0;
+	bitmap_clear(&scan->selected);
+	return scan->reader != NULL;
+}
+
+/* Closes the file. */
+void
+scan_close_file(FileScanState *scan)
+{
+	if (scan->reader != NULL)
+		reader_close(scan->reader);
+	scan->reader = NULL;
+	if (scan->copy != NULL)
+		EndCopyFrom(scan->copy);
+	scan->copy = NULL;
+}
+
+/* Opens the file. */
+static void
+open_file(FileScanState *scan)
+{
+	scan->copy = copy_begin(scan->rel, &scan->options, scan->columns);
+	scan->is_begun = false;
+	scan->handover = NULL;
+}
+
+/* Prepares a scan; opens the file unless the plan is only explained. */
+void
+tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
+{
+	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+	FileScanState *scan = palloc0(sizeof(FileScanState));
+
+	scan->rel = node->ss.ss_currentRelation;
+	if (scan->rel == NULL)
+		scan->rel = ExecOpenScanRelation(node->ss.ps.state,
+										 compat_scan_rtindex(plan), eflags);
+	scan->options = options_read(RelationGetRelid(scan->rel));
+	scan->columns = list_nth(plan->fdw_private, PLAN_COLUMNS);
+	scan->slow_reason = format_unsupported(&scan->options, &scan->layout);
+	node->fdw_state = scan;
+	if (plan->scan.scanrelid == 0)
+		aggregate_scan_begin(node);
+	else if (scan->slow_reason == NULL && setting_push_filters)
+		push_filter(node);
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+	open_file(scan);
+
+	/* Columns that are not converted are null, as with COPY. */
+	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
+}
+
+/* What the settings insist on and this scan does without, or NULL. */
+static const char *
+find_missing(const FileScanState *scan)
+{
+	if (scan->slow_reason != NULL)
+		return scan->slow_reason;
+	if (scan->handover != NULL)
+		return scan->handover;
+	if (scan->aggregate != NULL && scan->aggregate->fallback != NULL)
+		return scan->aggregate->fallback;
+	switch ((RequiredPath) setting_debug_require)
+	{
+		case REQUIRE_FILTER:
+			return scan->filter == NULL ?
+				"no condition can be evaluated on batches" : NULL;
+		case REQUIRE_AGGREGATE:
+			return scan->aggregate == NULL && !scan->is_fallback ?
+				"nothing is aggregated in the scan" : NULL;
+		case REQUIRE_PARALLEL:
+			return "it is not scanned in parallel";
+		case REQUIRE_NOTHING:
+		case REQUIRE_SCAN:
+			break;
+	}
+	return NULL;
+}
+
+/* Raises an ERROR if the scan does without what the settings insist on. */
+void
+scan_check_required(const FileScanState *scan)
+{
+	const char *missing = setting_debug_require == REQUIRE_NOTHING ?
+		NULL : find_missing(scan);
+
+	if (missing != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the scan of file \"%s\" does not take the required fast path",
+						scan->options.filename),
+				 errdetail("The reason is: %s.", missing),
+				 errhint("Reset tollfree_file_fdw.debug_require.")));
+}
+
+/*
+ * Reads the next batch and selects what is to be looked at; false if there is
+ * none.
+ */
+static bool
+next_batch(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+	FileReader *reader = scan->reader;
+	int			nrows;
+	int			nwords;
+
+	if (!reader_next_batch(reader))
+		return false;
+	nrows = reader->batch->nrows;
+	nwords = bitmap_words(nrows);
+	bitmap_fill(&scan->selected, nrows);
+	if (scan->filter != NULL)
+	{
+		filter_run(scan->filter, reader->batch, 0, nwords, &scan->selected);
+		for (int word = 0; word < nwords; word++)
+			scan->selected.words[word] |= reader->asks.words[word];
+		InstrCountFiltered1(node, nrows - bitmap_count(&scan->selected));
+	}
+	scan->row = 0;
+	return true;
+}
+
+/*
+ * Does the row in the slot satisfy the conditions taken over?  If not, it is
+ * counted, and its values are freed.
+ */
+static bool
+passes_filter(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+
+	if (scan->filter_quals == NULL)
+		return true;
+	econtext->ecxt_scantuple = node->ss.ss_ScanTupleSlot;
+	if (ExecQual(scan->filter_quals, econtext))
+		return true;
+	InstrCountFiltered1(node, 1);
+	ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	ResetExprContext(econtext);
+	return false;
+}
+
+/* Puts the reader's next row into the slot; false if it has no more. */
+static bool
+next_read_row(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+	FileReader *reader = scan->reader;
+
+	for (;;)
+	{
+		int			nrows = reader->batch == NULL ? 0 : reader->batch->nrows;
+		int			row = bitmap_next(&scan->selected, scan->row, nrows);
+
+		if (row == nrows)
+		{
+			if (!next_batch(node))
+				return false;
+			continue;
+		}
+		scan->row = row + 1;
+		reader_load_row(reader, row, node->ss.ss_ScanTupleSlot);
+		if (!bitmap_has(&reader->asks, row) || passes_filter(node))
+			return true;
+	}
+}
+
+/* Puts the next row that COPY's parser reads into the slot; false at the end. */
+static bool
+next_copied_row(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+
+	while (copy_next_row(scan->copy, node->ss.ps.ps_ExprContext,
+						 node->ss.ss_ScanTupleSlot))
+	{
+		scan_check_required(scan);
+		if (passes_filter(node))
+			return true;
+	}
+	return false;
+}
+
+/* Lets COPY's parser read the rest of the file. */
+static void
+hand_over(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
+
+	scan->handover = reader_hand_over(scan->reader);
+	MemoryContextSwitchTo(old);
+	reader_close(scan->reader);
+	scan->reader = NULL;
+}
+
+/* Begins to read, by a reader if that is possible. */
+static void
+begin_reading(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
+
+	scan->is_begun = true;
+	if (scan_open_reader(scan))
+		scan_check_required(scan);
+	MemoryContextSwitchTo(old);
+}
+
+/* The next row, or an empty slot after the last one. */
+TupleTableSlot *
+tollfreeIterateForeignScan(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+
+	if (scan->aggregate != NULL)
+		return aggregate_scan_next(node);
+	if (!scan->is_begun)
+		begin_reading(node);
+	if (scan->reader != NULL)
+	{
+		if (next_read_row(node))
+			return slot;
+		if (!scan->reader->hands_over)
+			return ExecClearTuple(slot);
+		hand_over(node);
+	}
+	next_copied_row(node);
+	return slot;
+}
+
+/* Starts again, with the file that has the name by now. */
+void
+tollfreeReScanForeignScan(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+
+	if (scan->aggregate != NULL)
+		aggregate_scan_reset(node);
+	scan_close_file(scan);
+	open_file(scan);
+}
+
+/* Ends a scan. */
+void
+tollfreeEndForeignScan(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+
+	if (scan->aggregate != NULL)
+		aggregate_scan_reset(node);
+	if (scan->copy != NULL)
+		compat_report_rejected(scan->copy);
+	scan_close_file(scan);
+}

@@ -1,0 +1,48 @@
+/*
+ * scan.h
+ *	  The state of a scan of a file.
+ */
+#ifndef TOLLFREE_FILE_SCAN_H
+#define TOLLFREE_FILE_SCAN_H
+
+#include "commands/copy.h"
+#include "nodes/execnodes.h"
+
+#include "core.h"
+#include "reader.h"
+
+/*
+ * In the fdw_state of a ForeignScanState.
+ *
+ * COPY's state has the file open in any case.  While there is a reader, rows
+ * come from its batches; without it, from COPY's parser.
+ */
+typedef struct FileScanState
+{
+	Relation	rel;
+	FileOptions options;
+	FileLayout	layout;
+	List	   *columns;		/* String: those to convert; NIL means all */
+	CopyFromState copy;			/* NULL if only explained */
+	bool		is_begun;		/* has it been decided who reads? */
+	const char *slow_reason;	/* why there was no reader; NULL if there was */
+	char	   *handover;		/* where and why it stopped, or NULL */
+
+	FileReader *reader;
+	RowBitmap	selected;		/* rows of its batch that are to be returned */
+	int			row;			/* the next one of the batch to look at */
+
+	/* Conditions taken over from the executor */
+	FilterNode *filter;			/* for batches; NULL if there are none */
+	ExprState  *filter_quals;	/* the same, for single rows */
+	int			npushed;		/* of the plan's conditions, the first */
+
+	struct AggregateScan *aggregate;	/* if groups are returned, else NULL */
+	bool		is_fallback;	/* is it below a scan that returns groups? */
+} FileScanState;
+
+extern bool scan_open_reader(FileScanState *scan);
+extern void scan_close_file(FileScanState *scan);
+extern void scan_check_required(const FileScanState *scan);
+
+#endif							/* TOLLFREE_FILE_SCAN_H */

@@ -1,0 +1,244 @@
+/*
+ * upper.c
+ *	  Planning aggregation in the scan.
+ *
+ * A query of one file whose conditions, grouping columns and aggregates can
+ * all be translated gets a path that returns groups instead of rows.  What it
+ * returns, its target list, is the grouping columns and the aggregates alone:
+ *
+ *		Foreign Scan		HAVING, and expressions over aggregates, here
+ *		 |					as in any plan
+ *		 +- Aggregate		only if a value turns up while it runs that
+ *			 +- Foreign Scan	vector/ cannot hold; its target list is the same
+ */
+#include "postgres.h"
+
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/value.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/planmain.h"
+#include "optimizer/prep.h"
+#include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "access/table.h"
+#include "utils/memutils.h"
+#include "utils/selfuncs.h"
+
+#include "aggregates.h"
+#include "callbacks.h"
+#include "compat.h"
+#include "guc.h"
+#include "plan.h"
+#include "upper.h"
+
+/* What an aggregate needs for a row, in units of cpu_operator_cost */
+#define AGGREGATE_ROW_COST 0.2
+
+/* The members of a path's fdw_private, behind those of its plan */
+#define PATH_TARGETS	(PLAN_VARNO + 1)	/* what the scan returns */
+#define PATH_HAVING		(PLAN_VARNO + 2)
+
+/* The grouping columns, or false if one is an expression. */
+static bool
+find_keys(PlannerInfo *root, List **keys, PathTarget *target)
+{
+	ListCell   *cell;
+
+	foreach(cell, root->parse->groupClause)
+	{
+		SortGroupClause *group = lfirst_node(SortGroupClause, cell);
+		Expr	   *expr = (Expr *) get_sortgroupclause_expr(group,
+															 root->processed_tlist);
+
+		if (!IsA(expr, Var))
+			return false;
+		if (list_member(*keys, expr))
+			continue;
+		*keys = lappend(*keys, expr);
+		add_column_to_pathtarget(target, expr, group->tleSortGroupRef);
+	}
+	return true;
+}
+
+/*
+ * Adds the aggregates in an expression to the target; false if it depends on
+ * anything else than those and the grouping columns.
+ */
+static bool
+find_aggregates(Node *expr, List *keys, PathTarget *target)
+{
+	List	   *parts = pull_var_clause(expr, PVC_INCLUDE_AGGREGATES |
+										PVC_RECURSE_WINDOWFUNCS |
+										PVC_INCLUDE_PLACEHOLDERS);
+	ListCell   *cell;
+
+	foreach(cell, parts)
+	{
+		Expr	   *part = lfirst(cell);
+
+		if (IsA(part, Aggref))
+			add_new_column_to_pathtarget(target, part);
+		else if (!list_member(keys, part))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * What the scan has to return: grouping columns first, then aggregates; NULL
+ * if that is not enough for the query.
+ */
+static PathTarget *
+find_targets(PlannerInfo *root, RelOptInfo *output_rel, List *having)
+{
+	PathTarget *target = create_empty_pathtarget();
+	List	   *keys = NIL;
+	ListCell   *cell;
+
+	if (!find_keys(root, &keys, target))
+		return NULL;
+	foreach(cell, output_rel->reltarget->exprs)
+	{
+		if (!find_aggregates(lfirst(cell), keys, target))
+			return NULL;
+	}
+	if (!find_aggregates((Node *) having, keys, target))
+		return NULL;
+	return set_pathtarget_cost_width(root, target);
+}
+
+/* The conditions of the scan, or false if one is not for each row. */
+static bool
+find_quals(RelOptInfo *input_rel, List **quals)
+{
+	ListCell   *cell;
+
+	foreach(cell, input_rel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+
+		if (rinfo->pseudoconstant)
+			return false;
+		*quals = lappend(*quals, rinfo->clause);
+	}
+	return true;
+}
+
+/* Can vector/ do the work? */
+static bool
+is_supported(PlannerInfo *root, RelOptInfo *input_rel, List *quals,
+			 List *targets)
+{
+	FilePlanState *state = input_rel->fdw_private;
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
+												  "tollfree_file_fdw planning",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scratch);
+	Relation	rel = table_open(planner_rt_fetch(input_rel->relid, root)->relid,
+								 NoLock);
+	FileColumns columns = columns_describe(rel, state->columns);
+	QualContext context = {
+		.columns = &columns,
+		.relid = input_rel->relid,
+		.encoding = state->layout.dialect.encoding
+	};
+	AggregateWork work;
+	const char *unsupported;
+	int			npushed;
+
+	table_close(rel, NoLock);
+	quals_push(&context, quals, &npushed);
+	unsupported = npushed < list_length(quals) ? "such a condition" :
+		aggregates_translate(&context, targets, &work);
+	if (unsupported == NULL)
+		aggregates_open(&context, &work, &unsupported);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+	return unsupported == NULL;
+}
+
+/* How many groups there will be. */
+static double
+estimate_groups(PlannerInfo *root, RelOptInfo *input_rel)
+{
+	List	   *exprs;
+
+	if (root->parse->groupClause == NIL)
+		return 1;
+	exprs = get_sortgrouplist_exprs(root->parse->groupClause,
+									root->processed_tlist);
+	return estimate_num_groups(root, exprs, input_rel->rows, NULL, NULL);
+}
+
+/* The plan for when the work turns out not to be for vector/ after all. */
+static Path *
+make_outer_path(PlannerInfo *root, RelOptInfo *input_rel,
+				RelOptInfo *output_rel, PathTarget *target, double groups)
+{
+	AggClauseCosts costs = {0};
+
+	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
+	return (Path *) create_agg_path(root, output_rel,
+									input_rel->cheapest_total_path, target,
+									compat_group_clause(root) == NIL ?
+									AGG_PLAIN : AGG_HASHED,
+									AGGSPLIT_SIMPLE,
+									compat_group_clause(root), NIL, &costs,
+									groups);
+}
+
+/* Offers aggregation in the scan. */
+void
+tollfreeGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
+							 RelOptInfo *input_rel, RelOptInfo *output_rel,
+							 void *extra)
+{
+	FilePlanState *state = input_rel->fdw_private;
+	List	   *having;
+	List	   *quals = NIL;
+	PathTarget *target;
+	double		groups;
+	Cost		cost;
+
+	if (stage != UPPERREL_GROUP_AGG || !setting_push_aggregates ||
+		input_rel->reloptkind != RELOPT_BASEREL || IS_DUMMY_REL(input_rel) ||
+		state->slow_reason != NULL || root->parse->groupingSets != NIL ||
+		root->parse->hasTargetSRFs)
+		return;
+	having = (List *) ((GroupPathExtraData *) extra)->havingQual;
+	target = find_targets(root, output_rel, having);
+	if (target == NULL || !find_quals(input_rel, &quals) ||
+		!is_supported(root, input_rel, quals, target->exprs))
+		return;
+
+	groups = estimate_groups(root, input_rel);
+	cost = plan_read_cost(state) +
+		(input_rel->rows * list_length(target->exprs) +
+		 state->rows * list_length(quals)) *
+		AGGREGATE_ROW_COST * cpu_operator_cost;
+	add_path(output_rel, (Path *)
+			 compat_create_upper_path(root, output_rel, groups, cost,
+									  cost + groups * cpu_tuple_cost,
+									  make_outer_path(root, input_rel, output_rel,
+													  target, groups),
+									  list_make5(state->columns, quals,
+												 makeInteger(input_rel->relid),
+												 target->exprs, having)));
+}
+
+/* Makes the plan of such a path. */
+ForeignScan *
+upper_make_plan(ForeignPath *path, List *tlist, Plan *outer_plan)
+{
+	List	   *targets = add_to_flat_tlist(NIL, list_nth(path->fdw_private,
+														  PATH_TARGETS));
+	List	   *having = list_nth(path->fdw_private, PATH_HAVING);
+	List	   *private = list_truncate(list_copy(path->fdw_private),
+										PATH_TARGETS);
+
+	return make_foreignscan(tlist, having, 0, NIL, private, targets, NIL,
+							outer_plan);
+}

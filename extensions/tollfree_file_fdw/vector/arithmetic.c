@@ -1,0 +1,269 @@
+/*
+ * arithmetic.c
+ *	  Columns, constants and + - * of them, exact in int64.
+ *
+ * Each step runs over the whole batch.  A loop only notes that some row has
+ * overflowed; whether that row counts is looked at in the rare case.
+ */
+#include "core/digits.h"
+#include "vector/arithmetic.h"
+
+/* What a step leaves on the stack: one value a row, or the same for all. */
+typedef struct Operand
+{
+	const int64_t *values;		/* NULL for a constant */
+	int64_t		constant;
+	int			scale;
+} Operand;
+
+/*------------------------------------------------------------------------
+ * Preparing
+ *------------------------------------------------------------------------
+ */
+
+static const char *
+arithmetic_prepare_column(ArithmeticStep *step, const ColumnSpec *columns,
+						  int ncolumns)
+{
+	if (step->column < 0 || step->column >= ncolumns ||
+		!column_type_is_integer(columns[step->column].type))
+		return "not an integer column";
+	step->scale = columns[step->column].type == COLUMN_NUMERIC ?
+		columns[step->column].scale : 0;
+	return NULL;
+}
+
+static const char *
+arithmetic_prepare_operation(ArithmeticStep *step, int left, int right)
+{
+	int			distance = left > right ? left - right : right - left;
+
+	if (step->op == ARITHMETIC_MULTIPLY)
+		step->scale = left + right;
+	else if (distance > NUMERIC_DIGITS_MAX)
+		return "scales too far apart";
+	else
+		step->scale = left > right ? left : right;
+	if (step->type != COLUMN_INT2 && step->type != COLUMN_INT4 &&
+		step->type != COLUMN_INT8 && step->type != COLUMN_NUMERIC)
+		return "not a numeric type";
+	return NULL;
+}
+
+const char *
+arithmetic_prepare(Arithmetic *arithmetic, const ColumnSpec *columns,
+				   int ncolumns)
+{
+	int			scales[ARITHMETIC_DEPTH_MAX];
+	int			depth = 0;
+
+	for (int i = 0; i < arithmetic->nsteps; i++)
+	{
+		ArithmeticStep *step = &arithmetic->steps[i];
+		const char *why = NULL;
+
+		if (step->op == ARITHMETIC_COLUMN)
+			why = arithmetic_prepare_column(step, columns, ncolumns);
+		else if (step->op != ARITHMETIC_CONSTANT)
+		{
+			if (depth < 2)
+				return "malformed expression";
+			depth -= 2;
+			why = arithmetic_prepare_operation(step, scales[depth],
+											   scales[depth + 1]);
+		}
+		if (why != NULL)
+			return why;
+		if (depth == ARITHMETIC_DEPTH_MAX)
+			return "expression too deep";
+		scales[depth++] = step->scale;
+	}
+	return depth == 1 ? NULL : "malformed expression";
+}
+
+/*------------------------------------------------------------------------
+ * Running
+ *------------------------------------------------------------------------
+ */
+
+/* Does the value leave the range of the type?  That of int64 is its own. */
+static inline bool
+arithmetic_is_outside(int64_t value, ColumnType type)
+{
+	if (type == COLUMN_INT4)
+		return value != (int32_t) value;
+	return type == COLUMN_INT2 && value != (int16_t) value;
+}
+
+/* One operation, with what brings each operand to the common scale. */
+typedef struct Operation
+{
+	ArithmeticOp op;
+	ColumnType	type;
+	Operand		left;
+	Operand		right;
+	int64_t		left_factor;
+	int64_t		right_factor;
+} Operation;
+
+/* Computes one row's value; returns whether it overflows. */
+static inline __attribute__((always_inline))
+bool
+arithmetic_compute(ArithmeticOp op, const Operation *operation, int row,
+				   int64_t *result)
+{
+	int64_t		left = operation->left.values == NULL ?
+		operation->left.constant : operation->left.values[row];
+	int64_t		right = operation->right.values == NULL ?
+		operation->right.constant : operation->right.values[row];
+	bool		overflow = false;
+
+	if (op == ARITHMETIC_MULTIPLY)
+		overflow = __builtin_mul_overflow(left, right, result);
+	else
+	{
+		overflow |= __builtin_mul_overflow(left, operation->left_factor,
+										   &left);
+		overflow |= __builtin_mul_overflow(right, operation->right_factor,
+										   &right);
+		if (op == ARITHMETIC_ADD)
+			overflow |= __builtin_add_overflow(left, right, result);
+		else
+			overflow |= __builtin_sub_overflow(left, right, result);
+	}
+	return overflow || arithmetic_is_outside(*result, operation->type);
+}
+
+/* Computes all rows; returns whether any of them overflows. */
+static inline __attribute__((always_inline))
+bool
+arithmetic_compute_rows(ArithmeticOp op, const Operation *operation,
+						int nrows, int64_t *results)
+{
+	const Operation copy = *operation;
+	bool		overflow = false;
+
+	for (int row = 0; row < nrows; row++)
+	{
+		int64_t		result;
+
+		overflow |= arithmetic_compute(op, &copy, row, &result);
+		results[row] = result;
+	}
+	return overflow;
+}
+
+static bool
+arithmetic_compute_all(const Operation *operation, int nrows,
+					   int64_t *results)
+{
+	switch (operation->op)
+	{
+		case ARITHMETIC_ADD:
+			return arithmetic_compute_rows(ARITHMETIC_ADD, operation, nrows,
+										   results);
+		case ARITHMETIC_SUBTRACT:
+			return arithmetic_compute_rows(ARITHMETIC_SUBTRACT, operation,
+										   nrows, results);
+		default:
+			return arithmetic_compute_rows(ARITHMETIC_MULTIPLY, operation,
+										   nrows, results);
+	}
+}
+
+/* Does a row overflow that is selected and has no null? */
+static bool
+arithmetic_overflow_counts(const Operation *operation, const RowBatch *batch,
+						   const RowBitmap *selected, const RowBitmap *nulls)
+{
+	for (int row = bitmap_next(selected, 0, batch->nrows); row < batch->nrows;
+		 row = bitmap_next(selected, row + 1, batch->nrows))
+	{
+		int64_t		result;
+
+		if (!bitmap_has(nulls, row) &&
+			arithmetic_compute(operation->op, operation, row, &result))
+			return true;
+	}
+	return false;
+}
+
+static Operation
+arithmetic_operation(const ArithmeticStep *step, const Operand *operands)
+{
+	int			scale = operands[0].scale > operands[1].scale ?
+		operands[0].scale : operands[1].scale;
+	bool		aligns = step->op != ARITHMETIC_MULTIPLY;
+
+	Operation	operation = {
+		.op = step->op,
+		.type = step->type,
+		.left = operands[0],
+		.right = operands[1],
+		.left_factor = aligns ? digits_power(scale - operands[0].scale) : 1,
+		.right_factor = aligns ? digits_power(scale - operands[1].scale) : 1
+	};
+
+	return operation;
+}
+
+static void
+arithmetic_add_nulls(const Arithmetic *arithmetic, const RowBatch *batch,
+					 RowBitmap *nulls)
+{
+	bitmap_clear(nulls);
+	for (int i = 0; i < arithmetic->nsteps; i++)
+		if (arithmetic->steps[i].op == ARITHMETIC_COLUMN)
+			for (int word = 0; word < BATCH_WORDS; word++)
+				nulls->words[word] |=
+					batch->columns[arithmetic->steps[i].column].nulls.words[word];
+}
+
+/* Gives a constant result the shape of the others. */
+static const int64_t *
+arithmetic_spread(const Operand *operand, int nrows, int64_t *results)
+{
+	if (operand->values != NULL)
+		return operand->values;
+	for (int row = 0; row < nrows; row++)
+		results[row] = operand->constant;
+	return results;
+}
+
+bool
+arithmetic_run(const Arithmetic *arithmetic, const RowBatch *batch,
+			   const RowBitmap *selected, ArithmeticBuffers *buffers,
+			   ArithmeticResult *result)
+{
+	Operand		stack[ARITHMETIC_DEPTH_MAX];
+	int			depth = 0;
+
+	arithmetic_add_nulls(arithmetic, batch, &result->nulls);
+	for (int i = 0; i < arithmetic->nsteps; i++)
+	{
+		const ArithmeticStep *step = &arithmetic->steps[i];
+		Operand		operand = {.scale = step->scale};
+
+		if (step->op == ARITHMETIC_COLUMN)
+			operand.values = batch->columns[step->column].values.integers;
+		else if (step->op == ARITHMETIC_CONSTANT)
+			operand.constant = step->constant;
+		else
+		{
+			Operation	operation;
+
+			depth -= 2;
+			operation = arithmetic_operation(step, &stack[depth]);
+			operand.values = buffers->slots[depth];
+			if (arithmetic_compute_all(&operation, batch->nrows,
+									   buffers->slots[depth]) &&
+				arithmetic_overflow_counts(&operation, batch, selected,
+										   &result->nulls))
+				return false;
+		}
+		stack[depth++] = operand;
+	}
+	result->values = arithmetic_spread(&stack[0], batch->nrows,
+									   buffers->slots[0]);
+	return true;
+}

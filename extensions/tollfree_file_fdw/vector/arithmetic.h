@@ -1,0 +1,79 @@
+/*
+ * arithmetic.h
+ *	  Columns, constants and + - * of them, exact in int64.
+ *
+ * An expression is a list of steps in postfix order:
+ *
+ *		price * (1 - discount)		COLUMN price, CONSTANT 1, COLUMN discount,
+ *									SUBTRACT, MULTIPLY
+ *
+ * Each step's result has a scale (its integers count 10^-scale) and a range,
+ * that of its SQL type: leaving it is an error there and ARITHMETIC_OVERFLOW
+ * here, as is leaving int64 where SQL's numeric would go on.
+ */
+#ifndef VECTOR_ARITHMETIC_H
+#define VECTOR_ARITHMETIC_H
+
+#include "core/allocator.h"
+#include "core/batch.h"
+
+#define ARITHMETIC_STEPS_MAX	32
+#define ARITHMETIC_DEPTH_MAX	8
+
+typedef enum ArithmeticOp
+{
+	ARITHMETIC_COLUMN,
+	ARITHMETIC_CONSTANT,
+	ARITHMETIC_ADD,
+	ARITHMETIC_SUBTRACT,
+	ARITHMETIC_MULTIPLY
+} ArithmeticOp;
+
+typedef struct ArithmeticStep
+{
+	ArithmeticOp op;
+	ColumnType	type;			/* of the result: COLUMN_INT2, _INT4, _INT8 or
+								 * _NUMERIC; of a column, its own integer
+								 * type, which need not be one of these */
+	int			column;			/* ARITHMETIC_COLUMN: index in the batch */
+	int64_t		constant;		/* ARITHMETIC_CONSTANT */
+	int			scale;			/* of the result; ARITHMETIC_CONSTANT: given,
+								 * others: set by arithmetic_prepare */
+} ArithmeticStep;
+
+typedef struct Arithmetic
+{
+	int			nsteps;
+	ArithmeticStep steps[ARITHMETIC_STEPS_MAX];
+} Arithmetic;
+
+/* The values of an expression, one a row. */
+typedef struct ArithmeticResult
+{
+	const int64_t *values;		/* a column's own, or in the buffers */
+	RowBitmap	nulls;
+} ArithmeticResult;
+
+/* Room for what arithmetic_run computes. */
+typedef struct ArithmeticBuffers
+{
+	int64_t		slots[ARITHMETIC_DEPTH_MAX][BATCH_ROWS];
+} ArithmeticBuffers;
+
+/*
+ * Sets the scale of each step.  Returns NULL, or a few words on why the
+ * expression cannot be run.  The last step's scale is the result's.
+ */
+extern const char *arithmetic_prepare(Arithmetic *arithmetic,
+									  const ColumnSpec *columns, int ncolumns);
+
+/*
+ * Computes the expression for the selected rows.  Returns false when one of
+ * them overflows.  Values of rows that are not selected or null mean nothing.
+ */
+extern bool arithmetic_run(const Arithmetic *arithmetic, const RowBatch *batch,
+						   const RowBitmap *selected,
+						   ArithmeticBuffers *buffers,
+						   ArithmeticResult *result);
+
+#endif							/* VECTOR_ARITHMETIC_H */

@@ -1,0 +1,501 @@
+/*
+ * filter.c
+ *	  Conditions on the columns of a batch, with SQL's three values of truth.
+ *
+ * Each node gives two sets of rows, those for which it is true and those for
+ * which it is unknown; AND, OR and NOT are then operations on whole words.
+ * What a type's comparison comes to is decided once, by filter_prepare: that
+ * of integers to a range, whatever the operator and the constant's scale.
+ */
+#include <stdlib.h>
+
+#include "core/digits.h"
+#include "vector/compare.h"
+#include "vector/filter.h"
+#include "vector/like.h"
+
+/* Rows for which a condition is true, and rows for which it is unknown. */
+typedef struct FilterResult
+{
+	RowBitmap	is_true;
+	RowBitmap	is_unknown;
+} FilterResult;
+
+/* The words of the bitmaps that are worked on: [first, last). */
+typedef struct FilterWords
+{
+	const RowBatch *batch;
+	int			first;
+	int			last;
+} FilterWords;
+
+/*------------------------------------------------------------------------
+ * Preparing
+ *------------------------------------------------------------------------
+ */
+
+static int
+filter_scale(const ColumnSpec *spec)
+{
+	return spec->type == COLUMN_NUMERIC ? spec->scale : 0;
+}
+
+/*
+ * Brings a constant to the column's scale, rounding down; returns whether it
+ * had to.  What does not fit becomes INT64_MAX or INT64_MIN, which no value of
+ * a column with a scale reaches.
+ */
+static bool
+filter_rescale(const FilterValue *value, int scale, int64_t *integer)
+{
+	int64_t		power;
+	int64_t		rest;
+
+	if (value->scale <= scale)
+	{
+		if (__builtin_mul_overflow(value->integer,
+								   digits_power(scale - value->scale),
+								   integer))
+			*integer = value->integer < 0 ? INT64_MIN : INT64_MAX;
+		return false;
+	}
+	power = digits_power(value->scale - scale);
+	rest = value->integer % power;
+	*integer = value->integer / power - (rest < 0 ? 1 : 0);
+	return rest != 0;
+}
+
+static void
+filter_set_range(FilterNode *node, int64_t low, int64_t high, bool negated)
+{
+	node->low = low;
+	node->high = high;
+	node->negated = negated;
+}
+
+/* Turns column op constant into a range. */
+static void
+filter_prepare_integer(FilterNode *node, int scale)
+{
+	int64_t		value;
+	bool		rounded = filter_rescale(&node->values[0], scale, &value);
+
+	switch (node->op)
+	{
+		case COMPARE_EQ:
+		case COMPARE_NE:
+			if (rounded)
+				filter_set_range(node, INT64_MIN, INT64_MAX,
+								 node->op == COMPARE_EQ);
+			else
+				filter_set_range(node, value, value, node->op == COMPARE_NE);
+			break;
+		case COMPARE_LT:
+		case COMPARE_GE:
+			if (rounded)
+				filter_set_range(node, INT64_MIN, value,
+								 node->op == COMPARE_GE);
+			else
+				filter_set_range(node, value, INT64_MAX,
+								 node->op == COMPARE_LT);
+			break;
+		case COMPARE_LE:
+		case COMPARE_GT:
+			filter_set_range(node, INT64_MIN, value, node->op == COMPARE_GT);
+			break;
+	}
+}
+
+static int
+filter_order_integers(const void *a, const void *b)
+{
+	int64_t		x = ((const FilterValue *) a)->integer;
+	int64_t		y = ((const FilterValue *) b)->integer;
+
+	return (x > y) - (x < y);
+}
+
+/* Leaves the constants that a value can equal, at its scale and in order. */
+static void
+filter_prepare_list(FilterNode *node, int scale)
+{
+	int			n = 0;
+
+	for (int i = 0; i < node->nvalues; i++)
+	{
+		int64_t		integer;
+
+		if (filter_rescale(&node->values[i], scale, &integer))
+			continue;
+		node->values[n].integer = integer;
+		node->values[n].scale = scale;
+		n++;
+	}
+	node->nvalues = n;
+	qsort(node->values, (size_t) n, sizeof(FilterValue),
+		  filter_order_integers);
+}
+
+static bool
+filter_is_number(ColumnType type)
+{
+	return type == COLUMN_INT2 || type == COLUMN_INT4 ||
+		type == COLUMN_INT8 || type == COLUMN_NUMERIC;
+}
+
+static bool
+filter_can_compare(ColumnType a, ColumnType b)
+{
+	return a != COLUMN_OTHER &&
+		(a == b || (filter_is_number(a) && filter_is_number(b)) ||
+		 (column_type_is_float(a) && column_type_is_float(b)));
+}
+
+static const char *
+filter_prepare_children(FilterNode *node, const ColumnSpec *columns,
+						int ncolumns, FileEncoding encoding)
+{
+	for (int i = 0; i < node->nchildren; i++)
+	{
+		const char *why = filter_prepare(node->children[i], columns, ncolumns,
+										 encoding);
+
+		if (why != NULL)
+			return why;
+	}
+	return node->kind == FILTER_NOT && node->nchildren != 1 ?
+		"NOT of other than one condition" : NULL;
+}
+
+/* Prepares a condition on one column, or on two. */
+static const char *
+filter_prepare_column(FilterNode *node, const ColumnSpec *columns,
+					  int ncolumns, FileEncoding encoding)
+{
+	const ColumnSpec *spec;
+
+	if (node->column < 0 || node->column >= ncolumns)
+		return "no such column";
+	spec = &columns[node->column];
+	if (node->kind == FILTER_IS_NULL)
+		return NULL;
+	if (spec->type == COLUMN_OTHER)
+		return "type is not a fast one";
+	if (node->kind == FILTER_IS_TRUE)
+		return spec->type == COLUMN_BOOL ? NULL : "type is not boolean";
+	if (node->kind == FILTER_COMPARE_COLUMNS)
+		return node->other_column < 0 || node->other_column >= ncolumns ||
+			!filter_can_compare(spec->type, columns[node->other_column].type) ?
+			"columns cannot be compared" : NULL;
+	if (node->kind == FILTER_LIKE)
+	{
+		node->multibyte = encoding == FILE_ENCODING_UTF8;
+		return spec->type != COLUMN_TEXT ? "LIKE of a type that is not text" :
+			like_is_supported(node->values[0].text) ? NULL :
+			"pattern ends in an escape";
+	}
+	if (column_type_is_integer(spec->type))
+	{
+		if (node->kind == FILTER_IN)
+			filter_prepare_list(node, filter_scale(spec));
+		else
+			filter_prepare_integer(node, filter_scale(spec));
+	}
+	return NULL;
+}
+
+const char *
+filter_prepare(FilterNode *node, const ColumnSpec *columns, int ncolumns,
+			   FileEncoding encoding)
+{
+	switch (node->kind)
+	{
+		case FILTER_CONSTANT:
+			return NULL;
+		case FILTER_AND:
+		case FILTER_OR:
+		case FILTER_NOT:
+			return filter_prepare_children(node, columns, ncolumns, encoding);
+		default:
+			return filter_prepare_column(node, columns, ncolumns, encoding);
+	}
+}
+
+/*------------------------------------------------------------------------
+ * Running: one condition on one row, made into words
+ *------------------------------------------------------------------------
+ */
+
+/* Says whether the condition is true of a row whose values are not null. */
+typedef bool (*FilterRow) (const FilterNode *node, const RowBatch *batch,
+						   int row);
+
+static inline __attribute__((always_inline))
+void
+filter_rows(const FilterNode *node, const FilterWords *words,
+			RowBitmap *is_true, FilterRow is_true_of)
+{
+	for (int word = words->first; word < words->last; word++)
+	{
+		int			left = words->batch->nrows - word * 64;
+		int			nrows = left < 64 ? left : 64;
+		uint64_t	bits = 0;
+
+		for (int bit = 0; bit < nrows; bit++)
+			bits |= (uint64_t) is_true_of(node, words->batch,
+										  word * 64 + bit) << bit;
+		is_true->words[word] = bits;
+	}
+}
+
+static inline bool
+filter_is_in_range(const FilterNode *node, const RowBatch *batch, int row)
+{
+	int64_t		value = batch->columns[node->column].values.integers[row];
+
+	/* One comparison does for both ends: below low it wraps around. */
+	return ((uint64_t) value - (uint64_t) node->low <=
+			(uint64_t) node->high - (uint64_t) node->low) != node->negated;
+}
+
+static inline bool
+filter_is_true_value(const FilterNode *node, const RowBatch *batch, int row)
+{
+	return batch->columns[node->column].values.integers[row] != 0;
+}
+
+static inline bool
+filter_is_integer_in_list(const FilterNode *node, const RowBatch *batch,
+						  int row)
+{
+	FilterValue key = {
+		.integer = batch->columns[node->column].values.integers[row]
+	};
+
+	return bsearch(&key, node->values, (size_t) node->nvalues,
+				   sizeof(FilterValue), filter_order_integers) != NULL;
+}
+
+static inline bool
+filter_is_like(const FilterNode *node, const RowBatch *batch, int row)
+{
+	return like_matches(batch->columns[node->column].values.texts[row],
+						node->values[0].text, node->multibyte);
+}
+
+/* Returns how a row's value compares with a constant. */
+static inline int
+filter_compare_constant(const ColumnVector *vector, int row,
+						const FilterValue *value)
+{
+	ColumnType	type = vector->spec->type;
+
+	if (column_type_is_float(type))
+		return compare_floats(vector->values.floats[row], value->floating);
+	if (column_type_is_text(type))
+		return compare_texts(vector->values.texts[row], value->text,
+							 type == COLUMN_BPCHAR);
+	return memcmp(&vector->values.uuids[row], &value->uuid, sizeof(Uuid));
+}
+
+static inline bool
+filter_is_related(const FilterNode *node, const RowBatch *batch, int row)
+{
+	return compare_holds(node->op,
+						 filter_compare_constant(&batch->columns[node->column],
+												 row, &node->values[0]));
+}
+
+static inline bool
+filter_is_in_list(const FilterNode *node, const RowBatch *batch, int row)
+{
+	for (int i = 0; i < node->nvalues; i++)
+		if (filter_compare_constant(&batch->columns[node->column], row,
+									&node->values[i]) == 0)
+			return true;
+	return false;
+}
+
+static inline int
+filter_compare_columns(const ColumnVector *a, const ColumnVector *b, int row)
+{
+	ColumnType	type = a->spec->type;
+
+	if (column_type_is_integer(type))
+		return compare_scaled(a->values.integers[row], filter_scale(a->spec),
+							  b->values.integers[row], filter_scale(b->spec));
+	if (column_type_is_float(type))
+		return compare_floats(a->values.floats[row], b->values.floats[row]);
+	if (column_type_is_text(type))
+		return compare_texts(a->values.texts[row], b->values.texts[row],
+							 type == COLUMN_BPCHAR);
+	return memcmp(&a->values.uuids[row], &b->values.uuids[row], sizeof(Uuid));
+}
+
+static inline bool
+filter_are_related(const FilterNode *node, const RowBatch *batch, int row)
+{
+	return compare_holds(node->op,
+						 filter_compare_columns(&batch->columns[node->column],
+												&batch->columns[node->other_column],
+												row));
+}
+
+/*------------------------------------------------------------------------
+ * Running: conditions on words
+ *------------------------------------------------------------------------
+ */
+
+/* Takes the rows with a null out of is_true, into is_unknown. */
+static void
+filter_set_unknown(const FilterNode *node, const FilterWords *words,
+				   FilterResult *result)
+{
+	const ColumnVector *columns = words->batch->columns;
+
+	for (int i = words->first; i < words->last; i++)
+	{
+		uint64_t	nulls = columns[node->column].nulls.words[i];
+
+		if (node->kind == FILTER_COMPARE_COLUMNS)
+			nulls |= columns[node->other_column].nulls.words[i];
+		result->is_true.words[i] &= ~nulls;
+		result->is_unknown.words[i] = nulls;
+		if (node->kind == FILTER_IN && node->null_in_list)
+			result->is_unknown.words[i] = ~result->is_true.words[i];
+	}
+}
+
+/* A condition on columns, as if nothing were null. */
+static void
+filter_run_values(const FilterNode *node, const FilterWords *words,
+				  RowBitmap *is_true)
+{
+	ColumnType	type = words->batch->columns[node->column].spec->type;
+
+	switch (node->kind)
+	{
+		case FILTER_COMPARE:
+			if (column_type_is_integer(type))
+				filter_rows(node, words, is_true, filter_is_in_range);
+			else
+				filter_rows(node, words, is_true, filter_is_related);
+			break;
+		case FILTER_COMPARE_COLUMNS:
+			filter_rows(node, words, is_true, filter_are_related);
+			break;
+		case FILTER_IN:
+			if (column_type_is_integer(type))
+				filter_rows(node, words, is_true, filter_is_integer_in_list);
+			else
+				filter_rows(node, words, is_true, filter_is_in_list);
+			break;
+		case FILTER_LIKE:
+			filter_rows(node, words, is_true, filter_is_like);
+			break;
+		default:
+			filter_rows(node, words, is_true, filter_is_true_value);
+			break;
+	}
+}
+
+static void
+filter_run_constant(FilterTruth constant, const FilterWords *words,
+					FilterResult *result)
+{
+	for (int i = words->first; i < words->last; i++)
+	{
+		result->is_true.words[i] = constant == FILTER_TRUE ? ~(uint64_t) 0 : 0;
+		result->is_unknown.words[i] =
+			constant == FILTER_UNKNOWN ? ~(uint64_t) 0 : 0;
+	}
+}
+
+/* AND: unknown unless one is false.  OR: unknown unless one is true. */
+static void
+filter_combine(FilterKind kind, const FilterWords *words,
+			   FilterResult *result, const FilterResult *other)
+{
+	for (int i = words->first; i < words->last; i++)
+	{
+		uint64_t	t1 = result->is_true.words[i];
+		uint64_t	u1 = result->is_unknown.words[i];
+		uint64_t	t2 = other->is_true.words[i];
+		uint64_t	u2 = other->is_unknown.words[i];
+
+		if (kind == FILTER_AND)
+		{
+			result->is_true.words[i] = t1 & t2;
+			result->is_unknown.words[i] = (t1 | u1) & (t2 | u2) & (u1 | u2);
+		}
+		else
+		{
+			result->is_true.words[i] = t1 | t2;
+			result->is_unknown.words[i] = (u1 | u2) & ~(t1 | t2);
+		}
+	}
+}
+
+static void filter_run_node(const FilterNode *node, const FilterWords *words,
+							FilterResult *result);
+
+static void
+filter_run_children(const FilterNode *node, const FilterWords *words,
+					FilterResult *result)
+{
+	filter_run_constant(node->kind == FILTER_AND ? FILTER_TRUE : FILTER_FALSE,
+						words, result);
+	for (int i = 0; i < node->nchildren; i++)
+	{
+		FilterResult child;
+
+		filter_run_node(node->children[i], words, &child);
+		filter_combine(node->kind, words, result, &child);
+	}
+}
+
+static void
+filter_run_node(const FilterNode *node, const FilterWords *words,
+				FilterResult *result)
+{
+	switch (node->kind)
+	{
+		case FILTER_CONSTANT:
+			filter_run_constant(node->constant, words, result);
+			break;
+		case FILTER_AND:
+		case FILTER_OR:
+			filter_run_children(node, words, result);
+			break;
+		case FILTER_NOT:
+			filter_run_node(node->children[0], words, result);
+			for (int i = words->first; i < words->last; i++)
+				result->is_true.words[i] = ~(result->is_true.words[i] |
+											 result->is_unknown.words[i]);
+			break;
+		case FILTER_IS_NULL:
+			filter_run_constant(FILTER_FALSE, words, result);
+			for (int i = words->first; i < words->last; i++)
+				result->is_true.words[i] =
+					words->batch->columns[node->column].nulls.words[i];
+			break;
+		default:
+			filter_run_values(node, words, &result->is_true);
+			filter_set_unknown(node, words, result);
+			break;
+	}
+}
+
+void
+filter_run(const FilterNode *node, const RowBatch *batch, int first_word,
+		   int last_word, RowBitmap *selected)
+{
+	FilterWords words = {batch, first_word, last_word};
+	FilterResult result;
+	RowBitmap	all;
+
+	filter_run_node(node, &words, &result);
+	bitmap_fill(&all, batch->nrows);
+	for (int i = first_word; i < last_word; i++)
+		selected->words[i] = result.is_true.words[i] & all.words[i];
+}

@@ -1,0 +1,312 @@
+/*
+ * Suite interface: what it costs to fetch rows through an interface.
+ *
+ * The published experiment's driver tables, by its own names.  The clients in
+ * use fill in interfaces, interface_conninfos and alternateclientcopy (from
+ * their manifests, when the lab starts); the other driver tables are here.
+ */
+CREATE TABLE interfaces
+(
+	ifname		text PRIMARY KEY,
+	testprog	text[] NOT NULL,
+	title		text NOT NULL,
+	language	text NOT NULL,
+	unready		text
+);
+
+COMMENT ON COLUMN interfaces.testprog IS
+'what stands before the options of its client';
+COMMENT ON COLUMN interfaces.unready IS
+'why it cannot be measured here; NULL when it can';
+
+/* How each interface writes where to connect to, with places to fill in. */
+CREATE TABLE interface_conninfos
+(
+	ifname		text REFERENCES interfaces ON DELETE CASCADE,
+	comm		text CHECK (comm IN ('ipc', 'tcp', 'tls')),
+	template	text NOT NULL,
+	PRIMARY KEY (ifname, comm)
+);
+
+CREATE TABLE alternateclientcopy
+(
+	accdesc		text,
+	ifname		text REFERENCES interfaces ON DELETE CASCADE,
+	sw			text[] NOT NULL,
+	method		text NOT NULL,
+	held		text NOT NULL,
+	PRIMARY KEY (ifname, accdesc)
+);
+
+COMMENT ON COLUMN alternateclientcopy.method IS
+'what the client''s figures call it';
+COMMENT ON COLUMN alternateclientcopy.held IS
+'what the client holds when all rows are there';
+
+/* The roads to the data: a link, with or without TLS. */
+CREATE TABLE interface_roads
+(
+	conndesc	text PRIMARY KEY CHECK (conndesc ~ '^[a-z0-9]+:(ipc|tcp|tls)$'),
+	link		text NOT NULL REFERENCES links
+);
+
+INSERT INTO interface_roads VALUES
+	('lcl:ipc', 'lcl:ipc'),
+	('lcl:tcp', 'lcl:tcp'),
+	('lcl:tls', 'lcl:tcp'),
+	('rmt:tcp', 'rmt:tcp:200us'),
+	('rmt:tls', 'rmt:tcp:200us'),
+	('rmt2ms:tcp', 'rmt:tcp:2000us');
+
+/* Whether rows are printed, and where to; in the latter case to a file. */
+CREATE TABLE printfracdest
+(
+	pfddesc		text PRIMARY KEY,
+	printfrac	int NOT NULL CHECK (printfrac IN (0, 1)),
+	dest		text
+);
+
+COMMENT ON COLUMN printfracdest.dest IS
+'NULL for a file that the lab names and removes again';
+
+INSERT INTO printfracdest VALUES
+	('p-all:null', 1, '/dev/null'),
+	('p-all:file', 1, NULL),
+	('p-none:null', 0, '/dev/null');
+
+/*
+ * The statements, connecting each time (0) or once (1), and how often.  The
+ * six published ones, and two that every interface has time for.
+ */
+CREATE TABLE sqlstratiter
+(
+	sqlstratiterdesc text PRIMARY KEY,
+	sql			text NOT NULL,
+	connstrat	int NOT NULL CHECK (connstrat IN (0, 1)),
+	numiter		int NOT NULL CHECK (numiter > 0),
+	published	bool NOT NULL
+);
+
+INSERT INTO sqlstratiter VALUES
+	('sql001:0:50k', 'select * from t50k where id = 4242', 0, 50000, true),
+	('sql50k:0:001', 'select * from t50k', 0, 1, true),
+	('sql10m:0:001', 'select * from t10m', 0, 1, true),
+	('sql001:1:50k', 'select * from t50k where id = 4242', 1, 50000, true),
+	('sql50k:1:001', 'select * from t50k', 1, 1, true),
+	('sql10m:1:001', 'select * from t10m', 1, 1, true),
+	('sql001:0:20', 'select * from t50k where id = 4242', 0, 20, false),
+	('sql001:1:1k', 'select * from t50k where id = 4242', 1, 1000, false);
+
+/* What the statements must return: filled in when the tables are loaded. */
+CREATE TABLE interface_expected
+(
+	sql			text PRIMARY KEY,
+	rows		int8 NOT NULL,
+	bytes		int8 NOT NULL,
+	checksum	text NOT NULL
+);
+
+/* Fills in the places of a connection string; an unknown one stays a place. */
+CREATE FUNCTION interface_conninfo(template text, places jsonb)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE
+AS $$
+DECLARE
+	place		record;
+BEGIN
+	FOR place IN
+		SELECT key, value FROM jsonb_each_text(places) WHERE value IS NOT NULL
+	LOOP
+		template := replace(template, '{' || place.key || '}', place.value);
+	END LOOP;
+	RETURN template;
+END
+$$;
+
+/* Where each interface connects to, road by road. */
+CREATE VIEW conninfos AS
+SELECT r.conndesc, c.ifname, l.link, l.rtt_us, c.comm,
+	   interface_conninfo(c.template, jsonb_build_object(
+		   'host', place.host, 'host_url', replace(place.host, '/', '%2F'),
+		   'socket', place.host || '/.s.PGSQL.' || place.port,
+		   'port', place.port, 'dbname', 'iftest', 'user', 'postgres',
+		   'certificate', i.certificate)) AS conninfo
+FROM interface_roads r
+	JOIN links l USING (link)
+	JOIN interface_conninfos c ON c.comm = split_part(r.conndesc, ':', 2)
+	JOIN instances i ON i.instance = 'source'
+	CROSS JOIN LATERAL
+		(SELECT CASE c.comm WHEN 'ipc' THEN i.socket_host ELSE i.tcp_host END AS host,
+				coalesce(l.port, i.port) AS port) AS place;
+
+/*
+ * The crossing.  The A/A candidate is libpq's normal method under another
+ * name, where it is compared most.
+ */
+CREATE VIEW interface_candidates AS
+SELECT ifname, ifname AS client, accdesc, sw, method, held
+FROM alternateclientcopy
+UNION ALL
+SELECT 'libpq_again', ifname, accdesc, sw, method, held
+FROM alternateclientcopy
+WHERE (ifname, accdesc) = ('libpq', 'acc-n');
+
+CREATE VIEW interface_cases AS
+SELECT concat_ws(':', a.ifname, c.conndesc, s.sqlstratiterdesc, a.accdesc,
+				 p.pfddesc) AS testcase,
+	   i.testprog, a.ifname, a.accdesc, a.sw, a.method, a.held,
+	   c.conndesc, c.link, c.rtt_us, c.comm, c.conninfo,
+	   p.pfddesc, p.printfrac, p.dest,
+	   s.sqlstratiterdesc, s.sql, s.connstrat, s.numiter,
+	   s.published
+	   AND (a.ifname, a.accdesc) IN
+		   (('libpq', 'acc-n'), ('libpq', 'acc-a'), ('libpq', 'acc-y'),
+			('JDBC', 'acc-n'), ('JDBC', 'acc-y'), ('ODBC', 'acc-n'))
+	   AND c.conndesc IN ('lcl:ipc', 'lcl:tcp', 'rmt:tcp')
+	   AND (a.ifname, c.comm) <> ('JDBC', 'ipc') AS published
+FROM interface_candidates a
+	JOIN interfaces i ON i.ifname = a.client
+	JOIN conninfos c ON c.ifname = a.client
+	CROSS JOIN printfracdest p
+	CROSS JOIN sqlstratiter s
+WHERE (a.method <> 'server-file' OR c.rtt_us IS NULL)
+  AND (a.method <> 'pipeline' OR s.connstrat = 1);
+
+/*
+ * A full run has the published experiment's cases, and of all other interfaces,
+ * methods and roads those that neither print nor take hours.  A quick run has
+ * every interface, over TCP, at its normal method, and where many rows come
+ * also at its alternate and at COPY.
+ */
+CREATE VIEW interface_testcases AS
+SELECT 'interface'::text AS suite,
+	   profile.profile,
+	   c.testcase,
+	   concat_ws(':', c.ifname, c.accdesc) AS candidate,
+	   base.testcase AS baseline,
+	   'execution_us'::text AS figure, 'us'::text AS unit,
+	   false AS higher_is_better,
+	   jsonb_build_object('interface', c.ifname, 'method', c.accdesc,
+						  'held', c.held, 'road', c.conndesc,
+						  'statement', split_part(c.sqlstratiterdesc, ':', 1),
+						  'connect', CASE c.connstrat WHEN 0 THEN 'each time'
+									 ELSE 'once' END,
+						  'executions', c.numiter, 'print', c.pfddesc,
+						  'strategy', c.sqlstratiterdesc) AS dims,
+	   c.testprog
+	   || ARRAY['-c', c.conninfo, '-s', c.sql, '-p', c.printfrac::text,
+				'-k', c.connstrat::text, '-n', c.numiter::text]
+	   || CASE WHEN c.printfrac = 1
+			   THEN ARRAY['-o', coalesce(c.dest, scratch.path || '.out')]
+		  END
+	   || CASE WHEN c.method = 'server-file'
+			   THEN ARRAY['-f', scratch.path || '.copy'] END
+	   || c.sw AS argv,
+	   ARRAY['PGPASSFILE=' || source.passfile] AS env,
+	   make_interval(secs => 120 + c.numiter / 10
+					 + CASE WHEN c.sqlstratiterdesc ~ '^sql10m' THEN 1800
+					   ELSE 0 END) AS time_limit,
+	   'json'::text AS format,
+	   CASE WHEN c.dest IS NULL OR c.method = 'server-file' THEN
+		   ARRAY['sh', '-c', 'stat -c %s "$1.out" 2>/dev/null; rm -f "$1.out" "$1.copy"',
+				 'sh', scratch.path]
+	   END AS probe_argv,
+	   CASE profile.profile
+		   WHEN 'quick' THEN
+			   c.conndesc = 'lcl:tcp' AND c.pfddesc = 'p-none:null'
+			   AND (c.accdesc = 'acc-n'
+					AND c.sqlstratiterdesc IN ('sql001:0:20', 'sql001:1:1k', 'sql50k:1:001')
+					OR c.accdesc IN ('acc-a', 'acc-y')
+					AND c.sqlstratiterdesc = 'sql50k:1:001')
+		   ELSE
+			   c.published
+			   OR (c.pfddesc = 'p-none:null'
+				   AND c.sqlstratiterdesc IN ('sql001:0:20', 'sql001:1:1k',
+											  'sql50k:1:001', 'sql10m:1:001'))
+	   END AS chosen
+FROM interface_cases c
+	JOIN profiles profile ON profile.suite = 'interface'
+	JOIN instances source ON source.instance = 'source'
+	CROSS JOIN LATERAL
+		(SELECT source.socket_host || '/ifttest' AS path) AS scratch
+	LEFT JOIN interface_cases base
+		ON (base.ifname, base.accdesc) = ('libpq', 'acc-n')
+		   AND (base.conndesc, base.pfddesc, base.sqlstratiterdesc)
+			   = (c.conndesc, c.pfddesc, c.sqlstratiterdesc)
+		   AND base.testcase <> c.testcase;
+
+/* Returns why a case cannot be run here, or NULL. */
+CREATE FUNCTION interface_gate(run_case run_cases)
+RETURNS text
+LANGUAGE sql STABLE
+RETURN (
+	SELECT CASE
+			   WHEN i.unready IS NOT NULL THEN i.ifname || ' ' || i.unready
+			   WHEN run_case.dims->>'road' ~ ':tls$' AND source.certificate IS NULL THEN
+				   'the server has no TLS: see tollfree doctor'
+		   END
+	FROM interfaces i
+		JOIN instances source ON source.instance = 'source'
+	WHERE i.ifname = split_part(run_case.dims->>'interface', '_again', 1)
+);
+
+/*
+ * Returns why an execution does not count, or NULL: it must have fetched all
+ * the rows that the server has, and the very values, by the method it was
+ * asked for.  What it printed must have their length.
+ */
+CREATE FUNCTION interface_judge(run_case run_cases, figures jsonb,
+								before text, after text)
+RETURNS text
+LANGUAGE plpgsql STABLE
+AS $$
+DECLARE
+	executions	int8 := (run_case.dims->>'executions')::int8;
+	strategy	lab.sqlstratiter;
+	expected	lab.interface_expected;
+	way			lab.interface_candidates;
+BEGIN
+	SELECT * INTO strategy FROM lab.sqlstratiter
+	WHERE sqlstratiterdesc = run_case.dims->>'strategy';
+	SELECT * INTO expected FROM lab.interface_expected
+	WHERE sql = strategy.sql;
+	SELECT * INTO way FROM lab.interface_candidates
+	WHERE (ifname, accdesc) = (run_case.dims->>'interface', run_case.dims->>'method');
+
+	IF expected.sql IS NULL THEN
+		RETURN format('nobody knows what "%s" must return: its table is not loaded',
+					  strategy.sql);
+	ELSIF (figures->>'executions')::int8 IS DISTINCT FROM executions
+		OR (figures->>'connections')::int8 IS DISTINCT FROM
+		   (CASE strategy.connstrat WHEN 0 THEN executions ELSE 1 END) THEN
+		RETURN format('%s executions over %s connections were not what was asked for',
+					  figures->>'executions', figures->>'connections');
+	ELSIF (figures->>'rows')::int8 IS DISTINCT FROM executions * expected.rows THEN
+		RETURN format('%s rows came, of %s', coalesce(figures->>'rows', 'no'),
+					  executions * expected.rows);
+	ELSIF figures->>'checksum' IS DISTINCT FROM expected.checksum
+		OR (figures->>'bytes')::int8 IS DISTINCT FROM expected.bytes THEN
+		RETURN format('the values have the checksum %s over %s bytes, the server''s %s over %s',
+					  figures->>'checksum', figures->>'bytes',
+					  expected.checksum, expected.bytes);
+	ELSIF (figures->>'method', figures->>'held') IS DISTINCT FROM (way.method, way.held) THEN
+		RETURN format('it used the method %s and held %s, not %s and %s',
+					  figures->>'method', figures->>'held', way.method, way.held);
+	ELSIF run_case.dims->>'print' = 'p-all:file'
+		AND trim(E'\n' FROM after) IS DISTINCT FROM (executions * expected.bytes)::text THEN
+		RETURN format('the printed file has %s bytes, not %s',
+					  coalesce(nullif(trim(E'\n' FROM after), ''), 'no'),
+					  executions * expected.bytes);
+	END IF;
+	RETURN NULL;
+END
+$$;
+
+INSERT INTO suites VALUES
+	('interface', 'What it costs to fetch rows through an interface',
+	 'interface_judge', 'interface_gate');
+
+/* The scale is in million rows of t10m; lengths are in sqlstratiter. */
+INSERT INTO profiles VALUES
+	('interface', 'quick', 3, 1, 1),
+	('interface', 'full', 5, 1, 10);

@@ -1,0 +1,91 @@
+--
+-- Suite interface: the published cases exist by their names, are judged and kept back
+--
+SET search_path = lab;
+
+-- the published interfaces, as their clients would say of themselves
+INSERT INTO interfaces VALUES
+	('libpq', '{libpqtest}', 'libpq', 'C', NULL),
+	('ODBC', '{odbctest}', 'psqlODBC', 'C', NULL),
+	('JDBC', '{java,jdbctest}', 'pgjdbc', 'Java', 'needs java');
+INSERT INTO interface_conninfos
+SELECT ifname, comm, template
+FROM (VALUES ('libpq', 'host={host} port={port}'), ('ODBC', 'Server={host};Port={port}'),
+			 ('JDBC', 'jdbc:postgresql://{host}:{port}/{dbname}')) AS i (ifname, template)
+	CROSS JOIN (VALUES ('ipc'), ('tcp'), ('tls')) AS c (comm)
+WHERE (ifname, comm) <> ('JDBC', 'ipc');
+INSERT INTO alternateclientcopy VALUES
+	('acc-n', 'ODBC', '{}', 'normal', 'native'),
+	('acc-n', 'libpq', '{}', 'normal', 'native'),
+	('acc-a', 'libpq', '{-a}', 'single-row', 'nothing'),
+	('acc-y', 'libpq', '{-y}', 'copy', 'nothing'),
+	('acc-n', 'JDBC', '{}', 'normal', 'rows'),
+	('acc-y', 'JDBC', '{-y}', 'copy', 'nothing');
+UPDATE instances SET socket_host = '/run/lab', tcp_host = '127.0.0.1', port = 25432,
+	passfile = '/passfile' WHERE instance = 'source';
+UPDATE links SET port = 25433 WHERE link = 'rmt:tcp:200us';
+
+-- the published matrix
+SELECT ifname, accdesc, count(*) FROM interface_cases WHERE published
+GROUP BY ROLLUP ((ifname, accdesc)) ORDER BY ifname COLLATE "C", accdesc;
+SELECT testcase, published FROM interface_cases
+WHERE testcase = 'ODBC:lcl:ipc:sql001:0:50k:acc-n:p-all:null';
+SELECT ifname, conndesc, conninfo FROM conninfos
+WHERE ifname = 'libpq' ORDER BY conndesc;
+SELECT argv, env, time_limit, probe_argv FROM testcases
+WHERE suite = 'interface' AND profile = 'full' AND testcase IN
+	('ODBC:lcl:ipc:sql001:0:50k:acc-n:p-all:null',
+	 'libpq:rmt:tcp:sql10m:1:001:acc-y:p-all:file')
+ORDER BY testcase;
+
+-- all that is published is run in full, beside what else is not printed
+SELECT profile, chosen, (c.published) AS published, count(*)
+FROM testcases t JOIN interface_cases c USING (testcase)
+WHERE suite = 'interface' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
+SELECT count(*) AS without_baseline FROM testcases t
+WHERE suite = 'interface' AND (dims->>'interface', dims->>'method') <> ('libpq', 'acc-n')
+	AND baseline IS NULL;
+SELECT suite, profile, testcase FROM testcases
+WHERE suite = 'interface' GROUP BY 1, 2, 3 HAVING count(*) > 1;
+
+-- a client that is not ready, and a server without TLS, keep their cases back
+SELECT start_run('interface', 'quick', 1, '^JDBC:lcl:tcp:sql50k:1:001:acc-y:p-none') AS run \gset
+SELECT state, reason, duration FROM exectestcase(:run,
+	'JDBC:lcl:tcp:sql50k:1:001:acc-y:p-none:null', 1, '/usr/bin:/bin');
+SELECT start_run('interface', 'quick', 1, '^libpq:lcl:tls:sql50k:1:001:acc-n:p-none') AS run \gset
+SELECT state, reason, duration FROM exectestcase(:run,
+	'libpq:lcl:tls:sql50k:1:001:acc-n:p-none:null', 1, '/usr/bin:/bin');
+
+-- a method that the driver lacks is skipped in the client's own words
+UPDATE interfaces SET testprog = ARRAY['sh', '-c', 'echo no such thing >&2; exit 77']
+WHERE ifname = 'libpq';
+SELECT start_run('interface', 'quick', 1, '^libpq:lcl:tcp:sql50k:1:001:acc-a:p-none') AS run \gset
+SELECT state, reason, duration FROM exectestcase(:run,
+	'libpq:lcl:tcp:sql50k:1:001:acc-a:p-none:null', 1, '/usr/bin:/bin');
+
+-- the judge: what a client says must be what the server has
+CREATE FUNCTION pg_temp.judged(changed jsonb, case_name text, after text DEFAULT '')
+RETURNS text LANGUAGE sql AS $$
+SELECT coalesce(interface_judge(jsonb_populate_record(NULL::run_cases, to_jsonb(t)),
+	jsonb_build_object('executions', 1, 'connections', 1, 'rows', 50000, 'bytes', 45,
+		'checksum', '0badcafe', 'method', 'single-row', 'held', 'nothing') || changed,
+	'', after), 'it counts')
+FROM testcases t
+WHERE (suite, profile, testcase) = ('interface', 'full', case_name)
+$$;
+\set once '''libpq:lcl:tcp:sql50k:1:001:acc-a:p-none:null'''
+SELECT pg_temp.judged('{}', :once);
+INSERT INTO interface_expected VALUES ('select * from t50k', 50000, 45, '0badcafe');
+SELECT pg_temp.judged('{}', :once);
+SELECT pg_temp.judged('{"rows": 49999}', :once);
+SELECT pg_temp.judged('{"rows": null}', :once);
+SELECT pg_temp.judged('{"checksum": "0badcaff"}', :once);
+SELECT pg_temp.judged('{"bytes": 46}', :once);
+SELECT pg_temp.judged('{"connections": 2}', :once);
+SELECT pg_temp.judged('{"executions": 2}', :once);
+SELECT pg_temp.judged('{"method": "normal"}', :once);
+SELECT pg_temp.judged('{"held": "rows"}', :once);
+\set printed '''libpq:lcl:tcp:sql50k:1:001:acc-a:p-all:file'''
+SELECT pg_temp.judged('{}', :printed, E'45\n');
+SELECT pg_temp.judged('{}', :printed, E'44\n');
+SELECT pg_temp.judged('{}', :printed);

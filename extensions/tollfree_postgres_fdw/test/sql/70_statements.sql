@@ -1,0 +1,159 @@
+-- Statements kept prepared on the remote server, and what makes them stale.
+SELECT tollfree_postgres_fdw_disconnect_all();
+SET statement_timeout = '20s';
+CREATE FUNCTION cached_since(INOUT hits int8, INOUT misses int8, INOUT evictions int8)
+LANGUAGE sql
+RETURN (SELECT ROW(statement_hits - $1, statement_misses - $2, statement_evictions - $3)
+		FROM tollfree_postgres_fdw_statistics()
+		WHERE server_name = 'loopback');
+CREATE TABLE remote.shape (id int PRIMARY KEY, v int);
+INSERT INTO remote.shape SELECT i, i FROM generate_series(1, 20) i;
+CREATE FOREIGN TABLE shape (id int, v text) SERVER loopback
+	OPTIONS (schema_name 'remote', table_name 'shape');
+SELECT * FROM shape WHERE id = 1;
+SELECT hits AS h, misses AS m, evictions AS e, flights AS f
+FROM cached_since(0, 0, 0), flights_since(0) AS flights \gset
+
+-- once, prepared, reused; each is one flight
+SELECT v FROM shape WHERE id = 2;
+SELECT v FROM shape WHERE id = 2;
+SELECT v FROM shape WHERE id = 2;
+SELECT v FROM shape WHERE id = 2;
+SELECT * FROM cached_since(:h, :m, :e);
+SELECT flights_since(:f);
+
+-- texts that do not come again are not prepared
+CREATE VIEW remote.statements AS
+SELECT name, statement FROM pg_prepared_statements WHERE name ~ '^tollfree_s\d';
+CREATE FOREIGN TABLE statements (name text, statement text) SERVER loopback
+	OPTIONS (schema_name 'remote', table_name 'statements');
+SELECT v FROM shape WHERE id = 3;
+SELECT v FROM shape WHERE id = 4;
+SELECT * FROM statements;
+
+-- parameters: eight executions of one text
+PREPARE by_id(int) AS SELECT v FROM shape WHERE id = $1;
+SET plan_cache_mode = force_generic_plan;
+SET tollfree_postgres_fdw.statement_cache_size = 2;
+EXECUTE by_id(1);
+EXECUTE by_id(2);
+SET tollfree_postgres_fdw.debug_require = 'cached, direct, unawaited_commit';
+EXECUTE by_id(3);
+EXECUTE by_id(NULL);
+EXECUTE by_id(5);
+EXECUTE by_id(6);
+EXECUTE by_id(7);
+EXECUTE by_id(8);
+SELECT v FROM shape WHERE id = 9;
+RESET tollfree_postgres_fdw.debug_require;
+
+-- the table changes behind the connection's back
+ALTER TABLE remote.shape ALTER v TYPE text USING 'text ' || v;
+EXECUTE by_id(1);
+EXECUTE by_id(2);
+ALTER TABLE remote.shape ADD w int;
+EXECUTE by_id(3);
+DROP TABLE remote.shape;
+\set VERBOSITY terse
+EXECUTE by_id(4);
+\set VERBOSITY default
+CREATE TABLE remote.shape (v numeric, id int);
+INSERT INTO remote.shape VALUES (5.50, 5);
+EXECUTE by_id(5);
+EXECUTE by_id(5);
+EXECUTE by_id(5);
+
+-- inside a transaction a stale statement must do no harm
+BEGIN;
+INSERT INTO shape VALUES (6, '6.6');
+EXECUTE by_id(6);
+COMMIT;
+ALTER TABLE remote.shape ALTER v TYPE text;
+BEGIN;
+INSERT INTO shape VALUES (7, 'seven');
+EXECUTE by_id(7);
+EXECUTE by_id(7);
+SET LOCAL tollfree_postgres_fdw.debug_require = 'cached';
+EXECUTE by_id(7);
+COMMIT;
+BEGIN;
+SAVEPOINT s;
+EXECUTE by_id(7);
+ROLLBACK TO s;
+SAVEPOINT s;
+EXECUTE by_id(7);
+EXECUTE by_id(5);
+COMMIT;
+SELECT * FROM remote.shape ORDER BY id;
+
+-- the same for a modification
+PREPARE change(int, text) AS UPDATE shape SET v = $2 WHERE id = $1 RETURNING v;
+EXECUTE change(5, 'a');
+EXECUTE change(5, 'b');
+EXECUTE change(5, 'c');
+ALTER TABLE remote.shape ALTER v TYPE varchar;
+EXECUTE change(5, 'd');
+SELECT * FROM remote.shape WHERE id = 5;
+
+-- a remote trigger drops the session's statements, with those for transactions
+CREATE FUNCTION remote.deallocate() RETURNS trigger
+LANGUAGE plpgsql
+AS $$ BEGIN EXECUTE 'DEALLOCATE ALL'; RETURN NEW; END $$;
+CREATE TRIGGER deallocate BEFORE UPDATE ON remote.shape
+FOR EACH ROW WHEN (NEW.v = 'deallocate') EXECUTE FUNCTION remote.deallocate();
+UPDATE shape SET v = 'deallocate' WHERE id = 5;
+EXECUTE by_id(5);
+EXECUTE change(5, 'e');
+EXECUTE by_id(5);
+
+-- settings
+SET tollfree_postgres_fdw.statement_cache_size = 1;
+SELECT v FROM shape WHERE id = 7;
+SELECT v FROM shape WHERE id = 7;
+SELECT count(*) FROM statements;
+SET tollfree_postgres_fdw.statement_cache_size = 0;
+SELECT v FROM shape WHERE id = 7;
+SELECT count(*) FROM statements;
+SET tollfree_postgres_fdw.debug_require = 'cached';
+SELECT v FROM shape WHERE id = 7;
+SET tollfree_postgres_fdw.debug_require = 'direct';
+SET tollfree_postgres_fdw.direct_results = off;
+SELECT v FROM shape WHERE id = 7;
+RESET tollfree_postgres_fdw.direct_results;
+SET tollfree_postgres_fdw.debug_require = 'unawaited_commit';
+UPDATE shape SET v = 'lost' WHERE id = 7;
+RESET tollfree_postgres_fdw.debug_require;
+SELECT v FROM shape WHERE id = 7;
+SET tollfree_postgres_fdw.debug_require = 'faster';
+SET tollfree_postgres_fdw.debug_require = 'direct cached';
+RESET tollfree_postgres_fdw.statement_cache_size;
+
+-- EXPLAIN says how; without VERBOSE it says what postgres_fdw says
+EXPLAIN (COSTS OFF) SELECT v FROM shape WHERE id = 7;
+EXPLAIN (COSTS OFF, VERBOSE) SELECT v FROM shape WHERE id = 7;
+EXPLAIN (COSTS OFF, VERBOSE) SELECT v FROM shape WHERE id = 7 FOR UPDATE;
+EXPLAIN (COSTS OFF, VERBOSE) UPDATE shape SET v = 'x' WHERE id = 7;
+CREATE FUNCTION explained(query text) RETURNS SETOF text
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF, VERBOSE, ANALYZE, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		CONTINUE WHEN line ~ 'Buffers:|Planning:|Output:|Remote SQL:';
+		RETURN NEXT regexp_replace(line, 'rows=(\d+)\.00', 'rows=\1');
+	END LOOP;
+END
+$$;
+SELECT explained('SELECT v FROM shape WHERE id = 7');
+SELECT explained('SELECT v FROM shape WHERE id = 7');
+SELECT explained('SELECT v FROM shape WHERE id = 7');
+SELECT explained('SELECT i FROM items i FOR UPDATE LIMIT 3');
+SELECT explained('UPDATE shape SET v = upper(v) WHERE id = 7');
+
+-- the counters
+SELECT server_name, connects, flights > 0 AS flights, rows > 0 AS rows,
+	   bytes_received > 0 AS received, statement_evictions, unawaited_commits > 0 AS unawaited
+FROM tollfree_postgres_fdw_statistics() WHERE server_name = 'loopback';
+DROP FOREIGN TABLE shape, statements;
+RESET statement_timeout;

@@ -1,0 +1,267 @@
+"""The clients of suite `interface`, ready to be run or not, and why not.
+
+A client is built into a cache by the hash of everything it is built from, so that checkouts, test
+sessions and PostgreSQL versions share what is equal and never see what is not. What cannot be built
+here costs only its own interfaces: their cases are skipped with the reason.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tollfree.errors import LabError
+from tollfree.manifest import Interface, Manifest, read_manifests
+from tollfree.paths import BUILD, cache_home
+from tollfree.postgres import Installation, buildable_installation
+from tollfree.privileges import server_user
+
+BUILD_LIMIT_S = 1200
+START_LIMIT_S = 60
+UNUSED_LIMIT_S = 30 * 24 * 3600
+"""What nothing has used for so long is removed from the cache."""
+
+NOT_BUILT = "is not built yet: run `make build`"
+
+
+@dataclass(frozen=True)
+class Client:
+    """An interface as it stands here."""
+
+    interface: Interface
+    start: tuple[str, ...]
+    """What stands before a client's options; of a client that is ready it can be run."""
+    unready: str | None
+    """Why it cannot be run here and what to do about it; None when it can."""
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What became of building a folder."""
+
+    out: Path
+    failure: str | None
+
+
+def clients(
+    installation: Installation, *, build: bool = False, again: bool = False
+) -> list[Client]:
+    """Return all clients as they stand; with `build`, build what is not built.
+
+    `again` also tries what could not be built the last time.
+    """
+    manifests = read_manifests()
+    builder = _Builder(manifests, installation, build, again)
+    return [
+        builder.client(manifest, interface)
+        for manifest in manifests.values()
+        for interface in manifest.interfaces
+    ]
+
+
+class _Builder:
+    """Knows how every folder stands, and builds those that it may."""
+
+    def __init__(
+        self, manifests: dict[str, Manifest], installation: Installation, build: bool, again: bool
+    ) -> None:
+        self._manifests = manifests
+        self._installation = installation
+        self._may_build = build
+        self._again = again
+        self._outcomes: dict[str, _Outcome] = {}
+
+    def client(self, manifest: Manifest, interface: Interface) -> Client:
+        """Return an interface as it stands."""
+        outcome = self._outcome(manifest)
+        start = _filled(interface.start, self._places(manifest, outcome.out))
+        program = shutil.which(start[0])
+        failure = outcome.failure
+        if failure is None and program is None:
+            failure = f"has lost its program {start[0]}: remove {_stamp(outcome.out)}"
+        return Client(interface, (program or start[0], *start[1:]), failure)
+
+    def _outcome(self, manifest: Manifest) -> _Outcome:
+        if manifest.name not in self._outcomes:
+            self._outcomes[manifest.name] = self._look(manifest)
+        return self._outcomes[manifest.name]
+
+    def _look(self, manifest: Manifest) -> _Outcome:
+        """Return where the folder is built, or why it is not; build it if that is allowed."""
+        if not manifest.build:
+            return _Outcome(manifest.folder, None)
+        out = cache_home() / "clients" / f"{manifest.name}-{self._hash(manifest)}"
+        for need in manifest.needs:
+            if shutil.which(need.program) is None:
+                return _Outcome(out, f"needs {need.program}: {need.remedy}")
+        for other in manifest.uses:
+            used = self._outcome(self._manifests[other])
+            if used.failure is not None:
+                return _Outcome(out, used.failure)
+        stored = _stored(out)
+        if not self._may_build or self._counts(stored):
+            return stored or _Outcome(out, NOT_BUILT)
+        try:
+            with _locked(out):
+                stored = _stored(out)
+                if stored is None or not self._counts(stored):
+                    stored = _store(out, self._build(manifest, out))
+                    _sweep(out.parent)
+                return stored
+        except OSError as error:
+            return _Outcome(out, f"could not be built: {error}")
+
+    def _counts(self, stored: _Outcome | None) -> bool:
+        """Return whether an earlier build needs no other."""
+        return stored is not None and (stored.failure is None or not self._again)
+
+    def _hash(self, manifest: Manifest) -> str:
+        """Return what tells apart builds that could differ: sources, PostgreSQL, system, Python."""
+        digest = hashlib.sha256(f"{platform.platform()} {sys.version}".encode())
+        if manifest.per_postgresql:
+            digest.update(f"{self._installation.key} {self._installation.version}".encode())
+        folders = [manifest.folder, *(self._manifests[name].folder for name in manifest.uses)]
+        for folder in folders:
+            for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+                if "__pycache__" not in path.parts:
+                    executable = os.access(path, os.X_OK)
+                    digest.update(f"{path.relative_to(folder)}\0{executable}\0".encode())
+                    digest.update(path.read_bytes())
+        return digest.hexdigest()[:12]
+
+    def _places(self, manifest: Manifest, out: Path) -> dict[str, str]:
+        used = {name: self._outcome(self._manifests[name]).out for name in manifest.uses}
+        return {"out": str(out), **{name: str(folder) for name, folder in used.items()}}
+
+    def _build(self, manifest: Manifest, out: Path) -> str | None:
+        """Build a folder and see that its programs start; return what failed, or None."""
+        places = self._places(manifest, out)
+        scratch = BUILD / "clients" / manifest.name
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir()
+        scratch.mkdir(parents=True, exist_ok=True)
+        build = _filled(
+            manifest.build,
+            {**places, "build": str(scratch), "pg_config": str(self._installation.pg_config)},
+        )
+        failure = _run(build, manifest.folder, BUILD_LIMIT_S)
+        if failure is not None:
+            return f"could not be built: {failure}"
+        for interface in manifest.interfaces:
+            failure = _try((*_filled(interface.start, places), "--help"))
+            if failure is not None:
+                return f"does not start: {failure}"
+        return None
+
+
+def _filled(words: tuple[str, ...], places: dict[str, str]) -> tuple[str, ...]:
+    """Return the words with the names in braces replaced; other braces stay."""
+    for name, value in places.items():
+        words = tuple(word.replace("{" + name + "}", value) for word in words)
+    return words
+
+
+# The cache
+
+
+def _stamp(out: Path) -> Path:
+    return out.with_name(out.name + ".json")
+
+
+def _stored(out: Path) -> _Outcome | None:
+    """Return what became of an earlier build, and note that it is still in use."""
+    try:
+        failure = json.loads(_stamp(out).read_text(encoding="utf-8"))["failure"]
+        if os.access(_stamp(out), os.W_OK):
+            os.utime(_stamp(out))
+    except (OSError, ValueError, KeyError):
+        return None
+    return _Outcome(out, failure)
+
+
+def _store(out: Path, failure: str | None) -> _Outcome:
+    temporary = out.with_name(out.name + ".new")
+    temporary.write_text(json.dumps({"failure": failure}) + "\n", encoding="utf-8")
+    temporary.replace(_stamp(out))
+    return _Outcome(out, failure)
+
+
+@contextmanager
+def _locked(out: Path) -> Iterator[None]:
+    """Hold the lock on one build; another process's build is waited for."""
+    previous = os.umask(0o022)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with out.with_name(out.name + ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+    finally:
+        os.umask(previous)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what nothing has used for a long time."""
+    for stamp in folder.glob("*.json"):
+        if time.time() - stamp.stat().st_mtime > UNUSED_LIMIT_S:
+            shutil.rmtree(stamp.with_suffix(""), ignore_errors=True)
+            stamp.unlink(missing_ok=True)
+            stamp.with_suffix(".lock").unlink(missing_ok=True)
+
+
+def _run(argv: tuple[str, ...], folder: Path, limit_s: int) -> str | None:
+    """Run a command; return the last line of its complaint when it fails."""
+    try:
+        done = subprocess.run(
+            argv,
+            capture_output=True,
+            check=False,
+            cwd=folder,
+            encoding="utf-8",
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            timeout=limit_s,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return _complaint(done)
+
+
+def _try(argv: tuple[str, ...]) -> str | None:
+    """Run a client as the user who will run it; return what it complains about."""
+    try:
+        done = server_user().run(argv, timeout_s=START_LIMIT_S)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return _complaint(done)
+
+
+def _complaint(done: subprocess.CompletedProcess[str]) -> str | None:
+    if done.returncode == 0:
+        return None
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    return lines[-1].strip() if lines else f"{done.args[0]} ended with {done.returncode}"
+
+
+def main() -> int:
+    """Build every client, trying anew what failed before; print how each one stands."""
+    try:
+        found = clients(buildable_installation(), build=True, again=True)
+    except LabError as error:
+        sys.stderr.write(f"{error.message}\n  {error.remedy}\n")
+        return error.code
+    for client in found:
+        sys.stdout.write(f"client {client.interface.name}: {client.unready or 'ready'}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,154 @@
+"""Suite `file`: what querying flat files in place costs, with TPC-H."""
+
+from pathlib import Path
+
+import psycopg
+
+from tollfree.cluster import Cluster
+from tollfree.report.model import SuiteSection
+from tollfree.store import Profile, Run, Store
+from tollfree.suites.base import Bench
+from tollfree.suites.file.charts import charts
+from tollfree.suites.file.data import TextFiles, make_files
+from tollfree.suites.file.findings import FileFindings
+from tollfree.suites.file.schemas import (
+    LOADER,
+    Schema,
+    SchemaMaker,
+    TpchTable,
+    make_database,
+    make_wrapper,
+)
+from tollfree.suites.file.tables import all_tables
+from tollfree.suites.file.verdicts import verdicts
+from tollfree.suites.presentation import plain_section
+
+BYTES_PER_SCALE = 50_000_000
+"""Text and tables, whole and in blocks, at one hundredth of TPC-H's scale factor."""
+BYTES_OF_SERVERS = 2_500_000_000
+"""With the log that loading leaves for a while."""
+
+TITLE = "Flat files: TPC-H on the text itself"
+INTRO = (
+    "TPC-H's queries on regular tables without indexes (`heap`) and on foreign tables over the "
+    "text that these are loaded from, serial and with two workers. The engine `partitioned` has "
+    "`lineitem` and `orders` in four blocks, as the published experiment's CitusDB had. Caches are "
+    "warm. A ratio says how many times slower a query is than on the regular table."
+)
+
+
+class FileSuite:
+    """TPC-H on regular tables and on text files."""
+
+    name = "file"
+    in_demo = True
+
+    def disk_bytes(self, profile: Profile) -> int:
+        """Return the room for TPC-H's text and tables at the profile's scale."""
+        return BYTES_OF_SERVERS + profile.scale * BYTES_PER_SCALE
+
+    def prepare(self, bench: Bench, *, resumed: bool) -> None:
+        """Make the text, the schemas that the run's cases need, and the heap tables' answers.
+
+        Text and loaded tables are kept from run to run; foreign tables are made anew.
+        """
+        source, scale = bench.lab.source(), bench.profile.scale
+        tables = [
+            TpchTable(row["name"], row["columns"], row["block_key"])
+            for row in bench.store.table("SELECT * FROM lab.file_tables ORDER BY name")
+        ]
+        files = _files(bench, tables)
+        make_database(source, f"tpch_{scale}")
+        with source.connect(f"tpch_{scale}") as connection:
+            maker = SchemaMaker(connection, tables, files)
+            make_wrapper(connection, LOADER)
+            _make_unless(maker, Schema(LOADER, "foreign", LOADER, 1), is_kept=resumed)
+            for schema in _schemas(bench, source, connection):
+                is_kept = resumed or schema.kind != "foreign" or schema.schema == LOADER
+                _make_unless(maker, schema, is_kept=is_kept)
+            _ask(bench, connection)
+
+    def section(self, store: Store, run: Run) -> SuiteSection:
+        """Return the experiment's table beside the published one, verdicts and plots."""
+        file = FileFindings.of(store, run)
+        return plain_section(
+            file.run,
+            title=TITLE,
+            intro=INTRO,
+            verdicts=verdicts(file),
+            tables=all_tables(file),
+            charts=charts(file),
+        )
+
+    def export_files(self, store: Store, run: Run, folder: Path) -> list[Path]:
+        """Have no files of its own."""
+        return []
+
+
+def _files(bench: Bench, tables: list[TpchTable]) -> TextFiles:
+    """Make the text, and let the database know how large it is."""
+    folder, scale, store = bench.lab.folder / "tpch", bench.profile.scale, bench.store
+    bench.lab.user.make_folder(folder)
+    (row,) = store.table("SELECT max(blocks) AS blocks FROM lab.file_engines")
+    large = [table.name for table in tables if table.block_key]
+    files = make_files(folder, scale, large, row["blocks"], bench.lab.user)
+    for table in tables:
+        size = files.whole(table.name).stat().st_size
+        store.table("SELECT lab.file_keep_size(%s, %s, %s)", scale, table.name, size)
+    return files
+
+
+def _make_unless(maker: SchemaMaker, schema: Schema, *, is_kept: bool) -> None:
+    if not (is_kept and maker.is_made(schema)):
+        maker.make(schema)
+
+
+def _schemas(
+    bench: Bench, source: Cluster, connection: psycopg.Connection[tuple[object, ...]]
+) -> list[Schema]:
+    """Return the schemas that the run needs and this server can have; skip what it cannot."""
+    found = []
+    for row in bench.store.table("SELECT * FROM lab.file_needed ORDER BY schema"):
+        why_not = _lacks(connection, row["extension"], row["kind"])
+        if why_not:
+            bench.store.table(
+                "SELECT lab.skip_candidate(run_id, %s, %s) FROM lab.runs"
+                " WHERE suite = 'file' AND state = 'running'",
+                row["candidate"],
+                why_not,
+            )
+            continue
+        if row["kind"] == "foreign":
+            make_wrapper(connection, row["extension"])
+        found.append(Schema(row["schema"], row["kind"], row["extension"], row["blocks"]))
+    return list(dict.fromkeys(found))
+
+
+def _lacks(
+    connection: psycopg.Connection[tuple[object, ...]], extension: str | None, kind: str
+) -> str | None:
+    """Return what the server lacks for an extension, None when nothing."""
+    if extension is None:
+        return None
+    known = connection.execute(
+        "SELECT FROM pg_available_extensions WHERE name = %s", (extension,)
+    ).fetchone()
+    if known is None:
+        return f"the extension {extension} is not installed in this PostgreSQL"
+    loaded = connection.execute("SHOW shared_preload_libraries").fetchone()
+    if kind == "citus" and "citus" not in str(loaded):
+        return "citus has to be in shared_preload_libraries of the lab's server `source`"
+    return None
+
+
+def _ask(bench: Bench, connection: psycopg.Connection[tuple[object, ...]]) -> None:
+    """Ask the heap tables what every candidate has to answer; this warms the caches too."""
+    connection.execute("SET search_path = heap; SET work_mem = '64MB'")
+    for row in bench.store.table("SELECT * FROM lab.file_questions ORDER BY query"):
+        answer = connection.execute(row["statement"]).fetchone()
+        bench.store.table(
+            "SELECT lab.file_keep_answer(%s, %s, %s)",
+            bench.profile.scale,
+            row["query"],
+            answer[0] if answer else "",
+        )

@@ -1,0 +1,134 @@
+"""What the parts of the section `file` share: the run's cases in order, sizes, published figures.
+
+The published experiment gives the mean of three executions; tables that stand beside it do the
+same over the rounds. Ratios are medians over the rounds, as everywhere.
+"""
+
+import re
+import statistics
+from dataclasses import dataclass
+from typing import Any
+
+from tollfree import stats
+from tollfree.store import Run, Store
+from tollfree.suites.presentation import Findings
+
+HEAP = "heap"
+AGAIN = "local_again"
+STOCK = "file_fdw"
+MB = 1_000_000
+
+SETTINGS = (("plain", 0), ("plain", 2), ("partitioned", 2))
+"""Engine and workers; each has a table of its own."""
+
+ENGINE_NAMES = {"plain": "PostgreSQL 9.1", "partitioned": "CitusDB"}
+"""What the article has for our engines."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """One row of the article's table, in seconds."""
+
+    regular_s: float
+    foreign_s: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times slower the foreign table was."""
+        return self.foreign_s / self.regular_s
+
+
+@dataclass(frozen=True)
+class FileFindings:
+    """A run of the suite beside the published figures."""
+
+    run: Findings
+    published: dict[tuple[str, str], Published]
+    """By query and engine."""
+    scanned: dict[str, int]
+    """Bytes of text behind the tables that a query reads, by query, at the run's scale."""
+
+    @classmethod
+    def of(cls, store: Store, run: Run) -> "FileFindings":
+        """Read a run, the published figures and the sizes of the files."""
+        published = {
+            (r["query"], r["engine"]): Published(r["regular_s"], r["foreign_s"])
+            for r in store.table("SELECT * FROM lab.file_published")
+        }
+        scanned = {
+            str(r["query"]): int(r["bytes"])
+            for r in store.table("SELECT * FROM lab.file_scanned WHERE run_id = %s", run.run_id)
+        }
+        return cls(Findings.of(store, run), published, scanned)
+
+    def dims(self, testcase: str) -> dict[str, Any]:
+        """Return the dimensions of a case."""
+        return self.run.cases[testcase].dims
+
+    def candidates(self) -> list[str]:
+        """Return the candidates that stand beside the heap table, stock first."""
+        found = {str(case.dims["target"]) for case in self.run.cases.values()}
+        return sorted(found - {HEAP, AGAIN}, key=lambda name: (name != STOCK, name))
+
+    def queries(self, **dims: object) -> list[str]:
+        """Return the queries of the run's cases with these dimensions, in their own order."""
+        found = {str(self.dims(name)["query"]) for name in self.run.find(**dims)}
+        return sorted(found, key=query_order)
+
+    def case(self, query: str, target: str, engine: str, workers: int) -> str | None:
+        """Return the case's name if every execution of it succeeded and there is one."""
+        names = self.run.find(query=query, target=target, engine=engine, workers=workers)
+        if not names or not self.run.values(names[0]):
+            return None
+        failed = any(r.testcase == names[0] for r in self.run.failures())
+        return None if failed else names[0]
+
+    def mean_s(self, testcase: str | None) -> float | None:
+        """Return the mean of a case's executions in seconds."""
+        values = self.run.values(testcase) if testcase else []
+        return statistics.fmean(values) / 1000 if values else None
+
+    def ratio(self, testcase: str | None) -> stats.Estimate | None:
+        """Return the ratio of a case to the heap table's."""
+        return self.run.ratio(testcase) if testcase else None
+
+    def megabytes_a_second(self, testcase: str | None) -> float | None:
+        """Return how many megabytes of text a case went through in a second."""
+        seconds = self.mean_s(testcase)
+        if testcase is None or not seconds:
+            return None
+        return self.scanned[str(self.dims(testcase)["query"])] / MB / seconds
+
+    def geometric_mean(self, target: str, engine: str, workers: int) -> tuple[float, int] | None:
+        """Return the geometric mean of a candidate's ratios over the published queries, and of how
+        many; None when it has none."""
+        cases = [self.case(query, target, engine, workers) for query, _ in self.published]
+        ratios = [r.median for c in dict.fromkeys(cases) if (r := self.ratio(c)) is not None]
+        return (statistics.geometric_mean(ratios), len(ratios)) if ratios else None
+
+    def published_mean(self, engine: str) -> float:
+        """Return the geometric mean of the article's ratios."""
+        ratios = [row.ratio for (_, of), row in self.published.items() if of == engine]
+        return statistics.geometric_mean(ratios)
+
+
+def query_order(query: str) -> tuple[int, str]:
+    """Order Q2 before Q10, and what is no query of TPC-H behind them.
+
+    >>> sorted(["COUNT", "Q10", "Q2"], key=query_order)
+    ['Q2', 'Q10', 'COUNT']
+    """
+    found = re.fullmatch(r"Q(\d+)", query)
+    return (int(found[1]), "") if found else (1000, query)
+
+
+def is_published(engine: str, workers: int) -> bool:
+    """Return whether the article has figures for such executions: PostgreSQL had one process a
+    query, CitusDB one a block."""
+    return engine == "partitioned" or workers == 0
+
+
+def setting(engine: str, workers: int) -> str:
+    """Return how the queries of a table were run, in words."""
+    how = "one process" if workers == 0 else f"{workers} workers"
+    return how if engine == "plain" else f"lineitem and orders in blocks, {how}"

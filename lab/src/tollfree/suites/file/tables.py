@@ -1,0 +1,99 @@
+"""The tables of the section `file`."""
+
+from tollfree.report.model import Cell, Column, Table
+from tollfree.suites.file.findings import (
+    AGAIN,
+    ENGINE_NAMES,
+    HEAP,
+    MB,
+    SETTINGS,
+    FileFindings,
+    is_published,
+    setting,
+)
+from tollfree.suites.presentation import number
+
+
+def all_tables(file: FileFindings) -> tuple[Table, ...]:
+    """Return the tables that have rows, the experiment's own first."""
+    tables = (
+        *(times_table(file, *each) for each in SETTINGS),
+        *(rates_table(file, *each) for each in SETTINGS),
+        noise_table(file),
+    )
+    return tuple(table for table in tables if table.rows)
+
+
+def times_table(file: FileFindings, engine: str, workers: int) -> Table:
+    """Return the experiment's table, the article's figures beside ours."""
+    candidates = file.candidates()
+    rows = []
+    for query in file.queries(engine=engine, workers=workers):
+        cases = [file.case(query, target, engine, workers) for target in candidates]
+        ratios = [file.ratio(case) for case in cases]
+        row: list[Cell] = [query, file.mean_s(file.case(query, HEAP, engine, workers))]
+        row += [file.mean_s(case) for case in cases]
+        row += [ratio.median if ratio else None for ratio in ratios]
+        published = file.published.get((query, engine))
+        if is_published(engine, workers) and published:
+            row += [published.regular_s, published.foreign_s, published.ratio]
+        elif is_published(engine, workers):
+            row += [None, None, None]
+        rows.append(tuple(row))
+    columns = [Column("Query"), *(number(name, "s", 3) for name in (HEAP, *candidates))]
+    columns += [number(f"{name}, ratio", "x", 2) for name in candidates]
+    notes = ["Means over the rounds; ratios to the heap table are medians over the rounds."]
+    if is_published(engine, workers):
+        columns += [number("published regular", "s", 1), number("published foreign", "s", 1)]
+        columns.append(number("published ratio", "x", 2))
+        notes.append(
+            f"Published: {ENGINE_NAMES[engine]}, 10 GB, another machine; only ratios compare."
+        )
+    caption = f"TPC-H, {setting(engine, workers)}"
+    return Table(caption, tuple(columns), tuple(rows), tuple(notes))
+
+
+def rates_table(file: FileFindings, engine: str, workers: int) -> Table:
+    """Return how much text is gone through in a second."""
+    candidates = file.candidates()
+    rows = []
+    for query in file.queries(engine=engine, workers=workers):
+        cases = [file.case(query, target, engine, workers) for target in candidates]
+        rates = [file.megabytes_a_second(case) for case in cases]
+        rows.append((query, file.scanned[query] / MB, *rates))
+    unit = "MB/s a core" if workers == 0 else "MB/s"
+    notes = [
+        "All the text of the tables that a query reads, whether or not all of it had to be looked "
+        "at, by wall-clock seconds."
+    ]
+    if workers == 0:
+        notes.append("The article has 36 MB/s a core.")
+    return Table(
+        f"Text gone through in a second, {setting(engine, workers)}",
+        (
+            *(Column("Query"), number("text behind its tables", "MB", 0)),
+            *(number(name, unit, 0) for name in candidates),
+        ),
+        tuple(rows),
+        tuple(notes),
+    )
+
+
+def noise_table(file: FileFindings) -> Table:
+    """Return the A/A cases: the heap table against itself."""
+    rows = []
+    for name in file.run.find(target=AGAIN):
+        ratio = file.run.ratio(name)
+        if ratio is not None:
+            query = str(file.dims(name)["query"])
+            rows.append((query, ratio.median, ratio.low, ratio.high, ratio.samples))
+    return Table(
+        "A/A: the heap table measured against itself",
+        (
+            Column("Query"),
+            *(number("ratio", "x", 3), number("low", "x", 3), number("high", "x", 3)),
+            number("rounds", decimals=0),
+        ),
+        tuple(rows),
+        ("No ratio inside this interval can be told apart from none.",),
+    )

@@ -1,0 +1,101 @@
+"""Suite `interface`: what fetching rows through an interface to PostgreSQL costs."""
+
+import logging
+from pathlib import Path
+
+from tollfree.clients import clients
+from tollfree.errors import EnvironmentLacksError
+from tollfree.report.model import Cell, SuiteSection
+from tollfree.store import Profile, Run, Store
+from tollfree.suites.base import Bench
+from tollfree.suites.interface import load
+from tollfree.suites.interface.charts import charts
+from tollfree.suites.interface.findings import InterfaceFindings
+from tollfree.suites.interface.tables import all_tables
+from tollfree.suites.interface.verdicts import verdicts
+from tollfree.suites.presentation import number, plain_section
+from tollfree.tls import offer_tls
+
+LOG = logging.getLogger("tollfree")
+
+BYTES_PER_SCALE = 1_200_000_000
+"""A million rows of t10m, their log for a while, and the file that they are printed to."""
+BYTES_OF_SERVERS = 1_500_000_000
+
+TITLE = "Interfaces: the same rows through every driver"
+INTRO = (
+    "Each client runs one statement through its interface and reads every cell; times are taken "
+    "inside it. A ratio says how many times longer an execution takes than through libpq's normal "
+    "method at the same task; `floor` is the protocol's bytes, drained unread. What is held at "
+    "the end is a dimension: holding less is less work. Rows and checksum of every execution are "
+    "compared with what the server itself writes."
+)
+
+EXTRA_COLUMNS = (
+    number("to connect", "ms", 3),
+    number("first row", "ms", 3),
+    number("processor", "ms", 3),
+    number("peak memory", "MB", 1),
+)
+
+
+class InterfaceSuite:
+    """Rows through every driver, method and road."""
+
+    name = "interface"
+    in_demo = True
+
+    def disk_bytes(self, profile: Profile) -> int:
+        """Return the room for the load tables and what is printed of them."""
+        return BYTES_OF_SERVERS + profile.scale * BYTES_PER_SCALE
+
+    def prepare(self, bench: Bench, *, resumed: bool) -> None:
+        """Build the clients that are not built, offer TLS, load the tables that cases need."""
+        clients(bench.lab.installation, build=True)
+        source = bench.lab.source()
+        try:
+            offer_tls(source)
+        except EnvironmentLacksError as error:
+            LOG.warning("cases over TLS are skipped: %s. %s", error.message, error.remedy)
+        bench.lab.register(bench.store)
+        load.make_database(source)
+        statements = bench.store.interface_statements()
+        with source.connect(load.DBNAME) as connection:
+            for table in load.load_tables(bench.profile.scale):
+                asked = [x for x in statements if table.name in x]
+                if asked and not load.is_loaded(connection, table):
+                    bench.store.forget_expected(table.name)
+                    load.load(connection, table)
+                for statement in bench.store.unexpected(asked):
+                    bench.store.expect(load.expected(connection, statement))
+
+    def section(self, store: Store, run: Run) -> SuiteSection:
+        """Return the experiment's summaries beside the published ones, tasks and verdicts."""
+        interface = InterfaceFindings.of(store, run)
+        return plain_section(
+            interface.run,
+            title=TITLE,
+            intro=INTRO,
+            verdicts=verdicts(interface),
+            tables=all_tables(interface),
+            charts=charts(interface),
+            extra_columns=EXTRA_COLUMNS,
+            extra=_extra_cells(interface),
+        )
+
+    def export_files(self, store: Store, run: Run, folder: Path) -> list[Path]:
+        """Have no files of its own."""
+        return []
+
+
+def _extra_cells(interface: InterfaceFindings) -> dict[str, dict[str, Cell]]:
+    return {
+        name: {
+            "to connect": interface.connecting_ms(name),
+            "first row": interface.per_execution_ms(name, "first_row_ns"),
+            "processor": interface.per_execution_ms(name, "cpu_ns"),
+            "peak memory": interface.peak_mb(name),
+        }
+        for name in interface.run.cases
+        if interface.values(name)
+    }

@@ -1,0 +1,112 @@
+"""The load tables of the published experiment, and what its statements must return of them.
+
+`t50k` has rows of nine texts of 99 characters, `t10m` of nine shorter ones. A table says in its
+comment how it was made, so that one that is as it should be is left alone.
+"""
+
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import psycopg
+from psycopg import sql
+
+from tollfree.cluster import Cluster
+from tollfree.store import Expected
+
+DBNAME = "iftest"
+ROWS_OF_T50K = 50_000
+ROWS_PER_SCALE = 1_000_000
+"""Of t10m: the published experiment's ten million at scale 10."""
+
+WIDE = (99,) * 9
+NARROW = (14, 57, 15, 15, 57, 15, 15, 57, 15)
+"""Lengths of the texts of a row."""
+
+
+@dataclass(frozen=True)
+class LoadTable:
+    """One of the two tables."""
+
+    name: str
+    rows: int
+    widths: tuple[int, ...]
+
+    @property
+    def comment(self) -> str:
+        """What tells a table that is as it should be."""
+        return f"tollfree: {self.rows} rows of {', '.join(map(str, self.widths))} characters"
+
+
+def load_tables(scale: int) -> tuple[LoadTable, LoadTable]:
+    """Return the tables at a scale."""
+    return (
+        LoadTable("t50k", ROWS_OF_T50K, WIDE),
+        LoadTable("t10m", scale * ROWS_PER_SCALE, NARROW),
+    )
+
+
+def make_database(source: Cluster) -> None:
+    """Make the experiment's database unless it is there."""
+    with source.connect() as connection:
+        known = connection.execute("SELECT FROM pg_database WHERE datname = %s", (DBNAME,))
+        if known.fetchone() is None:
+            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DBNAME)))
+
+
+def is_loaded(connection: psycopg.Connection[tuple[object, ...]], table: LoadTable) -> bool:
+    """Return whether a table is there as it should be."""
+    found = connection.execute(
+        "SELECT obj_description(to_regclass(%s), 'pg_class')", (table.name,)
+    ).fetchone()
+    return found == (table.comment,)
+
+
+def load(connection: psycopg.Connection[tuple[object, ...]], table: LoadTable) -> None:
+    """Make a table anew, whole or not at all."""
+    name = sql.Identifier(table.name)
+    columns = [sql.Identifier(f"x{n}") for n in range(1, len(table.widths) + 1)]
+    texts = (
+        sql.Literal(f"{n}{'abc'[(n - 1) % 3] * (width - 1)}")
+        for n, width in enumerate(table.widths, start=1)
+    )
+    with connection.transaction():
+        for statement in (
+            sql.SQL("DROP TABLE IF EXISTS {}").format(name),
+            sql.SQL("CREATE TABLE {} (id int, {})").format(
+                name, sql.SQL(", ").join(sql.SQL("{} text").format(x) for x in columns)
+            ),
+            sql.SQL("INSERT INTO {} SELECT id, {} FROM generate_series(1, {}) AS t (id)").format(
+                name, sql.SQL(", ").join(texts), sql.Literal(table.rows)
+            ),
+            sql.SQL("ALTER TABLE {} ADD PRIMARY KEY (id)").format(name),
+            sql.SQL("COMMENT ON TABLE {} IS {}").format(name, sql.Literal(table.comment)),
+        ):
+            connection.execute(statement)
+    connection.execute(sql.SQL("VACUUM (FREEZE, ANALYZE) {}").format(name))
+    connection.execute("CHECKPOINT")
+
+
+def expected(connection: psycopg.Connection[tuple[object, ...]], statement: str) -> Expected:
+    """Return what a client must get of a statement, as the server's own COPY writes it.
+
+    Rows, bytes and checksum are those of clients/CONTRACT.md.
+    """
+    rows = bytes_ = checksum = 0
+    with (
+        connection.cursor() as cursor,
+        cursor.copy(f"COPY ({statement}) TO STDOUT".encode()) as copy,
+    ):
+        for line in _lines(bytes(block) for block in copy):
+            rows += 1
+            bytes_ += len(line)
+            checksum += zlib.crc32(line)
+    return Expected(statement, rows, bytes_, f"{checksum % 2**32:08x}")
+
+
+def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the rows of a COPY, whose blocks end where they like."""
+    rest = b""
+    for block in blocks:
+        *whole, rest = (rest + block).split(b"\n")
+        yield from (line + b"\n" for line in whole)

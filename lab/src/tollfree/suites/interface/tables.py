@@ -1,0 +1,230 @@
+"""The tables of the section `interface`."""
+
+from collections import defaultdict
+from statistics import fmean
+
+from tollfree import stats
+from tollfree.report.model import Cell, Column, Table
+from tollfree.suites.interface.findings import (
+    BASELINE,
+    FLOOR,
+    US_PER_MS,
+    InterfaceFindings,
+    Task,
+)
+from tollfree.suites.interface.load import ROWS_PER_SCALE
+from tollfree.suites.presentation import number
+
+Rows = list[tuple[Cell, ...]]
+
+
+def all_tables(interface: InterfaceFindings) -> tuple[Table, ...]:
+    """Return the tables that have rows, the experiment's summaries first."""
+    tables = (
+        interface_method_table(interface),
+        location_transport_table(interface),
+        query_connect_table(interface),
+        connecting_table(interface),
+        *(task_table(interface, task) for task in _shown_tasks(interface)),
+        noise_table(interface),
+    )
+    return tuple(table for table in tables if table.rows)
+
+
+def _summary(
+    interface: InterfaceFindings, view: str, summary: str, caption: str, label: str, notes: str
+) -> Table:
+    """Return a summary of normalised durations, the published one beside it."""
+    durations: dict[str, list[float]] = defaultdict(list)
+    ranges: dict[str, list[float]] = defaultdict(list)
+    sizes: dict[str, list[float]] = defaultdict(list)
+    for row in interface.views[view]:
+        sizes[row["candidate"]].append(row["grpsz"])
+        if row["nml_dur"] is not None:
+            durations[row["candidate"]].append(float(row["nml_dur"]))
+        if row["nml_drng"] is not None:
+            ranges[row["candidate"]].append(float(row["nml_drng"]))
+    published = {r["item"]: r for r in interface.summaries if r["summary"] == summary}
+    rows: Rows = [
+        (
+            *(candidate, fmean(sizes[candidate])),
+            *(fmean(durations[candidate]), fmean(ranges[candidate] or [0.0])),
+            published[candidate]["nml_dur"] if candidate in published else None,
+            published[candidate]["nml_drng"] if candidate in published else None,
+        )
+        for candidate in sorted(durations, key=lambda c: (fmean(durations[c]), c))
+    ]
+    return Table(
+        caption,
+        (
+            *(Column(label), number("avg_grpsz", decimals=1)),
+            *(number("avg_nml_dur", decimals=3), number("avg_nml_drng", decimals=3)),
+            number("published avg_nml_dur", decimals=3),
+            number("published avg_nml_drng", decimals=3),
+        ),
+        tuple(rows),
+        (notes,),
+    )
+
+
+def interface_method_table(interface: InterfaceFindings) -> Table:
+    """Return the experiment's summary Interface/Method."""
+    return _summary(
+        interface,
+        "ifmeth_cat_results",
+        "interface/method",
+        "Interface/Method, summarized",
+        "candidate",
+        "In each task the fastest candidate has 0 and the slowest 1, as published: one slow "
+        "candidate brings all others together. The published six stood among themselves only. "
+        "What each candidate holds at the end differs; the tables of the tasks have it.",
+    )
+
+
+def location_transport_table(interface: InterfaceFindings) -> Table:
+    """Return the experiment's summary Location/Transport."""
+    return _summary(
+        interface,
+        "loccomm_cat_results",
+        "location/transport",
+        "Location/Transport, summarized",
+        "road",
+        "`rmt` has a round trip of 0.2 ms and `rmt2ms` of 2 ms; the published `rmt` was a network.",
+    )
+
+
+def query_connect_table(interface: InterfaceFindings) -> Table:
+    """Return the experiment's summary Query/Connect Strategy: means over the candidates."""
+    means: dict[str, list[float]] = defaultdict(list)
+    for row in interface.views["ifmeth_cat_results"]:
+        means[row["testcase"]].append(float(row["duration"]))
+    published = {
+        r["item"]: r["duration"] for r in interface.summaries if r["summary"] == "query/connect"
+    }
+    rows: Rows = [
+        (task, len(means[task]), fmean(means[task]), published.get(task))
+        for task in sorted(means, key=lambda task: fmean(means[task]))
+    ]
+    return Table(
+        "Query/Connect Strategy, summarized",
+        (
+            Column("task"),
+            number("candidates", decimals=0),
+            *(number("avg_dur", "s", 3), number("published avg_dur", "s", 3)),
+        ),
+        tuple(rows),
+        ("Seconds of all executions of a task, the mean over its candidates.",),
+    )
+
+
+def connecting_table(interface: InterfaceFindings) -> Table:
+    """Return what one connection takes, road by road."""
+    rows: Rows = []
+    for task, cases in interface.tasks.items():
+        if task.strategy.split(":")[:2] != ["sql001", "0"] or task.print != "p-none:null":
+            continue
+        for name in cases.values():
+            if interface.values(name):
+                rows.append(
+                    (
+                        *(task.road, interface.label(name), interface.connecting_ms(name)),
+                        interface.per_execution_ms(name, "all_rows_ns"),
+                    )
+                )
+    return Table(
+        "Connecting, and one row in a new connection",
+        (
+            *(Column("road"), Column("candidate")),
+            *(number("to connect", "ms", 3), number("the query", "ms", 3)),
+        ),
+        tuple(sorted(rows, key=lambda row: (row[0], row[2] or 0))),
+        ("The first query in a connection also fills the server's caches of that connection.",),
+    )
+
+
+def _shown_tasks(interface: InterfaceFindings) -> list[Task]:
+    """Return the tasks that get a table: those not printed, and the published ones."""
+    published = {task for task, _ in interface.published}
+    return [
+        task
+        for task in interface.tasks
+        if task.print == "p-none:null" or task.published_name in published
+    ]
+
+
+def task_table(interface: InterfaceFindings, task: Task) -> Table:
+    """Return the candidates of a task beside libpq, the floor and the published seconds."""
+    baseline, floor = interface.case(task, BASELINE), interface.case(task, FLOOR)
+    rows: Rows = []
+    for name in interface.ranking(task):
+        median = interface.median(name)
+        over_libpq = None if name == baseline else interface.ratio(name, baseline)
+        over_floor = None if name == floor else interface.ratio(name, floor)
+        dims = interface.dims(name)
+        seconds = interface.middle(name, "total_ns")
+        rows.append(
+            (
+                *(interface.label(name), str(dims["held"])),
+                median.median / US_PER_MS if median else None,
+                interface.per_execution_ms(name, "first_row_ns"),
+                *(_interval(over_libpq) + _interval(over_floor)),
+                seconds / 1e9 if seconds is not None else None,
+                interface.published.get(
+                    (task.published_name, f"{dims['interface']}:{dims['method']}")
+                ),
+            )
+        )
+    return Table(
+        _caption(interface, task),
+        (
+            *(Column("candidate"), Column("held")),
+            *(number("an execution", "ms", 3), number("first row", "ms", 3)),
+            *(number("to libpq", "x", 2), number("low", "x", 2), number("high", "x", 2)),
+            *(number("to the floor", "x", 2), number("low", "x", 2), number("high", "x", 2)),
+            *(number("all executions", "s", 3), number("published", "s", 3)),
+        ),
+        tuple(rows),
+    )
+
+
+def _interval(ratio: stats.Estimate | None) -> tuple[Cell, Cell, Cell]:
+    """Return a ratio with its ends, or three times nothing."""
+    if ratio is None:
+        return None, None, None
+    return ratio.median, ratio.low, ratio.high
+
+
+def _caption(interface: InterfaceFindings, task: Task) -> str:
+    """Return what a task is, in words, and its name."""
+    statement, connect, _ = task.strategy.split(":")
+    name = next(iter(interface.tasks[task].values()))
+    executions = interface.dims(name)["executions"]
+    quick = interface.run.run.profile == "quick"
+    size = {
+        "sql001": "one row",
+        "sql50k": "50,000 rows",
+        "sql10m": f"{ROWS_PER_SCALE:,} rows (quick run)" if quick else "10,000,000 rows",
+    }[statement]
+    how = "connecting once" if connect == "1" else "connecting each time"
+    often = "once" if executions == 1 else f"{executions:,} times"
+    return f"{task.published_name}: {size}, {often}, {how}"
+
+
+def noise_table(interface: InterfaceFindings) -> Table:
+    """Return the A/A cases: libpq against itself."""
+    rows: Rows = []
+    for task, cases in interface.tasks.items():
+        again = cases.get(("libpq_again", BASELINE[1]))
+        ratio = interface.ratio(again, interface.case(task, BASELINE)) if again else None
+        if ratio is not None:
+            rows.append((task.published_name, ratio.median, ratio.low, ratio.high, ratio.samples))
+    return Table(
+        "A/A: libpq measured against itself",
+        (
+            Column("task"),
+            *(number("ratio", "x", 3), number("low", "x", 3), number("high", "x", 3)),
+            number("rounds", decimals=0),
+        ),
+        tuple(rows),
+        ("No ratio inside these intervals can be told apart from none.",),
+    )

@@ -1,0 +1,128 @@
+"""The sentences that the section `interface` begins with."""
+
+from tollfree import stats
+from tollfree.suites.interface.findings import BASELINE, FLOOR, InterfaceFindings, Task
+
+ROAD_WORDS = {
+    "lcl:ipc": "over a Unix socket",
+    "lcl:tcp": "over loopback TCP",
+    "lcl:tls": "over loopback TLS",
+    "rmt:tcp": "over a 0.2 ms link",
+    "rmt:tls": "over a 0.2 ms link with TLS",
+    "rmt2ms:tcp": "over a 2 ms link",
+}
+MANY_ROWS = ("sql50k:1:001", "sql10m:1:001")
+ONE_ROW = (("sql001:0:20", "sql001:1:1k"), ("sql001:0:50k", "sql001:1:50k"))
+"""Strategies that connect each time and once."""
+
+
+def verdicts(interface: InterfaceFindings) -> tuple[str, ...]:
+    """Return sentences that a person can act on, failures first."""
+    sentences = [*_failures(interface)]
+    for task in interface.tasks:
+        sentences += filter(None, (_connecting(interface, task), _tls(interface, task)))
+    for task in interface.tasks:
+        sentences += filter(None, (_drivers(interface, task),))
+        sentences += _copy(interface, task)
+    noise = interface.run.noise
+    if noise:
+        sentences.append(
+            f"The A/A case, libpq against itself, ranges from {noise.low:.2f}x to "
+            f"{noise.high:.2f}x in this run: smaller differences than that are noise."
+        )
+    return tuple(sentences)
+
+
+def _failures(interface: InterfaceFindings) -> list[str]:
+    sentences = []
+    for state, words in (
+        ("failed", "failed and have no figures"),
+        ("skipped", "were skipped, since something they need is not here"),
+    ):
+        cases = {r.testcase for r in interface.run.failures() if r.state == state}
+        if cases:
+            sentences.append(
+                f"{len(cases)} of {len(interface.run.cases)} cases {words}: see the table of "
+                "cases for the reasons."
+            )
+    return sentences
+
+
+def _words(ratio: stats.Estimate) -> str:
+    rounds = "1 round" if ratio.samples == 1 else f"{ratio.samples} rounds"
+    return f"{ratio.median:.1f}x ({ratio.low:.1f} to {ratio.high:.1f}, {rounds})"
+
+
+def _road(task: Task) -> str:
+    return ROAD_WORDS.get(task.road, f"over {task.road}")
+
+
+def _connecting(interface: InterfaceFindings, task: Task) -> str | None:
+    """Say what connecting for each query costs libpq."""
+    once = next((o for each, o in ONE_ROW if task.strategy == each), None)
+    if once is None or task.print != "p-none:null":
+        return None
+    each = interface.case(task, BASELINE)
+    other = interface.case(Task(task.road, once, task.print), BASELINE)
+    ratio = interface.ratio(each, other) if each else None
+    if ratio is None:
+        return None
+    return (
+        f"Connecting for every one-row query {_road(task)} costs libpq {_words(ratio)} the time "
+        "of the same query in a connection that is kept."
+    )
+
+
+def _tls(interface: InterfaceFindings, task: Task) -> str | None:
+    """Say what TLS adds to libpq's connecting."""
+    if not task.road.endswith(":tls") or task.strategy != ONE_ROW[0][0]:
+        return None
+    plain = Task(task.road.replace(":tls", ":tcp"), task.strategy, task.print)
+    with_tls, without = interface.case(task, BASELINE), interface.case(plain, BASELINE)
+    ratio = interface.ratio(with_tls, without) if with_tls else None
+    if ratio is None:
+        return None
+    return f"TLS {_road(plain)}: libpq's connecting and querying take {_words(ratio)} as long."
+
+
+def _drivers(interface: InterfaceFindings, task: Task) -> str | None:
+    """Say how the interfaces' normal methods compare where many rows come."""
+    if task.strategy not in MANY_ROWS or task.print != "p-none:null":
+        return None
+    baseline = interface.case(task, BASELINE)
+    if baseline is None:
+        return None
+    rows = {"sql50k": "50,000 rows", "sql10m": "the rows of t10m"}[task.strategy.split(":")[0]]
+    parts = []
+    for name in interface.ranking(task):
+        dims = interface.dims(name)
+        candidate = (dims["interface"], dims["method"])
+        ratio = interface.ratio(name, baseline)
+        usual = dims["method"] == "acc-n" and candidate not in (BASELINE, FLOOR)
+        if ratio and usual and not dims["interface"].endswith("_again"):
+            mark = "" if interface.run.told_apart(name) else " ~"
+            parts.append(f"{dims['interface']} {ratio.median:.1f}x ({dims['held']}){mark}")
+    floor = interface.case(task, FLOOR)
+    ratio = interface.ratio(floor, baseline) if floor else None
+    if ratio:
+        parts.append(f"the floor, which looks at nothing, {ratio.median:.2f}x")
+    if not parts:
+        return None
+    return f"For {rows} {_road(task)}, beside libpq's time: {', '.join(parts)}."
+
+
+def _copy(interface: InterfaceFindings, task: Task) -> list[str]:
+    """Say what COPY gains each interface that has it, where many rows come."""
+    if task.strategy not in MANY_ROWS or task.print != "p-none:null":
+        return []
+    sentences = []
+    for candidate in interface.tasks[task]:
+        normal = interface.case(task, (candidate[0], "acc-n"))
+        copy = interface.case(task, candidate) if candidate[1] == "acc-y" else None
+        ratio = interface.ratio(copy, normal) if copy else None
+        if copy and ratio and stats.told_apart(ratio, interface.run.noise):
+            sentences.append(
+                f"{candidate[0]} {_road(task)}: COPY takes {_words(ratio)} the time of its normal "
+                f"method, and then holds {interface.dims(copy)['held']}."
+            )
+    return sentences

@@ -1,0 +1,195 @@
+"""Runs cases on both sides and says where they differ."""
+
+import re
+import time
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+from oracle.compare import ORDERED, Allowance, Comparer
+from oracle.minimise import minimise
+from oracle.side import Outcome, Side
+
+from filediff.cases import Case
+from filediff.statements import Rank, Statement
+from filediff.tables import literal
+from filediff.world import STOCK, FileWorld
+
+SHORTENING_LIMIT_S = 60.0
+SHOWN_BYTES = 2000
+CLEAN_UP = "DEALLOCATE ALL; RESET ALL; DROP FOREIGN TABLE IF EXISTS t CASCADE"
+FAST_PATH = re.compile(rb"Fast Path: .*")
+
+
+def allowances(wrapper: str) -> tuple[Allowance, ...]:
+    """Return everything that may differ between stock and `wrapper`."""
+    return (
+        Allowance(
+            "*",
+            re.compile(rf"\b{re.escape(wrapper)}\b"),
+            STOCK,
+            "A message that names the wrapper names the one that was asked.",
+        ),
+        Allowance(
+            "MESSAGE_HINT",
+            re.compile(r"^(Valid options in this context are:|Perhaps you meant the option).*"),
+            "(the options there are)",
+            "A wrapper may know options that stock does not.",
+        ),
+    )
+
+
+@dataclass
+class Tally:
+    """How much has been compared, and which paths the candidate took."""
+
+    cases: int = 0
+    statements: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+    """By SQLSTATE."""
+    rows: int = 0
+    notices: int = 0
+    paths: Counter[str] = field(default_factory=Counter)
+
+    def add(self, outcome: Outcome) -> None:
+        """Count a statement by its outcome."""
+        self.statements += 1
+        self.notices += len(outcome.notices)
+        for result in outcome.results:
+            self.rows += len(result.rows)
+            if result.error:
+                self.errors[dict(result.error.fields).get("SQLSTATE", "none")] += 1
+
+    def __str__(self) -> str:
+        paths = "; ".join(f"{count} {path}" for path, count in self.paths.most_common(12))
+        return (
+            f"{self.cases} cases, {self.statements} statements: {self.errors.total()} errors"
+            f" ({len(self.errors)} codes), {self.rows} rows and {self.notices} notices compared"
+            + (f"\npaths of the candidate: {paths}" if paths else "")
+        )
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where a case differs and in what."""
+
+    case: Case
+    statement: Statement | None
+    """None when the table cannot even be made alike."""
+    reason: str
+
+    def __str__(self) -> str:
+        return "\n".join(
+            (
+                f"file ({len(self.case.content)} bytes): {_shown(self.case.content)}",
+                self.case.table.create("/the/file") + ";",
+                "; ".join(_set(self.case.settings + self.case.own_settings)) + ";",
+                f"{self.statement.sql};" if self.statement else "",
+                self.reason,
+            )
+        )
+
+
+class Differ:
+    """Compares a world's two sides."""
+
+    def __init__(self, world: FileWorld) -> None:
+        self._world = world
+        self._comparer = Comparer(allowances(world.wrapper))
+        self.tally = Tally()
+
+    def run(self, case: Case, twisted: Case | None = None) -> Difference | None:
+        """Run `case` on both sides, or another one on the candidate's; return the first
+        difference, None when there is none."""
+        self.tally.cases += 1
+        cases = (case, twisted or case)
+        for one in cases:
+            self._world.file(one.filename).write_bytes(one.content)
+        sides = self._world.sides()
+        _ask(sides, CLEAN_UP, "; ".join((CLEAN_UP, *_set(cases[1].own_settings))))
+        scripts = [self._script(one) for one in cases]
+        steps: list[Statement | None] = [None, *case.statements]
+        for step, stock_sql, candidate_sql in zip(steps, *scripts, strict=True):
+            expected, actual = _ask(sides, stock_sql, candidate_sql)
+            self.tally.add(expected)
+            reason = self._difference(step, expected, actual)
+            if reason:
+                return Difference(case, step, reason)
+            if step is None and expected.results[-1].error:
+                return None
+        self._note_path(case, sides[1])
+        return None
+
+    def _script(self, case: Case) -> list[str]:
+        """Return what a side does: the set-up, then the statements."""
+        path = str(self._world.file(case.filename))
+        setup = "; ".join((case.table.create(path), *_set(case.settings)))
+        return [setup, *(statement.sql for statement in case.statements)]
+
+    def _difference(self, step: Statement | None, stock: Outcome, candidate: Outcome) -> str:
+        rank = step.rank if step else Rank.ORDERED
+        loose = rank is Rank.ANY_ERROR and not (stock.lost or candidate.lost)
+        if loose and _has_failed(stock) and _has_failed(candidate):
+            return ""
+        mark = ORDERED if rank is Rank.ORDERED else ""
+        return self._comparer.difference(mark, stock, candidate)
+
+    def _note_path(self, case: Case, candidate: Side) -> None:
+        """Count which path the candidate takes for one of the case's statements."""
+        queries = [s.sql for s in case.statements if s.sql.startswith("SELECT")]
+        if self._world.wrapper == STOCK or not queries:
+            return
+        candidate.send(f"EXPLAIN {queries[0]}")
+        for result in candidate.receive().results:
+            for line, *_ in result.rows:
+                if line is not None and (found := FAST_PATH.search(line)):
+                    self.tally.paths[found[0].decode(errors="replace")] += 1
+
+    def shorten(self, difference: Difference) -> Difference:
+        """Return a difference that a shorter case shows; the same one when it does not recur."""
+        last = difference
+        deadline = time.monotonic() + SHORTENING_LIMIT_S
+
+        def differs(case: Case) -> bool:
+            nonlocal last
+            if time.monotonic() > deadline:
+                return False
+            found = self.run(case)
+            last = found or last
+            return found is not None
+
+        statements = (difference.statement,) if difference.statement else ()
+        if not differs(replace(difference.case, statements=statements)):
+            return difference
+        lines = last.case.content.splitlines(keepends=True)
+        minimise(lines, lambda x: differs(replace(last.case, content=b"".join(x))))
+        if len(last.case.content) <= SHOWN_BYTES:
+            units = [bytes([byte]) for byte in last.case.content]
+            minimise(units, lambda x: differs(replace(last.case, content=b"".join(x))))
+        return last
+
+
+def _set(settings: tuple[tuple[str, str], ...]) -> list[str]:
+    return [f"SET {name} = {literal(value)}" for name, value in settings]
+
+
+def _ask(sides: tuple[Side, Side], stock: str, candidate: str) -> tuple[Outcome, Outcome]:
+    """Ask both sides at once; leave neither in a transaction."""
+    for side, statement in zip(sides, (stock, candidate), strict=True):
+        side.send(statement)
+    expected, actual = (side.receive() for side in sides)
+    if stock.startswith("BEGIN"):
+        for side in sides:
+            side.send("ROLLBACK")
+        for side in sides:
+            side.receive()
+    return expected, actual
+
+
+def _has_failed(outcome: Outcome) -> bool:
+    return any(result.error for result in outcome.results)
+
+
+def _shown(content: bytes) -> str:
+    if len(content) <= SHOWN_BYTES:
+        return repr(content)
+    return f"{content[: SHOWN_BYTES // 2]!r} ... {content[-SHOWN_BYTES // 2 :]!r}"

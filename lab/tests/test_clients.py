@@ -1,0 +1,384 @@
+"""Every client that is ready keeps the contract: same rows, same checksum, same figures.
+
+The statement has what the contract allows in a row: both integers at their limits, texts that are
+empty, null, not ASCII. What it must give is reckoned from the server's own COPY.
+"""
+
+import json
+import os
+import subprocess
+import tempfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tollfree.clients
+from tollfree.clients import Client, clients
+from tollfree.cluster import SUPERUSER, Cluster
+from tollfree.errors import EnvironmentLacksError, FileError
+from tollfree.manifest import Interface, read_manifest, read_manifests
+from tollfree.ports import LOOPBACK
+from tollfree.postgres import buildable_installation
+from tollfree.store import Expected
+from tollfree.suites.interface.load import expected
+from tollfree.tls import offer_tls
+
+LIMIT_S = 60
+ROWS = 2500
+STATEMENT = "SELECT * FROM contract_rows"
+TABLE = f"""
+CREATE TABLE contract_rows AS
+SELECT n AS id, -n AS negative, n::int8 * 4000000000 AS large,
+       CASE n % 3 WHEN 0 THEN NULL WHEN 1 THEN '' ELSE repeat('x', n % 700) END AS sometimes,
+       'é€😀 ' || n AS accents
+FROM generate_series(1, {ROWS}) AS n
+UNION ALL SELECT 2147483647, -2147483648, 9223372036854775807, NULL, ''
+"""
+ENCRYPTED = "SELECT ssl::text FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
+
+INTERFACES = {i.name: i for m in read_manifests().values() for i in m.interfaces}
+METHODS = [(name, method.name) for name, i in INTERFACES.items() for method in i.methods]
+
+FIGURES = {
+    *("driver", "driver_version", "method", "held", "executions", "connections", "rows", "bytes"),
+    *("checksum", "connect_ns", "first_row_ns", "all_rows_ns", "materialise_ns", "total_ns"),
+    *("cpu_ns", "wire_bytes", "execution_us"),
+}
+MAY_BE_NULL = {"materialise_ns", "cpu_ns", "wire_bytes"}
+
+
+@cache
+def _all_clients() -> dict[str, Client]:
+    return {c.interface.name: c for c in clients(buildable_installation(), build=True)}
+
+
+def _ready(name: str) -> Client:
+    """Return a client; skip where this machine lacks what it needs, but not where it is broken."""
+    client = _all_clients()[name]
+    if client.unready is not None:
+        assert client.unready.startswith(("needs ", "could not be built: ")), client.unready
+        pytest.skip(f"{name} {client.unready}")
+    return client
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server with the statement's table, and what it must give."""
+
+    cluster: Cluster
+    certificate: Path | None
+    expected: Expected
+
+    def conninfo(self, interface: Interface, transport: str, **changed: str) -> str:
+        """Return where to connect to, as the interface writes it."""
+        host = str(self.cluster.socket_folder) if transport == "ipc" else LOOPBACK
+        places = {
+            "host": host,
+            "port": str(self.cluster.port),
+            "dbname": "postgres",
+            "user": SUPERUSER,
+            "certificate": str(self.certificate),
+        } | changed
+        places["host_url"] = host.replace("/", "%2F")
+        places["socket"] = f"{host}/.s.PGSQL.{places['port']}"
+        text = interface.conninfo[transport]
+        for place, value in places.items():
+            text = text.replace("{" + place + "}", value)
+        return text
+
+
+def usual_transport(interface: Interface) -> str:
+    """Return TCP, or what the interface has instead."""
+    return "tcp" if "tcp" in interface.conninfo else next(iter(interface.conninfo))
+
+
+@pytest.fixture(scope="module")
+def server(pg_instance: Cluster) -> Server:
+    """The server that all clients are tried on."""
+    with pg_instance.connect() as connection:
+        connection.execute("DROP TABLE IF EXISTS contract_rows")
+        connection.execute(TABLE.encode())
+        wanted = expected(connection, STATEMENT)
+    assert wanted.rows == ROWS + 1
+    try:
+        certificate = offer_tls(pg_instance)
+    except EnvironmentLacksError:
+        certificate = None
+    return Server(pg_instance, certificate, wanted)
+
+
+def run(client: Client, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run a client to its end; skip the test where it says that it cannot do this here."""
+    done = subprocess.run(
+        [*client.start, *options],
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        env={"PATH": os.environ["PATH"], "PGPASSFILE": os.environ["PGPASSFILE"]},
+        stdin=subprocess.DEVNULL,
+        timeout=LIMIT_S,
+    )
+    if done.returncode == 77:
+        pytest.skip(f"{client.interface.name} {fails(done, 77).strip()}")
+    return done
+
+
+def figures(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    """Return the figures of a client that must have ended well."""
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert done.stdout.count("\n") == 1
+    found: dict[str, Any] = json.loads(done.stdout)
+    assert set(found) == FIGURES
+    assert {key for key, value in found.items() if value is None} <= MAY_BE_NULL
+    assert found["execution_us"] == pytest.approx(
+        found["total_ns"] / 1000 / found["executions"], abs=0.001
+    )
+    parts = ("connect_ns", "all_rows_ns", "materialise_ns")
+    assert sum(found[part] or 0 for part in parts) <= found["total_ns"]
+    assert 0 < found["first_row_ns"] <= found["all_rows_ns"]
+    assert found["driver_version"]
+    return found
+
+
+def switches(interface: Interface, method_name: str, folder: Path) -> list[str]:
+    """Return the options that choose a method."""
+    (method,) = (m for m in interface.methods if m.name == method_name)
+    extra = ["-f", str(folder / "server-file")] if method_name == "server-file" else []
+    return [*method.switch, *extra]
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(("name", "method_name"), METHODS)
+def test_every_method_gets_the_rows_and_reads_or_prints_them(
+    name: str, method_name: str, server: Server, tmp_path: Path
+) -> None:
+    client = _ready(name)
+    interface = client.interface
+    tmp_path.chmod(0o777)
+    printed = tmp_path / "printed"
+    options = ["-c", server.conninfo(interface, usual_transport(interface)), "-s", STATEMENT]
+    options += switches(interface, method_name, server.cluster.folder)
+    (declared,) = (m for m in interface.methods if m.name == method_name)
+    for executions, connections, more in (
+        (3, 1, ["-k", "1", "-n", "3", "-w", "1"]),
+        (2, 2, ["-n", "2", "-p", "1", "-o", str(printed)]),
+    ):
+        found = figures(run(client, *options, *more))
+        assert (found["method"], found["held"]) == (method_name, declared.held)
+        assert (found["executions"], found["connections"]) == (executions, connections)
+        assert found["rows"] == executions * server.expected.rows
+        assert found["bytes"] == server.expected.bytes
+        assert found["checksum"] == server.expected.checksum
+    lines = printed.read_bytes().splitlines(keepends=True)
+    assert len(lines) == 2 * server.expected.rows
+    checksum = sum(map(zlib.crc32, lines)) % 2**32
+    assert f"{checksum:08x}" == f"{2 * int(server.expected.checksum, 16) % 2**32:08x}"
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("name", INTERFACES)
+def test_every_transport_is_what_it_says(name: str, server: Server, tmp_path: Path) -> None:
+    client = _ready(name)
+    interface = client.interface
+    for transport in interface.conninfo:
+        if transport == "tls" and server.certificate is None:
+            continue
+        options = ["-c", server.conninfo(interface, transport)]
+        found = figures(run(client, *options, "-s", ENCRYPTED))
+        truth = b"true\n" if transport == "tls" else b"false\n"
+        assert found["checksum"] == f"{zlib.crc32(truth):08x}", transport
+    if "tls" in interface.conninfo and server.certificate is not None:
+        other = tmp_path / "other.crt"
+        subprocess.run(
+            [
+                *("openssl", "req", "-x509", "-nodes", "-newkey", "ec", "-pkeyopt"),
+                *("ec_paramgen_curve:prime256v1", "-subj", "/CN=localhost", "-days", "2"),
+                *("-keyout", str(tmp_path / "other.key"), "-out", str(other)),
+            ],
+            capture_output=True,
+            check=True,
+        )
+        wrong = server.conninfo(interface, "tls", certificate=str(other))
+        fails(run(client, "-c", wrong, "-s", ENCRYPTED), 1)
+
+
+def fails(done: subprocess.CompletedProcess[str], code: int) -> str:
+    """Check that a client ended as it must when something is wrong; return what it said."""
+    assert done.returncode == code, done.stderr
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert ": " in done.stderr
+    return done.stderr
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("name", INTERFACES)
+def test_what_fails_says_so_in_one_line(name: str, server: Server) -> None:
+    client = _ready(name)
+    transport = usual_transport(client.interface)
+    where = ["-c", server.conninfo(client.interface, transport)]
+    assert "nothing_there" in fails(run(client, *where, "-s", "SELECT * FROM nothing_there"), 1)
+    # The rows that came before the error must not be taken for the result.
+    late = "SELECT 1 / (1000 - n) FROM generate_series(1, 2000) AS n"
+    assert "zero" in fails(run(client, *where, "-s", late), 1)
+    nowhere = ["-c", server.conninfo(client.interface, transport, port="1")]
+    fails(run(client, *nowhere, "-s", "SELECT 1"), 1)
+    for wrong in (
+        ["-s", "SELECT 1", "-m", "nothing_there"],
+        ["-s", "SELECT 1", "-n", "0"],
+        ["-s", "SELECT 1", "-p", "2"],
+        [],
+    ):
+        fails(run(client, *where, *wrong), 2)
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("name", INTERFACES)
+def test_no_rows_are_rows_too(name: str, server: Server) -> None:
+    client = _ready(name)
+    transport = usual_transport(client.interface)
+    where = ["-c", server.conninfo(client.interface, transport)]
+    found = figures(run(client, *where, "-s", f"{STATEMENT} WHERE id < 0"))
+    assert (found["rows"], found["bytes"], found["checksum"]) == (0, 0, "00000000")
+
+
+GOOD = """
+[[interface]]
+name = "x"
+title = "x"
+language = "C"
+start = ["x"]
+[interface.conninfo]
+tcp = "{host}"
+[[interface.method]]
+case = "acc-n"
+switch = []
+name = "normal"
+held = "rows"
+"""
+
+
+def _manifest(folder: Path, text: str) -> Path:
+    path = folder / "client.toml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_good_manifest_is_read(tmp_path: Path) -> None:
+    manifest = read_manifest(_manifest(tmp_path, GOOD))
+    assert manifest.interfaces[0].methods[0].held == "rows"
+    assert not manifest.build
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("nonsense = 1", "nonsense"),
+        (GOOD.replace('held = "rows"', 'held = "gold"'), "interface.method.held"),
+        (GOOD.replace('title = "x"', ""), "interface.title"),
+        (GOOD.replace('start = ["x"]', "start = [1]"), "interface.start"),
+        (GOOD.replace("tcp =", "carrier-pigeon ="), "carrier-pigeon"),
+        (GOOD.replace('case = "acc-n"', 'case = "normal"'), "acc-"),
+        (GOOD.replace('name = "x"', 'name = "x:y"'), "interface.name"),
+        (GOOD + GOOD[GOOD.index("[[interface.method]]") :], "same case"),
+        ("uses = 1", "uses"),
+        ("= 1", "line 1"),
+    ],
+)
+def test_a_bad_manifest_is_named(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(FileError) as caught:
+        read_manifest(_manifest(tmp_path, text))
+    assert words in caught.value.message
+    assert "client.toml" in caught.value.message
+
+
+def test_folders_that_do_not_fit_together_are_named(tmp_path: Path) -> None:
+    _manifest(tmp_path / "one", GOOD)
+    _manifest(tmp_path / "two", GOOD)
+    with pytest.raises(FileError, match="also in one/"):
+        read_manifests(tmp_path)
+    _manifest(tmp_path / "two", 'uses = ["three"]')
+    with pytest.raises(FileError, match="three"):
+        read_manifests(tmp_path)
+
+
+@pytest.fixture
+def workshop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of clients and a cache, both empty, in the place of the real ones.
+
+    The servers' user can read it, unlike pytest's own temporary folders.
+    """
+    with tempfile.TemporaryDirectory(prefix="tollfree-clients-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "clients").mkdir()
+        monkeypatch.setattr(tollfree.clients, "cache_home", lambda: folder / "cache")
+        monkeypatch.setattr(tollfree.clients, "BUILD", folder / "build")
+        monkeypatch.setattr(
+            tollfree.clients, "read_manifests", lambda: read_manifests(folder / "clients")
+        )
+        yield folder
+
+
+def _one(**how: bool) -> Client:
+    (client,) = clients(buildable_installation(), **how)
+    return client
+
+
+def _shell_client(workshop: Path, script: str) -> None:
+    """Write a client whose build is a shell script that counts how often it ran."""
+    text = GOOD.replace('start = ["x"]', 'start = ["{out}/x"]')
+    build = json.dumps(["sh", "-c", f"echo >>{workshop}/builds; {script}"])
+    _manifest(workshop / "clients" / "x", f"build = {build}\n{text}")
+
+
+def _builds(workshop: Path) -> int:
+    return len((workshop / "builds").read_text().splitlines())
+
+
+STARTS = r"printf '#!/bin/sh\n' >{out}/x; chmod +x {out}/x"
+
+
+def test_a_client_is_built_once_and_anew_when_it_changes(workshop: Path) -> None:
+    _shell_client(workshop, STARTS)
+    assert "not built" in str(_one().unready)
+    for _ in range(2):
+        client = _one(build=True)
+        assert client.unready is None
+        assert Path(client.start[0]).is_file()
+        assert _builds(workshop) == 1
+    assert _one().unready is None
+    (workshop / "clients" / "x" / "source").write_text("changed")
+    assert "not built" in str(_one().unready)
+    assert _one(build=True).start != client.start
+    assert _builds(workshop) == 2
+
+
+def test_what_cannot_be_built_says_why_and_is_tried_again_only_when_asked(workshop: Path) -> None:
+    _shell_client(workshop, "echo noise >&2; echo the reason >&2; exit 1")
+    for _ in range(2):
+        assert _one(build=True).unready == "could not be built: the reason"
+        assert _builds(workshop) == 1
+    assert _one(build=True, again=True).unready == "could not be built: the reason"
+    assert _builds(workshop) == 2
+
+
+def test_a_client_that_does_not_start_is_not_ready(workshop: Path) -> None:
+    _shell_client(workshop, STARTS + "; echo 'echo no library >&2; exit 1' >>{out}/x")
+    assert _one(build=True).unready == "does not start: no library"
+
+
+def test_a_missing_toolchain_costs_only_its_clients(workshop: Path) -> None:
+    _shell_client(workshop, STARTS)
+    needs = '[[needs]]\nprogram = "no-such-tool"\nremedy = "get it"\n'
+    text = GOOD.replace('"x"', '"y"')
+    _manifest(workshop / "clients" / "y", f'build = ["true"]\n{needs}{text}')
+    found = {c.interface.name: c.unready for c in clients(buildable_installation(), build=True)}
+    assert found == {"x": None, "y": "needs no-such-tool: get it"}

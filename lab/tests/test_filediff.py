@@ -1,0 +1,284 @@
+"""The same files through stock file_fdw and through the wrapper under test."""
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import pytest
+from filediff.cases import Case, Server, draw_case
+from filediff.differ import Differ, Difference
+from filediff.exactness import ROWS as FACTS
+from filediff.exactness import Exactness, queries
+from filediff.files import draw_file
+from filediff.statements import Drawer, Rank, Statement
+from filediff.tables import Column, Dialect, Table, draw_table, literal
+from filediff.values import TYPES, Family, ValueType
+from filediff.world import STOCK, FileWorld
+from oracle.world import Instances
+
+NEWEST = Server(18, has_icu=True)
+
+
+@pytest.fixture(scope="module")
+def world(instances: Instances, file_wrapper: str) -> Iterator[FileWorld]:
+    """Both sides."""
+    world = FileWorld(instances, file_wrapper)
+    yield world
+    world.close()
+
+
+def explanation(differ: Differ, difference: Difference, seed: int, number: int) -> str:
+    """Return what a person needs to see and to repeat a difference."""
+    return "\n".join(
+        (
+            f"seed {seed}, case {number}: {difference.reason}",
+            "",
+            "shortened:",
+            str(differ.shorten(difference)),
+            "",
+            f"pytest tests/test_filediff.py --filediff-seed {seed} --filediff-case {number}",
+        )
+    )
+
+
+@pytest.mark.cluster
+def test_no_case_differs(
+    world: FileWorld, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seed: int = pytestconfig.getoption("--filediff-seed")
+    only: int | None = pytestconfig.getoption("--filediff-case")
+    count: int = pytestconfig.getoption("--filediff-cases")
+    differ = Differ(world)
+    for number in range(count) if only is None else (only,):
+        difference = differ.run(draw_case(seed, number, world.server))
+        if difference:
+            pytest.fail(explanation(differ, difference, seed, number), pytrace=False)
+    itself = " ITSELF, since no other wrapper is staged" if world.wrapper == STOCK else ""
+    with capsys.disabled():
+        print(f"\nfilediff: {world.wrapper} against {STOCK}{itself}, seed {seed}: {differ.tally}")
+
+
+@pytest.mark.cluster
+def test_filters_and_aggregates_are_exactly_those_of_a_table(
+    world: FileWorld, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
+) -> None:
+    exactness = Exactness(world, seed=pytestconfig.getoption("--filediff-seed"))
+    wrong = {query: reason for query in queries() if (reason := exactness.difference(query))}
+    assert not wrong, "\n".join(f"{query}\n  {reason}" for query, reason in wrong.items())
+    with capsys.disabled():
+        print(f"\nfilediff: {len(queries())} queries against a table, {FACTS} rows")
+
+
+# The comparison itself: it has to see through a candidate that is wrong in one thing.
+
+
+def typed(sql: str) -> ValueType:
+    return next(kind for kind in TYPES if kind.sql == sql)
+
+
+def plain_case(query: str, content: bytes = b"1,a\n2,b\n3,\n", rank: Rank = Rank.ORDERED) -> Case:
+    columns = (Column("a", typed("integer")), Column("b", typed("text")))
+    table = Table(columns, Dialect(options={"format": "csv"}))
+    return Case(table, content, (), (), (Statement(query, rank),))
+
+
+def with_options(case: Case, **options: str) -> Case:
+    dialect = replace(case.table.dialect, options={**case.table.dialect.options, **options})
+    return replace(case, table=replace(case.table, dialect=dialect))
+
+
+def with_content(case: Case, content: bytes) -> Case:
+    return replace(case, content=content, filename="twisted")
+
+
+def with_column(case: Case, **changes: object) -> Case:
+    first, *others = case.table.columns
+    columns = (replace(first, **changes), *others)  # type: ignore[arg-type]
+    return replace(case, table=replace(case.table, columns=columns))
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """A case and what the candidate is given in its place."""
+
+    case: Case
+    twist: Callable[[Case], Case]
+    reason: str
+    """How the reason that the comparison gives begins."""
+
+
+ROWS, COUNT = "SELECT * FROM t", "SELECT count(*) FROM t"
+MUTATIONS = {
+    "a value": Mutation(
+        plain_case(ROWS), lambda c: with_content(c, b"1,a\n2,B\n3,\n"), "rows only in stock"
+    ),
+    "a row too few": Mutation(
+        plain_case(COUNT), lambda c: with_content(c, b"1,a\n2,b\n"), "rows only in stock"
+    ),
+    "rows in another order": Mutation(
+        plain_case(ROWS), lambda c: with_content(c, b"2,b\n1,a\n3,\n"), "the order of the rows"
+    ),
+    "a null that is an empty text": Mutation(
+        plain_case(ROWS), lambda c: with_options(c, null="x"), "rows only in stock"
+    ),
+    "a type": Mutation(plain_case(ROWS), lambda c: with_column(c, type=typed("bigint")), "columns"),
+    "a modifier of a type": Mutation(
+        plain_case("SELECT b FROM t"),
+        lambda c: replace(
+            c,
+            table=replace(c.table, columns=(c.table.columns[0], Column("b", typed("varchar(4)")))),
+        ),
+        "columns",
+    ),
+    "an error that does not come": Mutation(
+        plain_case(ROWS, b"1,a\nx,b\n"), lambda c: with_content(c, b"1,a\n2,b\n"), "error"
+    ),
+    "an error in another line": Mutation(
+        plain_case(ROWS, b"1,a\nx,b\n"), lambda c: with_content(c, b"x,b\n"), "error"
+    ),
+    "another error": Mutation(
+        plain_case(ROWS, b"1\n"), lambda c: with_content(c, b"1,a,b\n"), "error"
+    ),
+    "an option that is refused": Mutation(
+        plain_case(ROWS), lambda c: with_options(c, delimiter="ab"), "error"
+    ),
+    "a notice too few": Mutation(
+        plain_case("SELECT a FROM t WHERE tell(b)"),
+        lambda c: with_content(c, b"1,a\n2,b\n3,c\n"),
+        "notices",
+    ),
+    "a sum's scale": Mutation(
+        with_column(plain_case("SELECT sum(a) FROM t"), type=typed("numeric")),
+        lambda c: with_content(c, b"1,a\n2.0,b\n3,\n"),
+        "rows only in stock",
+    ),
+    "an error where only its presence counts": Mutation(
+        plain_case(ROWS, b"1,a\nx,b\n", Rank.ANY_ERROR),
+        lambda c: with_content(c, b"1,a\n"),
+        "error",
+    ),
+}
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("mutation", MUTATIONS.values(), ids=MUTATIONS)
+def test_a_wrong_candidate_is_found(world: FileWorld, mutation: Mutation) -> None:
+    differ = Differ(world)
+    assert differ.run(mutation.case) is None
+    found = differ.run(mutation.case, mutation.twist(mutation.case))
+    assert found is not None
+    assert found.reason.startswith(mutation.reason)
+
+
+@pytest.mark.cluster
+def test_what_plans_decide_is_no_difference(world: FileWorld) -> None:
+    differ = Differ(world)
+    shuffled = plain_case(ROWS, rank=Rank.MULTISET)
+    assert differ.run(shuffled, with_content(shuffled, b"3,\n1,a\n2,b\n")) is None
+    failing = plain_case(ROWS, b"1,a\nx,b\n", Rank.ANY_ERROR)
+    assert differ.run(failing, with_content(failing, b"1\n")) is None
+
+
+@pytest.mark.cluster
+def test_random_cases_find_a_wrong_candidate(world: FileWorld) -> None:
+    """The candidate loses the last byte of every file."""
+    differ = Differ(world)
+    cases = (draw_case(1, number, world.server) for number in range(40))
+    found = [c for c in cases if differ.run(c, with_content(c, c.content[:-1])) is not None]
+    assert len(found) >= 5
+
+
+@pytest.mark.cluster
+def test_a_crash_is_the_candidates(world: FileWorld) -> None:
+    query = "SELECT pg_terminate_backend(pg_backend_pid()) FROM t"
+    differ = Differ(world)
+    found = differ.run(plain_case("SELECT 1 FROM t"), plain_case(query))
+    assert found is not None
+    assert found.reason.startswith("candidate lost its connection")
+    assert differ.run(plain_case(ROWS)) is None
+
+
+@pytest.mark.cluster
+def test_a_difference_is_shortened(world: FileWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every candidate's file lacks its x; what needs no x is left out."""
+    differ = Differ(world)
+    case = plain_case(ROWS, b"".join(b"%d,b\n" % n for n in range(50)) + b"7,x\n1,\n")
+    case = replace(case, statements=(Statement(COUNT, Rank.ORDERED), *case.statements))
+    run = Differ.run
+
+    def without_x(self: Differ, one: Case) -> Difference | None:
+        return run(self, one, with_content(one, one.content.replace(b"x", b"")))
+
+    monkeypatch.setattr(Differ, "run", without_x)
+    found = differ.run(case)
+    assert found is not None
+    short = differ.shorten(found)
+    assert b"x" in short.case.content
+    assert len(short.case.content) <= 4
+    assert [statement.sql for statement in short.case.statements] == [ROWS]
+
+
+# What is drawn.
+
+
+def test_a_case_depends_on_its_numbers_alone() -> None:
+    assert draw_case(1, 7, NEWEST) == draw_case(1, 7, NEWEST)
+    assert draw_case(1, 7, NEWEST) != draw_case(1, 8, NEWEST)
+    assert draw_case(1, 7, NEWEST) != draw_case(2, 7, NEWEST)
+
+
+def test_older_servers_are_given_no_newer_options() -> None:
+    for major, newer in ((15, {"default", "on_error"}), (17, {"on_error", "log_verbosity"})):
+        drawn = [draw_table(random.Random(n), major, has_icu=False) for n in range(2000)]
+        refused = ("explode", "a\nb")
+        options = [t.dialect.options for t in drawn]
+        assert not [o for o in options if any(o.get(x, refused[0]) not in refused for x in newer)]
+
+
+def test_every_trap_is_drawn() -> None:
+    cases = [draw_case(1, number, NEWEST) for number in range(2500)]
+    contents = [case.content for case in cases]
+    for bytes_ in (
+        b"\\N",
+        b"\\.",
+        b"\r\n",
+        b"\0",
+        b"\xef\xbb\xbf",
+        b'""',
+        b"\\x",
+        b"\n\n",
+        b"\xff",
+    ):
+        assert any(bytes_ in content for content in contents), f"never drawn: {bytes_!r}"
+    assert any(content and not content.endswith((b"\n", b"\r")) for content in contents)
+    for block in (65536, 131072, 262144, 1048576):
+        near = [c for c in contents if block - 100 < len(c) < block + 5000]
+        assert near, f"no file ends just behind {block}"
+    used = {column.type.sql for case in cases for column in case.table.columns}
+    assert used >= {kind.sql for kind in TYPES}
+    text = "\n".join(s.sql for case in cases for s in case.statements)
+    for words in ("FILTER", "LATERAL", "GROUP BY", "HAVING", "LIKE", "BETWEEN", "IN (", "ANALYZE"):
+        assert words in text
+    for words in ("security_barrier", "PREPARE", "CURSOR", "COPY", "ctid", "FULL JOIN", "OFFSET"):
+        assert words in text
+
+
+def test_every_kind_of_statement_is_drawn_for_every_table() -> None:
+    for number in range(300):
+        rng = random.Random(number)
+        table = draw_table(rng, 18, has_icu=True)
+        drawer = Drawer(rng, table, is_long=draw_file(rng, table).is_long)
+        assert all(drawer.draw().sql for _ in range(20))
+
+
+@pytest.mark.parametrize("kind", TYPES, ids=lambda kind: kind.sql)
+def test_every_type_has_texts_of_all_kinds(kind: ValueType) -> None:
+    assert kind.usual
+    assert kind.bad
+    assert kind.odd or kind.family is Family.OPAQUE
+
+
+def test_a_constant_is_ascii() -> None:
+    assert literal("it's") == "'it''s'"
+    assert literal("ä\\'") == "U&'\\+0000E4\\\\'''"
+    assert literal("😀\n").isascii()
