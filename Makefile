@@ -61,9 +61,11 @@ lint: ## check types, style, layout and the direction of dependencies
 		echo "shell scripts NOT CHECKED: there is no shellcheck; tools/install-packages test"; \
 	fi
 
-bench: build ## measure what the lab itself adds to a case
-	@$(CHOOSE_POSTGRES) && .venv/bin/python lab/benchmarks/own_cost.py && \
-	.venv/bin/python lab/benchmarks/client_cost.py
+bench: build ## run every program in lab/benchmarks
+	@tools/make-venv dev
+	@$(CHOOSE_POSTGRES) && for benchmark in lab/benchmarks/*.py; do \
+		.venv/bin/python "$$benchmark" || exit; \
+	done
 
 format: ## lay out the C and Python sources
 	@tools/make-venv dev

@@ -87,6 +87,7 @@ SCENARIOS = {
         ("UPDATE tally SET v = v + 1 + (random() > 2)::integer WHERE id <= 3",), ADDED
     ),
     "insert": Scenario(("INSERT INTO tally VALUES (8, 8), (9, 9)",), (*START, (8, 8), (9, 9))),
+    "analyze": Scenario(("ANALYZE tally",)),
     "batch": Scenario(
         ("INSERT INTO batched SELECT i, i FROM generate_series(7, 9) i",),
         (*START, (7, 7), (8, 8), (9, 9)),

@@ -327,9 +327,11 @@ def test_the_fdw_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     pattern = (
         "^(RO|RW):(local|direct|FDW_external):.*:simple:rr:c1:flights$"
         "|^R[OW]:(local|local_again|FDW_ext.*):.*:lcl:.*:simple:rr:c1:tps$"
+        "|^(SCAN|INSERT|COPY):.*:(default|1000):bulk$"
     )
     out, _ = tollfree("run", "fdw", "--rounds", "1", "--only", pattern)
     assert "RO.FDW_external" in out
+    assert "Reading 100,000 rows through tollfree_postgres_fdw is" in out.replace("\n", " ")
     with lab.database() as store:
         run = store.latest_run("fdw")
         assert run is not None
@@ -381,6 +383,30 @@ def _judge_sees_through_wrong_rows(store: Store) -> None:
             after,
         )
         assert words in row["reason"]
+    _bulk_judge_sees_through_wrong_rows(store)
+
+
+def _bulk_judge_sees_through_wrong_rows(store: Store) -> None:
+    """The same for large results and many rows written."""
+    right, short, wrong = (
+        json.dumps({"rows": rows, "sums": sums}) for rows, sums in ((5, "1"), (4, "1"), (5, "2"))
+    )
+    for bench, figures, target, source, words in (
+        ("SCAN", right, short, right, None),
+        ("SCAN", short, right, right, "where the source has"),
+        ("SCAN", wrong, right, right, "where the source has"),
+        ("INSERT", "{}", right, right, None),
+        ("INSERT", "{}", wrong, right, "where the source has"),
+        ("INSERT", "{}", short, short, "the source has 4 rows where 5 are needed"),
+    ):
+        (row,) = store.table(
+            "SELECT lab.fdw_judge(jsonb_populate_record(NULL::lab.run_cases, %s::jsonb),"
+            " %s, NULL, %s) AS reason",
+            json.dumps({"dims": {"bench": bench, "measure": "bulk", "rows": 5}}),
+            figures,
+            f"{target}\n{source}\n",
+        )
+        assert row["reason"] is None if words is None else words in row["reason"]
 
 
 def test_the_sampling_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:

@@ -78,18 +78,20 @@ typedef struct Uuid
 	unsigned char bytes[16];
 } Uuid;
 
+/* BATCH_ROWS values; the member is the type's. */
+typedef union ColumnValues
+{
+	int64_t    *integers;
+	double	   *floats;
+	TextRef    *texts;
+	Uuid	   *uuids;
+	void	   *any;			/* NULL for COLUMN_OTHER, which has none */
+} ColumnValues;
+
 typedef struct ColumnVector
 {
 	const ColumnSpec *spec;
-	union
-	{
-		int64_t    *integers;
-		double	   *floats;
-		TextRef    *texts;
-		Uuid	   *uuids;
-		void	   *any;
-	}			values;			/* BATCH_ROWS of them; the member is the
-								 * type's. COLUMN_OTHER has none: NULL */
+	ColumnValues values;
 	RowBitmap	nulls;
 	RowBitmap	asks;
 } ColumnVector;

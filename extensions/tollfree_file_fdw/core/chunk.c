@@ -60,8 +60,8 @@ chunk_needs_count(const Dialect *dialect)
 static int64_t
 chunk_data_end(const Source *source, const Dialect *dialect, LineEnd line_end)
 {
-	const char *marker = line_end == LINE_END_NL ? "\n\\.\n" :
-		line_end == LINE_END_CR ? "\r\\.\r" : "\r\n\\.\r\n";
+	const char *marker = line_end == LINE_END_NL ?
+		"\n\\.\n" : "\r\n\\.\r\n";
 	int64_t		length = (int64_t) strlen(marker);
 	unsigned char last[8];
 	Source		copy = *source;
@@ -77,9 +77,23 @@ chunk_data_end(const Source *source, const Dialect *dialect, LineEnd line_end)
 	return source->size - 2 - (line_end == LINE_END_CRNL ? 2 : 1);
 }
 
-/* Reads the first record, which is behind begin when it was a header. */
+/* Returns what COPY's lines of the first record differ by from its bytes. */
+static int64_t
+chunk_correction(const FileScan *scan, const StructureRules *rules)
+{
+	TextRef		record = filescan_record(scan, 0);
+	int64_t		correction = filescan_line(scan, 0) - 1;
+
+	if (rules->mode != STRUCTURE_TEXT)
+		for (uint32_t i = 0; i < record.length; i++)
+			correction -= record.bytes[i] == rules->line_end;
+	return correction;
+}
+
+/* Reads the first record, which is before begin if it is the header. */
 static bool
-chunk_read_first(FileScan *scan, bool header, ChunkLayout *layout)
+chunk_read_first(FileScan *scan, const Dialect *dialect, bool header,
+				 ChunkLayout *layout)
 {
 	ScanStatus	status;
 	RowBatch   *batch;
@@ -90,6 +104,8 @@ chunk_read_first(FileScan *scan, bool header, ChunkLayout *layout)
 	if (status != SCAN_HEADER && status != SCAN_BATCH)
 		return false;
 	layout->line_end = filescan_line_end(scan);
+	layout->rules = structure_rules(dialect, layout->line_end);
+	layout->correction = header ? 0 : chunk_correction(scan, &layout->rules);
 	layout->begin = header ? filescan_offset(scan, 1) : 0;
 	layout->line = header ? filescan_line(scan, 0) : 0;
 	return true;
@@ -114,11 +130,10 @@ chunk_layout(const Source *source, const Dialect *dialect, bool header,
 
 	if (scan == NULL)
 		return false;
-	known = chunk_read_first(scan, header, layout);
+	known = chunk_read_first(scan, dialect, header, layout);
 	filescan_close(scan);
 	if (!known)
 		return false;
-	layout->rules = structure_rules(dialect, layout->line_end);
 	layout->end = chunk_data_end(source, dialect, layout->line_end);
 	return layout->end >= layout->begin;
 }
@@ -213,7 +228,8 @@ chunk_resolve(const ChunkLayout *layout, FileChunk *chunks, int nchunks)
 	for (int i = 0; i < nchunks; i++)
 	{
 		chunks[i].in_quotes = in_quotes;
-		chunks[i].line = line;
+		chunks[i].line = line +
+			(chunks[i].from > layout->begin ? layout->correction : 0);
 		in_quotes ^= chunks[i].count.quotes % 2 == 1;
 		line += (int64_t) chunks[i].count.line_ends;
 	}

@@ -42,6 +42,9 @@ typedef struct ChunkLayout
 	int64_t		begin;			/* offset of the first record to be scanned,
 								 * behind the header */
 	int64_t		line;			/* lines before it */
+	int64_t		correction;		/* lines that COPY counts in that record,
+								 * where it does not know the line end yet,
+								 * minus the line ends that are in it */
 	int64_t		end;			/* the file's end, or that of what an
 								 * end-of-data marker on the last line leaves */
 } ChunkLayout;
@@ -79,6 +82,11 @@ extern void chunk_resolve(const ChunkLayout *layout, FileChunk *chunks,
 /*
  * Sets the range of the records that begin in the chunk, whose in_quotes and
  * line are used; *empty when there is none.  The buffer is as above.
+ *
+ * range->line is chunk->line and the line ends from chunk->from on.  So where
+ * the chunks before were not counted, chunk->line may be 0, and what is to be
+ * added to every line number is counted later, from layout->begin up to
+ * chunk->from, with layout->line and layout->correction.
  */
 extern SourceStatus chunk_start(const Source *source,
 								const ChunkLayout *layout, void *buffer,

@@ -7,18 +7,18 @@
  * quoted, escaped, unusual or wrong, is looked at again by convert_again.
  */
 #include "core/convert.h"
+#include "core/inline.h"
 #include "core/parse.h"
-
-#define ALWAYS_INLINE	inline __attribute__((always_inline))
 
 /* One column's conversion. */
 typedef struct Conversion
 {
-	const RecordFields *records;
+	RecordFields records;
 	FieldRules	rules;
 	ColumnSpec	spec;
 	Arena	   *arena;
 	ColumnVector *vector;
+	ColumnValues values;		/* the vector's */
 } Conversion;
 
 /* Stores the value of a field in the vector's row; false: it is not plain. */
@@ -29,42 +29,42 @@ static ALWAYS_INLINE bool
 convert_bool(const Conversion *conversion, RawField raw, int row)
 {
 	return parse_bool(raw.bytes, raw.length,
-					  &conversion->vector->values.integers[row]);
+					  &conversion->values.integers[row]);
 }
 
 static ALWAYS_INLINE bool
 convert_int2(const Conversion *conversion, RawField raw, int row)
 {
 	return parse_integer(raw.bytes, raw.length, INT16_MIN, INT16_MAX,
-						 &conversion->vector->values.integers[row]);
+						 &conversion->values.integers[row]);
 }
 
 static ALWAYS_INLINE bool
 convert_int4(const Conversion *conversion, RawField raw, int row)
 {
 	return parse_integer(raw.bytes, raw.length, INT32_MIN, INT32_MAX,
-						 &conversion->vector->values.integers[row]);
+						 &conversion->values.integers[row]);
 }
 
 static ALWAYS_INLINE bool
 convert_int8(const Conversion *conversion, RawField raw, int row)
 {
 	return parse_integer(raw.bytes, raw.length, INT64_MIN, INT64_MAX,
-						 &conversion->vector->values.integers[row]);
+						 &conversion->values.integers[row]);
 }
 
 static ALWAYS_INLINE bool
 convert_date(const Conversion *conversion, RawField raw, int row)
 {
 	return parse_date(raw.bytes, raw.length,
-					  &conversion->vector->values.integers[row]);
+					  &conversion->values.integers[row]);
 }
 
 static ALWAYS_INLINE bool
 convert_timestamp(const Conversion *conversion, RawField raw, int row)
 {
 	return parse_timestamp(raw.bytes, raw.length, conversion->spec.scale,
-						   &conversion->vector->values.integers[row]);
+						   &conversion->values.integers[row]);
 }
 
 static ALWAYS_INLINE bool
@@ -72,28 +72,28 @@ convert_numeric(const Conversion *conversion, RawField raw, int row)
 {
 	return parse_numeric(raw.bytes, raw.length, conversion->spec.precision,
 						 conversion->spec.scale,
-						 &conversion->vector->values.integers[row]);
+						 &conversion->values.integers[row]);
 }
 
 static ALWAYS_INLINE bool
 convert_float4(const Conversion *conversion, RawField raw, int row)
 {
 	return parse_float4(raw.bytes, raw.length,
-						&conversion->vector->values.floats[row]);
+						&conversion->values.floats[row]);
 }
 
 static ALWAYS_INLINE bool
 convert_float8(const Conversion *conversion, RawField raw, int row)
 {
 	return parse_float8(raw.bytes, raw.length,
-						&conversion->vector->values.floats[row]);
+						&conversion->values.floats[row]);
 }
 
 static ALWAYS_INLINE bool
 convert_uuid(const Conversion *conversion, RawField raw, int row)
 {
 	return parse_uuid(raw.bytes, raw.length,
-					  &conversion->vector->values.uuids[row]);
+					  &conversion->values.uuids[row]);
 }
 
 /* COLUMN_OTHER: all is PostgreSQL's to read. */
@@ -128,8 +128,8 @@ convert_decoded_text(const Conversion *conversion, RawField raw, int row)
 {
 	if (!convert_text_fits(conversion, raw))
 		return false;
-	conversion->vector->values.texts[row].bytes = raw.bytes;
-	conversion->vector->values.texts[row].length = raw.length;
+	conversion->values.texts[row].bytes = raw.bytes;
+	conversion->values.texts[row].length = raw.length;
 	return true;
 }
 
@@ -146,7 +146,7 @@ convert_zero(const Conversion *conversion, int row)
 	size_t		size = column_value_size(conversion->spec.type);
 
 	if (size > 0)
-		memset((char *) conversion->vector->values.any + (size_t) row * size,
+		memset((char *) conversion->values.any + (size_t) row * size,
 			   0, size);
 }
 
@@ -195,14 +195,15 @@ convert_again(const Conversion *conversion, RawField raw, int row,
 static ALWAYS_INLINE bool
 convert_rows(const Conversion *conversion, ParseField parse)
 {
-	const RecordFields *records = conversion->records;
+	/* A copy whose address nobody else has can stay in registers. */
+	const Conversion local = *conversion;
 
-	for (int row = 0; row < records->nrecords; row++)
+	for (int row = 0; row < local.records.nrecords; row++)
 	{
-		RawField	raw = field_at(records, row, conversion->spec.field);
+		RawField	raw = field_at(&local.records, row, local.spec.field);
 
-		if ((field_is_null_string(&conversion->rules, raw) ||
-			 !parse(conversion, raw, row)) &&
+		if ((field_is_null_string(&local.rules, raw) ||
+			 !parse(&local, raw, row)) &&
 			!convert_again(conversion, raw, row, parse))
 			return false;
 	}
@@ -214,11 +215,12 @@ convert_column(const RecordFields *records, const FieldRules *rules,
 			   Arena *arena, ColumnVector *vector)
 {
 	const Conversion conversion = {
-		.records = records,
+		.records = *records,
 		.rules = *rules,
 		.spec = *vector->spec,
 		.arena = arena,
-		.vector = vector
+		.vector = vector,
+		.values = vector->values
 	};
 
 	bitmap_clear(&vector->nulls);

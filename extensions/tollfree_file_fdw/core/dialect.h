@@ -27,7 +27,7 @@ typedef enum LineEnd
 {
 	LINE_END_UNKNOWN,			/* nothing read yet, or one line without end */
 	LINE_END_NL,
-	LINE_END_CR,
+	LINE_END_CR,				/* left to COPY's parser */
 	LINE_END_CRNL
 } LineEnd;
 

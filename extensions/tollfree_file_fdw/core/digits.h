@@ -18,10 +18,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/inline.h"
+
 #define DIGITS_ZEROS	((uint64_t) 0x3030303030303030)
 
 /* Returns the 8 bytes at p, the first one lowest. */
-static inline uint64_t
+static ALWAYS_INLINE uint64_t
 digits_load(const unsigned char *p)
 {
 	uint64_t	word;
@@ -34,14 +36,14 @@ digits_load(const unsigned char *p)
 }
 
 /* Returns a mask of the last n bytes of a word, n from 0 to 8. */
-static inline uint64_t
+static ALWAYS_INLINE uint64_t
 digits_last(int n)
 {
 	return n == 0 ? 0 : ~(uint64_t) 0 << (64 - 8 * n);
 }
 
 /* Replaces all but the last n bytes by zeros. */
-static inline uint64_t
+static ALWAYS_INLINE uint64_t
 digits_keep(uint64_t word, int n)
 {
 	uint64_t	mask = digits_last(n);
@@ -53,7 +55,7 @@ digits_keep(uint64_t word, int n)
  * Are all 8 bytes digits?  A digit is 0x30 to 0x39: its high half is 3, and
  * still is 3 after adding 6.
  */
-static inline bool
+static ALWAYS_INLINE bool
 digits_all(uint64_t word)
 {
 	const uint64_t high = 0xF0F0F0F0F0F0F0F0;
@@ -63,7 +65,7 @@ digits_all(uint64_t word)
 }
 
 /* Returns the four numbers of two digits, in bytes 0, 2, 4 and 6. */
-static inline uint64_t
+static ALWAYS_INLINE uint64_t
 digits_pairs(uint64_t word)
 {
 	word -= DIGITS_ZEROS;
@@ -74,7 +76,7 @@ digits_pairs(uint64_t word)
  * Returns the number that 8 digits make.  Each multiplication adds neighbours,
  * the first of them with its weight: pairs to fours, fours to the whole.
  */
-static inline uint64_t
+static ALWAYS_INLINE uint64_t
 digits_value(uint64_t word)
 {
 	word = digits_pairs(word);
@@ -86,7 +88,7 @@ digits_value(uint64_t word)
  * Reads the n digits, 1 to 18, that end before end.  Returns false when one of
  * them is none.
  */
-static inline bool
+static ALWAYS_INLINE bool
 digits_read(const unsigned char *end, int n, uint64_t *value)
 {
 	uint64_t	last = digits_keep(digits_load(end - 8), n < 8 ? n : 8);
@@ -114,7 +116,7 @@ digits_read(const unsigned char *end, int n, uint64_t *value)
 }
 
 /* Returns 10^n for n from 0 to 18. */
-static inline int64_t
+static ALWAYS_INLINE int64_t
 digits_power(int n)
 {
 	static const int64_t powers[] = {

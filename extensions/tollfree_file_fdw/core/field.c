@@ -111,7 +111,7 @@ field_value(const FieldRules *rules, RawField raw, const ColumnSpec *spec,
 	}
 	if (field_is_encoded(rules, raw))
 		value = field_decode(rules, raw, arena);
-	if (spec->force_null && !spec->force_not_null && !value.no_memory &&
+	if (spec->force_null && !value.no_memory &&
 		value.length == dialect->null_length &&
 		memcmp(value.bytes, dialect->null, value.length) == 0)
 		value.is_null = true;

@@ -71,16 +71,18 @@ filescan_allocate_columns(FileScan *scan, const ColumnSpec *columns,
 
 	if (ncolumns == 0)
 		return true;
+	scan->ncolumns = ncolumns;
 	scan->specs = allocator_new(&scan->allocator,
 								(size_t) ncolumns * sizeof(ColumnSpec));
 	vectors = allocator_new(&scan->allocator,
 							(size_t) ncolumns * sizeof(ColumnVector));
-	if (scan->specs == NULL || vectors == NULL)
+	if (vectors == NULL)
 		return false;
-	memcpy(scan->specs, columns, (size_t) ncolumns * sizeof(ColumnSpec));
 	memset(vectors, 0, (size_t) ncolumns * sizeof(ColumnVector));
 	scan->batch.columns = vectors;
-	scan->ncolumns = ncolumns;
+	if (scan->specs == NULL)
+		return false;
+	memcpy(scan->specs, columns, (size_t) ncolumns * sizeof(ColumnSpec));
 	for (int i = 0; i < ncolumns; i++)
 	{
 		size_t		size = BATCH_ROWS * column_value_size(columns[i].type);
@@ -165,9 +167,14 @@ filescan_close(FileScan *scan)
 
 	window_free(&scan->window);
 	arena_close(&scan->arena);
-	for (int i = 0; i < scan->ncolumns; i++)
-		allocator_free(&allocator, scan->batch.columns[i].values.any,
-					   BATCH_ROWS * column_value_size(scan->specs[i].type));
+	for (int i = 0; scan->batch.columns != NULL && i < scan->ncolumns; i++)
+	{
+		ColumnVector *vector = &scan->batch.columns[i];
+
+		if (vector->values.any != NULL)
+			allocator_free(&allocator, vector->values.any, BATCH_ROWS *
+						   column_value_size(vector->spec->type));
+	}
 	allocator_free(&allocator, scan->batch.columns,
 				   (size_t) scan->ncolumns * sizeof(ColumnVector));
 	allocator_free(&allocator, scan->specs,
@@ -432,25 +439,30 @@ filescan_fill(FileScan *scan)
 }
 
 /*
- * Finds out which line end the first record has.  Returns false if that is not
- * known yet.
+ * Finds out which line end the first record has.  Returns SCAN_AGAIN if that is
+ * not known yet, SCAN_BATCH if it is one to go on with.
+ *
+ * A file of CRs alone is left to COPY: to see that there is no NL behind a CR
+ * it wants the next line's first byte to be valid before it has the line.
  */
-static bool
+static ScanStatus
 filescan_know_line_end(FileScan *scan)
 {
 	Window	   *window = &scan->window;
 
 	if (scan->line_end != LINE_END_UNKNOWN)
-		return true;
+		return SCAN_BATCH;
 	scan->line_end = scalar_first_line_end(&scan->dialect,
 										   window->bytes + window->begin,
 										   window->filled - window->begin,
 										   window_has_end(window,
 														  &scan->source));
 	if (scan->line_end == LINE_END_UNKNOWN)
-		return false;
+		return SCAN_AGAIN;
+	if (scan->line_end == LINE_END_CR)
+		return filescan_hand_over(scan, HANDOVER_LINE_END);
 	scan->rules = structure_rules(&scan->dialect, scan->line_end);
-	return true;
+	return SCAN_BATCH;
 }
 
 /* Returns how many whole records the kernel found. */
@@ -588,11 +600,14 @@ static ScanStatus
 filescan_make_batch(FileScan *scan)
 {
 	Inspection	inspection;
+	ScanStatus	status;
 	int			nrecords;
 
-	if (scan->window.begin == scan->window.filled ||
-		!filescan_know_line_end(scan))
+	if (scan->window.begin == scan->window.filled)
 		return SCAN_AGAIN;
+	status = filescan_know_line_end(scan);
+	if (status != SCAN_BATCH)
+		return status;
 	nrecords = filescan_find_records(scan);
 	if (nrecords == 0)
 		return filescan_miss(scan);

@@ -51,7 +51,7 @@ typedef enum HandoverReason
 {
 	HANDOVER_NONE,
 	HANDOVER_ENCODING,			/* a zero byte, or bytes not known to be valid */
-	HANDOVER_LINE_END,			/* not of the style of the first */
+	HANDOVER_LINE_END,			/* not of the style of the first, or CR alone */
 	HANDOVER_FIELDS,			/* missing or extra fields */
 	HANDOVER_UNTERMINATED,		/* the data end within quotes or an escape */
 	HANDOVER_MARKER,			/* \. in another place than alone on a line */

@@ -134,7 +134,7 @@ extern const Kernel *kernel_find(const char *name);
 /* Returns the n-th kernel that runs here, scalar first, or NULL after the last. */
 extern const Kernel *kernel_at(int n);
 
-/* Returns the rules of a dialect; line_end is not LINE_END_UNKNOWN. */
+/* Returns the rules of a dialect; line_end is LINE_END_NL or LINE_END_CRNL. */
 extern StructureRules structure_rules(const Dialect *dialect,
 									  LineEnd line_end);
 

@@ -17,9 +17,10 @@
 
 #include "core/batch.h"
 #include "core/digits.h"
+#include "core/inline.h"
 
 /* Takes a sign off; returns whether it is a minus. */
-static inline bool
+static ALWAYS_INLINE bool
 parse_sign(const unsigned char **p, uint32_t *length)
 {
 	bool		negative;
@@ -33,7 +34,7 @@ parse_sign(const unsigned char **p, uint32_t *length)
 }
 
 /* [+-]digits, up to 18 of them */
-static inline bool
+static ALWAYS_INLINE bool
 parse_integer(const unsigned char *p, uint32_t length, int64_t low,
 			  int64_t high, int64_t *value)
 {
@@ -56,7 +57,7 @@ parse_integer(const unsigned char *p, uint32_t length, int64_t low,
  *		load(end - 8)	? ? 1 2 3 . 4 5		its 2 last
  *		together		? ? ? 1 2 3 4 5
  */
-static inline bool
+static ALWAYS_INLINE bool
 parse_fixed_point(const unsigned char *p, uint32_t length, int scale,
 				  uint64_t *value)
 {
@@ -83,30 +84,32 @@ parse_fixed_point(const unsigned char *p, uint32_t length, int scale,
 	return true;
 }
 
-/* digits[.digits] with no more than scale digits behind the point */
-static inline bool
-parse_unsigned_numeric(const unsigned char *p, uint32_t length, int scale,
-					   uint64_t *value)
+/* digits */
+static ALWAYS_INLINE bool
+parse_whole(const unsigned char *p, uint32_t length, int scale,
+			uint64_t *value)
 {
-	const unsigned char *point;
 	uint64_t	whole;
-	uint64_t	fraction;
-	int			behind;
 
-	if (scale > 0 && scale < 8 && parse_fixed_point(p, length, scale, value))
-		return true;
-
-	point = memchr(p, '.', length);
-	if (point == NULL)
-		point = p + length;
-	if (point == p || point - p > NUMERIC_DIGITS_MAX ||
-		!digits_read(point, (int) (point - p), &whole) ||
+	if (length == 0 || length > NUMERIC_DIGITS_MAX ||
+		!digits_read(p + length, (int) length, &whole) ||
 		whole > (uint64_t) digits_power(NUMERIC_DIGITS_MAX - scale))
 		return false;
 	*value = whole * (uint64_t) digits_power(scale);
-	if (point == p + length)
-		return true;
+	return true;
+}
 
+/* digits.digits with no more than scale digits behind the point */
+static inline bool
+parse_pointed(const unsigned char *p, uint32_t length, int scale,
+			  uint64_t *value)
+{
+	const unsigned char *point = memchr(p, '.', length);
+	uint64_t	fraction;
+	int			behind;
+
+	if (point == NULL || !parse_whole(p, (uint32_t) (point - p), scale, value))
+		return false;
 	behind = (int) (p + length - point) - 1;
 	if (behind < 1 || behind > scale ||
 		!digits_read(p + length, behind, &fraction))
@@ -116,15 +119,19 @@ parse_unsigned_numeric(const unsigned char *p, uint32_t length, int scale,
 }
 
 /* [+-]digits[.digits], no rounding, no more digits than the precision */
-static inline bool
+static ALWAYS_INLINE bool
 parse_numeric(const unsigned char *p, uint32_t length, int precision,
 			  int scale, int64_t *value)
 {
 	bool		negative = parse_sign(&p, &length);
 	uint64_t	number;
 
-	if (!parse_unsigned_numeric(p, length, scale, &number) ||
-		number >= (uint64_t) digits_power(precision))
+	if (!(scale > 0 && scale < 8 &&
+		  parse_fixed_point(p, length, scale, &number)) &&
+		!parse_whole(p, length, scale, &number) &&
+		!parse_pointed(p, length, scale, &number))
+		return false;
+	if (number >= (uint64_t) digits_power(precision))
 		return false;
 	*value = negative ? -(int64_t) number : (int64_t) number;
 	return true;
@@ -134,7 +141,7 @@ parse_numeric(const unsigned char *p, uint32_t length, int precision,
  * Returns the days from 2000-01-01 to a date of the proleptic Gregorian
  * calendar.  Years are taken to begin in March, so that the leap day is last.
  */
-static inline int64_t
+static ALWAYS_INLINE int64_t
 parse_days(uint32_t year, uint32_t month, uint32_t day)
 {
 	const int64_t to_2000 = 730425; /* days of 0000-03-01 to 2000-01-01 */
@@ -145,7 +152,7 @@ parse_days(uint32_t year, uint32_t month, uint32_t day)
 					  (from_march * 153 + 2) / 5 + day - 1) - to_2000;
 }
 
-static inline bool
+static ALWAYS_INLINE bool
 parse_is_date(uint32_t year, uint32_t month, uint32_t day)
 {
 	static const unsigned char days[13] =
@@ -158,7 +165,7 @@ parse_is_date(uint32_t year, uint32_t month, uint32_t day)
 }
 
 /* YYYY-MM-DD, the first 10 bytes */
-static inline bool
+static ALWAYS_INLINE bool
 parse_date_prefix(const unsigned char *p, int64_t *days)
 {
 	uint64_t	word = digits_load(p);
@@ -183,14 +190,14 @@ parse_date_prefix(const unsigned char *p, int64_t *days)
 }
 
 /* YYYY-MM-DD, 0001-01-01 to 9999-12-31 */
-static inline bool
+static ALWAYS_INLINE bool
 parse_date(const unsigned char *p, uint32_t length, int64_t *days)
 {
 	return length == 10 && parse_date_prefix(p, days);
 }
 
 /* .digits, up to scale of them; in microseconds */
-static inline bool
+static ALWAYS_INLINE bool
 parse_second_fraction(const unsigned char *p, uint32_t length, int scale,
 					  int64_t *microseconds)
 {
@@ -207,7 +214,7 @@ parse_second_fraction(const unsigned char *p, uint32_t length, int scale,
 }
 
 /* YYYY-MM-DD HH:MM:SS[.digits], 00:00:00 to 23:59:59 */
-static inline bool
+static ALWAYS_INLINE bool
 parse_timestamp(const unsigned char *p, uint32_t length, int scale,
 				int64_t *microseconds)
 {
@@ -261,7 +268,7 @@ typedef struct DecimalParts
  * Adds digits to *number, as long as they are digits and 19 of them suffice;
  * returns how many bytes were taken.
  */
-static inline uint32_t
+static ALWAYS_INLINE uint32_t
 parse_digit_run(const unsigned char *p, uint32_t length, uint64_t *number)
 {
 	uint32_t	n = 0;
@@ -317,7 +324,7 @@ parse_decimal(const unsigned char *p, uint32_t length, DecimalParts *parts)
  * A float whose digits and power of ten are both exact in its format: one
  * multiplication or division rounds once, as the nearest value needs.
  */
-static inline bool
+static ALWAYS_INLINE bool
 parse_float8(const unsigned char *p, uint32_t length, double *value)
 {
 	static const double powers[] = {
@@ -341,7 +348,7 @@ parse_float8(const unsigned char *p, uint32_t length, double *value)
 }
 
 /* Likewise; as a double, which has every float's value. */
-static inline bool
+static ALWAYS_INLINE bool
 parse_float4(const unsigned char *p, uint32_t length, double *value)
 {
 	static const float powers[] = {
@@ -363,7 +370,7 @@ parse_float4(const unsigned char *p, uint32_t length, double *value)
 	return true;
 }
 
-static inline int
+static ALWAYS_INLINE int
 parse_hex_digit(unsigned char c)
 {
 	if (c >= '0' && c <= '9')

@@ -110,10 +110,9 @@ window_read(Window *window, Source *source, SourceStatus *source_status)
 void
 window_close_line(Window *window, LineEnd line_end)
 {
-	if (line_end != LINE_END_NL)
+	if (line_end == LINE_END_CRNL)
 		window->bytes[window->filled++] = '\r';
-	if (line_end != LINE_END_CR)
-		window->bytes[window->filled++] = '\n';
+	window->bytes[window->filled++] = '\n';
 	window->closed = true;
 	window_pad(window);
 }

@@ -53,7 +53,7 @@ extern bool window_has_end(const Window *window, const Source *source);
 extern WindowStatus window_read(Window *window, Source *source,
 								SourceStatus *source_status);
 
-/* Gives the last line an end. */
+/* Gives the last line an end, LINE_END_NL or LINE_END_CRNL. */
 extern void window_close_line(Window *window, LineEnd line_end);
 
 extern void window_free(Window *window);

@@ -54,8 +54,7 @@ aggregate_scan_begin(ForeignScanState *node)
 	aggregate->fallback = scan->slow_reason;
 	if (aggregate->fallback != NULL)
 		return;
-	aggregate->columns = columns_describe(scan->rel, scan->columns);
-	aggregate->context.columns = &aggregate->columns;
+	aggregate->context.columns = &scan->columns;
 	aggregate->context.encoding = scan->layout.dialect.encoding;
 	aggregate->context.relid = intVal(list_nth(plan->fdw_private, PLAN_VARNO));
 	scan->filter = quals_push(&aggregate->context, quals, &scan->npushed);

@@ -11,7 +11,6 @@
 /* In the aggregate of a FileScanState. */
 typedef struct AggregateScan
 {
-	FileColumns columns;
 	QualContext context;
 	AggregateWork work;
 	Aggregation *aggregation;	/* NULL before all rows were read */

@@ -216,7 +216,7 @@ sample_blocks(Reservoir *sample, FileReader *reader, ExprContext *econtext,
 		return false;
 
 	block.from = chunks->begin;
-	block.line = chunks->line;
+	block.line = chunks->line + chunks->correction;
 	BlockSampler_Init(&sampler, nblocks, sample->targrows,
 					  pg_prng_uint32(&pg_global_prng_state));
 	while (BlockSampler_HasMore(&sampler))
@@ -238,6 +238,7 @@ static bool
 try_blocks(Reservoir *sample, Relation rel, const FileOptions *options,
 		   ExprContext *econtext, TupleTableSlot *slot, double *totalrows)
 {
+	FileColumns columns = columns_describe(rel, NIL, false);
 	FileLayout	layout;
 	CopyFromState copy;
 	FileReader *reader;
@@ -246,7 +247,7 @@ try_blocks(Reservoir *sample, Relation rel, const FileOptions *options,
 	if (!setting_sample_blocks || format_unsupported(options, &layout) != NULL)
 		return false;
 	copy = copy_begin(rel, options, NIL);
-	reader = reader_open(copy, NIL, &layout, BLOCK_READ_SIZE);
+	reader = reader_open(copy, &columns, &layout, BLOCK_READ_SIZE);
 	if (reader != NULL)
 	{
 		done = sample_blocks(sample, reader, econtext, slot, totalrows);

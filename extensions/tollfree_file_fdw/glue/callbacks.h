@@ -5,6 +5,7 @@
 #ifndef TOLLFREE_FILE_CALLBACKS_H
 #define TOLLFREE_FILE_CALLBACKS_H
 
+#include "access/parallel.h"
 #include "foreign/fdwapi.h"
 
 /* plan.c */
@@ -32,6 +33,19 @@ extern void tollfreeBeginForeignScan(ForeignScanState *node, int eflags);
 extern TupleTableSlot *tollfreeIterateForeignScan(ForeignScanState *node);
 extern void tollfreeReScanForeignScan(ForeignScanState *node);
 extern void tollfreeEndForeignScan(ForeignScanState *node);
+
+/* parallel.c */
+extern Size tollfreeEstimateDSMForeignScan(ForeignScanState *node,
+										   ParallelContext *pcxt);
+extern void tollfreeInitializeDSMForeignScan(ForeignScanState *node,
+											 ParallelContext *pcxt,
+											 void *coordinate);
+extern void tollfreeReInitializeDSMForeignScan(ForeignScanState *node,
+											   ParallelContext *pcxt,
+											   void *coordinate);
+extern void tollfreeInitializeWorkerForeignScan(ForeignScanState *node,
+												shm_toc *toc,
+												void *coordinate);
 
 /* explain.c */
 extern void tollfreeExplainForeignScan(ForeignScanState *node,

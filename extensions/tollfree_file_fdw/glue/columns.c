@@ -143,11 +143,11 @@ is_named(Form_pg_attribute attribute, List *names)
 }
 
 /*
- * Describes the columns named (String; NIL means all) of those that the file
- * has: neither dropped nor generated ones.
+ * Describes the columns named (String; NIL means all), or none, of those that
+ * the file has: neither dropped nor generated ones.
  */
 FileColumns
-columns_describe(Relation rel, List *names)
+columns_describe(Relation rel, List *names, bool none)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
 	FileColumns result = {0};
@@ -161,7 +161,7 @@ columns_describe(Relation rel, List *names)
 
 		if (attribute->attisdropped || attribute->attgenerated)
 			continue;
-		if (is_named(attribute, names))
+		if (!none && is_named(attribute, names))
 		{
 			*spec = column_spec(attribute->atttypid, attribute->atttypmod);
 			spec->field = result.nfields;

@@ -18,7 +18,7 @@ typedef struct FileColumns
 	AttrNumber *attnums;
 } FileColumns;
 
-extern FileColumns columns_describe(Relation rel, List *names);
+extern FileColumns columns_describe(Relation rel, List *names, bool none);
 extern int	columns_find(const FileColumns *columns, AttrNumber attnum);
 extern bool column_unscale(Datum numeric, int64_t *integer, int *scale);
 extern Datum column_value(const ColumnVector *column, int row);

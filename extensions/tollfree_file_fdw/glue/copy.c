@@ -60,3 +60,35 @@ copy_next_row(CopyFromState copy, ExprContext *econtext, TupleTableSlot *slot)
 		ExecStoreVirtualTuple(slot);
 	return found;
 }
+
+/*
+ * Lets the parser go on at another place: with the record at this offset, which
+ * so many lines come before; the line end may be one that is known.
+ */
+void
+copy_seek(CopyFromState copy, int64 offset, int64 line, EolType eol_type)
+{
+	if (fseeko(copy->copy_file, offset, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not seek in file \"%s\": %m", copy->filename)));
+	copy->raw_buf_index = copy->raw_buf_len = 0;
+	copy->raw_reached_eof = false;
+	copy->input_buf_index = copy->input_buf_len = 0;
+	copy->input_reached_eof = copy->input_reached_error = false;
+	copy->line_buf_valid = false;
+	copy->cur_lineno = line;
+	copy->eol_type = eol_type;
+}
+
+/*
+ * Where the next record begins that the parser reads, if the file's encoding
+ * is not converted.  Both buffers are one then, and all of it up to raw_buf_len
+ * has been read from the file.
+ */
+int64
+copy_position(CopyFromState copy)
+{
+	Assert(!copy->need_transcoding);
+	return ftello(copy->copy_file) - (copy->raw_buf_len - copy->input_buf_index);
+}

@@ -5,7 +5,7 @@
 #ifndef TOLLFREE_FILE_COPY_H
 #define TOLLFREE_FILE_COPY_H
 
-#include "commands/copy.h"
+#include "commands/copyfrom_internal.h"
 #include "executor/tuptable.h"
 #include "nodes/execnodes.h"
 #include "utils/rel.h"
@@ -16,5 +16,8 @@ extern CopyFromState copy_begin(Relation rel, const FileOptions *options,
 								List *columns);
 extern bool copy_next_row(CopyFromState copy, ExprContext *econtext,
 						  TupleTableSlot *slot);
+extern void copy_seek(CopyFromState copy, int64 offset, int64 line,
+					  EolType eol_type);
+extern int64 copy_position(CopyFromState copy);
 
 #endif							/* TOLLFREE_FILE_COPY_H */

@@ -14,8 +14,9 @@
 
 /* The fast path taken, or why there is none, in a few words. */
 static char *
-describe_path(const FileScanState *scan, int nquals)
+describe_path(const FileScanState *scan, const Plan *plan)
 {
+	int			nquals = list_length(plan->qual);
 	StringInfoData words;
 
 	if (scan->slow_reason != NULL)
@@ -24,9 +25,11 @@ describe_path(const FileScanState *scan, int nquals)
 	appendStringInfo(&words, "%s scan", setting_kernel()->name);
 	if (scan->npushed > 0)
 		appendStringInfoString(&words, ", filter");
-	if (scan->npushed > 0 && scan->npushed < nquals)
+	if (scan->aggregate == NULL && scan->npushed > 0 && scan->npushed < nquals)
 		appendStringInfo(&words, " (%d of %d conditions)", scan->npushed,
 						 nquals);
+	if (plan->parallel_aware)
+		appendStringInfoString(&words, ", parallel");
 	if (scan->aggregate != NULL)
 		appendStringInfoString(&words, ", aggregate");
 	if (scan->aggregate != NULL && scan->aggregate->fallback != NULL)
@@ -52,6 +55,5 @@ tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
 		ExplainPropertyInteger("Foreign File Size", "b",
 							   (int64) status.st_size, es);
 	ExplainPropertyText("Fast Path",
-						describe_path(scan, list_length(node->ss.ps.plan->qual)),
-						es);
+						describe_path(scan, node->ss.ps.plan), es);
 }

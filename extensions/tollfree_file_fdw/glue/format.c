@@ -15,21 +15,24 @@
 
 /*
  * What core/ has to know about bytes above 0x7F.  COPY checks them against the
- * file's encoding, and converts them if the server's is another one.  All
- * encodings that a server can have agree about the bytes up to 0x7F.
+ * file's encoding, and converts them if the server's is another one; functions
+ * such as LIKE then take them for characters of the server's.  Where the two
+ * are not the same, they are left to COPY.  All encodings that a server can
+ * have agree about the bytes up to 0x7F.
  */
 static FileEncoding
 checked_encoding(int encoding)
 {
-	bool		is_converted = encoding != GetDatabaseEncoding() &&
-		encoding != PG_SQL_ASCII && GetDatabaseEncoding() != PG_SQL_ASCII;
+	int			server = GetDatabaseEncoding();
 
-	if (is_converted)
-		return FILE_ENCODING_ASCII;
-	if (encoding == PG_UTF8)
+	if (encoding == PG_UTF8 && server == PG_UTF8)
 		return FILE_ENCODING_UTF8;
-	return pg_encoding_max_length(encoding) == 1 ?
-		FILE_ENCODING_SINGLE_BYTE : FILE_ENCODING_ASCII;
+	if ((encoding == server || encoding == PG_SQL_ASCII ||
+		 server == PG_SQL_ASCII) &&
+		pg_encoding_max_length(encoding) == 1 &&
+		pg_encoding_max_length(server) == 1)
+		return FILE_ENCODING_SINGLE_BYTE;
+	return FILE_ENCODING_ASCII;
 }
 
 /*

@@ -8,7 +8,14 @@
 
 #include "guc.h"
 
+/* All in kB */
+#define PARALLEL_CHUNK_SIZE_DEFAULT 4096
+#define PARALLEL_CHUNK_SIZE_MIN 1
+#define PARALLEL_CHUNK_SIZE_MAX (1024 * 1024)
+
 bool		setting_fast_scan = true;
+bool		setting_parallel_scan = true;
+int			setting_parallel_chunk_size = PARALLEL_CHUNK_SIZE_DEFAULT;
 bool		setting_push_aggregates = true;
 bool		setting_push_filters = true;
 bool		setting_sample_blocks = true;
@@ -61,6 +68,16 @@ settings_define(void)
 							 "Reads files by the wrapper's own parser where it can.",
 							 NULL, &setting_fast_scan, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("tollfree_file_fdw.parallel_scan",
+							 "Lets several processes scan one file.",
+							 NULL, &setting_parallel_scan, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("tollfree_file_fdw.parallel_chunk_size",
+							"What a process takes at a time of a file that several scan.",
+							NULL, &setting_parallel_chunk_size,
+							PARALLEL_CHUNK_SIZE_DEFAULT,
+							PARALLEL_CHUNK_SIZE_MIN, PARALLEL_CHUNK_SIZE_MAX,
+							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomBoolVariable("tollfree_file_fdw.push_aggregates",
 							 "Computes aggregates on whole batches of rows where it can.",
 							 NULL, &setting_push_aggregates, true,

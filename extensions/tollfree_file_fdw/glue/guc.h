@@ -18,6 +18,8 @@ typedef enum RequiredPath
 } RequiredPath;
 
 extern bool setting_fast_scan;
+extern bool setting_parallel_scan;
+extern int	setting_parallel_chunk_size;	/* kB */
 extern bool setting_push_aggregates;
 extern bool setting_push_filters;
 extern bool setting_sample_blocks;

@@ -36,6 +36,11 @@ tollfree_file_fdw_handler(PG_FUNCTION_ARGS)
 	routine->ReScanForeignScan = tollfreeReScanForeignScan;
 	routine->EndForeignScan = tollfreeEndForeignScan;
 
+	routine->EstimateDSMForeignScan = tollfreeEstimateDSMForeignScan;
+	routine->InitializeDSMForeignScan = tollfreeInitializeDSMForeignScan;
+	routine->ReInitializeDSMForeignScan = tollfreeReInitializeDSMForeignScan;
+	routine->InitializeWorkerForeignScan = tollfreeInitializeWorkerForeignScan;
+
 	routine->ExplainForeignScan = tollfreeExplainForeignScan;
 	routine->AnalyzeForeignTable = tollfreeAnalyzeForeignTable;
 	PG_RETURN_POINTER(routine);

@@ -6,8 +6,8 @@
  * validator checks them.  Most of them are COPY's and are handed on to it.
  * Here only those are checked that this wrapper adds:
  *
- *	lazy	of a foreign table: values need not be checked in rows that a
- *			filter has ruled out, nor where only rows are counted
+ *	lazy	of a foreign table: values are not checked where a query
+ *			references no column
  */
 #include "postgres.h"
 

@@ -12,7 +12,7 @@ typedef struct FileOptions
 {
 	char	   *filename;		/* or the program's command line */
 	bool		is_program;
-	bool		is_lazy;		/* need values be checked in rows ruled out? */
+	bool		is_lazy;		/* may values go unchecked that nobody needs? */
 	List	   *copy;			/* DefElem: everything else, for COPY */
 } FileOptions;
 

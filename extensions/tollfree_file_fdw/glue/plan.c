@@ -15,12 +15,15 @@
 #include "nodes/value.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
 #include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
 #include "utils/rel.h"
 
 #include "callbacks.h"
 #include "compat.h"
+#include "guc.h"
+#include "parallel.h"
 #include "plan.h"
 #include "upper.h"
 
@@ -71,6 +74,7 @@ find_columns(RelOptInfo *baserel, Oid relid, FilePlanState *state)
 	TupleDesc	desc = RelationGetDescr(rel);
 	Bitmapset  *attrs = NULL;
 	int			nfields = 0;
+	bool		is_whole;
 	ListCell   *cell;
 
 	pull_varattnos((Node *) baserel->reltarget->exprs, baserel->relid, &attrs);
@@ -91,11 +95,16 @@ find_columns(RelOptInfo *baserel, Oid relid, FilePlanState *state)
 									 makeString(pstrdup(NameStr(attribute->attname))));
 	}
 	table_close(rel, AccessShareLock);
-	if (bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber,
-					  attrs) || list_length(state->columns) == nfields)
+	is_whole = bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber,
+							 attrs);
+	state->counts_only = state->options.is_lazy && !is_whole &&
+		state->columns == NIL;
+	if (is_whole || list_length(state->columns) == nfields)
 		state->columns = NIL;
-	state->ncolumns = state->columns == NIL ? nfields :
-		list_length(state->columns);
+	if (state->columns == NIL && !state->counts_only)
+		state->ncolumns = nfields;
+	else
+		state->ncolumns = list_length(state->columns);
 }
 
 /* Estimates how many rows the scan returns. */
@@ -114,15 +123,66 @@ tollfreeGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	baserel->fdw_private = state;
 }
 
+/* What it costs to convert the values of a row. */
+static Cost
+row_cost(const FilePlanState *state)
+{
+	if (state->slow_reason != NULL)
+		return COPY_ROW_COST * cpu_tuple_cost;
+	return CORE_VALUE_COST * cpu_operator_cost * state->ncolumns;
+}
+
 /* What it costs to read and convert all rows of the file. */
 Cost
 plan_read_cost(const FilePlanState *state)
 {
-	Cost		per_row = state->slow_reason != NULL ?
-		COPY_ROW_COST * cpu_tuple_cost :
-		CORE_VALUE_COST * cpu_operator_cost * state->ncolumns;
+	return seq_page_cost * state->pages + row_cost(state) * state->rows;
+}
 
-	return seq_page_cost * state->pages + per_row * state->rows;
+/* What plans of scans leave for the executor. */
+List *
+plan_private(const FilePlanState *state)
+{
+	return list_make2(state->columns, makeBoolean(state->counts_only));
+}
+
+/* How many processes' work so many workers and the leader do. */
+static double
+parallel_divisor(int nworkers)
+{
+	double		leader = 1.0 - 0.3 * nworkers;
+
+	return nworkers + (parallel_leader_participation ? Max(0.0, leader) : 0);
+}
+
+/* Offers a scan by several processes. */
+static void
+add_parallel_path(PlannerInfo *root, RelOptInfo *baserel, Cost startup,
+				  Cost per_row)
+{
+	FilePlanState *state = baserel->fdw_private;
+	ForeignPath *path;
+	double		divisor;
+	int			nworkers;
+
+	if (!baserel->consider_parallel || !setting_parallel_scan ||
+		state->slow_reason != NULL || !bms_is_empty(baserel->lateral_relids) ||
+		!parallel_is_possible(&state->layout))
+		return;
+	nworkers = compute_parallel_worker(baserel, state->pages, -1,
+									   max_parallel_workers_per_gather);
+	if (nworkers <= 0)
+		return;
+	divisor = parallel_divisor(nworkers);
+	path = compat_create_scan_path(root, baserel,
+								   clamp_row_est(baserel->rows / divisor),
+								   startup,
+								   startup + seq_page_cost * state->pages +
+								   per_row * state->rows / divisor,
+								   plan_private(state));
+	path->path.parallel_aware = true;
+	path->path.parallel_workers = nworkers;
+	add_partial_path(baserel, (Path *) path);
 }
 
 /* Offers the ways to scan the file. */
@@ -131,16 +191,18 @@ tollfreeGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 {
 	FilePlanState *state = baserel->fdw_private;
 	Cost		startup = baserel->baserestrictcost.startup;
-	Cost		per_row = baserel->baserestrictcost.per_tuple;
-	Cost		total;
+	Cost		per_row;
 
 	find_columns(baserel, relid, state);
+	per_row = row_cost(state) + baserel->baserestrictcost.per_tuple;
 	if (state->slow_reason == NULL)
 		per_row += cpu_tuple_cost;
-	total = startup + plan_read_cost(state) + per_row * state->rows;
 	add_path(baserel, (Path *)
 			 compat_create_scan_path(root, baserel, baserel->rows, startup,
-									 total, list_make1(state->columns)));
+									 startup + seq_page_cost * state->pages +
+									 per_row * state->rows,
+									 plan_private(state)));
+	add_parallel_path(root, baserel, startup, per_row);
 }
 
 /* Makes the plan of a path. */

@@ -20,19 +20,22 @@ typedef struct FilePlanState
 	double		rows;			/* in the file */
 	List	   *columns;		/* String: those referenced; NIL means all */
 	int			ncolumns;		/* how many those are */
+	bool		counts_only;	/* is no value needed, nor to be checked? */
 } FilePlanState;
 
 /*
  * The members of a plan's fdw_private.  A scan for the executor has the first
- * only, one that aggregates all of them.
+ * two only, one that aggregates all of them.
  */
 typedef enum PlanMember
 {
 	PLAN_COLUMNS,				/* String: those to convert; NIL means all */
+	PLAN_COUNTS_ONLY,			/* may even these be left alone? Boolean */
 	PLAN_QUALS,					/* conditions that rows must satisfy */
 	PLAN_VARNO					/* of the table's columns in those; Integer */
 } PlanMember;
 
 extern Cost plan_read_cost(const FilePlanState *state);
+extern List *plan_private(const FilePlanState *state);
 
 #endif							/* TOLLFREE_FILE_PLAN_H */

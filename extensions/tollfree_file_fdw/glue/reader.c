@@ -29,6 +29,7 @@
 #include "allocate.h"
 #include "columns.h"
 #include "compat.h"
+#include "copy.h"
 #include "guc.h"
 #include "reader.h"
 
@@ -36,13 +37,12 @@
 #define START_BUFFER_SIZE 1024
 #define COUNT_BUFFER_SIZE (64 * 1024)
 
-/* Describes the columns named, with what COPY knows of them. */
+/* Adds what COPY knows of the columns. */
 static void
-describe_columns(FileReader *reader, List *names)
+describe_columns(FileReader *reader)
 {
 	CopyFromState copy = reader->copy;
 
-	reader->columns = columns_describe(copy->rel, names);
 	reader->asks_null = palloc0(sizeof(bool) * Max(1, reader->columns.ncolumns));
 	for (int column = 0; column < reader->columns.ncolumns; column++)
 	{
@@ -80,13 +80,13 @@ report_status(ScanStatus status, const Source *source, const char *filename)
 }
 
 /*
- * Lets core/ read the columns named of the file that COPY has opened; NULL if it is no regular
- * file.  The reader lives in a memory context of its own, a child of the
- * current one, until reader_close.
+ * Lets core/ read these columns of the file that COPY has opened; NULL if it
+ * is no regular file.  The reader lives in a memory context of its own, a child
+ * of the current one, until reader_close.
  */
 FileReader *
-reader_open(CopyFromState copy, List *columns, const FileLayout *layout,
-			size_t block_size)
+reader_open(CopyFromState copy, const FileColumns *columns,
+			const FileLayout *layout, size_t block_size)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "tollfree_file_fdw reader",
@@ -99,7 +99,8 @@ reader_open(CopyFromState copy, List *columns, const FileLayout *layout,
 	reader->copy = copy;
 	reader->layout = *layout;
 	reader->context = context;
-	describe_columns(reader, columns);
+	reader->columns = *columns;
+	describe_columns(reader);
 
 	options.dialect = &reader->layout.dialect;
 	options.kernel = setting_kernel();
@@ -182,6 +183,7 @@ reader_enter_chunk(FileReader *reader, const FileChunk *chunk)
 	if (empty)
 		return false;
 	reader->is_ranged = true;
+	reader->hands_over = false;
 	filescan_set_range(reader->scan, &reader->range);
 	return true;
 }
@@ -207,13 +209,17 @@ count_lines_before(const FileReader *reader)
 	return reader->chunks.line + chunk.count.line_ends;
 }
 
-/* COPY's error context, with the line's number in the whole file. */
+/*
+ * COPY's error context.  The line is counted only now: that may mean looking at
+ * all that is before it.
+ */
 static void
 report_place(void *arg)
 {
 	FileReader *reader = arg;
 
-	reader->copy->cur_lineno += count_lines_before(reader);
+	reader->copy->cur_lineno = filescan_line(reader->scan, reader->asked_row) +
+		count_lines_before(reader);
 	CopyFromErrorCallback(reader->copy);
 }
 
@@ -331,7 +337,7 @@ ask_value(FileReader *reader, int row, int column, bool *isnull)
 					  copy->filename);
 	if (!field.is_null)
 		string = pnstrdup((const char *) field.bytes, field.length);
-	copy->cur_lineno = filescan_line(reader->scan, row);
+	reader->asked_row = row;
 	copy->cur_attname = NameStr(attribute->attname);
 	copy->cur_attval = string;
 	error_context_stack = &callback;
@@ -465,12 +471,8 @@ reader_hand_over(FileReader *reader)
 	int64_t		line = at_start ? 0 :
 		handover->line + count_lines_before(reader);
 
-	if (fseeko(copy->copy_file, at_start ? 0 : handover->offset, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not seek in file \"%s\": %m", copy->filename)));
-	copy->cur_lineno = line;
-	copy->eol_type = at_start ? EOL_UNKNOWN : copy_line_end(handover->line_end);
+	copy_seek(copy, at_start ? 0 : handover->offset, line,
+			  at_start ? EOL_UNKNOWN : copy_line_end(handover->line_end));
 	return psprintf("%s after line %lld", handover_words(handover),
 					(long long) line);
 }

@@ -30,10 +30,11 @@ typedef struct FileReader
 
 	RowBatch   *batch;			/* the present one */
 	RowBitmap	asks;			/* its rows with values to ask PostgreSQL for */
+	int			asked_row;		/* of which a value is asked for */
 	bool		hands_over;		/* must COPY's parser go on? */
 } FileReader;
 
-extern FileReader *reader_open(CopyFromState copy, List *columns,
+extern FileReader *reader_open(CopyFromState copy, const FileColumns *columns,
 							   const FileLayout *layout, size_t block_size);
 extern void reader_close(FileReader *reader);
 extern bool reader_find_chunks(FileReader *reader);

@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "executor/executor.h"
+#include "nodes/value.h"
 #include "utils/rel.h"
 
 #include "aggregate_scan.h"
@@ -18,6 +19,7 @@
 #include "compat.h"
 #include "copy.h"
 #include "guc.h"
+#include "parallel.h"
 #include "plan.h"
 #include "quals.h"
 
@@ -28,10 +30,8 @@ push_filter(ForeignScanState *node)
 	FileScanState *scan = node->fdw_state;
 	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
 	List	   *quals = plan->scan.plan.qual;
-	FileColumns columns = columns_describe(node->ss.ss_currentRelation,
-										   scan->columns);
 	QualContext context = {
-		.columns = &columns,
+		.columns = &scan->columns,
 		.relid = plan->scan.scanrelid,
 		.encoding = scan->layout.dialect.encoding,
 		.params = node->ss.ps.state->es_param_list_info
@@ -55,7 +55,7 @@ scan_open_reader(FileScanState *scan)
 {
 	if (scan->slow_reason != NULL)
 		return false;
-	scan->reader = reader_open(scan->copy, scan->columns, &scan->layout, 0);
+	scan->reader = reader_open(scan->copy, &scan->columns, &scan->layout, 0);
 	if (scan->reader == NULL)
 		scan->slow_reason = "no regular file";
 	scan->row = 0;
@@ -79,8 +79,8 @@ scan_close_file(FileScanState *scan)
 static void
 open_file(FileScanState *scan)
 {
-	scan->copy = copy_begin(scan->rel, &scan->options, scan->columns);
-	scan->is_begun = false;
+	scan->copy = copy_begin(scan->rel, &scan->options, scan->names);
+	scan->is_begun = scan->is_copying = scan->has_chunk = false;
 	scan->handover = NULL;
 }
 
@@ -97,7 +97,10 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 		scan->rel = ExecOpenScanRelation(node->ss.ps.state,
 										 compat_scan_rtindex(plan), eflags);
 	scan->options = options_read(RelationGetRelid(scan->rel));
-	scan->columns = list_nth(plan->fdw_private, PLAN_COLUMNS);
+	scan->names = list_nth(plan->fdw_private, PLAN_COLUMNS);
+	scan->columns = columns_describe(scan->rel, scan->names,
+									 boolVal(list_nth(plan->fdw_private,
+													  PLAN_COUNTS_ONLY)));
 	scan->slow_reason = format_unsupported(&scan->options, &scan->layout);
 	node->fdw_state = scan;
 	if (plan->scan.scanrelid == 0)
@@ -131,7 +134,8 @@ find_missing(const FileScanState *scan)
 			return scan->aggregate == NULL && !scan->is_fallback ?
 				"nothing is aggregated in the scan" : NULL;
 		case REQUIRE_PARALLEL:
-			return "it is not scanned in parallel";
+			return scan->parallel == NULL ?
+				"it is not scanned in parallel" : NULL;
 		case REQUIRE_NOTHING:
 		case REQUIRE_SCAN:
 			break;
@@ -149,8 +153,8 @@ scan_check_required(const FileScanState *scan)
 	if (missing != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the scan of file \"%s\" does not take the required fast path",
-						scan->options.filename),
+				 errmsg("the scan of foreign table \"%s\" does not take the required fast path",
+						RelationGetRelationName(scan->rel)),
 				 errdetail("The reason is: %s.", missing),
 				 errhint("Reset tollfree_file_fdw.debug_require.")));
 }
@@ -167,7 +171,8 @@ next_batch(ForeignScanState *node)
 	int			nrows;
 	int			nwords;
 
-	if (!reader_next_batch(reader))
+	if (!(scan->parallel != NULL ? parallel_next_batch(scan) :
+		  reader_next_batch(reader)))
 		return false;
 	nrows = reader->batch->nrows;
 	nwords = bitmap_words(nrows);
@@ -229,15 +234,24 @@ next_read_row(ForeignScanState *node)
 	}
 }
 
-/* Puts the next row that COPY's parser reads into the slot; false at the end. */
+/*
+ * Puts the next row that COPY's parser reads into the slot; false at the end of
+ * the file, or of this process's chunk.
+ */
 static bool
 next_copied_row(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
 
-	while (copy_next_row(scan->copy, node->ss.ps.ps_ExprContext,
-						 node->ss.ss_ScanTupleSlot))
+	while (scan->parallel == NULL || parallel_copies_on(scan))
 	{
+		if (!copy_next_row(scan->copy, node->ss.ps.ps_ExprContext,
+						   node->ss.ss_ScanTupleSlot))
+		{
+			if (scan->parallel != NULL)
+				parallel_check_end(scan);
+			return false;
+		}
 		scan_check_required(scan);
 		if (passes_filter(node))
 			return true;
@@ -245,7 +259,7 @@ next_copied_row(ForeignScanState *node)
 	return false;
 }
 
-/* Lets COPY's parser read the rest of the file. */
+/* Lets COPY's parser read on. */
 static void
 hand_over(ForeignScanState *node)
 {
@@ -253,21 +267,22 @@ hand_over(ForeignScanState *node)
 	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
 
 	scan->handover = reader_hand_over(scan->reader);
+	scan->is_copying = true;
 	MemoryContextSwitchTo(old);
-	reader_close(scan->reader);
-	scan->reader = NULL;
 }
 
 /* Begins to read, by a reader if that is possible. */
-static void
-begin_reading(ForeignScanState *node)
+void
+scan_begin_reading(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
-	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
+	MemoryContext old;
 
+	if (scan->is_begun)
+		return;
+	old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
 	scan->is_begun = true;
-	if (scan_open_reader(scan))
-		scan_check_required(scan);
+	scan->is_copying = !scan_open_reader(scan);
 	MemoryContextSwitchTo(old);
 }
 
@@ -280,18 +295,29 @@ tollfreeIterateForeignScan(ForeignScanState *node)
 
 	if (scan->aggregate != NULL)
 		return aggregate_scan_next(node);
-	if (!scan->is_begun)
-		begin_reading(node);
-	if (scan->reader != NULL)
+	scan_begin_reading(node);
+	scan_check_required(scan);
+	if (scan->reader == NULL && scan->parallel != NULL &&
+		!parallel_claim_file(scan))
+		return ExecClearTuple(slot);
+	for (;;)
 	{
-		if (next_read_row(node))
+		if (!scan->is_copying)
+		{
+			if (next_read_row(node))
+				return slot;
+			if (!scan->reader->hands_over)
+				break;
+			hand_over(node);
+		}
+		if (next_copied_row(node))
 			return slot;
-		if (!scan->reader->hands_over)
-			return ExecClearTuple(slot);
-		hand_over(node);
+		if (scan->parallel == NULL || scan->reader == NULL)
+			break;
+		scan->is_copying = scan->has_chunk = false;
+		scan->reader->hands_over = false;
 	}
-	next_copied_row(node);
-	return slot;
+	return ExecClearTuple(slot);
 }
 
 /* Starts again, with the file that has the name by now. */

@@ -22,7 +22,9 @@ typedef struct FileScanState
 	Relation	rel;
 	FileOptions options;
 	FileLayout	layout;
-	List	   *columns;		/* String: those to convert; NIL means all */
+	List	   *names;			/* String: the columns that COPY is to
+								 * convert; NIL means all */
+	FileColumns columns;		/* those that a reader does */
 	CopyFromState copy;			/* NULL if only explained */
 	bool		is_begun;		/* has it been decided who reads? */
 	const char *slow_reason;	/* why there was no reader; NULL if there was */
@@ -37,10 +39,17 @@ typedef struct FileScanState
 	ExprState  *filter_quals;	/* the same, for single rows */
 	int			npushed;		/* of the plan's conditions, the first */
 
+	/* A scan by several processes */
+	struct ParallelFile *parallel;	/* what they share, or NULL */
+	bool		has_chunk;		/* has this one taken a chunk to read? */
+	bool		is_copying;		/* has COPY's parser taken over? */
+	uint32		max_chunks;
+
 	struct AggregateScan *aggregate;	/* if groups are returned, else NULL */
 	bool		is_fallback;	/* is it below a scan that returns groups? */
 } FileScanState;
 
+extern void scan_begin_reading(ForeignScanState *node);
 extern bool scan_open_reader(FileScanState *scan);
 extern void scan_close_file(FileScanState *scan);
 extern void scan_check_required(const FileScanState *scan);

@@ -139,7 +139,8 @@ is_supported(PlannerInfo *root, RelOptInfo *input_rel, List *quals,
 	MemoryContext old = MemoryContextSwitchTo(scratch);
 	Relation	rel = table_open(planner_rt_fetch(input_rel->relid, root)->relid,
 								 NoLock);
-	FileColumns columns = columns_describe(rel, state->columns);
+	FileColumns columns = columns_describe(rel, state->columns,
+										   state->counts_only);
 	QualContext context = {
 		.columns = &columns,
 		.relid = input_rel->relid,
@@ -224,9 +225,11 @@ tollfreeGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
 									  cost + groups * cpu_tuple_cost,
 									  make_outer_path(root, input_rel, output_rel,
 													  target, groups),
-									  list_make5(state->columns, quals,
-												 makeInteger(input_rel->relid),
-												 target->exprs, having)));
+									  list_concat(plan_private(state),
+												  list_make4(quals,
+															 makeInteger(input_rel->relid),
+															 target->exprs,
+															 having))));
 }
 
 /* Makes the plan of such a path. */

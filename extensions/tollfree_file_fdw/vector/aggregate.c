@@ -8,6 +8,7 @@
  */
 #include <math.h>
 
+#include "core/inline.h"
 #include "vector/aggregate.h"
 #include "vector/compare.h"
 #include "vector/groups.h"
@@ -210,7 +211,7 @@ aggregate_restart(Aggregation *aggregation)
 typedef AggregateStatus (*TakeValue) (const AggregateInput *input, int row,
 									  AggregateState *state);
 
-static inline __attribute__((always_inline))
+static ALWAYS_INLINE
 AggregateStatus
 aggregate_take(const AggregateInput *input, TakeValue take)
 {

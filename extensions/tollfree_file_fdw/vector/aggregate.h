@@ -73,7 +73,7 @@ typedef struct AggregateOptions
 {
 	const ColumnSpec *columns;	/* of the batches */
 	int			ncolumns;
-	FileEncoding encoding;
+	FileEncoding encoding;		/* of their texts: that of the database */
 	const int  *keys;			/* GROUP BY: columns, of any type but floats
 								 * and COLUMN_OTHER */
 	int			nkeys;			/* 0: one group, even of no rows */

@@ -6,6 +6,7 @@
  * overflowed; whether that row counts is looked at in the rare case.
  */
 #include "core/digits.h"
+#include "core/inline.h"
 #include "vector/arithmetic.h"
 
 /* What a step leaves on the stack: one value a row, or the same for all. */
@@ -107,7 +108,7 @@ typedef struct Operation
 } Operation;
 
 /* Computes one row's value; returns whether it overflows. */
-static inline __attribute__((always_inline))
+static ALWAYS_INLINE
 bool
 arithmetic_compute(ArithmeticOp op, const Operation *operation, int row,
 				   int64_t *result)
@@ -135,7 +136,7 @@ arithmetic_compute(ArithmeticOp op, const Operation *operation, int row,
 }
 
 /* Computes all rows; returns whether any of them overflows. */
-static inline __attribute__((always_inline))
+static ALWAYS_INLINE
 bool
 arithmetic_compute_rows(ArithmeticOp op, const Operation *operation,
 						int nrows, int64_t *results)

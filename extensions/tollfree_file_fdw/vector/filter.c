@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "core/digits.h"
+#include "core/inline.h"
 #include "vector/compare.h"
 #include "vector/filter.h"
 #include "vector/like.h"
@@ -230,7 +231,7 @@ filter_prepare(FilterNode *node, const ColumnSpec *columns, int ncolumns,
 typedef bool (*FilterRow) (const FilterNode *node, const RowBatch *batch,
 						   int row);
 
-static inline __attribute__((always_inline))
+static ALWAYS_INLINE
 void
 filter_rows(const FilterNode *node, const FilterWords *words,
 			RowBitmap *is_true, FilterRow is_true_of)

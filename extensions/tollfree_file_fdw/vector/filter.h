@@ -83,8 +83,10 @@ typedef struct FilterNode
 } FilterNode;
 
 /*
- * Makes the tree ready for columns of these specifications.  Returns NULL, or
- * a few words on why it cannot be run; the tree is then useless.
+ * Makes the tree ready for columns of these specifications, whose texts are in
+ * the encoding (that of the database, whatever was known of the file's).
+ * Returns NULL, or a few words on why it cannot be run; the tree is then
+ * useless.
  */
 extern const char *filter_prepare(FilterNode *node, const ColumnSpec *columns,
 								  int ncolumns, FileEncoding encoding);

@@ -156,6 +156,12 @@ INSERT INTO output_patterns VALUES
 	('file_query', 'rows', 'rows=([0-9]+)'),
 	('file_query', 'checksum', 'checksum=(-?[0-9]+)');
 
+CREATE FUNCTION file_case_name(query text, candidate text, engine text,
+							   workers int)
+RETURNS text
+LANGUAGE sql IMMUTABLE
+RETURN query || ':' || candidate || ':' || engine || ':w' || workers;
+
 /*
  * The crossing.  Blocks are there for the sake of workers; a sample is taken
  * by one process.
@@ -163,8 +169,7 @@ INSERT INTO output_patterns VALUES
 CREATE VIEW file_cases AS
 SELECT q.query, q.kind, q.statement, q.published, q.in_quick, c.candidate,
 	   c.kind AS candidate_kind, c.extension, e.engine, w.workers,
-	   concat_ws(':', q.query, c.candidate, e.engine, 'w' || w.workers)
-		   AS testcase,
+	   file_case_name(q.query, c.candidate, e.engine, w.workers) AS testcase,
 	   concat_ws('_',
 				 CASE c.kind WHEN 'heap' THEN 'heap' ELSE c.candidate END,
 				 nullif(e.engine, 'plain')) AS schema
@@ -190,7 +195,8 @@ SELECT 'file'::text AS suite,
 	   p.profile,
 	   c.testcase,
 	   c.candidate,
-	   base.testcase AS baseline,
+	   CASE WHEN c.candidate <> 'heap' THEN
+		   file_case_name(c.query, 'heap', c.engine, c.workers) END AS baseline,
 	   'time_ms'::text AS figure,
 	   'ms'::text AS unit,
 	   false AS higher_is_better,
@@ -214,10 +220,6 @@ SELECT 'file'::text AS suite,
 			OR c.query IN ('ANALYZE', 'COUNT') AND c.workers = 0) AS chosen
 FROM file_cases c
 	JOIN profiles p ON p.suite = 'file'
-	LEFT JOIN file_cases base
-		ON base.candidate = 'heap' AND c.candidate <> 'heap'
-		   AND (base.query, base.engine, base.workers)
-			   = (c.query, c.engine, c.workers)
 	CROSS JOIN LATERAL
 		(SELECT CASE c.kind WHEN 'query' THEN file_checked(c.statement)
 					ELSE 'SELECT FROM lineitem' END AS planned,

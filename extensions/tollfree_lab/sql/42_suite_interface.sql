@@ -140,17 +140,21 @@ FROM interface_roads r
 				coalesce(l.port, i.port) AS port) AS place;
 
 /*
- * The crossing.  The A/A candidate is libpq's normal method under another
- * name, where it is compared most.
+ * The candidates: interfaces with their methods.  The A/A candidate is libpq's
+ * normal method under another name.
  */
 CREATE VIEW interface_candidates AS
-SELECT ifname, ifname AS client, accdesc, sw, method, held
+SELECT ifname, ifname AS client, accdesc, sw, method, held,
+	   (ifname, accdesc) IN
+		   (('libpq', 'acc-n'), ('libpq', 'acc-a'), ('libpq', 'acc-y'),
+			('JDBC', 'acc-n'), ('JDBC', 'acc-y'), ('ODBC', 'acc-n')) AS published
 FROM alternateclientcopy
 UNION ALL
-SELECT 'libpq_again', ifname, accdesc, sw, method, held
+SELECT 'libpq_again', ifname, accdesc, sw, method, held, false
 FROM alternateclientcopy
 WHERE (ifname, accdesc) = ('libpq', 'acc-n');
 
+/* The crossing. */
 CREATE VIEW interface_cases AS
 SELECT concat_ws(':', a.ifname, c.conndesc, s.sqlstratiterdesc, a.accdesc,
 				 p.pfddesc) AS testcase,
@@ -158,10 +162,8 @@ SELECT concat_ws(':', a.ifname, c.conndesc, s.sqlstratiterdesc, a.accdesc,
 	   c.conndesc, c.link, c.rtt_us, c.comm, c.conninfo,
 	   p.pfddesc, p.printfrac, p.dest,
 	   s.sqlstratiterdesc, s.sql, s.connstrat, s.numiter,
-	   s.published
-	   AND (a.ifname, a.accdesc) IN
-		   (('libpq', 'acc-n'), ('libpq', 'acc-a'), ('libpq', 'acc-y'),
-			('JDBC', 'acc-n'), ('JDBC', 'acc-y'), ('ODBC', 'acc-n'))
+	   a.published AS candidate_published,
+	   s.published AND a.published
 	   AND c.conndesc IN ('lcl:ipc', 'lcl:tcp', 'rmt:tcp')
 	   AND (a.ifname, c.comm) <> ('JDBC', 'ipc') AS published
 FROM interface_candidates a
@@ -176,7 +178,7 @@ WHERE (a.method <> 'server-file' OR c.rtt_us IS NULL)
  * A full run has the published experiment's cases, and of all other interfaces,
  * methods and roads those that neither print nor take hours.  A quick run has
  * every interface, over TCP, at its normal method, and where many rows come
- * also at its alternate and at COPY.
+ * also the published experiment's other methods.
  */
 CREATE VIEW interface_testcases AS
 SELECT 'interface'::text AS suite,
@@ -214,10 +216,14 @@ SELECT 'interface'::text AS suite,
 	   CASE profile.profile
 		   WHEN 'quick' THEN
 			   c.conndesc = 'lcl:tcp' AND c.pfddesc = 'p-none:null'
-			   AND (c.accdesc = 'acc-n'
-					AND c.sqlstratiterdesc IN ('sql001:0:20', 'sql001:1:1k', 'sql50k:1:001')
-					OR c.accdesc IN ('acc-a', 'acc-y')
-					AND c.sqlstratiterdesc = 'sql50k:1:001')
+			   AND CASE
+					   WHEN c.accdesc = 'acc-n' THEN
+						   c.sqlstratiterdesc IN
+							   ('sql001:0:20', 'sql001:1:1k', 'sql50k:1:001')
+					   ELSE
+						   c.candidate_published
+						   AND c.sqlstratiterdesc = 'sql50k:1:001'
+				   END
 		   ELSE
 			   c.published
 			   OR (c.pfddesc = 'p-none:null'

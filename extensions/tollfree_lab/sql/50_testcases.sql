@@ -25,6 +25,10 @@ FROM fdw_testcases
 UNION ALL
 SELECT suite, profile, testcase, candidate, baseline, figure, unit,
 	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen
+FROM fdw_bulk_testcases
+UNION ALL
+SELECT suite, profile, testcase, candidate, baseline, figure, unit,
+	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen
 FROM file_testcases
 UNION ALL
 SELECT suite, profile, testcase, candidate, baseline, figure, unit,

@@ -37,6 +37,7 @@
 #include "cache.h"
 #include "callbacks.h"
 #include "deparse.h"
+#include "guc.h"
 #include "import_stats.h"
 #include "options.h"
 #include "rows.h"
@@ -46,12 +47,28 @@
 
 #define TABLESAMPLE_VERSION 90500
 
+/*
+ * The planner takes a sample for a large part of the table, and would compile
+ * the query, which takes longer than it saves.  A transaction that goes on has
+ * the setting as it was.
+ */
+#define JIT_OFF "SET LOCAL jit = off"
+#define JIT_ON "SET LOCAL jit = on"
+
+/*
+ * How much the rows may differ from what the remote statistics say: this share
+ * of them, or as many standard deviations as chance hardly makes
+ */
+#define ROWS_DOUBT 0.1
+#define CHANCE 3
+
 /* What the remote server says of a table, with its partitions */
 typedef struct RemoteTable
 {
 	Oid			relid;			/* of the foreign table */
 	bool		can_sample;		/* by TABLESAMPLE */
 	bool		is_known;		/* do statistics tell how many rows it has? */
+	bool		has_jit;		/* does the remote server compile queries? */
 	double		pages;
 	double		rows;			/* 0 if not known, or a view's */
 } RemoteTable;
@@ -120,8 +137,8 @@ keep_description(const RemoteTable *table)
 static Session *
 owners_session(Relation rel)
 {
-	return cache_get_session(GetUserMapping(rel->rd_rel->relowner,
-											GetForeignTable(RelationGetRelid(rel))->serverid));
+	return cache_get_session(rel->rd_rel->relowner,
+							 GetForeignServerIdByRelId(RelationGetRelid(rel)));
 }
 
 /* Asks a question with one row of numbers for an answer; a NULL is 0. */
@@ -144,7 +161,7 @@ static RemoteTable
 describe(Relation rel)
 {
 	Session    *session = owners_session(rel);
-	double		answers[4];
+	double		answers[5];
 
 	ask(session, deparse_table_size(rel), answers, lengthof(answers));
 	return (RemoteTable)
@@ -154,7 +171,8 @@ describe(Relation rel)
 			PQserverVersion(session->conn) >= TABLESAMPLE_VERSION,
 			.is_known = answers[1] != 0,
 			.pages = answers[2],
-			.rows = answers[3]
+			.rows = answers[3],
+			.has_jit = answers[4] != 0
 	};
 }
 
@@ -181,7 +199,7 @@ estimate_rows(Relation rel, const RemoteTable *table)
 static SamplePlan
 plan_sample(SamplingMethod method, const RemoteTable *table, int target)
 {
-	SamplePlan	plan = {method, 1.0, 1.0};
+	SamplePlan	plan = {.method = method,.blocks = 1.0,.rows = 1.0};
 
 	if (method == SAMPLING_AUTO)
 	{
@@ -192,6 +210,7 @@ plan_sample(SamplingMethod method, const RemoteTable *table, int target)
 	}
 	if (table->rows <= target)
 		plan.method = SAMPLING_OFF;
+	plan.switches_jit = table->has_jit && plan.method != SAMPLING_OFF;
 
 	switch (plan.method)
 	{
@@ -212,6 +231,29 @@ plan_sample(SamplingMethod method, const RemoteTable *table, int target)
 			break;
 	}
 	return plan;
+}
+
+/* How many rows the table has, to judge by those that came. */
+static double
+count_rows(const SamplePlan *plan, double seen)
+{
+	return rint(seen / (plan->blocks * plan->rows));
+}
+
+/*
+ * Is the difference from what the remote statistics say more than chance?
+ * Then they are out of date.
+ */
+static bool
+is_surprising(const RemoteTable *table, const SamplePlan *plan, double seen)
+{
+	double		expected = table->rows * plan->blocks * plan->rows;
+	double		variance = 1 / expected;
+
+	/* Rows of one block come together. */
+	if (plan->blocks < 1)
+		variance += 1 / (table->pages * plan->blocks);
+	return fabs(seen / expected - 1) > Max(ROWS_DOUBT, CHANCE * sqrt(variance));
 }
 
 /* Converts a row, in a place of its own or in that of another one. */
@@ -325,14 +367,42 @@ take_results(SampleState *sample)
 	}
 }
 
-/* Sends the query and reads its rows. */
+/* Reads the answer to a command that has no rows. */
 static void
-read_sample(SampleState *sample)
+finish_command(Session *session, const char *sql)
+{
+	PGresult   *res = session_result(session);
+
+	if (PQresultStatus(res) != PGRES_COMMAND_OK)
+		session_report(session, ERROR, res, sql);
+	PQclear(res);
+	/* The result is followed by the command's end. */
+	res = session_result(session);
+	if (res != NULL || PQstatus(session->conn) == CONNECTION_BAD)
+		session_report(session, ERROR, res, sql);
+}
+
+/*
+ * Sends the query, around which the remote server does not compile, and reads
+ * its rows.
+ */
+static void
+read_sample(SampleState *sample, bool switches_jit)
 {
 	Session    *session = sample->session;
-	RemoteCommand command = {.sql = sample->sql,.shown = sample->sql};
+	RemoteCommand commands[] = {
+		{.sql = JIT_OFF,.shown = JIT_OFF},
+		{.sql = sample->sql,.shown = sample->sql},
+		{.sql = JIT_ON,.shown = JIT_ON}
+	};
 
-	session_send(session, &command, 1, true);
+	if (switches_jit)
+	{
+		session_send(session, commands, lengthof(commands), true);
+		finish_command(session, JIT_OFF);
+	}
+	else
+		session_send(session, &commands[1], 1, true);
 	compat_set_row_mode(session->conn);
 	session->absorb = absorb;
 	session->absorb_arg = sample;
@@ -388,7 +458,7 @@ sample_rows(Relation rel, const SamplePlan *plan, HeapTuple *rows, int target,
 
 	MemoryContextSwitchTo(context);
 	prepare_query(sample, rel, plan);
-	read_sample(sample);
+	read_sample(sample, plan->switches_jit);
 	MemoryContextSwitchTo(sample->tuple_context);
 
 	nrows = sample->nrows;
@@ -399,29 +469,54 @@ sample_rows(Relation rel, const SamplePlan *plan, HeapTuple *rows, int target,
 }
 
 /*
- * Imports the table's statistics, and says how large it is; if that cannot be
- * done says why, and returns false.
+ * Imports the statistics of a table that has so many rows; if that cannot be
+ * done, says why and returns false.
  */
 static bool
-import(Relation rel, int elevel, const RemoteTable *table, double *totalrows,
-	   double *totaldeadrows)
+import(Relation rel, int elevel, double rows)
 {
 	const char *obstacle = import_statistics(rel, owners_session(rel));
 
+	settings_require(REQUIRE_IMPORT, obstacle == NULL);
 	if (obstacle != NULL)
-	{
 		ereport(NOTICE,
 				(errmsg("statistics of foreign table \"%s\" are sampled, not imported",
 						RelationGetRelationName(rel)),
 				 errdetail_internal("%s", obstacle)));
-		return false;
+	else
+		ereport(elevel,
+				(errmsg("\"%s\": table contains %.0f rows, its statistics are imported",
+						RelationGetRelationName(rel), rows)));
+	return obstacle == NULL;
+}
+
+/*
+ * Samples the rows of a table by a method, once more if far fewer came than
+ * its remote statistics promise; the number kept.  Sets what was asked for,
+ * and corrects how many rows the table has.
+ */
+static int
+sample_table(Relation rel, SamplingMethod method, RemoteTable *table,
+			 HeapTuple *rows, int target, SamplePlan *plan)
+{
+	double		seen;
+	int			nrows;
+
+	if (method != SAMPLING_OFF && !table->is_known)
+		table->rows = estimate_rows(rel, table);
+	*plan = plan_sample(method, table, target);
+	nrows = sample_rows(rel, plan, rows, target, &seen);
+
+	if (plan->method != SAMPLING_OFF && !is_surprising(table, plan, seen))
+		return nrows;
+	table->rows = count_rows(plan, seen);
+	if (plan->method != SAMPLING_OFF && seen < target / 2)
+	{
+		*plan = plan_sample(method, table, target);
+		nrows = sample_rows(rel, plan, rows, target, &seen);
+		table->rows = count_rows(plan, seen);
 	}
-	*totalrows = table->rows;
-	*totaldeadrows = 0;
-	ereport(elevel,
-			(errmsg("\"%s\": table contains %.0f rows, its statistics are imported",
-					RelationGetRelationName(rel), *totalrows)));
-	return true;
+	return nrows;
 }
 
 /*
@@ -436,23 +531,20 @@ acquire_sample(Relation rel, int elevel, HeapTuple *rows, int target,
 	RemoteTable *kept = take_description(RelationGetRelid(rel));
 	RemoteTable table = kept != NULL ? *kept : describe(rel);
 	SamplePlan	plan;
-	double		seen;
 	int			nrows;
 
 	if (kept != NULL)
 		pfree(kept);
+	*totaldeadrows = 0;
 	if (method == SAMPLING_IMPORT)
 	{
-		if (import(rel, elevel, &table, totalrows, totaldeadrows))
+		*totalrows = table.rows;
+		if (import(rel, elevel, table.rows))
 			return 0;
 		method = SAMPLING_AUTO;
 	}
-	if (method != SAMPLING_OFF && !table.is_known)
-		table.rows = estimate_rows(rel, &table);
-	plan = plan_sample(method, &table, target);
-	nrows = sample_rows(rel, &plan, rows, target, &seen);
-	*totalrows = plan.method == SAMPLING_OFF ? seen : table.rows;
-	*totaldeadrows = 0;
+	nrows = sample_table(rel, method, &table, rows, target, &plan);
+	*totalrows = table.rows;
 
 	ereport(elevel,
 			(errmsg("\"%s\": table contains %.0f rows, %d rows in sample",

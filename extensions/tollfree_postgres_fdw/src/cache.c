@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/pg_user_mapping.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -84,34 +85,57 @@ add_session(Oid mapping)
 }
 
 /*
- * The session for a user mapping, connected, its transaction as deep as the
- * local one.  An ERROR if it cannot be connected or used.
+ * The mapping of a user, or else of everybody, on a server.  Its options are
+ * left alone: reading them takes longer than the rest of finding a session.
+ */
+static Oid
+find_mapping(Oid user, Oid server)
+{
+	Oid			mapping = GetSysCacheOid2(USERMAPPINGUSERSERVER,
+										  Anum_pg_user_mapping_oid,
+										  ObjectIdGetDatum(user),
+										  ObjectIdGetDatum(server));
+
+	if (!OidIsValid(mapping))
+		mapping = GetSysCacheOid2(USERMAPPINGUSERSERVER,
+								  Anum_pg_user_mapping_oid,
+								  ObjectIdGetDatum(InvalidOid),
+								  ObjectIdGetDatum(server));
+	return mapping;
+}
+
+/*
+ * The session of a user on a server, connected, its transaction as deep as the
+ * local one.  An ERROR if there is no mapping, or if it cannot be connected or
+ * used.
  */
 Session *
-cache_get_session(UserMapping *user)
+cache_get_session(Oid user, Oid server)
 {
+	Oid			mapping = find_mapping(user, server);
 	Session    *session = NULL;
 	ListCell   *cell;
 
 	foreach(cell, sessions)
 	{
 		session = lfirst(cell);
-		if (session->mapping == user->umid)
+		if (session->mapping == mapping)
 			break;
 		session = NULL;
 	}
-	if (session == NULL)
-		session = add_session(user->umid);
-
-	if (session->conn != NULL)
+	if (session != NULL && session->conn != NULL)
 		session_check_usable(session);
-	if (session->conn != NULL && session->invalidated &&
+	if (session != NULL && session->conn != NULL && session->invalidated &&
 		session->xact_depth == 0)
 		session_disconnect(session);
-	if (session->conn == NULL)
+	if (session == NULL || session->conn == NULL)
 	{
+		UserMapping *found = GetUserMapping(user, server);
+
+		if (session == NULL)
+			session = add_session(found->umid);
 		session->xact_depth = 0;
-		session_connect(session, user);
+		session_connect(session, found);
 	}
 	transaction_enter(session);
 	return session;

@@ -7,7 +7,7 @@
 
 #include "session.h"
 
-extern Session *cache_get_session(UserMapping *user);
+extern Session *cache_get_session(Oid user, Oid server);
 extern List *cache_sessions(void);
 extern bool cache_server_is_in_use(Oid server);
 extern bool cache_server_is_truncated(Oid server);

@@ -45,7 +45,8 @@ extern bool be_gssapi_get_delegation(Port *port);
 #error "the plans of this version's postgres_fdw are not known here"
 #endif
 
-#define COMPAT_ROWS_IN_CHUNK 256
+/* Few, since they can turn out wide */
+#define COMPAT_ROWS_IN_CHUNK 32
 
 /* The first that has one binary form of dates and times, set at its build */
 #define COMPAT_BINARY_VERSION 100000

@@ -150,7 +150,7 @@ cursor_more(RemoteScanState *scan)
 	return true;
 }
 
-/* Ends a cursor, if it is still there. */
+/* Ends a cursor, if it is surely still there. */
 void
 cursor_close(RemoteScanState *scan)
 {

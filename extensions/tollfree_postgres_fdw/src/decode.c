@@ -237,25 +237,25 @@ binary_numeric(const char *field, int length, Datum *value)
 }
 
 static const FieldCodec codecs[] = {
-	{BOOLOID, true, false, text_bool, binary_bool},
-	{INT2OID, true, false, text_int2, binary_int2},
-	{INT4OID, true, false, text_int4, binary_int4},
-	{INT8OID, true, false, text_int8, binary_int8},
-	{TEXTOID, true, false, bytes, bytes},
-	{VARCHAROID, true, false, bytes, bytes},
-	{BPCHAROID, true, false, bytes, bytes},
-	{OIDOID, false, false, NULL, binary_int4},
-	{FLOAT4OID, false, true, NULL, binary_float4},
-	{FLOAT8OID, false, true, NULL, binary_float8},
-	{NUMERICOID, false, true, NULL, binary_numeric},
-	{DATEOID, false, true, NULL, binary_int4},
-	{TIMEOID, false, true, NULL, binary_int8},
-	{TIMESTAMPOID, false, true, NULL, binary_int8},
-	{TIMESTAMPTZOID, false, true, NULL, binary_int8},
-	{INTERVALOID, false, true, NULL, binary_interval},
-	{UUIDOID, false, true, NULL, binary_uuid},
-	{BYTEAOID, false, true, NULL, bytes},
-	{JSONOID, false, false, NULL, bytes}
+	{BOOLOID, true, false, false, text_bool, binary_bool},
+	{INT2OID, true, false, false, text_int2, binary_int2},
+	{INT4OID, true, false, false, text_int4, binary_int4},
+	{INT8OID, true, false, false, text_int8, binary_int8},
+	{TEXTOID, true, false, true, bytes, bytes},
+	{VARCHAROID, true, false, true, bytes, bytes},
+	{BPCHAROID, true, false, true, bytes, bytes},
+	{OIDOID, false, false, false, NULL, binary_int4},
+	{FLOAT4OID, false, true, false, NULL, binary_float4},
+	{FLOAT8OID, false, true, false, NULL, binary_float8},
+	{NUMERICOID, false, true, false, NULL, binary_numeric},
+	{DATEOID, false, true, false, NULL, binary_int4},
+	{TIMEOID, false, true, false, NULL, binary_int8},
+	{TIMESTAMPOID, false, true, false, NULL, binary_int8},
+	{TIMESTAMPTZOID, false, true, false, NULL, binary_int8},
+	{INTERVALOID, false, true, false, NULL, binary_interval},
+	{UUIDOID, false, true, false, NULL, binary_uuid},
+	{BYTEAOID, false, true, true, NULL, bytes},
+	{JSONOID, false, false, true, NULL, bytes}
 };
 
 /* What is known of a type, or NULL. */

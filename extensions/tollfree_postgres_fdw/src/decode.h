@@ -17,6 +17,7 @@ typedef struct FieldCodec
 	Oid			type;
 	bool		any_source;		/* may text of other remote types be decoded? */
 	bool		text_is_slow;	/* does printing and reading it cost much? */
+	bool		is_bytes;		/* is its binary form its bytes? */
 	FieldDecoder text;			/* NULL: always the input function */
 	FieldDecoder binary;
 } FieldCodec;

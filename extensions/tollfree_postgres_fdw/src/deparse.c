@@ -1,11 +1,15 @@
 /*
  * deparse.c
  *	  The few commands that are not planned: TRUNCATE, INSERT for COPY and for
- *	  routed rows, INSERT of several rows, and the questions of ANALYZE.
+ *	  routed rows, INSERT of several rows or of arrays, and the questions of
+ *	  ANALYZE.
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/sysattr.h"
+#include "catalog/pg_trigger.h"
+#include "catalog/pg_type.h"
 #include "foreign/foreign.h"
 #include "lib/stringinfo.h"
 #include "nodes/bitmapset.h"
@@ -13,6 +17,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "deparse.h"
 #include "options.h"
@@ -52,6 +57,19 @@ append_column(StringInfo sql, Relation rel, AttrNumber attno)
 {
 	appendStringInfoString(sql,
 						   quote_identifier(deparse_column_name(rel, attno)));
+}
+
+/* Appends the name of a type of pg_catalog, without its modifier. */
+static void
+append_builtin_type(StringInfo sql, Oid type)
+{
+	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for type %u", type);
+	appendStringInfo(sql, "pg_catalog.%s",
+					 quote_identifier(NameStr(((Form_pg_type) GETSTRUCT(tuple))->typname)));
+	ReleaseSysCache(tuple);
 }
 
 /* A command that truncates tables of one server. */
@@ -120,6 +138,85 @@ deparse_insert_rows(const ModifyPlan *plan, Relation rel, int nrows)
 		param = append_row(&sql, rel, plan->targets, param);
 	}
 	appendStringInfoString(&sql, plan->sql + plan->values_end);
+	return sql.data;
+}
+
+/* An INSERT of one array for each column, from the plan's INSERT of one row. */
+char *
+deparse_insert_arrays(const ModifyPlan *plan, Relation rel)
+{
+	StringInfoData sql;
+	StringInfoData arrays;
+	int			param = 0;
+	ListCell   *cell;
+
+	initStringInfo(&sql);
+	initStringInfo(&arrays);
+	appendStringInfoString(&sql, "INSERT INTO ");
+	append_table(&sql, rel);
+	foreach(cell, plan->targets)
+	{
+		AttrNumber	attno = lfirst_int(cell);
+		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel),
+													attno - 1);
+
+		if (attribute->attgenerated)
+			continue;
+		appendStringInfoString(&sql, param == 0 ? "(" : ", ");
+		append_column(&sql, rel, attno);
+		appendStringInfo(&arrays, "%spg_catalog.unnest($%d::",
+						 param == 0 ? "" : ", ", param + 1);
+		append_builtin_type(&arrays, attribute->atttypid);
+		appendStringInfoString(&arrays, "[])");
+		param++;
+	}
+	appendStringInfo(&sql, ") SELECT %s%s", arrays.data,
+					 plan->sql + plan->values_end);
+	pfree(arrays.data);
+	return sql.data;
+}
+
+/*
+ * A query whether the rows of one INSERT into a table are treated as those of
+ * many, and the types of its columns are the local ones, which are built in.
+ * arrays.c says what it asks for, and why.
+ */
+char *
+deparse_array_check(Relation rel, List *targets)
+{
+	StringInfoData sql;
+	int			ncolumns = 0;
+	ListCell   *cell;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "SELECT NOT EXISTS (SELECT FROM pg_class c"
+					 " WHERE (c.oid = r.oid OR c.oid IN (SELECT relid FROM pg_partition_tree(r.oid)))"
+					 " AND (c.relkind NOT IN ('r', 'p') OR c.relhasrules OR c.relrowsecurity"
+					 " OR EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid"
+					 " AND t.tgtype & %d <> 0)"
+					 " OR EXISTS (SELECT FROM pg_depend d WHERE d.refclassid = 'pg_proc'::regclass"
+					 " AND (d.classid = 'pg_attrdef'::regclass AND d.objid IN"
+					 " (SELECT oid FROM pg_attrdef WHERE adrelid = c.oid)"
+					 " OR d.classid = 'pg_constraint'::regclass AND d.objid IN"
+					 " (SELECT oid FROM pg_constraint WHERE conrelid = c.oid)))))"
+					 " AND (SELECT count(*) FROM pg_attribute a WHERE a.attrelid = r.oid"
+					 " AND (a.attname, a.atttypid) IN (",
+					 TRIGGER_TYPE_INSERT);
+	foreach(cell, targets)
+	{
+		AttrNumber	attno = lfirst_int(cell);
+		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel),
+													attno - 1);
+
+		if (attribute->attgenerated)
+			continue;
+		appendStringInfo(&sql, "%s(%s, %u)", ncolumns == 0 ? "" : ", ",
+						 quote_literal_cstr(deparse_column_name(rel, attno)),
+						 attribute->atttypid);
+		ncolumns++;
+	}
+	appendStringInfo(&sql, ")) = %d FROM (SELECT %s::oid) r(oid)", ncolumns,
+					 deparse_regclass(rel));
 	return sql.data;
 }
 
@@ -226,7 +323,8 @@ deparse_regclass(Relation rel)
 
 /*
  * A query for a table's size, its partitions and children included: can it be
- * sampled (1 or 0), is the number of its rows known (1 or 0), blocks, rows.
+ * sampled (1 or 0), is the number of its rows known (1 or 0), blocks, rows; and
+ * whether queries are compiled (1 or 0).
  * The rows are those of the last ANALYZE or VACUUM, in proportion to the
  * blocks then and now.
  */
@@ -236,22 +334,24 @@ deparse_table_size(Relation rel)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "WITH RECURSIVE tree (oid) AS (SELECT %s",
+	appendStringInfo(&sql, "WITH RECURSIVE tree (oid) AS (SELECT %s::pg_catalog.oid",
 					 deparse_regclass(rel));
 	appendStringInfoString(&sql,
-						   "::pg_catalog.oid"
 						   " UNION SELECT i.inhrelid FROM tree"
 						   " JOIN pg_catalog.pg_inherits i ON i.inhparent = tree.oid)"
-						   " SELECT min((c.relkind IN ('r', 'm', 'p'))::int),"
-						   " min((s.pages = 0 OR c.relpages > 0 AND c.reltuples >= 0)::int),"
-						   " sum(s.pages),"
-						   " sum(CASE WHEN c.relkind = 'f' THEN greatest(c.reltuples, 0)"
-						   " WHEN s.pages > 0 AND c.relpages > 0"
-						   " THEN greatest(c.reltuples, 0) / c.relpages * s.pages"
-						   " ELSE 0 END)"
-						   " FROM tree JOIN pg_catalog.pg_class c USING (oid),"
-						   " LATERAL (SELECT coalesce(pg_catalog.pg_relation_size(c.oid), 0)"
-						   " / pg_catalog.current_setting('block_size')::int8 AS pages) s");
+						   " SELECT min((relkind IN ('r', 'm', 'p'))::int),"
+						   " min((pages = 0 OR relpages > 0 AND reltuples >= 0)::int),"
+						   " sum(pages),"
+						   " sum(CASE WHEN relkind = 'f' THEN greatest(reltuples, 0)"
+						   " WHEN pages > 0 AND relpages > 0"
+						   " THEN greatest(reltuples, 0) / relpages * pages"
+						   " ELSE 0 END),"
+						   " (SELECT count(*) FROM pg_catalog.pg_settings"
+						   " WHERE name = 'jit' AND setting = 'on')"
+						   " FROM (SELECT c.relkind, c.relpages, c.reltuples,"
+						   " coalesce(pg_catalog.pg_relation_size(c.oid), 0)"
+						   " / pg_catalog.current_setting('block_size')::int8 AS pages"
+						   " FROM tree JOIN pg_catalog.pg_class c ON c.oid = tree.oid) s");
 	return sql.data;
 }
 

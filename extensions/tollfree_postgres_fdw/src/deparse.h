@@ -18,6 +18,7 @@ typedef struct SamplePlan
 	SamplingMethod method;
 	double		blocks;			/* share of the blocks that are read */
 	double		rows;			/* share of their rows that are sent */
+	bool		switches_jit;	/* is jit to be off meanwhile? */
 } SamplePlan;
 
 extern char *deparse_truncate(List *rels, DropBehavior behavior,
@@ -26,6 +27,8 @@ extern ModifyPlan deparse_insert(ResultRelInfo *rinfo, Index rtindex,
 								 bool do_nothing);
 extern char *deparse_insert_rows(const ModifyPlan *plan, Relation rel,
 								 int nrows);
+extern char *deparse_insert_arrays(const ModifyPlan *plan, Relation rel);
+extern char *deparse_array_check(Relation rel, List *targets);
 extern const char *deparse_column_name(Relation rel, AttrNumber attno);
 extern char *deparse_regclass(Relation rel);
 extern char *deparse_table_size(Relation rel);

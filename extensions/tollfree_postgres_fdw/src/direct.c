@@ -94,8 +94,8 @@ tollfreeBeginDirectModify(ForeignScanState *node, int eflags)
 		: node->ss.ss_currentRelation;
 	user = compat_scan_user(plan, exec_rt_fetch(rtindex, estate));
 	state->session =
-		cache_get_session(GetUserMapping(user,
-										 GetForeignTable(RelationGetRelid(target))->serverid));
+		cache_get_session(user,
+						  GetForeignServerIdByRelId(RelationGetRelid(target)));
 
 	if (state->plan.has_returning)
 	{

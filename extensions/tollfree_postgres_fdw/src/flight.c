@@ -488,7 +488,7 @@ session_add_command(Session *session, const RemoteCommand *command)
 	else if (command->statement != NULL)
 		queued = PQsendQueryPrepared(session->conn, command->statement,
 									 command->nparams, command->params,
-									 NULL, NULL, 0);
+									 command->lengths, command->formats, 0);
 	else
 		queued = PQsendQueryParams(session->conn, command->sql,
 								   command->nparams, NULL, command->params,

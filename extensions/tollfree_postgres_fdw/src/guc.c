@@ -22,6 +22,7 @@ int			setting_cleanup_timeout = CLEANUP_TIMEOUT_DEFAULT;
 bool		setting_read_ahead = true;
 bool		setting_binary_results = true;
 bool		setting_pipelined_writes = true;
+bool		setting_array_inserts = true;
 int			setting_statement_cache_size = STATEMENT_CACHE_SIZE_DEFAULT;
 int			setting_debug_require = 0;
 
@@ -35,7 +36,10 @@ static const struct
 }			requirements[] = {
 	{"direct", REQUIRE_DIRECT},
 	{"cached", REQUIRE_CACHED},
-	{"unawaited_commit", REQUIRE_UNAWAITED_COMMIT}
+	{"unawaited_commit", REQUIRE_UNAWAITED_COMMIT},
+	{"import", REQUIRE_IMPORT},
+	{"pipelined", REQUIRE_PIPELINED},
+	{"arrays", REQUIRE_ARRAYS}
 };
 
 /* The bit that a name stands for, or 0. */
@@ -76,7 +80,7 @@ check_debug_require(char **value, void **extra, GucSource source)
 		{
 			GUC_check_errdetail("Unrecognized key word: \"%s\".",
 								(char *) lfirst(cell));
-			GUC_check_errhint("Valid key words are \"direct\", \"cached\" and \"unawaited_commit\".");
+			GUC_check_errhint("Valid key words are \"direct\", \"cached\", \"unawaited_commit\", \"import\", \"pipelined\" and \"arrays\".");
 			return false;
 		}
 		*bits |= bit;
@@ -139,6 +143,10 @@ settings_define(void)
 	DefineCustomBoolVariable("tollfree_postgres_fdw.pipelined_writes",
 							 "Writes rows without waiting for each where nobody can tell the difference.",
 							 NULL, &setting_pipelined_writes, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("tollfree_postgres_fdw.array_inserts",
+							 "Inserts many rows as one array for each column where the remote table allows it.",
+							 NULL, &setting_array_inserts, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("tollfree_postgres_fdw.statement_cache_size",
 							"Sets how many remote statements a connection keeps prepared.",

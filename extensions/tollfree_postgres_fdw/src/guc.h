@@ -17,6 +17,9 @@
 #define REQUIRE_DIRECT 1
 #define REQUIRE_CACHED 2
 #define REQUIRE_UNAWAITED_COMMIT 4
+#define REQUIRE_IMPORT 8
+#define REQUIRE_PIPELINED 16
+#define REQUIRE_ARRAYS 32
 
 extern bool setting_direct_results;
 extern bool setting_unawaited_commit;
@@ -26,6 +29,7 @@ extern int	setting_debug_require;
 extern bool setting_read_ahead;
 extern bool setting_binary_results;
 extern bool setting_pipelined_writes;
+extern bool setting_array_inserts;
 
 extern void settings_define(void);
 extern void settings_require(int what, bool is_met);

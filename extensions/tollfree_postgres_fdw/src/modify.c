@@ -20,14 +20,22 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "arrays.h"
 #include "cache.h"
 #include "callbacks.h"
+#include "compat.h"
 #include "deparse.h"
 #include "guc.h"
 #include "options.h"
 #include "pipeline.h"
 #include "plan.h"
 #include "rows.h"
+
+/* Rows of an INSERT after which it is worth to ask for arrays */
+#define ROWS_BEFORE_ARRAYS 256
+
+/* Rows that COPY gives to one flight, if its batches get as large */
+#define COPY_ROWS 1000
 
 /* The command for a number of rows */
 typedef struct ModifyCommand
@@ -48,9 +56,13 @@ typedef struct ForeignModifyState
 
 	ModifyCommand commands[2];	/* the second for another number of rows */
 	int			batch_size;
+	bool		is_copy;
+	uint64		copied;			/* rows of the present batch of COPY */
 
 	bool		is_decided;		/* is it known whether there is a pipeline? */
 	WritePipeline *pipeline;	/* NULL if each row's outcome is awaited */
+	int			rows_until_arrays;	/* 0 once that has been decided */
+	RowArrays  *arrays;			/* of further rows, or NULL */
 
 	int			nparams;		/* per row */
 	FmgrInfo   *output;			/* of each parameter of a row */
@@ -110,10 +122,9 @@ make_state(ModifyTableState *node, ResultRelInfo *rinfo, const ModifyPlan *plan,
 	state->rel = rinfo->ri_RelationDesc;
 	state->node = node;
 	state->plan = *plan;
-	server = GetForeignTable(RelationGetRelid(state->rel))->serverid;
-	state->session =
-		cache_get_session(GetUserMapping(compat_result_user(rinfo, estate),
-										 server));
+	server = GetForeignServerIdByRelId(RelationGetRelid(state->rel));
+	state->session = cache_get_session(compat_result_user(rinfo, estate),
+									   server);
 	state->context = CurrentMemoryContext;
 	state->temp_context = AllocSetContextCreate(estate->es_query_cxt,
 												"tollfree_postgres_fdw execution",
@@ -130,6 +141,7 @@ make_state(ModifyTableState *node, ResultRelInfo *rinfo, const ModifyPlan *plan,
 	}
 	else
 		state->batch_size = option_batch_size(state->rel);
+	state->is_copy = node->ps.plan == NULL;
 	prepare_params(state);
 	return state;
 }
@@ -362,14 +374,14 @@ calls_functions(const PlannedStmt *stmt)
  * make an error show up elsewhere.
  */
 static bool
-is_unobserved(const ForeignModifyState *state, ResultRelInfo *rinfo)
+is_unobserved(const ModifyTableState *node, ResultRelInfo *rinfo,
+			  bool has_returning)
 {
-	const ModifyTableState *node = state->node;
 	const ModifyTable *plan = castNode(ModifyTable, node->ps.plan);
 	const PlannedStmt *stmt = node->ps.state->es_plannedstmt;
 
 	return setting_pipelined_writes &&
-		state->reader == NULL &&
+		!has_returning &&
 		!has_row_triggers(rinfo->ri_TrigDesc) &&
 		rinfo->ri_WithCheckOptions == NIL &&
 		rinfo->ri_projectReturning == NULL &&
@@ -380,6 +392,37 @@ is_unobserved(const ForeignModifyState *state, ResultRelInfo *rinfo)
 		!calls_functions(stmt);
 }
 
+/* Gives the pipeline the rows that are in arrays. */
+static void
+append_arrays(WritePipeline *pipeline, void *arg)
+{
+	ForeignModifyState *state = arg;
+	RemoteCommand commands[2];
+	int			nrows;
+
+	if (state->arrays != NULL)
+	{
+		int			ncommands = arrays_take(state->arrays, state->session,
+											commands, &nrows);
+
+		pipeline_append(pipeline, commands, ncommands, nrows);
+	}
+}
+
+/*
+ * Makes the pipeline, for rows that are counted there; those of an INSERT may
+ * become arrays.
+ */
+static void
+make_pipeline(ForeignModifyState *state, uint64 *count)
+{
+	state->pipeline = pipeline_create(state->session, state->node->ps.state,
+									  count, append_arrays, state);
+	if (state->node->operation == CMD_INSERT && state->batch_size == 1 &&
+		setting_array_inserts)
+		state->rows_until_arrays = ROWS_BEFORE_ARRAYS;
+}
+
 /* Makes the pipeline if there is to be one. */
 static void
 decide(ForeignModifyState *state, ResultRelInfo *rinfo, EState *estate)
@@ -387,9 +430,28 @@ decide(ForeignModifyState *state, ResultRelInfo *rinfo, EState *estate)
 	if (state->is_decided)
 		return;
 	state->is_decided = true;
-	if (is_unobserved(state, rinfo))
-		state->pipeline = pipeline_create(state->session, estate,
-										  &estate->es_processed);
+	if (is_unobserved(state->node, rinfo, state->plan.has_returning))
+		make_pipeline(state, &estate->es_processed);
+	settings_require(REQUIRE_PIPELINED, state->pipeline != NULL);
+}
+
+/* Adds a row to the arrays; false if it is not to go there. */
+static bool
+add_to_arrays(ForeignModifyState *state, TupleTableSlot *slot)
+{
+	if (state->rows_until_arrays > 0 && --state->rows_until_arrays == 0)
+	{
+		MemoryContext old = MemoryContextSwitchTo(state->context);
+
+		state->arrays = arrays_create(state->session, state->rel, &state->plan);
+		MemoryContextSwitchTo(old);
+		settings_require(REQUIRE_ARRAYS, state->arrays != NULL);
+	}
+	if (state->arrays == NULL)
+		return false;
+	pipeline_hold(state->pipeline);
+	pipeline_launch_if_full(state->pipeline, arrays_add(state->arrays, slot));
+	return true;
 }
 
 /* Gives the pipeline an execution. */
@@ -406,7 +468,9 @@ add_execution(ForeignModifyState *state, WritePipeline *pipeline,
 										  commands);
 
 	MemoryContextSwitchTo(old);
-	pipeline_add(pipeline, commands, ncommands, nrows);
+	pipeline_hold(pipeline);
+	pipeline_append(pipeline, commands, ncommands, nrows);
+	pipeline_launch_if_full(pipeline, 0);
 }
 
 /* Executes at once, and waits for the outcome. */
@@ -441,9 +505,10 @@ modify(ForeignModifyState *state, ResultRelInfo *rinfo, TupleTableSlot **slots,
 	PGresult   *res;
 
 	decide(state, rinfo, state->node->ps.state);
-	if (state->pipeline != NULL)
+	if (state->pipeline != NULL && !state->is_copy)
 	{
-		add_execution(state, state->pipeline, slots, plan_slot, *nrows);
+		if (!add_to_arrays(state, slots[0]))
+			add_execution(state, state->pipeline, slots, plan_slot, *nrows);
 		return slots;
 	}
 	res = execute(state, slots, plan_slot, *nrows);
@@ -478,12 +543,38 @@ tollfreeExecForeignInsert(EState *estate, ResultRelInfo *rinfo,
 	return modify(insert_state(rinfo), rinfo, &slot, &planSlot, &nrows) ? slot : NULL;
 }
 
+/* May a batch of COPY be as large as we like, and go through a pipeline? */
+static bool
+pipelines_copy(const ForeignModifyState *state)
+{
+	return state->is_copy && state->batch_size == 1 && setting_pipelined_writes;
+}
+
+/* Inserts rows of COPY, whose number it wants to know at once. */
+static TupleTableSlot **
+copy_rows(ForeignModifyState *state, TupleTableSlot **slots, int *nrows)
+{
+	if (state->pipeline == NULL)
+		make_pipeline(state, &state->copied);
+	state->copied = *nrows;
+	for (int i = 0; i < *nrows; i++)
+	{
+		if (!add_to_arrays(state, slots[i]))
+			add_execution(state, state->pipeline, &slots[i], NULL, 1);
+	}
+	pipeline_finish(state->pipeline);
+	*nrows = state->copied;
+	return *nrows > 0 ? slots : NULL;
+}
+
 /* Inserts rows. */
 TupleTableSlot **
 tollfreeExecForeignBatchInsert(EState *estate, ResultRelInfo *rinfo,
 							   TupleTableSlot **slots,
 							   TupleTableSlot **planSlots, int *numSlots)
 {
+	if (pipelines_copy(insert_state(rinfo)))
+		return copy_rows(insert_state(rinfo), slots, numSlots);
 	return modify(insert_state(rinfo), rinfo, slots, planSlots, numSlots);
 }
 
@@ -507,6 +598,8 @@ tollfreeGetForeignModifyBatchSize(ResultRelInfo *rinfo)
 	/* There is no syntax for several rows without columns. */
 	if (state->plan.targets == NIL)
 		return 1;
+	if (pipelines_copy(state) && state->reader == NULL)
+		return COPY_ROWS;
 	if (state->nparams > 0)
 		size = Min(size, PQ_QUERY_PARAM_MAX_LIMIT / state->nparams);
 	return size;
@@ -532,6 +625,19 @@ tollfreeExecForeignDelete(EState *estate, ResultRelInfo *rinfo,
 	return modify(rinfo->ri_FdwState, rinfo, &slot, &planSlot, &nrows) ? slot : NULL;
 }
 
+/* Shows whether rows are waited for one by one. */
+void
+modify_explain(ModifyTableState *node, ResultRelInfo *rinfo, List *private,
+			   ExplainState *es)
+{
+	ModifyPlan	plan = plan_read_modify(private);
+
+	if (es->verbose)
+		ExplainPropertyText("Write Method",
+							is_unobserved(node, rinfo, plan.has_returning) ?
+							"pipelined" : "awaited", es);
+}
+
 /* Ends a modification: all rows are written, and no statement is left. */
 static void
 finish(ForeignModifyState *state)
@@ -540,6 +646,8 @@ finish(ForeignModifyState *state)
 		pipeline_finish(state->pipeline);
 	for (int i = 0; i < lengthof(state->commands); i++)
 		drop_statement(state, &state->commands[i]);
+	if (state->arrays != NULL)
+		arrays_end(state->arrays, state->session);
 }
 
 /* Ends a planned modification. */

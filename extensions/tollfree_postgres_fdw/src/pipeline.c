@@ -16,7 +16,9 @@
  *	- before a subtransaction begins (transaction.c);
  *	- when the executor has run the statement, before it counts the rows or
  *	  fires triggers at the end (ExecutorRun_hook).  A row that the remote server
- *	  skipped is then taken off the count.
+ *	  skipped is then taken off the count;
+ *	- when a row cannot be computed: one before it may have failed remotely, and
+ *	  that is the statement's error then.
  *
  * modify.c decides which statements can be written like this.
  */
@@ -31,7 +33,7 @@
 
 #define PIPELINE_BYTES (512 * 1024)
 #define PIPELINE_COMMANDS 4096
-#define PIPELINE_ADDED 2		/* at a time, at most */
+#define PIPELINE_APPENDED 2		/* at a time, at most */
 
 typedef struct CommandBuffer
 {
@@ -46,6 +48,9 @@ struct WritePipeline
 	Session    *session;
 	EState	   *estate;
 	uint64	   *count;			/* of rows written; those skipped come off */
+	PipelineCompleter complete;
+	void	   *complete_arg;
+	bool		is_holding;		/* is there something to send? */
 	CommandBuffer held;
 	CommandBuffer flying;		/* what answers will come to */
 };
@@ -71,7 +76,8 @@ make_buffer(void)
  * they are added; the count is put right when answers are read.
  */
 WritePipeline *
-pipeline_create(Session *session, EState *estate, uint64 *count)
+pipeline_create(Session *session, EState *estate, uint64 *count,
+				PipelineCompleter complete, void *arg)
 {
 	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
 	WritePipeline *pipeline = palloc0(sizeof(WritePipeline));
@@ -79,6 +85,8 @@ pipeline_create(Session *session, EState *estate, uint64 *count)
 	pipeline->session = session;
 	pipeline->estate = estate;
 	pipeline->count = count;
+	pipeline->complete = complete;
+	pipeline->complete_arg = arg;
 	pipeline->held = make_buffer();
 	pipeline->flying = make_buffer();
 	MemoryContextSwitchTo(old);
@@ -147,8 +155,10 @@ launch(WritePipeline *pipeline)
 
 	session->flush = NULL;
 	session->flush_arg = NULL;
+	pipeline->is_holding = false;
 	if (is_in_air(pipeline))
 		land(pipeline);
+	pipeline->complete(pipeline, pipeline->complete_arg);
 	buffer = pipeline->flying;
 	pipeline->flying = pipeline->held;
 	pipeline->held = buffer;
@@ -169,22 +179,36 @@ flush(void *arg)
 }
 
 /*
- * Adds the commands of one execution, at most PIPELINE_ADDED.  Their parameters
- * are in pipeline_context, and their texts last as long as the pipeline.  What
- * another pipeline holds back goes first.
+ * There is something to send from here on.  What another pipeline holds back
+ * goes first.
  */
 void
-pipeline_add(WritePipeline *pipeline, const RemoteCommand *commands,
-			 int ncommands, int nrows)
+pipeline_hold(WritePipeline *pipeline)
 {
 	Session    *session = pipeline->session;
-	CommandBuffer *held = &pipeline->held;
 
-	if (session->flush != NULL && session->flush_arg != pipeline)
+	if (session->flush_arg == pipeline)
+		return;
+	if (session->flush != NULL)
 		session->flush(session->flush_arg);
 	/* Whatever made the session forget them has rolled them back. */
-	if (held->count > 0 && session->flush_arg != pipeline)
+	if (pipeline->is_holding)
 		elog(ERROR, "rows to be written were discarded");
+	pipeline->is_holding = true;
+	session->flush = flush;
+	session->flush_arg = pipeline;
+}
+
+/*
+ * Appends the commands of one execution, at most PIPELINE_APPENDED.  Their
+ * parameters are in pipeline_context, and their texts last as long as the
+ * pipeline.
+ */
+void
+pipeline_append(WritePipeline *pipeline, const RemoteCommand *commands,
+				int ncommands, int nrows)
+{
+	CommandBuffer *held = &pipeline->held;
 
 	for (int i = 0; i < ncommands; i++)
 	{
@@ -192,10 +216,17 @@ pipeline_add(WritePipeline *pipeline, const RemoteCommand *commands,
 		held->nrows[held->count] = commands[i].prepare ? 0 : nrows;
 		held->count++;
 	}
-	session->flush = flush;
-	session->flush_arg = pipeline;
-	if (held->count + PIPELINE_ADDED > PIPELINE_COMMANDS ||
-		MemoryContextMemAllocated(held->context, false) >= PIPELINE_BYTES)
+}
+
+/* Sends what is held back if that is enough, with these bytes of others. */
+void
+pipeline_launch_if_full(WritePipeline *pipeline, Size bytes)
+{
+	CommandBuffer *held = &pipeline->held;
+
+	bytes += MemoryContextMemAllocated(held->context, false);
+	if (bytes >= PIPELINE_BYTES ||
+		held->count + 2 * PIPELINE_APPENDED > PIPELINE_COMMANDS)
 		launch(pipeline);
 }
 
@@ -209,6 +240,19 @@ pipeline_finish(WritePipeline *pipeline)
 		land(pipeline);
 }
 
+/* The pipeline of an execution that has something in a session, or NULL. */
+static WritePipeline *
+find_pipeline(const Session *session, const EState *estate)
+{
+	WritePipeline *pipeline = NULL;
+
+	if (session->flush == flush)
+		pipeline = session->flush_arg;
+	else if (session->absorb == land)
+		pipeline = session->absorb_arg;
+	return pipeline != NULL && pipeline->estate == estate ? pipeline : NULL;
+}
+
 /* Finishes the pipelines of an execution, in all sessions. */
 static void
 finish_execution(const EState *estate)
@@ -217,25 +261,84 @@ finish_execution(const EState *estate)
 
 	foreach(cell, cache_sessions())
 	{
-		Session    *session = lfirst(cell);
+		WritePipeline *pipeline;
 
-		if (session->flush == flush &&
-			((WritePipeline *) session->flush_arg)->estate == estate)
-			flush(session->flush_arg);
-		if (session->absorb == land &&
-			((WritePipeline *) session->absorb_arg)->estate == estate)
-			land(session->absorb_arg);
+		while ((pipeline = find_pipeline(lfirst(cell), estate)) != NULL)
+			pipeline_finish(pipeline);
 	}
 }
 
-/* Runs a statement to the end of what was written. */
+/* Could it be that the execution's error is not its first one? */
+static bool
+may_have_failed_before(const EState *estate)
+{
+	int			category = ERRCODE_TO_CATEGORY(geterrcode());
+	bool		is_pending = false;
+	ListCell   *cell;
+
+	/* No others: they come when the backend is in no state to go on. */
+	if (category != ERRCODE_DATA_EXCEPTION &&
+		category != ERRCODE_CARDINALITY_VIOLATION &&
+		category != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)
+		return false;
+	foreach(cell, cache_sessions())
+	{
+		const Session *session = lfirst(cell);
+
+		if (find_pipeline(session, estate) == NULL)
+			continue;
+		if (session->failed_depth > 0 || session->half_done)
+			return false;
+		is_pending = true;
+	}
+	return is_pending;
+}
+
+/* Raises the execution's first error: of a row before, or the one at hand. */
 static void
-run(COMPAT_EXECUTOR_RUN_PARAMS)
+raise_first_error(const EState *estate, MemoryContext context)
+{
+	ErrorData  *error;
+
+	if (!may_have_failed_before(estate))
+		PG_RE_THROW();
+	MemoryContextSwitchTo(context);
+	error = CopyErrorData();
+	FlushErrorState();
+	finish_execution(estate);
+	ReThrowError(error);
+}
+
+/* Runs a statement as if there were no pipelines. */
+static void
+run_plainly(COMPAT_EXECUTOR_RUN_PARAMS)
 {
 	if (next_run_hook != NULL)
 		next_run_hook(COMPAT_EXECUTOR_RUN_ARGS);
 	else
 		standard_ExecutorRun(COMPAT_EXECUTOR_RUN_ARGS);
+}
+
+/* Runs a statement to the end of what it writes. */
+static void
+run(COMPAT_EXECUTOR_RUN_PARAMS)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	if (queryDesc->operation == CMD_SELECT)
+	{
+		run_plainly(COMPAT_EXECUTOR_RUN_ARGS);
+		return;
+	}
+	PG_TRY();
+	{
+		run_plainly(COMPAT_EXECUTOR_RUN_ARGS);
+	}
+	PG_CATCH();
+	{
+		raise_first_error(queryDesc->estate, context);
+	}
+	PG_END_TRY();
 	finish_execution(queryDesc->estate);
 }
 

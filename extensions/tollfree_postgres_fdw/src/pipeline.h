@@ -12,11 +12,22 @@
 typedef struct WritePipeline WritePipeline;
 
 extern void pipeline_install(void);
+
+/*
+ * Adds commands for rows that the maker of a pipeline keeps himself, before it
+ * is sent.
+ */
+typedef void (*PipelineCompleter) (WritePipeline *pipeline, void *arg);
+
 extern WritePipeline *pipeline_create(Session *session, EState *estate,
-									  uint64 *count);
+									  uint64 *count,
+									  PipelineCompleter complete, void *arg);
 extern MemoryContext pipeline_context(const WritePipeline *pipeline);
-extern void pipeline_add(WritePipeline *pipeline, const RemoteCommand *commands,
-						 int ncommands, int nrows);
+extern void pipeline_hold(WritePipeline *pipeline);
+extern void pipeline_append(WritePipeline *pipeline,
+							const RemoteCommand *commands, int ncommands,
+							int nrows);
+extern void pipeline_launch_if_full(WritePipeline *pipeline, Size bytes);
 extern void pipeline_finish(WritePipeline *pipeline);
 
 #endif							/* TOLLFREE_FDW_PIPELINE_H */

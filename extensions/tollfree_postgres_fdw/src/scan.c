@@ -119,8 +119,8 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	scan->plan = plan_read_scan(plan->fdw_private);
 	rte = exec_rt_fetch(compat_scan_rtindex(plan), estate);
 	user = compat_scan_user(plan, rte);
-	scan->session = cache_get_session(GetUserMapping(user,
-													 GetForeignTable(rte->relid)->serverid));
+	scan->session = cache_get_session(user,
+									  GetForeignServerIdByRelId(rte->relid));
 
 	if (plan->scan.scanrelid > 0)
 		rel = node->ss.ss_currentRelation;
@@ -226,7 +226,11 @@ begin_answer(RemoteScanState *scan)
 	session_await_front(session);
 	if (scan->declares)
 		cursor_opened(scan);
-	compat_set_row_mode(session->conn);
+	/* One by one as long as nobody knows how wide they are. */
+	if (scan->is_direct || scan->fetches > 0)
+		compat_set_row_mode(session->conn);
+	else
+		PQsetSingleRowMode(session->conn);
 	scan->unanswered = false;
 	/* They are lost if the session was replaced. */
 	session->absorb = absorb;
@@ -494,7 +498,10 @@ scan_in_air(const Session *session)
 	return session->absorb == absorb ? session->absorb_arg : NULL;
 }
 
-/* Forgets all rows, those in the air too, and the cursor. */
+/*
+ * Forgets all rows, and the cursor.  What is in the air is read in any case,
+ * since nobody must read into a scan that is gone.
+ */
 static void
 discard(RemoteScanState *scan)
 {

@@ -46,7 +46,9 @@ typedef struct RemoteCommand
 	bool		is_cacheable;	/* may it be kept prepared? */
 	bool		in_pieces;		/* are its rows read as they arrive? */
 	int			nparams;
-	const char *const *params;	/* as text; NULL for a null */
+	const char *const *params;	/* NULL for a null */
+	const int  *lengths;		/* of those in binary form, and which they */
+	const int  *formats;		/* are; NULL if all are text */
 	bool		binary;			/* in which form its rows are to come */
 } RemoteCommand;
 

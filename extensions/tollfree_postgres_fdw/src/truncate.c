@@ -46,7 +46,7 @@ tollfreeExecForeignTruncate(List *rels, DropBehavior behavior,
 				 errmsg("cannot truncate tables of server \"%s\" after asking it for estimates or schemas in the same transaction",
 						server->servername),
 				 errhint("Truncate in a transaction of its own, or turn use_remote_estimate off.")));
-	session = cache_get_session(GetUserMapping(GetUserId(), server->serverid));
+	session = cache_get_session(GetUserId(), server->serverid);
 	session->truncated = true;
 	command.sql = command.shown = deparse_truncate(rels, behavior, restart_seqs);
 	PQclear(session_execute(session, &command, 1, false));

@@ -37,7 +37,7 @@ LAB_PORT = 5432
 LAB_SETTINGS = {
     # A killed command line takes the command in flight with it.
     "client_connection_check_interval": "'500ms'",
-    # The view of all cases is wide and short: compiling it takes a hundred times as long.
+    # Compiling the view of all cases takes seconds, evaluating it milliseconds.
     "jit": "off",
 }
 

@@ -35,10 +35,15 @@ CREATE COLLATION caseless
 """
 
 OWN_SETTINGS = """
-SELECT name, unnest(CASE vartype WHEN 'bool' THEN '{{on,off}}' ELSE enumvals END)
-FROM pg_settings
-WHERE starts_with(name, {prefix}) AND vartype IN ('bool', 'enum') AND name !~ 'debug'
-ORDER BY 1, 2
+SELECT name, value
+FROM pg_settings,
+    unnest(CASE vartype
+               WHEN 'bool' THEN '{{on,off}}'
+               WHEN 'integer' THEN ARRAY[boot_val, min_val]
+               ELSE enumvals
+           END) AS value
+WHERE starts_with(name, {prefix}) AND name !~ 'debug'
+ORDER BY name, value <> boot_val, value
 """
 
 
@@ -99,7 +104,8 @@ def _make_database(cluster: Cluster, wrapper: str) -> bool:
 
 
 def _own_settings(cluster: Cluster, wrapper: str) -> tuple[Setting, ...]:
-    """Return the settings of the wrapper itself with the values that this machine takes."""
+    """Return the settings of the wrapper itself with the values that this machine takes, the
+    default first."""
     with cluster.connect(DATABASE) as connection:
         connection.execute(sql.SQL("LOAD {}").format(sql.Literal(wrapper)))
         query = sql.SQL(OWN_SETTINGS).format(prefix=sql.Literal(f"{wrapper}."))

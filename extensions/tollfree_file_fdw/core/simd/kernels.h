@@ -5,6 +5,7 @@
 #ifndef CORE_SIMD_KERNELS_H
 #define CORE_SIMD_KERNELS_H
 
+#include "core/inline.h"
 #include "core/simd/scalar.h"
 
 #if defined(__x86_64__)

@@ -31,15 +31,38 @@ scalar_retract_record(Structure *structure)
 	structure->npositions--;
 }
 
+ScalarClasses
+scalar_classes(const StructureRules *rules)
+{
+	ScalarClasses classes = {0};
+
+	memset(classes.is_special + 0x80, true, 0x80);
+	classes.is_special['\0'] = true;
+	classes.is_special['\\'] = true;
+	classes.is_special[rules->delimiter] = true;
+	classes.is_special[rules->line_end] = true;
+	classes.is_special[rules->other_end] = true;
+	if (rules->mode != STRUCTURE_TEXT)
+		classes.is_special[rules->quote] = true;
+	if (rules->mode == STRUCTURE_CSV_ESCAPE)
+		classes.is_special[rules->escape] = true;
+	return classes;
+}
+
 bool
-scalar_add_structure(const StructureRules *rules, const unsigned char *bytes,
-					 size_t from, size_t to, ScalarState *state,
-					 Structure *structure)
+scalar_add_structure(const StructureRules *rules,
+					 const ScalarClasses *classes,
+					 const unsigned char *bytes, size_t from, size_t to,
+					 ScalarState *state, Structure *structure)
 {
 	for (size_t i = from; i < to; i++)
 	{
 		unsigned char c = bytes[i];
 		bool		is_data;
+
+		/* A plain byte matters only where the last one asks for another. */
+		if (!classes->is_special[c] && !state->escaped && !state->in_line_end)
+			continue;
 
 		structure->seen |= scalar_seen(rules, c);
 		structure->scanned = i;
@@ -105,6 +128,7 @@ static void
 scalar_find_structure(const StructureRules *rules, const unsigned char *bytes,
 					  size_t length, Structure *structure)
 {
+	const ScalarClasses classes = scalar_classes(rules);
 	ScalarState state = {0};
 	size_t		to;
 
@@ -113,7 +137,8 @@ scalar_find_structure(const StructureRules *rules, const unsigned char *bytes,
 	{
 		to = length - from > KERNEL_BLOCK ? from + KERNEL_BLOCK : length;
 		if (structure_is_full(structure) ||
-			!scalar_add_structure(rules, bytes, from, to, &state, structure))
+			!scalar_add_structure(rules, &classes, bytes, from, to, &state,
+								  structure))
 			return;
 	}
 }

@@ -50,11 +50,20 @@ scalar_protects(const StructureRules *rules, unsigned char c,
 	return false;
 }
 
+/* Which bytes are more than data, by the rules. */
+typedef struct ScalarClasses
+{
+	bool		is_special[256];
+} ScalarClasses;
+
+extern ScalarClasses scalar_classes(const StructureRules *rules);
+
 /*
  * Adds the structure of bytes [from, to).  Returns false, with odd_line_end
  * set and scanned at the place, at a line end that does not fit the rules.
  */
 extern bool scalar_add_structure(const StructureRules *rules,
+								 const ScalarClasses *classes,
 								 const unsigned char *bytes, size_t from,
 								 size_t to, ScalarState *state,
 								 Structure *structure);

@@ -44,7 +44,7 @@ simd_valid(size_t length)
 		~(uint64_t) 0 : ((uint64_t) 1 << length) - 1;
 }
 
-static inline __attribute__((always_inline))
+static ALWAYS_INLINE
 SimdMasks
 simd_masks(StructureMode mode, const StructureRules *rules,
 		   const unsigned char *bytes, uint64_t valid)
@@ -87,7 +87,7 @@ simd_escaped(uint64_t backslashes, SimdCarry *carry)
 }
 
 /* Returns which bytes are data whatever they are. */
-static inline __attribute__((always_inline))
+static ALWAYS_INLINE
 uint64_t
 simd_protected(StructureMode mode, const SimdMasks *masks, SimdCarry *carry)
 {
@@ -102,7 +102,7 @@ simd_protected(StructureMode mode, const SimdMasks *masks, SimdCarry *carry)
 }
 
 /* Adds a block's positions, and its line ends to the records'. */
-static inline __attribute__((always_inline))
+static ALWAYS_INLINE
 void
 simd_add_positions(uint64_t structural, uint64_t line_ends, size_t from,
 				   Structure *structure)
@@ -134,12 +134,13 @@ simd_seen(const SimdMasks *seen)
 /*
  * A line end in the block does not fit: has the scalar kernel find out which.
  */
-static __attribute__((noinline))
+static NEVER_INLINE
 void
 simd_end_oddly(const StructureRules *rules, const unsigned char *bytes,
 			   size_t from, size_t length, const SimdCarry *carry,
 			   Structure *structure)
 {
+	const ScalarClasses classes = scalar_classes(rules);
 	ScalarState state = {
 		.in_quotes = carry->in_quotes != 0,
 		.escaped = carry->escaped != 0,
@@ -148,10 +149,10 @@ simd_end_oddly(const StructureRules *rules, const unsigned char *bytes,
 	size_t		to = length - from > KERNEL_BLOCK ?
 		from + KERNEL_BLOCK : length;
 
-	scalar_add_structure(rules, bytes, from, to, &state, structure);
+	scalar_add_structure(rules, &classes, bytes, from, to, &state, structure);
 }
 
-static inline __attribute__((always_inline))
+static ALWAYS_INLINE
 void
 simd_find_in_mode(StructureMode mode, bool paired,
 				  const StructureRules *rules, const unsigned char *bytes,

@@ -3,15 +3,8 @@
  *	  Whole files through filescan.c: rows, nulls, asks, line numbers, and
  *	  where COPY's parser has to take over.
  *
- * Each file is scanned by every kernel and with several block sizes, and is
- * written down as text in one line, which is compared:
- *
- *		1:a|NULL 2:b|?12x end
- *
- * that is, line number, fields, "?" before a value to be asked for, and how the
- * scan ended: "end", or "handover REASON at OFFSET line LINE".
+ * Each file is scanned by every kernel and with several block sizes.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,10 +12,10 @@
 #include "core/filescan.h"
 #include "core/test/file.h"
 #include "core/test/memory.h"
+#include "core/test/show.h"
 #include "core/test/tap.h"
 
 #define COLUMNS_MAX		8
-#define SHOWN_MAX		4096
 
 typedef struct ScanCase
 {
@@ -78,7 +71,7 @@ static const ScanCase cases[] = {
 	},
 	{
 		"carriage returns", TEXT("\\N"), false, 2, 2, TEXT_COLUMNS,
-		"a|b\rc|d\r", 0, "1:a|b 2:c|d end"
+		"a|b\rc|d\r", 0, "handover 2 at 0 line 0"
 	},
 	{
 		"a carriage return in a file with newlines", TEXT("\\N"), false, 2, 2,
@@ -210,6 +203,11 @@ static const ScanCase cases[] = {
 		"\"n\",n,\"12\"\nn,\"n\",\"n\"\n", 0, "1:NULL|n|12 2:NULL|n|NULL end"
 	},
 	{
+		"FORCE_NULL with FORCE_NOT_NULL", CSV(""), false, 1, 1,
+		{{.type = COLUMN_TEXT,.force_null = true,.force_not_null = true}},
+		"\"\"\n\nx\n", 0, "1:NULL 2: 3:x end"
+	},
+	{
 		"the integers' limits", TEXT("\\N"), false, 3, 3,
 		{
 			{.type = COLUMN_INT2},
@@ -288,125 +286,6 @@ static const ScanCase cases[] = {
 	},
 };
 
-typedef struct Shown
-{
-	char text[	SHOWN_MAX];
-	size_t		length;
-} Shown;
-
-static void
-__attribute__((format(printf, 2, 3)))
-show(Shown *shown, const char *format,...)
-{
-	va_list		arguments;
-	int			n;
-
-	va_start(arguments, format);
-	n = vsnprintf(shown->text +shown->length, SHOWN_MAX - shown->length,
-				  format, arguments);
-	va_end(arguments);
-	shown->length += (size_t) n;
-	if (shown->length >= SHOWN_MAX)
-		shown->length = SHOWN_MAX - 1;
-}
-
-static void
-show_field(Shown *shown, FileScan *scan, int row, const ColumnSpec *spec)
-{
-	bool		no_memory = false;
-	FieldRef	field = filescan_field(scan, row, spec->field, spec, &no_memory);
-
-	show(shown, "%.*s", (int) field.length, (const char *) field.bytes);
-}
-
-static void
-show_value(Shown *shown, FileScan *scan, const ColumnVector *vector, int row)
-{
-	if (bitmap_has(&vector->nulls, row))
-		show(shown, "NULL");
-	else if (bitmap_has(&vector->asks, row))
-	{
-		show(shown, "?");
-		show_field(shown, scan, row, vector->spec);
-	}
-	else if (column_type_is_integer(vector->spec->type))
-		show(shown, "%lld", (long long) vector->values.integers[row]);
-	else if (column_type_is_float(vector->spec->type))
-		show(shown, "%.17g", vector->values.floats[row]);
-	else if (column_type_is_text(vector->spec->type))
-		show(shown, "%.*s", (int) vector->values.texts[row].length,
-			 (const char *) vector->values.texts[row].bytes);
-	else
-		for (int i = 0; i < 16; i++)
-			show(shown, "%02x", vector->values.uuids[row].bytes[i]);
-}
-
-static void
-show_batch(Shown *shown, FileScan *scan, const RowBatch *batch)
-{
-	for (int row = 0; row < batch->nrows; row++)
-	{
-		show(shown, "%lld:", (long long) filescan_line(scan, row));
-		for (int i = 0; i < batch->ncolumns; i++)
-		{
-			if (i > 0)
-				show(shown, "|");
-			show_value(shown, scan, &batch->columns[i], row);
-		}
-		show(shown, " ");
-	}
-}
-
-static void
-show_header(Shown *shown, FileScan *scan)
-{
-	show(shown, "header ");
-	for (int i = 0; i < filescan_nfields(scan); i++)
-	{
-		ColumnSpec	spec = {.field = i,.type = COLUMN_TEXT};
-
-		if (i > 0)
-			show(shown, "|");
-		show_field(shown, scan, 0, &spec);
-	}
-	show(shown, " ");
-}
-
-static void
-show_end(Shown *shown, const FileScan *scan, ScanStatus status)
-{
-	const Handover *handover = filescan_handover(scan);
-
-	if (status == SCAN_END)
-		show(shown, "end");
-	else if (status == SCAN_HANDOVER)
-		show(shown, "handover %d at %lld line %lld", (int) handover->reason,
-			 (long long) handover->offset, (long long) handover->line);
-	else
-		show(shown, "status %d", (int) status);
-}
-
-static void
-show_scan(Shown *shown, FileScan *scan)
-{
-	RowBatch   *batch;
-	ScanStatus	status;
-
-	shown->length = 0;
-	shown->text[0] = '\0';
-	for (;;)
-	{
-		status = filescan_next(scan, &batch);
-		if (status == SCAN_BATCH)
-			show_batch(shown, scan, batch);
-		else if (status == SCAN_HEADER)
-			show_header(shown, scan);
-		else if (status != SCAN_AGAIN)
-			break;
-	}
-	show_end(shown, scan, status);
-}
-
 /* Scans twice, the second time by a restart. */
 static void
 test_case(const ScanCase *test, const Kernel *kernel, size_t block_size)
@@ -426,18 +305,20 @@ test_case(const ScanCase *test, const Kernel *kernel, size_t block_size)
 	int			fd = test_file(test->file, length);
 	SourceStatus status;
 	FileScan   *scan = filescan_open(&options, fd, &status);
-	Shown		shown;
+	Shown		shown = {0};
 
 	for (int pass = 0; pass < 2; pass++)
 	{
+		show_reset(&shown);
 		show_scan(&shown, scan);
-		if (!TEST_OK(strcmp(shown.text, test->expected) == 0,
+		if (!TEST_OK(strcmp(shown.line, test->expected) == 0,
 					 "%s: %s, blocks of %zu, pass %d", test->name,
 					 kernel->name, block_size, pass + 1))
-			printf("#   got      %s\n#   expected %s\n", shown.text,
+			printf("#   got      %s\n#   expected %s\n", shown.line,
 				   test->expected);
 		filescan_restart(scan);
 	}
+	show_free(&shown);
 	filescan_close(scan);
 	close(fd);
 	TEST_EQUAL(memory.held, 0, "%s: all memory is back", test->name);

@@ -40,7 +40,7 @@ EXCEPTION WHEN OTHERS THEN
 		message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
 		hint = PG_EXCEPTION_HINT, context = PG_EXCEPTION_CONTEXT;
 	RETURN ARRAY['ERROR ' || state, message, detail, hint,
-				 substring(context FROM '^COPY .*(?=\nSQL statement)')];
+				 substring(context FROM '^COPY [^\n]*(?:\n(?!SQL statement|parallel worker)[^\n]*)*')];
 END
 $$;
 
@@ -70,7 +70,7 @@ DECLARE
 	line text;
 BEGIN
 	FOR line IN EXECUTE format('EXPLAIN (%s) %s', options, query) LOOP
-		line := regexp_replace(line, '/.*/', '');
+		line := regexp_replace(regexp_replace(line, '/.*/', ''), 'rows=(\d+)\.00', 'rows=\1');
 		RETURN NEXT regexp_replace(line, '\m(scalar|avx2|avx512|neon)\M', 'KERNEL');
 	END LOOP;
 END

@@ -44,26 +44,6 @@ WHERE profile = 'quick' AND dims->>'link' = 'rmt:tcp:500us'
 ORDER BY testcase COLLATE "C";
 ROLLBACK;
 
--- suite sampling: every method of a wrapper that has them all; one more table,
--- one more row; the largest only when it is asked for
-SELECT profile, dims->>'test' AS test, dims->>'wrapper' AS road, count(*),
-	   count(*) FILTER (WHERE chosen) AS chosen
-FROM testcases WHERE suite = 'sampling' AND dims->>'wrapper' <> 'postgres_fdw'
-GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
-SELECT bool_or(chosen) FROM testcases WHERE dims->>'table' = '100m';
-SELECT DISTINCT dims->>'method' AS method FROM testcases
-WHERE dims->>'test' = 'analyze' AND dims->>'wrapper' = 'tollfree_postgres_fdw'
-ORDER BY 1;
-SELECT count(DISTINCT dims->>'method')
-	   = CASE WHEN current_setting('server_version_num')::int < 160000 THEN 1 ELSE 5 END
-	   AS as_many_as_it_has
-FROM testcases WHERE dims->>'test' = 'analyze' AND dims->>'wrapper' = 'postgres_fdw';
-BEGIN;
-INSERT INTO sampling_tables VALUES ('20m', 2e7, false, true);
-SELECT count(*) = (SELECT count(*) FROM testcases WHERE dims->>'table' = '10m') AS as_many
-FROM testcases WHERE dims->>'table' = '20m';
-ROLLBACK;
-
 -- a round trip beyond what the link can do is refused
 \set VERBOSITY terse
 INSERT INTO links (link, transport, rtt_us) VALUES ('rmt:tcp:1s', 'tcp', 1000000);

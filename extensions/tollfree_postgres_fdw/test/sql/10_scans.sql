@@ -133,3 +133,24 @@ CREATE TABLE remote.wide AS SELECT i AS n, repeat(i::text, 100000) AS filler FRO
 CREATE FOREIGN TABLE wide (n int, filler text) SERVER loopback
 	OPTIONS (schema_name 'remote', table_name 'wide');
 SELECT count(*), sum(n), sum(length(filler)) FROM (SELECT * FROM wide OFFSET 0) x;
+
+-- a cursor that goes on after a subtransaction was rolled back, and fetches ahead
+CREATE FOREIGN TABLE few_at_a_time (id int) SERVER loopback
+	OPTIONS (schema_name 'remote', table_name 'items', fetch_size '1');
+DO $$
+DECLARE
+	c CURSOR FOR SELECT id FROM few_at_a_time ORDER BY id;
+	i int;
+	j int;
+BEGIN
+	OPEN c;
+	FETCH c INTO i;
+	BEGIN
+		PERFORM 1 / (count(*) - 1) FROM items WHERE id = 1;
+	EXCEPTION WHEN division_by_zero THEN
+		FETCH c INTO j;
+		RAISE NOTICE '% and %', i, j;
+	END;
+END
+$$;
+SELECT count(*) FROM items;

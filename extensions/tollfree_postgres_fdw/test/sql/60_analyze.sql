@@ -142,6 +142,31 @@ SELECT reltuples BETWEEN 19000 AND 21000 FROM pg_class WHERE oid = 'whole'::regc
 SELECT n_distinct FROM pg_stats WHERE tablename = 'whole' AND attname = 'few';
 DROP TABLE whole;
 
+-- remote statistics that are out of date are noticed, and the sample is large
+-- enough in spite of them
+CREATE TABLE remote.shrunk (id int, few int, word text);
+ALTER TABLE remote.shrunk SET (autovacuum_enabled = off);
+INSERT INTO remote.shrunk SELECT i, i % 7, 'word' FROM generate_series(1, 200000) i;
+ANALYZE remote.shrunk;
+DELETE FROM remote.shrunk WHERE id % 10 <> 0;
+CREATE FOREIGN TABLE shrunk (id int, few int, word text) SERVER loopback
+	OPTIONS (schema_name 'remote', analyze_sampling 'auto');
+DO $$
+DECLARE
+	method		text;
+BEGIN
+	FOREACH method IN ARRAY '{random,system,bernoulli,auto}'::text[] LOOP
+		EXECUTE format('ALTER FOREIGN TABLE shrunk OPTIONS (SET analyze_sampling %L)', method);
+		ANALYZE shrunk;
+		RAISE NOTICE '%: rows %, histogram %', method,
+			(SELECT reltuples BETWEEN 12000 AND 30000 FROM pg_class WHERE oid = 'shrunk'::regclass),
+			(SELECT array_length(histogram_bounds::text::int[], 1) = 11
+			 FROM pg_stats WHERE schemaname = 'public' AND tablename = 'shrunk' AND attname = 'id');
+	END LOOP;
+END
+$$;
+DROP FOREIGN TABLE shrunk;
+
 -- it sees what its transaction did, after TRUNCATE too
 BEGIN;
 DELETE FROM big WHERE id > 100;
@@ -153,6 +178,45 @@ TRUNCATE big;
 ANALYZE big;
 SELECT reltuples FROM pg_class WHERE oid = 'big'::regclass;
 ROLLBACK;
+
+-- its query is not compiled, and later ones are as before
+CREATE VIEW remote.jit AS SELECT current_setting('jit') AS jit;
+CREATE FOREIGN TABLE remote_jit (jit text) SERVER loopback OPTIONS (schema_name 'remote', table_name 'jit');
+CREATE TABLE remote.settings AS SELECT i AS id, i % 7 AS few, 'word'::text AS word FROM generate_series(1, 20000) i;
+CREATE FUNCTION remote.is_seen(text) RETURNS bool
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	IF current_setting('jit') <> 'off' THEN
+		RAISE EXCEPTION 'jit is %', current_setting('jit');
+	END IF;
+	RETURN true;
+END
+$$;
+ALTER TABLE remote.settings ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY seen ON remote.settings USING (remote.is_seen(word));
+ANALYZE remote.settings;
+CREATE ROLE regress_tollfree_reader LOGIN;
+GRANT USAGE ON SCHEMA remote TO regress_tollfree_reader;
+GRANT SELECT ON remote.settings, remote.jit TO regress_tollfree_reader;
+ALTER USER MAPPING FOR PUBLIC SERVER loopback OPTIONS (ADD user 'regress_tollfree_reader');
+CREATE FOREIGN TABLE settings (id int, few int, word text) SERVER loopback OPTIONS (schema_name 'remote');
+ALTER ROLE regress_tollfree_reader SET jit = off;
+BEGIN;
+ANALYZE settings;
+SELECT * FROM remote_jit;
+COMMIT;
+SELECT tollfree_postgres_fdw_disconnect('loopback');
+ALTER ROLE regress_tollfree_reader SET jit = on;
+BEGIN;
+ANALYZE settings;
+SELECT * FROM remote_jit;
+ROLLBACK;
+ALTER USER MAPPING FOR PUBLIC SERVER loopback OPTIONS (DROP user);
+DROP FOREIGN TABLE settings, remote_jit;
+DROP TABLE remote.settings;
+DROP OWNED BY regress_tollfree_reader;
+DROP ROLE regress_tollfree_reader;
 
 -- interrupted, locked, dropped, without rights: an error, and old statistics
 SELECT count(*) FROM shown('big');

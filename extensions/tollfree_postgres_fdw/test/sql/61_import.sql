@@ -34,6 +34,8 @@ SELECT i, CASE WHEN i % 3 = 0 THEN 'common, "quoted" {}\' ELSE 'kind ' || i % 50
 	   '2020-01-01 00:00+00'::timestamptz + i * interval '1 minute', i % 100, i % 50,
 	   NULL, nullif(i % 4, 0)::text, point(i, i)
 FROM generate_series(1, 5000) i;
+-- else these changes would be counted after ANALYZE
+SELECT pg_stat_force_next_flush();
 ANALYZE remote.goods;
 CREATE FOREIGN TABLE goods (
 	id int, kind text, weight float8, made timestamptz, price numeric(10,2),
@@ -73,7 +75,11 @@ ALTER FOREIGN TABLE goods ALTER kind RESET (n_distinct);
 -- what cannot be imported is sampled
 ALTER FOREIGN TABLE goods ALTER gone TYPE int8;
 ANALYZE goods;
+SET tollfree_postgres_fdw.debug_require = 'import';
+ANALYZE goods;
 ALTER FOREIGN TABLE goods ALTER gone TYPE int;
+ANALYZE goods;
+RESET tollfree_postgres_fdw.debug_require;
 SELECT bool_and(same) FROM same_statistics('goods', 'remote.goods') WHERE name <> 'gone';
 ALTER TABLE remote.goods ALTER note TYPE text COLLATE "C";
 ALTER FOREIGN TABLE goods ALTER note TYPE text COLLATE "POSIX";
@@ -139,6 +145,7 @@ SELECT reltuples FROM pg_class WHERE oid = 'new'::regclass;
 -- as a part of a local table: imported for itself, sampled for the whole
 CREATE TABLE all_goods (a int) PARTITION BY RANGE (a);
 CREATE TABLE remote.far_goods AS SELECT generate_series(1, 1000) AS a;
+SELECT pg_stat_force_next_flush();
 ANALYZE remote.far_goods;
 CREATE FOREIGN TABLE far_goods PARTITION OF all_goods FOR VALUES FROM (1) TO (2000)
 	SERVER loopback OPTIONS (schema_name 'remote', analyze_sampling 'import');

@@ -5,6 +5,7 @@ from pathlib import Path
 from tollfree.report.model import Cell, SuiteSection
 from tollfree.store import Profile, Run, Store
 from tollfree.suites.base import Bench
+from tollfree.suites.fdw.bulk import load_bulk, make_bulk_tables
 from tollfree.suites.fdw.charts import charts
 from tollfree.suites.fdw.databases import SOURCE, has_scale, load, make_foreign_database
 from tollfree.suites.fdw.export import write_published_files
@@ -44,7 +45,7 @@ class FdwSuite:
         return BYTES_OF_SERVERS + profile.scale * BYTES_PER_SCALE
 
     def prepare(self, bench: Bench, *, resumed: bool) -> None:
-        """Load pgbench's tables and make every foreign database anew."""
+        """Load the source's tables and make every foreign database anew."""
         source = bench.lab.source()
         instances = {SOURCE: source, "external": bench.lab.external()}
         if not (resumed and has_scale(source, bench.profile.scale)):
@@ -52,6 +53,8 @@ class FdwSuite:
         password = bench.lab.passfile.read_text().strip().rsplit(":", 1)[1]
         for row in bench.store.table("SELECT * FROM lab.fdw_databases ORDER BY dbname"):
             make_foreign_database(instances[row["instance"]], row, password)
+        load_bulk(source, bench.store, bench.profile)
+        make_bulk_tables(instances, bench.store)
 
     def section(self, store: Store, run: Run) -> SuiteSection:
         """Return the experiment's tables beside the published ones, verdicts and plots."""

@@ -87,6 +87,8 @@ class FdwFindings:
             label += f"_{dims['clients']}"
         if dims["wrapper"] not in ("none", "postgres_fdw"):
             label += f" {dims['wrapper']}"
+        if dims.get("size"):
+            label += f" by {dims['size']}"
         if dims["link"] not in SHORT_LINKS:
             label += f" at {round_trip_us(dims['link']) / 1000:g} ms"
         return label

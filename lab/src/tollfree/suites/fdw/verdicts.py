@@ -1,5 +1,6 @@
 """The sentences that the section `fdw` begins with."""
 
+from tollfree.suites.fdw.bulk import bulk_verdicts
 from tollfree.suites.fdw.findings import SECOND_ARTICLE, FdwFindings
 
 
@@ -16,6 +17,7 @@ def verdicts(fdw: FdwFindings) -> tuple[str, ...]:
     for wrapper in _wrappers(fdw):
         sentences += filter(None, (_lookup(fdw, wrapper), _writing(fdw, wrapper)))
         sentences += filter(None, (_distance(fdw, wrapper),))
+    sentences += bulk_verdicts(fdw)
     noise = fdw.run.noise
     if noise:
         sentences.append(

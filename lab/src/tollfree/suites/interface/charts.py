@@ -32,6 +32,7 @@ def _chart(interface: InterfaceFindings, task: Task) -> RatioChart:
         "libpq's normal method",
         Better.LOWER,
         tuple(rows),
+        reference_label="published, printing to a file",
     )
 
 

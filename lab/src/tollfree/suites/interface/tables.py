@@ -26,6 +26,7 @@ def all_tables(interface: InterfaceFindings) -> tuple[Table, ...]:
         query_connect_table(interface),
         connecting_table(interface),
         *(task_table(interface, task) for task in _shown_tasks(interface)),
+        roads_table(interface),
         noise_table(interface),
     )
     return tuple(table for table in tables if table.rows)
@@ -155,6 +156,7 @@ def _shown_tasks(interface: InterfaceFindings) -> list[Task]:
 def task_table(interface: InterfaceFindings, task: Task) -> Table:
     """Return the candidates of a task beside libpq, the floor and the published seconds."""
     baseline, floor = interface.case(task, BASELINE), interface.case(task, FLOOR)
+    comparable = not (_is_quick(interface) and task.strategy.startswith("sql10m"))
     rows: Rows = []
     for name in interface.ranking(task):
         median = interface.median(name)
@@ -167,11 +169,14 @@ def task_table(interface: InterfaceFindings, task: Task) -> Table:
                 *(interface.label(name), str(dims["held"])),
                 median.median / US_PER_MS if median else None,
                 interface.per_execution_ms(name, "first_row_ns"),
+                interface.per_execution_ms(name, "cpu_ns"),
                 *(_interval(over_libpq) + _interval(over_floor)),
                 seconds / 1e9 if seconds is not None else None,
                 interface.published.get(
                     (task.published_name, f"{dims['interface']}:{dims['method']}")
-                ),
+                )
+                if comparable
+                else None,
             )
         )
     return Table(
@@ -179,6 +184,7 @@ def task_table(interface: InterfaceFindings, task: Task) -> Table:
         (
             *(Column("candidate"), Column("held")),
             *(number("an execution", "ms", 3), number("first row", "ms", 3)),
+            number("processor", "ms", 3),
             *(number("to libpq", "x", 2), number("low", "x", 2), number("high", "x", 2)),
             *(number("to the floor", "x", 2), number("low", "x", 2), number("high", "x", 2)),
             *(number("all executions", "s", 3), number("published", "s", 3)),
@@ -194,20 +200,48 @@ def _interval(ratio: stats.Estimate | None) -> tuple[Cell, Cell, Cell]:
     return ratio.median, ratio.low, ratio.high
 
 
+def _is_quick(interface: InterfaceFindings) -> bool:
+    """Return whether t10m had a million rows instead of the published ten."""
+    return interface.run.run.profile == "quick"
+
+
 def _caption(interface: InterfaceFindings, task: Task) -> str:
     """Return what a task is, in words, and its name."""
     statement, connect, _ = task.strategy.split(":")
     name = next(iter(interface.tasks[task].values()))
     executions = interface.dims(name)["executions"]
-    quick = interface.run.run.profile == "quick"
     size = {
         "sql001": "one row",
         "sql50k": "50,000 rows",
-        "sql10m": f"{ROWS_PER_SCALE:,} rows (quick run)" if quick else "10,000,000 rows",
+        "sql10m": f"{ROWS_PER_SCALE:,} rows (quick run)"
+        if _is_quick(interface)
+        else "10,000,000 rows",
     }[statement]
     how = "connecting once" if connect == "1" else "connecting each time"
     often = "once" if executions == 1 else f"{executions:,} times"
     return f"{task.published_name}: {size}, {often}, {how}"
+
+
+def roads_table(interface: InterfaceFindings) -> Table:
+    """Return the experiment's last table: each interface's normal method, road by road."""
+    rows: Rows = []
+    for task, cases in interface.tasks.items():
+        if task.strategy != "sql50k:1:001":
+            continue
+        for (name, method), case in cases.items():
+            seconds = interface.middle(case, "total_ns") if interface.values(case) else None
+            if method != "acc-n" or seconds is None or name.endswith("_again"):
+                continue
+            published = interface.published.get((task.published_name, f"{name}:{method}"))
+            rows.append((f"{name} {method}", task.print, task.road, seconds / 1e9, published))
+    return Table(
+        "Roads: 50,000 rows, once, connecting once, by the normal method",
+        (
+            *(Column("candidate"), Column("printed"), Column("road")),
+            *(number("duration", "s", 3), number("published", "s", 3)),
+        ),
+        tuple(sorted(rows, key=lambda row: (str(row[1]), str(row[0])))),
+    )
 
 
 def noise_table(interface: InterfaceFindings) -> Table:

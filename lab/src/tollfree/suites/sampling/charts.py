@@ -6,11 +6,13 @@ from tollfree.suites.sampling.findings import METHODS, Road, SamplingFindings
 
 
 def charts(sampling: SamplingFindings) -> tuple[Chart, ...]:
-    """Return a plot for each table and road, and one of ANALYZE for each table."""
+    """Return a plot for each table and road, near ones first, and one of ANALYZE for each table."""
     possible = [
         _sample_chart(sampling, table, road)
+        for far in (False, True)
         for table in sampling.tables()
         for road in sampling.roads(test="sample", table=table)
+        if road.is_far == far
     ]
     possible += [_analyze_chart(sampling, table) for table in sampling.tables()]
     return tuple(chart for chart in possible if chart.series)

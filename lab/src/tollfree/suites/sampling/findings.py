@@ -32,10 +32,16 @@ class Road:
     link: str
 
     @property
+    def is_far(self) -> bool:
+        """Whether the link has a round trip of its own."""
+        return self.link.startswith("rmt:")
+
+    @property
     def label(self) -> str:
         """Return the name, with the link's round trip if it has one."""
-        far = self.link.removeprefix("rmt:tcp:") if self.link.startswith("rmt:") else ""
-        return f"{self.name} at {far.replace('us', ' µs')}" if far else self.name
+        if not self.is_far:
+            return self.name
+        return f"{self.name} at {self.link.rsplit(':', 1)[1].replace('us', ' µs')}"
 
 
 @dataclass(frozen=True)

@@ -201,3 +201,96 @@ SELECT flights_since(0) AS before \gset
 INSERT INTO written SELECT i, 1 FROM generate_series(701, 710) i;
 SELECT flights_since(:before) AS flights;
 RESET tollfree_postgres_fdw.pipelined_writes;
+
+-- the first row that fails decides, here or there
+INSERT INTO written SELECT i, CASE WHEN i = 803 THEN 13 ELSE 1 / (805 - i) END FROM generate_series(801, 810) i;
+INSERT INTO written SELECT i, CASE WHEN i = 807 THEN 13 ELSE 1 / (805 - i) END FROM generate_series(801, 810) i;
+UPDATE written SET v = CASE id WHEN 601 THEN 13 ELSE 1 / (603 - id) END WHERE id > 600 AND random() >= 0;
+INSERT INTO written SELECT i, CASE WHEN i = 19000 THEN 13 ELSE 1 / (19005 - i) END FROM generate_series(16001, 20000) i;
+
+-- arrays: all types, nulls, a generated column, rows enough for several flights
+CREATE TABLE remote.copied (LIKE remote.every_type, twice int GENERATED ALWAYS AS (n * 2) STORED, made text DEFAULT 'remotely');
+IMPORT FOREIGN SCHEMA remote LIMIT TO (copied) FROM SERVER loopback INTO public;
+ALTER FOREIGN TABLE copied DROP COLUMN made;
+SELECT format('INSERT INTO copied (%1$s) SELECT %1$s FROM remote.every_type', string_agg(attname, ', ' ORDER BY attnum)) AS copy
+FROM pg_attribute WHERE attrelid = 'remote.every_type'::regclass AND attnum > 0 \gset
+:copy;
+SELECT count(*), sum(twice), min(made) FROM remote.copied;
+ALTER TABLE remote.copied DROP COLUMN twice, DROP COLUMN made;
+SELECT count(*) FROM (SELECT c::text FROM remote.copied c EXCEPT ALL SELECT e::text FROM remote.every_type e) x;
+SELECT count(*) FROM (SELECT e::text FROM remote.every_type e EXCEPT ALL SELECT c::text FROM remote.copied c) x;
+
+-- the same rows one by one, where arrays could make a difference
+CREATE TABLE remote.many (n int, t text);
+CREATE FOREIGN TABLE many (n int, t text) SERVER loopback OPTIONS (schema_name 'remote', table_name 'many');
+CREATE FUNCTION show_many(expected text) RETURNS void
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	RAISE NOTICE '%: % rows by % commands', expected, (SELECT count(*) FROM remote.many),
+		(SELECT count(DISTINCT cmin::text) FROM remote.many);
+END
+$$;
+TRUNCATE remote.many;
+INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
+SELECT show_many('arrays');
+TRUNCATE remote.many;
+CREATE TRIGGER nothing BEFORE INSERT ON remote.many FOR EACH ROW EXECUTE FUNCTION remote.skip_some();
+ALTER TABLE remote.many DISABLE TRIGGER nothing;
+INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
+SELECT show_many('a trigger');
+DROP TRIGGER nothing ON remote.many;
+TRUNCATE remote.many;
+ALTER TABLE remote.many ADD FOREIGN KEY (n) REFERENCES remote.items;
+INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
+SELECT show_many('a foreign key');
+ALTER TABLE remote.many DROP CONSTRAINT many_n_fkey;
+TRUNCATE remote.many;
+CREATE FUNCTION remote.is_fine(n int) RETURNS bool LANGUAGE sql AS 'SELECT true';
+ALTER TABLE remote.many ADD CONSTRAINT many_check CHECK (remote.is_fine(n));
+INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
+SELECT show_many('a check that calls a function');
+ALTER TABLE remote.many DROP CONSTRAINT many_check;
+TRUNCATE remote.many;
+ALTER TABLE remote.many ALTER t TYPE varchar(10);
+INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
+SELECT show_many('another type');
+TRUNCATE remote.many;
+ALTER FOREIGN TABLE many ALTER t TYPE varchar;
+INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
+SELECT show_many('arrays');
+-- and errors in arrays
+INSERT INTO many SELECT i, repeat('x', i - 580) FROM generate_series(1, 600) i;
+INSERT INTO many SELECT i, 'x' || 1 / (i - 595) FROM generate_series(1, 600) i;
+INSERT INTO many SELECT i, repeat('x', (i - 590) / (i - 605)) || repeat('y', i - 580) FROM generate_series(1, 700) i;
+
+-- how rows are written shows, and can be required
+EXPLAIN (VERBOSE, COSTS OFF) INSERT INTO many SELECT i, 'x' FROM generate_series(1, 3) i;
+EXPLAIN (VERBOSE, COSTS OFF) UPDATE many SET t = n WHERE random() >= 0;
+EXPLAIN (VERBOSE, COSTS OFF) INSERT INTO many SELECT i, 'x' FROM generate_series(1, 3) i RETURNING n;
+SET tollfree_postgres_fdw.debug_require = 'pipelined, arrays';
+INSERT INTO many SELECT i, 'x' FROM generate_series(1, 600) i;
+INSERT INTO many VALUES (1, 'x') RETURNING n;
+ALTER FOREIGN TABLE many ALTER t TYPE text;
+INSERT INTO many SELECT i, 'x' FROM generate_series(1, 600) i;
+RESET tollfree_postgres_fdw.debug_require;
+SET tollfree_postgres_fdw.array_inserts = off;
+TRUNCATE remote.many;
+ALTER FOREIGN TABLE many ALTER t TYPE varchar;
+INSERT INTO many SELECT i, 'x' FROM generate_series(1, 600) i;
+SELECT show_many('arrays, turned off');
+RESET tollfree_postgres_fdw.array_inserts;
+
+-- COPY of more rows than a batch, all and without those that the remote skips
+TRUNCATE remote.many;
+ALTER TABLE remote.many ALTER t TYPE text;
+\set QUIET off
+COPY many FROM PROGRAM 'seq -f "%g	copied" 1 2500';
+SELECT count(*), sum(n), max(t) FROM remote.many;
+CREATE FUNCTION remote.skip_tenths() RETURNS trigger
+LANGUAGE plpgsql
+AS $$ BEGIN IF NEW.n % 10 = 0 THEN RETURN NULL; END IF; RETURN NEW; END $$;
+CREATE TRIGGER skip BEFORE INSERT ON remote.many FOR EACH ROW EXECUTE FUNCTION remote.skip_tenths();
+COPY many FROM PROGRAM 'seq -f "%g	copied" 1 2500';
+SELECT count(*), sum(n), max(t) FROM remote.many;
+\set QUIET on

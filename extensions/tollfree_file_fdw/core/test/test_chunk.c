@@ -1,0 +1,281 @@
+/*
+ * test_chunk.c
+ *	  Random files, cut into chunks and into blocks of every size: whatever the
+ *	  cut, the rows, their line numbers and the end are those of one scan by
+ *	  the scalar kernel that has the whole file in its window.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/chunk.h"
+#include "core/simd/kernels.h"
+#include "core/test/file.h"
+#include "core/test/memory.h"
+#include "core/test/random_file.h"
+#include "core/test/show.h"
+#include "core/test/tap.h"
+
+#define FILES			600
+#define CHUNKS_MAX		12
+#define LARGE_BLOCK		((size_t) 64 << 10) /* more than any file */
+#define BUFFER_SIZE		(2 * KERNEL_PADDING + 37)
+
+/* Opens a scan of the file. */
+static FileScan *
+open_scan(const RandomFile *file, int fd, const Kernel *kernel,
+		  size_t block_size, TestMemory *memory)
+{
+	ScanOptions options = {
+		.dialect = &file->dialect,
+		.kernel = kernel,
+		.columns = file->columns,
+		.ncolumns = RANDOM_COLUMNS,
+		.nfields = RANDOM_COLUMNS,
+		.header = file->header,
+		.block_size = block_size,
+		.allocator = test_memory_allocator(memory)
+	};
+	SourceStatus status;
+
+	return filescan_open(&options, fd, &status);
+}
+
+/* Shows the file as one scan has it; returns whether that ends well. */
+static bool
+show_whole(Shown *shown, const RandomFile *file, int fd, const Kernel *kernel,
+		   size_t block_size)
+{
+	TestMemory	memory;
+	FileScan   *scan = open_scan(file, fd, kernel, block_size, &memory);
+	bool		ends_well;
+
+	show_reset(shown);
+	ends_well = show_scan(shown, scan);
+	filescan_close(scan);
+	return ends_well;
+}
+
+/* Cuts the file in random places; returns the number of chunks. */
+static int
+cut(const ChunkLayout *layout, TestRandom *random, FileChunk *chunks)
+{
+	int64_t		length = layout->end - layout->begin;
+	int			nchunks = (int) test_random_below(random, CHUNKS_MAX) + 1;
+	int64_t		from = layout->begin;
+
+	for (int i = 0; i < nchunks; i++)
+	{
+		int64_t		to = i == nchunks - 1 ? layout->end :
+			from + (int64_t) test_random_below(random, (unsigned) (length / nchunks * 2) + 1);
+
+		chunks[i].from = from;
+		chunks[i].to = to < layout->end ? to : layout->end;
+		from = chunks[i].to;
+	}
+	return nchunks;
+}
+
+/* Takes the "end" off what one chunk's scan shows. */
+static void
+drop_end(Shown *shown)
+{
+	if (shown->length >= 3 && strcmp(shown->line + shown->length - 3, "end") == 0)
+		shown->length -= 3;
+}
+
+/* Shows the file as scans of its chunks have it; false: it cannot be cut. */
+static bool
+show_chunks(Shown *shown, const RandomFile *file, int fd,
+			const Kernel *kernel, TestRandom *random)
+{
+	static unsigned char buffer[BUFFER_SIZE];
+	TestMemory	memory;
+	FileScan   *scan = open_scan(file, fd, kernel, 64, &memory);
+	Source		source = *filescan_source(scan);
+	Allocator	allocator = {test_memory_resize, &memory};
+	ChunkLayout layout;
+	FileChunk	chunks[CHUNKS_MAX];
+	bool		cuts = chunk_layout(&source, &file->dialect, file->header,
+									&allocator, &layout);
+	int			nchunks = cuts ? cut(&layout, random, chunks) : 0;
+
+	show_reset(shown);
+	for (int i = 0; i < nchunks; i++)
+		chunk_count(&source, kernel, &layout, buffer, BUFFER_SIZE, &chunks[i]);
+	chunk_resolve(&layout, chunks, nchunks);
+	for (int i = 0; i < nchunks; i++)
+	{
+		ScanRange	range;
+		bool		empty;
+
+		chunk_start(&source, &layout, buffer, BUFFER_SIZE, &chunks[i], &range,
+					&empty);
+		if (empty)
+			continue;
+		filescan_set_range(scan, &range);
+		show_scan(shown, scan);
+		drop_end(shown);
+	}
+	filescan_close(scan);
+	return cuts;
+}
+
+/* The header is no part of any chunk. */
+static const char *
+behind_header(const Shown *shown)
+{
+	const char *text = shown->line;
+	const char *record = strncmp(text, "header ", 7) == 0 ?
+		strchr(text +7, ' ') : NULL;
+
+	return record == NULL ? text : record + 1;
+}
+
+static void
+test_chunks(void)
+{
+	TestRandom	random = {5};
+	RandomFile	file = {0};
+	Shown		whole = {0};
+	Shown		chunks = {0};
+	int			compared = 0;
+
+	for (int i = 0; i < FILES; i++)
+	{
+		int			fd;
+
+		random_file_make(&file, &random, test_random_below(&random, 3000) + 1, false);
+		fd = test_file(file.bytes, file.length);
+		if (show_whole(&whole, &file, fd, &scalar_kernel, 0) &&
+			chunk_unsupported(&file.dialect) == NULL &&
+			show_chunks(&chunks, &file, fd, kernel_find("auto"), &random))
+		{
+			drop_end(&whole);
+			whole.line[whole.length] = '\0';
+			chunks.line[chunks.length] = '\0';
+			compared++;
+			if (strcmp(behind_header(&whole), chunks.line) != 0)
+			{
+				TEST_OK(false, "file %d in chunks", i);
+				printf("#   whole  %.2000s\n#   chunks %.2000s\n",
+					   behind_header(&whole), chunks.line);
+			}
+		}
+		close(fd);
+	}
+	TEST_OK(compared > FILES / 2, "%d files in chunks", compared);
+	random_file_free(&file);
+	show_free(&whole);
+	show_free(&chunks);
+}
+
+/* Every kernel with blocks of a random size, on files with mistakes too. */
+static void
+test_blocks(const Kernel *kernel)
+{
+	TestRandom	random = {6};
+	RandomFile	file = {0};
+	Shown		expected = {0};
+	Shown		got = {0};
+	int			well = 0;
+
+	for (int i = 0; i < FILES; i++)
+	{
+		int			fd;
+
+		random_file_make(&file, &random, test_random_below(&random, 5000), i % 2 == 0);
+		fd = test_file(file.bytes, file.length);
+		well += show_whole(&expected, &file, fd, &scalar_kernel, LARGE_BLOCK);
+		show_whole(&got, &file, fd, kernel, test_random_below(&random, 300) + 1);
+		if (expected.length != got.length ||
+			memcmp(expected.line, got.line, got.length) != 0)
+		{
+			TEST_OK(false, "%s: file %d in blocks", kernel->name, i);
+			printf("#   expected %.2000s\n#   got      %.2000s\n", expected.line,
+				   got.line);
+		}
+		close(fd);
+	}
+	TEST_OK(well > FILES / 3 && well < FILES * 9 / 10,
+			"%s: files in blocks, %d end well, %d do not", kernel->name, well,
+			FILES - well);
+	random_file_free(&file);
+	show_free(&expected);
+	show_free(&got);
+}
+
+/*
+ * Records with all that can be cut in two, moved byte by byte over the end of
+ * the first and second block.
+ */
+static void
+test_every_boundary(const Kernel *kernel, LineEnd line_end)
+{
+	enum
+	{
+		BLOCK = 1024, AROUND = 64
+	};
+	static const char *const records[] = {
+		"\"a,\"\"b\",-12,1.50,\"1996-03-13\"", "\303\251\342\202\254,,,",
+		"\"x\ny\r\nz\",7,\"2.25\",2024-02-29"
+	};
+	const char *end = line_end == LINE_END_NL ? "\n" : "\r\n";
+	RandomFile	file = {
+		.dialect = {
+			.format = FILE_FORMAT_CSV,.delimiter = ',',.quote = '"',.escape = '"',
+			.null = ""
+		},
+		.columns = {
+			{.field = 0,.type = COLUMN_TEXT},
+			{.field = 1,.type = COLUMN_INT4},
+			{.field = 2,.type = COLUMN_NUMERIC,.precision = 6,.scale = 2},
+			{.field = 3,.type = COLUMN_DATE}
+		}
+	};
+	static char bytes[4 * BLOCK];
+	Shown		expected = {0};
+	Shown		got = {0};
+	int			agreed = 0;
+	int			cases = 0;
+
+	for (int blocks = 1; blocks <= 2; blocks++)
+		for (int at = blocks * BLOCK - AROUND; at <= blocks * BLOCK + AROUND; at++)
+		{
+			int			length = 0;
+			int			fd;
+
+			memset(bytes, 'p', sizeof(bytes));
+			length = at - 5 - (int) strlen(end);
+			length += sprintf(bytes + length, ",1,,%s", end);
+			for (int i = 0; i < 12; i++)
+				length += sprintf(bytes + length, "%s%s", records[i % 3], end);
+			fd = test_file(bytes, (size_t) length);
+			show_whole(&expected, &file, fd, &scalar_kernel, LARGE_BLOCK);
+			show_whole(&got, &file, fd, kernel, BLOCK);
+			cases++;
+			agreed += strcmp(expected.line, got.line) == 0 &&
+				strstr(got.line, "end") != NULL;
+			close(fd);
+		}
+	TEST_EQUAL(agreed, cases, "%s: every boundary, line end %d", kernel->name,
+			   (int) line_end);
+	show_free(&expected);
+	show_free(&got);
+}
+
+int
+main(void)
+{
+	const Kernel *kernel;
+
+	test_chunks();
+	for (int n = 0; (kernel = kernel_at(n)) != NULL; n++)
+	{
+		test_blocks(kernel);
+		test_every_boundary(kernel, LINE_END_NL);
+		test_every_boundary(kernel, LINE_END_CRNL);
+	}
+	return test_done();
+}

@@ -1,0 +1,257 @@
+/*
+ * parallel.c
+ *	  One file, scanned by several processes.
+ *
+ * The leader cuts the file into chunks.  In CSV format it also counts the
+ * quotes in each, since only what is before a chunk says whether it begins
+ * within quotes.  A process owns the records that begin in a chunk that it has
+ * taken.  Where core/ does not want to judge a record, COPY's parser of that
+ * process reads on to the chunk's end.
+ *
+ * Rows come in no particular order, and of several errors any may be raised.
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "nodes/execnodes.h"
+#include "utils/rel.h"
+
+#include "callbacks.h"
+#include "compat.h"
+#include "copy.h"
+#include "guc.h"
+#include "parallel.h"
+
+/* Bounds the table of chunks of a CSV file */
+#define MAX_CHUNKS 65536
+
+/* For counting quotes, bytes */
+#define COUNT_BUFFER_SIZE (256 * 1024)
+
+/*
+ * Can such files be cut?  A process must know what COPY's parser has read, in
+ * the file, so nothing may be converted.
+ */
+bool
+parallel_is_possible(const FileLayout *layout)
+{
+	return layout->dialect.encoding != FILE_ENCODING_ASCII &&
+		layout->header != COPY_HEADER_MATCH &&
+		chunk_unsupported(&layout->dialect) == NULL;
+}
+
+/* The bytes of a chunk. */
+static FileChunk
+chunk_bounds(const ParallelFile *shared, uint32 n)
+{
+	int64_t		from = shared->layout.begin + n * shared->chunk_size;
+
+	return (FileChunk)
+	{
+		.from = from,.to = Min(from + shared->chunk_size, shared->layout.end)
+	};
+}
+
+/* How many chunks a file of that size is cut into. */
+static uint32
+count_chunks(int64_t size, int64_t *chunk_size)
+{
+	*chunk_size = Max((int64_t) setting_parallel_chunk_size * 1024,
+					  size / MAX_CHUNKS + 1);
+	return (size + *chunk_size - 1) / *chunk_size;
+}
+
+/* Counts quotes, so that each chunk can be begun. */
+static void
+resolve_chunks(FileReader *reader, ParallelFile *shared)
+{
+	void	   *buffer = palloc(COUNT_BUFFER_SIZE);
+
+	for (uint32 n = 0; n < shared->nchunks; n++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		shared->chunks[n] = chunk_bounds(shared, n);
+		reader_check_source(reader,
+							chunk_count(&shared->source, setting_kernel(),
+										&shared->layout, buffer,
+										COUNT_BUFFER_SIZE, &shared->chunks[n]));
+	}
+	chunk_resolve(&shared->layout, shared->chunks, shared->nchunks);
+	pfree(buffer);
+}
+
+/* Cuts the file that the leader has open, into as many chunks as there may be. */
+static void
+cut_file(FileScanState *scan, ParallelFile *shared)
+{
+	FileReader *reader = scan->reader;
+
+	pg_atomic_init_u32(&shared->next, 0);
+	shared->is_whole = reader == NULL || !reader_find_chunks(reader);
+	shared->nchunks = 1;
+	if (shared->is_whole)
+		return;
+	shared->source = *filescan_source(reader->scan);
+	shared->layout = reader->chunks;
+	shared->nchunks = count_chunks(shared->layout.end - shared->layout.begin,
+								   &shared->chunk_size);
+	if (!chunk_needs_count(&scan->layout.dialect))
+		return;
+	if (shared->nchunks > shared->max_chunks)
+	{
+		/* The file has grown between two executions. */
+		shared->is_whole = true;
+		shared->nchunks = 1;
+	}
+	else
+		resolve_chunks(reader, shared);
+}
+
+/* How much shared memory is needed. */
+Size
+tollfreeEstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt)
+{
+	FileScanState *scan = node->fdw_state;
+	int64_t		size;
+
+	scan_begin_reading(node);
+	scan->max_chunks = 1;
+	if (scan->reader != NULL)
+		scan->max_chunks = 1 +
+			count_chunks(filescan_source(scan->reader->scan)->size, &size);
+	return add_size(offsetof(ParallelFile, chunks),
+					mul_size(sizeof(FileChunk), scan->max_chunks));
+}
+
+/* Sets up what is shared. */
+void
+tollfreeInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt,
+								 void *coordinate)
+{
+	FileScanState *scan = node->fdw_state;
+
+	scan->parallel = coordinate;
+	scan->parallel->max_chunks = scan->max_chunks;
+	cut_file(scan, scan->parallel);
+}
+
+/* Sets it up again, for the file that has the name by now. */
+void
+tollfreeReInitializeDSMForeignScan(ForeignScanState *node,
+								   ParallelContext *pcxt, void *coordinate)
+{
+	FileScanState *scan = node->fdw_state;
+
+	scan_begin_reading(node);
+	cut_file(scan, scan->parallel);
+}
+
+/* Lets a worker take part. */
+void
+tollfreeInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc,
+									void *coordinate)
+{
+	FileScanState *scan = node->fdw_state;
+
+	scan->parallel = coordinate;
+	scan_begin_reading(node);
+}
+
+/* Raises an ERROR unless this process has the leader's file open. */
+static void
+check_identity(const FileReader *reader, const ParallelFile *shared)
+{
+	const Source *ours = filescan_source(reader->scan);
+	const Source *leaders = &shared->source;
+
+	if (ours->device != leaders->device || ours->inode != leaders->inode ||
+		(ours->size == leaders->size &&
+		 ours->modified_ns != leaders->modified_ns))
+		reader_check_source(reader, SOURCE_CHANGED);
+	if (ours->size < leaders->size)
+		reader_check_source(reader, SOURCE_TRUNCATED);
+}
+
+/* Takes a chunk that has rows; false if none is left. */
+static bool
+take_chunk(FileScanState *scan)
+{
+	ParallelFile *shared = scan->parallel;
+	FileReader *reader = scan->reader;
+
+	for (;;)
+	{
+		uint32		n = pg_atomic_fetch_add_u32(&shared->next, 1);
+		FileChunk	chunk;
+
+		if (n >= shared->nchunks)
+			return false;
+		if (shared->is_whole)
+			return true;
+		CHECK_FOR_INTERRUPTS();
+		check_identity(reader, shared);
+		reader->chunks = shared->layout;
+		chunk = chunk_needs_count(&scan->layout.dialect) ?
+			shared->chunks[n] : chunk_bounds(shared, n);
+		if (reader_enter_chunk(reader, &chunk))
+			return true;
+	}
+}
+
+/* Is it this process that reads a file which cannot be cut? */
+bool
+parallel_claim_file(FileScanState *scan)
+{
+	if (!scan->parallel->is_whole)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("file \"%s\" was changed while it was read",
+						scan->options.filename)));
+	if (!scan->has_chunk)
+		scan->has_chunk = pg_atomic_fetch_add_u32(&scan->parallel->next, 1) == 0;
+	return scan->has_chunk;
+}
+
+/*
+ * Reads the next batch of this process's chunk, or of the next one; false if
+ * there is none, and where COPY's parser must go on.
+ */
+bool
+parallel_next_batch(FileScanState *scan)
+{
+	for (;;)
+	{
+		if (!scan->has_chunk && !take_chunk(scan))
+			return false;
+		scan->has_chunk = true;
+		if (reader_next_batch(scan->reader))
+			return true;
+		if (scan->reader->hands_over)
+			return false;
+		scan->has_chunk = false;
+	}
+}
+
+/* Has COPY's parser more records to read of the chunk that it has taken over? */
+bool
+parallel_copies_on(const FileScanState *scan)
+{
+	return scan->parallel->is_whole ||
+		copy_position(scan->copy) < scan->reader->range.end;
+}
+
+/*
+ * Raises an ERROR if COPY's parser has met the end of the data before the end
+ * of its chunk: other processes may have returned rows from behind it.
+ */
+void
+parallel_check_end(const FileScanState *scan)
+{
+	if (!scan->parallel->is_whole &&
+		copy_position(scan->copy) < scan->parallel->source.size)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("file \"%s\" goes on behind an end-of-data marker, which a parallel scan cannot heed",
+						scan->options.filename),
+				 errhint("Set tollfree_file_fdw.parallel_scan to off.")));
+}

@@ -1,0 +1,34 @@
+/*
+ * parallel.h
+ *	  One file, scanned by several processes.
+ */
+#ifndef TOLLFREE_FILE_PARALLEL_H
+#define TOLLFREE_FILE_PARALLEL_H
+
+#include "port/atomics.h"
+
+#include "scan.h"
+
+/*
+ * What the processes share.  The file is cut into chunks, which are taken one
+ * after the other by whoever is free.
+ */
+typedef struct ParallelFile
+{
+	Source		source;			/* the file, as the leader has seen it */
+	ChunkLayout layout;
+	bool		is_whole;		/* can it not be cut?  One process reads it. */
+	int64_t		chunk_size;		/* bytes */
+	uint32		nchunks;
+	uint32		max_chunks;
+	pg_atomic_uint32 next;		/* the chunk to be taken next */
+	FileChunk	chunks[FLEXIBLE_ARRAY_MEMBER];	/* in CSV format only */
+} ParallelFile;
+
+extern bool parallel_is_possible(const FileLayout *layout);
+extern bool parallel_claim_file(FileScanState *scan);
+extern bool parallel_next_batch(FileScanState *scan);
+extern bool parallel_copies_on(const FileScanState *scan);
+extern void parallel_check_end(const FileScanState *scan);
+
+#endif							/* TOLLFREE_FILE_PARALLEL_H */

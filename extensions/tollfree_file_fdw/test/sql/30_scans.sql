@@ -1,0 +1,160 @@
+-- Files read by the wrapper's own parser: what debug_require insists on.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\getenv abs_builddir PG_ABS_BUILDDIR
+\set text :abs_builddir '/results/numbers.txt'
+\set csv :abs_builddir '/results/numbers.csv'
+\set forced :abs_srcdir '/data/forced.csv'
+CREATE VIEW rows AS
+	SELECT i AS id, (i % 13)::int2 AS small, i * 10000000000 AS big,
+		CASE WHEN i % 11 <> 0 THEN (i * 7 % 10007) / 100.0 END::numeric(12, 2) AS amount,
+		i / 8.0::float8 AS ratio, (i % 50) / 4.0::float4 AS part, i % 3 = 0 AS ok,
+		date '2000-01-01' + i AS day, timestamp '2000-01-01' + i * interval '1 hour' AS at,
+		CASE i % 5 WHEN 0 THEN NULL WHEN 1 THEN E'tab\there' WHEN 2 THEN 'back\slash'
+			WHEN 3 THEN E'"quoted",\nline' ELSE 'é' || i END AS name,
+		('c' || i % 4)::char(4) AS code, ('t' || i % 6)::varchar(10) AS tag,
+		md5(i::text)::uuid AS key
+	FROM generate_series(1, 5000) i;
+COPY (SELECT * FROM rows) TO :'text';
+COPY (SELECT * FROM rows) TO :'csv' (FORMAT csv, HEADER);
+\set columns 'id int, small int2, big int8, amount numeric(12, 2), ratio float8, part float4, ok bool, day date, at timestamp, name text, code char(4), tag varchar(10), key uuid'
+SELECT make_pair('texts', :'columns', :'text', $$encoding 'UTF8'$$),
+	make_pair('csvs', :'columns', :'csv', $$format 'csv', header 'match', encoding 'UTF8'$$),
+	make_pair('both_forced', 'a text OPTIONS (force_null ''true'', force_not_null ''true''), b text OPTIONS (force_null ''true''), c text OPTIONS (force_not_null ''true''), d text',
+			  :'forced', $$format 'csv'$$);
+SET max_parallel_workers_per_gather = 0;
+SET tollfree_file_fdw.debug_require = 'scan';
+SELECT relation, agree(format('SELECT * FROM %I', relation))
+FROM unnest('{texts,csvs,both_forced}'::text[]) relation;
+SELECT query, agree(query) FROM unnest(ARRAY[
+	'SELECT key, name FROM texts',
+	'SELECT t FROM csvs t',
+	'SELECT tableoid::regclass::text, name FROM texts OFFSET 4990',
+	'SELECT x.id FROM texts x JOIN csvs y ON y.id = x.id + 4990 ORDER BY 1',
+	'SELECT v, s.* FROM (VALUES (1), (2)) x (v), LATERAL (SELECT id, tag FROM texts WHERE id > v * 4998 LIMIT 3) s']) query;
+
+-- Each kernel, where it runs, reads the same.
+CREATE FUNCTION kernel_sum(kernel text) RETURNS text
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	PERFORM set_config('tollfree_file_fdw.kernel', kernel, true);
+	RETURN (SELECT md5(string_agg(t::text, '|')) FROM (SELECT * FROM ours.texts UNION ALL SELECT * FROM ours.csvs) t);
+EXCEPTION WHEN invalid_parameter_value THEN
+	RETURN (SELECT md5(string_agg(t::text, '|')) FROM (SELECT * FROM stock.texts UNION ALL SELECT * FROM stock.csvs) t);
+END
+$$;
+SELECT count(DISTINCT kernel_sum(kernel)) FROM unnest('{scalar,avx2,avx512,neon,auto}'::text[]) kernel;
+
+-- Conditions on batches
+SET tollfree_file_fdw.debug_require = 'filter';
+SELECT condition, agree(format('SELECT id, name FROM texts WHERE %1$s UNION ALL SELECT id, name FROM csvs WHERE %1$s',
+							   condition))
+FROM unnest(ARRAY[
+	'id = 17', '17 > id', 'small <> 4', 'big BETWEEN 5 AND 30000000000', 'amount >= 99.995', 'amount = 7',
+	'amount IS NULL', 'NOT amount < 50', 'ratio > 600', 'part = 2.25', 'ok', 'NOT ok', 'ok = false',
+	$$day < '2000-01-20'$$, $$day >= timestamp '2013-09-08 12:00'$$, $$at > '2000-07-27 05:00'$$, $$at < date '2000-01-02'$$,
+	$$name = 'back\slash'$$, $$name LIKE 'é499_'$$, $$name NOT LIKE '%a%' AND id > 4990$$, $$code = 'c1'$$,
+	$$code IN ('c1', 'c3') AND id < 10$$, $$tag = 't5' AND small = 12$$, $$tag COLLATE "C" < 't1'$$,
+	$$tag IN ('t1', NULL) AND id < 10$$, 'id NOT IN (1, 2, 3) AND id < 6', $$key = md5('77')::uuid$$, 'id > small AND id < 20',
+	'id = 1 OR amount < 0.20 OR name IS NULL AND id > 4980', 'id = NULL', 'amount < 0.5 AND length(name) > 3'])
+	condition;
+SELECT shown_plan('SELECT * FROM ours.texts WHERE id > 4 AND length(name) = 3 AND amount < 5');
+SELECT shown_plan('SELECT * FROM ours.csvs WHERE name LIKE ''a%''');
+
+-- A condition that raises an error is not evaluated on rows that it would not see.
+SELECT agree('SELECT id FROM texts WHERE id > 4990 AND 1 / (id - 5) > -1');
+SELECT agree('SELECT id FROM texts WHERE id > 3 AND 1 / (id - 5) > -1');
+CREATE VIEW ours.few WITH (security_barrier) AS SELECT id, name FROM ours.texts WHERE length(name) > 4;
+CREATE FUNCTION leak(name text) RETURNS boolean LANGUAGE plpgsql COST 0.01
+AS $$ BEGIN RAISE NOTICE 'saw %', name; RETURN true; END $$;
+SELECT * FROM ours.few WHERE leak(name) AND id < 4;
+
+-- Parameters
+PREPARE chosen(int, text) AS SELECT id, code FROM ours.texts WHERE id < $1 AND code = $2::char(4);
+SET plan_cache_mode = force_generic_plan;
+EXECUTE chosen(10, 'c1');
+EXECUTE chosen(NULL, 'c1');
+RESET plan_cache_mode;
+SET tollfree_file_fdw.debug_require = 'filter';
+SELECT count(*) FROM ours.texts WHERE length(name) = 3;
+SET tollfree_file_fdw.push_filters = off;
+SELECT id FROM ours.texts WHERE id = 3;
+RESET tollfree_file_fdw.push_filters;
+SET tollfree_file_fdw.debug_require = 'scan';
+SET tollfree_file_fdw.fast_scan = off;
+SELECT id FROM ours.texts WHERE id = 3;
+RESET tollfree_file_fdw.fast_scan;
+RESET tollfree_file_fdw.debug_require;
+
+-- With lazy no value is converted where only rows are counted.
+SELECT agree('SELECT count(*) FROM broken'), agree('SELECT count(*) FROM broken WHERE id < 3');
+ALTER FOREIGN TABLE ours.broken OPTIONS (ADD lazy 'true');
+SELECT count(*) FROM (SELECT FROM ours.broken LIMIT 2) t;
+SELECT count(*) FROM ours.broken;
+SELECT agree('SELECT count(*) FROM broken WHERE id < 3'), agree('SELECT count(broken) FROM broken');
+ALTER FOREIGN TABLE ours.broken OPTIONS (DROP lazy);
+
+-- Records and values that the wrapper's parser leaves to COPY's
+CREATE FUNCTION agree_on(content text, columns text, options text, query text DEFAULT 'SELECT * FROM odd') RETURNS text
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	path text := current_setting('data_directory') || '/tollfree_file_fdw_odd';
+	result text;
+BEGIN
+	EXECUTE format('COPY (SELECT %L) TO PROGRAM %L', replace(encode(convert_to(content, 'UTF8'), 'base64'), E'\n', ''),
+				   format('base64 -d > ''%s''', path));
+	DROP FOREIGN TABLE IF EXISTS stock.odd, ours.odd;
+	PERFORM make_pair('odd', columns, path, options);
+	result := agree(query);
+	DROP FOREIGN TABLE stock.odd, ours.odd;
+	EXECUTE format('COPY (SELECT) TO PROGRAM %L', format('cat > /dev/null; rm ''%s''', path));
+	RETURN result;
+END
+$$;
+SET client_min_messages = warning;
+SELECT * FROM (VALUES
+	('values', agree_on(E' 1e1 ,1e3,today\n', 'a numeric(8,2), b float8, c text', $$format 'csv'$$)),
+	('too large', agree_on(E'1\n2\n40000\n', 'a int2', $$format 'csv'$$)),
+	('rounded', agree_on(E'1.005\n-2.675\n', 'a numeric(4,2)', $$format 'csv'$$)),
+	('overflow', agree_on(E'1\n99.996\n', 'a numeric(4,2)', $$format 'csv'$$)),
+	('line end', agree_on(E'1\n2\r\n3\n', 'a int', $$format 'text'$$)),
+	('line number', agree_on(E'"1\n\n",1\n"2\n",x\n', 'a text, b int', $$format 'csv'$$)),
+	('missing', agree_on(E'1,2\n3\n', 'a int, b int', $$format 'csv'$$)),
+	('extra', agree_on(E'1,2\n3,4,5\n', 'a int, b int', $$format 'csv'$$)),
+	('long', agree_on('1,' || repeat('x', 200) || E'\n', 'a int, b int', $$format 'csv'$$)),
+	('quote', agree_on(E'1,"2\n3', 'a int, b text', $$format 'csv'$$)),
+	('marker', agree_on(E'1\n\\.\n2\n', 'a int', $$format 'text'$$)),
+	('octal', agree_on(E'\\061\n\\x32\n', 'a int', $$format 'text'$$)),
+	('header', agree_on(E'b,a\n1,2\n', 'a int, b int', $$format 'csv', header 'match'$$)),
+	('domain', agree_on(E'1\n\n', 'a information_schema.cardinal_number', $$format 'csv'$$)),
+	('order of errors', agree_on(E'1,1\n0,2\n3,x\n', 'a int, b int', $$format 'csv'$$, 'SELECT 1 / a, b FROM odd')),
+	('encoding', agree_on(E'é\n', 'a text', $$format 'csv', encoding 'LATIN1'$$)),
+	('no rows', agree_on('', 'a text', $$format 'csv'$$))) t (name, result);
+RESET client_min_messages;
+
+-- A file that shrinks or is written to while it is read, and one that grows
+\set VERBOSITY sqlstate
+BEGIN;
+DECLARE c CURSOR FOR SELECT id FROM ours.texts;
+FETCH 1 FROM c;
+COPY (SELECT * FROM rows LIMIT 10) TO :'text';
+MOVE ALL FROM c;
+ROLLBACK;
+COPY (SELECT * FROM rows) TO :'text';
+BEGIN;
+DECLARE c CURSOR FOR SELECT id FROM ours.texts;
+FETCH 1 FROM c;
+COPY (SELECT * FROM rows) TO :'text';
+MOVE ALL FROM c;
+ROLLBACK;
+\set VERBOSITY default
+\set append 'cat >> ''' :text ''''
+BEGIN;
+DECLARE c CURSOR FOR SELECT id FROM ours.texts;
+FETCH 1 FROM c;
+COPY (SELECT * FROM rows LIMIT 10) TO PROGRAM :'append';
+MOVE ALL FROM c;
+ROLLBACK;
+SELECT count(*) FROM ours.texts;
+COPY (SELECT * FROM rows) TO :'text';

@@ -1,0 +1,55 @@
+-- Aggregates computed in the scan
+SET max_parallel_workers_per_gather = 0;
+SET tollfree_file_fdw.debug_require = 'aggregate';
+SELECT list, agree(format('SELECT %1$s FROM texts', list)), agree(format('SELECT %1$s FROM csvs WHERE id %% 1 = 0 OR true', list)),
+	agree(format('SELECT %1$s FROM csvs WHERE id > 4000 AND amount < 70', list)),
+	agree(format('SELECT %1$s FROM texts WHERE id < 0', list))
+FROM unnest(ARRAY[
+	'count(*)', 'count(amount), count(name)', 'sum(id), sum(small), sum(big)', 'avg(id), avg(small), avg(big)',
+	'sum(amount), avg(amount), min(amount), max(amount)', 'sum(amount * (1 - amount)), avg(amount + id)',
+	'sum(id * small), sum(id - 1)', 'sum(ratio), avg(ratio), min(ratio), max(ratio)', 'sum(part), avg(part), min(part), max(part)',
+	'min(day), max(day), min(at), max(at)', 'min(tag COLLATE "C"), max(tag COLLATE "C")', 'count(*) FILTER (WHERE ok), sum(amount) FILTER (WHERE small > 6)',
+	'pg_typeof(sum(part)), pg_typeof(sum(id)), pg_typeof(avg(id))', 'sum(amount) / count(*) + max(id)']) list;
+SELECT query, agree(query) FROM unnest(ARRAY[
+	'SELECT code, count(*), sum(amount) FROM texts GROUP BY code ORDER BY code',
+	'SELECT tag, small, avg(amount) FROM csvs WHERE ok GROUP BY 1, 2 ORDER BY 1, 2',
+	'SELECT amount IS NULL, count(*) FROM texts GROUP BY amount ORDER BY amount LIMIT 20 OFFSET 800',
+	'SELECT ok, day, count(*) FROM texts WHERE id < 50 GROUP BY ok, day ORDER BY 1, 2',
+	'SELECT key FROM texts WHERE id < 20 GROUP BY key ORDER BY key',
+	'SELECT code, sum(id) FROM texts GROUP BY code HAVING sum(id) > (SELECT min(id) FROM csvs) AND count(*) > 3 ORDER BY 1',
+	'SELECT upper(code) || ''!'', sum(id) + 1 FROM texts GROUP BY code ORDER BY 1',
+	'SELECT x.code, x.n, y.n FROM (SELECT code, count(*) n FROM texts GROUP BY code) x JOIN (SELECT code, count(*) n FROM csvs GROUP BY code) y USING (code) ORDER BY 1',
+	'SELECT v, (SELECT sum(id) FROM texts) FROM (VALUES (1), (2)) x (v)',
+	'SELECT tag, sum(id) FROM texts GROUP BY tag ORDER BY 2 DESC LIMIT 2']) query;
+RESET tollfree_file_fdw.debug_require;
+
+-- What is left to PostgreSQL
+SELECT query, agree(query) FROM unnest(ARRAY[
+	'SELECT count(DISTINCT code), string_agg(code, '','' ORDER BY id) FILTER (WHERE id < 5) FROM texts',
+	'SELECT stddev(amount) FROM texts',
+	'SELECT code, small, count(*) FROM texts GROUP BY ROLLUP (code, small) ORDER BY 1, 2',
+	'SELECT sum(amount) FROM texts WHERE length(name) > 3',
+	'SELECT part, count(*) FROM texts GROUP BY part ORDER BY 1',
+	'SELECT count(*) FROM texts WHERE random() < 2',
+	'SELECT count(*) FROM texts t GROUP BY t ORDER BY 1 LIMIT 1',
+	'SELECT sum(id * 1000000) FROM texts',
+	'SELECT sum(big * 1000000000) FROM texts']) query;
+SELECT shown_plan('SELECT code, sum(amount), count(*) FROM ours.texts WHERE id > 5 GROUP BY code HAVING count(*) > 1');
+SELECT shown_plan('SELECT sum(id * 1000000) FROM ours.texts WHERE id < 100', 'analyze, costs off, timing off, summary off, buffers off');
+SET client_min_messages = warning;
+SELECT * FROM (VALUES
+	('NaN', agree_on(E'1.5\nNaN\n', 'a numeric(4,2)', $$format 'csv'$$, 'SELECT sum(a), max(a) FROM odd')),
+	('infinity', agree_on(E'2024-01-01\ninfinity\n', 'a date', $$format 'csv'$$, 'SELECT min(a), max(a) FROM odd')),
+	('float', agree_on(E'1e308\n1e308\n', 'a float8', $$format 'csv'$$, 'SELECT sum(a) FROM odd')),
+	('bad value', agree_on(E'1,1\n2,x\n', 'a int, b int', $$format 'csv'$$, 'SELECT sum(a), sum(b) FROM odd')),
+	('first error', agree_on(E'1\n2147483647\nx\n', 'a int', $$format 'csv'$$, 'SELECT sum(a + 1) FROM odd')),
+	('bad record', agree_on(E'1,1\n2\n', 'a int, b int', $$format 'csv'$$, 'SELECT count(a) FROM odd')),
+	('bad column elsewhere', agree_on(E'1,x\n2,y\n', 'a int, b int', $$format 'csv'$$, 'SELECT sum(a) FROM odd')),
+	('asked for', agree_on(E' 16\n+1000\n 7 \n', 'a int', $$format 'csv'$$, 'SELECT sum(a), count(*) FROM odd WHERE a > 6'))) t (name, result);
+RESET client_min_messages;
+SET tollfree_file_fdw.debug_require = 'aggregate';
+SELECT sum(length(name)) FROM ours.texts;
+SET tollfree_file_fdw.push_aggregates = off;
+SELECT count(id) FROM ours.texts;
+RESET tollfree_file_fdw.push_aggregates;
+RESET tollfree_file_fdw.debug_require;

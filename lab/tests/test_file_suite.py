@@ -1,0 +1,316 @@
+"""Suite `file`: what is made of its executions, and one run from end to end."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tollfree.errors import EnvironmentLacksError, ExitCode
+from tollfree.lab import Lab
+from tollfree.postgres import Installation
+from tollfree.privileges import ServerUser
+from tollfree.report.model import CaseState, RatioChart
+from tollfree.store import Result, Run, RunCase, Store
+from tollfree.suites.file.charts import charts
+from tollfree.suites.file.data import make_files
+from tollfree.suites.file.findings import FileFindings, Published, query_order
+from tollfree.suites.file.schemas import TpchTable
+from tollfree.suites.file.tables import noise_table, rates_table, times_table
+from tollfree.suites.file.verdicts import verdicts
+from tollfree.suites.presentation import Findings, case_row
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+LIMIT_S = 120.0
+RUN = Run(
+    *(7, "file", "quick", 3, "", 5, "complete", NOW, NOW, {}),
+    {"source": {"version": "18.1", "durable": True, "settings": {}}},
+    "0.1.0",
+)
+
+
+def case_of(name: str) -> RunCase:
+    query, target, engine, workers = name.split(":")
+    dims = {
+        "query": query,
+        "target": target,
+        "engine": engine,
+        "workers": int(workers[1:]),
+        "scale": 10,
+    }
+    baseline = None if target == "heap" else f"{query}:heap:{engine}:{workers}"
+    return RunCase(name, target, baseline, "time_ms", "ms", False, dims)
+
+
+def result_of(name: str, round_: int, value: float | str) -> Result:
+    ok = not isinstance(value, str)
+    state = "ok" if ok else str(value).split(":", maxsplit=1)[0]
+    return Result(
+        testcase=name,
+        iter=round_,
+        ts=NOW,
+        state=state,
+        reason=None if ok else str(value),
+        duration=1.0 if ok else None,
+        value=float(value) if ok else None,
+        figures={},
+        user_us=1,
+        system_us=1,
+        peak_kb=1,
+        argv=["psql"],
+        env=[],
+    )
+
+
+def findings_of(values: dict[str, list[float | str]]) -> FileFindings:
+    results = [
+        result_of(name, round_, value)
+        for name, row in values.items()
+        for round_, value in enumerate(row, start=1)
+    ]
+    run = Findings(RUN, {name: case_of(name) for name in values}, results)
+    published = {("Q6", "plain"): Published(18.6, 218.8), ("Q1", "plain"): Published(311.3, 531.5)}
+    return FileFindings(run, published, {"Q1": 75_000_000, "Q6": 75_000_000, "ANALYZE": 75_000_000})
+
+
+GOOD: dict[str, list[float | str]] = {
+    "Q6:heap:plain:w0": [100.0, 110.0, 90.0],
+    "Q6:local_again:plain:w0": [101.0, 109.0, 91.0],
+    "Q6:file_fdw:plain:w0": [800.0, 880.0, 810.0],
+    "Q6:other_fdw:plain:w0": [50.0, 55.0, 45.0],
+    "Q1:heap:plain:w0": [400.0, 400.0, 400.0],
+    "Q1:file_fdw:plain:w0": [800.0, 800.0, 800.0],
+    "ANALYZE:heap:plain:w0": [250.0, 250.0, 250.0],
+    "ANALYZE:file_fdw:plain:w0": [900.0, 900.0, 900.0],
+}
+
+
+def test_the_table_has_means_and_the_articles_figures() -> None:
+    table = times_table(findings_of(GOOD), "plain", 0)
+    labels = [column.label for column in table.columns]
+    rows = {row[0]: dict(zip(labels, row, strict=True)) for row in table.rows}
+    assert [row[0] for row in table.rows] == ["Q1", "Q6", "ANALYZE"]
+    assert rows["Q6"]["heap"] == pytest.approx(0.1)
+    assert rows["Q6"]["file_fdw, ratio"] == 8.0
+    assert rows["Q6"]["published ratio"] == pytest.approx(11.76, abs=0.01)
+    assert rows["Q1"]["other_fdw"] is None
+    assert rows["ANALYZE"]["published regular"] is None
+    assert "local_again" not in " ".join(labels)
+
+
+def test_workers_of_one_table_are_not_beside_the_articles_single_process() -> None:
+    values = {name.replace(":w0", ":w2"): row for name, row in GOOD.items()}
+    table = times_table(findings_of(values), "plain", 2)
+    assert not [column for column in table.columns if "published" in column.label]
+
+
+def test_a_rate_is_text_by_seconds() -> None:
+    rows = {row[0]: row for row in rates_table(findings_of(GOOD), "plain", 0).rows}
+    assert rows["Q6"][1] == 75
+    assert rows["Q6"][3] == pytest.approx(75 / 0.05)
+
+
+def test_one_wrong_answer_takes_the_cases_figures() -> None:
+    wrong = GOOD | {"Q6:other_fdw:plain:w0": [50.0, "failed: answers 2 rows", 45.0]}
+    file = findings_of(wrong)
+    row = case_row(file.run, "Q6:other_fdw:plain:w0", {})
+    assert row.state is CaseState.FAILED
+    assert "answers 2 rows" in row.reason
+    assert times_table(file, "plain", 0).rows[1][3] is None
+    assert verdicts(file)[0].startswith("1 of 8 cases failed")
+    ratios = charts(file)[0]
+    assert isinstance(ratios, RatioChart)
+    (bar,) = (row for row in ratios.rows if row.label == "Q6 other_fdw")
+    assert bar.ratio is None
+
+
+def test_what_is_skipped_is_said_and_does_not_count_as_failed() -> None:
+    skipped = GOOD | {"Q6:other_fdw:plain:w0": ["skipped: other_fdw is not installed"] * 3}
+    first, *_ = verdicts(findings_of(skipped))
+    assert first == "Skipped: skipped: other_fdw is not installed."
+
+
+def test_the_verdicts_say_what_to_do() -> None:
+    text = "\n".join(verdicts(findings_of(GOOD)))
+    assert "2 queries take 4.00x as long" in text
+    assert "Q1 2.00x to Q6 8.00x" in text
+    assert "file_fdw goes through 90 MB" in text
+    assert "loading the file pays" in text
+    assert "other_fdw goes through 1500 MB" in text
+    assert "no need to load the file" in text
+    assert "ANALYZE of lineitem takes 0.90 s through file_fdw, 0.25 s on the table" in text
+    assert "A/A" in text
+    assert noise_table(findings_of(GOOD)).rows[0][0] == "Q6"
+
+
+def test_queries_are_in_their_own_order() -> None:
+    assert sorted(["COUNT", "Q10", "Q2", "ANALYZE"], key=query_order) == [
+        *("Q2", "Q10", "ANALYZE", "COUNT"),
+    ]
+
+
+def test_the_names_of_columns_are_read_out_of_their_definitions() -> None:
+    table = TpchTable("t", "a integer, b numeric(15,2), c char(1)", None)
+    assert table.column_names == ["a", "b", "c"]
+
+
+def test_a_missing_generator_is_named(
+    tmp_path: Path, user: ServerUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.chmod(0o755)
+    home = Path(tempfile.mkdtemp(prefix="tollfree-data-"))
+    user.own(home)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    try:
+        with pytest.raises(EnvironmentLacksError, match="tpchgen-cli"):
+            make_files(home / "tpch", 1, ["lineitem"], 4, user)
+        assert not (home / "tpch" / "scale-1").exists()
+    finally:
+        shutil.rmtree(home)
+
+
+@pytest.fixture(scope="module")
+def lab(installation: Installation, user: ServerUser) -> Iterator[Lab]:
+    """A lab in a home of its own whose quick runs are of the smallest scale."""
+    home = Path(tempfile.mkdtemp(prefix="tollfree-file-"))
+    user.own(home)
+    lab = Lab(installation, home, user)
+    os.environ["TOLLFREE_HOME"] = str(home)
+    os.environ["PG_CONFIG"] = str(installation.pg_config)
+    try:
+        lab.up()
+        with lab.database() as store:
+            store.connection.execute("UPDATE lab.profiles SET scale = 1 WHERE suite = 'file'")
+        yield lab
+    finally:
+        lab.down()
+        del os.environ["TOLLFREE_HOME"]
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def tollfree(*words: str, code: int = ExitCode.OK) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "tollfree.cli", *words],
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        env=os.environ,
+        timeout=LIMIT_S,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout
+
+
+def latest(store: Store) -> dict[str, Result]:
+    run = store.latest_run("file")
+    assert run is not None
+    return {result.testcase: result for result in store.results(run)}
+
+
+@pytest.mark.cluster
+def test_every_query_has_the_same_answer_on_tables_and_on_text(lab: Lab, tmp_path: Path) -> None:
+    """All 22 queries and both engines; what this PostgreSQL has no extension for is skipped."""
+    out = tollfree("run", "file", "--rounds", "1", "--only", ":(w0|partitioned:w2)$")
+    with lab.database() as store:
+        results = latest(store)
+        bad = {r.testcase: r.reason for r in results.values() if r.state == "failed"}
+        assert not bad
+        foreign = [r for r in results.values() if ":file_fdw:" in r.testcase]
+        assert len(foreign) == 2 * 23 + 1
+        assert all(r.state == "ok" for r in foreign)
+        citus = [r for r in results.values() if ":citus:" in r.testcase]
+        assert len(citus) == 23
+        assert all(r.state == "skipped" and "citus" in str(r.reason) for r in citus)
+        # An answer without rows compares nothing: at this scale one query has none.
+        answers = store.table("SELECT query FROM lab.file_answers WHERE row_count = 0")
+        assert {row["query"] for row in answers} <= {"Q18", "Q20", "Q2", "Q21"}
+    assert "published regular" in out
+    page = tmp_path / "page.html"
+    tollfree("report", "-o", str(page))
+    assert "TPC-H on the text itself" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.cluster
+def test_the_judge_sees_through_wrong_answers(lab: Lab) -> None:
+    wrong = {
+        ("Q1", '{"rows": 3, "checksum": 5}'): "answers 3 rows with checksum 5",
+        ("Q1", '{"rows": 4}'): "answers 4 rows with checksum <NULL>",
+        ("ANALYZE", '{"rows": 50000}'): "ANALYZE estimates 50000 rows",
+        ("Q99", '{"rows": 1, "checksum": 1}'): "not known",
+    }
+    with lab.database() as store:
+        tollfree("run", "file", "--rounds", "1", "--only", "^(Q1|ANALYZE):heap:plain:w0")
+        for (query, figures), words in wrong.items():
+            (row,) = store.table(
+                "SELECT lab.file_judge(jsonb_populate_record(NULL::lab.run_cases, %s::jsonb),"
+                " %s::jsonb, NULL, NULL) AS reason",
+                json.dumps({"dims": {"query": query, "scale": 1}}),
+                figures,
+            )
+            assert words.replace("<NULL>", "") in row["reason"]
+
+
+@pytest.mark.cluster
+def test_a_wrong_row_fails_the_case(lab: Lab) -> None:
+    """A text that changes behind the run's back is found, and the next run heals."""
+    file = lab.folder / "tpch" / "scale-1" / "region.tbl"
+    content = file.read_bytes()
+    pattern = "^Q2:(heap|file_fdw):plain:w0$"
+    tollfree("run", "file", "--rounds", "1", "--only", pattern)
+    file.write_bytes(content.replace(b"EUROPE", b"EUROPA"))
+    try:
+        out = tollfree(
+            *("run", "file", "--rounds", "1", "--only", pattern), code=ExitCode.CASES_FAILED
+        )
+    finally:
+        file.write_bytes(content)
+    assert "where the heap table answers" in " ".join(out.split())
+    tollfree("run", "file", "--rounds", "1", "--only", pattern)
+
+
+@pytest.mark.cluster
+def test_an_interrupted_run_goes_on_without_making_its_data_again(lab: Lab) -> None:
+    text = lab.folder / "tpch" / "scale-1" / "lineitem.tbl"
+    made = text.stat().st_mtime_ns
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tollfree.cli", "run", "file", "--rounds", "30"],
+        encoding="utf-8",
+        env=os.environ,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+    )
+    assert process.stderr is not None
+    while "executions" not in process.stderr.readline():
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=LIMIT_S)
+    assert process.returncode == ExitCode.INTERRUPTED
+    with lab.database() as store:
+        before = _q6(store)
+        store.connection.execute(
+            "DELETE FROM lab.run_cases WHERE run_id = (SELECT max(run_id) FROM lab.runs)"
+            " AND testcase !~ '^Q6:'"
+        )
+        store.connection.execute("UPDATE lab.runs SET rounds = 2")
+    tollfree("run", "file", "--resume")
+    with lab.database() as store:
+        run = store.runs()[0]
+        assert run.state == "complete"
+        after = _q6(store)
+        assert before.items() <= after.items()
+        assert {round_ for name, round_ in after if ":heap:" in name} == {1, 2}
+        assert len(after) == len(store.results(run))
+    assert text.stat().st_mtime_ns == made
+
+
+def _q6(store: Store) -> dict[tuple[str, int], datetime]:
+    """Return when each execution of Q6 in the latest run was."""
+    results = store.results(store.runs()[0])
+    return {(r.testcase, r.iter): r.ts for r in results if r.testcase.startswith("Q6:")}

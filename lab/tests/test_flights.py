@@ -1,0 +1,223 @@
+"""How many round trips each kind of statement waits for, counted by a link that carries them.
+
+The link's round trip is longer than any client thinks: the COMMIT that nobody waits for is still on
+its way when the next statement is sent, and shares its flight. So each unit of statements is
+repeated back to back, and what is left over by the division is the end of the last one.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tollfree.cluster import SUPERUSER, Cluster
+from tollfree.link import Link
+from tollfree.ports import LOOPBACK, reserved_ports
+from tollfree.privileges import ServerUser
+from tollfree.stage import Stage
+from tollfree.suites.foreign import import_tables, make_server, recreate_database
+
+pytestmark = pytest.mark.cluster
+
+Connection = psycopg.Connection[tuple[object, ...]]
+
+RTT_US = 20_000
+QUIET_S = 5 * RTT_US / 1e6
+WARM_UP = 3
+REPEATS = 5
+ATTEMPTS = 3
+"""A client that is kept from the processor thinks longer, which can only add flights."""
+
+SOURCE = """
+    CREATE TABLE item (id integer PRIMARY KEY, v text);
+    INSERT INTO item SELECT i, 'item ' || i FROM generate_series(1, 100000) i;
+    CREATE TABLE log (n integer, v text);
+    CREATE TABLE log_in_batches (n integer, v text);
+    VACUUM ANALYZE item, log, log_in_batches;
+"""
+LOCAL = """
+    ALTER FOREIGN TABLE log_in_batches OPTIONS (ADD batch_size '100');
+    ANALYZE item, log;
+"""
+BY_KEY = "SELECT v FROM item WHERE id = 7"
+UPDATE = "UPDATE item SET v = 'changed' WHERE id = 7"
+NESTED_LOOP = "SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off"
+IN_A_BLOCK = f"DO $$ BEGIN PERFORM v FROM ({BY_KEY}) x; EXCEPTION WHEN division_by_zero THEN END $$"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Statements that are sent one after the other, and what they need to wait for."""
+
+    name: str
+    statements: tuple[str, ...]
+    """`{n}` stands for a number that no other repetition has."""
+    flights: int
+    before: str = ""
+    """Sent once, before the first repetition."""
+
+
+UNITS = (
+    Unit("SELECT by key", (BY_KEY,), 1),
+    Unit("SELECT that comes twice", ("SELECT v FROM item WHERE id = 1{n}",) * 2, 2),
+    Unit("SELECT that comes four times", ("SELECT v FROM item WHERE id = 2{n}",) * 4, 4),
+    Unit("SELECT of 100 rows", ("SELECT v FROM item WHERE id <= 100",), 1),
+    Unit("SELECT of 1000 rows", ("SELECT v FROM item WHERE id <= 1000",), 1),
+    Unit("three SELECTs in a transaction", ("BEGIN", BY_KEY, BY_KEY, BY_KEY, "COMMIT"), 3),
+    Unit("UPDATE, direct", (UPDATE,), 2),
+    Unit("DELETE, direct", ("DELETE FROM log WHERE n < 0",), 2),
+    Unit("two UPDATEs in a transaction", ("BEGIN", UPDATE, UPDATE, "COMMIT"), 3),
+    Unit("UPDATE of 1 row, not direct", ("UPDATE item SET v = v || random() WHERE id = 8",), 3),
+    Unit("UPDATE of 10 rows, not direct", ("UPDATE item SET v = v || random() WHERE id <= 10",), 3),
+    Unit("INSERT of 1 row", ("INSERT INTO log VALUES (1, 'x')",), 2),
+    Unit("INSERT of 10 rows", ("INSERT INTO log SELECT i, 'x' FROM generate_series(1, 10) i",), 2),
+    Unit(
+        "INSERT of 10 rows, batch_size 100",
+        ("INSERT INTO log_in_batches SELECT i, 'x' FROM generate_series(1, 10) i",),
+        2,
+    ),
+    Unit(
+        "INSERT of 250 rows, batch_size 100",
+        ("INSERT INTO log_in_batches SELECT i, 'x' FROM generate_series(1, 250) i",),
+        2,
+    ),
+    Unit(
+        "parameterised rescan, 10 outer rows",
+        (
+            "SELECT o.id, x.v FROM item o CROSS JOIN LATERAL"
+            " (SELECT v FROM item i WHERE i.id = o.id + 1 OFFSET 0) x WHERE o.id <= 10",
+        ),
+        11,
+        before=NESTED_LOOP,
+    ),
+    Unit("first SELECT under a savepoint", ("BEGIN", "SAVEPOINT s", BY_KEY, "COMMIT"), 1),
+    Unit("SELECT in a PL/pgSQL exception block", (IN_A_BLOCK,), 1),
+    Unit("ANALYZE of 100,000 rows", ("ANALYZE item",), 2),
+)
+
+
+@pytest.fixture(scope="module")
+def link(pg_instance: Cluster, stage: Stage, home: Path, user: ServerUser) -> Iterator[Link]:
+    """A link to the instance."""
+    with reserved_ports(1) as (port,):
+        control = pg_instance.socket_folder / "flights"
+        link = Link("flights", RTT_US, port, pg_instance.port, control, stage, user)
+        link.start()
+    try:
+        yield link
+    finally:
+        link.stop()
+
+
+@pytest.fixture(scope="module")
+def make_local(pg_instance: Cluster, link: Link) -> Iterator[Callable[[str], Connection]]:
+    """Makes a database of foreign tables behind the link; returns a connection to it."""
+    opened: list[Connection] = []
+    with pg_instance.connect() as connection:
+        recreate_database(connection, "flights_source")
+    with pg_instance.connect("flights_source") as source:
+        for statement in filter(str.strip, SOURCE.split(";")):
+            source.execute(statement)
+
+    def make(wrapper: str) -> Connection:
+        dbname = f"flights_{wrapper}"
+        with pg_instance.connect() as connection:
+            recreate_database(connection, dbname)
+        local = pg_instance.connect(dbname)
+        opened.append(local)
+        row = {
+            "wrapper": wrapper,
+            "server_options": None,
+            "server_host": LOOPBACK,
+            "server_port": link.port,
+        }
+        make_server(local, row, "flights_source", pg_instance.password_file.read_text("utf-8"))
+        import_tables(local, ["item", "log", "log_in_batches"])
+        local.execute(LOCAL)
+        return local
+
+    yield make
+    for local in opened:
+        local.close()
+
+
+@pytest.fixture(scope="module")
+def local(make_local: Callable[[str], Connection], wrapper: str) -> Connection:
+    """A connection to the local database of the wrapper under test."""
+    return make_local(wrapper)
+
+
+def settled(link: Link) -> int:
+    """Wait until nothing is on its way; return how many flights the link has counted."""
+    time.sleep(QUIET_S)
+    return int(link.counters()["flights"])
+
+
+def flights_of(unit: Unit, local: Connection, link: Link) -> int:
+    """Return how many flights one repetition of `unit` waits for."""
+    if unit.before:
+        local.execute(unit.before)
+    for number in range(WARM_UP):
+        run(unit, local, number)
+    before = settled(link)
+    for number in range(WARM_UP, WARM_UP + REPEATS):
+        run(unit, local, number)
+    return (settled(link) - before) // REPEATS
+
+
+def fewest_flights_of(unit: Unit, local: Connection, link: Link) -> int:
+    """Return the least of some counts, the first that is as expected if there is one."""
+    counted = flights_of(unit, local, link)
+    for _ in range(1, ATTEMPTS):
+        if counted <= unit.flights:
+            break
+        counted = min(counted, flights_of(unit, local, link))
+    return counted
+
+
+def run(unit: Unit, local: Connection, number: int) -> None:
+    for statement in unit.statements:
+        local.execute(statement.replace("{n}", str(number)))
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
+def test_a_statement_waits_for_no_more_than_it_must(
+    unit: Unit, local: Connection, link: Link
+) -> None:
+    try:
+        counted = fewest_flights_of(unit, local, link)
+    finally:
+        local.execute("RESET ALL")
+    assert counted == unit.flights
+
+
+def test_setting_up_a_session_is_one_flight(
+    pg_instance: Cluster, local: Connection, link: Link
+) -> None:
+    conninfo = psycopg.conninfo.make_conninfo(
+        host=LOOPBACK,
+        port=link.port,
+        dbname="flights_source",
+        user=SUPERUSER,
+        password=pg_instance.password_file.read_text("utf-8"),
+        sslmode="disable",
+    )
+    before = settled(link)
+    with psycopg.connect(conninfo):
+        connecting = settled(link) - before
+
+    local.execute(BY_KEY)
+    local.execute("SELECT tollfree_postgres_fdw_disconnect_all()")
+    before = settled(link)
+    local.execute(BY_KEY)
+    # the SELECT itself, and the COMMIT that nobody waits for
+    assert settled(link) - before == connecting + 1 + 1 + 1
+
+
+def test_stock_waits_for_more(make_local: Callable[[str], Connection], link: Link) -> None:
+    """What is counted is what somebody waits for: START, DECLARE, FETCH, CLOSE, COMMIT."""
+    stock = replace(UNITS[0], flights=5)
+    assert fewest_flights_of(stock, make_local("postgres_fdw"), link) == stock.flights
