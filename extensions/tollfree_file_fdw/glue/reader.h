@@ -27,6 +27,7 @@ typedef struct FileReader
 	bool		is_ranged;
 	ChunkLayout chunks;
 	ScanRange	range;			/* the present part */
+	int64_t		range_chunk;	/* offset of the chunk that it is of */
 
 	RowBatch   *batch;			/* the present one */
 	RowBitmap	asks;			/* its rows with values to ask PostgreSQL for */
