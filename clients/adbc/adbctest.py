@@ -28,7 +28,7 @@ async def close(connection: Any) -> None:
 def _take_columns(execution: Execution, table: Any) -> None:
     """Take a table or batch, column by column where nobody needs its rows."""
     reader = execution.reader
-    if type(reader).__name__ != "Reader":
+    if reader.wants_text:
         reader.take_rows(zip(*(column.to_pylist() for column in table.columns), strict=True))
         return
     for column in table.columns:

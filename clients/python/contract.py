@@ -96,6 +96,8 @@ def row_text(row: Iterable[object]) -> bytes:
 class Reader:
     """Takes rows and looks at every cell of them."""
 
+    wants_text = False
+    """Whether the text of rows is needed, so that looking at columns is not enough."""
     rows = 0
     seen = 0
 
@@ -122,6 +124,8 @@ class Reader:
 class Printer(Reader):
     """Writes every row to a file."""
 
+    wants_text = True
+
     def __init__(self, output: BinaryIO) -> None:
         self._write = output.write
 
@@ -139,6 +143,7 @@ class Printer(Reader):
 class Checker(Reader):
     """Adds every row to the checksum."""
 
+    wants_text = True
     length = 0
     checksum = 0
 

@@ -45,7 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--filediff-seed", type=int, default=1, help="what the cases are drawn from (%(default)s)"
     )
     group.addoption(
-        "--filediff-cases", type=int, default=5000, help="how many cases to run (%(default)s)"
+        "--filediff-cases", type=int, default=3000, help="how many cases to run (%(default)s)"
     )
     group.addoption("--filediff-case", type=int, help="run only the case of this number")
     group.addoption(

@@ -13,6 +13,7 @@ from filediff.files import draw_file
 from filediff.statements import Drawer, Rank, Statement
 from filediff.tables import Column, Dialect, Table, draw_table, literal
 from filediff.values import TYPES, Family, ValueType
+from filediff.workers import QUERIES, READINGS, Reading, Workers
 from filediff.world import STOCK, FileWorld
 from oracle.world import Instances
 
@@ -67,6 +68,18 @@ def test_filters_and_aggregates_are_exactly_those_of_a_table(
     assert not wrong, "\n".join(f"{query}\n  {reason}" for query, reason in wrong.items())
     with capsys.disabled():
         print(f"\nfilediff: {len(queries())} queries against a table, {FACTS} rows")
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("reading", READINGS.values(), ids=READINGS)
+def test_workers_answer_what_one_process_does(world: FileWorld, reading: Reading) -> None:
+    workers = Workers(world, reading)
+    if world.wrapper != STOCK and reading.dialect.escape == reading.dialect.quote:
+        plan = workers.explain(QUERIES[0])
+        assert "Workers Planned" in plan, plan
+    wrong = {query: reason for query in QUERIES if (reason := workers.difference(query))}
+    assert not wrong, "\n".join(f"{query}\n  {reason}" for query, reason in wrong.items())
+    assert (workers.errors > 0) is reading.is_wrong
 
 
 # The comparison itself: it has to see through a candidate that is wrong in one thing.

@@ -7,7 +7,7 @@ repeated back to back, and what is left over by the division is the end of the l
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psycopg
@@ -28,6 +28,8 @@ RTT_US = 20_000
 QUIET_S = 5 * RTT_US / 1e6
 WARM_UP = 3
 REPEATS = 5
+ATTEMPTS = 3
+"""A client that is kept from the processor thinks longer, which can only add flights."""
 
 SOURCE = """
     CREATE TABLE item (id integer PRIMARY KEY, v text);
@@ -92,8 +94,8 @@ UNITS = (
         before=NESTED_LOOP,
     ),
     Unit("first SELECT under a savepoint", ("BEGIN", "SAVEPOINT s", BY_KEY, "COMMIT"), 1),
-    Unit("SELECT in a PL/pgSQL exception block", (IN_A_BLOCK,), 2),
-    Unit("ANALYZE of 100,000 rows", ("ANALYZE item",), 3),
+    Unit("SELECT in a PL/pgSQL exception block", (IN_A_BLOCK,), 1),
+    Unit("ANALYZE of 100,000 rows", ("ANALYZE item",), 2),
 )
 
 
@@ -166,6 +168,16 @@ def flights_of(unit: Unit, local: Connection, link: Link) -> int:
     return (settled(link) - before) // REPEATS
 
 
+def fewest_flights_of(unit: Unit, local: Connection, link: Link) -> int:
+    """Return the least of some counts, the first that is as expected if there is one."""
+    counted = flights_of(unit, local, link)
+    for _ in range(1, ATTEMPTS):
+        if counted <= unit.flights:
+            break
+        counted = min(counted, flights_of(unit, local, link))
+    return counted
+
+
 def run(unit: Unit, local: Connection, number: int) -> None:
     for statement in unit.statements:
         local.execute(statement.replace("{n}", str(number)))
@@ -176,19 +188,25 @@ def test_a_statement_waits_for_no_more_than_it_must(
     unit: Unit, local: Connection, link: Link
 ) -> None:
     try:
-        assert flights_of(unit, local, link) <= unit.flights
+        counted = fewest_flights_of(unit, local, link)
     finally:
         local.execute("RESET ALL")
+    assert counted == unit.flights
 
 
 def test_setting_up_a_session_is_one_flight(
     pg_instance: Cluster, local: Connection, link: Link
 ) -> None:
-    password = pg_instance.password_file.read_text("utf-8")
+    conninfo = psycopg.conninfo.make_conninfo(
+        host=LOOPBACK,
+        port=link.port,
+        dbname="flights_source",
+        user=SUPERUSER,
+        password=pg_instance.password_file.read_text("utf-8"),
+        sslmode="disable",
+    )
     before = settled(link)
-    with psycopg.connect(
-        host=LOOPBACK, port=link.port, dbname="flights_source", user=SUPERUSER, password=password
-    ):
+    with psycopg.connect(conninfo):
         connecting = settled(link) - before
 
     local.execute(BY_KEY)
@@ -201,4 +219,5 @@ def test_setting_up_a_session_is_one_flight(
 
 def test_stock_waits_for_more(make_local: Callable[[str], Connection], link: Link) -> None:
     """What is counted is what somebody waits for: START, DECLARE, FETCH, CLOSE, COMMIT."""
-    assert flights_of(UNITS[0], make_local("postgres_fdw"), link) == 5
+    stock = replace(UNITS[0], flights=5)
+    assert fewest_flights_of(stock, make_local("postgres_fdw"), link) == stock.flights

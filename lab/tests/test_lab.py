@@ -327,7 +327,7 @@ def test_the_fdw_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     pattern = (
         "^(RO|RW):(local|direct|FDW_external):.*:simple:rr:c1:flights$"
         "|^R[OW]:(local|local_again|FDW_ext.*):.*:lcl:.*:simple:rr:c1:tps$"
-        "|^(SCAN|INSERT):.*:(default|1000):bulk$"
+        "|^(SCAN|INSERT|COPY):.*:(default|1000):bulk$"
     )
     out, _ = tollfree("run", "fdw", "--rounds", "1", "--only", pattern)
     assert "RO.FDW_external" in out

@@ -1,8 +1,9 @@
 /*
  * Suite fdw, part bulk: large results and many rows written.
  *
- * One table on the source is read as a whole, and one like it is filled: on the
- * source itself ("local") and through each wrapper.  The sizes of batches that
+ * One table on the source is read as a whole, and one like it is filled, by
+ * INSERT ... SELECT and by COPY: on the source itself ("local") and through each
+ * wrapper.  The sizes of batches that
  * postgres_fdw can be told are candidates beside its default.
  */
 CREATE TABLE fdw_bulk_operations
@@ -18,7 +19,7 @@ CREATE TABLE fdw_bulk_operations
 COMMENT ON COLUMN fdw_bulk_operations.option IS
 'the option of a foreign table that says how many rows go together';
 COMMENT ON COLUMN fdw_bulk_operations.command IS
-'%1$s stands for the table, %2$s for the number of rows';
+'%1$s stands for the table, %2$s for the number of rows, %3$s for where the source is';
 
 /* The columns of every table here, and what they hold in row i. */
 CREATE FUNCTION fdw_bulk_row()
@@ -43,7 +44,11 @@ INSERT INTO fdw_bulk_operations VALUES
 	 100000, 1000000),
 	('INSERT', 'batch_size', 'bulk_target',
 	 'INSERT INTO %1$s SELECT ' || fdw_bulk_row() || ' FROM generate_series(1, %2$s) i',
-	 20000, 1000000);
+	 5000, 1000000),
+	('COPY', 'batch_size', 'bulk_target',
+	 '\copy %1$s FROM PROGRAM ''psql -X -d "%3$s" -c "COPY (SELECT * FROM bulk_rows'
+	 ' WHERE id <= %2$s) TO STDOUT"''',
+	 5000, 1000000);
 
 /* Sizes that a foreign table is told, beside its default. */
 CREATE TABLE fdw_bulk_sizes
@@ -61,7 +66,8 @@ INSERT INTO fdw_bulk_sizes VALUES
 	('INSERT', 100, false),
 	('INSERT', 1000, true),
 	('INSERT', 5000, false),
-	('INSERT', 10000, false);
+	('INSERT', 10000, false),
+	('COPY', 1000, false);
 
 /* Where each operation is done: locally, and through each wrapper by size. */
 CREATE VIEW fdw_bulk_roads AS
@@ -94,7 +100,8 @@ SELECT 'fdw'::text AS suite,
 						  'measure', 'bulk', 'rows', n.of_rows, 'size', r.size) AS dims,
 	   ARRAY['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d',
 			 socket_conninfo(r.instance, r.dbname),
-			 '-c', format(o.command, r.table_name, n.of_rows)] AS argv,
+			 '-c', format(o.command, r.table_name, n.of_rows,
+						  socket_conninfo('source', 'source'))] AS argv,
 	   ARRAY['PGPASSFILE=' || source.passfile] AS env,
 	   make_interval(secs => 60 + n.of_rows / 1e3) AS time_limit,
 	   CASE r.operation WHEN 'SCAN' THEN 'json' ELSE 'none' END AS format,
@@ -114,8 +121,8 @@ FROM fdw_bulk_roads r
 				ELSE o.full_rows END AS of_rows) n;
 
 /*
- * Returns why an execution does not count, or NULL: a scan has to find, and an
- * INSERT to leave, what the source's own table holds.
+ * Returns why an execution does not count, or NULL: a scan has to find, and
+ * what writes has to leave, what the source's own table holds.
  */
 CREATE FUNCTION fdw_bulk_judge(run_case run_cases, figures jsonb, after text)
 RETURNS text

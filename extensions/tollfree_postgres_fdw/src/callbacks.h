@@ -50,6 +50,8 @@ extern void tollfreeEndForeignModify(EState *estate, ResultRelInfo *rinfo);
 extern void tollfreeBeginForeignInsert(ModifyTableState *mtstate,
 									   ResultRelInfo *rinfo);
 extern void tollfreeEndForeignInsert(EState *estate, ResultRelInfo *rinfo);
+extern void modify_explain(ModifyTableState *node, ResultRelInfo *rinfo,
+						   List *private, struct ExplainState *es);
 
 /* analyze.c */
 extern bool tollfreeAnalyzeForeignTable(Relation rel,

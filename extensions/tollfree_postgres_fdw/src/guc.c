@@ -37,7 +37,9 @@ static const struct
 	{"direct", REQUIRE_DIRECT},
 	{"cached", REQUIRE_CACHED},
 	{"unawaited_commit", REQUIRE_UNAWAITED_COMMIT},
-	{"import", REQUIRE_IMPORT}
+	{"import", REQUIRE_IMPORT},
+	{"pipelined", REQUIRE_PIPELINED},
+	{"arrays", REQUIRE_ARRAYS}
 };
 
 /* The bit that a name stands for, or 0. */
@@ -78,7 +80,7 @@ check_debug_require(char **value, void **extra, GucSource source)
 		{
 			GUC_check_errdetail("Unrecognized key word: \"%s\".",
 								(char *) lfirst(cell));
-			GUC_check_errhint("Valid key words are \"direct\", \"cached\", \"unawaited_commit\" and \"import\".");
+			GUC_check_errhint("Valid key words are \"direct\", \"cached\", \"unawaited_commit\", \"import\", \"pipelined\" and \"arrays\".");
 			return false;
 		}
 		*bits |= bit;

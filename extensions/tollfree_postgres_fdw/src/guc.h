@@ -18,6 +18,8 @@
 #define REQUIRE_CACHED 2
 #define REQUIRE_UNAWAITED_COMMIT 4
 #define REQUIRE_IMPORT 8
+#define REQUIRE_PIPELINED 16
+#define REQUIRE_ARRAYS 32
 
 extern bool setting_direct_results;
 extern bool setting_unawaited_commit;

@@ -84,6 +84,15 @@ explain_scan(ForeignScanState *node, ExplainState *es)
 	scan_explain(node, es);
 }
 
+/* The same of a modification row by row. */
+static void
+explain_modify(ModifyTableState *node, ResultRelInfo *rinfo, List *private,
+			   int subplan_index, ExplainState *es)
+{
+	stock->ExplainForeignModify(node, rinfo, private, subplan_index, es);
+	modify_explain(node, rinfo, private, es);
+}
+
 /* The same of a modification that is one remote command. */
 static void
 explain_direct(ForeignScanState *node, ExplainState *es)
@@ -126,6 +135,7 @@ tollfree_postgres_fdw_handler(PG_FUNCTION_ARGS)
 	routine->ImportForeignSchema = import_schema;
 
 	routine->ExplainForeignScan = explain_scan;
+	routine->ExplainForeignModify = explain_modify;
 	routine->ExplainDirectModify = explain_direct;
 
 	routine->BeginForeignScan = tollfreeBeginForeignScan;

@@ -23,6 +23,7 @@
 #include "arrays.h"
 #include "cache.h"
 #include "callbacks.h"
+#include "compat.h"
 #include "deparse.h"
 #include "guc.h"
 #include "options.h"
@@ -32,6 +33,9 @@
 
 /* Rows of an INSERT after which it is worth to ask for arrays */
 #define ROWS_BEFORE_ARRAYS 256
+
+/* Rows that COPY gives to one flight, if its batches get as large */
+#define COPY_ROWS 1000
 
 /* The command for a number of rows */
 typedef struct ModifyCommand
@@ -52,6 +56,8 @@ typedef struct ForeignModifyState
 
 	ModifyCommand commands[2];	/* the second for another number of rows */
 	int			batch_size;
+	bool		is_copy;
+	uint64		copied;			/* rows of the present batch of COPY */
 
 	bool		is_decided;		/* is it known whether there is a pipeline? */
 	WritePipeline *pipeline;	/* NULL if each row's outcome is awaited */
@@ -135,6 +141,7 @@ make_state(ModifyTableState *node, ResultRelInfo *rinfo, const ModifyPlan *plan,
 	}
 	else
 		state->batch_size = option_batch_size(state->rel);
+	state->is_copy = node->ps.plan == NULL;
 	prepare_params(state);
 	return state;
 }
@@ -367,14 +374,14 @@ calls_functions(const PlannedStmt *stmt)
  * make an error show up elsewhere.
  */
 static bool
-is_unobserved(const ForeignModifyState *state, ResultRelInfo *rinfo)
+is_unobserved(const ModifyTableState *node, ResultRelInfo *rinfo,
+			  bool has_returning)
 {
-	const ModifyTableState *node = state->node;
 	const ModifyTable *plan = castNode(ModifyTable, node->ps.plan);
 	const PlannedStmt *stmt = node->ps.state->es_plannedstmt;
 
 	return setting_pipelined_writes &&
-		state->reader == NULL &&
+		!has_returning &&
 		!has_row_triggers(rinfo->ri_TrigDesc) &&
 		rinfo->ri_WithCheckOptions == NIL &&
 		rinfo->ri_projectReturning == NULL &&
@@ -402,6 +409,20 @@ append_arrays(WritePipeline *pipeline, void *arg)
 	}
 }
 
+/*
+ * Makes the pipeline, for rows that are counted there; those of an INSERT may
+ * become arrays.
+ */
+static void
+make_pipeline(ForeignModifyState *state, uint64 *count)
+{
+	state->pipeline = pipeline_create(state->session, state->node->ps.state,
+									  count, append_arrays, state);
+	if (state->node->operation == CMD_INSERT && state->batch_size == 1 &&
+		setting_array_inserts)
+		state->rows_until_arrays = ROWS_BEFORE_ARRAYS;
+}
+
 /* Makes the pipeline if there is to be one. */
 static void
 decide(ForeignModifyState *state, ResultRelInfo *rinfo, EState *estate)
@@ -409,14 +430,9 @@ decide(ForeignModifyState *state, ResultRelInfo *rinfo, EState *estate)
 	if (state->is_decided)
 		return;
 	state->is_decided = true;
-	if (!is_unobserved(state, rinfo))
-		return;
-	state->pipeline = pipeline_create(state->session, estate,
-									  &estate->es_processed, append_arrays,
-									  state);
-	if (state->node->operation == CMD_INSERT && state->batch_size == 1 &&
-		setting_array_inserts)
-		state->rows_until_arrays = ROWS_BEFORE_ARRAYS;
+	if (is_unobserved(state->node, rinfo, state->plan.has_returning))
+		make_pipeline(state, &estate->es_processed);
+	settings_require(REQUIRE_PIPELINED, state->pipeline != NULL);
 }
 
 /* Adds a row to the arrays; false if it is not to go there. */
@@ -429,6 +445,7 @@ add_to_arrays(ForeignModifyState *state, TupleTableSlot *slot)
 
 		state->arrays = arrays_create(state->session, state->rel, &state->plan);
 		MemoryContextSwitchTo(old);
+		settings_require(REQUIRE_ARRAYS, state->arrays != NULL);
 	}
 	if (state->arrays == NULL)
 		return false;
@@ -488,7 +505,7 @@ modify(ForeignModifyState *state, ResultRelInfo *rinfo, TupleTableSlot **slots,
 	PGresult   *res;
 
 	decide(state, rinfo, state->node->ps.state);
-	if (state->pipeline != NULL)
+	if (state->pipeline != NULL && !state->is_copy)
 	{
 		if (!add_to_arrays(state, slots[0]))
 			add_execution(state, state->pipeline, slots, plan_slot, *nrows);
@@ -526,12 +543,38 @@ tollfreeExecForeignInsert(EState *estate, ResultRelInfo *rinfo,
 	return modify(insert_state(rinfo), rinfo, &slot, &planSlot, &nrows) ? slot : NULL;
 }
 
+/* May a batch of COPY be as large as we like, and go through a pipeline? */
+static bool
+pipelines_copy(const ForeignModifyState *state)
+{
+	return state->is_copy && state->batch_size == 1 && setting_pipelined_writes;
+}
+
+/* Inserts rows of COPY, whose number it wants to know at once. */
+static TupleTableSlot **
+copy_rows(ForeignModifyState *state, TupleTableSlot **slots, int *nrows)
+{
+	if (state->pipeline == NULL)
+		make_pipeline(state, &state->copied);
+	state->copied = *nrows;
+	for (int i = 0; i < *nrows; i++)
+	{
+		if (!add_to_arrays(state, slots[i]))
+			add_execution(state, state->pipeline, &slots[i], NULL, 1);
+	}
+	pipeline_finish(state->pipeline);
+	*nrows = state->copied;
+	return *nrows > 0 ? slots : NULL;
+}
+
 /* Inserts rows. */
 TupleTableSlot **
 tollfreeExecForeignBatchInsert(EState *estate, ResultRelInfo *rinfo,
 							   TupleTableSlot **slots,
 							   TupleTableSlot **planSlots, int *numSlots)
 {
+	if (pipelines_copy(insert_state(rinfo)))
+		return copy_rows(insert_state(rinfo), slots, numSlots);
 	return modify(insert_state(rinfo), rinfo, slots, planSlots, numSlots);
 }
 
@@ -555,6 +598,8 @@ tollfreeGetForeignModifyBatchSize(ResultRelInfo *rinfo)
 	/* There is no syntax for several rows without columns. */
 	if (state->plan.targets == NIL)
 		return 1;
+	if (pipelines_copy(state) && state->reader == NULL)
+		return COPY_ROWS;
 	if (state->nparams > 0)
 		size = Min(size, PQ_QUERY_PARAM_MAX_LIMIT / state->nparams);
 	return size;
@@ -578,6 +623,19 @@ tollfreeExecForeignDelete(EState *estate, ResultRelInfo *rinfo,
 	int			nrows = 1;
 
 	return modify(rinfo->ri_FdwState, rinfo, &slot, &planSlot, &nrows) ? slot : NULL;
+}
+
+/* Shows whether rows are waited for one by one. */
+void
+modify_explain(ModifyTableState *node, ResultRelInfo *rinfo, List *private,
+			   ExplainState *es)
+{
+	ModifyPlan	plan = plan_read_modify(private);
+
+	if (es->verbose)
+		ExplainPropertyText("Write Method",
+							is_unobserved(node, rinfo, plan.has_returning) ?
+							"pipelined" : "awaited", es);
 }
 
 /* Ends a modification: all rows are written, and no statement is left. */

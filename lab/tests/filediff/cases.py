@@ -16,8 +16,9 @@ SETTINGS = {
     "TimeZone": ("UTC", "UTC", "America/New_York", "Asia/Kathmandu"),
     "client_encoding": ("UTF8", "UTF8", "UTF8", *CLIENT_ENCODINGS),
     "extra_float_digits": ("1", "1", "0", "3", "-3"),
+    "enable_partitionwise_aggregate": ("off", "on"),
 }
-"""What of a session decides how values are read and written."""
+"""What of a session decides how values are read and written, and what may be pushed down."""
 
 
 Setting = tuple[str, tuple[str, ...]]

@@ -16,7 +16,10 @@ from filediff.world import STOCK, FileWorld
 
 SHORTENING_LIMIT_S = 60.0
 SHOWN_BYTES = 2000
-CLEAN_UP = "DEALLOCATE ALL; RESET ALL; DROP FOREIGN TABLE IF EXISTS t CASCADE"
+CLEAN_UP = (
+    "DEALLOCATE ALL; RESET ALL; DROP FOREIGN TABLE IF EXISTS t CASCADE;"
+    " DROP TABLE IF EXISTS parent CASCADE"
+)
 FAST_PATH = re.compile(rb"Fast Path: .*")
 
 
@@ -116,8 +119,7 @@ class Differ:
                 return Difference(case, step, reason)
             if step is None and expected.results[-1].error:
                 return None
-        self._note_path(case, sides[1])
-        return None
+        return self._explained(case, sides[1])
 
     def _script(self, case: Case) -> list[str]:
         """Return what a side does: the set-up, then the statements."""
@@ -133,16 +135,18 @@ class Differ:
         mark = ORDERED if rank is Rank.ORDERED else ""
         return self._comparer.difference(mark, stock, candidate)
 
-    def _note_path(self, case: Case, candidate: Side) -> None:
-        """Count which path the candidate takes for one of the case's statements."""
-        queries = [s.sql for s in case.statements if s.sql.startswith("SELECT")]
+    def _explained(self, case: Case, candidate: Side) -> Difference | None:
+        """Let the candidate explain one query, and count which path it takes; what it says is its
+        own affair, as long as it lives."""
+        queries = [s for s in case.statements if s.sql.startswith("SELECT")]
         if self._world.wrapper == STOCK or not queries:
-            return
-        candidate.send(f"EXPLAIN {queries[0]}")
-        for result in candidate.receive().results:
-            for line, *_ in result.rows:
-                if line is not None and (found := FAST_PATH.search(line)):
-                    self.tally.paths[found[0].decode(errors="replace")] += 1
+            return None
+        candidate.send(f"EXPLAIN (ANALYZE, VERBOSE) {queries[0].sql}")
+        outcome = candidate.receive()
+        for line in (row[0] for result in outcome.results for row in result.rows):
+            if line is not None and (found := FAST_PATH.search(line)):
+                self.tally.paths[found[0].decode(errors="replace")] += 1
+        return Difference(case, queries[0], f"EXPLAIN: {outcome.lost}") if outcome.lost else None
 
     def shorten(self, difference: Difference) -> Difference:
         """Return a difference that a shorter case shows; the same one when it does not recur."""

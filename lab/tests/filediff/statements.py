@@ -6,8 +6,9 @@ rows, workers race.
 """
 
 import random
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from filediff.tables import Column, Table, literal
@@ -83,6 +84,7 @@ class Drawer:
             self._sorted: 5,
             self._system_columns: 3,
             self._prepared: 5,
+            self._replanned: 3,
             self._cursor: 4,
             self._copied: 3,
             self._written: 2,
@@ -97,7 +99,9 @@ class Drawer:
     def draw(self) -> Statement:
         """Draw a statement."""
         (kind,) = self._rng.choices(list(self._kinds), list(self._kinds.values()))
-        return kind()
+        statement = kind()
+        asked = re.sub(r"\bFROM t\b", f"FROM {self._table.name}", statement.sql)
+        return replace(statement, sql=asked)
 
     # Kinds of statements
 
@@ -122,12 +126,19 @@ class Drawer:
     def _grouped(self) -> Statement:
         keys = self._rng.sample(self._columns, min(len(self._columns), self._rng.choice((1, 1, 2))))
         names = ", ".join(key.name for key in keys)
+        rows = f"FROM t{self._where(0.4)}"
         having = f" HAVING count(*) > {self._rng.randint(0, 2)}" if self._chance(0.2) else ""
-        return Statement(
-            f"SELECT {names}, {self._aggregates()} FROM t{self._where(0.4)}"
-            f" GROUP BY {names}{having}",
-            Rank.MULTISET,
+        grouped = f"SELECT {names}, {self._aggregates()} {rows} GROUP BY {names}{having}"
+        others = (
+            f"SELECT DISTINCT {names} {rows}",
+            f"SELECT {names} {rows} GROUP BY {names}{having}",
+            f"SELECT {self._aggregates()} {rows} GROUP BY {names}",
+            f"SELECT count(*) FROM (SELECT {names} {rows} GROUP BY {names}) s",
+            f"SELECT {names} {rows} GROUP BY {names} HAVING {self._one_aggregate()} IS NULL",
+            f"SELECT {names}, count(*) {rows} GROUP BY ROLLUP ({names})",
+            f"SELECT 1, {self._aggregates()} {rows} GROUP BY 1",
         )
+        return Statement(self._rng.choice(others) if self._chance(0.25) else grouped, Rank.MULTISET)
 
     def _sorted(self) -> Statement:
         columns = self._some_columns()
@@ -165,6 +176,24 @@ class Drawer:
             f" SELECT {target} FROM t WHERE {condition}; {runs}"
         )
 
+    def _replanned(self) -> Statement:
+        """What a file means may change between planning and executing."""
+        target = self._rng.choice((self._targets(), "count(*)", self._aggregates()))
+        changes = (
+            "SET client_encoding = 'SJIS'",
+            "SET client_encoding = 'LATIN1'",
+            "SET DateStyle = 'German'",
+            "SET TimeZone = 'Asia/Kathmandu'",
+            "ALTER FOREIGN TABLE t OPTIONS (ADD null 'N')",
+            "ALTER FOREIGN TABLE t OPTIONS (ADD delimiter '|')",
+            "ALTER FOREIGN TABLE t OPTIONS (ADD encoding 'LATIN1')",
+        )
+        return self._ordered(
+            f"DEALLOCATE ALL; SET plan_cache_mode = force_generic_plan; PREPARE p AS"
+            f" SELECT {target} FROM t{self._where(0.5)};"
+            f" EXECUTE p; {self._rng.choice(changes)}; EXECUTE p"
+        )
+
     def _cursor(self) -> Statement:
         scroll = self._rng.choice(("", "SCROLL "))
         moves = ["FETCH 2", "FETCH 1", "MOVE 2", "FETCH 3", "FETCH ALL"]
@@ -192,6 +221,7 @@ class Drawer:
                     f"INSERT INTO t ({name}) VALUES (NULL)",
                     f"UPDATE t SET {name} = NULL",
                     "DELETE FROM t",
+                    "COPY t TO STDOUT",
                     "TRUNCATE t",
                     f"DROP TABLE IF EXISTS copy; CREATE TEMP TABLE copy AS"
                     f" SELECT {self._targets()} FROM t; TABLE copy",

@@ -28,6 +28,11 @@ class Column:
         return self.name.strip('"').replace('""', '"')
 
     @property
+    def not_null(self) -> str:
+        """Its constraint if that is NOT NULL, which a table above must share."""
+        return self.constraint if self.constraint == "NOT NULL" else ""
+
+    @property
     def definition(self) -> str:
         """Its definition."""
         words = (self.name, self.type.sql, options_clause(self.options), self.constraint)
@@ -63,6 +68,15 @@ class Table:
     dialect: Dialect
     dropped: int | None = None
     """Before which column one was dropped, so that numbers and places part."""
+    by_program: bool = False
+    """Whether it reads what a program prints."""
+    is_partition: bool = False
+    """Whether queries ask a table that it is a partition of, with the columns in another order."""
+
+    @property
+    def name(self) -> str:
+        """What queries ask."""
+        return "parent" if self.is_partition else "t"
 
     def create(self, filename: str) -> str:
         """Return the statements that make it as the table `t`."""
@@ -71,7 +85,17 @@ class Table:
         if self.dropped is not None:
             definitions.insert(self.dropped, "gone integer")
             after = "; ALTER FOREIGN TABLE t DROP COLUMN gone"
-        options = options_clause({"filename": filename, **self.dialect.options})
+        if self.is_partition:
+            columns = ", ".join(
+                f"{column.name} {column.type.sql} {column.not_null}"
+                for column in self.columns[::-1]
+            )
+            after += (
+                f"; CREATE TABLE parent ({columns}) PARTITION BY LIST ((0));"
+                " ALTER TABLE parent ATTACH PARTITION t DEFAULT"
+            )
+        source = {"program": f"cat {filename}"} if self.by_program else {"filename": filename}
+        options = options_clause({**source, **self.dialect.options})
         listed = ", ".join(definitions)
         return f"CREATE FOREIGN TABLE t ({listed}) SERVER files {options}{after}"
 
@@ -106,7 +130,8 @@ def draw_table(rng: random.Random, major: int, *, has_icu: bool) -> Table:
     names = rng.sample(NAMES, count)
     columns = tuple(_draw_column(rng, name, dialect, major, has_icu=has_icu) for name in names)
     dropped = rng.randint(0, count) if rng.random() < 0.08 else None
-    return Table(columns, dialect, dropped)
+    by_program, is_partition = rng.random() < 0.03, rng.random() < 0.06
+    return Table(columns, dialect, dropped, by_program, is_partition)
 
 
 def _draw_column(

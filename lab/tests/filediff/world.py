@@ -37,8 +37,12 @@ CREATE COLLATION caseless
 OWN_SETTINGS = """
 SELECT name, value
 FROM pg_settings,
-    unnest(CASE vartype WHEN 'bool' THEN '{{on,off}}' ELSE enumvals END) AS value
-WHERE starts_with(name, {prefix}) AND vartype IN ('bool', 'enum') AND name !~ 'debug'
+    unnest(CASE vartype
+               WHEN 'bool' THEN '{{on,off}}'
+               WHEN 'integer' THEN ARRAY[boot_val, min_val]
+               ELSE enumvals
+           END) AS value
+WHERE starts_with(name, {prefix}) AND name !~ 'debug'
 ORDER BY name, value <> boot_val, value
 """
 

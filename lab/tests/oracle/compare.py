@@ -13,7 +13,7 @@ from oracle.side import Outcome, Report, Result, Row
 ORDERED = "/* ordered */"
 
 EXPLAIN_COLUMN = "QUERY PLAN"
-EXPLAIN_OF_WRAPPER = re.compile(rb"\s*Fetch Method: \w+")
+EXPLAIN_OF_WRAPPER = re.compile(rb"\s*(Fetch|Write) Method: \w+")
 """What a wrapper says of itself in EXPLAIN (VERBOSE), beyond stock."""
 
 
@@ -48,6 +48,12 @@ def allowances(wrapper: str) -> tuple[Allowance, ...]:
             re.compile(r"remote SQL command: (DECLARE c\d+ CURSOR FOR\s+|CLOSE c\d+)"),
             "remote SQL command: ",
             "Which cursor carries the rows, if one does, is the wrapper's own affair.",
+        ),
+        Allowance(
+            "CONTEXT",
+            re.compile(r"(remote SQL command: [^\n]*\nCOPY \w+), line \d+[^\n]*"),
+            r"\1",
+            "COPY in batches does not know the line of a remote error, as stock with batch_size.",
         ),
     )
 

@@ -263,3 +263,34 @@ SELECT show_many('arrays');
 INSERT INTO many SELECT i, repeat('x', i - 580) FROM generate_series(1, 600) i;
 INSERT INTO many SELECT i, 'x' || 1 / (i - 595) FROM generate_series(1, 600) i;
 INSERT INTO many SELECT i, repeat('x', (i - 590) / (i - 605)) || repeat('y', i - 580) FROM generate_series(1, 700) i;
+
+-- how rows are written shows, and can be required
+EXPLAIN (VERBOSE, COSTS OFF) INSERT INTO many SELECT i, 'x' FROM generate_series(1, 3) i;
+EXPLAIN (VERBOSE, COSTS OFF) UPDATE many SET t = n WHERE random() >= 0;
+EXPLAIN (VERBOSE, COSTS OFF) INSERT INTO many SELECT i, 'x' FROM generate_series(1, 3) i RETURNING n;
+SET tollfree_postgres_fdw.debug_require = 'pipelined, arrays';
+INSERT INTO many SELECT i, 'x' FROM generate_series(1, 600) i;
+INSERT INTO many VALUES (1, 'x') RETURNING n;
+ALTER FOREIGN TABLE many ALTER t TYPE text;
+INSERT INTO many SELECT i, 'x' FROM generate_series(1, 600) i;
+RESET tollfree_postgres_fdw.debug_require;
+SET tollfree_postgres_fdw.array_inserts = off;
+TRUNCATE remote.many;
+ALTER FOREIGN TABLE many ALTER t TYPE varchar;
+INSERT INTO many SELECT i, 'x' FROM generate_series(1, 600) i;
+SELECT show_many('arrays, turned off');
+RESET tollfree_postgres_fdw.array_inserts;
+
+-- COPY of more rows than a batch, all and without those that the remote skips
+TRUNCATE remote.many;
+ALTER TABLE remote.many ALTER t TYPE text;
+\set QUIET off
+COPY many FROM PROGRAM 'seq -f "%g	copied" 1 2500';
+SELECT count(*), sum(n), max(t) FROM remote.many;
+CREATE FUNCTION remote.skip_tenths() RETURNS trigger
+LANGUAGE plpgsql
+AS $$ BEGIN IF NEW.n % 10 = 0 THEN RETURN NULL; END IF; RETURN NEW; END $$;
+CREATE TRIGGER skip BEFORE INSERT ON remote.many FOR EACH ROW EXECUTE FUNCTION remote.skip_tenths();
+COPY many FROM PROGRAM 'seq -f "%g	copied" 1 2500';
+SELECT count(*), sum(n), max(t) FROM remote.many;
+\set QUIET on

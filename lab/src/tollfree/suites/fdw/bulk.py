@@ -17,6 +17,7 @@ STOCK = "postgres_fdw"
 DOINGS = {
     "SCAN": "Reading {rows:,} rows",
     "INSERT": "INSERT ... SELECT of {rows:,} rows",
+    "COPY": "COPY of {rows:,} rows",
 }
 """What an operation is called in a sentence."""
 
@@ -44,7 +45,10 @@ def load_bulk(source: Cluster, store: Store, profile: Profile) -> None:
 
 def make_bulk_tables(instances: Mapping[str, Cluster], store: Store) -> None:
     """Make a foreign table for each size of batches, in every database that is measured."""
-    for row in store.table("SELECT * FROM lab.fdw_bulk_roads WHERE wrapper IS NOT NULL"):
+    for row in store.table(
+        "SELECT DISTINCT instance, dbname, table_name, relation, option, size"
+        " FROM lab.fdw_bulk_roads WHERE wrapper IS NOT NULL"
+    ):
         size = (
             sql.SQL(", {} {}").format(sql.Identifier(row["option"]), sql.Literal(str(row["size"])))
             if row["size"]

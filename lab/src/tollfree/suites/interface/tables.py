@@ -26,6 +26,7 @@ def all_tables(interface: InterfaceFindings) -> tuple[Table, ...]:
         query_connect_table(interface),
         connecting_table(interface),
         *(task_table(interface, task) for task in _shown_tasks(interface)),
+        roads_table(interface),
         noise_table(interface),
     )
     return tuple(table for table in tables if table.rows)
@@ -168,6 +169,7 @@ def task_table(interface: InterfaceFindings, task: Task) -> Table:
                 *(interface.label(name), str(dims["held"])),
                 median.median / US_PER_MS if median else None,
                 interface.per_execution_ms(name, "first_row_ns"),
+                interface.per_execution_ms(name, "cpu_ns"),
                 *(_interval(over_libpq) + _interval(over_floor)),
                 seconds / 1e9 if seconds is not None else None,
                 interface.published.get(
@@ -182,6 +184,7 @@ def task_table(interface: InterfaceFindings, task: Task) -> Table:
         (
             *(Column("candidate"), Column("held")),
             *(number("an execution", "ms", 3), number("first row", "ms", 3)),
+            number("processor", "ms", 3),
             *(number("to libpq", "x", 2), number("low", "x", 2), number("high", "x", 2)),
             *(number("to the floor", "x", 2), number("low", "x", 2), number("high", "x", 2)),
             *(number("all executions", "s", 3), number("published", "s", 3)),
@@ -217,6 +220,28 @@ def _caption(interface: InterfaceFindings, task: Task) -> str:
     how = "connecting once" if connect == "1" else "connecting each time"
     often = "once" if executions == 1 else f"{executions:,} times"
     return f"{task.published_name}: {size}, {often}, {how}"
+
+
+def roads_table(interface: InterfaceFindings) -> Table:
+    """Return the experiment's last table: each interface's normal method, road by road."""
+    rows: Rows = []
+    for task, cases in interface.tasks.items():
+        if task.strategy != "sql50k:1:001":
+            continue
+        for (name, method), case in cases.items():
+            seconds = interface.middle(case, "total_ns") if interface.values(case) else None
+            if method != "acc-n" or seconds is None or name.endswith("_again"):
+                continue
+            published = interface.published.get((task.published_name, f"{name}:{method}"))
+            rows.append((f"{name} {method}", task.print, task.road, seconds / 1e9, published))
+    return Table(
+        "Roads: 50,000 rows, once, connecting once, by the normal method",
+        (
+            *(Column("candidate"), Column("printed"), Column("road")),
+            *(number("duration", "s", 3), number("published", "s", 3)),
+        ),
+        tuple(sorted(rows, key=lambda row: (str(row[1]), str(row[0])))),
+    )
 
 
 def noise_table(interface: InterfaceFindings) -> Table:

@@ -1,0 +1,185 @@
+"""What the section `interface` makes of stored executions: tasks, ratios, sentences."""
+
+from datetime import UTC, datetime
+
+from tollfree.report.model import Cell, Table
+from tollfree.store import Result, Run, RunCase
+from tollfree.suites.interface.charts import charts
+from tollfree.suites.interface.findings import InterfaceFindings, Task
+from tollfree.suites.interface.tables import (
+    noise_table,
+    query_connect_table,
+    roads_table,
+    task_table,
+)
+from tollfree.suites.interface.verdicts import verdicts
+from tollfree.suites.presentation import Findings
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+MANY = Task("rmt:tcp", "sql50k:1:001", "p-none:null")
+PRINTED = Task("rmt:tcp", "sql50k:1:001", "p-all:file")
+EACH = Task("lcl:tcp", "sql001:0:20", "p-none:null")
+ONCE = Task("lcl:tcp", "sql001:1:1k", "p-none:null")
+EXECUTIONS = {"001": 1, "20": 20, "1k": 1000}
+
+
+def name_of(task: Task, candidate: str) -> str:
+    interface, method = candidate.split(":")
+    return f"{interface}:{task.road}:{task.strategy}:{method}:{task.print}"
+
+
+def case_of(task: Task, candidate: str) -> RunCase:
+    interface, method = candidate.split(":")
+    dims = {
+        "interface": interface,
+        "method": method,
+        "held": "rows" if interface != "libpq" else "native",
+        "road": task.road,
+        "strategy": task.strategy,
+        "print": task.print,
+        "executions": EXECUTIONS[task.strategy.split(":")[2]],
+    }
+    baseline = None if candidate == "libpq:acc-n" else name_of(task, "libpq:acc-n")
+    name = name_of(task, candidate)
+    return RunCase(name, candidate, baseline, "execution_us", "us", False, dims)
+
+
+def result_of(case: RunCase, round_: int, value: float | str) -> Result:
+    """A result in microseconds an execution, or why there is none."""
+    executions = case.dims["executions"]
+    ok = not isinstance(value, str)
+    figures = {
+        "total_ns": value * 1000 * executions if ok else None,
+        "first_row_ns": 500_000 * executions,
+        "cpu_ns": 100_000 * executions,
+        "connect_ns": 2_000_000 * executions,
+        "connections": executions,
+    }
+    return Result(
+        testcase=case.testcase,
+        iter=round_,
+        ts=NOW,
+        state="ok" if ok else "failed",
+        reason=None if ok else str(value),
+        duration=1.0 if ok else None,
+        value=float(value) if ok else None,
+        figures=figures if ok else {},
+        user_us=1,
+        system_us=1,
+        peak_kb=2000,
+        argv=[],
+        env=[],
+    )
+
+
+def findings_of(
+    values: dict[tuple[Task, str], list[float | str]], profile: str = "full"
+) -> InterfaceFindings:
+    run = Run(
+        *(7, "interface", profile, 3, "", 5, "complete", NOW, NOW, {}),
+        *({"source": {"version": "18.1", "durable": True, "settings": {}}}, "0.1.0"),
+    )
+    cases = [case_of(*key) for key in values]
+    results = [
+        result_of(case, round_, value)
+        for case, given in zip(cases, values.values(), strict=True)
+        for round_, value in enumerate(given, start=1)
+    ]
+    published = {
+        (PRINTED.published_name, "libpq:acc-n"): 0.6,
+        (PRINTED.published_name, "JDBC:acc-n"): 3.0,
+    }
+    views: dict[str, list[dict[str, object]]] = {
+        "ifmeth_cat_results": [
+            {"testcase": "t", "candidate": "a", "duration": 1.0},
+            {"testcase": "t", "candidate": "b", "duration": 2.0},
+        ],
+        "loccomm_cat_results": [],
+    }
+    findings = Findings(run, {case.testcase: case for case in cases}, results)
+    return InterfaceFindings(findings, published, [], views)
+
+
+def column(table: Table, label: str) -> list[Cell]:
+    index = [c.label for c in table.columns].index(label)
+    return [row[index] for row in table.rows]
+
+
+MANY_VALUES: dict[tuple[Task, str], list[float | str]] = {
+    (MANY, "libpq:acc-n"): [100_000, 200_000, 100_000],
+    (MANY, "libpq_again:acc-n"): [110_000, 200_000, 90_000],
+    (MANY, "floor:acc-n"): [50_000, 100_000, 50_000],
+    (MANY, "JDBC:acc-n"): [140_000, 280_000, 140_000],
+    (MANY, "JDBC:acc-y"): [70_000, 140_000, 70_000],
+    (MANY, "broken:acc-n"): [10, "49999 rows came, of 50000", 10],
+}
+
+
+def test_ratios_are_taken_inside_rounds_and_what_failed_has_none() -> None:
+    interface = findings_of(MANY_VALUES)
+    table = task_table(interface, MANY)
+    assert column(table, "candidate") == [
+        *("floor acc-n", "JDBC acc-y", "libpq acc-n", "libpq acc-n (A/A)", "JDBC acc-n")
+    ]
+    assert column(table, "to libpq") == [0.5, 0.7, None, 1.0, 1.4]
+    assert column(table, "to the floor") == [None, 1.4, 2.0, 2.0, 2.8]
+    assert column(table, "an execution")[-1] == 140.0
+    assert column(table, "processor")[-1] == 0.1
+    assert [row[1:4] for row in noise_table(interface).rows] == [(1.0, 0.9, 1.1)]
+
+
+def test_published_seconds_stand_beside_their_task_only() -> None:
+    values = {(PRINTED, who): given for (_, who), given in MANY_VALUES.items()}
+    table = task_table(findings_of(values), PRINTED)
+    assert column(table, "published") == [None, None, 0.6, None, 3.0]
+    assert column(task_table(findings_of(MANY_VALUES), MANY), "published") == [None] * 5
+
+
+def test_a_quick_million_rows_is_not_set_beside_ten_million() -> None:
+    task = Task("rmt:tcp", "sql10m:1:001", "p-none:null")
+    values: dict[tuple[Task, str], list[float | str]] = {(task, "libpq:acc-n"): [1.0]}
+    assert "1,000,000 rows (quick run)" in task_table(findings_of(values, "quick"), task).caption
+    assert "10,000,000 rows" in task_table(findings_of(values), task).caption
+
+
+def test_the_sentences_say_what_one_would_act_on() -> None:
+    values: dict[tuple[Task, str], list[float | str]] = {
+        **MANY_VALUES,
+        (EACH, "libpq:acc-n"): [3000, 3000, 3000],
+        (ONCE, "libpq:acc-n"): [30, 30, 30],
+    }
+    said = "\n".join(verdicts(findings_of(values)))
+    assert "1 of 8 cases failed" in said
+    assert "over loopback TCP costs libpq 100.0x (100.0 to 100.0, 3 rounds)" in said
+    assert "For 50,000 rows over a 0.2 ms link, beside libpq's time: JDBC 1.4x (rows)" in said
+    assert "the floor, which looks at nothing, 0.50x" in said
+    assert "JDBC over a 0.2 ms link: COPY takes 0.5x" in said
+    assert "ranges from 0.90x to 1.10x" in said
+    assert "broken" not in said
+
+
+def test_a_chart_has_no_bar_for_the_baseline_or_for_what_failed() -> None:
+    (chart,) = charts(findings_of(MANY_VALUES))
+    labels = [row.label for row in chart.rows]  # type: ignore[union-attr]
+    assert len(labels) == 4
+    assert not any("broken" in label for label in labels)
+    references = {row.label: row.reference for row in chart.rows}  # type: ignore[union-attr]
+    assert references["JDBC acc-n (rows)"] == 5.0
+
+
+def test_the_strategy_summary_is_a_mean_over_candidates() -> None:
+    assert query_connect_table(findings_of(MANY_VALUES)).rows == (("t", 2, 1.5, None),)
+
+
+def test_roads_stand_beside_one_another() -> None:
+    near = Task("lcl:tcp", MANY.strategy, MANY.print)
+    values: dict[tuple[Task, str], list[float | str]] = {
+        **MANY_VALUES,
+        (near, "JDBC:acc-n"): [70_000],
+    }
+    rows = roads_table(findings_of(values)).rows
+    assert [row[:4] for row in rows if row[0] == "JDBC acc-n"] == [
+        ("JDBC acc-n", "p-none:null", "lcl:tcp", 0.07),
+        ("JDBC acc-n", "p-none:null", "rmt:tcp", 0.14),
+    ]
+    assert {row[0] for row in rows} == {"JDBC acc-n", "libpq acc-n", "floor acc-n"}
