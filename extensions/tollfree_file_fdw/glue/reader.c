@@ -183,22 +183,22 @@ reader_enter_chunk(FileReader *reader, const FileChunk *chunk)
 	if (empty)
 		return false;
 	reader->is_ranged = true;
-	reader->range_chunk = chunk->from;
+	reader->from = chunk->from;
 	reader->hands_over = false;
 	filescan_set_range(reader->scan, &reader->range);
 	return true;
 }
 
 /*
- * How many lines are before the chunk that is read; from there on the range
- * has them.  In text format that is not known before somebody asks.
+ * How many lines are before the chunk that is read; core/ counts from there on.
+ * In text format that is not known before somebody asks.
  */
 static int64_t
 count_lines_before(const FileReader *reader)
 {
 	char		buffer[COUNT_BUFFER_SIZE];
 	FileChunk	chunk = {
-		.from = reader->chunks.begin,.to = reader->range_chunk
+		.from = reader->chunks.begin,.to = reader->from
 	};
 
 	if (!reader->is_ranged || chunk_needs_count(&reader->layout.dialect))
@@ -207,8 +207,7 @@ count_lines_before(const FileReader *reader)
 						chunk_count(filescan_source(reader->scan),
 									setting_kernel(), &reader->chunks, buffer,
 									sizeof(buffer), &chunk));
-	return reader->chunks.line + chunk.count.line_ends +
-		(chunk.to > chunk.from ? reader->chunks.correction : 0);
+	return reader->chunks.line + chunk.count.line_ends;
 }
 
 /*
