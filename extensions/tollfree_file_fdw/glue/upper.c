@@ -180,15 +180,21 @@ make_outer_path(PlannerInfo *root, RelOptInfo *input_rel,
 				RelOptInfo *output_rel, PathTarget *target, double groups)
 {
 	AggClauseCosts costs = {0};
+	List	   *group_clause = compat_group_clause(root);
+	AggStrategy strategy = AGG_PLAIN;
+
+	/*
+	 * A key that can have but one value is left out of the clause.  Without
+	 * any key left there is one group, or none if there are no rows.
+	 */
+	if (root->parse->groupClause != NIL)
+		strategy = group_clause == NIL ? AGG_SORTED : AGG_HASHED;
 
 	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
 	return (Path *) create_agg_path(root, output_rel,
 									input_rel->cheapest_total_path, target,
-									compat_group_clause(root) == NIL ?
-									AGG_PLAIN : AGG_HASHED,
-									AGGSPLIT_SIMPLE,
-									compat_group_clause(root), NIL, &costs,
-									groups);
+									strategy, AGGSPLIT_SIMPLE, group_clause,
+									NIL, &costs, groups);
 }
 
 /* Offers aggregation in the scan. */

@@ -57,4 +57,12 @@ FOUND = {
     "rows behind an end marker and workers": case(
         "SELECT a FROM t", b"1\n2\n\\.\nx\n", "text", settings=PARALLEL
     ),
+    "a group that can have but one key, and no rows": case(
+        "SELECT a, count(*) FROM t WHERE a = -66 GROUP BY a",
+        b"3\t\n4\r",
+        *("numeric(5,0)", "text"),
+    ),
+    "the same where the rows end as lines of another kind": case(
+        "SELECT a, min(b) FROM t WHERE a = -66 GROUP BY a", b"9\t1\r", *("integer", "numeric")
+    ),
 }
