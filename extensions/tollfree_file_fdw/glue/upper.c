@@ -185,15 +185,6 @@ make_outer_path(PlannerInfo *root, RelOptInfo *input_rel,
 	List	   *group_clause = compat_group_clause(root);
 	AggStrategy strategy = AGG_HASHED;
 	AggClauseCosts costs = {0};
-	List	   *group_clause = compat_group_clause(root);
-	AggStrategy strategy = AGG_PLAIN;
-
-	/*
-	 * A key that can have but one value is left out of the clause.  Without
-	 * any key left there is one group, or none if there are no rows.
-	 */
-	if (root->parse->groupClause != NIL)
-		strategy = group_clause == NIL ? AGG_SORTED : AGG_HASHED;
 
 	if (root->parse->groupClause == NIL)
 		strategy = AGG_PLAIN;
