@@ -183,21 +183,22 @@ reader_enter_chunk(FileReader *reader, const FileChunk *chunk)
 	if (empty)
 		return false;
 	reader->is_ranged = true;
+	reader->from = chunk->from;
 	reader->hands_over = false;
 	filescan_set_range(reader->scan, &reader->range);
 	return true;
 }
 
 /*
- * How many lines are before the part of the file that is read.  In text format
- * that is not known before somebody asks.
+ * How many lines are before the chunk that is read; core/ counts from there on.
+ * In text format that is not known before somebody asks.
  */
 static int64_t
 count_lines_before(const FileReader *reader)
 {
 	char		buffer[COUNT_BUFFER_SIZE];
 	FileChunk	chunk = {
-		.from = reader->chunks.begin,.to = reader->range.offset
+		.from = reader->chunks.begin,.to = reader->from
 	};
 
 	if (!reader->is_ranged || chunk_needs_count(&reader->layout.dialect))

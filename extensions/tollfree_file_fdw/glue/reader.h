@@ -26,7 +26,8 @@ typedef struct FileReader
 	/* If only a part of the file is read, else false */
 	bool		is_ranged;
 	ChunkLayout chunks;
-	ScanRange	range;			/* the present part */
+	int64_t		from;			/* where the present part's chunk begins */
+	ScanRange	range;			/* the part: records that begin in the chunk */
 
 	RowBatch   *batch;			/* the present one */
 	RowBitmap	asks;			/* its rows with values to ask PostgreSQL for */
