@@ -58,11 +58,9 @@ FOUND = {
         "SELECT a FROM t", b"1\n2\n\\.\nx\n", "text", settings=PARALLEL
     ),
     "a group that can have but one key, and no rows": case(
-        "SELECT a, count(*) FROM t WHERE a = -66 GROUP BY a",
-        b"3\t\n4\r",
-        *("numeric(5,0)", "text"),
-    ),
-    "the same where the rows end as lines of another kind": case(
-        "SELECT a, min(b) FROM t WHERE a = -66 GROUP BY a", b"9\t1\r", *("integer", "numeric")
+        "SELECT d, min(c) FILTER (WHERE c > 2), avg(a), count(*) FROM t"
+        " WHERE c IS NOT NULL AND d = '-66'::numeric GROUP BY d",
+        b"3\t\t6\t9\r",
+        *("numeric(10,2)", "numeric(4,-1)", "numeric(18,4)", "numeric(5,0)"),
     ),
 }
