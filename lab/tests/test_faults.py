@@ -9,7 +9,7 @@ answers the next query correctly.
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import psycopg
@@ -277,9 +277,20 @@ def check_errors(outcomes: list[Outcome], fault: Fault) -> None:
         assert state.startswith((*expected, *CONNECTION_ERRORS, *CONSEQUENCES))
 
 
-def commits(message: bytes) -> bool:
-    """Return whether a message has the server commit: as text, or by a prepared statement."""
-    return message[:1] in (b"Q", b"B") and b"commit" in message.lower()
+def has_committed(messages: Iterable[bytes]) -> bool:
+    """Return whether the messages have a server commit: as a simple query, or by an Execute of what
+    the last Bind named, a prepared statement or the text of the last Parse."""
+    is_bound = False
+    for message in messages:
+        kind, names_commit = message[:1], b"commit" in message.lower()
+        if kind == b"P":
+            is_bound = names_commit
+        elif kind == b"B":
+            is_unnamed = message[5:7] == b"\0\0"
+            is_bound = names_commit or (is_unnamed and is_bound)
+        if (kind == b"Q" and names_commit) or (kind == b"E" and is_bound):
+            return True
+    return False
 
 
 def check_contents(place: Place, scenario: Scenario, outcomes: list[Outcome], armed: Armed) -> None:
@@ -289,7 +300,7 @@ def check_contents(place: Place, scenario: Scenario, outcomes: list[Outcome], ar
     last = outcomes[-1]
     if not sqlstate(last) and last.results[-1].tag != "ROLLBACK":
         assert found == scenario.after
-    elif not any(map(commits, armed.delivered)):
+    elif not has_committed(armed.delivered):
         assert found == START
 
 

@@ -174,22 +174,22 @@ estimate_groups(PlannerInfo *root, RelOptInfo *input_rel)
 	return estimate_num_groups(root, exprs, input_rel->rows, NULL, NULL);
 }
 
-/* The plan for when the work turns out not to be for vector/ after all. */
+/*
+ * The plan for when the work turns out not to be for vector/ after all.  A
+ * query may be grouped though nothing is left to group by: no rows, no group.
+ */
 static Path *
 make_outer_path(PlannerInfo *root, RelOptInfo *input_rel,
 				RelOptInfo *output_rel, PathTarget *target, double groups)
 {
-	AggClauseCosts costs = {0};
 	List	   *group_clause = compat_group_clause(root);
-	AggStrategy strategy = AGG_PLAIN;
+	AggStrategy strategy = AGG_HASHED;
+	AggClauseCosts costs = {0};
 
-	/*
-	 * A key that can have but one value is left out of the clause.  Without
-	 * any key left there is one group, or none if there are no rows.
-	 */
-	if (root->parse->groupClause != NIL)
-		strategy = group_clause == NIL ? AGG_SORTED : AGG_HASHED;
-
+	if (root->parse->groupClause == NIL)
+		strategy = AGG_PLAIN;
+	else if (group_clause == NIL)
+		strategy = AGG_SORTED;
 	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
 	return (Path *) create_agg_path(root, output_rel,
 									input_rel->cheapest_total_path, target,

@@ -13,9 +13,11 @@ extern void tollfreeBeginForeignScan(ForeignScanState *node, int eflags);
 extern TupleTableSlot *tollfreeIterateForeignScan(ForeignScanState *node);
 extern void tollfreeReScanForeignScan(ForeignScanState *node);
 extern void tollfreeEndForeignScan(ForeignScanState *node);
-extern void tollfreeForeignAsyncRequest(AsyncRequest *areq);
-extern void tollfreeForeignAsyncConfigureWait(AsyncRequest *areq);
-extern void tollfreeForeignAsyncNotify(AsyncRequest *areq);
+
+/* async.c */
+extern void tollfreeForeignAsyncRequest(AsyncRequest *request);
+extern void tollfreeForeignAsyncConfigureWait(AsyncRequest *request);
+extern void tollfreeForeignAsyncNotify(AsyncRequest *request);
 
 /* direct.c */
 extern void direct_explain(ForeignScanState *node, struct ExplainState *es);

@@ -30,47 +30,50 @@
 /* Answers after which the next FETCH is sent ahead */
 #define ANSWERS_BEFORE_AHEAD 2
 
-/* Writes the next FETCH; the buffer must last as long as the command. */
-static RemoteCommand
-make_fetch(const RemoteScanState *scan, char *buffer, size_t size)
-{
-	snprintf(buffer, size, "FETCH %d FROM c%u", scan->fetch_rows, scan->cursor);
-	return (RemoteCommand)
-	{
-		.sql = buffer,.shown = scan->plan.sql,.binary = scan->binary
-	};
-}
-
-/* The answer to a FETCH is to come. */
+/* Asks for more rows, together with the DECLARE if the cursor is new. */
 static void
-expect_answer(RemoteScanState *scan)
+send_fetch(RemoteScanState *scan, bool declares)
 {
+	snprintf(scan->fetch, sizeof(scan->fetch), "FETCH %d FROM c%u",
+			 scan->fetch_rows, scan->cursor);
+	scan->commands[declares ? 1 : 0] = (RemoteCommand)
+	{
+		.sql = scan->fetch,.shown = scan->plan.sql,.binary = scan->binary
+	};
 	scan->asked = scan->fetch_rows;
 	scan->received = 0;
 	scan->received_bytes = 0;
-	scan_await(scan);
+	scan_launch(scan, declares);
 }
 
 /* Opens a cursor and fetches from it, in one flight. */
 void
 cursor_open(RemoteScanState *scan, const RemoteCommand *query)
 {
-	Session    *session = scan->session;
-	RemoteCommand commands[2] = {*query};
-	char		fetch[64];
-	PGresult   *res;
+	MemoryContext old = MemoryContextSwitchTo(scan->query_context);
 
-	scan->cursor = ++session->cursors;
-	scan->aborts = session->aborts;
+	scan->cursor = ++scan->session->cursors;
+	scan->aborts = scan->session->aborts;
 	scan->level = GetCurrentTransactionNestLevel();
 	scan->fetches = 0;
 	scan->binary = false;
-	commands[0].sql = psprintf("DECLARE c%u CURSOR FOR\n%s", scan->cursor,
-							   scan->plan.sql);
-	commands[1] = make_fetch(scan, fetch, sizeof(fetch));
-	session_send(session, commands, 2, true);
+	if (scan->declare != NULL)
+		pfree(scan->declare);
+	scan->declare = psprintf("DECLARE c%u CURSOR FOR\n%s", scan->cursor,
+							 scan->plan.sql);
+	MemoryContextSwitchTo(old);
+	scan->commands[0] = *query;
+	scan->commands[0].sql = scan->declare;
+	send_fetch(scan, true);
+}
 
-	res = session_result(session);
+/* Reads the answer to DECLARE. */
+void
+cursor_opened(RemoteScanState *scan)
+{
+	Session    *session = scan->session;
+	PGresult   *res = session_result(session);
+
 	if (PQresultStatus(res) != PGRES_COMMAND_OK)
 	{
 		scan->cursor = 0;
@@ -80,18 +83,6 @@ cursor_open(RemoteScanState *scan, const RemoteCommand *query)
 	res = session_result(session);
 	if (res != NULL || PQstatus(session->conn) == CONNECTION_BAD)
 		session_report(session, ERROR, res, scan->plan.sql);
-	expect_answer(scan);
-}
-
-/* Sends the next FETCH. */
-static void
-send_fetch(RemoteScanState *scan)
-{
-	char		fetch[64];
-	RemoteCommand command = make_fetch(scan, fetch, sizeof(fetch));
-
-	session_send(scan->session, &command, 1, true);
-	expect_answer(scan);
 }
 
 /* An answer has been received: how much is to be asked for next? */
@@ -119,42 +110,52 @@ goes_ahead(const RemoteScanState *scan)
 		scan->fetches >= ANSWERS_BEFORE_AHEAD;
 }
 
+/* Lets go of the rows at hand, which have been used. */
+void
+cursor_forget_rows(RemoteScanState *scan)
+{
+	scan->dropped |= scan->results != NIL;
+	scan_clear(scan);
+}
+
+/*
+ * Sends for more if that is due: if there is nothing at hand, or if it is to
+ * be sent ahead.
+ */
+void
+cursor_proceed(RemoteScanState *scan)
+{
+	if (goes_ahead(scan) ||
+		(scan->results == NIL && !scan->in_air && !scan->at_end))
+		send_fetch(scan, false);
+}
+
 /* Gets more rows when there are none at hand; false after the last. */
 bool
 cursor_more(RemoteScanState *scan)
 {
-	scan->dropped |= scan->results != NIL;
-	scan_clear(scan);
+	cursor_forget_rows(scan);
 	while (scan->results == NIL)
 	{
 		if (!scan->in_air && scan->at_end)
 			return false;
-		if (!scan->in_air)
-			send_fetch(scan);
+		cursor_proceed(scan);
 		while (scan->result_bytes < SCAN_BYTES && scan_read(scan))
 			;
 	}
 	if (scan->level < GetCurrentTransactionNestLevel())
 		scan_land(scan);
-	else if (goes_ahead(scan))
-		send_fetch(scan);
+	else
+		cursor_proceed(scan);
 	return true;
 }
 
-/*
- * Ends a cursor, if it is surely still there.  What is in the air for it is
- * read in any case, since nobody must read into a scan that is gone.
- */
+/* Ends a cursor, if it is surely still there. */
 void
 cursor_close(RemoteScanState *scan)
 {
-	Session    *session = scan->session;
-
-	while (scan->in_air && session->absorb_arg == scan && scan_read(scan))
-		scan_clear(scan);
-	if (scan->cursor != 0 && session->conn != NULL &&
-		session->aborts == scan->aborts)
-		session_close_later(session, scan->cursor);
+	if (scan->cursor != 0 && scan->session->conn != NULL &&
+		scan->session->aborts == scan->aborts)
+		session_close_later(scan->session, scan->cursor);
 	scan->cursor = 0;
-	scan->in_air = false;
 }

@@ -235,6 +235,11 @@ take_answer(Session *session, PGresult *res, bool quiet)
 		case PGRES_PIPELINE_ABORTED:
 			break;				/* what came before it has failed */
 		default:
+			if (part->kind == PART_COMMIT)
+			{
+				session->is_stale = true;
+				break;
+			}
 			if (part->kind != PART_PREPARE)
 				session->half_done = true;
 			else
@@ -287,6 +292,43 @@ session_next_result(Session *session)
 			take_answer(session, res, false);
 	}
 	return NULL;
+}
+
+/*
+ * Is it to be read without waiting what comes next, the front of the flight or
+ * a caller's result?  Takes in what has arrived, and answers that nobody asks
+ * for.
+ */
+bool
+session_is_ready(Session *session)
+{
+	bool		is_taken = false;
+
+	while (session->part < session->nparts && !session->is_stale &&
+		   PQstatus(session->conn) != CONNECTION_BAD)
+	{
+		PartKind	kind = session->parts[session->part].kind;
+		PGresult   *res;
+
+		if (PQisBusy(session->conn))
+		{
+			if (is_taken)
+				return false;
+			(void) PQconsumeInput(session->conn);
+			is_taken = true;
+			continue;
+		}
+		if (kind == PART_COMMAND ||
+			(session->ahead != NULL && kind != PART_COMMIT &&
+			 kind != PART_SYNC))
+			return true;
+		res = PQgetResult(session->conn);
+		if (res == NULL)
+			session->part++;
+		else
+			take_answer(session, res, false);
+	}
+	return true;
 }
 
 /* Reads all that is left of the flight; an error in it is raised. */
@@ -531,7 +573,7 @@ take_early_error(Session *session, PGresult *res, bool may_replace)
 bool
 session_read_front(Session *session, bool may_replace)
 {
-	while (session->part < session->nparts &&
+	while (session->part < session->nparts && !session->is_stale &&
 		   session->parts[session->part].kind != PART_COMMAND)
 	{
 		PGresult   *res = wait_for_result(session);
@@ -544,7 +586,8 @@ session_read_front(Session *session, bool may_replace)
 		if (res == NULL)
 			session->part++;
 		else if (session->remote_depth == 0 &&
-				 PQresultStatus(res) == PGRES_FATAL_ERROR)
+				 PQresultStatus(res) == PGRES_FATAL_ERROR &&
+				 session->parts[session->part].kind != PART_COMMIT)
 		{
 			take_early_error(session, res, may_replace);
 			return false;
@@ -552,5 +595,5 @@ session_read_front(Session *session, bool may_replace)
 		else
 			take_answer(session, res, false);
 	}
-	return true;
+	return !session->is_stale;
 }

@@ -14,15 +14,13 @@
  * for.  The results belong to the executor's query context.
  *
  * As long as an answer is in the air the session's absorb reads it to its end
- * before anything else is sent.
- *
- * Asynchronous execution: a request is answered at once, so nothing is ever
- * pending.
+ * before anything else is sent.  Nothing is read when a query is sent: a scan
+ * that is executed asynchronously (async.c) goes on with others.
  */
 #include "postgres.h"
 
 #include "access/sysattr.h"
-#include "executor/execAsync.h"
+#include "access/xact.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -130,6 +128,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	scan->params = rows_params(&node->ss.ps, plan->fdw_exprs);
 	scan->is_direct = is_direct(node, &scan->plan);
 	settings_require(REQUIRE_DIRECT, scan->is_direct);
+	scan->level = GetCurrentTransactionNestLevel();
 	scan->fetch_rows = scan->plan.fetch_size;
 	scan->is_free = !scan->reader->has_ctid && !locks_rows(estate);
 
@@ -216,6 +215,29 @@ spill(RemoteScanState *scan)
 }
 
 /*
+ * Reads the answers that come before the rows, which are to come in pieces.
+ */
+static void
+begin_answer(RemoteScanState *scan)
+{
+	Session    *session = scan->session;
+	void		(*absorb) (void *arg) = session->absorb;
+
+	session_await_front(session);
+	if (scan->declares)
+		cursor_opened(scan);
+	/* One by one as long as nobody knows how wide they are. */
+	if (scan->is_direct || scan->fetches > 0)
+		compat_set_row_mode(session->conn);
+	else
+		PQsetSingleRowMode(session->conn);
+	scan->unanswered = false;
+	/* They are lost if the session was replaced. */
+	session->absorb = absorb;
+	session->absorb_arg = scan;
+}
+
+/*
  * Reads one more piece of the answer in the air; false, with the flight over,
  * if there is none.  A part must not be taken for the whole, whatever has
  * become of the flight.
@@ -232,6 +254,8 @@ scan_read(RemoteScanState *scan)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_ERROR),
 				 errmsg("the result of a foreign scan was discarded while it was read")));
+	if (scan->unanswered)
+		begin_answer(scan);
 	res = session_result(session);
 	if (res == NULL && PQstatus(session->conn) == CONNECTION_OK)
 	{
@@ -263,18 +287,26 @@ should_spill(const RemoteScanState *scan)
 		!rows_is_converting(scan->reader) && !scan->reader->has_ctid;
 }
 
+/* The same; large results go into the tuplestore. */
+static bool
+read_or_spill(RemoteScanState *scan)
+{
+	if (!scan_read(scan))
+		return false;
+	if (should_spill(scan))
+	{
+		scan->dropped |= !scan->is_direct;
+		spill(scan);
+	}
+	return true;
+}
+
 /* Reads all that is in the air. */
 void
 scan_land(RemoteScanState *scan)
 {
-	while (scan_read(scan))
-	{
-		if (should_spill(scan))
-		{
-			scan->dropped |= !scan->is_direct;
-			spill(scan);
-		}
-	}
+	while (read_or_spill(scan))
+		;
 }
 
 /* The same before something else is sent, which must not come here again. */
@@ -287,30 +319,24 @@ absorb(void *arg)
 	scan_land(scan);
 }
 
-/* An answer is to come next, in pieces. */
+/*
+ * Sends the scan's commands, the first of which opens a cursor if it declares
+ * one, and waits for nothing.
+ */
 void
-scan_await(RemoteScanState *scan)
+scan_launch(RemoteScanState *scan, bool declares)
 {
-	/* One by one as long as nobody knows how wide they are. */
-	if (scan->is_direct || scan->fetches > 0)
-		compat_set_row_mode(scan->session->conn);
-	else
-		PQsetSingleRowMode(scan->session->conn);
-	scan->in_air = true;
-	scan->at_end = false;
-	scan->session->absorb = absorb;
-	scan->session->absorb_arg = scan;
-}
+	Session    *session = scan->session;
 
-/* Asks for the whole result, and reads it. */
-static void
-execute_direct(RemoteScanState *scan, const RemoteCommand *command)
-{
-	session_send(scan->session, command, 1, true);
-	scan_await(scan);
-	scan_land(scan);
-	if (scan->store != NULL)
-		spill(scan);
+	session_send_ahead(session, scan->commands, declares ? 2 : 1, true);
+	scan->in_air = scan->unanswered = true;
+	scan->at_end = false;
+	scan->declares = declares;
+	session->absorb = absorb;
+	session->absorb_arg = scan;
+	/* If rows come first it has to be said now how. */
+	if (session->ahead == NULL && !declares)
+		begin_answer(scan);
 }
 
 /* Sends the query, with the parameters' present values. */
@@ -329,14 +355,28 @@ execute(ForeignScanState *node)
 		command.params = scan->params->values;
 	}
 	command.is_cacheable = command.in_pieces = scan->is_direct;
-	session_start_usage(scan->session, &scan->usage);
-	if (scan->is_direct)
-		execute_direct(scan, &command);
-	else
-		cursor_open(scan, &command);
-	session_stop_usage(scan->session, &scan->usage);
 	MemoryContextSwitchTo(old);
 	scan->is_executed = true;
+	scan->commands[0] = command;
+	if (scan->is_direct)
+		scan_launch(scan, false);
+	else
+		cursor_open(scan, &command);
+}
+
+/* The same, and waits for the result if it is asked for directly. */
+static void
+execute_and_wait(ForeignScanState *node)
+{
+	RemoteScanState *scan = node->fdw_state;
+
+	session_start_usage(scan->session, &scan->usage);
+	execute(node);
+	if (scan->is_direct)
+		scan_land(scan);
+	if (scan->store != NULL)
+		spill(scan);
+	session_stop_usage(scan->session, &scan->usage);
 }
 
 /* Forgets the tuplestore, if there is one. */
@@ -377,15 +417,19 @@ fetch_more(RemoteScanState *scan)
 	return found;
 }
 
-/* The next row, or an empty slot after the last one. */
+/*
+ * The next row, or an empty slot after the last one; in an asynchronous scan,
+ * after the last one at hand.
+ */
 TupleTableSlot *
 tollfreeIterateForeignScan(ForeignScanState *node)
 {
 	RemoteScanState *scan = node->fdw_state;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+	bool		waits = !node->ss.ps.async_capable;
 
-	if (!scan->is_executed)
-		execute(node);
+	if (!scan->is_executed && waits)
+		execute_and_wait(node);
 	do
 	{
 		if (scan->store != NULL && next_stored(scan, slot))
@@ -394,14 +438,76 @@ tollfreeIterateForeignScan(ForeignScanState *node)
 		if (!TupIsNull(slot) || scan->is_direct)
 			return slot;
 		drop_store(scan);
-	} while (fetch_more(scan));
+	} while (waits && fetch_more(scan));
 	return slot;
 }
 
-/* Forgets all rows, and the cursor. */
+/* Has the last row been received? */
+bool
+scan_is_done(const RemoteScanState *scan)
+{
+	return scan->is_executed && scan->at_end && !scan->in_air;
+}
+
+/*
+ * Takes what has arrived; true if there is enough of it, or nothing in the air,
+ * false if it has to be waited for.
+ */
+bool
+scan_receive(RemoteScanState *scan)
+{
+	while (scan->in_air)
+	{
+		if (!scan->is_direct && scan->result_bytes >= SCAN_BYTES)
+			return true;
+		if (!session_is_ready(scan->session))
+			return false;
+		(void) read_or_spill(scan);
+	}
+	return true;
+}
+
+/*
+ * Sends for more rows when those at hand have been used, without waiting.  At
+ * a deeper transaction level than the scan's it does wait: what is in the air
+ * would be lost when that is rolled back.
+ */
+void
+scan_proceed(ForeignScanState *node)
+{
+	RemoteScanState *scan = node->fdw_state;
+	bool		is_deeper = scan->level < GetCurrentTransactionNestLevel();
+
+	session_start_usage(scan->session, &scan->usage);
+	if (!scan->is_executed)
+		execute(node);
+	else if (!scan->is_direct)
+	{
+		cursor_forget_rows(scan);
+		cursor_proceed(scan);
+	}
+	if (is_deeper)
+		scan_land(scan);
+	session_stop_usage(scan->session, &scan->usage);
+}
+
+/* The scan whose rows are in the air, or NULL. */
+RemoteScanState *
+scan_in_air(const Session *session)
+{
+	return session->absorb == absorb ? session->absorb_arg : NULL;
+}
+
+/*
+ * Forgets all rows, and the cursor.  What is in the air is read in any case,
+ * since nobody must read into a scan that is gone.
+ */
 static void
 discard(RemoteScanState *scan)
 {
+	while (scan->session->absorb_arg == scan && scan_read(scan))
+		scan_clear(scan);
+	scan->in_air = false;
 	cursor_close(scan);
 	drop_store(scan);
 	scan_clear(scan);
@@ -446,26 +552,4 @@ scan_explain(ForeignScanState *node, ExplainState *es)
 						is_direct(node, &remote) ? "direct" : "cursor", es);
 	if (es->analyze && scan != NULL)
 		session_explain_usage(&scan->usage, es);
-}
-
-/* Answers a request at once. */
-void
-tollfreeForeignAsyncRequest(AsyncRequest *areq)
-{
-	ExecAsyncRequestDone(areq,
-						 areq->requestee->ExecProcNodeReal(areq->requestee));
-}
-
-/* No request is ever pending. */
-void
-tollfreeForeignAsyncConfigureWait(AsyncRequest *areq)
-{
-	elog(ERROR, "unexpected asynchronous wait for a foreign scan");
-}
-
-/* No request is ever pending. */
-void
-tollfreeForeignAsyncNotify(AsyncRequest *areq)
-{
-	elog(ERROR, "unexpected asynchronous event of a foreign scan");
 }

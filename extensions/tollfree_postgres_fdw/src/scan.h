@@ -32,6 +32,12 @@ typedef struct RemoteScanState
 	bool		is_direct;
 	SessionUsage usage;
 	bool		is_executed;	/* since it began or was last reset */
+	AsyncRequest *request;		/* the last, of an asynchronous scan */
+
+	RemoteCommand commands[2];	/* last sent: DECLARE, if one is, then what
+								 * brings rows */
+	bool		declares;
+	bool		unanswered;		/* has nothing of the answers been read? */
 
 	List	   *results;		/* of PGresult, in query_context */
 	Size		result_bytes;
@@ -50,8 +56,11 @@ typedef struct RemoteScanState
 
 	/* of a cursor */
 	uint32		cursor;			/* 0 if none is open */
+	char	   *declare;		/* its text */
+	char		fetch[64];
 	uint32		aborts;			/* the session's when it was opened */
-	int			level;			/* of the transaction when it was opened */
+	int			level;			/* of the transaction when it was opened, or
+								 * the scan began */
 	bool		is_free;		/* may more be fetched than was asked for? */
 	bool		binary;			/* are further rows to come in binary form? */
 	int			fetches;		/* answers received */
@@ -62,13 +71,22 @@ typedef struct RemoteScanState
 } RemoteScanState;
 
 /* scan.c */
-extern void scan_await(RemoteScanState *scan);
+extern void scan_launch(RemoteScanState *scan, bool declares);
 extern bool scan_read(RemoteScanState *scan);
 extern void scan_land(RemoteScanState *scan);
 extern void scan_clear(RemoteScanState *scan);
 
+/* scan.c, for async.c */
+extern bool scan_is_done(const RemoteScanState *scan);
+extern bool scan_receive(RemoteScanState *scan);
+extern void scan_proceed(ForeignScanState *node);
+extern RemoteScanState *scan_in_air(const Session *session);
+
 /* cursor.c */
 extern void cursor_open(RemoteScanState *scan, const RemoteCommand *query);
+extern void cursor_opened(RemoteScanState *scan);
+extern void cursor_forget_rows(RemoteScanState *scan);
+extern void cursor_proceed(RemoteScanState *scan);
 extern bool cursor_more(RemoteScanState *scan);
 extern void cursor_landed(RemoteScanState *scan);
 extern void cursor_close(RemoteScanState *scan);

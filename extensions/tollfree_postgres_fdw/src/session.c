@@ -36,14 +36,6 @@
 	"SELECT pg_catalog.pg_current_xact_id_if_assigned() IS NULL"
 #define WRITE_CHECK_VERSION 130000
 
-/* Why a flight is sent */
-typedef enum Attempt
-{
-	ATTEMPT_FIRST,
-	ATTEMPT_RECONNECTED,		/* the session was lost, but nothing with it */
-	ATTEMPT_STALE				/* it failed, perhaps for a stale statement */
-} Attempt;
-
 static const char *const settings[] = {
 	"SET search_path = pg_catalog",
 	"SET timezone = 'GMT'",
@@ -153,22 +145,19 @@ choose_use(Session *session, const RemoteCommand *command, bool starts,
 	return use;
 }
 
-/*
- * Sends a flight and reads the answers to our own commands at its front; false
- * if the session is of no use but nothing is lost with it.
- */
-static bool
-fly(Session *session, const RemoteCommand *commands, int ncommands,
-	bool only_reads, Attempt attempt)
+/* Puts a flight together and sends it. */
+static void
+send_flight(Session *session, const RemoteCommand *commands, int ncommands,
+			bool only_reads, bool is_stale)
 {
-	int			depth = attempt == ATTEMPT_STALE ? 0 : session->remote_depth;
+	int			depth = is_stale ? 0 : session->remote_depth;
 	StatementUse use = STATEMENT_ONCE;
 	CachedStatement *statement = NULL;
 
 	session_begin_flight(session);
 	if (depth == 0)
 		session->starts++;
-	if (attempt != ATTEMPT_STALE)
+	if (!is_stale)
 		use = choose_use(session, &commands[0], depth == 0, &statement);
 	else
 		session_add(session, PART_ROLLBACK, 0, "ABORT TRANSACTION");
@@ -191,13 +180,19 @@ fly(Session *session, const RemoteCommand *commands, int ncommands,
 		session->repeatable = &commands[0];
 	session->repeats_reads = only_reads;
 	session->flights++;
-	if (session_launch(session) &&
-		!session_read_front(session, attempt == ATTEMPT_FIRST))
-		return false;
-	if (attempt == ATTEMPT_STALE && commands[0].in_pieces)
-		compat_set_row_mode(session->conn);
-	return PQstatus(session->conn) != CONNECTION_BAD ||
-		session->remote_depth > 0;
+	(void) session_launch(session);
+}
+
+/*
+ * Reads the answers to our own commands at the front of the flight; false if
+ * the session is of no use but nothing is lost with it.
+ */
+static bool
+read_front(Session *session, bool may_replace)
+{
+	if (PQstatus(session->conn) != CONNECTION_BAD)
+		return session_read_front(session, may_replace);
+	return session->remote_depth > 0;
 }
 
 /*
@@ -217,8 +212,11 @@ repeat(Session *session, const RemoteCommand *command, bool is_gone)
 	if (is_gone)
 		statement->is_prepared = false;
 	statement_forget(session->cache, statement);
-	if (!fly(session, command, 1, session->repeats_reads, ATTEMPT_STALE))
+	send_flight(session, command, 1, session->repeats_reads, true);
+	if (!read_front(session, false))
 		session_report(session, ERROR, NULL, command->shown);
+	if (command->in_pieces)
+		compat_set_row_mode(session->conn);
 }
 
 /*
@@ -271,28 +269,59 @@ session_check_usable(Session *session)
 }
 
 /*
- * Sends commands, in the remote transaction that belongs to the local one.
- * only_reads says that they write only what a function or view of the remote
- * server does, which is then checked.  The caller reads the results of each
- * command with session_result and then calls session_finish.
+ * Sends commands, in the remote transaction that belongs to the local one, and
+ * waits for nothing.  only_reads says that they write only what a function or
+ * view of the remote server does, which is then checked.  The caller calls
+ * session_await_front, up to which the commands must last, reads the results
+ * of each with session_result, and then calls session_finish.
  */
 void
-session_send(Session *session, const RemoteCommand *commands, int ncommands,
-			 bool only_reads)
+session_send_ahead(Session *session, const RemoteCommand *commands,
+				   int ncommands, bool only_reads)
 {
 	/* What is wrong with a lost connection, sending shows better. */
 	if (PQstatus(session->conn) == CONNECTION_OK)
 		session_check_usable(session);
 	if (session->flush != NULL)
 		session->flush(session->flush_arg);
-	if (fly(session, commands, ncommands, only_reads, ATTEMPT_FIRST))
+	send_flight(session, commands, ncommands, only_reads, false);
+	if (session->part < session->nparts &&
+		session->parts[session->part].kind == PART_COMMAND)
+		return;
+	session->ahead = commands;
+	session->nahead = ncommands;
+	session->ahead_reads = only_reads;
+}
+
+/*
+ * Waits for the answers to our own commands at the front of what was sent.  If
+ * the connection was lost before, it is replaced and all is sent again.
+ */
+void
+session_await_front(Session *session)
+{
+	const RemoteCommand *commands = session->ahead;
+
+	session->ahead = NULL;
+	if (commands == NULL || read_front(session, true))
 		return;
 
 	/* Nothing was lost with the connection. */
 	session_disconnect(session);
 	session_connect(session, GetUserMapping(session->user, session->server));
-	if (!fly(session, commands, ncommands, only_reads, ATTEMPT_RECONNECTED))
+	send_flight(session, commands, session->nahead, session->ahead_reads,
+				false);
+	if (!read_front(session, false))
 		session_report(session, ERROR, NULL, commands[0].shown);
+}
+
+/* Both, for a caller who has nothing else to do. */
+void
+session_send(Session *session, const RemoteCommand *commands, int ncommands,
+			 bool only_reads)
+{
+	session_send_ahead(session, commands, ncommands, only_reads);
+	session_await_front(session);
 }
 
 /*
@@ -344,6 +373,7 @@ session_forget_readers(Session *session)
 {
 	session->absorb = session->flush = NULL;
 	session->absorb_arg = session->flush_arg = NULL;
+	session->ahead = NULL;
 }
 
 /* Closes a cursor with the next flight of this transaction, if there is one. */
@@ -442,6 +472,7 @@ session_connect(Session *session, UserMapping *user)
 	read_options(session, server, user);
 	session->remote_depth = session->kept_depth = session->failed_depth = 0;
 	session->half_done = session->timed_out = session->truncated = false;
+	session->is_stale = false;
 	session->part = session->nparts = 0;
 	session->deadline = 0;
 

@@ -87,6 +87,7 @@ typedef struct Session
 	int			kept_depth;
 	int			failed_depth;	/* remote_depth at the last error, or 0 */
 	bool		half_done;		/* nobody knows what state it is in */
+	bool		is_stale;		/* a COMMIT that nobody waited for has failed */
 	bool		may_have_written;
 	bool		truncated;		/* has it locked out other sessions? */
 	uint32		aborts;			/* counts rollbacks, which end cursors */
@@ -105,6 +106,10 @@ typedef struct Session
 	void	   *absorb_arg;
 	void		(*flush) (void *arg);	/* sends what arg holds back */
 	void	   *flush_arg;
+
+	const RemoteCommand *ahead; /* behind a front not yet awaited, or NULL */
+	int			nahead;
+	bool		ahead_reads;	/* only_reads of these */
 
 	StatementCache *cache;		/* as long as it is connected */
 	StatementCounters cached;
@@ -155,6 +160,9 @@ extern uint64 session_lock_epoch(const Session *session);
 extern void session_check_usable(Session *session);
 extern void session_send(Session *session, const RemoteCommand *commands,
 						 int ncommands, bool only_reads);
+extern void session_send_ahead(Session *session, const RemoteCommand *commands,
+							   int ncommands, bool only_reads);
+extern void session_await_front(Session *session);
 extern PGresult *session_execute(Session *session,
 								 const RemoteCommand *commands,
 								 int ncommands, bool only_reads);
@@ -166,6 +174,7 @@ extern void session_deallocate_later(Session *session, const char *name);
 extern PGresult *session_result(Session *session);
 
 /* flight.c */
+extern bool session_is_ready(Session *session);
 extern void session_finish(Session *session);
 extern bool session_is_flying(const Session *session);
 extern void session_report(Session *session, int elevel, PGresult *res,

@@ -43,6 +43,8 @@ SELECT * FROM (VALUES
 	('float', agree_on(E'1e308\n1e308\n', 'a float8', $$format 'csv'$$, 'SELECT sum(a) FROM odd')),
 	('bad value', agree_on(E'1,1\n2,x\n', 'a int, b int', $$format 'csv'$$, 'SELECT sum(a), sum(b) FROM odd')),
 	('first error', agree_on(E'1\n2147483647\nx\n', 'a int', $$format 'csv'$$, 'SELECT sum(a + 1) FROM odd')),
+	('no rows', agree_on(E'1,NaN\n', 'a int, b numeric(4,2)', $$format 'csv'$$, 'SELECT a, max(b) FROM odd WHERE a = 2 GROUP BY a')),
+	('one group', agree_on(E'2,NaN\n2,1\n', 'a int, b numeric(4,2)', $$format 'csv'$$, 'SELECT a, max(b) FROM odd WHERE a = 2 GROUP BY a')),
 	('bad record', agree_on(E'1,1\n2\n', 'a int, b int', $$format 'csv'$$, 'SELECT count(a) FROM odd')),
 	('bad column elsewhere', agree_on(E'1,x\n2,y\n', 'a int, b int', $$format 'csv'$$, 'SELECT sum(a) FROM odd')),
 	('asked for', agree_on(E' 16\n+1000\n 7 \n', 'a int', $$format 'csv'$$, 'SELECT sum(a), count(*) FROM odd WHERE a > 6'))) t (name, result);

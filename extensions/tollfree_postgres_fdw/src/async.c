@@ -1,0 +1,139 @@
+/*
+ * async.c
+ *	  Scans on several servers at the same time, under an Append.
+ *
+ * A request is answered with a row at hand.  If there is none, the scan sends
+ * for more and the request is left pending; the Append goes on with others and
+ * waits for all of them together.  What arrives is taken in as far as it is
+ * there, and a request is not answered before the flight has arrived, or as
+ * much of it as a scan means to hold: no server is waited for while another
+ * one has something.
+ *
+ * Scans that share a session take turns.  A request whose session is busy for
+ * another scan of the same Append waits for that one's event.  If it is busy
+ * for something else, that is read to its end when nothing else is left to do.
+ *
+ * How a scan's rows are asked for and kept is scan.c's and cursor.c's business.
+ */
+#include "postgres.h"
+
+#include "executor/execAsync.h"
+#include "executor/instrument.h"
+
+#include "callbacks.h"
+#include "scan.h"
+
+/* The scan that a request is for. */
+static RemoteScanState *
+requested_scan(const AsyncRequest *request)
+{
+	return castNode(ForeignScanState, request->requestee)->fdw_state;
+}
+
+/* Is the session of a scan busy for somebody else? */
+static bool
+is_blocked(const RemoteScanState *scan)
+{
+	return !scan->in_air && session_is_flying(scan->session);
+}
+
+/*
+ * Answers a request with the next row, or with none after the last one; leaves
+ * it pending if that has to be waited for.
+ */
+static void
+answer(AsyncRequest *request)
+{
+	RemoteScanState *scan = requested_scan(request);
+	ForeignScanState *node = castNode(ForeignScanState, request->requestee);
+	TupleTableSlot *slot;
+
+	for (;;)
+	{
+		slot = request->requestee->ExecProcNodeReal(request->requestee);
+		if (!TupIsNull(slot) || scan_is_done(scan))
+		{
+			ExecAsyncRequestDone(request, slot);
+			return;
+		}
+		if (!is_blocked(scan))
+			scan_proceed(node);
+		if (is_blocked(scan) || !scan_receive(scan))
+		{
+			ExecAsyncRequestPending(request);
+			return;
+		}
+	}
+}
+
+/* Answers a pending request; true unless it is pending once more. */
+static bool
+answer_pending(AsyncRequest *request)
+{
+	request->callback_pending = false;
+	answer(request);
+	ExecAsyncResponse(request);
+	if (request->requestee->instrument != NULL)
+		InstrUpdateTupleCount(request->requestee->instrument,
+							  TupIsNull(request->result) ? 0.0 : 1.0);
+	return request->request_complete;
+}
+
+/*
+ * May a scan whose session is busy have the other's answer read to its end?
+ * Only if the Append has nothing better to do.
+ */
+static bool
+may_interrupt(const AsyncRequest *request, const RemoteScanState *other)
+{
+	AppendState *append = castNode(AppendState, request->requestor);
+
+	if (other != NULL && other->request != NULL &&
+		other->request->requestor == request->requestor)
+		return false;
+	return bms_is_empty(append->as_needrequest) &&
+		GetNumRegisteredWaitEvents(append->as_eventset) == 1;
+}
+
+/* Takes a request for a row. */
+void
+tollfreeForeignAsyncRequest(AsyncRequest *request)
+{
+	requested_scan(request)->request = request;
+	answer(request);
+}
+
+/*
+ * Says what a pending request waits for; or answers it, if its rows have come
+ * in the meantime.
+ */
+void
+tollfreeForeignAsyncConfigureWait(AsyncRequest *request)
+{
+	RemoteScanState *scan = requested_scan(request);
+	AppendState *append = castNode(AppendState, request->requestor);
+
+	if (scan_receive(scan) && answer_pending(request))
+		return;
+	if (is_blocked(scan))
+	{
+		if (!may_interrupt(request, scan_in_air(scan->session)))
+			return;
+		scan_proceed(castNode(ForeignScanState, request->requestee));
+		if (scan_receive(scan) && answer_pending(request))
+			return;
+	}
+	if (scan->in_air)
+		AddWaitEventToSet(append->as_eventset, WL_SOCKET_READABLE,
+						  PQsocket(scan->session->conn), NULL, request);
+}
+
+/* Takes in what has arrived for a pending request. */
+void
+tollfreeForeignAsyncNotify(AsyncRequest *request)
+{
+	if (scan_receive(requested_scan(request)))
+		answer(request);
+	else
+		ExecAsyncRequestPending(request);
+}

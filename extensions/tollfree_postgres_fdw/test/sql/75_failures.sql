@@ -1,0 +1,133 @@
+-- What remote transactions come to when something fails.
+SET tollfree_postgres_fdw.cleanup_timeout = '20s';
+SHOW tollfree_postgres_fdw.cleanup_timeout;
+
+-- a COMMIT that nobody waited for fails: nothing was lost with it
+CREATE FUNCTION remote.fails_at_commit() RETURNS int
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	EXECUTE 'DECLARE held CURSOR WITH HOLD FOR SELECT 1 / (i - 2) FROM generate_series(1, 3) i';
+	RETURN 1;
+END
+$$;
+CREATE VIEW remote.doomed AS SELECT remote.fails_at_commit() AS n;
+CREATE FOREIGN TABLE doomed (n int) SERVER loopback
+	OPTIONS (schema_name 'remote', table_name 'doomed');
+SELECT tollfree_postgres_fdw_disconnect_all() IS NOT NULL AS done;
+SELECT * FROM doomed;
+SELECT label FROM items WHERE id = 4;
+SELECT * FROM doomed;
+BEGIN;
+UPDATE items SET label = 'kept' WHERE id = 4;
+SELECT label FROM items WHERE id = 4;
+COMMIT;
+SELECT label FROM items WHERE id = 4;
+UPDATE items SET label = 'item 4' WHERE id = 4;
+
+-- one that is waited for aborts the local transaction
+SET tollfree_postgres_fdw.unawaited_commit = off;
+CREATE TABLE here (n int);
+BEGIN;
+INSERT INTO here VALUES (1);
+SELECT * FROM doomed;
+COMMIT;
+SELECT * FROM here;
+RESET tollfree_postgres_fdw.unawaited_commit;
+
+-- so does a deferred constraint
+CREATE TABLE remote.parents (id int PRIMARY KEY);
+CREATE TABLE remote.children (
+	id int REFERENCES remote.parents DEFERRABLE INITIALLY DEFERRED
+);
+CREATE FOREIGN TABLE children (id int) SERVER loopback OPTIONS (schema_name 'remote');
+BEGIN;
+INSERT INTO here VALUES (1);
+INSERT INTO children VALUES (7);
+COMMIT;
+INSERT INTO children VALUES (8);
+SELECT * FROM here;
+SELECT * FROM children;
+
+-- a server that is changed or dropped while it is used
+BEGIN;
+SELECT label FROM items WHERE id = 4;
+ALTER SERVER loopback OPTIONS (ADD application_name 'changed');
+SELECT valid, used_in_xact FROM tollfree_postgres_fdw_get_connections()
+WHERE server_name = 'loopback';
+SELECT label FROM items WHERE id = 4;
+COMMIT;
+SELECT count(*) FROM tollfree_postgres_fdw_get_connections()
+WHERE server_name = 'loopback';
+BEGIN;
+UPDATE items SET label = 'lost' WHERE id = 4;
+ALTER SERVER loopback OPTIONS (DROP application_name);
+ROLLBACK;
+SELECT label FROM items WHERE id = 4;
+DO $$
+BEGIN
+	EXECUTE format('CREATE SERVER passing FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (%s)',
+				   server_options());
+END
+$$;
+CREATE USER MAPPING FOR PUBLIC SERVER passing OPTIONS (password_required 'false');
+CREATE FOREIGN TABLE passing_items (id int) SERVER passing
+	OPTIONS (schema_name 'remote', table_name 'children');
+BEGIN;
+INSERT INTO remote.parents VALUES (9);
+COMMIT;
+BEGIN;
+INSERT INTO passing_items VALUES (9);
+DROP USER MAPPING FOR PUBLIC SERVER passing;
+DROP SERVER passing CASCADE;
+COMMIT;
+SELECT * FROM children;
+
+-- rollbacks at several servers
+DO $$
+BEGIN
+	IF current_setting('server_version_num')::int >= 160000 THEN
+		ALTER SERVER async_1 OPTIONS (ADD parallel_abort 'true');
+		ALTER SERVER async_2 OPTIONS (ADD parallel_abort 'true');
+	END IF;
+END
+$$;
+ALTER SERVER async_1 OPTIONS (ADD parallel_commit 'true');
+ALTER SERVER async_2 OPTIONS (ADD parallel_commit 'true');
+BEGIN;
+INSERT INTO shards VALUES (0, -2, ''), (1, -2, ''), (9, -2, '');
+SAVEPOINT a;
+INSERT INTO shards VALUES (0, -3, ''), (1, -3, ''), (9, -3, '');
+ROLLBACK TO a;
+SELECT part, n FROM shards WHERE n < 0 ORDER BY part, n;
+COMMIT;
+SELECT part, n FROM shards WHERE n < 0 ORDER BY part, n;
+BEGIN;
+DELETE FROM shards WHERE n < 0;
+ROLLBACK;
+BEGIN;
+DELETE FROM shards WHERE n < 0;
+SELECT 1 / 0;
+COMMIT;
+DELETE FROM shards WHERE n < 0;
+SELECT count(*) FROM shards;
+
+-- a remote query is cancelled with the local one
+CREATE VIEW remote.sleeping AS SELECT pg_sleep(600)::text AS slept;
+CREATE FOREIGN TABLE sleeping (slept text) SERVER async_1 OPTIONS (schema_name 'remote');
+CREATE FUNCTION slow_queries() RETURNS bigint
+LANGUAGE sql
+RETURN (SELECT count(*) FROM pg_stat_activity
+		WHERE state = 'active' AND query LIKE '%remote.sleeping%' AND pid <> pg_backend_pid());
+SET statement_timeout = '200ms';
+SELECT * FROM sleeping;
+BEGIN;
+INSERT INTO shards VALUES (0, -4, '');
+SAVEPOINT a;
+SELECT * FROM sleeping;
+ROLLBACK TO a;
+RESET statement_timeout;
+SELECT part, n FROM shards WHERE n < 0;
+ROLLBACK;
+SELECT slow_queries();
+SELECT count(*) FROM shards;
