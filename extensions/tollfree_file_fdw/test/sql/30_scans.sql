@@ -69,6 +69,20 @@ CREATE FUNCTION leak(name text) RETURNS boolean LANGUAGE plpgsql COST 0.01
 AS $$ BEGIN RAISE NOTICE 'saw %', name; RETURN true; END $$;
 SELECT * FROM ours.few WHERE leak(name) AND id < 4;
 
+-- A cast that keeps a value's bytes may still change how it is compared.
+RESET tollfree_file_fdw.debug_require;
+CREATE TEMP TABLE pairs AS SELECT i AS id, -i AS negative, 'a' || repeat(' ', i) AS one, 'a' || repeat(' ', 3 - i) AS other FROM generate_series(1, 3) i;
+\set pairs :abs_builddir '/results/pairs.txt'
+COPY pairs TO :'pairs';
+SELECT make_pair('pairs', 'id int, negative int, one text, other varchar', :'pairs', $$format 'text'$$);
+SELECT condition, agree(format('SELECT id FROM pairs WHERE %s', condition))
+FROM unnest(ARRAY['one::bpchar = other::bpchar', 'one = other', 'negative::oid < id::oid', 'negative < id']) condition;
+PREPARE padded(text) AS SELECT count(*) FROM ours.pairs WHERE one::bpchar = $1::bpchar;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE padded('a');
+RESET plan_cache_mode;
+SET tollfree_file_fdw.debug_require = 'filter';
+
 -- Parameters
 PREPARE chosen(int, text) AS SELECT id, code FROM ours.texts WHERE id < $1 AND code = $2::char(4);
 SET plan_cache_mode = force_generic_plan;
