@@ -172,3 +172,40 @@ MOVE ALL FROM c;
 ROLLBACK;
 SELECT count(*) FROM ours.texts;
 COPY (SELECT * FROM rows) TO :'text';
+
+-- A longer one that is written over it is another file.
+\set VERBOSITY sqlstate
+BEGIN;
+DECLARE c CURSOR FOR SELECT id FROM ours.texts;
+FETCH 1 FROM c;
+COPY (SELECT id + 1000000, small, big, amount, ratio, part, ok, day, at, name, code, tag, key FROM rows) TO :'text';
+MOVE ALL FROM c;
+ROLLBACK;
+\set VERBOSITY default
+COPY (SELECT * FROM rows) TO :'text';
+
+-- The kernel's files do not say how long they are.
+SELECT make_pair('version', 'version text', '/proc/version', $$delimiter E'\x01'$$),
+	make_pair('cpus', 'cpus text', '/sys/devices/system/cpu/possible', $$delimiter E'\x01'$$);
+SELECT agree('SELECT * FROM version'), agree('SELECT count(*) FROM version'), agree('SELECT * FROM cpus');
+SELECT shown_plan('SELECT * FROM ours.version', 'analyze, costs off, timing off, summary off, buffers off');
+
+-- A file that is closed under a cursor by a subtransaction's end
+SET enable_material = off;
+SET enable_memoize = off;
+BEGIN;
+DECLARE c CURSOR FOR SELECT v, s.id FROM generate_series(1, 6) v, LATERAL (SELECT id FROM ours.texts WHERE id > v LIMIT 2) s;
+FETCH 1 FROM c;
+SAVEPOINT kept;
+FETCH 2 FROM c;
+RELEASE kept;
+FETCH 2 FROM c;
+SAVEPOINT rolled_back;
+FETCH 2 FROM c;
+ROLLBACK TO rolled_back;
+\set VERBOSITY sqlstate
+FETCH 1 FROM c;
+\set VERBOSITY default
+ROLLBACK;
+RESET enable_material;
+RESET enable_memoize;
