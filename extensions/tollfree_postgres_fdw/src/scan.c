@@ -271,7 +271,11 @@ scan_read(RemoteScanState *scan)
 	}
 	if (!compat_has_rows(res))
 		session_report(session, ERROR, res, scan->plan.sql);
-	keep_result(scan, res);
+	/* The last piece is empty; kept, it would be taken for more bytes. */
+	if (PQntuples(res) == 0)
+		PQclear(res);
+	else
+		keep_result(scan, res);
 	return true;
 }
 
