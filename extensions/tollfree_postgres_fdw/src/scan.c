@@ -250,6 +250,7 @@ scan_read(RemoteScanState *scan)
 
 	if (!scan->in_air)
 		return false;
+	session_raise_kept(session);
 	if (session->absorb_arg != scan)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_ERROR),
