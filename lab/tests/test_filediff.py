@@ -10,6 +10,7 @@ from filediff.differ import Differ, Difference
 from filediff.exactness import ROWS as FACTS
 from filediff.exactness import Exactness, queries
 from filediff.files import draw_file
+from filediff.found import FOUND
 from filediff.statements import Drawer, Rank, Statement
 from filediff.tables import Column, Dialect, Table, draw_table, literal
 from filediff.values import TYPES, Family, ValueType
@@ -68,6 +69,16 @@ def test_filters_and_aggregates_are_exactly_those_of_a_table(
     assert not wrong, "\n".join(f"{query}\n  {reason}" for query, reason in wrong.items())
     with capsys.disabled():
         print(f"\nfilediff: {len(queries())} queries against a table, {FACTS} rows")
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("name", FOUND)
+def test_a_difference_does_not_come_back(world: FileWorld, name: str) -> None:
+    since, case = FOUND[name]
+    if world.server.major < since:
+        pytest.skip(f"PostgreSQL {since} is the first with these options")
+    difference = Differ(world).run(case)
+    assert difference is None, str(difference)
 
 
 @pytest.mark.cluster

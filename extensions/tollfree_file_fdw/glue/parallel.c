@@ -4,8 +4,9 @@
  *
  * The leader cuts the file into chunks.  In CSV format it also counts the
  * quotes in each, since only what is before a chunk says whether it begins
- * within quotes.  A process owns the records that begin in a chunk that it has
- * taken.  Where core/ does not want to judge a record, COPY's parser of that
+ * within quotes.  A file that may hold an end-of-data marker is not cut: one
+ * process reads all of it.  A process owns the records that begin in a chunk
+ * that it has taken.  Where core/ does not want to judge a record, COPY's parser of that
  * process reads on to the chunk's end.
  *
  * Rows come in no particular order, and of several errors any may be raised.
@@ -25,8 +26,9 @@
 /* Bounds the table of chunks of a CSV file */
 #define MAX_CHUNKS 65536
 
-/* For counting quotes, bytes */
+/* For counting quotes and for looking for an end-of-data marker, bytes */
 #define COUNT_BUFFER_SIZE (256 * 1024)
+#define SEARCH_BUFFER_SIZE (256 * 1024)
 
 /*
  * Can such files be cut?  A process must know what COPY's parser has read, in
@@ -61,6 +63,60 @@ count_chunks(int64_t size, int64_t *chunk_size)
 	return (size + *chunk_size - 1) / *chunk_size;
 }
 
+/*
+ * Is there what may be an end-of-data marker in the bytes?  In text format it
+ * may stand behind data, in CSV format only at the beginning of a line.  There
+ * is a byte before the first one.
+ */
+static bool
+find_marker(const char *bytes, size_t length, FileFormat format)
+{
+	const char *end = bytes + length;
+	const char *at = bytes;
+
+	while ((at = memchr(at, '\\', end - at)) != NULL)
+	{
+		if (++at < end && *at == '.' &&
+			(format == FILE_FORMAT_TEXT || at[-2] == '\n' || at[-2] == '\r'))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * May the data end before the file does?  Whoever scans a later chunk would not
+ * know.  So this is looked for before.
+ */
+static bool
+has_marker(const FileReader *reader)
+{
+	const Dialect *dialect = &reader->layout.dialect;
+	Source		source = *filescan_source(reader->scan);
+	int64_t		end = reader->chunks.end;
+	int64_t		length;
+	bool		found = false;
+	char	   *buffer;
+
+	if (dialect->format == FILE_FORMAT_CSV && !dialect->marker_in_csv)
+		return false;
+	buffer = palloc(1 + SEARCH_BUFFER_SIZE);
+	buffer[0] = '\n';
+	for (int64_t offset = reader->chunks.begin; offset < end && !found;
+		 offset += Max(1, length - 1))
+	{
+		CHECK_FOR_INTERRUPTS();
+		length = Min(SEARCH_BUFFER_SIZE, end - offset);
+		reader_check_source(reader,
+							source_read(&source, buffer + 1, length, offset));
+		found = find_marker(buffer + 1, length, dialect->format);
+		/* The last byte is looked at again, with what is before it. */
+		if (length > 1)
+			buffer[0] = buffer[length - 1];
+	}
+	pfree(buffer);
+	return found;
+}
+
 /* Counts quotes, so that each chunk can be begun. */
 static void
 resolve_chunks(FileReader *reader, ParallelFile *shared)
@@ -87,7 +143,8 @@ cut_file(FileScanState *scan, ParallelFile *shared)
 	FileReader *reader = scan->reader;
 
 	pg_atomic_init_u32(&shared->next, 0);
-	shared->is_whole = reader == NULL || !reader_find_chunks(reader);
+	shared->is_whole = reader == NULL || !reader_find_chunks(reader) ||
+		has_marker(reader);
 	shared->nchunks = 1;
 	if (shared->is_whole)
 		return;
@@ -162,14 +219,35 @@ static void
 check_identity(const FileReader *reader, const ParallelFile *shared)
 {
 	const Source *ours = filescan_source(reader->scan);
-	const Source *leaders = &shared->source;
+	Source		leaders = shared->source;
 
-	if (ours->device != leaders->device || ours->inode != leaders->inode ||
-		(ours->size == leaders->size &&
-		 ours->modified_ns != leaders->modified_ns))
+	leaders.fd = ours->fd;
+	if (ours->device != leaders.device || ours->inode != leaders.inode)
 		reader_check_source(reader, SOURCE_CHANGED);
-	if (ours->size < leaders->size)
-		reader_check_source(reader, SOURCE_TRUNCATED);
+	reader_check_source(reader, source_verify(&leaders));
+}
+
+/*
+ * Takes the next chunk; false if none is left.  A scan that returns groups
+ * remembers what it took, since the plan below may have to read it again.
+ */
+static bool
+next_chunk(FileScanState *scan, uint32 *n)
+{
+	int			owed = bms_next_member(scan->owed, -1);
+
+	if (owed >= 0)
+	{
+		scan->owed = bms_del_member(scan->owed, owed);
+		*n = owed;
+		return true;
+	}
+	*n = pg_atomic_fetch_add_u32(&scan->parallel->next, 1);
+	if (*n >= scan->parallel->nchunks)
+		return false;
+	if (scan->aggregate != NULL)
+		scan->taken = bms_add_member(scan->taken, *n);
+	return true;
 }
 
 /* Takes a chunk that has rows; false if none is left. */
@@ -179,13 +257,12 @@ take_chunk(FileScanState *scan)
 	ParallelFile *shared = scan->parallel;
 	FileReader *reader = scan->reader;
 
-	for (;;)
+	uint32		n;
+
+	while (next_chunk(scan, &n))
 	{
-		uint32		n = pg_atomic_fetch_add_u32(&shared->next, 1);
 		FileChunk	chunk;
 
-		if (n >= shared->nchunks)
-			return false;
 		if (shared->is_whole)
 			return true;
 		CHECK_FOR_INTERRUPTS();
@@ -196,19 +273,22 @@ take_chunk(FileScanState *scan)
 		if (reader_enter_chunk(reader, &chunk))
 			return true;
 	}
+	return false;
 }
 
 /* Is it this process that reads a file which cannot be cut? */
 bool
 parallel_claim_file(FileScanState *scan)
 {
+	uint32		n;
+
 	if (!scan->parallel->is_whole)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("file \"%s\" was changed while it was read",
 						scan->options.filename)));
 	if (!scan->has_chunk)
-		scan->has_chunk = pg_atomic_fetch_add_u32(&scan->parallel->next, 1) == 0;
+		scan->has_chunk = next_chunk(scan, &n);
 	return scan->has_chunk;
 }
 
@@ -241,8 +321,20 @@ parallel_copies_on(const FileScanState *scan)
 }
 
 /*
+ * Hands what a scan shares, and the chunks that it has taken, over to the one
+ * below that starts over.
+ */
+void
+parallel_pass_down(FileScanState *scan, FileScanState *below)
+{
+	below->parallel = scan->parallel;
+	below->owed = scan->taken;
+	scan->taken = NULL;
+}
+
+/*
  * Raises an ERROR if COPY's parser has met the end of the data before the end
- * of its chunk: other processes may have returned rows from behind it.
+ * of its chunk: none was found when the file was cut.
  */
 void
 parallel_check_end(const FileScanState *scan)
@@ -250,8 +342,8 @@ parallel_check_end(const FileScanState *scan)
 	if (!scan->parallel->is_whole &&
 		copy_position(scan->copy) < scan->parallel->source.size)
 		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("file \"%s\" goes on behind an end-of-data marker, which a parallel scan cannot heed",
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("file \"%s\" was changed while it was read",
 						scan->options.filename),
-				 errhint("Set tollfree_file_fdw.parallel_scan to off.")));
+				 errhint("Run the query again when nobody writes to the file.")));
 }

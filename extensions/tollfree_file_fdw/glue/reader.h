@@ -26,7 +26,8 @@ typedef struct FileReader
 	/* If only a part of the file is read, else false */
 	bool		is_ranged;
 	ChunkLayout chunks;
-	ScanRange	range;			/* the present part */
+	int64_t		from;			/* where the present part's chunk begins */
+	ScanRange	range;			/* the part: records that begin in the chunk */
 
 	RowBatch   *batch;			/* the present one */
 	RowBitmap	asks;			/* its rows with values to ask PostgreSQL for */
@@ -37,6 +38,7 @@ typedef struct FileReader
 extern FileReader *reader_open(CopyFromState copy, const FileColumns *columns,
 							   const FileLayout *layout, size_t block_size);
 extern void reader_close(FileReader *reader);
+extern void reader_verify(const FileReader *reader);
 extern bool reader_find_chunks(FileReader *reader);
 extern void reader_check_source(const FileReader *reader, SourceStatus status);
 extern bool reader_enter_chunk(FileReader *reader, const FileChunk *chunk);

@@ -136,7 +136,8 @@ class Exactness:
         filename = str(path)
         options = {"format": "csv", "delimiter": "|", "null": "\\N"}
         self._execute(
-            "DROP SCHEMA IF EXISTS heap, raw CASCADE; CREATE SCHEMA heap; CREATE SCHEMA raw;"
+            "RESET ALL; DROP SCHEMA IF EXISTS heap, raw CASCADE;"
+            " CREATE SCHEMA heap; CREATE SCHEMA raw;"
             f" CREATE TABLE heap.t ({columns}); COPY heap.t FROM '{filename}'"
             " (FORMAT csv, DELIMITER '|', NULL '\\N'); ANALYZE heap.t;"
             f" CREATE FOREIGN TABLE raw.t ({columns}) SERVER files"

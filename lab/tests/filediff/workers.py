@@ -53,6 +53,7 @@ class Reading:
 READINGS = {
     "text": Reading(Dialect("text", "\t", null="\\N"), False),
     "text, wrong": Reading(Dialect("text", "\t", null="\\N"), True),
+    "text, \\r\\n, wrong": Reading(Dialect("text", "\t", null="\\N", line_end="\r\n"), True),
     "csv": Reading(Dialect(options={"format": "csv"}), False),
     "csv, wrong": Reading(Dialect(options={"format": "csv"}), True),
     "csv, \\r\\n, a header": Reading(

@@ -40,9 +40,13 @@ SET client_min_messages = warning;
 SELECT * FROM (VALUES
 	('NaN', agree_on(E'1.5\nNaN\n', 'a numeric(4,2)', $$format 'csv'$$, 'SELECT sum(a), max(a) FROM odd')),
 	('infinity', agree_on(E'2024-01-01\ninfinity\n', 'a date', $$format 'csv'$$, 'SELECT min(a), max(a) FROM odd')),
+	('many decimals', agree_on(E'0\n0\n', 'a numeric(18,18)', $$format 'csv'$$, 'SELECT sum(a * a), sum(a * a * a * a * a), min(a * a * a * a * a * a * a * a) FROM odd')),
+	('small', agree_on(E' 0.123456789012345678\n 0.000000000000000001\n', 'a numeric(18,18)', $$format 'csv'$$, 'SELECT sum(a), count(*) FILTER (WHERE a > 0.000000000000000001) FROM odd')),
 	('float', agree_on(E'1e308\n1e308\n', 'a float8', $$format 'csv'$$, 'SELECT sum(a) FROM odd')),
 	('bad value', agree_on(E'1,1\n2,x\n', 'a int, b int', $$format 'csv'$$, 'SELECT sum(a), sum(b) FROM odd')),
 	('first error', agree_on(E'1\n2147483647\nx\n', 'a int', $$format 'csv'$$, 'SELECT sum(a + 1) FROM odd')),
+	('no rows', agree_on(E'1,NaN\n', 'a int, b numeric(4,2)', $$format 'csv'$$, 'SELECT a, max(b) FROM odd WHERE a = 2 GROUP BY a')),
+	('one group', agree_on(E'2,NaN\n2,1\n', 'a int, b numeric(4,2)', $$format 'csv'$$, 'SELECT a, max(b) FROM odd WHERE a = 2 GROUP BY a')),
 	('bad record', agree_on(E'1,1\n2\n', 'a int, b int', $$format 'csv'$$, 'SELECT count(a) FROM odd')),
 	('bad column elsewhere', agree_on(E'1,x\n2,y\n', 'a int, b int', $$format 'csv'$$, 'SELECT sum(a) FROM odd')),
 	('asked for', agree_on(E' 16\n+1000\n 7 \n', 'a int', $$format 'csv'$$, 'SELECT sum(a), count(*) FROM odd WHERE a > 6'))) t (name, result);
