@@ -7,6 +7,10 @@
  * cannot do, from an overflow to a record that only COPY's parser can read,
  * makes the scan start over with PostgreSQL's own aggregation, the plan below.
  * That one also raises the errors of arithmetic.
+ *
+ * Of several processes each does that for the chunks that it takes, and returns
+ * states for PostgreSQL to combine.  If it starts over, the plan below reads
+ * the same chunks.
  */
 #include "postgres.h"
 
@@ -17,6 +21,7 @@
 
 #include "aggregate_scan.h"
 #include "compat.h"
+#include "parallel.h"
 #include "plan.h"
 
 /* A few words about why the aggregation cannot go on; NULL if it can. */
@@ -150,7 +155,7 @@ add_batch(FileScanState *scan)
 	return add_rows(scan, from, batch->nrows);
 }
 
-/* Reads the whole file.  Returns NULL, or why that was in vain. */
+/* Reads all that this process is to read.  Returns NULL, or why that was in vain. */
 static const char *
 read_all(FileScanState *scan)
 {
@@ -161,7 +166,7 @@ read_all(FileScanState *scan)
 											 &aggregate->work, &unsupported);
 	if (aggregate->aggregation == NULL)
 		return unsupported;
-	while (reader_next_batch(scan->reader))
+	while (scan_read_batch(scan))
 	{
 		const char *fallback = add_batch(scan);
 
@@ -179,13 +184,17 @@ aggregate_file(ForeignScanState *node)
 	AggregateScan *aggregate = scan->aggregate;
 	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
 
-	if (!scan_open_reader(scan))
+	scan_begin_reading(node);
+	scan_check_required(scan);
+	if (scan->reader == NULL)
 		aggregate->fallback = scan->slow_reason;
 	else
 		aggregate->fallback = read_all(scan);
 	MemoryContextSwitchTo(old);
 	aggregate->group = 0;
-	scan_close_file(scan);
+	/* What is cut again for a rescan is the open file. */
+	if (scan->parallel == NULL)
+		scan_close_file(scan);
 }
 
 /* The next group that vector/ has computed. */
@@ -209,14 +218,28 @@ next_group(ForeignScanState *node)
 	return ExecStoreVirtualTuple(slot);
 }
 
+/* The scan of the plan below. */
+static FileScanState *
+scan_below(ForeignScanState *node)
+{
+	PlanState  *below = outerPlanState(node);
+
+	while (!IsA(below, ForeignScanState))
+		below = outerPlanState(below);
+	return castNode(ForeignScanState, below)->fdw_state;
+}
+
 /* The next group of the plan below. */
 static TupleTableSlot *
 next_outer_group(ForeignScanState *node)
 {
+	FileScanState *scan = node->fdw_state;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 	TupleTableSlot *outer;
 	MemoryContext old;
 
+	if (scan->parallel != NULL && scan_below(node)->parallel == NULL)
+		parallel_pass_down(scan, scan_below(node));
 	/* A node may keep what it allocates; this one's memory is short. */
 	old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
 	outer = ExecProcNode(outerPlanState(node));
@@ -258,4 +281,7 @@ aggregate_scan_reset(ForeignScanState *node)
 	if (scan->aggregate->aggregation != NULL)
 		aggregate_close(scan->aggregate->aggregation);
 	scan->aggregate->aggregation = NULL;
+	bms_free(scan->taken);
+	scan->taken = NULL;
+	scan_below(node)->owed = NULL;
 }

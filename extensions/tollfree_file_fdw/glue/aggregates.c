@@ -22,6 +22,7 @@
 #include "aggregates.h"
 #include "allocate.h"
 #include "compat.h"
+#include "partial.h"
 
 /* Digits of an int128 with its sign, a decimal point and the end */
 #define INT128_STRING_SIZE 48
@@ -31,41 +32,42 @@ typedef struct SupportedAggregate
 	Oid			function;
 	AggregateKind kind;
 	ResultKind	result;
+	ResultKind	state;			/* likewise, for PostgreSQL to combine */
 } SupportedAggregate;
 
 static const SupportedAggregate supported_aggregates[] = {
-	{F_COUNT_, AGGREGATE_COUNT_ROWS, RESULT_COUNT},
-	{F_COUNT_ANY, AGGREGATE_COUNT, RESULT_COUNT},
-	{F_SUM_INT2, AGGREGATE_SUM, RESULT_INT8_SUM},
-	{F_SUM_INT4, AGGREGATE_SUM, RESULT_INT8_SUM},
-	{F_SUM_INT8, AGGREGATE_SUM, RESULT_NUMERIC_SUM},
-	{F_SUM_NUMERIC, AGGREGATE_SUM, RESULT_NUMERIC_SUM},
-	{F_SUM_FLOAT4, AGGREGATE_SUM_FLOAT4, RESULT_FLOAT4},
-	{F_SUM_FLOAT8, AGGREGATE_SUM_FLOAT8, RESULT_FLOAT8},
-	{F_AVG_INT2, AGGREGATE_SUM, RESULT_AVERAGE},
-	{F_AVG_INT4, AGGREGATE_SUM, RESULT_AVERAGE},
-	{F_AVG_INT8, AGGREGATE_SUM, RESULT_AVERAGE},
-	{F_AVG_NUMERIC, AGGREGATE_SUM, RESULT_AVERAGE},
-	{F_AVG_FLOAT4, AGGREGATE_MOMENTS, RESULT_MEAN},
-	{F_AVG_FLOAT8, AGGREGATE_MOMENTS, RESULT_MEAN},
-	{F_MIN_INT2, AGGREGATE_MIN, RESULT_INTEGER},
-	{F_MIN_INT4, AGGREGATE_MIN, RESULT_INTEGER},
-	{F_MIN_INT8, AGGREGATE_MIN, RESULT_INTEGER},
-	{F_MIN_DATE, AGGREGATE_MIN, RESULT_INTEGER},
-	{F_MIN_TIMESTAMP, AGGREGATE_MIN, RESULT_INTEGER},
-	{F_MIN_NUMERIC, AGGREGATE_MIN, RESULT_NUMERIC},
-	{F_MIN_FLOAT4, AGGREGATE_MIN_FLOAT, RESULT_FLOAT4},
-	{F_MIN_FLOAT8, AGGREGATE_MIN_FLOAT, RESULT_FLOAT8},
-	{F_MIN_TEXT, AGGREGATE_MIN_TEXT, RESULT_TEXT},
-	{F_MAX_INT2, AGGREGATE_MAX, RESULT_INTEGER},
-	{F_MAX_INT4, AGGREGATE_MAX, RESULT_INTEGER},
-	{F_MAX_INT8, AGGREGATE_MAX, RESULT_INTEGER},
-	{F_MAX_DATE, AGGREGATE_MAX, RESULT_INTEGER},
-	{F_MAX_TIMESTAMP, AGGREGATE_MAX, RESULT_INTEGER},
-	{F_MAX_NUMERIC, AGGREGATE_MAX, RESULT_NUMERIC},
-	{F_MAX_FLOAT4, AGGREGATE_MAX_FLOAT, RESULT_FLOAT4},
-	{F_MAX_FLOAT8, AGGREGATE_MAX_FLOAT, RESULT_FLOAT8},
-	{F_MAX_TEXT, AGGREGATE_MAX_TEXT, RESULT_TEXT}
+	{F_COUNT_, AGGREGATE_COUNT_ROWS, RESULT_COUNT, RESULT_COUNT},
+	{F_COUNT_ANY, AGGREGATE_COUNT, RESULT_COUNT, RESULT_COUNT},
+	{F_SUM_INT2, AGGREGATE_SUM, RESULT_INT8_SUM, RESULT_INT8_SUM},
+	{F_SUM_INT4, AGGREGATE_SUM, RESULT_INT8_SUM, RESULT_INT8_SUM},
+	{F_SUM_INT8, AGGREGATE_SUM, RESULT_NUMERIC_SUM, STATE_INTEGER_SUM},
+	{F_SUM_NUMERIC, AGGREGATE_SUM, RESULT_NUMERIC_SUM, STATE_NUMERIC_SUM},
+	{F_SUM_FLOAT4, AGGREGATE_SUM_FLOAT4, RESULT_FLOAT4, RESULT_FLOAT4},
+	{F_SUM_FLOAT8, AGGREGATE_SUM_FLOAT8, RESULT_FLOAT8, RESULT_FLOAT8},
+	{F_AVG_INT2, AGGREGATE_SUM, RESULT_AVERAGE, STATE_INTEGER_AVERAGE},
+	{F_AVG_INT4, AGGREGATE_SUM, RESULT_AVERAGE, STATE_INTEGER_AVERAGE},
+	{F_AVG_INT8, AGGREGATE_SUM, RESULT_AVERAGE, STATE_INTEGER_SUM},
+	{F_AVG_NUMERIC, AGGREGATE_SUM, RESULT_AVERAGE, STATE_NUMERIC_SUM},
+	{F_AVG_FLOAT4, AGGREGATE_MOMENTS, RESULT_MEAN, STATE_FLOAT_AVERAGE},
+	{F_AVG_FLOAT8, AGGREGATE_MOMENTS, RESULT_MEAN, STATE_FLOAT_AVERAGE},
+	{F_MIN_INT2, AGGREGATE_MIN, RESULT_INTEGER, RESULT_INTEGER},
+	{F_MIN_INT4, AGGREGATE_MIN, RESULT_INTEGER, RESULT_INTEGER},
+	{F_MIN_INT8, AGGREGATE_MIN, RESULT_INTEGER, RESULT_INTEGER},
+	{F_MIN_DATE, AGGREGATE_MIN, RESULT_INTEGER, RESULT_INTEGER},
+	{F_MIN_TIMESTAMP, AGGREGATE_MIN, RESULT_INTEGER, RESULT_INTEGER},
+	{F_MIN_NUMERIC, AGGREGATE_MIN, RESULT_NUMERIC, RESULT_NUMERIC},
+	{F_MIN_FLOAT4, AGGREGATE_MIN_FLOAT, RESULT_FLOAT4, RESULT_FLOAT4},
+	{F_MIN_FLOAT8, AGGREGATE_MIN_FLOAT, RESULT_FLOAT8, RESULT_FLOAT8},
+	{F_MIN_TEXT, AGGREGATE_MIN_TEXT, RESULT_TEXT, RESULT_TEXT},
+	{F_MAX_INT2, AGGREGATE_MAX, RESULT_INTEGER, RESULT_INTEGER},
+	{F_MAX_INT4, AGGREGATE_MAX, RESULT_INTEGER, RESULT_INTEGER},
+	{F_MAX_INT8, AGGREGATE_MAX, RESULT_INTEGER, RESULT_INTEGER},
+	{F_MAX_DATE, AGGREGATE_MAX, RESULT_INTEGER, RESULT_INTEGER},
+	{F_MAX_TIMESTAMP, AGGREGATE_MAX, RESULT_INTEGER, RESULT_INTEGER},
+	{F_MAX_NUMERIC, AGGREGATE_MAX, RESULT_NUMERIC, RESULT_NUMERIC},
+	{F_MAX_FLOAT4, AGGREGATE_MAX_FLOAT, RESULT_FLOAT4, RESULT_FLOAT4},
+	{F_MAX_FLOAT8, AGGREGATE_MAX_FLOAT, RESULT_FLOAT8, RESULT_FLOAT8},
+	{F_MAX_TEXT, AGGREGATE_MAX_TEXT, RESULT_TEXT, RESULT_TEXT}
 };
 
 /* Which arithmetic a function of PostgreSQL's does. */
@@ -287,7 +289,8 @@ translate_aggregate(const QualContext *context, Aggref *aggref,
 		if (supported->function != aggref->aggfnoid)
 			continue;
 		spec->kind = supported->kind;
-		target->kind = supported->result;
+		target->kind = DO_AGGSPLIT_SKIPFINAL(aggref->aggsplit) ?
+			supported->state : supported->result;
 		target->index = work->nspecs++;
 		if (aggref->aggfilter != NULL)
 		{
@@ -388,8 +391,8 @@ aggregates_open(const QualContext *context, const AggregateWork *work,
 }
 
 /* A number that counts 10^-scale, as numeric with that display scale. */
-static Datum
-make_numeric(__int128 number, int scale)
+Datum
+aggregates_numeric(__int128 number, int scale)
 {
 	char		string[INT128_STRING_SIZE + ARITHMETIC_SCALE_MAX];
 	char	   *at = string + sizeof(string);
@@ -462,7 +465,8 @@ aggregates_result(const Aggregation *aggregation, const QualContext *context,
 		return key_result(aggregation, context, work->keys[index], group,
 						  index, isnull);
 	state = aggregate_state(aggregation, group, index);
-	*isnull = kind != RESULT_COUNT && state->count == 0;
+	*isnull = state->count == 0 && kind != RESULT_COUNT &&
+		kind != STATE_INTEGER_AVERAGE && kind != STATE_FLOAT_AVERAGE;
 	if (*isnull)
 		return (Datum) 0;
 	switch (kind)
@@ -472,11 +476,11 @@ aggregates_result(const Aggregation *aggregation, const QualContext *context,
 		case RESULT_INT8_SUM:
 			return Int64GetDatum((int64) state->u.sum);
 		case RESULT_NUMERIC_SUM:
-			return make_numeric(state->u.sum, argument_scale(spec));
+			return aggregates_numeric(state->u.sum, argument_scale(spec));
 		case RESULT_AVERAGE:
 			return DirectFunctionCall2(numeric_div,
-									   make_numeric(state->u.sum,
-													argument_scale(spec)),
+									   aggregates_numeric(state->u.sum,
+														  argument_scale(spec)),
 									   NumericGetDatum(int64_to_numeric(state->count)));
 		case RESULT_MEAN:
 			return Float8GetDatum(state->u.moments.sum / state->u.moments.n);
@@ -487,9 +491,20 @@ aggregates_result(const Aggregation *aggregation, const QualContext *context,
 		case RESULT_INTEGER:
 			return (Datum) state->u.extreme;
 		case RESULT_NUMERIC:
-			return make_numeric(state->u.extreme, argument_scale(spec));
+			return aggregates_numeric(state->u.extreme, argument_scale(spec));
 		case RESULT_TEXT:
 			return make_text(&state->u.text);
+		case STATE_INTEGER_SUM:
+			return partial_integer_sum(state->u.sum, state->count);
+		case STATE_NUMERIC_SUM:
+			return partial_numeric_sum(state->u.sum, state->count,
+									   argument_scale(spec));
+		case STATE_INTEGER_AVERAGE:
+			return partial_integer_average(state->count, (int64) state->u.sum);
+		case STATE_FLOAT_AVERAGE:
+			return partial_float_average(state->u.moments.n,
+										 state->u.moments.sum,
+										 state->u.moments.squares);
 		case RESULT_KEY:
 			break;
 	}

@@ -21,7 +21,13 @@ typedef enum ResultKind
 	RESULT_FLOAT8,
 	RESULT_INTEGER,				/* an extreme that is a Datum as it is */
 	RESULT_NUMERIC,				/* an extreme */
-	RESULT_TEXT					/* likewise */
+	RESULT_TEXT,				/* likewise */
+
+	/* What PostgreSQL combines with the other processes' */
+	STATE_INTEGER_SUM,			/* internal: of sum(int8), avg(int8) */
+	STATE_NUMERIC_SUM,			/* internal: of sum(numeric), avg(numeric) */
+	STATE_INTEGER_AVERAGE,		/* int8[]: of avg(int2), avg(int4) */
+	STATE_FLOAT_AVERAGE			/* float8[]: of avg(float4), avg(float8) */
 } ResultKind;
 
 /* One column of the result. */
@@ -51,5 +57,6 @@ extern Datum aggregates_result(const Aggregation *aggregation,
 							   const QualContext *context,
 							   const AggregateWork *work, int group,
 							   int target, bool *isnull);
+extern Datum aggregates_numeric(__int128 number, int scale);
 
 #endif							/* TOLLFREE_FILE_AGGREGATES_H */

@@ -227,6 +227,29 @@ check_identity(const FileReader *reader, const ParallelFile *shared)
 	reader_check_source(reader, source_verify(&leaders));
 }
 
+/*
+ * Takes the next chunk; false if none is left.  A scan that returns groups
+ * remembers what it took, since the plan below may have to read it again.
+ */
+static bool
+next_chunk(FileScanState *scan, uint32 *n)
+{
+	int			owed = bms_next_member(scan->owed, -1);
+
+	if (owed >= 0)
+	{
+		scan->owed = bms_del_member(scan->owed, owed);
+		*n = owed;
+		return true;
+	}
+	*n = pg_atomic_fetch_add_u32(&scan->parallel->next, 1);
+	if (*n >= scan->parallel->nchunks)
+		return false;
+	if (scan->aggregate != NULL)
+		scan->taken = bms_add_member(scan->taken, *n);
+	return true;
+}
+
 /* Takes a chunk that has rows; false if none is left. */
 static bool
 take_chunk(FileScanState *scan)
@@ -234,13 +257,12 @@ take_chunk(FileScanState *scan)
 	ParallelFile *shared = scan->parallel;
 	FileReader *reader = scan->reader;
 
-	for (;;)
+	uint32		n;
+
+	while (next_chunk(scan, &n))
 	{
-		uint32		n = pg_atomic_fetch_add_u32(&shared->next, 1);
 		FileChunk	chunk;
 
-		if (n >= shared->nchunks)
-			return false;
 		if (shared->is_whole)
 			return true;
 		CHECK_FOR_INTERRUPTS();
@@ -251,19 +273,22 @@ take_chunk(FileScanState *scan)
 		if (reader_enter_chunk(reader, &chunk))
 			return true;
 	}
+	return false;
 }
 
 /* Is it this process that reads a file which cannot be cut? */
 bool
 parallel_claim_file(FileScanState *scan)
 {
+	uint32		n;
+
 	if (!scan->parallel->is_whole)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("file \"%s\" was changed while it was read",
 						scan->options.filename)));
 	if (!scan->has_chunk)
-		scan->has_chunk = pg_atomic_fetch_add_u32(&scan->parallel->next, 1) == 0;
+		scan->has_chunk = next_chunk(scan, &n);
 	return scan->has_chunk;
 }
 
@@ -293,6 +318,18 @@ parallel_copies_on(const FileScanState *scan)
 {
 	return scan->parallel->is_whole ||
 		copy_position(scan->copy) < scan->reader->range.end;
+}
+
+/*
+ * Hands what a scan shares, and the chunks that it has taken, over to the one
+ * below that starts over.
+ */
+void
+parallel_pass_down(FileScanState *scan, FileScanState *below)
+{
+	below->parallel = scan->parallel;
+	below->owed = scan->taken;
+	scan->taken = NULL;
 }
 
 /*

@@ -29,6 +29,7 @@ extern bool parallel_is_possible(const FileLayout *layout);
 extern bool parallel_claim_file(FileScanState *scan);
 extern bool parallel_next_batch(FileScanState *scan);
 extern bool parallel_copies_on(const FileScanState *scan);
+extern void parallel_pass_down(FileScanState *scan, FileScanState *below);
 extern void parallel_check_end(const FileScanState *scan);
 
 #endif							/* TOLLFREE_FILE_PARALLEL_H */

@@ -132,11 +132,14 @@ row_cost(const FilePlanState *state)
 	return CORE_VALUE_COST * cpu_operator_cost * state->ncolumns;
 }
 
-/* What it costs to read and convert all rows of the file. */
+/*
+ * What it costs one process to read the file if it converts that part of its
+ * rows.  Pages are no cheaper for several, as in PostgreSQL's own scans.
+ */
 Cost
-plan_read_cost(const FilePlanState *state)
+plan_read_cost(const FilePlanState *state, double part)
 {
-	return seq_page_cost * state->pages + row_cost(state) * state->rows;
+	return seq_page_cost * state->pages + row_cost(state) * state->rows * part;
 }
 
 /* What plans of scans leave for the executor. */
@@ -147,62 +150,62 @@ plan_private(const FilePlanState *state)
 }
 
 /* How many processes' work so many workers and the leader do. */
-static double
-parallel_divisor(int nworkers)
+double
+plan_parallel_divisor(int nworkers)
 {
 	double		leader = 1.0 - 0.3 * nworkers;
 
 	return nworkers + (parallel_leader_participation ? Max(0.0, leader) : 0);
 }
 
-/* Offers a scan by several processes. */
-static void
-add_parallel_path(PlannerInfo *root, RelOptInfo *baserel, Cost startup,
-				  Cost per_row)
+/* How many workers may scan the file with the leader; 0 if it has to do alone. */
+int
+plan_parallel_workers(PlannerInfo *root, RelOptInfo *baserel)
 {
 	FilePlanState *state = baserel->fdw_private;
-	ForeignPath *path;
-	double		divisor;
-	int			nworkers;
 
 	if (!baserel->consider_parallel || !setting_parallel_scan ||
 		state->slow_reason != NULL || !bms_is_empty(baserel->lateral_relids) ||
 		!parallel_is_possible(&state->layout))
-		return;
-	nworkers = compute_parallel_worker(baserel, state->pages, -1,
-									   max_parallel_workers_per_gather);
-	if (nworkers <= 0)
-		return;
-	divisor = parallel_divisor(nworkers);
-	path = compat_create_scan_path(root, baserel,
-								   clamp_row_est(baserel->rows / divisor),
-								   startup,
-								   startup + seq_page_cost * state->pages +
-								   per_row * state->rows / divisor,
+		return 0;
+	return compute_parallel_worker(baserel, state->pages, -1,
+								   max_parallel_workers_per_gather);
+}
+
+/* A scan that returns that part of the rows, as one of several processes does. */
+ForeignPath *
+plan_scan_path(PlannerInfo *root, RelOptInfo *baserel, double part)
+{
+	FilePlanState *state = baserel->fdw_private;
+	Cost		startup = baserel->baserestrictcost.startup;
+	Cost		per_row = baserel->baserestrictcost.per_tuple;
+
+	if (state->slow_reason == NULL)
+		per_row += cpu_tuple_cost;
+	return compat_create_scan_path(root, baserel,
+								   clamp_row_est(baserel->rows * part), startup,
+								   startup + plan_read_cost(state, part) +
+								   per_row * state->rows * part,
 								   plan_private(state));
-	path->path.parallel_aware = true;
-	path->path.parallel_workers = nworkers;
-	add_partial_path(baserel, (Path *) path);
 }
 
 /* Offers the ways to scan the file. */
 void
 tollfreeGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 {
-	FilePlanState *state = baserel->fdw_private;
-	Cost		startup = baserel->baserestrictcost.startup;
-	Cost		per_row;
+	ForeignPath *path;
+	int			nworkers;
 
-	find_columns(baserel, relid, state);
-	per_row = row_cost(state) + baserel->baserestrictcost.per_tuple;
-	if (state->slow_reason == NULL)
-		per_row += cpu_tuple_cost;
-	add_path(baserel, (Path *)
-			 compat_create_scan_path(root, baserel, baserel->rows, startup,
-									 startup + seq_page_cost * state->pages +
-									 per_row * state->rows,
-									 plan_private(state)));
-	add_parallel_path(root, baserel, startup, per_row);
+	find_columns(baserel, relid, baserel->fdw_private);
+	add_path(baserel, (Path *) plan_scan_path(root, baserel, 1));
+
+	nworkers = plan_parallel_workers(root, baserel);
+	if (nworkers <= 0)
+		return;
+	path = plan_scan_path(root, baserel, 1 / plan_parallel_divisor(nworkers));
+	path->path.parallel_aware = true;
+	path->path.parallel_workers = nworkers;
+	add_partial_path(baserel, (Path *) path);
 }
 
 /* Makes the plan of a path. */

@@ -35,7 +35,11 @@ typedef enum PlanMember
 	PLAN_VARNO					/* of the table's columns in those; Integer */
 } PlanMember;
 
-extern Cost plan_read_cost(const FilePlanState *state);
+extern Cost plan_read_cost(const FilePlanState *state, double part);
+extern ForeignPath *plan_scan_path(PlannerInfo *root, RelOptInfo *baserel,
+								   double part);
+extern int	plan_parallel_workers(PlannerInfo *root, RelOptInfo *baserel);
+extern double plan_parallel_divisor(int nworkers);
 extern List *plan_private(const FilePlanState *state);
 
 #endif							/* TOLLFREE_FILE_PLAN_H */

@@ -221,6 +221,17 @@ scan_check_required(const FileScanState *scan)
 }
 
 /*
+ * Reads the next batch; false at the end of what this process is to read, and
+ * where COPY's parser must go on.
+ */
+bool
+scan_read_batch(FileScanState *scan)
+{
+	return scan->parallel != NULL ? parallel_next_batch(scan) :
+		reader_next_batch(scan->reader);
+}
+
+/*
  * Reads the next batch and selects what is to be looked at; false if there is
  * none.
  */
@@ -232,8 +243,7 @@ next_batch(ForeignScanState *node)
 	int			nrows;
 	int			nwords;
 
-	if (!(scan->parallel != NULL ? parallel_next_batch(scan) :
-		  reader_next_batch(reader)))
+	if (!scan_read_batch(scan))
 		return false;
 	nrows = reader->batch->nrows;
 	nwords = bitmap_words(nrows);

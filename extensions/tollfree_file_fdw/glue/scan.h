@@ -43,6 +43,8 @@ typedef struct FileScanState
 	/* A scan by several processes */
 	struct ParallelFile *parallel;	/* what they share, or NULL */
 	bool		has_chunk;		/* has this one taken a chunk to read? */
+	Bitmapset  *taken;			/* the chunks taken, if groups are returned */
+	Bitmapset  *owed;			/* chunks to be read before more are taken */
 	bool		is_copying;		/* has COPY's parser taken over? */
 	uint32		max_chunks;
 
@@ -50,6 +52,7 @@ typedef struct FileScanState
 } FileScanState;
 
 extern void scan_begin_reading(ForeignScanState *node);
+extern bool scan_read_batch(FileScanState *scan);
 extern bool scan_open_reader(FileScanState *scan);
 extern void scan_close_file(FileScanState *scan);
 extern void scan_check_required(const FileScanState *scan);

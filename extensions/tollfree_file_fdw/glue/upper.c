@@ -10,6 +10,9 @@
  *		 |					as in any plan
  *		 +- Aggregate		only if a value turns up while it runs that
  *			 +- Foreign Scan	vector/ cannot hold; its target list is the same
+ *
+ * With several processes the same stands below Gather, and returns states of
+ * aggregates, which PostgreSQL combines above it.
  */
 #include "postgres.h"
 
@@ -40,6 +43,16 @@
 /* The members of a path's fdw_private, behind those of its plan */
 #define PATH_TARGETS	(PLAN_VARNO + 1)	/* what the scan returns */
 #define PATH_HAVING		(PLAN_VARNO + 2)
+
+/* What a query asks for. */
+typedef struct UpperWork
+{
+	RelOptInfo *input_rel;
+	List	   *quals;			/* for rows */
+	List	   *having;			/* for groups */
+	PathTarget *target;
+	double		groups;			/* how many there will be */
+} UpperWork;
 
 /* The grouping columns, or false if one is an expression. */
 static bool
@@ -179,8 +192,8 @@ estimate_groups(PlannerInfo *root, RelOptInfo *input_rel)
  * query may be grouped though nothing is left to group by: no rows, no group.
  */
 static Path *
-make_outer_path(PlannerInfo *root, RelOptInfo *input_rel,
-				RelOptInfo *output_rel, PathTarget *target, double groups)
+make_outer_path(PlannerInfo *root, RelOptInfo *output_rel, Path *input,
+				AggSplit split, const UpperWork *work)
 {
 	List	   *group_clause = compat_group_clause(root);
 	AggStrategy strategy = AGG_HASHED;
@@ -190,11 +203,58 @@ make_outer_path(PlannerInfo *root, RelOptInfo *input_rel,
 		strategy = AGG_PLAIN;
 	else if (group_clause == NIL)
 		strategy = AGG_SORTED;
-	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
-	return (Path *) create_agg_path(root, output_rel,
-									input_rel->cheapest_total_path, target,
-									strategy, AGGSPLIT_SIMPLE, group_clause,
-									NIL, &costs, groups);
+	get_agg_clause_costs(root, split, &costs);
+	return (Path *) create_agg_path(root, output_rel, input, work->target,
+									strategy, split, group_clause, NIL,
+									&costs, work->groups);
+}
+
+/* A path that aggregates; the work of each row costs that part of itself. */
+static ForeignPath *
+make_path(PlannerInfo *root, RelOptInfo *output_rel, Path *outer,
+		  const UpperWork *work, double part)
+{
+	FilePlanState *state = work->input_rel->fdw_private;
+	Cost		cost = plan_read_cost(state, part) +
+		(work->input_rel->rows * list_length(work->target->exprs) +
+		 state->rows * list_length(work->quals)) * part *
+		AGGREGATE_ROW_COST * cpu_operator_cost;
+
+	return compat_create_upper_path(root, output_rel, work->groups, cost,
+									cost + work->groups * cpu_tuple_cost, outer,
+									list_concat(plan_private(state),
+												list_make4(work->quals,
+														   makeInteger(work->input_rel->relid),
+														   work->target->exprs,
+														   work->having)));
+}
+
+/*
+ * Offers aggregation by several processes, for PostgreSQL to combine.  The plan
+ * below is told by the scan above it what it is to read, so it takes no part in
+ * a parallel scan of its own.
+ */
+static void
+add_partial_aggregation(PlannerInfo *root, RelOptInfo *output_rel,
+						const UpperWork *work)
+{
+	RelOptInfo *input_rel = work->input_rel;
+	int			nworkers = plan_parallel_workers(root, input_rel);
+	double		part;
+	Path	   *input;
+	ForeignPath *path;
+
+	if (!output_rel->consider_parallel || nworkers <= 0)
+		return;
+	part = 1 / plan_parallel_divisor(nworkers);
+	input = (Path *) plan_scan_path(root, input_rel, part);
+	path = make_path(root, output_rel,
+					 make_outer_path(root, output_rel, input,
+									 AGGSPLIT_INITIAL_SERIAL, work),
+					 work, part);
+	path->path.parallel_aware = true;
+	path->path.parallel_workers = nworkers;
+	add_partial_path(output_rel, (Path *) path);
 }
 
 /* Offers aggregation in the scan. */
@@ -204,38 +264,33 @@ tollfreeGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
 							 void *extra)
 {
 	FilePlanState *state = input_rel->fdw_private;
-	List	   *having;
-	List	   *quals = NIL;
-	PathTarget *target;
-	double		groups;
-	Cost		cost;
+	bool		is_partial = stage == UPPERREL_PARTIAL_GROUP_AGG;
+	UpperWork	work = {.input_rel = input_rel};
 
-	if (stage != UPPERREL_GROUP_AGG || !setting_push_aggregates ||
+	if ((stage != UPPERREL_GROUP_AGG && !is_partial) ||
+		!setting_push_aggregates ||
 		input_rel->reloptkind != RELOPT_BASEREL || IS_DUMMY_REL(input_rel) ||
 		state->slow_reason != NULL || root->parse->groupingSets != NIL ||
 		root->parse->hasTargetSRFs)
 		return;
-	having = (List *) ((GroupPathExtraData *) extra)->havingQual;
-	target = find_targets(root, output_rel, having);
-	if (target == NULL || !find_quals(input_rel, &quals) ||
-		!is_supported(root, input_rel, quals, target->exprs))
+	/* Of partial groups nothing is known before they have been combined. */
+	if (!is_partial)
+		work.having = (List *) ((GroupPathExtraData *) extra)->havingQual;
+	work.target = find_targets(root, output_rel, work.having);
+	if (work.target == NULL || !find_quals(input_rel, &work.quals) ||
+		!is_supported(root, input_rel, work.quals, work.target->exprs))
 		return;
 
-	groups = estimate_groups(root, input_rel);
-	cost = plan_read_cost(state) +
-		(input_rel->rows * list_length(target->exprs) +
-		 state->rows * list_length(quals)) *
-		AGGREGATE_ROW_COST * cpu_operator_cost;
-	add_path(output_rel, (Path *)
-			 compat_create_upper_path(root, output_rel, groups, cost,
-									  cost + groups * cpu_tuple_cost,
-									  make_outer_path(root, input_rel, output_rel,
-													  target, groups),
-									  list_concat(plan_private(state),
-												  list_make4(quals,
-															 makeInteger(input_rel->relid),
-															 target->exprs,
-															 having))));
+	work.groups = estimate_groups(root, input_rel);
+	if (is_partial)
+		add_partial_aggregation(root, output_rel, &work);
+	else
+		add_path(output_rel, (Path *)
+				 make_path(root, output_rel,
+						   make_outer_path(root, output_rel,
+										   input_rel->cheapest_total_path,
+										   AGGSPLIT_SIMPLE, &work),
+						   &work, 1));
 }
 
 /* Makes the plan of such a path. */

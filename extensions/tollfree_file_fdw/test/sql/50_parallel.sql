@@ -41,3 +41,44 @@ SELECT agree('SELECT count(a) FROM marked'), agree('SELECT count(a) FROM marked_
 SET tollfree_file_fdw.parallel_scan = off;
 SET tollfree_file_fdw.debug_require = 'parallel';
 SELECT agree('SELECT count(a) FROM marked') ~ 'DIFFERENT.*required fast path';
+RESET tollfree_file_fdw.parallel_scan;
+RESET tollfree_file_fdw.push_aggregates;
+RESET tollfree_file_fdw.debug_require;
+
+-- Each process aggregates its chunks; PostgreSQL combines the states.
+SELECT shown_plan('SELECT small, avg(amount), count(*) FROM ours.texts WHERE id > 5 GROUP BY small HAVING sum(id) > 9');
+SET tollfree_file_fdw.debug_require = 'parallel';
+SELECT list, agree(format('SELECT %1$s FROM texts', list)), agree(format('SELECT %1$s FROM csvs WHERE id > 4000 AND amount < 70', list)),
+	agree(format('SELECT %1$s FROM texts WHERE id < 0', list)), agree(format('SELECT small, %1$s FROM texts GROUP BY small HAVING count(*) > 3 ORDER BY small', list))
+FROM unnest(ARRAY[
+	'count(*)', 'count(amount), count(name)', 'sum(id), sum(small), sum(big)', 'avg(id), avg(small), avg(big)',
+	'sum(amount), avg(amount), min(amount), max(amount)', 'sum(amount * (1 - amount)), avg(amount + id)', 'sum(-1 - id), avg(0 - amount), sum(-7 - big), avg(-7 - big)',
+	'sum(id * small), sum(id - 1)', 'round(sum(ratio)::numeric, 9), round(avg(ratio)::numeric, 9), min(ratio), max(ratio)', 'round(avg(part)::numeric, 3), min(part), max(part)',
+	'min(day), max(day), min(at), max(at)', 'min(tag COLLATE "C"), max(tag COLLATE "C")', 'count(*) FILTER (WHERE ok), sum(amount) FILTER (WHERE small > 6)',
+	'sum(amount) / count(*) + max(id)']) list;
+SET tollfree_file_fdw.debug_require = 'aggregate';
+SELECT query, agree(query) FROM unnest(ARRAY[
+	'SELECT code, count(*), sum(amount) FROM texts GROUP BY code ORDER BY code',
+	'SELECT tag, small, avg(amount) FROM csvs WHERE ok GROUP BY 1, 2 ORDER BY 1, 2',
+	'SELECT small FROM texts WHERE small = 3 GROUP BY small',
+	'SELECT v, (SELECT sum(id) FROM texts) FROM (VALUES (1), (2)) x (v)']) query;
+RESET tollfree_file_fdw.debug_require;
+-- A process that has to start over reads the chunks that it has taken.
+SELECT bad, agree_on((SELECT string_agg(CASE i WHEN bad THEN 'NaN' ELSE i || '.5' END || E',a\n', '') FROM generate_series(1, 3000) i),
+					 'a numeric(8,2), b text', $$format 'csv'$$, 'SELECT b, count(a), min(a), sum(a) FILTER (WHERE a < 5000) FROM odd GROUP BY b')
+FROM unnest('{1, 100, 700, 2001, 3000}'::int[]) bad;
+SELECT agree_on((SELECT string_agg(i || CASE WHEN i % 100 = 0 THEN E',\\303\\251\n' ELSE E',a\n' END, '') FROM generate_series(1, 3000) i),
+				'a int, b text', $$delimiter ',', encoding 'UTF8'$$, 'SELECT count(a), count(b), sum(a) FROM odd');
+SELECT agree_on((SELECT string_agg(i || CASE WHEN i % 500 = 0 THEN E',x\n' ELSE E',1\n' END, '') FROM generate_series(1, 3000) i),
+				'a int, b int', $$format 'csv'$$, 'SELECT count(a), count(b) FROM odd') LIKE 'ERROR 22P02 %';
+SELECT agree('SELECT count(a), max(a) FROM marked'), agree('SELECT count(a) FROM marked_csv');
+
+-- Gather begins again.
+SET enable_material = off;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SELECT shown_plan('SELECT v, n FROM (VALUES (1), (2), (3)) x (v) LEFT JOIN (SELECT count(id) n FROM ours.texts OFFSET 0) y ON v < n');
+SELECT agree('SELECT v, n FROM (VALUES (1), (2), (3)) x (v) LEFT JOIN (SELECT count(id) n FROM texts OFFSET 0) y ON v < n');
+SELECT bad, agree_on((SELECT string_agg(CASE i WHEN bad THEN 'NaN' ELSE i || '.5' END || E'\n', '') FROM generate_series(1, 3000) i),
+					 'a numeric(8,2)', $$format 'csv'$$, 'SELECT v, s FROM (VALUES (1), (2), (3)) x (v) LEFT JOIN (SELECT count(a) n, sum(a) s FROM odd OFFSET 0) y ON v < n')
+FROM unnest('{1, 100, 3001}'::int[]) bad;
