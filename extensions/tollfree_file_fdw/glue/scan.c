@@ -186,18 +186,16 @@ find_missing(const FileScanState *scan)
 		return scan->slow_reason;
 	if (scan->handover != NULL)
 		return scan->handover;
-	if (scan->aggregate != NULL && scan->aggregate->fallback != NULL)
-		return scan->aggregate->fallback;
 	switch ((RequiredPath) setting_debug_require)
 	{
 		case REQUIRE_FILTER:
 			return scan->filter == NULL ?
 				"no condition can be evaluated on batches" : NULL;
 		case REQUIRE_AGGREGATE:
-			return scan->aggregate == NULL && !scan->is_fallback ?
-				"nothing is aggregated in the scan" : NULL;
+			return scan->aggregate == NULL ?
+				"nothing is aggregated in the scan" : scan->aggregate->fallback;
 		case REQUIRE_PARALLEL:
-			return scan->parallel == NULL ?
+			return scan->parallel == NULL || scan->parallel->is_whole ?
 				"it is not scanned in parallel" : NULL;
 		case REQUIRE_NOTHING:
 		case REQUIRE_SCAN:

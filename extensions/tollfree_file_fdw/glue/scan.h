@@ -49,7 +49,6 @@ typedef struct FileScanState
 	uint32		max_chunks;
 
 	struct AggregateScan *aggregate;	/* if groups are returned, else NULL */
-	bool		is_fallback;	/* is it below a scan that returns groups? */
 } FileScanState;
 
 extern void scan_begin_reading(ForeignScanState *node);

@@ -53,6 +53,15 @@ SELECT * FROM (VALUES
 RESET client_min_messages;
 SET tollfree_file_fdw.debug_require = 'aggregate';
 SELECT sum(length(name)) FROM ours.texts;
+SELECT sum(id * 1000000) FROM ours.texts WHERE id < 4000;
+SET tollfree_file_fdw.debug_require = 'filter';
+SELECT sum(id) FROM ours.texts;
+SELECT sum(id) FROM ours.texts WHERE id < 10;
+SET tollfree_file_fdw.debug_require = 'parallel';
+SELECT sum(id) FROM ours.texts;
+SET tollfree_file_fdw.debug_require = 'scan';
+SELECT sum(id) FROM ours.texts;
+SET tollfree_file_fdw.debug_require = 'aggregate';
 SET tollfree_file_fdw.push_aggregates = off;
 SELECT count(id) FROM ours.texts;
 RESET tollfree_file_fdw.push_aggregates;
