@@ -25,6 +25,7 @@ pytestmark = pytest.mark.cluster
 
 DATABASE = "faults"
 GONE_LIMIT_S = 20.0
+CANCEL_PAUSE_S = 1.0
 CLEANUP_LIMIT = "500ms"
 QUERY_CANCELED = "57014"
 CONNECTION_ERRORS = ("08", "57P01")
@@ -266,16 +267,21 @@ def run(side: Side, statement: str) -> Outcome:
 
 
 def run_into(side: Side, statement: str, armed: Armed) -> Outcome:
-    """Run `statement`; cancel it when it meets a stall, and wait for its end."""
+    """Run `statement`; cancel it when it meets a stall, and wait for its end.
+
+    What is read ahead can stall before the statement begins. A cancel request that arrives before
+    the server has begun with it is for nothing, so it is repeated.
+    """
     if armed.fault.action is not Action.STALL:
         return run(side, statement)
     ended = threading.Event()
 
     def cancel_when_stalled() -> None:
-        while not ended.wait(0.002):
+        pause_s = 0.002
+        while not ended.wait(pause_s):
             if armed.fired.is_set() and not armed.released.is_set():
                 side.cancel()
-                return
+                pause_s = CANCEL_PAUSE_S
 
     watcher = threading.Thread(target=cancel_when_stalled)
     watcher.start()
