@@ -26,7 +26,6 @@ pytestmark = pytest.mark.cluster
 DATABASE = "faults"
 GONE_LIMIT_S = 20.0
 CLEANUP_LIMIT = "500ms"
-MOST_STEPS = 400
 QUERY_CANCELED = "57014"
 CONNECTION_ERRORS = ("08", "57P01")
 NOT_CLEANED_UP = "08000"
@@ -36,6 +35,7 @@ CONSEQUENCES = ("25P02", "3B001")
 
 SOURCE_OBJECTS = """
     CREATE TABLE tally (id integer PRIMARY KEY, v integer);
+    CREATE VIEW wide AS SELECT id, repeat('x', 600000) AS pad FROM tally;
     INSERT INTO tally SELECT i, i * 10 FROM generate_series(1, 5) i;
 """
 LOCAL_OBJECTS = """
@@ -46,6 +46,7 @@ LOCAL_OBJECTS = """
     CREATE FOREIGN TABLE tally (id integer, v integer) SERVER remote OPTIONS (fetch_size '2');
     CREATE FOREIGN TABLE batched (id integer, v integer) SERVER remote
         OPTIONS (table_name 'tally', batch_size '2');
+    CREATE FOREIGN TABLE wide (id integer, pad text) SERVER remote OPTIONS (fetch_size '1');
     ANALYZE tally;
 """
 START = tuple((number, number * 10) for number in range(1, 6))
@@ -66,8 +67,13 @@ class Scenario:
     connects before 16."""
     stock_stalls: bool = True
     """Whether they are walked with stock: it rolls back to a savepoint for 30 s, come what may."""
+    first: int = 1
+    """The message that the walk begins with."""
+    most_steps: int = 400
+    """How many there are at most from there on."""
 
 
+MANY = tuple((number, number) for number in range(1001, 1301))
 ADDED = ((1, 11), (2, 21), (3, 31), *START[3:])
 SCENARIOS = {
     "connect": Scenario((CONTENTS,), connected=False, stalls_from=16),
@@ -95,6 +101,13 @@ SCENARIOS = {
     "copy": Scenario(
         ("COPY batched FROM STDIN\n7\t7\n8\t8\n9\t9",), (*START, (7, 7), (8, 8), (9, 9))
     ),
+    # A row is three messages in both directions; after 256 rows the others are sent together.
+    "insert as arrays": Scenario(
+        ("INSERT INTO tally SELECT i, i FROM generate_series(1001, 1300) i",),
+        (*START, *MANY),
+        first=760,
+        most_steps=100,
+    ),
     "truncate": Scenario(("TRUNCATE tally",), ()),
     "transaction": Scenario(
         (
@@ -116,6 +129,21 @@ SCENARIOS = {
             "DELETE FROM tally",
             "ROLLBACK TO a",
             "INSERT INTO tally VALUES (9, 9)",
+            "COMMIT",
+        ),
+        (*START, (8, 8), (9, 9)),
+        stock_stalls=False,
+    ),
+    "savepoint while rows are read ahead": Scenario(
+        (
+            f"SET {OUR_WRAPPER}.direct_results = off",
+            "BEGIN",
+            "INSERT INTO tally VALUES (8, 8)",
+            "DECLARE c CURSOR FOR SELECT id, pad FROM wide",
+            "MOVE 2 FROM c",
+            "SAVEPOINT a",
+            "INSERT INTO tally VALUES (9, 9)",
+            "RELEASE a",
             "COMMIT",
         ),
         (*START, (8, 8), (9, 9)),
@@ -334,7 +362,7 @@ def step(place: Place, scenario: Scenario, fault: Fault) -> bool:
 
 def walk(place: Place, scenario: Scenario, action: Action, direction: Direction) -> int:
     """Run `scenario` once for every message; return how many there were."""
-    for number in range(1, MOST_STEPS):
+    for number in range(scenario.first, scenario.first + scenario.most_steps):
         fault = Fault(action, direction, number)
         try:
             happened = step(place, scenario, fault)
@@ -342,8 +370,8 @@ def walk(place: Place, scenario: Scenario, action: Action, direction: Direction)
             error.add_note(str(fault))
             raise
         if not happened:
-            return number - 1
-    pytest.fail(f"still not at the end after {MOST_STEPS} messages")
+            return number - scenario.first
+    pytest.fail(f"still not at the end after {scenario.most_steps} messages")
 
 
 @pytest.mark.parametrize(("scenario", "action", "direction"), WALKS)
@@ -369,4 +397,4 @@ def test_a_write_that_is_reported_and_lost_is_found(place: Place) -> None:
     lost = "INSERT INTO tally SELECT 8, 8 WHERE false"
     scenario = Scenario((lost,), (*START, (8, 8)))
     with pytest.raises(AssertionError, match="assert "):
-        step(place, scenario, Fault(Action.CUT, Direction.CLIENT, MOST_STEPS))
+        step(place, scenario, Fault(Action.CUT, Direction.CLIENT, scenario.most_steps))

@@ -226,6 +226,15 @@ def failed(**fields: str) -> Outcome:
     return Outcome((Result("FATAL_ERROR", error=Report(tuple(fields.items()))),))
 
 
+ASKED_FOR_SIZE_BY_STOCK = (
+    "remote SQL command: SELECT pg_catalog.pg_relation_size('public.\"lost\"'::pg_catalog.regclass)"
+)
+ASKED_FOR_SIZE = (
+    "remote SQL command: WITH RECURSIVE tree (oid) AS"
+    " (SELECT 'public.\"lost\"'::pg_catalog.regclass::pg_catalog.oid"
+)
+
+
 @pytest.mark.parametrize(
     ("stock", "candidate", "equal"),
     [
@@ -234,6 +243,21 @@ def failed(**fields: str) -> Outcome:
             {"CONTEXT": "remote SQL command: DECLARE c1 CURSOR FOR\nSELECT 1"},
             {"CONTEXT": "remote SQL command: SELECT 1"},
             True,
+        ),
+        (
+            {"CONTEXT": f"{ASKED_FOR_SIZE_BY_STOCK} / 8192"},
+            {"CONTEXT": f"{ASKED_FOR_SIZE} UNION SELECT 1"},
+            True,
+        ),
+        (
+            {"CONTEXT": f"{ASKED_FOR_SIZE_BY_STOCK} / 8192"},
+            {"CONTEXT": f"{ASKED_FOR_SIZE} UNION SELECT 1".replace("lost", "other")},
+            False,
+        ),
+        (
+            {"CONTEXT": "remote SQL command: SELECT 1"},
+            {"CONTEXT": f"{ASKED_FOR_SIZE} UNION SELECT 1"},
+            False,
         ),
         (
             {"MESSAGE_HINT": "Valid options in this context are: a"},

@@ -377,6 +377,7 @@ filescan_source_status(SourceStatus status)
 		case SOURCE_CHANGED:
 			return SCAN_CHANGED;
 		case SOURCE_OK:
+		case SOURCE_GROWN:
 			return SCAN_END;
 		default:
 			return SCAN_FAILED;

@@ -44,7 +44,8 @@ typedef enum ScanStatus
 	SCAN_NO_MEMORY,
 	SCAN_FAILED,				/* see source.error, an errno */
 	SCAN_TRUNCATED,				/* the file became shorter */
-	SCAN_CHANGED				/* the file was changed, or has grown */
+	SCAN_CHANGED				/* the file was changed; if it has only grown,
+								 * all that it was has been read: SCAN_END */
 } ScanStatus;
 
 typedef enum HandoverReason

@@ -23,25 +23,6 @@ source_fail(Source *source)
 }
 
 SourceStatus
-source_open(Source *source, int fd)
-{
-	struct stat now;
-
-	memset(source, 0, sizeof(*source));
-	source->fd = fd;
-	if (fstat(fd, &now) != 0)
-		return source_fail(source);
-	if (!S_ISREG(now.st_mode))
-		return SOURCE_NOT_REGULAR;
-	source->size = now.st_size;
-	source->device = now.st_dev;
-	source->inode = now.st_ino;
-	source->modified_ns = source_ns(&now.st_mtim);
-	source->changed_ns = source_ns(&now.st_ctim);
-	return SOURCE_OK;
-}
-
-SourceStatus
 source_read(Source *source, void *buffer, size_t length, int64_t offset)
 {
 	char	   *to = buffer;
@@ -63,6 +44,69 @@ source_read(Source *source, void *buffer, size_t length, int64_t offset)
 	return SOURCE_OK;
 }
 
+/* Reads the first and the last bytes of what the file was when opened. */
+static SourceStatus
+source_read_edges(Source *source, unsigned char *first, unsigned char *last)
+{
+	size_t		length = source->size < SOURCE_EDGE ?
+		(size_t) source->size : SOURCE_EDGE;
+	SourceStatus status = source_read(source, first, length, 0);
+
+	return status != SOURCE_OK ? status :
+		source_read(source, last, length, source->size - (int64_t) length);
+}
+
+/*
+ * Has the file another length than it says?  Those of the kernel do, in /proc
+ * and /sys: they say that they are empty, or have a page.
+ */
+static SourceStatus
+source_check_length(Source *source)
+{
+	SourceStatus status = source_read_edges(source, source->first,
+											source->last);
+	char		byte;
+
+	if (status == SOURCE_TRUNCATED ||
+		(source->size == 0 && pread(source->fd, &byte, 1, 0) == 1))
+		return SOURCE_NOT_REGULAR;
+	return status;
+}
+
+SourceStatus
+source_open(Source *source, int fd)
+{
+	struct stat now;
+
+	memset(source, 0, sizeof(*source));
+	source->fd = fd;
+	if (fstat(fd, &now) != 0)
+		return source_fail(source);
+	if (!S_ISREG(now.st_mode))
+		return SOURCE_NOT_REGULAR;
+	source->size = now.st_size;
+	source->device = now.st_dev;
+	source->inode = now.st_ino;
+	source->modified_ns = source_ns(&now.st_mtim);
+	source->changed_ns = source_ns(&now.st_ctim);
+	return source_check_length(source);
+}
+
+/* Is what the file was when opened still there, as far as its ends tell? */
+static SourceStatus
+source_compare_edges(Source *source)
+{
+	unsigned char first[SOURCE_EDGE] = {0};
+	unsigned char last[SOURCE_EDGE] = {0};
+	SourceStatus status = source_read_edges(source, first, last);
+
+	if (status != SOURCE_OK)
+		return status;
+	return memcmp(first, source->first, SOURCE_EDGE) == 0 &&
+		memcmp(last, source->last, SOURCE_EDGE) == 0 ?
+		SOURCE_GROWN : SOURCE_CHANGED;
+}
+
 SourceStatus
 source_verify(Source *source)
 {
@@ -72,8 +116,9 @@ source_verify(Source *source)
 		return source_fail(source);
 	if (now.st_size < source->size)
 		return SOURCE_TRUNCATED;
-	if (now.st_size > source->size ||
-		source_ns(&now.st_mtim) != source->modified_ns ||
+	if (now.st_size > source->size)
+		return source_compare_edges(source);
+	if (source_ns(&now.st_mtim) != source->modified_ns ||
 		source_ns(&now.st_ctim) != source->changed_ns)
 		return SOURCE_CHANGED;
 	return SOURCE_OK;

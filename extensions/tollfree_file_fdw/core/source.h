@@ -6,6 +6,10 @@
  * What is read is what the file had when it was opened, to the byte: the size
  * is taken once, nothing behind it is looked at, and a file that is shorter, or
  * was written to before the scan ended, is reported.
+ *
+ * A longer file may be the old one with something appended, or another one
+ * written over it.  Its old first and last bytes tell: where anything has moved,
+ * the last ones are no longer there.
  */
 #ifndef CORE_SOURCE_H
 #define CORE_SOURCE_H
@@ -13,13 +17,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define SOURCE_EDGE	512			/* bytes remembered of either end */
+
 typedef enum SourceStatus
 {
 	SOURCE_OK,
-	SOURCE_NOT_REGULAR,			/* no regular file: not for core/ */
+	SOURCE_NOT_REGULAR,			/* no regular file, or one that does not say
+								 * how long it is: not for core/ */
 	SOURCE_FAILED,				/* see error */
 	SOURCE_TRUNCATED,			/* it has become shorter */
-	SOURCE_CHANGED				/* it was written to, or has grown */
+	SOURCE_CHANGED,				/* it was written to */
+	SOURCE_GROWN				/* it has become longer, its edges as before */
 } SourceStatus;
 
 /* The caller opens the descriptor, and closes it. */
@@ -32,6 +40,8 @@ typedef struct Source
 	ino_t		inode;
 	int64_t		modified_ns;	/* mtime, since 1970 */
 	int64_t		changed_ns;		/* ctime, since 1970 */
+	unsigned char first[SOURCE_EDGE];	/* of a shorter file, all bytes */
+	unsigned char last[SOURCE_EDGE];
 } Source;
 
 /* Remembers what the file is now. */

@@ -263,7 +263,10 @@ aggregate_scan_next(ForeignScanState *node)
 	AggregateScan *aggregate = scan->aggregate;
 
 	if (aggregate->fallback == NULL && aggregate->aggregation == NULL)
+	{
 		aggregate_file(node);
+		scan_check_required(scan);
+	}
 	if (aggregate->fallback == NULL)
 		return next_group(node);
 	return next_outer_group(node);

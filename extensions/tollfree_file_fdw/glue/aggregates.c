@@ -394,7 +394,7 @@ aggregates_open(const QualContext *context, const AggregateWork *work,
 Datum
 aggregates_numeric(__int128 number, int scale)
 {
-	char		string[INT128_STRING_SIZE + NUMERIC_DIGITS_MAX * 2];
+	char		string[INT128_STRING_SIZE + ARITHMETIC_SCALE_MAX];
 	char	   *at = string + sizeof(string);
 	unsigned	__int128 rest = number < 0 ? -(unsigned __int128) number : number;
 

@@ -106,6 +106,7 @@ sample_file(Reservoir *sample, Relation rel, const FileOptions *options,
 	CopyFromState copy = copy_begin(rel, options, NIL);
 	MemoryContext caller = CurrentMemoryContext;
 
+	compat_lift_reject_limit(copy);
 	for (;;)
 	{
 		bool		found;

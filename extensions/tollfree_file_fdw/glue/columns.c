@@ -190,6 +190,7 @@ column_unscale(Datum numeric, int64_t *integer, int *scale)
 {
 	char	   *string = DatumGetCString(DirectFunctionCall1(numeric_out, numeric));
 	char	   *point = strchr(string, '.');
+	char	   *digits = string + (string[0] == '-');
 
 	*scale = 0;
 	if (point != NULL)
@@ -197,9 +198,11 @@ column_unscale(Datum numeric, int64_t *integer, int *scale)
 		*scale = strlen(point + 1);
 		memmove(point, point + 1, *scale + 1);
 	}
-	if (strspn(string, "-0123456789") != strlen(string) ||
-		strlen(string) - (string[0] == '-') > NUMERIC_DIGITS_MAX)
-		return false;			/* too long, NaN or infinite */
+	if (strspn(digits, "0123456789") != strlen(digits))
+		return false;			/* NaN or infinite */
+	digits += strspn(digits, "0");
+	if (strlen(digits) > NUMERIC_DIGITS_MAX || *scale > NUMERIC_DIGITS_MAX)
+		return false;
 	*integer = strtoll(string, NULL, 10);
 	return true;
 }

@@ -188,6 +188,15 @@ compat_row_is_rejected(CopyFromState copy)
 #endif
 }
 
+/* As file_fdw does for ANALYZE, which skips any number of rows. */
+static inline void
+compat_lift_reject_limit(CopyFromState copy)
+{
+#if PG_VERSION_NUM >= 180000
+	copy->opts.reject_limit = 0;
+#endif
+}
+
 /* Tells how many rows were skipped, unless the table is to be silent. */
 static inline void
 compat_report_rejected(CopyFromState copy)

@@ -226,14 +226,12 @@ static void
 check_identity(const FileReader *reader, const ParallelFile *shared)
 {
 	const Source *ours = filescan_source(reader->scan);
-	const Source *leaders = &shared->source;
+	Source		leaders = shared->source;
 
-	if (ours->device != leaders->device || ours->inode != leaders->inode ||
-		(ours->size == leaders->size &&
-		 ours->modified_ns != leaders->modified_ns))
+	leaders.fd = ours->fd;
+	if (ours->device != leaders.device || ours->inode != leaders.inode)
 		reader_check_source(reader, SOURCE_CHANGED);
-	if (ours->size < leaders->size)
-		reader_check_source(reader, SOURCE_TRUNCATED);
+	reader_check_source(reader, source_verify(&leaders));
 }
 
 /*

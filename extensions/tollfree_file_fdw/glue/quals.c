@@ -75,12 +75,31 @@ make_negation(FilterNode *node)
 	return node == NULL ? NULL : make_junction(FILTER_NOT, list_make1(node));
 }
 
-/* An expression without what makes no difference to the value's bytes. */
+/* Do values with the same bytes mean the same in both types? */
+static bool
+is_same_kind(Oid one, Oid other)
+{
+	return one == other ||
+		((one == TEXTOID || one == VARCHAROID) &&
+		 (other == TEXTOID || other == VARCHAROID));
+}
+
+/*
+ * An expression without casts that make no difference to what operators do.
+ * Most that keep a value's bytes do make one: a text as bpchar is compared
+ * without its trailing blanks, an integer as oid without its sign.
+ */
 static Expr *
 strip_relabel(Expr *expr)
 {
 	while (IsA(expr, RelabelType))
-		expr = castNode(RelabelType, expr)->arg;
+	{
+		RelabelType *relabel = castNode(RelabelType, expr);
+
+		if (!is_same_kind(relabel->resulttype, exprType((Node *) relabel->arg)))
+			break;
+		expr = relabel->arg;
+	}
 	return expr;
 }
 

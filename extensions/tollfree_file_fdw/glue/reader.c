@@ -21,8 +21,6 @@
  */
 #include "postgres.h"
 
-#include <sys/stat.h>
-
 #include "executor/executor.h"
 #include "utils/rel.h"
 
@@ -81,8 +79,8 @@ report_status(ScanStatus status, const Source *source, const char *filename)
 
 /*
  * Lets core/ read these columns of the file that COPY has opened; NULL if it
- * is no regular file.  The reader lives in a memory context of its own, a child
- * of the current one, until reader_close.
+ * is no regular file of a known size.  The reader lives in a memory context of
+ * its own, a child of the current one, until reader_close.
  */
 FileReader *
 reader_open(CopyFromState copy, const FileColumns *columns,
@@ -129,15 +127,6 @@ reader_close(FileReader *reader)
 	MemoryContextDelete(reader->context);
 }
 
-/* Is it only that something was appended to the file? */
-static bool
-file_has_grown(const Source *source)
-{
-	struct stat status;
-
-	return fstat(source->fd, &status) == 0 && status.st_size > source->size;
-}
-
 /* Raises an ERROR if the file could not be read, or is not what it was. */
 void
 reader_check_source(const FileReader *reader, SourceStatus status)
@@ -149,8 +138,17 @@ reader_check_source(const FileReader *reader, SourceStatus status)
 		report_status(SCAN_FAILED, source, filename);
 	if (status == SOURCE_TRUNCATED)
 		report_status(SCAN_TRUNCATED, source, filename);
-	if (status == SOURCE_CHANGED && !file_has_grown(source))
+	if (status == SOURCE_CHANGED)
 		report_status(SCAN_CHANGED, source, filename);
+}
+
+/* Raises an ERROR if the file is not what it was when it was opened. */
+void
+reader_verify(const FileReader *reader)
+{
+	Source		source = *filescan_source(reader->scan);
+
+	reader_check_source(reader, source_verify(&source));
 }
 
 /*
@@ -297,15 +295,12 @@ reader_next_batch(FileReader *reader)
 			case SCAN_HANDOVER:
 				reader->hands_over = true;
 				return false;
-			case SCAN_CHANGED:
-				if (!file_has_grown(source))
-					report_status(status, source, reader->copy->filename);
-				return false;
 			case SCAN_END:
 				return false;
 			case SCAN_NO_MEMORY:
 			case SCAN_FAILED:
 			case SCAN_TRUNCATED:
+			case SCAN_CHANGED:
 				report_status(status, source, reader->copy->filename);
 		}
 	}

@@ -38,6 +38,7 @@ typedef struct FileReader
 extern FileReader *reader_open(CopyFromState copy, const FileColumns *columns,
 							   const FileLayout *layout, size_t block_size);
 extern void reader_close(FileReader *reader);
+extern void reader_verify(const FileReader *reader);
 extern bool reader_find_chunks(FileReader *reader);
 extern void reader_check_source(const FileReader *reader, SourceStatus status);
 extern bool reader_enter_chunk(FileReader *reader, const FileChunk *chunk);

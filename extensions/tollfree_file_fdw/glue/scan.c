@@ -10,8 +10,10 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "executor/executor.h"
 #include "nodes/value.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "aggregate_scan.h"
@@ -22,6 +24,60 @@
 #include "parallel.h"
 #include "plan.h"
 #include "quals.h"
+
+/*
+ * A file belongs to the subtransaction that it is opened in, and is closed when
+ * that is rolled back.  The scan of a cursor may have begun before and go on
+ * behind it, and opens its file anew for each outer row.
+ *
+ *		DECLARE cursor		the scan begins
+ *		SAVEPOINT
+ *		FETCH				the file is opened anew
+ *		ROLLBACK TO			and closed
+ *		FETCH				so this one must not read
+ *
+ * Memory of the subtransaction ends with it, and says so.
+ */
+typedef struct FileLease
+{
+	MemoryContextCallback callback;
+	SubTransactionId owner;
+	bool		is_over;
+} FileLease;
+
+/* The subtransaction, or the transaction, ends. */
+static void
+end_lease(void *arg)
+{
+	((FileLease *) arg)->is_over = true;
+}
+
+/* Is told when the file that has been opened is closed. */
+static void
+begin_lease(FileScanState *scan)
+{
+	SubTransactionId owner = GetCurrentSubTransactionId();
+	FileLease  *lease = scan->lease;
+
+	if (lease != NULL && !lease->is_over && lease->owner == owner)
+		return;
+	scan->lease = NULL;
+	if (GetCurrentTransactionNestLevel() == 1)
+		return;
+	lease = MemoryContextAllocZero(TopTransactionContext, sizeof(FileLease));
+	lease->owner = owner;
+	lease->callback.func = end_lease;
+	lease->callback.arg = lease;
+	MemoryContextRegisterResetCallback(CurTransactionContext, &lease->callback);
+	scan->lease = lease;
+}
+
+/* Has the file been closed behind the scan's back? */
+static bool
+file_is_lost(const FileScanState *scan)
+{
+	return scan->copy != NULL && scan->lease != NULL && scan->lease->is_over;
+}
 
 /* Takes conditions over from the executor. */
 static void
@@ -57,7 +113,7 @@ scan_open_reader(FileScanState *scan)
 		return false;
 	scan->reader = reader_open(scan->copy, &scan->columns, &scan->layout, 0);
 	if (scan->reader == NULL)
-		scan->slow_reason = "no regular file";
+		scan->slow_reason = "no regular file of a known size";
 	scan->row = 0;
 	bitmap_clear(&scan->selected);
 	return scan->reader != NULL;
@@ -70,6 +126,12 @@ scan_close_file(FileScanState *scan)
 	if (scan->reader != NULL)
 		reader_close(scan->reader);
 	scan->reader = NULL;
+	if (file_is_lost(scan))
+	{
+		/* COPY would close it once more. */
+		scan->copy->filename = NULL;
+		scan->copy->is_program = false;
+	}
 	if (scan->copy != NULL)
 		EndCopyFrom(scan->copy);
 	scan->copy = NULL;
@@ -80,6 +142,7 @@ static void
 open_file(FileScanState *scan)
 {
 	scan->copy = copy_begin(scan->rel, &scan->options, scan->names);
+	begin_lease(scan);
 	scan->is_begun = scan->is_copying = scan->has_chunk = false;
 	scan->handover = NULL;
 }
@@ -123,18 +186,16 @@ find_missing(const FileScanState *scan)
 		return scan->slow_reason;
 	if (scan->handover != NULL)
 		return scan->handover;
-	if (scan->aggregate != NULL && scan->aggregate->fallback != NULL)
-		return scan->aggregate->fallback;
 	switch ((RequiredPath) setting_debug_require)
 	{
 		case REQUIRE_FILTER:
 			return scan->filter == NULL ?
 				"no condition can be evaluated on batches" : NULL;
 		case REQUIRE_AGGREGATE:
-			return scan->aggregate == NULL && !scan->is_fallback ?
-				"nothing is aggregated in the scan" : NULL;
+			return scan->aggregate == NULL ?
+				"nothing is aggregated in the scan" : scan->aggregate->fallback;
 		case REQUIRE_PARALLEL:
-			return scan->parallel == NULL ?
+			return scan->parallel == NULL || scan->parallel->is_whole ?
 				"it is not scanned in parallel" : NULL;
 		case REQUIRE_NOTHING:
 		case REQUIRE_SCAN:
@@ -260,12 +321,16 @@ next_copied_row(ForeignScanState *node)
 		{
 			if (scan->parallel != NULL)
 				parallel_check_end(scan);
-			return false;
+			break;
 		}
 		scan_check_required(scan);
 		if (passes_filter(node))
 			return true;
 	}
+
+	/* What the reader has returned must be of the same file. */
+	if (scan->reader != NULL)
+		reader_verify(scan->reader);
 	return false;
 }
 
@@ -303,6 +368,12 @@ tollfreeIterateForeignScan(ForeignScanState *node)
 	FileScanState *scan = node->fdw_state;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 
+	if (file_is_lost(scan))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("file \"%s\" was closed when a subtransaction was rolled back",
+						scan->options.filename),
+				 errhint("Open the cursor again.")));
 	if (scan->aggregate != NULL)
 		return aggregate_scan_next(node);
 	scan_begin_reading(node);

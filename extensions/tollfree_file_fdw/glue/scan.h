@@ -26,6 +26,7 @@ typedef struct FileScanState
 								 * convert; NIL means all */
 	FileColumns columns;		/* those that a reader does */
 	CopyFromState copy;			/* NULL if only explained */
+	struct FileLease *lease;	/* of its file, if opened in a subtransaction */
 	bool		is_begun;		/* has it been decided who reads? */
 	const char *slow_reason;	/* why there was no reader; NULL if there was */
 	char	   *handover;		/* where and why it stopped, or NULL */
@@ -49,7 +50,6 @@ typedef struct FileScanState
 	uint32		max_chunks;
 
 	struct AggregateScan *aggregate;	/* if groups are returned, else NULL */
-	bool		is_fallback;	/* is it below a scan that returns groups? */
 } FileScanState;
 
 extern void scan_begin_reading(ForeignScanState *node);

@@ -45,6 +45,8 @@ arithmetic_prepare_operation(ArithmeticStep *step, int left, int right)
 		return "scales too far apart";
 	else
 		step->scale = left > right ? left : right;
+	if (step->scale > ARITHMETIC_SCALE_MAX)
+		return "scale too large";
 	if (step->type != COLUMN_INT2 && step->type != COLUMN_INT4 &&
 		step->type != COLUMN_INT8 && step->type != COLUMN_NUMERIC)
 		return "not a numeric type";

@@ -20,6 +20,9 @@
 #define ARITHMETIC_STEPS_MAX	32
 #define ARITHMETIC_DEPTH_MAX	8
 
+/* Beyond that nothing but zeros fits into int64 */
+#define ARITHMETIC_SCALE_MAX	(2 * NUMERIC_DIGITS_MAX)
+
 typedef enum ArithmeticOp
 {
 	ARITHMETIC_COLUMN,

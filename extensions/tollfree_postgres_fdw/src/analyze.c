@@ -304,6 +304,7 @@ read_result(SampleState *sample)
 
 	if (sample->at_end)
 		return false;
+	session_raise_kept(session);
 	if (session->absorb_arg != sample)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_ERROR),

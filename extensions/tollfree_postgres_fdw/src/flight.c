@@ -331,7 +331,10 @@ session_is_ready(Session *session)
 	return true;
 }
 
-/* Reads all that is left of the flight; an error in it is raised. */
+/*
+ * Reads all that is left of the flight; an error in it is raised, also that of
+ * a command whose results nobody asked for.
+ */
 void
 session_finish(Session *session)
 {
@@ -341,6 +344,9 @@ session_finish(Session *session)
 
 		if (PQstatus(session->conn) == CONNECTION_BAD)
 			session_report(session, ERROR, res, NULL);
+		if (res != NULL && PQresultStatus(res) == PGRES_FATAL_ERROR)
+			session_report(session, ERROR, res,
+						   session->parts[session->part].sql);
 		PQclear(res);
 	}
 }

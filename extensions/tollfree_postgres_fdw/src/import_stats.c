@@ -323,8 +323,6 @@ table_obstacle(Relation rel, const PGresult *res)
 		return "It has no columns on the remote server.";
 	if (strcmp(PQgetvalue(res, 0, IS_PLAIN), "t") != 0)
 		return "It is not a plain table on the remote server, or it has children there.";
-	if (strcmp(PQgetvalue(res, 0, IS_STALE), "t") == 0)
-		return "It has changed since the remote server analyzed it.";
 	return NULL;
 }
 
@@ -354,6 +352,9 @@ take_over(Relation rel, const PGresult *res)
 		};
 		obstacle = column_obstacle(&columns[ncolumns++]);
 	}
+	/* Last: of a table that was never analyzed it would be beside the point. */
+	if (obstacle == NULL && strcmp(PQgetvalue(res, 0, IS_STALE), "t") == 0)
+		obstacle = "It has changed since the remote server analyzed it.";
 	if (obstacle == NULL)
 		write_columns(rel, columns, ncolumns);
 	return obstacle;

@@ -24,6 +24,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "executor/executor.h"
 #include "utils/memutils.h"
 
@@ -189,6 +190,7 @@ pipeline_hold(WritePipeline *pipeline)
 
 	if (session->flush_arg == pipeline)
 		return;
+	session_raise_kept(session);
 	if (session->flush != NULL)
 		session->flush(session->flush_arg);
 	/* Whatever made the session forget them has rolled them back. */
@@ -253,7 +255,10 @@ find_pipeline(const Session *session, const EState *estate)
 	return pipeline != NULL && pipeline->estate == estate ? pipeline : NULL;
 }
 
-/* Finishes the pipelines of an execution, in all sessions. */
+/*
+ * Finishes the pipelines of an execution, in all sessions.  One that was sent
+ * when a subtransaction began may have left its error.
+ */
 static void
 finish_execution(const EState *estate)
 {
@@ -261,9 +266,12 @@ finish_execution(const EState *estate)
 
 	foreach(cell, cache_sessions())
 	{
+		Session    *session = lfirst(cell);
 		WritePipeline *pipeline;
 
-		while ((pipeline = find_pipeline(lfirst(cell), estate)) != NULL)
+		if (session->kept_level == GetCurrentTransactionNestLevel())
+			session_raise_kept(session);
+		while ((pipeline = find_pipeline(session, estate)) != NULL)
 			pipeline_finish(pipeline);
 	}
 }

@@ -250,6 +250,7 @@ scan_read(RemoteScanState *scan)
 
 	if (!scan->in_air)
 		return false;
+	session_raise_kept(session);
 	if (session->absorb_arg != scan)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_ERROR),
@@ -271,7 +272,11 @@ scan_read(RemoteScanState *scan)
 	}
 	if (!compat_has_rows(res))
 		session_report(session, ERROR, res, scan->plan.sql);
-	keep_result(scan, res);
+	/* The last piece is empty; kept, it would be taken for more bytes. */
+	if (PQntuples(res) == 0)
+		PQclear(res);
+	else
+		keep_result(scan, res);
 	return true;
 }
 

@@ -257,10 +257,22 @@ session_result(Session *session)
 	return session_next_result(session);
 }
 
-/* Raises an ERROR if it is not known what state the session is in. */
+/* Raises the error that was kept, if there is one; it is kept on. */
+void
+session_raise_kept(const Session *session)
+{
+	if (session->kept_error != NULL)
+		ReThrowError(session->kept_error);
+}
+
+/*
+ * Raises an ERROR if one was kept, or if it is not known what state the session
+ * is in.
+ */
 void
 session_check_usable(Session *session)
 {
+	session_raise_kept(session);
 	if (session->half_done)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONNECTION_EXCEPTION),
@@ -279,6 +291,7 @@ void
 session_send_ahead(Session *session, const RemoteCommand *commands,
 				   int ncommands, bool only_reads)
 {
+	session_raise_kept(session);
 	/* What is wrong with a lost connection, sending shows better. */
 	if (PQstatus(session->conn) == CONNECTION_OK)
 		session_check_usable(session);

@@ -87,6 +87,8 @@ typedef struct Session
 	int			kept_depth;
 	int			failed_depth;	/* remote_depth at the last error, or 0 */
 	bool		half_done;		/* nobody knows what state it is in */
+	ErrorData  *kept_error;		/* for whoever uses it next, or NULL */
+	int			kept_level;		/* whose rollback makes up for that error */
 	bool		is_stale;		/* a COMMIT that nobody waited for has failed */
 	bool		may_have_written;
 	bool		truncated;		/* has it locked out other sessions? */
@@ -157,6 +159,7 @@ session_stop_usage(const Session *session, SessionUsage *usage)
 extern void session_connect(Session *session, UserMapping *user);
 extern void session_disconnect(Session *session);
 extern uint64 session_lock_epoch(const Session *session);
+extern void session_raise_kept(const Session *session);
 extern void session_check_usable(Session *session);
 extern void session_send(Session *session, const RemoteCommand *commands,
 						 int ncommands, bool only_reads);

@@ -22,6 +22,7 @@
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 
 #include "cache.h"
 #include "guc.h"
@@ -84,6 +85,7 @@ leave(Session *session)
 {
 	session->xact_depth = session->remote_depth = session->kept_depth = 0;
 	session->failed_depth = 0;
+	session->kept_error = NULL;
 	session->cursors = 0;
 	session->truncated = false;
 	list_free(session->closes);
@@ -240,6 +242,7 @@ begin_rollback(Session *session, int level)
 	session->deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
 													setting_cleanup_timeout);
 	session->aborts++;
+	session->kept_error = NULL;
 	list_free(session->closes);
 	session->closes = NIL;
 
@@ -376,12 +379,13 @@ finish_rollback(Rollback *rollback, int level)
 
 /*
  * Has the session something to roll back at this level?  What it was doing there
- * nobody will read.
+ * nobody will read.  While an error of an outer level is kept nothing is sent.
  */
 static bool
 takes_part(Session *session, int level)
 {
 	if (session->conn == NULL ||
+		(session->kept_error != NULL && session->kept_level < level) ||
 		(session->xact_depth < level && !session_is_flying(session)))
 		return false;
 	session_forget_readers(session);
@@ -488,6 +492,59 @@ transaction_callback(XactEvent event, void *arg)
 }
 
 /*
+ * Takes the error being raised, which belongs to the level that the session's
+ * last flight was sent at, for whoever uses the session next.  A cancellation is
+ * for the local query too, which need not be using the session.
+ */
+static void
+keep_error(Session *session)
+{
+	MemoryContextSwitchTo(TopTransactionContext);
+	session->kept_error = CopyErrorData();
+	session->kept_level = session->xact_depth;
+	FlushErrorState();
+	session_forget_readers(session);
+	if (session->kept_error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		InterruptPending = QueryCancelPending = true;
+}
+
+/*
+ * Sends what is held back in a session, and reads what is in the air.
+ *
+ * While a subtransaction begins PostgreSQL is not ready for an error: it would
+ * end the connection, or have the exception block that is being entered taken
+ * for one that was.  So an error is kept, and what is being done here is no
+ * context of it.
+ */
+static void
+land(Session *session)
+{
+	bool		exits = ExitOnAnyError;
+	ErrorContextCallback *callbacks = error_context_stack;
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+
+	ExitOnAnyError = false;
+	error_context_stack = NULL;
+	PG_TRY();
+	{
+		if (session->flush != NULL)
+			session->flush(session->flush_arg);
+		if (session->absorb != NULL)
+			session->absorb(session->absorb_arg);
+	}
+	PG_CATCH();
+	{
+		CurrentResourceOwner = owner;
+		keep_error(session);
+		MemoryContextSwitchTo(context);
+	}
+	PG_END_TRY();
+	ExitOnAnyError = exits;
+	error_context_stack = callbacks;
+}
+
+/*
  * A function that reading a row calls may begin a subtransaction.  Its abort
  * must not meet the flight that brings the rows, so that is read now; and rows
  * that are still held back belong to the level that is left.
@@ -501,12 +558,9 @@ land_all(void)
 	{
 		Session    *session = lfirst(cell);
 
-		if (session->conn == NULL || session->half_done)
-			continue;
-		if (session->flush != NULL)
-			session->flush(session->flush_arg);
-		if (session->absorb != NULL)
-			session->absorb(session->absorb_arg);
+		if (session->conn != NULL && !session->half_done &&
+			(session->flush != NULL || session->absorb != NULL))
+			land(session);
 	}
 }
 
@@ -535,6 +589,7 @@ subtransaction_callback(SubXactEvent event, SubTransactionId mine,
 			continue;
 		session->xact_depth = level - 1;
 		session->kept_depth = Min(session->kept_depth, level - 1);
+		session->kept_level = Min(session->kept_level, level - 1);
 	}
 }
 

@@ -63,4 +63,12 @@ FOUND = {
         b"3\t\t6\t9\r",
         *("numeric(10,2)", "numeric(4,-1)", "numeric(18,4)", "numeric(5,0)"),
     ),
+    "more rows skipped by ANALYZE than the limit": case(
+        "ANALYZE t; SELECT reltuples FROM pg_class WHERE oid = 't'::regclass",
+        b"x\nx\n3\n",
+        "integer",
+        since=18,
+        on_error="ignore",
+        reject_limit="1",
+    ),
 }

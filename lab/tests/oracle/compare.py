@@ -55,6 +55,16 @@ def allowances(wrapper: str) -> tuple[Allowance, ...]:
             r"\1",
             "COPY in batches does not know the line of a remote error, as stock with batch_size.",
         ),
+        Allowance(
+            "CONTEXT",
+            re.compile(
+                r"remote SQL command: (?:SELECT pg_catalog\.pg_relation_size\("
+                r"|WITH RECURSIVE tree \(oid\) AS \(SELECT )"
+                r"('(?:[^']|'')*'::pg_catalog\.regclass)[^\n]*"
+            ),
+            r"remote SQL command: the size of \1",
+            "ANALYZE asks for the size in a command of its own, which counts partitions too.",
+        ),
     )
 
 

@@ -98,6 +98,14 @@ append_to_file(int fd)
 		perror("# pwrite");
 }
 
+/* What was its last line is another one. */
+static void
+write_over_file(int fd)
+{
+	if (pwrite(fd, "x\"\n1,x\n", 7, lseek(fd, -3, SEEK_END)) != 7)
+		perror("# pwrite");
+}
+
 static void
 write_into_file(int fd)
 {
@@ -151,6 +159,11 @@ test_not_regular(void)
 	SourceStatus status;
 
 	TEST_OK(open_scan(fd, &memory, &status) == NULL, "a device is refused");
+	TEST_EQUAL(status, SOURCE_NOT_REGULAR, "and the reason given");
+	close(fd);
+	fd = open("/proc/self/status", O_RDONLY);
+	TEST_OK(open_scan(fd, &memory, &status) == NULL,
+			"a file that claims to be empty is refused");
 	TEST_EQUAL(status, SOURCE_NOT_REGULAR, "and the reason given");
 	close(fd);
 	TEST_OK(open_scan(fd, &memory, &status) == NULL, "a closed file is refused");
@@ -300,7 +313,8 @@ int
 main(void)
 {
 	test_change(truncate_file, SCAN_TRUNCATED, "a file is truncated");
-	test_change(append_to_file, SCAN_CHANGED, "a file grows");
+	test_change(append_to_file, SCAN_END, "a file grows");
+	test_change(write_over_file, SCAN_CHANGED, "a longer file is written over it");
 	test_change(write_into_file, SCAN_CHANGED, "a file is written to");
 	test_change(write_secretly, SCAN_CHANGED, "a file is written to in secret");
 	test_not_regular();

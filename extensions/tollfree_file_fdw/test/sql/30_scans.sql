@@ -69,6 +69,20 @@ CREATE FUNCTION leak(name text) RETURNS boolean LANGUAGE plpgsql COST 0.01
 AS $$ BEGIN RAISE NOTICE 'saw %', name; RETURN true; END $$;
 SELECT * FROM ours.few WHERE leak(name) AND id < 4;
 
+-- A cast that keeps a value's bytes may still change how it is compared.
+RESET tollfree_file_fdw.debug_require;
+CREATE TEMP TABLE pairs AS SELECT i AS id, -i AS negative, 'a' || repeat(' ', i) AS one, 'a' || repeat(' ', 3 - i) AS other FROM generate_series(1, 3) i;
+\set pairs :abs_builddir '/results/pairs.txt'
+COPY pairs TO :'pairs';
+SELECT make_pair('pairs', 'id int, negative int, one text, other varchar', :'pairs', $$format 'text'$$);
+SELECT condition, agree(format('SELECT id FROM pairs WHERE %s', condition))
+FROM unnest(ARRAY['one::bpchar = other::bpchar', 'one = other', 'negative::oid < id::oid', 'negative < id']) condition;
+PREPARE padded(text) AS SELECT count(*) FROM ours.pairs WHERE one::bpchar = $1::bpchar;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE padded('a');
+RESET plan_cache_mode;
+SET tollfree_file_fdw.debug_require = 'filter';
+
 -- Parameters
 PREPARE chosen(int, text) AS SELECT id, code FROM ours.texts WHERE id < $1 AND code = $2::char(4);
 SET plan_cache_mode = force_generic_plan;
@@ -158,3 +172,40 @@ MOVE ALL FROM c;
 ROLLBACK;
 SELECT count(*) FROM ours.texts;
 COPY (SELECT * FROM rows) TO :'text';
+
+-- A longer one that is written over it is another file.
+\set VERBOSITY sqlstate
+BEGIN;
+DECLARE c CURSOR FOR SELECT id FROM ours.texts;
+FETCH 1 FROM c;
+COPY (SELECT id + 1000000, small, big, amount, ratio, part, ok, day, at, name, code, tag, key FROM rows) TO :'text';
+MOVE ALL FROM c;
+ROLLBACK;
+\set VERBOSITY default
+COPY (SELECT * FROM rows) TO :'text';
+
+-- The kernel's files do not say how long they are.
+SELECT make_pair('version', 'version text', '/proc/version', $$delimiter E'\x01'$$),
+	make_pair('cpus', 'cpus text', '/sys/devices/system/cpu/possible', $$delimiter E'\x01'$$);
+SELECT agree('SELECT * FROM version'), agree('SELECT count(*) FROM version'), agree('SELECT * FROM cpus');
+SELECT shown_plan('SELECT * FROM ours.version', 'analyze, costs off, timing off, summary off, buffers off');
+
+-- A file that is closed under a cursor by a subtransaction's end
+SET enable_material = off;
+SET enable_memoize = off;
+BEGIN;
+DECLARE c CURSOR FOR SELECT v, s.id FROM generate_series(1, 6) v, LATERAL (SELECT id FROM ours.texts WHERE id > v LIMIT 2) s;
+FETCH 1 FROM c;
+SAVEPOINT kept;
+FETCH 2 FROM c;
+RELEASE kept;
+FETCH 2 FROM c;
+SAVEPOINT rolled_back;
+FETCH 2 FROM c;
+ROLLBACK TO rolled_back;
+\set VERBOSITY sqlstate
+FETCH 1 FROM c;
+\set VERBOSITY default
+ROLLBACK;
+RESET enable_material;
+RESET enable_memoize;

@@ -40,6 +40,8 @@ SET client_min_messages = warning;
 SELECT * FROM (VALUES
 	('NaN', agree_on(E'1.5\nNaN\n', 'a numeric(4,2)', $$format 'csv'$$, 'SELECT sum(a), max(a) FROM odd')),
 	('infinity', agree_on(E'2024-01-01\ninfinity\n', 'a date', $$format 'csv'$$, 'SELECT min(a), max(a) FROM odd')),
+	('many decimals', agree_on(E'0\n0\n', 'a numeric(18,18)', $$format 'csv'$$, 'SELECT sum(a * a), sum(a * a * a * a * a), min(a * a * a * a * a * a * a * a) FROM odd')),
+	('small', agree_on(E' 0.123456789012345678\n 0.000000000000000001\n', 'a numeric(18,18)', $$format 'csv'$$, 'SELECT sum(a), count(*) FILTER (WHERE a > 0.000000000000000001) FROM odd')),
 	('float', agree_on(E'1e308\n1e308\n', 'a float8', $$format 'csv'$$, 'SELECT sum(a) FROM odd')),
 	('bad value', agree_on(E'1,1\n2,x\n', 'a int, b int', $$format 'csv'$$, 'SELECT sum(a), sum(b) FROM odd')),
 	('first error', agree_on(E'1\n2147483647\nx\n', 'a int', $$format 'csv'$$, 'SELECT sum(a + 1) FROM odd')),
@@ -51,6 +53,15 @@ SELECT * FROM (VALUES
 RESET client_min_messages;
 SET tollfree_file_fdw.debug_require = 'aggregate';
 SELECT sum(length(name)) FROM ours.texts;
+SELECT sum(id * 1000000) FROM ours.texts WHERE id < 4000;
+SET tollfree_file_fdw.debug_require = 'filter';
+SELECT sum(id) FROM ours.texts;
+SELECT sum(id) FROM ours.texts WHERE id < 10;
+SET tollfree_file_fdw.debug_require = 'parallel';
+SELECT sum(id) FROM ours.texts;
+SET tollfree_file_fdw.debug_require = 'scan';
+SELECT sum(id) FROM ours.texts;
+SET tollfree_file_fdw.debug_require = 'aggregate';
 SET tollfree_file_fdw.push_aggregates = off;
 SELECT count(id) FROM ours.texts;
 RESET tollfree_file_fdw.push_aggregates;

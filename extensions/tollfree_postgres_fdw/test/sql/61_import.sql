@@ -126,7 +126,10 @@ SELECT reltuples FROM pg_class WHERE oid = 'goods'::regclass;
 ANALYZE remote.goods;
 ANALYZE goods;
 CREATE TABLE remote.new (a int);
+ALTER TABLE remote.new SET (autovacuum_enabled = off);
 INSERT INTO remote.new SELECT generate_series(1, 100);
+-- whether these have been counted makes no difference
+SELECT pg_stat_force_next_flush();
 CREATE VIEW remote.view_of_goods AS SELECT id FROM remote.goods;
 CREATE TABLE remote.parent_of_goods (id int);
 CREATE TABLE remote.child_of_goods () INHERITS (remote.parent_of_goods);

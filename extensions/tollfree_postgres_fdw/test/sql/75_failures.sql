@@ -49,6 +49,67 @@ INSERT INTO children VALUES (8);
 SELECT * FROM here;
 SELECT * FROM children;
 
+-- one in rows that are read ahead, met when a subtransaction begins
+-- (the third FETCH, of some 70 rows, is sent when there are rows after the 100th)
+CREATE VIEW remote.late AS
+SELECT repeat('x', 5000) AS pad, 1 / (i - 200) AS q FROM generate_series(1, 1000) i;
+CREATE FOREIGN TABLE late (pad text, q int) SERVER loopback OPTIONS (schema_name 'remote');
+CREATE FUNCTION cautious(n int) RETURNS int
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	RETURN n;
+EXCEPTION
+	WHEN division_by_zero THEN
+		RETURN -1;
+END
+$$;
+SET tollfree_postgres_fdw.direct_results = off;
+DELETE FROM here;
+SELECT count(cautious(length(pad))) FROM late WHERE q IS NOT NULL;
+DO $$
+BEGIN
+	INSERT INTO here VALUES (1);
+	BEGIN
+		PERFORM count(cautious(length(pad))) FROM late WHERE q IS NOT NULL;
+	EXCEPTION
+		WHEN division_by_zero THEN
+			RAISE NOTICE 'caught: %', SQLERRM;
+	END;
+	INSERT INTO here SELECT count(*) FROM items WHERE id < 3;
+END
+$$;
+TABLE here;
+-- met at a savepoint it is raised at every use until what it happened in is gone
+BEGIN;
+SAVEPOINT a;
+DECLARE c CURSOR FOR SELECT pad FROM late WHERE q IS NOT NULL;
+MOVE 150 FROM c;
+SAVEPOINT b;
+UPDATE items SET label = 'lost' WHERE id = 4;
+ROLLBACK TO b;
+UPDATE items SET label = 'lost' WHERE id = 4;
+ROLLBACK TO a;
+UPDATE items SET label = 'kept' WHERE id = 4;
+SAVEPOINT b;
+UPDATE items SET label = 'lost' WHERE id = 4;
+ROLLBACK TO b;
+COMMIT;
+SELECT label FROM items WHERE id = 4;
+-- or at the end
+BEGIN;
+UPDATE items SET label = 'lost' WHERE id = 4;
+INSERT INTO here VALUES (2);
+DECLARE c CURSOR FOR SELECT pad FROM late WHERE q IS NOT NULL;
+MOVE 150 FROM c;
+SAVEPOINT a;
+RELEASE a;
+CLOSE c;
+COMMIT;
+TABLE here;
+UPDATE items SET label = 'item 4' WHERE id = 4 RETURNING (SELECT count(*) FROM here);
+RESET tollfree_postgres_fdw.direct_results;
+
 -- a server that is changed or dropped while it is used
 BEGIN;
 SELECT label FROM items WHERE id = 4;

@@ -49,6 +49,10 @@ def _flights(fdw: FdwFindings, bench: str, wrapper: str) -> tuple[float, float] 
     return found[0], found[1]
 
 
+def _round_trips(number: float) -> str:
+    return "1 round trip" if number == 1 else f"{number:g} round trips"
+
+
 def _ratio_words(fdw: FdwFindings, testcase: str) -> str | None:
     ratio = fdw.run.ratio(testcase)
     if ratio is None:
@@ -75,7 +79,7 @@ def _lookup(fdw: FdwFindings, wrapper: str) -> str | None:
     flights = _flights(fdw, "RO", wrapper)
     if flights:
         sentence += (
-            f" Each lookup waits for {flights[0]:g} round trips; asking the remote server directly "
+            f" Each lookup waits for {_round_trips(flights[0])}; asking the remote server directly "
             f"waits for {flights[1]:g}."
         )
     return sentence
@@ -92,7 +96,7 @@ def _writing(fdw: FdwFindings, wrapper: str) -> str | None:
     )
     flights = _flights(fdw, "RW", wrapper)
     if flights:
-        sentence += f" It waits for {flights[0]:g} round trips; directly, for {flights[1]:g}."
+        sentence += f" It waits for {_round_trips(flights[0])}; directly, for {flights[1]:g}."
     return sentence
 
 

@@ -1,0 +1,62 @@
+import java.lang.management.ManagementFactory;
+
+import com.sun.management.OperatingSystemMXBean;
+
+/** The loop: connects, executes, disconnects, and keeps the times. */
+final class Measurement {
+    private static final OperatingSystemMXBean SYSTEM =
+            (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+
+    private final Request request;
+
+    long connections;
+    long connectNs;
+    long firstRowNs;
+    long allRowsNs;
+    long materialiseNs;
+    long totalNs;
+    long cpuNs;
+
+    Measurement(Request request) {
+        this.request = request;
+    }
+
+    /** The processor time that the process has used. */
+    static long cpuNs() {
+        return SYSTEM.getProcessCpuTime();
+    }
+
+    /** Runs the statement so often; returns the connection when it is still open, or null. */
+    Session run(Sink sink, long executions, Session open) throws Exception {
+        Session session = open;
+        for (long i = 0; i < executions; i++) {
+            if (session == null) {
+                session = connect();
+            }
+            execute(session, sink);
+            if (!request.connectOnce()) {
+                session.close();
+                session = null;
+            }
+        }
+        return session;
+    }
+
+    private Session connect() throws Exception {
+        long startNs = System.nanoTime();
+        Session session = new Session(request.conninfo());
+        connectNs += System.nanoTime() - startNs;
+        connections++;
+        return session;
+    }
+
+    private void execute(Session session, Sink sink) throws Exception {
+        Execution execution = new Execution(request.sql(), sink);
+        request.method().body.execute(session, execution);
+        firstRowNs += execution.firstRowNs - execution.sentNs;
+        allRowsNs += execution.allRowsNs - execution.sentNs;
+        if (!request.method().streams()) {
+            materialiseNs += System.nanoTime() - execution.allRowsNs;
+        }
+    }
+}

@@ -1,0 +1,32 @@
+/*
+ * main.c
+ *		odbctest: measures psqlODBC's ways to get at the rows of a statement,
+ *		through the driver manager unixODBC.
+ *
+ * The loop, the command line and the figures are those of every client in C
+ * (../c); here is what ODBC is asked for.
+ */
+#include "methods.h"
+
+/* Runs the client. */
+int
+main(int argc, char **argv)
+{
+	static const Method methods[] = {
+		{"normal", '\0', "native", false, 1, method_normal},
+		{"bound-array", 'a', "native", false, 1, method_bound},
+		{"copy", 'y', "nothing", true, 1, method_copy},
+		{"cursor", '\0', "nothing", true, 1, method_cursor},
+		{"prepared", '\0', "native", false, 1, method_prepared},
+		{NULL, '\0', NULL, false, 0, NULL}
+	};
+	static const Client client = {
+		.driver = "psqlODBC",
+		.driver_version = session_driver_version,
+		.open = session_open,
+		.close = session_close,
+		.methods = methods
+	};
+
+	return client_main(&client, argc, argv);
+}
