@@ -90,7 +90,7 @@ RETURN (SELECT string_agg(CASE WHEN i < place THEN i || E',\\\\.\\\n\\\\' WHEN i
 SELECT place, marker, count(*), count(*) FILTER (WHERE result LIKE 'DIFFERENT%') AS different
 FROM (VALUES (1), (2), (77), (78), (79), (500), (999), (1000)) p (place), unnest('{\\.,"7,\\\\\\."}'::text[]) m (marker),
 	unnest('{on,off}'::text[]) aggregates,
-	LATERAL (SELECT set_config('tollfree_file_fdw.push_aggregates', aggregates, false),
-			 set_config('tollfree_file_fdw.debug_require', CASE marker WHEN '\.' THEN 'parallel' ELSE 'none' END, false)) s,
-	agree_on(marked(place, marker), 'a int, b text', $$delimiter ','$$, 'SELECT count(a), sum(a), count(b) FROM odd') result
+	LATERAL (SELECT set_config('tollfree_file_fdw.push_aggregates', aggregates, false) ||
+			 set_config('tollfree_file_fdw.debug_require', CASE WHEN place > 1 AND marker = '\.' THEN 'parallel' ELSE 'none' END, false)) s (settings),
+	agree_on(marked(place, marker), 'a int, b text', $$delimiter ','$$, format('SELECT count(a), sum(a), count(b) FROM odd /* %s */', settings)) result
 GROUP BY place, marker ORDER BY place, marker;
