@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from oracle.compare import Comparer, allowances, row_difference
+from oracle.compare import Allowance, Comparer, allowances, row_difference
 from oracle.grammar import read_grammar
 from oracle.minimise import minimise
 from oracle.oracle import Difference, Oracle
@@ -276,6 +276,14 @@ def test_only_what_is_allowed_may_differ(
         "SELECT 1", failed(**stock), failed(**candidate)
     )
     assert (reason == "") is equal
+
+
+def test_a_field_that_may_be_missing_altogether() -> None:
+    comparer = Comparer((Allowance("CONTEXT", re.compile(r"^parallel worker$"), "", "chance"),))
+    worker = failed(SQLSTATE="22003", CONTEXT="parallel worker")
+    other = failed(SQLSTATE="22003", CONTEXT="COPY t, line 1")
+    assert comparer.difference("SELECT 1", failed(SQLSTATE="22003"), worker) == ""
+    assert comparer.difference("SELECT 1", failed(SQLSTATE="22003"), other) != ""
 
 
 def test_a_notice_too_few_is_a_difference() -> None:

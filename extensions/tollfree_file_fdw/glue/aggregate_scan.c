@@ -185,7 +185,6 @@ aggregate_file(ForeignScanState *node)
 	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
 
 	scan_begin_reading(node);
-	scan_check_required(scan);
 	if (scan->reader == NULL)
 		aggregate->fallback = scan->slow_reason;
 	else

@@ -4,9 +4,13 @@
  *
  * The leader cuts the file into chunks.  In CSV format it also counts the
  * quotes in each, since only what is before a chunk says whether it begins
- * within quotes.  A file that may hold an end-of-data marker is not cut: one
- * process reads all of it.  A process owns the records that begin in a chunk
- * that it has taken.  Where core/ does not want to judge a record, COPY's parser of that
+ * within quotes.  A CSV file that may hold an end-of-data marker is not cut:
+ * one process reads all of it.  In text format, where a marker is an escape
+ * like others and can be told for sure, everybody looks for one in a chunk that
+ * was taken, and reads the chunk once those before it are known to have none.
+ * That is soon, for nobody waits before having looked.
+ *
+ * A process owns the records that begin in a chunk that it has taken.  Where core/ does not want to judge a record, COPY's parser of that
  * process reads on to the chunk's end.
  *
  * Rows come in no particular order, and of several errors any may be raised.
@@ -16,6 +20,7 @@
 #include "access/parallel.h"
 #include "nodes/execnodes.h"
 #include "utils/rel.h"
+#include "utils/wait_event.h"
 
 #include "callbacks.h"
 #include "compat.h"
@@ -26,7 +31,8 @@
 /* Bounds the table of chunks of a CSV file */
 #define MAX_CHUNKS 65536
 
-/* For counting quotes and for looking for an end-of-data marker, bytes */
+/* For looking into the file beside the scan, bytes */
+#define START_BUFFER_SIZE 1024
 #define COUNT_BUFFER_SIZE (256 * 1024)
 #define SEARCH_BUFFER_SIZE (256 * 1024)
 
@@ -64,31 +70,29 @@ count_chunks(int64_t size, int64_t *chunk_size)
 }
 
 /*
- * Is there what may be an end-of-data marker in the bytes?  In text format it
- * may stand behind data, in CSV format only at the beginning of a line.  There
- * is a byte before the first one.
+ * Is there what may be an end-of-data marker of a CSV file in the bytes, at the
+ * beginning of a line?  There is a byte before the first one.
  */
 static bool
-find_marker(const char *bytes, size_t length, FileFormat format)
+find_csv_marker(const char *bytes, size_t length)
 {
 	const char *end = bytes + length;
 	const char *at = bytes;
 
 	while ((at = memchr(at, '\\', end - at)) != NULL)
 	{
-		if (++at < end && *at == '.' &&
-			(format == FILE_FORMAT_TEXT || at[-2] == '\n' || at[-2] == '\r'))
+		if (++at < end && *at == '.' && (at[-2] == '\n' || at[-2] == '\r'))
 			return true;
 	}
 	return false;
 }
 
 /*
- * May the data end before the file does?  Whoever scans a later chunk would not
- * know.  So this is looked for before.
+ * May the data of a CSV file end before the file does?  Whoever scans a later
+ * chunk would not know.  So this is looked for before.
  */
 static bool
-has_marker(const FileReader *reader)
+has_csv_marker(const FileReader *reader)
 {
 	const Dialect *dialect = &reader->layout.dialect;
 	Source		source = *filescan_source(reader->scan);
@@ -97,7 +101,7 @@ has_marker(const FileReader *reader)
 	bool		found = false;
 	char	   *buffer;
 
-	if (dialect->format == FILE_FORMAT_CSV && !dialect->marker_in_csv)
+	if (dialect->format != FILE_FORMAT_CSV || !dialect->marker_in_csv)
 		return false;
 	buffer = palloc(1 + SEARCH_BUFFER_SIZE);
 	buffer[0] = '\n';
@@ -108,7 +112,7 @@ has_marker(const FileReader *reader)
 		length = Min(SEARCH_BUFFER_SIZE, end - offset);
 		reader_check_source(reader,
 							source_read(&source, buffer + 1, length, offset));
-		found = find_marker(buffer + 1, length, dialect->format);
+		found = find_csv_marker(buffer + 1, length);
 		/* The last byte is looked at again, with what is before it. */
 		if (length > 1)
 			buffer[0] = buffer[length - 1];
@@ -143,8 +147,11 @@ cut_file(FileScanState *scan, ParallelFile *shared)
 	FileReader *reader = scan->reader;
 
 	pg_atomic_init_u32(&shared->next, 0);
+	pg_atomic_init_u32(&shared->searched, 0);
+	pg_atomic_init_u32(&shared->last, PG_UINT32_MAX);
+	ConditionVariableInit(&shared->progress);
 	shared->is_whole = reader == NULL || !reader_find_chunks(reader) ||
-		has_marker(reader);
+		has_csv_marker(reader);
 	shared->nchunks = 1;
 	if (shared->is_whole)
 		return;
@@ -250,6 +257,102 @@ next_chunk(FileScanState *scan, uint32 *n)
 	return true;
 }
 
+/* Where the records of the chunks behind one begin. */
+static int64_t
+find_records_end(const FileReader *reader, const ParallelFile *shared, uint32 n)
+{
+	char		buffer[START_BUFFER_SIZE];
+	bool		empty = true;
+	ScanRange	range;
+
+	while (empty && ++n < shared->nchunks)
+	{
+		FileChunk	chunk = chunk_bounds(shared, n);
+
+		reader_check_source(reader,
+							chunk_start(filescan_source(reader->scan),
+										&shared->layout, buffer, sizeof(buffer),
+										&chunk, &range, &empty));
+	}
+	return empty ? shared->layout.end : range.offset;
+}
+
+/*
+ * Is there an end-of-data marker among the records from one offset to another,
+ * in text format?
+ */
+static bool
+find_text_marker(const FileReader *reader, int64_t from, int64_t to)
+{
+	Source		source = *filescan_source(reader->scan);
+	char	   *buffer = palloc(SEARCH_BUFFER_SIZE);
+	bool		found = false;
+
+	while (from < to && !found)
+	{
+		size_t		length = Min(SEARCH_BUFFER_SIZE, to - from);
+		const char *end = buffer + length;
+		const char *at = buffer;
+
+		CHECK_FOR_INTERRUPTS();
+		reader_check_source(reader, source_read(&source, buffer, length, from));
+		while (at < end && (at = memchr(at, '\\', end - at)) != NULL &&
+			   at + 1 < end && !found)
+		{
+			found = at[1] == '.';
+			at += 2;
+		}
+		/* An escape that is cut off is looked at with what follows it. */
+		if (at == end - 1 && from + length < to)
+			length--;
+		from += length;
+	}
+	pfree(buffer);
+	return found;
+}
+
+/*
+ * Waits until the chunks before one have been searched; false if the data end
+ * in them.
+ */
+static bool
+await_search(ParallelFile *shared, uint32 n)
+{
+	while (pg_atomic_read_u32(&shared->searched) < n &&
+		   pg_atomic_read_u32(&shared->last) >= n)
+		ConditionVariableSleep(&shared->progress, PG_WAIT_EXTENSION);
+	ConditionVariableCancelSleep();
+	return pg_atomic_read_u32(&shared->last) >= n;
+}
+
+/*
+ * Do the data of the file go on up to the chunk that the reader has entered?
+ * If so it is known of this chunk, too, when this returns.
+ */
+static bool
+search_chunk(FileScanState *scan, uint32 n, bool is_empty)
+{
+	ParallelFile *shared = scan->parallel;
+	const FileReader *reader = scan->reader;
+	bool		found;
+
+	/* Has it been searched, by the scan that this one starts over for? */
+	if (pg_atomic_read_u32(&shared->searched) > n ||
+		pg_atomic_read_u32(&shared->last) == n)
+		return true;
+	found = !is_empty &&
+		find_text_marker(reader, reader->range.offset,
+						 find_records_end(reader, shared, n));
+	if (!await_search(shared, n))
+		return false;
+	if (found)
+		pg_atomic_write_u32(&shared->last, n);
+	else
+		pg_atomic_write_u32(&shared->searched, n + 1);
+	ConditionVariableBroadcast(&shared->progress);
+	return true;
+}
+
 /* Takes a chunk that has rows; false if none is left. */
 static bool
 take_chunk(FileScanState *scan)
@@ -262,6 +365,7 @@ take_chunk(FileScanState *scan)
 	while (next_chunk(scan, &n))
 	{
 		FileChunk	chunk;
+		bool		has_rows;
 
 		if (shared->is_whole)
 			return true;
@@ -270,7 +374,12 @@ take_chunk(FileScanState *scan)
 		reader->chunks = shared->layout;
 		chunk = chunk_needs_count(&scan->layout.dialect) ?
 			shared->chunks[n] : chunk_bounds(shared, n);
-		if (reader_enter_chunk(reader, &chunk))
+		has_rows = reader_enter_chunk(reader, &chunk);
+		if (scan->layout.dialect.format == FILE_FORMAT_TEXT &&
+			!search_chunk(scan, n, !has_rows))
+			return false;
+		scan->chunk = n;
+		if (has_rows)
 			return true;
 	}
 	return false;
@@ -334,12 +443,13 @@ parallel_pass_down(FileScanState *scan, FileScanState *below)
 
 /*
  * Raises an ERROR if COPY's parser has met the end of the data before the end
- * of its chunk: none was found when the file was cut.
+ * of its chunk, and none was found there before.
  */
 void
 parallel_check_end(const FileScanState *scan)
 {
 	if (!scan->parallel->is_whole &&
+		pg_atomic_read_u32(&scan->parallel->last) != scan->chunk &&
 		copy_position(scan->copy) < scan->parallel->source.size)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),

@@ -6,6 +6,7 @@
 #define TOLLFREE_FILE_PARALLEL_H
 
 #include "port/atomics.h"
+#include "storage/condition_variable.h"
 
 #include "scan.h"
 
@@ -22,6 +23,11 @@ typedef struct ParallelFile
 	uint32		nchunks;
 	uint32		max_chunks;
 	pg_atomic_uint32 next;		/* the chunk to be taken next */
+
+	/* In text format, where data may end at a marker */
+	pg_atomic_uint32 searched;	/* so many chunks, the first, have none */
+	pg_atomic_uint32 last;		/* the chunk that has one */
+	ConditionVariable progress; /* of searched and last */
 	FileChunk	chunks[FLEXIBLE_ARRAY_MEMBER];	/* in CSV format only */
 } ParallelFile;
 

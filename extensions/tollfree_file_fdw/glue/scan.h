@@ -43,6 +43,7 @@ typedef struct FileScanState
 	/* A scan by several processes */
 	struct ParallelFile *parallel;	/* what they share, or NULL */
 	bool		has_chunk;		/* has this one taken a chunk to read? */
+	uint32		chunk;			/* the one it has taken last */
 	Bitmapset  *taken;			/* the chunks taken, if groups are returned */
 	Bitmapset  *owed;			/* chunks to be read before more are taken */
 	bool		is_copying;		/* has COPY's parser taken over? */

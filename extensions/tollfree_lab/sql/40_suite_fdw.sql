@@ -163,7 +163,8 @@ FROM fdw_cases
 WHERE CASE
 		  WHEN bench = 'PING' OR measure = 'flights' THEN true
 		  WHEN measure = 'latency' THEN
-			  clients = 1 AND protocol = 'simple' AND target <> 'FDW_local'
+			  clients = 1 AND protocol = 'simple' AND bench = 'RO'
+			  AND target <> 'FDW_local'
 		  WHEN rtt_us IS NOT NULL THEN
 			  in_quick AND protocol = 'simple' AND bench = 'RO'
 		  WHEN isolation = 'rc' THEN
@@ -173,7 +174,7 @@ WHERE CASE
 			  clients = 1 AND bench = 'RO'
 			  AND target IN ('local', 'FDW_external')
 		  WHEN clients = 5 THEN
-			  target IN ('local', 'FDW_local', 'FDW_external')
+			  target IN ('local', 'FDW_external')
 		  ELSE true
 	  END;
 

@@ -106,10 +106,14 @@ class Comparer:
         return row_difference(stock.rows, _without_own_lines(candidate), ordered)
 
     def allow(self, report: Report | None) -> Report | None:
-        """Return `report` with everything rewritten that may differ."""
+        """Return `report` with everything rewritten that may differ.
+
+        A field of which nothing is left is one that the other side need not have.
+        """
         if report is None:
             return None
-        return replace(report, fields=tuple(self._allow_field(*pair) for pair in report.fields))
+        fields = (self._allow_field(*pair) for pair in report.fields)
+        return replace(report, fields=tuple(pair for pair in fields if pair[1]))
 
     def _allow_field(self, name: str, value: str) -> tuple[str, str]:
         for allowance in self._allowances:

@@ -82,3 +82,15 @@ SELECT agree('SELECT v, n FROM (VALUES (1), (2), (3)) x (v) LEFT JOIN (SELECT co
 SELECT bad, agree_on((SELECT string_agg(CASE i WHEN bad THEN 'NaN' ELSE i || '.5' END || E'\n', '') FROM generate_series(1, 3000) i),
 					 'a numeric(8,2)', $$format 'csv'$$, 'SELECT v, s FROM (VALUES (1), (2), (3)) x (v) LEFT JOIN (SELECT count(a) n, sum(a) s FROM odd OFFSET 0) y ON v < n')
 FROM unnest('{1, 100, 3001}'::int[]) bad;
+RESET enable_material;
+
+-- What is behind an end-of-data marker is nobody's, wherever it is; an escaped backslash before a dot is none.
+CREATE FUNCTION marked(place int, marker text) RETURNS text LANGUAGE sql
+RETURN (SELECT string_agg(CASE WHEN i < place THEN i || E',\\\\.\\\n\\\\' WHEN i = place THEN marker ELSE 'x' END || E'\n', '') FROM generate_series(1, 1000) i);
+SELECT place, marker, count(*), count(*) FILTER (WHERE result LIKE 'DIFFERENT%') AS different
+FROM (VALUES (1), (2), (77), (78), (79), (500), (999), (1000)) p (place), unnest('{\\.,"7,\\\\\\."}'::text[]) m (marker),
+	unnest('{on,off}'::text[]) aggregates,
+	LATERAL (SELECT set_config('tollfree_file_fdw.push_aggregates', aggregates, false) ||
+			 set_config('tollfree_file_fdw.debug_require', CASE WHEN place > 1 AND marker = '\.' THEN 'parallel' ELSE 'none' END, false)) s (settings),
+	agree_on(marked(place, marker), 'a int, b text', $$delimiter ','$$, format('SELECT count(a), sum(a), count(b) FROM odd /* %s */', settings)) result
+GROUP BY place, marker ORDER BY place, marker;
