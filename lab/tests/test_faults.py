@@ -52,6 +52,7 @@ LOCAL_OBJECTS = """
 """
 START = tuple((number, number * 10) for number in range(1, 6))
 CONTENTS = "SELECT id, v FROM tally ORDER BY id"
+LOOKUP = "SELECT v FROM tally WHERE id = 3"
 Contents = tuple[tuple[int, int], ...]
 
 
@@ -79,6 +80,8 @@ ADDED = ((1, 11), (2, 21), (3, 31), *START[3:])
 SCENARIOS = {
     "connect": Scenario((CONTENTS,), connected=False, stalls_from=16),
     "select": Scenario((CONTENTS,)),
+    # It asks what the table is, prepares the statement, and goes without a transaction, twice.
+    "autocommit select": Scenario((LOOKUP,) * 4),
     "select by cursor": Scenario(
         (
             f"SET {OUR_WRAPPER}.direct_results = off",
