@@ -13,6 +13,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from command_line import LIMIT_S, lab_of_its_own, start, tollfree
 
 from tollfree.errors import ExitCode
 from tollfree.lab import DATABASE, LAB_PORT, Lab
@@ -22,45 +23,15 @@ from tollfree.store import Result, Store
 
 pytestmark = pytest.mark.cluster
 
-LIMIT_S = 120.0
 MARK = f"4242.{os.getpid()}"
 """An argument of `sleep` that no other process on the machine has."""
 
 
 @pytest.fixture(scope="module")
 def lab(installation: Installation, user: ServerUser) -> Iterator[Lab]:
-    """A lab in a home of its own, down; whatever a test leaves running is stopped."""
-    home = Path(tempfile.mkdtemp(prefix="tollfree-lab-"))
-    user.own(home)
-    lab = Lab(installation, home, user)
-    os.environ["TOLLFREE_HOME"] = str(home)
-    os.environ["PG_CONFIG"] = str(installation.pg_config)
-    try:
+    """A lab in a home of its own, down."""
+    with lab_of_its_own(installation, user) as lab:
         yield lab
-    finally:
-        lab.down()
-        del os.environ["TOLLFREE_HOME"]
-        shutil.rmtree(home, ignore_errors=True)
-
-
-def start(*words: str) -> subprocess.Popen[str]:
-    """Start the command line as a terminal would: Ctrl-C reaches it, even if these tests run in
-    the background of a shell, where it is ignored."""
-    return subprocess.Popen(
-        ["env", "--default-signal=INT", sys.executable, "-m", "tollfree.cli", *words],
-        encoding="utf-8",
-        stderr=subprocess.PIPE,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-    )
-
-
-def tollfree(*words: str, code: ExitCode = ExitCode.OK) -> tuple[str, str]:
-    """Run the command line to its end; check its exit code; return what it printed."""
-    process = start(*words)
-    out, err = process.communicate(timeout=LIMIT_S)
-    assert process.returncode == code, err
-    return out, err
 
 
 def until(condition: Callable[[], bool]) -> None:

@@ -1,13 +1,12 @@
 """Suite `interface`: what fetching rows through an interface to PostgreSQL costs."""
 
 import logging
-from pathlib import Path
 
 from tollfree.clients import clients
 from tollfree.errors import EnvironmentLacksError
 from tollfree.report.model import Cell, SuiteSection
 from tollfree.store import Profile, Run, Store
-from tollfree.suites.base import Bench
+from tollfree.suites.base import Bench, Suite
 from tollfree.suites.interface import load
 from tollfree.suites.interface.charts import charts
 from tollfree.suites.interface.findings import InterfaceFindings
@@ -39,7 +38,7 @@ EXTRA_COLUMNS = (
 )
 
 
-class InterfaceSuite:
+class InterfaceSuite(Suite):
     """Rows through every driver, method and road."""
 
     name = "interface"
@@ -82,10 +81,6 @@ class InterfaceSuite:
             extra_columns=EXTRA_COLUMNS,
             extra=_extra_cells(interface),
         )
-
-    def export_files(self, store: Store, run: Run, folder: Path) -> list[Path]:
-        """Have no files of its own."""
-        return []
 
 
 def _extra_cells(interface: InterfaceFindings) -> dict[str, dict[str, Cell]]:

@@ -1,10 +1,8 @@
 """Suite `sampling`: what it costs to sample a remote table, and to ANALYZE it."""
 
-from pathlib import Path
-
 from tollfree.report.model import SuiteSection
 from tollfree.store import Profile, Run, Store
-from tollfree.suites.base import Bench
+from tollfree.suites.base import Bench, Suite
 from tollfree.suites.presentation import plain_section
 from tollfree.suites.sampling.charts import charts
 from tollfree.suites.sampling.databases import SampledTable, prepare
@@ -24,7 +22,7 @@ INTRO = (
 )
 
 
-class SamplingSuite:
+class SamplingSuite(Suite):
     """Samples of tables, and ANALYZE."""
 
     name = "sampling"
@@ -52,7 +50,3 @@ class SamplingSuite:
             tables=all_tables(sampling),
             charts=charts(sampling),
         )
-
-    def export_files(self, store: Store, run: Run, folder: Path) -> list[Path]:
-        """Have no files of its own."""
-        return []
