@@ -202,8 +202,8 @@ WHERE (a.method <> 'server-file' OR c.rtt_us IS NULL)
  * methods and roads those that neither print nor take hours: of t10m only over
  * one road, and where not all of its rows are held as objects, for which few
  * machines have the memory.  A quick run has every interface, over TCP, at its
- * normal method, and where many rows come also the published experiment's other
- * methods.
+ * normal method, libpq also row by row, to compare with what holds nothing, and
+ * where many rows come also the published experiment's other methods.
  */
 CREATE VIEW interface_testcases AS
 SELECT 'interface'::text AS suite,
@@ -242,7 +242,8 @@ SELECT 'interface'::text AS suite,
 		   WHEN 'quick' THEN
 			   c.conndesc = 'lcl:tcp' AND c.pfddesc = 'p-none:null'
 			   AND CASE
-					   WHEN c.accdesc = 'acc-n' THEN
+					   WHEN c.accdesc = 'acc-n'
+						   OR (c.ifname, c.accdesc) = ('libpq', 'acc-a') THEN
 						   c.sqlstratiterdesc IN
 							   ('sql001:0:20', 'sql001:1:1k', 'sql50k:1:001')
 					   ELSE
