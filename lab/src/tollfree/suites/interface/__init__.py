@@ -34,6 +34,9 @@ EXTRA_COLUMNS = (
     number("to connect", "ms", 3),
     number("first row", "ms", 3),
     number("processor", "ms", 3),
+    number("server's processor", "ms", 3),
+    number("round trips", decimals=2),
+    number("to the client", "bytes", 0),
     number("peak memory", "MB", 1),
 )
 
@@ -89,6 +92,9 @@ def _extra_cells(interface: InterfaceFindings) -> dict[str, dict[str, Cell]]:
             "to connect": interface.connecting_ms(name),
             "first row": interface.per_execution_ms(name, "first_row_ns"),
             "processor": interface.per_execution_ms(name, "cpu_ns"),
+            "server's processor": interface.server_ms(name),
+            "round trips": interface.link_figure(name, "flights"),
+            "to the client": interface.link_figure(name, "bytes_to_client"),
             "peak memory": interface.peak_mb(name),
         }
         for name in interface.run.cases
