@@ -24,6 +24,7 @@
 #include "parallel.h"
 #include "plan.h"
 #include "quals.h"
+#include "slot.h"
 
 /*
  * A file belongs to the subtransaction that it is opened in, and is closed when
@@ -152,8 +153,8 @@ void
 tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 {
 	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
-	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 	FileScanState *scan = palloc0(sizeof(FileScanState));
+	TupleTableSlot *slot;
 
 	scan->rel = node->ss.ss_currentRelation;
 	if (scan->rel == NULL)
@@ -173,8 +174,11 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	open_file(scan);
+	if (plan->scan.scanrelid > 0)
+		slot_replace(node);
 
 	/* Columns that are not converted are null, as with COPY. */
+	slot = node->ss.ss_ScanTupleSlot;
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
 }
 
@@ -299,8 +303,13 @@ next_read_row(ForeignScanState *node)
 			continue;
 		}
 		scan->row = row + 1;
+		if (!bitmap_has(&reader->asks, row))
+		{
+			slot_store_row(node->ss.ss_ScanTupleSlot, reader, row);
+			return true;
+		}
 		reader_load_row(reader, row, node->ss.ss_ScanTupleSlot);
-		if (!bitmap_has(&reader->asks, row) || passes_filter(node))
+		if (passes_filter(node))
 			return true;
 	}
 }

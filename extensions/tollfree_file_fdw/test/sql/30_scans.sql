@@ -32,6 +32,28 @@ SELECT query, agree(query) FROM unnest(ARRAY[
 	'SELECT x.id FROM texts x JOIN csvs y ON y.id = x.id + 4990 ORDER BY 1',
 	'SELECT v, s.* FROM (VALUES (1), (2)) x (v), LATERAL (SELECT id, tag FROM texts WHERE id > v * 4998 LIMIT 3) s']) query;
 
+-- Values are made of a row up to the column that somebody asks for, whenever that is, and wherever the row is kept.
+SELECT query, agree(query) FROM unnest(ARRAY[
+	'SELECT x.key, y.name FROM texts x JOIN (SELECT id, name FROM csvs WHERE id % 400 = 1 OFFSET 0) y ON y.id = x.id ORDER BY 1',
+	'SELECT x, y.key FROM texts x JOIN csvs y USING (id, key) WHERE x.amount > 99',
+	'SELECT key, id FROM texts WHERE length(name) > 5 AND id % 100 = 3 ORDER BY at DESC',
+	'SELECT t, id FROM texts t ORDER BY key LIMIT 20',
+	'SELECT DISTINCT ON (tag) tag, id, t.name FROM csvs t ORDER BY tag, id DESC',
+	'SELECT id, lag(name) OVER w, sum(amount) OVER w FROM texts WHERE small = 3 WINDOW w AS (PARTITION BY code ORDER BY id)',
+	'SELECT code, array_agg(name ORDER BY id), (array_agg(t))[2] FROM texts t WHERE id < 30 GROUP BY code ORDER BY 1',
+	'SELECT id, (SELECT max(y.id) FROM csvs y WHERE y.id < x.id AND y.tag = x.tag) FROM texts x WHERE id < 8',
+	'SELECT x.name FROM texts x LEFT JOIN csvs y ON y.id = x.id + 4990 WHERE y.key IS NULL OFFSET 4985',
+	'(SELECT id, name FROM texts EXCEPT SELECT id, name FROM csvs WHERE id < 4995) INTERSECT SELECT id, name FROM csvs ORDER BY 1',
+	'SELECT ctid, id FROM texts WHERE id < 3',
+	'SELECT xmin, id FROM texts WHERE id < 3']) query;
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT id, name, key FROM ours.csvs WHERE id < 2000 OR name IS NULL;
+MOVE 1024 FROM c;
+FETCH 2 FROM c;
+FETCH BACKWARD 2 FROM c;
+FETCH ABSOLUTE 2 FROM c;
+COMMIT;
+
 -- Each kernel, where it runs, reads the same.
 CREATE FUNCTION kernel_sum(kernel text) RETURNS text
 LANGUAGE plpgsql
