@@ -545,6 +545,35 @@ filescan_clip(const FileScan *scan, int nrecords)
 	return low;
 }
 
+/* Converts one column, of all rows or of some. */
+static bool
+filescan_convert_column(FileScan *scan, ColumnVector *vector,
+						const RowBitmap *rows)
+{
+	RowBatch   *batch = &scan->batch;
+
+	if (!convert_column(&scan->records, &scan->field_rules, &scan->arena, rows,
+						vector))
+		return false;
+	for (int word = 0; word < BATCH_WORDS; word++)
+		batch->asks.words[word] |= vector->asks.words[word];
+	return true;
+}
+
+bool
+filescan_convert_rows(FileScan *scan, const RowBitmap *rows)
+{
+	for (int i = 0; i < scan->batch.ncolumns; i++)
+	{
+		ColumnVector *vector = &scan->batch.columns[i];
+
+		if (vector->spec->deferred &&
+			!filescan_convert_column(scan, vector, rows))
+			return false;
+	}
+	return true;
+}
+
 /* Makes rows of records that are good. */
 static ScanStatus
 filescan_convert(FileScan *scan, int nrecords)
@@ -565,11 +594,9 @@ filescan_convert(FileScan *scan, int nrecords)
 	{
 		ColumnVector *vector = &batch->columns[i];
 
-		if (!convert_column(&scan->records, &scan->field_rules, &scan->arena,
-							vector))
+		if (!vector->spec->deferred &&
+			!filescan_convert_column(scan, vector, NULL))
 			return SCAN_NO_MEMORY;
-		for (int word = 0; word < BATCH_WORDS; word++)
-			batch->asks.words[word] |= vector->asks.words[word];
 	}
 	return SCAN_BATCH;
 }

@@ -114,8 +114,11 @@ select_rows(FileScanState *scan)
 
 	bitmap_fill(&scan->selected, batch->nrows);
 	if (scan->filter != NULL)
+	{
 		filter_run(scan->filter, batch, 0, bitmap_words(batch->nrows),
 				   &scan->selected);
+		reader_convert_rows(scan->reader, &scan->selected);
+	}
 }
 
 /*

@@ -247,11 +247,12 @@ header_matches(FileReader *reader)
 	return true;
 }
 
-/* Makes the batch the present one. */
+/* Finds the rows of the present batch that hold an open value. */
 static void
-take_batch(FileReader *reader, RowBatch *batch)
+find_asks(FileReader *reader)
 {
-	reader->batch = batch;
+	const RowBatch *batch = reader->batch;
+
 	reader->asks = batch->asks;
 	for (int i = 0; i < reader->columns.ncolumns; i++)
 	{
@@ -280,7 +281,8 @@ reader_next_batch(FileReader *reader)
 		switch (status)
 		{
 			case SCAN_BATCH:
-				take_batch(reader, batch);
+				reader->batch = batch;
+				find_asks(reader);
 				return true;
 			case SCAN_AGAIN:
 				break;
@@ -304,6 +306,23 @@ reader_next_batch(FileReader *reader)
 				report_status(status, source, reader->copy->filename);
 		}
 	}
+}
+
+/*
+ * Converts the columns that were left for these rows of the present batch, and
+ * for those that hold an open value.
+ */
+void
+reader_convert_rows(FileReader *reader, const RowBitmap *rows)
+{
+	RowBitmap	wanted = reader->asks;
+
+	for (int word = 0; word < bitmap_words(reader->batch->nrows); word++)
+		wanted.words[word] |= rows->words[word];
+	if (!filescan_convert_rows(reader->scan, &wanted))
+		report_status(SCAN_NO_MEMORY, filescan_source(reader->scan),
+					  reader->copy->filename);
+	find_asks(reader);
 }
 
 /*

@@ -171,6 +171,8 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 		aggregate_scan_begin(node);
 	else if (scan->slow_reason == NULL && setting_push_filters)
 		push_filter(node);
+	if (scan->options.is_lazy && scan->filter != NULL)
+		columns_defer(&scan->columns, scan->filter);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	open_file(scan);
@@ -255,6 +257,7 @@ next_batch(ForeignScanState *node)
 	if (scan->filter != NULL)
 	{
 		filter_run(scan->filter, reader->batch, 0, nwords, &scan->selected);
+		reader_convert_rows(reader, &scan->selected);
 		for (int word = 0; word < nwords; word++)
 			scan->selected.words[word] |= reader->asks.words[word];
 		InstrCountFiltered1(node, nrows - bitmap_count(&scan->selected));

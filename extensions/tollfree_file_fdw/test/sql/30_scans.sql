@@ -129,6 +129,22 @@ SELECT count(*) FROM (SELECT FROM ours.broken LIMIT 2) t;
 SELECT count(*) FROM ours.broken;
 SELECT agree('SELECT count(*) FROM broken WHERE id < 3'), agree('SELECT count(broken) FROM broken');
 ALTER FOREIGN TABLE ours.broken OPTIONS (DROP lazy);
+-- Nor is one of a row that the conditions have ruled out; of all others every value is.
+\set lazy :abs_builddir '/results/lazy.csv'
+COPY (SELECT CASE i WHEN 2999 THEN ' 1' ELSE (i % 2)::text END, CASE WHEN i % 2 = 1 THEN i || '.50' WHEN i < 5000 THEN 'x' END, 'n' || i
+	  FROM generate_series(1, 5000) i) TO :'lazy' (FORMAT csv);
+SELECT make_pair('lazy', 'good int, amount numeric(8, 2), name text', :'lazy', $$format 'csv'$$);
+SELECT agree('SELECT sum(amount) FROM lazy WHERE good = 1'), agree('SELECT name, amount FROM lazy WHERE good = 1');
+ALTER FOREIGN TABLE ours.lazy OPTIONS (ADD lazy 'true');
+SET tollfree_file_fdw.debug_require = 'filter';
+SELECT aggregates, l.* FROM unnest('{on,off}'::text[]) aggregates, LATERAL (SELECT set_config('tollfree_file_fdw.push_aggregates', aggregates, false)) s (setting),
+	LATERAL (SELECT setting, outcome('SELECT count(*), count(amount), sum(amount), max(name COLLATE "C"), min(amount) FILTER (WHERE name <> ''n1'') FROM lazy WHERE good = 1', 'ours')) l;
+RESET tollfree_file_fdw.push_aggregates;
+SELECT count(*), sum(amount), max(name COLLATE "C") FROM (SELECT name, amount FROM ours.lazy WHERE good = 1 AND length(name) > 2 OFFSET 0) t;
+SELECT query, outcome(query, 'ours') FROM unnest(ARRAY[
+	'SELECT name FROM lazy WHERE good = 0 LIMIT 2', 'SELECT * FROM lazy WHERE good = 0', 'SELECT sum(amount) FROM lazy WHERE good = 0',
+	'SELECT name FROM lazy WHERE amount = 1.50', 'SELECT sum(amount) FROM lazy']) query;
+RESET tollfree_file_fdw.debug_require;
 
 -- Records and values that the wrapper's parser leaves to COPY's
 CREATE FUNCTION agree_on(content text, columns text, options text, query text DEFAULT 'SELECT * FROM odd') RETURNS text
