@@ -242,8 +242,6 @@ convert_column(const RecordFields *records, const FieldRules *rules,
 		.values = vector->values
 	};
 
-	bitmap_clear(&vector->nulls);
-	bitmap_clear(&vector->asks);
 	if (rows != NULL && vector->values.any != NULL)
 		memset(vector->values.any, 0, (size_t) records->nrecords *
 			   column_value_size(vector->spec->type));

@@ -545,32 +545,17 @@ filescan_clip(const FileScan *scan, int nrecords)
 	return low;
 }
 
-/* Converts one column, of all rows or of some. */
-static bool
-filescan_convert_column(FileScan *scan, ColumnVector *vector,
-						const RowBitmap *rows)
+bool
+filescan_convert_column(FileScan *scan, int column, const RowBitmap *rows)
 {
 	RowBatch   *batch = &scan->batch;
+	ColumnVector *vector = &batch->columns[column];
 
 	if (!convert_column(&scan->records, &scan->field_rules, &scan->arena, rows,
 						vector))
 		return false;
 	for (int word = 0; word < BATCH_WORDS; word++)
 		batch->asks.words[word] |= vector->asks.words[word];
-	return true;
-}
-
-bool
-filescan_convert_rows(FileScan *scan, const RowBitmap *rows)
-{
-	for (int i = 0; i < scan->batch.ncolumns; i++)
-	{
-		ColumnVector *vector = &scan->batch.columns[i];
-
-		if (vector->spec->deferred &&
-			!filescan_convert_column(scan, vector, rows))
-			return false;
-	}
 	return true;
 }
 
@@ -592,10 +577,9 @@ filescan_convert(FileScan *scan, int nrecords)
 		return SCAN_HEADER;
 	for (int i = 0; i < batch->ncolumns; i++)
 	{
-		ColumnVector *vector = &batch->columns[i];
-
-		if (!vector->spec->deferred &&
-			!filescan_convert_column(scan, vector, NULL))
+		bitmap_clear(&batch->columns[i].nulls);
+		bitmap_clear(&batch->columns[i].asks);
+		if (!scan->specs[i].deferred && !filescan_convert_column(scan, i, NULL))
 			return SCAN_NO_MEMORY;
 	}
 	return SCAN_BATCH;

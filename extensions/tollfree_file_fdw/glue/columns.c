@@ -172,18 +172,6 @@ columns_describe(Relation rel, List *names, bool none)
 	return result;
 }
 
-/* Leaves columns that the filter does not look at for the rows that it lets pass. */
-void
-columns_defer(FileColumns *columns, const FilterNode *filter)
-{
-	bool	   *used = palloc0(sizeof(bool) * Max(1, columns->ncolumns));
-
-	filter_columns(filter, used);
-	for (int i = 0; i < columns->ncolumns; i++)
-		columns->specs[i].deferred = !used[i];
-	pfree(used);
-}
-
 /* The index of a column, or -1. */
 int
 columns_find(const FileColumns *columns, AttrNumber attnum)

@@ -19,7 +19,6 @@ typedef struct FileColumns
 } FileColumns;
 
 extern FileColumns columns_describe(Relation rel, List *names, bool none);
-extern void columns_defer(FileColumns *columns, const FilterNode *filter);
 extern int	columns_find(const FileColumns *columns, AttrNumber attnum);
 extern bool column_unscale(Datum numeric, int64_t *integer, int *scale);
 extern Datum column_value(const ColumnVector *column, int row);

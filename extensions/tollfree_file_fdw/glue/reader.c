@@ -308,18 +308,11 @@ reader_next_batch(FileReader *reader)
 	}
 }
 
-/*
- * Converts the columns that were left for these rows of the present batch, and
- * for those that hold an open value.
- */
+/* Converts a deferred column in these rows of the present batch. */
 void
-reader_convert_rows(FileReader *reader, const RowBitmap *rows)
+reader_convert_column(FileReader *reader, int column, const RowBitmap *rows)
 {
-	RowBitmap	wanted = reader->asks;
-
-	for (int word = 0; word < bitmap_words(reader->batch->nrows); word++)
-		wanted.words[word] |= rows->words[word];
-	if (!filescan_convert_rows(reader->scan, &wanted))
+	if (!filescan_convert_column(reader->scan, column, rows))
 		report_status(SCAN_NO_MEMORY, filescan_source(reader->scan),
 					  reader->copy->filename);
 	find_asks(reader);

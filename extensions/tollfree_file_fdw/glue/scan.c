@@ -171,8 +171,8 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 		aggregate_scan_begin(node);
 	else if (scan->slow_reason == NULL && setting_push_filters)
 		push_filter(node);
-	if (scan->options.is_lazy && scan->filter != NULL)
-		columns_defer(&scan->columns, scan->filter);
+	scan->selector = select_plan(&scan->columns, scan->filter,
+								 scan->options.is_lazy);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	open_file(scan);
@@ -246,22 +246,12 @@ next_batch(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
 	FileReader *reader = scan->reader;
-	int			nrows;
-	int			nwords;
 
 	if (!scan_read_batch(scan))
 		return false;
-	nrows = reader->batch->nrows;
-	nwords = bitmap_words(nrows);
-	bitmap_fill(&scan->selected, nrows);
-	if (scan->filter != NULL)
-	{
-		filter_run(scan->filter, reader->batch, 0, nwords, &scan->selected);
-		reader_convert_rows(reader, &scan->selected);
-		for (int word = 0; word < nwords; word++)
-			scan->selected.words[word] |= reader->asks.words[word];
-		InstrCountFiltered1(node, nrows - bitmap_count(&scan->selected));
-	}
+	select_rows(scan->selector, reader, &scan->selected);
+	InstrCountFiltered1(node, reader->batch->nrows -
+						bitmap_count(&scan->selected));
 	scan->row = 0;
 	return true;
 }

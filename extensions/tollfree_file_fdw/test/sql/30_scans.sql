@@ -143,7 +143,8 @@ RESET tollfree_file_fdw.push_aggregates;
 SELECT count(*), sum(amount), max(name COLLATE "C") FROM (SELECT name, amount FROM ours.lazy WHERE good = 1 AND length(name) > 2 OFFSET 0) t;
 SELECT query, outcome(query, 'ours') FROM unnest(ARRAY[
 	'SELECT name FROM lazy WHERE good = 0 LIMIT 2', 'SELECT * FROM lazy WHERE good = 0', 'SELECT sum(amount) FROM lazy WHERE good = 0',
-	'SELECT name FROM lazy WHERE amount = 1.50', 'SELECT sum(amount) FROM lazy']) query;
+	'SELECT name FROM lazy WHERE amount = 1.50', 'SELECT good, sum(amount) FROM lazy WHERE good > 0 AND amount > 9 AND name <> ''n11'' GROUP BY good',
+	'SELECT count(*), max(amount) FROM lazy WHERE good > 0 AND (amount > 9 OR name IS NULL) AND length(name) > 4', 'SELECT sum(amount) FROM lazy']) query;
 RESET tollfree_file_fdw.debug_require;
 
 -- Records and values that the wrapper's parser leaves to COPY's
