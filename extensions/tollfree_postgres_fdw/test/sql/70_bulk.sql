@@ -255,6 +255,55 @@ INSERT INTO written SELECT i, CASE WHEN i = 807 THEN 13 ELSE 1 / (805 - i) END F
 UPDATE written SET v = CASE id WHEN 601 THEN 13 ELSE 1 / (603 - id) END WHERE id > 600 AND random() >= 0;
 INSERT INTO written SELECT i, CASE WHEN i = 19000 THEN 13 ELSE 1 / (19005 - i) END FROM generate_series(16001, 20000) i;
 
+-- also where it is found out when a subtransaction begins, whoever would catch it there
+CREATE FUNCTION is_watched(v int) RETURNS bool
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	RETURN (SELECT count(*) FROM items WHERE id = v) >= 0;
+EXCEPTION
+	WHEN OTHERS THEN
+		RAISE NOTICE 'at %: %', v, SQLERRM;
+		RETURN true;
+END
+$$;
+CREATE DOMAIN watched AS int CHECK (is_watched(VALUE));
+SET tollfree_postgres_fdw.debug_require = 'pipelined';
+SELECT shown_written();
+INSERT INTO written SELECT i, (i - 890)::watched FROM generate_series(901, 905) i;
+UPDATE written SET v = (CASE id WHEN 602 THEN 13 ELSE 1 END)::watched WHERE id > 600 AND random() >= 0;
+DO $$
+DECLARE
+	failures int := 0;
+BEGIN
+	INSERT INTO written SELECT i, (i - 900)::watched FROM generate_series(901, 903) i;
+	FOR i IN 1..3 LOOP
+		BEGIN
+			INSERT INTO written SELECT n, (n - 990)::watched FROM generate_series(1000 + i, 1005) n;
+		EXCEPTION WHEN check_violation THEN
+			failures := failures + 1;
+		END;
+	END LOOP;
+	RAISE NOTICE '% failures', failures;
+	DELETE FROM written WHERE id::watched IN (901, 902) AND random() >= 0;
+END
+$$;
+-- the transaction, and the savepoint, in which the statement fails
+BEGIN;
+INSERT INTO written VALUES (910, 1);
+SAVEPOINT a;
+INSERT INTO written SELECT i, (i - 900)::watched FROM generate_series(911, 915) i;
+ROLLBACK TO a;
+INSERT INTO written VALUES (911, 1);
+COMMIT;
+BEGIN;
+INSERT INTO written VALUES (912, 1);
+INSERT INTO written SELECT i, (i - 900)::watched FROM generate_series(913, 915) i;
+COMMIT;
+SELECT shown_written();
+SELECT id FROM remote.written WHERE id > 900 ORDER BY id;
+RESET tollfree_postgres_fdw.debug_require;
+
 -- arrays: all types, nulls, a generated column, rows enough for several flights
 CREATE TABLE remote.copied (LIKE remote.every_type, twice int GENERATED ALWAYS AS (n * 2) STORED, made text DEFAULT 'remotely');
 IMPORT FOREIGN SCHEMA remote LIMIT TO (copied) FROM SERVER loopback INTO public;
