@@ -54,6 +54,7 @@ typedef struct FileScanState
 	struct AggregateScan *aggregate;	/* if groups are returned, else NULL */
 } FileScanState;
 
+extern Index scan_rtindex(const ForeignScan *plan);
 extern void scan_begin_reading(ForeignScanState *node);
 extern bool scan_read_batch(FileScanState *scan);
 extern bool scan_open_reader(FileScanState *scan);
