@@ -268,7 +268,7 @@ aggregate_scan_reset(ForeignScanState *node)
 	if (scan->aggregate->aggregation != NULL)
 		aggregate_close(scan->aggregate->aggregation);
 	scan->aggregate->aggregation = NULL;
-	bms_free(scan->taken);
-	scan->taken = NULL;
-	scan_below(node)->owed = NULL;
+	list_free_deep(scan->taken);
+	scan->taken = NIL;
+	scan_below(node)->owed = NIL;
 }
