@@ -1,5 +1,6 @@
 """The tables of the section `sampling`."""
 
+from tollfree import stats
 from tollfree.report.model import Cell, Column, Table
 from tollfree.suites.presentation import number
 from tollfree.suites.sampling.findings import (
@@ -58,8 +59,10 @@ def cost_table(sampling: SamplingFindings) -> Table:
                     rows.append(
                         (
                             *(table, road.label, method),
-                            *(cost.sample_us, sampling.published.get("sample")),
-                            *(cost.send_us, sampling.published.get(f"send:{road.link}")),
+                            *_with_interval(cost.sample_us),
+                            sampling.published.get("sample"),
+                            *_with_interval(cost.send_us),
+                            sampling.published.get(f"send:{road.link}"),
                             cost.cases,
                         )
                     )
@@ -67,17 +70,24 @@ def cost_table(sampling: SamplingFindings) -> Table:
         "What a row costs",
         (
             *(Column("Table"), Column("Road"), Column("Method")),
-            *(number("read and sampled", "µs", 3), number("published", "µs", 2)),
-            *(number("delivered", "µs", 3), number("published", "µs", 2)),
+            *(number("read and sampled", "µs", 3), number("low", "µs", 3)),
+            *(number("high", "µs", 3), number("published", "µs", 2)),
+            *(number("delivered", "µs", 3), number("low", "µs", 3)),
+            *(number("high", "µs", 3), number("published", "µs", 2)),
             number("cases", decimals=0),
         ),
         tuple(rows),
         (
             "By least squares over the fractions of one table: what a duration grows by with each "
-            "row delivered, and the rest for each row of the table. The published figures are "
+            "row delivered, and the rest for each row of the table; every execution is a point. "
+            "Intervals are the 95% bootstrap's of the residuals. The published figures are "
             "estimates in words, of rows of the same width on other hardware.",
         ),
     )
+
+
+def _with_interval(estimate: stats.Estimate) -> tuple[float, float, float]:
+    return estimate.median, estimate.low, estimate.high
 
 
 def analyze_table(sampling: SamplingFindings) -> Table:
@@ -110,7 +120,8 @@ def analyze_table(sampling: SamplingFindings) -> Table:
         tuple(rows),
         (
             "To stock: to `postgres_fdw` by the same method, or by its default where it has no "
-            "such method; before PostgreSQL 16 it has none, and reads everything.",
+            "such method; before PostgreSQL 16 it has none, and reads everything. Of a file, to "
+            "`file_fdw`, which always reads everything.",
         ),
     )
 
