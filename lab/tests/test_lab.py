@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from command_line import LIMIT_S, lab_of_its_own, start, tollfree, until_executing
 
 from tollfree.errors import ExitCode
 from tollfree.lab import DATABASE, LAB_PORT, Lab
@@ -23,45 +24,15 @@ from tollfree.store import Result, Run, Store
 
 pytestmark = pytest.mark.cluster
 
-LIMIT_S = 120.0
 MARK = f"4242.{os.getpid()}"
 """An argument of `sleep` that no other process on the machine has."""
 
 
 @pytest.fixture(scope="module")
 def lab(installation: Installation, user: ServerUser) -> Iterator[Lab]:
-    """A lab in a home of its own, down; whatever a test leaves running is stopped."""
-    home = Path(tempfile.mkdtemp(prefix="tollfree-lab-"))
-    user.own(home)
-    lab = Lab(installation, home, user)
-    os.environ["TOLLFREE_HOME"] = str(home)
-    os.environ["PG_CONFIG"] = str(installation.pg_config)
-    try:
+    """A lab in a home of its own, down."""
+    with lab_of_its_own(installation, user) as lab:
         yield lab
-    finally:
-        lab.down()
-        del os.environ["TOLLFREE_HOME"]
-        shutil.rmtree(home, ignore_errors=True)
-
-
-def start(*words: str) -> subprocess.Popen[str]:
-    """Start the command line as a terminal would: Ctrl-C reaches it, even if these tests run in
-    the background of a shell, where it is ignored."""
-    return subprocess.Popen(
-        ["env", "--default-signal=INT", sys.executable, "-m", "tollfree.cli", *words],
-        encoding="utf-8",
-        stderr=subprocess.PIPE,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-    )
-
-
-def tollfree(*words: str, code: ExitCode = ExitCode.OK) -> tuple[str, str]:
-    """Run the command line to its end; check its exit code; return what it printed."""
-    process = start(*words)
-    out, err = process.communicate(timeout=LIMIT_S)
-    assert process.returncode == code, err
-    return out, err
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -561,6 +532,7 @@ def test_the_interface_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
             assert result.state == ("skipped" if lacks_chunks else "ok"), result.reason
             assert not lacks_chunks or "chunked rows" in str(result.reason)
         assert run.server["source"]["tls"]["version"].startswith("TLS")
+        _what_the_server_and_the_link_did_is_counted(states)
         assert not list((lab.folder / "run").glob("ifttest*"))
         _changed_values_are_found(lab, store)
 
@@ -568,6 +540,19 @@ def test_the_interface_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     tollfree("report", "-o", str(page), str(run.run_id))
     assert "Location/Transport, summarized" in page.read_text(encoding="utf-8")
     tollfree("down")
+
+
+def _what_the_server_and_the_link_did_is_counted(results: dict[str, Result]) -> None:
+    """Of 20 executions and the one that is checked, each in a connection of its own."""
+    figures = results["libpq:rmt:tcp:sql001:0:20:acc-n:p-none:null"].figures
+    assert figures["server_cpu_ms"] > 0
+    # In each: connecting, a user's name, a password in two turns, the statement.
+    assert figures["link_flights"] >= 21 * 5
+    assert figures["link_bytes_to_client"] % 21 == 0
+    assert figures["link_bytes_to_client"] > 21 * figures["bytes"]
+    local = results["libpq:lcl:ipc:sql50k:1:001:acc-n:p-none:null"].figures
+    assert local["server_cpu_ms"] > 0
+    assert "link_flights" not in local
 
 
 def _changed_values_are_found(lab: Lab, store: Store) -> None:
@@ -581,6 +566,38 @@ def _changed_values_are_found(lab: Lab, store: Store) -> None:
         connection.execute("DROP TABLE t50k")
     (row,) = store.table("SELECT reason FROM lab.testresults ORDER BY ts DESC LIMIT 1")
     assert "checksum" in row["reason"]
+
+
+def test_an_interrupted_interface_run_goes_on_with_its_tables(lab: Lab) -> None:
+    def table_file() -> object:
+        with lab.source().connect("iftest") as connection:
+            return connection.execute("SELECT pg_relation_filenode('t50k')").fetchone()
+
+    tollfree("up")
+    pattern = "^libpq:lcl:ipc:sql001:.:(20|1k):acc-n:p-none:null$"
+    process = start("run", "interface", "--rounds", "200", "--only", pattern)
+    until_executing(process)
+    made = table_file()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=LIMIT_S)
+    assert process.returncode == ExitCode.INTERRUPTED
+    with lab.database() as store:
+        run = store.runs()[0]
+        before = {(r.testcase, r.iter): r.ts for r in store.results(run)}
+        rounds = 1 + max((r.iter for r in store.results(run)), default=0)
+        store.connection.execute(
+            "UPDATE lab.runs SET rounds = %s WHERE run_id = %s", (rounds, run.run_id)
+        )
+    _, err = tollfree("run", "interface", "--resume")
+    assert re.search(r"\d+ of \d+ executions, 0:00:\d\d left", err)
+    with lab.database() as store:
+        run = store.runs()[0]
+        results = store.results(run)
+        assert (run.state, len(results)) == ("complete", rounds * 2)
+        assert before.items() <= {(r.testcase, r.iter): r.ts for r in results}.items()
+        assert all(r.state == "ok" for r in results)
+    assert table_file() == made
+    tollfree("down")
 
 
 def test_reading_needs_no_lab(lab: Lab) -> None:

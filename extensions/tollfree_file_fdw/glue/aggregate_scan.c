@@ -106,18 +106,6 @@ add_rows(FileScanState *scan, int from, int to)
 									  &range));
 }
 
-/* Selects the rows of the present batch that satisfy the conditions. */
-static void
-select_rows(FileScanState *scan)
-{
-	const RowBatch *batch = scan->reader->batch;
-
-	bitmap_fill(&scan->selected, batch->nrows);
-	if (scan->filter != NULL)
-		filter_run(scan->filter, batch, 0, bitmap_words(batch->nrows),
-				   &scan->selected);
-}
-
 /*
  * Takes in the present batch.  Values that PostgreSQL has to be asked for are
  * asked for in the order of rows, when all rows before have been taken in: so
@@ -132,7 +120,7 @@ add_batch(FileScanState *scan)
 	int			from = 0;
 
 	MemoryContextReset(scan->aggregate->batch_memory);
-	select_rows(scan);
+	select_rows(scan->selector, reader, &scan->selected);
 	for (int row = bitmap_next(&reader->asks, 0, batch->nrows);
 		 row < batch->nrows;
 		 row = bitmap_next(&reader->asks, row + 1, batch->nrows))

@@ -118,6 +118,15 @@ compat_scan_rtindex(const ForeignScan *plan)
 #endif
 }
 
+/* A copied minimal tuple may be asked to leave room for so many bytes in front. */
+#if PG_VERSION_NUM >= 180000
+#define COMPAT_EXTRA_PARAMETER , Size extra
+#define COMPAT_EXTRA_ARGUMENT , extra
+#else
+#define COMPAT_EXTRA_PARAMETER
+#define COMPAT_EXTRA_ARGUMENT
+#endif
+
 static inline void
 compat_vacuum_delay_point(void)
 {

@@ -247,11 +247,12 @@ header_matches(FileReader *reader)
 	return true;
 }
 
-/* Makes the batch the present one. */
+/* Finds the rows of the present batch that hold an open value. */
 static void
-take_batch(FileReader *reader, RowBatch *batch)
+find_asks(FileReader *reader)
 {
-	reader->batch = batch;
+	const RowBatch *batch = reader->batch;
+
 	reader->asks = batch->asks;
 	for (int i = 0; i < reader->columns.ncolumns; i++)
 	{
@@ -280,7 +281,8 @@ reader_next_batch(FileReader *reader)
 		switch (status)
 		{
 			case SCAN_BATCH:
-				take_batch(reader, batch);
+				reader->batch = batch;
+				find_asks(reader);
 				return true;
 			case SCAN_AGAIN:
 				break;
@@ -304,6 +306,16 @@ reader_next_batch(FileReader *reader)
 				report_status(status, source, reader->copy->filename);
 		}
 	}
+}
+
+/* Converts a deferred column in these rows of the present batch. */
+void
+reader_convert_column(FileReader *reader, int column, const RowBitmap *rows)
+{
+	if (!filescan_convert_column(reader->scan, column, rows))
+		report_status(SCAN_NO_MEMORY, filescan_source(reader->scan),
+					  reader->copy->filename);
+	find_asks(reader);
 }
 
 /*

@@ -43,6 +43,8 @@ extern bool reader_find_chunks(FileReader *reader);
 extern void reader_check_source(const FileReader *reader, SourceStatus status);
 extern bool reader_enter_chunk(FileReader *reader, const FileChunk *chunk);
 extern bool reader_next_batch(FileReader *reader);
+extern void reader_convert_column(FileReader *reader, int column,
+								  const RowBitmap *rows);
 extern void reader_load_row(FileReader *reader, int row, TupleTableSlot *slot);
 extern bool reader_judge_row(FileReader *reader, int row);
 extern char *reader_hand_over(FileReader *reader);

@@ -10,6 +10,7 @@
 
 #include "core.h"
 #include "reader.h"
+#include "select.h"
 
 /*
  * In the fdw_state of a ForeignScanState.
@@ -37,6 +38,7 @@ typedef struct FileScanState
 
 	/* Conditions taken over from the executor */
 	FilterNode *filter;			/* for batches; NULL if there are none */
+	RowSelector *selector;		/* applies it */
 	ExprState  *filter_quals;	/* the same, for single rows */
 	int			npushed;		/* of the plan's conditions, the first */
 

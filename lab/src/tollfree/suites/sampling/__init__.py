@@ -5,7 +5,7 @@ from pathlib import Path
 from tollfree.report.model import SuiteSection
 from tollfree.report.sheet import write_sheet
 from tollfree.store import Profile, Run, Store
-from tollfree.suites.base import Bench
+from tollfree.suites.base import Bench, Suite
 from tollfree.suites.presentation import plain_section
 from tollfree.suites.sampling.charts import charts, sheets
 from tollfree.suites.sampling.databases import SampledTable, prepare
@@ -26,7 +26,7 @@ INTRO = (
 )
 
 
-class SamplingSuite:
+class SamplingSuite(Suite):
     """Samples of tables, and ANALYZE."""
 
     name = "sampling"
