@@ -560,6 +560,11 @@ scan_explain(ForeignScanState *node, ExplainState *es)
 						is_direct(node, &remote) ? "direct" : "cursor", es);
 	if (is_direct(node, &remote) && autocommit_suits_plan(node, remote.attrs))
 		ExplainPropertyText("Autocommit", "possible", es);
-	if (es->analyze && scan != NULL)
-		session_explain_usage(&scan->usage, es);
+	if (!es->analyze || scan == NULL)
+		return;
+	session_explain_usage(&scan->usage, es);
+	if (scan->is_direct)
+		return;
+	ExplainPropertyInteger("Fetches Ahead", NULL, scan->fetches_ahead, es);
+	ExplainPropertyInteger("Binary Fetches", NULL, scan->fetches_binary, es);
 }
