@@ -12,22 +12,28 @@ from weakref import WeakKeyDictionary
 
 import postgresql
 
-from contract import Client, Execution, Method, Unavailable, main
+from contract import Client, Execution, Method, main
 
 _statements: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 """The statement that is kept in each connection."""
 
 
-async def connect(conninfo: str) -> Any:
-    """Return a connection; where to is a JSON object of the driver's keyword arguments.
+def _plain_version(connection: Any, _key: str, _value: str) -> None:
+    """Take from the server's version what a packager has added, which the driver cannot read.
 
-    The driver takes the server's version apart and fails where a packager has added to it, as
-    Debian does.
+    Called at each setting that the server reports; the version is there when the next one comes.
     """
-    try:
-        return postgresql.open(**json.loads(conninfo))
-    except ValueError as error:
-        raise Unavailable(f"py-postgresql cannot read the server's version: {error}") from error
+    settings = connection.settings.cache
+    if "server_version" in settings:
+        settings["server_version"] = settings["server_version"].split()[0]
+
+
+async def connect(conninfo: str) -> Any:
+    """Return a connection; where to is a JSON object of the driver's keyword arguments."""
+    connection = postgresql.open("&", **json.loads(conninfo))()
+    connection.settings.subscribe(None, _plain_version)
+    connection.connect()
+    return connection
 
 
 async def close(connection: Any) -> None:

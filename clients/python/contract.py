@@ -18,17 +18,12 @@ from typing import Any, BinaryIO, NoReturn, TypeVar
 
 EXIT_FAILURE = 1
 EXIT_USAGE = 2
-EXIT_UNAVAILABLE = 77
 
 CHUNK_ROWS = 1000
 PIPELINE_BATCH = 100
 OUTPUT_BUFFER = 1024 * 1024
 
 T = TypeVar("T")
-
-
-class Unavailable(Exception):
-    """The driver here lacks the method."""
 
 
 @dataclass(frozen=True)
@@ -367,8 +362,6 @@ def main(client: Client) -> NoReturn:
     try:
         client.run(_measure(client, request))
         sys.stdout.flush()
-    except Unavailable as error:
-        _fail(EXIT_UNAVAILABLE, str(error))
     except Exception as error:
         _fail(EXIT_FAILURE, f"{type(error).__name__}: {error}")
     sys.exit(0)

@@ -8,6 +8,7 @@ import { crc32 } from "node:zlib";
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
+const EXIT_UNAVAILABLE = 77;
 const EXECUTIONS_MAX = 1_000_000_000;
 const WARMUP_MAX = 1_000_000;
 const OUTPUT_BUFFER = 1024 * 1024;
@@ -18,6 +19,9 @@ const TAB = 9;
 const now = () => process.hrtime.bigint();
 
 class UsageError extends Error {}
+
+// The driver cannot do this, or not soundly.
+export class Unavailable extends Error {}
 
 // Takes rows and looks at every cell of them.
 class Sink {
@@ -277,6 +281,11 @@ function help(client) {
   ].join("\n");
 }
 
+function exitCode(error) {
+  if (error instanceof UsageError) return EXIT_USAGE;
+  return error instanceof Unavailable ? EXIT_UNAVAILABLE : EXIT_FAILURE;
+}
+
 // Carries out what the command line asks for.
 export async function main(client) {
   try {
@@ -287,6 +296,6 @@ export async function main(client) {
     const message = (error.message || error.code || String(error)).split(/\s+/).join(" ");
     writeSync(2, `${client.program}: ${message}\n`);
     // At once: a connection that is still open would keep the program alive.
-    process.exit(error instanceof UsageError ? EXIT_USAGE : EXIT_FAILURE);
+    process.exit(exitCode(error));
   }
 }
