@@ -51,7 +51,10 @@ def start(*words: str) -> subprocess.Popen[str]:
 def tollfree(*words: str, code: ExitCode = ExitCode.OK) -> tuple[str, str]:
     """Run the command line to its end; check its exit code; return what it printed."""
     process = start(*words)
-    out, err = process.communicate(timeout=LIMIT_S)
+    try:
+        out, err = process.communicate(timeout=LIMIT_S)
+    finally:
+        process.kill()
     assert process.returncode == code, out + err
     return out, err
 
