@@ -4,16 +4,18 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tollfree.report.model import LineChart
+from tollfree.report.model import Cell, LineChart
 from tollfree.store import Result, Run, RunCase
 from tollfree.suites.presentation import Findings
 from tollfree.suites.sampling.charts import charts, sheets
 from tollfree.suites.sampling.findings import Road, SamplingFindings
 from tollfree.suites.sampling.tables import (
+    QUALITY,
     analyze_table,
     cost_table,
     quality_table,
     sample_table,
+    scatter_table,
 )
 from tollfree.suites.sampling.verdicts import verdicts
 
@@ -178,6 +180,30 @@ def test_quality_stands_beside_time() -> None:
     rows = {row[1:3]: row[3:] for row in quality_table(findings(ANALYZED)).rows}
     assert rows[OURS, "auto"][2] == 0.9
     assert rows["postgres_fdw", "auto"][2] == 0.5
+
+
+def test_quality_is_compared_with_the_scatter_of_local_analyze() -> None:
+    """Local ANALYZE finds 0.25 to 0.34 of the distinct values; one method the same, one 0.01."""
+    cases = [analyze(m, 100, "direct", "lcl:ipc") for m in ("local", "local_again")]
+    cases += [analyze(m, 100, OURS) for m in ("auto", "system")]
+    shares = {"auto": 0.3, "system": 0.01}
+
+    def figures(one: RunCase, round_: int) -> dict[str, float]:
+        distinct = shares.get(str(one.dims["method"]), 0.24 + round_ / 100)
+        return dict.fromkeys(QUALITY, 1.0) | {"distinct_clustered": distinct}
+
+    def table(rounds: int) -> tuple[tuple[Cell, ...], ...]:
+        results = [
+            result(one, n, 100.0, figures(one, n)) for one in cases for n in range(1, rounds + 1)
+        ]
+        run = Findings(RUN, {one.testcase: one for one in cases}, results)
+        return scatter_table(SamplingFindings(run, {})).rows
+
+    assert [row[3:] for row in table(10)] == [
+        ("system", 10, "distinct, clustered 0.01 (locally 0.25 to 0.34)"),
+        ("auto", 10, "nothing"),
+    ]
+    assert table(4) == ()
 
 
 def test_every_road_has_a_plot_with_the_whole_table_as_a_level_line() -> None:

@@ -22,6 +22,8 @@ FITTED_CASES = 3
 """The fewest fractions that a cost is fitted to."""
 FITTED_ROWS = 100_000
 """The smallest table that a cost is fitted to: below, what a statement costs at all hides it."""
+SCATTERED_ROUNDS = 10
+"""The fewest local ANALYZEs that a scatter is told from."""
 CITED_TARGET = 100
 """The default of default_statistics_target."""
 
@@ -115,6 +117,23 @@ class SamplingFindings:
         """Return the median of a figure of a case over the rounds."""
         found = stats.median_interval(self.run.figures(testcase, figure))
         return found.median if found else None
+
+    def local_range(self, testcase: str, figure: str) -> tuple[float, float] | None:
+        """Return between what the middle 95% of a figure lie after single local ANALYZEs.
+
+        Those of the same table with the same statistics target; None when there are too few.
+        """
+        dims = self.dims(testcase)
+        same = {key: dims[key] for key in ("test", "table", "statistics_target")}
+        found = sorted(
+            value
+            for name in self.run.find(**same, wrapper=DIRECT)
+            for value in self.run.figures(name, figure)
+        )
+        if len(found) < SCATTERED_ROUNDS:
+            return None
+        tail = round((1 - stats.CONFIDENCE) / 2 * len(found))
+        return found[tail], found[-tail - 1]
 
     def against_full(self, testcase: str) -> stats.Estimate | None:
         """Return how long a sample takes relative to everything, on the same road."""
