@@ -2,12 +2,17 @@
 final class Execution {
     final String sql;
     final Sink sink;
+
+    /** Where the server writes, or null. */
+    final String file;
+
     long sentNs;
     long firstRowNs;
     long allRowsNs;
 
-    Execution(String sql, Sink sink) {
-        this.sql = sql;
+    Execution(Request request, Sink sink) {
+        this.sql = request.sql();
+        this.file = request.file();
         this.sink = sink;
     }
 

@@ -8,7 +8,7 @@ import java.util.logging.Level;
 import java.util.logging.Logger;
 
 /**
- * jdbctest: measures pgjdbc's ways to get at the rows of a statement. The virtual machine's start is
+ * jdbctest: measures the ways of JDBC's drivers to get at the rows of a statement. The virtual machine's start is
  * no part of any figure, and -w warms it up.
  */
 final class JdbcTest {
@@ -69,11 +69,11 @@ final class JdbcTest {
         timed.cpuNs = Measurement.cpuNs() - startCpuNs;
 
         if (session == null) {
-            session = new Session(request.conninfo());
+            session = Session.open(request.conninfo());
         }
         DatabaseMetaData about = session.connection.getMetaData();
-        String driver = "\"driver\": \"pgjdbc\", \"driver_version\": \"%s\"";
-        driver = driver.formatted(about.getDriverVersion());
+        String driver = "\"driver\": \"%s\", \"driver_version\": \"%s\"";
+        driver = driver.formatted(session.driver(), about.getDriverVersion());
         Sink.Checker checker = new Sink.Checker();
         close(new Measurement(request).run(checker, 1, session));
         print(driver, request, timed, sink, checker);

@@ -44,14 +44,14 @@ final class Measurement {
 
     private Session connect() throws Exception {
         long startNs = System.nanoTime();
-        Session session = new Session(request.conninfo());
+        Session session = Session.open(request.conninfo());
         connectNs += System.nanoTime() - startNs;
         connections++;
         return session;
     }
 
     private void execute(Session session, Sink sink) throws Exception {
-        Execution execution = new Execution(request.sql(), sink);
+        Execution execution = new Execution(request, sink);
         request.method().body.execute(session, execution);
         firstRowNs += execution.firstRowNs - execution.sentNs;
         allRowsNs += execution.allRowsNs - execution.sentNs;

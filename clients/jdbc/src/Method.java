@@ -7,7 +7,8 @@ enum Method {
     CURSOR("cursor", "nothing", Session::cursor),
     COPY("copy", "nothing", Session::copy),
     BINARY("binary", "native", Session::binary),
-    PREPARED("prepared", "native", Session::prepared);
+    PREPARED("prepared", "native", Session::prepared),
+    SERVER_FILE("server-file", "file", Session::serverFile);
 
     /** As -m names it. */
     final String label;
@@ -30,7 +31,7 @@ enum Method {
 
     /** Whether cells are read while rows arrive. */
     boolean streams() {
-        return held.equals("nothing");
+        return !held.equals("native");
     }
 
     /** Returns the method of a name. */

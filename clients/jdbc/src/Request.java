@@ -8,6 +8,7 @@ record Request(
         String conninfo,
         String sql,
         String output,
+        String file,
         boolean connectOnce,
         long executions,
         long warmup,
@@ -26,6 +27,7 @@ record Request(
         String conninfo = null;
         String sql = null;
         String output = "/dev/null";
+        String file = null;
         boolean print = false;
         boolean connectOnce = false;
         long executions = 1;
@@ -37,7 +39,7 @@ record Request(
                 case "-c" -> conninfo = value(arguments, ++i);
                 case "-s" -> sql = value(arguments, ++i);
                 case "-o" -> output = value(arguments, ++i);
-                case "-f" -> value(arguments, ++i);
+                case "-f" -> file = value(arguments, ++i);
                 case "-p" -> print = number(option, value(arguments, ++i), 0, 1) == 1;
                 case "-k" -> connectOnce = number(option, value(arguments, ++i), 0, 1) == 1;
                 case "-n" -> executions = number(option, value(arguments, ++i), 1, EXECUTIONS_MAX);
@@ -52,7 +54,7 @@ record Request(
             throw Failure.usage((conninfo == null ? "-c" : "-s") + " is missing: see --help");
         }
         return new Request(
-                conninfo, sql, print ? output : null, connectOnce, executions, warmup, method);
+                conninfo, sql, print ? output : null, file, connectOnce, executions, warmup, method);
     }
 
     private static String value(String[] arguments, int index) throws Failure {

@@ -1,4 +1,5 @@
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -11,18 +12,15 @@ import java.sql.Statement;
 import java.sql.Types;
 import java.util.Properties;
 
-import org.postgresql.PGConnection;
-import org.postgresql.PGStatement;
-import org.postgresql.copy.CopyOut;
-
-/** One connection, and what its methods ask of pgjdbc. */
-final class Session implements AutoCloseable {
+/**
+ * One connection, and what its methods ask of JDBC. What they ask of a driver beyond that, the
+ * subclasses say.
+ */
+abstract class Session implements AutoCloseable {
     private static final int CHUNK_ROWS = 1000;
 
-    /** pgjdbc's word for binary results from the first execution on. */
-    private static final int FORCE_BINARY = -1;
-
-    private static final int PREPARE_AT_ONCE = 1;
+    /** How a URL of pgjdbc-ng begins; any other is pgjdbc's. */
+    private static final String NG_URL = "jdbc:pgsql:";
 
     final Connection connection;
     private PreparedStatement statement;
@@ -37,12 +35,29 @@ final class Session implements AutoCloseable {
         connection = DriverManager.getConnection(conninfo, properties);
     }
 
+    /** Connects by the driver whose URL it is. */
+    static Session open(String conninfo) throws SQLException, IOException {
+        return conninfo.startsWith(NG_URL) ? new NgSession(conninfo) : new PgSession(conninfo);
+    }
+
     @Override
     public void close() throws SQLException {
         connection.close();
     }
 
-    /** The whole result, in text form. */
+    /** The driver's name. */
+    abstract String driver();
+
+    /** The whole result, in binary form as far as the driver knows the types. */
+    abstract void binary(Execution execution) throws Exception;
+
+    /** COPY's lines. */
+    abstract void copy(Execution execution) throws Exception;
+
+    /** A prepared statement that the server prepares at its first execution. */
+    abstract PreparedStatement prepare(String sql) throws SQLException;
+
+    /** The whole result, as the driver asks for it by itself. */
     void normal(Execution execution) throws SQLException, IOException {
         execution.sent();
         try (Statement plain = connection.createStatement();
@@ -52,14 +67,22 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /** The whole result, in binary form as far as pgjdbc knows the types. */
-    void binary(Execution execution) throws SQLException, IOException {
-        executePrepared(execution, FORCE_BINARY);
+    /** A statement that the server has prepared. */
+    void prepared(Execution execution) throws SQLException, IOException {
+        execution.sent();
+        if (statement == null) {
+            statement = prepare(execution.sql);
+        }
+        executePrepared(statement, execution);
     }
 
-    /** A statement that the server has prepared; pgjdbc then asks for binary form as well. */
-    void prepared(Execution execution) throws SQLException, IOException {
-        executePrepared(execution, PREPARE_AT_ONCE);
+    /** Executes a prepared statement, whose whole result is held. */
+    static void executePrepared(PreparedStatement statement, Execution execution)
+            throws SQLException, IOException {
+        try (ResultSet rows = statement.executeQuery()) {
+            execution.allRows();
+            takeRows(rows, execution);
+        }
     }
 
     /** A thousand rows at a time, asked for, which takes a transaction. */
@@ -78,33 +101,20 @@ final class Session implements AutoCloseable {
         execution.allRows();
     }
 
-    /** COPY's lines. */
-    void copy(Execution execution) throws SQLException, IOException {
+    /** The server writes the rows to a file, which is then read. */
+    void serverFile(Execution execution) throws SQLException, IOException, Failure {
+        if (execution.file == null) {
+            throw Failure.usage("-f is missing: the method server-file needs a path to write to");
+        }
+        String target = "'" + execution.file.replace("'", "''") + "'";
         execution.sent();
-        CopyOut copy =
-                connection
-                        .unwrap(PGConnection.class)
-                        .getCopyAPI()
-                        .copyOut("COPY (" + execution.sql + ") TO STDOUT");
-        byte[] line;
-        while ((line = copy.readFromCopy()) != null) {
-            execution.firstRow();
-            execution.sink.takeLine(line);
+        try (Statement plain = connection.createStatement()) {
+            plain.execute("COPY (" + execution.sql + ") TO " + target);
+        }
+        try (InputStream file = Files.newInputStream(Path.of(execution.file))) {
+            file.transferTo(new Lines(execution));
         }
         execution.allRows();
-    }
-
-    private void executePrepared(Execution execution, int threshold)
-            throws SQLException, IOException {
-        execution.sent();
-        if (statement == null) {
-            statement = connection.prepareStatement(execution.sql);
-            statement.unwrap(PGStatement.class).setPrepareThreshold(threshold);
-        }
-        try (ResultSet rows = statement.executeQuery()) {
-            execution.allRows();
-            takeRows(rows, execution);
-        }
     }
 
     private static void takeRows(ResultSet rows, Execution execution)

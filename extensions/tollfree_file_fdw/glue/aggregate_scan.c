@@ -67,7 +67,7 @@ aggregate_scan_begin(ForeignScanState *node)
 		aggregate->fallback = "such a condition";
 
 	/* Unlike what is private, the target list has been renumbered. */
-	aggregate->context.relid = compat_scan_rtindex(plan);
+	aggregate->context.relid = scan_rtindex(plan);
 	foreach(cell, plan->fdw_scan_tlist)
 		targets = lappend(targets, lfirst_node(TargetEntry, cell)->expr);
 	if (aggregate->fallback == NULL)
@@ -268,7 +268,7 @@ aggregate_scan_reset(ForeignScanState *node)
 	if (scan->aggregate->aggregation != NULL)
 		aggregate_close(scan->aggregate->aggregation);
 	scan->aggregate->aggregation = NULL;
-	bms_free(scan->taken);
-	scan->taken = NULL;
-	scan_below(node)->owed = NULL;
+	list_free_deep(scan->taken);
+	scan->taken = NIL;
+	scan_below(node)->owed = NIL;
 }

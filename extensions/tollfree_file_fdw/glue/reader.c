@@ -99,6 +99,7 @@ reader_open(CopyFromState copy, const FileColumns *columns,
 	reader->context = context;
 	reader->columns = *columns;
 	describe_columns(reader);
+	reader->awaits_header = layout->header == COPY_HEADER_MATCH;
 
 	options.dialect = &reader->layout.dialect;
 	options.kernel = setting_kernel();
@@ -287,17 +288,19 @@ reader_next_batch(FileReader *reader)
 			case SCAN_AGAIN:
 				break;
 			case SCAN_HEADER:
-				if (reader->layout.header == COPY_HEADER_MATCH &&
-					!header_matches(reader))
+				if (reader->awaits_header && !header_matches(reader))
 				{
 					reader->hands_over = true;
 					return false;
 				}
+				reader->awaits_header = false;
 				break;
 			case SCAN_HANDOVER:
 				reader->hands_over = true;
 				return false;
 			case SCAN_END:
+				/* COPY compares even the header that an empty file lacks. */
+				reader->hands_over = reader->awaits_header;
 				return false;
 			case SCAN_NO_MEMORY:
 			case SCAN_FAILED:

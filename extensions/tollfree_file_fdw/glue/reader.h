@@ -23,6 +23,8 @@ typedef struct FileReader
 	FileColumns columns;
 	bool	   *asks_null;		/* of each: does its input function see nulls? */
 
+	bool		awaits_header;	/* one that has to match has not come yet */
+
 	/* If only a part of the file is read, else false */
 	bool		is_ranged;
 	ChunkLayout chunks;

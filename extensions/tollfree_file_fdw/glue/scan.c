@@ -148,6 +148,20 @@ open_file(FileScanState *scan)
 	scan->handover = NULL;
 }
 
+/*
+ * The relation that a scan reads.  One that aggregates reads what the plan below
+ * would.
+ */
+Index
+scan_rtindex(const ForeignScan *plan)
+{
+	const Plan *scan = &plan->scan.plan;
+
+	while (!IsA(scan, ForeignScan) || ((ForeignScan *) scan)->scan.scanrelid == 0)
+		scan = outerPlan(scan);
+	return ((ForeignScan *) scan)->scan.scanrelid;
+}
+
 /* Prepares a scan; opens the file unless the plan is only explained. */
 void
 tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
@@ -159,7 +173,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	scan->rel = node->ss.ss_currentRelation;
 	if (scan->rel == NULL)
 		scan->rel = ExecOpenScanRelation(node->ss.ps.state,
-										 compat_scan_rtindex(plan), eflags);
+										 scan_rtindex(plan), eflags);
 	scan->options = options_read(RelationGetRelid(scan->rel));
 	scan->names = list_nth(plan->fdw_private, PLAN_COLUMNS);
 	scan->columns = columns_describe(scan->rel, scan->names,

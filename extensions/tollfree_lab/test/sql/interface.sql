@@ -2,6 +2,7 @@
 -- Suite interface: the published cases exist by their names, are judged and kept back
 --
 SET search_path = lab;
+SET jit = off;
 
 -- the published interfaces, as their clients would say of themselves
 INSERT INTO interfaces VALUES

@@ -161,14 +161,13 @@ def _shown_tasks(interface: InterfaceFindings) -> list[Task]:
 
 def task_table(interface: InterfaceFindings, task: Task) -> Table:
     """Return the candidates of a task beside libpq, the floor and the published seconds."""
-    baseline, floor = interface.case(task, BASELINE), interface.case(task, FLOOR)
+    floor = interface.case(task, FLOOR)
     comparable = not (_is_quick(interface) and task.strategy.startswith("sql10m"))
     rows: Rows = []
     for name in interface.ranking(task):
         median = interface.median(name)
-        over_libpq = None if name == baseline else interface.ratio(name, baseline)
         over_floor = None if name == floor else interface.ratio(name, floor)
-        over_alike = interface.ratio_alike(task, name)
+        over_libpq = interface.ratio_alike(task, name)
         dims = interface.dims(name)
         seconds = interface.middle(name, "total_ns")
         rows.append(
@@ -177,7 +176,7 @@ def task_table(interface: InterfaceFindings, task: Task) -> Table:
                 median.median / US_PER_MS if median else None,
                 interface.per_execution_ms(name, "first_row_ns"),
                 *(interface.per_execution_ms(name, "cpu_ns"), interface.server_ms(name)),
-                *(_interval(over_libpq) + _interval(over_alike) + _interval(over_floor)),
+                *(_interval(over_libpq) + _interval(over_floor)),
                 seconds / 1e9 if seconds is not None else None,
                 interface.published.get(
                     (task.published_name, f"{dims['interface']}:{dims['method']}")
@@ -193,15 +192,14 @@ def task_table(interface: InterfaceFindings, task: Task) -> Table:
             *(number("an execution", "ms", 3), number("first row", "ms", 3)),
             *(number("processor", "ms", 3), number("server", "ms", 3)),
             *(number("to libpq", "x", 2), number("low", "x", 2), number("high", "x", 2)),
-            *(number("to libpq alike", "x", 2), number("low", "x", 2), number("high", "x", 2)),
             *(number("to the floor", "x", 2), number("low", "x", 2), number("high", "x", 2)),
             *(number("all executions", "s", 3), number("published", "s", 3)),
         ),
         tuple(rows),
         (
-            "`to libpq` is to its normal method, which holds the whole result; `alike` to that one "
-            "of its methods which holds as much as the candidate. `server` is the server's "
-            "processor time, connecting included.",
+            "`to libpq` is to its method that holds as much: the normal one where the whole result "
+            "is held, row by row where nothing is. `server` is the server's processor time, "
+            "connecting included.",
         ),
     )
 

@@ -57,7 +57,7 @@ def _doubt(interface: InterfaceFindings) -> str | None:
         return None
     return (
         f"In {equal.count(False)} of {len(equal)} tasks the A/A interval does not reach 1: with "
-        "few rounds that is chance; more rounds, or a quieter machine, would tell."
+        "few rounds that may be chance; more rounds, or a quieter machine, would tell."
     )
 
 
