@@ -1,10 +1,10 @@
 """A proxy between a client and a PostgreSQL server that does one thing wrong, at one message.
 
 It reads the messages of the protocol on real sockets and counts those of one direction from the
-moment it is armed. The N-th is the fault's: before it is passed on, both connections are closed
-(`CUT`), or the server process behind it is terminated (`KILL`), or it and all that follows it are
-held (`STALL`) until the client sends a cancel request or the proxy is disarmed. It speaks the
-protocol without encryption only.
+moment it is armed, all of them or those of some kind. The N-th is the fault's: before it is passed
+on, both connections are closed (`CUT`), or the server process behind it is terminated
+(`KILL`), or it and all that follows it are held (`STALL`) until the client sends a cancel request
+or the proxy is disarmed. It speaks the protocol without encryption only.
 """
 
 import contextlib
@@ -44,7 +44,11 @@ class Fault:
     action: Action
     direction: Direction
     number: int
-    """Of the message, from 1."""
+    """Of the message, from 1; of none, 0."""
+    containing: bytes = b""
+    """What the messages that are counted have in them."""
+    kinds: bytes = b""
+    """The type bytes of those that are counted; empty for all."""
 
     def __str__(self) -> str:
         return f"{self.action.value} at {self.direction.value} message {self.number}"
@@ -158,14 +162,17 @@ class FaultProxy:
             return
         if direction is Direction.SERVER and message[:1] == BACKEND_KEY_DATA:
             (connection.pid,) = struct.unpack_from("!I", message, 5)
-        if armed and self._is_due(armed, direction):
+        if armed and self._is_due(armed, direction, message):
             self._fail(armed, connection)
         if armed and direction is Direction.CLIENT:
             armed.delivered.append(message)
         target.sendall(message)
 
-    def _is_due(self, armed: Armed, direction: Direction) -> bool:
-        if armed.fault.direction is not direction:
+    def _is_due(self, armed: Armed, direction: Direction, message: bytes) -> bool:
+        fault = armed.fault
+        if fault.direction is not direction or fault.containing not in message:
+            return False
+        if fault.kinds and message[:1] not in fault.kinds:
             return False
         with self._lock:
             armed.seen += 1

@@ -1,10 +1,8 @@
 """Suite `file`: what is made of its executions, and one run from end to end."""
 
 import json
-import os
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -12,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from command_line import LIMIT_S, lab_of_its_own, start, tollfree, until_executing
 
 from tollfree.errors import EnvironmentLacksError, ExitCode
 from tollfree.lab import Lab
@@ -28,7 +27,6 @@ from tollfree.suites.file.verdicts import verdicts
 from tollfree.suites.presentation import Findings, case_row
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-LIMIT_S = 120.0
 RUN = Run(
     *(7, "file", "quick", 3, "", 5, "complete", NOW, NOW, {}),
     {"source": {"version": "18.1", "durable": True, "settings": {}}},
@@ -178,34 +176,12 @@ def test_a_missing_generator_is_named(
 
 @pytest.fixture(scope="module")
 def lab(installation: Installation, user: ServerUser) -> Iterator[Lab]:
-    """A lab in a home of its own whose quick runs are of the smallest scale."""
-    home = Path(tempfile.mkdtemp(prefix="tollfree-file-"))
-    user.own(home)
-    lab = Lab(installation, home, user)
-    os.environ["TOLLFREE_HOME"] = str(home)
-    os.environ["PG_CONFIG"] = str(installation.pg_config)
-    try:
+    """A lab in a home of its own, up, whose quick runs are of the smallest scale."""
+    with lab_of_its_own(installation, user) as lab:
         lab.up()
         with lab.database() as store:
             store.connection.execute("UPDATE lab.profiles SET scale = 1 WHERE suite = 'file'")
         yield lab
-    finally:
-        lab.down()
-        del os.environ["TOLLFREE_HOME"]
-        shutil.rmtree(home, ignore_errors=True)
-
-
-def tollfree(*words: str, code: int = ExitCode.OK) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "tollfree.cli", *words],
-        capture_output=True,
-        check=False,
-        encoding="utf-8",
-        env=os.environ,
-        timeout=LIMIT_S,
-    )
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout
 
 
 def latest(store: Store) -> dict[str, Result]:
@@ -217,7 +193,7 @@ def latest(store: Store) -> dict[str, Result]:
 @pytest.mark.cluster
 def test_every_query_has_the_same_answer_on_tables_and_on_text(lab: Lab, tmp_path: Path) -> None:
     """All 22 queries and both engines; what this PostgreSQL has no extension for is skipped."""
-    out = tollfree("run", "file", "--rounds", "1", "--only", ":(w0|partitioned:w2)$")
+    out, _ = tollfree("run", "file", "--rounds", "1", "--only", ":(w0|partitioned:w2)$")
     with lab.database() as store:
         results = latest(store)
         bad = {r.testcase: r.reason for r in results.values() if r.state == "failed"}
@@ -266,7 +242,7 @@ def test_a_wrong_row_fails_the_case(lab: Lab) -> None:
     tollfree("run", "file", "--rounds", "1", "--only", pattern)
     file.write_bytes(content.replace(b"EUROPE", b"EUROPA"))
     try:
-        out = tollfree(
+        out, _ = tollfree(
             *("run", "file", "--rounds", "1", "--only", pattern), code=ExitCode.CASES_FAILED
         )
     finally:
@@ -279,18 +255,8 @@ def test_a_wrong_row_fails_the_case(lab: Lab) -> None:
 def test_an_interrupted_run_goes_on_without_making_its_data_again(lab: Lab) -> None:
     text = lab.folder / "tpch" / "scale-1" / "lineitem.tbl"
     made = text.stat().st_mtime_ns
-    # Ctrl-C reaches it, even if these tests run in the background of a shell.
-    command = ["env", "--default-signal=INT", sys.executable, "-m", "tollfree.cli"]
-    process = subprocess.Popen(
-        [*command, "run", "file", "--rounds", "30"],
-        encoding="utf-8",
-        env=os.environ,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-    )
-    assert process.stderr is not None
-    while "executions" not in process.stderr.readline():
-        assert process.poll() is None
+    process = start("run", "file", "--rounds", "30")
+    until_executing(process)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=LIMIT_S)
     assert process.returncode == ExitCode.INTERRUPTED

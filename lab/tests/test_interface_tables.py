@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from tollfree.report.model import Cell, Table
+from tollfree.report.model import Cell, Estimate, Table
 from tollfree.store import Result, Run, RunCase
 from tollfree.suites.interface.charts import charts
 from tollfree.suites.interface.findings import InterfaceFindings, Task
@@ -11,6 +11,7 @@ from tollfree.suites.interface.tables import (
     query_connect_table,
     roads_table,
     task_table,
+    traffic_table,
 )
 from tollfree.suites.interface.verdicts import verdicts
 from tollfree.suites.presentation import Findings
@@ -28,12 +29,18 @@ def name_of(task: Task, candidate: str) -> str:
     return f"{interface}:{task.road}:{task.strategy}:{method}:{task.print}"
 
 
+def held_by(interface: str, method: str) -> str:
+    if interface == "floor" or method in ("acc-a", "acc-y"):
+        return "nothing"
+    return "native" if interface.startswith("libpq") else "rows"
+
+
 def case_of(task: Task, candidate: str) -> RunCase:
     interface, method = candidate.split(":")
     dims = {
         "interface": interface,
         "method": method,
-        "held": "rows" if interface != "libpq" else "native",
+        "held": held_by(interface, method),
         "road": task.road,
         "strategy": task.strategy,
         "print": task.print,
@@ -49,6 +56,10 @@ def result_of(case: RunCase, round_: int, value: float | str) -> Result:
     executions = case.dims["executions"]
     ok = not isinstance(value, str)
     figures = {
+        "server_cpu_ms": 40 * (executions + 1),
+        "link_flights": 5 * (executions + 1),
+        "link_bytes_to_server": 100 * (executions + 1),
+        "link_bytes_to_client": 900 * (executions + 1),
         "total_ns": value * 1000 * executions if ok else None,
         "first_row_ns": 500_000 * executions,
         "cpu_ns": 100_000 * executions,
@@ -121,7 +132,8 @@ def test_ratios_are_taken_inside_rounds_and_what_failed_has_none() -> None:
     assert column(table, "candidate") == [
         *("floor acc-n", "JDBC acc-y", "libpq acc-n", "libpq acc-n (A/A)", "JDBC acc-n")
     ]
-    assert column(table, "to libpq") == [0.5, 0.7, None, 1.0, 1.4]
+    # The floor and COPY hold nothing, and there is no libpq that does so.
+    assert column(table, "to libpq") == [None, None, None, 1.0, 1.4]
     assert column(table, "to the floor") == [None, 1.4, 2.0, 2.0, 2.8]
     assert column(table, "an execution")[-1] == 140.0
     assert column(table, "processor")[-1] == 0.1
@@ -151,17 +163,55 @@ def test_the_sentences_say_what_one_would_act_on() -> None:
     said = "\n".join(verdicts(findings_of(values)))
     assert "1 of 8 cases failed" in said
     assert "over loopback TCP costs libpq 100.0x (100.0 to 100.0, 3 rounds)" in said
-    assert "For 50,000 rows over a 0.2 ms link, beside libpq's time: JDBC 1.4x (rows)" in said
+    assert "For 50,000 rows over a 0.2 ms link, by the normal methods" in said
+    assert "beside libpq's time: JDBC 1.4x (rows)" in said
     assert "the floor, which looks at nothing, 0.50x" in said
     assert "JDBC over a 0.2 ms link: COPY takes 0.5x" in said
+    assert "and holds nothing instead of rows" in said
+    assert "does not reach 1" not in said
     assert "ranges from 0.90x to 1.10x" in said
     assert "broken" not in said
+
+
+def test_what_holds_nothing_is_compared_with_libpq_holding_nothing() -> None:
+    interface = findings_of(MANY_VALUES | {(MANY, "libpq:acc-a"): [35_000, 70_000, 35_000]})
+    alike = dict(
+        zip(
+            *(column(task_table(interface, MANY), label) for label in ("candidate", "to libpq")),
+            strict=True,
+        )
+    )
+    assert alike["JDBC acc-n"] == 1.4
+    assert alike["JDBC acc-y"] == 2.0
+    assert (alike["libpq acc-n"], alike["libpq acc-a"]) == (None, None)
+    (chart,) = charts(interface)
+    ratios = {row.label: row.ratio for row in chart.rows}  # type: ignore[union-attr]
+    assert ratios["JDBC acc-y (nothing)"] == Estimate(2.0, 2.0, 2.0)
+    assert "libpq acc-a (nothing)" not in ratios
+
+
+def test_what_the_server_and_the_link_did_is_told_where_it_can_be() -> None:
+    interface = findings_of({(EACH, "libpq:acc-n"): [3000], (MANY, "libpq:acc-n"): [100_000]})
+    rows = {row[0]: row[2:] for row in traffic_table(interface).rows}
+    assert rows[EACH.published_name] == (5, 100, 900)
+    assert rows[MANY.published_name] == (None, 100, 900)
+    assert column(task_table(interface, EACH), "server") == [40]
+    # Eighty milliseconds in all are too few steps of ten.
+    assert column(task_table(interface, MANY), "server") == [None]
+
+
+def test_an_interval_that_does_not_reach_1_is_said() -> None:
+    unlike = MANY_VALUES | {(MANY, "libpq_again:acc-n"): [110_000.0, 230_000.0, 120_000.0]}
+    interface = findings_of(unlike)
+    assert column(noise_table(interface), "reaches 1") == ["no"]
+    assert "In 1 of 1 tasks the A/A interval does not reach 1" in "\n".join(verdicts(interface))
 
 
 def test_a_chart_has_no_bar_for_the_baseline_or_for_what_failed() -> None:
     (chart,) = charts(findings_of(MANY_VALUES))
     labels = [row.label for row in chart.rows]  # type: ignore[union-attr]
-    assert len(labels) == 4
+    # The A/A case and JDBC: there is no libpq that holds nothing, as the floor and COPY do.
+    assert len(labels) == 2
     assert not any("broken" in label for label in labels)
     references = {row.label: row.reference for row in chart.rows}  # type: ignore[union-attr]
     assert references["JDBC acc-n (rows)"] == 5.0

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,54 +14,25 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from command_line import LIMIT_S, lab_of_its_own, start, tollfree, until_executing
 
 from tollfree.errors import ExitCode
 from tollfree.lab import DATABASE, LAB_PORT, Lab
 from tollfree.postgres import Installation
 from tollfree.privileges import ServerUser
-from tollfree.store import Result, Store
+from tollfree.store import Result, Run, Store
 
 pytestmark = pytest.mark.cluster
 
-LIMIT_S = 120.0
 MARK = f"4242.{os.getpid()}"
 """An argument of `sleep` that no other process on the machine has."""
 
 
 @pytest.fixture(scope="module")
 def lab(installation: Installation, user: ServerUser) -> Iterator[Lab]:
-    """A lab in a home of its own, down; whatever a test leaves running is stopped."""
-    home = Path(tempfile.mkdtemp(prefix="tollfree-lab-"))
-    user.own(home)
-    lab = Lab(installation, home, user)
-    os.environ["TOLLFREE_HOME"] = str(home)
-    os.environ["PG_CONFIG"] = str(installation.pg_config)
-    try:
+    """A lab in a home of its own, down."""
+    with lab_of_its_own(installation, user) as lab:
         yield lab
-    finally:
-        lab.down()
-        del os.environ["TOLLFREE_HOME"]
-        shutil.rmtree(home, ignore_errors=True)
-
-
-def start(*words: str) -> subprocess.Popen[str]:
-    """Start the command line as a terminal would: Ctrl-C reaches it, even if these tests run in
-    the background of a shell, where it is ignored."""
-    return subprocess.Popen(
-        ["env", "--default-signal=INT", sys.executable, "-m", "tollfree.cli", *words],
-        encoding="utf-8",
-        stderr=subprocess.PIPE,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-    )
-
-
-def tollfree(*words: str, code: ExitCode = ExitCode.OK) -> tuple[str, str]:
-    """Run the command line to its end; check its exit code; return what it printed."""
-    process = start(*words)
-    out, err = process.communicate(timeout=LIMIT_S)
-    assert process.returncode == code, err
-    return out, err
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -411,7 +383,9 @@ def _bulk_judge_sees_through_wrong_rows(store: Store) -> None:
 
 def test_the_sampling_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     """The smallest table, by some methods of every road."""
-    pattern = "^(sample:10k:(full|bernoulli|system):1?0?[01]:|analyze:10k:.*:t100:).*(lcl:|200us)"
+    pattern = (
+        "^(sample:10k:(full|bernoulli|system):1?0?[01]:|analyze:10k:.*:t100:).*(lcl:|200us|file)"
+    )
     out, _ = tollfree("run", "sampling", "--rounds", "1", "--only", pattern)
     assert "What a row costs" not in out
     with lab.database() as store:
@@ -427,6 +401,10 @@ def test_the_sampling_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
         assert (whole["rows"], whole["columns"]) == (10_000, 5)
         assert whole["distinct_clustered"] == pytest.approx(1, abs=0.02)
         assert whole["correlation_error"] < 0.1
+        for file in ("off:t100:file_fdw", "auto:t100:tollfree_file_fdw"):
+            of_file = results[f"analyze:10k:{file}:file"].figures
+            assert (of_file["rows"], of_file["columns"]) == (10_000, 5)
+            assert of_file["distinct_clustered"] == pytest.approx(1, abs=0.02)
         (analyzers,) = store.table(
             "SELECT count(*) FROM lab.sampling_analyzers WHERE wrapper = 'tollfree_postgres_fdw'"
             " AND method IN ('off', 'random', 'bernoulli', 'system', 'auto') AND rtt_us IS NULL"
@@ -438,6 +416,72 @@ def test_the_sampling_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     tollfree("report", "-o", str(page))
     assert "Sampling the table of 10k rows, postgres_fdw at 200 µs" in page.read_text("utf-8")
     assert "ANALYZE of 10k rows" in page.read_text("utf-8")
+    out, _ = tollfree("export", "--format", "csv", "-o", str(tmp_path / "csv"), str(run.run_id))
+    for name in ("sampling-local.svg", "sampling-200us.svg"):
+        assert str(tmp_path / "csv" / name) in out.split()
+        assert "10k rows, postgres_fdw" in (tmp_path / "csv" / name).read_text("utf-8")
+
+
+def test_an_interrupted_sampling_run_goes_on_with_its_data(lab: Lab) -> None:
+    """Nothing is lost, doubled, or made again."""
+
+    def latest() -> tuple[Run, dict[tuple[str, int], Result]]:
+        with lab.database() as store:
+            run = store.latest_run("sampling")
+            assert run is not None
+            results = store.results(run)
+            assert len({(r.testcase, r.iter) for r in results}) == len(results)
+            return run, {(r.testcase, r.iter): r for r in results}
+
+    tollfree("up")
+    earlier, _ = latest()
+    pattern = "^(sample:10k:.*:10:|analyze:10k:.*:t100:).*(lcl:|file)"
+    process = start("run", "sampling", "--rounds", "3", "--seed", "7", "--only", pattern)
+    until(lambda: latest()[0].run_id > earlier.run_id and len(latest()[1]) >= 5)
+    files = {path: path.stat() for path in (lab.folder / "sampling").iterdir()}
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=LIMIT_S)
+    assert process.returncode == ExitCode.INTERRUPTED, err
+    run, before = latest()
+    assert run.state == "interrupted"
+    with lab.database() as store:
+        planned = {(c.testcase, n) for c in store.run_cases(run) for n in (1, 2, 3)}
+    assert set(before) < planned
+
+    tollfree("run", "sampling", "--resume")
+    run, after = latest()
+    assert run.state == "complete"
+    assert set(after) == planned
+    assert all(after[key] == result for key, result in before.items())
+    assert all(result.state == "ok" for result in after.values())
+    tollfree("down")
+    assert files == {path: path.stat() for path in (lab.folder / "sampling").iterdir()}
+
+
+def test_a_table_that_the_disk_has_no_room_for_is_refused(lab: Lab) -> None:
+    with lab.database() as store:
+        store.connection.execute(
+            "INSERT INTO lab.sampling_tables VALUES ('vast', 1e13, false, false)"
+        )
+    try:
+        words = ("run", "sampling", "--only", "^analyze:vast:auto:t100:tollfree_file_fdw:file$")
+        _, err = tollfree(*words, code=ExitCode.FILES)
+        free = shutil.disk_usage(lab.folder).free
+        said = re.search(r"has ([\d.]+) GB free; .* need about ([\d.]+) GB", " ".join(err.split()))
+        assert said
+        assert float(said[1]) == pytest.approx(free / 1e9, rel=0.2)
+        assert float(said[2]) == 7_000_000
+        assert str(lab.folder) in err
+        assert "--only" in err
+        assert "TOLLFREE_HOME" in err
+        assert not list((lab.folder / "sampling").glob("*vast*"))
+        with lab.database() as store:
+            run = store.latest_run("sampling")
+            assert run is not None
+            assert store.results(run) == []
+    finally:
+        with lab.database() as store:
+            store.connection.execute("DELETE FROM lab.sampling_tables WHERE table_name = 'vast'")
 
 
 def _sampling_judge_sees_through_wrong_samples(store: Store) -> None:
@@ -488,6 +532,7 @@ def test_the_interface_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
             assert result.state == ("skipped" if lacks_chunks else "ok"), result.reason
             assert not lacks_chunks or "chunked rows" in str(result.reason)
         assert run.server["source"]["tls"]["version"].startswith("TLS")
+        _what_the_server_and_the_link_did_is_counted(states)
         assert not list((lab.folder / "run").glob("ifttest*"))
         _changed_values_are_found(lab, store)
 
@@ -495,6 +540,19 @@ def test_the_interface_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     tollfree("report", "-o", str(page), str(run.run_id))
     assert "Location/Transport, summarized" in page.read_text(encoding="utf-8")
     tollfree("down")
+
+
+def _what_the_server_and_the_link_did_is_counted(results: dict[str, Result]) -> None:
+    """Of 20 executions and the one that is checked, each in a connection of its own."""
+    figures = results["libpq:rmt:tcp:sql001:0:20:acc-n:p-none:null"].figures
+    assert figures["server_cpu_ms"] > 0
+    # In each: connecting, a user's name, a password in two turns, the statement.
+    assert figures["link_flights"] >= 21 * 5
+    assert figures["link_bytes_to_client"] % 21 == 0
+    assert figures["link_bytes_to_client"] > 21 * figures["bytes"]
+    local = results["libpq:lcl:ipc:sql50k:1:001:acc-n:p-none:null"].figures
+    assert local["server_cpu_ms"] > 0
+    assert "link_flights" not in local
 
 
 def _changed_values_are_found(lab: Lab, store: Store) -> None:
@@ -508,6 +566,38 @@ def _changed_values_are_found(lab: Lab, store: Store) -> None:
         connection.execute("DROP TABLE t50k")
     (row,) = store.table("SELECT reason FROM lab.testresults ORDER BY ts DESC LIMIT 1")
     assert "checksum" in row["reason"]
+
+
+def test_an_interrupted_interface_run_goes_on_with_its_tables(lab: Lab) -> None:
+    def table_file() -> object:
+        with lab.source().connect("iftest") as connection:
+            return connection.execute("SELECT pg_relation_filenode('t50k')").fetchone()
+
+    tollfree("up")
+    pattern = "^libpq:lcl:ipc:sql001:.:(20|1k):acc-n:p-none:null$"
+    process = start("run", "interface", "--rounds", "200", "--only", pattern)
+    until_executing(process)
+    made = table_file()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=LIMIT_S)
+    assert process.returncode == ExitCode.INTERRUPTED
+    with lab.database() as store:
+        run = store.runs()[0]
+        before = {(r.testcase, r.iter): r.ts for r in store.results(run)}
+        rounds = 1 + max((r.iter for r in store.results(run)), default=0)
+        store.connection.execute(
+            "UPDATE lab.runs SET rounds = %s WHERE run_id = %s", (rounds, run.run_id)
+        )
+    _, err = tollfree("run", "interface", "--resume")
+    assert re.search(r"\d+ of \d+ executions, 0:00:\d\d left", err)
+    with lab.database() as store:
+        run = store.runs()[0]
+        results = store.results(run)
+        assert (run.state, len(results)) == ("complete", rounds * 2)
+        assert before.items() <= {(r.testcase, r.iter): r.ts for r in results}.items()
+        assert all(r.state == "ok" for r in results)
+    assert table_file() == made
+    tollfree("down")
 
 
 def test_reading_needs_no_lab(lab: Lab) -> None:

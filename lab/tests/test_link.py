@@ -825,6 +825,25 @@ def test_a_file_in_the_way_of_the_control_socket_is_kept(program: Path, control:
     assert control.read_text() == "precious"
 
 
+def test_a_running_link_is_asked_by_the_program_too(program: Path, control: Path) -> None:
+    asked = [str(program), "--control", str(control), "--ask"]
+    code, message = refusal([*asked, "stats"])
+    assert code == 1
+    assert f'--control "{control}"' in message
+    with running(arguments(program, (LOOPBACK, 1), 0, control)) as link:
+        for command, answer in (
+            ("stats", link.stats()),
+            ("connections", link.connections()),
+            ("nonsense", {"error": "unknown command: send stats or connections"}),
+        ):
+            done = subprocess.run(
+                [*asked, command], capture_output=True, check=True, timeout=LIMIT_S
+            )
+            assert json.loads(done.stdout) == answer
+    code, message = refusal([str(program), "--ask", "stats"])
+    assert (code, "--control is missing" in message) == (2, True)
+
+
 def test_a_killed_link_can_be_started_again(program: Path, control: Path) -> None:
     command = arguments(program, (LOOPBACK, 1), 0, control)
     with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as killed:
@@ -844,5 +863,13 @@ def test_help_and_version_tell_what_there_is(program: Path) -> None:
         ).stdout
 
     assert told("--version") == f"tollfree-link {tollfree.__version__}\n"
-    for option in ("--listen", "--connect", "--delay-us", "--control", "--version", "--help"):
+    for option in (
+        "--listen",
+        "--connect",
+        "--delay-us",
+        "--control",
+        "--ask",
+        "--version",
+        "--help",
+    ):
         assert f"  {option}" in told("--help")

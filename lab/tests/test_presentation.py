@@ -1,18 +1,26 @@
 """What is made of stored executions: ratios, noise marks, failed cases, comparisons, files."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from tollfree.compare import SAME, comparison, only_in_one
+from tollfree.console import Pace
 from tollfree.export import read_json, write_json
 from tollfree.report.model import CaseState
-from tollfree.store import Result, Run, RunCase
+from tollfree.store import Result, Run, RunCase, Step
 from tollfree.suites.fdw.findings import FdwFindings, round_trip_us
 from tollfree.suites.fdw.tables import overhead_table, throughput_table
 from tollfree.suites.fdw.verdicts import verdicts
-from tollfree.suites.presentation import Findings, case_row, plain_section, repeat_command
+from tollfree.suites.presentation import (
+    Findings,
+    case_row,
+    plain_section,
+    repeat_command,
+    run_part,
+)
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 SLOW = "RO:FDW_external:postgres_fdw:lcl:tcp:simple:rr:c1:tps"
@@ -150,11 +158,30 @@ def test_the_verdict_names_ratio_interval_and_rounds() -> None:
     assert "A/A" in noise
 
 
-def test_an_interrupted_run_is_repeated_by_the_same_words() -> None:
+def test_a_run_is_repeated_by_the_same_words() -> None:
     run = run_of(pattern="^RO:.*'x", profile="full")
-    assert repeat_command(run) == (
-        "tollfree run fdw --full --rounds 3 --only '^RO:.*'\"'\"'x' --seed 5"
-    )
+    words = "--only '^RO:.*'\"'\"'x' --seed 5"
+    findings = replace(findings_of(GOOD), run=run)
+    assert repeat_command(findings) == f"tollfree run fdw --full --rounds 3 {words}"
+
+
+def test_cases_of_fewer_rounds_are_planned_and_repeated_as_such() -> None:
+    findings = findings_of(GOOD)
+    once = {SLOW: replace(findings.cases[SLOW], most_rounds=1)}
+    findings = replace(findings, cases=findings.cases | once)
+    assert "--rounds" not in repeat_command(findings)
+    assert run_part(findings).executions_planned == 3 * len(GOOD) - 2
+
+
+def test_the_time_left_is_what_is_expected_at_the_pace_so_far() -> None:
+    steps = [Step(1, "short", 10.0), Step(1, "skipped", 500.0), Step(1, "long", 3600.0)]
+    pace = Pace(steps)
+    assert (pace.remaining, pace.left) == (3, "1:08:30")
+    done = findings_of(GOOD).results[0]
+    pace.one_ended(steps[0], done, 20.0)
+    assert pace.left == "2:16:40"
+    pace.one_ended(steps[1], replace(done, state="skipped"), 0.01)
+    assert (pace.remaining, pace.left) == (1, "2:00:00")
 
 
 def test_comparing_runs_tells_only_changes_that_the_intervals_show() -> None:

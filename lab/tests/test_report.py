@@ -13,6 +13,7 @@ from html.parser import HTMLParser
 from importlib import resources
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from report_demo import FAILED, demo_report, demo_suite
@@ -40,9 +41,11 @@ from tollfree.report.model import (
     SampleRow,
     Samples,
     Series,
+    Sheet,
     Table,
     Tick,
 )
+from tollfree.report.sheet import render_sheet, write_sheet
 
 HOSTILE = "</script><script>alert(1)</script> & \"quoted\" 'single' <b>"
 AWKWARD = (0.0, 1.0, -3.5, 5e-324, 1e308, math.inf, -math.inf, math.nan)
@@ -252,6 +255,36 @@ def test_coordinates_are_finite_and_inside(value: Chart) -> None:
                 assert -1 <= float(attributes[name] or "nan") <= width + 1
         for name in ("width", "height"):
             assert float(attributes.get(name) or 0) >= 0
+
+
+def small_chart(caption: str, *labels: str, reach: tuple[float, ...] = ()) -> LineChart:
+    points = (Point(1.0, 10.0, 9.0, 11.0), Point(100.0, 30.0, 29.0, 31.0))
+    x, y = AxisTitle("share", "%", log=True), AxisTitle("duration", "ms", log=True, reach=reach)
+    return LineChart(caption, x, y, tuple(Series(label, points) for label in labels))
+
+
+def test_a_sheet_is_an_svg_file_with_one_key_and_every_chart(tmp_path: Path) -> None:
+    left, right = (small_chart(f"<{side}>", "full", "system") for side in ("left", "right"))
+    sheet = Sheet("Two < three", ((left, right), (None, right)), "a note")
+    path = write_sheet(sheet, tmp_path / "sheet.svg")
+    root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    written = [found.text for found in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert [written.count(words) for words in ("<left>", "<right>", "full", "duration, ms")] == [
+        *(1, 2, 1, 3)
+    ]
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}svg"))) == 1 + 3
+    assert render_sheet(sheet) + "\n" == path.read_text(encoding="utf-8")
+
+
+def test_the_charts_of_a_sheet_have_the_same_series() -> None:
+    with pytest.raises(ValueError, match="different series"):
+        Sheet("s", ((small_chart("a", "full"), small_chart("b", "system")),))
+
+
+def test_an_axis_reaches_what_it_is_told_to() -> None:
+    assert ">10,000</text>" not in chart(small_chart("c", "s"))
+    assert ">10,000</text>" in chart(small_chart("c", "s", reach=(10_000.0,)))
 
 
 def test_empty_chart_says_so() -> None:

@@ -4,16 +4,18 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tollfree.report.model import LineChart
+from tollfree.report.model import Cell, LineChart
 from tollfree.store import Result, Run, RunCase
 from tollfree.suites.presentation import Findings
-from tollfree.suites.sampling.charts import charts
+from tollfree.suites.sampling.charts import charts, sheets
 from tollfree.suites.sampling.findings import Road, SamplingFindings
 from tollfree.suites.sampling.tables import (
+    QUALITY,
     analyze_table,
     cost_table,
     quality_table,
     sample_table,
+    scatter_table,
 )
 from tollfree.suites.sampling.verdicts import verdicts
 
@@ -110,12 +112,28 @@ ANALYZED: list[tuple[RunCase, float | None, dict[str, float]]] = [
 def test_costs_are_the_line_through_the_cases() -> None:
     cost = findings(samples()).cost("1m", Road("postgres_fdw", "lcl:tcp"), "bernoulli")
     assert cost is not None
-    assert cost.sample_us == pytest.approx(0.25)
-    assert cost.send_us == pytest.approx(2.0)
+    assert (cost.sample_us.low, cost.sample_us.median, cost.sample_us.high) == (
+        pytest.approx((0.25, 0.25, 0.25))
+    )
+    assert cost.send_us.median == pytest.approx(2.0)
     assert cost.cases == len(PERCENTS)
     (row,) = cost_table(findings(samples())).rows
     assert row[:3] == ("1m", "postgres_fdw", "bernoulli")
-    assert row[3:] == (cost.sample_us, 0.2, cost.send_us, 1.5, 4)
+    costs = [0.25, 0.25, 0.25, 0.2, 2.0, 2.0, 2.0, 1.5, len(PERCENTS)]
+    assert row[3:] == pytest.approx(costs)
+
+
+def test_costs_have_intervals_that_follow_the_scatter() -> None:
+    """A point off the line by 10% of its duration: the line's interval covers the true costs."""
+    scattered = [
+        (one, ms * (1.1 if one.dims["percent"] == 10 else 1) if ms else None, more)
+        for one, ms, more in samples()
+    ]
+    cost = findings(scattered).cost("1m", Road("postgres_fdw", "lcl:tcp"), "bernoulli")
+    assert cost is not None
+    assert cost.sample_us.low < 0.25 < cost.sample_us.high
+    assert cost.send_us.low < 2.0 < cost.send_us.high
+    assert 0 < cost.send_us.high - cost.send_us.low < 0.5
 
 
 def test_too_few_cases_have_no_cost() -> None:
@@ -164,6 +182,30 @@ def test_quality_stands_beside_time() -> None:
     assert rows["postgres_fdw", "auto"][2] == 0.5
 
 
+def test_quality_is_compared_with_the_scatter_of_local_analyze() -> None:
+    """Local ANALYZE finds 0.25 to 0.34 of the distinct values; one method the same, one 0.01."""
+    cases = [analyze(m, 100, "direct", "lcl:ipc") for m in ("local", "local_again")]
+    cases += [analyze(m, 100, OURS) for m in ("auto", "system")]
+    shares = {"auto": 0.3, "system": 0.01}
+
+    def figures(one: RunCase, round_: int) -> dict[str, float]:
+        distinct = shares.get(str(one.dims["method"]), 0.24 + round_ / 100)
+        return dict.fromkeys(QUALITY, 1.0) | {"distinct_clustered": distinct}
+
+    def table(rounds: int) -> tuple[tuple[Cell, ...], ...]:
+        results = [
+            result(one, n, 100.0, figures(one, n)) for one in cases for n in range(1, rounds + 1)
+        ]
+        run = Findings(RUN, {one.testcase: one for one in cases}, results)
+        return scatter_table(SamplingFindings(run, {})).rows
+
+    assert [row[3:] for row in table(10)] == [
+        ("system", 10, "distinct, clustered 0.01 (locally 0.25 to 0.34)"),
+        ("auto", 10, "nothing"),
+    ]
+    assert table(4) == ()
+
+
 def test_every_road_has_a_plot_with_the_whole_table_as_a_level_line() -> None:
     (chart,) = charts(findings(samples()))
     assert isinstance(chart, LineChart)
@@ -171,6 +213,55 @@ def test_every_road_has_a_plot_with_the_whole_table_as_a_level_line() -> None:
     assert [point.x for point in lines["full"]] == list(PERCENTS)
     assert {point.y for point in lines["full"]} == {2150.0}
     assert [point.y for point in lines["bernoulli"]] == [252.0, 270.0, 450.0, 2250.0]
+
+
+def page_samples() -> list[tuple[RunCase, float | None, dict[str, float]]]:
+    """Make the samples of two methods, directly and through two wrappers, near and far."""
+    roads = [("direct", "lcl:ipc")]
+    roads += [(w, link) for w in ("postgres_fdw", OURS) for link in ("lcl:tcp", "rmt:tcp:200us")]
+    made: list[tuple[RunCase, float | None, dict[str, float]]] = []
+    for number, (road, link) in enumerate(roads, 1):
+        made.append((sample("full", 100, road, link), 900.0 * number, {"rows": ROWS}))
+        for percent in PERCENTS:
+            ms = number * (100 + percent)
+            made.append((sample("system", percent, road, link), ms, {"rows": ROWS * percent}))
+    return made
+
+
+def test_each_link_has_a_page_with_direct_reading_to_the_left() -> None:
+    pages = sheets(findings(page_samples()))
+    assert list(pages) == ["sampling-local", "sampling-200us"]
+    (row,) = pages["sampling-200us"].rows
+    charts_of_row = [chart for chart in row if chart]
+    assert [chart.caption for chart in charts_of_row] == [
+        "1m rows, direct",
+        "1m rows, postgres_fdw at 200 µs",
+        f"1m rows, {OURS} at 200 µs",
+    ]
+    for chart in charts_of_row:
+        assert [series.label for series in chart.series] == ["full", "system"]
+        assert (chart.x.unit, chart.x.log, chart.y.unit, chart.y.log) == ("%", True, "ms", True)
+    assert len({chart.y.reach for chart in charts_of_row}) == 1
+    assert max(charts_of_row[0].y.reach) == 900.0 * 5
+
+
+def test_a_road_without_samples_has_no_page() -> None:
+    assert sheets(findings([one for one in page_samples() if one[0].candidate != "direct"])) == {}
+    assert sheets(findings(ANALYZED)) == {}
+
+
+def test_a_file_is_compared_with_file_fdw() -> None:
+    files: list[tuple[RunCase, float | None, dict[str, float]]] = [
+        (analyze("off", 100, "file_fdw", "file"), 800.0, {"rows": ROWS}),
+        (analyze("auto", 100, "tollfree_file_fdw", "file"), 40.0, {"rows": ROWS}),
+    ]
+    sampling = findings([*files, *ANALYZED])
+    rows = {(row[2], row[3]): row[4:] for row in analyze_table(sampling).rows}
+    assert rows["file_fdw", "off"] == (800.0, 8.0, 8.0, 8.0, None)
+    assert rows["tollfree_file_fdw", "auto"] == (40.0, 0.4, 0.4, 0.4, 0.05)
+    assert rows[OURS, "auto"][-1] == 0.3
+    assert list(rows)[-2:] == [("file_fdw", "off"), ("tollfree_file_fdw", "auto")]
+    assert any("0.05x as long as through file_fdw" in one for one in verdicts(sampling))
 
 
 def test_a_far_road_says_so() -> None:

@@ -10,6 +10,7 @@
  *		relay -> connection -> queue	the event loop and the data path
  *		counters				what is counted, and what a flight is
  *		control -> report		how it is told
+ *		ask						asking a link that runs
  *
  * It limits no bandwidth, loses and reorders nothing, and knows no protocol
  * above TCP.
@@ -19,6 +20,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "ask.h"
 #include "control.h"
 #include "fail.h"
 #include "options.h"
@@ -73,7 +75,7 @@ main_announce(int listener)
 	fflush(stdout);
 }
 
-/* Sets the link up, runs it until a signal, and takes it down. */
+/* Sets the link up, runs it until a signal, and takes it down; or asks one. */
 int
 main(int argc, char **argv)
 {
@@ -83,6 +85,11 @@ main(int argc, char **argv)
 	sigset_t	mask;
 
 	options_parse(&options, argc, argv);
+	if (options.question != NULL)
+	{
+		ask(options.control_path, options.question);
+		return EXIT_CODE_OK;
+	}
 	mask = main_set_signals();
 	/* The default of 50 us would be the largest part of a short delay. */
 	prctl(PR_SET_TIMERSLACK, 1UL);

@@ -2,8 +2,8 @@
  * options.c
  *		The link's command line.
  *
- * All four options are required: a link whose delay was forgotten would be
- * measured as if it had been asked for.  Every complaint is one line that
+ * All four options of a link are required: one whose delay was forgotten would
+ * be measured as if it had been asked for.  Every complaint is one line that
  * names the option, the value and what to give instead, and exits with 2.
  */
 #include <getopt.h>
@@ -22,12 +22,15 @@ static const char usage_text[] =
 "\n"
 "Usage:\n"
 "  tollfree-link --listen HOST:PORT --connect HOST:PORT --delay-us N --control PATH\n"
+"  tollfree-link --control PATH --ask COMMAND\n"
 "\n"
 "Options:\n"
 "  --listen HOST:PORT   where clients connect; port 0 takes a free one\n"
 "  --connect HOST:PORT  the server behind the link\n"
 "  --delay-us N         delay each way, 0 to 20000 microseconds\n"
 "  --control PATH       Unix socket that answers \"stats\" and \"connections\"\n"
+"  --ask COMMAND        print what the link at PATH answers to \"stats\" or\n"
+"                       \"connections\"\n"
 "  --version            print the version and exit\n"
 "  --help               print this text and exit\n"
 "\n"
@@ -105,6 +108,7 @@ options_parse(LinkOptions *options, int argc, char **argv)
 		{"connect", required_argument, NULL, 'c'},
 		{"delay-us", required_argument, NULL, 'd'},
 		{"control", required_argument, NULL, 's'},
+		{"ask", required_argument, NULL, 'a'},
 		{"version", no_argument, NULL, 'v'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0}
@@ -131,6 +135,9 @@ options_parse(LinkOptions *options, int argc, char **argv)
 			case 's':
 				options->control_path = options_parse_control(optarg);
 				break;
+			case 'a':
+				options->question = optarg;
+				break;
 			case 'v':
 				options_answer("tollfree-link " TOLLFREE_VERSION "\n");
 			case 'h':
@@ -146,10 +153,15 @@ options_parse(LinkOptions *options, int argc, char **argv)
 	if (optind < argc)
 		fail(EXIT_CODE_USAGE, "unexpected argument \"%s\": see --help",
 			 argv[optind]);
-	options_require(options->listen_text != NULL, "listen", "HOST:PORT");
-	options_require(connect_text != NULL, "connect", "HOST:PORT");
-	options_require(delay_text != NULL, "delay-us", "N");
+	if (options->question == NULL)
+	{
+		options_require(options->listen_text != NULL, "listen", "HOST:PORT");
+		options_require(connect_text != NULL, "connect", "HOST:PORT");
+		options_require(delay_text != NULL, "delay-us", "N");
+	}
 	options_require(options->control_path != NULL, "control", "PATH");
+	if (options->question != NULL)
+		return;
 
 	options->delay_ns = options_parse_delay(delay_text);
 	options->listen = options_parse_address("listen", options->listen_text);

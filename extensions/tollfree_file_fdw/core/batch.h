@@ -64,6 +64,9 @@ typedef struct ColumnSpec
 								 * varchar(n) or char(n), 0 for no limit */
 	bool		force_null;		/* CSV: a quoted null string is null too */
 	bool		force_not_null; /* CSV: the null string is a string */
+	bool		deferred;		/* has no values before
+								 * filescan_convert_column, and then of the
+								 * rows asked for alone */
 } ColumnSpec;
 
 /* Bytes in the file's encoding, which end without a zero byte. */

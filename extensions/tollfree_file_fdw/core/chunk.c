@@ -220,19 +220,13 @@ chunk_count(const Source *source, const Kernel *kernel,
 }
 
 void
-chunk_resolve(const ChunkLayout *layout, FileChunk *chunks, int nchunks)
+chunk_resolve(const ChunkLayout *layout, ChunkState *state, FileChunk *chunk)
 {
-	bool		in_quotes = false;
-	int64_t		line = layout->line;
-
-	for (int i = 0; i < nchunks; i++)
-	{
-		chunks[i].in_quotes = in_quotes;
-		chunks[i].line = line +
-			(chunks[i].from > layout->begin ? layout->correction : 0);
-		in_quotes ^= chunks[i].count.quotes % 2 == 1;
-		line += (int64_t) chunks[i].count.line_ends;
-	}
+	chunk->in_quotes = state->in_quotes;
+	chunk->line = state->line +
+		(chunk->from > layout->begin ? layout->correction : 0);
+	state->in_quotes ^= chunk->count.quotes % 2 == 1;
+	state->line += (int64_t) chunk->count.line_ends;
 }
 
 /*------------------------------------------------------------------------

@@ -11,8 +11,8 @@
  * end for the last of them.  In text format a record can be found anywhere.
  * In CSV that takes knowing whether a chunk begins within quotes, which is the
  * number of quotes before it: each chunk is counted by whoever is free
- * (chunk_count), then one pass over the counts (chunk_resolve) gives every
- * chunk its beginning, and its line number.
+ * (chunk_count), and, when those before it have been, given its beginning and
+ * its line number (chunk_resolve).
  *
  * Lines are counted for error messages alone; where only those are lacking,
  * as in text format, the count may wait until there is an error.
@@ -33,6 +33,13 @@ typedef struct FileChunk
 	bool		in_quotes;		/* at from; set by chunk_resolve, as the next */
 	int64_t		line;			/* lines before from */
 } FileChunk;
+
+/* What the bytes before a chunk say of it. */
+typedef struct ChunkState
+{
+	bool		in_quotes;
+	int64_t		line;			/* line ends, and layout->line */
+} ChunkState;
 
 /* What is the same for all chunks of a file. */
 typedef struct ChunkLayout
@@ -73,11 +80,12 @@ extern SourceStatus chunk_count(const Source *source, const Kernel *kernel,
 								size_t size, FileChunk *chunk);
 
 /*
- * Gives chunks that follow one another without a gap, the first of them from
- * layout->begin, the last to layout->end, all counted, their in_quotes and line.
+ * Gives a counted chunk its in_quotes and line.  The state is that before the
+ * chunk, and becomes that behind it; before the first one it is not in quotes,
+ * and its line is layout->line.
  */
-extern void chunk_resolve(const ChunkLayout *layout, FileChunk *chunks,
-						  int nchunks);
+extern void chunk_resolve(const ChunkLayout *layout, ChunkState *state,
+						  FileChunk *chunk);
 
 /*
  * Sets the range of the records that begin in the chunk, whose in_quotes and

@@ -17,6 +17,7 @@ typedef struct Conversion
 	FieldRules	rules;
 	ColumnSpec	spec;
 	Arena	   *arena;
+	const RowBitmap *rows;		/* to be converted; NULL for all */
 	ColumnVector *vector;
 	ColumnValues values;		/* the vector's */
 } Conversion;
@@ -192,39 +193,58 @@ convert_again(const Conversion *conversion, RawField raw, int row,
 	return true;
 }
 
+/*
+ * Converts one row.  The local conversion is a copy whose address nobody else
+ * has, which can stay in registers.
+ */
+static ALWAYS_INLINE bool
+convert_row(const Conversion *conversion, const Conversion *local, int row,
+			ParseField parse)
+{
+	RawField	raw = field_at(&local->records, row, local->spec.field);
+
+	return (!field_is_null_string(&local->rules, raw) &&
+			parse(local, raw, row)) ||
+		convert_again(conversion, raw, row, parse);
+}
+
 static ALWAYS_INLINE bool
 convert_rows(const Conversion *conversion, ParseField parse)
 {
-	/* A copy whose address nobody else has can stay in registers. */
 	const Conversion local = *conversion;
+	const int	nrows = local.records.nrecords;
 
-	for (int row = 0; row < local.records.nrecords; row++)
+	if (local.rows == NULL)
 	{
-		RawField	raw = field_at(&local.records, row, local.spec.field);
-
-		if ((field_is_null_string(&local.rules, raw) ||
-			 !parse(&local, raw, row)) &&
-			!convert_again(conversion, raw, row, parse))
-			return false;
+		for (int row = 0; row < nrows; row++)
+			if (!convert_row(conversion, &local, row, parse))
+				return false;
+		return true;
 	}
+	for (int row = bitmap_next(local.rows, 0, nrows); row < nrows;
+		 row = bitmap_next(local.rows, row + 1, nrows))
+		if (!convert_row(conversion, &local, row, parse))
+			return false;
 	return true;
 }
 
 bool
 convert_column(const RecordFields *records, const FieldRules *rules,
-			   Arena *arena, ColumnVector *vector)
+			   Arena *arena, const RowBitmap *rows, ColumnVector *vector)
 {
 	const Conversion conversion = {
 		.records = *records,
 		.rules = *rules,
 		.spec = *vector->spec,
 		.arena = arena,
+		.rows = rows,
 		.vector = vector,
 		.values = vector->values
 	};
 
-	bitmap_clear(&vector->nulls);
-	bitmap_clear(&vector->asks);
+	if (rows != NULL && vector->values.any != NULL)
+		memset(vector->values.any, 0, (size_t) records->nrecords *
+			   column_value_size(vector->spec->type));
 	switch (vector->spec->type)
 	{
 		case COLUMN_OTHER:

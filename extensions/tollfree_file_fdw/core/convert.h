@@ -8,11 +8,12 @@
 #include "core/field.h"
 
 /*
- * Fills the vector, whose spec and memory are set, with its field of all
- * records.  Returns false when there is no memory.
+ * Fills the vector, whose spec and memory are set, and which has no nulls or
+ * asks yet, with its field of those records, of all if rows is NULL.  Returns
+ * false when there is no memory.
  */
 extern bool convert_column(const RecordFields *records,
 						   const FieldRules *rules, Arena *arena,
-						   ColumnVector *vector);
+						   const RowBitmap *rows, ColumnVector *vector);
 
 #endif							/* CORE_CONVERT_H */

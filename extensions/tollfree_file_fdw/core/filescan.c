@@ -545,6 +545,20 @@ filescan_clip(const FileScan *scan, int nrecords)
 	return low;
 }
 
+bool
+filescan_convert_column(FileScan *scan, int column, const RowBitmap *rows)
+{
+	RowBatch   *batch = &scan->batch;
+	ColumnVector *vector = &batch->columns[column];
+
+	if (!convert_column(&scan->records, &scan->field_rules, &scan->arena, rows,
+						vector))
+		return false;
+	for (int word = 0; word < BATCH_WORDS; word++)
+		batch->asks.words[word] |= vector->asks.words[word];
+	return true;
+}
+
 /* Makes rows of records that are good. */
 static ScanStatus
 filescan_convert(FileScan *scan, int nrecords)
@@ -563,13 +577,10 @@ filescan_convert(FileScan *scan, int nrecords)
 		return SCAN_HEADER;
 	for (int i = 0; i < batch->ncolumns; i++)
 	{
-		ColumnVector *vector = &batch->columns[i];
-
-		if (!convert_column(&scan->records, &scan->field_rules, &scan->arena,
-							vector))
+		bitmap_clear(&batch->columns[i].nulls);
+		bitmap_clear(&batch->columns[i].asks);
+		if (!scan->specs[i].deferred && !filescan_convert_column(scan, i, NULL))
 			return SCAN_NO_MEMORY;
-		for (int word = 0; word < BATCH_WORDS; word++)
-			batch->asks.words[word] |= vector->asks.words[word];
 	}
 	return SCAN_BATCH;
 }

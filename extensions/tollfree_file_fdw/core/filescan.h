@@ -122,6 +122,14 @@ extern FileScan *filescan_open(const ScanOptions *options, int fd,
  */
 extern ScanStatus filescan_next(FileScan *scan, RowBatch **batch);
 
+/*
+ * Converts a deferred column of the batch, once, in these rows; its values in
+ * other rows are zero, and not looked at.  Returns false when there is no
+ * memory.
+ */
+extern bool filescan_convert_column(FileScan *scan, int column,
+									const RowBitmap *rows);
+
 /* Starts again at the beginning, of the same file as it was when opened. */
 extern void filescan_restart(FileScan *scan);
 

@@ -67,7 +67,7 @@ aggregate_scan_begin(ForeignScanState *node)
 		aggregate->fallback = "such a condition";
 
 	/* Unlike what is private, the target list has been renumbered. */
-	aggregate->context.relid = compat_scan_rtindex(plan);
+	aggregate->context.relid = scan_rtindex(plan);
 	foreach(cell, plan->fdw_scan_tlist)
 		targets = lappend(targets, lfirst_node(TargetEntry, cell)->expr);
 	if (aggregate->fallback == NULL)
@@ -106,18 +106,6 @@ add_rows(FileScanState *scan, int from, int to)
 									  &range));
 }
 
-/* Selects the rows of the present batch that satisfy the conditions. */
-static void
-select_rows(FileScanState *scan)
-{
-	const RowBatch *batch = scan->reader->batch;
-
-	bitmap_fill(&scan->selected, batch->nrows);
-	if (scan->filter != NULL)
-		filter_run(scan->filter, batch, 0, bitmap_words(batch->nrows),
-				   &scan->selected);
-}
-
 /*
  * Takes in the present batch.  Values that PostgreSQL has to be asked for are
  * asked for in the order of rows, when all rows before have been taken in: so
@@ -132,7 +120,7 @@ add_batch(FileScanState *scan)
 	int			from = 0;
 
 	MemoryContextReset(scan->aggregate->batch_memory);
-	select_rows(scan);
+	select_rows(scan->selector, reader, &scan->selected);
 	for (int row = bitmap_next(&reader->asks, 0, batch->nrows);
 		 row < batch->nrows;
 		 row = bitmap_next(&reader->asks, row + 1, batch->nrows))
@@ -280,7 +268,7 @@ aggregate_scan_reset(ForeignScanState *node)
 	if (scan->aggregate->aggregation != NULL)
 		aggregate_close(scan->aggregate->aggregation);
 	scan->aggregate->aggregation = NULL;
-	bms_free(scan->taken);
-	scan->taken = NULL;
-	scan_below(node)->owed = NULL;
+	list_free_deep(scan->taken);
+	scan->taken = NIL;
+	scan_below(node)->owed = NIL;
 }

@@ -12,6 +12,7 @@
 #include "commands/vacuum.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "optimizer/appendinfo.h"
 #include "optimizer/pathnode.h"
 #include "utils/acl.h"
 #include "utils/pg_locale.h"
@@ -105,18 +106,28 @@ compat_group_clause(PlannerInfo *root)
 #endif
 }
 
-/* The first of the relations that a scan reads. */
-static inline Index
-compat_scan_rtindex(const ForeignScan *plan)
+/* An expression over a partitioned table, as it is over a partition. */
+static inline Node *
+compat_translate_to_partition(PlannerInfo *root, Node *expr,
+							  RelOptInfo *partition)
 {
-	if (plan->scan.scanrelid > 0)
-		return plan->scan.scanrelid;
 #if PG_VERSION_NUM >= 160000
-	return bms_next_member(plan->fs_base_relids, -1);
+	return adjust_appendrel_attrs_multilevel(root, expr, partition,
+											 partition->top_parent);
 #else
-	return bms_next_member(plan->fs_relids, -1);
+	return adjust_appendrel_attrs_multilevel(root, expr, partition->relids,
+											 partition->top_parent_relids);
 #endif
 }
+
+/* A copied minimal tuple may be asked to leave room for so many bytes in front. */
+#if PG_VERSION_NUM >= 180000
+#define COMPAT_EXTRA_PARAMETER , Size extra
+#define COMPAT_EXTRA_ARGUMENT , extra
+#else
+#define COMPAT_EXTRA_PARAMETER
+#define COMPAT_EXTRA_ARGUMENT
+#endif
 
 static inline void
 compat_vacuum_delay_point(void)

@@ -7,7 +7,7 @@
  * Here only those are checked that this wrapper adds:
  *
  *	lazy	of a foreign table: values are not checked where a query
- *			references no column
+ *			references no column, and in rows that filters have ruled out
  */
 #include "postgres.h"
 

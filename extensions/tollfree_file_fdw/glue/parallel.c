@@ -2,16 +2,18 @@
  * parallel.c
  *	  One file, scanned by several processes.
  *
- * The leader cuts the file into chunks.  In CSV format it also counts the
- * quotes in each, since only what is before a chunk says whether it begins
- * within quotes.  A CSV file that may hold an end-of-data marker is not cut:
- * one process reads all of it.  In text format, where a marker is an escape
- * like others and can be told for sure, everybody looks for one in a chunk that
- * was taken, and reads the chunk once those before it are known to have none.
- * That is soon, for nobody waits before having looked.
+ * The file is cut into chunks.  A process owns the records that begin in a chunk
+ * that it has taken.  Where core/ does not want to judge a record, COPY's parser
+ * of that process reads on to the chunk's end.
  *
- * A process owns the records that begin in a chunk that it has taken.  Where core/ does not want to judge a record, COPY's parser of that
- * process reads on to the chunk's end.
+ * Where records begin, and whether there are any, depends on all that is before
+ * a chunk: in CSV format on whether that is an odd number of quotes, in text
+ * format on whether it holds an end-of-data marker.  So everybody looks through
+ * a chunk that was taken, and reads it once those before it have been looked
+ * through.  That is soon, for nobody waits before having looked.
+ *
+ * What looks like a marker in CSV format may be a part of a value.  A file that
+ * has one is not cut: one process reads all of it.
  *
  * Rows come in no particular order, and of several errors any may be raised.
  */
@@ -28,13 +30,20 @@
 #include "guc.h"
 #include "parallel.h"
 
-/* Bounds the table of chunks of a CSV file */
-#define MAX_CHUNKS 65536
+/* Their numbers are 32 bits long */
+#define MAX_CHUNKS PG_INT32_MAX
 
 /* For looking into the file beside the scan, bytes */
 #define START_BUFFER_SIZE 1024
 #define COUNT_BUFFER_SIZE (256 * 1024)
 #define SEARCH_BUFFER_SIZE (256 * 1024)
+
+/* A chunk that a process has taken. */
+typedef struct TakenChunk
+{
+	uint32		number;
+	FileChunk	chunk;
+} TakenChunk;
 
 /*
  * Can such files be cut?  A process must know what COPY's parser has read, in
@@ -121,26 +130,7 @@ has_csv_marker(const FileReader *reader)
 	return found;
 }
 
-/* Counts quotes, so that each chunk can be begun. */
-static void
-resolve_chunks(FileReader *reader, ParallelFile *shared)
-{
-	void	   *buffer = palloc(COUNT_BUFFER_SIZE);
-
-	for (uint32 n = 0; n < shared->nchunks; n++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		shared->chunks[n] = chunk_bounds(shared, n);
-		reader_check_source(reader,
-							chunk_count(&shared->source, setting_kernel(),
-										&shared->layout, buffer,
-										COUNT_BUFFER_SIZE, &shared->chunks[n]));
-	}
-	chunk_resolve(&shared->layout, shared->chunks, shared->nchunks);
-	pfree(buffer);
-}
-
-/* Cuts the file that the leader has open, into as many chunks as there may be. */
+/* Cuts the file that the leader has open. */
 static void
 cut_file(FileScanState *scan, ParallelFile *shared)
 {
@@ -157,34 +147,19 @@ cut_file(FileScanState *scan, ParallelFile *shared)
 		return;
 	shared->source = *filescan_source(reader->scan);
 	shared->layout = reader->chunks;
+	shared->state = (ChunkState)
+	{
+		.line = shared->layout.line
+	};
 	shared->nchunks = count_chunks(shared->layout.end - shared->layout.begin,
 								   &shared->chunk_size);
-	if (!chunk_needs_count(&scan->layout.dialect))
-		return;
-	if (shared->nchunks > shared->max_chunks)
-	{
-		/* The file has grown between two executions. */
-		shared->is_whole = true;
-		shared->nchunks = 1;
-	}
-	else
-		resolve_chunks(reader, shared);
 }
 
 /* How much shared memory is needed. */
 Size
 tollfreeEstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt)
 {
-	FileScanState *scan = node->fdw_state;
-	int64_t		size;
-
-	scan_begin_reading(node);
-	scan->max_chunks = 1;
-	if (scan->reader != NULL)
-		scan->max_chunks = 1 +
-			count_chunks(filescan_source(scan->reader->scan)->size, &size);
-	return add_size(offsetof(ParallelFile, chunks),
-					mul_size(sizeof(FileChunk), scan->max_chunks));
+	return sizeof(ParallelFile);
 }
 
 /* Sets up what is shared. */
@@ -194,8 +169,8 @@ tollfreeInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt,
 {
 	FileScanState *scan = node->fdw_state;
 
+	scan_begin_reading(node);
 	scan->parallel = coordinate;
-	scan->parallel->max_chunks = scan->max_chunks;
 	cut_file(scan, scan->parallel);
 }
 
@@ -232,29 +207,6 @@ check_identity(const FileReader *reader, const ParallelFile *shared)
 	if (ours->device != leaders.device || ours->inode != leaders.inode)
 		reader_check_source(reader, SOURCE_CHANGED);
 	reader_check_source(reader, source_verify(&leaders));
-}
-
-/*
- * Takes the next chunk; false if none is left.  A scan that returns groups
- * remembers what it took, since the plan below may have to read it again.
- */
-static bool
-next_chunk(FileScanState *scan, uint32 *n)
-{
-	int			owed = bms_next_member(scan->owed, -1);
-
-	if (owed >= 0)
-	{
-		scan->owed = bms_del_member(scan->owed, owed);
-		*n = owed;
-		return true;
-	}
-	*n = pg_atomic_fetch_add_u32(&scan->parallel->next, 1);
-	if (*n >= scan->parallel->nchunks)
-		return false;
-	if (scan->aggregate != NULL)
-		scan->taken = bms_add_member(scan->taken, *n);
-	return true;
 }
 
 /* Where the records of the chunks behind one begin. */
@@ -326,23 +278,18 @@ await_search(ParallelFile *shared, uint32 n)
 }
 
 /*
- * Do the data of the file go on up to the chunk that the reader has entered?
- * If so it is known of this chunk, too, when this returns.
+ * Looks through a text chunk that the reader has entered.  Do the data of the
+ * file go on up to it?
  */
 static bool
-search_chunk(FileScanState *scan, uint32 n, bool is_empty)
+search_text(FileScanState *scan, uint32 n, bool is_empty)
 {
 	ParallelFile *shared = scan->parallel;
 	const FileReader *reader = scan->reader;
-	bool		found;
-
-	/* Has it been searched, by the scan that this one starts over for? */
-	if (pg_atomic_read_u32(&shared->searched) > n ||
-		pg_atomic_read_u32(&shared->last) == n)
-		return true;
-	found = !is_empty &&
+	bool		found = !is_empty &&
 		find_text_marker(reader, reader->range.offset,
 						 find_records_end(reader, shared, n));
+
 	if (!await_search(shared, n))
 		return false;
 	if (found)
@@ -353,51 +300,113 @@ search_chunk(FileScanState *scan, uint32 n, bool is_empty)
 	return true;
 }
 
+/* Looks through a CSV chunk, to find out where and how it begins. */
+static void
+search_csv(FileScanState *scan, uint32 n, FileChunk *chunk)
+{
+	ParallelFile *shared = scan->parallel;
+	void	   *buffer = palloc(COUNT_BUFFER_SIZE);
+
+	reader_check_source(scan->reader,
+						chunk_count(filescan_source(scan->reader->scan),
+									setting_kernel(), &shared->layout, buffer,
+									COUNT_BUFFER_SIZE, chunk));
+	pfree(buffer);
+	await_search(shared, n);
+	pg_read_barrier();
+	chunk_resolve(&shared->layout, &shared->state, chunk);
+	pg_write_barrier();
+	pg_atomic_write_u32(&shared->searched, n + 1);
+	ConditionVariableBroadcast(&shared->progress);
+}
+
+/* Remembers a chunk of a scan that returns groups, which may have to start over. */
+static void
+remember_chunk(FileScanState *scan, const TakenChunk *taken)
+{
+	TakenChunk *copy;
+
+	if (scan->aggregate == NULL)
+		return;
+	copy = palloc(sizeof(TakenChunk));
+	*copy = *taken;
+	scan->taken = lappend(scan->taken, copy);
+}
+
+/*
+ * Goes on with the records of the next chunk; false if none is left.  There may
+ * be no record in it, as *has_rows says.
+ */
+static bool
+enter_next_chunk(FileScanState *scan, bool *has_rows)
+{
+	ParallelFile *shared = scan->parallel;
+	TakenChunk	taken = {
+		.number = pg_atomic_fetch_add_u32(&shared->next, 1)
+	};
+	bool		is_csv = chunk_needs_count(&scan->layout.dialect);
+
+	if (taken.number >= shared->nchunks)
+		return false;
+	if (!shared->is_whole)
+	{
+		check_identity(scan->reader, shared);
+		scan->reader->chunks = shared->layout;
+		taken.chunk = chunk_bounds(shared, taken.number);
+		if (is_csv)
+			search_csv(scan, taken.number, &taken.chunk);
+		*has_rows = reader_enter_chunk(scan->reader, &taken.chunk);
+		if (!is_csv && !search_text(scan, taken.number, !*has_rows))
+			return false;
+	}
+	scan->chunk = taken.number;
+	remember_chunk(scan, &taken);
+	return true;
+}
+
+/* Goes on with the records of a chunk that the scan above has taken. */
+static bool
+enter_owed_chunk(FileScanState *scan)
+{
+	const TakenChunk *owed = linitial(scan->owed);
+
+	scan->owed = list_delete_first(scan->owed);
+	scan->chunk = owed->number;
+	if (scan->parallel->is_whole)
+		return true;
+	check_identity(scan->reader, scan->parallel);
+	scan->reader->chunks = scan->parallel->layout;
+	return reader_enter_chunk(scan->reader, &owed->chunk);
+}
+
 /* Takes a chunk that has rows; false if none is left. */
 static bool
 take_chunk(FileScanState *scan)
 {
-	ParallelFile *shared = scan->parallel;
-	FileReader *reader = scan->reader;
+	bool		has_rows = true;
 
-	uint32		n;
-
-	while (next_chunk(scan, &n))
+	do
 	{
-		FileChunk	chunk;
-		bool		has_rows;
-
-		if (shared->is_whole)
-			return true;
 		CHECK_FOR_INTERRUPTS();
-		check_identity(reader, shared);
-		reader->chunks = shared->layout;
-		chunk = chunk_needs_count(&scan->layout.dialect) ?
-			shared->chunks[n] : chunk_bounds(shared, n);
-		has_rows = reader_enter_chunk(reader, &chunk);
-		if (scan->layout.dialect.format == FILE_FORMAT_TEXT &&
-			!search_chunk(scan, n, !has_rows))
+		if (scan->owed != NIL)
+			has_rows = enter_owed_chunk(scan);
+		else if (!enter_next_chunk(scan, &has_rows))
 			return false;
-		scan->chunk = n;
-		if (has_rows)
-			return true;
-	}
-	return false;
+	} while (!has_rows);
+	return true;
 }
 
 /* Is it this process that reads a file which cannot be cut? */
 bool
 parallel_claim_file(FileScanState *scan)
 {
-	uint32		n;
-
 	if (!scan->parallel->is_whole)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("file \"%s\" was changed while it was read",
 						scan->options.filename)));
 	if (!scan->has_chunk)
-		scan->has_chunk = next_chunk(scan, &n);
+		scan->has_chunk = take_chunk(scan);
 	return scan->has_chunk;
 }
 
@@ -438,7 +447,7 @@ parallel_pass_down(FileScanState *scan, FileScanState *below)
 {
 	below->parallel = scan->parallel;
 	below->owed = scan->taken;
-	scan->taken = NULL;
+	scan->taken = NIL;
 }
 
 /*

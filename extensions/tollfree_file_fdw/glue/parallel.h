@@ -21,14 +21,16 @@ typedef struct ParallelFile
 	bool		is_whole;		/* can it not be cut?  One process reads it. */
 	int64_t		chunk_size;		/* bytes */
 	uint32		nchunks;
-	uint32		max_chunks;
 	pg_atomic_uint32 next;		/* the chunk to be taken next */
 
-	/* In text format, where data may end at a marker */
-	pg_atomic_uint32 searched;	/* so many chunks, the first, have none */
+	/*
+	 * What has been found out by looking through chunks, in their order.  The
+	 * state is changed by whoever has looked through the chunk that is next.
+	 */
+	pg_atomic_uint32 searched;	/* so many chunks, the first, have no marker */
 	pg_atomic_uint32 last;		/* the chunk that has one */
-	ConditionVariable progress; /* of searched and last */
-	FileChunk	chunks[FLEXIBLE_ARRAY_MEMBER];	/* in CSV format only */
+	ChunkState	state;			/* CSV: behind the chunks searched */
+	ConditionVariable progress; /* of these */
 } ParallelFile;
 
 extern bool parallel_is_possible(const FileLayout *layout);

@@ -99,6 +99,7 @@ reader_open(CopyFromState copy, const FileColumns *columns,
 	reader->context = context;
 	reader->columns = *columns;
 	describe_columns(reader);
+	reader->awaits_header = layout->header == COPY_HEADER_MATCH;
 
 	options.dialect = &reader->layout.dialect;
 	options.kernel = setting_kernel();
@@ -247,11 +248,12 @@ header_matches(FileReader *reader)
 	return true;
 }
 
-/* Makes the batch the present one. */
+/* Finds the rows of the present batch that hold an open value. */
 static void
-take_batch(FileReader *reader, RowBatch *batch)
+find_asks(FileReader *reader)
 {
-	reader->batch = batch;
+	const RowBatch *batch = reader->batch;
+
 	reader->asks = batch->asks;
 	for (int i = 0; i < reader->columns.ncolumns; i++)
 	{
@@ -280,22 +282,25 @@ reader_next_batch(FileReader *reader)
 		switch (status)
 		{
 			case SCAN_BATCH:
-				take_batch(reader, batch);
+				reader->batch = batch;
+				find_asks(reader);
 				return true;
 			case SCAN_AGAIN:
 				break;
 			case SCAN_HEADER:
-				if (reader->layout.header == COPY_HEADER_MATCH &&
-					!header_matches(reader))
+				if (reader->awaits_header && !header_matches(reader))
 				{
 					reader->hands_over = true;
 					return false;
 				}
+				reader->awaits_header = false;
 				break;
 			case SCAN_HANDOVER:
 				reader->hands_over = true;
 				return false;
 			case SCAN_END:
+				/* COPY compares even the header that an empty file lacks. */
+				reader->hands_over = reader->awaits_header;
 				return false;
 			case SCAN_NO_MEMORY:
 			case SCAN_FAILED:
@@ -304,6 +309,16 @@ reader_next_batch(FileReader *reader)
 				report_status(status, source, reader->copy->filename);
 		}
 	}
+}
+
+/* Converts a deferred column in these rows of the present batch. */
+void
+reader_convert_column(FileReader *reader, int column, const RowBitmap *rows)
+{
+	if (!filescan_convert_column(reader->scan, column, rows))
+		report_status(SCAN_NO_MEMORY, filescan_source(reader->scan),
+					  reader->copy->filename);
+	find_asks(reader);
 }
 
 /*

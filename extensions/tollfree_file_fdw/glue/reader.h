@@ -23,6 +23,8 @@ typedef struct FileReader
 	FileColumns columns;
 	bool	   *asks_null;		/* of each: does its input function see nulls? */
 
+	bool		awaits_header;	/* one that has to match has not come yet */
+
 	/* If only a part of the file is read, else false */
 	bool		is_ranged;
 	ChunkLayout chunks;
@@ -43,6 +45,8 @@ extern bool reader_find_chunks(FileReader *reader);
 extern void reader_check_source(const FileReader *reader, SourceStatus status);
 extern bool reader_enter_chunk(FileReader *reader, const FileChunk *chunk);
 extern bool reader_next_batch(FileReader *reader);
+extern void reader_convert_column(FileReader *reader, int column,
+								  const RowBitmap *rows);
 extern void reader_load_row(FileReader *reader, int row, TupleTableSlot *slot);
 extern bool reader_judge_row(FileReader *reader, int row);
 extern char *reader_hand_over(FileReader *reader);

@@ -24,6 +24,7 @@
 #include "parallel.h"
 #include "plan.h"
 #include "quals.h"
+#include "slot.h"
 
 /*
  * A file belongs to the subtransaction that it is opened in, and is closed when
@@ -147,18 +148,32 @@ open_file(FileScanState *scan)
 	scan->handover = NULL;
 }
 
+/*
+ * The relation that a scan reads.  One that aggregates reads what the plan below
+ * would.
+ */
+Index
+scan_rtindex(const ForeignScan *plan)
+{
+	const Plan *scan = &plan->scan.plan;
+
+	while (!IsA(scan, ForeignScan) || ((ForeignScan *) scan)->scan.scanrelid == 0)
+		scan = outerPlan(scan);
+	return ((ForeignScan *) scan)->scan.scanrelid;
+}
+
 /* Prepares a scan; opens the file unless the plan is only explained. */
 void
 tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 {
 	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
-	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 	FileScanState *scan = palloc0(sizeof(FileScanState));
+	TupleTableSlot *slot;
 
 	scan->rel = node->ss.ss_currentRelation;
 	if (scan->rel == NULL)
 		scan->rel = ExecOpenScanRelation(node->ss.ps.state,
-										 compat_scan_rtindex(plan), eflags);
+										 scan_rtindex(plan), eflags);
 	scan->options = options_read(RelationGetRelid(scan->rel));
 	scan->names = list_nth(plan->fdw_private, PLAN_COLUMNS);
 	scan->columns = columns_describe(scan->rel, scan->names,
@@ -170,11 +185,16 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 		aggregate_scan_begin(node);
 	else if (scan->slow_reason == NULL && setting_push_filters)
 		push_filter(node);
+	scan->selector = select_plan(&scan->columns, scan->filter,
+								 scan->options.is_lazy);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	open_file(scan);
+	if (plan->scan.scanrelid > 0)
+		slot_replace(node);
 
 	/* Columns that are not converted are null, as with COPY. */
+	slot = node->ss.ss_ScanTupleSlot;
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
 }
 
@@ -240,21 +260,12 @@ next_batch(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
 	FileReader *reader = scan->reader;
-	int			nrows;
-	int			nwords;
 
 	if (!scan_read_batch(scan))
 		return false;
-	nrows = reader->batch->nrows;
-	nwords = bitmap_words(nrows);
-	bitmap_fill(&scan->selected, nrows);
-	if (scan->filter != NULL)
-	{
-		filter_run(scan->filter, reader->batch, 0, nwords, &scan->selected);
-		for (int word = 0; word < nwords; word++)
-			scan->selected.words[word] |= reader->asks.words[word];
-		InstrCountFiltered1(node, nrows - bitmap_count(&scan->selected));
-	}
+	select_rows(scan->selector, reader, &scan->selected);
+	InstrCountFiltered1(node, reader->batch->nrows -
+						bitmap_count(&scan->selected));
 	scan->row = 0;
 	return true;
 }
@@ -299,8 +310,13 @@ next_read_row(ForeignScanState *node)
 			continue;
 		}
 		scan->row = row + 1;
+		if (!bitmap_has(&reader->asks, row))
+		{
+			slot_store_row(node->ss.ss_ScanTupleSlot, reader, row);
+			return true;
+		}
 		reader_load_row(reader, row, node->ss.ss_ScanTupleSlot);
-		if (!bitmap_has(&reader->asks, row) || passes_filter(node))
+		if (passes_filter(node))
 			return true;
 	}
 }

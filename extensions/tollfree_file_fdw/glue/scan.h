@@ -10,6 +10,7 @@
 
 #include "core.h"
 #include "reader.h"
+#include "select.h"
 
 /*
  * In the fdw_state of a ForeignScanState.
@@ -37,6 +38,7 @@ typedef struct FileScanState
 
 	/* Conditions taken over from the executor */
 	FilterNode *filter;			/* for batches; NULL if there are none */
+	RowSelector *selector;		/* applies it */
 	ExprState  *filter_quals;	/* the same, for single rows */
 	int			npushed;		/* of the plan's conditions, the first */
 
@@ -44,14 +46,14 @@ typedef struct FileScanState
 	struct ParallelFile *parallel;	/* what they share, or NULL */
 	bool		has_chunk;		/* has this one taken a chunk to read? */
 	uint32		chunk;			/* the one it has taken last */
-	Bitmapset  *taken;			/* the chunks taken, if groups are returned */
-	Bitmapset  *owed;			/* chunks to be read before more are taken */
+	List	   *taken;			/* the chunks taken, if groups are returned */
+	List	   *owed;			/* chunks to be read before more are taken */
 	bool		is_copying;		/* has COPY's parser taken over? */
-	uint32		max_chunks;
 
 	struct AggregateScan *aggregate;	/* if groups are returned, else NULL */
 } FileScanState;
 
+extern Index scan_rtindex(const ForeignScan *plan);
 extern void scan_begin_reading(ForeignScanState *node);
 extern bool scan_read_batch(FileScanState *scan);
 extern bool scan_open_reader(FileScanState *scan);

@@ -12,7 +12,9 @@
  *			 +- Foreign Scan	vector/ cannot hold; its target list is the same
  *
  * With several processes the same stands below Gather, and returns states of
- * aggregates, which PostgreSQL combines above it.
+ * aggregates, which PostgreSQL combines above it.  With partitions, where
+ * enable_partitionwise_aggregate has PostgreSQL ask for it, the same stands
+ * below Append: for each partition, with groups that are whole or states.
  */
 #include "postgres.h"
 
@@ -50,13 +52,15 @@ typedef struct UpperWork
 	RelOptInfo *input_rel;
 	List	   *quals;			/* for rows */
 	List	   *having;			/* for groups */
+	List	   *keys;			/* the grouping columns */
 	PathTarget *target;
 	double		groups;			/* how many there will be */
 } UpperWork;
 
 /* The grouping columns, or false if one is an expression. */
 static bool
-find_keys(PlannerInfo *root, List **keys, PathTarget *target)
+find_keys(PlannerInfo *root, RelOptInfo *input_rel, List **keys,
+		  PathTarget *target)
 {
 	ListCell   *cell;
 
@@ -66,6 +70,9 @@ find_keys(PlannerInfo *root, List **keys, PathTarget *target)
 		Expr	   *expr = (Expr *) get_sortgroupclause_expr(group,
 															 root->processed_tlist);
 
+		if (IS_OTHER_REL(input_rel))
+			expr = (Expr *) compat_translate_to_partition(root, (Node *) expr,
+														  input_rel);
 		if (!IsA(expr, Var))
 			return false;
 		if (list_member(*keys, expr))
@@ -101,26 +108,26 @@ find_aggregates(Node *expr, List *keys, PathTarget *target)
 }
 
 /*
- * What the scan has to return: grouping columns first, then aggregates; NULL
- * if that is not enough for the query.
+ * Finds what the scan has to return: grouping columns first, then aggregates;
+ * false if that is not enough for the query.
  */
-static PathTarget *
-find_targets(PlannerInfo *root, RelOptInfo *output_rel, List *having)
+static bool
+find_targets(PlannerInfo *root, RelOptInfo *output_rel, UpperWork *work)
 {
-	PathTarget *target = create_empty_pathtarget();
-	List	   *keys = NIL;
 	ListCell   *cell;
 
-	if (!find_keys(root, &keys, target))
-		return NULL;
+	work->target = create_empty_pathtarget();
+	if (!find_keys(root, work->input_rel, &work->keys, work->target))
+		return false;
 	foreach(cell, output_rel->reltarget->exprs)
 	{
-		if (!find_aggregates(lfirst(cell), keys, target))
-			return NULL;
+		if (!find_aggregates(lfirst(cell), work->keys, work->target))
+			return false;
 	}
-	if (!find_aggregates((Node *) having, keys, target))
-		return NULL;
-	return set_pathtarget_cost_width(root, target);
+	if (!find_aggregates((Node *) work->having, work->keys, work->target))
+		return false;
+	work->target = set_pathtarget_cost_width(root, work->target);
+	return true;
 }
 
 /* The conditions of the scan, or false if one is not for each row. */
@@ -174,19 +181,6 @@ is_supported(PlannerInfo *root, RelOptInfo *input_rel, List *quals,
 	return unsupported == NULL;
 }
 
-/* How many groups there will be. */
-static double
-estimate_groups(PlannerInfo *root, RelOptInfo *input_rel)
-{
-	List	   *exprs;
-
-	if (root->parse->groupClause == NIL)
-		return 1;
-	exprs = get_sortgrouplist_exprs(root->parse->groupClause,
-									root->processed_tlist);
-	return estimate_num_groups(root, exprs, input_rel->rows, NULL, NULL);
-}
-
 /*
  * The plan for when the work turns out not to be for vector/ after all.  A
  * query may be grouped though nothing is left to group by: no rows, no group.
@@ -229,6 +223,19 @@ make_path(PlannerInfo *root, RelOptInfo *output_rel, Path *outer,
 														   work->having)));
 }
 
+/* Offers aggregation by one process. */
+static void
+add_aggregation(PlannerInfo *root, RelOptInfo *output_rel, AggSplit split,
+				const UpperWork *work)
+{
+	Path	   *input = work->input_rel->cheapest_total_path;
+
+	add_path(output_rel, (Path *)
+			 make_path(root, output_rel,
+					   make_outer_path(root, output_rel, input, split, work),
+					   work, 1));
+}
+
 /*
  * Offers aggregation by several processes, for PostgreSQL to combine.  The plan
  * below is told by the scan above it what it is to read, so it takes no part in
@@ -264,33 +271,33 @@ tollfreeGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
 							 void *extra)
 {
 	FilePlanState *state = input_rel->fdw_private;
+	const GroupPathExtraData *group = extra;
 	bool		is_partial = stage == UPPERREL_PARTIAL_GROUP_AGG;
 	UpperWork	work = {.input_rel = input_rel};
 
 	if ((stage != UPPERREL_GROUP_AGG && !is_partial) ||
 		!setting_push_aggregates ||
-		input_rel->reloptkind != RELOPT_BASEREL || IS_DUMMY_REL(input_rel) ||
+		!IS_SIMPLE_REL(input_rel) || IS_DUMMY_REL(input_rel) ||
 		state->slow_reason != NULL || root->parse->groupingSets != NIL ||
 		root->parse->hasTargetSRFs)
 		return;
 	/* Of partial groups nothing is known before they have been combined. */
 	if (!is_partial)
-		work.having = (List *) ((GroupPathExtraData *) extra)->havingQual;
-	work.target = find_targets(root, output_rel, work.having);
-	if (work.target == NULL || !find_quals(input_rel, &work.quals) ||
+		work.having = (List *) group->havingQual;
+	if (!find_targets(root, output_rel, &work) || !find_quals(input_rel, &work.quals) ||
 		!is_supported(root, input_rel, work.quals, work.target->exprs))
 		return;
 
-	work.groups = estimate_groups(root, input_rel);
-	if (is_partial)
-		add_partial_aggregation(root, output_rel, &work);
+	work.groups = root->parse->groupClause == NIL ? 1 :
+		estimate_num_groups(root, work.keys, input_rel->rows, NULL, NULL);
+	if (!is_partial)
+		add_aggregation(root, output_rel, AGGSPLIT_SIMPLE, &work);
 	else
-		add_path(output_rel, (Path *)
-				 make_path(root, output_rel,
-						   make_outer_path(root, output_rel,
-										   input_rel->cheapest_total_path,
-										   AGGSPLIT_SIMPLE, &work),
-						   &work, 1));
+	{
+		if (group->patype == PARTITIONWISE_AGGREGATE_PARTIAL)
+			add_aggregation(root, output_rel, AGGSPLIT_INITIAL_SERIAL, &work);
+		add_partial_aggregation(root, output_rel, &work);
+	}
 }
 
 /* Makes the plan of such a path. */

@@ -500,3 +500,35 @@ filter_run(const FilterNode *node, const RowBatch *batch, int first_word,
 	for (int i = first_word; i < last_word; i++)
 		selected->words[i] = result.is_true.words[i] & all.words[i];
 }
+
+/*------------------------------------------------------------------------
+ * What a condition needs
+ *------------------------------------------------------------------------
+ */
+
+void
+filter_columns(const FilterNode *node, bool *used)
+{
+	switch (node->kind)
+	{
+		case FILTER_COMPARE_COLUMNS:
+			used[node->other_column] = true;
+			used[node->column] = true;
+			break;
+		case FILTER_COMPARE:
+		case FILTER_IN:
+		case FILTER_IS_NULL:
+		case FILTER_IS_TRUE:
+		case FILTER_LIKE:
+			used[node->column] = true;
+			break;
+		case FILTER_CONSTANT:
+			break;
+		case FILTER_AND:
+		case FILTER_OR:
+		case FILTER_NOT:
+			for (int i = 0; i < node->nchildren; i++)
+				filter_columns(node->children[i], used);
+			break;
+	}
+}

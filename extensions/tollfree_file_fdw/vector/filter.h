@@ -91,6 +91,9 @@ typedef struct FilterNode
 extern const char *filter_prepare(FilterNode *node, const ColumnSpec *columns,
 								  int ncolumns, FileEncoding encoding);
 
+/* Sets used[column] of the columns that the condition looks at. */
+extern void filter_columns(const FilterNode *node, bool *used);
+
 /*
  * Sets words [first_word, last_word) of selected to the rows for which the
  * condition is true, of the batch's nrows; all of them: 0, bitmap_words(nrows).

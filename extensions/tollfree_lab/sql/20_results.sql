@@ -10,13 +10,16 @@ CREATE TABLE suites
 	suite		text PRIMARY KEY,
 	title		text NOT NULL,
 	judge		regproc,	/* (run_cases, jsonb, text, text) returns text */
-	gate		regproc		/* (run_cases) returns text */
+	gate		regproc,	/* (run_cases) returns text */
+	meter		regproc		/* (run_cases, text[]) returns jsonb */
 );
 
 COMMENT ON COLUMN suites.judge IS
 'says why an execution is a failure: given the case, its figures and what its probe printed before and after, returns the reason or NULL';
 COMMENT ON COLUMN suites.gate IS
 'says why a case cannot be run here: returns the reason or NULL';
+COMMENT ON COLUMN suites.meter IS
+'reads counters that only grow, given the case and its environment: what it adds to them joins its figures';
 
 CREATE TABLE profiles
 (
@@ -71,6 +74,8 @@ CREATE TABLE run_cases
 	time_limit	interval NOT NULL,
 	format		text NOT NULL,
 	probe_argv	text[],
+	seconds		float8 NOT NULL,
+	most_rounds	int CHECK (most_rounds > 0),
 	PRIMARY KEY (run_id, testcase)
 );
 
@@ -82,6 +87,10 @@ COMMENT ON COLUMN run_cases.format IS
 'how its output is read: json, none, or a format of output_patterns';
 COMMENT ON COLUMN run_cases.probe_argv IS
 'command run before and after the case, for the suite''s judge';
+COMMENT ON COLUMN run_cases.seconds IS
+'how long an execution is expected to take, to tell the time left';
+COMMENT ON COLUMN run_cases.most_rounds IS
+'the first rounds of the run, in which alone it is executed; NULL for all';
 
 CREATE TABLE testresults
 (
@@ -120,7 +129,7 @@ COMMENT ON COLUMN testresults.duration IS
  * after an interruption.
  */
 CREATE VIEW remaining AS
-SELECT run_id, iter, testcase,
+SELECT run_id, iter, testcase, seconds,
 	   row_number() OVER (PARTITION BY run_id
 						  ORDER BY iter, md5(concat_ws(':', seed, iter, testcase)))
 		   AS place
@@ -128,7 +137,8 @@ FROM runs
 	CROSS JOIN LATERAL generate_series(1, rounds) AS iter
 	JOIN run_cases USING (run_id)
 	LEFT JOIN testresults USING (run_id, testcase, iter)
-WHERE testresults.run_id IS NULL;
+WHERE testresults.run_id IS NULL
+  AND iter <= coalesce(most_rounds, rounds);
 
 /*
  * How to read the figures out of what a command printed: the first match of

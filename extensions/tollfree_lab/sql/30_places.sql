@@ -9,12 +9,14 @@ CREATE TABLE instances
 	tcp_host	text,
 	port		int,
 	passfile	text,
-	certificate	text
+	certificate	text,
+	pid			int
 );
 
 COMMENT ON COLUMN instances.tcp_host IS 'NULL when it has no TCP listener';
 COMMENT ON COLUMN instances.certificate IS
 'path of its certificate, which is its own authority; NULL when it has no TLS';
+COMMENT ON COLUMN instances.pid IS 'of its first process, the postmaster';
 
 INSERT INTO instances (instance) VALUES ('source'), ('external');
 

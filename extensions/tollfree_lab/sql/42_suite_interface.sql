@@ -76,7 +76,8 @@ INSERT INTO printfracdest VALUES
 
 /*
  * The statements, connecting each time (0) or once (1), and how often.  The
- * six published ones, and two that every interface has time for.
+ * six published ones, and two that every interface has time for.  Those that
+ * take minutes are executed in one round of a full run.
  */
 CREATE TABLE sqlstratiter
 (
@@ -84,18 +85,40 @@ CREATE TABLE sqlstratiter
 	sql			text NOT NULL,
 	connstrat	int NOT NULL CHECK (connstrat IN (0, 1)),
 	numiter		int NOT NULL CHECK (numiter > 0),
-	published	bool NOT NULL
+	published	bool NOT NULL,
+	seconds		float8 NOT NULL,
+	most_rounds	int
 );
 
+COMMENT ON COLUMN sqlstratiter.seconds IS
+'about what an execution takes, connecting left out, of t10m each million rows';
+COMMENT ON COLUMN sqlstratiter.most_rounds IS
+'in how many rounds of a full run it is executed; NULL for all';
+
 INSERT INTO sqlstratiter VALUES
-	('sql001:0:50k', 'select * from t50k where id = 4242', 0, 50000, true),
-	('sql50k:0:001', 'select * from t50k', 0, 1, true),
-	('sql10m:0:001', 'select * from t10m', 0, 1, true),
-	('sql001:1:50k', 'select * from t50k where id = 4242', 1, 50000, true),
-	('sql50k:1:001', 'select * from t50k', 1, 1, true),
-	('sql10m:1:001', 'select * from t10m', 1, 1, true),
-	('sql001:0:20', 'select * from t50k where id = 4242', 0, 20, false),
-	('sql001:1:1k', 'select * from t50k where id = 4242', 1, 1000, false);
+	('sql001:0:50k', 'select * from t50k where id = 4242', 0, 50000, true, 0.0002, 1),
+	('sql50k:0:001', 'select * from t50k', 0, 1, true, 0.3, NULL),
+	('sql10m:0:001', 'select * from t10m', 0, 1, true, 3, 1),
+	('sql001:1:50k', 'select * from t50k where id = 4242', 1, 50000, true, 0.0002, NULL),
+	('sql50k:1:001', 'select * from t50k', 1, 1, true, 0.3, NULL),
+	('sql10m:1:001', 'select * from t10m', 1, 1, true, 3, 1),
+	('sql001:0:20', 'select * from t50k where id = 4242', 0, 20, false, 0.0002, NULL),
+	('sql001:1:1k', 'select * from t50k where id = 4242', 1, 1000, false, 0.0002, NULL);
+
+/*
+ * Returns about how many seconds a client runs: it starts, connects, executes,
+ * and executes once more to be checked.  Connecting takes some round trips.
+ */
+CREATE FUNCTION interface_seconds(strategy sqlstratiter, rtt_us int, scale int)
+RETURNS float8
+LANGUAGE sql IMMUTABLE
+RETURN 1
+	+ (strategy.numiter + 1)
+	* (strategy.seconds
+	   * CASE WHEN strategy.sqlstratiterdesc ~ '^sql10m' THEN scale ELSE 1 END
+	   + coalesce(rtt_us, 0) / 1e6)
+	+ CASE strategy.connstrat WHEN 0 THEN strategy.numiter + 1 ELSE 1 END
+	* (0.005 + 6 * coalesce(rtt_us, 0) / 1e6);
 
 /* What the statements must return: filled in when the tables are loaded. */
 CREATE TABLE interface_expected
@@ -161,7 +184,7 @@ SELECT concat_ws(':', a.ifname, c.conndesc, s.sqlstratiterdesc, a.accdesc,
 	   i.testprog, a.ifname, a.accdesc, a.sw, a.method, a.held,
 	   c.conndesc, c.link, c.rtt_us, c.comm, c.conninfo,
 	   p.pfddesc, p.printfrac, p.dest,
-	   s.sqlstratiterdesc, s.sql, s.connstrat, s.numiter,
+	   s.sqlstratiterdesc, s.sql, s.connstrat, s.numiter, s AS strategy,
 	   a.published AS candidate_published,
 	   s.published AND a.published
 	   AND c.conndesc IN ('lcl:ipc', 'lcl:tcp', 'rmt:tcp')
@@ -176,9 +199,11 @@ WHERE (a.method <> 'server-file' OR c.rtt_us IS NULL)
 
 /*
  * A full run has the published experiment's cases, and of all other interfaces,
- * methods and roads those that neither print nor take hours.  A quick run has
- * every interface, over TCP, at its normal method, and where many rows come
- * also the published experiment's other methods.
+ * methods and roads those that neither print nor take hours: of t10m only over
+ * one road, and where not all of its rows are held as objects, for which few
+ * machines have the memory.  A quick run has every interface, over TCP, at its
+ * normal method, libpq also row by row, to compare with what holds nothing, and
+ * where many rows come also the published experiment's other methods.
  */
 CREATE VIEW interface_testcases AS
 SELECT 'interface'::text AS suite,
@@ -217,7 +242,8 @@ SELECT 'interface'::text AS suite,
 		   WHEN 'quick' THEN
 			   c.conndesc = 'lcl:tcp' AND c.pfddesc = 'p-none:null'
 			   AND CASE
-					   WHEN c.accdesc = 'acc-n' THEN
+					   WHEN c.accdesc = 'acc-n'
+						   OR (c.ifname, c.accdesc) = ('libpq', 'acc-a') THEN
 						   c.sqlstratiterdesc IN
 							   ('sql001:0:20', 'sql001:1:1k', 'sql50k:1:001')
 					   ELSE
@@ -227,9 +253,14 @@ SELECT 'interface'::text AS suite,
 		   ELSE
 			   c.published
 			   OR (c.pfddesc = 'p-none:null'
-				   AND c.sqlstratiterdesc IN ('sql001:0:20', 'sql001:1:1k',
-											  'sql50k:1:001', 'sql10m:1:001'))
-	   END AS chosen
+				   AND (c.sqlstratiterdesc IN
+							('sql001:0:20', 'sql001:1:1k', 'sql50k:1:001')
+						OR (c.sqlstratiterdesc, c.conndesc)
+							= ('sql10m:1:001', 'lcl:tcp')
+						   AND c.held <> 'rows'))
+	   END AS chosen,
+	   interface_seconds(c.strategy, c.rtt_us, profile.scale) AS seconds,
+	   (c.strategy).most_rounds
 FROM interface_cases c
 	JOIN profiles profile ON profile.suite = 'interface'
 	JOIN instances source ON source.instance = 'source'
@@ -308,9 +339,99 @@ BEGIN
 END
 $$;
 
+/*
+ * Returns what a process calls itself: nothing once it has ended, and NULL once
+ * its parent has noticed.
+ */
+CREATE FUNCTION process_title(pid text)
+RETURNS text
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	RETURN encode(pg_read_binary_file(format('/proc/%s/cmdline', pid), 0, 80, true),
+				  'escape');
+EXCEPTION
+	WHEN internal_error THEN	/* it ended while it was read */
+		RETURN NULL;
+END
+$$;
+
+/*
+ * Waits until no client is connected to the experiment's database.  Returns
+ * whether that came to be; NULL where it cannot be seen.
+ */
+CREATE FUNCTION interface_clients_gone(postmaster int)
+RETURNS bool
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	children	text;
+BEGIN
+	FOR attempt IN 1 .. 400 LOOP
+		children := pg_read_file(format('/proc/%1$s/task/%1$s/children', postmaster),
+								 0, 1000000, true);
+		IF children IS NULL THEN
+			RETURN NULL;
+		ELSIF NOT EXISTS
+			(SELECT FROM string_to_table(trim(children), ' ') AS child
+			 WHERE lab.process_title(child) ~ '^$|^postgres: postgres iftest ') THEN
+			RETURN true;
+		END IF;
+		PERFORM pg_sleep(0.005);
+	END LOOP;
+	RETURN false;
+END
+$$;
+
+/*
+ * Returns the processor time of a process's children that have ended, in
+ * milliseconds.  The kernel tells it in steps of 10.
+ */
+CREATE FUNCTION children_cpu_ms(pid int)
+RETURNS int8
+LANGUAGE sql
+RETURN (
+	SELECT (field[14]::int8 + field[15]::int8) * 10
+	FROM pg_read_file(format('/proc/%s/stat', pid), 0, 10000, true) AS stat,
+		 string_to_array(regexp_replace(stat, '^.*\) ', ''), ' ') AS field
+);
+
+/*
+ * Reads what a case adds to: the processor time of the server's processes, when
+ * those of the client before have ended, and the counts of a link.  They cover
+ * the execution that is checked, too, and all connecting.
+ */
+CREATE FUNCTION interface_meter(run_case run_cases, env text[])
+RETURNS jsonb
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	server_pid	int := (SELECT pid FROM lab.instances WHERE instance = 'source');
+	link_control text := (
+		SELECT l.control FROM lab.links l JOIN lab.interface_roads r USING (link)
+		WHERE r.conndesc = run_case.dims->>'road');
+	counters	jsonb := '{}';
+	stats		jsonb;
+BEGIN
+	IF lab.interface_clients_gone(server_pid) THEN
+		counters := jsonb_build_object('server_cpu_ms', lab.children_cpu_ms(server_pid));
+	END IF;
+	IF link_control IS NOT NULL THEN
+		stats := lab.run_probe(
+			ARRAY['tollfree-link', '--control', link_control, '--ask', 'stats'],
+			env, '10 s');
+		counters := counters || jsonb_build_object(
+			'link_flights', stats->'flights',
+			'link_bytes_to_server', stats->'bytes_to_server',
+			'link_bytes_to_client', stats->'bytes_to_client');
+	END IF;
+	RETURN counters;
+END
+$$;
+
 INSERT INTO suites VALUES
 	('interface', 'What it costs to fetch rows through an interface',
-	 'interface_judge', 'interface_gate');
+	 'interface_judge', 'interface_gate', 'interface_meter');
 
 /* The scale is in million rows of t10m; lengths are in sqlstratiter. */
 INSERT INTO profiles VALUES

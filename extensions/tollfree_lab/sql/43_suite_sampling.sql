@@ -5,7 +5,8 @@
  * in the instance itself ("direct") and through each wrapper; the sampling
  * stays on the remote side because the foreign table is on a view with an
  * optimisation fence.  "analyze" collects statistics of the same table, in the
- * instance itself ("local") and through each wrapper, by each of its methods.
+ * instance itself ("local") and through each wrapper, by each of its methods,
+ * and of a file with the same rows.
  */
 CREATE TABLE sampling_tables
 (
@@ -78,6 +79,16 @@ INSERT INTO sampling_analyze_methods VALUES
 	('auto', 'tollfree_postgres_fdw', 0),
 	('import', 'tollfree_postgres_fdw', 0);
 
+/*
+ * Wrappers of files, and which rows each samples, in the words of
+ * analyze_sampling: all of them, or some of some blocks.
+ */
+CREATE TABLE sampling_file_wrappers (wrapper text PRIMARY KEY, method text NOT NULL);
+
+INSERT INTO sampling_file_wrappers VALUES
+	('file_fdw', 'off'),
+	('tollfree_file_fdw', 'auto');
+
 /* The methods that each wrapper has on this server. */
 CREATE VIEW sampling_wrapper_methods AS
 SELECT DISTINCT w.wrapper, m.method
@@ -146,7 +157,10 @@ SELECT s.table_name, s.rows, s.method, s.percent, r.road, r.link, NULL::int AS t
 FROM sampling_samples s
 	CROSS JOIN sampling_roads r;
 
-/* Who analyzes, by which methods; local_again is the A/A case. */
+/*
+ * Who analyzes, by which methods; local_again is the A/A case.  Foreign tables
+ * on files stand beside the table that the files are written from.
+ */
 CREATE VIEW sampling_analyzers AS
 SELECT r.road, r.wrapper, r.link, r.rtt_us, r.instance, r.dbname, local.method
 FROM sampling_roads r
@@ -155,37 +169,53 @@ WHERE r.wrapper IS NULL
 UNION ALL
 SELECT r.road, r.wrapper, r.link, r.rtt_us, r.instance, r.dbname, m.method
 FROM sampling_roads r
-	JOIN sampling_wrapper_methods m USING (wrapper);
+	JOIN sampling_wrapper_methods m USING (wrapper)
+UNION ALL
+SELECT f.wrapper, f.wrapper, 'file', NULL, r.instance, r.dbname, f.method
+FROM sampling_roads r
+	CROSS JOIN sampling_file_wrappers f
+WHERE r.wrapper IS NULL;
 
-/* The foreign tables that are analyzed, with the option that each needs. */
-CREATE VIEW sampling_foreign_tables AS
-SELECT a.dbname, t.table_name, a.method,
-	   format('analyze_%s_%s', t.table_name, a.method) AS foreign_table,
-	   /* where there is nothing to choose, there is no option either */
-	   count(*) OVER (PARTITION BY a.dbname, t.table_name) > 1 AS has_option
+/* The tables that they analyze. */
+CREATE VIEW sampling_relations AS
+SELECT a.*, t.table_name, t.rows, t.in_quick, t.in_full,
+	   CASE
+		   WHEN a.wrapper IS NULL THEN 'rows_' || t.table_name
+		   WHEN a.link = 'file' THEN format('analyze_%s_%s', t.table_name, a.wrapper)
+		   ELSE format('analyze_%s_%s', t.table_name, a.method)
+	   END AS relation
 FROM sampling_analyzers a
-	CROSS JOIN sampling_tables t
-WHERE a.wrapper IS NOT NULL;
+	CROSS JOIN sampling_tables t;
+
+/* The foreign tables on tables, with the option that each needs. */
+CREATE VIEW sampling_foreign_tables AS
+SELECT dbname, table_name, method, relation,
+	   /* where there is nothing to choose, there is no option either */
+	   count(*) OVER (PARTITION BY dbname, table_name) > 1 AS has_option
+FROM sampling_relations
+WHERE wrapper IS NOT NULL AND link <> 'file';
+
+/* The foreign tables on files. */
+CREATE VIEW sampling_file_tables AS
+SELECT table_name, wrapper, relation
+FROM sampling_relations
+WHERE link = 'file';
 
 /* The cases of the ANALYZE test. */
 CREATE VIEW sampling_analyze_cases AS
-SELECT t.table_name, t.rows, a.method, NULL::numeric AS percent, a.road, a.link, g.target,
-	   concat_ws(':', 'analyze', t.table_name, a.method, 't' || g.target, a.road, a.link) AS testcase,
-	   CASE WHEN a.method <> 'local' THEN
-		   concat_ws(':', 'analyze', t.table_name, 'local', 't' || g.target, 'direct', 'lcl:ipc')
+SELECT r.table_name, r.rows, r.method, NULL::numeric AS percent, r.road, r.link, g.target,
+	   concat_ws(':', 'analyze', r.table_name, r.method, 't' || g.target, r.road, r.link) AS testcase,
+	   CASE WHEN r.method <> 'local' THEN
+		   concat_ws(':', 'analyze', r.table_name, 'local', 't' || g.target, 'direct', 'lcl:ipc')
 	   END AS baseline,
-	   a.instance, a.dbname,
-	   'ANALYZE ' || relation AS command,
-	   relation,
-	   t.in_quick AND a.rtt_us IS NULL AND g.in_quick
-	   AND (g.target = 100 OR t.table_name = '1m' AND a.method IN ('local', 'auto')) AS in_quick,
-	   t.in_full AND (a.rtt_us IS NULL OR g.target = 100) AS in_full
-FROM sampling_tables t
-	CROSS JOIN sampling_analyzers a
-	CROSS JOIN sampling_targets g
-	CROSS JOIN LATERAL
-		(SELECT CASE WHEN a.wrapper IS NULL THEN 'rows_' || t.table_name
-					 ELSE format('analyze_%s_%s', t.table_name, a.method) END) AS r (relation);
+	   r.instance, r.dbname,
+	   'ANALYZE ' || r.relation AS command,
+	   r.relation,
+	   r.in_quick AND r.rtt_us IS NULL AND g.in_quick
+	   AND (g.target = 100 OR r.table_name = '1m' AND r.method IN ('local', 'auto')) AS in_quick,
+	   r.in_full AND (r.rtt_us IS NULL OR g.target = 100) AS in_full
+FROM sampling_relations r
+	CROSS JOIN sampling_targets g;
 
 CREATE VIEW sampling_cases AS
 SELECT 'sample' AS test, * FROM sampling_sample_cases

@@ -17,30 +17,39 @@ INSERT INTO profiles VALUES
 	('custom', 'quick', 3, 1, 1),
 	('custom', 'full', 10, 1, 1);
 
-/* Every case of every suite, once a profile; "chosen" ones are run. */
+/*
+ * Every case of every suite, once a profile; "chosen" ones are run.  Seconds
+ * are what an execution is expected to take, NULL for what its profile says;
+ * most_rounds is in how many rounds of the profile it is executed, NULL for all.
+ */
 CREATE VIEW testcases AS
 SELECT suite, profile, testcase, candidate, baseline, figure, unit,
-	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen
+	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen,
+	   NULL::float8 AS seconds, NULL::int AS most_rounds
 FROM fdw_testcases
 UNION ALL
 SELECT suite, profile, testcase, candidate, baseline, figure, unit,
-	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen
+	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen,
+	   NULL, NULL
 FROM fdw_bulk_testcases
 UNION ALL
 SELECT suite, profile, testcase, candidate, baseline, figure, unit,
-	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen
+	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen,
+	   NULL, NULL
 FROM file_testcases
 UNION ALL
 SELECT suite, profile, testcase, candidate, baseline, figure, unit,
-	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen
+	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen,
+	   seconds, most_rounds
 FROM interface_testcases
 UNION ALL
 SELECT suite, profile, testcase, candidate, baseline, figure, unit,
-	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen
+	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen,
+	   NULL, NULL
 FROM sampling_testcases
 UNION ALL
 SELECT 'custom', profile, testcase, testcase, baseline, 'duration', 's',
-	   false, '{}', argv, env, time_limit, format, NULL, true
+	   false, '{}', argv, env, time_limit, format, NULL, true, NULL, NULL
 FROM custom_cases
 	CROSS JOIN profiles
 WHERE suite = 'custom';

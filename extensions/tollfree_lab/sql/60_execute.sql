@@ -1,6 +1,7 @@
 /*
- * Opens a run: freezes the chosen cases whose names match the pattern.
- * Returns its number.  The command line and exectestcases() both start here.
+ * Opens a run: freezes the chosen cases whose names match the pattern.  Without
+ * a number of rounds each is executed as often as its profile has it.  Returns
+ * the run's number.  The command line and exectestcases() both start here.
  */
 CREATE FUNCTION start_run(suite_name text, profile_name text,
 						  round_count int DEFAULT NULL,
@@ -33,8 +34,11 @@ BEGIN
 	)
 	INSERT INTO lab.run_cases
 	SELECT new_run, testcase, candidate, baseline, figure, unit,
-		   higher_is_better, dims, argv, env, time_limit, format, probe_argv
-	FROM wanted
+		   higher_is_better, dims, argv, env, time_limit, format, probe_argv,
+		   coalesce(w.seconds, p.seconds + 0.2),
+		   CASE WHEN round_count IS NULL THEN most_rounds END
+	FROM wanted w
+		JOIN lab.profiles p ON (p.suite, p.profile) = (suite_name, profile_name)
 	WHERE matches
 	   OR testcase IN (SELECT baseline FROM wanted WHERE matches);
 
@@ -101,9 +105,9 @@ $$;
  *
  * path, ldlibpath and classpath become PATH, LD_LIBRARY_PATH and CLASSPATH of
  * the command.  A command that fails, is killed, exceeds its limit, prints
- * no figure or is found wrong by the suite's judge is stored as failed.  A
- * case that the suite's gate keeps back, or whose command exits with 77 (the
- * test runners' "cannot be done here"), is stored as skipped.
+ * no figure or is found wrong by the suite's judge is stored as failed.  What
+ * it adds to the counters of the suite's meter joins its figures.  A case that the suite's gate keeps back, or whose command exits with 77 (the test
+ * runners' "cannot be done here"), is stored as skipped.
  */
 CREATE FUNCTION exectestcase(of_run int, case_name text, iteration int,
 							 path text, ldlibpath text DEFAULT '',
@@ -119,6 +123,7 @@ DECLARE
 								'LC_ALL=C.UTF-8'];
 	before		text;
 	after		text;
+	metered		jsonb;
 	done		record;
 	result		lab.testresults;
 BEGIN
@@ -144,6 +149,7 @@ BEGIN
 	END IF;
 	BEGIN
 		before := lab.run_probe(c.probe_argv, result.env, c.time_limit);
+		metered := lab.read_meter(c, result.env);
 		result.ts := clock_timestamp();
 		SELECT * INTO done
 		FROM lab.run_command(c.argv, result.env, c.time_limit);
@@ -160,7 +166,8 @@ BEGIN
 										 done.term_signal, done.stderr,
 										 c.time_limit);
 		IF result.reason IS NULL THEN
-			result.figures := lab.read_figures(c.format, done.stdout);
+			result.figures := lab.read_figures(c.format, done.stdout)
+				|| lab.added_since(metered, lab.read_meter(c, result.env));
 			result.reason := lab.why_wrong(c, result.figures, before, after);
 		END IF;
 	EXCEPTION
@@ -201,6 +208,35 @@ BEGIN
 	RETURN reason;
 END
 $$;
+
+/* Returns what the suite's meter reads; an empty object without one. */
+CREATE FUNCTION read_meter(c run_cases, env text[])
+RETURNS jsonb
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	suite_meter	regproc;
+	counters	jsonb;
+BEGIN
+	SELECT s.meter INTO suite_meter
+	FROM lab.runs JOIN lab.suites s USING (suite)
+	WHERE run_id = c.run_id;
+	IF suite_meter IS NOT NULL THEN
+		EXECUTE format('SELECT %s($1, $2)', suite_meter)
+			INTO counters USING c, env;
+	END IF;
+	RETURN coalesce(counters, '{}');
+END
+$$;
+
+/* Returns by how much counters have grown; one that was not read twice is null. */
+CREATE FUNCTION added_since(before jsonb, after jsonb)
+RETURNS jsonb
+LANGUAGE sql IMMUTABLE
+RETURN (
+	SELECT coalesce(jsonb_object_agg(key, value::numeric - (before->>key)::numeric), '{}')
+	FROM jsonb_each_text(after)
+);
 
 /* Returns how a command came to a bad end, or NULL. */
 CREATE FUNCTION why_stopped(timed_out bool, exit_status int, term_signal int,

@@ -492,9 +492,9 @@ import(Relation rel, int elevel, double rows)
 }
 
 /*
- * Samples the rows of a table by a method, once more if far fewer came than
- * its remote statistics promise; the number kept.  Sets what was asked for,
- * and corrects how many rows the table has.
+ * Samples the rows of a table by a method, once more if none came by blocks, or
+ * far fewer than its remote statistics promise; the number kept.  Sets what was
+ * asked for, and corrects how many rows the table has.
  */
 static int
 sample_table(Relation rel, SamplingMethod method, RemoteTable *table,
@@ -508,6 +508,13 @@ sample_table(Relation rel, SamplingMethod method, RemoteTable *table,
 	*plan = plan_sample(method, table, target);
 	nrows = sample_rows(rel, plan, rows, target, &seen);
 
+	/* Of few blocks chance may choose none, and that tells nothing. */
+	if (nrows == 0 && plan->blocks < 1)
+	{
+		method = SAMPLING_BERNOULLI;
+		*plan = plan_sample(method, table, target);
+		nrows = sample_rows(rel, plan, rows, target, &seen);
+	}
 	if (plan->method != SAMPLING_OFF && !is_surprising(table, plan, seen))
 		return nrows;
 	table->rows = count_rows(plan, seen);

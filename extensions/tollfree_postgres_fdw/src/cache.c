@@ -53,6 +53,26 @@ invalidate(Datum arg, int cacheid, uint32 hash)
 	}
 }
 
+/*
+ * A relcache callback: the definition of a foreign table, or of all tables, may
+ * have changed.
+ */
+static void
+forget_relation(Datum arg, Oid relid)
+{
+	ListCell   *cell;
+
+	foreach(cell, sessions)
+		relations_forget(((Session *) lfirst(cell))->relations, relid);
+}
+
+/* A syscache callback: names of relations or of schemas may have changed. */
+static void
+forget_relations(Datum arg, int cacheid, uint32 hash)
+{
+	forget_relation(arg, InvalidOid);
+}
+
 /* All sessions, connected or not; the list must not be changed. */
 List *
 cache_sessions(void)
@@ -72,6 +92,11 @@ add_session(Oid mapping)
 		transaction_register_callbacks();
 		CacheRegisterSyscacheCallback(FOREIGNSERVEROID, invalidate, (Datum) 0);
 		CacheRegisterSyscacheCallback(USERMAPPINGOID, invalidate, (Datum) 0);
+		CacheRegisterRelcacheCallback(forget_relation, (Datum) 0);
+		CacheRegisterSyscacheCallback(FOREIGNTABLEREL, forget_relations,
+									  (Datum) 0);
+		CacheRegisterSyscacheCallback(NAMESPACEOID, forget_relations,
+									  (Datum) 0);
 	}
 	old = MemoryContextSwitchTo(TopMemoryContext);
 	session = palloc0(sizeof(Session));

@@ -5,6 +5,7 @@
 #ifndef TOLLFREE_FDW_COMPAT_H
 #define TOLLFREE_FDW_COMPAT_H
 
+#include "access/xact.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_foreign_data_wrapper.h"
@@ -37,6 +38,7 @@
 #undef ENABLE_GSS
 #endif
 #include "libpq/libpq-be.h"
+#include "libpq/libpq.h"
 #if defined(COMPAT_HAS_GSS) && PG_VERSION_NUM >= 160000
 extern bool be_gssapi_get_delegation(Port *port);
 #endif
@@ -175,17 +177,58 @@ compat_has_rows(const PGresult *res)
 	}
 }
 
+/* The relations that a scan of a join or an aggregate reads. */
+static inline const Bitmapset *
+compat_scan_rtindexes(const ForeignScan *plan)
+{
+#if PG_VERSION_NUM >= 160000
+	return plan->fs_base_relids;
+#else
+	return plan->fs_relids;
+#endif
+}
+
 /* The first of the relations that a scan reads. */
 static inline Index
 compat_scan_rtindex(const ForeignScan *plan)
 {
 	if (plan->scan.scanrelid > 0)
 		return plan->scan.scanrelid;
-#if PG_VERSION_NUM >= 160000
-	return bms_next_member(plan->fs_base_relids, -1);
+	return bms_next_member(compat_scan_rtindexes(plan), -1);
+}
+
+/*
+ * Has the client already had something else executed in this implicit
+ * transaction?  Minor releases that cannot tell are taken to have.
+ */
+static inline bool
+compat_is_pipelining(void)
+{
+#ifdef XACT_FLAGS_PIPELINING
+	return (MyXactFlags & XACT_FLAGS_PIPELINING) != 0;
 #else
-	return bms_next_member(plan->fs_relids, -1);
+	return true;
 #endif
+}
+
+/* Is a Sync what the client has sent next?  Looks only at what is here. */
+static inline bool
+compat_sync_follows(void)
+{
+#if PG_VERSION_NUM >= 170000
+	bool		has_more = pq_buffer_remaining_data() > 0;
+#else
+	bool		has_more = pq_buffer_has_data();
+#endif
+	bool		follows = false;
+
+	if (has_more)
+	{
+		pq_startmsgread();
+		follows = pq_peekbyte() == 'S';
+		pq_endmsgread();
+	}
+	return follows;
 }
 
 /* The user whose mapping a scan or a direct modification uses. */

@@ -41,6 +41,8 @@ send_fetch(RemoteScanState *scan, bool declares)
 		.sql = scan->fetch,.shown = scan->plan.sql,.binary = scan->binary
 	};
 	scan->asked = scan->fetch_rows;
+	scan->fetches_ahead += scan->results != NIL;
+	scan->fetches_binary += scan->binary;
 	scan->received = 0;
 	scan->received_bytes = 0;
 	scan_launch(scan, declares);

@@ -22,18 +22,28 @@
 #include "deparse.h"
 #include "options.h"
 
-/* Appends the remote name of a table. */
+/* The remote name of a table, in this context. */
+void
+deparse_table_name(Oid relid, const char **schema, const char **table)
+{
+	List	   *options = GetForeignTable(relid)->options;
+
+	*schema = option_find(options, "schema_name");
+	*table = option_find(options, "table_name");
+	if (*schema == NULL)
+		*schema = get_namespace_name(get_rel_namespace(relid));
+	if (*table == NULL)
+		*table = get_rel_name(relid);
+}
+
+/* Appends it. */
 static void
 append_table(StringInfo sql, Relation rel)
 {
-	List	   *options = GetForeignTable(RelationGetRelid(rel))->options;
-	const char *schema = option_find(options, "schema_name");
-	const char *table = option_find(options, "table_name");
+	const char *schema;
+	const char *table;
 
-	if (schema == NULL)
-		schema = get_namespace_name(RelationGetNamespace(rel));
-	if (table == NULL)
-		table = RelationGetRelationName(rel);
+	deparse_table_name(RelationGetRelid(rel), &schema, &table);
 	appendStringInfo(sql, "%s.%s", quote_identifier(schema),
 					 quote_identifier(table));
 }

@@ -29,6 +29,8 @@ extern char *deparse_insert_rows(const ModifyPlan *plan, Relation rel,
 								 int nrows);
 extern char *deparse_insert_arrays(const ModifyPlan *plan, Relation rel);
 extern char *deparse_array_check(Relation rel, List *targets);
+extern void deparse_table_name(Oid relid, const char **schema,
+							   const char **table);
 extern const char *deparse_column_name(Relation rel, AttrNumber attno);
 extern char *deparse_regclass(Relation rel);
 extern char *deparse_table_size(Relation rel);

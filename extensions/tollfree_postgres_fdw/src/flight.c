@@ -187,6 +187,13 @@ session_report(Session *session, int elevel, PGresult *res, const char *sql)
 	throw_error(elevel, &error, sql);
 }
 
+/* Is a result one row that begins with true? */
+static bool
+is_true(const PGresult *res)
+{
+	return PQntuples(res) == 1 && strcmp(PQgetvalue(res, 0, 0), "t") == 0;
+}
+
 /* Keeps what the answer to one of our own commands tells. */
 static void
 accept_answer(Session *session, const Part *part, PGresult *res)
@@ -205,8 +212,10 @@ accept_answer(Session *session, const Part *part, PGresult *res)
 			part->statement->safe_epoch = session_lock_epoch(session);
 			break;
 		case PART_WRITE_CHECK:
-			session->may_have_written = PQntuples(res) != 1 ||
-				strcmp(PQgetvalue(res, 0, 0), "t") != 0;
+			session->may_have_written = !is_true(res);
+			break;
+		case PART_RELATION_CHECK:
+			relations_answer(session->relations, part->relid, is_true(res));
 			break;
 		default:
 			break;
@@ -522,6 +531,20 @@ session_add_cached(Session *session, const RemoteCommand *command,
 	session_add_command(session, &named);
 	while (first < session->nparts)
 		session->parts[first++].statement = statement;
+}
+
+/* Adds the question what a relation is, the names of which are parameters. */
+void
+session_add_question(Session *session, const char *sql,
+					 const RelationQuestion *question)
+{
+	bool		queued = PQsendQueryParams(session->conn, sql,
+										   lengthof(question->names), NULL,
+										   question->names, NULL, NULL, 0);
+
+	check_queued(session, queued, PART_RELATION_CHECK, 0, sql);
+	if (queued)
+		session->parts[session->nparts - 1].relid = question->relid;
 }
 
 /*

@@ -18,6 +18,7 @@
 
 bool		setting_direct_results = true;
 bool		setting_unawaited_commit = true;
+bool		setting_autocommit_scans = true;
 int			setting_cleanup_timeout = CLEANUP_TIMEOUT_DEFAULT;
 bool		setting_read_ahead = true;
 bool		setting_binary_results = true;
@@ -39,7 +40,8 @@ static const struct
 	{"unawaited_commit", REQUIRE_UNAWAITED_COMMIT},
 	{"import", REQUIRE_IMPORT},
 	{"pipelined", REQUIRE_PIPELINED},
-	{"arrays", REQUIRE_ARRAYS}
+	{"arrays", REQUIRE_ARRAYS},
+	{"autocommit", REQUIRE_AUTOCOMMIT}
 };
 
 /* The bit that a name stands for, or 0. */
@@ -80,7 +82,7 @@ check_debug_require(char **value, void **extra, GucSource source)
 		{
 			GUC_check_errdetail("Unrecognized key word: \"%s\".",
 								(char *) lfirst(cell));
-			GUC_check_errhint("Valid key words are \"direct\", \"cached\", \"unawaited_commit\", \"import\", \"pipelined\" and \"arrays\".");
+			GUC_check_errhint("Valid key words are \"direct\", \"cached\", \"unawaited_commit\", \"import\", \"pipelined\", \"arrays\" and \"autocommit\".");
 			return false;
 		}
 		*bits |= bit;
@@ -125,6 +127,10 @@ settings_define(void)
 	DefineCustomBoolVariable("tollfree_postgres_fdw.unawaited_commit",
 							 "Does not wait for the end of remote transactions that wrote nothing.",
 							 NULL, &setting_unawaited_commit, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("tollfree_postgres_fdw.autocommit_scans",
+							 "Sends a SELECT that is all of its transaction without beginning one.",
+							 NULL, &setting_autocommit_scans, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("tollfree_postgres_fdw.cleanup_timeout",
 							"Sets how long the clean-up after an error waits for a remote server.",

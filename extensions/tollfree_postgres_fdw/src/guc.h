@@ -20,9 +20,11 @@
 #define REQUIRE_IMPORT 8
 #define REQUIRE_PIPELINED 16
 #define REQUIRE_ARRAYS 32
+#define REQUIRE_AUTOCOMMIT 64
 
 extern bool setting_direct_results;
 extern bool setting_unawaited_commit;
+extern bool setting_autocommit_scans;
 extern int	setting_statement_cache_size;
 extern int	setting_cleanup_timeout;
 extern int	setting_debug_require;

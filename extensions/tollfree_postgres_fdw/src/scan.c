@@ -26,6 +26,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "autocommit.h"
 #include "cache.h"
 #include "callbacks.h"
 #include "guc.h"
@@ -361,6 +362,8 @@ execute(ForeignScanState *node)
 	}
 	command.is_cacheable = command.in_pieces = scan->is_direct;
 	MemoryContextSwitchTo(old);
+	if (scan->is_direct)
+		command.sole_relids = autocommit_relations(node, scan->plan.attrs);
 	scan->is_executed = true;
 	scan->commands[0] = command;
 	if (scan->is_direct)
@@ -555,6 +558,13 @@ scan_explain(ForeignScanState *node, ExplainState *es)
 		return;
 	ExplainPropertyText("Fetch Method",
 						is_direct(node, &remote) ? "direct" : "cursor", es);
-	if (es->analyze && scan != NULL)
-		session_explain_usage(&scan->usage, es);
+	if (is_direct(node, &remote) && autocommit_suits_plan(node, remote.attrs))
+		ExplainPropertyText("Autocommit", "possible", es);
+	if (!es->analyze || scan == NULL)
+		return;
+	session_explain_usage(&scan->usage, es);
+	if (scan->is_direct)
+		return;
+	ExplainPropertyInteger("Fetches Ahead", NULL, scan->fetches_ahead, es);
+	ExplainPropertyInteger("Binary Fetches", NULL, scan->fetches_binary, es);
 }

@@ -64,6 +64,8 @@ typedef struct RemoteScanState
 	bool		is_free;		/* may more be fetched than was asked for? */
 	bool		binary;			/* are further rows to come in binary form? */
 	int			fetches;		/* answers received */
+	int64		fetches_ahead;	/* FETCHes sent while rows were at hand */
+	int64		fetches_binary; /* FETCHes for rows in binary form */
 	int			fetch_rows;		/* that the next FETCH asks for */
 	int			asked;			/* rows, by the FETCH in the air */
 	int			received;		/* of them */

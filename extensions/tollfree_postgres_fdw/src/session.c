@@ -6,7 +6,8 @@
  * the local one is, those that drop what is no longer used, and the caller's.
  *
  * As long as no answer to START TRANSACTION has arrived a lost connection has
- * lost nothing, so the flight is repeated once on a new one.
+ * lost nothing, so the flight is repeated once on a new one.  The same goes for
+ * a SELECT without transaction, as long as none of its rows has arrived.
  *
  * How a flight is sent and read is flight.c's business, when transactions begin
  * and end transaction.c's, which sessions there are cache.c's.
@@ -35,6 +36,18 @@
 #define WRITE_CHECK_SQL \
 	"SELECT pg_catalog.pg_current_xact_id_if_assigned() IS NULL"
 #define WRITE_CHECK_VERSION 130000
+
+/*
+ * Answers with "t" if reading a relation runs nobody's code, and a SELECT on
+ * its own has the snapshot that it would have in a transaction.
+ */
+#define RELATION_CHECK_SQL \
+	"SELECT EXISTS (SELECT FROM pg_catalog.pg_class c" \
+	" JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace" \
+	" WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'm')" \
+	" AND NOT c.relrowsecurity AND NOT c.relhassubclass)" \
+	" AND pg_catalog.current_setting('default_transaction_isolation')" \
+	" <> 'serializable'"
 
 static const char *const settings[] = {
 	"SET search_path = pg_catalog",
@@ -145,40 +158,96 @@ choose_use(Session *session, const RemoteCommand *command, bool starts,
 	return use;
 }
 
-/* Puts a flight together and sends it. */
+/*
+ * May a command be sent without a transaction around it?  Only if nobody else
+ * uses the session in the local one, and nothing else is in the flight: then
+ * there is but one outcome.
+ */
+static bool
+is_autocommit(const Session *session, const RemoteCommand *command,
+			  StatementUse use)
+{
+	return command->sole_relids != NIL && session->users == 1 &&
+		session->remote_depth == 0 && session->xact_depth == 1 &&
+		use != STATEMENT_PREPARE && session->deallocates == NIL &&
+		relations_are_plain(session->relations, command->sole_relids);
+}
+
+/* What has to be asked before a command like this one can do without. */
+static List *
+choose_questions(Session *session, const RemoteCommand *command)
+{
+	if (command->sole_relids == NIL ||
+		PQserverVersion(session->conn) < WRITE_CHECK_VERSION ||
+		relations_are_plain(session->relations, command->sole_relids))
+		return NIL;
+	return relations_to_ask(&session->relations, command->sole_relids);
+}
+
+/* Adds the first command of a flight, which may be a kept statement. */
+static void
+add_first(Session *session, const RemoteCommand *command, StatementUse use,
+		  CachedStatement *statement)
+{
+	if (use == STATEMENT_ONCE)
+		session_add_command(session, command);
+	else
+		session_add_cached(session, command, statement,
+						   use == STATEMENT_PREPARE);
+}
+
+/* Adds what is asked about relations, and about the transaction so far. */
+static void
+add_checks(Session *session, List *questions, bool only_reads)
+{
+	ListCell   *cell;
+
+	foreach(cell, questions)
+		session_add_question(session, RELATION_CHECK_SQL, lfirst(cell));
+	if (only_reads && PQserverVersion(session->conn) >= WRITE_CHECK_VERSION)
+		session_add_statement(session, PART_WRITE_CHECK, 0,
+							  WRITE_CHECK_STATEMENT, WRITE_CHECK_SQL);
+	session->may_have_written = true;
+}
+
+/*
+ * Puts a flight together and sends it.  If it repeats one what that has begun
+ * is rolled back, and no kept statement is used.
+ */
 static void
 send_flight(Session *session, const RemoteCommand *commands, int ncommands,
-			bool only_reads, bool is_stale)
+			bool only_reads, bool repeats)
 {
-	int			depth = is_stale ? 0 : session->remote_depth;
+	int			depth = repeats ? 0 : session->remote_depth;
+	List	   *questions = choose_questions(session, &commands[0]);
 	StatementUse use = STATEMENT_ONCE;
 	CachedStatement *statement = NULL;
 
 	session_begin_flight(session);
 	if (depth == 0)
 		session->starts++;
-	if (!is_stale)
+	if (!repeats)
 		use = choose_use(session, &commands[0], depth == 0, &statement);
-	else
-		session_add(session, PART_ROLLBACK, 0, "ABORT TRANSACTION");
+	session->is_autocommit = is_autocommit(session, &commands[0], use);
+	settings_require(REQUIRE_AUTOCOMMIT, session->is_autocommit);
 
-	add_transaction(session, depth);
-	session_add_cleanup(session);
-	if (use == STATEMENT_ONCE)
-		session_add_command(session, &commands[0]);
-	else
-		session_add_cached(session, &commands[0], statement,
-						   use == STATEMENT_PREPARE);
+	if (repeats && session->remote_depth > 0)
+		session_add(session, PART_ROLLBACK, 0, "ABORT TRANSACTION");
+	if (!session->is_autocommit)
+	{
+		add_transaction(session, depth);
+		session_add_cleanup(session);
+	}
+	add_first(session, &commands[0], use, statement);
 	for (int i = 1; i < ncommands; i++)
 		session_add_command(session, &commands[i]);
-	if (only_reads && PQserverVersion(session->conn) >= WRITE_CHECK_VERSION)
-		session_add_statement(session, PART_WRITE_CHECK, 0,
-							  WRITE_CHECK_STATEMENT, WRITE_CHECK_SQL);
+	if (!session->is_autocommit)
+		add_checks(session, questions, only_reads);
 
-	session->may_have_written = true;
-	if (use == STATEMENT_REUSE && depth == 0)
+	if (session->is_autocommit || (use == STATEMENT_REUSE && depth == 0))
 		session->repeatable = &commands[0];
 	session->repeats_reads = only_reads;
+	session->autocommit_scans += session->is_autocommit;
 	session->flights++;
 	(void) session_launch(session);
 }
@@ -195,28 +264,50 @@ read_front(Session *session, bool may_replace)
 	return session->remote_depth > 0;
 }
 
+/* Replaces a lost connection, with which nothing was lost. */
+static void
+replace_connection(Session *session)
+{
+	session_disconnect(session);
+	session_connect(session, GetUserMapping(session->user, session->server));
+}
+
 /*
- * Sends the command in the air once more, not by the kept statement that the
- * remote server did not take.  The remote transaction had begun with it, so
- * it begins anew.
+ * Gets ready to repeat a command that a kept statement was refused for: reads
+ * what is left of its flight, and forgets the statement.
  */
 static void
-repeat(Session *session, const RemoteCommand *command, bool is_gone)
+drop_stale(Session *session, bool is_gone)
 {
 	CachedStatement *statement = session->parts[session->part].statement;
-	void		(*absorb) (void *arg) = session->absorb;
 
 	session_drain(session);
-	session->absorb = absorb;
 	session->failed_depth = 0;
 	if (is_gone)
 		statement->is_prepared = false;
 	statement_forget(session->cache, statement);
+}
+
+/* Sends a command once more.  Its remote transaction, if any, begins anew. */
+static void
+repeat(Session *session, const RemoteCommand *command)
+{
 	send_flight(session, command, 1, session->repeats_reads, true);
 	if (!read_front(session, false))
 		session_report(session, ERROR, NULL, command->shown);
 	if (command->in_pieces)
 		compat_set_row_mode(session->conn);
+}
+
+/* Has the connection been lost, or the server said farewell? */
+static bool
+is_lost(const Session *session, const PGresult *res)
+{
+	const char *severity = PQresultErrorField(res,
+											  PG_DIAG_SEVERITY_NONLOCALIZED);
+
+	return PQstatus(session->conn) == CONNECTION_BAD ||
+		(severity != NULL && strcmp(severity, "FATAL") == 0);
 }
 
 /*
@@ -246,14 +337,26 @@ PGresult *
 session_result(Session *session)
 {
 	const RemoteCommand *command = session->repeatable;
+	void		(*absorb) (void *arg) = session->absorb;
+	void	   *absorb_arg = session->absorb_arg;
 	PGresult   *res = session_next_result(session);
 	bool		is_gone;
 
 	session->repeatable = NULL;
-	if (command == NULL || !may_be_stale(res, &is_gone))
+	if (command == NULL)
 		return res;
+	if (session->is_autocommit && is_lost(session, res))
+		replace_connection(session);
+	else if (session->parts[session->part].statement != NULL &&
+			 may_be_stale(res, &is_gone))
+		drop_stale(session, is_gone);
+	else
+		return res;
+
 	PQclear(res);
-	repeat(session, command, is_gone);
+	repeat(session, command);
+	session->absorb = absorb;
+	session->absorb_arg = absorb_arg;
 	return session_next_result(session);
 }
 
@@ -319,9 +422,7 @@ session_await_front(Session *session)
 	if (commands == NULL || read_front(session, true))
 		return;
 
-	/* Nothing was lost with the connection. */
-	session_disconnect(session);
-	session_connect(session, GetUserMapping(session->user, session->server));
+	replace_connection(session);
 	send_flight(session, commands, session->nahead, session->ahead_reads,
 				false);
 	if (!read_front(session, false))
@@ -521,6 +622,8 @@ session_disconnect(Session *session)
 	session->conn = NULL;
 	statement_drop_cache(session->cache);
 	session->cache = NULL;
+	hash_destroy(session->relations);
+	session->relations = NULL;
 	session->repeatable = NULL;
 
 	session->part = session->nparts = 0;

@@ -11,6 +11,7 @@
 #include "utils/timestamp.h"
 
 #include "compat.h"
+#include "relations.h"
 #include "statement.h"
 
 /* What one result, or what ends the flight, stands for */
@@ -25,6 +26,7 @@ typedef enum PartKind
 	PART_PREPARE,				/* of a statement that is kept */
 	PART_COMMAND,				/* what the caller sent; he gets the results */
 	PART_WRITE_CHECK,			/* has the transaction written? */
+	PART_RELATION_CHECK,		/* is a relation plain? */
 	PART_SYNC
 } PartKind;
 
@@ -34,6 +36,7 @@ typedef struct Part
 	int			depth;			/* of the remote transaction once it is done */
 	const char *sql;			/* for messages; in flight_context, or NULL */
 	CachedStatement *statement; /* that it prepares or executes, or NULL */
+	Oid			relid;			/* the foreign table that is asked about */
 } Part;
 
 /* One command of a caller; everything in it is his for as long as it flies. */
@@ -50,6 +53,9 @@ typedef struct RemoteCommand
 	const int  *lengths;		/* of those in binary form, and which they */
 	const int  *formats;		/* are; NULL if all are text */
 	bool		binary;			/* in which form its rows are to come */
+	List	   *sole_relids;	/* what it reads, if that is all that the
+								 * local transaction does in the session, or
+								 * NIL */
 } RemoteCommand;
 
 /*
@@ -91,9 +97,11 @@ typedef struct Session
 	int			kept_level;		/* whose rollback makes up for that error */
 	bool		is_stale;		/* a COMMIT that nobody waited for has failed */
 	bool		may_have_written;
+	bool		is_autocommit;	/* was the last flight without transaction? */
 	bool		truncated;		/* has it locked out other sessions? */
 	uint32		aborts;			/* counts rollbacks, which end cursors */
 	uint64		starts;			/* counts transactions */
+	uint32		users;			/* executor nodes and such, in this one */
 
 	MemoryContext flight_context;
 	Part	   *parts;			/* the flight's; those before part are done */
@@ -115,6 +123,7 @@ typedef struct Session
 
 	StatementCache *cache;		/* as long as it is connected */
 	StatementCounters cached;
+	HTAB	   *relations;		/* what is known of them, or NULL */
 	const RemoteCommand *repeatable;	/* in the air, if it could be repeated */
 	bool		repeats_reads;	/* its only_reads */
 
@@ -127,6 +136,7 @@ typedef struct Session
 	int64		flights;		/* flights that somebody waited for */
 	int64		rows;			/* received */
 	int64		unawaited_commits;
+	int64		autocommit_scans;
 } Session;
 
 /*
@@ -205,6 +215,8 @@ extern void session_add_command(Session *session,
 								const RemoteCommand *command);
 extern void session_add_cached(Session *session, const RemoteCommand *command,
 							   CachedStatement *statement, bool prepares);
+extern void session_add_question(Session *session, const char *sql,
+								 const RelationQuestion *question);
 extern bool session_launch(Session *session);
 extern bool session_read_front(Session *session, bool may_replace);
 extern PGresult *session_next_result(Session *session);

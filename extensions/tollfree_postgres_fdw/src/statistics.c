@@ -15,7 +15,7 @@
 #include "cache.h"
 #include "traffic.h"
 
-#define STATISTICS_COLUMNS 11
+#define STATISTICS_COLUMNS 12
 
 PG_FUNCTION_INFO_V1(tollfree_postgres_fdw_statistics);
 
@@ -49,6 +49,7 @@ show_statistics(const Session *session, ReturnSetInfo *rsinfo)
 	values[8] = Int64GetDatum(session->cached.misses);
 	values[9] = Int64GetDatum(session->cached.evictions);
 	values[10] = Int64GetDatum(session->unawaited_commits);
+	values[11] = Int64GetDatum(session->autocommit_scans);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 

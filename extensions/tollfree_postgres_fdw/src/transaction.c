@@ -41,6 +41,7 @@ void
 transaction_enter(Session *session)
 {
 	in_use = true;
+	session->users++;
 	session->xact_depth = GetCurrentTransactionNestLevel();
 }
 
@@ -86,7 +87,7 @@ leave(Session *session)
 	session->xact_depth = session->remote_depth = session->kept_depth = 0;
 	session->failed_depth = 0;
 	session->kept_error = NULL;
-	session->cursors = 0;
+	session->cursors = session->users = 0;
 	session->truncated = false;
 	list_free(session->closes);
 	session->closes = NIL;

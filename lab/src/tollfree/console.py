@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console, JustifyMethod
@@ -17,7 +17,7 @@ from rich.table import Table as RichTable
 
 from tollfree.report.model import Cell, Column, Kind, SuiteSection, Table
 from tollfree.runner import Observer
-from tollfree.store import Result, Run
+from tollfree.store import Result, Run, Step
 
 LOG_WIDTH = 150
 """Columns where there is no terminal to ask: a log or a pipe."""
@@ -77,26 +77,32 @@ def print_section(section: SuiteSection) -> None:
     )
 
 
-class _Pace:
-    """How many executions remain, and how long they will take at the pace so far."""
+class Pace:
+    """How many executions remain, and how long they will take at the pace so far.
 
-    def __init__(self, remaining: int, seconds_each: float) -> None:
-        self.remaining = remaining
-        self._seconds_each = seconds_each
+    The pace is what executions have taken beside what they were expected to take. A skipped one
+    takes no time and says nothing of it.
+    """
+
+    def __init__(self, remaining: Sequence[Step]) -> None:
+        self.remaining = len(remaining)
+        self._expected = sum(step.seconds for step in remaining)
         self._spent = 0.0
-        self._ended = 0
+        self._expected_of_spent = 0.0
 
-    def one_ended(self, seconds: float) -> None:
+    def one_ended(self, step: Step, result: Result, seconds: float) -> None:
         """Count one execution."""
-        self._spent += seconds
-        self._ended += 1
         self.remaining -= 1
-        self._seconds_each = self._spent / self._ended
+        self._expected -= step.seconds
+        if result.state != "skipped":
+            self._spent += seconds
+            self._expected_of_spent += step.seconds
 
     @property
     def left(self) -> str:
         """The time left, as h:mm:ss."""
-        seconds = round(self.remaining * self._seconds_each)
+        pace = self._spent / self._expected_of_spent if self._expected_of_spent else 1.0
+        seconds = round(self._expected * pace)
         return f"{seconds // 3600}:{seconds % 3600 // 60:02}:{seconds % 60:02}"
 
 
@@ -106,26 +112,26 @@ class BarObserver(Observer):
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._task = progress.add_task("starting", total=None, left="")
-        self._pace = _Pace(0, 0)
+        self._pace = Pace([])
 
     def preparing(self, run: Run) -> None:
         """Show that data are being made."""
         self._progress.update(self._task, description=f"run {run.run_id}: making the data")
 
-    def begins(self, run: Run, done: int, remaining: int, seconds_each: float) -> None:
+    def begins(self, run: Run, done: int, remaining: Sequence[Step]) -> None:
         """Start counting."""
-        self._pace = _Pace(remaining, seconds_each)
+        self._pace = Pace(remaining)
         self._progress.update(
             self._task,
             completed=done,
             description=f"run {run.run_id}",
             left=self._pace.left,
-            total=done + remaining,
+            total=done + len(remaining),
         )
 
-    def ended(self, result: Result, seconds: float) -> None:
+    def ended(self, step: Step, result: Result, seconds: float) -> None:
         """Count one execution; print failed ones above the bar."""
-        self._pace.one_ended(seconds)
+        self._pace.one_ended(step, result, seconds)
         _print_failure(result)
         self._progress.update(
             self._task, advance=1, description=result.testcase, left=self._pace.left
@@ -136,7 +142,7 @@ class LogObserver(Observer):
     """Prints a line now and then, for logs."""
 
     def __init__(self) -> None:
-        self._pace = _Pace(0, 0)
+        self._pace = Pace([])
         self._total = 0
         self._printed = 0.0
 
@@ -144,15 +150,15 @@ class LogObserver(Observer):
         """Say that data are being made."""
         ERR.print(f"run {run.run_id}, {run.suite} {run.profile}: making the data")
 
-    def begins(self, run: Run, done: int, remaining: int, seconds_each: float) -> None:
+    def begins(self, run: Run, done: int, remaining: Sequence[Step]) -> None:
         """Start counting."""
-        self._pace = _Pace(remaining, seconds_each)
-        self._total = done + remaining
+        self._pace = Pace(remaining)
+        self._total = done + len(remaining)
         self._print()
 
-    def ended(self, result: Result, seconds: float) -> None:
+    def ended(self, step: Step, result: Result, seconds: float) -> None:
         """Count one execution; print failed ones at once, the state every half minute."""
-        self._pace.one_ended(seconds)
+        self._pace.one_ended(step, result, seconds)
         _print_failure(result)
         if time.monotonic() - self._printed > LOG_INTERVAL_S:
             self._print()

@@ -261,6 +261,7 @@ class Lab:
             Place(
                 *("source", str(source.socket_folder), LOOPBACK, source.port, str(self.passfile)),
                 str(certificate) if certificate else None,
+                source.pid(),
             ),
             Place("external", str(external.socket_folder), None, external.port, None),
         ]

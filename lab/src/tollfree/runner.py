@@ -7,7 +7,7 @@ kills its command, and marks the run as interrupted; `--resume` goes on with it.
 
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ from tollfree.cluster import is_connection_lost
 from tollfree.errors import FileError, LabStateError, NotFoundError
 from tollfree.host import fingerprint, server_settings
 from tollfree.lab import Lab
-from tollfree.store import Profile, Result, Run, Store
+from tollfree.store import Profile, Result, Run, Step, Store
 from tollfree.suites import suite_named
 from tollfree.suites.base import Bench, Suite
 
@@ -41,10 +41,10 @@ class Observer:
     def preparing(self, run: Run) -> None:
         """Data are being made."""
 
-    def begins(self, run: Run, done: int, remaining: int, seconds_each: float) -> None:
-        """The cases begin: so many executions are done, so many remain."""
+    def begins(self, run: Run, done: int, remaining: Sequence[Step]) -> None:
+        """The cases begin: so many executions are done, these remain."""
 
-    def ended(self, result: Result, seconds: float) -> None:
+    def ended(self, step: Step, result: Result, seconds: float) -> None:
         """One execution has ended after so many seconds, probes included."""
 
 
@@ -71,7 +71,7 @@ def run_suite(lab: Lab, request: Request, observer: Observer) -> Run:
             suite.prepare(Bench(lab, store, profile), resumed=request.resume)
             store.refresh_commands(run)
             _describe(lab, store, run)
-            _execute_all(lab, store, run, profile, observer)
+            _execute_all(lab, store, run, observer)
         return store.run(run.run_id)
 
 
@@ -127,10 +127,10 @@ def _describe(lab: Lab, store: Store, run: Run) -> None:
     store.describe_run(run, fingerprint(lab.folder), servers)
 
 
-def _execute_all(lab: Lab, store: Store, run: Run, profile: Profile, observer: Observer) -> None:
+def _execute_all(lab: Lab, store: Store, run: Run, observer: Observer) -> None:
     steps = store.remaining(run)
-    observer.begins(run, len(store.results(run)), len(steps), profile.seconds + 0.2)
+    observer.begins(run, len(store.results(run)), steps)
     for step in steps:
         started = time.monotonic_ns()
         result = store.execute(run, step, lab.stage.search_path)
-        observer.ended(result, (time.monotonic_ns() - started) / 1e9)
+        observer.ended(step, result, (time.monotonic_ns() - started) / 1e9)

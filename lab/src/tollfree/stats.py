@@ -7,10 +7,16 @@ of Statistics 7, 1979). With n samples the median's bootstrap cannot reach beyon
 and largest sample, so few rounds give an interval that is honest about nothing but those rounds;
 the number of samples is always shown beside it.
 
+A straight line is by least squares; the intervals of its slope and intercept are the percentile
+bootstrap's of its residuals, enlarged by sqrt(n / (n - 2)), since two of the n degrees of freedom
+are in the line itself.
+
 How small a ratio can be told apart from none is measured, not assumed: an A/A case runs the
 baseline against itself. A ratio whose interval overlaps the A/A case's carries the noise mark.
 """
 
+import math
+import operator
 import random
 import statistics
 from collections.abc import Sequence
@@ -29,6 +35,18 @@ class Estimate:
     high: float
     samples: int
 
+    def scaled(self, factor: float) -> "Estimate":
+        """Return the same in a unit of which `factor` are one of the present one; positive."""
+        return Estimate(self.median * factor, self.low * factor, self.high * factor, self.samples)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line through points; an `Estimate` here has the fitted value in place of a median."""
+
+    intercept: Estimate
+    slope: Estimate
+
 
 def median_interval(samples: Sequence[float], *, seed: int = 0) -> Estimate | None:
     """Return the median and its 95% bootstrap interval, or None without samples.
@@ -41,9 +59,37 @@ def median_interval(samples: Sequence[float], *, seed: int = 0) -> Estimate | No
     if len(samples) == 1:
         return Estimate(median, median, median, 1)
     choose = random.Random(seed).choices
-    medians = sorted(statistics.median(choose(samples, k=len(samples))) for _ in range(RESAMPLES))
+    medians = [statistics.median(choose(samples, k=len(samples))) for _ in range(RESAMPLES)]
+    return _interval(median, medians, len(samples))
+
+
+def fitted_line(points: Sequence[tuple[float, float]], *, seed: int = 0) -> Line:
+    """Return the line through three or more points (x, y) with 95% bootstrap intervals.
+
+    The same points and seed always give the same intervals.
+    """
+    xs = [x for x, _ in points]
+    slope, intercept = statistics.linear_regression(xs, [y for _, y in points])
+    on_line = [intercept + slope * x for x in xs]
+    enlarged = math.sqrt(len(points) / (len(points) - 2))
+    residuals = [enlarged * (y - fitted) for (_, y), fitted in zip(points, on_line, strict=True)]
+    choose = random.Random(seed).choices
+    again = [
+        statistics.linear_regression(
+            xs, list(map(operator.add, on_line, choose(residuals, k=len(points))))
+        )
+        for _ in range(RESAMPLES)
+    ]
+    return Line(
+        _interval(intercept, [line.intercept for line in again], len(points)),
+        _interval(slope, [line.slope for line in again], len(points)),
+    )
+
+
+def _interval(value: float, resampled: list[float], samples: int) -> Estimate:
+    resampled.sort()
     tail = round((1 - CONFIDENCE) / 2 * RESAMPLES)
-    return Estimate(median, medians[tail], medians[-tail - 1], len(samples))
+    return Estimate(value, resampled[tail], resampled[-tail - 1], samples)
 
 
 def widest(estimates: Sequence[Estimate]) -> Estimate | None:

@@ -40,6 +40,7 @@ class Place:
     passfile: str | None
     certificate: str | None = None
     """Of a server that offers TLS."""
+    pid: int | None = None
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,8 @@ class Step:
 
     iter: int
     testcase: str
+    seconds: float
+    """How long it is expected to take."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,8 @@ class RunCase:
     unit: str
     higher_is_better: bool
     dims: dict[str, Any]
+    most_rounds: int | None = None
+    """The first rounds, in which alone it is executed; None for all."""
 
 
 @dataclass(frozen=True)
@@ -218,9 +223,12 @@ class Store:
         with self.connection.transaction(), self.connection.cursor() as cursor:
             cursor.executemany(
                 "UPDATE lab.instances SET socket_host = %s, tcp_host = %s, port = %s,"
-                " passfile = %s, certificate = %s WHERE instance = %s",
+                " passfile = %s, certificate = %s, pid = %s WHERE instance = %s",
                 [
-                    (p.socket_host, p.tcp_host, p.port, p.passfile, p.certificate, p.instance)
+                    (
+                        *(p.socket_host, p.tcp_host, p.port, p.passfile, p.certificate, p.pid),
+                        p.instance,
+                    )
                     for p in places
                 ],
             )
@@ -361,7 +369,7 @@ class Store:
         """Return what a run still has to execute, in order."""
         return self._rows(
             Step,
-            "SELECT iter, testcase FROM lab.remaining WHERE run_id = %s ORDER BY place",
+            "SELECT iter, testcase, seconds FROM lab.remaining WHERE run_id = %s ORDER BY place",
             run.run_id,
         )
 
@@ -415,8 +423,8 @@ class Store:
         """Return the cases of a run."""
         return self._rows(
             RunCase,
-            "SELECT testcase, candidate, baseline, figure, unit, higher_is_better, dims"
-            " FROM lab.run_cases WHERE run_id = %s ORDER BY testcase",
+            "SELECT testcase, candidate, baseline, figure, unit, higher_is_better, dims,"
+            " most_rounds FROM lab.run_cases WHERE run_id = %s ORDER BY testcase",
             run.run_id,
         )
 

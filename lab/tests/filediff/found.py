@@ -63,6 +63,9 @@ FOUND = {
         b"3\t\t6\t9\r",
         *("numeric(10,2)", "numeric(4,-1)", "numeric(18,4)", "numeric(5,0)"),
     ),
+    "a header that must match, of a file without any": case(
+        "SELECT a FROM t", b"", "integer", format="csv", header="match"
+    ),
     "more rows skipped by ANALYZE than the limit": case(
         "ANALYZE t; SELECT reltuples FROM pg_class WHERE oid = 't'::regclass",
         b"x\nx\n3\n",

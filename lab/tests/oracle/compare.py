@@ -13,7 +13,7 @@ from oracle.side import Outcome, Report, Result, Row
 ORDERED = "/* ordered */"
 
 EXPLAIN_COLUMN = "QUERY PLAN"
-EXPLAIN_OF_WRAPPER = re.compile(rb"\s*(Fetch|Write) Method: \w+")
+EXPLAIN_OF_WRAPPER = re.compile(rb"\s*((Fetch|Write) Method|Autocommit): \w+")
 """What a wrapper says of itself in EXPLAIN (VERBOSE), beyond stock."""
 
 

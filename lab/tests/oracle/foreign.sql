@@ -79,6 +79,8 @@ CREATE TABLE part_local PARTITION OF parts FOR VALUES FROM (50) TO (100);
 CREATE FOREIGN TABLE part_high PARTITION OF parts FOR VALUES FROM (100) TO (200) SERVER remote_high;
 
 CREATE FOREIGN TABLE texts (id integer, v text) SERVER remote;
+CREATE FOREIGN TABLE visits (id integer, visitor text) SERVER remote;
+CREATE FOREIGN TABLE visiting (id integer, owner text, visit integer) SERVER remote;
 CREATE FOREIGN TABLE misread (id integer, v integer) SERVER remote OPTIONS (table_name 'texts');
 CREATE FOREIGN TABLE constrained (id integer, c4 positive) SERVER remote OPTIONS (table_name 'wide');
 CREATE FOREIGN TABLE missing (id integer) SERVER remote OPTIONS (table_name 'no such table');

@@ -82,6 +82,12 @@ CREATE TABLE part_high (k integer PRIMARY KEY, v text, w integer);
 
 CREATE TABLE texts (id integer PRIMARY KEY, v text);
 
+-- A view whose readers leave a trace, unless they are rolled back.
+CREATE TABLE visits (id integer, visitor text);
+CREATE FUNCTION visit(id integer) RETURNS integer LANGUAGE sql AS
+    'INSERT INTO visits VALUES (id, ''view'') RETURNING id';
+CREATE VIEW visiting AS SELECT id, owner, visit(id) AS visit FROM account WHERE id <= 4;
+
 -- Puts every row and every sequence back to where a session starts.
 -- A table that changes its shape while connections have statements on it. `reshaping` changes it,
 -- asked over another connection.
@@ -123,7 +129,7 @@ CREATE VIEW reshaping AS SELECT step, reshape(step) AS done FROM generate_series
 
 CREATE FUNCTION reset() RETURNS void LANGUAGE sql AS $$
     SELECT make_shape();
-    TRUNCATE wide, account, bag, big, audited, holey, "Odd Table", part_low, part_high, texts
+    TRUNCATE wide, account, bag, big, audited, holey, "Odd Table", part_low, part_high, texts, visits
         RESTART IDENTITY;
     INSERT INTO wide SELECT
         i,
@@ -189,4 +195,5 @@ SET extra_float_digits = 3 AS $$
     UNION ALL SELECT 'part_low', x::text FROM part_low x
     UNION ALL SELECT 'part_high', x::text FROM part_high x
     UNION ALL SELECT 'texts', x::text FROM texts x
+    UNION ALL SELECT 'visits', x::text FROM visits x
 $$;

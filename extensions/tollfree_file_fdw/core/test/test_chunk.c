@@ -97,14 +97,19 @@ show_chunks(Shown *shown, const RandomFile *file, int fd,
 	Allocator	allocator = {test_memory_resize, &memory};
 	ChunkLayout layout;
 	FileChunk	chunks[CHUNKS_MAX];
+	ChunkState	state = {0};
 	bool		cuts = chunk_layout(&source, &file->dialect, file->header,
 									&allocator, &layout);
 	int			nchunks = cuts ? cut(&layout, random, chunks) : 0;
 
 	show_reset(shown);
 	for (int i = 0; i < nchunks; i++)
+	{
 		chunk_count(&source, kernel, &layout, buffer, BUFFER_SIZE, &chunks[i]);
-	chunk_resolve(&layout, chunks, nchunks);
+		if (i == 0)
+			state.line = layout.line;
+		chunk_resolve(&layout, &state, &chunks[i]);
+	}
 	for (int i = 0; i < nchunks; i++)
 	{
 		ScanRange	range;

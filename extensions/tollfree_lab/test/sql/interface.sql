@@ -2,6 +2,7 @@
 -- Suite interface: the published cases exist by their names, are judged and kept back
 --
 SET search_path = lab;
+SET jit = off;
 
 -- the published interfaces, as their clients would say of themselves
 INSERT INTO interfaces VALUES
@@ -38,6 +39,41 @@ WHERE suite = 'interface' AND profile = 'full' AND testcase IN
 	 'libpq:rmt:tcp:sql10m:1:001:acc-y:p-all:file')
 ORDER BY testcase;
 
+-- the published names: its slides' own tables, joined as they say
+CREATE TEMP TABLE named AS
+SELECT concat_ws(':', c.ifname, c.conndesc, s.sqlstratiterdesc, a.accdesc, p.pfddesc)
+	   AS testcase
+FROM (VALUES ('lcl:ipc', 'ODBC'), ('lcl:tcp', 'ODBC'), ('rmt:tcp', 'ODBC'),
+			 ('lcl:ipc', 'libpq'), ('lcl:tcp', 'libpq'), ('rmt:tcp', 'libpq'),
+			 ('lcl:tcp', 'JDBC'), ('rmt:tcp', 'JDBC')) AS c (conndesc, ifname)
+	JOIN (VALUES ('acc-n', 'ODBC'), ('acc-n', 'libpq'), ('acc-a', 'libpq'),
+				 ('acc-y', 'libpq'), ('acc-n', 'JDBC'), ('acc-y', 'JDBC'))
+		AS a (accdesc, ifname) USING (ifname)
+	CROSS JOIN (VALUES ('p-all:null'), ('p-all:file'), ('p-none:null')) AS p (pfddesc)
+	CROSS JOIN (VALUES ('sql001:0:50k'), ('sql50k:0:001'), ('sql10m:0:001'),
+					   ('sql001:1:50k'), ('sql50k:1:001'), ('sql10m:1:001'))
+		AS s (sqlstratiterdesc);
+SELECT count(*), count(DISTINCT testcase) FROM named;
+(SELECT 'missing' AS is, testcase FROM named EXCEPT
+ SELECT 'missing', testcase FROM interface_cases WHERE published)
+UNION ALL
+(SELECT 'too many', testcase FROM interface_cases WHERE published EXCEPT
+ SELECT 'too many', testcase FROM named);
+SELECT count(*) AS published_and_chosen FROM testcases JOIN named USING (testcase)
+WHERE (suite, profile) = ('interface', 'full') AND chosen;
+
+-- what each strategy is expected to take at a road, and in how many rounds
+SELECT sqlstratiterdesc, most_rounds,
+	   round(interface_seconds(s, NULL, 10)::numeric, 1) AS local_s,
+	   round(interface_seconds(s, 200, 10)::numeric, 1) AS remote_s
+FROM sqlstratiter s ORDER BY sqlstratiterdesc COLLATE "C";
+SELECT start_run('interface', 'full', NULL, '^libpq:lcl:tcp:sql(001:0|50k:1):.*acc-n:p-all:file') AS run \gset
+SELECT testcase, most_rounds, count(*) AS owed, sum(r.seconds) = count(*) * c.seconds AS added_up
+FROM remaining r JOIN run_cases c USING (run_id, testcase)
+WHERE run_id = :run GROUP BY testcase, most_rounds, c.seconds ORDER BY testcase COLLATE "C";
+SELECT start_run('interface', 'full', 3, '^libpq:lcl:tcp:sql001:0:50k:acc-n:p-all:file') AS run \gset
+SELECT count(*) AS asked_for FROM remaining WHERE run_id = :run;
+
 -- all that is published is run in full, beside what else is not printed
 SELECT profile, chosen, (c.published) AS published, count(*)
 FROM testcases t JOIN interface_cases c USING (testcase)
@@ -55,6 +91,23 @@ SELECT state, reason, duration FROM exectestcase(:run,
 SELECT start_run('interface', 'quick', 1, '^libpq:lcl:tls:sql50k:1:001:acc-n:p-none') AS run \gset
 SELECT state, reason, duration FROM exectestcase(:run,
 	'libpq:lcl:tls:sql50k:1:001:acc-n:p-none:null', 1, '/usr/bin:/bin');
+
+-- a client that crashes, or is not there, has failed
+UPDATE interfaces SET testprog = ARRAY['sh', '-c', 'echo half a line; kill -SEGV $$']
+WHERE ifname = 'libpq';
+SELECT start_run('interface', 'quick', 2, '^libpq:lcl:tcp:sql50k:1:001:acc-a:p-none') AS run \gset
+SELECT state, reason, duration, value, figures FROM exectestcase(:run,
+	'libpq:lcl:tcp:sql50k:1:001:acc-a:p-none:null', 1, '/usr/bin:/bin');
+UPDATE interfaces SET testprog = '{/no/such/libpqtest}' WHERE ifname = 'libpq';
+SELECT refresh_commands(:run);
+SELECT state, reason, duration, value, figures FROM exectestcase(:run,
+	'libpq:lcl:tcp:sql50k:1:001:acc-a:p-none:null', 2, '/usr/bin:/bin');
+
+-- what a case adds to a meter, and a meter that could not be read
+SELECT added_since('{"a": 1, "b": null, "d": 5}', '{"a": 4, "b": 2, "c": 3, "d": 5}');
+SELECT children_cpu_ms(pg_backend_pid()), process_title('0') IS NULL AS nobody,
+	   interface_clients_gone(pg_backend_pid()) AS has_no_clients,
+	   interface_clients_gone(NULL) AS unknown;
 
 -- a method that the driver lacks is skipped in the client's own words
 UPDATE interfaces SET testprog = ARRAY['sh', '-c', 'echo no such thing >&2; exit 77']

@@ -120,7 +120,6 @@ DROP ROLE regress_tollfree_reader;
 -- nothing to import, or nothing that is true of it any more
 INSERT INTO remote.goods (id) SELECT generate_series(10001, 11000);
 SELECT pg_stat_force_next_flush();
-SELECT 1;
 ANALYZE goods;
 SELECT reltuples FROM pg_class WHERE oid = 'goods'::regclass;
 ANALYZE remote.goods;

@@ -21,6 +21,53 @@ ALTER FOREIGN TABLE every_type ALTER i2 TYPE int8, ALTER o TYPE text, ALTER mone
 SELECT sum(length(i2::text || o || money || ch)) FROM (SELECT * FROM every_type ORDER BY n OFFSET 0) x;
 SELECT sum(length(i2::text || o || money::numeric(12, 1) || ch::char(7))) FROM remote.every_type;
 
+-- either way of asking for rows, and either form that they come in
+CREATE TABLE remote.extremes (LIKE remote.every_type);
+INSERT INTO remote.extremes SELECT * FROM remote.every_type;
+INSERT INTO remote.extremes
+SELECT '-2147483648', '-32768', '-9223372036854775808', '4294967295', false,
+	   (ARRAY['-3.4028235e38', '1e-45', '-0', 'NaN'])[1 + i % 4]::float4,
+	   (ARRAY['1.7976931348623157e308', '-5e-324', '0.30000000000000004', 'Infinity'])[1 + i % 4]::float8,
+	   (ARRAY['1e130000', '-1e-16383', '0.00010', '99999999999999999999.9999', '10000', '-0.5'])[1 + i % 6]::numeric,
+	   -9999999999.99, '', '', '', (ARRAY['4713-01-01 BC', '5874897-12-31'])[1 + i % 2]::date,
+	   (ARRAY['4713-01-01 BC', '1999-12-31 23:59:59.999999', '-infinity'])[1 + i % 3]::timestamp,
+	   (ARRAY['4713-01-01 00:00+00 BC', '294276-12-31 23:59:59.999999+00', 'infinity'])[1 + i % 3]::timestamptz,
+	   (ARRAY['00:00', '23:59:59.999999'])[1 + i % 2]::time,
+	   (ARRAY['178000000 years', '-178000000 years', '-1 mon 1 day -00:00:00.000001', '0'])[1 + i % 4]::interval,
+	   'ffffffff-ffff-ffff-ffff-ffffffffffff', decode('', 'hex'), 'null'
+FROM generate_series(1, 60) i;
+IMPORT FOREIGN SCHEMA remote LIMIT TO (extremes) FROM SERVER loopback INTO public;
+ALTER FOREIGN TABLE extremes OPTIONS (ADD fetch_size '50');
+CREATE FUNCTION carried(query text) RETURNS text
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	plan jsonb;
+	scan jsonb;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, FORMAT JSON) ' || query INTO plan;
+	scan := jsonb_path_query_first(plan, 'strict $.**?(@."Fetch Method" == "cursor")');
+	RETURN format('ahead %s, binary %s', (scan->'Fetches Ahead')::int > 0, (scan->'Binary Fetches')::int > 0);
+END
+$$;
+CREATE VIEW compared AS
+SELECT current_setting('tollfree_postgres_fdw.read_ahead') AS read_ahead,
+	   current_setting('tollfree_postgres_fdw.binary_results') AS binary_results,
+	   carried('SELECT * FROM extremes'),
+	   (SELECT count(*) FROM (SELECT e::text FROM extremes e EXCEPT ALL SELECT r::text FROM remote.extremes r) x) AS wrong,
+	   (SELECT count(*) FROM (SELECT r::text FROM remote.extremes r EXCEPT ALL SELECT e::text FROM extremes e) x) AS lacking;
+SELECT * FROM compared;
+SET tollfree_postgres_fdw.binary_results = off;
+SELECT * FROM compared;
+SET tollfree_postgres_fdw.read_ahead = off;
+SELECT * FROM compared;
+RESET tollfree_postgres_fdw.binary_results;
+SELECT * FROM compared;
+RESET tollfree_postgres_fdw.read_ahead;
+-- not where no column gains by it, nor where rows are locked
+SELECT carried('SELECT n, t FROM extremes');
+SELECT carried('SELECT * FROM extremes FOR UPDATE');
+
 -- two cursors in turn, one connection; an early stop of each
 ALTER FOREIGN TABLE every_type OPTIONS (ADD fetch_size '50');
 BEGIN;
@@ -207,6 +254,55 @@ INSERT INTO written SELECT i, CASE WHEN i = 803 THEN 13 ELSE 1 / (805 - i) END F
 INSERT INTO written SELECT i, CASE WHEN i = 807 THEN 13 ELSE 1 / (805 - i) END FROM generate_series(801, 810) i;
 UPDATE written SET v = CASE id WHEN 601 THEN 13 ELSE 1 / (603 - id) END WHERE id > 600 AND random() >= 0;
 INSERT INTO written SELECT i, CASE WHEN i = 19000 THEN 13 ELSE 1 / (19005 - i) END FROM generate_series(16001, 20000) i;
+
+-- also where it is found out when a subtransaction begins, whoever would catch it there
+CREATE FUNCTION is_watched(v int) RETURNS bool
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	RETURN (SELECT count(*) FROM items WHERE id = v) >= 0;
+EXCEPTION
+	WHEN OTHERS THEN
+		RAISE NOTICE 'at %: %', v, SQLERRM;
+		RETURN true;
+END
+$$;
+CREATE DOMAIN watched AS int CHECK (is_watched(VALUE));
+SET tollfree_postgres_fdw.debug_require = 'pipelined';
+SELECT shown_written();
+INSERT INTO written SELECT i, (i - 890)::watched FROM generate_series(901, 905) i;
+UPDATE written SET v = (CASE id WHEN 602 THEN 13 ELSE 1 END)::watched WHERE id > 600 AND random() >= 0;
+DO $$
+DECLARE
+	failures int := 0;
+BEGIN
+	INSERT INTO written SELECT i, (i - 900)::watched FROM generate_series(901, 903) i;
+	FOR i IN 1..3 LOOP
+		BEGIN
+			INSERT INTO written SELECT n, (n - 990)::watched FROM generate_series(1000 + i, 1005) n;
+		EXCEPTION WHEN check_violation THEN
+			failures := failures + 1;
+		END;
+	END LOOP;
+	RAISE NOTICE '% failures', failures;
+	DELETE FROM written WHERE id::watched IN (901, 902) AND random() >= 0;
+END
+$$;
+-- the transaction, and the savepoint, in which the statement fails
+BEGIN;
+INSERT INTO written VALUES (910, 1);
+SAVEPOINT a;
+INSERT INTO written SELECT i, (i - 900)::watched FROM generate_series(911, 915) i;
+ROLLBACK TO a;
+INSERT INTO written VALUES (911, 1);
+COMMIT;
+BEGIN;
+INSERT INTO written VALUES (912, 1);
+INSERT INTO written SELECT i, (i - 900)::watched FROM generate_series(913, 915) i;
+COMMIT;
+SELECT shown_written();
+SELECT id FROM remote.written WHERE id > 900 ORDER BY id;
+RESET tollfree_postgres_fdw.debug_require;
 
 -- arrays: all types, nulls, a generated column, rows enough for several flights
 CREATE TABLE remote.copied (LIKE remote.every_type, twice int GENERATED ALWAYS AS (n * 2) STORED, made text DEFAULT 'remotely');

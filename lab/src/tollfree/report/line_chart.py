@@ -41,25 +41,25 @@ def line_figure(value: LineChart) -> Markup:
     logarithmic = {(True, True): "both axes", (True, False): "x axis", (False, True): "y axis"}
     named = logarithmic.get((value.x.log, value.y.log))
     subtitle = f"{named} logarithmic" if named else ""
-    key = [
-        key_entry(
-            element("g", _line("M0 7H22", number), _marker(number, 11, 7)),
-            value.series[number].label,
-        )
-        for number in range(len(value.series))
-    ]
-    drawn = [_drawing(value, layout) for layout in LAYOUTS] if value.series else None
+    key = [key_entry(series_mark(number), s.label) for number, s in enumerate(value.series)]
+    drawn = [line_drawing(value, layout) for layout in LAYOUTS] if value.series else None
     return captioned(value.caption, subtitle, key, drawn)
 
 
-def _drawing(value: LineChart, layout: Layout) -> Markup:
+def series_mark(number: int) -> Markup:
+    """Return what stands for a series in a key, on 22 by 14 pixels."""
+    return element("g", _line("M0 7H22", number), _marker(number, 11, 7))
+
+
+def line_drawing(value: LineChart, layout: Layout) -> Markup:
+    """Return the `<svg>` of a line chart, without caption and key."""
     points = [point for series in value.series for point in _drawable_points(value, series)]
     ys = drawable(number for point in points for number in (point.y, point.low, point.high))
-    ys += _tick_values(value.y)
+    ys += _reached(value.y)
     bottom = layout.height - BELOW
     y = (log_axis if value.y.log else linear_axis)(ys, bottom, ABOVE)
     left = max(text_width(tick.label) for tick in _ticks(value.y, y)) + 8
-    xs = [point.x for point in points] + _tick_values(value.x)
+    xs = [point.x for point in points] + _reached(value.x)
     x = (log_axis if value.x.log else linear_axis)(xs, left, layout.width - RIGHT)
     lines = [
         _series(number, series.label, _drawable_points(value, series), x, y)
@@ -150,9 +150,9 @@ def _titles(value: LineChart, layout: Layout) -> list[Markup]:
     ]
 
 
-def _tick_values(title: AxisTitle) -> list[float]:
-    """Return the given ticks' places, which the axis has to reach."""
-    return drawable(tick.value for tick in title.ticks)
+def _reached(title: AxisTitle) -> list[float]:
+    """Return what the axis has to reach whatever the points are; ticks that are given, too."""
+    return drawable([*(tick.value for tick in title.ticks), *title.reach])
 
 
 def _named(title: AxisTitle) -> str:

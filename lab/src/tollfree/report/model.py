@@ -155,12 +155,16 @@ class Tick:
 
 @dataclass(frozen=True)
 class AxisTitle:
-    """What an axis shows; `ticks` replaces the computed ones (percentiles are set so)."""
+    """What an axis shows; `ticks` replaces the computed ones (percentiles are set so).
+
+    The axis reaches `reach` at least, so that charts side by side can have the same one.
+    """
 
     label: str
     unit: str = ""
     log: bool = False
     ticks: tuple[Tick, ...] = ()
+    reach: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -171,6 +175,21 @@ class LineChart:
     x: AxisTitle
     y: AxisTitle
     series: tuple[Series, ...]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A page of line charts in rows and columns, all with the same series; None leaves a gap."""
+
+    title: str
+    rows: tuple[tuple[LineChart | None, ...], ...]
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        charts = [chart for row in self.rows for chart in row if chart]
+        labels = {tuple(series.label for series in chart.series) for chart in charts}
+        if len(labels) != 1:
+            raise ValueError(f"the charts of sheet {self.title!r} have no or different series")
 
 
 Chart = RatioChart | SampleChart | LineChart

@@ -38,4 +38,5 @@ class Suite(Protocol):
         """Return the run as a section of the report; the terminal shows its tables too."""
 
     def export_files(self, store: Store, run: Run, folder: Path) -> list[Path]:
-        """Write the suite's own files into `folder` and return them."""
+        """Write the suite's own files into `folder` and return them: none, unless it says so."""
+        return []

@@ -1,14 +1,12 @@
 """Suite `custom`: commands that a person put into `lab.custom_cases`."""
 
-from pathlib import Path
-
 from tollfree.report.model import SuiteSection
 from tollfree.store import Profile, Run, Store
-from tollfree.suites.base import Bench
+from tollfree.suites.base import Bench, Suite
 from tollfree.suites.presentation import Findings, plain_section
 
 
-class CustomSuite:
+class CustomSuite(Suite):
     """Nothing to prepare; one plain section."""
 
     name = "custom"
@@ -28,7 +26,3 @@ class CustomSuite:
             title="Commands of your own",
             intro="Wall-clock seconds of each command in `lab.custom_cases`.",
         )
-
-    def export_files(self, store: Store, run: Run, folder: Path) -> list[Path]:
-        """Have no files of its own."""
-        return []

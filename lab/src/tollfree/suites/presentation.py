@@ -192,9 +192,15 @@ def samples(findings: Findings) -> Samples:
     )
 
 
-def repeat_command(run: Run) -> str:
-    """Return the command that makes such a run again."""
-    words = ["tollfree", "run", run.suite, f"--{run.profile}", "--rounds", str(run.rounds)]
+def repeat_command(findings: Findings) -> str:
+    """Return the command that makes such a run again.
+
+    A number of rounds holds for all cases, so there is none where some were run less often.
+    """
+    run = findings.run
+    words = ["tollfree", "run", run.suite, f"--{run.profile}"]
+    if not any(case.most_rounds for case in findings.cases.values()):
+        words += ["--rounds", str(run.rounds)]
     if run.pattern:
         words += ["--only", run.pattern]
     return shlex.join([*words, "--seed", str(run.seed)])
@@ -213,8 +219,8 @@ def run_part(findings: Findings) -> RunPart:
         id=str(run.run_id),
         state=RunState(run.state),
         executions_done=len(findings.results),
-        executions_planned=len(findings.cases) * run.rounds,
-        command=repeat_command(run),
+        executions_planned=sum(c.most_rounds or run.rounds for c in findings.cases.values()),
+        command=repeat_command(findings),
         method=METHOD,
         durability=durability,
         fingerprint={

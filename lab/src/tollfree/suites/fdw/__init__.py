@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tollfree.report.model import Cell, SuiteSection
 from tollfree.store import Profile, Run, Store
-from tollfree.suites.base import Bench
+from tollfree.suites.base import Bench, Suite
 from tollfree.suites.fdw.bulk import load_bulk, make_bulk_tables
 from tollfree.suites.fdw.charts import charts
 from tollfree.suites.fdw.databases import SOURCE, has_scale, load, make_foreign_database
@@ -34,7 +34,7 @@ EXTRA_COLUMNS = (
 )
 
 
-class FdwSuite:
+class FdwSuite(Suite):
     """pgbench on a local table and through foreign tables."""
 
     name = "fdw"

@@ -1,13 +1,11 @@
 """Suite `file`: what querying flat files in place costs, with TPC-H."""
 
-from pathlib import Path
-
 import psycopg
 
 from tollfree.cluster import Cluster
 from tollfree.report.model import SuiteSection
 from tollfree.store import Profile, Run, Store
-from tollfree.suites.base import Bench
+from tollfree.suites.base import Bench, Suite
 from tollfree.suites.file.charts import charts
 from tollfree.suites.file.data import TextFiles, make_files
 from tollfree.suites.file.findings import FileFindings
@@ -37,7 +35,7 @@ INTRO = (
 )
 
 
-class FileSuite:
+class FileSuite(Suite):
     """TPC-H on regular tables and on text files."""
 
     name = "file"
@@ -79,10 +77,6 @@ class FileSuite:
             tables=all_tables(file),
             charts=charts(file),
         )
-
-    def export_files(self, store: Store, run: Run, folder: Path) -> list[Path]:
-        """Have no files of its own."""
-        return []
 
 
 def _files(bench: Bench, tables: list[TpchTable]) -> TextFiles:

@@ -1,13 +1,12 @@
 """Suite `interface`: what fetching rows through an interface to PostgreSQL costs."""
 
 import logging
-from pathlib import Path
 
 from tollfree.clients import clients
 from tollfree.errors import EnvironmentLacksError
 from tollfree.report.model import Cell, SuiteSection
 from tollfree.store import Profile, Run, Store
-from tollfree.suites.base import Bench
+from tollfree.suites.base import Bench, Suite
 from tollfree.suites.interface import load
 from tollfree.suites.interface.charts import charts
 from tollfree.suites.interface.findings import InterfaceFindings
@@ -35,11 +34,14 @@ EXTRA_COLUMNS = (
     number("to connect", "ms", 3),
     number("first row", "ms", 3),
     number("processor", "ms", 3),
+    number("server's processor", "ms", 3),
+    number("round trips", decimals=2),
+    number("to the client", "bytes", 0),
     number("peak memory", "MB", 1),
 )
 
 
-class InterfaceSuite:
+class InterfaceSuite(Suite):
     """Rows through every driver, method and road."""
 
     name = "interface"
@@ -83,10 +85,6 @@ class InterfaceSuite:
             extra=_extra_cells(interface),
         )
 
-    def export_files(self, store: Store, run: Run, folder: Path) -> list[Path]:
-        """Have no files of its own."""
-        return []
-
 
 def _extra_cells(interface: InterfaceFindings) -> dict[str, dict[str, Cell]]:
     return {
@@ -94,6 +92,9 @@ def _extra_cells(interface: InterfaceFindings) -> dict[str, dict[str, Cell]]:
             "to connect": interface.connecting_ms(name),
             "first row": interface.per_execution_ms(name, "first_row_ns"),
             "processor": interface.per_execution_ms(name, "cpu_ns"),
+            "server's processor": interface.server_ms(name),
+            "round trips": interface.link_figure(name, "flights"),
+            "to the client": interface.link_figure(name, "bytes_to_client"),
             "peak memory": interface.peak_mb(name),
         }
         for name in interface.run.cases

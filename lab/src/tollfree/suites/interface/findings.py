@@ -16,8 +16,14 @@ ROADS = ("lcl:ipc", "lcl:tcp", "lcl:tls", "rmt:tcp", "rmt:tls", "rmt2ms:tcp")
 STATEMENTS = ("sql001", "sql50k", "sql10m")
 BASELINE = ("libpq", "acc-n")
 FLOOR = ("floor", "acc-n")
+ALIKE = {"nothing": ("libpq", "acc-a"), "file": ("libpq", "acc-server-file")}
+"""libpq's method that holds as much as one that does not hold the whole result."""
 NS_PER_MS = 1e6
 US_PER_MS = 1e3
+LEAST_CPU_MS = 100
+"""The kernel tells processor time in steps of 10 ms: less than this says too little."""
+LEAST_EXECUTIONS = 20
+"""Of fewer executions the round trips of connecting are too large a part."""
 
 Candidate = tuple[str, str]
 """Interface and method."""
@@ -119,6 +125,15 @@ class InterfaceFindings:
             return None
         return self.run.ratio(testcase, other)
 
+    def alike(self, task: Task, testcase: str) -> str | None:
+        """Return libpq's case of a task that holds as much as this one, if it was measured."""
+        return self.case(task, ALIKE.get(self.dims(testcase)["held"], BASELINE))
+
+    def ratio_alike(self, task: Task, testcase: str) -> stats.Estimate | None:
+        """Return how many times longer a case takes than libpq holding as much."""
+        alike = self.alike(task, testcase)
+        return None if alike == testcase else self.ratio(testcase, alike)
+
     def case(self, task: Task, candidate: Candidate) -> str | None:
         """Return a candidate's case of a task if it was measured."""
         name = self.tasks.get(task, {}).get(candidate)
@@ -133,6 +148,25 @@ class InterfaceFindings:
         """Return a figure in nanoseconds as milliseconds of one execution."""
         total = self.middle(testcase, figure)
         return None if total is None else total / NS_PER_MS / self.dims(testcase)["executions"]
+
+    def server_ms(self, testcase: str) -> float | None:
+        """Return the server's processor time of one execution, connecting included.
+
+        The mean of all rounds; None where they are too short to be told.
+        """
+        rounds = self.run.figures(testcase, "server_cpu_ms")
+        if sum(rounds) < LEAST_CPU_MS:
+            return None
+        return sum(rounds) / len(rounds) / self._metered_executions(testcase)
+
+    def link_figure(self, testcase: str, figure: str) -> float | None:
+        """Return what a link counted, of one execution, connecting included."""
+        counted = self.middle(testcase, f"link_{figure}")
+        return None if counted is None else counted / self._metered_executions(testcase)
+
+    def _metered_executions(self, testcase: str) -> int:
+        """Return the executions that meters see: the timed ones, and the one that is checked."""
+        return int(self.dims(testcase)["executions"]) + 1
 
     def connecting_ms(self, testcase: str) -> float | None:
         """Return how long one connection takes to be ready."""

@@ -8,6 +8,7 @@ from tollfree.report.model import Cell, Column, Table
 from tollfree.suites.interface.findings import (
     BASELINE,
     FLOOR,
+    LEAST_EXECUTIONS,
     US_PER_MS,
     InterfaceFindings,
     Task,
@@ -26,6 +27,7 @@ def all_tables(interface: InterfaceFindings) -> tuple[Table, ...]:
         query_connect_table(interface),
         connecting_table(interface),
         *(task_table(interface, task) for task in _shown_tasks(interface)),
+        traffic_table(interface),
         roads_table(interface),
         noise_table(interface),
     )
@@ -46,9 +48,13 @@ def _summary(
         if row["nml_drng"] is not None:
             ranges[row["candidate"]].append(float(row["nml_drng"]))
     published = {r["item"]: r for r in interface.summaries if r["summary"] == summary}
+    held = {
+        f"{case.dims['interface']}:{case.dims['method']}": f"{case.candidate} ({case.dims['held']})"
+        for case in interface.run.cases.values()
+    }
     rows: Rows = [
         (
-            *(candidate, fmean(sizes[candidate])),
+            *(held.get(candidate, candidate), fmean(sizes[candidate])),
             *(fmean(durations[candidate]), fmean(ranges[candidate] or [0.0])),
             published[candidate]["nml_dur"] if candidate in published else None,
             published[candidate]["nml_drng"] if candidate in published else None,
@@ -78,7 +84,7 @@ def interface_method_table(interface: InterfaceFindings) -> Table:
         "candidate",
         "In each task the fastest candidate has 0 and the slowest 1, as published: one slow "
         "candidate brings all others together. The published six stood among themselves only. "
-        "What each candidate holds at the end differs; the tables of the tasks have it.",
+        "What each candidate holds at the end stands beside it: holding less is less work.",
     )
 
 
@@ -155,13 +161,13 @@ def _shown_tasks(interface: InterfaceFindings) -> list[Task]:
 
 def task_table(interface: InterfaceFindings, task: Task) -> Table:
     """Return the candidates of a task beside libpq, the floor and the published seconds."""
-    baseline, floor = interface.case(task, BASELINE), interface.case(task, FLOOR)
+    floor = interface.case(task, FLOOR)
     comparable = not (_is_quick(interface) and task.strategy.startswith("sql10m"))
     rows: Rows = []
     for name in interface.ranking(task):
         median = interface.median(name)
-        over_libpq = None if name == baseline else interface.ratio(name, baseline)
         over_floor = None if name == floor else interface.ratio(name, floor)
+        over_libpq = interface.ratio_alike(task, name)
         dims = interface.dims(name)
         seconds = interface.middle(name, "total_ns")
         rows.append(
@@ -169,7 +175,7 @@ def task_table(interface: InterfaceFindings, task: Task) -> Table:
                 *(interface.label(name), str(dims["held"])),
                 median.median / US_PER_MS if median else None,
                 interface.per_execution_ms(name, "first_row_ns"),
-                interface.per_execution_ms(name, "cpu_ns"),
+                *(interface.per_execution_ms(name, "cpu_ns"), interface.server_ms(name)),
                 *(_interval(over_libpq) + _interval(over_floor)),
                 seconds / 1e9 if seconds is not None else None,
                 interface.published.get(
@@ -184,12 +190,45 @@ def task_table(interface: InterfaceFindings, task: Task) -> Table:
         (
             *(Column("candidate"), Column("held")),
             *(number("an execution", "ms", 3), number("first row", "ms", 3)),
-            number("processor", "ms", 3),
+            *(number("processor", "ms", 3), number("server", "ms", 3)),
             *(number("to libpq", "x", 2), number("low", "x", 2), number("high", "x", 2)),
             *(number("to the floor", "x", 2), number("low", "x", 2), number("high", "x", 2)),
             *(number("all executions", "s", 3), number("published", "s", 3)),
         ),
         tuple(rows),
+        (
+            "`to libpq` is to its method that holds as much: the normal one where the whole result "
+            "is held, row by row where nothing is. `server` is the server's processor time, "
+            "connecting included.",
+        ),
+    )
+
+
+def traffic_table(interface: InterfaceFindings) -> Table:
+    """Return what links counted, task by task."""
+    rows: Rows = []
+    for task in interface.tasks:
+        for name in interface.ranking(task) if task.print == "p-none:null" else []:
+            to_client = interface.link_figure(name, "bytes_to_client")
+            if to_client is None:
+                continue
+            enough = interface.dims(name)["executions"] >= LEAST_EXECUTIONS
+            rows.append(
+                (
+                    *(task.published_name, interface.label(name)),
+                    interface.link_figure(name, "flights") if enough else None,
+                    interface.link_figure(name, "bytes_to_server"),
+                    to_client,
+                )
+            )
+    return Table(
+        "Over the link, by one execution, connecting included",
+        (
+            *(Column("task"), Column("candidate"), number("round trips", decimals=2)),
+            *(number("to the server", "bytes", 0), number("to the client", "bytes", 0)),
+        ),
+        tuple(rows),
+        ("Counted by the link. Where many executions share a connection, it is a small part.",),
     )
 
 
@@ -251,13 +290,16 @@ def noise_table(interface: InterfaceFindings) -> Table:
         again = cases.get(("libpq_again", BASELINE[1]))
         ratio = interface.ratio(again, interface.case(task, BASELINE)) if again else None
         if ratio is not None:
-            rows.append((task.published_name, ratio.median, ratio.low, ratio.high, ratio.samples))
+            equal = "yes" if ratio.low <= 1 <= ratio.high else "no"
+            figures = (ratio.median, ratio.low, ratio.high, ratio.samples)
+            rows.append((task.published_name, *figures, equal))
     return Table(
         "A/A: libpq measured against itself",
         (
             Column("task"),
             *(number("ratio", "x", 3), number("low", "x", 3), number("high", "x", 3)),
             number("rounds", decimals=0),
+            Column("reaches 1"),
         ),
         tuple(rows),
         ("No ratio inside these intervals can be told apart from none.",),

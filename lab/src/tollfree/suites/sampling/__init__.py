@@ -3,28 +3,30 @@
 from pathlib import Path
 
 from tollfree.report.model import SuiteSection
+from tollfree.report.sheet import write_sheet
 from tollfree.store import Profile, Run, Store
-from tollfree.suites.base import Bench
+from tollfree.suites.base import Bench, Suite
 from tollfree.suites.presentation import plain_section
-from tollfree.suites.sampling.charts import charts
+from tollfree.suites.sampling.charts import charts, sheets
 from tollfree.suites.sampling.databases import SampledTable, prepare
 from tollfree.suites.sampling.findings import SamplingFindings
 from tollfree.suites.sampling.tables import all_tables
 from tollfree.suites.sampling.verdicts import verdicts
 
-BYTES_OF_PROFILE = {"quick": 2_000_000_000, "full": 8_000_000_000}
-"""The servers, and the tables of the profile; further ones are checked when they are made."""
+BYTES_OF_PROFILE = {"quick": 2_000_000_000, "full": 10_000_000_000}
+"""The servers, tables and files of the profile; further ones are checked when they are made."""
 
 TITLE = "Sampling: reading a part of a remote table, and ANALYZE"
 INTRO = (
     "A share of a table's rows, chosen on the remote side by four methods, in the instance itself "
     "(`direct`) and through each wrapper; and ANALYZE of the same table, locally and through each "
-    "wrapper by each of its methods, with how good the statistics are beside how long it takes. "
+    "wrapper by each of its methods, and of a file with the same rows, with how good the "
+    "statistics are beside how long it takes. "
     "The clock is the server's; connections are open when it starts."
 )
 
 
-class SamplingSuite:
+class SamplingSuite(Suite):
     """Samples of tables, and ANALYZE."""
 
     name = "sampling"
@@ -35,11 +37,18 @@ class SamplingSuite:
         return BYTES_OF_PROFILE[profile.profile]
 
     def prepare(self, bench: Bench, *, resumed: bool) -> None:
-        """Make the tables that the run's cases need, where missing, and the foreign databases."""
+        """Make what the run's cases need: tables and files where missing, foreign tables."""
         run = bench.store.latest_run(self.name, "running")
         cases = bench.store.run_cases(run) if run else []
-        wanted = {(str(case.dims["table"]), int(case.dims["rows"])) for case in cases}
-        prepare(bench, [SampledTable(*one) for one in sorted(wanted, key=lambda one: one[1])])
+        rows = {str(case.dims["table"]): int(case.dims["rows"]) for case in cases}
+        in_file = {str(case.dims["table"]) for case in cases if case.dims["link"] == "file"}
+        prepare(
+            bench,
+            [
+                SampledTable(name, count, name in in_file)
+                for name, count in sorted(rows.items(), key=lambda item: item[1])
+            ],
+        )
 
     def section(self, store: Store, run: Run) -> SuiteSection:
         """Return the experiment's plots and tables, with quality beside time."""
@@ -54,5 +63,6 @@ class SamplingSuite:
         )
 
     def export_files(self, store: Store, run: Run, folder: Path) -> list[Path]:
-        """Have no files of its own."""
-        return []
+        """Write the experiment's pages of plots, those that the run has the samples for."""
+        pages = sheets(SamplingFindings.of(store, run))
+        return [write_sheet(sheet, folder / f"{name}.svg") for name, sheet in pages.items()]

@@ -8,7 +8,6 @@ import hashlib
 import shutil
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -24,6 +23,7 @@ from tollfree.suites.foreign import (
     options_clause,
     recreate_database,
 )
+from tollfree.suites.sampling import text
 
 SOURCE = "sampling"
 TRUTH = ["truth", "truth_frequencies"]
@@ -37,20 +37,27 @@ class SampledTable:
 
     name: str
     rows: int
+    in_file: bool
+    """Whether its rows are needed as a file, too."""
 
 
 def prepare(bench: Bench, tables: list[SampledTable]) -> None:
-    """Make what is missing in the source, and all foreign databases."""
+    """Make what is missing in the source, and all foreign databases and tables."""
     source = bench.lab.source()
-    _require_room(bench.lab.folder, source, tables)
-    _make_source(source)
+    _require_room(bench, source, tables)
+    if _make_source(source):
+        text.remove_files(bench)
+    in_files = [table.name for table in tables if table.in_file]
     with source.connect(SOURCE) as connection:
         for table in tables:
             _make_table(connection, table)
+            if table.in_file:
+                text.make_file(bench, connection, table.name)
             for row in bench.store.table(
                 "SELECT * FROM lab.sampling_samples WHERE table_name = %s", table.name
             ):
                 _make_view(connection, row)
+        text.make_file_tables(bench, connection, in_files)
     instances = {"source": source, "external": bench.lab.external()}
     password = bench.lab.passfile.read_text().strip().rsplit(":", 1)[1]
     for row in bench.store.table("SELECT * FROM lab.sampling_databases ORDER BY dbname"):
@@ -65,8 +72,11 @@ def _execute_script(connection: Connection, name: str) -> None:
     connection.execute(_script(name).encode())
 
 
-def _make_source(source: Cluster) -> None:
-    """Make the database of the tables, unless it is there as these scripts would make it."""
+def _make_source(source: Cluster) -> bool:
+    """Make the database of the tables, unless it is there as these scripts would make it.
+
+    Returns whether it was made.
+    """
     scripts = ("source.sql", "measured.sql")
     build = hashlib.sha256("".join(map(_script, scripts)).encode()).hexdigest()[:12]
     with source.connect() as connection:
@@ -75,7 +85,7 @@ def _make_source(source: Cluster) -> None:
             (SOURCE,),
         ).fetchone()
         if found == (build,):
-            return
+            return False
         recreate_database(connection, SOURCE)
     with source.connect(SOURCE) as connection:
         for script in scripts:
@@ -85,6 +95,7 @@ def _make_source(source: Cluster) -> None:
                 sql.Identifier(SOURCE), sql.Literal(build)
             )
         )
+    return True
 
 
 def _missing(source: Cluster, tables: list[SampledTable]) -> list[SampledTable]:
@@ -99,14 +110,18 @@ def _missing(source: Cluster, tables: list[SampledTable]) -> list[SampledTable]:
     return [table for table in tables if table.name not in there]
 
 
-def _require_room(folder: Path, source: Cluster, tables: list[SampledTable]) -> None:
-    """Raise `FileError` when the tables that have to be made do not fit on the disk."""
+def _require_room(bench: Bench, source: Cluster, tables: list[SampledTable]) -> None:
+    """Raise `FileError` when what has to be made does not fit on the disk."""
+    files = [
+        table for table in tables if table.in_file and not text.path_of(bench, table.name).exists()
+    ]
     needed = BYTES_PER_ROW * sum(table.rows for table in _missing(source, tables))
-    free = shutil.disk_usage(folder).free
+    needed += text.BYTES_PER_ROW * sum(table.rows for table in files)
+    free = shutil.disk_usage(bench.lab.folder).free
     if free < needed:
         raise FileError(
-            f"the disk of {folder} has {free / 1e9:.1f} GB free; the tables to be sampled need"
-            f" about {needed / 1e9:.1f} GB",
+            f"the disk of {bench.lab.folder} has {free / 1e9:.1f} GB free; the tables to be sampled"
+            f" and their files need about {needed / 1e9:.1f} GB",
             "Leave out the largest with --only, free space there, or name a folder on another"
             " disk with TOLLFREE_HOME.",
         )
@@ -160,8 +175,7 @@ def _make_analyzed_table(connection: Connection, row: dict[str, Any]) -> None:
     if row["has_option"]:
         options["analyze_sampling"] = row["method"]
     connection.execute(
-        sql.SQL(
-            "CREATE FOREIGN TABLE {} (id int8, uniform int, skewed int, clustered int, filler text)"
-            " SERVER source_server {}"
-        ).format(sql.Identifier(row["foreign_table"]), options_clause(options))
+        sql.SQL("CREATE FOREIGN TABLE {} {} SERVER source_server {}").format(
+            sql.Identifier(row["relation"]), text.COLUMNS, options_clause(options)
+        )
     )

@@ -1,6 +1,5 @@
 """What the parts of the section `sampling` share: its cases in order, and costs fitted to them."""
 
-import statistics
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,10 @@ from tollfree.suites.presentation import Findings
 METHODS = ("full", "random", "bernoulli", "system")
 ANALYZE_METHODS = ("local", "local_again", "off", "random", "bernoulli", "system", "auto", "import")
 DIRECT = "direct"
-STOCK = "postgres_fdw"
+FILE = "file"
+"""The link of roads that lead to a file."""
+STOCK = {"table": "postgres_fdw", FILE: "file_fdw"}
+"""PostgreSQL's own wrapper of what is at the end of a road."""
 STOCK_DEFAULTS = ("auto", "off")
 """What the stock wrapper does unless it is told: reading everything before 16."""
 EVERY_ROW = ("random", "bernoulli")
@@ -20,6 +22,8 @@ FITTED_CASES = 3
 """The fewest fractions that a cost is fitted to."""
 FITTED_ROWS = 100_000
 """The smallest table that a cost is fitted to: below, what a statement costs at all hides it."""
+SCATTERED_ROUNDS = 10
+"""The fewest local ANALYZEs that a scatter is told from."""
 CITED_TARGET = 100
 """The default of default_statistics_target."""
 
@@ -37,20 +41,28 @@ class Road:
         return self.link.startswith("rmt:")
 
     @property
+    def stock(self) -> str:
+        """Return PostgreSQL's own wrapper of what this road leads to."""
+        return STOCK[FILE if self.link == FILE else "table"]
+
+    @property
+    def round_trip(self) -> str:
+        """Return the link's round trip, empty if it has none of its own."""
+        return self.link.rsplit(":", 1)[1].replace("us", " µs") if self.is_far else ""
+
+    @property
     def label(self) -> str:
         """Return the name, with the link's round trip if it has one."""
-        if not self.is_far:
-            return self.name
-        return f"{self.name} at {self.link.rsplit(':', 1)[1].replace('us', ' µs')}"
+        return f"{self.name} at {self.round_trip}" if self.is_far else self.name
 
 
 @dataclass(frozen=True)
 class Cost:
     """Microseconds a row costs, by least squares over `cases` fractions of one table."""
 
-    sample_us: float
+    sample_us: stats.Estimate
     """Reading a row of the table and deciding about it."""
-    send_us: float
+    send_us: stats.Estimate
     """Delivering a row that was chosen."""
     cases: int
 
@@ -106,6 +118,23 @@ class SamplingFindings:
         found = stats.median_interval(self.run.figures(testcase, figure))
         return found.median if found else None
 
+    def local_range(self, testcase: str, figure: str) -> tuple[float, float] | None:
+        """Return between what the middle 95% of a figure lie after single local ANALYZEs.
+
+        Those of the same table with the same statistics target; None when there are too few.
+        """
+        dims = self.dims(testcase)
+        same = {key: dims[key] for key in ("test", "table", "statistics_target")}
+        found = sorted(
+            value
+            for name in self.run.find(**same, wrapper=DIRECT)
+            for value in self.run.figures(name, figure)
+        )
+        if len(found) < SCATTERED_ROUNDS:
+            return None
+        tail = round((1 - stats.CONFIDENCE) / 2 * len(found))
+        return found[tail], found[-tail - 1]
+
     def against_full(self, testcase: str) -> stats.Estimate | None:
         """Return how long a sample takes relative to everything, on the same road."""
         dims = self.dims(testcase)
@@ -117,23 +146,25 @@ class SamplingFindings:
         """Fit the duration of a method's cases to the number of rows delivered.
 
         The method reads every row of the table each time: what does not depend on the rows
-        delivered is the cost of that.
+        delivered is the cost of that. Every execution is a point of the line.
         """
-        names = self.run.find(
-            test="sample", table=table, wrapper=road.name, link=road.link, method=method
-        )
-        points = []
-        for name in names:
-            duration, delivered = self.ms(name), self.figure(name, "rows")
-            if duration is not None and delivered is not None:
-                points.append((delivered, duration))
-        if len(points) < FITTED_CASES:
+        names = [
+            name
+            for name in self.run.find(
+                test="sample", table=table, wrapper=road.name, link=road.link, method=method
+            )
+            if self.ms(name) is not None
+        ]
+        if len(names) < FITTED_CASES or int(self.dims(names[0])["rows"]) < FITTED_ROWS:
             return None
-        rows = int(self.dims(names[0])["rows"])
-        if rows < FITTED_ROWS:
-            return None
-        slope, intercept = statistics.linear_regression(*zip(*points, strict=True))
-        return Cost(1000 * intercept / rows, 1000 * slope, len(points))
+        points = [
+            point
+            for name in names
+            for point in zip(self.run.figures(name, "rows"), self.run.values(name), strict=True)
+        ]
+        line = stats.fitted_line(points)
+        us_per_row = 1000 / int(self.dims(names[0])["rows"])
+        return Cost(line.intercept.scaled(us_per_row), line.slope.scaled(1000), len(names))
 
     def against_stock(self, testcase: str) -> stats.Estimate | None:
         """Return how long an ANALYZE takes relative to the stock wrapper's.
@@ -141,11 +172,12 @@ class SamplingFindings:
         That is by the same method; if it has no such method, by its default.
         """
         dims = self.dims(testcase)
-        if dims["wrapper"] in (DIRECT, STOCK):
+        stock_wrapper = Road(str(dims["wrapper"]), str(dims["link"])).stock
+        if dims["wrapper"] in (DIRECT, stock_wrapper):
             return None
         same = {key: dims[key] for key in ("test", "table", "link", "statistics_target")}
         for method in (dims["method"], *STOCK_DEFAULTS):
-            stock = self.the_case(**same, wrapper=STOCK, method=method)
+            stock = self.the_case(**same, wrapper=stock_wrapper, method=method)
             if stock:
                 return self.run.ratio(testcase, stock)
         return None
@@ -157,7 +189,8 @@ def _rank(dims: dict[str, Any]) -> tuple[object, ...]:
     return (
         dims["rows"],
         dims["statistics_target"] or 0,
-        *(dims["wrapper"] != DIRECT, dims["wrapper"] != STOCK, dims["wrapper"], dims["link"]),
+        *(dims["wrapper"] != DIRECT, dims["link"] == FILE),
+        *(dims["wrapper"] not in STOCK.values(), dims["wrapper"], dims["link"]),
         methods.index(method) if method in methods else len(methods),
         dims["percent"] or 0,
     )

@@ -1,14 +1,26 @@
 """The tables of the section `sampling`."""
 
+from tollfree import stats
 from tollfree.report.model import Cell, Column, Table
 from tollfree.suites.presentation import number
 from tollfree.suites.sampling.findings import (
     CITED_TARGET,
+    DIRECT,
     EVERY_ROW,
     METHODS,
     Road,
     SamplingFindings,
 )
+
+QUALITY = {
+    "distinct_uniform": "distinct, uniform",
+    "distinct_skewed": "distinct, skewed",
+    "distinct_clustered": "distinct, clustered",
+    "frequency_error": "frequencies",
+    "histogram_error": "histogram",
+    "correlation_error": "correlation",
+}
+"""The figures of quality, and what they are called."""
 
 
 def all_tables(sampling: SamplingFindings) -> tuple[Table, ...]:
@@ -18,6 +30,7 @@ def all_tables(sampling: SamplingFindings) -> tuple[Table, ...]:
         cost_table(sampling),
         analyze_table(sampling),
         quality_table(sampling),
+        scatter_table(sampling),
     )
     return tuple(table for table in tables if table.rows)
 
@@ -58,8 +71,10 @@ def cost_table(sampling: SamplingFindings) -> Table:
                     rows.append(
                         (
                             *(table, road.label, method),
-                            *(cost.sample_us, sampling.published.get("sample")),
-                            *(cost.send_us, sampling.published.get(f"send:{road.link}")),
+                            *_with_interval(cost.sample_us),
+                            sampling.published.get("sample"),
+                            *_with_interval(cost.send_us),
+                            sampling.published.get(f"send:{road.link}"),
                             cost.cases,
                         )
                     )
@@ -67,17 +82,24 @@ def cost_table(sampling: SamplingFindings) -> Table:
         "What a row costs",
         (
             *(Column("Table"), Column("Road"), Column("Method")),
-            *(number("read and sampled", "µs", 3), number("published", "µs", 2)),
-            *(number("delivered", "µs", 3), number("published", "µs", 2)),
+            *(number("read and sampled", "µs", 3), number("low", "µs", 3)),
+            *(number("high", "µs", 3), number("published", "µs", 2)),
+            *(number("delivered", "µs", 3), number("low", "µs", 3)),
+            *(number("high", "µs", 3), number("published", "µs", 2)),
             number("cases", decimals=0),
         ),
         tuple(rows),
         (
             "By least squares over the fractions of one table: what a duration grows by with each "
-            "row delivered, and the rest for each row of the table. The published figures are "
+            "row delivered, and the rest for each row of the table; every execution is a point. "
+            "Intervals are the 95% bootstrap's of the residuals. The published figures are "
             "estimates in words, of rows of the same width on other hardware.",
         ),
     )
+
+
+def _with_interval(estimate: stats.Estimate) -> tuple[float, float, float]:
+    return estimate.median, estimate.low, estimate.high
 
 
 def analyze_table(sampling: SamplingFindings) -> Table:
@@ -110,17 +132,14 @@ def analyze_table(sampling: SamplingFindings) -> Table:
         tuple(rows),
         (
             "To stock: to `postgres_fdw` by the same method, or by its default where it has no "
-            "such method; before PostgreSQL 16 it has none, and reads everything.",
+            "such method; before PostgreSQL 16 it has none, and reads everything. Of a file, to "
+            "`file_fdw`, which always reads everything.",
         ),
     )
 
 
 def quality_table(sampling: SamplingFindings) -> Table:
     """Return how far the collected statistics are from the truth."""
-    figures = (
-        *("distinct_uniform", "distinct_skewed", "distinct_clustered"),
-        *("frequency_error", "histogram_error", "correlation_error"),
-    )
     rows: list[tuple[Cell, ...]] = []
     for name in sampling.ordered(test="analyze", statistics_target=CITED_TARGET):
         dims = sampling.dims(name)
@@ -131,14 +150,14 @@ def quality_table(sampling: SamplingFindings) -> Table:
                 str(dims["table"]),
                 Road(str(dims["wrapper"]), str(dims["link"])).label,
                 str(dims["method"]),
-                *(sampling.figure(name, figure) for figure in figures),
+                *(sampling.figure(name, figure) for figure in QUALITY),
             )
         )
     return Table(
         f"Quality of the statistics, statistics target {CITED_TARGET}",
         (
             *(Column("Table"), Column("Road"), Column("Method")),
-            *(number(f"distinct, {kind}", "x", 2) for kind in ("uniform", "skewed", "clustered")),
+            *(number(QUALITY[f"distinct_{x}"], "x", 2) for x in ("uniform", "skewed", "clustered")),
             *(number("frequencies", "", 3), number("histogram", "", 4)),
             number("correlation", "", 4),
         ),
@@ -147,5 +166,42 @@ def quality_table(sampling: SamplingFindings) -> Table:
             "Distinct values: estimated to real ones, 1 being right. Frequencies: mean relative "
             "error of the ten most common values. Histogram: how far a bound is from its "
             "quantile, at most. Correlation: the largest error.",
+        ),
+    )
+
+
+def scatter_table(sampling: SamplingFindings) -> Table:
+    """Return in which figures a method's typical statistics are not what local ANALYZE's may be."""
+    rows: list[tuple[Cell, ...]] = []
+    for name in sampling.ordered(test="analyze"):
+        dims = sampling.dims(name)
+        ranges = {
+            figure: between for figure in QUALITY if (between := sampling.local_range(name, figure))
+        }
+        if dims["wrapper"] == DIRECT or sampling.ms(name) is None or not ranges:
+            continue
+        differing = [
+            f"{QUALITY[figure]} {found:.3g} (locally {low:.3g} to {high:.3g})"
+            for figure, (low, high) in ranges.items()
+            if (found := sampling.figure(name, figure)) is not None and not low <= found <= high
+        ]
+        rows.append(
+            (
+                *(str(dims["table"]), int(dims["statistics_target"])),
+                *(Road(str(dims["wrapper"]), str(dims["link"])).label, str(dims["method"])),
+                *(len(sampling.run.values(name)), "; ".join(differing) or "nothing"),
+            )
+        )
+    return Table(
+        "Quality beside the scatter of local ANALYZE",
+        (
+            *(Column("Table"), number("statistics target", decimals=0)),
+            *(Column("Road"), Column("Method"), number("rounds", decimals=0)),
+            Column("differs in"),
+        ),
+        tuple(rows),
+        (
+            "Every ANALYZE draws another sample. A median over the rounds differs where it is "
+            "outside the middle 95% of single runs of ANALYZE on the local table.",
         ),
     )

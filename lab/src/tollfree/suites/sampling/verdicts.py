@@ -62,8 +62,8 @@ def _cost(sampling: SamplingFindings, road: Road) -> str | None:
     costs = [cost for method in EVERY_ROW if (cost := sampling.cost(table, road, method))]
     if not costs:
         return None
-    sample = sum(cost.sample_us for cost in costs) / len(costs)
-    send = sum(cost.send_us for cost in costs) / len(costs)
+    sample = sum(cost.sample_us.median for cost in costs) / len(costs)
+    send = sum(cost.send_us.median for cost in costs) / len(costs)
     published = sampling.published.get(f"send:{road.link}")
     beside = (
         f" (published: {sampling.published['sample']:g} and {published:g} µs)" if published else ""
@@ -86,7 +86,7 @@ def _analyze(sampling: SamplingFindings, road: Road) -> list[str]:
             continue
         mark = "" if sampling.run.told_apart(name) else ", not told apart from noise"
         stock = sampling.against_stock(name)
-        beside = f", {stock.median:.2f}x as long as through postgres_fdw" if stock else ""
+        beside = f", {stock.median:.2f}x as long as through {road.stock}" if stock else ""
         sentences.append(
             f"ANALYZE of {dims['table']} rows through {road.label} by the method {dims['method']} "
             f"takes {ratio.median:.2f}x as long as locally ({ratio.low:.2f} to {ratio.high:.2f}, "

@@ -1,0 +1,29 @@
+/*
+ * select.h
+ *	  Which rows of a batch are to be looked at.
+ */
+#ifndef TOLLFREE_FILE_SELECT_H
+#define TOLLFREE_FILE_SELECT_H
+
+#include "reader.h"
+
+/* Columns to be converted in the rows that are left, then a condition. */
+typedef struct SelectStep
+{
+	int		   *columns;		/* deferred ones */
+	int			ncolumns;
+	const FilterNode *condition;	/* NULL if there is none */
+} SelectStep;
+
+typedef struct RowSelector
+{
+	int			nsteps;
+	SelectStep *steps;
+} RowSelector;
+
+extern RowSelector *select_plan(FileColumns *columns, const FilterNode *filter,
+								bool is_lazy);
+extern void select_rows(const RowSelector *selector, FileReader *reader,
+						RowBitmap *selected);
+
+#endif							/* TOLLFREE_FILE_SELECT_H */

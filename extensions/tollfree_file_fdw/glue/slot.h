@@ -1,0 +1,16 @@
+/*
+ * slot.h
+ *	  A slot that makes the values of a batch's row when they are asked for.
+ */
+#ifndef TOLLFREE_FILE_SLOT_H
+#define TOLLFREE_FILE_SLOT_H
+
+#include "nodes/execnodes.h"
+
+#include "reader.h"
+
+extern void slot_replace(ForeignScanState *node);
+extern void slot_store_row(TupleTableSlot *slot, const FileReader *reader,
+						   int row);
+
+#endif							/* TOLLFREE_FILE_SLOT_H */

@@ -1,0 +1,118 @@
+"""Which messages of a client's protocol make a scan a remote transaction of its own.
+
+Only an Execute with Sync right behind it ends the local transaction. The regression tests of the
+extension speak the simple protocol; here it is the extended one.
+"""
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from conftest import OUR_WRAPPER
+from psycopg import pq
+
+from tollfree.cluster import Cluster
+from tollfree.suites.foreign import import_tables, make_server, recreate_database
+
+pytestmark = pytest.mark.cluster
+
+Connection = psycopg.Connection[tuple[object, ...]]
+
+LOOKUP = b"SELECT v FROM item WHERE id = $1"
+SCANS = f"SELECT sum(autocommit_scans) FROM {OUR_WRAPPER}_statistics()"
+
+
+@pytest.fixture
+def source(pg_instance: Cluster) -> Iterator[Connection]:
+    """A connection to the remote database."""
+    with pg_instance.connect() as connection:
+        recreate_database(connection, "autocommit_source")
+    with pg_instance.connect("autocommit_source") as connection:
+        connection.execute("CREATE TABLE item (id integer PRIMARY KEY, v integer)")
+        connection.execute("INSERT INTO item SELECT i, i FROM generate_series(1, 9) i")
+        yield connection
+
+
+@pytest.fixture
+def local(pg_instance: Cluster, source: Connection) -> Iterator[Connection]:
+    """A connection to the local database, which knows what the remote table is."""
+    with pg_instance.connect() as connection:
+        recreate_database(connection, "autocommit_local")
+    row = {
+        "wrapper": OUR_WRAPPER,
+        "server_options": None,
+        "server_host": str(pg_instance.socket_folder),
+        "server_port": pg_instance.port,
+    }
+    with pg_instance.connect("autocommit_local") as connection:
+        password = pg_instance.password_file.read_text("utf-8")
+        make_server(connection, row, "autocommit_source", password)
+        import_tables(connection, ["item"])
+        connection.execute("SELECT v FROM item WHERE id = 9")
+        yield connection
+
+
+def scans(local: Connection) -> int:
+    """Return how many scans were remote transactions of their own."""
+    row = local.execute(SCANS).fetchone()
+    assert row is not None
+    return int(str(row[0]))
+
+
+def value(result: pq.abc.PGresult | None) -> bytes | None:
+    """Return the only value of a result."""
+    assert result is not None
+    assert result.status == pq.ExecStatus.TUPLES_OK, result.error_message
+    return result.get_value(0, 0)
+
+
+def pipelined_value(connection: pq.abc.PGconn) -> bytes | None:
+    """Return the only value of a command's result, and read the command's end."""
+    found = value(connection.get_result())
+    assert connection.get_result() is None
+    return found
+
+
+def test_one_execute_and_its_sync_are_autocommit(local: Connection) -> None:
+    before = scans(local)
+    assert value(local.pgconn.exec_params(LOOKUP, [b"3"])) == b"3"
+    local.pgconn.prepare(b"lookup", LOOKUP)
+    for number in (b"4", b"5"):
+        assert value(local.pgconn.exec_prepared(b"lookup", [number])) == number
+    assert scans(local) - before == 3
+
+
+def test_executes_before_one_sync_share_a_snapshot(local: Connection, source: Connection) -> None:
+    before = scans(local)
+    local.pgconn.enter_pipeline_mode()
+    local.pgconn.send_query_params(LOOKUP, [b"3"])
+    local.pgconn.send_flush_request()
+    local.pgconn.flush()
+    assert pipelined_value(local.pgconn) == b"3"
+    source.execute("UPDATE item SET v = -3 WHERE id = 3")
+    local.pgconn.send_query_params(LOOKUP, [b"3"])
+    local.pgconn.pipeline_sync()
+    assert pipelined_value(local.pgconn) == b"3"
+    assert local.pgconn.get_result() is not None
+    local.pgconn.exit_pipeline_mode()
+    assert scans(local) == before
+
+
+def test_executes_sent_together_are_no_autocommit(local: Connection) -> None:
+    before = scans(local)
+    local.pgconn.enter_pipeline_mode()
+    local.pgconn.send_query_params(LOOKUP, [b"6"])
+    local.pgconn.send_query_params(LOOKUP, [b"7"])
+    local.pgconn.pipeline_sync()
+    assert pipelined_value(local.pgconn) == b"6"
+    assert pipelined_value(local.pgconn) == b"7"
+    assert local.pgconn.get_result() is not None
+    local.pgconn.exit_pipeline_mode()
+    assert scans(local) == before
+
+
+def test_a_transaction_is_no_autocommit(local: Connection) -> None:
+    before = scans(local)
+    with local.transaction():
+        assert value(local.pgconn.exec_params(LOOKUP, [b"3"])) == b"3"
+    assert scans(local) == before
