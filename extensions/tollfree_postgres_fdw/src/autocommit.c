@@ -8,7 +8,7 @@
  * would have had.  That nothing comes after it is proven here:
  *
  *	- it is executed by the client's own query, the last and only one of an
- *	  autocommit transaction that is READ COMMITTED: the statement of a simple
+ *	  autocommit transaction that is not SERIALIZABLE: the statement of a simple
  *	  query, or an Execute of the unnamed portal with Sync right behind it;
  *	- the plan reads nothing else, and scans once; and
  *	- no code runs in it that could ask the remote server: only functions,
@@ -219,7 +219,7 @@ is_whole_transaction(const EState *estate)
 	if (MyBackendType != B_BACKEND || portal == NULL || portal->name[0] != '\0' ||
 		portal->queryDesc == NULL || portal->queryDesc->estate != estate)
 		return false;
-	if (IsolationUsesXactSnapshot() || IsTransactionBlock() ||
+	if (IsolationIsSerializable() || IsTransactionBlock() ||
 		GetCurrentTransactionNestLevel() > 1 || compat_is_pipelining())
 		return false;
 	/* Only the portal of a simple query is not listed in pg_cursors. */
