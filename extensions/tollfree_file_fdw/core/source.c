@@ -89,6 +89,7 @@ source_open(Source *source, int fd)
 	source->inode = now.st_ino;
 	source->modified_ns = source_ns(&now.st_mtim);
 	source->changed_ns = source_ns(&now.st_ctim);
+	source->links = now.st_nlink;
 	return source_check_length(source);
 }
 
@@ -118,8 +119,12 @@ source_verify(Source *source)
 		return SOURCE_TRUNCATED;
 	if (now.st_size > source->size)
 		return source_compare_edges(source);
-	if (source_ns(&now.st_mtim) != source->modified_ns ||
-		source_ns(&now.st_ctim) != source->changed_ns)
+	if (source_ns(&now.st_mtim) != source->modified_ns)
+		return SOURCE_CHANGED;
+
+	/* A file that was removed, or replaced by another, has lost a name alone. */
+	if (source_ns(&now.st_ctim) != source->changed_ns &&
+		now.st_nlink == source->links)
 		return SOURCE_CHANGED;
 	return SOURCE_OK;
 }

@@ -40,6 +40,7 @@ typedef struct Source
 	ino_t		inode;
 	int64_t		modified_ns;	/* mtime, since 1970 */
 	int64_t		changed_ns;		/* ctime, since 1970 */
+	nlink_t		links;			/* names that it has */
 	unsigned char first[SOURCE_EDGE];	/* of a shorter file, all bytes */
 	unsigned char last[SOURCE_EDGE];
 } Source;

@@ -1,0 +1,77 @@
+-- Files that are missing, refused, cut, written over, replaced or added to while they are read
+\getenv abs_builddir PG_ABS_BUILDDIR
+\set file :abs_builddir '/results/changing.txt'
+CREATE FUNCTION shell(command text, file text) RETURNS void LANGUAGE plpgsql PARALLEL RESTRICTED
+AS $$
+BEGIN
+	EXECUTE format('COPY (SELECT) TO PROGRAM %L', 'cat > /dev/null; f=''' || file || '''; ' || command);
+END
+$$;
+-- About 2 MB, of which a scan has read 256 kB for its first row
+CREATE FUNCTION write_file(file text) RETURNS void LANGUAGE plpgsql
+AS $$
+BEGIN
+	EXECUTE format('COPY (SELECT i, repeat(''x'', 90) FROM generate_series(1, 20000) i) TO %L', file);
+END
+$$;
+SELECT make_pair('changing', 'a int, b text', :'file', $$format 'text'$$), write_file(:'file');
+SET client_min_messages = warning;
+SET tollfree_file_fdw.debug_require = 'scan';
+
+-- What becomes of the rows behind the first, after a command; errors have no path in them
+CREATE FUNCTION change_after_first_row(command text, file text) RETURNS text LANGUAGE plpgsql
+AS $$
+DECLARE
+	rest refcursor;
+	n int := 0;
+	r record;
+	message text;
+	hint text;
+BEGIN
+	PERFORM write_file(file);
+	OPEN rest FOR SELECT a FROM ours.changing WHERE b LIKE 'x%';
+	FETCH rest INTO r;
+	PERFORM shell(command, file);
+	LOOP
+		FETCH rest INTO r;
+		EXIT WHEN NOT FOUND;
+		n := n + 1;
+	END LOOP;
+	CLOSE rest;
+	RETURN n || ' more rows';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
+	RETURN format('%s | %s | %s', SQLSTATE, regexp_replace(message, '"/.*/', '"'), hint);
+END
+$$;
+SELECT command, change_after_first_row(command, :'file') FROM unnest(ARRAY[
+	'true', ': > "$f"', 'truncate -s 1000000 "$f"', 'truncate -s -1 "$f"', 'printf "20001\\tx\\n" >> "$f"',
+	'printf y | dd of="$f" conv=notrunc bs=1 seek=1000000 2> /dev/null', 'rm "$f"', 'printf "1\\tx\\n" > "$f.new"; mv "$f.new" "$f"', 'chmod 0 "$f"']) command;
+SELECT shell('rm -f "$f"', :'file');
+SELECT agree('SELECT * FROM changing'), agree('SELECT sum(a) FROM changing');
+SELECT write_file(:'file'), shell('chmod 0 "$f"', :'file');
+SELECT agree('SELECT * FROM changing'), agree('SELECT sum(a) FROM changing');
+SELECT shell('rm -f "$f"; mkdir "$f"', :'file');
+SELECT agree('SELECT * FROM changing'), agree('SELECT sum(a) FROM changing');
+SELECT shell('rmdir "$f"', :'file');
+
+-- The same of several processes: nothing above Gather may run in a worker.
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET max_parallel_workers_per_gather = 2;
+SET tollfree_file_fdw.parallel_chunk_size = '1kB';
+SET tollfree_file_fdw.debug_require = 'parallel';
+-- Rows are wide, so workers cannot be far ahead of the leader.
+CREATE FUNCTION change_in_parallel(command text, file text) RETURNS text LANGUAGE plpgsql
+AS $$
+BEGIN
+	PERFORM write_file(file);
+	RETURN outcome(format('SELECT count(*) FROM (SELECT CASE a %% 7000 WHEN 1 THEN shell(%L, %L)::text END, b FROM changing OFFSET 0) x', command, file), 'ours');
+END
+$$;
+SELECT shown_plan($$SELECT count(*) FROM (SELECT CASE a % 7000 WHEN 1 THEN shell('', '')::text END, b FROM ours.changing OFFSET 0) x$$);
+SELECT command, regexp_replace(change_in_parallel(command, :'file'), '"/.*/', '"') FROM unnest(ARRAY[
+	'true', ': > "$f"', 'printf "20001\\tx\\n" >> "$f"', 'printf y | dd of="$f" conv=notrunc bs=1 seek=1900000 2> /dev/null']) command;
+SELECT shell('rm -f "$f"', :'file');
+SELECT agree('SELECT * FROM changing'), agree('SELECT sum(a) FROM changing');
