@@ -219,12 +219,14 @@ static void
 send_flight(Session *session, const RemoteCommand *commands, int ncommands,
 			bool only_reads, bool repeats)
 {
-	int			depth = repeats ? 0 : session->remote_depth;
+	int			depth;
 	List	   *questions = choose_questions(session, &commands[0]);
 	StatementUse use = STATEMENT_ONCE;
 	CachedStatement *statement = NULL;
 
 	session_begin_flight(session);
+	/* Not before: what was in the air may have begun the transaction. */
+	depth = repeats ? 0 : session->remote_depth;
 	if (depth == 0)
 	{
 		session->starts++;

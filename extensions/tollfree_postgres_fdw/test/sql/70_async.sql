@@ -162,6 +162,32 @@ INSERT INTO shards VALUES (2, -1, 'lost');
 ROLLBACK TO a;
 SELECT count_rest('c');
 ROLLBACK;
+-- a transaction begins once, also where nothing of its beginning has been read,
+-- so its cursors go with the savepoint
+CREATE VIEW remote.open_cursors AS SELECT name FROM pg_cursors WHERE name ~ '^c[0-9]';
+CREATE FOREIGN TABLE open_1 (name text) SERVER async_1
+	OPTIONS (schema_name 'remote', table_name 'open_cursors');
+CREATE FOREIGN TABLE open_2 (name text) SERVER async_2
+	OPTIONS (schema_name 'remote', table_name 'open_cursors');
+CREATE VIEW remote.slow AS SELECT 2 AS part, pg_sleep(0.5)::text;
+CREATE TABLE uneven (part int, pg_sleep text) PARTITION BY LIST (part);
+CREATE FOREIGN TABLE quick PARTITION OF uneven FOR VALUES IN (0)
+	SERVER async_1 OPTIONS (schema_name 'remote', table_name 'quick');
+CREATE FOREIGN TABLE slow PARTITION OF uneven FOR VALUES IN (2)
+	SERVER async_2 OPTIONS (schema_name 'remote');
+CREATE VIEW remote.quick AS SELECT 0 AS part, ''::text AS pg_sleep FROM generate_series(1, 5);
+SET tollfree_postgres_fdw.direct_results = off;
+BEGIN;
+SAVEPOINT a;
+DECLARE c CURSOR FOR SELECT * FROM uneven;
+MOVE 1 FROM c;
+DELETE FROM shards_1 WHERE n = 0;
+ROLLBACK TO a;
+SET LOCAL tollfree_postgres_fdw.direct_results = on;
+SELECT (SELECT count(*) FROM open_1), (SELECT count(*) FROM open_2);
+ROLLBACK;
+RESET tollfree_postgres_fdw.direct_results;
+DROP TABLE uneven;
 BEGIN;
 DECLARE c CURSOR FOR SELECT n FROM shards;
 MOVE 10 FROM c;
