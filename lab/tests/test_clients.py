@@ -349,11 +349,12 @@ STARTS = r"printf '#!/bin/sh\n' >{out}/x; chmod +x {out}/x"
 def test_a_client_is_built_once_and_anew_when_it_changes(workshop: Path) -> None:
     _shell_client(workshop, STARTS)
     assert "not built" in str(_one().unready)
-    for _ in range(2):
+    for again in (False, True):
         client = _one(build=True)
         assert client.unready is None
         assert Path(client.start[0]).is_file()
         assert _builds(workshop) == 1
+        assert (client.built_s is None) == again
     assert _one().unready is None
     (workshop / "clients" / "x" / "source").write_text("changed")
     assert "not built" in str(_one().unready)

@@ -205,6 +205,9 @@ def test_an_interval_that_does_not_reach_1_is_said() -> None:
     interface = findings_of(unlike)
     assert column(noise_table(interface), "reaches 1") == ["no"]
     assert "In 1 of 1 tasks the A/A interval does not reach 1" in "\n".join(verdicts(interface))
+    of_two_rounds = findings_of({key: values[:2] for key, values in unlike.items()})
+    assert column(noise_table(of_two_rounds), "reaches 1") == [None]
+    assert "does not reach 1" not in "\n".join(verdicts(of_two_rounds))
 
 
 def test_a_chart_has_no_bar_for_the_baseline_or_for_what_failed() -> None:

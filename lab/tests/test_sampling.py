@@ -176,6 +176,14 @@ def test_analyze_is_compared_with_local_and_with_stock() -> None:
     assert "1.10x" in words[-1]
 
 
+def test_a_way_that_finds_too_few_distinct_values_is_named() -> None:
+    system = (analyze("system", 100, OURS), 50.0, {"rows": float(ROWS), "distinct_clustered": 0.01})
+    words = verdicts(findings([*ANALYZED, system]))
+    (sentence,) = (one for one in words if "distinct values" in one)
+    assert sentence.endswith(f"through {OURS} by system (0.01x).")
+    assert not any("distinct values" in one for one in verdicts(findings(ANALYZED)))
+
+
 def test_quality_stands_beside_time() -> None:
     rows = {row[1:3]: row[3:] for row in quality_table(findings(ANALYZED)).rows}
     assert rows[OURS, "auto"][2] == 0.9

@@ -26,6 +26,7 @@
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "foreign/foreign.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
 #include "tcop/pquery.h"
@@ -211,8 +212,11 @@ is_whole_transaction(const EState *estate)
 {
 	Portal		portal = ActivePortal;
 
-	/* Portals of SQL commands and of functions have names. */
-	if (portal == NULL || portal->name[0] != '\0' ||
+	/*
+	 * Portals of SQL commands and of functions have names.  A background
+	 * worker can run several queries in one transaction without a block.
+	 */
+	if (MyBackendType != B_BACKEND || portal == NULL || portal->name[0] != '\0' ||
 		portal->queryDesc == NULL || portal->queryDesc->estate != estate)
 		return false;
 	if (IsolationUsesXactSnapshot() || IsTransactionBlock() ||

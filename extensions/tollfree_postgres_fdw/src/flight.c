@@ -213,6 +213,7 @@ accept_answer(Session *session, const Part *part, PGresult *res)
 			break;
 		case PART_WRITE_CHECK:
 			session->may_have_written = !is_true(res);
+			session->has_written |= session->may_have_written;
 			break;
 		case PART_RELATION_CHECK:
 			relations_answer(session->relations, part->relid, is_true(res));
@@ -260,11 +261,16 @@ take_answer(Session *session, PGresult *res, bool quiet)
 	PQclear(res);
 }
 
-/* Counts the rows of a result, and notes what statement made it. */
+/*
+ * Counts the rows of a result, and notes what statement made it.  Rows that
+ * were written have given the remote transaction an ID.
+ */
 static void
 note_result(Session *session, const Part *part, PGresult *res)
 {
 	session->rows += PQntuples(res);
+	if (!session->repeats_reads && atoi(PQcmdTuples(res)) > 0)
+		session->has_written = true;
 	if (part->statement != NULL &&
 		PQresultStatus(res) != PGRES_FATAL_ERROR &&
 		PQresultStatus(res) != PGRES_PIPELINE_ABORTED)

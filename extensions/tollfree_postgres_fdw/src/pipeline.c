@@ -34,12 +34,14 @@
 
 #define PIPELINE_BYTES (512 * 1024)
 #define PIPELINE_COMMANDS 4096
+#define PIPELINE_COMMANDS_FIRST 16
 #define PIPELINE_APPENDED 2		/* at a time, at most */
 
 typedef struct CommandBuffer
 {
 	int			count;
-	RemoteCommand *commands;	/* PIPELINE_COMMANDS of them */
+	int			size;			/* PIPELINE_COMMANDS at most */
+	RemoteCommand *commands;
 	int		   *nrows;			/* that each writes if none is skipped */
 	MemoryContext context;		/* of their parameters, until they are sent */
 } CommandBuffer;
@@ -62,10 +64,10 @@ static ExecutorRun_hook_type next_run_hook = NULL;
 static CommandBuffer
 make_buffer(void)
 {
-	CommandBuffer buffer = {0};
+	CommandBuffer buffer = {.size = PIPELINE_COMMANDS_FIRST};
 
-	buffer.commands = palloc(PIPELINE_COMMANDS * sizeof(RemoteCommand));
-	buffer.nrows = palloc(PIPELINE_COMMANDS * sizeof(int));
+	buffer.commands = palloc(buffer.size * sizeof(RemoteCommand));
+	buffer.nrows = palloc(buffer.size * sizeof(int));
 	buffer.context = AllocSetContextCreate(CurrentMemoryContext,
 										   "tollfree_postgres_fdw pipeline",
 										   ALLOCSET_DEFAULT_SIZES);
@@ -201,6 +203,18 @@ pipeline_hold(WritePipeline *pipeline)
 	session->flush_arg = pipeline;
 }
 
+/* Makes room for the commands of one more execution: most have but one. */
+static void
+make_room(CommandBuffer *buffer)
+{
+	if (buffer->count + PIPELINE_APPENDED <= buffer->size)
+		return;
+	buffer->size *= 2;
+	buffer->commands = repalloc(buffer->commands,
+								buffer->size * sizeof(RemoteCommand));
+	buffer->nrows = repalloc(buffer->nrows, buffer->size * sizeof(int));
+}
+
 /*
  * Appends the commands of one execution, at most PIPELINE_APPENDED.  Their
  * parameters are in pipeline_context, and their texts last as long as the
@@ -212,6 +226,7 @@ pipeline_append(WritePipeline *pipeline, const RemoteCommand *commands,
 {
 	CommandBuffer *held = &pipeline->held;
 
+	make_room(held);
 	for (int i = 0; i < ncommands; i++)
 	{
 		held->commands[held->count] = commands[i];

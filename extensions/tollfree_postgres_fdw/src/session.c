@@ -204,7 +204,8 @@ add_checks(Session *session, List *questions, bool only_reads)
 
 	foreach(cell, questions)
 		session_add_question(session, RELATION_CHECK_SQL, lfirst(cell));
-	if (only_reads && PQserverVersion(session->conn) >= WRITE_CHECK_VERSION)
+	if (only_reads && !session->has_written &&
+		PQserverVersion(session->conn) >= WRITE_CHECK_VERSION)
 		session_add_statement(session, PART_WRITE_CHECK, 0,
 							  WRITE_CHECK_STATEMENT, WRITE_CHECK_SQL);
 	session->may_have_written = true;
@@ -225,7 +226,10 @@ send_flight(Session *session, const RemoteCommand *commands, int ncommands,
 
 	session_begin_flight(session);
 	if (depth == 0)
+	{
 		session->starts++;
+		session->has_written = false;
+	}
 	if (!repeats)
 		use = choose_use(session, &commands[0], depth == 0, &statement);
 	session->is_autocommit = is_autocommit(session, &commands[0], use);

@@ -96,6 +96,7 @@ typedef struct Session
 	ErrorData  *kept_error;		/* for whoever uses it next, or NULL */
 	int			kept_level;		/* whose rollback makes up for that error */
 	bool		is_stale;		/* a COMMIT that nobody waited for has failed */
+	bool		has_written;	/* for sure, so that it need not be asked */
 	bool		may_have_written;
 	bool		is_autocommit;	/* was the last flight without transaction? */
 	bool		truncated;		/* has it locked out other sessions? */

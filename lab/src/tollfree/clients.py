@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tollfree.errors import LabError
@@ -42,6 +42,8 @@ class Client:
     """What stands before a client's options; of a client that is ready it can be run."""
     unready: str | None
     """Why it cannot be run here and what to do about it; None when it can."""
+    built_s: float | None
+    """How long it took to build just now; None when nothing was built."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ class _Outcome:
 
     out: Path
     failure: str | None
+    built_s: float | None = None
+    """How long it took; None when it was built before, or not at all."""
 
 
 def clients(
@@ -88,7 +92,7 @@ class _Builder:
         failure = outcome.failure
         if failure is None and program is None:
             failure = f"has lost its program {start[0]}: remove {_stamp(outcome.out)}"
-        return Client(interface, (program or start[0], *start[1:]), failure)
+        return Client(interface, (program or start[0], *start[1:]), failure, outcome.built_s)
 
     def _outcome(self, manifest: Manifest) -> _Outcome:
         if manifest.name not in self._outcomes:
@@ -114,7 +118,9 @@ class _Builder:
             with _locked(out):
                 stored = _stored(out)
                 if stored is None or not self._counts(stored):
+                    started = time.monotonic()
                     stored = _store(out, self._build(manifest, out))
+                    stored = replace(stored, built_s=time.monotonic() - started)
                     _sweep(out.parent)
                 return stored
         except OSError as error:
@@ -259,7 +265,8 @@ def main() -> int:
         sys.stderr.write(f"{error.message}\n  {error.remedy}\n")
         return error.code
     for client in found:
-        sys.stdout.write(f"client {client.interface.name}: {client.unready or 'ready'}\n")
+        took = "" if client.built_s is None else f", after {client.built_s:.0f} s of building"
+        sys.stdout.write(f"client {client.interface.name}: {client.unready or 'ready'}{took}\n")
     return 0
 
 

@@ -237,6 +237,27 @@ SELECT v FROM plain_rc WHERE id = 2;
 RESET tollfree_postgres_fdw.debug_require;
 SELECT last_remote_command('read_committed');
 
+-- a transaction that has written is not asked whether it has
+BEGIN;
+UPDATE plain SET v = v WHERE id = -1;
+SELECT count(*) FROM plain;
+SELECT last_remote_command();
+COMMIT;
+BEGIN;
+UPDATE plain SET v = v WHERE id = 1;
+SELECT count(*) FROM plain;
+SELECT last_remote_command();
+COMMIT;
+BEGIN;
+SELECT count(*) FROM odd WHERE v IS NOT NULL;
+SELECT count(*) FROM plain;
+SELECT last_remote_command();
+COMMIT;
+BEGIN;
+SELECT count(*) FROM plain;
+SELECT last_remote_command();
+COMMIT;
+
 SET client_min_messages = warning;
 DROP SCHEMA far, autocommit CASCADE;
 RESET client_min_messages;

@@ -24,10 +24,11 @@ BYTES_OF_SERVERS = 1_500_000_000
 TITLE = "Interfaces: the same rows through every driver"
 INTRO = (
     "Each client runs one statement through its interface and reads every cell; times are taken "
-    "inside it. A ratio says how many times longer an execution takes than through libpq's normal "
-    "method at the same task; `floor` is the protocol's bytes, drained unread. What is held at "
-    "the end is a dimension: holding less is less work. Rows and checksum of every execution are "
-    "compared with what the server itself writes."
+    "inside it. A ratio says how many times longer an execution takes than through libpq at the "
+    "same task; `floor` is the protocol's bytes, drained unread. What is held at the end is a "
+    "dimension, for holding less is less work: tables and plots of a task divide by the method of "
+    "libpq that holds as much. Rows and checksum of every execution are compared with what the "
+    "server itself writes."
 )
 
 EXTRA_COLUMNS = (

@@ -22,6 +22,8 @@ NS_PER_MS = 1e6
 US_PER_MS = 1e3
 LEAST_CPU_MS = 100
 """The kernel tells processor time in steps of 10 ms: less than this says too little."""
+LEAST_ROUNDS = 3
+"""Of fewer rounds an interval is too short to reach anything."""
 LEAST_EXECUTIONS = 20
 """Of fewer executions the round trips of connecting are too large a part."""
 

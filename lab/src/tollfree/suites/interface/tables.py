@@ -9,6 +9,7 @@ from tollfree.suites.interface.findings import (
     BASELINE,
     FLOOR,
     LEAST_EXECUTIONS,
+    LEAST_ROUNDS,
     US_PER_MS,
     InterfaceFindings,
     Task,
@@ -170,30 +171,27 @@ def task_table(interface: InterfaceFindings, task: Task) -> Table:
         over_libpq = interface.ratio_alike(task, name)
         dims = interface.dims(name)
         seconds = interface.middle(name, "total_ns")
+        published = (task.published_name, f"{dims['interface']}:{dims['method']}")
         rows.append(
             (
                 *(interface.label(name), str(dims["held"])),
+                seconds / 1e9 if seconds is not None else None,
+                interface.published.get(published) if comparable else None,
                 median.median / US_PER_MS if median else None,
                 interface.per_execution_ms(name, "first_row_ns"),
                 *(interface.per_execution_ms(name, "cpu_ns"), interface.server_ms(name)),
                 *(_interval(over_libpq) + _interval(over_floor)),
-                seconds / 1e9 if seconds is not None else None,
-                interface.published.get(
-                    (task.published_name, f"{dims['interface']}:{dims['method']}")
-                )
-                if comparable
-                else None,
             )
         )
     return Table(
         _caption(interface, task),
         (
             *(Column("candidate"), Column("held")),
+            *(number("all executions", "s", 3), number("published", "s", 3)),
             *(number("an execution", "ms", 3), number("first row", "ms", 3)),
             *(number("processor", "ms", 3), number("server", "ms", 3)),
             *(number("to libpq", "x", 2), number("low", "x", 2), number("high", "x", 2)),
             *(number("to the floor", "x", 2), number("low", "x", 2), number("high", "x", 2)),
-            *(number("all executions", "s", 3), number("published", "s", 3)),
         ),
         tuple(rows),
         (
@@ -291,8 +289,9 @@ def noise_table(interface: InterfaceFindings) -> Table:
         ratio = interface.ratio(again, interface.case(task, BASELINE)) if again else None
         if ratio is not None:
             equal = "yes" if ratio.low <= 1 <= ratio.high else "no"
+            told = equal if ratio.samples >= LEAST_ROUNDS else None
             figures = (ratio.median, ratio.low, ratio.high, ratio.samples)
-            rows.append((task.published_name, *figures, equal))
+            rows.append((task.published_name, *figures, told))
     return Table(
         "A/A: libpq measured against itself",
         (

@@ -52,7 +52,7 @@ def _failures(interface: InterfaceFindings) -> list[str]:
 
 def _doubt(interface: InterfaceFindings) -> str | None:
     """Say in how many tasks libpq came out unlike itself."""
-    equal = [row[-1] == "yes" for row in noise_table(interface).rows]
+    equal = [row[-1] == "yes" for row in noise_table(interface).rows if row[-1] is not None]
     if all(equal):
         return None
     return (
@@ -64,6 +64,11 @@ def _doubt(interface: InterfaceFindings) -> str | None:
 def _words(ratio: stats.Estimate) -> str:
     rounds = "1 round" if ratio.samples == 1 else f"{ratio.samples} rounds"
     return f"{ratio.median:.1f}x ({ratio.low:.1f} to {ratio.high:.1f}, {rounds})"
+
+
+def _held(interface: InterfaceFindings, testcase: str) -> str:
+    held = str(interface.dims(testcase)["held"])
+    return "native records" if held == "native" else held
 
 
 def _road(task: Task) -> str:
@@ -139,6 +144,6 @@ def _copy(interface: InterfaceFindings, task: Task) -> list[str]:
             sentences.append(
                 f"{candidate[0]} {_road(task)}: COPY takes {_words(ratio)} the time of its normal "
                 f"method, and holds {interface.dims(copy)['held']} "
-                f"instead of {interface.dims(str(normal))['held']}."
+                f"instead of {_held(interface, str(normal))}."
             )
     return sentences

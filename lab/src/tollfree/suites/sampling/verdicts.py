@@ -8,6 +8,9 @@ from tollfree.suites.sampling.findings import (
     SamplingFindings,
 )
 
+FEW = 0.5
+"""A share of the distinct values that misleads the planner."""
+
 
 def verdicts(sampling: SamplingFindings) -> tuple[str, ...]:
     """Return sentences that a person can act on, failures first."""
@@ -25,6 +28,7 @@ def verdicts(sampling: SamplingFindings) -> tuple[str, ...]:
     for road in sampling.roads(test="analyze"):
         if road.name != DIRECT:
             sentences += _analyze(sampling, road)
+    sentences += filter(None, (_too_few_distinct(sampling),))
     noise = sampling.run.noise
     if noise:
         sentences.append(
@@ -71,6 +75,24 @@ def _cost(sampling: SamplingFindings, road: Road) -> str | None:
     return (
         f"In the table of {table} rows a row costs {sample:.2f} µs to read and sample, and "
         f"{send:.2f} µs to deliver through {road.label}{beside}."
+    )
+
+
+def _too_few_distinct(sampling: SamplingFindings) -> str | None:
+    """Return which ways of ANALYZE are misled by neighbouring rows that are alike."""
+    found = []
+    for name in sampling.ordered(test="analyze", statistics_target=CITED_TARGET):
+        dims, share = sampling.dims(name), sampling.figure(name, "distinct_clustered")
+        is_largest = dims["table"] == sampling.tables()[-1]
+        if is_largest and share is not None and share < FEW and dims["method"] != "local_again":
+            road = Road(str(dims["wrapper"]), str(dims["link"]))
+            found.append(f"{road.label} by {dims['method']} ({share:.2f}x)")
+    if not found:
+        return None
+    return (
+        f"In the table of {sampling.tables()[-1]} rows, where neighbouring rows share a value, "
+        "fewer than half of the distinct values are found by ANALYZE through "
+        f"{', '.join(found)}."
     )
 
 
