@@ -178,6 +178,8 @@ aggregate_file(ForeignScanState *node)
 	else
 		aggregate->fallback = read_all(scan);
 	MemoryContextSwitchTo(old);
+	if (aggregate->fallback != NULL)
+		parallel_note_fallback(scan);
 	aggregate->group = 0;
 	/* What is cut again for a rescan is the open file. */
 	if (scan->parallel == NULL)

@@ -43,6 +43,7 @@ extern void tollfreeInitializeDSMForeignScan(ForeignScanState *node,
 extern void tollfreeReInitializeDSMForeignScan(ForeignScanState *node,
 											   ParallelContext *pcxt,
 											   void *coordinate);
+extern void tollfreeShutdownForeignScan(ForeignScanState *node);
 extern void tollfreeInitializeWorkerForeignScan(ForeignScanState *node,
 												shm_toc *toc,
 												void *coordinate);

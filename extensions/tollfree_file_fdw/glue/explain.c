@@ -37,6 +37,9 @@ describe_path(const FileScanState *scan, const Plan *plan)
 						 scan->aggregate->fallback);
 	if (scan->handover != NULL)
 		appendStringInfo(&words, ", stopped by %s", scan->handover);
+	if (scan->worker_fallbacks > 0)
+		appendStringInfo(&words, ", fallback in %u workers",
+						 scan->worker_fallbacks);
 	return words.data;
 }
 

@@ -40,6 +40,7 @@ tollfree_file_fdw_handler(PG_FUNCTION_ARGS)
 	routine->InitializeDSMForeignScan = tollfreeInitializeDSMForeignScan;
 	routine->ReInitializeDSMForeignScan = tollfreeReInitializeDSMForeignScan;
 	routine->InitializeWorkerForeignScan = tollfreeInitializeWorkerForeignScan;
+	routine->ShutdownForeignScan = tollfreeShutdownForeignScan;
 
 	routine->ExplainForeignScan = tollfreeExplainForeignScan;
 	routine->AnalyzeForeignTable = tollfreeAnalyzeForeignTable;

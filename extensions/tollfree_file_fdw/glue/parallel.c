@@ -137,6 +137,8 @@ cut_file(FileScanState *scan, ParallelFile *shared)
 	FileReader *reader = scan->reader;
 
 	pg_atomic_init_u32(&shared->next, 0);
+	pg_atomic_init_u32(&shared->fallbacks, 0);
+	scan->is_shut_down = false;
 	pg_atomic_init_u32(&shared->searched, 0);
 	pg_atomic_init_u32(&shared->last, PG_UINT32_MAX);
 	ConditionVariableInit(&shared->progress);
@@ -438,6 +440,31 @@ parallel_copies_on(const FileScanState *scan)
 		copy_position(scan->copy) < scan->reader->range.end;
 }
 
+/* Counts a worker that leaves the fast path, for EXPLAIN in the leader. */
+void
+parallel_note_fallback(FileScanState *scan)
+{
+	if (scan->parallel == NULL || !IsParallelWorker() || scan->is_noted)
+		return;
+	scan->is_noted = true;
+	pg_atomic_fetch_add_u32(&scan->parallel->fallbacks, 1);
+}
+
+/*
+ * Keeps what EXPLAIN will tell, since what is shared ends before that.  Comes
+ * twice if a LIMIT ends the query, the second time when it has ended.
+ */
+void
+tollfreeShutdownForeignScan(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+
+	if (scan->parallel == NULL || scan->is_shut_down)
+		return;
+	scan->is_shut_down = true;
+	scan->worker_fallbacks = pg_atomic_read_u32(&scan->parallel->fallbacks);
+}
+
 /*
  * Hands what a scan shares, and the chunks that it has taken, over to the one
  * below that starts over.
@@ -446,6 +473,7 @@ void
 parallel_pass_down(FileScanState *scan, FileScanState *below)
 {
 	below->parallel = scan->parallel;
+	below->is_noted = scan->is_noted;
 	below->owed = scan->taken;
 	scan->taken = NIL;
 }

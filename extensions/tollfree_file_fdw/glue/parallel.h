@@ -22,6 +22,7 @@ typedef struct ParallelFile
 	int64_t		chunk_size;		/* bytes */
 	uint32		nchunks;
 	pg_atomic_uint32 next;		/* the chunk to be taken next */
+	pg_atomic_uint32 fallbacks; /* workers that had to leave the fast path */
 
 	/*
 	 * What has been found out by looking through chunks, in their order.  The
@@ -37,6 +38,7 @@ extern bool parallel_is_possible(const FileLayout *layout);
 extern bool parallel_claim_file(FileScanState *scan);
 extern bool parallel_next_batch(FileScanState *scan);
 extern bool parallel_copies_on(const FileScanState *scan);
+extern void parallel_note_fallback(FileScanState *scan);
 extern void parallel_pass_down(FileScanState *scan, FileScanState *below);
 extern void parallel_check_end(const FileScanState *scan);
 

@@ -359,6 +359,7 @@ hand_over(ForeignScanState *node)
 
 	scan->handover = reader_hand_over(scan->reader);
 	scan->is_copying = true;
+	parallel_note_fallback(scan);
 	MemoryContextSwitchTo(old);
 }
 

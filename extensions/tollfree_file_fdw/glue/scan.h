@@ -49,6 +49,9 @@ typedef struct FileScanState
 	List	   *taken;			/* the chunks taken, if groups are returned */
 	List	   *owed;			/* chunks to be read before more are taken */
 	bool		is_copying;		/* has COPY's parser taken over? */
+	bool		is_noted;		/* has this worker been counted for that? */
+	uint32		worker_fallbacks;	/* how many were, in the leader at the end */
+	bool		is_shut_down;	/* may what is shared be gone? */
 
 	struct AggregateScan *aggregate;	/* if groups are returned, else NULL */
 } FileScanState;

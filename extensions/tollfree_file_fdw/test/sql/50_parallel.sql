@@ -31,6 +31,15 @@ FROM unnest('{1, 100, 333, 700, 1001, 1200}'::int[]) bad;
 RESET tollfree_file_fdw.debug_require;
 SELECT agree_on((SELECT string_agg(i || CASE WHEN i % 10 = 0 THEN E',\\303\\251\n' ELSE E',a\n' END, '') FROM generate_series(1, 999) i),
 				'a int, b text', $$delimiter ',', encoding 'UTF8'$$, 'SELECT count(a), count(b) FROM odd WHERE b <> ''a''');
+-- EXPLAIN counts the workers that did so; one that got no chunk did not.
+SET parallel_leader_participation = off;
+\set octal :abs_builddir '/results/octal.txt'
+COPY (SELECT i, '\303\251' FROM generate_series(1, 3000) i) TO :'octal' (FORMAT csv, DELIMITER '|');
+SELECT make_pair('octal', 'a int, b text', :'octal', $$delimiter '|', encoding 'UTF8'$$);
+SELECT agree('SELECT count(b), max(b) FROM octal');
+SELECT DISTINCT regexp_replace(line, 'in [12] workers', 'in some workers') AS line FROM unnest('{"",LIMIT 1500}'::text[]) part,
+	shown_plan('SELECT a, b FROM ours.octal ' || part, 'analyze, costs off, timing off, summary off, buffers off') line WHERE line LIKE '%Fast Path%';
+RESET parallel_leader_participation;
 -- What is behind an end-of-data marker is in no chunk.
 COPY (SELECT CASE i WHEN 1500 THEN '.' ELSE i::text END FROM generate_series(1, 3000) i) TO :'marked';
 \set mark 'cat > /dev/null; sed -i ''s/^\\.$/\\\\./'' ''' :marked ''''

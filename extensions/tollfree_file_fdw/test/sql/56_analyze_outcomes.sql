@@ -14,7 +14,7 @@ CREATE FUNCTION run_command(command text) RETURNS void
 LANGUAGE plpgsql
 AS $$
 BEGIN
-	EXECUTE format('COPY (SELECT) TO PROGRAM %L', command);
+	EXECUTE format('COPY (SELECT) TO PROGRAM %L', 'cat > /dev/null; ' || command);
 END
 $$;
 -- 300 rows are wanted of 5000: random blocks; and of one that is read whole
