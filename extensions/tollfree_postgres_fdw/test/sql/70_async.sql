@@ -169,13 +169,13 @@ CREATE FOREIGN TABLE open_1 (name text) SERVER async_1
 	OPTIONS (schema_name 'remote', table_name 'open_cursors');
 CREATE FOREIGN TABLE open_2 (name text) SERVER async_2
 	OPTIONS (schema_name 'remote', table_name 'open_cursors');
-CREATE VIEW remote.slow AS SELECT 2 AS part, pg_sleep(0.5)::text;
+CREATE VIEW remote.uneven_late AS SELECT 2 AS part, pg_sleep(0.5)::text;
 CREATE TABLE uneven (part int, pg_sleep text) PARTITION BY LIST (part);
-CREATE FOREIGN TABLE quick PARTITION OF uneven FOR VALUES IN (0)
-	SERVER async_1 OPTIONS (schema_name 'remote', table_name 'quick');
-CREATE FOREIGN TABLE slow PARTITION OF uneven FOR VALUES IN (2)
+CREATE FOREIGN TABLE uneven_early PARTITION OF uneven FOR VALUES IN (0)
+	SERVER async_1 OPTIONS (schema_name 'remote');
+CREATE FOREIGN TABLE uneven_late PARTITION OF uneven FOR VALUES IN (2)
 	SERVER async_2 OPTIONS (schema_name 'remote');
-CREATE VIEW remote.quick AS SELECT 0 AS part, ''::text AS pg_sleep FROM generate_series(1, 5);
+CREATE VIEW remote.uneven_early AS SELECT 0 AS part, ''::text AS pg_sleep FROM generate_series(1, 5);
 SET tollfree_postgres_fdw.direct_results = off;
 BEGIN;
 SAVEPOINT a;
