@@ -23,6 +23,7 @@
 
 #include "compat.h"
 #include "guc.h"
+#include "portals.h"
 #include "scan.h"
 
 #define FETCH_ROWS_MAX 10000
@@ -55,7 +56,6 @@ cursor_open(RemoteScanState *scan, const RemoteCommand *query)
 	MemoryContext old = MemoryContextSwitchTo(scan->query_context);
 
 	scan->cursor = ++scan->session->cursors;
-	scan->aborts = scan->session->aborts;
 	scan->level = GetCurrentTransactionNestLevel();
 	scan->fetches = 0;
 	scan->binary = false;
@@ -66,6 +66,7 @@ cursor_open(RemoteScanState *scan, const RemoteCommand *query)
 	MemoryContextSwitchTo(old);
 	scan->commands[0] = *query;
 	scan->commands[0].sql = scan->declare;
+	portals_add(scan->session, scan->cursor);
 	send_fetch(scan, true);
 }
 
@@ -82,6 +83,9 @@ cursor_opened(RemoteScanState *scan)
 		session_report(session, ERROR, res, scan->plan.sql);
 	}
 	PQclear(res);
+
+	/* If the connection was replaced meanwhile its portals were forgotten. */
+	portals_add(session, scan->cursor);
 	res = session_result(session);
 	if (res != NULL || PQstatus(session->conn) == CONNECTION_BAD)
 		session_report(session, ERROR, res, scan->plan.sql);
@@ -152,12 +156,11 @@ cursor_more(RemoteScanState *scan)
 	return true;
 }
 
-/* Ends a cursor, if it is surely still there. */
+/* Ends a cursor, which may have been rolled back. */
 void
 cursor_close(RemoteScanState *scan)
 {
-	if (scan->cursor != 0 && scan->session->conn != NULL &&
-		scan->session->aborts == scan->aborts)
-		session_close_later(scan->session, scan->cursor);
+	if (scan->cursor != 0 && scan->session->conn != NULL)
+		portals_let_go(scan->session, scan->cursor);
 	scan->cursor = 0;
 }

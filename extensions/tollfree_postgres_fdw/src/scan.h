@@ -58,7 +58,6 @@ typedef struct RemoteScanState
 	uint32		cursor;			/* 0 if none is open */
 	char	   *declare;		/* its text */
 	char		fetch[64];
-	uint32		aborts;			/* the session's when it was opened */
 	int			level;			/* of the transaction when it was opened, or
 								 * the scan began */
 	bool		is_free;		/* may more be fetched than was asked for? */

@@ -21,6 +21,7 @@
 #include "connect.h"
 #include "guc.h"
 #include "options.h"
+#include "portals.h"
 #include "session.h"
 
 /*
@@ -115,15 +116,14 @@ void
 session_add_cleanup(Session *session)
 {
 	ListCell   *cell;
+	uint32		cursor;
 	char		sql[64];
 
-	foreach(cell, session->closes)
+	while ((cursor = portals_take_unused(session)) != 0)
 	{
-		snprintf(sql, sizeof(sql), "CLOSE c%u", (uint32) lfirst_int(cell));
+		snprintf(sql, sizeof(sql), "CLOSE c%u", cursor);
 		session_add(session, PART_CLEANUP, 0, sql);
 	}
-	list_free(session->closes);
-	session->closes = NIL;
 	foreach(cell, session->deallocates)
 		session_add_deallocate(session, lfirst(cell));
 	list_free_deep(session->deallocates);
@@ -496,16 +496,6 @@ session_forget_readers(Session *session)
 	session->ahead = NULL;
 }
 
-/* Closes a cursor with the next flight of this transaction, if there is one. */
-void
-session_close_later(Session *session, uint32 cursor)
-{
-	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-
-	session->closes = lappend_int(session->closes, (int) cursor);
-	MemoryContextSwitchTo(old);
-}
-
 /* Drops a prepared statement with the next flight. */
 void
 session_deallocate_later(Session *session, const char *name)
@@ -634,8 +624,8 @@ session_disconnect(Session *session)
 
 	session->part = session->nparts = 0;
 	session_forget_readers(session);
-	list_free(session->closes);
+	portals_forget(session);
 	list_free_deep(session->deallocates);
 	list_free_deep(session->statements);
-	session->closes = session->deallocates = session->statements = NIL;
+	session->deallocates = session->statements = NIL;
 }

@@ -100,7 +100,7 @@ typedef struct Session
 	bool		may_have_written;
 	bool		is_autocommit;	/* was the last flight without transaction? */
 	bool		truncated;		/* has it locked out other sessions? */
-	uint32		aborts;			/* counts rollbacks, which end cursors */
+	uint64		aborts;			/* counts rollbacks */
 	uint64		starts;			/* counts transactions */
 	uint32		users;			/* executor nodes and such, in this one */
 
@@ -128,7 +128,7 @@ typedef struct Session
 	const RemoteCommand *repeatable;	/* in the air, if it could be repeated */
 	bool		repeats_reads;	/* its only_reads */
 
-	List	   *closes;			/* cursors to close, in TopMemoryContext */
+	List	   *portals;		/* open cursors, in TopMemoryContext */
 	List	   *deallocates;	/* statements to drop */
 	List	   *statements;		/* statements that exist */
 	uint32		cursors;		/* names given in this transaction */
@@ -182,7 +182,6 @@ extern PGresult *session_execute(Session *session,
 								 int ncommands, bool only_reads);
 extern void session_note_prepared(Session *session, const char *name);
 extern void session_forget_readers(Session *session);
-extern void session_close_later(Session *session, uint32 cursor);
 extern void session_deallocate_later(Session *session, const char *name);
 
 extern PGresult *session_result(Session *session);

@@ -26,6 +26,7 @@
 
 #include "cache.h"
 #include "guc.h"
+#include "portals.h"
 #include "transaction.h"
 
 /* Is there anything for the callbacks to do? */
@@ -89,8 +90,7 @@ leave(Session *session)
 	session->kept_error = NULL;
 	session->cursors = session->users = 0;
 	session->truncated = false;
-	list_free(session->closes);
-	session->closes = NIL;
+	portals_forget(session);
 	forget_statements(session);
 	if (PQstatus(session->conn) != CONNECTION_OK || session->half_done ||
 		session->invalidated || !session->keep)
@@ -144,8 +144,7 @@ start_commit(Session *session)
 
 	session->half_done = true;
 	session_begin_flight(session);
-	list_free(session->closes);
-	session->closes = NIL;
+	portals_forget(session);
 	session_add_cleanup(session);
 	session_add_commit(session, waits ? PART_COMMAND : PART_COMMIT);
 	if (!session_launch(session))
@@ -244,8 +243,6 @@ begin_rollback(Session *session, int level)
 													setting_cleanup_timeout);
 	session->aborts++;
 	session->kept_error = NULL;
-	list_free(session->closes);
-	session->closes = NIL;
 
 	if (session->part < session->nparts && session->xact_depth >= level &&
 		!is_over(session))
@@ -371,6 +368,7 @@ finish_rollback(Rollback *rollback, int level)
 	}
 	if (session->kept_depth >= level)
 		session->remote_depth = session->kept_depth = level - 1;
+	portals_roll_back(session, level);
 	if (session->failed_depth > session->remote_depth)
 		session->failed_depth = 0;
 	session->deadline = 0;
@@ -588,6 +586,7 @@ subtransaction_callback(SubXactEvent event, SubTransactionId mine,
 
 		if (session->conn == NULL || session->xact_depth < level)
 			continue;
+		portals_release(session, level);
 		session->xact_depth = level - 1;
 		session->kept_depth = Min(session->kept_depth, level - 1);
 		session->kept_level = Min(session->kept_level, level - 1);

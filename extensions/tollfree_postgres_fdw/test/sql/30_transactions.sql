@@ -44,6 +44,49 @@ COMMIT;
 RESET tollfree_postgres_fdw.direct_results;
 SELECT count(*) FROM remote.log;
 
+-- a cursor that is done with is closed remotely, whatever was rolled back since
+CREATE VIEW remote.portals AS SELECT name FROM pg_cursors WHERE name ~ '^c[0-9]';
+CREATE FOREIGN TABLE portals (name text) SERVER loopback
+	OPTIONS (schema_name 'remote');
+CREATE FUNCTION remotely_open() RETURNS bigint
+LANGUAGE sql SET tollfree_postgres_fdw.direct_results = on
+AS 'SELECT count(*) FROM portals';
+SET tollfree_postgres_fdw.direct_results = off;
+BEGIN;
+DECLARE before CURSOR FOR SELECT n FROM numbers;
+MOVE 1 IN before;
+SAVEPOINT a;
+CLOSE before;
+ROLLBACK TO a;
+SELECT remotely_open();
+DECLARE around CURSOR FOR SELECT n FROM numbers;
+MOVE 1 IN around;
+SAVEPOINT b;
+INSERT INTO log VALUES ('lost');
+MOVE 1 IN around;
+ROLLBACK TO b;
+SELECT remotely_open();
+CLOSE around;
+SELECT remotely_open();
+SAVEPOINT c;
+DECLARE released CURSOR FOR SELECT n FROM numbers;
+MOVE 1 IN released;
+RELEASE c;
+SAVEPOINT d;
+INSERT INTO log VALUES ('lost');
+ROLLBACK TO d;
+SELECT remotely_open();
+CLOSE released;
+SELECT remotely_open();
+SAVEPOINT e;
+DECLARE inside CURSOR FOR SELECT n FROM numbers;
+MOVE 1 IN inside;
+SELECT remotely_open();
+ROLLBACK TO e;
+SELECT remotely_open();
+COMMIT;
+RESET tollfree_postgres_fdw.direct_results;
+
 -- PL/pgSQL's exception blocks
 DO $$
 BEGIN
