@@ -5,9 +5,13 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/source.h"
+
+#define SETTLE_PAUSES	20
+#define SETTLE_PAUSE_NS	1000000
 
 static int64_t
 source_ns(const struct timespec *time)
@@ -108,8 +112,9 @@ source_compare_edges(Source *source)
 		SOURCE_GROWN : SOURCE_CHANGED;
 }
 
-SourceStatus
-source_verify(Source *source)
+/* Compares what the file is now with what it was when opened. */
+static SourceStatus
+source_compare(Source *source)
 {
 	struct stat now;
 
@@ -127,4 +132,22 @@ source_verify(Source *source)
 		now.st_nlink == source->links)
 		return SOURCE_CHANGED;
 	return SOURCE_OK;
+}
+
+/*
+ * The kernel notes the time of a write before it does the write.  So a file
+ * that somebody appends to may seem changed until it is longer.
+ */
+SourceStatus
+source_verify(Source *source)
+{
+	const struct timespec pause = {.tv_nsec = SETTLE_PAUSE_NS};
+	SourceStatus status = source_compare(source);
+
+	for (int i = 0; status == SOURCE_CHANGED && i < SETTLE_PAUSES; i++)
+	{
+		nanosleep(&pause, NULL);
+		status = source_compare(source);
+	}
+	return status;
 }

@@ -4,19 +4,23 @@
  *	  very long fields; and memory that runs out at every single request.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/filescan.h"
+#include "core/source.h"
 #include "core/test/file.h"
 #include "core/test/memory.h"
 #include "core/test/show.h"
 #include "core/test/tap.h"
 
 #define ROWS			20000
+#define VERIFICATIONS	20000
 #define LONG_FIELD		((size_t) 40 << 20)
 #define FAR_AWAY		((int64_t) 5 << 30)
 
@@ -148,6 +152,40 @@ test_change(void (*change) (int fd), ScanStatus expected, const char *name)
 	filescan_restart(scan);
 	TEST_EQUAL(read_on(scan, &rows), expected, "%s: and after a restart", name);
 	filescan_close(scan);
+	close(fd);
+}
+
+/*
+ * A file that another process appends to, byte by byte, has grown or is as it
+ * was, at whatever moment that is asked.
+ */
+static void
+test_growing(void)
+{
+	int			fd = test_file("begun\n", 6);
+	int			wrong = 0;
+	int			grown = 0;
+	pid_t		writer = fork();
+
+	while (writer == 0)
+	{
+		if (pwrite(fd, "x", 1, lseek(fd, 0, SEEK_END)) != 1)
+			_exit(EXIT_FAILURE);
+	}
+	for (int i = 0; i < VERIFICATIONS; i++)
+	{
+		Source		source;
+		SourceStatus status = source_open(&source, fd);
+
+		for (int j = 0; j < 5 && status == SOURCE_OK; j++)
+			status = source_verify(&source);
+		grown += status == SOURCE_GROWN;
+		wrong += status != SOURCE_GROWN && status != SOURCE_OK;
+	}
+	kill(writer, SIGKILL);
+	waitpid(writer, NULL, 0);
+	TEST_EQUAL(wrong, 0, "a file that grows is never taken for a changed one");
+	TEST_OK(grown > 0, "it was seen to grow");
 	close(fd);
 }
 
@@ -317,6 +355,7 @@ main(void)
 	test_change(write_over_file, SCAN_CHANGED, "a longer file is written over it");
 	test_change(write_into_file, SCAN_CHANGED, "a file is written to");
 	test_change(write_secretly, SCAN_CHANGED, "a file is written to in secret");
+	test_growing();
 	test_not_regular();
 	test_bounded_memory();
 	test_long_field();
