@@ -1,10 +1,11 @@
 -- Files that are missing, refused, cut, written over, replaced or added to while they are read
 \getenv abs_builddir PG_ABS_BUILDDIR
 \set file :abs_builddir '/results/changing.txt'
+-- A sanitizer that the server is started with is not for the programs of the shell.
 CREATE FUNCTION shell(command text, file text) RETURNS void LANGUAGE plpgsql PARALLEL RESTRICTED
 AS $$
 BEGIN
-	EXECUTE format('COPY (SELECT) TO PROGRAM %L', 'cat > /dev/null; f=''' || file || '''; ' || command);
+	EXECUTE format('COPY (SELECT) TO PROGRAM %L', 'unset LD_PRELOAD; cat > /dev/null; f=''' || file || '''; ' || command);
 END
 $$;
 -- About 2 MB, of which a scan has read 256 kB for its first row
