@@ -34,6 +34,23 @@ SELECT query, agree(query) FROM unnest(ARRAY[
 	'SELECT count(*) FROM texts t GROUP BY t ORDER BY 1 LIMIT 1',
 	'SELECT sum(id * 1000000) FROM texts',
 	'SELECT sum(big * 1000000000) FROM texts']) query;
+
+-- Where others have given wrong answers
+SELECT query, agree(query) FROM unnest(ARRAY[
+	'SELECT avg(amount), stddev(amount), variance(amount), sum(amount) FROM texts',
+	'SELECT code, avg(ratio), stddev(ratio), sum(ratio) FROM texts GROUP BY code ORDER BY 1',
+	'SELECT count(*), sum(id) FROM texts WHERE current_setting(''none.such'', true) = ''on''',
+	'SELECT count(*), sum(id) FROM texts WHERE id > 5 AND 1 = (SELECT 2)',
+	'SELECT small, count(*) FROM texts WHERE current_user = ''nobody'' GROUP BY small',
+	'SELECT count(*) FROM texts HAVING 1 = (SELECT 2)',
+	'SELECT v, (SELECT sum(id + v) FROM texts) FROM (VALUES (1), (2)) x (v)',
+	'SELECT v, (SELECT sum(id) FROM texts WHERE id < v) FROM (VALUES (10), (20)) x (v)',
+	'SELECT v, (SELECT sum(id) FILTER (WHERE id < v) FROM texts) FROM (VALUES (10), (20)) x (v)',
+	'SELECT sum(v) FROM (VALUES (1), (2)) x (v) WHERE v < (SELECT count(*) FROM texts WHERE id <= v)',
+	'SELECT sum(DISTINCT small), count(*), sum(small) FROM texts',
+	'SELECT id % 3, sum(amount) FROM texts GROUP BY 1 ORDER BY 1',
+	'SELECT small, code, sum(amount) FROM texts GROUP BY code, small HAVING sum(amount) > 2500 ORDER BY 1, 2',
+	'SELECT code AS tag, tag AS code, count(*) FROM texts GROUP BY tag, code ORDER BY 1, 2, 3 LIMIT 9']) query;
 SELECT shown_plan('SELECT code, sum(amount), count(*) FROM ours.texts WHERE id > 5 GROUP BY code HAVING count(*) > 1');
 SELECT shown_plan('SELECT sum(id * 1000000) FROM ours.texts WHERE id < 100', 'analyze, costs off, timing off, summary off, buffers off');
 SET client_min_messages = warning;
@@ -46,6 +63,11 @@ SELECT * FROM (VALUES
 	('bad value', agree_on(E'1,1\n2,x\n', 'a int, b int', $$format 'csv'$$, 'SELECT sum(a), sum(b) FROM odd')),
 	('first error', agree_on(E'1\n2147483647\nx\n', 'a int', $$format 'csv'$$, 'SELECT sum(a + 1) FROM odd')),
 	('no rows', agree_on(E'1,NaN\n', 'a int, b numeric(4,2)', $$format 'csv'$$, 'SELECT a, max(b) FROM odd WHERE a = 2 GROUP BY a')),
+	('padded keys', agree_on(E'a ,1\na,2\n" a",4\nab ,8\n', 'a char(3), b int', $$format 'csv'$$, 'SELECT a, sum(b), count(*) FROM odd GROUP BY a ORDER BY 2')),
+	('varying keys', agree_on(E'a ,1\na,2\n" a",4\na ,8\n', 'a varchar(3), b int', $$format 'csv'$$, 'SELECT a, sum(b), count(*) FROM odd GROUP BY a ORDER BY 2')),
+	('null keys', agree_on(E',1\n"",2\n,4\n', 'a text, b int', $$format 'csv'$$, 'SELECT a, sum(b), count(*), count(a) FROM odd GROUP BY a ORDER BY 2')),
+	('order of a sum', agree_on(E'1e16\n1\n-1e16\n1\n', 'a float8', $$format 'csv'$$, 'SELECT sum(a), avg(a) FROM odd')),
+	('scale', agree_on(E'1.5\n2.25\n', 'a numeric(9,4)', $$format 'csv'$$, 'SELECT sum(a), avg(a), sum(a * a), sum(a * (1 - a)), min(a), max(a) FROM odd')),
 	('one group', agree_on(E'2,NaN\n2,1\n', 'a int, b numeric(4,2)', $$format 'csv'$$, 'SELECT a, max(b) FROM odd WHERE a = 2 GROUP BY a')),
 	('bad record', agree_on(E'1,1\n2\n', 'a int, b int', $$format 'csv'$$, 'SELECT count(a) FROM odd')),
 	('bad column elsewhere', agree_on(E'1,x\n2,y\n', 'a int, b int', $$format 'csv'$$, 'SELECT sum(a) FROM odd')),
