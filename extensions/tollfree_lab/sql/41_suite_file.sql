@@ -298,7 +298,7 @@ INSERT INTO suites VALUES
 	('file', 'What it costs to query a flat file in place', 'file_judge');
 
 INSERT INTO profiles VALUES
-	('file', 'quick', 3, 1, 10),
+	('file', 'quick', 3, 1, 20),
 	('file', 'full', 3, 60, 1000);
 
 /*
