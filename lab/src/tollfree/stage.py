@@ -18,7 +18,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollfree.errors import EnvironmentLacksError, FileError
+from tollfree.errors import EnvironmentLacksError, FileError, LabError
 from tollfree.paths import BUILD, CHECKOUT, lab_home
 from tollfree.postgres import Installation, buildable_installation
 from tollfree.privileges import ServerUser, server_user
@@ -202,5 +202,16 @@ def _make(folder: Path, *arguments: str) -> None:
         )
 
 
+def main() -> int:
+    """Make the stage of the chosen PostgreSQL; print where its programs are."""
+    try:
+        stage = make_stage(buildable_installation(), lab_home(), server_user())
+    except LabError as error:
+        sys.stderr.write(f"{error.message}\n  {error.remedy}\n{error.detail}")
+        return error.code
+    sys.stdout.write(f"{stage.bindir}\n")
+    return 0
+
+
 if __name__ == "__main__":
-    sys.stdout.write(f"{make_stage(buildable_installation(), lab_home(), server_user()).bindir}\n")
+    sys.exit(main())
