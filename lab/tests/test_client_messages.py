@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from links import link_to
 
 from tollfree.clients import clients
 from tollfree.cluster import SUPERUSER, Cluster
 from tollfree.link import Link
-from tollfree.ports import LOOPBACK, reserved_ports
+from tollfree.ports import LOOPBACK
 from tollfree.postgres import Installation
-from tollfree.privileges import ServerUser
-from tollfree.stage import Stage
 
 pytestmark = pytest.mark.cluster
 
@@ -53,16 +52,10 @@ class Traffic:
 
 
 @pytest.fixture(scope="module")
-def link(pg_instance: Cluster, stage: Stage, user: ServerUser) -> Iterator[Link]:
+def link(pg_instance: Cluster) -> Iterator[Link]:
     """A link to the instance."""
-    with reserved_ports(1) as (port,):
-        control = pg_instance.socket_folder / "messages"
-        link = Link("messages", RTT_US, port, pg_instance.port, control, stage, user)
-        link.start()
-    try:
+    with link_to(pg_instance, "messages", RTT_US) as link:
         yield link
-    finally:
-        link.stop()
 
 
 def traffic(link: Link, argv: list[str], typed: str | None = None) -> Traffic:

@@ -8,16 +8,14 @@ repeated back to back, and what is left over by the division is the end of the l
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import psycopg
 import pytest
+from links import link_to
 
 from tollfree.cluster import SUPERUSER, Cluster
 from tollfree.link import Link
-from tollfree.ports import LOOPBACK, reserved_ports
-from tollfree.privileges import ServerUser
-from tollfree.stage import Stage
+from tollfree.ports import LOOPBACK
 from tollfree.suites.foreign import import_tables, make_server, recreate_database
 
 pytestmark = pytest.mark.cluster
@@ -100,16 +98,10 @@ UNITS = (
 
 
 @pytest.fixture(scope="module")
-def link(pg_instance: Cluster, stage: Stage, home: Path, user: ServerUser) -> Iterator[Link]:
+def link(pg_instance: Cluster) -> Iterator[Link]:
     """A link to the instance."""
-    with reserved_ports(1) as (port,):
-        control = pg_instance.socket_folder / "flights"
-        link = Link("flights", RTT_US, port, pg_instance.port, control, stage, user)
-        link.start()
-    try:
+    with link_to(pg_instance, "flights", RTT_US) as link:
         yield link
-    finally:
-        link.stop()
 
 
 @pytest.fixture(scope="module")

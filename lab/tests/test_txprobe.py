@@ -10,11 +10,12 @@ from typing import Any
 
 import psycopg
 import pytest
+from links import link_to
 
 import tollfree
 from tollfree.cluster import Cluster
 from tollfree.link import Link
-from tollfree.ports import LOOPBACK, reserved_ports
+from tollfree.ports import LOOPBACK
 from tollfree.stage import Stage
 
 pytestmark = pytest.mark.cluster
@@ -76,16 +77,8 @@ def database(conninfo: str) -> Iterator[psycopg.Connection[Any]]:
 @pytest.fixture
 def link(pg_instance: Cluster, conninfo: str) -> Iterator[Link]:
     """A link to the server, 50 us each way, in nobody else's use."""
-    with reserved_ports(1) as (port,):
-        control = pg_instance.folder / "link"
-        link = Link(
-            "test", 100, port, pg_instance.port, control, pg_instance.stage, pg_instance.user
-        )
-        link.start()
-    try:
+    with link_to(pg_instance, "test", 100) as link:
         yield link
-    finally:
-        link.stop()
 
 
 def run(
