@@ -11,6 +11,8 @@ const EXIT_USAGE = 2;
 const EXIT_UNAVAILABLE = 77;
 const EXECUTIONS_MAX = 1_000_000_000;
 const WARMUP_MAX = 1_000_000;
+const LIMIT_MAX = 1_000_000;
+const NS_PER_S = 1_000_000_000n;
 const OUTPUT_BUFFER = 1024 * 1024;
 const NS_PER_US = 1000;
 const LINE_FEED = 10;
@@ -127,6 +129,7 @@ const streams = (method) => method.held === "nothing";
 
 // The loop: connects, executes, disconnects, and keeps the times.
 class Measurement {
+  executions = 0;
   connections = 0;
   connectNs = 0n;
   firstRowNs = 0n;
@@ -138,10 +141,13 @@ class Measurement {
     this.request = request;
   }
 
+  // Executes so often, or until the limit (none: undefined) has passed, but at least once.
   // Returns the connection when it is still open.
-  async run(sink, executions, open) {
+  async run(sink, atMost, { open, limitNs } = {}) {
+    const startNs = now();
+    const over = () => limitNs !== undefined && this.executions > 0 && now() - startNs >= limitNs;
     let connection = open;
-    for (let i = 0; i < executions; i++) {
+    while (this.executions < atMost && !over()) {
       connection ??= await this.connect();
       await this.execute(connection, sink);
       if (!this.request.connectOnce) {
@@ -163,6 +169,7 @@ class Measurement {
   async execute(connection, sink) {
     const execution = new Execution(this.request.sql, sink);
     await this.request.method.execute(connection, execution);
+    this.executions++;
     this.firstRowNs += execution.firstRowNs - execution.sentNs;
     this.allRowsNs += execution.allRowsNs - execution.sentNs;
     this.materialiseNs += now() - execution.allRowsNs;
@@ -192,7 +199,7 @@ function parse(client, words) {
   const text = { type: "string" };
   const options = {
     help: { type: "boolean" },
-    ...Object.fromEntries([..."csofpknwm"].map((letter) => [letter, { ...text, short: letter }])),
+    ...Object.fromEntries([..."csofpknwtm"].map((letter) => [letter, { ...text, short: letter }])),
     ...Object.fromEntries([..."ay"].map((letter) => [letter, { type: "boolean", short: letter }])),
   };
   let values;
@@ -212,6 +219,8 @@ function parse(client, words) {
     connectOnce: number("k", values.k ?? "0", 0, 1) === 1,
     executions: number("n", values.n ?? "1", 1, EXECUTIONS_MAX),
     warmup: number("w", values.w ?? "0", 0, WARMUP_MAX),
+    limitNs:
+      values.t === undefined ? undefined : BigInt(number("t", values.t, 1, LIMIT_MAX)) * NS_PER_S,
     method: findMethod(client, values),
   };
 }
@@ -233,14 +242,14 @@ async function measure(client, request) {
   const timed = new Measurement(client, request);
   const startCpu = process.cpuUsage();
   const startNs = now();
-  const connection = await timed.run(sink, request.executions);
+  const connection = await timed.run(sink, request.executions, { limitNs: request.limitNs });
   sink.flush();
   const totalNs = now() - startNs;
   const cpu = process.cpuUsage(startCpu);
   if (file !== undefined) closeSync(file);
 
   const checker = new Checker();
-  const last = await new Measurement(client, request).run(checker, 1, connection);
+  const last = await new Measurement(client, request).run(checker, 1, { open: connection });
   if (last) await client.close(last);
   const cpuNs = (cpu.user + cpu.system) * NS_PER_US;
   return figures(client, request, { timed, sink, checker, totalNs, cpuNs });
@@ -252,7 +261,7 @@ function figures(client, request, { timed, sink, checker, totalNs, cpuNs }) {
     driver_version: client.version,
     method: request.method.name,
     held: request.method.held,
-    executions: request.executions,
+    executions: timed.executions,
     connections: timed.connections,
     rows: sink.rows,
     bytes: checker.bytes,
@@ -264,7 +273,7 @@ function figures(client, request, { timed, sink, checker, totalNs, cpuNs }) {
     total_ns: Number(totalNs),
     cpu_ns: cpuNs,
     wire_bytes: null,
-    execution_us: Number((Number(totalNs) / NS_PER_US / request.executions).toFixed(3)),
+    execution_us: Number((Number(totalNs) / NS_PER_US / timed.executions).toFixed(3)),
   };
 }
 
@@ -273,7 +282,7 @@ function help(client) {
     `${client.program}: runs a statement and prints how long its rows took`,
     "",
     `Usage: ${client.program} -c CONNINFO -s SQL [-p 0|1] [-o FILE] [-k 0|1] [-n N]`,
-    "       [-w N] [-f FILE] [-a | -y | -m METHOD]",
+    "       [-w N] [-t SECONDS] [-f FILE] [-a | -y | -m METHOD]",
     "",
     "What these mean is in clients/CONTRACT.md.  Methods:",
     ...client.methods.map((method) => `  ${method.name}`),

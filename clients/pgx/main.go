@@ -27,15 +27,16 @@ const (
 // that took.
 type measurement struct {
 	*request
-	connections                             int
+	executed, connections                   int
 	connect, firstRow, allRows, materialise time.Duration
 }
 
-// run executes the statement so often; it returns the connection when that is
-// still open, or nil.
-func (m *measurement) run(ctx context.Context, s *sink, executions int, conn *pgx.Conn) (*pgx.Conn, error) {
+// run executes the statement so often, or until the limit (0: none) has passed,
+// but at least once; it returns the connection when that is still open, or nil.
+func (m *measurement) run(ctx context.Context, s *sink, atMost int, limit time.Duration, conn *pgx.Conn) (*pgx.Conn, error) {
 	var err error
-	for range executions {
+	start := time.Now()
+	for m.executed < atMost && (limit == 0 || m.executed == 0 || time.Since(start) < limit) {
 		if conn == nil {
 			if conn, err = m.open(ctx); err != nil {
 				return nil, err
@@ -72,6 +73,7 @@ func (m *measurement) execute(ctx context.Context, s *sink, conn *pgx.Conn) erro
 	if err := m.method.execute(ctx, conn, &e); err != nil {
 		return err
 	}
+	m.executed++
 	m.firstRow += e.firstRow.Sub(e.sent)
 	m.allRows += e.allRows.Sub(e.sent)
 	m.materialise += time.Since(e.allRows)
@@ -112,7 +114,7 @@ func (m *measurement) figures(total, cpu time.Duration, timed, checked *sink) fi
 		DriverVersion: driverVersion(),
 		Method:        m.method.name,
 		Held:          m.method.held,
-		Executions:    m.executions,
+		Executions:    m.executed,
 		Connections:   m.connections,
 		Rows:          timed.rows,
 		Bytes:         checked.bytes,
@@ -123,7 +125,7 @@ func (m *measurement) figures(total, cpu time.Duration, timed, checked *sink) fi
 		TotalNs:       total.Nanoseconds(),
 		CPUNs:         cpu.Nanoseconds(),
 		ExecutionUs: json.Number(fmt.Sprintf("%.3f",
-			float64(total.Nanoseconds())/1000/float64(m.executions))),
+			float64(total.Nanoseconds())/1000/float64(m.executed))),
 	}
 	if !m.method.streams() {
 		ns := m.materialise.Nanoseconds()
@@ -146,7 +148,7 @@ func driverVersion() string {
 // measure warms up, measures, and checks the rows of one more execution.
 func measure(ctx context.Context, asked *request, output io.Writer) (*figures, error) {
 	warm := measurement{request: asked}
-	conn, err := warm.run(ctx, &sink{}, asked.warmup, nil)
+	conn, err := warm.run(ctx, &sink{}, asked.warmup, 0, nil)
 	if err == nil && conn != nil {
 		err = conn.Close(ctx)
 	}
@@ -160,7 +162,7 @@ func measure(ctx context.Context, asked *request, output io.Writer) (*figures, e
 		taken.output = bufio.NewWriterSize(output, outputBuffer)
 	}
 	startCPU, start := cpuTime(), time.Now()
-	if conn, err = timed.run(ctx, taken, asked.executions, nil); err != nil {
+	if conn, err = timed.run(ctx, taken, asked.executions, asked.limit, nil); err != nil {
 		return nil, err
 	}
 	if taken.output != nil {
@@ -172,7 +174,7 @@ func measure(ctx context.Context, asked *request, output io.Writer) (*figures, e
 
 	checked := &sink{checking: true}
 	check := measurement{request: asked}
-	if conn, err = check.run(ctx, checked, 1, conn); err == nil && conn != nil {
+	if conn, err = check.run(ctx, checked, 1, 0, conn); err == nil && conn != nil {
 		err = conn.Close(ctx)
 	}
 	result := timed.figures(total, cpu, taken, checked)
@@ -182,7 +184,7 @@ func measure(ctx context.Context, asked *request, output io.Writer) (*figures, e
 func help() {
 	fmt.Print("pgxtest: runs a statement and prints how long its rows took\n\n" +
 		"Usage: pgxtest -c CONNINFO -s SQL [-p 0|1] [-o FILE] [-k 0|1] [-n N]\n" +
-		"       [-w N] [-f FILE] [-a | -y | -m METHOD]\n\n" +
+		"       [-w N] [-t SECONDS] [-f FILE] [-a | -y | -m METHOD]\n\n" +
 		"What these mean is in clients/CONTRACT.md.  Methods:\n")
 	for _, known := range methods {
 		fmt.Println("  " + known.name)

@@ -3,11 +3,13 @@ package main
 import (
 	"fmt"
 	"strconv"
+	"time"
 )
 
 const (
 	executionsMax = 1_000_000_000
 	warmupMax     = 1_000_000
+	limitMax      = 1_000_000
 )
 
 // A request is the command line, as CONTRACT.md has it.
@@ -18,6 +20,7 @@ type request struct {
 	connectOnce bool
 	executions  int
 	warmup      int
+	limit       time.Duration // no execution begins later; 0: no limit
 	method      *method
 }
 
@@ -31,7 +34,7 @@ func parse(arguments []string) (*request, error) {
 		arguments = arguments[1:]
 		switch option {
 		case "-a", "-y":
-		case "-c", "-s", "-o", "-f", "-p", "-k", "-n", "-w", "-m":
+		case "-c", "-s", "-o", "-f", "-p", "-k", "-n", "-w", "-t", "-m":
 			if len(arguments) == 0 {
 				return nil, fmt.Errorf("%s has no value: see --help", option)
 			}
@@ -78,6 +81,10 @@ func (r *request) take(option, value string, printing *int) (err error) {
 		r.executions, err = number(option, value, 1, executionsMax)
 	case "-w":
 		r.warmup, err = number(option, value, 0, warmupMax)
+	case "-t":
+		var seconds int
+		seconds, err = number(option, value, 1, limitMax)
+		r.limit = time.Duration(seconds) * time.Second
 	}
 	return err
 }

@@ -22,6 +22,7 @@ EXIT_USAGE = 2
 CHUNK_ROWS = 1000
 PIPELINE_BATCH = 100
 OUTPUT_BUFFER = 1024 * 1024
+NS_PER_S = 1_000_000_000
 
 T = TypeVar("T")
 
@@ -36,6 +37,8 @@ class Request:
     connect_once: bool
     executions: int
     warmup: int
+    limit_ns: int | None
+    """No execution begins later."""
     method: "Method"
 
 
@@ -209,6 +212,7 @@ class Execution:
 class Times:
     """What executions have taken together."""
 
+    executions: int = 0
     connect_ns: int = 0
     first_row_ns: int = 0
     all_rows_ns: int = 0
@@ -224,12 +228,14 @@ class Measurement:
 
     client: Client
     request: Request
+    limit_ns: int | None = None
     times: Times = field(default_factory=Times)
 
     async def run(self, reader: Reader, executions: int, connection: Any = None) -> Any:
-        """Run the statement so often; return the connection when it is still open."""
+        """Run the statement so often, or until the limit; return the connection if it is open."""
         once, method = self.request.connect_once, self.request.method
-        while executions > 0:
+        start_ns = time.monotonic_ns()
+        while executions > 0 and not self._is_over(start_ns):
             count = min(method.batch if once else 1, executions)
             if connection is None:
                 connection = await self._connect()
@@ -239,6 +245,12 @@ class Measurement:
                 await self.client.close(connection)
                 connection = None
         return connection
+
+    def _is_over(self, start_ns: int) -> bool:
+        """Return whether the limit has passed; the first execution is always done."""
+        if self.limit_ns is None or not self.times.executions:
+            return False
+        return time.monotonic_ns() - start_ns >= self.limit_ns
 
     async def _connect(self) -> Any:
         start_ns = time.monotonic_ns()
@@ -250,6 +262,7 @@ class Measurement:
     async def _execute(self, connection: Any, reader: Reader, count: int) -> None:
         execution = Execution(self.request, reader, count)
         await self.request.method.execute(connection, execution)
+        self.times.executions += count
         self.times.first_row_ns += execution.first_row_ns - execution.sent_ns
         self.times.all_rows_ns += execution.all_rows_ns - execution.sent_ns
         if not self.request.method.streams:
@@ -258,7 +271,7 @@ class Measurement:
 
 async def _timed(client: Client, request: Request) -> tuple[Measurement, Reader, Any]:
     """Do the executions that count; return what they took and the connection if it is open."""
-    measurement = Measurement(client, request)
+    measurement = Measurement(client, request, request.limit_ns)
     with Path(request.output or os.devnull).open("wb", OUTPUT_BUFFER) as output:
         reader = Printer(output) if request.output else Reader()
         start_cpu_ns, start_ns = time.process_time_ns(), time.monotonic_ns()
@@ -288,7 +301,7 @@ def _print(client: Client, request: Request, times: Times, rows: int, checker: C
         "driver_version": client.driver_version,
         "method": method.name,
         "held": method.held,
-        "executions": request.executions,
+        "executions": times.executions,
         "connections": times.connections,
         "rows": rows,
         "bytes": checker.length,
@@ -300,7 +313,7 @@ def _print(client: Client, request: Request, times: Times, rows: int, checker: C
         "total_ns": times.total_ns,
         "cpu_ns": times.cpu_ns,
         "wire_bytes": None,
-        "execution_us": round(times.total_ns / 1000 / request.executions, 3),
+        "execution_us": round(times.total_ns / 1000 / times.executions, 3),
     }
     sys.stdout.write(json.dumps(figures) + "\n")
 
@@ -343,6 +356,7 @@ def _parse(client: Client) -> Request:
     parser.add_argument("-k", choices=("0", "1"), default="0")
     parser.add_argument("-n", type=_count(1), default=1)
     parser.add_argument("-w", type=_count(0), default=0)
+    parser.add_argument("-t", metavar="SECONDS", type=_count(1))
     parser.add_argument("-f", metavar="FILE")
     method = parser.add_mutually_exclusive_group()
     method.add_argument("-m", choices=[method.name for method in client.methods])
@@ -353,7 +367,8 @@ def _parse(client: Client) -> Request:
     given = parser.parse_args()
     chosen = next(m for m in client.methods if given.m in (None, m.name))
     output = given.o if given.p == "1" else None
-    return Request(given.c, given.s, output, given.k == "1", given.n, given.w, chosen)
+    limit_ns = given.t and given.t * NS_PER_S
+    return Request(given.c, given.s, output, given.k == "1", given.n, given.w, limit_ns, chosen)
 
 
 def main(client: Client) -> NoReturn:

@@ -233,9 +233,56 @@ def test_what_fails_says_so_in_one_line(name: str, server: Server) -> None:
         ["-s", "SELECT 1", "-m", "nothing_there"],
         ["-s", "SELECT 1", "-n", "0"],
         ["-s", "SELECT 1", "-p", "2"],
+        ["-s", "SELECT 1", "-t", "0"],
         [],
     ):
         fails(run(client, *where, *wrong), 2)
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("name", INTERFACES)
+def test_a_limit_ends_the_executions_after_the_one_that_passes_it(
+    name: str, server: Server, tmp_path: Path
+) -> None:
+    client = _ready(name)
+    where = ["-c", server.conninfo(client.interface, usual_transport(client.interface))]
+    sleeps = "SELECT 1 FROM pg_sleep(0.3)"
+    tmp_path.chmod(0o777)
+    printed = tmp_path / "printed"
+    for once, more in (("1", []), ("0", ["-p", "1", "-o", str(printed)])):
+        options = ["-s", sleeps, "-k", once, "-n", "100", "-w", "1", "-t", "1", *more]
+        found = figures(run(client, *where, *options))
+        executions = found["executions"]
+        # Three take 0.9 s at least, and none begins after one second.
+        assert 1 <= executions <= 4
+        assert found["rows"] == executions
+        assert found["connections"] == (1 if once == "1" else executions)
+        assert found["total_ns"] >= 1e9
+    assert printed.read_text() == executions * "1\n"
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("name", INTERFACES)
+def test_what_ends_before_its_limit_is_whole_and_what_never_does_is_done_once(
+    name: str, server: Server
+) -> None:
+    client = _ready(name)
+    where = ["-c", server.conninfo(client.interface, usual_transport(client.interface))]
+    found = figures(run(client, *where, "-s", "SELECT 1", "-k", "1", "-n", "7", "-t", "1000"))
+    assert (found["executions"], found["rows"]) == (7, 7)
+    sleeps = "SELECT 1 FROM pg_sleep(1.1)"
+    found = figures(run(client, *where, "-s", sleeps, "-n", "2", "-t", "1"))
+    assert (found["executions"], found["rows"], found["connections"]) == (1, 1, 1)
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("name", [n for n, m in METHODS if m == "pipeline"])
+def test_a_limit_is_passed_by_whole_batches_of_a_pipeline(name: str, server: Server) -> None:
+    client = _ready(name)
+    where = ["-c", server.conninfo(client.interface, usual_transport(client.interface))]
+    sleeps = ["-s", "SELECT 1 FROM pg_sleep(0.015)", "-m", "pipeline"]
+    found = figures(run(client, *where, *sleeps, "-k", "1", "-n", "1000", "-t", "1"))
+    assert found["executions"] == found["rows"] == 100
 
 
 @pytest.mark.cluster

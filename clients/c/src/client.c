@@ -18,9 +18,14 @@
 
 #define OUTPUT_BUFFER	(1024 * 1024)
 
-/* What the executions of one kind have taken together, in nanoseconds. */
+/*
+ * What the executions of one kind have taken together, in nanoseconds, and the
+ * time from which on no further one begins.
+ */
 typedef struct Times
 {
+	int64_t		deadline_ns;	/* by clock_now_ns(); 0 for none */
+	int64_t		executions;
 	int64_t		connect_ns;
 	int64_t		first_row_ns;
 	int64_t		all_rows_ns;
@@ -77,6 +82,7 @@ client_execute(const Request *request, Session *session, Sink *sink,
 	};
 
 	request->method->execute(session, &execution);
+	times->executions += count;
 	times->first_row_ns += execution.first_row_ns - execution.sent_ns;
 	times->all_rows_ns += execution.all_rows_ns - execution.sent_ns;
 	times->wire_bytes += execution.wire_bytes;
@@ -84,15 +90,24 @@ client_execute(const Request *request, Session *session, Sink *sink,
 		times->materialise_ns += clock_now_ns() - execution.all_rows_ns;
 }
 
+/* Returns whether the limit has passed.  The first execution is always done. */
+static bool
+client_is_over(const Times *times)
+{
+	return times->deadline_ns != 0 && times->executions > 0 &&
+		clock_now_ns() >= times->deadline_ns;
+}
+
 /*
- * Runs the statement so many times, in one connection or each in its own.
- * Returns the last connection when it is still open.
+ * Runs the statement so many times, or until the limit has passed, in one
+ * connection or each in its own.  Returns the last connection when it is still
+ * open.
  */
 static Session *
 client_run(const Client *client, const Request *request, Sink *sink,
 		   int64_t executions, Session *session, Times *times)
 {
-	while (executions > 0)
+	while (executions > 0 && !client_is_over(times))
 	{
 		int			batch = request->connect_once ? request->method->batch : 1;
 		int			count = batch < executions ? batch : (int) executions;
@@ -142,6 +157,8 @@ client_measure(const Client *client, const Request *request, Sink *sink,
 	sink->mode = sink->output != NULL ? SINK_PRINT : SINK_READ;
 	start_cpu_ns = clock_cpu_ns();
 	start_ns = clock_now_ns();
+	if (request->limit_ns > 0)
+		times->deadline_ns = start_ns + request->limit_ns;
 	session = client_run(client, request, sink, request->executions, NULL, times);
 	if (sink->output != NULL && fclose(sink->output) != 0)
 		fail(EXIT_CODE_FAILURE, "cannot write -o \"%s\": %s", request->output,
@@ -171,7 +188,7 @@ client_print(const Client *client, const Request *request, const Times *times,
 		   ", \"connections\": %" PRId64 ", \"rows\": %" PRIu64
 		   ", \"bytes\": %" PRIu64 ", \"checksum\": \"%08" PRIx32 "\"",
 		   client->driver, client->driver_version(), request->method->name,
-		   request->method->held, request->executions, times->connections,
+		   request->method->held, times->executions, times->connections,
 		   timed->rows, checked->bytes, checked->checksum);
 	client_print_ns("connect_ns", times->connect_ns, true);
 	client_print_ns("first_row_ns", times->first_row_ns, true);
@@ -184,7 +201,7 @@ client_print(const Client *client, const Request *request, const Times *times,
 					times->wire_bytes > 0);
 	printf(", \"execution_us\": %.3f}\n",
 		   (double) times->total_ns / (double) NS_PER_US /
-		   (double) request->executions);
+		   (double) times->executions);
 }
 
 /* Carries out what the command line asks for; returns the exit code. */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "client.h"
+#include "clock.h"
 #include "fail.h"
 
 /* Returns an option's integer, once it is known to lie between the bounds. */
@@ -51,7 +52,7 @@ request_help(const Client *client)
 {
 	printf("%s: runs a statement and prints how long its rows took\n\n"
 		   "Usage: %s -c CONNINFO -s SQL [-p 0|1] [-o FILE] [-k 0|1] [-n N]\n"
-		   "       [-w N] [-f FILE] [-a | -y | -m METHOD]\n\n"
+		   "       [-w N] [-t SECONDS] [-f FILE] [-a | -y | -m METHOD]\n\n"
 		   "What these mean is in clients/CONTRACT.md.  Methods:\n",
 		   program_invocation_short_name, program_invocation_short_name);
 	for (const Method *method = client->methods; method->name != NULL; method++)
@@ -92,6 +93,10 @@ request_take(Request *request, const Client *client, int letter,
 			request->warmup =
 				request_parse_integer('w', value, WARMUP_MIN, WARMUP_MAX);
 			break;
+		case 't':
+			request->limit_ns = NS_PER_S *
+				request_parse_integer('t', value, LIMIT_MIN, LIMIT_MAX);
+			break;
 		case 'a':
 		case 'y':
 			request->method = request_find_method(client, NULL, (char) letter);
@@ -122,7 +127,7 @@ request_parse(Request *request, const Client *client, int argc, char **argv)
 
 	*request = defaults;
 	opterr = 0;
-	while ((letter = getopt_long(argc, argv, ":c:s:p:o:f:k:n:w:aym:", known,
+	while ((letter = getopt_long(argc, argv, ":c:s:p:o:f:k:n:w:t:aym:", known,
 								 NULL)) != -1)
 	{
 		if (letter == ':')

@@ -12,6 +12,8 @@
 #define EXECUTIONS_MAX		1000000000
 #define WARMUP_MIN			0
 #define WARMUP_MAX			1000000
+#define LIMIT_MIN			1
+#define LIMIT_MAX			1000000
 
 typedef struct Session Session; /* the client's own: one connection */
 typedef struct Execution Execution;
@@ -36,6 +38,7 @@ typedef struct Request
 	bool		connect_once;
 	int64_t		executions;
 	int64_t		warmup;			/* executions that are not timed */
+	int64_t		limit_ns;		/* no execution begins later; 0 for no limit */
 	const Method *method;
 } Request;
 

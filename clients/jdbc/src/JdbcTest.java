@@ -37,7 +37,7 @@ final class JdbcTest {
                 jdbctest: runs a statement and prints how long its rows took
 
                 Usage: jdbctest -c CONNINFO -s SQL [-p 0|1] [-o FILE] [-k 0|1] [-n N]
-                       [-w N] [-f FILE] [-a | -y | -m METHOD]
+                       [-w N] [-t SECONDS] [-f FILE] [-a | -y | -m METHOD]
 
                 What these mean is in clients/CONTRACT.md.  Methods: %s
                 """,
@@ -47,7 +47,7 @@ final class JdbcTest {
     /** Warms up, measures, checks and prints the figures. */
     private static void measure(Request request) throws Failure {
         try {
-            close(new Measurement(request).run(new Sink(), request.warmup(), null));
+            close(new Measurement(request).run(new Sink(), request.warmup(), Request.UNLIMITED, null));
             try (OutputStream output = output(request)) {
                 timed(request, output);
             }
@@ -63,7 +63,7 @@ final class JdbcTest {
         Measurement timed = new Measurement(request);
         long startCpuNs = Measurement.cpuNs();
         long startNs = System.nanoTime();
-        Session session = timed.run(sink, request.executions(), null);
+        Session session = timed.run(sink, request.executions(), request.limitNs(), null);
         output.flush();
         timed.totalNs = System.nanoTime() - startNs;
         timed.cpuNs = Measurement.cpuNs() - startCpuNs;
@@ -75,7 +75,7 @@ final class JdbcTest {
         String driver = "\"driver\": \"%s\", \"driver_version\": \"%s\"";
         driver = driver.formatted(session.driver(), about.getDriverVersion());
         Sink.Checker checker = new Sink.Checker();
-        close(new Measurement(request).run(checker, 1, session));
+        close(new Measurement(request).run(checker, 1, Request.UNLIMITED, session));
         print(driver, request, timed, sink, checker);
     }
 
@@ -110,7 +110,7 @@ final class JdbcTest {
                 driver,
                 method.label,
                 method.held,
-                request.executions(),
+                timed.executions,
                 timed.connections,
                 sink.rows,
                 checked.bytes,
@@ -121,6 +121,6 @@ final class JdbcTest {
                 method.streams() ? "null" : timed.materialiseNs,
                 timed.totalNs,
                 timed.cpuNs,
-                timed.totalNs / 1000.0 / request.executions());
+                timed.totalNs / 1000.0 / timed.executions);
     }
 }

@@ -9,6 +9,7 @@ final class Measurement {
 
     private final Request request;
 
+    long executions;
     long connections;
     long connectNs;
     long firstRowNs;
@@ -26,10 +27,15 @@ final class Measurement {
         return SYSTEM.getProcessCpuTime();
     }
 
-    /** Runs the statement so often; returns the connection when it is still open, or null. */
-    Session run(Sink sink, long executions, Session open) throws Exception {
+    /**
+     * Runs the statement so often, or until the limit has passed, but at least once; returns the
+     * connection when it is still open, or null.
+     */
+    Session run(Sink sink, long atMost, long limitNs, Session open) throws Exception {
+        long startNs = System.nanoTime();
         Session session = open;
-        for (long i = 0; i < executions; i++) {
+        while (executions < atMost
+                && (executions == 0 || System.nanoTime() - startNs < limitNs)) {
             if (session == null) {
                 session = connect();
             }
@@ -53,6 +59,7 @@ final class Measurement {
     private void execute(Session session, Sink sink) throws Exception {
         Execution execution = new Execution(request, sink);
         request.method().body.execute(session, execution);
+        executions++;
         firstRowNs += execution.firstRowNs - execution.sentNs;
         allRowsNs += execution.allRowsNs - execution.sentNs;
         if (!request.method().streams()) {

@@ -12,10 +12,16 @@ record Request(
         boolean connectOnce,
         long executions,
         long warmup,
+        long limitNs,
         Method method) {
 
     private static final long EXECUTIONS_MAX = 1_000_000_000;
     private static final long WARMUP_MAX = 1_000_000;
+    private static final long LIMIT_MAX = 1_000_000;
+    private static final long NS_PER_S = 1_000_000_000;
+
+    /** As a limit: none. */
+    static final long UNLIMITED = Long.MAX_VALUE;
 
     /** Whether the command line asks for nothing but the options. */
     static boolean wantsHelp(String[] arguments) {
@@ -32,6 +38,7 @@ record Request(
         boolean connectOnce = false;
         long executions = 1;
         long warmup = 0;
+        long limitNs = UNLIMITED;
         Method method = Method.NORMAL;
         for (int i = 0; i < arguments.length; i++) {
             String option = arguments[i];
@@ -44,6 +51,8 @@ record Request(
                 case "-k" -> connectOnce = number(option, value(arguments, ++i), 0, 1) == 1;
                 case "-n" -> executions = number(option, value(arguments, ++i), 1, EXECUTIONS_MAX);
                 case "-w" -> warmup = number(option, value(arguments, ++i), 0, WARMUP_MAX);
+                case "-t" ->
+                        limitNs = NS_PER_S * number(option, value(arguments, ++i), 1, LIMIT_MAX);
                 case "-a" -> method = Method.CURSOR;
                 case "-y" -> method = Method.COPY;
                 case "-m" -> method = Method.named(value(arguments, ++i));
@@ -54,7 +63,15 @@ record Request(
             throw Failure.usage((conninfo == null ? "-c" : "-s") + " is missing: see --help");
         }
         return new Request(
-                conninfo, sql, print ? output : null, file, connectOnce, executions, warmup, method);
+                conninfo,
+                sql,
+                print ? output : null,
+                file,
+                connectOnce,
+                executions,
+                warmup,
+                limitNs,
+                method);
     }
 
     private static String value(String[] arguments, int index) throws Failure {

@@ -48,6 +48,8 @@ sealed class Measurement
         this.request = request;
     }
 
+    public long Executions { get; private set; }
+
     public long Connections { get; private set; }
 
     public long ConnectNs { get { return Nanoseconds(connect); } }
@@ -61,16 +63,22 @@ sealed class Measurement
         return (long) (ticks * (1e9 / Stopwatch.Frequency));
     }
 
-    /// <summary>Runs the statement so often; returns the connection when it is still open, or null.</summary>
-    public NpgsqlConnection Run(Sink sink, long executions, NpgsqlConnection open)
+    /// <summary>
+    /// Runs the statement so often, or until the limit in seconds has passed, but at least once;
+    /// returns the connection when it is still open, or null.
+    /// </summary>
+    public NpgsqlConnection Run(Sink sink, long atMost, long limit, NpgsqlConnection open)
     {
+        Stopwatch watch = Stopwatch.StartNew();
         NpgsqlConnection connection = open;
-        for (long i = 0; i < executions; i++)
+        while (Executions < atMost
+            && (Executions == 0 || watch.Elapsed.TotalSeconds < limit))
         {
             if (connection == null)
                 connection = Connect();
             var execution = new Execution(request.Sql, sink);
             request.Method.Execute(connection, execution);
+            Executions++;
             firstRow += execution.FirstRowTicks;
             allRows += execution.AllRowsTicks;
             if (!request.ConnectOnce)

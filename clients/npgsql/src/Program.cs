@@ -48,7 +48,7 @@ static class Program
     {
         Console.WriteLine("npgsqltest: runs a statement and prints how long its rows took\n\n"
             + "Usage: npgsqltest -c CONNINFO -s SQL [-p 0|1] [-o FILE] [-k 0|1] [-n N]\n"
-            + "       [-w N] [-f FILE] [-a | -y | -m METHOD]\n\n"
+            + "       [-w N] [-t SECONDS] [-f FILE] [-a | -y | -m METHOD]\n\n"
             + "What these mean is in clients/CONTRACT.md.  Methods:");
         foreach (Method method in Method.All)
             Console.WriteLine("  " + method.Name);
@@ -76,7 +76,7 @@ static class Program
     /// <summary>Warms up, measures, checks and prints the figures.</summary>
     static void Measure(Request request)
     {
-        Close(new Measurement(request).Run(new Sink(), request.Warmup, null));
+        Close(new Measurement(request).Run(new Sink(), request.Warmup, Request.Unlimited, null));
         using (Stream output = Open(request.Output))
         {
             var sink = new Sink(output);
@@ -84,7 +84,7 @@ static class Program
             Process self = Process.GetCurrentProcess();
             TimeSpan startCpu = self.TotalProcessorTime;
             long start = Stopwatch.GetTimestamp();
-            NpgsqlConnection connection = timed.Run(sink, request.Executions, null);
+            NpgsqlConnection connection = timed.Run(sink, request.Executions, request.Limit, null);
             if (output != null)
                 output.Flush();
             long totalNs = Measurement.Nanoseconds(Stopwatch.GetTimestamp() - start);
@@ -92,7 +92,7 @@ static class Program
             TimeSpan cpu = self.TotalProcessorTime - startCpu;
 
             var checker = new Sink(checking: true);
-            Close(new Measurement(request).Run(checker, 1, connection));
+            Close(new Measurement(request).Run(checker, 1, Request.Unlimited, connection));
             Print(request, timed, sink, checker, totalNs, cpu);
         }
     }
@@ -109,9 +109,9 @@ static class Program
             + ", \"total_ns\": {10}, \"cpu_ns\": {11}, \"wire_bytes\": null"
             + ", \"execution_us\": {12}}}",
             typeof(NpgsqlConnection).Assembly.GetName().Version.ToString(3), request.Method.Name,
-            request.Executions, timed.Connections, sink.Rows, checker.Bytes, checker.Checksum,
+            timed.Executions, timed.Connections, sink.Rows, checker.Bytes, checker.Checksum,
             timed.ConnectNs, timed.FirstRowNs, timed.AllRowsNs, totalNs,
             (long) (cpu.TotalMilliseconds * 1e6),
-            (totalNs / 1000.0 / request.Executions).ToString("F3", CultureInfo.InvariantCulture)));
+            (totalNs / 1000.0 / timed.Executions).ToString("F3", CultureInfo.InvariantCulture)));
     }
 }

@@ -12,6 +12,10 @@ sealed class Request
 {
     const long ExecutionsMax = 1000000000;
     const long WarmupMax = 1000000;
+    const long LimitMax = 1000000;
+
+    /// <summary>As a limit: none.</summary>
+    public const long Unlimited = long.MaxValue;
 
     public string Conninfo { get; private set; }
     public string Sql { get; private set; }
@@ -22,6 +26,10 @@ sealed class Request
     public bool ConnectOnce { get; private set; }
     public long Executions { get; private set; }
     public long Warmup { get; private set; }
+
+    /// <summary>In seconds: no execution begins later.</summary>
+    public long Limit { get; private set; }
+
     public Method Method { get; private set; }
 
     public Request(string[] arguments)
@@ -29,6 +37,7 @@ sealed class Request
         string output = "/dev/null";
         bool printing = false;
         Executions = 1;
+        Limit = Unlimited;
         Method = Method.All[0];
         var words = new Queue<string>(arguments);
         while (words.Count > 0)
@@ -44,6 +53,7 @@ sealed class Request
                 case "-k": ConnectOnce = Number(option, words, 0, 1) == 1; break;
                 case "-n": Executions = Number(option, words, 1, ExecutionsMax); break;
                 case "-w": Warmup = Number(option, words, 0, WarmupMax); break;
+                case "-t": Limit = Number(option, words, 1, LimitMax); break;
                 case "-a":
                 case "-y": Method = Find(option, method => method.Switch == option); break;
                 case "-m":

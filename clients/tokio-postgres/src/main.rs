@@ -24,7 +24,7 @@ fn help() {
     println!(
         "tokiopgtest: runs a statement and prints how long its rows took\n\n\
          Usage: tokiopgtest -c CONNINFO -s SQL [-p 0|1] [-o FILE] [-k 0|1] [-n N]\n       \
-         [-w N] [-f FILE] [-a | -y | -m METHOD]\n\n\
+         [-w N] [-t SECONDS] [-f FILE] [-a | -y | -m METHOD]\n\n\
          What these mean is in clients/CONTRACT.md.  Methods:"
     );
     for method in &METHODS {

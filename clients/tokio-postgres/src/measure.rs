@@ -12,6 +12,7 @@ use crate::Failure;
 pub struct Measurement<'a> {
     server: &'a Server,
     request: &'a Request,
+    executions: u64,
     connections: u64,
     connect: Duration,
     first_row: Duration,
@@ -24,6 +25,7 @@ impl<'a> Measurement<'a> {
         Measurement {
             server,
             request,
+            executions: 0,
             connections: 0,
             connect: Duration::ZERO,
             first_row: Duration::ZERO,
@@ -32,24 +34,28 @@ impl<'a> Measurement<'a> {
         }
     }
 
-    /// Runs the statement so often; returns the connection when it is still open.
+    /// Runs the statement so often, or until the limit has passed, but at least once; returns the
+    /// connection when it is still open.
     async fn run(
         &mut self,
         sink: &mut Sink,
-        executions: u64,
+        at_most: u64,
+        limit: Option<Duration>,
         open: Option<Session>,
     ) -> Result<Option<Session>, Failure> {
+        let start = Instant::now();
         let mut open = open;
-        let mut left = executions;
-        while left > 0 {
+        while self.executions < at_most {
+            if self.executions > 0 && limit.is_some_and(|limit| start.elapsed() >= limit) {
+                break;
+            }
             let mut session = match open.take() {
                 Some(session) => session,
                 None => self.connect().await?,
             };
             let batch = if self.request.connect_once { self.request.method.batch } else { 1 };
-            let count = left.min(batch);
+            let count = batch.min(at_most - self.executions);
             self.execute(&mut session, sink, count).await?;
-            left -= count;
             if self.request.connect_once {
                 open = Some(session);
             } else {
@@ -75,6 +81,7 @@ impl<'a> Measurement<'a> {
     ) -> Result<(), Failure> {
         let mut execution = Execution::new(&self.request.sql, sink, count);
         (self.request.method.execute)(session, &mut execution).await?;
+        self.executions += count;
         self.first_row += execution.first_row - execution.sent;
         self.all_rows += execution.all_rows - execution.sent;
         self.materialise += execution.all_rows.elapsed();
@@ -99,7 +106,7 @@ impl<'a> Measurement<'a> {
             env!("TOKIO_POSTGRES_VERSION"),
             method.name,
             method.held,
-            self.request.executions,
+            self.executions,
             self.connections,
             rows,
             checked.bytes,
@@ -110,7 +117,7 @@ impl<'a> Measurement<'a> {
             materialise,
             total.as_nanos(),
             cpu.as_nanos(),
-            total.as_nanos() as f64 / 1000.0 / self.request.executions as f64,
+            total.as_nanos() as f64 / 1000.0 / self.executions as f64,
         )
     }
 }
@@ -127,7 +134,7 @@ fn cpu_time() -> Duration {
 pub async fn measure(request: &Request, output: Option<File>) -> Result<String, Failure> {
     let server = Server::new(&request.conninfo)?;
     let mut warm = Measurement::new(&server, request);
-    let mut open = warm.run(&mut Sink::reading(), request.warmup, None).await?;
+    let mut open = warm.run(&mut Sink::reading(), request.warmup, None, None).await?;
     if let Some(session) = open.take() {
         session.close().await?;
     }
@@ -135,13 +142,13 @@ pub async fn measure(request: &Request, output: Option<File>) -> Result<String, 
     let mut sink = output.map_or_else(Sink::reading, Sink::printing);
     let mut timed = Measurement::new(&server, request);
     let (start_cpu, start) = (cpu_time(), Instant::now());
-    open = timed.run(&mut sink, request.executions, open).await?;
+    open = timed.run(&mut sink, request.executions, request.limit, open).await?;
     sink.flush()?;
     let (total, cpu) = (start.elapsed(), cpu_time() - start_cpu);
 
     let mut checked = Sink::checking();
     let mut check = Measurement::new(&server, request);
-    if let Some(session) = check.run(&mut checked, 1, open).await? {
+    if let Some(session) = check.run(&mut checked, 1, None, open).await? {
         session.close().await?;
     }
     Ok(timed.figures(total, cpu, sink.rows, &checked))

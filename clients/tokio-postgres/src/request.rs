@@ -1,10 +1,13 @@
 //! The command line, as CONTRACT.md has it. Every complaint names the option, the value and what to
 //! give instead.
 
+use std::time::Duration;
+
 use crate::methods::{Method, METHODS};
 
 const EXECUTIONS_MAX: u64 = 1_000_000_000;
 const WARMUP_MAX: u64 = 1_000_000;
+const LIMIT_MAX: u64 = 1_000_000;
 
 pub struct Request {
     pub conninfo: String,
@@ -14,6 +17,8 @@ pub struct Request {
     pub connect_once: bool,
     pub executions: u64,
     pub warmup: u64,
+    /// No execution begins later.
+    pub limit: Option<Duration>,
     pub method: &'static Method,
 }
 
@@ -27,6 +32,7 @@ impl Request {
         let mut connect_once = false;
         let mut executions = 1;
         let mut warmup = 0;
+        let mut limit = None;
         let mut method = &METHODS[0];
         let mut words = arguments.iter();
         while let Some(option) = words.next() {
@@ -42,6 +48,9 @@ impl Request {
                 "-k" => connect_once = number(option, &value()?, 0, 1)? == 1,
                 "-n" => executions = number(option, &value()?, 1, EXECUTIONS_MAX)?,
                 "-w" => warmup = number(option, &value()?, 0, WARMUP_MAX)?,
+                "-t" => {
+                    limit = Some(Duration::from_secs(number(option, &value()?, 1, LIMIT_MAX)?));
+                }
                 "-a" | "-y" => method = method_of_switch(option)?,
                 "-m" => method = method_named(&value()?)?,
                 _ => return Err(format!("unknown option {option:?}: see --help")),
@@ -54,6 +63,7 @@ impl Request {
             connect_once,
             executions,
             warmup,
+            limit,
             method,
         })
     }
