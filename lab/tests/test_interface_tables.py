@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime
 
+import pytest
+
 from tollfree.report.model import Cell, Estimate, Table
 from tollfree.store import Result, Run, RunCase
 from tollfree.suites.interface.charts import charts
@@ -64,6 +66,7 @@ def result_of(case: RunCase, round_: int, value: float | str) -> Result:
         "first_row_ns": 500_000 * executions,
         "cpu_ns": 100_000 * executions,
         "connect_ns": 2_000_000 * executions,
+        "executions": executions,
         "connections": executions,
     }
     return Result(
@@ -102,8 +105,10 @@ def findings_of(
     }
     views: dict[str, list[dict[str, object]]] = {
         "ifmeth_cat_results": [
-            {"testcase": "t", "candidate": "a", "duration": 1.0},
-            {"testcase": "t", "candidate": "b", "duration": 2.0},
+            {"testcase": "t", "candidate": "a", "duration": 1.0, "query_duration": 0.1},
+            {"testcase": "t", "candidate": "b", "duration": 2.0, "query_duration": 0.2},
+            {"testcase": "u", "candidate": "a", "duration": 9.0, "query_duration": 0.009},
+            {"testcase": "u", "candidate": "b", "duration": None, "query_duration": 0.011},
         ],
         "loccomm_cat_results": [],
     }
@@ -221,7 +226,35 @@ def test_a_chart_has_no_bar_for_the_baseline_or_for_what_failed() -> None:
 
 
 def test_the_strategy_summary_is_a_mean_over_candidates() -> None:
-    assert query_connect_table(findings_of(MANY_VALUES)).rows == (("t", 2, 1.5, None),)
+    limited, whole = query_connect_table(findings_of(MANY_VALUES)).rows
+    assert whole[:4] == ("t", 2, 1.5, None)
+    assert whole[4] == pytest.approx(150)
+    # One of its candidates was ended by a limit: what it did in all is no mean of the whole.
+    assert limited[:4] == ("u", 2, None, None)
+    assert limited[4] == pytest.approx(10)
+
+
+def test_what_a_limit_ended_has_queries_and_no_duration_of_the_whole() -> None:
+    interface = findings_of(
+        {(ONCE, "libpq:acc-n"): [1000.0, 1000.0], (ONCE, "slow:acc-n"): [4000.0, 4000.0]}
+    )
+    for result in interface.run.results:
+        if result.testcase.startswith("slow") and result.iter == 2:
+            # A quarter of the queries in as much time: the same time for each.
+            result.figures["executions"] = result.figures["connections"] = 250
+            for figure in ("total_ns", "first_row_ns", "cpu_ns"):
+                result.figures[figure] /= 4
+            for figure in ("server_cpu_ms", "link_flights", "link_bytes_to_client"):
+                result.figures[figure] *= 251 / 1001
+    table = task_table(interface, ONCE)
+    assert column(table, "candidate") == ["libpq acc-n", "slow acc-n"]
+    assert column(table, "queries") == ["1,000 of 1,000", "250 of 1,000"]
+    assert column(table, "all executions") == [1.0, None]
+    assert column(table, "an execution") == [1.0, 4.0]
+    assert column(table, "to libpq") == [None, 4.0]
+    for label in ("first row", "processor", "server"):
+        assert column(table, label)[0] == pytest.approx(column(table, label)[1]), label
+    assert [row[2] for row in traffic_table(interface).rows] == pytest.approx([5, 5])
 
 
 def test_roads_stand_beside_one_another() -> None:

@@ -11,7 +11,8 @@ CREATE TABLE suites
 	title		text NOT NULL,
 	judge		regproc,	/* (run_cases, jsonb, text, text) returns text */
 	gate		regproc,	/* (run_cases) returns text */
-	meter		regproc		/* (run_cases, text[]) returns jsonb */
+	meter		regproc,	/* (run_cases, text[]) returns jsonb */
+	limit_switch text
 );
 
 COMMENT ON COLUMN suites.judge IS
@@ -20,6 +21,8 @@ COMMENT ON COLUMN suites.gate IS
 'says why a case cannot be run here: returns the reason or NULL';
 COMMENT ON COLUMN suites.meter IS
 'reads counters that only grow, given the case and its environment: what it adds to them joins its figures';
+COMMENT ON COLUMN suites.limit_switch IS
+'the option that tells its commands after how many seconds no further query begins; NULL if they have none';
 
 CREATE TABLE profiles
 (
@@ -49,6 +52,7 @@ CREATE TABLE runs
 	host		jsonb NOT NULL DEFAULT '{}',
 	server		jsonb NOT NULL DEFAULT '{}',
 	version		text NOT NULL DEFAULT '',
+	query_limit_s int CHECK (query_limit_s > 0),
 	FOREIGN KEY (suite, profile) REFERENCES profiles
 );
 
@@ -56,6 +60,8 @@ COMMENT ON COLUMN runs.pattern IS
 'the regular expression that chose among the cases; empty for all';
 COMMENT ON COLUMN runs.seed IS
 'of the random order inside each round';
+COMMENT ON COLUMN runs.query_limit_s IS
+'seconds after which a case begins no further query; NULL for all queries of every case';
 COMMENT ON COLUMN runs.server IS
 'per instance: version and every setting that is not PostgreSQL''s default';
 
@@ -121,7 +127,7 @@ CREATE TABLE testresults
 );
 
 COMMENT ON COLUMN testresults.duration IS
-'wall-clock seconds of the whole command';
+'wall-clock seconds of the whole command; where its run has a limit, of as many queries as its figures say';
 
 /*
  * What remains to be done of each run, in order: rounds outermost, and inside

@@ -1,21 +1,42 @@
+/* Returns the words that tell the commands of a run its limit, if it has one. */
+CREATE FUNCTION limit_words(of_run int)
+RETURNS text[]
+LANGUAGE sql STABLE
+RETURN (
+	SELECT CASE WHEN r.query_limit_s IS NOT NULL
+			   THEN ARRAY[s.limit_switch, r.query_limit_s::text] END
+	FROM lab.runs r JOIN lab.suites s USING (suite)
+	WHERE r.run_id = of_run
+);
+
 /*
  * Opens a run: freezes the chosen cases whose names match the pattern.  Without
- * a number of rounds each is executed as often as its profile has it.  Returns
- * the run's number.  The command line and exectestcases() both start here.
+ * a number of rounds each is executed as often as its profile has it.  With a
+ * limit a case that asks for several queries begins none after so many seconds.
+ * Returns the run's number.  The command line and exectestcases() both start
+ * here.
  */
 CREATE FUNCTION start_run(suite_name text, profile_name text,
 						  round_count int DEFAULT NULL,
 						  name_pattern text DEFAULT '',
-						  order_seed int DEFAULT NULL)
+						  order_seed int DEFAULT NULL,
+						  limit_seconds int DEFAULT NULL)
 RETURNS int
 LANGUAGE plpgsql
 AS $$
 DECLARE
 	new_run		int;
 BEGIN
-	INSERT INTO lab.runs (suite, profile, rounds, pattern, seed)
+	IF limit_seconds IS NOT NULL
+		AND NOT EXISTS (SELECT FROM lab.suites
+						WHERE suite = suite_name AND limit_switch IS NOT NULL) THEN
+		RAISE EXCEPTION 'the commands of suite "%" take no limit', suite_name
+			USING ERRCODE = 'feature_not_supported',
+				  HINT = 'See limit_switch in the table lab.suites.';
+	END IF;
+	INSERT INTO lab.runs (suite, profile, rounds, pattern, seed, query_limit_s)
 	SELECT suite, profile, coalesce(round_count, rounds), name_pattern,
-		   coalesce(order_seed, (random() * 1e9)::int)
+		   coalesce(order_seed, (random() * 1e9)::int), limit_seconds
 	FROM lab.profiles
 	WHERE (suite, profile) = (suite_name, profile_name)
 	RETURNING run_id INTO new_run;
@@ -34,8 +55,12 @@ BEGIN
 	)
 	INSERT INTO lab.run_cases
 	SELECT new_run, testcase, candidate, baseline, figure, unit,
-		   higher_is_better, dims, argv, env, time_limit, format, probe_argv,
-		   coalesce(w.seconds, p.seconds + 0.2),
+		   higher_is_better, dims, argv || lab.limit_words(new_run), env,
+		   time_limit, format, probe_argv,
+		   /* a single query is always finished, others end soon after the limit */
+		   CASE WHEN (dims->>'executions')::int8 > 1
+			   THEN least(w.seconds, limit_seconds + 2)
+		   ELSE coalesce(w.seconds, p.seconds + 0.2) END,
 		   CASE WHEN round_count IS NULL THEN most_rounds END
 	FROM wanted w
 		JOIN lab.profiles p ON (p.suite, p.profile) = (suite_name, profile_name)
@@ -61,7 +86,8 @@ RETURNS void
 LANGUAGE sql
 BEGIN ATOMIC
 	UPDATE run_cases c
-	SET argv = t.argv, env = t.env, probe_argv = t.probe_argv
+	SET argv = t.argv || limit_words(of_run), env = t.env,
+		probe_argv = t.probe_argv
 	FROM runs r JOIN testcases t USING (suite, profile)
 	WHERE r.run_id = of_run AND c.run_id = of_run AND t.testcase = c.testcase;
 END;

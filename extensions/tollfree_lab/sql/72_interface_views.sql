@@ -1,7 +1,9 @@
 /*
  * Suite interface: the published experiment's views of its results, run by
  * run, and its figures.  Durations are seconds inside the client, all
- * executions together; what did not succeed is not in them.
+ * executions together; what did not succeed is not in them.  Under a run's limit some cases
+ * do only part of the queries asked for: these have no duration, and compare by
+ * the seconds of one query.
  */
 CREATE VIEW interface_vtestresults AS
 SELECT run_id,
@@ -15,22 +17,36 @@ SELECT run_id,
 	   split_part(dims->>'print', ':', 1) AS prnt,
 	   split_part(dims->>'print', ':', 2) AS dest,
 	   iter, ts,
-	   (figures->>'total_ns')::float8 / 1e9 AS duration
+	   CASE WHEN queries = asked THEN seconds END AS duration,
+	   queries, asked, seconds / queries AS query_duration
 FROM vtestresults
+	CROSS JOIN LATERAL
+		(SELECT (figures->>'executions')::int8 AS queries,
+				(dims->>'executions')::int8 AS asked,
+				(figures->>'total_ns')::float8 / 1e9 AS seconds) AS done
 WHERE suite = 'interface' AND state = 'ok';
 
-/* Mean and range of each case. */
+/*
+ * Mean and range of each case; of durations only where all its executions have
+ * one.
+ */
 CREATE VIEW interface_durations AS
 SELECT run_id, iface, loc, comm, connstrat, sql, numiter, extra, prnt, dest,
-	   count(*) AS grpsz, avg(duration) AS duration,
-	   max(duration) - min(duration) AS drange
+	   count(*) AS grpsz,
+	   CASE WHEN count(*) = count(duration) THEN avg(duration) END AS duration,
+	   CASE WHEN count(*) = count(duration)
+		   THEN max(duration) - min(duration) END AS drange,
+	   min(queries) AS queries, max(asked) AS asked,
+	   avg(query_duration) AS query_duration,
+	   max(query_duration) - min(query_duration) AS query_drange
 FROM interface_vtestresults
 GROUP BY run_id, iface, loc, comm, connstrat, sql, numiter, extra, prnt, dest;
 
 /*
  * Candidates for the same task beside one another.  Normalised, the best has
  * 0 and the worst 1, so that one bad candidate moves all others: the ratios of
- * the view "ratios" do not have that flaw.
+ * the view "ratios" do not have that flaw.  All candidates for a task are asked
+ * for as many queries, so normalising one query's seconds is the same.
  */
 CREATE VIEW ifmeth_cat_results AS
 SELECT run_id,
@@ -38,12 +54,13 @@ SELECT run_id,
 	   concat_ws(':', iface, extra) AS candidate,
 	   round(duration::numeric, 5) AS duration,
 	   round(drange::numeric, 5) AS drange, grpsz,
-	   round(((duration - min(duration) OVER w)
-			  / nullif(max(duration) OVER w - min(duration) OVER w, 0))::numeric,
-			 5) AS nml_dur,
-	   round(((drange - min(drange) OVER w)
-			  / nullif(max(drange) OVER w - min(drange) OVER w, 0))::numeric,
-			 5) AS nml_drng
+	   round(((query_duration - min(query_duration) OVER w)
+			  / nullif(max(query_duration) OVER w - min(query_duration) OVER w,
+					   0))::numeric, 5) AS nml_dur,
+	   round(((query_drange - min(query_drange) OVER w)
+			  / nullif(max(query_drange) OVER w - min(query_drange) OVER w,
+					   0))::numeric, 5) AS nml_drng,
+	   queries, asked, query_duration
 FROM interface_durations
 WINDOW w AS (PARTITION BY run_id, sql, numiter, loc, comm, connstrat, prnt, dest);
 
@@ -54,12 +71,13 @@ SELECT run_id,
 	   concat_ws(':', loc, comm) AS candidate,
 	   round(duration::numeric, 5) AS duration,
 	   round(drange::numeric, 5) AS drange, grpsz,
-	   round(((duration - min(duration) OVER w)
-			  / nullif(max(duration) OVER w - min(duration) OVER w, 0))::numeric,
-			 5) AS nml_dur,
-	   round(((drange - min(drange) OVER w)
-			  / nullif(max(drange) OVER w - min(drange) OVER w, 0))::numeric,
-			 5) AS nml_drng
+	   round(((query_duration - min(query_duration) OVER w)
+			  / nullif(max(query_duration) OVER w - min(query_duration) OVER w,
+					   0))::numeric, 5) AS nml_dur,
+	   round(((query_drange - min(query_drange) OVER w)
+			  / nullif(max(query_drange) OVER w - min(query_drange) OVER w,
+					   0))::numeric, 5) AS nml_drng,
+	   queries, asked, query_duration
 FROM interface_durations
 WINDOW w AS (PARTITION BY run_id, sql, numiter, iface, extra, connstrat, prnt, dest);
 

@@ -157,6 +157,12 @@ def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
             " also those that a quick run leaves out.",
         ),
         click.option("--rounds", type=click.IntRange(1, 1000), help="How often each case is run."),
+        click.option(
+            "--limit",
+            metavar="SECONDS",
+            type=click.IntRange(1, 1000000),
+            help="A case of many queries begins none after so long, and is compared by the query.",
+        ),
         click.option("--seed", type=click.IntRange(0), help="Of the random order in the rounds."),
         click.option("--resume", is_flag=True, help="Go on with the latest interrupted run."),
         click.option("--port", type=click.IntRange(1024, 65000), help="First TCP port to use."),
@@ -174,6 +180,7 @@ def run(
     quick: bool,
     only: str,
     rounds: int | None,
+    limit: int | None,
     seed: int | None,
     resume: bool,
     port: int | None,
@@ -184,11 +191,18 @@ def run(
     case whose command fails, exceeds its limit or gives wrong rows is stored as failed and has no
     figure; the command then exits with 1.
     """
-    if resume and (only or rounds or seed):
+    if resume and (only or rounds or limit or seed):
         raise click.UsageError("--resume goes on with the run as it was: leave out the others")
     suite_named(suite)
     request = Request(
-        suite, "quick" if quick else "full", rounds, only, seed, resume=resume, first_port=port
+        suite,
+        "quick" if quick else "full",
+        rounds,
+        only,
+        seed,
+        limit,
+        resume=resume,
+        first_port=port,
     )
     lab = _lab()
     with progress_shown() as observer:

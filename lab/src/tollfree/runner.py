@@ -31,6 +31,7 @@ class Request:
     rounds: int | None = None
     pattern: str = ""
     seed: int | None = None
+    query_limit_s: int | None = None
     resume: bool = False
     first_port: int | None = None
 
@@ -64,7 +65,12 @@ def run_suite(lab: Lab, request: Request, observer: Observer) -> Run:
         _require_disk(lab, suite, profile)
         if not request.resume:
             run = store.start_run(
-                request.suite, request.profile, request.rounds, request.pattern, request.seed
+                request.suite,
+                request.profile,
+                rounds=request.rounds,
+                pattern=request.pattern,
+                seed=request.seed,
+                query_limit_s=request.query_limit_s,
             )
         with _state_kept(store, run):
             observer.preparing(run)

@@ -79,6 +79,8 @@ class Run:
     host: dict[str, Any]
     server: dict[str, Any]
     version: str
+    query_limit_s: int | None = None
+    """Seconds after which a case begins no further query; None for all of its queries."""
 
 
 @dataclass(frozen=True)
@@ -298,19 +300,27 @@ class Store:
             )
 
     def start_run(
-        self, suite: str, profile: str, rounds: int | None, pattern: str, seed: int | None
+        self,
+        suite: str,
+        profile: str,
+        *,
+        rounds: int | None,
+        pattern: str,
+        seed: int | None,
+        query_limit_s: int | None,
     ) -> Run:
         """Open a run with its cases; raises when nothing matches or the pattern is no regex."""
         try:
             with _pattern_errors(pattern):
                 run_id = self._scalar(
-                    "SELECT lab.start_run(%s, %s, %s, %s, %s)",
-                    suite,
-                    profile,
-                    rounds,
-                    pattern,
-                    seed,
+                    "SELECT lab.start_run(%s, %s, %s, %s, %s, %s)",
+                    *(suite, profile, rounds, pattern, seed, query_limit_s),
                 )
+        except psycopg.errors.FeatureNotSupported as error:
+            raise UsageError(
+                f"the suite {suite} has no cases that a limit could end",
+                "Leave out --limit; --only picks cases, --rounds says how often each is run.",
+            ) from error
         except psycopg.errors.NoDataFound as error:
             raise NotFoundError(
                 f"no case of the suite {suite} matches {pattern!r}",

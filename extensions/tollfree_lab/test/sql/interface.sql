@@ -136,9 +136,46 @@ SELECT pg_temp.judged('{"checksum": "0badcaff"}', :once);
 SELECT pg_temp.judged('{"bytes": 46}', :once);
 SELECT pg_temp.judged('{"connections": 2}', :once);
 SELECT pg_temp.judged('{"executions": 2}', :once);
+SELECT pg_temp.judged('{"executions": null}', :once);
 SELECT pg_temp.judged('{"method": "normal"}', :once);
 SELECT pg_temp.judged('{"held": "rows"}', :once);
 \set printed '''libpq:lcl:tcp:sql50k:1:001:acc-a:p-all:file'''
 SELECT pg_temp.judged('{}', :printed, E'45\n');
 SELECT pg_temp.judged('{}', :printed, E'44\n');
 SELECT pg_temp.judged('{}', :printed);
+
+-- a limit: a case of many queries is told of it, and may have done fewer, but
+-- only when it has passed, and with the rows of just these
+SELECT start_run('fdw', 'quick', 1, '', NULL, 10);
+SELECT start_run('interface', 'full', 1, '^libpq:lcl:tcp:sql(001:1:50k|50k:1:001):acc-n:p-none',
+	NULL, 10) AS run \gset
+SELECT refresh_commands(:run);
+SELECT query_limit_s, testcase, argv[array_upper(argv, 1) - 1:] AS last_words, seconds
+FROM runs JOIN run_cases USING (run_id) WHERE run_id = :run ORDER BY testcase COLLATE "C";
+INSERT INTO interface_expected VALUES
+	('select * from t50k where id = 4242', 1, 45, '0badcafe');
+CREATE FUNCTION pg_temp.judged_with_limit(changed jsonb) RETURNS text LANGUAGE sql AS $$
+SELECT coalesce(interface_judge(c, jsonb_build_object('executions', 7000, 'connections', 1,
+	'rows', 7000, 'bytes', 45, 'checksum', '0badcafe', 'method', 'normal', 'held', 'native',
+	'total_ns', 10000000001) || changed, '', ''), 'it counts')
+FROM run_cases c
+WHERE run_id = (SELECT max(run_id) FROM runs) AND testcase ~ '50k:acc-n'
+$$;
+SELECT pg_temp.judged_with_limit('{}');
+SELECT pg_temp.judged_with_limit('{"total_ns": 9999999999}');
+SELECT pg_temp.judged_with_limit('{"total_ns": null}');
+SELECT pg_temp.judged_with_limit('{"rows": 50000}');
+SELECT pg_temp.judged_with_limit('{"executions": 0, "rows": 0}');
+SELECT pg_temp.judged_with_limit('{"executions": 50001, "rows": 50001}');
+SELECT pg_temp.judged_with_limit('{"executions": 50000, "rows": 50000, "total_ns": 5}');
+
+-- the views: what a limit ended has no duration, and compares by the query
+INSERT INTO testresults (run_id, testcase, iter, state, duration, value, figures, argv, env)
+SELECT :run, testcase, 1, 'ok', 1, 1,
+	   jsonb_build_object('executions', CASE WHEN testcase ~ '50k:1:001' THEN 1 ELSE 5000 END,
+						  'total_ns', 10000000000), '{}', '{}'
+FROM run_cases WHERE run_id = :run;
+SELECT testcase, candidate, duration, drange, nml_dur, queries, asked, query_duration
+FROM ifmeth_cat_results WHERE run_id = :run ORDER BY testcase;
+SELECT testcase, candidate, duration, queries, asked, query_duration
+FROM loccomm_cat_results WHERE run_id = :run ORDER BY testcase;

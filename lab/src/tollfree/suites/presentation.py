@@ -201,6 +201,8 @@ def repeat_command(findings: Findings) -> str:
     words = ["tollfree", "run", run.suite, f"--{run.profile}"]
     if not any(case.most_rounds for case in findings.cases.values()):
         words += ["--rounds", str(run.rounds)]
+    if run.query_limit_s is not None:
+        words += ["--limit", str(run.query_limit_s)]
     if run.pattern:
         words += ["--only", run.pattern]
     return shlex.join([*words, "--seed", str(run.seed)])

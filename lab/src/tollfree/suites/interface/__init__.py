@@ -4,7 +4,7 @@ import logging
 
 from tollfree.clients import clients
 from tollfree.errors import EnvironmentLacksError
-from tollfree.report.model import Cell, SuiteSection
+from tollfree.report.model import Cell, Column, SuiteSection
 from tollfree.store import Profile, Run, Store
 from tollfree.suites.base import Bench, Suite
 from tollfree.suites.interface import load
@@ -32,6 +32,7 @@ INTRO = (
 )
 
 EXTRA_COLUMNS = (
+    Column("queries"),
     number("to connect", "ms", 3),
     number("first row", "ms", 3),
     number("processor", "ms", 3),
@@ -90,6 +91,7 @@ class InterfaceSuite(Suite):
 def _extra_cells(interface: InterfaceFindings) -> dict[str, dict[str, Cell]]:
     return {
         name: {
+            "queries": interface.queries(name),
             "to connect": interface.connecting_ms(name),
             "first row": interface.per_execution_ms(name, "first_row_ns"),
             "processor": interface.per_execution_ms(name, "cpu_ns"),

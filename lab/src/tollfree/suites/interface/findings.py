@@ -18,12 +18,16 @@ BASELINE = ("libpq", "acc-n")
 FLOOR = ("floor", "acc-n")
 ALIKE = {"nothing": ("libpq", "acc-a"), "file": ("libpq", "acc-server-file")}
 """libpq's method that holds as much as one that does not hold the whole result."""
+NS_PER_S = 1e9
 NS_PER_MS = 1e6
 US_PER_MS = 1e3
+MS_PER_S = 1e3
 LEAST_CPU_MS = 100
 """The kernel tells processor time in steps of 10 ms: less than this says too little."""
 LEAST_ROUNDS = 3
 """Of fewer rounds an interval is too short to reach anything."""
+CHECKED = 1
+"""Executions that meters see beside the timed ones."""
 LEAST_EXECUTIONS = 20
 """Of fewer executions the round trips of connecting are too large a part."""
 
@@ -148,27 +152,57 @@ class InterfaceFindings:
 
     def per_execution_ms(self, testcase: str, figure: str) -> float | None:
         """Return a figure in nanoseconds as milliseconds of one execution."""
-        total = self.middle(testcase, figure)
-        return None if total is None else total / NS_PER_MS / self.dims(testcase)["executions"]
+        found = stats.median_interval(
+            [
+                float(total) / NS_PER_MS / queries
+                for queries, total in self._per_queries(testcase, figure)
+            ]
+        )
+        return found.median if found else None
 
     def server_ms(self, testcase: str) -> float | None:
         """Return the server's processor time of one execution, connecting included.
 
         The mean of all rounds; None where they are too short to be told.
         """
-        rounds = self.run.figures(testcase, "server_cpu_ms")
-        if sum(rounds) < LEAST_CPU_MS:
+        rounds = self._per_queries(testcase, "server_cpu_ms")
+        used = sum(cpu_ms for _, cpu_ms in rounds)
+        if used < LEAST_CPU_MS:
             return None
-        return sum(rounds) / len(rounds) / self._metered_executions(testcase)
+        return used / sum(queries + CHECKED for queries, _ in rounds)
 
     def link_figure(self, testcase: str, figure: str) -> float | None:
         """Return what a link counted, of one execution, connecting included."""
-        counted = self.middle(testcase, f"link_{figure}")
-        return None if counted is None else counted / self._metered_executions(testcase)
+        found = stats.median_interval(
+            [
+                counted / (queries + CHECKED)
+                for queries, counted in self._per_queries(testcase, f"link_{figure}")
+            ]
+        )
+        return found.median if found else None
 
-    def _metered_executions(self, testcase: str) -> int:
-        """Return the executions that meters see: the timed ones, and the one that is checked."""
-        return int(self.dims(testcase)["executions"]) + 1
+    def _per_queries(self, testcase: str, figure: str) -> list[tuple[int, float]]:
+        """Return, round by round, how many queries were timed and a figure of all of them."""
+        return [
+            (int(r.figures["executions"]), float(r.figures[figure]))
+            for _, r in sorted(self.run.by_case.get(testcase, {}).items())
+            if r.state == "ok" and r.figures.get(figure) is not None
+        ]
+
+    def fewest_queries(self, testcase: str) -> int:
+        """Return how many queries were timed, in the round with the fewest."""
+        return min(queries for queries, _ in self._per_queries(testcase, "total_ns"))
+
+    def queries(self, testcase: str) -> str:
+        """Return how many queries were timed of those asked for, in the round with the fewest."""
+        return f"{self.fewest_queries(testcase):,} of {self.dims(testcase)['executions']:,}"
+
+    def seconds(self, testcase: str) -> float | None:
+        """Return how long all queries took together; None where a limit ended some round."""
+        if self.fewest_queries(testcase) < self.dims(testcase)["executions"]:
+            return None
+        total_ns = self.middle(testcase, "total_ns")
+        return None if total_ns is None else total_ns / NS_PER_S
 
     def connecting_ms(self, testcase: str) -> float | None:
         """Return how long one connection takes to be ready."""

@@ -10,6 +10,7 @@ from tollfree.suites.interface.findings import (
     FLOOR,
     LEAST_EXECUTIONS,
     LEAST_ROUNDS,
+    MS_PER_S,
     US_PER_MS,
     InterfaceFindings,
     Task,
@@ -103,15 +104,21 @@ def location_transport_table(interface: InterfaceFindings) -> Table:
 
 def query_connect_table(interface: InterfaceFindings) -> Table:
     """Return the experiment's summary Query/Connect Strategy: means over the candidates."""
-    means: dict[str, list[float]] = defaultdict(list)
+    durations: dict[str, list[float | None]] = defaultdict(list)
+    queries: dict[str, list[float]] = defaultdict(list)
     for row in interface.views["ifmeth_cat_results"]:
-        means[row["testcase"]].append(float(row["duration"]))
+        seconds = row["duration"]
+        durations[row["testcase"]].append(None if seconds is None else float(seconds))
+        queries[row["testcase"]].append(float(row["query_duration"]))
     published = {
         r["item"]: r["duration"] for r in interface.summaries if r["summary"] == "query/connect"
     }
     rows: Rows = [
-        (task, len(means[task]), fmean(means[task]), published.get(task))
-        for task in sorted(means, key=lambda task: fmean(means[task]))
+        (
+            *(task, len(durations[task]), _mean_of_all(durations[task])),
+            *(published.get(task), fmean(queries[task]) * MS_PER_S),
+        )
+        for task in sorted(durations, key=lambda task: fmean(queries[task]))
     ]
     return Table(
         "Query/Connect Strategy, summarized",
@@ -119,10 +126,21 @@ def query_connect_table(interface: InterfaceFindings) -> Table:
             Column("task"),
             number("candidates", decimals=0),
             *(number("avg_dur", "s", 3), number("published avg_dur", "s", 3)),
+            number("a query", "ms", 3),
         ),
         tuple(rows),
-        ("Seconds of all executions of a task, the mean over its candidates.",),
+        (
+            "Seconds of all executions of a task, the mean over its candidates; none where a limit "
+            "ended some of them early. `a query` is the mean of one execution, connecting included "
+            "where each connects.",
+        ),
     )
+
+
+def _mean_of_all(values: list[float | None]) -> float | None:
+    """Return the mean, unless one of the values is missing."""
+    present = [value for value in values if value is not None]
+    return fmean(present) if len(present) == len(values) else None
 
 
 def connecting_table(interface: InterfaceFindings) -> Table:
@@ -170,12 +188,11 @@ def task_table(interface: InterfaceFindings, task: Task) -> Table:
         over_floor = None if name == floor else interface.ratio(name, floor)
         over_libpq = interface.ratio_alike(task, name)
         dims = interface.dims(name)
-        seconds = interface.middle(name, "total_ns")
         published = (task.published_name, f"{dims['interface']}:{dims['method']}")
         rows.append(
             (
-                *(interface.label(name), str(dims["held"])),
-                seconds / 1e9 if seconds is not None else None,
+                *(interface.label(name), str(dims["held"]), interface.queries(name)),
+                interface.seconds(name),
                 interface.published.get(published) if comparable else None,
                 median.median / US_PER_MS if median else None,
                 interface.per_execution_ms(name, "first_row_ns"),
@@ -186,7 +203,7 @@ def task_table(interface: InterfaceFindings, task: Task) -> Table:
     return Table(
         _caption(interface, task),
         (
-            *(Column("candidate"), Column("held")),
+            *(Column("candidate"), Column("held"), Column("queries")),
             *(number("all executions", "s", 3), number("published", "s", 3)),
             *(number("an execution", "ms", 3), number("first row", "ms", 3)),
             *(number("processor", "ms", 3), number("server", "ms", 3)),
@@ -210,7 +227,7 @@ def traffic_table(interface: InterfaceFindings) -> Table:
             to_client = interface.link_figure(name, "bytes_to_client")
             if to_client is None:
                 continue
-            enough = interface.dims(name)["executions"] >= LEAST_EXECUTIONS
+            enough = interface.fewest_queries(name) >= LEAST_EXECUTIONS
             rows.append(
                 (
                     *(task.published_name, interface.label(name)),
@@ -266,11 +283,11 @@ def roads_table(interface: InterfaceFindings) -> Table:
         if task.strategy != "sql50k:1:001":
             continue
         for (name, method), case in cases.items():
-            seconds = interface.middle(case, "total_ns") if interface.values(case) else None
+            seconds = interface.seconds(case) if interface.values(case) else None
             if method != "acc-n" or seconds is None or name.endswith("_again"):
                 continue
             published = interface.published.get((task.published_name, f"{name}:{method}"))
-            rows.append((f"{name} {method}", task.print, task.road, seconds / 1e9, published))
+            rows.append((f"{name} {method}", task.print, task.road, seconds, published))
     return Table(
         "Roads: 50,000 rows, once, connecting once, by the normal method",
         (
