@@ -30,8 +30,9 @@ from tollfree.store import Result, Run, RunCase, Store
 
 METHOD = (
     "Every round runs each case once, in a random order; a ratio is taken inside its round. "
-    "Figures are medians over the rounds with 95% bootstrap intervals. `~` marks a ratio that the "
-    "A/A case, the baseline run twice, does not tell apart from 1."
+    "Figures are medians over the rounds with 99% intervals, Student's t on the logarithms; one "
+    "round has none. `~` marks a ratio that is not told apart from 1: its interval holds 1, or an "
+    "A/A case, the baseline run twice, came out as far from it."
 )
 
 
@@ -106,14 +107,10 @@ class Findings:
         return stats.median_interval(self.values(testcase))
 
     @cached_property
-    def noise(self) -> stats.Estimate | None:
-        """The A/A cases' ratio, the worst of them."""
-        return stats.widest(
-            [
-                ratio
-                for name, case in self.cases.items()
-                if is_again(case) and (ratio := self.ratio(name))
-            ]
+    def noise(self) -> stats.Noise | None:
+        """What the A/A cases show."""
+        return stats.noise_of(
+            self.ratios(name) for name, case in self.cases.items() if is_again(case)
         )
 
     def told_apart(self, testcase: str) -> bool:
@@ -277,6 +274,18 @@ def plain_section(
             extra=extra_columns,
         ),
         samples=samples(findings),
+    )
+
+
+NOISE_NOTE = "A ratio that is no farther from 1 than these, or whose interval holds 1, is noise."
+
+
+def noise_sentence(noise: stats.Noise, what: str) -> str:
+    """Say how far apart equal things have come out; `what` is measured against itself."""
+    return (
+        f"The A/A case, {what} against itself, comes out from {noise.low:.2f}x to {noise.high:.2f}x"
+        f" in this run, a single round as far as {noise.single:.2f}x: smaller differences are "
+        "noise."
     )
 
 

@@ -11,7 +11,7 @@ from tollfree.suites.fdw.findings import (
     FdwFindings,
     max_min_mean,
 )
-from tollfree.suites.presentation import number
+from tollfree.suites.presentation import NOISE_NOTE, number
 
 
 def all_tables(fdw: FdwFindings) -> tuple[Table, ...]:
@@ -236,5 +236,5 @@ def noise_table(fdw: FdwFindings) -> Table:
             number("rounds", decimals=0),
         ),
         tuple(rows),
-        ("No ratio inside this interval can be told apart from none.",),
+        (NOISE_NOTE,),
     )

@@ -2,6 +2,7 @@
 
 from tollfree.suites.fdw.bulk import bulk_verdicts
 from tollfree.suites.fdw.findings import SECOND_ARTICLE, FdwFindings
+from tollfree.suites.presentation import noise_sentence
 
 
 def verdicts(fdw: FdwFindings) -> tuple[str, ...]:
@@ -20,10 +21,7 @@ def verdicts(fdw: FdwFindings) -> tuple[str, ...]:
     sentences += bulk_verdicts(fdw)
     noise = fdw.run.noise
     if noise:
-        sentences.append(
-            f"The A/A case, the local table against itself, ranges from {noise.low:.2f}x to "
-            f"{noise.high:.2f}x in this run: smaller differences than that are noise."
-        )
+        sentences.append(noise_sentence(noise, "the local table"))
     return tuple(sentences)
 
 

@@ -11,7 +11,7 @@ from tollfree.suites.file.findings import (
     is_published,
     setting,
 )
-from tollfree.suites.presentation import number
+from tollfree.suites.presentation import NOISE_NOTE, number
 
 
 def all_tables(file: FileFindings) -> tuple[Table, ...]:
@@ -95,5 +95,5 @@ def noise_table(file: FileFindings) -> Table:
             number("rounds", decimals=0),
         ),
         tuple(rows),
-        ("No ratio inside this interval can be told apart from none.",),
+        (NOISE_NOTE,),
     )

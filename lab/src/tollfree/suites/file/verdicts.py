@@ -8,6 +8,7 @@ from tollfree.suites.file.findings import (
     is_published,
     setting,
 )
+from tollfree.suites.presentation import noise_sentence
 
 
 def verdicts(file: FileFindings) -> tuple[str, ...]:
@@ -86,9 +87,4 @@ def _analysing(file: FileFindings, candidate: str) -> str | None:
 
 def _noise(file: FileFindings) -> str | None:
     noise = file.run.noise
-    if noise is None:
-        return None
-    return (
-        f"The A/A case, the regular table against itself, ranges from {noise.low:.2f}x to "
-        f"{noise.high:.2f}x in this run: smaller differences than that are noise."
-    )
+    return noise_sentence(noise, "the regular table") if noise else None

@@ -24,8 +24,8 @@ US_PER_MS = 1e3
 MS_PER_S = 1e3
 LEAST_CPU_MS = 100
 """The kernel tells processor time in steps of 10 ms: less than this says too little."""
-LEAST_ROUNDS = 3
-"""Of fewer rounds an interval is too short to reach anything."""
+LEAST_ROUNDS = 2
+"""One round has no interval."""
 CHECKED = 1
 """Executions that meters see beside the timed ones."""
 LEAST_EXECUTIONS = 20

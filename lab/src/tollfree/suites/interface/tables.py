@@ -16,7 +16,7 @@ from tollfree.suites.interface.findings import (
     Task,
 )
 from tollfree.suites.interface.load import ROWS_PER_SCALE
-from tollfree.suites.presentation import number
+from tollfree.suites.presentation import NOISE_NOTE, number
 
 Rows = list[tuple[Cell, ...]]
 
@@ -318,5 +318,5 @@ def noise_table(interface: InterfaceFindings) -> Table:
             Column("reaches 1"),
         ),
         tuple(rows),
-        ("No ratio inside these intervals can be told apart from none.",),
+        (NOISE_NOTE,),
     )

@@ -3,6 +3,7 @@
 from tollfree import stats
 from tollfree.suites.interface.findings import BASELINE, FLOOR, InterfaceFindings, Task
 from tollfree.suites.interface.tables import noise_table
+from tollfree.suites.presentation import noise_sentence
 
 ROAD_WORDS = {
     "lcl:ipc": "over a Unix socket",
@@ -27,10 +28,7 @@ def verdicts(interface: InterfaceFindings) -> tuple[str, ...]:
         sentences += _copy(interface, task)
     noise = interface.run.noise
     if noise:
-        sentences.append(
-            f"The A/A case, libpq against itself, ranges from {noise.low:.2f}x to "
-            f"{noise.high:.2f}x in this run: smaller differences than that are noise."
-        )
+        sentences.append(noise_sentence(noise, "libpq"))
         sentences += filter(None, (_doubt(interface),))
     return tuple(sentences)
 
@@ -56,8 +54,8 @@ def _doubt(interface: InterfaceFindings) -> str | None:
     if all(equal):
         return None
     return (
-        f"In {equal.count(False)} of {len(equal)} tasks the A/A interval does not reach 1: with "
-        "few rounds that may be chance; more rounds, or a quieter machine, would tell."
+        f"In {equal.count(False)} of {len(equal)} tasks the A/A interval does not reach 1: one of "
+        "a hundred does not by chance; another run would tell."
     )
 
 
@@ -85,6 +83,11 @@ def _connecting(interface: InterfaceFindings, task: Task) -> str | None:
     ratio = interface.ratio(each, other) if each else None
     if ratio is None:
         return None
+    if not stats.told_apart(ratio, interface.run.noise):
+        return (
+            f"Connecting for every one-row query {_road(task)} shows no difference to a connection "
+            "that is kept which this run can tell from noise."
+        )
     return (
         f"Connecting for every one-row query {_road(task)} costs libpq {_words(ratio)} the time "
         "of the same query in a connection that is kept."
@@ -100,6 +103,11 @@ def _tls(interface: InterfaceFindings, task: Task) -> str | None:
     ratio = interface.ratio(with_tls, without) if with_tls else None
     if ratio is None:
         return None
+    if not stats.told_apart(ratio, interface.run.noise):
+        return (
+            f"TLS {_road(plain)}: libpq's connecting and querying show no difference which this "
+            "run can tell from noise."
+        )
     return f"TLS {_road(plain)}: libpq's connecting and querying take {_words(ratio)} as long."
 
 
@@ -118,11 +126,12 @@ def _drivers(interface: InterfaceFindings, task: Task) -> str | None:
         ratio = interface.ratio(name, baseline)
         usual = dims["method"] == "acc-n" and candidate not in (BASELINE, FLOOR)
         if ratio and usual and not dims["interface"].endswith("_again"):
-            mark = "" if interface.run.told_apart(name) else " ~"
-            parts.append(f"{dims['interface']} {ratio.median:.1f}x ({dims['held']}){mark}")
+            told = stats.told_apart(ratio, interface.run.noise)
+            words = f"{ratio.median:.1f}x" if told else "no difference told"
+            parts.append(f"{dims['interface']} {words} ({dims['held']})")
     floor = interface.case(task, FLOOR)
     ratio = interface.ratio(floor, baseline) if floor else None
-    if ratio:
+    if ratio and stats.told_apart(ratio, interface.run.noise):
         parts.append(f"the floor, which looks at nothing, {ratio.median:.2f}x")
     if not parts:
         return None

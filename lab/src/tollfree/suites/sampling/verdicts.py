@@ -1,5 +1,6 @@
 """The sentences that the section `sampling` begins with."""
 
+from tollfree.suites.presentation import noise_sentence
 from tollfree.suites.sampling.findings import (
     CITED_TARGET,
     DIRECT,
@@ -31,10 +32,7 @@ def verdicts(sampling: SamplingFindings) -> tuple[str, ...]:
     sentences += filter(None, (_too_few_distinct(sampling),))
     noise = sampling.run.noise
     if noise:
-        sentences.append(
-            "The A/A case, ANALYZE of the local table against itself, ranges from "
-            f"{noise.low:.2f}x to {noise.high:.2f}x in this run: smaller differences are noise."
-        )
+        sentences.append(noise_sentence(noise, "ANALYZE of the local table"))
     return tuple(sentences)
 
 
