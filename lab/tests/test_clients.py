@@ -6,6 +6,7 @@ empty, null, not ASCII. What it must give is reckoned from the server's own COPY
 
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 import zlib
@@ -21,7 +22,7 @@ import tollfree.clients
 from tollfree.clients import Client, clients
 from tollfree.cluster import SUPERUSER, Cluster
 from tollfree.errors import EnvironmentLacksError, FileError
-from tollfree.manifest import Interface, read_manifest, read_manifests
+from tollfree.manifest import CLIENTS, Interface, read_manifest, read_manifests
 from tollfree.ports import LOOPBACK
 from tollfree.postgres import buildable_installation
 from tollfree.store import Expected
@@ -61,7 +62,7 @@ def _ready(name: str) -> Client:
     """Return a client; skip where this machine lacks what it needs, but not where it is broken."""
     client = _all_clients()[name]
     if client.unready is not None:
-        assert client.unready.startswith(("needs ", "could not be built: ")), client.unready
+        assert not client.broken, client.unready
         pytest.skip(f"{name} {client.unready}")
     return client
 
@@ -409,10 +410,14 @@ def test_a_client_is_built_once_and_anew_when_it_changes(workshop: Path) -> None
     assert _builds(workshop) == 2
 
 
-def test_what_cannot_be_built_says_why_and_is_tried_again_only_when_asked(workshop: Path) -> None:
-    _shell_client(workshop, "echo noise >&2; echo the reason >&2; exit 1")
+@pytest.mark.parametrize(("status", "broken"), [(1, True), (77, False)])
+def test_what_cannot_be_built_says_why_and_is_tried_again_only_when_asked(
+    workshop: Path, status: int, broken: bool
+) -> None:
+    _shell_client(workshop, f"echo noise >&2; echo the reason >&2; exit {status}")
     for _ in range(2):
-        assert _one(build=True).unready == "could not be built: the reason"
+        client = _one(build=True)
+        assert (client.unready, client.broken) == ("could not be built: the reason", broken)
         assert _builds(workshop) == 1
     assert _one(build=True, again=True).unready == "could not be built: the reason"
     assert _builds(workshop) == 2
@@ -420,7 +425,40 @@ def test_what_cannot_be_built_says_why_and_is_tried_again_only_when_asked(worksh
 
 def test_a_client_that_does_not_start_is_not_ready(workshop: Path) -> None:
     _shell_client(workshop, STARTS + "; echo 'echo no library >&2; exit 1' >>{out}/x")
-    assert _one(build=True).unready == "does not start: no library"
+    client = _one(build=True)
+    assert (client.unready, client.broken) == ("does not start: no library", True)
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("cc: note; x.c:3:5: error: no such thing; make: *** [x] Error 1", "x.c:3:5: error:"),
+        ("# module; ./main.go:10:2: undefined: nothing", "./main.go:10:2: undefined"),
+        ("error[E0425]: cannot find value; error: aborting", "error[E0425]: cannot"),
+        ("Main.java:7: cannot find symbol; 1 error", "Main.java:7: cannot find"),
+    ],
+)
+def test_the_reason_is_the_compilers_first_error(workshop: Path, said: str, reason: str) -> None:
+    lines = "; ".join(f"echo '{line.strip()}' >&2" for line in said.split(";"))
+    _shell_client(workshop, f"{lines}; exit 2")
+    assert str(_one(build=True).unready).startswith(f"could not be built: {reason}")
+
+
+def test_a_client_in_c_that_does_not_compile_is_broken(workshop: Path) -> None:
+    shutil.copytree(CLIENTS / "c", workshop / "clients" / "c")
+    shutil.copytree(CLIENTS / "floor", workshop / "clients" / "floor")
+    source = workshop / "clients" / "floor" / "src" / "main.c"
+    source.write_text(source.read_text().replace("main_close(", "main_shut(", 1))
+    (client,) = (c for c in clients(buildable_installation(), build=True))
+    assert client.broken
+    assert "main.c:" in str(client.unready)
+    assert "error" in str(client.unready)
+
+
+def test_a_client_whose_needed_folder_is_broken_is_broken_too(workshop: Path) -> None:
+    _manifest(workshop / "clients" / "base", 'build = ["false"]')
+    _manifest(workshop / "clients" / "x", f'uses = ["base"]\nbuild = ["true"]\n{GOOD}')
+    assert _one(build=True).broken
 
 
 def test_a_missing_toolchain_costs_only_its_clients(workshop: Path) -> None:
@@ -428,5 +466,7 @@ def test_a_missing_toolchain_costs_only_its_clients(workshop: Path) -> None:
     needs = '[[needs]]\nprogram = "no-such-tool"\nremedy = "get it"\n'
     text = GOOD.replace('"x"', '"y"')
     _manifest(workshop / "clients" / "y", f'build = ["true"]\n{needs}{text}')
-    found = {c.interface.name: c.unready for c in clients(buildable_installation(), build=True)}
-    assert found == {"x": None, "y": "needs no-such-tool: get it"}
+    found = {c.interface.name: c for c in clients(buildable_installation(), build=True)}
+    assert found["x"].unready is None
+    assert found["y"].unready == "needs no-such-tool: get it"
+    assert not found["y"].broken

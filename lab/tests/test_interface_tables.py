@@ -1,13 +1,16 @@
 """What the section `interface` makes of stored executions: tasks, ratios, sentences."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
+from tollfree.errors import FileError
 from tollfree.report.model import Cell, Estimate, Table
 from tollfree.store import Result, Run, RunCase
 from tollfree.suites.interface.charts import charts
 from tollfree.suites.interface.findings import InterfaceFindings, Task
+from tollfree.suites.interface.load import WIDE, LoadTable, require_room
 from tollfree.suites.interface.tables import (
     noise_table,
     query_connect_table,
@@ -291,3 +294,12 @@ def test_roads_stand_beside_one_another() -> None:
         ("JDBC acc-n", "p-none:null", "rmt:tcp", 0.14),
     ]
     assert {row[0] for row in rows} == {"JDBC acc-n", "libpq acc-n", "floor acc-n"}
+
+
+def test_a_table_that_the_disk_has_no_room_for_is_refused(tmp_path: Path) -> None:
+    small, huge = LoadTable("t10m", 1, WIDE), LoadTable("t10m", 10**12, WIDE)
+    require_room(tmp_path, small, loaded=False)
+    for loaded in (True, False):
+        with pytest.raises(FileError, match="t10m") as caught:
+            require_room(tmp_path, huge, loaded=loaded)
+        assert "--only" in caught.value.remedy

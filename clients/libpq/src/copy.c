@@ -4,13 +4,13 @@
  *		binary form, or into a file that the server writes and we read.
  */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fail.h"
 #include "methods.h"
+#include "server_file.h"
 
 /* What stands before the first row in COPY's binary form. */
 #define BINARY_SIGNATURE	11
@@ -156,25 +156,14 @@ method_copy_binary(Session *session, Execution *execution)
 	copy_end(session, execution, length);
 }
 
-/*
- * The server writes the rows to a file, which we then read: for clients on the
- * server's own machine, with the rights to both.
- */
+/* The server writes the rows to a file, which we then read. */
 void
 method_server_file(Session *session, Execution *execution)
 {
-	const char *path = execution->request->server_file;
-	char	   *target,
-			   *line = NULL;
-	size_t		room = 0;
+	const char *path = server_file_path(execution->request);
+	char	   *target = PQescapeLiteral(session->conn, path, strlen(path));
 	PGresult   *result;
-	FILE	   *file;
-	ssize_t		length;
 
-	if (path == NULL)
-		fail(EXIT_CODE_USAGE,
-			 "-f is missing: the method server-file needs a path to write to");
-	target = PQescapeLiteral(session->conn, path, strlen(path));
 	if (target == NULL)
 		session_fail(session);
 	copy_statement(&session->copy_text, execution->request->sql, target);
@@ -183,16 +172,5 @@ method_server_file(Session *session, Execution *execution)
 	result = PQexec(session->conn, session->copy_text);
 	session_require(session, result, PGRES_COMMAND_OK);
 	PQclear(result);
-	file = fopen(path, "r");
-	if (file == NULL)
-		fail(EXIT_CODE_FAILURE, "cannot read what the server wrote to \"%s\": %s",
-			 path, strerror(errno));
-	while ((length = getline(&line, &room, file)) > 0)
-	{
-		execution_first_row(execution);
-		sink_put_line(execution->sink, line, (size_t) length);
-	}
-	execution_all_rows(execution);
-	free(line);
-	fclose(file);
+	server_file_read(execution);
 }

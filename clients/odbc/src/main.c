@@ -18,6 +18,7 @@ main(int argc, char **argv)
 		{"copy", 'y', "nothing", true, 1, method_copy},
 		{"cursor", '\0', "nothing", true, 1, method_cursor},
 		{"prepared", '\0', "native", false, 1, method_prepared},
+		{"server-file", '\0', "file", true, 1, method_server_file},
 		{NULL, '\0', NULL, false, 0, NULL}
 	};
 	static const Client client = {

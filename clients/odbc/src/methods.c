@@ -1,15 +1,17 @@
 /*
  * methods.c
  *		The methods: a cell at a time, arrays of bound columns, a cursor,
- *		prepared.
+ *		prepared, a file that the server writes.
  *
  * psqlODBC holds the whole result when the statement has been executed, in
  * records of its own, unless it is told to declare a cursor.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "fail.h"
 #include "methods.h"
+#include "server_file.h"
 
 /* The longest text that a bound array has room for, with its final zero. */
 #define BOUND_TEXT		2048
@@ -236,6 +238,43 @@ method_bound(Session *session, Execution *execution)
 		method_take_bound(execution->sink, columns, column_count, row_count);
 	SQLSetStmtAttr(session->statement, SQL_ATTR_ROWS_FETCHED_PTR, NULL, 0);
 	session_succeeded(session, SQLFreeStmt(session->statement, SQL_UNBIND));
+	session_succeeded(session, SQLFreeStmt(session->statement, SQL_CLOSE));
+}
+
+/*
+ * Appends a text to the session's buffer at a place, a quote in it doubled;
+ * there must be room.  Returns the place behind it.
+ */
+static size_t
+method_append_quoted(Session *session, size_t at, const char *text)
+{
+	for (; *text != '\0'; text++)
+	{
+		if (*text == '\'')
+			session->buffer[at++] = '\'';
+		session->buffer[at++] = *text;
+	}
+	return at;
+}
+
+/* The server writes the rows to a file, which we then read. */
+void
+method_server_file(Session *session, Execution *execution)
+{
+	const char *path = server_file_path(execution->request);
+	const char *sql = execution->request->sql;
+	size_t		room = strlen("COPY () TO ''") + strlen(sql) + 2 * strlen(path) + 1;
+	size_t		length;
+
+	session_reserve(session, room);
+	length = (size_t) snprintf(session->buffer, room, "COPY (%s) TO '", sql);
+	length = method_append_quoted(session, length, path);
+	memcpy(session->buffer + length, "'", 2);
+	execution_sent(execution);
+	session_succeeded(session, SQLExecDirect(session->statement,
+											 (SQLCHAR *) session->buffer,
+											 SQL_NTS));
+	server_file_read(execution);
 	session_succeeded(session, SQLFreeStmt(session->statement, SQL_CLOSE));
 }
 

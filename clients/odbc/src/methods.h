@@ -13,6 +13,7 @@ extern void method_normal(Session *session, Execution *execution);
 extern void method_bound(Session *session, Execution *execution);
 extern void method_cursor(Session *session, Execution *execution);
 extern void method_prepared(Session *session, Execution *execution);
+extern void method_server_file(Session *session, Execution *execution);
 extern void method_copy(Session *session, Execution *execution);
 
 #endif							/* METHODS_H */

@@ -18,7 +18,7 @@ CREATE TABLE suites
 COMMENT ON COLUMN suites.judge IS
 'says why an execution is a failure: given the case, its figures and what its probe printed before and after, returns the reason or NULL';
 COMMENT ON COLUMN suites.gate IS
-'says why a case cannot be run here: returns the reason or NULL';
+'says why a case cannot be run here: returns the reason or NULL, or raises it when that is a failure';
 COMMENT ON COLUMN suites.meter IS
 'reads counters that only grow, given the case and its environment: what it adds to them joins its figures';
 COMMENT ON COLUMN suites.limit_switch IS

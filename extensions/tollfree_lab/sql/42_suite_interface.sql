@@ -11,13 +11,16 @@ CREATE TABLE interfaces
 	testprog	text[] NOT NULL,
 	title		text NOT NULL,
 	language	text NOT NULL,
-	unready		text
+	unready		text,
+	broken		bool NOT NULL DEFAULT false
 );
 
 COMMENT ON COLUMN interfaces.testprog IS
 'what stands before the options of its client';
 COMMENT ON COLUMN interfaces.unready IS
 'why it cannot be measured here; NULL when it can';
+COMMENT ON COLUMN interfaces.broken IS
+'it cannot although nothing that it needs is missing: its cases fail';
 
 /* How each interface writes where to connect to, with places to fill in. */
 CREATE TABLE interface_conninfos
@@ -272,20 +275,32 @@ FROM interface_cases c
 			   = (c.conndesc, c.pfddesc, c.sqlstratiterdesc)
 		   AND base.testcase <> c.testcase;
 
-/* Returns why a case cannot be run here, or NULL. */
+/*
+ * Returns why a case cannot be run here, or NULL.  Raises the reason when the
+ * client is at fault, which is a failure.
+ */
 CREATE FUNCTION interface_gate(run_case run_cases)
 RETURNS text
-LANGUAGE sql STABLE
-RETURN (
-	SELECT CASE
-			   WHEN i.unready IS NOT NULL THEN i.ifname || ' ' || i.unready
-			   WHEN run_case.dims->>'road' ~ ':tls$' AND source.certificate IS NULL THEN
-				   'the server has no TLS: see tollfree doctor'
-		   END
-	FROM interfaces i
-		JOIN instances source ON source.instance = 'source'
-	WHERE i.ifname = split_part(run_case.dims->>'interface', '_again', 1)
-);
+LANGUAGE plpgsql STABLE
+AS $$
+DECLARE
+	client		lab.interfaces;
+BEGIN
+	SELECT * INTO client FROM lab.interfaces
+	WHERE ifname = split_part(run_case.dims->>'interface', '_again', 1);
+	IF client.broken THEN
+		RAISE EXCEPTION '% %', client.ifname, client.unready
+			USING ERRCODE = 'external_routine_exception';
+	ELSIF client.unready IS NOT NULL THEN
+		RETURN client.ifname || ' ' || client.unready;
+	ELSIF run_case.dims->>'road' ~ ':tls$'
+		AND NOT EXISTS (SELECT FROM lab.instances
+						WHERE instance = 'source' AND certificate IS NOT NULL) THEN
+		RETURN 'the server has no TLS: see tollfree doctor';
+	END IF;
+	RETURN NULL;
+END
+$$;
 
 /*
  * Returns why an execution does not count, or NULL: it must have fetched all

@@ -132,8 +132,10 @@ $$;
  * path, ldlibpath and classpath become PATH, LD_LIBRARY_PATH and CLASSPATH of
  * the command.  A command that fails, is killed, exceeds its limit, prints
  * no figure or is found wrong by the suite's judge is stored as failed.  What
- * it adds to the counters of the suite's meter joins its figures.  A case that the suite's gate keeps back, or whose command exits with 77 (the test
- * runners' "cannot be done here"), is stored as skipped.
+ * it adds to the counters of the suite's meter joins its figures.  A case that
+ * the suite's gate keeps back, or whose command exits with 77 (the test runners'
+ * "cannot be done here"), is stored as skipped; one of which the gate raises the
+ * reason, as failed.
  */
 CREATE FUNCTION exectestcase(of_run int, case_name text, iteration int,
 							 path text, ldlibpath text DEFAULT '',
@@ -167,9 +169,15 @@ BEGIN
 	result.env := places || c.env;
 	result.ts := clock_timestamp();
 	result.figures := '{}';
-	result.reason := lab.why_not_here(c);
-	IF result.reason IS NOT NULL THEN
+	BEGIN
 		result.state := 'skipped';
+		result.reason := lab.why_not_here(c);
+	EXCEPTION
+		WHEN external_routine_exception THEN
+			result.state := 'failed';
+			result.reason := sqlerrm;
+	END;
+	IF result.reason IS NOT NULL THEN
 		INSERT INTO lab.testresults VALUES (result.*);
 		RETURN result;
 	END IF;

@@ -2,7 +2,8 @@
 
 A client is built into a cache by the hash of everything it is built from, so that checkouts, test
 sessions and PostgreSQL versions share what is equal and never see what is not. What cannot be built
-here costs only its own interfaces: their cases are skipped with the reason.
+here costs only its own interfaces: their cases are skipped with the reason, or fail with it when
+nothing is missing and the client itself is at fault.
 """
 
 import fcntl
@@ -10,6 +11,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -30,6 +32,11 @@ START_LIMIT_S = 60
 UNUSED_LIMIT_S = 30 * 24 * 3600
 """What nothing has used for so long is removed from the cache."""
 
+LACKING = 77
+"""The exit code of a build that misses something here."""
+ERROR = re.compile(r"\berror\b|^\S+:\d+:", re.IGNORECASE)
+"""In a line of a compiler: the word, or the file and line that it complains about."""
+
 NOT_BUILT = "is not built yet: run `make build`"
 
 
@@ -42,6 +49,8 @@ class Client:
     """What stands before a client's options; of a client that is ready it can be run."""
     unready: str | None
     """Why it cannot be run here and what to do about it; None when it can."""
+    broken: bool
+    """It cannot be run although nothing that it needs is missing."""
     built_s: float | None
     """How long it took to build just now; None when nothing was built."""
 
@@ -52,6 +61,7 @@ class _Outcome:
 
     out: Path
     failure: str | None
+    broken: bool = False
     built_s: float | None = None
     """How long it took; None when it was built before, or not at all."""
 
@@ -89,10 +99,16 @@ class _Builder:
         outcome = self._outcome(manifest)
         start = _filled(interface.start, self._places(manifest, outcome.out))
         program = shutil.which(start[0])
-        failure = outcome.failure
-        if failure is None and program is None:
-            failure = f"has lost its program {start[0]}: remove {_stamp(outcome.out)}"
-        return Client(interface, (program or start[0], *start[1:]), failure, outcome.built_s)
+        if outcome.failure is None and program is None:
+            lost = f"has lost its program {start[0]}: remove {_stamp(outcome.out)}"
+            outcome = replace(outcome, failure=lost, broken=True)
+        return Client(
+            interface,
+            (program or start[0], *start[1:]),
+            outcome.failure,
+            outcome.broken,
+            outcome.built_s,
+        )
 
     def _outcome(self, manifest: Manifest) -> _Outcome:
         if manifest.name not in self._outcomes:
@@ -110,7 +126,7 @@ class _Builder:
         for other in manifest.uses:
             used = self._outcome(self._manifests[other])
             if used.failure is not None:
-                return _Outcome(out, used.failure)
+                return _Outcome(out, used.failure, used.broken)
         stored = _stored(out)
         if not self._may_build or self._counts(stored):
             return stored or _Outcome(out, NOT_BUILT)
@@ -119,7 +135,8 @@ class _Builder:
                 stored = _stored(out)
                 if stored is None or not self._counts(stored):
                     started = time.monotonic()
-                    stored = _store(out, self._build(manifest, out))
+                    stored = self._build(manifest, out)
+                    _store(stored)
                     stored = replace(stored, built_s=time.monotonic() - started)
                     _sweep(out.parent)
                 return stored
@@ -148,8 +165,8 @@ class _Builder:
         used = {name: self._outcome(self._manifests[name]).out for name in manifest.uses}
         return {"out": str(out), **{name: str(folder) for name, folder in used.items()}}
 
-    def _build(self, manifest: Manifest, out: Path) -> str | None:
-        """Build a folder and see that its programs start; return what failed, or None."""
+    def _build(self, manifest: Manifest, out: Path) -> _Outcome:
+        """Build a folder and see that its programs start."""
         places = self._places(manifest, out)
         scratch = BUILD / "clients" / manifest.name
         shutil.rmtree(out, ignore_errors=True)
@@ -159,14 +176,14 @@ class _Builder:
             manifest.build,
             {**places, "build": str(scratch), "pg_config": str(self._installation.pg_config)},
         )
-        failure = _run(build, manifest.folder, BUILD_LIMIT_S)
-        if failure is not None:
-            return f"could not be built: {failure}"
+        complaint = _run(build, manifest.folder, BUILD_LIMIT_S)
+        if complaint is not None:
+            return _Outcome(out, f"could not be built: {complaint.text}", not complaint.lacking)
         for interface in manifest.interfaces:
-            failure = _try((*_filled(interface.start, places), "--help"))
-            if failure is not None:
-                return f"does not start: {failure}"
-        return None
+            complaint = _try((*_filled(interface.start, places), "--help"))
+            if complaint is not None:
+                return _Outcome(out, f"does not start: {complaint.text}", broken=True)
+        return _Outcome(out, None)
 
 
 def _filled(words: tuple[str, ...], places: dict[str, str]) -> tuple[str, ...]:
@@ -186,19 +203,20 @@ def _stamp(out: Path) -> Path:
 def _stored(out: Path) -> _Outcome | None:
     """Return what became of an earlier build, and note that it is still in use."""
     try:
-        failure = json.loads(_stamp(out).read_text(encoding="utf-8"))["failure"]
+        stamp = json.loads(_stamp(out).read_text(encoding="utf-8"))
+        stored = _Outcome(out, stamp["failure"], stamp["broken"])
         if os.access(_stamp(out), os.W_OK):
             os.utime(_stamp(out))
     except (OSError, ValueError, KeyError):
         return None
-    return _Outcome(out, failure)
+    return stored
 
 
-def _store(out: Path, failure: str | None) -> _Outcome:
-    temporary = out.with_name(out.name + ".new")
-    temporary.write_text(json.dumps({"failure": failure}) + "\n", encoding="utf-8")
-    temporary.replace(_stamp(out))
-    return _Outcome(out, failure)
+def _store(outcome: _Outcome) -> None:
+    temporary = outcome.out.with_name(outcome.out.name + ".new")
+    stamp = {"failure": outcome.failure, "broken": outcome.broken}
+    temporary.write_text(json.dumps(stamp) + "\n", encoding="utf-8")
+    temporary.replace(_stamp(outcome.out))
 
 
 @contextmanager
@@ -223,8 +241,16 @@ def _sweep(folder: Path) -> None:
             stamp.with_suffix(".lock").unlink(missing_ok=True)
 
 
-def _run(argv: tuple[str, ...], folder: Path, limit_s: int) -> str | None:
-    """Run a command; return the last line of its complaint when it fails."""
+@dataclass(frozen=True)
+class _Complaint:
+    """What a command that failed has said, and whether it only lacked something."""
+
+    text: str
+    lacking: bool = False
+
+
+def _run(argv: tuple[str, ...], folder: Path, limit_s: int) -> _Complaint | None:
+    """Run a command; return its complaint when it fails."""
     try:
         done = subprocess.run(
             argv,
@@ -237,24 +263,29 @@ def _run(argv: tuple[str, ...], folder: Path, limit_s: int) -> str | None:
             timeout=limit_s,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error)
+        return _Complaint(str(error))
     return _complaint(done)
 
 
-def _try(argv: tuple[str, ...]) -> str | None:
+def _try(argv: tuple[str, ...]) -> _Complaint | None:
     """Run a client as the user who will run it; return what it complains about."""
     try:
         done = server_user().run(argv, timeout_s=START_LIMIT_S)
     except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error)
+        return _Complaint(str(error))
     return _complaint(done)
 
 
-def _complaint(done: subprocess.CompletedProcess[str]) -> str | None:
+def _complaint(done: subprocess.CompletedProcess[str]) -> _Complaint | None:
+    """Return what a failed command said: a compiler's first error, or the last line."""
     if done.returncode == 0:
         return None
-    lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-    return lines[-1].strip() if lines else f"{done.args[0]} ended with {done.returncode}"
+    lines = [x.strip() for x in (done.stdout + done.stderr).splitlines() if x.strip()]
+    lacking = done.returncode == LACKING
+    if not lines:
+        return _Complaint(f"{done.args[0]} ended with {done.returncode}", lacking)
+    errors = [] if lacking else [line for line in lines if ERROR.search(line)]
+    return _Complaint(errors[0] if errors else lines[-1], lacking)
 
 
 def main() -> int:

@@ -246,11 +246,11 @@ class Store:
             for client in clients:
                 interface = client.interface
                 cursor.execute(
-                    "INSERT INTO lab.interfaces (ifname, testprog, title, language, unready)"
-                    " VALUES (%s, %s, %s, %s, %s)",
+                    "INSERT INTO lab.interfaces (ifname, testprog, title, language, unready,"
+                    " broken) VALUES (%s, %s, %s, %s, %s, %s)",
                     (
                         *(interface.name, list(client.start), interface.title),
-                        *(interface.language, client.unready),
+                        *(interface.language, client.unready, client.broken),
                     ),
                 )
                 cursor.executemany(

@@ -92,6 +92,14 @@ SELECT start_run('interface', 'quick', 1, '^libpq:lcl:tls:sql50k:1:001:acc-n:p-n
 SELECT state, reason, duration FROM exectestcase(:run,
 	'libpq:lcl:tls:sql50k:1:001:acc-n:p-none:null', 1, '/usr/bin:/bin');
 
+-- one that is broken has failed
+UPDATE interfaces SET unready = 'could not be built: x.c:1:1: error: no', broken = true
+WHERE ifname = 'libpq';
+SELECT start_run('interface', 'quick', 1, '^libpq:lcl:tcp:sql50k:1:001:acc-a:p-none') AS run \gset
+SELECT state, reason, duration, value FROM exectestcase(:run,
+	'libpq:lcl:tcp:sql50k:1:001:acc-a:p-none:null', 1, '/usr/bin:/bin');
+UPDATE interfaces SET unready = NULL, broken = false WHERE ifname = 'libpq';
+
 -- a client that crashes, or is not there, has failed
 UPDATE interfaces SET testprog = ARRAY['sh', '-c', 'echo half a line; kill -SEGV $$']
 WHERE ifname = 'libpq';

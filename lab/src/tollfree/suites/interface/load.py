@@ -4,14 +4,17 @@
 comment how it was made, so that one that is as it should be is left alone.
 """
 
+import shutil
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import psycopg
 from psycopg import sql
 
 from tollfree.cluster import Cluster
+from tollfree.errors import FileError
 from tollfree.store import Expected
 
 DBNAME = "iftest"
@@ -22,6 +25,12 @@ ROWS_PER_SCALE = 1_000_000
 WIDE = (99,) * 9
 NARROW = (14, 57, 15, 15, 57, 15, 15, 57, 15)
 """Lengths of the texts of a row."""
+
+
+BYTES_OF_ROW = 900
+"""Of either table, with its log for a while."""
+BYTES_PRINTED = 300
+"""Of a row of t10m in the file that it is printed to."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,19 @@ def is_loaded(connection: psycopg.Connection[tuple[object, ...]], table: LoadTab
         "SELECT obj_description(to_regclass(%s), 'pg_class')", (table.name,)
     ).fetchone()
     return found == (table.comment,)
+
+
+def require_room(folder: Path, table: LoadTable, *, loaded: bool) -> None:
+    """Raise `FileError` when a table, unless it is loaded, and what is printed of it do not fit."""
+    needed = table.rows * (BYTES_PRINTED + (0 if loaded else BYTES_OF_ROW))
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise FileError(
+            f"the disk of {folder} has {free / 1e9:.1f} GB free; {table.name} and what is printed"
+            f" of it need about {needed / 1e9:.1f} GB",
+            "Free space there, name a folder on another disk with TOLLFREE_HOME, or leave its cases"
+            " out with --only.",
+        )
 
 
 def load(connection: psycopg.Connection[tuple[object, ...]], table: LoadTable) -> None:
