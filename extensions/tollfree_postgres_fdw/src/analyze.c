@@ -8,7 +8,7 @@
  *
  *	off			all of them
  *	random		each with the same probability
- *	bernoulli	the same, by TABLESAMPLE
+ *	bernoulli	the same
  *	system		all rows of some blocks, by TABLESAMPLE
  *	auto		some rows of some blocks, as ANALYZE of a local table
  *	import		none: the remote server's own statistics, import_stats.c
@@ -18,12 +18,17 @@
  * and a sample of whole blocks has too few distinct values.  A table with no
  * more blocks than that is sampled by bernoulli.
  *
+ * random and bernoulli are a condition on a hash of ctid wherever rows have
+ * one that the user may read: as good as random() or TABLESAMPLE, but the
+ * remote server can look at it in parallel.
+ *
  * sample.c reads the rows.
  */
 #include "postgres.h"
 
 #include <math.h>
 
+#include "common/pg_prng.h"
 #include "foreign/foreign.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -40,6 +45,7 @@
 #define PROBE_BLOCKS 1000
 
 #define TABLESAMPLE_VERSION 90500
+#define HASH_VERSION 140000		/* has hashtidextended() */
 
 /*
  * How much the rows may differ from what the remote statistics say: this share
@@ -53,6 +59,8 @@ typedef struct RemoteTable
 {
 	Oid			relid;			/* of the foreign table */
 	bool		can_sample;		/* by TABLESAMPLE */
+	bool		can_hash;		/* may and can a hash of ctid choose rows? */
+	bool		has_parts;		/* are there partitions or children? */
 	bool		is_known;		/* do statistics tell how many rows it has? */
 	bool		has_jit;		/* does the remote server compile queries? */
 	double		pages;
@@ -126,14 +134,19 @@ static RemoteTable
 describe(Relation rel)
 {
 	Session    *session = owners_session(rel);
-	double		answers[5];
+	double		answers[7];
+	int			version;
+	bool		is_stored;		/* no view, nothing foreign */
 
 	ask(session, deparse_table_size(rel), answers, lengthof(answers));
+	version = PQserverVersion(session->conn);
+	is_stored = answers[0] != 0;
 	return (RemoteTable)
 	{
 		.relid = RelationGetRelid(rel),
-			.can_sample = answers[0] != 0 &&
-			PQserverVersion(session->conn) >= TABLESAMPLE_VERSION,
+			.can_sample = is_stored && version >= TABLESAMPLE_VERSION,
+			.can_hash = is_stored && version >= HASH_VERSION && answers[6] != 0,
+			.has_parts = answers[5] > 1,
 			.is_known = answers[1] != 0,
 			.pages = answers[2],
 			.rows = answers[3],
@@ -191,6 +204,9 @@ plan_sample(SamplingMethod method, const RemoteTable *table, int target)
 		case SAMPLING_RANDOM:
 		case SAMPLING_BERNOULLI:
 			plan.rows = target / table->rows;
+			plan.by_hash = table->can_hash;
+			plan.has_parts = table->has_parts;
+			plan.seed = pg_prng_uint32(&pg_global_prng_state) & PG_INT32_MAX;
 			break;
 		default:
 			break;
@@ -312,9 +328,10 @@ acquire_sample(Relation rel, int elevel, HeapTuple *rows, int target,
 	ereport(elevel,
 			(errmsg("\"%s\": table contains %.0f rows, %d rows in sample",
 					RelationGetRelationName(rel), *totalrows, nrows),
-			 errdetail("The method was \"%s\": %.4g%% of the blocks, %.4g%% of the rows in them.",
-					   option_sampling_name(plan.method), 100 * plan.blocks,
-					   100 * plan.rows)));
+			 errdetail("The method was \"%s\"%s: %.4g%% of the blocks, %.4g%% of the rows in them.",
+					   option_sampling_name(plan.method),
+					   plan.by_hash ? ", by a hash of ctid" : "",
+					   100 * plan.blocks, 100 * plan.rows)));
 	return nrows;
 }
 

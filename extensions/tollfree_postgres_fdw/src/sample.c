@@ -33,6 +33,7 @@
 typedef struct SampleState
 {
 	Session    *session;
+	const SamplePlan *plan;
 	const char *sql;
 	RowReader  *reader;
 	MemoryContext tuple_context;	/* of the rows kept */
@@ -50,7 +51,10 @@ typedef struct SampleState
 	ReservoirStateData reservoir;
 } SampleState;
 
-/* Converts a row, in a place of its own or in that of another one. */
+/*
+ * Converts a row, in a place of its own or in that of another one, with where
+ * it is on the remote side: its ctid, or its number among the rows sent.
+ */
 static void
 keep_row(SampleState *sample, PGresult *res, int row)
 {
@@ -66,9 +70,12 @@ keep_row(SampleState *sample, PGresult *res, int row)
 					   sampler_random_fract(&sample->reservoir.randstate));
 		heap_freetuple(sample->rows[place]);
 	}
-	/* Where it came from, for the order in the end. */
-	ItemPointerSet(&tuple->t_self, (BlockNumber) (sample->seen / MaxOffsetNumber),
-				   (OffsetNumber) fmod(sample->seen, MaxOffsetNumber) + 1);
+	if (!sample->plan->by_hash)
+		ItemPointerSet(&tuple->t_self,
+					   (BlockNumber) (sample->seen / MaxOffsetNumber),
+					   (OffsetNumber) fmod(sample->seen, MaxOffsetNumber) + 1);
+	else if (sample->plan->has_parts)
+		tuple->t_tableOid = atooid(PQgetvalue(res, row, PQnfields(res) - 1));
 	sample->rows[place] = tuple;
 	MemoryContextSwitchTo(old);
 }
@@ -182,7 +189,7 @@ finish_command(Session *session, const char *sql)
  * its rows.
  */
 static void
-read_sample(SampleState *sample, bool switches_jit)
+read_sample(SampleState *sample)
 {
 	Session    *session = sample->session;
 	RemoteCommand commands[] = {
@@ -191,7 +198,7 @@ read_sample(SampleState *sample, bool switches_jit)
 		{.sql = JIT_ON,.shown = JIT_ON}
 	};
 
-	if (switches_jit)
+	if (sample->plan->switches_jit)
 	{
 		session_send(session, commands, lengthof(commands), true);
 		finish_command(session, JIT_OFF);
@@ -208,21 +215,23 @@ read_sample(SampleState *sample, bool switches_jit)
 
 /* Makes the query and what reads its rows, in this context. */
 static void
-prepare_query(SampleState *sample, Relation rel, const SamplePlan *plan)
+prepare_query(SampleState *sample, Relation rel)
 {
 	List	   *attrs;
 
-	sample->sql = deparse_sample(rel, plan, &attrs);
+	sample->sql = deparse_sample(rel, sample->plan, &attrs);
 	sample->reader = rows_reader_for_table(rel, attrs, CurrentMemoryContext);
 }
 
-/* By where the rows came from. */
+/* By where the rows are; several tables by OID, as in a local ANALYZE. */
 static int
 compare_rows(const void *a, const void *b)
 {
 	HeapTuple	left = *(const HeapTuple *) a;
 	HeapTuple	right = *(const HeapTuple *) b;
 
+	if (left->t_tableOid != right->t_tableOid)
+		return left->t_tableOid < right->t_tableOid ? -1 : 1;
 	return ItemPointerCompare(&left->t_self, &right->t_self);
 }
 
@@ -241,6 +250,7 @@ sample_read(Session *session, Relation rel, const SamplePlan *plan,
 	int			nrows;
 
 	sample->session = session;
+	sample->plan = plan;
 	sample->rows = rows;
 	sample->target = target;
 	sample->skip = -1;
@@ -252,8 +262,8 @@ sample_read(Session *session, Relation rel, const SamplePlan *plan,
 	reservoir_init_selection_state(&sample->reservoir, target);
 
 	MemoryContextSwitchTo(context);
-	prepare_query(sample, rel, plan);
-	read_sample(sample, plan->switches_jit);
+	prepare_query(sample, rel);
+	read_sample(sample);
 	MemoryContextSwitchTo(sample->tuple_context);
 
 	nrows = sample->nrows;
