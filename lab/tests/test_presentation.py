@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tollfree import stats
 from tollfree.compare import SAME, comparison, only_in_one
 from tollfree.console import Pace
 from tollfree.export import read_json, write_json
+from tollfree.paths import CHECKOUT
 from tollfree.report.model import CaseState
 from tollfree.store import Result, Run, RunCase, Step
 from tollfree.suites.fdw.findings import FdwFindings, round_trip_us
@@ -17,6 +19,7 @@ from tollfree.suites.fdw.verdicts import verdicts
 from tollfree.suites.presentation import (
     Findings,
     case_row,
+    is_again,
     plain_section,
     repeat_command,
     run_part,
@@ -201,3 +204,26 @@ def test_a_run_survives_the_way_through_a_file(tmp_path: Path) -> None:
 
 def test_a_links_round_trip_is_in_its_name() -> None:
     assert round_trip_us("rmt:tcp:1000us") == 1000
+
+
+def test_what_the_stored_aa_runs_show_is_what_the_documents_say() -> None:
+    """libpq against itself, ten rounds of 18 tasks, twice, on a busy machine."""
+    of_three = of_three_by_range = of_ten = told_apart = 0
+    for number in (1, 2):
+        run = read_json(CHECKOUT / "docs" / "runs" / f"interface-aa-{number}-postgresql-18.json")
+        again = [name for name, case in run.cases.items() if is_again(case)]
+        assert len(again) == 18
+        for name in again:
+            ratios = run.ratios(name)
+            assert len(ratios) == 10
+            for first in (0, 3, 6):
+                three = ratios[first : first + 3]
+                found = stats.median_interval(three)
+                assert found is not None
+                of_three += found.low <= 1 <= found.high
+                of_three_by_range += min(three) <= 1 <= max(three)
+            found = run.ratio(name)
+            assert found is not None
+            of_ten += found.low <= 1 <= found.high
+            told_apart += run.told_apart(name)
+    assert (of_three, of_three_by_range, of_ten, told_apart) == (108, 77, 34, 0)
