@@ -261,28 +261,6 @@ compat_result_user(ResultRelInfo *rinfo, EState *estate)
 #endif
 }
 
-static inline bool
-compat_owns_server(Oid serverid)
-{
-#if PG_VERSION_NUM >= 160000
-	return object_ownercheck(ForeignServerRelationId, serverid, GetUserId());
-#else
-	return pg_foreign_server_ownercheck(serverid, GetUserId());
-#endif
-}
-
-static inline bool
-compat_may_use_wrapper(Oid fdwid)
-{
-#if PG_VERSION_NUM >= 160000
-	return object_aclcheck(ForeignDataWrapperRelationId, fdwid, GetUserId(),
-						   ACL_USAGE) == ACLCHECK_OK;
-#else
-	return pg_foreign_data_wrapper_aclcheck(fdwid, GetUserId(),
-											ACL_USAGE) == ACLCHECK_OK;
-#endif
-}
-
 /* Does ANALYZE collect statistics of this column? */
 static inline bool
 compat_is_analyzed(Form_pg_attribute attribute)
