@@ -118,6 +118,20 @@ compat_send_deallocate(PGconn *conn, const char *name)
 #endif
 }
 
+/*
+ * Queues what does nothing on the remote server, and is answered: the closing
+ * of a portal that need not exist, or the preparing of an empty statement.
+ */
+static inline int
+compat_send_nothing(PGconn *conn)
+{
+#ifdef LIBPQ_HAS_CLOSE_PREPARED
+	return PQsendClosePortal(conn, "");
+#else
+	return PQsendPrepare(conn, "", "", 0, NULL);
+#endif
+}
+
 /* A wait event set that lives until it is freed. */
 static inline WaitEventSet *
 compat_create_wait_event_set(int nevents)
