@@ -485,6 +485,33 @@ filescan_fill(FileScan *scan)
 }
 
 /*
+ * Returns the line end of the first record, as scalar_first_line_end does; the
+ * record may be long, so the kernel looks for it, as if it were NL.
+ */
+static LineEnd
+filescan_first_line_end(FileScan *scan)
+{
+	const Window *window = &scan->window;
+	const unsigned char *bytes = window->bytes + window->begin;
+	size_t		length = window->filled - window->begin;
+	bool		at_end = window_has_end(window, &scan->source);
+	const StructureRules rules = structure_rules(&scan->dialect, LINE_END_NL);
+	Structure  *structure = &scan->structure;
+
+	scan->kernel->find_structure(&rules, bytes, length, structure);
+	if (structure->nrecords > 0)
+		return LINE_END_NL;
+	if (structure_is_full(structure))
+		return scalar_first_line_end(&scan->dialect, bytes, length, at_end);
+	if (!structure->odd_line_end)
+		return at_end ? LINE_END_NL : LINE_END_UNKNOWN;
+	if (structure->scanned + 1 < length)
+		return bytes[structure->scanned + 1] == '\n' ?
+			LINE_END_CRNL : LINE_END_CR;
+	return at_end ? LINE_END_CR : LINE_END_UNKNOWN;
+}
+
+/*
  * Finds out which line end the first record has.  Returns SCAN_AGAIN if that is
  * not known yet, SCAN_BATCH if it is one to go on with.
  *
@@ -494,15 +521,9 @@ filescan_fill(FileScan *scan)
 static ScanStatus
 filescan_know_line_end(FileScan *scan)
 {
-	Window	   *window = &scan->window;
-
 	if (scan->line_end != LINE_END_UNKNOWN)
 		return SCAN_BATCH;
-	scan->line_end = scalar_first_line_end(&scan->dialect,
-										   window->bytes + window->begin,
-										   window->filled - window->begin,
-										   window_has_end(window,
-														  &scan->source));
+	scan->line_end = filescan_first_line_end(scan);
 	if (scan->line_end == LINE_END_UNKNOWN)
 		return SCAN_AGAIN;
 	if (scan->line_end == LINE_END_CR)
