@@ -27,6 +27,7 @@ from remote_place import (
     run,
     run_into,
     sqlstate,
+    walks,
 )
 
 pytestmark = pytest.mark.cluster
@@ -153,12 +154,6 @@ SCENARIOS = {
         stock_stalls=False,
     ),
 }
-WALKS = [
-    pytest.param(scenario, action, direction, id=f"{name}-{action.value}-{direction.value}")
-    for name, scenario in SCENARIOS.items()
-    for action in Action
-    for direction in Direction
-]
 
 
 @dataclass(frozen=True)
@@ -247,7 +242,7 @@ def walk(place: Place, scenario: Scenario, action: Action, direction: Direction)
     pytest.fail(f"still not at the end after {scenario.most_steps} messages")
 
 
-@pytest.mark.parametrize(("scenario", "action", "direction"), WALKS)
+@pytest.mark.parametrize(("scenario", "action", "direction"), walks(SCENARIOS))
 def test_every_message(
     place: Place, scenario: Scenario, action: Action, direction: Direction
 ) -> None:

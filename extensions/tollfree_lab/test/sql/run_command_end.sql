@@ -43,8 +43,8 @@ CREATE VIEW own AS
 SELECT pg_read_file('/proc/thread-self/children', 0, 1000) AS children,
 	(SELECT count(*) FROM pg_ls_dir('/proc/self/fd')) AS descriptors;
 
--- A duration of sleep that no other process has
-SELECT '86400.' || pg_backend_pid() AS nap \gset
+-- A duration of sleep that no other process has, nor one that begins with it
+SELECT format('86400.%ss', pg_backend_pid()) AS nap \gset
 SELECT descriptors FROM own \gset
 
 -- The counting counts
@@ -95,7 +95,7 @@ DECLARE
 	answer text;
 BEGIN
 	BEGIN
-		PERFORM lab.run_command(ARRAY['/bin/sleep', '86400.' || pg_backend_pid()]);
+		PERFORM lab.run_command(ARRAY['/bin/sleep', format('86400.%ss', pg_backend_pid())]);
 	EXCEPTION WHEN query_canceled THEN
 		RAISE NOTICE 'canceled';
 	END;
