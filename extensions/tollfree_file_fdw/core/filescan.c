@@ -79,7 +79,7 @@ filescan_allocate_structure(FileScan *scan)
 }
 
 FileScan *
-filescan_open(const ScanOptions *options, int fd, SourceStatus *status)
+filescan_open(const FileScanOptions *options, int fd, SourceStatus *status)
 {
 	Source		source;
 	FileScan   *scan;
