@@ -19,7 +19,7 @@ from tollfree.ports import LOOPBACK
 
 GONE_LIMIT_S = 20.0
 FIRST_CANCEL_PAUSE_S = 0.01
-CLEANUP_LIMIT = "200ms"
+CLEANUP_LIMIT = "500ms"
 """How long a stalled clean-up is waited for, in each step that stalls one."""
 CONNECTION_ERRORS = ("08", "57P01")
 QUERY_CANCELED = "57014"

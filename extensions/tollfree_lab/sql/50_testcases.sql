@@ -23,30 +23,15 @@ INSERT INTO profiles VALUES
  * most_rounds is in how many rounds of the profile it is executed, NULL for all.
  */
 CREATE VIEW testcases AS
-SELECT suite, profile, testcase, candidate, baseline, figure, unit,
-	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen,
-	   NULL::float8 AS seconds, NULL::int AS most_rounds
-FROM fdw_testcases
+SELECT *, NULL::float8 AS seconds, NULL::int AS most_rounds FROM fdw_testcases
 UNION ALL
-SELECT suite, profile, testcase, candidate, baseline, figure, unit,
-	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen,
-	   NULL, NULL
-FROM fdw_bulk_testcases
+SELECT *, NULL, NULL FROM fdw_bulk_testcases
 UNION ALL
-SELECT suite, profile, testcase, candidate, baseline, figure, unit,
-	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen,
-	   NULL, NULL
-FROM file_testcases
+SELECT *, NULL, NULL FROM file_testcases
 UNION ALL
-SELECT suite, profile, testcase, candidate, baseline, figure, unit,
-	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen,
-	   seconds, most_rounds
-FROM interface_testcases
+SELECT *, NULL, NULL FROM sampling_testcases
 UNION ALL
-SELECT suite, profile, testcase, candidate, baseline, figure, unit,
-	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen,
-	   NULL, NULL
-FROM sampling_testcases
+TABLE interface_testcases
 UNION ALL
 SELECT 'custom', profile, testcase, testcase, baseline, 'duration', 's',
 	   false, '{}', argv, env, time_limit, format, NULL, true, NULL, NULL
