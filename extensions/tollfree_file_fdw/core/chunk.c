@@ -113,7 +113,7 @@ chunk_layout(Source *source, const Dialect *dialect, bool header,
 			 const Allocator *allocator, ChunkLayout *layout)
 {
 	/* The first record is read as a header, which may have any fields. */
-	ScanOptions options = {
+	FileScanOptions options = {
 		.dialect = dialect,
 		.kernel = &scalar_kernel,
 		.nfields = 1,

@@ -88,7 +88,7 @@ typedef struct ScanRange
 } ScanRange;
 
 /* What to read; the scan copies it, not what it points to. */
-typedef struct ScanOptions
+typedef struct FileScanOptions
 {
 	const Dialect *dialect;		/* one that dialect_unsupported lets pass */
 	const Kernel *kernel;
@@ -100,7 +100,7 @@ typedef struct ScanOptions
 								 * for SCAN_BLOCK_DEFAULT */
 	size_t		max_record;		/* bytes, or 0 for SCAN_RECORD_MAX */
 	Allocator	allocator;
-} ScanOptions;
+} FileScanOptions;
 
 /* Bytes of a field, without quotes and escapes. */
 typedef struct FieldRef
@@ -116,7 +116,7 @@ typedef struct FileScan FileScan;
  * Returns a scan of the whole file, which must stay open, or NULL when there
  * is no memory or when *status, which is set always, is not SOURCE_OK.
  */
-extern FileScan *filescan_open(const ScanOptions *options, int fd,
+extern FileScan *filescan_open(const FileScanOptions *options, int fd,
 							   SourceStatus *status);
 
 /*

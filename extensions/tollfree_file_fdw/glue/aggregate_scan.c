@@ -179,7 +179,10 @@ aggregate_file(ForeignScanState *node)
 		aggregate->fallback = read_all(scan);
 	MemoryContextSwitchTo(old);
 	if (aggregate->fallback != NULL)
-		parallel_note_fallback(scan);
+		parallel_note_fallback(scan, scan->reader != NULL &&
+							   scan->reader->hands_over ?
+							   reader_handover_words(scan->reader) :
+							   aggregate->fallback);
 	aggregate->group = 0;
 	/* What is cut again for a rescan is the open file. */
 	if (scan->parallel == NULL)

@@ -12,6 +12,20 @@
 #include "compat.h"
 #include "guc.h"
 
+/* Why workers have left the fast path, and how often. */
+static void
+describe_fallbacks(const Fallbacks *fallbacks, StringInfo words)
+{
+	if (fallbacks->nworkers == 0)
+		return;
+	appendStringInfo(words, ", fallback in %d workers", fallbacks->nworkers);
+	for (int i = 0; i < fallbacks->nreasons; i++)
+		appendStringInfo(words, "%s%s: %d", i == 0 ? " (" : ", ",
+						 fallbacks->reasons[i].words,
+						 fallbacks->reasons[i].times);
+	appendStringInfoChar(words, ')');
+}
+
 /* The fast path taken, or why there is none, in a few words. */
 static char *
 describe_path(const FileScanState *scan, const Plan *plan)
@@ -30,6 +44,8 @@ describe_path(const FileScanState *scan, const Plan *plan)
 						 nquals);
 	if (plan->parallel_aware)
 		appendStringInfoString(&words, ", parallel");
+	if (scan->undivided != NULL)
+		appendStringInfo(&words, ", %s read by one process", scan->undivided);
 	if (scan->aggregate != NULL)
 		appendStringInfoString(&words, ", aggregate");
 	if (scan->aggregate != NULL && scan->aggregate->fallback != NULL)
@@ -37,9 +53,7 @@ describe_path(const FileScanState *scan, const Plan *plan)
 						 scan->aggregate->fallback);
 	if (scan->handover != NULL)
 		appendStringInfo(&words, ", stopped by %s", scan->handover);
-	if (scan->worker_fallbacks > 0)
-		appendStringInfo(&words, ", fallback in %u workers",
-						 scan->worker_fallbacks);
+	describe_fallbacks(&scan->worker_fallbacks, &words);
 	return words.data;
 }
 

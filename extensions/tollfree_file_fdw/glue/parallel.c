@@ -90,7 +90,8 @@ cut_file(FileScanState *scan, ParallelFile *shared)
 	FileReader *reader = scan->reader;
 
 	pg_atomic_init_u32(&shared->next, 0);
-	pg_atomic_init_u32(&shared->fallbacks, 0);
+	SpinLockInit(&shared->fallbacks_lock);
+	memset(&shared->fallbacks, 0, sizeof(shared->fallbacks));
 	pg_atomic_init_u64(&shared->bytes_read, 0);
 	scan->is_shut_down = false;
 	pg_atomic_init_u32(&shared->searched, 0);
@@ -110,12 +111,42 @@ cut_file(FileScanState *scan, ParallelFile *shared)
 								   &shared->chunk_size);
 }
 
-/* Keeps what EXPLAIN will tell of the workers. */
+/* Counts that workers have met a reason so many times. */
+static void
+add_reason(Fallbacks *fallbacks, const char *words, int times)
+{
+	int			i = 0;
+
+	while (i < fallbacks->nreasons && i < MAX_FALLBACK_REASONS - 1 &&
+		   strcmp(fallbacks->reasons[i].words, words) != 0)
+		i++;
+	if (i == fallbacks->nreasons)
+	{
+		strlcpy(fallbacks->reasons[i].words, words, MAX_FALLBACK_WORDS);
+		fallbacks->nreasons++;
+	}
+	fallbacks->reasons[i].times += times;
+}
+
+/* Keeps what EXPLAIN will tell of the workers, and of the cuts. */
 static void
 keep_counts(FileScanState *scan)
 {
-	scan->worker_fallbacks += pg_atomic_read_u32(&scan->parallel->fallbacks);
-	scan->worker_bytes_read += pg_atomic_read_u64(&scan->parallel->bytes_read);
+	ParallelFile *shared = scan->parallel;
+	Fallbacks	fallbacks;
+
+	SpinLockAcquire(&shared->fallbacks_lock);
+	fallbacks = shared->fallbacks;
+	SpinLockRelease(&shared->fallbacks_lock);
+	scan->worker_fallbacks.nworkers += fallbacks.nworkers;
+	for (int i = 0; i < fallbacks.nreasons; i++)
+		add_reason(&scan->worker_fallbacks, fallbacks.reasons[i].words,
+				   fallbacks.reasons[i].times);
+	scan->worker_bytes_read += pg_atomic_read_u64(&shared->bytes_read);
+	if (shared->is_whole)
+		scan->undivided = "all of it";
+	else if (pg_atomic_read_u32(&shared->last) != PG_UINT32_MAX)
+		scan->undivided = "from what may be an end-of-data marker on";
 }
 
 /* How much shared memory is needed. */
@@ -429,14 +460,19 @@ parallel_copies_on(const FileScanState *scan)
 		copy_position(scan->copy) < scan->reader->range.end;
 }
 
-/* Counts a worker that leaves the fast path, for EXPLAIN in the leader. */
+/* Counts that a worker leaves the fast path, for EXPLAIN in the leader. */
 void
-parallel_note_fallback(FileScanState *scan)
+parallel_note_fallback(FileScanState *scan, const char *reason)
 {
-	if (scan->parallel == NULL || !IsParallelWorker() || scan->is_noted)
+	ParallelFile *shared = scan->parallel;
+
+	if (shared == NULL || !IsParallelWorker())
 		return;
+	SpinLockAcquire(&shared->fallbacks_lock);
+	shared->fallbacks.nworkers += !scan->is_noted;
+	add_reason(&shared->fallbacks, reason, 1);
+	SpinLockRelease(&shared->fallbacks_lock);
 	scan->is_noted = true;
-	pg_atomic_fetch_add_u32(&scan->parallel->fallbacks, 1);
 }
 
 /*

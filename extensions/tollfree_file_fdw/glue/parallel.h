@@ -7,6 +7,7 @@
 
 #include "port/atomics.h"
 #include "storage/condition_variable.h"
+#include "storage/spin.h"
 
 #include "scan.h"
 
@@ -22,7 +23,8 @@ typedef struct ParallelFile
 	int64_t		chunk_size;		/* bytes */
 	uint32		nchunks;
 	pg_atomic_uint32 next;		/* the chunk to be taken next */
-	pg_atomic_uint32 fallbacks; /* workers that had to leave the fast path */
+	slock_t		fallbacks_lock;
+	Fallbacks	fallbacks;		/* of workers */
 	pg_atomic_uint64 bytes_read;	/* by workers, through core/ */
 
 	/*
@@ -40,7 +42,7 @@ extern bool parallel_is_possible(const FileLayout *layout);
 extern bool parallel_claim_file(FileScanState *scan);
 extern bool parallel_next_batch(FileScanState *scan);
 extern bool parallel_copies_on(const FileScanState *scan);
-extern void parallel_note_fallback(FileScanState *scan);
+extern void parallel_note_fallback(FileScanState *scan, const char *reason);
 extern void parallel_pass_down(FileScanState *scan, FileScanState *below);
 extern void parallel_check_end(const FileScanState *scan);
 

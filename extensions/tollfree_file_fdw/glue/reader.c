@@ -462,11 +462,11 @@ copy_line_end(LineEnd line_end)
 	return EOL_UNKNOWN;
 }
 
-/* A few words about the reason. */
-static const char *
-handover_words(const Handover *handover)
+/* A few words on why COPY's parser must go on. */
+const char *
+reader_handover_words(const FileReader *reader)
 {
-	switch (handover->reason)
+	switch (filescan_handover(reader->scan)->reason)
 	{
 		case HANDOVER_ENCODING:
 			return "bytes to be checked or converted";
@@ -504,6 +504,6 @@ reader_hand_over(FileReader *reader)
 
 	copy_seek(copy, at_start ? 0 : handover->offset, line,
 			  at_start ? EOL_UNKNOWN : copy_line_end(handover->line_end));
-	return psprintf("%s after line %lld", handover_words(handover),
+	return psprintf("%s after line %lld", reader_handover_words(reader),
 					(long long) line);
 }

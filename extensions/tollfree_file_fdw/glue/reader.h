@@ -52,6 +52,7 @@ extern void reader_convert_column(FileReader *reader, int column,
 								  const RowBitmap *rows);
 extern void reader_load_row(FileReader *reader, int row, TupleTableSlot *slot);
 extern bool reader_judge_row(FileReader *reader, int row);
+extern const char *reader_handover_words(const FileReader *reader);
 extern char *reader_hand_over(FileReader *reader);
 
 #endif							/* TOLLFREE_FILE_READER_H */

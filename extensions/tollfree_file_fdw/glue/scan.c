@@ -368,7 +368,7 @@ hand_over(ForeignScanState *node)
 
 	scan->handover = reader_hand_over(scan->reader);
 	scan->is_copying = true;
-	parallel_note_fallback(scan);
+	parallel_note_fallback(scan, reader_handover_words(scan->reader));
 	MemoryContextSwitchTo(old);
 }
 

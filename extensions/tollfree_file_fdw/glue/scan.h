@@ -12,6 +12,22 @@
 #include "reader.h"
 #include "select.h"
 
+/* More reasons than there are; others would be counted as the last one. */
+#define MAX_FALLBACK_REASONS 16
+#define MAX_FALLBACK_WORDS 64
+
+/* Why workers have left the fast path. */
+typedef struct Fallbacks
+{
+	int			nworkers;
+	int			nreasons;
+	struct
+	{
+		char		words[MAX_FALLBACK_WORDS];
+		int			times;
+	}			reasons[MAX_FALLBACK_REASONS];
+} Fallbacks;
+
 /*
  * In the fdw_state of a ForeignScanState.
  *
@@ -51,8 +67,10 @@ typedef struct FileScanState
 	List	   *owed;			/* chunks to be read before more are taken */
 	bool		is_copying;		/* has COPY's parser taken over? */
 	bool		is_noted;		/* has this worker been counted for that? */
-	uint32		worker_fallbacks;	/* how many were, in the leader at the end */
-	uint64		worker_bytes_read;	/* by all of them, likewise */
+	Fallbacks	worker_fallbacks;	/* of all workers, in the leader at the
+									 * end; as are the next two */
+	uint64		worker_bytes_read;
+	const char *undivided;		/* which part one process has read; or NULL */
 	bool		is_shut_down;	/* may what is shared be gone? */
 
 	struct AggregateScan *aggregate;	/* if groups are returned, else NULL */

@@ -388,14 +388,14 @@ static inline AggregateStatus
 aggregate_take_min_text(const AggregateInput *input, int row,
 						AggregateState *state)
 {
-	return aggregate_take_text(input, row, state, COMPARE_LT);
+	return aggregate_take_text(input, row, state, FILTER_LT);
 }
 
 static inline AggregateStatus
 aggregate_take_max_text(const AggregateInput *input, int row,
 						AggregateState *state)
 {
-	return aggregate_take_text(input, row, state, COMPARE_GT);
+	return aggregate_take_text(input, row, state, FILTER_GT);
 }
 
 static AggregateStatus

@@ -69,17 +69,17 @@ compare_holds(CompareOp op, int order)
 {
 	switch (op)
 	{
-		case COMPARE_EQ:
+		case FILTER_EQ:
 			return order == 0;
-		case COMPARE_NE:
+		case FILTER_NE:
 			return order != 0;
-		case COMPARE_LT:
+		case FILTER_LT:
 			return order < 0;
-		case COMPARE_LE:
+		case FILTER_LE:
 			return order <= 0;
-		case COMPARE_GT:
+		case FILTER_GT:
 			return order > 0;
-		case COMPARE_GE:
+		case FILTER_GE:
 			return order >= 0;
 	}
 	return false;

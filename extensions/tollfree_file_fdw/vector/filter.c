@@ -83,26 +83,26 @@ filter_prepare_integer(FilterNode *node, int scale)
 
 	switch (node->op)
 	{
-		case COMPARE_EQ:
-		case COMPARE_NE:
+		case FILTER_EQ:
+		case FILTER_NE:
 			if (rounded)
 				filter_set_range(node, INT64_MIN, INT64_MAX,
-								 node->op == COMPARE_EQ);
+								 node->op == FILTER_EQ);
 			else
-				filter_set_range(node, value, value, node->op == COMPARE_NE);
+				filter_set_range(node, value, value, node->op == FILTER_NE);
 			break;
-		case COMPARE_LT:
-		case COMPARE_GE:
+		case FILTER_LT:
+		case FILTER_GE:
 			if (rounded)
 				filter_set_range(node, INT64_MIN, value,
-								 node->op == COMPARE_GE);
+								 node->op == FILTER_GE);
 			else
 				filter_set_range(node, value, INT64_MAX,
-								 node->op == COMPARE_LT);
+								 node->op == FILTER_LT);
 			break;
-		case COMPARE_LE:
-		case COMPARE_GT:
-			filter_set_range(node, INT64_MIN, value, node->op == COMPARE_GT);
+		case FILTER_LE:
+		case FILTER_GT:
+			filter_set_range(node, INT64_MIN, value, node->op == FILTER_GT);
 			break;
 	}
 }

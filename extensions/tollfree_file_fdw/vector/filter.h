@@ -31,12 +31,12 @@ typedef enum FilterKind
 
 typedef enum CompareOp
 {
-	COMPARE_EQ,
-	COMPARE_NE,
-	COMPARE_LT,
-	COMPARE_LE,
-	COMPARE_GT,
-	COMPARE_GE
+	FILTER_EQ,
+	FILTER_NE,
+	FILTER_LT,
+	FILTER_LE,
+	FILTER_GT,
+	FILTER_GE
 } CompareOp;
 
 typedef enum FilterTruth

@@ -523,7 +523,8 @@ session_add_command(Session *session, const RemoteCommand *command)
 									 command->lengths, command->formats, 0);
 	else
 		queued = PQsendQueryParams(session->conn, command->sql,
-								   command->nparams, NULL, command->params,
+								   command->nparams, command->types,
+								   command->params,
 								   NULL, NULL, command->binary);
 	check_queued(session, queued, PART_COMMAND, 0, command->shown);
 }
@@ -543,7 +544,9 @@ session_add_cached(Session *session, const RemoteCommand *command,
 	if (prepares)
 		check_queued(session,
 					 PQsendPrepare(session->conn, statement->name,
-								   command->sql, 0, NULL),
+								   command->sql,
+								   command->types ? command->nparams : 0,
+								   command->types),
 					 PART_PREPARE, 0, command->shown);
 	session_add_command(session, &named);
 	while (first < session->nparts)

@@ -18,6 +18,16 @@
 #include "compat.h"
 #include "plan.h"
 
+/* What is expected to be few rows even if that is but a guess */
+#define FEW_ROWS 100
+
+/* Are so few rows expected that little depends on their number? */
+bool
+plan_is_short(const Plan *plan)
+{
+	return plan->plan_rows <= FEW_ROWS;
+}
+
 /* Is the nth member a list of integers?  The empty one is NULL. */
 static bool
 is_attrs(List *private, int n)

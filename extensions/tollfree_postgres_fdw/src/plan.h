@@ -32,6 +32,7 @@ typedef struct DirectPlan
 	bool		set_processed;	/* do its rows count as the command's? */
 } DirectPlan;
 
+extern bool plan_is_short(const Plan *plan);
 extern ScanPlan plan_read_scan(List *private);
 extern ModifyPlan plan_read_modify(List *private);
 extern DirectPlan plan_read_direct(List *private);

@@ -16,6 +16,7 @@
 
 #include "access/htup_details.h"
 #include "access/sysattr.h"
+#include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -127,12 +128,15 @@ rows_params(PlanState *node, List *exprs)
 	writer->context = AllocSetContextCreate(CurrentMemoryContext,
 											"tollfree_postgres_fdw parameters",
 											ALLOCSET_SMALL_SIZES);
+	writer->is_builtin = true;
 	foreach(cell, exprs)
 	{
+		Oid			type = exprType(lfirst(cell));
 		Oid			function;
 		bool		is_varlena;
 
-		getTypeOutputInfo(exprType(lfirst(cell)), &function, &is_varlena);
+		writer->is_builtin &= type < FirstGenbkiObjectId;
+		getTypeOutputInfo(type, &function, &is_varlena);
 		fmgr_info(function, &writer->output[i++]);
 		writer->needs_path |= rows_needs_path(function);
 	}

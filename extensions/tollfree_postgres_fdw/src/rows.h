@@ -45,6 +45,7 @@ typedef struct ParamWriter
 	List	   *exprs;			/* of ExprState */
 	FmgrInfo   *output;
 	bool		needs_path;		/* does one of them look at search_path? */
+	bool		is_builtin;		/* are they all of types of pg_catalog? */
 	const char **values;		/* text of the last evaluation; NULL for null */
 	MemoryContext context;		/* of these texts */
 } ParamWriter;

@@ -35,9 +35,6 @@
 /* The largest result that is asked for directly */
 #define DIRECT_BYTES (1024 * 1024)
 
-/* The same while nothing is known about the table */
-#define UNKNOWN_ROWS 100
-
 /* Forgets the rows at hand. */
 void
 scan_clear(RemoteScanState *scan)
@@ -100,7 +97,7 @@ is_direct(ForeignScanState *node, const ScanPlan *scan)
 		!list_member_int(scan->attrs, SelfItemPointerAttributeNumber) &&
 		!locks_rows(node->ss.ps.state) &&
 		plan->plan_rows * Max(plan->plan_width, 1) <= DIRECT_BYTES &&
-		(is_known || plan->plan_rows <= UNKNOWN_ROWS);
+		(is_known || plan_is_short(plan));
 }
 
 /* Prepares a scan; connects if that has not been done. */
@@ -361,6 +358,7 @@ execute(ForeignScanState *node)
 		command.params = scan->params->values;
 	}
 	command.is_cacheable = command.in_pieces = scan->is_direct;
+	command.is_short = plan_is_short(node->ss.ps.plan);
 	MemoryContextSwitchTo(old);
 	if (scan->is_direct)
 		command.sole_relids = autocommit_relations(node, scan->plan.attrs);

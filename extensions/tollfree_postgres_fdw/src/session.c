@@ -20,6 +20,7 @@
 
 #include "connect.h"
 #include "guc.h"
+#include "literals.h"
 #include "options.h"
 #include "portals.h"
 #include "session.h"
@@ -142,19 +143,31 @@ session_lock_epoch(const Session *session)
 
 /*
  * Says how to execute a command, and by which statement.  starts tells that
- * the remote transaction begins with it, so that it could be repeated.
+ * the remote transaction begins with it, so that it could be repeated.  One
+ * that is kept may be another command, which does the same: it is then replaced
+ * by that.
  */
 static StatementUse
-choose_use(Session *session, const RemoteCommand *command, bool starts,
+choose_use(Session *session, RemoteCommand *command, bool starts,
 		   CachedStatement **statement)
 {
 	StatementUse use = STATEMENT_ONCE;
+	MemoryContext old = MemoryContextSwitchTo(session->flight_context);
+	RemoteCommand kept = *command;
 
 	if (command->is_cacheable)
-		use = statement_choose(session->cache, command->sql,
-							   session_lock_epoch(session), starts,
+	{
+		if (command->is_short && setting_constants_as_parameters)
+			(void) literals_lift(command, &kept);
+		use = statement_choose(session->cache, kept.sql,
+							   session_lock_epoch(session),
+							   starts || command->returns_nothing,
 							   &session->cached, statement);
+	}
 	settings_require(REQUIRE_CACHED, use == STATEMENT_REUSE);
+	if (use != STATEMENT_ONCE)
+		*command = kept;
+	MemoryContextSwitchTo(old);
 	return use;
 }
 
@@ -224,6 +237,7 @@ send_flight(Session *session, const RemoteCommand *commands, int ncommands,
 	List	   *questions = choose_questions(session, &commands[0]);
 	StatementUse use = STATEMENT_ONCE;
 	CachedStatement *statement = NULL;
+	RemoteCommand first = commands[0];
 
 	session_begin_flight(session);
 	/* Not before: what was in the air may have begun the transaction. */
@@ -234,8 +248,8 @@ send_flight(Session *session, const RemoteCommand *commands, int ncommands,
 		session->has_written = false;
 	}
 	if (!repeats)
-		use = choose_use(session, &commands[0], depth == 0, &statement);
-	autocommits = is_autocommit(session, &commands[0], use);
+		use = choose_use(session, &first, depth == 0, &statement);
+	autocommits = is_autocommit(session, &first, use);
 	settings_require(REQUIRE_AUTOCOMMIT, autocommits);
 
 	if (repeats && session->remote_depth > 0)
@@ -247,7 +261,7 @@ send_flight(Session *session, const RemoteCommand *commands, int ncommands,
 		add_transaction(session, depth);
 		session_add_cleanup(session);
 	}
-	add_first(session, &commands[0], use, statement);
+	add_first(session, &first, use, statement);
 	for (int i = 1; i < ncommands; i++)
 		session_add_command(session, &commands[i]);
 	if (!autocommits)

@@ -47,9 +47,14 @@ typedef struct RemoteCommand
 	const char *statement;		/* name of a prepared statement, or NULL */
 	bool		prepare;		/* prepare that statement, not execute it */
 	bool		is_cacheable;	/* may it be kept prepared? */
+	bool		is_short;		/* if so, may its constants be parameters? */
+	bool		returns_nothing;	/* no row, and its parameters' types are
+									 * fixed */
 	bool		in_pieces;		/* are its rows read as they arrive? */
 	int			nparams;
 	const char *const *params;	/* NULL for a null */
+	const Oid  *types;			/* of parameters; NULL, or 0 for one, leaves
+								 * it to the remote server */
 	const int  *lengths;		/* of those in binary form, and which they */
 	const int  *formats;		/* are; NULL if all are text */
 	bool		binary;			/* in which form its rows are to come */

@@ -2,8 +2,9 @@
  * statement.c
  *	  Statements that a session keeps prepared on its remote server.
  *
- * postgres_fdw writes constants into its SQL, so most texts never come again.
- * A text is therefore prepared when it is seen a second time.  Of those seen
+ * postgres_fdw writes constants into its SQL, so many texts never come again
+ * (literals.c takes some constants out).  A text is therefore prepared when it
+ * is seen a second time.  Of those seen
  * once only the hashes are kept, in a table without chains: another text may
  * take the place of one that waits, which is then prepared a little later.
  * Prepared ones are kept in the order of their last use, and dropped from the
@@ -16,7 +17,9 @@
  *	- it was prepared or executed in this lock epoch: the locks that the remote
  *	  transaction holds since then keep its tables from being altered; or
  *	- it could be repeated: the remote transaction begins with it, and an error
- *	  loses nothing but time.
+ *	  loses nothing but time; or
+ *	- it has no result whose type could change, and says of which types its
+ *	  parameters are: then the remote server makes a new plan by itself.
  *
  * Otherwise it is parsed once more, and prepared anew when it comes again in
  * the same epoch.  Epochs are the session's: a new one begins with each remote
@@ -143,13 +146,13 @@ add_statement(StatementCache *cache, const char *sql, uint32 hash)
  */
 static StatementUse
 choose_known(StatementCache *cache, CachedStatement **statement,
-			 const char *sql, uint64 epoch, bool repeatable)
+			 const char *sql, uint64 epoch, bool is_safe)
 {
 	CachedStatement *known = *statement;
 	uint32		hash = known->hash;
 
 	dlist_move_head(&cache->recent, &known->node);
-	if (known->is_prepared && (repeatable || known->safe_epoch == epoch))
+	if (known->is_prepared && (is_safe || known->safe_epoch == epoch))
 		return STATEMENT_REUSE;
 	if (known->is_prepared && known->once_epoch != epoch)
 	{
@@ -163,11 +166,11 @@ choose_known(StatementCache *cache, CachedStatement **statement,
 
 /*
  * Says how to execute a command, and with which statement, NULL for once.
- * repeatable tells that the error of a stale statement would do no harm.
+ * is_safe tells that it does no harm if the statement has become stale.
  */
 StatementUse
 statement_choose(StatementCache *cache, const char *sql, uint64 epoch,
-				 bool repeatable, StatementCounters *counters,
+				 bool is_safe, StatementCounters *counters,
 				 CachedStatement **statement)
 {
 	uint32		hash = hash_bytes((const unsigned char *) sql, strlen(sql));
@@ -180,7 +183,7 @@ statement_choose(StatementCache *cache, const char *sql, uint64 epoch,
 
 	*statement = hash_search(cache->table, &hash, HASH_FIND, NULL);
 	if (*statement != NULL && strcmp((*statement)->sql, sql) == 0)
-		use = choose_known(cache, statement, sql, epoch, repeatable);
+		use = choose_known(cache, statement, sql, epoch, is_safe);
 	else if (*statement == NULL && is_repeated(cache, hash))
 	{
 		evict(cache, 1, counters);

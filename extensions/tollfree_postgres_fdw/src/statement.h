@@ -42,7 +42,7 @@ typedef struct StatementCounters
 extern StatementCache *statement_create_cache(List **dropped);
 extern void statement_drop_cache(StatementCache *cache);
 extern StatementUse statement_choose(StatementCache *cache, const char *sql,
-									 uint64 epoch, bool repeatable,
+									 uint64 epoch, bool is_safe,
 									 StatementCounters *counters,
 									 CachedStatement **statement);
 extern void statement_forget(StatementCache *cache, CachedStatement *statement);

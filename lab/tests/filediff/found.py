@@ -66,6 +66,15 @@ FOUND = {
     "a header that must match, of a file without any": case(
         "SELECT a FROM t", b"", "integer", format="csv", header="match"
     ),
+    "an error behind a skipped row, whose value's memory is freed by then": case(
+        "SELECT count(a) FROM t",
+        b'1\nabc\n"' + b"q" * 3000 + b"\n",
+        "integer",
+        since=18,
+        settings={"client_encoding": "WIN1252"},
+        format="csv",
+        on_error="ignore",
+    ),
     "more rows skipped by ANALYZE than the limit": case(
         "ANALYZE t; SELECT reltuples FROM pg_class WHERE oid = 't'::regclass",
         b"x\nx\n3\n",

@@ -151,7 +151,7 @@ bench_scan(BenchState *state, const ColumnSpec *columns, int ncolumns,
 		   void (*take) (BenchState *state, const RowBatch *batch))
 {
 	TestMemory	memory;
-	ScanOptions options = {
+	FileScanOptions options = {
 		.dialect = &dialect,
 		.kernel = state->kernel,
 		.columns = columns,

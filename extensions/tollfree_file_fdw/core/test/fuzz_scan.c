@@ -48,7 +48,7 @@ scan(Shown *shown, const Dialect *dialect, int fd, uint8_t bits,
 {
 	TestMemory	memory;
 	int			nfields = (bits & 7) + 1;
-	ScanOptions options = {
+	FileScanOptions options = {
 		.dialect = dialect,
 		.kernel = kernel,
 		.columns = columns,

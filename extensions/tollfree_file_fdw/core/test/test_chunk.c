@@ -28,7 +28,7 @@ static FileScan *
 open_scan(const RandomFile *file, int fd, const Kernel *kernel,
 		  size_t block_size, TestMemory *memory)
 {
-	ScanOptions options = {
+	FileScanOptions options = {
 		.dialect = &file->dialect,
 		.kernel = kernel,
 		.columns = file->columns,

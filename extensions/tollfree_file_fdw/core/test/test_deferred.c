@@ -19,7 +19,7 @@ static FileScan *
 open_scan(const RandomFile *file, const ColumnSpec *columns, int fd,
 		  Allocator allocator)
 {
-	const ScanOptions options = {
+	const FileScanOptions options = {
 		.dialect = &file->dialect,
 		.kernel = kernel_find("auto"),
 		.columns = columns,

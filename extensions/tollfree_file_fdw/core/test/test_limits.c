@@ -39,7 +39,7 @@ static const ColumnSpec columns[] = {
 static FileScan *
 open_scan(int fd, TestMemory *memory, SourceStatus *status)
 {
-	ScanOptions options = {
+	FileScanOptions options = {
 		.dialect = &dialect,
 		.kernel = kernel_find("auto"),
 		.columns = columns,
@@ -268,7 +268,7 @@ test_too_long(void)
 {
 	TestMemory	memory;
 	const char *file = "1,x\n2,yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\n";
-	ScanOptions options = {
+	FileScanOptions options = {
 		.dialect = &dialect,
 		.kernel = kernel_find("auto"),
 		.nfields = 2,

@@ -291,7 +291,7 @@ static void
 test_case(const ScanCase *test, const Kernel *kernel, size_t block_size)
 {
 	TestMemory	memory;
-	ScanOptions options = {
+	FileScanOptions options = {
 		.dialect = &test->dialect,
 		.kernel = kernel,
 		.columns = test->columns,

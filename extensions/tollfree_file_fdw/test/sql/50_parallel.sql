@@ -31,14 +31,24 @@ FROM unnest('{1, 100, 333, 700, 1001, 1200}'::int[]) bad;
 RESET tollfree_file_fdw.debug_require;
 SELECT agree_on((SELECT string_agg(i || CASE WHEN i % 10 = 0 THEN E',\\303\\251\n' ELSE E',a\n' END, '') FROM generate_series(1, 999) i),
 				'a int, b text', $$delimiter ',', encoding 'UTF8'$$, 'SELECT count(a), count(b) FROM odd WHERE b <> ''a''');
--- EXPLAIN counts the workers that did so; one that got no chunk did not.
+-- EXPLAIN counts the workers that did so, and why; one that got no chunk did not.
 SET parallel_leader_participation = off;
 \set octal :abs_builddir '/results/octal.txt'
-COPY (SELECT i, '\303\251' FROM generate_series(1, 3000) i) TO :'octal' (FORMAT csv, DELIMITER '|');
+COPY (SELECT i, CASE WHEN i > 1 THEN '\303\251' END FROM generate_series(1, 3000) i) TO :'octal' (FORMAT csv, DELIMITER '|');
 SELECT make_pair('octal', 'a int, b text', :'octal', $$delimiter '|', encoding 'UTF8'$$);
 SELECT agree('SELECT count(b), max(b) FROM octal');
-SELECT DISTINCT regexp_replace(line, 'in [12] workers', 'in some workers') AS line FROM unnest('{"",LIMIT 1500}'::text[]) part,
+SELECT DISTINCT regexp_replace(line, 'in [12] workers \(an escaped byte: \d+\)', 'in some workers (an escaped byte: so often)') AS line FROM unnest('{"",LIMIT 1500}'::text[]) part,
 	shown_plan('SELECT a, b FROM ours.octal ' || part, 'analyze, costs off, timing off, summary off, buffers off') line WHERE line LIKE '%Fast Path%';
+CREATE FUNCTION shown_path(query text) RETURNS SETOF text LANGUAGE sql
+AS $$
+	SELECT trim(regexp_replace(line, 'in [12] workers', 'in some workers'))
+	FROM shown_plan(query, 'analyze, costs off, timing off, summary off, buffers off') line
+	WHERE line LIKE '%Fast Path%' AND line LIKE '%parallel%'
+$$;
+SELECT shown_path('SELECT count(a), count(b) FROM ours.octal');
+SET tollfree_file_fdw.push_aggregates = on;
+SELECT regexp_replace(shown_path('SELECT count(a), count(b) FROM ours.octal'), '\d+', 'N');
+SET tollfree_file_fdw.push_aggregates = off;
 RESET parallel_leader_participation;
 -- What is behind an end-of-data marker is in no chunk.
 COPY (SELECT CASE i WHEN 1500 THEN '.' ELSE i::text END FROM generate_series(1, 3000) i) TO :'marked';
@@ -47,6 +57,13 @@ COPY (SELECT) TO PROGRAM :'mark';
 SELECT make_pair('marked', 'a int', :'marked', $$format 'text'$$),
 	make_pair('marked_csv', 'a text', :'marked', $$format 'csv'$$);
 SELECT agree('SELECT count(a) FROM marked'), agree('SELECT count(a) FROM marked_csv');
+SELECT shown_path('SELECT count(a) FROM ours.marked');
+\set whole :abs_builddir '/results/whole.txt'
+\set make_whole 'tr ''\n'' ''\r'' > ' :whole
+COPY (SELECT generate_series(1, 3000)) TO PROGRAM :'make_whole';
+SELECT make_pair('whole', 'a int', :'whole', $$format 'text'$$);
+SELECT agree('SELECT count(a) FROM whole');
+SELECT regexp_replace(shown_path('SELECT count(a) FROM ours.whole'), ', (stopped|fallback).*', '');
 SET tollfree_file_fdw.parallel_scan = off;
 SET tollfree_file_fdw.debug_require = 'parallel';
 SELECT agree('SELECT count(a) FROM marked') ~ 'DIFFERENT.*required fast path';

@@ -69,7 +69,7 @@ static const ColumnSpec q6_columns[] = {
 
 static FilterValue q1_day = {.integer = DAY_1998_09_02};
 static FilterNode q1_filter = {
-	.kind = FILTER_COMPARE,.op = COMPARE_LE,.column = 6,
+	.kind = FILTER_COMPARE,.op = FILTER_LE,.column = 6,
 	.values = &q1_day,.nvalues = 1
 };
 static const int q1_keys[] = {4, 5};
@@ -120,11 +120,11 @@ static FilterValue q6_values[] = {
 	{.integer = 5,.scale = 2}, {.integer = 7,.scale = 2}, {.integer = 24}
 };
 static FilterNode q6_conditions[] = {
-	{.op = COMPARE_GE,.column = 3,.values = &q6_values[0],.nvalues = 1},
-	{.op = COMPARE_LT,.column = 3,.values = &q6_values[1],.nvalues = 1},
-	{.op = COMPARE_GE,.column = 2,.values = &q6_values[2],.nvalues = 1},
-	{.op = COMPARE_LE,.column = 2,.values = &q6_values[3],.nvalues = 1},
-	{.op = COMPARE_LT,.column = 0,.values = &q6_values[4],.nvalues = 1}
+	{.op = FILTER_GE,.column = 3,.values = &q6_values[0],.nvalues = 1},
+	{.op = FILTER_LT,.column = 3,.values = &q6_values[1],.nvalues = 1},
+	{.op = FILTER_GE,.column = 2,.values = &q6_values[2],.nvalues = 1},
+	{.op = FILTER_LE,.column = 2,.values = &q6_values[3],.nvalues = 1},
+	{.op = FILTER_LT,.column = 0,.values = &q6_values[4],.nvalues = 1}
 };
 static FilterNode *q6_children[] = {
 	&q6_conditions[0], &q6_conditions[1], &q6_conditions[2],
@@ -178,7 +178,7 @@ static Aggregation *
 run_query(const BenchQuery *query, const Kernel *kernel, int fd,
 		  const Allocator *allocator)
 {
-	ScanOptions options = {
+	FileScanOptions options = {
 		.dialect = &dialect,
 		.kernel = kernel,
 		.columns = query->columns,

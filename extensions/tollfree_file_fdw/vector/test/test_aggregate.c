@@ -36,7 +36,7 @@ static Arithmetic constant = {
 };
 static FilterValue one = {.integer = 1};
 static FilterNode is_positive = {
-	.kind = FILTER_COMPARE,.op = COMPARE_GE,.column = TEST_INT4,
+	.kind = FILTER_COMPARE,.op = FILTER_GE,.column = TEST_INT4,
 	.values = &one,.nvalues = 1
 };
 

@@ -202,9 +202,9 @@ slow_value(const ColumnVector *vector, int row)
 static bool
 slow_holds(CompareOp op, int order)
 {
-	return op == COMPARE_EQ ? order == 0 : op == COMPARE_NE ? order != 0 :
-		op == COMPARE_LT ? order < 0 : op == COMPARE_LE ? order <= 0 :
-		op == COMPARE_GT ? order > 0 : order >= 0;
+	return op == FILTER_EQ ? order == 0 : op == FILTER_NE ? order != 0 :
+		op == FILTER_LT ? order < 0 : op == FILTER_LE ? order <= 0 :
+		op == FILTER_GT ? order > 0 : order >= 0;
 }
 
 /* LIKE by its definition: every length of every % is tried. */

@@ -22,13 +22,13 @@ SELECT v FROM shape WHERE id = 2;
 SELECT * FROM cached_since(:h, :m, :e);
 SELECT flights_since(:f);
 
--- texts that do not come again are not prepared
+-- texts that do not come again are not prepared; constants make no other text
 CREATE VIEW remote.statements AS
 SELECT name, statement FROM pg_prepared_statements WHERE name ~ '^tollfree_s\d';
 CREATE FOREIGN TABLE statements (name text, statement text) SERVER loopback
 	OPTIONS (schema_name 'remote', table_name 'statements');
-SELECT v FROM shape WHERE id = 3;
-SELECT v FROM shape WHERE id = 4;
+SELECT v FROM shape WHERE id < 2;
+SELECT v FROM shape WHERE id > 19;
 SELECT * FROM statements;
 
 -- parameters: eight executions of one text
@@ -44,7 +44,7 @@ EXECUTE by_id(5);
 EXECUTE by_id(6);
 EXECUTE by_id(7);
 EXECUTE by_id(8);
-SELECT v FROM shape WHERE id = 9;
+SELECT v FROM shape WHERE id * 2 = 4;
 RESET tollfree_postgres_fdw.debug_require;
 
 -- the table changes behind the connection's back

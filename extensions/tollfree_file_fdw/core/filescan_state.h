@@ -1,0 +1,56 @@
+/*
+ * filescan_state.h
+ *	  What a FileScan is, for the files that make one up: filescan.c opens and
+ *	  closes it, places.c says where things are, records.c reads.
+ */
+#ifndef CORE_FILESCAN_STATE_H
+#define CORE_FILESCAN_STATE_H
+
+#include "core/arena.h"
+#include "core/field.h"
+#include "core/filescan.h"
+#include "core/window.h"
+
+struct FileScan
+{
+	Allocator	allocator;
+	Dialect		dialect;
+	const Kernel *kernel;
+	Source		source;
+	Window		window;
+	size_t		max_record;
+	int			nfields;
+	bool		header;			/* does the file have one? */
+
+	ScanRange	range;
+	LineEnd		line_end;		/* LINE_END_UNKNOWN before the first record */
+	StructureRules rules;		/* once it is known */
+	bool		header_due;		/* is the next record the header? */
+	ScanStatus	final;			/* what all calls return, or SCAN_AGAIN */
+	Handover	handover;
+
+	Structure	structure;
+	uint32_t   *positions_memory;
+	size_t		positions_size; /* bytes, as the next */
+	size_t		ends_size;
+
+	int64_t		line;			/* lines before the batch */
+	RecordFields records;		/* of the batch */
+	FieldRules	field_rules;
+	Arena		arena;
+
+	int			ncolumns;
+	ColumnSpec *specs;
+	RowBatch	batch;
+};
+
+/* Returns where a record of the batch begins, counted from the first. */
+extern uint32_t filescan_record_begin(const FileScan *scan, int row);
+
+/* Is the first record in the window the first of the file? */
+extern bool filescan_is_first(const FileScan *scan);
+
+/* Returns the lines up to and including a number of rows of the batch. */
+extern int64_t filescan_lines(const FileScan *scan, int nrows);
+
+#endif							/* CORE_FILESCAN_STATE_H */

@@ -1,0 +1,130 @@
+/*
+ * places.c
+ *	  Where the records of a batch are, their lines and their fields.
+ */
+#include "core/filescan_state.h"
+
+uint32_t
+filescan_record_begin(const FileScan *scan, int row)
+{
+	const RecordFields *records = &scan->records;
+
+	return records->positions[(ptrdiff_t) row * records->nfields - 1] +
+		records->line_end_length;
+}
+
+static uint32_t
+filescan_record_end(const FileScan *scan, int row)
+{
+	const RecordFields *records = &scan->records;
+
+	return records->positions[(ptrdiff_t) (row + 1) * records->nfields - 1];
+}
+
+bool
+filescan_is_first(const FileScan *scan)
+{
+	return scan->window.offset == 0 && scan->window.begin == 0;
+}
+
+/*
+ * Returns how many lines a record adds, beside its own: COPY counts line ends
+ * between quotes.  While the style is not known, in the first record, it takes
+ * CR for one.
+ */
+static int64_t
+filescan_enclosed_lines(const FileScan *scan, int row)
+{
+	unsigned char line_end = row == 0 && filescan_is_first(scan) ?
+		'\r' : scan->rules.line_end;
+	const unsigned char *bytes = scan->records.bytes;
+	uint32_t	end = filescan_record_end(scan, row);
+	int64_t		lines = 0;
+
+	for (uint32_t i = filescan_record_begin(scan, row); i < end; i++)
+		lines += bytes[i] == line_end;
+	return lines;
+}
+
+/* May there be line ends between quotes in this batch? */
+static bool
+filescan_has_enclosed(const FileScan *scan)
+{
+	return scan->dialect.format == FILE_FORMAT_CSV &&
+		((scan->structure.seen & SEEN_ENCLOSED) != 0 ||
+		 filescan_is_first(scan));
+}
+
+int64_t
+filescan_lines(const FileScan *scan, int nrows)
+{
+	int64_t		lines = scan->line + nrows;
+
+	if (filescan_has_enclosed(scan))
+		for (int row = 0; row < nrows; row++)
+			lines += filescan_enclosed_lines(scan, row);
+	return lines;
+}
+
+int64_t
+filescan_line(const FileScan *scan, int row)
+{
+	return filescan_lines(scan, row + 1);
+}
+
+int64_t
+filescan_offset(const FileScan *scan, int row)
+{
+	return scan->window.offset + (int64_t) scan->window.begin +
+		filescan_record_begin(scan, row);
+}
+
+TextRef
+filescan_record(const FileScan *scan, int row)
+{
+	uint32_t	begin = filescan_record_begin(scan, row);
+	TextRef		record = {
+		scan->records.bytes + begin,
+		filescan_record_end(scan, row) - begin
+	};
+
+	return record;
+}
+
+int
+filescan_nfields(const FileScan *scan)
+{
+	return scan->records.nfields;
+}
+
+FieldRef
+filescan_field(FileScan *scan, int row, int field, const ColumnSpec *spec,
+			   bool *no_memory)
+{
+	FieldValue	value = field_value(&scan->field_rules,
+									field_at(&scan->records, row, field),
+									spec, &scan->arena);
+	FieldRef	field_ref = {value.bytes, value.length, value.is_null};
+
+	if (value.no_memory)
+		*no_memory = true;
+	return field_ref;
+}
+
+LineEnd
+filescan_line_end(const FileScan *scan)
+{
+	return scan->line_end;
+}
+
+const Handover *
+filescan_handover(const FileScan *scan)
+{
+	return &scan->handover;
+}
+
+Source *
+filescan_source(FileScan *scan)
+{
+	return &scan->source;
+}

@@ -1,0 +1,388 @@
+/*
+ * records.c
+ *	  Reading a file, or a part of it, record by record.
+ *
+ * One call of filescan_next passes over the rows of the last batch, reads a
+ * block if there is no whole record left, has the kernel find the structure of
+ * what is in the window and the columns converted.
+ *
+ * For a record that is longer than a block, as much is read at once as there is
+ * of it: so each of its bytes is copied and looked at a bounded number of times.
+ */
+#include <stdint.h>
+#include <string.h>
+
+#include "core/convert.h"
+#include "core/filescan_state.h"
+#include "core/inspect.h"
+#include "core/simd/scalar.h"
+
+/* Leaves the first unread record, and all others, to COPY's parser. */
+static ScanStatus
+filescan_hand_over(FileScan *scan, HandoverReason reason)
+{
+	memset(&scan->handover, 0, sizeof(scan->handover));
+	scan->handover.reason = reason;
+	scan->handover.offset = scan->window.offset + (int64_t) scan->window.begin;
+	scan->handover.line = scan->line;
+	scan->handover.line_end = filescan_is_first(scan) ?
+		LINE_END_UNKNOWN : scan->line_end;
+	scan->handover.in_header = scan->header_due;
+	return SCAN_HANDOVER;
+}
+
+static ScanStatus
+filescan_source_status(SourceStatus status)
+{
+	switch (status)
+	{
+		case SOURCE_TRUNCATED:
+			return SCAN_TRUNCATED;
+		case SOURCE_CHANGED:
+			return SCAN_CHANGED;
+		case SOURCE_OK:
+		case SOURCE_GROWN:
+			return SCAN_END;
+		default:
+			return SCAN_FAILED;
+	}
+}
+
+static ScanStatus
+filescan_window_status(WindowStatus status, SourceStatus source_status)
+{
+	switch (status)
+	{
+		case WINDOW_OK:
+			return SCAN_AGAIN;
+		case WINDOW_NO_MEMORY:
+			return SCAN_NO_MEMORY;
+		case WINDOW_SOURCE:
+			break;
+	}
+	return filescan_source_status(source_status);
+}
+
+ScanStatus
+filescan_load(FileScan *scan, int64_t from, int64_t to,
+			  const unsigned char **bytes)
+{
+	Window	   *window = &scan->window;
+	SourceStatus source_status = SOURCE_OK;
+	WindowStatus status = WINDOW_OK;
+	int64_t		filled_to;
+
+	window_seek(window, from);
+	filled_to = window->offset + (int64_t) window->filled;
+	if (filled_to < to)
+		status = window_read(window, &scan->source, (size_t) (to - filled_to),
+							 &source_status);
+	*bytes = window->bytes + window->begin;
+	return filescan_window_status(status, source_status);
+}
+
+/* All rows were returned: is the file still the one that they came from? */
+static ScanStatus
+filescan_end(FileScan *scan)
+{
+	return filescan_source_status(source_verify(&scan->source));
+}
+
+/* Passes over the rows of the last batch. */
+static void
+filescan_consume(FileScan *scan)
+{
+	int			nrecords = scan->records.nrecords;
+
+	if (nrecords == 0)
+		return;
+	scan->line = filescan_lines(scan, nrecords);
+	scan->window.begin += filescan_record_begin(scan, nrecords);
+	scan->records.nrecords = 0;
+	scan->header_due = false;
+	arena_reset(&scan->arena);
+}
+
+/* Returns how much to read: little where the range ends. */
+static size_t
+filescan_next_length(const FileScan *scan)
+{
+	const Window *window = &scan->window;
+	size_t		unread = window->filled - window->begin;
+	size_t		length = window->block_size;
+	int64_t		left = scan->range.end - window->offset -
+		(int64_t) window->filled;
+
+	if (left < (int64_t) window->block_size)
+		length = (left > 0 ? (size_t) left : 0) + SCAN_REACH;
+	return unread > length ? unread : length;
+}
+
+/*
+ * Brings more of the file, or the end of its last line, into the window.
+ * Returns SCAN_AGAIN when there is something new.
+ */
+static ScanStatus
+filescan_fill(FileScan *scan)
+{
+	Window	   *window = &scan->window;
+	SourceStatus source_status = SOURCE_OK;
+	WindowStatus status;
+
+	if (window_has_end(window, &scan->source))
+	{
+		if (window->begin == window->filled)
+			return filescan_end(scan);
+		if (window->closed)
+			return filescan_hand_over(scan, HANDOVER_UNTERMINATED);
+		window_close_line(window, scan->line_end);
+		return SCAN_AGAIN;
+	}
+	if (window->filled - window->begin > scan->max_record)
+		return filescan_hand_over(scan, HANDOVER_TOO_LONG);
+	status = window_read(window, &scan->source, filescan_next_length(scan),
+						 &source_status);
+	return filescan_window_status(status, source_status);
+}
+
+/*
+ * Returns the line end of the first record, as scalar_first_line_end does; the
+ * record may be long, so the kernel looks for it, as if it were NL.
+ */
+static LineEnd
+filescan_first_line_end(FileScan *scan)
+{
+	const Window *window = &scan->window;
+	const unsigned char *bytes = window->bytes + window->begin;
+	size_t		length = window->filled - window->begin;
+	bool		at_end = window_has_end(window, &scan->source);
+	const StructureRules rules = structure_rules(&scan->dialect, LINE_END_NL);
+	Structure  *structure = &scan->structure;
+
+	scan->kernel->find_structure(&rules, bytes, length, structure);
+	if (structure->nrecords > 0)
+		return LINE_END_NL;
+	if (structure_is_full(structure))
+		return scalar_first_line_end(&scan->dialect, bytes, length, at_end);
+	if (!structure->odd_line_end)
+		return at_end ? LINE_END_NL : LINE_END_UNKNOWN;
+	if (structure->scanned + 1 < length)
+		return bytes[structure->scanned + 1] == '\n' ?
+			LINE_END_CRNL : LINE_END_CR;
+	return at_end ? LINE_END_CR : LINE_END_UNKNOWN;
+}
+
+/*
+ * Finds out which line end the first record has.  Returns SCAN_AGAIN if that is
+ * not known yet, SCAN_BATCH if it is one to go on with.
+ *
+ * A file of CRs alone is left to COPY: to see that there is no NL behind a CR
+ * it wants the next line's first byte to be valid before it has the line.
+ */
+static ScanStatus
+filescan_know_line_end(FileScan *scan)
+{
+	if (scan->line_end != LINE_END_UNKNOWN)
+		return SCAN_BATCH;
+	scan->line_end = filescan_first_line_end(scan);
+	if (scan->line_end == LINE_END_UNKNOWN)
+		return SCAN_AGAIN;
+	if (scan->line_end == LINE_END_CR)
+		return filescan_hand_over(scan, HANDOVER_LINE_END);
+	scan->rules = structure_rules(&scan->dialect, scan->line_end);
+	return SCAN_BATCH;
+}
+
+/* Returns how many whole records the kernel found. */
+static int
+filescan_whole_records(const FileScan *scan, size_t length)
+{
+	const Structure *structure = &scan->structure;
+	uint32_t	n = structure->nrecords < BATCH_ROWS ?
+		structure->nrecords : BATCH_ROWS;
+	uint32_t	last;
+
+	if (n == 0 || !scan->rules.paired)
+		return (int) n;
+
+	/* Is the second byte of the last line end there? */
+	last = structure->positions[structure->ends[n - 1]];
+	if ((size_t) last + 1 >= length ||
+		scan->records.bytes[last + 1] != scan->rules.other_end)
+		n--;
+	return (int) n;
+}
+
+/*
+ * Finds the records in the window.  Returns their number; 0 means that none is
+ * whole.
+ */
+static int
+filescan_find_records(FileScan *scan)
+{
+	const Window *window = &scan->window;
+	size_t		length = window->filled - window->begin;
+
+	scan->records.bytes = window->bytes + window->begin;
+	scan->records.positions = scan->structure.positions;
+	scan->records.line_end_length = scan->rules.paired ? 2 : 1;
+	scan->structure.positions[-1] = -scan->records.line_end_length;
+	scan->kernel->find_structure(&scan->rules, scan->records.bytes, length,
+								 &scan->structure);
+	return filescan_whole_records(scan, length);
+}
+
+/* There is no whole record: say whether more bytes can change that. */
+static ScanStatus
+filescan_miss(FileScan *scan)
+{
+	const Structure *structure = &scan->structure;
+
+	if (structure->odd_line_end)
+		return filescan_hand_over(scan, HANDOVER_LINE_END);
+	if (structure_is_full(structure) && structure->nrecords == 0)
+		return filescan_hand_over(scan, HANDOVER_FIELDS);
+	return SCAN_AGAIN;
+}
+
+/* Returns how many of the records begin before the end of the range. */
+static int
+filescan_clip(const FileScan *scan, int nrecords)
+{
+	const Structure *structure = &scan->structure;
+	int64_t		first = scan->window.offset + (int64_t) scan->window.begin;
+	int			low = 0;
+
+	if (scan->range.end - first > (int64_t) UINT32_MAX)
+		return nrecords;
+	while (low < nrecords)
+	{
+		int			middle = low + (nrecords - low) / 2;
+		int64_t		begin = first;
+
+		if (middle > 0)
+			begin += structure->positions[structure->ends[middle - 1]] +
+				scan->records.line_end_length;
+
+		if (begin < scan->range.end)
+			low = middle + 1;
+		else
+			nrecords = middle;
+	}
+	return low;
+}
+
+bool
+filescan_convert_column(FileScan *scan, int column, const RowBitmap *rows)
+{
+	RowBatch   *batch = &scan->batch;
+	ColumnVector *vector = &batch->columns[column];
+
+	if (!convert_column(&scan->records, &scan->field_rules, &scan->arena, rows,
+						vector))
+		return false;
+	for (int word = 0; word < BATCH_WORDS; word++)
+		batch->asks.words[word] |= vector->asks.words[word];
+	return true;
+}
+
+/* Makes rows of records that are good. */
+static ScanStatus
+filescan_convert(FileScan *scan, int nrecords)
+{
+	RowBatch   *batch = &scan->batch;
+
+	scan->field_rules.has_quotes = (scan->structure.seen & SEEN_QUOTE) != 0;
+	scan->field_rules.has_escapes =
+		(scan->structure.seen & SEEN_BACKSLASH) != 0 &&
+		scan->dialect.format == FILE_FORMAT_TEXT;
+	scan->records.nrecords = nrecords;
+	batch->nrows = nrecords;
+	bitmap_clear(&batch->asks);
+	batch->ncolumns = scan->header_due ? 0 : scan->ncolumns;
+	if (scan->header_due)
+		return SCAN_HEADER;
+	for (int i = 0; i < batch->ncolumns; i++)
+	{
+		bitmap_clear(&batch->columns[i].nulls);
+		bitmap_clear(&batch->columns[i].asks);
+		if (!scan->specs[i].deferred && !filescan_convert_column(scan, i, NULL))
+			return SCAN_NO_MEMORY;
+	}
+	return SCAN_BATCH;
+}
+
+/* Says which of the records that the kernel found are good. */
+static Inspection
+filescan_inspect(const FileScan *scan, int nrecords)
+{
+	const Structure *structure = &scan->structure;
+	uint32_t	end = structure->positions[structure->ends[nrecords - 1]] +
+		scan->records.line_end_length;
+	const Records records = {
+		.bytes = scan->records.bytes,
+		.positions = structure->positions,
+		.ends = structure->ends,
+		.nrecords = nrecords,
+		.nfields = scan->header_due ? 0 : scan->nfields,
+		.line_end_length = scan->records.line_end_length,
+		.seen = structure->seen,
+		.last_is_closed = scan->window.closed &&
+		scan->window.begin + end == scan->window.filled
+	};
+
+	return inspect_records(&scan->dialect, scan->kernel, &records);
+}
+
+/* Makes a batch of what is in the window, or returns SCAN_AGAIN. */
+static ScanStatus
+filescan_make_batch(FileScan *scan)
+{
+	Inspection	inspection;
+	ScanStatus	status;
+	int			nrecords;
+
+	if (scan->window.offset + (int64_t) scan->window.begin >= scan->range.end)
+		return filescan_end(scan);
+	if (scan->window.begin == scan->window.filled)
+		return SCAN_AGAIN;
+	status = filescan_know_line_end(scan);
+	if (status != SCAN_BATCH)
+		return status;
+	nrecords = filescan_find_records(scan);
+	if (nrecords == 0)
+		return filescan_miss(scan);
+	nrecords = filescan_clip(scan, nrecords);
+	if (scan->header_due)
+		nrecords = 1;
+	scan->records.nfields = scan->header_due ?
+		(int) scan->structure.ends[0] + 1 : scan->nfields;
+
+	inspection = filescan_inspect(scan, nrecords);
+	if (inspection.nrecords > 0)
+		return filescan_convert(scan, inspection.nrecords);
+	if (inspection.is_end && scan->range.end == INT64_MAX)
+		return filescan_end(scan);
+	return filescan_hand_over(scan, inspection.reason);
+}
+
+ScanStatus
+filescan_next(FileScan *scan, RowBatch **batch)
+{
+	ScanStatus	status;
+
+	*batch = &scan->batch;
+	if (scan->final != SCAN_AGAIN)
+		return scan->final;
+	filescan_consume(scan);
+	status = filescan_make_batch(scan);
+	if (status == SCAN_AGAIN)
+	{
+		status = filescan_fill(scan);
+		if (status == SCAN_AGAIN)
+			status = filescan_make_batch(scan);
+	}
+	if (status != SCAN_BATCH && status != SCAN_HEADER)
+		scan->final = status;	/* SCAN_AGAIN is not final */
+	return status;
+}

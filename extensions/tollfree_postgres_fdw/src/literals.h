@@ -1,0 +1,12 @@
+/*
+ * literals.h
+ *	  Constants in a remote command, sent as parameters.
+ */
+#ifndef TOLLFREE_FDW_LITERALS_H
+#define TOLLFREE_FDW_LITERALS_H
+
+#include "session.h"
+
+extern bool literals_lift(const RemoteCommand *command, RemoteCommand *lifted);
+
+#endif							/* TOLLFREE_FDW_LITERALS_H */
