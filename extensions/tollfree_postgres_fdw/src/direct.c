@@ -121,7 +121,7 @@ execute(ForeignScanState *node, DirectModifyState *state)
 {
 	RemoteCommand command = {
 		.sql = state->plan.sql,.shown = state->plan.sql,.is_cacheable = true,
-		.is_short = plan_is_short(node->ss.ps.plan),
+		.is_short = plan_is_short(castNode(ForeignScan, node->ss.ps.plan)),
 		.returns_nothing = !state->plan.has_returning &&
 		(state->params == NULL || state->params->is_builtin)
 	};

@@ -346,6 +346,7 @@ literals_lift(const RemoteCommand *command, RemoteCommand *lifted)
 {
 	Lifter		lifter = {.clause = CLAUSE_OTHER};
 
+	Assert(command->formats == NULL);
 	if (strlen(command->sql) > LIFT_BYTES)
 		return false;
 	begin(&lifter, command);

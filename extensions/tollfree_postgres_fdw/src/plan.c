@@ -23,9 +23,19 @@
 
 /* Are so few rows expected that little depends on their number? */
 bool
-plan_is_short(const Plan *plan)
+plan_has_few_rows(const Plan *plan)
 {
 	return plan->plan_rows <= FEW_ROWS;
+}
+
+/*
+ * Is it a command for few rows of one table?  The few of a join or an aggregate
+ * may be made from many.
+ */
+bool
+plan_is_short(const ForeignScan *plan)
+{
+	return plan->scan.scanrelid > 0 && plan_has_few_rows(&plan->scan.plan);
 }
 
 /* Is the nth member a list of integers?  The empty one is NULL. */

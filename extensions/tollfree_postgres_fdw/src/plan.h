@@ -32,7 +32,8 @@ typedef struct DirectPlan
 	bool		set_processed;	/* do its rows count as the command's? */
 } DirectPlan;
 
-extern bool plan_is_short(const Plan *plan);
+extern bool plan_has_few_rows(const Plan *plan);
+extern bool plan_is_short(const ForeignScan *plan);
 extern ScanPlan plan_read_scan(List *private);
 extern ModifyPlan plan_read_modify(List *private);
 extern DirectPlan plan_read_direct(List *private);

@@ -97,7 +97,7 @@ is_direct(ForeignScanState *node, const ScanPlan *scan)
 		!list_member_int(scan->attrs, SelfItemPointerAttributeNumber) &&
 		!locks_rows(node->ss.ps.state) &&
 		plan->plan_rows * Max(plan->plan_width, 1) <= DIRECT_BYTES &&
-		(is_known || plan_is_short(plan));
+		(is_known || plan_has_few_rows(plan));
 }
 
 /* Prepares a scan; connects if that has not been done. */
@@ -358,7 +358,7 @@ execute(ForeignScanState *node)
 		command.params = scan->params->values;
 	}
 	command.is_cacheable = command.in_pieces = scan->is_direct;
-	command.is_short = plan_is_short(node->ss.ps.plan);
+	command.is_short = plan_is_short(castNode(ForeignScan, node->ss.ps.plan));
 	MemoryContextSwitchTo(old);
 	if (scan->is_direct)
 		command.sole_relids = autocommit_relations(node, scan->plan.attrs);

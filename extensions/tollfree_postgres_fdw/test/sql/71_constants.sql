@@ -28,8 +28,8 @@ BEGIN
 	FOR i IN 1..3 LOOP
 		PERFORM set_config('tollfree_postgres_fdw.debug_require',
 						   CASE i WHEN 3 THEN 'cached' ELSE '' END, true);
-		EXECUTE 'SELECT array_agg(id) FROM (SELECT id FROM constants WHERE '
-			|| replace(condition, '?', i::text) || ') x' INTO found;
+		EXECUTE 'SELECT ARRAY(SELECT id FROM constants WHERE '
+			|| replace(condition, '?', i::text) || ')' INTO found;
 		ids := concat_ws(' ', ids, found::text);
 	END LOOP;
 	PERFORM set_config('tollfree_postgres_fdw.debug_require', '', true);
@@ -104,7 +104,7 @@ UPDATE constants SET big = 11 WHERE id = 1;
 UPDATE constants SET big = 12 WHERE id = 2;
 UPDATE constants SET big = 13 WHERE id = 3;
 
--- grouping and sorting by position
+-- what few rows are made from many: also by position
 SELECT is_open, count(*) FROM constants WHERE small = 1 GROUP BY 1;
 SELECT is_open, count(*) FROM constants WHERE small = 2 GROUP BY 1;
 SELECT is_open, count(*) FROM constants WHERE small = 3 GROUP BY 1;
