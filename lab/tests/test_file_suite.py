@@ -6,22 +6,28 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 from command_line import LIMIT_S, lab_of_its_own, start, tollfree, until_executing
 
-from tollfree.errors import EnvironmentLacksError, ExitCode
+from tollfree.errors import EnvironmentLacksError, ExitCode, FileError
 from tollfree.lab import Lab
 from tollfree.postgres import Installation
 from tollfree.privileges import ServerUser
 from tollfree.report.model import CaseState, RatioChart
+from tollfree.runner import require_disk
 from tollfree.store import Result, Run, RunCase, Store
+from tollfree.suites.base import Bench
+from tollfree.suites.file import FileSuite
 from tollfree.suites.file.charts import charts
-from tollfree.suites.file.data import make_files
+from tollfree.suites.file.data import TextFiles, make_files
 from tollfree.suites.file.findings import FileFindings, Published, query_order
-from tollfree.suites.file.schemas import TpchTable
+from tollfree.suites.file.schemas import Schema, SchemaMaker, TpchTable
 from tollfree.suites.file.tables import noise_table, rates_table, times_table
 from tollfree.suites.file.verdicts import verdicts
 from tollfree.suites.presentation import Findings, case_row
@@ -262,6 +268,7 @@ def test_an_interrupted_run_goes_on_without_making_its_data_again(lab: Lab) -> N
     assert process.returncode == ExitCode.INTERRUPTED
     with lab.database() as store:
         before = _q6(store)
+        answer = _answer_of_q6(store)
         store.connection.execute(
             "DELETE FROM lab.run_cases WHERE run_id = (SELECT max(run_id) FROM lab.runs)"
             " AND testcase !~ '^Q6:'"
@@ -275,6 +282,7 @@ def test_an_interrupted_run_goes_on_without_making_its_data_again(lab: Lab) -> N
         assert before.items() <= after.items()
         assert {round_ for name, round_ in after if ":heap:" in name} == {1, 2}
         assert len(after) == len(store.results(run))
+        assert _answer_of_q6(store) == answer
     assert text.stat().st_mtime_ns == made
 
 
@@ -282,3 +290,45 @@ def _q6(store: Store) -> dict[tuple[str, int], datetime]:
     """Return when each execution of Q6 in the latest run was."""
     results = store.results(store.runs()[0])
     return {(r.testcase, r.iter): r.ts for r in results if r.testcase.startswith("Q6:")}
+
+
+def _answer_of_q6(store: Store) -> list[dict[str, Any]]:
+    """Return the heap table's answer with the transaction that wrote it."""
+    answers = store.table("SELECT *, xmin::text FROM lab.file_answers WHERE query = 'Q6'")
+    assert answers
+    return answers
+
+
+@pytest.mark.cluster
+def test_a_schema_is_not_whole_before_it_is_analysed(lab: Lab) -> None:
+    """What an interruption leaves unanalysed is made again, or its plans would be others."""
+    tollfree("run", "file", "--rounds", "1", "--only", "^Q6:file_fdw:plain:w0$")
+    table = TpchTable("region", "r_regionkey integer, r_name char(25), r_comment text", None)
+    schema = Schema("half_made", "foreign", "file_fdw", 1)
+    with lab.source().connect("tpch_1") as connection:
+        maker = SchemaMaker(connection, [table], TextFiles(lab.folder / "nowhere", 1))
+        with pytest.raises(psycopg.errors.UndefinedFile):
+            maker.make(schema)
+        made = connection.execute("SELECT to_regclass('half_made.region')").fetchone()
+        assert made is not None
+        assert made[0] is not None
+        assert not maker.is_made(schema)
+        connection.execute("DROP SCHEMA half_made CASCADE")
+
+
+@pytest.mark.cluster
+def test_data_that_are_there_need_no_more_room(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    tollfree("run", "file", "--rounds", "1", "--only", "^Q6:file_fdw:plain:w0$")
+    suite = FileSuite()
+    with lab.database() as store:
+        bench = Bench(lab, store, store.profile("file", "quick"))
+        kept = suite.kept_bytes(bench)
+        text = sum(path.stat().st_size for path in (lab.folder / "tpch").rglob("*.tbl"))
+        assert kept > 2 * text
+        never_run = Bench(lab, store, replace(bench.profile, scale=10))
+        assert suite.kept_bytes(never_run) == 0
+        enough = shutil.disk_usage(lab.folder)._replace(free=suite.disk_bytes(bench.profile) - kept)
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: enough)
+        require_disk(suite, bench)
+        with pytest.raises(FileError, match=r"needs about 3\.0 GB"):
+            require_disk(suite, never_run)

@@ -273,11 +273,16 @@ FROM runs
 	JOIN file_engines e USING (engine)
 WHERE runs.suite = 'file' AND runs.state = 'running';
 
-/* The questions that the heap table is asked once; their answers are the judge's. */
+/*
+ * The questions that the heap table is asked once a run; their answers are the
+ * judge's.
+ */
 CREATE VIEW file_questions AS
 SELECT DISTINCT q.query,
 	   CASE q.kind WHEN 'query' THEN file_checked(q.statement)
-		   ELSE 'SELECT format(''rows=%s'', count(*)) FROM lineitem' END AS statement
+		   ELSE 'SELECT format(''rows=%s'', count(*)) FROM lineitem' END AS statement,
+	   EXISTS (SELECT FROM file_answers a
+			   WHERE (a.scale, a.query) = ((r.dims->>'scale')::int, q.query)) AS is_answered
 FROM runs
 	JOIN run_cases r USING (run_id)
 	JOIN file_queries q ON q.query = r.dims->>'query'
