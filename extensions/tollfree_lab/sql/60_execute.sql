@@ -36,7 +36,7 @@ BEGIN
 	SELECT new_run, testcase, candidate, baseline, figure, unit,
 		   higher_is_better, dims, argv, env, time_limit, format, probe_argv,
 		   coalesce(w.seconds, p.seconds + 0.2),
-		   CASE WHEN round_count IS NULL THEN most_rounds END
+		   CASE WHEN round_count IS NULL THEN most_rounds END, neighbours
 	FROM wanted w
 		JOIN lab.profiles p ON (p.suite, p.profile) = (suite_name, profile_name)
 	WHERE matches
