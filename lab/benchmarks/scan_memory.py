@@ -1,8 +1,9 @@
 """What a scan through a wrapper holds in memory, whatever the size of the result.
 
-For each wrapper and each shape of result: the time of a scan that reads every row, and how much the
-peak of the local backend's resident memory (VmHWM) rose over it. The results are computed by views
-of the remote server, so they need no room there. Run it on a quiet machine:
+For each wrapper, stock also with a large fetch_size, and each shape of result: the time of a scan
+that reads every row, and how much the peak of the local backend's resident memory (VmHWM) rose over
+it. The results are computed by views of the remote server, so they need no room there. Run it on a
+quiet machine:
 
     .venv/bin/python lab/benchmarks/scan_memory.py [ROWS:BYTES ...]
 """
@@ -23,9 +24,38 @@ from tollfree.postgres import buildable_installation
 from tollfree.privileges import server_user
 from tollfree.suites.foreign import make_server, recreate_database
 
-WRAPPERS = ("postgres_fdw", "tollfree_postgres_fdw")
-SHAPES = ("1000000:100", "10000000:100", "200:1000000", "2000:1000000")
+SHAPES = ("10000000:1", "1000000:100", "10000000:100", "200:1000000", "2000:1000000")
 DATABASE = "scan_memory"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A wrapper with its server's options."""
+
+    wrapper: str
+    fetch_size: int | None = None
+
+    @property
+    def label(self) -> str:
+        """What a person calls it."""
+        return f"{self.wrapper}, {self.fetch_size}" if self.fetch_size else self.wrapper
+
+    @property
+    def database(self) -> str:
+        """The database of its foreign tables."""
+        return f"{DATABASE}_{self.wrapper}_{self.fetch_size or 'default'}"
+
+    @property
+    def server_options(self) -> dict[str, str]:
+        """The options of its foreign server."""
+        return {"fetch_size": str(self.fetch_size)} if self.fetch_size else {}
+
+
+CANDIDATES = (
+    Candidate("postgres_fdw"),
+    Candidate("postgres_fdw", fetch_size=10000),
+    Candidate("tollfree_postgres_fdw"),
+)
 
 
 @dataclass(frozen=True)
@@ -63,23 +93,23 @@ def make_databases(lab: Lab, shapes: list[Shape]) -> None:
                     " FROM generate_series(1, {}) i"
                 ).format(shape.view, shape.bytes, shape.rows)
             )
-    for wrapper in WRAPPERS:
-        make_foreign_tables(source, external, wrapper, shapes, password)
+    for candidate in CANDIDATES:
+        make_foreign_tables(source, external, candidate, shapes, password)
 
 
 def make_foreign_tables(
-    source: Cluster, external: Cluster, wrapper: str, shapes: list[Shape], password: str
+    source: Cluster, external: Cluster, candidate: Candidate, shapes: list[Shape], password: str
 ) -> None:
-    """Make the database of one wrapper."""
+    """Make the database of one candidate."""
     row = {
-        "wrapper": wrapper,
-        "server_options": {},
+        "wrapper": candidate.wrapper,
+        "server_options": candidate.server_options,
         "server_host": "127.0.0.1",
         "server_port": source.port,
     }
     with external.connect() as connection:
-        recreate_database(connection, f"{DATABASE}_{wrapper}")
-    with external.connect(f"{DATABASE}_{wrapper}") as connection:
+        recreate_database(connection, candidate.database)
+    with external.connect(candidate.database) as connection:
         make_server(connection, row, DATABASE, password)
         for shape in shapes:
             connection.execute(
@@ -113,13 +143,14 @@ def main() -> None:
         make_databases(lab, shapes)
         sys.stdout.write(f"PostgreSQL {lab.installation.version}\n")
         for shape in shapes:
-            for wrapper in WRAPPERS:
-                with lab.external().connect(f"{DATABASE}_{wrapper}") as connection:
+            for candidate in CANDIDATES:
+                with lab.external().connect(candidate.database) as connection:
                     seconds, kib = measure(connection, shape)
                 sys.stdout.write(
-                    f"{shape.rows:>10,} rows of {shape.bytes:>9,} bytes  {wrapper:<22}"
+                    f"{shape.rows:>10,} rows of {shape.bytes:>9,} bytes  {candidate.label:<22}"
                     f" {seconds:8.2f} s {kib / 1024:8.1f} MiB\n"
                 )
+                sys.stdout.flush()
 
 
 if __name__ == "__main__":

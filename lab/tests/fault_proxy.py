@@ -112,8 +112,13 @@ class FaultProxy:
             armed.released.set()
 
     def pids(self) -> list[int]:
-        """Return the server processes of all connections there have been."""
+        """Return the server processes of all connections there have been, less those forgotten."""
         return [connection.pid for connection in self._connections if connection.pid]
+
+    def forget(self, pids: list[int]) -> None:
+        """Forget the connections of server processes that have ended."""
+        with self._lock:
+            self._connections = [c for c in self._connections if c.pid not in pids]
 
     def close(self) -> None:
         """Stop listening and close all connections."""
@@ -134,7 +139,8 @@ class FaultProxy:
             server = socket.socket(socket.AF_UNIX)
             server.connect(str(self._server))
             connection = Connection(client, server)
-            self._connections.append(connection)
+            with self._lock:
+                self._connections.append(connection)
             for direction in Direction:
                 threading.Thread(
                     target=self._pump, args=(connection, direction), daemon=True

@@ -6,18 +6,21 @@ became of them. What is wrong, and what must follow, is the tests' business.
 
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import psycopg
-from fault_proxy import Action, Armed, Fault, FaultProxy
+import pytest
+from fault_proxy import Action, Armed, Direction, Fault, FaultProxy
 from oracle.side import Outcome, Side
 
 from tollfree.cluster import Cluster
 from tollfree.ports import LOOPBACK
 
 GONE_LIMIT_S = 20.0
-CANCEL_PAUSE_S = 1.0
+FIRST_CANCEL_PAUSE_S = 0.01
 CLEANUP_LIMIT = "500ms"
+"""How long a stalled clean-up is waited for, in each step that stalls one."""
 CONNECTION_ERRORS = ("08", "57P01")
 QUERY_CANCELED = "57014"
 NOT_CLEANED_UP = "08000"
@@ -81,7 +84,9 @@ class Remote:
     def wait_for_ends(self) -> None:
         """Wait until no proxied server process is left, whose farewell would be counted next
         time; raises `TimeoutError`."""
+        pids = self.proxy.pids()
         self._wait_for_none("true")
+        self.proxy.forget(pids)
 
     def close(self) -> None:
         """Close the proxy and the connections of its own."""
@@ -101,6 +106,20 @@ class Remote:
         self._terminator.execute("SELECT pg_terminate_backend(%s)", [pid])
         query = "SELECT FROM pg_stat_activity WHERE pid = ANY (%s)"
         wait_for_none(self._terminator, query, [pid])
+
+
+def walks(
+    scenarios: Mapping[str, object], kills: tuple[Direction, ...] = tuple(Direction)
+) -> list[Any]:
+    """Return the parameters of a test: each scenario with each action in each direction. Server
+    processes are killed at messages of the directions `kills`."""
+    return [
+        pytest.param(scenario, action, direction, id=f"{name}-{action.value}-{direction.value}")
+        for name, scenario in scenarios.items()
+        for action in Action
+        for direction in Direction
+        if action is not Action.KILL or direction in kills
+    ]
 
 
 def wait_for_none(
@@ -124,18 +143,18 @@ def run_into(side: Side, statement: str, armed: Armed) -> Outcome:
     """Run `statement`; cancel it when it meets a stall, and wait for its end.
 
     What is read ahead can stall before the statement begins. A cancel request that arrives before
-    the server has begun with it is for nothing, so it is repeated.
+    the server has begun with it is for nothing, so it is repeated, after ever longer pauses.
     """
     if armed.fault.action is not Action.STALL:
         return run(side, statement)
     ended = threading.Event()
 
     def cancel_when_stalled() -> None:
-        pause_s = 0.002
-        while not ended.wait(pause_s):
+        poll_s, pause_s = 0.002, FIRST_CANCEL_PAUSE_S
+        while not ended.wait(poll_s):
             if armed.fired.is_set() and not armed.released.is_set():
                 side.cancel()
-                pause_s = CANCEL_PAUSE_S
+                poll_s, pause_s = pause_s, 2 * pause_s
 
     watcher = threading.Thread(target=cancel_when_stalled)
     watcher.start()

@@ -99,6 +99,27 @@ def test_clean_tree_passes(tree: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "check-layers: 0 breaches\n", "")
 
 
+def test_a_link_to_what_extensions_share_is_the_extensions_own(tree: Path) -> None:
+    build_tree(
+        tree,
+        {
+            "extensions/common/move.h": '#include "postgres.h"\n',
+            "extensions/one/glue/plan.c": '#include "postgres.h"\n#include "move.h"\n',
+        },
+    )
+    (tree / "extensions/one/glue/move.h").symlink_to("../../common/move.h")
+    assert run_checker(tree).stdout == "check-layers: 0 breaches\n"
+    build_tree(tree, {"extensions/one/core/scan.h": '#include "../glue/move.h"\n'})
+    assert "core/ includes ../glue/move.h, which is above it" in run_checker(tree).stdout
+
+
+def test_a_link_to_another_part_is_a_breach(tree: Path) -> None:
+    (tree / "extensions/two/src/scan.h").symlink_to("../../one/core/scan.h")
+    done = run_checker(tree)
+    assert done.returncode == 1
+    assert "extensions/two/src/scan.h:1: is a link to outside extensions/common" in done.stdout
+
+
 @pytest.mark.parametrize("name", BREACHES)
 def test_breach_is_named(tree: Path, name: str) -> None:
     path, text, reason = BREACHES[name]

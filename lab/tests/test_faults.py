@@ -7,6 +7,7 @@ success was reported, they are those of before if COMMIT was never delivered, an
 answers the next query correctly.
 """
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -17,7 +18,9 @@ from oracle.side import Outcome, Side
 from oracle.world import STOCK, Instances
 from remote_place import (
     CLEANUP_LIMIT,
+    CONNECTION_ERRORS,
     CONTENTS,
+    GONE_LIMIT_S,
     START,
     Contents,
     Remote,
@@ -27,11 +30,13 @@ from remote_place import (
     run,
     run_into,
     sqlstate,
+    walks,
 )
 
 pytestmark = pytest.mark.cluster
 
 DATABASE = "faults"
+UNDEFINED_TABLE = "42P01"
 
 LOCAL_OBJECTS = """
     CREATE EXTENSION {wrapper} CASCADE;
@@ -153,12 +158,6 @@ SCENARIOS = {
         stock_stalls=False,
     ),
 }
-WALKS = [
-    pytest.param(scenario, action, direction, id=f"{name}-{action.value}-{direction.value}")
-    for name, scenario in SCENARIOS.items()
-    for action in Action
-    for direction in Direction
-]
 
 
 @dataclass(frozen=True)
@@ -247,7 +246,7 @@ def walk(place: Place, scenario: Scenario, action: Action, direction: Direction)
     pytest.fail(f"still not at the end after {scenario.most_steps} messages")
 
 
-@pytest.mark.parametrize(("scenario", "action", "direction"), WALKS)
+@pytest.mark.parametrize(("scenario", "action", "direction"), walks(SCENARIOS))
 def test_every_message(
     place: Place, scenario: Scenario, action: Action, direction: Direction
 ) -> None:
@@ -271,3 +270,88 @@ def test_a_write_that_is_reported_and_lost_is_found(place: Place) -> None:
     scenario = Scenario((lost,), (*START, (8, 8)))
     with pytest.raises(AssertionError, match="assert "):
         step(place, scenario, Fault(Action.CUT, Direction.CLIENT, scenario.most_steps))
+
+
+def locked_out(place: Place) -> list[int]:
+    """Return the remote processes that wait for a lock."""
+    query = "SELECT pid FROM pg_locks WHERE NOT granted AND pid = ANY (%s)"
+    return [
+        int(str(pid)) for (pid,) in place.remote.direct.execute(query, [place.remote.proxy.pids()])
+    ]
+
+
+def terminate(place: Place, pids: list[int]) -> None:
+    """Terminate remote processes and wait for their ends."""
+    for pid in pids:
+        place.remote.direct.execute("SELECT pg_terminate_backend(%s, 20000)", [pid])
+
+
+def test_a_select_that_somebody_terminates_is_not_repeated(place: Place) -> None:
+    """Neither in a transaction of its own nor without one."""
+    place.remote.reset()
+    side = place.session(Scenario(()))
+    try:
+        for _ in range(4):
+            assert not sqlstate(run(side, LOOKUP))
+        place.remote.direct.execute("BEGIN; LOCK TABLE tally")
+        side.send(LOOKUP)
+        deadline = time.monotonic() + GONE_LIMIT_S
+        while not (waiting := locked_out(place)):
+            assert time.monotonic() < deadline, "the SELECT has never arrived"
+            time.sleep(0.002)
+        terminate(place, waiting)
+        place.remote.direct.execute("ROLLBACK")
+        assert sqlstate(side.receive()).startswith(CONNECTION_ERRORS)
+        check_usable(place, side)
+    finally:
+        place.remote.direct.execute("ROLLBACK")
+        side.close()
+        place.remote.wait_for_ends()
+
+
+def test_a_connection_that_somebody_terminated_is_replaced(place: Place) -> None:
+    place.remote.reset()
+    side = place.session(Scenario(()))
+    try:
+        for _ in range(4):
+            assert not sqlstate(run(side, LOOKUP))
+            place.remote.wait_for_idle()
+            terminate(place, place.remote.proxy.pids())
+    finally:
+        side.close()
+        place.remote.wait_for_ends()
+
+
+@pytest.mark.parametrize("method", ["off", "random", "bernoulli", "system", "auto", "import"])
+def test_a_table_that_is_dropped_before_its_sample_is_read(place: Place, method: str) -> None:
+    """ANALYZE has learnt how large it is, and asks for rows that are gone."""
+    if place.wrapper == STOCK:
+        pytest.skip(f"{STOCK} does not have every method on every version")
+    remote, containing = place.remote, b"FROM public.herd"
+    if method == "import":
+        containing = b"most_common_vals"
+    remote.direct.execute("CREATE TABLE herd AS SELECT i AS id FROM generate_series(1, 2000) i")
+    remote.direct.execute("ANALYZE herd")
+    side = place.session(Scenario(()))
+    known = "SELECT reltuples, s.* FROM pg_class LEFT JOIN pg_stats s ON tablename = relname"
+    known += " WHERE oid = 'herd'::regclass"
+    try:
+        run(side, "CREATE FOREIGN TABLE herd (id integer) SERVER remote")
+        run(side, f"ALTER FOREIGN TABLE herd OPTIONS (ADD analyze_sampling '{method}')")
+        run(side, "SET default_statistics_target = 1")
+        assert not sqlstate(run(side, "ANALYZE herd"))
+        before = run(side, known).results[0].rows
+        armed = remote.proxy.arm(Fault(Action.STALL, Direction.CLIENT, 1, containing))
+        side.send("ANALYZE herd")
+        assert armed.fired.wait(GONE_LIMIT_S), "the sample has not been asked for"
+        remote.direct.execute("DROP TABLE herd")
+        remote.proxy.disarm()
+        assert sqlstate(side.receive()) == UNDEFINED_TABLE
+        assert run(side, known).results[0].rows == before
+        check_usable(place, side)
+    finally:
+        remote.proxy.disarm()
+        run(side, "DROP FOREIGN TABLE IF EXISTS herd")
+        side.close()
+        remote.direct.execute("DROP TABLE IF EXISTS herd")
+        remote.wait_for_ends()

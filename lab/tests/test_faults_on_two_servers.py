@@ -26,6 +26,7 @@ from remote_place import (
     run,
     run_into,
     sqlstate,
+    walks,
 )
 
 pytestmark = pytest.mark.cluster
@@ -97,13 +98,7 @@ SCENARIOS = {
     ),
 }
 # A connection that is cut and a server process that is killed differ in what the server says last.
-WALKS = [
-    pytest.param(scenario, action, direction, id=f"{name}-{action.value}-{direction.value}")
-    for name, scenario in SCENARIOS.items()
-    for action in Action
-    for direction in Direction
-    if action is not Action.KILL or direction is Direction.SERVER
-]
+WALKS = walks(SCENARIOS, kills=(Direction.SERVER,))
 
 
 @dataclass(frozen=True)

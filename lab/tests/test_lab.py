@@ -111,6 +111,18 @@ def test_up_status_down(lab: Lab) -> None:
     assert "was not running" in tollfree("down")[0]
 
 
+def test_an_interrupted_look_at_the_results_leaves_no_server(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Store, "create_database", interrupted)
+    with pytest.raises(KeyboardInterrupt), lab.database():
+        pass
+    assert lab.own.pid() is None
+
+
 def test_a_taken_port_is_named_and_nothing_is_left(lab: Lab) -> None:
     tollfree("up")
     port = str(lab.source().port)

@@ -26,14 +26,12 @@ chunk_buffer(void *buffer, size_t size)
 
 /* Fills the buffer from offset, up to end; *length is what there is. */
 static SourceStatus
-chunk_read(const Source *source, ChunkBuffer *buffer, int64_t offset,
+chunk_read(Source *source, ChunkBuffer *buffer, int64_t offset,
 		   int64_t end, size_t *length)
 {
-	Source		copy = *source;
-
 	*length = end - offset < (int64_t) buffer->size ?
 		(size_t) (end - offset) : buffer->size;
-	return source_read(&copy, buffer->bytes, *length, offset);
+	return source_read(source, buffer->bytes, *length, offset);
 }
 
 const char *
@@ -58,18 +56,17 @@ chunk_needs_count(const Dialect *dialect)
 
 /* Returns where the data of the file end, or -1 if it cannot be read. */
 static int64_t
-chunk_data_end(const Source *source, const Dialect *dialect, LineEnd line_end)
+chunk_data_end(Source *source, const Dialect *dialect, LineEnd line_end)
 {
 	const char *marker = line_end == LINE_END_NL ?
 		"\n\\.\n" : "\r\n\\.\r\n";
 	int64_t		length = (int64_t) strlen(marker);
 	unsigned char last[8];
-	Source		copy = *source;
 
 	if ((dialect->format == FILE_FORMAT_CSV && !dialect->marker_in_csv) ||
 		source->size < length)
 		return source->size;
-	if (source_read(&copy, last, (size_t) length,
+	if (source_read(source, last, (size_t) length,
 					source->size - length) != SOURCE_OK)
 		return -1;
 	if (memcmp(last, marker, (size_t) length) != 0)
@@ -112,7 +109,7 @@ chunk_read_first(FileScan *scan, const Dialect *dialect, bool header,
 }
 
 bool
-chunk_layout(const Source *source, const Dialect *dialect, bool header,
+chunk_layout(Source *source, const Dialect *dialect, bool header,
 			 const Allocator *allocator, ChunkLayout *layout)
 {
 	/* The first record is read as a header, which may have any fields. */
@@ -121,6 +118,7 @@ chunk_layout(const Source *source, const Dialect *dialect, bool header,
 		.kernel = &scalar_kernel,
 		.nfields = 1,
 		.header = true,
+		.block_size = SCAN_REACH,
 		.max_record = SCAN_BLOCK_MAX,
 		.allocator = *allocator
 	};
@@ -131,6 +129,7 @@ chunk_layout(const Source *source, const Dialect *dialect, bool header,
 	if (scan == NULL)
 		return false;
 	known = chunk_read_first(scan, dialect, header, layout);
+	source->bytes_read += filescan_source(scan)->bytes_read;
 	filescan_close(scan);
 	if (!known)
 		return false;
@@ -148,7 +147,7 @@ chunk_layout(const Source *source, const Dialect *dialect, bool header,
  * before begin counts.
  */
 static SourceStatus
-chunk_is_escaped(const Source *source, const ChunkLayout *layout,
+chunk_is_escaped(Source *source, const ChunkLayout *layout,
 				 ChunkBuffer *buffer, int64_t offset, bool *escaped)
 {
 	int64_t		backslashes = 0;
@@ -190,7 +189,7 @@ chunk_is_escaped(const Source *source, const ChunkLayout *layout,
  */
 
 SourceStatus
-chunk_count(const Source *source, const Kernel *kernel,
+chunk_count(Source *source, const Kernel *kernel,
 			const ChunkLayout *layout, void *memory, size_t size,
 			FileChunk *chunk)
 {
@@ -220,6 +219,15 @@ chunk_count(const Source *source, const Kernel *kernel,
 }
 
 void
+chunk_count_bytes(const Kernel *kernel, const ChunkLayout *layout,
+				  const unsigned char *bytes, FileChunk *chunk)
+{
+	memset(&chunk->count, 0, sizeof(chunk->count));
+	kernel->count_structure(&layout->rules, bytes,
+							(size_t) (chunk->to - chunk->from), &chunk->count);
+}
+
+void
 chunk_resolve(const ChunkLayout *layout, ChunkState *state, FileChunk *chunk)
 {
 	chunk->in_quotes = state->in_quotes;
@@ -227,6 +235,53 @@ chunk_resolve(const ChunkLayout *layout, ChunkState *state, FileChunk *chunk)
 		(chunk->from > layout->begin ? layout->correction : 0);
 	state->in_quotes ^= chunk->count.quotes % 2 == 1;
 	state->line += (int64_t) chunk->count.line_ends;
+}
+
+/*------------------------------------------------------------------------
+ * End-of-data markers
+ *------------------------------------------------------------------------
+ */
+
+/* Are there a backslash, which is not escaped itself, and a dot? */
+static bool
+chunk_may_end_text(const unsigned char *bytes, const unsigned char *end)
+{
+	while (bytes < end &&
+		   (bytes = memchr(bytes, '\\', (size_t) (end - bytes))) != NULL)
+	{
+		if (bytes + 1 < end && bytes[1] == '.')
+			return true;
+		bytes += 2;
+	}
+	return false;
+}
+
+/* Are there a backslash and a dot where a line begins, within quotes or not? */
+static bool
+chunk_may_end_csv(unsigned char before, const unsigned char *bytes,
+				  const unsigned char *end)
+{
+	const unsigned char *at = bytes;
+
+	while ((at = memchr(at, '\\', (size_t) (end - at))) != NULL)
+	{
+		unsigned char previous = at == bytes ? before : at[-1];
+
+		at++;
+		if (at < end && *at == '.' && (previous == '\n' || previous == '\r'))
+			return true;
+	}
+	return false;
+}
+
+bool
+chunk_may_end(const Dialect *dialect, unsigned char before,
+			  const unsigned char *bytes, size_t length)
+{
+	if (dialect->format == FILE_FORMAT_TEXT)
+		return chunk_may_end_text(bytes, bytes + length);
+	return dialect->marker_in_csv &&
+		chunk_may_end_csv(before, bytes, bytes + length);
 }
 
 /*------------------------------------------------------------------------
@@ -273,7 +328,7 @@ chunk_search(RecordSearch *search, const unsigned char *bytes, size_t length)
  * the chunk as a line end has, in the state that holds there.
  */
 static SourceStatus
-chunk_search_begin(const Source *source, ChunkBuffer *buffer,
+chunk_search_begin(Source *source, ChunkBuffer *buffer,
 				   const FileChunk *chunk, RecordSearch *search)
 {
 	const ChunkLayout *layout = search->layout;
@@ -295,7 +350,7 @@ chunk_search_begin(const Source *source, ChunkBuffer *buffer,
 }
 
 SourceStatus
-chunk_start(const Source *source, const ChunkLayout *layout, void *memory,
+chunk_start(Source *source, const ChunkLayout *layout, void *memory,
 			size_t size, const FileChunk *chunk, ScanRange *range,
 			bool *empty)
 {

@@ -67,7 +67,7 @@ extern bool chunk_needs_count(const Dialect *dialect);
  * cut: it is not whole within the first SCAN_BLOCK_MAX bytes, or odd, or the
  * file cannot be read.  Takes memory for the time of the call.
  */
-extern bool chunk_layout(const Source *source, const Dialect *dialect,
+extern bool chunk_layout(Source *source, const Dialect *dialect,
 						 bool header, const Allocator *allocator,
 						 ChunkLayout *layout);
 
@@ -75,9 +75,23 @@ extern bool chunk_layout(const Source *source, const Dialect *dialect,
  * Counts what is in the chunk.  The buffer of size bytes, more than
  * 2 * KERNEL_PADDING, is overwritten.
  */
-extern SourceStatus chunk_count(const Source *source, const Kernel *kernel,
+extern SourceStatus chunk_count(Source *source, const Kernel *kernel,
 								const ChunkLayout *layout, void *buffer,
 								size_t size, FileChunk *chunk);
+
+/*
+ * The same in CSV format, for a chunk whose bytes are in memory with
+ * KERNEL_PADDING on both sides.
+ */
+extern void chunk_count_bytes(const Kernel *kernel, const ChunkLayout *layout,
+							  const unsigned char *bytes, FileChunk *chunk);
+
+/*
+ * May there be an end-of-data marker in the bytes?  In text format they begin
+ * with a record; in CSV format anywhere, and before is the byte before them.
+ */
+extern bool chunk_may_end(const Dialect *dialect, unsigned char before,
+						  const unsigned char *bytes, size_t length);
 
 /*
  * Gives a counted chunk its in_quotes and line.  The state is that before the
@@ -96,7 +110,7 @@ extern void chunk_resolve(const ChunkLayout *layout, ChunkState *state,
  * added to every line number is counted later, from layout->begin up to
  * chunk->from, with layout->line and layout->correction.
  */
-extern SourceStatus chunk_start(const Source *source,
+extern SourceStatus chunk_start(Source *source,
 								const ChunkLayout *layout, void *buffer,
 								size_t size, const FileChunk *chunk,
 								ScanRange *range, bool *empty);

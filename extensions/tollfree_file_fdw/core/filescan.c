@@ -5,6 +5,9 @@
  * One call of filescan_next passes over the rows of the last batch, reads a
  * block if there is no whole record left, has the kernel find the structure of
  * what is in the window and the columns converted.
+ *
+ * For a record that is longer than a block, as much is read at once as there is
+ * of it: so each of its bytes is copied and looked at a bounded number of times.
  */
 #include <stdint.h>
 #include <string.h>
@@ -342,8 +345,8 @@ filescan_handover(const FileScan *scan)
 	return &scan->handover;
 }
 
-const Source *
-filescan_source(const FileScan *scan)
+Source *
+filescan_source(FileScan *scan)
 {
 	return &scan->source;
 }
@@ -384,6 +387,39 @@ filescan_source_status(SourceStatus status)
 	}
 }
 
+static ScanStatus
+filescan_window_status(WindowStatus status, SourceStatus source_status)
+{
+	switch (status)
+	{
+		case WINDOW_OK:
+			return SCAN_AGAIN;
+		case WINDOW_NO_MEMORY:
+			return SCAN_NO_MEMORY;
+		case WINDOW_SOURCE:
+			break;
+	}
+	return filescan_source_status(source_status);
+}
+
+ScanStatus
+filescan_load(FileScan *scan, int64_t from, int64_t to,
+			  const unsigned char **bytes)
+{
+	Window	   *window = &scan->window;
+	SourceStatus source_status = SOURCE_OK;
+	WindowStatus status = WINDOW_OK;
+	int64_t		filled_to;
+
+	window_seek(window, from);
+	filled_to = window->offset + (int64_t) window->filled;
+	if (filled_to < to)
+		status = window_read(window, &scan->source, (size_t) (to - filled_to),
+							 &source_status);
+	*bytes = window->bytes + window->begin;
+	return filescan_window_status(status, source_status);
+}
+
 /* All rows were returned: is the file still the one that they came from? */
 static ScanStatus
 filescan_end(FileScan *scan)
@@ -406,6 +442,21 @@ filescan_consume(FileScan *scan)
 	arena_reset(&scan->arena);
 }
 
+/* Returns how much to read: little where the range ends. */
+static size_t
+filescan_next_length(const FileScan *scan)
+{
+	const Window *window = &scan->window;
+	size_t		unread = window->filled - window->begin;
+	size_t		length = window->block_size;
+	int64_t		left = scan->range.end - window->offset -
+		(int64_t) window->filled;
+
+	if (left < (int64_t) window->block_size)
+		length = (left > 0 ? (size_t) left : 0) + SCAN_REACH;
+	return unread > length ? unread : length;
+}
+
 /*
  * Brings more of the file, or the end of its last line, into the window.
  * Returns SCAN_AGAIN when there is something new.
@@ -414,7 +465,8 @@ static ScanStatus
 filescan_fill(FileScan *scan)
 {
 	Window	   *window = &scan->window;
-	SourceStatus status = SOURCE_OK;
+	SourceStatus source_status = SOURCE_OK;
+	WindowStatus status;
 
 	if (window_has_end(window, &scan->source))
 	{
@@ -427,16 +479,9 @@ filescan_fill(FileScan *scan)
 	}
 	if (window->filled - window->begin > scan->max_record)
 		return filescan_hand_over(scan, HANDOVER_TOO_LONG);
-	switch (window_read(window, &scan->source, &status))
-	{
-		case WINDOW_OK:
-			return SCAN_AGAIN;
-		case WINDOW_NO_MEMORY:
-			return SCAN_NO_MEMORY;
-		case WINDOW_SOURCE:
-			break;
-	}
-	return filescan_source_status(status);
+	status = window_read(window, &scan->source, filescan_next_length(scan),
+						 &source_status);
+	return filescan_window_status(status, source_status);
 }
 
 /*
@@ -615,6 +660,8 @@ filescan_make_batch(FileScan *scan)
 	ScanStatus	status;
 	int			nrecords;
 
+	if (scan->window.offset + (int64_t) scan->window.begin >= scan->range.end)
+		return filescan_end(scan);
 	if (scan->window.begin == scan->window.filled)
 		return SCAN_AGAIN;
 	status = filescan_know_line_end(scan);
@@ -624,8 +671,6 @@ filescan_make_batch(FileScan *scan)
 	if (nrecords == 0)
 		return filescan_miss(scan);
 	nrecords = filescan_clip(scan, nrecords);
-	if (nrecords == 0)
-		return filescan_end(scan);
 	if (scan->header_due)
 		nrecords = 1;
 	scan->records.nfields = scan->header_due ?

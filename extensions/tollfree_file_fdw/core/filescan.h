@@ -30,6 +30,9 @@
 #define SCAN_BLOCK_MIN			((size_t) 256)
 #define SCAN_BLOCK_MAX			((size_t) 16 << 20)
 
+/* What is read at once behind the end of a range, for its last record, bytes */
+#define SCAN_REACH		((size_t) 4 << 10)
+
 /* Longest record; PostgreSQL's own buffers end at 1 GB as well. */
 #define SCAN_RECORD_MAX			(((size_t) 1 << 30) - 1)
 
@@ -137,6 +140,15 @@ extern void filescan_restart(FileScan *scan);
 extern void filescan_set_range(FileScan *scan, const ScanRange *range);
 
 /*
+ * Reads bytes [from, to) of the file for somebody to look through them, with
+ * KERNEL_PADDING on both sides.  They last until filescan_next, which does not
+ * read them again for a range that begins in them.  Returns SCAN_AGAIN, or what
+ * has failed.
+ */
+extern ScanStatus filescan_load(FileScan *scan, int64_t from, int64_t to,
+								const unsigned char **bytes);
+
+/*
  * Returns a field of a row of the batch, as COPY hands it to the input
  * function of a column with that specification.  The bytes last as long as the
  * batch.  *no_memory is set, and left alone otherwise, when there is none.
@@ -163,7 +175,7 @@ extern int64_t filescan_offset(const FileScan *scan, int row);
 extern LineEnd filescan_line_end(const FileScan *scan);
 
 extern const Handover *filescan_handover(const FileScan *scan);
-extern const Source *filescan_source(const FileScan *scan);
+extern Source *filescan_source(FileScan *scan);
 
 /* Frees all memory.  The descriptor stays open. */
 extern void filescan_close(FileScan *scan);

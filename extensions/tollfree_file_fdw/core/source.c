@@ -41,6 +41,7 @@ source_read(Source *source, void *buffer, size_t length, int64_t offset)
 			return source_fail(source);
 		if (n == 0)
 			return SOURCE_TRUNCATED;
+		source->bytes_read += n;
 		to += n;
 		offset += n;
 		length -= (size_t) n;

@@ -41,6 +41,7 @@ typedef struct Source
 	int64_t		modified_ns;	/* mtime, since 1970 */
 	int64_t		changed_ns;		/* ctime, since 1970 */
 	nlink_t		links;			/* names that it has */
+	int64_t		bytes_read;		/* in all, for whoever wants to know */
 	unsigned char first[SOURCE_EDGE];	/* of a shorter file, all bytes */
 	unsigned char last[SOURCE_EDGE];
 } Source;

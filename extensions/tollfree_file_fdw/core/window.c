@@ -27,6 +27,12 @@ window_open(Window *window, const Allocator *allocator, size_t block_size)
 void
 window_seek(Window *window, int64_t offset)
 {
+	if (!window->closed && offset >= window->offset &&
+		offset <= window->offset + (int64_t) window->filled)
+	{
+		window->begin = (size_t) (offset - window->offset);
+		return;
+	}
 	window->begin = 0;
 	window->filled = 0;
 	window->offset = offset;
@@ -85,11 +91,10 @@ window_drop_used(Window *window)
 }
 
 WindowStatus
-window_read(Window *window, Source *source, SourceStatus *source_status)
+window_read(Window *window, Source *source, size_t length,
+			SourceStatus *source_status)
 {
 	size_t		unread = window->filled - window->begin;
-	size_t		length = unread > window->block_size ?
-		unread : window->block_size;
 	int64_t		left;
 
 	window_drop_used(window);

@@ -7,9 +7,8 @@
  *	|pad|#### used up ####|==== unread ========|.............|pad|
  *						  ^begin
  *
- * Unread bytes begin with a record.  Reading moves them to the front and adds a
- * block, or as much as they are if that is more: a record that is longer than
- * a block is copied and looked at a bounded number of times for each byte.
+ * Unread bytes begin with a record.  Reading moves them to the front and adds
+ * to them.
  */
 #ifndef CORE_WINDOW_H
 #define CORE_WINDOW_H
@@ -23,7 +22,7 @@
 typedef struct Window
 {
 	const Allocator *allocator;
-	size_t		block_size;		/* least bytes to read at once */
+	size_t		block_size;		/* bytes, of which there is room for two */
 	unsigned char *bytes;		/* with KERNEL_PADDING on both sides */
 	size_t		capacity;
 	size_t		begin;
@@ -43,14 +42,20 @@ typedef enum WindowStatus
 extern void window_open(Window *window, const Allocator *allocator,
 						size_t block_size);
 
-/* Empties the window; the next byte to come is the one at offset. */
+/*
+ * Makes the byte at offset the next one.  It, and what follows it, is not read
+ * again if it is in the window.
+ */
 extern void window_seek(Window *window, int64_t offset);
 
 /* Is the file's last byte in the window? */
 extern bool window_has_end(const Window *window, const Source *source);
 
-/* Reads on; *source_status is set with WINDOW_SOURCE. */
-extern WindowStatus window_read(Window *window, Source *source,
+/*
+ * Reads on, that many bytes or what is left of the file; *source_status is set
+ * with WINDOW_SOURCE.
+ */
+extern WindowStatus window_read(Window *window, Source *source, size_t length,
 								SourceStatus *source_status);
 
 /* Gives the last line an end, LINE_END_NL or LINE_END_CRNL. */

@@ -132,8 +132,9 @@ sample_block(Reservoir *sample, FileReader *reader, const FileChunk *block,
 {
 	MemoryContext caller = CurrentMemoryContext;
 
-	if (!reader_enter_chunk(reader, block))
+	if (!reader_find_records(reader, block))
 		return true;
+	reader_begin_records(reader, false);
 	while (reader_next_batch(reader))
 	{
 		for (int row = 0; row < reader->batch->nrows; row++)

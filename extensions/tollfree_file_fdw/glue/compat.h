@@ -32,28 +32,6 @@
 extern PGDLLEXPORT void _PG_init(void); /* fmgr.h declares it since */
 #endif
 
-static inline bool
-compat_owns_server(Oid serverid)
-{
-#if PG_VERSION_NUM >= 160000
-	return object_ownercheck(ForeignServerRelationId, serverid, GetUserId());
-#else
-	return pg_foreign_server_ownercheck(serverid, GetUserId());
-#endif
-}
-
-static inline bool
-compat_may_use_wrapper(Oid fdwid)
-{
-#if PG_VERSION_NUM >= 160000
-	return object_aclcheck(ForeignDataWrapperRelationId, fdwid, GetUserId(),
-						   ACL_USAGE) == ACLCHECK_OK;
-#else
-	return pg_foreign_data_wrapper_aclcheck(fdwid, GetUserId(),
-											ACL_USAGE) == ACLCHECK_OK;
-#endif
-}
-
 /* A path of a base relation, without parameters. */
 static inline ForeignPath *
 compat_create_scan_path(PlannerInfo *root, RelOptInfo *rel, double rows,

@@ -59,4 +59,8 @@ tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
 							   (int64) status.st_size, es);
 	ExplainPropertyText("Fast Path",
 						describe_path(scan, node->ss.ps.plan), es);
+	if (es->analyze && scan->slow_reason == NULL)
+		ExplainPropertyUInteger("Fast Path Read", "b",
+								scan_bytes_read(scan) + scan->worker_bytes_read,
+								es);
 }

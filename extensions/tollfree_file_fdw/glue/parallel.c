@@ -7,13 +7,18 @@
  * of that process reads on to the chunk's end.
  *
  * Where records begin, and whether there are any, depends on all that is before
- * a chunk: in CSV format on whether that is an odd number of quotes, in text
- * format on whether it holds an end-of-data marker.  So everybody looks through
- * a chunk that was taken, and reads it once those before it have been looked
+ * a chunk: in CSV format on whether that is an odd number of quotes, in either
+ * on whether it holds an end-of-data marker.  So everybody looks through a chunk
+ * that was taken, and returns its rows once those before it have been looked
  * through.  That is soon, for nobody waits before having looked.
  *
- * What looks like a marker in CSV format may be a part of a value.  A file that
- * has one is not cut: one process reads all of it.
+ *		pread -> the reader's window	the whole chunk, and a little behind it
+ *					look through it		quotes, line ends, markers
+ *					await the others
+ *					scan it				where it is: it is not read again
+ *
+ * What looks like a marker may be a part of a value, or an error.  Whoever has
+ * it in a chunk reads the file to its end, and the others stop there.
  *
  * Rows come in no particular order, and of several errors any may be raised.
  */
@@ -35,14 +40,14 @@
 
 /* For looking into the file beside the scan, bytes */
 #define START_BUFFER_SIZE 1024
-#define COUNT_BUFFER_SIZE (256 * 1024)
-#define SEARCH_BUFFER_SIZE (256 * 1024)
 
 /* A chunk that a process has taken. */
 typedef struct TakenChunk
 {
 	uint32		number;
 	FileChunk	chunk;
+	int64_t		searched_to;	/* offset up to which it was looked through */
+	bool		is_last;		/* is all behind it to be read as well? */
 } TakenChunk;
 
 /*
@@ -78,58 +83,6 @@ count_chunks(int64_t size, int64_t *chunk_size)
 	return (size + *chunk_size - 1) / *chunk_size;
 }
 
-/*
- * Is there what may be an end-of-data marker of a CSV file in the bytes, at the
- * beginning of a line?  There is a byte before the first one.
- */
-static bool
-find_csv_marker(const char *bytes, size_t length)
-{
-	const char *end = bytes + length;
-	const char *at = bytes;
-
-	while ((at = memchr(at, '\\', end - at)) != NULL)
-	{
-		if (++at < end && *at == '.' && (at[-2] == '\n' || at[-2] == '\r'))
-			return true;
-	}
-	return false;
-}
-
-/*
- * May the data of a CSV file end before the file does?  Whoever scans a later
- * chunk would not know.  So this is looked for before.
- */
-static bool
-has_csv_marker(const FileReader *reader)
-{
-	const Dialect *dialect = &reader->layout.dialect;
-	Source		source = *filescan_source(reader->scan);
-	int64_t		end = reader->chunks.end;
-	int64_t		length;
-	bool		found = false;
-	char	   *buffer;
-
-	if (dialect->format != FILE_FORMAT_CSV || !dialect->marker_in_csv)
-		return false;
-	buffer = palloc(1 + SEARCH_BUFFER_SIZE);
-	buffer[0] = '\n';
-	for (int64_t offset = reader->chunks.begin; offset < end && !found;
-		 offset += Max(1, length - 1))
-	{
-		CHECK_FOR_INTERRUPTS();
-		length = Min(SEARCH_BUFFER_SIZE, end - offset);
-		reader_check_source(reader,
-							source_read(&source, buffer + 1, length, offset));
-		found = find_csv_marker(buffer + 1, length);
-		/* The last byte is looked at again, with what is before it. */
-		if (length > 1)
-			buffer[0] = buffer[length - 1];
-	}
-	pfree(buffer);
-	return found;
-}
-
 /* Cuts the file that the leader has open. */
 static void
 cut_file(FileScanState *scan, ParallelFile *shared)
@@ -138,12 +91,12 @@ cut_file(FileScanState *scan, ParallelFile *shared)
 
 	pg_atomic_init_u32(&shared->next, 0);
 	pg_atomic_init_u32(&shared->fallbacks, 0);
+	pg_atomic_init_u64(&shared->bytes_read, 0);
 	scan->is_shut_down = false;
 	pg_atomic_init_u32(&shared->searched, 0);
 	pg_atomic_init_u32(&shared->last, PG_UINT32_MAX);
 	ConditionVariableInit(&shared->progress);
-	shared->is_whole = reader == NULL || !reader_find_chunks(reader) ||
-		has_csv_marker(reader);
+	shared->is_whole = reader == NULL || !reader_find_chunks(reader);
 	shared->nchunks = 1;
 	if (shared->is_whole)
 		return;
@@ -155,6 +108,14 @@ cut_file(FileScanState *scan, ParallelFile *shared)
 	};
 	shared->nchunks = count_chunks(shared->layout.end - shared->layout.begin,
 								   &shared->chunk_size);
+}
+
+/* Keeps what EXPLAIN will tell of the workers. */
+static void
+keep_counts(FileScanState *scan)
+{
+	scan->worker_fallbacks += pg_atomic_read_u32(&scan->parallel->fallbacks);
+	scan->worker_bytes_read += pg_atomic_read_u64(&scan->parallel->bytes_read);
 }
 
 /* How much shared memory is needed. */
@@ -184,6 +145,8 @@ tollfreeReInitializeDSMForeignScan(ForeignScanState *node,
 	FileScanState *scan = node->fdw_state;
 
 	scan_begin_reading(node);
+	if (!scan->is_shut_down)
+		keep_counts(scan);
 	cut_file(scan, scan->parallel);
 }
 
@@ -211,58 +174,26 @@ check_identity(const FileReader *reader, const ParallelFile *shared)
 	reader_check_source(reader, source_verify(&leaders));
 }
 
-/* Where the records of the chunks behind one begin. */
+/* Where the first record behind a chunk begins, if the chunk is known. */
 static int64_t
-find_records_end(const FileReader *reader, const ParallelFile *shared, uint32 n)
+find_records_end(const FileReader *reader, const ChunkState *state,
+				 const FileChunk *chunk)
 {
+	const ChunkLayout *layout = &reader->chunks;
+	FileChunk	behind = {
+		.from = chunk->to,.to = layout->end,.in_quotes = state->in_quotes
+	};
 	char		buffer[START_BUFFER_SIZE];
-	bool		empty = true;
+	bool		empty;
 	ScanRange	range;
 
-	while (empty && ++n < shared->nchunks)
-	{
-		FileChunk	chunk = chunk_bounds(shared, n);
-
-		reader_check_source(reader,
-							chunk_start(filescan_source(reader->scan),
-										&shared->layout, buffer, sizeof(buffer),
-										&chunk, &range, &empty));
-	}
-	return empty ? shared->layout.end : range.offset;
-}
-
-/*
- * Is there an end-of-data marker among the records from one offset to another,
- * in text format?
- */
-static bool
-find_text_marker(const FileReader *reader, int64_t from, int64_t to)
-{
-	Source		source = *filescan_source(reader->scan);
-	char	   *buffer = palloc(SEARCH_BUFFER_SIZE);
-	bool		found = false;
-
-	while (from < to && !found)
-	{
-		size_t		length = Min(SEARCH_BUFFER_SIZE, to - from);
-		const char *end = buffer + length;
-		const char *at = buffer;
-
-		CHECK_FOR_INTERRUPTS();
-		reader_check_source(reader, source_read(&source, buffer, length, from));
-		while (at < end && (at = memchr(at, '\\', end - at)) != NULL &&
-			   at + 1 < end && !found)
-		{
-			found = at[1] == '.';
-			at += 2;
-		}
-		/* An escape that is cut off is looked at with what follows it. */
-		if (at == end - 1 && from + length < to)
-			length--;
-		from += length;
-	}
-	pfree(buffer);
-	return found;
+	if (behind.from == behind.to)
+		return layout->end;
+	reader_check_source(reader,
+						chunk_start(filescan_source(reader->scan), layout,
+									buffer, sizeof(buffer), &behind, &range,
+									&empty));
+	return empty ? layout->end : range.offset;
 }
 
 /*
@@ -280,46 +211,103 @@ await_search(ParallelFile *shared, uint32 n)
 }
 
 /*
- * Looks through a text chunk that the reader has entered.  Do the data of the
- * file go on up to it?
+ * Reads a chunk, up to some byte behind it.  Returns where it begins; the byte
+ * before is there as well.
+ */
+static const unsigned char *
+load_chunk(FileReader *reader, const FileChunk *chunk, int64_t to)
+{
+	int64_t		before = chunk->from > reader->chunks.begin ? 1 : 0;
+
+	return reader_load(reader, chunk->from - before, to) + before;
+}
+
+/*
+ * May there be an end-of-data marker in a chunk that has been read up to some
+ * byte?  In text format its records must have been found.
  */
 static bool
-search_text(FileScanState *scan, uint32 n, bool is_empty)
+may_end(const FileReader *reader, const FileChunk *chunk,
+		const unsigned char *bytes, int64_t to)
 {
-	ParallelFile *shared = scan->parallel;
-	const FileReader *reader = scan->reader;
-	bool		found = !is_empty &&
-		find_text_marker(reader, reader->range.offset,
-						 find_records_end(reader, shared, n));
+	const Dialect *dialect = &reader->layout.dialect;
+	int64_t		skipped = dialect->format == FILE_FORMAT_CSV ? 0 :
+		reader->range.offset - chunk->from;
+	unsigned char before = chunk->from > reader->chunks.begin ?
+		bytes[-1] : '\n';
+	int64_t		length = to - chunk->from - skipped;
 
-	if (!await_search(shared, n))
+	return length > 0 &&
+		chunk_may_end(dialect, before, bytes + skipped, length);
+}
+
+/* Looks through a chunk.  Does it have records, as far as that can be told? */
+static bool
+search_chunk(FileReader *reader, TakenChunk *taken)
+{
+	FileChunk  *chunk = &taken->chunk;
+	bool		is_csv = chunk_needs_count(&reader->layout.dialect);
+	const unsigned char *bytes;
+
+	if (!is_csv && !reader_find_records(reader, chunk))
 		return false;
-	if (found)
-		pg_atomic_write_u32(&shared->last, n);
-	else
-		pg_atomic_write_u32(&shared->searched, n + 1);
-	ConditionVariableBroadcast(&shared->progress);
+	taken->searched_to = Min(chunk->to + SCAN_REACH, reader->chunks.end);
+	bytes = load_chunk(reader, chunk, taken->searched_to);
+	if (is_csv)
+		chunk_count_bytes(setting_kernel(), &reader->chunks, bytes, chunk);
+	taken->is_last = may_end(reader, chunk, bytes, taken->searched_to);
 	return true;
 }
 
-/* Looks through a CSV chunk, to find out where and how it begins. */
+/*
+ * Looks on, behind a chunk, to the end of its last record.  All before it has
+ * been looked through.
+ */
 static void
-search_csv(FileScanState *scan, uint32 n, FileChunk *chunk)
+search_behind(FileReader *reader, const ChunkState *state, TakenChunk *taken)
+{
+	int64_t		to = find_records_end(reader, state, &taken->chunk);
+
+	if (to > taken->searched_to)
+		taken->is_last = may_end(reader, &taken->chunk,
+								 load_chunk(reader, &taken->chunk, to), to);
+}
+
+/*
+ * Enters a chunk that was taken when those before it have been looked through;
+ * false if another process reads it.  There may be no record in it, as *has_rows
+ * says.
+ */
+static bool
+enter_chunk(FileScanState *scan, TakenChunk *taken, bool *has_rows)
 {
 	ParallelFile *shared = scan->parallel;
-	void	   *buffer = palloc(COUNT_BUFFER_SIZE);
+	FileReader *reader = scan->reader;
+	ChunkState	state = {0};
 
-	reader_check_source(scan->reader,
-						chunk_count(filescan_source(scan->reader->scan),
-									setting_kernel(), &shared->layout, buffer,
-									COUNT_BUFFER_SIZE, chunk));
-	pfree(buffer);
-	await_search(shared, n);
-	pg_read_barrier();
-	chunk_resolve(&shared->layout, &shared->state, chunk);
+	*has_rows = search_chunk(reader, taken);
+	if (!await_search(shared, taken->number))
+		return false;
+	if (chunk_needs_count(&reader->layout.dialect))
+	{
+		pg_read_barrier();
+		chunk_resolve(&shared->layout, &shared->state, &taken->chunk);
+		state = shared->state;
+		*has_rows = reader_find_records(reader, &taken->chunk);
+	}
+	if (*has_rows)
+		search_behind(reader, &state, taken);
+	else
+		taken->is_last = false;
 	pg_write_barrier();
-	pg_atomic_write_u32(&shared->searched, n + 1);
+	if (taken->is_last)
+		pg_atomic_write_u32(&shared->last, taken->number);
+	else
+		pg_atomic_write_u32(&shared->searched, taken->number + 1);
 	ConditionVariableBroadcast(&shared->progress);
+	if (*has_rows)
+		reader_begin_records(reader, taken->is_last);
+	return true;
 }
 
 /* Remembers a chunk of a scan that returns groups, which may have to start over. */
@@ -346,19 +334,16 @@ enter_next_chunk(FileScanState *scan, bool *has_rows)
 	TakenChunk	taken = {
 		.number = pg_atomic_fetch_add_u32(&shared->next, 1)
 	};
-	bool		is_csv = chunk_needs_count(&scan->layout.dialect);
 
-	if (taken.number >= shared->nchunks)
+	if (taken.number >= shared->nchunks ||
+		taken.number > pg_atomic_read_u32(&shared->last))
 		return false;
 	if (!shared->is_whole)
 	{
 		check_identity(scan->reader, shared);
 		scan->reader->chunks = shared->layout;
 		taken.chunk = chunk_bounds(shared, taken.number);
-		if (is_csv)
-			search_csv(scan, taken.number, &taken.chunk);
-		*has_rows = reader_enter_chunk(scan->reader, &taken.chunk);
-		if (!is_csv && !search_text(scan, taken.number, !*has_rows))
+		if (!enter_chunk(scan, &taken, has_rows))
 			return false;
 	}
 	scan->chunk = taken.number;
@@ -371,6 +356,7 @@ static bool
 enter_owed_chunk(FileScanState *scan)
 {
 	const TakenChunk *owed = linitial(scan->owed);
+	bool		has_rows;
 
 	scan->owed = list_delete_first(scan->owed);
 	scan->chunk = owed->number;
@@ -378,7 +364,10 @@ enter_owed_chunk(FileScanState *scan)
 		return true;
 	check_identity(scan->reader, scan->parallel);
 	scan->reader->chunks = scan->parallel->layout;
-	return reader_enter_chunk(scan->reader, &owed->chunk);
+	has_rows = reader_find_records(scan->reader, &owed->chunk);
+	if (has_rows)
+		reader_begin_records(scan->reader, owed->is_last);
+	return has_rows;
 }
 
 /* Takes a chunk that has rows; false if none is left. */
@@ -451,8 +440,9 @@ parallel_note_fallback(FileScanState *scan)
 }
 
 /*
- * Keeps what EXPLAIN will tell, since what is shared ends before that.  Comes
- * twice if a LIMIT ends the query, the second time when it has ended.
+ * Tells the leader what a worker has read; the leader keeps it, since what is
+ * shared ends before EXPLAIN.  Comes twice if a LIMIT ends the query, the second
+ * time when it has ended.
  */
 void
 tollfreeShutdownForeignScan(ForeignScanState *node)
@@ -462,7 +452,11 @@ tollfreeShutdownForeignScan(ForeignScanState *node)
 	if (scan->parallel == NULL || scan->is_shut_down)
 		return;
 	scan->is_shut_down = true;
-	scan->worker_fallbacks = pg_atomic_read_u32(&scan->parallel->fallbacks);
+	if (IsParallelWorker())
+		pg_atomic_fetch_add_u64(&scan->parallel->bytes_read,
+								scan_bytes_read(scan));
+	else
+		keep_counts(scan);
 }
 
 /*
@@ -474,6 +468,8 @@ parallel_pass_down(FileScanState *scan, FileScanState *below)
 {
 	below->parallel = scan->parallel;
 	below->is_noted = scan->is_noted;
+	/* Of workers the scan above tells. */
+	below->is_shut_down = !IsParallelWorker();
 	below->owed = scan->taken;
 	scan->taken = NIL;
 }

@@ -23,13 +23,15 @@ typedef struct ParallelFile
 	uint32		nchunks;
 	pg_atomic_uint32 next;		/* the chunk to be taken next */
 	pg_atomic_uint32 fallbacks; /* workers that had to leave the fast path */
+	pg_atomic_uint64 bytes_read;	/* by workers, through core/ */
 
 	/*
 	 * What has been found out by looking through chunks, in their order.  The
 	 * state is changed by whoever has looked through the chunk that is next.
 	 */
 	pg_atomic_uint32 searched;	/* so many chunks, the first, have no marker */
-	pg_atomic_uint32 last;		/* the chunk that has one */
+	pg_atomic_uint32 last;		/* the chunk that may have one: who took it
+								 * reads all behind it as well */
 	ChunkState	state;			/* CSV: behind the chunks searched */
 	ConditionVariable progress; /* of these */
 } ParallelFile;

@@ -147,9 +147,7 @@ reader_check_source(const FileReader *reader, SourceStatus status)
 void
 reader_verify(const FileReader *reader)
 {
-	Source		source = *filescan_source(reader->scan);
-
-	reader_check_source(reader, source_verify(&source));
+	reader_check_source(reader, source_verify(filescan_source(reader->scan)));
 }
 
 /*
@@ -168,9 +166,9 @@ reader_find_chunks(FileReader *reader)
 					 &reader->chunks);
 }
 
-/* Goes on with the records that begin in a chunk; false if there are none. */
+/* Finds the records that begin in a chunk; false if there are none. */
 bool
-reader_enter_chunk(FileReader *reader, const FileChunk *chunk)
+reader_find_records(FileReader *reader, const FileChunk *chunk)
 {
 	char		buffer[START_BUFFER_SIZE];
 	bool		empty;
@@ -179,13 +177,35 @@ reader_enter_chunk(FileReader *reader, const FileChunk *chunk)
 						chunk_start(filescan_source(reader->scan),
 									&reader->chunks, buffer, sizeof(buffer),
 									chunk, &reader->range, &empty));
-	if (empty)
-		return false;
-	reader->is_ranged = true;
 	reader->from = chunk->from;
+	return !empty;
+}
+
+/* Goes on with the records found, or with all from the first of them on. */
+void
+reader_begin_records(FileReader *reader, bool to_end)
+{
+	reader->is_ranged = true;
 	reader->hands_over = false;
+	if (to_end)
+		reader->range.end = PG_INT64_MAX;
 	filescan_set_range(reader->scan, &reader->range);
-	return true;
+}
+
+/*
+ * Reads bytes [from, to) of the file for somebody to look through them, before
+ * records in them are read.
+ */
+const unsigned char *
+reader_load(FileReader *reader, int64_t from, int64_t to)
+{
+	const unsigned char *bytes;
+	ScanStatus	status = filescan_load(reader->scan, from, to, &bytes);
+
+	if (status != SCAN_AGAIN)
+		report_status(status, filescan_source(reader->scan),
+					  reader->copy->filename);
+	return bytes;
 }
 
 /*

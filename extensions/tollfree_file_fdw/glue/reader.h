@@ -43,7 +43,10 @@ extern void reader_close(FileReader *reader);
 extern void reader_verify(const FileReader *reader);
 extern bool reader_find_chunks(FileReader *reader);
 extern void reader_check_source(const FileReader *reader, SourceStatus status);
-extern bool reader_enter_chunk(FileReader *reader, const FileChunk *chunk);
+extern bool reader_find_records(FileReader *reader, const FileChunk *chunk);
+extern void reader_begin_records(FileReader *reader, bool to_end);
+extern const unsigned char *reader_load(FileReader *reader, int64_t from,
+										int64_t to);
 extern bool reader_next_batch(FileReader *reader);
 extern void reader_convert_column(FileReader *reader, int column,
 								  const RowBitmap *rows);

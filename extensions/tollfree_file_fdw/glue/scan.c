@@ -120,10 +120,19 @@ scan_open_reader(FileScanState *scan)
 	return scan->reader != NULL;
 }
 
+/* How many bytes this process has read through core/. */
+uint64
+scan_bytes_read(const FileScanState *scan)
+{
+	return scan->bytes_read + (scan->reader == NULL ? 0 :
+							   filescan_source(scan->reader->scan)->bytes_read);
+}
+
 /* Closes the file. */
 void
 scan_close_file(FileScanState *scan)
 {
+	scan->bytes_read = scan_bytes_read(scan);
 	if (scan->reader != NULL)
 		reader_close(scan->reader);
 	scan->reader = NULL;

@@ -35,6 +35,7 @@ typedef struct FileScanState
 	FileReader *reader;
 	RowBitmap	selected;		/* rows of its batch that are to be returned */
 	int			row;			/* the next one of the batch to look at */
+	uint64		bytes_read;		/* by readers that have been closed */
 
 	/* Conditions taken over from the executor */
 	FilterNode *filter;			/* for batches; NULL if there are none */
@@ -51,6 +52,7 @@ typedef struct FileScanState
 	bool		is_copying;		/* has COPY's parser taken over? */
 	bool		is_noted;		/* has this worker been counted for that? */
 	uint32		worker_fallbacks;	/* how many were, in the leader at the end */
+	uint64		worker_bytes_read;	/* by all of them, likewise */
 	bool		is_shut_down;	/* may what is shared be gone? */
 
 	struct AggregateScan *aggregate;	/* if groups are returned, else NULL */
@@ -58,6 +60,7 @@ typedef struct FileScanState
 
 extern Index scan_rtindex(const ForeignScan *plan);
 extern void scan_begin_reading(ForeignScanState *node);
+extern uint64 scan_bytes_read(const FileScanState *scan);
 extern bool scan_read_batch(FileScanState *scan);
 extern bool scan_open_reader(FileScanState *scan);
 extern void scan_close_file(FileScanState *scan);

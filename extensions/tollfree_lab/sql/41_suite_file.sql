@@ -223,11 +223,13 @@ SELECT 'file'::text AS suite,
 	   interval '2 minutes' * (1 + p.scale / 100.0) AS time_limit,
 	   'file_query'::text AS format,
 	   NULL::text[] AS probe_argv,
-	   ARRAY[c.query, concat_ws(' ', c.candidate_kind, c.engine)] AS neighbours,
 	   p.profile = 'full'
 	   OR c.engine = 'plain'
 	   AND (c.published AND c.workers = 0 OR c.in_quick AND c.workers = 2
-			OR c.query IN ('ANALYZE', 'COUNT') AND c.workers = 0) AS chosen
+			OR c.query IN ('ANALYZE', 'COUNT') AND c.workers = 0) AS chosen,
+	   NULL::float8 AS seconds,
+	   NULL::int AS most_rounds,
+	   ARRAY[c.query, concat_ws(' ', c.candidate_kind, c.engine)] AS neighbours
 FROM file_cases c
 	JOIN profiles p ON p.suite = 'file'
 	CROSS JOIN LATERAL

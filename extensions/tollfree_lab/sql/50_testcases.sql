@@ -24,30 +24,17 @@ INSERT INTO profiles VALUES
  * neighbours are those of run_cases.
  */
 CREATE VIEW testcases AS
-SELECT suite, profile, testcase, candidate, baseline, figure, unit,
-	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen,
-	   NULL::float8 AS seconds, NULL::int AS most_rounds, NULL::text[] AS neighbours
+SELECT *, NULL::float8 AS seconds, NULL::int AS most_rounds,
+	   NULL::text[] AS neighbours
 FROM fdw_testcases
 UNION ALL
-SELECT suite, profile, testcase, candidate, baseline, figure, unit,
-	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen,
-	   NULL, NULL, NULL
-FROM fdw_bulk_testcases
+SELECT *, NULL, NULL, NULL FROM fdw_bulk_testcases
 UNION ALL
-SELECT suite, profile, testcase, candidate, baseline, figure, unit,
-	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen,
-	   NULL, NULL, neighbours
-FROM file_testcases
+TABLE file_testcases
 UNION ALL
-SELECT suite, profile, testcase, candidate, baseline, figure, unit,
-	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen,
-	   seconds, most_rounds, NULL
-FROM interface_testcases
+SELECT *, NULL, NULL, NULL FROM sampling_testcases
 UNION ALL
-SELECT suite, profile, testcase, candidate, baseline, figure, unit,
-	   higher_is_better, dims, argv, env, time_limit, format, probe_argv, chosen,
-	   NULL, NULL, NULL
-FROM sampling_testcases
+SELECT *, NULL FROM interface_testcases
 UNION ALL
 SELECT 'custom', profile, testcase, testcase, baseline, 'duration', 's',
 	   false, '{}', argv, env, time_limit, format, NULL, true, NULL, NULL, NULL

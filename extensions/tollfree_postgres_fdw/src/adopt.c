@@ -2,40 +2,23 @@
  * adopt.c
  *	  Moving a server between postgres_fdw and this wrapper.
  *
- * A server belongs to a wrapper by one field of its catalog row and one
- * dependency.  Changing both leaves tables, user mappings and privileges as
- * they are, and pg_dump says what is true.
- *
  * A transaction that has used one wrapper's connection must not continue on
- * the other's, where its changes are not seen.  So all tables of the server
- * are locked, which waits for every other session that has used one, and the
- * functions refuse to run inside a transaction block.
+ * the other's, where its changes are not seen.  So the functions refuse to run
+ * inside a transaction block; the lock on the server's tables waits for every
+ * other session that has used one.
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/heapam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
 #include "access/xact.h"
-#include "catalog/dependency.h"
-#include "catalog/indexing.h"
-#include "catalog/pg_foreign_data_wrapper.h"
-#include "catalog/pg_foreign_server.h"
-#include "catalog/pg_foreign_table.h"
 #include "commands/defrem.h"
+#include "fmgr.h"
 #include "foreign/foreign.h"
-#include "miscadmin.h"
-#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/formatting.h"
-#include "utils/inval.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
-#include "utils/syscache.h"
 
 #include "cache.h"
-#include "compat.h"
+#include "move_server.h"
 #include "options.h"
 
 #define STOCK_WRAPPER "postgres_fdw"
@@ -43,17 +26,6 @@
 
 PG_FUNCTION_INFO_V1(tollfree_postgres_fdw_adopt);
 PG_FUNCTION_INFO_V1(tollfree_postgres_fdw_release);
-
-/* Raises an ERROR unless the user may give the server to the wrapper. */
-static void
-check_privileges(const ForeignServer *server, const ForeignDataWrapper *wrapper)
-{
-	if (!compat_owns_server(server->serverid))
-		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_FOREIGN_SERVER,
-					   server->servername);
-	if (!compat_may_use_wrapper(wrapper->fdwid))
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FDW, wrapper->fdwname);
-}
 
 /*
  * Raises an ERROR if a server or a foreign table, as SQL calls them, has
@@ -67,7 +39,6 @@ check_options(List *options, const char *kind, const char *name)
 	foreach(cell, options)
 	{
 		DefElem    *option = lfirst_node(DefElem, cell);
-
 		const char *value = defGetString(option);
 
 		if (!option_is_stock(option->defname, value))
@@ -81,100 +52,48 @@ check_options(List *options, const char *kind, const char *name)
 	}
 }
 
-/* The same for all tables of a server. */
+/* The same for a table. */
 static void
-check_table_options(Oid table)
+check_table_options(Oid relid)
 {
-	char	   *name = get_rel_name(table);
+	char	   *name = get_rel_name(relid);
 
 	if (name != NULL)
-		check_options(GetForeignTable(table)->options, "FOREIGN TABLE", name);
+		check_options(GetForeignTable(relid)->options, "FOREIGN TABLE", name);
 }
 
-/*
- * Locks the server's tables, and makes sessions forget how they are scanned.
- * Their options are checked if the server goes to postgres_fdw.
- */
+/* Raises an ERROR if the current transaction has used the server. */
 static void
-lock_tables(Oid serverid, bool to_stock)
+check_server(const ForeignServer *server)
 {
-	Relation	catalog = table_open(ForeignTableRelationId, AccessShareLock);
-	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0,
-										  NULL);
-	HeapTuple	tuple;
-
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_foreign_table table = (Form_pg_foreign_table) GETSTRUCT(tuple);
-
-		if (table->ftserver != serverid)
-			continue;
-		LockRelationOid(table->ftrelid, AccessExclusiveLock);
-		if (to_stock)
-			check_table_options(table->ftrelid);
-		CacheInvalidateRelcacheByRelid(table->ftrelid);
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-}
-
-/* Changes the catalog row and the dependency. */
-static void
-set_wrapper(const ForeignServer *server, Oid wrapperid)
-{
-	Relation	catalog = table_open(ForeignServerRelationId, RowExclusiveLock);
-	HeapTuple	tuple = SearchSysCacheCopy1(FOREIGNSERVEROID,
-											ObjectIdGetDatum(server->serverid));
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for foreign server %u",
-			 server->serverid);
-	((Form_pg_foreign_server) GETSTRUCT(tuple))->srvfdw = wrapperid;
-	CatalogTupleUpdate(catalog, &tuple->t_self, tuple);
-	if (changeDependencyFor(ForeignServerRelationId, server->serverid,
-							ForeignDataWrapperRelationId, server->fdwid,
-							wrapperid) != 1)
-		elog(ERROR, "could not change the wrapper that server \"%s\" depends on",
-			 server->servername);
-	table_close(catalog, RowExclusiveLock);
-}
-
-/* Moves a server from one wrapper to another. */
-static void
-move_server(const char *name, const char *from, const char *to,
-			const char *function)
-{
-	ForeignServer *server;
-	ForeignDataWrapper *target = GetForeignDataWrapperByName(to, false);
-	bool		to_stock = strcmp(to, STOCK_WRAPPER) == 0;
-
-	PreventInTransactionBlock(true, function);
-	LockDatabaseObject(ForeignServerRelationId,
-					   GetForeignServerByName(name, false)->serverid, 0,
-					   AccessExclusiveLock);
-	server = GetForeignServerByName(name, false);
-	check_privileges(server, target);
-	if (server->fdwid != GetForeignDataWrapperByName(from, false)->fdwid)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("server \"%s\" is not a server of %s", name, from)));
-	if (to_stock)
-		check_options(server->options, "SERVER", server->servername);
 	if (cache_server_is_in_use(server->serverid))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("server \"%s\" is used by the current transaction",
-						name)));
-	lock_tables(server->serverid, to_stock);
-	set_wrapper(server, target->fdwid);
+						server->servername)));
+}
+
+/* The same for one that goes to postgres_fdw, with its options. */
+static void
+check_released_server(const ForeignServer *server)
+{
+	check_options(server->options, "SERVER", server->servername);
+	check_server(server);
 }
 
 /* The SQL function: from postgres_fdw to this wrapper. */
 Datum
 tollfree_postgres_fdw_adopt(PG_FUNCTION_ARGS)
 {
-	move_server(NameStr(*PG_GETARG_NAME(0)), STOCK_WRAPPER, OUR_WRAPPER,
-				"tollfree_postgres_fdw_adopt");
+	ServerMove	move = {
+		.server = NameStr(*PG_GETARG_NAME(0)),
+		.from = STOCK_WRAPPER,
+		.to = OUR_WRAPPER,
+		.check_server = check_server
+	};
+
+	PreventInTransactionBlock(true, "tollfree_postgres_fdw_adopt");
+	server_move(&move);
 	PG_RETURN_VOID();
 }
 
@@ -182,7 +101,15 @@ tollfree_postgres_fdw_adopt(PG_FUNCTION_ARGS)
 Datum
 tollfree_postgres_fdw_release(PG_FUNCTION_ARGS)
 {
-	move_server(NameStr(*PG_GETARG_NAME(0)), OUR_WRAPPER, STOCK_WRAPPER,
-				"tollfree_postgres_fdw_release");
+	ServerMove	move = {
+		.server = NameStr(*PG_GETARG_NAME(0)),
+		.from = OUR_WRAPPER,
+		.to = STOCK_WRAPPER,
+		.check_server = check_released_server,
+		.check_table = check_table_options
+	};
+
+	PreventInTransactionBlock(true, "tollfree_postgres_fdw_release");
+	server_move(&move);
 	PG_RETURN_VOID();
 }

@@ -1,15 +1,14 @@
 /*
  * analyze.c
- *	  ANALYZE of foreign tables: which rows are asked for, and how they are read.
+ *	  ANALYZE of foreign tables: which rows are asked for.
  *
  * One flight asks how large the remote table is, one brings the sample, over
- * the session that everything else uses.  The rows are read as they arrive; a
- * value is converted only if its row is kept.  Which rows the remote server
- * sends is the option analyze_sampling:
+ * the session that everything else uses.  Which rows the remote server sends is
+ * the option analyze_sampling:
  *
  *	off			all of them
  *	random		each with the same probability
- *	bernoulli	the same, by TABLESAMPLE
+ *	bernoulli	the same
  *	system		all rows of some blocks, by TABLESAMPLE
  *	auto		some rows of some blocks, as ANALYZE of a local table
  *	import		none: the remote server's own statistics, import_stats.c
@@ -19,20 +18,20 @@
  * and a sample of whole blocks has too few distinct values.  A table with no
  * more blocks than that is sampled by bernoulli.
  *
- * Rows beyond those wanted replace others at random, and what is kept is put
- * back into the order of arrival, which is that of the remote table: the
- * correlation is computed from it.
+ * random and bernoulli are a condition on a hash of ctid wherever rows have
+ * one that the user may read: as good as random() or TABLESAMPLE, but the
+ * remote server can look at it in parallel.
+ *
+ * sample.c reads the rows.
  */
 #include "postgres.h"
 
 #include <math.h>
 
-#include "access/htup_details.h"
+#include "common/pg_prng.h"
 #include "foreign/foreign.h"
-#include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/sampling.h"
 
 #include "cache.h"
 #include "callbacks.h"
@@ -40,20 +39,13 @@
 #include "guc.h"
 #include "import_stats.h"
 #include "options.h"
-#include "rows.h"
+#include "sample.h"
 
 /* Blocks that are read to estimate how many rows a block has */
 #define PROBE_BLOCKS 1000
 
 #define TABLESAMPLE_VERSION 90500
-
-/*
- * The planner takes a sample for a large part of the table, and would compile
- * the query, which takes longer than it saves.  A transaction that goes on has
- * the setting as it was.
- */
-#define JIT_OFF "SET LOCAL jit = off"
-#define JIT_ON "SET LOCAL jit = on"
+#define HASH_VERSION 140000		/* has hashtidextended() */
 
 /*
  * How much the rows may differ from what the remote statistics say: this share
@@ -67,32 +59,13 @@ typedef struct RemoteTable
 {
 	Oid			relid;			/* of the foreign table */
 	bool		can_sample;		/* by TABLESAMPLE */
+	bool		can_hash;		/* may and can a hash of ctid choose rows? */
+	bool		has_parts;		/* are there partitions or children? */
 	bool		is_known;		/* do statistics tell how many rows it has? */
 	bool		has_jit;		/* does the remote server compile queries? */
 	double		pages;
 	double		rows;			/* 0 if not known, or a view's */
 } RemoteTable;
-
-/* The sample while it is read */
-typedef struct SampleState
-{
-	Session    *session;
-	const char *sql;
-	RowReader  *reader;
-	MemoryContext tuple_context;	/* of the rows kept */
-	MemoryContext context;		/* of everything else */
-
-	List	   *results;		/* received, not yet looked at */
-	MemoryContextCallback clear;
-	bool		at_end;
-
-	HeapTuple  *rows;
-	int			target;
-	int			nrows;			/* kept */
-	double		seen;
-	double		skip;			/* rows to pass over; negative if not known */
-	ReservoirStateData reservoir;
-} SampleState;
 
 /*
  * What AnalyzeForeignTable has learnt, for the sampling that mostly follows;
@@ -161,14 +134,19 @@ static RemoteTable
 describe(Relation rel)
 {
 	Session    *session = owners_session(rel);
-	double		answers[5];
+	double		answers[7];
+	int			version;
+	bool		is_stored;		/* no view, nothing foreign */
 
 	ask(session, deparse_table_size(rel), answers, lengthof(answers));
+	version = PQserverVersion(session->conn);
+	is_stored = answers[0] != 0;
 	return (RemoteTable)
 	{
 		.relid = RelationGetRelid(rel),
-			.can_sample = answers[0] != 0 &&
-			PQserverVersion(session->conn) >= TABLESAMPLE_VERSION,
+			.can_sample = is_stored && version >= TABLESAMPLE_VERSION,
+			.can_hash = is_stored && version >= HASH_VERSION && answers[6] != 0,
+			.has_parts = answers[5] > 1,
 			.is_known = answers[1] != 0,
 			.pages = answers[2],
 			.rows = answers[3],
@@ -226,6 +204,9 @@ plan_sample(SamplingMethod method, const RemoteTable *table, int target)
 		case SAMPLING_RANDOM:
 		case SAMPLING_BERNOULLI:
 			plan.rows = target / table->rows;
+			plan.by_hash = table->can_hash;
+			plan.has_parts = table->has_parts;
+			plan.seed = pg_prng_uint32(&pg_global_prng_state) & PG_INT32_MAX;
 			break;
 		default:
 			break;
@@ -254,219 +235,6 @@ is_surprising(const RemoteTable *table, const SamplePlan *plan, double seen)
 	if (plan->blocks < 1)
 		variance += 1 / (table->pages * plan->blocks);
 	return fabs(seen / expected - 1) > Max(ROWS_DOUBT, CHANCE * sqrt(variance));
-}
-
-/* Converts a row, in a place of its own or in that of another one. */
-static void
-keep_row(SampleState *sample, PGresult *res, int row)
-{
-	MemoryContext old = MemoryContextSwitchTo(sample->tuple_context);
-	HeapTuple	tuple = rows_read(sample->reader, res, row);
-	int			place = sample->nrows;
-
-	if (place < sample->target)
-		sample->nrows++;
-	else
-	{
-		place = (int) (sample->target *
-					   sampler_random_fract(&sample->reservoir.randstate));
-		heap_freetuple(sample->rows[place]);
-	}
-	/* Where it came from, for the order in the end. */
-	ItemPointerSet(&tuple->t_self, (BlockNumber) (sample->seen / MaxOffsetNumber),
-				   (OffsetNumber) fmod(sample->seen, MaxOffsetNumber) + 1);
-	sample->rows[place] = tuple;
-	MemoryContextSwitchTo(old);
-}
-
-/* Keeps a row or passes over it, so that all have the same chance. */
-static void
-take_row(SampleState *sample, PGresult *res, int row)
-{
-	if (sample->nrows == sample->target && sample->skip < 0)
-		sample->skip = reservoir_get_next_S(&sample->reservoir, sample->seen,
-											sample->target);
-	if (sample->nrows < sample->target || sample->skip-- <= 0)
-		keep_row(sample, res, row);
-	sample->seen++;
-}
-
-/*
- * Reads one more result; false after the last one.  Part of a sample must not
- * be taken for all of it, whatever has become of the flight.
- */
-static bool
-read_result(SampleState *sample)
-{
-	Session    *session = sample->session;
-	MemoryContext old;
-	PGresult   *res;
-
-	if (sample->at_end)
-		return false;
-	session_raise_kept(session);
-	if (session->absorb_arg != sample)
-		ereport(ERROR,
-				(errcode(ERRCODE_FDW_ERROR),
-				 errmsg("the sample of a foreign table was discarded while it was read")));
-	res = session_result(session);
-	if (res == NULL && PQstatus(session->conn) == CONNECTION_OK)
-	{
-		sample->at_end = true;
-		session->absorb = NULL;
-		session->absorb_arg = NULL;
-		session_finish(session);
-		return false;
-	}
-	if (!compat_has_rows(res))
-		session_report(session, ERROR, res, sample->sql);
-	old = MemoryContextSwitchTo(sample->context);
-	sample->results = lappend(sample->results, res);
-	MemoryContextSwitchTo(old);
-	return true;
-}
-
-/*
- * Receives all that is left, so that the session can be used for something
- * else.  This happens if a type's input function does that.
- */
-static void
-absorb(void *arg)
-{
-	SampleState *sample = arg;
-
-	sample->session->absorb = NULL;
-	while (read_result(sample))
-		;
-}
-
-/* Frees what was received. */
-static void
-clear_results(void *arg)
-{
-	SampleState *sample = arg;
-	ListCell   *cell;
-
-	foreach(cell, sample->results)
-		PQclear(lfirst(cell));
-	sample->results = NIL;
-}
-
-/* Takes all rows that have been received. */
-static void
-take_results(SampleState *sample)
-{
-	while (sample->results != NIL)
-	{
-		PGresult   *res = linitial(sample->results);
-
-		for (int row = 0; row < PQntuples(res); row++)
-			take_row(sample, res, row);
-		sample->results = list_delete_first(sample->results);
-		PQclear(res);
-		CHECK_FOR_INTERRUPTS();
-	}
-}
-
-/* Reads the answer to a command that has no rows. */
-static void
-finish_command(Session *session, const char *sql)
-{
-	PGresult   *res = session_result(session);
-
-	if (PQresultStatus(res) != PGRES_COMMAND_OK)
-		session_report(session, ERROR, res, sql);
-	PQclear(res);
-	/* The result is followed by the command's end. */
-	res = session_result(session);
-	if (res != NULL || PQstatus(session->conn) == CONNECTION_BAD)
-		session_report(session, ERROR, res, sql);
-}
-
-/*
- * Sends the query, around which the remote server does not compile, and reads
- * its rows.
- */
-static void
-read_sample(SampleState *sample, bool switches_jit)
-{
-	Session    *session = sample->session;
-	RemoteCommand commands[] = {
-		{.sql = JIT_OFF,.shown = JIT_OFF},
-		{.sql = sample->sql,.shown = sample->sql},
-		{.sql = JIT_ON,.shown = JIT_ON}
-	};
-
-	if (switches_jit)
-	{
-		session_send(session, commands, lengthof(commands), true);
-		finish_command(session, JIT_OFF);
-	}
-	else
-		session_send(session, &commands[1], 1, true);
-	compat_set_row_mode(session->conn);
-	session->absorb = absorb;
-	session->absorb_arg = sample;
-	while (read_result(sample))
-		take_results(sample);
-	take_results(sample);
-}
-
-/* Makes the query and what reads its rows, in this context. */
-static void
-prepare_query(SampleState *sample, Relation rel, const SamplePlan *plan)
-{
-	List	   *attrs;
-
-	sample->sql = deparse_sample(rel, plan, &attrs);
-	sample->reader = rows_reader_for_table(rel, attrs, CurrentMemoryContext);
-}
-
-/* By where the rows came from. */
-static int
-compare_rows(const void *a, const void *b)
-{
-	HeapTuple	left = *(const HeapTuple *) a;
-	HeapTuple	right = *(const HeapTuple *) b;
-
-	return ItemPointerCompare(&left->t_self, &right->t_self);
-}
-
-/*
- * Reads what a plan asks for into rows; the number kept.  Sets how many there
- * were to choose from.
- */
-static int
-sample_rows(Relation rel, const SamplePlan *plan, HeapTuple *rows, int target,
-			double *seen)
-{
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "tollfree_postgres_fdw sample",
-												  ALLOCSET_DEFAULT_SIZES);
-	SampleState *sample = MemoryContextAllocZero(context, sizeof(SampleState));
-	int			nrows;
-
-	sample->session = owners_session(rel);
-	sample->rows = rows;
-	sample->target = target;
-	sample->skip = -1;
-	sample->tuple_context = CurrentMemoryContext;
-	sample->context = context;
-	sample->clear.func = clear_results;
-	sample->clear.arg = sample;
-	MemoryContextRegisterResetCallback(context, &sample->clear);
-	reservoir_init_selection_state(&sample->reservoir, target);
-
-	MemoryContextSwitchTo(context);
-	prepare_query(sample, rel, plan);
-	read_sample(sample, plan->switches_jit);
-	MemoryContextSwitchTo(sample->tuple_context);
-
-	nrows = sample->nrows;
-	*seen = sample->seen;
-	qsort(rows, nrows, sizeof(HeapTuple), compare_rows);
-	MemoryContextDelete(context);
-	return nrows;
 }
 
 /*
@@ -506,14 +274,16 @@ sample_table(Relation rel, SamplingMethod method, RemoteTable *table,
 	if (method != SAMPLING_OFF && !table->is_known)
 		table->rows = estimate_rows(rel, table);
 	*plan = plan_sample(method, table, target);
-	nrows = sample_rows(rel, plan, rows, target, &seen);
+	nrows = sample_read(owners_session(rel), rel, plan, rows, target,
+						&seen);
 
 	/* Of few blocks chance may choose none, and that tells nothing. */
 	if (nrows == 0 && plan->blocks < 1)
 	{
 		method = SAMPLING_BERNOULLI;
 		*plan = plan_sample(method, table, target);
-		nrows = sample_rows(rel, plan, rows, target, &seen);
+		nrows = sample_read(owners_session(rel), rel, plan, rows, target,
+							&seen);
 	}
 	if (plan->method != SAMPLING_OFF && !is_surprising(table, plan, seen))
 		return nrows;
@@ -521,7 +291,8 @@ sample_table(Relation rel, SamplingMethod method, RemoteTable *table,
 	if (plan->method != SAMPLING_OFF && seen < target / 2)
 	{
 		*plan = plan_sample(method, table, target);
-		nrows = sample_rows(rel, plan, rows, target, &seen);
+		nrows = sample_read(owners_session(rel), rel, plan, rows, target,
+							&seen);
 		table->rows = count_rows(plan, seen);
 	}
 	return nrows;
@@ -557,9 +328,10 @@ acquire_sample(Relation rel, int elevel, HeapTuple *rows, int target,
 	ereport(elevel,
 			(errmsg("\"%s\": table contains %.0f rows, %d rows in sample",
 					RelationGetRelationName(rel), *totalrows, nrows),
-			 errdetail("The method was \"%s\": %.4g%% of the blocks, %.4g%% of the rows in them.",
-					   option_sampling_name(plan.method), 100 * plan.blocks,
-					   100 * plan.rows)));
+			 errdetail("The method was \"%s\"%s: %.4g%% of the blocks, %.4g%% of the rows in them.",
+					   option_sampling_name(plan.method),
+					   plan.by_hash ? ", by a hash of ctid" : "",
+					   100 * plan.blocks, 100 * plan.rows)));
 	return nrows;
 }
 

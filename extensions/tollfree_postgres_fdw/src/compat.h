@@ -118,6 +118,20 @@ compat_send_deallocate(PGconn *conn, const char *name)
 #endif
 }
 
+/*
+ * Queues what does nothing on the remote server, and is answered: the closing
+ * of a portal that need not exist, or the preparing of an empty statement.
+ */
+static inline int
+compat_send_nothing(PGconn *conn)
+{
+#ifdef LIBPQ_HAS_CLOSE_PREPARED
+	return PQsendClosePortal(conn, "");
+#else
+	return PQsendPrepare(conn, "", "", 0, NULL);
+#endif
+}
+
 /* A wait event set that lives until it is freed. */
 static inline WaitEventSet *
 compat_create_wait_event_set(int nevents)
@@ -258,28 +272,6 @@ compat_result_user(ResultRelInfo *rinfo, EState *estate)
 		rtindex = rinfo->ri_RootResultRelInfo->ri_RangeTableIndex;
 	user = exec_rt_fetch(rtindex, estate)->checkAsUser;
 	return OidIsValid(user) ? user : GetUserId();
-#endif
-}
-
-static inline bool
-compat_owns_server(Oid serverid)
-{
-#if PG_VERSION_NUM >= 160000
-	return object_ownercheck(ForeignServerRelationId, serverid, GetUserId());
-#else
-	return pg_foreign_server_ownercheck(serverid, GetUserId());
-#endif
-}
-
-static inline bool
-compat_may_use_wrapper(Oid fdwid)
-{
-#if PG_VERSION_NUM >= 160000
-	return object_aclcheck(ForeignDataWrapperRelationId, fdwid, GetUserId(),
-						   ACL_USAGE) == ACLCHECK_OK;
-#else
-	return pg_foreign_data_wrapper_aclcheck(fdwid, GetUserId(),
-											ACL_USAGE) == ACLCHECK_OK;
 #endif
 }
 

@@ -6,6 +6,9 @@
  */
 #include "postgres.h"
 
+#include <float.h>
+#include <math.h>
+
 #include "access/htup_details.h"
 #include "access/sysattr.h"
 #include "catalog/pg_trigger.h"
@@ -333,8 +336,9 @@ deparse_regclass(Relation rel)
 
 /*
  * A query for a table's size, its partitions and children included: can it be
- * sampled (1 or 0), is the number of its rows known (1 or 0), blocks, rows; and
- * whether queries are compiled (1 or 0).
+ * sampled (1 or 0), is the number of its rows known (1 or 0), blocks, rows;
+ * whether queries are compiled (1 or 0), how many tables these are, and whether
+ * the user may read all their columns, ctid too (1 or 0).
  * The rows are those of the last ANALYZE or VACUUM, in proportion to the
  * blocks then and now.
  */
@@ -357,7 +361,11 @@ deparse_table_size(Relation rel)
 						   " THEN greatest(reltuples, 0) / relpages * pages"
 						   " ELSE 0 END),"
 						   " (SELECT count(*) FROM pg_catalog.pg_settings"
-						   " WHERE name = 'jit' AND setting = 'on')"
+						   " WHERE name = 'jit' AND setting = 'on'),"
+						   " count(*),");
+	appendStringInfo(&sql, " pg_catalog.has_table_privilege(%s, 'SELECT')::int",
+					 deparse_regclass(rel));
+	appendStringInfoString(&sql,
 						   " FROM (SELECT c.relkind, c.relpages, c.reltuples,"
 						   " coalesce(pg_catalog.pg_relation_size(c.oid), 0)"
 						   " / pg_catalog.current_setting('block_size')::int8 AS pages"
@@ -378,7 +386,49 @@ deparse_count(Relation rel, double share)
 	return sql.data;
 }
 
-/* A query for a sample.  Sets the attribute number of each result column. */
+/*
+ * Appends the condition that chooses a share of the rows by a hash of their
+ * ctid, and of their table if there are several: rows at the same place in two
+ * partitions may have something in common.  A range at the end of the hash's
+ * values turns most rows away by its first comparison, and the planner expects
+ * few rows of any range, for which it plans parallel workers.
+ */
+static void
+append_hash_condition(StringInfo sql, const SamplePlan *plan)
+{
+	int64		lowest = (int64) ldexp(0.5 - Max(plan->rows, DBL_EPSILON), 64);
+
+	appendStringInfo(sql, " WHERE pg_catalog.hashtidextended(ctid, %s%lld)"
+					 " BETWEEN '%lld' AND '%lld'",
+					 plan->has_parts ? "tableoid::pg_catalog.int8 + " : "",
+					 (long long) plan->seed, (long long) lowest,
+					 (long long) PG_INT64_MAX);
+}
+
+/* Appends what chooses the rows of a sample. */
+static void
+append_sampling(StringInfo sql, const SamplePlan *plan)
+{
+	if (plan->by_hash)
+	{
+		append_hash_condition(sql, plan);
+		return;
+	}
+	if (plan->method == SAMPLING_BERNOULLI)
+	{
+		appendStringInfo(sql, " TABLESAMPLE BERNOULLI(%.10g)", 100 * plan->rows);
+		return;
+	}
+	if (plan->blocks < 1)
+		appendStringInfo(sql, " TABLESAMPLE SYSTEM(%.10g)", 100 * plan->blocks);
+	if (plan->rows < 1)
+		appendStringInfo(sql, " WHERE pg_catalog.random() < %.10g", plan->rows);
+}
+
+/*
+ * A query for a sample.  Sets the attribute number of each result column: rows
+ * chosen by a hash come in any order, so their place comes with them.
+ */
 char *
 deparse_sample(Relation rel, const SamplePlan *plan, List **attrs)
 {
@@ -397,16 +447,20 @@ deparse_sample(Relation rel, const SamplePlan *plan, List **attrs)
 		append_column(&sql, rel, attno);
 		*attrs = lappend_int(*attrs, attno);
 	}
-	if (*attrs == NIL)
+	if (plan->by_hash)
+	{
+		appendStringInfo(&sql, "%sctid", *attrs == NIL ? "" : ", ");
+		*attrs = lappend_int(*attrs, SelfItemPointerAttributeNumber);
+		if (plan->has_parts)
+		{
+			appendStringInfoString(&sql, ", tableoid");
+			*attrs = lappend_int(*attrs, TableOidAttributeNumber);
+		}
+	}
+	else if (*attrs == NIL)
 		appendStringInfoString(&sql, "NULL");
 	appendStringInfoString(&sql, " FROM ");
 	append_table(&sql, rel);
-
-	if (plan->method == SAMPLING_BERNOULLI)
-		appendStringInfo(&sql, " TABLESAMPLE BERNOULLI(%.10g)", 100 * plan->rows);
-	else if (plan->blocks < 1)
-		appendStringInfo(&sql, " TABLESAMPLE SYSTEM(%.10g)", 100 * plan->blocks);
-	if (plan->method != SAMPLING_BERNOULLI && plan->rows < 1)
-		appendStringInfo(&sql, " WHERE pg_catalog.random() < %.10g", plan->rows);
+	append_sampling(&sql, plan);
 	return sql.data;
 }

@@ -18,6 +18,9 @@ typedef struct SamplePlan
 	SamplingMethod method;
 	double		blocks;			/* share of the blocks that are read */
 	double		rows;			/* share of their rows that are sent */
+	bool		by_hash;		/* are these chosen by a hash of their ctid? */
+	bool		has_parts;		/* are they in partitions or children? */
+	int64		seed;			/* of the hash, 0 to PG_INT32_MAX */
 	bool		switches_jit;	/* is jit to be off meanwhile? */
 } SamplePlan;
 

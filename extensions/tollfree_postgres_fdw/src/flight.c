@@ -497,6 +497,17 @@ session_add_deallocate(Session *session, const char *statement)
 				 PART_CLEANUP, 0, statement);
 }
 
+/*
+ * Adds the beginning of a flight that would not have one of our own commands
+ * there: once it has been answered the remote server is at the others.
+ */
+void
+session_add_beginning(Session *session)
+{
+	check_queued(session, compat_send_nothing(session->conn), PART_CLEANUP, 0,
+				 NULL);
+}
+
 /* Adds a caller's command. */
 void
 session_add_command(Session *session, const RemoteCommand *command)

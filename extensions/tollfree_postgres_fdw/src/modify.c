@@ -2,20 +2,14 @@
  * modify.c
  *	  INSERT, UPDATE and DELETE row by row.
  *
- * The command is prepared with the flight that executes it first, for up to two
- * numbers of rows: an INSERT's full batches and its last one.  The prepared
- * statements belong to the executor node; they are dropped along with a later
- * flight.
- *
  * Where nobody can tell the difference rows are not waited for one by one, but
- * go through a pipeline (pipeline.c).
+ * go through a pipeline (pipeline.c).  What is sent for them is writes.c's
+ * business.
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "foreign/foreign.h"
 #include "nodes/plannodes.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -30,20 +24,13 @@
 #include "pipeline.h"
 #include "plan.h"
 #include "rows.h"
+#include "writes.h"
 
 /* Rows of an INSERT after which it is worth to ask for arrays */
 #define ROWS_BEFORE_ARRAYS 256
 
 /* Rows that COPY gives to one flight, if its batches get as large */
 #define COPY_ROWS 1000
-
-/* The command for a number of rows */
-typedef struct ModifyCommand
-{
-	int			nrows;			/* 0 if there is none */
-	char	   *sql;
-	char	   *statement;		/* its name once prepared, else NULL */
-} ModifyCommand;
 
 typedef struct ForeignModifyState
 {
@@ -52,9 +39,8 @@ typedef struct ForeignModifyState
 	Session    *session;
 	ModifyPlan	plan;
 	RowReader  *reader;			/* NULL without RETURNING */
-	AttrNumber	ctid_attno;		/* in the plan's rows; 0 for INSERT */
 
-	ModifyCommand commands[2];	/* the second for another number of rows */
+	RowWrites  *writes;
 	int			batch_size;
 	bool		is_copy;
 	uint64		copied;			/* rows of the present batch of COPY */
@@ -64,48 +50,12 @@ typedef struct ForeignModifyState
 	int			rows_until_arrays;	/* 0 once that has been decided */
 	RowArrays  *arrays;			/* of further rows, or NULL */
 
-	int			nparams;		/* per row */
-	FmgrInfo   *output;			/* of each parameter of a row */
-	bool		needs_path;		/* does one of them look at search_path? */
 	MemoryContext context;		/* of the state */
 	MemoryContext temp_context; /* of one execution */
 
 	/* where an UPDATE moves rows into this table, for these */
 	struct ForeignModifyState *routed;
 } ForeignModifyState;
-
-/* Looks up how a type is printed. */
-static void
-add_param(ForeignModifyState *state, Oid type)
-{
-	Oid			function;
-	bool		is_varlena;
-
-	getTypeOutputInfo(type, &function, &is_varlena);
-	fmgr_info(function, &state->output[state->nparams++]);
-	state->needs_path |= rows_needs_path(function);
-}
-
-/* Looks up how the parameters are printed: a ctid, then columns. */
-static void
-prepare_params(ForeignModifyState *state)
-{
-	TupleDesc	tupdesc = RelationGetDescr(state->rel);
-	ListCell   *cell;
-
-	state->output = palloc0((list_length(state->plan.targets) + 1) *
-							sizeof(FmgrInfo));
-	if (state->ctid_attno != 0)
-		add_param(state, TIDOID);
-	foreach(cell, state->plan.targets)
-	{
-		Form_pg_attribute attribute = TupleDescAttr(tupdesc,
-													lfirst_int(cell) - 1);
-
-		if (!attribute->attgenerated)
-			add_param(state, attribute->atttypid);
-	}
-}
 
 /*
  * The state of modifying one table; connects if that has not been done.  The
@@ -117,6 +67,7 @@ make_state(ModifyTableState *node, ResultRelInfo *rinfo, const ModifyPlan *plan,
 {
 	ForeignModifyState *state = palloc0(sizeof(ForeignModifyState));
 	EState	   *estate = node->ps.state;
+	AttrNumber	ctid_attno = 0;
 	Oid			server;
 
 	state->rel = rinfo->ri_RelationDesc;
@@ -134,15 +85,14 @@ make_state(ModifyTableState *node, ResultRelInfo *rinfo, const ModifyPlan *plan,
 											  estate->es_query_cxt);
 	if (subplan != NULL)
 	{
-		state->ctid_attno =
-			ExecFindJunkAttributeInTlist(subplan->targetlist, "ctid");
-		if (!AttributeNumberIsValid(state->ctid_attno))
+		ctid_attno = ExecFindJunkAttributeInTlist(subplan->targetlist, "ctid");
+		if (!AttributeNumberIsValid(ctid_attno))
 			elog(ERROR, "could not find junk ctid column");
 	}
 	else
 		state->batch_size = option_batch_size(state->rel);
 	state->is_copy = node->ps.plan == NULL;
-	prepare_params(state);
+	state->writes = writes_create(state->session, state->rel, plan, ctid_attno);
 	return state;
 }
 
@@ -207,125 +157,6 @@ tollfreeBeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 		((ForeignModifyState *) rinfo->ri_FdwState)->routed = state;
 	else
 		rinfo->ri_FdwState = state;
-}
-
-/* Drops the prepared statement, if there is one. */
-static void
-drop_statement(ForeignModifyState *state, ModifyCommand *command)
-{
-	if (command->statement != NULL && state->session->conn != NULL)
-		session_deallocate_later(state->session, command->statement);
-	command->statement = NULL;
-}
-
-/* The command for a number of rows. */
-static ModifyCommand *
-find_command(ForeignModifyState *state, int nrows)
-{
-	ModifyCommand *command = state->commands;
-	MemoryContext old;
-
-	if (command->nrows != nrows && command->nrows != 0)
-		command++;
-	if (command->nrows == nrows)
-		return command;
-
-	/* What is still to be executed needs its statement and its text. */
-	if (command->nrows != 0 && state->pipeline != NULL)
-		pipeline_finish(state->pipeline);
-	drop_statement(state, command);
-	old = MemoryContextSwitchTo(state->context);
-	if (command->nrows > 1)
-		pfree(command->sql);
-	command->sql = nrows == 1 ? state->plan.sql
-		: deparse_insert_rows(&state->plan, state->rel, nrows);
-	command->nrows = nrows;
-	MemoryContextSwitchTo(old);
-	return command;
-}
-
-/* Prints one row's columns into its parameters. */
-static void
-print_columns(ForeignModifyState *state, TupleTableSlot *slot, int first,
-			  const char **values)
-{
-	int			param = first;
-	ListCell   *cell;
-
-	foreach(cell, state->plan.targets)
-	{
-		AttrNumber	attno = lfirst_int(cell);
-		bool		is_null;
-		Datum		value;
-
-		if (TupleDescAttr(RelationGetDescr(state->rel),
-						  attno - 1)->attgenerated)
-			continue;
-		value = slot_getattr(slot, attno, &is_null);
-		values[param] = is_null ? NULL
-			: OutputFunctionCall(&state->output[param], value);
-		param++;
-	}
-}
-
-/* Prints the parameters of all rows, in this context. */
-static const char **
-print_params(ForeignModifyState *state, TupleTableSlot **slots,
-			 TupleTableSlot *plan_slot, int nrows)
-{
-	const char **values = palloc0(Max(nrows * state->nparams, 1) *
-								  sizeof(char *));
-	int			first = 0;
-	int			nestlevel;
-
-	if (state->ctid_attno != 0)
-	{
-		bool		is_null;
-		Datum		ctid = ExecGetJunkAttribute(plan_slot, state->ctid_attno,
-												&is_null);
-
-		if (is_null)
-			elog(ERROR, "ctid is NULL");
-		values[first] = OutputFunctionCall(&state->output[first], ctid);
-		first++;
-	}
-	if (state->nparams == first)
-		return values;
-	nestlevel = rows_enter_transmission(state->needs_path);
-	for (int i = 0; i < nrows; i++)
-		print_columns(state, slots[i], first, values + i * state->nparams);
-	rows_leave_transmission(nestlevel);
-	return values;
-}
-
-/*
- * Makes the commands of one execution: to prepare the statement, if there was
- * none yet, and to execute it.  Returns how many they are.
- */
-static int
-make_commands(ForeignModifyState *state, ModifyCommand *command,
-			  const char **values, RemoteCommand *commands)
-{
-	int			n = 0;
-
-	if (command->statement == NULL)
-	{
-		char		name[NAMEDATALEN];
-
-		snprintf(name, sizeof(name), "tollfree_%u", ++state->session->names);
-		command->statement = MemoryContextStrdup(state->context, name);
-		commands[n++] = (RemoteCommand)
-		{
-			.sql = command->sql,.shown = command->sql,
-				.statement = command->statement,.prepare = true
-		};
-	}
-	commands[n++] = (RemoteCommand)
-	{
-		.shown = command->sql,.statement = command->statement,
-			.nparams = state->nparams * command->nrows,.params = values
-	};
-	return n;
 }
 
 /* Puts the row that the remote server returned into the slot. */
@@ -454,19 +285,26 @@ add_to_arrays(ForeignModifyState *state, TupleTableSlot *slot)
 	return true;
 }
 
+/* Sends what a command is still needed for that makes room for this one. */
+static void
+make_room(ForeignModifyState *state, int nrows)
+{
+	if (state->pipeline != NULL && !writes_have(state->writes, nrows))
+		pipeline_finish(state->pipeline);
+}
+
 /* Gives the pipeline an execution. */
 static void
 add_execution(ForeignModifyState *state, WritePipeline *pipeline,
 			  TupleTableSlot **slots, TupleTableSlot *plan_slot, int nrows)
 {
-	ModifyCommand *command = find_command(state, nrows);
-	MemoryContext old = MemoryContextSwitchTo(pipeline_context(pipeline));
-	RemoteCommand commands[2];
-	int			ncommands = make_commands(state, command,
-										  print_params(state, slots, plan_slot,
-													   nrows),
-										  commands);
+	RemoteCommand commands[WRITE_COMMANDS_MAX];
+	MemoryContext old;
+	int			ncommands;
 
+	make_room(state, nrows);
+	old = MemoryContextSwitchTo(pipeline_context(pipeline));
+	ncommands = writes_make(state->writes, slots, plan_slot, nrows, commands);
 	MemoryContextSwitchTo(old);
 	pipeline_hold(pipeline);
 	pipeline_append(pipeline, commands, ncommands, nrows);
@@ -478,16 +316,15 @@ static PGresult *
 execute(ForeignModifyState *state, TupleTableSlot **slots,
 		TupleTableSlot *plan_slot, int nrows)
 {
-	ModifyCommand *command = find_command(state, nrows);
-	MemoryContext old = MemoryContextSwitchTo(state->temp_context);
-	RemoteCommand commands[2];
-	int			ncommands = make_commands(state, command,
-										  print_params(state, slots, plan_slot,
-													   nrows),
-										  commands);
-	PGresult   *res = session_execute(state->session, commands, ncommands,
-									  false);
+	RemoteCommand commands[WRITE_COMMANDS_MAX];
+	MemoryContext old;
+	int			ncommands;
+	PGresult   *res;
 
+	make_room(state, nrows);
+	old = MemoryContextSwitchTo(state->temp_context);
+	ncommands = writes_make(state->writes, slots, plan_slot, nrows, commands);
+	res = session_execute(state->session, commands, ncommands, false);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(state->temp_context);
 	return res;
@@ -586,6 +423,7 @@ tollfreeGetForeignModifyBatchSize(ResultRelInfo *rinfo)
 	TriggerDesc *triggers = rinfo->ri_TrigDesc;
 	int			size = state ? state->batch_size
 		: option_batch_size(rinfo->ri_RelationDesc);
+	int			nparams;
 
 	/* Each row's outcome has to be seen before the next one. */
 	if (rinfo->ri_projectReturning != NULL ||
@@ -600,8 +438,9 @@ tollfreeGetForeignModifyBatchSize(ResultRelInfo *rinfo)
 		return 1;
 	if (pipelines_copy(state) && state->reader == NULL)
 		return COPY_ROWS;
-	if (state->nparams > 0)
-		size = Min(size, PQ_QUERY_PARAM_MAX_LIMIT / state->nparams);
+	nparams = writes_params_per_row(state->writes);
+	if (nparams > 0)
+		size = Min(size, PQ_QUERY_PARAM_MAX_LIMIT / nparams);
 	return size;
 }
 
@@ -644,8 +483,7 @@ finish(ForeignModifyState *state)
 {
 	if (state->pipeline != NULL)
 		pipeline_finish(state->pipeline);
-	for (int i = 0; i < lengthof(state->commands); i++)
-		drop_statement(state, &state->commands[i]);
+	writes_end(state->writes);
 	if (state->arrays != NULL)
 		arrays_end(state->arrays, state->session);
 }

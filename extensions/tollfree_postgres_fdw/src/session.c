@@ -220,6 +220,7 @@ send_flight(Session *session, const RemoteCommand *commands, int ncommands,
 			bool only_reads, bool repeats)
 {
 	int			depth;
+	bool		autocommits;
 	List	   *questions = choose_questions(session, &commands[0]);
 	StatementUse use = STATEMENT_ONCE;
 	CachedStatement *statement = NULL;
@@ -234,12 +235,14 @@ send_flight(Session *session, const RemoteCommand *commands, int ncommands,
 	}
 	if (!repeats)
 		use = choose_use(session, &commands[0], depth == 0, &statement);
-	session->is_autocommit = is_autocommit(session, &commands[0], use);
-	settings_require(REQUIRE_AUTOCOMMIT, session->is_autocommit);
+	autocommits = is_autocommit(session, &commands[0], use);
+	settings_require(REQUIRE_AUTOCOMMIT, autocommits);
 
 	if (repeats && session->remote_depth > 0)
 		session_add(session, PART_ROLLBACK, 0, "ABORT TRANSACTION");
-	if (!session->is_autocommit)
+	if (autocommits)
+		session_add_beginning(session);
+	else
 	{
 		add_transaction(session, depth);
 		session_add_cleanup(session);
@@ -247,13 +250,13 @@ send_flight(Session *session, const RemoteCommand *commands, int ncommands,
 	add_first(session, &commands[0], use, statement);
 	for (int i = 1; i < ncommands; i++)
 		session_add_command(session, &commands[i]);
-	if (!session->is_autocommit)
+	if (!autocommits)
 		add_checks(session, questions, only_reads);
 
-	if (session->is_autocommit || (use == STATEMENT_REUSE && depth == 0))
+	if (use == STATEMENT_REUSE && depth == 0)
 		session->repeatable = &commands[0];
 	session->repeats_reads = only_reads;
-	session->autocommit_scans += session->is_autocommit;
+	session->autocommit_scans += autocommits;
 	session->flights++;
 	(void) session_launch(session);
 }
@@ -305,17 +308,6 @@ repeat(Session *session, const RemoteCommand *command)
 		compat_set_row_mode(session->conn);
 }
 
-/* Has the connection been lost, or the server said farewell? */
-static bool
-is_lost(const Session *session, const PGresult *res)
-{
-	const char *severity = PQresultErrorField(res,
-											  PG_DIAG_SEVERITY_NONLOCALIZED);
-
-	return PQstatus(session->conn) == CONNECTION_BAD ||
-		(severity != NULL && strcmp(severity, "FATAL") == 0);
-}
-
 /*
  * Is it an error that a stale statement may have caused?  One whose types are
  * gone fails with an internal error.
@@ -349,16 +341,9 @@ session_result(Session *session)
 	bool		is_gone;
 
 	session->repeatable = NULL;
-	if (command == NULL)
+	if (command == NULL || !may_be_stale(res, &is_gone))
 		return res;
-	if (session->is_autocommit && is_lost(session, res))
-		replace_connection(session);
-	else if (session->parts[session->part].statement != NULL &&
-			 may_be_stale(res, &is_gone))
-		drop_stale(session, is_gone);
-	else
-		return res;
-
+	drop_stale(session, is_gone);
 	PQclear(res);
 	repeat(session, command);
 	session->absorb = absorb;

@@ -98,7 +98,6 @@ typedef struct Session
 	bool		is_stale;		/* a COMMIT that nobody waited for has failed */
 	bool		has_written;	/* for sure, so that it need not be asked */
 	bool		may_have_written;
-	bool		is_autocommit;	/* was the last flight without transaction? */
 	bool		truncated;		/* has it locked out other sessions? */
 	uint64		aborts;			/* counts rollbacks */
 	uint64		starts;			/* counts transactions */
@@ -211,6 +210,7 @@ extern void session_add_statement(Session *session, PartKind kind, int depth,
 extern void session_add_prepare(Session *session, const char *statement,
 								const char *sql);
 extern void session_add_deallocate(Session *session, const char *statement);
+extern void session_add_beginning(Session *session);
 extern void session_add_command(Session *session,
 								const RemoteCommand *command);
 extern void session_add_cached(Session *session, const RemoteCommand *command,

@@ -337,8 +337,8 @@ class Lab:
                 yield store
             return
         with self.lock():
-            self._start_own()
             try:
+                self._start_own()
                 with self._connected_store() as store:
                     yield store
             finally:

@@ -70,7 +70,8 @@ class ServerUser:
         missing = [p for p in (path, *path.parents) if not p.exists()]
         try:
             for folder in reversed(missing):
-                folder.mkdir(mode=0o700)
+                # Another command may have made it in the meantime.
+                folder.mkdir(mode=0o700, exist_ok=True)
                 self.own(folder)
         except OSError as error:
             raise FileError(

@@ -2,7 +2,8 @@
  * test_chunk.c
  *	  Random files, cut into chunks and into blocks of every size: whatever the
  *	  cut, the rows, their line numbers and the end are those of one scan by
- *	  the scalar kernel that has the whole file in its window.
+ *	  the scalar kernel that has the whole file in its window.  Chunks are
+ *	  read ahead or not.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,6 +86,35 @@ drop_end(Shown *shown)
 		shown->length -= 3;
 }
 
+/*
+ * Reads a chunk, a little before and behind it, before it is scanned: is all
+ * there, and does it count as when it was read bit by bit?
+ */
+static void
+load_chunk(const RandomFile *file, FileScan *scan, const Kernel *kernel,
+		   const ChunkLayout *layout, const FileChunk *chunk,
+		   TestRandom *random)
+{
+	int64_t		before = chunk->from > 0 ? 1 : 0;
+	int64_t		behind = (int64_t) test_random_below(random, 100);
+	int64_t		to = chunk->to + behind < (int64_t) file->length ?
+		chunk->to + behind : (int64_t) file->length;
+	FileChunk	counted = *chunk;
+	const unsigned char *bytes;
+
+	if (filescan_load(scan, chunk->from - before, to, &bytes) != SCAN_AGAIN)
+		TEST_OK(false, "a chunk is read");
+	bytes += before;
+	if (memcmp(bytes, file->bytes + chunk->from, (size_t) (to - chunk->from)) != 0)
+		TEST_OK(false, "a chunk's bytes are those of the file");
+	if (!chunk_needs_count(&file->dialect))
+		return;
+	chunk_count_bytes(kernel, layout, bytes, &counted);
+	if (counted.count.quotes != chunk->count.quotes ||
+		counted.count.line_ends != chunk->count.line_ends)
+		TEST_OK(false, "a chunk in memory counts as one that is read");
+}
+
 /* Shows the file as scans of its chunks have it; false: it cannot be cut. */
 static bool
 show_chunks(Shown *shown, const RandomFile *file, int fd,
@@ -93,19 +123,19 @@ show_chunks(Shown *shown, const RandomFile *file, int fd,
 	static unsigned char buffer[BUFFER_SIZE];
 	TestMemory	memory;
 	FileScan   *scan = open_scan(file, fd, kernel, 64, &memory);
-	Source		source = *filescan_source(scan);
+	Source	   *source = filescan_source(scan);
 	Allocator	allocator = {test_memory_resize, &memory};
 	ChunkLayout layout;
 	FileChunk	chunks[CHUNKS_MAX];
 	ChunkState	state = {0};
-	bool		cuts = chunk_layout(&source, &file->dialect, file->header,
+	bool		cuts = chunk_layout(source, &file->dialect, file->header,
 									&allocator, &layout);
 	int			nchunks = cuts ? cut(&layout, random, chunks) : 0;
 
 	show_reset(shown);
 	for (int i = 0; i < nchunks; i++)
 	{
-		chunk_count(&source, kernel, &layout, buffer, BUFFER_SIZE, &chunks[i]);
+		chunk_count(source, kernel, &layout, buffer, BUFFER_SIZE, &chunks[i]);
 		if (i == 0)
 			state.line = layout.line;
 		chunk_resolve(&layout, &state, &chunks[i]);
@@ -115,8 +145,10 @@ show_chunks(Shown *shown, const RandomFile *file, int fd,
 		ScanRange	range;
 		bool		empty;
 
-		chunk_start(&source, &layout, buffer, BUFFER_SIZE, &chunks[i], &range,
+		chunk_start(source, &layout, buffer, BUFFER_SIZE, &chunks[i], &range,
 					&empty);
+		if (test_random_below(random, 2) == 0)
+			load_chunk(file, scan, kernel, &layout, &chunks[i], random);
 		if (empty)
 			continue;
 		filescan_set_range(scan, &range);
@@ -270,11 +302,54 @@ test_every_boundary(const Kernel *kernel, LineEnd line_end)
 	show_free(&got);
 }
 
+/* What may be an end-of-data marker, and where it may be cut in two. */
+static void
+test_markers(void)
+{
+	static const struct
+	{
+		const char *bytes;
+		char		before;
+		bool		in_text;
+		bool		in_csv;
+	}			cases[] = {
+		{"", '\n', false, false},
+		{"\\", '\n', false, false},
+		{".", '\\', false, false},
+		{"\\.", '\n', true, true},
+		{"\\.", '\r', true, true},
+		{"\\.", 'a', true, false},
+		{"\\\\.", '\n', false, false},
+		{"\\\\\\.", '\n', true, false},
+		{"a\\.b", '\n', true, false},
+		{"a\n\\.b", '\n', true, true},
+		{"\\\n\\.", 'a', true, true},
+		{"\\\n\\\\.", 'a', false, false},
+		{"a\\n\n.\\", '\n', false, false},
+	};
+	const Dialect text = {.format = FILE_FORMAT_TEXT};
+	const Dialect csv = {.format = FILE_FORMAT_CSV,.marker_in_csv = true};
+	const Dialect newer_csv = {.format = FILE_FORMAT_CSV};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	{
+		const unsigned char *bytes = (const unsigned char *) cases[i].bytes;
+		size_t		length = strlen(cases[i].bytes);
+		unsigned char before = (unsigned char) cases[i].before;
+
+		TEST_OK(chunk_may_end(&text, before, bytes, length) == cases[i].in_text &&
+				chunk_may_end(&csv, before, bytes, length) == cases[i].in_csv &&
+				!chunk_may_end(&newer_csv, before, bytes, length),
+				"marker %d", (int) i);
+	}
+}
+
 int
 main(void)
 {
 	const Kernel *kernel;
 
+	test_markers();
 	test_chunks();
 	for (int n = 0; (kernel = kernel_at(n)) != NULL; n++)
 	{

@@ -70,6 +70,7 @@ DECLARE
 	line text;
 BEGIN
 	FOR line IN EXECUTE format('EXPLAIN (%s) %s', options, query) LOOP
+		CONTINUE WHEN line LIKE '%Fast Path Read%';
 		line := regexp_replace(regexp_replace(line, '/.*/', ''), 'rows=(\d+)\.00', 'rows=\1');
 		RETURN NEXT regexp_replace(line, '\m(scalar|avx2|avx512|neon)\M', 'KERNEL');
 	END LOOP;

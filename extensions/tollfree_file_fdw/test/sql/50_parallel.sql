@@ -103,3 +103,38 @@ FROM (VALUES (1), (2), (77), (78), (79), (500), (999), (1000)) p (place), unnest
 			 set_config('tollfree_file_fdw.debug_require', CASE WHEN place > 1 AND marker = '\.' THEN 'parallel' ELSE 'none' END, false)) s (settings),
 	agree_on(marked(place, marker), 'a int, b text', $$delimiter ','$$, format('SELECT count(a), sum(a), count(b) FROM odd /* %s */', settings)) result
 GROUP BY place, marker ORDER BY place, marker;
+-- In CSV format up to 17, what looks like one ends the data wherever a line of the file begins.
+SELECT place, value, count(*), count(*) FILTER (WHERE result LIKE 'DIFFERENT%') AS different
+FROM (VALUES (1), (2), (77), (78), (79), (500), (999), (1000)) p (place), unnest('{"\\.","\"a\n\\.\nb\"","\"a\n\\.b\"","\"\\.\"","a\\."}'::text[]) m (value),
+	unnest('{on,off}'::text[]) aggregates,
+	LATERAL (SELECT set_config('tollfree_file_fdw.push_aggregates', aggregates, false)) s (settings),
+	agree_on((SELECT string_agg(CASE i WHEN place THEN replace(value, 'n', E'\n') ELSE i || ',"a' || E'\n' || repeat('x', i % 90) || '"' END || E'\n', '') FROM generate_series(1, 1000) i),
+			 'a text, b text', $$format 'csv'$$, format('SELECT count(a), max(a), count(b) FROM odd /* %s */', settings)) result
+GROUP BY place, value ORDER BY place, value;
+
+-- Every byte is read once, though it is looked at twice.
+\set twice :abs_builddir '/results/twice.txt'
+COPY (SELECT i, repeat(E'"x\\', i % 20) FROM generate_series(1, 50000) i) TO :'twice' (DELIMITER '|');
+SELECT make_pair('twice_text', 'a int, b text', :'twice', $$delimiter '|'$$);
+\set twice :abs_builddir '/results/twice.csv'
+COPY (SELECT i, repeat(E'"x\n', i % 20) FROM generate_series(1, 50000) i) TO :'twice' (FORMAT csv);
+SELECT make_pair('twice_csv', 'a int, b text', :'twice', $$format 'csv'$$);
+CREATE FUNCTION times_read(query text) RETURNS text LANGUAGE plpgsql
+AS $$
+DECLARE
+	plan text := '';
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, TIMING off) ' || query LOOP
+		plan := plan || line;
+	END LOOP;
+	RETURN concat(CASE WHEN plan ~ 'Gather' THEN 'parallel, ' END, 'read ',
+				  round(substring(plan FROM 'Fast Path Read: (\d+) b')::numeric / substring(plan FROM 'Foreign File Size: (\d+) b')::numeric, 1), ' times');
+END
+$$;
+SET tollfree_file_fdw.parallel_chunk_size = '256kB';
+SELECT workers, aggregates, name, result
+FROM unnest('{2,0}'::text[]) workers, unnest('{on,off}'::text[]) aggregates, unnest('{twice_text,twice_csv}'::text[]) name,
+	LATERAL (SELECT set_config('tollfree_file_fdw.push_aggregates', aggregates, false) || set_config('max_parallel_workers_per_gather', workers, false) || name) s (settings),
+	times_read(format('SELECT count(a), count(b) FROM ours.%s /* %s */', name, settings)) result
+ORDER BY workers, aggregates, name;

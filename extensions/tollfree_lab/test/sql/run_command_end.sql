@@ -38,17 +38,30 @@ BEGIN
 END
 $$;
 
+-- Pipes and sockets that this backend has open.  Files do not count, for those
+-- of relations are opened and closed at any time; they alone are on a mounted
+-- file system.
+CREATE VIEW connections AS
+SELECT fd
+FROM pg_ls_dir('/proc/self/fdinfo') AS fd,
+	substring(pg_read_file('/proc/self/fdinfo/' || fd, 0, 1000, true)
+			  FROM 'mnt_id:\s+(\d+)') AS mount_id
+WHERE mount_id NOT IN
+	(SELECT split_part(line, ' ', 1)
+	 FROM string_to_table(pg_read_file('/proc/self/mountinfo', 0, 1000000), E'\n') AS line);
+
 -- What this backend has: its children, zombies included, and its descriptors
 CREATE VIEW own AS
 SELECT pg_read_file('/proc/thread-self/children', 0, 1000) AS children,
-	(SELECT count(*) FROM pg_ls_dir('/proc/self/fd')) AS descriptors;
+	(SELECT count(*) FROM connections) AS descriptors;
 
--- A duration of sleep that no other process has
-SELECT '86400.' || pg_backend_pid() AS nap \gset
+-- A duration of sleep that no other process has, nor one that begins with it
+SELECT format('86400.%ss', pg_backend_pid()) AS nap \gset
 SELECT descriptors FROM own \gset
 
 -- The counting counts
-SELECT count_processes('checkpointer') > 0 AS some, count_processes(:'nap') AS none;
+SELECT count_processes('checkpointer') > 0 AS some, count_processes(:'nap') AS none,
+	:descriptors > 0 AS connected;
 
 -- Background children that hold the pipes end with the command, whether they
 -- stay in its group, leave it or ignore signals
@@ -76,7 +89,7 @@ FROM lab.run_command(ARRAY['/bin/sh', '-c', 'echo out; echo err >&2; sleep $1; :
 	'{PATH=/bin}', '500 ms');
 -- even while more comes than can be kept
 SELECT timed_out, length(stdout), stdout_truncated
-FROM lab.run_command('{/bin/yes}', time_limit => '200 ms');
+FROM lab.run_command('{/bin/yes}', time_limit => '500 ms', stdout_limit => 1000);
 SELECT count_processes(:'nap'), children FROM own;
 
 -- Cancel
@@ -95,7 +108,7 @@ DECLARE
 	answer text;
 BEGIN
 	BEGIN
-		PERFORM lab.run_command(ARRAY['/bin/sleep', '86400.' || pg_backend_pid()]);
+		PERFORM lab.run_command(ARRAY['/bin/sleep', format('86400.%ss', pg_backend_pid())]);
 	EXCEPTION WHEN query_canceled THEN
 		RAISE NOTICE 'canceled';
 	END;
@@ -122,5 +135,5 @@ FROM generate_series(1, 200) AS n,
 	LATERAL lab.run_command(ARRAY['/bin/true', n::text]);
 SELECT children, descriptors - :descriptors AS leaked FROM own;
 
-DROP VIEW own;
+DROP VIEW own, connections;
 DROP FUNCTION count_after_end, count_processes;

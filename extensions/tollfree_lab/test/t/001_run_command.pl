@@ -56,7 +56,7 @@ sub test_end
 {
 	my ($name, $end) = @_;
 	our $tests;
-	my $nap = sprintf('86400.%d%03d', $$, ++$tests);
+	my $nap = sprintf('86401.%d%03ds', $$, ++$tests);
 	my ($stdout, $stderr) = ('', '');
 	# Not on psql's own command line, which would then have the marker too.
 	my $file = $node->basedir . "/$tests.sql";

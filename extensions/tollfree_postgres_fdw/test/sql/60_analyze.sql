@@ -74,7 +74,8 @@ BEGIN
 			ANALYZE big;
 		EXCEPTION WHEN undefined_column THEN
 			GET STACKED DIAGNOSTICS context = pg_exception_context;
-			RAISE NOTICE '%: %', method, split_part(context, E'\n', 1);
+			RAISE NOTICE '%: %', method,
+				regexp_replace(split_part(context, E'\n', 1), 'ctid, \d+', 'ctid, seed');
 		END;
 	END LOOP;
 END

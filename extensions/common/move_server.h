@@ -1,0 +1,26 @@
+/*
+ * move_server.h
+ *	  Moving a server from one wrapper to another.
+ */
+#ifndef TOLLFREE_MOVE_SERVER_H
+#define TOLLFREE_MOVE_SERVER_H
+
+#include "foreign/foreign.h"
+
+/*
+ * What is to be moved, and what may forbid it: each check raises an ERROR, and
+ * can be NULL.  The server's is called before its tables are locked, a table's
+ * once that is locked.
+ */
+typedef struct ServerMove
+{
+	const char *server;
+	const char *from;			/* wrappers, by name */
+	const char *to;
+	void		(*check_server) (const ForeignServer *server);
+	void		(*check_table) (Oid relid);
+} ServerMove;
+
+extern void server_move(const ServerMove *move);
+
+#endif							/* TOLLFREE_MOVE_SERVER_H */

@@ -1,0 +1,1 @@
+../../common/move_server.h
