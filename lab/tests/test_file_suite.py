@@ -1,27 +1,36 @@
 """Suite `file`: what is made of its executions, and one run from end to end."""
 
 import json
+import os
 import shutil
 import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 from command_line import LIMIT_S, lab_of_its_own, start, tollfree, until_executing
 
-from tollfree.errors import EnvironmentLacksError, ExitCode
+from tollfree.errors import EnvironmentLacksError, ExitCode, FileError
+from tollfree.host import fingerprint
 from tollfree.lab import Lab
 from tollfree.postgres import Installation
 from tollfree.privileges import ServerUser
 from tollfree.report.model import CaseState, RatioChart
+from tollfree.runner import require_disk
 from tollfree.store import Result, Run, RunCase, Store
+from tollfree.suites.base import Bench
+from tollfree.suites.file import FileSuite
 from tollfree.suites.file.charts import charts
-from tollfree.suites.file.data import make_files
+from tollfree.suites.file.data import TextFiles, make_files
 from tollfree.suites.file.findings import FileFindings, Published, query_order
-from tollfree.suites.file.schemas import TpchTable
+from tollfree.suites.file.schemas import Schema, SchemaMaker, TpchTable
 from tollfree.suites.file.tables import noise_table, rates_table, times_table
 from tollfree.suites.file.verdicts import verdicts
 from tollfree.suites.presentation import Findings, case_row
@@ -47,7 +56,9 @@ def case_of(name: str) -> RunCase:
     return RunCase(name, target, baseline, "time_ms", "ms", False, dims)
 
 
-def result_of(name: str, round_: int, value: float | str) -> Result:
+def result_of(
+    name: str, round_: int, value: float | str, figures: dict[str, Any] | None = None
+) -> Result:
     ok = not isinstance(value, str)
     state = "ok" if ok else str(value).split(":", maxsplit=1)[0]
     return Result(
@@ -58,7 +69,7 @@ def result_of(name: str, round_: int, value: float | str) -> Result:
         reason=None if ok else str(value),
         duration=1.0 if ok else None,
         value=float(value) if ok else None,
-        figures={},
+        figures=figures or {},
         user_us=1,
         system_us=1,
         peak_kb=1,
@@ -129,6 +140,35 @@ def test_one_wrong_answer_takes_the_cases_figures() -> None:
     assert bar.ratio is None
 
 
+def from_disk(counted: dict[str, list[int]]) -> FileFindings:
+    """Return findings of cases that read so many bytes from the disk, round by round."""
+    file = findings_of(GOOD)
+    results = [
+        result_of(
+            *(r.testcase, r.iter, r.value or 0.0),
+            {"disk_bytes": counted[r.testcase][r.iter - 1]} if r.testcase in counted else {},
+        )
+        for r in file.run.results
+    ]
+    return replace(file, run=replace(file.run, results=results))
+
+
+def test_a_case_that_waited_for_the_disk_is_marked_cold() -> None:
+    file = from_disk(
+        {"Q6:heap:plain:w0": [0, 0, 600_000], "Q6:file_fdw:plain:w0": [0, 30_000_000, 0]}
+    )
+    rows = {row[0]: row for row in times_table(file, "plain", 0).rows}
+    assert rows["Q6"][-1] == "file_fdw 40%"
+    assert rows["Q1"][-1] == ""
+    assert not file.is_cold("Q6:heap:plain:w0")
+    assert file.disk_share("Q1:heap:plain:w0") is None
+    assert any(sentence.startswith("1 of 2 cases are cold") for sentence in verdicts(file))
+    warm = from_disk({"Q6:heap:plain:w0": [0, 0, 0]})
+    assert "cold" not in {column.label for column in times_table(warm, "plain", 0).columns}
+    assert "What was scanned came from the page cache, in every execution." in verdicts(warm)
+    assert not [sentence for sentence in verdicts(findings_of(GOOD)) if "page cache" in sentence]
+
+
 def test_what_is_skipped_is_said_and_does_not_count_as_failed() -> None:
     skipped = GOOD | {"Q6:other_fdw:plain:w0": ["skipped: other_fdw is not installed"] * 3}
     first, *_ = verdicts(findings_of(skipped))
@@ -146,6 +186,14 @@ def test_the_verdicts_say_what_to_do() -> None:
     assert "ANALYZE of lineitem takes 0.90 s through file_fdw, 0.25 s on the table" in text
     assert "A/A" in text
     assert noise_table(findings_of(GOOD)).rows[0][0] == "Q6"
+
+
+def test_queries_that_the_article_lacks_are_in_a_mean_of_their_own() -> None:
+    more = GOOD | {"Q2:heap:plain:w0": [100.0] * 3, "Q2:file_fdw:plain:w0": [400.0] * 3}
+    text = "\n".join(verdicts(findings_of(more)))
+    assert "2 queries take 4.00x as long" in text
+    assert "all 3 that were measured: 4.00x (Q1 2.00x to Q6 8.00x)" in text
+    assert "all 2 that" not in "\n".join(verdicts(findings_of(GOOD)))
 
 
 def test_queries_are_in_their_own_order() -> None:
@@ -204,6 +252,8 @@ def test_every_query_has_the_same_answer_on_tables_and_on_text(lab: Lab, tmp_pat
         citus = [r for r in results.values() if ":citus:" in r.testcase]
         assert len(citus) == 23
         assert all(r.state == "skipped" and "citus" in str(r.reason) for r in citus)
+        assert all(r.figures["disk_bytes"] >= 0 for r in foreign)
+        assert_neighbours(store)
         # An answer without rows compares nothing: at this scale one query has none.
         answers = store.table("SELECT query FROM lab.file_answers WHERE row_count = 0")
         assert {row["query"] for row in answers} <= {"Q18", "Q20", "Q2", "Q21"}
@@ -211,6 +261,73 @@ def test_every_query_has_the_same_answer_on_tables_and_on_text(lab: Lab, tmp_pat
     page = tmp_path / "page.html"
     tollfree("report", "-o", str(page))
     assert "TPC-H on the text itself" in page.read_text(encoding="utf-8")
+
+
+def assert_neighbours(store: Store) -> None:
+    """The cases of a query followed each other, and among them those that scan the same bytes."""
+    run = store.latest_run("file")
+    assert run is not None
+    order = store.table(
+        "SELECT neighbours FROM lab.run_cases JOIN lab.testresults USING (run_id, testcase)"
+        " WHERE run_id = %s AND state = 'ok' ORDER BY ts",
+        run.run_id,
+    )
+    for depth in (1, 2):
+        keys = [tuple(row["neighbours"][:depth]) for row in order]
+        changes = sum(a != b for a, b in pairwise(keys))
+        assert changes == len(set(keys)) - 1
+    assert len({tuple(row["neighbours"]) for row in order}) > len(order) / 3
+
+
+READ_FILES = "SELECT public.read_file(path) FROM public.files_of_tables('{lineitem}') AS path"
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(
+    ("schema", "scan"),
+    [
+        ("heap", READ_FILES),  # a query would find it in the server's own buffers
+        ("file_fdw", "SELECT count(*) FROM lineitem"),
+        ("tollfree_file_fdw_partitioned", "SELECT count(*) FROM lineitem"),
+    ],
+)
+def test_what_is_not_in_the_page_cache_is_counted(lab: Lab, schema: str, scan: str) -> None:
+    """Evicted, a table comes from the disk; what begins an execution reads it beforehand."""
+    tollfree("run", "file", "--rounds", "1", "--only", "^Q6:(heap|.*file_fdw):p")
+    if fingerprint(lab.folder)["file_system"] == "tmpfs":
+        pytest.skip(f"{lab.folder} is in memory: there is no disk to read from")
+    source = lab.source()
+    with source.connect("tpch_1") as connection:
+        connection.execute("CHECKPOINT")
+        connection.execute(f"SET search_path = {schema}")
+        found = connection.execute("SELECT public.files_of_tables('{lineitem}')")
+        files = [source.data / str(name) for (name,) in found]
+        assert len(files) == (4 if "partitioned" in schema else 1)
+        size = sum(map(evict, files))
+        connection.execute("SELECT public.count_from_here()")
+        connection.execute(scan)
+        assert from_disk_since(connection) >= size / 2
+        sum(map(evict, files))
+        connection.execute("SELECT public.begin_execution('{lineitem}')")
+        connection.execute(scan)
+        assert from_disk_since(connection) < size / 100
+        connection.execute("SELECT public.evict_all_but('{region}')")
+        connection.execute(scan)
+        assert from_disk_since(connection) >= size / 2
+
+
+def evict(file: Path) -> int:
+    """Take a file out of the page cache and return its size."""
+    with file.open("rb") as opened:
+        os.fsync(opened.fileno())
+        os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    return file.stat().st_size
+
+
+def from_disk_since(connection: psycopg.Connection[tuple[Any, ...]]) -> int:
+    row = connection.execute("SELECT public.read_since()").fetchone()
+    assert row is not None
+    return int(str(row[0]).removeprefix("disk_bytes="))
 
 
 @pytest.mark.cluster
@@ -262,6 +379,7 @@ def test_an_interrupted_run_goes_on_without_making_its_data_again(lab: Lab) -> N
     assert process.returncode == ExitCode.INTERRUPTED
     with lab.database() as store:
         before = _q6(store)
+        answer = _answer_of_q6(store)
         store.connection.execute(
             "DELETE FROM lab.run_cases WHERE run_id = (SELECT max(run_id) FROM lab.runs)"
             " AND testcase !~ '^Q6:'"
@@ -275,6 +393,7 @@ def test_an_interrupted_run_goes_on_without_making_its_data_again(lab: Lab) -> N
         assert before.items() <= after.items()
         assert {round_ for name, round_ in after if ":heap:" in name} == {1, 2}
         assert len(after) == len(store.results(run))
+        assert _answer_of_q6(store) == answer
     assert text.stat().st_mtime_ns == made
 
 
@@ -282,3 +401,49 @@ def _q6(store: Store) -> dict[tuple[str, int], datetime]:
     """Return when each execution of Q6 in the latest run was."""
     results = store.results(store.runs()[0])
     return {(r.testcase, r.iter): r.ts for r in results if r.testcase.startswith("Q6:")}
+
+
+def _answer_of_q6(store: Store) -> list[dict[str, Any]]:
+    """Return the heap table's answer with the transaction that wrote it."""
+    answers = store.table("SELECT *, xmin::text FROM lab.file_answers WHERE query = 'Q6'")
+    assert answers
+    return answers
+
+
+@pytest.mark.cluster
+def test_a_schema_is_not_whole_before_it_is_analysed(lab: Lab) -> None:
+    """What an interruption leaves unanalysed is made again, or its plans would be others."""
+    tollfree("run", "file", "--rounds", "1", "--only", "^Q6:file_fdw:plain:w0$")
+    table = TpchTable("region", "r_regionkey integer, r_name char(25), r_comment text", None)
+    schema = Schema("half_made", "foreign", "file_fdw", 1)
+    with lab.source().connect("tpch_1") as connection:
+        maker = SchemaMaker(connection, [table], TextFiles(lab.folder / "nowhere", 1))
+        with pytest.raises(psycopg.errors.UndefinedFile):
+            maker.make(schema)
+        made = connection.execute("SELECT to_regclass('half_made.region')").fetchone()
+        assert made is not None
+        assert made[0] is not None
+        assert not maker.is_made(schema)
+        # A file that is missing is nothing to the tables that are measured.
+        connection.execute("SET search_path = file_fdw")
+        connection.execute("SELECT public.evict_all_but('{region}')")
+        connection.execute("SELECT public.begin_execution('{region}')")
+        connection.execute("DROP SCHEMA half_made CASCADE")
+
+
+@pytest.mark.cluster
+def test_data_that_are_there_need_no_more_room(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    tollfree("run", "file", "--rounds", "1", "--only", "^Q6:file_fdw:plain:w0$")
+    suite = FileSuite()
+    with lab.database() as store:
+        bench = Bench(lab, store, store.profile("file", "quick"))
+        kept = suite.kept_bytes(bench)
+        text = sum(path.stat().st_size for path in (lab.folder / "tpch").rglob("*.tbl"))
+        assert kept > 2 * text
+        never_run = Bench(lab, store, replace(bench.profile, scale=10))
+        assert suite.kept_bytes(never_run) == 0
+        enough = shutil.disk_usage(lab.folder)._replace(free=suite.disk_bytes(bench.profile) - kept)
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: enough)
+        require_disk(suite, bench)
+        with pytest.raises(FileError, match=r"needs about 3\.0 GB"):
+            require_disk(suite, never_run)

@@ -82,6 +82,7 @@ CREATE TABLE run_cases
 	probe_argv	text[],
 	seconds		float8 NOT NULL,
 	most_rounds	int CHECK (most_rounds > 0),
+	neighbours	text[],
 	PRIMARY KEY (run_id, testcase)
 );
 
@@ -97,6 +98,8 @@ COMMENT ON COLUMN run_cases.seconds IS
 'how long an execution is expected to take, to tell the time left';
 COMMENT ON COLUMN run_cases.most_rounds IS
 'the first rounds of the run, in which alone it is executed; NULL for all';
+COMMENT ON COLUMN run_cases.neighbours IS
+'two names: cases that share the first follow each other in a round, and among these the ones that share the second; NULL where any order will do';
 
 CREATE TABLE testresults
 (
@@ -132,12 +135,16 @@ COMMENT ON COLUMN testresults.duration IS
 /*
  * What remains to be done of each run, in order: rounds outermost, and inside
  * a round a random order that its seed determines, so that it is the same
- * after an interruption.
+ * after an interruption.  The order is one of neighbours first, then of cases
+ * among neighbours.
  */
 CREATE VIEW remaining AS
 SELECT run_id, iter, testcase, seconds,
 	   row_number() OVER (PARTITION BY run_id
-						  ORDER BY iter, md5(concat_ws(':', seed, iter, testcase)))
+						  ORDER BY iter,
+								   md5(concat_ws(':', seed, iter, neighbours[1])),
+								   md5(concat_ws(':', seed, iter, neighbours[1], neighbours[2])),
+								   md5(concat_ws(':', seed, iter, testcase)))
 		   AS place
 FROM runs
 	CROSS JOIN LATERAL generate_series(1, rounds) AS iter

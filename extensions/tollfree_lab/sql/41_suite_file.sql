@@ -153,6 +153,7 @@ RETURN format('SELECT format(''rows=%%s checksum=%%s'', count(*),'
 
 INSERT INTO output_patterns VALUES
 	('file_query', 'time_ms', 'Time: ([0-9.]+) ms'),
+	('file_query', 'disk_bytes', 'disk_bytes=([0-9]+)'),
 	('file_query', 'rows', 'rows=([0-9]+)'),
 	('file_query', 'checksum', 'checksum=(-?[0-9]+)');
 
@@ -167,7 +168,7 @@ RETURN query || ':' || candidate || ':' || engine || ':w' || workers;
  * by one process.
  */
 CREATE VIEW file_cases AS
-SELECT q.query, q.kind, q.statement, q.published, q.in_quick, c.candidate,
+SELECT q.query, q.kind, q.statement, q.reads, q.published, q.in_quick, c.candidate,
 	   c.kind AS candidate_kind, c.extension, e.engine, w.workers,
 	   file_case_name(q.query, c.candidate, e.engine, w.workers) AS testcase,
 	   concat_ws('_',
@@ -188,7 +189,13 @@ WHERE (e.engine = 'plain' OR w.workers > 0)
 
 /*
  * A query is planned once before it is timed, so that no candidate pays for
- * reading catalogs and loading libraries.  work_mem is the experiment's.
+ * reading catalogs and loading libraries.  Then what it scans is read, so that
+ * it is in the page cache; what came from the disk all the same is counted.
+ * work_mem is the experiment's.
+ *
+ * Text and tables, whole and in blocks, may be more than the page cache holds.
+ * So cases of a query follow each other, and among them those that scan the
+ * same bytes.
  */
 CREATE VIEW file_testcases AS
 SELECT 'file'::text AS suite,
@@ -205,8 +212,10 @@ SELECT 'file'::text AS suite,
 						  'scale', p.scale) AS dims,
 	   ARRAY['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d',
 			 socket_conninfo('source', 'tpch_' || p.scale),
-			 '-c', '\o /dev/null', '-c', 'EXPLAIN ' || checked.planned, '-c', '\o',
-			 '-c', '\timing on', '-c', checked.timed, '-c', '\timing off']
+			 '-c', '\o /dev/null', '-c', 'EXPLAIN ' || checked.planned,
+			 '-c', format('SELECT public.begin_execution(%L)', c.reads), '-c', '\o',
+			 '-c', '\timing on', '-c', checked.timed, '-c', '\timing off',
+			 '-c', 'SELECT public.read_since()']
 	   || checked.afterwards AS argv,
 	   ARRAY[format('PGOPTIONS=-c search_path=%s -c work_mem=64MB'
 					' -c max_parallel_workers_per_gather=%s',
@@ -217,7 +226,10 @@ SELECT 'file'::text AS suite,
 	   p.profile = 'full'
 	   OR c.engine = 'plain'
 	   AND (c.published AND c.workers = 0 OR c.in_quick AND c.workers = 2
-			OR c.query IN ('ANALYZE', 'COUNT') AND c.workers = 0) AS chosen
+			OR c.query IN ('ANALYZE', 'COUNT') AND c.workers = 0) AS chosen,
+	   NULL::float8 AS seconds,
+	   NULL::int AS most_rounds,
+	   ARRAY[c.query, concat_ws(' ', c.candidate_kind, c.engine)] AS neighbours
 FROM file_cases c
 	JOIN profiles p ON p.suite = 'file'
 	CROSS JOIN LATERAL
@@ -273,11 +285,16 @@ FROM runs
 	JOIN file_engines e USING (engine)
 WHERE runs.suite = 'file' AND runs.state = 'running';
 
-/* The questions that the heap table is asked once; their answers are the judge's. */
+/*
+ * The questions that the heap table is asked once a run; their answers are the
+ * judge's.
+ */
 CREATE VIEW file_questions AS
 SELECT DISTINCT q.query,
 	   CASE q.kind WHEN 'query' THEN file_checked(q.statement)
-		   ELSE 'SELECT format(''rows=%s'', count(*)) FROM lineitem' END AS statement
+		   ELSE 'SELECT format(''rows=%s'', count(*)) FROM lineitem' END AS statement,
+	   EXISTS (SELECT FROM file_answers a
+			   WHERE (a.scale, a.query) = ((r.dims->>'scale')::int, q.query)) AS is_answered
 FROM runs
 	JOIN run_cases r USING (run_id)
 	JOIN file_queries q ON q.query = r.dims->>'query'
@@ -299,7 +316,7 @@ INSERT INTO suites VALUES
 
 INSERT INTO profiles VALUES
 	('file', 'quick', 3, 1, 20),
-	('file', 'full', 3, 60, 1000);
+	('file', 'full', 3, 20, 1000);
 
 /*
  * The published experiment's own figures, seconds; PostgreSQL 9.1 and CitusDB

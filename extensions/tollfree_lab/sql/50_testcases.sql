@@ -20,21 +20,24 @@ INSERT INTO profiles VALUES
 /*
  * Every case of every suite, once a profile; "chosen" ones are run.  Seconds
  * are what an execution is expected to take, NULL for what its profile says;
- * most_rounds is in how many rounds of the profile it is executed, NULL for all.
+ * most_rounds is in how many rounds of the profile it is executed, NULL for all;
+ * neighbours are those of run_cases.
  */
 CREATE VIEW testcases AS
-SELECT *, NULL::float8 AS seconds, NULL::int AS most_rounds FROM fdw_testcases
+SELECT *, NULL::float8 AS seconds, NULL::int AS most_rounds,
+	   NULL::text[] AS neighbours
+FROM fdw_testcases
 UNION ALL
-SELECT *, NULL, NULL FROM fdw_bulk_testcases
+SELECT *, NULL, NULL, NULL FROM fdw_bulk_testcases
 UNION ALL
-SELECT *, NULL, NULL FROM file_testcases
+TABLE file_testcases
 UNION ALL
-SELECT *, NULL, NULL FROM sampling_testcases
+SELECT *, NULL, NULL, NULL FROM sampling_testcases
 UNION ALL
-TABLE interface_testcases
+SELECT *, NULL FROM interface_testcases
 UNION ALL
 SELECT 'custom', profile, testcase, testcase, baseline, 'duration', 's',
-	   false, '{}', argv, env, time_limit, format, NULL, true, NULL, NULL
+	   false, '{}', argv, env, time_limit, format, NULL, true, NULL, NULL, NULL
 FROM custom_cases
 	CROSS JOIN profiles
 WHERE suite = 'custom';

@@ -61,7 +61,7 @@ BEGIN
 		   CASE WHEN (dims->>'executions')::int8 > 1
 			   THEN least(w.seconds, limit_seconds + 2)
 		   ELSE coalesce(w.seconds, p.seconds + 0.2) END,
-		   CASE WHEN round_count IS NULL THEN most_rounds END
+		   CASE WHEN round_count IS NULL THEN most_rounds END, neighbours
 	FROM wanted w
 		JOIN lab.profiles p ON (p.suite, p.profile) = (suite_name, profile_name)
 	WHERE matches

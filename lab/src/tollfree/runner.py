@@ -17,7 +17,7 @@ from tollfree.cluster import is_connection_lost
 from tollfree.errors import FileError, LabStateError, NotFoundError
 from tollfree.host import fingerprint, server_settings
 from tollfree.lab import Lab
-from tollfree.store import Profile, Result, Run, Step, Store
+from tollfree.store import Result, Run, Step, Store
 from tollfree.suites import suite_named
 from tollfree.suites.base import Bench, Suite
 
@@ -62,7 +62,8 @@ def run_suite(lab: Lab, request: Request, observer: Observer) -> Run:
         if request.resume:
             run = _resumable(store, request)
             profile = store.profile(run.suite, run.profile)
-        _require_disk(lab, suite, profile)
+        bench = Bench(lab, store, profile)
+        require_disk(suite, bench)
         if not request.resume:
             run = store.start_run(
                 request.suite,
@@ -74,7 +75,7 @@ def run_suite(lab: Lab, request: Request, observer: Observer) -> Run:
             )
         with _state_kept(store, run):
             observer.preparing(run)
-            suite.prepare(Bench(lab, store, profile), resumed=request.resume)
+            suite.prepare(bench, resumed=request.resume)
             store.refresh_commands(run)
             _describe(lab, store, run)
             _execute_all(lab, store, run, observer)
@@ -116,12 +117,14 @@ def _resumable(store: Store, request: Request) -> Run:
     return run
 
 
-def _require_disk(lab: Lab, suite: Suite, profile: Profile) -> None:
-    needed = suite.disk_bytes(profile)
-    free = shutil.disk_usage(lab.folder).free
+def require_disk(suite: Suite, bench: Bench) -> None:
+    """Raise `FileError` when the disk has no room for what a run has yet to make."""
+    folder, profile = bench.lab.folder, bench.profile
+    needed = suite.disk_bytes(profile) - suite.kept_bytes(bench)
+    free = shutil.disk_usage(folder).free
     if free < needed:
         raise FileError(
-            f"the disk of {lab.folder} has {free / 1e9:.1f} GB free; the {profile.profile} run"
+            f"the disk of {folder} has {free / 1e9:.1f} GB free; the {profile.profile} run"
             f" of the suite {profile.suite} needs about {needed / 1e9:.1f} GB",
             "Free space there, or name a folder on another disk with TOLLFREE_HOME.",
         )

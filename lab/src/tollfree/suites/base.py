@@ -28,6 +28,10 @@ class Suite(Protocol):
     def disk_bytes(self, profile: Profile) -> int:
         """Return about how much room its data need."""
 
+    def kept_bytes(self, bench: Bench) -> int:
+        """Return how much of that its data take already: nothing, unless it says so."""
+        return 0
+
     def prepare(self, bench: Bench, *, resumed: bool) -> None:
         """Make the data and the objects that the cases need, on the lab's running servers.
 

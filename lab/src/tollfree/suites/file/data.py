@@ -33,6 +33,11 @@ class TextFiles:
         return [self.folder / table / f"{table}.{number}.tbl" for number in numbers]
 
 
+def scale_folder(scale: int) -> str:
+    """Return the name of the folder of a scale's files."""
+    return f"scale-{scale}"
+
+
 def make_files(
     folder: Path, scale: int, large: list[str], blocks: int, user: ServerUser
 ) -> TextFiles:
@@ -40,10 +45,10 @@ def make_files(
 
     They belong to `user`. Raises `FileError` when they cannot be written; what is there is whole.
     """
-    files = TextFiles(folder / f"scale-{scale}", blocks)
+    files = TextFiles(folder / scale_folder(scale), blocks)
     if files.folder.exists():
         return files
-    unfinished = folder / f"scale-{scale}.new"
+    unfinished = folder / f"{scale_folder(scale)}.new"
     shutil.rmtree(unfinished, ignore_errors=True)
     user.make_folder(unfinished)
     _generate(unfinished, scale)

@@ -18,6 +18,9 @@ AGAIN = "local_again"
 STOCK = "file_fdw"
 MB = 1_000_000
 
+COLD_SHARE = 0.01
+"""Of the text behind its tables: a case that reads more than this from the disk is cold."""
+
 SETTINGS = (("plain", 0), ("plain", 2), ("partitioned", 2))
 """Engine and workers; each has a table of its own."""
 
@@ -99,12 +102,27 @@ class FileFindings:
             return None
         return self.scanned[str(self.dims(testcase)["query"])] / MB / seconds
 
-    def geometric_mean(self, target: str, engine: str, workers: int) -> tuple[float, int] | None:
-        """Return the geometric mean of a candidate's ratios over the published queries, and of how
-        many; None when it has none."""
-        cases = [self.case(query, target, engine, workers) for query, _ in self.published]
-        ratios = [r.median for c in dict.fromkeys(cases) if (r := self.ratio(c)) is not None]
-        return (statistics.geometric_mean(ratios), len(ratios)) if ratios else None
+    def disk_share(self, testcase: str) -> float | None:
+        """Return what the worst execution of a case read from the disk, as a share of the text
+        behind its tables; None where no execution could tell."""
+        counted = self.run.figures(testcase, "disk_bytes")
+        if not counted:
+            return None
+        return max(counted) / self.scanned[str(self.dims(testcase)["query"])]
+
+    def is_cold(self, testcase: str) -> bool:
+        """Return whether a case is known to have waited for the disk."""
+        share = self.disk_share(testcase)
+        return share is not None and share > COLD_SHARE
+
+    def ratios(self, target: str, engine: str, workers: int) -> dict[str, float]:
+        """Return a candidate's ratio to the heap table of each of TPC-H's queries that has one."""
+        found = {
+            query: self.ratio(self.case(query, target, engine, workers))
+            for query in self.queries(target=target, engine=engine, workers=workers)
+            if is_tpch(query)
+        }
+        return {query: ratio.median for query, ratio in found.items() if ratio is not None}
 
     def published_mean(self, engine: str) -> float:
         """Return the geometric mean of the article's ratios."""
@@ -118,8 +136,12 @@ def query_order(query: str) -> tuple[int, str]:
     >>> sorted(["COUNT", "Q10", "Q2"], key=query_order)
     ['Q2', 'Q10', 'COUNT']
     """
-    found = re.fullmatch(r"Q(\d+)", query)
-    return (int(found[1]), "") if found else (1000, query)
+    return (int(query[1:]), "") if is_tpch(query) else (1000, query)
+
+
+def is_tpch(query: str) -> bool:
+    """Return whether a query is one of TPC-H's 22."""
+    return re.fullmatch(r"Q\d+", query) is not None
 
 
 def is_published(engine: str, workers: int) -> bool:

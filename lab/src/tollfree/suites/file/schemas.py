@@ -67,7 +67,7 @@ class SchemaMaker:
         return found == (self._mark(schema),)
 
     def make(self, schema: Schema) -> None:
-        """Make the schema anew, analysed; all of it or nothing."""
+        """Make the schema anew, analysed. The mark that it is whole comes last."""
         name = sql.Identifier(schema.schema)
         with self._connection.transaction():
             self._execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(name))
@@ -77,11 +77,11 @@ class SchemaMaker:
                 self._make_table(schema, table)
             if schema.kind == "citus":
                 self._distribute()
-            mark = sql.Literal(self._mark(schema))
-            self._execute(sql.SQL("COMMENT ON SCHEMA {} IS {}").format(name, mark))
         verb = sql.SQL("ANALYZE" if schema.kind == "foreign" else "VACUUM (ANALYZE, FREEZE)")
         for table in self._tables:
             self._execute(sql.SQL("{} {}").format(verb, sql.Identifier(schema.schema, table.name)))
+        mark = sql.Literal(self._mark(schema))
+        self._execute(sql.SQL("COMMENT ON SCHEMA {} IS {}").format(name, mark))
 
     def _mark(self, schema: Schema) -> str:
         made_from = repr((schema, self._tables, self._files))

@@ -27,19 +27,16 @@ def all_tables(file: FileFindings) -> tuple[Table, ...]:
 def times_table(file: FileFindings, engine: str, workers: int) -> Table:
     """Return the experiment's table, the article's figures beside ours."""
     candidates = file.candidates()
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
+    cold = []
     for query in file.queries(engine=engine, workers=workers):
         cases = [file.case(query, target, engine, workers) for target in candidates]
         ratios = [file.ratio(case) for case in cases]
         row: list[Cell] = [query, file.mean_s(file.case(query, HEAP, engine, workers))]
         row += [file.mean_s(case) for case in cases]
         row += [ratio.median if ratio else None for ratio in ratios]
-        published = file.published.get((query, engine))
-        if is_published(engine, workers) and published:
-            row += [published.regular_s, published.foreign_s, published.ratio]
-        elif is_published(engine, workers):
-            row += [None, None, None]
-        rows.append(tuple(row))
+        rows.append((*row, *_published(file, query, engine, workers)))
+        cold.append(_cold(file, query, engine, workers))
     columns = [Column("Query"), *(number(name, "s", 3) for name in (HEAP, *candidates))]
     columns += [number(f"{name}, ratio", "x", 2) for name in candidates]
     notes = ["Means over the rounds; ratios to the heap table are medians over the rounds."]
@@ -49,8 +46,34 @@ def times_table(file: FileFindings, engine: str, workers: int) -> Table:
         notes.append(
             f"Published: {ENGINE_NAMES[engine]}, 10 GB, another machine; only ratios compare."
         )
+    if any(cold):
+        columns.append(Column("cold"))
+        rows = [(*row, case) for row, case in zip(rows, cold, strict=True)]
+        notes.append("Cold: what was read from the disk, as a share of the text behind the tables.")
     caption = f"TPC-H, {setting(engine, workers)}"
     return Table(caption, tuple(columns), tuple(rows), tuple(notes))
+
+
+def _published(file: FileFindings, query: str, engine: str, workers: int) -> list[Cell]:
+    """Return the article's cells of a row, nothing where it has no such executions."""
+    if not is_published(engine, workers):
+        return []
+    published = file.published.get((query, engine))
+    if published is None:
+        return [None, None, None]
+    return [published.regular_s, published.foreign_s, published.ratio]
+
+
+def _cold(file: FileFindings, query: str, engine: str, workers: int) -> str:
+    """Name the cases of a row that did not find their bytes in the page cache, and how much."""
+    cases = {
+        target: file.case(query, target, engine, workers) for target in (HEAP, *file.candidates())
+    }
+    return ", ".join(
+        f"{target} {file.disk_share(case):.0%}"
+        for target, case in cases.items()
+        if case and file.is_cold(case)
+    )
 
 
 def rates_table(file: FileFindings, engine: str, workers: int) -> Table:

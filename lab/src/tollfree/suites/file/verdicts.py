@@ -1,7 +1,11 @@
 """The sentences that the section `file` begins with."""
 
+import statistics
+
 from tollfree.suites.file.findings import (
+    COLD_SHARE,
     ENGINE_NAMES,
+    HEAP,
     SETTINGS,
     STOCK,
     FileFindings,
@@ -15,9 +19,9 @@ def verdicts(file: FileFindings) -> tuple[str, ...]:
     """Return sentences that a person can act on, failures first."""
     sentences = [_failures(file)]
     for candidate in file.candidates():
-        sentences += [_eight(file, candidate, *each) for each in SETTINGS]
+        sentences += [_queries(file, candidate, *each) for each in SETTINGS]
         sentences += [_scanning(file, candidate), _analysing(file, candidate)]
-    sentences.append(_noise(file))
+    sentences += [_caches(file), _noise(file)]
     return tuple(filter(None, sentences))
 
 
@@ -34,27 +38,32 @@ def _failures(file: FileFindings) -> str | None:
     return " ".join(words) or None
 
 
-def _eight(file: FileFindings, candidate: str, engine: str, workers: int) -> str | None:
-    """Say what becomes of the article's queries."""
-    found = file.geometric_mean(candidate, engine, workers)
-    if found is None:
+def _queries(file: FileFindings, candidate: str, engine: str, workers: int) -> str | None:
+    """Say what becomes of the article's queries, and of all of TPC-H's where there are more."""
+    ratios = file.ratios(candidate, engine, workers)
+    published = {query: ratios[query] for query in ratios if (query, engine) in file.published}
+    if not ratios:
         return None
-    mean, count = found
-    ratios = [
-        (ratio.median, query)
-        for query in file.queries(engine=engine, workers=workers)
-        if (query, engine) in file.published
-        and (ratio := file.ratio(file.case(query, candidate, engine, workers))) is not None
-    ]
-    (low, best), (high, worst) = min(ratios), max(ratios)
+    first = published or ratios
+    mean, span = _mean(first)
     sentence = (
-        f"Through {candidate}, {setting(engine, workers)}, {count} queries take {mean:.2f}x as "
-        f"long as on a regular table (geometric mean; {best} {low:.2f}x to {worst} {high:.2f}x)"
+        f"Through {candidate}, {setting(engine, workers)}, {len(first)} queries take {mean} as "
+        f"long as on a regular table (geometric mean; {span})"
     )
-    if candidate == STOCK and is_published(engine, workers):
-        published = file.published_mean(engine)
-        sentence += f"; published, on {ENGINE_NAMES[engine]}: {published:.1f}x"
+    if published and candidate == STOCK and is_published(engine, workers):
+        sentence += f"; published, on {ENGINE_NAMES[engine]}: {file.published_mean(engine):.1f}x"
+    if len(ratios) > len(first):
+        mean, span = _mean(ratios)
+        sentence += f"; all {len(ratios)} that were measured: {mean} ({span})"
     return sentence + "."
+
+
+def _mean(ratios: dict[str, float]) -> tuple[str, str]:
+    """Return the geometric mean of ratios by query, and their span."""
+    ordered = sorted((ratio, query) for query, ratio in ratios.items())
+    (low, best), (high, worst) = ordered[0], ordered[-1]
+    mean = statistics.geometric_mean(ratios.values())
+    return f"{mean:.2f}x", f"{best} {low:.2f}x to {worst} {high:.2f}x"
 
 
 def _scanning(file: FileFindings, candidate: str) -> str | None:
@@ -77,11 +86,26 @@ def _scanning(file: FileFindings, candidate: str) -> str | None:
 
 def _analysing(file: FileFindings, candidate: str) -> str | None:
     seconds = file.mean_s(file.case("ANALYZE", candidate, "plain", 0))
-    heap = file.mean_s(file.case("ANALYZE", "heap", "plain", 0))
+    heap = file.mean_s(file.case("ANALYZE", HEAP, "plain", 0))
     if seconds is None or heap is None:
         return None
     return (
         f"ANALYZE of lineitem takes {seconds:.2f} s through {candidate}, {heap:.2f} s on the table."
+    )
+
+
+def _caches(file: FileFindings) -> str | None:
+    """Say whether the run was one of warm caches."""
+    told = [name for name in file.run.cases if file.disk_share(name) is not None]
+    cold = sum(file.is_cold(name) for name in told)
+    if not told:
+        return None
+    if cold == 0:
+        return "What was scanned came from the page cache, in every execution."
+    return (
+        f"{cold} of {len(told)} cases are cold: an execution of theirs read more than "
+        f"{COLD_SHARE:.0%} of the text's size from the disk. Memory for text and tables both, or a "
+        "smaller scale, makes them warm."
     )
 
 
