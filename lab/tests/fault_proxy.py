@@ -78,6 +78,7 @@ class Armed:
     seen: int = 0
     fired: threading.Event = field(default_factory=threading.Event)
     released: threading.Event = field(default_factory=threading.Event)
+    killed: threading.Event = field(default_factory=threading.Event)
     delivered: list[bytes] = field(default_factory=list)
     """The client's messages that the server has been sent."""
 
@@ -105,11 +106,14 @@ class FaultProxy:
         return armed
 
     def disarm(self) -> None:
-        """Pass everything on from now on, and what is held."""
+        """Pass everything on from now on, and what is held; wait for a kill that has begun."""
         with self._lock:
             armed, self._armed = self._armed, None
         if armed:
             armed.released.set()
+        # It may be at a message that nobody waits for, and hit whatever is sent next.
+        if armed and armed.fired.is_set() and armed.fault.action is Action.KILL:
+            armed.killed.wait()
 
     def pids(self) -> list[int]:
         """Return the server processes of all connections there have been, less those forgotten."""
@@ -182,14 +186,20 @@ class FaultProxy:
             return False
         with self._lock:
             armed.seen += 1
-            return armed.seen == armed.fault.number
+            is_due = armed.seen == armed.fault.number
+            if is_due:
+                armed.fired.set()
+            return is_due
 
     def _fail(self, armed: Armed, connection: Connection) -> None:
         """Do what the fault is; raises `ConnectionAbortedError` when the message is lost by it."""
         action = armed.fault.action
-        armed.fired.set()
-        if action is Action.KILL and connection.pid:
-            self._kill(connection.pid)
+        if action is Action.KILL:
+            try:
+                if connection.pid:
+                    self._kill(connection.pid)
+            finally:
+                armed.killed.set()
         elif action is Action.STALL:
             armed.released.wait()
         else:
