@@ -82,7 +82,7 @@ def peak_kib(pid: int) -> int:
 def make_databases(lab: Lab, shapes: list[Shape]) -> None:
     """Make the views, and for each wrapper a database of foreign tables on them."""
     source, external = lab.source(), lab.external()
-    password = lab.passfile.read_text().strip().rsplit(":", 1)[1]
+    password = lab.password()
     with source.connect() as connection:
         recreate_database(connection, DATABASE)
     with source.connect(DATABASE) as connection:

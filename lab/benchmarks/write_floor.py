@@ -93,7 +93,7 @@ def make_databases(lab: Lab) -> None:
             "server_port": source.port,
             "updatable": True,
         }
-        password = lab.passfile.read_text().strip().rsplit(":", 1)[1]
+        password = lab.password()
         make_foreign_database(external, row, password)
 
 

@@ -42,6 +42,12 @@ SELECT run_id, iface, loc, comm, connstrat, sql, numiter, extra, prnt, dest,
 FROM interface_vtestresults
 GROUP BY run_id, iface, loc, comm, connstrat, sql, numiter, extra, prnt, dest;
 
+/* Returns where a value is between the lowest and the highest, from 0 to 1. */
+CREATE FUNCTION normalised(value float8, low float8, high float8)
+RETURNS numeric
+LANGUAGE sql IMMUTABLE
+RETURN round(((value - low) / nullif(high - low, 0))::numeric, 5);
+
 /*
  * Candidates for the same task beside one another.  Normalised, the best has
  * 0 and the worst 1, so that one bad candidate moves all others: the ratios of
@@ -54,12 +60,8 @@ SELECT run_id,
 	   concat_ws(':', iface, extra) AS candidate,
 	   round(duration::numeric, 5) AS duration,
 	   round(drange::numeric, 5) AS drange, grpsz,
-	   round(((query_duration - min(query_duration) OVER w)
-			  / nullif(max(query_duration) OVER w - min(query_duration) OVER w,
-					   0))::numeric, 5) AS nml_dur,
-	   round(((query_drange - min(query_drange) OVER w)
-			  / nullif(max(query_drange) OVER w - min(query_drange) OVER w,
-					   0))::numeric, 5) AS nml_drng,
+	   normalised(query_duration, min(query_duration) OVER w, max(query_duration) OVER w) AS nml_dur,
+	   normalised(query_drange, min(query_drange) OVER w, max(query_drange) OVER w) AS nml_drng,
 	   queries, asked, query_duration
 FROM interface_durations
 WINDOW w AS (PARTITION BY run_id, sql, numiter, loc, comm, connstrat, prnt, dest);
@@ -71,12 +73,8 @@ SELECT run_id,
 	   concat_ws(':', loc, comm) AS candidate,
 	   round(duration::numeric, 5) AS duration,
 	   round(drange::numeric, 5) AS drange, grpsz,
-	   round(((query_duration - min(query_duration) OVER w)
-			  / nullif(max(query_duration) OVER w - min(query_duration) OVER w,
-					   0))::numeric, 5) AS nml_dur,
-	   round(((query_drange - min(query_drange) OVER w)
-			  / nullif(max(query_drange) OVER w - min(query_drange) OVER w,
-					   0))::numeric, 5) AS nml_drng,
+	   normalised(query_duration, min(query_duration) OVER w, max(query_duration) OVER w) AS nml_dur,
+	   normalised(query_drange, min(query_drange) OVER w, max(query_drange) OVER w) AS nml_drng,
 	   queries, asked, query_duration
 FROM interface_durations
 WINDOW w AS (PARTITION BY run_id, sql, numiter, iface, extra, connstrat, prnt, dest);

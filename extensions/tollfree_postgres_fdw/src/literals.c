@@ -56,6 +56,7 @@ typedef enum Token
 typedef struct Lifter
 {
 	const char *next;			/* in the command's text */
+	const char *copied;			/* up to where it is in sql */
 	StringInfoData sql;			/* what becomes of it */
 	Clause		clause;
 	Token		last;
@@ -66,11 +67,10 @@ typedef struct Lifter
 	Oid		   *types;
 } Lifter;
 
-/* Takes so many bytes over as they are. */
+/* Leaves the text up to end as it is. */
 static void
 keep(Lifter *lifter, const char *end, Token token)
 {
-	appendBinaryStringInfo(&lifter->sql, lifter->next, end - lifter->next);
 	lifter->next = end;
 	lifter->last = token;
 }
@@ -103,6 +103,14 @@ is_liftable(const Lifter *lifter)
 		: lifter->last == TOKEN_OPERATOR && lifter->clause == CLAUSE_SET;
 }
 
+/* Copies what was left as it is since the last time. */
+static void
+copy_kept(Lifter *lifter)
+{
+	appendBinaryStringInfo(&lifter->sql, lifter->copied,
+						   lifter->next - lifter->copied);
+}
+
 /* Puts a parameter where the text up to end was. */
 static void
 lift(Lifter *lifter, const char *end, char *value, Oid type)
@@ -111,8 +119,9 @@ lift(Lifter *lifter, const char *end, char *value, Oid type)
 	lifter->types[lifter->nparams] = type;
 	lifter->nparams++;
 	lifter->nlifted++;
+	copy_kept(lifter);
 	appendStringInfo(&lifter->sql, "$%d", lifter->nparams);
-	lifter->next = end;
+	lifter->next = lifter->copied = end;
 	lifter->last = TOKEN_OTHER;
 }
 
@@ -328,7 +337,7 @@ begin(Lifter *lifter, const RemoteCommand *command)
 	int			size = command->nparams + LIFT_LITERALS;
 
 	initStringInfo(&lifter->sql);
-	lifter->next = command->sql;
+	lifter->next = lifter->copied = command->sql;
 	lifter->nparams = command->nparams;
 	lifter->params = palloc0(size * sizeof(char *));
 	lifter->types = palloc0(size * sizeof(Oid));
@@ -358,6 +367,7 @@ literals_lift(const RemoteCommand *command, RemoteCommand *lifted)
 	if (lifter.nlifted == 0)
 		return false;
 
+	copy_kept(&lifter);
 	*lifted = *command;
 	lifted->sql = lifter.sql.data;
 	lifted->nparams = lifter.nparams;

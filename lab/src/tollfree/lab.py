@@ -240,10 +240,11 @@ class Lab:
 
     def _start_cluster(self, cluster: Cluster) -> None:
         if not cluster.is_made:
-            cluster.make(self._password())
+            cluster.make(self.password())
         cluster.start()
 
-    def _password(self) -> str:
+    def password(self) -> str:
+        """Return the superuser's password on all servers, made when there is none yet."""
         if self.passfile.exists():
             return self.passfile.read_text().strip().rsplit(":", 1)[1]
         password = secrets.token_urlsafe(24)

@@ -50,7 +50,7 @@ class FdwSuite(Suite):
         instances = {SOURCE: source, "external": bench.lab.external()}
         if not (resumed and has_scale(source, bench.profile.scale)):
             load(source, bench.profile.scale)
-        password = bench.lab.passfile.read_text().strip().rsplit(":", 1)[1]
+        password = bench.lab.password()
         for row in bench.store.table("SELECT * FROM lab.fdw_databases ORDER BY dbname"):
             make_foreign_database(instances[row["instance"]], row, password)
         load_bulk(source, bench.store, bench.profile)

@@ -59,7 +59,7 @@ def prepare(bench: Bench, tables: list[SampledTable]) -> None:
                 _make_view(connection, row)
         text.make_file_tables(bench, connection, in_files)
     instances = {"source": source, "external": bench.lab.external()}
-    password = bench.lab.passfile.read_text().strip().rsplit(":", 1)[1]
+    password = bench.lab.password()
     for row in bench.store.table("SELECT * FROM lab.sampling_databases ORDER BY dbname"):
         _make_foreign_database(bench, instances[row["instance"]], row, tables, password)
 
