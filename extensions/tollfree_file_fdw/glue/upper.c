@@ -264,6 +264,25 @@ add_partial_aggregation(PlannerInfo *root, RelOptInfo *output_rel,
 	add_partial_path(output_rel, (Path *) path);
 }
 
+/*
+ * Is there a plan that reads no further than the first row that the filter
+ * lets through?  PostgreSQL has one for the minimum or maximum of a column that
+ * the filter says the value of, and what comes behind that row, a bad value as
+ * well, is nobody's business then.
+ */
+static bool
+stops_early(PlannerInfo *root)
+{
+	ListCell   *cell;
+
+	foreach(cell, fetch_upper_rel(root, UPPERREL_GROUP_AGG, NULL)->pathlist)
+	{
+		if (IsA(lfirst(cell), MinMaxAggPath))
+			return true;
+	}
+	return false;
+}
+
 /* Offers aggregation in the scan. */
 void
 tollfreeGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
@@ -279,7 +298,7 @@ tollfreeGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
 		!setting_push_aggregates ||
 		!IS_SIMPLE_REL(input_rel) || IS_DUMMY_REL(input_rel) ||
 		state->slow_reason != NULL || root->parse->groupingSets != NIL ||
-		root->parse->hasTargetSRFs)
+		root->parse->hasTargetSRFs || stops_early(root))
 		return;
 	/* Of partial groups nothing is known before they have been combined. */
 	if (!is_partial)

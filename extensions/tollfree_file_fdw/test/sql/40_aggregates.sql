@@ -71,6 +71,8 @@ SELECT * FROM (VALUES
 	('one group', agree_on(E'2,NaN\n2,1\n', 'a int, b numeric(4,2)', $$format 'csv'$$, 'SELECT a, max(b) FROM odd WHERE a = 2 GROUP BY a')),
 	('bad record', agree_on(E'1,1\n2\n', 'a int, b int', $$format 'csv'$$, 'SELECT count(a) FROM odd')),
 	('bad column elsewhere', agree_on(E'1,x\n2,y\n', 'a int, b int', $$format 'csv'$$, 'SELECT sum(a) FROM odd')),
+	('first row', agree_on(E'1\n2\nx\n', 'a int', $$format 'csv'$$, 'SELECT min(a) FROM odd WHERE a = 2')),
+	('every row', agree_on(E'1\n2\nx\n', 'a int', $$format 'csv'$$, 'SELECT min(a), count(*) FROM odd WHERE a = 2')),
 	('asked for', agree_on(E' 16\n+1000\n 7 \n', 'a int', $$format 'csv'$$, 'SELECT sum(a), count(*) FROM odd WHERE a > 6'))) t (name, result);
 RESET client_min_messages;
 SET tollfree_file_fdw.debug_require = 'aggregate';
