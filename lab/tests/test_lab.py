@@ -554,6 +554,33 @@ def test_the_interface_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     tollfree("down")
 
 
+def test_a_limit_ends_a_case_of_many_queries_and_shows_how_many(lab: Lab) -> None:
+    tollfree("up")
+    pattern = "^libpq:lcl:ipc:sql(001:0:50k|50k:1:001):acc-n:p-none:null$"
+    options = ("--full", "--rounds", "1", "--limit", "1", "--only", pattern)
+    out, _ = tollfree("run", "interface", *options)
+    assert " of 50,000" in out
+    assert "1 of 1 " in out
+    assert "--limit 1" in out
+    with lab.database() as store:
+        run = store.latest_run("interface")
+        assert run is not None
+        assert run.query_limit_s == 1
+        many, one = sorted(store.results(run), key=lambda result: result.testcase)
+        assert (many.state, one.state) == ("ok", "ok"), (many.reason, one.reason)
+        assert many.argv[-2:] == one.argv[-2:] == ["-t", "1"]
+        done = many.figures["executions"]
+        assert 1 <= done < 50000
+        assert many.figures["rows"] == many.figures["connections"] == done
+        durations = store.table(
+            "SELECT testcase, duration FROM lab.ifmeth_cat_results WHERE run_id = %s", run.run_id
+        )
+        assert {row["testcase"][:6] for row in durations if row["duration"] is None} == {"sql001"}
+    _, err = tollfree("run", "fdw", "--limit", "1", code=ExitCode.USAGE)
+    assert "--limit" in err
+    tollfree("down")
+
+
 def _what_the_server_and_the_link_did_is_counted(results: dict[str, Result]) -> None:
     """Of 20 executions and the one that is checked, each in a connection of its own."""
     figures = results["libpq:rmt:tcp:sql001:0:20:acc-n:p-none:null"].figures
