@@ -194,6 +194,19 @@ is_true(const PGresult *res)
 	return PQntuples(res) == 1 && strcmp(PQgetvalue(res, 0, 0), "t") == 0;
 }
 
+/* Keeps the types that a description gives to a statement's parameters. */
+static void
+accept_types(Session *session, CachedStatement *statement, PGresult *res)
+{
+	int			ntypes = PQnparams(res);
+	Oid		   *types = palloc(Max(ntypes, 1) * sizeof(Oid));
+
+	for (int i = 0; i < ntypes; i++)
+		types[i] = PQparamtype(res, i);
+	statement_set_types(session->cache, statement, types, ntypes);
+	pfree(types);
+}
+
 /* Keeps what the answer to one of our own commands tells. */
 static void
 accept_answer(Session *session, const Part *part, PGresult *res)
@@ -210,6 +223,9 @@ accept_answer(Session *session, const Part *part, PGresult *res)
 		case PART_PREPARE:
 			part->statement->is_prepared = true;
 			part->statement->safe_epoch = session_lock_epoch(session);
+			break;
+		case PART_DESCRIBE:
+			accept_types(session, part->statement, res);
 			break;
 		case PART_WRITE_CHECK:
 			session->may_have_written = !is_true(res);
@@ -271,9 +287,11 @@ note_result(Session *session, const Part *part, PGresult *res)
 	session->rows += PQntuples(res);
 	if (!session->repeats_reads && atoi(PQcmdTuples(res)) > 0)
 		session->has_written = true;
-	if (part->statement != NULL &&
-		PQresultStatus(res) != PGRES_FATAL_ERROR &&
-		PQresultStatus(res) != PGRES_PIPELINE_ABORTED)
+	if (part->statement == NULL)
+		return;
+	if (PQresultStatus(res) == PGRES_FATAL_ERROR)
+		part->statement->is_doubtful = part->statement->types != NULL;
+	else if (PQresultStatus(res) != PGRES_PIPELINE_ABORTED)
 		part->statement->safe_epoch = session_lock_epoch(session);
 }
 
@@ -548,6 +566,10 @@ session_add_cached(Session *session, const RemoteCommand *command,
 								   command->types ? command->nparams : 0,
 								   command->types),
 					 PART_PREPARE, 0, command->shown);
+	if (prepares && command->printed_types != NULL)
+		check_queued(session,
+					 PQsendDescribePrepared(session->conn, statement->name),
+					 PART_DESCRIBE, 0, command->shown);
 	session_add_command(session, &named);
 	while (first < session->nparts)
 		session->parts[first++].statement = statement;

@@ -22,6 +22,7 @@
 #include "guc.h"
 #include "literals.h"
 #include "options.h"
+#include "paramtypes.h"
 #include "portals.h"
 #include "session.h"
 
@@ -142,6 +143,21 @@ session_lock_epoch(const Session *session)
 }
 
 /*
+ * Would a kept statement do what the command does, whatever has been altered
+ * since?  If not, that shows when it fails, and where the remote transaction
+ * starts with it, it can be repeated then.
+ */
+static bool
+is_lasting(const Session *session, const RemoteCommand *command, bool starts)
+{
+	if (command->printed_types == NULL)
+		return starts || command->returns_nothing;
+	return command->returns_nothing &&
+		paramtypes_hold(statement_types(session->cache, command->sql),
+						command);
+}
+
+/*
  * Says how to execute a command, and by which statement.  starts tells that
  * the remote transaction begins with it, so that it could be repeated.  One
  * that is kept may be another command, which does the same: it is then replaced
@@ -161,7 +177,7 @@ choose_use(Session *session, RemoteCommand *command, bool starts,
 			(void) literals_lift(command, &kept);
 		use = statement_choose(session->cache, kept.sql,
 							   session_lock_epoch(session),
-							   starts || command->returns_nothing,
+							   is_lasting(session, &kept, starts),
 							   &session->cached, statement);
 	}
 	settings_require(REQUIRE_CACHED, use == STATEMENT_REUSE);
@@ -267,7 +283,7 @@ send_flight(Session *session, const RemoteCommand *commands, int ncommands,
 	if (!autocommits)
 		add_checks(session, questions, only_reads);
 
-	if (use == STATEMENT_REUSE && depth == 0)
+	if (use == STATEMENT_REUSE && depth == 0 && first.printed_types == NULL)
 		session->repeatable = &commands[0];
 	session->repeats_reads = only_reads;
 	session->autocommit_scans += autocommits;

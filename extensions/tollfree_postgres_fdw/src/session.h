@@ -24,6 +24,7 @@ typedef enum PartKind
 	PART_SAVEPOINT,
 	PART_CLEANUP,				/* CLOSE, DEALLOCATE */
 	PART_PREPARE,				/* of a statement that is kept */
+	PART_DESCRIBE,				/* of which types are its parameters? */
 	PART_COMMAND,				/* what the caller sent; he gets the results */
 	PART_WRITE_CHECK,			/* has the transaction written? */
 	PART_RELATION_CHECK,		/* is a relation plain? */
@@ -48,13 +49,14 @@ typedef struct RemoteCommand
 	bool		prepare;		/* prepare that statement, not execute it */
 	bool		is_cacheable;	/* may it be kept prepared? */
 	bool		is_short;		/* if so, may its constants be parameters? */
-	bool		returns_nothing;	/* no row, and its parameters' types are
-									 * fixed */
+	bool		returns_nothing;	/* no row */
 	bool		in_pieces;		/* are its rows read as they arrive? */
 	int			nparams;
 	const char *const *params;	/* NULL for a null */
 	const Oid  *types;			/* of parameters; NULL, or 0 for one, leaves
 								 * it to the remote server */
+	const Oid  *printed_types;	/* of which they are here, if that is to be
+								 * compared with what they are there; or NULL */
 	const int  *lengths;		/* of those in binary form, and which they */
 	const int  *formats;		/* are; NULL if all are text */
 	bool		binary;			/* in which form its rows are to come */

@@ -17,9 +17,10 @@
  *	- it was prepared or executed in this lock epoch: the locks that the remote
  *	  transaction holds since then keep its tables from being altered; or
  *	- it could be repeated: the remote transaction begins with it, and an error
- *	  loses nothing but time; or
- *	- it has no result whose type could change, and says of which types its
- *	  parameters are: then the remote server makes a new plan by itself.
+ *	  loses nothing but time, and is all that a change leads to; or
+ *	- it has no result whose type could change, and its parameters are of types
+ *	  that it says, or that make no difference (paramtypes.c): then the remote
+ *	  server makes a new plan by itself.
  *
  * Otherwise it is parsed once more, and prepared anew when it comes again in
  * the same epoch.  Epochs are the session's: a new one begins with each remote
@@ -75,6 +76,13 @@ statement_create_cache(List **dropped)
 	return cache;
 }
 
+/* The key of a text. */
+static uint32
+hash_text(const char *sql)
+{
+	return hash_bytes((const unsigned char *) sql, strlen(sql));
+}
+
 /* Forgets all statements; the connection that knew them is gone. */
 void
 statement_drop_cache(StatementCache *cache)
@@ -93,8 +101,34 @@ statement_forget(StatementCache *cache, CachedStatement *statement)
 		*cache->dropped = lappend(*cache->dropped, pstrdup(statement->name));
 	dlist_delete(&statement->node);
 	pfree(statement->sql);
+	if (statement->types != NULL)
+		pfree(statement->types);
 	hash_search(cache->table, &statement->hash, HASH_REMOVE, NULL);
 	MemoryContextSwitchTo(old);
+}
+
+/* The types of the parameters of a statement, NULL if they are not known. */
+const Oid  *
+statement_types(StatementCache *cache, const char *sql)
+{
+	uint32		hash = hash_text(sql);
+	CachedStatement *statement = hash_search(cache->table, &hash, HASH_FIND,
+											 NULL);
+
+	return statement != NULL && strcmp(statement->sql, sql) == 0 ?
+		statement->types : NULL;
+}
+
+/* Remembers the types of a statement's parameters, of which it takes a copy. */
+void
+statement_set_types(StatementCache *cache, CachedStatement *statement,
+					Oid *types, int ntypes)
+{
+	Size		size = Max(ntypes, 1) * sizeof(Oid);
+
+	if (statement->types == NULL)
+		statement->types = MemoryContextAlloc(cache->context, size);
+	memcpy(statement->types, types, ntypes * sizeof(Oid));
 }
 
 /* Is this the second time that the text is seen, as far as is remembered? */
@@ -133,7 +167,8 @@ add_statement(StatementCache *cache, const char *sql, uint32 hash)
 	statement->sql = MemoryContextStrdup(cache->context, sql);
 	snprintf(statement->name, STATEMENT_NAME_SIZE, "tollfree_s%u",
 			 ++cache->names);
-	statement->is_prepared = false;
+	statement->is_prepared = statement->is_doubtful = false;
+	statement->types = NULL;
 	statement->safe_epoch = statement->once_epoch = 0;
 	dlist_push_head(&cache->recent, &statement->node);
 	return statement;
@@ -141,8 +176,8 @@ add_statement(StatementCache *cache, const char *sql, uint32 hash)
 
 /*
  * How to execute a statement that is in the cache.  One that was to be
- * prepared, but never was, or that comes again where it cannot be reused, is
- * replaced under another name.
+ * prepared, but never was, or that is in doubt, or that comes again where it
+ * cannot be reused, is replaced under another name.
  */
 static StatementUse
 choose_known(StatementCache *cache, CachedStatement **statement,
@@ -152,12 +187,15 @@ choose_known(StatementCache *cache, CachedStatement **statement,
 	uint32		hash = known->hash;
 
 	dlist_move_head(&cache->recent, &known->node);
-	if (known->is_prepared && (is_safe || known->safe_epoch == epoch))
-		return STATEMENT_REUSE;
-	if (known->is_prepared && known->once_epoch != epoch)
+	if (known->is_prepared && !known->is_doubtful)
 	{
-		known->once_epoch = epoch;
-		return STATEMENT_ONCE;
+		if (is_safe || known->safe_epoch == epoch)
+			return STATEMENT_REUSE;
+		if (known->once_epoch != epoch)
+		{
+			known->once_epoch = epoch;
+			return STATEMENT_ONCE;
+		}
 	}
 	statement_forget(cache, known);
 	*statement = add_statement(cache, sql, hash);
@@ -173,7 +211,7 @@ statement_choose(StatementCache *cache, const char *sql, uint64 epoch,
 				 bool is_safe, StatementCounters *counters,
 				 CachedStatement **statement)
 {
-	uint32		hash = hash_bytes((const unsigned char *) sql, strlen(sql));
+	uint32		hash = hash_text(sql);
 	StatementUse use = STATEMENT_ONCE;
 
 	evict(cache, 0, counters);

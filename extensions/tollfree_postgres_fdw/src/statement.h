@@ -26,6 +26,9 @@ typedef struct CachedStatement
 	bool		is_prepared;	/* has the remote server said so? */
 	uint64		safe_epoch;		/* when it could not have become stale, or 0 */
 	uint64		once_epoch;		/* when it was last executed once, or 0 */
+	bool		is_doubtful;	/* has it failed? */
+	Oid		   *types;			/* of its parameters, as the remote server
+								 * chose them; NULL if not known */
 	dlist_node	node;			/* in the order of their last use */
 } CachedStatement;
 
@@ -45,6 +48,10 @@ extern StatementUse statement_choose(StatementCache *cache, const char *sql,
 									 uint64 epoch, bool is_safe,
 									 StatementCounters *counters,
 									 CachedStatement **statement);
+extern const Oid *statement_types(StatementCache *cache, const char *sql);
+extern void statement_set_types(StatementCache *cache,
+								CachedStatement *statement, Oid *types,
+								int ntypes);
 extern void statement_forget(StatementCache *cache, CachedStatement *statement);
 
 #endif							/* TOLLFREE_FDW_STATEMENT_H */

@@ -2,8 +2,10 @@
  * writes.c
  *	  The remote commands that write rows of one table.
  *
- * A command is prepared with the flight that executes it first, for up to two
- * numbers of rows: an INSERT's full batches and its last one.  The prepared
+ * The first row is sent by itself, by a statement that the session keeps if the
+ * command comes again: most commands write but one row.  For those that follow
+ * a command is prepared with the flight that executes it first, for up to two
+ * numbers of rows: an INSERT's full batches and its last one.  These prepared
  * statements belong to the executor node; they are dropped along with a later
  * flight.
  */
@@ -36,6 +38,8 @@ struct RowWrites
 
 	int			nparams;		/* per row */
 	FmgrInfo   *output;			/* of each parameter of a row */
+	Oid		   *types;			/* of which it is */
+	bool		has_begun;		/* has there been an execution? */
 	bool		needs_path;		/* does one of them look at search_path? */
 	MemoryContext context;		/* that all of it is in */
 };
@@ -48,7 +52,8 @@ add_param(RowWrites *writes, Oid type)
 	bool		is_varlena;
 
 	getTypeOutputInfo(type, &function, &is_varlena);
-	fmgr_info(function, &writes->output[writes->nparams++]);
+	fmgr_info(function, &writes->output[writes->nparams]);
+	writes->types[writes->nparams++] = type;
 	writes->needs_path |= rows_needs_path(function);
 }
 
@@ -57,10 +62,11 @@ static void
 add_params(RowWrites *writes)
 {
 	TupleDesc	tupdesc = RelationGetDescr(writes->rel);
+	int			most = list_length(writes->plan.targets) + 1;
 	ListCell   *cell;
 
-	writes->output = palloc0((list_length(writes->plan.targets) + 1) *
-							 sizeof(FmgrInfo));
+	writes->output = palloc0(most * sizeof(FmgrInfo));
+	writes->types = palloc0(most * sizeof(Oid));
 	if (writes->ctid_attno != 0)
 		add_param(writes, TIDOID);
 	foreach(cell, writes->plan.targets)
@@ -198,17 +204,32 @@ print_params(RowWrites *writes, TupleTableSlot **slots,
 
 /*
  * Makes the commands of one execution, in this context: to prepare the
- * statement, if there was none yet, and to execute it.  Returns how many they
- * are.
+ * statement, if there is none yet and more than one row, and to execute it.
+ * Returns how many they are.
  */
 int
 writes_make(RowWrites *writes, TupleTableSlot **slots,
 			TupleTableSlot *plan_slot, int nrows, RemoteCommand *commands)
 {
-	WriteCommand *command = find_command(writes, nrows);
 	const char **values = print_params(writes, slots, plan_slot, nrows);
+	bool		is_first = !writes->has_begun && nrows == 1;
+	WriteCommand *command;
 	int			n = 0;
 
+	writes->has_begun = true;
+	if (is_first)
+	{
+		commands[0] = (RemoteCommand)
+		{
+			.sql = writes->plan.sql,.shown = writes->plan.sql,
+				.is_cacheable = true,
+				.returns_nothing = !writes->plan.has_returning,
+				.nparams = writes->nparams,.params = values,
+				.printed_types = writes->types
+		};
+		return 1;
+	}
+	command = find_command(writes, nrows);
 	if (command->statement == NULL)
 	{
 		char		name[NAMEDATALEN];
