@@ -227,6 +227,9 @@ accept_answer(Session *session, const Part *part, PGresult *res)
 		case PART_DESCRIBE:
 			accept_types(session, part->statement, res);
 			break;
+		case PART_GUARD:
+			part->statement->safe_epoch = session_lock_epoch(session);
+			break;
 		case PART_WRITE_CHECK:
 			session->may_have_written = !is_true(res);
 			session->has_written |= session->may_have_written;
@@ -242,7 +245,8 @@ accept_answer(Session *session, const Part *part, PGresult *res)
 /*
  * Takes the answer to one of our own commands, and clears it.  An error is
  * raised unless quiet, and leaves the session half done, but for one in a
- * statement that was to be prepared for the caller.
+ * statement that was to be prepared for the caller, and for what a guard finds,
+ * which is noted.
  */
 static void
 take_answer(Session *session, PGresult *res, bool quiet)
@@ -264,6 +268,12 @@ take_answer(Session *session, PGresult *res, bool quiet)
 			if (part->kind == PART_COMMIT)
 			{
 				session->is_stale = true;
+				break;
+			}
+			if (part->kind == PART_GUARD)
+			{
+				session->failed_depth = Max(session->remote_depth, 1);
+				session->stale = part->statement;
 				break;
 			}
 			if (part->kind != PART_PREPARE)
@@ -426,6 +436,7 @@ session_begin_flight(Session *session)
 	PQclear(session->result);
 	session->result = NULL;
 	session->repeatable = NULL;
+	session->stale = NULL;
 	if (session->part == session->nparts)
 	{
 		session->part = session->nparts = 0;
@@ -573,6 +584,16 @@ session_add_cached(Session *session, const RemoteCommand *command,
 	session_add_command(session, &named);
 	while (first < session->nparts)
 		session->parts[first++].statement = statement;
+}
+
+/* Adds the question whether a kept statement is stale. */
+void
+session_add_guard(Session *session, CachedStatement *statement)
+{
+	check_queued(session,
+				 PQsendDescribePrepared(session->conn, statement->name),
+				 PART_GUARD, 0, statement->sql);
+	session->parts[session->nparts - 1].statement = statement;
 }
 
 /* Adds the question what a relation is, the names of which are parameters. */

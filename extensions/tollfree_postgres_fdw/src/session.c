@@ -183,6 +183,9 @@ choose_use(Session *session, RemoteCommand *command, bool starts,
 	settings_require(REQUIRE_CACHED, use == STATEMENT_REUSE);
 	if (use != STATEMENT_ONCE)
 		*command = kept;
+	else if (!starts && session->opening != 0 &&
+			 OidIsValid(kept.relid) && kept.relid == session->opening_relid)
+		statement_note_follower(session->cache, session->opening, kept.sql);
 	MemoryContextSwitchTo(old);
 	return use;
 }
@@ -223,6 +226,27 @@ add_first(Session *session, const RemoteCommand *command, StatementUse use,
 	else
 		session_add_cached(session, command, statement,
 						   use == STATEMENT_PREPARE);
+}
+
+/*
+ * Adds a guard for the statement that is likely to follow the transaction's
+ * first command, if that is awaited as a whole (session_execute) and locks what
+ * the other one reads.
+ */
+static void
+add_guard(Session *session, const RemoteCommand *command, StatementUse use,
+		  CachedStatement *statement)
+{
+	CachedStatement *follower;
+
+	session->opening = statement != NULL ? statement->hash : 0;
+	session->opening_relid = command->relid;
+	if (use != STATEMENT_REUSE || !command->returns_nothing ||
+		!OidIsValid(command->relid))
+		return;
+	follower = statement_follower(session->cache, statement);
+	if (follower != NULL)
+		session_add_guard(session, follower);
 }
 
 /* Adds what is asked about relations, and about the transaction so far. */
@@ -278,6 +302,8 @@ send_flight(Session *session, const RemoteCommand *commands, int ncommands,
 		session_add_cleanup(session);
 	}
 	add_first(session, &first, use, statement);
+	if (depth == 0)
+		add_guard(session, &first, use, statement);
 	for (int i = 1; i < ncommands; i++)
 		session_add_command(session, &commands[i]);
 	if (!autocommits)
@@ -460,16 +486,14 @@ session_send(Session *session, const RemoteCommand *commands, int ncommands,
 }
 
 /*
- * Sends commands and waits for all of them; the last one's only result, which
- * the caller must clear.  An error of any of them is raised.
+ * Reads the results of commands to the end of the flight, and keeps the last
+ * one.  An error of any of them is raised.
  */
-PGresult *
-session_execute(Session *session, const RemoteCommand *commands,
-				int ncommands, bool only_reads)
+static void
+read_results(Session *session, const RemoteCommand *commands, int ncommands)
 {
 	PGresult   *res;
 
-	session_send(session, commands, ncommands, only_reads);
 	for (int i = 0; i < ncommands; i++)
 	{
 		PQclear(session->result);
@@ -487,6 +511,29 @@ session_execute(Session *session, const RemoteCommand *commands,
 			session_report(session, ERROR, res, commands[i].shown);
 	}
 	session_finish(session);
+}
+
+/*
+ * Sends commands and waits for all of them; the last one's only result, which
+ * the caller must clear.  An error of any of them is raised.  What a guard has
+ * spoiled is done again without it.
+ */
+PGresult *
+session_execute(Session *session, const RemoteCommand *commands,
+				int ncommands, bool only_reads)
+{
+	PGresult   *res;
+
+	session_send(session, commands, ncommands, only_reads);
+	read_results(session, commands, ncommands);
+	if (session->stale != NULL)
+	{
+		statement_forget(session->cache, session->stale);
+		session->stale = NULL;
+		session->failed_depth = 0;
+		repeat(session, commands);
+		read_results(session, commands, ncommands);
+	}
 	res = session->result;
 	session->result = NULL;
 	return res;

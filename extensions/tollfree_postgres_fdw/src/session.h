@@ -25,6 +25,7 @@ typedef enum PartKind
 	PART_CLEANUP,				/* CLOSE, DEALLOCATE */
 	PART_PREPARE,				/* of a statement that is kept */
 	PART_DESCRIBE,				/* of which types are its parameters? */
+	PART_GUARD,					/* is another kept statement stale? */
 	PART_COMMAND,				/* what the caller sent; he gets the results */
 	PART_WRITE_CHECK,			/* has the transaction written? */
 	PART_RELATION_CHECK,		/* is a relation plain? */
@@ -50,6 +51,8 @@ typedef struct RemoteCommand
 	bool		is_cacheable;	/* may it be kept prepared? */
 	bool		is_short;		/* if so, may its constants be parameters? */
 	bool		returns_nothing;	/* no row */
+	Oid			relid;			/* the one foreign table that it is about, or
+								 * 0 */
 	bool		in_pieces;		/* are its rows read as they arrive? */
 	int			nparams;
 	const char *const *params;	/* NULL for a null */
@@ -133,6 +136,10 @@ typedef struct Session
 	HTAB	   *relations;		/* what is known of them, or NULL */
 	const RemoteCommand *repeatable;	/* in the air, if it could be repeated */
 	bool		repeats_reads;	/* its only_reads */
+	uint32		opening;		/* key of the kept statement that the remote
+								 * transaction began with, or 0 */
+	Oid			opening_relid;	/* its relid */
+	CachedStatement *stale;		/* whose guard has failed, or NULL */
 
 	List	   *portals;		/* open cursors, in TopMemoryContext */
 	List	   *deallocates;	/* statements to drop */
@@ -222,6 +229,7 @@ extern void session_add_command(Session *session,
 								const RemoteCommand *command);
 extern void session_add_cached(Session *session, const RemoteCommand *command,
 							   CachedStatement *statement, bool prepares);
+extern void session_add_guard(Session *session, CachedStatement *statement);
 extern void session_add_question(Session *session, const char *sql,
 								 const RelationQuestion *question);
 extern bool session_launch(Session *session);

@@ -14,8 +14,9 @@
  * server may refuse the statement ("cached plan must not change result type"),
  * and an error ends the remote transaction.  So a statement is reused only if
  *
- *	- it was prepared or executed in this lock epoch: the locks that the remote
- *	  transaction holds since then keep its tables from being altered; or
+ *	- it was prepared, executed or described in this lock epoch: the locks that
+ *	  the remote transaction holds since then keep its tables from being altered;
+ *	  or
  *	- it could be repeated: the remote transaction begins with it, and an error
  *	  loses nothing but time, and is all that a change leads to; or
  *	- it has no result whose type could change, and its parameters are of types
@@ -23,7 +24,10 @@
  *	  server makes a new plan by itself.
  *
  * Otherwise it is parsed once more, and prepared anew when it comes again in
- * the same epoch.  Epochs are the session's: a new one begins with each remote
+ * the same epoch.  If the transaction began by modifying the only table that it
+ * reads, it is a follower of that command: the next time it is described behind
+ * that, which takes no lock that the command has not taken, and shows whether
+ * it is stale while the transaction can still be repeated.  Epochs are the session's: a new one begins with each remote
  * transaction and after each rollback, which releases locks.
  *
  * Sending, and learning what became of it, is session.c's and flight.c's
@@ -131,6 +135,33 @@ statement_set_types(StatementCache *cache, CachedStatement *statement,
 	memcpy(statement->types, types, ntypes * sizeof(Oid));
 }
 
+/*
+ * Remembers of a statement, by its key, that another one followed it which had
+ * to be parsed although it is prepared.
+ */
+void
+statement_note_follower(StatementCache *cache, uint32 opening, const char *sql)
+{
+	CachedStatement *first = hash_search(cache->table, &opening, HASH_FIND,
+										 NULL);
+
+	if (first != NULL && strcmp(first->sql, sql) != 0)
+		first->follower = hash_text(sql);
+}
+
+/* The prepared statement that last followed this one like that, or NULL. */
+CachedStatement *
+statement_follower(StatementCache *cache, const CachedStatement *opening)
+{
+	CachedStatement *follower;
+
+	if (opening->follower == 0)
+		return NULL;
+	follower = hash_search(cache->table, &opening->follower, HASH_FIND, NULL);
+	return follower != NULL && follower->is_prepared && follower != opening ?
+		follower : NULL;
+}
+
 /* Is this the second time that the text is seen, as far as is remembered? */
 static bool
 is_repeated(StatementCache *cache, uint32 hash)
@@ -169,6 +200,7 @@ add_statement(StatementCache *cache, const char *sql, uint32 hash)
 			 ++cache->names);
 	statement->is_prepared = statement->is_doubtful = false;
 	statement->types = NULL;
+	statement->follower = 0;
 	statement->safe_epoch = statement->once_epoch = 0;
 	dlist_push_head(&cache->recent, &statement->node);
 	return statement;

@@ -27,6 +27,7 @@ typedef struct CachedStatement
 	uint64		safe_epoch;		/* when it could not have become stale, or 0 */
 	uint64		once_epoch;		/* when it was last executed once, or 0 */
 	bool		is_doubtful;	/* has it failed? */
+	uint32		follower;		/* key of one that followed it, or 0 */
 	Oid		   *types;			/* of its parameters, as the remote server
 								 * chose them; NULL if not known */
 	dlist_node	node;			/* in the order of their last use */
@@ -52,6 +53,10 @@ extern const Oid *statement_types(StatementCache *cache, const char *sql);
 extern void statement_set_types(StatementCache *cache,
 								CachedStatement *statement, Oid *types,
 								int ntypes);
+extern void statement_note_follower(StatementCache *cache, uint32 opening,
+									const char *sql);
+extern CachedStatement *statement_follower(StatementCache *cache,
+										   const CachedStatement *opening);
 extern void statement_forget(StatementCache *cache, CachedStatement *statement);
 
 #endif							/* TOLLFREE_FDW_STATEMENT_H */

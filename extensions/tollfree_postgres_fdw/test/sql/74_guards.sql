@@ -1,0 +1,93 @@
+-- A SELECT that follows a modification of its table is kept prepared from one
+-- transaction to the next: with the modification goes the question whether it
+-- is stale.
+SELECT tollfree_postgres_fdw_disconnect_all();
+CREATE TABLE remote.accounts (id int PRIMARY KEY, balance int, note text);
+INSERT INTO remote.accounts SELECT i, 0, 'note ' || i FROM generate_series(1, 9) i;
+CREATE TABLE remote.others (id int PRIMARY KEY, balance int);
+INSERT INTO remote.others SELECT i, 0 FROM generate_series(1, 9) i;
+IMPORT FOREIGN SCHEMA remote LIMIT TO (accounts, others) FROM SERVER loopback INTO public;
+ANALYZE accounts, others;
+
+-- Adds 1 to an account, and reads what is in another table's row: both as kept
+-- statements if that is required.
+CREATE PROCEDURE deposit(required text DEFAULT '', reads text DEFAULT 'accounts', who int DEFAULT 1)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	found int;
+	before int8 := (SELECT flights FROM tollfree_postgres_fdw_get_connections());
+BEGIN
+	PERFORM set_config('tollfree_postgres_fdw.debug_require', required, true);
+	EXECUTE format('UPDATE accounts SET balance = balance + 1 WHERE id = %s', who);
+	EXECUTE format('SELECT balance::int FROM %I WHERE id = %s', reads, who) INTO found;
+	PERFORM set_config('tollfree_postgres_fdw.debug_require', '', true);
+	COMMIT;
+	RAISE NOTICE '% has %, after % flights', reads, found, flights_since(before);
+END
+$$;
+CALL deposit();
+CALL deposit();
+CALL deposit();
+CALL deposit('cached');
+CALL deposit('cached', who => 2);
+
+-- altered: the modification is done once, and the SELECT gives what is there
+ALTER TABLE remote.accounts ALTER balance TYPE int8;
+CALL deposit();
+CALL deposit();
+CALL deposit();
+CALL deposit('cached');
+ALTER TABLE remote.accounts ADD extra int DEFAULT 5;
+CALL deposit('cached');
+ALTER TABLE remote.accounts RENAME note TO remark;
+CALL deposit('cached');
+ALTER TABLE remote.accounts RENAME balance TO saldo;
+CALL deposit();
+ALTER TABLE remote.accounts RENAME saldo TO balance;
+CALL deposit();
+SELECT id, balance FROM remote.accounts WHERE balance <> 0 ORDER BY id;
+
+-- another table is not locked before it is read, so its statement is not kept
+CALL deposit(reads => 'others');
+CALL deposit(reads => 'others');
+CALL deposit(reads => 'others');
+CALL deposit('cached', 'others');
+CALL deposit();
+CALL deposit();
+CALL deposit();
+CREATE VIEW remote.locked AS
+SELECT relation::regclass::text AS name, mode FROM pg_locks
+WHERE pid = pg_backend_pid() AND relation::regclass::text IN ('remote.accounts', 'remote.others');
+CREATE FOREIGN TABLE locked (name text, mode text) SERVER loopback OPTIONS (schema_name 'remote');
+BEGIN;
+UPDATE accounts SET balance = balance + 1 WHERE id = 1;
+SELECT * FROM locked ORDER BY 1, 2;
+ROLLBACK;
+
+-- what is rolled back has no locks any more
+BEGIN;
+SAVEPOINT a;
+UPDATE accounts SET balance = balance + 1 WHERE id = 1;
+ROLLBACK TO a;
+SET LOCAL tollfree_postgres_fdw.debug_require = 'cached';
+SELECT balance::int FROM accounts WHERE id = 1;
+ROLLBACK;
+BEGIN;
+SAVEPOINT a;
+UPDATE accounts SET balance = balance + 1 WHERE id = 1;
+SET LOCAL tollfree_postgres_fdw.debug_require = 'cached';
+SELECT balance::int FROM accounts WHERE id = 1;
+ROLLBACK;
+
+-- an error of the modification is its own
+UPDATE remote.accounts SET balance = 9 WHERE id = 1;
+ALTER TABLE remote.accounts ALTER balance TYPE numeric, ADD CHECK (balance < 10);
+CALL deposit();
+CALL deposit(who => 3);
+SELECT id, balance FROM remote.accounts WHERE id IN (1, 3) ORDER BY id;
+SELECT tollfree_postgres_fdw_disconnect_all();
+DROP PROCEDURE deposit;
+DROP FOREIGN TABLE accounts, others, locked;
+DROP VIEW remote.locked;
+DROP TABLE remote.accounts, remote.others;
