@@ -124,10 +124,13 @@ def file_wrapper(request: pytest.FixtureRequest, stage: Stage) -> str:
 
 @pytest.fixture(scope="session")
 def instances(stage: Stage, home: Path, user: ServerUser) -> Iterator[Instances]:
-    """A source and a local server for tests of a wrapper."""
+    """A source and a local server for tests of a wrapper.
+
+    They listen on sockets alone, in a folder of their own: another server may be given their ports.
+    """
     with reserved_ports(2) as ports:
         source, local = (
-            Cluster(name, home / f"{name}-fdw", home / "run", port, stage, user, settings=settings)
+            Cluster(name, home / f"{name}-fdw", home / "fdw", port, stage, user, settings=settings)
             for name, port, settings in zip(
                 ("source", "local"), ports, (SOURCE_SETTINGS, LOCAL_SETTINGS), strict=True
             )

@@ -24,8 +24,6 @@
  */
 #include "postgres.h"
 
-#include <ctype.h>
-
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 
@@ -34,6 +32,7 @@
 /* Longer texts are not looked at: they are no short commands. */
 #define LIFT_BYTES 4096
 
+#define OPERATOR_BYTES "+-*/<>=~!@#%^&|`?"
 #define LIFT_LITERALS 32		/* at most; further ones stay where they are */
 #define INT4_DIGITS 9			/* that fit in any case */
 
@@ -73,6 +72,21 @@ keep(Lifter *lifter, const char *end, Token token)
 {
 	lifter->next = end;
 	lifter->last = token;
+}
+
+/* Without a locale, and without a call for each byte. */
+static inline bool
+is_digit(unsigned char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Can a word have it behind its first byte? */
+static inline bool
+is_word_byte(unsigned char c)
+{
+	return (c >= 'a' && c <= 'z') || c == '_' || is_digit(c) ||
+		(c >= 'A' && c <= 'Z') || c == '$' || IS_HIGHBIT_SET(c);
 }
 
 /* The end of what is quoted, or NULL; a backslash may hide the next byte. */
@@ -199,7 +213,7 @@ read_number(Lifter *lifter)
 	const char *end = lifter->next;
 	int			ndigits;
 
-	while (isdigit((unsigned char) *end))
+	while (is_digit(*end))
 		end++;
 	ndigits = end - lifter->next;
 	if (is_liftable(lifter) && is_integer_cast(end))
@@ -209,7 +223,7 @@ read_number(Lifter *lifter)
 		lift(lifter, end, pnstrdup(lifter->next, ndigits), INT4OID);
 	else
 	{
-		while (isalnum((unsigned char) *end) || *end == '.')
+		while (is_word_byte(*end) || *end == '.')
 			end++;
 		keep(lifter, end, TOKEN_OTHER);
 	}
@@ -223,6 +237,29 @@ is_word(const char *start, const char *end, const char *keyword)
 		strncmp(start, keyword, end - start) == 0;
 }
 
+/* What a keyword changes, if it is one; false for one of other commands. */
+static bool
+read_keyword(Lifter *lifter, const char *end)
+{
+	static const char *const refused[] = {
+		"GROUP", "ORDER", "HAVING", "DISTINCT", "LIMIT", "UNION", "SELECT"
+	};
+	const char *start = lifter->next;
+
+	if (is_word(start, end, "SET"))
+		lifter->clause = CLAUSE_SET;
+	else if (is_word(start, end, "WHERE"))
+		lifter->clause = CLAUSE_WHERE;
+	else if (is_word(start, end, "FROM") || is_word(start, end, "RETURNING"))
+		lifter->clause = CLAUSE_OTHER;
+	for (int i = 0; i < lengthof(refused) && lifter->nwords > 0; i++)
+	{
+		if (is_word(start, end, refused[i]))
+			return false;
+	}
+	return true;
+}
+
 /*
  * A keyword, a name, or what tells how a string is quoted; false if it is none
  * that we understand.
@@ -230,14 +267,10 @@ is_word(const char *start, const char *end, const char *keyword)
 static bool
 read_word(Lifter *lifter)
 {
-	static const char *const refused[] = {
-		"GROUP", "ORDER", "HAVING", "DISTINCT", "LIMIT", "UNION", "SELECT"
-	};
 	const char *start = lifter->next;
 	const char *end = start;
 
-	while (isalnum((unsigned char) *end) || *end == '_' || *end == '$' ||
-		   IS_HIGHBIT_SET(*end))
+	while (is_word_byte(*end))
 		end++;
 	if (*end == '\'')
 	{
@@ -245,17 +278,8 @@ read_word(Lifter *lifter)
 			(end = skip_quoted(end, true)) == NULL)
 			return false;
 	}
-	else if (is_word(start, end, "SET"))
-		lifter->clause = CLAUSE_SET;
-	else if (is_word(start, end, "WHERE"))
-		lifter->clause = CLAUSE_WHERE;
-	else if (is_word(start, end, "FROM") || is_word(start, end, "RETURNING"))
-		lifter->clause = CLAUSE_OTHER;
-	for (int i = 0; i < lengthof(refused); i++)
-	{
-		if (lifter->nwords > 0 && is_word(start, end, refused[i]))
-			return false;
-	}
+	else if (*start >= 'A' && *start <= 'Z' && !read_keyword(lifter, end))
+		return false;
 	lifter->nwords++;
 	keep(lifter, end, TOKEN_OTHER);
 	return true;
@@ -266,7 +290,7 @@ static bool
 read_operator(Lifter *lifter)
 {
 	const char *start = lifter->next;
-	const char *end = start + strspn(start, "+-*/<>=~!@#%^&|`?");
+	const char *end = start + strspn(start, OPERATOR_BYTES);
 
 	for (const char *p = start; p < end; p++)
 	{
@@ -284,7 +308,7 @@ read_param(Lifter *lifter)
 {
 	const char *end = lifter->next + 1;
 
-	while (isdigit((unsigned char) *end))
+	while (is_digit(*end))
 		end++;
 	if (end == lifter->next + 1)
 		return false;
@@ -299,35 +323,38 @@ read_token(Lifter *lifter)
 	unsigned char c = *lifter->next;
 	const char *end;
 
-	if (c == '\'')
-		return read_string(lifter);
-	if (isdigit(c))
+	switch (c)
 	{
-		read_number(lifter);
-		return true;
+		case ' ':
+			keep(lifter, lifter->next + 1, lifter->last);
+			return true;
+		case '(':
+		case ')':
+		case ',':
+		case '.':
+		case '[':
+		case ']':
+		case ':':
+			keep(lifter, lifter->next + 1, TOKEN_OTHER);
+			return true;
+		case '\'':
+			return read_string(lifter);
+		case '"':
+			end = skip_quoted(lifter->next, false);
+			if (end != NULL)
+				keep(lifter, end, TOKEN_OTHER);
+			return end != NULL;
+		case '$':
+			return read_param(lifter);
+		default:
+			break;
 	}
-	if (isalpha(c) || c == '_' || IS_HIGHBIT_SET(c))
+	if (is_word_byte(c) && !is_digit(c))
 		return read_word(lifter);
-	if (c == '$')
-		return read_param(lifter);
-	if (c == '"')
-	{
-		end = skip_quoted(lifter->next, false);
-		if (end != NULL)
-			keep(lifter, end, TOKEN_OTHER);
-		return end != NULL;
-	}
-	if (c == ' ')
-	{
-		keep(lifter, lifter->next + 1, lifter->last);
-		return true;
-	}
-	if (strchr("(),.[]:", c) != NULL)
-	{
-		keep(lifter, lifter->next + 1, TOKEN_OTHER);
-		return true;
-	}
-	return strchr("+-*/<>=~!@#%^&|`?", c) != NULL && read_operator(lifter);
+	if (!is_digit(c))
+		return strchr(OPERATOR_BYTES, c) != NULL && read_operator(lifter);
+	read_number(lifter);
+	return true;
 }
 
 /* The command's own parameters, with room for those to come. */
