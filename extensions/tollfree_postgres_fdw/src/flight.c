@@ -1,6 +1,6 @@
 /*
  * flight.c
- *	  One flight of a session: putting it together, sending, reading.
+ *	  One flight of a session: putting it together, sending it.
  *
  * A flight is what is sent without waiting for an answer in between, and one
  * Sync.  All of it goes through libpq's pipeline mode, which the connection
@@ -8,32 +8,20 @@
  * nobody waits for: its answer is read with the next flight.
  *
  * A part per expected answer remembers what the answer is about, so that
- * whoever reads, the caller or the clean-up after an error, knows what became
- * of the remote transaction.  Parts live in the session's flight_context until
- * the next flight begins; results are the reader's.
+ * whoever reads (answers.c) knows what became of the remote transaction.  Parts
+ * live in the session's flight_context until the next flight begins.
  *
  * What a flight is made of is session.c's and transaction.c's business.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/wait_event.h"
 
 #include "session.h"
 
 #define WAIT_SOCKET 0			/* position in the wait set */
 #define WAIT_EVENTS 3
-
-/* All that an error of the remote server says */
-typedef struct RemoteError
-{
-	int			sqlstate;
-	char	   *primary;
-	char	   *detail;
-	char	   *hint;
-	char	   *context;
-} RemoteError;
 
 /*
  * Makes the set of events that the session waits for, to be kept as long as
@@ -55,8 +43,8 @@ session_make_wait_set(Session *session)
 }
 
 /* Waits for the socket or the latch; false if the deadline has passed. */
-static bool
-wait_for_socket(Session *session, uint32 events)
+bool
+session_wait(Session *session, uint32 events)
 {
 	long		timeout = -1;
 	WaitEvent	event;
@@ -82,31 +70,6 @@ wait_for_socket(Session *session, uint32 events)
 	return true;
 }
 
-/*
- * The next thing that libpq has, as PQgetResult returns it; NULL, and marked
- * as timed out, once the deadline has passed.
- */
-static PGresult *
-wait_for_result(Session *session)
-{
-	while (PQisBusy(session->conn))
-	{
-		uint32		events = WL_SOCKET_READABLE;
-
-		/* An interrupt may have left some of the flight unsent. */
-		if (PQflush(session->conn) > 0)
-			events |= WL_SOCKET_WRITEABLE;
-		if (!wait_for_socket(session, events))
-		{
-			session->timed_out = true;
-			return NULL;
-		}
-		if (!PQconsumeInput(session->conn))
-			break;
-	}
-	return PQgetResult(session->conn);
-}
-
 /* Is anything unread, beside the answer to a COMMIT nobody waits for? */
 bool
 session_is_flying(const Session *session)
@@ -118,309 +81,6 @@ session_is_flying(const Session *session)
 			return true;
 	}
 	return false;
-}
-
-/* Reads the error into this context. */
-static RemoteError
-copy_error(Session *session, PGresult *res)
-{
-	const char *state = PQresultErrorField(res, PG_DIAG_SQLSTATE);
-	const char *primary = PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY);
-	const char *detail = PQresultErrorField(res, PG_DIAG_MESSAGE_DETAIL);
-	const char *hint = PQresultErrorField(res, PG_DIAG_MESSAGE_HINT);
-	const char *context = PQresultErrorField(res, PG_DIAG_CONTEXT);
-	RemoteError error = {0};
-
-	error.sqlstate = ERRCODE_CONNECTION_FAILURE;
-	if (state != NULL)
-		error.sqlstate = MAKE_SQLSTATE(state[0], state[1], state[2],
-									   state[3], state[4]);
-	error.primary = primary ? pstrdup(primary)
-		: pchomp(PQerrorMessage(session->conn));
-	error.detail = detail ? pstrdup(detail) : NULL;
-	error.hint = hint ? pstrdup(hint) : NULL;
-	error.context = context ? pstrdup(context) : NULL;
-	return error;
-}
-
-/* Raises an error of the remote server as one of ours. */
-static void
-throw_error(int elevel, const RemoteError *error, const char *sql)
-{
-	ereport(elevel,
-			(errcode(error->sqlstate),
-			 error->primary[0] != '\0' ?
-			 errmsg_internal("%s", error->primary) :
-			 errmsg("could not obtain message string for remote error"),
-			 error->detail ? errdetail_internal("%s", error->detail) : 0,
-			 error->hint ? errhint("%s", error->hint) : 0,
-			 error->context ? errcontext("%s", error->context) : 0,
-			 sql ? errcontext("remote SQL command: %s", sql) : 0));
-}
-
-/*
- * Reports an error of the remote server, or of the connection if it was lost,
- * and clears the result, which may be NULL.  The rest of the flight is read
- * first: after an error nothing of it has been executed.
- */
-void
-session_report(Session *session, int elevel, PGresult *res, const char *sql)
-{
-	RemoteError error = copy_error(session, res);
-
-	PQclear(res);
-	if (session->nparts > session->part)
-	{
-		session->failed_depth = Max(session->remote_depth, 1);
-		session_drain(session);
-	}
-	/* The server's last words are no SQLSTATE of the command. */
-	if (PQstatus(session->conn) == CONNECTION_BAD)
-	{
-		char	   *message = pchomp(PQerrorMessage(session->conn));
-
-		error.sqlstate = ERRCODE_CONNECTION_FAILURE;
-		if (*message != '\0')
-			error.primary = message;
-	}
-
-	throw_error(elevel, &error, sql);
-}
-
-/* Is a result one row that begins with true? */
-static bool
-is_true(const PGresult *res)
-{
-	return PQntuples(res) == 1 && strcmp(PQgetvalue(res, 0, 0), "t") == 0;
-}
-
-/* Keeps the types that a description gives to a statement's parameters. */
-static void
-accept_types(Session *session, CachedStatement *statement, PGresult *res)
-{
-	int			ntypes = PQnparams(res);
-	Oid		   *types = palloc(Max(ntypes, 1) * sizeof(Oid));
-
-	for (int i = 0; i < ntypes; i++)
-		types[i] = PQparamtype(res, i);
-	statement_set_types(session->cache, statement, types, ntypes);
-	pfree(types);
-}
-
-/* Keeps what the answer to one of our own commands tells. */
-static void
-accept_answer(Session *session, const Part *part, PGresult *res)
-{
-	switch (part->kind)
-	{
-		case PART_ROLLBACK:
-		case PART_RELEASE:
-		case PART_START:
-		case PART_SAVEPOINT:
-			session->remote_depth = part->depth;
-			session->kept_depth = part->depth;
-			break;
-		case PART_PREPARE:
-			part->statement->is_prepared = true;
-			part->statement->safe_epoch = session_lock_epoch(session);
-			break;
-		case PART_DESCRIBE:
-			accept_types(session, part->statement, res);
-			break;
-		case PART_GUARD:
-			part->statement->safe_epoch = session_lock_epoch(session);
-			break;
-		case PART_WRITE_CHECK:
-			session->may_have_written = !is_true(res);
-			session->has_written |= session->may_have_written;
-			break;
-		case PART_RELATION_CHECK:
-			relations_answer(session->relations, part->relid, is_true(res));
-			break;
-		default:
-			break;
-	}
-}
-
-/*
- * Takes the answer to one of our own commands, and clears it.  An error is
- * raised unless quiet, and leaves the session half done, but for one in a
- * statement that was to be prepared for the caller, and for what a guard finds,
- * which is noted.
- */
-static void
-take_answer(Session *session, PGresult *res, bool quiet)
-{
-	const Part *part = &session->parts[session->part];
-
-	switch (PQresultStatus(res))
-	{
-		case PGRES_COMMAND_OK:
-		case PGRES_TUPLES_OK:
-			accept_answer(session, part, res);
-			break;
-		case PGRES_PIPELINE_SYNC:
-			session->part++;	/* nothing follows it */
-			break;
-		case PGRES_PIPELINE_ABORTED:
-			break;				/* what came before it has failed */
-		default:
-			if (part->kind == PART_COMMIT)
-			{
-				session->is_stale = true;
-				break;
-			}
-			if (part->kind == PART_GUARD)
-			{
-				session->failed_depth = Max(session->remote_depth, 1);
-				session->stale = part->statement;
-				break;
-			}
-			if (part->kind != PART_PREPARE)
-				session->half_done = true;
-			else
-				session->failed_depth = Max(session->remote_depth, 1);
-			if (!quiet)
-				session_report(session, ERROR, res, part->sql);
-			break;
-	}
-	PQclear(res);
-}
-
-/*
- * Counts the rows of a result, and notes what statement made it.  Rows that
- * were written have given the remote transaction an ID.
- */
-static void
-note_result(Session *session, const Part *part, PGresult *res)
-{
-	session->rows += PQntuples(res);
-	if (!session->repeats_reads && atoi(PQcmdTuples(res)) > 0)
-		session->has_written = true;
-	if (part->statement == NULL)
-		return;
-	if (PQresultStatus(res) == PGRES_FATAL_ERROR)
-		part->statement->is_doubtful = part->statement->types != NULL;
-	else if (PQresultStatus(res) != PGRES_PIPELINE_ABORTED)
-		part->statement->safe_epoch = session_lock_epoch(session);
-}
-
-/*
- * The next result of the current command, which the caller must clear, or NULL
- * after its last one.  Answers to our own commands on the way are taken.  With
- * a lost connection it is an error or NULL; PQstatus tells.
- */
-PGresult *
-session_next_result(Session *session)
-{
-	while (session->part < session->nparts)
-	{
-		const Part *part = &session->parts[session->part];
-		PGresult   *res = wait_for_result(session);
-
-		if (PQstatus(session->conn) == CONNECTION_BAD)
-			return res;
-		if (res == NULL)
-		{
-			session->part++;
-			if (part->kind == PART_COMMAND)
-				return NULL;
-		}
-		else if (part->kind == PART_COMMAND)
-		{
-			note_result(session, part, res);
-			return res;
-		}
-		else
-			take_answer(session, res, false);
-	}
-	return NULL;
-}
-
-/*
- * Is it to be read without waiting what comes next, the front of the flight or
- * a caller's result?  Takes in what has arrived, and answers that nobody asks
- * for.
- */
-bool
-session_is_ready(Session *session)
-{
-	bool		is_taken = false;
-
-	while (session->part < session->nparts && !session->is_stale &&
-		   PQstatus(session->conn) != CONNECTION_BAD)
-	{
-		PartKind	kind = session->parts[session->part].kind;
-		PGresult   *res;
-
-		if (PQisBusy(session->conn))
-		{
-			if (is_taken)
-				return false;
-			(void) PQconsumeInput(session->conn);
-			is_taken = true;
-			continue;
-		}
-		if (kind == PART_COMMAND ||
-			(session->ahead != NULL && kind != PART_COMMIT &&
-			 kind != PART_SYNC))
-			return true;
-		res = PQgetResult(session->conn);
-		if (res == NULL)
-			session->part++;
-		else
-			take_answer(session, res, false);
-	}
-	return true;
-}
-
-/*
- * Reads all that is left of the flight; an error in it is raised, also that of
- * a command whose results nobody asked for.
- */
-void
-session_finish(Session *session)
-{
-	while (session->part < session->nparts)
-	{
-		PGresult   *res = session_next_result(session);
-
-		if (PQstatus(session->conn) == CONNECTION_BAD)
-			session_report(session, ERROR, res, NULL);
-		if (res != NULL && PQresultStatus(res) == PGRES_FATAL_ERROR)
-			session_report(session, ERROR, res,
-						   session->parts[session->part].sql);
-		PQclear(res);
-	}
-}
-
-/*
- * Reads all that is left of the flight, for the state it leaves behind; errors
- * of the remote server are not raised.  The flight is over in any case.
- */
-void
-session_drain(Session *session)
-{
-	while (session->part < session->nparts &&
-		   PQstatus(session->conn) != CONNECTION_BAD)
-	{
-		PGresult   *res = wait_for_result(session);
-
-		if (session->timed_out)
-			break;
-		if (res == NULL)
-			session->part++;
-		else if (session->parts[session->part].kind != PART_COMMAND)
-			take_answer(session, res, true);
-		else
-		{
-			if (PQresultStatus(res) == PGRES_FATAL_ERROR)
-				session->failed_depth = Max(session->remote_depth, 1);
-			PQclear(res);
-		}
-	}
-	session->part = session->nparts;
-	session->absorb = NULL;
 }
 
 /*
@@ -625,7 +285,7 @@ session_launch(Session *session)
 	expect(session, PART_SYNC, 0, NULL);
 	while ((left = PQflush(session->conn)) > 0)
 	{
-		if (!wait_for_socket(session, WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE))
+		if (!session_wait(session, WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE))
 		{
 			session->timed_out = true;
 			return false;
@@ -635,57 +295,4 @@ session_launch(Session *session)
 			return false;
 	}
 	return left == 0;
-}
-
-/*
- * Takes an error before there is a remote transaction.  A server's farewell
- * looks like one until it hangs up, and a session whose own statements are
- * gone may be replaced by another one; any other error is raised.
- */
-static void
-take_early_error(Session *session, PGresult *res, bool may_replace)
-{
-	const char *sql = session->parts[session->part].sql;
-	RemoteError error = copy_error(session, res);
-
-	PQclear(res);
-	session_drain(session);
-	if (PQstatus(session->conn) == CONNECTION_BAD)
-		return;
-	session->half_done = true;
-	if (may_replace && error.sqlstate == ERRCODE_UNDEFINED_PSTATEMENT)
-		return;
-	throw_error(ERROR, &error, sql);
-}
-
-/*
- * Reads the answers to our own commands at the front of a flight; false if the
- * session is of no use any more, but nothing is lost with it.
- */
-bool
-session_read_front(Session *session, bool may_replace)
-{
-	while (session->part < session->nparts && !session->is_stale &&
-		   session->parts[session->part].kind != PART_COMMAND)
-	{
-		PGresult   *res = wait_for_result(session);
-
-		if (PQstatus(session->conn) == CONNECTION_BAD)
-		{
-			PQclear(res);
-			return session->remote_depth > 0;
-		}
-		if (res == NULL)
-			session->part++;
-		else if (session->remote_depth == 0 &&
-				 PQresultStatus(res) == PGRES_FATAL_ERROR &&
-				 session->parts[session->part].kind != PART_COMMIT)
-		{
-			take_early_error(session, res, may_replace);
-			return false;
-		}
-		else
-			take_answer(session, res, false);
-	}
-	return !session->is_stale;
 }

@@ -1,136 +1,27 @@
 /*
  * session.c
- *	  A session on a remote server: connecting it, executing commands in it.
+ *	  A session on a remote server: executing commands in it.
  *
- * The commands of a flight are those that bring the remote transaction where
- * the local one is, those that drop what is no longer used, and the caller's.
+ * A flight is made of commands of our own (own.c) and of the caller's, the first
+ * of which may be a statement that is kept prepared (statement.c).
  *
  * As long as no answer to START TRANSACTION has arrived a lost connection has
  * lost nothing, so the flight is repeated once on a new one.  The same goes for
  * a SELECT without transaction, as long as none of its rows has arrived.
  *
- * How a flight is sent and read is flight.c's business, when transactions begin
- * and end transaction.c's, which sessions there are cache.c's.
+ * How a flight is sent is flight.c's business, how it is read answers.c's, how
+ * the connection begins and ends lifetime.c's, when transactions begin and end
+ * transaction.c's, which sessions there are cache.c's.
  */
 #include "postgres.h"
 
 #include "access/xact.h"
 #include "miscadmin.h"
-#include "utils/syscache.h"
 
-#include "connect.h"
 #include "guc.h"
 #include "literals.h"
-#include "options.h"
 #include "paramtypes.h"
-#include "portals.h"
 #include "session.h"
-
-/*
- * What goes with every transaction is prepared when the session begins: to
- * parse and plan it takes the remote server as long as many a query.
- */
-#define START_STATEMENT "tollfree_start"
-#define COMMIT_STATEMENT "tollfree_commit"
-#define COMMIT_SQL "COMMIT TRANSACTION"
-
-/* Answers with "t" if nothing has been written so far. */
-#define WRITE_CHECK_STATEMENT "tollfree_check"
-#define WRITE_CHECK_SQL \
-	"SELECT pg_catalog.pg_current_xact_id_if_assigned() IS NULL"
-#define WRITE_CHECK_VERSION 130000
-
-/*
- * Answers with "t" if reading a relation runs nobody's code, and a SELECT on
- * its own has the snapshot that it would have in a transaction.
- */
-#define RELATION_CHECK_SQL \
-	"SELECT EXISTS (SELECT FROM pg_catalog.pg_class c" \
-	" JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace" \
-	" WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'm')" \
-	" AND NOT c.relrowsecurity AND NOT c.relhassubclass)" \
-	" AND pg_catalog.current_setting('default_transaction_isolation')" \
-	" <> 'serializable'"
-
-static const char *const settings[] = {
-	"SET search_path = pg_catalog",
-	"SET timezone = 'GMT'",
-	"SET datestyle = ISO",
-	"SET intervalstyle = postgres",
-	"SET extra_float_digits = 3"
-};
-
-/*
- * Adds the commit.  If its answer is not for the caller it may be lost, and so
- * may the prepared statement; one that counts relies on nothing.
- */
-void
-session_add_commit(Session *session, PartKind kind)
-{
-	if (kind == PART_COMMAND)
-		session_add(session, kind, 0, COMMIT_SQL);
-	else
-	{
-		session_add_statement(session, kind, 0, COMMIT_STATEMENT, COMMIT_SQL);
-		session->unawaited_commits++;
-	}
-}
-
-/* How a remote transaction starts unless the local one is serializable. */
-static const char *
-start_sql(const Session *session)
-{
-	return session->read_committed ?
-		"START TRANSACTION ISOLATION LEVEL READ COMMITTED" :
-		"START TRANSACTION ISOLATION LEVEL REPEATABLE READ";
-}
-
-/*
- * Adds what brings the remote transaction from a depth to where the local one
- * is.
- */
-static void
-add_transaction(Session *session, int depth)
-{
-	char		sql[64];
-
-	if (session->kept_depth < depth)
-	{
-		depth = session->kept_depth;
-		snprintf(sql, sizeof(sql), "RELEASE SAVEPOINT s%d", depth + 1);
-		session_add(session, PART_RELEASE, depth, sql);
-	}
-	if (depth == 0 && IsolationIsSerializable())
-		session_add(session, PART_START, ++depth,
-					"START TRANSACTION ISOLATION LEVEL SERIALIZABLE");
-	else if (depth == 0)
-		session_add_statement(session, PART_START, ++depth, START_STATEMENT,
-							  start_sql(session));
-	while (depth < session->xact_depth)
-	{
-		snprintf(sql, sizeof(sql), "SAVEPOINT s%d", ++depth);
-		session_add(session, PART_SAVEPOINT, depth, sql);
-	}
-}
-
-/* Adds the dropping of what is no longer used. */
-void
-session_add_cleanup(Session *session)
-{
-	ListCell   *cell;
-	uint32		cursor;
-	char		sql[64];
-
-	while ((cursor = portals_take_unused(session)) != 0)
-	{
-		snprintf(sql, sizeof(sql), "CLOSE c%u", cursor);
-		session_add(session, PART_CLEANUP, 0, sql);
-	}
-	foreach(cell, session->deallocates)
-		session_add_deallocate(session, lfirst(cell));
-	list_free_deep(session->deallocates);
-	session->deallocates = NIL;
-}
 
 /*
  * What counts the times in which locks of the remote transaction have only
@@ -210,7 +101,7 @@ static List *
 choose_questions(Session *session, const RemoteCommand *command)
 {
 	if (command->sole_relids == NIL ||
-		PQserverVersion(session->conn) < WRITE_CHECK_VERSION ||
+		PQserverVersion(session->conn) < SESSION_CHECK_VERSION ||
 		relations_are_plain(session->relations, command->sole_relids))
 		return NIL;
 	return relations_to_ask(&session->relations, command->sole_relids);
@@ -249,21 +140,6 @@ add_guard(Session *session, const RemoteCommand *command, StatementUse use,
 		session_add_guard(session, follower);
 }
 
-/* Adds what is asked about relations, and about the transaction so far. */
-static void
-add_checks(Session *session, List *questions, bool only_reads)
-{
-	ListCell   *cell;
-
-	foreach(cell, questions)
-		session_add_question(session, RELATION_CHECK_SQL, lfirst(cell));
-	if (only_reads && !session->has_written &&
-		PQserverVersion(session->conn) >= WRITE_CHECK_VERSION)
-		session_add_statement(session, PART_WRITE_CHECK, 0,
-							  WRITE_CHECK_STATEMENT, WRITE_CHECK_SQL);
-	session->may_have_written = true;
-}
-
 /*
  * Puts a flight together and sends it.  If it repeats one what that has begun
  * is rolled back, and no kept statement is used.
@@ -298,7 +174,7 @@ send_flight(Session *session, const RemoteCommand *commands, int ncommands,
 		session_add_beginning(session);
 	else
 	{
-		add_transaction(session, depth);
+		session_add_transaction(session, depth);
 		session_add_cleanup(session);
 	}
 	add_first(session, &first, use, statement);
@@ -307,7 +183,7 @@ send_flight(Session *session, const RemoteCommand *commands, int ncommands,
 	for (int i = 1; i < ncommands; i++)
 		session_add_command(session, &commands[i]);
 	if (!autocommits)
-		add_checks(session, questions, only_reads);
+		session_add_checks(session, questions, only_reads);
 
 	if (use == STATEMENT_REUSE && depth == 0 && first.printed_types == NULL)
 		session->repeatable = &commands[0];
@@ -578,116 +454,4 @@ session_deallocate_later(Session *session, const char *name)
 		}
 	}
 	MemoryContextSwitchTo(old);
-}
-
-/*
- * Makes the settings that values are exchanged under, and prepares what every
- * transaction needs, in one flight.
- */
-static void
-configure(Session *session)
-{
-	PGresult   *res;
-
-	session_begin_flight(session);
-	for (int i = 0; i < lengthof(settings); i++)
-		session_add(session, PART_CLEANUP, 0, settings[i]);
-	session_add_prepare(session, START_STATEMENT, start_sql(session));
-	session_add_prepare(session, COMMIT_STATEMENT, COMMIT_SQL);
-	if (PQserverVersion(session->conn) >= WRITE_CHECK_VERSION)
-		session_add_prepare(session, WRITE_CHECK_STATEMENT, WRITE_CHECK_SQL);
-	if (!session_launch(session))
-		session_report(session, ERROR, NULL, settings[0]);
-	session->flights++;
-	while (session->part < session->nparts)
-	{
-		const char *sql = session->parts[session->part].sql;
-
-		res = session_result(session);
-		if (PQstatus(session->conn) == CONNECTION_BAD)
-			session_report(session, ERROR, res, sql);
-		PQclear(res);
-	}
-	session->half_done = false;
-}
-
-/* What is remembered of options; a change of them invalidates the session. */
-static void
-read_options(Session *session, ForeignServer *server, UserMapping *user)
-{
-	session->server = server->serverid;
-	session->user = user->userid;
-	session->server_hash =
-		GetSysCacheHashValue1(FOREIGNSERVEROID,
-							  ObjectIdGetDatum(server->serverid));
-	session->mapping_hash =
-		GetSysCacheHashValue1(USERMAPPINGOID, ObjectIdGetDatum(user->umid));
-	session->keep = option_is_true(server->options, "keep_connections", true);
-	session->parallel_commit = option_is_true(server->options,
-											  "parallel_commit", false);
-	session->parallel_abort = option_is_true(server->options,
-											 "parallel_abort", false);
-	session->read_committed = option_reads_committed(server->options);
-	session->invalidated = false;
-}
-
-/*
- * Connects; raises an ERROR, with the session disconnected, if it fails.  The
- * local depth stays: it is what the next flight brings the new session to.
- */
-void
-session_connect(Session *session, UserMapping *user)
-{
-	ForeignServer *server = GetForeignServer(user->serverid);
-
-	Assert(session->conn == NULL);
-	read_options(session, server, user);
-	session->remote_depth = session->kept_depth = session->failed_depth = 0;
-	session->half_done = session->timed_out = session->truncated = false;
-	session->is_stale = false;
-	session->part = session->nparts = 0;
-	session->deadline = 0;
-
-	session->conn = connect_open(server, user);
-	PG_TRY();
-	{
-		if (!PQenterPipelineMode(session->conn) ||
-			PQsetnonblocking(session->conn, 1) != 0)
-			session_report(session, ERROR, NULL, NULL);
-		session_make_wait_set(session);
-		session->cache = statement_create_cache(&session->deallocates);
-		configure(session);
-		session->connects++;
-	}
-	PG_CATCH();
-	{
-		session_disconnect(session);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-}
-
-/* Ends the connection, if there is one, and all that it held. */
-void
-session_disconnect(Session *session)
-{
-	if (session->wait_set != NULL)
-		FreeWaitEventSet(session->wait_set);
-	session->wait_set = NULL;
-	PQclear(session->result);
-	session->result = NULL;
-	libpqsrv_disconnect(session->conn);
-	session->conn = NULL;
-	statement_drop_cache(session->cache);
-	session->cache = NULL;
-	hash_destroy(session->relations);
-	session->relations = NULL;
-	session->repeatable = NULL;
-
-	session->part = session->nparts = 0;
-	session_forget_readers(session);
-	portals_forget(session);
-	list_free_deep(session->deallocates);
-	list_free_deep(session->statements);
-	session->deallocates = session->statements = NIL;
 }

@@ -179,9 +179,11 @@ session_stop_usage(const Session *session, SessionUsage *usage)
 	usage->hits += session->cached.hits;
 }
 
-/* session.c */
+/* lifetime.c */
 extern void session_connect(Session *session, UserMapping *user);
 extern void session_disconnect(Session *session);
+
+/* session.c */
 extern uint64 session_lock_epoch(const Session *session);
 extern void session_raise_kept(const Session *session);
 extern void session_check_usable(Session *session);
@@ -193,29 +195,42 @@ extern void session_await_front(Session *session);
 extern PGresult *session_execute(Session *session,
 								 const RemoteCommand *commands,
 								 int ncommands, bool only_reads);
+extern PGresult *session_result(Session *session);
 extern void session_note_prepared(Session *session, const char *name);
 extern void session_forget_readers(Session *session);
 extern void session_deallocate_later(Session *session, const char *name);
 
-extern PGresult *session_result(Session *session);
-
-/* flight.c */
+/* answers.c */
 extern bool session_is_ready(Session *session);
 extern void session_finish(Session *session);
-extern bool session_is_flying(const Session *session);
 extern void session_report(Session *session, int elevel, PGresult *res,
 						   const char *sql);
+
+/* flight.c */
+extern bool session_is_flying(const Session *session);
 
 /* statistics.c */
 extern void session_explain_usage(const SessionUsage *usage,
 								  struct ExplainState *es);
 
-/* session.c, for transaction.c */
+/*
+ * What follows is for these files and transaction.c.
+ */
+
+/* From this version on the remote server can be asked what it has done. */
+#define SESSION_CHECK_VERSION 130000
+
+/* own.c */
+extern void session_add_preparations(Session *session);
+extern void session_add_transaction(Session *session, int depth);
 extern void session_add_commit(Session *session, PartKind kind);
 extern void session_add_cleanup(Session *session);
+extern void session_add_checks(Session *session, List *questions,
+							   bool only_reads);
 
-/* flight.c, for transaction.c and session.c */
+/* flight.c */
 extern void session_make_wait_set(Session *session);
+extern bool session_wait(Session *session, uint32 events);
 extern void session_begin_flight(Session *session);
 extern void session_add(Session *session, PartKind kind, int depth,
 						const char *sql);
@@ -233,8 +248,10 @@ extern void session_add_guard(Session *session, CachedStatement *statement);
 extern void session_add_question(Session *session, const char *sql,
 								 const RelationQuestion *question);
 extern bool session_launch(Session *session);
-extern bool session_read_front(Session *session, bool may_replace);
+
+/* answers.c */
 extern PGresult *session_next_result(Session *session);
+extern bool session_read_front(Session *session, bool may_replace);
 extern void session_drain(Session *session);
 
 #endif							/* TOLLFREE_FDW_SESSION_H */
