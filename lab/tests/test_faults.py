@@ -59,6 +59,8 @@ class Scenario:
     after: Contents = START
     connected: bool = True
     """Whether the session has its remote connection before the walk begins."""
+    before: tuple[str, ...] = ()
+    """What the session has done by then, and taken back."""
     stalls_from: int = 15
     """The first major version on which stalls are walked: nobody can be cancelled while he
     connects before 16."""
@@ -72,6 +74,12 @@ class Scenario:
 
 MANY = tuple((number, number) for number in range(1001, 1301))
 ADDED = ((1, 11), (2, 21), (3, 31), *START[3:])
+KEPT = (
+    "BEGIN",
+    "UPDATE tally SET v = v + 1 WHERE id = 1",
+    "SELECT v FROM tally WHERE id = 1",
+    "INSERT INTO tally VALUES (8, 8)",
+)
 SCENARIOS = {
     "connect": Scenario((CONTENTS,), connected=False, stalls_from=16),
     "select": Scenario((CONTENTS,)),
@@ -119,6 +127,10 @@ SCENARIOS = {
             "COMMIT",
         ),
         (*START[3:], (8, 8)),
+    ),
+    # All of it is prepared, and a guard goes with the first command.
+    "kept statements": Scenario(
+        (*KEPT, "COMMIT"), ((1, 11), *START[1:], (8, 8)), before=(*KEPT, "ROLLBACK") * 4
     ),
     "rolled-back savepoint": Scenario(
         (
@@ -173,6 +185,8 @@ class Place:
         side = Side(self.instances.local.conninfo(DATABASE), {})
         if scenario.connected:
             run(side, "SELECT count(*) FROM tally")
+            for statement in scenario.before:
+                run(side, statement)
             self.remote.wait_for_idle()
         return side
 

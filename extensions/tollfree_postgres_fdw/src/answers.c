@@ -48,21 +48,27 @@ wait_for_result(Session *session)
 	return PQgetResult(session->conn);
 }
 
+/* The SQLSTATE of an error, or of a lost connection. */
+int
+session_sqlstate(const PGresult *res)
+{
+	const char *state = PQresultErrorField(res, PG_DIAG_SQLSTATE);
+
+	return state == NULL ? ERRCODE_CONNECTION_FAILURE
+		: MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]);
+}
+
 /* Reads the error into this context. */
 static RemoteError
 copy_error(Session *session, PGresult *res)
 {
-	const char *state = PQresultErrorField(res, PG_DIAG_SQLSTATE);
 	const char *primary = PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY);
 	const char *detail = PQresultErrorField(res, PG_DIAG_MESSAGE_DETAIL);
 	const char *hint = PQresultErrorField(res, PG_DIAG_MESSAGE_HINT);
 	const char *context = PQresultErrorField(res, PG_DIAG_CONTEXT);
 	RemoteError error = {0};
 
-	error.sqlstate = ERRCODE_CONNECTION_FAILURE;
-	if (state != NULL)
-		error.sqlstate = MAKE_SQLSTATE(state[0], state[1], state[2],
-									   state[3], state[4]);
+	error.sqlstate = session_sqlstate(res);
 	error.primary = primary ? pstrdup(primary)
 		: pchomp(PQerrorMessage(session->conn));
 	error.detail = detail ? pstrdup(detail) : NULL;
@@ -170,6 +176,15 @@ accept_answer(Session *session, const Part *part, PGresult *res)
 	}
 }
 
+/* Notes that a kept statement has failed, and whether it has been dropped. */
+static void
+note_failure(CachedStatement *statement, const PGresult *res)
+{
+	statement->is_doubtful = statement->types != NULL;
+	if (session_sqlstate(res) == ERRCODE_UNDEFINED_PSTATEMENT)
+		statement->is_prepared = false;
+}
+
 /*
  * Takes the answer to one of our own commands, and clears it.  An error is
  * raised unless quiet, and leaves the session half done, but for one in a
@@ -202,6 +217,7 @@ take_answer(Session *session, PGresult *res, bool quiet)
 			{
 				session->failed_depth = Max(session->remote_depth, 1);
 				session->stale = part->statement;
+				note_failure(part->statement, res);
 				break;
 			}
 			if (part->kind != PART_PREPARE)
@@ -228,7 +244,7 @@ note_result(Session *session, const Part *part, PGresult *res)
 	if (part->statement == NULL)
 		return;
 	if (PQresultStatus(res) == PGRES_FATAL_ERROR)
-		part->statement->is_doubtful = part->statement->types != NULL;
+		note_failure(part->statement, res);
 	else if (PQresultStatus(res) != PGRES_PIPELINE_ABORTED)
 		part->statement->safe_epoch = session_lock_epoch(session);
 }

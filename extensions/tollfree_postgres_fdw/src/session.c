@@ -218,14 +218,12 @@ replace_connection(Session *session)
  * what is left of its flight, and forgets the statement.
  */
 static void
-drop_stale(Session *session, bool is_gone)
+drop_stale(Session *session)
 {
 	CachedStatement *statement = session->parts[session->part].statement;
 
 	session_drain(session);
 	session->failed_depth = 0;
-	if (is_gone)
-		statement->is_prepared = false;
 	statement_forget(session->cache, statement);
 }
 
@@ -245,17 +243,14 @@ repeat(Session *session, const RemoteCommand *command)
  * gone fails with an internal error.
  */
 static bool
-may_be_stale(PGresult *res, bool *is_gone)
+may_be_stale(const PGresult *res)
 {
-	const char *state = PQresultErrorField(res, PG_DIAG_SQLSTATE);
-	int			code;
+	int			code = session_sqlstate(res);
 
-	if (PQresultStatus(res) != PGRES_FATAL_ERROR || state == NULL)
-		return false;
-	code = MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]);
-	*is_gone = code == ERRCODE_UNDEFINED_PSTATEMENT;
-	return *is_gone || code == ERRCODE_FEATURE_NOT_SUPPORTED ||
-		code == ERRCODE_INTERNAL_ERROR;
+	return PQresultStatus(res) == PGRES_FATAL_ERROR &&
+		(code == ERRCODE_UNDEFINED_PSTATEMENT ||
+		 code == ERRCODE_FEATURE_NOT_SUPPORTED ||
+		 code == ERRCODE_INTERNAL_ERROR);
 }
 
 /*
@@ -270,12 +265,11 @@ session_result(Session *session)
 	void		(*absorb) (void *arg) = session->absorb;
 	void	   *absorb_arg = session->absorb_arg;
 	PGresult   *res = session_next_result(session);
-	bool		is_gone;
 
 	session->repeatable = NULL;
-	if (command == NULL || !may_be_stale(res, &is_gone))
+	if (command == NULL || !may_be_stale(res))
 		return res;
-	drop_stale(session, is_gone);
+	drop_stale(session);
 	PQclear(res);
 	repeat(session, command);
 	session->absorb = absorb;

@@ -203,6 +203,7 @@ extern void session_deallocate_later(Session *session, const char *name);
 /* answers.c */
 extern bool session_is_ready(Session *session);
 extern void session_finish(Session *session);
+extern int	session_sqlstate(const PGresult *res);
 extern void session_report(Session *session, int elevel, PGresult *res,
 						   const char *sql);
 

@@ -72,6 +72,33 @@ INSERT INTO entries (id) VALUES (4);
 RESET tollfree_postgres_fdw.debug_require;
 SELECT id FROM remote.entries ORDER BY id;
 
+-- one that somebody has dropped fails, and is prepared anew
+CREATE FUNCTION remote.forget() RETURNS trigger
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	kept text;
+BEGIN
+	FOR kept IN SELECT name FROM pg_prepared_statements WHERE statement LIKE 'INSERT INTO remote.entries(%' LOOP
+		EXECUTE format('DEALLOCATE %I', kept);
+	END LOOP;
+	RETURN NEW;
+END
+$$;
+CREATE TRIGGER forget BEFORE INSERT ON remote.entries
+FOR EACH ROW WHEN (NEW.id = 9) EXECUTE FUNCTION remote.forget();
+INSERT INTO entries (id) VALUES (5);
+INSERT INTO entries (id) VALUES (9);
+BEGIN;
+SELECT count(*) FROM entries;
+SAVEPOINT a;
+INSERT INTO entries (id) VALUES (6);
+ROLLBACK TO a;
+INSERT INTO entries (id) VALUES (7);
+INSERT INTO entries (id) VALUES (8);
+COMMIT;
+SELECT id FROM remote.entries ORDER BY id;
+
 -- What the types rest on: a value that an assignment casts from one of them to
 -- any other is what that other one reads, whatever it is, or an error.
 CREATE TABLE remote.probes (source regtype, value text);
@@ -121,4 +148,4 @@ SELECT tollfree_postgres_fdw_disconnect_all();
 DROP FOREIGN TABLE entries, kept;
 DROP VIEW remote.kept;
 DROP TABLE remote.entries, remote.probes, remote.outcomes;
-DROP FUNCTION outcomes, stored;
+DROP FUNCTION outcomes, stored, remote.forget;
