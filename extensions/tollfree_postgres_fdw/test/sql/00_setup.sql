@@ -37,6 +37,20 @@ CREATE FOREIGN TABLE items (
 
 ANALYZE items;
 
+-- Drops this session's prepared statements whose texts are like the argument.
+CREATE FUNCTION remote.forget() RETURNS trigger
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	kept text;
+BEGIN
+	FOR kept IN SELECT name FROM pg_prepared_statements WHERE statement LIKE TG_ARGV[0] LOOP
+		EXECUTE format('DEALLOCATE %I', kept);
+	END LOOP;
+	RETURN NEW;
+END
+$$;
+
 -- How many flights were waited for since the last call; the first connects.
 CREATE FUNCTION flights_since(before int8, server text = 'loopback') RETURNS int8
 LANGUAGE sql

@@ -73,20 +73,8 @@ RESET tollfree_postgres_fdw.debug_require;
 SELECT id FROM remote.entries ORDER BY id;
 
 -- one that somebody has dropped fails, and is prepared anew
-CREATE FUNCTION remote.forget() RETURNS trigger
-LANGUAGE plpgsql
-AS $$
-DECLARE
-	kept text;
-BEGIN
-	FOR kept IN SELECT name FROM pg_prepared_statements WHERE statement LIKE 'INSERT INTO remote.entries(%' LOOP
-		EXECUTE format('DEALLOCATE %I', kept);
-	END LOOP;
-	RETURN NEW;
-END
-$$;
 CREATE TRIGGER forget BEFORE INSERT ON remote.entries
-FOR EACH ROW WHEN (NEW.id = 9) EXECUTE FUNCTION remote.forget();
+FOR EACH ROW WHEN (NEW.id = 9) EXECUTE FUNCTION remote.forget('INSERT INTO remote.entries(%');
 INSERT INTO entries (id) VALUES (5);
 INSERT INTO entries (id) VALUES (9);
 BEGIN;
@@ -148,4 +136,4 @@ SELECT tollfree_postgres_fdw_disconnect_all();
 DROP FOREIGN TABLE entries, kept;
 DROP VIEW remote.kept;
 DROP TABLE remote.entries, remote.probes, remote.outcomes;
-DROP FUNCTION outcomes, stored, remote.forget;
+DROP FUNCTION outcomes, stored;
