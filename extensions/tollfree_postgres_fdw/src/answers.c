@@ -359,7 +359,11 @@ session_drain(Session *session)
 		else
 		{
 			if (PQresultStatus(res) == PGRES_FATAL_ERROR)
+			{
 				session->failed_depth = Max(session->remote_depth, 1);
+				if (session->parts[session->part].statement != NULL)
+					note_failure(session->parts[session->part].statement, res);
+			}
 			PQclear(res);
 		}
 	}

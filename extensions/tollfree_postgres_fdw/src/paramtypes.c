@@ -53,18 +53,19 @@ is_stored_alike(Oid remote, Oid printed, const char *value)
 }
 
 /*
- * Does a command do the same with parameters of these types as without any?
- * NULL stands for types that are not known.
+ * Does a command do the same by a statement whose types were chosen some time
+ * ago as by one that is prepared now?  NULL stands for one that is not kept.
  */
 bool
-paramtypes_hold(const Oid *types, const RemoteCommand *command)
+paramtypes_hold(const CachedStatement *statement, const RemoteCommand *command)
 {
-	if (types == NULL)
+	if (statement == NULL || statement->types == NULL ||
+		statement->ntypes != command->nparams)
 		return false;
 	for (int i = 0; i < command->nparams; i++)
 	{
 		if (command->params[i] != NULL &&
-			!is_stored_alike(types[i], command->printed_types[i],
+			!is_stored_alike(statement->types[i], command->printed_types[i],
 							 command->params[i]))
 			return false;
 	}

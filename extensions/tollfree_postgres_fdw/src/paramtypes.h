@@ -7,6 +7,7 @@
 
 #include "session.h"
 
-extern bool paramtypes_hold(const Oid *types, const RemoteCommand *command);
+extern bool paramtypes_hold(const CachedStatement *statement,
+							const RemoteCommand *command);
 
 #endif							/* TOLLFREE_FDW_PARAMTYPES_H */

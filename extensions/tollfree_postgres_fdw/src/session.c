@@ -44,7 +44,7 @@ is_lasting(const Session *session, const RemoteCommand *command, bool starts)
 	if (command->printed_types == NULL)
 		return starts || command->returns_nothing;
 	return command->returns_nothing &&
-		paramtypes_hold(statement_types(session->cache, command->sql),
+		paramtypes_hold(statement_find(session->cache, command->sql),
 						command);
 }
 

@@ -111,16 +111,16 @@ statement_forget(StatementCache *cache, CachedStatement *statement)
 	MemoryContextSwitchTo(old);
 }
 
-/* The types of the parameters of a statement, NULL if they are not known. */
-const Oid  *
-statement_types(StatementCache *cache, const char *sql)
+/* The statement of a text, or NULL if it is not in the cache. */
+const CachedStatement *
+statement_find(StatementCache *cache, const char *sql)
 {
 	uint32		hash = hash_text(sql);
 	CachedStatement *statement = hash_search(cache->table, &hash, HASH_FIND,
 											 NULL);
 
 	return statement != NULL && strcmp(statement->sql, sql) == 0 ?
-		statement->types : NULL;
+		statement : NULL;
 }
 
 /* Remembers the types of a statement's parameters, of which it takes a copy. */
@@ -128,11 +128,12 @@ void
 statement_set_types(StatementCache *cache, CachedStatement *statement,
 					Oid *types, int ntypes)
 {
-	Size		size = Max(ntypes, 1) * sizeof(Oid);
-
-	if (statement->types == NULL)
-		statement->types = MemoryContextAlloc(cache->context, size);
+	if (statement->types != NULL)
+		pfree(statement->types);
+	statement->types = MemoryContextAlloc(cache->context,
+										  Max(ntypes, 1) * sizeof(Oid));
 	memcpy(statement->types, types, ntypes * sizeof(Oid));
+	statement->ntypes = ntypes;
 }
 
 /*

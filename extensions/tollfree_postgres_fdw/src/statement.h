@@ -28,6 +28,7 @@ typedef struct CachedStatement
 	uint64		once_epoch;		/* when it was last executed once, or 0 */
 	bool		is_doubtful;	/* has it failed? */
 	uint32		follower;		/* key of one that followed it, or 0 */
+	int			ntypes;
 	Oid		   *types;			/* of its parameters, as the remote server
 								 * chose them; NULL if not known */
 	dlist_node	node;			/* in the order of their last use */
@@ -49,7 +50,8 @@ extern StatementUse statement_choose(StatementCache *cache, const char *sql,
 									 uint64 epoch, bool is_safe,
 									 StatementCounters *counters,
 									 CachedStatement **statement);
-extern const Oid *statement_types(StatementCache *cache, const char *sql);
+extern const CachedStatement *statement_find(StatementCache *cache,
+											 const char *sql);
 extern void statement_set_types(StatementCache *cache,
 								CachedStatement *statement, Oid *types,
 								int ntypes);
