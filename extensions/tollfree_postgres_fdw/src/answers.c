@@ -132,13 +132,9 @@ is_true(const PGresult *res)
 static void
 accept_types(Session *session, CachedStatement *statement, PGresult *res)
 {
-	int			ntypes = PQnparams(res);
-	Oid		   *types = palloc(Max(ntypes, 1) * sizeof(Oid));
-
-	for (int i = 0; i < ntypes; i++)
-		types[i] = PQparamtype(res, i);
-	statement_set_types(session->cache, statement, types, ntypes);
-	pfree(types);
+	statement_make_types(session->cache, statement, PQnparams(res));
+	for (int i = 0; i < statement->ntypes; i++)
+		statement->types[i] = PQparamtype(res, i);
 }
 
 /* Keeps what the answer to one of our own commands tells. */

@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "nodes/value.h"
+#include "utils/rel.h"
 
 #include "compat.h"
 #include "plan.h"
@@ -36,6 +37,15 @@ bool
 plan_is_short(const ForeignScan *plan)
 {
 	return plan->scan.scanrelid > 0 && plan_has_few_rows(&plan->scan.plan);
+}
+
+/* The one foreign table that a scan is about; 0 for a join or an aggregate. */
+Oid
+plan_relid(const ForeignScanState *node)
+{
+	Relation	rel = node->ss.ss_currentRelation;
+
+	return rel != NULL ? RelationGetRelid(rel) : InvalidOid;
 }
 
 /* Is the nth member a list of integers?  The empty one is NULL. */

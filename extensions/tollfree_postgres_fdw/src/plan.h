@@ -5,6 +5,7 @@
 #ifndef TOLLFREE_FDW_PLAN_H
 #define TOLLFREE_FDW_PLAN_H
 
+#include "nodes/execnodes.h"
 #include "nodes/plannodes.h"
 
 typedef struct ScanPlan
@@ -34,6 +35,7 @@ typedef struct DirectPlan
 
 extern bool plan_has_few_rows(const Plan *plan);
 extern bool plan_is_short(const ForeignScan *plan);
+extern Oid	plan_relid(const ForeignScanState *node);
 extern ScanPlan plan_read_scan(List *private);
 extern ModifyPlan plan_read_modify(List *private);
 extern DirectPlan plan_read_direct(List *private);

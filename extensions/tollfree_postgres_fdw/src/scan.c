@@ -359,8 +359,7 @@ execute(ForeignScanState *node)
 	}
 	command.is_cacheable = command.in_pieces = scan->is_direct;
 	command.is_short = plan_is_short(castNode(ForeignScan, node->ss.ps.plan));
-	if (castNode(ForeignScan, node->ss.ps.plan)->scan.scanrelid > 0)
-		command.relid = RelationGetRelid(node->ss.ss_currentRelation);
+	command.relid = plan_relid(node);
 	MemoryContextSwitchTo(old);
 	if (scan->is_direct)
 		command.sole_relids = autocommit_relations(node, scan->plan.attrs);

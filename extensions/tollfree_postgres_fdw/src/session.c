@@ -74,8 +74,8 @@ choose_use(Session *session, RemoteCommand *command, bool starts,
 	settings_require(REQUIRE_CACHED, use == STATEMENT_REUSE);
 	if (use != STATEMENT_ONCE)
 		*command = kept;
-	else if (!starts && session->opening != 0 &&
-			 OidIsValid(kept.relid) && kept.relid == session->opening_relid)
+	else if (!starts && OidIsValid(kept.relid) &&
+			 kept.relid == session->opening_relid)
 		statement_note_follower(session->cache, session->opening, kept.sql);
 	MemoryContextSwitchTo(old);
 	return use;
@@ -130,8 +130,12 @@ add_guard(Session *session, const RemoteCommand *command, StatementUse use,
 {
 	CachedStatement *follower;
 
-	session->opening = statement != NULL ? statement->hash : 0;
-	session->opening_relid = command->relid;
+	session->opening_relid = InvalidOid;
+	if (statement != NULL)
+	{
+		session->opening = statement->hash;
+		session->opening_relid = command->relid;
+	}
 	if (use != STATEMENT_REUSE || !command->returns_nothing ||
 		!OidIsValid(command->relid))
 		return;
@@ -214,14 +218,13 @@ replace_connection(Session *session)
 }
 
 /*
- * Gets ready to repeat a command that a kept statement was refused for: reads
- * what is left of its flight, and forgets the statement.
+ * Gets ready to repeat the command that a transaction begins with, since a kept
+ * statement was refused: reads what is left of the flight, and forgets the
+ * statement.
  */
 static void
-drop_stale(Session *session)
+drop_stale(Session *session, CachedStatement *statement)
 {
-	CachedStatement *statement = session->parts[session->part].statement;
-
 	session_drain(session);
 	session->failed_depth = 0;
 	statement_forget(session->cache, statement);
@@ -269,7 +272,7 @@ session_result(Session *session)
 	session->repeatable = NULL;
 	if (command == NULL || !may_be_stale(res))
 		return res;
-	drop_stale(session);
+	drop_stale(session, session->parts[session->part].statement);
 	PQclear(res);
 	repeat(session, command);
 	session->absorb = absorb;
@@ -398,9 +401,7 @@ session_execute(Session *session, const RemoteCommand *commands,
 	read_results(session, commands, ncommands);
 	if (session->stale != NULL)
 	{
-		statement_forget(session->cache, session->stale);
-		session->stale = NULL;
-		session->failed_depth = 0;
+		drop_stale(session, session->stale);
 		repeat(session, commands);
 		read_results(session, commands, ncommands);
 	}

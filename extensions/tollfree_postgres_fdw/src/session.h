@@ -136,9 +136,9 @@ typedef struct Session
 	HTAB	   *relations;		/* what is known of them, or NULL */
 	const RemoteCommand *repeatable;	/* in the air, if it could be repeated */
 	bool		repeats_reads;	/* its only_reads */
-	uint32		opening;		/* key of the kept statement that the remote
+	Oid			opening_relid;	/* of the kept statement that the remote
 								 * transaction began with, or 0 */
-	Oid			opening_relid;	/* its relid */
+	uint32		opening;		/* its key, then */
 	CachedStatement *stale;		/* whose guard has failed, or NULL */
 
 	List	   *portals;		/* open cursors, in TopMemoryContext */

@@ -123,16 +123,14 @@ statement_find(StatementCache *cache, const char *sql)
 		statement : NULL;
 }
 
-/* Remembers the types of a statement's parameters, of which it takes a copy. */
+/* Makes room for the types of a new statement's parameters. */
 void
-statement_set_types(StatementCache *cache, CachedStatement *statement,
-					Oid *types, int ntypes)
+statement_make_types(StatementCache *cache, CachedStatement *statement,
+					 int ntypes)
 {
-	if (statement->types != NULL)
-		pfree(statement->types);
-	statement->types = MemoryContextAlloc(cache->context,
-										  Max(ntypes, 1) * sizeof(Oid));
-	memcpy(statement->types, types, ntypes * sizeof(Oid));
+	Assert(statement->types == NULL);
+	statement->types = MemoryContextAllocZero(cache->context,
+											  Max(ntypes, 1) * sizeof(Oid));
 	statement->ntypes = ntypes;
 }
 

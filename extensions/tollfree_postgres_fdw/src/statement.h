@@ -52,9 +52,8 @@ extern StatementUse statement_choose(StatementCache *cache, const char *sql,
 									 CachedStatement **statement);
 extern const CachedStatement *statement_find(StatementCache *cache,
 											 const char *sql);
-extern void statement_set_types(StatementCache *cache,
-								CachedStatement *statement, Oid *types,
-								int ntypes);
+extern void statement_make_types(StatementCache *cache,
+								 CachedStatement *statement, int ntypes);
 extern void statement_note_follower(StatementCache *cache, uint32 opening,
 									const char *sql);
 extern CachedStatement *statement_follower(StatementCache *cache,
