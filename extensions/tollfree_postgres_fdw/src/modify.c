@@ -41,6 +41,7 @@ typedef struct ForeignModifyState
 	RowReader  *reader;			/* NULL without RETURNING */
 
 	RowWrites  *writes;
+	SessionUsage usage;
 	int			batch_size;
 	bool		is_copy;
 	uint64		copied;			/* rows of the present batch of COPY */
@@ -248,7 +249,8 @@ static void
 make_pipeline(ForeignModifyState *state, uint64 *count)
 {
 	state->pipeline = pipeline_create(state->session, state->node->ps.state,
-									  count, append_arrays, state);
+									  count, &state->usage, append_arrays,
+									  state);
 	if (state->node->operation == CMD_INSERT && state->batch_size == 1 &&
 		setting_array_inserts)
 		state->rows_until_arrays = ROWS_BEFORE_ARRAYS;
@@ -274,7 +276,9 @@ add_to_arrays(ForeignModifyState *state, TupleTableSlot *slot)
 	{
 		MemoryContext old = MemoryContextSwitchTo(state->context);
 
+		session_start_usage(state->session, &state->usage);
 		state->arrays = arrays_create(state->session, state->rel, &state->plan);
+		session_stop_usage(state->session, &state->usage);
 		MemoryContextSwitchTo(old);
 		settings_require(REQUIRE_ARRAYS, state->arrays != NULL);
 	}
@@ -324,7 +328,9 @@ execute(ForeignModifyState *state, TupleTableSlot **slots,
 	make_room(state, nrows);
 	old = MemoryContextSwitchTo(state->temp_context);
 	ncommands = writes_make(state->writes, slots, plan_slot, nrows, commands);
+	session_start_usage(state->session, &state->usage);
 	res = session_execute(state->session, commands, ncommands, false);
+	session_stop_usage(state->session, &state->usage);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(state->temp_context);
 	return res;
@@ -464,17 +470,35 @@ tollfreeExecForeignDelete(EState *estate, ResultRelInfo *rinfo,
 	return modify(rinfo->ri_FdwState, rinfo, &slot, &planSlot, &nrows) ? slot : NULL;
 }
 
-/* Shows whether rows are waited for one by one. */
+/*
+ * How rows are written: whether they are waited for one by one; once they are
+ * written also whether arrays carried some of them.
+ */
+static const char *
+write_method(const ModifyTableState *node, ResultRelInfo *rinfo,
+			 const ModifyPlan *plan)
+{
+	const ForeignModifyState *state = rinfo->ri_FdwState;
+
+	if (!is_unobserved(node, rinfo, plan->has_returning))
+		return "awaited";
+	return state != NULL && state->arrays != NULL ? "pipelined, in arrays"
+		: "pipelined";
+}
+
+/* Shows how rows are written, and what writing them took. */
 void
 modify_explain(ModifyTableState *node, ResultRelInfo *rinfo, List *private,
 			   ExplainState *es)
 {
 	ModifyPlan	plan = plan_read_modify(private);
+	ForeignModifyState *state = rinfo->ri_FdwState;
 
-	if (es->verbose)
-		ExplainPropertyText("Write Method",
-							is_unobserved(node, rinfo, plan.has_returning) ?
-							"pipelined" : "awaited", es);
+	if (!es->verbose)
+		return;
+	ExplainPropertyText("Write Method", write_method(node, rinfo, &plan), es);
+	if (es->analyze && state != NULL)
+		session_explain_usage(&state->usage, es);
 }
 
 /* Ends a modification: all rows are written, and no statement is left. */

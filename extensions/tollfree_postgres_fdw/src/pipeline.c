@@ -51,6 +51,7 @@ struct WritePipeline
 	Session    *session;
 	EState	   *estate;
 	uint64	   *count;			/* of rows written; those skipped come off */
+	SessionUsage *usage;		/* by all of it, whoever has it sent */
 	PipelineCompleter complete;
 	void	   *complete_arg;
 	bool		is_holding;		/* is there something to send? */
@@ -76,11 +77,12 @@ make_buffer(void)
 
 /*
  * Makes a pipeline, which lasts as long as the execution.  Rows are counted when
- * they are added; the count is put right when answers are read.
+ * they are added; the count is put right when answers are read.  What it does
+ * in the session is added to the usage.
  */
 WritePipeline *
 pipeline_create(Session *session, EState *estate, uint64 *count,
-				PipelineCompleter complete, void *arg)
+				SessionUsage *usage, PipelineCompleter complete, void *arg)
 {
 	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
 	WritePipeline *pipeline = palloc0(sizeof(WritePipeline));
@@ -88,6 +90,7 @@ pipeline_create(Session *session, EState *estate, uint64 *count,
 	pipeline->session = session;
 	pipeline->estate = estate;
 	pipeline->count = count;
+	pipeline->usage = usage;
 	pipeline->complete = complete;
 	pipeline->complete_arg = arg;
 	pipeline->held = make_buffer();
@@ -134,11 +137,13 @@ land(void *arg)
 
 	session->absorb = NULL;
 	session->absorb_arg = NULL;
+	session_start_usage(session, pipeline->usage);
 	for (int i = 0; i < flying->count; i++)
 		*pipeline->count -= read_command(session, &flying->commands[i],
 										 flying->nrows[i]);
 	flying->count = 0;
 	session_finish(session);
+	session_stop_usage(session, pipeline->usage);
 }
 
 /* Is there an answer to wait for? */
@@ -166,8 +171,10 @@ launch(WritePipeline *pipeline)
 	pipeline->flying = pipeline->held;
 	pipeline->held = buffer;
 
+	session_start_usage(session, pipeline->usage);
 	session_send(session, pipeline->flying.commands, pipeline->flying.count,
 				 false);
+	session_stop_usage(session, pipeline->usage);
 	MemoryContextReset(pipeline->flying.context);
 	session->absorb = land;
 	session->absorb_arg = pipeline;

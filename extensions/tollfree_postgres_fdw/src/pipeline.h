@@ -20,7 +20,7 @@ extern void pipeline_install(void);
 typedef void (*PipelineCompleter) (WritePipeline *pipeline, void *arg);
 
 extern WritePipeline *pipeline_create(Session *session, EState *estate,
-									  uint64 *count,
+									  uint64 *count, SessionUsage *usage,
 									  PipelineCompleter complete, void *arg);
 extern MemoryContext pipeline_context(const WritePipeline *pipeline);
 extern void pipeline_hold(WritePipeline *pipeline);

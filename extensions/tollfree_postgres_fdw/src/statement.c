@@ -27,8 +27,10 @@
  * the same epoch.  If the transaction began by modifying the only table that it
  * reads, it is a follower of that command: the next time it is described behind
  * that, which takes no lock that the command has not taken, and shows whether
- * it is stale while the transaction can still be repeated.  Epochs are the session's: a new one begins with each remote
- * transaction and after each rollback, which releases locks.
+ * it is stale while the transaction can still be repeated.
+ *
+ * Epochs are the session's: a new one begins with each remote transaction and
+ * after each rollback, which releases locks.
  *
  * Sending, and learning what became of it, is session.c's and flight.c's
  * business.

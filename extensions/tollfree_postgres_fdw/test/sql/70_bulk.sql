@@ -50,6 +50,19 @@ BEGIN
 	RETURN format('ahead %s, binary %s', (scan->'Fetches Ahead')::int > 0, (scan->'Binary Fetches')::int > 0);
 END
 $$;
+CREATE FUNCTION written(query text) RETURNS text
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	plan jsonb;
+	writer jsonb;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, FORMAT JSON) ' || query INTO plan;
+	writer := jsonb_path_query_first(plan, 'strict $.**?(exists(@."Write Method"))');
+	RETURN format('%s, round trips %s, hits %s', writer->>'Write Method',
+				  writer->'Round Trips', writer->'Statement Cache Hits');
+END
+$$;
 CREATE VIEW compared AS
 SELECT current_setting('tollfree_postgres_fdw.read_ahead') AS read_ahead,
 	   current_setting('tollfree_postgres_fdw.binary_results') AS binary_results,
@@ -366,10 +379,17 @@ EXPLAIN (VERBOSE, COSTS OFF) UPDATE many SET t = n WHERE random() >= 0;
 EXPLAIN (VERBOSE, COSTS OFF) INSERT INTO many SELECT i, 'x' FROM generate_series(1, 3) i RETURNING n;
 SET tollfree_postgres_fdw.debug_require = 'pipelined, arrays';
 INSERT INTO many SELECT i, 'x' FROM generate_series(1, 600) i;
+SELECT written('INSERT INTO many SELECT i, ''x'' FROM generate_series(1, 600) i');
+SELECT written('INSERT INTO many SELECT i, ''x'' FROM generate_series(1, 3) i');
 INSERT INTO many VALUES (1, 'x') RETURNING n;
 ALTER FOREIGN TABLE many ALTER t TYPE text;
 INSERT INTO many SELECT i, 'x' FROM generate_series(1, 600) i;
 RESET tollfree_postgres_fdw.debug_require;
+SELECT written('INSERT INTO many SELECT i, ''x'' FROM generate_series(1, 600) i');
+SELECT written('INSERT INTO many SELECT i, ''x'' FROM generate_series(1, 3) i RETURNING n');
+SELECT written('UPDATE many SET t = n WHERE n = 3 AND random() >= 0');
+-- rows of its own that a scan has sent are the writer's
+SELECT written('INSERT INTO many SELECT i, (SELECT count(*) FROM many WHERE n = i AND n > -random()) FROM generate_series(1, 3) i');
 SET tollfree_postgres_fdw.array_inserts = off;
 TRUNCATE remote.many;
 ALTER FOREIGN TABLE many ALTER t TYPE varchar;

@@ -63,6 +63,7 @@ SELECT note FROM remote.entries WHERE note::text <> 'true';
 SELECT tollfree_postgres_fdw_disconnect_all();
 TRUNCATE remote.entries;
 ALTER TABLE remote.entries ALTER id TYPE int USING 0, ALTER note TYPE text, ADD CHECK (id < 10);
+SELECT written('INSERT INTO entries (id) VALUES (0)') FROM generate_series(1, 3);
 INSERT INTO entries (id) VALUES (1);
 INSERT INTO entries (id) VALUES (2);
 INSERT INTO entries (id) VALUES (11);
