@@ -99,7 +99,8 @@ def doctor_command() -> None:
     "--rtt-us",
     type=click.IntRange(0, 40000),
     multiple=True,
-    help="Add a link with this round trip, in microseconds, and the cases over it.",
+    help="Add a link with this round trip, in microseconds, and the cases over it; may be"
+    " repeated.",
 )
 def up(port: int | None, rtt_us: tuple[int, ...]) -> None:
     """Start the lab and keep it running between commands.
@@ -161,10 +162,15 @@ def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--limit",
             metavar="SECONDS",
             type=click.IntRange(1, 1000000),
-            help="A case of many queries begins none after so long, and is compared by the query.",
+            help="Suite interface: a case of many queries begins none after so long, and is"
+            " compared by the query.",
         ),
         click.option("--seed", type=click.IntRange(0), help="Of the random order in the rounds."),
-        click.option("--resume", is_flag=True, help="Go on with the latest interrupted run."),
+        click.option(
+            "--resume",
+            is_flag=True,
+            help="Go on with the suite's latest interrupted run, as it was begun.",
+        ),
         click.option("--port", type=click.IntRange(1024, 65000), help="First TCP port to use."),
     )
     for option in reversed(options):
@@ -304,8 +310,12 @@ def _latest_runs(store: Store) -> list[Run]:
     found = [store.latest_run(suite) for suite in SUITES]
     runs = [run for run in found if run is not None]
     if not runs:
-        raise NotFoundError("there is no run yet", "Measure with `tollfree run fdw --quick`.")
+        raise _no_run()
     return runs
+
+
+def _no_run() -> NotFoundError:
+    return NotFoundError("there is no run yet", "Measure with `tollfree run fdw --quick`.")
 
 
 @cli.command()
@@ -326,7 +336,9 @@ def export(run_id: int | None, kind: str, output: Path | None) -> None:
     compare` reads, also on another machine.
     """
     with _lab().database() as store:
-        chosen = store.run(run_id) if run_id is not None else _latest_runs(store)[0]
+        chosen = store.run(run_id) if run_id is not None else store.latest_run()
+        if chosen is None:
+            raise _no_run()
         folder = Path("export") / f"run-{chosen.run_id}"
         if kind == "csv":
             written = write_csv(store, chosen, output or folder)

@@ -1,7 +1,7 @@
 """Which PostgreSQL: finds an installation by its pg_config and knows where its parts are.
 
 PG_CONFIG in the environment chooses; `tools/find-pg-config` chooses otherwise (the newest
-installed, 15 or later). Nothing here starts a server.
+installed of 15 to 18). Nothing here starts a server.
 """
 
 import hashlib
@@ -15,6 +15,8 @@ from tollfree.errors import EnvironmentLacksError
 from tollfree.paths import CHECKOUT
 
 OLDEST_MAJOR = 15
+NEWEST_MAJOR = 18
+MAJORS = f"{OLDEST_MAJOR} to {NEWEST_MAJOR}"
 FINDER = CHECKOUT / "tools" / "find-pg-config"
 
 
@@ -60,7 +62,7 @@ def parse_version(line: str) -> tuple[str, int]:
     if not match:
         raise EnvironmentLacksError(
             f"cannot read a PostgreSQL version from {line.strip()!r}",
-            "Set PG_CONFIG to the pg_config of a PostgreSQL server, 15 or later.",
+            f"Set PG_CONFIG to the pg_config of a PostgreSQL server, {MAJORS}.",
         )
     return match[1], int(match[2])
 
@@ -73,7 +75,7 @@ def _ask(pg_config: Path, *options: str) -> list[str]:
     except (OSError, subprocess.SubprocessError) as error:
         raise EnvironmentLacksError(
             f"cannot run {pg_config}: {error}",
-            "Set PG_CONFIG to the pg_config of a PostgreSQL server, 15 or later.",
+            f"Set PG_CONFIG to the pg_config of a PostgreSQL server, {MAJORS}.",
         ) from error
     return done.stdout.splitlines()
 
@@ -81,13 +83,14 @@ def _ask(pg_config: Path, *options: str) -> list[str]:
 def installation(pg_config: Path) -> Installation:
     """Return the installation that `pg_config` speaks for.
 
-    Raises `EnvironmentLacksError` when it is older than 15 or has no server.
+    Raises `EnvironmentLacksError` when it is older than 15, newer than 18, or has no server.
     """
     version, major = parse_version(_ask(pg_config, "--version")[0])
-    if major < OLDEST_MAJOR:
+    if not OLDEST_MAJOR <= major <= NEWEST_MAJOR:
         raise EnvironmentLacksError(
-            f"PostgreSQL {version} (from {pg_config}) is too old",
-            f"tollfree needs {OLDEST_MAJOR} or later: choose one with PG_CONFIG,"
+            f"PostgreSQL {version} (from {pg_config}) is too"
+            f" {'old' if major < OLDEST_MAJOR else 'new'}",
+            f"tollfree is for {MAJORS}: choose one with PG_CONFIG,"
             " or build one with tools/build-postgres.",
         )
     options = ("--bindir", "--sharedir", "--pkglibdir", "--localedir", "--pgxs")
@@ -108,7 +111,7 @@ def chosen_installation() -> Installation:
     done = subprocess.run([FINDER], capture_output=True, check=False, encoding="utf-8", timeout=60)
     if done.returncode != 0:
         raise EnvironmentLacksError(
-            "no PostgreSQL server, 15 or later, is installed here",
+            f"no PostgreSQL server, {MAJORS}, is installed here",
             "Run `make demo` (it installs one), or set PG_CONFIG to its pg_config.",
             detail=done.stderr.strip(),
         )
