@@ -223,7 +223,9 @@ read_number(Lifter *lifter)
 		lift(lifter, end, pnstrdup(lifter->next, ndigits), INT4OID);
 	else
 	{
-		while (is_word_byte(*end) || *end == '.')
+		/* The sign of an exponent is a part of it. */
+		while (is_word_byte(*end) || *end == '.' ||
+			   ((*end == '+' || *end == '-') && (end[-1] == 'e' || end[-1] == 'E')))
 			end++;
 		keep(lifter, end, TOKEN_OTHER);
 	}

@@ -97,6 +97,18 @@ UPDATE constants SET big = 4 WHERE id = 4;
 COMMIT;
 SELECT id, small, big FROM remote.constants ORDER BY id;
 
+-- the sign of an exponent is a part of the number
+UPDATE constants SET ratio = -0.00001 WHERE id = 1;
+UPDATE constants SET ratio = -0.00001 WHERE id = 2;
+UPDATE constants SET ratio = -0.00001 WHERE id = 3;
+UPDATE constants SET ratio = -1e20 WHERE id = 4;
+UPDATE constants SET ratio = -1e20 WHERE id = 5;
+UPDATE constants SET ratio = -1e20 WHERE id = 6;
+UPDATE constants SET ratio = ratio * (-1e-5) WHERE id = 7;
+UPDATE constants SET ratio = ratio * (-1e-5) WHERE id = 8;
+UPDATE constants SET ratio = ratio * (-1e-5) WHERE id = 9;
+SELECT id, ratio FROM remote.constants ORDER BY id;
+
 -- errors name the command that was written
 UPDATE constants SET big = 5 WHERE id = 1;
 ALTER TABLE remote.constants ADD CHECK (big < 10);
