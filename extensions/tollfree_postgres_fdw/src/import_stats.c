@@ -163,6 +163,41 @@ is_standard_type(Oid type)
 	return is_standard;
 }
 
+/* An array from its text. */
+static Datum
+read_array(const char *text, Oid element)
+{
+	FmgrInfo	input;
+
+	fmgr_info(F_ARRAY_IN, &input);
+	return InputFunctionCall(&input, unconstify(char *, text), element, -1);
+}
+
+/* The number of elements in an array's text. */
+static int
+count_elements(const char *text, Oid element)
+{
+	ArrayType  *array = DatumGetArrayTypeP(read_array(text, element));
+
+	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+}
+
+/*
+ * Has each common value a frequency?  The planner takes that for granted, and a
+ * remote server can send anything.
+ */
+static bool
+has_all_frequencies(const ImportedColumn *column)
+{
+	const char *values = field(column, COMMON_VALUES);
+	const char *frequencies = field(column, COMMON_FREQUENCIES);
+
+	return values == NULL ||
+		(frequencies != NULL &&
+		 count_elements(values, column->attribute->atttypid) ==
+		 count_elements(frequencies, FLOAT4OID));
+}
+
 /* Why a column's statistics cannot be taken over, or NULL. */
 static const char *
 column_obstacle(const ImportedColumn *column)
@@ -175,23 +210,19 @@ column_obstacle(const ImportedColumn *column)
 	if (!is_standard_type(column->attribute->atttypid))
 		return psprintf("Statistics of type %s, of column \"%s\", cannot be imported.",
 						format_type_be(column->attribute->atttypid), name);
-	if (strcmp(column->identity, field(column, IDENTITY)) != 0)
+	if (field(column, IDENTITY) == NULL ||
+		strcmp(column->identity, field(column, IDENTITY)) != 0)
 		return psprintf("Column \"%s\" differs in type or collation: here it is %s, on the remote server %s.",
-						name, column->identity, field(column, IDENTITY));
-	if (field(column, NULL_FRAC) == NULL)
+						name, column->identity,
+						field(column, IDENTITY) ? field(column, IDENTITY) : "unknown");
+	if (field(column, NULL_FRAC) == NULL ||
+		field(column, AVG_WIDTH) == NULL || field(column, N_DISTINCT) == NULL)
 		return psprintf("Column \"%s\" has no statistics on the remote server, or none that its user may see.",
 						name);
+	if (!has_all_frequencies(column))
+		return psprintf("Column \"%s\" has common values on the remote server whose frequencies it does not tell.",
+						name);
 	return NULL;
-}
-
-/* An array from its text. */
-static Datum
-read_array(const char *text, Oid element)
-{
-	FmgrInfo	input;
-
-	fmgr_info(F_ARRAY_IN, &input);
-	return InputFunctionCall(&input, unconstify(char *, text), element, -1);
 }
 
 /* Fills one of the slots; values and numbers are NULL or arrays' texts. */

@@ -107,6 +107,11 @@ ALTER FOREIGN TABLE wares DROP far;
 SET tollfree_postgres_fdw.debug_require = 'import';
 ANALYZE wares;
 RESET tollfree_postgres_fdw.debug_require;
+-- statistics that contradict each other
+UPDATE pg_statistic SET stanumbers1 = '{0.5}'
+WHERE starelid = 'remote.wares'::regclass AND stakind1 = 1 AND cardinality(stanumbers1) > 1;
+ANALYZE wares;
+ANALYZE remote.wares;
 -- generated there: its statistics are as good as others
 ALTER TABLE remote.wares ADD twice numeric GENERATED ALWAYS AS (price * 2) STORED;
 SELECT pg_stat_force_next_flush();
