@@ -35,6 +35,7 @@ CONTENTS = "SELECT id, v FROM tally ORDER BY id"
 SOURCE_OBJECTS = """
     CREATE TABLE tally (id integer PRIMARY KEY, v integer);
     CREATE VIEW wide AS SELECT id, repeat('x', 600000) AS pad FROM tally;
+    CREATE VIEW tardy AS SELECT id FROM (SELECT 0 AS id FROM pg_sleep(0.1) OFFSET 0) s WHERE id > 0;
     INSERT INTO tally SELECT i, i * 10 FROM generate_series(1, 5) i;
 """
 

@@ -43,9 +43,16 @@ SERVER_OBJECTS = """
     CREATE USER MAPPING FOR postgres SERVER {name} OPTIONS (user 'postgres');
     CREATE FOREIGN TABLE {name} (id integer, v integer) SERVER {name}
         OPTIONS (table_name 'tally', fetch_size '2');
+    CREATE FOREIGN TABLE tardy_{name} (id integer) SERVER {name} OPTIONS (table_name 'tardy');
     ANALYZE {name};
 """
 WRITE_BOTH = ("INSERT INTO one VALUES (8, 8)", "INSERT INTO two VALUES (8, 8)")
+WRITE_WHILE_WAITING = tuple(
+    f"INSERT INTO {here} SELECT 8, 8 FROM (SELECT id FROM tardy_{here}"
+    f" UNION ALL SELECT id FROM {there} WHERE id = 1) u"
+    for here, there in (NAMES, reversed(NAMES))
+)
+"""A row is held back for a server that has not begun to answer a scan."""
 ADDED: Contents = (*START, (8, 8))
 BY_CURSORS = "SET tollfree_postgres_fdw.direct_results = off"
 
@@ -82,6 +89,7 @@ SCENARIOS = {
         ADDED,
         stock_stalls=False,
     ),
+    "writes while an answer is awaited": Scenario(WRITE_WHILE_WAITING, ADDED, stock_stalls=False),
     "rollbacks": Scenario(
         (
             "BEGIN",

@@ -148,7 +148,8 @@ accept_answer(Session *session, const Part *part, PGresult *res)
 		case PART_START:
 		case PART_SAVEPOINT:
 			session->remote_depth = part->depth;
-			session->kept_depth = part->depth;
+			/* The level may have been released since that was sent. */
+			session->kept_depth = Min(part->depth, session->xact_depth);
 			break;
 		case PART_PREPARE:
 			part->statement->is_prepared = true;

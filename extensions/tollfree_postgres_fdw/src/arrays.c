@@ -89,9 +89,12 @@ may_use_arrays(Session *session, Relation rel, List *targets)
 	return answer;
 }
 
-/* The columns that are written; false if one has a type that is not known. */
+/*
+ * The columns that are written; false if one has a type that is not known, or
+ * not the same on a server of this version.
+ */
 static bool
-describe_columns(RowArrays *arrays, Relation rel, List *targets)
+describe_columns(RowArrays *arrays, Relation rel, List *targets, int version)
 {
 	ListCell   *cell;
 
@@ -107,7 +110,7 @@ describe_columns(RowArrays *arrays, Relation rel, List *targets)
 
 		if (attribute->attgenerated)
 			continue;
-		if (codec == NULL)
+		if (codec == NULL || !decode_is_same_binary(codec->type, version))
 			return false;
 		column->attno = attribute->attnum;
 		column->type = attribute->atttypid;
@@ -130,9 +133,10 @@ RowArrays *
 arrays_create(Session *session, Relation rel, const ModifyPlan *plan)
 {
 	RowArrays  *arrays = palloc0(sizeof(RowArrays));
+	int			version = PQserverVersion(session->conn);
 
-	if (PQserverVersion(session->conn) < ARRAYS_VERSION ||
-		!describe_columns(arrays, rel, plan->targets) ||
+	if (version < ARRAYS_VERSION ||
+		!describe_columns(arrays, rel, plan->targets, version) ||
 		!may_use_arrays(session, rel, plan->targets))
 		return NULL;
 	arrays->sql = deparse_insert_arrays(plan, rel);

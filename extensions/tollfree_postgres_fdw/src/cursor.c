@@ -13,13 +13,11 @@
  * the socket, and the remote server with them, so memory stays bounded.
  * Whoever else needs the connection has the rest read first (scan.c).
  *
- * No answer stays in the air at a deeper transaction level than the cursor was
- * opened at: rolling that level back would lose rows which the cursor, being
- * left alone, does not give again.
+ * No answer stays in the air in another subtransaction than the scan began in:
+ * rolling that back would lose rows which the cursor, being left alone, does not
+ * give again.
  */
 #include "postgres.h"
-
-#include "access/xact.h"
 
 #include "compat.h"
 #include "guc.h"
@@ -56,7 +54,6 @@ cursor_open(RemoteScanState *scan, const RemoteCommand *query)
 	MemoryContext old = MemoryContextSwitchTo(scan->query_context);
 
 	scan->cursor = ++scan->session->cursors;
-	scan->level = GetCurrentTransactionNestLevel();
 	scan->fetches = 0;
 	scan->binary = false;
 	if (scan->declare != NULL)
@@ -95,6 +92,8 @@ cursor_opened(RemoteScanState *scan)
 void
 cursor_landed(RemoteScanState *scan)
 {
+	int			version = PQserverVersion(scan->session->conn);
+
 	scan->fetches++;
 	scan->at_end = scan->received < scan->asked;
 	if (!scan->is_free || scan->received == 0)
@@ -103,8 +102,9 @@ cursor_landed(RemoteScanState *scan)
 		(scan->received_bytes / scan->received + 1);
 	scan->fetch_rows = Max(1, Min(scan->fetch_rows, FETCH_ROWS_MAX));
 	if (setting_binary_results && scan->results != NIL &&
-		PQserverVersion(scan->session->conn) >= COMPAT_BINARY_VERSION)
-		scan->binary = rows_prefer_binary(scan->reader, llast(scan->results));
+		version >= COMPAT_BINARY_VERSION)
+		scan->binary = rows_prefer_binary(scan->reader, llast(scan->results),
+										  version);
 }
 
 /* May the next FETCH be sent while there are rows at hand? */
@@ -149,7 +149,7 @@ cursor_more(RemoteScanState *scan)
 		while (scan->result_bytes < SCAN_BYTES && scan_read(scan))
 			;
 	}
-	if (scan->level < GetCurrentTransactionNestLevel())
+	if (scan_may_outlive_flight(scan))
 		scan_land(scan);
 	else
 		cursor_proceed(scan);

@@ -25,6 +25,7 @@
 #include "decode.h"
 
 #define INT64_SAFE_DIGITS 18	/* any number of so many digits fits */
+#define INFINITE_INTERVALS 170000	/* the first version that has them */
 
 /* Reads an optional minus sign and digits, as integers are printed. */
 static inline bool
@@ -268,4 +269,15 @@ decode_find(Oid type)
 			return &codecs[i];
 	}
 	return NULL;
+}
+
+/*
+ * Does a server of this version mean the same by a value's binary form?
+ * Intervals can be infinite since 17; before, the same bytes are finite.
+ */
+bool
+decode_is_same_binary(Oid type, int version)
+{
+	return type != INTERVALOID ||
+		(version >= INFINITE_INTERVALS) == (PG_VERSION_NUM >= INFINITE_INTERVALS);
 }

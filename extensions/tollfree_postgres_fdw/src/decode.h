@@ -23,5 +23,6 @@ typedef struct FieldCodec
 } FieldCodec;
 
 extern const FieldCodec *decode_find(Oid type);
+extern bool decode_is_same_binary(Oid type, int version);
 
 #endif							/* TOLLFREE_FDW_DECODE_H */

@@ -70,15 +70,31 @@ session_wait(Session *session, uint32 events)
 	return true;
 }
 
-/* Is anything unread, beside the answer to a COMMIT nobody waits for? */
+/*
+ * Is anything unread, beside the answer to a COMMIT nobody waits for and to
+ * what was tidied up with it?
+ */
 bool
 session_is_flying(const Session *session)
 {
 	for (int i = session->part; i < session->nparts; i++)
 	{
 		if (session->parts[i].kind != PART_COMMIT &&
+			session->parts[i].kind != PART_CLEANUP &&
 			session->parts[i].kind != PART_SYNC)
 			return true;
+	}
+	return false;
+}
+
+/* Is such a COMMIT all that there is to be read? */
+bool
+session_is_committing(const Session *session)
+{
+	for (int i = session->part; i < session->nparts; i++)
+	{
+		if (session->parts[i].kind == PART_COMMIT)
+			return !session_is_flying(session);
 	}
 	return false;
 }

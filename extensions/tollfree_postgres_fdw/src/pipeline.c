@@ -27,6 +27,7 @@
 #include "access/xact.h"
 #include "executor/executor.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 
 #include "cache.h"
 #include "compat.h"
@@ -188,6 +189,14 @@ flush(void *arg)
 	land(arg);
 }
 
+/* Whatever made the session forget the rows has rolled them back. */
+static void
+check_not_discarded(const WritePipeline *pipeline)
+{
+	if (pipeline->is_holding && pipeline->session->flush_arg != pipeline)
+		elog(ERROR, "rows to be written were discarded");
+}
+
 /*
  * There is something to send from here on.  What another pipeline holds back
  * goes first.
@@ -202,9 +211,7 @@ pipeline_hold(WritePipeline *pipeline)
 	session_raise_kept(session);
 	if (session->flush != NULL)
 		session->flush(session->flush_arg);
-	/* Whatever made the session forget them has rolled them back. */
-	if (pipeline->is_holding)
-		elog(ERROR, "rows to be written were discarded");
+	check_not_discarded(pipeline);
 	pipeline->is_holding = true;
 	session->flush = flush;
 	session->flush_arg = pipeline;
@@ -258,6 +265,7 @@ pipeline_launch_if_full(WritePipeline *pipeline, Size bytes)
 void
 pipeline_finish(WritePipeline *pipeline)
 {
+	check_not_discarded(pipeline);
 	if (pipeline->session->flush_arg == pipeline)
 		flush(pipeline);
 	if (is_in_air(pipeline))
@@ -298,18 +306,37 @@ finish_execution(const EState *estate)
 	}
 }
 
+/* Can the backend be in a state to go on after an error like the present one? */
+static bool
+may_go_on(void)
+{
+	static const int refused[] = {
+		ERRCODE_CONNECTION_EXCEPTION,
+		ERRCODE_INVALID_TRANSACTION_STATE,
+		ERRCODE_TRANSACTION_ROLLBACK,
+		ERRCODE_INSUFFICIENT_RESOURCES,
+		ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+		ERRCODE_OPERATOR_INTERVENTION,
+		ERRCODE_SYSTEM_ERROR,
+		ERRCODE_INTERNAL_ERROR
+	};
+
+	for (int i = 0; i < lengthof(refused); i++)
+	{
+		if (ERRCODE_TO_CATEGORY(geterrcode()) == ERRCODE_TO_CATEGORY(refused[i]))
+			return false;
+	}
+	return true;
+}
+
 /* Could it be that the execution's error is not its first one? */
 static bool
 may_have_failed_before(const EState *estate)
 {
-	int			category = ERRCODE_TO_CATEGORY(geterrcode());
 	bool		is_pending = false;
 	ListCell   *cell;
 
-	/* No others: they come when the backend is in no state to go on. */
-	if (category != ERRCODE_DATA_EXCEPTION &&
-		category != ERRCODE_CARDINALITY_VIOLATION &&
-		category != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)
+	if (!may_go_on())
 		return false;
 	foreach(cell, cache_sessions())
 	{
@@ -324,15 +351,20 @@ may_have_failed_before(const EState *estate)
 	return is_pending;
 }
 
-/* Raises the execution's first error: of a row before, or the one at hand. */
+/*
+ * Raises the execution's first error: of a row before, or the one at hand.  It
+ * began in this context, with this resource owner.
+ */
 static void
-raise_first_error(const EState *estate, MemoryContext context)
+raise_first_error(const EState *estate, MemoryContext context,
+				  ResourceOwner owner)
 {
 	ErrorData  *error;
 
 	if (!may_have_failed_before(estate))
 		PG_RE_THROW();
 	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
 	error = CopyErrorData();
 	FlushErrorState();
 	finish_execution(estate);
@@ -354,6 +386,7 @@ static void
 run(COMPAT_EXECUTOR_RUN_PARAMS)
 {
 	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
 
 	if (queryDesc->operation == CMD_SELECT)
 	{
@@ -366,7 +399,7 @@ run(COMPAT_EXECUTOR_RUN_PARAMS)
 	}
 	PG_CATCH();
 	{
-		raise_first_error(queryDesc->estate, context);
+		raise_first_error(queryDesc->estate, context, owner);
 	}
 	PG_END_TRY();
 	finish_execution(queryDesc->estate);

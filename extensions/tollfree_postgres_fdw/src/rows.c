@@ -348,11 +348,12 @@ rows_is_converting(const RowReader *reader)
 }
 
 /*
- * Should the rows after these be asked for in binary form?  Only if all
- * columns can be, and one of them is slow to print and to read.
+ * Should the rows after these be asked for in binary form, from a server of
+ * this version?  Only if all columns can be, and one of them is slow to print
+ * and to read.
  */
 bool
-rows_prefer_binary(const RowReader *reader, const PGresult *res)
+rows_prefer_binary(const RowReader *reader, const PGresult *res, int version)
 {
 	bool		gains = false;
 
@@ -362,7 +363,8 @@ rows_prefer_binary(const RowReader *reader, const PGresult *res)
 	{
 		const FieldCodec *codec = reader->columns[i].codec;
 
-		if (codec == NULL || !is_same_type(reader, res, i))
+		if (codec == NULL || !is_same_type(reader, res, i) ||
+			!decode_is_same_binary(codec->type, version))
 			return false;
 		gains |= codec->text_is_slow;
 	}

@@ -58,7 +58,8 @@ extern HeapTuple rows_read(RowReader *reader, PGresult *res, int row);
 extern void rows_store(RowReader *reader, PGresult *res, int row,
 					   TupleTableSlot *slot);
 extern bool rows_is_converting(const RowReader *reader);
-extern bool rows_prefer_binary(const RowReader *reader, const PGresult *res);
+extern bool rows_prefer_binary(const RowReader *reader, const PGresult *res,
+							   int version);
 
 extern ParamWriter *rows_params(PlanState *node, List *exprs);
 extern void rows_write_params(ParamWriter *writer, ExprContext *econtext);

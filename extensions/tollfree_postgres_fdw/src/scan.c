@@ -126,7 +126,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	scan->params = rows_params(&node->ss.ps, plan->fdw_exprs);
 	scan->is_direct = is_direct(node, &scan->plan);
 	settings_require(REQUIRE_DIRECT, scan->is_direct);
-	scan->level = GetCurrentTransactionNestLevel();
+	scan->begun_in = GetCurrentSubTransactionId();
 	scan->fetch_rows = scan->plan.fetch_size;
 	scan->is_free = !scan->reader->has_ctid && !locks_rows(estate);
 
@@ -475,15 +475,14 @@ scan_receive(RemoteScanState *scan)
 }
 
 /*
- * Sends for more rows when those at hand have been used, without waiting.  At
- * a deeper transaction level than the scan's it does wait: what is in the air
- * would be lost when that is rolled back.
+ * Sends for more rows when those at hand have been used, without waiting.  In
+ * another subtransaction than the scan's it does wait: what is in the air would
+ * be lost when that is rolled back.
  */
 void
 scan_proceed(ForeignScanState *node)
 {
 	RemoteScanState *scan = node->fdw_state;
-	bool		is_deeper = scan->level < GetCurrentTransactionNestLevel();
 
 	session_start_usage(scan->session, &scan->usage);
 	if (!scan->is_executed)
@@ -493,7 +492,7 @@ scan_proceed(ForeignScanState *node)
 		cursor_forget_rows(scan);
 		cursor_proceed(scan);
 	}
-	if (is_deeper)
+	if (scan_may_outlive_flight(scan))
 		scan_land(scan);
 	session_stop_usage(scan->session, &scan->usage);
 }

@@ -5,6 +5,7 @@
 #ifndef TOLLFREE_FDW_SCAN_H
 #define TOLLFREE_FDW_SCAN_H
 
+#include "access/xact.h"
 #include "utils/resowner.h"
 #include "utils/tuplestore.h"
 
@@ -53,13 +54,12 @@ typedef struct RemoteScanState
 	Tuplestorestate *store;		/* of what exceeds work_mem, else NULL */
 	TupleTableSlot *store_slot;
 	ResourceOwner owner;		/* of its file */
+	SubTransactionId begun_in;
 
 	/* of a cursor */
 	uint32		cursor;			/* 0 if none is open */
 	char	   *declare;		/* its text */
 	char		fetch[64];
-	int			level;			/* of the transaction when it was opened, or
-								 * the scan began */
 	bool		is_free;		/* may more be fetched than was asked for? */
 	bool		binary;			/* are further rows to come in binary form? */
 	int			fetches;		/* answers received */
@@ -70,6 +70,16 @@ typedef struct RemoteScanState
 	int			received;		/* of them */
 	Size		received_bytes;
 } RemoteScanState;
+
+/*
+ * Could a rollback of the present subtransaction leave the scan, but take what
+ * is in the air for it?
+ */
+static inline bool
+scan_may_outlive_flight(const RemoteScanState *scan)
+{
+	return scan->begun_in != GetCurrentSubTransactionId();
+}
 
 /* scan.c */
 extern void scan_launch(RemoteScanState *scan, bool declares);

@@ -209,12 +209,27 @@ read_front(Session *session, bool may_replace)
 	return session->remote_depth > 0;
 }
 
-/* Replaces a lost connection, with which nothing was lost. */
+/* Connects a session that executor nodes know already. */
+static void
+connect_again(Session *session)
+{
+	session_connect(session, GetUserMapping(session->user, session->server));
+}
+
+/*
+ * Replaces a lost connection, with which nothing was lost; nor is what is held
+ * back.
+ */
 static void
 replace_connection(Session *session)
 {
+	void		(*flush) (void *arg) = session->flush;
+	void	   *flush_arg = session->flush_arg;
+
 	session_disconnect(session);
-	session_connect(session, GetUserMapping(session->user, session->server));
+	connect_again(session);
+	session->flush = flush;
+	session->flush_arg = flush_arg;
 }
 
 /*
@@ -315,6 +330,9 @@ session_send_ahead(Session *session, const RemoteCommand *commands,
 				   int ncommands, bool only_reads)
 {
 	session_raise_kept(session);
+	/* Somebody's attempt to replace it may have failed, and that be forgiven. */
+	if (session->conn == NULL)
+		connect_again(session);
 	/* What is wrong with a lost connection, sending shows better. */
 	if (PQstatus(session->conn) == CONNECTION_OK)
 		session_check_usable(session);

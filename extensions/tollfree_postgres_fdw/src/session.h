@@ -209,6 +209,7 @@ extern void session_report(Session *session, int elevel, PGresult *res,
 
 /* flight.c */
 extern bool session_is_flying(const Session *session);
+extern bool session_is_committing(const Session *session);
 
 /* statistics.c */
 extern void session_explain_usage(const SessionUsage *usage,

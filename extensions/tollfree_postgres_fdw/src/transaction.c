@@ -20,12 +20,11 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "miscadmin.h"
 #include "utils/memutils.h"
-#include "utils/resowner.h"
 
 #include "cache.h"
 #include "guc.h"
+#include "landing.h"
 #include "portals.h"
 #include "transaction.h"
 
@@ -81,7 +80,10 @@ forget_statements(Session *session)
 	MemoryContextSwitchTo(old);
 }
 
-/* Takes the session out of the transaction; a bad one is disconnected. */
+/*
+ * Takes the session out of the transaction; a bad one is disconnected.  One that
+ * could not be connected again takes part, too.
+ */
 static void
 leave(Session *session)
 {
@@ -167,9 +169,10 @@ commit_all(void)
 	{
 		Session    *session = lfirst(cell);
 
-		if (session->conn == NULL || session->xact_depth == 0)
+		if (session->xact_depth == 0)
 			continue;
-		if (!start_commit(session))
+		session_raise_kept(session);
+		if (session->conn == NULL || !start_commit(session))
 			leave(session);
 		else if (session->parallel_commit)
 			pending = lappend(pending, session);
@@ -218,8 +221,7 @@ static bool
 is_over(const Session *session)
 {
 	if (session->part < session->nparts)
-		return session->parts[session->part].kind == PART_COMMIT &&
-			!session_is_flying(session);
+		return session_is_committing(session);
 	if (PQstatus(session->conn) == CONNECTION_BAD)
 		return session->remote_depth == 0;
 	return PQtransactionStatus(session->conn) == PQTRANS_IDLE;
@@ -242,7 +244,6 @@ begin_rollback(Session *session, int level)
 	session->deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
 													setting_cleanup_timeout);
 	session->aborts++;
-	session->kept_error = NULL;
 
 	if (session->part < session->nparts && session->xact_depth >= level &&
 		!is_over(session))
@@ -383,8 +384,10 @@ finish_rollback(Rollback *rollback, int level)
 static bool
 takes_part(Session *session, int level)
 {
+	if (session->kept_error != NULL && session->kept_level < level)
+		return false;
+	session->kept_error = NULL;
 	if (session->conn == NULL ||
-		(session->kept_error != NULL && session->kept_level < level) ||
 		(session->xact_depth < level && !session_is_flying(session)))
 		return false;
 	session_forget_readers(session);
@@ -437,8 +440,8 @@ abort_all(void)
 	{
 		Session    *session = lfirst(cell);
 
-		if (session->conn != NULL &&
-			(session->xact_depth > 0 || session->half_done))
+		if (session->xact_depth > 0 ||
+			(session->conn != NULL && session->half_done))
 			leave(session);
 	}
 }
@@ -490,79 +493,6 @@ transaction_callback(XactEvent event, void *arg)
 	in_use = false;
 }
 
-/*
- * Takes the error being raised, which belongs to the level that the session's
- * last flight was sent at, for whoever uses the session next.  A cancellation is
- * for the local query too, which need not be using the session.
- */
-static void
-keep_error(Session *session)
-{
-	MemoryContextSwitchTo(TopTransactionContext);
-	session->kept_error = CopyErrorData();
-	session->kept_level = session->xact_depth;
-	FlushErrorState();
-	session_forget_readers(session);
-	if (session->kept_error->sqlerrcode == ERRCODE_QUERY_CANCELED)
-		InterruptPending = QueryCancelPending = true;
-}
-
-/*
- * Sends what is held back in a session, and reads what is in the air.
- *
- * While a subtransaction begins PostgreSQL is not ready for an error: it would
- * end the connection, or have the exception block that is being entered taken
- * for one that was.  So an error is kept, and what is being done here is no
- * context of it.
- */
-static void
-land(Session *session)
-{
-	bool		exits = ExitOnAnyError;
-	ErrorContextCallback *callbacks = error_context_stack;
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-
-	ExitOnAnyError = false;
-	error_context_stack = NULL;
-	PG_TRY();
-	{
-		if (session->flush != NULL)
-			session->flush(session->flush_arg);
-		if (session->absorb != NULL)
-			session->absorb(session->absorb_arg);
-	}
-	PG_CATCH();
-	{
-		CurrentResourceOwner = owner;
-		keep_error(session);
-		MemoryContextSwitchTo(context);
-	}
-	PG_END_TRY();
-	ExitOnAnyError = exits;
-	error_context_stack = callbacks;
-}
-
-/*
- * A function that reading a row calls may begin a subtransaction.  Its abort
- * must not meet the flight that brings the rows, so that is read now; and rows
- * that are still held back belong to the level that is left.
- */
-static void
-land_all(void)
-{
-	ListCell   *cell;
-
-	foreach(cell, cache_sessions())
-	{
-		Session    *session = lfirst(cell);
-
-		if (session->conn != NULL && !session->half_done &&
-			(session->flush != NULL || session->absorb != NULL))
-			land(session);
-	}
-}
-
 /* At the beginning and the end of a local subtransaction. */
 static void
 subtransaction_callback(SubXactEvent event, SubTransactionId mine,
@@ -575,7 +505,7 @@ subtransaction_callback(SubXactEvent event, SubTransactionId mine,
 		return;
 	if (event == SUBXACT_EVENT_START_SUB)
 	{
-		land_all();
+		landing_read_all();
 		return;
 	}
 	if (event == SUBXACT_EVENT_ABORT_SUB)
@@ -584,7 +514,7 @@ subtransaction_callback(SubXactEvent event, SubTransactionId mine,
 	{
 		Session    *session = lfirst(cell);
 
-		if (session->conn == NULL || session->xact_depth < level)
+		if (session->xact_depth < level)
 			continue;
 		portals_release(session, level);
 		session->xact_depth = level - 1;

@@ -397,6 +397,22 @@ INSERT INTO many SELECT i, 'x' FROM generate_series(1, 600) i;
 SELECT show_many('arrays, turned off');
 RESET tollfree_postgres_fdw.array_inserts;
 
+-- whatever kind of error it is that a row has here, one before it may have failed there
+CREATE TABLE remote.once (id int PRIMARY KEY, v int8);
+INSERT INTO remote.once SELECT i FROM generate_series(1, 100) i;
+CREATE FOREIGN TABLE once (id int, v int8) SERVER loopback OPTIONS (schema_name 'remote');
+CREATE SEQUENCE untouched;
+INSERT INTO once SELECT i, CASE WHEN i = 2 THEN currval('untouched') END FROM generate_series(1, 2) i;
+INSERT INTO once SELECT i, CASE WHEN i = 102 THEN currval('untouched') END FROM generate_series(101, 102) i;
+-- nothing is written, and a statement is dropped with the COMMIT that nobody waits for
+SET tollfree_postgres_fdw.direct_results = off;
+INSERT INTO once SELECT id FROM once ON CONFLICT DO NOTHING RETURNING id;
+SELECT count(v) FROM once;
+RESET tollfree_postgres_fdw.direct_results;
+DROP FOREIGN TABLE once;
+DROP TABLE remote.once;
+DROP SEQUENCE untouched;
+
 -- COPY of more rows than a batch, all and without those that the remote skips
 TRUNCATE remote.many;
 ALTER TABLE remote.many ALTER t TYPE text;

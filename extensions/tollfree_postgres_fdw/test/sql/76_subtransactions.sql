@@ -1,0 +1,138 @@
+-- What is in the air, held back or lost while subtransactions begin and end.
+SELECT tollfree_postgres_fdw_disconnect_all();
+CREATE TABLE remote.events (n int);
+CREATE VIEW remote.tardy AS SELECT 1 AS part, n FROM pg_sleep(0.3), generate_series(1, 3) n;
+CREATE VIEW remote.prompt AS SELECT 2 AS part, n FROM generate_series(1, 3) n;
+CREATE FOREIGN TABLE events (n int) SERVER async_1 OPTIONS (schema_name 'remote');
+CREATE TABLE parts (part int, n int) PARTITION BY LIST (part);
+CREATE FOREIGN TABLE tardy PARTITION OF parts FOR VALUES IN (1)
+	SERVER async_1 OPTIONS (schema_name 'remote');
+CREATE FOREIGN TABLE prompt PARTITION OF parts FOR VALUES IN (2)
+	SERVER async_2 OPTIONS (schema_name 'remote');
+
+-- a savepoint that is released before the remote server has said that it is there
+BEGIN;
+SAVEPOINT a;
+DECLARE c CURSOR FOR SELECT * FROM parts;
+FETCH 1 FROM c;
+RELEASE a;
+INSERT INTO events VALUES (1);
+SAVEPOINT b;
+INSERT INTO events VALUES (2);
+ROLLBACK TO b;
+COMMIT;
+SELECT * FROM remote.events;
+SET tollfree_postgres_fdw.direct_results = off;
+BEGIN;
+SAVEPOINT a;
+DECLARE c CURSOR FOR SELECT * FROM parts;
+FETCH 1 FROM c;
+RELEASE a;
+SAVEPOINT b;
+INSERT INTO events VALUES (3);
+ROLLBACK TO b;
+\set QUIET off
+MOVE ALL FROM c;
+\set QUIET on
+COMMIT;
+SELECT * FROM remote.events;
+
+-- rows that are read ahead in another subtransaction than their scan's
+CREATE VIEW remote.long_rows AS SELECT i AS n, repeat('x', 1000) AS pad FROM generate_series(1, 3000) i;
+CREATE FOREIGN TABLE long_rows (n int, pad text) SERVER loopback OPTIONS (schema_name 'remote');
+BEGIN;
+DECLARE c CURSOR FOR SELECT * FROM long_rows;
+SAVEPOINT a;
+\set QUIET off
+MOVE 200 FROM c;
+ROLLBACK TO a;
+MOVE ALL FROM c;
+COMMIT;
+BEGIN;
+SAVEPOINT a;
+DECLARE c CURSOR FOR SELECT * FROM long_rows;
+MOVE 1 FROM c;
+RELEASE a;
+SAVEPOINT b;
+MOVE 200 FROM c;
+ROLLBACK TO b;
+MOVE ALL FROM c;
+COMMIT;
+\set QUIET on
+RESET tollfree_postgres_fdw.direct_results;
+
+-- a connection that is lost, and cannot be replaced in a subtransaction
+CREATE FUNCTION cut() RETURNS bool
+LANGUAGE sql
+RETURN (SELECT pg_terminate_backend(remote_backend_pid, 20000)
+		FROM tollfree_postgres_fdw_get_connections() WHERE server_name = 'loopback');
+CREATE FUNCTION tries(n int) RETURNS bool
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	RETURN n > 0;
+EXCEPTION
+	WHEN division_by_zero THEN
+		RETURN false;
+END
+$$;
+CREATE DOMAIN tried AS int CHECK (tries(VALUE));
+CREATE FOREIGN TABLE events_here (n int) SERVER loopback OPTIONS (schema_name 'remote', table_name 'events');
+CREATE TEMP TABLE here_only (n int);
+\set VERBOSITY sqlstate
+-- a scan, a write of one row, rows that are held back
+SELECT id FROM items WHERE id = 1;
+BEGIN;
+DECLARE c CURSOR FOR SELECT id FROM items WHERE id = 1;
+SELECT cut();
+SAVEPOINT a;
+ALTER SERVER loopback OPTIONS (SET port '1');
+SELECT id FROM items WHERE id = 2;
+ROLLBACK TO a;
+FETCH c;
+COMMIT;
+BEGIN;
+DECLARE c CURSOR FOR SELECT id FROM items WHERE id = 1;
+SELECT cut();
+SAVEPOINT a;
+ALTER SERVER loopback OPTIONS (SET port '1');
+UPDATE items SET label = 'x' WHERE id = 2;
+ROLLBACK TO a;
+INSERT INTO events_here VALUES (4);
+FETCH c;
+COMMIT;
+SELECT * FROM remote.events;
+BEGIN;
+DECLARE c CURSOR FOR SELECT id FROM items WHERE id = 1;
+SELECT cut();
+SAVEPOINT a;
+ALTER SERVER loopback OPTIONS (SET port '1');
+INSERT INTO events_here SELECT g::tried FROM generate_series(5, 6) g;
+ROLLBACK TO a;
+INSERT INTO here_only VALUES (1);
+FETCH c;
+COMMIT;
+BEGIN;
+SAVEPOINT a;
+INSERT INTO here_only VALUES (2);
+COMMIT;
+SELECT * FROM here_only;
+SELECT * FROM remote.events;
+-- nor afterwards
+BEGIN;
+DECLARE c CURSOR FOR SELECT id FROM items WHERE id = 1;
+SELECT cut();
+SAVEPOINT a;
+ALTER SERVER loopback OPTIONS (SET port '1');
+SELECT id FROM items WHERE id = 2;
+ROLLBACK TO a;
+COMMIT;
+SELECT id FROM items WHERE id = 3;
+\set VERBOSITY default
+
+DROP FOREIGN TABLE events, events_here, long_rows;
+DROP TABLE parts;
+DROP DOMAIN tried;
+DROP FUNCTION cut, tries;
+DROP VIEW remote.tardy, remote.prompt, remote.long_rows;
+DROP TABLE remote.events;
