@@ -404,3 +404,60 @@ literals_lift(const RemoteCommand *command, RemoteCommand *lifted)
 	lifted->types = lifter.types;
 	return true;
 }
+
+/* Is an operator, which may be empty, one that compares? */
+static bool
+is_comparison(const char *start, const char *end)
+{
+	static const char *const comparisons[] = {"=", "<>", "<", ">", "<=", ">="};
+
+	for (int i = 0; i < lengthof(comparisons); i++)
+	{
+		if (is_word(start, end, comparisons[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Is an operand, from one place in a command to another, compared? */
+static bool
+is_compared(const char *sql, const char *operand, const char *behind)
+{
+	const char *left = operand;
+	const char *start;
+
+	while (left > sql && left[-1] == ' ')
+		left--;
+	start = left;
+	while (start > sql && strchr(OPERATOR_BYTES, start[-1]) != NULL)
+		start--;
+	behind += strspn(behind, " ");
+	return is_comparison(start, left) ||
+		is_comparison(behind, behind + strspn(behind, OPERATOR_BYTES));
+}
+
+/*
+ * Is a command read alike whenever that is done?  Not if it compares with a
+ * string whose type it leaves to the remote server: of a renamed label of an
+ * enum, or of 'today', that would make another value the next time.  Other
+ * operators that text has here mean text there, too.
+ */
+bool
+literals_last(const char *sql)
+{
+	const char *p = sql + strcspn(sql, "'\"");
+
+	while (*p != '\0')
+	{
+		bool		has_escapes = *p == '\'' && p > sql && p[-1] == 'E';
+		const char *end = skip_quoted(p, has_escapes);
+
+		if (end == NULL)
+			return false;
+		if (*p == '\'' && !is_builtin_cast(end) &&
+			is_compared(sql, p - has_escapes, end))
+			return false;
+		p = end + strcspn(end, "'\"");
+	}
+	return true;
+}

@@ -8,5 +8,6 @@
 #include "session.h"
 
 extern bool literals_lift(const RemoteCommand *command, RemoteCommand *lifted);
+extern bool literals_last(const char *sql);
 
 #endif							/* TOLLFREE_FDW_LITERALS_H */

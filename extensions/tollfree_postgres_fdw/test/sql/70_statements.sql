@@ -155,5 +155,27 @@ SELECT explained('UPDATE shape SET v = upper(v) WHERE id = 7');
 SELECT server_name, connects, flights > 0 AS flights, rows > 0 AS rows,
 	   bytes_received > 0 AS received, statement_evictions, unawaited_commits > 0 AS unawaited
 FROM tollfree_postgres_fdw_statistics() WHERE server_name = 'loopback';
+
+-- a string without a type is read anew each time
+CREATE TYPE remote.mood AS ENUM ('happy', 'sad');
+CREATE TABLE remote.moods (id int, feeling remote.mood);
+INSERT INTO remote.moods VALUES (1, 'happy'), (2, 'sad');
+CREATE FOREIGN TABLE moods (id int, feeling text) SERVER loopback OPTIONS (schema_name 'remote');
+SELECT id FROM moods WHERE feeling = 'happy';
+SELECT id FROM moods WHERE feeling = 'happy';
+SELECT id FROM moods WHERE feeling = 'happy';
+ALTER TYPE remote.mood RENAME VALUE 'happy' TO 'glad';
+SELECT id FROM moods WHERE feeling = 'happy';
+ALTER TYPE remote.mood RENAME VALUE 'sad' TO 'happy';
+SELECT id FROM moods WHERE feeling = 'happy';
+SELECT id FROM moods WHERE 'glad' = feeling;
+SELECT id FROM moods WHERE 'glad' = feeling;
+ALTER TYPE remote.mood RENAME VALUE 'glad' TO 'merry';
+SELECT id FROM moods WHERE 'glad' = feeling;
+DELETE FROM moods WHERE feeling = 'happy';
+SELECT * FROM remote.moods;
+DROP FOREIGN TABLE moods;
+DROP TABLE remote.moods;
+DROP TYPE remote.mood;
 DROP FOREIGN TABLE shape, statements;
 RESET statement_timeout;
