@@ -161,7 +161,6 @@ cache_get_session(Oid user, Oid server)
 
 		if (session == NULL)
 			session = add_session(found->umid);
-		session->xact_depth = 0;
 		session_connect(session, found);
 	}
 	transaction_enter(session);

@@ -82,8 +82,10 @@ landing_read_all(void)
 	{
 		Session    *session = lfirst(cell);
 
-		if (session->conn != NULL && !session->half_done &&
-			(session->flush != NULL || session->absorb != NULL))
+		/* What holds rows back connects by itself. */
+		if (!session->half_done &&
+			(session->flush != NULL ||
+			 (session->conn != NULL && session->absorb != NULL)))
 			land(session);
 	}
 }

@@ -312,14 +312,15 @@ scan_land(RemoteScanState *scan)
 		;
 }
 
-/* The same before something else is sent, which must not come here again. */
+/*
+ * The same before something else is sent.  If a row that goes into the
+ * tuplestore has something sent when it is converted, all comes here once more,
+ * and the rest is read without being converted.
+ */
 static void
 absorb(void *arg)
 {
-	RemoteScanState *scan = arg;
-
-	scan->session->absorb = NULL;
-	scan_land(scan);
+	scan_land(arg);
 }
 
 /*

@@ -130,6 +130,100 @@ COMMIT;
 SELECT id FROM items WHERE id = 3;
 \set VERBOSITY default
 
+-- the same twice, below a command that goes on
+CREATE FUNCTION fails_to_reconnect() RETURNS int
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	EXECUTE 'ALTER SERVER loopback OPTIONS (SET port ''1'')';
+	PERFORM id FROM items WHERE id = 2;
+	RETURN 0;
+EXCEPTION
+	WHEN sqlclient_unable_to_establish_sqlconnection THEN
+		RETURN 1;
+END
+$$;
+CREATE FUNCTION fails_twice() RETURNS int
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	PERFORM cut();
+	RETURN 100 + fails_to_reconnect() + fails_to_reconnect();
+END
+$$;
+INSERT INTO events_here VALUES (fails_twice());
+SELECT * FROM remote.events;
+SELECT id FROM items WHERE id = 3;
+BEGIN;
+DECLARE c CURSOR FOR SELECT id FROM items WHERE id = 1;
+SELECT fails_twice();
+UPDATE events_here SET n = n + 1 WHERE n = 102;
+FETCH c;
+COMMIT;
+SELECT * FROM remote.events;
+
+-- rows held back while there is no connection
+CREATE FUNCTION meddles(n int) RETURNS bool
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	IF n % 10 = 1 THEN
+		PERFORM cut(), fails_to_reconnect();
+	ELSIF n = 12 THEN
+		BEGIN
+			PERFORM id FROM items WHERE id = 2;
+			RAISE EXCEPTION 'taken back';
+		EXCEPTION
+			WHEN raise_exception THEN
+				NULL;
+		END;
+	ELSIF n = 22 THEN
+		RAISE EXCEPTION 'broken' USING ERRCODE = 'internal_error';
+	END IF;
+	RETURN true;
+END
+$$;
+CREATE DOMAIN meddling AS int CHECK (meddles(VALUE));
+INSERT INTO events_here SELECT i::meddling FROM generate_series(11, 13) i;
+SELECT * FROM remote.events;
+BEGIN;
+SAVEPOINT a;
+INSERT INTO events_here SELECT i::meddling FROM generate_series(21, 23) i;
+ROLLBACK TO a;
+SELECT id FROM items WHERE id = 2;
+COMMIT;
+SELECT * FROM remote.events;
+
+-- rows that ask their own server when they are put aside
+CREATE FUNCTION looks(n int) RETURNS bool
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	IF n > 102 AND n % 50 = 0 THEN
+		PERFORM id FROM items WHERE id = 1;
+	END IF;
+	RETURN true;
+END
+$$;
+CREATE DOMAIN looking AS int CHECK (looks(VALUE));
+CREATE FOREIGN TABLE long_rows_looking (n looking, pad text) SERVER loopback
+	OPTIONS (schema_name 'remote', table_name 'long_rows');
+SET work_mem = '64kB';
+SET tollfree_postgres_fdw.direct_results = off;
+BEGIN;
+DECLARE c CURSOR FOR SELECT * FROM long_rows_looking;
+\set QUIET off
+MOVE 102 FROM c;
+SELECT id FROM items WHERE id = 2;
+MOVE ALL FROM c;
+\set QUIET on
+COMMIT;
+RESET tollfree_postgres_fdw.direct_results;
+RESET work_mem;
+
+DROP FOREIGN TABLE long_rows_looking;
+DROP DOMAIN looking, meddling;
+DROP FUNCTION fails_twice, fails_to_reconnect, looks, meddles;
 DROP FOREIGN TABLE events, events_here, long_rows;
 DROP TABLE parts;
 DROP DOMAIN tried;
