@@ -230,7 +230,8 @@ take_answer(Session *session, PGresult *res, bool quiet)
 
 /*
  * Counts the rows of a result, and notes what statement made it.  Rows that
- * were written have given the remote transaction an ID.
+ * were written have given the remote transaction an ID.  That a statement whose
+ * parameters' types the remote server chose has worked says nothing of them.
  */
 static void
 note_result(Session *session, const Part *part, PGresult *res)
@@ -242,7 +243,8 @@ note_result(Session *session, const Part *part, PGresult *res)
 		return;
 	if (PQresultStatus(res) == PGRES_FATAL_ERROR)
 		note_failure(part->statement, res);
-	else if (PQresultStatus(res) != PGRES_PIPELINE_ABORTED)
+	else if (PQresultStatus(res) != PGRES_PIPELINE_ABORTED &&
+			 part->statement->types == NULL)
 		part->statement->safe_epoch = session_lock_epoch(session);
 }
 

@@ -266,10 +266,12 @@ session_add_cached(Session *session, const RemoteCommand *command,
 void
 session_add_guard(Session *session, CachedStatement *statement)
 {
-	check_queued(session,
-				 PQsendDescribePrepared(session->conn, statement->name),
-				 PART_GUARD, 0, statement->sql);
-	session->parts[session->nparts - 1].statement = statement;
+	bool		queued = PQsendDescribePrepared(session->conn,
+												statement->name);
+
+	check_queued(session, queued, PART_GUARD, 0, statement->sql);
+	if (queued)
+		session->parts[session->nparts - 1].statement = statement;
 }
 
 /* Adds the question what a relation is, the names of which are parameters. */

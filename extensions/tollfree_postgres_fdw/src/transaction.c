@@ -243,7 +243,6 @@ begin_rollback(Session *session, int level)
 	session->timed_out = false;
 	session->deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
 													setting_cleanup_timeout);
-	session->aborts++;
 
 	if (session->part < session->nparts && session->xact_depth >= level &&
 		!is_over(session))
@@ -367,6 +366,8 @@ finish_rollback(Rollback *rollback, int level)
 		session->part = session->nparts;
 		rollback->failed = true;
 	}
+	/* Not before: what was just read may have found a statement right. */
+	session->aborts++;
 	if (session->kept_depth >= level)
 		session->remote_depth = session->kept_depth = level - 1;
 	portals_roll_back(session, level);
@@ -387,10 +388,11 @@ takes_part(Session *session, int level)
 	if (session->kept_error != NULL && session->kept_level < level)
 		return false;
 	session->kept_error = NULL;
-	if (session->conn == NULL ||
-		(session->xact_depth < level && !session_is_flying(session)))
+	if (session->xact_depth < level && !session_is_flying(session))
 		return false;
 	session_forget_readers(session);
+	if (session->conn == NULL)
+		return false;
 	if (in_error_recursion_trouble())
 		session->half_done = true;
 	return !session->half_done || session_is_flying(session);
@@ -456,7 +458,7 @@ refuse_prepare(void)
 	{
 		Session    *session = lfirst(cell);
 
-		if (session->conn != NULL && session->xact_depth > 0)
+		if (session->xact_depth > 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("cannot PREPARE a transaction that has operated on postgres_fdw foreign tables")));

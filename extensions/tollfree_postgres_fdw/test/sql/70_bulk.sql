@@ -361,6 +361,16 @@ INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
 SELECT show_many('a check that calls a function');
 ALTER TABLE remote.many DROP CONSTRAINT many_check;
 TRUNCATE remote.many;
+CREATE FUNCTION remote.is_few(n int, most int) RETURNS bool LANGUAGE plpgsql
+AS $$ BEGIN RETURN (SELECT count(*) < most FROM remote.many); END $$;
+CREATE OPERATOR remote.<<< (FUNCTION = remote.is_few, LEFTARG = int, RIGHTARG = int);
+ALTER TABLE remote.many ADD CONSTRAINT many_check CHECK (n OPERATOR(remote.<<<) 1000);
+INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
+SELECT show_many('a check by an operator');
+ALTER TABLE remote.many DROP CONSTRAINT many_check;
+DROP OPERATOR remote.<<< (int, int);
+DROP FUNCTION remote.is_few;
+TRUNCATE remote.many;
 ALTER TABLE remote.many ALTER t TYPE varchar(10);
 INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
 SELECT show_many('another type');

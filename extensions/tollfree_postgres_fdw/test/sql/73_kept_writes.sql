@@ -88,6 +88,25 @@ INSERT INTO entries (id) VALUES (8);
 COMMIT;
 SELECT id FROM remote.entries ORDER BY id;
 
+-- that a row without values has been written says nothing of the types
+CREATE TABLE remote.blanks (id int, amount numeric, pad char(9));
+CREATE FOREIGN TABLE blanks (id int, amount numeric, pad char(9)) SERVER loopback
+	OPTIONS (schema_name 'remote');
+INSERT INTO blanks (id) VALUES (1);
+INSERT INTO blanks (id) VALUES (2);
+ALTER TABLE remote.blanks ALTER amount TYPE int, ALTER pad TYPE text;
+BEGIN;
+INSERT INTO blanks (id) VALUES (3);
+INSERT INTO blanks VALUES (4, 1.5);
+ROLLBACK;
+BEGIN;
+INSERT INTO blanks (id) VALUES (3);
+INSERT INTO blanks VALUES (4, NULL, 'x');
+COMMIT;
+SELECT id, amount, '<' || pad || '>' AS pad FROM remote.blanks ORDER BY id;
+DROP FOREIGN TABLE blanks;
+DROP TABLE remote.blanks;
+
 -- What the types rest on: a value that an assignment casts from one of them to
 -- any other is what that other one reads, whatever it is, or an error.
 CREATE TABLE remote.probes (source regtype, value text);
