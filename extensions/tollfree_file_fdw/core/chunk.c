@@ -120,6 +120,7 @@ chunk_layout(Source *source, const Dialect *dialect, bool header,
 		.header = true,
 		.block_size = SCAN_REACH,
 		.max_record = SCAN_BLOCK_MAX,
+		.check_interrupts = source->check_interrupts,
 		.allocator = *allocator
 	};
 	SourceStatus status;
@@ -274,14 +275,22 @@ chunk_may_end_csv(unsigned char before, const unsigned char *bytes,
 	return false;
 }
 
+/* Is there an end-of-data marker in such a file? */
+static bool
+chunk_has_marker(const Dialect *dialect)
+{
+	return dialect->format == FILE_FORMAT_TEXT || dialect->marker_in_csv;
+}
+
 bool
 chunk_may_end(const Dialect *dialect, unsigned char before,
 			  const unsigned char *bytes, size_t length)
 {
+	if (!chunk_has_marker(dialect))
+		return false;
 	if (dialect->format == FILE_FORMAT_TEXT)
 		return chunk_may_end_text(bytes, bytes + length);
-	return dialect->marker_in_csv &&
-		chunk_may_end_csv(before, bytes, bytes + length);
+	return chunk_may_end_csv(before, bytes, bytes + length);
 }
 
 /*------------------------------------------------------------------------
@@ -377,4 +386,60 @@ chunk_start(Source *source, const ChunkLayout *layout, void *memory,
 	range->line_end = layout->line_end;
 	*empty = !found || search.at >= chunk->to;
 	return status;
+}
+
+/*------------------------------------------------------------------------
+ * Behind a chunk
+ *------------------------------------------------------------------------
+ */
+
+/*
+ * May there be a marker in bytes that follow others?  One of those may belong to
+ * it, so the last two stand in front.
+ */
+static bool
+chunk_may_end_on(const Dialect *dialect, const unsigned char *bytes,
+				 size_t length, bool escaped)
+{
+	int			before = dialect->format == FILE_FORMAT_CSV || escaped ? 1 : 0;
+
+	return chunk_may_end(dialect, bytes[-1 - before], bytes - before,
+						 length + (size_t) before);
+}
+
+SourceStatus
+chunk_may_end_behind(Source *source, const Dialect *dialect,
+					 const ChunkLayout *layout, void *memory, size_t size,
+					 const FileChunk *behind, bool *may_end)
+{
+	ChunkBuffer buffer = chunk_buffer(memory, size);
+	RecordSearch search = {.layout = layout,.from = behind->from};
+	bool		found = false;
+	SourceStatus status;
+
+	*may_end = false;
+	if (!chunk_has_marker(dialect))
+		return SOURCE_OK;
+	status = chunk_search_begin(source, &buffer, behind, &search);
+	if (status != SOURCE_OK)
+		return status;
+	memset(buffer.bytes - 2, search.state.escaped ? '\\' : 0, 2);
+	while (!found && !*may_end && search.at < behind->to)
+	{
+		int64_t		at = search.at;
+		bool		escaped = search.state.escaped;
+		size_t		length;
+
+		status = chunk_read(source, &buffer, at, behind->to, &length);
+		if (status != SOURCE_OK)
+			return status;
+		found = chunk_search(&search, buffer.bytes, length);
+		if (search.at - at < (int64_t) length)
+			length = (size_t) (search.at - at);
+		*may_end = chunk_may_end_on(dialect, buffer.bytes, length, escaped);
+		memmove(buffer.bytes - 2, buffer.bytes + length - 2, 2);
+	}
+	if (!found && behind->to < layout->end)
+		*may_end = true;
+	return SOURCE_OK;
 }

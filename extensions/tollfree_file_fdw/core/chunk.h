@@ -115,4 +115,17 @@ extern SourceStatus chunk_start(Source *source,
 								size_t size, const FileChunk *chunk,
 								ScanRange *range, bool *empty);
 
+/*
+ * May there be an end-of-data marker in the last record of a chunk, in what of
+ * it is behind that?  It is looked for in the bytes given as behind, up to where
+ * the next record begins; if none does, what is not looked at may have one.  In
+ * CSV format behind's in_quotes is used.  The buffer is as above.
+ */
+extern SourceStatus chunk_may_end_behind(Source *source,
+										 const Dialect *dialect,
+										 const ChunkLayout *layout,
+										 void *buffer, size_t size,
+										 const FileChunk *behind,
+										 bool *may_end);
+
 #endif							/* CORE_CHUNK_H */

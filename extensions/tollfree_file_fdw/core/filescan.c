@@ -96,6 +96,7 @@ filescan_open(const FileScanOptions *options, int fd, SourceStatus *status)
 	scan->dialect = *options->dialect;
 	scan->kernel = options->kernel;
 	scan->source = source;
+	scan->source.check_interrupts = options->check_interrupts;
 	scan->max_record = options->max_record > 0 ?
 		options->max_record : SCAN_RECORD_MAX;
 	scan->nfields = options->nfields;

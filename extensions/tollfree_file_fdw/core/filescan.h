@@ -99,6 +99,9 @@ typedef struct FileScanOptions
 	size_t		block_size;		/* bytes, SCAN_BLOCK_MIN..SCAN_BLOCK_MAX, or 0
 								 * for SCAN_BLOCK_DEFAULT */
 	size_t		max_record;		/* bytes, or 0 for SCAN_RECORD_MAX */
+	void		(*check_interrupts) (void); /* called before each read, or
+											 * NULL; if it does not return,
+											 * the scan can only be freed */
 	Allocator	allocator;
 } FileScanOptions;
 

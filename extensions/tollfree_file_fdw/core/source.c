@@ -10,6 +10,9 @@
 
 #include "core/source.h"
 
+/* Nothing is read at once that would take long, bytes */
+#define SOURCE_READ_MAX	((size_t) 16 << 20)
+
 #define SETTLE_PAUSES	20
 #define SETTLE_PAUSE_NS	1000000
 
@@ -33,8 +36,12 @@ source_read(Source *source, void *buffer, size_t length, int64_t offset)
 
 	while (length > 0)
 	{
-		ssize_t		n = pread(source->fd, to, length, offset);
+		size_t		part = length < SOURCE_READ_MAX ? length : SOURCE_READ_MAX;
+		ssize_t		n;
 
+		if (source->check_interrupts != NULL)
+			source->check_interrupts();
+		n = pread(source->fd, to, part, offset);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)

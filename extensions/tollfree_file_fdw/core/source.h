@@ -34,6 +34,8 @@ typedef enum SourceStatus
 typedef struct Source
 {
 	int			fd;
+	void		(*check_interrupts) (void); /* called before each read, or
+											 * NULL; see filescan.h */
 	int			error;			/* errno of what failed */
 	int64_t		size;			/* bytes, when it was opened */
 	dev_t		device;

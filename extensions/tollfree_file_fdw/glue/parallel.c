@@ -18,7 +18,8 @@
  *					scan it				where it is: it is not read again
  *
  * What looks like a marker may be a part of a value, or an error.  Whoever has
- * it in a chunk reads the file to its end, and the others stop there.
+ * it in a chunk reads the file to its end, and the others stop there.  So they do
+ * at a record that is too long to be looked through before it is read.
  *
  * Rows come in no particular order, and of several errors any may be raised.
  */
@@ -199,32 +200,12 @@ check_identity(const FileReader *reader, const ParallelFile *shared)
 	const Source *ours = filescan_source(reader->scan);
 	Source		leaders = shared->source;
 
+	/* What is of one process alone */
 	leaders.fd = ours->fd;
+	leaders.check_interrupts = ours->check_interrupts;
 	if (ours->device != leaders.device || ours->inode != leaders.inode)
 		reader_check_source(reader, SOURCE_CHANGED);
 	reader_check_source(reader, source_verify(&leaders));
-}
-
-/* Where the first record behind a chunk begins, if the chunk is known. */
-static int64_t
-find_records_end(const FileReader *reader, const ChunkState *state,
-				 const FileChunk *chunk)
-{
-	const ChunkLayout *layout = &reader->chunks;
-	FileChunk	behind = {
-		.from = chunk->to,.to = layout->end,.in_quotes = state->in_quotes
-	};
-	char		buffer[START_BUFFER_SIZE];
-	bool		empty;
-	ScanRange	range;
-
-	if (behind.from == behind.to)
-		return layout->end;
-	reader_check_source(reader,
-						chunk_start(filescan_source(reader->scan), layout,
-									buffer, sizeof(buffer), &behind, &range,
-									&empty));
-	return empty ? layout->end : range.offset;
 }
 
 /*
@@ -291,17 +272,28 @@ search_chunk(FileReader *reader, TakenChunk *taken)
 }
 
 /*
- * Looks on, behind a chunk, to the end of its last record.  All before it has
- * been looked through.
+ * Looks on, behind a chunk, to the end of its last record, if that is not very
+ * long.  All before it has been looked through.
  */
 static void
-search_behind(FileReader *reader, const ChunkState *state, TakenChunk *taken)
+search_behind(const FileReader *reader, const ChunkState *state,
+			  TakenChunk *taken)
 {
-	int64_t		to = find_records_end(reader, state, &taken->chunk);
+	const ChunkLayout *layout = &reader->chunks;
+	char		buffer[START_BUFFER_SIZE];
+	FileChunk	behind = {
+		.from = taken->chunk.to,
+		.to = Min(layout->end, taken->chunk.to + (int64_t) SCAN_BLOCK_MAX),
+		.in_quotes = state->in_quotes
+	};
 
-	if (to > taken->searched_to)
-		taken->is_last = may_end(reader, &taken->chunk,
-								 load_chunk(reader, &taken->chunk, to), to);
+	if (!taken->is_last && taken->searched_to < layout->end)
+		reader_check_source(reader,
+							chunk_may_end_behind(filescan_source(reader->scan),
+												 &reader->layout.dialect,
+												 layout, buffer,
+												 sizeof(buffer), &behind,
+												 &taken->is_last));
 }
 
 /*

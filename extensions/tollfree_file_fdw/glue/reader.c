@@ -22,6 +22,7 @@
 #include "postgres.h"
 
 #include "executor/executor.h"
+#include "miscadmin.h"
 #include "utils/rel.h"
 
 #include "allocate.h"
@@ -77,6 +78,13 @@ report_status(ScanStatus status, const Source *source, const char *filename)
 			 errhint("Run the query again when nobody writes to the file.")));
 }
 
+/* Called by core/ before each read. */
+static void
+check_interrupts(void)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
 /*
  * Lets core/ read these columns of the file that COPY has opened; NULL if it
  * is no regular file of a known size.  The reader lives in a memory context of
@@ -108,6 +116,7 @@ reader_open(CopyFromState copy, const FileColumns *columns,
 	options.nfields = reader->columns.nfields;
 	options.header = layout->header != COPY_HEADER_FALSE;
 	options.block_size = block_size;
+	options.check_interrupts = check_interrupts;
 	options.allocator = memory_allocator(context);
 	reader->scan = filescan_open(&options, fileno(copy->copy_file), &status);
 	MemoryContextSwitchTo(old);

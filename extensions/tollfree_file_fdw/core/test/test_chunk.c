@@ -344,12 +344,131 @@ test_markers(void)
 	}
 }
 
+/* How often somebody could have interrupted a read */
+static int	checks = 0;
+
+static void
+count_check(void)
+{
+	checks++;
+}
+
+/*
+ * Looks behind a chunk that ends in the second record of a file, for a marker at
+ * an offset in that; at most so many bytes.
+ */
+static bool
+may_end_behind(const Dialect *dialect, const char *marker, int at,
+			   int64_t searched, int64_t *bytes_read)
+{
+	enum
+	{
+		BEGIN = 4
+	};
+	static unsigned char buffer[BUFFER_SIZE];
+	static char bytes[1024];
+	bool		is_csv = dialect->format == FILE_FORMAT_CSV;
+	int			length = sprintf(bytes, "a\n%sx%*s%s%40s%s\n\\.\n",
+								 is_csv ? "\"" : "x", at, "", marker, "",
+								 is_csv ? "\"" : "");
+	int			fd = test_file(bytes, (size_t) length);
+	ChunkLayout layout = {
+		.rules = structure_rules(dialect, LINE_END_NL),
+		.line_end = LINE_END_NL,
+		.end = length
+	};
+	FileChunk	behind = {
+		.from = BEGIN,.to = BEGIN + searched < length ? BEGIN + searched : length,
+		.in_quotes = is_csv
+	};
+	Source		source;
+	bool		may_end = false;
+
+	source_open(&source, fd);
+	source.check_interrupts = count_check;
+	source.bytes_read = 0;
+	if (chunk_may_end_behind(&source, dialect, &layout, buffer, BUFFER_SIZE,
+							 &behind, &may_end) != SOURCE_OK)
+		TEST_OK(false, "what is behind a chunk is read");
+	*bytes_read = source.bytes_read;
+	close(fd);
+	return may_end;
+}
+
+/* Markers behind a chunk, wherever the buffer cuts them in two. */
+static void
+test_behind(void)
+{
+	static const Dialect text = {.format = FILE_FORMAT_TEXT};
+	static const Dialect csv = {
+		.format = FILE_FORMAT_CSV,.quote = '"',.escape = '"',.marker_in_csv = true
+	};
+	static const Dialect newer_csv = {
+		.format = FILE_FORMAT_CSV,.quote = '"',.escape = '"'
+	};
+	static const struct
+	{
+		const Dialect *dialect;
+		const char *marker;
+		bool		may_end;
+	}			cases[] = {
+		{&text, "", false},
+		{&text, ".", false},
+		{&text, "\\.", true},
+		{&text, "\\\\.", false},
+		{&text, "\\\\\\.", true},
+		{&text, "\\\n\\.", true},
+		{&text, "\\\n.", false},
+		{&text, "\n\\.", false},
+		{&csv, "\\.", false},
+		{&csv, "\n\\.", true},
+		{&csv, "\r\\.", true},
+		{&csv, "\n\\\\.", false},
+		{&csv, "\"\n\\.", false},
+		{&newer_csv, "\n\\.", false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	{
+		int			agreed = 0;
+		int64_t		bytes_read;
+
+		for (int at = 0; at < 200; at++)
+			agreed += may_end_behind(cases[i].dialect, cases[i].marker, at,
+									 INT64_MAX / 2, &bytes_read) == cases[i].may_end;
+		TEST_EQUAL(agreed, 200, "marker %d behind a chunk", (int) i);
+	}
+}
+
+/* No more is looked at than was said, and somebody may interrupt it. */
+static void
+test_behind_bounds(void)
+{
+	static const Dialect text = {.format = FILE_FORMAT_TEXT};
+	int64_t		all;
+	int64_t		bounded;
+
+	checks = 0;
+	TEST_OK(!may_end_behind(&text, "", 200, INT64_MAX / 2, &all),
+			"a record without a marker");
+	TEST_OK(checks >= 200 / (BUFFER_SIZE - 2 * KERNEL_PADDING),
+			"each read can be interrupted");
+	TEST_OK(may_end_behind(&text, "", 200, 50, &bounded),
+			"what is not looked at may have a marker");
+	TEST_OK(bounded < all && bounded < 50 + KERNEL_BLOCK,
+			"%d bytes of %d are read", (int) bounded, (int) all);
+	TEST_OK(!may_end_behind(&text, "\n", 10, 50, &bounded),
+			"the record ends before that");
+}
+
 int
 main(void)
 {
 	const Kernel *kernel;
 
 	test_markers();
+	test_behind();
+	test_behind_bounds();
 	test_chunks();
 	for (int n = 0; (kernel = kernel_at(n)) != NULL; n++)
 	{
