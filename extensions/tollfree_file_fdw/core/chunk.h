@@ -106,9 +106,9 @@ extern void chunk_resolve(const ChunkLayout *layout, ChunkState *state,
  * line are used; *empty when there is none.  The buffer is as above.
  *
  * range->line is chunk->line and the line ends from chunk->from on.  So where
- * the chunks before were not counted, chunk->line may be 0, and what is to be
- * added to every line number is counted later, from layout->begin up to
- * chunk->from, with layout->line and layout->correction.
+ * the chunks before were not counted, as in text format, chunk->line may be
+ * layout->line, and what is to be added to every line number is counted later,
+ * from layout->begin up to chunk->from.
  */
 extern SourceStatus chunk_start(Source *source,
 								const ChunkLayout *layout, void *buffer,

@@ -33,20 +33,18 @@ copy_begin(Relation rel, const FileOptions *options, List *columns)
 
 /*
  * Puts the next row into the slot; false after the last.  Values live in the
- * current memory context, the per-tuple one of econtext.
+ * current memory context, the per-tuple one of econtext.  Of the error context
+ * the callback and its argument are given.
  */
 bool
-copy_next_row(CopyFromState copy, ExprContext *econtext, TupleTableSlot *slot)
+copy_next_row_in(CopyFromState copy, ErrorContextCallback *context,
+				 ExprContext *econtext, TupleTableSlot *slot)
 {
-	ErrorContextCallback callback = {
-		.callback = CopyFromErrorCallback,
-		.arg = copy,
-		.previous = error_context_stack
-	};
 	bool		found;
 
 	Assert(CurrentMemoryContext == econtext->ecxt_per_tuple_memory);
-	error_context_stack = &callback;
+	context->previous = error_context_stack;
+	error_context_stack = context;
 	ExecClearTuple(slot);
 	while ((found = NextCopyFrom(copy, econtext, slot->tts_values,
 								 slot->tts_isnull)) &&
@@ -55,10 +53,22 @@ copy_next_row(CopyFromState copy, ExprContext *econtext, TupleTableSlot *slot)
 		CHECK_FOR_INTERRUPTS();
 		MemoryContextReset(econtext->ecxt_per_tuple_memory);
 	}
-	error_context_stack = callback.previous;
+	error_context_stack = context->previous;
 	if (found)
 		ExecStoreVirtualTuple(slot);
 	return found;
+}
+
+/* The same with COPY's own error context. */
+bool
+copy_next_row(CopyFromState copy, ExprContext *econtext, TupleTableSlot *slot)
+{
+	ErrorContextCallback context = {
+		.callback = CopyFromErrorCallback,
+		.arg = copy
+	};
+
+	return copy_next_row_in(copy, &context, econtext, slot);
 }
 
 /*

@@ -14,6 +14,8 @@
 
 extern CopyFromState copy_begin(Relation rel, const FileOptions *options,
 								List *columns);
+extern bool copy_next_row_in(CopyFromState copy, ErrorContextCallback *context,
+							 ExprContext *econtext, TupleTableSlot *slot);
 extern bool copy_next_row(CopyFromState copy, ExprContext *econtext,
 						  TupleTableSlot *slot);
 extern void copy_seek(CopyFromState copy, int64 offset, int64 line,

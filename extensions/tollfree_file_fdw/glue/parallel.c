@@ -63,7 +63,7 @@ parallel_is_possible(const FileLayout *layout)
 		chunk_unsupported(&layout->dialect) == NULL;
 }
 
-/* The bytes of a chunk. */
+/* The bytes of a chunk; its line is that of the first as long as none is counted. */
 static FileChunk
 chunk_bounds(const ParallelFile *shared, uint32 n)
 {
@@ -71,7 +71,9 @@ chunk_bounds(const ParallelFile *shared, uint32 n)
 
 	return (FileChunk)
 	{
-		.from = from,.to = Min(from + shared->chunk_size, shared->layout.end)
+		.from = from,
+			.to = Min(from + shared->chunk_size, shared->layout.end),
+			.line = shared->layout.line
 	};
 }
 

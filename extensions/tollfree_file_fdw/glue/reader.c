@@ -36,6 +36,11 @@
 #define START_BUFFER_SIZE 1024
 #define COUNT_BUFFER_SIZE (64 * 1024)
 
+/* What is counted before somebody may have lost interest, bytes */
+#define COUNT_STEP (1024 * 1024)
+
+#define LINES_UNKNOWN (-1)
+
 /* Adds what COPY knows of the columns. */
 static void
 describe_columns(FileReader *reader)
@@ -196,6 +201,8 @@ reader_begin_records(FileReader *reader, bool to_end)
 {
 	reader->is_ranged = true;
 	reader->hands_over = false;
+	reader->lines_before = chunk_needs_count(&reader->layout.dialect) ?
+		0 : LINES_UNKNOWN;
 	if (to_end)
 		reader->range.end = PG_INT64_MAX;
 	filescan_set_range(reader->scan, &reader->range);
@@ -218,38 +225,74 @@ reader_load(FileReader *reader, int64_t from, int64_t to)
 }
 
 /*
- * How many lines are before the chunk that is read; core/ counts from there on.
- * In text format that is not known before somebody asks.
+ * How many lines are before the chunk that is read, behind the header; core/
+ * counts from there on.  LINES_UNKNOWN if the file cannot be read, or when the
+ * query has been cancelled.  Never an ERROR: one is being reported.
  */
 static int64_t
 count_lines_before(const FileReader *reader)
 {
 	char		buffer[COUNT_BUFFER_SIZE];
-	FileChunk	chunk = {
-		.from = reader->chunks.begin,.to = reader->from
-	};
+	FileChunk	part = {.to = reader->chunks.begin};
+	int64_t		lines = 0;
 
-	if (!reader->is_ranged || chunk_needs_count(&reader->layout.dialect))
-		return 0;
-	reader_check_source(reader,
-						chunk_count(filescan_source(reader->scan),
-									setting_kernel(), &reader->chunks, buffer,
-									sizeof(buffer), &chunk));
-	return reader->chunks.line + chunk.count.line_ends;
+	while (part.to < reader->from)
+	{
+		part.from = part.to;
+		part.to = Min(part.from + COUNT_STEP, reader->from);
+		if (QueryCancelPending || ProcDiePending ||
+			chunk_count(filescan_source(reader->scan), setting_kernel(),
+						&reader->chunks, buffer, sizeof(buffer),
+						&part) != SOURCE_OK)
+			return LINES_UNKNOWN;
+		lines += part.count.line_ends;
+	}
+	return lines;
 }
 
 /*
- * COPY's error context.  The line is counted only now: that may mean looking at
- * all that is before it.
+ * COPY's error context, at a line of the chunk that is read.  In text format the
+ * lines before are counted only now: that may mean looking at all of them.
  */
 static void
-report_place(void *arg)
+report_line(FileReader *reader, int64_t line)
+{
+	CopyFromState copy = reader->copy;
+	uint64		cur_lineno = copy->cur_lineno;
+
+	if (reader->lines_before == LINES_UNKNOWN)
+	{
+		HOLD_INTERRUPTS();
+		reader->lines_before = count_lines_before(reader);
+		RESUME_INTERRUPTS();
+	}
+	if (reader->lines_before == LINES_UNKNOWN)
+	{
+		errcontext("COPY %s", copy->cur_relname);
+		return;
+	}
+	copy->cur_lineno = line + reader->lines_before;
+	CopyFromErrorCallback(copy);
+	/* It may have been no error, but a message on the way. */
+	copy->cur_lineno = cur_lineno;
+}
+
+/* The error context of a row of the batch. */
+static void
+report_read_row(void *arg)
 {
 	FileReader *reader = arg;
 
-	reader->copy->cur_lineno = filescan_line(reader->scan, reader->asked_row) +
-		count_lines_before(reader);
-	CopyFromErrorCallback(reader->copy);
+	report_line(reader, filescan_line(reader->scan, reader->asked_row));
+}
+
+/* The error context of a row that COPY's parser reads. */
+static void
+report_copied_row(void *arg)
+{
+	FileReader *reader = arg;
+
+	report_line(reader, reader->copy->cur_lineno);
 }
 
 /* Does the header name the columns, as header 'match' demands? */
@@ -366,7 +409,7 @@ ask_value(FileReader *reader, int row, int column, bool *isnull)
 									   &no_memory);
 	char	   *string = NULL;
 	ErrorContextCallback callback = {
-		.callback = report_place,
+		.callback = report_read_row,
 		.arg = reader,
 		.previous = error_context_stack
 	};
@@ -508,11 +551,30 @@ reader_hand_over(FileReader *reader)
 	const Handover *handover = filescan_handover(reader->scan);
 	bool		at_start = handover->reason == HANDOVER_NONE ||
 		handover->in_header;
-	int64_t		line = at_start ? 0 :
-		handover->line + count_lines_before(reader);
+	const char *words = reader_handover_words(reader);
+	int64_t		offset = at_start ? 0 : handover->offset;
+	int64_t		line = at_start ? 0 : handover->line;
 
-	copy_seek(copy, at_start ? 0 : handover->offset, line,
+	copy_seek(copy, offset, line,
 			  at_start ? EOL_UNKNOWN : copy_line_end(handover->line_end));
-	return psprintf("%s after line %lld", reader_handover_words(reader),
-					(long long) line);
+	if (reader->lines_before == LINES_UNKNOWN)
+		return psprintf("%s after byte %lld", words, (long long) offset);
+	return psprintf("%s after line %lld", words,
+					(long long) (line + reader->lines_before));
+}
+
+/*
+ * Puts the next row into the slot, after COPY's parser has taken over, as
+ * copy_next_row does.  It knows the line as counted from the reader's chunk.
+ */
+bool
+reader_copy_row(FileReader *reader, ExprContext *econtext,
+				TupleTableSlot *slot)
+{
+	ErrorContextCallback context = {
+		.callback = report_copied_row,
+		.arg = reader
+	};
+
+	return copy_next_row_in(reader->copy, &context, econtext, slot);
 }

@@ -30,6 +30,8 @@ typedef struct FileReader
 	ChunkLayout chunks;
 	int64_t		from;			/* where the present part's chunk begins */
 	ScanRange	range;			/* the part: records that begin in the chunk */
+	int64_t		lines_before;	/* to be added to its lines; LINES_UNKNOWN
+								 * before somebody asks */
 
 	RowBatch   *batch;			/* the present one */
 	RowBitmap	asks;			/* its rows with values to ask PostgreSQL for */
@@ -54,5 +56,7 @@ extern void reader_load_row(FileReader *reader, int row, TupleTableSlot *slot);
 extern bool reader_judge_row(FileReader *reader, int row);
 extern const char *reader_handover_words(const FileReader *reader);
 extern char *reader_hand_over(FileReader *reader);
+extern bool reader_copy_row(FileReader *reader, ExprContext *econtext,
+							TupleTableSlot *slot);
 
 #endif							/* TOLLFREE_FILE_READER_H */

@@ -330,6 +330,18 @@ next_read_row(ForeignScanState *node)
 	}
 }
 
+/* Puts the next row that COPY's parser reads into the slot, if there is one. */
+static bool
+copy_row(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+
+	return scan->reader == NULL ? copy_next_row(scan->copy, econtext, slot) :
+		reader_copy_row(scan->reader, econtext, slot);
+}
+
 /*
  * Puts the next row that COPY's parser reads into the slot; false at the end of
  * the file, or of this process's chunk.
@@ -341,8 +353,7 @@ next_copied_row(ForeignScanState *node)
 
 	while (scan->parallel == NULL || parallel_copies_on(scan))
 	{
-		if (!copy_next_row(scan->copy, node->ss.ps.ps_ExprContext,
-						   node->ss.ss_ScanTupleSlot))
+		if (!copy_row(node))
 		{
 			if (scan->parallel != NULL)
 				parallel_check_end(scan);

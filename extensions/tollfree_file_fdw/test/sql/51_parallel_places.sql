@@ -6,6 +6,34 @@ SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
 SET client_min_messages = warning;
 
+-- Lines before a chunk are counted for an error alone, not when COPY's parser takes over.
+SET tollfree_file_fdw.parallel_chunk_size = '1kB';
+CREATE FUNCTION escaped_rows(bad int, has_header bool) RETURNS text LANGUAGE sql
+RETURN CASE WHEN has_header THEN E'a,b\n' ELSE '' END ||
+	(SELECT string_agg(CASE WHEN i = bad THEN 'x' ELSE i::text END || CASE WHEN i % 10 = 0 THEN E',\\303\\251\n' ELSE E',a\n' END, '') FROM generate_series(1, 1200) i);
+SELECT bad, has_header, string_agg(DISTINCT result, E'\n') AS result
+FROM unnest('{0,1,9,10,11,500,611,1200}'::int[]) bad, unnest('{false,true}'::bool[]) has_header, unnest('{on,off}'::text[]) aggregates,
+	LATERAL (SELECT set_config('tollfree_file_fdw.push_aggregates', aggregates, false)) s (settings),
+	agree_on(escaped_rows(bad, has_header), 'a int, b text', format($$delimiter ',', encoding 'UTF8', header %L$$, has_header::text),
+			 format('SELECT count(a), sum(a), count(b) FROM odd /* %s */', settings)) result
+GROUP BY bad, has_header ORDER BY bad, has_header;
+-- COPY's parser begins with the first record behind the header, and with that of each chunk.
+SELECT has_header, agree_on((SELECT string_agg(i || E',\\303\\251\n', '') FROM generate_series(1, 999) i), 'a text, b text',
+							format($$delimiter ',', encoding 'UTF8', header %L$$, has_header::text), 'SELECT count(a), max(b), count(b) FROM odd')
+FROM unnest('{false,true}'::bool[]) has_header;
+\set octal :abs_builddir '/results/octals.txt'
+COPY (SELECT i, CASE WHEN i > 1 THEN '\303\251' END FROM generate_series(1, 50000) i) TO :'octal' (FORMAT csv, DELIMITER '|');
+SELECT make_pair('octals', 'a int, b text', :'octal', $$delimiter '|', encoding 'UTF8'$$);
+SET tollfree_file_fdw.push_aggregates = off;
+SET max_parallel_workers = 0;
+SELECT regexp_replace(trim(line), 'byte \d+', 'byte N') AS line
+FROM shown_plan('SELECT count(b) FROM ours.octals', 'analyze, costs off, timing off, summary off, buffers off') line WHERE line LIKE '%Fast Path%';
+RESET max_parallel_workers;
+SET tollfree_file_fdw.parallel_chunk_size = '64kB';
+SELECT agree('SELECT count(a), max(a), count(b) FROM octals'),
+	substring(times_read('SELECT count(a), count(b) FROM ours.octals') FROM 'parallel, read (\S+) times')::numeric < 2 AS is_read_once;
+RESET tollfree_file_fdw.push_aggregates;
+
 -- Records that are longer than several chunks, with and without what may be an end-of-data marker in them
 SET tollfree_file_fdw.parallel_chunk_size = '1kB';
 SELECT format, before, value, count(*), count(*) FILTER (WHERE result LIKE 'DIFFERENT%') AS different

@@ -10,6 +10,29 @@ ANALYZE ours.texts;
 SELECT reltuples FROM pg_class WHERE oid = 'ours.texts'::regclass;
 RESET tollfree_file_fdw.sample_blocks;
 
+-- The line of an error is counted from the file's beginning: every value here has its own.
+\getenv abs_builddir PG_ABS_BUILDDIR
+\set plain :abs_builddir '/results/own_lines.txt'
+\set headed :abs_builddir '/results/own_lines_headed.txt'
+COPY (SELECT 'x' || i FROM generate_series(1, 5000) i) TO :'plain';
+COPY (SELECT 'x' || i + 1 AS a FROM generate_series(1, 5000) i) TO :'headed' (HEADER);
+CREATE FUNCTION analyzed_line(path text, options text) RETURNS text LANGUAGE plpgsql
+AS $$
+DECLARE
+	value text;
+	context text;
+BEGIN
+	PERFORM make_pair('own_lines', 'a int', path, options);
+	ANALYZE ours.own_lines;
+	RETURN 'no error';
+EXCEPTION WHEN invalid_text_representation THEN
+	GET STACKED DIAGNOSTICS value = MESSAGE_TEXT, context = PG_EXCEPTION_CONTEXT;
+	RETURN CASE WHEN substring(context FROM '^COPY own_lines, line (\d+), column a: "x') = substring(value FROM '"x(\d+)"') THEN 'its own' ELSE context END;
+END
+$$;
+SELECT format, analyzed_line(:'plain', format('format %L', format)) AS line, analyzed_line(:'headed', format('header ''true'', format %L', format)) AS line_behind_header
+FROM unnest('{text,csv}'::text[]) format;
+
 -- A string that stands for a column's default, from 16 on
 SELECT current_setting('server_version_num')::int >= 160000 AS has_default \gset
 \if :has_default

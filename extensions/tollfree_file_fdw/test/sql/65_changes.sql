@@ -76,3 +76,34 @@ SELECT command, regexp_replace(change_in_parallel(command, :'file'), '"/.*/', '"
 	'true', ': > "$f"', 'printf "20001\\tx\\n" >> "$f"', 'printf y | dd of="$f" conv=notrunc bs=1 seek=1900000 2> /dev/null']) command;
 SELECT shell('rm -f "$f"', :'file');
 SELECT agree('SELECT * FROM changing'), agree('SELECT sum(a) FROM changing');
+
+-- An error is told without its line when the lines before it can no longer be counted.
+CREATE FUNCTION is_sound(int) RETURNS bool LANGUAGE plpgsql PARALLEL SAFE
+AS $$
+BEGIN
+	IF $1 = 15000 THEN
+		PERFORM shell(current_setting('tests.command'), current_setting('tests.file'));
+		RAISE EXCEPTION 'not sound';
+	END IF;
+	RETURN true;
+END
+$$;
+CREATE DOMAIN sound AS int CHECK (is_sound(VALUE));
+CREATE FOREIGN TABLE ours.unsound (a sound, b text) SERVER ours OPTIONS (filename :'file');
+CREATE FUNCTION unsound_place(command text, file text) RETURNS text LANGUAGE plpgsql
+AS $$
+DECLARE
+	context text;
+BEGIN
+	PERFORM write_file(file), set_config('tests.command', command, true), set_config('tests.file', file, true);
+	PERFORM count(a) FROM ours.unsound;
+	RETURN 'no error';
+EXCEPTION WHEN raise_exception THEN
+	GET STACKED DIAGNOSTICS context = PG_EXCEPTION_CONTEXT;
+	RETURN SQLERRM || ': ' || substring(context FROM '(?n)^COPY .*$');
+END
+$$;
+SET max_parallel_workers = 0;
+SET tollfree_file_fdw.debug_require = 'parallel';
+SELECT command, unsound_place(command, :'file') FROM unnest(ARRAY['true', ': > "$f"']) command;
+SELECT shell('rm -f "$f"', :'file');
