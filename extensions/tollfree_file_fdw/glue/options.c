@@ -11,6 +11,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/table.h"
 #include "catalog/pg_foreign_table.h"
 #include "catalog/pg_type.h"
@@ -21,6 +22,7 @@
 #include "nodes/value.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/rel.h"
 
 #include "compat.h"
@@ -81,6 +83,26 @@ append_column_list(List *options, const char *name, Relation rel)
 	return lappend(options, makeDefElem(pstrdup(name), (Node *) columns, -1));
 }
 
+/*
+ * Adds the client's encoding, which a file without that option has.  A worker
+ * has another client, the leader, and of the leader's only what the setting says.
+ */
+static List *
+append_leaders_encoding(List *options)
+{
+	const char *name = GetConfigOption("client_encoding", false, false);
+	ListCell   *cell;
+
+	foreach(cell, options)
+	{
+		if (strcmp(lfirst_node(DefElem, cell)->defname, "encoding") == 0)
+			return options;
+	}
+	return lappend(options, makeDefElem("encoding",
+										(Node *) makeString(pstrdup(name)),
+										-1));
+}
+
 /* Everything the options of a foreign table say. */
 FileOptions
 options_read(Oid relid)
@@ -108,6 +130,8 @@ options_read(Oid relid)
 	}
 	result.copy = append_column_list(result.copy, "force_not_null", rel);
 	result.copy = append_column_list(result.copy, "force_null", rel);
+	if (IsParallelWorker())
+		result.copy = append_leaders_encoding(result.copy);
 	table_close(rel, AccessShareLock);
 	if (result.filename == NULL)
 		elog(ERROR, "either filename or program is required for file_fdw foreign tables");

@@ -100,7 +100,9 @@ cut_file(FileScanState *scan, ParallelFile *shared)
 	pg_atomic_init_u32(&shared->searched, 0);
 	pg_atomic_init_u32(&shared->last, PG_UINT32_MAX);
 	ConditionVariableInit(&shared->progress);
-	shared->is_whole = reader == NULL || !reader_find_chunks(reader);
+	shared->encoding = scan->copy->file_encoding;
+	shared->is_whole = reader == NULL ||
+		!parallel_is_possible(&scan->layout) || !reader_find_chunks(reader);
 	shared->nchunks = 1;
 	if (shared->is_whole)
 		return;
@@ -184,6 +186,21 @@ tollfreeReInitializeDSMForeignScan(ForeignScanState *node,
 	cut_file(scan, scan->parallel);
 }
 
+/*
+ * Raises an ERROR if the file has another encoding here than for the leader: it
+ * is the client's, and a query may be begun before that is set and go on behind.
+ */
+static void
+check_encoding(const FileScanState *scan)
+{
+	if (scan->copy->file_encoding != scan->parallel->encoding)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("client_encoding was changed while file \"%s\" was read",
+						scan->options.filename),
+				 errhint("Run the query again, or set the table's option \"encoding\".")));
+}
+
 /* Lets a worker take part. */
 void
 tollfreeInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc,
@@ -192,6 +209,7 @@ tollfreeInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc,
 	FileScanState *scan = node->fdw_state;
 
 	scan->parallel = coordinate;
+	check_encoding(scan);
 	scan_begin_reading(node);
 }
 

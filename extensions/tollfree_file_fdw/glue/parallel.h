@@ -19,6 +19,7 @@ typedef struct ParallelFile
 {
 	Source		source;			/* the file, as the leader has seen it */
 	ChunkLayout layout;
+	int			encoding;		/* of the file, as the leader takes it */
 	bool		is_whole;		/* can it not be cut?  One process reads it. */
 	int64_t		chunk_size;		/* bytes */
 	uint32		nchunks;

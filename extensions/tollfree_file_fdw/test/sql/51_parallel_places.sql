@@ -46,3 +46,33 @@ FROM unnest('{text,csv}'::text[]) format, unnest('{0,3000,5000,20000}'::int[]) b
 			 'a text, b text', format($$format %L, delimiter ','$$, format), format('SELECT count(a), max(a), count(b) FROM odd /* %s */', settings)) result
 GROUP BY format, before, value ORDER BY format, before, value COLLATE "C";
 RESET tollfree_file_fdw.push_aggregates;
+
+-- Without the option encoding a file has that of the client, in workers too, whose client is the leader.
+\set accents :abs_builddir '/results/accents.txt'
+COPY (SELECT CASE WHEN i > 1 THEN 'é' END FROM generate_series(1, 3000) i) TO :'accents' (ENCODING 'UTF8');
+SELECT make_pair('accents', 'x text', :'accents', $$format 'text'$$);
+SET plan_cache_mode = force_generic_plan;
+PREPARE stock_lengths AS SELECT octet_length(x), count(*) FROM stock.accents GROUP BY 1;
+PREPARE our_lengths AS SELECT octet_length(x), count(*) FROM ours.accents GROUP BY 1;
+PREPARE our_count AS SELECT count(*) FROM ours.accents WHERE x = U&'\00C3\00A9';
+SELECT shown_plan('EXECUTE our_lengths');
+SELECT shown_plan('EXECUTE our_count');
+SET parallel_leader_participation = off;
+EXECUTE our_lengths;
+SET client_encoding = 'LATIN1';
+EXECUTE stock_lengths;
+EXECUTE our_lengths;
+EXECUTE our_count;
+SET parallel_leader_participation = on;
+EXECUTE our_lengths;
+EXECUTE our_count;
+SET client_encoding = 'SJIS';
+EXECUTE stock_lengths;
+EXECUTE our_lengths;
+SET parallel_leader_participation = off;
+EXECUTE our_lengths;
+RESET parallel_leader_participation;
+SET client_encoding = 'UTF8';
+EXECUTE our_lengths;
+RESET plan_cache_mode;
+RESET client_encoding;
