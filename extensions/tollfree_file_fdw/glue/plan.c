@@ -36,14 +36,16 @@
 /* What core/ needs for a value, in units of cpu_operator_cost */
 #define CORE_VALUE_COST 0.5
 
-/* The file's length on disk, or a guess. */
+/* The file's length on disk, or a guess; is it a pipe, or another special file? */
 static off_t
-file_size(const FileOptions *options)
+file_size(const FileOptions *options, bool *is_special)
 {
 	struct stat status;
 
+	*is_special = false;
 	if (options->is_program || stat(options->filename, &status) < 0)
 		return UNKNOWN_PAGES * BLCKSZ;
+	*is_special = !S_ISREG(status.st_mode);
 	return status.st_size;
 }
 
@@ -51,7 +53,7 @@ file_size(const FileOptions *options)
 static void
 estimate_size(RelOptInfo *baserel, FilePlanState *state)
 {
-	off_t		size = file_size(&state->options);
+	off_t		size = file_size(&state->options, &state->is_special);
 
 	state->pages = Max(1, (size + (BLCKSZ - 1)) / BLCKSZ);
 	if (baserel->tuples >= 0 && baserel->pages > 0)
@@ -158,14 +160,18 @@ plan_parallel_divisor(int nworkers)
 	return nworkers + (parallel_leader_participation ? Max(0.0, leader) : 0);
 }
 
-/* How many workers may scan the file with the leader; 0 if it has to do alone. */
+/*
+ * How many workers may scan the file with the leader; 0 if it has to do alone.
+ * Each opens it: a pipe that is opened again waits for another writer.
+ */
 int
 plan_parallel_workers(PlannerInfo *root, RelOptInfo *baserel)
 {
 	FilePlanState *state = baserel->fdw_private;
 
 	if (!baserel->consider_parallel || !setting_parallel_scan ||
-		state->slow_reason != NULL || !bms_is_empty(baserel->lateral_relids) ||
+		state->slow_reason != NULL || state->is_special ||
+		!bms_is_empty(baserel->lateral_relids) ||
 		!parallel_is_possible(&state->layout))
 		return 0;
 	return compute_parallel_worker(baserel, state->pages, -1,

@@ -16,6 +16,7 @@ typedef struct FilePlanState
 	FileOptions options;
 	FileLayout	layout;
 	const char *slow_reason;	/* why core/ cannot read the file, or NULL */
+	bool		is_special;		/* is it known to be no regular file? */
 	BlockNumber pages;			/* of the file, on disk */
 	double		rows;			/* in the file */
 	List	   *columns;		/* String: those referenced; NIL means all */

@@ -76,3 +76,13 @@ SET client_encoding = 'UTF8';
 EXECUTE our_lengths;
 RESET plan_cache_mode;
 RESET client_encoding;
+
+-- A pipe has what is in it for one process.
+\set pipe :abs_builddir '/results/pipe'
+\set make_pipe 'cat > /dev/null; mkfifo ' :pipe
+COPY (SELECT) TO PROGRAM :'make_pipe';
+SELECT make_pair('pipes', 'a int', :'pipe', $$format 'text'$$);
+UPDATE pg_class SET reltuples = 1000000, relpages = 1 WHERE oid = 'ours.pipes'::regclass;
+SELECT shown_plan('SELECT count(a) FROM ours.pipes');
+\set remove_pipe 'cat > /dev/null; rm ' :pipe
+COPY (SELECT) TO PROGRAM :'remove_pipe';
