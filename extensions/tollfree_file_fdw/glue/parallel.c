@@ -173,16 +173,20 @@ tollfreeInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt,
 	cut_file(scan, scan->parallel);
 }
 
-/* Sets it up again, for the file that has the name by now. */
+/*
+ * Sets it up again, for the file that has the name by now.  The executor asks
+ * for that before it asks the leader to scan again, which opens the file.
+ */
 void
 tollfreeReInitializeDSMForeignScan(ForeignScanState *node,
 								   ParallelContext *pcxt, void *coordinate)
 {
 	FileScanState *scan = node->fdw_state;
 
-	scan_begin_reading(node);
 	if (!scan->is_shut_down)
 		keep_counts(scan);
+	tollfreeReScanForeignScan(node);
+	scan_begin_reading(node);
 	cut_file(scan, scan->parallel);
 }
 

@@ -77,6 +77,23 @@ SELECT command, regexp_replace(change_in_parallel(command, :'file'), '"/.*/', '"
 SELECT shell('rm -f "$f"', :'file');
 SELECT agree('SELECT * FROM changing'), agree('SELECT sum(a) FROM changing');
 
+-- A scan that begins again reads the file that has the name by now.
+SET enable_material = off;
+RESET tollfree_file_fdw.debug_require;
+CREATE FUNCTION change_before_rescan(command text, file text, side text) RETURNS text[] LANGUAGE plpgsql
+AS $$
+BEGIN
+	PERFORM write_file(file);
+	RETURN outcome(format('SELECT v, n, shell(%L, %L)::text FROM (VALUES (1), (2), (3)) x (v) LEFT JOIN (SELECT count(a) n FROM changing OFFSET 0) y ON v < n', command, file), side);
+END
+$$;
+SELECT shown_plan($$SELECT v, n, shell('', '')::text FROM (VALUES (1), (2), (3)) x (v) LEFT JOIN (SELECT count(a) n FROM ours.changing OFFSET 0) y ON v < n$$);
+SELECT command, aggregates, ours, ours = change_before_rescan(command, :'file', 'stock') AS agrees
+FROM unnest(ARRAY['true', 'printf "20001\\tx\\n" >> "$f"', 'printf "1\\tx\\n2\\ty\\n3\\tz\\n" > "$f.new"; mv "$f.new" "$f"', ': > "$f"']) command, unnest('{on,off}'::text[]) aggregates,
+	LATERAL (SELECT set_config('tollfree_file_fdw.push_aggregates', aggregates, false)) s (settings),
+	LATERAL (SELECT settings, change_before_rescan(command, :'file', 'ours') AS ours) o;
+SELECT shell('rm -f "$f"', :'file');
+
 -- An error is told without its line when the lines before it can no longer be counted.
 CREATE FUNCTION is_sound(int) RETURNS bool LANGUAGE plpgsql PARALLEL SAFE
 AS $$
