@@ -2,6 +2,7 @@
  * filescan.c
  *	  A file, or a part of it, as batches of typed rows: beginning and ending.
  */
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -84,6 +85,7 @@ filescan_open(const FileScanOptions *options, int fd, SourceStatus *status)
 	Source		source;
 	FileScan   *scan;
 
+	assert(options->nfields >= 1);
 	*status = source_open(&source, fd);
 	if (*status != SOURCE_OK)
 		return NULL;

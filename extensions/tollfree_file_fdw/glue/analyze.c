@@ -246,7 +246,8 @@ try_blocks(Reservoir *sample, Relation rel, const FileOptions *options,
 	FileReader *reader;
 	bool		done = false;
 
-	if (!setting_sample_blocks || format_unsupported(options, &layout) != NULL)
+	if (!setting_sample_blocks || columns.nfields == 0 ||
+		format_unsupported(options, &layout) != NULL)
 		return false;
 	copy = copy_begin(rel, options, NIL);
 	reader = reader_open(copy, &columns, &layout, BLOCK_READ_SIZE);

@@ -97,6 +97,8 @@ find_columns(RelOptInfo *baserel, Oid relid, FilePlanState *state)
 									 makeString(pstrdup(NameStr(attribute->attname))));
 	}
 	table_close(rel, AccessShareLock);
+	if (nfields == 0)
+		state->slow_reason = "no columns";
 	is_whole = bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber,
 							 attrs);
 	state->counts_only = state->options.is_lazy && !is_whole &&

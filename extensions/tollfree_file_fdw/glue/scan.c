@@ -188,7 +188,8 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	scan->columns = columns_describe(scan->rel, scan->names,
 									 boolVal(list_nth(plan->fdw_private,
 													  PLAN_COUNTS_ONLY)));
-	scan->slow_reason = format_unsupported(&scan->options, &scan->layout);
+	scan->slow_reason = scan->columns.nfields == 0 ? "no columns" :
+		format_unsupported(&scan->options, &scan->layout);
 	node->fdw_state = scan;
 	if (plan->scan.scanrelid == 0)
 		aggregate_scan_begin(node);
