@@ -6,7 +6,8 @@
  * returned.  Nothing has been returned before, so whatever is met that vector/
  * cannot do, from an overflow to a record that only COPY's parser can read,
  * makes the scan start over with PostgreSQL's own aggregation, the plan below.
- * That one also raises the errors of arithmetic.
+ * That one also raises the errors of arithmetic.  The scan in it opens the file,
+ * for both: one that is a pipe can be opened only once.
  *
  * Of several processes each does that for the chunks that it takes, and returns
  * states for PostgreSQL to combine.  If it starts over, the plan below reads
@@ -21,6 +22,7 @@
 
 #include "aggregate_scan.h"
 #include "compat.h"
+#include "copy.h"
 #include "parallel.h"
 #include "plan.h"
 
@@ -42,6 +44,17 @@ status_words(AggregateStatus status)
 			return "out of memory";
 	}
 	return NULL;
+}
+
+/* The scan of the plan below, which has the file open. */
+FileScanState *
+aggregate_scan_below(ForeignScanState *node)
+{
+	PlanState  *below = outerPlanState(node);
+
+	while (!IsA(below, ForeignScanState))
+		below = outerPlanState(below);
+	return castNode(ForeignScanState, below)->fdw_state;
 }
 
 /* Prepares the work; what is not possible is left to the plan below. */
@@ -149,6 +162,7 @@ read_all(FileScanState *scan)
 {
 	AggregateScan *aggregate = scan->aggregate;
 	const char *unsupported;
+	const char *handover;
 
 	aggregate->aggregation = aggregates_open(&aggregate->context,
 											 &aggregate->work, &unsupported);
@@ -161,7 +175,12 @@ read_all(FileScanState *scan)
 		if (fallback != NULL)
 			return fallback;
 	}
-	return scan->reader->hands_over ? reader_hand_over(scan->reader) : NULL;
+	if (!scan->reader->hands_over)
+		return NULL;
+	handover = reader_hand_over(scan->reader);
+	/* The scan below starts over with the same file. */
+	copy_seek(scan->reader->copy, 0, 0, EOL_UNKNOWN);
+	return handover;
 }
 
 /* Does the work, or leaves it to the plan below. */
@@ -184,9 +203,9 @@ aggregate_file(ForeignScanState *node)
 							   reader_handover_words(scan->reader) :
 							   aggregate->fallback);
 	aggregate->group = 0;
-	/* What is cut again for a rescan is the open file. */
+	/* What is cut again for a rescan is the file that it reads. */
 	if (scan->parallel == NULL)
-		scan_close_file(scan);
+		scan_close_reader(scan);
 }
 
 /* The next group that vector/ has computed. */
@@ -210,17 +229,6 @@ next_group(ForeignScanState *node)
 	return ExecStoreVirtualTuple(slot);
 }
 
-/* The scan of the plan below. */
-static FileScanState *
-scan_below(ForeignScanState *node)
-{
-	PlanState  *below = outerPlanState(node);
-
-	while (!IsA(below, ForeignScanState))
-		below = outerPlanState(below);
-	return castNode(ForeignScanState, below)->fdw_state;
-}
-
 /* The next group of the plan below. */
 static TupleTableSlot *
 next_outer_group(ForeignScanState *node)
@@ -230,8 +238,8 @@ next_outer_group(ForeignScanState *node)
 	TupleTableSlot *outer;
 	MemoryContext old;
 
-	if (scan->parallel != NULL && scan_below(node)->parallel == NULL)
-		parallel_pass_down(scan, scan_below(node));
+	if (scan->parallel != NULL && aggregate_scan_below(node)->parallel == NULL)
+		parallel_pass_down(scan, aggregate_scan_below(node));
 	/* A node may keep what it allocates; this one's memory is short. */
 	old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
 	outer = ExecProcNode(outerPlanState(node));
@@ -275,5 +283,5 @@ aggregate_scan_reset(ForeignScanState *node)
 	scan->aggregate->aggregation = NULL;
 	list_free_deep(scan->taken);
 	scan->taken = NIL;
-	scan_below(node)->owed = NIL;
+	aggregate_scan_below(node)->owed = NIL;
 }

@@ -19,6 +19,7 @@ typedef struct AggregateScan
 	MemoryContext batch_memory; /* values asked for in a batch */
 } AggregateScan;
 
+extern FileScanState *aggregate_scan_below(ForeignScanState *node);
 extern void aggregate_scan_begin(ForeignScanState *node);
 extern TupleTableSlot *aggregate_scan_next(ForeignScanState *node);
 extern void aggregate_scan_reset(ForeignScanState *node);

@@ -100,10 +100,9 @@ reservoir_take(Reservoir *sample, TupleTableSlot *slot)
 
 /* Offers all rows, read by COPY's parser. */
 static void
-sample_file(Reservoir *sample, Relation rel, const FileOptions *options,
-			ExprContext *econtext, TupleTableSlot *slot)
+sample_file(Reservoir *sample, CopyFromState copy, ExprContext *econtext,
+			TupleTableSlot *slot)
 {
-	CopyFromState copy = copy_begin(rel, options, NIL);
 	MemoryContext caller = CurrentMemoryContext;
 
 	compat_lift_reject_limit(copy);
@@ -122,7 +121,6 @@ sample_file(Reservoir *sample, Relation rel, const FileOptions *options,
 			reservoir_take(sample, slot);
 	}
 	compat_report_rejected(copy);
-	EndCopyFrom(copy);
 }
 
 /* Offers the rows that begin in a block; false where COPY's parser is needed. */
@@ -235,28 +233,28 @@ sample_blocks(Reservoir *sample, FileReader *reader, ExprContext *econtext,
 	return true;
 }
 
-/* The same for a file that may not be one for a reader at all. */
+/*
+ * The same for a file that may not be one for a reader at all.  COPY's parser
+ * finds it as it was opened.
+ */
 static bool
-try_blocks(Reservoir *sample, Relation rel, const FileOptions *options,
+try_blocks(Reservoir *sample, CopyFromState copy, const FileOptions *options,
 		   ExprContext *econtext, TupleTableSlot *slot, double *totalrows)
 {
-	FileColumns columns = columns_describe(rel, NIL, false);
+	FileColumns columns = columns_describe(copy->rel, NIL, false);
 	FileLayout	layout;
-	CopyFromState copy;
 	FileReader *reader;
 	bool		done = false;
 
 	if (!setting_sample_blocks || columns.nfields == 0 ||
 		format_unsupported(options, &layout) != NULL)
 		return false;
-	copy = copy_begin(rel, options, NIL);
 	reader = reader_open(copy, &columns, &layout, BLOCK_READ_SIZE);
 	if (reader != NULL)
 	{
 		done = sample_blocks(sample, reader, econtext, slot, totalrows);
 		reader_close(reader);
 	}
-	EndCopyFrom(copy);
 	return done;
 }
 
@@ -269,16 +267,18 @@ acquire_sample_rows(Relation rel, int elevel, HeapTuple *rows, int targrows,
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(rel),
 													&TTSOpsVirtual);
 	ExprContext *econtext = CreateStandaloneExprContext();
+	CopyFromState copy = copy_begin(rel, &options, NIL);
 	Reservoir	sample;
 
 	reservoir_begin(&sample, rows, targrows);
 	memset(slot->tts_isnull, true, RelationGetDescr(rel)->natts);
-	if (!try_blocks(&sample, rel, &options, econtext, slot, totalrows))
+	if (!try_blocks(&sample, copy, &options, econtext, slot, totalrows))
 	{
 		reservoir_begin(&sample, rows, targrows);
-		sample_file(&sample, rel, &options, econtext, slot);
+		sample_file(&sample, copy, econtext, slot);
 		*totalrows = sample.seen;
 	}
+	EndCopyFrom(copy);
 	FreeExprContext(econtext, true);
 	ExecDropSingleTupleTableSlot(slot);
 

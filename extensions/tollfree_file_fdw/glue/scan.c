@@ -80,6 +80,18 @@ file_is_lost(const FileScanState *scan)
 	return scan->copy != NULL && scan->lease != NULL && scan->lease->is_over;
 }
 
+/* Raises an ERROR if it has. */
+static void
+check_file(const FileScanState *scan)
+{
+	if (file_is_lost(scan))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("file \"%s\" was closed when a subtransaction was rolled back",
+						scan->options.filename),
+				 errhint("Open the cursor again.")));
+}
+
 /* Takes conditions over from the executor. */
 static void
 push_filter(ForeignScanState *node)
@@ -107,8 +119,8 @@ push_filter(ForeignScanState *node)
 /*
  * Opens a reader for the file that is open; false if it cannot be read by one.
  */
-bool
-scan_open_reader(FileScanState *scan)
+static bool
+open_reader(FileScanState *scan)
 {
 	if (scan->slow_reason != NULL)
 		return false;
@@ -128,14 +140,20 @@ scan_bytes_read(const FileScanState *scan)
 							   filescan_source(scan->reader->scan)->bytes_read);
 }
 
-/* Closes the file. */
+/* Closes the reader, if there is one. */
 void
-scan_close_file(FileScanState *scan)
+scan_close_reader(FileScanState *scan)
 {
 	scan->bytes_read = scan_bytes_read(scan);
 	if (scan->reader != NULL)
 		reader_close(scan->reader);
 	scan->reader = NULL;
+}
+
+/* Closes the file, if it is open. */
+static void
+close_file(FileScanState *scan)
+{
 	if (file_is_lost(scan))
 	{
 		/* COPY would close it once more. */
@@ -153,8 +171,16 @@ open_file(FileScanState *scan)
 {
 	scan->copy = copy_begin(scan->rel, &scan->options, scan->names);
 	begin_lease(scan);
-	scan->is_begun = scan->is_copying = scan->has_chunk = false;
-	scan->handover = NULL;
+}
+
+/* Lets a scan that aggregates read the file that the one below has open. */
+static void
+borrow_file(ForeignScanState *node)
+{
+	const FileScanState *below = aggregate_scan_below(node);
+
+	check_file(below);
+	((FileScanState *) node->fdw_state)->copy = below->copy;
 }
 
 /*
@@ -199,9 +225,13 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 								 scan->options.is_lazy);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
-	open_file(scan);
-	if (plan->scan.scanrelid > 0)
+	if (scan->aggregate != NULL)
+		borrow_file(node);
+	else
+	{
+		open_file(scan);
 		slot_replace(node);
+	}
 
 	/* Columns that are not converted are null, as with COPY. */
 	slot = node->ss.ss_ScanTupleSlot;
@@ -393,9 +423,12 @@ scan_begin_reading(ForeignScanState *node)
 
 	if (scan->is_begun)
 		return;
+	if (scan->aggregate != NULL)
+		borrow_file(node);
 	old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
 	scan->is_begun = true;
-	scan->is_copying = !scan_open_reader(scan);
+	scan->is_reopened = false;
+	scan->is_copying = !open_reader(scan);
 	MemoryContextSwitchTo(old);
 }
 
@@ -406,12 +439,7 @@ tollfreeIterateForeignScan(ForeignScanState *node)
 	FileScanState *scan = node->fdw_state;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 
-	if (file_is_lost(scan))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("file \"%s\" was closed when a subtransaction was rolled back",
-						scan->options.filename),
-				 errhint("Open the cursor again.")));
+	check_file(scan);
 	if (scan->aggregate != NULL)
 		return aggregate_scan_next(node);
 	scan_begin_reading(node);
@@ -439,16 +467,45 @@ tollfreeIterateForeignScan(ForeignScanState *node)
 	return ExecClearTuple(slot);
 }
 
+/* Forgets what has been read. */
+static void
+reset_reading(FileScanState *scan)
+{
+	scan_close_reader(scan);
+	scan->is_begun = scan->is_copying = scan->has_chunk = false;
+	scan->handover = NULL;
+}
+
 /* Starts again, with the file that has the name by now. */
+static void
+reopen_file(FileScanState *scan)
+{
+	reset_reading(scan);
+	close_file(scan);
+	open_file(scan);
+}
+
+/*
+ * Starts a scan again.  One that aggregates has the one below open the file: the
+ * executor starts that again later, or not at all, and it is done then.
+ */
 void
 tollfreeReScanForeignScan(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
 
 	if (scan->aggregate != NULL)
+	{
 		aggregate_scan_reset(node);
-	scan_close_file(scan);
-	open_file(scan);
+		reset_reading(scan);
+		scan = aggregate_scan_below(node);
+		reopen_file(scan);
+		scan->is_reopened = true;
+	}
+	else if (scan->is_reopened)
+		scan->is_reopened = false;
+	else
+		reopen_file(scan);
 }
 
 /* Ends a scan. */
@@ -457,9 +514,13 @@ tollfreeEndForeignScan(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
 
+	scan_close_reader(scan);
 	if (scan->aggregate != NULL)
+	{
 		aggregate_scan_reset(node);
+		return;
+	}
 	if (scan->copy != NULL)
 		compat_report_rejected(scan->copy);
-	scan_close_file(scan);
+	close_file(scan);
 }

@@ -32,7 +32,8 @@ typedef struct Fallbacks
  * In the fdw_state of a ForeignScanState.
  *
  * COPY's state has the file open in any case.  While there is a reader, rows
- * come from its batches; without it, from COPY's parser.
+ * come from its batches; without it, from COPY's parser.  A scan that returns
+ * groups has a reader of its own for the file that the scan below it has open.
  */
 typedef struct FileScanState
 {
@@ -42,8 +43,11 @@ typedef struct FileScanState
 	List	   *names;			/* String: the columns that COPY is to
 								 * convert; NIL means all */
 	FileColumns columns;		/* those that a reader does */
-	CopyFromState copy;			/* NULL if only explained */
+	CopyFromState copy;			/* NULL if only explained; if groups are
+								 * returned, the one of the scan below */
 	struct FileLease *lease;	/* of its file, if opened in a subtransaction */
+	bool		is_reopened;	/* has the scan above started this one again,
+								 * as the executor has still to do? */
 	bool		is_begun;		/* has it been decided who reads? */
 	const char *slow_reason;	/* why there was no reader; NULL if there was */
 	char	   *handover;		/* where and why it stopped, or NULL */
@@ -80,8 +84,7 @@ extern Index scan_rtindex(const ForeignScan *plan);
 extern void scan_begin_reading(ForeignScanState *node);
 extern uint64 scan_bytes_read(const FileScanState *scan);
 extern bool scan_read_batch(FileScanState *scan);
-extern bool scan_open_reader(FileScanState *scan);
-extern void scan_close_file(FileScanState *scan);
+extern void scan_close_reader(FileScanState *scan);
 extern void scan_check_required(const FileScanState *scan);
 
 #endif							/* TOLLFREE_FILE_SCAN_H */
