@@ -3,7 +3,8 @@
  *	  Columns, constants and + - * of them, exact in int64.
  *
  * Each step runs over the whole batch.  A loop only notes that some row has
- * overflowed; whether that row counts is looked at in the rare case.
+ * overflowed; whether that row counts is looked at in the rare case, row by row
+ * from the columns on, since a step's result takes the place of its operand.
  */
 #include "core/digits.h"
 #include "core/inline.h"
@@ -174,23 +175,6 @@ arithmetic_compute_all(const Operation *operation, int nrows,
 	}
 }
 
-/* Does a row overflow that is selected and has no null? */
-static bool
-arithmetic_overflow_counts(const Operation *operation, const RowBatch *batch,
-						   const RowBitmap *selected, const RowBitmap *nulls)
-{
-	for (int row = bitmap_next(selected, 0, batch->nrows); row < batch->nrows;
-		 row = bitmap_next(selected, row + 1, batch->nrows))
-	{
-		int64_t		result;
-
-		if (!bitmap_has(nulls, row) &&
-			arithmetic_compute(operation->op, operation, row, &result))
-			return true;
-	}
-	return false;
-}
-
 static Operation
 arithmetic_operation(const ArithmeticStep *step, const Operand *operands)
 {
@@ -208,6 +192,60 @@ arithmetic_operation(const ArithmeticStep *step, const Operand *operands)
 	};
 
 	return operation;
+}
+
+/*
+ * Does a row overflow?  SQL evaluates both operands before it looks whether
+ * either is null: (a + b) * c may overflow though c is null.
+ */
+static bool
+arithmetic_row_overflows(const Arithmetic *arithmetic, const RowBatch *batch,
+						 int row)
+{
+	Operand		stack[ARITHMETIC_DEPTH_MAX];
+	bool		nulls[ARITHMETIC_DEPTH_MAX];
+	int			depth = 0;
+
+	for (int i = 0; i < arithmetic->nsteps; i++)
+	{
+		const ArithmeticStep *step = &arithmetic->steps[i];
+		Operand		operand = {.constant = step->constant,.scale = step->scale};
+		bool		is_null = false;
+
+		if (step->op == ARITHMETIC_COLUMN)
+		{
+			const ColumnVector *vector = &batch->columns[step->column];
+
+			operand.constant = vector->values.integers[row];
+			is_null = bitmap_has(&vector->nulls, row);
+		}
+		else if (step->op != ARITHMETIC_CONSTANT)
+		{
+			Operation	operation;
+
+			depth -= 2;
+			operation = arithmetic_operation(step, &stack[depth]);
+			is_null = nulls[depth] || nulls[depth + 1];
+			if (arithmetic_compute(step->op, &operation, row,
+								   &operand.constant) && !is_null)
+				return true;
+		}
+		nulls[depth] = is_null;
+		stack[depth++] = operand;
+	}
+	return false;
+}
+
+/* Does a row overflow that is selected? */
+static bool
+arithmetic_overflow_counts(const Arithmetic *arithmetic, const RowBatch *batch,
+						   const RowBitmap *selected)
+{
+	for (int row = bitmap_next(selected, 0, batch->nrows); row < batch->nrows;
+		 row = bitmap_next(selected, row + 1, batch->nrows))
+		if (arithmetic_row_overflows(arithmetic, batch, row))
+			return true;
+	return false;
 }
 
 static void
@@ -240,8 +278,8 @@ arithmetic_run(const Arithmetic *arithmetic, const RowBatch *batch,
 {
 	Operand		stack[ARITHMETIC_DEPTH_MAX];
 	int			depth = 0;
+	bool		overflow = false;
 
-	arithmetic_add_nulls(arithmetic, batch, &result->nulls);
 	for (int i = 0; i < arithmetic->nsteps; i++)
 	{
 		const ArithmeticStep *step = &arithmetic->steps[i];
@@ -258,14 +296,14 @@ arithmetic_run(const Arithmetic *arithmetic, const RowBatch *batch,
 			depth -= 2;
 			operation = arithmetic_operation(step, &stack[depth]);
 			operand.values = buffers->slots[depth];
-			if (arithmetic_compute_all(&operation, batch->nrows,
-									   buffers->slots[depth]) &&
-				arithmetic_overflow_counts(&operation, batch, selected,
-										   &result->nulls))
-				return false;
+			overflow |= arithmetic_compute_all(&operation, batch->nrows,
+											   buffers->slots[depth]);
 		}
 		stack[depth++] = operand;
 	}
+	if (overflow && arithmetic_overflow_counts(arithmetic, batch, selected))
+		return false;
+	arithmetic_add_nulls(arithmetic, batch, &result->nulls);
 	result->values = arithmetic_spread(&stack[0], batch->nrows,
 									   buffers->slots[0]);
 	return true;

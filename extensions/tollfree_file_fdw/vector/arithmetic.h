@@ -72,7 +72,8 @@ extern const char *arithmetic_prepare(Arithmetic *arithmetic,
 
 /*
  * Computes the expression for the selected rows.  Returns false when one of
- * them overflows.  Values of rows that are not selected or null mean nothing.
+ * them overflows, in an operation of which neither operand is null.  Values of
+ * rows that are not selected or null mean nothing.
  */
 extern bool arithmetic_run(const Arithmetic *arithmetic, const RowBatch *batch,
 						   const RowBitmap *selected,

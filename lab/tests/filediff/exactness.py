@@ -99,6 +99,10 @@ OTHERS = (
     "SELECT x.c1, count(*) FROM t x JOIN t y ON x.i4 = y.i4 AND x.i2 = y.i2 GROUP BY x.c1",
     "SELECT bool_and(yes), bool_or(yes), every(yes) FROM t",
     "SELECT bit_and(i4), bit_or(i4) FROM t",
+    "SELECT sum((i4 + 2147483647) * i2) FROM t WHERE i2 IS NULL",
+    "SELECT min(i2 * (i4 + 2147483647)) FROM t WHERE i2 IS NULL AND i4 <= 0",
+    "SELECT max((i8 + 0) + 1) FROM t",
+    "SELECT sum((i4 + 0) * -1) FROM t",
 )
 """Where a wrapper has to see what it must not push down, and some more."""
 

@@ -294,6 +294,7 @@ class Drawer:
         families = (Family.INTEGER, Family.NUMERIC)
         exact = [c for c in numbers if c.type.family in families]
         second = other.name if other in exact or self._chance(0.3) else "2"
+        third = self._rng.choice(numbers).name
         return self._rng.choice(
             (
                 f"{one} * {second}",
@@ -302,6 +303,8 @@ class Drawer:
                 f"-{one}",
                 f"{one} * (1 - {second})",
                 f"{one} * (1 - {second}) * (1 + {one})",
+                f"({one} + {second}) * {third}",
+                f"({one} - 1) * {second} - {third}",
                 f"{one} + 1",
                 f"{one} * 0.5",
             )

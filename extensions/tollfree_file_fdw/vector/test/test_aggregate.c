@@ -324,6 +324,43 @@ test_statuses(TestTable *table)
 	TEST_EQUAL(add_two(moments, table), AGGREGATE_NOT_FINITE, "not a number");
 }
 
+/*
+ * Overflows of (a - 1) * b: of a product that takes the place of its operand, and
+ * of a difference that is multiplied with null.
+ */
+static void
+test_overflows(TestTable *table)
+{
+	Arithmetic	product = {
+		.nsteps = 5,
+		.steps = {
+			{.op = ARITHMETIC_COLUMN,.column = TEST_INT4},
+			{.op = ARITHMETIC_CONSTANT,.constant = 1},
+			{.op = ARITHMETIC_SUBTRACT,.type = COLUMN_INT4},
+			{.op = ARITHMETIC_COLUMN,.column = TEST_INT4_TOO},
+			{.op = ARITHMETIC_MULTIPLY,.type = COLUMN_INT4}
+		}
+	};
+	AggregateSpec sum = {.kind = AGGREGATE_SUM,.argument = &product};
+	RowBitmap  *nulls = &table->vectors[TEST_INT4].nulls;
+	RowBitmap  *nulls_too = &table->vectors[TEST_INT4_TOO].nulls;
+
+	test_table_init(table);
+	table->integers[TEST_INT4][1] = -2147483647;
+	table->integers[TEST_INT4_TOO][1] = -1;
+	TEST_EQUAL(add_two(sum, table), AGGREGATE_OVERFLOW,
+			   "-2147483648 * -1 is no int4, though times -1 again it is");
+	table->integers[TEST_INT4_TOO][1] = 0;
+	TEST_EQUAL(add_two(sum, table), AGGREGATE_OK, "-2147483648 * 0 is one");
+
+	table->integers[TEST_INT4][1] = -2147483648;
+	bitmap_add(nulls_too, 1);
+	TEST_EQUAL(add_two(sum, table), AGGREGATE_OVERFLOW,
+			   "-2147483648 - 1 overflows before it is multiplied with null");
+	bitmap_add(nulls, 1);
+	TEST_EQUAL(add_two(sum, table), AGGREGATE_OK, "unless it is null itself");
+}
+
 /* More groups than there may be memory, and requests that fail. */
 static void
 test_memory_limits(TestTable *table)
@@ -386,6 +423,7 @@ main(void)
 				  "a blank-padded text and a boolean");
 	test_grouping(tables, all_keys, 4, "four keys");
 	test_statuses(&tables[0]);
+	test_overflows(&tables[0]);
 	test_memory_limits(&tables[0]);
 	free(tables);
 	return test_done();
