@@ -37,47 +37,68 @@
  *		ROLLBACK TO			and closed
  *		FETCH				so this one must not read
  *
- * Memory of the subtransaction ends with it, and says so.
+ * So scans that have opened a file in a subtransaction are in a list, as long as
+ * the memory of their query lasts.
  */
-typedef struct FileLease
-{
-	MemoryContextCallback callback;
-	SubTransactionId owner;
-	bool		is_over;
-} FileLease;
+static dlist_head leases = DLIST_STATIC_INIT(leases);
 
-/* The subtransaction, or the transaction, ends. */
+/*
+ * A subtransaction ends: files that it has opened are closed with it, or belong
+ * to its parent from now on.
+ */
 static void
-end_lease(void *arg)
+end_leases(SubXactEvent event, SubTransactionId subid,
+		   SubTransactionId parent, void *arg)
 {
-	((FileLease *) arg)->is_over = true;
+	dlist_iter	iter;
+
+	if (event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB)
+		return;
+	dlist_foreach(iter, &leases)
+	{
+		FileLease  *lease = dlist_container(FileLease, node, iter.cur);
+
+		if (lease->owner != subid)
+			continue;
+		lease->owner = parent;
+		lease->is_over |= event == SUBXACT_EVENT_ABORT_SUB;
+	}
 }
 
-/* Is told when the file that has been opened is closed. */
+/* Takes a lease out of the list. */
+static void
+forget_lease(void *arg)
+{
+	dlist_delete(&((FileLease *) arg)->node);
+}
+
+/* Notes which subtransaction the file that has been opened belongs to. */
 static void
 begin_lease(FileScanState *scan)
 {
-	SubTransactionId owner = GetCurrentSubTransactionId();
-	FileLease  *lease = scan->lease;
+	static bool is_told = false;
+	FileLease  *lease = &scan->lease;
 
-	if (lease != NULL && !lease->is_over && lease->owner == owner)
+	lease->owner = GetCurrentSubTransactionId();
+	lease->is_over = false;
+	if (lease->is_listed || GetCurrentTransactionNestLevel() == 1)
 		return;
-	scan->lease = NULL;
-	if (GetCurrentTransactionNestLevel() == 1)
-		return;
-	lease = MemoryContextAllocZero(TopTransactionContext, sizeof(FileLease));
-	lease->owner = owner;
-	lease->callback.func = end_lease;
-	lease->callback.arg = lease;
-	MemoryContextRegisterResetCallback(CurTransactionContext, &lease->callback);
-	scan->lease = lease;
+	if (!is_told)
+		RegisterSubXactCallback(end_leases, NULL);
+	is_told = true;
+	lease->forget.func = forget_lease;
+	lease->forget.arg = lease;
+	MemoryContextRegisterResetCallback(GetMemoryChunkContext(scan),
+									   &lease->forget);
+	dlist_push_head(&leases, &lease->node);
+	lease->is_listed = true;
 }
 
 /* Has the file been closed behind the scan's back? */
 static bool
 file_is_lost(const FileScanState *scan)
 {
-	return scan->copy != NULL && scan->lease != NULL && scan->lease->is_over;
+	return scan->copy != NULL && scan->lease.is_over;
 }
 
 /* Raises an ERROR if it has. */

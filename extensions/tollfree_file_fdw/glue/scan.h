@@ -6,6 +6,7 @@
 #define TOLLFREE_FILE_SCAN_H
 
 #include "commands/copy.h"
+#include "lib/ilist.h"
 #include "nodes/execnodes.h"
 
 #include "core.h"
@@ -28,6 +29,16 @@ typedef struct Fallbacks
 	}			reasons[MAX_FALLBACK_REASONS];
 } Fallbacks;
 
+/* For how long the file is open. */
+typedef struct FileLease
+{
+	SubTransactionId owner;		/* that it is closed with */
+	bool		is_over;		/* has it been closed? */
+	bool		is_listed;		/* is the owner's end told to this lease? */
+	dlist_node	node;
+	MemoryContextCallback forget;
+} FileLease;
+
 /*
  * In the fdw_state of a ForeignScanState.
  *
@@ -45,7 +56,7 @@ typedef struct FileScanState
 	FileColumns columns;		/* those that a reader does */
 	CopyFromState copy;			/* NULL if only explained; if groups are
 								 * returned, the one of the scan below */
-	struct FileLease *lease;	/* of its file, if opened in a subtransaction */
+	FileLease	lease;			/* of its file */
 	bool		is_reopened;	/* has the scan above started this one again,
 								 * as the executor has still to do? */
 	bool		is_begun;		/* has it been decided who reads? */
