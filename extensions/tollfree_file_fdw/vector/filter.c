@@ -107,18 +107,59 @@ filter_prepare_integer(FilterNode *node, int scale)
 	}
 }
 
+/* The order of the constants of a list, for sorting and searching it. */
+typedef int (*FilterOrder) (const void *a, const void *b);
+
 static int
 filter_order_integers(const void *a, const void *b)
 {
-	int64_t		x = ((const FilterValue *) a)->integer;
-	int64_t		y = ((const FilterValue *) b)->integer;
-
-	return (x > y) - (x < y);
+	return compare_integers(((const FilterValue *) a)->integer,
+							((const FilterValue *) b)->integer);
 }
 
-/* Leaves the constants that a value can equal, at its scale and in order. */
+static int
+filter_order_floats(const void *a, const void *b)
+{
+	return compare_floats(((const FilterValue *) a)->floating,
+						  ((const FilterValue *) b)->floating);
+}
+
+static int
+filter_order_texts(const void *a, const void *b)
+{
+	return compare_texts(((const FilterValue *) a)->text,
+						 ((const FilterValue *) b)->text, false);
+}
+
+static int
+filter_order_bpchars(const void *a, const void *b)
+{
+	return compare_texts(((const FilterValue *) a)->text,
+						 ((const FilterValue *) b)->text, true);
+}
+
+static int
+filter_order_uuids(const void *a, const void *b)
+{
+	return memcmp(&((const FilterValue *) a)->uuid,
+				  &((const FilterValue *) b)->uuid, sizeof(Uuid));
+}
+
+static FilterOrder
+filter_order(ColumnType type)
+{
+	if (column_type_is_integer(type))
+		return filter_order_integers;
+	if (column_type_is_float(type))
+		return filter_order_floats;
+	if (column_type_is_text(type))
+		return type == COLUMN_BPCHAR ? filter_order_bpchars : filter_order_texts;
+	return filter_order_uuids;
+}
+
+/* Leaves the integers that a value can equal, at its scale. */
 static void
-filter_prepare_list(FilterNode *node, int scale)
+filter_rescale_list(FilterNode *node, int scale)
 {
 	int			n = 0;
 
@@ -133,8 +174,16 @@ filter_prepare_list(FilterNode *node, int scale)
 		n++;
 	}
 	node->nvalues = n;
-	qsort(node->values, (size_t) n, sizeof(FilterValue),
-		  filter_order_integers);
+}
+
+/* Puts the constants in order. */
+static void
+filter_prepare_list(FilterNode *node, const ColumnSpec *spec)
+{
+	if (column_type_is_integer(spec->type))
+		filter_rescale_list(node, filter_scale(spec));
+	qsort(node->values, (size_t) node->nvalues, sizeof(FilterValue),
+		  filter_order(spec->type));
 }
 
 static bool
@@ -195,13 +244,10 @@ filter_prepare_column(FilterNode *node, const ColumnSpec *columns,
 			like_is_supported(node->values[0].text) ? NULL :
 			"pattern ends in an escape";
 	}
-	if (column_type_is_integer(spec->type))
-	{
-		if (node->kind == FILTER_IN)
-			filter_prepare_list(node, filter_scale(spec));
-		else
-			filter_prepare_integer(node, filter_scale(spec));
-	}
+	if (node->kind == FILTER_IN)
+		filter_prepare_list(node, spec);
+	else if (column_type_is_integer(spec->type))
+		filter_prepare_integer(node, filter_scale(spec));
 	return NULL;
 }
 
@@ -266,18 +312,6 @@ filter_is_true_value(const FilterNode *node, const RowBatch *batch, int row)
 }
 
 static inline bool
-filter_is_integer_in_list(const FilterNode *node, const RowBatch *batch,
-						  int row)
-{
-	FilterValue key = {
-		.integer = batch->columns[node->column].values.integers[row]
-	};
-
-	return bsearch(&key, node->values, (size_t) node->nvalues,
-				   sizeof(FilterValue), filter_order_integers) != NULL;
-}
-
-static inline bool
 filter_is_like(const FilterNode *node, const RowBatch *batch, int row)
 {
 	return like_matches(batch->columns[node->column].values.texts[row],
@@ -310,11 +344,20 @@ filter_is_related(const FilterNode *node, const RowBatch *batch, int row)
 static inline bool
 filter_is_in_list(const FilterNode *node, const RowBatch *batch, int row)
 {
-	for (int i = 0; i < node->nvalues; i++)
-		if (filter_compare_constant(&batch->columns[node->column], row,
-									&node->values[i]) == 0)
-			return true;
-	return false;
+	const ColumnVector *vector = &batch->columns[node->column];
+	ColumnType	type = vector->spec->type;
+	FilterValue key;
+
+	if (column_type_is_integer(type))
+		key.integer = vector->values.integers[row];
+	else if (column_type_is_float(type))
+		key.floating = vector->values.floats[row];
+	else if (column_type_is_text(type))
+		key.text = vector->values.texts[row];
+	else
+		key.uuid = vector->values.uuids[row];
+	return bsearch(&key, node->values, (size_t) node->nvalues,
+				   sizeof(FilterValue), filter_order(type)) != NULL;
 }
 
 static inline int
@@ -386,10 +429,7 @@ filter_run_values(const FilterNode *node, const FilterWords *words,
 			filter_rows(node, words, is_true, filter_are_related);
 			break;
 		case FILTER_IN:
-			if (column_type_is_integer(type))
-				filter_rows(node, words, is_true, filter_is_integer_in_list);
-			else
-				filter_rows(node, words, is_true, filter_is_in_list);
+			filter_rows(node, words, is_true, filter_is_in_list);
 			break;
 		case FILTER_LIKE:
 			filter_rows(node, words, is_true, filter_is_like);

@@ -11,7 +11,7 @@
 
 #define TREES			4000
 #define NODES_MAX		64
-#define VALUES_MAX		4
+#define VALUES_MAX		12
 
 typedef struct TestTree
 {
