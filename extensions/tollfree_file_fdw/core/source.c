@@ -101,13 +101,15 @@ source_open(Source *source, int fd)
 	source->inode = now.st_ino;
 	source->modified_ns = source_ns(&now.st_mtim);
 	source->changed_ns = source_ns(&now.st_ctim);
-	source->links = now.st_nlink;
 	return source_check_length(source);
 }
 
-/* Is what the file was when opened still there, as far as its ends tell? */
+/*
+ * Is what the file was when opened still there, as far as its ends tell?  If so,
+ * returns the status given.
+ */
 static SourceStatus
-source_compare_edges(Source *source)
+source_compare_edges(Source *source, SourceStatus same)
 {
 	unsigned char first[SOURCE_EDGE] = {0};
 	unsigned char last[SOURCE_EDGE] = {0};
@@ -117,7 +119,7 @@ source_compare_edges(Source *source)
 		return status;
 	return memcmp(first, source->first, SOURCE_EDGE) == 0 &&
 		memcmp(last, source->last, SOURCE_EDGE) == 0 ?
-		SOURCE_GROWN : SOURCE_CHANGED;
+		same : SOURCE_CHANGED;
 }
 
 /* Compares what the file is now with what it was when opened. */
@@ -131,14 +133,16 @@ source_compare(Source *source)
 	if (now.st_size < source->size)
 		return SOURCE_TRUNCATED;
 	if (now.st_size > source->size)
-		return source_compare_edges(source);
+		return source_compare_edges(source, SOURCE_GROWN);
 	if (source_ns(&now.st_mtim) != source->modified_ns)
 		return SOURCE_CHANGED;
 
-	/* A file that was removed, or replaced by another, has lost a name alone. */
-	if (source_ns(&now.st_ctim) != source->changed_ns &&
-		now.st_nlink == source->links)
-		return SOURCE_CHANGED;
+	/*
+	 * Another name, owner or mode is no other content, unless somebody who
+	 * has written has then set mtime back.
+	 */
+	if (source_ns(&now.st_ctim) != source->changed_ns)
+		return source_compare_edges(source, SOURCE_OK);
 	return SOURCE_OK;
 }
 

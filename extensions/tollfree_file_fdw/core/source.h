@@ -9,7 +9,8 @@
  *
  * A longer file may be the old one with something appended, or another one
  * written over it.  Its old first and last bytes tell: where anything has moved,
- * the last ones are no longer there.
+ * the last ones are no longer there.  The same is asked of a file that has been
+ * renamed, removed or given other rights, of which only ctime knows.
  */
 #ifndef CORE_SOURCE_H
 #define CORE_SOURCE_H
@@ -42,7 +43,6 @@ typedef struct Source
 	ino_t		inode;
 	int64_t		modified_ns;	/* mtime, since 1970 */
 	int64_t		changed_ns;		/* ctime, since 1970 */
-	nlink_t		links;			/* names that it has */
 	int64_t		bytes_read;		/* in all, for whoever wants to know */
 	unsigned char first[SOURCE_EDGE];	/* of a shorter file, all bytes */
 	unsigned char last[SOURCE_EDGE];

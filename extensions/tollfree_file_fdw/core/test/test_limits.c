@@ -133,6 +133,13 @@ write_secretly(int fd)
 }
 
 static void
+change_mode(int fd)
+{
+	if (fchmod(fd, S_IRUSR) != 0)
+		perror("# fchmod");
+}
+
+static void
 test_change(void (*change) (int fd), ScanStatus expected, const char *name)
 {
 	TestMemory	memory = {.fail_after = -1};
@@ -355,6 +362,7 @@ main(void)
 	test_change(write_over_file, SCAN_CHANGED, "a longer file is written over it");
 	test_change(write_into_file, SCAN_CHANGED, "a file is written to");
 	test_change(write_secretly, SCAN_CHANGED, "a file is written to in secret");
+	test_change(change_mode, SCAN_END, "a file gets other rights");
 	test_growing();
 	test_not_regular();
 	test_bounded_memory();

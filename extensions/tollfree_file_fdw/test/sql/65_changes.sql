@@ -47,7 +47,9 @@ END
 $$;
 SELECT command, change_after_first_row(command, :'file') FROM unnest(ARRAY[
 	'true', ': > "$f"', 'truncate -s 1000000 "$f"', 'truncate -s -1 "$f"', 'printf "20001\\tx\\n" >> "$f"',
-	'printf y | dd of="$f" conv=notrunc bs=1 seek=1000000 2> /dev/null', 'rm "$f"', 'printf "1\\tx\\n" > "$f.new"; mv "$f.new" "$f"', 'chmod 0 "$f"']) command;
+	'printf y | dd of="$f" conv=notrunc bs=1 seek=1000000 2> /dev/null', 'rm "$f"', 'printf "1\\tx\\n" > "$f.new"; mv "$f.new" "$f"',
+	'mv "$f" "$f.1"', 'ln "$f" "$f.2"', 'chmod 0 "$f"']) command;
+SELECT shell('rm "$f.1" "$f.2"', :'file');
 SELECT shell('rm -f "$f"', :'file');
 SELECT agree('SELECT * FROM changing'), agree('SELECT sum(a) FROM changing');
 SELECT write_file(:'file'), shell('chmod 0 "$f"', :'file');
