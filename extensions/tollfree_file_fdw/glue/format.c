@@ -3,7 +3,8 @@
  *	  Which files core/ can read, by their options.
  *
  * PostgreSQL itself parses the options, since their defaults depend on the
- * version and the session.
+ * version and the session.  Lists of columns are left out: what is wrong with
+ * them is told when the file is opened, and a plan that is only shown has none.
  */
 #include "postgres.h"
 
@@ -49,7 +50,7 @@ format_unsupported(const FileOptions *options, FileLayout *layout)
 		return "fast_scan is off";
 	if (options->is_program)
 		return "a program's output";
-	ProcessCopyOptions(NULL, &format, true, options->copy);
+	ProcessCopyOptions(NULL, &format, true, options->format);
 	encoding = format.file_encoding >= 0 ? format.file_encoding :
 		pg_get_client_encoding();
 	if (format.binary)

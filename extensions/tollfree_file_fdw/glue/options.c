@@ -128,10 +128,11 @@ options_read(Oid relid)
 		else
 			result.copy = lappend(result.copy, option);
 	}
-	result.copy = append_column_list(result.copy, "force_not_null", rel);
-	result.copy = append_column_list(result.copy, "force_null", rel);
 	if (IsParallelWorker())
 		result.copy = append_leaders_encoding(result.copy);
+	result.format = list_copy(result.copy);
+	result.copy = append_column_list(result.copy, "force_not_null", rel);
+	result.copy = append_column_list(result.copy, "force_null", rel);
 	table_close(rel, AccessShareLock);
 	if (result.filename == NULL)
 		elog(ERROR, "either filename or program is required for file_fdw foreign tables");

@@ -14,6 +14,7 @@ typedef struct FileOptions
 	bool		is_program;
 	bool		is_lazy;		/* may values go unchecked that nobody needs? */
 	List	   *copy;			/* DefElem: everything else, for COPY */
+	List	   *format;			/* those of it that are no lists of columns */
 } FileOptions;
 
 extern const char *option_find_ours(List *options);

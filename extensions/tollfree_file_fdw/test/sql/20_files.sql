@@ -29,6 +29,13 @@ SELECT query, agree(query) FROM unnest(ARRAY[
 	'SELECT count(*) FROM broken',
 	'SELECT amount FROM broken WHERE id = 1 LIMIT 1']) query;
 
+-- Options of columns that those of the table do not go with are an error when the file is opened.
+SELECT make_pair('refused', 'id int, name text OPTIONS (force_null ''true''), amount text, day text', :'plain', $$format 'text', delimiter '|'$$);
+SELECT shown_plan('SELECT count(*) FROM stock.refused');
+SELECT shown_plan('SELECT name FROM ours.refused');
+SELECT query, agree(query) LIKE 'ERROR 0A000 | COPY %' AS agrees FROM unnest('{SELECT name FROM refused,SELECT count(*) FROM refused}'::text[]) query;
+DROP FOREIGN TABLE stock.refused, ours.refused;
+
 -- A program.
 CREATE FOREIGN TABLE ours.program (a int, b text) SERVER ours
 	OPTIONS (program 'printf "1,one\n2,two\n"', format 'csv');
