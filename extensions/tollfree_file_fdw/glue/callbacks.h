@@ -31,6 +31,8 @@ extern void tollfreeGetForeignUpperPaths(PlannerInfo *root,
 /* scan.c */
 extern void tollfreeBeginForeignScan(ForeignScanState *node, int eflags);
 extern TupleTableSlot *tollfreeIterateForeignScan(ForeignScanState *node);
+extern bool tollfreeRecheckForeignScan(ForeignScanState *node,
+									   TupleTableSlot *slot);
 extern void tollfreeReScanForeignScan(ForeignScanState *node);
 extern void tollfreeEndForeignScan(ForeignScanState *node);
 

@@ -33,6 +33,7 @@ tollfree_file_fdw_handler(PG_FUNCTION_ARGS)
 
 	routine->BeginForeignScan = tollfreeBeginForeignScan;
 	routine->IterateForeignScan = tollfreeIterateForeignScan;
+	routine->RecheckForeignScan = tollfreeRecheckForeignScan;
 	routine->ReScanForeignScan = tollfreeReScanForeignScan;
 	routine->EndForeignScan = tollfreeEndForeignScan;
 

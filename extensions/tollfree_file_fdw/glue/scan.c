@@ -488,6 +488,26 @@ tollfreeIterateForeignScan(ForeignScanState *node)
 	return ExecClearTuple(slot);
 }
 
+/*
+ * A row that was changed by somebody else is checked again.  PostgreSQL before
+ * the minor releases of November 2025 then asks this for the rows of a scan that
+ * is not of one table, in any subquery; of such a scan they are all the rows that
+ * it has.
+ */
+bool
+tollfreeRecheckForeignScan(ForeignScanState *node, TupleTableSlot *slot)
+{
+	FileScanState *scan = node->fdw_state;
+	MemoryContext old;
+
+	if (scan->aggregate == NULL)
+		return true;
+	old = MemoryContextSwitchTo(node->ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+	slot = aggregate_scan_next(node);
+	MemoryContextSwitchTo(old);
+	return !TupIsNull(slot);
+}
+
 /* Forgets what has been read. */
 static void
 reset_reading(FileScanState *scan)
