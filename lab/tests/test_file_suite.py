@@ -257,10 +257,12 @@ def test_every_query_has_the_same_answer_on_tables_and_on_text(lab: Lab, tmp_pat
         # An answer without rows compares nothing: at this scale one query has none.
         answers = store.table("SELECT query FROM lab.file_answers WHERE row_count = 0")
         assert {row["query"] for row in answers} <= {"Q18", "Q20", "Q2", "Q21"}
-    assert "published regular" in out
+    assert "TPC-H, one process" in out
     page = tmp_path / "page.html"
     tollfree("report", "-o", str(page))
-    assert "TPC-H on the text itself" in page.read_text(encoding="utf-8")
+    # Not in what is printed: the header wraps where cases were cold, which takes a column more.
+    for words in ("TPC-H on the text itself", "published regular"):
+        assert words in page.read_text(encoding="utf-8")
 
 
 def assert_neighbours(store: Store) -> None:
