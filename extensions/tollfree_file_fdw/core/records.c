@@ -8,7 +8,6 @@
  *
  * For a record that is longer than a block, as much is read at once as there is
  * of it: so each of its bytes is copied and looked at a bounded number of times.
- * That ends where it is seen not to be valid: a hole in a file may be long.
  */
 #include <stdint.h>
 #include <string.h>
@@ -139,10 +138,6 @@ filescan_fill(FileScan *scan)
 		window_close_line(window, scan->line_end);
 		return SCAN_AGAIN;
 	}
-	/* A record with a zero byte is not valid, however it goes on. */
-	if (window->begin < window->filled &&
-		(scan->structure.seen & SEEN_ZERO) != 0)
-		return filescan_hand_over(scan, HANDOVER_ENCODING);
 	if (window->filled - window->begin > scan->max_record)
 		return filescan_hand_over(scan, HANDOVER_TOO_LONG);
 	status = window_read(window, &scan->source, filescan_next_length(scan),

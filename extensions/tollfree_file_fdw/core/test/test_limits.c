@@ -296,32 +296,6 @@ test_too_long(void)
 	close(fd);
 }
 
-/* Of a hole in a file no more is read than shows that it is one. */
-static void
-test_hole(const char *before, int64_t rows_before)
-{
-	TestMemory	memory = {.fail_after = -1};
-	int			fd = test_file(before, strlen(before));
-	SourceStatus opened;
-	FileScan   *scan;
-	int64_t		rows = 0;
-
-	if (ftruncate(fd, (off_t) LONG_FIELD) != 0)
-		perror("# ftruncate");
-	scan = open_scan(fd, &memory, &opened);
-	TEST_EQUAL(read_on(scan, &rows), SCAN_HANDOVER, "a hole in a file");
-	TEST_EQUAL(rows, rows_before, "is left to COPY behind %lld rows",
-			   (long long) rows_before);
-	TEST_EQUAL(filescan_handover(scan)->reason, HANDOVER_ENCODING,
-			   "for its bytes");
-	TEST_EQUAL(filescan_handover(scan)->offset, strlen(before),
-			   "where it begins");
-	TEST_OK(filescan_source(scan)->bytes_read < 10000, "having read %lld bytes",
-			(long long) filescan_source(scan)->bytes_read);
-	filescan_close(scan);
-	close(fd);
-}
-
 /* Rows behind 4 GB, in a file that is a hole up to there. */
 static void
 test_far_away(void)
@@ -394,8 +368,6 @@ main(void)
 	test_bounded_memory();
 	test_long_field();
 	test_too_long();
-	test_hole("1,x\n", 1);
-	test_hole("", 0);
 	test_far_away();
 	test_every_failure();
 	return test_done();
