@@ -148,10 +148,8 @@ cache_get_session(Oid user, Oid server)
 			break;
 		session = NULL;
 	}
-	if (session != NULL && session->conn != NULL)
+	if (session != NULL)
 		session_check_usable(session);
-	else if (session != NULL)
-		session_raise_kept(session);
 	if (session != NULL && session->conn != NULL && session->invalidated &&
 		session->xact_depth == 0)
 		session_disconnect(session);

@@ -203,6 +203,7 @@ static const char *
 column_obstacle(const ImportedColumn *column)
 {
 	const char *name = NameStr(column->attribute->attname);
+	const char *identity;
 
 	if (column->row < 0)
 		return psprintf("Column \"%s\" does not exist on the remote server.",
@@ -210,11 +211,10 @@ column_obstacle(const ImportedColumn *column)
 	if (!is_standard_type(column->attribute->atttypid))
 		return psprintf("Statistics of type %s, of column \"%s\", cannot be imported.",
 						format_type_be(column->attribute->atttypid), name);
-	if (field(column, IDENTITY) == NULL ||
-		strcmp(column->identity, field(column, IDENTITY)) != 0)
+	identity = field(column, IDENTITY);
+	if (identity == NULL || strcmp(column->identity, identity) != 0)
 		return psprintf("Column \"%s\" differs in type or collation: here it is %s, on the remote server %s.",
-						name, column->identity,
-						field(column, IDENTITY) ? field(column, IDENTITY) : "unknown");
+						name, column->identity, identity ? identity : "unknown");
 	if (field(column, NULL_FRAC) == NULL ||
 		field(column, AVG_WIDTH) == NULL || field(column, N_DISTINCT) == NULL)
 		return psprintf("Column \"%s\" has no statistics on the remote server, or none that its user may see.",

@@ -81,7 +81,7 @@ session_connect(Session *session, UserMapping *user)
 	Assert(session->conn == NULL);
 	read_options(session, server, user);
 	session->remote_depth = session->kept_depth = session->failed_depth = 0;
-	session->half_done = session->timed_out = session->truncated = false;
+	session->timed_out = session->truncated = false;
 	session->is_stale = false;
 	session->part = session->nparts = 0;
 	session->deadline = 0;
@@ -122,6 +122,7 @@ session_disconnect(Session *session)
 	session->relations = NULL;
 	session->repeatable = NULL;
 
+	session->half_done = false;
 	session->part = session->nparts = 0;
 	session_forget_readers(session);
 	portals_forget(session);

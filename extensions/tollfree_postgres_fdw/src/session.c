@@ -62,15 +62,15 @@ choose_use(Session *session, RemoteCommand *command, bool starts,
 	MemoryContext old = MemoryContextSwitchTo(session->flight_context);
 	RemoteCommand kept = *command;
 
-	if (command->is_cacheable && command->is_short &&
-		setting_constants_as_parameters)
-		(void) literals_lift(command, &kept);
-	if (command->is_cacheable && literals_last(kept.sql))
+	if (command->is_cacheable)
 	{
-		use = statement_choose(session->cache, kept.sql,
-							   session_lock_epoch(session),
-							   is_lasting(session, &kept, starts),
-							   &session->cached, statement);
+		if (command->is_short && setting_constants_as_parameters)
+			(void) literals_lift(command, &kept);
+		if (literals_last(kept.sql))
+			use = statement_choose(session->cache, kept.sql,
+								   session_lock_epoch(session),
+								   is_lasting(session, &kept, starts),
+								   &session->cached, statement);
 	}
 	settings_require(REQUIRE_CACHED, use == STATEMENT_REUSE);
 	if (use != STATEMENT_ONCE)

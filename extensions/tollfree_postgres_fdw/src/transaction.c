@@ -171,8 +171,7 @@ commit_all(void)
 
 		if (session->xact_depth == 0)
 			continue;
-		session_raise_kept(session);
-		if (session->conn == NULL || !start_commit(session))
+		if (!start_commit(session))
 			leave(session);
 		else if (session->parallel_commit)
 			pending = lappend(pending, session);
@@ -442,8 +441,7 @@ abort_all(void)
 	{
 		Session    *session = lfirst(cell);
 
-		if (session->xact_depth > 0 ||
-			(session->conn != NULL && session->half_done))
+		if (session->xact_depth > 0 || session->half_done)
 			leave(session);
 	}
 }
