@@ -223,12 +223,16 @@ make_path(PlannerInfo *root, RelOptInfo *output_rel, Path *outer,
 														   work->having)));
 }
 
-/* Offers aggregation by one process. */
+/*
+ * Offers aggregation by one process.  It may be one of several that each need
+ * all groups, so the plan below reads all of the file itself, whichever way of
+ * scanning it with others is the cheapest.
+ */
 static void
 add_aggregation(PlannerInfo *root, RelOptInfo *output_rel, AggSplit split,
 				const UpperWork *work)
 {
-	Path	   *input = work->input_rel->cheapest_total_path;
+	Path	   *input = (Path *) plan_scan_path(root, work->input_rel, 1);
 
 	add_path(output_rel, (Path *)
 			 make_path(root, output_rel,
