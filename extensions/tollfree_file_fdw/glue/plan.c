@@ -18,11 +18,13 @@
 #include "optimizer/paths.h"
 #include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
 #include "utils/rel.h"
 
 #include "callbacks.h"
 #include "compat.h"
 #include "guc.h"
+#include "inputs.h"
 #include "parallel.h"
 #include "plan.h"
 #include "upper.h"
@@ -164,20 +166,27 @@ plan_parallel_divisor(int nworkers)
 
 /*
  * How many workers may scan the file with the leader; 0 if it has to do alone.
- * Each opens it: a pipe that is opened again waits for another writer.
+ * Each opens it: a pipe that is opened again waits for another writer.  Each may
+ * come to let COPY's parser convert what there is to convert.
  */
 int
 plan_parallel_workers(PlannerInfo *root, RelOptInfo *baserel)
 {
 	FilePlanState *state = baserel->fdw_private;
+	int			nworkers;
 
 	if (!baserel->consider_parallel || !setting_parallel_scan ||
 		state->slow_reason != NULL || state->is_special ||
 		!bms_is_empty(baserel->lateral_relids) ||
 		!parallel_is_possible(&state->layout))
 		return 0;
-	return compute_parallel_worker(baserel, state->pages, -1,
-								   max_parallel_workers_per_gather);
+	nworkers = compute_parallel_worker(baserel, state->pages, -1,
+									   max_parallel_workers_per_gather);
+	if (nworkers > 0 &&
+		!inputs_are_parallel_safe(planner_rt_fetch(baserel->relid, root)->relid,
+								  state->columns))
+		return 0;
+	return nworkers;
 }
 
 /* A scan that returns that part of the rows, as one of several processes does. */
@@ -229,7 +238,7 @@ tollfreeGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 							NIL, outer_plan);
 }
 
-/* Any process may scan the file. */
+/* Any process may scan all of the file, as with file_fdw: whatever is in it. */
 bool
 tollfreeIsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel,
 								  RangeTblEntry *rte)
