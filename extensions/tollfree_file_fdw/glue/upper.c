@@ -269,16 +269,20 @@ add_partial_aggregation(PlannerInfo *root, RelOptInfo *output_rel,
 }
 
 /*
- * Is there a plan that reads no further than the first row that the filter
- * lets through?  PostgreSQL has one for the minimum or maximum of a column that
- * the filter says the value of, and what comes behind that row, a bad value as
- * well, is nobody's business then.
+ * Is there a plan that may read no further than the first row that the filter
+ * lets through?  What comes behind that row, a bad value as well, is nobody's
+ * business then.  PostgreSQL has one for the minimum or maximum of a column that
+ * the filter says the value of; and for groups by such columns alone, without
+ * aggregates, since rows need not be sorted for them.
  */
 static bool
 stops_early(PlannerInfo *root)
 {
 	ListCell   *cell;
 
+	if (root->parse->groupClause != NIL && !root->parse->hasAggs &&
+		root->group_pathkeys == NIL)
+		return true;
 	foreach(cell, fetch_upper_rel(root, UPPERREL_GROUP_AGG, NULL)->pathlist)
 	{
 		if (IsA(lfirst(cell), MinMaxAggPath))

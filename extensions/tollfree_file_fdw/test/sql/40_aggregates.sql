@@ -72,6 +72,10 @@ SELECT * FROM (VALUES
 	('bad record', agree_on(E'1,1\n2\n', 'a int, b int', $$format 'csv'$$, 'SELECT count(a) FROM odd')),
 	('bad column elsewhere', agree_on(E'1,x\n2,y\n', 'a int, b int', $$format 'csv'$$, 'SELECT sum(a) FROM odd')),
 	('first row', agree_on(E'1\n2\nx\n', 'a int', $$format 'csv'$$, 'SELECT min(a) FROM odd WHERE a = 2')),
+	('first group', agree_on(E'5\n' || repeat(E'6\n', 5000) || E'x\n', 'a int', $$format 'csv'$$, 'SELECT a FROM odd WHERE a = 5 GROUP BY a LIMIT 1')),
+	('first group exists', agree_on(E'5\n' || repeat(E'6\n', 5000) || E'x\n', 'a int', $$format 'csv'$$, 'SELECT EXISTS (SELECT a FROM odd WHERE a = 5 GROUP BY a OFFSET 0)')),
+	('first group of two', agree_on(E'5,1\n' || repeat(E'6,1\n', 5000) || E'5,x\n', 'a int, b int', $$format 'csv'$$, 'SELECT b, a FROM odd WHERE a = 5 AND b = 1 GROUP BY a, b LIMIT 1')),
+	('every row of a group', agree_on(E'5\n' || repeat(E'6\n', 5000) || E'x\n', 'a int', $$format 'csv'$$, 'SELECT a, count(*) FROM odd WHERE a = 5 GROUP BY a LIMIT 1')),
 	('every row', agree_on(E'1\n2\nx\n', 'a int', $$format 'csv'$$, 'SELECT min(a), count(*) FROM odd WHERE a = 2')),
 	('asked for', agree_on(E' 16\n+1000\n 7 \n', 'a int', $$format 'csv'$$, 'SELECT sum(a), count(*) FROM odd WHERE a > 6'))) t (name, result);
 RESET client_min_messages;

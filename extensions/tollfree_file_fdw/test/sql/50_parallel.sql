@@ -86,8 +86,12 @@ SET tollfree_file_fdw.debug_require = 'aggregate';
 SELECT query, agree(query) FROM unnest(ARRAY[
 	'SELECT code, count(*), sum(amount) FROM texts GROUP BY code ORDER BY code',
 	'SELECT tag, small, avg(amount) FROM csvs WHERE ok GROUP BY 1, 2 ORDER BY 1, 2',
-	'SELECT small FROM texts WHERE small = 3 GROUP BY small',
+	'SELECT small, count(*) FROM texts WHERE small = 3 GROUP BY small',
 	'SELECT v, (SELECT sum(id) FROM texts) FROM (VALUES (1), (2)) x (v)']) query;
+RESET tollfree_file_fdw.debug_require;
+-- This one need not read on when it has found a row.
+SET tollfree_file_fdw.debug_require = 'parallel';
+SELECT agree('SELECT small FROM texts WHERE small = 3 GROUP BY small');
 RESET tollfree_file_fdw.debug_require;
 -- A process that has to start over reads the chunks that it has taken.
 SELECT bad, agree_on((SELECT string_agg(CASE i WHEN bad THEN 'NaN' ELSE i || '.5' END || E',a\n', '') FROM generate_series(1, 3000) i),
