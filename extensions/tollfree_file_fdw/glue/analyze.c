@@ -5,7 +5,9 @@
  * As for PostgreSQL's own tables: as many random blocks as rows are wanted, and
  * of the rows that begin in them a random choice by Vitter's algorithm.  A block
  * is as long as one record on average.  Longer ones would bring neighbours into
- * the sample, which are often alike, and make few of the distinct values.
+ * the sample, which are often alike, and make few of the distinct values.  How
+ * long records are is guessed from the first ones, and where the blocks turn out
+ * to hold few, longer ones are drawn instead.
  *
  * Files that are short, or that core/ cannot read from the middle, are read
  * from end to end by COPY's parser, as file_fdw reads all.
@@ -39,6 +41,12 @@
 
 /* How many blocks a file must have for each wanted row to be sampled by them */
 #define LEAST_BLOCKS 2
+
+/*
+ * The part of the wanted rows that blocks must hold, else longer ones are drawn.
+ * It is small: where chance alone missed it, estimates would come out too high.
+ */
+#define LEAST_ROWS 0.25
 
 /* Keeps a random sample of up to targrows rows of those offered. */
 typedef struct Reservoir
@@ -193,30 +201,20 @@ measure_records(FileReader *reader)
 }
 
 /*
- * Offers the rows of as many random blocks as rows are wanted, and sets how
- * many rows the file may have; false if the file has to be read by COPY.
+ * Offers the rows of as many random blocks of this size as rows are wanted, of
+ * which there are more; false if the file has to be read by COPY.
  */
 static bool
-sample_blocks(Reservoir *sample, FileReader *reader, ExprContext *econtext,
-			  TupleTableSlot *slot, double *totalrows)
+draw_blocks(Reservoir *sample, FileReader *reader, int64_t size,
+			BlockNumber nblocks, ExprContext *econtext, TupleTableSlot *slot)
 {
 	const ChunkLayout *chunks = &reader->chunks;
-	FileChunk	block = {0};
+	FileChunk	block = {
+		.from = chunks->begin,
+		.line = chunks->line + chunks->correction
+	};
 	BlockSamplerData sampler;
-	int64_t		size;
-	int64_t		nblocks;
-	int			nsampled = 0;
 
-	if (!reader_find_chunks(reader))
-		return false;
-	size = measure_records(reader);
-	nblocks = (chunks->end - chunks->begin + size - 1) / size;
-	if (nblocks <= (int64_t) sample->targrows * LEAST_BLOCKS ||
-		nblocks > MaxBlockNumber)
-		return false;
-
-	block.from = chunks->begin;
-	block.line = chunks->line + chunks->correction;
 	BlockSampler_Init(&sampler, nblocks, sample->targrows,
 					  pg_prng_uint32(&pg_global_prng_state));
 	while (BlockSampler_HasMore(&sampler))
@@ -227,10 +225,42 @@ sample_blocks(Reservoir *sample, FileReader *reader, ExprContext *econtext,
 		advance_block(reader, &block, from, Min(from + size, chunks->end));
 		if (!sample_block(sample, reader, &block, econtext, slot))
 			return false;
-		nsampled++;
 	}
-	*totalrows = rint(sample->seen / nsampled * nblocks);
 	return true;
+}
+
+/*
+ * Offers rows of random blocks, and sets how many rows the file may have; false
+ * if it has to be read by COPY.
+ */
+static bool
+sample_blocks(Reservoir *sample, FileReader *reader, ExprContext *econtext,
+			  TupleTableSlot *slot, double *totalrows)
+{
+	const ChunkLayout *chunks = &reader->chunks;
+	int64_t		size;
+
+	if (!reader_find_chunks(reader))
+		return false;
+	size = measure_records(reader);
+	for (;;)
+	{
+		int64_t		nblocks = (chunks->end - chunks->begin + size - 1) / size;
+
+		if (nblocks <= (int64_t) sample->targrows * LEAST_BLOCKS ||
+			nblocks > MaxBlockNumber)
+			return false;
+		if (!draw_blocks(sample, reader, size, nblocks, econtext, slot))
+			return false;
+		if (sample->seen >= sample->targrows * LEAST_ROWS)
+		{
+			*totalrows = rint(sample->seen / sample->targrows * nblocks);
+			return true;
+		}
+		size = Max(size * 2, size * sample->targrows /
+				   Max(1, (int64_t) sample->seen));
+		reservoir_begin(sample, sample->rows, sample->targrows);
+	}
 }
 
 /*

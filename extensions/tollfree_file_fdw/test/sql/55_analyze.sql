@@ -9,6 +9,16 @@ SET tollfree_file_fdw.sample_blocks = off;
 ANALYZE ours.texts;
 SELECT reltuples FROM pg_class WHERE oid = 'ours.texts'::regclass;
 RESET tollfree_file_fdw.sample_blocks;
+-- Records behind the first 16 kB may be longer.
+\getenv abs_builddir PG_ABS_BUILDDIR
+\set growing :abs_builddir '/results/growing.txt'
+COPY (SELECT i, i % 13, repeat('x', CASE WHEN i <= 250 THEN 60 ELSE 3000 END) FROM generate_series(1, 3250) i) TO :'growing' (DELIMITER ',');
+SELECT make_pair('growing_text', 'id int, few int, filler text', :'growing', $$delimiter ','$$),
+	make_pair('growing_csv', 'id int, few int, filler text', :'growing', $$format 'csv'$$);
+ANALYZE ours.growing_text, ours.growing_csv;
+SELECT relname, reltuples BETWEEN 2000 AND 6000 AS has_rows, n_distinct
+FROM pg_class JOIN pg_stats ON schemaname = relnamespace::regnamespace::text AND tablename = relname
+WHERE relname LIKE 'growing%' AND relkind = 'f' AND attname = 'few' ORDER BY 1;
 
 -- The line of an error is counted from the file's beginning: every value here has its own.
 \getenv abs_builddir PG_ABS_BUILDDIR
