@@ -80,7 +80,7 @@ aggregate_scan_begin(ForeignScanState *node)
 		aggregate->fallback = "such a condition";
 
 	/* Unlike what is private, the target list has been renumbered. */
-	aggregate->context.relid = scan_rtindex(plan);
+	aggregate->context.relid = plan_find_scan(&plan->scan.plan)->scan.scanrelid;
 	foreach(cell, plan->fdw_scan_tlist)
 		targets = lappend(targets, lfirst_node(TargetEntry, cell)->expr);
 	if (aggregate->fallback == NULL)

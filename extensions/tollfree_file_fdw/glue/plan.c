@@ -148,13 +148,6 @@ plan_read_cost(const FilePlanState *state, double part)
 	return seq_page_cost * state->pages + row_cost(state) * state->rows * part;
 }
 
-/* What plans of scans leave for the executor. */
-List *
-plan_private(const FilePlanState *state)
-{
-	return list_make2(state->columns, makeBoolean(state->counts_only));
-}
-
 /* How many processes' work so many workers and the leader do. */
 double
 plan_parallel_divisor(int nworkers)
@@ -203,7 +196,8 @@ plan_scan_path(PlannerInfo *root, RelOptInfo *baserel, double part)
 								   clamp_row_est(baserel->rows * part), startup,
 								   startup + plan_read_cost(state, part) +
 								   per_row * state->rows * part,
-								   plan_private(state));
+								   list_make2(state->columns,
+											  makeBoolean(state->counts_only)));
 }
 
 /* Offers the ways to scan the file. */
@@ -236,6 +230,16 @@ tollfreeGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 	return make_foreignscan(tlist, extract_actual_clauses(scan_clauses, false),
 							rel->relid, NIL, best_path->fdw_private, NIL,
 							NIL, outer_plan);
+}
+
+/* The scan that returns rows: the plan itself, or one below a plan that aggregates. */
+const ForeignScan *
+plan_find_scan(const Plan *plan)
+{
+	while (!IsA(plan, ForeignScan) ||
+		   ((const ForeignScan *) plan)->scan.scanrelid == 0)
+		plan = outerPlan(plan);
+	return (const ForeignScan *) plan;
 }
 
 /* Any process may scan all of the file, as with file_fdw: whatever is in it. */

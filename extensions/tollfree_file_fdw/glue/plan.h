@@ -6,6 +6,7 @@
 #define TOLLFREE_FILE_PLAN_H
 
 #include "nodes/pathnodes.h"
+#include "nodes/plannodes.h"
 
 #include "columns.h"
 #include "format.h"
@@ -41,6 +42,6 @@ extern ForeignPath *plan_scan_path(PlannerInfo *root, RelOptInfo *baserel,
 								   double part);
 extern int	plan_parallel_workers(PlannerInfo *root, RelOptInfo *baserel);
 extern double plan_parallel_divisor(int nworkers);
-extern List *plan_private(const FilePlanState *state);
+extern const ForeignScan *plan_find_scan(const Plan *plan);
 
 #endif							/* TOLLFREE_FILE_PLAN_H */

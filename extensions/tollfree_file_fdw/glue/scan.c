@@ -204,20 +204,6 @@ borrow_file(ForeignScanState *node)
 	((FileScanState *) node->fdw_state)->copy = below->copy;
 }
 
-/*
- * The relation that a scan reads.  One that aggregates reads what the plan below
- * would.
- */
-Index
-scan_rtindex(const ForeignScan *plan)
-{
-	const Plan *scan = &plan->scan.plan;
-
-	while (!IsA(scan, ForeignScan) || ((ForeignScan *) scan)->scan.scanrelid == 0)
-		scan = outerPlan(scan);
-	return ((ForeignScan *) scan)->scan.scanrelid;
-}
-
 /* Prepares a scan; opens the file unless the plan is only explained. */
 void
 tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
@@ -229,7 +215,8 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	scan->rel = node->ss.ss_currentRelation;
 	if (scan->rel == NULL)
 		scan->rel = ExecOpenScanRelation(node->ss.ps.state,
-										 scan_rtindex(plan), eflags);
+										 plan_find_scan(node->ss.ps.plan)->scan.scanrelid,
+										 eflags);
 	scan->options = options_read(RelationGetRelid(scan->rel));
 	scan->names = list_nth(plan->fdw_private, PLAN_COLUMNS);
 	scan->columns = columns_describe(scan->rel, scan->names,

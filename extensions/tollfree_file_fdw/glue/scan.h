@@ -91,7 +91,6 @@ typedef struct FileScanState
 	struct AggregateScan *aggregate;	/* if groups are returned, else NULL */
 } FileScanState;
 
-extern Index scan_rtindex(const ForeignScan *plan);
 extern void scan_begin_reading(ForeignScanState *node);
 extern uint64 scan_bytes_read(const FileScanState *scan);
 extern bool scan_read_batch(FileScanState *scan);

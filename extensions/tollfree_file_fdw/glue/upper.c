@@ -42,9 +42,9 @@
 /* What an aggregate needs for a row, in units of cpu_operator_cost */
 #define AGGREGATE_ROW_COST 0.2
 
-/* The members of a path's fdw_private, behind those of its plan */
-#define PATH_TARGETS	(PLAN_VARNO + 1)	/* what the scan returns */
-#define PATH_HAVING		(PLAN_VARNO + 2)
+/* The members of a path's fdw_private */
+#define PATH_TARGETS	0		/* what the scan returns */
+#define PATH_HAVING		1
 
 /* What a query asks for. */
 typedef struct UpperWork
@@ -216,11 +216,8 @@ make_path(PlannerInfo *root, RelOptInfo *output_rel, Path *outer,
 
 	return compat_create_upper_path(root, output_rel, work->groups, cost,
 									cost + work->groups * cpu_tuple_cost, outer,
-									list_concat(plan_private(state),
-												list_make4(work->quals,
-														   makeInteger(work->input_rel->relid),
-														   work->target->exprs,
-														   work->having)));
+									list_make2(work->target->exprs,
+											   work->having));
 }
 
 /*
@@ -327,15 +324,21 @@ tollfreeGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
 	}
 }
 
-/* Makes the plan of such a path. */
+/*
+ * Makes the plan of such a path.  It reads what the scan in the plan below would,
+ * by the same conditions, in the order that the planner has brought them into:
+ * where the table is lazy, they take turns.
+ */
 ForeignScan *
 upper_make_plan(ForeignPath *path, List *tlist, Plan *outer_plan)
 {
+	const ForeignScan *below = plan_find_scan(outer_plan);
 	List	   *targets = add_to_flat_tlist(NIL, list_nth(path->fdw_private,
 														  PATH_TARGETS));
 	List	   *having = list_nth(path->fdw_private, PATH_HAVING);
-	List	   *private = list_truncate(list_copy(path->fdw_private),
-										PATH_TARGETS);
+	List	   *private = list_concat(list_copy(below->fdw_private),
+									  list_make2(below->scan.plan.qual,
+												 makeInteger(below->scan.scanrelid)));
 
 	return make_foreignscan(tlist, having, 0, NIL, private, targets, NIL,
 							outer_plan);

@@ -145,6 +145,17 @@ SELECT query, outcome(query, 'ours') FROM unnest(ARRAY[
 	'SELECT name FROM lazy WHERE good = 0 LIMIT 2', 'SELECT * FROM lazy WHERE good = 0', 'SELECT sum(amount) FROM lazy WHERE good = 0',
 	'SELECT name FROM lazy WHERE amount = 1.50', 'SELECT good, sum(amount) FROM lazy WHERE good > 0 AND amount > 9 AND name <> ''n11'' GROUP BY good',
 	'SELECT count(*), max(amount) FROM lazy WHERE good > 0 AND (amount > 9 OR name IS NULL) AND length(name) > 4', 'SELECT sum(amount) FROM lazy']) query;
+-- They take turns in the order that EXPLAIN shows, whoever evaluates them: cheap ones first, but behind those of a security barrier.
+\set turns :abs_builddir '/results/turns.csv'
+COPY (VALUES ('x', '2', 'long'), ('1', '1', 'a')) TO :'turns' (FORMAT csv);
+CREATE FOREIGN TABLE ours.turns (a int, b int, c varchar(1)) SERVER ours OPTIONS (filename :'turns', format 'csv', lazy 'true');
+CREATE VIEW ours.barrier WITH (security_barrier) AS SELECT * FROM ours.turns WHERE b IN (1, 3, 5, 7, 9, 11, 13, 15, 17, 19);
+SELECT shown_plan('SELECT count(*) FROM ours.turns WHERE a IN (1, 2, 3, 4, 5, 6, 7, 8, 9, 10) AND b = 1');
+SELECT query, aggregates, result
+FROM unnest(ARRAY['SELECT count(*) FROM turns WHERE a IN (1, 2, 3, 4, 5, 6, 7, 8, 9, 10) AND b = 1', 'SELECT count(*) FROM barrier WHERE c LIKE ''a%''']) query,
+	unnest('{on,off}'::text[]) aggregates, LATERAL (SELECT set_config('tollfree_file_fdw.push_aggregates', aggregates, false)) s (setting),
+	LATERAL (SELECT setting, outcome(query, 'ours') AS result) r;
+RESET tollfree_file_fdw.push_aggregates;
 RESET tollfree_file_fdw.debug_require;
 
 -- Records and values that the wrapper's parser leaves to COPY's
