@@ -469,6 +469,7 @@ scan_receive(RemoteScanState *scan)
 	{
 		if (!scan->is_direct && scan->result_bytes >= SCAN_BYTES)
 			return true;
+		CHECK_FOR_INTERRUPTS();
 		if (!session_is_ready(scan->session))
 			return false;
 		(void) read_or_spill(scan);
