@@ -89,15 +89,9 @@ locks_rows(EState *estate)
 static bool
 is_direct(ForeignScanState *node, const ScanPlan *scan)
 {
-	const Plan *plan = node->ss.ps.plan;
-	Relation	rel = node->ss.ss_currentRelation;
-	bool		is_known = rel == NULL || rel->rd_rel->reltuples >= 0;
-
-	return setting_direct_results &&
+	return setting_direct_results && scan->bytes <= DIRECT_BYTES &&
 		!list_member_int(scan->attrs, SelfItemPointerAttributeNumber) &&
-		!locks_rows(node->ss.ps.state) &&
-		plan->plan_rows * Max(plan->plan_width, 1) <= DIRECT_BYTES &&
-		(is_known || plan_has_few_rows(plan));
+		!locks_rows(node->ss.ps.state);
 }
 
 /* Prepares a scan; connects if that has not been done. */
