@@ -86,7 +86,7 @@ typedef struct Session
 	PGconn	   *conn;			/* NULL when not connected */
 
 	Oid			server;
-	Oid			user;			/* whose mapping it is looked up for */
+	Oid			user;			/* who asked for it last, by this mapping */
 	uint32		server_hash;
 	uint32		mapping_hash;
 	bool		keep;			/* keep_connections */
