@@ -386,10 +386,14 @@ execute_and_wait(ForeignScanState *node)
 static void
 drop_store(RemoteScanState *scan)
 {
+	TupleDesc	tupdesc;
+
 	if (scan->store == NULL)
 		return;
+	tupdesc = scan->store_slot->tts_tupleDescriptor;
 	tuplestore_end(scan->store);
 	ExecDropSingleTupleTableSlot(scan->store_slot);
+	FreeTupleDesc(tupdesc);
 	scan->store = NULL;
 }
 
@@ -463,9 +467,9 @@ scan_receive(RemoteScanState *scan)
 	{
 		if (!scan->is_direct && scan->result_bytes >= SCAN_BYTES)
 			return true;
-		CHECK_FOR_INTERRUPTS();
 		if (!session_is_ready(scan->session))
 			return false;
+		CHECK_FOR_INTERRUPTS();
 		(void) read_or_spill(scan);
 	}
 	return true;
