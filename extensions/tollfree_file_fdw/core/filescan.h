@@ -33,8 +33,11 @@
 /* What is read at once behind the end of a range, for its last record, bytes */
 #define SCAN_REACH		((size_t) 4 << 10)
 
-/* Longest record; PostgreSQL's own buffers end at 1 GB as well. */
-#define SCAN_RECORD_MAX			(((size_t) 1 << 30) - 1)
+/*
+ * Longest record.  What goes on for longer is rather a hole in the file than a
+ * value, which COPY sees without having all of it in memory.
+ */
+#define SCAN_RECORD_MAX			((size_t) 64 << 20)
 
 typedef enum ScanStatus
 {

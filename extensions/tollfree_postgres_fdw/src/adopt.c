@@ -4,8 +4,9 @@
  *
  * A transaction that has used one wrapper's connection must not continue on
  * the other's, where its changes are not seen.  So the functions refuse to run
- * inside a transaction block; the lock on the server's tables waits for every
- * other session that has used one.
+ * inside a transaction block, and after one of the server's tables was used by
+ * the same query; the lock on the tables waits for every other session that has
+ * used one.
  */
 #include "postgres.h"
 
@@ -13,6 +14,7 @@
 #include "commands/defrem.h"
 #include "fmgr.h"
 #include "foreign/foreign.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/formatting.h"
 #include "utils/lsyscache.h"
@@ -73,6 +75,23 @@ check_server(const ForeignServer *server)
 						server->servername)));
 }
 
+/*
+ * The same if it has used the server's table through postgres_fdw, whose
+ * sessions only it knows: what it locked there ours would wait for.
+ */
+static void
+check_adopted_table(Oid relid)
+{
+	for (LOCKMODE mode = AccessShareLock; mode < AccessExclusiveLock; mode++)
+	{
+		if (CheckRelationOidLockedByMe(relid, mode, false))
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_IN_USE),
+					 errmsg("foreign table \"%s\" is used by the current transaction",
+							get_rel_name(relid))));
+	}
+}
+
 /* The same for one that goes to postgres_fdw, with its options. */
 static void
 check_released_server(const ForeignServer *server)
@@ -89,7 +108,8 @@ tollfree_postgres_fdw_adopt(PG_FUNCTION_ARGS)
 		.server = NameStr(*PG_GETARG_NAME(0)),
 		.from = STOCK_WRAPPER,
 		.to = OUR_WRAPPER,
-		.check_server = check_server
+		.check_server = check_server,
+		.check_table = check_adopted_table
 	};
 
 	PreventInTransactionBlock(true, "tollfree_postgres_fdw_adopt");

@@ -30,6 +30,15 @@ requested_scan(const AsyncRequest *request)
 	return castNode(ForeignScanState, request->requestee)->fdw_state;
 }
 
+/* Is it a request of ours?  An Append may have those of other wrappers. */
+static bool
+is_ours(const AsyncRequest *request)
+{
+	return IsA(request->requestee, ForeignScanState) &&
+		castNode(ForeignScanState, request->requestee)->fdwroutine->ForeignAsyncRequest ==
+		tollfreeForeignAsyncRequest;
+}
+
 /* Is the session of a scan busy for somebody else? */
 static bool
 is_blocked(const RemoteScanState *scan)
@@ -79,20 +88,44 @@ answer_pending(AsyncRequest *request)
 	return request->request_complete;
 }
 
+/* Is there nothing yet that the Append will wait for? */
+static bool
+waits_for_nothing(const AppendState *append)
+{
+	return GetNumRegisteredWaitEvents(append->as_eventset) == 1;
+}
+
 /*
  * May a scan whose session is busy have the other's answer read to its end?
- * Only if the Append has nothing better to do.
+ * Not if the Append waits for that as well; nor if it has something better to do.
  */
 static bool
 may_interrupt(const AsyncRequest *request, const RemoteScanState *other)
 {
-	AppendState *append = castNode(AppendState, request->requestor);
-
 	if (other != NULL && other->request != NULL &&
-		other->request->requestor == request->requestor)
+		other->request->requestor == request->requestor &&
+		other->request->callback_pending)
 		return false;
-	return bms_is_empty(append->as_needrequest) &&
-		GetNumRegisteredWaitEvents(append->as_eventset) == 1;
+	return waits_for_nothing(castNode(AppendState, request->requestor));
+}
+
+/*
+ * Answers those of the Append's pending requests whose rows have come in the
+ * meantime.
+ */
+static void
+answer_arrived(AppendState *append)
+{
+	int			i = -1;
+
+	while ((i = bms_next_member(append->as_asyncplans, i)) >= 0)
+	{
+		AsyncRequest *request = append->as_asyncrequests[i];
+
+		if (request->callback_pending && is_ours(request) &&
+			scan_receive(requested_scan(request)))
+			(void) answer_pending(request);
+	}
 }
 
 /* Takes a request for a row. */
@@ -104,8 +137,12 @@ tollfreeForeignAsyncRequest(AsyncRequest *request)
 }
 
 /*
- * Says what a pending request waits for; or answers it, if its rows have come
- * in the meantime.
+ * Says what a pending request waits for.
+ *
+ * Requests are answered only before there is anything to wait for: the Append
+ * would wait for that first, and an answer may begin a subtransaction, before
+ * which all that is in the air is read.  Once one is answered nothing is waited
+ * for: the Append has a row to return.
  */
 void
 tollfreeForeignAsyncConfigureWait(AsyncRequest *request)
@@ -113,16 +150,18 @@ tollfreeForeignAsyncConfigureWait(AsyncRequest *request)
 	RemoteScanState *scan = requested_scan(request);
 	AppendState *append = castNode(AppendState, request->requestor);
 
-	if (scan_receive(scan) && answer_pending(request))
+	if (waits_for_nothing(append))
+		answer_arrived(append);
+	if (!bms_is_empty(append->as_needrequest) || !request->callback_pending)
 		return;
 	if (is_blocked(scan))
 	{
 		if (!may_interrupt(request, scan_in_air(scan->session)))
 			return;
 		scan_proceed(castNode(ForeignScanState, request->requestee));
-		if (scan_receive(scan) && answer_pending(request))
-			return;
 	}
+	if (!scan->in_air && answer_pending(request))
+		return;
 	if (scan->in_air)
 		AddWaitEventToSet(append->as_eventset, WL_SOCKET_READABLE,
 						  PQsocket(scan->session->conn), NULL, request);

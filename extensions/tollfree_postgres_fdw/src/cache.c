@@ -161,6 +161,7 @@ cache_get_session(Oid user, Oid server)
 			session = add_session(found->umid);
 		session_connect(session, found);
 	}
+	session->user = user;
 	transaction_enter(session);
 	return session;
 }

@@ -64,6 +64,15 @@ extern bool be_gssapi_get_delegation(Port *port);
 #define COMPAT_EXECUTOR_RUN_ARGS queryDesc, direction, count, once
 #endif
 
+/* Adds to what all runs of a statement have processed; 15 has no such count. */
+static inline void
+compat_correct_total(EState *estate, uint64 difference)
+{
+#if PG_VERSION_NUM >= 160000
+	estate->es_total_processed += difference;
+#endif
+}
+
 /* Does postgres_fdw have the option analyze_sampling? */
 #define COMPAT_STOCK_SAMPLES (PG_VERSION_NUM >= 160000)
 

@@ -54,6 +54,7 @@ cursor_open(RemoteScanState *scan, const RemoteCommand *query)
 	MemoryContext old = MemoryContextSwitchTo(scan->query_context);
 
 	scan->cursor = ++scan->session->cursors;
+	scan->fetch_rows = scan->plan.fetch_size;
 	scan->fetches = 0;
 	scan->binary = false;
 	if (scan->declare != NULL)

@@ -101,7 +101,8 @@ tollfreeBeginDirectModify(ForeignScanState *node, int eflags)
 	{
 		state->reader = rows_reader_for_scan(node,
 											 state->is_join ? NULL : target,
-											 state->plan.attrs);
+											 state->plan.attrs,
+											 state->session->conn);
 		if (state->is_join)
 			map_target(state, plan, rtindex, target);
 	}

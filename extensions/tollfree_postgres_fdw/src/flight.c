@@ -18,10 +18,14 @@
 #include "miscadmin.h"
 #include "utils/wait_event.h"
 
+#include "compat.h"
 #include "session.h"
 
 #define WAIT_SOCKET 0			/* position in the wait set */
 #define WAIT_EVENTS 3
+
+/* Between the first cancellation of a flight and the second, ms */
+#define CANCEL_PAUSE 1000
 
 /*
  * Makes the set of events that the session waits for, to be kept as long as
@@ -42,6 +46,51 @@ session_make_wait_set(Session *session)
 						  PGINVALID_SOCKET, NULL, NULL);
 }
 
+/*
+ * Cancels the flight, until it is over or the deadline has passed: a server that
+ * was waiting for the rest of it, or had not received it, hears nothing.  An
+ * error message, or NULL.
+ */
+const char *
+session_cancel(Session *session)
+{
+	const char *error = compat_cancel(session->conn, session->deadline);
+
+	session->cancel_pause = CANCEL_PAUSE;
+	session->cancel_again =
+		TimestampTzPlusMilliseconds(GetCurrentTimestamp(), CANCEL_PAUSE);
+	return error;
+}
+
+/* Cancels it once more. */
+static void
+repeat_cancel(Session *session, TimestampTz now)
+{
+	session->cancel_pause *= 2;
+	session->cancel_again = TimestampTzPlusMilliseconds(now,
+														session->cancel_pause);
+	(void) compat_cancel(session->conn, session->deadline);
+}
+
+/*
+ * How long a flight that cleans up may be waited for, in ms; 0 if the deadline
+ * has passed.
+ */
+static long
+time_left(Session *session)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	TimestampTz until = session->deadline;
+
+	if (session->cancel_again != 0 && now < until)
+	{
+		if (now >= session->cancel_again)
+			repeat_cancel(session, now);
+		until = Min(until, session->cancel_again);
+	}
+	return TimestampDifferenceMilliseconds(now, until);
+}
+
 /* Waits for the socket or the latch; false if the deadline has passed. */
 bool
 session_wait(Session *session, uint32 events)
@@ -51,8 +100,7 @@ session_wait(Session *session, uint32 events)
 
 	if (session->deadline != 0)
 	{
-		timeout = TimestampDifferenceMilliseconds(GetCurrentTimestamp(),
-												  session->deadline);
+		timeout = time_left(session);
 		if (timeout <= 0)
 			return false;
 	}

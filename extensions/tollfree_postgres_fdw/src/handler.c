@@ -24,6 +24,7 @@
 #include "guc.h"
 #include "options.h"
 #include "pipeline.h"
+#include "plan.h"
 #include "transaction.h"
 
 PG_MODULE_MAGIC;
@@ -66,6 +67,18 @@ estimate_size(PlannerInfo *root, RelOptInfo *baserel, Oid tableid)
 									  false)))
 		enter_stock(table->serverid);
 	stock->GetForeignRelSize(root, baserel, tableid);
+}
+
+/* Has postgres_fdw plan a scan, and notes how much it is to bring. */
+static ForeignScan *
+plan_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
+		  List *tlist, List *clauses, Plan *outer_plan)
+{
+	ForeignScan *plan = stock->GetForeignPlan(root, rel, tableid, path, tlist,
+											  clauses, outer_plan);
+
+	plan_note_bytes(plan, root, rel, tableid, path->path.rows);
+	return plan;
 }
 
 /* Notes the import, then lets postgres_fdw import. */
@@ -131,6 +144,7 @@ tollfree_postgres_fdw_handler(PG_FUNCTION_ARGS)
 	*routine = *stock;
 
 	routine->GetForeignRelSize = estimate_size;
+	routine->GetForeignPlan = plan_scan;
 	routine->AnalyzeForeignTable = tollfreeAnalyzeForeignTable;
 	routine->ImportForeignSchema = import_schema;
 

@@ -21,6 +21,7 @@
 #include "catalog/indexing.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
+#include "commands/progress.h"
 #include "executor/spi.h"
 #include "parser/parse_oper.h"
 #include "utils/array.h"
@@ -403,9 +404,14 @@ import_statistics(Relation rel, Session *session)
 	PGresult   *res;
 	int			nestlevel;
 
-	/* Only there does ANALYZE tell whose statistics it is working on. */
+	/*
+	 * Only there does ANALYZE tell whose statistics it is working on.  Those
+	 * of a table with children of its own are followed by those of all
+	 * together.
+	 */
 	if (MyBEEntry == NULL || MyBEEntry->st_progress_command != PROGRESS_COMMAND_ANALYZE ||
-		MyBEEntry->st_progress_command_target != RelationGetRelid(rel))
+		MyBEEntry->st_progress_command_target != RelationGetRelid(rel) ||
+		MyBEEntry->st_progress_param[PROGRESS_ANALYZE_CURRENT_CHILD_TABLE_RELID] != 0)
 		return pgstat_track_activities ?
 			"Its rows are wanted for the statistics of a table that it is a part of." :
 			"The setting track_activities is off.";

@@ -84,7 +84,7 @@ session_connect(Session *session, UserMapping *user)
 	session->timed_out = session->truncated = false;
 	session->is_stale = false;
 	session->part = session->nparts = 0;
-	session->deadline = 0;
+	session->deadline = session->cancel_again = 0;
 
 	session->conn = connect_open(server, user);
 	PG_TRY();

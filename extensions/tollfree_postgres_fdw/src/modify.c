@@ -83,6 +83,7 @@ make_state(ModifyTableState *node, ResultRelInfo *rinfo, const ModifyPlan *plan,
 												ALLOCSET_SMALL_SIZES);
 	if (plan->has_returning)
 		state->reader = rows_reader_for_table(state->rel, plan->attrs,
+											  state->session->conn,
 											  estate->es_query_cxt);
 	if (subplan != NULL)
 	{
@@ -285,7 +286,7 @@ add_to_arrays(ForeignModifyState *state, TupleTableSlot *slot)
 	if (state->arrays == NULL)
 		return false;
 	pipeline_hold(state->pipeline);
-	pipeline_launch_if_full(state->pipeline, arrays_add(state->arrays, slot));
+	pipeline_launch_if_due(state->pipeline, arrays_add(state->arrays, slot));
 	return true;
 }
 
@@ -312,7 +313,7 @@ add_execution(ForeignModifyState *state, WritePipeline *pipeline,
 	MemoryContextSwitchTo(old);
 	pipeline_hold(pipeline);
 	pipeline_append(pipeline, commands, ncommands, nrows);
-	pipeline_launch_if_full(pipeline, 0);
+	pipeline_launch_if_due(pipeline, 0);
 }
 
 /* Executes at once, and waits for the outcome. */
@@ -442,7 +443,9 @@ tollfreeGetForeignModifyBatchSize(ResultRelInfo *rinfo)
 	/* There is no syntax for several rows without columns. */
 	if (state->plan.targets == NIL)
 		return 1;
-	if (pipelines_copy(state) && state->reader == NULL)
+	/* COPY would not write the rows of several partitions in their order. */
+	if (pipelines_copy(state) && state->reader == NULL &&
+		rinfo->ri_RootResultRelInfo == NULL)
 		return COPY_ROWS;
 	nparams = writes_params_per_row(state->writes);
 	if (nparams > 0)

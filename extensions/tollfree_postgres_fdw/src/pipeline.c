@@ -26,6 +26,7 @@
 
 #include "access/xact.h"
 #include "executor/executor.h"
+#include "executor/instrument.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
@@ -37,6 +38,12 @@
 #define PIPELINE_COMMANDS 4096
 #define PIPELINE_COMMANDS_FIRST 16
 #define PIPELINE_APPENDED 2		/* at a time, at most */
+
+/*
+ * Rows that take longer than this to compute, in us, are not held back: the
+ * remote transaction would be idle for as long as all of them take.
+ */
+#define PIPELINE_PATIENCE 2000000
 
 typedef struct CommandBuffer
 {
@@ -56,6 +63,7 @@ struct WritePipeline
 	PipelineCompleter complete;
 	void	   *complete_arg;
 	bool		is_holding;		/* is there something to send? */
+	instr_time	launched;		/* when it last sent, or first had, rows */
 	CommandBuffer held;
 	CommandBuffer flying;		/* what answers will come to */
 };
@@ -107,6 +115,18 @@ pipeline_context(const WritePipeline *pipeline)
 	return pipeline->held.context;
 }
 
+/*
+ * Of so many rows that a command was to write, how many were skipped?  Where
+ * one row here is several there it counts as one.
+ */
+static int
+count_skipped(PGresult *res, int nrows)
+{
+	int			written = atoi(PQcmdTuples(res));
+
+	return nrows - (nrows == 1 ? Min(written, 1) : written);
+}
+
 /* Reads the answers to one command; how many rows it skipped. */
 static int
 read_command(Session *session, const RemoteCommand *command, int nrows)
@@ -119,7 +139,7 @@ read_command(Session *session, const RemoteCommand *command, int nrows)
 	if (command->prepare)
 		session_note_prepared(session, command->statement);
 	else
-		skipped = nrows - atoi(PQcmdTuples(res));
+		skipped = count_skipped(res, nrows);
 	PQclear(res);
 
 	res = session_result(session);
@@ -177,6 +197,7 @@ launch(WritePipeline *pipeline)
 				 false);
 	session_stop_usage(session, pipeline->usage);
 	MemoryContextReset(pipeline->flying.context);
+	INSTR_TIME_SET_CURRENT(pipeline->launched);
 	session->absorb = land;
 	session->absorb_arg = pipeline;
 }
@@ -249,15 +270,32 @@ pipeline_append(WritePipeline *pipeline, const RemoteCommand *commands,
 	}
 }
 
-/* Sends what is held back if that is enough, with these bytes of others. */
+/* Has nothing been sent for so long that the remote server may lose patience? */
+static bool
+is_overdue(WritePipeline *pipeline)
+{
+	instr_time	since;
+
+	INSTR_TIME_SET_CURRENT(since);
+	if (INSTR_TIME_IS_ZERO(pipeline->launched))
+		pipeline->launched = since;
+	INSTR_TIME_SUBTRACT(since, pipeline->launched);
+	return INSTR_TIME_GET_MICROSEC(since) >= PIPELINE_PATIENCE;
+}
+
+/*
+ * A row has been added: sends what is held back if that is enough, with these
+ * bytes of others, or has been for long.
+ */
 void
-pipeline_launch_if_full(WritePipeline *pipeline, Size bytes)
+pipeline_launch_if_due(WritePipeline *pipeline, Size bytes)
 {
 	CommandBuffer *held = &pipeline->held;
 
 	bytes += MemoryContextMemAllocated(held->context, false);
 	if (bytes >= PIPELINE_BYTES ||
-		held->count + 2 * PIPELINE_APPENDED > PIPELINE_COMMANDS)
+		held->count + 2 * PIPELINE_APPENDED > PIPELINE_COMMANDS ||
+		is_overdue(pipeline))
 		launch(pipeline);
 }
 
@@ -381,6 +419,24 @@ run_plainly(COMPAT_EXECUTOR_RUN_PARAMS)
 		standard_ExecutorRun(COMPAT_EXECUTOR_RUN_ARGS);
 }
 
+/*
+ * Finishes the pipelines of a statement that has been run.  The time and the
+ * rows belong to its run, for those who measure it.
+ */
+static void
+finish_run(QueryDesc *queryDesc)
+{
+	EState	   *estate = queryDesc->estate;
+	uint64		processed = estate->es_processed;
+
+	if (queryDesc->totaltime != NULL)
+		InstrStartNode(queryDesc->totaltime);
+	finish_execution(estate);
+	compat_correct_total(estate, estate->es_processed - processed);
+	if (queryDesc->totaltime != NULL)
+		InstrStopNode(queryDesc->totaltime, 0);
+}
+
 /* Runs a statement to the end of what it writes. */
 static void
 run(COMPAT_EXECUTOR_RUN_PARAMS)
@@ -402,7 +458,7 @@ run(COMPAT_EXECUTOR_RUN_PARAMS)
 		raise_first_error(queryDesc->estate, context, owner);
 	}
 	PG_END_TRY();
-	finish_execution(queryDesc->estate);
+	finish_run(queryDesc);
 }
 
 /* When the library is loaded. */

@@ -27,7 +27,7 @@ extern void pipeline_hold(WritePipeline *pipeline);
 extern void pipeline_append(WritePipeline *pipeline,
 							const RemoteCommand *commands, int ncommands,
 							int nrows);
-extern void pipeline_launch_if_full(WritePipeline *pipeline, Size bytes);
+extern void pipeline_launch_if_due(WritePipeline *pipeline, Size bytes);
 extern void pipeline_finish(WritePipeline *pipeline);
 
 #endif							/* TOLLFREE_FDW_PIPELINE_H */

@@ -6,6 +6,7 @@
 #define TOLLFREE_FDW_PLAN_H
 
 #include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
 typedef struct ScanPlan
@@ -13,6 +14,7 @@ typedef struct ScanPlan
 	char	   *sql;
 	List	   *attrs;			/* attribute number of each result column */
 	int			fetch_size;		/* rows */
+	int			bytes;			/* that are expected; INT_MAX if unknown */
 } ScanPlan;
 
 typedef struct ModifyPlan
@@ -33,9 +35,10 @@ typedef struct DirectPlan
 	bool		set_processed;	/* do its rows count as the command's? */
 } DirectPlan;
 
-extern bool plan_has_few_rows(const Plan *plan);
 extern bool plan_is_short(const ForeignScan *plan);
 extern Oid	plan_relid(const ForeignScanState *node);
+extern void plan_note_bytes(ForeignScan *plan, PlannerInfo *root,
+							const RelOptInfo *rel, Oid tableid, double rows);
 extern ScanPlan plan_read_scan(List *private);
 extern ModifyPlan plan_read_modify(List *private);
 extern DirectPlan plan_read_direct(List *private);

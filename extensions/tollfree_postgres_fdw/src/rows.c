@@ -18,6 +18,7 @@
 #include "access/sysattr.h"
 #include "access/transam.h"
 #include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
@@ -208,15 +209,25 @@ name_records(ForeignScanState *node)
 	return tupdesc;
 }
 
+/* Does the remote database store texts in the encoding of this one? */
+static bool
+is_same_encoding(const PGconn *conn)
+{
+	const char *encoding = PQparameterStatus(conn, "server_encoding");
+
+	return encoding != NULL && strcmp(encoding, GetDatabaseEncodingName()) == 0;
+}
+
 /* What readers of scans and of tables have in common. */
 static RowReader *
 make_reader(TupleDesc tupdesc, TupleDesc input, List *attrs,
-			MemoryContext parent)
+			const PGconn *conn, MemoryContext parent)
 {
 	RowReader  *reader = palloc0(sizeof(RowReader));
 	ListCell   *cell;
 
 	reader->tupdesc = tupdesc;
+	reader->same_encoding = is_same_encoding(conn);
 	reader->input = TupleDescGetAttInMetadata(input);
 	reader->columns = palloc0((list_length(attrs) + 1) * sizeof(RowColumn));
 	foreach(cell, attrs)
@@ -239,12 +250,14 @@ make_reader(TupleDesc tupdesc, TupleDesc input, List *attrs,
 
 /* A reader for what a scan returns; rel is NULL unless it scans one table. */
 RowReader *
-rows_reader_for_scan(ForeignScanState *node, Relation rel, List *attrs)
+rows_reader_for_scan(ForeignScanState *node, Relation rel, List *attrs,
+					 const PGconn *conn)
 {
 	TupleDesc	tupdesc = rel ? RelationGetDescr(rel)
 		: node->ss.ss_ScanTupleSlot->tts_tupleDescriptor;
 	RowReader  *reader = make_reader(tupdesc, rel ? tupdesc : name_records(node),
-									 attrs, node->ss.ps.state->es_query_cxt);
+									 attrs, conn,
+									 node->ss.ps.state->es_query_cxt);
 
 	reader->rel = rel;
 	reader->node = node;
@@ -255,10 +268,11 @@ rows_reader_for_scan(ForeignScanState *node, Relation rel, List *attrs)
 
 /* A reader for rows of a table that were just written. */
 RowReader *
-rows_reader_for_table(Relation rel, List *attrs, MemoryContext parent)
+rows_reader_for_table(Relation rel, List *attrs, const PGconn *conn,
+					  MemoryContext parent)
 {
 	TupleDesc	tupdesc = RelationGetDescr(rel);
-	RowReader  *reader = make_reader(tupdesc, tupdesc, attrs, parent);
+	RowReader  *reader = make_reader(tupdesc, tupdesc, attrs, conn, parent);
 
 	reader->rel = rel;
 	return reader;
@@ -328,16 +342,23 @@ conversion_context(void *arg)
 				   reader->current);
 }
 
-/* Is the column of the result of the very type that it has here? */
+/*
+ * Is the column of the result of the very type that it has here?  What a
+ * length of characters is depends on the encoding that they are counted in.
+ */
 static bool
 is_same_type(const RowReader *reader, const PGresult *res, int column)
 {
 	Form_pg_attribute attribute = TupleDescAttr(reader->tupdesc,
 												reader->columns[column].attno - 1);
+	bool		is_counted = attribute->atttypid == VARCHAROID ||
+		attribute->atttypid == BPCHAROID;
 
-	return PQftype(res, column) == attribute->atttypid &&
-		(attribute->atttypmod < 0 ||
-		 PQfmod(res, column) == attribute->atttypmod);
+	if (PQftype(res, column) != attribute->atttypid)
+		return false;
+	return attribute->atttypmod < 0 ||
+		(PQfmod(res, column) == attribute->atttypmod &&
+		 (!is_counted || reader->same_encoding));
 }
 
 /* Is an input function at work, which may have called anything? */

@@ -28,6 +28,7 @@ typedef struct RowReader
 	AttInMetadata *input;		/* may take RECORD columns as a table's rows */
 	RowColumn  *columns;
 	int			ncolumns;
+	bool		same_encoding;	/* of both databases */
 	bool		has_ctid;
 	bool		virtual;		/* no header of a tuple is ever looked at */
 	MemoryContext temp_context; /* of one row */
@@ -51,8 +52,9 @@ typedef struct ParamWriter
 } ParamWriter;
 
 extern RowReader *rows_reader_for_scan(ForeignScanState *node, Relation rel,
-									   List *attrs);
+									   List *attrs, const PGconn *conn);
 extern RowReader *rows_reader_for_table(Relation rel, List *attrs,
+										const PGconn *conn,
 										MemoryContext parent);
 extern HeapTuple rows_read(RowReader *reader, PGresult *res, int row);
 extern void rows_store(RowReader *reader, PGresult *res, int row,

@@ -220,7 +220,8 @@ prepare_query(SampleState *sample, Relation rel)
 	List	   *attrs;
 
 	sample->sql = deparse_sample(rel, sample->plan, &attrs);
-	sample->reader = rows_reader_for_table(rel, attrs, CurrentMemoryContext);
+	sample->reader = rows_reader_for_table(rel, attrs, sample->session->conn,
+										   CurrentMemoryContext);
 }
 
 /* By where the rows are; several tables by OID, as in a local ANALYZE. */

@@ -89,15 +89,9 @@ locks_rows(EState *estate)
 static bool
 is_direct(ForeignScanState *node, const ScanPlan *scan)
 {
-	const Plan *plan = node->ss.ps.plan;
-	Relation	rel = node->ss.ss_currentRelation;
-	bool		is_known = rel == NULL || rel->rd_rel->reltuples >= 0;
-
-	return setting_direct_results &&
+	return setting_direct_results && scan->bytes <= DIRECT_BYTES &&
 		!list_member_int(scan->attrs, SelfItemPointerAttributeNumber) &&
-		!locks_rows(node->ss.ps.state) &&
-		plan->plan_rows * Max(plan->plan_width, 1) <= DIRECT_BYTES &&
-		(is_known || plan_has_few_rows(plan));
+		!locks_rows(node->ss.ps.state);
 }
 
 /* Prepares a scan; connects if that has not been done. */
@@ -122,7 +116,8 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 
 	if (plan->scan.scanrelid > 0)
 		rel = node->ss.ss_currentRelation;
-	scan->reader = rows_reader_for_scan(node, rel, scan->plan.attrs);
+	scan->reader = rows_reader_for_scan(node, rel, scan->plan.attrs,
+										scan->session->conn);
 	scan->params = rows_params(&node->ss.ps, plan->fdw_exprs);
 	scan->is_direct = is_direct(node, &scan->plan);
 	settings_require(REQUIRE_DIRECT, scan->is_direct);
@@ -391,10 +386,14 @@ execute_and_wait(ForeignScanState *node)
 static void
 drop_store(RemoteScanState *scan)
 {
+	TupleDesc	tupdesc;
+
 	if (scan->store == NULL)
 		return;
+	tupdesc = scan->store_slot->tts_tupleDescriptor;
 	tuplestore_end(scan->store);
 	ExecDropSingleTupleTableSlot(scan->store_slot);
+	FreeTupleDesc(tupdesc);
 	scan->store = NULL;
 }
 
@@ -470,6 +469,7 @@ scan_receive(RemoteScanState *scan)
 			return true;
 		if (!session_is_ready(scan->session))
 			return false;
+		CHECK_FOR_INTERRUPTS();
 		(void) read_or_spill(scan);
 	}
 	return true;

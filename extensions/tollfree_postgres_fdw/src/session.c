@@ -210,11 +210,21 @@ read_front(Session *session, bool may_replace)
 	return session->remote_depth > 0;
 }
 
-/* Connects a session that executor nodes know already. */
+/*
+ * Connects a session that executor nodes know already, for the user who asked
+ * for it last.  It must not become a session of another mapping.
+ */
 static void
 connect_again(Session *session)
 {
-	session_connect(session, GetUserMapping(session->user, session->server));
+	UserMapping *user = GetUserMapping(session->user, session->server);
+
+	if (user->umid != session->mapping)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("could not connect to server \"%s\" again: the user has another user mapping now",
+						GetForeignServer(session->server)->servername)));
+	session_connect(session, user);
 }
 
 /*

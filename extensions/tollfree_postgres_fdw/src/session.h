@@ -86,7 +86,7 @@ typedef struct Session
 	PGconn	   *conn;			/* NULL when not connected */
 
 	Oid			server;
-	Oid			user;			/* whose mapping it is looked up for */
+	Oid			user;			/* who asked for it last, by this mapping */
 	uint32		server_hash;
 	uint32		mapping_hash;
 	bool		keep;			/* keep_connections */
@@ -120,6 +120,9 @@ typedef struct Session
 	int			parts_size;
 	TimestampTz deadline;		/* of a flight that cleans up, or 0 */
 	bool		timed_out;		/* it has passed */
+	TimestampTz cancel_again;	/* when its flight is to be cancelled once
+								 * more, or 0 */
+	int			cancel_pause;	/* ms between the last two times */
 	PGresult   *result;			/* of session_execute, until it returns */
 
 	void		(*absorb) (void *arg);	/* reads what is in the air for arg */
@@ -232,6 +235,7 @@ extern void session_add_checks(Session *session, List *questions,
 
 /* flight.c */
 extern void session_make_wait_set(Session *session);
+extern const char *session_cancel(Session *session);
 extern bool session_wait(Session *session, uint32 events);
 extern void session_begin_flight(Session *session);
 extern void session_add(Session *session, PartKind kind, int depth,

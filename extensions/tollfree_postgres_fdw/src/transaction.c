@@ -245,7 +245,7 @@ begin_rollback(Session *session, int level)
 
 	if (session->part < session->nparts && session->xact_depth >= level &&
 		!is_over(session))
-		error = compat_cancel(session->conn, session->deadline);
+		error = session_cancel(session);
 	if (error != NULL)
 	{
 		ereport(WARNING,
@@ -306,6 +306,7 @@ send_rollback(Rollback *rollback, int level)
 
 	if (!rollback->failed)
 		end_flight(rollback);
+	session->cancel_again = 0;	/* what is sent now must not be cancelled */
 	if (!rollback->failed)
 		choose_commands(rollback, level);
 	if (rollback->failed || rollback->rollback[0] == '\0')
@@ -372,7 +373,7 @@ finish_rollback(Rollback *rollback, int level)
 	portals_roll_back(session, level);
 	if (session->failed_depth > session->remote_depth)
 		session->failed_depth = 0;
-	session->deadline = 0;
+	session->deadline = session->cancel_again = 0;
 	session->half_done = rollback->failed;
 	pfree(rollback);
 }

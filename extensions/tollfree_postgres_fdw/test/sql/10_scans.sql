@@ -154,3 +154,29 @@ BEGIN
 END
 $$;
 SELECT count(*) FROM items;
+
+-- how much is to be expected: what is sent, not what is left of it here
+CREATE FUNCTION fetch_method(query text) RETURNS text
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	plan jsonb;
+BEGIN
+	EXECUTE 'EXPLAIN (VERBOSE, FORMAT JSON) ' || query INTO plan;
+	RETURN jsonb_path_query_first(plan, 'strict $.**."Fetch Method"');
+END
+$$;
+CREATE FUNCTION looks_good(filler text) RETURNS bool
+LANGUAGE plpgsql
+AS $$ BEGIN RETURN true; END $$;
+CREATE FOREIGN TABLE unknown (a text, b text, c text, d text, e text, f text, g text, h text, i text, j text,
+							  k text, l text, m text, n text, o text, p text, q text, r text, s text, t text)
+	SERVER loopback;
+SELECT fetch_method('SELECT * FROM unknown') AS all_of_unknown,
+	   fetch_method($$SELECT * FROM unknown WHERE a = 'x'$$) AS few_of_unknown;
+ANALYZE wide;
+SELECT fetch_method('SELECT n FROM wide') AS narrow,
+	   fetch_method('SELECT n, md5(filler) FROM wide') AS computed,
+	   fetch_method('SELECT n FROM wide WHERE looks_good(filler)') AS looked_at,
+	   fetch_method('SELECT md5(a.filler) FROM wide a JOIN wide b USING (n)') AS joined,
+	   fetch_method('SELECT n FROM wide WHERE n = 1 AND looks_good(n::text)') AS kept_here;

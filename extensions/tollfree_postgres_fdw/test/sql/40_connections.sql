@@ -106,3 +106,75 @@ DROP USER MAPPING FOR regress_tollfree_user SERVER loopback;
 REVOKE ALL ON items FROM regress_tollfree_user;
 REVOKE ALL ON FOREIGN SERVER loopback FROM regress_tollfree_user;
 DROP ROLE regress_tollfree_user;
+
+-- a lost connection of a mapping for everybody is replaced by that of the same mapping,
+-- and for the one who asks
+CREATE ROLE regress_tollfree_low LOGIN;
+CREATE ROLE regress_tollfree_high LOGIN;
+CREATE ROLE regress_tollfree_one;
+CREATE ROLE regress_tollfree_other;
+CREATE VIEW remote.who AS SELECT current_user::text AS who;
+GRANT USAGE ON SCHEMA remote TO PUBLIC;
+GRANT SELECT ON remote.who TO PUBLIC;
+DO $$
+BEGIN
+	EXECUTE format('CREATE SERVER common FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (%s)', server_options());
+	EXECUTE format('CREATE SERVER trusting FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (%s)', server_options());
+END
+$$;
+CREATE USER MAPPING FOR PUBLIC SERVER common OPTIONS (user 'regress_tollfree_low', password_required 'false');
+CREATE USER MAPPING FOR PUBLIC SERVER trusting;
+CREATE FOREIGN TABLE who (who text) SERVER common OPTIONS (schema_name 'remote');
+CREATE FOREIGN TABLE trusted (who text) SERVER trusting OPTIONS (schema_name 'remote', table_name 'who');
+GRANT SELECT ON who, trusted TO PUBLIC;
+CREATE FUNCTION kill_remotes() RETURNS bool
+LANGUAGE sql
+RETURN (SELECT bool_and(pg_terminate_backend(remote_backend_pid, 10000))
+		FROM tollfree_postgres_fdw_get_connections());
+SET ROLE regress_tollfree_one;
+SELECT * FROM who;
+RESET ROLE;
+SELECT count(*) FROM trusted;
+CREATE USER MAPPING FOR regress_tollfree_one SERVER common
+	OPTIONS (user 'regress_tollfree_high', password_required 'false');
+SELECT kill_remotes();
+SET ROLE regress_tollfree_other;
+SELECT * FROM who;
+\set VERBOSITY sqlstate
+SELECT count(*) FROM trusted;
+\set VERBOSITY default
+RESET ROLE;
+SET ROLE regress_tollfree_one;
+SELECT * FROM who;
+RESET ROLE;
+DROP SERVER common CASCADE;
+DROP SERVER trusting CASCADE;
+DROP VIEW remote.who;
+REVOKE USAGE ON SCHEMA remote FROM PUBLIC;
+DROP ROLE regress_tollfree_low, regress_tollfree_high, regress_tollfree_one, regress_tollfree_other;
+
+-- a cancellation that the remote server does not heed is repeated
+CREATE FUNCTION remote.sleep_twice() RETURNS text
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	PERFORM pg_sleep(600);
+	RETURN 'slept';
+EXCEPTION WHEN query_canceled THEN
+	PERFORM pg_sleep(600);
+	RETURN 'slept again';
+END
+$$;
+CREATE VIEW remote.stubborn AS SELECT remote.sleep_twice() AS s;
+CREATE FOREIGN TABLE stubborn (s text) SERVER loopback OPTIONS (schema_name 'remote');
+SET client_min_messages = warning;
+SET tollfree_postgres_fdw.cleanup_timeout = '20s';
+BEGIN;
+SELECT count(*) FROM items;
+SAVEPOINT s;
+SET LOCAL statement_timeout = '100ms';
+SELECT * FROM stubborn;
+ROLLBACK TO s;
+SELECT count(*) FROM items;
+COMMIT;
+RESET tollfree_postgres_fdw.cleanup_timeout;

@@ -43,3 +43,23 @@ RESET ROLE;
 DROP ROLE regress_tollfree_user;
 SELECT tollfree_postgres_fdw_adopt('nowhere');
 DROP SERVER moved CASCADE;
+
+-- not after its tables were used by the same query
+DO $$
+BEGIN
+	EXECUTE format('CREATE SERVER moved FOREIGN DATA WRAPPER postgres_fdw OPTIONS (%s)', server_options());
+END
+$$;
+CREATE USER MAPPING FOR PUBLIC SERVER moved OPTIONS (password_required 'false');
+CREATE FOREIGN TABLE moved_items (id int, name text) SERVER moved
+	OPTIONS (schema_name 'remote', table_name 'items');
+DO $$
+BEGIN
+	UPDATE moved_items SET name = name WHERE id = 1;
+	PERFORM tollfree_postgres_fdw_adopt('moved');
+	UPDATE moved_items SET name = name WHERE id = 1;
+END
+$$;
+SELECT tollfree_postgres_fdw_adopt('moved');
+UPDATE moved_items SET name = name WHERE id = 1;
+DROP SERVER moved CASCADE;

@@ -162,5 +162,19 @@ SET tollfree_postgres_fdw.debug_require = 'import';
 ANALYZE more_wares;
 RESET tollfree_postgres_fdw.debug_require;
 SELECT reltuples FROM pg_class WHERE oid = 'more_wares'::regclass;
+
+-- a table that has children here: its own statistics, then those of all together
+CREATE TABLE remote.offers AS SELECT i AS id FROM generate_series(1, 100) i;
+ANALYZE remote.offers;
+CREATE FOREIGN TABLE offers (id int) SERVER loopback
+	OPTIONS (schema_name 'remote', analyze_sampling 'import');
+CREATE TABLE offers_here () INHERITS (offers);
+INSERT INTO offers_here SELECT generate_series(101, 150);
+ANALYZE offers;
+ANALYZE offers;
+SELECT inherited, n_distinct, array_length(histogram_bounds::text::int[], 1)
+FROM pg_stats WHERE schemaname = 'public' AND tablename = 'offers' ORDER BY inherited;
+DROP TABLE offers_here;
+DROP FOREIGN TABLE offers;
 DROP FOREIGN TABLE wares, sellers, reckoned, more_wares;
 DROP FUNCTION expected;

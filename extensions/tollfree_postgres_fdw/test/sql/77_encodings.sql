@@ -1,0 +1,65 @@
+-- Lengths are of characters, which databases of two encodings count differently.
+\set home :DBNAME
+CREATE DATABASE bytewise TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C';
+CREATE TABLE remote.umlauts (id int, fixed char(3), upto varchar(3));
+INSERT INTO remote.umlauts VALUES (1, U&'\00e4', U&'\00e4\00e4\00e4');
+CREATE FUNCTION server_options(dbname text) RETURNS text
+LANGUAGE sql
+RETURN replace(server_options(), quote_literal(current_database()), quote_literal(dbname));
+SELECT server_options('bytewise') AS "to", server_options() AS back \gset
+\connect bytewise
+CREATE TABLE words (id int, fixed char(6), upto varchar(6), price numeric);
+INSERT INTO words SELECT i, E'\xc3\xa4b', E'\xc3\xa4b', i FROM generate_series(1, 3000) i;
+CREATE EXTENSION tollfree_postgres_fdw CASCADE;
+CREATE SERVER back_ours FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (:back);
+CREATE SERVER back_stock FOREIGN DATA WRAPPER postgres_fdw OPTIONS (:back);
+\connect :home
+CREATE SERVER bytewise_ours FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (:to);
+CREATE SERVER bytewise_stock FOREIGN DATA WRAPPER postgres_fdw OPTIONS (:to);
+CREATE USER MAPPING FOR PUBLIC SERVER bytewise_ours OPTIONS (password_required 'false');
+CREATE USER MAPPING FOR PUBLIC SERVER bytewise_stock OPTIONS (password_required 'false');
+CREATE FOREIGN TABLE words_ours (id int, fixed char(6), upto varchar(6), price numeric)
+	SERVER bytewise_ours OPTIONS (table_name 'words');
+CREATE FOREIGN TABLE words_stock (id int, fixed char(6), upto varchar(6), price numeric)
+	SERVER bytewise_stock OPTIONS (table_name 'words');
+
+-- read: few rows, many, and what a write returns
+SELECT octet_length(fixed) AS fixed, octet_length(upto) AS upto FROM words_stock WHERE id = 1;
+SELECT octet_length(fixed) AS fixed, octet_length(upto) AS upto FROM words_ours WHERE id = 1;
+WITH lengths AS MATERIALIZED (
+	SELECT octet_length(fixed) AS length, price FROM words_stock OFFSET 0
+)
+SELECT length, count(*), sum(price) FROM lengths GROUP BY length;
+SET tollfree_postgres_fdw.direct_results = off;
+WITH lengths AS MATERIALIZED (
+	SELECT octet_length(fixed) AS length, price FROM words_ours OFFSET 0
+)
+SELECT length, count(*), sum(price) FROM lengths GROUP BY length;
+RESET tollfree_postgres_fdw.direct_results;
+UPDATE words_stock SET price = 1 WHERE id = 1 RETURNING octet_length(fixed);
+UPDATE words_ours SET price = 1 WHERE id = 1 RETURNING octet_length(fixed);
+INSERT INTO words_stock VALUES (0, U&'\00e4', U&'\00e4', 0) RETURNING octet_length(fixed);
+INSERT INTO words_ours VALUES (0, U&'\00e4', U&'\00e4', 0) RETURNING octet_length(fixed);
+
+-- written: too long there, not here
+INSERT INTO words_stock VALUES (0, 'x', U&'\00e4\00e4\00e4\00e4', 0);
+INSERT INTO words_ours VALUES (0, 'x', U&'\00e4\00e4\00e4\00e4', 0);
+
+-- read from there: too long there, not here
+\connect bytewise
+CREATE USER MAPPING FOR PUBLIC SERVER back_ours OPTIONS (password_required 'false');
+CREATE USER MAPPING FOR PUBLIC SERVER back_stock OPTIONS (password_required 'false');
+CREATE FOREIGN TABLE umlauts_ours (id int, fixed char(3), upto varchar(3))
+	SERVER back_ours OPTIONS (schema_name 'remote', table_name 'umlauts');
+CREATE FOREIGN TABLE umlauts_stock (id int, fixed char(3), upto varchar(3))
+	SERVER back_stock OPTIONS (schema_name 'remote', table_name 'umlauts');
+SELECT id, octet_length(fixed) FROM umlauts_stock;
+SELECT id, octet_length(fixed) FROM umlauts_ours;
+SELECT * FROM umlauts_stock;
+SELECT * FROM umlauts_ours;
+
+\connect :home
+SET client_min_messages = error;
+DROP SERVER bytewise_ours CASCADE;
+DROP SERVER bytewise_stock CASCADE;
+DROP DATABASE bytewise WITH (FORCE);

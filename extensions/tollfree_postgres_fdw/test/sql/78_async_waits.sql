@@ -1,0 +1,64 @@
+-- What an Append of asynchronous scans waits for.
+DO $$
+BEGIN
+	EXECUTE format('CREATE SERVER async_3 FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (%s, async_capable ''true'')',
+				   server_options());
+	CREATE USER MAPPING FOR PUBLIC SERVER async_3 OPTIONS (password_required 'false');
+END
+$$;
+SET statement_timeout = '60s';
+
+-- a partition that is pruned while its rows are in the air, and one on the same server
+CREATE TABLE remote.wide_1 AS
+SELECT 1 AS part, repeat('x', 10000) AS fill FROM generate_series(1, 300);
+CREATE TABLE remote.wide_2 AS
+SELECT 2 AS part, repeat('x', 10000) AS fill FROM generate_series(1, 300);
+CREATE TABLE wides (part int, fill text) PARTITION BY LIST (part);
+CREATE FOREIGN TABLE wide_1 PARTITION OF wides FOR VALUES IN (1)
+	SERVER async_1 OPTIONS (schema_name 'remote');
+CREATE FOREIGN TABLE wide_2 PARTITION OF wides FOR VALUES IN (2)
+	SERVER async_1 OPTIONS (schema_name 'remote');
+SET tollfree_postgres_fdw.direct_results = off;
+SELECT p, length(w.fill)
+FROM (VALUES (1), (2), (1)) v (p), LATERAL (SELECT * FROM wides WHERE part = v.p LIMIT 1) w;
+RESET tollfree_postgres_fdw.direct_results;
+
+-- a row whose conversion reads all that is in the air, while a scan is waited for
+CREATE FUNCTION number_of(word text) RETURNS int
+LANGUAGE plpgsql IMMUTABLE
+AS $$
+BEGIN
+	RETURN word::int;
+EXCEPTION WHEN invalid_text_representation THEN
+	RETURN NULL;
+END
+$$;
+CREATE VIEW remote.slow_word AS SELECT '1' AS word FROM pg_sleep(1);
+CREATE VIEW remote.quick_word AS SELECT 'two' AS word;
+CREATE FOREIGN TABLE slow_word (word text) SERVER async_1 OPTIONS (schema_name 'remote');
+CREATE FOREIGN TABLE quick_word (word text) SERVER async_2 OPTIONS (schema_name 'remote');
+CREATE FOREIGN TABLE third_word (word text) SERVER async_3
+	OPTIONS (schema_name 'remote', table_name 'quick_word');
+WITH words AS MATERIALIZED (
+	SELECT number_of(word) AS n FROM slow_word
+	UNION ALL SELECT number_of(word) FROM quick_word
+	UNION ALL SELECT number_of(word) FROM third_word
+	WHERE word <> (SELECT 'one' FROM pg_sleep(0.5))
+)
+SELECT n FROM words ORDER BY n;
+
+-- nothing is waited for while there is a row
+CREATE VIEW remote.late_word AS SELECT 'late' AS word FROM pg_advisory_xact_lock(78);
+CREATE FOREIGN TABLE late_word (word text) SERVER async_1 OPTIONS (schema_name 'remote');
+SELECT pg_advisory_lock(78);
+BEGIN;
+DECLARE c CURSOR FOR
+SELECT word FROM late_word
+UNION ALL SELECT word FROM quick_word
+UNION ALL SELECT word FROM third_word WHERE word <> (SELECT 'one' FROM pg_sleep(0.5));
+FETCH 2 FROM c;
+SELECT pg_advisory_unlock(78);
+FETCH 2 FROM c;
+COMMIT;
+RESET statement_timeout;
+DROP TABLE wides;
