@@ -41,7 +41,7 @@ check_privileges(const ForeignServer *server, const ForeignDataWrapper *wrapper)
 
 /* Locks the server's tables, and makes sessions forget how they are scanned. */
 static void
-lock_tables(Oid serverid, void (*check_table) (Oid relid))
+lock_tables(Oid serverid, const ServerMove *move)
 {
 	Relation	catalog = table_open(ForeignTableRelationId, AccessShareLock);
 	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0,
@@ -54,9 +54,11 @@ lock_tables(Oid serverid, void (*check_table) (Oid relid))
 
 		if (table->ftserver != serverid)
 			continue;
+		if (move->check_unlocked != NULL)
+			move->check_unlocked(table->ftrelid);
 		LockRelationOid(table->ftrelid, AccessExclusiveLock);
-		if (check_table != NULL)
-			check_table(table->ftrelid);
+		if (move->check_table != NULL)
+			move->check_table(table->ftrelid);
 		CacheInvalidateRelcacheByRelid(table->ftrelid);
 	}
 	systable_endscan(scan);
@@ -108,6 +110,6 @@ server_move(const ServerMove *move)
 						move->from)));
 	if (move->check_server != NULL)
 		move->check_server(server);
-	lock_tables(server->serverid, move->check_table);
+	lock_tables(server->serverid, move);
 	set_wrapper(server, target->fdwid);
 }

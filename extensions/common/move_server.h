@@ -9,8 +9,8 @@
 
 /*
  * What is to be moved, and what may forbid it: each check raises an ERROR, and
- * can be NULL.  The server's is called before its tables are locked, a table's
- * once that is locked.
+ * can be NULL.  The server's is called before its tables are locked; a table's
+ * are called before that is locked, and once it is.
  */
 typedef struct ServerMove
 {
@@ -18,6 +18,7 @@ typedef struct ServerMove
 	const char *from;			/* wrappers, by name */
 	const char *to;
 	void		(*check_server) (const ForeignServer *server);
+	void		(*check_unlocked) (Oid relid);
 	void		(*check_table) (Oid relid);
 } ServerMove;
 

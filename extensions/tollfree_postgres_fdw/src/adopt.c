@@ -14,12 +14,12 @@
 #include "commands/defrem.h"
 #include "fmgr.h"
 #include "foreign/foreign.h"
-#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/formatting.h"
 #include "utils/lsyscache.h"
 
 #include "cache.h"
+#include "compat.h"
 #include "move_server.h"
 #include "options.h"
 
@@ -76,15 +76,16 @@ check_server(const ForeignServer *server)
 }
 
 /*
- * The same if it has used the server's table through postgres_fdw, whose
- * sessions only it knows: what it locked there ours would wait for.
+ * The same if it has used a table of the server through postgres_fdw, whose
+ * sessions only that knows: what it locked there ours would wait for.  Whoever
+ * has used a table holds a lock on it.
  */
 static void
-check_adopted_table(Oid relid)
+check_unused(Oid relid)
 {
-	for (LOCKMODE mode = AccessShareLock; mode < AccessExclusiveLock; mode++)
+	for (LOCKMODE mode = AccessShareLock; mode <= AccessExclusiveLock; mode++)
 	{
-		if (CheckRelationOidLockedByMe(relid, mode, false))
+		if (compat_holds_lock(relid, mode))
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_IN_USE),
 					 errmsg("foreign table \"%s\" is used by the current transaction",
@@ -109,7 +110,7 @@ tollfree_postgres_fdw_adopt(PG_FUNCTION_ARGS)
 		.from = STOCK_WRAPPER,
 		.to = OUR_WRAPPER,
 		.check_server = check_server,
-		.check_table = check_adopted_table
+		.check_unlocked = check_unused
 	};
 
 	PreventInTransactionBlock(true, "tollfree_postgres_fdw_adopt");

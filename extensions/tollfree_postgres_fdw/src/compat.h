@@ -13,8 +13,10 @@
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "libpq/libpq-be-fe-helpers.h"
+#include "miscadmin.h"
 #include "parser/parsetree.h"
 #include "storage/latch.h"
+#include "storage/lock.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
@@ -63,6 +65,20 @@ extern bool be_gssapi_get_delegation(Port *port);
 	QueryDesc *queryDesc, ScanDirection direction, uint64 count, bool once
 #define COMPAT_EXECUTOR_RUN_ARGS queryDesc, direction, count, once
 #endif
+
+/* Does the session hold this very lock on a relation? */
+static inline bool
+compat_holds_lock(Oid relid, LOCKMODE mode)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_RELATION(tag, MyDatabaseId, relid);
+#if PG_VERSION_NUM >= 170000
+	return LockHeldByMe(&tag, mode, false);
+#else
+	return LockHeldByMe(&tag, mode);
+#endif
+}
 
 /* Adds to what all runs of a statement have processed; 15 has no such count. */
 static inline void
@@ -152,10 +168,10 @@ compat_create_wait_event_set(int nevents)
 #endif
 }
 
-/*
- * Sends a cancel request; returns NULL or why that failed, in this context.
- * Only from 17 on is it bounded by the deadline and interruptible.
- */
+/* Is sending a cancel request bounded by a deadline, and interruptible? */
+#define COMPAT_CANCEL_IS_BOUNDED (PG_VERSION_NUM >= 170000)
+
+/* Sends a cancel request; returns NULL or why that failed, in this context. */
 static inline const char *
 compat_cancel(PGconn *conn, TimestampTz deadline)
 {

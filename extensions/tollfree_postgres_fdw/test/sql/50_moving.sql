@@ -60,6 +60,16 @@ BEGIN
 	UPDATE moved_items SET name = name WHERE id = 1;
 END
 $$;
+CREATE TABLE remote.emptied (n int);
+CREATE FOREIGN TABLE moved_emptied (n int) SERVER moved
+	OPTIONS (schema_name 'remote', table_name 'emptied');
+DO $$
+BEGIN
+	TRUNCATE moved_emptied;
+	PERFORM tollfree_postgres_fdw_adopt('moved');
+	INSERT INTO moved_emptied VALUES (1);
+END
+$$;
 SELECT tollfree_postgres_fdw_adopt('moved');
 UPDATE moved_items SET name = name WHERE id = 1;
 DROP SERVER moved CASCADE;
