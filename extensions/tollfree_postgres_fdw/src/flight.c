@@ -47,9 +47,9 @@ session_make_wait_set(Session *session)
 }
 
 /*
- * Cancels the flight, until it is over or the deadline has passed: a server that
- * was waiting for the rest of it, or had not received it, hears nothing.  An
- * error message, or NULL.
+ * Cancels the flight, and once more after a while: a server that was waiting for
+ * the rest of it, or had not received it, hears nothing.  An error message, or
+ * NULL.
  */
 const char *
 session_cancel(Session *session)
@@ -62,14 +62,19 @@ session_cancel(Session *session)
 	return error;
 }
 
-/* Cancels it once more. */
+/* Cancels it once more, and again later where that cannot take for ever. */
 static void
-repeat_cancel(Session *session, TimestampTz now)
+repeat_cancel(Session *session)
 {
+	TimestampTz until;
+
 	session->cancel_pause *= 2;
-	session->cancel_again = TimestampTzPlusMilliseconds(now,
-														session->cancel_pause);
-	(void) compat_cancel(session->conn, session->deadline);
+	until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
+										session->cancel_pause);
+	(void) compat_cancel(session->conn, Min(until, session->deadline));
+	session->cancel_again = COMPAT_CANCEL_IS_BOUNDED ?
+		TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
+									session->cancel_pause) : 0;
 }
 
 /*
@@ -82,12 +87,14 @@ time_left(Session *session)
 	TimestampTz now = GetCurrentTimestamp();
 	TimestampTz until = session->deadline;
 
-	if (session->cancel_again != 0 && now < until)
+	if (session->cancel_again != 0 && now >= session->cancel_again &&
+		now < until)
 	{
-		if (now >= session->cancel_again)
-			repeat_cancel(session, now);
-		until = Min(until, session->cancel_again);
+		repeat_cancel(session);
+		now = GetCurrentTimestamp();
 	}
+	if (session->cancel_again != 0)
+		until = Min(until, session->cancel_again);
 	return TimestampDifferenceMilliseconds(now, until);
 }
 

@@ -40,8 +40,8 @@
 #define PIPELINE_APPENDED 2		/* at a time, at most */
 
 /*
- * Rows that take longer than this to compute, in us, are not held back: the
- * remote transaction would be idle for as long as all of them take.
+ * The longest time between two flights, in us, if there are rows: the remote
+ * transaction would be idle for as long as all of them take to compute.
  */
 #define PIPELINE_PATIENCE 2000000
 
