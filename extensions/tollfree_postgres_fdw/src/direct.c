@@ -102,7 +102,7 @@ tollfreeBeginDirectModify(ForeignScanState *node, int eflags)
 		state->reader = rows_reader_for_scan(node,
 											 state->is_join ? NULL : target,
 											 state->plan.attrs,
-											 state->session->conn);
+											 state->session->same_encoding);
 		if (state->is_join)
 			map_target(state, plan, rtindex, target);
 	}

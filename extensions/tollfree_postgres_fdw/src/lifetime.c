@@ -6,6 +6,7 @@
  */
 #include "postgres.h"
 
+#include "mb/pg_wchar.h"
 #include "utils/syscache.h"
 
 #include "connect.h"
@@ -69,6 +70,15 @@ read_options(Session *session, ForeignServer *server, UserMapping *user)
 	session->invalidated = false;
 }
 
+/* Does the remote database store texts in the encoding of this one? */
+static bool
+is_same_encoding(const PGconn *conn)
+{
+	const char *encoding = PQparameterStatus(conn, "server_encoding");
+
+	return encoding != NULL && strcmp(encoding, GetDatabaseEncodingName()) == 0;
+}
+
 /*
  * Connects; raises an ERROR, with the session disconnected, if it fails.  The
  * local depth stays: it is what the next flight brings the new session to.
@@ -87,6 +97,7 @@ session_connect(Session *session, UserMapping *user)
 	session->deadline = session->cancel_again = 0;
 
 	session->conn = connect_open(server, user);
+	session->same_encoding = is_same_encoding(session->conn);
 	PG_TRY();
 	{
 		if (!PQenterPipelineMode(session->conn) ||

@@ -83,7 +83,7 @@ make_state(ModifyTableState *node, ResultRelInfo *rinfo, const ModifyPlan *plan,
 												ALLOCSET_SMALL_SIZES);
 	if (plan->has_returning)
 		state->reader = rows_reader_for_table(state->rel, plan->attrs,
-											  state->session->conn,
+											  state->session->same_encoding,
 											  estate->es_query_cxt);
 	if (subplan != NULL)
 	{

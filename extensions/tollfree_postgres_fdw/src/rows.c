@@ -18,7 +18,6 @@
 #include "access/sysattr.h"
 #include "access/transam.h"
 #include "catalog/pg_type.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
@@ -209,25 +208,16 @@ name_records(ForeignScanState *node)
 	return tupdesc;
 }
 
-/* Does the remote database store texts in the encoding of this one? */
-static bool
-is_same_encoding(const PGconn *conn)
-{
-	const char *encoding = PQparameterStatus(conn, "server_encoding");
-
-	return encoding != NULL && strcmp(encoding, GetDatabaseEncodingName()) == 0;
-}
-
 /* What readers of scans and of tables have in common. */
 static RowReader *
 make_reader(TupleDesc tupdesc, TupleDesc input, List *attrs,
-			const PGconn *conn, MemoryContext parent)
+			bool same_encoding, MemoryContext parent)
 {
 	RowReader  *reader = palloc0(sizeof(RowReader));
 	ListCell   *cell;
 
 	reader->tupdesc = tupdesc;
-	reader->same_encoding = is_same_encoding(conn);
+	reader->same_encoding = same_encoding;
 	reader->input = TupleDescGetAttInMetadata(input);
 	reader->columns = palloc0((list_length(attrs) + 1) * sizeof(RowColumn));
 	foreach(cell, attrs)
@@ -251,12 +241,12 @@ make_reader(TupleDesc tupdesc, TupleDesc input, List *attrs,
 /* A reader for what a scan returns; rel is NULL unless it scans one table. */
 RowReader *
 rows_reader_for_scan(ForeignScanState *node, Relation rel, List *attrs,
-					 const PGconn *conn)
+					 bool same_encoding)
 {
 	TupleDesc	tupdesc = rel ? RelationGetDescr(rel)
 		: node->ss.ss_ScanTupleSlot->tts_tupleDescriptor;
 	RowReader  *reader = make_reader(tupdesc, rel ? tupdesc : name_records(node),
-									 attrs, conn,
+									 attrs, same_encoding,
 									 node->ss.ps.state->es_query_cxt);
 
 	reader->rel = rel;
@@ -268,11 +258,12 @@ rows_reader_for_scan(ForeignScanState *node, Relation rel, List *attrs,
 
 /* A reader for rows of a table that were just written. */
 RowReader *
-rows_reader_for_table(Relation rel, List *attrs, const PGconn *conn,
+rows_reader_for_table(Relation rel, List *attrs, bool same_encoding,
 					  MemoryContext parent)
 {
 	TupleDesc	tupdesc = RelationGetDescr(rel);
-	RowReader  *reader = make_reader(tupdesc, tupdesc, attrs, conn, parent);
+	RowReader  *reader = make_reader(tupdesc, tupdesc, attrs, same_encoding,
+									 parent);
 
 	reader->rel = rel;
 	return reader;

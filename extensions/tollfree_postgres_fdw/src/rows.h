@@ -52,9 +52,9 @@ typedef struct ParamWriter
 } ParamWriter;
 
 extern RowReader *rows_reader_for_scan(ForeignScanState *node, Relation rel,
-									   List *attrs, const PGconn *conn);
+									   List *attrs, bool same_encoding);
 extern RowReader *rows_reader_for_table(Relation rel, List *attrs,
-										const PGconn *conn,
+										bool same_encoding,
 										MemoryContext parent);
 extern HeapTuple rows_read(RowReader *reader, PGresult *res, int row);
 extern void rows_store(RowReader *reader, PGresult *res, int row,

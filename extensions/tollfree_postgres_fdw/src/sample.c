@@ -220,7 +220,7 @@ prepare_query(SampleState *sample, Relation rel)
 	List	   *attrs;
 
 	sample->sql = deparse_sample(rel, sample->plan, &attrs);
-	sample->reader = rows_reader_for_table(rel, attrs, sample->session->conn,
+	sample->reader = rows_reader_for_table(rel, attrs, sample->session->same_encoding,
 										   CurrentMemoryContext);
 }
 

@@ -117,7 +117,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	if (plan->scan.scanrelid > 0)
 		rel = node->ss.ss_currentRelation;
 	scan->reader = rows_reader_for_scan(node, rel, scan->plan.attrs,
-										scan->session->conn);
+										scan->session->same_encoding);
 	scan->params = rows_params(&node->ss.ps, plan->fdw_exprs);
 	scan->is_direct = is_direct(node, &scan->plan);
 	settings_require(REQUIRE_DIRECT, scan->is_direct);

@@ -93,6 +93,7 @@ typedef struct Session
 	bool		parallel_commit;
 	bool		parallel_abort;
 	bool		read_committed;
+	bool		same_encoding;	/* do both databases store texts in one? */
 	bool		invalidated;	/* to be closed when the transaction ends */
 
 	WaitEventSet *wait_set;

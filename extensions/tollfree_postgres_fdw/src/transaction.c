@@ -373,7 +373,7 @@ finish_rollback(Rollback *rollback, int level)
 	portals_roll_back(session, level);
 	if (session->failed_depth > session->remote_depth)
 		session->failed_depth = 0;
-	session->deadline = session->cancel_again = 0;
+	session->deadline = 0;
 	session->half_done = rollback->failed;
 	pfree(rollback);
 }
