@@ -1,7 +1,6 @@
 """Suite `file`: what is made of its executions, and one run from end to end."""
 
 import json
-import os
 import shutil
 import signal
 import sys
@@ -16,6 +15,7 @@ from typing import Any
 import psycopg
 import pytest
 from command_line import LIMIT_S, lab_of_its_own, start, tollfree, until_executing
+from page_cache import evict
 
 from tollfree.errors import EnvironmentLacksError, ExitCode, FileError
 from tollfree.host import fingerprint
@@ -316,14 +316,6 @@ def test_what_is_not_in_the_page_cache_is_counted(lab: Lab, schema: str, scan: s
         connection.execute("SELECT public.evict_all_but('{region}')")
         connection.execute(scan)
         assert from_disk_since(connection) >= size / 2
-
-
-def evict(file: Path) -> int:
-    """Take a file out of the page cache and return its size."""
-    with file.open("rb") as opened:
-        os.fsync(opened.fileno())
-        os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-    return file.stat().st_size
 
 
 def from_disk_since(connection: psycopg.Connection[tuple[Any, ...]]) -> int:

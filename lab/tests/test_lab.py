@@ -15,8 +15,10 @@ from pathlib import Path
 import psycopg
 import pytest
 from command_line import LIMIT_S, lab_of_its_own, start, tollfree, until_executing
+from page_cache import evict
 
 from tollfree.errors import ExitCode
+from tollfree.host import fingerprint
 from tollfree.lab import DATABASE, LAB_PORT, Lab
 from tollfree.postgres import Installation
 from tollfree.privileges import ServerUser
@@ -341,6 +343,48 @@ def test_the_fdw_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     out, _ = tollfree("compare", str(run.run_id), str(document))
     assert "RO:FDW_external" in out
     assert "~" in out
+
+
+def test_lookups_find_their_rows_in_the_page_cache(lab: Lab) -> None:
+    """Evicted, what they read comes from the disk; what begins an execution reads it before."""
+    case = "RO:local:none:lcl:ipc:simple:rr:c1:tps"
+    relations = "public.files_of_tables('{pgbench_accounts,pgbench_accounts_pkey}') AS path"
+    if fingerprint(lab.folder)["file_system"] == "tmpfs":
+        pytest.skip(f"{lab.folder} is in memory: there is no disk to read from")
+    tollfree("up")
+    tollfree("run", "fdw", "--rounds", "1", "--only", f"^{case}$")
+    with lab.source().connect("source") as connection, lab.database() as store:
+
+        def from_disk() -> int:
+            """Read all of it and return how many bytes were not in the page cache."""
+            counted = []
+            for statement in (
+                "SELECT public.bytes_from_disk()",
+                f"SELECT count(public.read_file(path)) FROM {relations}",
+                "SELECT public.bytes_from_disk()",
+            ):
+                row = connection.execute(statement).fetchone()
+                assert row is not None
+                counted.append(int(str(row[0])))
+            return counted[2] - counted[0]
+
+        connection.execute("CHECKPOINT")
+        paths = connection.execute(f"SELECT path FROM {relations}").fetchall()
+        assert len(paths) == 2
+        files = [lab.source().data / str(path) for (path,) in paths]
+        size = sum(map(evict, files))
+        assert from_disk() >= size / 2
+        sum(map(evict, files))
+        store.table(
+            "SELECT * FROM lab.exectestcases(%s, '', '', 1, 'fdw', 'quick', %s)",
+            lab.stage.search_path,
+            f"^{case}$",
+        )
+        (row,) = store.table("SELECT state, figures FROM lab.testresults ORDER BY ts DESC LIMIT 1")
+        assert row["state"] == "ok"
+        assert row["figures"]["disk_bytes"] < size / 100
+        assert from_disk() < size / 100
+    tollfree("down")
 
 
 def _flights(results: dict[str, Result], prefix: str) -> float | None:

@@ -193,6 +193,13 @@ RETURN 'SELECT h.n, h.s, t.s, b.s, a.n, a.s'
 	' (SELECT count(*) AS n, sum(aid::int8 * (abalance + 1)) AS s'
 	' FROM pgbench_accounts WHERE aid <= 1000) a';
 
+/* Reads what pgbench looks rows up in, so that the page cache has it. */
+CREATE FUNCTION fdw_warm_query()
+RETURNS text
+LANGUAGE sql IMMUTABLE
+RETURN 'SELECT public.read_file(path)'
+	' FROM public.files_of_tables(''{pgbench_accounts,pgbench_accounts_pkey}'') AS path';
+
 CREATE VIEW fdw_testcases AS
 SELECT 'fdw'::text AS suite,
 	   p.profile,
@@ -233,7 +240,8 @@ SELECT 'fdw'::text AS suite,
 				 socket_conninfo(c.instance, c.dbname), '-c', fdw_probe_query(),
 				 '-c', format('\connect ''%s''',
 							  socket_conninfo('source', 'source')),
-				 '-c', fdw_probe_query()]
+				 '-c', fdw_probe_query(),
+				 '-c', '\o /dev/null', '-c', fdw_warm_query()]
 	   END AS probe_argv,
 	   p.profile = 'full'
 	   OR EXISTS (SELECT FROM fdw_quick_cases q WHERE q.testcase = c.testcase)
@@ -304,9 +312,28 @@ BEGIN
 END
 $$;
 
+/*
+ * Reads how much the server that has the data has read from the disk, for
+ * cases that find the tables in the page cache (fdw_warm_query) if it keeps them.
+ */
+CREATE FUNCTION fdw_meter(run_case run_cases, env text[])
+RETURNS jsonb
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	IF run_case.dims->>'bench' NOT IN ('RO', 'RW') THEN
+		RETURN '{}';
+	END IF;
+	RETURN jsonb_build_object('disk_bytes', nullif(trim(E'\n' FROM lab.run_probe(
+		ARRAY['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d',
+			  lab.socket_conninfo('source', 'source'),
+			  '-c', 'SELECT public.bytes_from_disk()'], env, '10 s')), '')::int8);
+END
+$$;
+
 INSERT INTO suites VALUES
 	('fdw', 'What it costs to reach a table through a foreign-data wrapper',
-	 'fdw_judge');
+	 'fdw_judge', NULL, 'fdw_meter');
 
 INSERT INTO profiles VALUES
 	('fdw', 'quick', 3, 1, 10),

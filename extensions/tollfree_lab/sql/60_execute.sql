@@ -152,6 +152,7 @@ DECLARE
 	before		text;
 	after		text;
 	metered		jsonb;
+	added		jsonb;
 	done		record;
 	result		lab.testresults;
 BEGIN
@@ -187,8 +188,6 @@ BEGIN
 		result.ts := clock_timestamp();
 		SELECT * INTO done
 		FROM lab.run_command(c.argv, result.env, c.time_limit);
-		after := lab.run_probe(c.probe_argv, result.env, c.time_limit);
-
 		result.user_us := done.user_us;
 		result.system_us := done.system_us;
 		result.peak_kb := done.peak_kb;
@@ -199,9 +198,13 @@ BEGIN
 		result.reason := lab.why_stopped(done.timed_out, done.exit_status,
 										 done.term_signal, done.stderr,
 										 c.time_limit);
+		/* before the probe, which adds to the counters, too */
 		IF result.reason IS NULL THEN
-			result.figures := lab.read_figures(c.format, done.stdout)
-				|| lab.added_since(metered, lab.read_meter(c, result.env));
+			added := lab.added_since(metered, lab.read_meter(c, result.env));
+		END IF;
+		after := lab.run_probe(c.probe_argv, result.env, c.time_limit);
+		IF result.reason IS NULL THEN
+			result.figures := lab.read_figures(c.format, done.stdout) || added;
 			result.reason := lab.why_wrong(c, result.figures, before, after);
 		END IF;
 	EXCEPTION

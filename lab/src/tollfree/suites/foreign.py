@@ -1,5 +1,6 @@
 """Databases of foreign tables: what every suite of a wrapper makes on the lab's servers."""
 
+from importlib.resources import files
 from typing import Any
 
 import psycopg
@@ -15,6 +16,11 @@ def recreate_database(connection: Connection, dbname: str) -> None:
     name = sql.Identifier(dbname)
     connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(name))
     connection.execute(sql.SQL("CREATE DATABASE {}").format(name))
+
+
+def make_page_cache_functions(connection: Connection) -> None:
+    """Make, in its database, the functions that read files into the page cache and count that."""
+    connection.execute(files(__package__).joinpath("page_cache.sql").read_bytes())
 
 
 def make_server(connection: Connection, row: dict[str, Any], dbname: str, password: str) -> None:

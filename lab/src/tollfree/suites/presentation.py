@@ -28,6 +28,8 @@ from tollfree.report.model import (
 from tollfree.report.model import Run as RunPart
 from tollfree.store import Result, Run, RunCase, Store
 
+MB = 1_000_000
+
 METHOD = (
     "Every round runs each case once, in a random order; a ratio is taken inside its round. "
     "Figures are medians over the rounds with 99% intervals, Student's t on the logarithms; one "

@@ -12,7 +12,7 @@ from tollfree.suites.fdw.export import write_published_files
 from tollfree.suites.fdw.findings import FdwFindings
 from tollfree.suites.fdw.tables import all_tables
 from tollfree.suites.fdw.verdicts import verdicts
-from tollfree.suites.presentation import number, plain_section
+from tollfree.suites.presentation import MB, number, plain_section
 
 BYTES_PER_SCALE = 40_000_000
 """Tables and indexes at one unit of scale, and the log that writing them leaves for a while."""
@@ -31,6 +31,7 @@ EXTRA_COLUMNS = (
     number("mean latency", "ms", 3),
     number("retries per transaction", "", 3),
     number("without connecting", "tps", 1),
+    number("from the disk", "MB", 0),
 )
 
 
@@ -76,7 +77,9 @@ class FdwSuite(Suite):
 
 
 def _extra_cells(fdw: FdwFindings) -> dict[str, dict[str, Cell]]:
-    """Return mean latency, retries and throughput without connecting, where there are any."""
+    """Return mean latency, retries, throughput without connecting and megabytes from the disk,
+    where there are any.
+    """
     rows: dict[str, dict[str, Cell]] = {}
     for name, case in fdw.run.cases.items():
         if not fdw.values(name):
@@ -91,5 +94,7 @@ def _extra_cells(fdw: FdwFindings) -> dict[str, dict[str, Cell]]:
         elif case.dims["measure"] == "latency":
             mean = fdw.middle(name, "latency_mean_us")
             cells["mean latency"] = mean / 1000 if mean is not None else None
+        if counted := fdw.run.figures(name, "disk_bytes"):
+            cells["from the disk"] = max(counted) / MB
         rows[name] = cells
     return rows

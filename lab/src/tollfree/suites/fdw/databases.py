@@ -12,7 +12,12 @@ from psycopg import sql
 
 from tollfree.cluster import Cluster
 from tollfree.errors import LabStateError
-from tollfree.suites.foreign import import_tables, make_server, recreate_database
+from tollfree.suites.foreign import (
+    import_tables,
+    make_page_cache_functions,
+    make_server,
+    recreate_database,
+)
 
 SOURCE = "source"
 TABLES = ("pgbench_accounts", "pgbench_branches", "pgbench_history", "pgbench_tellers")
@@ -50,6 +55,7 @@ def load(source: Cluster, scale: int) -> None:
             detail=done.stderr.strip()[-2000:],
         ) from error
     with source.connect(SOURCE) as connection:
+        make_page_cache_functions(connection)
         connection.execute("CHECKPOINT")
 
 

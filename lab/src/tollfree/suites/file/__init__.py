@@ -11,7 +11,7 @@ from tollfree.store import Profile, Run, Store
 from tollfree.suites.base import Bench, Suite
 from tollfree.suites.file.charts import charts
 from tollfree.suites.file.data import TextFiles, make_files, scale_folder
-from tollfree.suites.file.findings import MB, FileFindings
+from tollfree.suites.file.findings import FileFindings
 from tollfree.suites.file.schemas import (
     LOADER,
     Schema,
@@ -22,7 +22,8 @@ from tollfree.suites.file.schemas import (
 )
 from tollfree.suites.file.tables import all_tables
 from tollfree.suites.file.verdicts import verdicts
-from tollfree.suites.presentation import number, plain_section
+from tollfree.suites.foreign import make_page_cache_functions
+from tollfree.suites.presentation import MB, number, plain_section
 
 BYTES_PER_SCALE = 50_000_000
 """Text and tables, whole and in blocks, at one hundredth of TPC-H's scale factor."""
@@ -74,6 +75,7 @@ class FileSuite(Suite):
         files = _files(bench, tables)
         make_database(source, _database(bench))
         with source.connect(_database(bench)) as connection:
+            make_page_cache_functions(connection)
             connection.execute(resources(__package__).joinpath("source.sql").read_bytes())
             maker = SchemaMaker(connection, tables, files)
             make_wrapper(connection, LOADER)

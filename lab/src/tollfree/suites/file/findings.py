@@ -11,12 +11,11 @@ from typing import Any
 
 from tollfree import stats
 from tollfree.store import Run, Store
-from tollfree.suites.presentation import Findings
+from tollfree.suites.presentation import MB, Findings
 
 HEAP = "heap"
 AGAIN = "local_again"
 STOCK = "file_fdw"
-MB = 1_000_000
 
 COLD_SHARE = 0.01
 """Of the text behind its tables: a case that reads more than this from the disk is cold."""

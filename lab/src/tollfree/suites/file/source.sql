@@ -1,74 +1,7 @@
 /*
  * What the cases ask of the server that they are measured on, beside their
- * queries: to have what they scan in the page cache, and how much of it was
- * read from the disk nevertheless.  All of it is in the schema public.
+ * queries; page_cache.sql comes first.  All of it is in the schema public.
  */
-
-/* Reads a file from end to end. */
-CREATE OR REPLACE FUNCTION public.read_file(path text)
-RETURNS void
-LANGUAGE sql
-BEGIN ATOMIC
-	SELECT count(pg_read_binary_file(path, start, 1048576))
-	FROM generate_series(0, (pg_stat_file(path)).size, 1048576) AS start;
-END;
-
-/* Returns the files that a table's rows are in, a foreign one's or its own. */
-CREATE OR REPLACE FUNCTION public.files_of(relation oid)
-RETURNS SETOF text
-LANGUAGE sql STABLE
-BEGIN ATOMIC
-	SELECT option_value
-	FROM pg_foreign_table, pg_options_to_table(ftoptions)
-	WHERE ftrelid = relation AND option_name = 'filename'
-	UNION ALL
-	SELECT concat_ws('.', pg_relation_filepath(oid), nullif(segment, 0))
-	FROM pg_class,
-		 generate_series(0, (pg_relation_size(oid) - 1) / (1 << 30)) AS segment
-	WHERE oid = relation AND relkind = 'r';
-END;
-
-/* Returns the process ids of the postmaster and of its children. */
-CREATE OR REPLACE FUNCTION public.server_processes()
-RETURNS SETOF text
-LANGUAGE sql
-BEGIN ATOMIC
-	WITH postmaster AS (
-		SELECT split_part(pg_read_file('postmaster.pid'), E'\n', 1) AS pid
-	)
-	SELECT pid FROM postmaster
-	UNION ALL
-	SELECT child
-	FROM postmaster,
-		 regexp_split_to_table(trim(pg_read_file(
-			format('/proc/%1$s/task/%1$s/children', pid), 0, 100000, true)), ' ') AS child;
-END;
-
-/*
- * Returns how many bytes this server's processes, those that have ended too,
- * have read from the disk; NULL where the system does not tell.  What a child
- * has read becomes its parent's when it has ended, and cannot be known while it
- * is ending, so that is waited for.
- */
-CREATE OR REPLACE FUNCTION public.bytes_from_disk()
-RETURNS int8
-LANGUAGE plpgsql
-AS $$
-BEGIN
-	FOR attempt IN 1..100 LOOP
-		BEGIN
-			RETURN (
-				SELECT sum(substring(pg_read_file(format('/proc/%s/io', pid), 0, 10000)
-									 FROM 'read_bytes: ([0-9]+)')::int8)
-				FROM public.server_processes() AS pid);
-		EXCEPTION
-			WHEN insufficient_privilege OR undefined_file OR internal_error THEN
-				PERFORM pg_sleep(0.01);
-		END;
-	END LOOP;
-	RETURN NULL;
-END
-$$;
 
 /* Begins to count what is read from the disk. */
 CREATE OR REPLACE FUNCTION public.count_from_here()
@@ -76,17 +9,6 @@ RETURNS void
 LANGUAGE sql
 BEGIN ATOMIC
 	SELECT set_config('tollfree.bytes_from_disk', public.bytes_from_disk()::text, false);
-END;
-
-/* Returns the files of tables, those of their partitions where they have any. */
-CREATE OR REPLACE FUNCTION public.files_of_tables(names text[])
-RETURNS SETOF text
-LANGUAGE sql STABLE
-BEGIN ATOMIC
-	SELECT DISTINCT path
-	FROM unnest(names) AS name
-		LEFT JOIN LATERAL pg_partition_tree(name::regclass) AS part ON isleaf
-		CROSS JOIN LATERAL public.files_of(coalesce(part.relid, name::regclass)) AS path;
 END;
 
 /* Returns the files of all tables of the database, those that there are. */

@@ -5,13 +5,12 @@ from tollfree.suites.file.findings import (
     AGAIN,
     ENGINE_NAMES,
     HEAP,
-    MB,
     SETTINGS,
     FileFindings,
     is_published,
     setting,
 )
-from tollfree.suites.presentation import NOISE_NOTE, number
+from tollfree.suites.presentation import MB, NOISE_NOTE, number
 
 
 def all_tables(file: FileFindings) -> tuple[Table, ...]:
