@@ -139,10 +139,15 @@ push_filter(ForeignScanState *node)
 
 /*
  * Opens a reader for the file that is open; false if it cannot be read by one.
+ * The layout, and what has been prepared by it, is as of the scan's beginning,
+ * but COPY takes the client's encoding anew each time that it opens the file.
  */
 static bool
 open_reader(FileScanState *scan)
 {
+	if (scan->slow_reason == NULL &&
+		scan->copy->file_encoding != scan->layout.encoding)
+		scan->slow_reason = "client_encoding was changed";
 	if (scan->slow_reason != NULL)
 		return false;
 	scan->reader = reader_open(scan->copy, &scan->columns, &scan->layout, 0);
