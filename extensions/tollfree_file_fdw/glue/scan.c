@@ -12,6 +12,7 @@
 
 #include "access/xact.h"
 #include "executor/executor.h"
+#include "miscadmin.h"
 #include "nodes/value.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -341,6 +342,8 @@ passes_filter(ForeignScanState *node)
 	InstrCountFiltered1(node, 1);
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
 	ResetExprContext(econtext);
+	/* The executor does so for rows that it is given. */
+	CHECK_FOR_INTERRUPTS();
 	return false;
 }
 
