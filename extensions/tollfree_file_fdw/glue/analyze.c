@@ -159,26 +159,33 @@ sample_block(Reservoir *sample, FileReader *reader, const FileChunk *block,
 
 /*
  * Goes on to another block: in CSV format, whether it begins within quotes and
- * on which line depends on all that lies between.
+ * on which line depends on all that lies between.  The state is that before the
+ * present block, and becomes that before the other one.
  */
 static void
-advance_block(FileReader *reader, FileChunk *block, int64_t from, int64_t to)
+advance_block(FileReader *reader, ChunkState *state, FileChunk *block,
+			  int64_t from, int64_t to)
 {
-	char	   *buffer;
 	FileChunk	gap = {.from = block->from,.to = from};
 
-	block->from = from;
-	block->to = to;
-	if (!chunk_needs_count(&reader->layout.dialect))
-		return;
-	buffer = palloc(GAP_BUFFER_SIZE);
-	reader_check_source(reader,
-						chunk_count(filescan_source(reader->scan),
-									setting_kernel(), &reader->chunks, buffer,
-									GAP_BUFFER_SIZE, &gap));
-	pfree(buffer);
-	block->in_quotes ^= gap.count.quotes % 2 == 1;
-	block->line += gap.count.line_ends;
+	if (chunk_needs_count(&reader->layout.dialect))
+	{
+		char	   *buffer = palloc(GAP_BUFFER_SIZE);
+
+		reader_check_source(reader,
+							chunk_count(filescan_source(reader->scan),
+										setting_kernel(), &reader->chunks,
+										buffer, GAP_BUFFER_SIZE, &gap));
+		pfree(buffer);
+	}
+	chunk_resolve(&reader->chunks, state, &gap);
+	*block = (FileChunk)
+	{
+		.from = from,
+			.to = to
+	};
+	/* Nothing in it has been counted, so the state stays that before it. */
+	chunk_resolve(&reader->chunks, state, block);
 }
 
 /* How long records are on average, bytes. */
@@ -209,10 +216,8 @@ draw_blocks(Reservoir *sample, FileReader *reader, int64_t size,
 			BlockNumber nblocks, ExprContext *econtext, TupleTableSlot *slot)
 {
 	const ChunkLayout *chunks = &reader->chunks;
-	FileChunk	block = {
-		.from = chunks->begin,
-		.line = chunks->line + chunks->correction
-	};
+	FileChunk	block = {.from = chunks->begin};
+	ChunkState	state = {.line = chunks->line};
 	BlockSamplerData sampler;
 
 	BlockSampler_Init(&sampler, nblocks, sample->targrows,
@@ -222,7 +227,8 @@ draw_blocks(Reservoir *sample, FileReader *reader, int64_t size,
 		int64_t		from = chunks->begin + BlockSampler_Next(&sampler) * size;
 
 		compat_vacuum_delay_point();
-		advance_block(reader, &block, from, Min(from + size, chunks->end));
+		advance_block(reader, &state, &block, from,
+					  Min(from + size, chunks->end));
 		if (!sample_block(sample, reader, &block, econtext, slot))
 			return false;
 	}

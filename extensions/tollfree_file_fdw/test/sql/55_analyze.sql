@@ -43,6 +43,26 @@ $$;
 SELECT format, analyzed_line(:'plain', format('format %L', format)) AS line, analyzed_line(:'headed', format('header ''true'', format %L', format)) AS line_behind_header
 FROM unnest('{text,csv}'::text[]) format;
 
+-- So is one in the block that the file begins with, behind a record of several lines.  About every other sample has that block.
+\set broken :abs_builddir '/results/broken_first.csv'
+COPY (SELECT CASE i WHEN 1 THEN E'x\ny' ELSE 'value' END, CASE i WHEN 1 THEN '1' WHEN 2 THEN 'bad' ELSE lpad(i::text, 9, '0') END FROM generate_series(1, 700) i) TO :'broken' (FORMAT csv);
+CREATE FUNCTION analyzed_context(relation text, times int) RETURNS text LANGUAGE plpgsql
+AS $$
+DECLARE
+	context text;
+BEGIN
+	FOR i IN 1..times LOOP
+		EXECUTE 'ANALYZE ' || relation;
+	END LOOP;
+	RETURN 'no error';
+EXCEPTION WHEN invalid_text_representation THEN
+	GET STACKED DIAGNOSTICS context = PG_EXCEPTION_CONTEXT;
+	RETURN substring(context FROM '^COPY [^\n]*');
+END
+$$;
+SELECT make_pair('broken_first', 'a text, b int', :'broken', $$format 'csv'$$);
+SELECT side, analyzed_context(side || '.broken_first', times) FROM (VALUES ('stock', 1), ('ours', 100)) t (side, times);
+
 -- A string that stands for a column's default, from 16 on
 SELECT current_setting('server_version_num')::int >= 160000 AS has_default \gset
 \if :has_default
