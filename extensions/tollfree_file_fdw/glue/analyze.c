@@ -327,7 +327,7 @@ acquire_sample_rows(Relation rel, int elevel, HeapTuple *rows, int targrows,
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(rel),
 													&TTSOpsVirtual);
 	ExprContext *econtext = CreateStandaloneExprContext();
-	CopyFromState copy = copy_begin(rel, &options, NIL);
+	CopyFromState copy = copy_begin(rel, &options);
 	Reservoir	sample;
 
 	reservoir_begin(&sample, rows, targrows);

@@ -196,7 +196,7 @@ close_file(FileScanState *scan)
 static void
 open_file(FileScanState *scan)
 {
-	scan->copy = copy_begin(scan->rel, &scan->options, scan->names);
+	scan->copy = copy_begin(scan->rel, &scan->options);
 	begin_lease(scan);
 }
 
@@ -216,6 +216,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 {
 	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
 	FileScanState *scan = palloc0(sizeof(FileScanState));
+	List	   *names = list_nth(plan->fdw_private, PLAN_COLUMNS);
 	TupleTableSlot *slot;
 
 	scan->rel = node->ss.ss_currentRelation;
@@ -224,8 +225,8 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 										 plan_find_scan(node->ss.ps.plan)->scan.scanrelid,
 										 eflags);
 	scan->options = options_read(RelationGetRelid(scan->rel));
-	scan->names = list_nth(plan->fdw_private, PLAN_COLUMNS);
-	scan->columns = columns_describe(scan->rel, scan->names,
+	options_select_columns(&scan->options, names);
+	scan->columns = columns_describe(scan->rel, names,
 									 boolVal(list_nth(plan->fdw_private,
 													  PLAN_COUNTS_ONLY)));
 	scan->slow_reason = scan->columns.nfields == 0 ? "no columns" :
@@ -417,6 +418,15 @@ next_copied_row(ForeignScanState *node)
 	return false;
 }
 
+/* Forgets where and why the reader stopped. */
+static void
+forget_handover(FileScanState *scan)
+{
+	if (scan->handover != NULL)
+		pfree(scan->handover);
+	scan->handover = NULL;
+}
+
 /* Lets COPY's parser read on. */
 static void
 hand_over(ForeignScanState *node)
@@ -424,6 +434,7 @@ hand_over(ForeignScanState *node)
 	FileScanState *scan = node->fdw_state;
 	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
 
+	forget_handover(scan);
 	scan->handover = reader_hand_over(scan->reader);
 	scan->is_copying = true;
 	parallel_note_fallback(scan, reader_handover_words(scan->reader));
@@ -509,7 +520,7 @@ reset_reading(FileScanState *scan)
 {
 	scan_close_reader(scan);
 	scan->is_begun = scan->is_copying = scan->has_chunk = false;
-	scan->handover = NULL;
+	forget_handover(scan);
 }
 
 /* Starts again, with the file that has the name by now. */
