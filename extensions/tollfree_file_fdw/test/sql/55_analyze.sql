@@ -90,13 +90,13 @@ FROM unnest('{ended_text,ended_csv}'::text[]) r (name), unnest('{2,3,77,1000,140
 -- Other backslashes and dots do not keep ANALYZE from drawing blocks, of which it reads a part of the values.
 \set escaped :abs_builddir '/results/escaped.txt'
 CREATE SEQUENCE values_read;
-CREATE DOMAIN counted AS text CHECK (nextval('values_read') > 0);
+CREATE DOMAIN sampled_text AS text CHECK (nextval('values_read') > 0);
 COPY (SELECT repeat('\', i % 5) || '.' FROM generate_series(1, 5000) i) TO :'escaped';
-SELECT make_pair('escaped', 'a counted', :'escaped', $$format 'text'$$);
+SELECT make_pair('escaped', 'a sampled_text', :'escaped', $$format 'text'$$);
 ANALYZE ours.escaped;
 SELECT reltuples BETWEEN 4000 AND 6000 AS has_rows, (SELECT last_value < 2000 FROM values_read) AS is_sample FROM pg_class WHERE oid = 'ours.escaped'::regclass;
 DROP FOREIGN TABLE ours.escaped, stock.escaped;
-DROP DOMAIN counted;
+DROP DOMAIN sampled_text;
 DROP SEQUENCE values_read;
 
 -- A string that stands for a column's default, from 16 on
