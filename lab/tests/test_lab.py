@@ -23,6 +23,8 @@ from tollfree.lab import DATABASE, LAB_PORT, Lab
 from tollfree.postgres import Installation
 from tollfree.privileges import ServerUser
 from tollfree.store import Result, Run, Store
+from tollfree.suites.fdw.databases import SOURCE, has_scale
+from tollfree.suites.foreign import recreate_database
 
 pytestmark = pytest.mark.cluster
 
@@ -384,6 +386,37 @@ def test_lookups_find_their_rows_in_the_page_cache(lab: Lab) -> None:
         assert row["state"] == "ok"
         assert row["figures"]["disk_bytes"] < size / 100
         assert from_disk() < size / 100
+    tollfree("down")
+
+
+def test_a_resumed_run_loads_again_what_was_interrupted_before_its_keys(lab: Lab) -> None:
+    """All rows are there then, but neither keys nor what the suite adds to the database."""
+    case = "RO:local:none:lcl:ipc:simple:rr:c1:tps"
+    tollfree("up")
+    with lab.database() as store:
+        scale = store.profile("fdw", "quick").scale
+        run = store.start_run(
+            "fdw", "quick", rounds=1, pattern=f"^{case}$", seed=1, query_limit_s=None
+        )
+        store.set_run_state(run, "interrupted")
+    source = lab.source()
+    with source.connect() as connection:
+        recreate_database(connection, SOURCE)
+    source.user.run(
+        [
+            str(lab.installation.bindir / "pgbench"),
+            *("--initialize", "--init-steps=dtg", "--quiet", f"--scale={scale}"),
+            source.conninfo(SOURCE),
+        ],
+        timeout_s=LIMIT_S,
+    ).check_returncode()
+    assert not has_scale(source, scale)
+
+    tollfree("run", "fdw", "--resume")
+    assert has_scale(source, scale)
+    assert not has_scale(source, scale + 1)
+    with lab.database() as store:
+        assert {r.state for r in store.results(run)} == {"ok"}
     tollfree("down")
 
 
