@@ -420,6 +420,38 @@ def test_a_resumed_run_loads_again_what_was_interrupted_before_its_keys(lab: Lab
     tollfree("down")
 
 
+def test_a_resumed_run_goes_on_at_the_scale_that_it_began_with(lab: Lab) -> None:
+    case = "RO:local:none:lcl:ipc:simple:rr:c1:latency"
+    tollfree("up")
+    with lab.database() as store:
+
+        def set_quick(scale: int, seconds: int) -> None:
+            store.connection.execute(
+                "UPDATE lab.profiles SET scale = %s, seconds = %s"
+                " WHERE suite = 'fdw' AND profile = 'quick'",
+                (scale, seconds),
+            )
+
+        before = store.profile("fdw", "quick")
+        set_quick(2, 1)
+        run = store.start_run(
+            "fdw", "quick", rounds=1, pattern=f"^{case}$", seed=1, query_limit_s=None
+        )
+        store.set_run_state(run, "interrupted")
+        set_quick(3, 2)
+        tollfree("run", "fdw", "--resume")
+        assert has_scale(lab.source(), 2)
+        (result,) = store.results(run)
+        assert result.state == "ok"
+        assert "--scale 2" in " ".join(result.argv)
+        assert "--seconds 1" in " ".join(result.argv)
+        assert store.run(run.run_id).size == "quick, scale 2, seconds 1"
+        present = store.profile("fdw", "quick")
+        assert (present.scale, present.seconds) == (3, 2)
+        set_quick(before.scale, before.seconds)
+    tollfree("down")
+
+
 def _flights(results: dict[str, Result], prefix: str) -> float | None:
     (found,) = (
         r for name, r in results.items() if name.startswith(prefix) and name.endswith("flights")

@@ -1,5 +1,7 @@
 """What is made of stored executions: ratios, noise marks, failed cases, comparisons, files."""
 
+import json
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -200,6 +202,24 @@ def test_comparing_runs_tells_only_changes_that_the_intervals_show() -> None:
 def test_a_run_survives_the_way_through_a_file(tmp_path: Path) -> None:
     findings = findings_of(GOOD)
     assert read_json(write_json(findings, tmp_path / "new" / "run.json")) == findings
+
+
+def test_a_run_says_how_large_it_was() -> None:
+    findings = findings_of(GOOD, run_of(scale=20, seconds=4))
+    assert run_part(findings).size == "quick, scale 20, seconds 4"
+    other = findings_of(GOOD, run_of(scale=3, seconds=4))
+    caption = comparison(findings, other).caption
+    assert re.search("scale 20.* and .*scale 3", caption)
+
+
+def test_a_run_stored_before_its_size_was_is_read_without(tmp_path: Path) -> None:
+    path = write_json(findings_of(GOOD), tmp_path / "run.json")
+    document = json.loads(path.read_text(encoding="utf-8"))
+    del document["run"]["scale"], document["run"]["seconds"]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    findings = read_json(path)
+    assert run_part(findings).size == "quick"
+    assert findings.ratio(SLOW) == findings_of(GOOD).ratio(SLOW)
 
 
 def test_a_links_round_trip_is_in_its_name() -> None:

@@ -41,4 +41,5 @@ def only_in_one(before: Findings, after: Findings) -> list[str]:
 
 def _name(findings: Findings) -> str:
     versions = {server["version"] for server in findings.run.server.values()}
-    return f"{findings.run.run_id} (PostgreSQL {', '.join(sorted(versions)) or 'unknown'})"
+    version = ", ".join(sorted(versions)) or "unknown"
+    return f"{findings.run.run_id} (PostgreSQL {version}; {findings.run.size})"

@@ -61,7 +61,7 @@ def run_suite(lab: Lab, request: Request, observer: Observer) -> Run:
         profile = store.profile(request.suite, request.profile)
         if request.resume:
             run = _resumable(store, request)
-            profile = store.profile(run.suite, run.profile)
+            profile = store.profile_of(run)
         bench = Bench(lab, store, profile)
         require_disk(suite, bench)
         if not request.resume:

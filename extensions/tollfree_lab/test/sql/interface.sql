@@ -158,7 +158,8 @@ SELECT start_run('fdw', 'quick', 1, '', NULL, 10);
 SELECT start_run('interface', 'full', 1, '^libpq:lcl:tcp:sql(001:1:50k|50k:1:001):acc-n:p-none',
 	NULL, 10) AS run \gset
 SELECT refresh_commands(:run);
-SELECT query_limit_s, testcase, argv[array_upper(argv, 1) - 1:] AS last_words, seconds
+SELECT query_limit_s, testcase, argv[array_upper(argv, 1) - 1:] AS last_words,
+	   run_cases.seconds
 FROM runs JOIN run_cases USING (run_id) WHERE run_id = :run ORDER BY testcase COLLATE "C";
 INSERT INTO interface_expected VALUES
 	('select * from t50k where id = 4242', 1, 45, '0badcafe');

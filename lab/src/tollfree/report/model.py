@@ -249,6 +249,7 @@ class Samples:
 class Run:
     """Where, when and how the figures were made.
 
+    `size` says how large its cases and their data are, as its profile has them.
     `method` says in a sentence or two how samples were taken and what the intervals are.
     `settings` has the non-default settings of each server, by the server's name.
     """
@@ -262,6 +263,7 @@ class Run:
     durability: str
     fingerprint: Mapping[str, str]
     settings: Mapping[str, Mapping[str, str]]
+    size: str = ""
 
 
 @dataclass(frozen=True)

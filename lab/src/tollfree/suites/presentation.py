@@ -231,6 +231,7 @@ def run_part(findings: Findings) -> RunPart:
             **fingerprint,
         },
         settings={name: server["settings"] for name, server in servers.items()},
+        size=run.size,
     )
 
 
