@@ -199,6 +199,20 @@ def test_comparing_runs_tells_only_changes_that_the_intervals_show() -> None:
     assert only_in_one(before, findings_of({BASE: [1.0]})) == sorted([AGAIN, SLOW])
 
 
+def test_comparing_runs_of_one_round_tells_no_change() -> None:
+    """One ratio has no interval: its two ends are the ratio itself."""
+    once = findings_of({name: values[:1] for name, values in GOOD.items()})
+    slower = GOOD | {SLOW: [100.0, 110.0, 50.0]}
+    for after in (findings_of({SLOW: [100.0], BASE: [1000.0]}), findings_of(slower)):
+        for pair in ((once, after), (after, once)):
+            changes = {row[0]: row[-1] for row in comparison(*pair).rows}
+            assert changes[SLOW] == SAME
+    (note,) = comparison(once, once).notes
+    assert "single round" in note
+    several = comparison(findings_of(GOOD), findings_of(slower))
+    assert {row[0]: row[-1] for row in several.rows}[SLOW] == "+100%"
+
+
 def test_a_run_survives_the_way_through_a_file(tmp_path: Path) -> None:
     findings = findings_of(GOOD)
     assert read_json(write_json(findings, tmp_path / "new" / "run.json")) == findings
