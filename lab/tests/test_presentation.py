@@ -112,8 +112,61 @@ def test_a_ratio_is_taken_inside_its_round_and_above_one_is_slower() -> None:
 
 
 def test_a_round_without_its_baseline_has_no_ratio() -> None:
-    findings = findings_of({BASE: [1000.0, None], SLOW: [200.0, 100.0]})
+    findings = findings_of({BASE: [1000.0], SLOW: [200.0, 100.0]})
     assert findings.ratios(SLOW) == [5.0]
+
+
+def test_one_failed_execution_of_either_takes_all_ratios() -> None:
+    for broken in (BASE, SLOW):
+        values = GOOD | {broken: [*GOOD[broken][:2], None]}
+        findings = findings_of(values)
+        assert findings.ratios(SLOW) == []
+        assert findings.ratio(SLOW) is None
+        assert findings.values(broken) == findings.figures(broken, "latency_mean_ms") == []
+        said = " ".join(verdicts(FdwFindings(findings, {})))
+        assert "1 of 3 cases failed" in said
+        assert "Looking up a row" not in said
+        compared = {row[0] for row in comparison(findings, findings_of(GOOD)).rows}
+        assert SLOW not in compared
+        assert (AGAIN in compared) == (broken == SLOW)
+    assert findings_of(GOOD | {AGAIN: [1010.0, None, 505.0]}).noise is None
+
+
+def test_round_trips_of_a_case_that_failed_are_not_cited() -> None:
+    through, direct = (
+        f"RO:{target}:rmt:tcp:1000us:simple:rr:c1:flights"
+        for target in ("FDW_external:postgres_fdw", "direct:none")
+    )
+    for broken, sentence in ((None, "waits for 5 round trips"), (through, ""), (direct, "")):
+        findings = findings_of(GOOD)
+        flights = {through: 5.0, direct: 1.0}
+        cases = {
+            name: replace(
+                findings.cases[SLOW],
+                testcase=name,
+                dims={
+                    **findings.cases[SLOW].dims,
+                    "target": name.split(":")[1],
+                    "wrapper": name.split(":")[2],
+                    "measure": "flights",
+                },
+            )
+            for name in flights
+        }
+        executions = [
+            replace(result_of(name, round_, counted), figures={"flights_per_tx": counted})
+            for name, counted in flights.items()
+            for round_ in (1, 2)
+        ]
+        if broken:
+            executions[-1 if broken == direct else 1] = result_of(broken, 2, None, "because")
+        findings = replace(
+            findings, cases=findings.cases | cases, results=findings.results + executions
+        )
+        said = " ".join(verdicts(FdwFindings(findings, {})))
+        assert "Looking up a row" in said
+        assert ("Each lookup waits" in said) == (not broken)
+        assert sentence in said
 
 
 def test_one_failed_execution_takes_the_cases_figures() -> None:

@@ -71,30 +71,41 @@ class Findings:
             by_case[result.testcase][result.iter] = result
         return by_case
 
-    def values(self, testcase: str) -> list[float]:
-        """Return the values of a case, in its unit, without the failed executions."""
+    def measured(self, testcase: str) -> dict[int, Result]:
+        """Return the executions of a case by round, in order: none if one of them failed or was
+        skipped, for the others would be those of the lucky rounds.
+
+        Every figure, ratio and sentence is of these.
+        """
         executions = self.by_case.get(testcase, {})
-        return [r.value for _, r in sorted(executions.items()) if r.value is not None]
+        if any(result.state != "ok" for result in executions.values()):
+            return {}
+        return dict(sorted(executions.items()))
+
+    def values(self, testcase: str) -> list[float]:
+        """Return the values of a measured case, in its unit."""
+        return [r.value for r in self.measured(testcase).values() if r.value is not None]
 
     def figures(self, testcase: str, figure: str) -> list[float]:
-        """Return one figure of every execution of a case that succeeded."""
-        executions = sorted(self.by_case.get(testcase, {}).items())
+        """Return one figure of every execution of a measured case that has it."""
         return [
             float(r.figures[figure])
-            for _, r in executions
-            if r.state == "ok" and r.figures.get(figure) is not None
+            for r in self.measured(testcase).values()
+            if r.figures.get(figure) is not None
         ]
 
     def ratios(self, testcase: str, baseline: str | None = None) -> list[float]:
-        """Return, round by round, how many times slower a case is than its baseline."""
+        """Return, round by round, how many times slower a case is than its baseline; nothing if an
+        execution of either failed."""
         case = self.cases[testcase]
         base = baseline or case.baseline
         if base is None:
             return []
+        others = self.measured(base)
         pairs = [
-            (result.value, other.value)
-            for round_, result in sorted(self.by_case.get(testcase, {}).items())
-            if (other := self.by_case.get(base, {}).get(round_)) is not None
+            (result.value, others[round_].value)
+            for round_, result in self.measured(testcase).items()
+            if round_ in others
         ]
         if case.higher_is_better:
             return [b / a for a, b in pairs if a and b]
@@ -134,10 +145,7 @@ class Findings:
 
 
 def case_row(findings: Findings, testcase: str, extra: dict[str, Cell]) -> CaseRow:
-    """Return the case as a row of the case table.
-
-    One failed execution makes the case a failed one: its figures would be of the lucky rounds.
-    """
+    """Return the case as a row of the case table; one failed execution makes it a failed one."""
     case = findings.cases[testcase]
     executions = list(findings.by_case.get(testcase, {}).values())
     bad = [r for r in executions if r.state != "ok"]

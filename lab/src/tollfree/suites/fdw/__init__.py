@@ -85,7 +85,7 @@ def _extra_cells(fdw: FdwFindings) -> dict[str, dict[str, Cell]]:
     """
     rows: dict[str, dict[str, Cell]] = {}
     for name, case in fdw.run.cases.items():
-        if not fdw.values(name):
+        if not fdw.run.values(name):
             continue
         cells: dict[str, Cell] = {}
         if case.dims["measure"] == "tps":

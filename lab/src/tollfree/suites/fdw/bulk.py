@@ -121,7 +121,7 @@ def bulk_verdicts(fdw: FdwFindings) -> list[str]:
 
 def _cases(fdw: FdwFindings) -> list[str]:
     """Return the cases that have figures, by operation, wrapper and size."""
-    names = [name for name in fdw.run.find(measure="bulk") if fdw.values(name)]
+    names = [name for name in fdw.run.find(measure="bulk") if fdw.run.values(name)]
     wrappers = ("none", STOCK)
 
     def rank(name: str) -> tuple[object, ...]:
@@ -135,7 +135,7 @@ def _cases(fdw: FdwFindings) -> list[str]:
 
 def _case(fdw: FdwFindings, operation: str, wrapper: str, size: int | None) -> str | None:
     names = fdw.run.find(measure="bulk", bench=operation, wrapper=wrapper, size=size)
-    return names[0] if names and fdw.values(names[0]) else None
+    return names[0] if names and fdw.run.values(names[0]) else None
 
 
 def _best(fdw: FdwFindings, operation: str) -> str | None:
@@ -143,6 +143,6 @@ def _best(fdw: FdwFindings, operation: str) -> str | None:
     times = {
         name: median.median
         for name in fdw.run.find(measure="bulk", bench=operation, wrapper=STOCK)
-        if fdw.values(name) and (median := fdw.run.median(name))
+        if fdw.run.values(name) and (median := fdw.run.median(name))
     }
     return min(times, key=lambda name: times[name]) if times else None

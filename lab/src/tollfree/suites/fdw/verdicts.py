@@ -32,7 +32,7 @@ def _wrappers(fdw: FdwFindings) -> list[str]:
 
 def _base_case(fdw: FdwFindings, bench: str, wrapper: str) -> str | None:
     names = fdw.base(bench=bench, wrapper=wrapper, target="FDW_external", clients=1)
-    return names[0] if names and fdw.values(names[0]) else None
+    return names[0] if names and fdw.run.values(names[0]) else None
 
 
 def _flights(fdw: FdwFindings, bench: str, wrapper: str) -> tuple[float, float] | None:
@@ -102,7 +102,7 @@ def _distance(fdw: FdwFindings, wrapper: str) -> str | None:
     cases = fdw.distant(
         measure="tps", bench="RO", wrapper=wrapper, protocol="simple", isolation="rr", clients=1
     )
-    names = [name for name in cases if fdw.values(name)]
+    names = [name for name in cases if fdw.run.values(name)]
     words = _ratio_words(fdw, names[0]) if names else None
     if not words:
         return None

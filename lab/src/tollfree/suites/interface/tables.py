@@ -154,7 +154,7 @@ def connecting_table(interface: InterfaceFindings) -> Table:
         if task.strategy.split(":")[:2] != ["sql001", "0"] or task.print != "p-none:null":
             continue
         for name in cases.values():
-            if interface.values(name):
+            if interface.run.values(name):
                 rows.append(
                     (
                         *(task.road, interface.label(name), interface.connecting_ms(name)),
@@ -292,7 +292,7 @@ def roads_table(interface: InterfaceFindings) -> Table:
         if task.strategy != "sql50k:1:001":
             continue
         for (name, method), case in cases.items():
-            seconds = interface.seconds(case) if interface.values(case) else None
+            seconds = interface.seconds(case) if interface.run.values(case) else None
             if method != "acc-n" or seconds is None or name.endswith("_again"):
                 continue
             published = interface.published.get((task.published_name, f"{name}:{method}"))

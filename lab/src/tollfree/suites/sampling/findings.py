@@ -98,14 +98,9 @@ class SamplingFindings:
         found = (self.dims(name) for name in self.ordered(**dims))
         return list(dict.fromkeys(Road(str(d["wrapper"]), str(d["link"])) for d in found))
 
-    def estimate(self, testcase: str) -> stats.Estimate | None:
-        """Return the median duration of a case in ms, or None when an execution failed."""
-        failed = any(r.testcase == testcase for r in self.run.failures())
-        return None if failed else self.run.median(testcase)
-
     def ms(self, testcase: str) -> float | None:
         """Return the median duration of a case, or None when an execution failed."""
-        estimate = self.estimate(testcase)
+        estimate = self.run.median(testcase)
         return estimate.median if estimate else None
 
     def the_case(self, **dims: object) -> str | None:

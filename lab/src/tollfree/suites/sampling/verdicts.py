@@ -42,7 +42,7 @@ def _finding(sampling: SamplingFindings, road: Road) -> str | None:
     for name in sampling.ordered(test="sample", wrapper=road.name, link=road.link):
         dims = sampling.dims(name)
         ratio = sampling.against_full(name) if dims["method"] != "full" else None
-        if ratio is not None and sampling.ms(name) is not None and dims["percent"] < 100:
+        if ratio is not None and dims["percent"] < 100:
             compared += 1
             if ratio.median >= 1:
                 slower.append(f"{dims['method']} at {dims['percent']}% of {dims['table']} rows")
