@@ -1,5 +1,6 @@
 """What is made of stored samples: costs, comparisons with stock, plots, verdicts."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -212,6 +213,21 @@ def test_quality_is_compared_with_the_scatter_of_local_analyze() -> None:
         ("auto", 10, "nothing"),
     ]
     assert table(4) == ()
+
+
+def test_the_scatter_leaves_out_what_is_farthest() -> None:
+    """Of 40 local ANALYZEs that find 1 to 40, the middle 95% leave out one at either end."""
+    cases = [analyze(method, 100, "direct", "lcl:ipc") for method in ("local", "local_again")]
+    results = [
+        result(one, round_, 100.0, {"found": first + round_})
+        for one, first in zip(cases, (0.0, 20.0), strict=True)
+        for round_ in range(1, 21)
+    ]
+    run = Findings(RUN, {one.testcase: one for one in cases}, results)
+    sampling = SamplingFindings(run, {})
+    assert sampling.local_range(cases[0].testcase, "found") == (2.0, 39.0)
+    few = replace(run, results=[r for r in results if r.iter <= 4])
+    assert SamplingFindings(few, {}).local_range(cases[0].testcase, "found") is None
 
 
 def test_every_road_has_a_plot_with_the_whole_table_as_a_level_line() -> None:

@@ -24,6 +24,8 @@ FITTED_ROWS = 100_000
 """The smallest table that a cost is fitted to: below, what a statement costs at all hides it."""
 SCATTERED_ROUNDS = 10
 """The fewest local ANALYZEs that a scatter is told from."""
+SCATTERED_SHARE = 0.95
+"""Of the local ANALYZEs, those that the scatter holds: the ones in the middle."""
 CITED_TARGET = 100
 """The default of default_statistics_target."""
 
@@ -114,7 +116,7 @@ class SamplingFindings:
         return found.median if found else None
 
     def local_range(self, testcase: str, figure: str) -> tuple[float, float] | None:
-        """Return between what the middle 95% of a figure lie after single local ANALYZEs.
+        """Return between what SCATTERED_SHARE of a figure lie after single local ANALYZEs.
 
         Those of the same table with the same statistics target; None when there are too few.
         """
@@ -127,7 +129,7 @@ class SamplingFindings:
         )
         if len(found) < SCATTERED_ROUNDS:
             return None
-        tail = round((1 - stats.CONFIDENCE) / 2 * len(found))
+        tail = round((1 - SCATTERED_SHARE) / 2 * len(found))
         return found[tail], found[-tail - 1]
 
     def against_full(self, testcase: str) -> stats.Estimate | None:
