@@ -15,6 +15,7 @@ from tollfree.export import read_json, write_json
 from tollfree.paths import CHECKOUT
 from tollfree.report.model import CaseState
 from tollfree.store import Result, Run, RunCase, Step
+from tollfree.suites.fdw.bulk import bulk_verdicts
 from tollfree.suites.fdw.findings import FdwFindings, round_trip_us
 from tollfree.suites.fdw.tables import overhead_table, throughput_table
 from tollfree.suites.fdw.verdicts import verdicts
@@ -214,6 +215,27 @@ def test_the_verdict_names_ratio_interval_and_rounds() -> None:
     (lookup, noise) = verdicts(FdwFindings(findings_of(GOOD), {}))
     assert "5.0x (3.8 to 7.1, 3 rounds)" in lookup
     assert "A/A" in noise
+
+
+def bulk_of(ours: list[float | None]) -> Findings:
+    """Return findings of a scan through the stock wrapper and ours, with A/A cases."""
+    stock: list[float | None] = [1.0, 1.2, 0.9]
+    values = {"postgres_fdw": stock, "tollfree_postgres_fdw": ours}
+    findings = findings_of(GOOD)
+    cases, results = dict(findings.cases), list(findings.results)
+    for wrapper, seconds in values.items():
+        dims = {"bench": "SCAN", "rows": 1000, "wrapper": wrapper, "size": None, "measure": "bulk"}
+        cases[wrapper] = RunCase(wrapper, wrapper, None, "duration", "s", False, dims)
+        results += [result_of(wrapper, n, value) for n, value in enumerate(seconds, start=1)]
+    return replace(findings, cases=cases, results=results)
+
+
+def test_bulk_sentences_have_intervals_rounds_and_the_noise_mark() -> None:
+    (faster,) = bulk_verdicts(FdwFindings(bulk_of([0.25, 0.3, 0.225]), {}))
+    words = "4.0x (4.0 to 4.0, 3 rounds) as fast as through postgres_fdw"
+    assert faster.count(words) == 2
+    (same,) = bulk_verdicts(FdwFindings(bulk_of([1.01, 1.15, 0.92]), {}))
+    assert same.count("3 rounds, not told apart from noise)") == 2
 
 
 def test_a_run_is_repeated_by_the_same_words() -> None:

@@ -162,6 +162,25 @@ def test_the_published_finding_is_confirmed_or_its_exceptions_named() -> None:
     assert "bernoulli at 10%" in refuted
 
 
+def test_a_sample_that_noise_explains_took_neither_more_nor_less_time() -> None:
+    def said(ms: float) -> str:
+        cases = [*samples(), *ANALYZED]
+        changed = [
+            (one, ms if one.dims["percent"] == 10 else given, more) for one, given, more in cases
+        ]
+        (sentence,) = (x for x in verdicts(findings(changed)) if "transferring everything" in x)
+        return sentence
+
+    # The A/A case is 1.1x; everything takes 2150 ms.
+    for ms in (2150.0, 2200.0, 2100.0):
+        assert "in 2 of 3 cases" in said(ms)
+        assert "In 1 no difference is told." in said(ms)
+        assert "published" not in said(ms)
+    assert "1 of 3 samples took longer" in said(3000.0)
+    assert "in all of 3 cases" in said(1000.0)
+    assert "no difference" not in said(3000.0) + said(1000.0)
+
+
 def test_analyze_is_compared_with_local_and_with_stock() -> None:
     sampling = findings(ANALYZED)
     rows = {(row[2], row[3]): row[4:] for row in analyze_table(sampling).rows}

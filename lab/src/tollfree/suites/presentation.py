@@ -126,9 +126,9 @@ class Findings:
             self.ratios(name) for name, case in self.cases.items() if is_again(case)
         )
 
-    def told_apart(self, testcase: str) -> bool:
-        """Return whether the case's ratio is clear of the A/A noise."""
-        ratio = self.ratio(testcase)
+    def told_apart(self, testcase: str, baseline: str | None = None) -> bool:
+        """Return whether the case's ratio to its baseline is clear of the A/A noise."""
+        ratio = self.ratio(testcase, baseline)
         return ratio is None or stats.told_apart(ratio, self.noise)
 
     def find(self, **dims: object) -> list[str]:
@@ -286,6 +286,16 @@ def plain_section(
         ),
         samples=samples(findings),
     )
+
+
+NOT_TOLD_APART = "not told apart from noise"
+
+
+def ratio_words(ratio: stats.Estimate, *, told_apart: bool = True) -> str:
+    """Return a ratio as sentences have it: with its interval, its rounds and the noise mark."""
+    rounds = "1 round" if ratio.samples == 1 else f"{ratio.samples} rounds"
+    mark = "" if told_apart else f", {NOT_TOLD_APART}"
+    return f"{ratio.median:.1f}x ({ratio.low:.1f} to {ratio.high:.1f}, {rounds}{mark})"
 
 
 NOISE_NOTE = "A ratio that is no farther from 1 than these, or whose interval holds 1, is noise."

@@ -11,7 +11,7 @@ from tollfree.cluster import Cluster
 from tollfree.report.model import Column, Table
 from tollfree.store import Profile, Store
 from tollfree.suites.fdw.findings import FdwFindings
-from tollfree.suites.presentation import number
+from tollfree.suites.presentation import number, ratio_words
 
 STOCK = "postgres_fdw"
 DOINGS = {
@@ -108,15 +108,21 @@ def bulk_verdicts(fdw: FdwFindings) -> list[str]:
             ours = (dims["bench"], dims["size"]) == (operation, None)
             if not ours or dims["wrapper"] in ("none", STOCK) or not default or not best:
                 continue
-            by_default, by_best = fdw.run.ratio(default, name), fdw.run.ratio(best, name)
+            by_default, by_best = _faster(fdw, name, default), _faster(fdw, name, best)
             if by_default and by_best:
                 sentences.append(
                     f"{doing.format(rows=dims['rows'])} through {dims['wrapper']} is "
-                    f"{by_default.median:.1f}x as fast as through {STOCK}, and "
-                    f"{by_best.median:.1f}x as fast as through {STOCK} with its best size of "
-                    f"batches, {fdw.dims(best)['size'] or 'the default'}."
+                    f"{by_default} as fast as through {STOCK}, and {by_best} as fast as through "
+                    f"{STOCK} with its best size of batches, "
+                    f"{fdw.dims(best)['size'] or 'the default'}."
                 )
     return sentences
+
+
+def _faster(fdw: FdwFindings, name: str, other: str) -> str | None:
+    """Return how many times faster a case is than another one, in words."""
+    ratio = fdw.run.ratio(other, name)
+    return ratio_words(ratio, told_apart=fdw.run.told_apart(other, name)) if ratio else None
 
 
 def _cases(fdw: FdwFindings) -> list[str]:

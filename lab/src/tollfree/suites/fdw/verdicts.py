@@ -2,7 +2,7 @@
 
 from tollfree.suites.fdw.bulk import bulk_verdicts
 from tollfree.suites.fdw.findings import SECOND_ARTICLE, FdwFindings
-from tollfree.suites.presentation import noise_sentence
+from tollfree.suites.presentation import noise_sentence, ratio_words
 
 
 def verdicts(fdw: FdwFindings) -> tuple[str, ...]:
@@ -53,11 +53,7 @@ def _round_trips(number: float) -> str:
 
 def _ratio_words(fdw: FdwFindings, testcase: str) -> str | None:
     ratio = fdw.run.ratio(testcase)
-    if ratio is None:
-        return None
-    mark = "" if fdw.run.told_apart(testcase) else ", not told apart from noise"
-    rounds = "1 round" if ratio.samples == 1 else f"{ratio.samples} rounds"
-    return f"{ratio.median:.1f}x ({ratio.low:.1f} to {ratio.high:.1f}, {rounds}{mark})"
+    return ratio_words(ratio, told_apart=fdw.run.told_apart(testcase)) if ratio else None
 
 
 def _published_words(fdw: FdwFindings, bench: str) -> str:
