@@ -238,6 +238,29 @@ def test_a_missing_generator_is_named(
         shutil.rmtree(home)
 
 
+def test_the_generator_runs_as_the_servers_user_from_where_that_cannot_reach(
+    tmp_path: Path, user: ServerUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A script in its place says who runs it: files could have been given away afterwards."""
+    home = Path(tempfile.mkdtemp(prefix="tollfree-data-"))
+    user.own(home)
+    tmp_path.chmod(0o700)
+    generator = tmp_path / "tpchgen-cli"
+    generator.write_text(
+        "#!/bin/sh\nfor word; do folder=${word#--output-dir=}; "
+        '[ "$folder" = "$word" ] || id -un >"$folder/who"; done\n'
+    )
+    generator.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    try:
+        files = make_files(home / "tpch", 1, ["lineitem"], 4, user)
+        who = files.folder / "who"
+        assert who.read_text().strip() == user.name
+        assert who.stat().st_uid == user.uid
+    finally:
+        shutil.rmtree(home)
+
+
 @pytest.fixture(scope="module")
 def lab(installation: Installation, user: ServerUser) -> Iterator[Lab]:
     """A lab in a home of its own, up, whose quick runs are of the smallest scale."""

@@ -297,6 +297,25 @@ def test_two_commands_cannot_change_the_lab_at_once(lab: Lab) -> None:
     assert commands_in_flight() == []
 
 
+def test_a_lock_that_is_a_symbolic_link_is_not_followed(lab: Lab, tmp_path: Path) -> None:
+    """The folder is the servers' user's, who could name any file of root's in that way."""
+    precious, lock = tmp_path / "precious", lab.folder / "lock"
+    precious.write_text("precious")
+    with lab.lock():
+        pass
+    lock.unlink()
+    lock.symlink_to(precious)
+    try:
+        _, err = tollfree("up", code=ExitCode.FILES)
+        assert f"{lock} is a symbolic link" in err
+        assert "Remove the link" in err
+        assert precious.read_text() == "precious"
+    finally:
+        lock.unlink()
+    with lab.lock():
+        assert lock.stat().st_uid == lab.user.uid
+
+
 def test_another_build_of_the_extension_sets_the_old_results_aside(
     lab: Lab, caplog: pytest.LogCaptureFixture
 ) -> None:
