@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import psycopg
@@ -469,6 +470,31 @@ def test_a_resumed_run_goes_on_at_the_scale_that_it_began_with(lab: Lab) -> None
         assert (present.scale, present.seconds) == (3, 2)
         set_quick(before.scale, before.seconds)
     tollfree("down")
+
+
+def test_a_run_is_not_resumed_with_another_build_of_a_wrapper(lab: Lab) -> None:
+    wrapper = "tollfree_postgres_fdw"
+    pattern = f"^RO:FDW_external:{wrapper}:lcl:tcp:simple:rr:c1:tps$"
+    tollfree("run", "fdw", "--rounds", "1", "--only", pattern)
+    with lab.database() as store:
+        run = store.latest_run("fdw")
+        assert run is not None
+        module = (lab.stage.pkglibdir / f"{wrapper}.so").read_bytes()
+        assert run.server["source"]["modules"] == {wrapper: sha256(module).hexdigest()}
+        before = store.results(run)
+        store.set_run_state(run, "interrupted")
+        store.connection.execute(
+            "UPDATE lab.runs SET server = jsonb_set(server, %s, '\"another\"') WHERE run_id = %s",
+            (["source", "modules", wrapper], run.run_id),
+        )
+    _, err = tollfree("run", "fdw", "--resume", code=ExitCode.LAB_STATE)
+    assert f"run {run.run_id} has measured another build of {wrapper}" in err
+    assert "Begin a new run" in err
+    with lab.database() as store:
+        assert store.run(run.run_id).state == "interrupted"
+        assert store.results(run) == before
+        store.describe_run(run, run.host, run.server)
+    tollfree("run", "fdw", "--resume")
 
 
 def _flights(results: dict[str, Result], prefix: str) -> float | None:

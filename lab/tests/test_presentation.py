@@ -301,6 +301,15 @@ def test_a_run_says_how_large_it_was() -> None:
     assert re.search("scale 20.* and .*scale 3", caption)
 
 
+def test_the_build_of_a_wrapper_is_said_where_it_is_known() -> None:
+    server = {"version": "18.1", "durable": True, "settings": {}}
+    known = run_of(server={"source": server | {"modules": {"postgres_fdw": "0badcafe"}}})
+    assert (
+        run_part(findings_of(GOOD, known)).fingerprint["module postgres_fdw"].endswith("0badcafe")
+    )
+    assert not [x for x in run_part(findings_of(GOOD)).fingerprint if x.startswith("module")]
+
+
 def test_a_run_stored_before_its_size_was_is_read_without(tmp_path: Path) -> None:
     path = write_json(findings_of(GOOD), tmp_path / "run.json")
     document = json.loads(path.read_text(encoding="utf-8"))

@@ -235,12 +235,19 @@ def run_part(findings: Findings) -> RunPart:
         fingerprint={
             "PostgreSQL": ", ".join(sorted({server["version"] for server in servers.values()})),
             "started": run.started.isoformat(timespec="seconds"),
+            **_module_part(run),
             **_tls_part(run),
             **fingerprint,
         },
         settings={name: server["settings"] for name, server in servers.items()},
         size=run.size,
     )
+
+
+def _module_part(run: Run) -> dict[str, str]:
+    """Return which builds of wrappers were measured, as far as that was stored."""
+    modules = run.server.get("source", {}).get("modules", {})
+    return {f"module {name}": f"SHA-256 {digest}" for name, digest in modules.items()}
 
 
 def _tls_part(run: Run) -> dict[str, str]:
