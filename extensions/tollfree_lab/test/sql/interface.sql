@@ -188,3 +188,10 @@ SELECT testcase, candidate, duration, drange, nml_dur, queries, asked, query_dur
 FROM ifmeth_cat_results WHERE run_id = :run ORDER BY testcase;
 SELECT testcase, candidate, duration, queries, asked, query_duration
 FROM loccomm_cat_results WHERE run_id = :run ORDER BY testcase;
+
+-- one failed execution takes the case out of them
+INSERT INTO testresults (run_id, testcase, iter, state, reason, argv, env)
+SELECT :run, testcase, 2, 'failed', 'because', '{}', '{}'
+FROM run_cases WHERE run_id = :run AND testcase ~ '50k:1:001';
+SELECT testcase FROM ifmeth_cat_results WHERE run_id = :run;
+SELECT testcase FROM loccomm_cat_results WHERE run_id = :run;
