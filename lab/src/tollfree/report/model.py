@@ -85,7 +85,7 @@ class Table:
 class RatioRow:
     """One bar; `reference` is a published ratio, defined as `ratio` is.
 
-    `ratio` None is a case that was not measured; `note` says, for then, why in a few words.
+    `ratio` None is a case that was not measured; `note`, shown only then, says why in a few words.
     """
 
     label: str
