@@ -141,38 +141,45 @@ get_rel_size(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 {
 	ForeignTable *table = GetForeignTable(tableid);
 	ForeignServer *server = GetForeignServer(table->serverid);
+	Planning	planning = {.root = root,.rel = rel,.tableid = tableid};
 
 	if (option_is_true(table->options, "use_remote_estimate",
 					   option_is_true(server->options, "use_remote_estimate",
 									  false)))
 		estimates_enter_stock(table->serverid);
-	take_step(table->serverid, size_table,
-			  &(Planning) {.root = root,.rel = rel,.tableid = tableid});
+	take_step(table->serverid, size_table, &planning);
 }
 
 static void
 get_paths(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 {
-	take_step(rel->serverid, find_table_paths,
-			  &(Planning) {.root = root,.rel = rel,.tableid = tableid});
+	Planning	planning = {.root = root,.rel = rel,.tableid = tableid};
+
+	take_step(rel->serverid, find_table_paths, &planning);
 }
 
 static void
 get_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
 			   RelOptInfo *inner, JoinType jointype, JoinPathExtraData *extra)
 {
-	take_step(rel->serverid, find_join_paths,
-			  &(Planning) {.root = root,.rel = rel,.outer = outer,
-				  .inner = inner,.jointype = jointype,.join = extra});
+	Planning	planning = {
+		.root = root,.rel = rel,.outer = outer,.inner = inner,
+		.jointype = jointype,.join = extra
+	};
+
+	take_step(rel->serverid, find_join_paths, &planning);
 }
 
 static void
 get_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 				RelOptInfo *rel, void *extra)
 {
-	take_step(input->serverid, find_upper_paths,
-			  &(Planning) {.root = root,.rel = rel,.stage = stage,
-				  .input = input,.upper = extra});
+	Planning	planning = {
+		.root = root,.rel = rel,.stage = stage,.input = input,
+		.upper = extra
+	};
+
+	take_step(input->serverid, find_upper_paths, &planning);
 }
 
 /* Puts the callbacks in the place of postgres_fdw's, which last. */
