@@ -161,7 +161,8 @@ cache_get_session(Oid user, Oid server)
 			session = add_session(found->umid);
 		session_connect(session, found);
 	}
-	session->user = user;
+	if (session->xact_depth == 0)
+		session->user = user;
 	transaction_enter(session);
 	return session;
 }

@@ -86,7 +86,8 @@ typedef struct Session
 	PGconn	   *conn;			/* NULL when not connected */
 
 	Oid			server;
-	Oid			user;			/* who asked for it last, by this mapping */
+	Oid			user;			/* who asked for it first in this transaction,
+								 * or last before it, by this mapping */
 	uint32		server_hash;
 	uint32		mapping_hash;
 	bool		keep;			/* keep_connections */

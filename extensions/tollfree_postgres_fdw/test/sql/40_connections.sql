@@ -162,6 +162,23 @@ SET ROLE regress_tollfree_one;
 SELECT * FROM who;
 RESET ROLE;
 SELECT server_name, user_name FROM tollfree_postgres_fdw_get_connections() ORDER BY 1, 2;
+-- of several users in a statement the first one counts
+CREATE VIEW entrusted AS SELECT * FROM trusted;
+GRANT SELECT ON entrusted TO PUBLIC;
+SELECT count(*) FROM trusted;
+SELECT pg_terminate_backend(remote_backend_pid, 10000)
+FROM tollfree_postgres_fdw_get_connections() WHERE server_name = 'trusting';
+SET ROLE regress_tollfree_other;
+SELECT count(*) FROM (SELECT FROM entrusted UNION ALL SELECT FROM trusted) u;
+RESET ROLE;
+SELECT pg_terminate_backend(remote_backend_pid, 10000)
+FROM tollfree_postgres_fdw_get_connections() WHERE server_name = 'trusting';
+SET ROLE regress_tollfree_other;
+\set VERBOSITY sqlstate
+SELECT count(*) FROM (SELECT FROM trusted UNION ALL SELECT FROM entrusted) u;
+\set VERBOSITY default
+RESET ROLE;
+DROP VIEW entrusted;
 DROP SERVER common CASCADE;
 DROP SERVER trusting CASCADE;
 DROP VIEW remote.who;
