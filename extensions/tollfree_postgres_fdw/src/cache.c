@@ -46,7 +46,7 @@ invalidate(Datum arg, int cacheid, uint32 hash)
 		if (session->conn == NULL || (hash != 0 && hash != own))
 			continue;
 		/* A connection being set up is not known to be idle. */
-		if (session->xact_depth == 0 && session->wait_set != NULL)
+		if (session->xact_depth == 0 && session->is_set_up)
 			session_disconnect(session);
 		else
 			session->invalidated = true;
@@ -201,7 +201,10 @@ cache_server_is_truncated(Oid server)
 	return false;
 }
 
-/* Whose mapping the session is of, "public" for everybody's; NULL if it is gone. */
+/*
+ * The user whose mapping a session is of, "public" for everybody's; NULL if the
+ * mapping is gone.
+ */
 const char *
 cache_user_name(const Session *session)
 {

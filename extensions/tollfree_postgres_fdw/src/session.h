@@ -97,7 +97,9 @@ typedef struct Session
 	bool		same_encoding;	/* do both databases store texts in one? */
 	bool		invalidated;	/* to be closed when the transaction ends */
 
-	WaitEventSet *wait_set;
+	bool		is_set_up;		/* is it connected, with its settings made? */
+
+	WaitEventSet *wait_set;		/* or NULL; waitset.c's */
 	uint32		wait_events;	/* what the set's socket waits for */
 
 	int			xact_depth;
@@ -235,8 +237,14 @@ extern void session_add_cleanup(Session *session);
 extern void session_add_checks(Session *session, List *questions,
 							   bool only_reads);
 
+/* waitset.c */
+extern void session_make_room(const char *server);
+extern void session_free_wait_set(Session *session);
+extern bool session_can_wait(const Session *session);
+extern bool session_await_events(Session *session, uint32 events,
+								 long timeout);
+
 /* flight.c */
-extern void session_make_wait_set(Session *session);
 extern const char *session_cancel(Session *session);
 extern bool session_wait(Session *session, uint32 events);
 extern void session_begin_flight(Session *session);
