@@ -100,7 +100,8 @@ typedef struct Session
 	bool		is_set_up;		/* is it connected, with its settings made? */
 
 	WaitEventSet *wait_set;		/* or NULL; waitset.c's */
-	uint32		wait_events;	/* what the set's socket waits for */
+	uint32		wait_events;	/* what the set's socket waits for; 0 while it
+								 * is not complete */
 
 	int			xact_depth;
 	int			remote_depth;

@@ -56,6 +56,7 @@ free_last(void)
 
 	FreeWaitEventSet(session->wait_set);
 	session->wait_set = NULL;
+	session->wait_events = 0;
 }
 
 /* Frees a session's set, if it has one, and so makes room for another's. */
@@ -100,19 +101,19 @@ session_can_wait(const Session *session)
 }
 
 /*
- * Makes a session's set.  If there are enough, or no descriptor would be left
- * for others, the last holder's goes.
+ * Makes a session's set, anew if an error has left it incomplete.  If there are
+ * enough, or no descriptor would be left for others, the last holder's goes.
  */
 static void
 make_wait_set(Session *session)
 {
+	session_free_wait_set(session);
 	if (nholders == MAX_WAIT_SETS || (nholders > 0 && !are_free(2)))
 		free_last();
 	session->wait_set = compat_create_wait_event_set(WAIT_EVENTS);
 	holders[nholders++] = session;
 
-	session->wait_events = WL_SOCKET_READABLE;
-	AddWaitEventToSet(session->wait_set, session->wait_events,
+	AddWaitEventToSet(session->wait_set, WL_SOCKET_READABLE,
 					  PQsocket(session->conn), NULL, NULL);
 	AddWaitEventToSet(session->wait_set, WL_LATCH_SET,
 					  PGINVALID_SOCKET, MyLatch, NULL);
@@ -120,6 +121,7 @@ make_wait_set(Session *session)
 	if (IsUnderPostmaster)
 		AddWaitEventToSet(session->wait_set, WL_EXIT_ON_PM_DEATH,
 						  PGINVALID_SOCKET, NULL, NULL);
+	session->wait_events = WL_SOCKET_READABLE;
 }
 
 /*
@@ -131,7 +133,7 @@ session_await_events(Session *session, uint32 events, long timeout)
 {
 	WaitEvent	event;
 
-	if (session->wait_set == NULL)
+	if (session->wait_events == 0)
 		make_wait_set(session);
 	if (session->wait_events != events)
 		ModifyWaitEvent(session->wait_set, WAIT_SOCKET, events, NULL);
