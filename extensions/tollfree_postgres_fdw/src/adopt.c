@@ -14,6 +14,7 @@
 #include "commands/defrem.h"
 #include "fmgr.h"
 #include "foreign/foreign.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/formatting.h"
 #include "utils/lsyscache.h"
@@ -113,6 +114,7 @@ tollfree_postgres_fdw_adopt(PG_FUNCTION_ARGS)
 		.check_unlocked = check_unused
 	};
 
+	PreventCommandIfReadOnly("tollfree_postgres_fdw_adopt()");
 	PreventInTransactionBlock(true, "tollfree_postgres_fdw_adopt");
 	server_move(&move);
 	PG_RETURN_VOID();
@@ -130,6 +132,7 @@ tollfree_postgres_fdw_release(PG_FUNCTION_ARGS)
 		.check_table = check_table_options
 	};
 
+	PreventCommandIfReadOnly("tollfree_postgres_fdw_release()");
 	PreventInTransactionBlock(true, "tollfree_postgres_fdw_release");
 	server_move(&move);
 	PG_RETURN_VOID();
