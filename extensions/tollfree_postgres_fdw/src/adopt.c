@@ -5,8 +5,7 @@
  * A transaction that has used one wrapper's connection must not continue on
  * the other's, where its changes are not seen.  So the functions refuse to run
  * inside a transaction block, and after one of the server's tables was used by
- * the same query; the lock on the tables waits for every other session that has
- * used one.
+ * the same query; every other transaction that has used one is waited for.
  */
 #include "postgres.h"
 
@@ -59,10 +58,8 @@ check_options(List *options, const char *kind, const char *name)
 static void
 check_table_options(Oid relid)
 {
-	char	   *name = get_rel_name(relid);
-
-	if (name != NULL)
-		check_options(GetForeignTable(relid)->options, "FOREIGN TABLE", name);
+	check_options(GetForeignTable(relid)->options, "FOREIGN TABLE",
+				  get_rel_name(relid));
 }
 
 /* Raises an ERROR if the current transaction has used the server. */
@@ -84,13 +81,17 @@ check_server(const ForeignServer *server)
 static void
 check_unused(Oid relid)
 {
+	char	   *name = get_rel_name(relid);
+
 	for (LOCKMODE mode = AccessShareLock; mode <= AccessExclusiveLock; mode++)
 	{
 		if (compat_holds_lock(relid, mode))
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_IN_USE),
+					 name != NULL ?
 					 errmsg("foreign table \"%s\" is used by the current transaction",
-							get_rel_name(relid))));
+							name) :
+					 errmsg("a foreign table of the server was dropped by the current transaction")));
 	}
 }
 

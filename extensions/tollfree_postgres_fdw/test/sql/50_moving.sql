@@ -74,6 +74,14 @@ BEGIN
 	INSERT INTO moved_emptied VALUES (1);
 END
 $$;
+DO $$
+BEGIN
+	TRUNCATE moved_emptied;
+	DROP FOREIGN TABLE moved_emptied;
+	PERFORM tollfree_postgres_fdw_adopt('moved');
+	UPDATE moved_items SET name = name WHERE id = 1;
+END
+$$;
 SELECT tollfree_postgres_fdw_adopt('moved');
 UPDATE moved_items SET name = name WHERE id = 1;
 DROP SERVER moved CASCADE;
