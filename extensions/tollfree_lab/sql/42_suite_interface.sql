@@ -207,6 +207,9 @@ WHERE (a.method <> 'server-file' OR c.rtt_us IS NULL)
  * machines have the memory.  A quick run has every interface, over TCP, at its
  * normal method, libpq also row by row, to compare with what holds nothing, and
  * where many rows come also the published experiment's other methods.
+ *
+ * A round of all cases takes hours, and a machine changes meanwhile.  So those of
+ * one task follow each other, what they are compared with among them.
  */
 CREATE VIEW interface_testcases AS
 SELECT 'interface'::text AS suite,
@@ -263,7 +266,9 @@ SELECT 'interface'::text AS suite,
 						   AND c.held <> 'rows'))
 	   END AS chosen,
 	   interface_seconds(c.strategy, c.rtt_us, profile.scale) AS seconds,
-	   (c.strategy).most_rounds
+	   (c.strategy).most_rounds,
+	   ARRAY[concat_ws(' ', c.conndesc, c.sqlstratiterdesc, c.pfddesc), c.accdesc]
+		   AS neighbours
 FROM interface_cases c
 	JOIN profiles profile ON profile.suite = 'interface'
 	JOIN instances source ON source.instance = 'source'

@@ -34,7 +34,7 @@ TABLE file_testcases
 UNION ALL
 SELECT *, NULL, NULL, NULL FROM sampling_testcases
 UNION ALL
-SELECT *, NULL FROM interface_testcases
+TABLE interface_testcases
 UNION ALL
 SELECT 'custom', profile, testcase, testcase, baseline, 'duration', 's',
 	   false, '{}', argv, env, time_limit, format, NULL, true, NULL, NULL, NULL

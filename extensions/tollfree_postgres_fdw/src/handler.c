@@ -7,10 +7,10 @@
  * left as it is.
  *
  * Two things still go over postgres_fdw's own connection: cost estimates with
- * use_remote_estimate, and IMPORT FOREIGN SCHEMA.  They only read, in a remote
- * transaction of their own, which lasts as long as the local one.  TRUNCATE
- * locks out every other session.  The two would wait for each other where no
- * deadlock check sees it, so one is refused after the other.
+ * use_remote_estimate (estimates.c), and IMPORT FOREIGN SCHEMA.  They only read,
+ * in a remote transaction of their own, which lasts as long as the local one.
+ * TRUNCATE locks out every other session.  The two would wait for each other
+ * where no deadlock check sees it, so one is refused after the other.
  */
 #include "postgres.h"
 
@@ -18,14 +18,12 @@
 #include "fmgr.h"
 #include "nodes/parsenodes.h"
 
-#include "cache.h"
 #include "callbacks.h"
 #include "compat.h"
+#include "estimates.h"
 #include "guc.h"
-#include "options.h"
 #include "pipeline.h"
 #include "plan.h"
-#include "transaction.h"
 
 PG_MODULE_MAGIC;
 
@@ -40,33 +38,6 @@ _PG_init(void)
 {
 	settings_define();
 	pipeline_install();
-}
-
-/* Raises an ERROR if postgres_fdw's connection would wait for ours. */
-static void
-enter_stock(Oid server)
-{
-	if (cache_server_is_truncated(server))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("server \"%s\" cannot be asked for estimates or schemas after TRUNCATE in the same transaction",
-						GetForeignServer(server)->servername),
-				 errhint("Commit the TRUNCATE first, or turn use_remote_estimate off.")));
-	transaction_note_stock(server);
-}
-
-/* Notes remote estimates, then lets postgres_fdw estimate. */
-static void
-estimate_size(PlannerInfo *root, RelOptInfo *baserel, Oid tableid)
-{
-	ForeignTable *table = GetForeignTable(tableid);
-	ForeignServer *server = GetForeignServer(table->serverid);
-
-	if (option_is_true(table->options, "use_remote_estimate",
-					   option_is_true(server->options, "use_remote_estimate",
-									  false)))
-		enter_stock(table->serverid);
-	stock->GetForeignRelSize(root, baserel, tableid);
 }
 
 /* Has postgres_fdw plan a scan, and notes how much it is to bring. */
@@ -85,7 +56,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 static List *
 import_schema(ImportForeignSchemaStmt *stmt, Oid server)
 {
-	enter_stock(server);
+	estimates_enter_stock(server);
 	return stock->ImportForeignSchema(stmt, server);
 }
 
@@ -143,7 +114,7 @@ tollfree_postgres_fdw_handler(PG_FUNCTION_ARGS)
 		load_stock();
 	*routine = *stock;
 
-	routine->GetForeignRelSize = estimate_size;
+	estimates_install(routine, stock);
 	routine->GetForeignPlan = plan_scan;
 	routine->AnalyzeForeignTable = tollfreeAnalyzeForeignTable;
 	routine->ImportForeignSchema = import_schema;

@@ -437,9 +437,10 @@ is_compared(const char *sql, const char *operand, const char *behind)
 }
 
 /*
- * Is a command read alike whenever that is done?  Not if it compares with a
- * string whose type it leaves to the remote server: of a renamed label of an
- * enum, or of 'today', that would make another value the next time.  Other
+ * Is a command read alike whenever that is done?  Not if it has a string of a
+ * type that is nobody's but the remote server's own, such as a label of an enum,
+ * which may be renamed; nor if it compares with one whose type it leaves to the
+ * remote server: as 'today' that would make another value the next time.  Other
  * operators that text has here mean text there, too.
  */
 bool
@@ -455,7 +456,8 @@ literals_last(const char *sql)
 		if (end == NULL)
 			return false;
 		if (*p == '\'' && !is_builtin_cast(end) &&
-			is_compared(sql, p - has_escapes, end))
+			(strncmp(end, "::", 2) == 0 ||
+			 is_compared(sql, p - has_escapes, end)))
 			return false;
 		p = end + strcspn(end, "'\"");
 	}

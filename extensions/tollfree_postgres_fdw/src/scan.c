@@ -179,7 +179,26 @@ make_store(RemoteScanState *scan)
 	MemoryContextSwitchTo(old);
 }
 
-/* Moves the rows at hand into the tuplestore, which is made if need be. */
+/* Forgets the tuplestore, if there is one. */
+static void
+drop_store(RemoteScanState *scan)
+{
+	TupleDesc	tupdesc;
+
+	if (scan->store == NULL)
+		return;
+	tupdesc = scan->store_slot->tts_tupleDescriptor;
+	tuplestore_end(scan->store);
+	ExecDropSingleTupleTableSlot(scan->store_slot);
+	FreeTupleDesc(tupdesc);
+	scan->store = NULL;
+	scan->store_ended = false;
+}
+
+/*
+ * Moves the rows at hand into the tuplestore, which is made if need be.  One
+ * that has been read to its end would not return what is added to it.
+ */
 static void
 spill(RemoteScanState *scan)
 {
@@ -188,6 +207,9 @@ spill(RemoteScanState *scan)
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 
+	scan->dropped |= scan->store_ended || scan->result > 0 || scan->row > 0;
+	if (scan->store_ended)
+		drop_store(scan);
 	if (scan->store == NULL)
 		make_store(scan);
 	for (; scan->result < list_length(scan->results); scan->result++)
@@ -382,21 +404,6 @@ execute_and_wait(ForeignScanState *node)
 	session_stop_usage(scan->session, &scan->usage);
 }
 
-/* Forgets the tuplestore, if there is one. */
-static void
-drop_store(RemoteScanState *scan)
-{
-	TupleDesc	tupdesc;
-
-	if (scan->store == NULL)
-		return;
-	tupdesc = scan->store_slot->tts_tupleDescriptor;
-	tuplestore_end(scan->store);
-	ExecDropSingleTupleTableSlot(scan->store_slot);
-	FreeTupleDesc(tupdesc);
-	scan->store = NULL;
-}
-
 /* Puts the next row of the tuplestore into the slot; false after the last. */
 static bool
 next_stored(RemoteScanState *scan, TupleTableSlot *slot)
@@ -407,6 +414,7 @@ next_stored(RemoteScanState *scan, TupleTableSlot *slot)
 												scan->store_slot);
 
 	MemoryContextSwitchTo(old);
+	scan->store_ended = !found;
 	if (found)
 		ExecCopySlot(slot, scan->store_slot);
 	return found;
@@ -521,18 +529,27 @@ discard(RemoteScanState *scan)
 	scan->is_executed = scan->dropped = false;
 }
 
-/* Starts again; asks the remote server again only if the rows are not here. */
+/*
+ * Starts again; asks the remote server again only if the rows are not here.  An
+ * asynchronous scan may have some of them in the air still.
+ */
 void
 tollfreeReScanForeignScan(ForeignScanState *node)
 {
 	RemoteScanState *scan = node->fdw_state;
+	bool		changes = node->ss.ps.chgParam != NULL;
 
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
-	if (node->ss.ps.chgParam != NULL || scan->dropped)
+	scan->result = scan->row = 0;
+	if (!changes && !scan->dropped)
+		scan_land(scan);
+	if (changes || scan->dropped)
 		discard(scan);
 	else if (scan->store != NULL)
+	{
 		tuplestore_rescan(scan->store);
-	scan->result = scan->row = 0;
+		scan->store_ended = false;
+	}
 }
 
 /* Ends a scan. */

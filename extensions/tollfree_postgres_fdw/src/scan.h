@@ -53,6 +53,7 @@ typedef struct RemoteScanState
 
 	Tuplestorestate *store;		/* of what exceeds work_mem, else NULL */
 	TupleTableSlot *store_slot;
+	bool		store_ended;	/* have all rows in it been returned? */
 	ResourceOwner owner;		/* of its file */
 	SubTransactionId begun_in;
 

@@ -39,6 +39,11 @@ WHERE suite = 'interface' AND profile = 'full' AND testcase IN
 	 'libpq:rmt:tcp:sql10m:1:001:acc-y:p-all:file')
 ORDER BY testcase;
 
+-- each is executed near what it is compared with
+SELECT count(*) > 0 AS compared, count(*) FILTER (WHERE c.neighbours[1] <> b.neighbours[1]) AS elsewhere
+FROM testcases c JOIN testcases b USING (suite, profile)
+WHERE suite = 'interface' AND b.testcase = c.baseline;
+
 -- the published names: its slides' own tables, joined as they say
 CREATE TEMP TABLE named AS
 SELECT concat_ws(':', c.ifname, c.conndesc, s.sqlstratiterdesc, a.accdesc, p.pfddesc)

@@ -175,6 +175,53 @@ SELECT id FROM moods WHERE 'glad' = feeling;
 DELETE FROM moods WHERE feeling = 'happy';
 SELECT * FROM remote.moods;
 DROP FOREIGN TABLE moods;
+
+-- nor may a label of an enum be kept, wherever it is written
+ALTER EXTENSION tollfree_postgres_fdw ADD TYPE remote.mood;
+-- its array comes along from PostgreSQL 17 on
+DO $$
+BEGIN
+	ALTER EXTENSION tollfree_postgres_fdw ADD TYPE remote.mood[];
+EXCEPTION WHEN OTHERS THEN
+	NULL;
+END
+$$;
+ALTER SERVER loopback OPTIONS (ADD extensions 'tollfree_postgres_fdw');
+CREATE FOREIGN TABLE moods (id int, feeling remote.mood) SERVER loopback
+	OPTIONS (schema_name 'remote');
+TRUNCATE remote.moods;
+INSERT INTO remote.moods VALUES (1, 'happy'), (2, 'merry');
+PREPARE one_of AS SELECT id FROM moods WHERE feeling IN ('happy', 'merry') ORDER BY id;
+PREPARE other_than AS SELECT id FROM moods WHERE feeling IS DISTINCT FROM 'merry';
+PREPARE delete_of AS DELETE FROM moods WHERE feeling IN ('happy', 'merry') AND id > 2;
+EXECUTE one_of;
+EXECUTE one_of;
+EXECUTE one_of;
+EXECUTE other_than;
+EXECUTE other_than;
+EXECUTE other_than;
+EXECUTE delete_of;
+EXECUTE delete_of;
+EXECUTE delete_of;
+ALTER TYPE remote.mood RENAME VALUE 'merry' TO 'glad';
+UPDATE remote.moods SET id = id + 2;
+EXECUTE one_of;
+EXECUTE other_than;
+EXECUTE delete_of;
+SELECT * FROM remote.moods ORDER BY id;
+DEALLOCATE one_of;
+DEALLOCATE other_than;
+DEALLOCATE delete_of;
+ALTER SERVER loopback OPTIONS (DROP extensions);
+ALTER EXTENSION tollfree_postgres_fdw DROP TYPE remote.mood;
+DO $$
+BEGIN
+	ALTER EXTENSION tollfree_postgres_fdw DROP TYPE remote.mood[];
+EXCEPTION WHEN OTHERS THEN
+	NULL;
+END
+$$;
+DROP FOREIGN TABLE moods;
 DROP TABLE remote.moods;
 DROP TYPE remote.mood;
 DROP FOREIGN TABLE shape, statements;

@@ -60,5 +60,33 @@ FETCH 2 FROM c;
 SELECT pg_advisory_unlock(78);
 FETCH 2 FROM c;
 COMMIT;
+
+-- a scan that begins again while some of its rows are here and others in the air
+CREATE VIEW remote.late_1 AS
+SELECT 1 AS part, 1 AS i, 'a'::text AS fill FROM pg_sleep(0.5);
+CREATE VIEW remote.late_2 AS
+SELECT 2 AS part, g AS i, repeat('x', 900) AS fill FROM generate_series(2, 1001) g
+WHERE pg_sleep(CASE WHEN g = 600 THEN 1 ELSE 0 END) IS NOT NULL;
+CREATE TABLE lates (part int, i int, fill text) PARTITION BY LIST (part);
+CREATE FOREIGN TABLE late_1 PARTITION OF lates FOR VALUES IN (1)
+	SERVER async_1 OPTIONS (schema_name 'remote');
+CREATE FOREIGN TABLE late_2 PARTITION OF lates FOR VALUES IN (2)
+	SERVER async_2 OPTIONS (schema_name 'remote');
+ANALYZE late_1, late_2;
+CREATE FUNCTION same(a int, b int, fill text) RETURNS bool
+LANGUAGE plpgsql IMMUTABLE
+AS 'BEGIN RETURN a = b AND fill IS NOT NULL; END';
+CREATE TEMP TABLE wanted AS SELECT k FROM (VALUES (1), (700), (2), (1), (1001)) v (k);
+SET work_mem = '64kB';
+SET enable_material = off;
+EXPLAIN (COSTS OFF)
+SELECT k FROM wanted WHERE EXISTS (SELECT FROM lates WHERE same(i, k, fill));
+SELECT k FROM wanted WHERE EXISTS (SELECT FROM lates WHERE same(i, k, fill));
+RESET work_mem;
+SELECT k FROM wanted WHERE EXISTS (SELECT FROM lates WHERE same(i, k, fill));
+RESET enable_material;
+DROP TABLE wanted, lates;
+DROP FUNCTION same;
+
 RESET statement_timeout;
 DROP TABLE wides;

@@ -1,0 +1,194 @@
+/*
+ * estimates.c
+ *	  Cost estimates that postgres_fdw asks the remote server for.
+ *
+ * With use_remote_estimate they go over postgres_fdw's own connection, in a
+ * remote transaction that lasts as long as the local one.  There they lock the
+ * remote tables, before ours does in the other connection: whoever wants such a
+ * table for himself, say to alter it, would come between, wait for the one and be
+ * waited for by the other, and no deadlock check sees that.  So planning takes
+ * place in a subtransaction, which postgres_fdw follows with a savepoint, and is
+ * rolled back: that gives the locks up.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+
+#include "cache.h"
+#include "estimates.h"
+#include "options.h"
+#include "transaction.h"
+
+/* One call of a callback of the planner, with the arguments that it has */
+typedef struct Planning
+{
+	PlannerInfo *root;
+	RelOptInfo *rel;
+	Oid			tableid;
+
+	/* of a join */
+	RelOptInfo *outer;
+	RelOptInfo *inner;
+	JoinType	jointype;
+	JoinPathExtraData *join;
+
+	/* of a relation above the joins */
+	UpperRelationKind stage;
+	RelOptInfo *input;
+	void	   *upper;
+} Planning;
+
+typedef void (*PlanningStep) (const Planning *planning);
+
+/* postgres_fdw's own callbacks */
+static const FdwRoutine *stock = NULL;
+
+/* Raises an ERROR if postgres_fdw's connection would wait for ours. */
+void
+estimates_enter_stock(Oid server)
+{
+	if (cache_server_is_truncated(server))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("server \"%s\" cannot be asked for estimates or schemas after TRUNCATE in the same transaction",
+						GetForeignServer(server)->servername),
+				 errhint("Commit the TRUNCATE first, or turn use_remote_estimate off.")));
+	transaction_note_stock(server);
+}
+
+/* Ends the subtransaction, and goes on in this context with this owner. */
+static void
+roll_back(MemoryContext context, ResourceOwner owner)
+{
+	RollbackAndReleaseCurrentSubTransaction();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+}
+
+/*
+ * Takes a step that may ask a server for estimates, in a subtransaction if
+ * the server has been asked any in this transaction.  A parallel operation
+ * cannot have one.
+ */
+static void
+take_step(Oid server, PlanningStep step, const Planning *planning)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+
+	if (!transaction_noted_stock(server) || IsInParallelMode())
+	{
+		step(planning);
+		return;
+	}
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		step(planning);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		roll_back(context, owner);
+		ReThrowError(error);
+	}
+	PG_END_TRY();
+	roll_back(context, owner);
+}
+
+/* Has postgres_fdw estimate the size of a table. */
+static void
+size_table(const Planning *planning)
+{
+	stock->GetForeignRelSize(planning->root, planning->rel, planning->tableid);
+}
+
+/* Has it find the ways to scan a table. */
+static void
+find_table_paths(const Planning *planning)
+{
+	stock->GetForeignPaths(planning->root, planning->rel, planning->tableid);
+}
+
+/* Has it find the ways to have a join done remotely. */
+static void
+find_join_paths(const Planning *planning)
+{
+	stock->GetForeignJoinPaths(planning->root, planning->rel, planning->outer,
+							   planning->inner, planning->jointype,
+							   planning->join);
+}
+
+/* Has it find the ways to have grouping, sorting or a limit done remotely. */
+static void
+find_upper_paths(const Planning *planning)
+{
+	stock->GetForeignUpperPaths(planning->root, planning->stage,
+								planning->input, planning->rel,
+								planning->upper);
+}
+
+/* The planner's callbacks, by the names of FdwRoutine's */
+static void
+get_rel_size(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
+{
+	ForeignTable *table = GetForeignTable(tableid);
+	ForeignServer *server = GetForeignServer(table->serverid);
+	Planning	planning = {.root = root,.rel = rel,.tableid = tableid};
+
+	if (option_is_true(table->options, "use_remote_estimate",
+					   option_is_true(server->options, "use_remote_estimate",
+									  false)))
+		estimates_enter_stock(table->serverid);
+	take_step(table->serverid, size_table, &planning);
+}
+
+static void
+get_paths(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
+{
+	Planning	planning = {.root = root,.rel = rel,.tableid = tableid};
+
+	take_step(rel->serverid, find_table_paths, &planning);
+}
+
+static void
+get_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
+			   RelOptInfo *inner, JoinType jointype, JoinPathExtraData *extra)
+{
+	Planning	planning = {
+		.root = root,.rel = rel,.outer = outer,.inner = inner,
+		.jointype = jointype,.join = extra
+	};
+
+	take_step(rel->serverid, find_join_paths, &planning);
+}
+
+static void
+get_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
+				RelOptInfo *rel, void *extra)
+{
+	Planning	planning = {
+		.root = root,.rel = rel,.stage = stage,.input = input,
+		.upper = extra
+	};
+
+	take_step(input->serverid, find_upper_paths, &planning);
+}
+
+/* Puts the callbacks in the place of postgres_fdw's, which last. */
+void
+estimates_install(FdwRoutine *routine, const FdwRoutine *postgres_fdw)
+{
+	stock = postgres_fdw;
+	routine->GetForeignRelSize = get_rel_size;
+	routine->GetForeignPaths = get_paths;
+	routine->GetForeignJoinPaths = get_join_paths;
+	routine->GetForeignUpperPaths = get_upper_paths;
+}
