@@ -6,7 +6,7 @@
  * dependency.  Changing both leaves tables, user mappings and privileges as
  * they are, and pg_dump says what is true.  The tables are locked, so that no
  * plan made by one wrapper is executed by the other: that waits for every
- * other session that has used one.
+ * other transaction that has used, created or dropped one.
  *
  * Shared by our wrappers; each has a link to this file among its sources.
  */
@@ -20,9 +20,11 @@
 #include "catalog/pg_foreign_data_wrapper.h"
 #include "catalog/pg_foreign_server.h"
 #include "catalog/pg_foreign_table.h"
+#include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/inval.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 #include "compat_acl.h"
@@ -39,30 +41,99 @@ check_privileges(const ForeignServer *server, const ForeignDataWrapper *wrapper)
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FDW, wrapper->fdwname);
 }
 
-/* Locks the server's tables, and makes sessions forget how they are scanned. */
-static void
-lock_tables(Oid serverid, const ServerMove *move)
+/*
+ * The server's tables but for those already seen.  All versions of catalog rows
+ * are read: a table whose creation or end is not committed counts, and so does
+ * one that this transaction has dropped.  Others may no longer exist.
+ */
+static List *
+find_tables(Oid serverid, List *seen)
 {
-	Relation	catalog = table_open(ForeignTableRelationId, AccessShareLock);
-	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0,
-										  NULL);
+	List	   *found = NIL;
+	Relation	catalog = table_open(ForeignTableRelationId, NoLock);
+	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false,
+										  SnapshotAny, 0, NULL);
 	HeapTuple	tuple;
 
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		Form_pg_foreign_table table = (Form_pg_foreign_table) GETSTRUCT(tuple);
 
-		if (table->ftserver != serverid)
-			continue;
-		if (move->check_unlocked != NULL)
-			move->check_unlocked(table->ftrelid);
-		LockRelationOid(table->ftrelid, AccessExclusiveLock);
-		if (move->check_table != NULL)
-			move->check_table(table->ftrelid);
-		CacheInvalidateRelcacheByRelid(table->ftrelid);
+		if (table->ftserver == serverid &&
+			!list_member_oid(seen, table->ftrelid))
+			found = list_append_unique_oid(found, table->ftrelid);
 	}
 	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
+	table_close(catalog, NoLock);
+	return found;
+}
+
+/*
+ * Waits for the transactions that have used one of the tables.  A request for
+ * the lock would hold up whoever comes later; and the locks on other tables,
+ * those who are waited for.
+ */
+static void
+wait_for_users(List *relids)
+{
+	List	   *tags = NIL;
+	ListCell   *cell;
+
+	foreach(cell, relids)
+	{
+		LOCKTAG    *tag = palloc(sizeof(LOCKTAG));
+
+		SET_LOCKTAG_RELATION(*tag, MyDatabaseId, lfirst_oid(cell));
+		tags = lappend(tags, tag);
+	}
+	WaitForLockersMultiple(tags, AccessExclusiveLock, false);
+}
+
+/* Locks a table, if it exists, and makes sessions forget how it is scanned. */
+static void
+lock_table(Oid relid, const ServerMove *move)
+{
+	LockRelationOid(relid, AccessExclusiveLock);
+	if (!SearchSysCacheExists1(FOREIGNTABLEREL, ObjectIdGetDatum(relid)))
+	{
+		UnlockRelationOid(relid, AccessExclusiveLock);
+		return;
+	}
+	if (move->check_table != NULL)
+		move->check_table(relid);
+	CacheInvalidateRelcacheByRelid(relid);
+}
+
+/*
+ * Locks the server's tables, and in the end their catalog, against new ones.
+ * While that is locked nothing is waited for: whoever writes to it may hold the
+ * lock on a table, which is given back only at the end of the transaction.
+ */
+static void
+lock_tables(Oid serverid, const ServerMove *move)
+{
+	List	   *seen = NIL;
+
+	for (;;)
+	{
+		List	   *found;
+		ListCell   *cell;
+
+		LockRelationOid(ForeignTableRelationId, ShareLock);
+		found = find_tables(serverid, seen);
+		if (found == NIL)
+			return;
+		UnlockRelationOid(ForeignTableRelationId, ShareLock);
+		foreach(cell, found)
+		{
+			if (move->check_unlocked != NULL)
+				move->check_unlocked(lfirst_oid(cell));
+		}
+		wait_for_users(found);
+		foreach(cell, found)
+			lock_table(lfirst_oid(cell), move);
+		seen = list_concat(seen, found);
+	}
 }
 
 /* Changes the catalog row and the dependency. */
@@ -97,9 +168,14 @@ server_move(const ServerMove *move)
 	ForeignDataWrapper *target = GetForeignDataWrapperByName(move->to, false);
 	ForeignServer *server;
 
+	/*
+	 * Recent minor releases lock the server when a table of it is created,
+	 * while its catalog is locked.  An exclusive access lock would have that
+	 * wait for us, and us for the catalog.
+	 */
 	LockDatabaseObject(ForeignServerRelationId,
 					   GetForeignServerByName(move->server, false)->serverid, 0,
-					   AccessExclusiveLock);
+					   ExclusiveLock);
 	/* Again, for it may have been changed until it was locked. */
 	server = GetForeignServerByName(move->server, false);
 	check_privileges(server, target);
@@ -108,8 +184,9 @@ server_move(const ServerMove *move)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("server \"%s\" is not a server of %s", move->server,
 						move->from)));
-	if (move->check_server != NULL)
-		move->check_server(server);
-	lock_tables(server->serverid, move);
+	/* With its row changed, nobody else can change the options. */
 	set_wrapper(server, target->fdwid);
+	if (move->check_server != NULL)
+		move->check_server(GetForeignServer(server->serverid));
+	lock_tables(server->serverid, move);
 }

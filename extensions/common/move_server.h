@@ -10,7 +10,8 @@
 /*
  * What is to be moved, and what may forbid it: each check raises an ERROR, and
  * can be NULL.  The server's is called before its tables are locked; a table's
- * are called before that is locked, and once it is.
+ * are called before that is locked, when it can be one that was dropped, and
+ * once it is.
  */
 typedef struct ServerMove
 {

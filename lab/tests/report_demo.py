@@ -111,6 +111,7 @@ def demo_run(state: RunState, cases: CaseTable) -> Run:
             "external": {"max_connections": "50"},
             "lab": {},
         },
+        size="quick, scale 10, seconds 1",
     )
 
 

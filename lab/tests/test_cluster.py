@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from tollfree.cluster import Cluster
-from tollfree.errors import LabStateError
+from tollfree.errors import FileError, LabStateError
 from tollfree.host import server_settings
 from tollfree.ports import LOOPBACK, is_free, reserved_ports
 
@@ -79,6 +79,25 @@ def test_a_taken_port_gives_one_clear_error(pg_instance: Cluster, home: Path) ->
     assert str(pg_instance.port) in failure.value.message
     assert "in use" in failure.value.detail
     assert clash.pid() is None
+
+
+def test_a_log_that_is_a_symbolic_link_is_not_followed(
+    pg_instance: Cluster, home: Path, tmp_path: Path
+) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("precious")
+    with reserved_ports(1) as (port,):
+        linked = replace(pg_instance, name="linked", folder=home / "linked", port=port)
+        linked.make("secret")
+        linked.log.symlink_to(precious)
+        try:
+            with pytest.raises(FileError, match="symbolic link") as failure:
+                linked.start()
+            assert str(linked.log) in failure.value.message
+            assert linked.pid() is None
+            assert precious.read_text() == "precious"
+        finally:
+            linked.stop()
 
 
 def test_a_stale_pid_file_of_another_process_is_not_believed(

@@ -165,7 +165,10 @@ def test_a_case_that_waited_for_the_disk_is_marked_cold() -> None:
     assert any(sentence.startswith("1 of 2 cases are cold") for sentence in verdicts(file))
     warm = from_disk({"Q6:heap:plain:w0": [0, 0, 0]})
     assert "cold" not in {column.label for column in times_table(warm, "plain", 0).columns}
-    assert "What was scanned came from the page cache, in every execution." in verdicts(warm)
+    words = "What was scanned came from the page cache, in every execution"
+    assert f"{words} that tells, 3 of 24." in verdicts(warm)
+    some = from_disk({name: [0, 0, 0] for name in GOOD})
+    assert f"{words}." in verdicts(some)
     assert not [sentence for sentence in verdicts(findings_of(GOOD)) if "page cache" in sentence]
 
 
@@ -186,6 +189,19 @@ def test_the_verdicts_say_what_to_do() -> None:
     assert "ANALYZE of lineitem takes 0.90 s through file_fdw, 0.25 s on the table" in text
     assert "A/A" in text
     assert noise_table(findings_of(GOOD)).rows[0][0] == "Q6"
+
+
+@pytest.mark.parametrize(
+    "milliseconds", [[101.0, 109.0, 91.0], [99.0, 111.0, 89.0], [90.0, 150.0, 91.0]]
+)
+def test_loading_is_not_advised_for_or_against_by_what_noise_explains(
+    milliseconds: list[float | str],
+) -> None:
+    said = verdicts(findings_of(GOOD | {"Q6:other_fdw:plain:w0": milliseconds}))
+    (sentence,) = (x for x in said if x.startswith("other_fdw goes through"))
+    assert "not told apart from noise" in sentence
+    assert "loading the file pays when" not in sentence
+    assert "no need to load" not in sentence
 
 
 def test_queries_that_the_article_lacks_are_in_a_mean_of_their_own() -> None:
@@ -218,6 +234,29 @@ def test_a_missing_generator_is_named(
         with pytest.raises(EnvironmentLacksError, match="tpchgen-cli"):
             make_files(home / "tpch", 1, ["lineitem"], 4, user)
         assert not (home / "tpch" / "scale-1").exists()
+    finally:
+        shutil.rmtree(home)
+
+
+def test_the_generator_runs_as_the_servers_user_from_where_that_cannot_reach(
+    tmp_path: Path, user: ServerUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A script in its place says who runs it: files could have been given away afterwards."""
+    home = Path(tempfile.mkdtemp(prefix="tollfree-data-"))
+    user.own(home)
+    tmp_path.chmod(0o700)
+    generator = tmp_path / "tpchgen-cli"
+    generator.write_text(
+        "#!/bin/sh\nfor word; do folder=${word#--output-dir=}; "
+        '[ "$folder" = "$word" ] || id -un >"$folder/who"; done\n'
+    )
+    generator.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    try:
+        files = make_files(home / "tpch", 1, ["lineitem"], 4, user)
+        who = files.folder / "who"
+        assert who.read_text().strip() == user.name
+        assert who.stat().st_uid == user.uid
     finally:
         shutil.rmtree(home)
 

@@ -1,5 +1,6 @@
 """What the section `interface` makes of stored executions: tasks, ratios, sentences."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -90,11 +91,12 @@ def result_of(case: RunCase, round_: int, value: float | str) -> Result:
 
 
 def findings_of(
-    values: dict[tuple[Task, str], list[float | str]], profile: str = "full"
+    values: dict[tuple[Task, str], list[float | str]], profile: str = "full", scale: int = 10
 ) -> InterfaceFindings:
     run = Run(
         *(7, "interface", profile, 3, "", 5, "complete", NOW, NOW, {}),
         *({"source": {"version": "18.1", "durable": True, "settings": {}}}, "0.1.0"),
+        scale=scale,
     )
     cases = [case_of(*key) for key in values]
     results = [
@@ -163,8 +165,16 @@ def test_published_seconds_stand_beside_their_task_only() -> None:
 def test_a_quick_million_rows_is_not_set_beside_ten_million() -> None:
     task = Task("rmt:tcp", "sql10m:1:001", "p-none:null")
     values: dict[tuple[Task, str], list[float | str]] = {(task, "libpq:acc-n"): [1.0]}
-    assert "1,000,000 rows (quick run)" in task_table(findings_of(values, "quick"), task).caption
-    assert "10,000,000 rows" in task_table(findings_of(values), task).caption
+    published = {(task.published_name, "libpq:acc-n"): 9.0}
+    quick, small, whole = (
+        task_table(replace(findings_of(values, *size), published=published), task)
+        for size in (("quick", 1), ("full", 2), ("full", 10))
+    )
+    assert "1,000,000 rows (quick run)" in quick.caption
+    assert " 2,000,000 rows" in small.caption
+    assert "10,000,000 rows" in whole.caption
+    beside = [column(table, "published") for table in (quick, small, whole)]
+    assert beside == [[None], [None], [9.0]]
 
 
 def test_the_sentences_say_what_one_would_act_on() -> None:

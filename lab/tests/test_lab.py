@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import psycopg
@@ -23,6 +24,8 @@ from tollfree.lab import DATABASE, LAB_PORT, Lab
 from tollfree.postgres import Installation
 from tollfree.privileges import ServerUser
 from tollfree.store import Result, Run, Store
+from tollfree.suites.fdw.databases import SOURCE, has_scale
+from tollfree.suites.foreign import recreate_database
 
 pytestmark = pytest.mark.cluster
 
@@ -295,6 +298,25 @@ def test_two_commands_cannot_change_the_lab_at_once(lab: Lab) -> None:
     assert commands_in_flight() == []
 
 
+def test_a_lock_that_is_a_symbolic_link_is_not_followed(lab: Lab, tmp_path: Path) -> None:
+    """The folder is the servers' user's, who could name any file of root's in that way."""
+    precious, lock = tmp_path / "precious", lab.folder / "lock"
+    precious.write_text("precious")
+    with lab.lock():
+        pass
+    lock.unlink()
+    lock.symlink_to(precious)
+    try:
+        _, err = tollfree("up", code=ExitCode.FILES)
+        assert f"{lock} is a symbolic link" in err
+        assert "Remove the link" in err
+        assert precious.read_text() == "precious"
+    finally:
+        lock.unlink()
+    with lab.lock():
+        assert lock.stat().st_uid == lab.user.uid
+
+
 def test_another_build_of_the_extension_sets_the_old_results_aside(
     lab: Lab, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -385,6 +407,94 @@ def test_lookups_find_their_rows_in_the_page_cache(lab: Lab) -> None:
         assert row["figures"]["disk_bytes"] < size / 100
         assert from_disk() < size / 100
     tollfree("down")
+
+
+def test_a_resumed_run_loads_again_what_was_interrupted_before_its_keys(lab: Lab) -> None:
+    """All rows are there then, but neither keys nor what the suite adds to the database."""
+    case = "RO:local:none:lcl:ipc:simple:rr:c1:tps"
+    tollfree("up")
+    with lab.database() as store:
+        scale = store.profile("fdw", "quick").scale
+        run = store.start_run(
+            "fdw", "quick", rounds=1, pattern=f"^{case}$", seed=1, query_limit_s=None
+        )
+        store.set_run_state(run, "interrupted")
+    source = lab.source()
+    with source.connect() as connection:
+        recreate_database(connection, SOURCE)
+    source.user.run(
+        [
+            str(lab.installation.bindir / "pgbench"),
+            *("--initialize", "--init-steps=dtg", "--quiet", f"--scale={scale}"),
+            source.conninfo(SOURCE),
+        ],
+        timeout_s=LIMIT_S,
+    ).check_returncode()
+    assert not has_scale(source, scale)
+
+    tollfree("run", "fdw", "--resume")
+    assert has_scale(source, scale)
+    assert not has_scale(source, scale + 1)
+    with lab.database() as store:
+        assert {r.state for r in store.results(run)} == {"ok"}
+    tollfree("down")
+
+
+def test_a_resumed_run_goes_on_at_the_scale_that_it_began_with(lab: Lab) -> None:
+    case = "RO:local:none:lcl:ipc:simple:rr:c1:latency"
+    tollfree("up")
+    with lab.database() as store:
+
+        def set_quick(scale: int, seconds: int) -> None:
+            store.connection.execute(
+                "UPDATE lab.profiles SET scale = %s, seconds = %s"
+                " WHERE suite = 'fdw' AND profile = 'quick'",
+                (scale, seconds),
+            )
+
+        before = store.profile("fdw", "quick")
+        set_quick(2, 1)
+        run = store.start_run(
+            "fdw", "quick", rounds=1, pattern=f"^{case}$", seed=1, query_limit_s=None
+        )
+        store.set_run_state(run, "interrupted")
+        set_quick(3, 2)
+        tollfree("run", "fdw", "--resume")
+        assert has_scale(lab.source(), 2)
+        (result,) = store.results(run)
+        assert result.state == "ok"
+        assert "--scale 2" in " ".join(result.argv)
+        assert "--seconds 1" in " ".join(result.argv)
+        assert store.run(run.run_id).size == "quick, scale 2, seconds 1"
+        present = store.profile("fdw", "quick")
+        assert (present.scale, present.seconds) == (3, 2)
+        set_quick(before.scale, before.seconds)
+    tollfree("down")
+
+
+def test_a_run_is_not_resumed_with_another_build_of_a_wrapper(lab: Lab) -> None:
+    wrapper = "tollfree_postgres_fdw"
+    pattern = f"^RO:FDW_external:{wrapper}:lcl:tcp:simple:rr:c1:tps$"
+    tollfree("run", "fdw", "--rounds", "1", "--only", pattern)
+    with lab.database() as store:
+        run = store.latest_run("fdw")
+        assert run is not None
+        module = (lab.stage.pkglibdir / f"{wrapper}.so").read_bytes()
+        assert run.server["source"]["modules"] == {wrapper: sha256(module).hexdigest()}
+        before = store.results(run)
+        store.set_run_state(run, "interrupted")
+        store.connection.execute(
+            "UPDATE lab.runs SET server = jsonb_set(server, %s, '\"another\"') WHERE run_id = %s",
+            (["source", "modules", wrapper], run.run_id),
+        )
+    _, err = tollfree("run", "fdw", "--resume", code=ExitCode.LAB_STATE)
+    assert f"run {run.run_id} has measured another build of {wrapper}" in err
+    assert "Begin a new run" in err
+    with lab.database() as store:
+        assert store.run(run.run_id).state == "interrupted"
+        assert store.results(run) == before
+        store.describe_run(run, run.host, run.server)
+    tollfree("run", "fdw", "--resume")
 
 
 def _flights(results: dict[str, Result], prefix: str) -> float | None:

@@ -1,5 +1,7 @@
 """What is made of stored executions: ratios, noise marks, failed cases, comparisons, files."""
 
+import json
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +15,7 @@ from tollfree.export import read_json, write_json
 from tollfree.paths import CHECKOUT
 from tollfree.report.model import CaseState
 from tollfree.store import Result, Run, RunCase, Step
+from tollfree.suites.fdw.bulk import bulk_verdicts
 from tollfree.suites.fdw.findings import FdwFindings, round_trip_us
 from tollfree.suites.fdw.tables import overhead_table, throughput_table
 from tollfree.suites.fdw.verdicts import verdicts
@@ -110,8 +113,61 @@ def test_a_ratio_is_taken_inside_its_round_and_above_one_is_slower() -> None:
 
 
 def test_a_round_without_its_baseline_has_no_ratio() -> None:
-    findings = findings_of({BASE: [1000.0, None], SLOW: [200.0, 100.0]})
+    findings = findings_of({BASE: [1000.0], SLOW: [200.0, 100.0]})
     assert findings.ratios(SLOW) == [5.0]
+
+
+def test_one_failed_execution_of_either_takes_all_ratios() -> None:
+    for broken in (BASE, SLOW):
+        values = GOOD | {broken: [*GOOD[broken][:2], None]}
+        findings = findings_of(values)
+        assert findings.ratios(SLOW) == []
+        assert findings.ratio(SLOW) is None
+        assert findings.values(broken) == findings.figures(broken, "latency_mean_ms") == []
+        said = " ".join(verdicts(FdwFindings(findings, {})))
+        assert "1 of 3 cases failed" in said
+        assert "Looking up a row" not in said
+        compared = {row[0] for row in comparison(findings, findings_of(GOOD)).rows}
+        assert SLOW not in compared
+        assert (AGAIN in compared) == (broken == SLOW)
+    assert findings_of(GOOD | {AGAIN: [1010.0, None, 505.0]}).noise is None
+
+
+def test_round_trips_of_a_case_that_failed_are_not_cited() -> None:
+    through, direct = (
+        f"RO:{target}:rmt:tcp:1000us:simple:rr:c1:flights"
+        for target in ("FDW_external:postgres_fdw", "direct:none")
+    )
+    for broken, sentence in ((None, "waits for 5 round trips"), (through, ""), (direct, "")):
+        findings = findings_of(GOOD)
+        flights = {through: 5.0, direct: 1.0}
+        cases = {
+            name: replace(
+                findings.cases[SLOW],
+                testcase=name,
+                dims={
+                    **findings.cases[SLOW].dims,
+                    "target": name.split(":")[1],
+                    "wrapper": name.split(":")[2],
+                    "measure": "flights",
+                },
+            )
+            for name in flights
+        }
+        executions = [
+            replace(result_of(name, round_, counted), figures={"flights_per_tx": counted})
+            for name, counted in flights.items()
+            for round_ in (1, 2)
+        ]
+        if broken:
+            executions[-1 if broken == direct else 1] = result_of(broken, 2, None, "because")
+        findings = replace(
+            findings, cases=findings.cases | cases, results=findings.results + executions
+        )
+        said = " ".join(verdicts(FdwFindings(findings, {})))
+        assert "Looking up a row" in said
+        assert ("Each lookup waits" in said) == (not broken)
+        assert sentence in said
 
 
 def test_one_failed_execution_takes_the_cases_figures() -> None:
@@ -161,6 +217,27 @@ def test_the_verdict_names_ratio_interval_and_rounds() -> None:
     assert "A/A" in noise
 
 
+def bulk_of(ours: list[float | None]) -> Findings:
+    """Return findings of a scan through the stock wrapper and ours, with A/A cases."""
+    stock: list[float | None] = [1.0, 1.2, 0.9]
+    values = {"postgres_fdw": stock, "tollfree_postgres_fdw": ours}
+    findings = findings_of(GOOD)
+    cases, results = dict(findings.cases), list(findings.results)
+    for wrapper, seconds in values.items():
+        dims = {"bench": "SCAN", "rows": 1000, "wrapper": wrapper, "size": None, "measure": "bulk"}
+        cases[wrapper] = RunCase(wrapper, wrapper, None, "duration", "s", False, dims)
+        results += [result_of(wrapper, n, value) for n, value in enumerate(seconds, start=1)]
+    return replace(findings, cases=cases, results=results)
+
+
+def test_bulk_sentences_have_intervals_rounds_and_the_noise_mark() -> None:
+    (faster,) = bulk_verdicts(FdwFindings(bulk_of([0.25, 0.3, 0.225]), {}))
+    words = "4.0x (4.0 to 4.0, 3 rounds) as fast as through postgres_fdw"
+    assert faster.count(words) == 2
+    (same,) = bulk_verdicts(FdwFindings(bulk_of([1.01, 1.15, 0.92]), {}))
+    assert same.count("3 rounds, not told apart from noise)") == 2
+
+
 def test_a_run_is_repeated_by_the_same_words() -> None:
     run = run_of(pattern="^RO:.*'x", profile="full")
     words = "--only '^RO:.*'\"'\"'x' --seed 5"
@@ -197,9 +274,50 @@ def test_comparing_runs_tells_only_changes_that_the_intervals_show() -> None:
     assert only_in_one(before, findings_of({BASE: [1.0]})) == sorted([AGAIN, SLOW])
 
 
+def test_comparing_runs_of_one_round_tells_no_change() -> None:
+    """One ratio has no interval: its two ends are the ratio itself."""
+    once = findings_of({name: values[:1] for name, values in GOOD.items()})
+    slower = GOOD | {SLOW: [100.0, 110.0, 50.0]}
+    for after in (findings_of({SLOW: [100.0], BASE: [1000.0]}), findings_of(slower)):
+        for pair in ((once, after), (after, once)):
+            changes = {row[0]: row[-1] for row in comparison(*pair).rows}
+            assert changes[SLOW] == SAME
+    (note,) = comparison(once, once).notes
+    assert "single round" in note
+    several = comparison(findings_of(GOOD), findings_of(slower))
+    assert {row[0]: row[-1] for row in several.rows}[SLOW] == "+100%"
+
+
 def test_a_run_survives_the_way_through_a_file(tmp_path: Path) -> None:
     findings = findings_of(GOOD)
     assert read_json(write_json(findings, tmp_path / "new" / "run.json")) == findings
+
+
+def test_a_run_says_how_large_it_was() -> None:
+    findings = findings_of(GOOD, run_of(scale=20, seconds=4))
+    assert run_part(findings).size == "quick, scale 20, seconds 4"
+    other = findings_of(GOOD, run_of(scale=3, seconds=4))
+    caption = comparison(findings, other).caption
+    assert re.search("scale 20.* and .*scale 3", caption)
+
+
+def test_the_build_of_a_wrapper_is_said_where_it_is_known() -> None:
+    server = {"version": "18.1", "durable": True, "settings": {}}
+    known = run_of(server={"source": server | {"modules": {"postgres_fdw": "0badcafe"}}})
+    assert (
+        run_part(findings_of(GOOD, known)).fingerprint["module postgres_fdw"].endswith("0badcafe")
+    )
+    assert not [x for x in run_part(findings_of(GOOD)).fingerprint if x.startswith("module")]
+
+
+def test_a_run_stored_before_its_size_was_is_read_without(tmp_path: Path) -> None:
+    path = write_json(findings_of(GOOD), tmp_path / "run.json")
+    document = json.loads(path.read_text(encoding="utf-8"))
+    del document["run"]["scale"], document["run"]["seconds"]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    findings = read_json(path)
+    assert run_part(findings).size == "quick"
+    assert findings.ratio(SLOW) == findings_of(GOOD).ratio(SLOW)
 
 
 def test_a_links_round_trip_is_in_its_name() -> None:

@@ -109,6 +109,7 @@ def hostile_report() -> Report:
         durability=HOSTILE,
         fingerprint={HOSTILE: HOSTILE},
         settings={HOSTILE: {HOSTILE: HOSTILE}},
+        size=HOSTILE,
     )
     suite = replace(
         suite,
@@ -321,6 +322,15 @@ def test_noise_and_reference_are_marked_where_they_are() -> None:
     marked = chart(replace(plain, rows=(rows[0], replace(rows[1], reference=7.7))))
     assert f"a: 1.01x, {figures.NOISE_MEANING}" in marked
     assert "b: 6.3x, published 7.7x" in marked
+
+
+def test_a_run_says_how_large_it_was_where_that_is_known(page_text: str) -> None:
+    size = "quick, scale 10, seconds 1"
+    assert f"<dt>Size</dt><dd>{size}</dd>" in page_text
+    assert embedded_data(page_text, "fdw")["run"]["size"] == size
+    suite = demo_suite()
+    unknown = replace(demo_report(), suites=(replace(suite, run=replace(suite.run, size="")),))
+    assert "<dt>Size</dt>" not in render(unknown)
 
 
 def test_interrupted_run_says_how_far_it_came() -> None:

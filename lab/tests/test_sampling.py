@@ -1,5 +1,6 @@
 """What is made of stored samples: costs, comparisons with stock, plots, verdicts."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -161,6 +162,25 @@ def test_the_published_finding_is_confirmed_or_its_exceptions_named() -> None:
     assert "bernoulli at 10%" in refuted
 
 
+def test_a_sample_that_noise_explains_took_neither_more_nor_less_time() -> None:
+    def said(ms: float) -> str:
+        cases = [*samples(), *ANALYZED]
+        changed = [
+            (one, ms if one.dims["percent"] == 10 else given, more) for one, given, more in cases
+        ]
+        (sentence,) = (x for x in verdicts(findings(changed)) if "transferring everything" in x)
+        return sentence
+
+    # The A/A case is 1.1x; everything takes 2150 ms.
+    for ms in (2150.0, 2200.0, 2100.0):
+        assert "in 2 of 3 cases" in said(ms)
+        assert "In 1 no difference is told." in said(ms)
+        assert "published" not in said(ms)
+    assert "1 of 3 samples took longer" in said(3000.0)
+    assert "in all of 3 cases" in said(1000.0)
+    assert "no difference" not in said(3000.0) + said(1000.0)
+
+
 def test_analyze_is_compared_with_local_and_with_stock() -> None:
     sampling = findings(ANALYZED)
     rows = {(row[2], row[3]): row[4:] for row in analyze_table(sampling).rows}
@@ -212,6 +232,21 @@ def test_quality_is_compared_with_the_scatter_of_local_analyze() -> None:
         ("auto", 10, "nothing"),
     ]
     assert table(4) == ()
+
+
+def test_the_scatter_leaves_out_what_is_farthest() -> None:
+    """Of 40 local ANALYZEs that find 1 to 40, the middle 95% leave out one at either end."""
+    cases = [analyze(method, 100, "direct", "lcl:ipc") for method in ("local", "local_again")]
+    results = [
+        result(one, round_, 100.0, {"found": first + round_})
+        for one, first in zip(cases, (0.0, 20.0), strict=True)
+        for round_ in range(1, 21)
+    ]
+    run = Findings(RUN, {one.testcase: one for one in cases}, results)
+    sampling = SamplingFindings(run, {})
+    assert sampling.local_range(cases[0].testcase, "found") == (2.0, 39.0)
+    few = replace(run, results=[r for r in results if r.iter <= 4])
+    assert SamplingFindings(few, {}).local_range(cases[0].testcase, "found") is None
 
 
 def test_every_road_has_a_plot_with_the_whole_table_as_a_level_line() -> None:

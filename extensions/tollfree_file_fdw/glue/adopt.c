@@ -10,6 +10,7 @@
 
 #include "fmgr.h"
 #include "foreign/foreign.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -53,6 +54,7 @@ tollfree_file_fdw_adopt(PG_FUNCTION_ARGS)
 		.to = OUR_WRAPPER
 	};
 
+	PreventCommandIfReadOnly("tollfree_file_fdw_adopt()");
 	server_move(&move);
 	PG_RETURN_VOID();
 }
@@ -68,6 +70,7 @@ tollfree_file_fdw_release(PG_FUNCTION_ARGS)
 		.check_table = check_options
 	};
 
+	PreventCommandIfReadOnly("tollfree_file_fdw_release()");
 	server_move(&move);
 	PG_RETURN_VOID();
 }

@@ -53,6 +53,8 @@ CREATE TABLE runs
 	server		jsonb NOT NULL DEFAULT '{}',
 	version		text NOT NULL DEFAULT '',
 	query_limit_s int CHECK (query_limit_s > 0),
+	seconds		int NOT NULL CHECK (seconds > 0),
+	scale		int NOT NULL CHECK (scale > 0),
 	FOREIGN KEY (suite, profile) REFERENCES profiles
 );
 
@@ -62,6 +64,8 @@ COMMENT ON COLUMN runs.seed IS
 'of the random order inside each round';
 COMMENT ON COLUMN runs.query_limit_s IS
 'seconds after which a case begins no further query; NULL for all queries of every case';
+COMMENT ON COLUMN runs.seconds IS
+'of the profile when the run began, which is what a resumed run goes on with; so is the scale';
 COMMENT ON COLUMN runs.server IS
 'per instance: version and every setting that is not PostgreSQL''s default';
 
@@ -139,7 +143,7 @@ COMMENT ON COLUMN testresults.duration IS
  * among neighbours.
  */
 CREATE VIEW remaining AS
-SELECT run_id, iter, testcase, seconds,
+SELECT run_id, iter, testcase, run_cases.seconds,
 	   row_number() OVER (PARTITION BY run_id
 						  ORDER BY iter,
 								   md5(concat_ws(':', seed, iter, neighbours[1])),

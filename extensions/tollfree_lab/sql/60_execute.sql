@@ -34,9 +34,11 @@ BEGIN
 			USING ERRCODE = 'feature_not_supported',
 				  HINT = 'See limit_switch in the table lab.suites.';
 	END IF;
-	INSERT INTO lab.runs (suite, profile, rounds, pattern, seed, query_limit_s)
+	INSERT INTO lab.runs (suite, profile, rounds, pattern, seed, query_limit_s,
+						  seconds, scale)
 	SELECT suite, profile, coalesce(round_count, rounds), name_pattern,
-		   coalesce(order_seed, (random() * 1e9)::int), limit_seconds
+		   coalesce(order_seed, (random() * 1e9)::int), limit_seconds,
+		   seconds, scale
 	FROM lab.profiles
 	WHERE (suite, profile) = (suite_name, profile_name)
 	RETURNING run_id INTO new_run;
@@ -79,18 +81,36 @@ $$;
 
 /*
  * Takes the commands of a run's cases from the view again: the servers may
- * have other addresses than when the run began.  The list of cases stays.
+ * have other addresses than when the run began.  The list of cases stays, and so
+ * does their size: the view takes that from the profile, which therefore has the
+ * run's for as long as this takes.
  */
 CREATE FUNCTION refresh_commands(of_run int)
 RETURNS void
-LANGUAGE sql
-BEGIN ATOMIC
-	UPDATE run_cases c
-	SET argv = t.argv || limit_words(of_run), env = t.env,
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	present		lab.profiles;
+BEGIN
+	SELECT p.* INTO present
+	FROM lab.profiles p JOIN lab.runs USING (suite, profile)
+	WHERE run_id = of_run
+	FOR UPDATE OF p;
+
+	UPDATE lab.profiles p SET seconds = r.seconds, scale = r.scale
+	FROM lab.runs r
+	WHERE r.run_id = of_run AND (p.suite, p.profile) = (r.suite, r.profile);
+
+	UPDATE lab.run_cases c
+	SET argv = t.argv || lab.limit_words(of_run), env = t.env,
 		probe_argv = t.probe_argv
-	FROM runs r JOIN testcases t USING (suite, profile)
+	FROM lab.runs r JOIN lab.testcases t USING (suite, profile)
 	WHERE r.run_id = of_run AND c.run_id = of_run AND t.testcase = c.testcase;
-END;
+
+	UPDATE lab.profiles SET seconds = present.seconds, scale = present.scale
+	WHERE (suite, profile) = (present.suite, present.profile);
+END
+$$;
 
 /*
  * Stores all that a run still owes of one candidate as skipped, for a reason

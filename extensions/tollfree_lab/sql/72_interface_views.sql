@@ -1,9 +1,9 @@
 /*
  * Suite interface: the published experiment's views of its results, run by
  * run, and its figures.  Durations are seconds inside the client, all
- * executions together; what did not succeed is not in them.  Under a run's limit some cases
- * do only part of the queries asked for: these have no duration, and compare by
- * the seconds of one query.
+ * executions together; a case of which an execution did not succeed is not in
+ * them.  Under a run's limit some cases do only part of the queries asked for:
+ * these have no duration, and compare by the seconds of one query.
  */
 CREATE VIEW interface_vtestresults AS
 SELECT run_id,
@@ -19,12 +19,15 @@ SELECT run_id,
 	   iter, ts,
 	   CASE WHEN queries = asked THEN seconds END AS duration,
 	   queries, asked, seconds / queries AS query_duration
-FROM vtestresults
+FROM vtestresults result
 	CROSS JOIN LATERAL
 		(SELECT (figures->>'executions')::int8 AS queries,
 				(dims->>'executions')::int8 AS asked,
 				(figures->>'total_ns')::float8 / 1e9 AS seconds) AS done
-WHERE suite = 'interface' AND state = 'ok';
+WHERE suite = 'interface'
+  AND NOT EXISTS (SELECT FROM testresults other
+				  WHERE (other.run_id, other.testcase) = (result.run_id, result.testcase)
+					AND other.state <> 'ok');
 
 /*
  * Mean and range of each case; of durations only where all its executions have

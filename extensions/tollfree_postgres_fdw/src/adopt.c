@@ -5,8 +5,7 @@
  * A transaction that has used one wrapper's connection must not continue on
  * the other's, where its changes are not seen.  So the functions refuse to run
  * inside a transaction block, and after one of the server's tables was used by
- * the same query; the lock on the tables waits for every other session that has
- * used one.
+ * the same query; every other transaction that has used one is waited for.
  */
 #include "postgres.h"
 
@@ -14,6 +13,7 @@
 #include "commands/defrem.h"
 #include "fmgr.h"
 #include "foreign/foreign.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/formatting.h"
 #include "utils/lsyscache.h"
@@ -58,10 +58,8 @@ check_options(List *options, const char *kind, const char *name)
 static void
 check_table_options(Oid relid)
 {
-	char	   *name = get_rel_name(relid);
-
-	if (name != NULL)
-		check_options(GetForeignTable(relid)->options, "FOREIGN TABLE", name);
+	check_options(GetForeignTable(relid)->options, "FOREIGN TABLE",
+				  get_rel_name(relid));
 }
 
 /* Raises an ERROR if the current transaction has used the server. */
@@ -83,13 +81,17 @@ check_server(const ForeignServer *server)
 static void
 check_unused(Oid relid)
 {
+	char	   *name = get_rel_name(relid);
+
 	for (LOCKMODE mode = AccessShareLock; mode <= AccessExclusiveLock; mode++)
 	{
 		if (compat_holds_lock(relid, mode))
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_IN_USE),
+					 name != NULL ?
 					 errmsg("foreign table \"%s\" is used by the current transaction",
-							get_rel_name(relid))));
+							name) :
+					 errmsg("a foreign table of the server was dropped by the current transaction")));
 	}
 }
 
@@ -113,6 +115,7 @@ tollfree_postgres_fdw_adopt(PG_FUNCTION_ARGS)
 		.check_unlocked = check_unused
 	};
 
+	PreventCommandIfReadOnly("tollfree_postgres_fdw_adopt()");
 	PreventInTransactionBlock(true, "tollfree_postgres_fdw_adopt");
 	server_move(&move);
 	PG_RETURN_VOID();
@@ -130,6 +133,7 @@ tollfree_postgres_fdw_release(PG_FUNCTION_ARGS)
 		.check_table = check_table_options
 	};
 
+	PreventCommandIfReadOnly("tollfree_postgres_fdw_release()");
 	PreventInTransactionBlock(true, "tollfree_postgres_fdw_release");
 	server_move(&move);
 	PG_RETURN_VOID();

@@ -46,7 +46,7 @@ invalidate(Datum arg, int cacheid, uint32 hash)
 		if (session->conn == NULL || (hash != 0 && hash != own))
 			continue;
 		/* A connection being set up is not known to be idle. */
-		if (session->xact_depth == 0 && session->wait_set != NULL)
+		if (session->xact_depth == 0 && session->is_set_up)
 			session_disconnect(session);
 		else
 			session->invalidated = true;
@@ -161,7 +161,8 @@ cache_get_session(Oid user, Oid server)
 			session = add_session(found->umid);
 		session_connect(session, found);
 	}
-	session->user = user;
+	if (session->xact_depth == 0)
+		session->user = user;
 	transaction_enter(session);
 	return session;
 }
@@ -200,30 +201,44 @@ cache_server_is_truncated(Oid server)
 	return false;
 }
 
+/*
+ * The user whose mapping a session is of, "public" for everybody's; NULL if the
+ * mapping is gone.
+ */
+const char *
+cache_user_name(const Session *session)
+{
+	HeapTuple	mapping = SearchSysCache1(USERMAPPINGOID,
+										  ObjectIdGetDatum(session->mapping));
+	const char *name;
+
+	if (!HeapTupleIsValid(mapping))
+		return NULL;
+	name = MappingUserName(((Form_pg_user_mapping) GETSTRUCT(mapping))->umuser);
+	ReleaseSysCache(mapping);
+	return name;
+}
+
 /* One row: the session's server, user and state. */
 static void
 show_session(const Session *session, ReturnSetInfo *rsinfo)
 {
 	ForeignServer *server = GetForeignServerExtended(session->server,
 													 FSV_MISSING_OK);
-	HeapTuple	mapping = SearchSysCache1(USERMAPPINGOID,
-										  ObjectIdGetDatum(session->mapping));
-	char	   *user = GetUserNameFromId(session->user, true);
+	const char *user = cache_user_name(session);
 	Datum		values[CONNECTION_COLUMNS] = {0};
 	bool		nulls[CONNECTION_COLUMNS] = {0};
 
 	nulls[0] = server == NULL;
 	if (server != NULL)
 		values[0] = CStringGetTextDatum(server->servername);
-	nulls[1] = user == NULL || !HeapTupleIsValid(mapping);
-	if (!nulls[1])
+	nulls[1] = user == NULL;
+	if (user != NULL)
 		values[1] = CStringGetTextDatum(user);
 	values[2] = BoolGetDatum(!session->invalidated);
 	values[3] = BoolGetDatum(session->xact_depth > 0);
 	values[4] = Int32GetDatum(PQbackendPID(session->conn));
 	values[5] = Int64GetDatum(session->flights);
-	if (HeapTupleIsValid(mapping))
-		ReleaseSysCache(mapping);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 

@@ -9,6 +9,7 @@
 
 extern Session *cache_get_session(Oid user, Oid server);
 extern List *cache_sessions(void);
+extern const char *cache_user_name(const Session *session);
 extern bool cache_server_is_in_use(Oid server);
 extern bool cache_server_is_truncated(Oid server);
 

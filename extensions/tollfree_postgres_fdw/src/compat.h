@@ -115,6 +115,56 @@ compat_check_proxy_option(const char *keyword)
 						keyword)));
 }
 
+#if PG_VERSION_NUM < 160000
+/* May libpq have been told, in whichever way, how long connecting may take? */
+static inline bool
+compat_may_time_out(const char *const *names)
+{
+	PQconninfoOption *defaults;
+	bool		has_default = false;
+
+	for (; *names != NULL; names++)
+	{
+		if (strcmp(*names, "connect_timeout") == 0 ||
+			strcmp(*names, "service") == 0)
+			return true;
+	}
+	defaults = PQconndefaults();	/* of the environment and its service */
+	if (defaults == NULL)
+		return true;
+	for (PQconninfoOption *option = defaults; option->keyword != NULL; option++)
+	{
+		if (strcmp(option->keyword, "connect_timeout") == 0)
+			has_default = option->val != NULL;
+	}
+	PQconninfoFree(defaults);
+	return has_default;
+}
+#endif
+
+/*
+ * Connects, reserving a file descriptor.  connect_timeout counts only where
+ * libpq itself waits, and nobody can interrupt that: postgres_fdw 15 has it wait
+ * always, and we where there may be a timeout.  Since 16 it is ignored.
+ */
+static inline PGconn *
+compat_connect(const char *const *names, const char *const *values)
+{
+#if PG_VERSION_NUM < 160000
+	if (compat_may_time_out(names))
+	{
+		PGconn	   *conn;
+
+		libpqsrv_connect_prepare();
+		conn = PQconnectdbParams(names, values, false);
+		if (conn == NULL)
+			ReleaseExternalFD();
+		return conn;
+	}
+#endif
+	return libpqsrv_connect_params(names, values, false, PG_WAIT_EXTENSION);
+}
+
 /* Memory for the extra value of a setting's check, which guc.c frees. */
 static inline void *
 compat_guc_malloc(size_t size)

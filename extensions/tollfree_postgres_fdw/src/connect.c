@@ -251,8 +251,7 @@ connect_open(ForeignServer *server, UserMapping *user)
 	scram = add_scram_keys(&parameters, server, user);
 	check_before(&parameters, user, scram);
 
-	conn = libpqsrv_connect_params(parameters.names, parameters.values, false,
-								   PG_WAIT_EXTENSION);
+	conn = compat_connect(parameters.names, parameters.values);
 	PG_TRY();
 	{
 		if (conn == NULL || PQstatus(conn) != CONNECTION_OK)

@@ -16,35 +16,12 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/wait_event.h"
 
 #include "compat.h"
 #include "session.h"
 
-#define WAIT_SOCKET 0			/* position in the wait set */
-#define WAIT_EVENTS 3
-
 /* Between the first cancellation of a flight and the second, ms */
 #define CANCEL_PAUSE 1000
-
-/*
- * Makes the set of events that the session waits for, to be kept as long as
- * the connection: making one per wait costs more than many a query.
- */
-void
-session_make_wait_set(Session *session)
-{
-	session->wait_set = compat_create_wait_event_set(WAIT_EVENTS);
-	session->wait_events = WL_SOCKET_READABLE;
-	AddWaitEventToSet(session->wait_set, session->wait_events,
-					  PQsocket(session->conn), NULL, NULL);
-	AddWaitEventToSet(session->wait_set, WL_LATCH_SET,
-					  PGINVALID_SOCKET, MyLatch, NULL);
-	/* A stand-alone backend has no postmaster. */
-	if (IsUnderPostmaster)
-		AddWaitEventToSet(session->wait_set, WL_EXIT_ON_PM_DEATH,
-						  PGINVALID_SOCKET, NULL, NULL);
-}
 
 /*
  * Cancels the flight, and once more after a while: a server that was waiting for
@@ -98,26 +75,22 @@ time_left(Session *session)
 	return TimestampDifferenceMilliseconds(now, until);
 }
 
-/* Waits for the socket or the latch; false if the deadline has passed. */
+/*
+ * Waits for the socket or the latch; false if the deadline has passed.  A flight
+ * that cleans up must not raise an ERROR: if it cannot wait, it has passed, too.
+ */
 bool
 session_wait(Session *session, uint32 events)
 {
 	long		timeout = -1;
-	WaitEvent	event;
 
 	if (session->deadline != 0)
 	{
 		timeout = time_left(session);
-		if (timeout <= 0)
+		if (timeout <= 0 || !session_can_wait(session))
 			return false;
 	}
-	if (session->wait_events != events)
-		ModifyWaitEvent(session->wait_set, WAIT_SOCKET, events, NULL);
-	session->wait_events = events;
-
-	if (WaitEventSetWait(session->wait_set, timeout, &event, 1,
-						 PG_WAIT_EXTENSION) == 1 &&
-		(event.events & WL_LATCH_SET))
+	if (session_await_events(session, events, timeout))
 	{
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();

@@ -96,6 +96,7 @@ session_connect(Session *session, UserMapping *user)
 	session->part = session->nparts = 0;
 	session->deadline = session->cancel_again = 0;
 
+	session_make_room(server->servername);
 	session->conn = connect_open(server, user);
 	session->same_encoding = is_same_encoding(session->conn);
 	PG_TRY();
@@ -103,9 +104,9 @@ session_connect(Session *session, UserMapping *user)
 		if (!PQenterPipelineMode(session->conn) ||
 			PQsetnonblocking(session->conn, 1) != 0)
 			session_report(session, ERROR, NULL, NULL);
-		session_make_wait_set(session);
 		session->cache = statement_create_cache(&session->deallocates);
 		configure(session);
+		session->is_set_up = true;
 		session->connects++;
 	}
 	PG_CATCH();
@@ -120,9 +121,7 @@ session_connect(Session *session, UserMapping *user)
 void
 session_disconnect(Session *session)
 {
-	if (session->wait_set != NULL)
-		FreeWaitEventSet(session->wait_set);
-	session->wait_set = NULL;
+	session_free_wait_set(session);
 	PQclear(session->result);
 	session->result = NULL;
 	libpqsrv_disconnect(session->conn);
@@ -133,7 +132,7 @@ session_disconnect(Session *session)
 	session->relations = NULL;
 	session->repeatable = NULL;
 
-	session->half_done = false;
+	session->is_set_up = session->half_done = false;
 	session->part = session->nparts = 0;
 	session_forget_readers(session);
 	portals_forget(session);

@@ -212,7 +212,8 @@ read_front(Session *session, bool may_replace)
 
 /*
  * Connects a session that executor nodes know already, for the user who asked
- * for it last.  It must not become a session of another mapping.
+ * for it first in the transaction: postgres_fdw would have noticed the loss then.
+ * It must not become a session of another mapping.
  */
 static void
 connect_again(Session *session)

@@ -86,7 +86,8 @@ typedef struct Session
 	PGconn	   *conn;			/* NULL when not connected */
 
 	Oid			server;
-	Oid			user;			/* who asked for it last, by this mapping */
+	Oid			user;			/* who asked for it first in this transaction,
+								 * or last before it, by this mapping */
 	uint32		server_hash;
 	uint32		mapping_hash;
 	bool		keep;			/* keep_connections */
@@ -96,8 +97,11 @@ typedef struct Session
 	bool		same_encoding;	/* do both databases store texts in one? */
 	bool		invalidated;	/* to be closed when the transaction ends */
 
-	WaitEventSet *wait_set;
-	uint32		wait_events;	/* what the set's socket waits for */
+	bool		is_set_up;		/* is it connected, with its settings made? */
+
+	WaitEventSet *wait_set;		/* or NULL; waitset.c's */
+	uint32		wait_events;	/* what the set's socket waits for; 0 while it
+								 * is not complete */
 
 	int			xact_depth;
 	int			remote_depth;
@@ -234,8 +238,14 @@ extern void session_add_cleanup(Session *session);
 extern void session_add_checks(Session *session, List *questions,
 							   bool only_reads);
 
+/* waitset.c */
+extern void session_make_room(const char *server);
+extern void session_free_wait_set(Session *session);
+extern bool session_can_wait(const Session *session);
+extern bool session_await_events(Session *session, uint32 events,
+								 long timeout);
+
 /* flight.c */
-extern void session_make_wait_set(Session *session);
 extern const char *session_cancel(Session *session);
 extern bool session_wait(Session *session, uint32 events);
 extern void session_begin_flight(Session *session);

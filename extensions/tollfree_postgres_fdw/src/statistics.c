@@ -25,7 +25,7 @@ show_statistics(const Session *session, ReturnSetInfo *rsinfo)
 {
 	ForeignServer *server = GetForeignServerExtended(session->server,
 													 FSV_MISSING_OK);
-	char	   *user = GetUserNameFromId(session->user, true);
+	const char *user = cache_user_name(session);
 	int64_t		received = 0;
 	int64_t		sent = 0;
 	bool		counted = session->conn != NULL &&

@@ -127,9 +127,7 @@ def status() -> None:
         with lab.database() as store:
             latest = store.latest_run()
         if latest is not None:
-            OUT.print(
-                f"latest run: {latest.run_id}, {latest.suite} {latest.profile}, {latest.state}"
-            )
+            OUT.print(f"latest run: {latest.run_id}, {latest.suite} {latest.size}, {latest.state}")
 
 
 def _print_status(lab: Lab) -> None:
@@ -265,12 +263,14 @@ def show(run_id: int | None, cases: bool) -> None:
 
 def _print_runs(runs: list[Run]) -> None:
     table = RichTable(box=None, pad_edge=False)
-    for header in ("run", "suite", "profile", "rounds", "only", "state", "started"):
+    sizes = ("profile", "scale", "seconds", "rounds")
+    for header in ("run", "suite", *sizes, "only", "state", "started"):
         table.add_column(header)
     for one in runs:
         started = f"{one.started:%Y-%m-%d %H:%M}"
         table.add_row(
-            *(str(one.run_id), one.suite, one.profile, str(one.rounds)),
+            *(str(one.run_id), one.suite, one.profile),
+            *(str(one.scale), str(one.seconds), str(one.rounds)),
             *(one.pattern, one.state, started),
         )
     OUT.print(table)

@@ -125,8 +125,11 @@ class Cluster:
                 detail=_tail(done.stdout + done.stderr),
             )
         self.user.write_text(unfinished / "pg_hba.conf", HBA)
-        with (unfinished / "postgresql.conf").open("a", encoding="utf-8") as configuration:
-            configuration.write("include 'tollfree.conf'\n")
+        configuration = self.user.open_file(
+            unfinished / "postgresql.conf", os.O_WRONLY | os.O_APPEND
+        )
+        with os.fdopen(configuration, "a", encoding="utf-8") as file:
+            file.write("include 'tollfree.conf'\n")
         lines = [f"{name} = {value}" for name, value in (SERVER_SETTINGS | self.settings).items()]
         self.user.write_text(unfinished / "tollfree.conf", "\n".join(lines) + "\n")
         unfinished.rename(self.data)
@@ -149,10 +152,8 @@ class Cluster:
         self.user.make_folder(self.socket_folder)
         if self._is_exiting():
             self._wait_until_gone(STOP_LIMIT_S)
-        log_start = self.log.stat().st_size if self.log.exists() else 0
-        if log_start == 0:
-            self.user.write_text(self.log, "")
-        with self.log.open("ab") as log:
+        with os.fdopen(self.user.open_file(self.log, os.O_WRONLY | os.O_APPEND), "ab") as log:
+            log_start = log.seek(0, os.SEEK_END)
             server = subprocess.Popen(
                 [
                     str(self.stage.bindir / "postgres"),
@@ -172,13 +173,15 @@ class Cluster:
         while not self._answers():
             if server.poll() is not None or time.monotonic() > deadline:
                 self.stop()
-                with self.log.open(encoding="utf-8", errors="replace") as log_text:
-                    log_text.seek(log_start)
-                    tail = _tail(log_text.read())
-                raise self._start_failure(tail)
+                raise self._start_failure(_tail(self._logged_since(log_start)))
             time.sleep(0.02)
         # The server outlives this process on purpose; do not let Popen warn about that.
         server.returncode = 0
+
+    def _logged_since(self, place: int) -> str:
+        with os.fdopen(self.user.open_file(self.log, os.O_RDONLY), "rb") as log:
+            log.seek(place)
+            return log.read().decode(errors="replace")
 
     def _start_failure(self, tail: str) -> LabError:
         message = f"the server {self.name} on port {self.port} did not start"

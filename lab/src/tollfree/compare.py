@@ -2,10 +2,12 @@
 
 Absolute figures of two runs say as much of the two days as of what changed. What is compared is
 therefore each case's ratio to its baseline, taken inside the rounds of its own run; a change
-counts only where the two intervals do not overlap.
+counts only where the two intervals do not overlap. A single round has no interval, and so shows no
+change.
 """
 
 from tollfree.report.model import Cell, Column, Table
+from tollfree.stats import Estimate
 from tollfree.suites.presentation import Findings, number
 
 SAME = "~"
@@ -18,8 +20,9 @@ def comparison(before: Findings, after: Findings) -> Table:
         old, new = before.ratio(name), after.ratio(name)
         if old is None or new is None:
             continue
-        apart = old.high < new.low or new.high < old.low
-        change = f"{(new.median / old.median - 1) * 100:+.0f}%" if apart else SAME
+        change = SAME
+        if _told_apart(old, new):
+            change = f"{(new.median / old.median - 1) * 100:+.0f}%"
         rows.append((name, old.median, old.low, old.high, new.median, new.low, new.high, change))
     return Table(
         f"Ratios to the baseline: run {_name(before)} and run {_name(after)}",
@@ -30,8 +33,16 @@ def comparison(before: Findings, after: Findings) -> Table:
             Column("change"),
         ),
         tuple(rows),
-        (f"`{SAME}`: the intervals overlap, so that no change can be told.",),
+        (
+            f"`{SAME}`: no change can be told, because the intervals overlap or one of the ratios "
+            "is of a single round.",
+        ),
     )
+
+
+def _told_apart(old: Estimate, new: Estimate) -> bool:
+    have_intervals = min(old.samples, new.samples) > 1
+    return have_intervals and (old.high < new.low or new.high < old.low)
 
 
 def only_in_one(before: Findings, after: Findings) -> list[str]:
@@ -41,4 +52,5 @@ def only_in_one(before: Findings, after: Findings) -> list[str]:
 
 def _name(findings: Findings) -> str:
     versions = {server["version"] for server in findings.run.server.values()}
-    return f"{findings.run.run_id} (PostgreSQL {', '.join(sorted(versions)) or 'unknown'})"
+    version = ", ".join(sorted(versions)) or "unknown"
+    return f"{findings.run.run_id} (PostgreSQL {version}; {findings.run.size})"

@@ -71,8 +71,8 @@ def print_section(section: SuiteSection) -> None:
         OUT.print(f"* {verdict}", markup=False)
     run = section.run
     OUT.print(
-        f"\nRun {run.id}, {run.state}: {run.executions_done} of {run.executions_planned}"
-        f" executions. Again: {run.command}",
+        f"\nRun {run.id} ({run.size}), {run.state}: {run.executions_done} of"
+        f" {run.executions_planned} executions. Again: {run.command}",
         markup=False,
     )
 
@@ -148,7 +148,7 @@ class LogObserver(Observer):
 
     def preparing(self, run: Run) -> None:
         """Say that data are being made."""
-        ERR.print(f"run {run.run_id}, {run.suite} {run.profile}: making the data")
+        ERR.print(f"run {run.run_id}, {run.suite} {run.size}: making the data")
 
     def begins(self, run: Run, done: int, remaining: Sequence[Step]) -> None:
         """Start counting."""

@@ -1,11 +1,14 @@
 """What a measurement was made on: the machine's fingerprint and the servers' settings."""
 
+import hashlib
 import os
 import platform
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from tollfree.cluster import Cluster
+from tollfree.stage import Stage
 from tollfree.tls import tls_facts
 
 SETTINGS_QUERY = """
@@ -64,6 +67,16 @@ def fingerprint(data: Path) -> dict[str, Any]:
         "virtual": "hypervisor" in _first_match("/proc/cpuinfo", "flags").split(),
         "load_average": round(os.getloadavg()[0], 2),
         "python": platform.python_version(),
+    }
+
+
+def module_hashes(stage: Stage, names: Iterable[str]) -> dict[str, str]:
+    """Return the SHA-256, by name, of those of the names that are modules of this PostgreSQL."""
+    modules = {name: stage.pkglibdir / f"{name}.so" for name in sorted(set(names))}
+    return {
+        name: hashlib.sha256(module.read_bytes()).hexdigest()
+        for name, module in modules.items()
+        if module.is_file()
     }
 
 

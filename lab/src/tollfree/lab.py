@@ -154,10 +154,8 @@ class Lab:
             return
         self.user.make_folder(self.home)
         self.user.make_folder(self.folder)
-        path = self.folder / "lock"
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = self.user.open_file(self.folder / "lock", os.O_RDWR)
         try:
-            self.user.own(path)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

@@ -42,8 +42,8 @@ class Link:
         """Start the proxy and wait until it listens; raises `LabStateError` when it does not."""
         self.control.unlink(missing_ok=True)
         log_path = self.control.with_suffix(".log")
-        self.user.write_text(log_path, "")
-        with log_path.open("ab") as log:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_TRUNC
+        with os.fdopen(self.user.open_file(log_path, flags), "ab") as log:
             process = subprocess.Popen(
                 [
                     str(self.stage.programs / "tollfree-link"),

@@ -5,6 +5,7 @@ PostgreSQL refuses to run as root. An ordinary user's servers run as that user; 
 and makes folders that belong to it. It never widens the permissions of anything that exists.
 """
 
+import errno
 import os
 import pwd
 import subprocess
@@ -40,10 +41,15 @@ class ServerUser:
         return arguments
 
     def run(
-        self, argv: Sequence[str], *, timeout_s: float, env: Mapping[str, str] | None = None
+        self,
+        argv: Sequence[str],
+        *,
+        timeout_s: float,
+        env: Mapping[str, str] | None = None,
+        pass_fds: Sequence[int] = (),
     ) -> subprocess.CompletedProcess[str]:
         """Run `argv` as this user to its end and return it, output captured; never raises on
-        the command's own exit status."""
+        the command's own exit status. It inherits the descriptors `pass_fds`."""
         return subprocess.run(
             list(argv),
             capture_output=True,
@@ -51,6 +57,7 @@ class ServerUser:
             encoding="utf-8",
             env=dict(env) if env is not None else None,
             errors="replace",
+            pass_fds=pass_fds,
             stdin=subprocess.DEVNULL,
             timeout=timeout_s,
             **self.popen_arguments(),
@@ -94,6 +101,32 @@ class ServerUser:
         """Give `path` to this user when this process is root."""
         if self.switch:
             os.chown(path, self.uid, self.gid, follow_symlinks=False)
+
+    def open_file(self, path: Path, flags: int) -> int:
+        """Open a file in a folder of this user's and return its descriptor; one that is not there
+        is made, with mode 0600, owned by this user.
+
+        A symbolic link is refused with a `FileError`: the user could lead root to any file with it.
+        """
+        flags |= os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            try:
+                descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600)
+            except FileExistsError:
+                return os.open(path, flags)
+            if self.switch:
+                os.fchown(descriptor, self.uid, self.gid)
+            return descriptor
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise FileError(
+                    f"{path} is a symbolic link, which tollfree does not follow",
+                    "Remove the link; tollfree makes a file of its own in its place.",
+                ) from error
+            raise FileError(
+                f"cannot open {path}: {error.strerror}",
+                "Free space on that disk or make the folder writable, then try again.",
+            ) from error
 
     def write_text(self, path: Path, text: str, mode: int = 0o600) -> None:
         """Write `text` to `path` with `mode`, owned by this user, whole or not at all."""

@@ -10,12 +10,13 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain
 
 import psycopg
 
 from tollfree.cluster import is_connection_lost
 from tollfree.errors import FileError, LabStateError, NotFoundError
-from tollfree.host import fingerprint, server_settings
+from tollfree.host import fingerprint, module_hashes, server_settings
 from tollfree.lab import Lab
 from tollfree.store import Result, Run, Step, Store
 from tollfree.suites import suite_named
@@ -61,7 +62,8 @@ def run_suite(lab: Lab, request: Request, observer: Observer) -> Run:
         profile = store.profile(request.suite, request.profile)
         if request.resume:
             run = _resumable(store, request)
-            profile = store.profile(run.suite, run.profile)
+            _require_same_modules(lab, store, run)
+            profile = store.profile_of(run)
         bench = Bench(lab, store, profile)
         require_disk(suite, bench)
         if not request.resume:
@@ -117,6 +119,24 @@ def _resumable(store: Store, request: Request) -> Run:
     return run
 
 
+def _modules(lab: Lab, store: Store, run: Run) -> dict[str, str]:
+    """Return the hashes of the modules that the run's cases name: its wrappers."""
+    dims = (case.dims.values() for case in store.run_cases(run))
+    return module_hashes(lab.stage, map(str, chain.from_iterable(dims)))
+
+
+def _require_same_modules(lab: Lab, store: Store, run: Run) -> None:
+    """Raise `LabStateError` when a wrapper is of another build than what the run has measured."""
+    measured = run.server.get("source", {}).get("modules", {})
+    present = _modules(lab, store, run)
+    changed = [name for name in measured if measured[name] != present.get(name)]
+    if changed:
+        raise LabStateError(
+            f"run {run.run_id} has measured another build of {', '.join(sorted(changed))}",
+            f"Begin a new run with `tollfree run {run.suite}`; what was measured is kept.",
+        )
+
+
 def require_disk(suite: Suite, bench: Bench) -> None:
     """Raise `FileError` when the disk has no room for what a run has yet to make."""
     folder, profile = bench.lab.folder, bench.profile
@@ -132,7 +152,11 @@ def require_disk(suite: Suite, bench: Bench) -> None:
 
 def _describe(lab: Lab, store: Store, run: Run) -> None:
     """Store what the run ran on; a resumed one must go on with the same PostgreSQL."""
-    servers = {cluster.name: server_settings(cluster) for cluster in (lab.source(), lab.external())}
+    modules = {"modules": _modules(lab, store, run)}
+    servers = {
+        cluster.name: server_settings(cluster) | modules
+        for cluster in (lab.source(), lab.external())
+    }
     store.describe_run(run, fingerprint(lab.folder), servers)
 
 

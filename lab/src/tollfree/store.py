@@ -81,6 +81,16 @@ class Run:
     version: str
     query_limit_s: int | None = None
     """Seconds after which a case begins no further query; None for all of its queries."""
+    seconds: int | None = None
+    """Of its profile when it began; None in files written before it was stored, as the scale."""
+    scale: int | None = None
+
+    @property
+    def size(self) -> str:
+        """Its profile, with what this said when the run began as far as that is known."""
+        known = {"scale": self.scale, "seconds": self.seconds}
+        words = (f"{name} {value}" for name, value in known.items() if value is not None)
+        return ", ".join((self.profile, *words))
 
 
 @dataclass(frozen=True)
@@ -286,6 +296,14 @@ class Store:
                 f"The suites are: {', '.join(self.suites())}.",
             )
         return found
+
+    def profile_of(self, run: Run) -> Profile:
+        """Return the profile of a run as it was when the run began."""
+        return self._rows(
+            Profile,
+            "SELECT suite, profile, rounds, seconds, scale FROM lab.runs WHERE run_id = %s",
+            run.run_id,
+        )[0]
 
     def cases(self, suite: str, profile: str, pattern: str = "") -> list[CaseInfo]:
         """Return the cases of a suite that match; `chosen` ones belong to the profile."""

@@ -58,6 +58,17 @@ SELECT exectestcase(:first, :'next', 1, '/usr/bin:/bin');
 SELECT start_run('custom', 'quick', 1, '^slower$') AS chosen \gset
 SELECT testcase FROM run_cases WHERE run_id = :chosen ORDER BY 1;
 
+-- a run keeps the size that its profile had when it began; commands are taken again
+SELECT start_run('fdw', 'quick', 1, '^RO:local:none:lcl:ipc:simple:rr:c1:latency$') AS sized \gset
+UPDATE profiles SET scale = 77, seconds = 33 WHERE (suite, profile) = ('fdw', 'quick');
+UPDATE run_cases SET argv = '{}' WHERE run_id = :sized;
+SELECT refresh_commands(:sized);
+SELECT scale, runs.seconds,
+	   argv[array_position(argv, '--scale') + 1] AS scale_asked,
+	   argv[array_position(argv, '--seconds') + 1] AS seconds_asked
+FROM runs JOIN run_cases USING (run_id) WHERE run_id = :sized;
+SELECT scale, seconds FROM profiles WHERE (suite, profile) = ('fdw', 'quick');
+
 -- bad requests
 SELECT start_run('nonsense', 'quick');
 SELECT start_run('custom', 'slow');

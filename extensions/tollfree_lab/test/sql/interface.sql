@@ -163,7 +163,8 @@ SELECT start_run('fdw', 'quick', 1, '', NULL, 10);
 SELECT start_run('interface', 'full', 1, '^libpq:lcl:tcp:sql(001:1:50k|50k:1:001):acc-n:p-none',
 	NULL, 10) AS run \gset
 SELECT refresh_commands(:run);
-SELECT query_limit_s, testcase, argv[array_upper(argv, 1) - 1:] AS last_words, seconds
+SELECT query_limit_s, testcase, argv[array_upper(argv, 1) - 1:] AS last_words,
+	   run_cases.seconds
 FROM runs JOIN run_cases USING (run_id) WHERE run_id = :run ORDER BY testcase COLLATE "C";
 INSERT INTO interface_expected VALUES
 	('select * from t50k where id = 4242', 1, 45, '0badcafe');
@@ -192,3 +193,10 @@ SELECT testcase, candidate, duration, drange, nml_dur, queries, asked, query_dur
 FROM ifmeth_cat_results WHERE run_id = :run ORDER BY testcase;
 SELECT testcase, candidate, duration, queries, asked, query_duration
 FROM loccomm_cat_results WHERE run_id = :run ORDER BY testcase;
+
+-- one failed execution takes the case out of them
+INSERT INTO testresults (run_id, testcase, iter, state, reason, argv, env)
+SELECT :run, testcase, 2, 'failed', 'because', '{}', '{}'
+FROM run_cases WHERE run_id = :run AND testcase ~ '50k:1:001';
+SELECT testcase FROM ifmeth_cat_results WHERE run_id = :run;
+SELECT testcase FROM loccomm_cat_results WHERE run_id = :run;

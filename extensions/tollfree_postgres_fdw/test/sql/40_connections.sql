@@ -135,6 +135,20 @@ SET ROLE regress_tollfree_one;
 SELECT * FROM who;
 RESET ROLE;
 SELECT count(*) FROM trusted;
+-- the user shown is the mapping's, while there is one
+SELECT server_name, c.user_name AS connected, s.user_name AS counted
+FROM tollfree_postgres_fdw_get_connections() c
+JOIN tollfree_postgres_fdw_statistics() s USING (server_name) ORDER BY server_name;
+BEGIN;
+SELECT * FROM who;
+DROP USER MAPPING FOR PUBLIC SERVER common;
+SELECT c.user_name AS connected, s.user_name AS counted, valid
+FROM tollfree_postgres_fdw_get_connections() c
+JOIN tollfree_postgres_fdw_statistics() s USING (server_name) WHERE server_name = 'common';
+ROLLBACK;
+SET ROLE regress_tollfree_one;
+SELECT * FROM who;
+RESET ROLE;
 CREATE USER MAPPING FOR regress_tollfree_one SERVER common
 	OPTIONS (user 'regress_tollfree_high', password_required 'false');
 SELECT kill_remotes();
@@ -147,6 +161,24 @@ RESET ROLE;
 SET ROLE regress_tollfree_one;
 SELECT * FROM who;
 RESET ROLE;
+SELECT server_name, user_name FROM tollfree_postgres_fdw_get_connections() ORDER BY 1, 2;
+-- of several users in a statement the first one counts
+CREATE VIEW entrusted AS SELECT * FROM trusted;
+GRANT SELECT ON entrusted TO PUBLIC;
+SELECT count(*) FROM trusted;
+SELECT pg_terminate_backend(remote_backend_pid, 10000)
+FROM tollfree_postgres_fdw_get_connections() WHERE server_name = 'trusting';
+SET ROLE regress_tollfree_other;
+SELECT count(*) FROM (SELECT FROM entrusted UNION ALL SELECT FROM trusted) u;
+RESET ROLE;
+SELECT pg_terminate_backend(remote_backend_pid, 10000)
+FROM tollfree_postgres_fdw_get_connections() WHERE server_name = 'trusting';
+SET ROLE regress_tollfree_other;
+\set VERBOSITY sqlstate
+SELECT count(*) FROM (SELECT FROM trusted UNION ALL SELECT FROM entrusted) u;
+\set VERBOSITY default
+RESET ROLE;
+DROP VIEW entrusted;
 DROP SERVER common CASCADE;
 DROP SERVER trusting CASCADE;
 DROP VIEW remote.who;

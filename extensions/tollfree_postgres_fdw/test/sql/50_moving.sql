@@ -36,6 +36,10 @@ SELECT * FROM shown_state();
 BEGIN;
 SELECT tollfree_postgres_fdw_adopt('moved');
 ROLLBACK;
+SET default_transaction_read_only = on;
+SELECT tollfree_postgres_fdw_adopt('moved');
+SELECT tollfree_postgres_fdw_release('moved');
+RESET default_transaction_read_only;
 CREATE ROLE regress_tollfree_user;
 SET ROLE regress_tollfree_user;
 SELECT tollfree_postgres_fdw_adopt('moved');
@@ -68,6 +72,14 @@ BEGIN
 	TRUNCATE moved_emptied;
 	PERFORM tollfree_postgres_fdw_adopt('moved');
 	INSERT INTO moved_emptied VALUES (1);
+END
+$$;
+DO $$
+BEGIN
+	TRUNCATE moved_emptied;
+	DROP FOREIGN TABLE moved_emptied;
+	PERFORM tollfree_postgres_fdw_adopt('moved');
+	UPDATE moved_items SET name = name WHERE id = 1;
 END
 $$;
 SELECT tollfree_postgres_fdw_adopt('moved');

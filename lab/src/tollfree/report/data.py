@@ -21,6 +21,7 @@ def data_block(suite: SuiteSection) -> Markup:
             "state": suite.run.state,
             "executions_done": suite.run.executions_done,
             "executions_planned": suite.run.executions_planned,
+            "size": suite.run.size,
             "command": suite.run.command,
             "method": suite.run.method,
             "durability": suite.run.durability,

@@ -85,7 +85,7 @@ class Table:
 class RatioRow:
     """One bar; `reference` is a published ratio, defined as `ratio` is.
 
-    `ratio` None is a case that was not measured; `note` then says why in a word or two.
+    `ratio` None is a case that was not measured; `note`, shown only then, says why in a few words.
     """
 
     label: str
@@ -249,6 +249,7 @@ class Samples:
 class Run:
     """Where, when and how the figures were made.
 
+    `size` says how large its cases and their data are, as its profile has them.
     `method` says in a sentence or two how samples were taken and what the intervals are.
     `settings` has the non-default settings of each server, by the server's name.
     """
@@ -262,6 +263,7 @@ class Run:
     durability: str
     fingerprint: Mapping[str, str]
     settings: Mapping[str, Mapping[str, str]]
+    size: str = ""
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,12 @@ def _section(suite: SuiteSection) -> Markup:
 
 def _method(run: Run) -> Markup:
     state = f"{run.state}, {run.executions_done} of {run.executions_planned} cases"
-    facts = {"Run": f"{run.id} ({state})", "Durability": run.durability, **run.fingerprint}
+    facts = {
+        "Run": f"{run.id} ({state})",
+        **({"Size": run.size} if run.size else {}),
+        "Durability": run.durability,
+        **run.fingerprint,
+    }
     return element(
         "div",
         element("p", prose(run.method)),

@@ -18,6 +18,22 @@ def recreate_database(connection: Connection, dbname: str) -> None:
     connection.execute(sql.SQL("CREATE DATABASE {}").format(name))
 
 
+def mark_of_database(connection: Connection, dbname: str) -> str | None:
+    """Return the mark of a database, None without one or without the database."""
+    found = connection.execute(
+        "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = %s",
+        (dbname,),
+    ).fetchone()
+    return None if found is None or found[0] is None else str(found[0])
+
+
+def mark_database(connection: Connection, dbname: str, mark: str) -> None:
+    """Mark a database, as its comment. What makes one does so last: then it is whole."""
+    connection.execute(
+        sql.SQL("COMMENT ON DATABASE {} IS {}").format(sql.Identifier(dbname), sql.Literal(mark))
+    )
+
+
 def make_page_cache_functions(connection: Connection) -> None:
     """Make, in its database, the functions that read files into the page cache and count that."""
     connection.execute(files(__package__).joinpath("page_cache.sql").read_bytes())

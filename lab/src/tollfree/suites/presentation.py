@@ -71,30 +71,41 @@ class Findings:
             by_case[result.testcase][result.iter] = result
         return by_case
 
-    def values(self, testcase: str) -> list[float]:
-        """Return the values of a case, in its unit, without the failed executions."""
+    def measured(self, testcase: str) -> dict[int, Result]:
+        """Return the executions of a case by round, in order: none if one of them failed or was
+        skipped, for the others would be those of the lucky rounds.
+
+        Every figure, ratio and sentence is of these.
+        """
         executions = self.by_case.get(testcase, {})
-        return [r.value for _, r in sorted(executions.items()) if r.value is not None]
+        if any(result.state != "ok" for result in executions.values()):
+            return {}
+        return dict(sorted(executions.items()))
+
+    def values(self, testcase: str) -> list[float]:
+        """Return the values of a measured case, in its unit."""
+        return [r.value for r in self.measured(testcase).values() if r.value is not None]
 
     def figures(self, testcase: str, figure: str) -> list[float]:
-        """Return one figure of every execution of a case that succeeded."""
-        executions = sorted(self.by_case.get(testcase, {}).items())
+        """Return one figure of every execution of a measured case that has it."""
         return [
             float(r.figures[figure])
-            for _, r in executions
-            if r.state == "ok" and r.figures.get(figure) is not None
+            for r in self.measured(testcase).values()
+            if r.figures.get(figure) is not None
         ]
 
     def ratios(self, testcase: str, baseline: str | None = None) -> list[float]:
-        """Return, round by round, how many times slower a case is than its baseline."""
+        """Return, round by round, how many times slower a case is than its baseline; nothing if an
+        execution of either failed."""
         case = self.cases[testcase]
         base = baseline or case.baseline
         if base is None:
             return []
+        others = self.measured(base)
         pairs = [
-            (result.value, other.value)
-            for round_, result in sorted(self.by_case.get(testcase, {}).items())
-            if (other := self.by_case.get(base, {}).get(round_)) is not None
+            (result.value, others[round_].value)
+            for round_, result in self.measured(testcase).items()
+            if round_ in others
         ]
         if case.higher_is_better:
             return [b / a for a, b in pairs if a and b]
@@ -115,9 +126,9 @@ class Findings:
             self.ratios(name) for name, case in self.cases.items() if is_again(case)
         )
 
-    def told_apart(self, testcase: str) -> bool:
-        """Return whether the case's ratio is clear of the A/A noise."""
-        ratio = self.ratio(testcase)
+    def told_apart(self, testcase: str, baseline: str | None = None) -> bool:
+        """Return whether the case's ratio to its baseline is clear of the A/A noise."""
+        ratio = self.ratio(testcase, baseline)
         return ratio is None or stats.told_apart(ratio, self.noise)
 
     def find(self, **dims: object) -> list[str]:
@@ -134,10 +145,7 @@ class Findings:
 
 
 def case_row(findings: Findings, testcase: str, extra: dict[str, Cell]) -> CaseRow:
-    """Return the case as a row of the case table.
-
-    One failed execution makes the case a failed one: its figures would be of the lucky rounds.
-    """
+    """Return the case as a row of the case table; one failed execution makes it a failed one."""
     case = findings.cases[testcase]
     executions = list(findings.by_case.get(testcase, {}).values())
     bad = [r for r in executions if r.state != "ok"]
@@ -227,11 +235,19 @@ def run_part(findings: Findings) -> RunPart:
         fingerprint={
             "PostgreSQL": ", ".join(sorted({server["version"] for server in servers.values()})),
             "started": run.started.isoformat(timespec="seconds"),
+            **_module_part(run),
             **_tls_part(run),
             **fingerprint,
         },
         settings={name: server["settings"] for name, server in servers.items()},
+        size=run.size,
     )
+
+
+def _module_part(run: Run) -> dict[str, str]:
+    """Return which builds of wrappers were measured, as far as that was stored."""
+    modules = run.server.get("source", {}).get("modules", {})
+    return {f"module {name}": f"SHA-256 {digest}" for name, digest in modules.items()}
 
 
 def _tls_part(run: Run) -> dict[str, str]:
@@ -277,6 +293,16 @@ def plain_section(
         ),
         samples=samples(findings),
     )
+
+
+NOT_TOLD_APART = "not told apart from noise"
+
+
+def ratio_words(ratio: stats.Estimate, *, told_apart: bool = True) -> str:
+    """Return a ratio as sentences have it: with its interval, its rounds and the noise mark."""
+    rounds = "1 round" if ratio.samples == 1 else f"{ratio.samples} rounds"
+    mark = "" if told_apart else f", {NOT_TOLD_APART}"
+    return f"{ratio.median:.1f}x ({ratio.low:.1f} to {ratio.high:.1f}, {rounds}{mark})"
 
 
 NOISE_NOTE = "A ratio that is no farther from 1 than these, or whose interval holds 1, is noise."

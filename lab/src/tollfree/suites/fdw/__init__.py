@@ -12,6 +12,7 @@ from tollfree.suites.fdw.export import write_published_files
 from tollfree.suites.fdw.findings import FdwFindings
 from tollfree.suites.fdw.tables import all_tables
 from tollfree.suites.fdw.verdicts import verdicts
+from tollfree.suites.foreign import make_page_cache_functions
 from tollfree.suites.presentation import MB, number, plain_section
 
 BYTES_PER_SCALE = 40_000_000
@@ -51,6 +52,8 @@ class FdwSuite(Suite):
         instances = {SOURCE: source, "external": bench.lab.external()}
         if not (resumed and has_scale(source, bench.profile.scale)):
             load(source, bench.profile.scale)
+        with source.connect(SOURCE) as connection:
+            make_page_cache_functions(connection)
         password = bench.lab.password()
         for row in bench.store.table("SELECT * FROM lab.fdw_databases ORDER BY dbname"):
             make_foreign_database(instances[row["instance"]], row, password)
@@ -82,7 +85,7 @@ def _extra_cells(fdw: FdwFindings) -> dict[str, dict[str, Cell]]:
     """
     rows: dict[str, dict[str, Cell]] = {}
     for name, case in fdw.run.cases.items():
-        if not fdw.values(name):
+        if not fdw.run.values(name):
             continue
         cells: dict[str, Cell] = {}
         if case.dims["measure"] == "tps":

@@ -11,7 +11,7 @@ from tollfree.cluster import Cluster
 from tollfree.report.model import Column, Table
 from tollfree.store import Profile, Store
 from tollfree.suites.fdw.findings import FdwFindings
-from tollfree.suites.presentation import number
+from tollfree.suites.presentation import number, ratio_words
 
 STOCK = "postgres_fdw"
 DOINGS = {
@@ -108,20 +108,26 @@ def bulk_verdicts(fdw: FdwFindings) -> list[str]:
             ours = (dims["bench"], dims["size"]) == (operation, None)
             if not ours or dims["wrapper"] in ("none", STOCK) or not default or not best:
                 continue
-            by_default, by_best = fdw.run.ratio(default, name), fdw.run.ratio(best, name)
+            by_default, by_best = _faster(fdw, name, default), _faster(fdw, name, best)
             if by_default and by_best:
                 sentences.append(
                     f"{doing.format(rows=dims['rows'])} through {dims['wrapper']} is "
-                    f"{by_default.median:.1f}x as fast as through {STOCK}, and "
-                    f"{by_best.median:.1f}x as fast as through {STOCK} with its best size of "
-                    f"batches, {fdw.dims(best)['size'] or 'the default'}."
+                    f"{by_default} as fast as through {STOCK}, and {by_best} as fast as through "
+                    f"{STOCK} with its best size of batches, "
+                    f"{fdw.dims(best)['size'] or 'the default'}."
                 )
     return sentences
 
 
+def _faster(fdw: FdwFindings, name: str, other: str) -> str | None:
+    """Return how many times faster a case is than another one, in words."""
+    ratio = fdw.run.ratio(other, name)
+    return ratio_words(ratio, told_apart=fdw.run.told_apart(other, name)) if ratio else None
+
+
 def _cases(fdw: FdwFindings) -> list[str]:
     """Return the cases that have figures, by operation, wrapper and size."""
-    names = [name for name in fdw.run.find(measure="bulk") if fdw.values(name)]
+    names = [name for name in fdw.run.find(measure="bulk") if fdw.run.values(name)]
     wrappers = ("none", STOCK)
 
     def rank(name: str) -> tuple[object, ...]:
@@ -135,7 +141,7 @@ def _cases(fdw: FdwFindings) -> list[str]:
 
 def _case(fdw: FdwFindings, operation: str, wrapper: str, size: int | None) -> str | None:
     names = fdw.run.find(measure="bulk", bench=operation, wrapper=wrapper, size=size)
-    return names[0] if names and fdw.values(names[0]) else None
+    return names[0] if names and fdw.run.values(names[0]) else None
 
 
 def _best(fdw: FdwFindings, operation: str) -> str | None:
@@ -143,6 +149,6 @@ def _best(fdw: FdwFindings, operation: str) -> str | None:
     times = {
         name: median.median
         for name in fdw.run.find(measure="bulk", bench=operation, wrapper=STOCK)
-        if fdw.values(name) and (median := fdw.run.median(name))
+        if fdw.run.values(name) and (median := fdw.run.median(name))
     }
     return min(times, key=lambda name: times[name]) if times else None

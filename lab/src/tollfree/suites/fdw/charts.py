@@ -45,17 +45,17 @@ def _ratio_chart(fdw: FdwFindings) -> RatioChart:
         dims = fdw.dims(name)
         if fdw.run.cases[name].baseline is None or dims["target"] == "direct":
             continue
-        ok = bool(fdw.values(name))
+        ok = bool(fdw.run.values(name))
         published = dims["clients"] == 1 and dims["link"] in SHORT_LINKS
         rows.append(
             RatioRow(
                 fdw.label(name),
-                shown(fdw.run.ratio(name)) if ok else None,
+                shown(fdw.run.ratio(name)),
                 fdw.run.told_apart(name) if ok else True,
                 fdw.published_ratio(SECOND_ARTICLE, dims["bench"], dims["target"])
                 if published
                 else None,
-                "" if ok else "failed",
+                "no figure of its baseline" if ok else "failed",
             )
         )
     return RatioChart(
@@ -71,7 +71,7 @@ def _sample_chart(fdw: FdwFindings, bench: str) -> SampleChart:
     rows = tuple(
         SampleRow(fdw.label(name), tuple(values), shown(fdw.run.median(name)))
         for name in fdw.base(bench=bench)
-        if (values := fdw.values(name))
+        if (values := fdw.run.values(name))
     )
     return SampleChart(
         f"Throughput of every round, {bench}",
@@ -97,7 +97,7 @@ def _latency_chart(fdw: FdwFindings, bench: str) -> LineChart:
 
 
 def _percentiles(fdw: FdwFindings, testcase: str) -> tuple[Point, ...]:
-    if not fdw.values(testcase):
+    if not fdw.run.values(testcase):
         return ()
     estimates = (
         (percent, stats.median_interval(fdw.run.figures(testcase, f"latency_{figure}_us")))

@@ -7,15 +7,15 @@ The published experiment has four databases on two instances; a wrapper that is 
 
 import subprocess
 
-import psycopg
 from psycopg import sql
 
 from tollfree.cluster import Cluster
 from tollfree.errors import LabStateError
 from tollfree.suites.foreign import (
     import_tables,
-    make_page_cache_functions,
     make_server,
+    mark_database,
+    mark_of_database,
     recreate_database,
 )
 
@@ -25,13 +25,13 @@ LOAD_LIMIT_S = 3600
 
 
 def has_scale(source: Cluster, scale: int) -> bool:
-    """Return whether pgbench's tables are there at that scale."""
-    try:
-        with source.connect(SOURCE) as connection:
-            row = connection.execute("SELECT count(*) FROM pgbench_branches").fetchone()
-    except psycopg.Error:
-        return False
-    return row == (scale,)
+    """Return whether pgbench's tables are there at that scale, with their keys and vacuumed.
+
+    pgbench fills the tables before it makes the keys, so the rows of a load that was interrupted
+    may all be there.
+    """
+    with source.connect() as connection:
+        return mark_of_database(connection, SOURCE) == _mark(scale)
 
 
 def load(source: Cluster, scale: int) -> None:
@@ -55,8 +55,12 @@ def load(source: Cluster, scale: int) -> None:
             detail=done.stderr.strip()[-2000:],
         ) from error
     with source.connect(SOURCE) as connection:
-        make_page_cache_functions(connection)
         connection.execute("CHECKPOINT")
+        mark_database(connection, SOURCE, _mark(scale))
+
+
+def _mark(scale: int) -> str:
+    return f"pgbench at scale {scale}"
 
 
 def make_foreign_database(instance: Cluster, row: dict[str, object], password: str) -> None:

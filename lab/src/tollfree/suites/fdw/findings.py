@@ -93,11 +93,6 @@ class FdwFindings:
             label += f" at {round_trip_us(dims['link']) / 1000:g} ms"
         return label
 
-    def values(self, testcase: str) -> list[float]:
-        """Return a case's values, or nothing when any execution failed."""
-        failed = any(r.testcase == testcase for r in self.run.failures())
-        return [] if failed else self.run.values(testcase)
-
     def middle(self, testcase: str, figure: str) -> float | None:
         """Return the median of one figure of a case over the rounds."""
         found = stats.median_interval(self.run.figures(testcase, figure))

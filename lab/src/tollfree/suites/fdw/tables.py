@@ -45,7 +45,7 @@ def throughput_table(fdw: FdwFindings, clients: int) -> Table:
                 fdw.label(name),
                 str(dims["bench"]),
                 str(dims["target"]),
-                *max_min_mean(fdw.values(name)),
+                *max_min_mean(fdw.run.values(name)),
                 *((second.max, second.min, second.mean) if second else (None, None, None)),
                 first.mean if first else None,
             )
@@ -78,7 +78,7 @@ def overhead_table(fdw: FdwFindings) -> Table:
     for clients in (1, 5):
         for name in fdw.base(clients=clients):
             dims = fdw.dims(name)
-            ratio = fdw.run.ratio(name) if fdw.values(name) else None
+            ratio = fdw.run.ratio(name)
             if dims["wrapper"] == "none" or ratio is None:
                 continue
             bench, target = str(dims["bench"]), str(dims["target"])
@@ -116,7 +116,7 @@ def flights_table(fdw: FdwFindings) -> Table:
     rows = []
     for name in fdw.ordered(measure="flights"):
         dims = fdw.dims(name)
-        if not fdw.values(name):
+        if not fdw.run.values(name):
             continue
         medians = [stats.median_interval(fdw.run.figures(name, x)) for x in figures]
         rows.append(
@@ -148,7 +148,7 @@ def latency_table(fdw: FdwFindings) -> Table:
     rows = []
     for name in fdw.short(measure="latency"):
         dims = fdw.dims(name)
-        if dims["bench"] == "PING" or not fdw.values(name):
+        if dims["bench"] == "PING" or not fdw.run.values(name):
             continue
         cells = []
         for figure in ("mean", *(p for p, _ in PERCENTILES), "max"):
@@ -175,7 +175,7 @@ def mean_latency_table(fdw: FdwFindings) -> Table:
     rows = []
     for name in fdw.base(clients=1):
         dims = fdw.dims(name)
-        if dims["target"] == "local_again" or not fdw.values(name):
+        if dims["target"] == "local_again" or not fdw.run.values(name):
             continue
         key = (FIRST_ARTICLE, "latency_ms", str(dims["bench"]), str(dims["target"]))
         article = fdw.published.get(key)

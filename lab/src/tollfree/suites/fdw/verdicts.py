@@ -2,7 +2,7 @@
 
 from tollfree.suites.fdw.bulk import bulk_verdicts
 from tollfree.suites.fdw.findings import SECOND_ARTICLE, FdwFindings
-from tollfree.suites.presentation import noise_sentence
+from tollfree.suites.presentation import noise_sentence, ratio_words
 
 
 def verdicts(fdw: FdwFindings) -> tuple[str, ...]:
@@ -32,7 +32,7 @@ def _wrappers(fdw: FdwFindings) -> list[str]:
 
 def _base_case(fdw: FdwFindings, bench: str, wrapper: str) -> str | None:
     names = fdw.base(bench=bench, wrapper=wrapper, target="FDW_external", clients=1)
-    return names[0] if names and fdw.values(names[0]) else None
+    return names[0] if names and fdw.run.values(names[0]) else None
 
 
 def _flights(fdw: FdwFindings, bench: str, wrapper: str) -> tuple[float, float] | None:
@@ -53,11 +53,7 @@ def _round_trips(number: float) -> str:
 
 def _ratio_words(fdw: FdwFindings, testcase: str) -> str | None:
     ratio = fdw.run.ratio(testcase)
-    if ratio is None:
-        return None
-    mark = "" if fdw.run.told_apart(testcase) else ", not told apart from noise"
-    rounds = "1 round" if ratio.samples == 1 else f"{ratio.samples} rounds"
-    return f"{ratio.median:.1f}x ({ratio.low:.1f} to {ratio.high:.1f}, {rounds}{mark})"
+    return ratio_words(ratio, told_apart=fdw.run.told_apart(testcase)) if ratio else None
 
 
 def _published_words(fdw: FdwFindings, bench: str) -> str:
@@ -102,7 +98,7 @@ def _distance(fdw: FdwFindings, wrapper: str) -> str | None:
     cases = fdw.distant(
         measure="tps", bench="RO", wrapper=wrapper, protocol="simple", isolation="rr", clients=1
     )
-    names = [name for name in cases if fdw.values(name)]
+    names = [name for name in cases if fdw.run.values(name)]
     words = _ratio_words(fdw, names[0]) if names else None
     if not words:
         return None

@@ -38,7 +38,7 @@ def _ratio_chart(file: FileFindings, engine: str, workers: int) -> RatioChart:
                     shown(file.ratio(case)),
                     file.run.told_apart(names[0]) if case else True,
                     published.ratio if published and is_published(engine, workers) else None,
-                    "" if case else "no figure",
+                    "no figure of its baseline" if case else "no figure",
                 )
             )
     return RatioChart(

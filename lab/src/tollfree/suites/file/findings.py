@@ -80,10 +80,7 @@ class FileFindings:
     def case(self, query: str, target: str, engine: str, workers: int) -> str | None:
         """Return the case's name if every execution of it succeeded and there is one."""
         names = self.run.find(query=query, target=target, engine=engine, workers=workers)
-        if not names or not self.run.values(names[0]):
-            return None
-        failed = any(r.testcase == names[0] for r in self.run.failures())
-        return None if failed else names[0]
+        return names[0] if names and self.run.values(names[0]) else None
 
     def mean_s(self, testcase: str | None) -> float | None:
         """Return the mean of a case's executions in seconds."""

@@ -12,7 +12,7 @@ from tollfree.suites.file.findings import (
     is_published,
     setting,
 )
-from tollfree.suites.presentation import noise_sentence
+from tollfree.suites.presentation import NOT_TOLD_APART, noise_sentence
 
 
 def verdicts(file: FileFindings) -> tuple[str, ...]:
@@ -70,13 +70,14 @@ def _scanning(file: FileFindings, candidate: str) -> str | None:
     """Say how fast the text is gone through, and whether a table would be faster."""
     case = file.case("Q6", candidate, "plain", 0)
     rate, ratio = file.megabytes_a_second(case), file.ratio(case)
-    if rate is None or ratio is None:
+    if case is None or rate is None or ratio is None:
         return None
-    advice = (
-        "loading the file pays when it is queried often"
-        if ratio.median > 1
-        else "there is no need to load the file first"
-    )
+    if not file.run.told_apart(case):
+        advice = f"{NOT_TOLD_APART}, so this run cannot say whether loading the file pays"
+    elif ratio.median > 1:
+        advice = "loading the file pays when it is queried often"
+    else:
+        advice = "there is no need to load the file first"
     return (
         f"{candidate} goes through {rate:.0f} MB of text a second and core on Q6, "
         f"{ratio.median:.2f}x the time of a regular table: {advice}."
@@ -101,12 +102,19 @@ def _caches(file: FileFindings) -> str | None:
     if not told:
         return None
     if cold == 0:
-        return "What was scanned came from the page cache, in every execution."
+        return f"What was scanned came from the page cache, in every execution{_that_tell(file)}."
     return (
         f"{cold} of {len(told)} cases are cold: an execution of theirs read more than "
         f"{COLD_SHARE:.0%} of the text's size from the disk. Memory for text and tables both, or a "
         "smaller scale, makes them warm."
     )
+
+
+def _that_tell(file: FileFindings) -> str:
+    """Return of how many executions it is known what they read from the disk, if not of all."""
+    executions = sum(len(file.run.values(name)) for name in file.run.cases)
+    told = sum(len(file.run.figures(name, "disk_bytes")) for name in file.run.cases)
+    return "" if told == executions else f" that tells, {told} of {executions}"
 
 
 def _noise(file: FileFindings) -> str | None:

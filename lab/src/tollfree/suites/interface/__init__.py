@@ -103,5 +103,5 @@ def _extra_cells(interface: InterfaceFindings) -> dict[str, dict[str, Cell]]:
             "peak memory": interface.peak_mb(name),
         }
         for name in interface.run.cases
-        if interface.values(name)
+        if interface.run.values(name)
     }

@@ -92,14 +92,6 @@ class InterfaceFindings:
         return self.run.cases[testcase].dims
 
     @cached_property
-    def _broken(self) -> set[str]:
-        return {result.testcase for result in self.run.failures()}
-
-    def values(self, testcase: str) -> list[float]:
-        """Return a case's values, or nothing when any execution failed."""
-        return [] if testcase in self._broken else self.run.values(testcase)
-
-    @cached_property
     def tasks(self) -> dict[Task, dict[Candidate, str]]:
         """The cases of each task by candidate, in the order in which tables show them."""
         tasks: dict[Task, dict[Candidate, str]] = {}
@@ -123,13 +115,11 @@ class InterfaceFindings:
 
     def median(self, testcase: str) -> stats.Estimate | None:
         """Return the median time of an execution in microseconds."""
-        return stats.median_interval(self.values(testcase))
+        return self.run.median(testcase)
 
     def ratio(self, testcase: str, other: str | None) -> stats.Estimate | None:
         """Return how many times longer a case takes than another one in the same round."""
-        if other is None or not self.values(testcase) or not self.values(other):
-            return None
-        return self.run.ratio(testcase, other)
+        return None if other is None else self.run.ratio(testcase, other)
 
     def alike(self, task: Task, testcase: str) -> str | None:
         """Return libpq's case of a task that holds as much as this one, if it was measured."""
@@ -143,7 +133,7 @@ class InterfaceFindings:
     def case(self, task: Task, candidate: Candidate) -> str | None:
         """Return a candidate's case of a task if it was measured."""
         name = self.tasks.get(task, {}).get(candidate)
-        return name if name and self.values(name) else None
+        return name if name and self.run.values(name) else None
 
     def middle(self, testcase: str, figure: str) -> float | None:
         """Return the median of one figure of a case over the rounds."""
@@ -185,8 +175,8 @@ class InterfaceFindings:
         """Return, round by round, how many queries were timed and a figure of all of them."""
         return [
             (int(r.figures["executions"]), float(r.figures[figure]))
-            for _, r in sorted(self.run.by_case.get(testcase, {}).items())
-            if r.state == "ok" and r.figures.get(figure) is not None
+            for r in self.run.measured(testcase).values()
+            if r.figures.get(figure) is not None
         ]
 
     def fewest_queries(self, testcase: str) -> int:
@@ -212,6 +202,6 @@ class InterfaceFindings:
     def peak_mb(self, testcase: str) -> float | None:
         """Return the client's peak memory."""
         found = stats.median_interval(
-            [r.peak_kb / 1000 for r in self.run.by_case[testcase].values() if r.peak_kb]
+            [r.peak_kb / 1000 for r in self.run.measured(testcase).values() if r.peak_kb]
         )
         return found.median if found else None

@@ -5,6 +5,7 @@ from statistics import fmean
 
 from tollfree import stats
 from tollfree.report.model import Cell, Column, Table
+from tollfree.store import Run
 from tollfree.suites.interface.findings import (
     BASELINE,
     FLOOR,
@@ -17,6 +18,9 @@ from tollfree.suites.interface.findings import (
 )
 from tollfree.suites.interface.load import ROWS_PER_SCALE
 from tollfree.suites.presentation import NOISE_NOTE, number
+
+PUBLISHED_SCALE = 10
+"""t10m had ten million rows."""
 
 Rows = list[tuple[Cell, ...]]
 
@@ -150,7 +154,7 @@ def connecting_table(interface: InterfaceFindings) -> Table:
         if task.strategy.split(":")[:2] != ["sql001", "0"] or task.print != "p-none:null":
             continue
         for name in cases.values():
-            if interface.values(name):
+            if interface.run.values(name):
                 rows.append(
                     (
                         *(task.road, interface.label(name), interface.connecting_ms(name)),
@@ -181,7 +185,7 @@ def _shown_tasks(interface: InterfaceFindings) -> list[Task]:
 def task_table(interface: InterfaceFindings, task: Task) -> Table:
     """Return the candidates of a task beside libpq, the floor and the published seconds."""
     floor = interface.case(task, FLOOR)
-    comparable = not (_is_quick(interface) and task.strategy.startswith("sql10m"))
+    comparable = not task.strategy.startswith("sql10m") or _has_published_rows(interface)
     rows: Rows = []
     for name in interface.ranking(task):
         median = interface.median(name)
@@ -254,9 +258,16 @@ def _interval(ratio: stats.Estimate | None) -> tuple[Cell, Cell, Cell]:
     return ratio.median, ratio.low, ratio.high
 
 
-def _is_quick(interface: InterfaceFindings) -> bool:
-    """Return whether t10m had a million rows instead of the published ten."""
-    return interface.run.run.profile == "quick"
+def _has_published_rows(interface: InterfaceFindings) -> bool:
+    """Return whether t10m had as many rows as the published experiment's."""
+    return interface.run.run.scale == PUBLISHED_SCALE
+
+
+def _rows_of_t10m(run: Run) -> str:
+    if run.scale is None:
+        return "all rows of `t10m`"
+    rows = f"{run.scale * ROWS_PER_SCALE:,} rows"
+    return f"{rows} (quick run)" if run.profile == "quick" else rows
 
 
 def _caption(interface: InterfaceFindings, task: Task) -> str:
@@ -267,9 +278,7 @@ def _caption(interface: InterfaceFindings, task: Task) -> str:
     size = {
         "sql001": "one row",
         "sql50k": "50,000 rows",
-        "sql10m": f"{ROWS_PER_SCALE:,} rows (quick run)"
-        if _is_quick(interface)
-        else "10,000,000 rows",
+        "sql10m": _rows_of_t10m(interface.run.run),
     }[statement]
     how = "connecting once" if connect == "1" else "connecting each time"
     often = "once" if executions == 1 else f"{executions:,} times"
@@ -283,7 +292,7 @@ def roads_table(interface: InterfaceFindings) -> Table:
         if task.strategy != "sql50k:1:001":
             continue
         for (name, method), case in cases.items():
-            seconds = interface.seconds(case) if interface.values(case) else None
+            seconds = interface.seconds(case) if interface.run.values(case) else None
             if method != "acc-n" or seconds is None or name.endswith("_again"):
                 continue
             published = interface.published.get((task.published_name, f"{name}:{method}"))

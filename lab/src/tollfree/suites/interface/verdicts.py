@@ -3,7 +3,7 @@
 from tollfree import stats
 from tollfree.suites.interface.findings import BASELINE, FLOOR, InterfaceFindings, Task
 from tollfree.suites.interface.tables import noise_table
-from tollfree.suites.presentation import noise_sentence
+from tollfree.suites.presentation import noise_sentence, ratio_words
 
 ROAD_WORDS = {
     "lcl:ipc": "over a Unix socket",
@@ -59,11 +59,6 @@ def _doubt(interface: InterfaceFindings) -> str | None:
     )
 
 
-def _words(ratio: stats.Estimate) -> str:
-    rounds = "1 round" if ratio.samples == 1 else f"{ratio.samples} rounds"
-    return f"{ratio.median:.1f}x ({ratio.low:.1f} to {ratio.high:.1f}, {rounds})"
-
-
 def _held(interface: InterfaceFindings, testcase: str) -> str:
     held = str(interface.dims(testcase)["held"])
     return "native records" if held == "native" else held
@@ -89,8 +84,8 @@ def _connecting(interface: InterfaceFindings, task: Task) -> str | None:
             "that is kept which this run can tell from noise."
         )
     return (
-        f"Connecting for every one-row query {_road(task)} costs libpq {_words(ratio)} the time "
-        "of the same query in a connection that is kept."
+        f"Connecting for every one-row query {_road(task)} costs libpq {ratio_words(ratio)} the "
+        "time of the same query in a connection that is kept."
     )
 
 
@@ -108,7 +103,7 @@ def _tls(interface: InterfaceFindings, task: Task) -> str | None:
             f"TLS {_road(plain)}: libpq's connecting and querying show no difference which this "
             "run can tell from noise."
         )
-    return f"TLS {_road(plain)}: libpq's connecting and querying take {_words(ratio)} as long."
+    return f"TLS {_road(plain)}: libpq's connecting and querying take {ratio_words(ratio)} as long."
 
 
 def _drivers(interface: InterfaceFindings, task: Task) -> str | None:
@@ -151,8 +146,8 @@ def _copy(interface: InterfaceFindings, task: Task) -> list[str]:
         ratio = interface.ratio(copy, normal) if copy else None
         if copy and ratio and stats.told_apart(ratio, interface.run.noise):
             sentences.append(
-                f"{candidate[0]} {_road(task)}: COPY takes {_words(ratio)} the time of its normal "
-                f"method, and holds {interface.dims(copy)['held']} "
+                f"{candidate[0]} {_road(task)}: COPY takes {ratio_words(ratio)} the time of its "
+                f"normal method, and holds {interface.dims(copy)['held']} "
                 f"instead of {_held(interface, str(normal))}."
             )
     return sentences

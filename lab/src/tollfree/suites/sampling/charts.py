@@ -99,7 +99,7 @@ def _everywhere(sampling: SamplingFindings, names: list[str], full: Point) -> tu
 def _points(sampling: SamplingFindings, names: list[str], dimension: str) -> tuple[Point, ...]:
     points = []
     for name in names:
-        estimate = shown(sampling.estimate(name))
+        estimate = shown(sampling.run.median(name))
         if estimate is not None:
             x = float(sampling.dims(name)[dimension])
             points.append(Point(x, estimate.value, estimate.low, estimate.high))

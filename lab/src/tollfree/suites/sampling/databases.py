@@ -20,6 +20,8 @@ from tollfree.suites.foreign import (
     Connection,
     import_tables,
     make_server,
+    mark_database,
+    mark_of_database,
     options_clause,
     recreate_database,
 )
@@ -80,21 +82,13 @@ def _make_source(source: Cluster) -> bool:
     scripts = ("source.sql", "measured.sql")
     build = hashlib.sha256("".join(map(_script, scripts)).encode()).hexdigest()[:12]
     with source.connect() as connection:
-        found = connection.execute(
-            "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = %s",
-            (SOURCE,),
-        ).fetchone()
-        if found == (build,):
+        if mark_of_database(connection, SOURCE) == build:
             return False
         recreate_database(connection, SOURCE)
     with source.connect(SOURCE) as connection:
         for script in scripts:
             _execute_script(connection, script)
-        connection.execute(
-            sql.SQL("COMMENT ON DATABASE {} IS {}").format(
-                sql.Identifier(SOURCE), sql.Literal(build)
-            )
-        )
+        mark_database(connection, SOURCE, build)
     return True
 
 

@@ -24,6 +24,8 @@ FITTED_ROWS = 100_000
 """The smallest table that a cost is fitted to: below, what a statement costs at all hides it."""
 SCATTERED_ROUNDS = 10
 """The fewest local ANALYZEs that a scatter is told from."""
+SCATTERED_SHARE = 0.95
+"""Of the local ANALYZEs, those that the scatter holds: the ones in the middle."""
 CITED_TARGET = 100
 """The default of default_statistics_target."""
 
@@ -98,14 +100,9 @@ class SamplingFindings:
         found = (self.dims(name) for name in self.ordered(**dims))
         return list(dict.fromkeys(Road(str(d["wrapper"]), str(d["link"])) for d in found))
 
-    def estimate(self, testcase: str) -> stats.Estimate | None:
-        """Return the median duration of a case in ms, or None when an execution failed."""
-        failed = any(r.testcase == testcase for r in self.run.failures())
-        return None if failed else self.run.median(testcase)
-
     def ms(self, testcase: str) -> float | None:
         """Return the median duration of a case, or None when an execution failed."""
-        estimate = self.estimate(testcase)
+        estimate = self.run.median(testcase)
         return estimate.median if estimate else None
 
     def the_case(self, **dims: object) -> str | None:
@@ -119,7 +116,7 @@ class SamplingFindings:
         return found.median if found else None
 
     def local_range(self, testcase: str, figure: str) -> tuple[float, float] | None:
-        """Return between what the middle 95% of a figure lie after single local ANALYZEs.
+        """Return between what SCATTERED_SHARE of a figure lie after single local ANALYZEs.
 
         Those of the same table with the same statistics target; None when there are too few.
         """
@@ -132,7 +129,7 @@ class SamplingFindings:
         )
         if len(found) < SCATTERED_ROUNDS:
             return None
-        tail = round((1 - stats.CONFIDENCE) / 2 * len(found))
+        tail = round((1 - SCATTERED_SHARE) / 2 * len(found))
         return found[tail], found[-tail - 1]
 
     def against_full(self, testcase: str) -> stats.Estimate | None:

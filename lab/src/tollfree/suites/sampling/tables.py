@@ -8,6 +8,7 @@ from tollfree.suites.sampling.findings import (
     DIRECT,
     EVERY_ROW,
     METHODS,
+    SCATTERED_SHARE,
     Road,
     SamplingFindings,
 )
@@ -202,6 +203,7 @@ def scatter_table(sampling: SamplingFindings) -> Table:
         tuple(rows),
         (
             "Every ANALYZE draws another sample. A median over the rounds differs where it is "
-            "outside the middle 95% of single runs of ANALYZE on the local table.",
+            f"outside the middle {SCATTERED_SHARE:.0%} of single runs of ANALYZE on the local "
+            "table.",
         ),
     )

@@ -1,6 +1,7 @@
 """The sentences that the section `sampling` begins with."""
 
-from tollfree.suites.presentation import noise_sentence
+from tollfree import stats
+from tollfree.suites.presentation import NOT_TOLD_APART, noise_sentence
 from tollfree.suites.sampling.findings import (
     CITED_TARGET,
     DIRECT,
@@ -38,24 +39,29 @@ def verdicts(sampling: SamplingFindings) -> tuple[str, ...]:
 
 def _finding(sampling: SamplingFindings, road: Road) -> str | None:
     """Return whether sampling remotely beats transferring everything, as the experiment found."""
-    slower, compared = [], 0
+    slower, untold, compared = [], 0, 0
     for name in sampling.ordered(test="sample", wrapper=road.name, link=road.link):
         dims = sampling.dims(name)
         ratio = sampling.against_full(name) if dims["method"] != "full" else None
-        if ratio is not None and sampling.ms(name) is not None and dims["percent"] < 100:
+        if ratio is not None and dims["percent"] < 100:
             compared += 1
-            if ratio.median >= 1:
+            if not stats.told_apart(ratio, sampling.run.noise):
+                untold += 1
+            elif ratio.median > 1:
                 slower.append(f"{dims['method']} at {dims['percent']}% of {dims['table']} rows")
     if not compared:
         return None
+    rest = f" In {untold} no difference is told." if untold else ""
     if slower:
         return (
             f"Through {road.label}, {len(slower)} of {compared} samples took longer than "
-            f"transferring everything: {', '.join(slower)}."
+            f"transferring everything: {', '.join(slower)}.{rest}"
         )
+    how_many = f"{compared - untold} of {compared} cases" if untold else f"all of {compared} cases"
+    published = "" if untold else ", as published"
     return (
         f"Through {road.label}, sampling on the remote side took less time than transferring "
-        f"everything in all of {compared} cases below 100%, as published."
+        f"everything in {how_many} below 100%{published}.{rest}"
     )
 
 
@@ -104,9 +110,11 @@ def _analyze(sampling: SamplingFindings, road: Road) -> list[str]:
         ratio, dims = sampling.run.ratio(name), sampling.dims(name)
         if ratio is None or dims["method"] not in ("auto", "system", "off", "import"):
             continue
-        mark = "" if sampling.run.told_apart(name) else ", not told apart from noise"
+        mark = "" if sampling.run.told_apart(name) else f", {NOT_TOLD_APART}"
         stock = sampling.against_stock(name)
         beside = f", {stock.median:.2f}x as long as through {road.stock}" if stock else ""
+        if stock and not stats.told_apart(stock, sampling.run.noise):
+            beside += f" ({NOT_TOLD_APART})"
         sentences.append(
             f"ANALYZE of {dims['table']} rows through {road.label} by the method {dims['method']} "
             f"takes {ratio.median:.2f}x as long as locally ({ratio.low:.2f} to {ratio.high:.2f}, "
