@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "executor/executor.h"
+#include "miscadmin.h"
 #include "nodes/value.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -141,6 +142,7 @@ add_batch(FileScanState *scan)
 		const char *fallback = add_rows(scan, from, row);
 		bool		fits;
 
+		CHECK_FOR_INTERRUPTS();
 		if (fallback != NULL)
 			return fallback;
 		old = MemoryContextSwitchTo(scan->aggregate->batch_memory);

@@ -9,8 +9,11 @@
  * long records are is guessed from the first ones, and where the blocks turn out
  * to hold few, longer ones are drawn instead.
  *
- * Files that are short, or that core/ cannot read from the middle, are read
- * from end to end by COPY's parser, as file_fdw reads all.
+ * Rows behind an end-of-data marker are no rows.  So all of a file that may have
+ * one is looked through, at the speed of memory, though only blocks are parsed.
+ *
+ * Files that are short, that core/ cannot read from the middle, or that may have
+ * such a marker are read from end to end by COPY's parser, as file_fdw reads all.
  */
 #include "postgres.h"
 
@@ -33,8 +36,8 @@
 /* Read at once for a block, bytes */
 #define BLOCK_READ_SIZE ((size_t) 1024)
 
-/* For looking at what is between blocks of a CSV file, bytes */
-#define GAP_BUFFER_SIZE (256 * 1024)
+/* For looking through the file up to a block, bytes */
+#define SEARCHED_AT_ONCE (256 * 1024)
 
 /* Looked at to see how long records are, bytes */
 #define MEASURED_BYTES 16384
@@ -58,6 +61,13 @@ typedef struct Reservoir
 	double		skip;			/* how many to pass over; < 0 if not known */
 	ReservoirStateData state;
 } Reservoir;
+
+/* How far a file has been looked through for the blocks drawn. */
+typedef struct BlockSearch
+{
+	int64_t		at;				/* offset of the next byte to look at */
+	ChunkState	state;			/* CSV: before that byte */
+} BlockSearch;
 
 /* Begins with an empty sample. */
 static void
@@ -158,27 +168,42 @@ sample_block(Reservoir *sample, FileReader *reader, const FileChunk *block,
 }
 
 /*
- * Goes on to another block: in CSV format, whether it begins within quotes and
- * on which line depends on all that lies between.
+ * Looks through the file up to an offset; false where an end-of-data marker may
+ * be.  In CSV format, whether a block begins within quotes and on which line
+ * depends on all that is before it, as whether it belongs to the data does in
+ * either.  What is looked at in one piece does not end with a backslash, which
+ * may have the next byte to itself.
  */
-static void
-advance_block(FileReader *reader, FileChunk *block, int64_t from, int64_t to)
+static bool
+search_up_to(FileReader *reader, BlockSearch *search, int64_t to)
 {
-	char	   *buffer;
-	FileChunk	gap = {.from = block->from,.to = from};
+	const ChunkLayout *chunks = &reader->chunks;
+	const Dialect *dialect = &reader->layout.dialect;
 
-	block->from = from;
-	block->to = to;
-	if (!chunk_needs_count(&reader->layout.dialect))
-		return;
-	buffer = palloc(GAP_BUFFER_SIZE);
-	reader_check_source(reader,
-						chunk_count(filescan_source(reader->scan),
-									setting_kernel(), &reader->chunks, buffer,
-									GAP_BUFFER_SIZE, &gap));
-	pfree(buffer);
-	block->in_quotes ^= gap.count.quotes % 2 == 1;
-	block->line += gap.count.line_ends;
+	while (search->at < to)
+	{
+		FileChunk	piece = {
+			.from = search->at,
+			.to = Min(to, search->at + SEARCHED_AT_ONCE)
+		};
+		bool		reaches = piece.to == to;
+		int			before = piece.from > chunks->begin ? 1 : 0;
+		const unsigned char *bytes =
+			reader_load(reader, piece.from - before, piece.to) + before;
+
+		while (piece.to > piece.from && bytes[piece.to - piece.from - 1] == '\\')
+			piece.to--;
+		if (piece.to == piece.from)
+			return reaches;
+		if (chunk_needs_count(dialect))
+			chunk_count_bytes(setting_kernel(), chunks, bytes, &piece);
+		chunk_resolve(chunks, &search->state, &piece);
+		search->at = piece.to;
+		if (chunk_may_end(dialect, before > 0 ? bytes[-1] : '\n', bytes,
+						  piece.to - piece.from))
+			return false;
+	}
+	return true;
 }
 
 /* How long records are on average, bytes. */
@@ -209,9 +234,9 @@ draw_blocks(Reservoir *sample, FileReader *reader, int64_t size,
 			BlockNumber nblocks, ExprContext *econtext, TupleTableSlot *slot)
 {
 	const ChunkLayout *chunks = &reader->chunks;
-	FileChunk	block = {
-		.from = chunks->begin,
-		.line = chunks->line + chunks->correction
+	BlockSearch search = {
+		.at = chunks->begin,
+		.state.line = chunks->line
 	};
 	BlockSamplerData sampler;
 
@@ -220,13 +245,18 @@ draw_blocks(Reservoir *sample, FileReader *reader, int64_t size,
 	while (BlockSampler_HasMore(&sampler))
 	{
 		int64_t		from = chunks->begin + BlockSampler_Next(&sampler) * size;
+		FileChunk	block = {.from = from,.to = Min(from + size, chunks->end)};
 
 		compat_vacuum_delay_point();
-		advance_block(reader, &block, from, Min(from + size, chunks->end));
-		if (!sample_block(sample, reader, &block, econtext, slot))
+		if (!search_up_to(reader, &search, block.from))
+			return false;
+		/* It has not been counted, so the state stays that before it. */
+		chunk_resolve(chunks, &search.state, &block);
+		if (!search_up_to(reader, &search, block.to) ||
+			!sample_block(sample, reader, &block, econtext, slot))
 			return false;
 	}
-	return true;
+	return search_up_to(reader, &search, chunks->end);
 }
 
 /*
@@ -297,7 +327,7 @@ acquire_sample_rows(Relation rel, int elevel, HeapTuple *rows, int targrows,
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(rel),
 													&TTSOpsVirtual);
 	ExprContext *econtext = CreateStandaloneExprContext();
-	CopyFromState copy = copy_begin(rel, &options, NIL);
+	CopyFromState copy = copy_begin(rel, &options);
 	Reservoir	sample;
 
 	reservoir_begin(&sample, rows, targrows);

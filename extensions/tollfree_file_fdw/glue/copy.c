@@ -9,26 +9,17 @@
  */
 #include "postgres.h"
 
-#include "nodes/makefuncs.h"
 #include "utils/memutils.h"
 
 #include "compat.h"
 #include "copy.h"
 
-/*
- * Opens the file or starts the program.  Only the columns named are converted;
- * NIL stands for all.  The result is freed by EndCopyFrom.
- */
+/* Opens the file or starts the program.  The result is freed by EndCopyFrom. */
 CopyFromState
-copy_begin(Relation rel, const FileOptions *options, List *columns)
+copy_begin(Relation rel, const FileOptions *options)
 {
-	List	   *list = list_copy(options->copy);
-
-	if (columns != NIL)
-		list = lappend(list, makeDefElem("convert_selectively",
-										 (Node *) columns, -1));
 	return BeginCopyFrom(NULL, rel, NULL, options->filename,
-						 options->is_program, NULL, NIL, list);
+						 options->is_program, NULL, NIL, options->copy);
 }
 
 /*

@@ -12,8 +12,7 @@
 
 #include "options.h"
 
-extern CopyFromState copy_begin(Relation rel, const FileOptions *options,
-								List *columns);
+extern CopyFromState copy_begin(Relation rel, const FileOptions *options);
 extern bool copy_next_row_in(CopyFromState copy, ErrorContextCallback *context,
 							 ExprContext *econtext, TupleTableSlot *slot);
 extern bool copy_next_row(CopyFromState copy, ExprContext *econtext,

@@ -63,6 +63,7 @@ format_unsupported(const FileOptions *options, FileLayout *layout)
 		return "a default string";
 
 	layout->header = format.header_line;
+	layout->encoding = encoding;
 	layout->dialect = (Dialect)
 	{
 		.format = format.csv_mode ? FILE_FORMAT_CSV : FILE_FORMAT_TEXT,

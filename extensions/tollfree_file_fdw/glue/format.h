@@ -15,6 +15,7 @@ typedef struct FileLayout
 {
 	Dialect		dialect;
 	CopyHeaderChoice header;
+	int			encoding;		/* which the dialect's follows from */
 } FileLayout;
 
 extern const char *format_unsupported(const FileOptions *options,

@@ -139,6 +139,19 @@ options_read(Oid relid)
 	return result;
 }
 
+/*
+ * Has COPY convert only the columns named, in the current memory context; NIL
+ * stands for all.
+ */
+void
+options_select_columns(FileOptions *options, List *columns)
+{
+	if (columns != NIL)
+		options->copy = lappend(options->copy,
+								makeDefElem("convert_selectively",
+											(Node *) columns, -1));
+}
+
 /* Raises an ERROR unless our option is one of a table and has a valid value. */
 static void
 check_our_option(char *name, const char *value, Oid catalog)

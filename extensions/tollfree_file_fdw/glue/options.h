@@ -19,5 +19,6 @@ typedef struct FileOptions
 
 extern const char *option_find_ours(List *options);
 extern FileOptions options_read(Oid relid);
+extern void options_select_columns(FileOptions *options, List *columns);
 
 #endif							/* TOLLFREE_FILE_OPTIONS_H */

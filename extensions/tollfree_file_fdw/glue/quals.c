@@ -141,8 +141,14 @@ quals_find_value(const QualContext *context, Expr *expr, KnownValue *known)
 		if (params == NULL || param->paramid <= 0 ||
 			param->paramid > params->numParams)
 			return false;
+
+		/*
+		 * The query may never come to evaluate it.  So one whose value cannot
+		 * be had without the risk of an error is left to the executor, and
+		 * has no type here.
+		 */
 		value = params->paramFetch != NULL ?
-			params->paramFetch(params, param->paramid, false, &workspace) :
+			params->paramFetch(params, param->paramid, true, &workspace) :
 			&params->params[param->paramid - 1];
 		if (value->ptype != param->paramtype)
 			return false;

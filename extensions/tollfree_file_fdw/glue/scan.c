@@ -12,6 +12,7 @@
 
 #include "access/xact.h"
 #include "executor/executor.h"
+#include "miscadmin.h"
 #include "nodes/value.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -139,10 +140,15 @@ push_filter(ForeignScanState *node)
 
 /*
  * Opens a reader for the file that is open; false if it cannot be read by one.
+ * The layout, and what has been prepared by it, is as of the scan's beginning,
+ * but COPY takes the client's encoding anew each time that it opens the file.
  */
 static bool
 open_reader(FileScanState *scan)
 {
+	if (scan->slow_reason == NULL &&
+		scan->copy->file_encoding != scan->layout.encoding)
+		scan->slow_reason = "client_encoding was changed";
 	if (scan->slow_reason != NULL)
 		return false;
 	scan->reader = reader_open(scan->copy, &scan->columns, &scan->layout, 0);
@@ -190,7 +196,7 @@ close_file(FileScanState *scan)
 static void
 open_file(FileScanState *scan)
 {
-	scan->copy = copy_begin(scan->rel, &scan->options, scan->names);
+	scan->copy = copy_begin(scan->rel, &scan->options);
 	begin_lease(scan);
 }
 
@@ -210,6 +216,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 {
 	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
 	FileScanState *scan = palloc0(sizeof(FileScanState));
+	List	   *names = list_nth(plan->fdw_private, PLAN_COLUMNS);
 	TupleTableSlot *slot;
 
 	scan->rel = node->ss.ss_currentRelation;
@@ -218,8 +225,8 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 										 plan_find_scan(node->ss.ps.plan)->scan.scanrelid,
 										 eflags);
 	scan->options = options_read(RelationGetRelid(scan->rel));
-	scan->names = list_nth(plan->fdw_private, PLAN_COLUMNS);
-	scan->columns = columns_describe(scan->rel, scan->names,
+	options_select_columns(&scan->options, names);
+	scan->columns = columns_describe(scan->rel, names,
 									 boolVal(list_nth(plan->fdw_private,
 													  PLAN_COUNTS_ONLY)));
 	scan->slow_reason = scan->columns.nfields == 0 ? "no columns" :
@@ -336,6 +343,8 @@ passes_filter(ForeignScanState *node)
 	InstrCountFiltered1(node, 1);
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
 	ResetExprContext(econtext);
+	/* The executor does so for rows that it is given. */
+	CHECK_FOR_INTERRUPTS();
 	return false;
 }
 
@@ -409,6 +418,15 @@ next_copied_row(ForeignScanState *node)
 	return false;
 }
 
+/* Forgets where and why the reader stopped. */
+static void
+forget_handover(FileScanState *scan)
+{
+	if (scan->handover != NULL)
+		pfree(scan->handover);
+	scan->handover = NULL;
+}
+
 /* Lets COPY's parser read on. */
 static void
 hand_over(ForeignScanState *node)
@@ -416,6 +434,7 @@ hand_over(ForeignScanState *node)
 	FileScanState *scan = node->fdw_state;
 	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
 
+	forget_handover(scan);
 	scan->handover = reader_hand_over(scan->reader);
 	scan->is_copying = true;
 	parallel_note_fallback(scan, reader_handover_words(scan->reader));
@@ -501,7 +520,7 @@ reset_reading(FileScanState *scan)
 {
 	scan_close_reader(scan);
 	scan->is_begun = scan->is_copying = scan->has_chunk = false;
-	scan->handover = NULL;
+	forget_handover(scan);
 }
 
 /* Starts again, with the file that has the name by now. */

@@ -51,9 +51,7 @@ typedef struct FileScanState
 	Relation	rel;
 	FileOptions options;
 	FileLayout	layout;
-	List	   *names;			/* String: the columns that COPY is to
-								 * convert; NIL means all */
-	FileColumns columns;		/* those that a reader does */
+	FileColumns columns;		/* those that a reader converts */
 	CopyFromState copy;			/* NULL if only explained; if groups are
 								 * returned, the one of the scan below */
 	FileLease	lease;			/* of its file */

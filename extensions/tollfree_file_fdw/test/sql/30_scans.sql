@@ -122,6 +122,38 @@ SELECT id FROM ours.texts WHERE id = 3;
 RESET tollfree_file_fdw.fast_scan;
 RESET tollfree_file_fdw.debug_require;
 
+-- A parameter that the query does not come to is not evaluated: here the field of a record that has none.
+CREATE FUNCTION count_as_assigned(is_assigned bool, side text) RETURNS bigint LANGUAGE plpgsql
+AS $$
+DECLARE
+	r record;
+BEGIN
+	PERFORM set_config('search_path', side || ', public', true);
+	IF is_assigned THEN
+		SELECT 3 AS small INTO r;
+	END IF;
+	RETURN (SELECT count(*) FROM texts WHERE id > 10000 AND small = r.small);
+END
+$$;
+SELECT is_assigned, count_as_assigned(is_assigned, 'ours') FROM (VALUES (true), (false), (true)) t (is_assigned);
+DISCARD PLANS;
+SELECT is_assigned, count_as_assigned(is_assigned, 'stock') FROM (VALUES (true), (false), (true)) t (is_assigned);
+-- One that it does come to is pushed, if it has a value.
+CREATE FUNCTION count_small(small int) RETURNS bigint LANGUAGE plpgsql
+AS $$
+DECLARE
+	n bigint;
+BEGIN
+	SELECT count(*) INTO n FROM ours.texts t WHERE t.id > 10 AND t.small = count_small.small;
+	RETURN n;
+END
+$$;
+SET plan_cache_mode = force_generic_plan;
+SET tollfree_file_fdw.debug_require = 'filter';
+SELECT count_small(3), count_small(NULL);
+RESET tollfree_file_fdw.debug_require;
+RESET plan_cache_mode;
+
 -- With lazy no value is converted where only rows are counted.
 SELECT agree('SELECT count(*) FROM broken'), agree('SELECT count(*) FROM broken WHERE id < 3');
 ALTER FOREIGN TABLE ours.broken OPTIONS (ADD lazy 'true');

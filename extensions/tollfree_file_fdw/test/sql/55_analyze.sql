@@ -43,6 +43,62 @@ $$;
 SELECT format, analyzed_line(:'plain', format('format %L', format)) AS line, analyzed_line(:'headed', format('header ''true'', format %L', format)) AS line_behind_header
 FROM unnest('{text,csv}'::text[]) format;
 
+-- So is one in the block that the file begins with, behind a record of several lines.  About every other sample has that block.
+\set broken :abs_builddir '/results/broken_first.csv'
+COPY (SELECT CASE i WHEN 1 THEN E'x\ny' ELSE 'value' END, CASE i WHEN 1 THEN '1' WHEN 2 THEN 'bad' ELSE lpad(i::text, 9, '0') END FROM generate_series(1, 700) i) TO :'broken' (FORMAT csv);
+CREATE FUNCTION analyzed_context(relation text, times int) RETURNS text LANGUAGE plpgsql
+AS $$
+DECLARE
+	context text;
+BEGIN
+	FOR i IN 1..times LOOP
+		EXECUTE 'ANALYZE ' || relation;
+	END LOOP;
+	RETURN 'no error';
+EXCEPTION WHEN invalid_text_representation THEN
+	GET STACKED DIAGNOSTICS context = PG_EXCEPTION_CONTEXT;
+	RETURN substring(context FROM '^COPY [^\n]*');
+END
+$$;
+SELECT make_pair('broken_first', 'a text, b int', :'broken', $$format 'csv'$$);
+SELECT side, analyzed_context(side || '.broken_first', times) FROM (VALUES ('stock', 1), ('ours', 100)) t (side, times);
+
+-- What is behind an end-of-data marker is no row, wherever blocks are drawn; in CSV format from 18 on there is none.
+\set ended :abs_builddir '/results/ended.txt'
+CREATE FUNCTION analyzed_rows(relation text, times int) RETURNS text LANGUAGE plpgsql
+AS $$
+BEGIN
+	FOR i IN 1..times LOOP
+		EXECUTE 'ANALYZE ' || relation;
+	END LOOP;
+	RETURN (SELECT reltuples FROM pg_class WHERE oid = relation::regclass);
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLSTATE;
+END
+$$;
+CREATE FUNCTION write_ended(place int, relation text, file text) RETURNS text LANGUAGE plpgsql
+AS $$
+BEGIN
+	EXECUTE format('COPY (SELECT CASE WHEN i < %1$s THEN lpad(i::text, 4 + i %% 3, ''0'') WHEN i = %1$s THEN ''.'' ELSE ''other'' END FROM generate_series(1, 2000) i) TO PROGRAM %2$L',
+				   place, format($sed$sed 's/^[.]$/\\./' > '%s'$sed$, file));
+	RETURN relation;
+END
+$$;
+SELECT make_pair('ended_text', 'a int', :'ended', $$format 'text'$$), make_pair('ended_csv', 'a int', :'ended', $$format 'csv'$$);
+SELECT place, relation, analyzed_rows('ours.' || relation, 10) = analyzed_rows('stock.' || relation, 1) AS agrees
+FROM unnest('{ended_text,ended_csv}'::text[]) r (name), unnest('{2,3,77,1000,1400,1950,2000}'::int[]) place, write_ended(place, r.name, :'ended') relation;
+-- Other backslashes and dots do not keep ANALYZE from drawing blocks, of which it reads a part of the values.
+\set escaped :abs_builddir '/results/escaped.txt'
+CREATE SEQUENCE values_read;
+CREATE DOMAIN sampled_text AS text CHECK (nextval('values_read') > 0);
+COPY (SELECT repeat('\', i % 5) || '.' FROM generate_series(1, 5000) i) TO :'escaped';
+SELECT make_pair('escaped', 'a sampled_text', :'escaped', $$format 'text'$$);
+ANALYZE ours.escaped;
+SELECT reltuples BETWEEN 4000 AND 6000 AS has_rows, (SELECT last_value < 2000 FROM values_read) AS is_sample FROM pg_class WHERE oid = 'ours.escaped'::regclass;
+DROP FOREIGN TABLE ours.escaped, stock.escaped;
+DROP DOMAIN sampled_text;
+DROP SEQUENCE values_read;
+
 -- A string that stands for a column's default, from 16 on
 SELECT current_setting('server_version_num')::int >= 160000 AS has_default \gset
 \if :has_default

@@ -1,0 +1,38 @@
+-- A scan that begins again and again needs no more memory each time.
+\getenv abs_builddir PG_ABS_BUILDDIR
+\set plain :abs_builddir '/results/memory.csv'
+\set octal :abs_builddir '/results/memory.txt'
+SET client_min_messages = warning;
+SET max_parallel_workers_per_gather = 0;
+SET enable_material = off;
+SET enable_memoize = off;
+COPY (SELECT i, 'a' FROM generate_series(1, 10) i) TO :'plain' (FORMAT csv);
+-- COPY's parser takes this one over.
+COPY (SELECT i, '\303\251' FROM generate_series(1, 10) i) TO :'octal' (FORMAT csv);
+SELECT make_pair('memory_plain', 'a int, b text', :'plain', $$format 'csv'$$),
+	make_pair('memory_octal', 'a int, b text', :'octal', $$delimiter ',', encoding 'UTF8'$$);
+CREATE FUNCTION query_memory() RETURNS bigint LANGUAGE sql VOLATILE
+RETURN (SELECT sum(used_bytes)::bigint FROM pg_backend_memory_contexts WHERE name = 'ExecutorState');
+-- How many bytes 500 more scans need
+CREATE FUNCTION memory_growth(inner_query text, side text) RETURNS bigint LANGUAGE plpgsql
+AS $$
+DECLARE
+	growth bigint;
+BEGIN
+	PERFORM set_config('search_path', side || ', public', true);
+	EXECUTE format('SELECT max(bytes) FILTER (WHERE v = 600) - max(bytes) FILTER (WHERE v = 100)
+					FROM (SELECT v, query_memory() AS bytes
+						  FROM (SELECT v FROM generate_series(1, 600) v LEFT JOIN LATERAL (%s) s ON true OFFSET 0) x
+						  WHERE v IN (100, 600) OFFSET 0) y', inner_query) INTO growth;
+	RETURN growth;
+END
+$$;
+SELECT query, side, memory_growth(query, side) < 10000 AS is_steady
+FROM unnest(ARRAY[
+	'SELECT a FROM memory_plain WHERE a > v * 0 LIMIT 1', 'SELECT a, b FROM memory_octal WHERE a > v * 0 LIMIT 1',
+	'SELECT b, count(*), v + 1 FROM memory_plain GROUP BY b', 'SELECT b, count(*), v + 1 FROM memory_octal GROUP BY b']) query, unnest('{stock,ours}'::text[]) side;
+DROP FOREIGN TABLE stock.memory_plain, ours.memory_plain, stock.memory_octal, ours.memory_octal;
+DROP FUNCTION memory_growth, query_memory;
+RESET enable_material;
+RESET enable_memoize;
+RESET client_min_messages;
