@@ -106,8 +106,9 @@ lock_table(Oid relid, const ServerMove *move)
 
 /*
  * Locks the server's tables, and in the end their catalog, against new ones.
- * While that is locked nothing is waited for: whoever writes to it may hold the
- * lock on a table, which is given back only at the end of the transaction.
+ * While that is locked nothing is waited for, unless another server was moved in
+ * the transaction: whoever writes to it may hold the lock on a table, which is
+ * given back only at the end of the transaction.
  */
 static void
 lock_tables(Oid serverid, const ServerMove *move)

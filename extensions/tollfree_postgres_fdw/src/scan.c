@@ -530,8 +530,10 @@ discard(RemoteScanState *scan)
 }
 
 /*
- * Starts again; asks the remote server again only if the rows are not here.  An
- * asynchronous scan may have some of them in the air still.
+ * Starts again; asks the remote server again only if the rows are not here.  If a
+ * direct result is still in the air, under an asynchronous Append, some of it may
+ * be in the tuplestore, so all of it is read first.  What a cursor has in the air
+ * comes behind the rows at hand, as before.
  */
 void
 tollfreeReScanForeignScan(ForeignScanState *node)
@@ -541,7 +543,7 @@ tollfreeReScanForeignScan(ForeignScanState *node)
 
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
 	scan->result = scan->row = 0;
-	if (!changes && !scan->dropped)
+	if (!changes && scan->is_direct)
 		scan_land(scan);
 	if (changes || scan->dropped)
 		discard(scan);

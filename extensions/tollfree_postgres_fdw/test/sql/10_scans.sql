@@ -180,3 +180,23 @@ SELECT fetch_method('SELECT n FROM wide') AS narrow,
 	   fetch_method('SELECT n FROM wide WHERE looks_good(filler)') AS looked_at,
 	   fetch_method('SELECT md5(a.filler) FROM wide a JOIN wide b USING (n)') AS joined,
 	   fetch_method('SELECT n FROM wide WHERE n = 1 AND looks_good(n::text)') AS kept_here;
+
+-- a join that begins its scan again is given the rows at hand, and asks for nothing
+CREATE TABLE remote.broad AS
+SELECT i AS n, repeat('x', 20000) AS fill FROM generate_series(1, 100) i;
+CREATE FOREIGN TABLE broad (n int, fill text) SERVER loopback OPTIONS (schema_name 'remote');
+CREATE FUNCTION agree(a int, b int, fill text) RETURNS bool
+LANGUAGE plpgsql IMMUTABLE
+AS $$ BEGIN RETURN fill IS NOT NULL; END $$;
+SELECT fetch_method('SELECT n, fill FROM broad');
+SET enable_material = off;
+SET work_mem = '1MB';
+SELECT flights_since(0) AS before \gset
+SELECT count(*) FROM generate_series(1, 20) g
+WHERE EXISTS (SELECT FROM broad b WHERE agree(g, b.n, b.fill));
+SELECT flights_since(:before) < 5 AS few;
+RESET enable_material;
+RESET work_mem;
+DROP FOREIGN TABLE broad;
+DROP FUNCTION agree;
+DROP TABLE remote.broad;

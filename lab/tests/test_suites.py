@@ -1,0 +1,508 @@
+"""The suites `fdw`, `sampling` and `interface` from end to end, on real servers.
+
+They run, are judged, interrupted, resumed, limited and refused, from the command line to every kind
+of output. Suite `file` is in test_file_suite.py.
+"""
+
+import json
+import re
+import shutil
+import signal
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import psycopg
+import pytest
+from command_line import LIMIT_S, lab_of_its_own, start, tollfree, until, until_executing
+from page_cache import evict
+
+from tollfree.errors import ExitCode
+from tollfree.host import fingerprint
+from tollfree.lab import DATABASE, LAB_PORT, Lab
+from tollfree.postgres import Installation
+from tollfree.privileges import ServerUser
+from tollfree.store import Result, Run, Store
+from tollfree.suites.fdw.databases import SOURCE, has_scale
+from tollfree.suites.foreign import recreate_database
+
+pytestmark = pytest.mark.cluster
+
+
+@pytest.fixture(scope="module")
+def lab(installation: Installation, user: ServerUser) -> Iterator[Lab]:
+    """A lab in a home of its own, down."""
+    with lab_of_its_own(installation, user) as lab:
+        yield lab
+
+
+def test_the_fdw_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
+    """A few cases of every kind, from the command line to every kind of output."""
+    pattern = (
+        "^(RO|RW):(local|direct|FDW_external):.*:simple:rr:c1:flights$"
+        "|^R[OW]:(local|local_again|FDW_ext.*):.*:lcl:.*:simple:rr:c1:tps$"
+        "|^(SCAN|INSERT|COPY):.*:(default|1000):bulk$"
+    )
+    out, _ = tollfree("run", "fdw", "--rounds", "1", "--only", pattern)
+    assert "RO.FDW_external" in out
+    assert "Reading 100,000 rows through tollfree_postgres_fdw is" in out.replace("\n", " ")
+    with lab.database() as store:
+        run = store.latest_run("fdw")
+        assert run is not None
+        results = {r.testcase: r for r in store.results(run)}
+        assert all(r.state == "ok" for r in results.values())
+        assert _flights(results, "RO:FDW_external:postgres_fdw") == 5
+        assert _flights(results, "RO:FDW_external:tollfree_postgres_fdw") == 1
+        assert _flights(results, "RO:direct:none") == 1
+        assert _flights(results, "RW:direct:none") == 7
+        _judge_sees_through_wrong_rows(store)
+
+    page, document = tmp_path / "page.html", tmp_path / "run.json"
+    tollfree("report", "-o", str(page))
+    assert "RO.FDW_external" in page.read_text(encoding="utf-8")
+    tollfree("export", "--format", "json", "-o", str(document), str(run.run_id))
+    assert len(json.loads(document.read_text())["results"]) == len(results)
+    tollfree("export", "--format", "csv", "-o", str(tmp_path / "csv"), str(run.run_id))
+    lines = (tmp_path / "csv" / "benchRO.FDW_external").read_text().splitlines()
+    assert len(lines) == 1
+    mean_ms, including, excluding = map(float, lines[0].split(","))
+    assert 0 < including < excluding
+    assert mean_ms == pytest.approx(1000 / excluding, rel=0.05)
+    out, _ = tollfree("compare", str(run.run_id), str(document))
+    assert "RO:FDW_external" in out
+    assert "~" in out
+
+
+def test_lookups_find_their_rows_in_the_page_cache(lab: Lab) -> None:
+    """Evicted, what they read comes from the disk; what begins an execution reads it before."""
+    case = "RO:local:none:lcl:ipc:simple:rr:c1:tps"
+    relations = "public.files_of_tables('{pgbench_accounts,pgbench_accounts_pkey}') AS path"
+    if fingerprint(lab.folder)["file_system"] == "tmpfs":
+        pytest.skip(f"{lab.folder} is in memory: there is no disk to read from")
+    tollfree("up")
+    tollfree("run", "fdw", "--rounds", "1", "--only", f"^{case}$")
+    with lab.source().connect("source") as connection, lab.database() as store:
+
+        def from_disk() -> int:
+            """Read all of it and return how many bytes were not in the page cache."""
+            counted = []
+            for statement in (
+                "SELECT public.bytes_from_disk()",
+                f"SELECT count(public.read_file(path)) FROM {relations}",
+                "SELECT public.bytes_from_disk()",
+            ):
+                row = connection.execute(statement).fetchone()
+                assert row is not None
+                counted.append(int(str(row[0])))
+            return counted[2] - counted[0]
+
+        connection.execute("CHECKPOINT")
+        paths = connection.execute(f"SELECT path FROM {relations}").fetchall()
+        assert len(paths) == 2
+        files = [lab.source().data / str(path) for (path,) in paths]
+        size = sum(map(evict, files))
+        assert from_disk() >= size / 2
+        sum(map(evict, files))
+        store.table(
+            "SELECT * FROM lab.exectestcases(%s, '', '', 1, 'fdw', 'quick', %s)",
+            lab.stage.search_path,
+            f"^{case}$",
+        )
+        (row,) = store.table("SELECT state, figures FROM lab.testresults ORDER BY ts DESC LIMIT 1")
+        assert row["state"] == "ok"
+        assert row["figures"]["disk_bytes"] < size / 100
+        assert from_disk() < size / 100
+    tollfree("down")
+
+
+def test_a_resumed_run_loads_again_what_was_interrupted_before_its_keys(lab: Lab) -> None:
+    """All rows are there then, but neither keys nor what the suite adds to the database."""
+    case = "RO:local:none:lcl:ipc:simple:rr:c1:tps"
+    tollfree("up")
+    with lab.database() as store:
+        scale = store.profile("fdw", "quick").scale
+        run = store.start_run(
+            "fdw", "quick", rounds=1, pattern=f"^{case}$", seed=1, query_limit_s=None
+        )
+        store.set_run_state(run, "interrupted")
+    source = lab.source()
+    with source.connect() as connection:
+        recreate_database(connection, SOURCE)
+    source.user.run(
+        [
+            str(lab.installation.bindir / "pgbench"),
+            *("--initialize", "--init-steps=dtg", "--quiet", f"--scale={scale}"),
+            source.conninfo(SOURCE),
+        ],
+        timeout_s=LIMIT_S,
+    ).check_returncode()
+    assert not has_scale(source, scale)
+
+    tollfree("run", "fdw", "--resume")
+    assert has_scale(source, scale)
+    assert not has_scale(source, scale + 1)
+    with lab.database() as store:
+        assert {r.state for r in store.results(run)} == {"ok"}
+    tollfree("down")
+
+
+def test_a_resumed_run_goes_on_at_the_scale_that_it_began_with(lab: Lab) -> None:
+    case = "RO:local:none:lcl:ipc:simple:rr:c1:latency"
+    tollfree("up")
+    with lab.database() as store:
+
+        def set_quick(scale: int, seconds: int) -> None:
+            store.connection.execute(
+                "UPDATE lab.profiles SET scale = %s, seconds = %s"
+                " WHERE suite = 'fdw' AND profile = 'quick'",
+                (scale, seconds),
+            )
+
+        before = store.profile("fdw", "quick")
+        set_quick(2, 1)
+        run = store.start_run(
+            "fdw", "quick", rounds=1, pattern=f"^{case}$", seed=1, query_limit_s=None
+        )
+        store.set_run_state(run, "interrupted")
+        set_quick(3, 2)
+        tollfree("run", "fdw", "--resume")
+        assert has_scale(lab.source(), 2)
+        (result,) = store.results(run)
+        assert result.state == "ok"
+        assert "--scale 2" in " ".join(result.argv)
+        assert "--seconds 1" in " ".join(result.argv)
+        assert store.run(run.run_id).size == "quick, scale 2, seconds 1"
+        present = store.profile("fdw", "quick")
+        assert (present.scale, present.seconds) == (3, 2)
+        set_quick(before.scale, before.seconds)
+    tollfree("down")
+
+
+def test_a_run_is_not_resumed_with_another_build_of_a_wrapper(lab: Lab) -> None:
+    wrapper = "tollfree_postgres_fdw"
+    pattern = f"^RO:FDW_external:{wrapper}:lcl:tcp:simple:rr:c1:tps$"
+    tollfree("run", "fdw", "--rounds", "1", "--only", pattern)
+    with lab.database() as store:
+        run = store.latest_run("fdw")
+        assert run is not None
+        module = (lab.stage.pkglibdir / f"{wrapper}.so").read_bytes()
+        assert run.server["source"]["modules"] == {wrapper: sha256(module).hexdigest()}
+        before = store.results(run)
+        store.set_run_state(run, "interrupted")
+        store.connection.execute(
+            "UPDATE lab.runs SET server = jsonb_set(server, %s, '\"another\"') WHERE run_id = %s",
+            (["source", "modules", wrapper], run.run_id),
+        )
+    _, err = tollfree("run", "fdw", "--resume", code=ExitCode.LAB_STATE)
+    assert f"run {run.run_id} has measured another build of {wrapper}" in err
+    assert "Begin a new run" in err
+    with lab.database() as store:
+        assert store.run(run.run_id).state == "interrupted"
+        assert store.results(run) == before
+        store.describe_run(run, run.host, run.server)
+    tollfree("run", "fdw", "--resume")
+
+
+def _flights(results: dict[str, Result], prefix: str) -> float | None:
+    (found,) = (
+        r for name, r in results.items() if name.startswith(prefix) and name.endswith("flights")
+    )
+    return found.value
+
+
+def _judge_sees_through_wrong_rows(store: Store) -> None:
+    """Ask the suite's judge about outcomes that must not count."""
+    cases = {
+        ("RO", "0|0|0|0|9|9\n0|0|0|0|9|9\n", "0|0|0|0|9|8\n0|0|0|0|9|9\n"): "the target answers",
+        ("RO", "0|0|0|0|9|9\n0|0|0|0|9|9\n", "1|0|0|0|9|9\n1|0|0|0|9|9\n"): "changed the data",
+        ("RW", "0|0|0|0|9|9\n0|0|0|0|9|9\n", "4|7|7|7|9|9\n4|7|7|7|9|9\n"): "4 were written",
+        ("RW", "0|0|0|0|9|9\n0|0|0|0|9|9\n", "5|7|8|7|9|9\n5|7|8|7|9|9\n"): "the sums",
+    }
+    for (bench, before, after), words in cases.items():
+        (row,) = store.table(
+            "SELECT lab.fdw_judge(jsonb_populate_record(NULL::lab.run_cases, %s::jsonb),"
+            ' \'{"transactions": 5, "failed": 0}\', %s, %s) AS reason',
+            json.dumps({"dims": {"bench": bench}}),
+            before,
+            after,
+        )
+        assert words in row["reason"]
+    _bulk_judge_sees_through_wrong_rows(store)
+
+
+def _bulk_judge_sees_through_wrong_rows(store: Store) -> None:
+    """The same for large results and many rows written."""
+    right, short, wrong = (
+        json.dumps({"rows": rows, "sums": sums}) for rows, sums in ((5, "1"), (4, "1"), (5, "2"))
+    )
+    for bench, figures, target, source, words in (
+        ("SCAN", right, short, right, None),
+        ("SCAN", short, right, right, "where the source has"),
+        ("SCAN", wrong, right, right, "where the source has"),
+        ("INSERT", "{}", right, right, None),
+        ("INSERT", "{}", wrong, right, "where the source has"),
+        ("INSERT", "{}", short, short, "the source has 4 rows where 5 are needed"),
+    ):
+        (row,) = store.table(
+            "SELECT lab.fdw_judge(jsonb_populate_record(NULL::lab.run_cases, %s::jsonb),"
+            " %s, NULL, %s) AS reason",
+            json.dumps({"dims": {"bench": bench, "measure": "bulk", "rows": 5}}),
+            figures,
+            f"{target}\n{source}\n",
+        )
+        assert row["reason"] is None if words is None else words in row["reason"]
+
+
+def test_the_sampling_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
+    """The smallest table, by some methods of every road."""
+    pattern = (
+        "^(sample:10k:(full|bernoulli|system):1?0?[01]:|analyze:10k:.*:t100:).*(lcl:|200us|file)"
+    )
+    out, _ = tollfree("run", "sampling", "--rounds", "1", "--only", pattern)
+    assert "What a row costs" not in out
+    with lab.database() as store:
+        run = store.latest_run("sampling")
+        assert run is not None
+        results = {r.testcase: r for r in store.results(run)}
+        assert all(r.state == "ok" for r in results.values())
+        full = results["sample:10k:full:100:tollfree_postgres_fdw:lcl:tcp"]
+        assert full.figures["rows"] == 10_000
+        sampled = results["sample:10k:bernoulli:1:postgres_fdw:rmt:tcp:200us"]
+        assert 0 < sampled.figures["rows"] < 200
+        whole = results["analyze:10k:off:t100:tollfree_postgres_fdw:lcl:tcp"].figures
+        assert (whole["rows"], whole["columns"]) == (10_000, 5)
+        assert whole["distinct_clustered"] == pytest.approx(1, abs=0.02)
+        assert whole["correlation_error"] < 0.1
+        for file in ("off:t100:file_fdw", "auto:t100:tollfree_file_fdw"):
+            of_file = results[f"analyze:10k:{file}:file"].figures
+            assert (of_file["rows"], of_file["columns"]) == (10_000, 5)
+            assert of_file["distinct_clustered"] == pytest.approx(1, abs=0.02)
+        (analyzers,) = store.table(
+            "SELECT count(*) FROM lab.sampling_analyzers WHERE wrapper = 'tollfree_postgres_fdw'"
+            " AND method IN ('off', 'random', 'bernoulli', 'system', 'auto') AND rtt_us IS NULL"
+        )
+        assert analyzers["count"] == 5
+        _sampling_judge_sees_through_wrong_samples(store)
+
+    page = tmp_path / "page.html"
+    tollfree("report", "-o", str(page))
+    assert "Sampling the table of 10k rows, postgres_fdw at 200 µs" in page.read_text("utf-8")
+    assert "ANALYZE of 10k rows" in page.read_text("utf-8")
+    # Of all suites the latest run.
+    out, _ = tollfree("export", "--format", "csv", "-o", str(tmp_path / "csv"))
+    for name in ("sampling-local.svg", "sampling-200us.svg"):
+        assert str(tmp_path / "csv" / name) in out.split()
+        assert "10k rows, postgres_fdw" in (tmp_path / "csv" / name).read_text("utf-8")
+
+
+def test_an_interrupted_sampling_run_goes_on_with_its_data(lab: Lab) -> None:
+    """Nothing is lost, doubled, or made again."""
+
+    def latest() -> tuple[Run, dict[tuple[str, int], Result]]:
+        with lab.database() as store:
+            run = store.latest_run("sampling")
+            assert run is not None
+            results = store.results(run)
+            assert len({(r.testcase, r.iter) for r in results}) == len(results)
+            return run, {(r.testcase, r.iter): r for r in results}
+
+    tollfree("up")
+    earlier, _ = latest()
+    pattern = "^(sample:10k:.*:10:|analyze:10k:.*:t100:).*(lcl:|file)"
+    process = start("run", "sampling", "--rounds", "3", "--seed", "7", "--only", pattern)
+    until(lambda: latest()[0].run_id > earlier.run_id and len(latest()[1]) >= 5)
+    files = {path: path.stat() for path in (lab.folder / "sampling").iterdir()}
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=LIMIT_S)
+    assert process.returncode == ExitCode.INTERRUPTED, err
+    run, before = latest()
+    assert run.state == "interrupted"
+    with lab.database() as store:
+        planned = {(c.testcase, n) for c in store.run_cases(run) for n in (1, 2, 3)}
+    assert set(before) < planned
+
+    tollfree("run", "sampling", "--resume")
+    run, after = latest()
+    assert run.state == "complete"
+    assert set(after) == planned
+    assert all(after[key] == result for key, result in before.items())
+    assert all(result.state == "ok" for result in after.values())
+    tollfree("down")
+    assert files == {path: path.stat() for path in (lab.folder / "sampling").iterdir()}
+
+
+def test_a_table_that_the_disk_has_no_room_for_is_refused(lab: Lab) -> None:
+    with lab.database() as store:
+        store.connection.execute(
+            "INSERT INTO lab.sampling_tables VALUES ('vast', 1e13, false, false)"
+        )
+    try:
+        words = ("run", "sampling", "--only", "^analyze:vast:auto:t100:tollfree_file_fdw:file$")
+        _, err = tollfree(*words, code=ExitCode.FILES)
+        free = shutil.disk_usage(lab.folder).free
+        said = re.search(r"has ([\d.]+) GB free; .* need about ([\d.]+) GB", " ".join(err.split()))
+        assert said
+        assert float(said[1]) == pytest.approx(free / 1e9, rel=0.2)
+        assert float(said[2]) == 7_000_000
+        assert str(lab.folder) in err
+        assert "--only" in err
+        assert "TOLLFREE_HOME" in err
+        assert not list((lab.folder / "sampling").glob("*vast*"))
+        with lab.database() as store:
+            run = store.latest_run("sampling")
+            assert run is not None
+            assert store.results(run) == []
+    finally:
+        with lab.database() as store:
+            store.connection.execute("DELETE FROM lab.sampling_tables WHERE table_name = 'vast'")
+
+
+def _sampling_judge_sees_through_wrong_samples(store: Store) -> None:
+    """Ask the suite's judge about outcomes that must not count, and about good ones."""
+    sample = {"test": "sample", "rows": 10_000, "method": "bernoulli", "percent": 1}
+    analyze = {"test": "analyze", "rows": 10_000, "method": "auto"}
+    for dims, figures, words in (
+        (sample, {"rows": 100}, None),
+        (sample, {"rows": 0}, "0 rows where 100"),
+        (sample, {"rows": 200}, "200 rows where 100"),
+        (sample | {"percent": 100}, {"rows": 9_999}, "9999 rows where 10000"),
+        (sample | {"method": "full"}, {}, "no rows"),
+        (analyze, {"rows": 10_100, "columns": 5}, None),
+        (analyze, {"rows": 9_000, "columns": 5}, "9000 rows"),
+        (analyze, {"rows": 10_000, "columns": 4}, "statistics of 4 columns"),
+    ):
+        (row,) = store.table(
+            "SELECT lab.sampling_judge(jsonb_populate_record(NULL::lab.run_cases, %s::jsonb),"
+            " %s::jsonb, NULL, NULL) AS reason",
+            json.dumps({"dims": dims}),
+            json.dumps(figures),
+        )
+        if words is None:
+            assert row["reason"] is None
+        else:
+            assert words in row["reason"]
+
+
+INTERFACE_CASES = (
+    "^(libpq|floor):(lcl:(ipc|tls):sql50k:1:001|rmt:tcp:sql001:0:20)"
+    ":acc-(n|chunked|server-file):p-(none:null|all:file)$"
+)
+
+
+def test_the_interface_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
+    """libpq and the floor on every kind of road, from the command line to the report."""
+    tollfree("up")
+    out, _ = tollfree("run", "interface", "--rounds", "1", "--only", INTERFACE_CASES)
+    assert "Interface/Method, summarized" in out
+    assert "Connecting, and one row" in out
+    with lab.database() as store:
+        run = store.latest_run("interface")
+        assert run is not None
+        states = {r.testcase: r for r in store.results(run)}
+        assert len(states) == len(store.run_cases(run)) > 15
+        for name, result in states.items():
+            lacks_chunks = ":acc-chunked:" in name and lab.installation.major < 17
+            assert result.state == ("skipped" if lacks_chunks else "ok"), result.reason
+            assert not lacks_chunks or "chunked rows" in str(result.reason)
+        assert run.server["source"]["tls"]["version"].startswith("TLS")
+        _what_the_server_and_the_link_did_is_counted(states)
+        assert not list((lab.folder / "run").glob("ifttest*"))
+        _changed_values_are_found(lab, store)
+
+    page = tmp_path / "page.html"
+    tollfree("report", "-o", str(page), str(run.run_id))
+    assert "Location/Transport, summarized" in page.read_text(encoding="utf-8")
+    tollfree("down")
+
+
+def test_a_limit_ends_a_case_of_many_queries_and_shows_how_many(lab: Lab) -> None:
+    tollfree("up")
+    pattern = "^libpq:lcl:ipc:sql(001:0:50k|50k:1:001):acc-n:p-none:null$"
+    options = ("--full", "--rounds", "1", "--limit", "1", "--only", pattern)
+    out, _ = tollfree("run", "interface", *options)
+    assert " of 50,000" in out
+    assert "1 of 1 " in out
+    assert "--limit 1" in out
+    with lab.database() as store:
+        run = store.latest_run("interface")
+        assert run is not None
+        assert run.query_limit_s == 1
+        many, one = sorted(store.results(run), key=lambda result: result.testcase)
+        assert (many.state, one.state) == ("ok", "ok"), (many.reason, one.reason)
+        assert many.argv[-2:] == one.argv[-2:] == ["-t", "1"]
+        done = many.figures["executions"]
+        assert 1 <= done < 50000
+        assert many.figures["rows"] == many.figures["connections"] == done
+        durations = store.table(
+            "SELECT testcase, duration FROM lab.ifmeth_cat_results WHERE run_id = %s", run.run_id
+        )
+        assert {row["testcase"][:6] for row in durations if row["duration"] is None} == {"sql001"}
+    _, err = tollfree("run", "fdw", "--limit", "1", code=ExitCode.USAGE)
+    assert "--limit" in err
+    tollfree("down")
+
+
+def _what_the_server_and_the_link_did_is_counted(results: dict[str, Result]) -> None:
+    """Of 20 executions and the one that is checked, each in a connection of its own."""
+    figures = results["libpq:rmt:tcp:sql001:0:20:acc-n:p-none:null"].figures
+    assert figures["server_cpu_ms"] > 0
+    # In each: connecting, a user's name, a password in two turns, the statement.
+    assert figures["link_flights"] >= 21 * 5
+    assert figures["link_bytes_to_client"] % 21 == 0
+    assert figures["link_bytes_to_client"] > 21 * figures["bytes"]
+    local = results["libpq:lcl:ipc:sql50k:1:001:acc-n:p-none:null"].figures
+    assert local["server_cpu_ms"] > 0
+    assert "link_flights" not in local
+
+
+def _changed_values_are_found(lab: Lab, store: Store) -> None:
+    """One value is another than when the table was loaded: by the launcher of one SQL call."""
+    case = "libpq:lcl:tcp:sql50k:1:001:acc-n:p-none:null"
+    call = "SELECT * FROM lab.exectestcases(%s, '', '', 1, 'interface', 'quick', %s)"
+    with lab.source().connect("iftest") as connection:
+        assert store.table(call, lab.stage.search_path, f"^{case}$")[0]["dur"] is not None
+        connection.execute("UPDATE t50k SET x1 = 'another' WHERE id = 7")
+        assert store.table(call, lab.stage.search_path, f"^{case}$")[0]["dur"] is None
+        connection.execute("DROP TABLE t50k")
+    (row,) = store.table("SELECT reason FROM lab.testresults ORDER BY ts DESC LIMIT 1")
+    assert "checksum" in row["reason"]
+
+
+def test_an_interrupted_interface_run_goes_on_with_its_tables(lab: Lab) -> None:
+    def table_file() -> object:
+        with lab.source().connect("iftest") as connection:
+            return connection.execute("SELECT pg_relation_filenode('t50k')").fetchone()
+
+    tollfree("up")
+    pattern = "^libpq:lcl:ipc:sql001:.:(20|1k):acc-n:p-none:null$"
+    process = start("run", "interface", "--rounds", "200", "--only", pattern)
+    until_executing(process)
+    made = table_file()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=LIMIT_S)
+    assert process.returncode == ExitCode.INTERRUPTED
+    with lab.database() as store:
+        run = store.runs()[0]
+        before = {(r.testcase, r.iter): r.ts for r in store.results(run)}
+        rounds = 1 + max((r.iter for r in store.results(run)), default=0)
+        store.connection.execute(
+            "UPDATE lab.runs SET rounds = %s WHERE run_id = %s", (rounds, run.run_id)
+        )
+    _, err = tollfree("run", "interface", "--resume")
+    assert re.search(r"\d+ of \d+ executions, 0:00:\d\d left", err)
+    with lab.database() as store:
+        run = store.runs()[0]
+        results = store.results(run)
+        assert (run.state, len(results)) == ("complete", rounds * 2)
+        assert before.items() <= {(r.testcase, r.iter): r.ts for r in results}.items()
+        assert all(r.state == "ok" for r in results)
+    assert table_file() == made
+    tollfree("down")
+
+
+def test_reading_needs_no_lab(lab: Lab) -> None:
+    assert not lab.own.is_running()
+    assert "fdw" in tollfree("show")[0]
+    assert not lab.own.is_running()
+    with pytest.raises(psycopg.OperationalError):
+        psycopg.connect(f"host={lab.folder / 'run'} port={LAB_PORT} dbname={DATABASE}")
