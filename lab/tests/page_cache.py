@@ -3,6 +3,9 @@
 import os
 from pathlib import Path
 
+ATTEMPTS = 5
+"""At finding what was just read in the page cache: a machine may take it back at any moment."""
+
 
 def evict(file: Path) -> int:
     """Take a file out of the page cache and return its size."""

@@ -15,7 +15,7 @@ from typing import Any
 import psycopg
 import pytest
 from command_line import LIMIT_S, lab_of_its_own, start, tollfree, until_executing
-from page_cache import evict
+from page_cache import ATTEMPTS, evict
 
 from tollfree.errors import EnvironmentLacksError, ExitCode, FileError
 from tollfree.host import fingerprint
@@ -348,10 +348,14 @@ def test_what_is_not_in_the_page_cache_is_counted(lab: Lab, schema: str, scan: s
         connection.execute("SELECT public.count_from_here()")
         connection.execute(scan)
         assert from_disk_since(connection) >= size / 2
-        sum(map(evict, files))
-        connection.execute("SELECT public.begin_execution('{lineitem}')")
-        connection.execute(scan)
-        assert from_disk_since(connection) < size / 100
+
+        def is_found_in_the_page_cache() -> bool:
+            sum(map(evict, files))
+            connection.execute("SELECT public.begin_execution('{lineitem}')")
+            connection.execute(scan)
+            return from_disk_since(connection) < size / 100
+
+        assert any(is_found_in_the_page_cache() for _ in range(ATTEMPTS))
         connection.execute("SELECT public.evict_all_but('{region}')")
         connection.execute(scan)
         assert from_disk_since(connection) >= size / 2

@@ -15,7 +15,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from command_line import LIMIT_S, lab_of_its_own, start, tollfree, until, until_executing
-from page_cache import evict
+from page_cache import ATTEMPTS, evict
 
 from tollfree.errors import ExitCode
 from tollfree.host import fingerprint
@@ -102,16 +102,22 @@ def test_lookups_find_their_rows_in_the_page_cache(lab: Lab) -> None:
         files = [lab.source().data / str(path) for (path,) in paths]
         size = sum(map(evict, files))
         assert from_disk() >= size / 2
-        sum(map(evict, files))
-        store.table(
-            "SELECT * FROM lab.exectestcases(%s, '', '', 1, 'fdw', 'quick', %s)",
-            lab.stage.search_path,
-            f"^{case}$",
-        )
-        (row,) = store.table("SELECT state, figures FROM lab.testresults ORDER BY ts DESC LIMIT 1")
-        assert row["state"] == "ok"
-        assert row["figures"]["disk_bytes"] < size / 100
-        assert from_disk() < size / 100
+
+        def is_found_in_the_page_cache() -> bool:
+            sum(map(evict, files))
+            store.table(
+                "SELECT * FROM lab.exectestcases(%s, '', '', 1, 'fdw', 'quick', %s)",
+                lab.stage.search_path,
+                f"^{case}$",
+            )
+            (row,) = store.table(
+                "SELECT state, figures FROM lab.testresults ORDER BY ts DESC LIMIT 1"
+            )
+            assert row["state"] == "ok"
+            found: bool = max(row["figures"]["disk_bytes"], from_disk()) < size / 100
+            return found
+
+        assert any(is_found_in_the_page_cache() for _ in range(ATTEMPTS))
     tollfree("down")
 
 
