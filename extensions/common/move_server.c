@@ -44,7 +44,8 @@ check_privileges(const ForeignServer *server, const ForeignDataWrapper *wrapper)
 /*
  * The server's tables but for those already seen.  All versions of catalog rows
  * are read: a table whose creation or end is not committed counts, and so does
- * one that this transaction has dropped.  Others may no longer exist.
+ * one that this transaction has dropped.  Others may no longer exist.  They are
+ * in the order of their OIDs, for whoever locks them one by one.
  */
 static List *
 find_tables(Oid serverid, List *seen)
@@ -65,6 +66,7 @@ find_tables(Oid serverid, List *seen)
 	}
 	systable_endscan(scan);
 	table_close(catalog, NoLock);
+	list_sort(found, list_oid_cmp);
 	return found;
 }
 
