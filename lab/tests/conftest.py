@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from command_line import lab_of_its_own
 from filediff.world import STOCK as FILE_STOCK
 from oracle.world import LOCAL_SETTINGS, SOURCE_SETTINGS, STOCK, Instances
 
 from tollfree.cluster import Cluster
+from tollfree.lab import Lab
 from tollfree.ports import reserved_ports
 from tollfree.postgres import Installation, buildable_installation
 from tollfree.privileges import ServerUser, server_user
@@ -64,6 +66,13 @@ def installation() -> Installation:
 def user() -> ServerUser:
     """The user the servers run as."""
     return server_user()
+
+
+@pytest.fixture(scope="module")
+def lab(installation: Installation, user: ServerUser) -> Iterator[Lab]:
+    """A lab in a home of its own, down."""
+    with lab_of_its_own(installation, user) as lab:
+        yield lab
 
 
 @pytest.fixture(scope="session")

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command_line import LIMIT_S, lab_of_its_own, start, tollfree, until
+from command_line import LIMIT_S, start, tollfree, until
 
 from tollfree.errors import ExitCode
 from tollfree.lab import Lab
-from tollfree.postgres import Installation
 from tollfree.privileges import ServerUser
 from tollfree.store import Store
 
@@ -22,13 +21,6 @@ pytestmark = pytest.mark.cluster
 
 MARK = f"4242.{os.getpid()}"
 """An argument of `sleep` that no other process on the machine has."""
-
-
-@pytest.fixture(scope="module")
-def lab(installation: Installation, user: ServerUser) -> Iterator[Lab]:
-    """A lab in a home of its own, down."""
-    with lab_of_its_own(installation, user) as lab:
-        yield lab
 
 
 def commands_in_flight() -> list[int]:

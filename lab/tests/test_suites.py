@@ -8,32 +8,22 @@ import json
 import re
 import shutil
 import signal
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
 import psycopg
 import pytest
-from command_line import LIMIT_S, lab_of_its_own, start, tollfree, until, until_executing
+from command_line import LIMIT_S, start, tollfree, until, until_executing
 from page_cache import ATTEMPTS, evict
 
 from tollfree.errors import ExitCode
 from tollfree.host import fingerprint
 from tollfree.lab import DATABASE, LAB_PORT, Lab
-from tollfree.postgres import Installation
-from tollfree.privileges import ServerUser
 from tollfree.store import Result, Run, Store
 from tollfree.suites.fdw.databases import SOURCE, has_scale
 from tollfree.suites.foreign import recreate_database
 
 pytestmark = pytest.mark.cluster
-
-
-@pytest.fixture(scope="module")
-def lab(installation: Installation, user: ServerUser) -> Iterator[Lab]:
-    """A lab in a home of its own, down."""
-    with lab_of_its_own(installation, user) as lab:
-        yield lab
 
 
 def test_the_fdw_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:

@@ -61,6 +61,16 @@ BEGIN ATOMIC
 END;
 
 /*
+ * Returns a psql in a database of an instance, which prints bare values and stops
+ * at an error; its commands are to follow.
+ */
+CREATE FUNCTION psql_words(instance_name text, dbname text)
+RETURNS text[]
+LANGUAGE sql STABLE
+RETURN ARRAY['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d',
+			 socket_conninfo(instance_name, dbname)];
+
+/*
  * Returns the connection string to a database of "source" over a link; without
  * TLS, also when a suite has made the server offer it.
  */

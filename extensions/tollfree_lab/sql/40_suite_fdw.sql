@@ -236,12 +236,12 @@ SELECT 'fdw'::text AS suite,
 	   make_interval(secs => p.seconds + 60) AS time_limit,
 	   c.format,
 	   CASE WHEN c.bench <> 'PING' THEN
-		   ARRAY['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d',
-				 socket_conninfo(c.instance, c.dbname), '-c', fdw_probe_query(),
-				 '-c', format('\connect ''%s''',
-							  socket_conninfo('source', 'source')),
-				 '-c', fdw_probe_query(),
-				 '-c', '\o /dev/null', '-c', fdw_warm_query()]
+		   psql_words(c.instance, c.dbname)
+		   || ARRAY['-c', fdw_probe_query(),
+					'-c', format('\connect ''%s''',
+								 socket_conninfo('source', 'source')),
+					'-c', fdw_probe_query(),
+					'-c', '\o /dev/null', '-c', fdw_warm_query()]
 	   END AS probe_argv,
 	   p.profile = 'full'
 	   OR EXISTS (SELECT FROM fdw_quick_cases q WHERE q.testcase = c.testcase)
@@ -325,9 +325,8 @@ BEGIN
 		RETURN '{}';
 	END IF;
 	RETURN jsonb_build_object('disk_bytes', nullif(trim(E'\n' FROM lab.run_probe(
-		ARRAY['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d',
-			  lab.socket_conninfo('source', 'source'),
-			  '-c', 'SELECT public.bytes_from_disk()'], env, '10 s')), '')::int8);
+		lab.psql_words('source', 'source')
+		|| ARRAY['-c', 'SELECT public.bytes_from_disk()'], env, '10 s')), '')::int8);
 END
 $$;
 

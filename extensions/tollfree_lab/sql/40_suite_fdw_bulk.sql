@@ -98,19 +98,17 @@ SELECT 'fdw'::text AS suite,
 						  'wrapper', coalesce(r.wrapper, 'none'), 'link', r.link,
 						  'protocol', 'simple', 'isolation', 'rc', 'clients', 1,
 						  'measure', 'bulk', 'rows', n.of_rows, 'size', r.size) AS dims,
-	   ARRAY['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d',
-			 socket_conninfo(r.instance, r.dbname),
-			 '-c', format(o.command, r.table_name, n.of_rows,
-						  socket_conninfo('source', 'source'))] AS argv,
+	   psql_words(r.instance, r.dbname)
+	   || ARRAY['-c', format(o.command, r.table_name, n.of_rows,
+							 socket_conninfo('source', 'source'))] AS argv,
 	   ARRAY['PGPASSFILE=' || source.passfile] AS env,
 	   make_interval(secs => 60 + n.of_rows / 1e3) AS time_limit,
 	   CASE r.operation WHEN 'SCAN' THEN 'json' ELSE 'none' END AS format,
 	   /* what was written, what should have been, and a clean table again */
-	   ARRAY['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d',
-			 socket_conninfo('source', 'source'),
-			 '-c', fdw_bulk_sums('bulk_target', n.of_rows::text),
-			 '-c', fdw_bulk_sums('bulk_rows', n.of_rows::text),
-			 '-c', 'TRUNCATE bulk_target', '-c', 'CHECKPOINT'] AS probe_argv,
+	   psql_words('source', 'source')
+	   || ARRAY['-c', fdw_bulk_sums('bulk_target', n.of_rows::text),
+				'-c', fdw_bulk_sums('bulk_rows', n.of_rows::text),
+				'-c', 'TRUNCATE bulk_target', '-c', 'CHECKPOINT'] AS probe_argv,
 	   p.profile = 'full' OR r.in_quick AS chosen
 FROM fdw_bulk_roads r
 	JOIN fdw_bulk_operations o USING (operation)

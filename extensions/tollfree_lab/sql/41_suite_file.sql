@@ -210,12 +210,11 @@ SELECT 'file'::text AS suite,
 	   jsonb_build_object('query', c.query, 'target', c.candidate,
 						  'engine', c.engine, 'workers', c.workers,
 						  'scale', p.scale) AS dims,
-	   ARRAY['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d',
-			 socket_conninfo('source', 'tpch_' || p.scale),
-			 '-c', '\o /dev/null', '-c', 'EXPLAIN ' || checked.planned,
-			 '-c', format('SELECT public.begin_execution(%L)', c.reads), '-c', '\o',
-			 '-c', '\timing on', '-c', checked.timed, '-c', '\timing off',
-			 '-c', 'SELECT public.read_since()']
+	   psql_words('source', 'tpch_' || p.scale)
+	   || ARRAY['-c', '\o /dev/null', '-c', 'EXPLAIN ' || checked.planned,
+				'-c', format('SELECT public.begin_execution(%L)', c.reads), '-c', '\o',
+				'-c', '\timing on', '-c', checked.timed, '-c', '\timing off',
+				'-c', 'SELECT public.read_since()']
 	   || checked.afterwards AS argv,
 	   ARRAY[format('PGOPTIONS=-c search_path=%s -c work_mem=64MB'
 					' -c max_parallel_workers_per_gather=%s',

@@ -239,12 +239,12 @@ SELECT 'sampling'::text AS suite,
 						  'link', c.link, 'statistics_target', c.target,
 						  'target', CASE c.method WHEN 'local_again' THEN 'local_again'
 									ELSE 'none' END) AS dims,
-	   ARRAY['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', socket_conninfo(c.instance, c.dbname),
-			 '-c', 'SELECT count(*) FROM truth',
-			 '-c', format('SET default_statistics_target = %s', coalesce(c.target, 100)),
-			 '-c', 'SELECT start_clock()', '-c', c.command, '-c', 'SELECT stop_clock()',
-			 '-c', CASE c.test WHEN 'sample' THEN 'SELECT sample_figures()'
-				   ELSE format('SELECT analyze_figures(%L, %L)', c.relation, c.table_name) END]
+	   psql_words(c.instance, c.dbname)
+	   || ARRAY['-c', 'SELECT count(*) FROM truth',
+				'-c', format('SET default_statistics_target = %s', coalesce(c.target, 100)),
+				'-c', 'SELECT start_clock()', '-c', c.command, '-c', 'SELECT stop_clock()',
+				'-c', CASE c.test WHEN 'sample' THEN 'SELECT sample_figures()'
+					  ELSE format('SELECT analyze_figures(%L, %L)', c.relation, c.table_name) END]
 		   AS argv,
 	   ARRAY['PGPASSFILE=' || source.passfile] AS env,
 	   make_interval(secs => 60 + c.rows / 1e5) AS time_limit,

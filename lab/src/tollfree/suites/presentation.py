@@ -94,6 +94,12 @@ class Findings:
             if r.figures.get(figure) is not None
         ]
 
+    def from_disk_mb(self, testcase: str) -> float | None:
+        """Return the most that an execution of a measured case read from the disk, in MB; None
+        where that was not counted."""
+        counted = self.figures(testcase, "disk_bytes")
+        return max(counted) / MB if counted else None
+
     def ratios(self, testcase: str, baseline: str | None = None) -> list[float]:
         """Return, round by round, how many times slower a case is than its baseline; nothing if an
         execution of either failed."""
@@ -320,3 +326,6 @@ def noise_sentence(noise: stats.Noise, what: str) -> str:
 def number(label: str, unit: str = "", decimals: int | None = None) -> Column:
     """Return a numeric column."""
     return Column(label, Kind.NUMBER, unit, decimals)
+
+
+FROM_DISK = number("from the disk", "MB", 0)

@@ -13,7 +13,7 @@ from tollfree.suites.fdw.findings import FdwFindings
 from tollfree.suites.fdw.tables import all_tables
 from tollfree.suites.fdw.verdicts import verdicts
 from tollfree.suites.foreign import make_page_cache_functions
-from tollfree.suites.presentation import MB, number, plain_section
+from tollfree.suites.presentation import FROM_DISK, number, plain_section
 
 BYTES_PER_SCALE = 40_000_000
 """Tables and indexes at one unit of scale, and the log that writing them leaves for a while."""
@@ -32,7 +32,7 @@ EXTRA_COLUMNS = (
     number("mean latency", "ms", 3),
     number("retries per transaction", "", 3),
     number("without connecting", "tps", 1),
-    number("from the disk", "MB", 0),
+    FROM_DISK,
 )
 
 
@@ -97,7 +97,6 @@ def _extra_cells(fdw: FdwFindings) -> dict[str, dict[str, Cell]]:
         elif case.dims["measure"] == "latency":
             mean = fdw.middle(name, "latency_mean_us")
             cells["mean latency"] = mean / 1000 if mean is not None else None
-        if counted := fdw.run.figures(name, "disk_bytes"):
-            cells["from the disk"] = max(counted) / MB
+        cells[FROM_DISK.label] = fdw.run.from_disk_mb(name)
         rows[name] = cells
     return rows

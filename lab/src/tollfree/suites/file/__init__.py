@@ -23,7 +23,7 @@ from tollfree.suites.file.schemas import (
 from tollfree.suites.file.tables import all_tables
 from tollfree.suites.file.verdicts import verdicts
 from tollfree.suites.foreign import make_page_cache_functions
-from tollfree.suites.presentation import MB, number, plain_section
+from tollfree.suites.presentation import FROM_DISK, plain_section
 
 BYTES_PER_SCALE = 50_000_000
 """Text and tables, whole and in blocks, at one hundredth of TPC-H's scale factor."""
@@ -38,7 +38,6 @@ INTRO = (
     "query scans is read before it is timed; the cases of a query follow each other, so that the "
     "page cache keeps it. A ratio says how many times slower a query is than on the regular table."
 )
-EXTRA_COLUMNS = (number("from the disk", "MB", 0),)
 
 
 class FileSuite(Suite):
@@ -95,12 +94,8 @@ class FileSuite(Suite):
             verdicts=verdicts(file),
             tables=all_tables(file),
             charts=charts(file),
-            extra_columns=EXTRA_COLUMNS,
-            extra={
-                name: {"from the disk": max(counted) / MB}
-                for name in file.run.cases
-                if (counted := file.run.figures(name, "disk_bytes"))
-            },
+            extra_columns=(FROM_DISK,),
+            extra={name: {FROM_DISK.label: file.run.from_disk_mb(name)} for name in file.run.cases},
         )
 
 
