@@ -30,6 +30,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "libpq/pqformat.h"
@@ -90,11 +91,25 @@ may_use_arrays(Session *session, Relation rel, List *targets)
 }
 
 /*
- * The columns that are written; false if one has a type that is not known, or
- * not the same on a server of this version.
+ * Are all values of the type values there, too?  Intervals are not on servers of
+ * other versions, and a text may have a character that another encoding lacks.
+ * That would fail as the array arrives, before the rows in front of it.
  */
 static bool
-describe_columns(RowArrays *arrays, Relation rel, List *targets, int version)
+is_common_type(const FieldCodec *codec, const Session *session)
+{
+	if (codec->is_bytes && codec->type != BYTEAOID)
+		return session->same_encoding;
+	return decode_is_same_binary(codec->type, PQserverVersion(session->conn));
+}
+
+/*
+ * The columns that are written; false if one has a type that is not known, or
+ * that the remote server does not have like this one.
+ */
+static bool
+describe_columns(RowArrays *arrays, Relation rel, List *targets,
+				 const Session *session)
 {
 	ListCell   *cell;
 
@@ -110,7 +125,7 @@ describe_columns(RowArrays *arrays, Relation rel, List *targets, int version)
 
 		if (attribute->attgenerated)
 			continue;
-		if (codec == NULL || !decode_is_same_binary(codec->type, version))
+		if (codec == NULL || !is_common_type(codec, session))
 			return false;
 		column->attno = attribute->attnum;
 		column->type = attribute->atttypid;
@@ -133,10 +148,9 @@ RowArrays *
 arrays_create(Session *session, Relation rel, const ModifyPlan *plan)
 {
 	RowArrays  *arrays = palloc0(sizeof(RowArrays));
-	int			version = PQserverVersion(session->conn);
 
-	if (version < ARRAYS_VERSION ||
-		!describe_columns(arrays, rel, plan->targets, version) ||
+	if (PQserverVersion(session->conn) < ARRAYS_VERSION ||
+		!describe_columns(arrays, rel, plan->targets, session) ||
 		!may_use_arrays(session, rel, plan->targets))
 		return NULL;
 	arrays->sql = deparse_insert_arrays(plan, rel);

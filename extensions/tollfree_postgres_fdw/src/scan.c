@@ -85,13 +85,47 @@ locks_rows(EState *estate)
 	return false;
 }
 
+/*
+ * Does the scan return locations of rows, by which they are to be updated?  What
+ * it returns are columns of a table, or places in the target list of a join.
+ */
+static bool
+returns_locations(const ForeignScan *plan, List *attrs)
+{
+	ListCell   *cell;
+
+	foreach(cell, attrs)
+	{
+		AttrNumber	attno = lfirst_int(cell);
+
+		if (plan->scan.scanrelid == 0)
+		{
+			const Var  *var = (const Var *)
+				list_nth_node(TargetEntry, plan->fdw_scan_tlist, attno - 1)->expr;
+
+			attno = IsA(var, Var) ? var->varattno : InvalidAttrNumber;
+		}
+		if (attno == SelfItemPointerAttributeNumber)
+			return true;
+	}
+	return false;
+}
+
+/* May more rows be fetched than have been asked for? */
+static bool
+is_free(ForeignScanState *node, const ScanPlan *scan)
+{
+	return !locks_rows(node->ss.ps.state) &&
+		!returns_locations(castNode(ForeignScan, node->ss.ps.plan),
+						   scan->attrs);
+}
+
 /* Should the result be asked for directly? */
 static bool
 is_direct(ForeignScanState *node, const ScanPlan *scan)
 {
 	return setting_direct_results && scan->bytes <= DIRECT_BYTES &&
-		!list_member_int(scan->attrs, SelfItemPointerAttributeNumber) &&
-		!locks_rows(node->ss.ps.state);
+		is_free(node, scan);
 }
 
 /* Prepares a scan; connects if that has not been done. */
@@ -123,7 +157,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	settings_require(REQUIRE_DIRECT, scan->is_direct);
 	scan->begun_in = GetCurrentSubTransactionId();
 	scan->fetch_rows = scan->plan.fetch_size;
-	scan->is_free = !scan->reader->has_ctid && !locks_rows(estate);
+	scan->is_free = is_free(node, &scan->plan);
 
 	scan->owner = CurrentResourceOwner;
 	scan->query_context = estate->es_query_cxt;

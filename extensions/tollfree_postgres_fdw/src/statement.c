@@ -192,11 +192,13 @@ static CachedStatement *
 add_statement(StatementCache *cache, const char *sql, uint32 hash)
 {
 	bool		found;
-	CachedStatement *statement = hash_search(cache->table, &hash, HASH_ENTER,
-											 &found);
+	CachedStatement *statement;
+	char	   *text = MemoryContextStrdup(cache->context, sql);
 
+	/* From here on nothing fails that would leave an entry half made. */
+	statement = hash_search(cache->table, &hash, HASH_ENTER, &found);
 	Assert(!found);
-	statement->sql = MemoryContextStrdup(cache->context, sql);
+	statement->sql = text;
 	snprintf(statement->name, STATEMENT_NAME_SIZE, "tollfree_s%u",
 			 ++cache->names);
 	statement->is_prepared = statement->is_doubtful = false;

@@ -181,6 +181,17 @@ SELECT fetch_method('SELECT n FROM wide') AS narrow,
 	   fetch_method('SELECT md5(a.filler) FROM wide a JOIN wide b USING (n)') AS joined,
 	   fetch_method('SELECT n FROM wide WHERE n = 1 AND looks_good(n::text)') AS kept_here;
 
+-- rows to be updated by their location are locked as they are asked for, those of a join as well
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_nestloop = off;
+SELECT fetch_method('UPDATE items SET price = price + random()') AS updated,
+	   fetch_method('UPDATE items a SET price = a.price + random() FROM items b WHERE b.id = a.id + 1') AS joined,
+	   fetch_method('SELECT b.id FROM items a JOIN items b ON b.id = a.id + 1') AS read;
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+RESET enable_nestloop;
+
 -- a join that begins its scan again is given the rows at hand, and asks for nothing
 CREATE TABLE remote.broad AS
 SELECT i AS n, repeat('x', 20000) AS fill FROM generate_series(1, 100) i;

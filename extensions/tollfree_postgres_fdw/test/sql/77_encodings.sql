@@ -58,8 +58,48 @@ SELECT id, octet_length(fixed) FROM umlauts_ours;
 SELECT * FROM umlauts_stock;
 SELECT * FROM umlauts_ours;
 
+-- Many rows are written: the error is that of the first row that fails, also if a row behind it has a character that is not known there.
 \connect :home
+CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C';
+SELECT server_options('latin') AS "to" \gset
+\connect latin
+CREATE TABLE words (id int PRIMARY KEY, word text, bytes bytea);
+INSERT INTO words VALUES (500, 'word');
+\connect :home
+CREATE SERVER latin_ours FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (:to);
+CREATE SERVER latin_stock FOREIGN DATA WRAPPER postgres_fdw OPTIONS (:to);
+CREATE USER MAPPING FOR PUBLIC SERVER latin_ours OPTIONS (password_required 'false');
+CREATE USER MAPPING FOR PUBLIC SERVER latin_stock OPTIONS (password_required 'false');
+CREATE FOREIGN TABLE latin_ours (id int, word text, bytes bytea) SERVER latin_ours OPTIONS (table_name 'words');
+CREATE FOREIGN TABLE latin_bytes (id int, bytes bytea) SERVER latin_ours OPTIONS (table_name 'words');
+CREATE FOREIGN TABLE latin_stock (id int, word text, bytes bytea) SERVER latin_stock OPTIONS (table_name 'words');
+CREATE VIEW many_words AS SELECT i, CASE i WHEN 600 THEN U&'\20ac' ELSE 'word' END FROM generate_series(1, 1000) i;
+\set VERBOSITY sqlstate
+INSERT INTO latin_stock SELECT * FROM many_words;
+INSERT INTO latin_ours SELECT * FROM many_words;
+DELETE FROM latin_ours;
+INSERT INTO latin_stock SELECT * FROM many_words;
+INSERT INTO latin_ours SELECT * FROM many_words;
+\set VERBOSITY default
+CREATE FUNCTION write_method(command text) RETURNS text
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	plan jsonb;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, FORMAT JSON) ' || command INTO plan;
+	RETURN jsonb_path_query_first(plan, 'strict $.**."Write Method"');
+END
+$$;
+SELECT write_method('INSERT INTO latin_bytes SELECT i, ''\\x00'' FROM generate_series(1, 1000) i') AS bytes,
+	   write_method('INSERT INTO latin_ours SELECT i, ''word'' FROM generate_series(1001, 2000) i') AS texts;
+
 SET client_min_messages = error;
+DROP VIEW many_words;
+DROP FUNCTION write_method;
+DROP SERVER latin_ours CASCADE;
+DROP SERVER latin_stock CASCADE;
+DROP DATABASE latin WITH (FORCE);
 DROP SERVER bytewise_ours CASCADE;
 DROP SERVER bytewise_stock CASCADE;
 DROP DATABASE bytewise WITH (FORCE);
