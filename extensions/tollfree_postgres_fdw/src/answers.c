@@ -79,8 +79,10 @@ copy_error(Session *session, PGresult *res)
 
 /* Raises an error of the remote server as one of ours. */
 static void
-throw_error(int elevel, const RemoteError *error, const char *sql)
+throw_error(Session *session, int elevel, const RemoteError *error,
+			const char *sql)
 {
+	session->error_is_remote = elevel >= ERROR;
 	ereport(elevel,
 			(errcode(error->sqlstate),
 			 error->primary[0] != '\0' ?
@@ -118,7 +120,7 @@ session_report(Session *session, int elevel, PGresult *res, const char *sql)
 			error.primary = message;
 	}
 
-	throw_error(elevel, &error, sql);
+	throw_error(session, elevel, &error, sql);
 }
 
 /* Is a result one row that begins with true? */
@@ -161,6 +163,9 @@ accept_answer(Session *session, const Part *part, PGresult *res)
 		case PART_GUARD:
 			part->statement->safe_epoch = session_lock_epoch(session);
 			break;
+		case PART_TIMEOUT_CHECK:
+			session->is_timed = !is_true(res);
+			break;
 		case PART_WRITE_CHECK:
 			session->may_have_written = !is_true(res);
 			session->has_written |= session->may_have_written;
@@ -180,6 +185,30 @@ note_failure(CachedStatement *statement, const PGresult *res)
 	statement->is_doubtful = statement->types != NULL;
 	if (session_sqlstate(res) == ERRCODE_UNDEFINED_PSTATEMENT)
 		statement->is_prepared = false;
+}
+
+/*
+ * Warns of a COMMIT that has failed without anybody waiting for it.  Nothing is
+ * lost with one that the server did not come to, because the connection or the
+ * prepared statement was gone, or it was being shut down.
+ */
+static void
+warn_of_commit(Session *session, PGresult *res)
+{
+	int			sqlstate = session_sqlstate(res);
+	int			category = ERRCODE_TO_CATEGORY(sqlstate);
+	RemoteError error;
+
+	if (category == ERRCODE_CONNECTION_EXCEPTION ||
+		category == ERRCODE_OPERATOR_INTERVENTION ||
+		sqlstate == ERRCODE_UNDEFINED_PSTATEMENT)
+		return;
+	error = copy_error(session, res);
+	ereport(WARNING,
+			(errcode(sqlstate),
+			 errmsg("a remote COMMIT that was not waited for has failed: %s",
+					error.primary),
+			 errhint("Set tollfree_postgres_fdw.unawaited_commit to off where remote functions do more than write to tables of their server.")));
 }
 
 /*
@@ -208,6 +237,7 @@ take_answer(Session *session, PGresult *res, bool quiet)
 			if (part->kind == PART_COMMIT)
 			{
 				session->is_stale = true;
+				warn_of_commit(session, res);
 				break;
 			}
 			if (part->kind == PART_GUARD)
@@ -217,15 +247,36 @@ take_answer(Session *session, PGresult *res, bool quiet)
 				note_failure(part->statement, res);
 				break;
 			}
+			session->failed_depth = Max(session->remote_depth, 1);
 			if (part->kind != PART_PREPARE)
 				session->half_done = true;
-			else
-				session->failed_depth = Max(session->remote_depth, 1);
 			if (!quiet)
 				session_report(session, ERROR, res, part->sql);
 			break;
 	}
 	PQclear(res);
+}
+
+/* Notes that a caller's statement has been prepared, which he is to drop. */
+static void
+note_prepared(Session *session, const char *name)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+	session->statements = lappend(session->statements, pstrdup(name));
+	MemoryContextSwitchTo(old);
+}
+
+/* Notes what the answer to a caller's command tells, whoever reads it. */
+static void
+note_command(Session *session, const Part *part, const PGresult *res)
+{
+	ExecStatusType status = PQresultStatus(res);
+
+	if (status == PGRES_COMMAND_OK && part->prepares != NULL)
+		note_prepared(session, part->prepares);
+	if (status == PGRES_FATAL_ERROR && part->statement != NULL)
+		note_failure(part->statement, res);
 }
 
 /*
@@ -236,15 +287,13 @@ take_answer(Session *session, PGresult *res, bool quiet)
 static void
 note_result(Session *session, const Part *part, PGresult *res)
 {
+	note_command(session, part, res);
 	session->rows += PQntuples(res);
 	if (!session->repeats_reads && atoi(PQcmdTuples(res)) > 0)
 		session->has_written = true;
-	if (part->statement == NULL)
-		return;
-	if (PQresultStatus(res) == PGRES_FATAL_ERROR)
-		note_failure(part->statement, res);
-	else if (PQresultStatus(res) != PGRES_PIPELINE_ABORTED &&
-			 part->statement->types == NULL)
+	if (part->statement != NULL && part->statement->types == NULL &&
+		PQresultStatus(res) != PGRES_FATAL_ERROR &&
+		PQresultStatus(res) != PGRES_PIPELINE_ABORTED)
 		part->statement->safe_epoch = session_lock_epoch(session);
 }
 
@@ -358,11 +407,8 @@ session_drain(Session *session)
 		else
 		{
 			if (PQresultStatus(res) == PGRES_FATAL_ERROR)
-			{
 				session->failed_depth = Max(session->remote_depth, 1);
-				if (session->parts[session->part].statement != NULL)
-					note_failure(session->parts[session->part].statement, res);
-			}
+			note_command(session, &session->parts[session->part], res);
 			PQclear(res);
 		}
 	}
@@ -388,7 +434,7 @@ take_early_error(Session *session, PGresult *res, bool may_replace)
 	session->half_done = true;
 	if (may_replace && error.sqlstate == ERRCODE_UNDEFINED_PSTATEMENT)
 		return;
-	throw_error(ERROR, &error, sql);
+	throw_error(session, ERROR, &error, sql);
 }
 
 /*

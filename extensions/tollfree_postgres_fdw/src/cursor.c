@@ -13,6 +13,10 @@
  * the socket, and the remote server with them, so memory stays bounded.
  * Whoever else needs the connection has the rest read first (scan.c).
  *
+ * Where a remote statement_timeout runs meanwhile, which it would not with
+ * postgres_fdw, each answer is read whole, and what memory has no room for goes
+ * into a tuplestore.  Then nothing is asked for ahead.
+ *
  * No answer stays in the air in another subtransaction than the scan began in:
  * rolling that back would lose rows which the cursor, being left alone, does not
  * give again.
@@ -150,7 +154,7 @@ cursor_more(RemoteScanState *scan)
 		while (scan->result_bytes < SCAN_BYTES && scan_read(scan))
 			;
 	}
-	if (scan_may_outlive_flight(scan))
+	if (scan->session->is_timed || scan_may_outlive_flight(scan))
 		scan_land(scan);
 	else
 		cursor_proceed(scan);

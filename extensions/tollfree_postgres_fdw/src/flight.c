@@ -260,6 +260,9 @@ session_add_command(Session *session, const RemoteCommand *command)
 								   command->params,
 								   NULL, NULL, command->binary);
 	check_queued(session, queued, PART_COMMAND, 0, command->shown);
+	if (queued && command->prepare)
+		session->parts[session->nparts - 1].prepares =
+			MemoryContextStrdup(session->flight_context, command->statement);
 }
 
 /*

@@ -17,8 +17,8 @@
 
 /*
  * Takes the error being raised, which belongs to the level that the session's
- * last flight was sent at, for whoever uses the session next.  A cancellation is
- * for the local query too, which need not be using the session.
+ * last flight was sent at, for whoever uses the session next.  A cancellation here
+ * is for the local query too, which need not be using the session.
  */
 static void
 keep_error(Session *session)
@@ -28,7 +28,8 @@ keep_error(Session *session)
 	session->kept_level = session->xact_depth;
 	FlushErrorState();
 	session_forget_readers(session);
-	if (session->kept_error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+	if (session->kept_error->sqlerrcode == ERRCODE_QUERY_CANCELED &&
+		!session->error_is_remote)
 		InterruptPending = QueryCancelPending = true;
 }
 
@@ -50,6 +51,7 @@ land(Session *session)
 
 	ExitOnAnyError = false;
 	error_context_stack = NULL;
+	session->error_is_remote = false;
 	PG_TRY();
 	{
 		if (session->flush != NULL)

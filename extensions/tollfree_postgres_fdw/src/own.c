@@ -37,6 +37,10 @@
 	" AND pg_catalog.current_setting('default_transaction_isolation')" \
 	" <> 'serializable'"
 
+/* Answers with "t" if nothing ends a command that takes long. */
+#define TIMEOUT_CHECK_SQL \
+	"SELECT pg_catalog.current_setting('statement_timeout') = '0'"
+
 /*
  * Adds the commit.  If its answer is not for the caller it may be lost, and so
  * may the prepared statement; one that counts relies on nothing.
@@ -132,4 +136,5 @@ session_add_preparations(Session *session)
 	session_add_prepare(session, COMMIT_STATEMENT, COMMIT_SQL);
 	if (PQserverVersion(session->conn) >= SESSION_CHECK_VERSION)
 		session_add_prepare(session, WRITE_CHECK_STATEMENT, WRITE_CHECK_SQL);
+	session_add(session, PART_TIMEOUT_CHECK, 0, TIMEOUT_CHECK_SQL);
 }

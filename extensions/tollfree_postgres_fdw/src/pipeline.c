@@ -136,9 +136,7 @@ read_command(Session *session, const RemoteCommand *command, int nrows)
 
 	if (PQresultStatus(res) != PGRES_COMMAND_OK)
 		session_report(session, ERROR, res, command->shown);
-	if (command->prepare)
-		session_note_prepared(session, command->statement);
-	else
+	if (!command->prepare)
 		skipped = count_skipped(res, nrows);
 	PQclear(res);
 

@@ -507,7 +507,8 @@ scan_receive(RemoteScanState *scan)
 {
 	while (scan->in_air)
 	{
-		if (!scan->is_direct && scan->result_bytes >= SCAN_BYTES)
+		if (!scan->is_direct && !scan->session->is_timed &&
+			scan->result_bytes >= SCAN_BYTES)
 			return true;
 		if (!session_is_ready(scan->session))
 			return false;

@@ -406,8 +406,6 @@ read_results(Session *session, const RemoteCommand *commands, int ncommands)
 			PQresultStatus(res) != PGRES_TUPLES_OK)
 			session_report(session, ERROR, res, commands[i].shown);
 		session->result = res;
-		if (commands[i].prepare)
-			session_note_prepared(session, commands[i].statement);
 		/* The result is followed by the command's end. */
 		res = session_result(session);
 		if (res != NULL || PQstatus(session->conn) == CONNECTION_BAD)
@@ -438,16 +436,6 @@ session_execute(Session *session, const RemoteCommand *commands,
 	res = session->result;
 	session->result = NULL;
 	return res;
-}
-
-/* The statement has been prepared. */
-void
-session_note_prepared(Session *session, const char *name)
-{
-	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-
-	session->statements = lappend(session->statements, pstrdup(name));
-	MemoryContextSwitchTo(old);
 }
 
 /* Nobody waits any more for what is in the air, or holds anything back. */

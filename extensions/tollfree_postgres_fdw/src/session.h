@@ -27,6 +27,7 @@ typedef enum PartKind
 	PART_DESCRIBE,				/* of which types are its parameters? */
 	PART_GUARD,					/* is another kept statement stale? */
 	PART_COMMAND,				/* what the caller sent; he gets the results */
+	PART_TIMEOUT_CHECK,			/* may each command take as long as it likes? */
 	PART_WRITE_CHECK,			/* has the transaction written? */
 	PART_RELATION_CHECK,		/* is a relation plain? */
 	PART_SYNC
@@ -37,6 +38,8 @@ typedef struct Part
 	PartKind	kind;
 	int			depth;			/* of the remote transaction once it is done */
 	const char *sql;			/* for messages; in flight_context, or NULL */
+	const char *prepares;		/* a statement of the caller's, or NULL; in
+								 * flight_context */
 	CachedStatement *statement; /* that it prepares or executes, or NULL */
 	Oid			relid;			/* the foreign table that is asked about */
 } Part;
@@ -98,6 +101,7 @@ typedef struct Session
 	bool		invalidated;	/* to be closed when the transaction ends */
 
 	bool		is_set_up;		/* is it connected, with its settings made? */
+	bool		is_timed;		/* has it a remote statement_timeout? */
 
 	WaitEventSet *wait_set;		/* or NULL; waitset.c's */
 	uint32		wait_events;	/* what the set's socket waits for; 0 while it
@@ -129,6 +133,7 @@ typedef struct Session
 								 * more, or 0 */
 	int			cancel_pause;	/* ms between the last two times */
 	PGresult   *result;			/* of session_execute, until it returns */
+	bool		error_is_remote;	/* is an error that is being raised? */
 
 	void		(*absorb) (void *arg);	/* reads what is in the air for arg */
 	void	   *absorb_arg;
@@ -204,7 +209,6 @@ extern PGresult *session_execute(Session *session,
 								 const RemoteCommand *commands,
 								 int ncommands, bool only_reads);
 extern PGresult *session_result(Session *session);
-extern void session_note_prepared(Session *session, const char *name);
 extern void session_forget_readers(Session *session);
 extern void session_deallocate_later(Session *session, const char *name);
 

@@ -10,7 +10,9 @@
  * transaction.  It is not waited for if the remote transaction has written
  * nothing: then it cannot fail but by losing the connection, which loses
  * nothing.  That it has not is what its last command was asked along with, so
- * views and functions of the remote server that write are seen.
+ * views and functions of the remote server that write are seen; but not those
+ * that write to yet another server through a foreign table there.  Such a COMMIT
+ * that fails is warned of when its answer is read.
  *
  * An abort first cancels the flight that it interrupted, if there is one, and
  * reads what is left of it, to know how deep the remote transaction is.  All

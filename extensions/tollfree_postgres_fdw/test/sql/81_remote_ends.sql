@@ -1,0 +1,78 @@
+-- What the remote server ends by itself, or refuses at the end.
+SET client_min_messages = warning;
+CREATE VIEW remote.much AS SELECT i AS n, repeat('x', 1000) AS pad FROM generate_series(1, 5000) i;
+
+-- Its statement_timeout does not run while rows wait for somebody to read them.
+SELECT server_options() || $$, options '-c statement_timeout=2s'$$ AS timed \gset
+CREATE SERVER timed FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (:timed);
+CREATE USER MAPPING FOR PUBLIC SERVER timed OPTIONS (password_required 'false');
+CREATE FOREIGN TABLE much_timed (n int, pad text) SERVER timed OPTIONS (schema_name 'remote', table_name 'much');
+CREATE FOREIGN TABLE much (n int, pad text) SERVER loopback OPTIONS (schema_name 'remote');
+\set QUIET off
+BEGIN;
+DECLARE c CURSOR FOR SELECT * FROM much_timed;
+MOVE 700 FROM c;
+SELECT pg_sleep(2.5) IS NULL AS slept;
+MOVE ALL FROM c;
+COMMIT;
+\set QUIET on
+CREATE FUNCTION fetches_ahead(query text) RETURNS bool
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	plan jsonb;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, FORMAT JSON) ' || query INTO plan;
+	RETURN jsonb_path_query_first(plan, 'strict $.**."Fetches Ahead"')::int > 0;
+END
+$$;
+SELECT fetches_ahead('SELECT * FROM much') AS ahead, fetches_ahead('SELECT * FROM much_timed') AS ahead_timed;
+DROP SERVER timed CASCADE;
+
+-- What it cancels it cancels for who uses its rows, not for an exception block that begins meanwhile.
+CREATE VIEW remote.cancelled AS
+SELECT n, pad FROM remote.much WHERE CASE n WHEN 500 THEN pg_cancel_backend(pg_backend_pid()) ELSE true END;
+CREATE FOREIGN TABLE cancelled (n int, pad text) SERVER loopback OPTIONS (schema_name 'remote');
+SET tollfree_postgres_fdw.direct_results = off;
+BEGIN;
+DECLARE c CURSOR FOR SELECT * FROM cancelled;
+MOVE 150 FROM c;
+DO $$
+BEGIN
+	PERFORM 1;
+	RAISE WARNING 'still here';
+EXCEPTION WHEN OTHERS THEN
+	RAISE WARNING 'in the block: %', SQLERRM;
+END
+$$;
+MOVE ALL FROM c;
+ROLLBACK;
+RESET tollfree_postgres_fdw.direct_results;
+
+-- A write that is cancelled leaves no statement prepared.
+CREATE TABLE remote.sluggish (n int CHECK (CASE n WHEN 3 THEN pg_sleep(60) IS NOT NULL ELSE true END));
+CREATE FOREIGN TABLE sluggish (n int) SERVER loopback OPTIONS (schema_name 'remote');
+SET statement_timeout = '300ms';
+INSERT INTO sluggish SELECT g FROM generate_series(1, 5) g;
+INSERT INTO sluggish SELECT g FROM generate_series(1, 5) g;
+RESET statement_timeout;
+SELECT n FROM prepared;
+
+-- A COMMIT that nobody waits for can fail where a remote function writes further on.
+CREATE TABLE remote.farthest (n int UNIQUE DEFERRABLE INITIALLY DEFERRED);
+INSERT INTO remote.farthest VALUES (1);
+CREATE FOREIGN TABLE remote.further (n int) SERVER loopback OPTIONS (schema_name 'remote', table_name 'farthest');
+CREATE FUNCTION remote.note_further(int) RETURNS int LANGUAGE sql VOLATILE
+AS 'INSERT INTO remote.further VALUES ($1) RETURNING n';
+CREATE VIEW remote.noted AS SELECT remote.note_further(n) AS n FROM (VALUES (1)) v (n);
+CREATE FOREIGN TABLE noted (n int) SERVER loopback OPTIONS (schema_name 'remote');
+SELECT n FROM noted;
+SELECT count(*) FROM items WHERE id = 1;
+SET tollfree_postgres_fdw.unawaited_commit = off;
+SELECT n FROM noted;
+RESET tollfree_postgres_fdw.unawaited_commit;
+SELECT count(*) FROM remote.farthest;
+
+DROP FOREIGN TABLE much, cancelled, sluggish, noted, remote.further;
+DROP FUNCTION fetches_ahead;
+RESET client_min_messages;
