@@ -24,6 +24,7 @@
 #include "aggregate_scan.h"
 #include "compat.h"
 #include "copy.h"
+#include "inputs.h"
 #include "parallel.h"
 #include "plan.h"
 
@@ -71,6 +72,9 @@ aggregate_scan_begin(ForeignScanState *node)
 
 	scan->aggregate = aggregate;
 	aggregate->fallback = scan->slow_reason;
+	if (aggregate->fallback == NULL &&
+		!inputs_are_repeatable(scan->rel, &scan->columns))
+		aggregate->fallback = "a column whose input function or CHECK is volatile";
 	if (aggregate->fallback != NULL)
 		return;
 	aggregate->context.columns = &scan->columns;
@@ -185,7 +189,18 @@ read_all(FileScanState *scan)
 	return handover;
 }
 
-/* Does the work, or leaves it to the plan below. */
+static void
+forget_groups(AggregateScan *aggregate)
+{
+	if (aggregate->aggregation != NULL)
+		aggregate_close(aggregate->aggregation);
+	aggregate->aggregation = NULL;
+}
+
+/*
+ * Does the work, or leaves it to the plan below, which has groups of its own for
+ * the same memory.
+ */
 static void
 aggregate_file(ForeignScanState *node)
 {
@@ -200,10 +215,14 @@ aggregate_file(ForeignScanState *node)
 		aggregate->fallback = read_all(scan);
 	MemoryContextSwitchTo(old);
 	if (aggregate->fallback != NULL)
+	{
+		forget_groups(aggregate);
+		MemoryContextReset(aggregate->batch_memory);
 		parallel_note_fallback(scan, scan->reader != NULL &&
 							   scan->reader->hands_over ?
 							   reader_handover_words(scan->reader) :
 							   aggregate->fallback);
+	}
 	aggregate->group = 0;
 	/* What is cut again for a rescan is the file that it reads. */
 	if (scan->parallel == NULL)
@@ -280,9 +299,7 @@ aggregate_scan_reset(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
 
-	if (scan->aggregate->aggregation != NULL)
-		aggregate_close(scan->aggregate->aggregation);
-	scan->aggregate->aggregation = NULL;
+	forget_groups(scan->aggregate);
 	list_free_deep(scan->taken);
 	scan->taken = NIL;
 	aggregate_scan_below(node)->owed = NIL;

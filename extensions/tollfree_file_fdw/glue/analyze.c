@@ -31,6 +31,7 @@
 #include "compat.h"
 #include "copy.h"
 #include "guc.h"
+#include "inputs.h"
 #include "reader.h"
 
 /* Read at once for a block, bytes */
@@ -307,7 +308,8 @@ try_blocks(Reservoir *sample, CopyFromState copy, const FileOptions *options,
 	bool		done = false;
 
 	if (!setting_sample_blocks || columns.nfields == 0 ||
-		format_unsupported(options, &layout) != NULL)
+		format_unsupported(options, &layout) != NULL ||
+		!inputs_are_repeatable(copy->rel, &columns))
 		return false;
 	reader = reader_open(copy, &columns, &layout, BLOCK_READ_SIZE);
 	if (reader != NULL)

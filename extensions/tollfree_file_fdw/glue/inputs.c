@@ -2,20 +2,23 @@
  * inputs.c
  *	  What the input functions of columns may do.
  *
- * Several processes scan a file only if every value that they convert may be
- * converted in any of them.  With file_fdw the session's own process converts
- * all, in a query that need not be parallel: a domain's CHECK may look at
- * temporary tables there, or write.
+ * With file_fdw the session's own process converts each value once, in a query
+ * that need not be parallel: a domain's CHECK may look at temporary tables
+ * there, or write.  So several processes scan a file only if every value may be
+ * converted in any of them.  And what may have to begin again, as an
+ * aggregation, begins only if every value may be converted a second time.
  *
- * What a function may do is what it was created with, PARALLEL SAFE or not.  Of
- * a domain nothing says it, and a constraint can come when a query has been
- * planned.
+ * What a function may do is what it was created with, PARALLEL SAFE or VOLATILE.
+ * Of a domain nothing says in which process it may be checked, and a constraint
+ * can come when a query has been planned.
  */
 #include "postgres.h"
 
 #include "access/table.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "nodes/execnodes.h"
+#include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/typcache.h"
@@ -23,65 +26,119 @@
 #include "columns.h"
 #include "inputs.h"
 
-static bool type_is_parallel_safe(Oid type);
+/* What is to be done with values. */
+typedef enum InputUse
+{
+	CONVERT_ANYWHERE,			/* convert them in any process */
+	CONVERT_AGAIN				/* convert them once more */
+} InputUse;
+
+static bool type_allows(Oid type, InputUse use);
+
+/* Does a function that takes part in a conversion allow that? */
+static bool
+function_allows(Oid function, InputUse use)
+{
+	return use == CONVERT_ANYWHERE ?
+		func_parallel(function) == PROPARALLEL_SAFE :
+		func_volatile(function) != PROVOLATILE_VOLATILE;
+}
+
+/* The same for a domain: what it is made of, and all its constraints. */
+static bool
+domain_allows(Oid type, InputUse use)
+{
+	DomainConstraintRef *ref;
+	ListCell   *cell;
+
+	if (use == CONVERT_ANYWHERE)
+		return false;
+	/* It is given back when the memory context is reset. */
+	ref = palloc(sizeof(DomainConstraintRef));
+	InitDomainConstraintRef(type, ref, CurrentMemoryContext, false);
+	foreach(cell, ref->constraints)
+	{
+		const DomainConstraintState *constraint = lfirst(cell);
+
+		if (contain_volatile_functions((Node *) constraint->check_expr))
+			return false;
+	}
+	return type_allows(getBaseType(type), use);
+}
 
 /* The same for the columns of a composite type. */
 static bool
-row_is_parallel_safe(Oid type)
+row_allows(Oid type, InputUse use)
 {
 	TupleDesc	desc = lookup_rowtype_tupdesc(type, -1);
-	bool		is_safe = true;
+	bool		allows = true;
 
-	for (int i = 0; i < desc->natts && is_safe; i++)
+	for (int i = 0; i < desc->natts && allows; i++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);
 
-		is_safe = attribute->attisdropped ||
-			type_is_parallel_safe(attribute->atttypid);
+		allows = attribute->attisdropped ||
+			type_allows(attribute->atttypid, use);
 	}
 	ReleaseTupleDesc(desc);
-	return is_safe;
+	return allows;
 }
 
 /* The same for a range's bounds, which are compared, and for what it is made. */
 static bool
-range_is_parallel_safe(Oid type)
+range_allows(Oid type, InputUse use)
 {
 	const TypeCacheEntry *range = lookup_type_cache(type, TYPECACHE_RANGE_INFO);
 	Oid			canonical = range->rng_canonical_finfo.fn_oid;
 
-	return type_is_parallel_safe(range->rngelemtype->type_id) &&
-		func_parallel(range->rng_cmp_proc_finfo.fn_oid) == PROPARALLEL_SAFE &&
-		(!OidIsValid(canonical) ||
-		 func_parallel(canonical) == PROPARALLEL_SAFE);
+	return type_allows(range->rngelemtype->type_id, use) &&
+		function_allows(range->rng_cmp_proc_finfo.fn_oid, use) &&
+		(!OidIsValid(canonical) || function_allows(canonical, use));
 }
 
-/* May any process convert values of the type? */
+/* The same for a type. */
 static bool
-type_is_parallel_safe(Oid type)
+type_allows(Oid type, InputUse use)
 {
 	Oid			function;
 	Oid			parameter;
 	Oid			element;
 
 	getTypeInputInfo(type, &function, &parameter);
-	if (func_parallel(function) != PROPARALLEL_SAFE)
+	if (!function_allows(function, use))
 		return false;
 	switch (get_typtype(type))
 	{
 		case TYPTYPE_DOMAIN:
-			return false;
+			return domain_allows(type, use);
 		case TYPTYPE_COMPOSITE:
-			return row_is_parallel_safe(type);
+			return row_allows(type, use);
 		case TYPTYPE_RANGE:
-			return range_is_parallel_safe(type);
+			return range_allows(type, use);
 		case TYPTYPE_MULTIRANGE:
-			return range_is_parallel_safe(get_multirange_range(type));
+			return range_allows(get_multirange_range(type), use);
 		default:
 			break;
 	}
 	element = get_element_type(type);
-	return !OidIsValid(element) || type_is_parallel_safe(element);
+	return !OidIsValid(element) || type_allows(element, use);
+}
+
+/* The same for all these columns. */
+static bool
+columns_allow(Relation rel, const FileColumns *columns, InputUse use)
+{
+	for (int i = 0; i < columns->ncolumns; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel),
+													columns->attnums[i] - 1);
+
+		/* The other types are built-in ones. */
+		if (columns->specs[i].type == COLUMN_OTHER &&
+			!type_allows(attribute->atttypid, use))
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -93,17 +150,15 @@ inputs_are_parallel_safe(Oid relid, List *names)
 {
 	Relation	rel = table_open(relid, NoLock);
 	FileColumns columns = columns_describe(rel, names, false);
-	bool		is_safe = true;
+	bool		is_safe = columns_allow(rel, &columns, CONVERT_ANYWHERE);
 
-	for (int i = 0; i < columns.ncolumns && is_safe; i++)
-	{
-		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel),
-													columns.attnums[i] - 1);
-
-		/* The other types are built-in ones. */
-		is_safe = columns.specs[i].type != COLUMN_OTHER ||
-			type_is_parallel_safe(attribute->atttypid);
-	}
 	table_close(rel, NoLock);
 	return is_safe;
+}
+
+/* May values of these columns be converted twice where file_fdw does it once? */
+bool
+inputs_are_repeatable(Relation rel, const FileColumns *columns)
+{
+	return columns_allow(rel, columns, CONVERT_AGAIN);
 }

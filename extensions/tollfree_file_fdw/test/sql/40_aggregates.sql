@@ -94,3 +94,44 @@ SET tollfree_file_fdw.push_aggregates = off;
 SELECT count(id) FROM ours.texts;
 RESET tollfree_file_fdw.push_aggregates;
 RESET tollfree_file_fdw.debug_require;
+
+-- What a CHECK does it does once for each value, also where an aggregation starts over; wherever in a type the CHECK is.
+CREATE TABLE checked (v int);
+CREATE FUNCTION note(int) RETURNS bool LANGUAGE plpgsql VOLATILE AS $$BEGIN INSERT INTO checked VALUES ($1); RETURN true; END$$;
+CREATE DOMAIN noted AS int CHECK (note(VALUE));
+CREATE DOMAIN noted_too AS noted CHECK (VALUE > 0);
+CREATE DOMAIN unnoted AS int CHECK (VALUE > 0);
+CREATE TYPE noted_pair AS (a int, b noted);
+CREATE TYPE noted_range AS RANGE (subtype = noted);
+CREATE FUNCTION count_checks(query text, side text) RETURNS text LANGUAGE plpgsql
+AS $$
+DECLARE
+	result text[];
+BEGIN
+	DELETE FROM checked;
+	result := outcome(query, side);
+	RETURN format('%s, %s checks', result, (SELECT count(*) FROM checked));
+END
+$$;
+\getenv abs_builddir PG_ABS_BUILDDIR
+\set checked :abs_builddir '/results/checked.csv'
+COPY (VALUES ('1', '(1,1)', '{1}', '[1,2)', '{[1,2)}', '1', '1'), ('2', '(2,2)', '{2}', '[2,3)', '{[2,3)}', '2', 'NaN')) TO :'checked' (FORMAT csv);
+SELECT make_pair('checks', 'a noted_too, b noted_pair, c noted[], d noted_range, e noted_multirange, f unnoted, g float8', :'checked', $$format 'csv'$$);
+SELECT value, count_checks(query, 'ours'), count_checks(query, 'ours') = count_checks(query, 'stock') AS agree
+FROM unnest('{a,b,c,d,e,f}'::text[]) value, format('SELECT count(%s), sum(g) FROM checks', value) query;
+SELECT shown_plan('SELECT count(a), sum(g) FROM ours.checks', 'analyze, costs off, timing off, summary off, buffers off');
+SELECT shown_plan('SELECT count(f), sum(g) FROM ours.checks', 'analyze, costs off, timing off, summary off, buffers off');
+-- The constraint comes when the query has been planned.
+PREPARE planned AS SELECT count(f), sum(g) FROM ours.checks;
+EXECUTE planned;
+ALTER DOMAIN unnoted ADD CHECK (note(VALUE));
+DELETE FROM checked;
+EXECUTE planned;
+SELECT count(*) FROM checked;
+DEALLOCATE planned;
+DROP FOREIGN TABLE ours.checks, stock.checks;
+DROP FUNCTION count_checks;
+DROP TYPE noted_range, noted_pair;
+DROP DOMAIN unnoted, noted_too, noted;
+DROP FUNCTION note;
+DROP TABLE checked;

@@ -20,7 +20,7 @@ $$;
 -- 300 rows are wanted of 5000: random blocks; and of one that is read whole
 SET default_statistics_target = 1;
 CREATE FUNCTION is_patient(int) RETURNS bool
-LANGUAGE sql VOLATILE
+LANGUAGE sql STABLE
 AS $$SELECT true FROM pg_sleep(current_setting('tests.patience')::float8)$$;
 CREATE DOMAIN patient AS int CHECK (is_patient(VALUE));
 SET tests.patience = 0;

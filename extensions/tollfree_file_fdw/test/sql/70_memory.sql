@@ -31,6 +31,18 @@ SELECT query, side, memory_growth(query, side) < 10000 AS is_steady
 FROM unnest(ARRAY[
 	'SELECT a FROM memory_plain WHERE a > v * 0 LIMIT 1', 'SELECT a, b FROM memory_octal WHERE a > v * 0 LIMIT 1',
 	'SELECT b, count(*), v + 1 FROM memory_plain GROUP BY b', 'SELECT b, count(*), v + 1 FROM memory_octal GROUP BY b']) query, unnest('{stock,ours}'::text[]) side;
+-- Groups that do not fit are no longer held when the plan below has groups of its own.
+\set groups :abs_builddir '/results/groups.csv'
+COPY (SELECT i FROM generate_series(1, 100000) i) TO :'groups' (FORMAT csv);
+SELECT make_pair('memory_groups', 'a int', :'groups', $$format 'csv'$$);
+SET work_mem = '2MB';
+SET hash_mem_multiplier = 1;
+SELECT query_memory() < 1000000 AS is_little FROM (SELECT a, count(*) FROM ours.memory_groups GROUP BY a) g LIMIT 1;
+SELECT shown_plan('SELECT a, count(*) FROM ours.memory_groups GROUP BY a', 'analyze, costs off, timing off, summary off, buffers off') plan
+	OFFSET 2 LIMIT 1;
+RESET work_mem;
+RESET hash_mem_multiplier;
+DROP FOREIGN TABLE stock.memory_groups, ours.memory_groups;
 DROP FOREIGN TABLE stock.memory_plain, ours.memory_plain, stock.memory_octal, ours.memory_octal;
 DROP FUNCTION memory_growth, query_memory;
 RESET enable_material;
