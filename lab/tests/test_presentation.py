@@ -310,6 +310,16 @@ def test_the_build_of_a_wrapper_is_said_where_it_is_known() -> None:
     assert not [x for x in run_part(findings_of(GOOD)).fingerprint if x.startswith("module")]
 
 
+def test_a_run_that_has_not_stored_what_it_ran_on_is_not_said_to_be_without_durability() -> None:
+    """It was made in one SQL call, or was interrupted before its cases began."""
+    found = run_part(findings_of(GOOD, run_of(server={})))
+    assert found.durability.startswith("unknown")
+    assert found.fingerprint["PostgreSQL"] == "unknown"
+    lazy = {"source": {"version": "18.1", "durable": False, "settings": {}}}
+    assert run_part(findings_of(GOOD, run_of(server=lazy))).durability.startswith("NOT durable")
+    assert run_part(findings_of(GOOD)).durability.startswith("durable")
+
+
 def test_a_run_stored_before_its_size_was_is_read_without(tmp_path: Path) -> None:
     path = write_json(findings_of(GOOD), tmp_path / "run.json")
     document = json.loads(path.read_text(encoding="utf-8"))

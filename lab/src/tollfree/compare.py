@@ -51,6 +51,5 @@ def only_in_one(before: Findings, after: Findings) -> list[str]:
 
 
 def _name(findings: Findings) -> str:
-    versions = {server["version"] for server in findings.run.server.values()}
-    version = ", ".join(sorted(versions)) or "unknown"
-    return f"{findings.run.run_id} (PostgreSQL {version}; {findings.run.size})"
+    run = findings.run
+    return f"{run.run_id} (PostgreSQL {run.postgresql}; {run.size})"

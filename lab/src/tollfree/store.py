@@ -92,6 +92,12 @@ class Run:
         words = (f"{name} {value}" for name, value in known.items() if value is not None)
         return ", ".join((self.profile, *words))
 
+    @property
+    def postgresql(self) -> str:
+        """The version of the servers; not every run has stored what it ran on."""
+        versions = {server["version"] for server in self.server.values()}
+        return ", ".join(sorted(versions)) or "unknown"
+
 
 @dataclass(frozen=True)
 class Step:

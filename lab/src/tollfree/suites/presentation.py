@@ -224,11 +224,6 @@ def repeat_command(findings: Findings) -> str:
 def run_part(findings: Findings) -> RunPart:
     """Return where, when and how a run was made."""
     run = findings.run
-    servers = run.server
-    durable = bool(servers) and all(server["durable"] for server in servers.values())
-    durability = "durable: fsync, full_page_writes and synchronous_commit are on"
-    if not durable:
-        durability = "NOT durable: fsync, full_page_writes or synchronous_commit is off"
     fingerprint = {key.replace("_", " "): str(value) for key, value in run.host.items()}
     return RunPart(
         id=str(run.run_id),
@@ -237,17 +232,26 @@ def run_part(findings: Findings) -> RunPart:
         executions_planned=sum(c.most_rounds or run.rounds for c in findings.cases.values()),
         command=repeat_command(findings),
         method=METHOD,
-        durability=durability,
+        durability=_durability(run),
         fingerprint={
-            "PostgreSQL": ", ".join(sorted({server["version"] for server in servers.values()})),
+            "PostgreSQL": run.postgresql,
             "started": run.started.isoformat(timespec="seconds"),
             **_module_part(run),
             **_tls_part(run),
             **fingerprint,
         },
-        settings={name: server["settings"] for name, server in servers.items()},
+        settings={name: server["settings"] for name, server in run.server.items()},
         size=run.size,
     )
+
+
+def _durability(run: Run) -> str:
+    """Return whether a crash would have lost nothing, as far as that was stored."""
+    if not run.server:
+        return "unknown: the run has not stored what it ran on"
+    if all(server["durable"] for server in run.server.values()):
+        return "durable: fsync, full_page_writes and synchronous_commit are on"
+    return "NOT durable: fsync, full_page_writes or synchronous_commit is off"
 
 
 def _module_part(run: Run) -> dict[str, str]:
