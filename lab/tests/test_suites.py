@@ -174,7 +174,8 @@ def test_a_resumed_run_goes_on_at_the_scale_that_it_began_with(lab: Lab) -> None
     tollfree("down")
 
 
-def test_a_run_is_not_resumed_with_another_build_of_a_wrapper(lab: Lab) -> None:
+def test_a_run_is_not_resumed_on_other_servers(lab: Lab) -> None:
+    """Nor with another build of a wrapper; that the server offers TLS by now is no difference."""
     wrapper = "tollfree_postgres_fdw"
     pattern = f"^RO:FDW_external:{wrapper}:lcl:tcp:simple:rr:c1:tps$"
     tollfree("run", "fdw", "--rounds", "1", "--only", pattern)
@@ -184,17 +185,30 @@ def test_a_run_is_not_resumed_with_another_build_of_a_wrapper(lab: Lab) -> None:
         module = (lab.stage.pkglibdir / f"{wrapper}.so").read_bytes()
         assert run.server["source"]["modules"] == {wrapper: sha256(module).hexdigest()}
         before = store.results(run)
-        store.set_run_state(run, "interrupted")
-        store.connection.execute(
-            "UPDATE lab.runs SET server = jsonb_set(server, %s, '\"another\"') WHERE run_id = %s",
-            (["source", "modules", wrapper], run.run_id),
-        )
-    _, err = tollfree("run", "fdw", "--resume", code=ExitCode.LAB_STATE)
-    assert f"run {run.run_id} has measured another build of {wrapper}" in err
-    assert "Begin a new run" in err
+    version = run.server["source"]["version"]
+    for changed, words in (
+        (("source", "modules", wrapper), f"has measured another build of {wrapper}"),
+        (("external", "version"), f"has measured PostgreSQL another, and here is {version}"),
+        (("source", "settings", "max_connections"), "at another, and here is 100"),
+        (("external", "settings", "work_mem"), "work_mem at another, and here is its default"),
+    ):
+        with lab.database() as store:
+            store.describe_run(run, run.host, run.server)
+            store.set_run_state(run, "interrupted")
+            store.connection.execute(
+                "UPDATE lab.runs SET server = jsonb_set(server, %s, '\"another\"')"
+                " WHERE run_id = %s",
+                (list(changed), run.run_id),
+            )
+        _, err = tollfree("run", "fdw", "--resume", code=ExitCode.LAB_STATE)
+        assert f"run {run.run_id} has measured" in err
+        assert words in err.replace("\n", " ")
+        assert "Begin a new run" in err
+        with lab.database() as store:
+            assert store.run(run.run_id).state == "interrupted"
+            assert store.results(run) == before
+    run.server["source"]["settings"]["ssl"] = "on"
     with lab.database() as store:
-        assert store.run(run.run_id).state == "interrupted"
-        assert store.results(run) == before
         store.describe_run(run, run.host, run.server)
     tollfree("run", "fdw", "--resume")
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import psycopg
 
@@ -62,7 +63,7 @@ def run_suite(lab: Lab, request: Request, observer: Observer) -> Run:
         profile = store.profile(request.suite, request.profile)
         if request.resume:
             run = _resumable(store, request)
-            _require_same_modules(lab, store, run)
+            _require_same_servers(lab, store, run)
             profile = store.profile_of(run)
         bench = Bench(lab, store, profile)
         require_disk(suite, bench)
@@ -119,22 +120,43 @@ def _resumable(store: Store, request: Request) -> Run:
     return run
 
 
-def _modules(lab: Lab, store: Store, run: Run) -> dict[str, str]:
-    """Return the hashes of the modules that the run's cases name: its wrappers."""
+def _servers(lab: Lab, store: Store, run: Run) -> dict[str, Any]:
+    """Return what a run's figures depend on: settings, and the builds of PostgreSQL and of the
+    wrappers, which are the modules that its cases name."""
     dims = (case.dims.values() for case in store.run_cases(run))
-    return module_hashes(lab.stage, map(str, chain.from_iterable(dims)))
+    modules = {"modules": module_hashes(lab.stage, map(str, chain.from_iterable(dims)))}
+    clusters = (lab.source(), lab.external())
+    return {cluster.name: server_settings(cluster) | modules for cluster in clusters}
 
 
-def _require_same_modules(lab: Lab, store: Store, run: Run) -> None:
-    """Raise `LabStateError` when a wrapper is of another build than what the run has measured."""
-    measured = run.server.get("source", {}).get("modules", {})
-    present = _modules(lab, store, run)
-    changed = [name for name in measured if measured[name] != present.get(name)]
+def _require_same_servers(lab: Lab, store: Store, run: Run) -> None:
+    """Raise `LabStateError` when the servers are other ones than what the run has measured."""
+    present = _servers(lab, store, run)
+    changed = dict.fromkeys(
+        difference
+        for name, measured in run.server.items()
+        for difference in _differences(name, measured, present[name])
+    )
     if changed:
         raise LabStateError(
-            f"run {run.run_id} has measured another build of {', '.join(sorted(changed))}",
+            f"run {run.run_id} has measured {'; '.join(changed)}",
             f"Begin a new run with `tollfree run {run.suite}`; what was measured is kept.",
         )
+
+
+def _differences(name: str, measured: dict[str, Any], present: dict[str, Any]) -> Iterator[str]:
+    """Yield in what a server is another than when it was measured."""
+    if measured["version"] != present["version"]:
+        yield f"PostgreSQL {measured['version']}, and here is {present['version']}"
+    before, now = measured["settings"], present["settings"]
+    # Other suites have the server offer TLS; a suite that does not use it declines.
+    for setting in sorted((before.keys() | now.keys()) - {"ssl"}):
+        was, is_now = (values.get(setting, "its default") for values in (before, now))
+        if was != is_now:
+            yield f"the server {name} with {setting} at {was}, and here is {is_now}"
+    for module, build in sorted(measured.get("modules", {}).items()):
+        if build != present["modules"].get(module):
+            yield f"another build of {module}"
 
 
 def require_disk(suite: Suite, bench: Bench) -> None:
@@ -151,13 +173,8 @@ def require_disk(suite: Suite, bench: Bench) -> None:
 
 
 def _describe(lab: Lab, store: Store, run: Run) -> None:
-    """Store what the run ran on; a resumed one must go on with the same PostgreSQL."""
-    modules = {"modules": _modules(lab, store, run)}
-    servers = {
-        cluster.name: server_settings(cluster) | modules
-        for cluster in (lab.source(), lab.external())
-    }
-    store.describe_run(run, fingerprint(lab.folder), servers)
+    """Store what the run runs on; a resumed one has been found to go on with the same."""
+    store.describe_run(run, fingerprint(lab.folder), _servers(lab, store, run))
 
 
 def _execute_all(lab: Lab, store: Store, run: Run, observer: Observer) -> None:
