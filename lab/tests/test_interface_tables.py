@@ -136,6 +136,11 @@ MANY_VALUES: dict[tuple[Task, str], list[float | str]] = {
 }
 
 
+def test_peak_memory_is_in_decimal_megabytes_though_linux_counts_by_1024_bytes() -> None:
+    interface = findings_of(MANY_VALUES)
+    assert interface.peak_mb(name_of(MANY, "libpq:acc-n")) == 2.048
+
+
 def test_ratios_are_taken_inside_rounds_and_what_failed_has_none() -> None:
     interface = findings_of(MANY_VALUES)
     table = task_table(interface, MANY)

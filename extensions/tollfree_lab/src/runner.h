@@ -54,7 +54,7 @@ typedef struct RunReport
 	int64_t		wall_ns;		/* from just before fork to the end */
 	int64_t		user_us;		/* processor time of the command and of the */
 	int64_t		system_us;		/* descendants that it has waited for */
-	int64_t		peak_kb;		/* resident set of the largest of these */
+	int64_t		peak_kb;		/* largest resident set of these, in KiB */
 } RunReport;
 
 #endif							/* TOLLFREE_LAB_RUNNER_H */

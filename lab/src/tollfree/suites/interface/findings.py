@@ -10,7 +10,7 @@ from typing import Any
 
 from tollfree import stats
 from tollfree.store import Run, Store
-from tollfree.suites.presentation import Findings, is_again
+from tollfree.suites.presentation import MB, Findings, is_again
 
 ROADS = ("lcl:ipc", "lcl:tcp", "lcl:tls", "rmt:tcp", "rmt:tls", "rmt2ms:tcp")
 STATEMENTS = ("sql001", "sql50k", "sql10m")
@@ -22,6 +22,7 @@ NS_PER_S = 1e9
 NS_PER_MS = 1e6
 US_PER_MS = 1e3
 MS_PER_S = 1e3
+BYTES_PER_KIB = 1024
 LEAST_CPU_MS = 100
 """The kernel tells processor time in steps of 10 ms: less than this says too little."""
 LEAST_ROUNDS = 2
@@ -200,8 +201,12 @@ class InterfaceFindings:
         return total / NS_PER_MS / count if total is not None and count else None
 
     def peak_mb(self, testcase: str) -> float | None:
-        """Return the client's peak memory."""
+        """Return the client's peak memory; Linux counts it in KiB."""
         found = stats.median_interval(
-            [r.peak_kb / 1000 for r in self.run.measured(testcase).values() if r.peak_kb]
+            [
+                r.peak_kb * BYTES_PER_KIB / MB
+                for r in self.run.measured(testcase).values()
+                if r.peak_kb
+            ]
         )
         return found.median if found else None
