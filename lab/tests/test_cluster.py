@@ -3,6 +3,7 @@
 import stat
 import subprocess
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 
 import psycopg
@@ -35,6 +36,20 @@ def test_nobody_else_can_reach_its_files(pg_instance: Cluster) -> None:
         assert stat.S_IMODE(path.stat().st_mode) == 0o700
     for path in (pg_instance.password_file, pg_instance.log):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_bytes_from_the_disk_are_unknown_where_the_kernel_lists_no_children(
+    pg_instance: Cluster,
+) -> None:
+    """Then the postmaster is the only process of the server that could be asked."""
+    script = resources.files("tollfree.suites").joinpath("page_cache.sql").read_text()
+    unlisted = script.replace("/children", "/not_there")
+    assert unlisted != script
+    with pg_instance.connect() as connection:
+        for functions, known in ((script, True), (unlisted, False)):
+            connection.execute(functions.encode())
+            row = connection.execute("SELECT public.bytes_from_disk() IS NOT NULL").fetchone()
+            assert row == (known,)
 
 
 def test_tcp_needs_the_password(pg_instance: Cluster) -> None:

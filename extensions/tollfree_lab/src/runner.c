@@ -20,8 +20,9 @@
  * SIGTERM first, and SIGKILL after RUNNER_TERM_GRACE_MS.
  *
  * What is not covered: a process that changed to another user (setuid
- * programs) cannot be killed and is left alone after RUNNER_KILL_LIMIT_MS.
- * If this program itself gets SIGKILL, the kernel kills the command
+ * programs) cannot be killed and is left alone after RUNNER_KILL_LIMIT_MS.  So
+ * is one that left the group, or outlived the command, on a kernel that does not
+ * list a process's children (CONFIG_PROC_CHILDREN).  If this program itself gets SIGKILL, the kernel kills the command
  * (PR_SET_PDEATHSIG) but not the command's own children.
  *
  * Signals are blocked throughout; SIGCHLD is read from a signalfd.  Output
@@ -277,7 +278,11 @@ command_terminate(Run *run)
 	}
 }
 
-/* Sends SIGKILL to every child, which orphans among the descendants become. */
+/*
+ * Sends SIGKILL to every child, which orphans among the descendants become.  If
+ * the kernel does not list them, only to the group, for as long as its number
+ * cannot have become another's: until the command has been reaped.
+ */
 static void
 kill_children(const Run *run)
 {

@@ -45,7 +45,10 @@ BEGIN ATOMIC
 		CROSS JOIN LATERAL public.files_of(coalesce(part.relid, name::regclass)) AS path;
 END;
 
-/* Returns the process ids of the postmaster and of its children. */
+/*
+ * Returns the process ids of the postmaster and of its children.  A kernel that
+ * does not list these is an error: the postmaster alone would say too little.
+ */
 CREATE OR REPLACE FUNCTION public.server_processes()
 RETURNS SETOF text
 LANGUAGE sql
@@ -58,7 +61,7 @@ BEGIN ATOMIC
 	SELECT child
 	FROM postmaster,
 		 regexp_split_to_table(trim(pg_read_file(
-			format('/proc/%1$s/task/%1$s/children', pid), 0, 100000, true)), ' ') AS child;
+			format('/proc/%1$s/task/%1$s/children', pid), 0, 100000)), ' ') AS child;
 END;
 
 /*
