@@ -3,6 +3,7 @@
 import hashlib
 import os
 import platform
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,13 @@ def _first_match(path: str, key: str) -> str:
     return "unknown"
 
 
+def is_virtual(cpuinfo: str) -> bool | None:
+    """Return whether /proc/cpuinfo tells of a hypervisor; None where it has no flags to tell by,
+    as on arm64."""
+    flags = re.search(r"^flags\s*:(.*)$", cpuinfo, re.MULTILINE)
+    return None if flags is None else "hypervisor" in flags[1].split()
+
+
 def _distribution() -> str:
     try:
         return platform.freedesktop_os_release()["PRETTY_NAME"]
@@ -56,6 +64,7 @@ def _filesystem(path: Path) -> str:
 
 def fingerprint(data: Path) -> dict[str, Any]:
     """Return what identifies this machine's speed; `data` is where the servers' data lie."""
+    virtual = is_virtual(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
     return {
         "cpu": _first_match("/proc/cpuinfo", "model name"),
         "cores": len(os.sched_getaffinity(0)),
@@ -64,7 +73,7 @@ def fingerprint(data: Path) -> dict[str, Any]:
         "system": _distribution(),
         "architecture": platform.machine(),
         "file_system": _filesystem(data.resolve()),
-        "virtual": "hypervisor" in _first_match("/proc/cpuinfo", "flags").split(),
+        "virtual": "unknown" if virtual is None else virtual,
         "load_average": round(os.getloadavg()[0], 2),
         "python": platform.python_version(),
     }
