@@ -25,7 +25,7 @@ from tollfree.cluster import SUPERUSER, Cluster
 from tollfree.lab import Lab
 from tollfree.paths import lab_home
 from tollfree.ports import LOOPBACK
-from tollfree.postgres import buildable_installation
+from tollfree.postgres import buildable_installation, clear_libpq_environment
 from tollfree.privileges import server_user
 from tollfree.suites.interface import load
 
@@ -151,6 +151,7 @@ def print_times(runner: Runner, both: tuple[Loop, Loop], road: str) -> None:
 
 def main() -> None:
     """Measure and print."""
+    clear_libpq_environment()
     lab = Lab(buildable_installation(), lab_home(), server_user())
     found = {c.interface.name: c for c in clients(lab.installation, build=True)}
     with lab.running(), tempfile.TemporaryDirectory() as folder:

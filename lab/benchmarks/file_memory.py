@@ -22,7 +22,7 @@ from psycopg import sql
 
 from tollfree.lab import Lab
 from tollfree.paths import lab_home
-from tollfree.postgres import buildable_installation
+from tollfree.postgres import buildable_installation, clear_libpq_environment
 from tollfree.privileges import server_user
 from tollfree.suites.file.schemas import make_database, make_wrapper
 
@@ -136,6 +136,7 @@ def measure_file(lab: Lab, file: TextFile) -> None:
 
 def main() -> None:
     """Make the files one after the other, measure and print."""
+    clear_libpq_environment()
     lab = Lab(buildable_installation(), lab_home(), server_user())
     with lab.running():
         folder = lab.folder / DATABASE

@@ -17,7 +17,7 @@ import psycopg
 
 from tollfree.lab import Lab
 from tollfree.paths import lab_home
-from tollfree.postgres import buildable_installation
+from tollfree.postgres import buildable_installation, clear_libpq_environment
 from tollfree.privileges import server_user
 from tollfree.store import Store
 from tollfree.suites.file.data import TextFiles, make_files
@@ -115,6 +115,7 @@ def main() -> None:
     parser.add_argument("--scale", type=int, default=10, help="hundredths of a scale factor")
     parser.add_argument("--rounds", type=int, default=5, help="how often each is measured")
     options = parser.parse_args()
+    clear_libpq_environment()
     lab = Lab(buildable_installation(), lab_home(), server_user())
     with lab.running(), lab.database() as store:
         lab.user.make_folder(lab.folder / "tpch")

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from tollfree.lab import Lab
 from tollfree.paths import lab_home
-from tollfree.postgres import buildable_installation
+from tollfree.postgres import buildable_installation, clear_libpq_environment
 from tollfree.privileges import server_user
 from tollfree.store import Store
 
@@ -51,6 +51,7 @@ def measure(store: Store) -> tuple[list[float], list[float]]:
 
 def main() -> None:
     """Measure and print."""
+    clear_libpq_environment()
     lab = Lab(buildable_installation(), lab_home(), server_user())
     with lab.database() as store:
         whole_ms, command_ms = measure(store)

@@ -20,7 +20,7 @@ from psycopg import sql
 from tollfree.cluster import Cluster
 from tollfree.lab import Lab
 from tollfree.paths import lab_home
-from tollfree.postgres import buildable_installation
+from tollfree.postgres import buildable_installation, clear_libpq_environment
 from tollfree.privileges import server_user
 from tollfree.suites.foreign import make_server, recreate_database
 
@@ -138,6 +138,7 @@ def measure(connection: psycopg.Connection[tuple[object, ...]], shape: Shape) ->
 def main() -> None:
     """Measure and print."""
     shapes = [Shape(*map(int, text.split(":"))) for text in sys.argv[1:] or SHAPES]
+    clear_libpq_environment()
     lab = Lab(buildable_installation(), lab_home(), server_user())
     with lab.running():
         make_databases(lab, shapes)

@@ -23,7 +23,7 @@ from tollfree.cluster import SUPERUSER, Cluster
 from tollfree.lab import Lab
 from tollfree.paths import lab_home
 from tollfree.ports import LOOPBACK
-from tollfree.postgres import buildable_installation
+from tollfree.postgres import buildable_installation, clear_libpq_environment
 from tollfree.privileges import server_user
 from tollfree.suites.fdw.databases import SOURCE, has_scale, load, make_foreign_database
 
@@ -148,6 +148,7 @@ def print_line(name: str, values: list[float], unit: str) -> None:
 def main() -> None:
     """Measure and print."""
     rounds, seconds = [*map(int, sys.argv[1:]), *(ROUNDS, SECONDS)[len(sys.argv) - 1 :]]
+    clear_libpq_environment()
     lab = Lab(buildable_installation(), lab_home(), server_user())
     with lab.running(), tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)

@@ -15,7 +15,7 @@ from oracle.world import LOCAL_SETTINGS, SOURCE_SETTINGS, STOCK, Instances
 from tollfree.cluster import Cluster
 from tollfree.lab import Lab
 from tollfree.ports import reserved_ports
-from tollfree.postgres import Installation, buildable_installation
+from tollfree.postgres import Installation, buildable_installation, clear_libpq_environment
 from tollfree.privileges import ServerUser, server_user
 from tollfree.stage import Stage, make_stage
 
@@ -54,6 +54,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--filediff-wrapper",
         help=f"the extension to compare with stock ({OUR_FILE_WRAPPER} if there is one)",
     )
+
+
+def pytest_configure() -> None:
+    """Have tests connect as the command line does, whatever servers their user has."""
+    clear_libpq_environment()
 
 
 @pytest.fixture(scope="session")

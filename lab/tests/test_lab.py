@@ -91,6 +91,19 @@ def test_up_status_down(lab: Lab) -> None:
     assert "was not running" in tollfree("down")[0]
 
 
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("PGSERVICE", "nonexistent"), ("PGOPTIONS", "-c default_transaction_read_only=on")],
+)
+def test_where_the_user_connects_otherwise_and_how_is_not_heeded(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    tollfree("up")
+    assert tollfree("status")[0].count("not running") == 0
+    tollfree("down")
+
+
 def test_an_interrupted_look_at_the_results_leaves_no_server(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,7 +24,7 @@ from tollfree.errors import ExitCode, LabError, NotFoundError
 from tollfree.export import read_json, write_csv, write_json
 from tollfree.lab import Lab
 from tollfree.paths import lab_home
-from tollfree.postgres import buildable_installation
+from tollfree.postgres import buildable_installation, clear_libpq_environment
 from tollfree.privileges import server_user
 from tollfree.publish import publish
 from tollfree.report.model import CaseState
@@ -410,6 +410,7 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 def main() -> None:
     """Run the command line and exit with the documented code."""
     signal.signal(signal.SIGTERM, _interrupt)
+    clear_libpq_environment()
     logging.basicConfig(format="%(name)s: %(message)s", level=logging.WARNING)
     try:
         code = cli(standalone_mode=False)

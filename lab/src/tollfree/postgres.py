@@ -1,7 +1,8 @@
 """Which PostgreSQL: finds an installation by its pg_config and knows where its parts are.
 
 PG_CONFIG in the environment chooses; `tools/find-pg-config` chooses otherwise (the newest
-installed of 15 to 18). Nothing here starts a server.
+installed of 15 to 18). What libpq would read from the environment is taken out of it. Nothing here
+starts a server.
 """
 
 import hashlib
@@ -116,6 +117,18 @@ def chosen_installation() -> Installation:
             detail=done.stderr.strip(),
         )
     return installation(Path(done.stdout.splitlines()[-1]))
+
+
+def clear_libpq_environment() -> None:
+    """Take libpq's variables out of the environment of this process and of those it will start.
+
+    The lab says of each connection where it goes, and gives the commands that it measures an
+    environment of their own. What a connection string leaves out libpq takes from these variables,
+    and they are of the user's servers, not of ours: with PGSERVICE nothing would connect, with
+    PGOPTIONS something else would be measured. All of them, and none of ours, are PG and letters.
+    """
+    for name in [name for name in os.environ if re.fullmatch("PG[A-Z]+", name)]:
+        del os.environ[name]
 
 
 def buildable_installation() -> Installation:
