@@ -15,7 +15,7 @@ my $script = 'trap "" TERM INT HUP;'
   . ' sleep $1 & setsid sleep $1 & (setsid sh -c "sleep $1; :" &); wait';
 
 my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
+$node->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
 $node->append_conf('postgresql.conf', 'restart_after_crash = on');
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION tollfree_lab');

@@ -11,7 +11,7 @@ my $clients = 5;
 my $each = 40;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
+$node->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
 $node->start;
 
 # Two remote databases, and a local one with accounts in the first and

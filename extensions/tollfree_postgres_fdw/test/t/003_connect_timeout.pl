@@ -22,7 +22,7 @@ append_to_file($services,
 $ENV{PGSERVICEFILE} = $services;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
+$node->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
 $node->start;
 my $host = $node->host;
 my $port = $node->port;

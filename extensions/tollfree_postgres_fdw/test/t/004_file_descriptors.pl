@@ -13,7 +13,7 @@ my $servers = 40;
 my $wait_sets = 16;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
+$node->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
 $node->start;
 
 my $host = $node->host;
