@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 from command_line import lab_of_its_own
-from filediff.world import STOCK as FILE_STOCK
-from oracle.world import LOCAL_SETTINGS, SOURCE_SETTINGS, STOCK, Instances
+from oracle.world import LOCAL_SETTINGS, SOURCE_SETTINGS, Instances
 
 from tollfree.cluster import Cluster
 from tollfree.lab import Lab
@@ -40,7 +39,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--oracle-wrapper",
-        help=f"the extension to compare with stock ({OUR_WRAPPER} if there is one)",
+        default=OUR_WRAPPER,
+        help="the extension to compare with stock (%(default)s)",
     )
     group = parser.getgroup("filediff", "comparison of a wrapper with stock file_fdw")
     group.addoption(
@@ -52,7 +52,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--filediff-case", type=int, help="run only the case of this number")
     group.addoption(
         "--filediff-wrapper",
-        help=f"the extension to compare with stock ({OUR_FILE_WRAPPER} if there is one)",
+        default=OUR_FILE_WRAPPER,
+        help="the extension to compare with stock (%(default)s)",
     )
 
 
@@ -117,23 +118,17 @@ def pg_instance(stage: Stage, home: Path, user: ServerUser) -> Iterator[Cluster]
 
 
 @pytest.fixture(scope="session")
-def wrapper(request: pytest.FixtureRequest, stage: Stage) -> str:
+def wrapper(pytestconfig: pytest.Config) -> str:
     """The extension that is compared with stock."""
-    chosen: str | None = request.config.getoption("--oracle-wrapper")
-    if chosen:
-        return chosen
-    control = stage.sharedir / "extension" / f"{OUR_WRAPPER}.control"
-    return OUR_WRAPPER if control.exists() else STOCK
+    chosen: str = pytestconfig.getoption("--oracle-wrapper")
+    return chosen
 
 
 @pytest.fixture(scope="session")
-def file_wrapper(request: pytest.FixtureRequest, stage: Stage) -> str:
+def file_wrapper(pytestconfig: pytest.Config) -> str:
     """The extension that is compared with stock file_fdw."""
-    chosen: str | None = request.config.getoption("--filediff-wrapper")
-    if chosen:
-        return chosen
-    control = stage.sharedir / "extension" / f"{OUR_FILE_WRAPPER}.control"
-    return OUR_FILE_WRAPPER if control.exists() else FILE_STOCK
+    chosen: str = pytestconfig.getoption("--filediff-wrapper")
+    return chosen
 
 
 @pytest.fixture(scope="session")

@@ -55,7 +55,7 @@ def test_no_case_differs(
         difference = differ.run(draw_case(seed, number, world.server))
         if difference:
             pytest.fail(explanation(differ, difference, seed, number), pytrace=False)
-    itself = " ITSELF, since no other wrapper is staged" if world.wrapper == STOCK else ""
+    itself = " ITSELF" if world.wrapper == STOCK else ""
     with capsys.disabled():
         print(f"\nfilediff: {world.wrapper} against {STOCK}{itself}, seed {seed}: {differ.tally}")
 

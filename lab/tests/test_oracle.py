@@ -53,7 +53,7 @@ def test_no_session_differs(
             raise
         if difference:
             pytest.fail(explanation(oracle, difference, seed, number), pytrace=False)
-    itself = " ITSELF, since no other wrapper is staged" if world.wrapper == STOCK else ""
+    itself = " ITSELF" if world.wrapper == STOCK else ""
     with capsys.disabled():
         print(f"\noracle: {world.wrapper} against {STOCK}{itself}, seed {seed}: {oracle.tally}")
 
