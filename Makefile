@@ -3,7 +3,7 @@
 # the newest installed.
 
 CHOOSE_POSTGRES = PG_CONFIG=$$(tools/find-pg-config) && export PG_CONFIG
-SHELL_SCRIPTS = $(shell grep -lE '^\#(!/bin/bash| shellcheck)' tools/* .ci/*)
+SHELL_SCRIPTS = $(shell grep -lE '^\#(!/bin/(ba)?sh| shellcheck)' tools/* .ci/* clients/*/build)
 PYTHON_TOOLS = tools/check-layers
 PYTHON_CLIENTS = $(wildcard clients/*/*.py)
 
