@@ -84,7 +84,7 @@ def result(one: RunCase, round_: int, ms: float | None, figures: dict[str, float
 
 def findings(cases: list[tuple[RunCase, float | None, dict[str, float]]]) -> SamplingFindings:
     results = [result(one, round_, ms, more) for one, ms, more in cases for round_ in (1, 2)]
-    published = {"read": 0.15, "sample": 0.2, "send:lcl:tcp": 1.5}
+    published = {"sample": 0.2, "send:lcl:tcp": 1.5}
     return SamplingFindings(
         Findings(RUN, {one.testcase: one for one, _, _ in cases}, results), published
     )

@@ -287,13 +287,7 @@ _report_path = click.option(
 
 @cli.command()
 @click.argument("run_ids", metavar="[RUN]...", type=int, nargs=-1)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    default=REPORT,
-    help=f"Where to write it.  [{REPORT}]",
-)
+@_report_path
 def report(run_ids: tuple[int, ...], output: Path) -> None:
     """Write the report of the given runs, or of each suite's latest one.
 
@@ -378,13 +372,7 @@ def _findings(store: Store, name: str) -> Findings:
 
 
 @cli.command()
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    default=REPORT,
-    help=f"Where to write it.  [{REPORT}]",
-)
+@_report_path
 def demo(output: Path) -> None:
     """Run the quick version of every suite, print the tables, write the report, stop the lab."""
     lab = _lab()
