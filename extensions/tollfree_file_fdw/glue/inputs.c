@@ -18,6 +18,7 @@
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "nodes/execnodes.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -44,6 +45,21 @@ function_allows(Oid function, InputUse use)
 		func_volatile(function) != PROVOLATILE_VOLATILE;
 }
 
+/*
+ * Does an expression that has no volatile function convert to a domain that has
+ * one in its constraints?  PostgreSQL does not look there.
+ */
+static bool
+has_unrepeatable_domain(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, CoerceToDomain) &&
+		!type_allows(((CoerceToDomain *) node)->resulttype, CONVERT_AGAIN))
+		return true;
+	return expression_tree_walker(node, has_unrepeatable_domain, context);
+}
+
 /* The same for a domain: what it is made of, and all its constraints. */
 static bool
 domain_allows(Oid type, InputUse use)
@@ -59,8 +75,10 @@ domain_allows(Oid type, InputUse use)
 	foreach(cell, ref->constraints)
 	{
 		const DomainConstraintState *constraint = lfirst(cell);
+		Node	   *check = (Node *) constraint->check_expr;
 
-		if (contain_volatile_functions((Node *) constraint->check_expr))
+		if (contain_volatile_functions(check) ||
+			has_unrepeatable_domain(check, NULL))
 			return false;
 	}
 	return type_allows(getBaseType(type), use);

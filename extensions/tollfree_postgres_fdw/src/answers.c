@@ -189,18 +189,18 @@ note_failure(CachedStatement *statement, const PGresult *res)
 
 /*
  * Warns of a COMMIT that has failed without anybody waiting for it.  Nothing is
- * lost with one that the server did not come to, because the connection or the
- * prepared statement was gone, or it was being shut down.
+ * lost with one that the server did not come to, because the session was being
+ * ended, whatever for, or the prepared statement was gone.
  */
 static void
 warn_of_commit(Session *session, PGresult *res)
 {
 	int			sqlstate = session_sqlstate(res);
-	int			category = ERRCODE_TO_CATEGORY(sqlstate);
+	const char *severity = PQresultErrorField(res,
+											  PG_DIAG_SEVERITY_NONLOCALIZED);
 	RemoteError error;
 
-	if (category == ERRCODE_CONNECTION_EXCEPTION ||
-		category == ERRCODE_OPERATOR_INTERVENTION ||
+	if (severity == NULL || strcmp(severity, "ERROR") != 0 ||
 		sqlstate == ERRCODE_UNDEFINED_PSTATEMENT)
 		return;
 	error = copy_error(session, res);

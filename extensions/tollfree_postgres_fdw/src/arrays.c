@@ -47,6 +47,9 @@
 /* The first that has pg_partition_tree, with room to spare */
 #define ARRAYS_VERSION 130000
 
+/* The first that has infinite numerics */
+#define INFINITE_NUMERICS 140000
+
 typedef struct ArrayColumn
 {
 	AttrNumber	attno;
@@ -92,15 +95,20 @@ may_use_arrays(Session *session, Relation rel, List *targets)
 
 /*
  * Are all values of the type values there, too?  Intervals are not on servers of
- * other versions, and a text may have a character that another encoding lacks.
- * That would fail as the array arrives, before the rows in front of it.
+ * other versions, nor are infinite numerics, and a text may have a character that
+ * another encoding lacks.  That would fail as the array arrives, before the rows
+ * in front of it.
  */
 static bool
 is_common_type(const FieldCodec *codec, const Session *session)
 {
+	int			version = PQserverVersion(session->conn);
+
 	if (codec->is_bytes && codec->type != BYTEAOID)
 		return session->same_encoding;
-	return decode_is_same_binary(codec->type, PQserverVersion(session->conn));
+	if (codec->type == NUMERICOID)
+		return version >= INFINITE_NUMERICS;
+	return decode_is_same_binary(codec->type, version);
 }
 
 /*

@@ -111,21 +111,27 @@ returns_locations(const ForeignScan *plan, List *attrs)
 	return false;
 }
 
-/* May more rows be fetched than have been asked for? */
+/*
+ * May more rows be fetched than have been asked for?  Those of an asynchronous
+ * scan can be in the air for long, with the remote statement_timeout running.
+ * The session is NULL if the plan is only explained.
+ */
 static bool
-is_free(ForeignScanState *node, const ScanPlan *scan)
+is_free(ForeignScanState *node, const ScanPlan *scan, const Session *session)
 {
 	return !locks_rows(node->ss.ps.state) &&
 		!returns_locations(castNode(ForeignScan, node->ss.ps.plan),
-						   scan->attrs);
+						   scan->attrs) &&
+		!(node->ss.ps.async_capable && session != NULL && session->is_timed);
 }
 
 /* Should the result be asked for directly? */
 static bool
-is_direct(ForeignScanState *node, const ScanPlan *scan)
+is_direct(ForeignScanState *node, const ScanPlan *scan,
+		  const Session *session)
 {
 	return setting_direct_results && scan->bytes <= DIRECT_BYTES &&
-		is_free(node, scan);
+		is_free(node, scan, session);
 }
 
 /* Prepares a scan; connects if that has not been done. */
@@ -153,11 +159,11 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	scan->reader = rows_reader_for_scan(node, rel, scan->plan.attrs,
 										scan->session->same_encoding);
 	scan->params = rows_params(&node->ss.ps, plan->fdw_exprs);
-	scan->is_direct = is_direct(node, &scan->plan);
+	scan->is_direct = is_direct(node, &scan->plan, scan->session);
 	settings_require(REQUIRE_DIRECT, scan->is_direct);
 	scan->begun_in = GetCurrentSubTransactionId();
 	scan->fetch_rows = scan->plan.fetch_size;
-	scan->is_free = is_free(node, &scan->plan);
+	scan->is_free = is_free(node, &scan->plan, scan->session);
 
 	scan->owner = CurrentResourceOwner;
 	scan->query_context = estate->es_query_cxt;
@@ -606,12 +612,13 @@ scan_explain(ForeignScanState *node, ExplainState *es)
 	RemoteScanState *scan = node->fdw_state;
 	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
 	ScanPlan	remote = plan_read_scan(plan->fdw_private);
+	bool		direct = is_direct(node, &remote,
+								   scan != NULL ? scan->session : NULL);
 
 	if (!es->verbose)
 		return;
-	ExplainPropertyText("Fetch Method",
-						is_direct(node, &remote) ? "direct" : "cursor", es);
-	if (is_direct(node, &remote) && autocommit_suits_plan(node, remote.attrs))
+	ExplainPropertyText("Fetch Method", direct ? "direct" : "cursor", es);
+	if (direct && autocommit_suits_plan(node, remote.attrs))
 		ExplainPropertyText("Autocommit", "possible", es);
 	if (!es->analyze || scan == NULL)
 		return;

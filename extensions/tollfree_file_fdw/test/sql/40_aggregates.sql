@@ -101,6 +101,7 @@ CREATE FUNCTION note(int) RETURNS bool LANGUAGE plpgsql VOLATILE AS $$BEGIN INSE
 CREATE DOMAIN noted AS int CHECK (note(VALUE));
 CREATE DOMAIN noted_too AS noted CHECK (VALUE > 0);
 CREATE DOMAIN unnoted AS int CHECK (VALUE > 0);
+CREATE DOMAIN noted_inside AS int CHECK (VALUE::noted > 0);
 CREATE TYPE noted_pair AS (a int, b noted);
 CREATE TYPE noted_range AS RANGE (subtype = noted);
 CREATE FUNCTION count_checks(query text, side text) RETURNS text LANGUAGE plpgsql
@@ -115,10 +116,10 @@ END
 $$;
 \getenv abs_builddir PG_ABS_BUILDDIR
 \set checked :abs_builddir '/results/checked.csv'
-COPY (VALUES ('1', '(1,1)', '{1}', '[1,2)', '{[1,2)}', '1', '1'), ('2', '(2,2)', '{2}', '[2,3)', '{[2,3)}', '2', 'NaN')) TO :'checked' (FORMAT csv);
-SELECT make_pair('checks', 'a noted_too, b noted_pair, c noted[], d noted_range, e noted_multirange, f unnoted, g float8', :'checked', $$format 'csv'$$);
+COPY (VALUES ('1', '(1,1)', '{1}', '[1,2)', '{[1,2)}', '1', '1', '1'), ('2', '(2,2)', '{2}', '[2,3)', '{[2,3)}', '2', 'NaN', '2')) TO :'checked' (FORMAT csv);
+SELECT make_pair('checks', 'a noted_too, b noted_pair, c noted[], d noted_range, e noted_multirange, f unnoted, g float8, h noted_inside', :'checked', $$format 'csv'$$);
 SELECT value, count_checks(query, 'ours'), count_checks(query, 'ours') = count_checks(query, 'stock') AS agree
-FROM unnest('{a,b,c,d,e,f}'::text[]) value, format('SELECT count(%s), sum(g) FROM checks', value) query;
+FROM unnest('{a,b,c,d,e,f,h}'::text[]) value, format('SELECT count(%s), sum(g) FROM checks', value) query;
 SELECT shown_plan('SELECT count(a), sum(g) FROM ours.checks', 'analyze, costs off, timing off, summary off, buffers off');
 SELECT shown_plan('SELECT count(f), sum(g) FROM ours.checks', 'analyze, costs off, timing off, summary off, buffers off');
 -- The constraint comes when the query has been planned.
@@ -132,6 +133,6 @@ DEALLOCATE planned;
 DROP FOREIGN TABLE ours.checks, stock.checks;
 DROP FUNCTION count_checks;
 DROP TYPE noted_range, noted_pair;
-DROP DOMAIN unnoted, noted_too, noted;
+DROP DOMAIN noted_inside, unnoted, noted_too, noted;
 DROP FUNCTION note;
 DROP TABLE checked;

@@ -27,11 +27,28 @@ BEGIN
 END
 $$;
 SELECT fetches_ahead('SELECT * FROM much') AS ahead, fetches_ahead('SELECT * FROM much_timed') AS ahead_timed;
-DROP SERVER timed CASCADE;
+-- Nor do those that wait in an asynchronous Append.
+CREATE TABLE much_twice (n int, pad text, part int) PARTITION BY LIST (part);
+CREATE VIEW remote.much_1 AS SELECT *, 1 AS part FROM remote.much;
+CREATE VIEW remote.much_2 AS SELECT *, 2 AS part FROM remote.much;
+ALTER SERVER timed OPTIONS (ADD async_capable 'true');
+CREATE SERVER timed_too FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (:timed, async_capable 'true');
+CREATE USER MAPPING FOR PUBLIC SERVER timed_too OPTIONS (password_required 'false');
+CREATE FOREIGN TABLE much_1 PARTITION OF much_twice FOR VALUES IN (1) SERVER timed OPTIONS (schema_name 'remote');
+CREATE FOREIGN TABLE much_2 PARTITION OF much_twice FOR VALUES IN (2) SERVER timed_too OPTIONS (schema_name 'remote');
+\set QUIET off
+BEGIN;
+DECLARE c CURSOR FOR SELECT * FROM much_twice;
+MOVE 600 FROM c;
+SELECT pg_sleep(2.5) IS NULL AS slept;
+MOVE ALL FROM c;
+COMMIT;
+\set QUIET on
+DROP SERVER timed, timed_too CASCADE;
 
 -- What it cancels it cancels for who uses its rows, not for an exception block that begins meanwhile.
 CREATE VIEW remote.cancelled AS
-SELECT n, pad FROM remote.much WHERE CASE n WHEN 500 THEN pg_cancel_backend(pg_backend_pid()) ELSE true END;
+SELECT n, pad FROM remote.much WHERE CASE n WHEN 380 THEN pg_cancel_backend(pg_backend_pid()) ELSE true END;
 CREATE FOREIGN TABLE cancelled (n int, pad text) SERVER loopback OPTIONS (schema_name 'remote');
 SET tollfree_postgres_fdw.direct_results = off;
 BEGIN;
