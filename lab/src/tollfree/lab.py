@@ -26,7 +26,7 @@ from tollfree.link import Link
 from tollfree.ports import LOOPBACK, reserved_ports
 from tollfree.postgres import Installation
 from tollfree.privileges import ServerUser
-from tollfree.stage import Stage, make_stage
+from tollfree.stage import Stage, make_home, make_stage
 from tollfree.store import LinkPlace, Place, Store
 from tollfree.tls import certificate_of
 
@@ -152,8 +152,7 @@ class Lab:
         if self._locked:
             yield
             return
-        self.user.make_folder(self.home)
-        self.user.make_folder(self.folder)
+        make_home(self.installation, self.home, self.user)
         descriptor = self.user.open_file(self.folder / "lock", os.O_RDWR)
         try:
             try:

@@ -1,15 +1,17 @@
 """Whose processes the servers are.
 
 PostgreSQL refuses to run as root. An ordinary user's servers run as that user; root's run as
-`postgres`, which owns the lab's home. This module decides which, starts processes as that user
-and makes folders that belong to it. It never widens the permissions of anything that exists.
+`postgres`. This module decides which, starts processes as that user and makes folders: those that
+belong to it, and those above them, in which root alone writes, so that no link of that user's can
+stand where root is about to write. It never widens the permissions of anything that exists.
 """
 
 import errno
 import os
 import pwd
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ ROOT_SERVER_USER = "postgres"
 
 @dataclass(frozen=True)
 class ServerUser:
-    """The operating-system user that owns the lab's home and runs its processes."""
+    """The operating-system user that runs the lab's processes and owns their data."""
 
     name: str
     uid: int
@@ -74,23 +76,60 @@ class ServerUser:
 
         Raises `FileError` when it cannot be made, or exists and belongs to somebody else.
         """
-        missing = [p for p in (path, *path.parents) if not p.exists()]
-        try:
-            for folder in reversed(missing):
+        with _making(path):
+            for folder in _missing(path):
                 # Another command may have made it in the meantime.
                 folder.mkdir(mode=0o700, exist_ok=True)
                 self.own(folder)
-        except OSError as error:
-            raise FileError(
-                f"cannot make the folder {path}: {error.strerror}",
-                "Name a folder that you may write with the environment variable TOLLFREE_HOME.",
-            ) from error
         owner = path.stat().st_uid
         if owner != self.uid:
             raise FileError(
                 f"the folder {path} belongs to user id {owner}, not to {self.name}",
                 "Name another folder with the environment variable TOLLFREE_HOME, or remove it.",
             )
+        self._require_reach(path)
+
+    def make_guarded_folder(self, path: Path) -> None:
+        """Make `path` and its missing parents for what root writes and this user reads: they belong
+        to root, and this user's group may enter them (mode 0750). One that belonged to this user,
+        as all did in earlier versions, is taken over. Not root, it makes them as `make_folder`.
+
+        Raises `FileError` when somebody else could put a link into the way of what is written.
+        """
+        if not self.switch:
+            self.make_folder(path)
+            return
+        for parent in path.parents:
+            if parent.exists() and parent.stat().st_uid == self.uid:
+                raise FileError(
+                    f"the folder {parent} belongs to {self.name}, who could lead astray what root"
+                    f" writes into {path}",
+                    "Name a folder elsewhere with the environment variable TOLLFREE_HOME.",
+                )
+        with _making(path):
+            for folder in _missing(path):
+                folder.mkdir(mode=0o700, exist_ok=True)
+                self._guard(folder, is_new=True)
+            self._guard(path, is_new=False)
+        self._require_reach(path)
+
+    def _guard(self, folder: Path, *, is_new: bool) -> None:
+        # By a descriptor, so that what is looked at is what is changed.
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            found = os.fstat(descriptor)
+            if found.st_uid == self.uid or (is_new and found.st_uid == 0):
+                os.fchown(descriptor, 0, self.gid)
+                os.fchmod(descriptor, 0o750)
+            elif found.st_uid != 0 or found.st_mode & 0o022:
+                raise FileError(
+                    f"root writes into the folder {folder}, and others than root may do so too",
+                    "Name another folder with the environment variable TOLLFREE_HOME.",
+                )
+        finally:
+            os.close(descriptor)
+
+    def _require_reach(self, path: Path) -> None:
         if not self.can_read(path):
             raise FileError(
                 f"the user {self.name}, whose servers keep their data in {path}, cannot reach it",
@@ -143,6 +182,23 @@ class ServerUser:
                 f"cannot write {path}: {error.strerror}",
                 "Free space on that disk or make the folder writable, then try again.",
             ) from error
+
+
+def _missing(path: Path) -> list[Path]:
+    """Return what has to be made for `path`, the outermost first."""
+    return [p for p in reversed((path, *path.parents)) if not p.exists()]
+
+
+@contextmanager
+def _making(path: Path) -> Iterator[None]:
+    """Turn an error into one that names the folder that was to be made."""
+    try:
+        yield
+    except OSError as error:
+        raise FileError(
+            f"cannot make the folder {path}: {error.strerror}",
+            "Name a folder that you may write with the environment variable TOLLFREE_HOME.",
+        ) from error
 
 
 def server_user() -> ServerUser:

@@ -5,7 +5,8 @@ own test suite runs an uninstalled build. We use the same property: the stage ha
 layout, real copies of `postgres` and `initdb`, symbolic links to everything else, and our
 extensions installed among them by PGXS with DESTDIR. So nothing is ever written into the
 system's PostgreSQL, no root is needed, several majors and checkouts live side by side, and the
-checkout itself may be unreadable for the servers' user.
+checkout itself may be unreadable for the servers' user. Root's stage is root's own, in folders of
+root's: the servers' user only reads it.
 
 Run as a module it stages the chosen PostgreSQL and prints the stage's bindir.
 """
@@ -67,6 +68,15 @@ class Stage:
         return f"{self.programs}:{self.installation.bindir}:/usr/bin:/bin"
 
 
+def make_home(installation: Installation, home: Path, user: ServerUser) -> Path:
+    """Make the home and the folder in it of one installation; return that folder."""
+    folder = home / installation.key
+    # The home itself may be a link of a person's to another disk.
+    user.make_guarded_folder(home.resolve())
+    user.make_guarded_folder(folder)
+    return folder
+
+
 def make_stage(installation: Installation, home: Path, user: ServerUser) -> Stage:
     """Build our parts against `installation` and stage them under `home`; return the stage.
 
@@ -78,10 +88,8 @@ def make_stage(installation: Installation, home: Path, user: ServerUser) -> Stag
             f"the user {user.name} cannot read PostgreSQL at {installation.bindir}",
             "Install it where that user can, or run tollfree as a user who can.",
         )
-    user.make_folder(home)
-    user.make_folder(home / installation.key)
-    stage = Stage(installation, home / installation.key / "stage")
-    _link_installation(stage, user)
+    stage = Stage(installation, make_home(installation, home, user) / "stage")
+    _link_installation(stage)
     for extension in EXTENSIONS:
         _install_extension(stage, extension)
     for source, program in PROGRAMS.items():
@@ -89,17 +97,21 @@ def make_stage(installation: Installation, home: Path, user: ServerUser) -> Stag
     return stage
 
 
-def _link_installation(stage: Stage, user: ServerUser) -> None:
+def _link_installation(stage: Stage) -> None:
     """Lay out copies and links, unless they stand there already for this very build."""
     installation = stage.installation
     server = installation.bindir / "postgres"
     wanted = {"version": installation.version, "built_ns": server.stat().st_mtime_ns}
     stamp = stage.root / STAMP
-    if stamp.exists() and json.loads(stamp.read_text()) == wanted:
-        return
-    shutil.rmtree(stage.root, ignore_errors=True)
     try:
-        user.make_folder(stage.root)
+        if os.path.lexists(stage.root):
+            # Earlier versions gave root's to the servers' user, who may have put anything there.
+            is_ours = stage.root.lstat().st_uid == os.geteuid()
+            if is_ours and stamp.exists() and json.loads(stamp.read_text()) == wanted:
+                return
+            shutil.rmtree(stage.root)
+        stage.root.mkdir()
+        stage.root.chmod(0o755)
         for folder in (stage.bindir, stage.sharedir, stage.pkglibdir, stage.programs):
             _make_folders(folder)
         for name in COPIED_EXECUTABLES:
