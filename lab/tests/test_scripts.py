@@ -1,0 +1,110 @@
+"""The scripts that CI and make call: what they leave behind when a signal ends them."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from command_line import LIMIT_S, until
+
+from tollfree.paths import CHECKOUT
+from tollfree.postgres import Installation
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@pytest.fixture
+def scratch() -> Iterator[Path]:
+    """A folder for temporary files of every user's."""
+    folder = Path(tempfile.mkdtemp(prefix="tollfree-scratch-"))
+    folder.chmod(0o1777)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+def started(script: Path, *words: str, scratch: Path) -> subprocess.Popen[str]:
+    """Start a script as a terminal would, with its temporary folders in `scratch`."""
+    return subprocess.Popen(
+        ["env", "--default-signal=INT", str(script), *words],
+        encoding="utf-8",
+        env=os.environ | {"TMPDIR": str(scratch)},
+        start_new_session=True,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+    )
+
+
+def begun(process: subprocess.Popen[str], condition: Callable[[], bool]) -> None:
+    """Wait until a condition holds, while the script runs."""
+    until(lambda: condition() or process.poll() is not None)
+    assert process.poll() is None, process.communicate()[0]
+
+
+def ended(process: subprocess.Popen[str], how: signal.Signals) -> None:
+    """End a script by a signal to itself alone, and wait for it."""
+    process.send_signal(how)
+    out, _ = process.communicate(timeout=LIMIT_S)
+    assert process.returncode != 0, out
+
+
+def working_in(folder: Path) -> list[str]:
+    """Return the command lines of the processes that name a folder or are in it."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (process / "cmdline").read_bytes().decode(errors="replace")
+            place = str((process / "cwd").readlink())
+        except OSError:
+            continue
+        if str(folder) in line + place:
+            found.append(line)
+    return found
+
+
+@pytest.mark.parametrize("how", SIGNALS)
+def test_ci_ends_both_of_its_runs(tmp_path: Path, scratch: Path, how: signal.Signals) -> None:
+    """A checkout that has nothing but the script, and targets that only wait."""
+    for name in (".ci", "tools"):
+        (tmp_path / name).mkdir()
+    shutil.copy(CHECKOUT / ".ci" / "run", tmp_path / ".ci" / "run")
+    for tool in ("install-packages", "build-postgres"):
+        (tmp_path / "tools" / tool).write_text("#!/bin/sh\necho pg_config\n")
+        (tmp_path / "tools" / tool).chmod(0o755)
+    (tmp_path / "Makefile").write_text(
+        f"test test-db:\n\ttouch {scratch}/$@.begun; sleep 300 # {scratch}\n"
+    )
+    process = started(tmp_path / ".ci" / "run", scratch=scratch)
+    begun(process, lambda: {p.stem for p in scratch.glob("*.begun")} == {"test", "test-db"})
+    ended(process, how)
+    assert [p.name for p in scratch.iterdir() if p.suffix != ".begun"] == []
+    assert working_in(scratch) == []
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("how", SIGNALS)
+def test_private_tests_leave_neither_folder_nor_server(
+    installation: Installation, tmp_path: Path, scratch: Path, how: signal.Signals
+) -> None:
+    extension = tmp_path / "waits"
+    (extension / "sql").mkdir(parents=True)
+    (extension / "sql" / "waits.sql").write_text("SELECT pg_sleep(300);\n")
+    (extension / "Makefile").write_text(
+        "REGRESS = waits\nREGRESS_OPTS = $(EXTRA_REGRESS_OPTS)\n"
+        "PGXS := $(shell $(PG_CONFIG) --pgxs)\ninclude $(PGXS)\n"
+    )
+    script = CHECKOUT / "tools" / "check-private"
+    process = started(script, str(extension), str(installation.pg_config), scratch=scratch)
+    begun(
+        process,
+        lambda: any("ready" in p.read_text() for p in scratch.glob("*/instance/data/*.pid")),
+    )
+    ended(process, how)
+    assert list(scratch.iterdir()) == []
+    assert working_in(scratch) == []
