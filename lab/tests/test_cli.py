@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from tollfree.cli import cli
+from tollfree.cli import cli, main
 from tollfree.errors import ExitCode
 from tollfree.paths import CHECKOUT
 from tollfree.reference import page
@@ -62,6 +62,29 @@ def test_resume_with_another_choice_is_refused() -> None:
     done = tollfree("run", "fdw", "--resume", "--only", "RO")
     assert done.returncode == ExitCode.USAGE
     assert "--resume" in done.stderr
+
+
+def test_a_seed_that_the_database_does_not_take_is_a_usage_error() -> None:
+    done = tollfree("run", "fdw", "--seed", "3000000000")
+    assert done.returncode == ExitCode.USAGE
+    assert "--seed" in done.stderr
+    assert "2147483647" in done.stderr
+
+
+def test_a_defect_shows_where_it_is_and_has_its_own_exit_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken() -> None:
+        raise ZeroDivisionError("of ours")
+
+    monkeypatch.setitem(cli.commands, "broken", click.Command("broken", callback=broken))
+    monkeypatch.setattr(sys, "argv", ["tollfree", "broken"])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == ExitCode.DEFECT
+    err = capsys.readouterr().err
+    assert "Traceback" in err
+    assert "ZeroDivisionError: of ours" in err
 
 
 def test_an_unknown_option_is_a_usage_error() -> None:

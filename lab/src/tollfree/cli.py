@@ -7,6 +7,7 @@ them.
 import logging
 import signal
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -34,6 +35,8 @@ from tollfree.suites import SUITES, suite_named
 from tollfree.suites.presentation import Findings
 
 REPORT = Path("report/index.html")
+LARGEST_SEED = 2**31 - 1
+"""That the database takes."""
 
 EXIT_CODES = f"""\b
 Exit codes:
@@ -163,7 +166,11 @@ def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Suite interface: a case of many queries begins none after so long, and is"
             " compared by the query.",
         ),
-        click.option("--seed", type=click.IntRange(0), help="Of the random order in the rounds."),
+        click.option(
+            "--seed",
+            type=click.IntRange(0, LARGEST_SEED),
+            help="Of the random order in the rounds.",
+        ),
         click.option(
             "--resume",
             is_flag=True,
@@ -401,25 +408,39 @@ def main() -> None:
     clear_libpq_environment()
     logging.basicConfig(format="%(name)s: %(message)s", level=logging.WARNING)
     try:
+        code = _exit_code()
+    except Exception:
+        traceback.print_exc()
+        code = ExitCode.DEFECT
+    sys.exit(code)
+
+
+def _exit_code() -> int:
+    """Run the command line and return its exit code, after one clear message if it failed.
+
+    What it lets through is a defect.
+    """
+    try:
         code = cli(standalone_mode=False)
+        return code if isinstance(code, int) else ExitCode.OK
     except LabError as error:
         _complain(error.message, error.remedy, error.detail)
-        code = error.code
+        return error.code
     except click.ClickException as error:
         error.show()
-        code = ExitCode.USAGE
+        return ExitCode.USAGE
     except (KeyboardInterrupt, click.Abort):
         _complain(
             "interrupted", "What was measured is kept; `tollfree run SUITE --resume` goes on."
         )
-        code = ExitCode.INTERRUPTED
+        return ExitCode.INTERRUPTED
     except psycopg.errors.DiskFull as error:
         _complain(
             f"the disk of {lab_home()} is full: {error.diag.message_primary}",
             "Free space there, or name another folder with TOLLFREE_HOME. Nothing measured is"
             " lost: `tollfree run SUITE --resume` goes on.",
         )
-        code = ExitCode.FILES
+        return ExitCode.FILES
     except psycopg.OperationalError as error:
         if not is_connection_lost(error):
             raise
@@ -428,8 +449,7 @@ def main() -> None:
             "Stop what is left of the lab with `tollfree down`, then try again.",
             str(error).strip(),
         )
-        code = ExitCode.LAB_STATE
-    sys.exit(code if isinstance(code, int) else ExitCode.OK)
+        return ExitCode.LAB_STATE
 
 
 def _complain(message: str, remedy: str, detail: str = "") -> None:
