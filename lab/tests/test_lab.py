@@ -7,10 +7,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from command_line import LIMIT_S, start, tollfree, until
+from command_line import LIMIT_S, start, tollfree, until, until_executing
 
 from tollfree.errors import ExitCode
 from tollfree.lab import Lab
@@ -68,6 +69,16 @@ def run_state(lab: Lab) -> str:
         run = store.latest_run("custom")
         assert run is not None
         return run.state
+
+
+@contextmanager
+def ignored(which: signal.Signals) -> Iterator[None]:
+    """Have a signal ignored, also by what is started meanwhile."""
+    previous = signal.signal(which, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(which, previous)
 
 
 SHORT = {f"short {n}": ["sleep", "0.05"] for n in range(8)}
@@ -234,6 +245,29 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(lab: Lab) -> None:
     assert run_state(lab) == "complete"
     assert len(after) == 2 * len(WITH_A_LONG_ONE)
     assert set(before) <= set(after)
+
+
+def test_a_closed_terminal_leaves_no_server(lab: Lab) -> None:
+    add_cases(lab, WITH_A_LONG_ONE)
+    process = start("run", "custom", "--rounds", "1", "--seed", "4")
+    until(lambda: bool(commands_in_flight()))
+    for _ in range(2):
+        process.send_signal(signal.SIGHUP)
+    process.communicate(timeout=LIMIT_S)
+    assert process.returncode == ExitCode.INTERRUPTED
+    assert commands_in_flight() == []
+    assert run_state(lab) == "interrupted"
+    assert all(row.pid is None for row in lab.status())
+
+
+def test_nohup_keeps_a_run_going(lab: Lab) -> None:
+    add_cases(lab, {"short": ["sleep", "1"]})
+    with ignored(signal.SIGHUP):
+        process = start("run", "custom", "--rounds", "1")
+    until_executing(process)
+    process.send_signal(signal.SIGHUP)
+    process.communicate(timeout=LIMIT_S)
+    assert process.returncode == ExitCode.OK
 
 
 def test_killing_the_command_line_loses_only_the_case_in_flight(lab: Lab) -> None:

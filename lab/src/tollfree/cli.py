@@ -9,6 +9,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -398,13 +399,19 @@ def demo(output: Path) -> None:
         raise SystemExit(ExitCode.CASES_FAILED)
 
 
-def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+def _interrupt(received: int, _frame: FrameType | None) -> None:
+    # The shell and the kernel may both say that the terminal is gone; once is to be acted on.
+    if received == signal.SIGHUP:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
 def main() -> None:
     """Run the command line and exit with the documented code."""
     signal.signal(signal.SIGTERM, _interrupt)
+    # Under nohup it is ignored, and stays so.
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, _interrupt)
     clear_libpq_environment()
     logging.basicConfig(format="%(name)s: %(message)s", level=logging.WARNING)
     try:
@@ -430,9 +437,11 @@ def _exit_code() -> int:
         error.show()
         return ExitCode.USAGE
     except (KeyboardInterrupt, click.Abort):
-        _complain(
-            "interrupted", "What was measured is kept; `tollfree run SUITE --resume` goes on."
-        )
+        # There may be nobody left to tell: a terminal that is closed interrupts too.
+        with suppress(OSError):
+            _complain(
+                "interrupted", "What was measured is kept; `tollfree run SUITE --resume` goes on."
+            )
         return ExitCode.INTERRUPTED
     except psycopg.errors.DiskFull as error:
         _complain(
