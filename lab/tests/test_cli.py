@@ -58,12 +58,6 @@ def test_an_unknown_suite_is_named_with_those_there_are() -> None:
     assert "fdw" in done.stderr
 
 
-def test_resume_with_another_choice_is_refused() -> None:
-    done = tollfree("run", "fdw", "--resume", "--only", "RO")
-    assert done.returncode == ExitCode.USAGE
-    assert "--resume" in done.stderr
-
-
 def test_a_seed_that_the_database_does_not_take_is_a_usage_error() -> None:
     done = tollfree("run", "fdw", "--seed", "3000000000")
     assert done.returncode == ExitCode.USAGE

@@ -247,6 +247,33 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(lab: Lab) -> None:
     assert set(before) <= set(after)
 
 
+def test_the_same_command_with_resume_goes_on_and_another_is_refused(lab: Lab) -> None:
+    add_cases(lab, WITH_A_LONG_ONE)
+    begun = ("run", "custom", "--full", "--rounds", "2", "--seed", "0", "--only", "[a-z]")
+    process = start(*begun)
+    until(lambda: bool(commands_in_flight()))
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=LIMIT_S)
+    before = stored(lab)
+
+    add_cases(lab, {name: ["true"] for name in WITH_A_LONG_ONE})
+    for option, value, stands in (
+        ("--rounds", "3", "2"),
+        ("--seed", "1", "0"),
+        ("--only", "long", "[a-z]"),
+        ("--limit", "5", "none"),
+        ("--quick", None, "full"),
+    ):
+        words = [option] if value is None else [option, value]
+        _, err = tollfree("run", "custom", "--resume", *words, code=ExitCode.USAGE)
+        assert option in err
+        assert f"begun with {stands}" in err
+        assert stored(lab) == before
+    tollfree(*begun, "--resume")
+    assert set(before) <= set(stored(lab))
+    assert len(stored(lab)) == 2 * len(WITH_A_LONG_ONE)
+
+
 def test_a_closed_terminal_leaves_no_server(lab: Lab) -> None:
     add_cases(lab, WITH_A_LONG_ONE)
     process = start("run", "custom", "--rounds", "1", "--seed", "4")

@@ -149,7 +149,7 @@ def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--quick/--full",
             "quick",
-            default=True,
+            default=None,
             help="Minutes, to see the shape; or all cases at full length, to cite.  [quick]",
         ),
         click.option(
@@ -175,7 +175,8 @@ def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--resume",
             is_flag=True,
-            help="Go on with the suite's latest interrupted run, as it was begun.",
+            help="Go on with the suite's latest interrupted run, as it was begun: the options that"
+            " choose what is run are those of that run, or are left out.",
         ),
         click.option("--port", type=click.IntRange(1024, 65000), help="First TCP port to use."),
     )
@@ -189,7 +190,7 @@ def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @_run_options
 def run(
     suite: str,
-    quick: bool,
+    quick: bool | None,
     only: str,
     rounds: int | None,
     limit: int | None,
@@ -203,12 +204,10 @@ def run(
     case whose command fails, exceeds its limit or gives wrong rows is stored as failed and has no
     figure; the command then exits with 1.
     """
-    if resume and (only or rounds or limit or seed):
-        raise click.UsageError("--resume goes on with the run as it was: leave out the others")
     suite_named(suite)
     request = Request(
         suite,
-        "quick" if quick else "full",
+        None if quick is None else "quick" if quick else "full",
         rounds,
         only,
         seed,

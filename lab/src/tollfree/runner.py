@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 
 from tollfree.cluster import is_connection_lost
-from tollfree.errors import FileError, LabStateError, NotFoundError
+from tollfree.errors import FileError, LabStateError, NotFoundError, UsageError
 from tollfree.host import fingerprint, module_hashes, server_settings
 from tollfree.lab import Lab
 from tollfree.store import Result, Run, Step, Store
@@ -29,7 +29,8 @@ class Request:
     """What to run, as the command line asks for it."""
 
     suite: str
-    profile: str
+    profile: str | None
+    """Quick, if it is left open."""
     rounds: int | None = None
     pattern: str = ""
     seed: int | None = None
@@ -60,17 +61,19 @@ def run_suite(lab: Lab, request: Request, observer: Observer) -> Run:
     with lab.running(request.first_port), lab.database() as store:
         store.interrupt_orphans()
         lab.register(store)
-        profile = store.profile(request.suite, request.profile)
         if request.resume:
             run = _resumable(store, request)
+            _require_same_choice(run, request)
             _require_same_servers(lab, store, run)
             profile = store.profile_of(run)
+        else:
+            profile = store.profile(request.suite, request.profile or "quick")
         bench = Bench(lab, store, profile)
         require_disk(suite, bench)
         if not request.resume:
             run = store.start_run(
                 request.suite,
-                request.profile,
+                profile.profile,
                 rounds=request.rounds,
                 pattern=request.pattern,
                 seed=request.seed,
@@ -118,6 +121,24 @@ def _resumable(store: Store, request: Request) -> Run:
             f"Start one with `tollfree run {request.suite}`.",
         )
     return run
+
+
+def _require_same_choice(run: Run, request: Request) -> None:
+    """Raise `UsageError` when what is asked for is not what the run was begun with."""
+    chosen = (
+        ("--quick or --full", request.profile, run.profile),
+        ("--only", request.pattern or None, run.pattern or "every case"),
+        ("--rounds", request.rounds, run.rounds),
+        ("--limit", request.query_limit_s, run.query_limit_s or "none"),
+        ("--seed", request.seed, run.seed),
+    )
+    for option, asked, begun in chosen:
+        if asked not in (None, begun):
+            raise UsageError(
+                f"{option}: run {run.run_id} was begun with {begun}, and {asked} is asked for",
+                f"Go on with it by `tollfree run {run.suite} --resume` alone, or leave out --resume"
+                " to begin another run.",
+            )
 
 
 def _servers(lab: Lab, store: Store, run: Run) -> dict[str, Any]:
