@@ -8,12 +8,11 @@ the same ones; a stranger can still be faster, and then the server's own error s
 import fcntl
 import os
 import socket
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-from tollfree.errors import LabStateError
+from tollfree.errors import FileError, LabStateError
+from tollfree.paths import cache_home
 
 LOOPBACK = "127.0.0.1"
 FIRST_PORT = 25430
@@ -39,13 +38,30 @@ def reserved_ports(count: int, first: int | None = None) -> Iterator[list[int]]:
     Start the servers before leaving the context. Raises `LabStateError` when a wanted port is
     taken or none are left.
     """
-    lock_path = Path(tempfile.gettempdir()) / f"tollfree-ports-{os.geteuid()}.lock"
-    lock = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    lock = _open_lock()
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield _choose(count, first)
     finally:
         os.close(lock)
+
+
+def _open_lock() -> int:
+    """Open the lock's file: where nobody else can make or hold it, the same for all homes."""
+    path = cache_home() / "ports.lock"
+    try:
+        # The cache is for the servers' user to read, whatever our umask is.
+        previous = os.umask(0o022)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        finally:
+            os.umask(previous)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise FileError(
+            f"cannot open {path}, the lock on the choice of ports: {error.strerror}",
+            "Make that folder writable; an ordinary user's is where XDG_CACHE_HOME says.",
+        ) from error
 
 
 def _choose(count: int, first: int | None) -> list[int]:
