@@ -1,5 +1,6 @@
 """The lab as a whole: up, run, interrupted, killed, resumed, down. All on real servers."""
 
+import json
 import os
 import shutil
 import signal
@@ -331,6 +332,18 @@ def test_killing_the_labs_server_loses_only_the_case_in_flight(lab: Lab) -> None
     tollfree("run", "custom", "--resume")
     assert set(before) <= set(stored(lab))
     assert len(stored(lab)) == len(WITH_A_LONG_ONE)
+
+
+def test_a_killed_owner_whose_process_id_is_anothers_by_now_is_gone(lab: Lab) -> None:
+    lab.up()
+    state = lab.folder / "lab.json"
+    lab.user.write_text(state, json.dumps(json.loads(state.read_text()) | {"owner": 1}))
+    before = [row.pid for row in lab.status()]
+    tollfree("up")
+    after = [row.pid for row in lab.status()]
+    assert None not in after
+    assert not set(before) & set(after)
+    tollfree("down")
 
 
 def test_two_commands_cannot_change_the_lab_at_once(lab: Lab) -> None:

@@ -73,6 +73,7 @@ class Lab:
         self.user = user
         self.folder = home / installation.key
         self._locked = False
+        self._owns = False
 
     @cached_property
     def stage(self) -> Stage:
@@ -200,14 +201,16 @@ class Lab:
             self.down()
             try:
                 self._start_all(first_port, None if keep else os.getpid(), round_trips_us)
+                self._owns = not keep
             except BaseException:
                 self.down()
                 raise
 
     def _is_orphaned(self) -> bool:
+        """Whether its owner is gone. Ask under the lock, which an owner holds as long as it lives:
+        its process id may be another's by now."""
         ports = self._ports()
-        owner = ports.owner if ports else None
-        return owner is not None and not Path(f"/proc/{owner}").exists()
+        return ports is not None and ports.owner is not None and not self._owns
 
     def _start_all(
         self, first_port: int | None, owner: int | None, further_us: Sequence[int]
@@ -269,7 +272,7 @@ class Lab:
     def down(self) -> bool:
         """Stop everything, also what a killed command left behind; return whether any ran."""
         with self.lock():
-            ran = False
+            self._owns = ran = False
             if self._ports() is not None:
                 processes: list[Cluster | Link] = [*self.links(), self.external(), self.source()]
                 for process in processes:
