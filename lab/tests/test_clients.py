@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import until
 
 import tollfree.clients
 from tollfree.clients import Client, clients
@@ -408,6 +409,16 @@ def test_a_client_is_built_once_and_anew_when_it_changes(workshop: Path) -> None
     assert "not built" in str(_one().unready)
     assert _one(build=True).start != client.start
     assert _builds(workshop) == 2
+
+
+def test_a_build_that_exceeds_its_limit_leaves_no_process(
+    workshop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tollfree.clients.BUILD_LIMIT_S", 1)
+    _shell_client(workshop, f"sleep 60 >/dev/null 2>&1 & echo $! >{workshop}/child; wait")
+    assert "timed out" in str(_one(build=True).unready)
+    child = (workshop / "child").read_text().strip()
+    until(lambda: not Path(f"/proc/{child}").exists())
 
 
 @pytest.mark.parametrize(("status", "broken"), [(1, True), (77, False)])

@@ -13,11 +13,12 @@ import os
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -250,21 +251,31 @@ class _Complaint:
 
 
 def _run(argv: tuple[str, ...], folder: Path, limit_s: int) -> _Complaint | None:
-    """Run a command; return its complaint when it fails."""
+    """Run a command; return its complaint when it fails. At the limit, and when we are interrupted,
+    all that it has started ends with it."""
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             argv,
-            capture_output=True,
-            check=False,
             cwd=folder,
             encoding="utf-8",
             errors="replace",
+            start_new_session=True,
+            stderr=subprocess.PIPE,
             stdin=subprocess.DEVNULL,
-            timeout=limit_s,
+            stdout=subprocess.PIPE,
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except OSError as error:
         return _Complaint(str(error))
-    return _complaint(done)
+    with process:
+        try:
+            out, err = process.communicate(timeout=limit_s)
+        except BaseException as error:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            if isinstance(error, subprocess.TimeoutExpired):
+                return _Complaint(str(error))
+            raise
+    return _complaint(subprocess.CompletedProcess(argv, process.returncode, out, err))
 
 
 def _try(argv: tuple[str, ...]) -> _Complaint | None:
