@@ -11,6 +11,7 @@ import pytest
 from tollfree.cli import cli, main
 from tollfree.errors import ExitCode
 from tollfree.paths import CHECKOUT
+from tollfree.postgres import Installation, chosen_installation
 from tollfree.reference import page
 
 REFERENCE = CHECKOUT / "docs" / "command-line.md"
@@ -133,6 +134,19 @@ def test_a_server_without_headers_is_refused(tmp_path: Path) -> None:
     assert "server headers" in done.stderr
     assert "postgresql-server-dev-16" in done.stderr
     assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.cluster
+def test_a_relative_pg_config_is_the_same_in_any_folder(
+    installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").symlink_to(installation.pg_config.parent)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PG_CONFIG", "./bin/pg_config")
+    assert chosen_installation().pg_config == tmp_path / "bin" / "pg_config"
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    monkeypatch.setenv("PG_CONFIG", "pg_config")
+    assert chosen_installation().pg_config == tmp_path / "bin" / "pg_config"
 
 
 def test_compare_names_the_file_it_cannot_read(tmp_path: Path) -> None:

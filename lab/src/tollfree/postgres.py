@@ -8,6 +8,7 @@ starts a server.
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,7 +109,8 @@ def chosen_installation() -> Installation:
     """Return the installation that PG_CONFIG names, or the newest there is."""
     named = os.environ.get("PG_CONFIG")
     if named:
-        return installation(Path(named))
+        # As the shell finds it; absolute, since make builds in other folders.
+        return installation(Path(shutil.which(named) or named).absolute())
     done = subprocess.run([FINDER], capture_output=True, check=False, encoding="utf-8", timeout=60)
     if done.returncode != 0:
         raise EnvironmentLacksError(
