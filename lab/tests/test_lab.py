@@ -17,7 +17,7 @@ from command_line import LIMIT_S, start, tollfree, until, until_executing
 from tollfree.errors import ExitCode
 from tollfree.lab import Lab
 from tollfree.privileges import ServerUser
-from tollfree.store import Store
+from tollfree.store import Profile, Store, written_profiles
 
 pytestmark = pytest.mark.cluster
 
@@ -246,6 +246,12 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(lab: Lab) -> None:
     assert run_state(lab) == "complete"
     assert len(after) == 2 * len(WITH_A_LONG_ONE)
     assert set(before) <= set(after)
+
+
+def test_the_profiles_are_what_the_scripts_say(lab: Lab) -> None:
+    with lab.database() as store:
+        found = store.table("SELECT suite, profile, rounds, seconds, scale FROM lab.profiles")
+    assert {Profile(**row) for row in found} == set(written_profiles().values())
 
 
 def test_the_same_command_with_resume_goes_on_and_another_is_refused(lab: Lab) -> None:

@@ -12,9 +12,10 @@ from tollfree.host import fingerprint
 from tollfree.paths import lab_home
 from tollfree.postgres import Installation, chosen_installation
 from tollfree.privileges import server_user
+from tollfree.store import written_profiles
+from tollfree.suites import SUITES
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-QUICK_RUN_BYTES = 2_000_000_000
 DRIFT = "speed drifts between minutes; trust ratios, not absolute figures"
 HYPERVISOR = {
     False: "no hypervisor",
@@ -120,15 +121,22 @@ def _home() -> Iterator[Finding]:
     home = lab_home()
     existing = next(p for p in (home, *home.parents) if p.exists())
     free = shutil.disk_usage(existing).free
-    enough = free >= QUICK_RUN_BYTES
+    profiles = written_profiles()
+    needs = [s.disk_bytes(profiles[s.name, "quick"]) for s in SUITES.values() if s.in_demo]
+    enough = free >= max(needs)
     cost = (
         ""
         if enough
-        else (
-            f": a quick run needs {QUICK_RUN_BYTES / 1e9:.0f} GB. Free space, or set TOLLFREE_HOME"
-        )
+        else f": a quick run needs {max(needs) / 1e9:.1f} GB. Free space, or set TOLLFREE_HOME"
     )
-    yield Finding("home", enough, f"{home}, {free / 1e9:.0f} GB free{cost}")
+    yield Finding("home", enough, f"{home}, {free / 1e9:.1f} GB free{cost}")
+    if enough and free < sum(needs):
+        yield Finding(
+            "room for all suites",
+            False,
+            f"the demo may be refused after the first: all need up to {sum(needs) / 1e9:.1f} GB",
+            necessary=False,
+        )
     writable = os.access(existing, os.W_OK)
     if not writable:
         yield Finding(

@@ -6,6 +6,7 @@ and how it is judged is decided in the database itself (extensions/tollfree_lab)
 
 import hashlib
 import logging
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,9 +23,12 @@ from psycopg.types.json import Jsonb
 from tollfree import __version__
 from tollfree.clients import Client
 from tollfree.errors import NotFoundError, UsageError
+from tollfree.paths import CHECKOUT
 
 EXTENSION = "tollfree_lab"
 LOG = logging.getLogger("tollfree")
+WRITTEN = re.compile(r"^\t\('(\w+)', '(quick|full)', (\d+), (\d+), (\d+)\)[,;]$", re.MULTILINE)
+"""A row of the table of profiles in the extension's scripts."""
 
 T = TypeVar("T")
 
@@ -61,6 +65,16 @@ class Profile:
     rounds: int
     seconds: int
     scale: int
+
+
+def written_profiles() -> dict[tuple[str, str], Profile]:
+    """Return the profiles, by suite and name, as the extension's scripts make them: what can be
+    known of them without a server."""
+    scripts = (CHECKOUT / "extensions" / EXTENSION / "sql").glob("*.sql")
+    found = (match.groups() for script in scripts for match in WRITTEN.finditer(script.read_text()))
+    return {
+        (suite, name): Profile(suite, name, *map(int, figures)) for suite, name, *figures in found
+    }
 
 
 @dataclass(frozen=True)
