@@ -2,6 +2,11 @@
 # parts. PG_CONFIG=/path/to/pg_config chooses the PostgreSQL; the default is
 # the newest installed.
 
+ifneq ($(words $(CURDIR)),1)
+$(error the path of this checkout has a space, with which make cannot work: "$(CURDIR)"; \
+	move it to a folder without one)
+endif
+
 CHOOSE_POSTGRES = PG_CONFIG=$$(tools/find-pg-config) && export PG_CONFIG
 SHELL_SCRIPTS = $(shell grep -lE '^\#(!/bin/(ba)?sh| shellcheck)' tools/* .ci/* clients/*/build)
 PYTHON_TOOLS = tools/check-layers

@@ -128,10 +128,29 @@ def test_a_stale_pid_file_of_another_process_is_not_believed(
         stranger.kill()
 
 
+def test_a_folder_whose_name_needs_quotes_will_do(pg_instance: Cluster, home: Path) -> None:
+    folder = home / "it's a\\b"
+    with reserved_ports(1) as (port,):
+        odd = replace(pg_instance, folder=folder, socket_folder=folder / "run", port=port)
+        odd.make("secret")
+        try:
+            odd.start()
+            with odd.connect("template1") as connection:
+                assert connection.execute("SHOW data_directory").fetchone() == (str(odd.data),)
+        finally:
+            odd.stop()
+
+
 def test_a_socket_path_that_is_too_long_is_named(pg_instance: Cluster) -> None:
     long = replace(pg_instance, socket_folder=Path("/tmp") / ("x" * 120))
     with pytest.raises(LabStateError, match="107"):
         long.start()
+
+
+def test_a_socket_path_with_a_comma_is_named(pg_instance: Cluster) -> None:
+    parted = replace(pg_instance, socket_folder=Path("/tmp/a,b"))
+    with pytest.raises(LabStateError, match="comma"):
+        parted.start()
 
 
 def test_a_wanted_port_that_is_taken_is_named(pg_instance: Cluster) -> None:

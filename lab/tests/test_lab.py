@@ -16,6 +16,7 @@ from command_line import LIMIT_S, start, tollfree, until, until_executing
 
 from tollfree.errors import ExitCode
 from tollfree.lab import Lab
+from tollfree.postgres import Installation
 from tollfree.privileges import ServerUser
 from tollfree.store import Profile, Store, written_profiles
 
@@ -383,6 +384,23 @@ def test_a_lock_that_is_a_symbolic_link_is_not_followed(lab: Lab, tmp_path: Path
         lock.unlink()
     with lab.lock():
         assert lock.stat().st_uid == lab.user.uid
+
+
+def test_a_home_whose_name_needs_quotes_will_do(
+    installation: Installation, user: ServerUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its name goes through connection strings, a shell, psql's own commands and make."""
+    home = Path(tempfile.mkdtemp(prefix="tollfree it's a "))
+    user.own(home)
+    monkeypatch.setenv("TOLLFREE_HOME", str(home))
+    lab = Lab(installation, home, user)
+    try:
+        cases = "^(RO|COPY):(local|FDW_external):.*:lcl:ipc:"
+        out, _ = tollfree("run", "fdw", "--only", cases, "--rounds", "1")
+        assert "COPY" in out
+    finally:
+        lab.down()
+        shutil.rmtree(home, ignore_errors=True)
 
 
 def test_another_build_of_the_extension_sets_the_old_results_aside(

@@ -1,4 +1,5 @@
-"""The scripts that CI and make call: what they leave behind when a signal ends them."""
+"""make and the scripts that it and CI call: where they cannot work, and what they leave behind when
+a signal ends them."""
 
 import os
 import shutil
@@ -66,6 +67,18 @@ def working_in(folder: Path) -> list[str]:
         if str(folder) in line + place:
             found.append(line)
     return found
+
+
+def test_make_names_a_checkout_in_whose_path_it_cannot_work(tmp_path: Path) -> None:
+    folder = tmp_path / "a checkout"
+    folder.mkdir()
+    shutil.copy(CHECKOUT / "Makefile", folder)
+    done = subprocess.run(
+        ["make", "-C", str(folder), "help"], capture_output=True, check=False, encoding="utf-8"
+    )
+    assert done.returncode == 2
+    assert f'has a space, with which make cannot work: "{folder}"' in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("how", SIGNALS)

@@ -50,13 +50,21 @@ INSERT INTO links (link, transport, rtt_us, in_quick) VALUES
 	('rmt:tcp:1000us', 'tcp', 1000, true),
 	('rmt:tcp:2000us', 'tcp', 2000, false);
 
+/* Returns a value as a connection string has it: quoted where it has to be. */
+CREATE FUNCTION conninfo_value(value text)
+RETURNS text
+LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN value ~ '[[:space:]''\\]'
+	   THEN '''' || regexp_replace(value, '([''\\])', '\\\1', 'g') || ''''
+	   ELSE value END;
+
 /* Returns the connection string to a database of an instance over its socket. */
 CREATE FUNCTION socket_conninfo(instance_name text, dbname text)
 RETURNS text
 LANGUAGE sql STABLE
 BEGIN ATOMIC
 	SELECT format('host=%s port=%s user=postgres dbname=%s',
-				  socket_host, port, dbname)
+				  conninfo_value(socket_host), port, dbname)
 	FROM instances WHERE instance = instance_name;
 END;
 
@@ -79,7 +87,8 @@ RETURNS text
 LANGUAGE sql STABLE
 BEGIN ATOMIC
 	SELECT format('host=%s port=%s user=postgres dbname=%s sslmode=disable',
-				  CASE transport WHEN 'ipc' THEN socket_host ELSE tcp_host END,
+				  conninfo_value(CASE transport WHEN 'ipc' THEN socket_host
+								 ELSE tcp_host END),
 				  coalesce(l.port, i.port), dbname)
 	FROM links l CROSS JOIN instances i
 	WHERE l.link = link_name AND i.instance = 'source';

@@ -200,6 +200,12 @@ LANGUAGE sql IMMUTABLE
 RETURN 'SELECT public.read_file(path)'
 	' FROM public.files_of_tables(''{pgbench_accounts,pgbench_accounts_pkey}'') AS path';
 
+/* A word of one of psql's own commands. */
+CREATE FUNCTION fdw_psql_word(word text)
+RETURNS text
+LANGUAGE sql IMMUTABLE
+RETURN '''' || replace(replace(word, '\', '\\'), '''', '''''') || '''';
+
 CREATE VIEW fdw_testcases AS
 SELECT 'fdw'::text AS suite,
 	   p.profile,
@@ -238,8 +244,7 @@ SELECT 'fdw'::text AS suite,
 	   CASE WHEN c.bench <> 'PING' THEN
 		   psql_words(c.instance, c.dbname)
 		   || ARRAY['-c', fdw_probe_query(),
-					'-c', format('\connect ''%s''',
-								 socket_conninfo('source', 'source')),
+					'-c', '\connect ' || fdw_psql_word(socket_conninfo('source', 'source')),
 					'-c', fdw_probe_query(),
 					'-c', '\o /dev/null', '-c', fdw_warm_query()]
 	   END AS probe_argv,

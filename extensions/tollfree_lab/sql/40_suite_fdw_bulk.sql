@@ -19,7 +19,8 @@ CREATE TABLE fdw_bulk_operations
 COMMENT ON COLUMN fdw_bulk_operations.option IS
 'the option of a foreign table that says how many rows go together';
 COMMENT ON COLUMN fdw_bulk_operations.command IS
-'%1$s stands for the table, %2$s for the number of rows, %3$s for where the source is';
+'%1$s stands for the table, %2$s for the number of rows, %3$s for where the source is, '
+'as a word of the shell within the quotes of \copy''s program';
 
 /* The columns of every table here, and what they hold in row i. */
 CREATE FUNCTION fdw_bulk_row()
@@ -28,6 +29,12 @@ LANGUAGE sql IMMUTABLE
 RETURN 'i AS id, i * 5000000000 AS number, (i / 100.0)::numeric(12, 2) AS price,'
 	' i / 7.0::float8 AS ratio, ''note on row '' || i AS note,'
 	' timestamptz ''2020-01-01 00:00+00'' + i * interval ''1 s'' AS made';
+
+/* A word of the shell, within the quotes of \copy's program: these are doubled. */
+CREATE FUNCTION fdw_bulk_word(word text)
+RETURNS text
+LANGUAGE sql IMMUTABLE
+RETURN replace('''' || replace(word, '''', '''\''''') || '''', '''', '''''');
 
 /* What a reader of all columns of all rows finds. */
 CREATE FUNCTION fdw_bulk_sums(relation text, of_rows text)
@@ -46,7 +53,7 @@ INSERT INTO fdw_bulk_operations VALUES
 	 'INSERT INTO %1$s SELECT ' || fdw_bulk_row() || ' FROM generate_series(1, %2$s) i',
 	 5000, 1000000),
 	('COPY', 'batch_size', 'bulk_target',
-	 '\copy %1$s FROM PROGRAM ''psql -X -d "%3$s" -c "COPY (SELECT * FROM bulk_rows'
+	 '\copy %1$s FROM PROGRAM ''psql -X -d %3$s -c "COPY (SELECT * FROM bulk_rows'
 	 ' WHERE id <= %2$s) TO STDOUT"''',
 	 5000, 1000000);
 
@@ -100,7 +107,8 @@ SELECT 'fdw'::text AS suite,
 						  'measure', 'bulk', 'rows', n.of_rows, 'size', r.size) AS dims,
 	   psql_words(r.instance, r.dbname)
 	   || ARRAY['-c', format(o.command, r.table_name, n.of_rows,
-							 socket_conninfo('source', 'source'))] AS argv,
+							 fdw_bulk_word(socket_conninfo('source', 'source')))]
+		   AS argv,
 	   ARRAY['PGPASSFILE=' || source.passfile] AS env,
 	   make_interval(secs => 60 + n.of_rows / 1e3) AS time_limit,
 	   CASE r.operation WHEN 'SCAN' THEN 'json' ELSE 'none' END AS format,

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import psycopg
+from psycopg.conninfo import make_conninfo
 
 from tollfree.errors import FileError, LabError, LabStateError
 from tollfree.ports import LOOPBACK
@@ -88,9 +89,12 @@ class Cluster:
 
     def conninfo(self, dbname: str = "postgres") -> str:
         """Return the connection string over the Unix socket."""
-        return (
-            f"host={self.socket_folder} port={self.port} user={SUPERUSER} dbname={dbname}"
-            " connect_timeout=10"
+        return make_conninfo(
+            host=str(self.socket_folder),
+            port=self.port,
+            user=SUPERUSER,
+            dbname=dbname,
+            connect_timeout=10,
         )
 
     def connect(self, dbname: str = "postgres") -> psycopg.Connection[tuple[object, ...]]:
@@ -148,6 +152,11 @@ class Cluster:
             raise LabStateError(
                 f"the socket path {socket} is longer than {LONGEST_SOCKET_PATH} bytes",
                 "Name a shorter folder with the environment variable TOLLFREE_HOME.",
+            )
+        if "," in str(socket):
+            raise LabStateError(
+                f"the socket path {socket} has a comma, at which libpq takes it apart",
+                "Name another folder with the environment variable TOLLFREE_HOME.",
             )
         self.user.make_folder(self.socket_folder)
         if self._is_exiting():

@@ -158,9 +158,14 @@ def _install_extension(stage: Stage, extension: str) -> None:
         folder,
         "install",
         f"PG_CONFIG={stage.installation.pg_config}",
-        f"DESTDIR={stage.root}",
+        f"DESTDIR={_within_quotes(stage.root)}",
         "with_llvm=no",
     )
+
+
+def _within_quotes(path: Path) -> str:
+    """Return a path that stands in single quotes of the shell in a makefile."""
+    return str(path).replace("'", r"'\''")
 
 
 def _copy_sources(source: Path, folder: Path) -> None:
