@@ -368,7 +368,8 @@ def test_two_commands_cannot_change_the_lab_at_once(lab: Lab) -> None:
 
 
 def test_a_lock_that_is_a_symbolic_link_is_not_followed(lab: Lab, tmp_path: Path) -> None:
-    """The folder is the servers' user's, who could name any file of root's in that way."""
+    """In earlier versions the folder was the servers' user's, who could name any file of root's in
+    that way; such a link may still be there."""
     precious, lock = tmp_path / "precious", lab.folder / "lock"
     precious.write_text("precious")
     with lab.lock():
