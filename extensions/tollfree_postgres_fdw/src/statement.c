@@ -199,6 +199,7 @@ add_statement(StatementCache *cache, const char *sql, uint32 hash)
 	statement = hash_search(cache->table, &hash, HASH_ENTER, &found);
 	Assert(!found);
 	statement->sql = text;
+
 	snprintf(statement->name, STATEMENT_NAME_SIZE, "tollfree_s%u",
 			 ++cache->names);
 	statement->is_prepared = statement->is_doubtful = false;
