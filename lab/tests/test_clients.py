@@ -404,6 +404,8 @@ def test_a_client_is_built_once_and_anew_when_it_changes(workshop: Path) -> None
         assert Path(client.start[0]).is_file()
         assert _builds(workshop) == 1
         assert (client.built_s is None) == again
+    lock = Path(client.start[0]).parent.with_suffix(".lock")
+    assert lock.stat().st_mode & 0o777 == 0o600
     assert _one().unready is None
     (workshop / "clients" / "x" / "source").write_text("changed")
     assert "not built" in str(_one().unready)

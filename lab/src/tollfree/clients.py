@@ -222,11 +222,13 @@ def _store(outcome: _Outcome) -> None:
 
 @contextmanager
 def _locked(out: Path) -> Iterator[None]:
-    """Hold the lock on one build; another process's build is waited for."""
+    """Hold the lock on one build, which nobody else can; another build of it is waited for."""
     previous = os.umask(0o022)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        with out.with_name(out.name + ".lock").open("w") as lock:
+        descriptor = os.open(f"{out}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "w") as lock:
+            os.fchmod(descriptor, 0o600)
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
     finally:
