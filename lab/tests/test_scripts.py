@@ -29,10 +29,14 @@ def scratch() -> Iterator[Path]:
         shutil.rmtree(folder)
 
 
-def started(script: Path, *words: str, scratch: Path) -> subprocess.Popen[str]:
-    """Start a script as a terminal would, with its temporary folders in `scratch`."""
+def started(
+    script: Path, *words: str, scratch: Path, ignored: bool = False
+) -> subprocess.Popen[str]:
+    """Start a script as a terminal would, with its temporary folders in `scratch`; or with SIGINT
+    ignored, as a script would in the background."""
+    interrupt = "--ignore-signal=INT" if ignored else "--default-signal=INT"
     return subprocess.Popen(
-        ["env", "--default-signal=INT", str(script), *words],
+        ["env", interrupt, str(script), *words],
         encoding="utf-8",
         env=os.environ | {"TMPDIR": str(scratch)},
         start_new_session=True,
@@ -81,8 +85,12 @@ def test_make_names_a_checkout_in_whose_path_it_cannot_work(tmp_path: Path) -> N
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("how", SIGNALS)
-def test_ci_ends_both_of_its_runs(tmp_path: Path, scratch: Path, how: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("how", "ignored"), [*((how, False) for how in SIGNALS), (signal.SIGTERM, True)]
+)
+def test_ci_ends_both_of_its_runs(
+    tmp_path: Path, scratch: Path, how: signal.Signals, ignored: bool
+) -> None:
     """A checkout that has nothing but the script, and targets that only wait."""
     for name in (".ci", "tools"):
         (tmp_path / name).mkdir()
@@ -93,7 +101,7 @@ def test_ci_ends_both_of_its_runs(tmp_path: Path, scratch: Path, how: signal.Sig
     (tmp_path / "Makefile").write_text(
         f"test test-db:\n\ttouch {scratch}/$@.begun; sleep 300 # {scratch}\n"
     )
-    process = started(tmp_path / ".ci" / "run", scratch=scratch)
+    process = started(tmp_path / ".ci" / "run", scratch=scratch, ignored=ignored)
     begun(process, lambda: {p.stem for p in scratch.glob("*.begun")} == {"test", "test-db"})
     ended(process, how)
     assert [p.name for p in scratch.iterdir() if p.suffix != ".begun"] == []
