@@ -1,6 +1,7 @@
 """The folders of `make build`: those that it cannot use, one that somebody else has just made, and
 which of root's the servers' user could lead astray."""
 
+import grp
 import os
 import shutil
 import stat
@@ -93,9 +94,75 @@ def test_a_home_below_a_folder_of_the_servers_user_is_refused(
     with pytest.raises(FileError, match="belongs to postgres") as failure:
         make_home(installation, old_home / "inside", user)
     assert str(old_home) in failure.value.message
+    group = grp.getgrgid(user.gid).gr_name
+    mend = f"chown root:{group} {old_home}; chmod 750 {old_home}"
+    assert mend in failure.value.remedy
+    subprocess.run(["sh", "-c", mend], check=True)
+    make_home(installation, old_home / "inside", user)
+    user.own(old_home)
     (old_home / installation.key).symlink_to("/etc")
     with pytest.raises(FileError, match="Not a directory"):
         make_home(installation, old_home, user)
     old_home.chmod(0o777)
     with pytest.raises(FileError, match="others than root"):
         make_home(installation, old_home, user)
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(
+    ("owner", "mode", "words"),
+    [
+        (65534, 0o755, "belongs to user id 65534"),
+        (0, 0o777, "others than root"),
+        (0, 0o775, "others than root"),
+        (0, 0o1777, None),
+    ],
+)
+def test_a_home_is_refused_where_others_could_replace_it(
+    installation: Installation,
+    old_home: Path,
+    user: ServerUser,
+    owner: int,
+    mode: int,
+    words: str | None,
+) -> None:
+    os.chown(old_home, owner, 0)
+    old_home.chmod(mode)
+    home = old_home / "between" / "home"
+    if words is None:
+        make_home(installation, home, user)
+        assert home.stat().st_uid == 0
+        return
+    with pytest.raises(FileError, match=words) as failure:
+        make_home(installation, home, user)
+    assert f"the folder {old_home}" in failure.value.message
+    assert list(old_home.iterdir()) == []
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("below", [".", "below"])
+def test_a_home_behind_a_link_is_used_only_if_the_link_is_roots(
+    installation: Installation, old_home: Path, user: ServerUser, below: str
+) -> None:
+    os.chown(old_home, 0, 0)
+    old_home.chmod(0o755)
+    (old_home / "disk").mkdir(mode=0o755)
+    target = old_home / "disk" / "target"
+    target.mkdir()
+    # Of two links, the second.
+    first, second = old_home / "first", old_home / "second"
+    first.symlink_to("second")
+    second.symlink_to(target)
+    user.own(second)
+    if below == ".":
+        user.own(target)
+    owner = target.stat().st_uid
+    with pytest.raises(FileError, match="not root's") as failure:
+        make_home(installation, first / below, user)
+    assert str(second) in failure.value.message
+    assert target.stat().st_uid == owner
+    assert list(target.iterdir()) == []
+    os.chown(second, 0, 0, follow_symlinks=False)
+    target.chmod(0o755)
+    make_home(installation, first / below, user)
+    assert (target / below / installation.key).is_dir()

@@ -7,8 +7,11 @@ stand where root is about to write. It never widens the permissions of anything 
 """
 
 import errno
+import grp
 import os
 import pwd
+import shlex
+import stat
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +22,7 @@ from typing import Any
 from tollfree.errors import EnvironmentLacksError, FileError
 
 ROOT_SERVER_USER = "postgres"
+ELSEWHERE = "Name a folder elsewhere with the environment variable TOLLFREE_HOME."
 
 
 @dataclass(frozen=True)
@@ -91,27 +95,66 @@ class ServerUser:
 
     def make_guarded_folder(self, path: Path) -> None:
         """Make `path` and its missing parents for what root writes and this user reads: they belong
-        to root, and this user's group may enter them (mode 0750). One that belonged to this user,
-        as all did in earlier versions, is taken over. Not root, it makes them as `make_folder`.
+        to root, and this user's group may enter them (mode 0750). `path` is taken over if it
+        belonged to this user, as in earlier versions; what stands above it is left as it is.
+        Not root, it makes them as `make_folder`.
 
         Raises `FileError` when somebody else could put a link into the way of what is written.
         """
         if not self.switch:
             self.make_folder(path)
             return
-        for parent in path.parents:
-            if parent.exists() and parent.stat().st_uid == self.uid:
-                raise FileError(
-                    f"the folder {parent} belongs to {self.name}, who could lead astray what root"
-                    f" writes into {path}",
-                    "Name a folder elsewhere with the environment variable TOLLFREE_HOME.",
-                )
+        self.require_guarded_way(path)
         with _making(path):
             for folder in _missing(path):
                 folder.mkdir(mode=0o700, exist_ok=True)
                 self._guard(folder, is_new=True)
             self._guard(path, is_new=False)
         self._require_reach(path)
+
+    def require_guarded_way(self, path: Path) -> None:
+        """Require of what exists on the way to `path`, for root, that nobody else can make it lead
+        elsewhere: links are root's, `path` included if it is one, and so are folders, in which only
+        root may replace what is root's. Raises `FileError`."""
+        if not self.switch:
+            return
+        for place in reversed((path, *path.parents)):
+            if place.is_symlink():
+                if place.lstat().st_uid != 0:
+                    raise FileError(
+                        f"the symbolic link {place} is not root's; its owner could lead astray what"
+                        " root writes there",
+                        ELSEWHERE,
+                    )
+                if place.exists():
+                    self.require_guarded_way(place.parent / place.readlink())
+            if place != path and place.exists():
+                self._require_roots_alone(place, path)
+
+    def _require_roots_alone(self, parent: Path, path: Path) -> None:
+        found = parent.stat()
+        quoted = shlex.quote(str(parent))
+        if found.st_uid == self.uid:
+            group = grp.getgrgid(self.gid).gr_name
+            raise FileError(
+                f"the folder {parent} belongs to {self.name}, who could lead astray what root"
+                f" writes into {path}",
+                f"{ELSEWHERE} If an earlier version of tollfree made {parent}, give it to root"
+                f" instead: chown root:{group} {quoted}; chmod 750 {quoted}",
+            )
+        if found.st_uid != 0:
+            raise FileError(
+                f"the folder {parent} belongs to user id {found.st_uid}, who could lead astray what"
+                f" root writes into {path}",
+                ELSEWHERE,
+            )
+        # In a sticky folder, such as /tmp, only its owner replaces what stands there.
+        if found.st_mode & 0o022 and not found.st_mode & stat.S_ISVTX:
+            raise FileError(
+                f"others than root may write into the folder {parent}, and could lead astray what"
+                f" root writes into {path}",
+                f"{ELSEWHERE} If nobody needs to write there, forbid it: chmod go-w {quoted}",
+            )
 
     def _guard(self, folder: Path, *, is_new: bool) -> None:
         # By a descriptor, so that what is looked at is what is changed.

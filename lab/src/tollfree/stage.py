@@ -71,7 +71,8 @@ class Stage:
 def make_home(installation: Installation, home: Path, user: ServerUser) -> Path:
     """Make the home and the folder in it of one installation; return that folder."""
     folder = home / installation.key
-    # The home itself may be a link of a person's to another disk.
+    # The home itself may be a link to another disk; root's, if root is to follow it.
+    user.require_guarded_way(home)
     user.make_guarded_folder(home.resolve())
     user.make_guarded_folder(folder)
     return folder
