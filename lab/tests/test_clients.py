@@ -7,7 +7,9 @@ empty, null, not ASCII. What it must give is reckoned from the server's own COPY
 import json
 import os
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -22,7 +24,7 @@ from command_line import until
 import tollfree.clients
 from tollfree.clients import Client, clients
 from tollfree.cluster import SUPERUSER, Cluster
-from tollfree.errors import EnvironmentLacksError, FileError
+from tollfree.errors import EnvironmentLacksError, ExitCode, FileError
 from tollfree.manifest import CLIENTS, Interface, read_manifest, read_manifests
 from tollfree.ports import LOOPBACK
 from tollfree.postgres import buildable_installation
@@ -392,6 +394,28 @@ def _builds(workshop: Path) -> int:
     return len((workshop / "builds").read_text().splitlines())
 
 
+def _long_client(workshop: Path) -> None:
+    """Write a client whose build takes long, and says in `child` which process it has started."""
+    child = workshop / "child"
+    _shell_client(
+        workshop,
+        f"sleep 60 >/dev/null 2>&1 & echo $! >{child}.new; mv {child}.new {child}; wait",
+    )
+
+
+def _child(workshop: Path) -> str | None:
+    child = workshop / "child"
+    return child.read_text().strip() if child.exists() else None
+
+
+def _has_ended(pid: str | None) -> bool:
+    """Return whether a process is gone, or nobody has waited for it yet."""
+    try:
+        return not Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return True
+
+
 STARTS = r"printf '#!/bin/sh\n' >{out}/x; chmod +x {out}/x"
 
 
@@ -421,6 +445,26 @@ def test_a_build_that_exceeds_its_limit_leaves_no_process(
     assert "timed out" in str(_one(build=True).unready)
     child = (workshop / "child").read_text().strip()
     until(lambda: not Path(f"/proc/{child}").exists())
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
+def test_a_build_of_all_clients_that_is_ended_leaves_no_process(
+    workshop: Path, how: signal.Signals
+) -> None:
+    _long_client(workshop)
+    script = (
+        "import pathlib, sys, tollfree.clients as c; from tollfree.manifest import read_manifests;"
+        "f = pathlib.Path(sys.argv[1]); c.cache_home = lambda: f / 'cache'; c.BUILD = f / 'build';"
+        "c.read_manifests = lambda: read_manifests(f / 'clients'); sys.exit(c.main())"
+    )
+    process = subprocess.Popen(
+        ["env", f"--default-signal={how.name[3:]}", sys.executable, "-c", script, str(workshop)]
+    )
+    until(lambda: _child(workshop) is not None)
+    child = _child(workshop)
+    process.send_signal(how)
+    assert process.wait(LIMIT_S) == ExitCode.INTERRUPTED
+    until(lambda: _has_ended(child))
 
 
 @pytest.mark.parametrize(("status", "broken"), [(1, True), (77, False)])

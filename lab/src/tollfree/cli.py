@@ -5,13 +5,11 @@ them.
 """
 
 import logging
-import signal
 import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
@@ -24,6 +22,7 @@ from tollfree.compare import comparison, only_in_one
 from tollfree.console import ERR, OUT, print_section, progress_shown, rich_table
 from tollfree.errors import ExitCode, LabError, NotFoundError
 from tollfree.export import read_json, write_csv, write_json
+from tollfree.interruption import interrupt_on_signals
 from tollfree.lab import Lab
 from tollfree.paths import lab_home
 from tollfree.postgres import buildable_installation, clear_libpq_environment
@@ -398,19 +397,9 @@ def demo(output: Path) -> None:
         raise SystemExit(ExitCode.CASES_FAILED)
 
 
-def _interrupt(received: int, _frame: FrameType | None) -> None:
-    # The shell and the kernel may both say that the terminal is gone; once is to be acted on.
-    if received == signal.SIGHUP:
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    raise KeyboardInterrupt
-
-
 def main() -> None:
     """Run the command line and exit with the documented code."""
-    signal.signal(signal.SIGTERM, _interrupt)
-    # Under nohup it is ignored, and stays so.
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, _interrupt)
+    interrupt_on_signals()
     clear_libpq_environment()
     logging.basicConfig(format="%(name)s: %(message)s", level=logging.WARNING)
     try:

@@ -22,7 +22,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tollfree.errors import LabError
+from tollfree.errors import ExitCode, LabError
+from tollfree.interruption import interrupt_on_signals
 from tollfree.manifest import Interface, Manifest, read_manifests
 from tollfree.paths import BUILD, cache_home
 from tollfree.postgres import Installation, buildable_installation
@@ -303,11 +304,15 @@ def _complaint(done: subprocess.CompletedProcess[str]) -> _Complaint | None:
 
 def main() -> int:
     """Build every client, trying anew what failed before; print how each one stands."""
+    # A build is in a session of its own, so that no signal to ours ends it.
+    interrupt_on_signals()
     try:
         found = clients(buildable_installation(), build=True, again=True)
     except LabError as error:
         sys.stderr.write(f"{error.message}\n  {error.remedy}\n")
         return error.code
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
     for client in found:
         took = "" if client.built_s is None else f", after {client.built_s:.0f} s of building"
         sys.stdout.write(f"client {client.interface.name}: {client.unready or 'ready'}{took}\n")
