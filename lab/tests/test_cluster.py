@@ -83,6 +83,24 @@ def test_stop_and_start_again(pg_instance: Cluster, home: Path) -> None:
             other.stop()
 
 
+def test_an_interruption_while_it_starts_leaves_no_server(
+    pg_instance: Cluster, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also one that comes before the server has written its postmaster.pid."""
+
+    def interrupted(_: Cluster) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Cluster, "_answers", interrupted)
+    with reserved_ports(1) as (port,):
+        early = replace(pg_instance, name="early", folder=home / "early", port=port)
+        early.make("secret")
+        with pytest.raises(KeyboardInterrupt):
+            early.start()
+    left = subprocess.run(["pgrep", "-f", str(early.data)], capture_output=True, check=False)
+    assert left.stdout == b""
+
+
 def test_a_taken_port_gives_one_clear_error(pg_instance: Cluster, home: Path) -> None:
     folder = home / "taken"
     clash = replace(

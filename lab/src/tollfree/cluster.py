@@ -26,6 +26,7 @@ from tollfree.stage import Stage
 SUPERUSER = "postgres"
 START_LIMIT_S = 60.0
 STOP_LIMIT_S = 60.0
+STOP_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL)
 LOG_TAIL_LINES = 15
 LONGEST_SOCKET_PATH = 107
 
@@ -178,12 +179,16 @@ class Cluster:
                 stdout=log,
                 **self.user.popen_arguments(),
             )
-        deadline = time.monotonic() + START_LIMIT_S
-        while not self._answers():
-            if server.poll() is not None or time.monotonic() > deadline:
-                self.stop()
-                raise self._start_failure(_tail(self._logged_since(log_start)))
-            time.sleep(0.02)
+        try:
+            deadline = time.monotonic() + START_LIMIT_S
+            while not self._answers():
+                if server.poll() is not None or time.monotonic() > deadline:
+                    raise self._start_failure(_tail(self._logged_since(log_start)))
+                time.sleep(0.02)
+        except BaseException:
+            # Before it has written its postmaster.pid, `stop` would not find it.
+            _end(server)
+            raise
         # The server outlives this process on purpose; do not let Popen warn about that.
         server.returncode = 0
 
@@ -249,7 +254,7 @@ class Cluster:
 
     def stop(self) -> None:
         """Stop the server if it runs: a fast shutdown, then an immediate one."""
-        for stop_signal in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
+        for stop_signal in STOP_SIGNALS:
             pid = self.pid()
             if pid is None:
                 return
@@ -265,6 +270,15 @@ class Cluster:
                 return False
             time.sleep(0.02)
         return True
+
+
+def _end(server: subprocess.Popen[bytes]) -> None:
+    """End a server that we have started, unless it has ended, and wait for it."""
+    for stop_signal in STOP_SIGNALS:
+        server.send_signal(stop_signal)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.wait(STOP_LIMIT_S)
+            return
 
 
 def _command_line(pid: int) -> list[bytes]:
