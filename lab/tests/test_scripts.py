@@ -129,3 +129,21 @@ def test_private_tests_leave_neither_folder_nor_server(
     ended(process, how)
     assert list(scratch.iterdir()) == []
     assert working_in(scratch) == []
+
+
+def test_private_tests_end_no_process_but_their_own(
+    installation: Installation, tmp_path: Path, scratch: Path
+) -> None:
+    with subprocess.Popen(["sleep", "60"]) as stranger:
+        try:
+            (tmp_path / "Makefile").write_text(
+                f"clean install:\ninstallcheck:\n\techo {stranger.pid} >postmaster.pid\n"
+            )
+            script = CHECKOUT / "tools" / "check-private"
+            process = started(script, str(tmp_path), str(installation.pg_config), scratch=scratch)
+            out, _ = process.communicate(timeout=LIMIT_S)
+            assert process.returncode == 0, out
+            assert stranger.poll() is None
+        finally:
+            stranger.kill()
+    assert list(scratch.iterdir()) == []
