@@ -16,7 +16,7 @@ import pytest
 from tollfree.errors import ExitCode, FileError
 from tollfree.postgres import Installation
 from tollfree.privileges import ServerUser
-from tollfree.stage import Stage, make_home, make_stage
+from tollfree.stage import Stage, _within_quotes, make_home, make_stage
 
 
 def test_a_home_that_cannot_be_made_is_one_clear_error(tmp_path: Path) -> None:
@@ -35,6 +35,18 @@ def test_a_home_that_cannot_be_made_is_one_clear_error(tmp_path: Path) -> None:
         "  Name a folder that you may write with the environment variable TOLLFREE_HOME.",
     ]
     assert not done.stdout
+
+
+def test_make_takes_a_home_by_its_name_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("all:\n\t@printf %s '$(DESTDIR)'\n")
+    home = Path("/it's/a $HOME/$(CURDIR)/\\")
+    done = subprocess.run(
+        ["make", "-s", "-C", str(tmp_path), f"DESTDIR={_within_quotes(home)}"],
+        capture_output=True,
+        check=True,
+        encoding="utf-8",
+    )
+    assert done.stdout == str(home)
 
 
 @pytest.mark.cluster

@@ -165,8 +165,9 @@ def _install_extension(stage: Stage, extension: str) -> None:
 
 
 def _within_quotes(path: Path) -> str:
-    """Return a path that stands in single quotes of the shell in a makefile."""
-    return str(path).replace("'", r"'\''")
+    """Return a path, for make's command line, that stands in single quotes of the shell in a
+    makefile."""
+    return str(path).replace("'", r"'\''").replace("$", "$$")
 
 
 def _copy_sources(source: Path, folder: Path) -> None:
