@@ -440,11 +440,21 @@ def test_a_client_is_built_once_and_anew_when_it_changes(workshop: Path) -> None
 def test_a_build_that_exceeds_its_limit_leaves_no_process(
     workshop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    _long_client(workshop)
+    communicate = subprocess.Popen.communicate
+
+    def once_it_has_begun(
+        process: subprocess.Popen[str], *words: Any, **named: Any
+    ) -> tuple[str, str]:
+        if "child.new" in str(process.args):
+            until(lambda: _child(workshop) is not None)
+        return communicate(process, *words, **named)
+
     monkeypatch.setattr("tollfree.clients.BUILD_LIMIT_S", 1)
-    _shell_client(workshop, f"sleep 60 >/dev/null 2>&1 & echo $! >{workshop}/child; wait")
+    monkeypatch.setattr(subprocess.Popen, "communicate", once_it_has_begun)
     assert "timed out" in str(_one(build=True).unready)
-    child = (workshop / "child").read_text().strip()
-    until(lambda: not Path(f"/proc/{child}").exists())
+    child = _child(workshop)
+    until(lambda: _has_ended(child))
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
