@@ -36,7 +36,7 @@ def test_a_disk_without_room_for_a_suite_of_the_demo_is_too_small(
     assert needs["file"] == max(needs.values())
     found = findings_with(max(needs.values()) - 1, monkeypatch)["home"]
     assert not found.found
-    assert f"{max(needs.values()) / 1e9:.1f} GB" in found.detail
+    assert f"needs {max(needs.values()) / 1e9:.1f} GB" in found.detail
     some = findings_with(max(needs.values()), monkeypatch)
     assert some["home"].found
     assert not some["room for all suites"].necessary
