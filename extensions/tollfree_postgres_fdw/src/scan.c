@@ -127,11 +127,9 @@ is_free(ForeignScanState *node, const ScanPlan *scan, const Session *session)
 
 /* Should the result be asked for directly? */
 static bool
-is_direct(ForeignScanState *node, const ScanPlan *scan,
-		  const Session *session)
+is_direct(const ScanPlan *scan, bool is_free)
 {
-	return setting_direct_results && scan->bytes <= DIRECT_BYTES &&
-		is_free(node, scan, session);
+	return setting_direct_results && is_free && scan->bytes <= DIRECT_BYTES;
 }
 
 /* Prepares a scan; connects if that has not been done. */
@@ -159,11 +157,11 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	scan->reader = rows_reader_for_scan(node, rel, scan->plan.attrs,
 										scan->session->same_encoding);
 	scan->params = rows_params(&node->ss.ps, plan->fdw_exprs);
-	scan->is_direct = is_direct(node, &scan->plan, scan->session);
+	scan->is_free = is_free(node, &scan->plan, scan->session);
+	scan->is_direct = is_direct(&scan->plan, scan->is_free);
 	settings_require(REQUIRE_DIRECT, scan->is_direct);
 	scan->begun_in = GetCurrentSubTransactionId();
 	scan->fetch_rows = scan->plan.fetch_size;
-	scan->is_free = is_free(node, &scan->plan, scan->session);
 
 	scan->owner = CurrentResourceOwner;
 	scan->query_context = estate->es_query_cxt;
@@ -612,8 +610,8 @@ scan_explain(ForeignScanState *node, ExplainState *es)
 	RemoteScanState *scan = node->fdw_state;
 	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
 	ScanPlan	remote = plan_read_scan(plan->fdw_private);
-	bool		direct = is_direct(node, &remote,
-								   scan != NULL ? scan->session : NULL);
+	bool		direct = is_direct(&remote, scan != NULL ? scan->is_free :
+								   is_free(node, &remote, NULL));
 
 	if (!es->verbose)
 		return;
