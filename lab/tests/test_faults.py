@@ -132,6 +132,10 @@ SCENARIOS = {
     "kept statements": Scenario(
         (*KEPT, "COMMIT"), ((1, 11), *START[1:], (8, 8)), before=(*KEPT, "ROLLBACK") * 4
     ),
+    # The SELECT is executed along with the first command.
+    "answer ahead": Scenario(
+        (*KEPT, "COMMIT"), ((1, 11), *START[1:], (8, 8)), before=(*KEPT, "ROLLBACK") * 6
+    ),
     "rolled-back savepoint": Scenario(
         (
             "BEGIN",

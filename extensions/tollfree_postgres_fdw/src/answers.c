@@ -11,6 +11,7 @@
 
 #include "utils/builtins.h"
 
+#include "foresight.h"
 #include "session.h"
 
 /* All that an error of the remote server says */
@@ -22,6 +23,16 @@ typedef struct RemoteError
 	char	   *hint;
 	char	   *context;
 } RemoteError;
+
+/* Goes on to the next part.  Rows that nobody has asked for come one by one. */
+static void
+end_part(Session *session)
+{
+	session->part++;
+	if (session->part < session->nparts &&
+		session->parts[session->part].kind == PART_FORESEEN)
+		(void) PQsetSingleRowMode(session->conn);
+}
 
 /*
  * The next thing that libpq has, as PQgetResult returns it; NULL, and marked
@@ -161,6 +172,7 @@ accept_answer(Session *session, const Part *part, PGresult *res)
 			accept_types(session, part->statement, res);
 			break;
 		case PART_GUARD:
+		case PART_FORESEEN:
 			part->statement->safe_epoch = session_lock_epoch(session);
 			break;
 		case PART_TIMEOUT_CHECK:
@@ -224,9 +236,14 @@ take_answer(Session *session, PGresult *res, bool quiet)
 
 	switch (PQresultStatus(res))
 	{
+		case PGRES_SINGLE_TUPLE:
+			res = foresight_accept(session, res);
+			break;
 		case PGRES_COMMAND_OK:
 		case PGRES_TUPLES_OK:
 			accept_answer(session, part, res);
+			if (part->kind == PART_FORESEEN)
+				res = foresight_accept(session, res);
 			break;
 		case PGRES_PIPELINE_SYNC:
 			session->part++;	/* nothing follows it */
@@ -240,7 +257,7 @@ take_answer(Session *session, PGresult *res, bool quiet)
 				warn_of_commit(session, res);
 				break;
 			}
-			if (part->kind == PART_GUARD)
+			if (part->kind == PART_GUARD || part->kind == PART_FORESEEN)
 			{
 				session->failed_depth = Max(session->remote_depth, 1);
 				session->stale = part->statement;
@@ -314,7 +331,7 @@ session_next_result(Session *session)
 			return res;
 		if (res == NULL)
 		{
-			session->part++;
+			end_part(session);
 			if (part->kind == PART_COMMAND)
 				return NULL;
 		}
@@ -359,7 +376,7 @@ session_is_ready(Session *session)
 			return true;
 		res = PQgetResult(session->conn);
 		if (res == NULL)
-			session->part++;
+			end_part(session);
 		else
 			take_answer(session, res, false);
 	}
@@ -401,7 +418,7 @@ session_drain(Session *session)
 		if (session->timed_out)
 			break;
 		if (res == NULL)
-			session->part++;
+			end_part(session);
 		else if (session->parts[session->part].kind != PART_COMMAND)
 			take_answer(session, res, true);
 		else
@@ -455,7 +472,7 @@ session_read_front(Session *session, bool may_replace)
 			return session->remote_depth > 0;
 		}
 		if (res == NULL)
-			session->part++;
+			end_part(session);
 		else if (session->remote_depth == 0 &&
 				 PQresultStatus(res) == PGRES_FATAL_ERROR &&
 				 session->parts[session->part].kind != PART_COMMIT)

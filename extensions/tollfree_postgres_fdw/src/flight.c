@@ -18,6 +18,7 @@
 #include "miscadmin.h"
 
 #include "compat.h"
+#include "foresight.h"
 #include "session.h"
 
 /* Between the first cancellation of a flight and the second, ms */
@@ -139,6 +140,7 @@ session_begin_flight(Session *session)
 	Assert(!session_is_flying(session));
 	PQclear(session->result);
 	session->result = NULL;
+	foresight_forget(session);
 	session->repeatable = NULL;
 	session->stale = NULL;
 	if (session->part == session->nparts)
@@ -301,6 +303,19 @@ session_add_guard(Session *session, CachedStatement *statement)
 												statement->name);
 
 	check_queued(session, queued, PART_GUARD, 0, statement->sql);
+	if (queued)
+		session->parts[session->nparts - 1].statement = statement;
+}
+
+/* The same, and what it answers with its one parameter. */
+void
+session_add_foreseen(Session *session, CachedStatement *statement,
+					 const char *param)
+{
+	bool		queued = PQsendQueryPrepared(session->conn, statement->name, 1,
+											 &param, NULL, NULL, 0);
+
+	check_queued(session, queued, PART_FORESEEN, 0, statement->sql);
 	if (queued)
 		session->parts[session->nparts - 1].statement = statement;
 }

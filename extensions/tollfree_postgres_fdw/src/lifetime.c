@@ -10,6 +10,7 @@
 #include "utils/syscache.h"
 
 #include "connect.h"
+#include "foresight.h"
 #include "options.h"
 #include "portals.h"
 #include "session.h"
@@ -124,6 +125,7 @@ session_disconnect(Session *session)
 	session_free_wait_set(session);
 	PQclear(session->result);
 	session->result = NULL;
+	foresight_forget(session);
 	libpqsrv_disconnect(session->conn);
 	session->conn = NULL;
 	statement_drop_cache(session->cache);

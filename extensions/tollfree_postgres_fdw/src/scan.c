@@ -29,6 +29,7 @@
 #include "autocommit.h"
 #include "cache.h"
 #include "callbacks.h"
+#include "foresight.h"
 #include "guc.h"
 #include "scan.h"
 
@@ -398,6 +399,25 @@ scan_launch(RemoteScanState *scan, bool declares)
 		begin_answer(scan);
 }
 
+/*
+ * Takes the answer to a direct query if it is at hand; false if it has to be
+ * asked for.
+ */
+static bool
+take_foreseen(RemoteScanState *scan)
+{
+	PGresult   *res = foresight_take(scan->session, &scan->commands[0]);
+
+	if (res == NULL)
+		return false;
+	scan->at_end = true;
+	if (PQntuples(res) == 0)
+		PQclear(res);
+	else
+		keep_result(scan, res);
+	return true;
+}
+
 /* Sends the query, with the parameters' present values. */
 static void
 execute(ForeignScanState *node)
@@ -421,10 +441,10 @@ execute(ForeignScanState *node)
 		command.sole_relids = autocommit_relations(node, scan->plan.attrs);
 	scan->is_executed = true;
 	scan->commands[0] = command;
-	if (scan->is_direct)
-		scan_launch(scan, false);
-	else
+	if (!scan->is_direct)
 		cursor_open(scan, &command);
+	else if (!take_foreseen(scan))
+		scan_launch(scan, false);
 }
 
 /* The same, and waits for the result if it is asked for directly. */

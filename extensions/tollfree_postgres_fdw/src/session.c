@@ -18,6 +18,7 @@
 #include "access/xact.h"
 #include "miscadmin.h"
 
+#include "foresight.h"
 #include "guc.h"
 #include "literals.h"
 #include "paramtypes.h"
@@ -49,14 +50,37 @@ is_lasting(const Session *session, const RemoteCommand *command, bool starts)
 }
 
 /*
+ * Notes what comes behind the command that the transaction began with, and is
+ * about the same table, for the next time.  Only the first statement that a guard
+ * would have been of use to is its follower.
+ */
+static void
+note_follower(Session *session, const RemoteCommand *command,
+			  StatementUse use, const CachedStatement *statement)
+{
+	CachedStatement *opening = statement_of_key(session->cache,
+												session->opening);
+
+	if (opening == NULL)
+		return;
+	if (use == STATEMENT_ONCE ?
+		!statement_note_follower(session->cache, opening, command->sql) :
+		opening->follower != statement->hash)
+		return;
+	if (use == STATEMENT_REUSE)
+		foresight_learn(session, opening, command, statement);
+	session->opening_relid = InvalidOid;
+}
+
+/*
  * Says how to execute a command, and by which statement.  starts tells that
  * the remote transaction begins with it, so that it could be repeated.  One
  * that is kept may be another command, which does the same: it is then replaced
  * by that.
  */
 static StatementUse
-choose_use(Session *session, RemoteCommand *command, bool starts,
-		   CachedStatement **statement)
+choose_use(Session *session, RemoteCommand *command, bool only_reads,
+		   bool starts, CachedStatement **statement)
 {
 	StatementUse use = STATEMENT_ONCE;
 	MemoryContext old = MemoryContextSwitchTo(session->flight_context);
@@ -74,10 +98,14 @@ choose_use(Session *session, RemoteCommand *command, bool starts,
 	}
 	settings_require(REQUIRE_CACHED, use == STATEMENT_REUSE);
 	if (use != STATEMENT_ONCE)
+	{
 		*command = kept;
-	else if (!starts && OidIsValid(kept.relid) &&
-			 kept.relid == session->opening_relid)
-		statement_note_follower(session->cache, session->opening, kept.sql);
+		(*statement)->nparams = kept.nparams;
+		(*statement)->reads = only_reads ? kept.relid : InvalidOid;
+	}
+	if (!starts && OidIsValid(kept.relid) &&
+		kept.relid == session->opening_relid)
+		note_follower(session, &kept, use, *statement);
 	MemoryContextSwitchTo(old);
 	return use;
 }
@@ -97,15 +125,23 @@ is_autocommit(const Session *session, const RemoteCommand *command,
 		relations_are_plain(session->relations, command->sole_relids);
 }
 
-/* What has to be asked before a command like this one can do without. */
+/*
+ * What has to be asked before a command like this one can do without a
+ * transaction, or be executed unasked.
+ */
 static List *
-choose_questions(Session *session, const RemoteCommand *command)
+choose_questions(Session *session, const RemoteCommand *command,
+				 bool only_reads)
 {
-	if (command->sole_relids == NIL ||
+	List	   *relids = command->sole_relids;
+
+	if (only_reads && foresight_may_learn(session, command))
+		relids = list_make1_oid(command->relid);
+	if (relids == NIL ||
 		PQserverVersion(session->conn) < SESSION_CHECK_VERSION ||
-		relations_are_plain(session->relations, command->sole_relids))
+		relations_are_plain(session->relations, relids))
 		return NIL;
-	return relations_to_ask(&session->relations, command->sole_relids);
+	return relations_to_ask(&session->relations, relids);
 }
 
 /* Adds the first command of a flight, which may be a kept statement. */
@@ -122,14 +158,15 @@ add_first(Session *session, const RemoteCommand *command, StatementUse use,
 
 /*
  * Adds a guard for the statement that is likely to follow the transaction's
- * first command, if that is awaited as a whole (session_execute) and locks what
- * the other one reads.
+ * first command, or executes it, if that command is awaited as a whole
+ * (session_execute) and locks what the other one reads.
  */
 static void
 add_guard(Session *session, const RemoteCommand *command, StatementUse use,
 		  CachedStatement *statement)
 {
 	CachedStatement *follower;
+	const char *param;
 
 	session->opening_relid = InvalidOid;
 	if (statement != NULL)
@@ -140,8 +177,14 @@ add_guard(Session *session, const RemoteCommand *command, StatementUse use,
 	if (use != STATEMENT_REUSE || !command->returns_nothing ||
 		!OidIsValid(command->relid))
 		return;
+	foresight_open(session, command);
 	follower = statement_follower(session->cache, statement);
-	if (follower != NULL)
+	if (follower == NULL)
+		return;
+	param = foresight_choose(session, command, statement, follower);
+	if (param != NULL)
+		session_add_foreseen(session, follower, param);
+	else
 		session_add_guard(session, follower);
 }
 
@@ -155,7 +198,7 @@ send_flight(Session *session, const RemoteCommand *commands, int ncommands,
 {
 	int			depth;
 	bool		autocommits;
-	List	   *questions = choose_questions(session, &commands[0]);
+	List	   *questions = choose_questions(session, &commands[0], only_reads);
 	StatementUse use = STATEMENT_ONCE;
 	CachedStatement *statement = NULL;
 	RemoteCommand first = commands[0];
@@ -169,7 +212,7 @@ send_flight(Session *session, const RemoteCommand *commands, int ncommands,
 		session->has_written = false;
 	}
 	if (!repeats)
-		use = choose_use(session, &first, depth == 0, &statement);
+		use = choose_use(session, &first, only_reads, depth == 0, &statement);
 	autocommits = is_autocommit(session, &first, use);
 	settings_require(REQUIRE_AUTOCOMMIT, autocommits);
 

@@ -14,6 +14,24 @@
 #include "relations.h"
 #include "statement.h"
 
+/* Parameters of a command that are looked at, and what they may take */
+#define FORESIGHT_PARAMS 8
+#define FORESIGHT_PARAM_SIZE 64 /* bytes, with the final zero */
+
+/* What the first command of a remote transaction lets expect; foresight.c's */
+typedef struct Foresight
+{
+	int64		flight;			/* that the command went with, as flights
+								 * counts them, or 0 */
+	char		params[FORESIGHT_PARAMS][FORESIGHT_PARAM_SIZE]; /* its last one first */
+	bool		is_known[FORESIGHT_PARAMS]; /* is it there? */
+	CachedStatement *statement; /* executed behind the command, or NULL */
+	int			echo;			/* with which parameter, the last being 1 */
+	PGresult   *result;			/* of that, or NULL */
+	int			nrows;			/* received */
+	bool		is_whole;		/* is the result all of the answer? */
+} Foresight;
+
 /* What one result, or what ends the flight, stands for */
 typedef enum PartKind
 {
@@ -26,6 +44,7 @@ typedef enum PartKind
 	PART_PREPARE,				/* of a statement that is kept */
 	PART_DESCRIBE,				/* of which types are its parameters? */
 	PART_GUARD,					/* is another kept statement stale? */
+	PART_FORESEEN,				/* the same, and what does it answer? */
 	PART_COMMAND,				/* what the caller sent; he gets the results */
 	PART_TIMEOUT_CHECK,			/* may each command take as long as it likes? */
 	PART_WRITE_CHECK,			/* has the transaction written? */
@@ -153,6 +172,7 @@ typedef struct Session
 								 * transaction began with, or 0 */
 	uint32		opening;		/* its key, then */
 	CachedStatement *stale;		/* whose guard has failed, or NULL */
+	Foresight	foresight;
 
 	List	   *portals;		/* open cursors, in TopMemoryContext */
 	List	   *deallocates;	/* statements to drop */
@@ -164,6 +184,7 @@ typedef struct Session
 	int64		rows;			/* received */
 	int64		unawaited_commits;
 	int64		autocommit_scans;
+	int64		answers_ahead;	/* that were at hand when they were asked for */
 } Session;
 
 /*
@@ -266,6 +287,8 @@ extern void session_add_command(Session *session,
 extern void session_add_cached(Session *session, const RemoteCommand *command,
 							   CachedStatement *statement, bool prepares);
 extern void session_add_guard(Session *session, CachedStatement *statement);
+extern void session_add_foreseen(Session *session, CachedStatement *statement,
+								 const char *param);
 extern void session_add_question(Session *session, const char *sql,
 								 const RelationQuestion *question);
 extern bool session_launch(Session *session);

@@ -26,8 +26,9 @@
  * Otherwise it is parsed once more, and prepared anew when it comes again in
  * the same epoch.  If the transaction began by modifying the only table that it
  * reads, it is a follower of that command: the next time it is described behind
- * that, which takes no lock that the command has not taken, and shows whether
- * it is stale while the transaction can still be repeated.
+ * that, or executed (foresight.c), which takes no lock of a table that the command
+ * has not taken, and shows whether it is stale while the transaction can still be
+ * repeated.
  *
  * Epochs are the session's: a new one begins with each remote transaction and
  * after each rollback, which releases locks.
@@ -136,18 +137,36 @@ statement_make_types(StatementCache *cache, CachedStatement *statement,
 	statement->ntypes = ntypes;
 }
 
-/*
- * Remembers of a statement, by its key, that another one followed it which had
- * to be parsed although it is prepared.
- */
-void
-statement_note_follower(StatementCache *cache, uint32 opening, const char *sql)
+/* The statement with a key, or NULL. */
+CachedStatement *
+statement_of_key(StatementCache *cache, uint32 key)
 {
-	CachedStatement *first = hash_search(cache->table, &opening, HASH_FIND,
-										 NULL);
+	return hash_search(cache->table, &key, HASH_FIND, NULL);
+}
 
-	if (first != NULL && strcmp(first->sql, sql) != 0)
-		first->follower = hash_text(sql);
+/* Notes that a statement has been used. */
+void
+statement_touch(StatementCache *cache, CachedStatement *statement)
+{
+	dlist_move_head(&cache->recent, &statement->node);
+}
+
+/*
+ * Remembers of a statement that another one followed it which had to be parsed
+ * although it is prepared; false if it is not.
+ */
+bool
+statement_note_follower(StatementCache *cache, CachedStatement *opening,
+						const char *sql)
+{
+	const CachedStatement *follower = statement_find(cache, sql);
+
+	if (follower == NULL || follower == opening || !follower->is_prepared)
+		return false;
+	if (opening->follower != follower->hash)
+		opening->echo = opening->echoes = 0;
+	opening->follower = follower->hash;
+	return true;
 }
 
 /* The prepared statement that last followed this one like that, or NULL. */
@@ -158,7 +177,7 @@ statement_follower(StatementCache *cache, const CachedStatement *opening)
 
 	if (opening->follower == 0)
 		return NULL;
-	follower = hash_search(cache->table, &opening->follower, HASH_FIND, NULL);
+	follower = statement_of_key(cache, opening->follower);
 	return follower != NULL && follower->is_prepared && follower != opening ?
 		follower : NULL;
 }
@@ -205,6 +224,10 @@ add_statement(StatementCache *cache, const char *sql, uint32 hash)
 	statement->is_prepared = statement->is_doubtful = false;
 	statement->types = NULL;
 	statement->follower = 0;
+	statement->echo = statement->echoes = 0;
+	statement->reads = InvalidOid;
+	statement->nparams = 0;
+	statement->is_long = false;
 	statement->safe_epoch = statement->once_epoch = 0;
 	dlist_push_head(&cache->recent, &statement->node);
 	return statement;
@@ -222,7 +245,7 @@ choose_known(StatementCache *cache, CachedStatement **statement,
 	CachedStatement *known = *statement;
 	uint32		hash = known->hash;
 
-	dlist_move_head(&cache->recent, &known->node);
+	statement_touch(cache, known);
 	if (known->is_prepared && !known->is_doubtful)
 	{
 		if (is_safe || known->safe_epoch == epoch)

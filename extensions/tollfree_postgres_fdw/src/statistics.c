@@ -15,7 +15,7 @@
 #include "cache.h"
 #include "traffic.h"
 
-#define STATISTICS_COLUMNS 12
+#define STATISTICS_COLUMNS 13
 
 PG_FUNCTION_INFO_V1(tollfree_postgres_fdw_statistics);
 
@@ -50,6 +50,7 @@ show_statistics(const Session *session, ReturnSetInfo *rsinfo)
 	values[9] = Int64GetDatum(session->cached.evictions);
 	values[10] = Int64GetDatum(session->unawaited_commits);
 	values[11] = Int64GetDatum(session->autocommit_scans);
+	values[12] = Int64GetDatum(session->answers_ahead);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 

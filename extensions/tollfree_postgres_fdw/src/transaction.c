@@ -25,6 +25,7 @@
 #include "utils/memutils.h"
 
 #include "cache.h"
+#include "foresight.h"
 #include "guc.h"
 #include "landing.h"
 #include "portals.h"
@@ -94,6 +95,7 @@ leave(Session *session)
 	session->kept_error = NULL;
 	session->cursors = session->users = 0;
 	session->truncated = false;
+	foresight_forget(session);
 	portals_forget(session);
 	forget_statements(session);
 	if (PQstatus(session->conn) != CONNECTION_OK || session->half_done ||

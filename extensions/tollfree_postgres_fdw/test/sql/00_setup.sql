@@ -51,6 +51,18 @@ BEGIN
 END
 $$;
 
+-- A property of a plan, as EXPLAIN says it first; the query is executed.
+CREATE FUNCTION explained(query text, property text, options text = 'ANALYZE, VERBOSE') RETURNS jsonb
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	plan jsonb;
+BEGIN
+	EXECUTE format('EXPLAIN (%s, FORMAT JSON) %s', options, query) INTO plan;
+	RETURN jsonb_path_query_first(plan, format('strict $.**.%I', property)::jsonpath);
+END
+$$;
+
 -- How many flights were waited for since the last call; the first connects.
 CREATE FUNCTION flights_since(before int8, server text = 'loopback') RETURNS int8
 LANGUAGE sql

@@ -156,16 +156,9 @@ $$;
 SELECT count(*) FROM items;
 
 -- how much is to be expected: what is sent, not what is left of it here
-CREATE FUNCTION fetch_method(query text) RETURNS text
-LANGUAGE plpgsql
-AS $$
-DECLARE
-	plan jsonb;
-BEGIN
-	EXECUTE 'EXPLAIN (VERBOSE, FORMAT JSON) ' || query INTO plan;
-	RETURN jsonb_path_query_first(plan, 'strict $.**."Fetch Method"');
-END
-$$;
+CREATE FUNCTION fetch_method(query text) RETURNS jsonb
+LANGUAGE sql
+RETURN explained(query, 'Fetch Method', 'VERBOSE');
 CREATE FUNCTION looks_good(filler text) RETURNS bool
 LANGUAGE plpgsql
 AS $$ BEGIN RETURN true; END $$;

@@ -81,22 +81,11 @@ DELETE FROM latin_ours;
 INSERT INTO latin_stock SELECT * FROM many_words;
 INSERT INTO latin_ours SELECT * FROM many_words;
 \set VERBOSITY default
-CREATE FUNCTION write_method(command text) RETURNS text
-LANGUAGE plpgsql
-AS $$
-DECLARE
-	plan jsonb;
-BEGIN
-	EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, FORMAT JSON) ' || command INTO plan;
-	RETURN jsonb_path_query_first(plan, 'strict $.**."Write Method"');
-END
-$$;
-SELECT write_method('INSERT INTO latin_bytes SELECT i, ''\\x00'' FROM generate_series(1, 1000) i') AS bytes,
-	   write_method('INSERT INTO latin_ours SELECT i, ''word'' FROM generate_series(1001, 2000) i') AS texts;
+SELECT explained('INSERT INTO latin_bytes SELECT i, ''\\x00'' FROM generate_series(1, 1000) i', 'Write Method') AS bytes,
+	   explained('INSERT INTO latin_ours SELECT i, ''word'' FROM generate_series(1001, 2000) i', 'Write Method') AS texts;
 
 SET client_min_messages = error;
 DROP VIEW many_words;
-DROP FUNCTION write_method;
 DROP SERVER latin_ours CASCADE;
 DROP SERVER latin_stock CASCADE;
 DROP DATABASE latin WITH (FORCE);

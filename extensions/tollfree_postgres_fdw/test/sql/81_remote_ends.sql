@@ -17,15 +17,8 @@ MOVE ALL FROM c;
 COMMIT;
 \set QUIET on
 CREATE FUNCTION fetches_ahead(query text) RETURNS bool
-LANGUAGE plpgsql
-AS $$
-DECLARE
-	plan jsonb;
-BEGIN
-	EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, FORMAT JSON) ' || query INTO plan;
-	RETURN jsonb_path_query_first(plan, 'strict $.**."Fetches Ahead"')::int > 0;
-END
-$$;
+LANGUAGE sql
+RETURN explained(query, 'Fetches Ahead')::int > 0;
 SELECT fetches_ahead('SELECT * FROM much') AS ahead, fetches_ahead('SELECT * FROM much_timed') AS ahead_timed;
 -- Nor do those that wait in an asynchronous Append.
 CREATE TABLE much_twice (n int, pad text, part int) PARTITION BY LIST (part);
