@@ -1,11 +1,12 @@
 """What a wrapper could gain at most on pgbench's read-write transaction, and what ours gains.
 
-Whoever carries that transaction to another server has to wait six times: for four writes and a
-query, each of which the client is told about, and for the commit. The floor is those six flights
-alone, by pgbench itself, of prepared statements, with BEGIN in the first one; and, beside it, the
-client's own conversation with its server, of seven commands that do nothing. No wrapper that
-answers each command truthfully can take less, even one that plans and converts in no time. All
-loops run in turn, each round begins with another one, and ratios are taken inside a round.
+Whoever carries that transaction to another server has to wait five times: for four writes, each of
+which the client is told about, and for the commit. The query, by the key of the first write, can be
+answered along with that. The floor is those five flights alone, by pgbench itself, of prepared
+statements, with BEGIN in the first one; and, beside it, the client's own conversation with its
+server, of seven commands that do nothing. No wrapper that answers each command truthfully can take
+less, even one that plans and converts in no time. All loops run in turn, each round begins with
+another one, and ratios are taken inside a round.
 
 Makes databases of its own on the lab's servers. Run it on a quiet machine:
 
@@ -41,8 +42,8 @@ FLIGHTS = (
     + """\\startpipeline
 BEGIN;
 UPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid;
-\\endpipeline
 SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
+\\endpipeline
 UPDATE pgbench_tellers SET tbalance = tbalance + :delta WHERE tid = :tid;
 UPDATE pgbench_branches SET bbalance = bbalance + :delta WHERE bid = :bid;
 INSERT INTO pgbench_history (tid, bid, aid, delta, mtime)

@@ -6,6 +6,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -85,15 +86,22 @@ def lab(installation: Installation, user: ServerUser) -> Iterator[Lab]:
         yield lab
 
 
-@pytest.fixture(scope="session")
-def home(user: ServerUser) -> Iterator[Path]:
-    """A home for the session's servers, with a short path, removed afterwards."""
+@contextmanager
+def folder_of(user: ServerUser) -> Iterator[Path]:
+    """Make a folder of the servers' user with a short path, and remove it afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="tollfree-test-"))
     user.own(folder)
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def home(user: ServerUser) -> Iterator[Path]:
+    """A home for the session's servers."""
+    with folder_of(user) as folder:
+        yield folder
 
 
 @pytest.fixture(scope="session")

@@ -3,15 +3,14 @@ which of root's the servers' user could lead astray."""
 
 import grp
 import os
-import shutil
 import stat
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conftest import folder_of
 
 from tollfree.errors import ExitCode, FileError
 from tollfree.postgres import Installation
@@ -65,12 +64,8 @@ def old_home(user: ServerUser) -> Iterator[Path]:
     """A home as earlier versions of root's made it: the servers' user's."""
     if not user.switch:
         pytest.skip("these tests are not run by root: the servers' user is who runs them")
-    folder = Path(tempfile.mkdtemp(prefix="tollfree-home-"))
-    user.own(folder)
-    try:
+    with folder_of(user) as folder:
         yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.mark.cluster

@@ -9,7 +9,8 @@
  * connection and the foreign table's definition last: under another name it
  * would be another relation.
  *
- * Asking is session.c's business, and what an answer is good for autocommit.c's.
+ * Asking is session.c's business, and what an answer is good for autocommit.c's
+ * and foresight.c's.
  */
 #include "postgres.h"
 

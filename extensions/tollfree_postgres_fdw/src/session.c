@@ -228,6 +228,7 @@ send_flight(Session *session, const RemoteCommand *commands, int ncommands,
 	add_first(session, &first, use, statement);
 	if (depth == 0)
 		add_guard(session, &first, use, statement);
+	Assert(session->foresight.statement == NULL || ncommands == 1);
 	for (int i = 1; i < ncommands; i++)
 		session_add_command(session, &commands[i]);
 	if (!autocommits)
@@ -296,6 +297,7 @@ static void
 drop_stale(Session *session, CachedStatement *statement)
 {
 	session_drain(session);
+	foresight_forget(session);
 	session->failed_depth = 0;
 	statement_forget(session->cache, statement);
 }

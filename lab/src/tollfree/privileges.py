@@ -167,7 +167,7 @@ class ServerUser:
             elif found.st_uid != 0 or found.st_mode & 0o022:
                 raise FileError(
                     f"root writes into the folder {folder}, and others than root may do so too",
-                    "Name another folder with the environment variable TOLLFREE_HOME.",
+                    ELSEWHERE,
                 )
         finally:
             os.close(descriptor)

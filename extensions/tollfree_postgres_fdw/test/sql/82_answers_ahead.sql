@@ -369,10 +369,10 @@ CALL change('a = 3 WHERE id = %s AND b = 0', 10);
 CALL change('a = 4 WHERE b = 0 AND id = %s', 10);
 CALL change_often('owner = NULL WHERE id = %s');
 CALL change_often(format('owner = %L WHERE id = %%s', repeat('long ', 100)));
-CALL change_often('a = 1, b = 2, c = 3, d = 4, e = 5, f = 6, g = 7, h = 8, i = 9 WHERE id = %s');
+CALL change_often('a = 1, b = 102, c = 103, d = 104, e = 105, f = 106, g = 107, h = 108, i = 109 WHERE id = %s');
 -- its eight last ones are looked at
-CALL change_often('a = 10 WHERE id = %s AND b = 2 AND c = 3 AND d = 4 AND e = 5 AND f = 6 AND g = 7 AND h = 8');
-CALL change_often('a = 11 WHERE id = %s AND b = 2 AND c = 3 AND d = 4 AND e = 5 AND f = 6 AND g = 7 AND h = 8 AND i = 9');
+CALL change_often('a = 10 WHERE id = %s AND b = 102 AND c = 103 AND d = 104 AND e = 105 AND f = 106 AND g = 107 AND h = 108');
+CALL change_often('a = 11 WHERE id = %s AND b = 102 AND c = 103 AND d = 104 AND e = 105 AND f = 106 AND g = 107 AND h = 108 AND i = 109');
 SELECT id, a, b, c, i, left(owner, 10) AS owner FROM remote.chests WHERE id IN (8, 9, 10) ORDER BY id;
 
 -- parameters of the local server, and none
@@ -405,6 +405,9 @@ CALL add_and_read('10');
 CALL add_and_read('NULL');
 CALL add_and_read('NULL', '10');
 CALL add_and_read('10');
+CALL add_and_read('10');
+-- and scanned again with another one
+SELECT seen_ahead() AS before \gset
 BEGIN;
 EXECUTE add_coins(10);
 SET LOCAL enable_hashjoin = off;
@@ -412,6 +415,7 @@ SET LOCAL enable_mergejoin = off;
 SELECT who, x.coins - first_value(x.coins) OVER (ORDER BY who) AS more FROM (VALUES (10), (11), (10)) v(who)
 CROSS JOIN LATERAL (SELECT coins FROM purses WHERE id = v.who OFFSET 0) x;
 ROLLBACK;
+SELECT seen_ahead() - :before AS ahead;
 CALL add_and_read('10');
 CALL add_and_read('10');
 -- EXPLAIN shows no round trip
@@ -474,26 +478,24 @@ $$;
 CALL use_others();
 RESET tollfree_postgres_fdw.statement_cache_size;
 
--- an asynchronous Append
-CALL get_used_to();
-CREATE TABLE split (id int, coins int, owner text) PARTITION BY LIST (id);
-CREATE FOREIGN TABLE split1 PARTITION OF split FOR VALUES IN (1) SERVER loopback OPTIONS (schema_name 'remote', table_name 'purses');
-CREATE FOREIGN TABLE split2 PARTITION OF split FOR VALUES IN (2) SERVER loopback OPTIONS (schema_name 'remote', table_name 'purses');
+-- an asynchronous Append, with another server's scan in the air
 ALTER SERVER loopback OPTIONS (ADD async_capable 'true');
-BEGIN;
-UPDATE purses SET coins = coins + 33 WHERE id = 1;
-SELECT id, coins FROM split WHERE id IN (1, 2) ORDER BY id;
-SELECT coins FROM purses WHERE id = 1;
-ROLLBACK;
+ALTER SERVER read_committed OPTIONS (ADD async_capable 'true');
 CALL get_used_to();
+CREATE VIEW thrice AS
+SELECT coins FROM purses_now WHERE id = 1 UNION ALL
+SELECT coins FROM purses WHERE id = 1 UNION ALL SELECT coins FROM purses WHERE id = 1;
+EXPLAIN (COSTS OFF) SELECT * FROM thrice;
 SELECT seen_ahead() AS before \gset
 BEGIN;
 UPDATE purses SET coins = coins + 33 WHERE id = 1;
-SELECT coins FROM purses WHERE id = 1 UNION ALL SELECT coins FROM purses WHERE id = 1;
-ROLLBACK;
+SELECT coins FROM thrice ORDER BY coins;
 SELECT seen_ahead() - :before AS ahead;
+ROLLBACK;
+SELECT coins FROM thrice ORDER BY coins;
 ALTER SERVER loopback OPTIONS (DROP async_capable);
-DROP TABLE split;
+ALTER SERVER read_committed OPTIONS (DROP async_capable);
+DROP VIEW thrice;
 
 -- what has become stale, or been dropped, is repeated
 CALL get_used_to();
