@@ -56,7 +56,6 @@ foresight_forget(Session *session)
 	PQclear(foresight->result);
 	foresight->result = NULL;
 	foresight->statement = NULL;
-	foresight->nrows = 0;
 	foresight->is_whole = false;
 }
 
@@ -175,11 +174,11 @@ foresight_accept(Session *session, PGresult *res)
 {
 	Foresight  *foresight = &session->foresight;
 	bool		is_end = PQresultStatus(res) == PGRES_TUPLES_OK;
+	int			nrows = PQntuples(res) + (foresight->result != NULL);
 
 	Assert(foresight->statement != NULL);
 	session->rows += PQntuples(res);
-	foresight->nrows += PQntuples(res);
-	if (foresight->nrows > 1 || PQresultMemorySize(res) > FORESIGHT_BYTES)
+	if (nrows > 1 || PQresultMemorySize(res) > FORESIGHT_BYTES)
 		foresight->statement->is_long = true;
 	foresight->is_whole = is_end && !foresight->statement->is_long;
 	/* The end is kept only if there is no row. */

@@ -28,7 +28,6 @@ typedef struct Foresight
 	CachedStatement *statement; /* executed behind the command, or NULL */
 	int			echo;			/* with which parameter, the last being 1 */
 	PGresult   *result;			/* of that, or NULL */
-	int			nrows;			/* received */
 	bool		is_whole;		/* is the result all of the answer? */
 } Foresight;
 
