@@ -12,7 +12,7 @@
  * not, without anything that could tell rows of one command from rows of many
  * (triggers on INSERT, which foreign keys and deferrable constraints have too;
  * rules; row security; defaults and checks that call functions of the
- * user's), and its columns must have the very types of the local ones, which
+ * user's, or one that tells commands apart; domains, which have such), and its columns must have the very types of the local ones, which
  * must be among those that decode.c knows.  The rows are inserted in
  * their order, and the first that fails ends the command, as it would end the
  * sequence.
@@ -150,14 +150,16 @@ describe_columns(RowArrays *arrays, Relation rel, List *targets,
 
 /*
  * Prepares to insert arrays, in this context; NULL if they cannot stand for the
- * rows of this table.  Asks the remote server.
+ * rows of this table.  Asks the remote server.  A remote statement_timeout that
+ * allows each row its time need not allow all of an array's.
  */
 RowArrays *
 arrays_create(Session *session, Relation rel, const ModifyPlan *plan)
 {
 	RowArrays  *arrays = palloc0(sizeof(RowArrays));
 
-	if (PQserverVersion(session->conn) < ARRAYS_VERSION ||
+	if (session->is_timed ||
+		PQserverVersion(session->conn) < ARRAYS_VERSION ||
 		!describe_columns(arrays, rel, plan->targets, session) ||
 		!may_use_arrays(session, rel, plan->targets))
 		return NULL;

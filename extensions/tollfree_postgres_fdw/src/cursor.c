@@ -15,7 +15,7 @@
  *
  * Where a remote statement_timeout runs meanwhile, which it would not with
  * postgres_fdw, each answer is read whole, and what memory has no room for goes
- * into a tuplestore.  Then nothing is asked for ahead.
+ * into a store.  Then nothing is asked for ahead.
  *
  * No answer stays in the air in another subtransaction than the scan began in:
  * rolling that back would lose rows which the cursor, being left alone, does not

@@ -18,6 +18,7 @@
 #include "nodes/bitmapset.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -212,10 +213,19 @@ deparse_array_check(Relation rel, List *targets)
 					 " AND (d.classid = 'pg_attrdef'::regclass AND d.objid IN"
 					 " (SELECT oid FROM pg_attrdef WHERE adrelid = c.oid)"
 					 " OR d.classid = 'pg_constraint'::regclass AND d.objid IN"
-					 " (SELECT oid FROM pg_constraint WHERE conrelid = c.oid)))))"
+					 " (SELECT oid FROM pg_constraint WHERE conrelid = c.oid)))"
+	/* A domain may have a default and checks of its own. */
+					 " OR EXISTS (SELECT FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid"
+					 " WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped"
+					 " AND t.typtype = 'd')"
+	/* These functions' results are those of the command, not of the row. */
+					 " OR EXISTS (SELECT FROM (SELECT adbin::text FROM pg_attrdef"
+					 " WHERE adrelid = c.oid UNION ALL SELECT conbin::text"
+					 " FROM pg_constraint WHERE conrelid = c.oid) e(tree)"
+					 " WHERE e.tree ~ ':funcid (%d|%d) ')))"
 					 " AND (SELECT count(*) FROM pg_attribute a WHERE a.attrelid = r.oid"
 					 " AND (a.attname, a.atttypid) IN (",
-					 TRIGGER_TYPE_INSERT);
+					 TRIGGER_TYPE_INSERT, F_STATEMENT_TIMESTAMP, F_CURRENT_QUERY);
 	foreach(cell, targets)
 	{
 		AttrNumber	attno = lfirst_int(cell);

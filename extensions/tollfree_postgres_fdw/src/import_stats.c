@@ -48,12 +48,15 @@
 	" CASE a.attcollation WHEN 0 THEN NULL WHEN 100 THEN" \
 	" (SELECT pg_catalog.concat_ws(' ', pg_catalog.pg_encoding_to_char(d.encoding)," \
 	" coalesce(j ->> 'datlocprovider', 'c'), d.datcollate," \
-	" coalesce(j ->> 'datlocale', j ->> 'daticulocale'), j ->> 'datcollversion')" \
+	" coalesce(j ->> 'datlocale', j ->> 'daticulocale'), j ->> 'datcollversion'," \
+	" 'rules ' || (j ->> 'daticurules'))" \
 	" FROM pg_catalog.pg_database d, pg_catalog.to_jsonb(d) j" \
 	" WHERE d.datname = pg_catalog.current_database()) ELSE" \
 	" (SELECT pg_catalog.concat_ws(' ', pg_catalog.getdatabaseencoding()," \
 	" c.collprovider, c.collcollate," \
-	" coalesce(j ->> 'colllocale', j ->> 'colliculocale'), c.collversion)" \
+	" coalesce(j ->> 'colllocale', j ->> 'colliculocale'), c.collversion," \
+	" 'rules ' || (j ->> 'collicurules')," \
+	" CASE j ->> 'collisdeterministic' WHEN 'false' THEN 'nondeterministic' END)" \
 	" FROM pg_catalog.pg_collation c, pg_catalog.to_jsonb(c) j" \
 	" WHERE c.oid = a.attcollation) END)"
 
@@ -149,6 +152,29 @@ find_row(const PGresult *res, const char *name)
 	return -1;
 }
 
+/* Are a type's values OIDs, in another order on another server? */
+static bool
+is_oid_alias(Oid type)
+{
+	switch (type)
+	{
+		case REGPROCOID:
+		case REGPROCEDUREOID:
+		case REGOPEROID:
+		case REGOPERATOROID:
+		case REGCLASSOID:
+		case REGTYPEOID:
+		case REGCONFIGOID:
+		case REGDICTIONARYOID:
+		case REGROLEOID:
+		case REGNAMESPACEOID:
+		case REGCOLLATIONOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
 /* Are values of this type analyzed in the standard way, on every server? */
 static bool
 is_standard_type(Oid type)
@@ -158,7 +184,7 @@ is_standard_type(Oid type)
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for type %u", type);
-	is_standard = type < FirstNormalObjectId &&
+	is_standard = type < FirstNormalObjectId && !is_oid_alias(type) &&
 		!OidIsValid(((Form_pg_type) GETSTRUCT(tuple))->typanalyze);
 	ReleaseSysCache(tuple);
 	return is_standard;
@@ -174,29 +200,39 @@ read_array(const char *text, Oid element)
 	return InputFunctionCall(&input, unconstify(char *, text), element, -1);
 }
 
-/* The number of elements in an array's text. */
+/*
+ * The number of elements in an array's text; 0 if they are no list of values, or
+ * there is no text.
+ */
 static int
 count_elements(const char *text, Oid element)
 {
-	ArrayType  *array = DatumGetArrayTypeP(read_array(text, element));
+	ArrayType  *array;
 
-	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	if (text == NULL)
+		return 0;
+	array = DatumGetArrayTypeP(read_array(text, element));
+	return ARR_NDIM(array) != 1 || array_contains_nulls(array) ? 0 :
+		ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 }
 
 /*
- * Has each common value a frequency?  The planner takes that for granted, and a
- * remote server can send anything.
+ * Has each common value a frequency, and are the bounds values?  The planner takes
+ * that for granted, and a remote server can send anything.
  */
 static bool
-has_all_frequencies(const ImportedColumn *column)
+is_sound(const ImportedColumn *column)
 {
+	Oid			type = column->attribute->atttypid;
 	const char *values = field(column, COMMON_VALUES);
-	const char *frequencies = field(column, COMMON_FREQUENCIES);
+	const char *bounds = field(column, BOUNDS);
+	int			nvalues = count_elements(values, type);
 
-	return values == NULL ||
-		(frequencies != NULL &&
-		 count_elements(values, column->attribute->atttypid) ==
-		 count_elements(frequencies, FLOAT4OID));
+	return (values == NULL ||
+			(nvalues > 0 &&
+			 nvalues == count_elements(field(column, COMMON_FREQUENCIES),
+									   FLOAT4OID))) &&
+		(bounds == NULL || count_elements(bounds, type) > 0);
 }
 
 /* Why a column's statistics cannot be taken over, or NULL. */
@@ -220,8 +256,8 @@ column_obstacle(const ImportedColumn *column)
 		field(column, AVG_WIDTH) == NULL || field(column, N_DISTINCT) == NULL)
 		return psprintf("Column \"%s\" has no statistics on the remote server, or none that its user may see.",
 						name);
-	if (!has_all_frequencies(column))
-		return psprintf("Column \"%s\" has common values on the remote server whose frequencies it does not tell.",
+	if (!is_sound(column))
+		return psprintf("Column \"%s\" has statistics on the remote server that contradict themselves.",
 						name);
 	return NULL;
 }

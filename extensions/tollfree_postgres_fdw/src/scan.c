@@ -4,14 +4,16 @@
  *
  * A result that is expected to be small is asked for directly: one flight,
  * with START TRANSACTION if need be, brings all of it.  Should it turn out
- * larger than work_mem, it goes into a tuplestore as it arrives.  Other
+ * larger than work_mem, it goes into a store (rowstore.c) as it arrives.  Other
  * results come through a cursor (cursor.c), so that a consumer that stops early
  * has not had the rest sent.  A cursor is also used where the remote rows are
  * locked or updated by ctid: a direct result would lock far ahead of the
- * consumer, and a tuplestore does not keep the ctid.
+ * consumer.
  *
- * Rows stay in libpq's results and are converted one at a time, when asked
- * for.  The results belong to the executor's query context.
+ * Rows stay as they were received, in libpq's results or in the store, and are
+ * converted one at a time, when the scan's own node is asked for them: that may
+ * run anybody's code, which must find the user and the settings that the query
+ * has.  The results belong to the executor's query context.
  *
  * As long as an answer is in the air the session's absorb reads it to its end
  * before anything else is sent.  Nothing is read when a query is sent: a scan
@@ -201,70 +203,38 @@ next_row(RemoteScanState *scan, TupleTableSlot *slot)
 	ExecClearTuple(slot);
 }
 
-/* Makes the tuplestore; its file must last as long as the scan. */
-static void
-make_store(RemoteScanState *scan)
-{
-	MemoryContext old = MemoryContextSwitchTo(scan->query_context);
-	ResourceOwner owner = CurrentResourceOwner;
-
-	CurrentResourceOwner = scan->owner;
-	scan->store = tuplestore_begin_heap(true, false, work_mem);
-	CurrentResourceOwner = owner;
-	/* A copy, since the other is pinned for one who may end before. */
-	scan->store_slot =
-		MakeSingleTupleTableSlot(CreateTupleDescCopy(scan->reader->tupdesc),
-								 &TTSOpsMinimalTuple);
-	MemoryContextSwitchTo(old);
-}
-
-/* Forgets the tuplestore, if there is one. */
+/* Forgets the store, if there is one. */
 static void
 drop_store(RemoteScanState *scan)
 {
-	TupleDesc	tupdesc;
-
-	if (scan->store == NULL)
-		return;
-	tupdesc = scan->store_slot->tts_tupleDescriptor;
-	tuplestore_end(scan->store);
-	ExecDropSingleTupleTableSlot(scan->store_slot);
-	FreeTupleDesc(tupdesc);
+	if (scan->store != NULL)
+		rowstore_free(scan->store);
 	scan->store = NULL;
-	scan->store_ended = false;
 }
 
 /*
- * Moves the rows at hand into the tuplestore, which is made if need be.  One
- * that has been read to its end would not return what is added to it.
+ * Moves the rows at hand into the store, which is made if need be; its file must
+ * last as long as the scan.
  */
 static void
 spill(RemoteScanState *scan)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "tollfree_postgres_fdw spill",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
+	bool		has_ended = scan->store != NULL &&
+		rowstore_has_ended(scan->store);
 
-	scan->dropped |= scan->store_ended || scan->result > 0 || scan->row > 0;
-	if (scan->store_ended)
+	scan->dropped |= has_ended || scan->result > 0 || scan->row > 0;
+	if (has_ended)
 		drop_store(scan);
 	if (scan->store == NULL)
-		make_store(scan);
+		scan->store = rowstore_create(scan->query_context, scan->owner);
 	for (; scan->result < list_length(scan->results); scan->result++)
 	{
 		PGresult   *res = list_nth(scan->results, scan->result);
 
 		for (; scan->row < PQntuples(res); scan->row++)
-		{
-			MemoryContextReset(context);
-			tuplestore_puttuple(scan->store,
-								rows_read(scan->reader, res, scan->row));
-		}
+			rowstore_put(scan->store, res, scan->row);
 		scan->row = 0;
 	}
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(context);
 	scan_clear(scan);
 }
 
@@ -335,18 +305,17 @@ scan_read(RemoteScanState *scan)
 }
 
 /*
- * Is the tuplestore the place for the rows at hand?  Not while one of them is
- * being converted, and not if they are to be updated by their location, which
- * it does not keep.
+ * Is the store the place for the rows at hand?  Not while one of them is being
+ * converted.
  */
 static bool
 should_spill(const RemoteScanState *scan)
 {
 	return scan->result_bytes > (Size) work_mem * 1024 &&
-		!rows_is_converting(scan->reader) && !scan->reader->has_ctid;
+		!rows_is_converting(scan->reader);
 }
 
-/* The same; large results go into the tuplestore. */
+/* The same; large results go into the store. */
 static bool
 read_or_spill(RemoteScanState *scan)
 {
@@ -369,9 +338,7 @@ scan_land(RemoteScanState *scan)
 }
 
 /*
- * The same before something else is sent.  If a row that goes into the
- * tuplestore has something sent when it is converted, all comes here once more,
- * and the rest is read without being converted.
+ * The same before something else is sent, by whomever: no row is converted.
  */
 static void
 absorb(void *arg)
@@ -462,20 +429,20 @@ execute_and_wait(ForeignScanState *node)
 	session_stop_usage(scan->session, &scan->usage);
 }
 
-/* Puts the next row of the tuplestore into the slot; false after the last. */
+/* Puts the next row of the store into the slot; false after the last. */
 static bool
 next_stored(RemoteScanState *scan, TupleTableSlot *slot)
 {
-	/* The slot frees what it holds later than the executor's short memory. */
-	MemoryContext old = MemoryContextSwitchTo(scan->query_context);
-	bool		found = tuplestore_gettupleslot(scan->store, true, false,
-												scan->store_slot);
+	PGresult   *res = rowstore_get(scan->store);
+	MemoryContext old;
 
+	if (res == NULL)
+		return false;
+	MemoryContextReset(scan->row_context);
+	old = MemoryContextSwitchTo(scan->row_context);
+	rows_store(scan->reader, res, 0, slot);
 	MemoryContextSwitchTo(old);
-	scan->store_ended = !found;
-	if (found)
-		ExecCopySlot(slot, scan->store_slot);
-	return found;
+	return true;
 }
 
 /* Gets more rows through the cursor; false if there are none. */
@@ -591,7 +558,7 @@ discard(RemoteScanState *scan)
 /*
  * Starts again; asks the remote server again only if the rows are not here.  If a
  * direct result is still in the air, under an asynchronous Append, some of it may
- * be in the tuplestore, so all of it is read first.  What a cursor has in the air
+ * be in the store, so all of it is read first.  What a cursor has in the air
  * comes behind the rows at hand, as before.
  */
 void
@@ -607,10 +574,7 @@ tollfreeReScanForeignScan(ForeignScanState *node)
 	if (changes || scan->dropped)
 		discard(scan);
 	else if (scan->store != NULL)
-	{
-		tuplestore_rescan(scan->store);
-		scan->store_ended = false;
-	}
+		rowstore_rescan(scan->store);
 }
 
 /* Ends a scan. */

@@ -7,10 +7,10 @@
 
 #include "access/xact.h"
 #include "utils/resowner.h"
-#include "utils/tuplestore.h"
 
 #include "plan.h"
 #include "rows.h"
+#include "rowstore.h"
 #include "session.h"
 
 /*
@@ -20,7 +20,7 @@
 #define SCAN_BYTES (512 * 1024)
 
 /*
- * Rows come in this order: those in the tuplestore, if there is one; those of
+ * Rows come in this order: those in the store, if there is one; those of
  * the results, from position (result, row) on; those in the air; those that
  * the cursor still has.
  */
@@ -51,9 +51,7 @@ typedef struct RemoteScanState
 	MemoryContext row_context;	/* of the row last returned */
 	MemoryContextCallback clear;
 
-	Tuplestorestate *store;		/* of what exceeds work_mem, else NULL */
-	TupleTableSlot *store_slot;
-	bool		store_ended;	/* have all rows in it been returned? */
+	RowStore   *store;			/* of what exceeds work_mem, else NULL */
 	ResourceOwner owner;		/* of its file */
 	SubTransactionId begun_in;
 

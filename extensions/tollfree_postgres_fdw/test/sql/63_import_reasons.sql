@@ -90,6 +90,10 @@ RESET tollfree_postgres_fdw.debug_require;
 UPDATE pg_collation SET collversion = '1' WHERE oid = 'remote.there'::regcollation;
 UPDATE pg_collation SET collversion = '2' WHERE oid = 'public.here'::regcollation;
 ANALYZE wares;
+-- and one that takes different strings for equal
+UPDATE pg_collation SET collversion = NULL WHERE oid IN ('remote.there'::regcollation, 'public.here'::regcollation);
+UPDATE pg_collation SET collisdeterministic = false WHERE oid = 'remote.there'::regcollation;
+ANALYZE wares;
 ALTER FOREIGN TABLE wares ALTER kind TYPE text;
 ALTER TABLE remote.wares ALTER kind TYPE text;
 ANALYZE remote.wares;
@@ -112,6 +116,18 @@ UPDATE pg_statistic SET stanumbers1 = '{0.5}'
 WHERE starelid = 'remote.wares'::regclass AND stakind1 = 1 AND cardinality(stanumbers1) > 1;
 ANALYZE wares;
 ANALYZE remote.wares;
+UPDATE pg_statistic SET stanumbers1 = ARRAY[stanumbers1]
+WHERE starelid = 'remote.wares'::regclass AND stakind1 = 1;
+ANALYZE wares;
+ANALYZE remote.wares;
+-- values that are OIDs there, and here
+CREATE TABLE remote.sorts (id int, kind regclass);
+INSERT INTO remote.sorts VALUES (1, 'pg_class'), (2, 'pg_type');
+SELECT pg_stat_force_next_flush();
+ANALYZE remote.sorts;
+CREATE FOREIGN TABLE sorts (id int, kind regclass) SERVER loopback OPTIONS (schema_name 'remote', analyze_sampling 'import');
+ANALYZE sorts;
+DROP FOREIGN TABLE sorts;
 -- generated there: its statistics are as good as others
 ALTER TABLE remote.wares ADD twice numeric GENERATED ALWAYS AS (price * 2) STORED;
 SELECT pg_stat_force_next_flush();

@@ -20,7 +20,13 @@ CREATE FUNCTION fetches_ahead(query text) RETURNS bool
 LANGUAGE sql
 RETURN explained(query, 'Fetches Ahead')::int > 0;
 SELECT fetches_ahead('SELECT * FROM much') AS ahead, fetches_ahead('SELECT * FROM much_timed') AS ahead_timed;
--- Nor do those that wait in an asynchronous Append.
+-- What it allows a row need not be enough for many in one command.
+CREATE TABLE remote.unhurried (n int);
+CREATE FOREIGN TABLE unhurried (n int) SERVER loopback OPTIONS (schema_name 'remote');
+CREATE FOREIGN TABLE unhurried_timed (n int) SERVER timed OPTIONS (schema_name 'remote', table_name 'unhurried');
+SELECT explained('INSERT INTO unhurried SELECT generate_series(1, 600)', 'Write Method') AS method,
+	   explained('INSERT INTO unhurried_timed SELECT generate_series(1, 600)', 'Write Method') AS method_timed;
+-- Nor do rows that wait in an asynchronous Append.
 CREATE TABLE much_twice (n int, pad text, part int) PARTITION BY LIST (part);
 CREATE VIEW remote.much_1 AS SELECT *, 1 AS part FROM remote.much;
 CREATE VIEW remote.much_2 AS SELECT *, 2 AS part FROM remote.much;

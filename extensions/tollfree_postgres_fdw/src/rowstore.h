@@ -1,0 +1,20 @@
+/*
+ * rowstore.h
+ *	  Rows that wait in memory or in a temporary file, as they were received.
+ */
+#ifndef TOLLFREE_FDW_ROWSTORE_H
+#define TOLLFREE_FDW_ROWSTORE_H
+
+#include "libpq-fe.h"
+#include "utils/resowner.h"
+
+typedef struct RowStore RowStore;
+
+extern RowStore *rowstore_create(MemoryContext context, ResourceOwner owner);
+extern void rowstore_put(RowStore *store, const PGresult *res, int row);
+extern PGresult *rowstore_get(RowStore *store);
+extern bool rowstore_has_ended(const RowStore *store);
+extern void rowstore_rescan(RowStore *store);
+extern void rowstore_free(RowStore *store);
+
+#endif							/* TOLLFREE_FDW_ROWSTORE_H */
