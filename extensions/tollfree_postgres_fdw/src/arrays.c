@@ -12,7 +12,8 @@
  * not, without anything that could tell rows of one command from rows of many
  * (triggers on INSERT, which foreign keys and deferrable constraints have too;
  * rules; row security; defaults and checks that call functions of the
- * user's, or one that tells commands apart; domains, which have such), and its columns must have the very types of the local ones, which
+ * user's, or one that tells commands apart; domains, which have such), and
+ * its columns must have the very types of the local ones, which
  * must be among those that decode.c knows.  The rows are inserted in
  * their order, and the first that fails ends the command, as it would end the
  * sequence.

@@ -18,7 +18,6 @@
 #include "nodes/bitmapset.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -218,14 +217,17 @@ deparse_array_check(Relation rel, List *targets)
 					 " OR EXISTS (SELECT FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid"
 					 " WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped"
 					 " AND t.typtype = 'd')"
-	/* These functions' results are those of the command, not of the row. */
+	/* These functions' results are the command's, or see the rows before it. */
 					 " OR EXISTS (SELECT FROM (SELECT adbin::text FROM pg_attrdef"
 					 " WHERE adrelid = c.oid UNION ALL SELECT conbin::text"
 					 " FROM pg_constraint WHERE conrelid = c.oid) e(tree)"
-					 " WHERE e.tree ~ ':funcid (%d|%d) ')))"
+					 " JOIN pg_proc p ON e.tree ~ (':funcid ' || p.oid || ' ')"
+					 " WHERE p.pronamespace = 'pg_catalog'::regnamespace"
+					 " AND p.proname ~ '^(statement_timestamp|current_query|ts_rewrite"
+					 "|(query|table|schema|database|cursor)_to_xml.*)$')))"
 					 " AND (SELECT count(*) FROM pg_attribute a WHERE a.attrelid = r.oid"
 					 " AND (a.attname, a.atttypid) IN (",
-					 TRIGGER_TYPE_INSERT, F_STATEMENT_TIMESTAMP, F_CURRENT_QUERY);
+					 TRIGGER_TYPE_INSERT);
 	foreach(cell, targets)
 	{
 		AttrNumber	attno = lfirst_int(cell);

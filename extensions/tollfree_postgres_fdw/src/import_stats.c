@@ -45,7 +45,8 @@
  */
 #define COLUMN_IDENTITY \
 	"pg_catalog.concat_ws(' ', pg_catalog.format_type(a.atttypid, a.atttypmod)," \
-	" CASE a.attcollation WHEN 0 THEN NULL WHEN 100 THEN" \
+	" CASE WHEN a.attcollation = 0 AND a.atttypid <> 'jsonb'::pg_catalog.regtype" \
+	" THEN NULL WHEN a.attcollation IN (0, 100) THEN" \
 	" (SELECT pg_catalog.concat_ws(' ', pg_catalog.pg_encoding_to_char(d.encoding)," \
 	" coalesce(j ->> 'datlocprovider', 'c'), d.datcollate," \
 	" coalesce(j ->> 'datlocale', j ->> 'daticulocale'), j ->> 'datcollversion'," \
@@ -53,8 +54,8 @@
 	" FROM pg_catalog.pg_database d, pg_catalog.to_jsonb(d) j" \
 	" WHERE d.datname = pg_catalog.current_database()) ELSE" \
 	" (SELECT pg_catalog.concat_ws(' ', pg_catalog.getdatabaseencoding()," \
-	" c.collprovider, c.collcollate," \
-	" coalesce(j ->> 'colllocale', j ->> 'colliculocale'), c.collversion," \
+	" coalesce(j ->> 'collprovider', 'c'), c.collcollate," \
+	" coalesce(j ->> 'colllocale', j ->> 'colliculocale'), j ->> 'collversion'," \
 	" 'rules ' || (j ->> 'collicurules')," \
 	" CASE j ->> 'collisdeterministic' WHEN 'false' THEN 'nondeterministic' END)" \
 	" FROM pg_catalog.pg_collation c, pg_catalog.to_jsonb(c) j" \

@@ -7,8 +7,8 @@
  * is expected.  To convert a value may run anybody's code, so that is left to
  * whoever takes the row out again.
  *
- * A tuplestore keeps each row as one bytea: a byte that says whether the fields are
- * in binary form, then of each field its length, -1 for a null, and its bytes.
+ * A tuplestore keeps each row as one bytea: a byte that says whether the fields
+ * are in binary form, then of each field its length, -1 for a null, and its bytes.
  * A row taken out is a result of one row.
  */
 #include "postgres.h"
@@ -17,14 +17,13 @@
 #include "executor/tuptable.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
 #include "rowstore.h"
 
-/* The memory of a result, from which on it is not used for further rows */
-#define RESULT_BYTES (64 * 1024)
+/* The memory of a row, from which on it is not used for further rows */
+#define ROW_BYTES (64 * 1024)
 
 struct RowStore
 {
@@ -53,11 +52,11 @@ clear_results(void *arg)
 }
 
 /*
- * An empty store, which lives until it is freed or the context goes; its file
- * belongs to the owner.
+ * An empty store, which lives until it is freed or the context goes, and has so
+ * much memory; its file belongs to the owner.
  */
 RowStore *
-rowstore_create(MemoryContext parent, ResourceOwner owner)
+rowstore_create(MemoryContext parent, ResourceOwner owner, int kilobytes)
 {
 	MemoryContext context = AllocSetContextCreate(parent,
 												  "tollfree_postgres_fdw rows",
@@ -71,7 +70,7 @@ rowstore_create(MemoryContext parent, ResourceOwner owner)
 	store->clear.arg = store;
 	MemoryContextRegisterResetCallback(context, &store->clear);
 	CurrentResourceOwner = owner;
-	store->rows = tuplestore_begin_heap(true, false, work_mem);
+	store->rows = tuplestore_begin_heap(true, false, kilobytes);
 	CurrentResourceOwner = before;
 	store->tupdesc = CreateTemplateTupleDesc(1);
 	TupleDescInitEntry(store->tupdesc, 1, "row", BYTEAOID, -1, 0);
@@ -116,7 +115,7 @@ void
 rowstore_put(RowStore *store, const PGresult *res, int row)
 {
 	MemoryContext old = MemoryContextSwitchTo(store->context);
-	int			form = PQfformat(res, 0) == 1;
+	int			form = PQnfields(res) > 0 && PQfformat(res, 0) == 1;
 	Datum		value;
 	bool		is_null = false;
 
@@ -130,7 +129,20 @@ rowstore_put(RowStore *store, const PGresult *res, int row)
 	pack(&store->packed, res, row, (char) form);
 	value = PointerGetDatum(store->packed.data);
 	tuplestore_putvalues(store->rows, store->tupdesc, &value, &is_null);
+	if (store->packed.maxlen > ROW_BYTES)
+	{
+		pfree(store->packed.data);
+		initStringInfo(&store->packed);
+	}
 	MemoryContextSwitchTo(old);
+}
+
+/* Forgets the row last taken out. */
+static void
+clear_row(RowStore *store)
+{
+	PQclear(store->row);
+	store->row = NULL;
 }
 
 /* Makes a packed row the row of the store's result. */
@@ -141,11 +153,8 @@ unpack(RowStore *store, bytea *packed)
 	int			form = *data++;
 
 	if (store->row != NULL &&
-		(store->form != form || PQresultMemorySize(store->row) > RESULT_BYTES))
-	{
-		PQclear(store->row);
-		store->row = NULL;
-	}
+		(store->form != form || PQresultMemorySize(store->row) > ROW_BYTES))
+		clear_row(store);
 	if (store->row == NULL)
 	{
 		store->row = PQcopyResult(store->forms[form], PG_COPYRES_ATTRS);
@@ -182,8 +191,10 @@ rowstore_get(RowStore *store)
 		unpack(store, DatumGetByteaPP(slot_getattr(store->slot, 1, &is_null)));
 		ExecClearTuple(store->slot);
 	}
+	else
+		clear_row(store);
 	MemoryContextSwitchTo(old);
-	return store->has_ended ? NULL : store->row;
+	return store->row;
 }
 
 /*

@@ -10,7 +10,8 @@
 
 typedef struct RowStore RowStore;
 
-extern RowStore *rowstore_create(MemoryContext context, ResourceOwner owner);
+extern RowStore *rowstore_create(MemoryContext context, ResourceOwner owner,
+								 int kilobytes);
 extern void rowstore_put(RowStore *store, const PGresult *res, int row);
 extern PGresult *rowstore_get(RowStore *store);
 extern bool rowstore_has_ended(const RowStore *store);

@@ -166,6 +166,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	scan->begun_in = GetCurrentSubTransactionId();
 	scan->fetch_rows = scan->plan.fetch_size;
 
+	scan->work_mem = work_mem;
 	scan->owner = CurrentResourceOwner;
 	scan->query_context = estate->es_query_cxt;
 	scan->row_context = AllocSetContextCreate(estate->es_query_cxt,
@@ -226,7 +227,8 @@ spill(RemoteScanState *scan)
 	if (has_ended)
 		drop_store(scan);
 	if (scan->store == NULL)
-		scan->store = rowstore_create(scan->query_context, scan->owner);
+		scan->store = rowstore_create(scan->query_context, scan->owner,
+									  scan->work_mem);
 	for (; scan->result < list_length(scan->results); scan->result++)
 	{
 		PGresult   *res = list_nth(scan->results, scan->result);
@@ -311,7 +313,7 @@ scan_read(RemoteScanState *scan)
 static bool
 should_spill(const RemoteScanState *scan)
 {
-	return scan->result_bytes > (Size) work_mem * 1024 &&
+	return scan->result_bytes > (Size) scan->work_mem * 1024 &&
 		!rows_is_converting(scan->reader);
 }
 

@@ -51,7 +51,8 @@ typedef struct RemoteScanState
 	MemoryContext row_context;	/* of the row last returned */
 	MemoryContextCallback clear;
 
-	RowStore   *store;			/* of what exceeds work_mem, else NULL */
+	int			work_mem;		/* in kB, as it was when the scan began */
+	RowStore   *store;			/* of what exceeds that, else NULL */
 	ResourceOwner owner;		/* of its file */
 	SubTransactionId begun_in;
 

@@ -87,36 +87,56 @@ END
 $$;
 
 -- nulls, empty and long values, whole rows and places keep what they are
-CREATE TABLE remote.odd (id int, a text, b bytea, c text[], d float8, e varchar(5));
+CREATE TABLE remote.odd (id int PRIMARY KEY, a text, b bytea, c text[], d float8, e varchar(5), pad text);
 INSERT INTO remote.odd
-SELECT i, nullif(repeat('a', i % 3), 'aa'), decode(repeat('00ff', i % 5), 'hex'), ARRAY[NULL, i::text], i / 7.0, nullif(i, 1)::text
+SELECT i, nullif(repeat('a', i % 3), 'aa'), decode(repeat('00ff', i % 5), 'hex'), ARRAY[NULL, i::text], i / 7.0, nullif(i % 10000, 1)::text, repeat('p', 1000)
 FROM generate_series(1, 2000) i;
-INSERT INTO remote.odd SELECT 2000 + i, repeat('ä', i * 100000) FROM generate_series(1, 5) i;
-CREATE FOREIGN TABLE odd (id int, a text, b bytea, c text[], d float8, e varchar(5)) SERVER loopback OPTIONS (schema_name 'remote');
-CREATE FUNCTION differing() RETURNS int8 LANGUAGE plpgsql
+INSERT INTO remote.odd (id, a) SELECT 2000 + i, repeat('ä', i * 100000) FROM generate_series(1, 5) i;
+CREATE FOREIGN TABLE odd (id int, a text, b bytea, c text[], d float8, e varchar(5), pad text) SERVER loopback OPTIONS (schema_name 'remote');
+CREATE FUNCTION equal_rows(c refcursor, columns text) RETURNS int8 LANGUAGE plpgsql
 AS $$
 DECLARE
-	found record;
-	different int8 := 0;
+	here record;
+	there text;
+	equal int8 := 0;
 BEGIN
-	FOR found IN SELECT odd AS whole, ctid AS place, odd.* FROM odd ORDER BY id LOOP
+	LOOP
+		FETCH c INTO here;
+		EXIT WHEN NOT FOUND;
 		PERFORM run_in_a_block();
-		different := different + (SELECT count(*) FROM remote.odd o WHERE ctid = found.place AND
-			(o.*)::text IS DISTINCT FROM (found.whole)::text OR id = found.id AND
-			(a, b, c, d, e) IS DISTINCT FROM (found.a, found.b, found.c, found.d, found.e));
+		EXECUTE format('SELECT ROW(%s)::text FROM remote.odd WHERE id = $1', columns) INTO there USING here.id;
+		equal := equal + (here.shown = there)::int;
 	END LOOP;
-	RETURN different;
+	RETURN equal;
 END
 $$;
-SELECT differing();
-SET tollfree_postgres_fdw.binary_results = off;
-SELECT differing();
-RESET tollfree_postgres_fdw.binary_results;
+BEGIN;
+DECLARE whole CURSOR FOR SELECT id, ROW(odd, a)::text AS shown FROM odd;
+SELECT equal_rows('whole', 'odd, a');
+DECLARE place CURSOR FOR SELECT id, ROW(ctid, a, e)::text AS shown FROM odd;
+SELECT equal_rows('place', 'ctid, a, e');
+DECLARE in_binary CURSOR FOR SELECT id, ROW(a, b, d, e, pad)::text AS shown FROM odd;
+SELECT equal_rows('in_binary', 'a, b, d, e, pad');
+SET LOCAL tollfree_postgres_fdw.binary_results = off;
+DECLARE in_text CURSOR FOR SELECT id, ROW(a, b, d, e, pad)::text AS shown FROM odd;
+SELECT equal_rows('in_text', 'a, b, d, e, pad');
+-- text at hand, and what is in the air in binary form
+DECLARE in_both CURSOR FOR SELECT id, ROW(a, b, d, e, pad)::text AS shown FROM odd;
+MOVE 102 FROM in_both;
+SET LOCAL tollfree_postgres_fdw.binary_results = on;
+MOVE 520 FROM in_both;
+SAVEPOINT a;
+SELECT equal_rows('in_both', 'a, b, d, e, pad');
+COMMIT;
+SET tollfree_postgres_fdw.direct_results = on;
+BEGIN;
+DECLARE direct CURSOR FOR SELECT id, ROW(a, b, d, e)::text AS shown FROM odd;
+SELECT equal_rows('direct', 'a, b, d, e');
+COMMIT;
 RESET tollfree_postgres_fdw.direct_results;
-SELECT differing();
 RESET work_mem;
 DROP FOREIGN TABLE watched_rows, few_rows, scribbled_rows, spots, odd;
-DROP FUNCTION run_in_a_block, differing;
+DROP FUNCTION run_in_a_block, equal_rows;
 DROP DOMAIN watched_int, few;
 DROP FUNCTION is_ours, is_few;
 DROP TABLE spot, elsewhere.spot;
