@@ -22,12 +22,11 @@ ROLES = ("reader", "passwordless", "unmapped")
 FOLDER = Path(__file__).parent
 RESTART_LIMIT_S = 60.0
 
-LOCAL_SETTINGS = {
-    # A vacuum would move the rows of one side and not of the other.
-    "autovacuum": "off",
-    "statement_timeout": "'30s'",
-}
-SOURCE_SETTINGS = LOCAL_SETTINGS | {
+# A vacuum would move the rows of one side and not of the other.
+_SETTINGS = {"autovacuum": "off"}
+LOCAL_SETTINGS = _SETTINGS | {"statement_timeout": "'30s'"}
+# With a timeout the wrapper would neither fetch ahead nor send arrays.
+SOURCE_SETTINGS = _SETTINGS | {
     "datestyle": "'SQL, DMY'",
     "extra_float_digits": "0",
     "intervalstyle": "'sql_standard'",
