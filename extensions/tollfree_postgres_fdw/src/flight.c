@@ -295,27 +295,21 @@ session_add_cached(Session *session, const RemoteCommand *command,
 		session->parts[first++].statement = statement;
 }
 
-/* Adds the question whether a kept statement is stale. */
+/*
+ * Adds the question whether a kept statement is stale; also what it answers, if
+ * there is something for its one parameter.
+ */
 void
-session_add_guard(Session *session, CachedStatement *statement)
+session_add_guard(Session *session, CachedStatement *statement,
+				  const char *param)
 {
-	bool		queued = PQsendDescribePrepared(session->conn,
-												statement->name);
+	bool		queued = param == NULL ?
+		PQsendDescribePrepared(session->conn, statement->name) :
+		PQsendQueryPrepared(session->conn, statement->name, 1, &param, NULL,
+							NULL, 0);
 
-	check_queued(session, queued, PART_GUARD, 0, statement->sql);
-	if (queued)
-		session->parts[session->nparts - 1].statement = statement;
-}
-
-/* The same, and what it answers with its one parameter. */
-void
-session_add_foreseen(Session *session, CachedStatement *statement,
-					 const char *param)
-{
-	bool		queued = PQsendQueryPrepared(session->conn, statement->name, 1,
-											 &param, NULL, NULL, 0);
-
-	check_queued(session, queued, PART_FORESEEN, 0, statement->sql);
+	check_queued(session, queued, param == NULL ? PART_GUARD : PART_FORESEEN,
+				 0, statement->sql);
 	if (queued)
 		session->parts[session->nparts - 1].statement = statement;
 }

@@ -166,7 +166,6 @@ add_guard(Session *session, const RemoteCommand *command, StatementUse use,
 		  CachedStatement *statement)
 {
 	CachedStatement *follower;
-	const char *param;
 
 	session->opening_relid = InvalidOid;
 	if (statement != NULL)
@@ -179,13 +178,10 @@ add_guard(Session *session, const RemoteCommand *command, StatementUse use,
 		return;
 	foresight_open(session, command);
 	follower = statement_follower(session->cache, statement);
-	if (follower == NULL)
-		return;
-	param = foresight_choose(session, command, statement, follower);
-	if (param != NULL)
-		session_add_foreseen(session, follower, param);
-	else
-		session_add_guard(session, follower);
+	if (follower != NULL)
+		session_add_guard(session, follower,
+						  foresight_choose(session, command, statement,
+										   follower));
 }
 
 /*

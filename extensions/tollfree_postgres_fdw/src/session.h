@@ -285,9 +285,8 @@ extern void session_add_command(Session *session,
 								const RemoteCommand *command);
 extern void session_add_cached(Session *session, const RemoteCommand *command,
 							   CachedStatement *statement, bool prepares);
-extern void session_add_guard(Session *session, CachedStatement *statement);
-extern void session_add_foreseen(Session *session, CachedStatement *statement,
-								 const char *param);
+extern void session_add_guard(Session *session, CachedStatement *statement,
+							  const char *param);
 extern void session_add_question(Session *session, const char *sql,
 								 const RelationQuestion *question);
 extern bool session_launch(Session *session);
