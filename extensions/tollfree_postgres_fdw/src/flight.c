@@ -25,6 +25,19 @@
 #define CANCEL_PAUSE 1000
 
 /*
+ * Sends a cancel request; an error message, or NULL.  A clean-up must not raise
+ * an ERROR: so where that waits, it is not sent without the descriptor to wait
+ * with.
+ */
+static const char *
+send_cancel(Session *session, TimestampTz deadline)
+{
+	if (COMPAT_CANCEL_IS_BOUNDED && !session_spare_descriptor())
+		return "too many open files";
+	return compat_cancel(session->conn, deadline);
+}
+
+/*
  * Cancels the flight, and once more after a while: a server that was waiting for
  * the rest of it, or had not received it, hears nothing.  An error message, or
  * NULL.
@@ -32,7 +45,7 @@
 const char *
 session_cancel(Session *session)
 {
-	const char *error = compat_cancel(session->conn, session->deadline);
+	const char *error = send_cancel(session, session->deadline);
 
 	session->cancel_pause = CANCEL_PAUSE;
 	session->cancel_again =
@@ -49,7 +62,7 @@ repeat_cancel(Session *session)
 	session->cancel_pause *= 2;
 	until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
 										session->cancel_pause);
-	(void) compat_cancel(session->conn, Min(until, session->deadline));
+	(void) send_cancel(session, Min(until, session->deadline));
 	session->cancel_again = COMPAT_CANCEL_IS_BOUNDED ?
 		TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
 									session->cancel_pause) : 0;

@@ -265,6 +265,7 @@ extern void session_add_checks(Session *session, List *questions,
 /* waitset.c */
 extern void session_make_room(const char *server);
 extern void session_free_wait_set(Session *session);
+extern bool session_spare_descriptor(void);
 extern bool session_can_wait(const Session *session);
 extern bool session_await_events(Session *session, uint32 events,
 								 long timeout);

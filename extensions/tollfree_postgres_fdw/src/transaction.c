@@ -230,6 +230,15 @@ is_over(const Session *session)
 	return PQtransactionStatus(session->conn) == PQTRANS_IDLE;
 }
 
+/* Gives a session the time that a clean-up may take, from now on. */
+static void
+start_clock(Session *session)
+{
+	session->timed_out = false;
+	session->deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
+													setting_cleanup_timeout);
+}
+
 /*
  * Begins to roll back what a level, and those deeper, did in one session: the
  * flight that the error interrupted is cancelled, though only if all of the
@@ -243,10 +252,7 @@ begin_rollback(Session *session, int level)
 
 	rollback->session = session;
 	session->half_done = true;
-	session->timed_out = false;
-	session->deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
-													setting_cleanup_timeout);
-
+	start_clock(session);
 	if (session->part < session->nparts && session->xact_depth >= level &&
 		!is_over(session))
 		error = session_cancel(session);
@@ -397,14 +403,19 @@ takes_part(Session *session, int level)
 	session_forget_readers(session);
 	if (session->conn == NULL)
 		return false;
-	if (in_error_recursion_trouble())
+	/* A clean-up that raised an error would do so again, until it is a PANIC. */
+	if (session->deadline != 0 || in_error_recursion_trouble())
+	{
 		session->half_done = true;
+		return false;
+	}
 	return !session->half_done || session_is_flying(session);
 }
 
 /*
  * Rolls back what a level, and those deeper, did in all sessions.  Those with
- * parallel_abort are all told to before any of them is waited for.
+ * parallel_abort are all told to before any of them is waited for; none has less
+ * time because another one took it.
  */
 static void
 roll_back(int level)
@@ -429,9 +440,15 @@ roll_back(int level)
 		finish_rollback(rollback, level);
 	}
 	foreach(cell, parallel)
+	{
+		start_clock(((Rollback *) lfirst(cell))->session);
 		send_rollback(lfirst(cell), level);
+	}
 	foreach(cell, parallel)
+	{
+		start_clock(((Rollback *) lfirst(cell))->session);
 		finish_rollback(lfirst(cell), level);
+	}
 	list_free(parallel);
 }
 

@@ -93,6 +93,22 @@ session_make_room(const char *server)
 				 errhint("Raise max_files_per_process, or close connections that are not needed.")));
 }
 
+/*
+ * Sees to it that there is a descriptor for what needs one for a moment; false if
+ * there is none.
+ */
+bool
+session_spare_descriptor(void)
+{
+	while (!are_free(1))
+	{
+		if (nholders == 0)
+			return false;
+		free_last();
+	}
+	return true;
+}
+
 /* Can a session get a set without an error? */
 bool
 session_can_wait(const Session *session)

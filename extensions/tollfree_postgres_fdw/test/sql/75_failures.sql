@@ -232,3 +232,49 @@ SELECT part, n FROM shards WHERE n < 0;
 ROLLBACK;
 SELECT slow_queries();
 SELECT count(*) FROM shards;
+
+-- a server that does not end what it does takes no time from another one
+CREATE FUNCTION remote.deaf() RETURNS int
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	FOR i IN 1..4 LOOP
+		BEGIN
+			PERFORM pg_sleep(1);
+		EXCEPTION WHEN query_canceled THEN
+		END;
+	END LOOP;
+	RETURN 1;
+END
+$$;
+CREATE VIEW remote.deaf AS SELECT remote.deaf() AS n;
+CREATE FOREIGN TABLE deaf_1 (n int) SERVER async_1 OPTIONS (schema_name 'remote', table_name 'deaf');
+CREATE FOREIGN TABLE deaf_2 (n int) SERVER async_2 OPTIONS (schema_name 'remote', table_name 'deaf');
+CREATE FOREIGN TABLE healthy_1 (id int) SERVER async_1 OPTIONS (schema_name 'remote', table_name 'items');
+CREATE FOREIGN TABLE healthy_2 (id int) SERVER async_2 OPTIONS (schema_name 'remote', table_name 'items');
+SET tollfree_postgres_fdw.cleanup_timeout = '1s';
+BEGIN;
+SELECT count(*) FROM healthy_2;
+SAVEPOINT a;
+SELECT count(*) FROM healthy_2;
+SET LOCAL statement_timeout = '200ms';
+SELECT * FROM deaf_1;
+ROLLBACK TO a;
+SELECT count(*) FROM healthy_2;
+SELECT * FROM deaf_1;
+ROLLBACK;
+SELECT server_name FROM tollfree_postgres_fdw_get_connections()
+WHERE server_name IN ('async_1', 'async_2');
+BEGIN;
+SELECT count(*) FROM healthy_1;
+SAVEPOINT a;
+SELECT count(*) FROM healthy_1;
+SET LOCAL statement_timeout = '200ms';
+SELECT * FROM deaf_2;
+ROLLBACK TO a;
+SELECT count(*) FROM healthy_1;
+SELECT * FROM deaf_2;
+ROLLBACK;
+SELECT server_name FROM tollfree_postgres_fdw_get_connections()
+WHERE server_name IN ('async_1', 'async_2');
+RESET tollfree_postgres_fdw.cleanup_timeout;

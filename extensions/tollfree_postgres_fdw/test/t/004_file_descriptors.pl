@@ -1,5 +1,5 @@
-# How many servers a session can use at the same time, and how many of its file
-# descriptors it uses to wait for them.
+# How many servers a session can use at the same time, how many of its file
+# descriptors it uses to wait for them, and what a clean-up does without one.
 
 use strict;
 use warnings;
@@ -20,6 +20,7 @@ my $host = $node->host;
 my $port = $node->port;
 $node->safe_psql('postgres', <<"SQL");
 CREATE EXTENSION tollfree_postgres_fdw CASCADE;
+CREATE EXTENSION dblink;
 CREATE TABLE goods (id int);
 INSERT INTO goods VALUES (1);
 CREATE TABLE epolls (number int);
@@ -117,6 +118,41 @@ my ($printed, $errors) = run_session(
 	reads('tollfree_postgres_fdw', $servers));
 is_deeply($errors, [ ('08001') x ($servers - $most + 1) ], 'one server more is one too many');
 is(scalar(grep { $_ eq 'read' } @$printed), 5 * $most + 1, 'those connected stay usable');
+
+# A clean-up takes a descriptor to cancel with.  All others are taken by dblink: in
+# a first session as many as there are, then all but those that servers 1 and 2
+# take, the second of which is given up when the first has no wait set any more.
+SKIP:
+{
+	skip 'before 17 a cancel request is waited for without a descriptor', 3
+		if $node->pg_version < 17;
+
+	$node->safe_psql('postgres', <<"SQL");
+CREATE VIEW slow_view AS SELECT 1 AS id FROM pg_sleep(600);
+CREATE FOREIGN TABLE slow (id int) SERVER tollfree_postgres_fdw_1 OPTIONS (table_name 'slow_view');
+SQL
+	my $connect = "SELECT 'taken' FROM dblink_connect('n%s', 'host=$host port=$port dbname=postgres');";
+	my $read = "SELECT 'read' FROM tollfree_postgres_fdw_%d;";
+	($printed) = run_session(
+		sprintf($read, 1), '\set ON_ERROR_STOP on',
+		map { sprintf($connect, $_) } 1 .. 64);
+	my $taken = grep { $_ eq 'taken' } @$printed;
+	cmp_ok($taken, '>', 2, 'dblink takes descriptors');
+	($printed, $errors) = run_session(
+		sprintf($read, 1),
+		(map { sprintf($connect, $_) } 1 .. $taken),
+		"SELECT dblink_disconnect('n1');",
+		sprintf($read, 2),
+		"SELECT tollfree_postgres_fdw_disconnect('tollfree_postgres_fdw_2');",
+		sprintf($connect, 'last'),
+		sprintf($connect, 'of all'),
+		"SET statement_timeout = '300ms';",
+		'SELECT * FROM slow;',
+		'RESET statement_timeout;',
+		sprintf($read, 1));
+	is_deeply($errors, ['57014'], 'without a descriptor a query is cancelled');
+	is($printed->[-1], 'read', 'and the session goes on');
+}
 
 $node->stop;
 done_testing();
