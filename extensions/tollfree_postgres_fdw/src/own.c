@@ -57,7 +57,7 @@ session_add_commit(Session *session, PartKind kind)
 	}
 }
 
-/* How a remote transaction starts unless the local one is serializable. */
+/* How a remote transaction starts, before it is made serializable. */
 static const char *
 start_sql(const Session *session)
 {
@@ -68,7 +68,8 @@ start_sql(const Session *session)
 
 /*
  * Adds what brings the remote transaction from a depth to where the local one
- * is.
+ * is.  It begins with a prepared statement in any case: if those are gone that
+ * shows before there is anything to lose.
  */
 void
 session_add_transaction(Session *session, int depth)
@@ -81,12 +82,14 @@ session_add_transaction(Session *session, int depth)
 		snprintf(sql, sizeof(sql), "RELEASE SAVEPOINT s%d", depth + 1);
 		session_add(session, PART_RELEASE, depth, sql);
 	}
-	if (depth == 0 && IsolationIsSerializable())
-		session_add(session, PART_START, ++depth,
-					"START TRANSACTION ISOLATION LEVEL SERIALIZABLE");
-	else if (depth == 0)
+	if (depth == 0)
+	{
 		session_add_statement(session, PART_START, ++depth, START_STATEMENT,
 							  start_sql(session));
+		if (IsolationIsSerializable())
+			session_add(session, PART_START, depth,
+						"SET TRANSACTION ISOLATION LEVEL SERIALIZABLE");
+	}
 	while (depth < session->xact_depth)
 	{
 		snprintf(sql, sizeof(sql), "SAVEPOINT s%d", ++depth);

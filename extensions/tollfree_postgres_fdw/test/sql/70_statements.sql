@@ -105,6 +105,18 @@ UPDATE shape SET v = 'deallocate' WHERE id = 5;
 EXECUTE by_id(5);
 EXECUTE change(5, 'e');
 EXECUTE by_id(5);
+UPDATE shape SET v = 'deallocate' WHERE id = 5;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+EXECUTE by_id(5);
+COMMIT;
+INSERT INTO shape VALUES (8, 'a');
+INSERT INTO shape VALUES (8, 'b');
+INSERT INTO shape VALUES (8, 'c');
+UPDATE shape SET v = 'deallocate' WHERE id = 5;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+INSERT INTO shape VALUES (8, 'd');
+SELECT v FROM shape WHERE id = 8 ORDER BY v;
+COMMIT;
 
 -- settings
 SET tollfree_postgres_fdw.statement_cache_size = 1;
