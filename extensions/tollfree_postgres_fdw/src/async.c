@@ -96,17 +96,18 @@ waits_for_nothing(const AppendState *append)
 }
 
 /*
- * May a scan whose session is busy have the other's answer read to its end?
- * Not if the Append waits for that as well; nor if it has something better to do.
+ * Is a request's session busy for another scan that the Append waits for?  That
+ * one's answer must not be read to its end for this one's sake.
  */
 static bool
-may_interrupt(const AsyncRequest *request, const RemoteScanState *other)
+is_in_turn(const AsyncRequest *request)
 {
-	if (other != NULL && other->request != NULL &&
+	const RemoteScanState *scan = requested_scan(request);
+	const RemoteScanState *other = scan_in_air(scan->session);
+
+	return is_blocked(scan) && other != NULL && other->request != NULL &&
 		other->request->requestor == request->requestor &&
-		other->request->callback_pending)
-		return false;
-	return waits_for_nothing(castNode(AppendState, request->requestor));
+		other->request->callback_pending;
 }
 
 /*
@@ -154,14 +155,14 @@ tollfreeForeignAsyncConfigureWait(AsyncRequest *request)
 		answer_arrived(append);
 	if (!bms_is_empty(append->as_needrequest) || !request->callback_pending)
 		return;
-	if (is_blocked(scan))
+	if (!scan->in_air)
 	{
-		if (!may_interrupt(request, scan_in_air(scan->session)))
+		if (!waits_for_nothing(append) || is_in_turn(request))
 			return;
 		scan_proceed(castNode(ForeignScanState, request->requestee));
+		if (!scan->in_air && answer_pending(request))
+			return;
 	}
-	if (!scan->in_air && answer_pending(request))
-		return;
 	if (scan->in_air)
 		AddWaitEventToSet(append->as_eventset, WL_SOCKET_READABLE,
 						  PQsocket(scan->session->conn), NULL, request);

@@ -4,9 +4,10 @@
  *
  * DECLARE and the first FETCH share a flight.  The first FETCH asks for
  * fetch_size rows and shows how large they are; the next ones ask for about
- * SCAN_BYTES.  From the second answer on, which shows that the consumer goes
- * on, the next FETCH is sent as soon as an answer has been received: the
- * remote server works on it while the rows at hand are converted and used.
+ * SCAN_BYTES, as far as these come within a second.  From the second answer on,
+ * which shows that the consumer goes on, the next FETCH is sent as soon as an
+ * answer has been received, unless it would take longer: the remote server works
+ * on it while the rows at hand are converted and used.
  *
  * The rows of an answer are taken from the connection only as far as
  * SCAN_BYTES reach.  Rows that turn out wider than those before them wait in
@@ -30,6 +31,12 @@
 
 #define FETCH_ROWS_MAX 10000
 
+/*
+ * What a FETCH of more rows than fetch_size should take at most, in ms.  Shorter
+ * ones than a quarter say more of the way than of the rows.
+ */
+#define FETCH_MSECS 1000
+
 /* Answers after which the next FETCH is sent ahead */
 #define ANSWERS_BEFORE_AHEAD 2
 
@@ -44,6 +51,7 @@ send_fetch(RemoteScanState *scan, bool declares)
 		.sql = scan->fetch,.shown = scan->plan.sql,.binary = scan->binary
 	};
 	scan->asked = scan->fetch_rows;
+	scan->sent = GetCurrentTimestamp();
 	scan->fetches_ahead += scan->results != NIL;
 	scan->fetches_binary += scan->binary;
 	scan->received = 0;
@@ -93,6 +101,26 @@ cursor_opened(RemoteScanState *scan)
 		session_report(session, ERROR, res, scan->plan.sql);
 }
 
+/*
+ * Lowers how many rows are to be asked for next where rows come slowly: they are
+ * waited for together, also by whoever needs but one, or ends the scan.
+ */
+static void
+limit_fetch(RemoteScanState *scan)
+{
+	long		took = TimestampDifferenceMilliseconds(scan->sent,
+													   GetCurrentTimestamp());
+	int64		in_time;
+
+	scan->is_slow = false;
+	if (took <= FETCH_MSECS / 4)
+		return;
+	in_time = (int64) scan->received * FETCH_MSECS / took;
+	scan->fetch_rows = Min(scan->fetch_rows,
+						   Max(in_time, scan->plan.fetch_size));
+	scan->is_slow = scan->fetch_rows > in_time;
+}
+
 /* An answer has been received: how much is to be asked for next? */
 void
 cursor_landed(RemoteScanState *scan)
@@ -106,6 +134,7 @@ cursor_landed(RemoteScanState *scan)
 	scan->fetch_rows = SCAN_BYTES /
 		(scan->received_bytes / scan->received + 1);
 	scan->fetch_rows = Max(1, Min(scan->fetch_rows, FETCH_ROWS_MAX));
+	limit_fetch(scan);
 	if (setting_binary_results && scan->results != NIL &&
 		version >= COMPAT_BINARY_VERSION)
 		scan->binary = rows_prefer_binary(scan->reader, llast(scan->results),
@@ -117,7 +146,7 @@ static bool
 goes_ahead(const RemoteScanState *scan)
 {
 	return setting_read_ahead && scan->is_free && !scan->at_end &&
-		!scan->in_air &&
+		!scan->in_air && !scan->is_slow &&
 		scan->fetches >= ANSWERS_BEFORE_AHEAD;
 }
 

@@ -511,9 +511,21 @@ scan_receive(RemoteScanState *scan)
 	return true;
 }
 
+/* Is there a row at hand, beside those of the store? */
+static bool
+has_row(const RemoteScanState *scan)
+{
+	int			last = list_length(scan->results) - 1;
+
+	return scan->result < last ||
+		(scan->result == last &&
+		 scan->row < PQntuples(list_nth(scan->results, last)));
+}
+
 /*
- * Sends for more rows when those at hand have been used, without waiting.  In
- * another subtransaction than the scan's it does wait: what is in the air would
+ * Sends for more rows when those at hand have been used, without waiting.  There
+ * may be some that have not: another scan that used the session had them read.
+ * In another subtransaction than the scan's it does wait: what is in the air would
  * be lost when that is rolled back.
  */
 void
@@ -521,6 +533,8 @@ scan_proceed(ForeignScanState *node)
 {
 	RemoteScanState *scan = node->fdw_state;
 
+	if (has_row(scan))
+		return;
 	session_start_usage(scan->session, &scan->usage);
 	if (!scan->is_executed)
 		execute(node);

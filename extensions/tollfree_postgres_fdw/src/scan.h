@@ -7,6 +7,7 @@
 
 #include "access/xact.h"
 #include "utils/resowner.h"
+#include "utils/timestamp.h"
 
 #include "plan.h"
 #include "rows.h"
@@ -66,7 +67,9 @@ typedef struct RemoteScanState
 	int64		fetches_ahead;	/* FETCHes sent while rows were at hand */
 	int64		fetches_binary; /* FETCHes for rows in binary form */
 	int			fetch_rows;		/* that the next FETCH asks for */
+	bool		is_slow;		/* would that take longer than it should? */
 	int			asked;			/* rows, by the FETCH in the air */
+	TimestampTz sent;			/* when that was */
 	int			received;		/* of them */
 	Size		received_bytes;
 } RemoteScanState;

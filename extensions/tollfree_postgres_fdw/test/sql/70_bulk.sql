@@ -80,6 +80,16 @@ RESET tollfree_postgres_fdw.read_ahead;
 -- not where no column gains by it, nor where rows are locked
 SELECT carried('SELECT n, t FROM extremes');
 SELECT carried('SELECT * FROM extremes FOR UPDATE');
+-- nor many at once that come slowly, which who closes a cursor would wait for
+CREATE SEQUENCE remote.trickled;
+CREATE VIEW remote.trickle AS SELECT i AS n FROM generate_series(1, 100) i
+WHERE nextval('remote.trickled') > 0 AND pg_sleep(0.51) IS NOT NULL;
+CREATE FOREIGN TABLE trickle (n int) SERVER loopback OPTIONS (schema_name 'remote', fetch_size '2');
+BEGIN;
+DECLARE c CURSOR FOR SELECT n FROM trickle;
+FETCH 5 FROM c;
+COMMIT;
+SELECT last_value FROM remote.trickled;
 
 -- two cursors in turn, one connection; an early stop of each
 ALTER FOREIGN TABLE every_type OPTIONS (ADD fetch_size '50');

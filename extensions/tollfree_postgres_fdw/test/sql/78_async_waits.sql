@@ -88,5 +88,31 @@ RESET enable_material;
 DROP TABLE wanted, lates;
 DROP FUNCTION same;
 
+-- rows that were read for the sake of another scan, which is not read to its end
+CREATE VIEW remote.lost_slow AS
+SELECT i, 'slow'::text AS word FROM pg_sleep(1), generate_series(1, 50) i;
+CREATE VIEW remote.lost_quick AS
+SELECT i, 'quick'::text AS word FROM pg_sleep(0.1), generate_series(1, 3) i;
+CREATE VIEW remote.lost_wide AS
+SELECT i, repeat('x', 20000) AS word FROM generate_series(1, 300) i;
+CREATE FOREIGN TABLE lost_slow (i int, word text) SERVER async_1 OPTIONS (schema_name 'remote');
+CREATE FOREIGN TABLE lost_quick (i int, word text) SERVER async_2 OPTIONS (schema_name 'remote');
+CREATE FOREIGN TABLE lost_wide (i int, word text) SERVER async_1 OPTIONS (schema_name 'remote');
+CREATE FUNCTION always(word text) RETURNS bool
+LANGUAGE plpgsql
+AS 'BEGIN RETURN true; END';
+CREATE FUNCTION never(i int, word text) RETURNS bool
+LANGUAGE plpgsql
+AS 'BEGIN RETURN word IS NULL; END';
+SET tollfree_postgres_fdw.direct_results = off;
+WITH words AS MATERIALIZED (
+	SELECT i, word FROM lost_slow
+	UNION ALL SELECT i, word FROM lost_quick
+	WHERE never(i, (SELECT word FROM lost_wide WHERE always(word) LIMIT 1))
+	UNION ALL SELECT 0, 'local' FROM pg_sleep(0.3)
+)
+SELECT word, count(*) FROM words GROUP BY word ORDER BY word;
+RESET tollfree_postgres_fdw.direct_results;
+
 RESET statement_timeout;
 DROP TABLE wides;
