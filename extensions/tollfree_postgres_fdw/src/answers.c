@@ -135,8 +135,8 @@ session_report(Session *session, int elevel, PGresult *res, const char *sql)
 }
 
 /* Is a result one row that begins with true? */
-static bool
-is_true(const PGresult *res)
+bool
+session_is_true(const PGresult *res)
 {
 	return PQntuples(res) == 1 && strcmp(PQgetvalue(res, 0, 0), "t") == 0;
 }
@@ -176,14 +176,14 @@ accept_answer(Session *session, const Part *part, PGresult *res)
 			part->statement->safe_epoch = session_lock_epoch(session);
 			break;
 		case PART_TIMEOUT_CHECK:
-			session->is_timed = !is_true(res);
+			session->is_timed = !session_is_true(res);
 			break;
 		case PART_WRITE_CHECK:
-			session->may_have_written = !is_true(res);
+			session->may_have_written = !session_is_true(res);
 			session->has_written |= session->may_have_written;
 			break;
 		case PART_RELATION_CHECK:
-			relations_answer(session->relations, part->relid, is_true(res));
+			relations_answer(session->relations, part->relid, session_is_true(res));
 			break;
 		default:
 			break;

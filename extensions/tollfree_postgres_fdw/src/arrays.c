@@ -10,13 +10,14 @@
  * with arrays in binary form.  That this does what as many INSERTs of one row
  * do is asked of the remote server first: it must be a table, partitioned or
  * not, without anything that could tell rows of one command from rows of many
- * (triggers on INSERT, which foreign keys and deferrable constraints have too;
- * rules; row security; defaults and checks that call functions of the
- * user's, or one that tells commands apart; domains, which have such), and
- * its columns must have the very types of the local ones, which
- * must be among those that decode.c knows.  The rows are inserted in
- * their order, and the first that fails ends the command, as it would end the
- * sequence.
+ * (triggers, which foreign keys, on both sides, and deferrable constraints have
+ * too; rules; row security; defaults and checks that call functions of the
+ * user's, or one that tells commands apart; domains, which have such), nor
+ * altered since the remote transaction's snapshot, and its columns must have the
+ * very types of the local ones, which must be among those that decode.c knows.
+ * The rows are inserted in their order, and the first that fails ends the
+ * command, as it would end the sequence.  Not asked is what becomes a partition
+ * meanwhile.
  *
  * An array in binary form is
  *
@@ -45,7 +46,7 @@
 
 #define HEADER_BYTES (5 * sizeof(int32))
 
-/* The first that has pg_partition_tree, with room to spare */
+/* The oldest that this is tried on */
 #define ARRAYS_VERSION 130000
 
 /* The first that has infinite numerics */
@@ -79,17 +80,16 @@ struct RowArrays
 	char		statement[NAMEDATALEN];
 };
 
-/* Asks whether arrays may stand for rows; what cannot be known is a no. */
+/*
+ * Asks whether arrays may stand for rows; what cannot be known is a no, and so it
+ * is where somebody may not read the catalogs.
+ */
 static bool
 may_use_arrays(Session *session, Relation rel, List *targets)
 {
 	char	   *sql = deparse_array_check(rel, targets);
-	RemoteCommand command = {.sql = sql,.shown = sql};
-	PGresult   *res = session_execute(session, &command, 1, false);
-	bool		answer = PQntuples(res) == 1 &&
-		strcmp(PQgetvalue(res, 0, 0), "t") == 0;
+	bool		answer = session_ask(session, sql);
 
-	PQclear(res);
 	pfree(sql);
 	return answer;
 }

@@ -11,7 +11,6 @@
 
 #include "access/htup_details.h"
 #include "access/sysattr.h"
-#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "foreign/foreign.h"
 #include "lib/stringinfo.h"
@@ -192,7 +191,11 @@ deparse_insert_arrays(const ModifyPlan *plan, Relation rel)
 /*
  * A query whether the rows of one INSERT into a table are treated as those of
  * many, and the types of its columns are the local ones, which are built in.
- * arrays.c says what it asks for, and why.
+ * arrays.c says what it asks for, and why.  It locks no table.
+ *
+ * The snapshot may be older than the table's lock, and with it what the catalogs
+ * show.  But what has been altered since has xmax set, in the row of the table or
+ * of a column; only a trigger on a table that has had one before leaves no trace.
  */
 char *
 deparse_array_check(Relation rel, List *targets)
@@ -202,11 +205,14 @@ deparse_array_check(Relation rel, List *targets)
 	ListCell   *cell;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT NOT EXISTS (SELECT FROM pg_class c"
-					 " WHERE (c.oid = r.oid OR c.oid IN (SELECT relid FROM pg_partition_tree(r.oid)))"
-					 " AND (c.relkind NOT IN ('r', 'p') OR c.relhasrules OR c.relrowsecurity"
-					 " OR EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid"
-					 " AND t.tgtype & %d <> 0)"
+	appendStringInfo(&sql, "WITH RECURSIVE r(oid) AS (SELECT %s::oid),"
+					 " tree(oid) AS (SELECT oid FROM r UNION ALL"
+					 " SELECT i.inhrelid FROM tree JOIN pg_class p ON p.oid = tree.oid"
+					 " JOIN pg_inherits i ON i.inhparent = p.oid WHERE p.relkind = 'p')"
+					 " SELECT NOT EXISTS (SELECT FROM pg_class c"
+					 " WHERE c.oid IN (SELECT oid FROM tree)"
+					 " AND (c.xmax <> 0 OR c.relkind NOT IN ('r', 'p')"
+					 " OR c.relhasrules OR c.relrowsecurity OR c.relhastriggers"
 					 " OR EXISTS (SELECT FROM pg_depend d WHERE d.refclassid IN"
 					 " ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass)"
 					 " AND (d.classid = 'pg_attrdef'::regclass AND d.objid IN"
@@ -214,9 +220,9 @@ deparse_array_check(Relation rel, List *targets)
 					 " OR d.classid = 'pg_constraint'::regclass AND d.objid IN"
 					 " (SELECT oid FROM pg_constraint WHERE conrelid = c.oid)))"
 	/* A domain may have a default and checks of its own. */
-					 " OR EXISTS (SELECT FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid"
-					 " WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped"
-					 " AND t.typtype = 'd')"
+					 " OR EXISTS (SELECT FROM pg_attribute a LEFT JOIN pg_type t ON t.oid = a.atttypid"
+					 " WHERE a.attrelid = c.oid AND a.attnum > 0"
+					 " AND (a.xmax <> 0 OR NOT a.attisdropped AND t.typtype = 'd'))"
 	/* These functions' results are the command's, or see the rows before it. */
 					 " OR EXISTS (SELECT FROM (SELECT adbin::text FROM pg_attrdef"
 					 " WHERE adrelid = c.oid UNION ALL SELECT conbin::text"
@@ -224,10 +230,10 @@ deparse_array_check(Relation rel, List *targets)
 					 " JOIN pg_proc p ON e.tree ~ (':funcid ' || p.oid || ' ')"
 					 " WHERE p.pronamespace = 'pg_catalog'::regnamespace"
 					 " AND p.proname ~ '^(statement_timestamp|current_query|ts_rewrite"
-					 "|(query|table|schema|database|cursor)_to_xml.*)$')))"
-					 " AND (SELECT count(*) FROM pg_attribute a WHERE a.attrelid = r.oid"
-					 " AND (a.attname, a.atttypid) IN (",
-					 TRIGGER_TYPE_INSERT);
+					 "|(query|table|schema|database|cursor)_to_xml.*)$')))",
+					 deparse_regclass(rel));
+	appendStringInfoString(&sql, " AND (SELECT count(*) FROM pg_attribute a WHERE a.attrelid = r.oid"
+						   " AND (a.attname, a.atttypid) IN (");
 	foreach(cell, targets)
 	{
 		AttrNumber	attno = lfirst_int(cell);
@@ -241,8 +247,7 @@ deparse_array_check(Relation rel, List *targets)
 						 attribute->atttypid);
 		ncolumns++;
 	}
-	appendStringInfo(&sql, ")) = %d FROM (SELECT %s::oid) r(oid)", ncolumns,
-					 deparse_regclass(rel));
+	appendStringInfo(&sql, ")) = %d FROM r", ncolumns);
 	return sql.data;
 }
 

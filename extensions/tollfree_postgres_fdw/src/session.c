@@ -429,6 +429,22 @@ session_send(Session *session, const RemoteCommand *commands, int ncommands,
 	session_await_front(session);
 }
 
+/* Keeps a command's only result.  An error is raised. */
+static void
+keep_result(Session *session, const RemoteCommand *command, PGresult *res)
+{
+	PQclear(session->result);
+	session->result = NULL;
+	if (PQresultStatus(res) != PGRES_COMMAND_OK &&
+		PQresultStatus(res) != PGRES_TUPLES_OK)
+		session_report(session, ERROR, res, command->shown);
+	session->result = res;
+	/* The result is followed by the command's end. */
+	res = session_result(session);
+	if (res != NULL || PQstatus(session->conn) == CONNECTION_BAD)
+		session_report(session, ERROR, res, command->shown);
+}
+
 /*
  * Reads the results of commands to the end of the flight, and keeps the last
  * one.  An error of any of them is raised.
@@ -436,23 +452,19 @@ session_send(Session *session, const RemoteCommand *commands, int ncommands,
 static void
 read_results(Session *session, const RemoteCommand *commands, int ncommands)
 {
-	PGresult   *res;
-
 	for (int i = 0; i < ncommands; i++)
-	{
-		PQclear(session->result);
-		session->result = NULL;
-		res = session_result(session);
-		if (PQresultStatus(res) != PGRES_COMMAND_OK &&
-			PQresultStatus(res) != PGRES_TUPLES_OK)
-			session_report(session, ERROR, res, commands[i].shown);
-		session->result = res;
-		/* The result is followed by the command's end. */
-		res = session_result(session);
-		if (res != NULL || PQstatus(session->conn) == CONNECTION_BAD)
-			session_report(session, ERROR, res, commands[i].shown);
-	}
+		keep_result(session, &commands[i], session_result(session));
 	session_finish(session);
+}
+
+/* The result that was kept, which the caller must clear. */
+static PGresult *
+take_result(Session *session)
+{
+	PGresult   *res = session->result;
+
+	session->result = NULL;
+	return res;
 }
 
 /*
@@ -464,8 +476,6 @@ PGresult *
 session_execute(Session *session, const RemoteCommand *commands,
 				int ncommands, bool only_reads)
 {
-	PGresult   *res;
-
 	session_send(session, commands, ncommands, only_reads);
 	read_results(session, commands, ncommands);
 	if (session->stale != NULL)
@@ -474,9 +484,53 @@ session_execute(Session *session, const RemoteCommand *commands,
 		repeat(session, commands);
 		read_results(session, commands, ncommands);
 	}
-	res = session->result;
-	session->result = NULL;
-	return res;
+	return take_result(session);
+}
+
+/* Goes back to before a question that was refused. */
+static void
+undo_question(Session *session, const char *sql)
+{
+	const RemoteCommand commands[] = {
+		{.sql = "ROLLBACK TO SAVEPOINT tollfree_question",.shown = sql},
+		{.sql = "RELEASE SAVEPOINT tollfree_question",.shown = sql}
+	};
+
+	session_drain(session);
+	PQclear(session_execute(session, commands, lengthof(commands), false));
+}
+
+/*
+ * Asks a question whose answer is true or false, in the remote transaction.  It
+ * is false, too, if the remote server forbids to ask; any other error is raised.
+ */
+bool
+session_ask(Session *session, const char *sql)
+{
+	const RemoteCommand commands[] = {
+		{.sql = "SAVEPOINT tollfree_question",.shown = sql},
+		{.sql = sql,.shown = sql},
+		{.sql = "RELEASE SAVEPOINT tollfree_question",.shown = sql}
+	};
+	PGresult   *res;
+	bool		answer;
+
+	session_send(session, commands, lengthof(commands), false);
+	keep_result(session, &commands[0], session_result(session));
+	res = session_result(session);
+	if (PQresultStatus(res) == PGRES_FATAL_ERROR &&
+		session_sqlstate(res) == ERRCODE_INSUFFICIENT_PRIVILEGE)
+	{
+		PQclear(res);
+		undo_question(session, sql);
+		return false;
+	}
+	keep_result(session, &commands[1], res);
+	answer = session_is_true(session->result);
+	keep_result(session, &commands[2], session_result(session));
+	session_finish(session);
+	PQclear(take_result(session));
+	return answer;
 }
 
 /* Nobody waits any more for what is in the air, or holds anything back. */

@@ -228,6 +228,7 @@ extern void session_await_front(Session *session);
 extern PGresult *session_execute(Session *session,
 								 const RemoteCommand *commands,
 								 int ncommands, bool only_reads);
+extern bool session_ask(Session *session, const char *sql);
 extern PGresult *session_result(Session *session);
 extern void session_forget_readers(Session *session);
 extern void session_deallocate_later(Session *session, const char *name);
@@ -236,6 +237,7 @@ extern void session_deallocate_later(Session *session, const char *name);
 extern bool session_is_ready(Session *session);
 extern void session_finish(Session *session);
 extern int	session_sqlstate(const PGresult *res);
+extern bool session_is_true(const PGresult *res);
 extern void session_report(Session *session, int elevel, PGresult *res,
 						   const char *sql);
 

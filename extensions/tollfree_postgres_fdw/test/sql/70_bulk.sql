@@ -360,11 +360,19 @@ INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
 SELECT show_many('a trigger');
 DROP TRIGGER nothing ON remote.many;
 TRUNCATE remote.many;
+INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
+SELECT show_many('has there been a trigger?');
+VACUUM remote.many;
+TRUNCATE remote.many;
+INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
+SELECT show_many('arrays');
+TRUNCATE remote.many;
 ALTER TABLE remote.many ADD FOREIGN KEY (n) REFERENCES remote.items;
 INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
 SELECT show_many('a foreign key');
 ALTER TABLE remote.many DROP CONSTRAINT many_n_fkey;
 TRUNCATE remote.many;
+VACUUM remote.many;
 CREATE FUNCTION remote.is_fine(n int) RETURNS bool LANGUAGE sql AS 'SELECT true';
 ALTER TABLE remote.many ADD CONSTRAINT many_check CHECK (remote.is_fine(n));
 INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
@@ -402,6 +410,36 @@ TRUNCATE remote.many;
 ALTER FOREIGN TABLE many ALTER t TYPE varchar;
 INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
 SELECT show_many('arrays');
+-- in a transaction that goes on when it is forbidden to ask
+CREATE ROLE regress_forbidden LOGIN;
+GRANT USAGE ON SCHEMA remote TO regress_forbidden;
+GRANT INSERT, SELECT ON remote.many TO regress_forbidden;
+DO $$
+BEGIN
+	EXECUTE format('CREATE SERVER forbidden FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (%s)',
+				   server_options());
+END
+$$;
+CREATE USER MAPPING FOR PUBLIC SERVER forbidden OPTIONS (user 'regress_forbidden', password_required 'false');
+CREATE FOREIGN TABLE forbidden (n int, t varchar) SERVER forbidden OPTIONS (schema_name 'remote', table_name 'many');
+TRUNCATE remote.many;
+REVOKE SELECT ON pg_proc FROM PUBLIC;
+BEGIN;
+SAVEPOINT s;
+INSERT INTO forbidden SELECT i, i::text FROM generate_series(1, 300) i;
+INSERT INTO forbidden SELECT i, i::text FROM generate_series(301, 600) i;
+SELECT count(*) FROM forbidden;
+COMMIT;
+SELECT show_many('not to be asked');
+GRANT SELECT ON pg_proc TO PUBLIC;
+TRUNCATE remote.many;
+INSERT INTO forbidden SELECT i, i::text FROM generate_series(1, 600) i;
+SELECT show_many('arrays');
+DROP SERVER forbidden CASCADE;
+REVOKE ALL ON remote.many FROM regress_forbidden;
+REVOKE ALL ON SCHEMA remote FROM regress_forbidden;
+SELECT tollfree_postgres_fdw_disconnect_all();
+DROP ROLE regress_forbidden;
 -- and errors in arrays
 INSERT INTO many SELECT i, repeat('x', i - 580) FROM generate_series(1, 600) i;
 INSERT INTO many SELECT i, 'x' || 1 / (i - 595) FROM generate_series(1, 600) i;
