@@ -16,8 +16,8 @@
  * altered since the remote transaction's snapshot, and its columns must have the
  * very types of the local ones, which must be among those that decode.c knows.
  * The rows are inserted in their order, and the first that fails ends the
- * command, as it would end the sequence.  Not asked is what becomes a partition
- * meanwhile.
+ * command, as it would end the sequence.  Not noticed is what becomes a partition
+ * after the question, or what one without rows of the command is given then.
  *
  * An array in binary form is
  *

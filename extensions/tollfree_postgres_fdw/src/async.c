@@ -88,11 +88,23 @@ answer_pending(AsyncRequest *request)
 	return request->request_complete;
 }
 
-/* Is there nothing yet that the Append will wait for? */
+/* Will the Append wait for a request of ours, of those before this one? */
 static bool
-waits_for_nothing(const AppendState *append)
+waits_for_ours(const AsyncRequest *request)
 {
-	return GetNumRegisteredWaitEvents(append->as_eventset) == 1;
+	const AppendState *append = castNode(AppendState, request->requestor);
+	int			i = -1;
+
+	while ((i = bms_next_member(append->as_asyncplans, i)) >= 0 &&
+		   i < request->request_index)
+	{
+		const AsyncRequest *other = append->as_asyncrequests[i];
+
+		if (other->callback_pending && is_ours(other) &&
+			requested_scan(other)->in_air)
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -140,10 +152,10 @@ tollfreeForeignAsyncRequest(AsyncRequest *request)
 /*
  * Says what a pending request waits for.
  *
- * Requests are answered only before there is anything to wait for: the Append
+ * Requests are answered only before there is one of ours to wait for: the Append
  * would wait for that first, and an answer may begin a subtransaction, before
- * which all that is in the air is read.  Once one is answered nothing is waited
- * for: the Append has a row to return.
+ * which all that is in the air is read.  Once one is answered nothing of ours is
+ * waited for: the Append has a row to return.
  */
 void
 tollfreeForeignAsyncConfigureWait(AsyncRequest *request)
@@ -151,13 +163,13 @@ tollfreeForeignAsyncConfigureWait(AsyncRequest *request)
 	RemoteScanState *scan = requested_scan(request);
 	AppendState *append = castNode(AppendState, request->requestor);
 
-	if (waits_for_nothing(append))
+	if (!waits_for_ours(request))
 		answer_arrived(append);
 	if (!bms_is_empty(append->as_needrequest) || !request->callback_pending)
 		return;
 	if (!scan->in_air)
 	{
-		if (!waits_for_nothing(append) || is_in_turn(request))
+		if (waits_for_ours(request) || is_in_turn(request))
 			return;
 		scan_proceed(castNode(ForeignScanState, request->requestee));
 		if (!scan->in_air && answer_pending(request))

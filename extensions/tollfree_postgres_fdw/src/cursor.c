@@ -31,10 +31,7 @@
 
 #define FETCH_ROWS_MAX 10000
 
-/*
- * What a FETCH of more rows than fetch_size should take at most, in ms.  Shorter
- * ones than a quarter say more of the way than of the rows.
- */
+/* What a FETCH of more rows than fetch_size should take at most, in ms */
 #define FETCH_MSECS 1000
 
 /* Answers after which the next FETCH is sent ahead */
@@ -103,19 +100,17 @@ cursor_opened(RemoteScanState *scan)
 
 /*
  * Lowers how many rows are to be asked for next where rows come slowly: they are
- * waited for together, also by whoever needs but one, or ends the scan.
+ * waited for together, also by whoever needs but one, or ends the scan.  The
+ * round trip is not theirs.
  */
 static void
 limit_fetch(RemoteScanState *scan)
 {
 	long		took = TimestampDifferenceMilliseconds(scan->sent,
 													   GetCurrentTimestamp());
-	int64		in_time;
+	int64		in_time = (int64) scan->received * FETCH_MSECS /
+		Max(took - scan->session->round_trip, 1);
 
-	scan->is_slow = false;
-	if (took <= FETCH_MSECS / 4)
-		return;
-	in_time = (int64) scan->received * FETCH_MSECS / took;
 	scan->fetch_rows = Min(scan->fetch_rows,
 						   Max(in_time, scan->plan.fetch_size));
 	scan->is_slow = scan->fetch_rows > in_time;

@@ -189,13 +189,20 @@ deparse_insert_arrays(const ModifyPlan *plan, Relation rel)
 }
 
 /*
+ * Is somebody changing a catalog's row, or has since the snapshot?  An older xmax
+ * in a row that the snapshot shows is of an attempt that was rolled back.
+ */
+#define IS_CHANGING(row) \
+	"age(" row ".xmax) <= age(pg_snapshot_xmin(pg_current_snapshot())::xid)"
+
+/*
  * A query whether the rows of one INSERT into a table are treated as those of
  * many, and the types of its columns are the local ones, which are built in.
  * arrays.c says what it asks for, and why.  It locks no table.
  *
  * The snapshot may be older than the table's lock, and with it what the catalogs
- * show.  But what has been altered since has xmax set, in the row of the table or
- * of a column; only a trigger on a table that has had one before leaves no trace.
+ * show.  But what has been altered since shows in the row of the table or of a
+ * column; only a trigger on a table that has had one before leaves no trace.
  */
 char *
 deparse_array_check(Relation rel, List *targets)
@@ -211,7 +218,7 @@ deparse_array_check(Relation rel, List *targets)
 					 " JOIN pg_inherits i ON i.inhparent = p.oid WHERE p.relkind = 'p')"
 					 " SELECT NOT EXISTS (SELECT FROM pg_class c"
 					 " WHERE c.oid IN (SELECT oid FROM tree)"
-					 " AND (c.xmax <> 0 OR c.relkind NOT IN ('r', 'p')"
+					 " AND (" IS_CHANGING("c") " OR c.relkind NOT IN ('r', 'p')"
 					 " OR c.relhasrules OR c.relrowsecurity OR c.relhastriggers"
 					 " OR EXISTS (SELECT FROM pg_depend d WHERE d.refclassid IN"
 					 " ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass)"
@@ -222,7 +229,7 @@ deparse_array_check(Relation rel, List *targets)
 	/* A domain may have a default and checks of its own. */
 					 " OR EXISTS (SELECT FROM pg_attribute a LEFT JOIN pg_type t ON t.oid = a.atttypid"
 					 " WHERE a.attrelid = c.oid AND a.attnum > 0"
-					 " AND (a.xmax <> 0 OR NOT a.attisdropped AND t.typtype = 'd'))"
+					 " AND (" IS_CHANGING("a") " OR NOT a.attisdropped AND t.typtype = 'd'))"
 	/* These functions' results are the command's, or see the rows before it. */
 					 " OR EXISTS (SELECT FROM (SELECT adbin::text FROM pg_attrdef"
 					 " WHERE adrelid = c.oid UNION ALL SELECT conbin::text"

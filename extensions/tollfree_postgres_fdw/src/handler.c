@@ -3,8 +3,8 @@
  *	  The wrapper's handler: postgres_fdw plans, we carry.
  *
  * The routine is postgres_fdw's own, with everything that touches the state of
- * an executor node replaced, as one set.  What only reads plans or catalogs is
- * left as it is.
+ * an executor node replaced, as one set, and ANALYZE.  Planning and what else only
+ * reads plans or catalogs is at most wrapped.
  *
  * Two things still go over postgres_fdw's own connection: cost estimates with
  * use_remote_estimate (estimates.c), and IMPORT FOREIGN SCHEMA.  They only read,

@@ -30,6 +30,7 @@ static const char *const settings[] = {
 static void
 configure(Session *session)
 {
+	TimestampTz start = GetCurrentTimestamp();
 	PGresult   *res;
 
 	session_begin_flight(session);
@@ -49,6 +50,8 @@ configure(Session *session)
 		PQclear(res);
 	}
 	session->half_done = false;
+	session->round_trip =
+		TimestampDifferenceMilliseconds(start, GetCurrentTimestamp());
 }
 
 /* What is remembered of options; a change of them invalidates the session. */

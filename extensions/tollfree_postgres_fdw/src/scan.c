@@ -59,6 +59,22 @@ clear_results(void *arg)
 	scan_clear(arg);
 }
 
+/*
+ * How much the rows of a piece are.  libpq makes room for many, so what one of
+ * them takes by itself says little of it.
+ */
+static Size
+bytes_of_rows(const PGresult *res)
+{
+	Size		bytes = 0;
+
+	if (PQntuples(res) > 1)
+		return PQresultMemorySize(res);
+	for (int i = 0; i < PQnfields(res); i++)
+		bytes += PQgetlength(res, 0, i) + 1;
+	return bytes;
+}
+
 /* Keeps a result, which the scan owns from here on. */
 static void
 keep_result(RemoteScanState *scan, PGresult *res)
@@ -69,7 +85,7 @@ keep_result(RemoteScanState *scan, PGresult *res)
 	scan->results = lappend(scan->results, res);
 	scan->result_bytes += bytes;
 	scan->received += PQntuples(res);
-	scan->received_bytes += bytes;
+	scan->received_bytes += bytes_of_rows(res);
 	MemoryContextSwitchTo(old);
 }
 

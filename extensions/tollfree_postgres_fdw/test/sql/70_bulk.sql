@@ -410,6 +410,12 @@ TRUNCATE remote.many;
 ALTER FOREIGN TABLE many ALTER t TYPE varchar;
 INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
 SELECT show_many('arrays');
+TRUNCATE remote.many;
+BEGIN;
+ALTER TABLE remote.many ADD c int;
+ROLLBACK;
+INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
+SELECT show_many('arrays behind what was rolled back');
 -- in a transaction that goes on when it is forbidden to ask
 CREATE ROLE regress_forbidden LOGIN;
 GRANT USAGE ON SCHEMA remote TO regress_forbidden;

@@ -114,5 +114,27 @@ WITH words AS MATERIALIZED (
 SELECT word, count(*) FROM words GROUP BY word ORDER BY word;
 RESET tollfree_postgres_fdw.direct_results;
 
+-- a scan that takes turns with another one, beside one of postgres_fdw that waits
+DO $$
+BEGIN
+	EXECUTE format('CREATE SERVER stock_async FOREIGN DATA WRAPPER postgres_fdw OPTIONS (%s, async_capable ''true'')',
+				   server_options());
+END
+$$;
+CREATE USER MAPPING FOR PUBLIC SERVER stock_async OPTIONS (password_required 'false');
+CREATE FOREIGN TABLE late_stock (word text) SERVER stock_async OPTIONS (schema_name 'remote', table_name 'late_word');
+CREATE FOREIGN TABLE quick_again (word text) SERVER async_2 OPTIONS (schema_name 'remote', table_name 'quick_word');
+SELECT pg_advisory_lock(78);
+BEGIN;
+DECLARE c CURSOR FOR
+SELECT word FROM late_stock
+UNION ALL SELECT word FROM quick_word
+UNION ALL SELECT word FROM quick_again;
+FETCH 2 FROM c;
+SELECT pg_advisory_unlock(78);
+FETCH 2 FROM c;
+COMMIT;
+DROP SERVER stock_async CASCADE;
+
 RESET statement_timeout;
 DROP TABLE wides;

@@ -46,13 +46,15 @@ COMMIT;
 DROP SERVER timed, timed_too CASCADE;
 
 -- What it cancels it cancels for who uses its rows, not for an exception block that begins meanwhile.
+-- (after 100 rows 26 of them are fetched at a time)
 CREATE VIEW remote.cancelled AS
-SELECT n, pad FROM remote.much WHERE CASE n WHEN 380 THEN pg_cancel_backend(pg_backend_pid()) ELSE true END;
+SELECT n, repeat('x', 20000) AS pad FROM generate_series(1, 1000) n
+WHERE CASE n WHEN 140 THEN pg_cancel_backend(pg_backend_pid()) ELSE true END;
 CREATE FOREIGN TABLE cancelled (n int, pad text) SERVER loopback OPTIONS (schema_name 'remote');
 SET tollfree_postgres_fdw.direct_results = off;
 BEGIN;
 DECLARE c CURSOR FOR SELECT * FROM cancelled;
-MOVE 150 FROM c;
+MOVE 125 FROM c;
 DO $$
 BEGIN
 	PERFORM 1;
