@@ -4,10 +4,11 @@
  *
  * DECLARE and the first FETCH share a flight.  The first FETCH asks for
  * fetch_size rows and shows how large they are; the next ones ask for about
- * SCAN_BYTES, as far as these come within a second.  From the second answer on,
- * which shows that the consumer goes on, the next FETCH is sent as soon as an
- * answer has been received, unless it would take longer: the remote server works
- * on it while the rows at hand are converted and used.
+ * SCAN_BYTES, as far as these come within a second and are not ten times as many
+ * as before.  From the second answer on, which shows that the consumer goes on,
+ * the next FETCH is sent as soon as an answer has been received, unless it would
+ * take longer: the remote server works on it while the rows at hand are converted
+ * and used.
  *
  * The rows of an answer are taken from the connection only as far as
  * SCAN_BYTES reach.  Rows that turn out wider than those before them wait in
@@ -30,6 +31,9 @@
 #include "scan.h"
 
 #define FETCH_ROWS_MAX 10000
+
+/* By how much it may grow at a time, for consumers that stop early */
+#define FETCH_GROWTH 10
 
 /* What a FETCH of more rows than fetch_size should take at most, in ms */
 #define FETCH_MSECS 1000
@@ -129,6 +133,7 @@ cursor_landed(RemoteScanState *scan)
 	scan->fetch_rows = SCAN_BYTES /
 		(scan->received_bytes / scan->received + 1);
 	scan->fetch_rows = Max(1, Min(scan->fetch_rows, FETCH_ROWS_MAX));
+	scan->fetch_rows = Min(scan->fetch_rows, (int64) scan->asked * FETCH_GROWTH);
 	limit_fetch(scan);
 	if (setting_binary_results && scan->results != NIL &&
 		version >= COMPAT_BINARY_VERSION)
