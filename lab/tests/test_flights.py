@@ -192,9 +192,23 @@ def test_a_statement_waits_for_no_more_than_it_must(
     assert counted == unit.flights
 
 
-def test_setting_up_a_session_is_one_flight(
-    pg_instance: Cluster, local: Connection, link: Link
+@pytest.mark.parametrize(
+    ("carrier", "setup", "select"),
+    [
+        ("postgres_fdw", 5, 5),
+        # the SELECT itself, and the COMMIT that nobody waits for
+        ("tollfree_postgres_fdw", 1, 1 + 1),
+    ],
+)
+def test_setting_up_a_session(
+    pg_instance: Cluster,
+    make_local: Callable[[str], Connection],
+    link: Link,
+    carrier: str,
+    setup: int,
+    select: int,
 ) -> None:
+    local = make_local(carrier)
     conninfo = psycopg.conninfo.make_conninfo(
         host=LOOPBACK,
         port=link.port,
@@ -211,13 +225,12 @@ def test_setting_up_a_session_is_one_flight(
 
     def first_select() -> int:
         local.execute(BY_KEY)
-        local.execute("SELECT tollfree_postgres_fdw_disconnect_all()")
+        local.execute(f"SELECT {carrier}_disconnect_all()")
         before = settled(link)
         local.execute(BY_KEY)
         return settled(link) - before
 
-    # the SELECT itself, and the COMMIT that nobody waits for
-    expected = fewest(connecting) + 1 + 1 + 1
+    expected = fewest(connecting) + setup + select
     assert fewest(first_select, expected) == expected
 
 
