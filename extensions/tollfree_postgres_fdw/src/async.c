@@ -88,23 +88,22 @@ answer_pending(AsyncRequest *request)
 	return request->request_complete;
 }
 
-/* Will the Append wait for a request of ours, of those before this one? */
+/* Is there nothing yet that the Append will wait for? */
 static bool
-waits_for_ours(const AsyncRequest *request)
+waits_for_nothing(const AppendState *append)
 {
-	const AppendState *append = castNode(AppendState, request->requestor);
-	int			i = -1;
+	return GetNumRegisteredWaitEvents(append->as_eventset) == 1;
+}
 
-	while ((i = bms_next_member(append->as_asyncplans, i)) >= 0 &&
-		   i < request->request_index)
-	{
-		const AsyncRequest *other = append->as_asyncrequests[i];
-
-		if (other->callback_pending && is_ours(other) &&
-			requested_scan(other)->in_air)
-			return true;
-	}
-	return false;
+/*
+ * Can a scan be sent for without reading what somebody else has in the air, or
+ * running anybody's code, which may do that?
+ */
+static bool
+can_send(const RemoteScanState *scan)
+{
+	return !is_blocked(scan) && !scan_may_outlive_flight(scan) &&
+		(scan->is_executed || scan->params == NULL);
 }
 
 /*
@@ -152,10 +151,11 @@ tollfreeForeignAsyncRequest(AsyncRequest *request)
 /*
  * Says what a pending request waits for.
  *
- * Requests are answered only before there is one of ours to wait for: the Append
- * would wait for that first, and an answer may begin a subtransaction, before
- * which all that is in the air is read.  Once one is answered nothing of ours is
- * waited for: the Append has a row to return.
+ * Requests are answered only before there is anything to wait for, be it of
+ * another wrapper: the Append would wait for that first, and an answer may run
+ * anything, such as what reads all that is in the air, so that nothing more comes.
+ * Once one is answered nothing of ours is waited for: the Append has a row to
+ * return.
  */
 void
 tollfreeForeignAsyncConfigureWait(AsyncRequest *request)
@@ -163,16 +163,18 @@ tollfreeForeignAsyncConfigureWait(AsyncRequest *request)
 	RemoteScanState *scan = requested_scan(request);
 	AppendState *append = castNode(AppendState, request->requestor);
 
-	if (!waits_for_ours(request))
+	if (waits_for_nothing(append))
 		answer_arrived(append);
 	if (!bms_is_empty(append->as_needrequest) || !request->callback_pending)
 		return;
 	if (!scan->in_air)
 	{
-		if (waits_for_ours(request) || is_in_turn(request))
+		bool		answers = waits_for_nothing(append);
+
+		if (answers ? is_in_turn(request) : !can_send(scan))
 			return;
 		scan_proceed(castNode(ForeignScanState, request->requestee));
-		if (!scan->in_air && answer_pending(request))
+		if (answers && !scan->in_air && answer_pending(request))
 			return;
 	}
 	if (scan->in_air)

@@ -105,15 +105,16 @@ cursor_opened(RemoteScanState *scan)
 /*
  * Lowers how many rows are to be asked for next where rows come slowly: they are
  * waited for together, also by whoever needs but one, or ends the scan.  The
- * round trip is not theirs.
+ * round trip is not theirs; but the one that is known may have been a slow one.
  */
 static void
 limit_fetch(RemoteScanState *scan)
 {
 	long		took = TimestampDifferenceMilliseconds(scan->sent,
 													   GetCurrentTimestamp());
+	long		of_way = Min(scan->session->round_trip, took / 2);
 	int64		in_time = (int64) scan->received * FETCH_MSECS /
-		Max(took - scan->session->round_trip, 1);
+		Max(took - of_way, 1);
 
 	scan->fetch_rows = Min(scan->fetch_rows,
 						   Max(in_time, scan->plan.fetch_size));

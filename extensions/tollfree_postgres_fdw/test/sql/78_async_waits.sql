@@ -134,6 +134,25 @@ FETCH 2 FROM c;
 SELECT pg_advisory_unlock(78);
 FETCH 2 FROM c;
 COMMIT;
+-- an answer that arrives while others are asked
+SELECT pg_advisory_lock(78);
+BEGIN;
+DECLARE c CURSOR FOR
+SELECT word FROM late_stock
+UNION ALL SELECT word FROM quick_word
+UNION ALL SELECT word FROM third_word WHERE word <> (SELECT 'one' FROM pg_sleep(0.5));
+FETCH 2 FROM c;
+SELECT pg_advisory_unlock(78);
+FETCH 2 FROM c;
+COMMIT;
+-- a row that is looked at by way of postgres_fdw's connection, which is waited for
+CREATE FOREIGN TABLE stock_quick (word text) SERVER stock_async OPTIONS (schema_name 'remote', table_name 'quick_word');
+CREATE FUNCTION looked_up(word text) RETURNS bool
+LANGUAGE plpgsql
+AS 'BEGIN PERFORM s.word FROM stock_quick s; RETURN true; END';
+SELECT word FROM stock_quick
+UNION ALL SELECT word FROM quick_word WHERE looked_up(word)
+UNION ALL SELECT word FROM third_word WHERE word <> (SELECT 'one' FROM pg_sleep(0.5));
 DROP SERVER stock_async CASCADE;
 
 RESET statement_timeout;
