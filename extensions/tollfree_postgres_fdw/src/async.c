@@ -162,15 +162,14 @@ tollfreeForeignAsyncConfigureWait(AsyncRequest *request)
 {
 	RemoteScanState *scan = requested_scan(request);
 	AppendState *append = castNode(AppendState, request->requestor);
+	bool		answers = waits_for_nothing(append);
 
-	if (waits_for_nothing(append))
+	if (answers)
 		answer_arrived(append);
 	if (!bms_is_empty(append->as_needrequest) || !request->callback_pending)
 		return;
 	if (!scan->in_air)
 	{
-		bool		answers = waits_for_nothing(append);
-
 		if (answers ? is_in_turn(request) : !can_send(scan))
 			return;
 		scan_proceed(castNode(ForeignScanState, request->requestee));

@@ -531,11 +531,9 @@ scan_receive(RemoteScanState *scan)
 static bool
 has_row(const RemoteScanState *scan)
 {
-	int			last = list_length(scan->results) - 1;
+	int			left = list_length(scan->results) - scan->result;
 
-	return scan->result < last ||
-		(scan->result == last &&
-		 scan->row < PQntuples(list_nth(scan->results, last)));
+	return left > 1 || (left == 1 && scan->row < PQntuples(llast(scan->results)));
 }
 
 /*

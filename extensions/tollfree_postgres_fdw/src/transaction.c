@@ -441,13 +441,17 @@ roll_back(int level)
 	}
 	foreach(cell, parallel)
 	{
-		start_clock(((Rollback *) lfirst(cell))->session);
-		send_rollback(lfirst(cell), level);
+		Rollback   *rollback = lfirst(cell);
+
+		start_clock(rollback->session);
+		send_rollback(rollback, level);
 	}
 	foreach(cell, parallel)
 	{
-		start_clock(((Rollback *) lfirst(cell))->session);
-		finish_rollback(lfirst(cell), level);
+		Rollback   *rollback = lfirst(cell);
+
+		start_clock(rollback->session);
+		finish_rollback(rollback, level);
 	}
 	list_free(parallel);
 }
