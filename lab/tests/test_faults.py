@@ -47,7 +47,10 @@ LOCAL_OBJECTS = """
         OPTIONS (table_name 'tally', batch_size '2');
     CREATE FOREIGN TABLE wide (id integer, pad text) SERVER remote OPTIONS (fetch_size '1');
     ANALYZE tally;
+    CREATE FUNCTION asks(wanted integer) RETURNS integer LANGUAGE plpgsql
+        AS 'BEGIN RETURN (SELECT v FROM tally WHERE id = wanted); END';
 """
+STREAM = "SELECT count(*), sum(length(pad)) FROM (SELECT id, pad FROM wide OFFSET 0) x"
 LOOKUP = "SELECT v FROM tally WHERE id = 3"
 
 
@@ -94,6 +97,14 @@ SCENARIOS = {
             "FETCH 2 FROM c",
             "COMMIT",
         )
+    ),
+    "stream": Scenario((STREAM,)),
+    "stream in a transaction": Scenario(
+        ("BEGIN", "INSERT INTO tally VALUES (8, 8)", STREAM, "COMMIT"), (*START, (8, 8))
+    ),
+    # What is left of it is read before the first row's own question.
+    "stream that is read meanwhile": Scenario(
+        ("SELECT id, asks(id), length(pad) FROM wide ORDER BY length(pad), id",)
     ),
     "direct update": Scenario(("UPDATE tally SET v = v + 1 WHERE id <= 3",), ADDED),
     "update row by row": Scenario(

@@ -32,6 +32,8 @@ ATTEMPTS = 3
 SOURCE = """
     CREATE TABLE item (id integer PRIMARY KEY, v text);
     INSERT INTO item SELECT i, 'item ' || i FROM generate_series(1, 100000) i;
+    CREATE TABLE fresh AS SELECT * FROM item;
+    CREATE TABLE dated AS SELECT i AS id, now() AS t FROM generate_series(1, 1000) i;
     CREATE TABLE log (n integer, v text);
     CREATE TABLE log_in_batches (n integer, v text);
     VACUUM ANALYZE item, log, log_in_batches;
@@ -64,6 +66,11 @@ UNITS = (
     Unit("SELECT that comes four times", ("SELECT v FROM item WHERE id = 2{n}",) * 4, 4),
     Unit("SELECT of 100 rows", ("SELECT v FROM item WHERE id <= 100",), 1),
     Unit("SELECT of 1000 rows", ("SELECT v FROM item WHERE id <= 1000",), 1),
+    Unit("SELECT of 100 rows, never analyzed", ("SELECT v FROM fresh WHERE id <= 100",), 1),
+    Unit("SELECT of 1000 rows, never analyzed", ("SELECT v FROM fresh WHERE id <= 1000",), 1),
+    Unit("SELECT of 100,000 rows, never analyzed", ("SELECT v FROM fresh",), 1),
+    Unit("SELECT of 100,000 rows", ("SELECT v FROM item",), 1),
+    Unit("SELECT of 1000 dates, never analyzed", ("SELECT * FROM dated",), 1),
     Unit("three SELECTs in a transaction", ("BEGIN", BY_KEY, BY_KEY, BY_KEY, "COMMIT"), 3),
     Unit("UPDATE, direct", (UPDATE,), 2),
     Unit("DELETE, direct", ("DELETE FROM log WHERE n < 0",), 2),
@@ -128,7 +135,7 @@ def make_local(pg_instance: Cluster, link: Link) -> Iterator[Callable[[str], Con
             "server_port": link.port,
         }
         make_server(local, row, "flights_source", pg_instance.password_file.read_text("utf-8"))
-        import_tables(local, ["item", "log", "log_in_batches"])
+        import_tables(local, ["item", "fresh", "dated", "log", "log_in_batches"])
         local.execute(LOCAL)
         return local
 

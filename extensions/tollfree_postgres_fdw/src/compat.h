@@ -49,7 +49,7 @@ extern bool be_gssapi_get_delegation(Port *port);
 #error "the plans of this version's postgres_fdw are not known here"
 #endif
 
-/* Few, since they can turn out wide */
+/* At most, since they can turn out wide */
 #define COMPAT_ROWS_IN_CHUNK 32
 
 /* The first that has one binary form of dates and times, set at its build */
@@ -238,12 +238,12 @@ compat_cancel(PGconn *conn, TimestampTz deadline)
 #endif
 }
 
-/* Asks for the current command's rows in pieces as they arrive. */
+/* Asks for the current command's rows in pieces of so many as they arrive. */
 static inline void
-compat_set_row_mode(PGconn *conn)
+compat_set_row_mode(PGconn *conn, int rows)
 {
 #if PG_VERSION_NUM >= 170000
-	PQsetChunkedRowsMode(conn, COMPAT_ROWS_IN_CHUNK);
+	PQsetChunkedRowsMode(conn, Max(1, Min(rows, COMPAT_ROWS_IN_CHUNK)));
 #else
 	PQsetSingleRowMode(conn);
 #endif

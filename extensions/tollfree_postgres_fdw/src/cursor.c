@@ -2,18 +2,25 @@
  * cursor.c
  *	  Large results, which come through a cursor.
  *
- * DECLARE and the first FETCH share a flight.  The first FETCH asks for
- * fetch_size rows and shows how large they are; the next ones ask for about
- * SCAN_BYTES, as far as these come within a second and are not ten times as many
- * as before.  From the second answer on, which shows that the consumer goes on,
- * the next FETCH is sent as soon as an answer has been received, unless it would
- * take longer: the remote server works on it while the rows at hand are converted
- * and used.
+ * FETCHes are sent in batches: a link with a long round trip is in use for as
+ * long as the batch lasts.  The remote server collects all rows of a FETCH before
+ * it sends the first one, so each asks for about SCAN_BYTES, and a batch is made
+ * larger by more FETCHes.  None asks for fewer rows than fetch_size.
+ *
+ * DECLARE goes with the first batch, a FETCH of fetch_size rows, which shows how
+ * large they are.  The next batches ask for SCAN_BYTES, or for what comes in
+ * ROUND_TRIPS round trips if that is more; but for no more than comes within a
+ * second, and ten times as many rows as before, since whoever stops early waits
+ * for all that was asked for.  A query that is certain to read the rest
+ * (reading.c) has all batches as large as they may be.  From the second answer on,
+ * which shows that the consumer goes on, the next batch is sent as soon as one
+ * has been received, unless it would take longer: the remote server works on it
+ * while the rows at hand are converted and used.
  *
  * The rows of an answer are taken from the connection only as far as
- * SCAN_BYTES reach.  Rows that turn out wider than those before them wait in
- * the socket, and the remote server with them, so memory stays bounded.
- * Whoever else needs the connection has the rest read first (scan.c).
+ * SCAN_BYTES reach.  The rest waits in the socket, and the remote server with
+ * it, so memory stays bounded.  Whoever else needs the connection has the rest
+ * read first (scan.c).
  *
  * Where a remote statement_timeout runs meanwhile, which it would not with
  * postgres_fdw, each answer is read whole, and what memory has no room for goes
@@ -30,37 +37,67 @@
 #include "portals.h"
 #include "scan.h"
 
-#define FETCH_ROWS_MAX 10000
+/* In the first batch if all rows will be read: most results are short */
+#define FIRST_FETCHES 16
 
-/* By how much it may grow at a time, for consumers that stop early */
-#define FETCH_GROWTH 10
+/* As many as a batch lasts at least, of which one is waited for */
+#define BATCH_ROUND_TRIPS 10
 
-/* What a FETCH of more rows than fetch_size should take at most, in ms */
-#define FETCH_MSECS 1000
+/* By how much a batch may grow at a time, for consumers that stop early */
+#define BATCH_GROWTH 10
 
-/* Answers after which the next FETCH is sent ahead */
+/* What a batch of more rows than fetch_size should take at most, in ms */
+#define BATCH_MSECS 1000
+
+/* Answers after which the next batch is sent ahead */
 #define ANSWERS_BEFORE_AHEAD 2
+
+/*
+ * Will so much be read, and nothing else be asked for in between?  A remote
+ * statement_timeout would run all the time.
+ */
+static bool
+is_read(const RemoteScanState *scan, ScanReading reading)
+{
+	return setting_direct_results && scan->is_free &&
+		scan->reading >= reading && reading_is_run_whole(scan->estate) &&
+		!scan->session->is_timed && !scan_may_outlive_flight(scan);
+}
+
+/* Of how many FETCHes should the next batch be? */
+static int
+choose_fetches(const RemoteScanState *scan, bool declares)
+{
+	if (declares)
+		return is_read(scan, READS_ALL) ? FIRST_FETCHES : 1;
+	return is_read(scan, READS_REST) ? SCAN_FETCHES : scan->batch_fetches;
+}
 
 /* Asks for more rows, together with the DECLARE if the cursor is new. */
 static void
-send_fetch(RemoteScanState *scan, bool declares)
+send_batch(RemoteScanState *scan, bool declares)
 {
-	snprintf(scan->fetch, sizeof(scan->fetch), "FETCH %d FROM c%u",
-			 scan->fetch_rows, scan->cursor);
-	scan->commands[declares ? 1 : 0] = (RemoteCommand)
-	{
+	RemoteCommand fetch = {
 		.sql = scan->fetch,.shown = scan->plan.sql,.binary = scan->binary
 	};
+	RemoteCommand *commands = &scan->commands[declares ? 1 : 0];
+
+	snprintf(scan->fetch, sizeof(scan->fetch), "FETCH %d FROM c%u",
+			 scan->fetch_rows, scan->cursor);
 	scan->asked = scan->fetch_rows;
+	scan->answers = choose_fetches(scan, declares);
+	for (int i = 0; i < scan->answers; i++)
+		commands[i] = fetch;
+	scan->batch_asked = (int64) scan->asked * scan->answers;
+	scan->batch_received = scan->batch_bytes = scan->received = 0;
 	scan->sent = GetCurrentTimestamp();
-	scan->fetches_ahead += scan->results != NIL;
-	scan->fetches_binary += scan->binary;
-	scan->received = 0;
-	scan->received_bytes = 0;
-	scan_launch(scan, declares);
+	scan->fetches_ahead += scan->results != NIL ? scan->answers : 0;
+	scan->fetches_binary += scan->binary ? scan->answers : 0;
+	scan_launch(scan, scan->commands, scan->answers + (declares ? 1 : 0),
+				declares);
 }
 
-/* Opens a cursor and fetches from it, in one flight. */
+/* Opens a cursor for the query and fetches from it, in one flight. */
 void
 cursor_open(RemoteScanState *scan, const RemoteCommand *query)
 {
@@ -68,17 +105,20 @@ cursor_open(RemoteScanState *scan, const RemoteCommand *query)
 
 	scan->cursor = ++scan->session->cursors;
 	scan->fetch_rows = scan->plan.fetch_size;
-	scan->fetches = 0;
+	scan->batch_fetches = 1;
+	scan->batches = 0;
 	scan->binary = false;
 	if (scan->declare != NULL)
 		pfree(scan->declare);
 	scan->declare = psprintf("DECLARE c%u CURSOR FOR\n%s", scan->cursor,
 							 scan->plan.sql);
+	if (scan->commands == NULL)
+		scan->commands = palloc((1 + SCAN_FETCHES) * sizeof(RemoteCommand));
 	MemoryContextSwitchTo(old);
 	scan->commands[0] = *query;
 	scan->commands[0].sql = scan->declare;
 	portals_add(scan->session, scan->cursor);
-	send_fetch(scan, true);
+	send_batch(scan, true);
 }
 
 /* Reads the answer to DECLARE. */
@@ -103,52 +143,67 @@ cursor_opened(RemoteScanState *scan)
 }
 
 /*
- * Lowers how many rows are to be asked for next where rows come slowly: they are
- * waited for together, also by whoever needs but one, or ends the scan.  The
- * round trip is not theirs; but the one that is known may have been a slow one.
+ * Chooses how many rows the next batch asks for.  They are waited for together,
+ * also by whoever needs but one, or ends the scan: so not more where they come
+ * slowly.  The round trip is not theirs; the shortest one seen counts, and of a
+ * batch that took no longer half of it.
  */
 static void
-limit_fetch(RemoteScanState *scan)
+size_batch(RemoteScanState *scan)
 {
 	long		took = TimestampDifferenceMilliseconds(scan->sent,
 													   GetCurrentTimestamp());
-	long		of_way = Min(scan->session->round_trip, took / 2);
-	int64		in_time = (int64) scan->received * FETCH_MSECS /
-		Max(took - of_way, 1);
+	long		round_trip = Min(scan->session->round_trip, took);
+	double		per_ms = (double) scan->batch_received /
+		Max(took - Min(round_trip, took / 2), 1);
+	double		in_time = per_ms * BATCH_MSECS;
+	double		at_once = SCAN_BYTES /
+		((double) scan->batch_bytes / scan->batch_received + 1);
+	double		rows = Max(at_once, per_ms * round_trip * BATCH_ROUND_TRIPS);
 
-	scan->fetch_rows = Min(scan->fetch_rows,
-						   Max(in_time, scan->plan.fetch_size));
-	scan->is_slow = scan->fetch_rows > in_time;
+	scan->session->round_trip = round_trip;
+	rows = Min(rows, (double) scan->batch_asked * BATCH_GROWTH);
+	rows = Min(rows, in_time);
+	rows = Max(rows, scan->plan.fetch_size);
+	at_once = Max(Min(at_once, rows), scan->plan.fetch_size);
+	scan->fetch_rows = (int) Min(at_once, INT_MAX);
+	scan->batch_fetches = (int) Min(rows / at_once, SCAN_FETCHES);
+	scan->is_slow = rows > in_time;
 }
 
-/* An answer has been received: how much is to be asked for next? */
+/* A FETCH has been answered; is there another one in the batch? */
+bool
+cursor_answered(RemoteScanState *scan)
+{
+	scan->at_end |= scan->received < scan->asked;
+	scan->batch_received += scan->received;
+	scan->received = 0;
+	return --scan->answers > 0;
+}
+
+/* A batch has been received: how much is to be asked for next? */
 void
 cursor_landed(RemoteScanState *scan)
 {
 	int			version = PQserverVersion(scan->session->conn);
 
-	scan->fetches++;
-	scan->at_end = scan->received < scan->asked;
-	if (!scan->is_free || scan->received == 0)
+	scan->batches++;
+	if (!scan->is_free || scan->at_end)
 		return;
-	scan->fetch_rows = SCAN_BYTES /
-		(scan->received_bytes / scan->received + 1);
-	scan->fetch_rows = Max(1, Min(scan->fetch_rows, FETCH_ROWS_MAX));
-	scan->fetch_rows = Min(scan->fetch_rows, (int64) scan->asked * FETCH_GROWTH);
-	limit_fetch(scan);
+	size_batch(scan);
 	if (setting_binary_results && scan->results != NIL &&
 		version >= COMPAT_BINARY_VERSION)
 		scan->binary = rows_prefer_binary(scan->reader, llast(scan->results),
 										  version);
 }
 
-/* May the next FETCH be sent while there are rows at hand? */
+/* May the next batch be sent while there are rows at hand? */
 static bool
 goes_ahead(const RemoteScanState *scan)
 {
 	return setting_read_ahead && scan->is_free && !scan->at_end &&
 		!scan->in_air && !scan->is_slow &&
-		scan->fetches >= ANSWERS_BEFORE_AHEAD;
+		scan->batches >= ANSWERS_BEFORE_AHEAD;
 }
 
 /* Lets go of the rows at hand, which have been used. */
@@ -168,7 +223,7 @@ cursor_proceed(RemoteScanState *scan)
 {
 	if (goes_ahead(scan) ||
 		(scan->results == NIL && !scan->in_air && !scan->at_end))
-		send_fetch(scan, false);
+		send_batch(scan, false);
 }
 
 /* Gets more rows when there are none at hand; false after the last. */

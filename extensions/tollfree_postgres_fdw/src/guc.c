@@ -123,7 +123,7 @@ void
 settings_define(void)
 {
 	DefineCustomBoolVariable("tollfree_postgres_fdw.direct_results",
-							 "Fetches results that are expected to be small without a cursor.",
+							 "Fetches results without a cursor that are small or will all be read.",
 							 NULL, &setting_direct_results, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("tollfree_postgres_fdw.unawaited_commit",

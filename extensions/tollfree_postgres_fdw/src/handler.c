@@ -24,6 +24,7 @@
 #include "guc.h"
 #include "pipeline.h"
 #include "plan.h"
+#include "reading.h"
 
 PG_MODULE_MAGIC;
 
@@ -38,6 +39,7 @@ _PG_init(void)
 {
 	settings_define();
 	pipeline_install();
+	reading_install();
 }
 
 /* Has postgres_fdw plan a scan, and notes how much it is to bring. */

@@ -5,7 +5,7 @@
  * The lists are private to postgres_fdw.  From 15 to 18 they are
  *
  *	scan	sql, attrs, fetch_size [, relations, for EXPLAIN]; we put a list of
- *			fetch_size and the bytes expected in its place
+ *			fetch_size, the bytes expected and those of a row in its place
  *	modify	sql, targets, values_end, has_returning, attrs
  *	direct	sql, has_returning, attrs, set_processed
  *
@@ -166,16 +166,17 @@ plan_note_bytes(ForeignScan *plan, PlannerInfo *root, const RelOptInfo *rel,
 {
 	ScanPlan	scan = plan_read_scan(plan->fdw_private);
 	double		sent = sent_rows(root, rel, plan, rows);
-	double		bytes = sent * Max(sent_width(root, plan, tableid, scan.attrs),
-								   1);
+	double		width = Max(sent_width(root, plan, tableid, scan.attrs), 1);
+	double		bytes = sent * width;
 
 	if (plan->scan.scanrelid > 0 && is_guessed(tableid) &&
 		(sent > FEW_ROWS ||
 		 (rel->tuples >= 0 && sent * FEW_OF_GUESSED > rel->tuples)))
 		bytes = INT_MAX;
 	lfirst(list_nth_cell(plan->fdw_private, 2)) =
-		list_make2(makeInteger(scan.fetch_size),
-				   makeInteger((int) Min(bytes, INT_MAX)));
+		list_make3(makeInteger(scan.fetch_size),
+				   makeInteger((int) Min(bytes, INT_MAX)),
+				   makeInteger((int) Min(width, INT_MAX)));
 }
 
 /* Raises an ERROR: going on would misread memory. */
@@ -209,6 +210,7 @@ plan_read_scan(List *private)
 	{
 		plan.fetch_size = intVal(linitial(lthird_node(List, private)));
 		plan.bytes = intVal(lsecond(lthird_node(List, private)));
+		plan.width = intVal(lthird(lthird_node(List, private)));
 	}
 	return plan;
 }

@@ -15,6 +15,7 @@ typedef struct ScanPlan
 	List	   *attrs;			/* attribute number of each result column */
 	int			fetch_size;		/* rows */
 	int			bytes;			/* that are expected; INT_MAX if unknown */
+	int			width;			/* of a row, in bytes, as far as is known */
 } ScanPlan;
 
 typedef struct ModifyPlan

@@ -383,6 +383,29 @@ rows_prefer_binary(const RowReader *reader, const PGresult *res, int version)
 	return gains;
 }
 
+/*
+ * Would the columns gain by coming in binary form, if their remote types are the
+ * same?
+ */
+bool
+rows_gain_from_binary(TupleDesc tupdesc, List *attrs)
+{
+	bool		gains = false;
+	ListCell   *cell;
+
+	foreach(cell, attrs)
+	{
+		int			attno = lfirst_int(cell);
+		const FieldCodec *codec = attno > 0 ?
+			decode_find(TupleDescAttr(tupdesc, attno - 1)->atttypid) : NULL;
+
+		if (codec == NULL)
+			return false;
+		gains |= codec->text_is_slow;
+	}
+	return gains;
+}
+
 /* Chooses how the columns of a result are decoded. */
 static void
 choose_decoders(RowReader *reader, const PGresult *res)

@@ -60,6 +60,7 @@ extern HeapTuple rows_read(RowReader *reader, PGresult *res, int row);
 extern void rows_store(RowReader *reader, PGresult *res, int row,
 					   TupleTableSlot *slot);
 extern bool rows_is_converting(const RowReader *reader);
+extern bool rows_gain_from_binary(TupleDesc tupdesc, List *attrs);
 extern bool rows_prefer_binary(const RowReader *reader, const PGresult *res,
 							   int version);
 

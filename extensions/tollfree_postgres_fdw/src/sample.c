@@ -205,7 +205,7 @@ read_sample(SampleState *sample)
 	}
 	else
 		session_send(session, &commands[1], 1, true);
-	compat_set_row_mode(session->conn);
+	compat_set_row_mode(session->conn, COMPAT_ROWS_IN_CHUNK);
 	session->absorb = absorb;
 	session->absorb_arg = sample;
 	while (read_result(sample))

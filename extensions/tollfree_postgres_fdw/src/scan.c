@@ -2,12 +2,17 @@
  * scan.c
  *	  Scans of foreign tables, joins and aggregates.
  *
- * A result that is expected to be small is asked for directly: one flight,
+ * A result that is expected to be small is asked for directly: one round trip,
  * with START TRANSACTION if need be, brings all of it.  Should it turn out
- * larger than work_mem, it goes into a store (rowstore.c) as it arrives.  Other
- * results come through a cursor (cursor.c), so that a consumer that stops early
- * has not had the rest sent.  A cursor is also used where the remote rows are
- * locked or updated by ctid: a direct result would lock far ahead of the
+ * larger than work_mem, it goes into a store (rowstore.c) as it arrives.
+ *
+ * A result of any size that will be read to its end (reading.c) is asked for in
+ * the same way, but streamed: its rows are read as they are used, SCAN_BYTES at
+ * a time, and the rest waits in the socket, and the remote server with it.
+ *
+ * Other results come through a cursor (cursor.c), so that a consumer that stops
+ * early has not had the rest sent.  A cursor is also used where the remote rows
+ * are locked or updated by ctid: a direct result would lock far ahead of the
  * consumer.
  *
  * Rows stay as they were received, in libpq's results or in the store, and are
@@ -38,6 +43,9 @@
 /* The largest result that is asked for directly */
 #define DIRECT_BYTES (1024 * 1024)
 
+/* What is read together of a stream */
+#define PIECE_BYTES (64 * 1024)
+
 /* Forgets the rows at hand. */
 void
 scan_clear(RemoteScanState *scan)
@@ -60,19 +68,17 @@ clear_results(void *arg)
 }
 
 /*
- * How much the rows of a piece are.  libpq makes room for many, so what one of
- * them takes by itself says little of it.
+ * How many bytes the rows of a piece are in transmission, if all are like the
+ * last one.  What they take here is several times as much if they are short.
  */
 static Size
 bytes_of_rows(const PGresult *res)
 {
 	Size		bytes = 0;
 
-	if (PQntuples(res) > 1)
-		return PQresultMemorySize(res);
 	for (int i = 0; i < PQnfields(res); i++)
-		bytes += PQgetlength(res, 0, i) + 1;
-	return bytes;
+		bytes += sizeof(int32) + PQgetlength(res, PQntuples(res) - 1, i);
+	return bytes * PQntuples(res);
 }
 
 /* Keeps a result, which the scan owns from here on. */
@@ -85,13 +91,13 @@ keep_result(RemoteScanState *scan, PGresult *res)
 	scan->results = lappend(scan->results, res);
 	scan->result_bytes += bytes;
 	scan->received += PQntuples(res);
-	scan->received_bytes += bytes_of_rows(res);
+	scan->batch_bytes += bytes_of_rows(res);
 	MemoryContextSwitchTo(old);
 }
 
 /* Does the query lock rows? */
 static bool
-locks_rows(EState *estate)
+locks_rows(const EState *estate)
 {
 	if (estate->es_rowmarks == NULL)
 		return false;
@@ -136,7 +142,7 @@ returns_locations(const ForeignScan *plan, List *attrs)
  * The session is NULL if the plan is only explained.
  */
 static bool
-is_free(ForeignScanState *node, const ScanPlan *scan, const Session *session)
+is_free(const ForeignScanState *node, const ScanPlan *scan, const Session *session)
 {
 	return !locks_rows(node->ss.ps.state) &&
 		!returns_locations(castNode(ForeignScan, node->ss.ps.plan),
@@ -144,11 +150,56 @@ is_free(ForeignScanState *node, const ScanPlan *scan, const Session *session)
 		!(node->ss.ps.async_capable && session != NULL && session->is_timed);
 }
 
-/* Should the result be asked for directly? */
+/* Is the result expected to be small enough to be read at once? */
 static bool
-is_direct(const ScanPlan *scan, bool is_free)
+is_small(const ScanPlan *scan)
 {
-	return setting_direct_results && is_free && scan->bytes <= DIRECT_BYTES;
+	return scan->bytes <= DIRECT_BYTES;
+}
+
+/*
+ * Is a large result asked for without a cursor if all of it is read?  With one the
+ * first rows tell the remote types, and the others can be in binary form.
+ */
+static bool
+can_stream(const ForeignScanState *node, const ScanPlan *scan)
+{
+	return !setting_binary_results ||
+		!rows_gain_from_binary(node->ss.ss_ScanTupleSlot->tts_tupleDescriptor,
+							   scan->attrs);
+}
+
+/*
+ * How a result is asked for that may be fetched freely.  Its query is asked for
+ * all rows, or for the next few.
+ */
+static FetchMethod
+method_for(const ForeignScanState *node, const ScanPlan *scan,
+		   ScanReading reading, bool is_run_whole)
+{
+	if (!setting_direct_results)
+		return FETCH_CURSOR;
+	if (is_small(scan))
+		return FETCH_WHOLE;
+	return is_run_whole && reading == READS_ALL && can_stream(node, scan) ?
+		FETCH_STREAM : FETCH_CURSOR;
+}
+
+/*
+ * How the result is asked for now.  With a remote statement_timeout a stream
+ * would have to be read within that.
+ */
+static FetchMethod
+choose_method(const ForeignScanState *node, const RemoteScanState *scan)
+{
+	FetchMethod method;
+
+	if (!scan->is_free)
+		return FETCH_CURSOR;
+	method = method_for(node, &scan->plan, scan->reading,
+						reading_is_run_whole(node->ss.ps.state));
+	return method == FETCH_STREAM && scan->session->is_timed ?
+		FETCH_CURSOR : method;
 }
 
 /* Prepares a scan; connects if that has not been done. */
@@ -177,8 +228,9 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 										scan->session->same_encoding);
 	scan->params = rows_params(&node->ss.ps, plan->fdw_exprs);
 	scan->is_free = is_free(node, &scan->plan, scan->session);
-	scan->is_direct = is_direct(&scan->plan, scan->is_free);
-	settings_require(REQUIRE_DIRECT, scan->is_direct);
+	scan->estate = estate;
+	if (!is_small(&scan->plan))
+		scan->reading = reading_of_scan(node);
 	scan->begun_in = GetCurrentSubTransactionId();
 	scan->fetch_rows = scan->plan.fetch_size;
 
@@ -256,6 +308,22 @@ spill(RemoteScanState *scan)
 	scan_clear(scan);
 }
 
+/* How many rows are read together: one while nobody knows how wide they are. */
+static int
+rows_in_piece(const RemoteScanState *scan)
+{
+	switch (scan->method)
+	{
+		case FETCH_WHOLE:
+			return COMPAT_ROWS_IN_CHUNK;
+		case FETCH_STREAM:
+			return PIECE_BYTES / Max(scan->plan.width, 1);
+		case FETCH_CURSOR:
+			return scan->batches > 0 ? COMPAT_ROWS_IN_CHUNK : 1;
+	}
+	return 1;
+}
+
 /*
  * Reads the answers that come before the rows, which are to come in pieces.
  */
@@ -268,11 +336,7 @@ begin_answer(RemoteScanState *scan)
 	session_await_front(session);
 	if (scan->declares)
 		cursor_opened(scan);
-	/* One by one as long as nobody knows how wide they are. */
-	if (scan->is_direct || scan->fetches > 0)
-		compat_set_row_mode(session->conn);
-	else
-		PQsetSingleRowMode(session->conn);
+	compat_set_row_mode(session->conn, rows_in_piece(scan));
 	scan->unanswered = false;
 	/* They are lost if the session was replaced. */
 	session->absorb = absorb;
@@ -280,8 +344,8 @@ begin_answer(RemoteScanState *scan)
 }
 
 /*
- * Reads one more piece of the answer in the air; false, with the flight over,
- * if there is none.  A part must not be taken for the whole, whatever has
+ * Reads one more piece of the answers in the air, which may be empty; false, with
+ * the flight over, if there is none.  A part must not be taken for the whole, whatever has
  * become of the flight.
  */
 bool
@@ -302,14 +366,19 @@ scan_read(RemoteScanState *scan)
 	res = session_result(session);
 	if (res == NULL && PQstatus(session->conn) == CONNECTION_OK)
 	{
+		if (scan->method == FETCH_CURSOR && cursor_answered(scan))
+		{
+			compat_set_row_mode(session->conn, rows_in_piece(scan));
+			return true;
+		}
 		scan->in_air = false;
 		session->absorb = NULL;
 		session->absorb_arg = NULL;
 		session_finish(session);
-		if (scan->is_direct)
-			scan->at_end = true;
-		else
+		if (scan->method == FETCH_CURSOR)
 			cursor_landed(scan);
+		else
+			scan->at_end = true;
 		return false;
 	}
 	if (!compat_has_rows(res))
@@ -341,7 +410,7 @@ read_or_spill(RemoteScanState *scan)
 		return false;
 	if (should_spill(scan))
 	{
-		scan->dropped |= !scan->is_direct;
+		scan->dropped |= scan->method != FETCH_WHOLE;
 		spill(scan);
 	}
 	return true;
@@ -365,15 +434,16 @@ absorb(void *arg)
 }
 
 /*
- * Sends the scan's commands, the first of which opens a cursor if it declares
- * one, and waits for nothing.
+ * Sends commands that last as long as the scan, the first of which opens a cursor
+ * if it declares one, and waits for nothing.
  */
 void
-scan_launch(RemoteScanState *scan, bool declares)
+scan_launch(RemoteScanState *scan, const RemoteCommand *commands,
+			int ncommands, bool declares)
 {
 	Session    *session = scan->session;
 
-	session_send_ahead(session, scan->commands, declares ? 2 : 1, true);
+	session_send_ahead(session, commands, ncommands, true);
 	scan->in_air = scan->unanswered = true;
 	scan->at_end = false;
 	scan->declares = declares;
@@ -391,7 +461,7 @@ scan_launch(RemoteScanState *scan, bool declares)
 static bool
 take_foreseen(RemoteScanState *scan)
 {
-	PGresult   *res = foresight_take(scan->session, &scan->commands[0]);
+	PGresult   *res = foresight_take(scan->session, &scan->query);
 
 	if (res == NULL)
 		return false;
@@ -412,24 +482,27 @@ execute(ForeignScanState *node)
 	RemoteCommand command = {.sql = scan->plan.sql,.shown = scan->plan.sql};
 	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 
+	scan->method = choose_method(node, scan);
+	settings_require(REQUIRE_DIRECT, scan->method != FETCH_CURSOR);
 	if (scan->params != NULL)
 	{
 		rows_write_params(scan->params, econtext);
 		command.nparams = scan->params->count;
 		command.params = scan->params->values;
 	}
-	command.is_cacheable = command.in_pieces = scan->is_direct;
+	command.is_cacheable = scan->method == FETCH_WHOLE;
+	command.in_pieces = scan->method != FETCH_CURSOR;
 	command.is_short = plan_is_short(castNode(ForeignScan, node->ss.ps.plan));
 	command.relid = plan_relid(node);
 	MemoryContextSwitchTo(old);
-	if (scan->is_direct)
+	if (scan->method != FETCH_CURSOR)
 		command.sole_relids = autocommit_relations(node, scan->plan.attrs);
 	scan->is_executed = true;
-	scan->commands[0] = command;
-	if (!scan->is_direct)
+	scan->query = command;
+	if (scan->method == FETCH_CURSOR)
 		cursor_open(scan, &command);
 	else if (!take_foreseen(scan))
-		scan_launch(scan, false);
+		scan_launch(scan, &scan->query, 1, false);
 }
 
 /* The same, and waits for the result if it is asked for directly. */
@@ -440,7 +513,7 @@ execute_and_wait(ForeignScanState *node)
 
 	session_start_usage(scan->session, &scan->usage);
 	execute(node);
-	if (scan->is_direct)
+	if (scan->method == FETCH_WHOLE)
 		scan_land(scan);
 	if (scan->store != NULL)
 		spill(scan);
@@ -493,7 +566,7 @@ tollfreeIterateForeignScan(ForeignScanState *node)
 		if (scan->store != NULL && next_stored(scan, slot))
 			return slot;
 		next_row(scan, slot);
-		if (!TupIsNull(slot) || scan->is_direct)
+		if (!TupIsNull(slot) || scan->method == FETCH_WHOLE)
 			return slot;
 		drop_store(scan);
 	} while (waits && fetch_more(scan));
@@ -516,7 +589,7 @@ scan_receive(RemoteScanState *scan)
 {
 	while (scan->in_air)
 	{
-		if (!scan->is_direct && !scan->session->is_timed &&
+		if (scan->method != FETCH_WHOLE && !scan->session->is_timed &&
 			scan->result_bytes >= SCAN_BYTES)
 			return true;
 		if (!session_is_ready(scan->session))
@@ -552,7 +625,7 @@ scan_proceed(ForeignScanState *node)
 	session_start_usage(scan->session, &scan->usage);
 	if (!scan->is_executed)
 		execute(node);
-	else if (!scan->is_direct)
+	else if (scan->method != FETCH_WHOLE)
 	{
 		cursor_forget_rows(scan);
 		cursor_proceed(scan);
@@ -599,7 +672,7 @@ tollfreeReScanForeignScan(ForeignScanState *node)
 
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
 	scan->result = scan->row = 0;
-	if (!changes && scan->is_direct)
+	if (!changes && scan->method == FETCH_WHOLE)
 		scan_land(scan);
 	if (changes || scan->dropped)
 		discard(scan);
@@ -617,6 +690,19 @@ tollfreeEndForeignScan(ForeignScanState *node)
 		discard(scan);
 }
 
+/* How the rows are asked for, or would be if all of them were. */
+static FetchMethod
+explained_method(const ForeignScanState *node, const ScanPlan *plan)
+{
+	const RemoteScanState *scan = node->fdw_state;
+
+	if (scan != NULL && scan->is_executed)
+		return scan->method;
+	if (!is_free(node, plan, scan != NULL ? scan->session : NULL))
+		return FETCH_CURSOR;
+	return method_for(node, plan, reading_of_scan(node), true);
+}
+
 /* Shows how the rows are carried, and what that took. */
 void
 scan_explain(ForeignScanState *node, ExplainState *es)
@@ -624,18 +710,18 @@ scan_explain(ForeignScanState *node, ExplainState *es)
 	RemoteScanState *scan = node->fdw_state;
 	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
 	ScanPlan	remote = plan_read_scan(plan->fdw_private);
-	bool		direct = is_direct(&remote, scan != NULL ? scan->is_free :
-								   is_free(node, &remote, NULL));
+	static const char *const names[] = {"direct", "streamed", "cursor"};
+	FetchMethod method = explained_method(node, &remote);
 
 	if (!es->verbose)
 		return;
-	ExplainPropertyText("Fetch Method", direct ? "direct" : "cursor", es);
-	if (direct && autocommit_suits_plan(node, remote.attrs))
+	ExplainPropertyText("Fetch Method", names[method], es);
+	if (method != FETCH_CURSOR && autocommit_suits_plan(node, remote.attrs))
 		ExplainPropertyText("Autocommit", "possible", es);
 	if (!es->analyze || scan == NULL)
 		return;
 	session_explain_usage(&scan->usage, es);
-	if (scan->is_direct)
+	if (method != FETCH_CURSOR)
 		return;
 	ExplainPropertyInteger("Fetches Ahead", NULL, scan->fetches_ahead, es);
 	ExplainPropertyInteger("Binary Fetches", NULL, scan->fetches_binary, es);

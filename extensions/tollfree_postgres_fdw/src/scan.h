@@ -10,6 +10,7 @@
 #include "utils/timestamp.h"
 
 #include "plan.h"
+#include "reading.h"
 #include "rows.h"
 #include "rowstore.h"
 #include "session.h"
@@ -19,6 +20,17 @@
  * that is on its way.
  */
 #define SCAN_BYTES (512 * 1024)
+
+/* FETCHes in a batch, at most */
+#define SCAN_FETCHES 64
+
+/* How the remote server is asked for rows */
+typedef enum FetchMethod
+{
+	FETCH_WHOLE,				/* the query itself; all is read at once */
+	FETCH_STREAM,				/* the query itself; rows are read when used */
+	FETCH_CURSOR
+} FetchMethod;
 
 /*
  * Rows come in this order: those in the store, if there is one; those of
@@ -31,13 +43,14 @@ typedef struct RemoteScanState
 	Session    *session;
 	RowReader  *reader;
 	ParamWriter *params;		/* NULL if there are none */
-	bool		is_direct;
+	FetchMethod method;			/* since it was last executed */
+	const EState *estate;
+	ScanReading reading;		/* by a query that is asked for all rows */
 	SessionUsage usage;
 	bool		is_executed;	/* since it began or was last reset */
 	AsyncRequest *request;		/* the last, of an asynchronous scan */
 
-	RemoteCommand commands[2];	/* last sent: DECLARE, if one is, then what
-								 * brings rows */
+	RemoteCommand query;		/* without a cursor */
 	bool		declares;
 	bool		unanswered;		/* has nothing of the answers been read? */
 
@@ -60,18 +73,25 @@ typedef struct RemoteScanState
 	/* of a cursor */
 	uint32		cursor;			/* 0 if none is open */
 	char	   *declare;		/* its text */
+	RemoteCommand *commands;	/* last sent: perhaps DECLARE, then
+								 * SCAN_FETCHES at most */
 	char		fetch[64];
 	bool		is_free;		/* may more be fetched than was asked for? */
 	bool		binary;			/* are further rows to come in binary form? */
-	int			fetches;		/* answers received */
+	int			batches;		/* of FETCHes, received */
 	int64		fetches_ahead;	/* FETCHes sent while rows were at hand */
 	int64		fetches_binary; /* FETCHes for rows in binary form */
-	int			fetch_rows;		/* that the next FETCH asks for */
+	int			fetch_rows;		/* that each FETCH of the next batch asks for */
+	int			batch_fetches;	/* of how many it is, if it may stop early */
 	bool		is_slow;		/* would that take longer than it should? */
-	int			asked;			/* rows, by the FETCH in the air */
-	TimestampTz sent;			/* when that was */
-	int			received;		/* of them */
-	Size		received_bytes;
+	int			asked;			/* rows, by each FETCH in the air */
+	int			received;		/* of the one whose answer is being read */
+	int			answers;		/* FETCHes in the air, that one being the
+								 * first */
+	TimestampTz sent;			/* when the batch was */
+	int64		batch_asked;	/* rows */
+	int64		batch_received; /* by FETCHes that have been answered */
+	Size		batch_bytes;	/* of rows received */
 } RemoteScanState;
 
 /*
@@ -85,7 +105,8 @@ scan_may_outlive_flight(const RemoteScanState *scan)
 }
 
 /* scan.c */
-extern void scan_launch(RemoteScanState *scan, bool declares);
+extern void scan_launch(RemoteScanState *scan, const RemoteCommand *commands,
+						int ncommands, bool declares);
 extern bool scan_read(RemoteScanState *scan);
 extern void scan_land(RemoteScanState *scan);
 extern void scan_clear(RemoteScanState *scan);
@@ -102,6 +123,7 @@ extern void cursor_opened(RemoteScanState *scan);
 extern void cursor_forget_rows(RemoteScanState *scan);
 extern void cursor_proceed(RemoteScanState *scan);
 extern bool cursor_more(RemoteScanState *scan);
+extern bool cursor_answered(RemoteScanState *scan);
 extern void cursor_landed(RemoteScanState *scan);
 extern void cursor_close(RemoteScanState *scan);
 

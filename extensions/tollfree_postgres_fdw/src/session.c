@@ -306,7 +306,7 @@ repeat(Session *session, const RemoteCommand *command)
 	if (!read_front(session, false))
 		session_report(session, ERROR, NULL, command->shown);
 	if (command->in_pieces)
-		compat_set_row_mode(session->conn);
+		compat_set_row_mode(session->conn, COMPAT_ROWS_IN_CHUNK);
 }
 
 /*

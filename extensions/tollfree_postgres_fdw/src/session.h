@@ -120,7 +120,7 @@ typedef struct Session
 
 	bool		is_set_up;		/* is it connected, with its settings made? */
 	bool		is_timed;		/* has it a remote statement_timeout? */
-	long		round_trip;		/* that setting it up took, in ms */
+	long		round_trip;		/* the shortest one seen, in ms */
 
 	WaitEventSet *wait_set;		/* or NULL; waitset.c's */
 	uint32		wait_events;	/* what the set's socket waits for; 0 while it

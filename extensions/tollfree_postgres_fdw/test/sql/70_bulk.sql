@@ -69,6 +69,7 @@ SELECT current_setting('tollfree_postgres_fdw.read_ahead') AS read_ahead,
 	   carried('SELECT * FROM extremes'),
 	   (SELECT count(*) FROM (SELECT e::text FROM extremes e EXCEPT ALL SELECT r::text FROM remote.extremes r) x) AS wrong,
 	   (SELECT count(*) FROM (SELECT r::text FROM remote.extremes r EXCEPT ALL SELECT e::text FROM extremes e) x) AS lacking;
+SET tollfree_postgres_fdw.direct_results = off;
 SELECT * FROM compared;
 SET tollfree_postgres_fdw.binary_results = off;
 SELECT * FROM compared;
@@ -80,6 +81,7 @@ RESET tollfree_postgres_fdw.read_ahead;
 -- not where no column gains by it, nor where rows are locked
 SELECT carried('SELECT n, t FROM extremes');
 SELECT carried('SELECT * FROM extremes FOR UPDATE');
+RESET tollfree_postgres_fdw.direct_results;
 -- nor many at once that come slowly, which who closes a cursor would wait for
 CREATE SEQUENCE remote.trickled;
 CREATE VIEW remote.trickle AS SELECT i AS n FROM generate_series(1, 100) i
