@@ -14,14 +14,15 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "compat_export.h"
 #include "move_server.h"
 #include "options.h"
 
 #define STOCK_WRAPPER "file_fdw"
 #define OUR_WRAPPER "tollfree_file_fdw"
 
-PG_FUNCTION_INFO_V1(tollfree_file_fdw_adopt);
-PG_FUNCTION_INFO_V1(tollfree_file_fdw_release);
+COMPAT_SQL_FUNCTION(tollfree_file_fdw_adopt);
+COMPAT_SQL_FUNCTION(tollfree_file_fdw_release);
 
 /* Raises an ERROR if a table has an option that file_fdw refuses. */
 static void

@@ -28,10 +28,6 @@
 #error "the COPY parser of this version is not known here"
 #endif
 
-#if PG_VERSION_NUM < 160000
-extern PGDLLEXPORT void _PG_init(void); /* fmgr.h declares it since */
-#endif
-
 /* A path of a base relation, without parameters. */
 static inline ForeignPath *
 compat_create_scan_path(PlannerInfo *root, RelOptInfo *rel, double rows,

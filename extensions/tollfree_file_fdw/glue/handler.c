@@ -6,11 +6,12 @@
 
 #include "callbacks.h"
 #include "compat.h"
+#include "compat_export.h"
 #include "guc.h"
 
 PG_MODULE_MAGIC;
 
-PG_FUNCTION_INFO_V1(tollfree_file_fdw_handler);
+COMPAT_SQL_FUNCTION(tollfree_file_fdw_handler);
 
 /* When the library is loaded. */
 void

@@ -26,11 +26,12 @@
 #include "utils/rel.h"
 
 #include "compat.h"
+#include "compat_export.h"
 #include "options.h"
 
 #define OPTION_LAZY "lazy"
 
-PG_FUNCTION_INFO_V1(tollfree_file_fdw_validator);
+COMPAT_SQL_FUNCTION(tollfree_file_fdw_validator);
 
 /* Is this an option that file_fdw does not have? */
 static bool

@@ -23,6 +23,7 @@
 #include "utils/timestamp.h"
 
 #include "compat.h"
+#include "compat_export.h"
 #include "output.h"
 #include "process.h"
 
@@ -65,7 +66,7 @@ typedef enum RunColumn
 
 PG_MODULE_MAGIC;
 
-PG_FUNCTION_INFO_V1(run_command);
+COMPAT_SQL_FUNCTION(run_command);
 
 /* Raises an ERROR unless the caller may run commands with these arguments. */
 static void

@@ -20,14 +20,15 @@
 
 #include "cache.h"
 #include "compat.h"
+#include "compat_export.h"
 #include "move_server.h"
 #include "options.h"
 
 #define STOCK_WRAPPER "postgres_fdw"
 #define OUR_WRAPPER "tollfree_postgres_fdw"
 
-PG_FUNCTION_INFO_V1(tollfree_postgres_fdw_adopt);
-PG_FUNCTION_INFO_V1(tollfree_postgres_fdw_release);
+COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_adopt);
+COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_release);
 
 /*
  * Raises an ERROR if a server or a foreign table, as SQL calls them, has

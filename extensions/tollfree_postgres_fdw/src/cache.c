@@ -21,13 +21,14 @@
 #include "utils/tuplestore.h"
 
 #include "cache.h"
+#include "compat_export.h"
 #include "transaction.h"
 
 #define CONNECTION_COLUMNS 6
 
-PG_FUNCTION_INFO_V1(tollfree_postgres_fdw_get_connections);
-PG_FUNCTION_INFO_V1(tollfree_postgres_fdw_disconnect);
-PG_FUNCTION_INFO_V1(tollfree_postgres_fdw_disconnect_all);
+COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_get_connections);
+COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_disconnect);
+COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_disconnect_all);
 
 static List *sessions = NIL;
 

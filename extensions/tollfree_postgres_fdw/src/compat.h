@@ -95,10 +95,6 @@ compat_correct_total(EState *estate, uint64 difference)
 /* Does postgres_fdw have the option analyze_sampling? */
 #define COMPAT_STOCK_SAMPLES (PG_VERSION_NUM >= 160000)
 
-#if PG_VERSION_NUM < 160000
-extern PGDLLEXPORT void _PG_init(void); /* fmgr.h declares it since */
-#endif
-
 /*
  * Only the newest minor releases have it, so it is looked up at run time: a
  * build for one of them has to load into the others.

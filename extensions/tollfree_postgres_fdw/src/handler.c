@@ -20,6 +20,7 @@
 
 #include "callbacks.h"
 #include "compat.h"
+#include "compat_export.h"
 #include "estimates.h"
 #include "guc.h"
 #include "pipeline.h"
@@ -28,7 +29,7 @@
 
 PG_MODULE_MAGIC;
 
-PG_FUNCTION_INFO_V1(tollfree_postgres_fdw_handler);
+COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_handler);
 
 /* postgres_fdw's own routine, for what is delegated */
 static FdwRoutine *stock = NULL;

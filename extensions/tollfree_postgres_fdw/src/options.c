@@ -23,11 +23,12 @@
 #include "utils/guc.h"
 
 #include "compat.h"
+#include "compat_export.h"
 #include "options.h"
 
 #define BATCH_SIZE_DEFAULT 1
 
-PG_FUNCTION_INFO_V1(tollfree_postgres_fdw_validator);
+COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_validator);
 
 /* Is this an option that postgres_fdw does not have? */
 static bool

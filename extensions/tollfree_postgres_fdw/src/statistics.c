@@ -13,11 +13,12 @@
 #include "utils/builtins.h"
 
 #include "cache.h"
+#include "compat_export.h"
 #include "traffic.h"
 
 #define STATISTICS_COLUMNS 13
 
-PG_FUNCTION_INFO_V1(tollfree_postgres_fdw_statistics);
+COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_statistics);
 
 /* One row: a session's server and user, and what it has done. */
 static void
