@@ -2,6 +2,9 @@
  * guc.c
  *	  Settings.  Each switches off one way to save round trips or work.
  *
+ * They are anybody's, but for cleanup_timeout: meanwhile nothing interrupts the
+ * backend.
+ *
  * debug_require is for tests: what it names must be what happens, or else the
  * statement fails.
  */
@@ -138,7 +141,7 @@ settings_define(void)
 							"Sets how long the clean-up after an error waits for a remote server.",
 							NULL, &setting_cleanup_timeout,
 							CLEANUP_TIMEOUT_DEFAULT, CLEANUP_TIMEOUT_MIN,
-							CLEANUP_TIMEOUT_MAX, PGC_USERSET, GUC_UNIT_MS,
+							CLEANUP_TIMEOUT_MAX, PGC_SUSET, GUC_UNIT_MS,
 							NULL, NULL, NULL);
 	DefineCustomBoolVariable("tollfree_postgres_fdw.read_ahead",
 							 "Asks for further rows of a large result before they are needed.",

@@ -11,7 +11,7 @@
 
 #define CLEANUP_TIMEOUT_DEFAULT 30000	/* ms */
 #define CLEANUP_TIMEOUT_MIN 1
-#define CLEANUP_TIMEOUT_MAX 3600000
+#define CLEANUP_TIMEOUT_MAX 60000
 
 /* What debug_require can name; bits of its value */
 #define REQUIRE_DIRECT 1
