@@ -14,9 +14,12 @@ AS 'MODULE_PATHNAME';
 COMMENT ON FUNCTION tollfree_postgres_fdw_release(name) IS
 'moves a server, with all its foreign tables, from tollfree_postgres_fdw back to postgres_fdw';
 
+/* postgres_fdw's columns of PostgreSQL 18, on every major, then ours. */
 CREATE FUNCTION tollfree_postgres_fdw_get_connections(
+	check_conn boolean DEFAULT false,
 	OUT server_name text, OUT user_name text, OUT valid boolean,
-	OUT used_in_xact boolean, OUT remote_backend_pid int4, OUT flights int8)
+	OUT used_in_xact boolean, OUT closed boolean,
+	OUT remote_backend_pid int4, OUT flights int8)
 RETURNS SETOF record
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME';

@@ -11,6 +11,8 @@
  */
 #include "postgres.h"
 
+#include <poll.h>
+
 #include "access/xact.h"
 #include "catalog/pg_user_mapping.h"
 #include "funcapi.h"
@@ -24,7 +26,15 @@
 #include "compat_export.h"
 #include "transaction.h"
 
-#define CONNECTION_COLUMNS 6
+#define CONNECTION_COLUMNS 7
+
+/* Can poll tell that the other side has closed?  Without it nobody asks. */
+#ifdef POLLRDHUP
+#define CAN_SEE_CLOSED true
+#else
+#define CAN_SEE_CLOSED false
+#define POLLRDHUP 0
+#endif
 
 COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_get_connections);
 COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_disconnect);
@@ -220,9 +230,27 @@ cache_user_name(const Session *session)
 	return name;
 }
 
-/* One row: the session's server, user and state. */
+/* Has the connection been closed, as far as its socket knows by now? */
+static bool
+is_closed(const PGconn *conn)
+{
+	struct pollfd descriptor = {.fd = PQsocket(conn),.events = POLLRDHUP};
+	int			ready;
+
+	if (descriptor.fd < 0)
+		return true;
+	do
+		ready = poll(&descriptor, 1, 0);
+	while (ready < 0 && errno == EINTR);
+	return ready != 0;
+}
+
+/*
+ * One row: the session's server, user and state; whether it has been closed only
+ * if that is to be looked at, and the system can tell.
+ */
 static void
-show_session(const Session *session, ReturnSetInfo *rsinfo)
+show_session(const Session *session, bool check, ReturnSetInfo *rsinfo)
 {
 	ForeignServer *server = GetForeignServerExtended(session->server,
 													 FSV_MISSING_OK);
@@ -238,8 +266,11 @@ show_session(const Session *session, ReturnSetInfo *rsinfo)
 		values[1] = CStringGetTextDatum(user);
 	values[2] = BoolGetDatum(!session->invalidated);
 	values[3] = BoolGetDatum(session->xact_depth > 0);
-	values[4] = Int32GetDatum(PQbackendPID(session->conn));
-	values[5] = Int64GetDatum(session->flights);
+	nulls[4] = !check || !CAN_SEE_CLOSED;
+	if (!nulls[4])
+		values[4] = BoolGetDatum(is_closed(session->conn));
+	values[5] = Int32GetDatum(PQbackendPID(session->conn));
+	values[6] = Int64GetDatum(session->flights);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
@@ -247,6 +278,7 @@ show_session(const Session *session, ReturnSetInfo *rsinfo)
 Datum
 tollfree_postgres_fdw_get_connections(PG_FUNCTION_ARGS)
 {
+	bool		check = PG_GETARG_BOOL(0);
 	ListCell   *cell;
 
 	InitMaterializedSRF(fcinfo, 0);
@@ -255,7 +287,7 @@ tollfree_postgres_fdw_get_connections(PG_FUNCTION_ARGS)
 		Session    *session = lfirst(cell);
 
 		if (session->conn != NULL)
-			show_session(session, (ReturnSetInfo *) fcinfo->resultinfo);
+			show_session(session, check, (ReturnSetInfo *) fcinfo->resultinfo);
 	}
 	PG_RETURN_VOID();
 }
