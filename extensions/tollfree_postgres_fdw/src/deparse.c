@@ -3,6 +3,9 @@
  *	  The few commands that are not planned: TRUNCATE, INSERT for COPY and for
  *	  routed rows, INSERT of several rows or of arrays, and the questions of
  *	  ANALYZE.
+ *
+ * What is pg_catalog's is named so: the remote session's temporary schema comes
+ * before it, and a remote function may have left anything there.
  */
 #include "postgres.h"
 
@@ -188,12 +191,16 @@ deparse_insert_arrays(const ModifyPlan *plan, Relation rel)
 	return sql.data;
 }
 
+/* The OID of a catalog */
+#define CATALOG_OID(name) "'pg_catalog." name "'::pg_catalog.regclass"
+
 /*
  * Is somebody changing a catalog's row, or has since the snapshot?  An older xmax
  * in a row that the snapshot shows is of an attempt that was rolled back.
  */
 #define IS_CHANGING(row) \
-	"age(" row ".xmax) <= age(pg_snapshot_xmin(pg_current_snapshot())::xid)"
+	"pg_catalog.age(" row ".xmax) <= pg_catalog.age(" \
+	"pg_catalog.pg_snapshot_xmin(pg_catalog.pg_current_snapshot())::pg_catalog.xid)"
 
 /*
  * A query whether the rows of one INSERT into a table are treated as those of
@@ -212,34 +219,34 @@ deparse_array_check(Relation rel, List *targets)
 	ListCell   *cell;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "WITH RECURSIVE r(oid) AS (SELECT %s::oid),"
+	appendStringInfo(&sql, "WITH RECURSIVE r(oid) AS (SELECT %s::pg_catalog.oid),"
 					 " tree(oid) AS (SELECT oid FROM r UNION ALL"
-					 " SELECT i.inhrelid FROM tree JOIN pg_class p ON p.oid = tree.oid"
-					 " JOIN pg_inherits i ON i.inhparent = p.oid WHERE p.relkind = 'p')"
-					 " SELECT NOT EXISTS (SELECT FROM pg_class c"
+					 " SELECT i.inhrelid FROM tree JOIN pg_catalog.pg_class p ON p.oid = tree.oid"
+					 " JOIN pg_catalog.pg_inherits i ON i.inhparent = p.oid WHERE p.relkind = 'p')"
+					 " SELECT NOT EXISTS (SELECT FROM pg_catalog.pg_class c"
 					 " WHERE c.oid IN (SELECT oid FROM tree)"
 					 " AND (" IS_CHANGING("c") " OR c.relkind NOT IN ('r', 'p')"
 					 " OR c.relhasrules OR c.relrowsecurity OR c.relhastriggers"
-					 " OR EXISTS (SELECT FROM pg_depend d WHERE d.refclassid IN"
-					 " ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass)"
-					 " AND (d.classid = 'pg_attrdef'::regclass AND d.objid IN"
-					 " (SELECT oid FROM pg_attrdef WHERE adrelid = c.oid)"
-					 " OR d.classid = 'pg_constraint'::regclass AND d.objid IN"
-					 " (SELECT oid FROM pg_constraint WHERE conrelid = c.oid)))"
+					 " OR EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.refclassid IN"
+					 " (" CATALOG_OID("pg_proc") ", " CATALOG_OID("pg_operator") ", " CATALOG_OID("pg_type") ")"
+					 " AND (d.classid = " CATALOG_OID("pg_attrdef") " AND d.objid IN"
+					 " (SELECT oid FROM pg_catalog.pg_attrdef WHERE adrelid = c.oid)"
+					 " OR d.classid = " CATALOG_OID("pg_constraint") " AND d.objid IN"
+					 " (SELECT oid FROM pg_catalog.pg_constraint WHERE conrelid = c.oid)))"
 	/* A domain may have a default and checks of its own. */
-					 " OR EXISTS (SELECT FROM pg_attribute a LEFT JOIN pg_type t ON t.oid = a.atttypid"
+					 " OR EXISTS (SELECT FROM pg_catalog.pg_attribute a LEFT JOIN pg_catalog.pg_type t ON t.oid = a.atttypid"
 					 " WHERE a.attrelid = c.oid AND a.attnum > 0"
 					 " AND (" IS_CHANGING("a") " OR NOT a.attisdropped AND t.typtype = 'd'))"
 	/* These functions' results are the command's, or see the rows before it. */
-					 " OR EXISTS (SELECT FROM (SELECT adbin::text FROM pg_attrdef"
-					 " WHERE adrelid = c.oid UNION ALL SELECT conbin::text"
-					 " FROM pg_constraint WHERE conrelid = c.oid) e(tree)"
-					 " JOIN pg_proc p ON e.tree ~ (':funcid ' || p.oid || ' ')"
-					 " WHERE p.pronamespace = 'pg_catalog'::regnamespace"
+					 " OR EXISTS (SELECT FROM (SELECT adbin::pg_catalog.text FROM pg_catalog.pg_attrdef"
+					 " WHERE adrelid = c.oid UNION ALL SELECT conbin::pg_catalog.text"
+					 " FROM pg_catalog.pg_constraint WHERE conrelid = c.oid) e(tree)"
+					 " JOIN pg_catalog.pg_proc p ON e.tree ~ (':funcid ' || p.oid || ' ')"
+					 " WHERE p.pronamespace = 'pg_catalog'::pg_catalog.regnamespace"
 					 " AND p.proname ~ '^(statement_timestamp|current_query|ts_rewrite"
 					 "|(query|table|schema|database|cursor)_to_xml.*)$')))",
 					 deparse_regclass(rel));
-	appendStringInfoString(&sql, " AND (SELECT count(*) FROM pg_attribute a WHERE a.attrelid = r.oid"
+	appendStringInfoString(&sql, " AND (SELECT pg_catalog.count(*) FROM pg_catalog.pg_attribute a WHERE a.attrelid = r.oid"
 						   " AND (a.attname, a.atttypid) IN (");
 	foreach(cell, targets)
 	{
@@ -378,22 +385,22 @@ deparse_table_size(Relation rel)
 	appendStringInfoString(&sql,
 						   " UNION SELECT i.inhrelid FROM tree"
 						   " JOIN pg_catalog.pg_inherits i ON i.inhparent = tree.oid)"
-						   " SELECT min((relkind IN ('r', 'm', 'p'))::int),"
-						   " min((pages = 0 OR relpages > 0 AND reltuples >= 0)::int),"
-						   " sum(pages),"
-						   " sum(CASE WHEN relkind = 'f' THEN greatest(reltuples, 0)"
+						   " SELECT pg_catalog.min((relkind IN ('r', 'm', 'p'))::int),"
+						   " pg_catalog.min((pages = 0 OR relpages > 0 AND reltuples >= 0)::int),"
+						   " pg_catalog.sum(pages),"
+						   " pg_catalog.sum(CASE WHEN relkind = 'f' THEN greatest(reltuples, 0)"
 						   " WHEN pages > 0 AND relpages > 0"
 						   " THEN greatest(reltuples, 0) / relpages * pages"
 						   " ELSE 0 END),"
-						   " (SELECT count(*) FROM pg_catalog.pg_settings"
+						   " (SELECT pg_catalog.count(*) FROM pg_catalog.pg_settings"
 						   " WHERE name = 'jit' AND setting = 'on'),"
-						   " count(*),");
+						   " pg_catalog.count(*),");
 	appendStringInfo(&sql, " pg_catalog.has_table_privilege(%s, 'SELECT')::int",
 					 deparse_regclass(rel));
 	appendStringInfoString(&sql,
 						   " FROM (SELECT c.relkind, c.relpages, c.reltuples,"
 						   " coalesce(pg_catalog.pg_relation_size(c.oid), 0)"
-						   " / pg_catalog.current_setting('block_size')::int8 AS pages"
+						   " / pg_catalog.current_setting('block_size')::pg_catalog.int8 AS pages"
 						   " FROM tree JOIN pg_catalog.pg_class c ON c.oid = tree.oid) s");
 	return sql.data;
 }
@@ -405,7 +412,7 @@ deparse_count(Relation rel, double share)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfoString(&sql, "SELECT count(*) FROM ");
+	appendStringInfoString(&sql, "SELECT pg_catalog.count(*) FROM ");
 	append_table(&sql, rel);
 	appendStringInfo(&sql, " TABLESAMPLE SYSTEM(%.10g)", 100 * share);
 	return sql.data;

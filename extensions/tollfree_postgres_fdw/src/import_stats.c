@@ -45,7 +45,7 @@
  */
 #define COLUMN_IDENTITY \
 	"pg_catalog.concat_ws(' ', pg_catalog.format_type(a.atttypid, a.atttypmod)," \
-	" CASE WHEN a.attcollation = 0 AND a.atttypid <> 'jsonb'::pg_catalog.regtype" \
+	" CASE WHEN a.attcollation = 0 AND a.atttypid <> 'pg_catalog.jsonb'::pg_catalog.regtype" \
 	" THEN NULL WHEN a.attcollation IN (0, 100) THEN" \
 	" (SELECT pg_catalog.concat_ws(' ', pg_catalog.pg_encoding_to_char(d.encoding)," \
 	" coalesce(j ->> 'datlocprovider', 'c'), d.datcollate," \
