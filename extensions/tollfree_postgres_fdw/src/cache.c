@@ -3,8 +3,9 @@
  *	  The sessions of this backend, and the functions that show and close them.
  *
  * There is one session per user mapping, so that all scans of a query see one
- * snapshot.  A Session is never freed; it may be disconnected.  The list is
- * short, so it is searched from its front.
+ * snapshot.  A Session may be disconnected, and goes on counting; it is freed
+ * when another is made and its mapping is gone.  The list is short, so it is
+ * searched from its front.
  *
  * A change of a server or user mapping closes its sessions: at once if they
  * are idle, else when the transaction ends.
@@ -91,6 +92,47 @@ cache_sessions(void)
 	return sessions;
 }
 
+/* Once per backend. */
+static void
+register_callbacks(void)
+{
+	static bool registered = false;
+
+	if (registered)
+		return;
+	transaction_register_callbacks();
+	CacheRegisterSyscacheCallback(FOREIGNSERVEROID, invalidate, (Datum) 0);
+	CacheRegisterSyscacheCallback(USERMAPPINGOID, invalidate, (Datum) 0);
+	CacheRegisterRelcacheCallback(forget_relation, (Datum) 0);
+	CacheRegisterSyscacheCallback(FOREIGNTABLEREL, forget_relations, (Datum) 0);
+	CacheRegisterSyscacheCallback(NAMESPACEOID, forget_relations, (Datum) 0);
+	registered = true;
+}
+
+/*
+ * Frees sessions of mappings that are gone.  Outside of a transaction nobody
+ * else has a session in hand.
+ */
+static void
+free_orphans(void)
+{
+	ListCell   *cell;
+
+	foreach(cell, sessions)
+	{
+		Session    *session = lfirst(cell);
+
+		if (session->xact_depth > 0 ||
+			SearchSysCacheExists1(USERMAPPINGOID,
+								  ObjectIdGetDatum(session->mapping)))
+			continue;
+		session_disconnect(session);
+		MemoryContextDelete(session->flight_context);
+		pfree(session);
+		sessions = foreach_delete_current(sessions, cell);
+	}
+}
+
 /* A session that is not connected. */
 static Session *
 add_session(Oid mapping)
@@ -98,17 +140,8 @@ add_session(Oid mapping)
 	MemoryContext old;
 	Session    *session;
 
-	if (sessions == NIL)
-	{
-		transaction_register_callbacks();
-		CacheRegisterSyscacheCallback(FOREIGNSERVEROID, invalidate, (Datum) 0);
-		CacheRegisterSyscacheCallback(USERMAPPINGOID, invalidate, (Datum) 0);
-		CacheRegisterRelcacheCallback(forget_relation, (Datum) 0);
-		CacheRegisterSyscacheCallback(FOREIGNTABLEREL, forget_relations,
-									  (Datum) 0);
-		CacheRegisterSyscacheCallback(NAMESPACEOID, forget_relations,
-									  (Datum) 0);
-	}
+	register_callbacks();
+	free_orphans();
 	old = MemoryContextSwitchTo(TopMemoryContext);
 	session = palloc0(sizeof(Session));
 	session->mapping = mapping;
