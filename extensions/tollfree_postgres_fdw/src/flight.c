@@ -164,6 +164,23 @@ session_begin_flight(Session *session)
 	}
 }
 
+/*
+ * A text in the flight's memory, or NULL.  Rows are written by the same command
+ * again and again: it is kept once.
+ */
+static const char *
+keep_text(const Session *session, const char *sql)
+{
+	const char *last = session->nparts > 0 ?
+		session->parts[session->nparts - 1].sql : NULL;
+
+	if (sql == NULL)
+		return NULL;
+	if (last != NULL && strcmp(last, sql) == 0)
+		return last;
+	return MemoryContextStrdup(session->flight_context, sql);
+}
+
 /* Notes that an answer will come; the text is copied. */
 static void
 expect(Session *session, PartKind kind, int depth, const char *sql)
@@ -180,12 +197,13 @@ expect(Session *session, PartKind kind, int depth, const char *sql)
 		session->parts = parts;
 		session->parts_size = size;
 	}
-	session->parts[session->nparts++] = (Part)
+	session->parts[session->nparts] = (Part)
 	{
 		.kind = kind,
 			.depth = depth,
-			.sql = sql ? MemoryContextStrdup(context, sql) : NULL
+			.sql = keep_text(session, sql)
 	};
+	session->nparts++;
 }
 
 /*
