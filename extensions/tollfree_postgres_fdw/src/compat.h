@@ -241,7 +241,7 @@ compat_cancel(PGconn *conn, TimestampTz deadline)
 static inline void
 compat_set_row_mode(PGconn *conn, int rows)
 {
-#if PG_VERSION_NUM >= 170000
+#ifdef LIBPQ_HAS_CHUNK_MODE
 	PQsetChunkedRowsMode(conn, Max(1, Min(rows, COMPAT_ROWS_IN_CHUNK)));
 #else
 	PQsetSingleRowMode(conn);
@@ -256,7 +256,7 @@ compat_has_rows(const PGresult *res)
 	{
 		case PGRES_TUPLES_OK:
 		case PGRES_SINGLE_TUPLE:
-#if PG_VERSION_NUM >= 170000
+#ifdef LIBPQ_HAS_CHUNK_MODE
 		case PGRES_TUPLES_CHUNK:
 #endif
 			return true;
