@@ -36,6 +36,7 @@ from tollfree.suites.file.verdicts import verdicts
 from tollfree.suites.presentation import Findings, case_row
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
+WRAPPERS = ("file_fdw", "tollfree_file_fdw")
 RUN = Run(
     *(7, "file", "quick", 3, "", 5, "complete", NOW, NOW, {}),
     {"source": {"version": "18.1", "durable": True, "settings": {}}},
@@ -385,6 +386,30 @@ def test_the_judge_sees_through_wrong_answers(lab: Lab) -> None:
                 figures,
             )
             assert words.replace("<NULL>", "") in row["reason"]
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(
+    "layout",
+    [
+        *("heap:plain", "heap:partitioned", "local_again:plain"),
+        *(f"{wrapper}:{x}" for wrapper in WRAPPERS for x in ("plain", "partitioned")),
+        "citus:partitioned",
+    ],
+)
+def test_each_layout_is_measured_alone_where_nothing_was_made(lab: Lab, layout: str) -> None:
+    """Only what its cases need is made anew, and that is all that they need."""
+    with lab.source().connect() as connection:
+        connection.execute("DROP DATABASE IF EXISTS tpch_1 WITH (FORCE)")
+    shutil.rmtree(lab.folder / "tpch", ignore_errors=True)
+    with lab.database() as store:
+        store.connection.execute("TRUNCATE lab.file_answers, lab.file_sizes")
+        tollfree("run", "file", "--rounds", "1", "--only", f"^(Q6|ANALYZE):{layout}:")
+        results = latest(store)
+        assert any(f":{layout}:" in name for name in results)
+        # Citus is an extension that this PostgreSQL need not have.
+        bad = [r for r in results.values() if r.state != "ok" and ":citus:" not in r.testcase]
+        assert not bad
 
 
 @pytest.mark.cluster

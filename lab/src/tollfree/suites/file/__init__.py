@@ -4,6 +4,7 @@ from importlib.resources import files as resources
 from pathlib import Path
 
 import psycopg
+from psycopg import sql
 
 from tollfree.cluster import Cluster
 from tollfree.report.model import SuiteSection
@@ -79,10 +80,13 @@ class FileSuite(Suite):
             maker = SchemaMaker(connection, tables, files)
             make_wrapper(connection, LOADER)
             _make_unless(maker, Schema(LOADER, "foreign", LOADER, 1), is_kept=resumed)
-            for schema in _schemas(bench, source, connection):
+            schemas = _schemas(bench, source, connection)
+            for schema in schemas:
                 is_kept = resumed or schema.kind != "foreign" or schema.schema == LOADER
                 _make_unless(maker, schema, is_kept=is_kept)
-            _ask(bench, connection, is_resumed=resumed)
+            # Every case is heap's or has it as its baseline, in one engine or the other.
+            heap = next(schema for schema in schemas if schema.kind == "heap")
+            _ask(bench, connection, heap, is_resumed=resumed)
 
     def section(self, store: Store, run: Run) -> SuiteSection:
         """Return the experiment's table beside the published one, verdicts and plots."""
@@ -164,13 +168,19 @@ def _lacks(
 
 
 def _ask(
-    bench: Bench, connection: psycopg.Connection[tuple[object, ...]], *, is_resumed: bool
+    bench: Bench,
+    connection: psycopg.Connection[tuple[object, ...]],
+    heap: Schema,
+    *,
+    is_resumed: bool,
 ) -> None:
-    """Ask the heap tables what every candidate has to answer.
+    """Ask the heap tables of a schema what every candidate has to answer.
 
     A resumed run goes on with the answers that it has: its tables are the same.
     """
-    connection.execute("SET search_path = heap; SET work_mem = '64MB'")
+    connection.execute(
+        sql.SQL("SET search_path = {}; SET work_mem = '64MB'").format(sql.Identifier(heap.schema))
+    )
     for row in bench.store.table("SELECT * FROM lab.file_questions ORDER BY query"):
         if is_resumed and row["is_answered"]:
             continue
