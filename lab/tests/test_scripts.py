@@ -147,3 +147,36 @@ def test_private_tests_end_no_process_but_their_own(
         finally:
             stranger.kill()
     assert list(scratch.iterdir()) == []
+
+
+@pytest.mark.cluster
+def test_private_tests_write_nothing_into_an_installation_that_has_the_extension(
+    installation: Installation, tmp_path: Path, scratch: Path
+) -> None:
+    """As llvm-lto writes the index of a module's bitcode: into the file that is there."""
+    bindir = scratch / "system" / installation.bindir.relative_to("/")
+    bindir.mkdir(parents=True)
+    shutil.copy(installation.pg_config, bindir)
+    pg_config = bindir / installation.pg_config.name
+    kinds = ("pkglibdir", "sharedir", "includedir", "pkgincludedir", "includedir-server")
+    done = subprocess.run(
+        [pg_config, *(f"--{kind}" for kind in kinds)],
+        capture_output=True,
+        check=True,
+        encoding="utf-8",
+    )
+    folders = list(map(Path, done.stdout.splitlines()))
+    for folder in folders:
+        folder.mkdir(parents=True, exist_ok=True)
+    index = folders[0] / "bitcode" / "waits.index.bc"
+    index.parent.mkdir()
+    index.write_text("old")
+    (tmp_path / "Makefile").write_text(
+        "clean installcheck:\n"
+        "install:\n\tprintf new >$$($(PG_CONFIG) --pkglibdir)/bitcode/waits.index.bc\n"
+    )
+    script = CHECKOUT / "tools" / "check-private"
+    process = started(script, str(tmp_path), str(pg_config), scratch=scratch)
+    out, _ = process.communicate(timeout=LIMIT_S)
+    assert process.returncode == 0, out
+    assert index.read_text() == "old"
