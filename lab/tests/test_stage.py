@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from conftest import folder_of
 from tollfree.errors import ExitCode, FileError
 from tollfree.postgres import Installation
 from tollfree.privileges import ServerUser
-from tollfree.stage import Stage, _within_quotes, make_home, make_stage
+from tollfree.stage import Stage, _link_installation, _within_quotes, make_home, make_stage
 
 
 def test_a_home_that_cannot_be_made_is_one_clear_error(tmp_path: Path) -> None:
@@ -57,6 +58,34 @@ def test_a_folder_that_another_command_has_just_made_is_used(
     monkeypatch.setattr(Path, "exists", lambda path: path != folder and os.path.lexists(path))
     user.make_folder(folder)
     assert folder.stat().st_uid == user.uid
+
+
+@pytest.mark.cluster
+def test_the_stage_has_nothing_of_our_extensions_as_they_are_installed(
+    installation: Installation, home: Path, tmp_path: Path
+) -> None:
+    """Nor their bitcode, which JIT compiling finds by the name of the module."""
+    pkglibdir, sharedir = tmp_path / "lib", tmp_path / "share"
+    names = {
+        pkglibdir: ["dict_int.so", "tollfree_file_fdw.so"],
+        pkglibdir / "bitcode": ["dict_int.index.bc", "tollfree_file_fdw.index.bc"],
+        pkglibdir / "bitcode" / "dict_int": ["dict_int.bc"],
+        pkglibdir / "bitcode" / "tollfree_file_fdw": ["scan.bc"],
+        sharedir / "extension": [
+            *("dict_int.control", "dict_int--1.0.sql"),
+            *("tollfree_file_fdw.control", "tollfree_file_fdw--0.0.sql"),
+        ],
+    }
+    for folder, files in names.items():
+        folder.mkdir(parents=True)
+        for file in files:
+            (folder / file).touch()
+    stage = Stage(replace(installation, pkglibdir=pkglibdir, sharedir=sharedir), home / "of links")
+    _link_installation(stage)
+    for folder, files in names.items():
+        for file in files:
+            staged = stage.root / folder.relative_to("/") / file
+            assert staged.exists() == file.startswith("dict_int"), staged
 
 
 @pytest.fixture

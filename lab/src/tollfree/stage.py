@@ -3,7 +3,8 @@
 PostgreSQL finds its libraries and shared files relative to its own executable, which is how its
 own test suite runs an uninstalled build. We use the same property: the stage has the real
 layout, real copies of `postgres` and `initdb`, symbolic links to everything else, and our
-extensions installed among them by PGXS with DESTDIR. So nothing is ever written into the
+extensions installed among them by PGXS with DESTDIR, where the installation's own copies of these
+are left out. So nothing is ever written into the
 system's PostgreSQL, no root is needed, several majors and checkouts live side by side, and the
 checkout itself may be unreadable for the servers' user. Root's stage is root's own, in folders of
 root's: the servers' user only reads it.
@@ -13,6 +14,7 @@ Run as a module it stages the chosen PostgreSQL and prints the stage's bindir.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -30,6 +32,8 @@ PROGRAMS = {"link": "tollfree-link", "clients/txprobe": "txprobe"}
 
 COPIED_EXECUTABLES = ("postgres", "initdb")
 STAMP = "stage.json"
+LAYOUT = 2
+"""Of what is linked into a stage: one that has another number is laid out anew."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,8 @@ def _link_installation(stage: Stage) -> None:
     """Lay out copies and links, unless they stand there already for this very build."""
     installation = stage.installation
     server = installation.bindir / "postgres"
-    wanted = {"version": installation.version, "built_ns": server.stat().st_mtime_ns}
+    built_ns = server.stat().st_mtime_ns
+    wanted = {"version": installation.version, "built_ns": built_ns, "layout": LAYOUT}
     stamp = stage.root / STAMP
     try:
         if os.path.lexists(stage.root):
@@ -118,7 +123,7 @@ def _link_installation(stage: Stage) -> None:
         for name in COPIED_EXECUTABLES:
             shutil.copy(installation.bindir / name, stage.bindir / name)
         _link_entries(installation.sharedir, stage.sharedir, inside=("extension",))
-        _link_entries(installation.pkglibdir, stage.pkglibdir, inside=())
+        _link_entries(installation.pkglibdir, stage.pkglibdir, inside=("bitcode",))
         if not stage._moved(installation.localedir).exists():
             _make_folders(stage._moved(installation.localedir).parent)
             stage._moved(installation.localedir).symlink_to(installation.localedir)
@@ -141,8 +146,11 @@ def _make_folders(path: Path) -> None:
 
 def _link_entries(real: Path, staged: Path, inside: tuple[str, ...]) -> None:
     """Link every entry of `real` into `staged`; folders named in `inside` become real folders
-    of links, since we add files of our own there."""
+    of links. Our extensions, if they are installed there, are left out: code of theirs, which
+    JIT compiling would take from their bitcode, may be of another version than ours."""
     for entry in real.iterdir():
+        if re.split(r"\.|--", entry.name)[0] in EXTENSIONS:
+            continue
         if entry.name in inside:
             _make_folders(staged / entry.name)
             _link_entries(entry, staged / entry.name, ())
