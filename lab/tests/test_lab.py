@@ -104,6 +104,25 @@ def test_up_status_down(lab: Lab) -> None:
     assert "was not running" in tollfree("down")[0]
 
 
+def test_transactions_are_timed_over_a_link_that_is_asked_for(lab: Lab) -> None:
+    """Also if it is there already, for large results alone."""
+    asked = ("rmt:tcp:500us", "rmt:tcp:20000us")
+    tollfree("up", "--rtt-us", "500", "--rtt-us", "20000")
+    with lab.database() as store:
+        found = store.table(
+            "SELECT link, bool_or(dims->>'measure' = 'tps') AS is_timed FROM lab.links"
+            " JOIN lab.fdw_testcases ON dims->>'link' = link WHERE rtt_us IS NOT NULL GROUP BY link"
+        )
+        timed = {row["link"] for row in found if row["is_timed"]}
+        assert timed.issuperset(asked)
+        assert "rmt:tcp:40000us" not in timed
+        store.connection.execute("DELETE FROM lab.links WHERE link = %s", asked[:1])
+        store.connection.execute(
+            "UPDATE lab.links SET for_transactions = false WHERE link = %s", asked[1:]
+        )
+    tollfree("down")
+
+
 @pytest.mark.parametrize(
     ("variable", "value"),
     [("PGSERVICE", "nonexistent"), ("PGOPTIONS", "-c default_transaction_read_only=on")],

@@ -15,7 +15,7 @@ from tollfree.export import read_json, write_json
 from tollfree.paths import CHECKOUT
 from tollfree.report.model import CaseState
 from tollfree.store import Result, Run, RunCase, Step
-from tollfree.suites.fdw.bulk import bulk_verdicts
+from tollfree.suites.fdw.bulk import bulk_tables, bulk_verdicts
 from tollfree.suites.fdw.findings import FdwFindings, round_trip_us
 from tollfree.suites.fdw.tables import overhead_table, throughput_table
 from tollfree.suites.fdw.verdicts import verdicts
@@ -217,25 +217,67 @@ def test_the_verdict_names_ratio_interval_and_rounds() -> None:
     assert "A/A" in noise
 
 
-def bulk_of(ours: list[float | None]) -> Findings:
-    """Return findings of a scan through the stock wrapper and ours, with A/A cases."""
-    stock: list[float | None] = [1.0, 1.2, 0.9]
-    values = {"postgres_fdw": stock, "tollfree_postgres_fdw": ours}
+def bulk_of(
+    values: dict[str, list[float | None]], operation: str = "SCAN", link: str = "lcl:tcp"
+) -> Findings:
+    """Return findings of scans beside A/A cases; a name is a wrapper's, or a wrapper's and a size,
+    and `none` is what the others are compared with."""
     findings = findings_of(GOOD)
     cases, results = dict(findings.cases), list(findings.results)
-    for wrapper, seconds in values.items():
-        dims = {"bench": "SCAN", "rows": 1000, "wrapper": wrapper, "size": None, "measure": "bulk"}
-        cases[wrapper] = RunCase(wrapper, wrapper, None, "duration", "s", False, dims)
-        results += [result_of(wrapper, n, value) for n, value in enumerate(seconds, start=1)]
+    for name, seconds in values.items():
+        wrapper, _, size = name.partition(" ")
+        dims = {"bench": operation, "rows": 1000, "wrapper": wrapper, "link": link}
+        dims |= {"size": int(size) if size else None, "measure": "bulk", "target": "any"}
+        baseline = None if wrapper == "none" else "none"
+        cases[name] = RunCase(name, name, baseline, "duration", "s", False, dims)
+        results += [result_of(name, n, value) for n, value in enumerate(seconds, start=1)]
     return replace(findings, cases=cases, results=results)
 
 
+STOCK_SCAN: dict[str, list[float | None]] = {"postgres_fdw": [1.0, 1.2, 0.9]}
+
+
 def test_bulk_sentences_have_intervals_rounds_and_the_noise_mark() -> None:
-    (faster,) = bulk_verdicts(FdwFindings(bulk_of([0.25, 0.3, 0.225]), {}))
+    ours = "tollfree_postgres_fdw"
+    (faster,) = bulk_verdicts(FdwFindings(bulk_of(STOCK_SCAN | {ours: [0.25, 0.3, 0.225]}), {}))
     words = "4.0x (4.0 to 4.0, 3 rounds) as fast as through postgres_fdw"
     assert faster.count(words) == 2
-    (same,) = bulk_verdicts(FdwFindings(bulk_of([1.01, 1.15, 0.92]), {}))
+    (same,) = bulk_verdicts(FdwFindings(bulk_of(STOCK_SCAN | {ours: [1.01, 1.15, 0.92]}), {}))
     assert same.count("3 rounds, not told apart from noise)") == 2
+
+
+def test_what_goes_over_a_link_is_beside_copy_over_that_link() -> None:
+    scans: dict[str, list[float | None]] = STOCK_SCAN | {
+        "postgres_fdw 50000": [0.5, 0.6, 0.45],
+        "none": [0.25, 0.3, 0.225],
+        "tollfree_postgres_fdw": [0.75, 0.9, 0.675],
+    }
+    fdw = FdwFindings(bulk_of(scans, "SCAN_1KB", "rmt:tcp:20000us"), {})
+    (sentence,) = bulk_verdicts(fdw)
+    assert "with a round trip of 20 ms takes 3.0x" in sentence
+    assert "as long as COPY over that link" in sentence
+    assert sentence.endswith("with its best size of batches, 50000.")
+    short, distant = bulk_tables(fdw)
+    assert not short.rows
+    assert [row[2:5] for row in distant.rows] == [
+        (20, "none: COPY", "default"),
+        (20, "postgres_fdw", "default"),
+        (20, "postgres_fdw", "50000"),
+        (20, "tollfree_postgres_fdw", "default"),
+    ]
+    assert [row[6] for row in distant.rows] == [None, 4, 2, 3]
+
+
+def test_what_the_stock_wrapper_does_only_with_a_size_is_compared_with_that() -> None:
+    inserts: dict[str, list[float | None]] = {
+        "postgres_fdw 1000": [1.0, 1.2, 0.9],
+        "none": [0.25, 0.3, 0.225],
+        "tollfree_postgres_fdw": [0.5, 0.6, 0.45],
+    }
+    fdw = FdwFindings(bulk_of(inserts, "INSERT_1KB", "rmt:tcp:20000us"), {})
+    (sentence,) = bulk_verdicts(fdw)
+    assert "is 2.0x (2.0 to 2.0, 3 rounds) as fast as through postgres_fdw" in sentence
+    assert [row[7] for row in bulk_tables(fdw)[1].rows] == [None] * 3
 
 
 def test_a_run_is_repeated_by_the_same_words() -> None:

@@ -32,10 +32,14 @@ def test_the_fdw_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
         "^(RO|RW):(local|direct|FDW_external):.*:simple:rr:c1:flights$"
         "|^R[OW]:(local|local_again|FDW_ext.*):.*:lcl:.*:simple:rr:c1:tps$"
         "|^(SCAN|INSERT|COPY):.*:(default|1000):bulk$"
+        "|^SCAN_1KB:.*:2000us:default:bulk$"
+        "|^INSERT_1KB:.*:1000:bulk$"
     )
     out, _ = tollfree("run", "fdw", "--rounds", "1", "--only", pattern)
     assert "RO.FDW_external" in out
-    assert "Reading 100,000 rows through tollfree_postgres_fdw is" in out.replace("\n", " ")
+    said = " ".join(out.split())
+    assert "Reading 100,000 rows through tollfree_postgres_fdw is" in said
+    assert "Reading 20,000 rows of 1 kB through tollfree_postgres_fdw with a round trip" in said
     with lab.database() as store:
         run = store.latest_run("fdw")
         assert run is not None
@@ -45,6 +49,8 @@ def test_the_fdw_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
         assert _flights(results, "RO:FDW_external:tollfree_postgres_fdw") == 1
         assert _flights(results, "RO:direct:none") == 1
         assert _flights(results, "RW:direct:none") == 7
+        copied = results["SCAN_1KB:direct:none:rmt:tcp:2000us:default:bulk"].figures
+        assert (copied["rows"], copied["bytes"] // 20_000) == (20_000, 998)
         _judge_sees_through_wrong_rows(store)
 
     page, document = tmp_path / "page.html", tmp_path / "run.json"
@@ -241,24 +247,33 @@ def _judge_sees_through_wrong_rows(store: Store) -> None:
 
 
 def _bulk_judge_sees_through_wrong_rows(store: Store) -> None:
-    """The same for large results and many rows written."""
+    """The same for large results and many rows written: each by how its figures are read."""
     right, short, wrong = (
         json.dumps({"rows": rows, "sums": sums}) for rows, sums in ((5, "1"), (4, "1"), (5, "2"))
     )
-    for bench, figures, target, source, words in (
-        ("SCAN", right, short, right, None),
-        ("SCAN", short, right, right, "where the source has"),
-        ("SCAN", wrong, right, right, "where the source has"),
-        ("INSERT", "{}", right, right, None),
-        ("INSERT", "{}", wrong, right, "where the source has"),
-        ("INSERT", "{}", short, short, "the source has 4 rows where 5 are needed"),
+    copied, other, cut = (
+        json.dumps({"rows": rows, "checksum": checksum, "bytes": 50})
+        for rows, checksum in ((5, 1), (5, 2), (4, 1))
+    )
+    for format_, figures, probed, words in (
+        ("json", right, f"{short}\n{right}\n", None),
+        ("json", short, f"{right}\n{right}\n", "where the source has"),
+        ("json", wrong, f"{right}\n{right}\n", "where the source has"),
+        ("none", "{}", f"{right}\n{right}\n", None),
+        ("none", "{}", f"{wrong}\n{right}\n", "where the source has"),
+        ("none", "{}", f"{short}\n{short}\n", "the source has 4 rows where 5 are needed"),
+        ("fdw_copy", copied, "1 50\nrows=5\n", None),
+        ("fdw_copy", other, "1 50\nrows=5\n", "where the source has"),
+        ("fdw_copy", cut, "1 50\nrows=5\n", "where the source has"),
+        ("fdw_copy", cut, "1 50\nrows=4\n", "the source has 4 rows where 5 are needed"),
+        ("fdw_copy", "{}", "", "the source has  rows where 5 are needed"),
     ):
         (row,) = store.table(
             "SELECT lab.fdw_judge(jsonb_populate_record(NULL::lab.run_cases, %s::jsonb),"
             " %s, NULL, %s) AS reason",
-            json.dumps({"dims": {"bench": bench, "measure": "bulk", "rows": 5}}),
+            json.dumps({"format": format_, "dims": {"measure": "bulk", "rows": 5}}),
             figures,
-            f"{target}\n{source}\n",
+            probed,
         )
         assert row["reason"] is None if words is None else words in row["reason"]
 

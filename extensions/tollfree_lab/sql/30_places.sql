@@ -29,6 +29,7 @@ CREATE TABLE links
 	link		text PRIMARY KEY,
 	transport	text NOT NULL CHECK (transport IN ('ipc', 'tcp')),
 	rtt_us		int CHECK (rtt_us BETWEEN 0 AND 40000),
+	for_transactions bool NOT NULL DEFAULT true,
 	in_quick	bool NOT NULL DEFAULT true,
 	port		int,
 	control		text,
@@ -40,15 +41,19 @@ COMMENT ON COLUMN links.rtt_us IS
 COMMENT ON COLUMN links.control IS
 'path of the socket where the proxy answers what it counted';
 
+COMMENT ON COLUMN links.for_transactions IS
+'whether transactions are timed over it; on a long one their time is the number of their flights';
 COMMENT ON COLUMN links.in_quick IS
 'whether a quick run times transactions over it';
 
-INSERT INTO links (link, transport, rtt_us, in_quick) VALUES
-	('lcl:ipc', 'ipc', NULL, true),
-	('lcl:tcp', 'tcp', NULL, true),
-	('rmt:tcp:200us', 'tcp', 200, false),
-	('rmt:tcp:1000us', 'tcp', 1000, true),
-	('rmt:tcp:2000us', 'tcp', 2000, false);
+INSERT INTO links (link, transport, rtt_us, for_transactions, in_quick) VALUES
+	('lcl:ipc', 'ipc', NULL, true, true),
+	('lcl:tcp', 'tcp', NULL, true, true),
+	('rmt:tcp:200us', 'tcp', 200, true, false),
+	('rmt:tcp:1000us', 'tcp', 1000, true, true),
+	('rmt:tcp:2000us', 'tcp', 2000, true, false),
+	('rmt:tcp:20000us', 'tcp', 20000, false, false),
+	('rmt:tcp:40000us', 'tcp', 40000, false, false);
 
 /* Returns a value as a connection string has it: quoted where it has to be. */
 CREATE FUNCTION conninfo_value(value text)
@@ -69,14 +74,19 @@ BEGIN ATOMIC
 END;
 
 /*
- * Returns a psql in a database of an instance, which prints bare values and stops
- * at an error; its commands are to follow.
+ * Returns a psql which prints bare values and stops at an error; its commands
+ * are to follow.
  */
+CREATE FUNCTION psql_words(conninfo text)
+RETURNS text[]
+LANGUAGE sql IMMUTABLE
+RETURN ARRAY['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', conninfo];
+
+/* The same in a database of an instance, over its socket. */
 CREATE FUNCTION psql_words(instance_name text, dbname text)
 RETURNS text[]
 LANGUAGE sql STABLE
-RETURN ARRAY['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d',
-			 socket_conninfo(instance_name, dbname)];
+RETURN psql_words(socket_conninfo(instance_name, dbname));
 
 /*
  * Returns the connection string to a database of "source" over a link; without

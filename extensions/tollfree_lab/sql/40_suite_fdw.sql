@@ -90,7 +90,8 @@ INSERT INTO fdw_measures VALUES
 
 /* Every road that a target can be reached on, and its database there. */
 CREATE VIEW fdw_roads AS
-SELECT t.target, t.kind, t.instance, t.updatable, l.link, l.rtt_us, l.control, l.in_quick,
+SELECT t.target, t.kind, t.instance, t.updatable, l.link, l.rtt_us, l.control,
+	   l.for_transactions, l.in_quick,
 	   w.wrapper,
 	   t.dbname || coalesce(w.suffix, '')
 	   || CASE WHEN t.kind = 'foreign' AND l.rtt_us IS NOT NULL
@@ -115,8 +116,8 @@ FROM fdw_roads r
 	JOIN instances i ON i.instance = 'source';
 
 /*
- * The crossing.  Throughput: every target at hand, and over every link with a
- * delay beside asking directly.  Latency: where the road is short.  Flights:
+ * The crossing.  Throughput: every target at hand, and over the links with a
+ * delay that are for it beside asking directly.  Latency: where the road is short.  Flights:
  * over two milliseconds, longer than any client thinks, so that what is not
  * awaited is not counted.  Pings: every link, to store what its round trip
  * really is.
@@ -145,7 +146,7 @@ WHERE (bench <> 'RW' OR updatable)
 			  measure = 'tps' AND protocol = 'simple' AND isolation = 'rr'
 		  WHEN measure = 'tps' THEN
 			  CASE WHEN rtt_us IS NULL THEN kind <> 'direct'
-				   ELSE clients = 1 AND isolation = 'rr' END
+				   ELSE for_transactions AND clients = 1 AND isolation = 'rr' END
 		  WHEN measure = 'latency' THEN
 			  rtt_us IS NULL AND kind <> 'direct' AND updatable
 			  AND isolation = 'rr'
@@ -161,7 +162,8 @@ CREATE VIEW fdw_quick_cases AS
 SELECT testcase
 FROM fdw_cases
 WHERE CASE
-		  WHEN bench = 'PING' OR measure = 'flights' THEN true
+		  WHEN bench = 'PING' THEN for_transactions
+		  WHEN measure = 'flights' THEN true
 		  WHEN measure = 'latency' THEN
 			  clients = 1 AND protocol = 'simple' AND bench = 'RO'
 			  AND target <> 'FDW_local'
@@ -279,7 +281,7 @@ FROM fdw_cases c
 CREATE FUNCTION fdw_judge(run_case run_cases, figures jsonb,
 						  before text, after text)
 RETURNS text
-LANGUAGE plpgsql IMMUTABLE
+LANGUAGE plpgsql STABLE
 AS $$
 DECLARE
 	old_lines	text[] := string_to_array(rtrim(before, E'\n'), E'\n');

@@ -243,10 +243,10 @@ class Store:
         return self._column("SELECT rtt_us FROM lab.links WHERE rtt_us IS NOT NULL ORDER BY rtt_us")
 
     def add_link(self, rtt_us: int) -> None:
-        """Add a link with that round trip, unless there is one."""
+        """Add a link with that round trip for transactions, unless there is one."""
         self.connection.execute(
             "INSERT INTO lab.links (link, transport, rtt_us) VALUES (%s, 'tcp', %s)"
-            " ON CONFLICT DO NOTHING",
+            " ON CONFLICT (link) DO UPDATE SET for_transactions = true",
             (f"rmt:tcp:{rtt_us}us", rtt_us),
         )
 

@@ -15,6 +15,23 @@ WHERE suite = 'fdw' AND profile = 'full'
   AND testcase ~ ':lcl:.*:simple:rr:c[15]:tps$'
 ORDER BY testcase COLLATE "C";
 
+-- large results and many rows over a link, beside COPY over the same link
+SELECT testcase, split_part(baseline, ':', 2) AS baseline, chosen AS in_quick
+FROM fdw_bulk_testcases
+WHERE profile = 'quick' AND dims->>'bench' ~ '_1KB$'
+ORDER BY dims->>'bench', dims->>'link', dims->>'target' COLLATE "C", dims->>'wrapper',
+	(dims->>'size')::int NULLS FIRST;
+
+-- transactions are timed over the links that are for them; the round trip of each is measured
+SELECT l.link, l.for_transactions,
+	   count(*) FILTER (WHERE t.dims->>'measure' = 'tps') AS tps,
+	   count(*) FILTER (WHERE t.dims->>'bench' = 'PING') AS ping,
+	   count(*) FILTER (WHERE t.dims->>'bench' = 'PING' AND chosen) AS quick_ping
+FROM links l
+	JOIN fdw_testcases t ON (t.profile, t.dims->>'link') = ('quick', l.link)
+WHERE l.rtt_us IS NOT NULL
+GROUP BY l.link ORDER BY l.rtt_us;
+
 -- names are unique, baselines exist, and are run whenever they are needed
 SELECT suite, profile, testcase FROM testcases
 GROUP BY 1, 2, 3 HAVING count(*) > 1;

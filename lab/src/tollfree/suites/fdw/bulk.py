@@ -1,16 +1,19 @@
 """Part `bulk` of suite `fdw`: its tables on the servers, and its share of the report.
 
-What is measured stands in `lab.fdw_bulk_operations` and `lab.fdw_bulk_sizes`.
+What is measured stands in the driver tables `lab.fdw_bulk_*`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
 from psycopg import sql
 
 from tollfree.cluster import Cluster
 from tollfree.report.model import Column, Table
 from tollfree.store import Profile, Store
-from tollfree.suites.fdw.findings import FdwFindings
+from tollfree.suites.fdw.findings import FdwFindings, is_distant, round_trip_us
+from tollfree.suites.foreign import Connection, options_clause
 from tollfree.suites.presentation import number, ratio_words
 
 STOCK = "postgres_fdw"
@@ -18,67 +21,101 @@ DOINGS = {
     "SCAN": "Reading {rows:,} rows",
     "INSERT": "INSERT ... SELECT of {rows:,} rows",
     "COPY": "COPY of {rows:,} rows",
+    "SCAN_1KB": "Reading {rows:,} rows of 1 kB",
+    "INSERT_1KB": "INSERT ... SELECT of {rows:,} rows of 1 kB",
 }
 """What an operation is called in a sentence."""
 
 
 def load_bulk(source: Cluster, store: Store, profile: Profile) -> None:
-    """Make the table that is read, with all its rows, and the one that is filled."""
-    (row,) = store.table(
-        "SELECT lab.fdw_bulk_row() AS row,"
+    """Make the tables that are read, with all their rows, and those that are filled."""
+    tables = store.table(
+        "SELECT t.source, t.target, t.columns, t.content,"
         " max(CASE %s WHEN 'quick' THEN quick_rows ELSE full_rows END) AS rows"
-        " FROM lab.fdw_bulk_operations",
+        " FROM lab.fdw_bulk_tables t JOIN lab.fdw_bulk_operations USING (source)"
+        " GROUP BY t.source ORDER BY t.source",
         profile.profile,
     )
-    rows = sql.SQL(row["row"])
     with source.connect("source") as connection:
-        for statement in (
-            sql.SQL("DROP TABLE IF EXISTS bulk_rows, bulk_target"),
-            sql.SQL("CREATE TABLE bulk_rows AS SELECT {} FROM generate_series(1, {}) i").format(
-                rows, row["rows"]
-            ),
-            sql.SQL("CREATE TABLE bulk_target (LIKE bulk_rows)"),
-            sql.SQL("VACUUM (ANALYZE) bulk_rows"),
-        ):
-            connection.execute(statement)
+        for row in tables:
+            read, filled = sql.Identifier(row["source"]), sql.Identifier(row["target"])
+            columns, content = sql.SQL(row["columns"]), sql.SQL(row["content"])
+            for statement in (
+                sql.SQL("DROP TABLE IF EXISTS {}, {}").format(read, filled),
+                sql.SQL("CREATE TABLE {} ({})").format(read, columns),
+                sql.SQL("CREATE TABLE {} ({})").format(filled, columns),
+                sql.SQL("INSERT INTO {} SELECT {} FROM generate_series(1, {}) i").format(
+                    read, content, row["rows"]
+                ),
+                sql.SQL("VACUUM (ANALYZE) {}").format(read),
+            ):
+                connection.execute(statement)
 
 
 def make_bulk_tables(instances: Mapping[str, Cluster], store: Store) -> None:
     """Make a foreign table for each size of batches, in every database that is measured."""
-    for row in store.table(
-        "SELECT DISTINCT instance, dbname, table_name, relation, option, size"
-        " FROM lab.fdw_bulk_roads WHERE wrapper IS NOT NULL"
-    ):
-        size = (
-            sql.SQL(", {} {}").format(sql.Identifier(row["option"]), sql.Literal(str(row["size"])))
-            if row["size"]
-            else sql.SQL("")
-        )
+    found = store.table(
+        "SELECT instance, dbname, array_agg(DISTINCT to_jsonb(t)) AS tables"
+        " FROM lab.fdw_bulk_roads CROSS JOIN LATERAL"
+        " (SELECT table_name, relation, columns, writes, option, size) t"
+        " WHERE wrapper IS NOT NULL GROUP BY instance, dbname"
+    )
+    for row in found:
         with instances[row["instance"]].connect(row["dbname"]) as connection:
-            connection.execute(
-                sql.SQL(
-                    "CREATE FOREIGN TABLE {} (id int, number int8, price numeric(12, 2),"
-                    " ratio float8, note text, made timestamptz)"
-                    " SERVER source_server OPTIONS (table_name {}{})"
-                ).format(sql.Identifier(row["table_name"]), sql.Literal(row["relation"]), size)
-            )
-            if row["relation"] == "bulk_rows":
-                connection.execute(sql.SQL("ANALYZE {}").format(sql.Identifier(row["table_name"])))
+            for table in row["tables"]:
+                _make_bulk_table(connection, table)
+            with _without_the_link(connection, instances["source"].port):
+                for table in row["tables"]:
+                    if not table["writes"]:
+                        name = sql.Identifier(table["table_name"])
+                        connection.execute(sql.SQL("ANALYZE {}").format(name))
 
 
-def bulk_table(fdw: FdwFindings) -> Table:
-    """Return the time of each operation by wrapper and size, beside the stock default."""
+def _make_bulk_table(connection: Connection, table: dict[str, Any]) -> None:
+    options = {"table_name": table["relation"]}
+    if table["size"]:
+        options[table["option"]] = str(table["size"])
+    connection.execute(
+        sql.SQL("CREATE FOREIGN TABLE {} ({}) SERVER source_server {}").format(
+            sql.Identifier(table["table_name"]),
+            sql.SQL(table["columns"]),
+            options_clause(options),
+        )
+    )
+
+
+@contextmanager
+def _without_the_link(connection: Connection, port: int) -> Iterator[None]:
+    """Have the foreign server at the source's own port meanwhile: what ANALYZE reads would take a
+    minute over a long link."""
+    found = connection.execute(
+        "SELECT option_value FROM pg_foreign_server, pg_options_to_table(srvoptions)"
+        " WHERE srvname = 'source_server' AND option_name = 'port'"
+    ).fetchone()
+    assert found is not None
+    statement = sql.SQL("ALTER SERVER source_server OPTIONS (SET port {})")
+    connection.execute(statement.format(sql.Literal(str(port))))
+    yield
+    connection.execute(statement.format(sql.Literal(found[0])))
+
+
+def bulk_tables(fdw: FdwFindings) -> tuple[Table, Table]:
+    """Return the times by wrapper and size: of local operations, and of those over a link."""
+    short, distant = (
+        [x for x in _cases(fdw) if is_distant(fdw.dims(x)["link"]) == far] for far in (False, True)
+    )
+    return _short_table(fdw, short), _distant_table(fdw, distant)
+
+
+def _short_table(fdw: FdwFindings, names: list[str]) -> Table:
     rows = []
-    for name in _cases(fdw):
+    for name in names:
         dims = fdw.dims(name)
-        seconds, slower = fdw.run.median(name), fdw.run.ratio(name)
-        default = _case(fdw, dims["bench"], STOCK, None)
-        faster = fdw.run.ratio(default, name) if default else None
         rows.append(
             (
                 *(str(dims["bench"]), int(dims["rows"]), str(dims["wrapper"])),
                 str(dims["size"] or "default"),
-                *((x.median if x else None) for x in (seconds, slower, faster)),
+                *_figures(fdw, name),
             )
         )
     return Table(
@@ -97,36 +134,98 @@ def bulk_table(fdw: FdwFindings) -> Table:
     )
 
 
+def _distant_table(fdw: FdwFindings, names: list[str]) -> Table:
+    rows = []
+    for name in names:
+        dims = fdw.dims(name)
+        wrapper = str(dims["wrapper"])
+        rows.append(
+            (
+                *(str(dims["bench"]), int(dims["rows"])),
+                round_trip_us(dims["link"]) / 1000,
+                wrapper if wrapper != "none" else "none: COPY",
+                str(dims["size"] or "default"),
+                *_figures(fdw, name),
+            )
+        )
+    return Table(
+        "Bulk over a link: rows of 1 kB",
+        (
+            *(Column("Operation"), number("rows", decimals=0), number("round trip", "ms", 0)),
+            *(Column("Wrapper"), Column("fetch_size or batch_size")),
+            *(number("time", "s", 3), number("of COPY's time", "x", 2)),
+            number("postgres_fdw's default takes", "x", 2),
+        ),
+        tuple(rows),
+        (
+            "As above. The floor is COPY of the same rows over the same link, without a wrapper; "
+            "every command connects over the link, too.",
+        ),
+    )
+
+
+def _figures(fdw: FdwFindings, name: str) -> tuple[float | None, ...]:
+    """Return time, ratio to the baseline, and what the stock default takes of that time."""
+    default = _default(fdw, name)
+    faster = fdw.run.ratio(default, name) if default else None
+    found = (fdw.run.median(name), fdw.run.ratio(name), faster)
+    return tuple(x.median if x else None for x in found)
+
+
 def bulk_verdicts(fdw: FdwFindings) -> list[str]:
-    """Return a sentence for each operation and each wrapper beside the stock one."""
-    sentences = []
+    """Return a sentence for each operation, link and wrapper beside the stock one."""
+    sentences: list[str] = []
     for operation, doing in DOINGS.items():
-        default = _case(fdw, operation, STOCK, None)
-        best = _best(fdw, operation)
         for name in _cases(fdw):
             dims = fdw.dims(name)
             ours = (dims["bench"], dims["size"]) == (operation, None)
-            if not ours or dims["wrapper"] in ("none", STOCK) or not default or not best:
+            if not ours or dims["wrapper"] in ("none", STOCK):
                 continue
-            by_default, by_best = _faster(fdw, name, default), _faster(fdw, name, best)
-            if by_default and by_best:
-                sentences.append(
-                    f"{doing.format(rows=dims['rows'])} through {dims['wrapper']} is "
-                    f"{by_default} as fast as through {STOCK}, and {by_best} as fast as through "
-                    f"{STOCK} with its best size of batches, "
-                    f"{fdw.dims(best)['size'] or 'the default'}."
-                )
+            subject = f"{doing.format(rows=dims['rows'])} through {dims['wrapper']}"
+            sentence = _distant_sentence if is_distant(dims["link"]) else _short_sentence
+            sentences += filter(None, (sentence(fdw, name, subject),))
     return sentences
 
 
-def _faster(fdw: FdwFindings, name: str, other: str) -> str | None:
+def _short_sentence(fdw: FdwFindings, name: str, subject: str) -> str | None:
+    default, best = _default(fdw, name), _best(fdw, name)
+    by_default, by_best = _faster(fdw, name, default), _faster(fdw, name, best)
+    if not (best and by_default and by_best):
+        return None
+    return (
+        f"{subject} is {by_default} as fast as through {STOCK}, and {by_best} as fast as through "
+        f"{STOCK} with its best size of batches, {_size(fdw, best)}."
+    )
+
+
+def _distant_sentence(fdw: FdwFindings, name: str, subject: str) -> str | None:
+    best = _best(fdw, name)
+    by_best, ratio = _faster(fdw, name, best), fdw.run.ratio(name)
+    if not (best and by_best and ratio):
+        return None
+    words = ratio_words(ratio, told_apart=fdw.run.told_apart(name))
+    milliseconds = round_trip_us(fdw.dims(name)["link"]) / 1000
+    return (
+        f"{subject} with a round trip of {milliseconds:g} ms takes {words} as long as COPY over "
+        f"that link, and is {by_best} as fast as through {STOCK} with its best size of batches, "
+        f"{_size(fdw, best)}."
+    )
+
+
+def _size(fdw: FdwFindings, name: str) -> str:
+    return str(fdw.dims(name)["size"] or "the default")
+
+
+def _faster(fdw: FdwFindings, name: str, other: str | None) -> str | None:
     """Return how many times faster a case is than another one, in words."""
-    ratio = fdw.run.ratio(other, name)
-    return ratio_words(ratio, told_apart=fdw.run.told_apart(other, name)) if ratio else None
+    ratio = fdw.run.ratio(other, name) if other else None
+    if other is None or ratio is None:
+        return None
+    return ratio_words(ratio, told_apart=fdw.run.told_apart(other, name))
 
 
 def _cases(fdw: FdwFindings) -> list[str]:
-    """Return the cases that have figures, by operation, wrapper and size."""
+    """Return the cases that have figures, by operation, link, wrapper and size."""
     names = [name for name in fdw.run.find(measure="bulk") if fdw.run.values(name)]
     wrappers = ("none", STOCK)
 
@@ -134,21 +233,28 @@ def _cases(fdw: FdwFindings) -> list[str]:
         dims = fdw.dims(name)
         wrapper = str(dims["wrapper"])
         place = wrappers.index(wrapper) if wrapper in wrappers else len(wrappers)
-        return dims["bench"], place, wrapper, dims["size"] or 0
+        return dims["bench"], _distance(dims), place, wrapper, dims["size"] or 0
 
     return sorted(names, key=rank)
 
 
-def _case(fdw: FdwFindings, operation: str, wrapper: str, size: int | None) -> str | None:
-    names = fdw.run.find(measure="bulk", bench=operation, wrapper=wrapper, size=size)
-    return names[0] if names and fdw.run.values(names[0]) else None
+def _distance(dims: dict[str, Any]) -> int:
+    return round_trip_us(dims["link"]) if is_distant(dims["link"]) else 0
 
 
-def _best(fdw: FdwFindings, operation: str) -> str | None:
+def _stock(fdw: FdwFindings, name: str) -> list[str]:
+    """Return the stock wrapper's cases of the same operation over as long a link."""
+    dims = fdw.dims(name)
+    names = fdw.run.find(measure="bulk", bench=dims["bench"], wrapper=STOCK)
+    return [x for x in names if fdw.run.values(x) and _distance(fdw.dims(x)) == _distance(dims)]
+
+
+def _default(fdw: FdwFindings, name: str) -> str | None:
+    """Return the stock wrapper's case without a size."""
+    return next((x for x in _stock(fdw, name) if fdw.dims(x)["size"] is None), None)
+
+
+def _best(fdw: FdwFindings, name: str) -> str | None:
     """Return the fastest case of the stock wrapper."""
-    times = {
-        name: median.median
-        for name in fdw.run.find(measure="bulk", bench=operation, wrapper=STOCK)
-        if fdw.run.values(name) and (median := fdw.run.median(name))
-    }
-    return min(times, key=lambda name: times[name]) if times else None
+    times = {x: median.median for x in _stock(fdw, name) if (median := fdw.run.median(x))}
+    return min(times, key=lambda x: times[x]) if times else None

@@ -69,11 +69,11 @@ class FdwFindings:
 
     def short(self, **dims: object) -> list[str]:
         """Return the cases of the experiment itself: no link with a delay."""
-        return [x for x in self.ordered(**dims) if self.dims(x)["link"] in SHORT_LINKS]
+        return [x for x in self.ordered(**dims) if not is_distant(self.dims(x)["link"])]
 
     def distant(self, **dims: object) -> list[str]:
         """Return the cases over a link with a delay."""
-        return [x for x in self.ordered(**dims) if self.dims(x)["link"] not in SHORT_LINKS]
+        return [x for x in self.ordered(**dims) if is_distant(self.dims(x)["link"])]
 
     def base(self, **dims: object) -> list[str]:
         """Return the experiment's own throughput cases: simple protocol, REPEATABLE READ."""
@@ -89,7 +89,7 @@ class FdwFindings:
             label += f" {dims['wrapper']}"
         if dims.get("size"):
             label += f" by {dims['size']}"
-        if dims["link"] not in SHORT_LINKS:
+        if is_distant(dims["link"]):
             label += f" at {round_trip_us(dims['link']) / 1000:g} ms"
         return label
 
@@ -103,6 +103,15 @@ class FdwFindings:
         local = self.published.get((article, "tps", bench, "local"))
         foreign = self.published.get((article, "tps", bench, target))
         return local.mean / foreign.mean if local and foreign and target != "local" else None
+
+
+def is_distant(link: str) -> bool:
+    """Return whether a link has a delay.
+
+    >>> is_distant("lcl:tcp"), is_distant("rmt:tcp:200us")
+    (False, True)
+    """
+    return link not in SHORT_LINKS
 
 
 def round_trip_us(link: str) -> int:

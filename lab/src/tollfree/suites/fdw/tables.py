@@ -2,7 +2,7 @@
 
 from tollfree import stats
 from tollfree.report.model import Column, Table
-from tollfree.suites.fdw.bulk import bulk_table
+from tollfree.suites.fdw.bulk import bulk_tables
 from tollfree.suites.fdw.findings import (
     FIRST_ARTICLE,
     PERCENTILES,
@@ -23,7 +23,7 @@ def all_tables(fdw: FdwFindings) -> tuple[Table, ...]:
         flights_table(fdw),
         latency_table(fdw),
         mean_latency_table(fdw),
-        bulk_table(fdw),
+        *bulk_tables(fdw),
         links_table(fdw),
         noise_table(fdw),
     )
