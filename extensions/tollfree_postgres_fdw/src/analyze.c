@@ -15,12 +15,14 @@
  *
  * auto asks for as many blocks as rows are wanted, and for so many rows in
  * them that one block gives about one row: rows of one block tend to be alike,
- * and a sample of whole blocks has too few distinct values.  A table with no
- * more blocks than that is sampled by bernoulli.
+ * and a sample of whole blocks has too few distinct values.  Where looking at
+ * all blocks takes no longer, it is bernoulli.
  *
- * random and bernoulli are a condition on a hash of ctid wherever rows have
- * one that the user may read: as good as random() or TABLESAMPLE, but the
- * remote server can look at it in parallel.
+ * random and bernoulli are a condition on a hash of ctid where the remote
+ * server can look at it in parallel, and rows have a ctid that the user may
+ * read: as good as random() or TABLESAMPLE.  In one process TABLESAMPLE is the
+ * faster: it looks into no row that it does not choose, and what it sends is
+ * in order, without ctid.
  *
  * sample.c reads the rows.
  */
@@ -48,6 +50,17 @@
 #define HASH_VERSION 140000		/* has hashtidextended() */
 
 /*
+ * What reading costs the remote server, in units of about 40 ns: some blocks,
+ * each of whose rows passes through the executor, by the block and the row; all
+ * blocks, whatever their rows, by a hash in three processes or by TABLESAMPLE in
+ * one.  Measured with 7, 58 and 226 rows a block, by lab/benchmarks/analyze.py.
+ */
+#define SOME_BLOCK_COST 100
+#define SOME_ROW_COST 1
+#define ALL_BLOCK_HASH_COST 70
+#define ALL_BLOCK_COST 110
+
+/*
  * How much the rows may differ from what the remote statistics say: this share
  * of them, or as many standard deviations as chance hardly makes
  */
@@ -63,6 +76,7 @@ typedef struct RemoteTable
 	bool		has_parts;		/* are there partitions or children? */
 	bool		is_known;		/* do statistics tell how many rows it has? */
 	bool		has_jit;		/* does the remote server compile queries? */
+	bool		has_workers;	/* does it give a scan two workers? */
 	double		pages;
 	double		rows;			/* 0 if not known, or a view's */
 } RemoteTable;
@@ -129,12 +143,23 @@ ask(Session *session, const char *sql, double *answers, int nanswers)
 		elog(ERROR, "unexpected answer from the remote server to: %s", sql);
 }
 
+/*
+ * Would a remote planner that may use so many workers for a query, and one for
+ * so many blocks, give a scan two?  It adds one where a table is three times as
+ * large.  A single one saves little more than it costs to start.
+ */
+static bool
+gets_workers(double pages, double workers, double pages_per_worker)
+{
+	return workers >= 2 && pages >= 3 * Max(pages_per_worker, 1);
+}
+
 /* Asks how large a table is. */
 static RemoteTable
 describe(Relation rel)
 {
 	Session    *session = owners_session(rel);
-	double		answers[7];
+	double		answers[9];
 	int			version;
 	bool		is_stored;		/* no view, nothing foreign */
 
@@ -150,7 +175,8 @@ describe(Relation rel)
 			.is_known = answers[1] != 0,
 			.pages = answers[2],
 			.rows = answers[3],
-			.has_jit = answers[4] != 0
+			.has_jit = answers[4] != 0,
+			.has_workers = gets_workers(answers[2], answers[7], answers[8])
 	};
 }
 
@@ -170,6 +196,24 @@ estimate_rows(Relation rel, const RemoteTable *table)
 	return rint(rows / share);
 }
 
+/* Does the remote server look at all rows by a hash, with workers? */
+static bool
+scans_by_hash(const RemoteTable *table)
+{
+	return table->can_hash && table->has_workers;
+}
+
+/* Does reading some blocks of a table take less than looking at all rows? */
+static bool
+is_cheaper_by_blocks(const RemoteTable *table, int target)
+{
+	double		all = scans_by_hash(table) ? ALL_BLOCK_HASH_COST : ALL_BLOCK_COST;
+
+	return table->pages > target &&
+		target * (SOME_BLOCK_COST + SOME_ROW_COST * table->rows / table->pages) <
+		all * table->pages;
+}
+
 /*
  * Decides what to ask for.  As with postgres_fdw all rows are, if there are
  * not more than are wanted or nobody knows how many there are.
@@ -183,7 +227,7 @@ plan_sample(SamplingMethod method, const RemoteTable *table, int target)
 	{
 		if (!table->can_sample)
 			plan.method = SAMPLING_RANDOM;
-		else if (table->pages <= target)
+		else if (!is_cheaper_by_blocks(table, target))
 			plan.method = SAMPLING_BERNOULLI;
 	}
 	if (table->rows <= target)
@@ -204,7 +248,7 @@ plan_sample(SamplingMethod method, const RemoteTable *table, int target)
 		case SAMPLING_RANDOM:
 		case SAMPLING_BERNOULLI:
 			plan.rows = target / table->rows;
-			plan.by_hash = table->can_hash;
+			plan.by_hash = scans_by_hash(table);
 			plan.has_parts = table->has_parts;
 			plan.seed = pg_prng_uint32(&pg_global_prng_state) & PG_INT32_MAX;
 			break;

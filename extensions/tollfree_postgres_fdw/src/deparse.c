@@ -369,8 +369,9 @@ deparse_regclass(Relation rel)
 /*
  * A query for a table's size, its partitions and children included: can it be
  * sampled (1 or 0), is the number of its rows known (1 or 0), blocks, rows;
- * whether queries are compiled (1 or 0), how many tables these are, and whether
- * the user may read all their columns, ctid too (1 or 0).
+ * whether queries are compiled (1 or 0), how many tables these are, whether
+ * the user may read all their columns, ctid too (1 or 0), with how many workers
+ * a query may be executed, and of how many blocks a scan gets one.
  * The rows are those of the last ANALYZE or VACUUM, in proportion to the
  * blocks then and now.
  */
@@ -380,7 +381,10 @@ deparse_table_size(Relation rel)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "WITH RECURSIVE tree (oid) AS (SELECT %s::pg_catalog.oid",
+	appendStringInfo(&sql, "WITH RECURSIVE settings AS (SELECT name, setting"
+					 " FROM pg_catalog.pg_settings WHERE name IN ('jit', 'max_parallel_workers',"
+					 " 'max_parallel_workers_per_gather', 'min_parallel_table_scan_size')),"
+					 " tree (oid) AS (SELECT %s::pg_catalog.oid",
 					 deparse_regclass(rel));
 	appendStringInfoString(&sql,
 						   " UNION SELECT i.inhrelid FROM tree"
@@ -392,12 +396,15 @@ deparse_table_size(Relation rel)
 						   " WHEN pages > 0 AND relpages > 0"
 						   " THEN greatest(reltuples, 0) / relpages * pages"
 						   " ELSE 0 END),"
-						   " (SELECT pg_catalog.count(*) FROM pg_catalog.pg_settings"
+						   " (SELECT pg_catalog.count(*) FROM settings"
 						   " WHERE name = 'jit' AND setting = 'on'),"
 						   " pg_catalog.count(*),");
-	appendStringInfo(&sql, " pg_catalog.has_table_privilege(%s, 'SELECT')::int",
+	appendStringInfo(&sql, " pg_catalog.has_table_privilege(%s, 'SELECT')::int,",
 					 deparse_regclass(rel));
 	appendStringInfoString(&sql,
+						   " (SELECT pg_catalog.min(setting::int) FROM settings"
+						   " WHERE name LIKE 'max%'),"
+						   " (SELECT setting FROM settings WHERE name LIKE 'min%')"
 						   " FROM (SELECT c.relkind, c.relpages, c.reltuples,"
 						   " coalesce(pg_catalog.pg_relation_size(c.oid), 0)"
 						   " / pg_catalog.current_setting('block_size')::pg_catalog.int8 AS pages"
