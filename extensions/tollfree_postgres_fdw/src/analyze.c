@@ -30,6 +30,8 @@
 
 #include <math.h>
 
+#include "access/htup_details.h"
+#include "catalog/pg_inherits.h"
 #include "common/pg_prng.h"
 #include "foreign/foreign.h"
 #include "utils/memutils.h"
@@ -154,7 +156,36 @@ gets_workers(double pages, double workers, double pages_per_worker)
 	return workers >= 2 && pages >= 3 * Max(pages_per_worker, 1);
 }
 
-/* Asks how large a table is. */
+/*
+ * How many blocks the rows of a view or a remote foreign table would have, as
+ * its remote server's planner expects.
+ */
+static double
+explain_pages(Relation rel, Session *session)
+{
+	SamplePlan	everything = {.method = SAMPLING_OFF,.blocks = 1.0,.rows = 1.0};
+	List	   *attrs;
+	char	   *sql = psprintf("EXPLAIN %s", deparse_sample(rel, &everything, &attrs));
+	RemoteCommand command = {.sql = sql,.shown = sql};
+	PGresult   *res = session_execute(session, &command, 1, true);
+	const char *cost = PQntuples(res) > 0 ? strstr(PQgetvalue(res, 0, 0), "(cost=") : NULL;
+	double		rows = 0;
+	int			width = 0;
+	bool		fits = cost != NULL &&
+		sscanf(cost, "(cost=%*f..%*f rows=%lf width=%d)", &rows, &width) == 2;
+
+	PQclear(res);
+	if (!fits)
+		elog(ERROR, "unexpected answer from the remote server to: %s", sql);
+	return Max(1, ceil(rows * (MAXALIGN(width) + MAXALIGN(SizeofHeapTupleHeader) +
+							   sizeof(ItemIdData)) / BLCKSZ));
+}
+
+/*
+ * Asks how large a table is.  One without a size, such as a view, gets one where
+ * it is part of a local table: ANALYZE of that takes no rows of parts without,
+ * and of the others in proportion.
+ */
 static RemoteTable
 describe(Relation rel)
 {
@@ -162,10 +193,14 @@ describe(Relation rel)
 	double		answers[9];
 	int			version;
 	bool		is_stored;		/* no view, nothing foreign */
+	double		pages;
 
 	ask(session, deparse_table_size(rel), answers, lengthof(answers));
 	version = PQserverVersion(session->conn);
 	is_stored = answers[0] != 0;
+	pages = answers[2];
+	if (!is_stored && has_superclass(RelationGetRelid(rel)))
+		pages = explain_pages(rel, session);
 	return (RemoteTable)
 	{
 		.relid = RelationGetRelid(rel),
@@ -173,10 +208,10 @@ describe(Relation rel)
 			.can_hash = is_stored && version >= HASH_VERSION && answers[6] != 0,
 			.has_parts = answers[5] > 1,
 			.is_known = answers[1] != 0,
-			.pages = answers[2],
+			.pages = pages,
 			.rows = answers[3],
 			.has_jit = answers[4] != 0,
-			.has_workers = gets_workers(answers[2], answers[7], answers[8])
+			.has_workers = gets_workers(pages, answers[7], answers[8])
 	};
 }
 
