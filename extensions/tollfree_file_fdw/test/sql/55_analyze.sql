@@ -116,3 +116,38 @@ CREATE FOREIGN TABLE ours.defaults (id int, name text DEFAULT 'none', amount tex
 ANALYZE ours.defaults;
 DROP FOREIGN TABLE ours.defaults;
 \endif
+
+-- A partitioned table all of whose partitions are files: sampled by blocks, read whole, empty, and a
+-- program's, which ANALYZE passes over on both sides. A fiftieth of the rows is in the short one.
+\set long :abs_builddir '/results/long.txt'
+\set short :abs_builddir '/results/short.txt'
+\set nothing :abs_builddir '/results/nothing.txt'
+COPY (SELECT i, i % 3 FROM generate_series(1, 100000) i) TO :'long';
+COPY (SELECT i, 3 FROM generate_series(100001, 102000) i) TO :'short';
+COPY (SELECT WHERE false) TO :'nothing';
+CREATE FUNCTION make_parent(side text, long text, short text, nothing text) RETURNS void LANGUAGE plpgsql
+AS $$
+BEGIN
+	PERFORM set_config('search_path', side || ', public', true);
+	CREATE TABLE parent (id int, kind int) PARTITION BY RANGE (id);
+	EXECUTE format('CREATE FOREIGN TABLE parent_long PARTITION OF parent FOR VALUES FROM (1) TO (100001) SERVER %I OPTIONS (filename %L)', side, long);
+	EXECUTE format('CREATE FOREIGN TABLE parent_short PARTITION OF parent FOR VALUES FROM (100001) TO (102001) SERVER %I OPTIONS (filename %L)', side, short);
+	EXECUTE format('CREATE FOREIGN TABLE parent_empty PARTITION OF parent FOR VALUES FROM (102001) TO (103001) SERVER %I OPTIONS (filename %L)', side, nothing);
+	EXECUTE format('CREATE FOREIGN TABLE parent_program PARTITION OF parent FOR VALUES FROM (103001) TO (104001) SERVER %I OPTIONS (program ''echo 103001'')', side);
+END
+$$;
+SELECT make_parent('stock', :'long', :'short', :'nothing'), make_parent('ours', :'long', :'short', :'nothing');
+SET default_statistics_target = 10;
+ANALYZE stock.parent, ours.parent;
+RESET default_statistics_target;
+SELECT c.oid::regclass, abs(c.reltuples - 102000) < 5000 AS has_rows,
+	   id.n_distinct = -1 AS all_ids, kind.n_distinct AS kinds, kind.freq BETWEEN 0.01 AND 0.05 AS is_weighed
+FROM pg_class c,
+	LATERAL (SELECT n_distinct FROM pg_stats
+			 WHERE schemaname = c.relnamespace::regnamespace::text AND tablename = 'parent' AND attname = 'id') id,
+	LATERAL (SELECT n_distinct, most_common_freqs[array_position(most_common_vals::text::int[], 3)] AS freq FROM pg_stats
+			 WHERE schemaname = c.relnamespace::regnamespace::text AND tablename = 'parent' AND attname = 'kind') kind
+WHERE c.relname = 'parent'
+ORDER BY 1;
+DROP TABLE stock.parent, ours.parent;
+DROP FUNCTION make_parent;
