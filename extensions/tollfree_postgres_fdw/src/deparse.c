@@ -381,14 +381,14 @@ deparse_table_size(Relation rel)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "WITH RECURSIVE settings AS (SELECT name, setting"
-					 " FROM pg_catalog.pg_settings WHERE name IN ('jit', 'max_parallel_workers',"
-					 " 'max_parallel_workers_per_gather', 'min_parallel_table_scan_size')),"
-					 " tree (oid) AS (SELECT %s::pg_catalog.oid",
+	appendStringInfo(&sql, "WITH RECURSIVE tree (oid) AS (SELECT %s::pg_catalog.oid",
 					 deparse_regclass(rel));
 	appendStringInfoString(&sql,
 						   " UNION SELECT i.inhrelid FROM tree"
-						   " JOIN pg_catalog.pg_inherits i ON i.inhparent = tree.oid)"
+						   " JOIN pg_catalog.pg_inherits i ON i.inhparent = tree.oid),"
+						   " settings AS (SELECT name, setting FROM pg_catalog.pg_settings"
+						   " WHERE name IN ('jit', 'max_parallel_workers',"
+						   " 'max_parallel_workers_per_gather', 'min_parallel_table_scan_size'))"
 						   " SELECT pg_catalog.min((relkind IN ('r', 'm', 'p'))::int),"
 						   " pg_catalog.min((pages = 0 OR relpages > 0 AND reltuples >= 0)::int),"
 						   " pg_catalog.sum(pages),"
