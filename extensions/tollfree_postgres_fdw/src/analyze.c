@@ -55,7 +55,8 @@
  * What reading costs the remote server, in units of about 40 ns: some blocks,
  * each of whose rows passes through the executor, by the block and the row; all
  * blocks, whatever their rows, by a hash in three processes or by TABLESAMPLE in
- * one.  Measured with 7, 58 and 226 rows a block, by lab/benchmarks/analyze.py.
+ * one.  Fitted to what the queries take with 7, 58 and 226 rows a block;
+ * lab/benchmarks/analyze.py shows what comes of it.
  */
 #define SOME_BLOCK_COST 100
 #define SOME_ROW_COST 1
