@@ -106,6 +106,16 @@ MUTATIONS = {
         ("UPDATE account SET balance = -1 WHERE id = 3",),
         "error",
     ),
+    "another error, which the statement does not have": Mutation(
+        "local",
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql"
+        " AS 'BEGIN RAISE division_by_zero; END';"
+        " CREATE TRIGGER refuse BEFORE UPDATE ON account"
+        " FOR EACH ROW EXECUTE FUNCTION refuse()",
+        "DROP FUNCTION refuse CASCADE",
+        ("UPDATE account SET balance = -1 WHERE id = 3 AND random() >= 0",),
+        "error",
+    ),
     "a lost write": Mutation(
         "remote",
         "CREATE RULE lost AS ON DELETE TO holey DO INSTEAD NOTHING",
@@ -276,6 +286,13 @@ def test_only_what_is_allowed_may_differ(
         "SELECT 1", failed(**stock), failed(**candidate)
     )
     assert (reason == "") is equal
+
+
+@pytest.mark.cluster
+def test_either_error_of_a_statement_that_has_two(world: World) -> None:
+    """The first row is refused there, and the third divides by zero here."""
+    session = ("UPDATE account SET balance = balance / (id - 3)", "SELECT * FROM account")
+    assert Oracle(world).run(session) is None
 
 
 def test_a_field_that_may_be_missing_altogether() -> None:

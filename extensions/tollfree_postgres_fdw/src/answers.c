@@ -9,7 +9,9 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 
 #include "foresight.h"
 #include "session.h"
@@ -22,6 +24,7 @@ typedef struct RemoteError
 	char	   *detail;
 	char	   *hint;
 	char	   *context;
+	char	   *sql;			/* of the command, if it is kept, or NULL */
 } RemoteError;
 
 /* Goes on to the next part.  Rows that nobody has asked for come one by one. */
@@ -88,12 +91,42 @@ copy_error(Session *session, PGresult *res)
 	return error;
 }
 
+/* Copies a string, which may be NULL, into memory of the local transaction. */
+static char *
+copy_for_transaction(const char *string)
+{
+	return string == NULL ? NULL
+		: MemoryContextStrdup(TopTransactionContext, string);
+}
+
+/*
+ * Keeps an error that is being raised, if it belongs to an outer level: a
+ * rollback of the present one does not make up for it.  Nobody reads on.
+ */
+static void
+keep_if_outer(Session *session, const RemoteError *error, const char *sql)
+{
+	RemoteError *kept;
+
+	if (!session->is_settling &&
+		session->flight_level >= GetCurrentTransactionNestLevel())
+		return;
+	kept = MemoryContextAlloc(TopTransactionContext, sizeof(RemoteError));
+	kept->sqlstate = error->sqlstate;
+	kept->primary = copy_for_transaction(error->primary);
+	kept->detail = copy_for_transaction(error->detail);
+	kept->hint = copy_for_transaction(error->hint);
+	kept->context = copy_for_transaction(error->context);
+	kept->sql = copy_for_transaction(sql);
+	session->kept_error = kept;
+	session->kept_level = session->xact_depth;
+	session_forget_readers(session);
+}
+
 /* Raises an error of the remote server as one of ours. */
 static void
-throw_error(Session *session, int elevel, const RemoteError *error,
-			const char *sql)
+throw_error(int elevel, const RemoteError *error, const char *sql)
 {
-	session->error_is_remote = elevel >= ERROR;
 	ereport(elevel,
 			(errcode(error->sqlstate),
 			 error->primary[0] != '\0' ?
@@ -103,6 +136,23 @@ throw_error(Session *session, int elevel, const RemoteError *error,
 			 error->hint ? errhint("%s", error->hint) : 0,
 			 error->context ? errcontext("%s", error->context) : 0,
 			 sql ? errcontext("remote SQL command: %s", sql) : 0));
+}
+
+/*
+ * Raises the error of an outer level that was kept, if there is one; it is kept
+ * on.
+ */
+void
+session_raise_kept(Session *session)
+{
+	if (session->kept_level == 0 || session->is_settling)
+		return;
+	if (session->kept_error != NULL)
+		throw_error(ERROR, session->kept_error, session->kept_error->sql);
+	ereport(ERROR,
+			(errcode(ERRCODE_CONNECTION_EXCEPTION),
+			 errmsg("connection to server \"%s\" cannot be used because a command of an outer transaction level was interrupted",
+					GetForeignServer(session->server)->servername)));
 }
 
 /*
@@ -131,7 +181,9 @@ session_report(Session *session, int elevel, PGresult *res, const char *sql)
 			error.primary = message;
 	}
 
-	throw_error(session, elevel, &error, sql);
+	if (elevel >= ERROR)
+		keep_if_outer(session, &error, sql);
+	throw_error(elevel, &error, sql);
 }
 
 /* Is a result one row that begins with true? */
@@ -451,7 +503,8 @@ take_early_error(Session *session, PGresult *res, bool may_replace)
 	session->half_done = true;
 	if (may_replace && error.sqlstate == ERRCODE_UNDEFINED_PSTATEMENT)
 		return;
-	throw_error(session, ERROR, &error, sql);
+	keep_if_outer(session, &error, sql);
+	throw_error(ERROR, &error, sql);
 }
 
 /*

@@ -15,10 +15,12 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "miscadmin.h"
 
 #include "compat.h"
 #include "foresight.h"
+#include "landing.h"
 #include "session.h"
 
 /* Between the first cancellation of a flight and the second, ms */
@@ -148,9 +150,10 @@ session_is_committing(const Session *session)
 void
 session_begin_flight(Session *session)
 {
-	if (session_is_flying(session) && session->absorb != NULL)
-		session->absorb(session->absorb_arg);
+	landing_read_all(session);
 	Assert(!session_is_flying(session));
+	session->flight_level = GetCurrentTransactionNestLevel();
+	session->flight_owner = CurrentResourceOwner;
 	PQclear(session->result);
 	session->result = NULL;
 	foresight_forget(session);

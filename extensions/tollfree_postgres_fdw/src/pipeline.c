@@ -12,13 +12,14 @@
  * answers are read,
  *
  *	- before anything else is sent in the session: a scan, whoever asks for
- *	  it, sees the rows before it (session->flush);
- *	- before a subtransaction begins (transaction.c);
+ *	  it, sees the rows before it (session->flush); in a subtransaction that has
+ *	  begun meanwhile, before that takes part in the session (landing.c);
  *	- when the executor has run the statement, before it counts the rows or
  *	  fires triggers at the end (ExecutorRun_hook).  A row that the remote server
- *	  skipped is then taken off the count;
- *	- when a row cannot be computed: one before it may have failed remotely, and
- *	  that is the statement's error then.
+ *	  skipped is then taken off the count.
+ *
+ * If a row cannot be computed the statement ends with that error, also where
+ * the remote server has refused, or would refuse, one before it.
  *
  * modify.c decides which statements can be written like this.
  */
@@ -28,7 +29,6 @@
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "utils/memutils.h"
-#include "utils/resowner.h"
 
 #include "cache.h"
 #include "compat.h"
@@ -234,6 +234,7 @@ pipeline_hold(WritePipeline *pipeline)
 	pipeline->is_holding = true;
 	session->flush = flush;
 	session->flush_arg = pipeline;
+	session->flush_level = GetCurrentTransactionNestLevel();
 }
 
 /* Makes room for the commands of one more execution: most have but one. */
@@ -322,8 +323,8 @@ find_pipeline(const Session *session, const EState *estate)
 }
 
 /*
- * Finishes the pipelines of an execution, in all sessions.  One that was sent
- * when a subtransaction began may have left its error.
+ * Finishes the pipelines of an execution, in all sessions.  One that a
+ * subtransaction had sent may have left its error.
  */
 static void
 finish_execution(const EState *estate)
@@ -340,71 +341,6 @@ finish_execution(const EState *estate)
 		while ((pipeline = find_pipeline(session, estate)) != NULL)
 			pipeline_finish(pipeline);
 	}
-}
-
-/* Can the backend be in a state to go on after an error like the present one? */
-static bool
-may_go_on(void)
-{
-	static const int refused[] = {
-		ERRCODE_CONNECTION_EXCEPTION,
-		ERRCODE_INVALID_TRANSACTION_STATE,
-		ERRCODE_TRANSACTION_ROLLBACK,
-		ERRCODE_INSUFFICIENT_RESOURCES,
-		ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-		ERRCODE_OPERATOR_INTERVENTION,
-		ERRCODE_SYSTEM_ERROR,
-		ERRCODE_INTERNAL_ERROR
-	};
-
-	for (int i = 0; i < lengthof(refused); i++)
-	{
-		if (ERRCODE_TO_CATEGORY(geterrcode()) == ERRCODE_TO_CATEGORY(refused[i]))
-			return false;
-	}
-	return true;
-}
-
-/* Could it be that the execution's error is not its first one? */
-static bool
-may_have_failed_before(const EState *estate)
-{
-	bool		is_pending = false;
-	ListCell   *cell;
-
-	if (!may_go_on())
-		return false;
-	foreach(cell, cache_sessions())
-	{
-		const Session *session = lfirst(cell);
-
-		if (find_pipeline(session, estate) == NULL)
-			continue;
-		if (session->failed_depth > 0 || session->half_done)
-			return false;
-		is_pending = true;
-	}
-	return is_pending;
-}
-
-/*
- * Raises the execution's first error: of a row before, or the one at hand.  It
- * began in this context, with this resource owner.
- */
-static void
-raise_first_error(const EState *estate, MemoryContext context,
-				  ResourceOwner owner)
-{
-	ErrorData  *error;
-
-	if (!may_have_failed_before(estate))
-		PG_RE_THROW();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	error = CopyErrorData();
-	FlushErrorState();
-	finish_execution(estate);
-	ReThrowError(error);
 }
 
 /* Runs a statement as if there were no pipelines. */
@@ -439,24 +375,9 @@ finish_run(QueryDesc *queryDesc)
 static void
 run(COMPAT_EXECUTOR_RUN_PARAMS)
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-
-	if (queryDesc->operation == CMD_SELECT)
-	{
-		run_plainly(COMPAT_EXECUTOR_RUN_ARGS);
-		return;
-	}
-	PG_TRY();
-	{
-		run_plainly(COMPAT_EXECUTOR_RUN_ARGS);
-	}
-	PG_CATCH();
-	{
-		raise_first_error(queryDesc->estate, context, owner);
-	}
-	PG_END_TRY();
-	finish_run(queryDesc);
+	run_plainly(COMPAT_EXECUTOR_RUN_ARGS);
+	if (queryDesc->operation != CMD_SELECT)
+		finish_run(queryDesc);
 }
 
 /* When the library is loaded. */

@@ -20,6 +20,7 @@
 
 #include "foresight.h"
 #include "guc.h"
+#include "landing.h"
 #include "literals.h"
 #include "paramtypes.h"
 #include "session.h"
@@ -348,14 +349,6 @@ session_result(Session *session)
 	return session_next_result(session);
 }
 
-/* Raises the error that was kept, if there is one; it is kept on. */
-void
-session_raise_kept(const Session *session)
-{
-	if (session->kept_error != NULL)
-		ReThrowError(session->kept_error);
-}
-
 /*
  * Raises an ERROR if one was kept, or if it is not known what state the session
  * is in.
@@ -389,6 +382,7 @@ session_send_ahead(Session *session, const RemoteCommand *commands,
 	/* What is wrong with a lost connection, sending shows better. */
 	if (PQstatus(session->conn) == CONNECTION_OK)
 		session_check_usable(session);
+	landing_settle(session);
 	if (session->flush != NULL)
 		session->flush(session->flush_arg);
 	send_flight(session, commands, ncommands, only_reads, false);

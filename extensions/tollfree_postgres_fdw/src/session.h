@@ -8,6 +8,7 @@
 #include "foreign/foreign.h"
 #include "libpq-fe.h"
 #include "storage/latch.h"
+#include "utils/resowner.h"
 #include "utils/timestamp.h"
 
 #include "compat.h"
@@ -131,8 +132,11 @@ typedef struct Session
 	int			kept_depth;
 	int			failed_depth;	/* remote_depth at the last error, or 0 */
 	bool		half_done;		/* nobody knows what state it is in */
-	ErrorData  *kept_error;		/* for whoever uses it next, or NULL */
-	int			kept_level;		/* whose rollback makes up for that error */
+	struct RemoteError *kept_error; /* for whoever uses it next, or NULL if
+									 * there is no more to tell of it */
+	int			kept_level;		/* whose rollback makes up for that error; 0
+								 * if there is none */
+	bool		is_settling;	/* is this being found out? landing.c's */
 	bool		is_stale;		/* a COMMIT that nobody waited for has failed */
 	bool		has_written;	/* for sure, so that it need not be asked */
 	bool		may_have_written;
@@ -152,12 +156,14 @@ typedef struct Session
 								 * more, or 0 */
 	int			cancel_pause;	/* ms between the last two times */
 	PGresult   *result;			/* of session_execute, until it returns */
-	bool		error_is_remote;	/* is an error that is being raised? */
+	int			flight_level;	/* local transaction level that sent it */
+	ResourceOwner flight_owner; /* of the execution that did */
 
 	void		(*absorb) (void *arg);	/* reads what is in the air for arg */
 	void	   *absorb_arg;
 	void		(*flush) (void *arg);	/* sends what arg holds back */
 	void	   *flush_arg;
+	int			flush_level;	/* local transaction level that it belongs to */
 
 	const RemoteCommand *ahead; /* behind a front not yet awaited, or NULL */
 	int			nahead;
@@ -219,7 +225,6 @@ extern void session_disconnect(Session *session);
 
 /* session.c */
 extern uint64 session_lock_epoch(const Session *session);
-extern void session_raise_kept(const Session *session);
 extern void session_check_usable(Session *session);
 extern void session_send(Session *session, const RemoteCommand *commands,
 						 int ncommands, bool only_reads);
@@ -239,6 +244,7 @@ extern bool session_is_ready(Session *session);
 extern void session_finish(Session *session);
 extern int	session_sqlstate(const PGresult *res);
 extern bool session_is_true(const PGresult *res);
+extern void session_raise_kept(Session *session);
 extern void session_report(Session *session, int elevel, PGresult *res,
 						   const char *sql);
 

@@ -43,6 +43,7 @@ static List *stock_servers = NIL;
 void
 transaction_enter(Session *session)
 {
+	landing_settle(session);
 	in_use = true;
 	session->users++;
 	session->xact_depth = GetCurrentTransactionNestLevel();
@@ -83,6 +84,14 @@ forget_statements(Session *session)
 	MemoryContextSwitchTo(old);
 }
 
+/* No error is kept any more. */
+static void
+forget_kept(Session *session)
+{
+	session->kept_error = NULL;
+	session->kept_level = 0;
+}
+
 /*
  * Takes the session out of the transaction; a bad one is disconnected.  One that
  * could not be connected again takes part, too.
@@ -92,7 +101,7 @@ leave(Session *session)
 {
 	session->xact_depth = session->remote_depth = session->kept_depth = 0;
 	session->failed_depth = 0;
-	session->kept_error = NULL;
+	forget_kept(session);
 	session->cursors = session->users = 0;
 	session->truncated = false;
 	foresight_forget(session);
@@ -144,6 +153,7 @@ start_commit(Session *session)
 	bool		waits = !needs_no_answer(session);
 
 	session_check_usable(session);
+	landing_read_all(session);
 	if (session->remote_depth == 0)
 		return false;
 	settings_require(REQUIRE_UNAWAITED_COMMIT, !waits);
@@ -390,18 +400,23 @@ finish_rollback(Rollback *rollback, int level)
 
 /*
  * Has the session something to roll back at this level?  What it was doing there
- * nobody will read.  While an error of an outer level is kept nothing is sent.
+ * nobody will read.  What it does for an outer level it goes on with; while an
+ * error of one is kept nothing is sent.
  */
 static bool
 takes_part(Session *session, int level)
 {
-	if (session->kept_error != NULL && session->kept_level < level)
+	if (session->is_settling)
+		session_forget_readers(session);
+	session->is_settling = false;
+	if (session->kept_level != 0 && session->kept_level < level)
 		return false;
-	session->kept_error = NULL;
-	if (session->xact_depth < level && !session_is_flying(session))
+	forget_kept(session);
+	if (landing_is_due(session, level))
 		return false;
 	session_forget_readers(session);
-	if (session->conn == NULL)
+	if (session->conn == NULL ||
+		(session->xact_depth < level && !session_is_flying(session)))
 		return false;
 	/* A clean-up that raised an error would do so again, until it is a PANIC. */
 	if (session->deadline != 0 || in_error_recursion_trouble())
@@ -519,7 +534,7 @@ transaction_callback(XactEvent event, void *arg)
 	in_use = false;
 }
 
-/* At the beginning and the end of a local subtransaction. */
+/* At the end of a local subtransaction. */
 static void
 subtransaction_callback(SubXactEvent event, SubTransactionId mine,
 						SubTransactionId parent, void *arg)
@@ -527,19 +542,17 @@ subtransaction_callback(SubXactEvent event, SubTransactionId mine,
 	int			level = GetCurrentTransactionNestLevel();
 	ListCell   *cell;
 
-	if (!in_use || event == SUBXACT_EVENT_COMMIT_SUB)
+	if (!in_use || event == SUBXACT_EVENT_START_SUB ||
+		event == SUBXACT_EVENT_COMMIT_SUB)
 		return;
-	if (event == SUBXACT_EVENT_START_SUB)
-	{
-		landing_read_all();
-		return;
-	}
 	if (event == SUBXACT_EVENT_ABORT_SUB)
 		roll_back(level);
 	foreach(cell, cache_sessions())
 	{
 		Session    *session = lfirst(cell);
 
+		session->flight_level = Min(session->flight_level, level - 1);
+		session->flush_level = Min(session->flush_level, level - 1);
 		if (session->xact_depth < level)
 			continue;
 		portals_release(session, level);
@@ -559,5 +572,6 @@ transaction_register_callbacks(void)
 		return;
 	RegisterXactCallback(transaction_callback, NULL);
 	RegisterSubXactCallback(subtransaction_callback, NULL);
+	landing_install();
 	registered = true;
 }

@@ -1,7 +1,8 @@
 """Decides whether two outcomes of one statement differ.
 
 Rows are compared in order when the statement says so, as multisets otherwise. What the two sides
-may legitimately do differently is rewritten first: `ALLOWANCES` is the whole list.
+may legitimately do differently is rewritten first: `allowances` is the whole list. One thing more
+may differ, which is no matter of rewriting: `is_other_error`.
 """
 
 import re
@@ -15,6 +16,9 @@ ORDERED = "/* ordered */"
 EXPLAIN_COLUMN = "QUERY PLAN"
 EXPLAIN_OF_WRAPPER = re.compile(rb"\s*((Fetch|Write) Method|Autocommit): \w+")
 """What a wrapper says of itself in EXPLAIN (VERBOSE), beyond stock."""
+
+OF_A_ROW = re.compile(r"remote SQL command: (INSERT|UPDATE|DELETE)\b.*\$1", re.DOTALL)
+REMOTE = "remote SQL command:"
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,24 @@ class Comparer:
             if allowance.field in ("*", name):
                 value = allowance.pattern.sub(allowance.replacement, value)
         return name, value
+
+
+def is_other_error(stock: Outcome, candidate: Outcome) -> bool:
+    """Return whether the two can be different errors of one statement: stock's a row that the
+    remote server refused, the candidate's a later row that could not be computed.
+
+    Rows that are not waited for one by one meet the second first. That the statement has stock's
+    error, too, is for the caller to find out, by waiting for them.
+    """
+    expected, actual = _context_of_error(stock), _context_of_error(candidate)
+    if expected is None or actual is None:
+        return False
+    return OF_A_ROW.search(expected) is not None and REMOTE not in actual
+
+
+def _context_of_error(outcome: Outcome) -> str | None:
+    error = outcome.results[-1].error if outcome.results else None
+    return None if error is None else dict(error.fields).get("CONTEXT", "")
 
 
 def _without_own_lines(candidate: Result) -> tuple[Row, ...]:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from oracle.compare import Comparer, allowances, row_difference
+from oracle.compare import Comparer, allowances, is_other_error, row_difference
 from oracle.minimise import minimise
 from oracle.side import Outcome
 from oracle.world import World
@@ -57,10 +57,25 @@ class Oracle:
     def __init__(self, world: World) -> None:
         self._world = world
         self._comparer = Comparer(allowances(world.wrapper))
+        self._waiting = f"SET {world.wrapper}.pipelined_writes = off"
         self.tally = Tally()
 
     def run(self, session: Sequence[str]) -> Difference | None:
         """Run `session` on both sides and return the first difference, None when there is none."""
+        doubtful: list[Difference] = []
+        difference = self._run(session, doubtful)
+        return difference or next(filter(self._is_real, doubtful), None)
+
+    def _is_real(self, doubtful: Difference) -> bool:
+        """Return whether the statement differs even where each row is waited for."""
+        session = (self._waiting, *doubtful.session[: doubtful.position + 1])
+        return self._run(session) is not None
+
+    def _run(
+        self, session: Sequence[str], doubtful: list[Difference] | None = None
+    ) -> Difference | None:
+        """Return the first difference, but for those which may be two errors of one statement:
+        these are added to `doubtful`, if it is given."""
         self._world.reset()
         self.tally.sessions += 1
         stock, candidate = sides = self._world.connect()
@@ -71,8 +86,12 @@ class Oracle:
                 expected, actual = stock.receive(), candidate.receive()
                 self.tally.add(expected)
                 reason = self._comparer.difference(statement, expected, actual)
-                if reason:
-                    return Difference(tuple(session), position, reason)
+                if not reason:
+                    continue
+                difference = Difference(tuple(session), position, reason)
+                if doubtful is None or not is_other_error(expected, actual):
+                    return difference
+                doubtful.append(difference)
         finally:
             stock.close()
             candidate.close()

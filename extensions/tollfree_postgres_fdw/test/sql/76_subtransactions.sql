@@ -221,6 +221,111 @@ COMMIT;
 RESET tollfree_postgres_fdw.direct_results;
 RESET work_mem;
 
+-- What is in the air when a subtransaction begins is not waited for, nor is it touched
+-- when one that has not used its connection is rolled back.
+CREATE VIEW remote.sluggish AS SELECT 1 AS part, n FROM pg_sleep(2), generate_series(1, 3) n;
+CREATE TABLE slow_parts (part int, n int) PARTITION BY LIST (part);
+CREATE FOREIGN TABLE sluggish PARTITION OF slow_parts FOR VALUES IN (1)
+	SERVER async_1 OPTIONS (schema_name 'remote');
+CREATE FOREIGN TABLE swift PARTITION OF slow_parts FOR VALUES IN (2)
+	SERVER async_2 OPTIONS (schema_name 'remote', table_name 'prompt');
+BEGIN;
+DECLARE c CURSOR FOR SELECT * FROM slow_parts;
+FETCH 1 FROM c;
+SAVEPOINT a;
+SELECT id FROM items WHERE id = 1;
+ROLLBACK TO a;
+SAVEPOINT b;
+RELEASE b;
+SELECT state FROM pg_stat_activity a JOIN tollfree_postgres_fdw_get_connections() c ON a.pid = c.remote_backend_pid
+WHERE server_name = 'async_1';
+\set QUIET off
+MOVE ALL FROM c;
+\set QUIET on
+COMMIT;
+-- One that uses the connection reads it first, for the cursor.
+BEGIN;
+DECLARE c CURSOR FOR SELECT * FROM slow_parts;
+FETCH 1 FROM c;
+SAVEPOINT a;
+INSERT INTO events VALUES (1000);
+ROLLBACK TO a;
+SET LOCAL statement_timeout = '1s';
+\set QUIET off
+MOVE ALL FROM c;
+\set QUIET on
+COMMIT;
+-- Should that be interrupted, the level that it was for has lost it.
+BEGIN;
+INSERT INTO events VALUES (1001);
+SAVEPOINT a;
+DECLARE c CURSOR FOR SELECT * FROM slow_parts;
+FETCH 1 FROM c;
+SAVEPOINT b;
+SET LOCAL statement_timeout = '200ms';
+INSERT INTO events VALUES (1002);
+ROLLBACK TO b;
+SELECT * FROM events WHERE n > 1000;
+ROLLBACK TO b;
+FETCH 1 FROM c;
+ROLLBACK TO b;
+FETCH ALL FROM c;
+ROLLBACK TO a;
+SELECT * FROM events WHERE n > 1000;
+COMMIT;
+-- A cursor that fails in a subtransaction leaves what was sent for it to nobody.
+CREATE FUNCTION are_transactions_over() RETURNS bool LANGUAGE plpgsql
+AS $$
+BEGIN
+	FOR i IN 1..100 LOOP
+		IF NOT EXISTS (SELECT FROM pg_stat_activity a JOIN tollfree_postgres_fdw_get_connections() c ON a.pid = c.remote_backend_pid
+					   WHERE a.state <> 'idle' AND a.pid <> pg_backend_pid()) THEN
+			RETURN true;
+		END IF;
+		PERFORM pg_sleep(0.1), pg_stat_clear_snapshot();
+	END LOOP;
+	RETURN false;
+END
+$$;
+SET work_mem = '64kB';
+BEGIN;
+DECLARE c CURSOR FOR SELECT 1 / (n - 2) FROM slow_parts;
+FETCH 1 FROM c;
+SAVEPOINT a;
+FETCH 1 FROM c;
+ROLLBACK TO a;
+COMMIT;
+SELECT are_transactions_over();
+BEGIN;
+DECLARE c CURSOR FOR SELECT 1 / (n - 2) FROM slow_parts;
+FETCH 1 FROM c;
+SAVEPOINT a;
+FETCH 1 FROM c;
+ROLLBACK TO a;
+INSERT INTO events VALUES (1003);
+CLOSE c;
+SELECT * FROM events WHERE n > 1000;
+COMMIT;
+SELECT * FROM remote.events WHERE n > 1000;
+-- also where its rows are read ahead, and more than memory is to hold
+SET tollfree_postgres_fdw.direct_results = off;
+BEGIN;
+DECLARE c CURSOR FOR SELECT 1 / (n - 305) FROM long_rows WHERE pad <> '';
+MOVE 300 FROM c;
+SAVEPOINT a;
+MOVE 10 FROM c;
+ROLLBACK TO a;
+INSERT INTO events_here VALUES (1004);
+CLOSE c;
+SELECT n FROM events_here WHERE n > 1003;
+COMMIT;
+SELECT are_transactions_over();
+RESET tollfree_postgres_fdw.direct_results;
+RESET work_mem;
+DROP FUNCTION are_transactions_over;
+DROP TABLE slow_parts;
+DROP VIEW remote.sluggish;
+
 DROP FOREIGN TABLE long_rows_looking;
 DROP DOMAIN looking, meddling;
 DROP FUNCTION fails_twice, fails_to_reconnect, looks, meddles;
