@@ -36,7 +36,10 @@ SOURCE = """
     CREATE TABLE dated AS SELECT i AS id, now() AS t FROM generate_series(1, 1000) i;
     CREATE TABLE log (n integer, v text);
     CREATE TABLE log_in_batches (n integer, v text);
-    VACUUM ANALYZE item, log, log_in_batches;
+    CREATE TABLE bulk (n integer, v text);
+    CREATE FUNCTION is_fine(text) RETURNS boolean LANGUAGE sql IMMUTABLE RETURN true;
+    CREATE TABLE checked_bulk (n integer, v text CHECK (is_fine(v)));
+    VACUUM ANALYZE item, log, log_in_batches, bulk, checked_bulk;
 """
 LOCAL = """
     ALTER FOREIGN TABLE log_in_batches OPTIONS (ADD batch_size '100');
@@ -44,6 +47,11 @@ LOCAL = """
 """
 BY_KEY = "SELECT v FROM item WHERE id = 7"
 UPDATE = "UPDATE item SET v = 'changed' WHERE id = 7"
+BULK_TABLES = ("bulk", "checked_bulk")
+"""Arrays may stand for rows of the first; not of the second, whose check calls a function."""
+BULK_ROWS, BULK_ROW_BYTES = 20_000, 1_000
+BULK_INSERT = "INSERT INTO {table} SELECT i, repeat('x', {bytes}) FROM generate_series(1, {rows}) i"
+FLIGHT_BYTES = 512 * 1024
 NESTED_LOOP = "SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off"
 IN_A_BLOCK = f"DO $$ BEGIN PERFORM v FROM ({BY_KEY}) x; EXCEPTION WHEN division_by_zero THEN END $$"
 
@@ -135,7 +143,7 @@ def make_local(pg_instance: Cluster, link: Link) -> Iterator[Callable[[str], Con
             "server_port": link.port,
         }
         make_server(local, row, "flights_source", pg_instance.password_file.read_text("utf-8"))
-        import_tables(local, ["item", "fresh", "dated", "log", "log_in_batches"])
+        import_tables(local, ["item", "fresh", "dated", "log", "log_in_batches", *BULK_TABLES])
         local.execute(LOCAL)
         return local
 
@@ -197,6 +205,31 @@ def test_a_statement_waits_for_no_more_than_it_must(
     finally:
         local.execute("RESET ALL")
     assert counted == unit.flights
+
+
+def most_flights(rows: int) -> int:
+    """Return how many flights that many rows fill; beyond their bytes some room is counted, and
+    setting out, asking about arrays and COMMIT are flights, too."""
+    return rows * BULK_ROW_BYTES * 5 // (4 * FLIGHT_BYTES) + 6
+
+
+@pytest.mark.parametrize("batch_size", [1, 10, 100, 1000])
+@pytest.mark.parametrize("table", BULK_TABLES)
+def test_a_batch_size_costs_no_more_than_none(
+    local: Connection, link: Link, table: str, batch_size: int
+) -> None:
+    insert = BULK_INSERT.format(table=table, bytes=BULK_ROW_BYTES, rows=BULK_ROWS)
+    local.execute(f"ALTER FOREIGN TABLE {table} OPTIONS (ADD batch_size '{batch_size}')")
+
+    def inserting() -> int:
+        before = settled(link)
+        local.execute(insert)
+        return settled(link) - before
+
+    try:
+        assert fewest(inserting, most_flights(BULK_ROWS)) <= most_flights(BULK_ROWS)
+    finally:
+        local.execute(f"ALTER FOREIGN TABLE {table} OPTIONS (DROP batch_size)")
 
 
 @pytest.mark.parametrize(

@@ -483,6 +483,7 @@ session_drain(Session *session)
 	}
 	session->part = session->nparts;
 	session->absorb = NULL;
+	session->joins_flight = false;
 }
 
 /*

@@ -5,7 +5,8 @@
  * A flight is what is sent without waiting for an answer in between, and one
  * Sync.  All of it goes through libpq's pipeline mode, which the connection
  * never leaves.  At most one flight is in the air, except for a COMMIT that
- * nobody waits for: its answer is read with the next flight.
+ * nobody waits for, whose answer is read with the next flight, and for rows that
+ * are written (pipeline.c), several flights of which follow one another.
  *
  * A part per expected answer remembers what the answer is about, so that
  * whoever reads (answers.c) knows what became of the remote transaction.  Parts
@@ -144,14 +145,52 @@ session_is_committing(const Session *session)
 }
 
 /*
- * Begins to put a flight together.  What a scan is still reading is read
- * first; only the answer to a COMMIT may be outstanding.
+ * Forgets the parts that are done, of which more is in the air than memory should
+ * be kept for.
+ */
+static void
+forget_done_parts(Session *session)
+{
+	for (int i = 0; i < session->part; i++)
+	{
+		Part	   *part = &session->parts[i];
+
+		if (part->sql != NULL)
+			pfree(unconstify(char *, part->sql));
+		if (part->prepares != NULL)
+			pfree(unconstify(char *, part->prepares));
+	}
+	session->nparts -= session->part;
+	memmove(session->parts, session->parts + session->part,
+			session->nparts * sizeof(Part));
+	session->part = 0;
+}
+
+/*
+ * May the next flight be sent behind one whose answers are not read yet?  Not if
+ * it has to change the depth of the remote transaction, which that may do, too.
+ */
+static bool
+can_join(const Session *session)
+{
+	return session->joins_flight && session->remote_depth > 0 &&
+		session->remote_depth == session->xact_depth &&
+		session->kept_depth == session->xact_depth;
+}
+
+/*
+ * Begins to put a flight together.  What is still being read is read first,
+ * unless whoever reads it joins in; and the answer to a COMMIT may be outstanding.
  */
 void
 session_begin_flight(Session *session)
 {
-	landing_read_all(session);
-	Assert(!session_is_flying(session));
+	if (!can_join(session))
+	{
+		landing_read_all(session);
+		Assert(!session_is_flying(session));
+		session->joins_flight = false;
+	}
 	session->flight_level = GetCurrentTransactionNestLevel();
 	session->flight_owner = CurrentResourceOwner;
 	PQclear(session->result);
@@ -165,6 +204,8 @@ session_begin_flight(Session *session)
 		MemoryContextReset(session->flight_context);
 		session->parts_size = 0;
 	}
+	else
+		forget_done_parts(session);
 }
 
 /*

@@ -252,8 +252,7 @@ make_pipeline(ForeignModifyState *state, uint64 *count)
 	state->pipeline = pipeline_create(state->session, state->node->ps.state,
 									  count, &state->usage, append_arrays,
 									  state);
-	if (state->node->operation == CMD_INSERT && state->batch_size == 1 &&
-		setting_array_inserts)
+	if (state->node->operation == CMD_INSERT && setting_array_inserts)
 		state->rows_until_arrays = ROWS_BEFORE_ARRAYS;
 }
 
@@ -269,24 +268,36 @@ decide(ForeignModifyState *state, ResultRelInfo *rinfo, EState *estate)
 	settings_require(REQUIRE_PIPELINED, state->pipeline != NULL);
 }
 
-/* Adds a row to the arrays; false if it is not to go there. */
-static bool
-add_to_arrays(ForeignModifyState *state, TupleTableSlot *slot)
+/* Makes the arrays, if the remote server says that they do. */
+static void
+make_arrays(ForeignModifyState *state)
 {
-	if (state->rows_until_arrays > 0 && --state->rows_until_arrays == 0)
-	{
-		MemoryContext old = MemoryContextSwitchTo(state->context);
+	MemoryContext old = MemoryContextSwitchTo(state->context);
 
-		session_start_usage(state->session, &state->usage);
-		state->arrays = arrays_create(state->session, state->rel, &state->plan);
-		session_stop_usage(state->session, &state->usage);
-		MemoryContextSwitchTo(old);
-		settings_require(REQUIRE_ARRAYS, state->arrays != NULL);
-	}
+	state->rows_until_arrays = 0;
+	session_start_usage(state->session, &state->usage);
+	state->arrays = arrays_create(state->session, state->rel, &state->plan);
+	session_stop_usage(state->session, &state->usage);
+	MemoryContextSwitchTo(old);
+	settings_require(REQUIRE_ARRAYS, state->arrays != NULL);
+}
+
+/* Adds rows to the arrays; false if they are not to go there. */
+static bool
+add_to_arrays(ForeignModifyState *state, TupleTableSlot **slots, int nrows)
+{
+	if (state->rows_until_arrays == 1)
+		make_arrays(state);
+	else if (state->rows_until_arrays > 1)
+		state->rows_until_arrays = Max(state->rows_until_arrays - nrows, 1);
 	if (state->arrays == NULL)
 		return false;
-	pipeline_hold(state->pipeline);
-	pipeline_launch_if_due(state->pipeline, arrays_add(state->arrays, slot));
+	for (int i = 0; i < nrows; i++)
+	{
+		pipeline_hold(state->pipeline);
+		pipeline_launch_if_due(state->pipeline,
+							   arrays_add(state->arrays, slots[i]));
+	}
 	return true;
 }
 
@@ -351,7 +362,7 @@ modify(ForeignModifyState *state, ResultRelInfo *rinfo, TupleTableSlot **slots,
 	decide(state, rinfo, state->node->ps.state);
 	if (state->pipeline != NULL && !state->is_copy)
 	{
-		if (!add_to_arrays(state, slots[0]))
+		if (!add_to_arrays(state, slots, *nrows))
 			add_execution(state, state->pipeline, slots, plan_slot, *nrows);
 		return slots;
 	}
@@ -387,24 +398,38 @@ tollfreeExecForeignInsert(EState *estate, ResultRelInfo *rinfo,
 	return modify(insert_state(rinfo), rinfo, &slot, &planSlot, &nrows) ? slot : NULL;
 }
 
-/* May a batch of COPY be as large as we like, and go through a pipeline? */
+/* May what COPY hands over be as much as we like, and go through a pipeline? */
 static bool
 pipelines_copy(const ForeignModifyState *state)
 {
-	return state->is_copy && state->batch_size == 1 && setting_pipelined_writes;
+	return state->is_copy && setting_pipelined_writes;
+}
+
+/* How many rows one command may have parameters for, of those that it should. */
+static int
+limit_rows(const ForeignModifyState *state)
+{
+	int			nparams = writes_params_per_row(state->writes);
+
+	return nparams == 0 ? state->batch_size
+		: Min(state->batch_size, PQ_QUERY_PARAM_MAX_LIMIT / nparams);
 }
 
 /* Inserts rows of COPY, whose number it wants to know at once. */
 static TupleTableSlot **
 copy_rows(ForeignModifyState *state, TupleTableSlot **slots, int *nrows)
 {
+	int			most = limit_rows(state);
+
 	if (state->pipeline == NULL)
 		make_pipeline(state, &state->copied);
 	state->copied = *nrows;
-	for (int i = 0; i < *nrows; i++)
+	for (int i = 0; i < *nrows; i += most)
 	{
-		if (!add_to_arrays(state, slots[i]))
-			add_execution(state, state->pipeline, &slots[i], NULL, 1);
+		int			n = Min(most, *nrows - i);
+
+		if (!add_to_arrays(state, &slots[i], n))
+			add_execution(state, state->pipeline, &slots[i], NULL, n);
 	}
 	pipeline_finish(state->pipeline);
 	*nrows = state->copied;
@@ -428,9 +453,6 @@ tollfreeGetForeignModifyBatchSize(ResultRelInfo *rinfo)
 {
 	ForeignModifyState *state = rinfo->ri_FdwState;
 	TriggerDesc *triggers = rinfo->ri_TrigDesc;
-	int			size = state ? state->batch_size
-		: option_batch_size(rinfo->ri_RelationDesc);
-	int			nparams;
 
 	/* Each row's outcome has to be seen before the next one. */
 	if (rinfo->ri_projectReturning != NULL ||
@@ -439,7 +461,7 @@ tollfreeGetForeignModifyBatchSize(ResultRelInfo *rinfo)
 							  triggers->trig_insert_after_row)))
 		return 1;
 	if (state == NULL)
-		return size;
+		return option_batch_size(rinfo->ri_RelationDesc);
 	/* There is no syntax for several rows without columns. */
 	if (state->plan.targets == NIL)
 		return 1;
@@ -447,10 +469,7 @@ tollfreeGetForeignModifyBatchSize(ResultRelInfo *rinfo)
 	if (pipelines_copy(state) && state->reader == NULL &&
 		rinfo->ri_RootResultRelInfo == NULL)
 		return COPY_ROWS;
-	nparams = writes_params_per_row(state->writes);
-	if (nparams > 0)
-		size = Min(size, PQ_QUERY_PARAM_MAX_LIMIT / nparams);
-	return size;
+	return limit_rows(state);
 }
 
 /* Updates a row. */

@@ -3,10 +3,12 @@
  *	  Rows that are written without waiting for each.
  *
  * The commands that write a statement's rows are held back until there are
- * PIPELINE_BYTES of them, and then sent in one flight, whose answers are read
- * when the next flight is full: the remote server writes one while the other is
- * put together.  It executes them one by one in the order they were given in,
- * and none after one that fails.
+ * PIPELINE_BYTES of them, and then sent in one flight.  Up to PIPELINE_FLIGHTS
+ * are in the air, so that a link with a long round trip is kept full; answers
+ * are read when they have come, and waited for only before one more would be too
+ * many.  The remote server executes the commands one by one in the order they
+ * were given in, and none after one that fails: the transaction that they are in
+ * is aborted then.
  *
  * So that nobody can tell the difference, what is held back is sent, and its
  * answers are read,
@@ -35,9 +37,14 @@
 #include "pipeline.h"
 
 #define PIPELINE_BYTES (512 * 1024)
+#define PIPELINE_BLOCK (64 * 1024)	/* of memory, of which bytes are counted */
+#define PIPELINE_FLIGHTS 8
 #define PIPELINE_COMMANDS 4096
 #define PIPELINE_COMMANDS_FIRST 16
 #define PIPELINE_APPENDED 2		/* at a time, at most */
+
+/* Commands in the air, at most: for each there is something in memory here */
+#define PIPELINE_ANSWERS (2 * PIPELINE_COMMANDS)
 
 /*
  * The longest time between two flights, in us, if there are rows: the remote
@@ -54,6 +61,15 @@ typedef struct CommandBuffer
 	MemoryContext context;		/* of their parameters, until they are sent */
 } CommandBuffer;
 
+/* A command in the air */
+typedef struct AwaitedAnswer
+{
+	const char *shown;			/* what an error names as the command */
+	int			nrows;			/* that it writes if none is skipped */
+	bool		writes;			/* or does it prepare? */
+	bool		ends_flight;	/* is it the last of its flight? */
+} AwaitedAnswer;
+
 struct WritePipeline
 {
 	Session    *session;
@@ -65,7 +81,11 @@ struct WritePipeline
 	bool		is_holding;		/* is there something to send? */
 	instr_time	launched;		/* when it last sent, or first had, rows */
 	CommandBuffer held;
-	CommandBuffer flying;		/* what answers will come to */
+	AwaitedAnswer *answers;		/* to come, in their order */
+	int			answer;			/* the next one */
+	int			nanswers;
+	int			answers_size;
+	int			nflights;		/* in the air */
 };
 
 static ExecutorRun_hook_type next_run_hook = NULL;
@@ -80,7 +100,8 @@ make_buffer(void)
 	buffer.nrows = palloc(buffer.size * sizeof(int));
 	buffer.context = AllocSetContextCreate(CurrentMemoryContext,
 										   "tollfree_postgres_fdw pipeline",
-										   ALLOCSET_DEFAULT_SIZES);
+										   0, ALLOCSET_DEFAULT_INITSIZE,
+										   PIPELINE_BLOCK);
 	return buffer;
 }
 
@@ -103,7 +124,8 @@ pipeline_create(Session *session, EState *estate, uint64 *count,
 	pipeline->complete = complete;
 	pipeline->complete_arg = arg;
 	pipeline->held = make_buffer();
-	pipeline->flying = make_buffer();
+	pipeline->answers_size = PIPELINE_COMMANDS_FIRST;
+	pipeline->answers = palloc(pipeline->answers_size * sizeof(AwaitedAnswer));
 	MemoryContextSwitchTo(old);
 	return pipeline;
 }
@@ -127,40 +149,40 @@ count_skipped(PGresult *res, int nrows)
 	return nrows - (nrows == 1 ? Min(written, 1) : written);
 }
 
-/* Reads the answers to one command; how many rows it skipped. */
-static int
-read_command(Session *session, const RemoteCommand *command, int nrows)
+/* Reads the next answer, and takes rows that were skipped off the count. */
+static void
+read_answer(WritePipeline *pipeline)
 {
+	Session    *session = pipeline->session;
+	AwaitedAnswer *answer = &pipeline->answers[pipeline->answer];
 	PGresult   *res = session_result(session);
-	int			skipped = 0;
 
 	if (PQresultStatus(res) != PGRES_COMMAND_OK)
-		session_report(session, ERROR, res, command->shown);
-	if (!command->prepare)
-		skipped = count_skipped(res, nrows);
+		session_report(session, ERROR, res, answer->shown);
+	if (answer->writes)
+		*pipeline->count -= count_skipped(res, answer->nrows);
 	PQclear(res);
 
 	res = session_result(session);
 	if (res != NULL || PQstatus(session->conn) == CONNECTION_BAD)
-		session_report(session, ERROR, res, command->shown);
-	return skipped;
+		session_report(session, ERROR, res, answer->shown);
+	pipeline->answer++;
+	pipeline->nflights -= answer->ends_flight;
 }
 
-/* Reads the answers to what is in the air. */
+/* Reads the answers to all that is in the air. */
 static void
 land(void *arg)
 {
 	WritePipeline *pipeline = arg;
-	CommandBuffer *flying = &pipeline->flying;
 	Session    *session = pipeline->session;
 
 	session->absorb = NULL;
 	session->absorb_arg = NULL;
 	session_start_usage(session, pipeline->usage);
-	for (int i = 0; i < flying->count; i++)
-		*pipeline->count -= read_command(session, &flying->commands[i],
-										 flying->nrows[i]);
-	flying->count = 0;
+	while (pipeline->answer < pipeline->nanswers)
+		read_answer(pipeline);
+	pipeline->answer = pipeline->nanswers = 0;
 	session_finish(session);
 	session_stop_usage(session, pipeline->usage);
 }
@@ -173,28 +195,88 @@ is_in_air(const WritePipeline *pipeline)
 		pipeline->session->absorb_arg == pipeline;
 }
 
-/* Sends what is held back, once the answers to what was sent are read. */
+/*
+ * Notes that answers to what is held back will come, behind those of before;
+ * what has been read is forgotten.
+ */
+static void
+expect_answers(WritePipeline *pipeline)
+{
+	const CommandBuffer *held = &pipeline->held;
+	int			left = pipeline->nanswers - pipeline->answer;
+
+	memmove(pipeline->answers, pipeline->answers + pipeline->answer,
+			left * sizeof(AwaitedAnswer));
+	pipeline->answer = 0;
+	pipeline->nanswers = left;
+	if (pipeline->answers_size < left + held->count)
+	{
+		pipeline->answers_size = Max(2 * pipeline->answers_size,
+									 left + held->count);
+		pipeline->answers = repalloc(pipeline->answers,
+									 pipeline->answers_size *
+									 sizeof(AwaitedAnswer));
+	}
+	for (int i = 0; i < held->count; i++)
+		pipeline->answers[pipeline->nanswers++] = (AwaitedAnswer)
+	{
+		.shown = held->commands[i].shown,.nrows = held->nrows[i],
+			.writes = !held->commands[i].prepare,
+			.ends_flight = i == held->count - 1
+	};
+	pipeline->nflights++;
+}
+
+/* Would what is held back be too much, with what is in the air? */
+static bool
+is_full(const WritePipeline *pipeline)
+{
+	return pipeline->nflights >= PIPELINE_FLIGHTS ||
+		pipeline->nanswers - pipeline->answer + pipeline->held.count >
+		PIPELINE_ANSWERS;
+}
+
+/*
+ * Reads answers that have come, and waits for as many as are needed to make room
+ * for a flight.
+ */
+static void
+make_way(WritePipeline *pipeline)
+{
+	Session    *session = pipeline->session;
+
+	session_start_usage(session, pipeline->usage);
+	while (pipeline->answer < pipeline->nanswers &&
+		   session_is_ready(session))
+		read_answer(pipeline);
+	if (is_full(pipeline))
+		session->flights++;
+	while (is_full(pipeline))
+		read_answer(pipeline);
+	session_stop_usage(session, pipeline->usage);
+}
+
+/* Sends what is held back, behind what is in the air. */
 static void
 launch(WritePipeline *pipeline)
 {
 	Session    *session = pipeline->session;
-	CommandBuffer buffer;
+	CommandBuffer *held = &pipeline->held;
 
 	session->flush = NULL;
 	session->flush_arg = NULL;
 	pipeline->is_holding = false;
-	if (is_in_air(pipeline))
-		land(pipeline);
 	pipeline->complete(pipeline, pipeline->complete_arg);
-	buffer = pipeline->flying;
-	pipeline->flying = pipeline->held;
-	pipeline->held = buffer;
+	if (is_in_air(pipeline))
+		make_way(pipeline);
 
 	session_start_usage(session, pipeline->usage);
-	session_send(session, pipeline->flying.commands, pipeline->flying.count,
-				 false);
+	session->joins_flight = is_in_air(pipeline) && pipeline->nflights > 0;
+	session_send(session, held->commands, held->count, false);
 	session_stop_usage(session, pipeline->usage);
-	MemoryContextReset(pipeline->flying.context);
+	expect_answers(pipeline);
+	held->count = 0;
+	MemoryContextReset(held->context);
 	INSTR_TIME_SET_CURRENT(pipeline->launched);
 	session->absorb = land;
 	session->absorb_arg = pipeline;

@@ -235,7 +235,8 @@ send_flight(Session *session, const RemoteCommand *commands, int ncommands,
 		session->repeatable = &commands[0];
 	session->repeats_reads = only_reads;
 	session->autocommit_scans += autocommits;
-	session->flights++;
+	session->flights += !session->joins_flight;
+	session->joins_flight = false;
 	(void) session_launch(session);
 }
 
@@ -534,6 +535,7 @@ session_forget_readers(Session *session)
 	session->absorb = session->flush = NULL;
 	session->absorb_arg = session->flush_arg = NULL;
 	session->ahead = NULL;
+	session->joins_flight = false;
 }
 
 /* Drops a prepared statement with the next flight. */

@@ -158,6 +158,7 @@ typedef struct Session
 	PGresult   *result;			/* of session_execute, until it returns */
 	int			flight_level;	/* local transaction level that sent it */
 	ResourceOwner flight_owner; /* of the execution that did */
+	bool		joins_flight;	/* may the next one be sent behind it? */
 
 	void		(*absorb) (void *arg);	/* reads what is in the air for arg */
 	void	   *absorb_arg;

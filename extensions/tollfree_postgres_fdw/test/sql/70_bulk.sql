@@ -207,6 +207,40 @@ SELECT shown_written();
 INSERT INTO written SELECT i, 1, repeat('x', 200) FROM generate_series(1001, 15000) i;
 INSERT INTO written SELECT i, 1, repeat('x', 1000000) FROM generate_series(15001, 15005) i;
 SELECT shown_written(), sum(length(note)) FROM remote.written;
+-- more than can be in the air at a time, of which an early one fails, or a late row here; what is around it stays
+CREATE PROCEDURE write_around_failures()
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	n int8;
+BEGIN
+	INSERT INTO written VALUES (100000, 1);
+	FOR i IN 1..3 LOOP
+		BEGIN
+			INSERT INTO written
+			SELECT 100000 + g, CASE WHEN i = 1 AND g = 400 THEN 13 ELSE 1 / (CASE WHEN i = 2 THEN 11000 ELSE 0 END - g) END, repeat('x', 1000)
+			FROM generate_series(1, 12000) g;
+			GET DIAGNOSTICS n = ROW_COUNT;
+			RAISE NOTICE '% inserted', n;
+		EXCEPTION
+			WHEN check_violation OR division_by_zero THEN
+				RAISE NOTICE '%', SQLERRM;
+		END;
+	END LOOP;
+	RAISE NOTICE '%', (SELECT format('%s rows, %s bytes', count(*), sum(length(note))) FROM written WHERE id >= 100000);
+	DELETE FROM written WHERE id >= 100000;
+END
+$$;
+CALL write_around_failures();
+SET tollfree_postgres_fdw.array_inserts = off;
+CALL write_around_failures();
+ALTER FOREIGN TABLE written OPTIONS (ADD batch_size '10');
+CALL write_around_failures();
+ALTER FOREIGN TABLE written OPTIONS (SET batch_size '1000');
+CALL write_around_failures();
+RESET tollfree_postgres_fdw.array_inserts;
+CALL write_around_failures();
+ALTER FOREIGN TABLE written OPTIONS (DROP batch_size);
 -- the source is the same server, or the table itself, in turns with the rows
 INSERT INTO written SELECT id + 20000, v FROM written WHERE random() >= 0;
 SELECT shown_written();
@@ -426,6 +460,11 @@ ALTER TABLE remote.many ADD c int;
 ROLLBACK;
 INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
 SELECT show_many('arrays behind what was rolled back');
+TRUNCATE remote.many;
+ALTER FOREIGN TABLE many OPTIONS (ADD batch_size '200');
+INSERT INTO many SELECT i, i::text FROM generate_series(1, 900) i;
+SELECT show_many('two batches, then arrays');
+ALTER FOREIGN TABLE many OPTIONS (DROP batch_size);
 -- in a transaction that goes on when it is forbidden to ask
 CREATE ROLE regress_forbidden LOGIN;
 GRANT USAGE ON SCHEMA remote TO regress_forbidden;
