@@ -504,6 +504,31 @@ refuse_prepare(void)
 	}
 }
 
+/*
+ * Closes the sessions that were used after the remote transactions had been
+ * committed, by another callback before the local commit.  Too late: nobody can
+ * commit there any more, and the next local transaction must not find it.
+ */
+static void
+close_late(void)
+{
+	ListCell   *cell;
+
+	foreach(cell, cache_sessions())
+	{
+		Session    *session = lfirst(cell);
+
+		if (session->xact_depth == 0)
+			continue;
+		ereport(WARNING,
+				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+				 errmsg("closing a connection that was used after its remote transaction had been committed"),
+				 errdetail("What was done there since is rolled back.")));
+		session->half_done = true;
+		leave(session);
+	}
+}
+
 /* At the end of the local transaction. */
 static void
 transaction_callback(XactEvent event, void *arg)
@@ -522,6 +547,7 @@ transaction_callback(XactEvent event, void *arg)
 		case XACT_EVENT_PARALLEL_COMMIT:
 		case XACT_EVENT_COMMIT:
 		case XACT_EVENT_PREPARE:
+			close_late();
 			break;
 		case XACT_EVENT_PARALLEL_ABORT:
 		case XACT_EVENT_ABORT:

@@ -1,0 +1,40 @@
+/*
+ * late_callback.c
+ *	  Executes a query when a transaction is about to commit.
+ *
+ * For a test: callbacks that were registered earlier are called later, so one
+ * of a library that is loaded first comes behind the wrapper's.  The query is
+ * the setting late_callback.query.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "utils/guc.h"
+#include "utils/snapmgr.h"
+
+PG_MODULE_MAGIC;
+
+void		_PG_init(void);
+
+static void
+execute_query(XactEvent event, void *arg)
+{
+	const char *query = GetConfigOption("late_callback.query", true, false);
+
+	if (event != XACT_EVENT_PRE_COMMIT || query == NULL || *query == '\0')
+		return;
+	SPI_connect();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	if (SPI_execute(query, false, 0) < 0)
+		elog(ERROR, "could not execute: %s", query);
+	PopActiveSnapshot();
+	SPI_finish();
+}
+
+void
+_PG_init(void)
+{
+	RegisterXactCallback(execute_query, NULL);
+}
