@@ -52,6 +52,7 @@ BULK_TABLES = ("bulk", "checked_bulk")
 BULK_ROWS, BULK_ROW_BYTES = 20_000, 1_000
 BULK_INSERT = "INSERT INTO {table} SELECT i, repeat('x', {bytes}) FROM generate_series(1, {rows}) i"
 FLIGHT_BYTES = 512 * 1024
+COPY_OF_1000 = "COPY bulk FROM PROGRAM 'seq -f \"%g\tx\" 1 1000'"
 NESTED_LOOP = "SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off"
 IN_A_BLOCK = f"DO $$ BEGIN PERFORM v FROM ({BY_KEY}) x; EXCEPTION WHEN division_by_zero THEN END $$"
 
@@ -230,6 +231,17 @@ def test_a_batch_size_costs_no_more_than_none(
         assert fewest(inserting, most_flights(BULK_ROWS)) <= most_flights(BULK_ROWS)
     finally:
         local.execute(f"ALTER FOREIGN TABLE {table} OPTIONS (DROP batch_size)")
+
+
+def test_copy_does_not_wait_for_each_row(local: Connection, link: Link) -> None:
+    """The first 16 rows are waited for where COPY gives rows one by one, as on PostgreSQL 15."""
+
+    def copying() -> int:
+        before = settled(link)
+        local.execute(COPY_OF_1000)
+        return settled(link) - before
+
+    assert fewest(copying, 25) <= 25
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,9 @@
 /* Rows of an INSERT after which it is worth to ask for arrays */
 #define ROWS_BEFORE_ARRAYS 256
 
+/* The same, where COPY gives rows one by one and each of these is waited for */
+#define COPIED_BEFORE_ARRAYS 16
+
 /* Rows that COPY gives to one flight, if its batches get as large */
 #define COPY_ROWS 1000
 
@@ -388,16 +391,6 @@ insert_state(ResultRelInfo *rinfo)
 	return state->routed ? state->routed : state;
 }
 
-/* Inserts a row. */
-TupleTableSlot *
-tollfreeExecForeignInsert(EState *estate, ResultRelInfo *rinfo,
-						  TupleTableSlot *slot, TupleTableSlot *planSlot)
-{
-	int			nrows = 1;
-
-	return modify(insert_state(rinfo), rinfo, &slot, &planSlot, &nrows) ? slot : NULL;
-}
-
 /* May what COPY hands over be as much as we like, and go through a pipeline? */
 static bool
 pipelines_copy(const ForeignModifyState *state)
@@ -413,6 +406,50 @@ limit_rows(const ForeignModifyState *state)
 
 	return nparams == 0 ? state->batch_size
 		: Min(state->batch_size, PQ_QUERY_PARAM_MAX_LIMIT / nparams);
+}
+
+/*
+ * Adds a row of COPY to the arrays; false if it is not to go there.
+ *
+ * Where COPY gives rows one by one, as it does before PostgreSQL 16, it counts
+ * each at once.  So none can be held back that the remote server might skip, and
+ * where arrays may stand for rows it skips none.  An error belongs to some row
+ * before: COPY must not name the line at hand.
+ */
+static bool
+add_copied(ForeignModifyState *state, ResultRelInfo *rinfo,
+		   TupleTableSlot *slot)
+{
+	ErrorContextCallback *callbacks = error_context_stack;
+	bool		is_added;
+
+	if (!pipelines_copy(state) || rinfo->ri_RootResultRelInfo != NULL ||
+		has_row_triggers(rinfo->ri_TrigDesc))
+		return false;
+	if (state->pipeline == NULL)
+	{
+		make_pipeline(state, &state->copied);
+		state->rows_until_arrays = Min(state->rows_until_arrays,
+									   COPIED_BEFORE_ARRAYS);
+	}
+	if (callbacks != NULL)
+		error_context_stack = callbacks->previous;
+	is_added = add_to_arrays(state, &slot, 1);
+	error_context_stack = callbacks;
+	return is_added;
+}
+
+/* Inserts a row. */
+TupleTableSlot *
+tollfreeExecForeignInsert(EState *estate, ResultRelInfo *rinfo,
+						  TupleTableSlot *slot, TupleTableSlot *planSlot)
+{
+	ForeignModifyState *state = insert_state(rinfo);
+	int			nrows = 1;
+
+	if (add_copied(state, rinfo, slot))
+		return slot;
+	return modify(state, rinfo, &slot, &planSlot, &nrows) ? slot : NULL;
 }
 
 /* Inserts rows of COPY, whose number it wants to know at once. */

@@ -548,3 +548,38 @@ CREATE TRIGGER skip BEFORE INSERT ON remote.many FOR EACH ROW EXECUTE FUNCTION r
 COPY many FROM PROGRAM 'seq -f "%g	copied" 1 2500';
 SELECT count(*), sum(n), max(t) FROM remote.many;
 \set QUIET on
+
+-- COPY of rows for which arrays may stand, an error of the remote server, and one of a line
+CREATE TABLE remote.shelf (n int PRIMARY KEY, t text);
+CREATE FOREIGN TABLE shelf (n int, t text) SERVER loopback OPTIONS (schema_name 'remote');
+\set QUIET off
+\set VERBOSITY terse
+BEGIN;
+COPY shelf FROM PROGRAM 'seq -f "%g	copied" 1 2500';
+SAVEPOINT a;
+COPY shelf FROM PROGRAM 'seq -f "%g	again" 2480 5000';
+ROLLBACK TO a;
+COPY shelf FROM PROGRAM 'seq -f "%g	copied" 2501 5000; echo nothing';
+ROLLBACK TO a;
+COPY shelf FROM PROGRAM 'seq -f "%g	copied" 2501 2600';
+COMMIT;
+\set VERBOSITY default
+\set QUIET on
+SELECT count(*), sum(n), max(t) FROM remote.shelf;
+-- whoever looks at the table meanwhile sees the rows before
+CREATE FUNCTION on_shelf() RETURNS text LANGUAGE sql VOLATILE AS 'SELECT count(*)::text FROM public.shelf';
+ALTER FOREIGN TABLE shelf ALTER t SET DEFAULT on_shelf();
+TRUNCATE shelf;
+COPY shelf (n) FROM PROGRAM 'seq 0 99';
+SELECT count(*), sum(n), count(*) FILTER (WHERE t::int = n) AS seen FROM remote.shelf;
+ALTER FOREIGN TABLE shelf ALTER t DROP DEFAULT;
+CREATE FUNCTION count_shelf() RETURNS trigger LANGUAGE plpgsql
+AS $$ BEGIN RAISE NOTICE '% on the shelf', on_shelf(); RETURN NULL; END $$;
+CREATE TRIGGER counted AFTER INSERT ON shelf EXECUTE FUNCTION count_shelf();
+COPY shelf FROM PROGRAM 'seq -f "%g	copied" 101 150';
+DROP TRIGGER counted ON shelf;
+CREATE TRIGGER counted AFTER INSERT ON shelf FOR EACH ROW WHEN (NEW.n % 20 = 0) EXECUTE FUNCTION count_shelf();
+COPY shelf FROM PROGRAM 'seq -f "%g	copied" 151 200';
+DROP FOREIGN TABLE shelf;
+DROP FUNCTION on_shelf, count_shelf;
+DROP TABLE remote.shelf;
