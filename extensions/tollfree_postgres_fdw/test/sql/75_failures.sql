@@ -233,6 +233,42 @@ ROLLBACK;
 SELECT slow_queries();
 SELECT count(*) FROM shards;
 
+-- so is a write, with more on its way than is executed; or it is lost with its connection
+RESET statement_timeout;
+CREATE TABLE remote.tedious (n int PRIMARY KEY, pad text);
+CREATE FUNCTION remote.dawdle() RETURNS trigger LANGUAGE plpgsql
+AS $$ BEGIN IF NEW.n % 500 = 0 THEN PERFORM pg_sleep(0.1); END IF; RETURN NEW; END $$;
+CREATE TRIGGER dawdle BEFORE INSERT ON remote.tedious FOR EACH ROW EXECUTE FUNCTION remote.dawdle();
+CREATE FOREIGN TABLE tedious (n int, pad text) SERVER loopback OPTIONS (schema_name 'remote');
+BEGIN;
+INSERT INTO tedious VALUES (-1, 'kept');
+SAVEPOINT a;
+SET LOCAL statement_timeout = '1s';
+INSERT INTO tedious SELECT i, repeat('x', 1000) FROM generate_series(1, 50000) i;
+ROLLBACK TO a;
+SELECT count(*) FROM tedious;
+INSERT INTO tedious SELECT i, repeat('x', 1000) FROM generate_series(1, 1000) i;
+COMMIT;
+SELECT count(*) FROM tedious;
+CREATE FUNCTION cuts(n int) RETURNS bool LANGUAGE plpgsql
+AS $$
+BEGIN
+	IF n = 15000 THEN
+		PERFORM pg_terminate_backend(remote_backend_pid, 20000)
+		FROM tollfree_postgres_fdw_get_connections() WHERE server_name = 'loopback';
+	END IF;
+	RETURN true;
+END
+$$;
+CREATE DOMAIN cutting AS int CHECK (cuts(VALUE));
+\set VERBOSITY sqlstate
+INSERT INTO tedious SELECT i::cutting, repeat('x', 1000) FROM generate_series(10001, 16000) i;
+\set VERBOSITY default
+SELECT count(*) FROM tedious;
+DROP FOREIGN TABLE tedious;
+DROP DOMAIN cutting;
+DROP FUNCTION cuts;
+
 -- a server that does not end what it does takes no time from another one
 CREATE FUNCTION remote.deaf() RETURNS int
 LANGUAGE plpgsql
