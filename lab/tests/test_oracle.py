@@ -239,6 +239,7 @@ def failed(**fields: str) -> Outcome:
 ASKED_FOR_SIZE_BY_STOCK = (
     "remote SQL command: SELECT pg_catalog.pg_relation_size('public.\"lost\"'::pg_catalog.regclass)"
 )
+INSERT_OF_A_ROW = "remote SQL command: INSERT INTO public.t(a, b, c) VALUES ($1, DEFAULT, $2)"
 ASKED_FOR_SIZE = (
     "remote SQL command: WITH RECURSIVE tree (oid) AS"
     " (SELECT 'public.\"lost\"'::pg_catalog.regclass::pg_catalog.oid"
@@ -253,6 +254,16 @@ ASKED_FOR_SIZE = (
             {"CONTEXT": "remote SQL command: DECLARE c1 CURSOR FOR\nSELECT 1"},
             {"CONTEXT": "remote SQL command: SELECT 1"},
             True,
+        ),
+        (
+            {"CONTEXT": f"{INSERT_OF_A_ROW}, ($3, DEFAULT, $4)"},
+            {"CONTEXT": INSERT_OF_A_ROW},
+            True,
+        ),
+        (
+            {"CONTEXT": f"{INSERT_OF_A_ROW} ON CONFLICT DO NOTHING"},
+            {"CONTEXT": INSERT_OF_A_ROW},
+            False,
         ),
         (
             {"CONTEXT": f"{ASKED_FOR_SIZE_BY_STOCK} / 8192"},

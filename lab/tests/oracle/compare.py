@@ -62,6 +62,15 @@ def allowances(wrapper: str) -> tuple[Allowance, ...]:
         Allowance(
             "CONTEXT",
             re.compile(
+                r"(remote SQL command: INSERT INTO [^\n]* VALUES \(\$\d+[^()\n]*\))"
+                r"(?:, \(\$\d+[^()\n]*\))+"
+            ),
+            r"\1",
+            "Rows in arrays are in no batch: an error names the command for one row.",
+        ),
+        Allowance(
+            "CONTEXT",
+            re.compile(
                 r"remote SQL command: (?:SELECT pg_catalog\.pg_relation_size\("
                 r"|WITH RECURSIVE tree \(oid\) AS \(SELECT )"
                 r"('(?:[^']|'')*'::pg_catalog\.regclass)[^\n]*"
