@@ -560,7 +560,10 @@ transaction_callback(XactEvent event, void *arg)
 	in_use = false;
 }
 
-/* At the end of a local subtransaction. */
+/*
+ * At the end of a local subtransaction.  When it is committed this comes twice:
+ * another callback may have used a session since the first time.
+ */
 static void
 subtransaction_callback(SubXactEvent event, SubTransactionId mine,
 						SubTransactionId parent, void *arg)
@@ -568,8 +571,7 @@ subtransaction_callback(SubXactEvent event, SubTransactionId mine,
 	int			level = GetCurrentTransactionNestLevel();
 	ListCell   *cell;
 
-	if (!in_use || event == SUBXACT_EVENT_START_SUB ||
-		event == SUBXACT_EVENT_COMMIT_SUB)
+	if (!in_use || event == SUBXACT_EVENT_START_SUB)
 		return;
 	if (event == SUBXACT_EVENT_ABORT_SUB)
 		roll_back(level);

@@ -1,10 +1,10 @@
 /*
  * late_callback.c
- *	  Executes a query when a transaction is about to commit.
+ *	  Executes a query when a transaction, or a subtransaction, is about to commit.
  *
  * For a test: callbacks that were registered earlier are called later, so one
  * of a library that is loaded first comes behind the wrapper's.  The query is
- * the setting late_callback.query.
+ * the setting late_callback.query, or late_callback.subquery.
  */
 #include "postgres.h"
 
@@ -19,11 +19,11 @@ PG_MODULE_MAGIC;
 void		_PG_init(void);
 
 static void
-execute_query(XactEvent event, void *arg)
+execute_setting(const char *setting)
 {
-	const char *query = GetConfigOption("late_callback.query", true, false);
+	const char *query = GetConfigOption(setting, true, false);
 
-	if (event != XACT_EVENT_PRE_COMMIT || query == NULL || *query == '\0')
+	if (query == NULL || *query == '\0')
 		return;
 	SPI_connect();
 	PushActiveSnapshot(GetTransactionSnapshot());
@@ -33,8 +33,24 @@ execute_query(XactEvent event, void *arg)
 	SPI_finish();
 }
 
+static void
+execute_query(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_PRE_COMMIT)
+		execute_setting("late_callback.query");
+}
+
+static void
+execute_subquery(SubXactEvent event, SubTransactionId mine,
+				 SubTransactionId parent, void *arg)
+{
+	if (event == SUBXACT_EVENT_PRE_COMMIT_SUB)
+		execute_setting("late_callback.subquery");
+}
+
 void
 _PG_init(void)
 {
 	RegisterXactCallback(execute_query, NULL);
+	RegisterSubXactCallback(execute_subquery, NULL);
 }

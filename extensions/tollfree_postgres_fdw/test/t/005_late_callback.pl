@@ -76,4 +76,25 @@ my ($stdout, $stderr) = commit_with('SELECT 1');
 is($stdout, "1\n1 3", 'a query that does not use the connection leaves it open');
 is($stderr, '', 'and there is no warning');
 
+# At the end of a subtransaction it belongs to the level around it.
+$node->safe_psql('postgres', 'TRUNCATE goods');
+is( $node->safe_psql(
+		'postgres', <<"SQL"),
+LOAD '$library';
+BEGIN;
+SAVEPOINT a;
+INSERT INTO far_goods VALUES (1);
+SET LOCAL late_callback.subquery = 'INSERT INTO far_goods VALUES (2)';
+RELEASE a;
+SET LOCAL late_callback.subquery = '';
+INSERT INTO far_goods VALUES (3);
+SAVEPOINT b;
+INSERT INTO far_goods VALUES (4);
+ROLLBACK TO b;
+COMMIT;
+SELECT string_agg(id::text, ' ' ORDER BY id) FROM goods;
+SQL
+	'1 2 3',
+	'a savepoint that is used while it is released');
+
 done_testing();
