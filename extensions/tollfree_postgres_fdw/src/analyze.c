@@ -24,7 +24,8 @@
  * faster: it looks into no row that it does not choose, and what it sends is
  * in order, without ctid.
  *
- * sample.c reads the rows.
+ * Where the remote user may not ask all of this all rows are asked for, as
+ * postgres_fdw does.  sample.c reads the rows.
  */
 #include "postgres.h"
 
@@ -43,13 +44,13 @@
 #include "guc.h"
 #include "import_stats.h"
 #include "options.h"
+#include "questions.h"
 #include "sample.h"
 
 /* Blocks that are read to estimate how many rows a block has */
 #define PROBE_BLOCKS 1000
 
 #define TABLESAMPLE_VERSION 90500
-#define HASH_VERSION 140000		/* has hashtidextended() */
 
 /*
  * What reading costs the remote server, in units of about 40 ns: some blocks,
@@ -80,6 +81,7 @@ typedef struct RemoteTable
 	bool		is_known;		/* do statistics tell how many rows it has? */
 	bool		has_jit;		/* does the remote server compile queries? */
 	bool		has_workers;	/* does it give a scan two workers? */
+	bool		is_hidden;		/* may nothing but its blocks be asked for? */
 	double		pages;
 	double		rows;			/* 0 if not known, or a view's */
 } RemoteTable;
@@ -131,19 +133,38 @@ owners_session(Relation rel)
 							 GetForeignServerIdByRelId(RelationGetRelid(rel)));
 }
 
-/* Asks a question with one row of numbers for an answer; a NULL is 0. */
-static void
+/*
+ * Asks a question with one row of numbers for an answer, of which a NULL is 0;
+ * false if the remote server refuses.
+ */
+static bool
 ask(Session *session, const char *sql, double *answers, int nanswers)
 {
-	RemoteCommand command = {.sql = sql,.shown = sql};
-	PGresult   *res = session_execute(session, &command, 1, true);
+	PGresult   *res = questions_ask(session, sql);
 	bool		fits = PQntuples(res) == 1 && PQnfields(res) == nanswers;
 
 	for (int i = 0; fits && i < nanswers; i++)
 		answers[i] = strtod(PQgetvalue(res, 0, i), NULL);
 	PQclear(res);
-	if (!fits)
-		elog(ERROR, "unexpected answer from the remote server to: %s", sql);
+	return fits;
+}
+
+/*
+ * Asks for a table's blocks alone, as postgres_fdw does: this needs no right to
+ * read the catalogs.  An error is raised.
+ */
+static RemoteTable
+describe_hidden(Relation rel, Session *session)
+{
+	const char *sql = deparse_table_blocks(rel);
+	RemoteCommand command = {.sql = sql,.shown = sql};
+	PGresult   *res = session_execute(session, &command, 1, true);
+	RemoteTable table = {.relid = RelationGetRelid(rel),.is_hidden = true};
+
+	if (PQntuples(res) == 1)
+		table.pages = strtod(PQgetvalue(res, 0, 0), NULL);
+	PQclear(res);
+	return table;
 }
 
 /*
@@ -196,7 +217,8 @@ describe(Relation rel)
 	bool		is_stored;		/* no view, nothing foreign */
 	double		pages;
 
-	ask(session, deparse_table_size(rel), answers, lengthof(answers));
+	if (!ask(session, deparse_table_size(rel), answers, lengthof(answers)))
+		return describe_hidden(rel, session);
 	version = PQserverVersion(session->conn);
 	is_stored = answers[0] != 0;
 	pages = answers[2];
@@ -206,7 +228,7 @@ describe(Relation rel)
 	{
 		.relid = RelationGetRelid(rel),
 			.can_sample = is_stored && version >= TABLESAMPLE_VERSION,
-			.can_hash = is_stored && version >= HASH_VERSION && answers[6] != 0,
+			.can_hash = is_stored && answers[6] != 0,
 			.has_parts = answers[5] > 1,
 			.is_known = answers[1] != 0,
 			.pages = pages,
@@ -226,9 +248,9 @@ estimate_rows(Relation rel, const RemoteTable *table)
 	double		share = Min(1.0, PROBE_BLOCKS / table->pages);
 	double		rows;
 
-	if (!table->can_sample)
+	if (!table->can_sample ||
+		!ask(owners_session(rel), deparse_count(rel, share), &rows, 1))
 		return 0;
-	ask(owners_session(rel), deparse_count(rel, share), &rows, 1);
 	return rint(rows / share);
 }
 
@@ -318,13 +340,14 @@ is_surprising(const RemoteTable *table, const SamplePlan *plan, double seen)
 }
 
 /*
- * Imports the statistics of a table that has so many rows; if that cannot be
- * done, says why and returns false.
+ * Imports the statistics of a table; if that cannot be done, says why and returns
+ * false.
  */
 static bool
-import(Relation rel, int elevel, double rows)
+import(Relation rel, int elevel, const RemoteTable *table)
 {
-	const char *obstacle = import_statistics(rel, owners_session(rel));
+	const char *obstacle = table->is_hidden ? IMPORT_REFUSED
+		: import_statistics(rel, owners_session(rel));
 
 	settings_require(REQUIRE_IMPORT, obstacle == NULL);
 	if (obstacle != NULL)
@@ -335,7 +358,7 @@ import(Relation rel, int elevel, double rows)
 	else
 		ereport(elevel,
 				(errmsg("\"%s\": table contains %.0f rows, its statistics are imported",
-						RelationGetRelationName(rel), rows)));
+						RelationGetRelationName(rel), table->rows)));
 	return obstacle == NULL;
 }
 
@@ -398,7 +421,7 @@ acquire_sample(Relation rel, int elevel, HeapTuple *rows, int target,
 	if (method == SAMPLING_IMPORT)
 	{
 		*totalrows = table.rows;
-		if (import(rel, elevel, table.rows))
+		if (import(rel, elevel, &table))
 			return 0;
 		method = SAMPLING_AUTO;
 	}

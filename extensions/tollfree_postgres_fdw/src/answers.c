@@ -14,7 +14,7 @@
 #include "utils/memutils.h"
 
 #include "foresight.h"
-#include "session.h"
+#include "questions.h"
 
 /* All that an error of the remote server says */
 typedef struct RemoteError
@@ -186,7 +186,7 @@ session_report(Session *session, int elevel, PGresult *res, const char *sql)
 	throw_error(elevel, &error, sql);
 }
 
-/* Is a result one row that begins with true? */
+/* Is a result, if there is one, one row that begins with true? */
 bool
 session_is_true(const PGresult *res)
 {
@@ -227,15 +227,9 @@ accept_answer(Session *session, const Part *part, PGresult *res)
 		case PART_FORESEEN:
 			part->statement->safe_epoch = session_lock_epoch(session);
 			break;
-		case PART_TIMEOUT_CHECK:
-			session->is_timed = !session_is_true(res);
-			break;
 		case PART_WRITE_CHECK:
 			session->may_have_written = !session_is_true(res);
 			session->has_written |= session->may_have_written;
-			break;
-		case PART_RELATION_CHECK:
-			relations_answer(session->relations, part->relid, session_is_true(res));
 			break;
 		default:
 			break;
@@ -278,14 +272,20 @@ warn_of_commit(Session *session, PGresult *res)
 /*
  * Takes the answer to one of our own commands, and clears it.  An error is
  * raised unless quiet, and leaves the session half done, but for one in a
- * statement that was to be prepared for the caller, and for what a guard finds,
- * which is noted.
+ * statement that was to be prepared for the caller, for what a guard finds,
+ * which is noted, and for questions without an answer.
  */
 static void
 take_answer(Session *session, PGresult *res, bool quiet)
 {
 	const Part *part = &session->parts[session->part];
 
+	if (part_is_apart(part->kind))
+	{
+		questions_take(session, part, res);
+		PQclear(res);
+		return;
+	}
 	switch (PQresultStatus(res))
 	{
 		case PGRES_SINGLE_TUPLE:
@@ -424,7 +424,7 @@ session_is_ready(Session *session)
 		}
 		if (kind == PART_COMMAND ||
 			(session->ahead != NULL && kind != PART_COMMIT &&
-			 kind != PART_SYNC))
+			 kind != PART_SYNC && !part_is_apart(kind)))
 			return true;
 		res = PQgetResult(session->conn);
 		if (res == NULL)
@@ -529,7 +529,8 @@ session_read_front(Session *session, bool may_replace)
 			end_part(session);
 		else if (session->remote_depth == 0 &&
 				 PQresultStatus(res) == PGRES_FATAL_ERROR &&
-				 session->parts[session->part].kind != PART_COMMIT)
+				 session->parts[session->part].kind != PART_COMMIT &&
+				 !part_is_apart(session->parts[session->part].kind))
 		{
 			take_early_error(session, res, may_replace);
 			return false;

@@ -43,6 +43,7 @@
 #include "arrays.h"
 #include "decode.h"
 #include "deparse.h"
+#include "questions.h"
 
 #define HEADER_BYTES (5 * sizeof(int32))
 
@@ -88,7 +89,7 @@ static bool
 may_use_arrays(Session *session, Relation rel, List *targets)
 {
 	char	   *sql = deparse_array_check(rel, targets);
-	bool		answer = session_ask(session, sql);
+	bool		answer = questions_ask_for_arrays(session, sql);
 
 	pfree(sql);
 	return answer;

@@ -206,6 +206,17 @@ compat_send_nothing(PGconn *conn)
 #endif
 }
 
+/* Queues a Sync; where libpq can, without sending it at once. */
+static inline int
+compat_send_sync(PGconn *conn)
+{
+#ifdef LIBPQ_HAS_SEND_PIPELINE_SYNC
+	return PQsendPipelineSync(conn);
+#else
+	return PQpipelineSync(conn);
+#endif
+}
+
 /* A wait event set that lives until it is freed. */
 static inline WaitEventSet *
 compat_create_wait_event_set(int nevents)

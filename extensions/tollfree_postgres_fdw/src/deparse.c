@@ -261,7 +261,10 @@ deparse_array_check(Relation rel, List *targets)
 						 attribute->atttypid);
 		ncolumns++;
 	}
-	appendStringInfo(&sql, ")) = %d FROM r", ncolumns);
+	appendStringInfo(&sql, ")) = %d", ncolumns);
+	/* What the INSERT calls, so that the question fails and not that. */
+	appendStringInfoString(&sql, " AND EXISTS (SELECT pg_catalog.unnest("
+						   "'{1}'::pg_catalog.int4[])) FROM r");
 	return sql.data;
 }
 
@@ -366,12 +369,21 @@ deparse_regclass(Relation rel)
 	return psprintf("%s::pg_catalog.regclass", quote_literal_cstr(name.data));
 }
 
+/* A query for the number of a table's blocks, in the words of postgres_fdw. */
+char *
+deparse_table_blocks(Relation rel)
+{
+	return psprintf("SELECT pg_catalog.pg_relation_size(%s) / %d",
+					deparse_regclass(rel), BLCKSZ);
+}
+
 /*
  * A query for a table's size, its partitions and children included: can it be
  * sampled (1 or 0), is the number of its rows known (1 or 0), blocks, rows;
  * whether queries are compiled (1 or 0), how many tables these are, whether
- * the user may read all their columns, ctid too (1 or 0), with how many workers
- * a query may be executed, and of how many blocks a scan gets one.
+ * the user may read all their columns, ctid too, and hash that (1 or 0), with
+ * how many workers a query may be executed, and of how many blocks a scan gets
+ * one.  It fails if he may not draw random numbers.
  * The rows are those of the last ANALYZE or VACUUM, in proportion to the
  * blocks then and now.
  */
@@ -399,7 +411,10 @@ deparse_table_size(Relation rel)
 						   " (SELECT pg_catalog.count(*) FROM settings"
 						   " WHERE name = 'jit' AND setting = 'on'),"
 						   " pg_catalog.count(*),");
-	appendStringInfo(&sql, " pg_catalog.has_table_privilege(%s, 'SELECT')::int,",
+	appendStringInfo(&sql, " (pg_catalog.has_table_privilege(%s, 'SELECT')"
+					 " AND coalesce(pg_catalog.has_function_privilege("
+					 "pg_catalog.to_regprocedure('pg_catalog.hashtidextended(tid,bigint)'),"
+					 " 'EXECUTE'), false) AND pg_catalog.random() >= 0)::int,",
 					 deparse_regclass(rel));
 	appendStringInfoString(&sql,
 						   " (SELECT pg_catalog.min(setting::int) FROM settings"

@@ -2,11 +2,12 @@
  * flight.c
  *	  One flight of a session: putting it together, sending it.
  *
- * A flight is what is sent without waiting for an answer in between, and one
+ * A flight is what is sent without waiting for an answer in between, and a
  * Sync.  All of it goes through libpq's pipeline mode, which the connection
  * never leaves.  At most one flight is in the air, except for a COMMIT that
- * nobody waits for, whose answer is read with the next flight, and for rows that
- * are written (pipeline.c), several flights of which follow one another.
+ * nobody waits for, and questions behind it, whose answers are read with the next
+ * flight, and for rows that are written (pipeline.c), several flights of which
+ * follow one another.
  *
  * A part per expected answer remembers what the answer is about, so that
  * whoever reads (answers.c) knows what became of the remote transaction.  Parts
@@ -116,29 +117,31 @@ session_wait(Session *session, uint32 events)
 }
 
 /*
- * Is anything unread, beside the answer to a COMMIT nobody waits for and to
- * what was tidied up with it?
+ * Is anything unread, beside the answer to a COMMIT nobody waits for, to what
+ * was tidied up with it and what was asked behind it?
  */
 bool
 session_is_flying(const Session *session)
 {
 	for (int i = session->part; i < session->nparts; i++)
 	{
-		if (session->parts[i].kind != PART_COMMIT &&
-			session->parts[i].kind != PART_CLEANUP &&
-			session->parts[i].kind != PART_SYNC)
+		PartKind	kind = session->parts[i].kind;
+
+		if (kind != PART_COMMIT && kind != PART_CLEANUP &&
+			kind != PART_SYNC && !part_is_apart(kind))
 			return true;
 	}
 	return false;
 }
 
-/* Is such a COMMIT all that there is to be read? */
+/* Is such a COMMIT, or what was asked behind it, all that there is to be read? */
 bool
 session_is_committing(const Session *session)
 {
 	for (int i = session->part; i < session->nparts; i++)
 	{
-		if (session->parts[i].kind == PART_COMMIT)
+		if (session->parts[i].kind == PART_COMMIT ||
+			part_is_apart(session->parts[i].kind))
 			return !session_is_flying(session);
 	}
 	return false;
@@ -292,11 +295,19 @@ session_add_statement(Session *session, PartKind kind, int depth,
 
 /* Prepares a statement of our own. */
 void
-session_add_prepare(Session *session, const char *statement, const char *sql)
+session_add_prepare(Session *session, PartKind kind, const char *statement,
+					const char *sql)
 {
 	bool		queued = PQsendPrepare(session->conn, statement, sql, 0, NULL);
 
-	check_queued(session, queued, PART_CLEANUP, 0, sql);
+	check_queued(session, queued, kind, 0, sql);
+}
+
+/* Adds a Sync: what fails before it does not concern what comes after it. */
+void
+session_add_sync(Session *session)
+{
+	check_queued(session, compat_send_sync(session->conn), PART_SYNC, 0, NULL);
 }
 
 /* Adds the dropping of a prepared statement. */
@@ -340,6 +351,8 @@ session_add_command(Session *session, const RemoteCommand *command)
 	if (queued && command->prepare)
 		session->parts[session->nparts - 1].prepares =
 			MemoryContextStrdup(session->flight_context, command->statement);
+	if (command->syncs)
+		session_add_sync(session);
 }
 
 /*
@@ -398,7 +411,7 @@ session_add_question(Session *session, const char *sql,
 										   lengthof(question->names), NULL,
 										   question->names, NULL, NULL, 0);
 
-	check_queued(session, queued, PART_RELATION_CHECK, 0, sql);
+	check_queued(session, queued, PART_RELATION_QUESTION, 0, sql);
 	if (queued)
 		session->parts[session->nparts - 1].relid = question->relid;
 }

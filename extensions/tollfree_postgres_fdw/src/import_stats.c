@@ -37,6 +37,7 @@
 #include "compat.h"
 #include "deparse.h"
 #include "import_stats.h"
+#include "questions.h"
 #include "rows.h"
 
 /*
@@ -436,8 +437,8 @@ take_over(Relation rel, const PGresult *res)
 const char *
 import_statistics(Relation rel, Session *session)
 {
-	RemoteCommand command = {0};
 	const char *obstacle;
+	const char *sql;
 	PGresult   *res;
 	int			nestlevel;
 
@@ -453,14 +454,15 @@ import_statistics(Relation rel, Session *session)
 			"Its rows are wanted for the statistics of a table that it is a part of." :
 			"The setting track_activities is off.";
 
-	command.sql = command.shown = psprintf(STATISTICS_SQL "%s",
-										   deparse_regclass(rel));
-	res = session_execute(session, &command, 1, true);
+	sql = psprintf(STATISTICS_SQL "%s", deparse_regclass(rel));
+	res = questions_ask(session, sql);
+	if (res == NULL)
+		return IMPORT_REFUSED;
 	PG_TRY();
 	{
 		if (PQnfields(res) != NUM_COLUMNS)
 			elog(ERROR, "unexpected answer from the remote server to: %s",
-				 command.sql);
+				 sql);
 		/* Types are named, and values written, as on the remote side. */
 		nestlevel = rows_enter_transmission(true);
 		obstacle = take_over(rel, res);

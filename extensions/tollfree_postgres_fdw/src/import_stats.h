@@ -9,6 +9,9 @@
 
 #include "session.h"
 
+/* An obstacle: the remote server does not answer. */
+#define IMPORT_REFUSED "The remote server does not tell its user what it knows of the table."
+
 extern const char *import_statistics(Relation rel, Session *session);
 
 #endif							/* TOLLFREE_FDW_IMPORT_STATS_H */

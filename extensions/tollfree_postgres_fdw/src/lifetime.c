@@ -13,7 +13,7 @@
 #include "foresight.h"
 #include "options.h"
 #include "portals.h"
-#include "session.h"
+#include "questions.h"
 
 static const char *const settings[] = {
 	"SET search_path = pg_catalog",
@@ -24,8 +24,8 @@ static const char *const settings[] = {
 };
 
 /*
- * Makes the settings that values are exchanged under, and prepares what every
- * transaction needs, in one flight.
+ * Makes the settings that values are exchanged under, prepares what every
+ * transaction needs, and asks what can be done, in one flight.
  */
 static void
 configure(Session *session)
@@ -37,6 +37,7 @@ configure(Session *session)
 	for (int i = 0; i < lengthof(settings); i++)
 		session_add(session, PART_CLEANUP, 0, settings[i]);
 	session_add_preparations(session);
+	questions_add_at_setup(session);
 	if (!session_launch(session))
 		session_report(session, ERROR, NULL, settings[0]);
 	session->flights++;

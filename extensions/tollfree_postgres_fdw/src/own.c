@@ -2,8 +2,8 @@
  * own.c
  *	  Commands of our own, which go with the caller's in a flight.
  *
- * They bring the remote transaction where the local one is, drop what is no
- * longer used, and ask what the caller's commands have done.
+ * They bring the remote transaction where the local one is, and drop what is no
+ * longer used.  What is asked is questions.c's business.
  */
 #include "postgres.h"
 
@@ -19,27 +19,6 @@
 #define START_STATEMENT "tollfree_start"
 #define COMMIT_STATEMENT "tollfree_commit"
 #define COMMIT_SQL "COMMIT TRANSACTION"
-
-/* Answers with "t" if nothing has been written so far. */
-#define WRITE_CHECK_STATEMENT "tollfree_check"
-#define WRITE_CHECK_SQL \
-	"SELECT pg_catalog.pg_current_xact_id_if_assigned() IS NULL"
-
-/*
- * Answers with "t" if reading a relation runs nobody's code, and a SELECT on
- * its own has the snapshot that it would have in a transaction.
- */
-#define RELATION_CHECK_SQL \
-	"SELECT EXISTS (SELECT FROM pg_catalog.pg_class c" \
-	" JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace" \
-	" WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'm')" \
-	" AND NOT c.relrowsecurity AND NOT c.relhassubclass)" \
-	" AND pg_catalog.current_setting('default_transaction_isolation')" \
-	" <> 'serializable'"
-
-/* Answers with "t" if nothing ends a command that takes long. */
-#define TIMEOUT_CHECK_SQL \
-	"SELECT pg_catalog.current_setting('statement_timeout') = '0'"
 
 /*
  * Adds the commit.  If its answer is not for the caller it may be lost, and so
@@ -116,28 +95,11 @@ session_add_cleanup(Session *session)
 	session->deallocates = NIL;
 }
 
-/* Adds what is asked about relations, and about the transaction so far. */
-void
-session_add_checks(Session *session, List *questions, bool only_reads)
-{
-	ListCell   *cell;
-
-	foreach(cell, questions)
-		session_add_question(session, RELATION_CHECK_SQL, lfirst(cell));
-	if (only_reads && !session->has_written &&
-		PQserverVersion(session->conn) >= SESSION_CHECK_VERSION)
-		session_add_statement(session, PART_WRITE_CHECK, 0,
-							  WRITE_CHECK_STATEMENT, WRITE_CHECK_SQL);
-	session->may_have_written = true;
-}
-
 /* Adds the preparation of what every transaction needs. */
 void
 session_add_preparations(Session *session)
 {
-	session_add_prepare(session, START_STATEMENT, start_sql(session));
-	session_add_prepare(session, COMMIT_STATEMENT, COMMIT_SQL);
-	if (PQserverVersion(session->conn) >= SESSION_CHECK_VERSION)
-		session_add_prepare(session, WRITE_CHECK_STATEMENT, WRITE_CHECK_SQL);
-	session_add(session, PART_TIMEOUT_CHECK, 0, TIMEOUT_CHECK_SQL);
+	session_add_prepare(session, PART_CLEANUP, START_STATEMENT,
+						start_sql(session));
+	session_add_prepare(session, PART_CLEANUP, COMMIT_STATEMENT, COMMIT_SQL);
 }

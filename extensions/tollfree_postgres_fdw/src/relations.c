@@ -4,12 +4,12 @@
  *
  * A relation is plain if reading it runs nobody's code: a table or a
  * materialized view, without row security, and without children, which could
- * be foreign tables.  The remote server is asked once for each, along with a
- * query that reads it.  The answers are kept by foreign table, as long as the
+ * be foreign tables.  The remote server is asked once for each, behind the
+ * transaction of a query that reads it.  The answers are kept by foreign table, as long as the
  * connection and the foreign table's definition last: under another name it
  * would be another relation.
  *
- * Asking is session.c's business, and what an answer is good for autocommit.c's
+ * Asking is questions.c's business, and what an answer is good for autocommit.c's
  * and foresight.c's.
  */
 #include "postgres.h"
@@ -98,6 +98,17 @@ relations_to_ask(HTAB **known, List *relids)
 		questions = lappend(questions, question);
 	}
 	return questions;
+}
+
+/* Has a relation been asked for, and not been answered? */
+bool
+relations_are_asked(HTAB *known, Oid relid)
+{
+	KnownRelation *relation = NULL;
+
+	if (known != NULL)
+		relation = hash_search(known, &relid, HASH_FIND, NULL);
+	return relation != NULL && relation->kind == RELATION_UNKNOWN;
 }
 
 /* Keeps an answer, unless the foreign table has been altered meanwhile. */

@@ -17,6 +17,7 @@ typedef struct RelationQuestion
 
 extern bool relations_are_plain(HTAB *known, List *relids);
 extern List *relations_to_ask(HTAB **known, List *relids);
+extern bool relations_are_asked(HTAB *known, Oid relid);
 extern void relations_answer(HTAB *known, Oid relid, bool is_plain);
 extern void relations_forget(HTAB *known, Oid relid);
 

@@ -2,8 +2,8 @@
  * session.c
  *	  A session on a remote server: executing commands in it.
  *
- * A flight is made of commands of our own (own.c) and of the caller's, the first
- * of which may be a statement that is kept prepared (statement.c).
+ * A flight is made of commands of our own (own.c, questions.c) and of the
+ * caller's, the first of which may be a statement that is kept prepared (statement.c).
  *
  * As long as no answer to START TRANSACTION has arrived a lost connection has
  * lost nothing, so the flight is repeated once on a new one.  The same goes for
@@ -23,7 +23,7 @@
 #include "landing.h"
 #include "literals.h"
 #include "paramtypes.h"
-#include "session.h"
+#include "questions.h"
 
 /*
  * What counts the times in which locks of the remote transaction have only
@@ -123,26 +123,22 @@ is_autocommit(const Session *session, const RemoteCommand *command,
 	return command->sole_relids != NIL && session->users == 1 &&
 		session->remote_depth == 0 && session->xact_depth == 1 &&
 		use != STATEMENT_PREPARE && session->deallocates == NIL &&
+		!session->is_serializable &&
 		relations_are_plain(session->relations, command->sole_relids);
 }
 
 /*
- * What has to be asked before a command like this one can do without a
+ * Notes what has to be known before a command like this one can do without a
  * transaction, or be executed unasked.
  */
-static List *
-choose_questions(Session *session, const RemoteCommand *command,
-				 bool only_reads)
+static void
+note_relations(Session *session, const RemoteCommand *command, bool only_reads)
 {
 	List	   *relids = command->sole_relids;
 
 	if (only_reads && foresight_may_learn(session, command))
 		relids = list_make1_oid(command->relid);
-	if (relids == NIL ||
-		PQserverVersion(session->conn) < SESSION_CHECK_VERSION ||
-		relations_are_plain(session->relations, relids))
-		return NIL;
-	return relations_to_ask(&session->relations, relids);
+	questions_note_relations(session, relids);
 }
 
 /* Adds the first command of a flight, which may be a kept statement. */
@@ -195,11 +191,11 @@ send_flight(Session *session, const RemoteCommand *commands, int ncommands,
 {
 	int			depth;
 	bool		autocommits;
-	List	   *questions = choose_questions(session, &commands[0], only_reads);
 	StatementUse use = STATEMENT_ONCE;
 	CachedStatement *statement = NULL;
 	RemoteCommand first = commands[0];
 
+	note_relations(session, &first, only_reads);
 	session_begin_flight(session);
 	/* Not before: what was in the air may have begun the transaction. */
 	depth = repeats ? 0 : session->remote_depth;
@@ -229,7 +225,7 @@ send_flight(Session *session, const RemoteCommand *commands, int ncommands,
 	for (int i = 1; i < ncommands; i++)
 		session_add_command(session, &commands[i]);
 	if (!autocommits)
-		session_add_checks(session, questions, only_reads);
+		questions_add_write_check(session, only_reads);
 
 	if (use == STATEMENT_REUSE && depth == 0 && first.printed_types == NULL)
 		session->repeatable = &commands[0];
@@ -480,52 +476,6 @@ session_execute(Session *session, const RemoteCommand *commands,
 		read_results(session, commands, ncommands);
 	}
 	return take_result(session);
-}
-
-/* Goes back to before a question that was refused. */
-static void
-undo_question(Session *session, const char *sql)
-{
-	const RemoteCommand commands[] = {
-		{.sql = "ROLLBACK TO SAVEPOINT tollfree_question",.shown = sql},
-		{.sql = "RELEASE SAVEPOINT tollfree_question",.shown = sql}
-	};
-
-	session_drain(session);
-	PQclear(session_execute(session, commands, lengthof(commands), false));
-}
-
-/*
- * Asks a question whose answer is true or false, in the remote transaction.  It
- * is false, too, if the remote server forbids to ask; any other error is raised.
- */
-bool
-session_ask(Session *session, const char *sql)
-{
-	const RemoteCommand commands[] = {
-		{.sql = "SAVEPOINT tollfree_question",.shown = sql},
-		{.sql = sql,.shown = sql},
-		{.sql = "RELEASE SAVEPOINT tollfree_question",.shown = sql}
-	};
-	PGresult   *res;
-	bool		answer;
-
-	session_send(session, commands, lengthof(commands), false);
-	keep_result(session, &commands[0], session_result(session));
-	res = session_result(session);
-	if (PQresultStatus(res) == PGRES_FATAL_ERROR &&
-		session_sqlstate(res) == ERRCODE_INSUFFICIENT_PRIVILEGE)
-	{
-		PQclear(res);
-		undo_question(session, sql);
-		return false;
-	}
-	keep_result(session, &commands[1], res);
-	answer = session_is_true(session->result);
-	keep_result(session, &commands[2], session_result(session));
-	session_finish(session);
-	PQclear(take_result(session));
-	return answer;
 }
 
 /* Nobody waits any more for what is in the air, or holds anything back. */

@@ -46,11 +46,24 @@ typedef enum PartKind
 	PART_GUARD,					/* is another kept statement stale? */
 	PART_FORESEEN,				/* the same, and what does it answer? */
 	PART_COMMAND,				/* what the caller sent; he gets the results */
-	PART_TIMEOUT_CHECK,			/* may each command take as long as it likes? */
 	PART_WRITE_CHECK,			/* has the transaction written? */
-	PART_RELATION_CHECK,		/* is a relation plain? */
+
+	/* questions that are no part of the user's transaction; questions.c's */
+	PART_ASIDE,					/* what goes with one */
+	PART_WRITE_QUESTION,		/* may it be asked what has been written? */
+	PART_TIMEOUT_QUESTION,		/* how long may a command take? */
+	PART_ISOLATION_QUESTION,	/* how isolated are transactions by default? */
+	PART_RELATION_QUESTION,		/* is a relation plain? */
+
 	PART_SYNC
 } PartKind;
+
+/* Is it of a question that is no part of the user's transaction? */
+static inline bool
+part_is_apart(PartKind kind)
+{
+	return kind >= PART_ASIDE && kind < PART_SYNC;
+}
 
 typedef struct Part
 {
@@ -76,6 +89,7 @@ typedef struct RemoteCommand
 	Oid			relid;			/* the one foreign table that it is about, or
 								 * 0 */
 	bool		in_pieces;		/* are its rows read as they arrive? */
+	bool		syncs;			/* does what follows it not depend on it? */
 	int			nparams;
 	const char *const *params;	/* NULL for a null */
 	const Oid  *types;			/* of parameters; NULL, or 0 for one, leaves
@@ -120,7 +134,11 @@ typedef struct Session
 	bool		invalidated;	/* to be closed when the transaction ends */
 
 	bool		is_set_up;		/* is it connected, with its settings made? */
-	bool		is_timed;		/* has it a remote statement_timeout? */
+	bool		is_timed;		/* may it have a remote statement_timeout? */
+	bool		is_serializable;	/* may transactions be so by default? */
+	bool		can_check_writes;	/* may it be asked what has been written? */
+	bool		hides_relations;	/* is nobody told what they are? */
+	bool		hides_arrays;	/* is it of no use to ask for arrays? */
 	long		round_trip;		/* the shortest one seen, in ms */
 
 	WaitEventSet *wait_set;		/* or NULL; waitset.c's */
@@ -173,6 +191,7 @@ typedef struct Session
 	StatementCache *cache;		/* as long as it is connected */
 	StatementCounters cached;
 	HTAB	   *relations;		/* what is known of them, or NULL */
+	List	   *unasked;		/* RelationQuestions, in TopTransactionContext */
 	const RemoteCommand *repeatable;	/* in the air, if it could be repeated */
 	bool		repeats_reads;	/* its only_reads */
 	Oid			opening_relid;	/* of the kept statement that the remote
@@ -235,7 +254,6 @@ extern void session_await_front(Session *session);
 extern PGresult *session_execute(Session *session,
 								 const RemoteCommand *commands,
 								 int ncommands, bool only_reads);
-extern bool session_ask(Session *session, const char *sql);
 extern PGresult *session_result(Session *session);
 extern void session_forget_readers(Session *session);
 extern void session_deallocate_later(Session *session, const char *name);
@@ -269,8 +287,6 @@ extern void session_add_preparations(Session *session);
 extern void session_add_transaction(Session *session, int depth);
 extern void session_add_commit(Session *session, PartKind kind);
 extern void session_add_cleanup(Session *session);
-extern void session_add_checks(Session *session, List *questions,
-							   bool only_reads);
 
 /* waitset.c */
 extern void session_make_room(const char *server);
@@ -288,8 +304,8 @@ extern void session_add(Session *session, PartKind kind, int depth,
 						const char *sql);
 extern void session_add_statement(Session *session, PartKind kind, int depth,
 								  const char *statement, const char *sql);
-extern void session_add_prepare(Session *session, const char *statement,
-								const char *sql);
+extern void session_add_prepare(Session *session, PartKind kind,
+								const char *statement, const char *sql);
 extern void session_add_deallocate(Session *session, const char *statement);
 extern void session_add_beginning(Session *session);
 extern void session_add_command(Session *session,
@@ -300,6 +316,7 @@ extern void session_add_guard(Session *session, CachedStatement *statement,
 							  const char *param);
 extern void session_add_question(Session *session, const char *sql,
 								 const RelationQuestion *question);
+extern void session_add_sync(Session *session);
 extern bool session_launch(Session *session);
 
 /* answers.c */

@@ -29,6 +29,7 @@
 #include "guc.h"
 #include "landing.h"
 #include "portals.h"
+#include "questions.h"
 #include "transaction.h"
 
 /* Is there anything for the callbacks to do? */
@@ -105,6 +106,7 @@ leave(Session *session)
 	session->cursors = session->users = 0;
 	session->truncated = false;
 	foresight_forget(session);
+	questions_forget(session);
 	portals_forget(session);
 	forget_statements(session);
 	if (PQstatus(session->conn) != CONNECTION_OK || session->half_done ||
@@ -163,6 +165,7 @@ start_commit(Session *session)
 	portals_forget(session);
 	session_add_cleanup(session);
 	session_add_commit(session, waits ? PART_COMMAND : PART_COMMIT);
+	questions_add_behind_commit(session);
 	if (!session_launch(session))
 		session_report(session, ERROR, NULL, "COMMIT TRANSACTION");
 	if (waits)

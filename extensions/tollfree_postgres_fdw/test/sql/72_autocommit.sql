@@ -20,7 +20,9 @@ RETURN (SELECT a.state || ': ' || a.query
 		FROM tollfree_postgres_fdw_get_connections() c, pg_stat_activity a
 		WHERE c.server_name = server AND a.pid = c.remote_backend_pid);
 
--- the first scan asks what the relation is, which takes no round trip more
+-- behind the first scan it is asked what the relation is; the answer comes with
+-- the second one, and neither waits for it
+SELECT v FROM plain WHERE id = 1;
 SELECT v FROM plain WHERE id = 1;
 SELECT autocommit_scans(), flights_since(0) AS before \gset
 SELECT v FROM plain WHERE id = 2;
@@ -104,6 +106,7 @@ CREATE DOMAIN known AS int CHECK (asks_remotely(VALUE));
 CREATE FOREIGN TABLE typed (id known, v text) SERVER loopback
 	OPTIONS (schema_name 'far', table_name 'plain');
 RESET tollfree_postgres_fdw.debug_require;
+SELECT v FROM typed WHERE v = 'row 2';
 SELECT v FROM typed WHERE v = 'row 2';
 SET tollfree_postgres_fdw.debug_require = 'autocommit';
 SELECT v FROM typed WHERE v = 'row 3';
@@ -202,6 +205,7 @@ CREATE FOREIGN TABLE wide (id int, pad text) SERVER loopback
 	OPTIONS (schema_name 'far', table_name 'wide_rows');
 CREATE TABLE far.wide_rows AS SELECT i AS id, repeat('x', 20000) AS pad FROM generate_series(1, 50) i;
 SELECT count(*) FROM wide WHERE id = 1;
+SELECT count(*) FROM wide WHERE id = 1;
 SET tollfree_postgres_fdw.debug_require = 'autocommit';
 SELECT count(*), sum(length(pad)) FROM (SELECT pad FROM wide WHERE id BETWEEN 1 AND 60 OFFSET 0) x;
 RESET tollfree_postgres_fdw.debug_require;
@@ -210,6 +214,7 @@ RESET work_mem;
 -- a connection that is lost meanwhile, and one that is not kept
 SELECT pg_terminate_backend(remote_backend_pid, 10000)
 FROM tollfree_postgres_fdw_get_connections() WHERE server_name = 'loopback';
+SELECT v FROM plain WHERE id = 12;
 SELECT v FROM plain WHERE id = 12;
 SELECT v FROM plain WHERE id = 13;
 SELECT last_remote_command();
@@ -222,6 +227,7 @@ ALTER SERVER loopback OPTIONS (DROP keep_connections);
 DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = serializable', current_database()); END $$;
 SELECT tollfree_postgres_fdw_disconnect_all();
 SELECT v FROM plain WHERE id = 15;
+SELECT v FROM plain WHERE id = 15;
 SET tollfree_postgres_fdw.debug_require = 'autocommit';
 SELECT v FROM plain WHERE id = 15;
 RESET tollfree_postgres_fdw.debug_require;
@@ -231,6 +237,7 @@ SELECT tollfree_postgres_fdw_disconnect_all();
 -- each server, and each kind of isolation
 CREATE FOREIGN TABLE plain_rc (id int, v text) SERVER read_committed
 	OPTIONS (schema_name 'far', table_name 'plain');
+SELECT v FROM plain_rc WHERE id = 1;
 SELECT v FROM plain_rc WHERE id = 1;
 SET tollfree_postgres_fdw.debug_require = 'autocommit';
 SELECT v FROM plain_rc WHERE id = 2;
