@@ -17,6 +17,8 @@
  * parse and plan it takes the remote server as long as many a query.
  */
 #define START_STATEMENT "tollfree_start"
+#define SERIALIZABLE_STATEMENT "tollfree_start_serializable"
+#define SERIALIZABLE_SQL "START TRANSACTION ISOLATION LEVEL SERIALIZABLE"
 #define COMMIT_STATEMENT "tollfree_commit"
 #define COMMIT_SQL "COMMIT TRANSACTION"
 
@@ -36,7 +38,7 @@ session_add_commit(Session *session, PartKind kind)
 	}
 }
 
-/* How a remote transaction starts, before it is made serializable. */
+/* How a remote transaction starts if the local one is not serializable. */
 static const char *
 start_sql(const Session *session)
 {
@@ -61,14 +63,12 @@ session_add_transaction(Session *session, int depth)
 		snprintf(sql, sizeof(sql), "RELEASE SAVEPOINT s%d", depth + 1);
 		session_add(session, PART_RELEASE, depth, sql);
 	}
-	if (depth == 0)
-	{
+	if (depth == 0 && IsolationIsSerializable())
+		session_add_statement(session, PART_START, ++depth,
+							  SERIALIZABLE_STATEMENT, SERIALIZABLE_SQL);
+	else if (depth == 0)
 		session_add_statement(session, PART_START, ++depth, START_STATEMENT,
 							  start_sql(session));
-		if (IsolationIsSerializable())
-			session_add(session, PART_START, depth,
-						"SET TRANSACTION ISOLATION LEVEL SERIALIZABLE");
-	}
 	while (depth < session->xact_depth)
 	{
 		snprintf(sql, sizeof(sql), "SAVEPOINT s%d", ++depth);
@@ -101,5 +101,7 @@ session_add_preparations(Session *session)
 {
 	session_add_prepare(session, PART_CLEANUP, START_STATEMENT,
 						start_sql(session));
+	session_add_prepare(session, PART_CLEANUP, SERIALIZABLE_STATEMENT,
+						SERIALIZABLE_SQL);
 	session_add_prepare(session, PART_CLEANUP, COMMIT_STATEMENT, COMMIT_SQL);
 }
