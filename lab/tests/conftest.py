@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from command_line import lab_of_its_own
-from oracle.world import LOCAL_SETTINGS, SOURCE_SETTINGS, Instances
+from oracle.servers import started_instances
+from oracle.world import Instances
 
 from tollfree.cluster import Cluster
 from tollfree.lab import Lab
@@ -34,6 +35,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--oracle-sessions", type=int, default=400, help="how many sessions to run (%(default)s)"
     )
     group.addoption("--oracle-session", type=int, help="run only the session of this number")
+    group.addoption(
+        "--oracle-world-sessions",
+        type=int,
+        default=25,
+        help="how many sessions to run in each world of test_oracle_worlds.py (%(default)s)",
+    )
     group.addoption(
         "--fault-wrapper",
         default=OUR_WRAPPER,
@@ -145,22 +152,6 @@ def file_wrapper(pytestconfig: pytest.Config) -> str:
 
 @pytest.fixture(scope="session")
 def instances(stage: Stage, home: Path, user: ServerUser) -> Iterator[Instances]:
-    """A source and a local server for tests of a wrapper.
-
-    They listen on sockets alone, in a folder of their own: another server may be given their ports.
-    """
-    with reserved_ports(2) as ports:
-        source, local = (
-            Cluster(name, home / f"{name}-fdw", home / "fdw", port, stage, user, settings=settings)
-            for name, port, settings in zip(
-                ("source", "local"), ports, (SOURCE_SETTINGS, LOCAL_SETTINGS), strict=True
-            )
-        )
-        for cluster in (source, local):
-            cluster.make(secrets.token_urlsafe(12))
-            cluster.start()
-    try:
-        yield Instances(source, local)
-    finally:
-        local.stop()
-        source.stop()
+    """A source and a local server for tests of a wrapper."""
+    with started_instances(home / "fdw", stage, stage, user) as instances:
+        yield instances

@@ -9,7 +9,8 @@ import pytest
 from oracle.compare import Allowance, Comparer, allowances, row_difference
 from oracle.grammar import read_grammar
 from oracle.minimise import minimise
-from oracle.oracle import Difference, Oracle
+from oracle.oracle import Oracle
+from oracle.sessions import run_sessions
 from oracle.side import Outcome, Report, Result
 from oracle.world import STOCK, Instances, World
 
@@ -17,45 +18,19 @@ from oracle.world import STOCK, Instances, World
 @pytest.fixture(scope="module")
 def world(instances: Instances, wrapper: str) -> Iterator[World]:
     """Both sides."""
-    world = World(instances.source, instances.local, wrapper)
+    world = World(instances, wrapper)
     yield world
     world.close()
-
-
-def explanation(oracle: Oracle, difference: Difference, seed: int, number: int) -> str:
-    """Return what a person needs to see and to repeat a difference."""
-    return "\n".join(
-        (
-            f"seed {seed}, session {number}, statement {difference.position + 1}:"
-            f" {difference.reason}",
-            "",
-            "shortened:",
-            str(oracle.shorten(difference)),
-            "",
-            f"pytest tests/test_oracle.py --oracle-seed {seed} --oracle-session {number}",
-        )
-    )
 
 
 @pytest.mark.cluster
 def test_no_session_differs(
     world: World, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    seed: int = pytestconfig.getoption("--oracle-seed")
-    only: int | None = pytestconfig.getoption("--oracle-session")
     count: int = pytestconfig.getoption("--oracle-sessions")
-    grammar, oracle = read_grammar(), Oracle(world)
-    for number in range(count) if only is None else (only,):
-        try:
-            difference = oracle.run(grammar.session(seed, number, world.major))
-        except RuntimeError as error:
-            error.add_note(f"seed {seed}, session {number}, or what the one before left behind")
-            raise
-        if difference:
-            pytest.fail(explanation(oracle, difference, seed, number), pytrace=False)
-    itself = " ITSELF" if world.wrapper == STOCK else ""
+    tally = run_sessions(world, pytestconfig, count, "tests/test_oracle.py")
     with capsys.disabled():
-        print(f"\noracle: {world.wrapper} against {STOCK}{itself}, seed {seed}: {oracle.tally}")
+        print(f"\noracle: {tally}")
 
 
 @dataclass(frozen=True)
@@ -236,14 +211,7 @@ def failed(**fields: str) -> Outcome:
     return Outcome((Result("FATAL_ERROR", error=Report(tuple(fields.items()))),))
 
 
-ASKED_FOR_SIZE_BY_STOCK = (
-    "remote SQL command: SELECT pg_catalog.pg_relation_size('public.\"lost\"'::pg_catalog.regclass)"
-)
 INSERT_OF_A_ROW = "remote SQL command: INSERT INTO public.t(a, b, c) VALUES ($1, DEFAULT, $2)"
-ASKED_FOR_SIZE = (
-    "remote SQL command: WITH RECURSIVE tree (oid) AS"
-    " (SELECT 'public.\"lost\"'::pg_catalog.regclass::pg_catalog.oid"
-)
 
 
 @pytest.mark.parametrize(
@@ -266,18 +234,18 @@ ASKED_FOR_SIZE = (
             False,
         ),
         (
-            {"CONTEXT": f"{ASKED_FOR_SIZE_BY_STOCK} / 8192"},
-            {"CONTEXT": f"{ASKED_FOR_SIZE} UNION SELECT 1"},
+            {"CONTEXT": "remote SQL command: SELECT k FROM public.part_low FOR UPDATE"},
+            {"CONTEXT": "remote SQL command: SELECT k FROM public.part_high FOR UPDATE"},
             True,
         ),
         (
-            {"CONTEXT": f"{ASKED_FOR_SIZE_BY_STOCK} / 8192"},
-            {"CONTEXT": f"{ASKED_FOR_SIZE} UNION SELECT 1".replace("lost", "other")},
+            {"CONTEXT": "remote SQL command: SELECT k FROM public.part_low FOR UPDATE"},
+            {"CONTEXT": "remote SQL command: SELECT k FROM public.part_high"},
             False,
         ),
         (
-            {"CONTEXT": "remote SQL command: SELECT 1"},
-            {"CONTEXT": f"{ASKED_FOR_SIZE} UNION SELECT 1"},
+            {"CONTEXT": "remote SQL command: SELECT k FROM public.bag"},
+            {"CONTEXT": "remote SQL command: SELECT k FROM public.big"},
             False,
         ),
         (

@@ -29,6 +29,8 @@ STOP_LIMIT_S = 60.0
 STOP_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL)
 LOG_TAIL_LINES = 15
 LONGEST_SOCKET_PATH = 107
+READY = ("ready", "standby")
+"""What a postmaster says of itself once it takes connections."""
 
 SERVER_SETTINGS = {
     "log_destination": "'stderr'",
@@ -209,7 +211,7 @@ class Cluster:
         )
 
     def _answers(self) -> bool:
-        if self._postmaster_status() != "ready":
+        if self._postmaster_status() not in READY:
             return False
         with contextlib.suppress(psycopg.OperationalError), self.connect() as connection:
             connection.execute("SELECT 1")
@@ -250,7 +252,7 @@ class Cluster:
 
     def is_running(self) -> bool:
         """Whether the server runs and says that it is ready."""
-        return self.pid() is not None and self._postmaster_status() == "ready"
+        return self.pid() is not None and self._postmaster_status() in READY
 
     def stop(self) -> None:
         """Stop the server if it runs: a fast shutdown, then an immediate one."""

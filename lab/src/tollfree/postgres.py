@@ -121,6 +121,15 @@ def chosen_installation() -> Installation:
     return installation(Path(done.stdout.splitlines()[-1]))
 
 
+def other_installations(major: int) -> list[Installation]:
+    """Return an installation of each other major version that is here, the newest first."""
+    done = subprocess.run(
+        [FINDER, "--all"], capture_output=True, check=True, encoding="utf-8", timeout=60
+    )
+    found = {one.major: one for one in map(installation, map(Path, done.stdout.splitlines()))}
+    return [found[other] for other in sorted(found, reverse=True) if other != major]
+
+
 def clear_libpq_environment() -> None:
     """Take libpq's variables out of the environment of this process and of those it will start.
 

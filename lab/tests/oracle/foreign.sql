@@ -10,11 +10,11 @@ CREATE SERVER remote_high FOREIGN DATA WRAPPER {wrapper}
 CREATE SERVER nowhere FOREIGN DATA WRAPPER {wrapper}
     OPTIONS (host {host}, port {port}, dbname 'no such database');
 
-CREATE USER MAPPING FOR postgres SERVER remote OPTIONS (user 'postgres');
-CREATE USER MAPPING FOR postgres SERVER remote_high OPTIONS (user 'postgres');
-CREATE USER MAPPING FOR postgres SERVER nowhere OPTIONS (user 'postgres');
-CREATE USER MAPPING FOR reader SERVER remote OPTIONS (user 'postgres', password_required 'false');
-CREATE USER MAPPING FOR passwordless SERVER remote OPTIONS (user 'postgres');
+CREATE USER MAPPING FOR postgres SERVER remote OPTIONS (user {user});
+CREATE USER MAPPING FOR postgres SERVER remote_high OPTIONS (user {user});
+CREATE USER MAPPING FOR postgres SERVER nowhere OPTIONS (user {user});
+CREATE USER MAPPING FOR reader SERVER remote OPTIONS (user {user}, password_required 'false');
+CREATE USER MAPPING FOR passwordless SERVER remote OPTIONS (user {user});
 
 CREATE FOREIGN TABLE wide (
     id integer NOT NULL,

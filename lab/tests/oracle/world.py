@@ -13,7 +13,7 @@ from pathlib import Path
 from psycopg import sql
 
 from oracle.side import Outcome, Row, Side
-from tollfree.cluster import Cluster
+from tollfree.cluster import SUPERUSER, Cluster
 
 STOCK = "postgres_fdw"
 SIDES = ("stock", "candidate")
@@ -21,6 +21,8 @@ TEMPLATE = "oracle_template"
 ROLES = ("reader", "passwordless", "unmapped")
 FOLDER = Path(__file__).parent
 RESTART_LIMIT_S = 60.0
+REPLAY_LIMIT_S = 60.0
+HARDENED_USER = "hardened"
 
 # A vacuum would move the rows of one side and not of the other.
 _SETTINGS = {"autovacuum": "off"}
@@ -40,6 +42,8 @@ class Instances:
 
     source: Cluster
     local: Cluster
+    standby: Cluster | None = None
+    """Follows the source, when the wrappers are to reach that instead."""
 
 
 @dataclass(frozen=True)
@@ -53,15 +57,26 @@ class Contents:
 class World:
     """The two sides. Owns a connection to each of the four databases until `close`."""
 
-    def __init__(self, source: Cluster, local: Cluster, wrapper: str) -> None:
-        """Make the databases; both clusters run and hold none of them yet."""
+    def __init__(self, instances: Instances, wrapper: str, *, is_hardened: bool = False) -> None:
+        """Make the databases; the clusters run and hold none of them yet.
+
+        In a hardened world the remote user may not read the catalogs.
+        """
+        source, local = instances.source, instances.local
         self._clusters = {"remote": source, "local": local}
+        self._standby = Standby(source, instances.standby) if instances.standby else None
+        self.is_standby = instances.standby is not None
         self.wrapper = wrapper
         self.major = local.stage.installation.major
-        _make_copies(source, "remote.sql")
-        _make_copies(local, "local.sql", *(f"CREATE ROLE {role}" for role in ROLES))
+        self.remote_major = source.stage.installation.major
+        _make_copies(source, ["remote.sql", "hardened.sql"] if is_hardened else ["remote.sql"])
+        _make_copies(local, ["local.sql"], *(f"CREATE ROLE {role}" for role in ROLES))
         for name, of_side in zip(SIDES, (STOCK, wrapper), strict=True):
-            _run(local, name, _foreign_objects(source, name, of_side))
+            reached = instances.standby or source
+            user = HARDENED_USER if is_hardened else SUPERUSER
+            _run(local, name, _foreign_objects(reached, name, of_side, user))
+        if self._standby:
+            self._standby.catch_up()
         self._types = {name: self._type_names(name) for name in SIDES}
         self._keepers: dict[tuple[str, str], Side] = {}
 
@@ -79,6 +94,8 @@ class World:
     def reset(self) -> None:
         """Put all four databases back to where a session starts."""
         self._ask_all("SELECT reset()")
+        if self._standby:
+            self._standby.catch_up()
 
     def contents(self) -> tuple[Contents, Contents]:
         """Return what both sides' tables hold."""
@@ -93,6 +110,8 @@ class World:
         """Close the connections of its own."""
         for keeper in self._keepers.values():
             keeper.close()
+        if self._standby:
+            self._standby.close()
 
     def _ask_all(self, statement: str) -> dict[tuple[str, str], Outcome]:
         """Run `statement` in all four databases at once; raises `RuntimeError` when it fails."""
@@ -127,11 +146,35 @@ class World:
             return {int(str(oid)): str(type_name) for oid, type_name in rows}
 
 
-def _make_copies(cluster: Cluster, file: str, *before: str) -> None:
+class Standby:
+    """Waits until a standby has what its primary has. Owns a connection to each until `close`."""
+
+    def __init__(self, primary: Cluster, standby: Cluster) -> None:
+        """Connect; both clusters run."""
+        self._primary, self._standby = primary.connect(), standby.connect()
+
+    def catch_up(self) -> None:
+        """Wait; raises `TimeoutError` when that takes too long."""
+        row = self._primary.execute("SELECT pg_current_wal_flush_lsn()").fetchone()
+        question = "SELECT pg_last_wal_replay_lsn() >= %s::pg_lsn"
+        deadline = time.monotonic() + REPLAY_LIMIT_S
+        while self._standby.execute(question, row).fetchone() != (True,):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"the standby has not replayed {row} in {REPLAY_LIMIT_S:g} s")
+            time.sleep(0.002)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._primary.close()
+        self._standby.close()
+
+
+def _make_copies(cluster: Cluster, files: list[str], *before: str) -> None:
     with cluster.connect() as connection:
         for statement in (*before, f"CREATE DATABASE {TEMPLATE}"):
             connection.execute(statement)
-        _run(cluster, TEMPLATE, (FOLDER / file).read_text("utf-8"))
+        for file in files:
+            _run(cluster, TEMPLATE, (FOLDER / file).read_text("utf-8"))
         for name in SIDES:
             connection.execute(
                 sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
@@ -140,13 +183,14 @@ def _make_copies(cluster: Cluster, file: str, *before: str) -> None:
             )
 
 
-def _foreign_objects(source: Cluster, name: str, wrapper: str) -> sql.Composed:
+def _foreign_objects(source: Cluster, name: str, wrapper: str, user: str) -> sql.Composed:
     text = (FOLDER / "foreign.sql").read_text("utf-8")
     return sql.SQL(text).format(
         wrapper=sql.Identifier(wrapper),
         host=sql.Literal(str(source.socket_folder)),
         port=sql.Literal(str(source.port)),
         dbname=sql.Literal(name),
+        user=sql.Literal(user),
     )
 
 

@@ -1,0 +1,99 @@
+"""The servers that a wrapper is tested between: a source, perhaps a standby of it, a local one.
+
+They listen on sockets alone, in a folder of their own: another server may be given their ports.
+"""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from oracle.world import LOCAL_SETTINGS, SOURCE_SETTINGS, Instances
+from tollfree.cluster import SUPERUSER, Cluster
+from tollfree.ports import reserved_ports
+from tollfree.privileges import ServerUser
+from tollfree.stage import Stage
+
+BACKUP_LIMIT_S = 120.0
+# The rows of a session that has just ended may still be read there.
+STANDBY_SETTINGS = {"max_standby_streaming_delay": "-1"}
+
+
+@contextmanager
+def started_instances(
+    folder: Path,
+    source_stage: Stage,
+    local_stage: Stage,
+    user: ServerUser,
+    *,
+    standby: bool = False,
+) -> Iterator[Instances]:
+    """Start the servers, whose data and sockets are in `folder`; stop them in the end."""
+    with ExitStack() as stack:
+        with reserved_ports(3) as ports:
+            source = _make(
+                "source", folder, ports[0], source_stage, user, SOURCE_SETTINGS | STANDBY_SETTINGS
+            )
+            local = _make("local", folder, ports[1], local_stage, user, LOCAL_SETTINGS)
+            if standby:
+                _allow_replication(source)
+            for cluster in (source, local):
+                stack.callback(cluster.stop)
+                cluster.start()
+            follower = _follow(source, folder, ports[2]) if standby else None
+            if follower:
+                stack.callback(follower.stop)
+                follower.start()
+        yield Instances(source, local, follower)
+
+
+def _make(
+    name: str, folder: Path, port: int, stage: Stage, user: ServerUser, settings: dict[str, str]
+) -> Cluster:
+    cluster = Cluster(
+        name,
+        folder.with_name(f"{name}-{folder.name}"),
+        folder,
+        port,
+        stage,
+        user,
+        settings=settings,
+    )
+    cluster.make(secrets.token_urlsafe(12))
+    return cluster
+
+
+def _allow_replication(cluster: Cluster) -> None:
+    rules = cluster.user.open_file(cluster.data / "pg_hba.conf", os.O_WRONLY | os.O_APPEND)
+    with os.fdopen(rules, "a", encoding="utf-8") as file:
+        file.write("local replication all trust\n")
+
+
+def _follow(source: Cluster, folder: Path, port: int) -> Cluster:
+    """Return a standby of a running server, made but not started."""
+    standby = Cluster(
+        "standby",
+        folder.with_name(f"standby-{folder.name}"),
+        folder,
+        port,
+        source.stage,
+        source.user,
+    )
+    standby.user.make_folder(standby.folder)
+    done = source.user.run(
+        [
+            str(source.stage.installation.bindir / "pg_basebackup"),
+            f"--pgdata={standby.data}",
+            f"--host={source.socket_folder}",
+            f"--port={source.port}",
+            f"--username={SUPERUSER}",
+            "--checkpoint=fast",
+            "--write-recovery-conf",
+        ],
+        timeout_s=BACKUP_LIMIT_S,
+        env={"PATH": source.stage.search_path},
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"pg_basebackup failed: {done.stdout}{done.stderr}")
+    return standby
