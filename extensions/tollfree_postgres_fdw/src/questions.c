@@ -154,16 +154,34 @@ questions_add_behind_commit(Session *session)
 	session_add(session, PART_ASIDE, 0, "ROLLBACK TRANSACTION");
 }
 
-/* Takes what became of a question that was asked outside the transaction. */
+/* Is an error that of a question that has given up, not of one that is refused? */
+static bool
+has_given_up(const PGresult *res)
+{
+	int			sqlstate = session_sqlstate(res);
+
+	return sqlstate == ERRCODE_QUERY_CANCELED ||
+		sqlstate == ERRCODE_LOCK_NOT_AVAILABLE;
+}
+
+/*
+ * Takes what became of a question that was asked outside the transaction.  One
+ * about a relation that has given up is asked again behind a later statement.
+ */
 void
 questions_take(Session *session, const Part *part, const PGresult *res)
 {
 	bool		is_answered = PQresultStatus(res) == PGRES_TUPLES_OK &&
 		PQntuples(res) == 1;
 	const char *answer = is_answered ? PQgetvalue(res, 0, 0) : "";
+	bool		is_refused = PQresultStatus(res) == PGRES_FATAL_ERROR &&
+		!has_given_up(res);
 
 	switch (part->kind)
 	{
+		case PART_ASIDE:
+			session->hides_relations |= is_refused;
+			break;
 		case PART_WRITE_QUESTION:
 			session->can_check_writes = is_answered;
 			break;
@@ -175,9 +193,10 @@ questions_take(Session *session, const Part *part, const PGresult *res)
 				strcmp(answer, "serializable") == 0;
 			break;
 		case PART_RELATION_QUESTION:
-			session->hides_relations |= !is_answered;
-			relations_answer(session->relations, part->relid,
-							 strcmp(answer, "t") == 0);
+			session->hides_relations |= is_refused;
+			if (is_answered)
+				relations_answer(session->relations, part->relid,
+								 strcmp(answer, "t") == 0);
 			break;
 		default:
 			break;
