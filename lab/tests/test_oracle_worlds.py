@@ -68,6 +68,7 @@ def test_no_session_differs(
     kind = request.node.callspec.id
     test = f"tests/test_oracle_worlds.py -k {kind}"
     tally = run_sessions(world, pytestconfig, count, test)
-    assert Oracle(world).run(SERIALIZABLE) is None
+    difference = Oracle(world).run(SERIALIZABLE)
+    assert difference is None, str(difference)
     with capsys.disabled():
         print(f"\noracle, {kind}, PostgreSQL {world.major} to {world.remote_major}: {tally}")
