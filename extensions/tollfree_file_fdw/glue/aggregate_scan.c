@@ -293,14 +293,51 @@ aggregate_scan_next(ForeignScanState *node)
 	return next_outer_group(node);
 }
 
-/* Forgets all groups. */
+/*
+ * Makes all nodes below start over, when they are executed next.  PostgreSQL has
+ * a node keep what it has, such as a hash table of groups, unless a parameter of
+ * the node below it has changed.  No parameter of the query says that chunks are
+ * dealt anew, so here one changes that nobody else has.
+ */
+static void
+restart_below(ForeignScanState *node)
+{
+	EState	   *estate = node->ss.ps.state;
+	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
+	int			param = list_length(estate->es_plannedstmt->paramExecTypes);
+
+	for (PlanState *below = outerPlanState(outerPlanState(node));
+		 below != NULL; below = outerPlanState(below))
+		below->chgParam = bms_add_member(below->chgParam, param);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Forgets all groups, and which chunks were taken.  Why the plan below does the
+ * work remains so.  That one keeps groups of all rows, as it does with file_fdw,
+ * but not those of the rows that were this process's share.
+ */
 void
 aggregate_scan_reset(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
+	FileScanState *below = aggregate_scan_below(node);
 
 	forget_groups(scan->aggregate);
+	if (scan->parallel == NULL)
+		return;
 	list_free_deep(scan->taken);
-	scan->taken = NIL;
-	aggregate_scan_below(node)->owed = NIL;
+	list_free_deep(below->owed);
+	scan->taken = below->owed = NIL;
+	below->parallel = NULL;
+	restart_below(node);
+}
+
+/* Frees the groups. */
+void
+aggregate_scan_end(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+
+	forget_groups(scan->aggregate);
 }

@@ -23,5 +23,6 @@ extern FileScanState *aggregate_scan_below(ForeignScanState *node);
 extern void aggregate_scan_begin(ForeignScanState *node);
 extern TupleTableSlot *aggregate_scan_next(ForeignScanState *node);
 extern void aggregate_scan_reset(ForeignScanState *node);
+extern void aggregate_scan_end(ForeignScanState *node);
 
 #endif							/* TOLLFREE_FILE_AGGREGATE_SCAN_H */

@@ -564,7 +564,7 @@ tollfreeEndForeignScan(ForeignScanState *node)
 	scan_close_reader(scan);
 	if (scan->aggregate != NULL)
 	{
-		aggregate_scan_reset(node);
+		aggregate_scan_end(node);
 		return;
 	}
 	if (scan->copy != NULL)
