@@ -12,6 +12,7 @@
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/value.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -157,6 +158,38 @@ plan_parallel_divisor(int nworkers)
 	return nworkers + (parallel_leader_participation ? Max(0.0, leader) : 0);
 }
 
+/* Is there anything in an expression that the next execution may change? */
+static bool
+may_change(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && castNode(Param, node)->paramkind == PARAM_EXEC)
+		return true;
+	return expression_tree_walker(node, may_change, context);
+}
+
+/*
+ * Is there a LIMIT above the scan that may be another one for the next outer row?
+ * PostgreSQL has workers stop when they have returned as many rows as the first
+ * LIMIT lets through, whatever it is when they are started again.
+ */
+static bool
+limit_may_change(const PlannerInfo *root)
+{
+	for (; root != NULL && root->query_level > 1; root = root->parent_root)
+	{
+		Node	   *count = root->parse->limitCount;
+		Node	   *offset = root->parse->limitOffset;
+
+		if (may_change(count, NULL) || may_change(offset, NULL) ||
+			contain_volatile_functions(count) ||
+			contain_volatile_functions(offset))
+			return true;
+	}
+	return false;
+}
+
 /*
  * How many workers may scan the file with the leader; 0 if it has to do alone.
  * Each opens it: a pipe that is opened again waits for another writer.  Each may
@@ -170,7 +203,7 @@ plan_parallel_workers(PlannerInfo *root, RelOptInfo *baserel)
 
 	if (!baserel->consider_parallel || !setting_parallel_scan ||
 		state->slow_reason != NULL || state->is_special ||
-		!bms_is_empty(baserel->lateral_relids) ||
+		!bms_is_empty(baserel->lateral_relids) || limit_may_change(root) ||
 		!parallel_is_possible(&state->layout))
 		return 0;
 	nworkers = compute_parallel_worker(baserel, state->pages, -1,

@@ -41,7 +41,9 @@ FROM unnest('{finite,nans,escapes,markers}'::text[]) name, (VALUES ('on', '8'), 
 		('stopped early', 'SELECT v FROM (VALUES (0), (1), (2)) x (v) WHERE EXISTS (SELECT FROM (SELECT k, count(a) c FROM %I GROUP BY k OFFSET 0) y WHERE c > v)'),
 		('limited', 'SELECT v, (SELECT sum(c) FROM (SELECT k, count(a) c FROM %I GROUP BY k ORDER BY k LIMIT 3) y WHERE c > v) FROM (VALUES (0), (1), (2)) x (v)'),
 		('rows', 'SELECT v, (SELECT count(*) FROM (SELECT id, t FROM %I OFFSET 0) y WHERE id > v) FROM (VALUES (0), (1), (2)) x (v)'),
-		('limited rows', 'SELECT v, (SELECT count(*) FROM (SELECT id FROM %I LIMIT 1900) y WHERE id > v * 0) FROM (VALUES (0), (1), (2)) x (v)')) q (kind, query),
+		('limited rows', 'SELECT v, (SELECT count(*) FROM (SELECT id FROM %I LIMIT 1900) y WHERE id > v * 0) FROM (VALUES (0), (1), (2)) x (v)'),
+		('rows of another limit', 'SELECT v, (SELECT count(*) FROM (SELECT id FROM %I LIMIT v * 600) y WHERE id > 0) FROM (VALUES (1), (3), (2)) x (v)'),
+		('rows behind another offset', 'SELECT v, (SELECT count(*) FROM (SELECT id FROM %I LIMIT 9 OFFSET v * 600) y WHERE id > 0) FROM (VALUES (1), (3), (2)) x (v)')) q (kind, query),
 	LATERAL (SELECT set_config('parallel_leader_participation', leader, false), set_config('max_parallel_workers', workers, false)) s (a, b),
 	LATERAL agree(format(query, name) || format(' /* %s %s */', a, b)) result
 GROUP BY name, kind ORDER BY name, kind;
