@@ -1,6 +1,7 @@
 """The same files through stock file_fdw and through the wrapper under test."""
 
 import random
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -11,6 +12,7 @@ from filediff.exactness import ROWS as FACTS
 from filediff.exactness import Exactness, queries
 from filediff.files import draw_file
 from filediff.found import FOUND
+from filediff.rescans import Rescans, started_again
 from filediff.statements import Drawer, Rank, Statement
 from filediff.tables import Column, Dialect, Table, draw_table, literal
 from filediff.values import TYPES, Family, ValueType
@@ -91,6 +93,22 @@ def test_workers_answer_what_one_process_does(world: FileWorld, reading: Reading
     wrong = {query: reason for query in QUERIES if (reason := workers.difference(query))}
     assert not wrong, "\n".join(f"{query}\n  {reason}" for query, reason in wrong.items())
     assert (workers.errors > 0) is reading.is_wrong
+
+
+@pytest.mark.cluster
+def test_a_scan_that_starts_again_answers_as_before(
+    world: FileWorld, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rescans = Rescans(world, seed=pytestconfig.getoption("--filediff-seed"))
+    questions = list(rescans.questions())
+    wrong = {str(q): reason for q in questions if (reason := rescans.difference(q))}
+    assert not wrong, f"{len(wrong)} of {len(questions)}:\n" + "\n\n".join(
+        f"{question}\n  {reason}" for question, reason in list(wrong.items())[:20]
+    )
+    if world.wrapper != STOCK:
+        assert not rescans.missing()
+    with capsys.disabled():
+        print(f"\nfilediff: {len(questions)} queries with rescans: {rescans.told()}")
 
 
 # The comparison itself: it has to see through a candidate that is wrong in one thing.
@@ -248,6 +266,24 @@ def test_only_an_expressions_error_may_come_before_or_behind_a_files() -> None:
     assert not Rank.ORDERED.any_error(True, False)
     assert Rank.ANY_ERROR.any_error(True, True)
     assert not Rank.ANY_ERROR.any_error(True, None)
+
+
+@pytest.mark.parametrize(
+    ("loops", "path", "counted"),
+    [
+        (3, "scan, given up for NaN", ["workers"]),
+        (1, "scan, given up for NaN", []),
+        (3, "scan", []),
+    ],
+)
+def test_only_scans_that_start_again_after_a_fallback_are_counted(
+    loops: int, path: str, counted: list[str]
+) -> None:
+    scan = {"Node Type": "Foreign Scan", "Fast Path": path, "Parallel Aware": True}
+    gather = {"Node Type": "Gather Merge", "Actual Loops": loops, "Workers Launched": 2}
+    scan["Actual Loops"] = 9
+    plan = {"Node Type": "Result", "Plans": [{**gather, "Plans": [scan]}]}
+    assert list(started_again(plan, re.compile("NaN"))) == counted
 
 
 # What is drawn.
