@@ -269,20 +269,21 @@ def test_only_an_expressions_error_may_come_before_or_behind_a_files() -> None:
 
 
 @pytest.mark.parametrize(
-    ("loops", "path", "counted"),
+    ("gathered", "scanned", "is_aware", "path", "counted"),
     [
-        (3, "scan, given up for NaN", ["workers"]),
-        (1, "scan, given up for NaN", []),
-        (3, "scan", []),
+        (3, 9, True, "scan, given up for NaN", ["workers"]),
+        (1, 3, True, "scan, given up for NaN", []),
+        (3, 9, True, "scan", []),
+        (1, 12, False, "scan, given up for NaN", ["each"]),
+        (3, 9, False, "scan, given up for NaN", []),
     ],
 )
 def test_only_scans_that_start_again_after_a_fallback_are_counted(
-    loops: int, path: str, counted: list[str]
+    gathered: int, scanned: int, is_aware: bool, path: str, counted: list[str]
 ) -> None:
-    scan = {"Node Type": "Foreign Scan", "Fast Path": path, "Parallel Aware": True}
-    gather = {"Node Type": "Gather Merge", "Actual Loops": loops, "Workers Launched": 2}
-    scan["Actual Loops"] = 9
-    plan = {"Node Type": "Result", "Plans": [{**gather, "Plans": [scan]}]}
+    scan = {"Node Type": "Foreign Scan", "Fast Path": path, "Parallel Aware": is_aware}
+    gather = {"Node Type": "Gather Merge", "Actual Loops": gathered, "Workers Launched": 2}
+    plan = {**gather, "Plans": [{**scan, "Actual Loops": scanned}]}
     assert list(started_again(plan, re.compile("NaN"))) == counted
 
 

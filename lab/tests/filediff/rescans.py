@@ -131,6 +131,7 @@ LIMITED = (
     " WHERE id > 0) FROM (VALUES (1), (3), (2), (4)) x (v)"
 )
 EXISTS = f"SELECT v, EXISTS (SELECT FROM ({{part}} OFFSET 0) y WHERE k > v) FROM {OUTER}"
+EACH = "a nested loop of each process"
 QUERIES = {
     "a subquery": SCALAR,
     "two subqueries": f"SELECT v, (SELECT sum(c) FROM ({{part}} OFFSET 0) y WHERE c > v),"
@@ -153,6 +154,7 @@ QUERIES = {
     "another LIMIT": LIMITED,
     "a recursion": "WITH RECURSIVE r (v, n) AS (SELECT 0, 0::numeric UNION ALL SELECT v + 1,"
     " (SELECT sum(c) FROM ({part} OFFSET 0) y WHERE c > r.v) FROM r WHERE v < 3) SELECT * FROM r",
+    EACH: "SELECT v, k, dear(c), s FROM numbers LEFT JOIN ({group}) y ON c > v",
     "a recursive join": "WITH RECURSIVE r (v, n) AS (SELECT 1, 0::bigint UNION ALL SELECT v + 1, c"
     " FROM r JOIN ({group} OFFSET 0) y ON y.k = v WHERE v < 4) SELECT * FROM r",
 }
@@ -164,6 +166,15 @@ BACK = ("MOVE ABSOLUTE 0 FROM c", "FETCH BACKWARD 1 FROM c", "FETCH FIRST FROM c
 """What a cursor does with any of the above, whose rows come in one order."""
 KINDS = (*QUERIES, FUNCTION, CURSOR)
 
+OBJECTS = """
+CREATE TABLE numbers (v integer, filler text);
+ALTER TABLE numbers ALTER filler SET STORAGE PLAIN;
+INSERT INTO numbers SELECT i % 3, repeat('x', 4000) FROM generate_series(0, 11) i;
+ANALYZE numbers;
+CREATE FUNCTION dear(bigint) RETURNS bigint LANGUAGE plpgsql PARALLEL SAFE COST 100000
+    AS 'BEGIN RETURN $1; END'
+"""
+"""A table of several blocks, to be scanned in parallel, and what makes that worth it."""
 SHARED = (
     "SET search_path = rescans; SET DateStyle = 'ISO'; SET client_encoding = 'UTF8';"
     " SET client_min_messages = warning; SET work_mem = '64kB'; SET hash_mem_multiplier = 1;"
@@ -222,7 +233,8 @@ class Rescans:
         made = [
             "RESET ALL; DROP SCHEMA IF EXISTS rescans CASCADE; CREATE SCHEMA rescans;"
             f" {SHARED};"
-            " CREATE DOMAIN volatile AS numeric(8,2) CHECK (VALUE > random() - 1e6)"
+            " CREATE DOMAIN volatile AS numeric(8,2) CHECK (VALUE > random() - 1e6)",
+            OBJECTS,
         ]
         for number, fallback in enumerate(self.fallbacks.values()):
             made += self._tables(f"t{number}", fallback)
@@ -259,10 +271,11 @@ class Rescans:
         several processes, and one of one."""
         several = Counter[str]()
         for (name, who), times in self.seen.items():
-            several[name] += times if who != "one" else 0
+            several[name] += times if who in ("workers", "leader") else 0
         right = {name: one for name, one in self.fallbacks.items() if not one.is_wrong}
         return [
             *(name for name in (*right, *KINDS) if not self.seen[name, "one"]),
+            *(() if self.seen[EACH, "each"] else (f"{EACH}, in parallel",)),
             *(
                 f"{name}, in parallel"
                 for name in right
@@ -306,16 +319,18 @@ class Rescans:
         table = f"t{list(self.fallbacks).index(name)}"
         query = _query(rng, fallback, table, kind)
         statement = {CURSOR: _cursor, FUNCTION: _function}.get(kind, _itself)(rng, query)
-        settings = self._settings(rng, is_parallel)
+        settings = self._settings(rng, is_parallel, shares_file=kind != EACH)
         return Question(name, kind, query, statement, settings, not is_parallel)
 
-    def _settings(self, rng: random.Random, is_parallel: bool) -> tuple[tuple[str, str], ...]:
+    def _settings(
+        self, rng: random.Random, is_parallel: bool, shares_file: bool
+    ) -> tuple[tuple[str, str], ...]:
         drawn = {name: rng.choice(values) for name, values in SETTINGS.items()}
         drawn |= PARALLEL if is_parallel else {"max_parallel_workers_per_gather": "0"}
         for name, values in self._world.server.own_settings:
-            # Mostly as by default; a file is shared out in the smallest chunks.
-            least = "chunk" in name
-            drawn[name] = values[-1] if least else rng.choice((*values[:1] * 12, *values))
+            # Mostly as by default; a file that is shared out is so in the smallest chunks.
+            is_set = "chunk" in name or ("parallel_scan" in name and not shares_file)
+            drawn[name] = values[-1] if is_set else rng.choice((*values[:1] * 12, *values))
         return tuple(drawn.items())
 
     def _count(self, question: Question, candidate: Side) -> None:
@@ -339,10 +354,17 @@ def started_again(
     if node["Node Type"] in ("Gather", "Gather Merge"):
         gather = node
     if words.search(node.get("Fast Path", "")):
-        if gather is None and node["Actual Loops"] > 1:
-            yield "one"
-        elif gather is not None and gather["Actual Loops"] > 1 and node["Parallel Aware"]:
-            yield "workers" if gather["Workers Launched"] else "leader"
+        loops = node["Actual Loops"]
+        if gather is None:
+            who, again = "one", loops > 1
+        elif node["Parallel Aware"]:
+            who = "workers" if gather["Workers Launched"] else "leader"
+            again = gather["Actual Loops"] > 1
+        else:
+            processes = gather["Workers Launched"] + 1
+            who, again = "each", loops > gather["Actual Loops"] * processes
+        if again:
+            yield who
         return
     for child in node.get("Plans", ()):
         yield from started_again(child, words, gather)
