@@ -20,11 +20,25 @@ dialect_is_plain(unsigned char c)
 	return c != '\0' && c < 0x80 && !dialect_is_line_end(c);
 }
 
+/*
+ * May a plain value have it?  The parsers of parse.h read a field before its
+ * quotes are taken off: with the quote 1, 1231 is not the number 1231 but 23.
+ */
+static bool
+dialect_is_value_byte(unsigned char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+		(c >= 'a' && c <= 'z') ||
+		c == '+' || c == '-' || c == '.' || c == ':' || c == ' ';
+}
+
 static const char *
 dialect_unsupported_csv(const Dialect *dialect)
 {
 	if (!dialect_is_plain(dialect->quote) || dialect->quote == '\\')
 		return "quote is no plain character";
+	if (dialect_is_value_byte(dialect->quote))
+		return "quote may be part of a value";
 	if (!dialect_is_plain(dialect->escape))
 		return "escape is no plain character";
 	if (dialect->delimiter == dialect->quote)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/dialect.h"
 #include "core/kernel.h"
 #include "core/parse.h"
 #include "core/test/tap.h"
@@ -377,9 +378,108 @@ test_timestamps(void)
 	TEST_OK(read > ROUNDS / 4, "enough of them");
 }
 
+/*------------------------------------------------------------------------
+ * Quotes
+ *------------------------------------------------------------------------
+ */
+
+/* A value of each spelling that is read. */
+static const struct
+{
+	ColumnType	type;
+	const char *spelling;
+}			spellings[] = {
+	{COLUMN_BOOL, "t"}, {COLUMN_BOOL, "0"}, {COLUMN_BOOL, "true"},
+	{COLUMN_BOOL, "false"}, {COLUMN_INT4, "1231"}, {COLUMN_INT4, "-1"},
+	{COLUMN_INT4, "+1"}, {COLUMN_DATE, "2014-10-21"},
+	{COLUMN_TIMESTAMP, "2014-10-21 10:11:12.345"},
+	{COLUMN_NUMERIC, "+123.45"}, {COLUMN_NUMERIC, "-12.3"},
+	{COLUMN_FLOAT4, "-1e-5"}, {COLUMN_FLOAT4, "+1.5E+2"},
+	{COLUMN_FLOAT8, "-1e-5"}, {COLUMN_FLOAT8, "+1.5E+2"},
+	{COLUMN_UUID, "00112233-4455-6677-8899-aabbccddEEFF"}
+};
+
+static bool
+reads(ColumnType type, const unsigned char *p, uint32_t length)
+{
+	int64_t		integer;
+	double		number;
+	Uuid		uuid;
+
+	switch (type)
+	{
+		case COLUMN_BOOL:
+			return parse_bool(p, length, &integer);
+		case COLUMN_DATE:
+			return parse_date(p, length, &integer);
+		case COLUMN_TIMESTAMP:
+			return parse_timestamp(p, length, 6, &integer);
+		case COLUMN_NUMERIC:
+			return parse_numeric(p, length, 10, 2, &integer);
+		case COLUMN_FLOAT4:
+			return parse_float4(p, length, &number);
+		case COLUMN_FLOAT8:
+			return parse_float8(p, length, &number);
+		case COLUMN_UUID:
+			return parse_uuid(p, length, &uuid);
+		default:
+			return parse_integer(p, length, INT32_MIN, INT32_MAX, &integer);
+	}
+}
+
+/* Is the value read with this byte in the place of one of its own? */
+static bool
+reads_with(ColumnType type, const char *spelling, unsigned char byte)
+{
+	TestRandom	random = {16};
+	PaddedText	padded;
+
+	for (size_t at = 0; at < strlen(spelling); at++)
+	{
+		padded_set(&padded, &random, spelling);
+		padded_bytes(&padded)[at] = byte;
+		if (reads(type, padded_bytes(&padded), padded.length))
+			return true;
+	}
+	return false;
+}
+
+/* Values are read with their quotes on, so none may have a byte that is one. */
+static void
+test_quotes(void)
+{
+	const size_t n = sizeof(spellings) / sizeof(spellings[0]);
+	int			allowed = 0;
+
+	for (size_t i = 0; i < n; i++)
+		TEST_OK(reads_with(spellings[i].type, spellings[i].spelling,
+						   (unsigned char) spellings[i].spelling[0]),
+				"%s is read", spellings[i].spelling);
+	for (int byte = 1; byte < 128; byte++)
+	{
+		Dialect		dialect = {
+			.format = FILE_FORMAT_CSV,
+			.delimiter = byte == ',' ? ';' : ',',
+			.quote = (unsigned char) byte,
+			.escape = (unsigned char) byte,
+			.null = ""
+		};
+
+		if (dialect_unsupported(&dialect) != NULL)
+			continue;
+		allowed++;
+		for (size_t i = 0; i < n; i++)
+			TEST_OK(!reads_with(spellings[i].type, spellings[i].spelling,
+								(unsigned char) byte),
+					"quote %c, %s", byte, spellings[i].spelling);
+	}
+	TEST_OK(allowed > 20, "%d bytes may be quotes", allowed);
+}
+
 int
 main(void)
 {
+	test_quotes();
 	test_integers();
 	test_numerics();
 	test_floats();
