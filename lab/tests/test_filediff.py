@@ -14,7 +14,16 @@ from filediff.files import draw_file
 from filediff.found import FOUND
 from filediff.rescans import Rescans, started_again
 from filediff.statements import Drawer, Rank, Statement
-from filediff.tables import Column, Dialect, Table, draw_table, literal
+from filediff.tables import (
+    ASCII,
+    NO_TEXT_DELIMITERS,
+    Column,
+    Dialect,
+    Table,
+    draw_dialect,
+    draw_table,
+    literal,
+)
 from filediff.values import TYPES, Family, ValueType
 from filediff.workers import QUERIES, READINGS, Reading, Workers
 from filediff.world import STOCK, FileWorld
@@ -330,6 +339,15 @@ def test_every_trap_is_drawn() -> None:
         assert words in text
     for words in ("security_barrier", "PREPARE", "CURSOR", "COPY", "ctid", "FULL JOIN", "OFFSET"):
         assert words in text
+
+
+def test_every_byte_is_drawn_as_quote_escape_and_delimiter() -> None:
+    dialects = [draw_dialect(random.Random(number), 18) for number in range(40000)]
+    csv, text = ([d for d in dialects if d.format == name] for name in ("csv", "text"))
+    assert {d.quote for d in csv} == set(ASCII)
+    assert {d.escape for d in csv if d.escape != d.quote} == set(ASCII)
+    assert {d.delimiter for d in csv} >= set(ASCII) - {"\r", "\n"}
+    assert {d.delimiter for d in text} >= set(ASCII) - set("\r\n" + NO_TEXT_DELIMITERS)
 
 
 def test_every_kind_of_statement_is_drawn_for_every_table() -> None:

@@ -83,4 +83,7 @@ FOUND = {
         on_error="ignore",
         reject_limit="1",
     ),
+    "a quote that is a digit": case(
+        "SELECT a FROM t WHERE a < 100", b"1231\n", "integer", format="csv", quote="1"
+    ),
 }

@@ -13,6 +13,13 @@ CLIENT_ENCODINGS = ENCODINGS | {"SJIS": "shift_jis", "SQL_ASCII": "utf-8"}
 """Those that a server does not have as its own are not ASCII-safe."""
 
 
+ASCII = "".join(map(chr, range(1, 128)))
+VALUE_BYTES = "0123456789+-.:eEtfaA "
+"""What plain values are made of."""
+NO_TEXT_DELIMITERS = "\\.abcdefghijklmnopqrstuvwxyz0123456789"
+"""Bytes that COPY refuses as the delimiter of text format."""
+
+
 @dataclass(frozen=True)
 class Column:
     """A column as CREATE FOREIGN TABLE has it."""
@@ -181,6 +188,10 @@ def draw_dialect(rng: random.Random, major: int) -> Dialect:
         if rng.random() < chance:
             options[name] = rng.choice(choices)
             fields[name] = options[name]
+    if rng.random() < 0.15:
+        odd = _draw_odd_bytes(rng, fields)
+        options |= odd
+        fields |= odd
     if "quote" in fields and "escape" not in fields:
         fields["escape"] = fields["quote"]
     if rng.random() < 0.02:
@@ -188,6 +199,27 @@ def draw_dialect(rng: random.Random, major: int) -> Dialect:
     line_end = rng.choice(("\n", "\n", "\n", "\r\n", "\r"))
     known = {x: fields[x] for x in Dialect.__dataclass_fields__ if x in fields}
     return Dialect(**known, line_end=line_end, options=options)
+
+
+def _draw_odd_bytes(rng: random.Random, fields: Mapping[str, str]) -> dict[str, str]:
+    """Draw a delimiter, a quote or an escape of any byte that COPY allows there."""
+    taken = fields["null"] + fields.get("default", "")
+    if fields["format"] == "text":
+        return {"delimiter": _draw_byte(rng, taken + "\r\n" + NO_TEXT_DELIMITERS)}
+    quote = fields.get("quote", '"')
+    odd = {}
+    if rng.random() < 0.6:
+        odd["quote"] = quote = _draw_byte(rng, taken + fields["delimiter"])
+    if not odd or rng.random() < 0.3:
+        odd["delimiter"] = _draw_byte(rng, taken + quote + "\r\n")
+    if rng.random() < 0.4:
+        odd["escape"] = _draw_byte(rng, "")
+    return odd
+
+
+def _draw_byte(rng: random.Random, refused: str) -> str:
+    """Draw a byte, often one that values are made of."""
+    return rng.choice([x for x in rng.choice((ASCII, VALUE_BYTES)) if x not in refused])
 
 
 _REFUSED = (
