@@ -185,7 +185,7 @@ read_all(FileScanState *scan)
 		return NULL;
 	handover = reader_hand_over(scan->reader);
 	/* The scan below starts over with the same file. */
-	copy_seek(scan->reader->copy, 0, 0, EOL_UNKNOWN);
+	copy_seek(scan->file, 0, 0, EOL_UNKNOWN);
 	return handover;
 }
 

@@ -119,12 +119,12 @@ reservoir_take(Reservoir *sample, TupleTableSlot *slot)
 
 /* Offers all rows, read by COPY's parser. */
 static void
-sample_file(Reservoir *sample, CopyFromState copy, ExprContext *econtext,
+sample_file(Reservoir *sample, OpenFile *file, ExprContext *econtext,
 			TupleTableSlot *slot)
 {
 	MemoryContext caller = CurrentMemoryContext;
 
-	compat_lift_reject_limit(copy);
+	compat_lift_reject_limit(file->copy);
 	for (;;)
 	{
 		bool		found;
@@ -132,14 +132,14 @@ sample_file(Reservoir *sample, CopyFromState copy, ExprContext *econtext,
 		compat_vacuum_delay_point();
 		ResetExprContext(econtext);
 		MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-		found = copy_next_row(copy, econtext, slot);
+		found = copy_next_row(file, econtext, slot);
 		MemoryContextSwitchTo(caller);
 		if (!found)
 			break;
 		if (reservoir_wants(sample))
 			reservoir_take(sample, slot);
 	}
-	compat_report_rejected(copy);
+	compat_report_rejected(file->copy);
 }
 
 /* Offers the rows that begin in a block; false where COPY's parser is needed. */
@@ -299,19 +299,19 @@ sample_blocks(Reservoir *sample, FileReader *reader, ExprContext *econtext,
  * finds it as it was opened.
  */
 static bool
-try_blocks(Reservoir *sample, CopyFromState copy, const FileOptions *options,
+try_blocks(Reservoir *sample, OpenFile *file, const FileOptions *options,
 		   ExprContext *econtext, TupleTableSlot *slot, double *totalrows)
 {
-	FileColumns columns = columns_describe(copy->rel, NIL, false);
+	FileColumns columns = columns_describe(file->copy->rel, NIL, false);
 	FileLayout	layout;
 	FileReader *reader;
 	bool		done = false;
 
 	if (!setting_sample_blocks || columns.nfields == 0 ||
 		format_unsupported(options, &layout) != NULL ||
-		!inputs_are_repeatable(copy->rel, &columns))
+		!inputs_are_repeatable(file->copy->rel, &columns))
 		return false;
-	reader = reader_open(copy, &columns, &layout, BLOCK_READ_SIZE);
+	reader = reader_open(file, &columns, &layout, BLOCK_READ_SIZE);
 	if (reader != NULL)
 	{
 		done = sample_blocks(sample, reader, econtext, slot, totalrows);
@@ -329,18 +329,18 @@ acquire_sample_rows(Relation rel, int elevel, HeapTuple *rows, int targrows,
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(rel),
 													&TTSOpsVirtual);
 	ExprContext *econtext = CreateStandaloneExprContext();
-	CopyFromState copy = copy_begin(rel, &options);
+	OpenFile   *file = file_open(rel, &options);
 	Reservoir	sample;
 
 	reservoir_begin(&sample, rows, targrows);
 	memset(slot->tts_isnull, true, RelationGetDescr(rel)->natts);
-	if (!try_blocks(&sample, copy, &options, econtext, slot, totalrows))
+	if (!try_blocks(&sample, file, &options, econtext, slot, totalrows))
 	{
 		reservoir_begin(&sample, rows, targrows);
-		sample_file(&sample, copy, econtext, slot);
+		sample_file(&sample, file, econtext, slot);
 		*totalrows = sample.seen;
 	}
-	EndCopyFrom(copy);
+	file_close(file);
 	FreeExprContext(econtext, true);
 	ExecDropSingleTupleTableSlot(slot);
 

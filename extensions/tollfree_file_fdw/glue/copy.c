@@ -3,23 +3,50 @@
  *	  Reading a file by COPY's own parser.
  *
  * This is all that file_fdw does, and what everything off the fast path comes
- * back to.  COPY checks the options and opens the file in any case, so errors
- * about these are its own, and its file descriptor is the only one: it is
- * closed when the transaction ends, whatever happens.
+ * back to.  COPY reads pipes and programs itself.  A regular file it is given up
+ * to the end that the file had when it was opened, as the fast path reads it: so
+ * a file that grows has the same rows, however it is read.
  */
 #include "postgres.h"
 
+#include <unistd.h>
+
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "compat.h"
 #include "copy.h"
 
-/* Opens the file or starts the program.  The result is freed by EndCopyFrom. */
-CopyFromState
-copy_begin(Relation rel, const FileOptions *options)
+/* The file whose row is being read; COPY's callbacks have no argument. */
+static OpenFile *read_file;
+
+/* Gives COPY's parser the next bytes of a regular file; 0 at its end. */
+static int
+read_bytes(void *buffer, int minread, int maxread)
 {
-	return BeginCopyFrom(NULL, rel, NULL, options->filename,
-						 options->is_program, NULL, NIL, options->copy);
+	OpenFile   *file = read_file;
+	int64		left = Max(0, file->source.size - file->next);
+	ssize_t		n;
+
+	do
+		n = pread(fileno(file->copy->copy_file), buffer,
+				  Min(left, (int64) maxread), file->next);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read from COPY file: %m")));
+	file->next += n;
+	return n;
+}
+
+/* Has COPY's parser read a regular file so, from where COPY has read up to. */
+void
+copy_read_by_offset(OpenFile *file)
+{
+	file->next = ftello(file->copy->copy_file);
+	file->copy->copy_src = COPY_CALLBACK;
+	file->copy->data_source_cb = read_bytes;
 }
 
 /*
@@ -28,19 +55,24 @@ copy_begin(Relation rel, const FileOptions *options)
  * the callback and its argument are given.
  */
 bool
-copy_next_row_in(CopyFromState copy, ErrorContextCallback *context,
+copy_next_row_in(OpenFile *file, ErrorContextCallback *context,
 				 ExprContext *econtext, TupleTableSlot *slot)
 {
+	CopyFromState copy = file->copy;
 	bool		found;
 
 	Assert(CurrentMemoryContext == econtext->ecxt_per_tuple_memory);
 	context->previous = error_context_stack;
 	error_context_stack = context;
 	ExecClearTuple(slot);
-	while ((found = NextCopyFrom(copy, econtext, slot->tts_values,
-								 slot->tts_isnull)) &&
-		   compat_row_is_rejected(copy))
+	for (;;)
 	{
+		/* What the row before has called may have read another one. */
+		read_file = file;
+		found = NextCopyFrom(copy, econtext, slot->tts_values,
+							 slot->tts_isnull);
+		if (!found || !compat_row_is_rejected(copy))
+			break;
 		CHECK_FOR_INTERRUPTS();
 		MemoryContextReset(econtext->ecxt_per_tuple_memory);
 	}
@@ -52,27 +84,28 @@ copy_next_row_in(CopyFromState copy, ErrorContextCallback *context,
 
 /* The same with COPY's own error context. */
 bool
-copy_next_row(CopyFromState copy, ExprContext *econtext, TupleTableSlot *slot)
+copy_next_row(OpenFile *file, ExprContext *econtext, TupleTableSlot *slot)
 {
 	ErrorContextCallback context = {
 		.callback = CopyFromErrorCallback,
-		.arg = copy
+		.arg = file->copy
 	};
 
-	return copy_next_row_in(copy, &context, econtext, slot);
+	return copy_next_row_in(file, &context, econtext, slot);
 }
 
 /*
- * Lets the parser go on at another place: with the record at this offset, which
- * so many lines come before; the line end may be one that is known.
+ * Lets the parser go on at another place of a regular file: with the record at
+ * this offset, which so many lines come before; the line end may be one that is
+ * known.
  */
 void
-copy_seek(CopyFromState copy, int64 offset, int64 line, EolType eol_type)
+copy_seek(OpenFile *file, int64 offset, int64 line, EolType eol_type)
 {
-	if (fseeko(copy->copy_file, offset, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not seek in file \"%s\": %m", copy->filename)));
+	CopyFromState copy = file->copy;
+
+	Assert(file->is_regular);
+	file->next = offset;
 	copy->raw_buf_index = copy->raw_buf_len = 0;
 	copy->raw_reached_eof = false;
 	copy->input_buf_index = copy->input_buf_len = 0;
@@ -83,13 +116,15 @@ copy_seek(CopyFromState copy, int64 offset, int64 line, EolType eol_type)
 }
 
 /*
- * Where the next record begins that the parser reads, if the file's encoding
- * is not converted.  Both buffers are one then, and all of it up to raw_buf_len
- * has been read from the file.
+ * Where the next record begins that the parser reads from a regular file, if the
+ * file's encoding is not converted.  Both buffers are one then, and all of it up
+ * to raw_buf_len has been read from the file.
  */
 int64
-copy_position(CopyFromState copy)
+copy_position(const OpenFile *file)
 {
-	Assert(!copy->need_transcoding);
-	return ftello(copy->copy_file) - (copy->raw_buf_len - copy->input_buf_index);
+	const CopyFromStateData *copy = file->copy;
+
+	Assert(file->is_regular && !copy->need_transcoding);
+	return file->next - (copy->raw_buf_len - copy->input_buf_index);
 }

@@ -100,7 +100,7 @@ cut_file(FileScanState *scan, ParallelFile *shared)
 	pg_atomic_init_u32(&shared->searched, 0);
 	pg_atomic_init_u32(&shared->last, PG_UINT32_MAX);
 	ConditionVariableInit(&shared->progress);
-	shared->encoding = scan->copy->file_encoding;
+	shared->encoding = scan->file->copy->file_encoding;
 	shared->is_whole = reader == NULL ||
 		!parallel_is_possible(&scan->layout) || !reader_find_chunks(reader);
 	shared->nchunks = 1;
@@ -186,7 +186,9 @@ tollfreeReInitializeDSMForeignScan(ForeignScanState *node,
 	if (!scan->is_shut_down)
 		keep_counts(scan);
 	tollfreeReScanForeignScan(node);
+	scan->parallel = NULL;
 	scan_begin_reading(node);
+	scan->parallel = coordinate;
 	cut_file(scan, scan->parallel);
 }
 
@@ -197,7 +199,7 @@ tollfreeReInitializeDSMForeignScan(ForeignScanState *node,
 static void
 check_encoding(const FileScanState *scan)
 {
-	if (scan->copy->file_encoding != scan->parallel->encoding)
+	if (scan->file->copy->file_encoding != scan->parallel->encoding)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("client_encoding was changed while file \"%s\" was read",
@@ -213,8 +215,8 @@ tollfreeInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc,
 	FileScanState *scan = node->fdw_state;
 
 	scan->parallel = coordinate;
-	check_encoding(scan);
 	scan_begin_reading(node);
+	check_encoding(scan);
 }
 
 /* Raises an ERROR unless this process has the leader's file open. */
@@ -230,6 +232,19 @@ check_identity(const FileReader *reader, const ParallelFile *shared)
 	if (ours->device != leaders.device || ours->inode != leaders.inode)
 		reader_check_source(reader, SOURCE_CHANGED);
 	reader_check_source(reader, source_verify(&leaders));
+}
+
+/*
+ * Has this process read the leader's file as it was for the leader: its end, and
+ * so the last record, may be others by now.
+ */
+void
+parallel_share_source(FileScanState *scan)
+{
+	if (scan->parallel->is_whole)
+		return;
+	check_identity(scan->reader, scan->parallel);
+	reader_set_source(scan->reader, &scan->parallel->source);
 }
 
 /*
@@ -473,7 +488,7 @@ bool
 parallel_copies_on(const FileScanState *scan)
 {
 	return scan->parallel->is_whole ||
-		copy_position(scan->copy) < scan->reader->range.end;
+		copy_position(scan->file) < scan->reader->range.end;
 }
 
 /* Counts that a worker leaves the fast path, for EXPLAIN in the leader. */
@@ -535,7 +550,7 @@ parallel_check_end(const FileScanState *scan)
 {
 	if (!scan->parallel->is_whole &&
 		pg_atomic_read_u32(&scan->parallel->last) != scan->chunk &&
-		copy_position(scan->copy) < scan->parallel->source.size)
+		copy_position(scan->file) < scan->parallel->source.size)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("file \"%s\" was changed while it was read",

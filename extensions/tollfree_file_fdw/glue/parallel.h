@@ -40,6 +40,7 @@ typedef struct ParallelFile
 } ParallelFile;
 
 extern bool parallel_is_possible(const FileLayout *layout);
+extern void parallel_share_source(FileScanState *scan);
 extern bool parallel_claim_file(FileScanState *scan);
 extern bool parallel_next_batch(FileScanState *scan);
 extern bool parallel_copies_on(const FileScanState *scan);

@@ -91,23 +91,46 @@ check_interrupts(void)
 }
 
 /*
+ * Has the reader, and COPY's parser behind it, read the file as it was for
+ * somebody who has opened the same one.
+ */
+void
+reader_set_source(FileReader *reader, const Source *source)
+{
+	Source	   *ours = filescan_source(reader->scan);
+	Source		taken = *source;
+
+	taken.fd = ours->fd;
+	taken.check_interrupts = ours->check_interrupts;
+	taken.bytes_read = ours->bytes_read;
+	*ours = taken;
+	reader->file->source = taken;
+}
+
+/*
  * Lets core/ read these columns of the file that COPY has opened; NULL if it
  * is no regular file of a known size.  The reader lives in a memory context of
  * its own, a child of the current one, until reader_close.
  */
 FileReader *
-reader_open(CopyFromState copy, const FileColumns *columns,
+reader_open(OpenFile *file, const FileColumns *columns,
 			const FileLayout *layout, size_t block_size)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "tollfree_file_fdw reader",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-	FileReader *reader = palloc0(sizeof(FileReader));
+	MemoryContext context;
+	MemoryContext old;
+	FileReader *reader;
 	FileScanOptions options = {0};
 	SourceStatus status;
 
-	reader->copy = copy;
+	if (!file->is_regular)
+		return NULL;
+	context = AllocSetContextCreate(CurrentMemoryContext,
+									"tollfree_file_fdw reader",
+									ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(context);
+	reader = palloc0(sizeof(FileReader));
+	reader->file = file;
+	reader->copy = file->copy;
 	reader->layout = *layout;
 	reader->context = context;
 	reader->columns = *columns;
@@ -123,10 +146,13 @@ reader_open(CopyFromState copy, const FileColumns *columns,
 	options.block_size = block_size;
 	options.check_interrupts = check_interrupts;
 	options.allocator = memory_allocator(context);
-	reader->scan = filescan_open(&options, fileno(copy->copy_file), &status);
+	reader->scan = filescan_open(&options, fileno(file->copy->copy_file), &status);
 	MemoryContextSwitchTo(old);
 	if (reader->scan != NULL)
+	{
+		reader_set_source(reader, &file->source);
 		return reader;
+	}
 	MemoryContextDelete(context);
 	if (status != SOURCE_NOT_REGULAR)
 		ereport(ERROR,
@@ -547,7 +573,6 @@ reader_handover_words(const FileReader *reader)
 char *
 reader_hand_over(FileReader *reader)
 {
-	CopyFromState copy = reader->copy;
 	const Handover *handover = filescan_handover(reader->scan);
 	bool		at_start = handover->reason == HANDOVER_NONE ||
 		handover->in_header;
@@ -555,7 +580,7 @@ reader_hand_over(FileReader *reader)
 	int64_t		offset = at_start ? 0 : handover->offset;
 	int64_t		line = at_start ? 0 : handover->line;
 
-	copy_seek(copy, offset, line,
+	copy_seek(reader->file, offset, line,
 			  at_start ? EOL_UNKNOWN : copy_line_end(handover->line_end));
 	if (reader->lines_before == LINES_UNKNOWN)
 		return psprintf("%s after byte %lld", words, (long long) offset);
@@ -576,5 +601,5 @@ reader_copy_row(FileReader *reader, ExprContext *econtext,
 		.arg = reader
 	};
 
-	return copy_next_row_in(reader->copy, &context, econtext, slot);
+	return copy_next_row_in(reader->file, &context, econtext, slot);
 }

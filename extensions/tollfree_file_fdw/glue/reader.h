@@ -5,17 +5,17 @@
 #ifndef TOLLFREE_FILE_READER_H
 #define TOLLFREE_FILE_READER_H
 
-#include "commands/copy.h"
 #include "executor/tuptable.h"
 
 #include "columns.h"
 #include "core.h"
+#include "file.h"
 #include "format.h"
 
 typedef struct FileReader
 {
-	CopyFromState copy;			/* has the file open; reads it after a
-								 * handover */
+	OpenFile   *file;
+	CopyFromState copy;			/* the file's; reads it after a handover */
 	FileLayout	layout;
 	FileScan   *scan;
 	MemoryContext context;		/* of everything below, and of core/ */
@@ -39,8 +39,9 @@ typedef struct FileReader
 	bool		hands_over;		/* must COPY's parser go on? */
 } FileReader;
 
-extern FileReader *reader_open(CopyFromState copy, const FileColumns *columns,
+extern FileReader *reader_open(OpenFile *file, const FileColumns *columns,
 							   const FileLayout *layout, size_t block_size);
+extern void reader_set_source(FileReader *reader, const Source *source);
 extern void reader_close(FileReader *reader);
 extern void reader_verify(const FileReader *reader);
 extern bool reader_find_chunks(FileReader *reader);

@@ -10,11 +10,9 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/value.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "aggregate_scan.h"
@@ -27,86 +25,11 @@
 #include "quals.h"
 #include "slot.h"
 
-/*
- * A file belongs to the subtransaction that it is opened in, and is closed when
- * that is rolled back.  The scan of a cursor may have begun before and go on
- * behind it, and opens its file anew for each outer row.
- *
- *		DECLARE cursor		the scan begins
- *		SAVEPOINT
- *		FETCH				the file is opened anew
- *		ROLLBACK TO			and closed
- *		FETCH				so this one must not read
- *
- * So scans that have opened a file in a subtransaction are in a list, as long as
- * the memory of their query lasts.
- */
-static dlist_head leases = DLIST_STATIC_INIT(leases);
-
-/*
- * A subtransaction ends: files that it has opened are closed with it, or belong
- * to its parent from now on.
- */
-static void
-end_leases(SubXactEvent event, SubTransactionId subid,
-		   SubTransactionId parent, void *arg)
-{
-	dlist_iter	iter;
-
-	if (event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB)
-		return;
-	dlist_foreach(iter, &leases)
-	{
-		FileLease  *lease = dlist_container(FileLease, node, iter.cur);
-
-		if (lease->owner != subid)
-			continue;
-		lease->owner = parent;
-		lease->is_over |= event == SUBXACT_EVENT_ABORT_SUB;
-	}
-}
-
-/* Takes a lease out of the list. */
-static void
-forget_lease(void *arg)
-{
-	dlist_delete(&((FileLease *) arg)->node);
-}
-
-/* Notes which subtransaction the file that has been opened belongs to. */
-static void
-begin_lease(FileScanState *scan)
-{
-	static bool is_told = false;
-	FileLease  *lease = &scan->lease;
-
-	lease->owner = GetCurrentSubTransactionId();
-	lease->is_over = false;
-	if (lease->is_listed || GetCurrentTransactionNestLevel() == 1)
-		return;
-	if (!is_told)
-		RegisterSubXactCallback(end_leases, NULL);
-	is_told = true;
-	lease->forget.func = forget_lease;
-	lease->forget.arg = lease;
-	MemoryContextRegisterResetCallback(GetMemoryChunkContext(scan),
-									   &lease->forget);
-	dlist_push_head(&leases, &lease->node);
-	lease->is_listed = true;
-}
-
-/* Has the file been closed behind the scan's back? */
-static bool
-file_is_lost(const FileScanState *scan)
-{
-	return scan->copy != NULL && scan->lease.is_over;
-}
-
-/* Raises an ERROR if it has. */
+/* Raises an ERROR if the file has been closed behind the scan's back. */
 static void
 check_file(const FileScanState *scan)
 {
-	if (file_is_lost(scan))
+	if (scan->file != NULL && scan->file->is_lost)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("file \"%s\" was closed when a subtransaction was rolled back",
@@ -147,11 +70,11 @@ static bool
 open_reader(FileScanState *scan)
 {
 	if (scan->slow_reason == NULL &&
-		scan->copy->file_encoding != scan->layout.encoding)
+		scan->file->copy->file_encoding != scan->layout.encoding)
 		scan->slow_reason = "client_encoding was changed";
 	if (scan->slow_reason != NULL)
 		return false;
-	scan->reader = reader_open(scan->copy, &scan->columns, &scan->layout, 0);
+	scan->reader = reader_open(scan->file, &scan->columns, &scan->layout, 0);
 	if (scan->reader == NULL)
 		scan->slow_reason = "no regular file of a known size";
 	scan->row = 0;
@@ -177,29 +100,6 @@ scan_close_reader(FileScanState *scan)
 	scan->reader = NULL;
 }
 
-/* Closes the file, if it is open. */
-static void
-close_file(FileScanState *scan)
-{
-	if (file_is_lost(scan))
-	{
-		/* COPY would close it once more. */
-		scan->copy->filename = NULL;
-		scan->copy->is_program = false;
-	}
-	if (scan->copy != NULL)
-		EndCopyFrom(scan->copy);
-	scan->copy = NULL;
-}
-
-/* Opens the file. */
-static void
-open_file(FileScanState *scan)
-{
-	scan->copy = copy_begin(scan->rel, &scan->options);
-	begin_lease(scan);
-}
-
 /* Lets a scan that aggregates read the file that the one below has open. */
 static void
 borrow_file(ForeignScanState *node)
@@ -207,7 +107,7 @@ borrow_file(ForeignScanState *node)
 	const FileScanState *below = aggregate_scan_below(node);
 
 	check_file(below);
-	((FileScanState *) node->fdw_state)->copy = below->copy;
+	((FileScanState *) node->fdw_state)->file = below->file;
 }
 
 /* Prepares a scan; opens the file unless the plan is only explained. */
@@ -240,11 +140,9 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 								 scan->options.is_lazy);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
-	if (scan->aggregate != NULL)
-		borrow_file(node);
-	else
+	if (scan->aggregate == NULL)
 	{
-		open_file(scan);
+		scan->file = file_open(scan->rel, &scan->options);
 		slot_replace(node);
 	}
 
@@ -386,7 +284,7 @@ copy_row(ForeignScanState *node)
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 
-	return scan->reader == NULL ? copy_next_row(scan->copy, econtext, slot) :
+	return scan->reader == NULL ? copy_next_row(scan->file, econtext, slot) :
 		reader_copy_row(scan->reader, econtext, slot);
 }
 
@@ -456,6 +354,8 @@ scan_begin_reading(ForeignScanState *node)
 	scan->is_begun = true;
 	scan->is_reopened = false;
 	scan->is_copying = !open_reader(scan);
+	if (scan->reader != NULL && scan->parallel != NULL)
+		parallel_share_source(scan);
 	MemoryContextSwitchTo(old);
 }
 
@@ -528,8 +428,8 @@ static void
 reopen_file(FileScanState *scan)
 {
 	reset_reading(scan);
-	close_file(scan);
-	open_file(scan);
+	file_close(scan->file);
+	scan->file = file_open(scan->rel, &scan->options);
 }
 
 /*
@@ -545,6 +445,7 @@ tollfreeReScanForeignScan(ForeignScanState *node)
 	{
 		aggregate_scan_reset(node);
 		reset_reading(scan);
+		scan->file = NULL;
 		scan = aggregate_scan_below(node);
 		reopen_file(scan);
 		scan->is_reopened = true;
@@ -567,7 +468,7 @@ tollfreeEndForeignScan(ForeignScanState *node)
 		aggregate_scan_end(node);
 		return;
 	}
-	if (scan->copy != NULL)
-		compat_report_rejected(scan->copy);
-	close_file(scan);
+	if (scan->file != NULL)
+		compat_report_rejected(scan->file->copy);
+	file_close(scan->file);
 }

@@ -5,11 +5,10 @@
 #ifndef TOLLFREE_FILE_SCAN_H
 #define TOLLFREE_FILE_SCAN_H
 
-#include "commands/copy.h"
-#include "lib/ilist.h"
 #include "nodes/execnodes.h"
 
 #include "core.h"
+#include "file.h"
 #include "reader.h"
 #include "select.h"
 
@@ -29,16 +28,6 @@ typedef struct Fallbacks
 	}			reasons[MAX_FALLBACK_REASONS];
 } Fallbacks;
 
-/* For how long the file is open. */
-typedef struct FileLease
-{
-	SubTransactionId owner;		/* that it is closed with */
-	bool		is_over;		/* has it been closed? */
-	bool		is_listed;		/* is the owner's end told to this lease? */
-	dlist_node	node;
-	MemoryContextCallback forget;
-} FileLease;
-
 /*
  * In the fdw_state of a ForeignScanState.
  *
@@ -52,9 +41,9 @@ typedef struct FileScanState
 	FileOptions options;
 	FileLayout	layout;
 	FileColumns columns;		/* those that a reader converts */
-	CopyFromState copy;			/* NULL if only explained; if groups are
-								 * returned, the one of the scan below */
-	FileLease	lease;			/* of its file */
+	OpenFile   *file;			/* NULL if only explained; if groups are
+								 * returned, that of the scan below, once it
+								 * is read */
 	bool		is_reopened;	/* has the scan above started this one again,
 								 * as the executor has still to do? */
 	bool		is_begun;		/* has it been decided who reads? */

@@ -58,6 +58,37 @@ SELECT shell('rm -f "$f"; mkdir "$f"', :'file');
 SELECT agree('SELECT * FROM changing'), agree('SELECT sum(a) FROM changing');
 SELECT shell('rmdir "$f"', :'file');
 
+-- A file that grows is read up to where it ended, also by COPY's parser behind an escaped character, and up to a
+-- last line that was not complete.
+RESET tollfree_file_fdw.debug_require;
+CREATE FUNCTION grow_after_first_row(query text, escaped_line int, fast_scan text, file text) RETURNS text LANGUAGE plpgsql
+AS $$
+DECLARE
+	rest refcursor;
+	n int := 1;
+	r record;
+	last record;
+BEGIN
+	PERFORM write_file(file), shell(format('sed -i ''%ss/x/\\303\\251/'' "$f"; truncate -s -1 "$f"', escaped_line), file);
+	PERFORM set_config('tollfree_file_fdw.fast_scan', fast_scan, true);
+	OPEN rest FOR EXECUTE query;
+	FETCH rest INTO r;
+	PERFORM shell('printf "y\n20001\tx\n20002\tx\n" >> "$f"', file);
+	LOOP
+		FETCH rest INTO last;
+		EXIT WHEN NOT FOUND;
+		n := n + 1;
+		r := last;
+	END LOOP;
+	CLOSE rest;
+	RETURN format('%s rows, %s', n, r);
+END
+$$;
+SELECT escaped_line, fast_scan, grow_after_first_row('SELECT a, length(b) FROM ours.changing', escaped_line, fast_scan, :'file')
+FROM unnest('{1,10000,20000,30000}'::int[]) escaped_line, unnest('{on,off}'::text[]) fast_scan;
+RESET tollfree_file_fdw.fast_scan;
+SET tollfree_file_fdw.debug_require = 'scan';
+
 -- The same of several processes: nothing above Gather may run in a worker.
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
@@ -76,6 +107,18 @@ $$;
 SELECT shown_plan($$SELECT count(*) FROM (SELECT CASE a % 7000 WHEN 1 THEN shell('', '')::text END, b FROM ours.changing OFFSET 0) x$$);
 SELECT command, regexp_replace(change_in_parallel(command, :'file'), '"/.*/', '"') FROM unnest(ARRAY[
 	'true', ': > "$f"', 'printf "20001\\tx\\n" >> "$f"', 'printf y | dd of="$f" conv=notrunc bs=1 seek=1900000 2> /dev/null']) command;
+-- A grown file again, where what comes last is read by a process of which the last chunk may have an end-of-data marker.
+RESET tollfree_file_fdw.debug_require;
+CREATE FUNCTION grow_in_parallel(edit text, file text) RETURNS text[] LANGUAGE plpgsql
+AS $$
+BEGIN
+	PERFORM write_file(file), shell(format('sed -i ''%s'' "$f"; truncate -s -1 "$f"', edit), file);
+	RETURN outcome(format('SELECT count(*), sum(length(b)) FROM (SELECT CASE a %% 7000 WHEN 1 THEN shell(%L, %L)::text END, b FROM changing OFFSET 0) x',
+						  'printf "y\\n20001\\tx\\n20002\\tx\\n" >> "$f"', file), 'ours');
+END
+$$;
+SELECT edit, grow_in_parallel(edit, :'file') FROM unnest(ARRAY['p;d', '20000s/x/\\303\\251/', '19990s/x/\\\\./', '19995s/x/\\\\.\\303\\251/']) edit;
+SET tollfree_file_fdw.debug_require = 'parallel';
 SELECT shell('rm -f "$f"', :'file');
 SELECT agree('SELECT * FROM changing'), agree('SELECT sum(a) FROM changing');
 
