@@ -94,7 +94,7 @@ aggregate_scan_begin(ForeignScanState *node)
 	aggregate->batch_memory =
 		AllocSetContextCreate(CurrentMemoryContext,
 							  "tollfree_file_fdw batch",
-							  ALLOCSET_DEFAULT_SIZES);
+							  ALLOCSET_START_SMALL_SIZES);
 }
 
 /* Takes in the selected rows in [from, to) of the present batch. */
@@ -224,12 +224,13 @@ aggregate_file(ForeignScanState *node)
 							   aggregate->fallback);
 	}
 	aggregate->group = 0;
-	/* What is cut again for a rescan is the file that it reads. */
-	if (scan->parallel == NULL)
-		scan_close_reader(scan);
+	scan_close_reader(scan);
+	if (aggregate->fallback == NULL)
+		scan_leave_file(node);
+	scan->file = NULL;
 }
 
-/* The next group that vector/ has computed. */
+/* The next group that vector/ has computed; none is kept after the last one. */
 static TupleTableSlot *
 next_group(ForeignScanState *node)
 {
@@ -239,7 +240,11 @@ next_group(ForeignScanState *node)
 
 	ExecClearTuple(slot);
 	if (aggregate->group == aggregate_ngroups(aggregate->aggregation))
+	{
+		forget_groups(aggregate);
+		scan->is_finished = true;
 		return slot;
+	}
 	for (int i = 0; i < aggregate->work.ntargets; i++)
 		slot->tts_values[i] = aggregates_result(aggregate->aggregation,
 												&aggregate->context,
@@ -283,6 +288,8 @@ aggregate_scan_next(ForeignScanState *node)
 	FileScanState *scan = node->fdw_state;
 	AggregateScan *aggregate = scan->aggregate;
 
+	if (scan->is_finished)
+		return ExecClearTuple(node->ss.ss_ScanTupleSlot);
 	if (aggregate->fallback == NULL && aggregate->aggregation == NULL)
 	{
 		aggregate_file(node);

@@ -139,7 +139,7 @@ sample_file(Reservoir *sample, OpenFile *file, ExprContext *econtext,
 		if (reservoir_wants(sample))
 			reservoir_take(sample, slot);
 	}
-	compat_report_rejected(file->copy);
+	compat_report_rejected(compat_count_rejected(file->copy));
 }
 
 /* Offers the rows that begin in a block; false where COPY's parser is needed. */
@@ -329,7 +329,8 @@ acquire_sample_rows(Relation rel, int elevel, HeapTuple *rows, int targrows,
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(rel),
 													&TTSOpsVirtual);
 	ExprContext *econtext = CreateStandaloneExprContext();
-	OpenFile   *file = file_open(rel, &options);
+	OpenFile   *file = file_open(rel, &options,
+								 format_encoding(&options));
 	Reservoir	sample;
 
 	reservoir_begin(&sample, rows, targrows);

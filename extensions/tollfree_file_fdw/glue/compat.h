@@ -182,20 +182,29 @@ compat_lift_reject_limit(CopyFromState copy)
 #endif
 }
 
-/* Tells how many rows were skipped, unless the table is to be silent. */
-static inline void
-compat_report_rejected(CopyFromState copy)
+/* How many rows were skipped that are to be told of. */
+static inline uint64
+compat_count_rejected(CopyFromState copy)
 {
 #if PG_VERSION_NUM >= 180000
-	unsigned long long skipped = copy->num_errors;
-
-	if (copy->opts.on_error == COPY_ON_ERROR_IGNORE && skipped > 0 &&
+	if (copy->opts.on_error == COPY_ON_ERROR_IGNORE &&
 		copy->opts.log_verbosity >= COPY_LOG_VERBOSITY_DEFAULT)
+		return copy->num_errors;
+#endif
+	return 0;
+}
+
+/* Tells how many rows were skipped, if any. */
+static inline void
+compat_report_rejected(uint64 count)
+{
+	unsigned long long skipped = count;
+
+	if (skipped > 0)
 		ereport(NOTICE,
 				errmsg_plural("%llu row was skipped due to data type incompatibility",
 							  "%llu rows were skipped due to data type incompatibility",
 							  skipped, skipped));
-#endif
 }
 
 #endif							/* TOLLFREE_FILE_COMPAT_H */

@@ -20,6 +20,20 @@
 /* The file whose row is being read; COPY's callbacks have no argument. */
 static OpenFile *read_file;
 
+/*
+ * Raises an ERROR if the file is not what it was, and if that matters.  At its
+ * end COPY's parser would tell of what is left of the last record.
+ */
+static void
+check_end(OpenFile *file)
+{
+	SourceStatus status = file->is_watched ?
+		source_verify(&file->source) : SOURCE_OK;
+
+	if (status == SOURCE_TRUNCATED || status == SOURCE_CHANGED)
+		file_report_change(file->filename, status == SOURCE_TRUNCATED);
+}
+
 /* Gives COPY's parser the next bytes of a regular file; 0 at its end. */
 static int
 read_bytes(void *buffer, int minread, int maxread)
@@ -29,13 +43,15 @@ read_bytes(void *buffer, int minread, int maxread)
 	ssize_t		n;
 
 	do
-		n = pread(fileno(file->copy->copy_file), buffer,
+		n = pread(file->source.fd, buffer,
 				  Min(left, (int64) maxread), file->next);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not read from COPY file: %m")));
+	if (n == 0)
+		check_end(file);
 	file->next += n;
 	return n;
 }

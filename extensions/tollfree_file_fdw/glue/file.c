@@ -3,24 +3,31 @@
  *	  A file that is open.
  *
  * COPY checks the options and opens the file, so errors about these are its own.
- * PostgreSQL closes the file when the transaction ends, whatever happens.
- *
- * It also closes the file when the subtransaction is rolled back that it was
- * opened in.  The scan of a cursor may have begun before and go on behind it,
- * and opens its file anew for each outer row:
+ * But what COPY has open is closed with the subtransaction that it was opened in.
+ * A file is opened when it is first read, and a cursor may go on behind that:
  *
  *		DECLARE cursor		the scan begins
  *		SAVEPOINT
- *		FETCH				the file is opened anew
- *		ROLLBACK TO			and closed
- *		FETCH				so this one must not read
+ *		FETCH				the file is opened
+ *		ROLLBACK TO
+ *		FETCH				and must still be
  *
- * So the files that are open are in a list, as long as the memory of their query
- * lasts.
+ * So a regular file gets a descriptor of its own, which is closed with the memory
+ * of the query, whatever happens.  Programs and pipes, which are opened when the
+ * scan begins, remain COPY's.  They are in a list: a scan that has begun again in
+ * a subtransaction is told when one is lost.
  */
 #include "postgres.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "access/xact.h"
+#include "mb/pg_wchar.h"
+#include "nodes/makefuncs.h"
+#include "nodes/value.h"
+#include "storage/fd.h"
 #include "utils/memutils.h"
 
 #include "copy.h"
@@ -47,15 +54,22 @@ end_subtransaction(SubXactEvent event, SubTransactionId subid,
 		if (file->owner != subid)
 			continue;
 		file->owner = parent;
-		file->is_lost |= event == SUBXACT_EVENT_ABORT_SUB;
+		file->is_lost |= event == SUBXACT_EVENT_ABORT_SUB &&
+			!file->is_regular;
 	}
 }
 
-/* Takes a file out of the list. */
+/* Takes a file out of the list, and closes what is not COPY's. */
 static void
 forget_file(void *arg)
 {
-	dlist_delete(&((OpenFile *) arg)->node);
+	OpenFile   *file = arg;
+
+	dlist_delete(&file->node);
+	if (!file->is_regular)
+		return;
+	close(file->source.fd);
+	ReleaseExternalFD();
 }
 
 /* Puts it into the list. */
@@ -75,11 +89,73 @@ remember_file(OpenFile *file)
 }
 
 /*
+ * Can it be left to be opened when it is read?  PostgreSQL has a limit of open
+ * files, which the partitions of one table may exceed.  But file_fdw opens a file
+ * when the query begins: one that it cannot open is an error then, even if it is
+ * never read, and so it is here.  A pipe or a program may be waiting for that.
+ */
+bool
+file_can_wait(const FileOptions *options)
+{
+	struct stat status;
+
+	return !options->is_program && stat(options->filename, &status) == 0 &&
+		S_ISREG(status.st_mode) && access(options->filename, R_OK) == 0;
+}
+
+/* COPY's options with the encoding, if the table's have none. */
+static List *
+copy_options(const FileOptions *options, int encoding)
+{
+	DefElem    *element;
+	ListCell   *cell;
+
+	foreach(cell, options->copy)
+	{
+		if (strcmp(lfirst_node(DefElem, cell)->defname, "encoding") == 0)
+			return options->copy;
+	}
+	element = makeDefElem("encoding",
+						  (Node *) makeString(pstrdup(pg_encoding_to_char(encoding))),
+						  -1);
+	return lappend(list_copy(options->copy), element);
+}
+
+/* Takes a regular file of a known size over from COPY. */
+static void
+take_over(OpenFile *file)
+{
+	CopyFromState copy = file->copy;
+	int			fd = -1;
+
+	if (source_open(&file->source, fileno(copy->copy_file)) != SOURCE_OK)
+		return;
+	if (AcquireExternalFD())
+	{
+		fd = fcntl(fileno(copy->copy_file), F_DUPFD_CLOEXEC, 0);
+		if (fd < 0)
+			ReleaseExternalFD();
+	}
+	if (fd < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open file \"%s\" for reading: %m",
+						file->filename)));
+	file->source.fd = fd;
+	file->is_regular = true;
+	copy_read_by_offset(file);
+	FreeFile(copy->copy_file);
+	copy->copy_file = NULL;
+	copy->filename = NULL;
+}
+
+/*
  * Opens the file, or starts the program.  The result is a child of the current
- * memory context.
+ * memory context.  The encoding is what the client's was when file_fdw would
+ * have opened it; a table's own counts before.
  */
 OpenFile *
-file_open(Relation rel, const FileOptions *options)
+file_open(Relation rel, const FileOptions *options, int encoding)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "tollfree_file_fdw file",
@@ -88,15 +164,27 @@ file_open(Relation rel, const FileOptions *options)
 	OpenFile   *file = palloc0(sizeof(OpenFile));
 
 	file->context = context;
+	file->filename = pstrdup(options->filename);
 	file->copy = BeginCopyFrom(NULL, rel, NULL, options->filename,
-							   options->is_program, NULL, NIL, options->copy);
-	file->is_regular = !options->is_program &&
-		source_open(&file->source, fileno(file->copy->copy_file)) == SOURCE_OK;
-	if (file->is_regular)
-		copy_read_by_offset(file);
+							   options->is_program, NULL, NIL,
+							   copy_options(options, encoding));
 	remember_file(file);
+	if (!options->is_program)
+		take_over(file);
 	MemoryContextSwitchTo(old);
 	return file;
+}
+
+/* Raises the ERROR of a file that is not what it was when it was opened. */
+void
+file_report_change(const char *filename, bool is_truncated)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg(is_truncated ?
+					"file \"%s\" was truncated while it was read" :
+					"file \"%s\" was changed while it was read", filename),
+			 errhint("Run the query again when nobody writes to the file.")));
 }
 
 /* Closes it; NULL is none. */

@@ -15,19 +15,25 @@
 /* Lives in a memory context of its own, until file_close. */
 typedef struct OpenFile
 {
-	CopyFromState copy;			/* it has the file open, or the program */
+	CopyFromState copy;			/* it has the program or pipe open */
+	const char *filename;		/* or the program's command line */
 	bool		is_regular;		/* is it a regular file of a known size?  Only
-								 * then the next two are used. */
-	Source		source;			/* what it was when it was opened */
+								 * then the next three are used. */
+	Source		source;			/* its descriptor, and what it was when it was
+								 * opened */
 	int64		next;			/* offset of what COPY's parser is given next */
-	SubTransactionId owner;		/* that it is closed with */
+	bool		is_watched;		/* is it an ERROR if somebody writes to it? */
+	SubTransactionId owner;		/* that a program or pipe is closed with */
 	bool		is_lost;		/* has it been closed with that? */
 	dlist_node	node;			/* in the list of those that are open */
 	MemoryContext context;
 	MemoryContextCallback forget;
 } OpenFile;
 
-extern OpenFile *file_open(Relation rel, const FileOptions *options);
+extern bool file_can_wait(const FileOptions *options);
+extern OpenFile *file_open(Relation rel, const FileOptions *options,
+						   int encoding);
+extern void file_report_change(const char *filename, bool is_truncated);
 extern void file_close(OpenFile *file);
 
 #endif							/* TOLLFREE_FILE_FILE_H */

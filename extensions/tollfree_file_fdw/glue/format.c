@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "commands/defrem.h"
 #include "mb/pg_wchar.h"
 
 #include "compat.h"
@@ -36,6 +37,22 @@ checked_encoding(int encoding)
 	return FILE_ENCODING_ASCII;
 }
 
+/* The encoding of a file that is opened now: the table's, or the client's. */
+int
+format_encoding(const FileOptions *options)
+{
+	ListCell   *cell;
+
+	foreach(cell, options->format)
+	{
+		DefElem    *element = lfirst_node(DefElem, cell);
+
+		if (strcmp(element->defname, "encoding") == 0)
+			return pg_char_to_encoding(defGetString(element));
+	}
+	return pg_get_client_encoding();
+}
+
 /*
  * Returns NULL if core/ can read such a file, and describes it, or why it
  * cannot: a few words, for EXPLAIN.
@@ -44,15 +61,13 @@ const char *
 format_unsupported(const FileOptions *options, FileLayout *layout)
 {
 	CopyFormatOptions format = {0};
-	int			encoding;
+	int			encoding = format_encoding(options);
 
 	if (!setting_fast_scan)
 		return "fast_scan is off";
 	if (options->is_program)
 		return "a program's output";
 	ProcessCopyOptions(NULL, &format, true, options->format);
-	encoding = format.file_encoding >= 0 ? format.file_encoding :
-		pg_get_client_encoding();
 	if (format.binary)
 		return "binary format";
 	if (!PG_VALID_BE_ENCODING(encoding))

@@ -18,6 +18,7 @@ typedef struct FileLayout
 	int			encoding;		/* which the dialect's follows from */
 } FileLayout;
 
+extern int	format_encoding(const FileOptions *options);
 extern const char *format_unsupported(const FileOptions *options,
 									  FileLayout *layout);
 

@@ -86,7 +86,7 @@ count_chunks(int64_t size, int64_t *chunk_size)
 	return (size + *chunk_size - 1) / *chunk_size;
 }
 
-/* Cuts the file that the leader has open. */
+/* Cuts the file that the leader has open, and reads later as the others do. */
 static void
 cut_file(FileScanState *scan, ParallelFile *shared)
 {
@@ -100,7 +100,7 @@ cut_file(FileScanState *scan, ParallelFile *shared)
 	pg_atomic_init_u32(&shared->searched, 0);
 	pg_atomic_init_u32(&shared->last, PG_UINT32_MAX);
 	ConditionVariableInit(&shared->progress);
-	shared->encoding = scan->file->copy->file_encoding;
+	shared->encoding = scan->encoding;
 	shared->is_whole = reader == NULL ||
 		!parallel_is_possible(&scan->layout) || !reader_find_chunks(reader);
 	shared->nchunks = 1;
@@ -171,6 +171,7 @@ tollfreeInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt,
 	scan_begin_reading(node);
 	scan->parallel = coordinate;
 	cut_file(scan, scan->parallel);
+	scan_leave_file(node);
 }
 
 /*
@@ -190,6 +191,7 @@ tollfreeReInitializeDSMForeignScan(ForeignScanState *node,
 	scan_begin_reading(node);
 	scan->parallel = coordinate;
 	cut_file(scan, scan->parallel);
+	scan_leave_file(node);
 }
 
 /*
@@ -199,7 +201,7 @@ tollfreeReInitializeDSMForeignScan(ForeignScanState *node,
 static void
 check_encoding(const FileScanState *scan)
 {
-	if (scan->file->copy->file_encoding != scan->parallel->encoding)
+	if (scan->encoding != scan->parallel->encoding)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("client_encoding was changed while file \"%s\" was read",
@@ -215,7 +217,6 @@ tollfreeInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc,
 	FileScanState *scan = node->fdw_state;
 
 	scan->parallel = coordinate;
-	scan_begin_reading(node);
 	check_encoding(scan);
 }
 

@@ -75,12 +75,7 @@ report_status(ScanStatus status, const Source *source, const char *filename)
 				(errcode_for_file_access(),
 				 errmsg("could not read from COPY file: %m")));
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg(status == SCAN_TRUNCATED ?
-					"file \"%s\" was truncated while it was read" :
-					"file \"%s\" was changed while it was read", filename),
-			 errhint("Run the query again when nobody writes to the file.")));
+	file_report_change(filename, status == SCAN_TRUNCATED);
 }
 
 /* Called by core/ before each read. */
@@ -146,11 +141,12 @@ reader_open(OpenFile *file, const FileColumns *columns,
 	options.block_size = block_size;
 	options.check_interrupts = check_interrupts;
 	options.allocator = memory_allocator(context);
-	reader->scan = filescan_open(&options, fileno(file->copy->copy_file), &status);
+	reader->scan = filescan_open(&options, file->source.fd, &status);
 	MemoryContextSwitchTo(old);
 	if (reader->scan != NULL)
 	{
 		reader_set_source(reader, &file->source);
+		file->is_watched = true;
 		return reader;
 	}
 	MemoryContextDelete(context);
@@ -173,7 +169,7 @@ void
 reader_check_source(const FileReader *reader, SourceStatus status)
 {
 	const Source *source = filescan_source(reader->scan);
-	const char *filename = reader->copy->filename;
+	const char *filename = reader->file->filename;
 
 	if (status == SOURCE_FAILED)
 		report_status(SCAN_FAILED, source, filename);
@@ -246,7 +242,7 @@ reader_load(FileReader *reader, int64_t from, int64_t to)
 
 	if (status != SCAN_AGAIN)
 		report_status(status, filescan_source(reader->scan),
-					  reader->copy->filename);
+					  reader->file->filename);
 	return bytes;
 }
 
@@ -404,7 +400,7 @@ reader_next_batch(FileReader *reader)
 			case SCAN_FAILED:
 			case SCAN_TRUNCATED:
 			case SCAN_CHANGED:
-				report_status(status, source, reader->copy->filename);
+				report_status(status, source, reader->file->filename);
 		}
 	}
 }
@@ -415,7 +411,7 @@ reader_convert_column(FileReader *reader, int column, const RowBitmap *rows)
 {
 	if (!filescan_convert_column(reader->scan, column, rows))
 		report_status(SCAN_NO_MEMORY, filescan_source(reader->scan),
-					  reader->copy->filename);
+					  reader->file->filename);
 	find_asks(reader);
 }
 
@@ -443,7 +439,7 @@ ask_value(FileReader *reader, int row, int column, bool *isnull)
 
 	if (no_memory)
 		report_status(SCAN_NO_MEMORY, filescan_source(reader->scan),
-					  copy->filename);
+					  reader->file->filename);
 	if (!field.is_null)
 		string = pnstrdup((const char *) field.bytes, field.length);
 	reader->asked_row = row;

@@ -70,7 +70,7 @@ static bool
 open_reader(FileScanState *scan)
 {
 	if (scan->slow_reason == NULL &&
-		scan->file->copy->file_encoding != scan->layout.encoding)
+		scan->encoding != scan->layout.encoding)
 		scan->slow_reason = "client_encoding was changed";
 	if (scan->slow_reason != NULL)
 		return false;
@@ -100,17 +100,55 @@ scan_close_reader(FileScanState *scan)
 	scan->reader = NULL;
 }
 
-/* Lets a scan that aggregates read the file that the one below has open. */
+/* Opens the file, for the rest of the query. */
 static void
-borrow_file(ForeignScanState *node)
+open_file(FileScanState *scan)
 {
-	const FileScanState *below = aggregate_scan_below(node);
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(scan));
 
-	check_file(below);
-	((FileScanState *) node->fdw_state)->file = below->file;
+	scan->file = file_open(scan->rel, &scan->options, scan->encoding);
+	MemoryContextSwitchTo(old);
 }
 
-/* Prepares a scan; opens the file unless the plan is only explained. */
+/* Closes the file, if it is open. */
+static void
+close_file(FileScanState *scan)
+{
+	if (scan->file == NULL)
+		return;
+	scan->rejected = compat_count_rejected(scan->file->copy);
+	file_close(scan->file);
+	scan->file = NULL;
+}
+
+/* The scan that opens and closes the file. */
+static FileScanState *
+file_owner(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+
+	return scan->aggregate == NULL ? scan : aggregate_scan_below(node);
+}
+
+/*
+ * Gives back what reading has needed, since thousands of partitions may be read
+ * after this one.  What cannot be opened again stays open.
+ */
+void
+scan_leave_file(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+	FileScanState *owner = file_owner(node);
+
+	scan_close_reader(scan);
+	if (owner->file == NULL || !owner->file->is_regular)
+		return;
+	close_file(owner);
+	scan->file = NULL;
+	scan->is_begun = false;
+}
+
+/* Prepares a scan. */
 void
 tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 {
@@ -131,6 +169,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 													  PLAN_COUNTS_ONLY)));
 	scan->slow_reason = scan->columns.nfields == 0 ? "no columns" :
 		format_unsupported(&scan->options, &scan->layout);
+	scan->encoding = format_encoding(&scan->options);
 	node->fdw_state = scan;
 	if (plan->scan.scanrelid == 0)
 		aggregate_scan_begin(node);
@@ -142,7 +181,8 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 		return;
 	if (scan->aggregate == NULL)
 	{
-		scan->file = file_open(scan->rel, &scan->options);
+		if (!file_can_wait(&scan->options))
+			open_file(scan);
 		slot_replace(node);
 	}
 
@@ -344,12 +384,15 @@ void
 scan_begin_reading(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
+	FileScanState *owner = file_owner(node);
 	MemoryContext old;
 
 	if (scan->is_begun)
 		return;
-	if (scan->aggregate != NULL)
-		borrow_file(node);
+	if (owner->file == NULL)
+		open_file(owner);
+	check_file(owner);
+	scan->file = owner->file;
 	old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
 	scan->is_begun = true;
 	scan->is_reopened = false;
@@ -357,6 +400,36 @@ scan_begin_reading(ForeignScanState *node)
 	if (scan->reader != NULL && scan->parallel != NULL)
 		parallel_share_source(scan);
 	MemoryContextSwitchTo(old);
+}
+
+/* Puts the next row into the slot; false after the last one. */
+static bool
+next_row(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+
+	scan_begin_reading(node);
+	scan_check_required(scan);
+	if (scan->reader == NULL && scan->parallel != NULL &&
+		!parallel_claim_file(scan))
+		return false;
+	for (;;)
+	{
+		if (!scan->is_copying)
+		{
+			if (next_read_row(node))
+				return true;
+			if (!scan->reader->hands_over)
+				return false;
+			hand_over(node);
+		}
+		if (next_copied_row(node))
+			return true;
+		if (scan->parallel == NULL || scan->reader == NULL)
+			return false;
+		scan->is_copying = scan->has_chunk = false;
+		scan->reader->hands_over = false;
+	}
 }
 
 /* The next row, or an empty slot after the last one. */
@@ -369,29 +442,13 @@ tollfreeIterateForeignScan(ForeignScanState *node)
 	check_file(scan);
 	if (scan->aggregate != NULL)
 		return aggregate_scan_next(node);
-	scan_begin_reading(node);
-	scan_check_required(scan);
-	if (scan->reader == NULL && scan->parallel != NULL &&
-		!parallel_claim_file(scan))
-		return ExecClearTuple(slot);
-	for (;;)
-	{
-		if (!scan->is_copying)
-		{
-			if (next_read_row(node))
-				return slot;
-			if (!scan->reader->hands_over)
-				break;
-			hand_over(node);
-		}
-		if (next_copied_row(node))
-			return slot;
-		if (scan->parallel == NULL || scan->reader == NULL)
-			break;
-		scan->is_copying = scan->has_chunk = false;
-		scan->reader->hands_over = false;
-	}
-	return ExecClearTuple(slot);
+	if (!scan->is_finished && next_row(node))
+		return slot;
+	ExecClearTuple(slot);
+	if (!scan->is_finished)
+		scan_leave_file(node);
+	scan->is_finished = true;
+	return slot;
 }
 
 /*
@@ -420,6 +477,8 @@ reset_reading(FileScanState *scan)
 {
 	scan_close_reader(scan);
 	scan->is_begun = scan->is_copying = scan->has_chunk = false;
+	scan->is_finished = false;
+	scan->encoding = format_encoding(&scan->options);
 	forget_handover(scan);
 }
 
@@ -428,8 +487,10 @@ static void
 reopen_file(FileScanState *scan)
 {
 	reset_reading(scan);
-	file_close(scan->file);
-	scan->file = file_open(scan->rel, &scan->options);
+	close_file(scan);
+	scan->rejected = 0;
+	if (!file_can_wait(&scan->options))
+		open_file(scan);
 }
 
 /*
@@ -468,7 +529,6 @@ tollfreeEndForeignScan(ForeignScanState *node)
 		aggregate_scan_end(node);
 		return;
 	}
-	if (scan->file != NULL)
-		compat_report_rejected(scan->file->copy);
-	file_close(scan->file);
+	close_file(scan);
+	compat_report_rejected(scan->rejected);
 }

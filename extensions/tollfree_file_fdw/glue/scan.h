@@ -31,9 +31,11 @@ typedef struct Fallbacks
 /*
  * In the fdw_state of a ForeignScanState.
  *
- * COPY's state has the file open in any case.  While there is a reader, rows
- * come from its batches; without it, from COPY's parser.  A scan that returns
- * groups has a reader of its own for the file that the scan below it has open.
+ * The file is open from its first row to its last; one that cannot be opened a
+ * second time, from the beginning to the end of the scan.  While there is a
+ * reader, rows come from its batches; without it, from COPY's parser.  A scan
+ * that returns groups has a reader of its own for the file of the scan below it,
+ * which opens and closes it.
  */
 typedef struct FileScanState
 {
@@ -41,12 +43,14 @@ typedef struct FileScanState
 	FileOptions options;
 	FileLayout	layout;
 	FileColumns columns;		/* those that a reader converts */
-	OpenFile   *file;			/* NULL if only explained; if groups are
-								 * returned, that of the scan below, once it
-								 * is read */
+	int			encoding;		/* of the file, when the scan began */
+	OpenFile   *file;			/* or NULL; if groups are returned, that of
+								 * the scan below */
 	bool		is_reopened;	/* has the scan above started this one again,
 								 * as the executor has still to do? */
 	bool		is_begun;		/* has it been decided who reads? */
+	bool		is_finished;	/* has all been returned? */
+	uint64		rejected;		/* rows skipped, of a file that was closed */
 	const char *slow_reason;	/* why there was no reader; NULL if there was */
 	char	   *handover;		/* where and why it stopped, or NULL */
 
@@ -82,6 +86,7 @@ extern void scan_begin_reading(ForeignScanState *node);
 extern uint64 scan_bytes_read(const FileScanState *scan);
 extern bool scan_read_batch(FileScanState *scan);
 extern void scan_close_reader(FileScanState *scan);
+extern void scan_leave_file(ForeignScanState *node);
 extern void scan_check_required(const FileScanState *scan);
 
 #endif							/* TOLLFREE_FILE_SCAN_H */

@@ -43,6 +43,38 @@ SELECT shown_plan('SELECT a, count(*) FROM ours.memory_groups GROUP BY a', 'anal
 RESET work_mem;
 RESET hash_mem_multiplier;
 DROP FOREIGN TABLE stock.memory_groups, ours.memory_groups;
+-- A scan that has ended holds nothing more, while 60 others of the query have not: how many megabytes the session has
+-- at most, above what it had before, when the last row of one of them is returned.  A file has 1 MB.
+\set large :abs_builddir '/results/memory_large.csv'
+COPY (SELECT i, repeat('x', 90), CASE i WHEN 5000 THEN '\303\251' END FROM generate_series(1, 10000) i) TO :'large' (FORMAT csv);
+SELECT make_pair('memory_large', 'a int, b text, c text', :'large', $$format 'csv'$$),
+	make_pair('memory_handed_over', 'a int, b text, c text', :'large', $$delimiter ','$$),
+	make_pair('memory_slow', 'a int, b text, c text', :'large', $$format 'csv', quote '"', encoding 'SJIS'$$);
+CREATE FUNCTION session_memory() RETURNS bigint LANGUAGE sql VOLATILE PARALLEL RESTRICTED
+RETURN (SELECT sum(total_bytes)::bigint FROM pg_backend_memory_contexts);
+CREATE FUNCTION memory_of_many(relation text) RETURNS numeric LANGUAGE plpgsql
+AS $$
+DECLARE
+	before bigint := session_memory();
+	most bigint;
+BEGIN
+	EXECUTE (SELECT format('SELECT max(session_memory()) FROM (%s OFFSET 0) x WHERE a = 10000', string_agg(format('SELECT a, b, c FROM ours.%I', relation), ' UNION ALL '))
+			 FROM generate_series(1, 60)) INTO most;
+	RETURN round((most - before) / 1e6);
+END
+$$;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT workers, relation, memory_of_many(relation) < 8 AS is_little
+FROM unnest('{0,2}'::text[]) workers, LATERAL (SELECT set_config('max_parallel_workers_per_gather', workers, false)) s (setting),
+	unnest('{memory_large,memory_handed_over,memory_slow}'::text[]) relation;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+SET max_parallel_workers_per_gather = 0;
+DROP FOREIGN TABLE stock.memory_large, ours.memory_large, stock.memory_handed_over, ours.memory_handed_over, stock.memory_slow, ours.memory_slow;
+DROP FUNCTION memory_of_many, session_memory;
 DROP FOREIGN TABLE stock.memory_plain, ours.memory_plain, stock.memory_octal, ours.memory_octal;
 DROP FUNCTION memory_growth, query_memory;
 RESET enable_material;
