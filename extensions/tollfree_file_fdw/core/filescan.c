@@ -86,7 +86,11 @@ filescan_open(const FileScanOptions *options, int fd, SourceStatus *status)
 	FileScan   *scan;
 
 	assert(options->nfields >= 1);
-	*status = source_open(&source, fd);
+	*status = SOURCE_OK;
+	if (options->source != NULL)
+		source = *options->source;
+	else
+		*status = source_open(&source, fd);
 	if (*status != SOURCE_OK)
 		return NULL;
 	scan = allocator_new(&options->allocator, sizeof(FileScan));

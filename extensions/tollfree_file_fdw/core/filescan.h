@@ -105,6 +105,8 @@ typedef struct FileScanOptions
 	void		(*check_interrupts) (void); /* called before each read, or
 											 * NULL; if it does not return,
 											 * the scan can only be freed */
+	const Source *source;		/* what the file was when somebody has opened
+								 * it, or NULL to find that out */
 	Allocator	allocator;
 } FileScanOptions;
 

@@ -60,7 +60,8 @@ read_bytes(void *buffer, int minread, int maxread)
 void
 copy_read_by_offset(OpenFile *file)
 {
-	file->next = ftello(file->copy->copy_file);
+	/* It has read the head of a binary file. */
+	file->next = file->copy->opts.binary ? ftello(file->copy->copy_file) : 0;
 	file->copy->copy_src = COPY_CALLBACK;
 	file->copy->data_source_cb = read_bytes;
 }

@@ -140,21 +140,12 @@ reader_open(OpenFile *file, const FileColumns *columns,
 	options.header = layout->header != COPY_HEADER_FALSE;
 	options.block_size = block_size;
 	options.check_interrupts = check_interrupts;
+	options.source = &file->source;
 	options.allocator = memory_allocator(context);
 	reader->scan = filescan_open(&options, file->source.fd, &status);
 	MemoryContextSwitchTo(old);
-	if (reader->scan != NULL)
-	{
-		reader_set_source(reader, &file->source);
-		file->is_watched = true;
-		return reader;
-	}
-	MemoryContextDelete(context);
-	if (status != SOURCE_NOT_REGULAR)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not read from COPY file: %m")));
-	return NULL;
+	file->is_watched = true;
+	return reader;
 }
 
 /* Frees everything; COPY's state is the caller's. */

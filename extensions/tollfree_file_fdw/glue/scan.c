@@ -181,7 +181,8 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 		return;
 	if (scan->aggregate == NULL)
 	{
-		if (!file_can_wait(&scan->options))
+		scan->can_wait = file_can_wait(&scan->options);
+		if (!scan->can_wait)
 			open_file(scan);
 		slot_replace(node);
 	}
@@ -489,7 +490,7 @@ reopen_file(FileScanState *scan)
 	reset_reading(scan);
 	close_file(scan);
 	scan->rejected = 0;
-	if (!file_can_wait(&scan->options))
+	if (!scan->can_wait)
 		open_file(scan);
 }
 

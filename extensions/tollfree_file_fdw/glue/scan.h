@@ -44,6 +44,7 @@ typedef struct FileScanState
 	FileLayout	layout;
 	FileColumns columns;		/* those that a reader converts */
 	int			encoding;		/* of the file, when the scan began */
+	bool		can_wait;		/* is it opened when it is read? */
 	OpenFile   *file;			/* or NULL; if groups are returned, that of
 								 * the scan below */
 	bool		is_reopened;	/* has the scan above started this one again,
