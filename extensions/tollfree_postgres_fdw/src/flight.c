@@ -157,8 +157,11 @@ forget_done_parts(Session *session)
 	for (int i = 0; i < session->part; i++)
 	{
 		Part	   *part = &session->parts[i];
+		bool		is_shared = i + 1 < session->nparts &&
+			part[1].sql == part->sql;
 
-		if (part->sql != NULL)
+		/* Neighbours may have one text (keep_text): the last one's goes. */
+		if (part->sql != NULL && !is_shared)
 			pfree(unconstify(char *, part->sql));
 		if (part->prepares != NULL)
 			pfree(unconstify(char *, part->prepares));
