@@ -24,6 +24,8 @@
 #include <unistd.h>
 
 #include "access/xact.h"
+#include "catalog/namespace.h"
+#include "commands/defrem.h"
 #include "mb/pg_wchar.h"
 #include "nodes/makefuncs.h"
 #include "nodes/value.h"
@@ -88,18 +90,47 @@ remember_file(OpenFile *file)
 	MemoryContextRegisterResetCallback(file->context, &file->forget);
 }
 
+/* Is it a file in binary format? */
+static bool
+is_binary(const FileOptions *options)
+{
+	ListCell   *cell;
+
+	foreach(cell, options->copy)
+	{
+		DefElem    *element = lfirst_node(DefElem, cell);
+
+		if (strcmp(element->defname, "format") == 0)
+			return strcmp(defGetString(element), "binary") == 0;
+	}
+	return false;
+}
+
+/* Is there no way from the file's encoding to the server's? */
+static bool
+lacks_conversion(int encoding)
+{
+	int			own = GetDatabaseEncoding();
+
+	return encoding != own && encoding != PG_SQL_ASCII && own != PG_SQL_ASCII &&
+		!OidIsValid(FindDefaultConversionProc(encoding, own));
+}
+
 /*
  * Can it be left to be opened when it is read?  PostgreSQL has a limit of open
  * files, which the partitions of one table may exceed.  But file_fdw opens a file
  * when the query begins: one that it cannot open is an error then, even if it is
- * never read, and so it is here.  A pipe or a program may be waiting for that.
+ * never read, and so it is here.  The same goes for what COPY refuses when it
+ * opens a file: a binary one by its head, or an encoding.  A pipe or a program
+ * may be waiting to be opened.
  */
 bool
-file_can_wait(const FileOptions *options)
+file_can_wait(const FileOptions *options, int encoding)
 {
 	struct stat status;
 
-	return !options->is_program && stat(options->filename, &status) == 0 &&
+	return !options->is_program && !is_binary(options) &&
+		!lacks_conversion(encoding) && stat(options->filename, &status) == 0 &&
 		S_ISREG(status.st_mode) && access(options->filename, R_OK) == 0;
 }
 

@@ -30,7 +30,7 @@ typedef struct OpenFile
 	MemoryContextCallback forget;
 } OpenFile;
 
-extern bool file_can_wait(const FileOptions *options);
+extern bool file_can_wait(const FileOptions *options, int encoding);
 extern OpenFile *file_open(Relation rel, const FileOptions *options,
 						   int encoding);
 extern void file_report_change(const char *filename, bool is_truncated);

@@ -181,7 +181,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 		return;
 	if (scan->aggregate == NULL)
 	{
-		scan->can_wait = file_can_wait(&scan->options);
+		scan->can_wait = file_can_wait(&scan->options, scan->encoding);
 		if (!scan->can_wait)
 			open_file(scan);
 		slot_replace(node);

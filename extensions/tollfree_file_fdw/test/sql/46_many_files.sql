@@ -71,3 +71,15 @@ RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
 RESET client_min_messages;
+
+-- What COPY refuses when it opens a file is refused when the query begins, as by file_fdw.
+COPY (SELECT 1) TO :'file';
+CREATE FOREIGN TABLE stock.no_binary (a int) SERVER stock OPTIONS (filename :'file', format 'binary');
+CREATE FOREIGN TABLE ours.no_binary (a int) SERVER ours OPTIONS (filename :'file', format 'binary');
+CREATE FOREIGN TABLE stock.no_way (a int) SERVER stock OPTIONS (filename :'file', encoding 'mule_internal');
+CREATE FOREIGN TABLE ours.no_way (a int) SERVER ours OPTIONS (filename :'file', encoding 'mule_internal');
+BEGIN; DECLARE c CURSOR FOR SELECT a FROM stock.no_binary; ROLLBACK;
+BEGIN; DECLARE c CURSOR FOR SELECT a FROM ours.no_binary; ROLLBACK;
+BEGIN; DECLARE c CURSOR FOR SELECT a FROM stock.no_way; ROLLBACK;
+BEGIN; DECLARE c CURSOR FOR SELECT a FROM ours.no_way; ROLLBACK;
+DROP FOREIGN TABLE stock.no_binary, ours.no_binary, stock.no_way, ours.no_way;
