@@ -35,6 +35,7 @@
 #include "compat.h"
 #include "guc.h"
 #include "portals.h"
+#include "run.h"
 #include "scan.h"
 
 /* In the first batch if all rows will be read: most results are short */
@@ -60,7 +61,7 @@ static bool
 is_read(const RemoteScanState *scan, ScanReading reading)
 {
 	return setting_direct_results && scan->is_free &&
-		scan->reading >= reading && reading_is_run_whole(scan->estate) &&
+		scan->reading >= reading && run_is_whole(scan->estate) &&
 		!scan->session->is_timed && !scan_may_outlive_flight(scan);
 }
 

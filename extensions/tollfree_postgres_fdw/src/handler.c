@@ -23,9 +23,8 @@
 #include "compat_export.h"
 #include "estimates.h"
 #include "guc.h"
-#include "pipeline.h"
 #include "plan.h"
-#include "reading.h"
+#include "run.h"
 
 PG_MODULE_MAGIC;
 
@@ -39,8 +38,7 @@ void
 _PG_init(void)
 {
 	settings_define();
-	pipeline_install();
-	reading_install();
+	run_install();
 }
 
 /* Has postgres_fdw plan a scan, and notes how much it is to bring. */

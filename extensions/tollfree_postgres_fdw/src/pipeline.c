@@ -17,7 +17,7 @@
  *	  it, sees the rows before it (session->flush); in a subtransaction that has
  *	  begun meanwhile, before that takes part in the session (landing.c);
  *	- when the executor has run the statement, before it counts the rows or
- *	  fires triggers at the end (ExecutorRun_hook).  A row that the remote server
+ *	  fires triggers at the end (run.c).  A row that the remote server
  *	  skipped is then taken off the count.
  *
  * If a row cannot be computed the statement ends with that error, also where
@@ -87,8 +87,6 @@ struct WritePipeline
 	int			answers_size;
 	int			nflights;		/* in the air */
 };
-
-static ExecutorRun_hook_type next_run_hook = NULL;
 
 /* Makes an empty buffer in this context. */
 static CommandBuffer
@@ -425,22 +423,12 @@ finish_execution(const EState *estate)
 	}
 }
 
-/* Runs a statement as if there were no pipelines. */
-static void
-run_plainly(COMPAT_EXECUTOR_RUN_PARAMS)
-{
-	if (next_run_hook != NULL)
-		next_run_hook(COMPAT_EXECUTOR_RUN_ARGS);
-	else
-		standard_ExecutorRun(COMPAT_EXECUTOR_RUN_ARGS);
-}
-
 /*
  * Finishes the pipelines of a statement that has been run.  The time and the
  * rows belong to its run, for those who measure it.
  */
-static void
-finish_run(QueryDesc *queryDesc)
+void
+pipeline_finish_run(QueryDesc *queryDesc)
 {
 	EState	   *estate = queryDesc->estate;
 	uint64		processed = estate->es_processed;
@@ -451,21 +439,4 @@ finish_run(QueryDesc *queryDesc)
 	compat_correct_total(estate, estate->es_processed - processed);
 	if (queryDesc->totaltime != NULL)
 		InstrStopNode(queryDesc->totaltime, 0);
-}
-
-/* Runs a statement to the end of what it writes. */
-static void
-run(COMPAT_EXECUTOR_RUN_PARAMS)
-{
-	run_plainly(COMPAT_EXECUTOR_RUN_ARGS);
-	if (queryDesc->operation != CMD_SELECT)
-		finish_run(queryDesc);
-}
-
-/* When the library is loaded. */
-void
-pipeline_install(void)
-{
-	next_run_hook = ExecutorRun_hook;
-	ExecutorRun_hook = run;
 }

@@ -11,7 +11,7 @@
 
 typedef struct WritePipeline WritePipeline;
 
-extern void pipeline_install(void);
+extern void pipeline_finish_run(struct QueryDesc *queryDesc);
 
 /*
  * Adds commands for rows that the maker of a pipeline keeps himself, before it

@@ -6,7 +6,7 @@
  * early stop to be afraid of.  That is so if
  *
  *	- the executor was asked for all rows of the query, not for the next ones of
- *	  a cursor (reading_is_run_whole), and
+ *	  a cursor (run.c), and
  *	- each node between the scan and the query's result reads its input to the
  *	  end (reading_of_scan).
  *
@@ -20,12 +20,10 @@
 #include "postgres.h"
 
 #include "catalog/pg_class.h"
-#include "executor/executor.h"
 #include "foreign/fdwapi.h"
 #include "nodes/plannodes.h"
 #include "parser/parsetree.h"
 
-#include "compat.h"
 #include "reading.h"
 
 typedef struct ReadingSearch
@@ -35,48 +33,6 @@ typedef struct ReadingSearch
 	const PlannedStmt *stmt;
 	ScanReading reading;		/* of the scan, once it is found */
 } ReadingSearch;
-
-static ExecutorRun_hook_type next_run_hook = NULL;
-
-/* The innermost execution, if it was asked for all rows; else NULL */
-static const EState *run_whole = NULL;
-
-/* Notes how many rows the executor is asked for, for the time that it runs. */
-static void
-note_run(COMPAT_EXECUTOR_RUN_PARAMS)
-{
-	const EState *outer = run_whole;
-
-	run_whole = count == 0 && ScanDirectionIsForward(direction) ?
-		queryDesc->estate : NULL;
-	PG_TRY();
-	{
-		if (next_run_hook != NULL)
-			next_run_hook(COMPAT_EXECUTOR_RUN_ARGS);
-		else
-			standard_ExecutorRun(COMPAT_EXECUTOR_RUN_ARGS);
-	}
-	PG_FINALLY();
-	{
-		run_whole = outer;
-	}
-	PG_END_TRY();
-}
-
-/* When the library is loaded. */
-void
-reading_install(void)
-{
-	next_run_hook = ExecutorRun_hook;
-	ExecutorRun_hook = note_run;
-}
-
-/* Was the executor asked for all rows of this query, which it is running? */
-bool
-reading_is_run_whole(const EState *estate)
-{
-	return run_whole == estate;
-}
 
 /* Does one of these plans read the server, or could it? */
 static bool

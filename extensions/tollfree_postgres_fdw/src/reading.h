@@ -14,8 +14,6 @@ typedef enum ScanReading
 	READS_ALL
 } ScanReading;
 
-extern void reading_install(void);
-extern bool reading_is_run_whole(const EState *estate);
 extern ScanReading reading_of_scan(const ForeignScanState *node);
 
 #endif							/* TOLLFREE_FDW_READING_H */

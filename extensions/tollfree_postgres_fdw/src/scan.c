@@ -38,6 +38,7 @@
 #include "callbacks.h"
 #include "foresight.h"
 #include "guc.h"
+#include "run.h"
 #include "scan.h"
 
 /* The largest result that is asked for directly */
@@ -197,7 +198,7 @@ choose_method(const ForeignScanState *node, const RemoteScanState *scan)
 	if (!scan->is_free)
 		return FETCH_CURSOR;
 	method = method_for(node, &scan->plan, scan->reading,
-						reading_is_run_whole(node->ss.ps.state));
+						run_is_whole(node->ss.ps.state));
 	return method == FETCH_STREAM && scan->session->is_timed ?
 		FETCH_CURSOR : method;
 }
