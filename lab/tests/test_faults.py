@@ -139,13 +139,9 @@ SCENARIOS = {
         ),
         (*START[3:], (8, 8)),
     ),
-    # All of it is prepared, and a guard goes with the first command.
+    # The modifications are prepared.
     "kept statements": Scenario(
         (*KEPT, "COMMIT"), ((1, 11), *START[1:], (8, 8)), before=(*KEPT, "ROLLBACK") * 4
-    ),
-    # The SELECT is executed along with the first command.
-    "answer ahead": Scenario(
-        (*KEPT, "COMMIT"), ((1, 11), *START[1:], (8, 8)), before=(*KEPT, "ROLLBACK") * 6
     ),
     "rolled-back savepoint": Scenario(
         (

@@ -13,7 +13,6 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "foresight.h"
 #include "questions.h"
 
 /* All that an error of the remote server says */
@@ -26,16 +25,6 @@ typedef struct RemoteError
 	char	   *context;
 	char	   *sql;			/* of the command, if it is kept, or NULL */
 } RemoteError;
-
-/* Goes on to the next part.  Rows that nobody has asked for come one by one. */
-static void
-end_part(Session *session)
-{
-	session->part++;
-	if (session->part < session->nparts &&
-		session->parts[session->part].kind == PART_FORESEEN)
-		(void) PQsetSingleRowMode(session->conn);
-}
 
 /*
  * The next thing that libpq has, as PQgetResult returns it; NULL, and marked
@@ -223,10 +212,6 @@ accept_answer(Session *session, const Part *part, PGresult *res)
 		case PART_DESCRIBE:
 			accept_types(session, part->statement, res);
 			break;
-		case PART_GUARD:
-		case PART_FORESEEN:
-			part->statement->safe_epoch = session_lock_epoch(session);
-			break;
 		case PART_WRITE_CHECK:
 			session->may_have_written = !session_is_true(res);
 			session->has_written |= session->may_have_written;
@@ -272,8 +257,8 @@ warn_of_commit(Session *session, PGresult *res)
 /*
  * Takes the answer to one of our own commands, and clears it.  An error is
  * raised unless quiet, and leaves the session half done, but for one in a
- * statement that was to be prepared for the caller, for what a guard finds,
- * which is noted, and for questions without an answer.
+ * statement that was to be prepared for the caller, and for questions without an
+ * answer.
  */
 static void
 take_answer(Session *session, PGresult *res, bool quiet)
@@ -288,14 +273,9 @@ take_answer(Session *session, PGresult *res, bool quiet)
 	}
 	switch (PQresultStatus(res))
 	{
-		case PGRES_SINGLE_TUPLE:
-			res = foresight_accept(session, res);
-			break;
 		case PGRES_COMMAND_OK:
 		case PGRES_TUPLES_OK:
 			accept_answer(session, part, res);
-			if (part->kind == PART_FORESEEN)
-				res = foresight_accept(session, res);
 			break;
 		case PGRES_PIPELINE_SYNC:
 			session->part++;	/* nothing follows it */
@@ -307,13 +287,6 @@ take_answer(Session *session, PGresult *res, bool quiet)
 			{
 				session->is_stale = true;
 				warn_of_commit(session, res);
-				break;
-			}
-			if (part->kind == PART_GUARD || part->kind == PART_FORESEEN)
-			{
-				session->failed_depth = Max(session->remote_depth, 1);
-				session->stale = part->statement;
-				note_failure(part->statement, res);
 				break;
 			}
 			session->failed_depth = Max(session->remote_depth, 1);
@@ -383,7 +356,7 @@ session_next_result(Session *session)
 			return res;
 		if (res == NULL)
 		{
-			end_part(session);
+			session->part++;
 			if (part->kind == PART_COMMAND)
 				return NULL;
 		}
@@ -428,7 +401,7 @@ session_is_ready(Session *session)
 			return true;
 		res = PQgetResult(session->conn);
 		if (res == NULL)
-			end_part(session);
+			session->part++;
 		else
 			take_answer(session, res, false);
 	}
@@ -470,7 +443,7 @@ session_drain(Session *session)
 		if (session->timed_out)
 			break;
 		if (res == NULL)
-			end_part(session);
+			session->part++;
 		else if (session->parts[session->part].kind != PART_COMMAND)
 			take_answer(session, res, true);
 		else
@@ -526,7 +499,7 @@ session_read_front(Session *session, bool may_replace)
 			return session->remote_depth > 0;
 		}
 		if (res == NULL)
-			end_part(session);
+			session->part++;
 		else if (session->remote_depth == 0 &&
 				 PQresultStatus(res) == PGRES_FATAL_ERROR &&
 				 session->parts[session->part].kind != PART_COMMIT &&

@@ -123,7 +123,6 @@ execute(ForeignScanState *node, DirectModifyState *state)
 	RemoteCommand command = {
 		.sql = state->plan.sql,.shown = state->plan.sql,.is_cacheable = true,
 		.is_short = plan_is_short(castNode(ForeignScan, node->ss.ps.plan)),
-		.relid = plan_relid(node),
 		.returns_nothing = !state->plan.has_returning &&
 		(state->params == NULL || state->params->is_builtin)
 	};

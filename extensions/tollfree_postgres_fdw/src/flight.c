@@ -21,7 +21,6 @@
 #include "miscadmin.h"
 
 #include "compat.h"
-#include "foresight.h"
 #include "landing.h"
 #include "session.h"
 
@@ -201,9 +200,7 @@ session_begin_flight(Session *session)
 	session->flight_owner = CurrentResourceOwner;
 	PQclear(session->result);
 	session->result = NULL;
-	foresight_forget(session);
 	session->repeatable = NULL;
-	session->stale = NULL;
 	if (session->part == session->nparts)
 	{
 		session->part = session->nparts = 0;
@@ -384,25 +381,6 @@ session_add_cached(Session *session, const RemoteCommand *command,
 	session_add_command(session, &named);
 	while (first < session->nparts)
 		session->parts[first++].statement = statement;
-}
-
-/*
- * Adds the question whether a kept statement is stale; also what it answers, if
- * there is something for its one parameter.
- */
-void
-session_add_guard(Session *session, CachedStatement *statement,
-				  const char *param)
-{
-	bool		queued = param == NULL ?
-		PQsendDescribePrepared(session->conn, statement->name) :
-		PQsendQueryPrepared(session->conn, statement->name, 1, &param, NULL,
-							NULL, 0);
-
-	check_queued(session, queued, param == NULL ? PART_GUARD : PART_FORESEEN,
-				 0, statement->sql);
-	if (queued)
-		session->parts[session->nparts - 1].statement = statement;
 }
 
 /* Adds the question what a relation is, the names of which are parameters. */

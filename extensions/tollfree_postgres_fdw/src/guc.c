@@ -29,7 +29,6 @@ bool		setting_pipelined_writes = true;
 bool		setting_array_inserts = true;
 int			setting_statement_cache_size = STATEMENT_CACHE_SIZE_DEFAULT;
 bool		setting_constants_as_parameters = true;
-bool		setting_answers_ahead = true;
 int			setting_debug_require = 0;
 
 /* The setting's text, which guc.c keeps */
@@ -169,10 +168,6 @@ settings_define(void)
 	DefineCustomBoolVariable("tollfree_postgres_fdw.constants_as_parameters",
 							 "Keeps short remote commands prepared whatever constants are in them.",
 							 NULL, &setting_constants_as_parameters, true,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("tollfree_postgres_fdw.answers_ahead",
-							 "Has a SELECT that usually follows a modification executed along with it.",
-							 NULL, &setting_answers_ahead, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("tollfree_postgres_fdw.debug_require",
 							   "Makes statements fail that are not executed in the ways listed.",

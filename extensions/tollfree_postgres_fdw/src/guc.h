@@ -27,7 +27,6 @@ extern bool setting_unawaited_commit;
 extern bool setting_autocommit_scans;
 extern int	setting_statement_cache_size;
 extern bool setting_constants_as_parameters;
-extern bool setting_answers_ahead;
 extern int	setting_cleanup_timeout;
 extern int	setting_debug_require;
 extern bool setting_read_ahead;

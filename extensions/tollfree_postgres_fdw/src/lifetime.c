@@ -10,7 +10,6 @@
 #include "utils/syscache.h"
 
 #include "connect.h"
-#include "foresight.h"
 #include "options.h"
 #include "portals.h"
 #include "questions.h"
@@ -129,7 +128,6 @@ session_disconnect(Session *session)
 	session_free_wait_set(session);
 	PQclear(session->result);
 	session->result = NULL;
-	foresight_forget(session);
 	libpqsrv_disconnect(session->conn);
 	session->conn = NULL;
 	statement_drop_cache(session->cache);

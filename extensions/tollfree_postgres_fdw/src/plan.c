@@ -44,15 +44,6 @@ plan_is_short(const ForeignScan *plan)
 	return plan->scan.scanrelid > 0 && plan->scan.plan.plan_rows <= FEW_ROWS;
 }
 
-/* The one foreign table that a scan is about; 0 for a join or an aggregate. */
-Oid
-plan_relid(const ForeignScanState *node)
-{
-	Relation	rel = node->ss.ss_currentRelation;
-
-	return rel != NULL ? RelationGetRelid(rel) : InvalidOid;
-}
-
 /* Is the nth member a list of integers?  The empty one is NULL. */
 static bool
 is_attrs(List *private, int n)

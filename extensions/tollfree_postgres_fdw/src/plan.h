@@ -37,7 +37,6 @@ typedef struct DirectPlan
 } DirectPlan;
 
 extern bool plan_is_short(const ForeignScan *plan);
-extern Oid	plan_relid(const ForeignScanState *node);
 extern void plan_note_bytes(ForeignScan *plan, PlannerInfo *root,
 							const RelOptInfo *rel, Oid tableid, double rows);
 extern ScanPlan plan_read_scan(List *private);

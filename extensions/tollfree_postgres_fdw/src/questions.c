@@ -32,7 +32,7 @@
  *	is revoked later one transaction fails, and the session is replaced by one
  *	that does not ask.
  *
- * What a kept statement's description and a guard ask is about the user's own
+ * What a kept statement's description asks is about the user's own
  * command; session.c repeats it without them.
  */
 #include "postgres.h"

@@ -9,8 +9,7 @@
  * connection and the foreign table's definition last: under another name it
  * would be another relation.
  *
- * Asking is questions.c's business, and what an answer is good for autocommit.c's
- * and foresight.c's.
+ * Asking is questions.c's business, and what an answer is good for autocommit.c's.
  */
 #include "postgres.h"
 

@@ -36,7 +36,6 @@
 #include "autocommit.h"
 #include "cache.h"
 #include "callbacks.h"
-#include "foresight.h"
 #include "guc.h"
 #include "run.h"
 #include "scan.h"
@@ -455,25 +454,6 @@ scan_launch(RemoteScanState *scan, const RemoteCommand *commands,
 		begin_answer(scan);
 }
 
-/*
- * Takes the answer to a direct query if it is at hand; false if it has to be
- * asked for.
- */
-static bool
-take_foreseen(RemoteScanState *scan)
-{
-	PGresult   *res = foresight_take(scan->session, &scan->query);
-
-	if (res == NULL)
-		return false;
-	scan->at_end = true;
-	if (PQntuples(res) == 0)
-		PQclear(res);
-	else
-		keep_result(scan, res);
-	return true;
-}
-
 /* Sends the query, with the parameters' present values. */
 static void
 execute(ForeignScanState *node)
@@ -494,7 +474,6 @@ execute(ForeignScanState *node)
 	command.is_cacheable = scan->method == FETCH_WHOLE;
 	command.in_pieces = scan->method != FETCH_CURSOR;
 	command.is_short = plan_is_short(castNode(ForeignScan, node->ss.ps.plan));
-	command.relid = plan_relid(node);
 	MemoryContextSwitchTo(old);
 	if (scan->method != FETCH_CURSOR)
 		command.sole_relids = autocommit_relations(node, scan->plan.attrs);
@@ -502,7 +481,7 @@ execute(ForeignScanState *node)
 	scan->query = command;
 	if (scan->method == FETCH_CURSOR)
 		cursor_open(scan, &command);
-	else if (!take_foreseen(scan))
+	else
 		scan_launch(scan, &scan->query, 1, false);
 }
 

@@ -18,7 +18,6 @@
 #include "access/xact.h"
 #include "miscadmin.h"
 
-#include "foresight.h"
 #include "guc.h"
 #include "landing.h"
 #include "literals.h"
@@ -51,37 +50,14 @@ is_lasting(const Session *session, const RemoteCommand *command, bool starts)
 }
 
 /*
- * Notes what comes behind the command that the transaction began with, and is
- * about the same table, for the next time.  Only the first statement that a guard
- * would have been of use to is its follower.
- */
-static void
-note_follower(Session *session, const RemoteCommand *command,
-			  StatementUse use, const CachedStatement *statement)
-{
-	CachedStatement *opening = statement_of_key(session->cache,
-												session->opening);
-
-	if (opening == NULL)
-		return;
-	if (use == STATEMENT_ONCE ?
-		!statement_note_follower(session->cache, opening, command->sql) :
-		opening->follower != statement->hash)
-		return;
-	if (use == STATEMENT_REUSE)
-		foresight_learn(session, opening, command, statement);
-	session->opening_relid = InvalidOid;
-}
-
-/*
  * Says how to execute a command, and by which statement.  starts tells that
  * the remote transaction begins with it, so that it could be repeated.  One
  * that is kept may be another command, which does the same: it is then replaced
  * by that.
  */
 static StatementUse
-choose_use(Session *session, RemoteCommand *command, bool only_reads,
-		   bool starts, CachedStatement **statement)
+choose_use(Session *session, RemoteCommand *command, bool starts,
+		   CachedStatement **statement)
 {
 	StatementUse use = STATEMENT_ONCE;
 	MemoryContext old = MemoryContextSwitchTo(session->flight_context);
@@ -99,14 +75,7 @@ choose_use(Session *session, RemoteCommand *command, bool only_reads,
 	}
 	settings_require(REQUIRE_CACHED, use == STATEMENT_REUSE);
 	if (use != STATEMENT_ONCE)
-	{
 		*command = kept;
-		(*statement)->nparams = kept.nparams;
-		(*statement)->reads = only_reads ? kept.relid : InvalidOid;
-	}
-	if (!starts && OidIsValid(kept.relid) &&
-		kept.relid == session->opening_relid)
-		note_follower(session, &kept, use, *statement);
 	MemoryContextSwitchTo(old);
 	return use;
 }
@@ -127,20 +96,6 @@ is_autocommit(const Session *session, const RemoteCommand *command,
 		relations_are_plain(session->relations, command->sole_relids);
 }
 
-/*
- * Notes what has to be known before a command like this one can do without a
- * transaction, or be executed unasked.
- */
-static void
-note_relations(Session *session, const RemoteCommand *command, bool only_reads)
-{
-	List	   *relids = command->sole_relids;
-
-	if (only_reads && foresight_may_learn(session, command))
-		relids = list_make1_oid(command->relid);
-	questions_note_relations(session, relids);
-}
-
 /* Adds the first command of a flight, which may be a kept statement. */
 static void
 add_first(Session *session, const RemoteCommand *command, StatementUse use,
@@ -151,34 +106,6 @@ add_first(Session *session, const RemoteCommand *command, StatementUse use,
 	else
 		session_add_cached(session, command, statement,
 						   use == STATEMENT_PREPARE);
-}
-
-/*
- * Adds a guard for the statement that is likely to follow the transaction's
- * first command, or executes it, if that command is awaited as a whole
- * (session_execute) and locks what the other one reads.
- */
-static void
-add_guard(Session *session, const RemoteCommand *command, StatementUse use,
-		  CachedStatement *statement)
-{
-	CachedStatement *follower;
-
-	session->opening_relid = InvalidOid;
-	if (statement != NULL)
-	{
-		session->opening = statement->hash;
-		session->opening_relid = command->relid;
-	}
-	if (use != STATEMENT_REUSE || !command->returns_nothing ||
-		!OidIsValid(command->relid))
-		return;
-	foresight_open(session, command);
-	follower = statement_follower(session->cache, statement);
-	if (follower != NULL)
-		session_add_guard(session, follower,
-						  foresight_choose(session, command, statement,
-										   follower));
 }
 
 /*
@@ -195,7 +122,7 @@ send_flight(Session *session, const RemoteCommand *commands, int ncommands,
 	CachedStatement *statement = NULL;
 	RemoteCommand first = commands[0];
 
-	note_relations(session, &first, only_reads);
+	questions_note_relations(session, first.sole_relids);
 	session_begin_flight(session);
 	/* Not before: what was in the air may have begun the transaction. */
 	depth = repeats ? 0 : session->remote_depth;
@@ -205,7 +132,7 @@ send_flight(Session *session, const RemoteCommand *commands, int ncommands,
 		session->has_written = false;
 	}
 	if (!repeats)
-		use = choose_use(session, &first, only_reads, depth == 0, &statement);
+		use = choose_use(session, &first, depth == 0, &statement);
 	autocommits = is_autocommit(session, &first, use);
 	settings_require(REQUIRE_AUTOCOMMIT, autocommits);
 
@@ -219,9 +146,6 @@ send_flight(Session *session, const RemoteCommand *commands, int ncommands,
 		session_add_cleanup(session);
 	}
 	add_first(session, &first, use, statement);
-	if (depth == 0)
-		add_guard(session, &first, use, statement);
-	Assert(session->foresight.statement == NULL || ncommands == 1);
 	for (int i = 1; i < ncommands; i++)
 		session_add_command(session, &commands[i]);
 	if (!autocommits)
@@ -291,7 +215,6 @@ static void
 drop_stale(Session *session, CachedStatement *statement)
 {
 	session_drain(session);
-	foresight_forget(session);
 	session->failed_depth = 0;
 	statement_forget(session->cache, statement);
 }
@@ -460,8 +383,7 @@ take_result(Session *session)
 
 /*
  * Sends commands and waits for all of them; the last one's only result, which
- * the caller must clear.  An error of any of them is raised.  What a guard has
- * spoiled is done again without it.
+ * the caller must clear.  An error of any of them is raised.
  */
 PGresult *
 session_execute(Session *session, const RemoteCommand *commands,
@@ -469,12 +391,6 @@ session_execute(Session *session, const RemoteCommand *commands,
 {
 	session_send(session, commands, ncommands, only_reads);
 	read_results(session, commands, ncommands);
-	if (session->stale != NULL)
-	{
-		drop_stale(session, session->stale);
-		repeat(session, commands);
-		read_results(session, commands, ncommands);
-	}
 	return take_result(session);
 }
 

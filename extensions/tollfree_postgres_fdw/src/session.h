@@ -15,23 +15,6 @@
 #include "relations.h"
 #include "statement.h"
 
-/* Parameters of a command that are looked at, and what they may take */
-#define FORESIGHT_PARAMS 8
-#define FORESIGHT_PARAM_SIZE 64 /* bytes, with the final zero */
-
-/* What the first command of a remote transaction lets expect; foresight.c's */
-typedef struct Foresight
-{
-	int64		flight;			/* that the command went with, as flights
-								 * counts them, or 0 */
-	char		params[FORESIGHT_PARAMS][FORESIGHT_PARAM_SIZE]; /* its last one first */
-	bool		is_known[FORESIGHT_PARAMS]; /* is it there? */
-	CachedStatement *statement; /* executed behind the command, or NULL */
-	int			echo;			/* with which parameter, the last being 1 */
-	PGresult   *result;			/* of that, or NULL */
-	bool		is_whole;		/* is the result all of the answer? */
-} Foresight;
-
 /* What one result, or what ends the flight, stands for */
 typedef enum PartKind
 {
@@ -43,8 +26,6 @@ typedef enum PartKind
 	PART_CLEANUP,				/* CLOSE, DEALLOCATE */
 	PART_PREPARE,				/* of a statement that is kept */
 	PART_DESCRIBE,				/* of which types are its parameters? */
-	PART_GUARD,					/* is another kept statement stale? */
-	PART_FORESEEN,				/* the same, and what does it answer? */
 	PART_COMMAND,				/* what the caller sent; he gets the results */
 	PART_WRITE_CHECK,			/* has the transaction written? */
 
@@ -86,8 +67,6 @@ typedef struct RemoteCommand
 	bool		is_cacheable;	/* may it be kept prepared? */
 	bool		is_short;		/* if so, may its constants be parameters? */
 	bool		returns_nothing;	/* no row */
-	Oid			relid;			/* the one foreign table that it is about, or
-								 * 0 */
 	bool		in_pieces;		/* are its rows read as they arrive? */
 	bool		syncs;			/* does what follows it not depend on it? */
 	int			nparams;
@@ -194,11 +173,6 @@ typedef struct Session
 	List	   *unasked;		/* RelationQuestions, in TopTransactionContext */
 	const RemoteCommand *repeatable;	/* in the air, if it could be repeated */
 	bool		repeats_reads;	/* its only_reads */
-	Oid			opening_relid;	/* of the kept statement that the remote
-								 * transaction began with, or 0 */
-	uint32		opening;		/* its key, then */
-	CachedStatement *stale;		/* whose guard has failed, or NULL */
-	Foresight	foresight;
 
 	List	   *portals;		/* open cursors, in TopMemoryContext */
 	List	   *deallocates;	/* statements to drop */
@@ -210,7 +184,6 @@ typedef struct Session
 	int64		rows;			/* received */
 	int64		unawaited_commits;
 	int64		autocommit_scans;
-	int64		answers_ahead;	/* that were at hand when they were asked for */
 } Session;
 
 /*
@@ -312,8 +285,6 @@ extern void session_add_command(Session *session,
 								const RemoteCommand *command);
 extern void session_add_cached(Session *session, const RemoteCommand *command,
 							   CachedStatement *statement, bool prepares);
-extern void session_add_guard(Session *session, CachedStatement *statement,
-							  const char *param);
 extern void session_add_question(Session *session, const char *sql,
 								 const RelationQuestion *question);
 extern void session_add_sync(Session *session);

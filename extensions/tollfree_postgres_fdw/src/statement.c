@@ -14,7 +14,7 @@
  * server may refuse the statement ("cached plan must not change result type"),
  * and an error ends the remote transaction.  So a statement is reused only if
  *
- *	- it was prepared, executed or described in this lock epoch: the locks that
+ *	- it was prepared or executed in this lock epoch: the locks that
  *	  the remote transaction holds since then keep its tables from being altered;
  *	  or
  *	- it could be repeated: the remote transaction begins with it, and an error
@@ -24,14 +24,10 @@
  *	  server makes a new plan by itself.
  *
  * Otherwise it is parsed once more, and prepared anew when it comes again in
- * the same epoch.  If the transaction began by modifying the only table that it
- * reads, it is a follower of that command: the next time it is described behind
- * that, or executed (foresight.c), which takes no lock of a table that the command
- * has not taken, and shows whether it is stale while the transaction can still be
- * repeated.
+ * the same epoch.
  *
- * Epochs are the session's: a new one begins with each remote transaction and
- * after each rollback, which releases locks.
+ * The lock epoch is the session's.  It advances with each start of a remote
+ * transaction and with each rollback, which releases locks.
  *
  * Sending, and learning what became of it, is session.c's and flight.c's
  * business.
@@ -137,51 +133,6 @@ statement_make_types(StatementCache *cache, CachedStatement *statement,
 	statement->ntypes = ntypes;
 }
 
-/* The statement with a key, or NULL. */
-CachedStatement *
-statement_of_key(StatementCache *cache, uint32 key)
-{
-	return hash_search(cache->table, &key, HASH_FIND, NULL);
-}
-
-/* Notes that a statement has been used. */
-void
-statement_touch(StatementCache *cache, CachedStatement *statement)
-{
-	dlist_move_head(&cache->recent, &statement->node);
-}
-
-/*
- * Remembers of a statement that another one followed it which had to be parsed
- * although it is prepared; false if it is not.
- */
-bool
-statement_note_follower(StatementCache *cache, CachedStatement *opening,
-						const char *sql)
-{
-	const CachedStatement *follower = statement_find(cache, sql);
-
-	if (follower == NULL || follower == opening || !follower->is_prepared)
-		return false;
-	if (opening->follower != follower->hash)
-		opening->echo = opening->echoes = 0;
-	opening->follower = follower->hash;
-	return true;
-}
-
-/* The prepared statement that last followed this one like that, or NULL. */
-CachedStatement *
-statement_follower(StatementCache *cache, const CachedStatement *opening)
-{
-	CachedStatement *follower;
-
-	if (opening->follower == 0)
-		return NULL;
-	follower = statement_of_key(cache, opening->follower);
-	return follower != NULL && follower->is_prepared && follower != opening ?
-		follower : NULL;
-}
-
 /* Is this the second time that the text is seen, as far as is remembered? */
 static bool
 is_repeated(StatementCache *cache, uint32 hash)
@@ -223,11 +174,6 @@ add_statement(StatementCache *cache, const char *sql, uint32 hash)
 			 ++cache->names);
 	statement->is_prepared = statement->is_doubtful = false;
 	statement->types = NULL;
-	statement->follower = 0;
-	statement->echo = statement->echoes = 0;
-	statement->reads = InvalidOid;
-	statement->nparams = 0;
-	statement->is_long = false;
 	statement->safe_epoch = statement->once_epoch = 0;
 	dlist_push_head(&cache->recent, &statement->node);
 	return statement;
@@ -245,7 +191,7 @@ choose_known(StatementCache *cache, CachedStatement **statement,
 	CachedStatement *known = *statement;
 	uint32		hash = known->hash;
 
-	statement_touch(cache, known);
+	dlist_move_head(&cache->recent, &known->node);
 	if (known->is_prepared && !known->is_doubtful)
 	{
 		if (is_safe || known->safe_epoch == epoch)

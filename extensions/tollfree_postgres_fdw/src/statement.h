@@ -27,14 +27,6 @@ typedef struct CachedStatement
 	uint64		safe_epoch;		/* when it could not have become stale, or 0 */
 	uint64		once_epoch;		/* when it was last executed once, or 0 */
 	bool		is_doubtful;	/* has it failed? */
-	uint32		follower;		/* key of one that followed it, or 0 */
-	int			echo;			/* which of its parameters, the last being 1,
-								 * the follower had; or 0 */
-	int			echoes;			/* how often in succession */
-	Oid			reads;			/* the one foreign table that it reads, if it
-								 * does nothing else, or 0 */
-	int			nparams;
-	bool		is_long;		/* has an answer been too long to be kept? */
 	int			ntypes;
 	Oid		   *types;			/* of its parameters, as the remote server
 								 * chose them; NULL if not known */
@@ -61,13 +53,6 @@ extern const CachedStatement *statement_find(StatementCache *cache,
 											 const char *sql);
 extern void statement_make_types(StatementCache *cache,
 								 CachedStatement *statement, int ntypes);
-extern CachedStatement *statement_of_key(StatementCache *cache, uint32 key);
-extern void statement_touch(StatementCache *cache, CachedStatement *statement);
-extern bool statement_note_follower(StatementCache *cache,
-									CachedStatement *opening,
-									const char *sql);
-extern CachedStatement *statement_follower(StatementCache *cache,
-										   const CachedStatement *opening);
 extern void statement_forget(StatementCache *cache, CachedStatement *statement);
 
 #endif							/* TOLLFREE_FDW_STATEMENT_H */

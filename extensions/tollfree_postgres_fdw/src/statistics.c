@@ -51,7 +51,6 @@ show_statistics(const Session *session, ReturnSetInfo *rsinfo)
 	values[9] = Int64GetDatum(session->cached.evictions);
 	values[10] = Int64GetDatum(session->unawaited_commits);
 	values[11] = Int64GetDatum(session->autocommit_scans);
-	values[12] = Int64GetDatum(session->answers_ahead);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 

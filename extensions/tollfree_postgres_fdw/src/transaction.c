@@ -25,7 +25,6 @@
 #include "utils/memutils.h"
 
 #include "cache.h"
-#include "foresight.h"
 #include "guc.h"
 #include "landing.h"
 #include "portals.h"
@@ -105,7 +104,6 @@ leave(Session *session)
 	forget_kept(session);
 	session->cursors = session->users = 0;
 	session->truncated = false;
-	foresight_forget(session);
 	questions_forget(session);
 	portals_forget(session);
 	forget_statements(session);
