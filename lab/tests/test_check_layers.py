@@ -24,6 +24,9 @@ CLEAN_TREE = {
     "extensions/one/vector/batch.c": '#include "../core/scan.h"\n#include <string.h>\n',
     "extensions/one/glue/plan.c": '#include "postgres.h"\n#include "core/scan.h"\n',
     "extensions/two/src/plan.c": '#include "postgres.h"\n#include "nodes/nodes.h"\n',
+    "extensions/two/src/base/options.h": "",
+    "extensions/two/src/scan/cursor.c": '#include "base/options.h"\n',
+    "extensions/two/src/handler.c": '#include "base/options.h"\n',
 }
 
 BREACHES = {
@@ -54,6 +57,21 @@ BREACHES = {
     ),
     "core includes glue by name": ("extensions/one/core/scan.c", '#include "plan.h"\n', "above"),
     "vector includes glue": ("extensions/one/vector/sum.c", '#include "glue/plan.h"\n', "above"),
+    "a room includes one above": (
+        "extensions/two/src/base/options.c",
+        '#include "scan/scan.h"\n',
+        "above",
+    ),
+    "a room includes one beside": (
+        "extensions/two/src/modify/modify.c",
+        '#include "scan/scan.h"\n',
+        "beside",
+    ),
+    "a room includes what is outside of all": (
+        "extensions/two/src/scan/scan.c",
+        '#include "handler.h"\n',
+        "above",
+    ),
     "an extension includes another": (
         "extensions/two/src/plan.c",
         '#include "extensions/one/core/scan.h"\n',
@@ -67,7 +85,13 @@ BREACHES = {
     "a client imports the lab": ("clients/psycopg/client.py", "import tollfree.store\n", "outside"),
 }
 
-TARGETS = ("extensions/one/vector/batch.h", "extensions/one/glue/plan.h", "lab/native.h")
+TARGETS = (
+    "extensions/one/vector/batch.h",
+    "extensions/one/glue/plan.h",
+    "extensions/two/src/scan/scan.h",
+    "extensions/two/src/handler.h",
+    "lab/native.h",
+)
 """What breaching files include: it must exist, since what does not is not ours."""
 
 

@@ -18,11 +18,11 @@
 #include "utils/formatting.h"
 #include "utils/lsyscache.h"
 
-#include "cache.h"
-#include "compat.h"
-#include "compat_export.h"
+#include "base/compat.h"
+#include "base/compat_export.h"
+#include "base/options.h"
+#include "session/sessions.h"
 #include "move_server.h"
-#include "options.h"
 
 #define STOCK_WRAPPER "postgres_fdw"
 #define OUR_WRAPPER "tollfree_postgres_fdw"
@@ -67,7 +67,7 @@ check_table_options(Oid relid)
 static void
 check_server(const ForeignServer *server)
 {
-	if (cache_server_is_in_use(server->serverid))
+	if (sessions_use_server(server->serverid))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("server \"%s\" is used by the current transaction",

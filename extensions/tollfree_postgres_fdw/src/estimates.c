@@ -16,10 +16,10 @@
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
-#include "cache.h"
+#include "base/options.h"
 #include "estimates.h"
-#include "options.h"
-#include "transaction.h"
+#include "session/sessions.h"
+#include "xact/transaction.h"
 
 /* One call of a callback of the planner, with the arguments that it has */
 typedef struct Planning
@@ -49,7 +49,7 @@ static const FdwRoutine *stock = NULL;
 void
 estimates_enter_stock(Oid server)
 {
-	if (cache_server_is_truncated(server))
+	if (sessions_have_truncated(server))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("server \"%s\" cannot be asked for estimates or schemas after TRUNCATE in the same transaction",

@@ -17,14 +17,18 @@
 #include "foreign/foreign.h"
 #include "fmgr.h"
 #include "nodes/parsenodes.h"
+#include "utils/memutils.h"
 
-#include "callbacks.h"
-#include "compat.h"
-#include "compat_export.h"
+#include "analyze/analyze.h"
+#include "base/compat.h"
+#include "base/compat_export.h"
+#include "base/run.h"
+#include "base/settings.h"
 #include "estimates.h"
-#include "guc.h"
-#include "plan.h"
-#include "run.h"
+#include "modify/modify.h"
+#include "modify/pipeline.h"
+#include "scan/scan.h"
+#include "sql/plan.h"
 
 PG_MODULE_MAGIC;
 
@@ -38,7 +42,7 @@ void
 _PG_init(void)
 {
 	settings_define();
-	run_install();
+	run_install(pipeline_finish_run);
 }
 
 /* Has postgres_fdw plan a scan, and notes how much it is to bring. */

@@ -12,9 +12,10 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "cache.h"
-#include "compat_export.h"
-#include "traffic.h"
+#include "base/compat_export.h"
+#include "session/sessions.h"
+#include "session/state.h"
+#include "session/traffic.h"
 
 #define STATISTICS_COLUMNS 13
 
@@ -26,7 +27,7 @@ show_statistics(const Session *session, ReturnSetInfo *rsinfo)
 {
 	ForeignServer *server = GetForeignServerExtended(session->server,
 													 FSV_MISSING_OK);
-	const char *user = cache_user_name(session);
+	const char *user = sessions_user_name(session);
 	int64_t		received = 0;
 	int64_t		sent = 0;
 	bool		counted = session->conn != NULL &&
@@ -40,26 +41,18 @@ show_statistics(const Session *session, ReturnSetInfo *rsinfo)
 	nulls[1] = user == NULL;
 	if (user != NULL)
 		values[1] = CStringGetTextDatum(user);
-	values[2] = Int64GetDatum(session->connects);
-	values[3] = Int64GetDatum(session->flights);
-	values[4] = Int64GetDatum(session->rows);
+	values[2] = Int64GetDatum(session->counters.connects);
+	values[3] = Int64GetDatum(session->counters.round_trips);
+	values[4] = Int64GetDatum(session->counters.rows);
 	values[5] = Int64GetDatum(received);
 	values[6] = Int64GetDatum(sent);
 	nulls[5] = nulls[6] = !counted;
-	values[7] = Int64GetDatum(session->cached.hits);
-	values[8] = Int64GetDatum(session->cached.misses);
-	values[9] = Int64GetDatum(session->cached.evictions);
-	values[10] = Int64GetDatum(session->unawaited_commits);
-	values[11] = Int64GetDatum(session->autocommit_scans);
+	values[7] = Int64GetDatum(session->counters.statements.hits);
+	values[8] = Int64GetDatum(session->counters.statements.misses);
+	values[9] = Int64GetDatum(session->counters.statements.evictions);
+	values[10] = Int64GetDatum(session->counters.unawaited_commits);
+	values[11] = Int64GetDatum(session->counters.autocommit_scans);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-}
-
-/* Adds to a node what the session did for it. */
-void
-session_explain_usage(const SessionUsage *usage, ExplainState *es)
-{
-	ExplainPropertyInteger("Round Trips", NULL, usage->flights, es);
-	ExplainPropertyInteger("Statement Cache Hits", NULL, usage->hits, es);
 }
 
 /* The SQL function; its columns are in the extension's script. */
@@ -69,11 +62,11 @@ tollfree_postgres_fdw_statistics(PG_FUNCTION_ARGS)
 	ListCell   *cell;
 
 	InitMaterializedSRF(fcinfo, 0);
-	foreach(cell, cache_sessions())
+	foreach(cell, sessions_all())
 	{
 		Session    *session = lfirst(cell);
 
-		if (session->connects > 0)
+		if (session->counters.connects > 0)
 			show_statistics(session, (ReturnSetInfo *) fcinfo->resultinfo);
 	}
 	PG_RETURN_VOID();

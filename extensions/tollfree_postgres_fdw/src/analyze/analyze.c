@@ -1,0 +1,455 @@
+/*
+ * analyze.c
+ *	  ANALYZE of foreign tables: which rows are asked for.
+ *
+ * One batch asks how large the remote table is, one brings the sample, over
+ * the session that everything else uses.  Which rows the remote server sends is
+ * the option analyze_sampling:
+ *
+ *	off			all of them
+ *	random		each with the same probability
+ *	bernoulli	the same
+ *	system		all rows of some blocks, by TABLESAMPLE
+ *	auto		some rows of some blocks, as ANALYZE of a local table
+ *	import		none: the remote server's own statistics, import_stats.c
+ *
+ * auto asks for as many blocks as rows are wanted, and for so many rows in
+ * them that one block gives about one row: rows of one block tend to be alike,
+ * and a sample of whole blocks has too few distinct values.  Where looking at
+ * all blocks takes no longer, it is bernoulli.
+ *
+ * random and bernoulli are a condition on a hash of ctid where the remote
+ * server can look at it in parallel, and rows have a ctid that the user may
+ * read: as good as random() or TABLESAMPLE.  In one process TABLESAMPLE is the
+ * faster: it looks into no row that it does not choose, and what it sends is
+ * in order, without ctid.
+ *
+ * Where the remote user may not ask all of this all rows are asked for, as
+ * postgres_fdw does.  sample.c reads the rows.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_inherits.h"
+#include "common/pg_prng.h"
+#include "foreign/foreign.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "analyze/analyze.h"
+#include "analyze/import_stats.h"
+#include "analyze/sample.h"
+#include "base/options.h"
+#include "base/settings.h"
+#include "session/ask.h"
+#include "session/session.h"
+#include "session/state.h"
+#include "sql/command.h"
+#include "sql/deparse.h"
+#include "xact/transaction.h"
+
+/* Blocks that are read to estimate how many rows a block has */
+#define PROBE_BLOCKS 1000
+
+#define TABLESAMPLE_VERSION 90500
+
+/*
+ * What reading costs the remote server, in units of about 40 ns: some blocks,
+ * each of whose rows passes through the executor, by the block and the row; all
+ * blocks, whatever their rows, by a hash in three processes or by TABLESAMPLE in
+ * one.  Fitted to what the queries take with 7, 58 and 226 rows a block;
+ * lab/benchmarks/analyze.py shows what comes of it.
+ */
+#define SOME_BLOCK_COST 100
+#define SOME_ROW_COST 1
+#define ALL_BLOCK_HASH_COST 70
+#define ALL_BLOCK_COST 110
+
+/*
+ * How much the rows may differ from what the remote statistics say: this share
+ * of them, or as many standard deviations as chance hardly makes
+ */
+#define ROWS_DOUBT 0.1
+#define CHANCE 3
+
+/* What the remote server says of a table, with its partitions */
+typedef struct RemoteTable
+{
+	Oid			relid;			/* of the foreign table */
+	bool		can_sample;		/* by TABLESAMPLE */
+	bool		can_hash;		/* may and can a hash of ctid choose rows? */
+	bool		has_parts;		/* are there partitions or children? */
+	bool		is_known;		/* do statistics tell how many rows it has? */
+	bool		has_jit;		/* does the remote server compile queries? */
+	bool		has_workers;	/* does it give a scan two workers? */
+	bool		is_hidden;		/* may nothing but its blocks be asked for? */
+	double		pages;
+	double		rows;			/* 0 if not known, or a view's */
+} RemoteTable;
+
+/*
+ * What AnalyzeForeignTable has learnt, for the sampling that mostly follows;
+ * of RemoteTable, in TopMemoryContext.
+ */
+static List *described = NIL;
+
+/* Takes out what is kept of a table, if anything. */
+static RemoteTable *
+take_description(Oid relid)
+{
+	ListCell   *cell;
+
+	foreach(cell, described)
+	{
+		RemoteTable *table = lfirst(cell);
+
+		if (table->relid == relid)
+		{
+			described = foreach_delete_current(described, cell);
+			return table;
+		}
+	}
+	return NULL;
+}
+
+/* Keeps a description, in place of an older one. */
+static void
+keep_description(const RemoteTable *table)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+	RemoteTable *kept = take_description(table->relid);
+
+	if (kept == NULL)
+		kept = palloc(sizeof(RemoteTable));
+	*kept = *table;
+	described = lappend(described, kept);
+	MemoryContextSwitchTo(old);
+}
+
+/* The session of the table's owner, as whom ANALYZE works. */
+static Session *
+owners_session(Relation rel)
+{
+	return transaction_get_session(rel->rd_rel->relowner,
+								   GetForeignServerIdByRelId(RelationGetRelid(rel)));
+}
+
+/*
+ * Asks a question with one row of numbers for an answer, of which a NULL is 0;
+ * false if the remote server refuses.
+ */
+static bool
+ask(Session *session, const char *sql, double *answers, int nanswers)
+{
+	PGresult   *res = ask_in_savepoint(session, sql);
+	bool		fits = PQntuples(res) == 1 && PQnfields(res) == nanswers;
+
+	for (int i = 0; fits && i < nanswers; i++)
+		answers[i] = strtod(PQgetvalue(res, 0, i), NULL);
+	PQclear(res);
+	return fits;
+}
+
+/*
+ * Asks for a table's blocks alone, as postgres_fdw does: this needs no right to
+ * read the catalogs.  An error is raised.
+ */
+static RemoteTable
+describe_hidden(Relation rel, Session *session)
+{
+	const char *sql = deparse_table_blocks(rel);
+	RemoteCommand command = {.sql = sql,.shown = sql};
+	PGresult   *res = session_execute(session, &command, 1, true);
+	RemoteTable table = {.relid = RelationGetRelid(rel),.is_hidden = true};
+
+	if (PQntuples(res) == 1)
+		table.pages = strtod(PQgetvalue(res, 0, 0), NULL);
+	PQclear(res);
+	return table;
+}
+
+/*
+ * Would a remote planner that may use so many workers for a query, and one for
+ * so many blocks, give a scan two?  It adds one where a table is three times as
+ * large.  A single one saves little more than it costs to start.
+ */
+static bool
+gets_workers(double pages, double workers, double pages_per_worker)
+{
+	return workers >= 2 && pages >= 3 * Max(pages_per_worker, 1);
+}
+
+/*
+ * How many blocks the rows of a view or a remote foreign table would have, as
+ * its remote server's planner expects.
+ */
+static double
+explain_pages(Relation rel, Session *session)
+{
+	SamplePlan	everything = {.method = SAMPLING_OFF,.blocks = 1.0,.rows = 1.0};
+	List	   *attrs;
+	char	   *sql = psprintf("EXPLAIN %s", deparse_sample(rel, &everything, &attrs));
+	RemoteCommand command = {.sql = sql,.shown = sql};
+	PGresult   *res = session_execute(session, &command, 1, true);
+	const char *cost = PQntuples(res) > 0 ? strstr(PQgetvalue(res, 0, 0), "(cost=") : NULL;
+	double		rows = 0;
+	int			width = 0;
+	bool		fits = cost != NULL &&
+		sscanf(cost, "(cost=%*f..%*f rows=%lf width=%d)", &rows, &width) == 2;
+
+	PQclear(res);
+	if (!fits)
+		elog(ERROR, "unexpected answer from the remote server to: %s", sql);
+	return Max(1, ceil(rows * (MAXALIGN(width) + MAXALIGN(SizeofHeapTupleHeader) +
+							   sizeof(ItemIdData)) / BLCKSZ));
+}
+
+/*
+ * Asks how large a table is.  One without a size, such as a view, gets one where
+ * it is part of a local table: ANALYZE of that takes no rows of parts without,
+ * and of the others in proportion.
+ */
+static RemoteTable
+describe(Relation rel)
+{
+	Session    *session = owners_session(rel);
+	double		answers[9];
+	int			version;
+	bool		is_stored;		/* no view, nothing foreign */
+	double		pages;
+
+	if (!ask(session, deparse_table_size(rel), answers, lengthof(answers)))
+		return describe_hidden(rel, session);
+	version = PQserverVersion(session->conn);
+	is_stored = answers[0] != 0;
+	pages = answers[2];
+	if (!is_stored && has_superclass(RelationGetRelid(rel)))
+		pages = explain_pages(rel, session);
+	return (RemoteTable)
+	{
+		.relid = RelationGetRelid(rel),
+			.can_sample = is_stored && version >= TABLESAMPLE_VERSION,
+			.can_hash = is_stored && answers[6] != 0,
+			.has_parts = answers[5] > 1,
+			.is_known = answers[1] != 0,
+			.pages = pages,
+			.rows = answers[3],
+			.has_jit = answers[4] != 0,
+			.has_workers = gets_workers(pages, answers[7], answers[8])
+	};
+}
+
+/*
+ * How many rows a table has whose statistics do not tell, from those in some
+ * blocks; 0 if that cannot be counted.
+ */
+static double
+estimate_rows(Relation rel, const RemoteTable *table)
+{
+	double		share = Min(1.0, PROBE_BLOCKS / table->pages);
+	double		rows;
+
+	if (!table->can_sample ||
+		!ask(owners_session(rel), deparse_count(rel, share), &rows, 1))
+		return 0;
+	return rint(rows / share);
+}
+
+/* Does the remote server look at all rows by a hash, with workers? */
+static bool
+scans_by_hash(const RemoteTable *table)
+{
+	return table->can_hash && table->has_workers;
+}
+
+/* Does reading some blocks of a table take less than looking at all rows? */
+static bool
+is_cheaper_by_blocks(const RemoteTable *table, int target)
+{
+	double		all = scans_by_hash(table) ? ALL_BLOCK_HASH_COST : ALL_BLOCK_COST;
+
+	return table->pages > target &&
+		target * (SOME_BLOCK_COST + SOME_ROW_COST * table->rows / table->pages) <
+		all * table->pages;
+}
+
+/*
+ * Decides what to ask for.  As with postgres_fdw all rows are, if there are
+ * not more than are wanted or nobody knows how many there are.
+ */
+static SamplePlan
+plan_sample(SamplingMethod method, const RemoteTable *table, int target)
+{
+	SamplePlan	plan = {.method = method,.blocks = 1.0,.rows = 1.0};
+
+	if (method == SAMPLING_AUTO)
+	{
+		if (!table->can_sample)
+			plan.method = SAMPLING_RANDOM;
+		else if (!is_cheaper_by_blocks(table, target))
+			plan.method = SAMPLING_BERNOULLI;
+	}
+	if (table->rows <= target)
+		plan.method = SAMPLING_OFF;
+	plan.switches_jit = table->has_jit && plan.method != SAMPLING_OFF;
+
+	switch (plan.method)
+	{
+		case SAMPLING_AUTO:
+			plan.blocks = target / table->pages;
+			/* Some more than are wanted: what chance adds can be taken away. */
+			plan.rows = Min(1.0, (target + 3 * sqrt(target)) /
+							(table->rows * plan.blocks));
+			break;
+		case SAMPLING_SYSTEM:
+			plan.blocks = target / table->rows;
+			break;
+		case SAMPLING_RANDOM:
+		case SAMPLING_BERNOULLI:
+			plan.rows = target / table->rows;
+			plan.by_hash = scans_by_hash(table);
+			plan.has_parts = table->has_parts;
+			plan.seed = pg_prng_uint32(&pg_global_prng_state) & PG_INT32_MAX;
+			break;
+		default:
+			break;
+	}
+	return plan;
+}
+
+/* How many rows the table has, to judge by those that came. */
+static double
+count_rows(const SamplePlan *plan, double seen)
+{
+	return rint(seen / (plan->blocks * plan->rows));
+}
+
+/*
+ * Is the difference from what the remote statistics say more than chance?
+ * Then they are out of date.
+ */
+static bool
+is_surprising(const RemoteTable *table, const SamplePlan *plan, double seen)
+{
+	double		expected = table->rows * plan->blocks * plan->rows;
+	double		variance = 1 / expected;
+
+	/* Rows of one block come together. */
+	if (plan->blocks < 1)
+		variance += 1 / (table->pages * plan->blocks);
+	return fabs(seen / expected - 1) > Max(ROWS_DOUBT, CHANCE * sqrt(variance));
+}
+
+/*
+ * Imports the statistics of a table; if that cannot be done, says why and returns
+ * false.
+ */
+static bool
+import(Relation rel, int elevel, const RemoteTable *table)
+{
+	const char *obstacle = table->is_hidden ? IMPORT_REFUSED
+		: import_statistics(rel, owners_session(rel));
+
+	settings_require(REQUIRE_IMPORT, obstacle == NULL);
+	if (obstacle != NULL)
+		ereport(NOTICE,
+				(errmsg("statistics of foreign table \"%s\" are sampled, not imported",
+						RelationGetRelationName(rel)),
+				 errdetail_internal("%s", obstacle)));
+	else
+		ereport(elevel,
+				(errmsg("\"%s\": table contains %.0f rows, its statistics are imported",
+						RelationGetRelationName(rel), table->rows)));
+	return obstacle == NULL;
+}
+
+/*
+ * Samples the rows of a table by a method, once more if none came by blocks, or
+ * far fewer than its remote statistics promise; the number kept.  Sets what was
+ * asked for, and corrects how many rows the table has.
+ */
+static int
+sample_table(Relation rel, SamplingMethod method, RemoteTable *table,
+			 HeapTuple *rows, int target, SamplePlan *plan)
+{
+	double		seen;
+	int			nrows;
+
+	if (method != SAMPLING_OFF && !table->is_known)
+		table->rows = estimate_rows(rel, table);
+	*plan = plan_sample(method, table, target);
+	nrows = sample_read(owners_session(rel), rel, plan, rows, target,
+						&seen);
+
+	/* Of few blocks chance may choose none, and that tells nothing. */
+	if (nrows == 0 && plan->blocks < 1)
+	{
+		method = SAMPLING_BERNOULLI;
+		*plan = plan_sample(method, table, target);
+		nrows = sample_read(owners_session(rel), rel, plan, rows, target,
+							&seen);
+	}
+	if (plan->method != SAMPLING_OFF && !is_surprising(table, plan, seen))
+		return nrows;
+	table->rows = count_rows(plan, seen);
+	if (plan->method != SAMPLING_OFF && seen < target / 2)
+	{
+		*plan = plan_sample(method, table, target);
+		nrows = sample_read(owners_session(rel), rel, plan, rows, target,
+							&seen);
+		table->rows = count_rows(plan, seen);
+	}
+	return nrows;
+}
+
+/*
+ * Samples the rows of a foreign table; the number of those in rows.  Given
+ * none, ANALYZE leaves the statistics of columns as they are.
+ */
+static int
+acquire_sample(Relation rel, int elevel, HeapTuple *rows, int target,
+			   double *totalrows, double *totaldeadrows)
+{
+	SamplingMethod method = option_sampling_method(rel);
+	RemoteTable *kept = take_description(RelationGetRelid(rel));
+	RemoteTable table = kept != NULL ? *kept : describe(rel);
+	SamplePlan	plan;
+	int			nrows;
+
+	if (kept != NULL)
+		pfree(kept);
+	*totaldeadrows = 0;
+	if (method == SAMPLING_IMPORT)
+	{
+		*totalrows = table.rows;
+		if (import(rel, elevel, &table))
+			return 0;
+		method = SAMPLING_AUTO;
+	}
+	nrows = sample_table(rel, method, &table, rows, target, &plan);
+	*totalrows = table.rows;
+
+	ereport(elevel,
+			(errmsg("\"%s\": table contains %.0f rows, %d rows in sample",
+					RelationGetRelationName(rel), *totalrows, nrows),
+			 errdetail("The method was \"%s\"%s: %.4g%% of the blocks, %.4g%% of the rows in them.",
+					   option_sampling_name(plan.method),
+					   plan.by_hash ? ", by a hash of ctid" : "",
+					   100 * plan.blocks, 100 * plan.rows)));
+	return nrows;
+}
+
+/* How many blocks the table has, and where its rows come from. */
+bool
+tollfreeAnalyzeForeignTable(Relation rel, AcquireSampleRowsFunc *func,
+							BlockNumber *totalpages)
+{
+	RemoteTable table = describe(rel);
+
+	keep_description(&table);
+	*func = acquire_sample;
+	*totalpages = (BlockNumber) Min(table.pages, MaxBlockNumber);
+	return true;
+}

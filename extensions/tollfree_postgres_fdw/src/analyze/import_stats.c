@@ -1,0 +1,478 @@
+/*
+ * import_stats.c
+ *	  ANALYZE without rows: the remote server's own statistics.
+ *
+ * What the remote server knows of a column is in its view pg_stats, as far as
+ * the user mapping's user may see it: all of it for types that are analyzed in
+ * the standard way.  One query brings it; it becomes rows of pg_statistic here,
+ * and ANALYZE, which is given no rows, leaves those alone and sets the table's
+ * size.  That takes as long for a large table as for a small one.
+ *
+ * All columns are imported or none.  Values in another order, of another type,
+ * or of another day would mislead the planner, so whatever is not certain to
+ * mean the same here is an obstacle, which the caller reports before it samples
+ * rows instead.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
+#include "commands/progress.h"
+#include "executor/spi.h"
+#include "parser/parse_oper.h"
+#include "utils/array.h"
+#include "utils/attoptcache.h"
+#include "utils/backend_status.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "analyze/import_stats.h"
+#include "base/compat.h"
+#include "session/ask.h"
+#include "session/state.h"
+#include "sql/deparse.h"
+#include "wire/rows.h"
+
+/*
+ * What a column's values mean and how they are ordered; asked on both sides,
+ * and compared as text.  Some catalog columns are not in every version.
+ */
+#define COLUMN_IDENTITY \
+	"pg_catalog.concat_ws(' ', pg_catalog.format_type(a.atttypid, a.atttypmod)," \
+	" CASE WHEN a.attcollation = 0 AND a.atttypid <> 'pg_catalog.jsonb'::pg_catalog.regtype" \
+	" THEN NULL WHEN a.attcollation IN (0, 100) THEN" \
+	" (SELECT pg_catalog.concat_ws(' ', pg_catalog.pg_encoding_to_char(d.encoding)," \
+	" coalesce(j ->> 'datlocprovider', 'c'), d.datcollate," \
+	" coalesce(j ->> 'datlocale', j ->> 'daticulocale'), j ->> 'datcollversion'," \
+	" 'rules ' || (j ->> 'daticurules'))" \
+	" FROM pg_catalog.pg_database d, pg_catalog.to_jsonb(d) j" \
+	" WHERE d.datname = pg_catalog.current_database()) ELSE" \
+	" (SELECT pg_catalog.concat_ws(' ', pg_catalog.getdatabaseencoding()," \
+	" coalesce(j ->> 'collprovider', 'c'), c.collcollate," \
+	" coalesce(j ->> 'colllocale', j ->> 'colliculocale'), j ->> 'collversion'," \
+	" 'rules ' || (j ->> 'collicurules')," \
+	" CASE j ->> 'collisdeterministic' WHEN 'false' THEN 'nondeterministic' END)" \
+	" FROM pg_catalog.pg_collation c, pg_catalog.to_jsonb(c) j" \
+	" WHERE c.oid = a.attcollation) END)"
+
+/* The columns of the remote query's result */
+enum
+{
+	IS_PLAIN,					/* a table or materialized view without
+								 * children */
+	IS_STALE,					/* has changed too much since its ANALYZE */
+	NAME,
+	IDENTITY,
+	NULL_FRAC,
+	AVG_WIDTH,
+	N_DISTINCT,
+	COMMON_VALUES,
+	COMMON_FREQUENCIES,
+	BOUNDS,
+	CORRELATION,
+	NUM_COLUMNS
+};
+
+/* The remote query; the table is appended as a regclass. */
+#define STATISTICS_SQL \
+	"SELECT c.relkind IN ('r', 'm') AND NOT c.relhassubclass," \
+	/* as autovacuum decides it by default */ \
+	" pg_catalog.pg_stat_get_mod_since_analyze(c.oid)" \
+	" > 50 + 0.1 * greatest(c.reltuples, 0)," \
+	" a.attname, " COLUMN_IDENTITY "," \
+	" s.null_frac, s.avg_width, s.n_distinct," \
+	" s.most_common_vals, s.most_common_freqs, s.histogram_bounds, s.correlation" \
+	" FROM pg_catalog.pg_class c" \
+	" JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace" \
+	" JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid" \
+	" LEFT JOIN pg_catalog.pg_stats s ON s.schemaname = n.nspname" \
+	" AND s.tablename = c.relname AND s.attname = a.attname AND NOT s.inherited" \
+	" WHERE a.attnum > 0 AND NOT a.attisdropped AND c.oid = "
+
+/* One column, both sides */
+typedef struct ImportedColumn
+{
+	Form_pg_attribute attribute;	/* local */
+	const char *identity;		/* local */
+	const PGresult *res;
+	int			row;			/* of the remote column; -1 if there is none */
+} ImportedColumn;
+
+/* A field of the column's row, or NULL. */
+static const char *
+field(const ImportedColumn *column, int number)
+{
+	if (PQgetisnull(column->res, column->row, number))
+		return NULL;
+	return PQgetvalue(column->res, column->row, number);
+}
+
+/* The local columns' identities, by attribute number, in this context. */
+static const char **
+local_identities(Relation rel)
+{
+	const char **identities = palloc0((RelationGetNumberOfAttributes(rel) + 1) *
+									  sizeof(char *));
+	MemoryContext context = CurrentMemoryContext;
+	char	   *sql = psprintf("SELECT a.attnum, " COLUMN_IDENTITY
+							   " FROM pg_catalog.pg_attribute a"
+							   " WHERE a.attnum > 0 AND a.attrelid = %u",
+							   RelationGetRelid(rel));
+
+	if (SPI_connect() != SPI_OK_CONNECT ||
+		SPI_execute(sql, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not look up the columns of \"%s\"",
+			 RelationGetRelationName(rel));
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		HeapTuple	tuple = SPI_tuptable->vals[i];
+		char	   *attnum = SPI_getvalue(tuple, SPI_tuptable->tupdesc, 1);
+		char	   *identity = SPI_getvalue(tuple, SPI_tuptable->tupdesc, 2);
+
+		identities[atoi(attnum)] = MemoryContextStrdup(context, identity);
+	}
+	SPI_finish();
+	return identities;
+}
+
+/* The remote column's row in the result, or -1. */
+static int
+find_row(const PGresult *res, const char *name)
+{
+	for (int row = 0; row < PQntuples(res); row++)
+	{
+		if (strcmp(PQgetvalue(res, row, NAME), name) == 0)
+			return row;
+	}
+	return -1;
+}
+
+/* Are a type's values OIDs, in another order on another server? */
+static bool
+is_oid_alias(Oid type)
+{
+	switch (type)
+	{
+		case REGPROCOID:
+		case REGPROCEDUREOID:
+		case REGOPEROID:
+		case REGOPERATOROID:
+		case REGCLASSOID:
+		case REGTYPEOID:
+		case REGCONFIGOID:
+		case REGDICTIONARYOID:
+		case REGROLEOID:
+		case REGNAMESPACEOID:
+		case REGCOLLATIONOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Are values of this type analyzed in the standard way, on every server? */
+static bool
+is_standard_type(Oid type)
+{
+	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+	bool		is_standard;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for type %u", type);
+	is_standard = type < FirstNormalObjectId && !is_oid_alias(type) &&
+		!OidIsValid(((Form_pg_type) GETSTRUCT(tuple))->typanalyze);
+	ReleaseSysCache(tuple);
+	return is_standard;
+}
+
+/* An array from its text. */
+static Datum
+read_array(const char *text, Oid element)
+{
+	FmgrInfo	input;
+
+	fmgr_info(F_ARRAY_IN, &input);
+	return InputFunctionCall(&input, unconstify(char *, text), element, -1);
+}
+
+/*
+ * The number of elements in an array's text; 0 if they are no list of values, or
+ * there is no text.
+ */
+static int
+count_elements(const char *text, Oid element)
+{
+	ArrayType  *array;
+
+	if (text == NULL)
+		return 0;
+	array = DatumGetArrayTypeP(read_array(text, element));
+	return ARR_NDIM(array) != 1 || array_contains_nulls(array) ? 0 :
+		ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+}
+
+/*
+ * Has each common value a frequency, and are the bounds values?  The planner takes
+ * that for granted, and a remote server can send anything.
+ */
+static bool
+is_sound(const ImportedColumn *column)
+{
+	Oid			type = column->attribute->atttypid;
+	const char *values = field(column, COMMON_VALUES);
+	const char *bounds = field(column, BOUNDS);
+	int			nvalues = count_elements(values, type);
+
+	return (values == NULL ||
+			(nvalues > 0 &&
+			 nvalues == count_elements(field(column, COMMON_FREQUENCIES),
+									   FLOAT4OID))) &&
+		(bounds == NULL || count_elements(bounds, type) > 0);
+}
+
+/* Why a column's statistics cannot be taken over, or NULL. */
+static const char *
+column_obstacle(const ImportedColumn *column)
+{
+	const char *name = NameStr(column->attribute->attname);
+	const char *identity;
+
+	if (column->row < 0)
+		return psprintf("Column \"%s\" does not exist on the remote server.",
+						name);
+	if (!is_standard_type(column->attribute->atttypid))
+		return psprintf("Statistics of type %s, of column \"%s\", cannot be imported.",
+						format_type_be(column->attribute->atttypid), name);
+	identity = field(column, IDENTITY);
+	if (identity == NULL || strcmp(column->identity, identity) != 0)
+		return psprintf("Column \"%s\" differs in type or collation: here it is %s, on the remote server %s.",
+						name, column->identity, identity ? identity : "unknown");
+	if (field(column, NULL_FRAC) == NULL ||
+		field(column, AVG_WIDTH) == NULL || field(column, N_DISTINCT) == NULL)
+		return psprintf("Column \"%s\" has no statistics on the remote server, or none that its user may see.",
+						name);
+	if (!is_sound(column))
+		return psprintf("Column \"%s\" has statistics on the remote server that contradict themselves.",
+						name);
+	return NULL;
+}
+
+/* Fills one of the slots; values and numbers are NULL or arrays' texts. */
+static void
+fill_slot(Datum *row, bool *nulls, int slot, int kind, Oid operator,
+		  const ImportedColumn *column, const char *values,
+		  const char *numbers)
+{
+	row[Anum_pg_statistic_stakind1 - 1 + slot] = Int16GetDatum(kind);
+	row[Anum_pg_statistic_staop1 - 1 + slot] = ObjectIdGetDatum(operator);
+	row[Anum_pg_statistic_stacoll1 - 1 + slot] =
+		ObjectIdGetDatum(column->attribute->attcollation);
+	if (numbers != NULL)
+	{
+		row[Anum_pg_statistic_stanumbers1 - 1 + slot] =
+			read_array(numbers, FLOAT4OID);
+		nulls[Anum_pg_statistic_stanumbers1 - 1 + slot] = false;
+	}
+	if (values != NULL)
+	{
+		row[Anum_pg_statistic_stavalues1 - 1 + slot] =
+			read_array(values, column->attribute->atttypid);
+		nulls[Anum_pg_statistic_stavalues1 - 1 + slot] = false;
+	}
+}
+
+/* Fills the slots that the column has statistics for. */
+static void
+fill_slots(Datum *row, bool *nulls, const ImportedColumn *column)
+{
+	const char *correlation = field(column, CORRELATION);
+	Oid			less;
+	Oid			equal;
+	int			slot = 0;
+
+	get_sort_group_operators(column->attribute->atttypid, false, false, false,
+							 &less, &equal, NULL, NULL);
+	if (field(column, COMMON_VALUES) != NULL)
+		fill_slot(row, nulls, slot++, STATISTIC_KIND_MCV, equal, column,
+				  field(column, COMMON_VALUES),
+				  field(column, COMMON_FREQUENCIES));
+	if (field(column, BOUNDS) != NULL)
+		fill_slot(row, nulls, slot++, STATISTIC_KIND_HISTOGRAM, less, column,
+				  field(column, BOUNDS), NULL);
+	if (correlation != NULL)
+		fill_slot(row, nulls, slot++, STATISTIC_KIND_CORRELATION, less, column,
+				  NULL, psprintf("{%s}", correlation));
+}
+
+/* How many distinct values there are; a local setting of the column decides. */
+static float4
+distinct_values(Relation rel, const ImportedColumn *column)
+{
+	AttributeOpts *options = get_attribute_options(RelationGetRelid(rel),
+												   column->attribute->attnum);
+
+	if (options != NULL && options->n_distinct != 0)
+		return (float4) options->n_distinct;
+	return strtof(field(column, N_DISTINCT), NULL);
+}
+
+/* Writes a column's row of pg_statistic, in place of an older one. */
+static void
+write_column(Relation rel, Relation catalog, CatalogIndexState indexes,
+			 const ImportedColumn *column)
+{
+	Datum		row[Natts_pg_statistic] = {0};
+	bool		nulls[Natts_pg_statistic] = {0};
+	bool		replaces[Natts_pg_statistic];
+	HeapTuple	old;
+	HeapTuple	tuple;
+
+	memset(replaces, true, sizeof(replaces));
+	for (int slot = 0; slot < STATISTIC_NUM_SLOTS; slot++)
+	{
+		nulls[Anum_pg_statistic_stanumbers1 - 1 + slot] = true;
+		nulls[Anum_pg_statistic_stavalues1 - 1 + slot] = true;
+	}
+	row[Anum_pg_statistic_starelid - 1] = ObjectIdGetDatum(RelationGetRelid(rel));
+	row[Anum_pg_statistic_staattnum - 1] = Int16GetDatum(column->attribute->attnum);
+	row[Anum_pg_statistic_stainherit - 1] = BoolGetDatum(false);
+	row[Anum_pg_statistic_stanullfrac - 1] =
+		Float4GetDatum(strtof(field(column, NULL_FRAC), NULL));
+	row[Anum_pg_statistic_stawidth - 1] =
+		Int32GetDatum(atoi(field(column, AVG_WIDTH)));
+	row[Anum_pg_statistic_stadistinct - 1] =
+		Float4GetDatum(distinct_values(rel, column));
+	fill_slots(row, nulls, column);
+
+	old = SearchSysCache3(STATRELATTINH,
+						  ObjectIdGetDatum(RelationGetRelid(rel)),
+						  Int16GetDatum(column->attribute->attnum),
+						  BoolGetDatum(false));
+	if (HeapTupleIsValid(old))
+	{
+		tuple = heap_modify_tuple(old, RelationGetDescr(catalog), row, nulls,
+								  replaces);
+		ReleaseSysCache(old);
+		CatalogTupleUpdateWithInfo(catalog, &tuple->t_self, tuple, indexes);
+	}
+	else
+	{
+		tuple = heap_form_tuple(RelationGetDescr(catalog), row, nulls);
+		CatalogTupleInsertWithInfo(catalog, tuple, indexes);
+	}
+	heap_freetuple(tuple);
+}
+
+/* Writes all columns. */
+static void
+write_columns(Relation rel, const ImportedColumn *columns, int ncolumns)
+{
+	Relation	catalog = table_open(StatisticRelationId, RowExclusiveLock);
+	CatalogIndexState indexes = CatalogOpenIndexes(catalog);
+
+	for (int i = 0; i < ncolumns; i++)
+		write_column(rel, catalog, indexes, &columns[i]);
+	CatalogCloseIndexes(indexes);
+	table_close(catalog, RowExclusiveLock);
+}
+
+/* Why the table's statistics cannot be taken over, or NULL. */
+static const char *
+table_obstacle(Relation rel, const PGresult *res)
+{
+	if (RelationGetStatExtList(rel) != NIL)
+		return "It has extended statistics, which need rows.";
+	if (PQntuples(res) == 0)
+		return "It has no columns on the remote server.";
+	if (strcmp(PQgetvalue(res, 0, IS_PLAIN), "t") != 0)
+		return "It is not a plain table on the remote server, or it has children there.";
+	return NULL;
+}
+
+/* Compares both sides and writes what came; why that is not done, or NULL. */
+static const char *
+take_over(Relation rel, const PGresult *res)
+{
+	const char *obstacle = table_obstacle(rel, res);
+	const char **identities = local_identities(rel);
+	int			natts = RelationGetNumberOfAttributes(rel);
+	ImportedColumn *columns = palloc(Max(natts, 1) * sizeof(ImportedColumn));
+	int			ncolumns = 0;
+
+	for (AttrNumber attno = 1; attno <= natts && obstacle == NULL; attno++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel),
+													attno - 1);
+
+		if (!compat_is_analyzed(attribute))
+			continue;
+		columns[ncolumns] = (ImportedColumn)
+		{
+			.attribute = attribute,
+				.identity = identities[attno],
+				.res = res,
+				.row = find_row(res, deparse_column_name(rel, attno))
+		};
+		obstacle = column_obstacle(&columns[ncolumns++]);
+	}
+	/* Last: of a table that was never analyzed it would be beside the point. */
+	if (obstacle == NULL && strcmp(PQgetvalue(res, 0, IS_STALE), "t") == 0)
+		obstacle = "It has changed since the remote server analyzed it.";
+	if (obstacle == NULL)
+		write_columns(rel, columns, ncolumns);
+	return obstacle;
+}
+
+/*
+ * Takes over the statistics of all columns; why they cannot be, or NULL if
+ * they are.  The caller must be ANALYZE, with the table locked accordingly.
+ */
+const char *
+import_statistics(Relation rel, Session *session)
+{
+	const char *obstacle;
+	const char *sql;
+	PGresult   *res;
+	int			nestlevel;
+
+	/*
+	 * Only there does ANALYZE tell whose statistics it is working on.  Those
+	 * of a table with children of its own are followed by those of all
+	 * together.
+	 */
+	if (MyBEEntry == NULL || MyBEEntry->st_progress_command != PROGRESS_COMMAND_ANALYZE ||
+		MyBEEntry->st_progress_command_target != RelationGetRelid(rel) ||
+		MyBEEntry->st_progress_param[PROGRESS_ANALYZE_CURRENT_CHILD_TABLE_RELID] != 0)
+		return pgstat_track_activities ?
+			"Its rows are wanted for the statistics of a table that it is a part of." :
+			"The setting track_activities is off.";
+
+	sql = psprintf(STATISTICS_SQL "%s", deparse_regclass(rel));
+	res = ask_in_savepoint(session, sql);
+	if (res == NULL)
+		return IMPORT_REFUSED;
+	PG_TRY();
+	{
+		if (PQnfields(res) != NUM_COLUMNS)
+			elog(ERROR, "unexpected answer from the remote server to: %s",
+				 sql);
+		/* Types are named, and values written, as on the remote side. */
+		nestlevel = rows_enter_transmission(true);
+		obstacle = take_over(rel, res);
+		rows_leave_transmission(nestlevel);
+	}
+	PG_FINALLY();
+	{
+		PQclear(res);
+	}
+	PG_END_TRY();
+	return obstacle;
+}

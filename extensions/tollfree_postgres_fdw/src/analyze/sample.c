@@ -1,0 +1,282 @@
+/*
+ * sample.c
+ *	  The sample of a foreign table's rows, read as it arrives.
+ *
+ * A value is converted only if its row is kept.  Rows beyond those wanted
+ * replace others at random, and what is kept is put back into the order of the
+ * remote table: the correlation is computed from it.
+ *
+ * Which rows are asked for is analyze.c's business.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/sampling.h"
+
+#include "analyze/sample.h"
+#include "base/compat.h"
+#include "session/error.h"
+#include "session/results.h"
+#include "session/session.h"
+#include "session/state.h"
+#include "sql/command.h"
+#include "sql/deparse.h"
+#include "wire/rows.h"
+
+/*
+ * The planner takes a sample for a large part of the table, and would compile
+ * the query, which takes longer than it saves.  A transaction that goes on has
+ * the setting as it was.
+ */
+#define JIT_OFF "SET LOCAL jit = off"
+#define JIT_ON "SET LOCAL jit = on"
+
+/* The sample while it is read */
+typedef struct SampleState
+{
+	Session    *session;
+	const SamplePlan *plan;
+	const char *sql;
+	RowReader  *reader;
+	MemoryContext tuple_context;	/* of the rows kept */
+	MemoryContext context;		/* of everything else */
+
+	List	   *results;		/* received, not yet looked at */
+	MemoryContextCallback clear;
+	bool		at_end;
+
+	HeapTuple  *rows;
+	int			target;
+	int			nrows;			/* kept */
+	double		seen;
+	double		skip;			/* rows to pass over; negative if not known */
+	ReservoirStateData reservoir;
+} SampleState;
+
+/*
+ * Converts a row, in a place of its own or in that of another one, with where
+ * it is on the remote side: its ctid, or its number among the rows sent.
+ */
+static void
+keep_row(SampleState *sample, PGresult *res, int row)
+{
+	MemoryContext old = MemoryContextSwitchTo(sample->tuple_context);
+	HeapTuple	tuple = rows_read(sample->reader, res, row);
+	int			place = sample->nrows;
+
+	if (place < sample->target)
+		sample->nrows++;
+	else
+	{
+		place = (int) (sample->target *
+					   sampler_random_fract(&sample->reservoir.randstate));
+		heap_freetuple(sample->rows[place]);
+	}
+	if (!sample->plan->by_hash)
+		ItemPointerSet(&tuple->t_self,
+					   (BlockNumber) (sample->seen / MaxOffsetNumber),
+					   (OffsetNumber) fmod(sample->seen, MaxOffsetNumber) + 1);
+	else if (sample->plan->has_parts)
+		tuple->t_tableOid = atooid(PQgetvalue(res, row, PQnfields(res) - 1));
+	sample->rows[place] = tuple;
+	MemoryContextSwitchTo(old);
+}
+
+/* Keeps a row or passes over it, so that all have the same chance. */
+static void
+take_row(SampleState *sample, PGresult *res, int row)
+{
+	if (sample->nrows == sample->target && sample->skip < 0)
+		sample->skip = reservoir_get_next_S(&sample->reservoir, sample->seen,
+											sample->target);
+	if (sample->nrows < sample->target || sample->skip-- <= 0)
+		keep_row(sample, res, row);
+	sample->seen++;
+}
+
+/*
+ * Reads one more result; false after the last one.  BatchPart of a sample must not
+ * be taken for all of it, whatever has become of the batch.
+ */
+static bool
+read_result(SampleState *sample)
+{
+	Session    *session = sample->session;
+	MemoryContext old;
+	PGresult   *res;
+
+	if (sample->at_end)
+		return false;
+	error_raise_kept(session);
+	if (session->pending.drain_arg != sample)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_ERROR),
+				 errmsg("the sample of a foreign table was discarded while it was read")));
+	res = session_result(session);
+	if (res == NULL && PQstatus(session->conn) == CONNECTION_OK)
+	{
+		sample->at_end = true;
+		session->pending.drain = NULL;
+		session->pending.drain_arg = NULL;
+		results_finish(session);
+		return false;
+	}
+	if (!compat_has_rows(res))
+		results_report(session, ERROR, res, sample->sql);
+	old = MemoryContextSwitchTo(sample->context);
+	sample->results = lappend(sample->results, res);
+	MemoryContextSwitchTo(old);
+	return true;
+}
+
+/*
+ * Receives all that is left, so that the session can be used for something
+ * else.  This happens if a type's input function does that.
+ */
+static void
+absorb(void *arg)
+{
+	SampleState *sample = arg;
+
+	sample->session->pending.drain = NULL;
+	while (read_result(sample))
+		;
+}
+
+/* Frees what was received. */
+static void
+clear_results(void *arg)
+{
+	SampleState *sample = arg;
+	ListCell   *cell;
+
+	foreach(cell, sample->results)
+		PQclear(lfirst(cell));
+	sample->results = NIL;
+}
+
+/* Takes all rows that have been received. */
+static void
+take_results(SampleState *sample)
+{
+	while (sample->results != NIL)
+	{
+		PGresult   *res = linitial(sample->results);
+
+		for (int row = 0; row < PQntuples(res); row++)
+			take_row(sample, res, row);
+		sample->results = list_delete_first(sample->results);
+		PQclear(res);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/* Reads the answer to a command that has no rows. */
+static void
+finish_command(Session *session, const char *sql)
+{
+	PGresult   *res = session_result(session);
+
+	if (PQresultStatus(res) != PGRES_COMMAND_OK)
+		results_report(session, ERROR, res, sql);
+	PQclear(res);
+	/* The result is followed by the command's end. */
+	res = session_result(session);
+	if (res != NULL || PQstatus(session->conn) == CONNECTION_BAD)
+		results_report(session, ERROR, res, sql);
+}
+
+/*
+ * Sends the query, around which the remote server does not compile, and reads
+ * its rows.
+ */
+static void
+read_sample(SampleState *sample)
+{
+	Session    *session = sample->session;
+	RemoteCommand commands[] = {
+		{.sql = JIT_OFF,.shown = JIT_OFF},
+		{.sql = sample->sql,.shown = sample->sql},
+		{.sql = JIT_ON,.shown = JIT_ON}
+	};
+
+	if (sample->plan->switches_jit)
+	{
+		session_send(session, commands, lengthof(commands), true);
+		finish_command(session, JIT_OFF);
+	}
+	else
+		session_send(session, &commands[1], 1, true);
+	compat_set_row_mode(session->conn, COMPAT_ROWS_IN_CHUNK);
+	session->pending.drain = absorb;
+	session->pending.drain_arg = sample;
+	while (read_result(sample))
+		take_results(sample);
+	take_results(sample);
+}
+
+/* Makes the query and what reads its rows, in this context. */
+static void
+prepare_query(SampleState *sample, Relation rel)
+{
+	List	   *attrs;
+
+	sample->sql = deparse_sample(rel, sample->plan, &attrs);
+	sample->reader = rows_reader_for_table(rel, attrs, sample->session->remote.same_encoding,
+										   CurrentMemoryContext);
+}
+
+/* By where the rows are; several tables by OID, as in a local ANALYZE. */
+static int
+compare_rows(const void *a, const void *b)
+{
+	HeapTuple	left = *(const HeapTuple *) a;
+	HeapTuple	right = *(const HeapTuple *) b;
+
+	if (left->t_tableOid != right->t_tableOid)
+		return left->t_tableOid < right->t_tableOid ? -1 : 1;
+	return ItemPointerCompare(&left->t_self, &right->t_self);
+}
+
+/*
+ * Reads what a plan asks for into rows; the number kept.  Sets how many there
+ * were to choose from.
+ */
+int
+sample_read(Session *session, Relation rel, const SamplePlan *plan,
+			HeapTuple *rows, int target, double *seen)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "tollfree_postgres_fdw sample",
+												  ALLOCSET_DEFAULT_SIZES);
+	SampleState *sample = MemoryContextAllocZero(context, sizeof(SampleState));
+	int			nrows;
+
+	sample->session = session;
+	sample->plan = plan;
+	sample->rows = rows;
+	sample->target = target;
+	sample->skip = -1;
+	sample->tuple_context = CurrentMemoryContext;
+	sample->context = context;
+	sample->clear.func = clear_results;
+	sample->clear.arg = sample;
+	MemoryContextRegisterResetCallback(context, &sample->clear);
+	reservoir_init_selection_state(&sample->reservoir, target);
+
+	MemoryContextSwitchTo(context);
+	prepare_query(sample, rel);
+	read_sample(sample);
+	MemoryContextSwitchTo(sample->tuple_context);
+
+	nrows = sample->nrows;
+	*seen = sample->seen;
+	qsort(rows, nrows, sizeof(HeapTuple), compare_rows);
+	MemoryContextDelete(context);
+	return nrows;
+}

@@ -1,0 +1,436 @@
+/*
+ * compat.h
+ *	  What differs between the supported major versions, 15 to 18.
+ */
+#ifndef TOLLFREE_FDW_COMPAT_H
+#define TOLLFREE_FDW_COMPAT_H
+
+#include "access/xact.h"
+#include "catalog/objectaddress.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_foreign_data_wrapper.h"
+#include "catalog/pg_foreign_server.h"
+#include "commands/explain.h"
+#include "executor/executor.h"
+#include "libpq/libpq-be-fe-helpers.h"
+#include "miscadmin.h"
+#include "parser/parsetree.h"
+#include "storage/latch.h"
+#include "storage/lock.h"
+#include "utils/acl.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#include "storage/waiteventset.h"
+#endif
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"				/* part of postgres.h before */
+#endif
+
+/*
+ * With GSSAPI libpq-be.h wants its headers, which need not be installed.  The
+ * Port that it declares is the same without, and one function is all we use.
+ */
+#ifdef ENABLE_GSS
+#define COMPAT_HAS_GSS
+#undef ENABLE_GSS
+#endif
+#include "libpq/libpq-be.h"
+#include "libpq/libpq.h"
+#if defined(COMPAT_HAS_GSS) && PG_VERSION_NUM >= 160000
+extern bool be_gssapi_get_delegation(Port *port);
+#endif
+
+#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 190000
+#error "the plans of this version's postgres_fdw are not known here"
+#endif
+
+/*
+ * At most, since they can turn out wide.  A million short rows take as long by 8
+ * as by 32 at a time, and four times as long one by one.
+ */
+#define COMPAT_ROWS_IN_CHUNK 8
+
+/* The first that has one binary form of dates and times, set at its build */
+#define COMPAT_BINARY_VERSION 100000
+
+/* The parameters of ExecutorRun_hook, and the same as arguments */
+#if PG_VERSION_NUM >= 180000
+#define COMPAT_EXECUTOR_RUN_PARAMS \
+	QueryDesc *queryDesc, ScanDirection direction, uint64 count
+#define COMPAT_EXECUTOR_RUN_ARGS queryDesc, direction, count
+#else
+#define COMPAT_EXECUTOR_RUN_PARAMS \
+	QueryDesc *queryDesc, ScanDirection direction, uint64 count, bool once
+#define COMPAT_EXECUTOR_RUN_ARGS queryDesc, direction, count, once
+#endif
+
+/* Does the session hold this very lock on a relation? */
+static inline bool
+compat_holds_lock(Oid relid, LOCKMODE mode)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_RELATION(tag, MyDatabaseId, relid);
+#if PG_VERSION_NUM >= 170000
+	return LockHeldByMe(&tag, mode, false);
+#else
+	return LockHeldByMe(&tag, mode);
+#endif
+}
+
+/* Adds to what all runs of a statement have processed; 15 has no such count. */
+static inline void
+compat_correct_total(EState *estate, uint64 difference)
+{
+#if PG_VERSION_NUM >= 160000
+	estate->es_total_processed += difference;
+#endif
+}
+
+/* Does postgres_fdw have the option analyze_sampling? */
+#define COMPAT_STOCK_SAMPLES (PG_VERSION_NUM >= 160000)
+
+/*
+ * Only the newest minor releases have it, so it is looked up at run time: a
+ * build for one of them has to load into the others.
+ */
+extern bool libpqsrv_is_valid_proxy_option(const char *keyword)
+			__attribute__((weak));
+
+/* Raises an ERROR for a connection option that a wrapper must not pass on. */
+static inline void
+compat_check_proxy_option(const char *keyword)
+{
+	if (libpqsrv_is_valid_proxy_option != NULL &&
+		!libpqsrv_is_valid_proxy_option(keyword))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to set connection option \"%s\"",
+						keyword)));
+}
+
+#if PG_VERSION_NUM < 160000
+/* May libpq have been told, in whichever way, how long connecting may take? */
+static inline bool
+compat_may_time_out(const char *const *names)
+{
+	PQconninfoOption *defaults;
+	bool		has_default = false;
+
+	for (; *names != NULL; names++)
+	{
+		if (strcmp(*names, "connect_timeout") == 0 ||
+			strcmp(*names, "service") == 0)
+			return true;
+	}
+	defaults = PQconndefaults();	/* of the environment and its service */
+	if (defaults == NULL)
+		return true;
+	for (PQconninfoOption *option = defaults; option->keyword != NULL; option++)
+	{
+		if (strcmp(option->keyword, "connect_timeout") == 0)
+			has_default = option->val != NULL;
+	}
+	PQconninfoFree(defaults);
+	return has_default;
+}
+#endif
+
+/*
+ * Connects, reserving a file descriptor.  connect_timeout counts only where
+ * libpq itself waits, and nobody can interrupt that: postgres_fdw 15 has it wait
+ * always, and we where there may be a timeout.  Since 16 it is ignored.
+ */
+static inline PGconn *
+compat_connect(const char *const *names, const char *const *values)
+{
+#if PG_VERSION_NUM < 160000
+	if (compat_may_time_out(names))
+	{
+		PGconn	   *conn;
+
+		libpqsrv_connect_prepare();
+		conn = PQconnectdbParams(names, values, false);
+		if (conn == NULL)
+			ReleaseExternalFD();
+		return conn;
+	}
+#endif
+	return libpqsrv_connect_params(names, values, false, PG_WAIT_EXTENSION);
+}
+
+/* Memory for the extra value of a setting's check, which settings.c frees. */
+static inline void *
+compat_guc_malloc(size_t size)
+{
+#if PG_VERSION_NUM >= 160000
+	return guc_malloc(LOG, size);
+#else
+	return malloc(size);
+#endif
+}
+
+/*
+ * Queues the dropping of a prepared statement.  Where libpq can, in a way that
+ * is no error if there is no such statement.
+ */
+static inline int
+compat_send_deallocate(PGconn *conn, const char *name)
+{
+#ifdef LIBPQ_HAS_CLOSE_PREPARED
+	return PQsendClosePrepared(conn, name);
+#else
+	char		sql[NAMEDATALEN + 16];
+
+	snprintf(sql, sizeof(sql), "DEALLOCATE %s", name);
+	return PQsendQueryParams(conn, sql, 0, NULL, NULL, NULL, NULL, 0);
+#endif
+}
+
+/*
+ * Queues what does nothing on the remote server, and is answered: the closing
+ * of a portal that need not exist, or the preparing of an empty statement.
+ */
+static inline int
+compat_send_nothing(PGconn *conn)
+{
+#ifdef LIBPQ_HAS_CLOSE_PREPARED
+	return PQsendClosePortal(conn, "");
+#else
+	return PQsendPrepare(conn, "", "", 0, NULL);
+#endif
+}
+
+/* Queues a Sync; where libpq can, without sending it at once. */
+static inline int
+compat_send_sync(PGconn *conn)
+{
+#ifdef LIBPQ_HAS_SEND_PIPELINE_SYNC
+	return PQsendPipelineSync(conn);
+#else
+	return PQpipelineSync(conn);
+#endif
+}
+
+/* A wait event set that lives until it is freed. */
+static inline WaitEventSet *
+compat_create_wait_event_set(int nevents)
+{
+#if PG_VERSION_NUM >= 170000
+	return CreateWaitEventSet(NULL, nevents);
+#else
+	return CreateWaitEventSet(TopMemoryContext, nevents);
+#endif
+}
+
+/* Is sending a cancel request bounded by a deadline, and interruptible? */
+#define COMPAT_CANCEL_IS_BOUNDED (PG_VERSION_NUM >= 170000)
+
+/* Sends a cancel request; returns NULL or why that failed, in this context. */
+static inline const char *
+compat_cancel(PGconn *conn, TimestampTz deadline)
+{
+#if PG_VERSION_NUM >= 170000
+	return libpqsrv_cancel(conn, deadline);
+#else
+	PGcancel   *cancel = PQgetCancel(conn);
+	char		message[256] = "out of memory";
+	bool		sent = cancel != NULL &&
+		PQcancel(cancel, message, sizeof(message));
+
+	PQfreeCancel(cancel);
+	return sent ? NULL : pstrdup(message);
+#endif
+}
+
+/* Asks for the current command's rows in pieces of so many as they arrive. */
+static inline void
+compat_set_row_mode(PGconn *conn, int rows)
+{
+#ifdef LIBPQ_HAS_CHUNK_MODE
+	PQsetChunkedRowsMode(conn, Max(1, Min(rows, COMPAT_ROWS_IN_CHUNK)));
+#else
+	PQsetSingleRowMode(conn);
+#endif
+}
+
+/* Does a result hold rows, all or some of them? */
+static inline bool
+compat_has_rows(const PGresult *res)
+{
+	switch (PQresultStatus(res))
+	{
+		case PGRES_TUPLES_OK:
+		case PGRES_SINGLE_TUPLE:
+#ifdef LIBPQ_HAS_CHUNK_MODE
+		case PGRES_TUPLES_CHUNK:
+#endif
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* The relations that a scan of a join or an aggregate reads. */
+static inline const Bitmapset *
+compat_scan_rtindexes(const ForeignScan *plan)
+{
+#if PG_VERSION_NUM >= 160000
+	return plan->fs_base_relids;
+#else
+	return plan->fs_relids;
+#endif
+}
+
+/* The first of the relations that a scan reads. */
+static inline Index
+compat_scan_rtindex(const ForeignScan *plan)
+{
+	if (plan->scan.scanrelid > 0)
+		return plan->scan.scanrelid;
+	return bms_next_member(compat_scan_rtindexes(plan), -1);
+}
+
+/*
+ * Has the client already had something else executed in this implicit
+ * transaction?  Minor releases that cannot tell are taken to have.
+ */
+static inline bool
+compat_is_pipelining(void)
+{
+#ifdef XACT_FLAGS_PIPELINING
+	return (MyXactFlags & XACT_FLAGS_PIPELINING) != 0;
+#else
+	return true;
+#endif
+}
+
+/* Is a Sync what the client has sent next?  Looks only at what is here. */
+static inline bool
+compat_sync_follows(void)
+{
+#if PG_VERSION_NUM >= 170000
+	bool		has_more = pq_buffer_remaining_data() > 0;
+#else
+	bool		has_more = pq_buffer_has_data();
+#endif
+	bool		follows = false;
+
+	if (has_more)
+	{
+		pq_startmsgread();
+		follows = pq_peekbyte() == 'S';
+		pq_endmsgread();
+	}
+	return follows;
+}
+
+/* The user whose mapping a scan or a direct modification uses. */
+static inline Oid
+compat_scan_user(const ForeignScan *plan, const RangeTblEntry *rte)
+{
+#if PG_VERSION_NUM >= 160000
+	Oid			user = plan->checkAsUser;
+#else
+	Oid			user = rte->checkAsUser;
+#endif
+
+	return OidIsValid(user) ? user : GetUserId();
+}
+
+/* The user whose mapping a row by row modification uses. */
+static inline Oid
+compat_result_user(ResultRelInfo *rinfo, EState *estate)
+{
+#if PG_VERSION_NUM >= 160000
+	return ExecGetResultRelCheckAsUser(rinfo, estate);
+#else
+	Index		rtindex = rinfo->ri_RangeTableIndex;
+	Oid			user;
+
+	if (rtindex == 0)
+		rtindex = rinfo->ri_RootResultRelInfo->ri_RangeTableIndex;
+	user = exec_rt_fetch(rtindex, estate)->checkAsUser;
+	return OidIsValid(user) ? user : GetUserId();
+#endif
+}
+
+/* Does ANALYZE collect statistics of this column? */
+static inline bool
+compat_is_analyzed(Form_pg_attribute attribute)
+{
+	int			target = -1;	/* the default's */
+#if PG_VERSION_NUM >= 170000
+	HeapTuple	tuple = SearchSysCache2(ATTNUM,
+										ObjectIdGetDatum(attribute->attrelid),
+										Int16GetDatum(attribute->attnum));
+	Datum		value;
+	bool		is_default;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for attribute %d of relation %u",
+			 attribute->attnum, attribute->attrelid);
+	value = SysCacheGetAttr(ATTNUM, tuple, Anum_pg_attribute_attstattarget,
+							&is_default);
+	if (!is_default)
+		target = DatumGetInt16(value);
+	ReleaseSysCache(tuple);
+#else
+	target = attribute->attstattarget;
+#endif
+#if PG_VERSION_NUM >= 180000
+	if (attribute->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)
+		return false;
+#endif
+	return !attribute->attisdropped && target != 0;
+}
+
+/* Has the client delegated credentials that the connection may use? */
+static inline bool
+compat_has_delegation(void)
+{
+#if PG_VERSION_NUM >= 160000 && defined(COMPAT_HAS_GSS)
+	return be_gssapi_get_delegation(MyProcPort);
+#else
+	return false;
+#endif
+}
+
+/* The same, once connected: were they what the connection was made with? */
+static inline bool
+compat_used_delegation(PGconn *conn)
+{
+#if PG_VERSION_NUM >= 160000 && defined(COMPAT_HAS_GSS)
+	return PQconnectionUsedGSSAPI(conn) && be_gssapi_get_delegation(MyProcPort);
+#else
+	return false;
+#endif
+}
+
+#if PG_VERSION_NUM >= 160000
+#define COMPAT_NO_PASSWORD "password or GSSAPI delegated credentials required"
+#define COMPAT_PASSWORD_UNUSED \
+	"Non-superuser cannot connect if the server does not request a password or use GSSAPI with delegated credentials."
+#else
+#define COMPAT_NO_PASSWORD "password is required"
+#define COMPAT_PASSWORD_UNUSED \
+	"Non-superuser cannot connect if the server does not request a password."
+#endif
+
+#if PG_VERSION_NUM >= 180000
+#define COMPAT_PASSWORD_MISSING \
+	"Non-superusers must delegate GSSAPI credentials, provide a password, or enable SCRAM pass-through in user mapping."
+#elif PG_VERSION_NUM >= 160000
+#define COMPAT_PASSWORD_MISSING \
+	"Non-superusers must delegate GSSAPI credentials or provide a password in the user mapping."
+#else
+#define COMPAT_PASSWORD_MISSING \
+	"Non-superusers must provide a password in the user mapping."
+#endif
+
+#endif							/* TOLLFREE_FDW_COMPAT_H */

@@ -1,0 +1,332 @@
+/*
+ * arrays.c
+ *	  Rows to be inserted as one array for each column.
+ *
+ * To bind and execute an INSERT costs the remote server more than the row does.
+ * So thousands of rows are given to one
+ *
+ *	INSERT INTO t(a, b) SELECT unnest($1::...[]), unnest($2::...[])
+ *
+ * with arrays in binary form.  That this does what as many INSERTs of one row
+ * do is asked of the remote server first: it must be a table, partitioned or
+ * not, without anything that could tell rows of one command from rows of many
+ * (triggers, which foreign keys, on both sides, and deferrable constraints have
+ * too; rules; row security; defaults and checks that call functions of the
+ * user's, or one that tells commands apart; domains, which have such), nor
+ * altered since the remote transaction's snapshot, and its columns must have the
+ * very types of the local ones, which must be among those that decode.c knows.
+ * The rows are inserted in their order, and the first that fails ends the
+ * command, as it would end the sequence.  Not noticed is what becomes a partition
+ * after the question, or what one without rows of the command is given then.
+ *
+ * An array in binary form is
+ *
+ *	int32	dimensions, 1
+ *	int32	1 if there are nulls, else 0
+ *	Oid		type of the elements
+ *	int32	number of elements
+ *	int32	index of the first, 1
+ *
+ * and for each element its length, -1 for a null, and its bytes.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type_d.h"
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "libpq/pqformat.h"
+#include "port/pg_bswap.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "modify/arrays.h"
+#include "session/ask.h"
+#include "session/session.h"
+#include "session/state.h"
+#include "sql/command.h"
+#include "sql/deparse.h"
+#include "sql/plan.h"
+#include "wire/decode.h"
+
+#define HEADER_BYTES (5 * sizeof(int32))
+
+/* The oldest that this is tried on */
+#define ARRAYS_VERSION 130000
+
+/* The first that has infinite numerics */
+#define INFINITE_NUMERICS 140000
+
+typedef struct ArrayColumn
+{
+	AttrNumber	attno;
+	Oid			type;
+	int16		typlen;
+	bool		typbyval;
+	bool		is_bytes;		/* is its binary form its bytes? */
+	bool		has_nulls;
+	FmgrInfo	send;
+	StringInfoData data;		/* the array, its header to be filled in */
+} ArrayColumn;
+
+struct RowArrays
+{
+	const char *sql;			/* that inserts the arrays */
+	const char *shown;			/* of one row, for messages */
+	int			nrows;
+	bool		is_taken;		/* are they to be emptied before more is
+								 * added? */
+	int			ncolumns;
+	ArrayColumn *columns;
+	const char **params;
+	int		   *lengths;
+	int		   *formats;
+	MemoryContext row_context;
+	char		statement[NAMEDATALEN];
+};
+
+/*
+ * Asks whether arrays may stand for rows; what cannot be known is a no, and so it
+ * is where somebody may not read the catalogs.
+ */
+static bool
+may_use_arrays(Session *session, Relation rel, List *targets)
+{
+	char	   *sql = deparse_array_check(rel, targets);
+	bool		answer = ask_for_arrays(session, sql);
+
+	pfree(sql);
+	return answer;
+}
+
+/*
+ * Are all values of the type values there, too?  Intervals are not on servers of
+ * other versions, nor are infinite numerics, and a text may have a character that
+ * another encoding lacks.  That would fail as the array arrives, before the rows
+ * in front of it.
+ */
+static bool
+is_common_type(const FieldCodec *codec, const Session *session)
+{
+	int			version = PQserverVersion(session->conn);
+
+	if (codec->is_bytes && codec->type != BYTEAOID)
+		return session->remote.same_encoding;
+	if (codec->type == NUMERICOID)
+		return version >= INFINITE_NUMERICS;
+	return decode_is_same_binary(codec->type, version);
+}
+
+/*
+ * The columns that are written; false if one has a type that is not known, or
+ * that the remote server does not have like this one.
+ */
+static bool
+describe_columns(RowArrays *arrays, Relation rel, List *targets,
+				 const Session *session)
+{
+	ListCell   *cell;
+
+	arrays->columns = palloc0((list_length(targets) + 1) * sizeof(ArrayColumn));
+	foreach(cell, targets)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel),
+													lfirst_int(cell) - 1);
+		const FieldCodec *codec = decode_find(attribute->atttypid);
+		ArrayColumn *column = &arrays->columns[arrays->ncolumns];
+		Oid			function;
+		bool		is_varlena;
+
+		if (attribute->attgenerated)
+			continue;
+		if (codec == NULL || !is_common_type(codec, session))
+			return false;
+		column->attno = attribute->attnum;
+		column->type = attribute->atttypid;
+		column->typlen = attribute->attlen;
+		column->typbyval = attribute->attbyval;
+		column->is_bytes = codec->is_bytes;
+		getTypeBinaryOutputInfo(column->type, &function, &is_varlena);
+		fmgr_info(function, &column->send);
+		initStringInfo(&column->data);
+		arrays->ncolumns++;
+	}
+	return arrays->ncolumns > 0;
+}
+
+/*
+ * Prepares to insert arrays, in this context; NULL if they cannot stand for the
+ * rows of this table.  Asks the remote server.  A remote statement_timeout that
+ * allows each row its time need not allow all of an array's.
+ */
+RowArrays *
+arrays_create(Session *session, Relation rel, const ModifyPlan *plan)
+{
+	RowArrays  *arrays = palloc0(sizeof(RowArrays));
+
+	if (session->remote.has_statement_timeout ||
+		PQserverVersion(session->conn) < ARRAYS_VERSION ||
+		!describe_columns(arrays, rel, plan->targets, session) ||
+		!may_use_arrays(session, rel, plan->targets))
+		return NULL;
+	arrays->sql = deparse_insert_arrays(plan, rel);
+	arrays->shown = plan->sql;
+	arrays->params = palloc(arrays->ncolumns * sizeof(char *));
+	arrays->lengths = palloc(arrays->ncolumns * sizeof(int));
+	arrays->formats = palloc(arrays->ncolumns * sizeof(int));
+	arrays->row_context = AllocSetContextCreate(CurrentMemoryContext,
+												"tollfree_postgres_fdw array",
+												ALLOCSET_SMALL_SIZES);
+	return arrays;
+}
+
+/* Appends an element whose bytes are a number in the byte order of the host. */
+static void
+append_number(ArrayColumn *column, Datum value)
+{
+	StringInfo	data = &column->data;
+
+	pq_sendint32(data, column->typlen);
+	switch (column->typlen)
+	{
+		case sizeof(uint8):
+			pq_sendint8(data, (uint8) value);
+			break;
+		case sizeof(uint16):
+			pq_sendint16(data, (uint16) value);
+			break;
+		case sizeof(uint32):
+			pq_sendint32(data, (uint32) value);
+			break;
+		default:
+			pq_sendint64(data, (uint64) value);
+			break;
+	}
+}
+
+/* Appends an element. */
+static void
+append_element(ArrayColumn *column, Datum value)
+{
+	struct varlena *bytes;
+
+	if (column->typbyval)
+	{
+		append_number(column, value);
+		return;
+	}
+	bytes = column->is_bytes ? PG_DETOAST_DATUM_PACKED(value)
+		: SendFunctionCall(&column->send, value);
+	pq_sendint32(&column->data, VARSIZE_ANY_EXHDR(bytes));
+	appendBinaryStringInfoNT(&column->data, VARDATA_ANY(bytes),
+							 VARSIZE_ANY_EXHDR(bytes));
+}
+
+/* Empties the arrays. */
+static void
+reset(RowArrays *arrays)
+{
+	arrays->nrows = 0;
+	arrays->is_taken = false;
+	for (int i = 0; i < arrays->ncolumns; i++)
+	{
+		ArrayColumn *column = &arrays->columns[i];
+
+		resetStringInfo(&column->data);
+		enlargeStringInfo(&column->data, HEADER_BYTES);
+		column->data.len = HEADER_BYTES;
+		column->has_nulls = false;
+	}
+}
+
+/* Adds a row; the bytes that all rows have together. */
+Size
+arrays_add(RowArrays *arrays, TupleTableSlot *slot)
+{
+	MemoryContext old = MemoryContextSwitchTo(arrays->row_context);
+	Size		bytes = 0;
+
+	if (arrays->nrows == 0 || arrays->is_taken)
+		reset(arrays);
+	for (int i = 0; i < arrays->ncolumns; i++)
+	{
+		ArrayColumn *column = &arrays->columns[i];
+		bool		is_null;
+		Datum		value = slot_getattr(slot, column->attno, &is_null);
+
+		if (is_null)
+			pq_sendint32(&column->data, -1);
+		else
+			append_element(column, value);
+		column->has_nulls |= is_null;
+		bytes += column->data.len;
+	}
+	arrays->nrows++;
+	MemoryContextReset(arrays->row_context);
+	MemoryContextSwitchTo(old);
+	return bytes;
+}
+
+/* Fills in the header of an array. */
+static void
+write_header(ArrayColumn *column, int nrows)
+{
+	const uint32 header[] = {
+		pg_hton32(1), pg_hton32(column->has_nulls ? 1 : 0),
+		pg_hton32(column->type), pg_hton32(nrows), pg_hton32(1)
+	};
+
+	StaticAssertStmt(sizeof(header) == HEADER_BYTES, "size of the header");
+	memcpy(column->data.data, header, sizeof(header));
+}
+
+/*
+ * Makes the commands that insert what has been added, to prepare the statement
+ * and to execute it; how many they are, 0 if there are no rows.  They are good
+ * until the next row is added.  Sets their number of rows.
+ */
+int
+arrays_take(RowArrays *arrays, Session *session, RemoteCommand *commands,
+			int *nrows)
+{
+	int			n = 0;
+
+	if (arrays->nrows == 0 || arrays->is_taken)
+		return 0;
+	for (int i = 0; i < arrays->ncolumns; i++)
+	{
+		ArrayColumn *column = &arrays->columns[i];
+
+		write_header(column, arrays->nrows);
+		arrays->params[i] = column->data.data;
+		arrays->lengths[i] = column->data.len;
+		arrays->formats[i] = 1;
+	}
+	if (arrays->statement[0] == '\0')
+	{
+		snprintf(arrays->statement, sizeof(arrays->statement), "tollfree_%u",
+				 ++session->prepared.names);
+		commands[n++] = (RemoteCommand)
+		{
+			.sql = arrays->sql,.shown = arrays->shown,
+				.statement = arrays->statement,.prepare = true
+		};
+	}
+	commands[n++] = (RemoteCommand)
+	{
+		.shown = arrays->shown,.statement = arrays->statement,
+			.nparams = arrays->ncolumns,.params = arrays->params,
+			.lengths = arrays->lengths,.formats = arrays->formats
+	};
+	*nrows = arrays->nrows;
+	arrays->is_taken = true;
+	return n;
+}
+
+/* Drops the prepared statement, if there is one. */
+void
+arrays_end(RowArrays *arrays, Session *session)
+{
+	if (arrays->statement[0] != '\0' && session->conn != NULL)
+		session_deallocate_later(session, arrays->statement);
+}

@@ -1,0 +1,252 @@
+/*
+ * direct.c
+ *	  UPDATE and DELETE that are one remote command.
+ *
+ * RETURNING of a modified join brings the join's columns; the target table's
+ * row is put together from them, for what the local RETURNING list refers to.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/sysattr.h"
+#include "foreign/foreign.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "base/compat.h"
+#include "modify/modify.h"
+#include "session/session.h"
+#include "session/state.h"
+#include "session/usage.h"
+#include "sql/command.h"
+#include "sql/plan.h"
+#include "wire/rows.h"
+#include "xact/transaction.h"
+
+typedef struct DirectModifyState
+{
+	DirectPlan	plan;
+	Session    *session;
+	ParamWriter *params;		/* NULL if there are none */
+	RowReader  *reader;			/* NULL without RETURNING from remote */
+
+	bool		is_executed;
+	SessionUsage usage;
+	int			nrows;			/* modified */
+	int			next;			/* row to be returned next */
+	PGresult   *res;
+	MemoryContextCallback clear;
+	MemoryContext row_context;	/* of the tuple last returned */
+
+	/* for a join: scan column of each attribute of the target, 0 if none */
+	bool		is_join;
+	AttrNumber *columns;
+	AttrNumber	ctid_column;
+} DirectModifyState;
+
+/* Clears the result with the query's memory. */
+static void
+clear_result(void *arg)
+{
+	DirectModifyState *state = arg;
+
+	PQclear(state->res);
+	state->res = NULL;
+}
+
+/* Finds the target's attributes among the columns of the join. */
+static void
+map_target(DirectModifyState *state, ForeignScan *plan, Index rtindex,
+		   Relation target)
+{
+	int			column = 0;
+	ListCell   *cell;
+
+	state->columns = palloc0(RelationGetNumberOfAttributes(target) *
+							 sizeof(AttrNumber));
+	foreach(cell, plan->fdw_scan_tlist)
+	{
+		Var		   *var = (Var *) lfirst_node(TargetEntry, cell)->expr;
+
+		column++;
+		if (!IsA(var, Var) || var->varno != rtindex ||
+			!list_member_int(state->plan.attrs, column))
+			continue;
+		if (var->varattno == SelfItemPointerAttributeNumber)
+			state->ctid_column = column;
+		else if (var->varattno > 0)
+			state->columns[var->varattno - 1] = column;
+	}
+}
+
+/* Prepares a modification; connects if that has not been done. */
+void
+tollfreeBeginDirectModify(ForeignScanState *node, int eflags)
+{
+	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
+	EState	   *estate = node->ss.ps.state;
+	Index		rtindex = node->resultRelInfo->ri_RangeTableIndex;
+	DirectModifyState *state;
+	Relation	target;
+	Oid			user;
+
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+	state = palloc0(sizeof(DirectModifyState));
+	state->plan = plan_read_direct(plan->fdw_private);
+	state->is_join = plan->scan.scanrelid == 0;
+	target = state->is_join ? ExecOpenScanRelation(estate, rtindex, eflags)
+		: node->ss.ss_currentRelation;
+	user = compat_scan_user(plan, exec_rt_fetch(rtindex, estate));
+	state->session =
+		transaction_get_session(user,
+								GetForeignServerIdByRelId(RelationGetRelid(target)));
+
+	if (state->plan.has_returning)
+	{
+		state->reader = rows_reader_for_scan(node,
+											 state->is_join ? NULL : target,
+											 state->plan.attrs,
+											 state->session->remote.same_encoding);
+		if (state->is_join)
+			map_target(state, plan, rtindex, target);
+	}
+	state->params = rows_params(&node->ss.ps, plan->fdw_exprs);
+	state->row_context = AllocSetContextCreate(estate->es_query_cxt,
+											   "tollfree_postgres_fdw tuple",
+											   ALLOCSET_SMALL_SIZES);
+	state->clear.func = clear_result;
+	state->clear.arg = state;
+	MemoryContextRegisterResetCallback(estate->es_query_cxt, &state->clear);
+	node->fdw_state = state;
+}
+
+/* Sends the command and waits for its end. */
+static void
+execute(ForeignScanState *node, DirectModifyState *state)
+{
+	RemoteCommand command = {
+		.sql = state->plan.sql,.shown = state->plan.sql,.hints.is_cacheable = true,
+		.hints.is_short = plan_is_short(castNode(ForeignScan, node->ss.ps.plan)),
+		.hints.returns_nothing = !state->plan.has_returning &&
+		(state->params == NULL || state->params->is_builtin)
+	};
+
+	if (state->params != NULL)
+	{
+		rows_write_params(state->params, node->ss.ps.ps_ExprContext);
+		command.nparams = state->params->count;
+		command.params = state->params->values;
+	}
+	usage_start(state->session, &state->usage);
+	state->res = session_execute(state->session, &command, 1, false);
+	usage_stop(state->session, &state->usage);
+	state->nrows = state->plan.has_returning ? PQntuples(state->res)
+		: atoi(PQcmdTuples(state->res));
+	state->is_executed = true;
+}
+
+/*
+ * The target's row, from a row of the join; in the slot that RETURNING has
+ * for it.
+ */
+static TupleTableSlot *
+extract_target(DirectModifyState *state, ForeignScanState *node,
+			   TupleTableSlot *joined)
+{
+	TupleTableSlot *slot = ExecGetReturningSlot(node->ss.ps.state,
+												node->resultRelInfo);
+	int			natts = slot->tts_tupleDescriptor->natts;
+
+	slot_getallattrs(joined);
+	ExecClearTuple(slot);
+	for (int i = 0; i < natts; i++)
+	{
+		AttrNumber	column = state->columns[i];
+
+		slot->tts_isnull[i] = column == 0 || joined->tts_isnull[column - 1];
+		slot->tts_values[i] = column == 0 ? (Datum) 0
+			: joined->tts_values[column - 1];
+	}
+	ExecStoreVirtualTuple(slot);
+
+	if (state->ctid_column != 0)
+	{
+		HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, true, NULL);
+		Datum		ctid = joined->tts_values[state->ctid_column - 1];
+
+		tuple->t_self = *(ItemPointer) DatumGetPointer(ctid);
+		HeapTupleHeaderSetXmin(tuple->t_data, InvalidTransactionId);
+		HeapTupleHeaderSetXmax(tuple->t_data, InvalidTransactionId);
+		HeapTupleHeaderSetCmin(tuple->t_data, InvalidTransactionId);
+	}
+	return slot;
+}
+
+/* Makes the next modified row, for RETURNING to be computed from. */
+static TupleTableSlot *
+next_returning(ForeignScanState *node, DirectModifyState *state)
+{
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+	TupleTableSlot *target = slot;
+	MemoryContext old;
+
+	if (state->next >= state->nrows)
+		return ExecClearTuple(slot);
+	if (state->plan.set_processed)
+		node->ss.ps.state->es_processed++;
+
+	/* RETURNING may want nothing of the row. */
+	if (!state->plan.has_returning)
+		ExecStoreAllNullTuple(slot);
+	else
+	{
+		MemoryContextReset(state->row_context);
+		old = MemoryContextSwitchTo(state->row_context);
+		ExecStoreHeapTuple(rows_read(state->reader, state->res, state->next),
+						   slot, false);
+		MemoryContextSwitchTo(old);
+		if (state->is_join)
+			target = extract_target(state, node, slot);
+	}
+	state->next++;
+	node->resultRelInfo->ri_projectReturning->pi_exprContext->ecxt_scantuple =
+		target;
+	return slot;
+}
+
+/* Executes the command; returns rows only for RETURNING. */
+TupleTableSlot *
+tollfreeIterateDirectModify(ForeignScanState *node)
+{
+	DirectModifyState *state = node->fdw_state;
+
+	if (!state->is_executed)
+		execute(node, state);
+	if (node->resultRelInfo->ri_projectReturning != NULL)
+		return next_returning(node, state);
+
+	if (state->plan.set_processed)
+		node->ss.ps.state->es_processed += state->nrows;
+	if (node->ss.ps.instrument != NULL)
+		node->ss.ps.instrument->tuplecount += state->nrows;
+	return ExecClearTuple(node->ss.ss_ScanTupleSlot);
+}
+
+/* Shows what executing the command took. */
+void
+direct_explain(ForeignScanState *node, ExplainState *es)
+{
+	DirectModifyState *state = node->fdw_state;
+
+	if (es->verbose && es->analyze && state != NULL)
+		usage_explain(&state->usage, es);
+}
+
+/* Ends a modification. */
+void
+tollfreeEndDirectModify(ForeignScanState *node)
+{
+	if (node->fdw_state != NULL)
+		clear_result(node->fdw_state);
+}

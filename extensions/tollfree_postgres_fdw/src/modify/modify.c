@@ -1,0 +1,591 @@
+/*
+ * modify.c
+ *	  INSERT, UPDATE and DELETE row by row.
+ *
+ * Where nobody can tell the difference rows are not waited for one by one, but
+ * go through a pipeline (pipeline.c).  What is sent for them is writes.c's
+ * business.
+ */
+#include "postgres.h"
+
+#include "foreign/foreign.h"
+#include "nodes/plannodes.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "base/compat.h"
+#include "base/options.h"
+#include "base/settings.h"
+#include "modify/arrays.h"
+#include "modify/modify.h"
+#include "modify/pipeline.h"
+#include "modify/writes.h"
+#include "session/session.h"
+#include "session/state.h"
+#include "session/usage.h"
+#include "sql/command.h"
+#include "sql/deparse.h"
+#include "sql/plan.h"
+#include "wire/rows.h"
+#include "xact/transaction.h"
+
+/* Rows of an INSERT after which it is worth to ask for arrays */
+#define ROWS_BEFORE_ARRAYS 256
+
+/* The same, where COPY gives rows one by one and each of these is waited for */
+#define COPIED_BEFORE_ARRAYS 16
+
+/* Rows that COPY gives to one batch, if its batches get as large */
+#define COPY_ROWS 1000
+
+typedef struct ForeignModifyState
+{
+	Relation	rel;
+	ModifyTableState *node;
+	Session    *session;
+	ModifyPlan	plan;
+	RowReader  *reader;			/* NULL without RETURNING */
+
+	RowWrites  *writes;
+	SessionUsage usage;
+	int			batch_size;
+	bool		is_copy;
+	uint64		copied;			/* rows of the present batch of COPY */
+
+	bool		is_decided;		/* is it known whether there is a pipeline? */
+	WritePipeline *pipeline;	/* NULL if each row's outcome is awaited */
+	int			rows_until_arrays;	/* 0 once that has been decided */
+	RowArrays  *arrays;			/* of further rows, or NULL */
+
+	MemoryContext context;		/* of the state */
+	MemoryContext temp_context; /* of one execution */
+
+	/* where an UPDATE moves rows into this table, for these */
+	struct ForeignModifyState *routed;
+} ForeignModifyState;
+
+/*
+ * The state of modifying one table; connects if that has not been done.  The
+ * subplan is what an UPDATE or DELETE takes its rows from, NULL for INSERT.
+ */
+static ForeignModifyState *
+make_state(ModifyTableState *node, ResultRelInfo *rinfo, const ModifyPlan *plan,
+		   Plan *subplan)
+{
+	ForeignModifyState *state = palloc0(sizeof(ForeignModifyState));
+	EState	   *estate = node->ps.state;
+	AttrNumber	ctid_attno = 0;
+	Oid			server;
+
+	state->rel = rinfo->ri_RelationDesc;
+	state->node = node;
+	state->plan = *plan;
+	server = GetForeignServerIdByRelId(RelationGetRelid(state->rel));
+	state->session = transaction_get_session(compat_result_user(rinfo, estate),
+											 server);
+	state->context = CurrentMemoryContext;
+	state->temp_context = AllocSetContextCreate(estate->es_query_cxt,
+												"tollfree_postgres_fdw execution",
+												ALLOCSET_SMALL_SIZES);
+	if (plan->has_returning)
+		state->reader = rows_reader_for_table(state->rel, plan->attrs,
+											  state->session->remote.same_encoding,
+											  estate->es_query_cxt);
+	if (subplan != NULL)
+	{
+		ctid_attno = ExecFindJunkAttributeInTlist(subplan->targetlist, "ctid");
+		if (!AttributeNumberIsValid(ctid_attno))
+			elog(ERROR, "could not find junk ctid column");
+	}
+	else
+		state->batch_size = option_batch_size(state->rel);
+	state->is_copy = node->ps.plan == NULL;
+	state->writes = writes_create(state->session, state->rel, plan, ctid_attno);
+	return state;
+}
+
+/* Prepares a planned modification. */
+void
+tollfreeBeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo,
+						   List *fdw_private, int subplan_index, int eflags)
+{
+	ModifyPlan	plan;
+
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+	plan = plan_read_modify(fdw_private);
+	rinfo->ri_FdwState = make_state(mtstate, rinfo, &plan,
+									mtstate->operation == CMD_INSERT ? NULL
+									: outerPlanState(mtstate)->plan);
+}
+
+/* The range table index by which routed rows' expressions refer to them. */
+static Index
+routed_rtindex(ModifyTableState *mtstate, ResultRelInfo *rinfo)
+{
+	ModifyTable *plan = castNode(ModifyTable, mtstate->ps.plan);
+	Index		root;
+
+	if (rinfo->ri_RangeTableIndex != 0)
+		return rinfo->ri_RangeTableIndex;
+	root = rinfo->ri_RootResultRelInfo->ri_RangeTableIndex;
+	if (plan != NULL && plan->operation == CMD_UPDATE &&
+		root == plan->rootRelation)
+		return mtstate->resultRelInfo[0].ri_RangeTableIndex;
+	return root;
+}
+
+/* Prepares to insert rows of COPY, or rows routed to a partition. */
+void
+tollfreeBeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rinfo)
+{
+	ModifyTable *mtplan = castNode(ModifyTable, mtstate->ps.plan);
+	ModifyPlan	plan;
+	ForeignModifyState *state;
+
+	/* An UPDATE to come would change what this INSERT brings. */
+	if (mtplan != NULL && mtplan->operation == CMD_UPDATE &&
+		(rinfo->ri_usesFdwDirectModify || rinfo->ri_FdwState != NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot route tuples into foreign table to be updated \"%s\"",
+						RelationGetRelationName(rinfo->ri_RelationDesc))));
+	if (mtplan != NULL && mtplan->onConflictAction != ONCONFLICT_NONE &&
+		mtplan->onConflictAction != ONCONFLICT_NOTHING)
+		elog(ERROR, "unexpected ON CONFLICT specification: %d",
+			 (int) mtplan->onConflictAction);
+
+	plan = deparse_insert(rinfo, routed_rtindex(mtstate, rinfo),
+						  mtplan != NULL &&
+						  mtplan->onConflictAction == ONCONFLICT_NOTHING);
+	state = make_state(mtstate, rinfo, &plan, NULL);
+
+	/* A table that the UPDATE is already done with has its own state. */
+	if (rinfo->ri_FdwState != NULL)
+		((ForeignModifyState *) rinfo->ri_FdwState)->routed = state;
+	else
+		rinfo->ri_FdwState = state;
+}
+
+/* Puts the row that the remote server returned into the slot. */
+static void
+store_returning(ForeignModifyState *state, PGresult *res, TupleTableSlot *slot)
+{
+	PG_TRY();
+	{
+		ExecForceStoreHeapTuple(rows_read(state->reader, res, 0), slot, true);
+	}
+	PG_CATCH();
+	{
+		PQclear(res);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+}
+
+/* Can a row be seen or changed by a trigger of ours? */
+static bool
+has_row_triggers(const TriggerDesc *triggers)
+{
+	return triggers != NULL &&
+		(triggers->trig_insert_before_row || triggers->trig_insert_after_row ||
+		 triggers->trig_update_before_row || triggers->trig_update_after_row ||
+		 triggers->trig_delete_before_row || triggers->trig_delete_after_row);
+}
+
+/* Does the plan call functions that are not PostgreSQL's own? */
+static bool
+calls_functions(const PlannedStmt *stmt)
+{
+	ListCell   *cell;
+
+	foreach(cell, stmt->invalItems)
+	{
+		if (lfirst_node(PlanInvalItem, cell)->cacheId == PROCOID)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Can rows be written without waiting for each?  Only if the count of them is
+ * all that becomes of their outcome, and nothing runs in between that could
+ * make an error show up elsewhere.
+ */
+static bool
+is_unobserved(const ModifyTableState *node, ResultRelInfo *rinfo,
+			  bool has_returning)
+{
+	const ModifyTable *plan = castNode(ModifyTable, node->ps.plan);
+	const PlannedStmt *stmt = node->ps.state->es_plannedstmt;
+
+	return setting_pipelined_writes &&
+		!has_returning &&
+		!has_row_triggers(rinfo->ri_TrigDesc) &&
+		rinfo->ri_WithCheckOptions == NIL &&
+		rinfo->ri_projectReturning == NULL &&
+		node->mt_transition_capture == NULL &&
+		node->canSetTag &&
+		plan != NULL && stmt->planTree == (const Plan *) plan &&
+		!stmt->hasModifyingCTE && rinfo->ri_RootResultRelInfo == NULL &&
+		!calls_functions(stmt);
+}
+
+/* Gives the pipeline the rows that are in arrays. */
+static void
+append_arrays(WritePipeline *pipeline, void *arg)
+{
+	ForeignModifyState *state = arg;
+	RemoteCommand commands[2];
+	int			nrows;
+
+	if (state->arrays != NULL)
+	{
+		int			ncommands = arrays_take(state->arrays, state->session,
+											commands, &nrows);
+
+		pipeline_append(pipeline, commands, ncommands, nrows);
+	}
+}
+
+/*
+ * Makes the pipeline, for rows that are counted there; those of an INSERT may
+ * become arrays.
+ */
+static void
+make_pipeline(ForeignModifyState *state, uint64 *count)
+{
+	state->pipeline = pipeline_create(state->session, state->node->ps.state,
+									  count, &state->usage, append_arrays,
+									  state);
+	if (state->node->operation == CMD_INSERT && setting_array_inserts)
+		state->rows_until_arrays = ROWS_BEFORE_ARRAYS;
+}
+
+/* Makes the pipeline if there is to be one. */
+static void
+decide(ForeignModifyState *state, ResultRelInfo *rinfo, EState *estate)
+{
+	if (state->is_decided)
+		return;
+	state->is_decided = true;
+	if (is_unobserved(state->node, rinfo, state->plan.has_returning))
+		make_pipeline(state, &estate->es_processed);
+	settings_require(REQUIRE_PIPELINED, state->pipeline != NULL);
+}
+
+/* Makes the arrays, if the remote server says that they do. */
+static void
+make_arrays(ForeignModifyState *state)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+
+	state->rows_until_arrays = 0;
+	usage_start(state->session, &state->usage);
+	state->arrays = arrays_create(state->session, state->rel, &state->plan);
+	usage_stop(state->session, &state->usage);
+	MemoryContextSwitchTo(old);
+	settings_require(REQUIRE_ARRAYS, state->arrays != NULL);
+}
+
+/* Adds rows to the arrays; false if they are not to go there. */
+static bool
+add_to_arrays(ForeignModifyState *state, TupleTableSlot **slots, int nrows)
+{
+	if (state->rows_until_arrays == 1)
+		make_arrays(state);
+	else if (state->rows_until_arrays > 1)
+		state->rows_until_arrays = Max(state->rows_until_arrays - nrows, 1);
+	if (state->arrays == NULL)
+		return false;
+	for (int i = 0; i < nrows; i++)
+	{
+		pipeline_hold(state->pipeline);
+		pipeline_send_if_due(state->pipeline,
+							 arrays_add(state->arrays, slots[i]));
+	}
+	return true;
+}
+
+/* Sends what a command is still needed for that makes room for this one. */
+static void
+make_room(ForeignModifyState *state, int nrows)
+{
+	if (state->pipeline != NULL && !writes_have(state->writes, nrows))
+		pipeline_finish(state->pipeline);
+}
+
+/* Gives the pipeline an execution. */
+static void
+add_execution(ForeignModifyState *state, WritePipeline *pipeline,
+			  TupleTableSlot **slots, TupleTableSlot *plan_slot, int nrows)
+{
+	RemoteCommand commands[WRITE_COMMANDS_MAX];
+	MemoryContext old;
+	int			ncommands;
+
+	make_room(state, nrows);
+	old = MemoryContextSwitchTo(pipeline_context(pipeline));
+	ncommands = writes_make(state->writes, slots, plan_slot, nrows, commands);
+	MemoryContextSwitchTo(old);
+	pipeline_hold(pipeline);
+	pipeline_append(pipeline, commands, ncommands, nrows);
+	pipeline_send_if_due(pipeline, 0);
+}
+
+/* Executes at once, and waits for the outcome. */
+static PGresult *
+execute(ForeignModifyState *state, TupleTableSlot **slots,
+		TupleTableSlot *plan_slot, int nrows)
+{
+	RemoteCommand commands[WRITE_COMMANDS_MAX];
+	MemoryContext old;
+	int			ncommands;
+	PGresult   *res;
+
+	make_room(state, nrows);
+	old = MemoryContextSwitchTo(state->temp_context);
+	ncommands = writes_make(state->writes, slots, plan_slot, nrows, commands);
+	usage_start(state->session, &state->usage);
+	res = session_execute(state->session, commands, ncommands, false);
+	usage_stop(state->session, &state->usage);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(state->temp_context);
+	return res;
+}
+
+/*
+ * Modifies rows; sets how many were, and returns the slots, or NULL if there
+ * were none.
+ */
+static TupleTableSlot **
+modify(ForeignModifyState *state, ResultRelInfo *rinfo, TupleTableSlot **slots,
+	   TupleTableSlot **plan_slots, int *nrows)
+{
+	TupleTableSlot *plan_slot = plan_slots ? plan_slots[0] : NULL;
+	PGresult   *res;
+
+	decide(state, rinfo, state->node->ps.state);
+	if (state->pipeline != NULL && !state->is_copy)
+	{
+		if (!add_to_arrays(state, slots, *nrows))
+			add_execution(state, state->pipeline, slots, plan_slot, *nrows);
+		return slots;
+	}
+	res = execute(state, slots, plan_slot, *nrows);
+	if (state->plan.has_returning)
+	{
+		*nrows = PQntuples(res);
+		if (*nrows > 0)
+			store_returning(state, res, slots[0]);
+	}
+	else
+		*nrows = atoi(PQcmdTuples(res));
+	PQclear(res);
+	return *nrows > 0 ? slots : NULL;
+}
+
+/* The state for rows that are inserted. */
+static ForeignModifyState *
+insert_state(ResultRelInfo *rinfo)
+{
+	ForeignModifyState *state = rinfo->ri_FdwState;
+
+	return state->routed ? state->routed : state;
+}
+
+/* May what COPY hands over be as much as we like, and go through a pipeline? */
+static bool
+pipelines_copy(const ForeignModifyState *state)
+{
+	return state->is_copy && setting_pipelined_writes;
+}
+
+/* How many rows one command may have parameters for, of those that it should. */
+static int
+limit_rows(const ForeignModifyState *state)
+{
+	int			nparams = writes_params_per_row(state->writes);
+
+	return nparams == 0 ? state->batch_size
+		: Min(state->batch_size, PQ_QUERY_PARAM_MAX_LIMIT / nparams);
+}
+
+/*
+ * Adds a row of COPY to the arrays; false if it is not to go there.
+ *
+ * Where COPY gives rows one by one, as it does before PostgreSQL 16, it counts
+ * each at once.  So none can be held back that the remote server might skip, and
+ * where arrays may stand for rows it skips none.  An error belongs to some row
+ * before: COPY must not name the line at hand.
+ */
+static bool
+add_copied(ForeignModifyState *state, ResultRelInfo *rinfo,
+		   TupleTableSlot *slot)
+{
+	ErrorContextCallback *callbacks = error_context_stack;
+	bool		is_added;
+
+	if (!pipelines_copy(state) || rinfo->ri_RootResultRelInfo != NULL ||
+		has_row_triggers(rinfo->ri_TrigDesc))
+		return false;
+	if (state->pipeline == NULL)
+	{
+		make_pipeline(state, &state->copied);
+		state->rows_until_arrays = Min(state->rows_until_arrays,
+									   COPIED_BEFORE_ARRAYS);
+	}
+	if (callbacks != NULL)
+		error_context_stack = callbacks->previous;
+	is_added = add_to_arrays(state, &slot, 1);
+	error_context_stack = callbacks;
+	return is_added;
+}
+
+/* Inserts a row. */
+TupleTableSlot *
+tollfreeExecForeignInsert(EState *estate, ResultRelInfo *rinfo,
+						  TupleTableSlot *slot, TupleTableSlot *planSlot)
+{
+	ForeignModifyState *state = insert_state(rinfo);
+	int			nrows = 1;
+
+	if (add_copied(state, rinfo, slot))
+		return slot;
+	return modify(state, rinfo, &slot, &planSlot, &nrows) ? slot : NULL;
+}
+
+/* Inserts rows of COPY, whose number it wants to know at once. */
+static TupleTableSlot **
+copy_rows(ForeignModifyState *state, TupleTableSlot **slots, int *nrows)
+{
+	int			most = limit_rows(state);
+
+	if (state->pipeline == NULL)
+		make_pipeline(state, &state->copied);
+	state->copied = *nrows;
+	for (int i = 0; i < *nrows; i += most)
+	{
+		int			n = Min(most, *nrows - i);
+
+		if (!add_to_arrays(state, &slots[i], n))
+			add_execution(state, state->pipeline, &slots[i], NULL, n);
+	}
+	pipeline_finish(state->pipeline);
+	*nrows = state->copied;
+	return *nrows > 0 ? slots : NULL;
+}
+
+/* Inserts rows. */
+TupleTableSlot **
+tollfreeExecForeignBatchInsert(EState *estate, ResultRelInfo *rinfo,
+							   TupleTableSlot **slots,
+							   TupleTableSlot **planSlots, int *numSlots)
+{
+	if (pipelines_copy(insert_state(rinfo)))
+		return copy_rows(insert_state(rinfo), slots, numSlots);
+	return modify(insert_state(rinfo), rinfo, slots, planSlots, numSlots);
+}
+
+/* How many rows may be inserted together. */
+int
+tollfreeGetForeignModifyBatchSize(ResultRelInfo *rinfo)
+{
+	ForeignModifyState *state = rinfo->ri_FdwState;
+	TriggerDesc *triggers = rinfo->ri_TrigDesc;
+
+	/* Each row's outcome has to be seen before the next one. */
+	if (rinfo->ri_projectReturning != NULL ||
+		rinfo->ri_WithCheckOptions != NIL ||
+		(triggers != NULL && (triggers->trig_insert_before_row ||
+							  triggers->trig_insert_after_row)))
+		return 1;
+	if (state == NULL)
+		return option_batch_size(rinfo->ri_RelationDesc);
+	/* There is no syntax for several rows without columns. */
+	if (state->plan.targets == NIL)
+		return 1;
+	/* COPY would not write the rows of several partitions in their order. */
+	if (pipelines_copy(state) && state->reader == NULL &&
+		rinfo->ri_RootResultRelInfo == NULL)
+		return COPY_ROWS;
+	return limit_rows(state);
+}
+
+/* Updates a row. */
+TupleTableSlot *
+tollfreeExecForeignUpdate(EState *estate, ResultRelInfo *rinfo,
+						  TupleTableSlot *slot, TupleTableSlot *planSlot)
+{
+	int			nrows = 1;
+
+	return modify(rinfo->ri_FdwState, rinfo, &slot, &planSlot, &nrows) ? slot : NULL;
+}
+
+/* Deletes a row. */
+TupleTableSlot *
+tollfreeExecForeignDelete(EState *estate, ResultRelInfo *rinfo,
+						  TupleTableSlot *slot, TupleTableSlot *planSlot)
+{
+	int			nrows = 1;
+
+	return modify(rinfo->ri_FdwState, rinfo, &slot, &planSlot, &nrows) ? slot : NULL;
+}
+
+/*
+ * How rows are written: whether they are waited for one by one; once they are
+ * written also whether arrays carried some of them.
+ */
+static const char *
+write_method(const ModifyTableState *node, ResultRelInfo *rinfo,
+			 const ModifyPlan *plan)
+{
+	const ForeignModifyState *state = rinfo->ri_FdwState;
+
+	if (!is_unobserved(node, rinfo, plan->has_returning))
+		return "awaited";
+	return state != NULL && state->arrays != NULL ? "pipelined, in arrays"
+		: "pipelined";
+}
+
+/* Shows how rows are written, and what writing them took. */
+void
+modify_explain(ModifyTableState *node, ResultRelInfo *rinfo, List *private,
+			   ExplainState *es)
+{
+	ModifyPlan	plan = plan_read_modify(private);
+	ForeignModifyState *state = rinfo->ri_FdwState;
+
+	if (!es->verbose)
+		return;
+	ExplainPropertyText("Write Method", write_method(node, rinfo, &plan), es);
+	if (es->analyze && state != NULL)
+		usage_explain(&state->usage, es);
+}
+
+/* Ends a modification: all rows are written, and no statement is left. */
+static void
+finish(ForeignModifyState *state)
+{
+	if (state->pipeline != NULL)
+		pipeline_finish(state->pipeline);
+	writes_end(state->writes);
+	if (state->arrays != NULL)
+		arrays_end(state->arrays, state->session);
+}
+
+/* Ends a planned modification. */
+void
+tollfreeEndForeignModify(EState *estate, ResultRelInfo *rinfo)
+{
+	if (rinfo->ri_FdwState != NULL)
+		finish(rinfo->ri_FdwState);
+}
+
+/* Ends an insertion that was not planned. */
+void
+tollfreeEndForeignInsert(EState *estate, ResultRelInfo *rinfo)
+{
+	finish(insert_state(rinfo));
+}

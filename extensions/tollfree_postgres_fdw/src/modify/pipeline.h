@@ -1,0 +1,33 @@
+/*
+ * pipeline.h
+ *	  Rows that are written without waiting for each.
+ */
+#ifndef TOLLFREE_FDW_PIPELINE_H
+#define TOLLFREE_FDW_PIPELINE_H
+
+#include "nodes/execnodes.h"
+
+#include "session/usage.h"
+
+typedef struct WritePipeline WritePipeline;
+
+extern void pipeline_finish_run(struct QueryDesc *queryDesc);
+
+/*
+ * Adds commands for rows that the maker of a pipeline keeps himself, before it
+ * is sent.
+ */
+typedef void (*PipelineCompleter) (WritePipeline *pipeline, void *arg);
+
+extern WritePipeline *pipeline_create(Session *session, EState *estate,
+									  uint64 *count, SessionUsage *usage,
+									  PipelineCompleter complete, void *arg);
+extern MemoryContext pipeline_context(const WritePipeline *pipeline);
+extern void pipeline_hold(WritePipeline *pipeline);
+extern void pipeline_append(WritePipeline *pipeline,
+							const RemoteCommand *commands, int ncommands,
+							int nrows);
+extern void pipeline_send_if_due(WritePipeline *pipeline, Size bytes);
+extern void pipeline_finish(WritePipeline *pipeline);
+
+#endif							/* TOLLFREE_FDW_PIPELINE_H */

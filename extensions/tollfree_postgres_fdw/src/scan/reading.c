@@ -1,0 +1,201 @@
+/*
+ * reading.c
+ *	  How much of a scan its query reads.
+ *
+ * A scan whose rows will all be read can have them sent in one go: there is no
+ * early stop to be afraid of.  That is so if
+ *
+ *	- the executor was asked for all rows of the query, not for the next ones of
+ *	  a cursor (run.c), and
+ *	- each node between the scan and the query's result reads its input to the
+ *	  end (reading_of_scan).
+ *
+ * While rows are on their way the session can do nothing else.  So a node that
+ * reads another foreign table of the same server in between counts as one that
+ * stops, unless all rows of the scan have been read by then.
+ *
+ * A hash join reads one row of its outer side before it builds its table, and
+ * no other one if that table is empty: READS_REST.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_class.h"
+#include "foreign/fdwapi.h"
+#include "nodes/plannodes.h"
+#include "parser/parsetree.h"
+
+#include "scan/reading.h"
+
+typedef struct ReadingSearch
+{
+	const Plan *scan;			/* that is looked for */
+	Oid			server;			/* of it */
+	const PlannedStmt *stmt;
+	ScanReading reading;		/* of the scan, once it is found */
+} ReadingSearch;
+
+/* Does one of these plans read the server, or could it? */
+static bool
+			uses_server(List *plans, Oid server);
+
+/* Does a plan read the server, or could it? */
+static bool
+plan_uses_server(Plan *plan, Oid server)
+{
+	if (plan == NULL)
+		return false;
+	switch (nodeTag(plan))
+	{
+		case T_ForeignScan:
+			return ((ForeignScan *) plan)->fs_server == server;
+		case T_CustomScan:
+			return true;
+		case T_Append:
+			return uses_server(((Append *) plan)->appendplans, server);
+		case T_MergeAppend:
+			return uses_server(((MergeAppend *) plan)->mergeplans, server);
+		case T_SubqueryScan:
+			return plan_uses_server(((SubqueryScan *) plan)->subplan, server);
+		default:
+			return plan_uses_server(outerPlan(plan), server) ||
+				plan_uses_server(innerPlan(plan), server);
+	}
+}
+
+static bool
+uses_server(List *plans, Oid server)
+{
+	ListCell   *cell;
+
+	foreach(cell, plans)
+	{
+		if (plan_uses_server(lfirst(cell), server))
+			return true;
+	}
+	return false;
+}
+
+/* Does a modification write to the server? */
+static bool
+writes_to_server(const ModifyTable *modify, const ReadingSearch *search)
+{
+	ListCell   *cell;
+
+	/* COPY-like routing can add partitions, which are not listed. */
+	if (modify->operation == CMD_MERGE || modify->rootRelation != 0)
+		return true;
+	foreach(cell, modify->resultRelations)
+	{
+		const RangeTblEntry *rte = rt_fetch(lfirst_int(cell),
+											search->stmt->rtable);
+
+		if (rte->relkind == RELKIND_PARTITIONED_TABLE ||
+			(rte->relkind == RELKIND_FOREIGN_TABLE &&
+			 GetForeignServerIdByRelId(rte->relid) == search->server))
+			return true;
+	}
+	return false;
+}
+
+/* Does an aggregation read all of its input before it returns a row? */
+static bool
+reads_at_once(const Agg *agg)
+{
+	return agg->chain == NIL &&
+		(agg->aggstrategy == AGG_PLAIN || agg->aggstrategy == AGG_HASHED);
+}
+
+static bool find_scan(ReadingSearch *search, Plan *plan, ScanReading reading);
+
+/* Looks for the scan on both sides of a nested loop that is read so. */
+static bool
+find_in_loop(ReadingSearch *search, NestLoop *loop, ScanReading reading)
+{
+	Plan	   *outer = outerPlan(loop);
+	Plan	   *inner = innerPlan(loop);
+	bool		stops = loop->join.inner_unique ||
+		(loop->join.jointype != JOIN_INNER && loop->join.jointype != JOIN_LEFT);
+
+	return find_scan(search, outer, plan_uses_server(inner, search->server) ?
+					 READS_SOME : reading) ||
+		find_scan(search, inner,
+				  stops || plan_uses_server(outer, search->server) ?
+				  READS_SOME : reading);
+}
+
+/*
+ * Looks for the scan in a plan that is read so, and notes how it is read; false
+ * if it is not there, or below a node that is not known here.
+ */
+static bool
+find_scan(ReadingSearch *search, Plan *plan, ScanReading reading)
+{
+	ListCell   *cell;
+
+	if (plan == NULL)
+		return false;
+	if (plan == search->scan)
+	{
+		search->reading = reading;
+		return true;
+	}
+	switch (nodeTag(plan))
+	{
+		case T_Result:
+		case T_ProjectSet:
+		case T_Material:
+		case T_Unique:
+		case T_Group:
+		case T_IncrementalSort:
+			return find_scan(search, outerPlan(plan), reading);
+		case T_SubqueryScan:
+			return find_scan(search, ((SubqueryScan *) plan)->subplan, reading);
+		case T_Sort:
+		case T_Hash:
+			return find_scan(search, outerPlan(plan), READS_ALL);
+		case T_Agg:
+			return find_scan(search, outerPlan(plan),
+							 reads_at_once((Agg *) plan) ? READS_ALL : reading);
+		case T_WindowAgg:
+			return find_scan(search, outerPlan(plan),
+							 ((WindowAgg *) plan)->runCondition == NIL ?
+							 reading : READS_SOME);
+		case T_Limit:
+			return find_scan(search, outerPlan(plan), READS_SOME);
+		case T_NestLoop:
+			return find_in_loop(search, (NestLoop *) plan, reading);
+		case T_HashJoin:
+			return find_scan(search, innerPlan(plan), READS_ALL) ||
+				find_scan(search, outerPlan(plan), Min(reading, READS_REST));
+		case T_ModifyTable:
+			return find_scan(search, outerPlan(plan),
+							 writes_to_server((ModifyTable *) plan, search) ?
+							 READS_SOME : reading);
+		case T_Append:
+			foreach(cell, ((Append *) plan)->appendplans)
+			{
+				if (find_scan(search, lfirst(cell), reading))
+					return true;
+			}
+			return false;
+		default:
+			return false;
+	}
+}
+
+/* How much of a scan is read by a query that is asked for all of its rows? */
+ScanReading
+reading_of_scan(const ForeignScanState *node)
+{
+	const PlannedStmt *stmt = node->ss.ps.state->es_plannedstmt;
+	ReadingSearch search = {
+		.scan = node->ss.ps.plan,
+		.server = castNode(ForeignScan, node->ss.ps.plan)->fs_server,
+		.stmt = stmt,
+		.reading = READS_SOME
+	};
+
+	if (!uses_server(stmt->subplans, search.server))
+		(void) find_scan(&search, stmt->planTree, READS_ALL);
+	return search.reading;
+}

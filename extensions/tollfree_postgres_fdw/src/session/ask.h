@@ -1,0 +1,13 @@
+/*
+ * ask.h
+ *	  Questions in the user's transaction, which leave it as it was.
+ */
+#ifndef TOLLFREE_FDW_ASK_H
+#define TOLLFREE_FDW_ASK_H
+
+#include "session/state.h"
+
+extern PGresult *ask_in_savepoint(Session *session, const char *sql);
+extern bool ask_for_arrays(Session *session, const char *sql);
+
+#endif							/* TOLLFREE_FDW_ASK_H */

@@ -1,0 +1,155 @@
+/*
+ * connection.c
+ *	  How the connection of a session begins and ends.
+ *
+ * Opening it is connect.c's business; here it is made ready for batches.
+ */
+#include "postgres.h"
+
+#include "mb/pg_wchar.h"
+#include "utils/syscache.h"
+
+#include "base/compat.h"
+#include "base/options.h"
+#include "session/batch.h"
+#include "session/connect.h"
+#include "session/connection.h"
+#include "session/control.h"
+#include "session/pending.h"
+#include "session/portals.h"
+#include "session/questions.h"
+#include "session/results.h"
+#include "session/state.h"
+#include "session/statement.h"
+#include "session/waitset.h"
+
+static const char *const settings[] = {
+	"SET search_path = pg_catalog",
+	"SET timezone = 'GMT'",
+	"SET datestyle = ISO",
+	"SET intervalstyle = postgres",
+	"SET extra_float_digits = 3"
+};
+
+/*
+ * Makes the settings that values are exchanged under, prepares what every
+ * transaction needs, and asks what can be done, in one batch.
+ */
+static void
+configure(Session *session)
+{
+	TimestampTz start = GetCurrentTimestamp();
+	PGresult   *res;
+
+	batch_begin(session, false);
+	for (int i = 0; i < lengthof(settings); i++)
+		batch_add(session, PART_CLEANUP, 0, settings[i]);
+	control_add_preparations(session);
+	questions_add_at_setup(session);
+	if (!batch_send(session))
+		results_report(session, ERROR, NULL, settings[0]);
+	session->counters.round_trips++;
+	while (session->batch.part < session->batch.nparts)
+	{
+		const char *sql = session->batch.parts[session->batch.part].sql;
+
+		res = results_next(session);
+		if (PQstatus(session->conn) == CONNECTION_BAD)
+			results_report(session, ERROR, res, sql);
+		PQclear(res);
+	}
+	session->unusable = false;
+	session->remote.round_trip =
+		TimestampDifferenceMilliseconds(start, GetCurrentTimestamp());
+}
+
+/* What is remembered of options; a change of them invalidates the session. */
+static void
+read_options(Session *session, ForeignServer *server, UserMapping *user)
+{
+	session->server = server->serverid;
+	session->user = user->userid;
+	session->options.server_hash =
+		GetSysCacheHashValue1(FOREIGNSERVEROID,
+							  ObjectIdGetDatum(server->serverid));
+	session->options.mapping_hash =
+		GetSysCacheHashValue1(USERMAPPINGOID, ObjectIdGetDatum(user->umid));
+	session->options.keep = option_is_true(server->options, "keep_connections", true);
+	session->options.parallel_commit = option_is_true(server->options,
+													  "parallel_commit", false);
+	session->options.parallel_abort = option_is_true(server->options,
+													 "parallel_abort", false);
+	session->options.read_committed = option_reads_committed(server->options);
+	session->options.is_outdated = false;
+}
+
+/* Does the remote database store texts in the encoding of this one? */
+static bool
+is_same_encoding(const PGconn *conn)
+{
+	const char *encoding = PQparameterStatus(conn, "server_encoding");
+
+	return encoding != NULL && strcmp(encoding, GetDatabaseEncodingName()) == 0;
+}
+
+/*
+ * Connects; raises an ERROR, with the session disconnected, if it fails.  The
+ * local depth stays: it is what the next batch brings the new session to.
+ */
+void
+connection_begin(Session *session, UserMapping *user)
+{
+	ForeignServer *server = GetForeignServer(user->serverid);
+
+	Assert(session->conn == NULL);
+	read_options(session, server, user);
+	session->xact.remote_depth = session->xact.kept_depth = session->xact.failed_depth = 0;
+	session->batch.timed_out = session->xact.truncated = false;
+	session->xact.commit_failed = false;
+	session->batch.part = session->batch.nparts = 0;
+	session->batch.deadline = session->batch.cancel_again = 0;
+
+	waitset_make_room(server->servername);
+	session->conn = connect_open(server, user);
+	session->remote.same_encoding = is_same_encoding(session->conn);
+	PG_TRY();
+	{
+		if (!PQenterPipelineMode(session->conn) ||
+			PQsetnonblocking(session->conn, 1) != 0)
+			results_report(session, ERROR, NULL, NULL);
+		session->prepared.cache = statement_create_cache(&session->prepared.unused);
+		configure(session);
+		session->is_set_up = true;
+		session->counters.connects++;
+	}
+	PG_CATCH();
+	{
+		connection_end(session);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+}
+
+/* Ends the connection, if there is one, and all that it held. */
+void
+connection_end(Session *session)
+{
+	waitset_free(session);
+	PQclear(session->batch.result);
+	session->batch.result = NULL;
+	libpqsrv_disconnect(session->conn);
+	session->conn = NULL;
+	statement_drop_cache(session->prepared.cache);
+	session->prepared.cache = NULL;
+	hash_destroy(session->facts.relations);
+	session->facts.relations = NULL;
+	session->prepared.repeatable = NULL;
+
+	session->is_set_up = session->unusable = false;
+	session->batch.part = session->batch.nparts = 0;
+	pending_forget(session);
+	portals_forget(session);
+	list_free_deep(session->prepared.unused);
+	list_free_deep(session->prepared.own);
+	session->prepared.unused = session->prepared.own = NIL;
+}

@@ -1,0 +1,13 @@
+/*
+ * connection.h
+ *	  How the connection of a session begins and ends.
+ */
+#ifndef TOLLFREE_FDW_CONNECTION_H
+#define TOLLFREE_FDW_CONNECTION_H
+
+#include "session/state.h"
+
+extern void connection_begin(Session *session, UserMapping *user);
+extern void connection_end(Session *session);
+
+#endif							/* TOLLFREE_FDW_CONNECTION_H */

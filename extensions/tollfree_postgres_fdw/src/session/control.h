@@ -1,0 +1,15 @@
+/*
+ * control.h
+ *	  Commands of our own, which go with the caller's in a batch.
+ */
+#ifndef TOLLFREE_FDW_CONTROL_H
+#define TOLLFREE_FDW_CONTROL_H
+
+#include "session/state.h"
+
+extern void control_add_preparations(Session *session);
+extern void control_add_transaction(Session *session, int depth);
+extern void control_add_commit(Session *session, PartKind kind);
+extern void control_add_cleanup(Session *session);
+
+#endif							/* TOLLFREE_FDW_CONTROL_H */

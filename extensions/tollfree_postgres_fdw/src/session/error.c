@@ -1,0 +1,130 @@
+/*
+ * error.c
+ *	  Errors of the remote server, and of the connection to it.
+ *
+ * An error is read from a result, which can be cleared then, and reported as one
+ * of ours, with the command that it is of.  One that belongs to an outer
+ * transaction level is kept beside: see pending.c.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "utils/memutils.h"
+
+#include "session/error.h"
+#include "session/pending.h"
+#include "session/state.h"
+
+/* The SQLSTATE of an error, or of a lost connection. */
+int
+error_sqlstate(const PGresult *res)
+{
+	const char *state = PQresultErrorField(res, PG_DIAG_SQLSTATE);
+
+	return state == NULL ? ERRCODE_CONNECTION_FAILURE
+		: MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]);
+}
+
+/* Reads the error into this context. */
+RemoteError
+error_read(Session *session, PGresult *res)
+{
+	const char *primary = PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY);
+	const char *detail = PQresultErrorField(res, PG_DIAG_MESSAGE_DETAIL);
+	const char *hint = PQresultErrorField(res, PG_DIAG_MESSAGE_HINT);
+	const char *context = PQresultErrorField(res, PG_DIAG_CONTEXT);
+	RemoteError error = {0};
+
+	error.sqlstate = error_sqlstate(res);
+	error.primary = primary ? pstrdup(primary)
+		: pchomp(PQerrorMessage(session->conn));
+	error.detail = detail ? pstrdup(detail) : NULL;
+	error.hint = hint ? pstrdup(hint) : NULL;
+	error.context = context ? pstrdup(context) : NULL;
+	return error;
+}
+
+/* Copies a string, which may be NULL, into memory of the local transaction. */
+static char *
+copy_for_transaction(const char *string)
+{
+	return string == NULL ? NULL
+		: MemoryContextStrdup(TopTransactionContext, string);
+}
+
+/*
+ * Keeps an error that is being raised, if it belongs to an outer level: a
+ * rollback of the present one does not make up for it.  Nobody reads on.
+ */
+static void
+keep(Session *session, const RemoteError *error, const char *sql)
+{
+	RemoteError *kept;
+
+	if (!session->pending.is_settling &&
+		session->batch.level >= GetCurrentTransactionNestLevel())
+		return;
+	kept = MemoryContextAlloc(TopTransactionContext, sizeof(RemoteError));
+	kept->sqlstate = error->sqlstate;
+	kept->primary = copy_for_transaction(error->primary);
+	kept->detail = copy_for_transaction(error->detail);
+	kept->hint = copy_for_transaction(error->hint);
+	kept->context = copy_for_transaction(error->context);
+	kept->sql = copy_for_transaction(sql);
+	session->xact.kept_error = kept;
+	session->xact.kept_level = session->xact.local_depth;
+	pending_forget(session);
+}
+
+/* Raises an error of the remote server as one of ours. */
+static void
+throw(int elevel, const RemoteError *error, const char *sql)
+{
+	ereport(elevel,
+			(errcode(error->sqlstate),
+			 error->primary[0] != '\0' ?
+			 errmsg_internal("%s", error->primary) :
+			 errmsg("could not obtain message string for remote error"),
+			 error->detail ? errdetail_internal("%s", error->detail) : 0,
+			 error->hint ? errhint("%s", error->hint) : 0,
+			 error->context ? errcontext("%s", error->context) : 0,
+			 sql ? errcontext("remote SQL command: %s", sql) : 0));
+}
+
+/*
+ * Raises the error of an outer level that was kept, if there is one; it is kept
+ * on.
+ */
+void
+error_raise_kept(Session *session)
+{
+	if (session->xact.kept_level == 0 || session->pending.is_settling)
+		return;
+	if (session->xact.kept_error != NULL)
+		throw(ERROR, session->xact.kept_error, session->xact.kept_error->sql);
+	ereport(ERROR,
+			(errcode(ERRCODE_CONNECTION_EXCEPTION),
+			 errmsg("connection to server \"%s\" cannot be used because a command of an outer transaction level was interrupted",
+					GetForeignServer(session->server)->servername)));
+}
+
+/*
+ * Reports an error.  Whoever lost the connection hears of that: a FATAL arrives as
+ * an error of the command before the socket closes.  Nothing of the batch must be
+ * left to be read for anybody else.
+ */
+void
+error_report(Session *session, int elevel, RemoteError *error, const char *sql)
+{
+	if (PQstatus(session->conn) == CONNECTION_BAD)
+	{
+		char	   *message = pchomp(PQerrorMessage(session->conn));
+
+		error->sqlstate = ERRCODE_CONNECTION_FAILURE;
+		if (*message != '\0')
+			error->primary = message;
+	}
+	if (elevel >= ERROR)
+		keep(session, error, sql);
+	throw(elevel, error, sql);
+}

@@ -1,0 +1,27 @@
+/*
+ * error.h
+ *	  Errors of the remote server, and of the connection to it.
+ */
+#ifndef TOLLFREE_FDW_ERROR_H
+#define TOLLFREE_FDW_ERROR_H
+
+#include "session/state.h"
+
+/* All that an error of the remote server says */
+typedef struct RemoteError
+{
+	int			sqlstate;
+	char	   *primary;
+	char	   *detail;
+	char	   *hint;
+	char	   *context;
+	char	   *sql;			/* of the command, if it is kept, or NULL */
+} RemoteError;
+
+extern int	error_sqlstate(const PGresult *res);
+extern RemoteError error_read(Session *session, PGresult *res);
+extern void error_report(Session *session, int elevel, RemoteError *error,
+						 const char *sql);
+extern void error_raise_kept(Session *session);
+
+#endif							/* TOLLFREE_FDW_ERROR_H */

@@ -1,0 +1,17 @@
+/*
+ * portals.h
+ *	  Which cursors a session has open on the remote server.
+ */
+#ifndef TOLLFREE_FDW_PORTALS_H
+#define TOLLFREE_FDW_PORTALS_H
+
+#include "session/state.h"
+
+extern void portals_add(Session *session, uint32 cursor);
+extern void portals_let_go(Session *session, uint32 cursor);
+extern uint32 portals_take_unused(Session *session);
+extern void portals_roll_back(Session *session, int level);
+extern void portals_release(Session *session, int level);
+extern void portals_forget(Session *session);
+
+#endif							/* TOLLFREE_FDW_PORTALS_H */

@@ -1,0 +1,19 @@
+/*
+ * results.h
+ *	  The answers to a batch of a session.
+ */
+#ifndef TOLLFREE_FDW_RESULTS_H
+#define TOLLFREE_FDW_RESULTS_H
+
+#include "session/state.h"
+
+extern PGresult *results_next(Session *session);
+extern bool results_are_ready(Session *session);
+extern bool results_read_front(Session *session, bool may_replace);
+extern void results_finish(Session *session);
+extern void results_drain(Session *session);
+extern bool results_are_true(const PGresult *res);
+extern void results_report(Session *session, int elevel, PGresult *res,
+						   const char *sql);
+
+#endif							/* TOLLFREE_FDW_RESULTS_H */

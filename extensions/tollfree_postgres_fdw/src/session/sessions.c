@@ -1,0 +1,271 @@
+/*
+ * sessions.c
+ *	  The sessions of this backend.
+ *
+ * There is one session per user mapping, so that all scans of a query see one
+ * snapshot.  A Session may be disconnected, and goes on counting; it is freed
+ * when another is made and its mapping is gone.  The list is short, so it is
+ * searched from its front.
+ *
+ * A change of a server or user mapping closes its sessions: at once if they
+ * are idle, else when the transaction ends.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_user_mapping.h"
+#include "miscadmin.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+#include "utils/syscache.h"
+
+#include "session/connection.h"
+#include "session/pending.h"
+#include "session/relations.h"
+#include "session/session.h"
+#include "session/sessions.h"
+#include "session/state.h"
+
+static List *sessions = NIL;
+
+/* A syscache callback; a hash value of 0 stands for every entry. */
+static void
+invalidate(Datum arg, int cacheid, uint32 hash)
+{
+	ListCell   *cell;
+
+	foreach(cell, sessions)
+	{
+		Session    *session = lfirst(cell);
+		uint32		own = cacheid == FOREIGNSERVEROID ? session->options.server_hash
+			: session->options.mapping_hash;
+
+		if (session->conn == NULL || (hash != 0 && hash != own))
+			continue;
+		/* A connection being set up is not known to be idle. */
+		if (session->xact.local_depth == 0 && session->is_set_up)
+			connection_end(session);
+		else
+			session->options.is_outdated = true;
+	}
+}
+
+/*
+ * A relcache callback: the definition of a foreign table, or of all tables, may
+ * have changed.
+ */
+static void
+forget_relation(Datum arg, Oid relid)
+{
+	ListCell   *cell;
+
+	foreach(cell, sessions)
+		relations_forget(((Session *) lfirst(cell))->facts.relations, relid);
+}
+
+/* A syscache callback: names of relations or of schemas may have changed. */
+static void
+forget_relations(Datum arg, int cacheid, uint32 hash)
+{
+	forget_relation(arg, InvalidOid);
+}
+
+/* All sessions, connected or not; the list must not be changed. */
+List *
+sessions_all(void)
+{
+	return sessions;
+}
+
+/*
+ * A resource owner is released: what is in flight for its execution nobody reads
+ * any more.
+ */
+static void
+forget_execution(ResourceReleasePhase phase, bool is_commit, bool is_top_level,
+				 void *arg)
+{
+	ListCell   *cell;
+
+	if (is_commit || phase != RESOURCE_RELEASE_BEFORE_LOCKS)
+		return;
+	foreach(cell, sessions)
+		pending_forget_owner(lfirst(cell), CurrentResourceOwner);
+}
+
+/* Once per backend. */
+static void
+register_callbacks(void)
+{
+	static bool registered = false;
+
+	if (registered)
+		return;
+	RegisterResourceReleaseCallback(forget_execution, NULL);
+	CacheRegisterSyscacheCallback(FOREIGNSERVEROID, invalidate, (Datum) 0);
+	CacheRegisterSyscacheCallback(USERMAPPINGOID, invalidate, (Datum) 0);
+	CacheRegisterRelcacheCallback(forget_relation, (Datum) 0);
+	CacheRegisterSyscacheCallback(FOREIGNTABLEREL, forget_relations, (Datum) 0);
+	CacheRegisterSyscacheCallback(NAMESPACEOID, forget_relations, (Datum) 0);
+	registered = true;
+}
+
+/*
+ * Frees sessions of mappings that are gone.  Outside of a transaction nobody
+ * else has a session in hand.
+ */
+static void
+free_orphans(void)
+{
+	ListCell   *cell;
+
+	foreach(cell, sessions)
+	{
+		Session    *session = lfirst(cell);
+
+		if (session->xact.local_depth > 0 ||
+			SearchSysCacheExists1(USERMAPPINGOID,
+								  ObjectIdGetDatum(session->mapping)))
+			continue;
+		connection_end(session);
+		MemoryContextDelete(session->batch.context);
+		pfree(session);
+		sessions = foreach_delete_current(sessions, cell);
+	}
+}
+
+/* A session that is not connected. */
+static Session *
+add_session(Oid mapping)
+{
+	MemoryContext old;
+	Session    *session;
+
+	register_callbacks();
+	free_orphans();
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	session = palloc0(sizeof(Session));
+	session->mapping = mapping;
+	session->batch.context = AllocSetContextCreate(TopMemoryContext,
+												   "tollfree_postgres_fdw batch",
+												   ALLOCSET_SMALL_SIZES);
+	sessions = lappend(sessions, session);
+	MemoryContextSwitchTo(old);
+	return session;
+}
+
+/*
+ * The mapping of a user, or else of everybody, on a server.  Its options are
+ * left alone: reading them takes longer than the rest of finding a session.
+ */
+static Oid
+find_mapping(Oid user, Oid server)
+{
+	Oid			mapping = GetSysCacheOid2(USERMAPPINGUSERSERVER,
+										  Anum_pg_user_mapping_oid,
+										  ObjectIdGetDatum(user),
+										  ObjectIdGetDatum(server));
+
+	if (!OidIsValid(mapping))
+		mapping = GetSysCacheOid2(USERMAPPINGUSERSERVER,
+								  Anum_pg_user_mapping_oid,
+								  ObjectIdGetDatum(InvalidOid),
+								  ObjectIdGetDatum(server));
+	return mapping;
+}
+
+/* The session of a user mapping, connected or not; NULL if there is none. */
+static Session *
+find(Oid mapping)
+{
+	ListCell   *cell;
+
+	foreach(cell, sessions)
+	{
+		Session    *session = lfirst(cell);
+
+		if (session->mapping == mapping)
+			return session;
+	}
+	return NULL;
+}
+
+/*
+ * The session of a user on a server, connected.  An ERROR if there is no mapping,
+ * or if it cannot be connected or used.
+ */
+Session *
+sessions_get(Oid user, Oid server)
+{
+	Session    *session = find(find_mapping(user, server));
+
+	if (session != NULL)
+		session_check_usable(session);
+	if (session != NULL && session->conn != NULL &&
+		session->options.is_outdated && session->xact.local_depth == 0)
+		connection_end(session);
+	if (session == NULL || session->conn == NULL)
+	{
+		UserMapping *mapping = GetUserMapping(user, server);
+
+		if (session == NULL)
+			session = add_session(mapping->umid);
+		connection_begin(session, mapping);
+	}
+	if (session->xact.local_depth == 0)
+		session->user = user;
+	return session;
+}
+
+/* Is a session on this server part of the current transaction? */
+bool
+sessions_use_server(Oid server)
+{
+	ListCell   *cell;
+
+	foreach(cell, sessions)
+	{
+		Session    *session = lfirst(cell);
+
+		if (session->conn != NULL && session->server == server &&
+			session->xact.local_depth > 0)
+			return true;
+	}
+	return false;
+}
+
+/* Has the current transaction truncated a table on this server? */
+bool
+sessions_have_truncated(Oid server)
+{
+	ListCell   *cell;
+
+	foreach(cell, sessions)
+	{
+		Session    *session = lfirst(cell);
+
+		if (session->conn != NULL && session->server == server &&
+			session->xact.truncated)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The user whose mapping a session is of, "public" for everybody's; NULL if the
+ * mapping is gone.
+ */
+const char *
+sessions_user_name(const Session *session)
+{
+	HeapTuple	mapping = SearchSysCache1(USERMAPPINGOID,
+										  ObjectIdGetDatum(session->mapping));
+	const char *name;
+
+	if (!HeapTupleIsValid(mapping))
+		return NULL;
+	name = MappingUserName(((Form_pg_user_mapping) GETSTRUCT(mapping))->umuser);
+	ReleaseSysCache(mapping);
+	return name;
+}

@@ -1,0 +1,58 @@
+/*
+ * statement.h
+ *	  Statements that a session keeps prepared on its remote server.
+ */
+#ifndef TOLLFREE_FDW_STATEMENT_H
+#define TOLLFREE_FDW_STATEMENT_H
+
+#include "lib/ilist.h"
+#include "nodes/pg_list.h"
+
+#define STATEMENT_NAME_SIZE 32	/* bytes, with the final zero */
+
+/* How a command is to be executed */
+typedef enum StatementUse
+{
+	STATEMENT_ONCE,				/* parsed for this execution only */
+	STATEMENT_PREPARE,			/* prepared with the batch that executes it */
+	STATEMENT_REUSE				/* executed as prepared before */
+} StatementUse;
+
+typedef struct CachedStatement
+{
+	uint32		hash;			/* of the text; the key */
+	char	   *sql;
+	char		name[STATEMENT_NAME_SIZE];
+	bool		is_prepared;	/* has the remote server said so? */
+	uint64		safe_epoch;		/* when it could not have become stale, or 0 */
+	uint64		once_epoch;		/* when it was last executed once, or 0 */
+	bool		is_doubtful;	/* has it failed? */
+	int			ntypes;
+	Oid		   *types;			/* of its parameters, as the remote server
+								 * chose them; NULL if not known */
+	dlist_node	node;			/* in the order of their last use */
+} CachedStatement;
+
+typedef struct StatementCache StatementCache;
+
+/* What became of the commands that could have been in the cache */
+typedef struct StatementCounters
+{
+	int64		hits;
+	int64		misses;
+	int64		evictions;
+} StatementCounters;
+
+extern StatementCache *statement_create_cache(List **dropped);
+extern void statement_drop_cache(StatementCache *cache);
+extern StatementUse statement_choose(StatementCache *cache, const char *sql,
+									 uint64 epoch, bool is_safe,
+									 StatementCounters *counters,
+									 CachedStatement **statement);
+extern const CachedStatement *statement_find(StatementCache *cache,
+											 const char *sql);
+extern void statement_make_types(StatementCache *cache,
+								 CachedStatement *statement, int ntypes);
+extern void statement_forget(StatementCache *cache, CachedStatement *statement);
+
+#endif							/* TOLLFREE_FDW_STATEMENT_H */

@@ -1,0 +1,36 @@
+/*
+ * usage.h
+ *	  What a session did for an executor node, for EXPLAIN.
+ */
+#ifndef TOLLFREE_FDW_USAGE_H
+#define TOLLFREE_FDW_USAGE_H
+
+#include "session/state.h"
+
+/* The difference between the session's counters before and after */
+typedef struct SessionUsage
+{
+	int64		round_trips;
+	int64		hits;			/* of the statement cache */
+} SessionUsage;
+
+/* From here on what the session does is done for the node. */
+static inline void
+usage_start(const Session *session, SessionUsage *usage)
+{
+	usage->round_trips -= session->counters.round_trips;
+	usage->hits -= session->counters.statements.hits;
+}
+
+/* From here on it is not. */
+static inline void
+usage_stop(const Session *session, SessionUsage *usage)
+{
+	usage->round_trips += session->counters.round_trips;
+	usage->hits += session->counters.statements.hits;
+}
+
+struct ExplainState;
+extern void usage_explain(const SessionUsage *usage, struct ExplainState *es);
+
+#endif							/* TOLLFREE_FDW_USAGE_H */

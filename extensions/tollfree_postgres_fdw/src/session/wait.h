@@ -1,0 +1,13 @@
+/*
+ * wait.h
+ *	  Waiting for a remote server, and no longer than a clean-up may.
+ */
+#ifndef TOLLFREE_FDW_WAIT_H
+#define TOLLFREE_FDW_WAIT_H
+
+#include "session/state.h"
+
+extern const char *wait_cancel(Session *session);
+extern bool wait_for(Session *session, uint32 events);
+
+#endif							/* TOLLFREE_FDW_WAIT_H */

@@ -1,0 +1,161 @@
+/*
+ * waitset.c
+ *	  The sets of events that sessions wait for.
+ *
+ * Making such a set costs more than many a query, so a session keeps its own.
+ * But it takes a file descriptor as long as the connection takes another, and
+ * connections and the like may have a third of max_files_per_process only.  So
+ * few sets are kept.  Sessions beyond these hand the last one on: the set of
+ * the one is freed, and one for the other made, which costs what
+ * WaitLatchOrSocket does.  Where descriptors are short there are fewer sets, down
+ * to a single one, for a connection is worth more than a set.
+ *
+ * How long is waited, and what for, is batch.c's business.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "utils/wait_event.h"
+
+#include "base/compat.h"
+#include "session/state.h"
+#include "session/waitset.h"
+
+#define WAIT_SOCKET 0			/* position in the wait set */
+#define WAIT_EVENTS 3
+
+/*
+ * More servers than a session mostly works with at the same time, and one in
+ * twenty of the 330 descriptors or so that max_files_per_process leaves for
+ * connections by default.
+ */
+#define MAX_WAIT_SETS 16
+
+/* The sessions that have one; the last of them is the first to lose it. */
+static Session *holders[MAX_WAIT_SETS];
+static int	nholders = 0;
+
+/* May this many more descriptors be taken? */
+static bool
+are_free(int count)
+{
+	int			taken = 0;
+
+	while (taken < count && AcquireExternalFD())
+		taken++;
+	for (int i = 0; i < taken; i++)
+		ReleaseExternalFD();
+	return taken == count;
+}
+
+/* Frees the set of the last holder. */
+static void
+free_last(void)
+{
+	Session    *session = holders[--nholders];
+
+	FreeWaitEventSet(session->wait.set);
+	session->wait.set = NULL;
+	session->wait.events = 0;
+}
+
+/* Frees a session's set, if it has one, and so makes room for another's. */
+void
+waitset_free(Session *session)
+{
+	for (int i = 0; i < nholders; i++)
+	{
+		if (holders[i] == session)
+		{
+			holders[i] = holders[nholders - 1];
+			holders[nholders - 1] = session;
+			free_last();
+			return;
+		}
+	}
+}
+
+/*
+ * Makes room for a connection and a set to wait with, leaving a descriptor for
+ * what needs one for a moment: connecting does, and an Append of asynchronous
+ * scans.  Raises an ERROR if there is none.
+ */
+void
+waitset_make_room(const char *server)
+{
+	while (nholders > 1 && !are_free(2))
+		free_last();
+	if (!are_free(nholders > 0 ? 2 : 3))
+		ereport(ERROR,
+				(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
+				 errmsg("could not connect to server \"%s\"", server),
+				 errdetail("There are too many open files on the local server."),
+				 errhint("Raise max_files_per_process, or close connections that are not needed.")));
+}
+
+/*
+ * Sees to it that there is a descriptor for what needs one for a moment; false if
+ * there is none.
+ */
+bool
+waitset_spare_descriptor(void)
+{
+	while (!are_free(1))
+	{
+		if (nholders == 0)
+			return false;
+		free_last();
+	}
+	return true;
+}
+
+/* Can a session get a set without an error? */
+bool
+waitset_can_wait(const Session *session)
+{
+	return session->wait.set != NULL || nholders > 0 || are_free(1);
+}
+
+/*
+ * Makes a session's set, anew if an error has left it incomplete.  If there are
+ * enough, or no descriptor would be left for others, the last holder's goes.
+ */
+static void
+make_wait_set(Session *session)
+{
+	waitset_free(session);
+	if (nholders == MAX_WAIT_SETS || (nholders > 0 && !are_free(2)))
+		free_last();
+	session->wait.set = compat_create_wait_event_set(WAIT_EVENTS);
+	holders[nholders++] = session;
+
+	AddWaitEventToSet(session->wait.set, WL_SOCKET_READABLE,
+					  PQsocket(session->conn), NULL, NULL);
+	AddWaitEventToSet(session->wait.set, WL_LATCH_SET,
+					  PGINVALID_SOCKET, MyLatch, NULL);
+	/* A stand-alone backend has no postmaster. */
+	if (IsUnderPostmaster)
+		AddWaitEventToSet(session->wait.set, WL_EXIT_ON_PM_DEATH,
+						  PGINVALID_SOCKET, NULL, NULL);
+	session->wait.events = WL_SOCKET_READABLE;
+}
+
+/*
+ * Waits for these events of the session's socket, or the latch, for so many ms,
+ * or for ever if negative; was it the latch?
+ */
+bool
+waitset_wait(Session *session, uint32 events, long timeout)
+{
+	WaitEvent	event;
+
+	if (session->wait.events == 0)
+		make_wait_set(session);
+	if (session->wait.events != events)
+		ModifyWaitEvent(session->wait.set, WAIT_SOCKET, events, NULL);
+	session->wait.events = events;
+	return WaitEventSetWait(session->wait.set, timeout, &event, 1,
+							PG_WAIT_EXTENSION) == 1 &&
+		(event.events & WL_LATCH_SET);
+}

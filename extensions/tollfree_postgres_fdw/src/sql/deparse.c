@@ -1,0 +1,521 @@
+/*
+ * deparse.c
+ *	  The few commands that are not planned: TRUNCATE, INSERT for COPY and for
+ *	  routed rows, INSERT of several rows or of arrays, and the questions of
+ *	  ANALYZE.
+ *
+ * What is pg_catalog's is named so: the remote session's temporary schema comes
+ * before it, and a remote function may have left anything there.
+ */
+#include "postgres.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "access/sysattr.h"
+#include "catalog/pg_type.h"
+#include "foreign/foreign.h"
+#include "lib/stringinfo.h"
+#include "nodes/bitmapset.h"
+#include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "base/options.h"
+#include "sql/deparse.h"
+#include "sql/plan.h"
+
+/* The remote name of a table, in this context. */
+void
+deparse_table_name(Oid relid, const char **schema, const char **table)
+{
+	List	   *options = GetForeignTable(relid)->options;
+
+	*schema = option_find(options, "schema_name");
+	*table = option_find(options, "table_name");
+	if (*schema == NULL)
+		*schema = get_namespace_name(get_rel_namespace(relid));
+	if (*table == NULL)
+		*table = get_rel_name(relid);
+}
+
+/* Appends it. */
+static void
+append_table(StringInfo sql, Relation rel)
+{
+	const char *schema;
+	const char *table;
+
+	deparse_table_name(RelationGetRelid(rel), &schema, &table);
+	appendStringInfo(sql, "%s.%s", quote_identifier(schema),
+					 quote_identifier(table));
+}
+
+/* The remote name of a column. */
+const char *
+deparse_column_name(Relation rel, AttrNumber attno)
+{
+	const char *name =
+		option_find(GetForeignColumnOptions(RelationGetRelid(rel), attno),
+					"column_name");
+
+	if (name == NULL)
+		name = NameStr(TupleDescAttr(RelationGetDescr(rel), attno - 1)->attname);
+	return name;
+}
+
+/* Appends the remote name of a column. */
+static void
+append_column(StringInfo sql, Relation rel, AttrNumber attno)
+{
+	appendStringInfoString(sql,
+						   quote_identifier(deparse_column_name(rel, attno)));
+}
+
+/* Appends the name of a type of pg_catalog, without its modifier. */
+static void
+append_builtin_type(StringInfo sql, Oid type)
+{
+	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for type %u", type);
+	appendStringInfo(sql, "pg_catalog.%s",
+					 quote_identifier(NameStr(((Form_pg_type) GETSTRUCT(tuple))->typname)));
+	ReleaseSysCache(tuple);
+}
+
+/* A command that truncates tables of one server. */
+char *
+deparse_truncate(List *rels, DropBehavior behavior, bool restart_seqs)
+{
+	StringInfoData sql;
+	ListCell   *cell;
+
+	initStringInfo(&sql);
+	foreach(cell, rels)
+	{
+		appendStringInfoString(&sql, cell == list_head(rels) ? "TRUNCATE " : ", ");
+		append_table(&sql, lfirst(cell));
+	}
+	appendStringInfo(&sql, " %s IDENTITY %s",
+					 restart_seqs ? "RESTART" : "CONTINUE",
+					 behavior == DROP_CASCADE ? "CASCADE" : "RESTRICT");
+	return sql.data;
+}
+
+/*
+ * Appends the values of one row, its parameters numbered from first_param on;
+ * returns the number after its last one.  A generated column takes none.
+ */
+static int
+append_row(StringInfo sql, Relation rel, List *targets, int first_param)
+{
+	int			param = first_param;
+	ListCell   *cell;
+
+	foreach(cell, targets)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel),
+													lfirst_int(cell) - 1);
+
+		appendStringInfoString(sql, cell == list_head(targets) ? "(" : ", ");
+		if (attribute->attgenerated)
+			appendStringInfoString(sql, "DEFAULT");
+		else
+			appendStringInfo(sql, "$%d", param++);
+	}
+	appendStringInfoChar(sql, ')');
+	return param;
+}
+
+/* An INSERT of several rows, from the plan's INSERT of one. */
+char *
+deparse_insert_rows(const ModifyPlan *plan, Relation rel, int nrows)
+{
+	StringInfoData sql;
+	int			param = 1;
+	ListCell   *cell;
+
+	foreach(cell, plan->targets)
+	{
+		if (!TupleDescAttr(RelationGetDescr(rel),
+						   lfirst_int(cell) - 1)->attgenerated)
+			param++;
+	}
+	initStringInfo(&sql);
+	appendBinaryStringInfo(&sql, plan->sql, plan->values_end);
+	for (int i = 1; i < nrows; i++)
+	{
+		appendStringInfoString(&sql, ", ");
+		param = append_row(&sql, rel, plan->targets, param);
+	}
+	appendStringInfoString(&sql, plan->sql + plan->values_end);
+	return sql.data;
+}
+
+/* An INSERT of one array for each column, from the plan's INSERT of one row. */
+char *
+deparse_insert_arrays(const ModifyPlan *plan, Relation rel)
+{
+	StringInfoData sql;
+	StringInfoData arrays;
+	int			param = 0;
+	ListCell   *cell;
+
+	initStringInfo(&sql);
+	initStringInfo(&arrays);
+	appendStringInfoString(&sql, "INSERT INTO ");
+	append_table(&sql, rel);
+	foreach(cell, plan->targets)
+	{
+		AttrNumber	attno = lfirst_int(cell);
+		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel),
+													attno - 1);
+
+		if (attribute->attgenerated)
+			continue;
+		appendStringInfoString(&sql, param == 0 ? "(" : ", ");
+		append_column(&sql, rel, attno);
+		appendStringInfo(&arrays, "%spg_catalog.unnest($%d::",
+						 param == 0 ? "" : ", ", param + 1);
+		append_builtin_type(&arrays, attribute->atttypid);
+		appendStringInfoString(&arrays, "[])");
+		param++;
+	}
+	appendStringInfo(&sql, ") SELECT %s%s", arrays.data,
+					 plan->sql + plan->values_end);
+	pfree(arrays.data);
+	return sql.data;
+}
+
+/* The OID of a catalog */
+#define CATALOG_OID(name) "'pg_catalog." name "'::pg_catalog.regclass"
+
+/*
+ * Is somebody changing a catalog's row, or has since the snapshot?  An older xmax
+ * in a row that the snapshot shows is of an attempt that was rolled back.
+ */
+#define IS_CHANGING(row) \
+	"pg_catalog.age(" row ".xmax) <= pg_catalog.age(" \
+	"pg_catalog.pg_snapshot_xmin(pg_catalog.pg_current_snapshot())::pg_catalog.xid)"
+
+/*
+ * A query whether the rows of one INSERT into a table are treated as those of
+ * many, and the types of its columns are the local ones, which are built in.
+ * arrays.c says what it asks for, and why.  It locks no table.
+ *
+ * The snapshot may be older than the table's lock, and with it what the catalogs
+ * show.  But what has been altered since shows in the row of the table or of a
+ * column; only a trigger on a table that has had one before leaves no trace.
+ */
+char *
+deparse_array_check(Relation rel, List *targets)
+{
+	StringInfoData sql;
+	int			ncolumns = 0;
+	ListCell   *cell;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "WITH RECURSIVE r(oid) AS (SELECT %s::pg_catalog.oid),"
+					 " tree(oid) AS (SELECT oid FROM r UNION ALL"
+					 " SELECT i.inhrelid FROM tree JOIN pg_catalog.pg_class p ON p.oid = tree.oid"
+					 " JOIN pg_catalog.pg_inherits i ON i.inhparent = p.oid WHERE p.relkind = 'p')"
+					 " SELECT NOT EXISTS (SELECT FROM pg_catalog.pg_class c"
+					 " WHERE c.oid IN (SELECT oid FROM tree)"
+					 " AND (" IS_CHANGING("c") " OR c.relkind NOT IN ('r', 'p')"
+					 " OR c.relhasrules OR c.relrowsecurity OR c.relhastriggers"
+					 " OR EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.refclassid IN"
+					 " (" CATALOG_OID("pg_proc") ", " CATALOG_OID("pg_operator") ", " CATALOG_OID("pg_type") ")"
+					 " AND (d.classid = " CATALOG_OID("pg_attrdef") " AND d.objid IN"
+					 " (SELECT oid FROM pg_catalog.pg_attrdef WHERE adrelid = c.oid)"
+					 " OR d.classid = " CATALOG_OID("pg_constraint") " AND d.objid IN"
+					 " (SELECT oid FROM pg_catalog.pg_constraint WHERE conrelid = c.oid)))"
+	/* A domain may have a default and checks of its own. */
+					 " OR EXISTS (SELECT FROM pg_catalog.pg_attribute a LEFT JOIN pg_catalog.pg_type t ON t.oid = a.atttypid"
+					 " WHERE a.attrelid = c.oid AND a.attnum > 0"
+					 " AND (" IS_CHANGING("a") " OR NOT a.attisdropped AND t.typtype = 'd'))"
+	/* These functions' results are the command's, or see the rows before it. */
+					 " OR EXISTS (SELECT FROM (SELECT adbin::pg_catalog.text FROM pg_catalog.pg_attrdef"
+					 " WHERE adrelid = c.oid UNION ALL SELECT conbin::pg_catalog.text"
+					 " FROM pg_catalog.pg_constraint WHERE conrelid = c.oid) e(tree)"
+					 " JOIN pg_catalog.pg_proc p ON e.tree ~ (':funcid ' || p.oid || ' ')"
+					 " WHERE p.pronamespace = 'pg_catalog'::pg_catalog.regnamespace"
+					 " AND p.proname ~ '^(statement_timestamp|current_query|ts_rewrite"
+					 "|(query|table|schema|database|cursor)_to_xml.*)$')))",
+					 deparse_regclass(rel));
+	appendStringInfoString(&sql, " AND (SELECT pg_catalog.count(*) FROM pg_catalog.pg_attribute a WHERE a.attrelid = r.oid"
+						   " AND (a.attname, a.atttypid) IN (");
+	foreach(cell, targets)
+	{
+		AttrNumber	attno = lfirst_int(cell);
+		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel),
+													attno - 1);
+
+		if (attribute->attgenerated)
+			continue;
+		appendStringInfo(&sql, "%s(%s, %u)", ncolumns == 0 ? "" : ", ",
+						 quote_literal_cstr(deparse_column_name(rel, attno)),
+						 attribute->atttypid);
+		ncolumns++;
+	}
+	appendStringInfo(&sql, ")) = %d", ncolumns);
+	/* What the INSERT calls, so that the question fails and not that. */
+	appendStringInfoString(&sql, " AND EXISTS (SELECT pg_catalog.unnest("
+						   "'{1}'::pg_catalog.int4[])) FROM r");
+	return sql.data;
+}
+
+/*
+ * The columns that RETURNING must bring, for the local RETURNING list, checks
+ * of views, and triggers that see the new row.
+ */
+static Bitmapset *
+returned_columns(ResultRelInfo *rinfo, Index rtindex)
+{
+	Relation	rel = rinfo->ri_RelationDesc;
+	Bitmapset  *columns = NULL;
+
+	if (rel->trigdesc != NULL && rel->trigdesc->trig_insert_after_row)
+		columns = bms_make_singleton(InvalidAttrNumber -
+									 FirstLowInvalidHeapAttributeNumber);
+	pull_varattnos((Node *) rinfo->ri_WithCheckOptions, rtindex, &columns);
+	pull_varattnos((Node *) rinfo->ri_returningList, rtindex, &columns);
+	return columns;
+}
+
+/* Appends a RETURNING clause, if one is needed; the attributes it brings. */
+static List *
+append_returning(StringInfo sql, ResultRelInfo *rinfo, Index rtindex)
+{
+	Relation	rel = rinfo->ri_RelationDesc;
+	TupleDesc	tupdesc = RelationGetDescr(rel);
+	Bitmapset  *columns = returned_columns(rinfo, rtindex);
+	bool		whole = bms_is_member(InvalidAttrNumber -
+									  FirstLowInvalidHeapAttributeNumber,
+									  columns);
+	List	   *attrs = NIL;
+
+	for (AttrNumber attno = 1; attno <= tupdesc->natts; attno++)
+	{
+		if (TupleDescAttr(tupdesc, attno - 1)->attisdropped ||
+			!(whole ||
+			  bms_is_member(attno - FirstLowInvalidHeapAttributeNumber,
+							columns)))
+			continue;
+		appendStringInfoString(sql, attrs == NIL ? " RETURNING " : ", ");
+		append_column(sql, rel, attno);
+		attrs = lappend_int(attrs, attno);
+	}
+	if (bms_is_member(SelfItemPointerAttributeNumber -
+					  FirstLowInvalidHeapAttributeNumber, columns))
+	{
+		appendStringInfoString(sql, attrs == NIL ? " RETURNING " : ", ");
+		appendStringInfoString(sql, "ctid");
+		attrs = lappend_int(attrs, SelfItemPointerAttributeNumber);
+	}
+	return attrs;
+}
+
+/*
+ * An INSERT of one row with all its columns.  Expressions of the result
+ * relation refer to it by rtindex.
+ */
+ModifyPlan
+deparse_insert(ResultRelInfo *rinfo, Index rtindex, bool do_nothing)
+{
+	Relation	rel = rinfo->ri_RelationDesc;
+	TupleDesc	tupdesc = RelationGetDescr(rel);
+	ModifyPlan	plan = {0};
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "INSERT INTO ");
+	append_table(&sql, rel);
+	for (AttrNumber attno = 1; attno <= tupdesc->natts; attno++)
+	{
+		if (TupleDescAttr(tupdesc, attno - 1)->attisdropped)
+			continue;
+		appendStringInfoString(&sql, plan.targets == NIL ? "(" : ", ");
+		append_column(&sql, rel, attno);
+		plan.targets = lappend_int(plan.targets, attno);
+	}
+	if (plan.targets == NIL)
+		appendStringInfoString(&sql, " DEFAULT VALUES");
+	else
+	{
+		appendStringInfoString(&sql, ") VALUES ");
+		append_row(&sql, rel, plan.targets, 1);
+	}
+	plan.values_end = sql.len;
+	if (do_nothing)
+		appendStringInfoString(&sql, " ON CONFLICT DO NOTHING");
+	plan.attrs = append_returning(&sql, rinfo, rtindex);
+	plan.has_returning = plan.attrs != NIL;
+	plan.sql = sql.data;
+	return plan;
+}
+
+/* The remote name of a table as a constant of type regclass. */
+char *
+deparse_regclass(Relation rel)
+{
+	StringInfoData name;
+
+	initStringInfo(&name);
+	append_table(&name, rel);
+	return psprintf("%s::pg_catalog.regclass", quote_literal_cstr(name.data));
+}
+
+/* A query for the number of a table's blocks, in the words of postgres_fdw. */
+char *
+deparse_table_blocks(Relation rel)
+{
+	return psprintf("SELECT pg_catalog.pg_relation_size(%s) / %d",
+					deparse_regclass(rel), BLCKSZ);
+}
+
+/*
+ * A query for a table's size, its partitions and children included: can it be
+ * sampled (1 or 0), is the number of its rows known (1 or 0), blocks, rows;
+ * whether queries are compiled (1 or 0), how many tables these are, whether
+ * the user may read all their columns, ctid too, and hash that (1 or 0), with
+ * how many workers a query may be executed, and of how many blocks a scan gets
+ * one.  It fails if he may not draw random numbers.
+ * The rows are those of the last ANALYZE or VACUUM, in proportion to the
+ * blocks then and now.
+ */
+char *
+deparse_table_size(Relation rel)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "WITH RECURSIVE tree (oid) AS (SELECT %s::pg_catalog.oid",
+					 deparse_regclass(rel));
+	appendStringInfoString(&sql,
+						   " UNION SELECT i.inhrelid FROM tree"
+						   " JOIN pg_catalog.pg_inherits i ON i.inhparent = tree.oid),"
+						   " settings AS (SELECT name, setting FROM pg_catalog.pg_settings"
+						   " WHERE name IN ('jit', 'max_parallel_workers',"
+						   " 'max_parallel_workers_per_gather', 'min_parallel_table_scan_size'))"
+						   " SELECT pg_catalog.min((relkind IN ('r', 'm', 'p'))::int),"
+						   " pg_catalog.min((pages = 0 OR relpages > 0 AND reltuples >= 0)::int),"
+						   " pg_catalog.sum(pages),"
+						   " pg_catalog.sum(CASE WHEN relkind = 'f' THEN greatest(reltuples, 0)"
+						   " WHEN pages > 0 AND relpages > 0"
+						   " THEN greatest(reltuples, 0) / relpages * pages"
+						   " ELSE 0 END),"
+						   " (SELECT pg_catalog.count(*) FROM settings"
+						   " WHERE name = 'jit' AND setting = 'on'),"
+						   " pg_catalog.count(*),");
+	appendStringInfo(&sql, " (pg_catalog.has_table_privilege(%s, 'SELECT')"
+					 " AND coalesce(pg_catalog.has_function_privilege("
+					 "pg_catalog.to_regprocedure('pg_catalog.hashtidextended(tid,bigint)'),"
+					 " 'EXECUTE'), false) AND pg_catalog.random() >= 0)::int,",
+					 deparse_regclass(rel));
+	appendStringInfoString(&sql,
+						   " (SELECT pg_catalog.min(setting::int) FROM settings"
+						   " WHERE name LIKE 'max%'),"
+						   " (SELECT setting FROM settings WHERE name LIKE 'min%')"
+						   " FROM (SELECT c.relkind, c.relpages, c.reltuples,"
+						   " coalesce(pg_catalog.pg_relation_size(c.oid), 0)"
+						   " / pg_catalog.current_setting('block_size')::pg_catalog.int8 AS pages"
+						   " FROM tree JOIN pg_catalog.pg_class c ON c.oid = tree.oid) s");
+	return sql.data;
+}
+
+/* A query that counts the rows in a share of a table's blocks. */
+char *
+deparse_count(Relation rel, double share)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "SELECT pg_catalog.count(*) FROM ");
+	append_table(&sql, rel);
+	appendStringInfo(&sql, " TABLESAMPLE SYSTEM(%.10g)", 100 * share);
+	return sql.data;
+}
+
+/*
+ * Appends the condition that chooses a share of the rows by a hash of their
+ * ctid, and of their table if there are several: rows at the same place in two
+ * partitions may have something in common.  A range at the end of the hash's
+ * values turns most rows away by its first comparison, and the planner expects
+ * few rows of any range, for which it plans parallel workers.
+ */
+static void
+append_hash_condition(StringInfo sql, const SamplePlan *plan)
+{
+	int64		lowest = (int64) ldexp(0.5 - Max(plan->rows, DBL_EPSILON), 64);
+
+	appendStringInfo(sql, " WHERE pg_catalog.hashtidextended(ctid, %s%lld)"
+					 " BETWEEN '%lld' AND '%lld'",
+					 plan->has_parts ? "tableoid::pg_catalog.int8 + " : "",
+					 (long long) plan->seed, (long long) lowest,
+					 (long long) PG_INT64_MAX);
+}
+
+/* Appends what chooses the rows of a sample. */
+static void
+append_sampling(StringInfo sql, const SamplePlan *plan)
+{
+	if (plan->by_hash)
+	{
+		append_hash_condition(sql, plan);
+		return;
+	}
+	if (plan->method == SAMPLING_BERNOULLI)
+	{
+		appendStringInfo(sql, " TABLESAMPLE BERNOULLI(%.10g)", 100 * plan->rows);
+		return;
+	}
+	if (plan->blocks < 1)
+		appendStringInfo(sql, " TABLESAMPLE SYSTEM(%.10g)", 100 * plan->blocks);
+	if (plan->rows < 1)
+		appendStringInfo(sql, " WHERE pg_catalog.random() < %.10g", plan->rows);
+}
+
+/*
+ * A query for a sample.  Sets the attribute number of each result column: rows
+ * chosen by a hash come in any order, so their place comes with them.
+ */
+char *
+deparse_sample(Relation rel, const SamplePlan *plan, List **attrs)
+{
+	TupleDesc	tupdesc = RelationGetDescr(rel);
+	StringInfoData sql;
+
+	*attrs = NIL;
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "SELECT ");
+	for (AttrNumber attno = 1; attno <= tupdesc->natts; attno++)
+	{
+		if (TupleDescAttr(tupdesc, attno - 1)->attisdropped)
+			continue;
+		if (*attrs != NIL)
+			appendStringInfoString(&sql, ", ");
+		append_column(&sql, rel, attno);
+		*attrs = lappend_int(*attrs, attno);
+	}
+	if (plan->by_hash)
+	{
+		appendStringInfo(&sql, "%sctid", *attrs == NIL ? "" : ", ");
+		*attrs = lappend_int(*attrs, SelfItemPointerAttributeNumber);
+		if (plan->has_parts)
+		{
+			appendStringInfoString(&sql, ", tableoid");
+			*attrs = lappend_int(*attrs, TableOidAttributeNumber);
+		}
+	}
+	else if (*attrs == NIL)
+		appendStringInfoString(&sql, "NULL");
+	appendStringInfoString(&sql, " FROM ");
+	append_table(&sql, rel);
+	append_sampling(&sql, plan);
+	return sql.data;
+}

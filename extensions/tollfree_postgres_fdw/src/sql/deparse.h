@@ -1,0 +1,44 @@
+/*
+ * deparse.h
+ *	  The few commands that are not planned.
+ */
+#ifndef TOLLFREE_FDW_DEPARSE_H
+#define TOLLFREE_FDW_DEPARSE_H
+
+#include "nodes/execnodes.h"
+#include "nodes/parsenodes.h"
+#include "utils/rel.h"
+
+#include "base/options.h"
+#include "sql/plan.h"
+
+/* Which rows of a table are asked for */
+typedef struct SamplePlan
+{
+	SamplingMethod method;
+	double		blocks;			/* share of the blocks that are read */
+	double		rows;			/* share of their rows that are sent */
+	bool		by_hash;		/* are these chosen by a hash of their ctid? */
+	bool		has_parts;		/* are they in partitions or children? */
+	int64		seed;			/* of the hash, 0 to PG_INT32_MAX */
+	bool		switches_jit;	/* is jit to be off meanwhile? */
+} SamplePlan;
+
+extern char *deparse_truncate(List *rels, DropBehavior behavior,
+							  bool restart_seqs);
+extern ModifyPlan deparse_insert(ResultRelInfo *rinfo, Index rtindex,
+								 bool do_nothing);
+extern char *deparse_insert_rows(const ModifyPlan *plan, Relation rel,
+								 int nrows);
+extern char *deparse_insert_arrays(const ModifyPlan *plan, Relation rel);
+extern char *deparse_array_check(Relation rel, List *targets);
+extern void deparse_table_name(Oid relid, const char **schema,
+							   const char **table);
+extern const char *deparse_column_name(Relation rel, AttrNumber attno);
+extern char *deparse_regclass(Relation rel);
+extern char *deparse_table_blocks(Relation rel);
+extern char *deparse_table_size(Relation rel);
+extern char *deparse_count(Relation rel, double share);
+extern char *deparse_sample(Relation rel, const SamplePlan *plan, List **attrs);
+
+#endif							/* TOLLFREE_FDW_DEPARSE_H */

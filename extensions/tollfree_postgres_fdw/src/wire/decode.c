@@ -1,0 +1,283 @@
+/*
+ * decode.c
+ *	  Fields of common types to values, without their input functions.
+ *
+ * A type's input function defines what a text means.  The decoders here know
+ * the form that its output function prints and no other: what does not look
+ * like it is left to the input function, with its errors.
+ *
+ * The binary form is decoded only if the remote column has the same built-in
+ * type, for the types whose binary form is one in all versions since 10.
+ * rows.c sees to that.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "datatype/timestamp.h"
+#include "lib/stringinfo.h"
+#include "port/pg_bswap.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/fmgrprotos.h"
+#include "utils/timestamp.h"
+#include "utils/uuid.h"
+
+#include "wire/decode.h"
+
+#define INT64_SAFE_DIGITS 18	/* any number of so many digits fits */
+#define INFINITE_INTERVALS 170000	/* the first version that has them */
+
+/* Reads an optional minus sign and digits, as integers are printed. */
+static inline bool
+read_digits(const char *field, int length, int64 *number)
+{
+	bool		negative = length > 0 && field[0] == '-';
+	int			i = negative ? 1 : 0;
+	int64		result = 0;
+
+	if (i == length || length - i > INT64_SAFE_DIGITS)
+		return false;
+	for (; i < length; i++)
+	{
+		unsigned	digit = (unsigned char) field[i] - '0';
+
+		if (digit > 9)
+			return false;
+		result = result * 10 + digit;
+	}
+	*number = negative ? -result : result;
+	return true;
+}
+
+/* smallint as text */
+static bool
+text_int2(const char *field, int length, Datum *value)
+{
+	int64		number;
+
+	if (!read_digits(field, length, &number) ||
+		number < PG_INT16_MIN || number > PG_INT16_MAX)
+		return false;
+	*value = Int16GetDatum((int16) number);
+	return true;
+}
+
+/* integer as text */
+static bool
+text_int4(const char *field, int length, Datum *value)
+{
+	int64		number;
+
+	if (!read_digits(field, length, &number) ||
+		number < PG_INT32_MIN || number > PG_INT32_MAX)
+		return false;
+	*value = Int32GetDatum((int32) number);
+	return true;
+}
+
+/* bigint as text */
+static bool
+text_int8(const char *field, int length, Datum *value)
+{
+	int64		number;
+
+	if (!read_digits(field, length, &number))
+		return false;
+	*value = Int64GetDatum(number);
+	return true;
+}
+
+/* boolean as text */
+static bool
+text_bool(const char *field, int length, Datum *value)
+{
+	if (length != 1 || (field[0] != 't' && field[0] != 'f'))
+		return false;
+	*value = BoolGetDatum(field[0] == 't');
+	return true;
+}
+
+/* Any type whose value is its bytes, as text or binary */
+static bool
+bytes(const char *field, int length, Datum *value)
+{
+	*value = PointerGetDatum(cstring_to_text_with_len(field, length));
+	return true;
+}
+
+/* boolean in binary */
+static bool
+binary_bool(const char *field, int length, Datum *value)
+{
+	if (length != 1)
+		return false;
+	*value = BoolGetDatum(field[0] != 0);
+	return true;
+}
+
+/* smallint in binary */
+static bool
+binary_int2(const char *field, int length, Datum *value)
+{
+	uint16		number;
+
+	if (length != sizeof(number))
+		return false;
+	memcpy(&number, field, sizeof(number));
+	*value = Int16GetDatum((int16) pg_ntoh16(number));
+	return true;
+}
+
+/* integer, date, or oid in binary */
+static bool
+binary_int4(const char *field, int length, Datum *value)
+{
+	uint32		number;
+
+	if (length != sizeof(number))
+		return false;
+	memcpy(&number, field, sizeof(number));
+	*value = Int32GetDatum((int32) pg_ntoh32(number));
+	return true;
+}
+
+/* bigint, time, or timestamp in binary */
+static bool
+binary_int8(const char *field, int length, Datum *value)
+{
+	uint64		number;
+
+	if (length != sizeof(number))
+		return false;
+	memcpy(&number, field, sizeof(number));
+	*value = Int64GetDatum((int64) pg_ntoh64(number));
+	return true;
+}
+
+/* real in binary */
+static bool
+binary_float4(const char *field, int length, Datum *value)
+{
+	uint32		word;
+	float4		number;
+
+	if (length != sizeof(word))
+		return false;
+	memcpy(&word, field, sizeof(word));
+	word = pg_ntoh32(word);
+	memcpy(&number, &word, sizeof(number));
+	*value = Float4GetDatum(number);
+	return true;
+}
+
+/* double precision in binary */
+static bool
+binary_float8(const char *field, int length, Datum *value)
+{
+	uint64		word;
+	float8		number;
+
+	if (length != sizeof(word))
+		return false;
+	memcpy(&word, field, sizeof(word));
+	word = pg_ntoh64(word);
+	memcpy(&number, &word, sizeof(number));
+	*value = Float8GetDatum(number);
+	return true;
+}
+
+/* interval in binary: microseconds, days, months */
+static bool
+binary_interval(const char *field, int length, Datum *value)
+{
+	Interval   *interval = palloc(sizeof(Interval));
+	uint64		time;
+	uint32		day;
+	uint32		month;
+
+	if (length != sizeof(time) + sizeof(day) + sizeof(month))
+		return false;
+	memcpy(&time, field, sizeof(time));
+	memcpy(&day, field + sizeof(time), sizeof(day));
+	memcpy(&month, field + sizeof(time) + sizeof(day), sizeof(month));
+	interval->time = (TimeOffset) pg_ntoh64(time);
+	interval->day = (int32) pg_ntoh32(day);
+	interval->month = (int32) pg_ntoh32(month);
+	*value = IntervalPGetDatum(interval);
+	return true;
+}
+
+/* uuid in binary */
+static bool
+binary_uuid(const char *field, int length, Datum *value)
+{
+	pg_uuid_t  *uuid;
+
+	if (length != UUID_LEN)
+		return false;
+	uuid = palloc(sizeof(pg_uuid_t));
+	memcpy(uuid->data, field, UUID_LEN);
+	*value = UUIDPGetDatum(uuid);
+	return true;
+}
+
+/* numeric in binary, by its own function: its layout is not public */
+static bool
+binary_numeric(const char *field, int length, Datum *value)
+{
+	StringInfoData buffer;
+
+	buffer.data = unconstify(char *, field);
+	buffer.len = length;
+	buffer.maxlen = length + 1; /* libpq ends each field with a zero byte */
+	buffer.cursor = 0;
+	*value = DirectFunctionCall3(numeric_recv, PointerGetDatum(&buffer),
+								 ObjectIdGetDatum(InvalidOid),
+								 Int32GetDatum(-1));
+	return true;
+}
+
+static const FieldCodec codecs[] = {
+	{BOOLOID, true, false, false, text_bool, binary_bool},
+	{INT2OID, true, false, false, text_int2, binary_int2},
+	{INT4OID, true, false, false, text_int4, binary_int4},
+	{INT8OID, true, false, false, text_int8, binary_int8},
+	{TEXTOID, true, false, true, bytes, bytes},
+	{VARCHAROID, true, false, true, bytes, bytes},
+	{BPCHAROID, true, false, true, bytes, bytes},
+	{OIDOID, false, false, false, NULL, binary_int4},
+	{FLOAT4OID, false, true, false, NULL, binary_float4},
+	{FLOAT8OID, false, true, false, NULL, binary_float8},
+	{NUMERICOID, false, true, false, NULL, binary_numeric},
+	{DATEOID, false, true, false, NULL, binary_int4},
+	{TIMEOID, false, true, false, NULL, binary_int8},
+	{TIMESTAMPOID, false, true, false, NULL, binary_int8},
+	{TIMESTAMPTZOID, false, true, false, NULL, binary_int8},
+	{INTERVALOID, false, true, false, NULL, binary_interval},
+	{UUIDOID, false, true, false, NULL, binary_uuid},
+	{BYTEAOID, false, true, true, NULL, bytes},
+	{JSONOID, false, false, true, NULL, bytes}
+};
+
+/* What is known of a type, or NULL. */
+const FieldCodec *
+decode_find(Oid type)
+{
+	for (int i = 0; i < lengthof(codecs); i++)
+	{
+		if (codecs[i].type == type)
+			return &codecs[i];
+	}
+	return NULL;
+}
+
+/*
+ * Does a server of this version mean the same by a value's binary form?
+ * Intervals can be infinite since 17; before, the same bytes are finite.
+ */
+bool
+decode_is_same_binary(Oid type, int version)
+{
+	return type != INTERVALOID ||
+		(version >= INFINITE_INTERVALS) == (PG_VERSION_NUM >= INFINITE_INTERVALS);
+}

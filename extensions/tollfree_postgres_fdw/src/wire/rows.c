@@ -1,0 +1,545 @@
+/*
+ * rows.c
+ *	  Values between text and PostgreSQL's own form.
+ *
+ * Values travel as text, and the types' own input and output functions
+ * convert them: what they accept and print is the definition of a value, on
+ * both servers.  Parameters are printed under fixed settings, so that they
+ * mean the same there.
+ *
+ * Values of common types take two short cuts, for which decode.c has the
+ * functions: their text is read without the input function, and the rows of a
+ * large result come in binary form once its first ones have shown that the
+ * remote columns have the very types of the local ones.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/sysattr.h"
+#include "access/transam.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/float.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "wire/decode.h"
+#include "wire/rows.h"
+
+/*
+ * May what the function prints depend on search_path?  Types such as regclass
+ * print what is visible; so may any that is not known here.
+ */
+bool
+rows_needs_path(Oid output_function)
+{
+	switch (output_function)
+	{
+		case F_BOOLOUT:
+		case F_INT2OUT:
+		case F_INT4OUT:
+		case F_INT8OUT:
+		case F_OIDOUT:
+		case F_FLOAT4OUT:
+		case F_FLOAT8OUT:
+		case F_NUMERIC_OUT:
+		case F_TEXTOUT:
+		case F_VARCHAROUT:
+		case F_BPCHAROUT:
+		case F_NAMEOUT:
+		case F_BYTEAOUT:
+		case F_DATE_OUT:
+		case F_TIME_OUT:
+		case F_TIMESTAMP_OUT:
+		case F_TIMESTAMPTZ_OUT:
+		case F_INTERVAL_OUT:
+		case F_UUID_OUT:
+		case F_JSON_OUT:
+		case F_JSONB_OUT:
+		case F_TIDOUT:
+			return false;
+		default:
+			return true;
+	}
+}
+
+/*
+ * Changes settings so that values are printed without ambiguity; returns what
+ * rows_leave_transmission needs, 0 if nothing was to be changed.  After an
+ * error settings.c restores them.
+ */
+int
+rows_enter_transmission(bool needs_path)
+{
+	const struct
+	{
+		bool		is_set;
+		const char *name;
+		const char *value;
+	}			needed[] = {
+		{DateStyle == USE_ISO_DATES, "datestyle", "ISO"},
+		{IntervalStyle == INTSTYLE_POSTGRES, "intervalstyle", "postgres"},
+		/* PostgreSQL's own types print the same with all above 0. */
+		{extra_float_digits >= (needs_path ? 3 : 1), "extra_float_digits", "3"},
+		{!needs_path, "search_path", "pg_catalog"}
+	};
+	int			nestlevel = 0;
+
+	for (int i = 0; i < lengthof(needed); i++)
+	{
+		if (needed[i].is_set)
+			continue;
+		if (nestlevel == 0)
+			nestlevel = NewGUCNestLevel();
+		(void) set_config_option(needed[i].name, needed[i].value,
+								 PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
+	}
+	return nestlevel;
+}
+
+/* Restores the settings. */
+void
+rows_leave_transmission(int nestlevel)
+{
+	if (nestlevel != 0)
+		AtEOXact_GUC(true, nestlevel);
+}
+
+/* Prepares to send expressions of a plan; NULL if there are none. */
+ParamWriter *
+rows_params(PlanState *node, List *exprs)
+{
+	ParamWriter *writer;
+	ListCell   *cell;
+	int			i = 0;
+
+	if (exprs == NIL)
+		return NULL;
+	writer = palloc0(sizeof(ParamWriter));
+	writer->count = list_length(exprs);
+	writer->output = palloc0(writer->count * sizeof(FmgrInfo));
+	writer->values = palloc0(writer->count * sizeof(char *));
+	writer->context = AllocSetContextCreate(CurrentMemoryContext,
+											"tollfree_postgres_fdw parameters",
+											ALLOCSET_SMALL_SIZES);
+	writer->is_builtin = true;
+	foreach(cell, exprs)
+	{
+		Oid			type = exprType(lfirst(cell));
+		Oid			function;
+		bool		is_varlena;
+
+		writer->is_builtin &= type < FirstGenbkiObjectId;
+		getTypeOutputInfo(type, &function, &is_varlena);
+		fmgr_info(function, &writer->output[i++]);
+		writer->needs_path |= rows_needs_path(function);
+	}
+	writer->exprs = ExecInitExprList(exprs, node);
+	return writer;
+}
+
+/* Evaluates the expressions; the texts last until the next time. */
+void
+rows_write_params(ParamWriter *writer, ExprContext *econtext)
+{
+	MemoryContext old = MemoryContextSwitchTo(writer->context);
+	int			nestlevel = rows_enter_transmission(writer->needs_path);
+	ListCell   *cell;
+	int			i = 0;
+
+	MemoryContextReset(writer->context);
+	foreach(cell, writer->exprs)
+	{
+		bool		is_null;
+		Datum		value = ExecEvalExpr((ExprState *) lfirst(cell), econtext,
+										 &is_null);
+
+		writer->values[i] = is_null ? NULL
+			: OutputFunctionCall(&writer->output[i], value);
+		i++;
+	}
+	rows_leave_transmission(nestlevel);
+	MemoryContextSwitchTo(old);
+}
+
+/* The table whose whole row a scan's output column is, or InvalidOid. */
+static Oid
+whole_row_table(ForeignScanState *node, int column)
+{
+	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
+	TargetEntry *entry = list_nth_node(TargetEntry, plan->fdw_scan_tlist,
+									   column);
+	Var		   *var = (Var *) entry->expr;
+	RangeTblEntry *rte;
+
+	if (!IsA(var, Var) || var->varattno != InvalidAttrNumber)
+		return InvalidOid;
+	rte = exec_rt_fetch(var->varno, node->ss.ps.state);
+	return rte->rtekind == RTE_RELATION ? rte->relid : InvalidOid;
+}
+
+/*
+ * The descriptor to read a join's rows by: a whole row arrives as the text of
+ * an anonymous record, which only a named row type can read.
+ */
+static TupleDesc
+name_records(ForeignScanState *node)
+{
+	TupleDesc	tupdesc =
+		CreateTupleDescCopy(node->ss.ss_ScanTupleSlot->tts_tupleDescriptor);
+
+	for (int i = 0; i < tupdesc->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(tupdesc, i);
+		Oid			table;
+
+		if (attribute->atttypid != RECORDOID || attribute->atttypmod >= 0)
+			continue;
+		table = whole_row_table(node, i);
+		if (OidIsValid(table) && OidIsValid(get_rel_type_id(table)))
+			attribute->atttypid = get_rel_type_id(table);
+	}
+	return tupdesc;
+}
+
+/* What readers of scans and of tables have in common. */
+static RowReader *
+make_reader(TupleDesc tupdesc, TupleDesc input, List *attrs,
+			bool same_encoding, MemoryContext parent)
+{
+	RowReader  *reader = palloc0(sizeof(RowReader));
+	ListCell   *cell;
+
+	reader->tupdesc = tupdesc;
+	reader->same_encoding = same_encoding;
+	reader->input = TupleDescGetAttInMetadata(input);
+	reader->columns = palloc0((list_length(attrs) + 1) * sizeof(RowColumn));
+	foreach(cell, attrs)
+	{
+		RowColumn  *column = &reader->columns[reader->ncolumns++];
+
+		column->attno = lfirst_int(cell);
+		if (column->attno > 0)
+			column->codec = decode_find(TupleDescAttr(input,
+													  column->attno - 1)->atttypid);
+	}
+	reader->has_ctid = list_member_int(attrs, SelfItemPointerAttributeNumber);
+	reader->values = palloc(tupdesc->natts * sizeof(Datum));
+	reader->nulls = palloc(tupdesc->natts * sizeof(bool));
+	reader->temp_context = AllocSetContextCreate(parent,
+												 "tollfree_postgres_fdw row",
+												 ALLOCSET_SMALL_SIZES);
+	return reader;
+}
+
+/* A reader for what a scan returns; rel is NULL unless it scans one table. */
+RowReader *
+rows_reader_for_scan(ForeignScanState *node, Relation rel, List *attrs,
+					 bool same_encoding)
+{
+	TupleDesc	tupdesc = rel ? RelationGetDescr(rel)
+		: node->ss.ss_ScanTupleSlot->tts_tupleDescriptor;
+	RowReader  *reader = make_reader(tupdesc, rel ? tupdesc : name_records(node),
+									 attrs, same_encoding,
+									 node->ss.ps.state->es_query_cxt);
+
+	reader->rel = rel;
+	reader->node = node;
+	reader->virtual = !castNode(ForeignScan, node->ss.ps.plan)->fsSystemCol &&
+		!reader->has_ctid;
+	return reader;
+}
+
+/* A reader for rows of a table that were just written. */
+RowReader *
+rows_reader_for_table(Relation rel, List *attrs, bool same_encoding,
+					  MemoryContext parent)
+{
+	TupleDesc	tupdesc = RelationGetDescr(rel);
+	RowReader  *reader = make_reader(tupdesc, tupdesc, attrs, same_encoding,
+									 parent);
+
+	reader->rel = rel;
+	return reader;
+}
+
+/*
+ * Finds the column being converted in the scan's range table, whose aliases
+ * are what the user knows it by; false for an expression.
+ */
+static bool
+find_scan_column(const RowReader *reader, RangeTblEntry **rte,
+				 AttrNumber *attno)
+{
+	ForeignScan *plan = castNode(ForeignScan, reader->node->ss.ps.plan);
+	Index		rtindex = plan->scan.scanrelid;
+
+	*attno = reader->current;
+	if (rtindex == 0)
+	{
+		TargetEntry *entry = list_nth_node(TargetEntry, plan->fdw_scan_tlist,
+										   reader->current - 1);
+		Var		   *var = (Var *) entry->expr;
+
+		if (!IsA(var, Var))
+			return false;
+		rtindex = var->varno;
+		*attno = var->varattno;
+	}
+	*rte = exec_rt_fetch(rtindex, reader->node->ss.ps.state);
+	return true;
+}
+
+/*
+ * Adds to an error which column could not be converted.  Runs in a failed
+ * transaction, so it must not look anything up.
+ */
+static void
+conversion_context(void *arg)
+{
+	const RowReader *reader = arg;
+	AttrNumber	attno = reader->current;
+	const char *table = NULL;
+	const char *column = NULL;
+	RangeTblEntry *rte;
+
+	if (reader->node == NULL)
+	{
+		table = RelationGetRelationName(reader->rel);
+		if (attno > 0 && attno <= reader->tupdesc->natts)
+			column = NameStr(TupleDescAttr(reader->tupdesc, attno - 1)->attname);
+	}
+	else if (find_scan_column(reader, &rte, &attno))
+	{
+		table = rte->eref->aliasname;
+		if (attno > 0 && attno <= list_length(rte->eref->colnames))
+			column = strVal(list_nth(rte->eref->colnames, attno - 1));
+	}
+	if (attno == SelfItemPointerAttributeNumber)
+		column = "ctid";
+
+	if (table != NULL && column != NULL)
+		errcontext("column \"%s\" of foreign table \"%s\"", column, table);
+	else if (table != NULL && attno == InvalidAttrNumber)
+		errcontext("whole-row reference to foreign table \"%s\"", table);
+	else
+		errcontext("processing expression at position %d in select list",
+				   reader->current);
+}
+
+/*
+ * Is the column of the result of the very type that it has here?  What a
+ * length of characters is depends on the encoding that they are counted in.
+ */
+static bool
+is_same_type(const RowReader *reader, const PGresult *res, int column)
+{
+	Form_pg_attribute attribute = TupleDescAttr(reader->tupdesc,
+												reader->columns[column].attno - 1);
+	bool		is_counted = attribute->atttypid == VARCHAROID ||
+		attribute->atttypid == BPCHAROID;
+
+	if (PQftype(res, column) != attribute->atttypid)
+		return false;
+	return attribute->atttypmod < 0 ||
+		(PQfmod(res, column) == attribute->atttypmod &&
+		 (!is_counted || reader->same_encoding));
+}
+
+/* Is an input function at work, which may have called anything? */
+bool
+rows_is_converting(const RowReader *reader)
+{
+	return reader->current != 0;
+}
+
+/*
+ * Should the rows after these be asked for in binary form, from a server of
+ * this version?  Only if all columns can be, and one of them is slow to print
+ * and to read.
+ */
+bool
+rows_prefer_binary(const RowReader *reader, const PGresult *res, int version)
+{
+	bool		gains = false;
+
+	if (reader->ncolumns == 0 || reader->ncolumns != PQnfields(res))
+		return false;
+	for (int i = 0; i < reader->ncolumns; i++)
+	{
+		const FieldCodec *codec = reader->columns[i].codec;
+
+		if (codec == NULL || !is_same_type(reader, res, i) ||
+			!decode_is_same_binary(codec->type, version))
+			return false;
+		gains |= codec->text_is_slow;
+	}
+	return gains;
+}
+
+/*
+ * Would the columns gain by coming in binary form, if their remote types are the
+ * same?
+ */
+bool
+rows_gain_from_binary(TupleDesc tupdesc, List *attrs)
+{
+	bool		gains = false;
+	ListCell   *cell;
+
+	foreach(cell, attrs)
+	{
+		int			attno = lfirst_int(cell);
+		const FieldCodec *codec = attno > 0 ?
+			decode_find(TupleDescAttr(tupdesc, attno - 1)->atttypid) : NULL;
+
+		if (codec == NULL)
+			return false;
+		gains |= codec->text_is_slow;
+	}
+	return gains;
+}
+
+/* Chooses how the columns of a result are decoded. */
+static void
+choose_decoders(RowReader *reader, const PGresult *res)
+{
+	/* Without columns the remote query has one that is NULL. */
+	if (reader->ncolumns > 0 && reader->ncolumns != PQnfields(res))
+		elog(ERROR, "remote query result does not match the foreign table");
+
+	for (int i = 0; i < reader->ncolumns; i++)
+	{
+		RowColumn  *column = &reader->columns[i];
+		const FieldCodec *codec = column->codec;
+
+		column->decode = NULL;
+		if (codec == NULL)
+			continue;
+		if (PQfformat(res, i) == 1)
+			column->decode = codec->binary;
+		else if (is_same_type(reader, res, i) ||
+				 (codec->any_source &&
+				  TupleDescAttr(reader->tupdesc, column->attno - 1)->atttypmod < 0))
+			column->decode = codec->text;
+	}
+}
+
+/* Converts one field by the input function of its attribute. */
+static Datum
+input_field(RowReader *reader, AttrNumber attno, char *string)
+{
+	AttInMetadata *input = reader->input;
+
+	return InputFunctionCall(&input->attinfuncs[attno - 1], string,
+							 input->attioparams[attno - 1],
+							 input->atttypmods[attno - 1]);
+}
+
+/*
+ * Converts the columns of a row into the arrays, which have an element for
+ * each attribute; the ctid if there is one, else NULL.
+ */
+static ItemPointer
+convert_columns(RowReader *reader, PGresult *res, int row, Datum *values,
+				bool *nulls)
+{
+	ItemPointer ctid = NULL;
+
+	for (int i = 0; i < reader->ncolumns; i++)
+	{
+		const RowColumn *column = &reader->columns[i];
+		AttrNumber	attno = column->attno;
+		bool		is_null = PQgetisnull(res, row, i);
+		char	   *string = is_null ? NULL : PQgetvalue(res, row, i);
+
+		reader->current = attno;
+		if (attno > 0)
+		{
+			nulls[attno - 1] = is_null;
+			if (is_null && column->decode != NULL)
+				continue;
+			/* A null is converted too: a domain may refuse it. */
+			if (column->decode == NULL ||
+				!column->decode(string, PQgetlength(res, row, i),
+								&values[attno - 1]))
+			{
+				if (!is_null && PQfformat(res, i) == 1)
+					elog(ERROR, "unexpected length of a binary value");
+				values[attno - 1] = input_field(reader, attno, string);
+			}
+		}
+		else if (attno == SelfItemPointerAttributeNumber && string != NULL)
+			ctid = (ItemPointer)
+				DatumGetPointer(DirectFunctionCall1(tidin,
+													CStringGetDatum(string)));
+	}
+	reader->current = 0;
+	return ctid;
+}
+
+/*
+ * Converts a row in this context; the rows of a result are taken in order.
+ * The caller sees to the result being cleared when a value cannot be converted.
+ */
+static ItemPointer
+convert_row(RowReader *reader, PGresult *res, int row, Datum *values,
+			bool *nulls)
+{
+	ErrorContextCallback callback;
+	ItemPointer ctid;
+
+	if (row == 0)
+		choose_decoders(reader, res);
+	memset(values, 0, reader->tupdesc->natts * sizeof(Datum));
+	memset(nulls, true, reader->tupdesc->natts * sizeof(bool));
+	callback.callback = conversion_context;
+	callback.arg = reader;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	ctid = convert_columns(reader, res, row, values, nulls);
+	error_context_stack = callback.previous;
+	return ctid;
+}
+
+/* Makes a tuple of one row, in this context. */
+HeapTuple
+rows_read(RowReader *reader, PGresult *res, int row)
+{
+	MemoryContext old = MemoryContextSwitchTo(reader->temp_context);
+	ItemPointer ctid = convert_row(reader, res, row, reader->values,
+								   reader->nulls);
+	HeapTuple	tuple;
+
+	MemoryContextSwitchTo(old);
+	tuple = heap_form_tuple(reader->tupdesc, reader->values, reader->nulls);
+	/* t_self gets lost where a row becomes a value, t_ctid does not. */
+	if (ctid != NULL)
+		tuple->t_self = tuple->t_data->t_ctid = *ctid;
+	/* These fields hold a Datum's header, but are read as a table's. */
+	HeapTupleHeaderSetXmin(tuple->t_data, InvalidTransactionId);
+	HeapTupleHeaderSetXmax(tuple->t_data, InvalidTransactionId);
+	HeapTupleHeaderSetCmin(tuple->t_data, InvalidTransactionId);
+	MemoryContextReset(reader->temp_context);
+	return tuple;
+}
+
+/* Puts one row into the slot; what it refers to is in this context. */
+void
+rows_store(RowReader *reader, PGresult *res, int row, TupleTableSlot *slot)
+{
+	if (!reader->virtual)
+	{
+		ExecStoreHeapTuple(rows_read(reader, res, row), slot, false);
+		return;
+	}
+	ExecClearTuple(slot);
+	(void) convert_row(reader, res, row, slot->tts_values, slot->tts_isnull);
+	ExecStoreVirtualTuple(slot);
+}

@@ -1,0 +1,225 @@
+/*
+ * rowstore.c
+ *	  Rows that wait in memory or in a temporary file, as they were received.
+ *
+ * They are put aside whenever the connection is wanted for something else, by
+ * whomever: under another user perhaps, with other settings, or where no error
+ * is expected.  To convert a value may run anybody's code, so that is left to
+ * whoever takes the row out again.
+ *
+ * A tuplestore keeps each row as one bytea: a byte that says whether the fields
+ * are in binary form, then of each field its length, -1 for a null, and its bytes.
+ * A row taken out is a result of one row.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "executor/tuptable.h"
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+#include "wire/rowstore.h"
+
+/* The memory of a row, from which on it is not used for further rows */
+#define ROW_BYTES (64 * 1024)
+
+struct RowStore
+{
+	MemoryContext context;		/* of all of it, but for results */
+	Tuplestorestate *rows;
+	TupleDesc	tupdesc;		/* of a row there */
+	TupleTableSlot *slot;
+	StringInfoData packed;		/* a row on its way there */
+	PGresult   *forms[2];		/* columns without rows, in text and in binary
+								 * form, or NULL */
+	PGresult   *row;			/* the row last taken out, or NULL */
+	int			form;			/* of that */
+	bool		has_ended;		/* have all rows been taken out? */
+	MemoryContextCallback clear;
+};
+
+/* Clears the results, when the rest goes. */
+static void
+clear_results(void *arg)
+{
+	RowStore   *store = arg;
+
+	PQclear(store->row);
+	for (int i = 0; i < lengthof(store->forms); i++)
+		PQclear(store->forms[i]);
+}
+
+/*
+ * An empty store, which lives until it is freed or the context goes, and has so
+ * much memory; its file belongs to the owner.
+ */
+RowStore *
+rowstore_create(MemoryContext parent, ResourceOwner owner, int kilobytes)
+{
+	MemoryContext context = AllocSetContextCreate(parent,
+												  "tollfree_postgres_fdw rows",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	ResourceOwner before = CurrentResourceOwner;
+	RowStore   *store = palloc0(sizeof(RowStore));
+
+	store->context = context;
+	store->clear.func = clear_results;
+	store->clear.arg = store;
+	MemoryContextRegisterResetCallback(context, &store->clear);
+	CurrentResourceOwner = owner;
+	store->rows = tuplestore_begin_heap(true, false, kilobytes);
+	CurrentResourceOwner = before;
+	store->tupdesc = CreateTemplateTupleDesc(1);
+	TupleDescInitEntry(store->tupdesc, 1, "row", BYTEAOID, -1, 0);
+	store->slot = MakeSingleTupleTableSlot(store->tupdesc,
+										   &TTSOpsMinimalTuple);
+	initStringInfo(&store->packed);
+	MemoryContextSwitchTo(old);
+	return store;
+}
+
+/* Raises an ERROR if libpq had no memory for a result. */
+static void
+check_memory(bool has_it)
+{
+	if (!has_it)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+}
+
+/* Packs a row as a bytea. */
+static void
+pack(StringInfo packed, const PGresult *res, int row, char form)
+{
+	resetStringInfo(packed);
+	appendStringInfoSpaces(packed, VARHDRSZ);
+	appendStringInfoChar(packed, form);
+	for (int i = 0; i < PQnfields(res); i++)
+	{
+		int			length = PQgetisnull(res, row, i) ? -1 :
+			PQgetlength(res, row, i);
+
+		appendBinaryStringInfo(packed, (char *) &length, sizeof(length));
+		if (length > 0)
+			appendBinaryStringInfo(packed, PQgetvalue(res, row, i), length);
+	}
+	SET_VARSIZE(packed->data, packed->len);
+}
+
+/* Adds a row of a result, which must have as many columns as those before. */
+void
+rowstore_put(RowStore *store, const PGresult *res, int row)
+{
+	MemoryContext old = MemoryContextSwitchTo(store->context);
+	int			form = PQnfields(res) > 0 && PQfformat(res, 0) == 1;
+	Datum		value;
+	bool		is_null = false;
+
+	if (store->forms[form] == NULL)
+	{
+		store->forms[form] = PQcopyResult(res, PG_COPYRES_ATTRS);
+		check_memory(store->forms[form] != NULL);
+	}
+	if (PQnfields(res) != PQnfields(store->forms[form]))
+		elog(ERROR, "remote query result changes its columns");
+	pack(&store->packed, res, row, (char) form);
+	value = PointerGetDatum(store->packed.data);
+	tuplestore_putvalues(store->rows, store->tupdesc, &value, &is_null);
+	if (store->packed.maxlen > ROW_BYTES)
+	{
+		pfree(store->packed.data);
+		initStringInfo(&store->packed);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* Forgets the row last taken out. */
+static void
+clear_row(RowStore *store)
+{
+	PQclear(store->row);
+	store->row = NULL;
+}
+
+/* Makes a packed row the row of the store's result. */
+static void
+unpack(RowStore *store, bytea *packed)
+{
+	const char *data = VARDATA_ANY(packed);
+	int			form = *data++;
+
+	if (store->row != NULL &&
+		(store->form != form || PQresultMemorySize(store->row) > ROW_BYTES))
+		clear_row(store);
+	if (store->row == NULL)
+	{
+		store->row = PQcopyResult(store->forms[form], PG_COPYRES_ATTRS);
+		check_memory(store->row != NULL);
+		store->form = form;
+	}
+	for (int i = 0; i < PQnfields(store->row); i++)
+	{
+		int			length;
+
+		memcpy(&length, data, sizeof(length));
+		data += sizeof(length);
+		check_memory(PQsetvalue(store->row, 0, i,
+								length < 0 ? NULL : unconstify(char *, data),
+								length));
+		data += Max(length, 0);
+	}
+}
+
+/*
+ * Takes out the next row: a result of one row, which is the store's and lasts
+ * until the next call; NULL after the last one.
+ */
+PGresult *
+rowstore_get(RowStore *store)
+{
+	MemoryContext old = MemoryContextSwitchTo(store->context);
+	bool		is_null;
+
+	store->has_ended = !tuplestore_gettupleslot(store->rows, true, false,
+												store->slot);
+	if (!store->has_ended)
+	{
+		unpack(store, DatumGetByteaPP(slot_getattr(store->slot, 1, &is_null)));
+		ExecClearTuple(store->slot);
+	}
+	else
+		clear_row(store);
+	MemoryContextSwitchTo(old);
+	return store->row;
+}
+
+/*
+ * Have all rows been taken out?  If so the store does not return what is added
+ * to it.
+ */
+bool
+rowstore_has_ended(const RowStore *store)
+{
+	return store->has_ended;
+}
+
+/* Begins with the first row again. */
+void
+rowstore_rescan(RowStore *store)
+{
+	tuplestore_rescan(store->rows);
+	store->has_ended = false;
+}
+
+/* Frees all of it, with the file. */
+void
+rowstore_free(RowStore *store)
+{
+	tuplestore_end(store->rows);
+	ExecDropSingleTupleTableSlot(store->slot);
+	MemoryContextDelete(store->context);
+}

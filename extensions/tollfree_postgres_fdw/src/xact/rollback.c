@@ -1,0 +1,290 @@
+/*
+ * rollback.c
+ *	  Rolling back what a local transaction or subtransaction did remotely.
+ *
+ * An abort first cancels the batch that it interrupted, if there is one, and
+ * reads what is left of it, to know how deep the remote transaction is.  All
+ * of this is bounded; what is not done by then leaves the session unusable,
+ * so that it can only be disconnected.
+ */
+#include "postgres.h"
+
+#include "base/settings.h"
+#include "session/batch.h"
+#include "session/pending.h"
+#include "session/portals.h"
+#include "session/results.h"
+#include "session/session.h"
+#include "session/sessions.h"
+#include "session/state.h"
+#include "session/wait.h"
+#include "xact/rollback.h"
+
+/* What a rollback in one session has come to, between its steps. */
+typedef struct Rollback
+{
+	Session    *session;
+	bool		failed;			/* the session is to stay unusable */
+	bool		was_told;		/* are there answers to be read? */
+	char		rollback[64];	/* the commands; the second may be empty */
+	char		release[64];
+} Rollback;
+
+/* Warns of what a clean-up could not do. */
+static void
+warn(Session *session, const char *sql)
+{
+	if (session->batch.timed_out)
+		ereport(WARNING,
+				(errmsg("could not get query result due to timeout"),
+				 errcontext("remote SQL command: %s", sql)));
+	else
+		results_report(session, WARNING, NULL, sql);
+}
+
+/*
+ * Is there nothing to roll back?  Once all is read the server's own word
+ * counts: a command that failed, or whose answer came too late, may have begun
+ * or ended the transaction.
+ */
+static bool
+is_over(const Session *session)
+{
+	if (session->batch.part < session->batch.nparts)
+		return batch_is_committing(session);
+	if (PQstatus(session->conn) == CONNECTION_BAD)
+		return session->xact.remote_depth == 0;
+	return PQtransactionStatus(session->conn) == PQTRANS_IDLE;
+}
+
+/* Gives a session the time that a clean-up may take, from now on. */
+static void
+start_clock(Session *session)
+{
+	session->batch.timed_out = false;
+	session->batch.deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
+														  setting_cleanup_timeout);
+}
+
+/*
+ * Begins to roll back what a level, and those deeper, did in one session: the
+ * batch that the error interrupted is cancelled, though only if all of the
+ * transaction that it worked in is rolled back.
+ */
+static Rollback *
+begin_rollback(Session *session, int level)
+{
+	Rollback   *rollback = palloc0(sizeof(Rollback));
+	const char *error = NULL;
+
+	rollback->session = session;
+	session->unusable = true;
+	start_clock(session);
+	if (session->batch.part < session->batch.nparts && session->xact.local_depth >= level &&
+		!is_over(session))
+		error = wait_cancel(session);
+	if (error != NULL)
+	{
+		ereport(WARNING,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("could not send cancel request: %s", error)));
+		session->batch.part = session->batch.nparts;
+		rollback->failed = true;
+	}
+	return rollback;
+}
+
+/* Reads what is left of the batch that was interrupted. */
+static void
+end_batch(Rollback *rollback)
+{
+	Session    *session = rollback->session;
+
+	if (session->batch.part == session->batch.nparts || is_over(session))
+		return;
+	results_drain(session);
+	if (session->batch.timed_out)
+		ereport(WARNING,
+				(errmsg("could not get result of cancel request due to timeout")));
+	if (session->batch.timed_out || PQstatus(session->conn) != CONNECTION_OK)
+		rollback->failed = true;
+}
+
+/* Chooses the commands that roll back; there may be none. */
+static void
+choose_commands(Rollback *rollback, int level)
+{
+	Session    *session = rollback->session;
+
+	if (is_over(session))
+		return;
+	if (level == 1 || session->xact.remote_depth == 0)
+		strlcpy(rollback->rollback, "ABORT TRANSACTION",
+				sizeof(rollback->rollback));
+	else if (session->xact.kept_depth >= level)
+	{
+		snprintf(rollback->rollback, sizeof(rollback->rollback),
+				 "ROLLBACK TO SAVEPOINT s%d", level);
+		snprintf(rollback->release, sizeof(rollback->release),
+				 "RELEASE SAVEPOINT s%d", level);
+	}
+	/* A savepoint that failed has taken what it was made in with it. */
+	else if (session->xact.local_depth >= level && session->xact.failed_depth > 0)
+		rollback->failed = true;
+}
+
+/*
+ * Ends the interrupted batch and sends what rolls back, if it has to.
+ */
+static void
+send_rollback(Rollback *rollback, int level)
+{
+	Session    *session = rollback->session;
+
+	if (!rollback->failed)
+		end_batch(rollback);
+	session->batch.cancel_again = 0;	/* what is sent now must not be
+										 * cancelled */
+	if (!rollback->failed)
+		choose_commands(rollback, level);
+	if (rollback->failed || rollback->rollback[0] == '\0')
+		return;
+
+	batch_begin(session, false);
+	batch_add(session, PART_COMMAND, 0, rollback->rollback);
+	if (rollback->release[0] != '\0')
+		batch_add(session, PART_COMMAND, 0, rollback->release);
+	rollback->was_told = batch_send(session);
+	if (rollback->was_told)
+		session->counters.round_trips++;
+	else
+	{
+		warn(session, rollback->rollback);
+		rollback->failed = true;
+	}
+}
+
+/* Reads the answers to what was sent to roll back; have all come? */
+static bool
+read_answers(Rollback *rollback)
+{
+	Session    *session = rollback->session;
+
+	while (batch_is_in_flight(session))
+	{
+		PGresult   *res = session_result(session);
+
+		if (session->batch.timed_out || PQstatus(session->conn) == CONNECTION_BAD)
+		{
+			PQclear(res);
+			warn(session, rollback->rollback);
+			return false;
+		}
+		if (res != NULL && PQresultStatus(res) != PGRES_COMMAND_OK)
+		{
+			results_report(session, WARNING, res, rollback->rollback);
+			return false;
+		}
+		PQclear(res);
+	}
+
+	/* A server that ends here has its last words taken, not raised. */
+	results_drain(session);
+	return !session->batch.timed_out && PQstatus(session->conn) == CONNECTION_OK;
+}
+
+/* Ends a rollback.  If it did not work the session stays unusable. */
+static void
+finish_rollback(Rollback *rollback, int level)
+{
+	Session    *session = rollback->session;
+
+	if (rollback->was_told && !read_answers(rollback))
+	{
+		session->batch.part = session->batch.nparts;
+		rollback->failed = true;
+	}
+	/* Not before: what was just read may have found a statement right. */
+	session->xact.rollbacks++;
+	if (session->xact.kept_depth >= level)
+		session->xact.remote_depth = session->xact.kept_depth = level - 1;
+	portals_roll_back(session, level);
+	if (session->xact.failed_depth > session->xact.remote_depth)
+		session->xact.failed_depth = 0;
+	session->batch.deadline = 0;
+	session->unusable = rollback->failed;
+	pfree(rollback);
+}
+
+/*
+ * Has the session something to roll back at this level?  What it was doing there
+ * nobody will read.  What it does for an outer level it goes on with; while an
+ * error of one is kept nothing is sent.
+ */
+static bool
+takes_part(Session *session, int level)
+{
+	if (session->pending.is_settling)
+		pending_forget(session);
+	session->pending.is_settling = false;
+	if (session->xact.kept_level != 0 && session->xact.kept_level < level)
+		return false;
+	rollback_forget_error(session);
+	if (pending_is_due(session, level))
+		return false;
+	pending_forget(session);
+	if (session->conn == NULL ||
+		(session->xact.local_depth < level && !batch_is_in_flight(session)))
+		return false;
+	/* A clean-up that raised an error would do so again, until it is a PANIC. */
+	if (session->batch.deadline != 0 || in_error_recursion_trouble())
+	{
+		session->unusable = true;
+		return false;
+	}
+	return !session->unusable || batch_is_in_flight(session);
+}
+
+/*
+ * Rolls back what a level, and those deeper, did in all sessions.  Those with
+ * parallel_abort are all told to before any of them is waited for; none has less
+ * time because another one took it.
+ */
+void
+rollback_all(int level)
+{
+	List	   *parallel = NIL;
+	ListCell   *cell;
+
+	foreach(cell, sessions_all())
+	{
+		Session    *session = lfirst(cell);
+		Rollback   *rollback;
+
+		if (!takes_part(session, level))
+			continue;
+		rollback = begin_rollback(session, level);
+		if (session->options.parallel_abort)
+		{
+			parallel = lappend(parallel, rollback);
+			continue;
+		}
+		send_rollback(rollback, level);
+		finish_rollback(rollback, level);
+	}
+	foreach(cell, parallel)
+	{
+		Rollback   *rollback = lfirst(cell);
+
+		start_clock(rollback->session);
+		send_rollback(rollback, level);
+	}
+	foreach(cell, parallel)
+	{
+		Rollback   *rollback = lfirst(cell);
+
+		start_clock(rollback->session);
+		finish_rollback(rollback, level);
+	}
+	list_free(parallel);
+}

@@ -1,0 +1,338 @@
+/*
+ * transaction.c
+ *	  Remote transactions, beginning and ending with the local one.
+ *
+ * Beginning costs nothing: START TRANSACTION and SAVEPOINT are sent with the
+ * next command, RELEASE likewise.  A remote transaction that nothing was sent
+ * of has no end either.
+ *
+ * COMMIT is sent before the local commit, and its failure aborts the local
+ * transaction.  It is not waited for if the remote transaction has written
+ * nothing: then it cannot fail but by losing the connection, which loses
+ * nothing.  That it has not is what its last command was asked along with, so
+ * views and functions of the remote server that write are seen; but not those
+ * that write to yet another server through a foreign table there.  Such a COMMIT
+ * that fails is warned of when its answer is read.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "utils/memutils.h"
+
+#include "base/settings.h"
+#include "session/batch.h"
+#include "session/connection.h"
+#include "session/control.h"
+#include "session/pending.h"
+#include "session/portals.h"
+#include "session/questions.h"
+#include "session/results.h"
+#include "session/session.h"
+#include "session/sessions.h"
+#include "session/state.h"
+#include "xact/rollback.h"
+#include "xact/transaction.h"
+
+/* Is there anything for the callbacks to do? */
+static bool in_use = false;
+
+/* Servers that postgres_fdw itself was made to ask in this transaction */
+static List *stock_servers = NIL;
+
+/*
+ * What is still prepared when a transaction ends is in nobody's hands: an
+ * error ended the execution that it was for.
+ */
+static void
+forget_statements(Session *session)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+	session->prepared.unused = list_concat(session->prepared.unused,
+										   session->prepared.own);
+	list_free(session->prepared.own);
+	session->prepared.own = NIL;
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Takes the session out of the transaction; a bad one is disconnected.  One that
+ * could not be connected again takes part, too.
+ */
+static void
+leave(Session *session)
+{
+	session->xact.local_depth = session->xact.remote_depth = session->xact.kept_depth = 0;
+	session->xact.failed_depth = 0;
+	rollback_forget_error(session);
+	session->cursors.names = session->xact.users = 0;
+	session->xact.truncated = false;
+	questions_forget(session);
+	portals_forget(session);
+	forget_statements(session);
+	if (PQstatus(session->conn) != CONNECTION_OK || session->unusable ||
+		session->options.is_outdated || !session->options.keep)
+		connection_end(session);
+}
+
+/* Can COMMIT be sent without waiting for its answer? */
+static bool
+needs_no_answer(const Session *session)
+{
+	return setting_unawaited_commit && !session->xact.may_have_written &&
+		session->xact.failed_depth == 0 && !IsolationIsSerializable();
+}
+
+/* Reads the answer to a COMMIT, which must not be that it was a ROLLBACK. */
+static void
+finish_commit(Session *session)
+{
+	PGresult   *res = session_result(session);
+	bool		committed = PQresultStatus(res) == PGRES_COMMAND_OK &&
+		strcmp(PQcmdStatus(res), "COMMIT") == 0;
+
+	if (PQresultStatus(res) != PGRES_COMMAND_OK)
+		results_report(session, ERROR, res, "COMMIT TRANSACTION");
+	PQclear(res);
+
+	/*
+	 * It is committed: what becomes of this wait must not say otherwise.  So
+	 * the Sync is read with the next batch.
+	 */
+	session->batch.parts[session->batch.part].kind = PART_COMMIT;
+	session->unusable = false;
+	if (!committed)
+		ereport(ERROR,
+				(errcode(ERRCODE_TRANSACTION_ROLLBACK),
+				 errmsg("remote transaction was rolled back"),
+				 errdetail("A command in it had failed, and the error was not handled at the level of that command."),
+				 errcontext("remote SQL command: COMMIT TRANSACTION")));
+}
+
+/* Sends the COMMIT of one session; true if its answer is to be read. */
+static bool
+start_commit(Session *session)
+{
+	bool		waits = !needs_no_answer(session);
+
+	session_check_usable(session);
+	pending_drain(session);
+	if (session->xact.remote_depth == 0)
+		return false;
+	settings_require(REQUIRE_UNAWAITED_COMMIT, !waits);
+
+	session->unusable = true;
+	batch_begin(session, false);
+	portals_forget(session);
+	control_add_cleanup(session);
+	control_add_commit(session, waits ? PART_COMMAND : PART_COMMIT);
+	questions_add_behind_commit(session);
+	if (!batch_send(session))
+		results_report(session, ERROR, NULL, "COMMIT TRANSACTION");
+	if (waits)
+		session->counters.round_trips++;
+	else
+		session->unusable = false;
+	return waits;
+}
+
+/* Commits all remote transactions. */
+static void
+commit_all(void)
+{
+	List	   *pending = NIL;
+	ListCell   *cell;
+
+	foreach(cell, sessions_all())
+	{
+		Session    *session = lfirst(cell);
+
+		if (session->xact.local_depth == 0)
+			continue;
+		if (!start_commit(session))
+			leave(session);
+		else if (session->options.parallel_commit)
+			pending = lappend(pending, session);
+		else
+		{
+			finish_commit(session);
+			leave(session);
+		}
+	}
+	foreach(cell, pending)
+	{
+		finish_commit(lfirst(cell));
+		leave(lfirst(cell));
+	}
+	list_free(pending);
+}
+
+/* Rolls back all remote transactions. */
+static void
+abort_all(void)
+{
+	ListCell   *cell;
+
+	rollback_all(1);
+	foreach(cell, sessions_all())
+	{
+		Session    *session = lfirst(cell);
+
+		if (session->xact.local_depth > 0 || session->unusable)
+			leave(session);
+	}
+}
+
+/* Raises an ERROR if a remote transaction would have to be prepared. */
+static void
+refuse_prepare(void)
+{
+	ListCell   *cell;
+
+	foreach(cell, sessions_all())
+	{
+		Session    *session = lfirst(cell);
+
+		if (session->xact.local_depth > 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot PREPARE a transaction that has operated on postgres_fdw foreign tables")));
+	}
+}
+
+/*
+ * Closes the sessions that were used after the remote transactions had been
+ * committed, by another callback before the local commit.  Too late: nobody can
+ * commit there any more, and the next local transaction must not find it.
+ */
+static void
+close_late(void)
+{
+	ListCell   *cell;
+
+	foreach(cell, sessions_all())
+	{
+		Session    *session = lfirst(cell);
+
+		if (session->xact.local_depth == 0)
+			continue;
+		ereport(WARNING,
+				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+				 errmsg("closing a connection that was used after its remote transaction had been committed"),
+				 errdetail("What was done there since is rolled back.")));
+		session->unusable = true;
+		leave(session);
+	}
+}
+
+/* At the end of the local transaction. */
+static void
+transaction_callback(XactEvent event, void *arg)
+{
+	if (!in_use)
+		return;
+	switch (event)
+	{
+		case XACT_EVENT_PARALLEL_PRE_COMMIT:
+		case XACT_EVENT_PRE_COMMIT:
+			commit_all();
+			break;
+		case XACT_EVENT_PRE_PREPARE:
+			refuse_prepare();
+			break;
+		case XACT_EVENT_PARALLEL_COMMIT:
+		case XACT_EVENT_COMMIT:
+		case XACT_EVENT_PREPARE:
+			close_late();
+			break;
+		case XACT_EVENT_PARALLEL_ABORT:
+		case XACT_EVENT_ABORT:
+			abort_all();
+			break;
+	}
+	/* Until it is committed locally an error can still come. */
+	list_free(stock_servers);
+	stock_servers = NIL;
+	in_use = false;
+}
+
+/*
+ * At the end of a local subtransaction.  When it is committed this comes twice:
+ * another callback may have used a session since the first time.
+ */
+static void
+subtransaction_callback(SubXactEvent event, SubTransactionId mine,
+						SubTransactionId parent, void *arg)
+{
+	int			level = GetCurrentTransactionNestLevel();
+	ListCell   *cell;
+
+	if (!in_use || event == SUBXACT_EVENT_START_SUB)
+		return;
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		rollback_all(level);
+	foreach(cell, sessions_all())
+	{
+		Session    *session = lfirst(cell);
+
+		session->batch.level = Min(session->batch.level, level - 1);
+		session->pending.flush_level = Min(session->pending.flush_level, level - 1);
+		if (session->xact.local_depth < level)
+			continue;
+		portals_release(session, level);
+		session->xact.local_depth = level - 1;
+		session->xact.kept_depth = Min(session->xact.kept_depth, level - 1);
+		session->xact.kept_level = Min(session->xact.kept_level, level - 1);
+	}
+}
+
+/* Once per backend. */
+static void
+register_callbacks(void)
+{
+	static bool registered = false;
+
+	if (registered)
+		return;
+	RegisterXactCallback(transaction_callback, NULL);
+	RegisterSubXactCallback(subtransaction_callback, NULL);
+	registered = true;
+}
+
+/* Notes that postgres_fdw's own connection may hold locks on a server. */
+void
+transaction_note_stock(Oid server)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+	in_use = true;
+	register_callbacks();
+	stock_servers = list_append_unique_oid(stock_servers, server);
+	MemoryContextSwitchTo(old);
+}
+
+/* Was that noted in this transaction? */
+bool
+transaction_noted_stock(Oid server)
+{
+	return list_member_oid(stock_servers, server);
+}
+
+/*
+ * The session of a user on a server, connected, its transaction as deep as the
+ * local one.  An ERROR if there is no mapping, or if it cannot be connected or
+ * used.
+ */
+Session *
+transaction_get_session(Oid user, Oid server)
+{
+	Session    *session;
+
+	register_callbacks();
+	session = sessions_get(user, server);
+	pending_settle(session);
+	in_use = true;
+	session->xact.users++;
+	session->xact.local_depth = GetCurrentTransactionNestLevel();
+	return session;
+}
