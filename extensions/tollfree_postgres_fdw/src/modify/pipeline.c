@@ -176,7 +176,7 @@ read_answer(WritePipeline *pipeline)
 
 /* Reads the answers to all that is in flight. */
 static void
-land(void *arg)
+drain(void *arg)
 {
 	WritePipeline *pipeline = arg;
 	Session    *session = pipeline->session;
@@ -195,7 +195,7 @@ land(void *arg)
 static bool
 is_in_flight(const WritePipeline *pipeline)
 {
-	return pipeline->session->pending.drain == land &&
+	return pipeline->session->pending.drain == drain &&
 		pipeline->session->pending.drain_arg == pipeline;
 }
 
@@ -262,7 +262,7 @@ make_way(WritePipeline *pipeline)
 
 /* Sends what is held back, behind what is in flight. */
 static void
-launch(WritePipeline *pipeline)
+send_held(WritePipeline *pipeline)
 {
 	Session    *session = pipeline->session;
 	CommandBuffer *held = &pipeline->held;
@@ -282,7 +282,7 @@ launch(WritePipeline *pipeline)
 	held->count = 0;
 	MemoryContextReset(held->context);
 	INSTR_TIME_SET_CURRENT(pipeline->sent);
-	session->pending.drain = land;
+	session->pending.drain = drain;
 	session->pending.drain_arg = pipeline;
 }
 
@@ -290,8 +290,8 @@ launch(WritePipeline *pipeline)
 static void
 flush(void *arg)
 {
-	launch(arg);
-	land(arg);
+	send_held(arg);
+	drain(arg);
 }
 
 /* Whatever made the session forget the rows has rolled them back. */
@@ -381,7 +381,7 @@ pipeline_send_if_due(WritePipeline *pipeline, Size bytes)
 	if (bytes >= PIPELINE_BYTES ||
 		held->count + 2 * PIPELINE_APPENDED > PIPELINE_COMMANDS ||
 		is_overdue(pipeline))
-		launch(pipeline);
+		send_held(pipeline);
 }
 
 /* Sends what is held back, and reads all answers, if there is anything. */
@@ -392,7 +392,7 @@ pipeline_finish(WritePipeline *pipeline)
 	if (pipeline->session->pending.flush_arg == pipeline)
 		flush(pipeline);
 	if (is_in_flight(pipeline))
-		land(pipeline);
+		drain(pipeline);
 }
 
 /* The pipeline of an execution that has something in a session, or NULL. */
@@ -403,7 +403,7 @@ find_pipeline(const Session *session, const EState *estate)
 
 	if (session->pending.flush == flush)
 		pipeline = session->pending.flush_arg;
-	else if (session->pending.drain == land)
+	else if (session->pending.drain == drain)
 		pipeline = session->pending.drain_arg;
 	return pipeline != NULL && pipeline->estate == estate ? pipeline : NULL;
 }

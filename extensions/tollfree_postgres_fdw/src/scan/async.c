@@ -20,6 +20,7 @@
 #include "executor/execAsync.h"
 #include "executor/instrument.h"
 
+#include "scan/fetch.h"
 #include "scan/scan.h"
 #include "scan/scan_state.h"
 #include "session/batch.h"
@@ -44,7 +45,7 @@ is_ours(const AsyncRequest *request)
 static bool
 is_blocked(const RemoteScanState *scan)
 {
-	return !scan->in_flight && batch_is_in_flight(scan->session);
+	return !scan_is_in_flight(scan) && batch_is_in_flight(scan->session);
 }
 
 /*
@@ -61,14 +62,14 @@ answer(AsyncRequest *request)
 	for (;;)
 	{
 		slot = request->requestee->ExecProcNodeReal(request->requestee);
-		if (!TupIsNull(slot) || scan_is_done(scan))
+		if (!TupIsNull(slot) || scan->phase == SCAN_DONE)
 		{
 			ExecAsyncRequestDone(request, slot);
 			return;
 		}
 		if (!is_blocked(scan))
 			scan_proceed(node);
-		if (is_blocked(scan) || !scan_receive(scan))
+		if (is_blocked(scan) || !fetch_receive(scan))
 		{
 			ExecAsyncRequestPending(request);
 			return;
@@ -104,7 +105,7 @@ static bool
 can_send(const RemoteScanState *scan)
 {
 	return !is_blocked(scan) && !scan_may_outlive_batch(scan) &&
-		(scan->is_executed || scan->params == NULL);
+		(scan->phase != SCAN_IDLE || scan->params == NULL);
 }
 
 /*
@@ -115,7 +116,7 @@ static bool
 is_in_turn(const AsyncRequest *request)
 {
 	const RemoteScanState *scan = requested_scan(request);
-	const RemoteScanState *other = scan_in_flight(scan->session);
+	const RemoteScanState *other = fetch_in_flight(scan->session);
 
 	return is_blocked(scan) && other != NULL && other->request != NULL &&
 		other->request->requestor == request->requestor &&
@@ -136,7 +137,7 @@ answer_arrived(AppendState *append)
 		AsyncRequest *request = append->as_asyncrequests[i];
 
 		if (request->callback_pending && is_ours(request) &&
-			scan_receive(requested_scan(request)))
+			fetch_receive(requested_scan(request)))
 			(void) answer_pending(request);
 	}
 }
@@ -169,15 +170,15 @@ tollfreeForeignAsyncConfigureWait(AsyncRequest *request)
 		answer_arrived(append);
 	if (!bms_is_empty(append->as_needrequest) || !request->callback_pending)
 		return;
-	if (!scan->in_flight)
+	if (!scan_is_in_flight(scan))
 	{
 		if (answers ? is_in_turn(request) : !can_send(scan))
 			return;
 		scan_proceed(castNode(ForeignScanState, request->requestee));
-		if (answers && !scan->in_flight && answer_pending(request))
+		if (answers && !scan_is_in_flight(scan) && answer_pending(request))
 			return;
 	}
-	if (scan->in_flight)
+	if (scan_is_in_flight(scan))
 		AddWaitEventToSet(append->as_eventset, WL_SOCKET_READABLE,
 						  PQsocket(scan->session->conn), NULL, request);
 }
@@ -186,7 +187,7 @@ tollfreeForeignAsyncConfigureWait(AsyncRequest *request)
 void
 tollfreeForeignAsyncNotify(AsyncRequest *request)
 {
-	if (scan_receive(requested_scan(request)))
+	if (fetch_receive(requested_scan(request)))
 		answer(request);
 	else
 		ExecAsyncRequestPending(request);

@@ -32,17 +32,14 @@
  */
 #include "postgres.h"
 
-#include "base/compat.h"
 #include "base/run.h"
 #include "base/settings.h"
+#include "scan/cursor.h"
+#include "scan/fetch.h"
 #include "scan/reading.h"
 #include "scan/scan_state.h"
 #include "session/portals.h"
-#include "session/results.h"
-#include "session/session.h"
-#include "session/state.h"
 #include "sql/command.h"
-#include "wire/rows.h"
 
 /* In the first batch if all rows will be read: most results are short */
 #define FIRST_FETCHES 16
@@ -100,8 +97,8 @@ send_batch(RemoteScanState *scan, bool declares)
 	scan->sent = GetCurrentTimestamp();
 	scan->fetches_ahead += scan->results != NIL ? scan->answers : 0;
 	scan->fetches_binary += scan->binary ? scan->answers : 0;
-	scan_send(scan, scan->commands, scan->answers + (declares ? 1 : 0),
-			  declares);
+	fetch_send(scan, scan->commands, scan->answers + (declares ? 1 : 0),
+			   declares);
 }
 
 /* Opens a cursor for the query and fetches from it, in one batch. */
@@ -114,6 +111,7 @@ cursor_open(RemoteScanState *scan, const RemoteCommand *query)
 	scan->fetch_rows = scan->plan.fetch_size;
 	scan->batch_fetches = 1;
 	scan->batches = 0;
+	scan->batch_took = -1;
 	scan->binary = false;
 	if (scan->declare != NULL)
 		pfree(scan->declare);
@@ -128,27 +126,6 @@ cursor_open(RemoteScanState *scan, const RemoteCommand *query)
 	send_batch(scan, true);
 }
 
-/* Reads the answer to DECLARE. */
-void
-cursor_opened(RemoteScanState *scan)
-{
-	Session    *session = scan->session;
-	PGresult   *res = session_result(session);
-
-	if (PQresultStatus(res) != PGRES_COMMAND_OK)
-	{
-		scan->cursor = 0;
-		results_report(session, ERROR, res, scan->plan.sql);
-	}
-	PQclear(res);
-
-	/* If the connection was replaced meanwhile its portals were forgotten. */
-	portals_add(session, scan->cursor);
-	res = session_result(session);
-	if (res != NULL || PQstatus(session->conn) == CONNECTION_BAD)
-		results_report(session, ERROR, res, scan->plan.sql);
-}
-
 /*
  * Chooses how many rows the next batch asks for.  They are waited for together,
  * also by whoever needs but one, or ends the scan: so not more where they come
@@ -158,8 +135,7 @@ cursor_opened(RemoteScanState *scan)
 static void
 size_batch(RemoteScanState *scan)
 {
-	long		took = TimestampDifferenceMilliseconds(scan->sent,
-													   GetCurrentTimestamp());
+	long		took = scan->batch_took;
 	long		round_trip = Min(scan->session->remote.round_trip, took);
 	double		per_ms = (double) scan->batch_received /
 		Max(took - Min(round_trip, took / 2), 1);
@@ -176,40 +152,14 @@ size_batch(RemoteScanState *scan)
 	scan->fetch_rows = (int) Min(at_once, INT_MAX);
 	scan->batch_fetches = (int) Min(rows / at_once, SCAN_FETCHES);
 	scan->is_slow = rows > in_time;
-}
-
-/* A FETCH has been answered; is there another one in the batch? */
-bool
-cursor_answered(RemoteScanState *scan)
-{
-	scan->at_end |= scan->received < scan->asked;
-	scan->batch_received += scan->received;
-	scan->received = 0;
-	return --scan->answers > 0;
-}
-
-/* A batch has been received: how much is to be asked for next? */
-void
-cursor_received(RemoteScanState *scan)
-{
-	int			version = PQserverVersion(scan->session->conn);
-
-	scan->batches++;
-	if (!scan->is_free || scan->at_end)
-		return;
-	size_batch(scan);
-	if (setting_binary_results && scan->results != NIL &&
-		version >= COMPAT_BINARY_VERSION)
-		scan->binary = rows_prefer_binary(scan->reader, llast(scan->results),
-										  version);
+	scan->batch_took = -1;
 }
 
 /* May the next batch be sent while there are rows at hand? */
 static bool
 goes_ahead(const RemoteScanState *scan)
 {
-	return setting_read_ahead && scan->is_free && !scan->at_end &&
-		!scan->in_flight && !scan->is_slow &&
+	return setting_read_ahead && scan->is_free && !scan->is_slow &&
 		scan->batches >= ANSWERS_BEFORE_AHEAD;
 }
 
@@ -218,7 +168,7 @@ void
 cursor_forget_rows(RemoteScanState *scan)
 {
 	scan->dropped |= scan->results != NIL;
-	scan_clear(scan);
+	fetch_clear(scan);
 }
 
 /*
@@ -228,8 +178,11 @@ cursor_forget_rows(RemoteScanState *scan)
 void
 cursor_proceed(RemoteScanState *scan)
 {
-	if (goes_ahead(scan) ||
-		(scan->results == NIL && !scan->in_flight && !scan->at_end))
+	if (scan->phase != SCAN_PAUSED)
+		return;
+	if (scan->batch_took >= 0)
+		size_batch(scan);
+	if (scan->results == NIL || goes_ahead(scan))
 		send_batch(scan, false);
 }
 
@@ -240,14 +193,14 @@ cursor_more(RemoteScanState *scan)
 	cursor_forget_rows(scan);
 	while (scan->results == NIL)
 	{
-		if (!scan->in_flight && scan->at_end)
+		if (scan->phase == SCAN_DONE)
 			return false;
 		cursor_proceed(scan);
-		while (scan->result_bytes < SCAN_BYTES && scan_read(scan))
+		while (scan->result_bytes < SCAN_BYTES && fetch_read(scan))
 			;
 	}
 	if (scan->session->remote.has_statement_timeout || scan_may_outlive_batch(scan))
-		scan_drain(scan);
+		fetch_drain(scan);
 	else
 		cursor_proceed(scan);
 	return true;

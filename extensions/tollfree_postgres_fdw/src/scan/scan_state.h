@@ -33,6 +33,25 @@ typedef enum FetchMethod
 } FetchMethod;
 
 /*
+ * Where a scan is:
+ *
+ *	IDLE -> SENT -> READING -> DONE		a query without a cursor
+ *	IDLE -> SENT -> READING -> PAUSED -> SENT -> ... -> READING -> DONE
+ *										a cursor, batch by batch of FETCHes
+ *
+ * and from any of these back to IDLE, to be executed again or ended.
+ */
+typedef enum ScanPhase
+{
+	SCAN_IDLE,					/* nothing has been asked for */
+	SCAN_SENT,					/* nothing of the answers has been read */
+	SCAN_READING,				/* answers, or the rest of them, are in flight */
+	SCAN_PAUSED,				/* what was asked for is here; there may be
+								 * more */
+	SCAN_DONE					/* the last row has been received */
+} ScanPhase;
+
+/*
  * Rows come in this order: those in the store, if there is one; those of
  * the results, from position (result, row) on; those in flight; those that
  * the cursor still has.
@@ -47,19 +66,17 @@ typedef struct RemoteScanState
 	const EState *estate;
 	ScanReading reading;		/* by a query that is asked for all rows */
 	SessionUsage usage;
-	bool		is_executed;	/* since it began or was last reset */
+	ScanPhase	phase;
 	AsyncRequest *request;		/* the last, of an asynchronous scan */
 
 	RemoteCommand query;		/* without a cursor */
-	bool		declares;
-	bool		unanswered;		/* has nothing of the answers been read? */
+	bool		declares;		/* is the first command sent a DECLARE? */
 
 	List	   *results;		/* of PGresult, in query_context */
 	Size		result_bytes;
 	int			result;			/* position: result in the list, row in it */
 	int			row;
-	bool		in_flight;		/* is an answer, or its rest, to be read? */
-	bool		at_end;			/* has the last row been received? */
+	bool		is_short;		/* has a FETCH brought fewer rows than asked? */
 	bool		dropped;		/* have rows been let go that a rescan needs? */
 	MemoryContext query_context;
 	MemoryContext row_context;	/* of the row last returned */
@@ -88,6 +105,8 @@ typedef struct RemoteScanState
 	int			received;		/* of the one whose answer is being read */
 	int			answers;		/* FETCHes in flight, that one being the first */
 	TimestampTz sent;			/* when the batch was */
+	long		batch_took;		/* ms until all was received; -1 once the next
+								 * batch has been sized by it */
 	int64		batch_asked;	/* rows */
 	int64		batch_received; /* by FETCHes that have been answered */
 	Size		batch_bytes;	/* of rows received */
@@ -103,27 +122,11 @@ scan_may_outlive_batch(const RemoteScanState *scan)
 	return scan->begun_in != GetCurrentSubTransactionId();
 }
 
-/* scan.c */
-extern void scan_send(RemoteScanState *scan, const RemoteCommand *commands,
-					  int ncommands, bool declares);
-extern bool scan_read(RemoteScanState *scan);
-extern void scan_drain(RemoteScanState *scan);
-extern void scan_clear(RemoteScanState *scan);
-
-/* scan.c, for async.c */
-extern bool scan_is_done(const RemoteScanState *scan);
-extern bool scan_receive(RemoteScanState *scan);
-extern void scan_proceed(ForeignScanState *node);
-extern RemoteScanState *scan_in_flight(const Session *session);
-
-/* cursor.c */
-extern void cursor_open(RemoteScanState *scan, const RemoteCommand *query);
-extern void cursor_opened(RemoteScanState *scan);
-extern void cursor_forget_rows(RemoteScanState *scan);
-extern void cursor_proceed(RemoteScanState *scan);
-extern bool cursor_more(RemoteScanState *scan);
-extern bool cursor_answered(RemoteScanState *scan);
-extern void cursor_received(RemoteScanState *scan);
-extern void cursor_close(RemoteScanState *scan);
+/* Is an answer, or its rest, to be read? */
+static inline bool
+scan_is_in_flight(const RemoteScanState *scan)
+{
+	return scan->phase == SCAN_SENT || scan->phase == SCAN_READING;
+}
 
 #endif							/* TOLLFREE_FDW_SCAN_STATE_H */

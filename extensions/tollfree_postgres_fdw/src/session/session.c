@@ -272,8 +272,8 @@ PGresult *
 session_result(Session *session)
 {
 	const RemoteCommand *command = session->prepared.repeatable;
-	void		(*absorb) (void *arg) = session->pending.drain;
-	void	   *absorb_arg = session->pending.drain_arg;
+	void		(*drain) (void *arg) = session->pending.drain;
+	void	   *drain_arg = session->pending.drain_arg;
 	PGresult   *res = results_next(session);
 
 	session->prepared.repeatable = NULL;
@@ -282,8 +282,8 @@ session_result(Session *session)
 	drop_stale(session, session->batch.parts[session->batch.part].statement);
 	PQclear(res);
 	repeat(session, command);
-	session->pending.drain = absorb;
-	session->pending.drain_arg = absorb_arg;
+	session->pending.drain = drain;
+	session->pending.drain_arg = drain_arg;
 	return results_next(session);
 }
 
