@@ -139,7 +139,7 @@ read_result(SampleState *sample)
  * else.  This happens if a type's input function does that.
  */
 static void
-drain(void *arg)
+drain_sample(void *arg)
 {
 	SampleState *sample = arg;
 
@@ -213,7 +213,7 @@ read_sample(SampleState *sample)
 	else
 		session_send(session, &commands[1], 1, true);
 	compat_set_row_mode(session->conn, COMPAT_ROWS_IN_CHUNK);
-	session->pending.drain = drain;
+	session->pending.drain = drain_sample;
 	session->pending.drain_arg = sample;
 	while (read_result(sample))
 		take_results(sample);

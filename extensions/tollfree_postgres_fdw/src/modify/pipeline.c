@@ -176,7 +176,7 @@ read_answer(WritePipeline *pipeline)
 
 /* Reads the answers to all that is in flight. */
 static void
-drain(void *arg)
+drain_pipeline(void *arg)
 {
 	WritePipeline *pipeline = arg;
 	Session    *session = pipeline->session;
@@ -195,7 +195,7 @@ drain(void *arg)
 static bool
 is_in_flight(const WritePipeline *pipeline)
 {
-	return pipeline->session->pending.drain == drain &&
+	return pipeline->session->pending.drain == drain_pipeline &&
 		pipeline->session->pending.drain_arg == pipeline;
 }
 
@@ -282,16 +282,16 @@ send_held(WritePipeline *pipeline)
 	held->count = 0;
 	MemoryContextReset(held->context);
 	INSTR_TIME_SET_CURRENT(pipeline->sent);
-	session->pending.drain = drain;
+	session->pending.drain = drain_pipeline;
 	session->pending.drain_arg = pipeline;
 }
 
 /* Sends what is held back, and reads all answers. */
 static void
-flush(void *arg)
+flush_pipeline(void *arg)
 {
 	send_held(arg);
-	drain(arg);
+	drain_pipeline(arg);
 }
 
 /* Whatever made the session forget the rows has rolled them back. */
@@ -318,7 +318,7 @@ pipeline_hold(WritePipeline *pipeline)
 		session->pending.flush(session->pending.flush_arg);
 	check_not_discarded(pipeline);
 	pipeline->is_holding = true;
-	session->pending.flush = flush;
+	session->pending.flush = flush_pipeline;
 	session->pending.flush_arg = pipeline;
 	session->pending.flush_level = GetCurrentTransactionNestLevel();
 }
@@ -390,9 +390,9 @@ pipeline_finish(WritePipeline *pipeline)
 {
 	check_not_discarded(pipeline);
 	if (pipeline->session->pending.flush_arg == pipeline)
-		flush(pipeline);
+		flush_pipeline(pipeline);
 	if (is_in_flight(pipeline))
-		drain(pipeline);
+		drain_pipeline(pipeline);
 }
 
 /* The pipeline of an execution that has something in a session, or NULL. */
@@ -401,9 +401,9 @@ find_pipeline(const Session *session, const EState *estate)
 {
 	WritePipeline *pipeline = NULL;
 
-	if (session->pending.flush == flush)
+	if (session->pending.flush == flush_pipeline)
 		pipeline = session->pending.flush_arg;
-	else if (session->pending.drain == drain)
+	else if (session->pending.drain == drain_pipeline)
 		pipeline = session->pending.drain_arg;
 	return pipeline != NULL && pipeline->estate == estate ? pipeline : NULL;
 }

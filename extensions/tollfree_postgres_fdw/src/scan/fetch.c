@@ -338,7 +338,7 @@ fetch_drain(RemoteScanState *scan)
  * The same before something else is sent, by whomever: no row is converted.
  */
 static void
-drain(void *arg)
+drain_scan(void *arg)
 {
 	fetch_drain(arg);
 }
@@ -357,7 +357,7 @@ fetch_send(RemoteScanState *scan, const RemoteCommand *commands,
 	scan->phase = SCAN_SENT;
 	scan->is_short = false;
 	scan->declares = declares;
-	session->pending.drain = drain;
+	session->pending.drain = drain_scan;
 	session->pending.drain_arg = scan;
 	/* If rows come first it has to be said now how. */
 	if (session->pending.ahead == NULL && !declares)
@@ -389,5 +389,5 @@ fetch_receive(RemoteScanState *scan)
 RemoteScanState *
 fetch_in_flight(const Session *session)
 {
-	return session->pending.drain == drain ? session->pending.drain_arg : NULL;
+	return session->pending.drain == drain_scan ? session->pending.drain_arg : NULL;
 }

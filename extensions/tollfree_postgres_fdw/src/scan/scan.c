@@ -32,7 +32,7 @@
 
 /* When the query's memory goes, which the list is part of. */
 static void
-clear_results(void *arg)
+clear_scan(void *arg)
 {
 	fetch_clear(arg);
 }
@@ -75,7 +75,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	scan->row_context = AllocSetContextCreate(estate->es_query_cxt,
 											  "tollfree_postgres_fdw tuple",
 											  ALLOCSET_SMALL_SIZES);
-	scan->clear.func = clear_results;
+	scan->clear.func = clear_scan;
 	scan->clear.arg = scan;
 	MemoryContextRegisterResetCallback(scan->query_context, &scan->clear);
 	node->fdw_state = scan;
@@ -83,7 +83,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 
 /* Sends the query, with the parameters' present values. */
 static void
-execute(ForeignScanState *node)
+send_query(ForeignScanState *node)
 {
 	RemoteScanState *scan = node->fdw_state;
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
@@ -118,7 +118,7 @@ execute_and_wait(ForeignScanState *node)
 	RemoteScanState *scan = node->fdw_state;
 
 	usage_start(scan->session, &scan->usage);
-	execute(node);
+	send_query(node);
 	if (scan->method == FETCH_WHOLE)
 		fetch_drain(scan);
 	if (scan->store != NULL)
@@ -178,7 +178,7 @@ scan_proceed(ForeignScanState *node)
 		return;
 	usage_start(scan->session, &scan->usage);
 	if (scan->phase == SCAN_IDLE)
-		execute(node);
+		send_query(node);
 	else if (scan->method != FETCH_WHOLE)
 	{
 		cursor_forget_rows(scan);

@@ -103,7 +103,8 @@ connection_begin(Session *session, UserMapping *user)
 
 	Assert(session->conn == NULL);
 	read_options(session, server, user);
-	session->xact.remote_depth = session->xact.kept_depth = session->xact.failed_depth = 0;
+	session->xact.remote_depth = session->xact.kept_depth = 0;
+	session->xact.failed_depth = 0;
 	session->batch.timed_out = session->xact.truncated = false;
 	session->xact.commit_failed = false;
 	session->batch.part = session->batch.nparts = 0;

@@ -70,8 +70,10 @@ void
 questions_add_at_setup(Session *session)
 {
 	session->remote.can_check_writes = false;
-	session->remote.has_statement_timeout = session->remote.is_serializable = true;
-	session->remote.hides_relations = session->remote.hides_arrays = false;
+	session->remote.has_statement_timeout = true;
+	session->remote.is_serializable = true;
+	session->remote.hides_relations = false;
+	session->remote.hides_arrays = false;
 
 	if (PQserverVersion(session->conn) >= SESSION_CHECK_VERSION)
 	{
@@ -91,7 +93,8 @@ questions_add_at_setup(Session *session)
 void
 questions_add_write_check(Session *session, bool only_reads)
 {
-	if (only_reads && !session->xact.has_written && session->remote.can_check_writes)
+	if (only_reads && !session->xact.has_written &&
+		session->remote.can_check_writes)
 		batch_add_statement(session, PART_WRITE_CHECK, 0,
 							WRITE_CHECK_STATEMENT, WRITE_CHECK_SQL);
 	session->xact.may_have_written = true;
@@ -130,7 +133,8 @@ questions_add_behind_commit(Session *session)
 	bool		is_asking = false;
 	ListCell   *cell;
 
-	if (session->remote.hides_relations || session->options.is_outdated || !session->options.keep)
+	if (session->remote.hides_relations || session->options.is_outdated ||
+		!session->options.keep)
 		return;
 	foreach(cell, session->facts.unasked)
 	{

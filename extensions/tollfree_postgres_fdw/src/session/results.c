@@ -269,7 +269,8 @@ results_are_ready(Session *session)
 {
 	bool		is_taken = false;
 
-	while (session->batch.part < session->batch.nparts && !session->xact.commit_failed &&
+	while (session->batch.part < session->batch.nparts &&
+		   !session->xact.commit_failed &&
 		   PQstatus(session->conn) != CONNECTION_BAD)
 	{
 		PartKind	kind = session->batch.parts[session->batch.part].kind;
@@ -375,7 +376,8 @@ take_early_error(Session *session, PGresult *res, bool may_replace)
 bool
 results_read_front(Session *session, bool may_replace)
 {
-	while (session->batch.part < session->batch.nparts && !session->xact.commit_failed &&
+	while (session->batch.part < session->batch.nparts &&
+		   !session->xact.commit_failed &&
 		   session->batch.parts[session->batch.part].kind != PART_COMMAND)
 	{
 		PGresult   *res = wait_for_result(session);

@@ -94,7 +94,8 @@ is_autocommit(const Session *session, const RemoteCommand *command,
 		session->xact.remote_depth == 0 && session->xact.local_depth == 1 &&
 		use != STATEMENT_PREPARE && session->prepared.unused == NIL &&
 		!session->remote.is_serializable &&
-		relations_are_plain(session->facts.relations, command->hints.sole_relids);
+		relations_are_plain(session->facts.relations,
+							command->hints.sole_relids);
 }
 
 /* Adds the first command of a batch, which may be a kept statement. */
@@ -346,8 +347,8 @@ session_await_front(Session *session)
 		return;
 
 	replace_connection(session);
-	send_commands(session, commands, session->pending.nahead, session->pending.only_reads,
-				  false);
+	send_commands(session, commands, session->pending.nahead,
+				  session->pending.only_reads, false);
 	if (!read_front(session, false))
 		results_report(session, ERROR, NULL, commands[0].shown);
 }

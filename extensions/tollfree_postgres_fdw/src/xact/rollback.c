@@ -80,8 +80,8 @@ begin_rollback(Session *session, int level)
 	rollback->session = session;
 	session->unusable = true;
 	start_clock(session);
-	if (session->batch.part < session->batch.nparts && session->xact.local_depth >= level &&
-		!is_over(session))
+	if (session->batch.part < session->batch.nparts &&
+		session->xact.local_depth >= level && !is_over(session))
 		error = wait_cancel(session);
 	if (error != NULL)
 	{

@@ -62,7 +62,8 @@ forget_statements(Session *session)
 static void
 leave(Session *session)
 {
-	session->xact.local_depth = session->xact.remote_depth = session->xact.kept_depth = 0;
+	session->xact.local_depth = 0;
+	session->xact.remote_depth = session->xact.kept_depth = 0;
 	session->xact.failed_depth = 0;
 	rollback_forget_error(session);
 	session->cursors.names = session->xact.users = 0;
