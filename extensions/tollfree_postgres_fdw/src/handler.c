@@ -53,7 +53,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 	ForeignScan *plan = stock->GetForeignPlan(root, rel, tableid, path, tlist,
 											  clauses, outer_plan);
 
-	plan_note_bytes(plan, root, rel, tableid, path->path.rows);
+	plan_annotate_scan(plan, root, rel, tableid, path->path.rows);
 	return plan;
 }
 

@@ -1,41 +1,22 @@
 /*
  * options.c
- *	  Options of servers, user mappings and foreign tables.
+ *	  Options of servers, user mappings and foreign tables: reading them.
  *
- * postgres_fdw knows its options and their values; its own validator checks
- * them.  Here only those are checked that this wrapper adds, all of them
- * options of a server:
- *
- *	remote_isolation	the level of remote transactions, "repeatable read"
- *						(as with postgres_fdw) or "read committed"
+ * What values they can have is validator.c's business; they are checked when they
+ * are set.
  */
 #include "postgres.h"
 
-#include "catalog/pg_foreign_server.h"
-#include "catalog/pg_foreign_table.h"
-#include "catalog/pg_type.h"
 #include "commands/defrem.h"
-#include "fmgr.h"
 #include "foreign/foreign.h"
 #include "libpq-fe.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 
-#include "base/compat.h"
-#include "base/compat_export.h"
 #include "base/options.h"
+#include "base/settings.h"
 
 #define BATCH_SIZE_DEFAULT 1
-
-COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_validator);
-
-/* Is this an option that postgres_fdw does not have? */
-static bool
-option_is_ours(const char *name)
-{
-	return strcmp(name, OPTION_REMOTE_ISOLATION) == 0;
-}
 
 /* The value of an option, or NULL. */
 const char *
@@ -109,8 +90,8 @@ option_sampling_name(SamplingMethod method)
 }
 
 /* Finds a method by its name; false if there is none. */
-static bool
-find_sampling(const char *name, SamplingMethod *method)
+bool
+option_find_sampling(const char *name, SamplingMethod *method)
 {
 	for (int i = 0; i < lengthof(sampling_names); i++)
 	{
@@ -135,7 +116,7 @@ option_sampling_method(Relation rel)
 		value = option_find(GetForeignServer(table->serverid)->options,
 							OPTION_ANALYZE_SAMPLING);
 	if (value != NULL)
-		(void) find_sampling(value, &method);
+		(void) option_find_sampling(value, &method);
 	return method;
 }
 
@@ -174,93 +155,29 @@ option_reads_committed(List *server_options)
 	return level != NULL && pg_strcasecmp(level, "read committed") == 0;
 }
 
-/* Does postgres_fdw take this option with this value? */
+/* Is the server to be used as postgres_fdw uses it, without any fast path? */
 bool
-option_is_stock(const char *name, const char *value)
+option_is_compatible(List *server_options)
 {
-	if (strcmp(name, OPTION_ANALYZE_SAMPLING) == 0)
-		return COMPAT_STOCK_SAMPLES &&
-			strcmp(value, sampling_names[SAMPLING_IMPORT]) != 0;
-	return !option_is_ours(name);
+	const char *with = option_find(server_options, OPTION_COMPATIBILITY);
+
+	return with != NULL && pg_strcasecmp(with, COMPATIBILITY_STOCK) == 0;
 }
 
 /*
- * Is it a way to sample that postgres_fdw need not be asked about?  One that
- * nobody knows is an ERROR, where postgres_fdw has no such option.
+ * How many statements a connection to this server keeps prepared at most; the
+ * setting may allow fewer.
  */
-static bool
-is_our_sampling(const char *name, const char *value, Oid catalog)
+int
+option_statement_cache_size(List *server_options)
 {
-	SamplingMethod method;
+	const char *value = option_find(server_options,
+									OPTION_STATEMENT_CACHE_SIZE);
+	int			size = STATEMENT_CACHE_SIZE_MAX;
 
-	if (strcmp(name, OPTION_ANALYZE_SAMPLING) != 0 ||
-		option_is_stock(name, value) ||
-		(catalog != ForeignServerRelationId &&
-		 catalog != ForeignTableRelationId))
-		return false;
-	if (!find_sampling(value, &method))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid value for string option \"%s\": %s",
-						name, value)));
-	return true;
-}
-
-/* Raises an ERROR unless value is one that our option can have. */
-static void
-check_our_option(const char *value, Oid catalog)
-{
-	if (catalog != ForeignServerRelationId)
-		ereport(ERROR,
-				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
-				 errmsg("invalid option \"%s\"", OPTION_REMOTE_ISOLATION),
-				 errhint("Set it on the foreign server.")));
-	if (pg_strcasecmp(value, "repeatable read") != 0 &&
-		pg_strcasecmp(value, "read committed") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid value for string option \"%s\": %s",
-						OPTION_REMOTE_ISOLATION, value),
-				 errhint("Valid values are \"repeatable read\" and \"read committed\".")));
-}
-
-/* The array without our options, which are checked. */
-static ArrayType *
-strip_our_options(ArrayType *options, Oid catalog)
-{
-	Datum	   *elements;
-	int			count;
-	int			kept = 0;
-
-	deconstruct_array(options, TEXTOID, -1, false, TYPALIGN_INT,
-					  &elements, NULL, &count);
-	for (int i = 0; i < count; i++)
-	{
-		char	   *name = TextDatumGetCString(elements[i]);
-		char	   *equals = strchr(name, '=');
-		const char *value = equals == NULL ? "" : equals + 1;
-
-		if (equals != NULL)
-			*equals = '\0';
-		if (option_is_ours(name))
-			check_our_option(value, catalog);
-		else if (!is_our_sampling(name, value, catalog))
-			elements[kept++] = elements[i];
-	}
-	return construct_array(elements, kept, TEXTOID, -1, false, TYPALIGN_INT);
-}
-
-/* The wrapper's validator. */
-Datum
-tollfree_postgres_fdw_validator(PG_FUNCTION_ARGS)
-{
-	Oid			catalog = PG_GETARG_OID(1);
-	ArrayType  *options = strip_our_options(PG_GETARG_ARRAYTYPE_P(0), catalog);
-	PGFunction	validator = load_external_function("$libdir/postgres_fdw",
-												   "postgres_fdw_validator",
-												   true, NULL);
-
-	DirectFunctionCall2(validator, PointerGetDatum(options),
-						ObjectIdGetDatum(catalog));
-	PG_RETURN_VOID();
+	if (option_is_compatible(server_options))
+		return 0;
+	if (value != NULL)
+		(void) parse_int(value, &size, 0, NULL);
+	return size;
 }

@@ -15,6 +15,7 @@
 #include "utils/syscache.h"
 
 #include "base/compat.h"
+#include "base/fastpath.h"
 #include "base/options.h"
 #include "base/settings.h"
 #include "modify/arrays.h"
@@ -53,6 +54,7 @@ typedef struct ForeignModifyState
 	bool		is_copy;
 	uint64		copied;			/* rows of the present batch of COPY */
 
+	int			fast_paths;		/* that options allow; fastpath.h */
 	bool		is_decided;		/* is it known whether there is a pipeline? */
 	WritePipeline *pipeline;	/* NULL if each row's outcome is awaited */
 	int			rows_until_arrays;	/* 0 once that has been decided */
@@ -81,6 +83,7 @@ make_state(ModifyTableState *node, ResultRelInfo *rinfo, const ModifyPlan *plan,
 	state->rel = rinfo->ri_RelationDesc;
 	state->node = node;
 	state->plan = *plan;
+	state->fast_paths = fastpath_of_table(RelationGetRelid(state->rel));
 	server = GetForeignServerIdByRelId(RelationGetRelid(state->rel));
 	state->session = transaction_get_session(compat_result_user(rinfo, estate),
 											 server);
@@ -215,12 +218,12 @@ calls_functions(const PlannedStmt *stmt)
  */
 static bool
 is_unobserved(const ModifyTableState *node, ResultRelInfo *rinfo,
-			  bool has_returning)
+			  bool has_returning, int fast_paths)
 {
 	const ModifyTable *plan = castNode(ModifyTable, node->ps.plan);
 	const PlannedStmt *stmt = node->ps.state->es_plannedstmt;
 
-	return setting_pipelined_writes &&
+	return fastpath_is_on(fast_paths, FAST_PIPELINED_WRITES) &&
 		!has_returning &&
 		!has_row_triggers(rinfo->ri_TrigDesc) &&
 		rinfo->ri_WithCheckOptions == NIL &&
@@ -270,7 +273,8 @@ decide(ForeignModifyState *state, ResultRelInfo *rinfo, EState *estate)
 	if (state->is_decided)
 		return;
 	state->is_decided = true;
-	if (is_unobserved(state->node, rinfo, state->plan.has_returning))
+	if (is_unobserved(state->node, rinfo, state->plan.has_returning,
+					  state->fast_paths))
 		make_pipeline(state, &estate->es_processed);
 	settings_require(REQUIRE_PIPELINED, state->pipeline != NULL);
 }
@@ -399,7 +403,8 @@ insert_state(ResultRelInfo *rinfo)
 static bool
 pipelines_copy(const ForeignModifyState *state)
 {
-	return state->is_copy && setting_pipelined_writes;
+	return state->is_copy &&
+		fastpath_is_on(state->fast_paths, FAST_PIPELINED_WRITES);
 }
 
 /* How many rows one command may have parameters for, of those that it should. */
@@ -543,7 +548,8 @@ write_method(const ModifyTableState *node, ResultRelInfo *rinfo,
 {
 	const ForeignModifyState *state = rinfo->ri_FdwState;
 
-	if (!is_unobserved(node, rinfo, plan->has_returning))
+	if (!is_unobserved(node, rinfo, plan->has_returning,
+					   fastpath_of_table(RelationGetRelid(rinfo->ri_RelationDesc))))
 		return "awaited";
 	return state != NULL && state->arrays != NULL ? "pipelined, in arrays"
 		: "pipelined";

@@ -32,8 +32,8 @@
  */
 #include "postgres.h"
 
+#include "base/fastpath.h"
 #include "base/run.h"
-#include "base/settings.h"
 #include "scan/cursor.h"
 #include "scan/fetch.h"
 #include "scan/reading.h"
@@ -63,7 +63,8 @@
 static bool
 is_read(const RemoteScanState *scan, ScanReading reading)
 {
-	return setting_direct_results && scan->is_free &&
+	return fastpath_is_on(scan->plan.fast_paths, FAST_DIRECT_RESULTS) &&
+		scan->is_free &&
 		scan->reading >= reading && run_is_whole(scan->estate) &&
 		!scan->session->remote.has_statement_timeout && !scan_may_outlive_batch(scan);
 }
@@ -159,7 +160,8 @@ size_batch(RemoteScanState *scan)
 static bool
 goes_ahead(const RemoteScanState *scan)
 {
-	return setting_read_ahead && scan->is_free && !scan->is_slow &&
+	return fastpath_is_on(scan->plan.fast_paths, FAST_READ_AHEAD) &&
+		scan->is_free && !scan->is_slow &&
 		scan->batches >= ANSWERS_BEFORE_AHEAD;
 }
 

@@ -18,7 +18,7 @@
 #include "utils/memutils.h"
 
 #include "base/compat.h"
-#include "base/settings.h"
+#include "base/fastpath.h"
 #include "scan/fetch.h"
 #include "scan/scan_state.h"
 #include "session/error.h"
@@ -244,8 +244,8 @@ finish_batch(RemoteScanState *scan)
 		return;
 	scan->batch_took = TimestampDifferenceMilliseconds(scan->sent,
 													   GetCurrentTimestamp());
-	if (setting_binary_results && scan->results != NIL &&
-		version >= COMPAT_BINARY_VERSION)
+	if (fastpath_is_on(scan->plan.fast_paths, FAST_BINARY_RESULTS) &&
+		scan->results != NIL && version >= COMPAT_BINARY_VERSION)
 		scan->binary = rows_prefer_binary(scan->reader, llast(scan->results),
 										  version);
 }

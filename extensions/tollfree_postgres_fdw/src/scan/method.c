@@ -19,8 +19,8 @@
 #include "access/sysattr.h"
 #include "nodes/execnodes.h"
 
+#include "base/fastpath.h"
 #include "base/run.h"
-#include "base/settings.h"
 #include "scan/method.h"
 #include "scan/reading.h"
 #include "scan/scan_state.h"
@@ -102,7 +102,7 @@ method_is_small(const ScanPlan *scan)
 static bool
 can_stream(const ForeignScanState *node, const ScanPlan *scan)
 {
-	return !setting_binary_results ||
+	return !fastpath_is_on(scan->fast_paths, FAST_BINARY_RESULTS) ||
 		!rows_gain_from_binary(node->ss.ss_ScanTupleSlot->tts_tupleDescriptor,
 							   scan->attrs);
 }
@@ -115,7 +115,7 @@ static FetchMethod
 method_for(const ForeignScanState *node, const ScanPlan *scan,
 		   ScanReading reading, bool is_run_whole)
 {
-	if (!setting_direct_results)
+	if (!fastpath_is_on(scan->fast_paths, FAST_DIRECT_RESULTS))
 		return FETCH_CURSOR;
 	if (method_is_small(scan))
 		return FETCH_WHOLE;

@@ -10,6 +10,7 @@
 #include "utils/syscache.h"
 
 #include "base/compat.h"
+#include "base/fastpath.h"
 #include "base/options.h"
 #include "session/batch.h"
 #include "session/connect.h"
@@ -80,6 +81,9 @@ read_options(Session *session, ForeignServer *server, UserMapping *user)
 	session->options.parallel_abort = option_is_true(server->options,
 													 "parallel_abort", false);
 	session->options.read_committed = option_reads_committed(server->options);
+	session->options.fast_paths = fastpath_of_server(server->options);
+	session->options.statement_cache_size =
+		option_statement_cache_size(server->options);
 	session->options.is_outdated = false;
 }
 
@@ -118,7 +122,8 @@ connection_begin(Session *session, UserMapping *user)
 		if (!PQenterPipelineMode(session->conn) ||
 			PQsetnonblocking(session->conn, 1) != 0)
 			results_report(session, ERROR, NULL, NULL);
-		session->prepared.cache = statement_create_cache(&session->prepared.unused);
+		session->prepared.cache = statement_create_cache(session->options.statement_cache_size,
+														  &session->prepared.unused);
 		configure(session);
 		session->is_set_up = true;
 		session->counters.connects++;

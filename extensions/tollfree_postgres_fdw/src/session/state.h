@@ -27,6 +27,8 @@ typedef struct SessionOptions
 	bool		parallel_commit;
 	bool		parallel_abort;
 	bool		read_committed;
+	int			fast_paths;		/* that the server's allow; fastpath.h */
+	int			statement_cache_size;	/* the same */
 	bool		is_outdated;	/* changed since: to be closed when the
 								 * transaction ends */
 } SessionOptions;

@@ -48,17 +48,18 @@ struct StatementCache
 	MemoryContext context;		/* of all of it */
 	HTAB	   *table;			/* of CachedStatement */
 	dlist_head	recent;			/* all of them, the last used first */
+	int			size;			/* statements at most */
 	uint32		names;			/* given so far */
 	List	  **dropped;		/* names to be deallocated */
 	uint32		sightings[SIGHTINGS];
 };
 
 /*
- * An empty cache, which lives until it is dropped.  The names of forgotten
+ * An empty cache of so many statements, which lives until it is dropped.  The names of forgotten
  * statements are appended to a list in TopMemoryContext.
  */
 StatementCache *
-statement_create_cache(List **dropped)
+statement_create_cache(int size, List **dropped)
 {
 	MemoryContext context = AllocSetContextCreate(TopMemoryContext,
 												  "tollfree_postgres_fdw statements",
@@ -75,6 +76,7 @@ statement_create_cache(List **dropped)
 							   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	cache->context = context;
 	cache->dropped = dropped;
+	cache->size = size;
 	dlist_init(&cache->recent);
 	return cache;
 }
@@ -144,12 +146,19 @@ is_repeated(StatementCache *cache, uint32 hash)
 	return repeated;
 }
 
-/* Makes room for as many statements as the setting allows, less some. */
+/* How many statements are kept: as many as option and setting allow. */
+static int
+size_limit(const StatementCache *cache)
+{
+	return Min(cache->size, setting_statement_cache_size);
+}
+
+/* Makes room for as many statements as are kept, less some. */
 static void
 evict(StatementCache *cache, int less, StatementCounters *counters)
 {
 	while (hash_get_num_entries(cache->table) >
-		   Max(setting_statement_cache_size - less, 0))
+		   Max(size_limit(cache) - less, 0))
 	{
 		statement_forget(cache, dlist_tail_element(CachedStatement, node,
 												   &cache->recent));
@@ -221,7 +230,7 @@ statement_choose(StatementCache *cache, const char *sql, uint64 epoch,
 
 	evict(cache, 0, counters);
 	*statement = NULL;
-	if (setting_statement_cache_size == 0)
+	if (size_limit(cache) == 0)
 		return use;
 
 	*statement = hash_search(cache->table, &hash, HASH_FIND, NULL);

@@ -5,7 +5,8 @@
  * The lists are private to postgres_fdw.  From 15 to 18 they are
  *
  *	scan	sql, attrs, fetch_size [, relations, for EXPLAIN]; we put a list of
- *			fetch_size, the bytes expected and those of a row in its place
+ *			fetch_size, the bytes expected, those of a row and the fast paths
+ *			that options allow in place of fetch_size
  *	modify	sql, targets, values_end, has_returning, attrs
  *	direct	sql, has_returning, attrs, set_processed
  *
@@ -25,6 +26,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "base/fastpath.h"
 #include "sql/plan.h"
 
 /* What is expected to be few rows even if that is but a guess */
@@ -146,13 +148,39 @@ is_guessed(Oid tableid)
 }
 
 /*
- * Puts the bytes that a scan is expected to be sent into its plan, or INT_MAX
- * where they are anybody's guess.  It is of a table, a join or an aggregate, and
- * returns so many rows.
+ * What the options of all tables allow that a scan reads.  The ones below an
+ * aggregate are all of the query's.
+ */
+static int
+allowed_paths(PlannerInfo *root, const RelOptInfo *rel, Oid tableid)
+{
+	const Bitmapset *relids = rel->reloptkind == RELOPT_UPPER_REL ?
+		root->all_baserels : rel->relids;
+	int			allowed = -1;
+	int			rtindex = -1;
+
+	if (OidIsValid(tableid))
+		return fastpath_of_table(tableid);
+	while ((rtindex = bms_next_member(relids, rtindex)) >= 0)
+	{
+		const RangeTblEntry *rte = planner_rt_fetch(rtindex, root);
+
+		if (rte->rtekind == RTE_RELATION &&
+			rte->relkind == RELKIND_FOREIGN_TABLE)
+			allowed &= fastpath_of_table(rte->relid);
+	}
+	return allowed;
+}
+
+/*
+ * Puts into a scan's plan what its execution depends on: the bytes that it is
+ * expected to be sent, or INT_MAX where they are anybody's guess, and which fast
+ * paths are open.  It is of a table, a join or an aggregate, and returns so many
+ * rows.
  */
 void
-plan_note_bytes(ForeignScan *plan, PlannerInfo *root, const RelOptInfo *rel,
-				Oid tableid, double rows)
+plan_annotate_scan(ForeignScan *plan, PlannerInfo *root, const RelOptInfo *rel,
+				   Oid tableid, double rows)
 {
 	ScanPlan	scan = plan_read_scan(plan->fdw_private);
 	double		sent = sent_rows(root, rel, plan, rows);
@@ -164,9 +192,10 @@ plan_note_bytes(ForeignScan *plan, PlannerInfo *root, const RelOptInfo *rel,
 		 (rel->tuples >= 0 && sent * FEW_OF_GUESSED > rel->tuples)))
 		bytes = INT_MAX;
 	lfirst(list_nth_cell(plan->fdw_private, 2)) =
-		list_make3(makeInteger(scan.fetch_size),
+		list_make4(makeInteger(scan.fetch_size),
 				   makeInteger((int) Min(bytes, INT_MAX)),
-				   makeInteger((int) Min(width, INT_MAX)));
+				   makeInteger((int) Min(width, INT_MAX)),
+				   makeInteger(allowed_paths(root, rel, tableid)));
 }
 
 /* Raises an ERROR: going on would misread memory. */
@@ -198,9 +227,12 @@ plan_read_scan(List *private)
 		plan.fetch_size = intVal(lthird(private));
 	else
 	{
-		plan.fetch_size = intVal(linitial(lthird_node(List, private)));
-		plan.bytes = intVal(lsecond(lthird_node(List, private)));
-		plan.width = intVal(lthird(lthird_node(List, private)));
+		List	   *notes = lthird_node(List, private);
+
+		plan.fetch_size = intVal(linitial(notes));
+		plan.bytes = intVal(lsecond(notes));
+		plan.width = intVal(lthird(notes));
+		plan.fast_paths = intVal(lfourth(notes));
 	}
 	return plan;
 }

@@ -16,6 +16,7 @@ typedef struct ScanPlan
 	int			fetch_size;		/* rows */
 	int			bytes;			/* that are expected; INT_MAX if unknown */
 	int			width;			/* of a row, in bytes, as far as is known */
+	int			fast_paths;		/* that options allow; fastpath.h */
 } ScanPlan;
 
 typedef struct ModifyPlan
@@ -37,8 +38,9 @@ typedef struct DirectPlan
 } DirectPlan;
 
 extern bool plan_is_short(const ForeignScan *plan);
-extern void plan_note_bytes(ForeignScan *plan, PlannerInfo *root,
-							const RelOptInfo *rel, Oid tableid, double rows);
+extern void plan_annotate_scan(ForeignScan *plan, PlannerInfo *root,
+							   const RelOptInfo *rel, Oid tableid,
+							   double rows);
 extern ScanPlan plan_read_scan(List *private);
 extern ModifyPlan plan_read_modify(List *private);
 extern DirectPlan plan_read_direct(List *private);

@@ -143,6 +143,9 @@ send_rollback(Rollback *rollback, int level)
 
 	if (!rollback->failed)
 		end_batch(rollback);
+	/* Whoever noticed that the connection is lost has said so. */
+	if (PQstatus(session->conn) == CONNECTION_BAD)
+		rollback->failed = true;
 	session->batch.cancel_again = 0;	/* what is sent now must not be
 										 * cancelled */
 	if (!rollback->failed)

@@ -19,6 +19,7 @@
 #include "access/xact.h"
 #include "utils/memutils.h"
 
+#include "base/fastpath.h"
 #include "base/settings.h"
 #include "session/batch.h"
 #include "session/connection.h"
@@ -80,7 +81,8 @@ leave(Session *session)
 static bool
 needs_no_answer(const Session *session)
 {
-	return setting_unawaited_commit && !session->xact.may_have_written &&
+	return fastpath_is_on(session->options.fast_paths, FAST_UNAWAITED_COMMIT) &&
+		!session->xact.may_have_written &&
 		session->xact.failed_depth == 0 && !IsolationIsSerializable();
 }
 
