@@ -40,7 +40,7 @@ CREATE FUNCTION tollfree_postgres_fdw_statistics(
 	OUT bytes_received int8, OUT bytes_sent int8,
 	OUT statement_hits int8, OUT statement_misses int8,
 	OUT statement_evictions int8, OUT unawaited_commits int8,
-	OUT autocommit_scans int8, OUT answers_ahead int8)
+	OUT autocommit_scans int8)
 RETURNS SETOF record
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME';

@@ -17,9 +17,40 @@
 #include "session/state.h"
 #include "session/traffic.h"
 
-#define STATISTICS_COLUMNS 13
+/* What a column shows; it is null if that is not known. */
+typedef struct StatisticsColumn
+{
+	const char *name;
+	bool		known;
+	Datum		value;
+} StatisticsColumn;
 
 COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_statistics);
+
+/*
+ * Adds a row.  Its columns are those that the function was created with, which
+ * may be another version's: they go by name, and one not known here is null.
+ */
+static void
+put_row(ReturnSetInfo *rsinfo, const StatisticsColumn *known, size_t count)
+{
+	TupleDesc	desc = rsinfo->setDesc;
+	Datum	   *values = palloc0(sizeof(Datum) * desc->natts);
+	bool	   *nulls = palloc(sizeof(bool) * desc->natts);
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		nulls[i] = true;
+		for (size_t j = 0; j < count; j++)
+		{
+			if (strcmp(NameStr(TupleDescAttr(desc, i)->attname), known[j].name) != 0)
+				continue;
+			values[i] = known[j].value;
+			nulls[i] = !known[j].known;
+		}
+	}
+	tuplestore_putvalues(rsinfo->setResult, desc, values, nulls);
+}
 
 /* One row: a session's server and user, and what it has done. */
 static void
@@ -32,27 +63,22 @@ show_statistics(const Session *session, ReturnSetInfo *rsinfo)
 	int64_t		sent = 0;
 	bool		counted = session->conn != NULL &&
 		traffic_count(PQsocket(session->conn), &received, &sent);
-	Datum		values[STATISTICS_COLUMNS] = {0};
-	bool		nulls[STATISTICS_COLUMNS] = {0};
+	const StatisticsColumn columns[] = {
+		{"server_name", server != NULL, server == NULL ? 0 : CStringGetTextDatum(server->servername)},
+		{"user_name", user != NULL, user == NULL ? 0 : CStringGetTextDatum(user)},
+		{"connects", true, Int64GetDatum(session->counters.connects)},
+		{"batches", true, Int64GetDatum(session->counters.round_trips)},
+		{"rows", true, Int64GetDatum(session->counters.rows)},
+		{"bytes_received", counted, Int64GetDatum(received)},
+		{"bytes_sent", counted, Int64GetDatum(sent)},
+		{"statement_hits", true, Int64GetDatum(session->counters.statements.hits)},
+		{"statement_misses", true, Int64GetDatum(session->counters.statements.misses)},
+		{"statement_evictions", true, Int64GetDatum(session->counters.statements.evictions)},
+		{"unawaited_commits", true, Int64GetDatum(session->counters.unawaited_commits)},
+		{"autocommit_scans", true, Int64GetDatum(session->counters.autocommit_scans)},
+	};
 
-	nulls[0] = server == NULL;
-	if (server != NULL)
-		values[0] = CStringGetTextDatum(server->servername);
-	nulls[1] = user == NULL;
-	if (user != NULL)
-		values[1] = CStringGetTextDatum(user);
-	values[2] = Int64GetDatum(session->counters.connects);
-	values[3] = Int64GetDatum(session->counters.round_trips);
-	values[4] = Int64GetDatum(session->counters.rows);
-	values[5] = Int64GetDatum(received);
-	values[6] = Int64GetDatum(sent);
-	nulls[5] = nulls[6] = !counted;
-	values[7] = Int64GetDatum(session->counters.statements.hits);
-	values[8] = Int64GetDatum(session->counters.statements.misses);
-	values[9] = Int64GetDatum(session->counters.statements.evictions);
-	values[10] = Int64GetDatum(session->counters.unawaited_commits);
-	values[11] = Int64GetDatum(session->counters.autocommit_scans);
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	put_row(rsinfo, columns, lengthof(columns));
 }
 
 /* The SQL function; its columns are in the extension's script. */

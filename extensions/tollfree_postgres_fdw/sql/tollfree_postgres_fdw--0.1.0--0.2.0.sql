@@ -1,0 +1,19 @@
+/* What 0.2.0 has changed.  A function has other columns only if it is dropped. */
+
+\echo Use "ALTER EXTENSION tollfree_postgres_fdw UPDATE" to load this file. \quit
+
+DROP FUNCTION tollfree_postgres_fdw_statistics();
+
+CREATE FUNCTION tollfree_postgres_fdw_statistics(
+	OUT server_name text, OUT user_name text, OUT connects int8,
+	OUT flights int8, OUT rows int8,
+	OUT bytes_received int8, OUT bytes_sent int8,
+	OUT statement_hits int8, OUT statement_misses int8,
+	OUT statement_evictions int8, OUT unawaited_commits int8,
+	OUT autocommit_scans int8)
+RETURNS SETOF record
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME';
+
+COMMENT ON FUNCTION tollfree_postgres_fdw_statistics() IS
+'what the connections of this session have done since it began';

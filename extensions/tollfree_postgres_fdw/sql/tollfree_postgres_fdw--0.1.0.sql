@@ -1,0 +1,67 @@
+/* The extension's script: the files of sql/, in the order of their numbers. */
+
+\echo Use "CREATE EXTENSION tollfree_postgres_fdw" to load this file. \quit
+
+CREATE FUNCTION tollfree_postgres_fdw_handler()
+RETURNS fdw_handler
+LANGUAGE C STRICT
+AS 'MODULE_PATHNAME';
+
+CREATE FUNCTION tollfree_postgres_fdw_validator(text[], oid)
+RETURNS void
+LANGUAGE C STRICT
+AS 'MODULE_PATHNAME';
+
+CREATE FOREIGN DATA WRAPPER tollfree_postgres_fdw
+	HANDLER tollfree_postgres_fdw_handler
+	VALIDATOR tollfree_postgres_fdw_validator;
+
+CREATE FUNCTION tollfree_postgres_fdw_adopt(server name)
+RETURNS void
+LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME';
+
+COMMENT ON FUNCTION tollfree_postgres_fdw_adopt(name) IS
+'moves a server, with all its foreign tables, from postgres_fdw to tollfree_postgres_fdw';
+
+CREATE FUNCTION tollfree_postgres_fdw_release(server name)
+RETURNS void
+LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME';
+
+COMMENT ON FUNCTION tollfree_postgres_fdw_release(name) IS
+'moves a server, with all its foreign tables, from tollfree_postgres_fdw back to postgres_fdw';
+
+/* postgres_fdw's columns of PostgreSQL 18, on every major, then ours. */
+CREATE FUNCTION tollfree_postgres_fdw_get_connections(
+	check_conn boolean DEFAULT false,
+	OUT server_name text, OUT user_name text, OUT valid boolean,
+	OUT used_in_xact boolean, OUT closed boolean,
+	OUT remote_backend_pid int4, OUT flights int8)
+RETURNS SETOF record
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME';
+
+CREATE FUNCTION tollfree_postgres_fdw_disconnect(server text)
+RETURNS boolean
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME';
+
+CREATE FUNCTION tollfree_postgres_fdw_disconnect_all()
+RETURNS boolean
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME';
+
+CREATE FUNCTION tollfree_postgres_fdw_statistics(
+	OUT server_name text, OUT user_name text, OUT connects int8,
+	OUT flights int8, OUT rows int8,
+	OUT bytes_received int8, OUT bytes_sent int8,
+	OUT statement_hits int8, OUT statement_misses int8,
+	OUT statement_evictions int8, OUT unawaited_commits int8,
+	OUT autocommit_scans int8, OUT answers_ahead int8)
+RETURNS SETOF record
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME';
+
+COMMENT ON FUNCTION tollfree_postgres_fdw_statistics() IS
+'what the connections of this session have done since it began';
