@@ -28,6 +28,7 @@
 #include "modify/modify.h"
 #include "modify/pipeline.h"
 #include "scan/scan.h"
+#include "sql/parameterize.h"
 #include "sql/plan.h"
 
 PG_MODULE_MAGIC;
@@ -45,16 +46,51 @@ _PG_init(void)
 	run_install(pipeline_finish_run);
 }
 
-/* Has postgres_fdw plan a scan, and notes how much it is to bring. */
+/*
+ * Has postgres_fdw plan a scan, twice if constants of it can be parameters, and
+ * notes how much it is to bring.
+ */
 static ForeignScan *
 plan_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 		  List *tlist, List *clauses, Plan *outer_plan)
 {
-	ForeignScan *plan = stock->GetForeignPlan(root, rel, tableid, path, tlist,
-											  clauses, outer_plan);
+	Parameterization command;
+	ForeignScan *parameterized = NULL;
+	ForeignScan *plan;
 
+	parameterize_scan(&command, rel, tableid, path, clauses);
+	if (command.count > 0)
+		parameterized = stock->GetForeignPlan(root, rel, tableid, path, tlist,
+											  clauses, outer_plan);
+	parameterize_restore(&command);
+	plan = stock->GetForeignPlan(root, rel, tableid, path, tlist, clauses,
+								 outer_plan);
 	plan_annotate_scan(plan, root, rel, tableid, path->path.rows);
+	parameterize_note(&command, plan, parameterized);
 	return plan;
+}
+
+/* The same of a modification that may become one remote command; does it? */
+static bool
+plan_direct(PlannerInfo *root, ModifyTable *plan, Index target,
+			int subplan_index)
+{
+	Parameterization command;
+	ForeignScan *scan = parameterize_direct(&command, root, plan, target);
+	ForeignScan parameterized;
+	bool		is_parameterized;
+	bool		is_direct;
+
+	is_parameterized = command.count > 0 &&
+		stock->PlanDirectModify(root, plan, target, subplan_index);
+	if (is_parameterized)
+		parameterized = *scan;
+	parameterize_restore(&command);
+	is_direct = stock->PlanDirectModify(root, plan, target, subplan_index);
+	if (is_direct)
+		parameterize_note(&command, scan,
+						  is_parameterized ? &parameterized : NULL);
+	return is_direct;
 }
 
 /* Notes the import, then lets postgres_fdw import. */
@@ -121,6 +157,7 @@ tollfree_postgres_fdw_handler(PG_FUNCTION_ARGS)
 
 	estimates_install(routine, stock);
 	routine->GetForeignPlan = plan_scan;
+	routine->PlanDirectModify = plan_direct;
 	routine->AnalyzeForeignTable = tollfreeAnalyzeForeignTable;
 	routine->ImportForeignSchema = import_schema;
 

@@ -126,8 +126,8 @@ static void
 execute(ForeignScanState *node, DirectModifyState *state)
 {
 	RemoteCommand command = {
-		.sql = state->plan.sql,.shown = state->plan.sql,.hints.is_cacheable = true,
-		.hints.is_short = plan_is_short(castNode(ForeignScan, node->ss.ps.plan)),
+		.sql = state->plan.command.sql,.shown = state->plan.command.shown,
+		.hints.is_cacheable = state->plan.command.is_cacheable,
 		.hints.returns_nothing = !state->plan.has_returning &&
 		(state->params == NULL || state->params->is_builtin)
 	};
@@ -137,6 +137,7 @@ execute(ForeignScanState *node, DirectModifyState *state)
 		rows_write_params(state->params, node->ss.ps.ps_ExprContext);
 		command.nparams = state->params->count;
 		command.params = state->params->values;
+		command.types = state->plan.command.types;
 	}
 	usage_start(state->session, &state->usage);
 	state->res = session_execute(state->session, &command, 1, false);

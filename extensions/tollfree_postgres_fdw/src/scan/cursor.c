@@ -83,7 +83,7 @@ static void
 send_batch(RemoteScanState *scan, bool declares)
 {
 	RemoteCommand fetch = {
-		.sql = scan->fetch,.shown = scan->plan.sql,.binary = scan->binary
+		.sql = scan->fetch,.shown = scan->plan.command.shown,.binary = scan->binary
 	};
 	RemoteCommand *commands = &scan->commands[declares ? 1 : 0];
 
@@ -117,7 +117,7 @@ cursor_open(RemoteScanState *scan, const RemoteCommand *query)
 	if (scan->declare != NULL)
 		pfree(scan->declare);
 	scan->declare = psprintf("DECLARE c%u CURSOR FOR\n%s", scan->cursor,
-							 scan->plan.sql);
+							 scan->plan.command.sql);
 	if (scan->commands == NULL)
 		scan->commands = palloc((1 + SCAN_FETCHES) * sizeof(RemoteCommand));
 	MemoryContextSwitchTo(old);

@@ -188,7 +188,7 @@ read_declare(RemoteScanState *scan)
 	if (PQresultStatus(res) != PGRES_COMMAND_OK)
 	{
 		scan->cursor = 0;
-		results_report(session, ERROR, res, scan->plan.sql);
+		results_report(session, ERROR, res, scan->plan.command.shown);
 	}
 	PQclear(res);
 
@@ -196,7 +196,7 @@ read_declare(RemoteScanState *scan)
 	portals_add(session, scan->cursor);
 	res = session_result(session);
 	if (res != NULL || PQstatus(session->conn) == CONNECTION_BAD)
-		results_report(session, ERROR, res, scan->plan.sql);
+		results_report(session, ERROR, res, scan->plan.command.shown);
 }
 
 /*
@@ -292,7 +292,7 @@ fetch_read(RemoteScanState *scan)
 		return false;
 	}
 	if (!compat_has_rows(res))
-		results_report(session, ERROR, res, scan->plan.sql);
+		results_report(session, ERROR, res, scan->plan.command.shown);
 	/* The last piece is empty; kept, it would be taken for more bytes. */
 	if (PQntuples(res) == 0)
 		PQclear(res);

@@ -87,7 +87,9 @@ send_query(ForeignScanState *node)
 {
 	RemoteScanState *scan = node->fdw_state;
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
-	RemoteCommand command = {.sql = scan->plan.sql,.shown = scan->plan.sql};
+	RemoteCommand command = {
+		.sql = scan->plan.command.sql,.shown = scan->plan.command.shown
+	};
 	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 
 	scan->method = method_choose(node, scan);
@@ -97,10 +99,11 @@ send_query(ForeignScanState *node)
 		rows_write_params(scan->params, econtext);
 		command.nparams = scan->params->count;
 		command.params = scan->params->values;
+		command.types = scan->plan.command.types;
 	}
-	command.hints.is_cacheable = scan->method == FETCH_WHOLE;
+	command.hints.is_cacheable = scan->method == FETCH_WHOLE &&
+		scan->plan.command.is_cacheable;
 	command.hints.in_pieces = scan->method != FETCH_CURSOR;
-	command.hints.is_short = plan_is_short(castNode(ForeignScan, node->ss.ps.plan));
 	MemoryContextSwitchTo(old);
 	if (scan->method != FETCH_CURSOR)
 		command.hints.sole_relids = autocommit_relations(node, scan->plan.attrs);

@@ -33,7 +33,6 @@
 #include "session/state.h"
 #include "session/statement.h"
 #include "sql/command.h"
-#include "sql/literals.h"
 
 /*
  * Would a kept statement do what the command does, whatever has been altered
@@ -52,32 +51,20 @@ is_lasting(const Session *session, const RemoteCommand *command, bool starts)
 
 /*
  * Says how to execute a command, and by which statement.  starts tells that
- * the remote transaction begins with it, so that it could be repeated.  One
- * that is kept may be another command, which does the same: it is then replaced
- * by that.
+ * the remote transaction begins with it, so that it could be repeated.
  */
 static StatementUse
-choose_use(Session *session, RemoteCommand *command, bool starts,
+choose_use(Session *session, const RemoteCommand *command, bool starts,
 		   CachedStatement **statement)
 {
 	StatementUse use = STATEMENT_ONCE;
-	MemoryContext old = MemoryContextSwitchTo(session->batch.context);
-	RemoteCommand kept = *command;
 
 	if (command->hints.is_cacheable)
-	{
-		if (command->hints.is_short && setting_constants_as_parameters)
-			(void) literals_lift(command, &kept);
-		if (literals_last(kept.sql))
-			use = statement_choose(session->prepared.cache, kept.sql,
-								   session_lock_epoch(session),
-								   is_lasting(session, &kept, starts),
-								   &session->counters.statements, statement);
-	}
+		use = statement_choose(session->prepared.cache, command->sql,
+							   session_lock_epoch(session),
+							   is_lasting(session, command, starts),
+							   &session->counters.statements, statement);
 	settings_require(REQUIRE_CACHED, use == STATEMENT_REUSE);
-	if (use != STATEMENT_ONCE)
-		*command = kept;
-	MemoryContextSwitchTo(old);
 	return use;
 }
 

@@ -3,7 +3,7 @@
  *	  Statements that a session keeps prepared on its remote server.
  *
  * postgres_fdw writes constants into its SQL, so many texts never come again
- * (literals.c takes some constants out).  A text is therefore prepared when it
+ * (parameterize.c makes parameters of some).  A text is therefore prepared when it
  * is seen a second time.  Of those seen
  * once only the hashes are kept, in a table without chains: another text may
  * take the place of one that waits, which is then prepared a little later.

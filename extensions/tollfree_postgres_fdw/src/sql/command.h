@@ -11,7 +11,6 @@
 typedef struct CommandHints
 {
 	bool		is_cacheable;	/* may it be kept prepared? */
-	bool		is_short;		/* if so, may its constants be parameters? */
 	bool		returns_nothing;	/* no row */
 	bool		in_pieces;		/* are its rows read as they arrive? */
 	bool		syncs;			/* does what follows it not depend on it? */

@@ -6,9 +6,13 @@
  *
  *	scan	sql, attrs, fetch_size [, relations, for EXPLAIN]; we put a list of
  *			fetch_size, the bytes expected, those of a row and the fast paths
- *			that options allow in place of fetch_size
+ *			that options allow in its place, which a command may follow
  *	modify	sql, targets, values_end, has_returning, attrs
- *	direct	sql, has_returning, attrs, set_processed
+ *	direct	sql, has_returning, attrs, set_processed; a command may follow
+ *
+ * The command is a list of the SQL that is executed, the types that are declared
+ * for its parameters, and whether it may be kept prepared (parameterize.c).  The
+ * one in front is for EXPLAIN and errors.
  *
  * Any other shape is refused.  compat.h refuses to compile for a version whose
  * plans have not been looked at.
@@ -35,14 +39,11 @@
 /* Of a table whose size is a guess, so many times fewer rows are few */
 #define FEW_OF_GUESSED 10
 
-/*
- * Is it a command for few rows of one table?  The few of a join or an aggregate
- * may be made from many.
- */
+/* Are so many rows of one table few? */
 bool
-plan_is_short(const ForeignScan *plan)
+plan_is_few(double rows)
 {
-	return plan->scan.scanrelid > 0 && plan->scan.plan.plan_rows <= FEW_ROWS;
+	return rows <= FEW_ROWS;
 }
 
 /* Is the nth member a list of integers?  The empty one is NULL. */
@@ -209,31 +210,85 @@ refuse(const char *kind)
 			 errhint("Rebuild tollfree_postgres_fdw for this PostgreSQL, or return the server with tollfree_postgres_fdw_release.")));
 }
 
+/*
+ * Notes in the plan of a scan or a direct modification which command is executed;
+ * of a scan the bytes have been noted.
+ */
+void
+plan_note_command(ForeignScan *plan, Node *sql, List *types,
+				  bool is_cacheable)
+{
+	List	   *command = list_make3(sql, types, makeBoolean(is_cacheable));
+
+	if (plan->operation == CMD_SELECT)
+		lfirst(list_nth_cell(plan->fdw_private, 2)) =
+			lappend(lthird_node(List, plan->fdw_private), command);
+	else
+		plan->fdw_private = lappend(plan->fdw_private, command);
+}
+
+/* The types to be declared, or NULL. */
+static Oid *
+copy_types(List *types)
+{
+	Oid		   *copy = NULL;
+	ListCell   *cell;
+
+	if (types != NIL)
+		copy = palloc(list_length(types) * sizeof(Oid));
+	foreach(cell, types)
+		copy[foreach_current_index(cell)] = lfirst_oid(cell);
+	return copy;
+}
+
+/*
+ * The command that is executed: the nth member, or what is shown if nothing is
+ * noted.  That is kept only if it has no string, which the remote server could read
+ * otherwise the next time.
+ */
+static PlanCommand
+read_command(List *members, int n, char *shown)
+{
+	PlanCommand command = {.sql = shown,.shown = shown};
+
+	if (list_length(members) > n)
+	{
+		List	   *noted = list_nth_node(List, members, n);
+
+		command.sql = strVal(linitial(noted));
+		command.types = copy_types(lsecond(noted));
+		command.is_cacheable = boolVal(lthird(noted));
+	}
+	else
+		command.is_cacheable = strchr(shown, '\'') == NULL;
+	return command;
+}
+
 /* The plan of a scan; of one that nothing is noted in, without the bytes. */
 ScanPlan
 plan_read_scan(List *private)
 {
 	int			length = list_length(private);
 	ScanPlan	plan = {0};
+	List	   *noted = NIL;
 
 	if (length < 3 || length > 4 || !is_kind(private, 0, T_String) ||
 		!is_attrs(private, 1) ||
 		!(is_kind(private, 2, T_Integer) || is_kind(private, 2, T_List)) ||
 		(length == 4 && !is_kind(private, 3, T_String)))
 		refuse("scan");
-	plan.sql = strVal(linitial(private));
 	plan.attrs = lsecond(private);
 	if (is_kind(private, 2, T_Integer))
 		plan.fetch_size = intVal(lthird(private));
 	else
 	{
-		List	   *notes = lthird_node(List, private);
-
-		plan.fetch_size = intVal(linitial(notes));
-		plan.bytes = intVal(lsecond(notes));
-		plan.width = intVal(lthird(notes));
-		plan.fast_paths = intVal(lfourth(notes));
+		noted = lthird_node(List, private);
+		plan.fetch_size = intVal(linitial(noted));
+		plan.bytes = intVal(lsecond(noted));
+		plan.width = intVal(lthird(noted));
+		plan.fast_paths = intVal(lfourth(noted));
 	}
+	plan.command = read_command(noted, 4, strVal(linitial(private)));
 	return plan;
 }
 
@@ -259,13 +314,16 @@ plan_read_modify(List *private)
 DirectPlan
 plan_read_direct(List *private)
 {
-	if (list_length(private) != 4 || !is_kind(private, 0, T_String) ||
+	int			length = list_length(private);
+
+	if (length < 4 || length > 5 || !is_kind(private, 0, T_String) ||
 		!is_kind(private, 1, T_Boolean) || !is_attrs(private, 2) ||
-		!is_kind(private, 3, T_Boolean))
+		!is_kind(private, 3, T_Boolean) ||
+		(length == 5 && !is_kind(private, 4, T_List)))
 		refuse("direct modification");
 	return (DirectPlan)
 	{
-		.sql = strVal(linitial(private)),
+		.command = read_command(private, 4, strVal(linitial(private))),
 			.has_returning = boolVal(lsecond(private)),
 			.attrs = lthird(private),
 			.set_processed = boolVal(lfourth(private))

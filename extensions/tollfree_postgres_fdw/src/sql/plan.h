@@ -9,9 +9,18 @@
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
+typedef struct PlanCommand
+{
+	char	   *sql;			/* that is executed */
+	char	   *shown;			/* by EXPLAIN and errors */
+	Oid		   *types;			/* declared for its parameters, 0 for one that
+								 * is not; NULL if none is */
+	bool		is_cacheable;	/* may it be kept prepared? */
+} PlanCommand;
+
 typedef struct ScanPlan
 {
-	char	   *sql;
+	PlanCommand command;
 	List	   *attrs;			/* attribute number of each result column */
 	int			fetch_size;		/* rows */
 	int			bytes;			/* that are expected; INT_MAX if unknown */
@@ -31,16 +40,18 @@ typedef struct ModifyPlan
 
 typedef struct DirectPlan
 {
-	char	   *sql;
+	PlanCommand command;
 	bool		has_returning;
 	List	   *attrs;
 	bool		set_processed;	/* do its rows count as the command's? */
 } DirectPlan;
 
-extern bool plan_is_short(const ForeignScan *plan);
+extern bool plan_is_few(double rows);
 extern void plan_annotate_scan(ForeignScan *plan, PlannerInfo *root,
 							   const RelOptInfo *rel, Oid tableid,
 							   double rows);
+extern void plan_note_command(ForeignScan *plan, Node *sql, List *types,
+							  bool is_cacheable);
 extern ScanPlan plan_read_scan(List *private);
 extern ModifyPlan plan_read_modify(List *private);
 extern DirectPlan plan_read_direct(List *private);
