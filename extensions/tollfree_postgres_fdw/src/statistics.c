@@ -67,7 +67,9 @@ show_statistics(const Session *session, ReturnSetInfo *rsinfo)
 		{"server_name", server != NULL, server == NULL ? 0 : CStringGetTextDatum(server->servername)},
 		{"user_name", user != NULL, user == NULL ? 0 : CStringGetTextDatum(user)},
 		{"connects", true, Int64GetDatum(session->counters.connects)},
-		{"batches", true, Int64GetDatum(session->counters.round_trips)},
+		{"round_trips", true, Int64GetDatum(session->counters.round_trips)},
+		/* as 0.1.0 calls them */
+		{"flights", true, Int64GetDatum(session->counters.round_trips)},
 		{"rows", true, Int64GetDatum(session->counters.rows)},
 		{"bytes_received", counted, Int64GetDatum(received)},
 		{"bytes_sent", counted, Int64GetDatum(sent)},

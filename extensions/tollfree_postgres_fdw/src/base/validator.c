@@ -29,7 +29,8 @@ typedef struct OwnOption
 	const char *name;
 	bool		of_table;		/* is it one of tables, too, not of servers
 								 * only? */
-	const char *const *values;	/* up to a NULL; or NULL for a boolean or number */
+	const char *const *values;	/* up to a NULL; or NULL for a boolean or
+								 * number */
 	int			max;			/* of a number, from 0 on; 0 for a boolean */
 } OwnOption;
 

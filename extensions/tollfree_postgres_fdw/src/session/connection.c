@@ -123,7 +123,7 @@ connection_begin(Session *session, UserMapping *user)
 			PQsetnonblocking(session->conn, 1) != 0)
 			results_report(session, ERROR, NULL, NULL);
 		session->prepared.cache = statement_create_cache(session->options.statement_cache_size,
-														  &session->prepared.unused);
+														 &session->prepared.unused);
 		configure(session);
 		session->is_set_up = true;
 		session->counters.connects++;

@@ -50,54 +50,6 @@ is_lasting(const Session *session, const RemoteCommand *command, bool starts)
 }
 
 /*
- * Says how to execute a command, and by which statement.  starts tells that
- * the remote transaction begins with it, so that it could be repeated.
- */
-static StatementUse
-choose_use(Session *session, const RemoteCommand *command, bool starts,
-		   CachedStatement **statement)
-{
-	StatementUse use = STATEMENT_ONCE;
-
-	if (command->hints.is_cacheable)
-		use = statement_choose(session->prepared.cache, command->sql,
-							   session_lock_epoch(session),
-							   is_lasting(session, command, starts),
-							   &session->counters.statements, statement);
-	settings_require(REQUIRE_CACHED, use == STATEMENT_REUSE);
-	return use;
-}
-
-/*
- * May a command be sent without a transaction around it?  Only if nobody else
- * uses the session in the local one, and nothing else is in the batch: then
- * there is but one outcome.
- */
-static bool
-is_autocommit(const Session *session, const RemoteCommand *command,
-			  StatementUse use)
-{
-	return command->hints.sole_relids != NIL && session->xact.users == 1 &&
-		session->xact.remote_depth == 0 && session->xact.local_depth == 1 &&
-		use != STATEMENT_PREPARE && session->prepared.unused == NIL &&
-		!session->remote.is_serializable &&
-		relations_are_plain(session->facts.relations,
-							command->hints.sole_relids);
-}
-
-/* Adds the first command of a batch, which may be a kept statement. */
-static void
-add_first(Session *session, const RemoteCommand *command, StatementUse use,
-		  CachedStatement *statement)
-{
-	if (use == STATEMENT_ONCE)
-		batch_add_command(session, command);
-	else
-		batch_add_cached(session, command, statement,
-						 use == STATEMENT_PREPARE);
-}
-
-/*
  * May the next batch be sent behind one whose answers are not read yet?  Not if
  * it has to change the depth of the remote transaction, which that may do, too.
  */
@@ -109,59 +61,128 @@ can_append(const Session *session)
 		session->xact.kept_depth == session->xact.local_depth;
 }
 
+/* How commands are sent; decided before anything of the batch is put together. */
+typedef struct Sending
+{
+	const RemoteCommand *commands;
+	int			ncommands;
+	bool		only_reads;
+	bool		repeats;		/* in place of an attempt, which is rolled
+								 * back */
+	int			depth;			/* from which the batch goes on */
+	StatementUse use;			/* of the first command */
+	CachedStatement *statement; /* for that, or NULL */
+	bool		autocommits;	/* without a transaction around it? */
+} Sending;
+
 /*
- * Puts a batch together and sends it.  If it repeats one what that has begun
- * is rolled back, and no kept statement is used.
+ * Decides how the first command is executed, and by which statement.  One that the
+ * remote transaction begins with could be repeated; a repetition itself is parsed.
+ */
+static void
+decide_use(Session *session, Sending *sending)
+{
+	const RemoteCommand *command = &sending->commands[0];
+
+	sending->use = STATEMENT_ONCE;
+	if (command->hints.is_cacheable && !sending->repeats)
+		sending->use = statement_choose(session->prepared.cache, command->sql,
+										session_lock_epoch(session),
+										is_lasting(session, command,
+												   sending->depth == 0),
+										&session->counters.statements,
+										&sending->statement);
+	if (!sending->repeats)
+		settings_require(REQUIRE_CACHED, sending->use == STATEMENT_REUSE);
+}
+
+/*
+ * Can the only command be sent without a transaction around it?  Only if nobody
+ * else uses the session in the local one, and nothing else is in the batch: then
+ * there is but one outcome.
+ */
+static bool
+can_autocommit(const Session *session, const Sending *sending)
+{
+	const RemoteCommand *command = &sending->commands[0];
+
+	return command->hints.sole_relids != NIL && session->xact.users == 1 &&
+		session->xact.remote_depth == 0 && session->xact.local_depth == 1 &&
+		sending->use != STATEMENT_PREPARE && session->prepared.unused == NIL &&
+		!session->remote.is_serializable &&
+		relations_are_plain(session->facts.relations,
+							command->hints.sole_relids);
+}
+
+/* Decides how the commands are sent, all of which has to be known before. */
+static void
+decide(Session *session, Sending *sending)
+{
+	sending->depth = sending->repeats ? 0 : session->xact.remote_depth;
+	if (sending->depth == 0)
+	{
+		session->xact.starts++;
+		session->xact.has_written = false;
+	}
+	decide_use(session, sending);
+	sending->autocommits = can_autocommit(session, sending);
+	settings_require(REQUIRE_AUTOCOMMIT, sending->autocommits);
+}
+
+/* Puts into the batch what was decided. */
+static void
+emit(Session *session, const Sending *sending)
+{
+	const RemoteCommand *first = &sending->commands[0];
+
+	if (sending->repeats && session->xact.remote_depth > 0)
+		batch_add(session, PART_ROLLBACK, 0, "ABORT TRANSACTION");
+	if (sending->autocommits)
+		batch_add_beginning(session);
+	else
+	{
+		control_add_transaction(session, sending->depth);
+		control_add_cleanup(session);
+	}
+	if (sending->use == STATEMENT_ONCE)
+		batch_add_command(session, first);
+	else
+		batch_add_cached(session, first, sending->statement,
+						 sending->use == STATEMENT_PREPARE);
+	for (int i = 1; i < sending->ncommands; i++)
+		batch_add_command(session, &sending->commands[i]);
+	if (!sending->autocommits)
+		questions_add_write_check(session, sending->only_reads);
+}
+
+/*
+ * Sends commands in one batch.  If they repeat an attempt what that has begun is
+ * rolled back, and no kept statement is used.  What is in flight is read before,
+ * unless this may be sent behind it: it may have begun the transaction.
  */
 static void
 send_commands(Session *session, const RemoteCommand *commands, int ncommands,
 			  bool only_reads, bool repeats)
 {
-	int			depth;
-	bool		autocommits;
-	StatementUse use = STATEMENT_ONCE;
-	CachedStatement *statement = NULL;
-	RemoteCommand first = commands[0];
+	Sending		sending = {
+		.commands = commands,.ncommands = ncommands,
+		.only_reads = only_reads,.repeats = repeats
+	};
+	bool		appends = can_append(session);
 
-	questions_note_relations(session, first.hints.sole_relids);
-	if (!can_append(session))
-	{
+	questions_note_relations(session, commands[0].hints.sole_relids);
+	if (!appends)
 		pending_drain(session);
-		session->batch.is_appended = false;
-	}
-	batch_begin(session, session->batch.is_appended);
-	/* Not before: what was in flight may have begun the transaction. */
-	depth = repeats ? 0 : session->xact.remote_depth;
-	if (depth == 0)
-	{
-		session->xact.starts++;
-		session->xact.has_written = false;
-	}
-	if (!repeats)
-		use = choose_use(session, &first, depth == 0, &statement);
-	autocommits = is_autocommit(session, &first, use);
-	settings_require(REQUIRE_AUTOCOMMIT, autocommits);
+	batch_begin(session, appends);
+	decide(session, &sending);
+	emit(session, &sending);
 
-	if (repeats && session->xact.remote_depth > 0)
-		batch_add(session, PART_ROLLBACK, 0, "ABORT TRANSACTION");
-	if (autocommits)
-		batch_add_beginning(session);
-	else
-	{
-		control_add_transaction(session, depth);
-		control_add_cleanup(session);
-	}
-	add_first(session, &first, use, statement);
-	for (int i = 1; i < ncommands; i++)
-		batch_add_command(session, &commands[i]);
-	if (!autocommits)
-		questions_add_write_check(session, only_reads);
-
-	if (use == STATEMENT_REUSE && depth == 0 && first.hints.printed_types == NULL)
+	if (sending.use == STATEMENT_REUSE && sending.depth == 0 &&
+		commands[0].hints.printed_types == NULL)
 		session->prepared.repeatable = &commands[0];
 	session->prepared.only_reads = only_reads;
-	session->counters.autocommit_scans += autocommits;
-	session->counters.round_trips += !session->batch.is_appended;
+	session->counters.autocommit_scans += sending.autocommits;
+	session->counters.round_trips += !appends;
 	session->batch.is_appended = false;
 	(void) batch_send(session);
 }
