@@ -54,11 +54,11 @@ static ForeignScan *
 plan_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 		  List *tlist, List *clauses, Plan *outer_plan)
 {
-	Parameterization command;
+	Parameterization command = {0};
 	ForeignScan *parameterized = NULL;
 	ForeignScan *plan;
 
-	parameterize_scan(&command, rel, tableid, path, clauses);
+	parameterize_scan(&command, root, rel, path, clauses);
 	if (command.count > 0)
 		parameterized = stock->GetForeignPlan(root, rel, tableid, path, tlist,
 											  clauses, outer_plan);
@@ -75,7 +75,7 @@ static bool
 plan_direct(PlannerInfo *root, ModifyTable *plan, Index target,
 			int subplan_index)
 {
-	Parameterization command;
+	Parameterization command = {0};
 	ForeignScan *scan = parameterize_direct(&command, root, plan, target);
 	ForeignScan parameterized;
 	bool		is_parameterized;

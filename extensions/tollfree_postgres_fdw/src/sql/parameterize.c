@@ -29,6 +29,7 @@
 
 #include "access/transam.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
 #include "utils/builtins.h"
@@ -161,6 +162,7 @@ replace_operand(Parameterization *command, const OpExpr *operation,
 static Node *
 replace(Node *node, void *arg)
 {
+	check_stack_depth();
 	if (node == NULL)
 		return NULL;
 	if (IsA(node, Const))
@@ -209,21 +211,20 @@ begin(Parameterization *command, Oid relid, double rows)
 /*
  * Replaces constants of a scan's conditions, if it is one of a table and does not
  * sort, until they are restored.  The few rows of a join or an aggregate may be
- * made from many.
+ * made from many.  The scan of a table to be modified is not kept: it becomes a
+ * direct modification, or comes through a cursor.  The command is empty so far.
  */
 void
-parameterize_scan(Parameterization *command, const RelOptInfo *rel, Oid relid,
-				  const ForeignPath *path, List *clauses)
+parameterize_scan(Parameterization *command, const PlannerInfo *root,
+				  const RelOptInfo *rel, const ForeignPath *path,
+				  List *clauses)
 {
 	ListCell   *cell;
 
-	*command = (Parameterization)
-	{
-		0
-	};
-	if (!IS_SIMPLE_REL(rel) || path->path.pathkeys != NIL)
+	if (!IS_SIMPLE_REL(rel) || path->path.pathkeys != NIL ||
+		bms_is_member(rel->relid, root->all_result_relids))
 		return;
-	begin(command, relid, path->path.rows);
+	begin(command, planner_rt_fetch(rel->relid, root)->relid, path->path.rows);
 	foreach(cell, clauses)
 		replace_at(command, &lfirst_node(RestrictInfo, cell)->clause);
 }
@@ -254,10 +255,10 @@ find_scan(Plan *plan, Index target)
 }
 
 /*
- * Replaces constants of what may become a modification by one remote command, if
- * it is one of a table, until they are restored.  Its conditions are in a list that
- * postgres_fdw shares with the plan of the scan; in another one, nothing comes of
- * it.  Returns that plan, or NULL if nothing is looked at.
+ * The same of what may become a modification by one remote command, if it is one
+ * of a table.  Its conditions are in a list that postgres_fdw shares with the plan
+ * of the scan; if they were in another one, nothing would come of it.  Returns that
+ * plan, or NULL if nothing is looked at.
  */
 ForeignScan *
 parameterize_direct(Parameterization *command, PlannerInfo *root,
@@ -266,10 +267,6 @@ parameterize_direct(Parameterization *command, PlannerInfo *root,
 	ForeignScan *scan = find_scan(outerPlan(plan), target);
 	ListCell   *cell;
 
-	*command = (Parameterization)
-	{
-		0
-	};
 	if (scan == NULL || scan->scan.plan.qual != NIL)
 		return NULL;
 	begin(command, planner_rt_fetch(target, root)->relid,
@@ -292,11 +289,15 @@ parameterize_direct(Parameterization *command, PlannerInfo *root,
 void
 parameterize_restore(Parameterization *command)
 {
-	ListCell   *place;
+	ListCell   *cell;
 	ListCell   *original;
 
-	forboth(place, command->places, original, command->originals)
-		* (Expr **) lfirst(place) = lfirst(original);
+	forboth(cell, command->places, original, command->originals)
+	{
+		Expr	  **place = lfirst(cell);
+
+		*place = lfirst(original);
+	}
 }
 
 /* Are there literals of the type that are written without a cast? */

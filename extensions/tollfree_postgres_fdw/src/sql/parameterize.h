@@ -25,7 +25,7 @@ typedef struct Parameterization
 } Parameterization;
 
 extern void parameterize_scan(Parameterization *command,
-							  const RelOptInfo *rel, Oid relid,
+							  const PlannerInfo *root, const RelOptInfo *rel,
 							  const ForeignPath *path, List *clauses);
 extern ForeignScan *parameterize_direct(Parameterization *command,
 										PlannerInfo *root,
