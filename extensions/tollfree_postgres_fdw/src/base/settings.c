@@ -26,7 +26,6 @@ int			setting_cleanup_timeout = CLEANUP_TIMEOUT_DEFAULT;
 bool		setting_read_ahead = true;
 bool		setting_binary_results = true;
 bool		setting_pipelined_writes = true;
-bool		setting_array_inserts = true;
 int			setting_statement_cache_size = STATEMENT_CACHE_SIZE_DEFAULT;
 bool		setting_constants_as_parameters = true;
 int			setting_debug_require = 0;
@@ -153,10 +152,6 @@ settings_define(void)
 	DefineCustomBoolVariable("tollfree_postgres_fdw.pipelined_writes",
 							 "Writes rows without waiting for each where nobody can tell the difference.",
 							 NULL, &setting_pipelined_writes, true,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("tollfree_postgres_fdw.array_inserts",
-							 "Inserts many rows as one array for each column where the remote table allows it.",
-							 NULL, &setting_array_inserts, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("tollfree_postgres_fdw.statement_cache_size",
 							"Sets how many remote statements a connection keeps prepared.",

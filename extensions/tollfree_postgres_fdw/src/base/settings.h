@@ -32,7 +32,6 @@ extern int	setting_debug_require;
 extern bool setting_read_ahead;
 extern bool setting_binary_results;
 extern bool setting_pipelined_writes;
-extern bool setting_array_inserts;
 
 extern void settings_define(void);
 extern void settings_require(int what, bool is_met);

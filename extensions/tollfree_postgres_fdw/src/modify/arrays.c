@@ -7,17 +7,18 @@
  *
  *	INSERT INTO t(a, b) SELECT unnest($1::...[]), unnest($2::...[])
  *
- * with arrays in binary form.  That this does what as many INSERTs of one row
- * do is asked of the remote server first: it must be a table, partitioned or
- * not, without anything that could tell rows of one command from rows of many
- * (triggers, which foreign keys, on both sides, and deferrable constraints have
- * too; rules; row security; defaults and checks that call functions of the
- * user's, or one that tells commands apart; domains, which have such), nor
- * altered since the remote transaction's snapshot, and its columns must have the
- * very types of the local ones, which must be among those that decode.c knows.
+ * with arrays in binary form.  The owner of the foreign table says that they may
+ * (option insert_arrays): triggers and the like can tell many rows of one command
+ * from many commands.
+ *
+ * What he need not know is whether a column has the type there that it has here.
+ * If not, an element would be cast where a row's text is read by the column's
+ * own input function.  So the INSERT of one row is described when it is prepared:
+ * its parameters' types are the columns'.  They stay so until the transaction
+ * ends, since the INSERT has locked the table.
+ *
  * The rows are inserted in their order, and the first that fails ends the
- * command, as it would end the sequence.  Not noticed is what becomes a partition
- * after the question, or what one without rows of the command is given then.
+ * command, as it would end the sequence.
  *
  * An array in binary form is
  *
@@ -41,7 +42,6 @@
 #include "utils/memutils.h"
 
 #include "modify/arrays.h"
-#include "session/ask.h"
 #include "session/session.h"
 #include "session/state.h"
 #include "sql/command.h"
@@ -50,9 +50,6 @@
 #include "wire/decode.h"
 
 #define HEADER_BYTES (5 * sizeof(int32))
-
-/* The oldest that this is tried on */
-#define ARRAYS_VERSION 130000
 
 /* The first that has infinite numerics */
 #define INFINITE_NUMERICS 140000
@@ -84,20 +81,6 @@ struct RowArrays
 	MemoryContext row_context;
 	char		statement[NAMEDATALEN];
 };
-
-/*
- * Asks whether arrays may stand for rows; what cannot be known is a no, and so it
- * is where somebody may not read the catalogs.
- */
-static bool
-may_use_arrays(Session *session, Relation rel, List *targets)
-{
-	char	   *sql = deparse_array_check(rel, targets);
-	bool		answer = ask_for_arrays(session, sql);
-
-	pfree(sql);
-	return answer;
-}
 
 /*
  * Are all values of the type values there, too?  Intervals are not on servers of
@@ -155,9 +138,9 @@ describe_columns(RowArrays *arrays, Relation rel, List *targets,
 }
 
 /*
- * Prepares to insert arrays, in this context; NULL if they cannot stand for the
- * rows of this table.  Asks the remote server.  A remote statement_timeout that
- * allows each row its time need not allow all of an array's.
+ * Prepares to insert arrays, in this context; NULL if the types here do not allow
+ * it.  A remote statement_timeout that allows each row its time need not allow
+ * all of an array's.
  */
 RowArrays *
 arrays_create(Session *session, Relation rel, const ModifyPlan *plan)
@@ -165,9 +148,7 @@ arrays_create(Session *session, Relation rel, const ModifyPlan *plan)
 	RowArrays  *arrays = palloc0(sizeof(RowArrays));
 
 	if (session->remote.has_statement_timeout ||
-		PQserverVersion(session->conn) < ARRAYS_VERSION ||
-		!describe_columns(arrays, rel, plan->targets, session) ||
-		!may_use_arrays(session, rel, plan->targets))
+		!describe_columns(arrays, rel, plan->targets, session))
 		return NULL;
 	arrays->sql = deparse_insert_arrays(plan, rel);
 	arrays->shown = plan->sql;
@@ -178,6 +159,18 @@ arrays_create(Session *session, Relation rel, const ModifyPlan *plan)
 												"tollfree_postgres_fdw array",
 												ALLOCSET_SMALL_SIZES);
 	return arrays;
+}
+
+/* Are these, one for each parameter of a row, the very types of the columns? */
+bool
+arrays_are_of(const RowArrays *arrays, const Oid *types)
+{
+	for (int i = 0; i < arrays->ncolumns; i++)
+	{
+		if (types[i] != arrays->columns[i].type)
+			return false;
+	}
+	return true;
 }
 
 /* Appends an element whose bytes are a number in the byte order of the host. */

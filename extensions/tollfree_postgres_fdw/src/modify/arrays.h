@@ -15,6 +15,7 @@ typedef struct RowArrays RowArrays;
 
 extern RowArrays *arrays_create(Session *session, Relation rel,
 								const ModifyPlan *plan);
+extern bool arrays_are_of(const RowArrays *arrays, const Oid *types);
 extern Size arrays_add(RowArrays *arrays, TupleTableSlot *slot);
 extern int	arrays_take(RowArrays *arrays, Session *session,
 						RemoteCommand *commands, int *nrows);

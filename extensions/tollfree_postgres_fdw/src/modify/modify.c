@@ -31,7 +31,7 @@
 #include "wire/rows.h"
 #include "xact/transaction.h"
 
-/* Rows of an INSERT after which it is worth to ask for arrays */
+/* Rows of an INSERT after which it is worth to wait for the columns' types */
 #define ROWS_BEFORE_ARRAYS 256
 
 /* The same, where COPY gives rows one by one and each of these is waited for */
@@ -57,8 +57,8 @@ typedef struct ForeignModifyState
 	int			fast_paths;		/* that options allow; fastpath.h */
 	bool		is_decided;		/* is it known whether there is a pipeline? */
 	WritePipeline *pipeline;	/* NULL if each row's outcome is awaited */
-	int			rows_until_arrays;	/* 0 once that has been decided */
-	RowArrays  *arrays;			/* of further rows, or NULL */
+	int			rows_until_arrays;	/* before it is decided; then 0 */
+	RowArrays  *arrays;			/* of further rows then, or NULL */
 
 	MemoryContext context;		/* of the state */
 	MemoryContext temp_context; /* of one execution */
@@ -252,6 +252,20 @@ append_arrays(WritePipeline *pipeline, void *arg)
 	}
 }
 
+/* Prepares for arrays, if the owner of the table wants them. */
+static void
+prepare_arrays(ForeignModifyState *state)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+
+	state->rows_until_arrays = ROWS_BEFORE_ARRAYS;
+	if (fastpath_is_on(state->fast_paths, FAST_ARRAYS))
+		state->arrays = arrays_create(state->session, state->rel, &state->plan);
+	if (state->arrays != NULL)
+		writes_describe(state->writes);
+	MemoryContextSwitchTo(old);
+}
+
 /*
  * Makes the pipeline, for rows that are counted there; those of an INSERT may
  * become arrays.
@@ -262,8 +276,8 @@ make_pipeline(ForeignModifyState *state, uint64 *count)
 	state->pipeline = pipeline_create(state->session, state->node->ps.state,
 									  count, &state->usage, append_arrays,
 									  state);
-	if (state->node->operation == CMD_INSERT && setting_array_inserts)
-		state->rows_until_arrays = ROWS_BEFORE_ARRAYS;
+	if (state->node->operation == CMD_INSERT)
+		prepare_arrays(state);
 }
 
 /* Makes the pipeline if there is to be one. */
@@ -279,18 +293,31 @@ decide(ForeignModifyState *state, ResultRelInfo *rinfo, EState *estate)
 	settings_require(REQUIRE_PIPELINED, state->pipeline != NULL);
 }
 
-/* Makes the arrays, if the remote server says that they do. */
+/*
+ * Decides whether further rows go into arrays: if the columns have the types
+ * there that they have here, which came with the rows so far.
+ */
 static void
-make_arrays(ForeignModifyState *state)
+decide_arrays(ForeignModifyState *state)
 {
-	MemoryContext old = MemoryContextSwitchTo(state->context);
-
 	state->rows_until_arrays = 0;
-	usage_start(state->session, &state->usage);
-	state->arrays = arrays_create(state->session, state->rel, &state->plan);
-	usage_stop(state->session, &state->usage);
-	MemoryContextSwitchTo(old);
+	if (state->arrays != NULL)
+	{
+		const Oid  *types;
+
+		pipeline_finish(state->pipeline);
+		types = writes_described_types(state->writes);
+		if (types == NULL || !arrays_are_of(state->arrays, types))
+			state->arrays = NULL;
+	}
 	settings_require(REQUIRE_ARRAYS, state->arrays != NULL);
+}
+
+/* Do rows go into arrays by now? */
+static bool
+uses_arrays(const ForeignModifyState *state)
+{
+	return state->arrays != NULL && state->rows_until_arrays == 0;
 }
 
 /* Adds rows to the arrays; false if they are not to go there. */
@@ -298,10 +325,10 @@ static bool
 add_to_arrays(ForeignModifyState *state, TupleTableSlot **slots, int nrows)
 {
 	if (state->rows_until_arrays == 1)
-		make_arrays(state);
+		decide_arrays(state);
 	else if (state->rows_until_arrays > 1)
 		state->rows_until_arrays = Max(state->rows_until_arrays - nrows, 1);
-	if (state->arrays == NULL)
+	if (!uses_arrays(state))
 		return false;
 	for (int i = 0; i < nrows; i++)
 	{
@@ -421,9 +448,8 @@ limit_rows(const ForeignModifyState *state)
  * Adds a row of COPY to the arrays; false if it is not to go there.
  *
  * Where COPY gives rows one by one, as it does before PostgreSQL 16, it counts
- * each at once.  So none can be held back that the remote server might skip, and
- * where arrays may stand for rows it skips none.  An error belongs to some row
- * before: COPY must not name the line at hand.
+ * each at once: those that the remote server skips, too, if they are in arrays.
+ * An error belongs to some row before: COPY must not name the line at hand.
  */
 static bool
 add_copied(ForeignModifyState *state, ResultRelInfo *rinfo,
@@ -438,8 +464,7 @@ add_copied(ForeignModifyState *state, ResultRelInfo *rinfo,
 	if (state->pipeline == NULL)
 	{
 		make_pipeline(state, &state->copied);
-		state->rows_until_arrays = Min(state->rows_until_arrays,
-									   COPIED_BEFORE_ARRAYS);
+		state->rows_until_arrays = COPIED_BEFORE_ARRAYS;
 	}
 	if (callbacks != NULL)
 		error_context_stack = callbacks->previous;
@@ -551,7 +576,7 @@ write_method(const ModifyTableState *node, ResultRelInfo *rinfo,
 	if (!is_unobserved(node, rinfo, plan->has_returning,
 					   fastpath_of_table(RelationGetRelid(rinfo->ri_RelationDesc))))
 		return "awaited";
-	return state != NULL && state->arrays != NULL ? "pipelined, in arrays"
+	return state != NULL && uses_arrays(state) ? "pipelined, in arrays"
 		: "pipelined";
 }
 

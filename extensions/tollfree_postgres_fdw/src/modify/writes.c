@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 
 #include "modify/writes.h"
+#include "session/results.h"
 #include "session/session.h"
 #include "session/state.h"
 #include "sql/command.h"
@@ -43,6 +44,7 @@ struct RowWrites
 	int			nparams;		/* per row */
 	FmgrInfo   *output;			/* of each parameter of a row */
 	Oid		   *types;			/* of which it is */
+	bool		describes;		/* is it asked how the parameters are typed? */
 	bool		has_begun;		/* has there been an execution? */
 	bool		needs_path;		/* does one of them look at search_path? */
 	MemoryContext context;		/* that all of it is in */
@@ -243,7 +245,8 @@ writes_make(RowWrites *writes, TupleTableSlot **slots,
 		commands[n++] = (RemoteCommand)
 		{
 			.sql = command->sql,.shown = command->sql,
-				.statement = command->statement,.prepare = true
+				.statement = command->statement,.prepare = true,
+				.describes = writes->describes
 		};
 	}
 	commands[n++] = (RemoteCommand)
@@ -252,6 +255,29 @@ writes_make(RowWrites *writes, TupleTableSlot **slots,
 			.nparams = writes->nparams * nrows,.params = values
 	};
 	return n;
+}
+
+/* From here on a statement is described when it is prepared. */
+void
+writes_describe(RowWrites *writes)
+{
+	writes->describes = true;
+}
+
+/*
+ * The types that the remote server chose for the parameters of one row: those of
+ * its columns.  NULL if they are not known.
+ */
+const Oid  *
+writes_described_types(const RowWrites *writes)
+{
+	const Oid  *types = NULL;
+
+	for (int i = 0; types == NULL && i < lengthof(writes->commands); i++)
+		types = results_described_types(writes->session,
+										writes->commands[i].statement,
+										writes->nparams);
+	return types;
 }
 
 /* The parameters that one row takes. */

@@ -22,6 +22,8 @@ extern bool writes_have(const RowWrites *writes, int nrows);
 extern int	writes_make(RowWrites *writes, TupleTableSlot **slots,
 						TupleTableSlot *plan_slot, int nrows,
 						RemoteCommand *commands);
+extern void writes_describe(RowWrites *writes);
+extern const Oid *writes_described_types(const RowWrites *writes);
 extern int	writes_params_per_row(const RowWrites *writes);
 extern void writes_end(RowWrites *writes);
 

@@ -9,8 +9,6 @@
 #include "postgres.h"
 
 #include "session/ask.h"
-#include "session/error.h"
-#include "session/questions.h"
 #include "session/results.h"
 #include "session/session.h"
 #include "session/state.h"
@@ -47,24 +45,20 @@ has_worked(const PGresult *res)
 
 /*
  * Reads the answers to a question and to the commands around it; the answer, or
- * NULL if there is none.  Nothing of it may fail but the question, and what
- * makes it give up in time; sets the SQLSTATE of that, or 0.
+ * NULL if there is none.  Nothing of it may fail but the question.
  */
 static PGresult *
 read_answer(Session *session, const RemoteCommand *commands, int ncommands,
-			int question, int *sqlstate)
+			int question)
 {
 	PGresult   *answer;
 
-	*sqlstate = 0;
 	for (int i = 0; i < ncommands; i++)
 	{
 		PGresult   *res = read_command(session, commands[i].shown);
 
-		if (!has_worked(res) && (i == 0 || i > question))
+		if (!has_worked(res) && i != question)
 			results_report(session, ERROR, res, commands[i].shown);
-		if (PQresultStatus(res) == PGRES_FATAL_ERROR)
-			*sqlstate = error_sqlstate(res);
 		if (i == question && has_worked(res))
 			session->batch.result = res;
 		else
@@ -77,62 +71,20 @@ read_answer(Session *session, const RemoteCommand *commands, int ncommands,
 }
 
 /*
- * Asks in the remote transaction, and leaves it as it was.  The answer, which
- * the caller must clear, or NULL if the server refuses, whatever for.
- */
-static PGresult *
-ask_limited(Session *session, const char *sql, bool is_hurried, bool only_reads,
-			int *sqlstate)
-{
-	RemoteCommand commands[] = {
-		{.sql = "SAVEPOINT tollfree_question",.shown = sql},
-		{.sql = LOCK_LIMIT_SQL,.shown = sql},
-		{.sql = TIME_LIMIT_SQL,.shown = sql},
-		{.sql = sql,.shown = sql,.hints.syncs = true},
-		{.sql = "ROLLBACK TO SAVEPOINT tollfree_question",.shown = sql},
-		{.sql = "RELEASE SAVEPOINT tollfree_question",.shown = sql}
-	};
-	RemoteCommand *first = commands;
-	int			ncommands = lengthof(commands);
-
-	if (!is_hurried)
-	{
-		first[2] = first[0];
-		first += 2;
-		ncommands -= 2;
-	}
-	session_send(session, first, ncommands, only_reads);
-	return read_answer(session, first, ncommands, ncommands - 3, sqlstate);
-}
-
-/*
- * Asks what a command needs that has been told to ask, such as ANALYZE.  The
- * answer, which the caller must clear, or NULL.
+ * Asks in the remote transaction what a command needs that has been told to ask,
+ * such as ANALYZE, and leaves that as it was.  The answer, which the caller must
+ * clear, or NULL if the server refuses, whatever for.
  */
 PGresult *
 ask_in_savepoint(Session *session, const char *sql)
 {
-	int			sqlstate;
+	const RemoteCommand commands[] = {
+		{.sql = "SAVEPOINT tollfree_question",.shown = sql},
+		{.sql = sql,.shown = sql,.hints.syncs = true},
+		{.sql = "ROLLBACK TO SAVEPOINT tollfree_question",.shown = sql},
+		{.sql = "RELEASE SAVEPOINT tollfree_question",.shown = sql}
+	};
 
-	return ask_limited(session, sql, false, true, &sqlstate);
-}
-
-/*
- * Asks whether rows may be written as arrays.  A server that takes long to say
- * so is not asked again.
- */
-bool
-ask_for_arrays(Session *session, const char *sql)
-{
-	PGresult   *res;
-	int			sqlstate;
-	bool		answer;
-
-	if (session->remote.hides_arrays)
-		return false;
-	res = ask_limited(session, sql, true, false, &sqlstate);
-	session->remote.hides_arrays = sqlstate == ERRCODE_QUERY_CANCELED;
-	answer = results_are_true(res);
-	PQclear(res);
-	return answer;
+	session_send(session, commands, lengthof(commands), true);
+	return read_answer(session, commands, lengthof(commands), 1);
 }

@@ -8,6 +8,5 @@
 #include "session/state.h"
 
 extern PGresult *ask_in_savepoint(Session *session, const char *sql);
-extern bool ask_for_arrays(Session *session, const char *sql);
 
 #endif							/* TOLLFREE_FDW_ASK_H */

@@ -227,6 +227,14 @@ batch_add_beginning(Session *session)
 				 NULL);
 }
 
+/* Notes the name of the caller's statement that the last part is about. */
+static void
+note_statement(Session *session, const char *name)
+{
+	session->batch.parts[session->batch.nparts - 1].prepares =
+		MemoryContextStrdup(session->batch.context, name);
+}
+
 /* Adds a caller's command. */
 void
 batch_add_command(Session *session, const RemoteCommand *command)
@@ -247,8 +255,14 @@ batch_add_command(Session *session, const RemoteCommand *command)
 								   NULL, NULL, command->binary);
 	check_queued(session, queued, PART_COMMAND, 0, command->shown);
 	if (queued && command->prepare)
-		session->batch.parts[session->batch.nparts - 1].prepares =
-			MemoryContextStrdup(session->batch.context, command->statement);
+		note_statement(session, command->statement);
+	if (queued && command->describes)
+	{
+		queued = PQsendDescribePrepared(session->conn, command->statement);
+		check_queued(session, queued, PART_DESCRIBE, 0, command->shown);
+		if (queued)
+			note_statement(session, command->statement);
+	}
 	if (command->hints.syncs)
 		batch_add_sync(session);
 }

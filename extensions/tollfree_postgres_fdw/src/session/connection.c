@@ -158,4 +158,5 @@ connection_end(Session *session)
 	list_free_deep(session->prepared.unused);
 	list_free_deep(session->prepared.own);
 	session->prepared.unused = session->prepared.own = NIL;
+	results_forget_description(session);
 }

@@ -20,10 +20,9 @@
  *
  *	In the user's transaction, in a savepoint that is rolled back, with a Sync
  *	behind the question, so that an error costs no round trip either:
- *		may rows be inserted as arrays (arrays.c)?
  *		how large is a table, what are its statistics (analyze.c,
  *		import_stats.c)?  ANALYZE waits for these as it does for locks of the
- *		table; the others give up on a lock at once, and soon on anything else.
+ *		table.
  *
  *	In the user's transaction, with every command that only reads:
  *		has it written so far?
@@ -65,6 +64,10 @@
 #define START_SQL \
 	"START TRANSACTION ISOLATION LEVEL READ COMMITTED, READ ONLY"
 
+/* For the rest of the transaction, ms: for a lock; for all of it */
+#define LOCK_LIMIT_SQL "SET LOCAL lock_timeout = 1"
+#define TIME_LIMIT_SQL "SET LOCAL statement_timeout = 1000"
+
 /* Asks what every transaction of the session depends on. */
 void
 questions_add_at_setup(Session *session)
@@ -73,7 +76,6 @@ questions_add_at_setup(Session *session)
 	session->remote.has_statement_timeout = true;
 	session->remote.is_serializable = true;
 	session->remote.hides_relations = false;
-	session->remote.hides_arrays = false;
 
 	if (PQserverVersion(session->conn) >= SESSION_CHECK_VERSION)
 	{

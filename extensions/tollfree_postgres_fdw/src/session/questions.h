@@ -7,10 +7,6 @@
 
 #include "session/state.h"
 
-/* For the rest of the transaction or savepoint, ms: for a lock; for all of it */
-#define LOCK_LIMIT_SQL "SET LOCAL lock_timeout = 1"
-#define TIME_LIMIT_SQL "SET LOCAL statement_timeout = 1000"
-
 /* From this version on the remote server can be asked what it has done. */
 #define SESSION_CHECK_VERSION 130000
 

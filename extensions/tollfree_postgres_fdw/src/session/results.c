@@ -70,13 +70,53 @@ results_are_true(const PGresult *res)
 	return PQntuples(res) == 1 && strcmp(PQgetvalue(res, 0, 0), "t") == 0;
 }
 
-/* Keeps the types that a description gives to a statement's parameters. */
+/* Keeps the types that a description gives to a kept statement's parameters. */
 static void
 accept_types(Session *session, CachedStatement *statement, PGresult *res)
 {
 	statement_make_types(session->prepared.cache, statement, PQnparams(res));
 	for (int i = 0; i < statement->ntypes; i++)
 		statement->types[i] = PQparamtype(res, i);
+}
+
+/* The same of a caller's statement, of which only the last is remembered. */
+static void
+accept_description(Session *session, const char *statement, PGresult *res)
+{
+	int			ntypes = PQnparams(res);
+	Oid		   *types = MemoryContextAlloc(TopMemoryContext,
+										   Max(ntypes, 1) * sizeof(Oid));
+
+	results_forget_description(session);
+	for (int i = 0; i < ntypes; i++)
+		types[i] = PQparamtype(res, i);
+	session->prepared.described_types = types;
+	session->prepared.ndescribed = ntypes;
+	strlcpy(session->prepared.described, statement, NAMEDATALEN);
+}
+
+/* Forgets which statement was described last. */
+void
+results_forget_description(Session *session)
+{
+	if (session->prepared.described_types != NULL)
+		pfree(session->prepared.described_types);
+	session->prepared.described_types = NULL;
+	session->prepared.described[0] = '\0';
+}
+
+/*
+ * The types that the remote server chose for a statement's first parameters, or
+ * NULL if it is not the one described last, or has fewer.
+ */
+const Oid *
+results_described_types(const Session *session, const char *statement,
+						int ntypes)
+{
+	const PreparedStatements *prepared = &session->prepared;
+
+	return statement != NULL && strcmp(prepared->described, statement) == 0 &&
+		ntypes <= prepared->ndescribed ? prepared->described_types : NULL;
 }
 
 /* Keeps what the answer to one of our own commands tells. */
@@ -98,7 +138,10 @@ accept_answer(Session *session, const BatchPart *part, PGresult *res)
 			part->statement->safe_epoch = session_lock_epoch(session);
 			break;
 		case PART_DESCRIBE:
-			accept_types(session, part->statement, res);
+			if (part->statement != NULL)
+				accept_types(session, part->statement, res);
+			else
+				accept_description(session, part->prepares, res);
 			break;
 		case PART_WRITE_CHECK:
 			session->xact.may_have_written = !results_are_true(res);

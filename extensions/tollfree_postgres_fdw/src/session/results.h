@@ -13,6 +13,9 @@ extern bool results_read_front(Session *session, bool may_replace);
 extern void results_finish(Session *session);
 extern void results_drain(Session *session);
 extern bool results_are_true(const PGresult *res);
+extern void results_forget_description(Session *session);
+extern const Oid *results_described_types(const Session *session,
+										  const char *statement, int ntypes);
 extern void results_report(Session *session, int elevel, PGresult *res,
 						   const char *sql);
 

@@ -40,7 +40,6 @@ typedef struct RemoteTraits
 	bool		is_serializable;	/* may transactions be so by default? */
 	bool		can_check_writes;	/* may it be asked what has been written? */
 	bool		hides_relations;	/* is nobody told what they are? */
-	bool		hides_arrays;	/* is it of no use to ask for arrays? */
 	bool		same_encoding;	/* do both databases store texts in one? */
 	long		round_trip;		/* the shortest one seen, in ms */
 } RemoteTraits;
@@ -121,8 +120,8 @@ typedef struct BatchPart
 	int			depth;			/* of the remote transaction once it is done */
 	const char *sql;			/* for messages; in the batch's context, or
 								 * NULL */
-	const char *prepares;		/* a statement of the caller's, or NULL; the
-								 * same */
+	const char *prepares;		/* a statement of the caller's, or which it
+								 * describes, or NULL; the same */
 	CachedStatement *statement; /* that it prepares or executes, or NULL */
 	Oid			relid;			/* the foreign table that is asked about */
 } BatchPart;
@@ -172,6 +171,9 @@ typedef struct PreparedStatements
 	List	   *own;			/* names of those that an execution prepared */
 	List	   *unused;			/* names of those to be dropped */
 	uint32		names;			/* ever given */
+	char		described[NAMEDATALEN]; /* the one described last, or "" */
+	Oid		   *described_types;	/* of its parameters; in TopMemoryContext */
+	int			ndescribed;
 } PreparedStatements;
 
 /* What is known of remote relations; questions.c writes it. */

@@ -28,6 +28,8 @@ typedef struct RemoteCommand
 	const char *shown;			/* what an error names as the remote command */
 	const char *statement;		/* name of a prepared statement, or NULL */
 	bool		prepare;		/* prepare that statement, not execute it */
+	bool		describes;		/* if so, ask for its parameters' types, too;
+								 * results_described_types has them */
 	int			nparams;
 	const char *const *params;	/* NULL for a null */
 	const Oid  *types;			/* of parameters; NULL, or 0 for one, leaves

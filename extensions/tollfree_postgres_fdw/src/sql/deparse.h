@@ -31,7 +31,6 @@ extern ModifyPlan deparse_insert(ResultRelInfo *rinfo, Index rtindex,
 extern char *deparse_insert_rows(const ModifyPlan *plan, Relation rel,
 								 int nrows);
 extern char *deparse_insert_arrays(const ModifyPlan *plan, Relation rel);
-extern char *deparse_array_check(Relation rel, List *targets);
 extern void deparse_table_name(Oid relid, const char **schema,
 							   const char **table);
 extern const char *deparse_column_name(Relation rel, AttrNumber attno);

@@ -2,7 +2,6 @@
 SELECT string_agg(format('a_column_with_a_long_name_%s int', i), ', ') AS columns FROM generate_series(1, 40) i \gset
 CREATE TABLE remote.wide_command (:columns);
 CREATE FOREIGN TABLE wide_command (:columns) SERVER loopback OPTIONS (schema_name 'remote');
-SET tollfree_postgres_fdw.array_inserts = off;
 SET tollfree_postgres_fdw.debug_require = 'pipelined';
 SELECT tollfree_postgres_fdw_disconnect('loopback') IS NOT NULL;
 BEGIN;
@@ -11,7 +10,6 @@ SELECT total_bytes < 100000 AS is_small FROM pg_backend_memory_contexts
 WHERE name = 'tollfree_postgres_fdw batch' ORDER BY total_bytes DESC LIMIT 1;
 COMMIT;
 RESET tollfree_postgres_fdw.debug_require;
-RESET tollfree_postgres_fdw.array_inserts;
 SELECT count(*) FROM remote.wide_command;
 DROP FOREIGN TABLE wide_command;
 DROP TABLE remote.wide_command;
