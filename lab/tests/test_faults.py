@@ -42,7 +42,8 @@ LOCAL_OBJECTS = """
     CREATE EXTENSION {wrapper} CASCADE;
     CREATE SERVER remote FOREIGN DATA WRAPPER {wrapper} OPTIONS ({options});
     CREATE USER MAPPING FOR postgres SERVER remote OPTIONS (user 'postgres');
-    CREATE FOREIGN TABLE tally (id integer, v integer) SERVER remote OPTIONS (fetch_size '2');
+    CREATE FOREIGN TABLE tally (id integer, v integer) SERVER remote
+        OPTIONS (fetch_size '2', insert_arrays 'true');
     CREATE FOREIGN TABLE batched (id integer, v integer) SERVER remote
         OPTIONS (table_name 'tally', batch_size '2');
     CREATE FOREIGN TABLE wide (id integer, pad text) SERVER remote OPTIONS (fetch_size '1');

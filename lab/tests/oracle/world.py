@@ -27,6 +27,10 @@ HARDENED_USER = "hardened"
 # A vacuum would move the rows of one side and not of the other.
 _SETTINGS = {"autovacuum": "off"}
 LOCAL_SETTINGS = _SETTINGS | {"statement_timeout": "'30s'"}
+_ALLOW_ARRAYS = "; ".join(
+    f"ALTER SERVER {server} OPTIONS (ADD insert_arrays 'true')"
+    for server in ("remote", "remote_high")
+)
 # With a timeout the wrapper would neither fetch ahead nor send arrays.
 SOURCE_SETTINGS = _SETTINGS | {
     "datestyle": "'SQL, DMY'",
@@ -60,7 +64,7 @@ class World:
     def __init__(self, instances: Instances, wrapper: str, *, is_hardened: bool = False) -> None:
         """Make the databases; the clusters run and hold none of them yet.
 
-        In a hardened world the remote user may not read the catalogs.
+        In a hardened world the remote user may not read the catalogs, nor call what arrays need.
         """
         source, local = instances.source, instances.local
         self._clusters = {"remote": source, "local": local}
@@ -75,6 +79,8 @@ class World:
             reached = instances.standby or source
             user = HARDENED_USER if is_hardened else SUPERUSER
             _run(local, name, _foreign_objects(reached, name, of_side, user))
+        if wrapper != STOCK and not is_hardened:
+            _run(local, SIDES[1], _ALLOW_ARRAYS)
         if self._standby:
             self._standby.catch_up()
         self._types = {name: self._type_names(name) for name in SIDES}
