@@ -246,7 +246,8 @@ connect_open(ForeignServer *server, UserMapping *user)
 	add_options(&parameters, server->options);
 	add_options(&parameters, user->options);
 	choose_application_name(&parameters);
-	add_parameter(&parameters, "fallback_application_name", "postgres_fdw");
+	add_parameter(&parameters, "fallback_application_name",
+				  "tollfree_postgres_fdw");
 	add_parameter(&parameters, "client_encoding", GetDatabaseEncodingName());
 	scram = add_scram_keys(&parameters, server, user);
 	check_before(&parameters, user, scram);
