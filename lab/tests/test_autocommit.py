@@ -1,7 +1,8 @@
 """Which messages of a client's protocol make a scan a remote transaction of its own.
 
-Only an Execute with Sync right behind it ends the local transaction. The regression tests of the
-extension speak the simple protocol; here it is the extended one.
+The first Execute of an unnamed portal does, in READ COMMITTED: whatever a client executes behind it
+before a Sync may have a later snapshot. The regression tests of the extension speak the simple
+protocol; here it is the extended one.
 """
 
 from collections.abc import Iterator
@@ -83,33 +84,50 @@ def test_one_execute_and_its_sync_are_autocommit(local: Connection) -> None:
     assert scans(local) - before == 3
 
 
-def test_executes_before_one_sync_share_a_snapshot(local: Connection, source: Connection) -> None:
-    before = scans(local)
+def read_twice_before_a_sync(local: Connection, source: Connection) -> list[bytes | None]:
+    """Return what two Executes before one Sync find, between which the row has changed."""
     local.pgconn.enter_pipeline_mode()
     local.pgconn.send_query_params(LOOKUP, [b"3"])
     local.pgconn.send_flush_request()
     local.pgconn.flush()
-    assert pipelined_value(local.pgconn) == b"3"
+    found = [pipelined_value(local.pgconn)]
     source.execute("UPDATE item SET v = -3 WHERE id = 3")
     local.pgconn.send_query_params(LOOKUP, [b"3"])
     local.pgconn.pipeline_sync()
-    assert pipelined_value(local.pgconn) == b"3"
+    found.append(pipelined_value(local.pgconn))
     assert local.pgconn.get_result() is not None
     local.pgconn.exit_pipeline_mode()
+    return found
+
+
+def test_in_read_committed_the_first_execute_is_autocommit(
+    local: Connection, source: Connection
+) -> None:
+    before = scans(local)
+    assert read_twice_before_a_sync(local, source) == [b"3", b"-3"]
+    assert scans(local) - before == 1
+
+
+def test_in_repeatable_read_executes_before_one_sync_share_a_snapshot(
+    local: Connection, source: Connection
+) -> None:
+    local.execute("SET default_transaction_isolation = 'repeatable read'")
+    before = scans(local)
+    assert read_twice_before_a_sync(local, source) == [b"3", b"3"]
     assert scans(local) == before
 
 
-def test_executes_sent_together_are_no_autocommit(local: Connection) -> None:
+def test_of_executes_sent_together_the_first_is_autocommit(local: Connection) -> None:
     before = scans(local)
     local.pgconn.enter_pipeline_mode()
-    local.pgconn.send_query_params(LOOKUP, [b"6"])
-    local.pgconn.send_query_params(LOOKUP, [b"7"])
+    for number in (b"6", b"7", b"8"):
+        local.pgconn.send_query_params(LOOKUP, [number])
     local.pgconn.pipeline_sync()
-    assert pipelined_value(local.pgconn) == b"6"
-    assert pipelined_value(local.pgconn) == b"7"
+    for number in (b"6", b"7", b"8"):
+        assert pipelined_value(local.pgconn) == number
     assert local.pgconn.get_result() is not None
     local.pgconn.exit_pipeline_mode()
-    assert scans(local) == before
+    assert scans(local) - before == 1
 
 
 def test_a_transaction_is_no_autocommit(local: Connection) -> None:

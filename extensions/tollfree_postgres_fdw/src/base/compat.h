@@ -40,7 +40,6 @@
 #undef ENABLE_GSS
 #endif
 #include "libpq/libpq-be.h"
-#include "libpq/libpq.h"
 #if defined(COMPAT_HAS_GSS) && PG_VERSION_NUM >= 160000
 extern bool be_gssapi_get_delegation(Port *port);
 #endif
@@ -308,26 +307,6 @@ compat_is_pipelining(void)
 #else
 	return true;
 #endif
-}
-
-/* Is a Sync what the client has sent next?  Looks only at what is here. */
-static inline bool
-compat_sync_follows(void)
-{
-#if PG_VERSION_NUM >= 170000
-	bool		has_more = pq_buffer_remaining_data() > 0;
-#else
-	bool		has_more = pq_buffer_has_data();
-#endif
-	bool		follows = false;
-
-	if (has_more)
-	{
-		pq_startmsgread();
-		follows = pq_peekbyte() == 'S';
-		pq_endmsgread();
-	}
-	return follows;
 }
 
 /* The user whose mapping a scan or a direct modification uses. */

@@ -3,17 +3,17 @@
  *	  Which scans need no remote transaction around them.
  *
  * START TRANSACTION and COMMIT keep several commands together.  A scan that is
- * all that the local transaction ever does in its session can do without: its
- * SELECT is a remote transaction of its own, with the one snapshot that it
- * would have had.  That nothing comes after it is proven here:
+ * all that the local transaction does in its session can do without: its SELECT
+ * is a remote transaction of its own, with the one snapshot that it would have
+ * had.  It is if
  *
- *	- it is executed by the client's own query, the last and only one of an
- *	  autocommit transaction that is not SERIALIZABLE: the statement of a simple
- *	  query, or an Execute of the unnamed portal with Sync right behind it;
- *	- the plan reads nothing else, and scans once; and
- *	- no code runs in it that could ask the remote server: only functions,
- *	  operators and types that are PostgreSQL's own, and of its functions the
- *	  immutable ones, which excludes those that take a query as an argument.
+ *	- it is executed by the client's own query, outside of a transaction block:
+ *	  a simple query, or the first Execute of an unnamed portal.  What a client
+ *	  executes behind that before its Sync has a later snapshot, so this is for
+ *	  READ COMMITTED, which promises no more;
+ *	- the plan is the scan, and perhaps a LIMIT; and
+ *	- nothing is computed here but by immutable functions, and of types, that are
+ *	  PostgreSQL's own: any other could ask the remote server, too.
  *
  * That nothing came before it is known to the session, and that the SELECT
  * writes nothing remotely to relations.c.
@@ -23,145 +23,17 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
-#include "foreign/foreign.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
+#include "optimizer/optimizer.h"
 #include "tcop/pquery.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "base/compat.h"
-#include "base/settings.h"
+#include "base/fastpath.h"
 #include "scan/autocommit.h"
-
-/* Is it a type of PostgreSQL's own, and whatever its values contain too? */
-static bool
-is_own_type(Oid type)
-{
-	return type < FirstUnpinnedObjectId && type != RECORDOID &&
-		type != RECORDARRAYOID;
-}
-
-/* Are these functions or operators PostgreSQL's own? */
-static bool
-are_own(const Oid *oids, int count)
-{
-	for (int i = 0; i < count; i++)
-	{
-		if (oids[i] >= FirstUnpinnedObjectId)
-			return false;
-	}
-	return true;
-}
-
-/* Could a function run a query? */
-static bool
-may_run_query(Oid function, void *context)
-{
-	return !are_own(&function, 1) ||
-		func_volatile(function) != PROVOLATILE_IMMUTABLE;
-}
-
-/*
- * Could an expression run a query?  What is not listed could.  Sorting inside
- * an aggregate has operators of its own, which are not looked at.
- */
-static bool
-is_suspect(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	switch (nodeTag(node))
-	{
-		case T_Var:
-		case T_Const:
-		case T_Param:
-			return !is_own_type(exprType(node));
-		case T_Aggref:
-			if (castNode(Aggref, node)->aggorder != NIL ||
-				castNode(Aggref, node)->aggdistinct != NIL)
-				return true;
-			/* FALLTHROUGH */
-		case T_FuncExpr:
-		case T_OpExpr:
-		case T_DistinctExpr:
-		case T_NullIfExpr:
-		case T_ScalarArrayOpExpr:
-		case T_CoerceViaIO:
-			if (check_functions_in_node(node, may_run_query, NULL))
-				return true;
-			break;
-		case T_List:
-		case T_TargetEntry:
-		case T_RelabelType:
-		case T_BoolExpr:
-		case T_NullTest:
-		case T_BooleanTest:
-		case T_CaseExpr:
-		case T_CaseWhen:
-		case T_CoalesceExpr:
-		case T_ArrayExpr:
-			break;
-		default:
-			return true;
-	}
-	return expression_tree_walker(node, is_suspect, context);
-}
-
-/* The same of what an Agg has beside its expressions. */
-static bool
-is_suspect_agg(const Agg *agg)
-{
-	return agg->groupingSets != NIL || agg->chain != NIL ||
-		!are_own(agg->grpOperators, agg->numCols);
-}
-
-/* The same of any node between the query's result and the scan. */
-static bool
-is_suspect_node(Plan *plan)
-{
-	if (plan->initPlan != NIL || innerPlan(plan) != NULL ||
-		is_suspect((Node *) plan->targetlist, NULL) ||
-		is_suspect((Node *) plan->qual, NULL))
-		return true;
-	switch (nodeTag(plan))
-	{
-		case T_ForeignScan:
-		case T_SubqueryScan:
-		case T_Material:
-			return false;
-		case T_Limit:
-			return is_suspect(((Limit *) plan)->limitOffset, NULL) ||
-				is_suspect(((Limit *) plan)->limitCount, NULL) ||
-				!are_own(((Limit *) plan)->uniqOperators,
-						 ((Limit *) plan)->uniqNumCols);
-		case T_Result:
-			return is_suspect(((Result *) plan)->resconstantqual, NULL);
-		case T_Sort:
-		case T_IncrementalSort:
-			/* The second is a Sort and more. */
-			return !are_own(((Sort *) plan)->sortOperators,
-							((Sort *) plan)->numCols);
-		case T_Unique:
-			return !are_own(((Unique *) plan)->uniqOperators,
-							((Unique *) plan)->numCols);
-		case T_Agg:
-			return is_suspect_agg((Agg *) plan);
-		default:
-			return true;
-	}
-}
-
-/* The node that another one reads, or NULL. */
-static Plan *
-node_below(Plan *plan)
-{
-	return IsA(plan, SubqueryScan) ? ((SubqueryScan *) plan)->subplan
-		: outerPlan(plan);
-}
+#include "sql/plan.h"
 
 /* Are all columns that the scan receives of PostgreSQL's own types? */
 static bool
@@ -173,40 +45,61 @@ has_own_columns(ForeignScanState *node, List *attrs)
 	foreach(cell, attrs)
 	{
 		int			attno = lfirst_int(cell);
+		Oid			type;
 
-		if (attno > 0 &&
-			!is_own_type(TupleDescAttr(tupdesc, attno - 1)->atttypid))
+		if (attno <= 0)
+			continue;
+		type = TupleDescAttr(tupdesc, attno - 1)->atttypid;
+		if (type >= FirstUnpinnedObjectId || type == RECORDOID ||
+			type == RECORDARRAYOID)
 			return false;
 	}
 	return true;
 }
 
 /*
+ * Is a plan this scan, or a LIMIT of it, and does it compute by nothing but
+ * immutable functions?
+ */
+static bool
+is_plain_plan(Plan *plan, const ForeignScan *scan)
+{
+	if (IsA(plan, Limit))
+	{
+		const Limit *limit = (const Limit *) plan;
+
+		if (limit->limitOption != LIMIT_OPTION_COUNT ||
+			contain_mutable_functions(limit->limitOffset) ||
+			contain_mutable_functions(limit->limitCount))
+			return false;
+		plan = outerPlan(plan);
+	}
+	return plan == &scan->scan.plan &&
+		!contain_mutable_functions((Node *) plan->targetlist) &&
+		!contain_mutable_functions((Node *) plan->qual) &&
+		!contain_mutable_functions((Node *) scan->fdw_exprs);
+}
+
+/*
  * Is the scan, which receives these attributes, all that its statement does
- * that could involve the remote server?
+ * that could involve the remote server?  What is not PostgreSQL's own of the
+ * functions and domains that it computes by, the planner has listed.
  */
 bool
-autocommit_suits_plan(ForeignScanState *node, List *attrs)
+autocommit_suits_plan(ForeignScanState *node, const ScanPlan *plan)
 {
 	const PlannedStmt *stmt = node->ss.ps.state->es_plannedstmt;
 	ForeignScan *scan = castNode(ForeignScan, node->ss.ps.plan);
-	Plan	   *plan = stmt->planTree;
 
-	if (!setting_autocommit_scans || stmt->commandType != CMD_SELECT ||
-		stmt->hasModifyingCTE || stmt->rowMarks != NIL ||
-		stmt->subplans != NIL || scan->operation != CMD_SELECT ||
-		is_suspect((Node *) scan->fdw_exprs, NULL) ||
-		!has_own_columns(node, attrs))
-		return false;
-	for (; plan != NULL && !is_suspect_node(plan); plan = node_below(plan))
-	{
-		if (plan == &scan->scan.plan)
-			return true;
-	}
-	return false;
+	return fastpath_is_on(plan->fast_paths, FAST_AUTOCOMMIT) &&
+		stmt->commandType == CMD_SELECT && !stmt->hasModifyingCTE &&
+		stmt->rowMarks == NIL && stmt->subplans == NIL &&
+		stmt->invalItems == NIL &&
+		is_plain_plan(stmt->planTree, scan) &&
+		has_own_columns(node, plan->attrs);
 }
 
-/* Is this execution the whole of an autocommit transaction of the client's? */
+/* Is this execution the client's own query, outside of a transaction block? */
 static bool
 is_whole_transaction(const EState *estate)
 {
@@ -220,10 +113,11 @@ is_whole_transaction(const EState *estate)
 		portal->queryDesc == NULL || portal->queryDesc->estate != estate)
 		return false;
 	if (IsolationIsSerializable() || IsTransactionBlock() ||
-		GetCurrentTransactionNestLevel() > 1 || compat_is_pipelining())
+		GetCurrentTransactionNestLevel() > 1)
 		return false;
 	/* Only the portal of a simple query is not listed in pg_cursors. */
-	return !portal->visible || compat_sync_follows();
+	return !portal->visible ||
+		(!IsolationUsesXactSnapshot() && !compat_is_pipelining());
 }
 
 /*
@@ -231,7 +125,7 @@ is_whole_transaction(const EState *estate)
  * executed as all that the local transaction does, else NIL.
  */
 List *
-autocommit_relations(ForeignScanState *node, List *attrs)
+autocommit_relations(ForeignScanState *node, const ScanPlan *plan)
 {
 	EState	   *estate = node->ss.ps.state;
 	ForeignScan *scan = castNode(ForeignScan, node->ss.ps.plan);
@@ -239,7 +133,7 @@ autocommit_relations(ForeignScanState *node, List *attrs)
 	List	   *relids = NIL;
 	int			rtindex = -1;
 
-	if (!is_whole_transaction(estate) || !autocommit_suits_plan(node, attrs))
+	if (!is_whole_transaction(estate) || !autocommit_suits_plan(node, plan))
 		return NIL;
 	if (scan->scan.scanrelid > 0)
 		return list_make1_oid(RelationGetRelid(node->ss.ss_currentRelation));

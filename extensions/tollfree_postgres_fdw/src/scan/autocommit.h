@@ -7,7 +7,9 @@
 
 #include "nodes/execnodes.h"
 
-extern bool autocommit_suits_plan(ForeignScanState *node, List *attrs);
-extern List *autocommit_relations(ForeignScanState *node, List *attrs);
+#include "sql/plan.h"
+
+extern bool autocommit_suits_plan(ForeignScanState *node, const ScanPlan *plan);
+extern List *autocommit_relations(ForeignScanState *node, const ScanPlan *plan);
 
 #endif							/* TOLLFREE_FDW_AUTOCOMMIT_H */

@@ -106,7 +106,7 @@ send_query(ForeignScanState *node)
 	command.hints.in_pieces = scan->method != FETCH_CURSOR;
 	MemoryContextSwitchTo(old);
 	if (scan->method != FETCH_CURSOR)
-		command.hints.sole_relids = autocommit_relations(node, scan->plan.attrs);
+		command.hints.sole_relids = autocommit_relations(node, &scan->plan);
 	scan->query = command;
 	if (scan->method == FETCH_CURSOR)
 		cursor_open(scan, &command);
@@ -253,7 +253,7 @@ scan_explain(ForeignScanState *node, ExplainState *es)
 	if (!es->verbose)
 		return;
 	ExplainPropertyText("Fetch Method", names[method], es);
-	if (method != FETCH_CURSOR && autocommit_suits_plan(node, remote.attrs))
+	if (method != FETCH_CURSOR && autocommit_suits_plan(node, &remote))
 		ExplainPropertyText("Autocommit", "possible", es);
 	if (!es->analyze || scan == NULL)
 		return;

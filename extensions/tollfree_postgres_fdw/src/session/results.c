@@ -109,7 +109,7 @@ results_forget_description(Session *session)
  * The types that the remote server chose for a statement's first parameters, or
  * NULL if it is not the one described last, or has fewer.
  */
-const Oid *
+const Oid  *
 results_described_types(const Session *session, const char *statement,
 						int ntypes)
 {

@@ -38,8 +38,7 @@ SELECT v FROM plain WHERE id = -3;
 SELECT id, v || '!' AS louder, CASE WHEN n > 1 THEN 'much' END AS much FROM plain WHERE id IN (4, 5) ORDER BY n DESC;
 SELECT count(*), sum(n), max(v) FROM plain WHERE n < 2;
 SELECT v FROM plain ORDER BY id LIMIT 2 OFFSET 1;
-SELECT DISTINCT id % 3 AS rest FROM (SELECT id FROM plain OFFSET 0) x ORDER BY 1;
-SELECT length(v), count(*) FROM (SELECT * FROM plain OFFSET 0) x GROUP BY 1 ORDER BY 1;
+SELECT p FROM plain p WHERE id = 1;
 SELECT 1 FROM plain WHERE id = 6 AND ctid IS NOT NULL;
 CREATE VIEW seen AS SELECT id, v FROM plain WHERE id < 9;
 SELECT v FROM seen WHERE id = 8;
@@ -95,7 +94,8 @@ SELECT p.v FROM far.plain r JOIN plain p USING (id) WHERE r.v = 'row 1';
 WITH gone AS (DELETE FROM far.plain WHERE id = -1) SELECT v FROM plain WHERE id = 1;
 SELECT string_agg(v, ',' ORDER BY v) FROM (SELECT v FROM plain OFFSET 0) x;
 SELECT now() IS NULL FROM plain WHERE id = 1;
-SELECT p FROM plain p WHERE id = 1;
+SELECT DISTINCT id % 3 AS rest FROM (SELECT id FROM plain OFFSET 0) x ORDER BY 1;
+SELECT length(v), count(*) FROM (SELECT * FROM plain OFFSET 0) x GROUP BY 1 ORDER BY 1;
 UPDATE plain SET v = v WHERE id = 1;
 
 -- what is converted by code of somebody's own
