@@ -19,7 +19,7 @@ CREATE FUNCTION tollfree_postgres_fdw_get_connections(
 	check_conn boolean DEFAULT false,
 	OUT server_name text, OUT user_name text, OUT valid boolean,
 	OUT used_in_xact boolean, OUT closed boolean,
-	OUT remote_backend_pid int4, OUT flights int8)
+	OUT remote_backend_pid int4, OUT round_trips int8)
 RETURNS SETOF record
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME';
@@ -36,7 +36,7 @@ AS 'MODULE_PATHNAME';
 
 CREATE FUNCTION tollfree_postgres_fdw_statistics(
 	OUT server_name text, OUT user_name text, OUT connects int8,
-	OUT flights int8, OUT rows int8,
+	OUT round_trips int8, OUT rows int8,
 	OUT bytes_received int8, OUT bytes_sent int8,
 	OUT statement_hits int8, OUT statement_misses int8,
 	OUT statement_evictions int8, OUT unawaited_commits int8,

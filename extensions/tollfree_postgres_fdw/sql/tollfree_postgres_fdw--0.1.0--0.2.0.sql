@@ -2,11 +2,22 @@
 
 \echo Use "ALTER EXTENSION tollfree_postgres_fdw UPDATE" to load this file. \quit
 
+DROP FUNCTION tollfree_postgres_fdw_get_connections(boolean);
 DROP FUNCTION tollfree_postgres_fdw_statistics();
+
+/* postgres_fdw's columns of PostgreSQL 18, on every major, then ours. */
+CREATE FUNCTION tollfree_postgres_fdw_get_connections(
+	check_conn boolean DEFAULT false,
+	OUT server_name text, OUT user_name text, OUT valid boolean,
+	OUT used_in_xact boolean, OUT closed boolean,
+	OUT remote_backend_pid int4, OUT round_trips int8)
+RETURNS SETOF record
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME';
 
 CREATE FUNCTION tollfree_postgres_fdw_statistics(
 	OUT server_name text, OUT user_name text, OUT connects int8,
-	OUT flights int8, OUT rows int8,
+	OUT round_trips int8, OUT rows int8,
 	OUT bytes_received int8, OUT bytes_sent int8,
 	OUT statement_hits int8, OUT statement_misses int8,
 	OUT statement_evictions int8, OUT unawaited_commits int8,

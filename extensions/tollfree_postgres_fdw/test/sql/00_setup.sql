@@ -63,12 +63,12 @@ BEGIN
 END
 $$;
 
--- How many flights were waited for since the last call; the first connects.
-CREATE FUNCTION flights_since(before int8, server text = 'loopback') RETURNS int8
+-- How many round trips were waited for since the last call; the first connects.
+CREATE FUNCTION round_trips_since(before int8, server text = 'loopback') RETURNS int8
 LANGUAGE sql
-RETURN (SELECT flights - before
+RETURN (SELECT round_trips - before
 		FROM tollfree_postgres_fdw_get_connections()
 		WHERE server_name = server);
 SELECT count(*) FROM items WHERE id = 1;
-SELECT server_name, valid, used_in_xact, flights
+SELECT server_name, valid, used_in_xact, round_trips
 FROM tollfree_postgres_fdw_get_connections();

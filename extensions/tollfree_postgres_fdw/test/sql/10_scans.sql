@@ -195,10 +195,10 @@ AS $$ BEGIN RETURN fill IS NOT NULL; END $$;
 SELECT fetch_method('SELECT n, fill FROM broad');
 SET enable_material = off;
 SET work_mem = '1MB';
-SELECT flights_since(0) AS before \gset
+SELECT round_trips_since(0) AS before \gset
 SELECT count(*) FROM generate_series(1, 20) g
 WHERE EXISTS (SELECT FROM broad b WHERE agree(g, b.n, b.fill));
-SELECT flights_since(:before) < 5 AS few;
+SELECT round_trips_since(:before) < 5 AS few;
 RESET enable_material;
 RESET work_mem;
 DROP FOREIGN TABLE broad;

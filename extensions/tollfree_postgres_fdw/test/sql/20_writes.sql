@@ -69,17 +69,17 @@ UPDATE parted SET part = 'far' WHERE id = 1 RETURNING *;
 SELECT tableoid::regclass, * FROM parted ORDER BY id;
 SELECT count(*) FROM remote.far;
 
--- how many flights a write takes: the statement and its commit
-SELECT flights_since(0) AS before \gset
+-- how many round trips a write takes: the statement and its commit
+SELECT round_trips_since(0) AS before \gset
 DELETE FROM stock WHERE id = 10;
-SELECT flights_since(:before) AS flights;
-SELECT flights_since(0) AS before \gset
+SELECT round_trips_since(:before) AS round_trips;
+SELECT round_trips_since(0) AS before \gset
 INSERT INTO stock (id, amount) VALUES (50, 1);
-SELECT flights_since(:before) AS flights;
+SELECT round_trips_since(:before) AS round_trips;
 
-SELECT flights_since(0) AS before \gset
+SELECT round_trips_since(0) AS before \gset
 UPDATE stock SET amount = amount + (random() >= 0)::int WHERE id = 11;
-SELECT flights_since(:before) AS flights;
+SELECT round_trips_since(:before) AS round_trips;
 
 -- TRUNCATE, and what may not follow it
 TRUNCATE stock;

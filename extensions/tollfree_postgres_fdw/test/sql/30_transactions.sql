@@ -137,16 +137,16 @@ ALTER SERVER read_committed OPTIONS (SET remote_isolation 'repeatable read');
 SELECT * FROM isolation_rc;
 ALTER FOREIGN TABLE isolation_rc OPTIONS (ADD remote_isolation 'read committed');
 
--- flights: an autocommit SELECT, and its parts with each fast way switched off
-SELECT flights_since(0) AS before \gset
+-- round trips: an autocommit SELECT, and its parts with each fast way switched off
+SELECT round_trips_since(0) AS before \gset
 SELECT label FROM items WHERE id = 4;
-SELECT flights_since(:before) AS flights;
-SELECT flights_since(0) AS before \gset
+SELECT round_trips_since(:before) AS round_trips;
+SELECT round_trips_since(0) AS before \gset
 SET tollfree_postgres_fdw.unawaited_commit = off;
 SELECT label FROM items WHERE id = 4;
-SELECT flights_since(:before) AS flights;
+SELECT round_trips_since(:before) AS round_trips;
 RESET tollfree_postgres_fdw.unawaited_commit;
-SELECT flights_since(0) AS before \gset
+SELECT round_trips_since(0) AS before \gset
 BEGIN;
 SAVEPOINT a;
 SAVEPOINT b;
@@ -154,7 +154,7 @@ SELECT label FROM items WHERE id = 4;
 RELEASE a;
 SELECT label FROM items WHERE id = 5;
 COMMIT;
-SELECT flights_since(:before) AS flights;
+SELECT round_trips_since(:before) AS round_trips;
 
 -- a function of the remote server that writes is waited for
 CREATE TABLE remote.calls (n int);
@@ -164,9 +164,9 @@ AS 'INSERT INTO remote.calls VALUES (1) RETURNING n';
 CREATE VIEW remote.notes AS SELECT remote.noting() AS n;
 CREATE FOREIGN TABLE notes (n int) SERVER loopback
 	OPTIONS (schema_name 'remote', table_name 'notes');
-SELECT flights_since(0) AS before \gset
+SELECT round_trips_since(0) AS before \gset
 SELECT * FROM notes;
-SELECT flights_since(:before) AS flights;
+SELECT round_trips_since(:before) AS round_trips;
 SELECT count(*) FROM remote.calls;
 
 BEGIN;

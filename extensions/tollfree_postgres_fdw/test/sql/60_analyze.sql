@@ -22,9 +22,9 @@ $$;
 
 -- nothing is known remotely: counted first
 SELECT count(*) FROM items WHERE id = 1;
-SELECT flights_since(0) AS before \gset
+SELECT round_trips_since(0) AS before \gset
 ANALYZE big;
-SELECT flights_since(:before);
+SELECT round_trips_since(:before);
 SELECT * FROM shown('big');
 
 -- all rows of few: the same as locally
@@ -42,7 +42,7 @@ UNION ALL
 (SELECT * FROM statistics('remote.items') EXCEPT SELECT * FROM statistics('items'));
 SELECT count(*) FROM statistics('items');
 
--- by each method, in two flights; what remains is where it came from
+-- by each method, in two round trips; what remains is where it came from
 ANALYZE remote.big;
 ALTER FOREIGN TABLE big OPTIONS (ADD analyze_sampling 'off');
 DO $$
@@ -53,9 +53,9 @@ BEGIN
 	FOREACH method IN ARRAY '{off,random,system,bernoulli,auto}'::text[] LOOP
 		EXECUTE format('ALTER FOREIGN TABLE big OPTIONS (SET analyze_sampling %L)', method);
 		DELETE FROM pg_statistic WHERE starelid = 'big'::regclass;
-		before := flights_since(0);
+		before := round_trips_since(0);
 		ANALYZE big;
-		RAISE NOTICE '%: % flights, %', method, flights_since(before),
+		RAISE NOTICE '%: % round trips, %', method, round_trips_since(before),
 			(SELECT string_agg(k::text, ' ') FROM shown('big') k);
 	END LOOP;
 END

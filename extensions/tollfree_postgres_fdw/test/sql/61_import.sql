@@ -42,9 +42,9 @@ CREATE FOREIGN TABLE goods (
 	code char(6), gone int, note text, shape point)
 	SERVER loopback OPTIONS (schema_name 'remote', analyze_sampling 'import');
 SELECT count(*) FROM items WHERE id = 1;
-SELECT flights_since(0) AS before \gset
+SELECT round_trips_since(0) AS before \gset
 ANALYZE goods;
-SELECT flights_since(:before);
+SELECT round_trips_since(:before);
 SELECT * FROM same_statistics('goods', 'remote.goods');
 SELECT reltuples, relpages = pg_relation_size('remote.goods') / 8192 AS pages
 FROM pg_class WHERE oid = 'goods'::regclass;

@@ -179,21 +179,21 @@ CREATE FUNCTION shown_written() RETURNS text
 LANGUAGE sql
 RETURN (SELECT format('%s rows, ids %s, values %s', count(*), sum(id), sum(v)) FROM remote.written);
 
--- flights: the rows and the COMMIT; of an UPDATE row by row the scan before them
-SELECT flights_since(0) AS before \gset
+-- round trips: the rows and the COMMIT; of an UPDATE row by row the scan before them
+SELECT round_trips_since(0) AS before \gset
 INSERT INTO written SELECT i, i FROM generate_series(101, 110) i;
-SELECT flights_since(:before) AS flights;
-SELECT flights_since(0) AS before \gset
+SELECT round_trips_since(:before) AS round_trips;
+SELECT round_trips_since(0) AS before \gset
 UPDATE written SET v = v + (random() >= 0)::int WHERE id BETWEEN 101 AND 110;
-SELECT flights_since(:before) AS flights;
-SELECT flights_since(0) AS before \gset
+SELECT round_trips_since(:before) AS round_trips;
+SELECT round_trips_since(0) AS before \gset
 DELETE FROM written WHERE random() >= 0;
-SELECT flights_since(:before) AS flights;
+SELECT round_trips_since(:before) AS round_trips;
 SELECT shown_written();
 ALTER FOREIGN TABLE written OPTIONS (ADD batch_size '100');
-SELECT flights_since(0) AS before \gset
+SELECT round_trips_since(0) AS before \gset
 INSERT INTO written SELECT i, i + 1000 FROM generate_series(1, 250) i;
-SELECT flights_since(:before) AS flights;
+SELECT round_trips_since(:before) AS round_trips;
 -- the error names the command that failed, a batch, and nothing after it is done
 INSERT INTO written SELECT i + 1000, abs(i - 120) + 13 FROM generate_series(1, 250) i;
 ALTER FOREIGN TABLE written OPTIONS (DROP batch_size);
@@ -203,7 +203,7 @@ SELECT shown_written();
 INSERT INTO written SELECT i, 1 FROM generate_series(200, 300) i ON CONFLICT DO NOTHING;
 SELECT shown_written();
 
--- many flights, and rows that fill one by themselves
+-- many batches, and rows that fill one by themselves
 INSERT INTO written SELECT i, 1, repeat('x', 200) FROM generate_series(1001, 15000) i;
 INSERT INTO written SELECT i, 1, repeat('x', 1000000) FROM generate_series(15001, 15005) i;
 SELECT shown_written(), sum(length(note)) FROM remote.written;
@@ -301,9 +301,9 @@ AS 'SELECT count(*) FROM public.written w WHERE w.id > above.id';
 INSERT INTO written SELECT i, above(600) FROM generate_series(601, 605) i;
 SELECT v FROM remote.written WHERE id > 600 ORDER BY id;
 SET tollfree_postgres_fdw.pipelined_writes = off;
-SELECT flights_since(0) AS before \gset
+SELECT round_trips_since(0) AS before \gset
 INSERT INTO written SELECT i, 1 FROM generate_series(701, 710) i;
-SELECT flights_since(:before) AS flights;
+SELECT round_trips_since(:before) AS round_trips;
 RESET tollfree_postgres_fdw.pipelined_writes;
 
 -- a row that cannot be computed ends the statement, whatever the remote server says of one before it
@@ -369,7 +369,7 @@ SELECT shown_written();
 SELECT id FROM remote.written WHERE id > 900 ORDER BY id;
 RESET tollfree_postgres_fdw.debug_require;
 
--- arrays: all types, nulls, a generated column, rows enough for several flights
+-- arrays: all types, nulls, a generated column, rows enough for several batches
 CREATE TABLE remote.copied (LIKE remote.every_type, twice int GENERATED ALWAYS AS (n * 2) STORED, made text DEFAULT 'remotely');
 IMPORT FOREIGN SCHEMA remote LIMIT TO (copied) FROM SERVER loopback INTO public;
 ALTER FOREIGN TABLE copied DROP COLUMN made;

@@ -11,8 +11,8 @@ INSERT INTO remote.shape SELECT i, i FROM generate_series(1, 20) i;
 CREATE FOREIGN TABLE shape (id int, v text) SERVER loopback
 	OPTIONS (schema_name 'remote', table_name 'shape');
 SELECT * FROM shape WHERE id = 1;
-SELECT hits AS h, misses AS m, evictions AS e, flights AS f
-FROM cached_since(0, 0, 0), flights_since(0) AS flights \gset
+SELECT hits AS h, misses AS m, evictions AS e, round_trips AS f
+FROM cached_since(0, 0, 0), round_trips_since(0) AS round_trips \gset
 
 -- once, prepared, reused; each is one flight
 SELECT v FROM shape WHERE id = 2;
@@ -20,7 +20,7 @@ SELECT v FROM shape WHERE id = 2;
 SELECT v FROM shape WHERE id = 2;
 SELECT v FROM shape WHERE id = 2;
 SELECT * FROM cached_since(:h, :m, :e);
-SELECT flights_since(:f);
+SELECT round_trips_since(:f);
 
 -- texts that do not come again are not prepared; constants make no other text
 CREATE VIEW remote.statements AS
@@ -164,7 +164,7 @@ SELECT explained('SELECT i FROM items i FOR UPDATE LIMIT 3');
 SELECT explained('UPDATE shape SET v = upper(v) WHERE id = 7');
 
 -- the counters
-SELECT server_name, connects, flights > 0 AS flights, rows > 0 AS rows,
+SELECT server_name, connects, round_trips > 0 AS round_trips, rows > 0 AS rows,
 	   bytes_received > 0 AS received, statement_evictions, unawaited_commits > 0 AS unawaited
 FROM tollfree_postgres_fdw_statistics() WHERE server_name = 'loopback';
 

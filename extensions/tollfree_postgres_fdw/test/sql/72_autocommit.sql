@@ -24,11 +24,11 @@ RETURN (SELECT a.state || ': ' || a.query
 -- the second one, and neither waits for it
 SELECT v FROM plain WHERE id = 1;
 SELECT v FROM plain WHERE id = 1;
-SELECT autocommit_scans(), flights_since(0) AS before \gset
+SELECT autocommit_scans(), round_trips_since(0) AS before \gset
 SELECT v FROM plain WHERE id = 2;
 SELECT last_remote_command();
 SELECT count(*) FROM plain;
-SELECT autocommit_scans() - :autocommit_scans AS scans, flights_since(:before) AS flights;
+SELECT autocommit_scans() - :autocommit_scans AS scans, round_trips_since(:before) AS round_trips;
 
 -- from here on all that is not autocommit fails
 \set VERBOSITY terse

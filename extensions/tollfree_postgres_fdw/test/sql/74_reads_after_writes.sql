@@ -15,12 +15,12 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
 	found int;
-	before int8 := (SELECT flights FROM tollfree_postgres_fdw_get_connections());
+	before int8 := (SELECT round_trips FROM tollfree_postgres_fdw_get_connections());
 BEGIN
 	EXECUTE format('UPDATE accounts SET balance = balance + 1 WHERE id = %s', who);
 	EXECUTE format('SELECT balance::int FROM %I WHERE id = %s', reads, who) INTO found;
 	COMMIT;
-	RAISE NOTICE '% has %, after % flights', reads, found, flights_since(before);
+	RAISE NOTICE '% has %, after % round trips', reads, found, round_trips_since(before);
 END
 $$;
 CALL deposit();
