@@ -83,7 +83,7 @@ UNITS = (
     Unit("UPDATE, direct", (UPDATE,), 2),
     Unit("DELETE, direct", ("DELETE FROM log WHERE n < 0",), 2),
     Unit("two UPDATEs in a transaction", ("BEGIN", UPDATE, UPDATE, "COMMIT"), 3),
-    Unit("UPDATE and SELECT by its key", ("BEGIN", UPDATE, BY_KEY, "COMMIT"), 2),
+    Unit("UPDATE and SELECT by its key", ("BEGIN", UPDATE, BY_KEY, "COMMIT"), 3),
     Unit("UPDATE of 1 row, not direct", ("UPDATE item SET v = v || random() WHERE id = 8",), 3),
     Unit("UPDATE of 10 rows, not direct", ("UPDATE item SET v = v || random() WHERE id <= 10",), 3),
     Unit("INSERT of 1 row", ("INSERT INTO log VALUES (1, 'x')",), 2),
