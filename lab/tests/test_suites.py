@@ -34,12 +34,14 @@ def test_the_fdw_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
         "|^(SCAN|INSERT|COPY):.*:(default|1000):bulk$"
         "|^SCAN_1KB:.*:2000us:default:bulk$"
         "|^INSERT_1KB:.*:1000:bulk$"
+        "|^without:(all|direct_results):RO:.*:simple:|^without:insert_arrays:"
     )
     out, _ = tollfree("run", "fdw", "--rounds", "1", "--only", pattern)
     assert "RO.FDW_external" in out
     said = " ".join(out.split())
     assert "Reading 100,000 rows through tollfree_postgres_fdw is" in said
     assert "Reading 20,000 rows of 1 kB through tollfree_postgres_fdw with a round trip" in said
+    assert "Fast paths that " in said
     with lab.database() as store:
         run = store.latest_run("fdw")
         assert run is not None
@@ -49,6 +51,8 @@ def test_the_fdw_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
         assert _flights(results, "RO:FDW_external:tollfree_postgres_fdw") == 1
         assert _flights(results, "RO:direct:none") == 1
         assert _flights(results, "RW:direct:none") == 7
+        closed = results["without:all:RO:rmt:tcp:2000us:simple:flights"]
+        assert closed.figures["flights_per_tx"] == 2
         copied = results["SCAN_1KB:direct:none:rmt:tcp:2000us:default:bulk"].figures
         assert (copied["rows"], copied["bytes"] // 20_000) == (20_000, 998)
         _judge_sees_through_wrong_rows(store)

@@ -291,7 +291,7 @@ DECLARE
 	committed	int8 := coalesce(figures->>'committed', figures->>'transactions');
 	written		int8;
 BEGIN
-	IF run_case.dims->>'measure' = 'bulk' THEN
+	IF run_case.dims->>'measure' ~ 'bulk$' THEN
 		RETURN lab.fdw_bulk_judge(run_case, figures, after);
 	ELSIF coalesce(committed, 0) = 0 THEN
 		RETURN 'no transaction was processed';

@@ -30,6 +30,8 @@ FROM fdw_testcases
 UNION ALL
 SELECT *, NULL, NULL, NULL FROM fdw_bulk_testcases
 UNION ALL
+SELECT *, NULL, NULL, NULL FROM fdw_ablation_testcases
+UNION ALL
 TABLE file_testcases
 UNION ALL
 SELECT *, NULL, NULL, NULL FROM sampling_testcases

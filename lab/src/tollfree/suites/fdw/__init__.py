@@ -19,6 +19,12 @@ BYTES_PER_SCALE = 40_000_000
 """Tables and indexes at one unit of scale, and the log that writing them leaves for a while."""
 BYTES_OF_SERVERS = 1_500_000_000
 
+DATABASES = (
+    "SELECT * FROM lab.fdw_databases UNION ALL SELECT instance, dbname, wrapper, server_options,"
+    " updatable, server_host, server_port FROM lab.fdw_ablation_databases_needed ORDER BY dbname"
+)
+"""The foreign databases: of the experiment, and with a fast path closed."""
+
 TITLE = "Foreign-data wrappers: pgbench through a foreign table"
 INTRO = (
     "pgbench's two built-in transactions on a local table, through foreign tables in the same "
@@ -55,7 +61,7 @@ class FdwSuite(Suite):
         with source.connect(SOURCE) as connection:
             make_page_cache_functions(connection)
         password = bench.lab.password()
-        for row in bench.store.table("SELECT * FROM lab.fdw_databases ORDER BY dbname"):
+        for row in bench.store.table(DATABASES):
             make_foreign_database(instances[row["instance"]], row, password)
         load_bulk(source, bench.store, bench.profile)
         make_bulk_tables(instances, bench.store)

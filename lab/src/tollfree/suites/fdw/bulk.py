@@ -56,9 +56,9 @@ def make_bulk_tables(instances: Mapping[str, Cluster], store: Store) -> None:
     """Make a foreign table for each size of batches, in every database that is measured."""
     found = store.table(
         "SELECT instance, dbname, array_agg(DISTINCT to_jsonb(t)) AS tables"
-        " FROM lab.fdw_bulk_roads CROSS JOIN LATERAL"
+        " FROM lab.fdw_bulk_places CROSS JOIN LATERAL"
         " (SELECT table_name, relation, columns, writes, option, size) t"
-        " WHERE wrapper IS NOT NULL GROUP BY instance, dbname"
+        " GROUP BY instance, dbname"
     )
     for row in found:
         with instances[row["instance"]].connect(row["dbname"]) as connection:

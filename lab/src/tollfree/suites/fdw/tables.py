@@ -2,6 +2,7 @@
 
 from tollfree import stats
 from tollfree.report.model import Column, Table
+from tollfree.suites.fdw.ablation import ablation_table
 from tollfree.suites.fdw.bulk import bulk_tables
 from tollfree.suites.fdw.findings import (
     FIRST_ARTICLE,
@@ -24,6 +25,7 @@ def all_tables(fdw: FdwFindings) -> tuple[Table, ...]:
         latency_table(fdw),
         mean_latency_table(fdw),
         *bulk_tables(fdw),
+        ablation_table(fdw),
         links_table(fdw),
         noise_table(fdw),
     )

@@ -1,5 +1,6 @@
 """The sentences that the section `fdw` begins with."""
 
+from tollfree.suites.fdw.ablation import ablation_verdicts
 from tollfree.suites.fdw.bulk import bulk_verdicts
 from tollfree.suites.fdw.findings import SECOND_ARTICLE, FdwFindings
 from tollfree.suites.presentation import noise_sentence, ratio_words
@@ -19,6 +20,7 @@ def verdicts(fdw: FdwFindings) -> tuple[str, ...]:
         sentences += filter(None, (_lookup(fdw, wrapper), _writing(fdw, wrapper)))
         sentences += filter(None, (_distance(fdw, wrapper),))
     sentences += bulk_verdicts(fdw)
+    sentences += ablation_verdicts(fdw)
     noise = fdw.run.noise
     if noise:
         sentences.append(noise_sentence(noise, "the local table"))

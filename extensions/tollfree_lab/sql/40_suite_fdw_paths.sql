@@ -1,0 +1,129 @@
+/*
+ * Suite fdw, part ablation: what each fast path of tollfree_postgres_fdw gains.
+ *
+ * The wrapper with one path closed by an option of its server, beside the wrapper
+ * as it is: lookups and TPC-B by each protocol, a large result, many rows written;
+ * and, over a link, how many round trips somebody waits for.  A path is one more
+ * row here; which work concerns it is said beside it.
+ */
+CREATE TABLE fdw_ablations
+(
+	path		text PRIMARY KEY,
+	server_options jsonb NOT NULL,
+	works		text[] NOT NULL
+);
+
+COMMENT ON TABLE fdw_ablations IS 'fast paths, and how the owner of a server switches each';
+COMMENT ON COLUMN fdw_ablations.works IS 'the work that may go by it: of fdw_benches and fdw_bulk_operations';
+
+INSERT INTO fdw_ablations VALUES
+	('all', '{"compatibility": "stock"}', '{RO,RW,SCAN,INSERT}'),
+	('direct_results', '{"direct_results": "false"}', '{RO,RW,SCAN}'),
+	('autocommit_scans', '{"autocommit_scans": "false"}', '{RO}'),
+	('unawaited_commit', '{"unawaited_commit": "false"}', '{RO}'),
+	('statement_cache_size', '{"statement_cache_size": "0"}', '{RO,RW}'),
+	('constants_as_parameters', '{"constants_as_parameters": "false"}', '{RO,RW}'),
+	('read_ahead', '{"read_ahead": "false"}', '{SCAN}'),
+	('binary_results', '{"binary_results": "false"}', '{SCAN}'),
+	('pipelined_writes', '{"pipelined_writes": "false"}', '{INSERT}'),
+	('insert_arrays', '{"insert_arrays": "true"}', '{INSERT}');
+
+/*
+ * Where it is measured: throughput and time in a database that reaches the source
+ * directly, round trips in one over two milliseconds, longer than any client thinks.
+ */
+CREATE VIEW fdw_ablation_databases AS
+SELECT a.path, a.server_options->>a.path = 'true' AS opens,
+	   r.instance, r.link, r.rtt_us, r.control,
+	   r.dbname || '_without_' || a.path AS dbname, r.wrapper, a.server_options,
+	   true AS updatable, i.tcp_host AS server_host,
+	   coalesce(l.port, i.port) AS server_port
+FROM fdw_ablations a
+	JOIN fdw_roads r ON r.target = 'FDW_external'
+		AND r.wrapper = 'tollfree_postgres_fdw'
+		AND r.link IN ('lcl:tcp', 'rmt:tcp:2000us')
+	JOIN links l USING (link)
+	JOIN instances i ON i.instance = 'source';
+
+/* Those of them that the present run has cases in: most runs have none. */
+CREATE VIEW fdw_ablation_databases_needed AS
+SELECT *
+FROM fdw_ablation_databases d
+WHERE EXISTS
+	(SELECT FROM runs JOIN run_cases c USING (run_id)
+	 WHERE suite = 'fdw' AND state = 'running'
+	   AND (c.dims->>'path', c.dims->>'link') = (d.path, d.link));
+
+/* Transactions: pgbench's throughput, and the round trips of one. */
+CREATE VIEW fdw_ablation_transactions AS
+SELECT d.path, d.opens, d.dbname, d.instance, d.link, d.wrapper, d.control,
+	   b.bench, b.script, b.pgbench_options, protocol, m.measure, m.program,
+	   m.format, m.figure, m.unit, m.higher_is_better,
+	   concat_ws(':', b.bench, 'FDW_external', d.wrapper, d.link, protocol, 'rr',
+				 'c1', m.measure) AS baseline
+FROM fdw_ablation_databases d
+	JOIN fdw_ablations a USING (path)
+	JOIN fdw_benches b ON b.bench = ANY (a.works)
+	CROSS JOIN fdw_protocols
+	JOIN fdw_measures m
+		ON m.measure = CASE WHEN d.rtt_us IS NULL THEN 'tps' ELSE 'flights' END;
+
+CREATE VIEW fdw_ablation_testcases AS
+SELECT 'fdw'::text AS suite, p.profile,
+	   concat_ws(':', 'without', t.path, t.bench, t.link, t.protocol, t.measure) AS testcase,
+	   concat_ws(':', 'FDW_external', t.wrapper, t.link, 'without', t.path) AS candidate,
+	   t.baseline, t.figure, t.unit, t.higher_is_better,
+	   jsonb_build_object('bench', t.bench, 'target', 'FDW_external', 'wrapper', t.wrapper,
+						  'link', t.link, 'protocol', t.protocol, 'isolation', 'rr',
+						  'clients', 1, 'measure', 'without ' || t.measure,
+						  'path', t.path, 'opens', t.opens) AS dims,
+	   CASE t.program
+		   WHEN 'pgbench' THEN
+			   ARRAY['pgbench', '--no-vacuum', '--time=' || p.seconds, '--client=1',
+					 '--protocol=' || t.protocol]
+			   || t.pgbench_options || socket_conninfo(t.instance, t.dbname)
+		   ELSE
+			   ARRAY['txprobe', '-c', socket_conninfo(t.instance, t.dbname),
+					 '--script', t.script, '--scale', p.scale::text, '--clients', '1',
+					 '--protocol', t.protocol, '--warmup', '10', '--transactions', '20',
+					 '--control', t.control]
+	   END AS argv,
+	   base.env,
+	   make_interval(secs => p.seconds + 60) AS time_limit,
+	   t.format,
+	   psql_words(t.instance, t.dbname)
+	   || ARRAY['-c', fdw_probe_query(),
+				'-c', '\connect ' || fdw_psql_word(socket_conninfo('source', 'source')),
+				'-c', fdw_probe_query(),
+				'-c', '\o /dev/null', '-c', fdw_warm_query()] AS probe_argv,
+	   p.profile = 'full' AS chosen
+FROM fdw_ablation_transactions t
+	JOIN profiles p ON p.suite = 'fdw'
+	JOIN fdw_testcases base ON (base.profile, base.testcase) = (p.profile, t.baseline)
+UNION ALL
+SELECT b.suite, b.profile,
+	   concat_ws(':', 'without', d.path, b.dims->>'bench', d.link, 'bulk'),
+	   concat_ws(':', 'FDW_external', d.wrapper, d.link, 'without', d.path),
+	   b.testcase, b.figure, b.unit, b.higher_is_better,
+	   b.dims || jsonb_build_object('measure', 'without bulk', 'path', d.path, 'opens', d.opens),
+	   psql_words(d.instance, d.dbname) || b.argv[cardinality(psql_words(d.instance, d.dbname)) + 1:],
+	   b.env, b.time_limit, b.format, b.probe_argv,
+	   b.profile = 'full'
+FROM fdw_ablation_databases d
+	JOIN fdw_ablations a USING (path)
+	JOIN fdw_bulk_testcases b
+		ON b.dims->>'bench' = ANY (a.works) AND b.dims->>'target' = 'FDW_external'
+		   AND b.dims->>'wrapper' = d.wrapper AND b.dims->>'link' = d.link
+		   AND b.dims->>'size' IS NULL
+WHERE d.rtt_us IS NULL;
+
+/* The databases in which bulk tables are made: every wrapper's, and these. */
+CREATE VIEW fdw_bulk_places AS
+SELECT instance, dbname, table_name, relation, columns, writes, option, size
+FROM fdw_bulk_roads
+WHERE wrapper IS NOT NULL
+UNION
+SELECT d.instance, d.dbname, r.table_name, r.relation, r.columns, r.writes, r.option, r.size
+FROM fdw_ablation_databases_needed d
+	JOIN fdw_bulk_roads r ON (r.wrapper, r.link) = (d.wrapper, d.link)
+WHERE r.size IS NULL AND d.rtt_us IS NULL;

@@ -1,0 +1,127 @@
+"""Part `ablation` of suite `fdw`: what each fast path gains, and whether that is enough.
+
+Which paths there are, how each is closed and what work concerns it stands in the driver table
+`lab.fdw_ablations`. A path stays if closing it makes somebody wait for a round trip more, or makes
+some work take `LEAST_GAIN` times as long.
+"""
+
+from dataclasses import dataclass
+
+from tollfree import stats
+from tollfree.report.model import Column, Table
+from tollfree.suites.fdw.findings import FdwFindings
+from tollfree.suites.presentation import number
+
+LEAST_GAIN = 1.1
+LEAST_ROUND_TRIPS = 0.5
+"""Of a transaction, more: what is not awaited is counted in some of them."""
+ALL = "all"
+"""The row of `lab.fdw_ablations` that closes every path; it is no path itself."""
+
+
+@dataclass(frozen=True)
+class Gain:
+    """One work with a path and without it; `ratio` is how many times longer it takes without."""
+
+    path: str
+    work: str
+    protocol: str
+    with_path: float | None
+    without_path: float | None
+    unit: str
+    ratio: stats.Estimate
+    counts_round_trips: bool
+
+    @property
+    def pays(self) -> bool:
+        """Return whether this work alone justifies the path."""
+        if self.counts_round_trips:
+            saved = (self.without_path or 0) - (self.with_path or 0)
+            return saved >= LEAST_ROUND_TRIPS
+        return self.ratio.low > 1 and self.ratio.median >= LEAST_GAIN
+
+
+def gains(fdw: FdwFindings) -> list[Gain]:
+    """Return what was measured of each path, by path and work."""
+    names = [name for name, case in fdw.run.cases.items() if "path" in case.dims]
+    found = (_gain(fdw, name) for name in names)
+    return sorted(
+        (gain for gain in found if gain),
+        key=lambda gain: (gain.path != ALL, gain.path, gain.work, gain.unit, gain.protocol),
+    )
+
+
+def _gain(fdw: FdwFindings, name: str) -> Gain | None:
+    case, dims = fdw.run.cases[name], fdw.dims(name)
+    if case.baseline not in fdw.run.cases:
+        return None
+    # Most paths are closed by their option; one is opened by it.
+    off, on = (case.baseline, name) if dims["opens"] else (name, case.baseline)
+    ratio = stats.median_interval(_inverted(fdw.run.ratios(name), invert=bool(dims["opens"])))
+    middles = [fdw.run.median(x) for x in (on, off)]
+    if ratio is None or None in middles:
+        return None
+    with_path, without_path = (m.median if m else None for m in middles)
+    return Gain(
+        path=str(dims["path"]),
+        work=str(dims["bench"]),
+        protocol=str(dims["protocol"]),
+        with_path=with_path,
+        without_path=without_path,
+        unit=case.unit,
+        ratio=ratio,
+        counts_round_trips=str(dims["measure"]).endswith("flights"),
+    )
+
+
+def _inverted(ratios: list[float], *, invert: bool) -> list[float]:
+    return [1 / ratio for ratio in ratios] if invert else ratios
+
+
+def ablation_table(fdw: FdwFindings) -> Table:
+    """Return a row for each path and work: with it, without it, and whether that pays."""
+    rows = tuple(
+        (
+            gain.path,
+            gain.work,
+            gain.protocol,
+            gain.unit,
+            gain.with_path,
+            gain.without_path,
+            *(gain.ratio.median, gain.ratio.low, gain.ratio.high),
+            "yes" if gain.pays else "no",
+        )
+        for gain in gains(fdw)
+    )
+    return Table(
+        "Ablation: what each fast path gains",
+        (
+            *(Column("Path closed"), Column("Work"), Column("Protocol"), Column("unit")),
+            *(number("with it", decimals=2), number("without it", decimals=2)),
+            number("takes without it", "x", 2),
+            *(number("low", "x", 2), number("high", "x", 2)),
+            Column("pays"),
+        ),
+        rows,
+        (
+            "`tollfree_postgres_fdw` as it is, beside itself with one path closed by the option of "
+            f"its server; `{ALL}` closes every one. A path pays if closing it makes a transaction "
+            "wait for a round trip more, or makes some work take a tenth longer.",
+        ),
+    )
+
+
+def ablation_verdicts(fdw: FdwFindings) -> list[str]:
+    """Return one sentence on the paths that pay, and one on those that nothing here shows to."""
+    found: dict[str, list[Gain]] = {}
+    for gain in gains(fdw):
+        if gain.path != ALL:
+            found.setdefault(gain.path, []).append(gain)
+    paying = [path for path, seen in found.items() if any(gain.pays for gain in seen)]
+    others = [path for path in found if path not in paying]
+    sentences = []
+    if paying:
+        sentences.append(f"Fast paths that pay by what was measured here: {', '.join(paying)}.")
+    if others:
+        sentences.append(f"Fast paths that nothing measured here justifies: {', '.join(others)}.")
+    return sentences
