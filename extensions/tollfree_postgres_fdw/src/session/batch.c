@@ -1,19 +1,21 @@
 /*
  * batch.c
- *	  One batch of a session: putting it together, sending it.
+ *	  Building and sending the batches of a session.
  *
- * A batch is what is sent without waiting for an answer in between, and a
- * Sync.  All of it goes through libpq's pipeline mode, which the connection
- * never leaves.  At most one batch is in flight, except for a COMMIT that
- * nobody waits for, and questions behind it, whose answers are read with the next
- * batch, and for rows that are written (pipeline.c), several batches of which
- * follow one another.
+ * A batch is a sequence of commands, sent together, that ends with a Sync.
+ * All batches go through libpq's pipeline mode, which the connection never
+ * leaves.  At most one batch is in flight, with two exceptions:
  *
- * A part per expected answer remembers what the answer is about, so that
- * whoever reads (results.c) knows what became of the remote transaction.  Parts
- * live in the session's flight_context until the next batch begins.
+ * - A COMMIT that is not waited for, and the questions behind it.  Their
+ *   answers are read with the next batch.
+ * - Written rows (modify/pipeline.c).  Several of their batches follow one
+ *   another.
  *
- * What a batch is made of is session.c's and transaction.c's business.
+ * Each expected answer has a BatchPart, which says what the answer belongs to.
+ * So the reader (results.c) always knows the state of the remote transaction.
+ * Parts live in the batch's memory context until the next batch begins.
+ *
+ * session.c and xact/transaction.c decide which commands go into a batch.
  */
 #include "postgres.h"
 
@@ -29,8 +31,8 @@
 #include "sql/command.h"
 
 /*
- * Is anything unread, beside the answer to a COMMIT nobody waits for, to what
- * was tidied up with it and what was asked behind it?
+ * Are there unread answers?  Not counted are those to a COMMIT that is not
+ * waited for, to the clean-up sent with it, and to the questions behind it.
  */
 bool
 batch_is_in_flight(const Session *session)
@@ -46,7 +48,7 @@ batch_is_in_flight(const Session *session)
 	return false;
 }
 
-/* Is such a COMMIT, or what was asked behind it, all that there is to be read? */
+/* Is all that is unread such a COMMIT, or the questions behind it? */
 bool
 batch_is_committing(const Session *session)
 {
@@ -60,8 +62,8 @@ batch_is_committing(const Session *session)
 }
 
 /*
- * Forgets the parts that are done, of which more is in flight than memory should
- * be kept for.
+ * Frees the answered parts.  Many batches may follow one another in flight,
+ * and memory must not grow with each of them.
  */
 static void
 forget_done_parts(Session *session)
@@ -72,7 +74,9 @@ forget_done_parts(Session *session)
 		bool		is_shared = i + 1 < session->batch.nparts &&
 			part[1].sql == part->sql;
 
-		/* Neighbours may have one text (keep_text): the last one's goes. */
+		/*
+		 * Neighbours may share a text (keep_text); the last of them frees it.
+		 */
 		if (part->sql != NULL && !is_shared)
 			pfree(unconstify(char *, part->sql));
 		if (part->prepares != NULL)
@@ -85,8 +89,8 @@ forget_done_parts(Session *session)
 }
 
 /*
- * Begins to put a batch together, which may be sent behind one whose answers are
- * not read yet.  Else nothing must be in flight but the answer to a COMMIT.
+ * Begins a batch.  With append it may follow a batch with unread answers.
+ * Otherwise nothing may be in flight but a COMMIT that is not waited for.
  */
 void
 batch_begin(Session *session, bool append)
@@ -108,8 +112,8 @@ batch_begin(Session *session, bool append)
 }
 
 /*
- * A text in the batch's memory, or NULL.  Rows are written by the same command
- * again and again: it is kept once.
+ * Copies a text, which may be NULL, into the batch's memory.  Rows are written
+ * by the same command again and again, so equal neighbours share one copy.
  */
 static const char *
 keep_text(const Session *session, const char *sql)
@@ -124,7 +128,7 @@ keep_text(const Session *session, const char *sql)
 	return MemoryContextStrdup(session->batch.context, sql);
 }
 
-/* Notes that an answer will come; the text is copied. */
+/* Adds the part for an expected answer; the text is copied. */
 static void
 expect(Session *session, PartKind kind, int depth, const char *sql)
 {
@@ -150,9 +154,10 @@ expect(Session *session, PartKind kind, int depth, const char *sql)
 }
 
 /*
- * Notes that something was queued, or else gives the batch up: a part of it
- * must not be executed without the others.  A lost connection shows when the
- * batch is sent.
+ * Adds the part of a queued message.  If libpq could not queue the message,
+ * the whole batch is given up and an ERROR raised, since no part of it must be
+ * executed without the others.  A lost connection is ignored here; batch_send
+ * reports it.
  */
 static void
 check_queued(Session *session, bool queued, PartKind kind, int depth,
@@ -180,7 +185,7 @@ batch_add(Session *session, PartKind kind, int depth, const char *sql)
 	check_queued(session, queued, kind, depth, sql);
 }
 
-/* Adds one of the statements that were prepared when the session began. */
+/* Executes a statement that was prepared when the session was set up. */
 void
 batch_add_statement(Session *session, PartKind kind, int depth,
 					const char *statement, const char *sql)
@@ -201,7 +206,7 @@ batch_add_prepare(Session *session, PartKind kind, const char *statement,
 	check_queued(session, queued, kind, 0, sql);
 }
 
-/* Adds a Sync: what fails before it does not concern what comes after it. */
+/* Adds a Sync: an error before it does not skip the commands behind it. */
 void
 batch_add_sync(Session *session)
 {
@@ -217,8 +222,9 @@ batch_add_deallocate(Session *session, const char *statement)
 }
 
 /*
- * Adds the beginning of a batch that would not have one of our own commands
- * there: once it has been answered the remote server is at the others.
+ * Adds a command that does nothing.  It goes first in a batch that has no
+ * other command of our own there: its answer shows that the remote server has
+ * begun with the batch.
  */
 void
 batch_add_beginning(Session *session)
@@ -227,7 +233,9 @@ batch_add_beginning(Session *session)
 				 NULL);
 }
 
-/* Notes the name of the caller's statement that the last part is about. */
+/*
+ * Notes which of the caller's statements the last part prepares or describes.
+ */
 static void
 note_statement(Session *session, const char *name)
 {
@@ -268,8 +276,8 @@ batch_add_command(Session *session, const RemoteCommand *command)
 }
 
 /*
- * Adds a caller's command that a kept statement executes, which is prepared
- * before if need be.
+ * Adds a caller's command, executed by a cached statement.  With prepares the
+ * statement is prepared first, and described if its parameter types matter.
  */
 void
 batch_add_cached(Session *session, const RemoteCommand *command,
@@ -295,7 +303,7 @@ batch_add_cached(Session *session, const RemoteCommand *command,
 		session->batch.parts[first++].statement = statement;
 }
 
-/* Adds the question what a relation is, the names of which are parameters. */
+/* Asks what a remote relation is; its names are the parameters. */
 void
 batch_add_question(Session *session, const char *sql,
 				   const RelationQuestion *question)
@@ -310,8 +318,8 @@ batch_add_question(Session *session, const char *sql,
 }
 
 /*
- * Ends what was put together with a Sync and sends all of it; false if the
- * connection is lost or the deadline has passed.
+ * Ends the batch with a Sync and sends it.  Returns false if the connection is
+ * lost or the deadline has passed.
  */
 bool
 batch_send(Session *session)
@@ -329,7 +337,7 @@ batch_send(Session *session)
 			session->batch.timed_out = true;
 			return false;
 		}
-		/* Both sides could wait for the other to read first. */
+		/* Reading avoids a deadlock in which both sides wait to send. */
 		if (!PQconsumeInput(session->conn))
 			return false;
 	}

@@ -1,6 +1,6 @@
 /*
  * batch.h
- *	  Commands that are sent together.
+ *	  Building and sending the batches of a session.
  */
 #ifndef TOLLFREE_FDW_BATCH_H
 #define TOLLFREE_FDW_BATCH_H

@@ -1,20 +1,23 @@
 /*
  * pending.c
- *	  What a session has in flight, or holds back, for an outer level.
+ *	  What an outer transaction level has in flight or not yet sent.
  *
- * While a subtransaction begins PostgreSQL is not ready for an error, so nothing
- * is done then.  What is in flight stays there, and what is held back is held
- * on: a subtransaction that does not use the session ends without touching
- * either.  Before one does use it, all of it is done with, at the level that it
- * belongs to: what is met later belongs to the subtransaction alone.
+ * While a subtransaction begins, PostgreSQL does not expect errors.  So
+ * nothing is done then: answers stay in flight, and buffered commands stay
+ * unsent.  A subtransaction that does not use the session ends without
+ * touching either.
  *
- * An error met there is raised like any other, but by rolling back the
- * subtransaction alone it is not undone: answers are lost that an outer level
- * needs.  So it is noted before, and every use of the session raises it until
- * that level is rolled back.
+ * Before a subtransaction does use the session, both are settled: buffered
+ * commands are sent and all answers are read, at the level that they belong
+ * to.  So whatever is in flight later belongs to the subtransaction alone.
  *
- * A cursor of an outer level that fails in a subtransaction never reads its
- * answer.  That it has failed shows when its resources are released.
+ * An error while settling is raised like any other.  But rolling back the
+ * subtransaction does not undo it: answers are lost that an outer level needs.
+ * So the outer level is noted before.  Every use of the session raises the
+ * error until that level is rolled back.
+ *
+ * If a cursor of an outer level fails in a subtransaction, its executor node
+ * never reads its answers.  That shows when its resource owner is released.
  */
 #include "postgres.h"
 
@@ -25,7 +28,7 @@
 #include "session/results.h"
 #include "session/state.h"
 
-/* Is there something from before this level began? */
+/* Has an outer level unsent commands or unread answers? */
 bool
 pending_is_due(const Session *session, int level)
 {
@@ -33,7 +36,7 @@ pending_is_due(const Session *session, int level)
 		(batch_is_in_flight(session) && session->batch.level < level);
 }
 
-/* Reads what is in flight, for whoever has asked for it. */
+/* Reads what is in flight, by the function of its reader if there is one. */
 void
 pending_drain(Session *session)
 {
@@ -46,8 +49,8 @@ pending_drain(Session *session)
 }
 
 /*
- * Sends what an outer level holds back, and reads what it has in flight, before
- * the present one uses the session.
+ * Sends the buffered commands of outer levels and reads their answers, before
+ * the current level uses the session.
  */
 void
 pending_settle(Session *session)
@@ -64,7 +67,7 @@ pending_settle(Session *session)
 	session->pending.is_settling = false;
 }
 
-/* An execution is over: nobody reads what is in flight for it. */
+/* An execution has ended: nobody reads what is in flight for it any more. */
 void
 pending_forget_owner(Session *session, ResourceOwner owner)
 {

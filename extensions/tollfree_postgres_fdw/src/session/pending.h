@@ -1,13 +1,13 @@
 /*
  * pending.h
- *	  What a session has in flight, or holds back, for an outer level.
+ *	  What an outer transaction level has in flight or not yet sent.
  */
 #ifndef TOLLFREE_FDW_PENDING_H
 #define TOLLFREE_FDW_PENDING_H
 
 #include "session/state.h"
 
-/* Nobody waits any more for what is in flight, or holds anything back. */
+/* Forgets who reads what is in flight, and what is buffered. */
 static inline void
 pending_forget(Session *session)
 {

@@ -1,11 +1,14 @@
 /*
  * results.c
- *	  The answers to a batch of a session: reading them, reporting errors.
+ *	  Reading the answers to a batch of a session, reporting errors.
  *
- * The parts of the batch (batch.c) say what each answer is about.  The caller
- * reads the results of his commands; answers to our own are taken on the way,
- * and change what is known of the remote transaction.  After an error the rest
- * is read for the same purpose.  Results are the reader's.
+ * The parts of the batch (batch.c) say what each answer belongs to.  The
+ * caller reads the results of its own commands and owns them.  Answers to our
+ * own commands are consumed on the way, and update what is known of the remote
+ * transaction.  After an error the rest of the batch is read for that purpose.
+ *
+ * The leading answers are those to our own commands that come before the
+ * answer to the caller's first command.
  */
 #include "postgres.h"
 
@@ -20,8 +23,8 @@
 #include "session/wait.h"
 
 /*
- * The next thing that libpq has, as PQgetResult returns it; NULL, and marked
- * as timed out, once the deadline has passed.
+ * Waits for what PQgetResult returns next.  Once the deadline has passed the
+ * batch is marked as timed out, and NULL returned.
  */
 static PGresult *
 wait_for_result(Session *session)
@@ -30,7 +33,7 @@ wait_for_result(Session *session)
 	{
 		uint32		events = WL_SOCKET_READABLE;
 
-		/* An interrupt may have left some of the batch unsent. */
+		/* An interrupt may have left a part of the batch unsent. */
 		if (PQflush(session->conn) > 0)
 			events |= WL_SOCKET_WRITEABLE;
 		if (!wait_for(session, events))
@@ -45,9 +48,9 @@ wait_for_result(Session *session)
 }
 
 /*
- * Reports an error of the remote server, or of the connection if it was lost,
- * and clears the result, which may be NULL.  The rest of the batch is read
- * first: after an error nothing of it has been executed.
+ * Reports an error of the remote server, or of the connection if it was lost.
+ * Clears the result, which may be NULL.  The rest of the batch is read first:
+ * the remote server has skipped it.
  */
 void
 results_report(Session *session, int elevel, PGresult *res, const char *sql)
@@ -63,14 +66,14 @@ results_report(Session *session, int elevel, PGresult *res, const char *sql)
 	error_report(session, elevel, &error, sql);
 }
 
-/* Is a result, if there is one, one row that begins with true? */
+/* Is the result, which may be NULL, one row that begins with true? */
 bool
 results_are_true(const PGresult *res)
 {
 	return PQntuples(res) == 1 && strcmp(PQgetvalue(res, 0, 0), "t") == 0;
 }
 
-/* Keeps the types that a description gives to a kept statement's parameters. */
+/* Keeps the types of a cached statement's parameters from its description. */
 static void
 accept_types(Session *session, CachedStatement *statement, PGresult *res)
 {
@@ -79,7 +82,7 @@ accept_types(Session *session, CachedStatement *statement, PGresult *res)
 		statement->types[i] = PQparamtype(res, i);
 }
 
-/* The same of a caller's statement, of which only the last is remembered. */
+/* The same for a caller's statement.  Only the last one is remembered. */
 static void
 accept_description(Session *session, const char *statement, PGresult *res)
 {
@@ -95,7 +98,7 @@ accept_description(Session *session, const char *statement, PGresult *res)
 	strlcpy(session->prepared.described, statement, NAMEDATALEN);
 }
 
-/* Forgets which statement was described last. */
+/* Forgets the statement that was described last. */
 void
 results_forget_description(Session *session)
 {
@@ -106,8 +109,9 @@ results_forget_description(Session *session)
 }
 
 /*
- * The types that the remote server chose for a statement's first parameters, or
- * NULL if it is not the one described last, or has fewer.
+ * The types that the remote server chose for a statement's first ntypes
+ * parameters.  NULL if another statement was described last, or if it has
+ * fewer parameters.
  */
 const Oid  *
 results_described_types(const Session *session, const char *statement,
@@ -119,7 +123,7 @@ results_described_types(const Session *session, const char *statement,
 		ntypes <= prepared->ndescribed ? prepared->described_types : NULL;
 }
 
-/* Keeps what the answer to one of our own commands tells. */
+/* Updates the session from the answer to one of our own commands. */
 static void
 accept_answer(Session *session, const BatchPart *part, PGresult *res)
 {
@@ -130,7 +134,7 @@ accept_answer(Session *session, const BatchPart *part, PGresult *res)
 		case PART_START:
 		case PART_SAVEPOINT:
 			session->xact.remote_depth = part->depth;
-			/* The level may have been released since that was sent. */
+			/* The level may have been released since the command was sent. */
 			session->xact.kept_depth = Min(part->depth, session->xact.local_depth);
 			break;
 		case PART_PREPARE:
@@ -152,7 +156,7 @@ accept_answer(Session *session, const BatchPart *part, PGresult *res)
 	}
 }
 
-/* Notes that a kept statement has failed, and whether it has been dropped. */
+/* Notes that a cached statement has failed, and whether it is gone. */
 static void
 note_failure(CachedStatement *statement, const PGresult *res)
 {
@@ -162,9 +166,9 @@ note_failure(CachedStatement *statement, const PGresult *res)
 }
 
 /*
- * Warns of a COMMIT that has failed without anybody waiting for it.  Nothing is
- * lost with one that the server did not come to, because the session was being
- * ended, whatever for, or the prepared statement was gone.
+ * Warns that a COMMIT that was not waited for has failed.  Not warned of is
+ * one that the server never executed, because it was ending the session or the
+ * prepared COMMIT was gone: nothing is lost then.
  */
 static void
 warn_of_commit(Session *session, PGresult *res)
@@ -186,10 +190,10 @@ warn_of_commit(Session *session, PGresult *res)
 }
 
 /*
- * Takes the answer to one of our own commands, and clears it.  An error is
- * raised unless quiet, and leaves the session unusable, but for one in a
- * statement that was to be prepared for the caller, and for questions without an
- * answer.
+ * Takes the answer to one of our own commands, and clears it.  An error leaves
+ * the session unusable, and is raised unless quiet.  Exceptions: an error of a
+ * question is a no, one of a COMMIT that was not waited for is warned of, and
+ * one of preparing a cached statement leaves the session usable.
  */
 static void
 take_answer(Session *session, PGresult *res, bool quiet)
@@ -209,10 +213,10 @@ take_answer(Session *session, PGresult *res, bool quiet)
 			accept_answer(session, part, res);
 			break;
 		case PGRES_PIPELINE_SYNC:
-			session->batch.part++;	/* nothing follows it */
+			session->batch.part++;	/* no NULL follows a Sync */
 			break;
 		case PGRES_PIPELINE_ABORTED:
-			break;				/* what came before it has failed */
+			break;				/* skipped after an error */
 		default:
 			if (part->kind == PART_COMMIT)
 			{
@@ -230,7 +234,7 @@ take_answer(Session *session, PGresult *res, bool quiet)
 	PQclear(res);
 }
 
-/* Notes that a caller's statement has been prepared, which he is to drop. */
+/* Notes that a caller's statement exists; the caller is to drop it. */
 static void
 note_prepared(Session *session, const char *name)
 {
@@ -240,7 +244,9 @@ note_prepared(Session *session, const char *name)
 	MemoryContextSwitchTo(old);
 }
 
-/* Notes what the answer to a caller's command tells, whoever reads it. */
+/*
+ * Updates the session from the answer to a caller's command, whoever reads it.
+ */
 static void
 note_command(Session *session, const BatchPart *part, const PGresult *res)
 {
@@ -253,9 +259,10 @@ note_command(Session *session, const BatchPart *part, const PGresult *res)
 }
 
 /*
- * Counts the rows of a result, and notes what statement made it.  Rows that
- * were written have given the remote transaction an ID.  That a statement whose
- * parameters' types the remote server chose has worked says nothing of them.
+ * Updates the session from a result that the caller reads: counts its rows,
+ * and notes whether they were written, which gives the remote transaction an
+ * ID.  Success shows that a cached statement is not stale, unless the remote
+ * server chose its parameter types.
  */
 static void
 note_result(Session *session, const BatchPart *part, PGresult *res)
@@ -271,9 +278,9 @@ note_result(Session *session, const BatchPart *part, PGresult *res)
 }
 
 /*
- * The next result of the current command, which the caller must clear, or NULL
- * after its last one.  Answers to our own commands on the way are taken.  With
- * a lost connection it is an error or NULL; PQstatus tells.
+ * The next result of the caller's current command, which the caller must
+ * clear; NULL after its last one.  Answers to our own commands on the way are
+ * taken.  With a lost connection it is an error or NULL; PQstatus tells.
  */
 PGresult *
 results_next(Session *session)
@@ -303,9 +310,10 @@ results_next(Session *session)
 }
 
 /*
- * Is it to be read without waiting what comes next, the front of the batch or
- * a caller's result?  Takes in what has arrived, and answers that nobody asks
- * for.
+ * Can the caller go on without waiting?  Yes if its result, or the leading
+ * answers that it has yet to read, can be read now.  Also if nothing is left
+ * to be read, the connection is lost, or a COMMIT has failed.  Takes in what
+ * has arrived, and the answers that the caller does not read.
  */
 bool
 results_are_ready(Session *session)
@@ -341,8 +349,8 @@ results_are_ready(Session *session)
 }
 
 /*
- * Reads all that is left of the batch; an error in it is raised, also that of
- * a command whose results nobody asked for.
+ * Reads the rest of the batch.  An error in it is raised, including one of a
+ * command whose results nobody has asked for.
  */
 void
 results_finish(Session *session)
@@ -361,8 +369,10 @@ results_finish(Session *session)
 }
 
 /*
- * Reads all that is left of the batch, for the state it leaves behind; errors
- * of the remote server are not raised.  The batch is over in any case.
+ * Reads the rest of the batch to learn the state of the remote transaction.
+ * Errors of the remote server are not raised.  Nothing of the batch is left to
+ * be read afterwards, even if the connection is lost or the deadline has
+ * passed.
  */
 void
 results_drain(Session *session)
@@ -392,9 +402,11 @@ results_drain(Session *session)
 }
 
 /*
- * Takes an error before there is a remote transaction.  A server's farewell
- * looks like one until it hangs up, and a session whose own statements are
- * gone may be replaced by another one; any other error is raised.
+ * Handles an error among the leading answers, before there is a remote
+ * transaction.  A FATAL arrives as an ErrorResponse before the socket closes,
+ * so the rest is read first: a lost connection is replaced by the caller.  So
+ * is, with may_replace, a session whose own prepared statements are gone.  Any
+ * other error is raised.
  */
 static void
 take_early_error(Session *session, PGresult *res, bool may_replace)
@@ -413,8 +425,8 @@ take_early_error(Session *session, PGresult *res, bool may_replace)
 }
 
 /*
- * Reads the answers to our own commands at the front of a batch; false if the
- * session is of no use any more, but nothing is lost with it.
+ * Reads the leading answers.  Returns false if the session cannot be used any
+ * more, but nothing is lost with it.
  */
 bool
 results_read_front(Session *session, bool may_replace)

@@ -1,6 +1,6 @@
 /*
  * results.h
- *	  The answers to a batch of a session.
+ *	  Reading the answers to a batch of a session, reporting errors.
  */
 #ifndef TOLLFREE_FDW_RESULTS_H
 #define TOLLFREE_FDW_RESULTS_H

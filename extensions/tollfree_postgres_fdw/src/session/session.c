@@ -2,16 +2,18 @@
  * session.c
  *	  A session on a remote server: executing commands in it.
  *
- * A batch is made of commands of our own (control.c, questions.c) and of the
- * caller's, the first of which may be a statement that is kept prepared (statement.c).
+ * A batch consists of commands of our own (control.c, questions.c) and of the
+ * caller's commands.  The first of the caller's may be executed by a cached
+ * statement (statement.c).
  *
- * As long as no answer to START TRANSACTION has arrived a lost connection has
- * lost nothing, so the batch is repeated once on a new one.  The same goes for
- * a SELECT without transaction, as long as none of its rows has arrived.
+ * A connection that is lost before START TRANSACTION was answered has lost
+ * nothing.  So the batch is then sent once more on a new connection.  The same
+ * holds for a SELECT without a transaction, until the first answer to its batch
+ * has arrived.
  *
- * How a batch is sent is batch.c's business, how it is read results.c's, how
- * the connection begins and ends connection.c's, when transactions begin and end
- * transaction.c's, which sessions there are sessions.c's.
+ * batch.c sends a batch, results.c reads it, connection.c begins and ends the
+ * connection, xact/transaction.c ends transactions, and sessions.c knows all
+ * sessions.
  */
 #include "postgres.h"
 
@@ -35,9 +37,11 @@
 #include "sql/command.h"
 
 /*
- * Would a kept statement do what the command does, whatever has been altered
- * since?  If not, that shows when it fails, and where the remote transaction
- * starts with it, it can be repeated then.
+ * May the command be executed by its cached statement even if tables have been
+ * altered since?  Yes if the outcome is the same.  Also yes if a stale
+ * statement fails and can be repeated, as the first command of the remote
+ * transaction (starts).  A stale INSERT does not fail, so its parameter types
+ * are checked.
  */
 static bool
 is_lasting(const Session *session, const RemoteCommand *command, bool starts)
@@ -50,8 +54,9 @@ is_lasting(const Session *session, const RemoteCommand *command, bool starts)
 }
 
 /*
- * May the next batch be sent behind one whose answers are not read yet?  Not if
- * it has to change the depth of the remote transaction, which that may do, too.
+ * May the next batch be sent while the answers to the last one are unread?
+ * Not if it has to change the depth of the remote transaction, since the
+ * unread answers may change the depth, too.
  */
 static bool
 can_append(const Session *session)
@@ -61,23 +66,24 @@ can_append(const Session *session)
 		session->xact.kept_depth == session->xact.local_depth;
 }
 
-/* How commands are sent; decided before anything of the batch is put together. */
+/* How commands are sent.  Decided completely before the batch is built. */
 typedef struct Sending
 {
 	const RemoteCommand *commands;
 	int			ncommands;
 	bool		only_reads;
-	bool		repeats;		/* in place of an attempt, which is rolled
-								 * back */
-	int			depth;			/* from which the batch goes on */
+	bool		repeats;		/* a failed attempt, which is rolled back
+								 * first */
+	int			depth;			/* of the remote transaction before the batch */
 	StatementUse use;			/* of the first command */
-	CachedStatement *statement; /* for that, or NULL */
+	CachedStatement *statement; /* that it uses, or NULL */
 	bool		autocommits;	/* without a transaction around it? */
 } Sending;
 
 /*
- * Decides how the first command is executed, and by which statement.  One that the
- * remote transaction begins with could be repeated; a repetition itself is parsed.
+ * Decides how the first command is executed, and by which cached statement.  A
+ * command that starts the remote transaction may use a stale statement,
+ * because it can be repeated.  The repetition itself uses no cached statement.
  */
 static void
 decide_use(Session *session, Sending *sending)
@@ -97,9 +103,9 @@ decide_use(Session *session, Sending *sending)
 }
 
 /*
- * Can the only command be sent without a transaction around it?  Only if nobody
- * else uses the session in the local one, and nothing else is in the batch: then
- * there is but one outcome.
+ * Can the only command be sent without a transaction around it?  Only if
+ * nobody else uses the session in the local transaction, and nothing else is
+ * in the batch: then nothing else has to be committed or rolled back with it.
  */
 static bool
 can_autocommit(const Session *session, const Sending *sending)
@@ -114,7 +120,9 @@ can_autocommit(const Session *session, const Sending *sending)
 							command->hints.sole_relids);
 }
 
-/* Decides how the commands are sent, all of which has to be known before. */
+/*
+ * Makes all decisions about the batch.  If it starts a transaction, counts it.
+ */
 static void
 decide(Session *session, Sending *sending)
 {
@@ -129,7 +137,7 @@ decide(Session *session, Sending *sending)
 	settings_require(REQUIRE_AUTOCOMMIT, sending->autocommits);
 }
 
-/* Puts into the batch what was decided. */
+/* Builds the batch as decided. */
 static void
 emit(Session *session, const Sending *sending)
 {
@@ -156,9 +164,10 @@ emit(Session *session, const Sending *sending)
 }
 
 /*
- * Sends commands in one batch.  If they repeat an attempt what that has begun is
- * rolled back, and no kept statement is used.  What is in flight is read before,
- * unless this may be sent behind it: it may have begun the transaction.
+ * Sends commands in one batch.  With repeats they repeat a failed attempt:
+ * what it has begun is rolled back, and no cached statement is used.  Unless
+ * this batch can be appended, all answers in flight are read before deciding,
+ * because they may have started the transaction.
  */
 static void
 send_commands(Session *session, const RemoteCommand *commands, int ncommands,
@@ -188,8 +197,8 @@ send_commands(Session *session, const RemoteCommand *commands, int ncommands,
 }
 
 /*
- * Reads the answers to our own commands at the front of the batch; false if
- * the session is of no use but nothing is lost with it.
+ * Reads the leading answers (results.c).  Returns false if the session cannot
+ * be used any more, but nothing is lost with it.
  */
 static bool
 read_front(Session *session, bool may_replace)
@@ -200,9 +209,9 @@ read_front(Session *session, bool may_replace)
 }
 
 /*
- * Connects a session that executor nodes know already, for the user who asked
- * for it first in the transaction: postgres_fdw would have noticed the loss then.
- * It must not become a session of another mapping.
+ * Reconnects a session that executor nodes already hold, for the user who
+ * first got it in this transaction: postgres_fdw would have noticed the loss
+ * at that time.  It must not become a session of another mapping.
  */
 static void
 connect_again(Session *session)
@@ -218,8 +227,8 @@ connect_again(Session *session)
 }
 
 /*
- * Replaces a lost connection, with which nothing was lost; nor is what is held
- * back.
+ * Replaces a connection that was lost before anything could be lost with it.
+ * Buffered commands stay buffered.
  */
 static void
 replace_connection(Session *session)
@@ -234,8 +243,8 @@ replace_connection(Session *session)
 }
 
 /*
- * Gets ready to repeat the command that a transaction begins with, since a kept
- * statement was refused: reads what is left of the batch, and forgets the
+ * Prepares to repeat the first command of a transaction, after its cached
+ * statement was refused: reads the rest of the batch, and forgets the
  * statement.
  */
 static void
@@ -246,7 +255,7 @@ drop_stale(Session *session, CachedStatement *statement)
 	statement_forget(session->prepared.cache, statement);
 }
 
-/* Sends a command once more.  Its remote transaction, if any, begins anew. */
+/* Sends a command once more, in a new remote transaction if it had one. */
 static void
 repeat(Session *session, const RemoteCommand *command)
 {
@@ -258,8 +267,8 @@ repeat(Session *session, const RemoteCommand *command)
 }
 
 /*
- * Is it an error that a stale statement may have caused?  One whose types are
- * gone fails with an internal error.
+ * Can a stale cached statement have caused this error?  If a type that it uses
+ * is gone, the error is an internal one.
  */
 static bool
 may_be_stale(const PGresult *res)
@@ -273,9 +282,9 @@ may_be_stale(const PGresult *res)
 }
 
 /*
- * The next result of the caller's current command, which he must clear, or
- * NULL after its last one.  With a lost connection it is an error or NULL;
- * PQstatus tells.
+ * The next result of the caller's current command, which the caller must
+ * clear; NULL after its last one.  With a lost connection it is an error or
+ * NULL; PQstatus tells.
  */
 PGresult *
 session_result(Session *session)
@@ -297,8 +306,8 @@ session_result(Session *session)
 }
 
 /*
- * Raises an ERROR if one was kept, or if it is not known what state the session
- * is in.
+ * Raises the kept error of an outer level, if there is one, and an ERROR if
+ * the session is unusable.
  */
 void
 session_check_usable(Session *session)
@@ -312,21 +321,26 @@ session_check_usable(Session *session)
 }
 
 /*
- * Sends commands, in the remote transaction that belongs to the local one, and
- * waits for nothing.  only_reads says that they write only what a function or
- * view of the remote server does, which is then checked.  The caller calls
- * session_await_front, up to which the commands must last, reads the results
- * of each with session_result, and then calls results_finish.
+ * Sends commands in the remote transaction of the local one, without waiting.
+ * only_reads says that only functions and views of the remote server can
+ * write; a write check finds out.  The caller then calls session_await_front,
+ * reads the results of each command with session_result, and calls
+ * results_finish.  The commands must stay valid until the first result has
+ * been read: up to then they may be sent again.
  */
 void
 session_send_ahead(Session *session, const RemoteCommand *commands,
 				   int ncommands, bool only_reads)
 {
 	error_raise_kept(session);
-	/* Somebody's attempt to replace it may have failed, and that be forgiven. */
+
+	/*
+	 * An earlier attempt to reconnect may have failed, and its error been
+	 * caught.
+	 */
 	if (session->conn == NULL)
 		connect_again(session);
-	/* What is wrong with a lost connection, sending shows better. */
+	/* Of a lost connection, sending gives the better error. */
 	if (PQstatus(session->conn) == CONNECTION_OK)
 		session_check_usable(session);
 	pending_settle(session);
@@ -342,8 +356,8 @@ session_send_ahead(Session *session, const RemoteCommand *commands,
 }
 
 /*
- * Waits for the answers to our own commands at the front of what was sent.  If
- * the connection was lost before, it is replaced and all is sent again.
+ * Reads the leading answers of what session_send_ahead sent.  If the
+ * connection was lost before, it is replaced and all is sent again.
  */
 void
 session_await_front(Session *session)
@@ -361,7 +375,7 @@ session_await_front(Session *session)
 		results_report(session, ERROR, NULL, commands[0].shown);
 }
 
-/* Both, for a caller who has nothing else to do. */
+/* Sends commands and reads the leading answers. */
 void
 session_send(Session *session, const RemoteCommand *commands, int ncommands,
 			 bool only_reads)
@@ -370,7 +384,7 @@ session_send(Session *session, const RemoteCommand *commands, int ncommands,
 	session_await_front(session);
 }
 
-/* Keeps a command's only result.  An error is raised. */
+/* Keeps a command's only result in the batch.  Raises an error. */
 static void
 keep_result(Session *session, const RemoteCommand *command, PGresult *res)
 {
@@ -380,15 +394,15 @@ keep_result(Session *session, const RemoteCommand *command, PGresult *res)
 		PQresultStatus(res) != PGRES_TUPLES_OK)
 		results_report(session, ERROR, res, command->shown);
 	session->batch.result = res;
-	/* The result is followed by the command's end. */
+	/* A NULL follows the command's last result. */
 	res = session_result(session);
 	if (res != NULL || PQstatus(session->conn) == CONNECTION_BAD)
 		results_report(session, ERROR, res, command->shown);
 }
 
 /*
- * Reads the results of commands to the end of the batch, and keeps the last
- * one.  An error of any of them is raised.
+ * Reads the rest of the batch and keeps the last command's result.  Raises an
+ * error of any command.
  */
 static void
 read_results(Session *session, const RemoteCommand *commands, int ncommands)
@@ -398,7 +412,7 @@ read_results(Session *session, const RemoteCommand *commands, int ncommands)
 	results_finish(session);
 }
 
-/* The result that was kept, which the caller must clear. */
+/* Hands over the kept result, which the caller must clear. */
 static PGresult *
 take_result(Session *session)
 {
@@ -409,8 +423,8 @@ take_result(Session *session)
 }
 
 /*
- * Sends commands and waits for all of them; the last one's only result, which
- * the caller must clear.  An error of any of them is raised.
+ * Sends commands and waits for all of them.  Returns the only result of the
+ * last one, which the caller must clear.  Raises an error of any command.
  */
 PGresult *
 session_execute(Session *session, const RemoteCommand *commands,
@@ -421,7 +435,7 @@ session_execute(Session *session, const RemoteCommand *commands,
 	return take_result(session);
 }
 
-/* Drops a prepared statement with the next batch. */
+/* Has the next batch drop a caller's prepared statement, if it exists. */
 void
 session_deallocate_later(Session *session, const char *name)
 {

@@ -2,8 +2,9 @@
  * state.h
  *	  The state of a session on a remote server.
  *
- * A session is made of parts, and each part is written by the files named
- * beside it; who else needs to know reads it.
+ * A Session consists of parts.  The comment above each part names the files
+ * that write it; all others only read it. connection.c also resets parts when
+ * a connection begins or ends.
  */
 #ifndef TOLLFREE_FDW_STATE_H
 #define TOLLFREE_FDW_STATE_H
@@ -18,7 +19,7 @@
 #include "session/statement.h"
 #include "sql/command.h"
 
-/* Options of the server and mapping; connection.c and sessions.c write it. */
+/* Options of server and mapping.  Written by connection.c and sessions.c. */
 typedef struct SessionOptions
 {
 	uint32		server_hash;	/* of their syscache entries */
@@ -27,42 +28,47 @@ typedef struct SessionOptions
 	bool		parallel_commit;
 	bool		parallel_abort;
 	bool		read_committed;
-	int			fast_paths;		/* that the server's allow; fastpath.h */
-	int			statement_cache_size;	/* the same */
-	bool		is_outdated;	/* changed since: to be closed when the
-								 * transaction ends */
+	int			fast_paths;		/* by the server's options; fastpath.h */
+	int			statement_cache_size;	/* by the option, not the setting */
+	bool		is_outdated;	/* options changed since; to be closed when
+								 * the transaction ends */
 } SessionOptions;
 
-/* What the remote server is like; connection.c and questions.c write it. */
+/*
+ * What the remote server is like.  Written by connection.c and questions.c,
+ * round_trip by scan/cursor.c, too.
+ */
 typedef struct RemoteTraits
 {
-	bool		has_statement_timeout;	/* or may have one */
-	bool		is_serializable;	/* may transactions be so by default? */
-	bool		can_check_writes;	/* may it be asked what has been written? */
-	bool		hides_relations;	/* is nobody told what they are? */
-	bool		same_encoding;	/* do both databases store texts in one? */
+	bool		has_statement_timeout;	/* or this is not known */
+	bool		is_serializable;	/* by default, or this is not known */
+	bool		can_check_writes;	/* does it answer whether a transaction
+									 * has written? */
+	bool		hides_relations;	/* does it refuse to say what relations
+									 * are? */
+	bool		same_encoding;	/* do both databases have the same encoding? */
 	long		round_trip;		/* the shortest one seen, in ms */
 } RemoteTraits;
 
-/* What waiting needs; waitset.c writes it. */
+/* The session's wait event set.  Written by waitset.c. */
 typedef struct SessionWait
 {
 	WaitEventSet *set;			/* or NULL */
-	uint32		events;			/* what the set's socket waits for; 0 while it
-								 * is not complete */
+	uint32		events;			/* that the set waits for at the socket; 0
+								 * while the set is incomplete */
 } SessionWait;
 
 /*
- * The remote transaction.  Depths count it and its savepoints, 0 being none:
+ * The remote transaction.  A depth counts transaction levels: 0 is no
+ * transaction, 1 a transaction without savepoints.
  *
- *	local_depth		where local commands have brought it, as if everything
- *					had been sent at once
- *	remote_depth	what the remote server has been seen to be in
+ *	local_depth		the depth that local commands call for, sent or not
+ *	remote_depth	the depth that the remote server has confirmed
  *	kept_depth		<= remote_depth; deeper savepoints are to be released
  *
- * The next batch begins with RELEASE, START TRANSACTION and SAVEPOINTs, as
- * needed to make all three equal.  session.c, results.c and the files in xact/
- * write it.
+ * The next batch begins with the RELEASE, START TRANSACTION and SAVEPOINTs
+ * that make all three equal.  Written by session.c, results.c, pending.c,
+ * error.c, questions.c and the files in xact/; truncated by modify/truncate.c.
  */
 typedef struct RemoteTransaction
 {
@@ -70,44 +76,50 @@ typedef struct RemoteTransaction
 	int			remote_depth;
 	int			kept_depth;
 	int			failed_depth;	/* remote_depth at the last error, or 0 */
-	struct RemoteError *kept_error; /* for whoever uses the session next, or
-									 * NULL if there is no more to tell of it */
-	int			kept_level;		/* whose rollback makes up for that error; 0
-								 * if there is none */
-	bool		commit_failed;	/* one that nobody waited for */
-	bool		has_written;	/* for sure, so that it need not be asked */
+	struct RemoteError *kept_error; /* of an outer level, raised again by each
+									 * use of the session; NULL if there is no
+									 * message */
+	int			kept_level;		/* the level that must be rolled back to clear
+								 * that error; 0 if there is none */
+	bool		commit_failed;	/* a COMMIT that was not waited for */
+	bool		has_written;	/* known for sure; no write check is needed */
 	bool		may_have_written;
-	bool		truncated;		/* has it locked out other sessions? */
-	uint64		starts;			/* of remote transactions, ever */
-	uint64		rollbacks;		/* the same */
-	uint32		users;			/* executor nodes and such, in this one */
+	bool		truncated;		/* a table, which locks out other sessions */
+	uint64		starts;			/* of remote transactions, since the session
+								 * was made */
+	uint64		rollbacks;		/* of transactions and savepoints, likewise */
+	uint32		users;			/* callers that got the session in this
+								 * transaction */
 } RemoteTransaction;
 
-/* What one result, or what ends the batch, stands for */
+/* What an expected answer belongs to */
 typedef enum PartKind
 {
-	PART_COMMIT,				/* a COMMIT that nobody waited for */
+	PART_COMMIT,				/* a COMMIT that is not waited for */
 	PART_ROLLBACK,
 	PART_RELEASE,
 	PART_START,
 	PART_SAVEPOINT,
-	PART_CLEANUP,				/* CLOSE, DEALLOCATE */
-	PART_PREPARE,				/* of a statement that is kept */
-	PART_DESCRIBE,				/* of which types are its parameters? */
-	PART_COMMAND,				/* what the caller sent; he gets the results */
+	PART_CLEANUP,				/* CLOSE, DEALLOCATE, session setup; the
+								 * answer tells nothing */
+	PART_PREPARE,				/* of a cached statement */
+	PART_DESCRIBE,				/* of a prepared statement: the types of its
+								 * parameters */
+	PART_COMMAND,				/* the caller's; the caller gets its results */
 	PART_WRITE_CHECK,			/* has the transaction written? */
 
-	/* questions that are no part of the user's transaction; questions.c's */
-	PART_ASIDE,					/* what goes with one */
-	PART_WRITE_QUESTION,		/* may it be asked what has been written? */
-	PART_TIMEOUT_QUESTION,		/* how long may a command take? */
-	PART_ISOLATION_QUESTION,	/* how isolated are transactions by default? */
-	PART_RELATION_QUESTION,		/* is a relation plain? */
+	/* questions.c's own, not part of the user's transaction */
+	PART_ASIDE,					/* what a question needs: START, SET, PREPARE,
+								 * ROLLBACK */
+	PART_WRITE_QUESTION,		/* does the write check work? */
+	PART_TIMEOUT_QUESTION,		/* what is statement_timeout? */
+	PART_ISOLATION_QUESTION,	/* what is the default isolation level? */
+	PART_RELATION_QUESTION,		/* is a relation plain (relations.c)? */
 
 	PART_SYNC
 } PartKind;
 
-/* Is it of a question that is no part of the user's transaction? */
+/* Is it part of a question, not of the user's transaction? */
 static inline bool
 part_is_apart(PartKind kind)
 {
@@ -117,73 +129,94 @@ part_is_apart(PartKind kind)
 typedef struct BatchPart
 {
 	PartKind	kind;
-	int			depth;			/* of the remote transaction once it is done */
-	const char *sql;			/* for messages; in the batch's context, or
+	int			depth;			/* of the remote transaction after it */
+	const char *sql;			/* for messages, or NULL; in the batch's
+								 * context */
+	const char *prepares;		/* the caller's statement that it prepares or
+								 * describes, or NULL; same context */
+	CachedStatement *statement; /* that it prepares, describes or executes, or
 								 * NULL */
-	const char *prepares;		/* a statement of the caller's, or which it
-								 * describes, or NULL; the same */
-	CachedStatement *statement; /* that it prepares or executes, or NULL */
 	Oid			relid;			/* the foreign table that is asked about */
 } BatchPart;
 
 /*
- * What is sent without waiting for an answer in between.  batch.c and results.c
- * write it, the deadline and the cancellations wait.c and the files in xact/.
+ * Commands sent together, without waiting for answers in between.  Written by
+ * batch.c and results.c; deadline and cancellations by wait.c and xact/,
+ * result by session.c and ask.c, is_appended by session.c and
+ * modify/pipeline.c.
  */
 typedef struct Batch
 {
 	MemoryContext context;		/* until the next batch */
-	BatchPart  *parts;			/* those before part have been answered */
+	BatchPart  *parts;			/* parts[0 .. part - 1] have been answered */
 	int			nparts;
 	int			part;
 	int			size;			/* room for parts */
 	int			level;			/* local transaction level that sent it */
-	ResourceOwner owner;		/* of the execution that did */
-	bool		is_appended;	/* may the next one be sent behind it? */
-	PGresult   *result;			/* of session_execute, until it returns */
-	TimestampTz deadline;		/* of a batch that cleans up, or 0 */
-	bool		timed_out;		/* it has passed */
-	TimestampTz cancel_again;	/* when it is to be cancelled once more, or 0 */
-	int			cancel_pause;	/* ms between the last two times */
+	ResourceOwner owner;		/* of the execution that sent it */
+	bool		is_appended;	/* may the next batch be sent before this one
+								 * is answered? */
+	PGresult   *result;			/* of session_execute or ask_in_savepoint,
+								 * until they return */
+	TimestampTz deadline;		/* for the clean-up after an error, or 0 */
+	bool		timed_out;		/* the deadline has passed */
+	TimestampTz cancel_again;	/* when to send another cancel request, or 0 */
+	int			cancel_pause;	/* ms between cancel requests */
 } Batch;
 
-/* What somebody has yet to read or send; pending.c's and session.c's */
+/*
+ * Answers that are not read yet, and commands that are not sent yet.  Written
+ * by pending.c, session.c, xact/, and the callers that set drain and flush.
+ */
 typedef struct PendingWork
 {
-	void		(*drain) (void *arg);	/* reads what is in flight for arg */
+	void		(*drain) (void *arg);	/* receives arg's answers that are in
+										 * flight */
 	void	   *drain_arg;
-	void		(*flush) (void *arg);	/* sends what arg holds back */
+	void		(*flush) (void *arg);	/* sends arg's buffered commands */
 	void	   *flush_arg;
-	int			flush_level;	/* local transaction level that it belongs to */
-	bool		is_settling;	/* is all of this being done with? */
+	int			flush_level;	/* local transaction level of the buffered
+								 * commands */
+	bool		is_settling;	/* is pending_settle running? */
 
-	const RemoteCommand *ahead; /* behind a front not yet awaited, or NULL */
+	const RemoteCommand *ahead; /* sent, but the leading answers (results.c)
+								 * are not read yet; or NULL */
 	int			nahead;
-	bool		only_reads;		/* of these */
+	bool		only_reads;		/* as passed for them */
 } PendingWork;
 
-/* Statements on the remote server; session.c and results.c write it. */
+/*
+ * Prepared statements on the remote server.  Written by session.c, results.c,
+ * batch.c, control.c, pending.c and transaction.c; names by modify/.
+ */
 typedef struct PreparedStatements
 {
-	StatementCache *cache;		/* as long as it is connected */
-	const RemoteCommand *repeatable;	/* in flight, if it could be repeated */
-	bool		only_reads;		/* of it */
-	List	   *own;			/* names of those that an execution prepared */
-	List	   *unused;			/* names of those to be dropped */
-	uint32		names;			/* ever given */
-	char		described[NAMEDATALEN]; /* the one described last, or "" */
+	StatementCache *cache;		/* for the life of the connection */
+	const RemoteCommand *repeatable;	/* the command in flight that may be
+										 * sent again if its cached statement
+										 * is stale, or NULL */
+	bool		only_reads;		/* as passed with the last batch */
+	List	   *own;			/* names of statements that callers have
+								 * prepared */
+	List	   *unused;			/* names of statements to be dropped */
+	uint32		names;			/* given so far */
+	char		described[NAMEDATALEN]; /* name of the caller's statement
+										 * described last, or "" */
 	Oid		   *described_types;	/* of its parameters; in TopMemoryContext */
 	int			ndescribed;
 } PreparedStatements;
 
-/* What is known of remote relations; questions.c writes it. */
+/* What is known of remote relations.  Written by questions.c. */
 typedef struct RelationFacts
 {
-	HTAB	   *relations;		/* or NULL; relations.c's */
+	HTAB	   *relations;		/* relations.c's; or NULL */
 	List	   *unasked;		/* RelationQuestions, in TopTransactionContext */
 } RelationFacts;
 
-/* Cursors on the remote server; portals.c writes it. */
+/*
+ * Cursors on the remote server.  Written by portals.c; names by scan/cursor.c
+ * and transaction.c.
+ */
 typedef struct RemoteCursors
 {
 	List	   *open;			/* in TopMemoryContext */
@@ -194,7 +227,7 @@ typedef struct RemoteCursors
 typedef struct SessionCounters
 {
 	int64		connects;		/* connections made */
-	int64		round_trips;	/* that somebody waited for */
+	int64		round_trips;	/* that were waited for */
 	int64		rows;			/* received */
 	int64		unawaited_commits;
 	int64		autocommit_scans;
@@ -206,11 +239,14 @@ typedef struct Session
 {
 	Oid			mapping;
 	Oid			server;
-	Oid			user;			/* who asked for it first in this transaction,
-								 * or last before it, by this mapping */
+	Oid			user;			/* the user who first got it in this
+								 * transaction, or else who got it last; uses
+								 * this mapping */
 	PGconn	   *conn;			/* NULL when not connected */
-	bool		is_set_up;		/* is it connected, with its settings made? */
-	bool		unusable;		/* nobody knows what state it is in */
+	bool		is_set_up;		/* connected, and its settings made */
+	bool		unusable;		/* the remote state is not known; set during
+								 * COMMIT and rollback, and left set if they
+								 * fail */
 
 	SessionOptions options;
 	RemoteTraits remote;
@@ -225,8 +261,9 @@ typedef struct Session
 } Session;
 
 /*
- * The lock epoch: it advances with each start of a remote transaction and with
- * each rollback.  Within one the remote transaction only takes locks.
+ * The lock epoch.  It advances with each start of a remote transaction and
+ * with each rollback.  Within one epoch the remote transaction releases no
+ * locks.
  */
 static inline uint64
 session_lock_epoch(const Session *session)
