@@ -1,10 +1,11 @@
 /*
  * ask.c
- *	  Questions in the user's transaction, which leave it as it was.
+ *	  Questions in the user's transaction, in a savepoint.
  *
- * Each is asked in a savepoint that is rolled back, with a Sync behind it, so that
- * an error costs no round trip either.  Which questions there are, and the rule
- * for all of them, is in questions.c.
+ * Each question is asked in a savepoint that is rolled back.  A Sync behind
+ * the question makes the server execute the rollback after an error, too, so
+ * an error costs no further round trip. questions.c lists all questions and
+ * the rule for them.
  */
 #include "postgres.h"
 
@@ -15,8 +16,8 @@
 #include "sql/command.h"
 
 /*
- * The only result of a command, which must be cleared; it may be an error.  A
- * lost connection is raised.
+ * The only result of a command, which the caller must clear; it may be an
+ * error.  A lost connection is raised.
  */
 static PGresult *
 read_command(Session *session, const char *sql)
@@ -25,7 +26,7 @@ read_command(Session *session, const char *sql)
 
 	if (PQstatus(session->conn) != CONNECTION_BAD)
 	{
-		/* The result is followed by the command's end. */
+		/* A NULL follows the command's last result. */
 		PGresult   *end = session_result(session);
 
 		PQclear(end);
@@ -35,7 +36,7 @@ read_command(Session *session, const char *sql)
 	return res;
 }
 
-/* Is a result that of a command that has not failed? */
+/* Has the command of this result succeeded? */
 static bool
 has_worked(const PGresult *res)
 {
@@ -44,8 +45,9 @@ has_worked(const PGresult *res)
 }
 
 /*
- * Reads the answers to a question and to the commands around it; the answer, or
- * NULL if there is none.  Nothing of it may fail but the question.
+ * Reads the answers to a question and to the commands around it.  Returns the
+ * answer to the question, or NULL if it failed.  An error of another command
+ * is raised.
  */
 static PGresult *
 read_answer(Session *session, const RemoteCommand *commands, int ncommands,
@@ -71,9 +73,9 @@ read_answer(Session *session, const RemoteCommand *commands, int ncommands,
 }
 
 /*
- * Asks in the remote transaction what a command needs that has been told to ask,
- * such as ANALYZE, and leaves that as it was.  The answer, which the caller must
- * clear, or NULL if the server refuses, whatever for.
+ * Asks a question in the remote transaction, and leaves that as it was.  For
+ * commands that have to know the answer, such as ANALYZE.  Returns the answer,
+ * which the caller must clear, or NULL if the server gives an error.
  */
 PGresult *
 ask_in_savepoint(Session *session, const char *sql)

@@ -1,6 +1,6 @@
 /*
  * ask.h
- *	  Questions in the user's transaction, which leave it as it was.
+ *	  Questions in the user's transaction, in a savepoint.
  */
 #ifndef TOLLFREE_FDW_ASK_H
 #define TOLLFREE_FDW_ASK_H

@@ -2,12 +2,13 @@
  * connect.c
  *	  Opening a connection as postgres_fdw would.
  *
- * The rules that keep a user from borrowing the server's own identity are
- * postgres_fdw's: one check of the parameters before connecting, so that the
- * server's password files and environment are not used, and one after it, so
- * that the remote server has really asked for what was given.
+ * A user must not borrow the identity of the local server.  The checks are
+ * those of postgres_fdw.  One looks at the parameters before connecting, so
+ * that the local server's password files and environment are not used.  One
+ * comes after connecting: the remote server must really have asked for the
+ * credentials that the user mapping gives.
  *
- * The session's settings are session.c's business.
+ * connection.c makes the settings of the session.
  */
 #include "postgres.h"
 
@@ -22,7 +23,9 @@
 #include "base/options.h"
 #include "session/connect.h"
 
-/* Beside options: two names, the encoding, three for SCRAM, the end. */
+/*
+ * Beside options: two application names, encoding, three for SCRAM, the NULL
+ */
 #define EXTRA_PARAMETERS 7
 
 typedef struct Parameters
@@ -41,7 +44,7 @@ add_parameter(Parameters *parameters, const char *name, const char *value)
 	parameters->count++;
 }
 
-/* Appends those of the options that are libpq's. */
+/* Appends the options that are parameters of libpq. */
 static void
 add_options(Parameters *parameters, List *options)
 {
@@ -57,7 +60,7 @@ add_options(Parameters *parameters, List *options)
 	}
 }
 
-/* What one escape of an application name stands for; "" if nothing. */
+/* The expansion of one escape of an application name; "" if unknown. */
 static char *
 expand_escape(char escape)
 {
@@ -88,7 +91,7 @@ expand_escape(char escape)
 	}
 }
 
-/* An application name with its escapes expanded. */
+/* Expands the escapes of an application name. */
 static char *
 expand_application_name(const char *name)
 {
@@ -108,8 +111,9 @@ expand_application_name(const char *name)
 }
 
 /*
- * The last application name that is not empty once expanded counts, the
- * setting of postgres_fdw after the server's option.
+ * Expands the application name that counts: the last one that is not empty
+ * after expansion.  The setting of postgres_fdw comes after the server's
+ * option.
  */
 static void
 choose_application_name(Parameters *parameters)
@@ -132,7 +136,7 @@ choose_application_name(Parameters *parameters)
 }
 
 #if PG_VERSION_NUM >= 180000
-/* A SCRAM key as libpq takes it. */
+/* Encodes a SCRAM key as libpq takes it. */
 static char *
 encode_key(const uint8 *key, int length, const char *which)
 {
@@ -144,7 +148,7 @@ encode_key(const uint8 *key, int length, const char *which)
 	return encoded;
 }
 
-/* Are the keys of the client's own authentication to be passed on? */
+/* Are the SCRAM keys of the client's own authentication to be passed on? */
 static bool
 passes_scram_keys(ForeignServer *server, UserMapping *user)
 {
@@ -154,7 +158,10 @@ passes_scram_keys(ForeignServer *server, UserMapping *user)
 									  "use_scram_passthrough", false));
 }
 
-/* No other method of authentication may be used with passed on keys. */
+/*
+ * Appends the client's SCRAM keys if they are to be passed on; false if not.
+ * With these keys no other authentication method is allowed.
+ */
 static bool
 add_scram_keys(Parameters *parameters, ForeignServer *server, UserMapping *user)
 {
@@ -190,7 +197,7 @@ has_password(const Parameters *parameters)
 	return false;
 }
 
-/* Does the mapping's user have to prove who it is by itself? */
+/* Does the mapping's user need credentials of its own? */
 static bool
 needs_credentials(UserMapping *user)
 {
@@ -198,7 +205,7 @@ needs_credentials(UserMapping *user)
 		option_is_true(user->options, "password_required", true);
 }
 
-/* Raises an ERROR if a connection could use the server's own credentials. */
+/* Raises an ERROR if connecting could use the local server's credentials. */
 static void
 check_before(const Parameters *parameters, UserMapping *user, bool scram)
 {
@@ -212,7 +219,10 @@ check_before(const Parameters *parameters, UserMapping *user, bool scram)
 		compat_check_proxy_option(parameters->names[i]);
 }
 
-/* Raises an ERROR if the remote server took the connection without any. */
+/*
+ * Raises an ERROR if the remote server accepted the connection without the
+ * user's own credentials, where they are needed.
+ */
 static void
 check_after(PGconn *conn, const Parameters *parameters, UserMapping *user,
 			bool scram)
@@ -229,7 +239,7 @@ check_after(PGconn *conn, const Parameters *parameters, UserMapping *user,
 }
 
 /*
- * Connects; raises an ERROR if that fails or is not allowed.  The caller owns
+ * Connects.  Raises an ERROR if that fails or is not allowed.  The caller owns
  * the connection and ends it with libpqsrv_disconnect.
  */
 PGconn *

@@ -2,7 +2,7 @@
  * connection.c
  *	  How the connection of a session begins and ends.
  *
- * Opening it is connect.c's business; here it is made ready for batches.
+ * connect.c opens the connection; this file sets up the session on it.
  */
 #include "postgres.h"
 
@@ -33,8 +33,9 @@ static const char *const settings[] = {
 };
 
 /*
- * Makes the settings that values are exchanged under, prepares what every
- * transaction needs, and asks what can be done, in one batch.
+ * Sets up the session in one batch: makes the settings under which values are
+ * exchanged, prepares the statements that transactions need, and asks what the
+ * remote server is like.
  */
 static void
 configure(Session *session)
@@ -64,7 +65,10 @@ configure(Session *session)
 		TimestampDifferenceMilliseconds(start, GetCurrentTimestamp());
 }
 
-/* What is remembered of options; a change of them invalidates the session. */
+/*
+ * Reads the options of server and mapping, and the hash values by which a
+ * change of either is recognized.
+ */
 static void
 read_options(Session *session, ForeignServer *server, UserMapping *user)
 {
@@ -87,7 +91,7 @@ read_options(Session *session, ForeignServer *server, UserMapping *user)
 	session->options.is_outdated = false;
 }
 
-/* Does the remote database store texts in the encoding of this one? */
+/* Do the remote database and this one have the same encoding? */
 static bool
 is_same_encoding(const PGconn *conn)
 {
@@ -97,8 +101,9 @@ is_same_encoding(const PGconn *conn)
 }
 
 /*
- * Connects; raises an ERROR, with the session disconnected, if it fails.  The
- * local depth stays: it is what the next batch brings the new session to.
+ * Connects and sets up a session.  If that fails, disconnects it and raises an
+ * ERROR.  The local depth stays: the next batch brings the remote transaction
+ * to it.
  */
 void
 connection_begin(Session *session, UserMapping *user)
@@ -136,7 +141,7 @@ connection_begin(Session *session, UserMapping *user)
 	PG_END_TRY();
 }
 
-/* Ends the connection, if there is one, and all that it held. */
+/* Ends the connection, if there is one, and forgets all that depends on it. */
 void
 connection_end(Session *session)
 {

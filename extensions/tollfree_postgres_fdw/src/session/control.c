@@ -1,9 +1,10 @@
 /*
  * control.c
- *	  Commands of our own, which go with the caller's in a batch.
+ *	  Commands of our own, sent together with the caller's.
  *
- * They bring the remote transaction where the local one is, and drop what is no
- * longer used.  What is asked is questions.c's business.
+ * These commands bring the remote transaction to the depth of the local one,
+ * and drop cursors and prepared statements that are not used any more.  The
+ * questions that a session asks are in questions.c.
  */
 #include "postgres.h"
 
@@ -15,8 +16,8 @@
 #include "session/state.h"
 
 /*
- * What goes with every transaction is prepared when the session begins: to
- * parse and plan it takes the remote server as long as many a query.
+ * The commands of every transaction are prepared when the session is set up:
+ * parsing and planning one takes the remote server as long as many a query.
  */
 #define START_STATEMENT "tollfree_start"
 #define SERIALIZABLE_STATEMENT "tollfree_start_serializable"
@@ -25,8 +26,9 @@
 #define COMMIT_SQL "COMMIT TRANSACTION"
 
 /*
- * Adds the commit.  If its answer is not for the caller it may be lost, and so
- * may the prepared statement; one that counts relies on nothing.
+ * Adds the COMMIT.  Where it is waited for (PART_COMMAND) it relies on no
+ * prepared statement.  Otherwise nothing is lost if it fails, so the prepared
+ * one is used, whoever may have dropped it.
  */
 void
 control_add_commit(Session *session, PartKind kind)
@@ -40,7 +42,7 @@ control_add_commit(Session *session, PartKind kind)
 	}
 }
 
-/* How a remote transaction starts if the local one is not serializable. */
+/* The command that starts a remote transaction that is not serializable. */
 static const char *
 start_sql(const Session *session)
 {
@@ -50,9 +52,10 @@ start_sql(const Session *session)
 }
 
 /*
- * Adds what brings the remote transaction from a depth to where the local one
- * is.  It begins with a prepared statement in any case: if those are gone that
- * shows before there is anything to lose.
+ * Adds the commands that bring the remote transaction from a depth to the
+ * depth of the local one.  A new transaction always starts with a prepared
+ * statement: if the session's prepared statements are gone, that shows while
+ * there is nothing to lose.
  */
 void
 control_add_transaction(Session *session, int depth)
@@ -78,7 +81,7 @@ control_add_transaction(Session *session, int depth)
 	}
 }
 
-/* Adds the dropping of what is no longer used. */
+/* Adds the dropping of cursors and statements that are not used any more. */
 void
 control_add_cleanup(Session *session)
 {
@@ -97,7 +100,7 @@ control_add_cleanup(Session *session)
 	session->prepared.unused = NIL;
 }
 
-/* Adds the preparation of what every transaction needs. */
+/* Adds the preparation of the statements that transactions need. */
 void
 control_add_preparations(Session *session)
 {

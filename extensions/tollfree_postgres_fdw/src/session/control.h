@@ -1,6 +1,6 @@
 /*
  * control.h
- *	  Commands of our own, which go with the caller's in a batch.
+ *	  Commands of our own, sent together with the caller's.
  */
 #ifndef TOLLFREE_FDW_CONTROL_H
 #define TOLLFREE_FDW_CONTROL_H

@@ -2,9 +2,10 @@
  * error.c
  *	  Errors of the remote server, and of the connection to it.
  *
- * An error is read from a result, which can be cleared then, and reported as one
- * of ours, with the command that it is of.  One that belongs to an outer
- * transaction level is kept beside: see pending.c.
+ * An error is copied from a result, which may be cleared then.  It is reported
+ * as an error of the local server, with the remote command as context.  An
+ * error of an outer transaction level is also kept in the session: see
+ * pending.c.
  */
 #include "postgres.h"
 
@@ -25,7 +26,7 @@ error_sqlstate(const PGresult *res)
 		: MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]);
 }
 
-/* Reads the error into this context. */
+/* Copies the error of a result, or of the connection, into this context. */
 RemoteError
 error_read(Session *session, PGresult *res)
 {
@@ -44,7 +45,9 @@ error_read(Session *session, PGresult *res)
 	return error;
 }
 
-/* Copies a string, which may be NULL, into memory of the local transaction. */
+/*
+ * Copies a string, which may be NULL, for the rest of the local transaction.
+ */
 static char *
 copy_for_transaction(const char *string)
 {
@@ -53,8 +56,9 @@ copy_for_transaction(const char *string)
 }
 
 /*
- * Keeps an error that is being raised, if it belongs to an outer level: a
- * rollback of the present one does not make up for it.  Nobody reads on.
+ * Keeps an error that is about to be raised, if its command belongs to an
+ * outer level: rolling back the current level does not undo it.  Then nobody
+ * reads what is in flight, or sends what is buffered, any more.
  */
 static void
 keep(Session *session, const RemoteError *error, const char *sql)
@@ -76,7 +80,7 @@ keep(Session *session, const RemoteError *error, const char *sql)
 	pending_forget(session);
 }
 
-/* Raises an error of the remote server as one of ours. */
+/* Reports an error of the remote server as one of the local server. */
 static void
 throw(int elevel, const RemoteError *error, const char *sql)
 {
@@ -91,10 +95,7 @@ throw(int elevel, const RemoteError *error, const char *sql)
 			 sql ? errcontext("remote SQL command: %s", sql) : 0));
 }
 
-/*
- * Raises the error of an outer level that was kept, if there is one; it is kept
- * on.
- */
+/* Raises the error of an outer level, if there is one.  It stays kept. */
 void
 error_raise_kept(Session *session)
 {
@@ -109,9 +110,9 @@ error_raise_kept(Session *session)
 }
 
 /*
- * Reports an error.  Whoever lost the connection hears of that: a FATAL arrives as
- * an error of the command before the socket closes.  Nothing of the batch must be
- * left to be read for anybody else.
+ * Reports an error.  If the connection is lost, that becomes the error: a
+ * FATAL arrives as an ErrorResponse before the socket closes.  No answer of
+ * the batch may be left unread.
  */
 void
 error_report(Session *session, int elevel, RemoteError *error, const char *sql)

@@ -7,7 +7,7 @@
 
 #include "session/state.h"
 
-/* All that an error of the remote server says */
+/* The fields of an error of the remote server */
 typedef struct RemoteError
 {
 	int			sqlstate;
@@ -15,7 +15,7 @@ typedef struct RemoteError
 	char	   *detail;
 	char	   *hint;
 	char	   *context;
-	char	   *sql;			/* of the command, if it is kept, or NULL */
+	char	   *sql;			/* the command, if the error is kept; or NULL */
 } RemoteError;
 
 extern int	error_sqlstate(const PGresult *res);

@@ -3,12 +3,12 @@
  *	  The sessions of this backend.
  *
  * There is one session per user mapping, so that all scans of a query see one
- * snapshot.  A Session may be disconnected, and goes on counting; it is freed
- * when another is made and its mapping is gone.  The list is short, so it is
- * searched from its front.
+ * snapshot.  A Session outlives its connection and keeps its counters.  It is
+ * freed when its user mapping is gone and another session is made.  The list
+ * is short, so it is searched linearly.
  *
- * A change of a server or user mapping closes its sessions: at once if they
- * are idle, else when the transaction ends.
+ * When a server or user mapping changes, its sessions are disconnected: at
+ * once if they are idle, otherwise at the end of the transaction.
  */
 #include "postgres.h"
 
@@ -29,7 +29,10 @@
 
 static List *sessions = NIL;
 
-/* A syscache callback; a hash value of 0 stands for every entry. */
+/*
+ * Syscache callback: servers or user mappings may have changed.  A hash value
+ * of 0 stands for all of them.
+ */
 static void
 invalidate(Datum arg, int cacheid, uint32 hash)
 {
@@ -43,7 +46,7 @@ invalidate(Datum arg, int cacheid, uint32 hash)
 
 		if (session->conn == NULL || (hash != 0 && hash != own))
 			continue;
-		/* A connection being set up is not known to be idle. */
+		/* A connection that is being set up is in use. */
 		if (session->xact.local_depth == 0 && session->is_set_up)
 			connection_end(session);
 		else
@@ -52,7 +55,7 @@ invalidate(Datum arg, int cacheid, uint32 hash)
 }
 
 /*
- * A relcache callback: the definition of a foreign table, or of all tables, may
+ * Relcache callback: the definition of a foreign table, or of all tables, may
  * have changed.
  */
 static void
@@ -64,14 +67,14 @@ forget_relation(Datum arg, Oid relid)
 		relations_forget(((Session *) lfirst(cell))->facts.relations, relid);
 }
 
-/* A syscache callback: names of relations or of schemas may have changed. */
+/* Syscache callback: remote names of relations or schemas may have changed. */
 static void
 forget_relations(Datum arg, int cacheid, uint32 hash)
 {
 	forget_relation(arg, InvalidOid);
 }
 
-/* All sessions, connected or not; the list must not be changed. */
+/* All sessions, connected or not.  The caller must not change the list. */
 List *
 sessions_all(void)
 {
@@ -79,8 +82,8 @@ sessions_all(void)
 }
 
 /*
- * A resource owner is released: what is in flight for its execution nobody reads
- * any more.
+ * Resource release callback.  After an error nobody reads what is in flight
+ * for the execution that the resource owner belongs to.
  */
 static void
 forget_execution(ResourceReleasePhase phase, bool is_commit, bool is_top_level,
@@ -94,7 +97,7 @@ forget_execution(ResourceReleasePhase phase, bool is_commit, bool is_top_level,
 		pending_forget_owner(lfirst(cell), CurrentResourceOwner);
 }
 
-/* Once per backend. */
+/* Registers the callbacks, once per backend. */
 static void
 register_callbacks(void)
 {
@@ -112,8 +115,8 @@ register_callbacks(void)
 }
 
 /*
- * Frees sessions of mappings that are gone.  Outside of a transaction nobody
- * else has a session in hand.
+ * Frees the sessions whose user mappings are gone.  Nobody holds a pointer to
+ * a session that takes part in no transaction.
  */
 static void
 free_orphans(void)
@@ -135,7 +138,7 @@ free_orphans(void)
 	}
 }
 
-/* A session that is not connected. */
+/* Makes a session, not connected. */
 static Session *
 add_session(Oid mapping)
 {
@@ -156,8 +159,9 @@ add_session(Oid mapping)
 }
 
 /*
- * The mapping of a user, or else of everybody, on a server.  Its options are
- * left alone: reading them takes longer than the rest of finding a session.
+ * The user mapping of a user on a server, or else the public one; InvalidOid
+ * if there is none.  Its options are not read: that would take longer than the
+ * rest of finding a session.
  */
 static Oid
 find_mapping(Oid user, Oid server)
@@ -192,8 +196,8 @@ find(Oid mapping)
 }
 
 /*
- * The session of a user on a server, connected.  An ERROR if there is no mapping,
- * or if it cannot be connected or used.
+ * The connected session of a user on a server.  Raises an ERROR if there is no
+ * user mapping, or if the session cannot be connected or used.
  */
 Session *
 sessions_get(Oid user, Oid server)
@@ -253,8 +257,8 @@ sessions_have_truncated(Oid server)
 }
 
 /*
- * The user whose mapping a session is of, "public" for everybody's; NULL if the
- * mapping is gone.
+ * The name of the user whose mapping the session uses, "public" for the public
+ * mapping; NULL if the mapping is gone.
  */
 const char *
 sessions_user_name(const Session *session)

@@ -1,8 +1,9 @@
 /*
  * wait.c
- *	  Waiting for a remote server, and no longer than a clean-up may.
+ *	  Waiting for a remote server, bounded during a clean-up.
  *
- * What the waiting is done with is waitset.c's business.
+ * The clean-up after an error has a deadline and must not raise an ERROR.  The
+ * wait event sets are waitset.c's.
  */
 #include "postgres.h"
 
@@ -13,13 +14,13 @@
 #include "session/wait.h"
 #include "session/waitset.h"
 
-/* Between the first cancellation of a batch and the second, ms */
+/* ms between the first cancel request for a batch and the second */
 #define CANCEL_PAUSE 1000
 
 /*
- * Sends a cancel request; an error message, or NULL.  A clean-up must not raise
- * an ERROR: so where that waits, it is not sent without the descriptor to wait
- * with.
+ * Sends a cancel request.  Returns an error message, or NULL.  Where sending
+ * waits, it needs a file descriptor.  A clean-up must not raise an ERROR, so
+ * without a free descriptor nothing is sent.
  */
 static const char *
 send_cancel(Session *session, TimestampTz deadline)
@@ -30,9 +31,9 @@ send_cancel(Session *session, TimestampTz deadline)
 }
 
 /*
- * Cancels the batch, and once more after a while: a server that was waiting for
- * the rest of it, or had not received it, hears nothing.  An error message, or
- * NULL.
+ * Cancels the batch, and has it cancelled once more after a while: a cancel
+ * request has no effect while the server waits for the rest of the batch, or
+ * has not received it.  Returns an error message, or NULL.
  */
 const char *
 wait_cancel(Session *session)
@@ -45,7 +46,10 @@ wait_cancel(Session *session)
 	return error;
 }
 
-/* Cancels it once more, and again later where that cannot take for ever. */
+/*
+ * Sends another cancel request.  A later one follows where sending is bounded
+ * by a deadline.
+ */
 static void
 repeat_cancel(Session *session)
 {
@@ -61,8 +65,8 @@ repeat_cancel(Session *session)
 }
 
 /*
- * How long a batch that cleans up may be waited for, in ms; 0 if the deadline
- * has passed.
+ * How long the clean-up may wait now, in ms; 0 if the deadline has passed.
+ * Sends a further cancel request if it is time for one.
  */
 static long
 time_left(Session *session)
@@ -82,8 +86,9 @@ time_left(Session *session)
 }
 
 /*
- * Waits for the socket or the latch; false if the deadline has passed.  A batch
- * that cleans up must not raise an ERROR: if it cannot wait, it has passed, too.
+ * Waits for the socket or the latch.  Returns false if the deadline has
+ * passed.  A clean-up must not raise an ERROR: if no wait event set can be
+ * had, that counts as passed, too.
  */
 bool
 wait_for(Session *session, uint32 events)

@@ -1,6 +1,6 @@
 /*
  * wait.h
- *	  Waiting for a remote server, and no longer than a clean-up may.
+ *	  Waiting for a remote server, bounded during a clean-up.
  */
 #ifndef TOLLFREE_FDW_WAIT_H
 #define TOLLFREE_FDW_WAIT_H

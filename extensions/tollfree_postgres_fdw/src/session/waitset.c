@@ -1,16 +1,16 @@
 /*
  * waitset.c
- *	  The sets of events that sessions wait for.
+ *	  The wait event sets of sessions.
  *
- * Making such a set costs more than many a query, so a session keeps its own.
- * But it takes a file descriptor as long as the connection takes another, and
- * connections and the like may have a third of max_files_per_process only.  So
- * few sets are kept.  Sessions beyond these hand the last one on: the set of
- * the one is freed, and one for the other made, which costs what
- * WaitLatchOrSocket does.  Where descriptors are short there are fewer sets, down
- * to a single one, for a connection is worth more than a set.
+ * Making a wait event set costs more than many a query, so a session keeps its
+ * set.  But a set takes a file descriptor, in addition to the connection's,
+ * and connections and the like may take only a third of max_files_per_process.
+ * So only some sessions keep a set.  When a session beyond these has to wait,
+ * the last set is freed and one made for this session, which costs as much as
+ * WaitLatchOrSocket does.  Where descriptors are short there are fewer sets,
+ * down to a single one: a connection is worth more than a set.
  *
- * How long is waited, and what for, is batch.c's business.
+ * wait.c decides how long is waited, and its callers for what.
  */
 #include "postgres.h"
 
@@ -22,21 +22,21 @@
 #include "session/state.h"
 #include "session/waitset.h"
 
-#define WAIT_SOCKET 0			/* position in the wait set */
+#define WAIT_SOCKET 0			/* position of the socket in the set */
 #define WAIT_EVENTS 3
 
 /*
- * More servers than a session mostly works with at the same time, and one in
- * twenty of the 330 descriptors or so that max_files_per_process leaves for
- * connections by default.
+ * More than the servers that one backend mostly works with at the same time.
+ * And about one in twenty of the 330 descriptors that max_files_per_process
+ * leaves for connections by default.
  */
 #define MAX_WAIT_SETS 16
 
-/* The sessions that have one; the last of them is the first to lose it. */
+/* The sessions that have a set; the last of them is the first to lose it */
 static Session *holders[MAX_WAIT_SETS];
 static int	nholders = 0;
 
-/* May this many more descriptors be taken? */
+/* Are this many file descriptors free for connections and the like? */
 static bool
 are_free(int count)
 {
@@ -60,7 +60,7 @@ free_last(void)
 	session->wait.events = 0;
 }
 
-/* Frees a session's set, if it has one, and so makes room for another's. */
+/* Frees a session's set, if it has one. */
 void
 waitset_free(Session *session)
 {
@@ -77,9 +77,9 @@ waitset_free(Session *session)
 }
 
 /*
- * Makes room for a connection and a set to wait with, leaving a descriptor for
- * what needs one for a moment: connecting does, and an Append of asynchronous
- * scans.  Raises an ERROR if there is none.
+ * Makes room for a connection and its set.  One more descriptor is left for
+ * short uses: connecting needs one, and so does an Append of asynchronous
+ * scans.  Raises an ERROR if there is no room.
  */
 void
 waitset_make_room(const char *server)
@@ -95,8 +95,8 @@ waitset_make_room(const char *server)
 }
 
 /*
- * Sees to it that there is a descriptor for what needs one for a moment; false if
- * there is none.
+ * Frees sets until a descriptor is free for a short use.  Returns false if
+ * none can be had.
  */
 bool
 waitset_spare_descriptor(void)
@@ -110,7 +110,7 @@ waitset_spare_descriptor(void)
 	return true;
 }
 
-/* Can a session get a set without an error? */
+/* Has a session a set, or can it get one without an ERROR? */
 bool
 waitset_can_wait(const Session *session)
 {
@@ -118,8 +118,9 @@ waitset_can_wait(const Session *session)
 }
 
 /*
- * Makes a session's set, anew if an error has left it incomplete.  If there are
- * enough, or no descriptor would be left for others, the last holder's goes.
+ * Makes a session's set, or makes it anew if an error has left it incomplete.
+ * If there are MAX_WAIT_SETS already, or no descriptor would be left for short
+ * uses, the last holder loses its set.
  */
 static void
 make_wait_set(Session *session)
@@ -142,8 +143,8 @@ make_wait_set(Session *session)
 }
 
 /*
- * Waits for these events of the session's socket, or the latch, for so many ms,
- * or for ever if negative; was it the latch?
+ * Waits for these events of the session's socket, or for the latch.  The
+ * timeout is in ms; negative means none.  Returns true if the latch was set.
  */
 bool
 waitset_wait(Session *session, uint32 events, long timeout)

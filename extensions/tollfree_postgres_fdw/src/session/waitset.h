@@ -1,6 +1,6 @@
 /*
  * waitset.h
- *	  The sets of events that sessions wait for.
+ *	  The wait event sets of sessions.
  */
 #ifndef TOLLFREE_FDW_WAITSET_H
 #define TOLLFREE_FDW_WAITSET_H
