@@ -1,21 +1,23 @@
 /*
  * paramtypes.c
- *	  Types that the remote server chose for the parameters of a kept statement.
+ *	  Parameter types of a cached statement, chosen by the remote server.
  *
- * An INSERT leaves the types of its parameters to the remote server, which
- * takes those of the columns and reads each value by the column's own input
- * function.  A statement that is kept prepared keeps them.  If a column is
- * altered meanwhile its value is still read as of the old type, and then cast
- * by assignment to the new one; an INSERT that is parsed now reads it as of the
- * new one at once.
+ * An INSERT leaves the types of its parameters to the remote server.  The
+ * server takes the types of the columns, and reads each value by the column's
+ * own input function.  A prepared statement keeps these types.  If a column is
+ * altered meanwhile, a cached INSERT still reads the value as the old type,
+ * and then casts it by assignment to the new type.  An INSERT that is parsed
+ * now reads the value as the new type at once.
  *
- * Both must come to the same, whatever the new type is.  That is so for a null,
- * and for the few types below, whose casts by assignment give what reading the
- * text gives, or an error; after any error the statement is prepared anew.  It
- * is not so for char(n), whose cast strips blanks, or for numeric, whose cast to
- * an integer rounds.  (One difference is left: a column of integers that has
- * become one of the OID alias types, as regclass, refuses negative ones, and
- * takes them by assignment.)
+ * Both must store the same, whatever the new type is.  That is so for a null,
+ * and for the few types below: their casts by assignment give what reading the
+ * text gives, or an error.  After any error the statement is prepared anew.
+ * It is not so for char(n), whose cast strips blanks, or for numeric, whose
+ * cast to an integer rounds.
+ *
+ * One difference is left.  If a column of integers becomes one of an OID alias
+ * type, such as regclass, reading refuses a negative number, and the cast by
+ * assignment accepts it.
  */
 #include "postgres.h"
 
@@ -28,8 +30,8 @@
 #include "sql/command.h"
 
 /*
- * Is a value, printed here as of one type, stored alike whether it is first
- * read as of the remote type or not?
+ * Is a value, printed here as one type, stored alike by a cached INSERT that
+ * reads it as the remote type, and by one that is parsed now?
  */
 static bool
 is_stored_alike(Oid remote, Oid printed, const char *value)
@@ -55,8 +57,8 @@ is_stored_alike(Oid remote, Oid printed, const char *value)
 }
 
 /*
- * Does a command do the same by a statement whose types were chosen some time
- * ago as by one that is prepared now?  NULL stands for one that is not kept.
+ * Does a command do the same by a cached statement as by one that is prepared
+ * now?  False if the statement is NULL, that is, not cached.
  */
 bool
 paramtypes_hold(const CachedStatement *statement, const RemoteCommand *command)

@@ -1,6 +1,6 @@
 /*
  * paramtypes.h
- *	  Types that the remote server chose for the parameters of a kept statement.
+ *	  Parameter types of a cached statement, chosen by the remote server.
  */
 #ifndef TOLLFREE_FDW_PARAMTYPES_H
 #define TOLLFREE_FDW_PARAMTYPES_H

@@ -1,11 +1,12 @@
 /*
  * portals.c
- *	  Which cursors a session has open on the remote server.
+ *	  The cursors that a session has open on the remote server.
  *
- * A cursor that is no longer used is closed with the next batch of its
- * transaction, whatever has been rolled back since: until then it keeps its
- * table in use.  Closing one that a rollback has taken along would be an error
- * there.  So each is known by the transaction level that it would be lost with.
+ * A cursor that is not used any more is closed with the next batch of its
+ * transaction, even if a subtransaction has been rolled back since.  Until
+ * then it keeps its table in use.  Closing a cursor that a rollback has
+ * already closed would be an error.  So for each cursor the transaction level
+ * is known whose rollback closes it.
  */
 #include "postgres.h"
 
@@ -21,7 +22,7 @@ typedef struct RemotePortal
 	bool		is_unused;
 } RemotePortal;
 
-/* The one of a cursor, or NULL. */
+/* Finds the entry of a cursor, or NULL. */
 static RemotePortal *
 find(const Session *session, uint32 cursor)
 {
@@ -37,7 +38,7 @@ find(const Session *session, uint32 cursor)
 	return NULL;
 }
 
-/* Notes a cursor that is opened at the session's present level. */
+/* Notes that a cursor is opened at the session's current level. */
 void
 portals_add(Session *session, uint32 cursor)
 {
@@ -56,7 +57,7 @@ portals_add(Session *session, uint32 cursor)
 	MemoryContextSwitchTo(old);
 }
 
-/* A cursor is to be closed, if it is still there. */
+/* Notes that a cursor is not used any more, if it is still open. */
 void
 portals_let_go(Session *session, uint32 cursor)
 {
@@ -66,7 +67,9 @@ portals_let_go(Session *session, uint32 cursor)
 		portal->is_unused = true;
 }
 
-/* Removes one that is to be closed, and returns its cursor; 0 if there is none. */
+/*
+ * Removes one unused cursor from the list and returns it; 0 if there is none.
+ */
 uint32
 portals_take_unused(Session *session)
 {
@@ -86,7 +89,7 @@ portals_take_unused(Session *session)
 	return 0;
 }
 
-/* A level, and those deeper, have been rolled back. */
+/* Forgets the cursors of a level that is rolled back, and of deeper ones. */
 void
 portals_roll_back(Session *session, int level)
 {
@@ -103,7 +106,7 @@ portals_roll_back(Session *session, int level)
 	}
 }
 
-/* A level has become part of the one around it. */
+/* Moves the cursors of a released level to the level around it. */
 void
 portals_release(Session *session, int level)
 {
@@ -117,7 +120,7 @@ portals_release(Session *session, int level)
 	}
 }
 
-/* Their transaction ends, and they with it. */
+/* Forgets all cursors, at the end of their transaction. */
 void
 portals_forget(Session *session)
 {

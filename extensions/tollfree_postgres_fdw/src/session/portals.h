@@ -1,6 +1,6 @@
 /*
  * portals.h
- *	  Which cursors a session has open on the remote server.
+ *	  The cursors that a session has open on the remote server.
  */
 #ifndef TOLLFREE_FDW_PORTALS_H
 #define TOLLFREE_FDW_PORTALS_H

@@ -1,38 +1,40 @@
 /*
  * questions.c
- *	  What a session asks the remote server for purposes of its own.
+ *	  The questions that a session asks the remote server on its own.
  *
- * The rule: a question never fails, nor delays, what the user asked.  The remote
- * user may be forbidden to read the catalogs or to call a function, the server
- * may be a standby, of another version, or somebody may hold a lock on a catalog.
- * A question without an answer is one answered by no, and all that a no costs is
- * speed.  So none is asked where its error would end the user's transaction:
+ * The rule: a question never makes a command of the user fail or wait.  The
+ * remote user may not be allowed to read the catalogs or to call a function.
+ * The server may be a standby, or of another version.  Somebody may hold a
+ * lock on a catalog.  A question without an answer counts as answered by no,
+ * and a no costs nothing but speed.  So no question is asked where its error
+ * would end the user's transaction:
  *
  *	When the session is set up, in the same batch, each behind a Sync of its
  *	own:
- *		may it be asked whether a transaction has written?
- *		is there a statement_timeout?
- *		are transactions SERIALIZABLE by default?
+ *		does the server answer whether a transaction has written?
+ *		what is statement_timeout?
+ *		what is the default isolation level?
  *
- *	Behind the COMMIT of a transaction, in one of its own, which nobody waits
- *	for; the answers are read with the next batch:
+ *	After the COMMIT of a transaction, in a transaction of its own.  Nobody
+ *	waits; the answers are read with the next batch:
  *		are relations plain (relations.c)?
  *
- *	In the user's transaction, in a savepoint that is rolled back, with a Sync
- *	behind the question, so that an error costs no round trip either:
- *		how large is a table, what are its statistics (analyze.c,
- *		import_stats.c)?  ANALYZE waits for these as it does for locks of the
- *		table.
+ *	In the user's transaction, in a savepoint that is rolled back, with a
+ *	Sync behind the question, so that an error costs no further round trip
+ *	(ask.c):
+ *		how large is a table, what are its statistics (analyze/)?  ANALYZE
+ *		waits for these as it does for locks of the table.
  *
  *	In the user's transaction, with every command that only reads:
- *		has it written so far?
- *	A savepoint around this one would cost more than what it saves.  It is asked
- *	only where it was answered when the session was set up.  If the right to ask
- *	is revoked later one transaction fails, and the session is replaced by one
- *	that does not ask.
+ *		has the transaction written (the write check)?
  *
- * What a kept statement's description asks is about the user's own
- * command; session.c repeats it without them.
+ * A savepoint around the write check would cost more than the check saves.  It
+ * is sent only if it worked when the session was set up.  If the right to call
+ * its function is revoked later, one transaction fails, and the session is
+ * replaced by one that does not ask.
+ *
+ * The description of a cached statement is no such question: it is about the
+ * user's own command, which session.c repeats without it.
  */
 #include "postgres.h"
 
@@ -44,31 +46,31 @@
 #include "session/relations.h"
 #include "session/state.h"
 
-/* Answers with "t" if nothing has been written so far. */
+/* The write check: "t" if the transaction has written nothing so far */
 #define WRITE_CHECK_STATEMENT "tollfree_check"
 #define WRITE_CHECK_SQL \
 	"SELECT pg_catalog.pg_current_xact_id_if_assigned() IS NULL"
 
-/* SHOW needs no right to any function. */
+/* SHOW needs no right to any function */
 #define TIMEOUT_SQL "SHOW statement_timeout"
 #define ISOLATION_SQL "SHOW default_transaction_isolation"
 
-/* Answers with "t" if reading a relation runs nobody's code. */
+/* "t" if the relation is plain: reading it runs no user's code */
 #define RELATION_SQL \
 	"SELECT EXISTS (SELECT FROM pg_catalog.pg_class c" \
 	" JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace" \
 	" WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'm')" \
 	" AND NOT c.relrowsecurity AND NOT c.relhassubclass)"
 
-/* A transaction that a standby has, too, whatever the defaults are */
+/* A transaction that works on a standby, too, whatever the defaults are */
 #define START_SQL \
 	"START TRANSACTION ISOLATION LEVEL READ COMMITTED, READ ONLY"
 
-/* For the rest of the transaction, ms: for a lock; for all of it */
+/* Limits for the transaction, in ms: for a lock; for each question */
 #define LOCK_LIMIT_SQL "SET LOCAL lock_timeout = 1"
 #define TIME_LIMIT_SQL "SET LOCAL statement_timeout = 1000"
 
-/* Asks what every transaction of the session depends on. */
+/* Asks at the setup of the session what all its transactions depend on. */
 void
 questions_add_at_setup(Session *session)
 {
@@ -91,7 +93,7 @@ questions_add_at_setup(Session *session)
 	batch_add(session, PART_ISOLATION_QUESTION, 0, ISOLATION_SQL);
 }
 
-/* Asks, behind the caller's commands, whether they have written. */
+/* Adds the write check behind the caller's commands, if it is useful. */
 void
 questions_add_write_check(Session *session, bool only_reads)
 {
@@ -103,8 +105,8 @@ questions_add_write_check(Session *session, bool only_reads)
 }
 
 /*
- * Notes that it would be good to know of these relations whether they are
- * plain.  They are asked about when the transaction is committed.
+ * Notes that an answer about these relations would be useful.  They are asked
+ * about after the transaction's COMMIT.
  */
 void
 questions_note_relations(Session *session, List *relids)
@@ -121,14 +123,14 @@ questions_note_relations(Session *session, List *relids)
 	MemoryContextSwitchTo(old);
 }
 
-/* Forgets that, as a transaction ends. */
+/* Forgets which relations to ask about, at the end of a transaction. */
 void
 questions_forget(Session *session)
 {
 	session->facts.unasked = NIL;
 }
 
-/* Asks about the relations that are not known yet, for later statements. */
+/* Asks about the relations that are not known yet, behind the COMMIT. */
 void
 questions_add_behind_commit(Session *session)
 {
@@ -160,7 +162,7 @@ questions_add_behind_commit(Session *session)
 	batch_add(session, PART_ASIDE, 0, "ROLLBACK TRANSACTION");
 }
 
-/* Is an error that of a question that has given up, not of one that is refused? */
+/* Was the question given up at one of its limits, rather than refused? */
 static bool
 has_given_up(const PGresult *res)
 {
@@ -171,8 +173,9 @@ has_given_up(const PGresult *res)
 }
 
 /*
- * Takes what became of a question that was asked outside the transaction.  One
- * about a relation that has given up is asked again behind a later statement.
+ * Takes the answer to a question that is not part of the user's transaction.
+ * A question about a relation that was given up is asked again behind a later
+ * transaction.
  */
 void
 questions_take(Session *session, const BatchPart *part, const PGresult *res)

@@ -1,15 +1,15 @@
 /*
  * relations.c
- *	  What a session knows of the remote relations that it reads.
+ *	  Which remote relations are plain, as far as a session knows.
  *
- * A relation is plain if reading it runs nobody's code: a table or a
- * materialized view, without row security, and without children, which could
- * be foreign tables.  The remote server is asked once for each, behind the
- * transaction of a query that reads it.  The answers are kept by foreign table, as long as the
- * connection and the foreign table's definition last: under another name it
- * would be another relation.
+ * A relation is plain if reading it runs no user's code: it is a table or a
+ * materialized view, has no row security, and has no children, which could be
+ * foreign tables.  The remote server is asked once for each relation, after
+ * the COMMIT of a query that reads it.  Answers are kept by foreign table, as
+ * long as the connection lasts and the foreign table's definition is
+ * unchanged: a new definition may name another relation.
  *
- * Asking is questions.c's business, and what an answer is good for autocommit.c's.
+ * questions.c asks, and scan/autocommit.c says what an answer is used for.
  */
 #include "postgres.h"
 
@@ -22,7 +22,7 @@
 
 typedef enum RelationKind
 {
-	RELATION_UNKNOWN,			/* asked for, but not answered */
+	RELATION_UNKNOWN,			/* asked about, not answered */
 	RELATION_PLAIN,
 	RELATION_OTHER
 } RelationKind;
@@ -33,7 +33,7 @@ typedef struct KnownRelation
 	RelationKind kind;
 } KnownRelation;
 
-/* Are all of them known to be plain? */
+/* Are all these relations known to be plain? */
 bool
 relations_are_plain(HTAB *known, List *relids)
 {
@@ -52,7 +52,7 @@ relations_are_plain(HTAB *known, List *relids)
 	return true;
 }
 
-/* An empty table, which lives until its owner destroys it. */
+/* Makes an empty table, which lives until its owner destroys it. */
 static HTAB *
 make_table(void)
 {
@@ -66,8 +66,8 @@ make_table(void)
 }
 
 /*
- * What has to be asked to know them all, as RelationQuestions in this context.
- * If one is known not to be plain nothing has.
+ * The relations that have to be asked about to know all of them, as
+ * RelationQuestions in this context.  None if one is known not to be plain.
  */
 List *
 relations_to_ask(HTAB **known, List *relids)
@@ -99,7 +99,7 @@ relations_to_ask(HTAB **known, List *relids)
 	return questions;
 }
 
-/* Has a relation been asked for, and not been answered? */
+/* Is a relation to be asked about, and not answered yet? */
 bool
 relations_are_asked(HTAB *known, Oid relid)
 {
@@ -123,9 +123,9 @@ relations_answer(HTAB *known, Oid relid, bool is_plain)
 }
 
 /*
- * Forgets the relation of one foreign table, or of all if there is none.  It
- * happens while questions are put together: looking up names may find them
- * changed.
+ * Forgets one foreign table's relation, or all relations if the OID is
+ * invalid.  This may happen while questions are being collected: looking up
+ * names accepts invalidation messages.
  */
 void
 relations_forget(HTAB *known, Oid relid)

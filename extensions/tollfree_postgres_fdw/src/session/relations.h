@@ -1,6 +1,6 @@
 /*
  * relations.h
- *	  What a session knows of the remote relations that it reads.
+ *	  Which remote relations are plain, as far as a session knows.
  */
 #ifndef TOLLFREE_FDW_RELATIONS_H
 #define TOLLFREE_FDW_RELATIONS_H
@@ -8,7 +8,7 @@
 #include "nodes/pg_list.h"
 #include "utils/hsearch.h"
 
-/* Names a remote relation, to ask what it is */
+/* A remote relation to ask about */
 typedef struct RelationQuestion
 {
 	Oid			relid;			/* the foreign table */

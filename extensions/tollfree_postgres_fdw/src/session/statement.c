@@ -1,36 +1,35 @@
 /*
  * statement.c
- *	  Statements that a session keeps prepared on its remote server.
+ *	  Statements kept prepared on the remote server: the statement cache.
  *
- * postgres_fdw writes constants into its SQL, so many texts never come again
- * (parameterize.c makes parameters of some).  A text is therefore prepared when it
- * is seen a second time.  Of those seen
- * once only the hashes are kept, in a table without chains: another text may
- * take the place of one that waits, which is then prepared a little later.
- * Prepared ones are kept in the order of their last use, and dropped from the
- * far end when there are more than the setting allows.
+ * postgres_fdw writes constants into its SQL, so many texts never come again;
+ * sql/parameterize.c makes parameters of some constants.  A text is therefore
+ * prepared when it is seen for the second time.  Of texts seen once only
+ * hashes are kept, in a table without chains.  Another text may overwrite such
+ * a hash; the overwritten text is then prepared one execution later.  Cached
+ * statements are ordered by their last use.  The least recently used one is
+ * dropped when there are more than the option and the setting allow.
  *
- * What is prepared can become stale.  Once a table has been altered the remote
- * server may refuse the statement ("cached plan must not change result type"),
- * and an error ends the remote transaction.  So a statement is reused only if
+ * A prepared statement can become stale.  Once a table has been altered, the
+ * remote server may refuse the statement ("cached plan must not change result
+ * type"), and the error would end the remote transaction.  So a statement is
+ * reused only if one of these holds:
  *
- *	- it was prepared or executed in this lock epoch: the locks that
- *	  the remote transaction holds since then keep its tables from being altered;
- *	  or
- *	- it could be repeated: the remote transaction begins with it, and an error
- *	  loses nothing but time, and is all that a change leads to; or
- *	- it has no result whose type could change, and its parameters are of types
- *	  that it says, or that make no difference (paramtypes.c): then the remote
- *	  server makes a new plan by itself.
+ * - It was prepared or executed in this lock epoch.  Since then the remote
+ *   transaction holds locks that keep its tables from being altered.
+ * - It can be repeated.  The remote transaction begins with it, so an error
+ *   loses nothing but time, and a change can lead to nothing but an error.
+ * - It returns no rows whose type could change.  And the types of its
+ *   parameters are given, or make no difference (paramtypes.c).  Then the
+ *   remote server makes a new plan by itself.
  *
- * Otherwise it is parsed once more, and prepared anew when it comes again in
- * the same epoch.
+ * Otherwise its text is parsed for one execution.  When the text comes again
+ * in the same epoch it is prepared anew.
  *
- * The lock epoch is the session's.  It advances with each start of a remote
- * transaction and with each rollback, which releases locks.
+ * The lock epoch is the session's (state.h).  It advances with each start of a
+ * remote transaction, and with each rollback, which releases locks.
  *
- * Sending, and learning what became of it, is session.c's and batch.c's
- * business.
+ * batch.c sends statements, and results.c notes what became of them.
  */
 #include "postgres.h"
 
@@ -47,16 +46,17 @@ struct StatementCache
 {
 	MemoryContext context;		/* of all of it */
 	HTAB	   *table;			/* of CachedStatement */
-	dlist_head	recent;			/* all of them, the last used first */
+	dlist_head	recent;			/* all statements, the last used first */
 	int			size;			/* statements at most */
 	uint32		names;			/* given so far */
-	List	  **dropped;		/* names to be deallocated */
+	List	  **dropped;		/* names of statements to be deallocated */
 	uint32		sightings[SIGHTINGS];
 };
 
 /*
- * An empty cache of so many statements, which lives until it is dropped.  The names of forgotten
- * statements are appended to a list in TopMemoryContext.
+ * Makes an empty cache for this many statements, which lives until it is
+ * dropped.  The names of forgotten statements are appended to a list in
+ * TopMemoryContext.
  */
 StatementCache *
 statement_create_cache(int size, List **dropped)
@@ -81,14 +81,14 @@ statement_create_cache(int size, List **dropped)
 	return cache;
 }
 
-/* The key of a text. */
+/* The hash of a text, the key of the cache. */
 static uint32
 hash_text(const char *sql)
 {
 	return hash_bytes((const unsigned char *) sql, strlen(sql));
 }
 
-/* Forgets all statements; the connection that knew them is gone. */
+/* Drops the cache, which may be NULL; the connection is gone. */
 void
 statement_drop_cache(StatementCache *cache)
 {
@@ -96,7 +96,7 @@ statement_drop_cache(StatementCache *cache)
 		MemoryContextDelete(cache->context);
 }
 
-/* Forgets a statement, which the remote server has to be told if it knows it. */
+/* Forgets a statement.  If it is prepared, its name is noted for DEALLOCATE. */
 void
 statement_forget(StatementCache *cache, CachedStatement *statement)
 {
@@ -124,7 +124,7 @@ statement_find(StatementCache *cache, const char *sql)
 		statement : NULL;
 }
 
-/* Makes room for the types of a new statement's parameters. */
+/* Allocates the array of a new statement's parameter types. */
 void
 statement_make_types(StatementCache *cache, CachedStatement *statement,
 					 int ntypes)
@@ -135,7 +135,7 @@ statement_make_types(StatementCache *cache, CachedStatement *statement,
 	statement->ntypes = ntypes;
 }
 
-/* Is this the second time that the text is seen, as far as is remembered? */
+/* Has the text been seen once before?  If so, that is forgotten. */
 static bool
 is_repeated(StatementCache *cache, uint32 hash)
 {
@@ -146,14 +146,14 @@ is_repeated(StatementCache *cache, uint32 hash)
 	return repeated;
 }
 
-/* How many statements are kept: as many as option and setting allow. */
+/* How many statements may be cached, by the option and the setting. */
 static int
 size_limit(const StatementCache *cache)
 {
 	return Min(cache->size, setting_statement_cache_size);
 }
 
-/* Makes room for as many statements as are kept, less some. */
+/* Evicts statements until there are at most the limit, less some. */
 static void
 evict(StatementCache *cache, int less, StatementCounters *counters)
 {
@@ -166,7 +166,7 @@ evict(StatementCache *cache, int less, StatementCounters *counters)
 	}
 }
 
-/* A statement that is yet to be prepared. */
+/* Adds a statement that is not prepared yet. */
 static CachedStatement *
 add_statement(StatementCache *cache, const char *sql, uint32 hash)
 {
@@ -174,7 +174,7 @@ add_statement(StatementCache *cache, const char *sql, uint32 hash)
 	CachedStatement *statement;
 	char	   *text = MemoryContextStrdup(cache->context, sql);
 
-	/* From here on nothing fails that would leave an entry half made. */
+	/* Nothing below can fail and leave an incomplete entry. */
 	statement = hash_search(cache->table, &hash, HASH_ENTER, &found);
 	Assert(!found);
 	statement->sql = text;
@@ -189,9 +189,10 @@ add_statement(StatementCache *cache, const char *sql, uint32 hash)
 }
 
 /*
- * How to execute a statement that is in the cache.  One that was to be
- * prepared, but never was, or that is in doubt, or that comes again where it
- * cannot be reused, is replaced under another name.
+ * Decides how to execute a text that is in the cache.  Its statement is
+ * replaced by a new one, under another name, in three cases: its preparation
+ * never succeeded, it has failed since, or it could not be reused before in
+ * this epoch.
  */
 static StatementUse
 choose_known(StatementCache *cache, CachedStatement **statement,
@@ -217,8 +218,8 @@ choose_known(StatementCache *cache, CachedStatement **statement,
 }
 
 /*
- * Says how to execute a command, and with which statement, NULL for once.
- * is_safe tells that it does no harm if the statement has become stale.
+ * Decides how to execute a command, and by which statement; that is NULL for
+ * STATEMENT_ONCE. is_safe says that a stale statement does no harm.
  */
 StatementUse
 statement_choose(StatementCache *cache, const char *sql, uint64 epoch,

@@ -1,6 +1,6 @@
 /*
  * statement.h
- *	  Statements that a session keeps prepared on its remote server.
+ *	  Statements kept prepared on the remote server: the statement cache.
  */
 #ifndef TOLLFREE_FDW_STATEMENT_H
 #define TOLLFREE_FDW_STATEMENT_H
@@ -14,8 +14,8 @@
 typedef enum StatementUse
 {
 	STATEMENT_ONCE,				/* parsed for this execution only */
-	STATEMENT_PREPARE,			/* prepared with the batch that executes it */
-	STATEMENT_REUSE				/* executed as prepared before */
+	STATEMENT_PREPARE,			/* prepared in the batch that executes it */
+	STATEMENT_REUSE				/* executed; prepared before */
 } StatementUse;
 
 typedef struct CachedStatement
@@ -24,18 +24,21 @@ typedef struct CachedStatement
 	char	   *sql;
 	char		name[STATEMENT_NAME_SIZE];
 	bool		is_prepared;	/* has the remote server said so? */
-	uint64		safe_epoch;		/* when it could not have become stale, or 0 */
-	uint64		once_epoch;		/* when it was last executed once, or 0 */
-	bool		is_doubtful;	/* has it failed? */
+	uint64		safe_epoch;		/* lock epoch in which it cannot become stale,
+								 * or 0 */
+	uint64		once_epoch;		/* lock epoch in which its text was last
+								 * parsed for one execution, or 0 */
+	bool		is_doubtful;	/* failed, and its types were chosen by the
+								 * remote server; to be prepared anew */
 	int			ntypes;
-	Oid		   *types;			/* of its parameters, as the remote server
-								 * chose them; NULL if not known */
-	dlist_node	node;			/* in the order of their last use */
+	Oid		   *types;			/* of its parameters, chosen by the remote
+								 * server; NULL if not asked */
+	dlist_node	node;			/* in the list, by last use */
 } CachedStatement;
 
 typedef struct StatementCache StatementCache;
 
-/* What became of the commands that could have been in the cache */
+/* How cacheable commands were executed */
 typedef struct StatementCounters
 {
 	int64		hits;

@@ -2,9 +2,10 @@
  * traffic.c
  *	  The bytes that a TCP connection has carried.
  *
- * The kernel counts them, below any encryption, for each connection.  Its own
- * header has these counters, and cannot be included with the C library's,
- * which PostgreSQL's include; hence a file without PostgreSQL's headers.
+ * The kernel counts them for each connection, below any encryption.  The
+ * kernel's header with these counters cannot be included together with the C
+ * library's header, which PostgreSQL's headers include.  So this file includes
+ * none of PostgreSQL's headers.
  */
 #include "session/traffic.h"
 
@@ -16,8 +17,8 @@
 #include <sys/socket.h>
 
 /*
- * Counts what was received and sent so far, not what was sent again; false if
- * the socket is not TCP, or the kernel too old (before 4.19).
+ * The bytes received and sent so far, without retransmissions.  Returns false
+ * if the socket is not TCP, or the kernel too old (before 4.19).
  */
 bool
 traffic_count(int socket, int64_t *received, int64_t *sent)
@@ -36,7 +37,7 @@ traffic_count(int socket, int64_t *received, int64_t *sent)
 
 #else
 
-/* Nothing is counted. */
+/* Other systems: nothing is counted. */
 bool
 traffic_count(int socket, int64_t *received, int64_t *sent)
 {

@@ -7,7 +7,7 @@
 #include "base/compat.h"
 #include "session/usage.h"
 
-/* Adds to a node what the session did for it. */
+/* Adds to a node's EXPLAIN output what the session did for it. */
 void
 usage_explain(const SessionUsage *usage, ExplainState *es)
 {

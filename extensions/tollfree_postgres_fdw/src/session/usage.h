@@ -7,14 +7,14 @@
 
 #include "session/state.h"
 
-/* The difference between the session's counters before and after */
+/* Differences of the session's counters */
 typedef struct SessionUsage
 {
 	int64		round_trips;
 	int64		hits;			/* of the statement cache */
 } SessionUsage;
 
-/* From here on what the session does is done for the node. */
+/* From here on counts what the session does for the node. */
 static inline void
 usage_start(const Session *session, SessionUsage *usage)
 {
@@ -22,7 +22,7 @@ usage_start(const Session *session, SessionUsage *usage)
 	usage->hits -= session->counters.statements.hits;
 }
 
-/* From here on it is not. */
+/* Stops counting. */
 static inline void
 usage_stop(const Session *session, SessionUsage *usage)
 {
