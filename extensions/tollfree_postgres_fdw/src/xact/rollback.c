@@ -1,11 +1,12 @@
 /*
  * rollback.c
- *	  Rolling back what a local transaction or subtransaction did remotely.
+ *	  Rolling back remotely, when a local (sub)transaction is rolled back.
  *
- * An abort first cancels the batch that it interrupted, if there is one, and
- * reads what is left of it, to know how deep the remote transaction is.  All
- * of this is bounded; what is not done by then leaves the session unusable,
- * so that it can only be disconnected.
+ * First the batch that the error interrupted is cancelled, if there is one.
+ * The rest of its answers is read, to know the depth of the remote
+ * transaction.  Then the commands that roll back are sent and their answers
+ * read.  All of this has a deadline.  A session that misses the deadline stays
+ * unusable: it can only be disconnected.
  */
 #include "postgres.h"
 
@@ -20,17 +21,17 @@
 #include "session/wait.h"
 #include "xact/rollback.h"
 
-/* What a rollback in one session has come to, between its steps. */
+/* The state of a rollback in one session, between its steps */
 typedef struct Rollback
 {
 	Session    *session;
-	bool		failed;			/* the session is to stay unusable */
-	bool		was_told;		/* are there answers to be read? */
-	char		rollback[64];	/* the commands; the second may be empty */
+	bool		failed;			/* the session stays unusable */
+	bool		was_told;		/* has been sent; answers are to be read */
+	char		rollback[64];	/* commands; empty if not needed */
 	char		release[64];
 } Rollback;
 
-/* Warns of what a clean-up could not do. */
+/* Warns that a command of the clean-up got no answer. */
 static void
 warn(Session *session, const char *sql)
 {
@@ -43,9 +44,10 @@ warn(Session *session, const char *sql)
 }
 
 /*
- * Is there nothing to roll back?  Once all is read the server's own word
- * counts: a command that failed, or whose answer came too late, may have begun
- * or ended the transaction.
+ * Is there nothing to roll back?  Once all answers are read, libpq's
+ * transaction status decides.  The depth could be wrong: a command that
+ * failed, or whose answer came too late, may have started or ended the
+ * transaction.
  */
 static bool
 is_over(const Session *session)
@@ -57,7 +59,7 @@ is_over(const Session *session)
 	return PQtransactionStatus(session->conn) == PQTRANS_IDLE;
 }
 
-/* Gives a session the time that a clean-up may take, from now on. */
+/* Sets the deadline of a clean-up, counted from now. */
 static void
 start_clock(Session *session)
 {
@@ -67,9 +69,10 @@ start_clock(Session *session)
 }
 
 /*
- * Begins to roll back what a level, and those deeper, did in one session: the
- * batch that the error interrupted is cancelled, though only if all of the
- * transaction that it worked in is rolled back.
+ * Begins to roll back a level, and deeper ones, in one session.  The batch
+ * that the error interrupted is cancelled only if the session itself is at a
+ * level that is rolled back: otherwise a cursor of an outer level has sent the
+ * batch, and cancelling it would fail that level.
  */
 static Rollback *
 begin_rollback(Session *session, int level)
@@ -94,7 +97,7 @@ begin_rollback(Session *session, int level)
 	return rollback;
 }
 
-/* Reads what is left of the batch that was interrupted. */
+/* Reads the rest of the batch that was interrupted. */
 static void
 end_batch(Rollback *rollback)
 {
@@ -128,13 +131,14 @@ choose_commands(Rollback *rollback, int level)
 		snprintf(rollback->release, sizeof(rollback->release),
 				 "RELEASE SAVEPOINT s%d", level);
 	}
-	/* A savepoint that failed has taken what it was made in with it. */
+	/* The SAVEPOINT command has failed, and so has the level outside of it. */
 	else if (session->xact.local_depth >= level && session->xact.failed_depth > 0)
 		rollback->failed = true;
 }
 
 /*
- * Ends the interrupted batch and sends what rolls back, if it has to.
+ * Reads the rest of the interrupted batch, and sends the commands that roll
+ * back.
  */
 static void
 send_rollback(Rollback *rollback, int level)
@@ -143,11 +147,10 @@ send_rollback(Rollback *rollback, int level)
 
 	if (!rollback->failed)
 		end_batch(rollback);
-	/* Whoever noticed that the connection is lost has said so. */
+	/* Whoever noticed the lost connection has reported it. */
 	if (PQstatus(session->conn) == CONNECTION_BAD)
 		rollback->failed = true;
-	session->batch.cancel_again = 0;	/* what is sent now must not be
-										 * cancelled */
+	session->batch.cancel_again = 0;	/* the rollback must not be cancelled */
 	if (!rollback->failed)
 		choose_commands(rollback, level);
 	if (rollback->failed || rollback->rollback[0] == '\0')
@@ -167,7 +170,10 @@ send_rollback(Rollback *rollback, int level)
 	}
 }
 
-/* Reads the answers to what was sent to roll back; have all come? */
+/*
+ * Reads the answers to the commands that roll back.  Returns false, after a
+ * warning, if they have failed or not come in time.
+ */
 static bool
 read_answers(Rollback *rollback)
 {
@@ -191,12 +197,12 @@ read_answers(Rollback *rollback)
 		PQclear(res);
 	}
 
-	/* A server that ends here has its last words taken, not raised. */
+	/* If the server shuts down here, its FATAL is read, not raised. */
 	results_drain(session);
 	return !session->batch.timed_out && PQstatus(session->conn) == CONNECTION_OK;
 }
 
-/* Ends a rollback.  If it did not work the session stays unusable. */
+/* Ends a rollback.  If it failed, the session stays unusable. */
 static void
 finish_rollback(Rollback *rollback, int level)
 {
@@ -207,7 +213,7 @@ finish_rollback(Rollback *rollback, int level)
 		session->batch.part = session->batch.nparts;
 		rollback->failed = true;
 	}
-	/* Not before: what was just read may have found a statement right. */
+	/* Not earlier: an answer just read may have noted a statement as right. */
 	session->xact.rollbacks++;
 	if (session->xact.kept_depth >= level)
 		session->xact.remote_depth = session->xact.kept_depth = level - 1;
@@ -220,9 +226,9 @@ finish_rollback(Rollback *rollback, int level)
 }
 
 /*
- * Has the session something to roll back at this level?  What it was doing there
- * nobody will read.  What it does for an outer level it goes on with; while an
- * error of one is kept nothing is sent.
+ * Must the session roll back something for this level?  Answers to commands of
+ * this level are not needed any more.  Work in flight for an outer level goes
+ * on.  While an error of an outer level is kept, nothing is sent.
  */
 static bool
 takes_part(Session *session, int level)
@@ -239,7 +245,11 @@ takes_part(Session *session, int level)
 	if (session->conn == NULL ||
 		(session->xact.local_depth < level && !batch_is_in_flight(session)))
 		return false;
-	/* A clean-up that raised an error would do so again, until it is a PANIC. */
+
+	/*
+	 * A clean-up that raises an error would do so again and again, up to a
+	 * PANIC.
+	 */
 	if (session->batch.deadline != 0 || in_error_recursion_trouble())
 	{
 		session->unusable = true;
@@ -249,9 +259,9 @@ takes_part(Session *session, int level)
 }
 
 /*
- * Rolls back what a level, and those deeper, did in all sessions.  Those with
- * parallel_abort are all told to before any of them is waited for; none has less
- * time because another one took it.
+ * Rolls back a level, and deeper ones, in all sessions.  To those with
+ * parallel_abort all commands are sent before any of them is waited for.  Each
+ * has the full time for its clean-up, however long another one took.
  */
 void
 rollback_all(int level)

@@ -1,13 +1,13 @@
 /*
  * rollback.h
- *	  Rolling back what a local transaction or subtransaction did remotely.
+ *	  Rolling back remotely, when a local (sub)transaction is rolled back.
  */
 #ifndef TOLLFREE_FDW_ROLLBACK_H
 #define TOLLFREE_FDW_ROLLBACK_H
 
 #include "session/state.h"
 
-/* No error of an outer level is kept any more. */
+/* Forgets the kept error of an outer level. */
 static inline void
 rollback_forget_error(Session *session)
 {

@@ -1,18 +1,19 @@
 /*
  * transaction.c
- *	  Remote transactions, beginning and ending with the local one.
+ *	  Ending remote transactions with the local one.
  *
- * Beginning costs nothing: START TRANSACTION and SAVEPOINT are sent with the
- * next command, RELEASE likewise.  A remote transaction that nothing was sent
- * of has no end either.
+ * Beginning costs no round trip: START TRANSACTION, SAVEPOINT and RELEASE are
+ * sent with the next command (session/control.c).  So a remote transaction in
+ * which nothing was sent needs no COMMIT either.
  *
- * COMMIT is sent before the local commit, and its failure aborts the local
- * transaction.  It is not waited for if the remote transaction has written
- * nothing: then it cannot fail but by losing the connection, which loses
- * nothing.  That it has not is what its last command was asked along with, so
- * views and functions of the remote server that write are seen; but not those
- * that write to yet another server through a foreign table there.  Such a COMMIT
- * that fails is warned of when its answer is read.
+ * COMMIT is sent before the local commit.  If it fails, the local transaction
+ * is aborted.  COMMIT is not waited for if the remote transaction has written
+ * nothing: then only a lost connection can make it fail, and nothing is lost
+ * with that.  The write check shows whether something was written; it is sent
+ * with each command that only reads (session/questions.c).  So it sees what
+ * views and functions of the remote server write there.  It does not see what
+ * they write to a third server through a foreign table.  If a COMMIT that was
+ * not waited for fails, a warning is given when its answer is read.
  */
 #include "postgres.h"
 
@@ -34,15 +35,15 @@
 #include "xact/rollback.h"
 #include "xact/transaction.h"
 
-/* Is there anything for the callbacks to do? */
+/* Has this transaction used a session, so that callbacks have work? */
 static bool in_use = false;
 
-/* Servers that postgres_fdw itself was made to ask in this transaction */
+/* Servers that this transaction has used by postgres_fdw's own connection */
 static List *stock_servers = NIL;
 
 /*
- * What is still prepared when a transaction ends is in nobody's hands: an
- * error ended the execution that it was for.
+ * Has the statements dropped that callers left prepared.  At the end of a
+ * transaction there are some only if an error ended their execution.
  */
 static void
 forget_statements(Session *session)
@@ -57,8 +58,9 @@ forget_statements(Session *session)
 }
 
 /*
- * Takes the session out of the transaction; a bad one is disconnected.  One that
- * could not be connected again takes part, too.
+ * Ends a session's part in the local transaction.  The session is disconnected
+ * if it is broken, outdated or not to be kept.  A session that could not be
+ * reconnected takes part, too.
  */
 static void
 leave(Session *session)
@@ -77,7 +79,7 @@ leave(Session *session)
 		connection_end(session);
 }
 
-/* Can COMMIT be sent without waiting for its answer? */
+/* May COMMIT be sent without waiting for its answer? */
 static bool
 needs_no_answer(const Session *session)
 {
@@ -86,7 +88,10 @@ needs_no_answer(const Session *session)
 		session->xact.failed_depth == 0 && !IsolationIsSerializable();
 }
 
-/* Reads the answer to a COMMIT, which must not be that it was a ROLLBACK. */
+/*
+ * Reads the answer to a COMMIT.  Raises an ERROR if it failed, or if the
+ * remote server has answered that it rolled back instead.
+ */
 static void
 finish_commit(Session *session)
 {
@@ -99,8 +104,8 @@ finish_commit(Session *session)
 	PQclear(res);
 
 	/*
-	 * It is committed: what becomes of this wait must not say otherwise.  So
-	 * the Sync is read with the next batch.
+	 * The COMMIT has been answered, and no later interrupt or error may say
+	 * otherwise.  So the Sync is read with the next batch.
 	 */
 	session->batch.parts[session->batch.part].kind = PART_COMMIT;
 	session->unusable = false;
@@ -112,7 +117,9 @@ finish_commit(Session *session)
 				 errcontext("remote SQL command: COMMIT TRANSACTION")));
 }
 
-/* Sends the COMMIT of one session; true if its answer is to be read. */
+/*
+ * Sends the COMMIT of one session.  Returns true if its answer is to be read.
+ */
 static bool
 start_commit(Session *session)
 {
@@ -139,7 +146,10 @@ start_commit(Session *session)
 	return waits;
 }
 
-/* Commits all remote transactions. */
+/*
+ * Commits all remote transactions.  Those with parallel_commit are all sent
+ * before any of their answers is read.
+ */
 static void
 commit_all(void)
 {
@@ -186,7 +196,9 @@ abort_all(void)
 	}
 }
 
-/* Raises an ERROR if a remote transaction would have to be prepared. */
+/*
+ * Raises an ERROR if there is a remote transaction, which cannot be prepared.
+ */
 static void
 refuse_prepare(void)
 {
@@ -204,9 +216,9 @@ refuse_prepare(void)
 }
 
 /*
- * Closes the sessions that were used after the remote transactions had been
- * committed, by another callback before the local commit.  Too late: nobody can
- * commit there any more, and the next local transaction must not find it.
+ * Closes the sessions that another extension's callback has used after the
+ * remote COMMIT and before the local one.  It is too late to commit there, and
+ * the next local transaction must not find that transaction open.
  */
 static void
 close_late(void)
@@ -228,7 +240,7 @@ close_late(void)
 	}
 }
 
-/* At the end of the local transaction. */
+/* Callback for the end of the local transaction. */
 static void
 transaction_callback(XactEvent event, void *arg)
 {
@@ -253,15 +265,19 @@ transaction_callback(XactEvent event, void *arg)
 			abort_all();
 			break;
 	}
-	/* Until it is committed locally an error can still come. */
+
+	/*
+	 * Also before the local commit: all sessions have left the transaction,
+	 * and COMMIT has work only if a callback uses one again.
+	 */
 	list_free(stock_servers);
 	stock_servers = NIL;
 	in_use = false;
 }
 
 /*
- * At the end of a local subtransaction.  When it is committed this comes twice:
- * another callback may have used a session since the first time.
+ * Callback for the end of a local subtransaction.  A commit calls this twice,
+ * because another extension's callback may use a session after the first call.
  */
 static void
 subtransaction_callback(SubXactEvent event, SubTransactionId mine,
@@ -289,7 +305,7 @@ subtransaction_callback(SubXactEvent event, SubTransactionId mine,
 	}
 }
 
-/* Once per backend. */
+/* Registers the callbacks, once per backend. */
 static void
 register_callbacks(void)
 {
@@ -314,7 +330,7 @@ transaction_note_stock(Oid server)
 	MemoryContextSwitchTo(old);
 }
 
-/* Was that noted in this transaction? */
+/* Has transaction_note_stock named this server in this transaction? */
 bool
 transaction_noted_stock(Oid server)
 {
@@ -322,9 +338,9 @@ transaction_noted_stock(Oid server)
 }
 
 /*
- * The session of a user on a server, connected, its transaction as deep as the
- * local one.  An ERROR if there is no mapping, or if it cannot be connected or
- * used.
+ * The connected session of a user on a server, at the level of the local
+ * transaction.  Raises an ERROR if there is no user mapping, or if the session
+ * cannot be connected or used.
  */
 Session *
 transaction_get_session(Oid user, Oid server)

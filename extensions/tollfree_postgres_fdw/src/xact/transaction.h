@@ -1,6 +1,6 @@
 /*
  * transaction.h
- *	  Remote transactions, beginning and ending with the local one.
+ *	  Ending remote transactions with the local one.
  */
 #ifndef TOLLFREE_FDW_TRANSACTION_H
 #define TOLLFREE_FDW_TRANSACTION_H
