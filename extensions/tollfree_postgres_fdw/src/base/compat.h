@@ -1,6 +1,6 @@
 /*
  * compat.h
- *	  What differs between the supported major versions, 15 to 18.
+ *	  Differences between the supported major versions, 15 to 18.
  */
 #ifndef TOLLFREE_FDW_COMPAT_H
 #define TOLLFREE_FDW_COMPAT_H
@@ -32,8 +32,9 @@
 #endif
 
 /*
- * With GSSAPI libpq-be.h wants its headers, which need not be installed.  The
- * Port that it declares is the same without, and one function is all we use.
+ * With GSSAPI, libpq-be.h includes GSSAPI's headers, which need not be
+ * installed.  Without it, libpq-be.h declares the same Port, and one more
+ * function is all that is needed here.
  */
 #ifdef ENABLE_GSS
 #define COMPAT_HAS_GSS
@@ -49,15 +50,18 @@ extern bool be_gssapi_get_delegation(Port *port);
 #endif
 
 /*
- * At most, since they can turn out wide.  A million short rows take as long by 8
- * as by 32 at a time, and four times as long one by one.
+ * Rows that libpq collects before it hands them over, at most, because rows
+ * can be wide.  For a million short rows 8 at a time take as long as 32, and
+ * single rows take four times as long.
  */
 #define COMPAT_ROWS_IN_CHUNK 8
 
-/* The first that has one binary form of dates and times, set at its build */
+/*
+ * The first version whose dates and times have one binary form in every build
+ */
 #define COMPAT_BINARY_VERSION 100000
 
-/* The parameters of ExecutorRun_hook, and the same as arguments */
+/* Parameters of ExecutorRun_hook, and the arguments that pass them on */
 #if PG_VERSION_NUM >= 180000
 #define COMPAT_EXECUTOR_RUN_PARAMS \
 	QueryDesc *queryDesc, ScanDirection direction, uint64 count
@@ -68,7 +72,7 @@ extern bool be_gssapi_get_delegation(Port *port);
 #define COMPAT_EXECUTOR_RUN_ARGS queryDesc, direction, count, once
 #endif
 
-/* Does the session hold this very lock on a relation? */
+/* Does this backend hold a lock of exactly this mode on a relation? */
 static inline bool
 compat_holds_lock(Oid relid, LOCKMODE mode)
 {
@@ -82,7 +86,9 @@ compat_holds_lock(Oid relid, LOCKMODE mode)
 #endif
 }
 
-/* Adds to what all runs of a statement have processed; 15 has no such count. */
+/*
+ * Adds to the rows processed by all runs of a statement; 15 has no such count.
+ */
 static inline void
 compat_correct_total(EState *estate, uint64 difference)
 {
@@ -95,8 +101,8 @@ compat_correct_total(EState *estate, uint64 difference)
 #define COMPAT_STOCK_SAMPLES (PG_VERSION_NUM >= 160000)
 
 /*
- * Only the newest minor releases have it, so it is looked up at run time: a
- * build for one of them has to load into the others.
+ * Only the newest minor releases have this function.  A build for one of them
+ * must load into older ones, so it is a weak symbol, checked at run time.
  */
 extern bool libpqsrv_is_valid_proxy_option(const char *keyword)
 			__attribute__((weak));
@@ -114,7 +120,9 @@ compat_check_proxy_option(const char *keyword)
 }
 
 #if PG_VERSION_NUM < 160000
-/* May libpq have been told, in whichever way, how long connecting may take? */
+/*
+ * May connect_timeout be set: as an option, by the environment or a service?
+ */
 static inline bool
 compat_may_time_out(const char *const *names)
 {
@@ -127,7 +135,7 @@ compat_may_time_out(const char *const *names)
 			strcmp(*names, "service") == 0)
 			return true;
 	}
-	defaults = PQconndefaults();	/* of the environment and its service */
+	defaults = PQconndefaults();	/* from the environment and its service */
 	if (defaults == NULL)
 		return true;
 	for (PQconninfoOption *option = defaults; option->keyword != NULL; option++)
@@ -141,9 +149,10 @@ compat_may_time_out(const char *const *names)
 #endif
 
 /*
- * Connects, reserving a file descriptor.  connect_timeout counts only where
- * libpq itself waits, and nobody can interrupt that: postgres_fdw 15 has it wait
- * always, and we where there may be a timeout.  Since 16 it is ignored.
+ * Connects, and reserves a file descriptor.  Before 16 only libpq's own
+ * waiting heeds connect_timeout, and it cannot be interrupted. postgres_fdw 15
+ * always connects so; this wrapper does only where there may be a timeout.
+ * From 16 on connect_timeout is ignored.
  */
 static inline PGconn *
 compat_connect(const char *const *names, const char *const *values)
@@ -163,7 +172,7 @@ compat_connect(const char *const *names, const char *const *values)
 	return libpqsrv_connect_params(names, values, false, PG_WAIT_EXTENSION);
 }
 
-/* Memory for the extra value of a setting's check, which settings.c frees. */
+/* Allocates the extra value of a setting's check hook; guc.c frees it. */
 static inline void *
 compat_guc_malloc(size_t size)
 {
@@ -175,8 +184,8 @@ compat_guc_malloc(size_t size)
 }
 
 /*
- * Queues the dropping of a prepared statement.  Where libpq can, in a way that
- * is no error if there is no such statement.
+ * Queues the dropping of a prepared statement.  From libpq 17 on, dropping one
+ * that does not exist is no error.
  */
 static inline int
 compat_send_deallocate(PGconn *conn, const char *name)
@@ -192,8 +201,8 @@ compat_send_deallocate(PGconn *conn, const char *name)
 }
 
 /*
- * Queues what does nothing on the remote server, and is answered: the closing
- * of a portal that need not exist, or the preparing of an empty statement.
+ * Queues a message that does nothing, but is answered: it closes a portal that
+ * need not exist, or prepares an empty statement.
  */
 static inline int
 compat_send_nothing(PGconn *conn)
@@ -205,7 +214,7 @@ compat_send_nothing(PGconn *conn)
 #endif
 }
 
-/* Queues a Sync; where libpq can, without sending it at once. */
+/* Queues a Sync.  From libpq 17 on it is not flushed at once. */
 static inline int
 compat_send_sync(PGconn *conn)
 {
@@ -216,7 +225,7 @@ compat_send_sync(PGconn *conn)
 #endif
 }
 
-/* A wait event set that lives until it is freed. */
+/* Makes a wait event set that lives until it is freed. */
 static inline WaitEventSet *
 compat_create_wait_event_set(int nevents)
 {
@@ -227,10 +236,12 @@ compat_create_wait_event_set(int nevents)
 #endif
 }
 
-/* Is sending a cancel request bounded by a deadline, and interruptible? */
+/* Has sending a cancel request a deadline, and can it be interrupted? */
 #define COMPAT_CANCEL_IS_BOUNDED (PG_VERSION_NUM >= 170000)
 
-/* Sends a cancel request; returns NULL or why that failed, in this context. */
+/*
+ * Sends a cancel request.  Returns NULL, or an error message in this context.
+ */
 static inline const char *
 compat_cancel(PGconn *conn, TimestampTz deadline)
 {
@@ -247,7 +258,10 @@ compat_cancel(PGconn *conn, TimestampTz deadline)
 #endif
 }
 
-/* Asks for the current command's rows in pieces of so many as they arrive. */
+/*
+ * Asks libpq for the current command's rows as they arrive, this many at a
+ * time; one by one before libpq 17.
+ */
 static inline void
 compat_set_row_mode(PGconn *conn, int rows)
 {
@@ -258,7 +272,7 @@ compat_set_row_mode(PGconn *conn, int rows)
 #endif
 }
 
-/* Does a result hold rows, all or some of them? */
+/* Does a result hold all or some rows of a command? */
 static inline bool
 compat_has_rows(const PGresult *res)
 {
@@ -296,8 +310,8 @@ compat_scan_rtindex(const ForeignScan *plan)
 }
 
 /*
- * Has the client already had something else executed in this implicit
- * transaction?  Minor releases that cannot tell are taken to have.
+ * Has the client already executed another command in this implicit
+ * transaction?  Minor releases that cannot tell are assumed to say yes.
  */
 static inline bool
 compat_is_pipelining(void)
@@ -343,7 +357,7 @@ compat_result_user(ResultRelInfo *rinfo, EState *estate)
 static inline bool
 compat_is_analyzed(Form_pg_attribute attribute)
 {
-	int			target = -1;	/* the default's */
+	int			target = -1;	/* the default */
 #if PG_VERSION_NUM >= 170000
 	HeapTuple	tuple = SearchSysCache2(ATTNUM,
 										ObjectIdGetDatum(attribute->attrelid),
@@ -369,7 +383,7 @@ compat_is_analyzed(Form_pg_attribute attribute)
 	return !attribute->attisdropped && target != 0;
 }
 
-/* Has the client delegated credentials that the connection may use? */
+/* Has the client delegated GSSAPI credentials that a connection may use? */
 static inline bool
 compat_has_delegation(void)
 {
@@ -380,7 +394,7 @@ compat_has_delegation(void)
 #endif
 }
 
-/* The same, once connected: were they what the connection was made with? */
+/* Was this connection made with delegated GSSAPI credentials? */
 static inline bool
 compat_used_delegation(PGconn *conn)
 {

@@ -1,14 +1,16 @@
 /*
  * fastpath.c
- *	  Which ways to save round trips or work are open.
+ *	  Which fast paths, ways to save round trips or work, are allowed.
  *
- * Each can be switched off by three people: by whoever runs the query, with a
- * setting; by the owner of a server, and by the owner of a foreign table, with an
- * option of the same name.  A table's option counts before its server's.  The
- * server's compatibility 'stock' closes all of them, whatever else is said.
+ * Each fast path can be switched off by whoever runs the query, with a
+ * setting, and by the owner of the server or of the foreign table, with an
+ * option of the same name.  A table's option overrides its server's.  The
+ * server option compatibility 'stock' switches all of them off, whatever else
+ * is set.
  *
- * Options are read when a query is planned or a modification or connection
- * begins, and are handed on as a set; settings count when the way is taken.
+ * Options are read when a query is planned, or when a modification or a
+ * connection begins, and passed on as a set.  Settings are read when the path
+ * is about to be taken.
  */
 #include "postgres.h"
 
@@ -22,8 +24,8 @@ typedef struct FastPathSwitches
 {
 	const char *name;
 	FastPath	path;
-	const bool *setting;		/* or NULL if there is none */
-	bool		is_open;		/* where no option says anything */
+	const bool *setting;		/* NULL if there is none */
+	bool		is_open;		/* without an option */
 } FastPathSwitches;
 
 static const FastPathSwitches fast_paths[] = {
@@ -40,7 +42,7 @@ static const FastPathSwitches fast_paths[] = {
 	true}
 };
 
-/* The set that options leave of another one, which counts where they say nothing. */
+/* Changes a set of allowed paths by the options that are given. */
 static int
 apply_options(List *options, int allowed)
 {
@@ -55,7 +57,7 @@ apply_options(List *options, int allowed)
 	return allowed;
 }
 
-/* What the options of a server allow. */
+/* The paths that the options of a server allow. */
 int
 fastpath_of_server(List *options)
 {
@@ -68,7 +70,7 @@ fastpath_of_server(List *options)
 	return apply_options(options, allowed);
 }
 
-/* What the options of a foreign table and of its server allow. */
+/* The paths that the options of a foreign table and its server allow. */
 int
 fastpath_of_table(Oid relid)
 {
@@ -80,7 +82,7 @@ fastpath_of_table(Oid relid)
 	return apply_options(table->options, fastpath_of_server(server->options));
 }
 
-/* Is a way open that options allow, or do not?  Settings are asked, too. */
+/* Is a path allowed, by options (the set) and by its setting? */
 bool
 fastpath_is_on(int allowed, FastPath path)
 {

@@ -1,13 +1,13 @@
 /*
  * fastpath.h
- *	  Which ways to save round trips or work are open.
+ *	  Which fast paths, ways to save round trips or work, are allowed.
  */
 #ifndef TOLLFREE_FDW_FASTPATH_H
 #define TOLLFREE_FDW_FASTPATH_H
 
 #include "nodes/pg_list.h"
 
-/* Bits of a set.  Settings and options have their names; README.md says more. */
+/* Bits of a set.  Settings and options have the same names; see README.md. */
 typedef enum FastPath
 {
 	FAST_DIRECT_RESULTS = 1 << 0,

@@ -2,8 +2,7 @@
  * options.c
  *	  Options of servers, user mappings and foreign tables: reading them.
  *
- * What values they can have is validator.c's business; they are checked when they
- * are set.
+ * validator.c checks their values when they are set.
  */
 #include "postgres.h"
 
@@ -34,7 +33,7 @@ option_find(List *options, const char *name)
 	return NULL;
 }
 
-/* The value of a boolean option; validated when it was set. */
+/* The value of a boolean option, or the default (otherwise). */
 bool
 option_is_true(List *options, const char *name, bool otherwise)
 {
@@ -50,7 +49,7 @@ option_is_true(List *options, const char *name, bool otherwise)
 	return otherwise;
 }
 
-/* The same of a foreign table, whose option counts before its server's. */
+/* The same for a foreign table, whose option overrides its server's. */
 bool
 option_of_table_is_true(Relation rel, const char *name, bool otherwise)
 {
@@ -61,7 +60,7 @@ option_of_table_is_true(Relation rel, const char *name, bool otherwise)
 						  option_is_true(server->options, name, otherwise));
 }
 
-/* How many rows one INSERT may carry into this table. */
+/* How many rows one INSERT into this table may have. */
 int
 option_batch_size(Relation rel)
 {
@@ -77,19 +76,19 @@ option_batch_size(Relation rel)
 	return size;
 }
 
-/* The names of methods, in the order of the enum. */
+/* The names of sampling methods, in the order of the enum */
 static const char *const sampling_names[] = {
 	"off", "random", "system", "bernoulli", "auto", "import"
 };
 
-/* The name of a method. */
+/* The name of a sampling method. */
 const char *
 option_sampling_name(SamplingMethod method)
 {
 	return sampling_names[method];
 }
 
-/* Finds a method by its name; false if there is none. */
+/* Finds a sampling method by its name; false if there is none. */
 bool
 option_find_sampling(const char *name, SamplingMethod *method)
 {
@@ -104,7 +103,7 @@ option_find_sampling(const char *name, SamplingMethod *method)
 	return false;
 }
 
-/* Which rows ANALYZE asks for. */
+/* The sampling method of a foreign table. */
 SamplingMethod
 option_sampling_method(Relation rel)
 {
@@ -120,7 +119,7 @@ option_sampling_method(Relation rel)
 	return method;
 }
 
-/* Is it an option for libpq that a server or a user mapping may set? */
+/* Is this an option of libpq that a server or a user mapping may set? */
 bool
 option_is_libpq(const char *name)
 {
@@ -146,7 +145,7 @@ option_is_libpq(const char *name)
 	return false;
 }
 
-/* Do this server's remote transactions take a snapshot per statement? */
+/* Are this server's remote transactions READ COMMITTED? */
 bool
 option_reads_committed(List *server_options)
 {
@@ -155,7 +154,7 @@ option_reads_committed(List *server_options)
 	return level != NULL && pg_strcasecmp(level, "read committed") == 0;
 }
 
-/* Is the server to be used as postgres_fdw uses it, without any fast path? */
+/* Is the server to be used as by postgres_fdw, without any fast path? */
 bool
 option_is_compatible(List *server_options)
 {
@@ -165,8 +164,8 @@ option_is_compatible(List *server_options)
 }
 
 /*
- * How many statements a connection to this server keeps prepared at most; the
- * setting may allow fewer.
+ * How many statements a connection to this server may keep prepared, by
+ * option; the setting may allow fewer.
  */
 int
 option_statement_cache_size(List *server_options)

@@ -1,10 +1,11 @@
 /*
  * run.c
- *	  What is done around each run of the executor.
+ *	  Hooking into each run of the executor.
  *
- * While it lasts it is known whether the executor was asked for all rows of the
- * query, or for the next ones of a cursor.  At its end whoever has asked for it
- * finishes what a statement has written.
+ * During a run this file knows whether the executor was asked for all rows of
+ * the query, or only for the next ones, as by a cursor.  At the end of a run
+ * of a modifying statement it calls the finisher, which sends the rest of the
+ * rows.
  */
 #include "postgres.h"
 
@@ -15,13 +16,13 @@
 
 static ExecutorRun_hook_type next_run_hook = NULL;
 
-/* Called at the end of each statement that modifies */
+/* Called at the end of each run of a modifying statement */
 static RunFinisher finish_run = NULL;
 
-/* The innermost execution, if it was asked for all rows; else NULL */
+/* The innermost run, if it was asked for all rows; else NULL */
 static const EState *run_whole = NULL;
 
-/* Runs a statement to the end of what it writes. */
+/* The hook: runs the executor, and finishes what a statement writes. */
 static void
 run(COMPAT_EXECUTOR_RUN_PARAMS)
 {
@@ -45,7 +46,7 @@ run(COMPAT_EXECUTOR_RUN_PARAMS)
 	PG_END_TRY();
 }
 
-/* When the library is loaded. */
+/* Installs the hook; called when the library is loaded. */
 void
 run_install(RunFinisher finish)
 {
@@ -54,7 +55,7 @@ run_install(RunFinisher finish)
 	ExecutorRun_hook = run;
 }
 
-/* Was the executor asked for all rows of this query, which it is running? */
+/* Is the innermost run one of this query, asked for all of its rows? */
 bool
 run_is_whole(const EState *estate)
 {

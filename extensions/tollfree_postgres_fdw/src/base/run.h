@@ -1,13 +1,13 @@
 /*
  * run.h
- *	  What is done around each run of the executor.
+ *	  Hooking into each run of the executor.
  */
 #ifndef TOLLFREE_FDW_RUN_H
 #define TOLLFREE_FDW_RUN_H
 
 #include "executor/execdesc.h"
 
-/* Finishes what a statement that has been run has written */
+/* Sends the rest of what a statement writes, at the end of its run */
 typedef void (*RunFinisher) (QueryDesc *queryDesc);
 
 extern void run_install(RunFinisher finish);

@@ -1,12 +1,13 @@
 /*
  * settings.c
- *	  Settings.  Each switches off one way to save round trips or work.
+ *	  The settings of the extension.
  *
- * They are anybody's, but for cleanup_timeout: meanwhile nothing interrupts the
- * backend.
+ * Most settings switch off one way to save round trips or work.  Every user
+ * may change them, except cleanup_timeout: during a clean-up nothing
+ * interrupts the backend.
  *
- * debug_require is for tests: what it names must be what happens, or else the
- * statement fails.
+ * debug_require is for tests.  It names ways of execution; a statement that is
+ * executed otherwise fails.
  */
 #include "postgres.h"
 
@@ -30,7 +31,7 @@ int			setting_statement_cache_size = STATEMENT_CACHE_SIZE_DEFAULT;
 bool		setting_constants_as_parameters = true;
 int			setting_debug_require = 0;
 
-/* The setting's text, which settings.c keeps */
+/* The setting's text, which guc.c keeps */
 static char *debug_require = NULL;
 
 static const struct
@@ -47,7 +48,7 @@ static const struct
 	{"autocommit", REQUIRE_AUTOCOMMIT}
 };
 
-/* The bit that a name stands for, or 0. */
+/* The bit of a name, or 0. */
 static int
 find_requirement(const char *name)
 {
@@ -59,7 +60,7 @@ find_requirement(const char *name)
 	return 0;
 }
 
-/* Reads the list of names; false if one is unknown. */
+/* The setting's check hook: parses the list of names. */
 static bool
 check_debug_require(char **value, void **extra, GucSource source)
 {
@@ -95,14 +96,17 @@ check_debug_require(char **value, void **extra, GucSource source)
 	return true;
 }
 
-/* Makes a checked value count. */
+/* The setting's assign hook. */
 static void
 assign_debug_require(const char *value, void *extra)
 {
 	setting_debug_require = *(int *) extra;
 }
 
-/* Raises an ERROR if debug_require names what has not been met. */
+/*
+ * Raises an ERROR if debug_require names this way of execution and it is not
+ * met.
+ */
 void
 settings_require(int what, bool is_met)
 {
@@ -119,7 +123,7 @@ settings_require(int what, bool is_met)
 	}
 }
 
-/* When the library is loaded. */
+/* Defines the settings; called when the library is loaded. */
 void
 settings_define(void)
 {

@@ -1,6 +1,6 @@
 /*
  * settings.h
- *	  Settings.
+ *	  The settings of the extension.
  */
 #ifndef TOLLFREE_FDW_SETTINGS_H
 #define TOLLFREE_FDW_SETTINGS_H
@@ -13,7 +13,7 @@
 #define CLEANUP_TIMEOUT_MIN 1
 #define CLEANUP_TIMEOUT_MAX 60000
 
-/* What debug_require can name; bits of its value */
+/* What debug_require can require; bits of a set */
 #define REQUIRE_DIRECT 1
 #define REQUIRE_CACHED 2
 #define REQUIRE_UNAWAITED_COMMIT 4

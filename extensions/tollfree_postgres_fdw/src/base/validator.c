@@ -1,9 +1,9 @@
 /*
  * validator.c
- *	  Which options there are, and which values they can have.
+ *	  The validator of the wrapper: options and their values.
  *
- * postgres_fdw knows its options and their values; its own validator checks
- * them.  Here only those are checked that this wrapper adds.
+ * The options that this wrapper adds are checked here.  All others are passed
+ * to postgres_fdw's own validator.
  */
 #include "postgres.h"
 
@@ -23,15 +23,17 @@
 
 COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_validator);
 
-/* An option that postgres_fdw does not have; those of fastpath.c are booleans. */
+/*
+ * An option that postgres_fdw does not have; those of fastpath.c are booleans
+ */
 typedef struct OwnOption
 {
 	const char *name;
-	bool		of_table;		/* is it one of tables, too, not of servers
-								 * only? */
-	const char *const *values;	/* up to a NULL; or NULL for a boolean or
+	bool		of_table;		/* of tables, too, not of servers only */
+	const char *const *values;	/* the last is NULL; NULL for a boolean or
 								 * number */
-	int			max;			/* of a number, from 0 on; 0 for a boolean */
+	int			max;			/* of a number, whose minimum is 0; 0 for a
+								 * boolean */
 } OwnOption;
 
 static const char *const isolation_levels[] = {
@@ -56,7 +58,7 @@ static const OwnOption own_options[] = {
 	{"unawaited_commit", false, NULL, 0}
 };
 
-/* The option of our own with that name, or NULL. */
+/* Finds the option of our own with this name, or NULL. */
 static const OwnOption *
 find_own(const char *name)
 {
@@ -68,7 +70,7 @@ find_own(const char *name)
 	return NULL;
 }
 
-/* Does postgres_fdw take this option with this value? */
+/* Does postgres_fdw accept this option with this value? */
 bool
 validator_is_stock(const char *name, const char *value)
 {
@@ -79,8 +81,8 @@ validator_is_stock(const char *name, const char *value)
 }
 
 /*
- * Is it a way to sample that postgres_fdw need not be asked about?  One that
- * nobody knows is an ERROR, where postgres_fdw has no such option.
+ * Is this a sampling method that postgres_fdw's validator must not see?
+ * Raises an ERROR for an unknown method where postgres_fdw lacks the option.
  */
 static bool
 is_own_sampling(const char *name, const char *value, Oid catalog)
@@ -122,7 +124,7 @@ check_listed(const OwnOption *option, const char *value)
 			 errhint("Valid values are %s.", list.data)));
 }
 
-/* Raises an ERROR unless the value is a number, or a boolean. */
+/* Raises an ERROR unless the value is a number in range, or a boolean. */
 static void
 check_simple(const OwnOption *option, const char *value)
 {
@@ -144,7 +146,7 @@ check_simple(const OwnOption *option, const char *value)
 						option->name, value)));
 }
 
-/* Raises an ERROR unless the option can be here, with that value. */
+/* Raises an ERROR unless the object may have the option, with this value. */
 static void
 check_own(const OwnOption *option, const char *value, Oid catalog)
 {
@@ -162,7 +164,7 @@ check_own(const OwnOption *option, const char *value, Oid catalog)
 		check_simple(option, value);
 }
 
-/* The array without options of our own, which are checked. */
+/* Checks the options of our own, and returns the array without them. */
 static ArrayType *
 strip_own_options(ArrayType *options, Oid catalog)
 {
@@ -188,7 +190,7 @@ strip_own_options(ArrayType *options, Oid catalog)
 	return construct_array(elements, kept, TEXTOID, -1, false, TYPALIGN_INT);
 }
 
-/* The wrapper's validator. */
+/* The wrapper's validator function. */
 Datum
 tollfree_postgres_fdw_validator(PG_FUNCTION_ARGS)
 {

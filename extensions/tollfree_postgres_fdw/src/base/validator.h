@@ -1,6 +1,6 @@
 /*
  * validator.h
- *	  Which options there are, and which values they can have.
+ *	  The validator of the wrapper: options and their values.
  */
 #ifndef TOLLFREE_FDW_VALIDATOR_H
 #define TOLLFREE_FDW_VALIDATOR_H
