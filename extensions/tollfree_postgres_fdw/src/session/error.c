@@ -61,7 +61,7 @@ copy_for_transaction(const char *string)
  * reads what is in flight, or sends what is buffered, any more.
  */
 static void
-keep(Session *session, const RemoteError *error, const char *sql)
+keep_outer_error(Session *session, const RemoteError *error, const char *sql)
 {
 	RemoteError *kept;
 
@@ -82,7 +82,7 @@ keep(Session *session, const RemoteError *error, const char *sql)
 
 /* Reports an error of the remote server as one of the local server. */
 static void
-throw(int elevel, const RemoteError *error, const char *sql)
+report(int elevel, const RemoteError *error, const char *sql)
 {
 	ereport(elevel,
 			(errcode(error->sqlstate),
@@ -102,7 +102,7 @@ error_raise_kept(Session *session)
 	if (session->xact.kept_level == 0 || session->pending.is_settling)
 		return;
 	if (session->xact.kept_error != NULL)
-		throw(ERROR, session->xact.kept_error, session->xact.kept_error->sql);
+		report(ERROR, session->xact.kept_error, session->xact.kept_error->sql);
 	ereport(ERROR,
 			(errcode(ERRCODE_CONNECTION_EXCEPTION),
 			 errmsg("connection to server \"%s\" cannot be used because a command of an outer transaction level was interrupted",
@@ -126,6 +126,6 @@ error_report(Session *session, int elevel, RemoteError *error, const char *sql)
 			error->primary = message;
 	}
 	if (elevel >= ERROR)
-		keep(session, error, sql);
-	throw(elevel, error, sql);
+		keep_outer_error(session, error, sql);
+	report(elevel, error, sql);
 }

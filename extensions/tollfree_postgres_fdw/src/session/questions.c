@@ -82,7 +82,7 @@ questions_add_at_setup(Session *session)
 	if (PQserverVersion(session->conn) >= SESSION_CHECK_VERSION)
 	{
 		batch_add_sync(session);
-		batch_add_prepare(session, PART_ASIDE, WRITE_CHECK_STATEMENT,
+		batch_add_prepare(session, PART_QUESTION_CONTROL, WRITE_CHECK_STATEMENT,
 						  WRITE_CHECK_SQL);
 		batch_add_statement(session, PART_WRITE_QUESTION, 0,
 							WRITE_CHECK_STATEMENT, WRITE_CHECK_SQL);
@@ -149,9 +149,9 @@ questions_add_behind_commit(Session *session)
 		if (!is_asking)
 		{
 			batch_add_sync(session);
-			batch_add(session, PART_ASIDE, 0, START_SQL);
-			batch_add(session, PART_ASIDE, 0, LOCK_LIMIT_SQL);
-			batch_add(session, PART_ASIDE, 0, TIME_LIMIT_SQL);
+			batch_add(session, PART_QUESTION_CONTROL, 0, START_SQL);
+			batch_add(session, PART_QUESTION_CONTROL, 0, LOCK_LIMIT_SQL);
+			batch_add(session, PART_QUESTION_CONTROL, 0, TIME_LIMIT_SQL);
 			is_asking = true;
 		}
 		batch_add_question(session, RELATION_SQL, question);
@@ -159,7 +159,7 @@ questions_add_behind_commit(Session *session)
 	if (!is_asking)
 		return;
 	batch_add_sync(session);
-	batch_add(session, PART_ASIDE, 0, "ROLLBACK TRANSACTION");
+	batch_add(session, PART_QUESTION_CONTROL, 0, "ROLLBACK TRANSACTION");
 }
 
 /* Was the question given up at one of its limits, rather than refused? */
@@ -188,7 +188,7 @@ questions_take(Session *session, const BatchPart *part, const PGresult *res)
 
 	switch (part->kind)
 	{
-		case PART_ASIDE:
+		case PART_QUESTION_CONTROL:
 			session->remote.hides_relations |= is_refused;
 			break;
 		case PART_WRITE_QUESTION:

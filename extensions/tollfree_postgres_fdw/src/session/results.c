@@ -429,7 +429,7 @@ take_early_error(Session *session, PGresult *res, bool may_replace)
  * more, but nothing is lost with it.
  */
 bool
-results_read_front(Session *session, bool may_replace)
+results_read_leading(Session *session, bool may_replace)
 {
 	while (session->batch.part < session->batch.nparts &&
 		   !session->xact.commit_failed &&

@@ -9,7 +9,7 @@
 
 extern PGresult *results_next(Session *session);
 extern bool results_are_ready(Session *session);
-extern bool results_read_front(Session *session, bool may_replace);
+extern bool results_read_leading(Session *session, bool may_replace);
 extern void results_finish(Session *session);
 extern void results_drain(Session *session);
 extern bool results_are_true(const PGresult *res);

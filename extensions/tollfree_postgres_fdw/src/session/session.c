@@ -37,14 +37,15 @@
 #include "sql/command.h"
 
 /*
- * May the command be executed by its cached statement even if tables have been
- * altered since?  Yes if the outcome is the same.  Also yes if a stale
- * statement fails and can be repeated, as the first command of the remote
- * transaction (starts).  A stale INSERT does not fail, so its parameter types
- * are checked.
+ * Does it do no harm if the command's cached statement is stale, because a
+ * table has been altered since?  That is so if the outcome is the same.  It is
+ * also so if a stale statement fails and can be repeated, as the first command
+ * of the remote transaction (starts).  A stale INSERT does not fail, so its
+ * parameter types are checked.
  */
 static bool
-is_lasting(const Session *session, const RemoteCommand *command, bool starts)
+is_safe_if_stale(const Session *session, const RemoteCommand *command,
+				 bool starts)
 {
 	if (command->hints.printed_types == NULL)
 		return starts || command->hints.returns_nothing;
@@ -94,8 +95,8 @@ decide_use(Session *session, Sending *sending)
 	if (command->hints.is_cacheable && !sending->repeats)
 		sending->use = statement_choose(session->prepared.cache, command->sql,
 										session_lock_epoch(session),
-										is_lasting(session, command,
-												   sending->depth == 0),
+										is_safe_if_stale(session, command,
+														 sending->depth == 0),
 										&session->counters.statements,
 										&sending->statement);
 	if (!sending->repeats)
@@ -201,10 +202,10 @@ send_commands(Session *session, const RemoteCommand *commands, int ncommands,
  * be used any more, but nothing is lost with it.
  */
 static bool
-read_front(Session *session, bool may_replace)
+read_leading(Session *session, bool may_replace)
 {
 	if (PQstatus(session->conn) != CONNECTION_BAD)
-		return results_read_front(session, may_replace);
+		return results_read_leading(session, may_replace);
 	return session->xact.remote_depth > 0;
 }
 
@@ -260,7 +261,7 @@ static void
 repeat(Session *session, const RemoteCommand *command)
 {
 	send_commands(session, command, 1, session->prepared.only_reads, true);
-	if (!read_front(session, false))
+	if (!read_leading(session, false))
 		results_report(session, ERROR, NULL, command->shown);
 	if (command->hints.in_pieces)
 		compat_set_row_mode(session->conn, COMPAT_ROWS_IN_CHUNK);
@@ -365,13 +366,13 @@ session_await_front(Session *session)
 	const RemoteCommand *commands = session->pending.ahead;
 
 	session->pending.ahead = NULL;
-	if (commands == NULL || read_front(session, true))
+	if (commands == NULL || read_leading(session, true))
 		return;
 
 	replace_connection(session);
 	send_commands(session, commands, session->pending.nahead,
 				  session->pending.only_reads, false);
-	if (!read_front(session, false))
+	if (!read_leading(session, false))
 		results_report(session, ERROR, NULL, commands[0].shown);
 }
 

@@ -109,7 +109,7 @@ typedef enum PartKind
 	PART_WRITE_CHECK,			/* has the transaction written? */
 
 	/* questions.c's own, not part of the user's transaction */
-	PART_ASIDE,					/* what a question needs: START, SET, PREPARE,
+	PART_QUESTION_CONTROL,		/* what a question needs: START, SET, PREPARE,
 								 * ROLLBACK */
 	PART_WRITE_QUESTION,		/* does the write check work? */
 	PART_TIMEOUT_QUESTION,		/* what is statement_timeout? */
@@ -123,7 +123,7 @@ typedef enum PartKind
 static inline bool
 part_is_apart(PartKind kind)
 {
-	return kind >= PART_ASIDE && kind < PART_SYNC;
+	return kind >= PART_QUESTION_CONTROL && kind < PART_SYNC;
 }
 
 typedef struct BatchPart

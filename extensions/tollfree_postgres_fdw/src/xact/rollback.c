@@ -26,7 +26,8 @@ typedef struct Rollback
 {
 	Session    *session;
 	bool		failed;			/* the session stays unusable */
-	bool		was_told;		/* has been sent; answers are to be read */
+	bool		is_sent;		/* the commands have been sent; their answers
+								 * are to be read */
 	char		rollback[64];	/* commands; empty if not needed */
 	char		release[64];
 } Rollback;
@@ -160,8 +161,8 @@ send_rollback(Rollback *rollback, int level)
 	batch_add(session, PART_COMMAND, 0, rollback->rollback);
 	if (rollback->release[0] != '\0')
 		batch_add(session, PART_COMMAND, 0, rollback->release);
-	rollback->was_told = batch_send(session);
-	if (rollback->was_told)
+	rollback->is_sent = batch_send(session);
+	if (rollback->is_sent)
 		session->counters.round_trips++;
 	else
 	{
@@ -208,7 +209,7 @@ finish_rollback(Rollback *rollback, int level)
 {
 	Session    *session = rollback->session;
 
-	if (rollback->was_told && !read_answers(rollback))
+	if (rollback->is_sent && !read_answers(rollback))
 	{
 		session->batch.part = session->batch.nparts;
 		rollback->failed = true;
