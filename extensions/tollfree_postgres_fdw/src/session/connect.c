@@ -24,7 +24,8 @@
 #include "session/connect.h"
 
 /*
- * Beside options: two application names, encoding, three for SCRAM, the NULL
+ * In addition to options: two application names, encoding, three for SCRAM,
+ * and the final NULL
  */
 #define EXTRA_PARAMETERS 7
 

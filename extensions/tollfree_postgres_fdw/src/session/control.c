@@ -26,9 +26,9 @@
 #define COMMIT_SQL "COMMIT TRANSACTION"
 
 /*
- * Adds the COMMIT.  Where it is waited for (PART_COMMAND) it relies on no
- * prepared statement.  Otherwise nothing is lost if it fails, so the prepared
- * one is used, whoever may have dropped it.
+ * Adds the COMMIT.  Where it is waited for (PART_COMMAND) it does not rely on
+ * the prepared statement, which somebody may have dropped.  Otherwise nothing
+ * is lost if it fails.
  */
 void
 control_add_commit(Session *session, PartKind kind)

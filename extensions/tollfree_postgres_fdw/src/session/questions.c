@@ -46,6 +46,9 @@
 #include "session/relations.h"
 #include "session/state.h"
 
+/* The first version that can be asked whether a transaction has written */
+#define QUESTIONS_VERSION 130000
+
 /* The write check: "t" if the transaction has written nothing so far */
 #define WRITE_CHECK_STATEMENT "tollfree_check"
 #define WRITE_CHECK_SQL \
@@ -79,7 +82,7 @@ questions_add_at_setup(Session *session)
 	session->remote.is_serializable = true;
 	session->remote.hides_relations = false;
 
-	if (PQserverVersion(session->conn) >= SESSION_CHECK_VERSION)
+	if (PQserverVersion(session->conn) >= QUESTIONS_VERSION)
 	{
 		batch_add_sync(session);
 		batch_add_prepare(session, PART_QUESTION_CONTROL, WRITE_CHECK_STATEMENT,
@@ -114,7 +117,7 @@ questions_note_relations(Session *session, List *relids)
 	MemoryContext old;
 
 	if (relids == NIL || session->remote.hides_relations ||
-		PQserverVersion(session->conn) < SESSION_CHECK_VERSION)
+		PQserverVersion(session->conn) < QUESTIONS_VERSION)
 		return;
 	old = MemoryContextSwitchTo(TopTransactionContext);
 	session->facts.unasked = list_concat(session->facts.unasked,

@@ -7,9 +7,6 @@
 
 #include "session/state.h"
 
-/* The first version that can be asked whether a transaction has written */
-#define SESSION_CHECK_VERSION 130000
-
 /* Asking */
 extern void questions_add_at_setup(Session *session);
 extern void questions_add_behind_commit(Session *session);

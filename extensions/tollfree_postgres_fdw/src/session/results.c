@@ -67,8 +67,8 @@ results_report(Session *session, int elevel, PGresult *res, const char *sql)
 }
 
 /* Is the result, which may be NULL, one row that begins with true? */
-bool
-results_are_true(const PGresult *res)
+static bool
+is_true(const PGresult *res)
 {
 	return PQntuples(res) == 1 && strcmp(PQgetvalue(res, 0, 0), "t") == 0;
 }
@@ -148,7 +148,7 @@ accept_answer(Session *session, const BatchPart *part, PGresult *res)
 				accept_description(session, part->prepares, res);
 			break;
 		case PART_WRITE_CHECK:
-			session->xact.may_have_written = !results_are_true(res);
+			session->xact.may_have_written = !is_true(res);
 			session->xact.has_written |= session->xact.may_have_written;
 			break;
 		default:
@@ -245,7 +245,7 @@ note_prepared(Session *session, const char *name)
 }
 
 /*
- * Updates the session from the answer to a caller's command, whoever reads it.
+ * Updates the session from an answer to a caller's command, read or drained.
  */
 static void
 note_command(Session *session, const BatchPart *part, const PGresult *res)

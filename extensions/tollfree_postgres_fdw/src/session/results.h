@@ -12,7 +12,6 @@ extern bool results_are_ready(Session *session);
 extern bool results_read_leading(Session *session, bool may_replace);
 extern void results_finish(Session *session);
 extern void results_drain(Session *session);
-extern bool results_are_true(const PGresult *res);
 extern void results_forget_description(Session *session);
 extern const Oid *results_described_types(const Session *session,
 										  const char *statement, int ntypes);

@@ -148,7 +148,7 @@ send_rollback(Rollback *rollback, int level)
 
 	if (!rollback->failed)
 		end_batch(rollback);
-	/* Whoever noticed the lost connection has reported it. */
+	/* The loss of the connection has been reported where it was noticed. */
 	if (PQstatus(session->conn) == CONNECTION_BAD)
 		rollback->failed = true;
 	session->batch.cancel_again = 0;	/* the rollback must not be cancelled */
