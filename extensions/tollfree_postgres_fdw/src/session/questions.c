@@ -6,8 +6,8 @@
  * remote user may not be allowed to read the catalogs or to call a function.
  * The server may be a standby, or of another version.  Somebody may hold a
  * lock on a catalog.  A question without an answer counts as answered by no,
- * and a no costs nothing but speed.  So no question is asked where its error
- * would end the user's transaction:
+ * and a no costs nothing but speed.  So no question but the last is asked where
+ * its error would end the user's transaction:
  *
  *	When the session is set up, in the same batch, each behind a Sync of its
  *	own:

@@ -234,7 +234,7 @@ typedef struct SessionCounters
 	StatementCounters statements;
 } SessionCounters;
 
-/* The session of one user mapping, for the life of the backend */
+/* The session of one user mapping; sessions.c frees it once that is gone. */
 typedef struct Session
 {
 	Oid			mapping;

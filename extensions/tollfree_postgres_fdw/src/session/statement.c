@@ -191,8 +191,8 @@ add_statement(StatementCache *cache, const char *sql, uint32 hash)
 /*
  * Decides how to execute a text that is in the cache.  Its statement is
  * replaced by a new one, under another name, in three cases: its preparation
- * never succeeded, it has failed since, or it could not be reused before in
- * this epoch.
+ * never succeeded, it has failed since, or its text has already been parsed
+ * for one execution in this epoch.
  */
 static StatementUse
 choose_known(StatementCache *cache, CachedStatement **statement,
