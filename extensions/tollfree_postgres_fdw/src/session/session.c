@@ -326,8 +326,12 @@ session_check_usable(Session *session)
  * only_reads says that only functions and views of the remote server can
  * write; a write check finds out.  The caller then calls session_await_front,
  * reads the results of each command with session_result, and calls
- * results_finish.  The commands must stay valid until the first result has
- * been read: up to then they may be sent again.
+ * results_finish.
+ *
+ * The commands must stay valid until session_await_front returns, since all
+ * may be sent again.  A first command that is cacheable and has no
+ * printed_types must stay valid until its first result: a stale statement has
+ * it repeated.
  */
 void
 session_send_ahead(Session *session, const RemoteCommand *commands,
