@@ -2,18 +2,19 @@
  * async.c
  *	  Scans on several servers at the same time, under an Append.
  *
- * A request is answered with a row at hand.  If there is none, the scan sends
- * for more and the request is left pending; the Append goes on with others and
- * waits for all of them together.  What arrives is taken in as far as it is
- * there, and a request is not answered before the batch has arrived, or as
- * much of it as a scan means to hold: no server is waited for while another
- * one has something.
+ * A request is answered with a received row.  If there is none, the scan asks
+ * the remote server for more and the request stays pending.  The Append goes
+ * on with other scans and waits for all of them together.  Data is read only
+ * as far as it has arrived.  A pending request is answered when the whole
+ * batch has arrived, or SCAN_BYTES of it.  So no server is waited for while
+ * another one has rows.
  *
- * Scans that share a session take turns.  A request whose session is busy for
- * another scan of the same Append waits for that one's event.  If it is busy
- * for something else, that is read to its end when nothing else is left to do.
+ * Scans that share a session take turns.  If the session of a request is busy
+ * for another scan of the same Append, the request waits for the event of that
+ * scan.  If it is busy for something else, what is in flight is read to its
+ * end when nothing else is left to do.
  *
- * How a scan's rows are asked for and kept is scan.c's and cursor.c's business.
+ * scan.c and cursor.c ask for the rows of a scan; fetch.c keeps them.
  */
 #include "postgres.h"
 
@@ -41,7 +42,7 @@ is_ours(const AsyncRequest *request)
 		tollfreeForeignAsyncRequest;
 }
 
-/* Is the session of a scan busy for somebody else? */
+/* Is something in flight in the session that is not the scan's? */
 static bool
 is_blocked(const RemoteScanState *scan)
 {
@@ -49,8 +50,8 @@ is_blocked(const RemoteScanState *scan)
 }
 
 /*
- * Answers a request with the next row, or with none after the last one; leaves
- * it pending if that has to be waited for.
+ * Answers a request with the next row, or with none after the last one.
+ * Leaves it pending if the row has to be waited for.
  */
 static void
 answer(AsyncRequest *request)
@@ -68,7 +69,7 @@ answer(AsyncRequest *request)
 			return;
 		}
 		if (!is_blocked(scan))
-			scan_proceed(node);
+			scan_send_more(node);
 		if (is_blocked(scan) || !fetch_receive(scan))
 		{
 			ExecAsyncRequestPending(request);
@@ -77,7 +78,7 @@ answer(AsyncRequest *request)
 	}
 }
 
-/* Answers a pending request; true unless it is pending once more. */
+/* Answers a pending request; false if it is pending again. */
 static bool
 answer_pending(AsyncRequest *request)
 {
@@ -90,7 +91,7 @@ answer_pending(AsyncRequest *request)
 	return request->request_complete;
 }
 
-/* Is there nothing yet that the Append will wait for? */
+/* Does the Append wait for no scan yet?  Its set has one event of its own. */
 static bool
 waits_for_nothing(const AppendState *append)
 {
@@ -98,8 +99,8 @@ waits_for_nothing(const AppendState *append)
 }
 
 /*
- * Can a scan be sent for without reading what somebody else has in flight, or
- * running anybody's code, which may do that?
+ * Can a scan ask for rows without reading what is in flight for another?  Its
+ * parameters may call a function that does.
  */
 static bool
 can_send(const RemoteScanState *scan)
@@ -109,11 +110,11 @@ can_send(const RemoteScanState *scan)
 }
 
 /*
- * Is a request's session busy for another scan that the Append waits for?  That
- * one's answer must not be read to its end for this one's sake.
+ * Is a request's session busy for another scan that the same Append waits for?
+ * Then this request waits, and the answer of the other scan is not drained.
  */
 static bool
-is_in_turn(const AsyncRequest *request)
+waits_for_sibling(const AsyncRequest *request)
 {
 	const RemoteScanState *scan = requested_scan(request);
 	const RemoteScanState *other = fetch_in_flight(scan->session);
@@ -124,8 +125,7 @@ is_in_turn(const AsyncRequest *request)
 }
 
 /*
- * Answers those of the Append's pending requests whose rows have come in the
- * meantime.
+ * Answers each pending request of the Append whose rows have arrived.
  */
 static void
 answer_arrived(AppendState *append)
@@ -142,7 +142,7 @@ answer_arrived(AppendState *append)
 	}
 }
 
-/* Takes a request for a row. */
+/* Answers a request for a row, or leaves it pending. */
 void
 tollfreeForeignAsyncRequest(AsyncRequest *request)
 {
@@ -151,13 +151,15 @@ tollfreeForeignAsyncRequest(AsyncRequest *request)
 }
 
 /*
- * Says what a pending request waits for.
+ * Adds the event that a pending request waits for, or answers the request.
  *
- * Requests are answered only before there is anything to wait for, be it of
- * another wrapper: the Append would wait for that first, and an answer may run
- * anything, such as what reads all that is in flight, so that nothing more comes.
- * Once one is answered nothing of ours is waited for: the Append has a row to
- * return.
+ * Requests are answered only while the Append's set has no event of a scan, of
+ * ours or of another wrapper.  If it had one the Append would wait for it,
+ * even with a row to return.  And an answer may run any code, which may drain
+ * what the event is for: then the event never comes.
+ *
+ * Once a request is answered no event of ours is added: the Append has a row
+ * to return.
  */
 void
 tollfreeForeignAsyncConfigureWait(AsyncRequest *request)
@@ -172,9 +174,9 @@ tollfreeForeignAsyncConfigureWait(AsyncRequest *request)
 		return;
 	if (!scan_is_in_flight(scan))
 	{
-		if (answers ? is_in_turn(request) : !can_send(scan))
+		if (answers ? waits_for_sibling(request) : !can_send(scan))
 			return;
-		scan_proceed(castNode(ForeignScanState, request->requestee));
+		scan_send_more(castNode(ForeignScanState, request->requestee));
 		if (answers && !scan_is_in_flight(scan) && answer_pending(request))
 			return;
 	}
@@ -183,7 +185,7 @@ tollfreeForeignAsyncConfigureWait(AsyncRequest *request)
 						  PQsocket(scan->session->conn), NULL, request);
 }
 
-/* Takes in what has arrived for a pending request. */
+/* Receives what has arrived; answers the request if that is enough. */
 void
 tollfreeForeignAsyncNotify(AsyncRequest *request)
 {

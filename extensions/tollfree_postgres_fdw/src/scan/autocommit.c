@@ -2,21 +2,21 @@
  * autocommit.c
  *	  Which scans need no remote transaction around them.
  *
- * START TRANSACTION and COMMIT keep several commands together.  A scan that is
- * all that the local transaction does in its session can do without: its SELECT
- * is a remote transaction of its own, with the one snapshot that it would have
- * had.  It is if
+ * START TRANSACTION and COMMIT keep several commands together.  A SELECT does
+ * not need them if it is all that the local transaction does in its session.
+ * It is then a remote transaction of its own, and has one snapshot either way.
+ * A scan is all that the local transaction does if
  *
  *	- it is executed by the client's own query, outside of a transaction block:
- *	  a simple query, or the first Execute of an unnamed portal.  What a client
- *	  executes behind that before its Sync has a later snapshot, so this is for
- *	  READ COMMITTED, which promises no more;
+ *	  a simple query, or the first Execute of an unnamed portal.  A client may
+ *	  execute more before its Sync.  Those commands get a later snapshot, so
+ *	  an Execute qualifies only under READ COMMITTED, which allows that;
  *	- the plan is the scan, and perhaps a LIMIT; and
- *	- nothing is computed here but by immutable functions, and of types, that are
- *	  PostgreSQL's own: any other could ask the remote server, too.
+ *	- all functions and types that it uses here are PostgreSQL's own, and the
+ *	  functions are immutable: any other could query the remote server, too.
  *
- * That nothing came before it is known to the session, and that the SELECT
- * writes nothing remotely to relations.c.
+ * The session knows that nothing came before the scan.  relations.c knows that
+ * the SELECT writes nothing remotely.
  */
 #include "postgres.h"
 
@@ -58,8 +58,8 @@ has_own_columns(ForeignScanState *node, List *attrs)
 }
 
 /*
- * Is a plan this scan, or a LIMIT of it, and does it compute by nothing but
- * immutable functions?
+ * Is a plan this scan, or a LIMIT of it, and are all functions that it calls
+ * immutable?
  */
 static bool
 is_plain_plan(Plan *plan, const ForeignScan *scan)
@@ -81,9 +81,9 @@ is_plain_plan(Plan *plan, const ForeignScan *scan)
 }
 
 /*
- * Is the scan, which receives these attributes, all that its statement does
- * that could involve the remote server?  What is not PostgreSQL's own of the
- * functions and domains that it computes by, the planner has listed.
+ * Is the scan the only part of its statement that could use the remote server?
+ * The planner lists in invalItems each function and domain of the statement
+ * that is not PostgreSQL's own.
  */
 bool
 autocommit_suits_plan(ForeignScanState *node, const ScanPlan *plan)
@@ -121,8 +121,8 @@ is_whole_transaction(const EState *estate)
 }
 
 /*
- * The foreign tables that a scan reads, in this context, if it is about to be
- * executed as all that the local transaction does, else NIL.
+ * The foreign tables that a scan reads, allocated in this context, if the scan
+ * is all that the local transaction does, else NIL.
  */
 List *
 autocommit_relations(ForeignScanState *node, const ScanPlan *plan)

@@ -2,33 +2,37 @@
  * cursor.c
  *	  Large results, which come through a cursor.
  *
- * FETCHes are sent in batches: a link with a long round trip is in use for as
- * long as the batch lasts.  The remote server collects all rows of a FETCH before
- * it sends the first one, so each asks for about SCAN_BYTES, and a batch is made
- * larger by more FETCHes.  None asks for fewer rows than fetch_size.
+ * FETCHes are sent in batches, so that a link with a long round trip is used
+ * for longer.  The remote server collects all rows of a FETCH before it sends
+ * the first one.  So each FETCH asks for about SCAN_BYTES, but for fetch_size
+ * rows at least, and a batch grows by more FETCHes.
  *
- * DECLARE goes with the first batch, a FETCH of fetch_size rows, which shows how
- * large they are.  The next batches ask for SCAN_BYTES, or for what comes in
- * ROUND_TRIPS round trips if that is more; but for no more than comes within a
- * second, and ten times as many rows as before, since whoever stops early waits
- * for all that was asked for.  A query that is certain to read the rest
- * (reading.c) has all batches as large as they may be.  From the second answer on,
- * which shows that the consumer goes on, the next batch is sent as soon as one
- * has been received, unless it would take longer: the remote server works on it
- * while the rows at hand are converted and used.
+ * The first batch has DECLARE and a FETCH of fetch_size rows.  Its answer
+ * shows how large the rows are.  A later batch asks for SCAN_BYTES, or for
+ * what comes in BATCH_ROUND_TRIPS round trips if that is more.  It asks for no
+ * more than comes within BATCH_MSECS, and for at most BATCH_GROWTH times as
+ * many rows as the batch before: whoever stops early waits for all that was
+ * asked for.  A query that is certain to read the rest (reading.c) has all
+ * batches as large as they may be.
  *
- * The rows of an answer are taken from the connection only as far as
- * SCAN_BYTES reach.  The rest waits in the socket, and the remote server with
- * it, so memory stays bounded.  Whoever else needs the connection has the rest
- * read first (scan.c).
+ * A second answer shows that the consumer goes on.  From then on the next
+ * batch is sent ahead, as soon as one has been received, unless it would take
+ * longer than BATCH_MSECS.  The remote server works on it while the rows of
+ * the last one are converted and used.
  *
- * Where a remote statement_timeout runs meanwhile, which it would not with
- * postgres_fdw, each answer is read whole, and what memory has no room for goes
- * into a store.  Then nothing is asked for ahead.
+ * Rows are taken from the connection until SCAN_BYTES are in memory.  The
+ * remote server waits while the socket is full, so memory stays bounded here
+ * and there.  If something else is to be sent in the session the rest is read
+ * first (fetch.c).
  *
- * No answer stays in flight in another subtransaction than the scan began in:
- * rolling that back would lose rows which the cursor, being left alone, does not
- * give again.
+ * A remote statement_timeout would run while the remote server waits, which it
+ * does not with postgres_fdw.  So where there is one, each answer is read
+ * whole at once, what exceeds work_mem goes into a store, and no batch is sent
+ * ahead.
+ *
+ * No answer stays in flight in a subtransaction other than the one that the
+ * scan began in.  Rolling back that subtransaction would lose the rows in
+ * flight, and the cursor, which survives, would not return them again.
  */
 #include "postgres.h"
 
@@ -41,41 +45,44 @@
 #include "session/portals.h"
 #include "sql/command.h"
 
-/* In the first batch if all rows will be read: most results are short */
+/*
+ * FETCHes in the first batch if all rows will be read: most results are short
+ */
 #define FIRST_FETCHES 16
 
-/* As many as a batch lasts at least, of which one is waited for */
+/* Round trips that a batch lasts at least; one of them is waited for */
 #define BATCH_ROUND_TRIPS 10
 
-/* By how much a batch may grow at a time, for consumers that stop early */
+/* Factor by which a batch may grow at a time, for consumers that stop early */
 #define BATCH_GROWTH 10
 
-/* What a batch of more rows than fetch_size should take at most, in ms */
+/* The longest that a batch of more rows than fetch_size should take, in ms */
 #define BATCH_MSECS 1000
 
 /* Answers after which the next batch is sent ahead */
 #define ANSWERS_BEFORE_AHEAD 2
 
 /*
- * Will so much be read, and nothing else be asked for in between?  A remote
- * statement_timeout would run all the time.
+ * Is the query certain to read so much of the scan, with nothing else sent in
+ * between?  Not under a remote statement_timeout, which would run all the
+ * time.
  */
 static bool
-is_read(const RemoteScanState *scan, ScanReading reading)
+will_be_read(const RemoteScanState *scan, ScanReading reading)
 {
 	return fastpath_is_on(scan->plan.fast_paths, FAST_DIRECT_RESULTS) &&
-		scan->is_free &&
+		scan->may_prefetch &&
 		scan->reading >= reading && run_is_whole(scan->estate) &&
 		!scan->session->remote.has_statement_timeout && !scan_may_outlive_batch(scan);
 }
 
-/* Of how many FETCHes should the next batch be? */
+/* The number of FETCHes in the next batch. */
 static int
 choose_fetches(const RemoteScanState *scan, bool declares)
 {
 	if (declares)
-		return is_read(scan, READS_ALL) ? FIRST_FETCHES : 1;
-	return is_read(scan, READS_REST) ? SCAN_FETCHES : scan->batch_fetches;
+		return will_be_read(scan, READS_ALL) ? FIRST_FETCHES : 1;
+	return will_be_read(scan, READS_REST) ? SCAN_FETCHES : scan->batch_fetches;
 }
 
 /* Asks for more rows, together with the DECLARE if the cursor is new. */
@@ -128,10 +135,12 @@ cursor_open(RemoteScanState *scan, const RemoteCommand *query)
 }
 
 /*
- * Chooses how many rows the next batch asks for.  They are waited for together,
- * also by whoever needs but one, or ends the scan: so not more where they come
- * slowly.  The round trip is not theirs; the shortest one seen counts, and of a
- * batch that took no longer half of it.
+ * Chooses how many rows the next batch asks for, from how fast the last one
+ * came.  Whoever needs but one row, or ends the scan, waits for all rows of
+ * the batch: so it is small where rows come slowly.
+ *
+ * The rows' rate leaves out the round trip: the shortest one seen, but at most
+ * half of the time that the batch took.
  */
 static void
 size_batch(RemoteScanState *scan)
@@ -156,16 +165,16 @@ size_batch(RemoteScanState *scan)
 	scan->batch_took = -1;
 }
 
-/* May the next batch be sent while there are rows at hand? */
+/* May the next batch be sent before all received rows have been returned? */
 static bool
-goes_ahead(const RemoteScanState *scan)
+may_send_ahead(const RemoteScanState *scan)
 {
 	return fastpath_is_on(scan->plan.fast_paths, FAST_READ_AHEAD) &&
-		scan->is_free && !scan->is_slow &&
+		scan->may_prefetch && !scan->is_slow &&
 		scan->batches >= ANSWERS_BEFORE_AHEAD;
 }
 
-/* Lets go of the rows at hand, which have been used. */
+/* Frees the received rows, all of which have been returned. */
 void
 cursor_forget_rows(RemoteScanState *scan)
 {
@@ -174,21 +183,21 @@ cursor_forget_rows(RemoteScanState *scan)
 }
 
 /*
- * Sends for more if that is due: if there is nothing at hand, or if it is to
- * be sent ahead.
+ * Sends the next batch if no received rows are left, or if it may be sent
+ * ahead.
  */
 void
-cursor_proceed(RemoteScanState *scan)
+cursor_send_more(RemoteScanState *scan)
 {
 	if (scan->phase != SCAN_PAUSED)
 		return;
 	if (scan->batch_took >= 0)
 		size_batch(scan);
-	if (scan->results == NIL || goes_ahead(scan))
+	if (scan->results == NIL || may_send_ahead(scan))
 		send_batch(scan, false);
 }
 
-/* Gets more rows when there are none at hand; false after the last. */
+/* Receives more rows after all have been returned; false after the last. */
 bool
 cursor_more(RemoteScanState *scan)
 {
@@ -197,18 +206,18 @@ cursor_more(RemoteScanState *scan)
 	{
 		if (scan->phase == SCAN_DONE)
 			return false;
-		cursor_proceed(scan);
+		cursor_send_more(scan);
 		while (scan->result_bytes < SCAN_BYTES && fetch_read(scan))
 			;
 	}
 	if (scan->session->remote.has_statement_timeout || scan_may_outlive_batch(scan))
 		fetch_drain(scan);
 	else
-		cursor_proceed(scan);
+		cursor_send_more(scan);
 	return true;
 }
 
-/* Ends a cursor, which may have been rolled back. */
+/* Has the cursor, which may have been rolled back, closed later. */
 void
 cursor_close(RemoteScanState *scan)
 {

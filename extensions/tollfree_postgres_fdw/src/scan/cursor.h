@@ -9,7 +9,7 @@
 
 extern void cursor_open(RemoteScanState *scan, const RemoteCommand *query);
 extern void cursor_forget_rows(RemoteScanState *scan);
-extern void cursor_proceed(RemoteScanState *scan);
+extern void cursor_send_more(RemoteScanState *scan);
 extern bool cursor_more(RemoteScanState *scan);
 extern void cursor_close(RemoteScanState *scan);
 

@@ -2,15 +2,15 @@
  * fetch.c
  *	  How the rows of a scan arrive, and where they wait.
  *
- * Rows stay as they were received, in libpq's results or in a store (rowstore.c),
- * and are converted one at a time, when the scan's own node is asked for them:
- * that may run anybody's code, which must find the user and the settings that the
- * query has.  The results belong to the executor's query context.
+ * Rows stay as they were received, in libpq's results or in a store
+ * (rowstore.c).  Each is converted when the scan's own node is asked for it.
+ * Converting may run any code, which must find the user and the settings of
+ * the query.  The results live as long as the executor's query context.
  *
- * Nothing is read when a command is sent: a scan that is executed asynchronously
- * (async.c) goes on with others.  As long as an answer is in flight the session's
- * drain reads it to its end before anything else is sent.  What exceeds work_mem
- * then goes into the store.
+ * Nothing is read when a command is sent, so that an Append can go on with
+ * other scans (async.c).  While an answer is in flight it is pending in the
+ * session: before anything else is sent the session drains it, which reads it
+ * to its end.  What exceeds work_mem then goes into the store.
  */
 #include "postgres.h"
 
@@ -30,10 +30,10 @@
 #include "wire/rows.h"
 #include "wire/rowstore.h"
 
-/* What is read together of a stream */
+/* Bytes of rows that are read together from a stream */
 #define PIECE_BYTES (64 * 1024)
 
-/* Forgets the rows at hand. */
+/* Frees the received rows, but not those of the store. */
 void
 fetch_clear(RemoteScanState *scan)
 {
@@ -48,8 +48,8 @@ fetch_clear(RemoteScanState *scan)
 }
 
 /*
- * How many bytes the rows of a piece are in transmission, if all are like the
- * last one.  What they take here is several times as much if they are short.
+ * How many bytes the rows of a result had on the wire, if all are like the
+ * last one.  In memory short rows take several times as much.
  */
 static Size
 bytes_of_rows(const PGresult *res)
@@ -61,7 +61,7 @@ bytes_of_rows(const PGresult *res)
 	return bytes * PQntuples(res);
 }
 
-/* Keeps a result, which the scan owns from here on. */
+/* Adds a result to the received rows; the scan owns it from here on. */
 static void
 keep_result(RemoteScanState *scan, PGresult *res)
 {
@@ -76,8 +76,8 @@ keep_result(RemoteScanState *scan, PGresult *res)
 }
 
 /*
- * Puts the next row that is at hand into the slot, or clears it if there is
- * none.
+ * Puts the next received row into the slot, or clears the slot if there is
+ * none.  Rows of the store are not looked at.
  */
 void
 fetch_next_row(RemoteScanState *scan, TupleTableSlot *slot)
@@ -101,7 +101,7 @@ fetch_next_row(RemoteScanState *scan, TupleTableSlot *slot)
 	ExecClearTuple(slot);
 }
 
-/* Forgets the store, if there is one. */
+/* Frees the store, if there is one. */
 void
 fetch_drop_store(RemoteScanState *scan)
 {
@@ -127,8 +127,8 @@ fetch_next_stored(RemoteScanState *scan, TupleTableSlot *slot)
 }
 
 /*
- * Moves the rows at hand into the store, which is made if need be; its file must
- * last as long as the scan.
+ * Moves the received rows that have not been returned into the store, which is
+ * made if need be.  Its file must last as long as the scan.
  */
 void
 fetch_spill(RemoteScanState *scan)
@@ -153,7 +153,7 @@ fetch_spill(RemoteScanState *scan)
 	fetch_clear(scan);
 }
 
-/* Is there a row at hand, beside those of the store? */
+/* Is there a received row to be returned, other than those of the store? */
 bool
 fetch_has_row(const RemoteScanState *scan)
 {
@@ -162,13 +162,16 @@ fetch_has_row(const RemoteScanState *scan)
 	return left > 1 || (left == 1 && scan->row < PQntuples(llast(scan->results)));
 }
 
-/* How many rows are read together: one while nobody knows how wide they are. */
+/*
+ * How many rows libpq returns in one result: only one for a cursor's first
+ * batch, which shows how wide the rows are.
+ */
 static int
 rows_in_piece(const RemoteScanState *scan)
 {
 	switch (scan->method)
 	{
-		case FETCH_WHOLE:
+		case FETCH_DIRECT:
 			return COMPAT_ROWS_IN_CHUNK;
 		case FETCH_STREAM:
 			return PIECE_BYTES / Max(scan->plan.width, 1);
@@ -200,7 +203,8 @@ read_declare(RemoteScanState *scan)
 }
 
 /*
- * Reads the answers that come before the rows, which are to come in pieces.
+ * Reads the answers that come before the rows, and has libpq return the rows
+ * in pieces.
  */
 static void
 begin_answer(RemoteScanState *scan)
@@ -213,12 +217,12 @@ begin_answer(RemoteScanState *scan)
 		read_declare(scan);
 	compat_set_row_mode(session->conn, rows_in_piece(scan));
 	scan->phase = SCAN_READING;
-	/* They are lost if the session was replaced. */
+	/* If the connection was replaced meanwhile these were forgotten. */
 	session->pending.drain = drain;
 	session->pending.drain_arg = scan;
 }
 
-/* A FETCH has been answered; is there another one in the batch? */
+/* Counts a FETCH as answered; does the batch have another one? */
 static bool
 next_answer(RemoteScanState *scan)
 {
@@ -229,8 +233,8 @@ next_answer(RemoteScanState *scan)
 }
 
 /*
- * All of the batch has been received.  Its last rows tell whether further ones are
- * to come in binary form.
+ * Notes that all of the batch has been received.  The types of its last rows
+ * tell whether further ones are to come in binary form.
  */
 static void
 finish_batch(RemoteScanState *scan)
@@ -240,7 +244,7 @@ finish_batch(RemoteScanState *scan)
 	scan->phase = scan->method != FETCH_CURSOR || scan->is_short ?
 		SCAN_DONE : SCAN_PAUSED;
 	scan->batches++;
-	if (!scan->is_free || scan->phase == SCAN_DONE)
+	if (!scan->may_prefetch || scan->phase == SCAN_DONE)
 		return;
 	scan->batch_took = TimestampDifferenceMilliseconds(scan->sent,
 													   GetCurrentTimestamp());
@@ -250,7 +254,7 @@ finish_batch(RemoteScanState *scan)
 										  version);
 }
 
-/* Has the scan's last result been lost, with whatever made the session lose it? */
+/* Raises an ERROR if the session has lost what is in flight for the scan. */
 static void
 check_not_discarded(const RemoteScanState *scan)
 {
@@ -262,9 +266,9 @@ check_not_discarded(const RemoteScanState *scan)
 }
 
 /*
- * Reads one more piece of the answers in flight, which may be empty; false, with
- * the batch over, if there is none.  A part must not be taken for the whole,
- * whatever has become of the batch.
+ * Reads one more piece of the answers in flight, which may be empty; false,
+ * with the batch finished, if there is none.  Whatever happens to the batch,
+ * some of its rows must not be taken for all of them.
  */
 bool
 fetch_read(RemoteScanState *scan)
@@ -302,8 +306,8 @@ fetch_read(RemoteScanState *scan)
 }
 
 /*
- * Is the store the place for the rows at hand?  Not while one of them is being
- * converted.
+ * Do the received rows exceed work_mem?  They must not move to the store while
+ * one of them is being converted.
  */
 static bool
 should_spill(const RemoteScanState *scan)
@@ -312,7 +316,7 @@ should_spill(const RemoteScanState *scan)
 		!rows_is_converting(scan->reader);
 }
 
-/* The same; large results go into the store. */
+/* fetch_read; rows that exceed work_mem go into the store. */
 static bool
 read_or_spill(RemoteScanState *scan)
 {
@@ -320,13 +324,13 @@ read_or_spill(RemoteScanState *scan)
 		return false;
 	if (should_spill(scan))
 	{
-		scan->dropped |= scan->method != FETCH_WHOLE;
+		scan->dropped |= scan->method != FETCH_DIRECT;
 		fetch_spill(scan);
 	}
 	return true;
 }
 
-/* Reads all that is in flight. */
+/* Reads all that is in flight for the scan. */
 void
 fetch_drain(RemoteScanState *scan)
 {
@@ -335,7 +339,8 @@ fetch_drain(RemoteScanState *scan)
 }
 
 /*
- * The same before something else is sent, by whomever: no row is converted.
+ * PendingWork's drain for a scan.  Whoever needs the session calls it, perhaps
+ * as another user, so no row is converted.
  */
 static void
 drain_scan(void *arg)
@@ -344,8 +349,8 @@ drain_scan(void *arg)
 }
 
 /*
- * Sends commands that last as long as the scan, the first of which opens a cursor
- * if it declares one, and waits for nothing.
+ * Sends commands, which must last as long as the scan, without waiting.
+ * declares says that the first one opens a cursor.
  */
 void
 fetch_send(RemoteScanState *scan, const RemoteCommand *commands,
@@ -359,21 +364,25 @@ fetch_send(RemoteScanState *scan, const RemoteCommand *commands,
 	scan->declares = declares;
 	session->pending.drain = drain_scan;
 	session->pending.drain_arg = scan;
-	/* If rows come first it has to be said now how. */
+
+	/*
+	 * If the first answer has rows, libpq must be told now how to return
+	 * them.
+	 */
 	if (session->pending.ahead == NULL && !declares)
 		begin_answer(scan);
 }
 
 /*
- * Takes what has arrived; true if there is enough of it, or nothing in flight,
- * false if it has to be waited for.
+ * Reads what has arrived.  True if there is enough of it, or if nothing is in
+ * flight; false if more has to be waited for.
  */
 bool
 fetch_receive(RemoteScanState *scan)
 {
 	while (scan_is_in_flight(scan))
 	{
-		if (scan->method != FETCH_WHOLE &&
+		if (scan->method != FETCH_DIRECT &&
 			!scan->session->remote.has_statement_timeout &&
 			scan->result_bytes >= SCAN_BYTES)
 			return true;

@@ -7,7 +7,7 @@
 
 #include "scan/scan_state.h"
 
-/* What is asked for */
+/* Sending commands, and reading their answers */
 extern void fetch_send(RemoteScanState *scan, const RemoteCommand *commands,
 					   int ncommands, bool declares);
 extern bool fetch_read(RemoteScanState *scan);
@@ -15,7 +15,7 @@ extern bool fetch_receive(RemoteScanState *scan);
 extern void fetch_drain(RemoteScanState *scan);
 extern RemoteScanState *fetch_in_flight(const Session *session);
 
-/* What is at hand */
+/* Rows that have been received */
 extern bool fetch_has_row(const RemoteScanState *scan);
 extern void fetch_next_row(RemoteScanState *scan, TupleTableSlot *slot);
 extern bool fetch_next_stored(RemoteScanState *scan, TupleTableSlot *slot);

@@ -2,17 +2,18 @@
  * method.c
  *	  How a scan asks for its rows.
  *
- * A result that is expected to be small is asked for directly: one round trip,
- * with START TRANSACTION if need be, brings all of it.
+ * A result that is expected to be small is asked for directly: the query is
+ * sent without a cursor, with START TRANSACTION before it if need be, and one
+ * round trip brings all of its rows.
  *
- * A result of any size that will be read to its end (reading.c) is asked for in
- * the same way, but streamed: its rows are read as they are used, and the rest
- * waits in the socket, and the remote server with it.
+ * A result of any size that is certain to be read to its end (reading.c) is
+ * streamed: the query is sent without a cursor, and its rows are read as they
+ * are used.  The remote server waits while the socket is full.
  *
- * Other results come through a cursor (cursor.c), so that a consumer that stops
- * early has not had the rest sent.  A cursor is also used where the remote rows
- * are locked or updated by ctid: a direct result would lock far ahead of the
- * consumer.
+ * Other results come through a cursor (cursor.c).  A consumer that stops early
+ * then has not received the rest.  A cursor is also used where the query locks
+ * remote rows, or updates them by ctid: without one it would lock rows far
+ * ahead of the consumer.
  */
 #include "postgres.h"
 
@@ -28,7 +29,7 @@
 #include "sql/plan.h"
 #include "wire/rows.h"
 
-/* The largest result that is asked for directly */
+/* The largest result, in bytes, that is asked for directly */
 #define DIRECT_BYTES (1024 * 1024)
 
 /* Does the query lock rows? */
@@ -47,8 +48,8 @@ locks_rows(const EState *estate)
 }
 
 /*
- * Does the scan return locations of rows, by which they are to be updated?  What
- * it returns are columns of a table, or places in the target list of a join.
+ * Does the scan return ctids, by which rows are to be updated?  attrs has
+ * column numbers of a table, or positions in the target list of a join.
  */
 static bool
 returns_locations(const ForeignScan *plan, List *attrs)
@@ -73,13 +74,14 @@ returns_locations(const ForeignScan *plan, List *attrs)
 }
 
 /*
- * May more rows be fetched than have been asked for?  Those of an asynchronous
- * scan can be in flight for long, with the remote statement_timeout running.
- * The session is NULL if the plan is only explained.
+ * May rows be fetched before the executor asks for them?  Not for an
+ * asynchronous scan under a remote statement_timeout: its answers can be in
+ * flight for long, and the timeout runs meanwhile.  The session is NULL if the
+ * plan is only explained.
  */
 bool
-method_is_free(const ForeignScanState *node, const ScanPlan *scan,
-			   const Session *session)
+method_may_prefetch(const ForeignScanState *node, const ScanPlan *scan,
+					const Session *session)
 {
 	return !locks_rows(node->ss.ps.state) &&
 		!returns_locations(castNode(ForeignScan, node->ss.ps.plan),
@@ -88,7 +90,7 @@ method_is_free(const ForeignScanState *node, const ScanPlan *scan,
 		  session->remote.has_statement_timeout);
 }
 
-/* Is the result expected to be small enough to be read at once? */
+/* Is the result expected to be small enough to be asked for directly? */
 bool
 method_is_small(const ScanPlan *scan)
 {
@@ -96,8 +98,9 @@ method_is_small(const ScanPlan *scan)
 }
 
 /*
- * Is a large result asked for without a cursor if all of it is read?  With one the
- * first rows tell the remote types, and the others can be in binary form.
+ * Is a large result streamed if all of it is read?  Not if its columns gain
+ * from binary form: for that a cursor's first rows have to show the remote
+ * types.
  */
 static bool
 can_stream(const ForeignScanState *node, const ScanPlan *scan)
@@ -108,8 +111,8 @@ can_stream(const ForeignScanState *node, const ScanPlan *scan)
 }
 
 /*
- * How a result is asked for that may be fetched freely.  Its query is asked for
- * all rows, or for the next few.
+ * The method for a result that may be prefetched.  is_run_whole says whether
+ * the executor was asked for all rows of the query, not for the next few.
  */
 static FetchMethod
 method_for(const ForeignScanState *node, const ScanPlan *scan,
@@ -118,21 +121,21 @@ method_for(const ForeignScanState *node, const ScanPlan *scan,
 	if (!fastpath_is_on(scan->fast_paths, FAST_DIRECT_RESULTS))
 		return FETCH_CURSOR;
 	if (method_is_small(scan))
-		return FETCH_WHOLE;
+		return FETCH_DIRECT;
 	return is_run_whole && reading == READS_ALL && can_stream(node, scan) ?
 		FETCH_STREAM : FETCH_CURSOR;
 }
 
 /*
- * How the result is asked for now.  With a remote statement_timeout a stream
- * would have to be read within that.
+ * The method for the next execution.  Nothing is streamed under a remote
+ * statement_timeout: all of the stream would have to be read within it.
  */
 FetchMethod
 method_choose(const ForeignScanState *node, const RemoteScanState *scan)
 {
 	FetchMethod method;
 
-	if (!scan->is_free)
+	if (!scan->may_prefetch)
 		return FETCH_CURSOR;
 	method = method_for(node, &scan->plan, scan->reading,
 						run_is_whole(node->ss.ps.state));
@@ -140,7 +143,10 @@ method_choose(const ForeignScanState *node, const RemoteScanState *scan)
 		FETCH_CURSOR : method;
 }
 
-/* How the rows are asked for, or would be if all of them were. */
+/*
+ * The method that EXPLAIN shows: of the last execution, or else the one for a
+ * query that is asked for all of its rows.
+ */
 FetchMethod
 method_explain(const ForeignScanState *node, const ScanPlan *plan)
 {
@@ -148,7 +154,7 @@ method_explain(const ForeignScanState *node, const ScanPlan *plan)
 
 	if (scan != NULL && scan->phase != SCAN_IDLE)
 		return scan->method;
-	if (!method_is_free(node, plan, scan != NULL ? scan->session : NULL))
+	if (!method_may_prefetch(node, plan, scan != NULL ? scan->session : NULL))
 		return FETCH_CURSOR;
 	return method_for(node, plan, reading_of_scan(node), true);
 }

@@ -2,20 +2,22 @@
  * reading.c
  *	  How much of a scan its query reads.
  *
- * A scan whose rows will all be read can have them sent in one go: there is no
- * early stop to be afraid of.  That is so if
+ * All rows of a scan are certain to be read if
  *
  *	- the executor was asked for all rows of the query, not for the next ones of
  *	  a cursor (run.c), and
  *	- each node between the scan and the query's result reads its input to the
  *	  end (reading_of_scan).
  *
- * While rows are on their way the session can do nothing else.  So a node that
- * reads another foreign table of the same server in between counts as one that
- * stops, unless all rows of the scan have been read by then.
+ * The remote server can then send all of them at once, for the query does not
+ * stop early.
  *
- * A hash join reads one row of its outer side before it builds its table, and
- * no other one if that table is empty: READS_REST.
+ * The session can do nothing else while rows are in flight.  A node may read
+ * another foreign table of the same server before all rows of the scan have
+ * been read.  Such a node counts as one that stops early.
+ *
+ * A hash join reads one row of its outer side before it builds its hash table,
+ * and no further row if that table is empty.  So the outer side is READS_REST.
  */
 #include "postgres.h"
 
@@ -28,10 +30,10 @@
 
 typedef struct ReadingSearch
 {
-	const Plan *scan;			/* that is looked for */
-	Oid			server;			/* of it */
+	const Plan *scan;			/* to be found */
+	Oid			server;			/* of the scan */
 	const PlannedStmt *stmt;
-	ScanReading reading;		/* of the scan, once it is found */
+	ScanReading reading;		/* result, once the scan is found */
 } ReadingSearch;
 
 /* Does one of these plans read the server, or could it? */
@@ -81,7 +83,7 @@ writes_to_server(const ModifyTable *modify, const ReadingSearch *search)
 {
 	ListCell   *cell;
 
-	/* COPY-like routing can add partitions, which are not listed. */
+	/* Tuple routing can add partitions, which resultRelations does not list. */
 	if (modify->operation == CMD_MERGE || modify->rootRelation != 0)
 		return true;
 	foreach(cell, modify->resultRelations)
@@ -107,7 +109,7 @@ reads_at_once(const Agg *agg)
 
 static bool find_scan(ReadingSearch *search, Plan *plan, ScanReading reading);
 
-/* Looks for the scan on both sides of a nested loop that is read so. */
+/* find_scan on both sides of a nested loop whose output is read like this. */
 static bool
 find_in_loop(ReadingSearch *search, NestLoop *loop, ScanReading reading)
 {
@@ -124,8 +126,9 @@ find_in_loop(ReadingSearch *search, NestLoop *loop, ScanReading reading)
 }
 
 /*
- * Looks for the scan in a plan that is read so, and notes how it is read; false
- * if it is not there, or below a node that is not known here.
+ * Looks for the scan in a plan whose output is read like this.  Notes how the
+ * scan is read; false if it is not in the plan, or is below a node of a kind
+ * that is not listed here.
  */
 static bool
 find_scan(ReadingSearch *search, Plan *plan, ScanReading reading)

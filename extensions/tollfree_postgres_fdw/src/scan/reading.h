@@ -10,7 +10,7 @@
 typedef enum ScanReading
 {
 	READS_SOME,					/* it may stop anywhere */
-	READS_REST,					/* all, once it has asked for a second row */
+	READS_REST,					/* all, if it reads a second row */
 	READS_ALL
 } ScanReading;
 

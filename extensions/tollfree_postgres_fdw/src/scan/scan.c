@@ -2,8 +2,8 @@
  * scan.c
  *	  Scans of foreign tables, joins and aggregates.
  *
- * How a scan asks for its rows is chosen in method.c, how they arrive is fetch.c's
- * business, what a cursor asks for cursor.c's.
+ * method.c chooses how a scan asks for its rows, cursor.c what a cursor asks
+ * for.  fetch.c receives the rows.
  */
 #include "postgres.h"
 
@@ -30,7 +30,10 @@
 #include "wire/rowstore.h"
 #include "xact/transaction.h"
 
-/* When the query's memory goes, which the list is part of. */
+/*
+ * Frees the results of libpq.  Called when the query's memory is freed, which
+ * has the list of them.
+ */
 static void
 clear_scan(void *arg)
 {
@@ -62,7 +65,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	scan->reader = rows_reader_for_scan(node, rel, scan->plan.attrs,
 										scan->session->remote.same_encoding);
 	scan->params = rows_params(&node->ss.ps, plan->fdw_exprs);
-	scan->is_free = method_is_free(node, &scan->plan, scan->session);
+	scan->may_prefetch = method_may_prefetch(node, &scan->plan, scan->session);
 	scan->estate = estate;
 	if (!method_is_small(&scan->plan))
 		scan->reading = reading_of_scan(node);
@@ -101,7 +104,7 @@ send_query(ForeignScanState *node)
 		command.params = scan->params->values;
 		command.types = scan->plan.command.types;
 	}
-	command.hints.is_cacheable = scan->method == FETCH_WHOLE &&
+	command.hints.is_cacheable = scan->method == FETCH_DIRECT &&
 		scan->plan.command.is_cacheable;
 	command.hints.in_pieces = scan->method != FETCH_CURSOR;
 	MemoryContextSwitchTo(old);
@@ -114,7 +117,10 @@ send_query(ForeignScanState *node)
 		fetch_send(scan, &scan->query, 1, false);
 }
 
-/* The same, and waits for the result if it is asked for directly. */
+/*
+ * Sends the query; receives the whole result if it is asked for directly.  A
+ * store exists already if sending the query made the session drain the scan.
+ */
 static void
 execute_and_wait(ForeignScanState *node)
 {
@@ -122,14 +128,14 @@ execute_and_wait(ForeignScanState *node)
 
 	usage_start(scan->session, &scan->usage);
 	send_query(node);
-	if (scan->method == FETCH_WHOLE)
+	if (scan->method == FETCH_DIRECT)
 		fetch_drain(scan);
 	if (scan->store != NULL)
 		fetch_spill(scan);
 	usage_stop(scan->session, &scan->usage);
 }
 
-/* Gets more rows through the cursor; false if there are none. */
+/* Receives more rows of a stream or a cursor; false if there are none. */
 static bool
 fetch_more(RemoteScanState *scan)
 {
@@ -142,8 +148,9 @@ fetch_more(RemoteScanState *scan)
 }
 
 /*
- * The next row, or an empty slot after the last one; in an asynchronous scan,
- * after the last one at hand.
+ * The next row, or an empty slot after the last one.  An asynchronous scan
+ * does not wait: it returns an empty slot after the last row that has been
+ * received.
  */
 TupleTableSlot *
 tollfreeIterateForeignScan(ForeignScanState *node)
@@ -159,7 +166,7 @@ tollfreeIterateForeignScan(ForeignScanState *node)
 		if (scan->store != NULL && fetch_next_stored(scan, slot))
 			return slot;
 		fetch_next_row(scan, slot);
-		if (!TupIsNull(slot) || scan->method == FETCH_WHOLE)
+		if (!TupIsNull(slot) || scan->method == FETCH_DIRECT)
 			return slot;
 		fetch_drop_store(scan);
 	} while (waits && fetch_more(scan));
@@ -167,13 +174,13 @@ tollfreeIterateForeignScan(ForeignScanState *node)
 }
 
 /*
- * Sends for more rows when those at hand have been used, without waiting.  There
- * may be some that have not: another scan that used the session had them read.
- * In another subtransaction than the scan's it does wait: what is in flight would
- * be lost when that is rolled back.
+ * Asks for more rows, without waiting, once all received ones have been
+ * returned.  Some may be left: another use of the session may have drained
+ * this scan.  Waits in a subtransaction other than the one that the scan began
+ * in: rolling that back would lose what is in flight.
  */
 void
-scan_proceed(ForeignScanState *node)
+scan_send_more(ForeignScanState *node)
 {
 	RemoteScanState *scan = node->fdw_state;
 
@@ -182,10 +189,10 @@ scan_proceed(ForeignScanState *node)
 	usage_start(scan->session, &scan->usage);
 	if (scan->phase == SCAN_IDLE)
 		send_query(node);
-	else if (scan->method != FETCH_WHOLE)
+	else if (scan->method != FETCH_DIRECT)
 	{
 		cursor_forget_rows(scan);
-		cursor_proceed(scan);
+		cursor_send_more(scan);
 	}
 	if (scan_may_outlive_batch(scan))
 		fetch_drain(scan);
@@ -193,8 +200,8 @@ scan_proceed(ForeignScanState *node)
 }
 
 /*
- * Forgets all rows, and the cursor.  What is in flight is read in any case,
- * since nobody must read into a scan that is gone.
+ * Forgets all rows, and the cursor.  What is in flight is read first, since
+ * the session must not drain into a scan that has ended.
  */
 static void
 discard(RemoteScanState *scan)
@@ -209,10 +216,12 @@ discard(RemoteScanState *scan)
 }
 
 /*
- * Starts again; asks the remote server again only if the rows are not here.  If a
- * direct result is still in flight, under an asynchronous Append, some of it may
- * be in the store, so all of it is read first.  What a cursor has in flight
- * comes behind the rows at hand, as before.
+ * Starts again.  Asks the remote server again only if its parameters change or
+ * rows have been dropped.
+ *
+ * A direct result may still be in flight under an asynchronous Append, with
+ * some of its rows in the store: then all of it is read first.  What a cursor
+ * has in flight comes behind the received rows, as before.
  */
 void
 tollfreeReScanForeignScan(ForeignScanState *node)
@@ -222,7 +231,7 @@ tollfreeReScanForeignScan(ForeignScanState *node)
 
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
 	scan->result = scan->row = 0;
-	if (!changes && scan->method == FETCH_WHOLE)
+	if (!changes && scan->method == FETCH_DIRECT)
 		fetch_drain(scan);
 	if (changes || scan->dropped)
 		discard(scan);
@@ -240,7 +249,9 @@ tollfreeEndForeignScan(ForeignScanState *node)
 		discard(scan);
 }
 
-/* Shows how the rows are carried, and what that took. */
+/*
+ * Shows in EXPLAIN how the rows are asked for, and what executing that took.
+ */
 void
 scan_explain(ForeignScanState *node, ExplainState *es)
 {

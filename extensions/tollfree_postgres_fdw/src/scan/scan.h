@@ -15,7 +15,7 @@ extern void tollfreeReScanForeignScan(ForeignScanState *node);
 extern void tollfreeEndForeignScan(ForeignScanState *node);
 
 /* for async.c */
-extern void scan_proceed(ForeignScanState *node);
+extern void scan_send_more(ForeignScanState *node);
 
 /* async.c */
 extern void tollfreeForeignAsyncRequest(AsyncRequest *request);

@@ -16,8 +16,8 @@
 #include "wire/rowstore.h"
 
 /*
- * What a scan means to hold in memory: the rows at hand, and as much again
- * that is on its way.
+ * Bytes of received rows after which a scan reads no further.  As much again
+ * may be in flight.
  */
 #define SCAN_BYTES (512 * 1024)
 
@@ -27,33 +27,34 @@
 /* How the remote server is asked for rows */
 typedef enum FetchMethod
 {
-	FETCH_WHOLE,				/* the query itself; all is read at once */
-	FETCH_STREAM,				/* the query itself; rows are read when used */
+	FETCH_DIRECT,				/* the query itself; all is read at once */
+	FETCH_STREAM,				/* the query itself; rows are read as used */
 	FETCH_CURSOR
 } FetchMethod;
 
 /*
  * Where a scan is:
  *
- *	IDLE -> SENT -> READING -> DONE		a query without a cursor
+ *	IDLE -> SENT -> READING -> DONE
+ *		a query without a cursor
  *	IDLE -> SENT -> READING -> PAUSED -> SENT -> ... -> READING -> DONE
- *										a cursor, batch by batch of FETCHes
+ *		a cursor; each round is a batch of FETCHes
  *
  * and from any of these back to IDLE, to be executed again or ended.
  */
 typedef enum ScanPhase
 {
-	SCAN_IDLE,					/* nothing has been asked for */
-	SCAN_SENT,					/* nothing of the answers has been read */
-	SCAN_READING,				/* answers, or the rest of them, are in flight */
-	SCAN_PAUSED,				/* what was asked for is here; there may be
-								 * more */
+	SCAN_IDLE,					/* nothing has been sent */
+	SCAN_SENT,					/* commands have been sent, no answer read */
+	SCAN_READING,				/* answers before the rows have been read */
+	SCAN_PAUSED,				/* all answers have been read; the cursor may
+								 * have more rows */
 	SCAN_DONE					/* the last row has been received */
 } ScanPhase;
 
 /*
- * Rows come in this order: those in the store, if there is one; those of
- * the results, from position (result, row) on; those in flight; those that
+ * Rows are returned in this order: those in the store, if there is one; those
+ * of the results, from position (result, row) on; those in flight; those that
  * the cursor still has.
  */
 typedef struct RemoteScanState
@@ -62,59 +63,65 @@ typedef struct RemoteScanState
 	Session    *session;
 	RowReader  *reader;
 	ParamWriter *params;		/* NULL if there are none */
-	FetchMethod method;			/* since it was last executed */
+	FetchMethod method;			/* of the last execution */
 	const EState *estate;
-	ScanReading reading;		/* by a query that is asked for all rows */
+	ScanReading reading;		/* if the query is asked for all rows */
 	SessionUsage usage;
 	ScanPhase	phase;
-	AsyncRequest *request;		/* the last, of an asynchronous scan */
+	AsyncRequest *request;		/* last one, of an asynchronous scan */
 
-	RemoteCommand query;		/* without a cursor */
+	RemoteCommand query;		/* the query itself, sent without a cursor */
 	bool		declares;		/* is the first command sent a DECLARE? */
 
-	List	   *results;		/* of PGresult, in query_context */
+	List	   *results;		/* of PGresult, in query_context: the received
+								 * rows */
 	Size		result_bytes;
 	int			result;			/* position: result in the list, row in it */
 	int			row;
 	bool		is_short;		/* has a FETCH brought fewer rows than asked? */
-	bool		dropped;		/* have rows been let go that a rescan needs? */
+	bool		dropped;		/* have rows been freed that a rescan needs? */
 	MemoryContext query_context;
 	MemoryContext row_context;	/* of the row last returned */
-	MemoryContextCallback clear;
+	MemoryContextCallback clear;	/* frees results with query_context */
 
 	int			work_mem;		/* in kB, as it was when the scan began */
-	RowStore   *store;			/* of what exceeds that, else NULL */
-	ResourceOwner owner;		/* of its file */
+	RowStore   *store;			/* rows that exceed work_mem, or NULL */
+	ResourceOwner owner;		/* of the store's file */
 	SubTransactionId begun_in;
 
 	/* of a cursor */
 	uint32		cursor;			/* 0 if none is open */
-	char	   *declare;		/* its text */
-	RemoteCommand *commands;	/* last sent: perhaps DECLARE, then
-								 * SCAN_FETCHES at most */
-	char		fetch[64];
-	bool		is_free;		/* may more be fetched than was asked for? */
+	char	   *declare;		/* text of the DECLARE */
+	RemoteCommand *commands;	/* last batch: perhaps a DECLARE, then at most
+								 * SCAN_FETCHES FETCHes */
+	char		fetch[64];		/* text of a FETCH */
+	bool		may_prefetch;	/* may rows be fetched before they are asked
+								 * for? */
 	bool		binary;			/* are further rows to come in binary form? */
-	int			batches;		/* of FETCHes, received */
-	int64		fetches_ahead;	/* FETCHes sent while rows were at hand */
+	int			batches;		/* number of batches received */
+	int64		fetches_ahead;	/* FETCHes sent before all received rows had
+								 * been returned */
 	int64		fetches_binary; /* FETCHes for rows in binary form */
-	int			fetch_rows;		/* that each FETCH of the next batch asks for */
-	int			batch_fetches;	/* of how many it is, if it may stop early */
-	bool		is_slow;		/* would that take longer than it should? */
-	int			asked;			/* rows, by each FETCH in flight */
-	int			received;		/* of the one whose answer is being read */
-	int			answers;		/* FETCHes in flight, that one being the first */
-	TimestampTz sent;			/* when the batch was */
-	long		batch_took;		/* ms until all was received; -1 once the next
-								 * batch has been sized by it */
-	int64		batch_asked;	/* rows */
-	int64		batch_received; /* by FETCHes that have been answered */
-	Size		batch_bytes;	/* of rows received */
+	int			fetch_rows;		/* rows that each FETCH of the next batch asks
+								 * for */
+	int			batch_fetches;	/* FETCHes of the next batch, if the query may
+								 * stop early */
+	bool		is_slow;		/* would the next batch take longer than
+								 * BATCH_MSECS? */
+	int			asked;			/* rows that each FETCH in flight asks for */
+	int			received;		/* rows of the FETCH being read */
+	int			answers;		/* FETCHes in flight; the first is being read */
+	TimestampTz sent;			/* when the last batch was sent */
+	long		batch_took;		/* ms until all of it was received; -1 once
+								 * the next batch has been sized by it */
+	int64		batch_asked;	/* rows that it asked for */
+	int64		batch_received; /* rows of its FETCHes answered so far */
+	Size		batch_bytes;	/* bytes of its rows received so far */
 } RemoteScanState;
 
 /*
- * Could a rollback of the present subtransaction leave the scan, but take what
- * is in flight for it?
+ * Could a rollback of the present subtransaction lose what is in flight for
+ * the scan, which goes on after it?
  */
 static inline bool
 scan_may_outlive_batch(const RemoteScanState *scan)
@@ -122,7 +129,7 @@ scan_may_outlive_batch(const RemoteScanState *scan)
 	return scan->begun_in != GetCurrentSubTransactionId();
 }
 
-/* Is an answer, or its rest, to be read? */
+/* Is an answer, or the rest of one, still to be read? */
 static inline bool
 scan_is_in_flight(const RemoteScanState *scan)
 {
