@@ -2,23 +2,24 @@
  * arrays.c
  *	  Rows to be inserted as one array for each column.
  *
- * To bind and execute an INSERT costs the remote server more than the row does.
- * So thousands of rows are given to one
+ * Binding and executing an INSERT costs the remote server more than inserting
+ * the row.  So thousands of rows are sent with one
  *
  *	INSERT INTO t(a, b) SELECT unnest($1::...[]), unnest($2::...[])
  *
- * with arrays in binary form.  The owner of the foreign table says that they may
- * (option insert_arrays): triggers and the like can tell many rows of one command
- * from many commands.
+ * with arrays in binary form.  The owner of the foreign table allows this by
+ * the option insert_arrays.  He has to know of triggers and the like on the
+ * remote table: they can tell many rows of one command from many commands.
  *
- * What he need not know is whether a column has the type there that it has here.
- * If not, an element would be cast where a row's text is read by the column's
- * own input function.  So the INSERT of one row is described when it is prepared:
- * its parameters' types are the columns'.  They stay so until the transaction
- * ends, since the INSERT has locked the table.
+ * He does not have to know whether the remote columns have the local types.
+ * If one did not, elements of its array would be cast, but the column's own
+ * input function reads the text of single rows.  So the INSERT of one row is
+ * described when it is prepared.  The types of its parameters are those of the
+ * columns.  They cannot change until the transaction ends, since the INSERT
+ * has locked the table.
  *
- * The rows are inserted in their order, and the first that fails ends the
- * command, as it would end the sequence.
+ * The rows are inserted in their order.  The first one that fails ends the
+ * command, as it would end a sequence of commands.
  *
  * An array in binary form is
  *
@@ -51,7 +52,7 @@
 
 #define HEADER_BYTES (5 * sizeof(int32))
 
-/* The first that has infinite numerics */
+/* The first version that has infinite numerics */
 #define INFINITE_NUMERICS 140000
 
 typedef struct ArrayColumn
@@ -60,19 +61,19 @@ typedef struct ArrayColumn
 	Oid			type;
 	int16		typlen;
 	bool		typbyval;
-	bool		is_bytes;		/* is its binary form its bytes? */
+	bool		is_bytes;		/* is the binary form the value's bytes? */
 	bool		has_nulls;
-	FmgrInfo	send;
+	FmgrInfo	send;			/* the type's send function */
 	StringInfoData data;		/* the array, its header to be filled in */
 } ArrayColumn;
 
 struct RowArrays
 {
 	const char *sql;			/* that inserts the arrays */
-	const char *shown;			/* of one row, for messages */
+	const char *shown;			/* the INSERT of one row, for messages */
 	int			nrows;
-	bool		is_taken;		/* are they to be emptied before more is
-								 * added? */
+	bool		is_taken;		/* have the rows been taken?  Then the arrays
+								 * are emptied before the next row is added. */
 	int			ncolumns;
 	ArrayColumn *columns;
 	const char **params;
@@ -83,10 +84,10 @@ struct RowArrays
 };
 
 /*
- * Are all values of the type values there, too?  Intervals are not on servers of
- * other versions, nor are infinite numerics, and a text may have a character that
- * another encoding lacks.  That would fail as the array arrives, before the rows
- * in front of it.
+ * Does the remote server accept all values of the type?  Other versions may
+ * not accept infinite intervals and numerics.  Another encoding may lack a
+ * character of a text.  Such a value would fail when the array arrives, before
+ * the rows in front of it are inserted.
  */
 static bool
 is_common_type(const FieldCodec *codec, const Session *session)
@@ -101,8 +102,8 @@ is_common_type(const FieldCodec *codec, const Session *session)
 }
 
 /*
- * The columns that are written; false if one has a type that is not known, or
- * that the remote server does not have like this one.
+ * Describes the columns that are written; false if decode.c does not know the
+ * type of one, or the remote server does not accept all of its values.
  */
 static bool
 describe_columns(RowArrays *arrays, Relation rel, List *targets,
@@ -138,9 +139,9 @@ describe_columns(RowArrays *arrays, Relation rel, List *targets,
 }
 
 /*
- * Prepares to insert arrays, in this context; NULL if the types here do not allow
- * it.  A remote statement_timeout that allows each row its time need not allow
- * all of an array's.
+ * Makes empty arrays, in this context; NULL if the local types do not allow
+ * arrays.  Nor does a remote statement_timeout: inserting all rows of an array
+ * may take too long for it, where each single row does not.
  */
 RowArrays *
 arrays_create(Session *session, Relation rel, const ModifyPlan *plan)
@@ -161,7 +162,10 @@ arrays_create(Session *session, Relation rel, const ModifyPlan *plan)
 	return arrays;
 }
 
-/* Are these, one for each parameter of a row, the very types of the columns? */
+/*
+ * Are these the local columns' types?  There is one for each parameter of a
+ * row.
+ */
 bool
 arrays_are_of(const RowArrays *arrays, const Oid *types)
 {
@@ -173,7 +177,9 @@ arrays_are_of(const RowArrays *arrays, const Oid *types)
 	return true;
 }
 
-/* Appends an element whose bytes are a number in the byte order of the host. */
+/*
+ * Appends an element that is passed by value: a number, in network byte order.
+ */
 static void
 append_number(ArrayColumn *column, Datum value)
 {
@@ -197,7 +203,7 @@ append_number(ArrayColumn *column, Datum value)
 	}
 }
 
-/* Appends an element. */
+/* Appends an element, which is not null. */
 static void
 append_element(ArrayColumn *column, Datum value)
 {
@@ -215,7 +221,7 @@ append_element(ArrayColumn *column, Datum value)
 							 VARSIZE_ANY_EXHDR(bytes));
 }
 
-/* Empties the arrays. */
+/* Empties the arrays, and leaves room for their headers. */
 static void
 reset(RowArrays *arrays)
 {
@@ -232,7 +238,7 @@ reset(RowArrays *arrays)
 	}
 }
 
-/* Adds a row; the bytes that all rows have together. */
+/* Adds a row; returns the bytes of all arrays. */
 Size
 arrays_add(RowArrays *arrays, TupleTableSlot *slot)
 {
@@ -274,9 +280,10 @@ write_header(ArrayColumn *column, int nrows)
 }
 
 /*
- * Makes the commands that insert what has been added, to prepare the statement
- * and to execute it; how many they are, 0 if there are no rows.  They are good
- * until the next row is added.  Sets their number of rows.
+ * Makes the commands that insert the rows added: one to prepare the statement,
+ * the first time, and one to execute it.  Returns the number of commands, 0 if
+ * there are no rows; sets the number of rows.  The commands are valid until
+ * the next row is added.
  */
 int
 arrays_take(RowArrays *arrays, Session *session, RemoteCommand *commands,
@@ -316,7 +323,7 @@ arrays_take(RowArrays *arrays, Session *session, RemoteCommand *commands,
 	return n;
 }
 
-/* Drops the prepared statement, if there is one. */
+/* Has the prepared statement dropped later, if there is one. */
 void
 arrays_end(RowArrays *arrays, Session *session)
 {

@@ -2,8 +2,9 @@
  * direct.c
  *	  UPDATE and DELETE that are one remote command.
  *
- * RETURNING of a modified join brings the join's columns; the target table's
- * row is put together from them, for what the local RETURNING list refers to.
+ * If the modified relation is a join, RETURNING brings the join's columns.
+ * The local RETURNING list refers to the target table's row, which is put
+ * together from them.
  */
 #include "postgres.h"
 
@@ -28,23 +29,24 @@ typedef struct DirectModifyState
 	DirectPlan	plan;
 	Session    *session;
 	ParamWriter *params;		/* NULL if there are none */
-	RowReader  *reader;			/* NULL without RETURNING from remote */
+	RowReader  *reader;			/* NULL if the remote command does not return
+								 * rows */
 
 	bool		is_executed;
 	SessionUsage usage;
-	int			nrows;			/* modified */
+	int			nrows;			/* rows modified */
 	int			next;			/* row to be returned next */
 	PGresult   *res;
 	MemoryContextCallback clear;
 	MemoryContext row_context;	/* of the tuple last returned */
 
-	/* for a join: scan column of each attribute of the target, 0 if none */
 	bool		is_join;
-	AttrNumber *columns;
-	AttrNumber	ctid_column;
+	AttrNumber *columns;		/* for a join: scan column of each attribute
+								 * of the target, 0 if none */
+	AttrNumber	ctid_column;	/* the same for its ctid */
 } DirectModifyState;
 
-/* Clears the result with the query's memory. */
+/* Frees the result of libpq, when the query's memory is freed or before. */
 static void
 clear_result(void *arg)
 {
@@ -121,9 +123,9 @@ tollfreeBeginDirectModify(ForeignScanState *node, int eflags)
 	node->fdw_state = state;
 }
 
-/* Sends the command and waits for its end. */
+/* Sends the command and waits for its result. */
 static void
-execute(ForeignScanState *node, DirectModifyState *state)
+execute_command(ForeignScanState *node, DirectModifyState *state)
 {
 	RemoteCommand command = {
 		.sql = state->plan.command.sql,.shown = state->plan.command.shown,
@@ -148,8 +150,8 @@ execute(ForeignScanState *node, DirectModifyState *state)
 }
 
 /*
- * The target's row, from a row of the join; in the slot that RETURNING has
- * for it.
+ * Puts the target's row together from a row of the join, in the slot that
+ * RETURNING has for it.
  */
 static TupleTableSlot *
 extract_target(DirectModifyState *state, ForeignScanState *node,
@@ -184,7 +186,7 @@ extract_target(DirectModifyState *state, ForeignScanState *node,
 	return slot;
 }
 
-/* Makes the next modified row, for RETURNING to be computed from. */
+/* Puts the next modified row where RETURNING is computed from. */
 static TupleTableSlot *
 next_returning(ForeignScanState *node, DirectModifyState *state)
 {
@@ -223,7 +225,7 @@ tollfreeIterateDirectModify(ForeignScanState *node)
 	DirectModifyState *state = node->fdw_state;
 
 	if (!state->is_executed)
-		execute(node, state);
+		execute_command(node, state);
 	if (node->resultRelInfo->ri_projectReturning != NULL)
 		return next_returning(node, state);
 
@@ -234,7 +236,7 @@ tollfreeIterateDirectModify(ForeignScanState *node)
 	return ExecClearTuple(node->ss.ss_ScanTupleSlot);
 }
 
-/* Shows what executing the command took. */
+/* Shows in EXPLAIN what executing the command took. */
 void
 direct_explain(ForeignScanState *node, ExplainState *es)
 {

@@ -2,9 +2,9 @@
  * modify.c
  *	  INSERT, UPDATE and DELETE row by row.
  *
- * Where nobody can tell the difference rows are not waited for one by one, but
- * go through a pipeline (pipeline.c).  What is sent for them is writes.c's
- * business.
+ * Each row is sent and waited for, unless the statement's effect is the same
+ * without waiting: then rows go through a pipeline (pipeline.c).  writes.c and
+ * arrays.c make the remote commands.
  */
 #include "postgres.h"
 
@@ -31,13 +31,15 @@
 #include "wire/rows.h"
 #include "xact/transaction.h"
 
-/* Rows of an INSERT after which it is worth to wait for the columns' types */
+/* Rows of an INSERT after which waiting for the remote types is worth it */
 #define ROWS_BEFORE_ARRAYS 256
 
-/* The same, where COPY gives rows one by one and each of these is waited for */
+/*
+ * The same where COPY gives rows one by one, and each of the first is awaited
+ */
 #define COPIED_BEFORE_ARRAYS 16
 
-/* Rows that COPY gives to one batch, if its batches get as large */
+/* The batch size that COPY is told; it may give fewer rows */
 #define COPY_ROWS 1000
 
 typedef struct ForeignModifyState
@@ -48,23 +50,25 @@ typedef struct ForeignModifyState
 	ModifyPlan	plan;
 	RowReader  *reader;			/* NULL without RETURNING */
 
-	RowWrites  *writes;
+	RowWrites  *writes;			/* makes the commands */
 	SessionUsage usage;
 	int			batch_size;
 	bool		is_copy;
-	uint64		copied;			/* rows of the present batch of COPY */
+	uint64		copied;			/* rows written of COPY's present batch */
 
 	int			fast_paths;		/* that options allow; fastpath.h */
-	bool		is_decided;		/* is it known whether there is a pipeline? */
-	WritePipeline *pipeline;	/* NULL if each row's outcome is awaited */
-	int			rows_until_arrays;	/* before it is decided; then 0 */
-	RowArrays  *arrays;			/* of further rows then, or NULL */
+	bool		is_decided;		/* has it been decided whether there is a
+								 * pipeline? */
+	WritePipeline *pipeline;	/* NULL if each row is awaited */
+	int			rows_until_arrays;	/* rows until it is decided whether arrays
+									 * are used; then 0 */
+	RowArrays  *arrays;			/* used once that is 0, if not NULL */
 
 	MemoryContext context;		/* of the state */
 	MemoryContext temp_context; /* of one execution */
 
-	/* where an UPDATE moves rows into this table, for these */
-	struct ForeignModifyState *routed;
+	struct ForeignModifyState *routed;	/* for rows that an UPDATE moves into
+										 * this table, or NULL */
 } ForeignModifyState;
 
 /*
@@ -123,7 +127,7 @@ tollfreeBeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo,
 									: outerPlanState(mtstate)->plan);
 }
 
-/* The range table index by which routed rows' expressions refer to them. */
+/* The range table index that expressions use for a routed row. */
 static Index
 routed_rtindex(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 {
@@ -147,7 +151,7 @@ tollfreeBeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 	ModifyPlan	plan;
 	ForeignModifyState *state;
 
-	/* An UPDATE to come would change what this INSERT brings. */
+	/* The UPDATE of this table, still to come, would update these rows too. */
 	if (mtplan != NULL && mtplan->operation == CMD_UPDATE &&
 		(rinfo->ri_usesFdwDirectModify || rinfo->ri_FdwState != NULL))
 		ereport(ERROR,
@@ -164,7 +168,7 @@ tollfreeBeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 						  mtplan->onConflictAction == ONCONFLICT_NOTHING);
 	state = make_state(mtstate, rinfo, &plan, NULL);
 
-	/* A table that the UPDATE is already done with has its own state. */
+	/* A table that the UPDATE has finished has a state of its own. */
 	if (rinfo->ri_FdwState != NULL)
 		((ForeignModifyState *) rinfo->ri_FdwState)->routed = state;
 	else
@@ -187,7 +191,7 @@ store_returning(ForeignModifyState *state, PGresult *res, TupleTableSlot *slot)
 	PG_END_TRY();
 }
 
-/* Can a row be seen or changed by a trigger of ours? */
+/* Can a local trigger see or change a row? */
 static bool
 has_row_triggers(const TriggerDesc *triggers)
 {
@@ -212,13 +216,13 @@ calls_functions(const PlannedStmt *stmt)
 }
 
 /*
- * Can rows be written without waiting for each?  Only if the count of them is
- * all that becomes of their outcome, and nothing runs in between that could
- * make an error show up elsewhere.
+ * Can rows be written without waiting for each?  Only if their number is all
+ * that the statement uses of their results, and if no user's code runs between
+ * them: that could meet a row's error in another place.
  */
 static bool
-is_unobserved(const ModifyTableState *node, ResultRelInfo *rinfo,
-			  bool has_returning, int fast_paths)
+can_pipeline(const ModifyTableState *node, ResultRelInfo *rinfo,
+			 bool has_returning, int fast_paths)
 {
 	const ModifyTable *plan = castNode(ModifyTable, node->ps.plan);
 	const PlannedStmt *stmt = node->ps.state->es_plannedstmt;
@@ -235,7 +239,7 @@ is_unobserved(const ModifyTableState *node, ResultRelInfo *rinfo,
 		!calls_functions(stmt);
 }
 
-/* Gives the pipeline the rows that are in arrays. */
+/* PipelineCompleter: gives the pipeline the rows that are in arrays. */
 static void
 append_arrays(WritePipeline *pipeline, void *arg)
 {
@@ -252,7 +256,7 @@ append_arrays(WritePipeline *pipeline, void *arg)
 	}
 }
 
-/* Prepares for arrays, if the owner of the table wants them. */
+/* Makes the arrays, if the owner of the table allows them. */
 static void
 prepare_arrays(ForeignModifyState *state)
 {
@@ -267,7 +271,7 @@ prepare_arrays(ForeignModifyState *state)
 }
 
 /*
- * Makes the pipeline, for rows that are counted there; those of an INSERT may
+ * Makes the pipeline, which corrects the count of rows.  Rows of an INSERT may
  * become arrays.
  */
 static void
@@ -280,22 +284,23 @@ make_pipeline(ForeignModifyState *state, uint64 *count)
 		prepare_arrays(state);
 }
 
-/* Makes the pipeline if there is to be one. */
+/* Decides before the first row, and makes the pipeline if it is to be used. */
 static void
-decide(ForeignModifyState *state, ResultRelInfo *rinfo, EState *estate)
+decide_pipeline(ForeignModifyState *state, ResultRelInfo *rinfo, EState *estate)
 {
 	if (state->is_decided)
 		return;
 	state->is_decided = true;
-	if (is_unobserved(state->node, rinfo, state->plan.has_returning,
-					  state->fast_paths))
+	if (can_pipeline(state->node, rinfo, state->plan.has_returning,
+					 state->fast_paths))
 		make_pipeline(state, &estate->es_processed);
 	settings_require(REQUIRE_PIPELINED, state->pipeline != NULL);
 }
 
 /*
- * Decides whether further rows go into arrays: if the columns have the types
- * there that they have here, which came with the rows so far.
+ * Decides whether further rows go into arrays: they do if the remote columns
+ * have the local types.  The answers to the rows so far bring the remote
+ * types.
  */
 static void
 decide_arrays(ForeignModifyState *state)
@@ -313,14 +318,14 @@ decide_arrays(ForeignModifyState *state)
 	settings_require(REQUIRE_ARRAYS, state->arrays != NULL);
 }
 
-/* Do rows go into arrays by now? */
+/* Do rows go into arrays now? */
 static bool
 uses_arrays(const ForeignModifyState *state)
 {
 	return state->arrays != NULL && state->rows_until_arrays == 0;
 }
 
-/* Adds rows to the arrays; false if they are not to go there. */
+/* Adds rows to the arrays; false if they must be sent in another way. */
 static bool
 add_to_arrays(ForeignModifyState *state, TupleTableSlot **slots, int nrows)
 {
@@ -339,15 +344,18 @@ add_to_arrays(ForeignModifyState *state, TupleTableSlot **slots, int nrows)
 	return true;
 }
 
-/* Sends what a command is still needed for that makes room for this one. */
+/*
+ * Finishes the pipeline if the command for these rows takes the place of
+ * another one, whose executions may be buffered.
+ */
 static void
-make_room(ForeignModifyState *state, int nrows)
+finish_before_replacing(ForeignModifyState *state, int nrows)
 {
 	if (state->pipeline != NULL && !writes_have(state->writes, nrows))
 		pipeline_finish(state->pipeline);
 }
 
-/* Gives the pipeline an execution. */
+/* Adds the commands that write these rows to the pipeline. */
 static void
 add_execution(ForeignModifyState *state, WritePipeline *pipeline,
 			  TupleTableSlot **slots, TupleTableSlot *plan_slot, int nrows)
@@ -356,7 +364,7 @@ add_execution(ForeignModifyState *state, WritePipeline *pipeline,
 	MemoryContext old;
 	int			ncommands;
 
-	make_room(state, nrows);
+	finish_before_replacing(state, nrows);
 	old = MemoryContextSwitchTo(pipeline_context(pipeline));
 	ncommands = writes_make(state->writes, slots, plan_slot, nrows, commands);
 	MemoryContextSwitchTo(old);
@@ -365,17 +373,17 @@ add_execution(ForeignModifyState *state, WritePipeline *pipeline,
 	pipeline_send_if_due(pipeline, 0);
 }
 
-/* Executes at once, and waits for the outcome. */
+/* Sends the commands that write these rows, and waits for the result. */
 static PGresult *
-execute(ForeignModifyState *state, TupleTableSlot **slots,
-		TupleTableSlot *plan_slot, int nrows)
+execute_awaited(ForeignModifyState *state, TupleTableSlot **slots,
+				TupleTableSlot *plan_slot, int nrows)
 {
 	RemoteCommand commands[WRITE_COMMANDS_MAX];
 	MemoryContext old;
 	int			ncommands;
 	PGresult   *res;
 
-	make_room(state, nrows);
+	finish_before_replacing(state, nrows);
 	old = MemoryContextSwitchTo(state->temp_context);
 	ncommands = writes_make(state->writes, slots, plan_slot, nrows, commands);
 	usage_start(state->session, &state->usage);
@@ -387,8 +395,8 @@ execute(ForeignModifyState *state, TupleTableSlot **slots,
 }
 
 /*
- * Modifies rows; sets how many were, and returns the slots, or NULL if there
- * were none.
+ * Modifies rows.  Sets how many were modified, as far as that is known;
+ * returns the slots, or NULL if no row was.
  */
 static TupleTableSlot **
 modify(ForeignModifyState *state, ResultRelInfo *rinfo, TupleTableSlot **slots,
@@ -397,14 +405,14 @@ modify(ForeignModifyState *state, ResultRelInfo *rinfo, TupleTableSlot **slots,
 	TupleTableSlot *plan_slot = plan_slots ? plan_slots[0] : NULL;
 	PGresult   *res;
 
-	decide(state, rinfo, state->node->ps.state);
+	decide_pipeline(state, rinfo, state->node->ps.state);
 	if (state->pipeline != NULL && !state->is_copy)
 	{
 		if (!add_to_arrays(state, slots, *nrows))
 			add_execution(state, state->pipeline, slots, plan_slot, *nrows);
 		return slots;
 	}
-	res = execute(state, slots, plan_slot, *nrows);
+	res = execute_awaited(state, slots, plan_slot, *nrows);
 	if (state->plan.has_returning)
 	{
 		*nrows = PQntuples(res);
@@ -417,7 +425,9 @@ modify(ForeignModifyState *state, ResultRelInfo *rinfo, TupleTableSlot **slots,
 	return *nrows > 0 ? slots : NULL;
 }
 
-/* The state for rows that are inserted. */
+/*
+ * The state for rows that are inserted: that of routed rows if there is one.
+ */
 static ForeignModifyState *
 insert_state(ResultRelInfo *rinfo)
 {
@@ -426,7 +436,7 @@ insert_state(ResultRelInfo *rinfo)
 	return state->routed ? state->routed : state;
 }
 
-/* May what COPY hands over be as much as we like, and go through a pipeline? */
+/* May rows of COPY go through a pipeline? */
 static bool
 pipelines_copy(const ForeignModifyState *state)
 {
@@ -434,7 +444,9 @@ pipelines_copy(const ForeignModifyState *state)
 		fastpath_is_on(state->fast_paths, FAST_PIPELINED_WRITES);
 }
 
-/* How many rows one command may have parameters for, of those that it should. */
+/*
+ * The batch size, limited by the number of parameters that a command can have.
+ */
 static int
 limit_rows(const ForeignModifyState *state)
 {
@@ -445,11 +457,13 @@ limit_rows(const ForeignModifyState *state)
 }
 
 /*
- * Adds a row of COPY to the arrays; false if it is not to go there.
+ * Adds a row of COPY to the arrays; false if it must be sent in another way.
  *
- * Where COPY gives rows one by one, as it does before PostgreSQL 16, it counts
- * each at once: those that the remote server skips, too, if they are in arrays.
- * An error belongs to some row before: COPY must not name the line at hand.
+ * Before PostgreSQL 16 COPY gives rows one by one, and counts each at once.
+ * So it also counts rows in arrays that the remote server skips.
+ *
+ * An error here belongs to an earlier row.  So COPY's error context, which
+ * names the present line, is left out.
  */
 static bool
 add_copied(ForeignModifyState *state, ResultRelInfo *rinfo,
@@ -486,7 +500,7 @@ tollfreeExecForeignInsert(EState *estate, ResultRelInfo *rinfo,
 	return modify(state, rinfo, &slot, &planSlot, &nrows) ? slot : NULL;
 }
 
-/* Inserts rows of COPY, whose number it wants to know at once. */
+/* Inserts a batch of COPY, and waits for all of it: COPY counts it at once. */
 static TupleTableSlot **
 copy_rows(ForeignModifyState *state, TupleTableSlot **slots, int *nrows)
 {
@@ -525,7 +539,7 @@ tollfreeGetForeignModifyBatchSize(ResultRelInfo *rinfo)
 	ForeignModifyState *state = rinfo->ri_FdwState;
 	TriggerDesc *triggers = rinfo->ri_TrigDesc;
 
-	/* Each row's outcome has to be seen before the next one. */
+	/* The result of each row has to be known before the next one. */
 	if (rinfo->ri_projectReturning != NULL ||
 		rinfo->ri_WithCheckOptions != NIL ||
 		(triggers != NULL && (triggers->trig_insert_before_row ||
@@ -533,10 +547,14 @@ tollfreeGetForeignModifyBatchSize(ResultRelInfo *rinfo)
 		return 1;
 	if (state == NULL)
 		return option_batch_size(rinfo->ri_RelationDesc);
-	/* There is no syntax for several rows without columns. */
+	/* SQL cannot insert several rows without columns by one command. */
 	if (state->plan.targets == NIL)
 		return 1;
-	/* COPY would not write the rows of several partitions in their order. */
+
+	/*
+	 * Not for rows routed to partitions: COPY would not write those of
+	 * several partitions in their order.
+	 */
 	if (pipelines_copy(state) && state->reader == NULL &&
 		rinfo->ri_RootResultRelInfo == NULL)
 		return COPY_ROWS;
@@ -564,8 +582,8 @@ tollfreeExecForeignDelete(EState *estate, ResultRelInfo *rinfo,
 }
 
 /*
- * How rows are written: whether they are waited for one by one; once they are
- * written also whether arrays carried some of them.
+ * How rows are written, for EXPLAIN: whether each is waited for.  Whether
+ * arrays are used is known only after some rows have been written.
  */
 static const char *
 write_method(const ModifyTableState *node, ResultRelInfo *rinfo,
@@ -573,14 +591,14 @@ write_method(const ModifyTableState *node, ResultRelInfo *rinfo,
 {
 	const ForeignModifyState *state = rinfo->ri_FdwState;
 
-	if (!is_unobserved(node, rinfo, plan->has_returning,
-					   fastpath_of_table(RelationGetRelid(rinfo->ri_RelationDesc))))
+	if (!can_pipeline(node, rinfo, plan->has_returning,
+					  fastpath_of_table(RelationGetRelid(rinfo->ri_RelationDesc))))
 		return "awaited";
 	return state != NULL && uses_arrays(state) ? "pipelined, in arrays"
 		: "pipelined";
 }
 
-/* Shows how rows are written, and what writing them took. */
+/* Shows in EXPLAIN how rows are written, and what writing them took. */
 void
 modify_explain(ModifyTableState *node, ResultRelInfo *rinfo, List *private,
 			   ExplainState *es)
@@ -595,9 +613,11 @@ modify_explain(ModifyTableState *node, ResultRelInfo *rinfo, List *private,
 		usage_explain(&state->usage, es);
 }
 
-/* Ends a modification: all rows are written, and no statement is left. */
+/*
+ * Ends a modification: writes all rows, and has its statements dropped later.
+ */
 static void
-finish(ForeignModifyState *state)
+finish_writing(ForeignModifyState *state)
 {
 	if (state->pipeline != NULL)
 		pipeline_finish(state->pipeline);
@@ -611,12 +631,12 @@ void
 tollfreeEndForeignModify(EState *estate, ResultRelInfo *rinfo)
 {
 	if (rinfo->ri_FdwState != NULL)
-		finish(rinfo->ri_FdwState);
+		finish_writing(rinfo->ri_FdwState);
 }
 
 /* Ends an insertion that was not planned. */
 void
 tollfreeEndForeignInsert(EState *estate, ResultRelInfo *rinfo)
 {
-	finish(insert_state(rinfo));
+	finish_writing(insert_state(rinfo));
 }

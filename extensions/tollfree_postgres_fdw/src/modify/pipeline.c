@@ -2,28 +2,31 @@
  * pipeline.c
  *	  Rows that are written without waiting for each.
  *
- * The commands that write a statement's rows are held back until there are
- * PIPELINE_BYTES of them, and then sent in one batch.  Up to PIPELINE_BATCHES
- * are in flight, so that a link with a long round trip is kept full; answers
- * are read when they have come, and waited for only before one more would be too
- * many.  The remote server executes the commands one by one in the order they
- * were given in, and none after one that fails: the transaction that they are in
- * is aborted then.
+ * The commands that write a statement's rows are buffered until they take
+ * PIPELINE_BYTES, and then sent in one batch.  Up to PIPELINE_BATCHES batches
+ * are in flight, so that a link with a long round trip is kept full.  Answers
+ * are read when they have arrived.  They are waited for only if one more batch
+ * would be too many.
  *
- * So that nobody can tell the difference, what is held back is sent, and its
- * answers are read,
+ * The remote server executes the commands one by one, in the order in which
+ * they were added.  After one that fails it executes no more, since the
+ * transaction is aborted.
  *
- *	- before anything else is sent in the session: a scan, whoever asks for
- *	  it, sees the rows before it (session->pending.flush); in a subtransaction that has
- *	  begun meanwhile, before that takes part in the session (pending.c);
- *	- when the executor has run the statement, before it counts the rows or
- *	  fires triggers at the end (run.c).  A row that the remote server
- *	  skipped is then taken off the count.
+ * The effect is the same as if each row were waited for.  For that the
+ * buffered commands are sent and all answers are read
  *
- * If a row cannot be computed the statement ends with that error, also where
- * the remote server has refused, or would refuse, one before it.
+ *	- before anything else is sent in the session, so that a scan sees the rows
+ *	  written before it (session->pending.flush);
+ *	- before a subtransaction that has begun meanwhile uses the session
+ *	  (pending.c); and
+ *	- when the executor has run the statement, before it reports the number of
+ *	  rows or fires AFTER triggers (run.c).  Rows that the remote server skipped
+ *	  are then subtracted from that number.
  *
- * modify.c decides which statements can be written like this.
+ * If a row cannot be computed the statement ends with that error, even if the
+ * remote server has refused, or would refuse, a row before it.
+ *
+ * modify.c decides which statements have a pipeline.
  */
 #include "postgres.h"
 
@@ -42,28 +45,31 @@
 #include "session/usage.h"
 #include "sql/command.h"
 
-#define PIPELINE_BYTES (512 * 1024)
-#define PIPELINE_BLOCK (64 * 1024)	/* of memory, of which bytes are counted */
-#define PIPELINE_BATCHES 8
-#define PIPELINE_COMMANDS 4096
-#define PIPELINE_COMMANDS_FIRST 16
-#define PIPELINE_APPENDED 2		/* at a time, at most */
+#define PIPELINE_BYTES (512 * 1024) /* of parameters in a batch */
+#define PIPELINE_BLOCK (64 * 1024)	/* memory block of the buffer; the blocks'
+									 * bytes are counted */
+#define PIPELINE_BATCHES 8		/* in flight, at most */
+#define PIPELINE_COMMANDS 4096	/* in a batch, at most */
+#define PIPELINE_COMMANDS_FIRST 16	/* initial size of a buffer */
+#define PIPELINE_APPENDED 2		/* commands that a call appends, at most */
 
-/* Commands in flight, at most: for each there is something in memory here */
+/* Commands in flight, at most: each takes memory here */
 #define PIPELINE_ANSWERS (2 * PIPELINE_COMMANDS)
 
 /*
- * The longest time between two batches, in us, if there are rows: the remote
- * transaction would be idle for as long as all of them take to compute.
+ * The longest time between two batches, in us, if there are rows.  The remote
+ * transaction is idle while they are computed, and may have a timeout for
+ * that.
  */
-#define PIPELINE_PATIENCE 2000000
+#define PIPELINE_MAX_DELAY 2000000
 
+/* Commands that have not been sent */
 typedef struct CommandBuffer
 {
 	int			count;
 	int			size;			/* PIPELINE_COMMANDS at most */
 	RemoteCommand *commands;
-	int		   *nrows;			/* that each writes if none is skipped */
+	int		   *nrows;			/* rows that each writes if none is skipped */
 	MemoryContext context;		/* of their parameters, until they are sent */
 } CommandBuffer;
 
@@ -71,8 +77,8 @@ typedef struct CommandBuffer
 typedef struct AwaitedAnswer
 {
 	const char *shown;			/* what an error names as the command */
-	int			nrows;			/* that it writes if none is skipped */
-	bool		writes;			/* or does it prepare? */
+	int			nrows;			/* rows that it writes if none is skipped */
+	bool		writes;			/* false if it prepares a statement */
 	bool		ends_batch;		/* is it the last of its batch? */
 } AwaitedAnswer;
 
@@ -80,18 +86,18 @@ struct WritePipeline
 {
 	Session    *session;
 	EState	   *estate;
-	uint64	   *count;			/* of rows written; those skipped come off */
-	SessionUsage *usage;		/* by all of it, whoever has it sent */
-	PipelineCompleter complete;
+	uint64	   *count;			/* rows written; skipped ones are subtracted */
+	SessionUsage *usage;		/* of all commands, whoever has them sent */
+	PipelineCompleter complete; /* called before a batch is sent */
 	void	   *complete_arg;
 	bool		is_holding;		/* is there something to send? */
 	instr_time	sent;			/* when it last sent, or first had, rows */
-	CommandBuffer held;
-	AwaitedAnswer *answers;		/* to come, in their order */
-	int			answer;			/* the next one */
+	CommandBuffer held;			/* commands to be sent */
+	AwaitedAnswer *answers;		/* of all commands in flight, in their order */
+	int			answer;			/* the next one to be read */
 	int			nanswers;
 	int			answers_size;
-	int			nbatches;		/* in flight */
+	int			nbatches;		/* batches in flight */
 };
 
 /* Makes an empty buffer in this context. */
@@ -110,9 +116,9 @@ make_buffer(void)
 }
 
 /*
- * Makes a pipeline, which lasts as long as the execution.  Rows are counted when
- * they are added; the count is put right when answers are read.  What it does
- * in the session is added to the usage.
+ * Makes a pipeline, which lasts as long as the execution.  The caller counts
+ * rows when they are added; reading the answers subtracts skipped ones.  What
+ * the pipeline does in the session is added to the usage.
  */
 WritePipeline *
 pipeline_create(Session *session, EState *estate, uint64 *count,
@@ -134,7 +140,9 @@ pipeline_create(Session *session, EState *estate, uint64 *count,
 	return pipeline;
 }
 
-/* Where the parameters of the next command must be. */
+/*
+ * The context in which the parameters of the next command must be allocated.
+ */
 MemoryContext
 pipeline_context(const WritePipeline *pipeline)
 {
@@ -142,8 +150,8 @@ pipeline_context(const WritePipeline *pipeline)
 }
 
 /*
- * Of so many rows that a command was to write, how many were skipped?  Where
- * one row here is several there it counts as one.
+ * How many of its nrows rows has a command skipped?  A single local row may be
+ * several remote ones; they count as one.
  */
 static int
 count_skipped(PGresult *res, int nrows)
@@ -153,7 +161,9 @@ count_skipped(PGresult *res, int nrows)
 	return nrows - (nrows == 1 ? Min(written, 1) : written);
 }
 
-/* Reads the next answer, and takes rows that were skipped off the count. */
+/*
+ * Reads the next answer, and subtracts rows that were skipped from the count.
+ */
 static void
 read_answer(WritePipeline *pipeline)
 {
@@ -174,7 +184,7 @@ read_answer(WritePipeline *pipeline)
 	pipeline->nbatches -= answer->ends_batch;
 }
 
-/* Reads the answers to all that is in flight. */
+/* PendingWork's drain for a pipeline: reads all answers in flight. */
 static void
 drain_pipeline(void *arg)
 {
@@ -191,7 +201,7 @@ drain_pipeline(void *arg)
 	usage_stop(session, pipeline->usage);
 }
 
-/* Is there an answer to wait for? */
+/* Is something in flight for the pipeline? */
 static bool
 is_in_flight(const WritePipeline *pipeline)
 {
@@ -200,8 +210,8 @@ is_in_flight(const WritePipeline *pipeline)
 }
 
 /*
- * Notes that answers to what is held back will come, behind those of before;
- * what has been read is forgotten.
+ * Adds the answers to the buffered commands to those in flight; forgets those
+ * that have been read.
  */
 static void
 expect_answers(WritePipeline *pipeline)
@@ -231,7 +241,7 @@ expect_answers(WritePipeline *pipeline)
 	pipeline->nbatches++;
 }
 
-/* Would what is held back be too much, with what is in flight? */
+/* Must answers be read before the buffered commands may be sent? */
 static bool
 is_full(const WritePipeline *pipeline)
 {
@@ -241,11 +251,11 @@ is_full(const WritePipeline *pipeline)
 }
 
 /*
- * Reads answers that have come, and waits for as many as are needed to make room
- * for a batch.
+ * Reads the answers that have arrived.  Waits for more until one more batch
+ * may be in flight.
  */
 static void
-make_way(WritePipeline *pipeline)
+await_room(WritePipeline *pipeline)
 {
 	Session    *session = pipeline->session;
 
@@ -260,7 +270,7 @@ make_way(WritePipeline *pipeline)
 	usage_stop(session, pipeline->usage);
 }
 
-/* Sends what is held back, behind what is in flight. */
+/* Sends the buffered commands, behind those in flight. */
 static void
 send_held(WritePipeline *pipeline)
 {
@@ -272,7 +282,7 @@ send_held(WritePipeline *pipeline)
 	pipeline->is_holding = false;
 	pipeline->complete(pipeline, pipeline->complete_arg);
 	if (is_in_flight(pipeline))
-		make_way(pipeline);
+		await_room(pipeline);
 
 	usage_start(session, pipeline->usage);
 	session->batch.is_appended = is_in_flight(pipeline) && pipeline->nbatches > 0;
@@ -286,7 +296,7 @@ send_held(WritePipeline *pipeline)
 	session->pending.drain_arg = pipeline;
 }
 
-/* Sends what is held back, and reads all answers. */
+/* PendingWork's flush: sends the buffered commands, and reads all answers. */
 static void
 flush_pipeline(void *arg)
 {
@@ -294,7 +304,7 @@ flush_pipeline(void *arg)
 	drain_pipeline(arg);
 }
 
-/* Whatever made the session forget the rows has rolled them back. */
+/* Raises an ERROR if the session has forgotten buffered rows: a bug. */
 static void
 check_not_discarded(const WritePipeline *pipeline)
 {
@@ -303,8 +313,8 @@ check_not_discarded(const WritePipeline *pipeline)
 }
 
 /*
- * There is something to send from here on.  What another pipeline holds back
- * goes first.
+ * Tells the session that there is something to send.  What another pipeline
+ * has buffered is sent first.
  */
 void
 pipeline_hold(WritePipeline *pipeline)
@@ -323,9 +333,9 @@ pipeline_hold(WritePipeline *pipeline)
 	session->pending.flush_level = GetCurrentTransactionNestLevel();
 }
 
-/* Makes room for the commands of one more execution: most have but one. */
+/* Enlarges the buffer if it has no room for PIPELINE_APPENDED commands. */
 static void
-make_room(CommandBuffer *buffer)
+enlarge_buffer(CommandBuffer *buffer)
 {
 	if (buffer->count + PIPELINE_APPENDED <= buffer->size)
 		return;
@@ -336,9 +346,9 @@ make_room(CommandBuffer *buffer)
 }
 
 /*
- * Appends the commands of one execution, at most PIPELINE_APPENDED.  Their
- * parameters are in pipeline_context, and their texts last as long as the
- * pipeline.
+ * Appends the commands of one execution, at most PIPELINE_APPENDED, which
+ * write nrows rows.  Their parameters last until the batch is sent, as those
+ * in pipeline_context do, and their texts as long as the pipeline.
  */
 void
 pipeline_append(WritePipeline *pipeline, const RemoteCommand *commands,
@@ -346,7 +356,7 @@ pipeline_append(WritePipeline *pipeline, const RemoteCommand *commands,
 {
 	CommandBuffer *held = &pipeline->held;
 
-	make_room(held);
+	enlarge_buffer(held);
 	for (int i = 0; i < ncommands; i++)
 	{
 		held->commands[held->count] = commands[i];
@@ -355,7 +365,7 @@ pipeline_append(WritePipeline *pipeline, const RemoteCommand *commands,
 	}
 }
 
-/* Has nothing been sent for so long that the remote server may lose patience? */
+/* Has nothing been sent for so long that a remote timeout may come near? */
 static bool
 is_overdue(WritePipeline *pipeline)
 {
@@ -365,12 +375,13 @@ is_overdue(WritePipeline *pipeline)
 	if (INSTR_TIME_IS_ZERO(pipeline->sent))
 		pipeline->sent = since;
 	INSTR_TIME_SUBTRACT(since, pipeline->sent);
-	return INSTR_TIME_GET_MICROSEC(since) >= PIPELINE_PATIENCE;
+	return INSTR_TIME_GET_MICROSEC(since) >= PIPELINE_MAX_DELAY;
 }
 
 /*
- * A row has been added: sends what is held back if that is enough, with these
- * bytes of others, or has been for long.
+ * Called after a row has been added.  Sends a batch if that is large enough,
+ * or if none has been sent for PIPELINE_MAX_DELAY.  bytes is the size of rows
+ * that the completer has yet to add.
  */
 void
 pipeline_send_if_due(WritePipeline *pipeline, Size bytes)
@@ -384,7 +395,7 @@ pipeline_send_if_due(WritePipeline *pipeline, Size bytes)
 		send_held(pipeline);
 }
 
-/* Sends what is held back, and reads all answers, if there is anything. */
+/* Sends all buffered commands, and reads all answers. */
 void
 pipeline_finish(WritePipeline *pipeline)
 {
@@ -395,7 +406,7 @@ pipeline_finish(WritePipeline *pipeline)
 		drain_pipeline(pipeline);
 }
 
-/* The pipeline of an execution that has something in a session, or NULL. */
+/* The pipeline of an execution that is pending in a session, or NULL. */
 static WritePipeline *
 find_pipeline(const Session *session, const EState *estate)
 {
@@ -409,8 +420,9 @@ find_pipeline(const Session *session, const EState *estate)
 }
 
 /*
- * Finishes the pipelines of an execution, in all sessions.  One that a
- * subtransaction had sent may have left its error.
+ * Finishes the pipelines of an execution, in all sessions.  If a
+ * subtransaction made one send its rows, an error of theirs may have been kept
+ * for this level: it is raised.
  */
 static void
 finish_execution(const EState *estate)
@@ -430,8 +442,8 @@ finish_execution(const EState *estate)
 }
 
 /*
- * Finishes the pipelines of a statement that has been run.  The time and the
- * rows belong to its run, for those who measure it.
+ * Finishes the pipelines of a statement that the executor has run.  Time and
+ * rows are added to those of the run, for auto_explain and the like.
  */
 void
 pipeline_finish_run(QueryDesc *queryDesc)

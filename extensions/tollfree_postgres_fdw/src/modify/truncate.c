@@ -41,7 +41,7 @@ tollfreeExecForeignTruncate(List *rels, DropBehavior behavior,
 	foreach(cell, rels)
 		check_truncatable(lfirst(cell));
 	server = GetForeignServer(GetForeignTable(first)->serverid);
-	/* handler.c says why. */
+	/* The two connections would wait for each other: see handler.c. */
 	if (transaction_noted_stock(server->serverid))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -2,12 +2,13 @@
  * writes.c
  *	  The remote commands that write rows of one table.
  *
- * The first row is sent by itself, by a statement that the session keeps if the
- * command comes again: most commands write but one row.  For those that follow
- * a command is prepared with the batch that executes it first, for up to two
- * numbers of rows: an INSERT's full batches and its last one.  These prepared
- * statements belong to the executor node; they are dropped along with a later
- * batch.
+ * Most statements write only one row.  So a first row that comes alone goes by
+ * a command that the session may keep prepared for later statements.
+ *
+ * For the rows after it a command is prepared, in the batch that executes it
+ * first.  There are up to two such commands, for two numbers of rows: those of
+ * an INSERT's full batches, and of its last one.  Their prepared statements
+ * belong to the executor node, and are dropped with a later batch.
  */
 #include "postgres.h"
 
@@ -25,7 +26,7 @@
 #include "sql/plan.h"
 #include "wire/rows.h"
 
-/* The command for a number of rows */
+/* The command that writes nrows rows */
 typedef struct WriteCommand
 {
 	int			nrows;			/* 0 if there is none */
@@ -43,14 +44,14 @@ struct RowWrites
 
 	int			nparams;		/* per row */
 	FmgrInfo   *output;			/* of each parameter of a row */
-	Oid		   *types;			/* of which it is */
-	bool		describes;		/* is it asked how the parameters are typed? */
-	bool		has_begun;		/* has there been an execution? */
-	bool		needs_path;		/* does one of them look at search_path? */
-	MemoryContext context;		/* that all of it is in */
+	Oid		   *types;			/* of each parameter of a row */
+	bool		describes;		/* are statements described when prepared? */
+	bool		has_begun;		/* has a row been written? */
+	bool		needs_path;		/* does an output function use search_path? */
+	MemoryContext context;		/* of this struct and its members */
 };
 
-/* Looks up how a type is printed. */
+/* Adds a parameter of a type: looks up the output function. */
 static void
 add_param(RowWrites *writes, Oid type)
 {
@@ -63,7 +64,7 @@ add_param(RowWrites *writes, Oid type)
 	writes->needs_path |= rows_needs_path(function);
 }
 
-/* Looks up how the parameters are printed: a ctid, then columns. */
+/* Adds the parameters of a row: a ctid if there is one, then the columns. */
 static void
 add_params(RowWrites *writes)
 {
@@ -86,8 +87,9 @@ add_params(RowWrites *writes)
 }
 
 /*
- * What writes rows of a table by a plan, in this context.  ctid_attno is where
- * the plan's rows have the ctid of the row to be modified, 0 for INSERT.
+ * Makes the writer of a table's rows by a plan, in this context.  ctid_attno
+ * is the attribute of the subplan's rows that has the ctid of the row to be
+ * modified, 0 for INSERT.
  */
 RowWrites *
 writes_create(Session *session, Relation rel, const ModifyPlan *plan,
@@ -104,7 +106,7 @@ writes_create(Session *session, Relation rel, const ModifyPlan *plan,
 	return writes;
 }
 
-/* Drops the prepared statement, if there is one. */
+/* Has the prepared statement dropped later, if there is one. */
 static void
 drop_statement(RowWrites *writes, WriteCommand *command)
 {
@@ -113,7 +115,7 @@ drop_statement(RowWrites *writes, WriteCommand *command)
 	command->statement = NULL;
 }
 
-/* The place of the command for a number of rows, which may hold another. */
+/* The index of the command for nrows rows; another one may be there now. */
 static int
 command_index(const RowWrites *writes, int nrows)
 {
@@ -123,8 +125,8 @@ command_index(const RowWrites *writes, int nrows)
 }
 
 /*
- * Can rows be written without another command being dropped?  It must not be
- * as long as an execution of it is held back.
+ * Can nrows rows be written without dropping another command?  A command must
+ * not be dropped while a pipeline has buffered an execution of it.
  */
 bool
 writes_have(const RowWrites *writes, int nrows)
@@ -134,7 +136,7 @@ writes_have(const RowWrites *writes, int nrows)
 	return present == nrows || present == 0;
 }
 
-/* The command for a number of rows. */
+/* Finds or makes the command for nrows rows; drops the one in its place. */
 static WriteCommand *
 find_command(RowWrites *writes, int nrows)
 {
@@ -209,9 +211,10 @@ print_params(RowWrites *writes, TupleTableSlot **slots,
 }
 
 /*
- * Makes the commands of one execution, in this context: to prepare the
- * statement, if there is none yet and more than one row, and to execute it.
- * Returns how many they are.
+ * Makes the commands of one execution, in this context: one to prepare the
+ * statement, if that has not been done, and one to execute it.  A first row
+ * that comes alone takes a single command without a statement of ours.
+ * Returns the number of commands.
  */
 int
 writes_make(RowWrites *writes, TupleTableSlot **slots,
@@ -257,7 +260,7 @@ writes_make(RowWrites *writes, TupleTableSlot **slots,
 	return n;
 }
 
-/* From here on a statement is described when it is prepared. */
+/* Has statements described when they are prepared from now on. */
 void
 writes_describe(RowWrites *writes)
 {
@@ -265,8 +268,8 @@ writes_describe(RowWrites *writes)
 }
 
 /*
- * The types that the remote server chose for the parameters of one row: those of
- * its columns.  NULL if they are not known.
+ * The types that the remote server chose for the parameters of one row, which
+ * are those of the remote columns; NULL if they are not known.
  */
 const Oid  *
 writes_described_types(const RowWrites *writes)
@@ -280,7 +283,7 @@ writes_described_types(const RowWrites *writes)
 	return types;
 }
 
-/* The parameters that one row takes. */
+/* The number of parameters of one row. */
 int
 writes_params_per_row(const RowWrites *writes)
 {

@@ -7,8 +7,8 @@
 
 #include "scan/scan_state.h"
 
-extern bool method_may_prefetch(const ForeignScanState *node, const ScanPlan *scan,
-								const Session *session);
+extern bool method_may_prefetch(const ForeignScanState *node,
+								const ScanPlan *scan, const Session *session);
 extern bool method_is_small(const ScanPlan *scan);
 extern FetchMethod method_choose(const ForeignScanState *node,
 								 const RemoteScanState *scan);
