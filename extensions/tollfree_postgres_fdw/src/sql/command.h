@@ -7,36 +7,44 @@
 
 #include "nodes/pg_list.h"
 
-/* What is known of a command; all false or empty is the cautious answer. */
+/* What is known of a command; false, NULL or NIL is always safe. */
 typedef struct CommandHints
 {
 	bool		is_cacheable;	/* may it be kept prepared? */
-	bool		returns_nothing;	/* no row */
+	bool		returns_nothing;	/* does it return no rows? */
 	bool		in_pieces;		/* are its rows read as they arrive? */
-	bool		syncs;			/* does what follows it not depend on it? */
-	const Oid  *printed_types;	/* of parameters here, if that is to be
-								 * compared with what they are there; or NULL */
-	List	   *sole_relids;	/* the foreign tables it reads, if that is all
-								 * that the local transaction does in the
-								 * session, or NIL */
+	bool		syncs;			/* do later commands not depend on it?  Then a
+								 * Sync may follow it. */
+	const Oid  *printed_types;	/* local types of its parameters, if they are
+								 * to be compared with the remote ones; or
+								 * NULL */
+	List	   *sole_relids;	/* the foreign tables that it reads, if that
+								 * is all that the local transaction does in
+								 * the session; or NIL */
 } CommandHints;
 
-/* One command of a caller; everything in it is his until it is answered. */
+/*
+ * A command that a caller has sent.  All that it points to is the caller's,
+ * and must last until the command has been answered.
+ */
 typedef struct RemoteCommand
 {
-	const char *sql;			/* what is sent; unused to execute a statement */
-	const char *shown;			/* what an error names as the remote command */
+	const char *sql;			/* text to be sent; unused if a prepared
+								 * statement is executed */
+	const char *shown;			/* text that an error names as the remote
+								 * command */
 	const char *statement;		/* name of a prepared statement, or NULL */
 	bool		prepare;		/* prepare that statement, not execute it */
-	bool		describes;		/* if so, ask for its parameters' types, too;
-								 * results_described_types has them */
+	bool		describes;		/* when preparing: ask for the parameters'
+								 * types, for results_described_types */
 	int			nparams;
 	const char *const *params;	/* NULL for a null */
-	const Oid  *types;			/* of parameters; NULL, or 0 for one, leaves
-								 * it to the remote server */
-	const int  *lengths;		/* of those in binary form, and which they */
-	const int  *formats;		/* are; NULL if all are text */
-	bool		binary;			/* in which form its rows are to come */
+	const Oid  *types;			/* of parameters; 0 lets the remote server
+								 * choose, NULL means 0 for all */
+	const int  *lengths;		/* of parameters in binary form */
+	const int  *formats;		/* 1 for a parameter in binary form; NULL if
+								 * all are text */
+	bool		binary;			/* are its rows to come in binary form? */
 	CommandHints hints;
 } RemoteCommand;
 

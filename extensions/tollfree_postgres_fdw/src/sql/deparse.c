@@ -1,11 +1,12 @@
 /*
  * deparse.c
- *	  The few commands that are not planned: TRUNCATE, INSERT for COPY and for
- *	  routed rows, INSERT of several rows or of arrays, and the questions of
- *	  ANALYZE.
+ *	  Remote commands that postgres_fdw does not plan: TRUNCATE, INSERT for COPY
+ *	  and for routed rows, INSERT of several rows or of arrays, and the queries
+ *	  of ANALYZE.
  *
- * What is pg_catalog's is named so: the remote session's temporary schema comes
- * before it, and a remote function may have left anything there.
+ * Names in pg_catalog are written with their schema.  The remote session's
+ * temporary schema is searched before pg_catalog, and a remote function may
+ * have created anything there.
  */
 #include "postgres.h"
 
@@ -42,7 +43,7 @@ deparse_table_name(Oid relid, const char **schema, const char **table)
 		*table = get_rel_name(relid);
 }
 
-/* Appends it. */
+/* Appends the remote name of a table. */
 static void
 append_table(StringInfo sql, Relation rel)
 {
@@ -88,7 +89,7 @@ append_builtin_type(StringInfo sql, Oid type)
 	ReleaseSysCache(tuple);
 }
 
-/* A command that truncates tables of one server. */
+/* The command that truncates tables, all of one server. */
 char *
 deparse_truncate(List *rels, DropBehavior behavior, bool restart_seqs)
 {
@@ -108,8 +109,8 @@ deparse_truncate(List *rels, DropBehavior behavior, bool restart_seqs)
 }
 
 /*
- * Appends the values of one row, its parameters numbered from first_param on;
- * returns the number after its last one.  A generated column takes none.
+ * Appends the values of one row, with parameters numbered from first_param on.
+ * Returns the number after its last one.  A generated column has no parameter.
  */
 static int
 append_row(StringInfo sql, Relation rel, List *targets, int first_param)
@@ -132,7 +133,7 @@ append_row(StringInfo sql, Relation rel, List *targets, int first_param)
 	return param;
 }
 
-/* An INSERT of several rows, from the plan's INSERT of one. */
+/* An INSERT of several rows, made from the plan's INSERT of one row. */
 char *
 deparse_insert_rows(const ModifyPlan *plan, Relation rel, int nrows)
 {
@@ -157,7 +158,9 @@ deparse_insert_rows(const ModifyPlan *plan, Relation rel, int nrows)
 	return sql.data;
 }
 
-/* An INSERT of one array for each column, from the plan's INSERT of one row. */
+/*
+ * An INSERT of one array per column, made from the plan's INSERT of one row.
+ */
 char *
 deparse_insert_arrays(const ModifyPlan *plan, Relation rel)
 {
@@ -193,8 +196,9 @@ deparse_insert_arrays(const ModifyPlan *plan, Relation rel)
 }
 
 /*
- * The columns that RETURNING must bring, for the local RETURNING list, checks
- * of views, and triggers that see the new row.
+ * The columns that the remote RETURNING must have: those used by the local
+ * RETURNING list, by views' check options, and by triggers that see the new
+ * row.
  */
 static Bitmapset *
 returned_columns(ResultRelInfo *rinfo, Index rtindex)
@@ -210,7 +214,7 @@ returned_columns(ResultRelInfo *rinfo, Index rtindex)
 	return columns;
 }
 
-/* Appends a RETURNING clause, if one is needed; the attributes it brings. */
+/* Appends a RETURNING clause, if one is needed; returns its attributes. */
 static List *
 append_returning(StringInfo sql, ResultRelInfo *rinfo, Index rtindex)
 {
@@ -293,7 +297,7 @@ deparse_regclass(Relation rel)
 	return psprintf("%s::pg_catalog.regclass", quote_literal_cstr(name.data));
 }
 
-/* A query for the number of a table's blocks, in the words of postgres_fdw. */
+/* A query for the number of a table's blocks, as postgres_fdw writes it. */
 char *
 deparse_table_blocks(Relation rel)
 {
@@ -302,14 +306,20 @@ deparse_table_blocks(Relation rel)
 }
 
 /*
- * A query for a table's size, its partitions and children included: can it be
- * sampled (1 or 0), is the number of its rows known (1 or 0), blocks, rows;
- * whether queries are compiled (1 or 0), how many tables these are, whether
- * the user may read all their columns, ctid too, and hash that (1 or 0), with
- * how many workers a query may be executed, and of how many blocks a scan gets
- * one.  It fails if he may not draw random numbers.
- * The rows are those of the last ANALYZE or VACUUM, in proportion to the
- * blocks then and now.
+ * A query for a table's size, with its partitions and children.  Its answer is
+ * one row of numbers, 1 for yes and 0 for no:
+ *
+ *	0	can it be sampled?
+ *	1	is the number of its rows known?
+ *	2	blocks
+ *	3	rows: those of the last ANALYZE or VACUUM, scaled by the blocks now
+ *	4	is jit on?
+ *	5	number of tables
+ *	6	may the user read all columns, ctid too, and call the hash function?
+ *	7	workers that a query may have
+ *	8	blocks that a table needs for a scan to have one worker
+ *
+ * It fails if the user may not call random().
  */
 char *
 deparse_table_size(Relation rel)
@@ -366,10 +376,12 @@ deparse_count(Relation rel, double share)
 
 /*
  * Appends the condition that chooses a share of the rows by a hash of their
- * ctid, and of their table if there are several: rows at the same place in two
- * partitions may have something in common.  A range at the end of the hash's
- * values turns most rows away by its first comparison, and the planner expects
- * few rows of any range, for which it plans parallel workers.
+ * ctid.  If there are several tables their OIDs go into the hash: rows with
+ * the same ctid in two partitions may have something in common.
+ *
+ * The condition is a range at the upper end of the hash's values.  Its first
+ * comparison rejects most rows.  The planner expects few rows from a range,
+ * and so plans parallel workers.
  */
 static void
 append_hash_condition(StringInfo sql, const SamplePlan *plan)
@@ -383,7 +395,9 @@ append_hash_condition(StringInfo sql, const SamplePlan *plan)
 					 (long long) PG_INT64_MAX);
 }
 
-/* Appends what chooses the rows of a sample. */
+/*
+ * Appends the TABLESAMPLE or WHERE clause that chooses the rows of a sample.
+ */
 static void
 append_sampling(StringInfo sql, const SamplePlan *plan)
 {
@@ -404,8 +418,9 @@ append_sampling(StringInfo sql, const SamplePlan *plan)
 }
 
 /*
- * A query for a sample.  Sets the attribute number of each result column: rows
- * chosen by a hash come in any order, so their place comes with them.
+ * A query for a sample.  Sets the attribute number of each result column.
+ * Rows chosen by a hash come in any order, so ctid and tableoid come with
+ * them.
  */
 char *
 deparse_sample(Relation rel, const SamplePlan *plan, List **attrs)

@@ -1,6 +1,6 @@
 /*
  * deparse.h
- *	  The few commands that are not planned.
+ *	  Remote commands that postgres_fdw does not plan.
  */
 #ifndef TOLLFREE_FDW_DEPARSE_H
 #define TOLLFREE_FDW_DEPARSE_H
@@ -12,16 +12,16 @@
 #include "base/options.h"
 #include "sql/plan.h"
 
-/* Which rows of a table are asked for */
+/* The rows of a table that ANALYZE asks for */
 typedef struct SamplePlan
 {
 	SamplingMethod method;
-	double		blocks;			/* share of the blocks that are read */
-	double		rows;			/* share of their rows that are sent */
-	bool		by_hash;		/* are these chosen by a hash of their ctid? */
-	bool		has_parts;		/* are they in partitions or children? */
+	double		blocks;			/* share of the blocks that are read, 0 to 1 */
+	double		rows;			/* share of their rows that are sent, 0 to 1 */
+	bool		by_hash;		/* are rows chosen by a hash of their ctid? */
+	bool		has_parts;		/* are there partitions or children? */
 	int64		seed;			/* of the hash, 0 to PG_INT32_MAX */
-	bool		switches_jit;	/* is jit to be off meanwhile? */
+	bool		switches_jit;	/* is jit to be switched off for the query? */
 } SamplePlan;
 
 extern char *deparse_truncate(List *rels, DropBehavior behavior,

@@ -2,28 +2,36 @@
  * parameterize.c
  *	  Constants of a remote command, sent as parameters.
  *
- * postgres_fdw writes constants into its SQL.  An application that writes its
- * own into each statement would have the remote server parse and plan every one
- * of them; with parameters in their place the text is the same each time, and
- * is kept prepared (statement.c).
+ * postgres_fdw writes constants into its SQL.  If an application writes other
+ * constants into each statement the remote server parses and plans each of
+ * them.  With parameters in place of the constants the remote text is the same
+ * each time, and is kept prepared (statement.c).
  *
- * So postgres_fdw plans such a command twice: first with Params in place of some
- * constants, which it writes as $n::type and puts into the list of expressions
- * to be sent; then as the command is.  What is executed is the first text, with
- * the constants as its parameters; what EXPLAIN and errors show is the second.
- * postgres_fdw keeps things between its callbacks, so the second time comes last.
+ * So postgres_fdw plans such a command twice:
  *
- * Constants are replaced in scans and modifications of one table, which few rows
- * are expected of and which do not sort; if they are
+ *	- first with Params in place of some constants.  It writes them as $n::type
+ *	  and adds them to the list of expressions to be sent.  This text is
+ *	  executed, with the constants as its parameters;
+ *	- then the command as it is.  EXPLAIN and errors show this text.  It comes
+ *	  last, since postgres_fdw keeps state between its callbacks.
  *
- *	- an operand of a built-in operator =, or assigned or an operand of any
- *	  operator in SET.  The remote plan depends too much on others.
- *	- written with a cast to a built-in type, which $n::type has, too; or of type
- *	  int4 or numeric, which a literal has by itself.  Its parameter is declared as
- *	  such and its cast dropped: who may not use the schema pg_catalog may write none.
- *	  A string beside a column of the same type is written without a cast, for the
- *	  remote server to find out its type, and stays.  So do floating-point numbers,
- *	  which are read as numeric: -0 would not be the same.
+ * Constants are replaced in scans and modifications of one table that are
+ * expected to have few rows and do not sort.  Two conditions must hold.
+ *
+ * The constant is an operand of a built-in operator =; or, in SET, it is
+ * assigned or an operand of any operator.  Elsewhere the remote plan depends
+ * too much on the constant's value.
+ *
+ * The parameter has the type that the constant has in the text:
+ *
+ *	- a constant written with a cast to a built-in type becomes $n::type.
+ *	- a literal of type int4 or numeric has no cast.  Its parameter is declared
+ *	  with that type, and the cast of $n is removed: a remote user without the
+ *	  right to use schema pg_catalog may not write a cast.
+ *	- a quoted literal beside a column of its type has no cast.  The remote
+ *	  server finds out its type, so it stays.
+ *	- a floating-point number is written as a literal that is read as numeric.
+ *	  It stays, since a parameter of -0 would have another value.
  */
 #include "postgres.h"
 
@@ -40,8 +48,8 @@
 #include "sql/plan.h"
 
 /*
- * The Param that stands for the nth constant.  The numbers of the query's own
- * begin with 1.
+ * The Param that stands for the nth constant.  Its number is negative, for
+ * those of the query's own Params begin with 1.
  */
 static Param *
 make_param(const Const *constant, int n)
@@ -59,7 +67,7 @@ make_param(const Const *constant, int n)
 
 static Node *replace(Node *node, void *arg);
 
-/* Does $n::type mean what is written for a constant that has its type? */
+/* Is a constant that is written with its type the same value as $n::type? */
 static bool
 is_sent_alike(const Const *constant)
 {
@@ -77,9 +85,9 @@ is_sent_alike(const Const *constant)
 }
 
 /*
- * Leaves a constant that has its type in the text.  With one of a type that is no
- * built-in one, such as a label of an enum, which may be renamed, the command is
- * not kept.
+ * Leaves a constant, written with its type, in the text.  If its type is not
+ * built-in the command is not kept prepared: the label of an enum, for
+ * example, may be renamed.
  */
 static Node *
 leave(Parameterization *command, Const *constant)
@@ -88,7 +96,7 @@ leave(Parameterization *command, Const *constant)
 	return (Node *) constant;
 }
 
-/* Replaces a constant that has its type in the text, or else leaves it. */
+/* Replaces a constant that is written with its type, if that can be done. */
 static Node *
 replace_constant(Parameterization *command, Const *constant)
 {
@@ -108,7 +116,10 @@ is_column(const Node *node)
 	return IsA(node, Var);
 }
 
-/* Is a constant written without its type, since that is the other operand's? */
+/*
+ * Is a constant written without its type?  It is if the other operand is a
+ * column of the same type.
+ */
 static bool
 is_untyped(const Const *constant, const Node *other)
 {
@@ -131,10 +142,13 @@ is_untyped(const Const *constant, const Node *other)
 }
 
 /*
- * One operand of two, with Params for constants.  If the type of a constant is for
- * the remote server to find out, and it is compared, the command is not kept: as
- * 'today' it would make another value the next time.  Other operators that text
- * has here mean text there, too.
+ * One operand of two, with Params for constants.
+ *
+ * The remote server finds out the type of a constant that is written without
+ * one.  If that type is a date or time, 'today' is another value the next
+ * time.  So a command that compares such a constant is not kept prepared.
+ * Operators other than comparisons, such as LIKE's, take text there as they
+ * do here.
  */
 static Node *
 replace_operand(Parameterization *command, const OpExpr *operation,
@@ -181,7 +195,10 @@ replace(Node *node, void *arg)
 	return expression_tree_mutator(node, replace, arg);
 }
 
-/* Replaces constants of an expression at its place, until they are restored. */
+/*
+ * Replaces the constants of an expression in the planner's structures, until
+ * parameterize_restore.
+ */
 static void
 replace_at(Parameterization *command, Expr **place)
 {
@@ -197,7 +214,8 @@ replace_at(Parameterization *command, Expr **place)
 }
 
 /*
- * Begins a command of one foreign table, all of whose expressions are looked at.
+ * Begins a command of one foreign table.  The caller walks all its
+ * expressions.
  */
 static void
 begin(Parameterization *command, Oid relid, double rows)
@@ -209,10 +227,11 @@ begin(Parameterization *command, Oid relid, double rows)
 }
 
 /*
- * Replaces constants of a scan's conditions, if it is one of a table and does not
- * sort, until they are restored.  The few rows of a join or an aggregate may be
- * made from many.  The scan of a table to be modified is not kept: it becomes a
- * direct modification, or comes through a cursor.  The command is empty so far.
+ * Replaces the constants of a scan's conditions, until parameterize_restore,
+ * if it scans one table and does not sort.  A join or an aggregate may read
+ * many rows to return few.  Nor are constants replaced in the scan of a table
+ * that is modified: it becomes a direct modification, or uses a cursor.  The
+ * caller passes an empty command.
  */
 void
 parameterize_scan(Parameterization *command, const PlannerInfo *root,
@@ -229,7 +248,10 @@ parameterize_scan(Parameterization *command, const PlannerInfo *root,
 		replace_at(command, &lfirst_node(RestrictInfo, cell)->clause);
 }
 
-/* The scan of a table that is to be modified, or NULL: it may be of a join. */
+/*
+ * The scan of a table that is to be modified; NULL if there is none of that
+ * table alone.
+ */
 static ForeignScan *
 find_scan(Plan *plan, Index target)
 {
@@ -255,10 +277,12 @@ find_scan(Plan *plan, Index target)
 }
 
 /*
- * The same of what may become a modification by one remote command, if it is one
- * of a table.  Its conditions are in a list that postgres_fdw shares with the plan
- * of the scan; if they were in another one, nothing would come of it.  Returns that
- * plan, or NULL if nothing is looked at.
+ * The same for a modification of one table that may become one remote command.
+ * Returns the plan of its scan, or NULL if it was not looked at.
+ *
+ * Conditions are replaced in that plan's fdw_recheck_quals, a list that
+ * postgres_fdw also makes the command's text from.  If it used another list no
+ * constant would be replaced in the text, and nothing would break.
  */
 ForeignScan *
 parameterize_direct(Parameterization *command, PlannerInfo *root,
@@ -300,7 +324,7 @@ parameterize_restore(Parameterization *command)
 	}
 }
 
-/* Are there literals of the type that are written without a cast? */
+/* Does postgres_fdw write constants of the type as literals without a cast? */
 static bool
 has_literals(const Param *param)
 {
@@ -309,8 +333,8 @@ has_literals(const Param *param)
 }
 
 /*
- * Drops the cast of the nth parameter, which has no typmod; false if a string looks
- * like it.
+ * Removes the cast of the nth parameter, which has no typmod.  False if its
+ * text is not found once, but more often: a string may contain it.
  */
 static bool
 drop_cast(char *sql, int n, Oid type)
@@ -327,8 +351,9 @@ drop_cast(char *sql, int n, Oid type)
 }
 
 /*
- * Puts the constants into the list of what is sent.  Returns the types that are
- * to be declared for all of it, 0 for one that has a cast.
+ * Replaces our Params by their constants in the list of expressions to be
+ * sent.  Returns the type to be declared for each expression, 0 for one with a
+ * cast.
  */
 static List *
 send_constants(const Parameterization *command, char *sql, List *exprs)
@@ -356,9 +381,9 @@ send_constants(const Parameterization *command, char *sql, List *exprs)
 }
 
 /*
- * Notes in a plan what is to be executed: its own command, or the same one as it
- * was planned with Params in place of constants, if that is not NULL.  The same
- * conditions have to be remote in both.
+ * Notes in a plan the command to be executed: that of the plan made with
+ * Params, if it is not NULL and has as many remote conditions, or else the
+ * plan's own.
  */
 void
 parameterize_note(const Parameterization *command, ForeignScan *plan,

@@ -8,20 +8,20 @@
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
-/* Of one command; further constants stay where they are. */
+/* Parameters of one command, at most; further constants stay in its text. */
 #define PARAMETERIZE_MAX 32
 
 /* A command that is being planned */
 typedef struct Parameterization
 {
-	bool		is_known;		/* have all its expressions been looked at? */
+	bool		is_known;		/* have all its expressions been walked? */
 	bool		is_cacheable;	/* if so, may it be kept prepared? */
-	bool		in_set;			/* is SET being looked at, not WHERE? */
-	int			count;
+	bool		in_set;			/* is SET being walked, not WHERE? */
+	int			count;			/* constants replaced */
 	int			max;			/* 0 if no constant is to be replaced */
-	Const	   *constants[PARAMETERIZE_MAX];	/* that have been replaced */
-	List	   *places;			/* of Expr *, in the planner's structures */
-	List	   *originals;		/* what was there */
+	Const	   *constants[PARAMETERIZE_MAX];	/* the constants replaced */
+	List	   *places;			/* of Expr **, in the planner's structures */
+	List	   *originals;		/* of Expr *, what was at these places */
 } Parameterization;
 
 extern void parameterize_scan(Parameterization *command,

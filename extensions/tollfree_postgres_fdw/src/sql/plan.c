@@ -1,21 +1,25 @@
 /*
  * plan.c
- *	  What postgres_fdw leaves for the executor in its plans.
+ *	  The private lists of postgres_fdw's plans, and what we add to them.
  *
- * The lists are private to postgres_fdw.  From 15 to 18 they are
+ * In versions 15 to 18 the lists are
  *
- *	scan	sql, attrs, fetch_size [, relations, for EXPLAIN]; we put a list of
- *			fetch_size, the bytes expected, those of a row and the fast paths
- *			that options allow in its place, which a command may follow
+ *	scan	sql, attrs, fetch_size [, relations, for EXPLAIN]
  *	modify	sql, targets, values_end, has_returning, attrs
- *	direct	sql, has_returning, attrs, set_processed; a command may follow
+ *	direct	sql, has_returning, attrs, set_processed
  *
- * The command is a list of the SQL that is executed, the types that are declared
- * for its parameters, and whether it may be kept prepared (parameterize.c).  The
- * one in front is for EXPLAIN and errors.
+ * In the list of a scan we replace fetch_size by a list of
+ *
+ *			fetch_size, bytes of the result, bytes of a row, fast paths that
+ *			options allow [, command]
+ *
+ * and to that of a direct modification we may append a command.  A command is
+ * a list of the SQL that is executed, the types that are declared for its
+ * parameters, and whether it may be kept prepared (parameterize.c).  If there
+ * is one, the sql at the start of the list is for EXPLAIN and errors only.
  *
  * Any other shape is refused.  compat.h refuses to compile for a version whose
- * plans have not been looked at.
+ * lists we do not know.
  */
 #include "postgres.h"
 
@@ -33,13 +37,15 @@
 #include "base/fastpath.h"
 #include "sql/plan.h"
 
-/* What is expected to be few rows even if that is but a guess */
+/* So many rows are few, even if their number is only a guess */
 #define FEW_ROWS 100
 
-/* Of a table whose size is a guess, so many times fewer rows are few */
+/*
+ * Of a table whose size is a guess, rows are few if it has so many times more
+ */
 #define FEW_OF_GUESSED 10
 
-/* Are so many rows of one table few? */
+/* Are so many rows, of one table, few? */
 bool
 plan_is_few(double rows)
 {
@@ -64,7 +70,7 @@ is_kind(List *private, int n, NodeTag tag)
 	return member != NULL && nodeTag(member) == tag;
 }
 
-/* The bytes of a column, by its statistics or else its type. */
+/* The expected bytes of a column, by its statistics or else its type. */
 static int32
 column_width(Oid relid, AttrNumber attno)
 {
@@ -79,7 +85,7 @@ column_width(Oid relid, AttrNumber attno)
 	return get_typavgwidth(type, typmod);
 }
 
-/* The bytes of what a join or an aggregate returns in a column. */
+/* The expected bytes of a column that a join or an aggregate returns. */
 static int32
 expression_width(PlannerInfo *root, const Node *expr)
 {
@@ -97,8 +103,8 @@ expression_width(PlannerInfo *root, const Node *expr)
 }
 
 /*
- * The bytes of a row as the remote server sends it: those of all columns that
- * are asked for, of which the plan's own width leaves out what is only looked at.
+ * The expected bytes of a row that the remote server sends.  The plan's own
+ * width cannot be used: it leaves out columns that only local conditions use.
  */
 static double
 sent_width(PlannerInfo *root, const ForeignScan *plan, Oid tableid, List *attrs)
@@ -122,7 +128,7 @@ sent_width(PlannerInfo *root, const ForeignScan *plan, Oid tableid, List *attrs)
 	return width;
 }
 
-/* The rows that the remote server sends, before local conditions drop some. */
+/* The expected rows that the remote server sends, before local conditions. */
 static double
 sent_rows(PlannerInfo *root, const RelOptInfo *rel, const ForeignScan *plan,
 		  double rows)
@@ -135,7 +141,7 @@ sent_rows(PlannerInfo *root, const RelOptInfo *rel, const ForeignScan *plan,
 													   JOIN_INNER, NULL));
 }
 
-/* Is nothing known of a table's size? */
+/* Is a table's size a guess, since it was never analyzed? */
 static bool
 is_guessed(Oid tableid)
 {
@@ -149,8 +155,8 @@ is_guessed(Oid tableid)
 }
 
 /*
- * What the options of all tables allow that a scan reads.  The ones below an
- * aggregate are all of the query's.
+ * The fast paths that the options of all tables allow that a scan reads.  For
+ * an aggregate these are all tables of the query.
  */
 static int
 allowed_paths(PlannerInfo *root, const RelOptInfo *rel, Oid tableid)
@@ -174,10 +180,10 @@ allowed_paths(PlannerInfo *root, const RelOptInfo *rel, Oid tableid)
 }
 
 /*
- * Puts into a scan's plan what its execution depends on: the bytes that it is
- * expected to be sent, or INT_MAX where they are anybody's guess, and which fast
- * paths are open.  It is of a table, a join or an aggregate, and returns so many
- * rows.
+ * Puts into a scan's plan the bytes that the remote server is expected to
+ * send, INT_MAX if that is a mere guess, and the fast paths that options
+ * allow.  The scan is of a table, a join or an aggregate; rows is how many it
+ * returns.
  */
 void
 plan_annotate_scan(ForeignScan *plan, PlannerInfo *root, const RelOptInfo *rel,
@@ -211,8 +217,8 @@ refuse(const char *kind)
 }
 
 /*
- * Notes in the plan of a scan or a direct modification which command is executed;
- * of a scan the bytes have been noted.
+ * Notes in the plan of a scan or a direct modification the command that is
+ * executed.  A scan must have gone through plan_annotate_scan.
  */
 void
 plan_note_command(ForeignScan *plan, Node *sql, List *types,
@@ -227,7 +233,7 @@ plan_note_command(ForeignScan *plan, Node *sql, List *types,
 		plan->fdw_private = lappend(plan->fdw_private, command);
 }
 
-/* The types to be declared, or NULL. */
+/* An array of the types to be declared, or NULL. */
 static Oid *
 copy_types(List *types)
 {
@@ -242,9 +248,9 @@ copy_types(List *types)
 }
 
 /*
- * The command that is executed: the nth member, or what is shown if nothing is
- * noted.  That is kept only if it has no string, which the remote server could read
- * otherwise the next time.
+ * The command that is executed: the nth member of the list, or what is shown
+ * if there is none.  What is shown may be kept prepared only if it has no
+ * string: the remote server could read that as another value the next time.
  */
 static PlanCommand
 read_command(List *members, int n, char *shown)
@@ -264,7 +270,9 @@ read_command(List *members, int n, char *shown)
 	return command;
 }
 
-/* The plan of a scan; of one that nothing is noted in, without the bytes. */
+/*
+ * The plan of a scan.  Before plan_annotate_scan sizes and fast paths are 0.
+ */
 ScanPlan
 plan_read_scan(List *private)
 {

@@ -1,6 +1,6 @@
 /*
  * plan.h
- *	  What postgres_fdw leaves for the executor in its plans.
+ *	  The private lists of postgres_fdw's plans.
  */
 #ifndef TOLLFREE_FDW_PLAN_H
 #define TOLLFREE_FDW_PLAN_H
@@ -11,10 +11,10 @@
 
 typedef struct PlanCommand
 {
-	char	   *sql;			/* that is executed */
-	char	   *shown;			/* by EXPLAIN and errors */
-	Oid		   *types;			/* declared for its parameters, 0 for one that
-								 * is not; NULL if none is */
+	char	   *sql;			/* text that is executed */
+	char	   *shown;			/* text that EXPLAIN and errors show */
+	Oid		   *types;			/* declared types of its parameters, 0 for
+								 * none; NULL if none has one */
 	bool		is_cacheable;	/* may it be kept prepared? */
 } PlanCommand;
 
@@ -23,8 +23,9 @@ typedef struct ScanPlan
 	PlanCommand command;
 	List	   *attrs;			/* attribute number of each result column */
 	int			fetch_size;		/* rows */
-	int			bytes;			/* that are expected; INT_MAX if unknown */
-	int			width;			/* of a row, in bytes, as far as is known */
+	int			bytes;			/* expected size of the result; INT_MAX if
+								 * unknown */
+	int			width;			/* expected bytes of a row */
 	int			fast_paths;		/* that options allow; fastpath.h */
 } ScanPlan;
 
@@ -32,10 +33,10 @@ typedef struct ModifyPlan
 {
 	char	   *sql;
 	List	   *targets;		/* attribute numbers of the columns written */
-	int			values_end;		/* bytes of an INSERT up to its first row's
-								 * end */
+	int			values_end;		/* bytes of an INSERT up to the end of its
+								 * first row */
 	bool		has_returning;
-	List	   *attrs;			/* of what RETURNING gives */
+	List	   *attrs;			/* attribute number of each RETURNING column */
 } ModifyPlan;
 
 typedef struct DirectPlan
@@ -43,7 +44,8 @@ typedef struct DirectPlan
 	PlanCommand command;
 	bool		has_returning;
 	List	   *attrs;
-	bool		set_processed;	/* do its rows count as the command's? */
+	bool		set_processed;	/* are its rows added to the statement's
+								 * number of rows? */
 } DirectPlan;
 
 extern bool plan_is_few(double rows);

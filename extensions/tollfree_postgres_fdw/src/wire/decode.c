@@ -2,13 +2,13 @@
  * decode.c
  *	  Fields of common types to values, without their input functions.
  *
- * A type's input function defines what a text means.  The decoders here know
- * the form that its output function prints and no other: what does not look
- * like it is left to the input function, with its errors.
+ * A type's input function defines what a text means.  The decoders here accept
+ * only the form that the type's output function prints.  Any other text is
+ * left to the input function, which also raises the errors.
  *
  * The binary form is decoded only if the remote column has the same built-in
- * type, for the types whose binary form is one in all versions since 10.
- * rows.c sees to that.
+ * type, which rows.c makes sure of.  It is decoded for types whose binary form
+ * is the same in all versions since 10.
  */
 #include "postgres.h"
 
@@ -97,7 +97,7 @@ text_bool(const char *field, int length, Datum *value)
 	return true;
 }
 
-/* Any type whose value is its bytes, as text or binary */
+/* Any type whose value is the bytes of the field, in text or binary */
 static bool
 bytes(const char *field, int length, Datum *value)
 {
@@ -221,7 +221,7 @@ binary_uuid(const char *field, int length, Datum *value)
 	return true;
 }
 
-/* numeric in binary, by its own function: its layout is not public */
+/* numeric in binary, by its receive function: numeric's layout is private */
 static bool
 binary_numeric(const char *field, int length, Datum *value)
 {
@@ -272,8 +272,9 @@ decode_find(Oid type)
 }
 
 /*
- * Does a server of this version mean the same by a value's binary form?
- * Intervals can be infinite since 17; before, the same bytes are finite.
+ * Does the type's binary form mean the same on a server of this version?
+ * Since 17 some bytes of an interval are infinite that are a finite value
+ * before.
  */
 bool
 decode_is_same_binary(Oid type, int version)

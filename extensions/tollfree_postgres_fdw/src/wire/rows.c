@@ -2,15 +2,15 @@
  * rows.c
  *	  Values between text and PostgreSQL's own form.
  *
- * Values travel as text, and the types' own input and output functions
- * convert them: what they accept and print is the definition of a value, on
- * both servers.  Parameters are printed under fixed settings, so that they
- * mean the same there.
+ * Values are sent as text.  The types' own input and output functions convert
+ * them, and so define on both servers what a text means.  Parameters are
+ * printed under fixed settings, so that they mean the same on the remote
+ * server.
  *
- * Values of common types take two short cuts, for which decode.c has the
- * functions: their text is read without the input function, and the rows of a
- * large result come in binary form once its first ones have shown that the
- * remote columns have the very types of the local ones.
+ * There are two faster ways for values of common types; decode.c has their
+ * functions.  Text is read without calling the input function.  The rows of a
+ * large result come in binary form after its first rows have shown that the
+ * remote columns have the local types.
  */
 #include "postgres.h"
 
@@ -32,8 +32,9 @@
 #include "wire/rows.h"
 
 /*
- * May what the function prints depend on search_path?  Types such as regclass
- * print what is visible; so may any that is not known here.
+ * May the function's output depend on search_path?  Types such as regclass
+ * leave out the schema of what is visible.  A function not listed here may,
+ * too.
  */
 bool
 rows_needs_path(Oid output_function)
@@ -69,9 +70,9 @@ rows_needs_path(Oid output_function)
 }
 
 /*
- * Changes settings so that values are printed without ambiguity; returns what
- * rows_leave_transmission needs, 0 if nothing was to be changed.  After an
- * error settings.c restores them.
+ * Changes settings so that values are printed without ambiguity.  Returns the
+ * nesting level for rows_leave_transmission, 0 if nothing was changed.  After
+ * an error settings.c restores the settings.
  */
 int
 rows_enter_transmission(bool needs_path)
@@ -84,7 +85,7 @@ rows_enter_transmission(bool needs_path)
 	}			needed[] = {
 		{DateStyle == USE_ISO_DATES, "datestyle", "ISO"},
 		{IntervalStyle == INTSTYLE_POSTGRES, "intervalstyle", "postgres"},
-		/* PostgreSQL's own types print the same with all above 0. */
+		/* PostgreSQL's own types print the same with any value above 0. */
 		{extra_float_digits >= (needs_path ? 3 : 1), "extra_float_digits", "3"},
 		{!needs_path, "search_path", "pg_catalog"}
 	};
@@ -103,7 +104,7 @@ rows_enter_transmission(bool needs_path)
 	return nestlevel;
 }
 
-/* Restores the settings. */
+/* Restores the settings that rows_enter_transmission has changed. */
 void
 rows_leave_transmission(int nestlevel)
 {
@@ -144,7 +145,7 @@ rows_params(PlanState *node, List *exprs)
 	return writer;
 }
 
-/* Evaluates the expressions; the texts last until the next time. */
+/* Evaluates the expressions; their texts last until the next call. */
 void
 rows_write_params(ParamWriter *writer, ExprContext *econtext)
 {
@@ -168,7 +169,9 @@ rows_write_params(ParamWriter *writer, ExprContext *econtext)
 	MemoryContextSwitchTo(old);
 }
 
-/* The table whose whole row a scan's output column is, or InvalidOid. */
+/*
+ * The table whose whole row is in this output column of a scan, or InvalidOid.
+ */
 static Oid
 whole_row_table(ForeignScanState *node, int column)
 {
@@ -185,8 +188,9 @@ whole_row_table(ForeignScanState *node, int column)
 }
 
 /*
- * The descriptor to read a join's rows by: a whole row arrives as the text of
- * an anonymous record, which only a named row type can read.
+ * The descriptor whose input functions read a join's rows.  The type of a
+ * whole row is RECORD, which has no input; it is replaced by the table's row
+ * type.
  */
 static TupleDesc
 name_records(ForeignScanState *node)
@@ -208,7 +212,7 @@ name_records(ForeignScanState *node)
 	return tupdesc;
 }
 
-/* What readers of scans and of tables have in common. */
+/* Makes a reader; input is the descriptor whose input functions are used. */
 static RowReader *
 make_reader(TupleDesc tupdesc, TupleDesc input, List *attrs,
 			bool same_encoding, MemoryContext parent)
@@ -238,7 +242,7 @@ make_reader(TupleDesc tupdesc, TupleDesc input, List *attrs,
 	return reader;
 }
 
-/* A reader for what a scan returns; rel is NULL unless it scans one table. */
+/* A reader for the rows of a scan; rel is NULL unless it scans one table. */
 RowReader *
 rows_reader_for_scan(ForeignScanState *node, Relation rel, List *attrs,
 					 bool same_encoding)
@@ -256,7 +260,7 @@ rows_reader_for_scan(ForeignScanState *node, Relation rel, List *attrs,
 	return reader;
 }
 
-/* A reader for rows of a table that were just written. */
+/* A reader for rows of one table, outside of a scan. */
 RowReader *
 rows_reader_for_table(Relation rel, List *attrs, bool same_encoding,
 					  MemoryContext parent)
@@ -270,8 +274,8 @@ rows_reader_for_table(Relation rel, List *attrs, bool same_encoding,
 }
 
 /*
- * Finds the column being converted in the scan's range table, whose aliases
- * are what the user knows it by; false for an expression.
+ * Finds the column being converted in the scan's range table, which has the
+ * aliases that the user has written; false for an expression.
  */
 static bool
 find_scan_column(const RowReader *reader, RangeTblEntry **rte,
@@ -334,8 +338,9 @@ conversion_context(void *arg)
 }
 
 /*
- * Is the column of the result of the very type that it has here?  What a
- * length of characters is depends on the encoding that they are counted in.
+ * Has a column of the result the same type as here, with its modifier?  A
+ * length in characters is the same only if both databases have the same
+ * encoding.
  */
 static bool
 is_same_type(const RowReader *reader, const PGresult *res, int column)
@@ -352,7 +357,7 @@ is_same_type(const RowReader *reader, const PGresult *res, int column)
 		 (!is_counted || reader->same_encoding));
 }
 
-/* Is an input function at work, which may have called anything? */
+/* Is a value being converted?  Its input function may have called any code. */
 bool
 rows_is_converting(const RowReader *reader)
 {
@@ -361,8 +366,7 @@ rows_is_converting(const RowReader *reader)
 
 /*
  * Should the rows after these be asked for in binary form, from a server of
- * this version?  Only if all columns can be, and one of them is slow to print
- * and to read.
+ * this version?  Only if all columns can be decoded, and text is slow for one.
  */
 bool
 rows_prefer_binary(const RowReader *reader, const PGresult *res, int version)
@@ -384,8 +388,8 @@ rows_prefer_binary(const RowReader *reader, const PGresult *res, int version)
 }
 
 /*
- * Would the columns gain by coming in binary form, if their remote types are the
- * same?
+ * Would binary form be faster for the columns, if their remote types are the
+ * same as here?
  */
 bool
 rows_gain_from_binary(TupleDesc tupdesc, List *attrs)
@@ -410,7 +414,7 @@ rows_gain_from_binary(TupleDesc tupdesc, List *attrs)
 static void
 choose_decoders(RowReader *reader, const PGresult *res)
 {
-	/* Without columns the remote query has one that is NULL. */
+	/* A query for no columns has one all the same, which is NULL. */
 	if (reader->ncolumns > 0 && reader->ncolumns != PQnfields(res))
 		elog(ERROR, "remote query result does not match the foreign table");
 
@@ -443,8 +447,8 @@ input_field(RowReader *reader, AttrNumber attno, char *string)
 }
 
 /*
- * Converts the columns of a row into the arrays, which have an element for
- * each attribute; the ctid if there is one, else NULL.
+ * Converts the columns of a row into the arrays, which have one element per
+ * attribute.  Returns the ctid if there is one, else NULL.
  */
 static ItemPointer
 convert_columns(RowReader *reader, PGresult *res, int row, Datum *values,
@@ -485,8 +489,8 @@ convert_columns(RowReader *reader, PGresult *res, int row, Datum *values,
 }
 
 /*
- * Converts a row in this context; the rows of a result are taken in order.
- * The caller sees to the result being cleared when a value cannot be converted.
+ * Converts a row, in this context.  The rows of a result must be converted in
+ * order.  The caller makes sure that the result is freed after an error.
  */
 static ItemPointer
 convert_row(RowReader *reader, PGresult *res, int row, Datum *values,
@@ -519,10 +523,14 @@ rows_read(RowReader *reader, PGresult *res, int row)
 
 	MemoryContextSwitchTo(old);
 	tuple = heap_form_tuple(reader->tupdesc, reader->values, reader->nulls);
-	/* t_self gets lost where a row becomes a value, t_ctid does not. */
+	/* If the tuple becomes a composite value only t_ctid is kept. */
 	if (ctid != NULL)
 		tuple->t_self = tuple->t_data->t_ctid = *ctid;
-	/* These fields hold a Datum's header, but are read as a table's. */
+
+	/*
+	 * heap_form_tuple puts the header of a composite value into these fields,
+	 * which would be read as those of a table's row.
+	 */
 	HeapTupleHeaderSetXmin(tuple->t_data, InvalidTransactionId);
 	HeapTupleHeaderSetXmax(tuple->t_data, InvalidTransactionId);
 	HeapTupleHeaderSetCmin(tuple->t_data, InvalidTransactionId);
@@ -530,7 +538,7 @@ rows_read(RowReader *reader, PGresult *res, int row)
 	return tuple;
 }
 
-/* Puts one row into the slot; what it refers to is in this context. */
+/* Puts one row into the slot; its values are in this context. */
 void
 rows_store(RowReader *reader, PGresult *res, int row, TupleTableSlot *slot)
 {

@@ -14,26 +14,27 @@
 /* A column of the results */
 typedef struct RowColumn
 {
-	AttrNumber	attno;			/* the attribute that it is */
-	const FieldCodec *codec;	/* NULL if its type is none of the common ones */
+	AttrNumber	attno;			/* attribute that gets its value */
+	const FieldCodec *codec;	/* of the attribute's type, or NULL */
 	FieldDecoder decode;		/* for this result; NULL: the input function */
 } RowColumn;
 
-/* Makes rows of those of results; lives as long as its executor node. */
+/* Converts rows of results; lives as long as its executor node. */
 typedef struct RowReader
 {
 	TupleDesc	tupdesc;
 	Relation	rel;			/* the foreign table; NULL for joins and such */
 	ForeignScanState *node;		/* the scan, or NULL in a modification */
-	AttInMetadata *input;		/* may take RECORD columns as a table's rows */
+	AttInMetadata *input;		/* input functions; a whole row of a table is
+								 * read as its row type, not as RECORD */
 	RowColumn  *columns;
 	int			ncolumns;
-	bool		same_encoding;	/* of both databases */
+	bool		same_encoding;	/* have both databases the same encoding? */
 	bool		has_ctid;
-	bool		virtual;		/* no header of a tuple is ever looked at */
+	bool		virtual;		/* does nobody need a tuple's header? */
 	MemoryContext temp_context; /* of one row */
 
-	/* of one row */
+	/* the row being converted */
 	Datum	   *values;
 	bool	   *nulls;
 	int			current;		/* attribute being converted, 0 outside */
@@ -45,10 +46,10 @@ typedef struct ParamWriter
 	int			count;
 	List	   *exprs;			/* of ExprState */
 	FmgrInfo   *output;
-	bool		needs_path;		/* does one of them look at search_path? */
-	bool		is_builtin;		/* are they all of types of pg_catalog? */
-	const char **values;		/* text of the last evaluation; NULL for null */
-	MemoryContext context;		/* of these texts */
+	bool		needs_path;		/* does an output function use search_path? */
+	bool		is_builtin;		/* are all types built-in? */
+	const char **values;		/* texts last printed; NULL for a null */
+	MemoryContext context;		/* of the texts */
 } ParamWriter;
 
 extern RowReader *rows_reader_for_scan(ForeignScanState *node, Relation rel,

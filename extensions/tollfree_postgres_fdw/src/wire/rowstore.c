@@ -2,14 +2,14 @@
  * rowstore.c
  *	  Rows that wait in memory or in a temporary file, as they were received.
  *
- * They are put aside whenever the connection is wanted for something else, by
- * whomever: under another user perhaps, with other settings, or where no error
- * is expected.  To convert a value may run anybody's code, so that is left to
- * whoever takes the row out again.
+ * Rows go into a store if they exceed work_mem, often because the connection
+ * is needed for something else.  At that moment another user may be set, or
+ * other settings, or an error may not be allowed.  Converting a value may run
+ * any code.  So values are converted only when their row is taken out again.
  *
- * A tuplestore keeps each row as one bytea: a byte that says whether the fields
- * are in binary form, then of each field its length, -1 for a null, and its bytes.
- * A row taken out is a result of one row.
+ * A tuplestore keeps each row as one bytea: a byte that is 1 if the fields are
+ * in binary form, then for each field its length, -1 for a null, and its
+ * bytes.  A row is taken out as a PGresult of one row.
  */
 #include "postgres.h"
 
@@ -22,25 +22,25 @@
 
 #include "wire/rowstore.h"
 
-/* The memory of a row, from which on it is not used for further rows */
+/* A buffer of more bytes is freed after its row, not used for further rows */
 #define ROW_BYTES (64 * 1024)
 
 struct RowStore
 {
-	MemoryContext context;		/* of all of it, but for results */
+	MemoryContext context;		/* of all members, but for results */
 	Tuplestorestate *rows;
-	TupleDesc	tupdesc;		/* of a row there */
+	TupleDesc	tupdesc;		/* of a row in the tuplestore */
 	TupleTableSlot *slot;
-	StringInfoData packed;		/* a row on its way there */
-	PGresult   *forms[2];		/* columns without rows, in text and in binary
+	StringInfoData packed;		/* buffer for a row to be added */
+	PGresult   *forms[2];		/* results without rows, in text and in binary
 								 * form, or NULL */
 	PGresult   *row;			/* the row last taken out, or NULL */
-	int			form;			/* of that */
+	int			form;			/* of that row: index of forms */
 	bool		has_ended;		/* have all rows been taken out? */
-	MemoryContextCallback clear;
+	MemoryContextCallback clear;	/* frees the results with context */
 };
 
-/* Clears the results, when the rest goes. */
+/* Frees the results of libpq, when the context is freed. */
 static void
 clear_results(void *arg)
 {
@@ -52,8 +52,9 @@ clear_results(void *arg)
 }
 
 /*
- * An empty store, which lives until it is freed or the context goes, and has so
- * much memory; its file belongs to the owner.
+ * An empty store, which lives until it is freed, or the parent context is.
+ * Rows beyond so many kilobytes go into a temporary file, which belongs to
+ * the owner.
  */
 RowStore *
 rowstore_create(MemoryContext parent, ResourceOwner owner, int kilobytes)
@@ -81,7 +82,7 @@ rowstore_create(MemoryContext parent, ResourceOwner owner, int kilobytes)
 	return store;
 }
 
-/* Raises an ERROR if libpq had no memory for a result. */
+/* Raises an ERROR if libpq has run out of memory. */
 static void
 check_memory(bool has_it)
 {
@@ -145,7 +146,7 @@ clear_row(RowStore *store)
 	store->row = NULL;
 }
 
-/* Makes a packed row the row of the store's result. */
+/* Unpacks a row into the store's result of one row. */
 static void
 unpack(RowStore *store, bytea *packed)
 {
@@ -175,8 +176,8 @@ unpack(RowStore *store, bytea *packed)
 }
 
 /*
- * Takes out the next row: a result of one row, which is the store's and lasts
- * until the next call; NULL after the last one.
+ * Takes out the next row, or NULL after the last one.  The result belongs to
+ * the store, and lasts until the next call.
  */
 PGresult *
 rowstore_get(RowStore *store)
@@ -198,8 +199,8 @@ rowstore_get(RowStore *store)
 }
 
 /*
- * Have all rows been taken out?  If so the store does not return what is added
- * to it.
+ * Have all rows been taken out?  Then rows that are added would not be
+ * returned.
  */
 bool
 rowstore_has_ended(const RowStore *store)
@@ -207,7 +208,7 @@ rowstore_has_ended(const RowStore *store)
 	return store->has_ended;
 }
 
-/* Begins with the first row again. */
+/* Goes back to the first row. */
 void
 rowstore_rescan(RowStore *store)
 {
@@ -215,7 +216,7 @@ rowstore_rescan(RowStore *store)
 	store->has_ended = false;
 }
 
-/* Frees all of it, with the file. */
+/* Frees the store, with its file. */
 void
 rowstore_free(RowStore *store)
 {
