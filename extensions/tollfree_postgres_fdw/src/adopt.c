@@ -2,10 +2,10 @@
  * adopt.c
  *	  Moving a server between postgres_fdw and this wrapper.
  *
- * A transaction that has used one wrapper's connection must not continue on
- * the other's, where its changes are not seen.  So the functions refuse to run
- * inside a transaction block, and after one of the server's tables was used by
- * the same query; every other transaction that has used one is waited for.
+ * A transaction that has used one wrapper's connection must not go on with the
+ * other's: it would not see its own changes there.  So the functions refuse to
+ * run inside a transaction block, or if the same query has used one of the
+ * server's tables.  They wait for every other transaction that has used one.
  */
 #include "postgres.h"
 
@@ -31,8 +31,8 @@ COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_adopt);
 COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_release);
 
 /*
- * Raises an ERROR if a server or a foreign table, as SQL calls them, has
- * options that postgres_fdw refuses.
+ * Raises an ERROR if an object has an option that postgres_fdw refuses; kind
+ * is SERVER or FOREIGN TABLE.
  */
 static void
 check_options(List *options, const char *kind, const char *name)
@@ -55,7 +55,7 @@ check_options(List *options, const char *kind, const char *name)
 	}
 }
 
-/* The same for a table. */
+/* Raises an ERROR if a table has an option that postgres_fdw refuses. */
 static void
 check_table_options(Oid relid)
 {
@@ -63,7 +63,9 @@ check_table_options(Oid relid)
 				  get_rel_name(relid));
 }
 
-/* Raises an ERROR if the current transaction has used the server. */
+/*
+ * Raises an ERROR if the current transaction has used the server through us.
+ */
 static void
 check_server(const ForeignServer *server)
 {
@@ -75,9 +77,10 @@ check_server(const ForeignServer *server)
 }
 
 /*
- * The same if it has used a table of the server through postgres_fdw, whose
- * sessions only that knows: what it locked there ours would wait for.  Whoever
- * has used a table holds a lock on it.
+ * Raises an ERROR if the current transaction has used a table of the server
+ * through postgres_fdw: our session would wait for the remote locks of its
+ * connection.  We cannot see its connections, but whoever has used a table
+ * holds a local lock on it.
  */
 static void
 check_unused(Oid relid)
@@ -96,7 +99,7 @@ check_unused(Oid relid)
 	}
 }
 
-/* The same for one that goes to postgres_fdw, with its options. */
+/* Raises an ERROR if a server cannot go back to postgres_fdw now. */
 static void
 check_released_server(const ForeignServer *server)
 {

@@ -18,7 +18,7 @@
 
 #define CONNECTION_COLUMNS 7
 
-/* Can poll tell that the other side has closed?  Without it nobody asks. */
+/* Can poll tell that the other side has closed?  If not the column is null. */
 #ifdef POLLRDHUP
 #define CAN_SEE_CLOSED true
 #else
@@ -30,7 +30,7 @@ COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_get_connections);
 COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_disconnect);
 COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_disconnect_all);
 
-/* Has the connection been closed, as far as its socket knows by now? */
+/* Has the other side closed the connection, as far as the kernel knows? */
 static bool
 is_closed(const PGconn *conn)
 {
@@ -46,8 +46,9 @@ is_closed(const PGconn *conn)
 }
 
 /*
- * One row: the session's server, user and state; whether it has been closed only
- * if that is to be looked at, and the system can tell.
+ * Adds a row: the session's server, user and state.  Whether the other side
+ * has closed the connection is null unless check asks for it and poll can
+ * tell.
  */
 static void
 show_session(const Session *session, bool check, ReturnSetInfo *rsinfo)
@@ -108,7 +109,10 @@ warn_in_use(const Session *session)
 						server->servername)));
 }
 
-/* Closes the idle sessions on a server, or on all; was there one? */
+/*
+ * Closes the idle sessions on a server, or on all servers if that is 0; true
+ * if there was one.
+ */
 static bool
 disconnect(Oid server)
 {

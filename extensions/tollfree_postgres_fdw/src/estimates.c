@@ -2,13 +2,14 @@
  * estimates.c
  *	  Cost estimates that postgres_fdw asks the remote server for.
  *
- * With use_remote_estimate they go over postgres_fdw's own connection, in a
- * remote transaction that lasts as long as the local one.  There they lock the
- * remote tables, before ours does in the other connection: whoever wants such a
- * table for himself, say to alter it, would come between, wait for the one and be
- * waited for by the other, and no deadlock check sees that.  So planning takes
- * place in a subtransaction, which postgres_fdw follows with a savepoint, and is
- * rolled back: that gives the locks up.
+ * With use_remote_estimate postgres_fdw asks over its own connection, in a
+ * remote transaction that lasts as long as the local one.  That locks the
+ * remote tables, and our session locks them later.  In between somebody may
+ * ask for an exclusive lock, to alter a table.  He waits for postgres_fdw's
+ * transaction, and ours waits for him: a deadlock that no server detects.
+ *
+ * So each step of planning is a subtransaction, for which postgres_fdw makes a
+ * savepoint.  Both are rolled back, which releases the remote locks.
  */
 #include "postgres.h"
 
@@ -21,7 +22,7 @@
 #include "session/sessions.h"
 #include "xact/transaction.h"
 
-/* One call of a callback of the planner, with the arguments that it has */
+/* The arguments of a planner's callback, for any of those below */
 typedef struct Planning
 {
 	PlannerInfo *root;
@@ -45,7 +46,10 @@ typedef void (*PlanningStep) (const Planning *planning);
 /* postgres_fdw's own callbacks */
 static const FdwRoutine *stock = NULL;
 
-/* Raises an ERROR if postgres_fdw's connection would wait for ours. */
+/*
+ * Notes that postgres_fdw's connection is used.  Raises an ERROR if it would
+ * wait for ours, which has truncated a table.
+ */
 void
 estimates_enter_stock(Oid server)
 {
@@ -58,7 +62,9 @@ estimates_enter_stock(Oid server)
 	transaction_note_stock(server);
 }
 
-/* Ends the subtransaction, and goes on in this context with this owner. */
+/*
+ * Rolls the subtransaction back; sets memory context and resource owner again.
+ */
 static void
 roll_back(MemoryContext context, ResourceOwner owner)
 {
@@ -68,9 +74,9 @@ roll_back(MemoryContext context, ResourceOwner owner)
 }
 
 /*
- * Takes a step that may ask a server for estimates, in a subtransaction if
- * the server has been asked any in this transaction.  A parallel operation
- * cannot have one.
+ * Takes a step of planning that may ask a server for estimates.  If this
+ * transaction uses postgres_fdw's connection to the server, the step is a
+ * subtransaction, but for a parallel operation, which cannot have one.
  */
 static void
 take_step(Oid server, PlanningStep step, const Planning *planning)
@@ -110,14 +116,14 @@ size_table(const Planning *planning)
 	stock->GetForeignRelSize(planning->root, planning->rel, planning->tableid);
 }
 
-/* Has it find the ways to scan a table. */
+/* Has postgres_fdw make the paths of a table. */
 static void
 find_table_paths(const Planning *planning)
 {
 	stock->GetForeignPaths(planning->root, planning->rel, planning->tableid);
 }
 
-/* Has it find the ways to have a join done remotely. */
+/* Has postgres_fdw make the paths of a remote join. */
 static void
 find_join_paths(const Planning *planning)
 {
@@ -126,7 +132,7 @@ find_join_paths(const Planning *planning)
 							   planning->join);
 }
 
-/* Has it find the ways to have grouping, sorting or a limit done remotely. */
+/* Has postgres_fdw make the paths of remote grouping, sorting or a limit. */
 static void
 find_upper_paths(const Planning *planning)
 {
@@ -135,7 +141,7 @@ find_upper_paths(const Planning *planning)
 								planning->upper);
 }
 
-/* The planner's callbacks, by the names of FdwRoutine's */
+/* The planner's callbacks, named as in FdwRoutine */
 static void
 get_rel_size(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 {
@@ -182,7 +188,7 @@ get_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 	take_step(input->serverid, find_upper_paths, &planning);
 }
 
-/* Puts the callbacks in the place of postgres_fdw's, which last. */
+/* Puts our callbacks into the routine; postgres_fdw's own must last. */
 void
 estimates_install(FdwRoutine *routine, const FdwRoutine *postgres_fdw)
 {

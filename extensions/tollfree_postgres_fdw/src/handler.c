@@ -1,16 +1,20 @@
 /*
  * handler.c
- *	  The wrapper's handler: postgres_fdw plans, we carry.
+ *	  The wrapper's handler: postgres_fdw plans, this wrapper executes.
  *
- * The routine is postgres_fdw's own, with everything that touches the state of
- * an executor node replaced, as one set, and ANALYZE.  Planning and what else only
- * reads plans or catalogs is at most wrapped.
+ * The routine is a copy of postgres_fdw's own.  ANALYZE is replaced, and so
+ * are all callbacks that use the state of an executor node: as one set, since
+ * they share that state.  Callbacks that plan, or only read plans or catalogs,
+ * are wrapped or left as they are.
  *
- * Two things still go over postgres_fdw's own connection: cost estimates with
- * use_remote_estimate (estimates.c), and IMPORT FOREIGN SCHEMA.  They only read,
- * in a remote transaction of their own, which lasts as long as the local one.
- * TRUNCATE locks out every other session.  The two would wait for each other
- * where no deadlock check sees it, so one is refused after the other.
+ * Two things still use postgres_fdw's own connection: cost estimates with
+ * use_remote_estimate (estimates.c), and IMPORT FOREIGN SCHEMA.  They only
+ * read, in a remote transaction of their own that lasts as long as the local
+ * one.
+ *
+ * TRUNCATE locks the table against every other session, postgres_fdw's own
+ * included.  One of the two would wait for the other, in a deadlock that no
+ * server detects.  So each is refused after the other.
  */
 #include "postgres.h"
 
@@ -35,10 +39,10 @@ PG_MODULE_MAGIC;
 
 COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_handler);
 
-/* postgres_fdw's own routine, for what is delegated */
+/* postgres_fdw's own routine */
 static FdwRoutine *stock = NULL;
 
-/* When the library is loaded. */
+/* Called when the library is loaded. */
 void
 _PG_init(void)
 {
@@ -47,8 +51,9 @@ _PG_init(void)
 }
 
 /*
- * Has postgres_fdw plan a scan, twice if constants of it can be parameters, and
- * notes how much it is to bring.
+ * Has postgres_fdw plan a scan, twice if some of its constants can be sent as
+ * parameters.  Notes in the plan how much the remote server is expected to
+ * send.
  */
 static ForeignScan *
 plan_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
@@ -70,7 +75,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 	return plan;
 }
 
-/* The same of a modification that may become one remote command; does it? */
+/* The same for a modification; true if it becomes one remote command. */
 static bool
 plan_direct(PlannerInfo *root, ModifyTable *plan, Index target,
 			int subplan_index)
@@ -93,7 +98,7 @@ plan_direct(PlannerInfo *root, ModifyTable *plan, Index target,
 	return is_direct;
 }
 
-/* Notes the import, then lets postgres_fdw import. */
+/* Notes that postgres_fdw's connection is used, and has it import a schema. */
 static List *
 import_schema(ImportForeignSchemaStmt *stmt, Oid server)
 {
@@ -101,7 +106,7 @@ import_schema(ImportForeignSchemaStmt *stmt, Oid server)
 	return stock->ImportForeignSchema(stmt, server);
 }
 
-/* Adds how rows are carried to what postgres_fdw says of a scan. */
+/* EXPLAIN of a scan: what postgres_fdw shows, then what we add. */
 static void
 explain_scan(ForeignScanState *node, ExplainState *es)
 {
@@ -109,7 +114,7 @@ explain_scan(ForeignScanState *node, ExplainState *es)
 	scan_explain(node, es);
 }
 
-/* The same of a modification row by row. */
+/* EXPLAIN of a modification row by row. */
 static void
 explain_modify(ModifyTableState *node, ResultRelInfo *rinfo, List *private,
 			   int subplan_index, ExplainState *es)
@@ -118,7 +123,7 @@ explain_modify(ModifyTableState *node, ResultRelInfo *rinfo, List *private,
 	modify_explain(node, rinfo, private, es);
 }
 
-/* The same of a modification that is one remote command. */
+/* EXPLAIN of a modification that is one remote command. */
 static void
 explain_direct(ForeignScanState *node, ExplainState *es)
 {
@@ -145,7 +150,7 @@ load_stock(void)
 	stock = routine;
 }
 
-/* The wrapper's handler. */
+/* The SQL function: the wrapper's handler. */
 Datum
 tollfree_postgres_fdw_handler(PG_FUNCTION_ARGS)
 {

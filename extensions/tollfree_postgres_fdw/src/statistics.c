@@ -1,10 +1,10 @@
 /*
  * statistics.c
- *	  What the sessions of this backend have done, for SQL and for EXPLAIN.
+ *	  The SQL function that shows what the sessions of this backend have done.
  *
- * The counters are the sessions', kept where what they count happens, and last
- * as long as the backend.  Only the bytes are the kernel's: a lost connection
- * takes its count along, so the present one's is shown.
+ * Each session has its own counters, which last as long as the backend.  The
+ * kernel counts the bytes, for each connection: those of the present
+ * connection are shown.
  */
 #include "postgres.h"
 
@@ -17,7 +17,7 @@
 #include "session/state.h"
 #include "session/traffic.h"
 
-/* What a column shows; it is null if that is not known. */
+/* A column that can be shown; it is null if its value is not known. */
 typedef struct StatisticsColumn
 {
 	const char *name;
@@ -28,8 +28,9 @@ typedef struct StatisticsColumn
 COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_statistics);
 
 /*
- * Adds a row.  Its columns are those that the function was created with, which
- * may be another version's: they go by name, and one not known here is null.
+ * Adds a row.  The function may have been created by another version of the
+ * extension, with other columns.  So columns are found by name, and one that
+ * is not known here is null.
  */
 static void
 put_row(ReturnSetInfo *rsinfo, const StatisticsColumn *known, size_t count)
@@ -52,7 +53,7 @@ put_row(ReturnSetInfo *rsinfo, const StatisticsColumn *known, size_t count)
 	tuplestore_putvalues(rsinfo->setResult, desc, values, nulls);
 }
 
-/* One row: a session's server and user, and what it has done. */
+/* Adds a row: a session's server and user, and what it has done. */
 static void
 show_statistics(const Session *session, ReturnSetInfo *rsinfo)
 {
@@ -68,7 +69,7 @@ show_statistics(const Session *session, ReturnSetInfo *rsinfo)
 		{"user_name", user != NULL, user == NULL ? 0 : CStringGetTextDatum(user)},
 		{"connects", true, Int64GetDatum(session->counters.connects)},
 		{"round_trips", true, Int64GetDatum(session->counters.round_trips)},
-		/* as 0.1.0 calls them */
+		/* the name of round_trips in version 0.1.0 */
 		{"flights", true, Int64GetDatum(session->counters.round_trips)},
 		{"rows", true, Int64GetDatum(session->counters.rows)},
 		{"bytes_received", counted, Int64GetDatum(received)},

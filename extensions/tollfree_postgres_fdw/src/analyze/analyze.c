@@ -2,9 +2,9 @@
  * analyze.c
  *	  ANALYZE of foreign tables: which rows are asked for.
  *
- * One batch asks how large the remote table is, one brings the sample, over
- * the session that everything else uses.  Which rows the remote server sends is
- * the option analyze_sampling:
+ * One batch asks how large the remote table is, and one brings the sample.
+ * Both use the same session as everything else.  The option analyze_sampling
+ * says which rows the remote server sends:
  *
  *	off			all of them
  *	random		each with the same probability
@@ -13,19 +13,19 @@
  *	auto		some rows of some blocks, as ANALYZE of a local table
  *	import		none: the remote server's own statistics, import_stats.c
  *
- * auto asks for as many blocks as rows are wanted, and for so many rows in
- * them that one block gives about one row: rows of one block tend to be alike,
- * and a sample of whole blocks has too few distinct values.  Where looking at
- * all blocks takes no longer, it is bernoulli.
+ * auto asks for as many blocks as rows are wanted, and for about one row of
+ * each block.  A sample of whole blocks would have too few distinct values,
+ * since rows of one block tend to be alike.  If reading all blocks takes no
+ * longer, auto is bernoulli.
  *
- * random and bernoulli are a condition on a hash of ctid where the remote
- * server can look at it in parallel, and rows have a ctid that the user may
- * read: as good as random() or TABLESAMPLE.  In one process TABLESAMPLE is the
- * faster: it looks into no row that it does not choose, and what it sends is
- * in order, without ctid.
+ * random and bernoulli use a condition on a hash of ctid if the remote server
+ * can execute it in parallel, and rows have a ctid that the user may read.
+ * The sample is as good as one by random() or TABLESAMPLE.  In one process
+ * TABLESAMPLE is faster: it looks only into rows it chooses, and sends them in
+ * order, without ctid.
  *
- * Where the remote user may not ask all of this all rows are asked for, as
- * postgres_fdw does.  sample.c reads the rows.
+ * If the remote user may not ask for a table's size, all rows are asked for,
+ * as postgres_fdw does.  sample.c reads the rows.
  */
 #include "postgres.h"
 
@@ -53,14 +53,17 @@
 /* Blocks that are read to estimate how many rows a block has */
 #define PROBE_BLOCKS 1000
 
+/* The first version that has TABLESAMPLE */
 #define TABLESAMPLE_VERSION 90500
 
 /*
- * What reading costs the remote server, in units of about 40 ns: some blocks,
- * each of whose rows passes through the executor, by the block and the row; all
- * blocks, whatever their rows, by a hash in three processes or by TABLESAMPLE in
- * one.  Fitted to what the queries take with 7, 58 and 226 rows a block;
- * lab/benchmarks/analyze.py shows what comes of it.
+ * What reading costs the remote server, in units of about 40 ns.  Reading some
+ * blocks costs something for each block, and for each row in it, since all of
+ * them pass through the executor.  Reading all blocks costs something for each
+ * block only: less by a hash in three processes than by TABLESAMPLE in one.
+ *
+ * Fitted to the times of the queries with 7, 58 and 226 rows a block;
+ * lab/benchmarks/analyze.py measures the result.
  */
 #define SOME_BLOCK_COST 100
 #define SOME_ROW_COST 1
@@ -68,8 +71,8 @@
 #define ALL_BLOCK_COST 110
 
 /*
- * How much the rows may differ from what the remote statistics say: this share
- * of them, or as many standard deviations as chance hardly makes
+ * How much the number of rows may differ from the remote statistics: by this
+ * share, or by so many standard deviations, whichever is more.
  */
 #define ROWS_DOUBT 0.1
 #define CHANCE 3
@@ -79,23 +82,25 @@ typedef struct RemoteTable
 {
 	Oid			relid;			/* of the foreign table */
 	bool		can_sample;		/* by TABLESAMPLE */
-	bool		can_hash;		/* may and can a hash of ctid choose rows? */
+	bool		can_hash;		/* can rows be chosen by a hash of ctid? */
 	bool		has_parts;		/* are there partitions or children? */
 	bool		is_known;		/* do statistics tell how many rows it has? */
 	bool		has_jit;		/* does the remote server compile queries? */
-	bool		has_workers;	/* does it give a scan two workers? */
-	bool		is_hidden;		/* may nothing but its blocks be asked for? */
+	bool		has_workers;	/* does a scan have two workers at least? */
+	bool		is_hidden;		/* may the user ask only for its blocks? */
 	double		pages;
-	double		rows;			/* 0 if not known, or a view's */
+	double		rows;			/* 0 if not known, or if it is a view */
 } RemoteTable;
 
 /*
- * What AnalyzeForeignTable has learnt, for the sampling that mostly follows;
- * of RemoteTable, in TopMemoryContext.
+ * Descriptions that AnalyzeForeignTable has made and no sampling has used yet;
+ * a list of RemoteTable, in TopMemoryContext.
  */
 static List *described = NIL;
 
-/* Takes out what is kept of a table, if anything. */
+/*
+ * Removes the description of a table from the list, and returns it; or NULL.
+ */
 static RemoteTable *
 take_description(Oid relid)
 {
@@ -114,7 +119,7 @@ take_description(Oid relid)
 	return NULL;
 }
 
-/* Keeps a description, in place of an older one. */
+/* Puts a description into the list, in place of an older one. */
 static void
 keep_description(const RemoteTable *table)
 {
@@ -128,7 +133,7 @@ keep_description(const RemoteTable *table)
 	MemoryContextSwitchTo(old);
 }
 
-/* The session of the table's owner, as whom ANALYZE works. */
+/* The session of the table's owner: ANALYZE runs as him. */
 static Session *
 owners_session(Relation rel)
 {
@@ -137,8 +142,8 @@ owners_session(Relation rel)
 }
 
 /*
- * Asks a question with one row of numbers for an answer, of which a NULL is 0;
- * false if the remote server refuses.
+ * Asks a question whose answer is one row of numbers; a NULL is 0.  False if
+ * the remote server refuses.
  */
 static bool
 ask(Session *session, const char *sql, double *answers, int nanswers)
@@ -153,8 +158,8 @@ ask(Session *session, const char *sql, double *answers, int nanswers)
 }
 
 /*
- * Asks for a table's blocks alone, as postgres_fdw does: this needs no right to
- * read the catalogs.  An error is raised.
+ * Asks for a table's blocks only, as postgres_fdw does, which needs no right
+ * to read the catalogs.  Raises an ERROR if the remote server does.
  */
 static RemoteTable
 describe_hidden(Relation rel, Session *session)
@@ -171,9 +176,10 @@ describe_hidden(Relation rel, Session *session)
 }
 
 /*
- * Would a remote planner that may use so many workers for a query, and one for
- * so many blocks, give a scan two?  It adds one where a table is three times as
- * large.  A single one saves little more than it costs to start.
+ * Would the remote planner give the scan of a table two workers at least?  It
+ * may give a query so many, and gives one to a table of pages_per_worker and
+ * another one if the table is three times as large.  A single worker saves
+ * little more time than it takes to start.
  */
 static bool
 gets_workers(double pages, double workers, double pages_per_worker)
@@ -182,8 +188,8 @@ gets_workers(double pages, double workers, double pages_per_worker)
 }
 
 /*
- * How many blocks the rows of a view or a remote foreign table would have, as
- * its remote server's planner expects.
+ * How many blocks the rows of a view or a remote foreign table would fill, by
+ * the estimates of the remote planner.
  */
 static double
 explain_pages(Relation rel, Session *session)
@@ -207,9 +213,11 @@ explain_pages(Relation rel, Session *session)
 }
 
 /*
- * Asks how large a table is.  One without a size, such as a view, gets one where
- * it is part of a local table: ANALYZE of that takes no rows of parts without,
- * and of the others in proportion.
+ * Asks how large a table is.
+ *
+ * A remote view has no size.  ANALYZE of a local parent takes rows of each
+ * child in proportion to its size, and none of a child without.  So a view
+ * that is a child gets an estimated size.
  */
 static RemoteTable
 describe(Relation rel)
@@ -217,7 +225,7 @@ describe(Relation rel)
 	Session    *session = owners_session(rel);
 	double		answers[9];
 	int			version;
-	bool		is_stored;		/* no view, nothing foreign */
+	bool		is_stored;		/* not a view, nor a foreign table */
 	double		pages;
 
 	if (!ask(session, deparse_table_size(rel), answers, lengthof(answers)))
@@ -242,8 +250,8 @@ describe(Relation rel)
 }
 
 /*
- * How many rows a table has whose statistics do not tell, from those in some
- * blocks; 0 if that cannot be counted.
+ * Estimates the rows of a table without statistics by counting those of some
+ * blocks; 0 if they cannot be counted.
  */
 static double
 estimate_rows(Relation rel, const RemoteTable *table)
@@ -257,14 +265,14 @@ estimate_rows(Relation rel, const RemoteTable *table)
 	return rint(rows / share);
 }
 
-/* Does the remote server look at all rows by a hash, with workers? */
+/* Is a sample of all blocks chosen by a hash, which workers compute? */
 static bool
 scans_by_hash(const RemoteTable *table)
 {
 	return table->can_hash && table->has_workers;
 }
 
-/* Does reading some blocks of a table take less than looking at all rows? */
+/* Is reading some blocks of a table cheaper than reading all of them? */
 static bool
 is_cheaper_by_blocks(const RemoteTable *table, int target)
 {
@@ -276,8 +284,8 @@ is_cheaper_by_blocks(const RemoteTable *table, int target)
 }
 
 /*
- * Decides what to ask for.  As with postgres_fdw all rows are, if there are
- * not more than are wanted or nobody knows how many there are.
+ * Decides what to ask for: all rows, as postgres_fdw does, if there are no
+ * more than are wanted, or if their number is not known.
  */
 static SamplePlan
 plan_sample(SamplingMethod method, const RemoteTable *table, int target)
@@ -299,7 +307,11 @@ plan_sample(SamplingMethod method, const RemoteTable *table, int target)
 	{
 		case SAMPLING_AUTO:
 			plan.blocks = target / table->pages;
-			/* Some more than are wanted: what chance adds can be taken away. */
+
+			/*
+			 * Some more than wanted: chance may bring fewer; others are
+			 * dropped.
+			 */
 			plan.rows = Min(1.0, (target + 3 * sqrt(target)) /
 							(table->rows * plan.blocks));
 			break;
@@ -319,7 +331,7 @@ plan_sample(SamplingMethod method, const RemoteTable *table, int target)
 	return plan;
 }
 
-/* How many rows the table has, to judge by those that came. */
+/* Estimates the rows of the table by those that were seen. */
 static double
 count_rows(const SamplePlan *plan, double seen)
 {
@@ -327,8 +339,8 @@ count_rows(const SamplePlan *plan, double seen)
 }
 
 /*
- * Is the difference from what the remote statistics say more than chance?
- * Then they are out of date.
+ * Do the rows seen differ from the remote statistics by more than chance?
+ * Then the statistics are out of date.
  */
 static bool
 is_surprising(const RemoteTable *table, const SamplePlan *plan, double seen)
@@ -336,15 +348,15 @@ is_surprising(const RemoteTable *table, const SamplePlan *plan, double seen)
 	double		expected = table->rows * plan->blocks * plan->rows;
 	double		variance = 1 / expected;
 
-	/* Rows of one block come together. */
+	/* Rows of one block are chosen together: few blocks mean more variance. */
 	if (plan->blocks < 1)
 		variance += 1 / (table->pages * plan->blocks);
 	return fabs(seen / expected - 1) > Max(ROWS_DOUBT, CHANCE * sqrt(variance));
 }
 
 /*
- * Imports the statistics of a table; if that cannot be done, says why and returns
- * false.
+ * Imports the statistics of a table.  If that cannot be done, tells the user
+ * why and returns false.
  */
 static bool
 import(Relation rel, int elevel, const RemoteTable *table)
@@ -366,9 +378,10 @@ import(Relation rel, int elevel, const RemoteTable *table)
 }
 
 /*
- * Samples the rows of a table by a method, once more if none came by blocks, or
- * far fewer than its remote statistics promise; the number kept.  Sets what was
- * asked for, and corrects how many rows the table has.
+ * Samples the rows of a table by a method; returns the number kept.  Samples
+ * again if chosen blocks brought no row, or if far fewer rows came than the
+ * remote statistics say.  Sets the plan that was used, and corrects
+ * table->rows.
  */
 static int
 sample_table(Relation rel, SamplingMethod method, RemoteTable *table,
@@ -383,7 +396,7 @@ sample_table(Relation rel, SamplingMethod method, RemoteTable *table,
 	nrows = sample_read(owners_session(rel), rel, plan, rows, target,
 						&seen);
 
-	/* Of few blocks chance may choose none, and that tells nothing. */
+	/* If the table has few blocks, chance may have chosen none. */
 	if (nrows == 0 && plan->blocks < 1)
 	{
 		method = SAMPLING_BERNOULLI;
@@ -405,8 +418,9 @@ sample_table(Relation rel, SamplingMethod method, RemoteTable *table,
 }
 
 /*
- * Samples the rows of a foreign table; the number of those in rows.  Given
- * none, ANALYZE leaves the statistics of columns as they are.
+ * AcquireSampleRowsFunc: samples the rows of a foreign table; returns their
+ * number.  If that is 0 ANALYZE leaves the columns' statistics as they are,
+ * which is how imported ones stay.
  */
 static int
 acquire_sample(Relation rel, int elevel, HeapTuple *rows, int target,
@@ -441,7 +455,7 @@ acquire_sample(Relation rel, int elevel, HeapTuple *rows, int target,
 	return nrows;
 }
 
-/* How many blocks the table has, and where its rows come from. */
+/* Sets the number of the table's blocks, and the function that samples it. */
 bool
 tollfreeAnalyzeForeignTable(Relation rel, AcquireSampleRowsFunc *func,
 							BlockNumber *totalpages)

@@ -2,16 +2,17 @@
  * import_stats.c
  *	  ANALYZE without rows: the remote server's own statistics.
  *
- * What the remote server knows of a column is in its view pg_stats, as far as
- * the user mapping's user may see it: all of it for types that are analyzed in
- * the standard way.  One query brings it; it becomes rows of pg_statistic here,
- * and ANALYZE, which is given no rows, leaves those alone and sets the table's
- * size.  That takes as long for a large table as for a small one.
+ * The remote server's view pg_stats has the statistics of columns that its
+ * user may read.  For types that are analyzed in the standard way it has all
+ * of them.  One query reads the view, and the answer is written into
+ * pg_statistic here.  ANALYZE gets no rows: then it sets the table's size and
+ * leaves pg_statistic alone.  This takes as long for a large table as for a
+ * small one.
  *
- * All columns are imported or none.  Values in another order, of another type,
- * or of another day would mislead the planner, so whatever is not certain to
- * mean the same here is an obstacle, which the caller reports before it samples
- * rows instead.
+ * All columns are imported or none.  Statistics that are out of date, or of
+ * values of another type or sort order, would mislead the planner.  So
+ * anything that may not mean the same here is an obstacle.  The caller reports
+ * the obstacle, and samples rows instead.
  */
 #include "postgres.h"
 
@@ -42,8 +43,9 @@
 #include "wire/rows.h"
 
 /*
- * What a column's values mean and how they are ordered; asked on both sides,
- * and compared as text.  Some catalog columns are not in every version.
+ * A column's type and collation as text, computed on both servers and
+ * compared.  Catalog columns that not every version has are read by way of
+ * to_jsonb.
  */
 #define COLUMN_IDENTITY \
 	"pg_catalog.concat_ws(' ', pg_catalog.format_type(a.atttypid, a.atttypmod)," \
@@ -66,9 +68,9 @@
 /* The columns of the remote query's result */
 enum
 {
-	IS_PLAIN,					/* a table or materialized view without
-								 * children */
-	IS_STALE,					/* has changed too much since its ANALYZE */
+	IS_PLAIN,					/* is it a table or materialized view without
+								 * children? */
+	IS_STALE,					/* have too many rows changed since ANALYZE? */
 	NAME,
 	IDENTITY,
 	NULL_FRAC,
@@ -97,7 +99,7 @@ enum
 	" AND s.tablename = c.relname AND s.attname = a.attname AND NOT s.inherited" \
 	" WHERE a.attnum > 0 AND NOT a.attisdropped AND c.oid = "
 
-/* One column, both sides */
+/* One column, on both servers */
 typedef struct ImportedColumn
 {
 	Form_pg_attribute attribute;	/* local */
@@ -155,7 +157,7 @@ find_row(const PGresult *res, const char *name)
 	return -1;
 }
 
-/* Are a type's values OIDs, in another order on another server? */
+/* Are a type's values names of OIDs, which differ from server to server? */
 static bool
 is_oid_alias(Oid type)
 {
@@ -193,7 +195,7 @@ is_standard_type(Oid type)
 	return is_standard;
 }
 
-/* An array from its text. */
+/* Converts the text of an array with such elements. */
 static Datum
 read_array(const char *text, Oid element)
 {
@@ -204,8 +206,8 @@ read_array(const char *text, Oid element)
 }
 
 /*
- * The number of elements in an array's text; 0 if they are no list of values, or
- * there is no text.
+ * The number of elements in an array's text; 0 if the text is NULL, or the
+ * array is not one-dimensional or has nulls.
  */
 static int
 count_elements(const char *text, Oid element)
@@ -220,8 +222,8 @@ count_elements(const char *text, Oid element)
 }
 
 /*
- * Has each common value a frequency, and are the bounds values?  The planner takes
- * that for granted, and a remote server can send anything.
+ * Has each common value a frequency, and are there bounds in the histogram?
+ * The planner relies on both, and a remote server can send anything.
  */
 static bool
 is_sound(const ImportedColumn *column)
@@ -238,7 +240,7 @@ is_sound(const ImportedColumn *column)
 		(bounds == NULL || count_elements(bounds, type) > 0);
 }
 
-/* Why a column's statistics cannot be taken over, or NULL. */
+/* The reason why a column's statistics cannot be imported, or NULL. */
 static const char *
 column_obstacle(const ImportedColumn *column)
 {
@@ -265,7 +267,10 @@ column_obstacle(const ImportedColumn *column)
 	return NULL;
 }
 
-/* Fills one of the slots; values and numbers are NULL or arrays' texts. */
+/*
+ * Fills one of the slots of pg_statistic; values and numbers are texts of
+ * arrays, or NULL.
+ */
 static void
 fill_slot(Datum *row, bool *nulls, int slot, int kind, Oid operator,
 		  const ImportedColumn *column, const char *values,
@@ -312,7 +317,9 @@ fill_slots(Datum *row, bool *nulls, const ImportedColumn *column)
 				  NULL, psprintf("{%s}", correlation));
 }
 
-/* How many distinct values there are; a local setting of the column decides. */
+/*
+ * The number of distinct values; a local setting of the column overrides it.
+ */
 static float4
 distinct_values(Relation rel, const ImportedColumn *column)
 {
@@ -384,7 +391,7 @@ write_columns(Relation rel, const ImportedColumn *columns, int ncolumns)
 	table_close(catalog, RowExclusiveLock);
 }
 
-/* Why the table's statistics cannot be taken over, or NULL. */
+/* The reason why the table's statistics cannot be imported, or NULL. */
 static const char *
 table_obstacle(Relation rel, const PGresult *res)
 {
@@ -397,7 +404,10 @@ table_obstacle(Relation rel, const PGresult *res)
 	return NULL;
 }
 
-/* Compares both sides and writes what came; why that is not done, or NULL. */
+/*
+ * Writes the statistics if nothing prevents it.  Returns NULL, or else the
+ * reason why they cannot be imported.
+ */
 static const char *
 take_over(Relation rel, const PGresult *res)
 {
@@ -423,7 +433,7 @@ take_over(Relation rel, const PGresult *res)
 		};
 		obstacle = column_obstacle(&columns[ncolumns++]);
 	}
-	/* Last: of a table that was never analyzed it would be beside the point. */
+	/* Checked last: a table never analyzed gets the reason of its columns. */
 	if (obstacle == NULL && strcmp(PQgetvalue(res, 0, IS_STALE), "t") == 0)
 		obstacle = "It has changed since the remote server analyzed it.";
 	if (obstacle == NULL)
@@ -432,8 +442,9 @@ take_over(Relation rel, const PGresult *res)
 }
 
 /*
- * Takes over the statistics of all columns; why they cannot be, or NULL if
- * they are.  The caller must be ANALYZE, with the table locked accordingly.
+ * Imports the statistics of all columns.  Returns NULL, or else the reason why
+ * they cannot be imported.  The caller must be ANALYZE, which holds the lock
+ * on the table that writing them needs.
  */
 const char *
 import_statistics(Relation rel, Session *session)
@@ -444,9 +455,9 @@ import_statistics(Relation rel, Session *session)
 	int			nestlevel;
 
 	/*
-	 * Only there does ANALYZE tell whose statistics it is working on.  Those
-	 * of a table with children of its own are followed by those of all
-	 * together.
+	 * ANALYZE of a parent asks for this table's rows, too, and must get them.
+	 * Only its progress report tells for which table it is working.  A
+	 * foreign table with children is asked twice: alone, and then with them.
 	 */
 	if (MyBEEntry == NULL || MyBEEntry->st_progress_command != PROGRESS_COMMAND_ANALYZE ||
 		MyBEEntry->st_progress_command_target != RelationGetRelid(rel) ||
@@ -464,7 +475,7 @@ import_statistics(Relation rel, Session *session)
 		if (PQnfields(res) != NUM_COLUMNS)
 			elog(ERROR, "unexpected answer from the remote server to: %s",
 				 sql);
-		/* Types are named, and values written, as on the remote side. */
+		/* The settings under which the remote server wrote types and values. */
 		nestlevel = rows_enter_transmission(true);
 		obstacle = take_over(rel, res);
 		rows_leave_transmission(nestlevel);

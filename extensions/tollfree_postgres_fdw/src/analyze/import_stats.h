@@ -9,7 +9,7 @@
 
 #include "session/state.h"
 
-/* An obstacle: the remote server does not answer. */
+/* The obstacle if the remote server refuses the query */
 #define IMPORT_REFUSED "The remote server does not tell its user what it knows of the table."
 
 extern const char *import_statistics(Relation rel, Session *session);

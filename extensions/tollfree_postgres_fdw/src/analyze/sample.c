@@ -2,11 +2,11 @@
  * sample.c
  *	  The sample of a foreign table's rows, read as it arrives.
  *
- * A value is converted only if its row is kept.  Rows beyond those wanted
- * replace others at random, and what is kept is put back into the order of the
- * remote table: the correlation is computed from it.
+ * A row is converted only if it is kept.  If more rows come than are wanted,
+ * later ones replace others at random.  In the end the rows are put back into
+ * the order of the remote table, which ANALYZE computes the correlation from.
  *
- * Which rows are asked for is analyze.c's business.
+ * analyze.c decides which rows are asked for.
  */
 #include "postgres.h"
 
@@ -29,9 +29,9 @@
 #include "wire/rows.h"
 
 /*
- * The planner takes a sample for a large part of the table, and would compile
- * the query, which takes longer than it saves.  A transaction that goes on has
- * the setting as it was.
+ * The remote planner takes a sample for a large part of the table and would
+ * compile the query, which takes longer than it saves.  So jit is off for the
+ * query.  It is on again afterwards, since the transaction may go on.
  */
 #define JIT_OFF "SET LOCAL jit = off"
 #define JIT_ON "SET LOCAL jit = on"
@@ -46,21 +46,21 @@ typedef struct SampleState
 	MemoryContext tuple_context;	/* of the rows kept */
 	MemoryContext context;		/* of everything else */
 
-	List	   *results;		/* received, not yet looked at */
-	MemoryContextCallback clear;
-	bool		at_end;
+	List	   *results;		/* of PGresult, received but not yet taken */
+	MemoryContextCallback clear;	/* frees results with context */
+	bool		at_end;			/* has the last result been received? */
 
-	HeapTuple  *rows;
-	int			target;
-	int			nrows;			/* kept */
-	double		seen;
-	double		skip;			/* rows to pass over; negative if not known */
+	HeapTuple  *rows;			/* rows kept */
+	int			target;			/* rows wanted */
+	int			nrows;			/* rows kept, at most target */
+	double		seen;			/* rows taken, kept or not */
+	double		skip;			/* rows to be skipped; negative if not known */
 	ReservoirStateData reservoir;
 } SampleState;
 
 /*
- * Converts a row, in a place of its own or in that of another one, with where
- * it is on the remote side: its ctid, or its number among the rows sent.
+ * Converts a row, and appends it or replaces another one.  It also gets its
+ * position in the remote table: its ctid, or its number among the rows sent.
  */
 static void
 keep_row(SampleState *sample, PGresult *res, int row)
@@ -87,7 +87,7 @@ keep_row(SampleState *sample, PGresult *res, int row)
 	MemoryContextSwitchTo(old);
 }
 
-/* Keeps a row or passes over it, so that all have the same chance. */
+/* Keeps or skips a row, so that all have the same chance to be kept. */
 static void
 take_row(SampleState *sample, PGresult *res, int row)
 {
@@ -100,8 +100,8 @@ take_row(SampleState *sample, PGresult *res, int row)
 }
 
 /*
- * Reads one more result; false after the last one.  BatchPart of a sample must not
- * be taken for all of it, whatever has become of the batch.
+ * Reads one more result; false after the last one.  Whatever happens to the
+ * batch, a part of the sample must not be taken for all of it.
  */
 static bool
 read_result(SampleState *sample)
@@ -135,8 +135,8 @@ read_result(SampleState *sample)
 }
 
 /*
- * Receives all that is left, so that the session can be used for something
- * else.  This happens if a type's input function does that.
+ * PendingWork's drain for a sample: receives the rest, so that the session can
+ * be used for something else, by a type's input function.
  */
 static void
 drain_sample(void *arg)
@@ -148,7 +148,7 @@ drain_sample(void *arg)
 		;
 }
 
-/* Frees what was received. */
+/* Frees the results of libpq, when the context is freed. */
 static void
 clear_results(void *arg)
 {
@@ -192,8 +192,8 @@ finish_command(Session *session, const char *sql)
 }
 
 /*
- * Sends the query, around which the remote server does not compile, and reads
- * its rows.
+ * Sends the query, with jit off around it if the plan says so, and reads its
+ * rows.
  */
 static void
 read_sample(SampleState *sample)
@@ -220,7 +220,7 @@ read_sample(SampleState *sample)
 	take_results(sample);
 }
 
-/* Makes the query and what reads its rows, in this context. */
+/* Makes the query and the reader of its rows, in this context. */
 static void
 prepare_query(SampleState *sample, Relation rel)
 {
@@ -231,7 +231,10 @@ prepare_query(SampleState *sample, Relation rel)
 										   CurrentMemoryContext);
 }
 
-/* By where the rows are; several tables by OID, as in a local ANALYZE. */
+/*
+ * Orders rows by their position; several tables by OID, as a local ANALYZE
+ * does.
+ */
 static int
 compare_rows(const void *a, const void *b)
 {
@@ -244,8 +247,8 @@ compare_rows(const void *a, const void *b)
 }
 
 /*
- * Reads what a plan asks for into rows; the number kept.  Sets how many there
- * were to choose from.
+ * Reads the sample that the plan asks for into rows; returns the number kept.
+ * Sets how many rows the remote server has sent.
  */
 int
 sample_read(Session *session, Relation rel, const SamplePlan *plan,
