@@ -304,7 +304,10 @@ flush_pipeline(void *arg)
 	drain_pipeline(arg);
 }
 
-/* Raises an ERROR if the session has forgotten buffered rows: a bug. */
+/*
+ * Raises an ERROR if the session has forgotten buffered rows.  It forgets them
+ * with a rollback only, after which the statement must not go on.
+ */
 static void
 check_not_discarded(const WritePipeline *pipeline)
 {

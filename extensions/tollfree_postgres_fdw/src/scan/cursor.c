@@ -45,9 +45,7 @@
 #include "session/portals.h"
 #include "sql/command.h"
 
-/*
- * FETCHes in the first batch if all rows will be read: most results are short
- */
+/* FETCHes in the first batch if all rows are read: most results are short */
 #define FIRST_FETCHES 16
 
 /* Round trips that a batch lasts at least; one of them is waited for */

@@ -254,7 +254,10 @@ finish_batch(RemoteScanState *scan)
 										  version);
 }
 
-/* Raises an ERROR if the session has lost what is in flight for the scan. */
+/*
+ * Raises the error that the session keeps, or an ERROR if the session has lost
+ * what was in flight for the scan.
+ */
 static void
 check_not_discarded(const RemoteScanState *scan)
 {

@@ -118,8 +118,8 @@ send_query(ForeignScanState *node)
 }
 
 /*
- * Sends the query; receives the whole result if it is asked for directly.  A
- * store exists already if sending the query made the session drain the scan.
+ * Sends the query; receives the whole result if it is asked for directly.  If
+ * its rows exceed work_mem all of them go into the store, the last ones too.
  */
 static void
 execute_and_wait(ForeignScanState *node)

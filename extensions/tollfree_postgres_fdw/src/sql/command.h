@@ -14,7 +14,7 @@ typedef struct CommandHints
 	bool		returns_nothing;	/* does it return no rows? */
 	bool		in_pieces;		/* are its rows read as they arrive? */
 	bool		syncs;			/* do later commands not depend on it?  Then a
-								 * Sync may follow it. */
+								 * Sync follows it. */
 	const Oid  *printed_types;	/* local types of its parameters, if they are
 								 * to be compared with the remote ones; or
 								 * NULL */
