@@ -7,7 +7,6 @@
 #include <poll.h>
 
 #include "funcapi.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 

@@ -12,7 +12,6 @@
 #include "nodes/plannodes.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 
 #include "base/compat.h"
 #include "base/fastpath.h"

@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include "access/sysattr.h"
 #include "access/xact.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
@@ -70,7 +69,6 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	if (!method_is_small(&scan->plan))
 		scan->reading = reading_of_scan(node);
 	scan->begun_in = GetCurrentSubTransactionId();
-	scan->fetch_rows = scan->plan.fetch_size;
 
 	scan->work_mem = work_mem;
 	scan->owner = CurrentResourceOwner;

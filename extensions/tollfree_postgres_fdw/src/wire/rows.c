@@ -233,7 +233,6 @@ make_reader(TupleDesc tupdesc, TupleDesc input, List *attrs,
 			column->codec = decode_find(TupleDescAttr(input,
 													  column->attno - 1)->atttypid);
 	}
-	reader->has_ctid = list_member_int(attrs, SelfItemPointerAttributeNumber);
 	reader->values = palloc(tupdesc->natts * sizeof(Datum));
 	reader->nulls = palloc(tupdesc->natts * sizeof(bool));
 	reader->temp_context = AllocSetContextCreate(parent,
@@ -253,10 +252,9 @@ rows_reader_for_scan(ForeignScanState *node, Relation rel, List *attrs,
 									 attrs, same_encoding,
 									 node->ss.ps.state->es_query_cxt);
 
-	reader->rel = rel;
 	reader->node = node;
 	reader->virtual = !castNode(ForeignScan, node->ss.ps.plan)->fsSystemCol &&
-		!reader->has_ctid;
+		!list_member_int(attrs, SelfItemPointerAttributeNumber);
 	return reader;
 }
 

@@ -23,14 +23,13 @@ typedef struct RowColumn
 typedef struct RowReader
 {
 	TupleDesc	tupdesc;
-	Relation	rel;			/* the foreign table; NULL for joins and such */
-	ForeignScanState *node;		/* the scan, or NULL in a modification */
+	Relation	rel;			/* the table, outside of a scan; else NULL */
+	ForeignScanState *node;		/* the scan, or NULL */
 	AttInMetadata *input;		/* input functions; a whole row of a table is
 								 * read as its row type, not as RECORD */
 	RowColumn  *columns;
 	int			ncolumns;
 	bool		same_encoding;	/* have both databases the same encoding? */
-	bool		has_ctid;
 	bool		virtual;		/* does nobody need a tuple's header? */
 	MemoryContext temp_context; /* of one row */
 
