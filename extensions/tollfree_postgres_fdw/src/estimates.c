@@ -76,7 +76,7 @@ roll_back(MemoryContext context, ResourceOwner owner)
 /*
  * Takes a step of planning that may ask a server for estimates.  If this
  * transaction uses postgres_fdw's connection to the server, the step is a
- * subtransaction, but for a parallel operation, which cannot have one.
+ * subtransaction, except in a parallel operation, which cannot have one.
  */
 static void
 take_step(Oid server, PlanningStep step, const Planning *planning)

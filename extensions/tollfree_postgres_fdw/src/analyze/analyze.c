@@ -176,10 +176,10 @@ describe_hidden(Relation rel, Session *session)
 }
 
 /*
- * Would the remote planner give the scan of a table two workers at least?  It
- * may give a query so many, and gives one to a table of pages_per_worker and
- * another one if the table is three times as large.  A single worker saves
- * little more time than it takes to start.
+ * Would the remote planner give the scan of a table two workers at least?
+ * workers is how many it may give a query.  It gives one to the scan of a table
+ * of pages_per_worker, and a second one if the table is three times as large.
+ * A single worker saves little more time than it takes to start.
  */
 static bool
 gets_workers(double pages, double workers, double pages_per_worker)

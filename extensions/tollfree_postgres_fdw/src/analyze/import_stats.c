@@ -43,9 +43,9 @@
 #include "wire/rows.h"
 
 /*
- * A column's type and collation as text, computed on both servers and
- * compared.  Catalog columns that not every version has are read by way of
- * to_jsonb.
+ * A column's type, and all that decides how its values sort, as text.  It is
+ * computed on both servers and compared.  Catalog columns that not every
+ * version has are read by way of to_jsonb.
  */
 #define COLUMN_IDENTITY \
 	"pg_catalog.concat_ws(' ', pg_catalog.format_type(a.atttypid, a.atttypmod)," \
@@ -157,7 +157,7 @@ find_row(const PGresult *res, const char *name)
 	return -1;
 }
 
-/* Are a type's values names of OIDs, which differ from server to server? */
+/* Are a type's values OIDs, whose order differs from server to server? */
 static bool
 is_oid_alias(Oid type)
 {

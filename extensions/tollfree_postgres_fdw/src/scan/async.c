@@ -99,8 +99,8 @@ waits_for_nothing(const AppendState *append)
 }
 
 /*
- * Can a scan ask for rows without reading what is in flight for another?  Its
- * parameters may call a function that does.
+ * Can a scan ask for rows without draining another one?  Computing the
+ * parameters of a query may run any code, which may drain.
  */
 static bool
 can_send(const RemoteScanState *scan)

@@ -273,8 +273,8 @@ decode_find(Oid type)
 
 /*
  * Does the type's binary form mean the same on a server of this version?
- * Since 17 some bytes of an interval are infinite that are a finite value
- * before.
+ * Since 17 an interval can be infinite; earlier versions read the same bytes
+ * as a finite one.
  */
 bool
 decode_is_same_binary(Oid type, int version)
