@@ -65,9 +65,6 @@ typedef struct ForeignModifyState
 
 	MemoryContext context;		/* of the state */
 	MemoryContext temp_context; /* of one execution */
-
-	struct ForeignModifyState *routed;	/* for rows that an UPDATE moves into
-										 * this table, or NULL */
 } ForeignModifyState;
 
 /*
@@ -148,7 +145,6 @@ tollfreeBeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 {
 	ModifyTable *mtplan = castNode(ModifyTable, mtstate->ps.plan);
 	ModifyPlan	plan;
-	ForeignModifyState *state;
 
 	/* The UPDATE of this table, still to come, would update these rows too. */
 	if (mtplan != NULL && mtplan->operation == CMD_UPDATE &&
@@ -165,13 +161,9 @@ tollfreeBeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 	plan = deparse_insert(rinfo, routed_rtindex(mtstate, rinfo),
 						  mtplan != NULL &&
 						  mtplan->onConflictAction == ONCONFLICT_NOTHING);
-	state = make_state(mtstate, rinfo, &plan, NULL);
-
-	/* A table that the UPDATE has finished has a state of its own. */
-	if (rinfo->ri_FdwState != NULL)
-		((ForeignModifyState *) rinfo->ri_FdwState)->routed = state;
-	else
-		rinfo->ri_FdwState = state;
+	/* Only an UPDATE routes rows into a table that it modifies itself. */
+	Assert(rinfo->ri_FdwState == NULL);
+	rinfo->ri_FdwState = make_state(mtstate, rinfo, &plan, NULL);
 }
 
 /* Puts the row that the remote server returned into the slot. */
@@ -424,17 +416,6 @@ modify(ForeignModifyState *state, ResultRelInfo *rinfo, TupleTableSlot **slots,
 	return *nrows > 0 ? slots : NULL;
 }
 
-/*
- * The state for rows that are inserted: that of routed rows if there is one.
- */
-static ForeignModifyState *
-insert_state(ResultRelInfo *rinfo)
-{
-	ForeignModifyState *state = rinfo->ri_FdwState;
-
-	return state->routed ? state->routed : state;
-}
-
 /* May rows of COPY go through a pipeline? */
 static bool
 pipelines_copy(const ForeignModifyState *state)
@@ -491,7 +472,7 @@ TupleTableSlot *
 tollfreeExecForeignInsert(EState *estate, ResultRelInfo *rinfo,
 						  TupleTableSlot *slot, TupleTableSlot *planSlot)
 {
-	ForeignModifyState *state = insert_state(rinfo);
+	ForeignModifyState *state = rinfo->ri_FdwState;
 	int			nrows = 1;
 
 	if (add_copied(state, rinfo, slot))
@@ -526,9 +507,9 @@ tollfreeExecForeignBatchInsert(EState *estate, ResultRelInfo *rinfo,
 							   TupleTableSlot **slots,
 							   TupleTableSlot **planSlots, int *numSlots)
 {
-	if (pipelines_copy(insert_state(rinfo)))
-		return copy_rows(insert_state(rinfo), slots, numSlots);
-	return modify(insert_state(rinfo), rinfo, slots, planSlots, numSlots);
+	if (pipelines_copy(rinfo->ri_FdwState))
+		return copy_rows(rinfo->ri_FdwState, slots, numSlots);
+	return modify(rinfo->ri_FdwState, rinfo, slots, planSlots, numSlots);
 }
 
 /* How many rows may be inserted together. */
@@ -637,5 +618,5 @@ tollfreeEndForeignModify(EState *estate, ResultRelInfo *rinfo)
 void
 tollfreeEndForeignInsert(EState *estate, ResultRelInfo *rinfo)
 {
-	finish_writing(insert_state(rinfo));
+	finish_writing(rinfo->ri_FdwState);
 }
