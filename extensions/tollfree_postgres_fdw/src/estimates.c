@@ -4,9 +4,10 @@
  *
  * With use_remote_estimate postgres_fdw asks over its own connection, in a
  * remote transaction that lasts as long as the local one.  That locks the
- * remote tables, and our session locks them later.  In between somebody may
- * ask for an exclusive lock, to alter a table.  He waits for postgres_fdw's
- * transaction, and ours waits for him: a deadlock that no server detects.
+ * remote tables, and our session locks them later.  In between a third
+ * session may ask for an exclusive lock, to alter a table.  It waits for
+ * postgres_fdw's transaction, and ours waits for it: a deadlock that no server
+ * detects.
  *
  * So each step of planning is a subtransaction, for which postgres_fdw makes a
  * savepoint.  Both are rolled back, which releases the remote locks.

@@ -133,7 +133,7 @@ keep_description(const RemoteTable *table)
 	MemoryContextSwitchTo(old);
 }
 
-/* The session of the table's owner: ANALYZE runs as him. */
+/* The session of the table's owner: ANALYZE runs as that user. */
 static Session *
 owners_session(Relation rel)
 {

@@ -8,12 +8,13 @@
  *	INSERT INTO t(a, b) SELECT unnest($1::...[]), unnest($2::...[])
  *
  * with arrays in binary form.  The owner of the foreign table allows this by
- * the option insert_arrays.  He has to know of triggers and the like on the
- * remote table: they can tell many rows of one command from many commands.
+ * the option insert_arrays.  It is left to the owner since triggers and the
+ * like on the remote table can tell many rows of one command from many
+ * commands.
  *
- * He does not have to know whether the remote columns have the local types.
- * If one did not, elements of its array would be cast, but the column's own
- * input function reads the text of single rows.  So the INSERT of one row is
+ * The owner need not know whether the remote columns have the local types.  If
+ * one did not, elements of its array would be cast, but the column's own input
+ * function reads the text of single rows.  So the INSERT of one row is
  * described when it is prepared.  The types of its parameters are those of the
  * columns.  They cannot change until the transaction ends, since the INSERT
  * has locked the table.

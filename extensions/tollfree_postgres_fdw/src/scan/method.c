@@ -52,7 +52,7 @@ locks_rows(const EState *estate)
  * column numbers of a table, or positions in the target list of a join.
  */
 static bool
-returns_locations(const ForeignScan *plan, List *attrs)
+returns_ctids(const ForeignScan *plan, List *attrs)
 {
 	ListCell   *cell;
 
@@ -84,8 +84,8 @@ method_may_prefetch(const ForeignScanState *node, const ScanPlan *scan,
 					const Session *session)
 {
 	return !locks_rows(node->ss.ps.state) &&
-		!returns_locations(castNode(ForeignScan, node->ss.ps.plan),
-						   scan->attrs) &&
+		!returns_ctids(castNode(ForeignScan, node->ss.ps.plan),
+					   scan->attrs) &&
 		!(node->ss.ps.async_capable && session != NULL &&
 		  session->remote.has_statement_timeout);
 }
