@@ -13,7 +13,6 @@
 #include "base/compat_export.h"
 #include "session/connection.h"
 #include "session/sessions.h"
-#include "session/state.h"
 
 #define CONNECTION_COLUMNS 7
 

@@ -13,7 +13,6 @@
 
 #include "base/compat_export.h"
 #include "session/sessions.h"
-#include "session/state.h"
 #include "session/traffic.h"
 
 /* A column that can be shown; it is null if its value is not known. */

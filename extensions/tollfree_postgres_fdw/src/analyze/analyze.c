@@ -41,13 +41,9 @@
 #include "analyze/analyze.h"
 #include "analyze/import_stats.h"
 #include "analyze/sample.h"
-#include "base/options.h"
 #include "base/settings.h"
 #include "session/ask.h"
 #include "session/session.h"
-#include "session/state.h"
-#include "sql/command.h"
-#include "sql/deparse.h"
 #include "xact/transaction.h"
 
 /* Blocks that are read to estimate how many rows a block has */

@@ -38,7 +38,6 @@
 #include "analyze/import_stats.h"
 #include "base/compat.h"
 #include "session/ask.h"
-#include "session/state.h"
 #include "sql/deparse.h"
 #include "wire/rows.h"
 

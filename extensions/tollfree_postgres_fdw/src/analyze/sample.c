@@ -23,9 +23,6 @@
 #include "session/error.h"
 #include "session/results.h"
 #include "session/session.h"
-#include "session/state.h"
-#include "sql/command.h"
-#include "sql/deparse.h"
 #include "wire/rows.h"
 
 /*

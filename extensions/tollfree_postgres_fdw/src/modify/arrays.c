@@ -43,11 +43,9 @@
 #include "utils/memutils.h"
 
 #include "modify/arrays.h"
+#include "session/names.h"
 #include "session/session.h"
-#include "session/state.h"
-#include "sql/command.h"
 #include "sql/deparse.h"
-#include "sql/plan.h"
 #include "wire/decode.h"
 
 #define HEADER_BYTES (5 * sizeof(int32))
@@ -80,7 +78,7 @@ struct RowArrays
 	int		   *lengths;
 	int		   *formats;
 	MemoryContext row_context;
-	char		statement[NAMEDATALEN];
+	char		statement[STATEMENT_NAME_SIZE];
 };
 
 /*
@@ -304,8 +302,7 @@ arrays_take(RowArrays *arrays, Session *session, RemoteCommand *commands,
 	}
 	if (arrays->statement[0] == '\0')
 	{
-		snprintf(arrays->statement, sizeof(arrays->statement), "tollfree_%u",
-				 ++session->prepared.names);
+		(void) names_of_next(session, arrays->statement);
 		commands[n++] = (RemoteCommand)
 		{
 			.sql = arrays->sql,.shown = arrays->shown,

@@ -15,18 +15,13 @@
 
 #include "base/compat.h"
 #include "base/fastpath.h"
-#include "base/options.h"
 #include "base/settings.h"
 #include "modify/arrays.h"
 #include "modify/modify.h"
 #include "modify/pipeline.h"
 #include "modify/writes.h"
 #include "session/session.h"
-#include "session/state.h"
-#include "session/usage.h"
-#include "sql/command.h"
 #include "sql/deparse.h"
-#include "sql/plan.h"
 #include "wire/rows.h"
 #include "xact/transaction.h"
 

@@ -41,9 +41,6 @@
 #include "session/results.h"
 #include "session/session.h"
 #include "session/sessions.h"
-#include "session/state.h"
-#include "session/usage.h"
-#include "sql/command.h"
 
 #define PIPELINE_BYTES (512 * 1024) /* of parameters in a batch */
 #define PIPELINE_BLOCK (64 * 1024)	/* memory block of the buffer; the blocks'

@@ -8,11 +8,8 @@
 #include "miscadmin.h"
 #include "utils/rel.h"
 
-#include "base/options.h"
 #include "modify/modify.h"
 #include "session/session.h"
-#include "session/state.h"
-#include "sql/command.h"
 #include "sql/deparse.h"
 #include "xact/transaction.h"
 

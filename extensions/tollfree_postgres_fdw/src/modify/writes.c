@@ -18,12 +18,10 @@
 #include "utils/memutils.h"
 
 #include "modify/writes.h"
+#include "session/names.h"
 #include "session/results.h"
 #include "session/session.h"
-#include "session/state.h"
-#include "sql/command.h"
 #include "sql/deparse.h"
-#include "sql/plan.h"
 #include "wire/rows.h"
 
 /* The command that writes nrows rows */
@@ -241,10 +239,11 @@ writes_make(RowWrites *writes, TupleTableSlot **slots,
 	command = find_command(writes, nrows);
 	if (command->statement == NULL)
 	{
-		char		name[NAMEDATALEN];
+		char		name[STATEMENT_NAME_SIZE];
 
-		snprintf(name, sizeof(name), "tollfree_%u", ++writes->session->prepared.names);
-		command->statement = MemoryContextStrdup(writes->context, name);
+		command->statement =
+			MemoryContextStrdup(writes->context,
+								names_of_next(writes->session, name));
 		commands[n++] = (RemoteCommand)
 		{
 			.sql = command->sql,.shown = command->sql,

@@ -23,7 +23,6 @@
 
 #include "scan/fetch.h"
 #include "scan/scan.h"
-#include "scan/scan_state.h"
 #include "session/batch.h"
 
 /* The scan that a request is for. */

@@ -33,7 +33,6 @@
 #include "base/compat.h"
 #include "base/fastpath.h"
 #include "scan/autocommit.h"
-#include "sql/plan.h"
 
 /* Are all columns that the scan receives of PostgreSQL's own types? */
 static bool

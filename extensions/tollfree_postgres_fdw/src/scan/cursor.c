@@ -40,10 +40,7 @@
 #include "base/run.h"
 #include "scan/cursor.h"
 #include "scan/fetch.h"
-#include "scan/reading.h"
-#include "scan/scan_state.h"
 #include "session/portals.h"
-#include "sql/command.h"
 
 /* FETCHes in the first batch if all rows are read: most results are short */
 #define FIRST_FETCHES 16

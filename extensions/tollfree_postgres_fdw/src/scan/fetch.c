@@ -20,15 +20,10 @@
 #include "base/compat.h"
 #include "base/fastpath.h"
 #include "scan/fetch.h"
-#include "scan/scan_state.h"
 #include "session/error.h"
 #include "session/portals.h"
 #include "session/results.h"
 #include "session/session.h"
-#include "session/state.h"
-#include "sql/command.h"
-#include "wire/rows.h"
-#include "wire/rowstore.h"
 
 /* Bytes of rows that are read together from a stream */
 #define PIECE_BYTES (64 * 1024)

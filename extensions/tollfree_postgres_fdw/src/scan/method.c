@@ -23,11 +23,6 @@
 #include "base/fastpath.h"
 #include "base/run.h"
 #include "scan/method.h"
-#include "scan/reading.h"
-#include "scan/scan_state.h"
-#include "session/state.h"
-#include "sql/plan.h"
-#include "wire/rows.h"
 
 /* The largest result, in bytes, that is asked for directly */
 #define DIRECT_BYTES (1024 * 1024)

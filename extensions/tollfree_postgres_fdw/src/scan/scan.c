@@ -19,14 +19,7 @@
 #include "scan/cursor.h"
 #include "scan/fetch.h"
 #include "scan/method.h"
-#include "scan/reading.h"
 #include "scan/scan.h"
-#include "scan/scan_state.h"
-#include "session/usage.h"
-#include "sql/command.h"
-#include "sql/plan.h"
-#include "wire/rows.h"
-#include "wire/rowstore.h"
 #include "xact/transaction.h"
 
 /*

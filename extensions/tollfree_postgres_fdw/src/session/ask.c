@@ -12,8 +12,6 @@
 #include "session/ask.h"
 #include "session/results.h"
 #include "session/session.h"
-#include "session/state.h"
-#include "sql/command.h"
 
 /*
  * The only result of a command, which the caller must clear; it may be an

@@ -24,11 +24,7 @@
 #include "base/compat.h"
 #include "session/batch.h"
 #include "session/error.h"
-#include "session/relations.h"
-#include "session/state.h"
-#include "session/statement.h"
 #include "session/wait.h"
-#include "sql/command.h"
 
 /*
  * Are there unread answers?  Not counted are those to a COMMIT that is not

@@ -6,6 +6,7 @@
  */
 #include "postgres.h"
 
+#include "common/pg_prng.h"
 #include "mb/pg_wchar.h"
 #include "utils/syscache.h"
 
@@ -20,8 +21,6 @@
 #include "session/portals.h"
 #include "session/questions.h"
 #include "session/results.h"
-#include "session/state.h"
-#include "session/statement.h"
 #include "session/waitset.h"
 
 static const char *const settings[] = {
@@ -127,7 +126,9 @@ connection_begin(Session *session, UserMapping *user)
 		if (!PQenterPipelineMode(session->conn) ||
 			PQsetnonblocking(session->conn, 1) != 0)
 			results_report(session, ERROR, NULL, NULL);
+		session->prepared.tag = pg_prng_uint32(&pg_global_prng_state);
 		session->prepared.cache = statement_create_cache(session->options.statement_cache_size,
+														 session->prepared.tag,
 														 &session->prepared.unused);
 		configure(session);
 		session->is_set_up = true;

@@ -12,18 +12,44 @@
 
 #include "session/batch.h"
 #include "session/control.h"
+#include "session/names.h"
 #include "session/portals.h"
-#include "session/state.h"
+
+/* Names; control_prepare says when they are prepared. */
+#define START_NAME "start"
+#define SERIALIZABLE_NAME "serializable"
+#define SERIALIZABLE_SQL "START TRANSACTION ISOLATION LEVEL SERIALIZABLE"
+#define COMMIT_NAME "commit"
+#define COMMIT_SQL "COMMIT TRANSACTION"
 
 /*
- * The commands of every transaction are prepared when the session is set up:
- * parsing and planning one takes the remote server as long as many a query.
+ * Prepares one of our own commands: parsing and planning it takes the remote
+ * server as long as many a query.  Where the server's owner wants no prepared
+ * statements nothing is prepared.
  */
-#define START_STATEMENT "tollfree_start"
-#define SERIALIZABLE_STATEMENT "tollfree_start_serializable"
-#define SERIALIZABLE_SQL "START TRANSACTION ISOLATION LEVEL SERIALIZABLE"
-#define COMMIT_STATEMENT "tollfree_commit"
-#define COMMIT_SQL "COMMIT TRANSACTION"
+void
+control_prepare(Session *session, PartKind kind, const char *what,
+				const char *sql)
+{
+	char		name[STATEMENT_NAME_SIZE];
+
+	if (session->options.statement_cache_size > 0)
+		batch_add_prepare(session, kind, names_of_own(session, what, name), sql);
+}
+
+/* Adds one of our own commands, by its prepared statement if there is one. */
+void
+control_add(Session *session, PartKind kind, int depth, const char *what,
+			const char *sql)
+{
+	char		name[STATEMENT_NAME_SIZE];
+
+	if (session->options.statement_cache_size > 0)
+		batch_add_statement(session, kind, depth,
+							names_of_own(session, what, name), sql);
+	else
+		batch_add(session, kind, depth, sql);
+}
 
 /*
  * Adds the COMMIT.  Where it is waited for (PART_COMMAND) it does not rely on
@@ -37,7 +63,7 @@ control_add_commit(Session *session, PartKind kind)
 		batch_add(session, kind, 0, COMMIT_SQL);
 	else
 	{
-		batch_add_statement(session, kind, 0, COMMIT_STATEMENT, COMMIT_SQL);
+		control_add(session, kind, 0, COMMIT_NAME, COMMIT_SQL);
 		session->counters.unawaited_commits++;
 	}
 }
@@ -69,11 +95,11 @@ control_add_transaction(Session *session, int depth)
 		batch_add(session, PART_RELEASE, depth, sql);
 	}
 	if (depth == 0 && IsolationIsSerializable())
-		batch_add_statement(session, PART_START, ++depth,
-							SERIALIZABLE_STATEMENT, SERIALIZABLE_SQL);
+		control_add(session, PART_START, ++depth, SERIALIZABLE_NAME,
+					SERIALIZABLE_SQL);
 	else if (depth == 0)
-		batch_add_statement(session, PART_START, ++depth, START_STATEMENT,
-							start_sql(session));
+		control_add(session, PART_START, ++depth, START_NAME,
+					start_sql(session));
 	while (depth < session->xact.local_depth)
 	{
 		snprintf(sql, sizeof(sql), "SAVEPOINT s%d", ++depth);
@@ -104,9 +130,7 @@ control_add_cleanup(Session *session)
 void
 control_add_preparations(Session *session)
 {
-	batch_add_prepare(session, PART_CLEANUP, START_STATEMENT,
-					  start_sql(session));
-	batch_add_prepare(session, PART_CLEANUP, SERIALIZABLE_STATEMENT,
-					  SERIALIZABLE_SQL);
-	batch_add_prepare(session, PART_CLEANUP, COMMIT_STATEMENT, COMMIT_SQL);
+	control_prepare(session, PART_CLEANUP, START_NAME, start_sql(session));
+	control_prepare(session, PART_CLEANUP, SERIALIZABLE_NAME, SERIALIZABLE_SQL);
+	control_prepare(session, PART_CLEANUP, COMMIT_NAME, COMMIT_SQL);
 }

@@ -14,7 +14,6 @@
 
 #include "session/error.h"
 #include "session/pending.h"
-#include "session/state.h"
 
 /* The SQLSTATE of an error, or of a lost connection. */
 int

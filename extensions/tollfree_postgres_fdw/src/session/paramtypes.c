@@ -26,8 +26,6 @@
 #include "catalog/pg_type.h"
 
 #include "session/paramtypes.h"
-#include "session/statement.h"
-#include "sql/command.h"
 
 /*
  * Is a value, printed here as one type, stored alike by a cached INSERT that

@@ -26,7 +26,6 @@
 #include "session/batch.h"
 #include "session/pending.h"
 #include "session/results.h"
-#include "session/state.h"
 
 /* Has an outer level unsent commands or unread answers? */
 bool

@@ -13,7 +13,6 @@
 #include "utils/memutils.h"
 
 #include "session/portals.h"
-#include "session/state.h"
 
 typedef struct RemotePortal
 {

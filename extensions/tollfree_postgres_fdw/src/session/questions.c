@@ -41,16 +41,15 @@
 #include "utils/memutils.h"
 
 #include "session/batch.h"
+#include "session/control.h"
 #include "session/error.h"
 #include "session/questions.h"
-#include "session/relations.h"
-#include "session/state.h"
 
 /* The first version that can be asked whether a transaction has written */
 #define QUESTIONS_VERSION 130000
 
 /* The write check: "t" if the transaction has written nothing so far */
-#define WRITE_CHECK_STATEMENT "tollfree_check"
+#define WRITE_CHECK_NAME "check"
 #define WRITE_CHECK_SQL \
 	"SELECT pg_catalog.pg_current_xact_id_if_assigned() IS NULL"
 
@@ -85,10 +84,10 @@ questions_add_at_setup(Session *session)
 	if (PQserverVersion(session->conn) >= QUESTIONS_VERSION)
 	{
 		batch_add_sync(session);
-		batch_add_prepare(session, PART_QUESTION_CONTROL, WRITE_CHECK_STATEMENT,
-						  WRITE_CHECK_SQL);
-		batch_add_statement(session, PART_WRITE_QUESTION, 0,
-							WRITE_CHECK_STATEMENT, WRITE_CHECK_SQL);
+		control_prepare(session, PART_QUESTION_CONTROL, WRITE_CHECK_NAME,
+						WRITE_CHECK_SQL);
+		control_add(session, PART_WRITE_QUESTION, 0, WRITE_CHECK_NAME,
+					WRITE_CHECK_SQL);
 	}
 	batch_add_sync(session);
 	batch_add(session, PART_TIMEOUT_QUESTION, 0, TIMEOUT_SQL);
@@ -102,8 +101,8 @@ questions_add_write_check(Session *session, bool only_reads)
 {
 	if (only_reads && !session->xact.has_written &&
 		session->remote.can_check_writes)
-		batch_add_statement(session, PART_WRITE_CHECK, 0,
-							WRITE_CHECK_STATEMENT, WRITE_CHECK_SQL);
+		control_add(session, PART_WRITE_CHECK, 0, WRITE_CHECK_NAME,
+					WRITE_CHECK_SQL);
 	session->xact.may_have_written = true;
 }
 

@@ -18,8 +18,6 @@
 #include "session/error.h"
 #include "session/questions.h"
 #include "session/results.h"
-#include "session/state.h"
-#include "session/statement.h"
 #include "session/wait.h"
 
 /*

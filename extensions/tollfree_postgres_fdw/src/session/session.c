@@ -29,12 +29,8 @@
 #include "session/paramtypes.h"
 #include "session/pending.h"
 #include "session/questions.h"
-#include "session/relations.h"
 #include "session/results.h"
 #include "session/session.h"
-#include "session/state.h"
-#include "session/statement.h"
-#include "sql/command.h"
 
 /*
  * Does it do no harm if the command's cached statement is stale, because a

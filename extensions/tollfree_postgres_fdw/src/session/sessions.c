@@ -25,7 +25,6 @@
 #include "session/relations.h"
 #include "session/session.h"
 #include "session/sessions.h"
-#include "session/state.h"
 
 static List *sessions = NIL;
 

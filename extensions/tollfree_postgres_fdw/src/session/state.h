@@ -199,6 +199,7 @@ typedef struct PreparedStatements
 	List	   *own;			/* names of statements that callers have
 								 * prepared */
 	List	   *unused;			/* names of statements to be dropped */
+	uint32		tag;			/* of the connection, in all names */
 	uint32		names;			/* given so far */
 	char		described[NAMEDATALEN]; /* name of the caller's statement
 										 * described last, or "" */

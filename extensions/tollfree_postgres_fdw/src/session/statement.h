@@ -46,7 +46,8 @@ typedef struct StatementCounters
 	int64		evictions;
 } StatementCounters;
 
-extern StatementCache *statement_create_cache(int size, List **dropped);
+extern StatementCache *statement_create_cache(int size, uint32 tag,
+											  List **dropped);
 extern void statement_drop_cache(StatementCache *cache);
 extern StatementUse statement_choose(StatementCache *cache, const char *sql,
 									 uint64 epoch, bool is_safe,

@@ -10,7 +10,6 @@
 #include "miscadmin.h"
 
 #include "base/compat.h"
-#include "session/state.h"
 #include "session/wait.h"
 #include "session/waitset.h"
 

@@ -19,7 +19,6 @@
 #include "utils/wait_event.h"
 
 #include "base/compat.h"
-#include "session/state.h"
 #include "session/waitset.h"
 
 #define WAIT_SOCKET 0			/* position of the socket in the set */

@@ -25,9 +25,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "base/options.h"
 #include "sql/deparse.h"
-#include "sql/plan.h"
 
 /* The remote name of a table, in this context. */
 void

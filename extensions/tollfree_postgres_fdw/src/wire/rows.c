@@ -28,7 +28,6 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "wire/decode.h"
 #include "wire/rows.h"
 
 /*

@@ -17,7 +17,6 @@
 #include "session/results.h"
 #include "session/session.h"
 #include "session/sessions.h"
-#include "session/state.h"
 #include "session/wait.h"
 #include "xact/rollback.h"
 

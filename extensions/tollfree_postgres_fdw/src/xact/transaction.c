@@ -31,7 +31,6 @@
 #include "session/results.h"
 #include "session/session.h"
 #include "session/sessions.h"
-#include "session/state.h"
 #include "xact/rollback.h"
 #include "xact/transaction.h"
 

@@ -106,7 +106,7 @@ SELECT * FROM remote.log ORDER BY word;
 
 -- statements of executions that an error ended are dropped, too
 CREATE VIEW remote.prepared AS
-	SELECT count(*) AS n FROM pg_prepared_statements WHERE name ~ '^tollfree_[0-9]+$';
+	SELECT count(*) AS n FROM pg_prepared_statements WHERE name ~ '^tollfree_[0-9a-f]{8}_[0-9]+$';
 CREATE FOREIGN TABLE prepared (n int8) SERVER loopback
 	OPTIONS (schema_name 'remote', table_name 'prepared');
 SELECT n FROM prepared;

@@ -24,7 +24,8 @@ SELECT round_trips_since(:f);
 
 -- texts that do not come again are not prepared; constants make no other text
 CREATE VIEW remote.statements AS
-SELECT name, statement FROM pg_prepared_statements WHERE name ~ '^tollfree_s\d';
+SELECT regexp_replace(name, '_[0-9a-f]{8}_', '_NUMBER_') AS name, statement
+FROM pg_prepared_statements WHERE name ~ '^tollfree_[0-9a-f]{8}_s\d';
 CREATE FOREIGN TABLE statements (name text, statement text) SERVER loopback
 	OPTIONS (schema_name 'remote', table_name 'statements');
 SELECT v FROM shape WHERE id < 2;
@@ -238,3 +239,14 @@ DROP TABLE remote.moods;
 DROP TYPE remote.mood;
 DROP FOREIGN TABLE shape, statements;
 RESET statement_timeout;
+
+-- each connection has names of its own: where a pooler hands one session another's connection, a name is
+-- unknown, and never another statement's
+CREATE VIEW remote.own_names AS SELECT DISTINCT substring(name, '^tollfree_[0-9a-f]{8}') AS prefix
+FROM pg_prepared_statements WHERE name LIKE 'tollfree%';
+CREATE FOREIGN TABLE own_names (prefix text) SERVER loopback OPTIONS (schema_name 'remote');
+SELECT prefix AS first FROM own_names \gset
+SELECT tollfree_postgres_fdw_disconnect('loopback');
+SELECT count(*), bool_and(prefix <> :'first') AS differ FROM own_names;
+DROP FOREIGN TABLE own_names;
+DROP VIEW remote.own_names;

@@ -13,7 +13,7 @@ FROM generate_series(1, 9) i;
 IMPORT FOREIGN SCHEMA remote LIMIT TO (constants) FROM SERVER loopback INTO public;
 CREATE VIEW remote.kept AS
 SELECT parameter_types, regexp_replace(statement, '^.*? (WHERE|SET) ', '\1 ') AS statement
-FROM pg_prepared_statements WHERE name ~ '^tollfree_s\d';
+FROM pg_prepared_statements WHERE name ~ '^tollfree_[0-9a-f]{8}_s\d';
 CREATE FOREIGN TABLE kept (parameter_types regtype[], statement text) SERVER loopback
 	OPTIONS (schema_name 'remote');
 

@@ -85,9 +85,9 @@ $$;
 -- Three values: is the outcome that of postgres_fdw, is the text that is shown, and
 -- which statement is kept?
 CREATE VIEW remote.kept AS
-SELECT substr(name, 11)::int AS number,
+SELECT substring(name, '_s(\d+)$')::int AS number,
 	regexp_replace(statement, '^.*? (WHERE|SET) ', '\1 ') || ' ' || parameter_types::text AS statement
-FROM pg_prepared_statements WHERE name ~ '^tollfree_s\d' AND statement !~ 'remote.kept';
+FROM pg_prepared_statements WHERE name ~ '^tollfree_[0-9a-f]{8}_s\d' AND statement !~ 'remote.kept';
 CREATE FOREIGN TABLE kept (number int, statement text) SERVER loopback OPTIONS (schema_name 'remote');
 CREATE FUNCTION compare(statement text, relation text, OUT same bool, OUT same_shown bool, OUT kept text)
 LANGUAGE plpgsql

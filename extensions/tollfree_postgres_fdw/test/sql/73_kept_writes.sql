@@ -81,7 +81,9 @@ INSERT INTO entries (id) VALUES (9);
 BEGIN;
 SELECT count(*) FROM entries;
 SAVEPOINT a;
+\set VERBOSITY sqlstate
 INSERT INTO entries (id) VALUES (6);
+\set VERBOSITY default
 ROLLBACK TO a;
 INSERT INTO entries (id) VALUES (7);
 INSERT INTO entries (id) VALUES (8);

@@ -107,10 +107,22 @@ ALTER SERVER optional OPTIONS (DROP unawaited_commit, SET compatibility 'stock')
 EXECUTE lookup (3);
 RESET tollfree_postgres_fdw.debug_require;
 
+-- without kept statements nothing is prepared on the server: a pooler may hand its connections around
+CREATE VIEW remote.all_prepared AS SELECT count(*) AS n FROM pg_prepared_statements;
+CREATE FOREIGN TABLE all_prepared (n int8) SERVER optional OPTIONS (schema_name 'remote');
+SELECT n FROM all_prepared;
+SELECT n FROM all_prepared;
+BEGIN;
+UPDATE optional SET amount = 0 WHERE id = 1;
+SELECT n FROM all_prepared;
+SELECT n FROM all_prepared;
+COMMIT;
+
 -- nothing of it is postgres_fdw's
 SELECT tollfree_postgres_fdw_release('optional');
 ALTER SERVER optional OPTIONS (DROP compatibility, DROP autocommit_scans);
 SELECT tollfree_postgres_fdw_release('optional');
 DROP SERVER optional CASCADE;
+DROP VIEW remote.all_prepared;
 DROP TABLE remote.optional;
 DROP FUNCTION show, ways;
