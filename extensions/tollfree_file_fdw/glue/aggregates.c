@@ -24,9 +24,6 @@
 #include "compat.h"
 #include "partial.h"
 
-/* Digits of an int128 with its sign, a decimal point and the end */
-#define INT128_STRING_SIZE 48
-
 typedef struct SupportedAggregate
 {
 	Oid			function;
@@ -390,28 +387,6 @@ aggregates_open(const QualContext *context, const AggregateWork *work,
 	return aggregation;
 }
 
-/* A number that counts 10^-scale, as numeric with that display scale. */
-Datum
-aggregates_numeric(__int128 number, int scale)
-{
-	char		string[INT128_STRING_SIZE + ARITHMETIC_SCALE_MAX];
-	char	   *at = string + sizeof(string);
-	unsigned	__int128 rest = number < 0 ? -(unsigned __int128) number : number;
-
-	*--at = '\0';
-	for (int digit = 0; rest != 0 || digit <= scale; digit++)
-	{
-		if (digit == scale && scale > 0)
-			*--at = '.';
-		*--at = '0' + (int) (rest % 10);
-		rest /= 10;
-	}
-	if (number < 0)
-		*--at = '-';
-	return DirectFunctionCall3(numeric_in, CStringGetDatum(at),
-							   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-}
-
 /* A text value of bytes. */
 static Datum
 make_text(const TextRef *text)
@@ -476,11 +451,11 @@ aggregates_result(const Aggregation *aggregation, const QualContext *context,
 		case RESULT_INT8_SUM:
 			return Int64GetDatum((int64) state->u.sum);
 		case RESULT_NUMERIC_SUM:
-			return aggregates_numeric(state->u.sum, argument_scale(spec));
+			return column_numeric(state->u.sum, argument_scale(spec));
 		case RESULT_AVERAGE:
 			return DirectFunctionCall2(numeric_div,
-									   aggregates_numeric(state->u.sum,
-														  argument_scale(spec)),
+									   column_numeric(state->u.sum,
+													  argument_scale(spec)),
 									   NumericGetDatum(int64_to_numeric(state->count)));
 		case RESULT_MEAN:
 			return Float8GetDatum(state->u.moments.sum / state->u.moments.n);
@@ -491,7 +466,7 @@ aggregates_result(const Aggregation *aggregation, const QualContext *context,
 		case RESULT_INTEGER:
 			return (Datum) state->u.extreme;
 		case RESULT_NUMERIC:
-			return aggregates_numeric(state->u.extreme, argument_scale(spec));
+			return column_numeric(state->u.extreme, argument_scale(spec));
 		case RESULT_TEXT:
 			return make_text(&state->u.text);
 		case STATE_INTEGER_SUM:

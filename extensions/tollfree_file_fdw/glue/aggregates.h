@@ -57,6 +57,5 @@ extern Datum aggregates_result(const Aggregation *aggregation,
 							   const QualContext *context,
 							   const AggregateWork *work, int group,
 							   int target, bool *isnull);
-extern Datum aggregates_numeric(__int128 number, int scale);
 
 #endif							/* TOLLFREE_FILE_AGGREGATES_H */

@@ -13,11 +13,6 @@ extern void tollfreeGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel,
 									  Oid relid);
 extern void tollfreeGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel,
 									Oid relid);
-extern ForeignScan *tollfreeGetForeignPlan(PlannerInfo *root,
-										   RelOptInfo *rel, Oid relid,
-										   ForeignPath *best_path, List *tlist,
-										   List *scan_clauses,
-										   Plan *outer_plan);
 extern bool tollfreeIsForeignScanParallelSafe(PlannerInfo *root,
 											  RelOptInfo *rel,
 											  RangeTblEntry *rte);
@@ -27,6 +22,11 @@ extern void tollfreeGetForeignUpperPaths(PlannerInfo *root,
 										 UpperRelationKind stage,
 										 RelOptInfo *input_rel,
 										 RelOptInfo *output_rel, void *extra);
+extern ForeignScan *tollfreeGetForeignPlan(PlannerInfo *root,
+										   RelOptInfo *rel, Oid relid,
+										   ForeignPath *best_path, List *tlist,
+										   List *scan_clauses,
+										   Plan *outer_plan);
 
 /* scan.c */
 extern void tollfreeBeginForeignScan(ForeignScanState *node, int eflags);

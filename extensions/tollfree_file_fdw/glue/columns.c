@@ -21,6 +21,9 @@
 #include "columns.h"
 #include "compat.h"
 
+/* Digits of an int128 with its sign, a decimal point and the end */
+#define INT128_STRING_SIZE 48
+
 /*
  * numeric(precision, scale), if its values fit into an int64.  Of the typmod
  * the upper 16 bits are the precision, the lower 11 the scale with its sign.
@@ -205,6 +208,28 @@ column_unscale(Datum numeric, int64_t *integer, int *scale)
 		return false;
 	*integer = strtoll(string, NULL, 10);
 	return true;
+}
+
+/* A number that counts 10^-scale, as numeric with that display scale. */
+Datum
+column_numeric(__int128 number, int scale)
+{
+	char		string[INT128_STRING_SIZE + ARITHMETIC_SCALE_MAX];
+	char	   *at = string + sizeof(string);
+	unsigned	__int128 rest = number < 0 ? -(unsigned __int128) number : number;
+
+	*--at = '\0';
+	for (int digit = 0; rest != 0 || digit <= scale; digit++)
+	{
+		if (digit == scale && scale > 0)
+			*--at = '.';
+		*--at = '0' + (int) (rest % 10);
+		rest /= 10;
+	}
+	if (number < 0)
+		*--at = '-';
+	return DirectFunctionCall3(numeric_in, CStringGetDatum(at),
+							   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 }
 
 /* A text value, padded with blanks to so many characters. */

@@ -21,6 +21,7 @@ typedef struct FileColumns
 extern FileColumns columns_describe(Relation rel, List *names, bool none);
 extern int	columns_find(const FileColumns *columns, AttrNumber attnum);
 extern bool column_unscale(Datum numeric, int64_t *integer, int *scale);
+extern Datum column_numeric(__int128 number, int scale);
 extern Datum column_value(const ColumnVector *column, int row);
 extern bool column_store(ColumnVector *column, int row, Datum value);
 

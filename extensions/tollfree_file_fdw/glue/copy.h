@@ -10,7 +10,6 @@
 
 #include "file.h"
 
-extern void copy_read_by_offset(OpenFile *file);
 extern bool copy_next_row_in(OpenFile *file, ErrorContextCallback *context,
 							 ExprContext *econtext, TupleTableSlot *slot);
 extern bool copy_next_row(OpenFile *file, ExprContext *econtext,

@@ -16,6 +16,10 @@
  * of the query, whatever happens.  Programs and pipes, which are opened when the
  * scan begins, remain COPY's.  They are in a list: a scan that has begun again in
  * a subtransaction is told when one is lost.
+ *
+ * COPY reads these itself.  A regular file it is given up to the end that the
+ * file had when it was opened, as the fast path reads it: so a file that grows
+ * has the same rows, however it is read.
  */
 #include "postgres.h"
 
@@ -32,10 +36,12 @@
 #include "storage/fd.h"
 #include "utils/memutils.h"
 
-#include "copy.h"
 #include "file.h"
 
 static dlist_head files = DLIST_STATIC_INIT(files);
+
+/* The file that COPY's parser reads; COPY's callbacks have no argument. */
+static OpenFile *fed_file;
 
 /*
  * A subtransaction ends: files that it has opened are closed with it, or belong
@@ -152,6 +158,71 @@ copy_options(const FileOptions *options, int encoding)
 	return lappend(list_copy(options->copy), element);
 }
 
+/* Raises the ERROR of a file that is not what it was when it was opened. */
+void
+file_report_change(const char *filename, bool is_truncated)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg(is_truncated ?
+					"file \"%s\" was truncated while it was read" :
+					"file \"%s\" was changed while it was read", filename),
+			 errhint("Run the query again when nobody writes to the file.")));
+}
+
+/*
+ * Raises an ERROR if the file is not what it was, and if that matters.  At its
+ * end COPY's parser would tell of what is left of the last record.
+ */
+static void
+check_end(OpenFile *file)
+{
+	SourceStatus status = file->is_watched ?
+		source_verify(&file->source) : SOURCE_OK;
+
+	if (status == SOURCE_TRUNCATED || status == SOURCE_CHANGED)
+		file_report_change(file->filename, status == SOURCE_TRUNCATED);
+}
+
+/* Gives COPY's parser the next bytes of a regular file; 0 at its end. */
+static int
+read_bytes(void *buffer, int minread, int maxread)
+{
+	OpenFile   *file = fed_file;
+	int64		left = Max(0, file->source.size - file->next);
+	ssize_t		n;
+
+	do
+		n = pread(file->source.fd, buffer,
+				  Min(left, (int64) maxread), file->next);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read from COPY file: %m")));
+	if (n == 0)
+		check_end(file);
+	file->next += n;
+	return n;
+}
+
+/* Has COPY's parser read a regular file so, from where COPY has read up to. */
+static void
+read_by_offset(OpenFile *file)
+{
+	/* It has read the head of a binary file. */
+	file->next = file->copy->opts.binary ? ftello(file->copy->copy_file) : 0;
+	file->copy->copy_src = COPY_CALLBACK;
+	file->copy->data_source_cb = read_bytes;
+}
+
+/* Says whose bytes COPY's parser is to be given from now on. */
+void
+file_feed(OpenFile *file)
+{
+	fed_file = file;
+}
+
 /* Takes a regular file of a known size over from COPY. */
 static void
 take_over(OpenFile *file)
@@ -174,7 +245,7 @@ take_over(OpenFile *file)
 						file->filename)));
 	file->source.fd = fd;
 	file->is_regular = true;
-	copy_read_by_offset(file);
+	read_by_offset(file);
 	FreeFile(copy->copy_file);
 	copy->copy_file = NULL;
 	copy->filename = NULL;
@@ -204,18 +275,6 @@ file_open(Relation rel, const FileOptions *options, int encoding)
 		take_over(file);
 	MemoryContextSwitchTo(old);
 	return file;
-}
-
-/* Raises the ERROR of a file that is not what it was when it was opened. */
-void
-file_report_change(const char *filename, bool is_truncated)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg(is_truncated ?
-					"file \"%s\" was truncated while it was read" :
-					"file \"%s\" was changed while it was read", filename),
-			 errhint("Run the query again when nobody writes to the file.")));
 }
 
 /* Closes it; NULL is none. */

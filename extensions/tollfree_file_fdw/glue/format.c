@@ -92,3 +92,15 @@ format_unsupported(const FileOptions *options, FileLayout *layout)
 	};
 	return dialect_unsupported(&layout->dialect);
 }
+
+/*
+ * Can such files be cut into parts for several processes?  A process must know what COPY's parser has read, in
+ * the file, so nothing may be converted.
+ */
+bool
+format_is_divisible(const FileLayout *layout)
+{
+	return layout->dialect.encoding != FILE_ENCODING_ASCII &&
+		layout->header != COPY_HEADER_MATCH &&
+		chunk_unsupported(&layout->dialect) == NULL;
+}

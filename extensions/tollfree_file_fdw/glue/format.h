@@ -21,5 +21,6 @@ typedef struct FileLayout
 extern int	format_encoding(const FileOptions *options);
 extern const char *format_unsupported(const FileOptions *options,
 									  FileLayout *layout);
+extern bool format_is_divisible(const FileLayout *layout);
 
 #endif							/* TOLLFREE_FILE_FORMAT_H */

@@ -51,18 +51,6 @@ typedef struct TakenChunk
 	bool		is_last;		/* is all behind it to be read as well? */
 } TakenChunk;
 
-/*
- * Can such files be cut?  A process must know what COPY's parser has read, in
- * the file, so nothing may be converted.
- */
-bool
-parallel_is_possible(const FileLayout *layout)
-{
-	return layout->dialect.encoding != FILE_ENCODING_ASCII &&
-		layout->header != COPY_HEADER_MATCH &&
-		chunk_unsupported(&layout->dialect) == NULL;
-}
-
 /* The bytes of a chunk; its line is that of the first as long as none is counted. */
 static FileChunk
 chunk_bounds(const ParallelFile *shared, uint32 n)
@@ -102,7 +90,7 @@ cut_file(FileScanState *scan, ParallelFile *shared)
 	ConditionVariableInit(&shared->progress);
 	shared->encoding = scan->encoding;
 	shared->is_whole = reader == NULL ||
-		!parallel_is_possible(&scan->layout) || !reader_find_chunks(reader);
+		!format_is_divisible(&scan->layout) || !reader_find_chunks(reader);
 	shared->nchunks = 1;
 	if (shared->is_whole)
 		return;

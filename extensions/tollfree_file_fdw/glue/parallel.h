@@ -39,7 +39,6 @@ typedef struct ParallelFile
 	ConditionVariable progress; /* of these */
 } ParallelFile;
 
-extern bool parallel_is_possible(const FileLayout *layout);
 extern void parallel_share_source(FileScanState *scan);
 extern bool parallel_claim_file(FileScanState *scan);
 extern bool parallel_next_batch(FileScanState *scan);

@@ -19,7 +19,7 @@
 #include "utils/array.h"
 #include "utils/fmgrprotos.h"
 
-#include "aggregates.h"
+#include "columns.h"
 #include "partial.h"
 
 /* PostgreSQL's functions for states of a sum, and the values that they take */
@@ -60,7 +60,7 @@ static void *
 repeat_value(const SumFunctions *functions, int64 number, uint64 n)
 {
 	Datum		value = functions->is_numeric ?
-		aggregates_numeric(number, functions->scale) : Int64GetDatum(number);
+		column_numeric(number, functions->scale) : Int64GetDatum(number);
 	void	   *state = DatumGetPointer(call_function(functions->accumulate,
 													  NULL, value));
 

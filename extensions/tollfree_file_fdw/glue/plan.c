@@ -26,9 +26,7 @@
 #include "compat.h"
 #include "guc.h"
 #include "inputs.h"
-#include "parallel.h"
 #include "plan.h"
-#include "upper.h"
 
 /* Assumed of a program's output and of a file that cannot be looked at */
 #define UNKNOWN_PAGES 10
@@ -204,7 +202,7 @@ plan_parallel_workers(PlannerInfo *root, RelOptInfo *baserel)
 	if (!baserel->consider_parallel || !setting_parallel_scan ||
 		state->slow_reason != NULL || state->is_special ||
 		!bms_is_empty(baserel->lateral_relids) || limit_may_change(root) ||
-		!parallel_is_possible(&state->layout))
+		!format_is_divisible(&state->layout))
 		return 0;
 	nworkers = compute_parallel_worker(baserel, state->pages, -1,
 									   max_parallel_workers_per_gather);
@@ -250,19 +248,6 @@ tollfreeGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	path->path.parallel_aware = true;
 	path->path.parallel_workers = nworkers;
 	add_partial_path(baserel, (Path *) path);
-}
-
-/* Makes the plan of a path. */
-ForeignScan *
-tollfreeGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
-					   ForeignPath *best_path, List *tlist, List *scan_clauses,
-					   Plan *outer_plan)
-{
-	if (IS_UPPER_REL(rel))
-		return upper_make_plan(best_path, tlist, outer_plan);
-	return make_foreignscan(tlist, extract_actual_clauses(scan_clauses, false),
-							rel->relid, NIL, best_path->fdw_private, NIL,
-							NIL, outer_plan);
 }
 
 /* The scan that returns rows: the plan itself, or one below a plan that aggregates. */

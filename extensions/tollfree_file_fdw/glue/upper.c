@@ -1,6 +1,6 @@
 /*
  * upper.c
- *	  Planning aggregation in the scan.
+ *	  Planning aggregation in the scan, and making the plan of either kind.
  *
  * A query of one file whose conditions, grouping columns and aggregates can
  * all be translated gets a path that returns groups instead of rows.  What it
@@ -37,7 +37,6 @@
 #include "compat.h"
 #include "guc.h"
 #include "plan.h"
-#include "upper.h"
 
 /* What an aggregate needs for a row, in units of cpu_operator_cost */
 #define AGGREGATE_ROW_COST 0.2
@@ -329,8 +328,8 @@ tollfreeGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
  * by the same conditions, in the order that the planner has brought them into:
  * where the table is lazy, they take turns.
  */
-ForeignScan *
-upper_make_plan(ForeignPath *path, List *tlist, Plan *outer_plan)
+static ForeignScan *
+make_plan(ForeignPath *path, List *tlist, Plan *outer_plan)
 {
 	const ForeignScan *below = plan_find_scan(outer_plan);
 	List	   *targets = add_to_flat_tlist(NIL, list_nth(path->fdw_private,
@@ -342,4 +341,17 @@ upper_make_plan(ForeignPath *path, List *tlist, Plan *outer_plan)
 
 	return make_foreignscan(tlist, having, 0, NIL, private, targets, NIL,
 							outer_plan);
+}
+
+/* Makes the plan of a path. */
+ForeignScan *
+tollfreeGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
+					   ForeignPath *best_path, List *tlist, List *scan_clauses,
+					   Plan *outer_plan)
+{
+	if (IS_UPPER_REL(rel))
+		return make_plan(best_path, tlist, outer_plan);
+	return make_foreignscan(tlist, extract_actual_clauses(scan_clauses, false),
+							rel->relid, NIL, best_path->fdw_private, NIL,
+							NIL, outer_plan);
 }
