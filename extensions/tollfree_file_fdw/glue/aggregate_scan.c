@@ -25,7 +25,6 @@
 #include "compat.h"
 #include "copy.h"
 #include "inputs.h"
-#include "parallel.h"
 #include "plan.h"
 
 /* A few words about why the aggregation cannot go on; NULL if it can. */
@@ -48,15 +47,17 @@ status_words(AggregateStatus status)
 	return NULL;
 }
 
-/* The scan of the plan below, which has the file open. */
-FileScanState *
-aggregate_scan_below(ForeignScanState *node)
+/* The input of the scan in the plan below, which opens and closes the file. */
+static ScanInput *
+find_input_below(ForeignScanState *node)
 {
 	PlanState  *below = outerPlanState(node);
+	FileScanState *scan;
 
 	while (!IsA(below, ForeignScanState))
 		below = outerPlanState(below);
-	return castNode(ForeignScanState, below)->fdw_state;
+	scan = castNode(ForeignScanState, below)->fdw_state;
+	return &scan->input;
 }
 
 /* Prepares the work; what is not possible is left to the plan below. */
@@ -64,6 +65,7 @@ void
 aggregate_scan_begin(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
+	ScanInput  *input = &scan->input;
 	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
 	AggregateScan *aggregate = palloc0(sizeof(AggregateScan));
 	List	   *quals = list_nth(plan->fdw_private, PLAN_QUALS);
@@ -71,14 +73,16 @@ aggregate_scan_begin(ForeignScanState *node)
 	ListCell   *cell;
 
 	scan->aggregate = aggregate;
-	aggregate->fallback = scan->slow_reason;
+	input->owner = find_input_below(node);
+	input->share.keeps_chunks = true;
+	aggregate->fallback = input->slow_reason;
 	if (aggregate->fallback == NULL &&
-		!inputs_are_repeatable(scan->rel, &scan->columns))
+		!inputs_are_repeatable(input->rel, &input->columns))
 		aggregate->fallback = "a column whose input function or CHECK is volatile";
 	if (aggregate->fallback != NULL)
 		return;
-	aggregate->context.columns = &scan->columns;
-	aggregate->context.encoding = scan->layout.dialect.encoding;
+	aggregate->context.columns = &input->columns;
+	aggregate->context.encoding = input->layout.dialect.encoding;
 	aggregate->context.relid = intVal(list_nth(plan->fdw_private, PLAN_VARNO));
 	scan->filter = quals_push(&aggregate->context, quals, &scan->npushed);
 	if (scan->npushed < list_length(quals))
@@ -101,7 +105,7 @@ aggregate_scan_begin(ForeignScanState *node)
 static const char *
 add_rows(FileScanState *scan, int from, int to)
 {
-	const RowBatch *batch = scan->reader->batch;
+	const RowBatch *batch = scan->input.reader->batch;
 	RowBitmap	range = scan->selected;
 
 	if (from == to)
@@ -132,7 +136,7 @@ add_rows(FileScanState *scan, int from, int to)
 static const char *
 add_batch(FileScanState *scan)
 {
-	FileReader *reader = scan->reader;
+	FileReader *reader = scan->input.reader;
 	RowBatch   *batch = reader->batch;
 	MemoryContext old;
 	int			from = 0;
@@ -167,25 +171,28 @@ static const char *
 read_all(FileScanState *scan)
 {
 	AggregateScan *aggregate = scan->aggregate;
+	ScanInput  *input = &scan->input;
 	const char *unsupported;
 	const char *handover;
 
+	if (input->reader == NULL)
+		return input->slow_reason;
 	aggregate->aggregation = aggregates_open(&aggregate->context,
 											 &aggregate->work, &unsupported);
 	if (aggregate->aggregation == NULL)
 		return unsupported;
-	while (scan_read_batch(scan))
+	while (input_next_batch(input))
 	{
 		const char *fallback = add_batch(scan);
 
 		if (fallback != NULL)
 			return fallback;
 	}
-	if (!scan->reader->hands_over)
+	if (input->phase != INPUT_STOPPED)
 		return NULL;
-	handover = reader_hand_over(scan->reader);
+	handover = reader_hand_over(input->reader);
 	/* The scan below starts over with the same file. */
-	copy_seek(scan->file, 0, 0, EOL_UNKNOWN);
+	copy_seek(input->file, 0, 0, EOL_UNKNOWN);
 	return handover;
 }
 
@@ -206,28 +213,27 @@ aggregate_file(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
 	AggregateScan *aggregate = scan->aggregate;
-	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
+	ScanInput  *input = &scan->input;
+	MemoryContext old = MemoryContextSwitchTo(input->context);
 
-	scan_begin_reading(node);
-	if (scan->reader == NULL)
-		aggregate->fallback = scan->slow_reason;
-	else
-		aggregate->fallback = read_all(scan);
+	if (!input_is_begun(input))
+		input_begin(input);
+	aggregate->fallback = read_all(scan);
 	MemoryContextSwitchTo(old);
 	if (aggregate->fallback != NULL)
 	{
 		forget_groups(aggregate);
 		MemoryContextReset(aggregate->batch_memory);
-		parallel_note_fallback(scan, scan->reader != NULL &&
-							   scan->reader->hands_over ?
-							   reader_handover_words(scan->reader) :
+		parallel_note_fallback(&input->share,
+							   input->phase == INPUT_STOPPED ?
+							   reader_handover_words(input->reader) :
 							   aggregate->fallback);
 	}
 	aggregate->group = 0;
-	scan_close_reader(scan);
+	input_close_reader(input);
 	if (aggregate->fallback == NULL)
-		scan_leave_file(node);
-	scan->file = NULL;
+		input_leave(input);
+	input->file = NULL;
 }
 
 /* The next group that vector/ has computed; none is kept after the last one. */
@@ -242,7 +248,7 @@ next_group(ForeignScanState *node)
 	if (aggregate->group == aggregate_ngroups(aggregate->aggregation))
 	{
 		forget_groups(aggregate);
-		scan->is_finished = true;
+		aggregate->is_finished = true;
 		return slot;
 	}
 	for (int i = 0; i < aggregate->work.ntargets; i++)
@@ -260,12 +266,13 @@ static TupleTableSlot *
 next_outer_group(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
+	ScanInput  *input = &scan->input;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 	TupleTableSlot *outer;
 	MemoryContext old;
 
-	if (scan->parallel != NULL && aggregate_scan_below(node)->parallel == NULL)
-		parallel_pass_down(scan, aggregate_scan_below(node));
+	if (input->share.file != NULL && input->owner->share.file == NULL)
+		parallel_pass_down(&input->share, &input->owner->share);
 	/* A node may keep what it allocates; this one's memory is short. */
 	old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
 	outer = ExecProcNode(outerPlanState(node));
@@ -281,20 +288,32 @@ next_outer_group(ForeignScanState *node)
 	return ExecStoreVirtualTuple(slot);
 }
 
-/* The next group, or an empty slot after the last one. */
+/*
+ * Does the work if it is still to be done; false if it was not.  Afterwards there
+ * are groups, or it is known why the plan below has to make them.
+ */
+bool
+aggregate_scan_work(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+	AggregateScan *aggregate = scan->aggregate;
+
+	if (aggregate->is_finished || aggregate->fallback != NULL ||
+		aggregate->aggregation != NULL)
+		return false;
+	aggregate_file(node);
+	return true;
+}
+
+/* The next group once the work is done, or an empty slot after the last one. */
 TupleTableSlot *
 aggregate_scan_next(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
 	AggregateScan *aggregate = scan->aggregate;
 
-	if (scan->is_finished)
+	if (aggregate->is_finished)
 		return ExecClearTuple(node->ss.ss_ScanTupleSlot);
-	if (aggregate->fallback == NULL && aggregate->aggregation == NULL)
-	{
-		aggregate_file(node);
-		scan_check_required(scan);
-	}
 	if (aggregate->fallback == NULL)
 		return next_group(node);
 	return next_outer_group(node);
@@ -328,15 +347,15 @@ void
 aggregate_scan_reset(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
-	FileScanState *below = aggregate_scan_below(node);
+	ScanInput  *input = &scan->input;
 
 	forget_groups(scan->aggregate);
-	if (scan->parallel == NULL)
+	scan->aggregate->is_finished = false;
+	if (input->share.file == NULL)
 		return;
-	list_free_deep(scan->taken);
-	list_free_deep(below->owed);
-	scan->taken = below->owed = NIL;
-	below->parallel = NULL;
+	parallel_forget_chunks(&input->share);
+	parallel_forget_chunks(&input->owner->share);
+	input->owner->share.file = NULL;
 	restart_below(node);
 }
 

@@ -148,11 +148,12 @@ sample_block(Reservoir *sample, FileReader *reader, const FileChunk *block,
 			 ExprContext *econtext, TupleTableSlot *slot)
 {
 	MemoryContext caller = CurrentMemoryContext;
+	BatchStatus status;
 
 	if (!reader_find_records(reader, block))
 		return true;
 	reader_begin_records(reader, false);
-	while (reader_next_batch(reader))
+	while ((status = reader_next_batch(reader)) == BATCH_READY)
 	{
 		for (int row = 0; row < reader->batch->nrows; row++)
 		{
@@ -165,7 +166,7 @@ sample_block(Reservoir *sample, FileReader *reader, const FileChunk *block,
 			reservoir_take(sample, slot);
 		}
 	}
-	return !reader->hands_over;
+	return status == BATCH_END;
 }
 
 /*

@@ -36,7 +36,7 @@ extern bool tollfreeRecheckForeignScan(ForeignScanState *node,
 extern void tollfreeReScanForeignScan(ForeignScanState *node);
 extern void tollfreeEndForeignScan(ForeignScanState *node);
 
-/* parallel.c */
+/* workers.c */
 extern Size tollfreeEstimateDSMForeignScan(ForeignScanState *node,
 										   ParallelContext *pcxt);
 extern void tollfreeInitializeDSMForeignScan(ForeignScanState *node,

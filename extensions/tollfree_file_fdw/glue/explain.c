@@ -30,11 +30,12 @@ describe_fallbacks(const Fallbacks *fallbacks, StringInfo words)
 static char *
 describe_path(const FileScanState *scan, const Plan *plan)
 {
+	const ScanInput *input = &scan->input;
 	int			nquals = list_length(plan->qual);
 	StringInfoData words;
 
-	if (scan->slow_reason != NULL)
-		return psprintf("none (%s)", scan->slow_reason);
+	if (input->slow_reason != NULL)
+		return psprintf("none (%s)", input->slow_reason);
 	initStringInfo(&words);
 	appendStringInfo(&words, "%s scan", setting_kernel()->name);
 	if (scan->npushed > 0)
@@ -44,16 +45,16 @@ describe_path(const FileScanState *scan, const Plan *plan)
 						 nquals);
 	if (plan->parallel_aware)
 		appendStringInfoString(&words, ", parallel");
-	if (scan->undivided != NULL)
-		appendStringInfo(&words, ", %s read by one process", scan->undivided);
+	if (input->share.undivided != NULL)
+		appendStringInfo(&words, ", %s read by one process", input->share.undivided);
 	if (scan->aggregate != NULL)
 		appendStringInfoString(&words, ", aggregate");
 	if (scan->aggregate != NULL && scan->aggregate->fallback != NULL)
 		appendStringInfo(&words, ", given up for %s",
 						 scan->aggregate->fallback);
-	if (scan->handover != NULL)
-		appendStringInfo(&words, ", stopped by %s", scan->handover);
-	describe_fallbacks(&scan->worker_fallbacks, &words);
+	if (input->handover != NULL)
+		appendStringInfo(&words, ", stopped by %s", input->handover);
+	describe_fallbacks(&input->share.worker_fallbacks, &words);
 	return words.data;
 }
 
@@ -62,7 +63,7 @@ void
 tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
 {
 	FileScanState *scan = node->fdw_state;
-	const FileOptions *options = &scan->options;
+	const FileOptions *options = &scan->input.options;
 	struct stat status;
 
 	ExplainPropertyText(options->is_program ? "Foreign Program" : "Foreign File",
@@ -73,8 +74,9 @@ tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
 							   (int64) status.st_size, es);
 	ExplainPropertyText("Fast Path",
 						describe_path(scan, node->ss.ps.plan), es);
-	if (es->analyze && scan->slow_reason == NULL)
+	if (es->analyze && scan->input.slow_reason == NULL)
 		ExplainPropertyUInteger("Fast Path Read", "b",
-								scan_bytes_read(scan) + scan->worker_bytes_read,
+								input_bytes_read(&scan->input) +
+								scan->input.share.worker_bytes_read,
 								es);
 }

@@ -1,6 +1,6 @@
 /*
  * parallel.c
- *	  One file, scanned by several processes.
+ *	  One file, read by several processes.
  *
  * The file is cut into chunks.  A process owns the records that begin in a chunk
  * that it has taken.  Where core/ does not want to judge a record, COPY's parser
@@ -30,7 +30,6 @@
 #include "utils/rel.h"
 #include "utils/wait_event.h"
 
-#include "callbacks.h"
 #include "compat.h"
 #include "copy.h"
 #include "guc.h"
@@ -74,23 +73,24 @@ count_chunks(int64_t size, int64_t *chunk_size)
 	return (size + *chunk_size - 1) / *chunk_size;
 }
 
-/* Cuts the file that the leader has open, and reads later as the others do. */
-static void
-cut_file(FileScanState *scan, ParallelFile *shared)
+/*
+ * Cuts the file that the leader has open, and reads later as the others do.
+ * Without a reader it is whole.
+ */
+void
+parallel_cut(ParallelFile *shared, FileReader *reader,
+			 const FileLayout *layout, int encoding)
 {
-	FileReader *reader = scan->reader;
-
 	pg_atomic_init_u32(&shared->next, 0);
 	SpinLockInit(&shared->fallbacks_lock);
 	memset(&shared->fallbacks, 0, sizeof(shared->fallbacks));
 	pg_atomic_init_u64(&shared->bytes_read, 0);
-	scan->is_shut_down = false;
 	pg_atomic_init_u32(&shared->searched, 0);
 	pg_atomic_init_u32(&shared->last, PG_UINT32_MAX);
 	ConditionVariableInit(&shared->progress);
-	shared->encoding = scan->encoding;
-	shared->is_whole = reader == NULL ||
-		!format_is_divisible(&scan->layout) || !reader_find_chunks(reader);
+	shared->encoding = encoding;
+	shared->is_whole = reader == NULL || !format_is_divisible(layout) ||
+		!reader_find_chunks(reader);
 	shared->nchunks = 1;
 	if (shared->is_whole)
 		return;
@@ -122,90 +122,24 @@ add_reason(Fallbacks *fallbacks, const char *words, int times)
 }
 
 /* Keeps what EXPLAIN will tell of the workers, and of the cuts. */
-static void
-keep_counts(FileScanState *scan)
+void
+parallel_keep_counts(ParallelShare *share)
 {
-	ParallelFile *shared = scan->parallel;
+	ParallelFile *shared = share->file;
 	Fallbacks	fallbacks;
 
 	SpinLockAcquire(&shared->fallbacks_lock);
 	fallbacks = shared->fallbacks;
 	SpinLockRelease(&shared->fallbacks_lock);
-	scan->worker_fallbacks.nworkers += fallbacks.nworkers;
+	share->worker_fallbacks.nworkers += fallbacks.nworkers;
 	for (int i = 0; i < fallbacks.nreasons; i++)
-		add_reason(&scan->worker_fallbacks, fallbacks.reasons[i].words,
+		add_reason(&share->worker_fallbacks, fallbacks.reasons[i].words,
 				   fallbacks.reasons[i].times);
-	scan->worker_bytes_read += pg_atomic_read_u64(&shared->bytes_read);
+	share->worker_bytes_read += pg_atomic_read_u64(&shared->bytes_read);
 	if (shared->is_whole)
-		scan->undivided = "all of it";
+		share->undivided = "all of it";
 	else if (pg_atomic_read_u32(&shared->last) != PG_UINT32_MAX)
-		scan->undivided = "from what may be an end-of-data marker on";
-}
-
-/* How much shared memory is needed. */
-Size
-tollfreeEstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt)
-{
-	return sizeof(ParallelFile);
-}
-
-/* Sets up what is shared. */
-void
-tollfreeInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt,
-								 void *coordinate)
-{
-	FileScanState *scan = node->fdw_state;
-
-	scan_begin_reading(node);
-	scan->parallel = coordinate;
-	cut_file(scan, scan->parallel);
-	scan_leave_file(node);
-}
-
-/*
- * Sets it up again, for the file that has the name by now.  The executor asks
- * for that before it asks the leader to scan again, which opens the file.
- */
-void
-tollfreeReInitializeDSMForeignScan(ForeignScanState *node,
-								   ParallelContext *pcxt, void *coordinate)
-{
-	FileScanState *scan = node->fdw_state;
-
-	if (!scan->is_shut_down)
-		keep_counts(scan);
-	tollfreeReScanForeignScan(node);
-	scan->parallel = NULL;
-	scan_begin_reading(node);
-	scan->parallel = coordinate;
-	cut_file(scan, scan->parallel);
-	scan_leave_file(node);
-}
-
-/*
- * Raises an ERROR if the file has another encoding here than for the leader: it
- * is the client's, and a query may be begun before that is set and go on behind.
- */
-static void
-check_encoding(const FileScanState *scan)
-{
-	if (scan->encoding != scan->parallel->encoding)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("client_encoding was changed while file \"%s\" was read",
-						scan->options.filename),
-				 errhint("Run the query again, or set the table's option \"encoding\".")));
-}
-
-/* Lets a worker take part. */
-void
-tollfreeInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc,
-									void *coordinate)
-{
-	FileScanState *scan = node->fdw_state;
-
-	scan->parallel = coordinate;
-	check_encoding(scan);
+		share->undivided = "from what may be an end-of-data marker on";
 }
 
 /* Raises an ERROR unless this process has the leader's file open. */
@@ -228,12 +162,12 @@ check_identity(const FileReader *reader, const ParallelFile *shared)
  * so the last record, may be others by now.
  */
 void
-parallel_share_source(FileScanState *scan)
+parallel_share_source(const ParallelShare *share, FileReader *reader)
 {
-	if (scan->parallel->is_whole)
+	if (share->file->is_whole)
 		return;
-	check_identity(scan->reader, scan->parallel);
-	reader_set_source(scan->reader, &scan->parallel->source);
+	check_identity(reader, share->file);
+	reader_set_source(reader, &share->file->source);
 }
 
 /*
@@ -330,10 +264,9 @@ search_behind(const FileReader *reader, const ChunkState *state,
  * says.
  */
 static bool
-enter_chunk(FileScanState *scan, TakenChunk *taken, bool *has_rows)
+enter_chunk(ParallelFile *shared, FileReader *reader, TakenChunk *taken,
+			bool *has_rows)
 {
-	ParallelFile *shared = scan->parallel;
-	FileReader *reader = scan->reader;
 	ChunkState	state = {0};
 
 	*has_rows = search_chunk(reader, taken);
@@ -361,17 +294,17 @@ enter_chunk(FileScanState *scan, TakenChunk *taken, bool *has_rows)
 	return true;
 }
 
-/* Remembers a chunk of a scan that returns groups, which may have to start over. */
+/* Remembers a chunk for a scan that may have to start over. */
 static void
-remember_chunk(FileScanState *scan, const TakenChunk *taken)
+remember_chunk(ParallelShare *share, const TakenChunk *taken)
 {
 	TakenChunk *copy;
 
-	if (scan->aggregate == NULL)
+	if (!share->keeps_chunks)
 		return;
 	copy = palloc(sizeof(TakenChunk));
 	*copy = *taken;
-	scan->taken = lappend(scan->taken, copy);
+	share->taken = lappend(share->taken, copy);
 }
 
 /*
@@ -379,9 +312,9 @@ remember_chunk(FileScanState *scan, const TakenChunk *taken)
  * be no record in it, as *has_rows says.
  */
 static bool
-enter_next_chunk(FileScanState *scan, bool *has_rows)
+enter_next_chunk(ParallelShare *share, FileReader *reader, bool *has_rows)
 {
-	ParallelFile *shared = scan->parallel;
+	ParallelFile *shared = share->file;
 	TakenChunk	taken = {
 		.number = pg_atomic_fetch_add_u32(&shared->next, 1)
 	};
@@ -391,128 +324,83 @@ enter_next_chunk(FileScanState *scan, bool *has_rows)
 		return false;
 	if (!shared->is_whole)
 	{
-		check_identity(scan->reader, shared);
-		scan->reader->chunks = shared->layout;
+		check_identity(reader, shared);
+		reader->chunks = shared->layout;
 		taken.chunk = chunk_bounds(shared, taken.number);
-		if (!enter_chunk(scan, &taken, has_rows))
+		if (!enter_chunk(shared, reader, &taken, has_rows))
 			return false;
 	}
-	scan->chunk = taken.number;
-	remember_chunk(scan, &taken);
+	share->chunk = taken.number;
+	remember_chunk(share, &taken);
 	return true;
 }
 
 /* Goes on with the records of a chunk that the scan above has taken. */
 static bool
-enter_owed_chunk(FileScanState *scan)
+enter_owed_chunk(ParallelShare *share, FileReader *reader)
 {
-	const TakenChunk *owed = linitial(scan->owed);
+	const TakenChunk *owed = linitial(share->owed);
 	bool		has_rows;
 
-	scan->owed = list_delete_first(scan->owed);
-	scan->chunk = owed->number;
-	if (scan->parallel->is_whole)
+	share->owed = list_delete_first(share->owed);
+	share->chunk = owed->number;
+	if (share->file->is_whole)
 		return true;
-	check_identity(scan->reader, scan->parallel);
-	scan->reader->chunks = scan->parallel->layout;
-	has_rows = reader_find_records(scan->reader, &owed->chunk);
+	check_identity(reader, share->file);
+	reader->chunks = share->file->layout;
+	has_rows = reader_find_records(reader, &owed->chunk);
 	if (has_rows)
-		reader_begin_records(scan->reader, owed->is_last);
+		reader_begin_records(reader, owed->is_last);
 	return has_rows;
 }
 
-/* Takes a chunk that has rows; false if none is left. */
-static bool
-take_chunk(FileScanState *scan)
+/*
+ * Takes a chunk that has rows; false if none is left.  Without a reader that can
+ * only be all of a file that is not cut.
+ */
+bool
+parallel_take_chunk(ParallelShare *share, FileReader *reader,
+					const OpenFile *file)
 {
 	bool		has_rows = true;
 
+	if (reader == NULL && !share->file->is_whole)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("file \"%s\" was changed while it was read",
+						file->filename)));
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (scan->owed != NIL)
-			has_rows = enter_owed_chunk(scan);
-		else if (!enter_next_chunk(scan, &has_rows))
+		if (share->owed != NIL)
+			has_rows = enter_owed_chunk(share, reader);
+		else if (!enter_next_chunk(share, reader, &has_rows))
 			return false;
 	} while (!has_rows);
 	return true;
 }
 
-/* Is it this process that reads a file which cannot be cut? */
-bool
-parallel_claim_file(FileScanState *scan)
-{
-	if (!scan->parallel->is_whole)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("file \"%s\" was changed while it was read",
-						scan->options.filename)));
-	if (!scan->has_chunk)
-		scan->has_chunk = take_chunk(scan);
-	return scan->has_chunk;
-}
-
-/*
- * Reads the next batch of this process's chunk, or of the next one; false if
- * there is none, and where COPY's parser must go on.
- */
-bool
-parallel_next_batch(FileScanState *scan)
-{
-	for (;;)
-	{
-		if (!scan->has_chunk && !take_chunk(scan))
-			return false;
-		scan->has_chunk = true;
-		if (reader_next_batch(scan->reader))
-			return true;
-		if (scan->reader->hands_over)
-			return false;
-		scan->has_chunk = false;
-	}
-}
-
 /* Has COPY's parser more records to read of the chunk that it has taken over? */
 bool
-parallel_copies_on(const FileScanState *scan)
+parallel_copies_on(const ParallelShare *share, const FileReader *reader,
+				   const OpenFile *file)
 {
-	return scan->parallel->is_whole ||
-		copy_position(scan->file) < scan->reader->range.end;
+	return share->file->is_whole || copy_position(file) < reader->range.end;
 }
 
 /* Counts that a worker leaves the fast path, for EXPLAIN in the leader. */
 void
-parallel_note_fallback(FileScanState *scan, const char *reason)
+parallel_note_fallback(ParallelShare *share, const char *reason)
 {
-	ParallelFile *shared = scan->parallel;
+	ParallelFile *shared = share->file;
 
 	if (shared == NULL || !IsParallelWorker())
 		return;
 	SpinLockAcquire(&shared->fallbacks_lock);
-	shared->fallbacks.nworkers += !scan->is_noted;
+	shared->fallbacks.nworkers += !share->is_noted;
 	add_reason(&shared->fallbacks, reason, 1);
 	SpinLockRelease(&shared->fallbacks_lock);
-	scan->is_noted = true;
-}
-
-/*
- * Tells the leader what a worker has read; the leader keeps it, since what is
- * shared ends before EXPLAIN.  Comes twice if a LIMIT ends the query, the second
- * time when it has ended.
- */
-void
-tollfreeShutdownForeignScan(ForeignScanState *node)
-{
-	FileScanState *scan = node->fdw_state;
-
-	if (scan->parallel == NULL || scan->is_shut_down)
-		return;
-	scan->is_shut_down = true;
-	if (IsParallelWorker())
-		pg_atomic_fetch_add_u64(&scan->parallel->bytes_read,
-								scan_bytes_read(scan));
-	else
-		keep_counts(scan);
+	share->is_noted = true;
 }
 
 /*
@@ -520,14 +408,23 @@ tollfreeShutdownForeignScan(ForeignScanState *node)
  * below that starts over.
  */
 void
-parallel_pass_down(FileScanState *scan, FileScanState *below)
+parallel_pass_down(ParallelShare *share, ParallelShare *below)
 {
-	below->parallel = scan->parallel;
-	below->is_noted = scan->is_noted;
+	below->file = share->file;
+	below->is_noted = share->is_noted;
 	/* Of workers the scan above tells. */
 	below->is_shut_down = !IsParallelWorker();
-	below->owed = scan->taken;
-	scan->taken = NIL;
+	below->owed = share->taken;
+	share->taken = NIL;
+}
+
+/* Forgets which chunks were taken, or are to be read again. */
+void
+parallel_forget_chunks(ParallelShare *share)
+{
+	list_free_deep(share->taken);
+	list_free_deep(share->owed);
+	share->taken = share->owed = NIL;
 }
 
 /*
@@ -535,14 +432,12 @@ parallel_pass_down(FileScanState *scan, FileScanState *below)
  * of its chunk, and none was found there before.
  */
 void
-parallel_check_end(const FileScanState *scan)
+parallel_check_end(const ParallelShare *share, const OpenFile *file)
 {
-	if (!scan->parallel->is_whole &&
-		pg_atomic_read_u32(&scan->parallel->last) != scan->chunk &&
-		copy_position(scan->file) < scan->parallel->source.size)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("file \"%s\" was changed while it was read",
-						scan->options.filename),
-				 errhint("Run the query again when nobody writes to the file.")));
+	ParallelFile *shared = share->file;
+
+	if (!shared->is_whole &&
+		pg_atomic_read_u32(&shared->last) != share->chunk &&
+		copy_position(file) < shared->source.size)
+		file_report_change(file->filename, false);
 }

@@ -1,6 +1,6 @@
 /*
  * parallel.h
- *	  One file, scanned by several processes.
+ *	  One file, read by several processes.
  */
 #ifndef TOLLFREE_FILE_PARALLEL_H
 #define TOLLFREE_FILE_PARALLEL_H
@@ -9,7 +9,23 @@
 #include "storage/condition_variable.h"
 #include "storage/spin.h"
 
-#include "scan.h"
+#include "reader.h"
+
+/* More reasons than there are; others would be counted as the last one. */
+#define MAX_FALLBACK_REASONS 16
+#define MAX_FALLBACK_WORDS 64
+
+/* Why workers have left the fast path. */
+typedef struct Fallbacks
+{
+	int			nworkers;
+	int			nreasons;
+	struct
+	{
+		char		words[MAX_FALLBACK_WORDS];
+		int			times;
+	}			reasons[MAX_FALLBACK_REASONS];
+} Fallbacks;
 
 /*
  * What the processes share.  The file is cut into chunks, which are taken one
@@ -39,12 +55,37 @@ typedef struct ParallelFile
 	ConditionVariable progress; /* of these */
 } ParallelFile;
 
-extern void parallel_share_source(FileScanState *scan);
-extern bool parallel_claim_file(FileScanState *scan);
-extern bool parallel_next_batch(FileScanState *scan);
-extern bool parallel_copies_on(const FileScanState *scan);
-extern void parallel_note_fallback(FileScanState *scan, const char *reason);
-extern void parallel_pass_down(FileScanState *scan, FileScanState *below);
-extern void parallel_check_end(const FileScanState *scan);
+/* What one process has of it. */
+typedef struct ParallelShare
+{
+	ParallelFile *file;			/* what they share, or NULL */
+	bool		keeps_chunks;	/* may a scan below have to read them again? */
+	uint32		chunk;			/* the one taken last */
+	List	   *taken;			/* those taken, if they are kept */
+	List	   *owed;			/* chunks to be read before more are taken */
+	bool		is_noted;		/* has this worker been counted as one that
+								 * left the fast path? */
+	bool		is_shut_down;	/* may what is shared be gone? */
+
+	/* In the leader at the end */
+	Fallbacks	worker_fallbacks;	/* of all workers */
+	uint64		worker_bytes_read;
+	const char *undivided;		/* which part one process has read; or NULL */
+} ParallelShare;
+
+extern void parallel_cut(ParallelFile *shared, FileReader *reader,
+						 const FileLayout *layout, int encoding);
+extern void parallel_keep_counts(ParallelShare *share);
+extern void parallel_share_source(const ParallelShare *share,
+								  FileReader *reader);
+extern bool parallel_take_chunk(ParallelShare *share, FileReader *reader,
+								const OpenFile *file);
+extern bool parallel_copies_on(const ParallelShare *share,
+							   const FileReader *reader, const OpenFile *file);
+extern void parallel_note_fallback(ParallelShare *share, const char *reason);
+extern void parallel_pass_down(ParallelShare *share, ParallelShare *below);
+extern void parallel_forget_chunks(ParallelShare *share);
+extern void parallel_check_end(const ParallelShare *share,
+							   const OpenFile *file);
 
 #endif							/* TOLLFREE_FILE_PARALLEL_H */

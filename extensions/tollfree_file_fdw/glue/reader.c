@@ -213,7 +213,6 @@ void
 reader_begin_records(FileReader *reader, bool to_end)
 {
 	reader->is_ranged = true;
-	reader->hands_over = false;
 	reader->lines_before = chunk_needs_count(&reader->layout.dialect) ?
 		0 : LINES_UNKNOWN;
 	if (to_end)
@@ -350,11 +349,8 @@ find_asks(FileReader *reader)
 	}
 }
 
-/*
- * Reads the next batch; false at the end of the file, and where COPY's parser
- * must go on, for which hands_over is set.
- */
-bool
+/* Reads the next batch, of the range if one has been set. */
+BatchStatus
 reader_next_batch(FileReader *reader)
 {
 	for (;;)
@@ -369,24 +365,19 @@ reader_next_batch(FileReader *reader)
 			case SCAN_BATCH:
 				reader->batch = batch;
 				find_asks(reader);
-				return true;
+				return BATCH_READY;
 			case SCAN_AGAIN:
 				break;
 			case SCAN_HEADER:
 				if (reader->awaits_header && !header_matches(reader))
-				{
-					reader->hands_over = true;
-					return false;
-				}
+					return BATCH_STOPPED;
 				reader->awaits_header = false;
 				break;
 			case SCAN_HANDOVER:
-				reader->hands_over = true;
-				return false;
+				return BATCH_STOPPED;
 			case SCAN_END:
 				/* COPY compares even the header that an empty file lacks. */
-				reader->hands_over = reader->awaits_header;
-				return false;
+				return reader->awaits_header ? BATCH_STOPPED : BATCH_END;
 			case SCAN_NO_MEMORY:
 			case SCAN_FAILED:
 			case SCAN_TRUNCATED:

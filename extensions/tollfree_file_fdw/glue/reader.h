@@ -12,6 +12,15 @@
 #include "file.h"
 #include "format.h"
 
+/* What reading on has led to. */
+typedef enum BatchStatus
+{
+	BATCH_READY,				/* a batch */
+	BATCH_END,					/* the end of what is to be read */
+	BATCH_STOPPED				/* a record for COPY's parser, which must go
+								 * on */
+} BatchStatus;
+
 typedef struct FileReader
 {
 	OpenFile   *file;
@@ -36,7 +45,6 @@ typedef struct FileReader
 	RowBatch   *batch;			/* the present one */
 	RowBitmap	asks;			/* its rows with values to ask PostgreSQL for */
 	int			asked_row;		/* of which a value is asked for */
-	bool		hands_over;		/* must COPY's parser go on? */
 } FileReader;
 
 extern FileReader *reader_open(OpenFile *file, const FileColumns *columns,
@@ -50,7 +58,7 @@ extern bool reader_find_records(FileReader *reader, const FileChunk *chunk);
 extern void reader_begin_records(FileReader *reader, bool to_end);
 extern const unsigned char *reader_load(FileReader *reader, int64_t from,
 										int64_t to);
-extern bool reader_next_batch(FileReader *reader);
+extern BatchStatus reader_next_batch(FileReader *reader);
 extern void reader_convert_column(FileReader *reader, int column,
 								  const RowBitmap *rows);
 extern void reader_load_row(FileReader *reader, int row, TupleTableSlot *slot);

@@ -18,24 +18,10 @@
 #include "aggregate_scan.h"
 #include "callbacks.h"
 #include "compat.h"
-#include "copy.h"
 #include "guc.h"
-#include "parallel.h"
 #include "plan.h"
 #include "quals.h"
 #include "slot.h"
-
-/* Raises an ERROR if the file has been closed behind the scan's back. */
-static void
-check_file(const FileScanState *scan)
-{
-	if (scan->file != NULL && scan->file->is_lost)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("file \"%s\" was closed when a subtransaction was rolled back",
-						scan->options.filename),
-				 errhint("Open the cursor again.")));
-}
 
 /* Takes conditions over from the executor. */
 static void
@@ -45,9 +31,9 @@ push_filter(ForeignScanState *node)
 	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
 	List	   *quals = plan->scan.plan.qual;
 	QualContext context = {
-		.columns = &scan->columns,
+		.columns = &scan->input.columns,
 		.relid = plan->scan.scanrelid,
-		.encoding = scan->layout.dialect.encoding,
+		.encoding = scan->input.layout.dialect.encoding,
 		.params = node->ss.ps.state->es_param_list_info
 	};
 
@@ -61,129 +47,34 @@ push_filter(ForeignScanState *node)
 									&node->ss.ps);
 }
 
-/*
- * Opens a reader for the file that is open; false if it cannot be read by one.
- * The layout, and what has been prepared by it, is as of the scan's beginning,
- * but COPY takes the client's encoding anew each time that it opens the file.
- */
-static bool
-open_reader(FileScanState *scan)
-{
-	if (scan->slow_reason == NULL &&
-		scan->encoding != scan->layout.encoding)
-		scan->slow_reason = "client_encoding was changed";
-	if (scan->slow_reason != NULL)
-		return false;
-	scan->reader = reader_open(scan->file, &scan->columns, &scan->layout, 0);
-	if (scan->reader == NULL)
-		scan->slow_reason = "no regular file of a known size";
-	scan->row = 0;
-	bitmap_clear(&scan->selected);
-	return scan->reader != NULL;
-}
-
-/* How many bytes this process has read through core/. */
-uint64
-scan_bytes_read(const FileScanState *scan)
-{
-	return scan->bytes_read + (scan->reader == NULL ? 0 :
-							   filescan_source(scan->reader->scan)->bytes_read);
-}
-
-/* Closes the reader, if there is one. */
-void
-scan_close_reader(FileScanState *scan)
-{
-	scan->bytes_read = scan_bytes_read(scan);
-	if (scan->reader != NULL)
-		reader_close(scan->reader);
-	scan->reader = NULL;
-}
-
-/* Opens the file, for the rest of the query. */
-static void
-open_file(FileScanState *scan)
-{
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(scan));
-
-	scan->file = file_open(scan->rel, &scan->options, scan->encoding);
-	MemoryContextSwitchTo(old);
-}
-
-/* Closes the file, if it is open. */
-static void
-close_file(FileScanState *scan)
-{
-	if (scan->file == NULL)
-		return;
-	scan->rejected = compat_count_rejected(scan->file->copy);
-	file_close(scan->file);
-	scan->file = NULL;
-}
-
-/* The scan that opens and closes the file. */
-static FileScanState *
-file_owner(ForeignScanState *node)
-{
-	FileScanState *scan = node->fdw_state;
-
-	return scan->aggregate == NULL ? scan : aggregate_scan_below(node);
-}
-
-/*
- * Gives back what reading has needed, since thousands of partitions may be read
- * after this one.  What cannot be opened again stays open.
- */
-void
-scan_leave_file(ForeignScanState *node)
-{
-	FileScanState *scan = node->fdw_state;
-	FileScanState *owner = file_owner(node);
-
-	scan_close_reader(scan);
-	if (owner->file == NULL || !owner->file->is_regular)
-		return;
-	close_file(owner);
-	scan->file = NULL;
-	scan->is_begun = false;
-}
-
 /* Prepares a scan. */
 void
 tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 {
 	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
 	FileScanState *scan = palloc0(sizeof(FileScanState));
-	List	   *names = list_nth(plan->fdw_private, PLAN_COLUMNS);
+	ScanInput  *input = &scan->input;
 	TupleTableSlot *slot;
 
-	scan->rel = node->ss.ss_currentRelation;
-	if (scan->rel == NULL)
-		scan->rel = ExecOpenScanRelation(node->ss.ps.state,
-										 plan_find_scan(node->ss.ps.plan)->scan.scanrelid,
-										 eflags);
-	scan->options = options_read(RelationGetRelid(scan->rel));
-	options_select_columns(&scan->options, names);
-	scan->columns = columns_describe(scan->rel, names,
-									 boolVal(list_nth(plan->fdw_private,
-													  PLAN_COUNTS_ONLY)));
-	scan->slow_reason = scan->columns.nfields == 0 ? "no columns" :
-		format_unsupported(&scan->options, &scan->layout);
-	scan->encoding = format_encoding(&scan->options);
+	input->rel = node->ss.ss_currentRelation;
+	if (input->rel == NULL)
+		input->rel = ExecOpenScanRelation(node->ss.ps.state,
+										  plan_find_scan(node->ss.ps.plan)->scan.scanrelid,
+										  eflags);
+	input_prepare(input, list_nth(plan->fdw_private, PLAN_COLUMNS),
+				  boolVal(list_nth(plan->fdw_private, PLAN_COUNTS_ONLY)));
 	node->fdw_state = scan;
 	if (plan->scan.scanrelid == 0)
 		aggregate_scan_begin(node);
-	else if (scan->slow_reason == NULL && setting_push_filters)
+	else if (input->slow_reason == NULL && setting_push_filters)
 		push_filter(node);
-	scan->selector = select_plan(&scan->columns, scan->filter,
-								 scan->options.is_lazy);
+	scan->selector = select_plan(&input->columns, scan->filter,
+								 input->options.is_lazy);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	if (scan->aggregate == NULL)
 	{
-		scan->can_wait = file_can_wait(&scan->options, scan->encoding);
-		if (!scan->can_wait)
-			open_file(scan);
+		input_open_early(input);
 		slot_replace(node);
 	}
 
@@ -196,10 +87,12 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 static const char *
 find_missing(const FileScanState *scan)
 {
-	if (scan->slow_reason != NULL)
-		return scan->slow_reason;
-	if (scan->handover != NULL)
-		return scan->handover;
+	const ScanInput *input = &scan->input;
+
+	if (input->slow_reason != NULL)
+		return input->slow_reason;
+	if (input->handover != NULL)
+		return input->handover;
 	switch ((RequiredPath) setting_debug_require)
 	{
 		case REQUIRE_FILTER:
@@ -209,7 +102,7 @@ find_missing(const FileScanState *scan)
 			return scan->aggregate == NULL ?
 				"nothing is aggregated in the scan" : scan->aggregate->fallback;
 		case REQUIRE_PARALLEL:
-			return scan->parallel == NULL || scan->parallel->is_whole ?
+			return input->share.file == NULL || input->share.file->is_whole ?
 				"it is not scanned in parallel" : NULL;
 		case REQUIRE_NOTHING:
 		case REQUIRE_SCAN:
@@ -219,8 +112,8 @@ find_missing(const FileScanState *scan)
 }
 
 /* Raises an ERROR if the scan does without what the settings insist on. */
-void
-scan_check_required(const FileScanState *scan)
+static void
+check_required(const FileScanState *scan)
 {
 	const char *missing = setting_debug_require == REQUIRE_NOTHING ?
 		NULL : find_missing(scan);
@@ -229,20 +122,9 @@ scan_check_required(const FileScanState *scan)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the scan of foreign table \"%s\" does not take the required fast path",
-						RelationGetRelationName(scan->rel)),
+						RelationGetRelationName(scan->input.rel)),
 				 errdetail("The reason is: %s.", missing),
 				 errhint("Reset tollfree_file_fdw.debug_require.")));
-}
-
-/*
- * Reads the next batch; false at the end of what this process is to read, and
- * where COPY's parser must go on.
- */
-bool
-scan_read_batch(FileScanState *scan)
-{
-	return scan->parallel != NULL ? parallel_next_batch(scan) :
-		reader_next_batch(scan->reader);
 }
 
 /*
@@ -253,9 +135,9 @@ static bool
 next_batch(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
-	FileReader *reader = scan->reader;
+	FileReader *reader = scan->input.reader;
 
-	if (!scan_read_batch(scan))
+	if (!input_next_batch(&scan->input))
 		return false;
 	select_rows(scan->selector, reader, &scan->selected);
 	InstrCountFiltered1(node, reader->batch->nrows -
@@ -287,12 +169,12 @@ passes_filter(ForeignScanState *node)
 	return false;
 }
 
-/* Puts the reader's next row into the slot; false if it has no more. */
+/* Puts the reader's next row into the slot; false if it reads no more. */
 static bool
 next_read_row(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
-	FileReader *reader = scan->reader;
+	FileReader *reader = scan->input.reader;
 
 	for (;;)
 	{
@@ -317,18 +199,6 @@ next_read_row(ForeignScanState *node)
 	}
 }
 
-/* Puts the next row that COPY's parser reads into the slot, if there is one. */
-static bool
-copy_row(ForeignScanState *node)
-{
-	FileScanState *scan = node->fdw_state;
-	ExprContext *econtext = node->ss.ps.ps_ExprContext;
-	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
-
-	return scan->reader == NULL ? copy_next_row(scan->file, econtext, slot) :
-		reader_copy_row(scan->reader, econtext, slot);
-}
-
 /*
  * Puts the next row that COPY's parser reads into the slot; false at the end of
  * the file, or of this process's chunk.
@@ -338,69 +208,25 @@ next_copied_row(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
 
-	while (scan->parallel == NULL || parallel_copies_on(scan))
+	while (input_copy_row(&scan->input, node->ss.ps.ps_ExprContext,
+						  node->ss.ss_ScanTupleSlot))
 	{
-		if (!copy_row(node))
-		{
-			if (scan->parallel != NULL)
-				parallel_check_end(scan);
-			break;
-		}
-		scan_check_required(scan);
+		check_required(scan);
 		if (passes_filter(node))
 			return true;
 	}
-
-	/* What the reader has returned must be of the same file. */
-	if (scan->reader != NULL)
-		reader_verify(scan->reader);
 	return false;
 }
 
-/* Forgets where and why the reader stopped. */
+/* Begins to read, if that has not been done. */
 static void
-forget_handover(FileScanState *scan)
+begin_reading(FileScanState *scan)
 {
-	if (scan->handover != NULL)
-		pfree(scan->handover);
-	scan->handover = NULL;
-}
-
-/* Lets COPY's parser read on. */
-static void
-hand_over(ForeignScanState *node)
-{
-	FileScanState *scan = node->fdw_state;
-	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
-
-	forget_handover(scan);
-	scan->handover = reader_hand_over(scan->reader);
-	scan->is_copying = true;
-	parallel_note_fallback(scan, reader_handover_words(scan->reader));
-	MemoryContextSwitchTo(old);
-}
-
-/* Begins to read, by a reader if that is possible. */
-void
-scan_begin_reading(ForeignScanState *node)
-{
-	FileScanState *scan = node->fdw_state;
-	FileScanState *owner = file_owner(node);
-	MemoryContext old;
-
-	if (scan->is_begun)
+	if (input_is_begun(&scan->input))
 		return;
-	if (owner->file == NULL)
-		open_file(owner);
-	check_file(owner);
-	scan->file = owner->file;
-	old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
-	scan->is_begun = true;
-	scan->is_reopened = false;
-	scan->is_copying = !open_reader(scan);
-	if (scan->reader != NULL && scan->parallel != NULL)
-		parallel_share_source(scan);
-	MemoryContextSwitchTo(old);
+	input_begin(&scan->input);
+	scan->row = 0;
+	bitmap_clear(&scan->selected);
 }
 
 /* Puts the next row into the slot; false after the last one. */
@@ -408,29 +234,43 @@ static bool
 next_row(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
+	ScanInput  *input = &scan->input;
 
-	scan_begin_reading(node);
-	scan_check_required(scan);
-	if (scan->reader == NULL && scan->parallel != NULL &&
-		!parallel_claim_file(scan))
-		return false;
+	begin_reading(scan);
+	check_required(scan);
 	for (;;)
 	{
-		if (!scan->is_copying)
+		switch (input->phase)
 		{
-			if (next_read_row(node))
-				return true;
-			if (!scan->reader->hands_over)
+			case INPUT_WAITING:
+				input_take_part(input);
+				break;
+			case INPUT_READING:
+				if (next_read_row(node))
+					return true;
+				break;
+			case INPUT_STOPPED:
+				input_hand_over(input);
+				break;
+			case INPUT_COPYING:
+				if (next_copied_row(node))
+					return true;
+				break;
+			case INPUT_CLOSED:
+			case INPUT_REOPENED:
+			case INPUT_FINISHED:
 				return false;
-			hand_over(node);
 		}
-		if (next_copied_row(node))
-			return true;
-		if (scan->parallel == NULL || scan->reader == NULL)
-			return false;
-		scan->is_copying = scan->has_chunk = false;
-		scan->reader->hands_over = false;
 	}
+}
+
+/* The next group, or an empty slot after the last one. */
+static TupleTableSlot *
+next_group(ForeignScanState *node)
+{
+	if (aggregate_scan_work(node))
+		check_required(node->fdw_state);
+	return aggregate_scan_next(node);
 }
 
 /* The next row, or an empty slot after the last one. */
@@ -440,15 +280,15 @@ tollfreeIterateForeignScan(ForeignScanState *node)
 	FileScanState *scan = node->fdw_state;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 
-	check_file(scan);
+	input_check_file(&scan->input);
 	if (scan->aggregate != NULL)
-		return aggregate_scan_next(node);
-	if (!scan->is_finished && next_row(node))
+		return next_group(node);
+	if (scan->input.phase == INPUT_FINISHED)
+		return ExecClearTuple(slot);
+	if (next_row(node))
 		return slot;
 	ExecClearTuple(slot);
-	if (!scan->is_finished)
-		scan_leave_file(node);
-	scan->is_finished = true;
+	input_leave(&scan->input);
 	return slot;
 }
 
@@ -467,31 +307,9 @@ tollfreeRecheckForeignScan(ForeignScanState *node, TupleTableSlot *slot)
 	if (scan->aggregate == NULL)
 		return true;
 	old = MemoryContextSwitchTo(node->ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
-	slot = aggregate_scan_next(node);
+	slot = next_group(node);
 	MemoryContextSwitchTo(old);
 	return !TupIsNull(slot);
-}
-
-/* Forgets what has been read. */
-static void
-reset_reading(FileScanState *scan)
-{
-	scan_close_reader(scan);
-	scan->is_begun = scan->is_copying = scan->has_chunk = false;
-	scan->is_finished = false;
-	scan->encoding = format_encoding(&scan->options);
-	forget_handover(scan);
-}
-
-/* Starts again, with the file that has the name by now. */
-static void
-reopen_file(FileScanState *scan)
-{
-	reset_reading(scan);
-	close_file(scan);
-	scan->rejected = 0;
-	if (!scan->can_wait)
-		open_file(scan);
 }
 
 /*
@@ -502,20 +320,20 @@ void
 tollfreeReScanForeignScan(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
+	ScanInput  *input = &scan->input;
 
 	if (scan->aggregate != NULL)
 	{
 		aggregate_scan_reset(node);
-		reset_reading(scan);
-		scan->file = NULL;
-		scan = aggregate_scan_below(node);
-		reopen_file(scan);
-		scan->is_reopened = true;
+		input_reset(input);
+		input->file = NULL;
+		input_reopen(input->owner);
+		input->owner->phase = INPUT_REOPENED;
 	}
-	else if (scan->is_reopened)
-		scan->is_reopened = false;
+	else if (input->phase == INPUT_REOPENED)
+		input->phase = INPUT_CLOSED;
 	else
-		reopen_file(scan);
+		input_reopen(input);
 }
 
 /* Ends a scan. */
@@ -524,12 +342,7 @@ tollfreeEndForeignScan(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
 
-	scan_close_reader(scan);
+	input_end(&scan->input);
 	if (scan->aggregate != NULL)
-	{
 		aggregate_scan_end(node);
-		return;
-	}
-	close_file(scan);
-	compat_report_rejected(scan->rejected);
 }

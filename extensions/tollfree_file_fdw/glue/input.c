@@ -1,0 +1,281 @@
+/*
+ * input.c
+ *	  What a scan reads from: a file, opened and read by whoever can.
+ *
+ * Knows nothing of executor nodes.  It decides who reads, a reader or COPY's
+ * parser; takes the parts of the file that this process is to read; and closes
+ * what it has opened.  What becomes of the rows is the caller's affair.
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "compat.h"
+#include "copy.h"
+#include "input.h"
+
+/* Describes a file that has not been opened: of which table, which columns. */
+void
+input_prepare(ScanInput *input, List *columns, bool counts_only)
+{
+	input->options = options_read(RelationGetRelid(input->rel));
+	options_select_columns(&input->options, columns);
+	input->columns = columns_describe(input->rel, columns, counts_only);
+	input->slow_reason = input->columns.nfields == 0 ? "no columns" :
+		format_unsupported(&input->options, &input->layout);
+	input->encoding = format_encoding(&input->options);
+	input->context = CurrentMemoryContext;
+	input->owner = input;
+}
+
+/* Opens the file, for the rest of the query. */
+static void
+open_file(ScanInput *input)
+{
+	MemoryContext old = MemoryContextSwitchTo(input->context);
+
+	input->file = file_open(input->rel, &input->options, input->encoding);
+	MemoryContextSwitchTo(old);
+}
+
+/* Opens a file that cannot wait until it is read. */
+void
+input_open_early(ScanInput *input)
+{
+	input->can_wait = file_can_wait(&input->options, input->encoding);
+	if (!input->can_wait)
+		open_file(input);
+}
+
+/* Raises an ERROR if the file has been closed behind the scan's back. */
+void
+input_check_file(const ScanInput *input)
+{
+	if (input->file != NULL && input->file->is_lost)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("file \"%s\" was closed when a subtransaction was rolled back",
+						input->options.filename),
+				 errhint("Open the cursor again.")));
+}
+
+/*
+ * Opens a reader for the file that is open, unless it cannot be read by one.
+ * The layout, and what has been prepared by it, is as of the scan's beginning,
+ * but COPY takes the client's encoding anew each time that it opens the file.
+ */
+static void
+open_reader(ScanInput *input)
+{
+	if (input->slow_reason == NULL &&
+		input->encoding != input->layout.encoding)
+		input->slow_reason = "client_encoding was changed";
+	if (input->slow_reason != NULL)
+		return;
+	input->reader = reader_open(input->file, &input->columns, &input->layout,
+								0);
+	if (input->reader == NULL)
+		input->slow_reason = "no regular file of a known size";
+}
+
+/* Is it known who reads? */
+bool
+input_is_begun(const ScanInput *input)
+{
+	return input->phase != INPUT_CLOSED && input->phase != INPUT_REOPENED;
+}
+
+/* Opens the file and decides who reads: a reader, if that is possible. */
+void
+input_begin(ScanInput *input)
+{
+	MemoryContext old;
+
+	Assert(!input_is_begun(input));
+	if (input->owner->file == NULL)
+		open_file(input->owner);
+	input_check_file(input->owner);
+	input->file = input->owner->file;
+	input->phase = INPUT_WAITING;
+	old = MemoryContextSwitchTo(input->context);
+	open_reader(input);
+	if (input->reader != NULL && input->share.file != NULL)
+		parallel_share_source(&input->share, input->reader);
+	MemoryContextSwitchTo(old);
+}
+
+/* Takes the next part of the file, to read it, if one is left. */
+void
+input_take_part(ScanInput *input)
+{
+	Assert(input->phase == INPUT_WAITING);
+	if (input->share.file != NULL &&
+		!parallel_take_chunk(&input->share, input->reader, input->file))
+		input->phase = INPUT_FINISHED;
+	else
+		input->phase = input->reader == NULL ? INPUT_COPYING : INPUT_READING;
+}
+
+/* A part has been read.  Without a reader it was the whole file. */
+static void
+end_part(ScanInput *input)
+{
+	input->phase = input->share.file == NULL || input->reader == NULL ?
+		INPUT_FINISHED : INPUT_WAITING;
+}
+
+/*
+ * Reads the next batch; false where there is none for this process, or COPY's
+ * parser has to read on, as the phase says then.
+ */
+bool
+input_next_batch(ScanInput *input)
+{
+	for (;;)
+	{
+		if (input->phase == INPUT_WAITING)
+			input_take_part(input);
+		if (input->phase != INPUT_READING)
+			return false;
+		switch (reader_next_batch(input->reader))
+		{
+			case BATCH_READY:
+				return true;
+			case BATCH_STOPPED:
+				input->phase = INPUT_STOPPED;
+				return false;
+			case BATCH_END:
+				end_part(input);
+				break;
+		}
+	}
+}
+
+/* Forgets where and why the reader stopped. */
+static void
+forget_handover(ScanInput *input)
+{
+	if (input->handover != NULL)
+		pfree(input->handover);
+	input->handover = NULL;
+}
+
+/* Lets COPY's parser read on where the reader has stopped. */
+void
+input_hand_over(ScanInput *input)
+{
+	MemoryContext old = MemoryContextSwitchTo(input->context);
+
+	Assert(input->phase == INPUT_STOPPED);
+	forget_handover(input);
+	input->handover = reader_hand_over(input->reader);
+	input->phase = INPUT_COPYING;
+	parallel_note_fallback(&input->share,
+						   reader_handover_words(input->reader));
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Puts the next row that COPY's parser reads into the slot; false at the end of
+ * the part.  As for copy_next_row, the current memory context is the per-tuple
+ * one of econtext.
+ */
+bool
+input_copy_row(ScanInput *input, ExprContext *econtext, TupleTableSlot *slot)
+{
+	FileReader *reader = input->reader;
+
+	Assert(input->phase == INPUT_COPYING);
+	if (input->share.file == NULL ||
+		parallel_copies_on(&input->share, reader, input->file))
+	{
+		if (reader == NULL ? copy_next_row(input->file, econtext, slot) :
+			reader_copy_row(reader, econtext, slot))
+			return true;
+		if (input->share.file != NULL)
+			parallel_check_end(&input->share, input->file);
+	}
+
+	/* What the reader has returned must be of the same file. */
+	if (reader != NULL)
+		reader_verify(reader);
+	end_part(input);
+	return false;
+}
+
+/* How many bytes this process has read through core/. */
+uint64
+input_bytes_read(const ScanInput *input)
+{
+	return input->bytes_read + (input->reader == NULL ? 0 :
+								filescan_source(input->reader->scan)->bytes_read);
+}
+
+/* Closes the reader, if there is one. */
+void
+input_close_reader(ScanInput *input)
+{
+	input->bytes_read = input_bytes_read(input);
+	if (input->reader != NULL)
+		reader_close(input->reader);
+	input->reader = NULL;
+}
+
+/* Closes the file, if it is open. */
+static void
+close_file(ScanInput *input)
+{
+	if (input->file == NULL)
+		return;
+	input->rejected = compat_count_rejected(input->file->copy);
+	file_close(input->file);
+	input->file = NULL;
+}
+
+/*
+ * Gives back what reading has needed, since thousands of partitions may be read
+ * after this one.  What cannot be opened again stays open.
+ */
+void
+input_leave(ScanInput *input)
+{
+	input_close_reader(input);
+	if (input->owner->file == NULL || !input->owner->file->is_regular)
+		return;
+	close_file(input->owner);
+	input->file = NULL;
+	if (input->phase != INPUT_FINISHED)
+		input->phase = INPUT_CLOSED;
+}
+
+/* Forgets what has been read.  The file stays open. */
+void
+input_reset(ScanInput *input)
+{
+	input_close_reader(input);
+	input->phase = INPUT_CLOSED;
+	input->encoding = format_encoding(&input->options);
+	forget_handover(input);
+}
+
+/* Starts again, with the file that has the name by now. */
+void
+input_reopen(ScanInput *input)
+{
+	input_reset(input);
+	close_file(input);
+	input->rejected = 0;
+	if (!input->can_wait)
+		open_file(input);
+}
+
+/* Ends it: of a file of one's own, tells which rows have been skipped. */
+void
+input_end(ScanInput *input)
+{
+	input_close_reader(input);
+	if (input->owner != input)
+		return;
+	close_file(input);
+	compat_report_rejected(input->rejected);
+}

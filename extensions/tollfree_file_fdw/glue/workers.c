@@ -1,0 +1,106 @@
+/*
+ * workers.c
+ *	  A scan by several processes, as the executor asks for it: what they share
+ *	  is set up, joined and given up.  What they do with it is in parallel.c.
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+
+#include "callbacks.h"
+#include "scan.h"
+
+/* How much shared memory is needed. */
+Size
+tollfreeEstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt)
+{
+	return sizeof(ParallelFile);
+}
+
+/* Cuts the file that has the name by now, in the leader, and closes it. */
+static void
+share_file(ScanInput *input, ParallelFile *shared)
+{
+	ParallelShare *share = &input->share;
+
+	share->file = NULL;
+	if (!input_is_begun(input))
+		input_begin(input);
+	share->file = shared;
+	share->is_shut_down = false;
+	parallel_cut(shared, input->reader, &input->layout, input->encoding);
+	input_leave(input);
+}
+
+/* Sets up what is shared. */
+void
+tollfreeInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt,
+								 void *coordinate)
+{
+	FileScanState *scan = node->fdw_state;
+
+	share_file(&scan->input, coordinate);
+}
+
+/*
+ * Sets it up again, for the file that has the name by now.  The executor asks
+ * for that before it asks the leader to scan again, which opens the file.
+ */
+void
+tollfreeReInitializeDSMForeignScan(ForeignScanState *node,
+								   ParallelContext *pcxt, void *coordinate)
+{
+	FileScanState *scan = node->fdw_state;
+
+	if (!scan->input.share.is_shut_down)
+		parallel_keep_counts(&scan->input.share);
+	tollfreeReScanForeignScan(node);
+	share_file(&scan->input, coordinate);
+}
+
+/*
+ * Raises an ERROR if the file has another encoding here than for the leader: it
+ * is the client's, and a query may be begun before that is set and go on behind.
+ */
+static void
+check_encoding(const ScanInput *input)
+{
+	if (input->encoding != input->share.file->encoding)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("client_encoding was changed while file \"%s\" was read",
+						input->options.filename),
+				 errhint("Run the query again, or set the table's option \"encoding\".")));
+}
+
+/* Lets a worker take part. */
+void
+tollfreeInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc,
+									void *coordinate)
+{
+	FileScanState *scan = node->fdw_state;
+
+	scan->input.share.file = coordinate;
+	check_encoding(&scan->input);
+}
+
+/*
+ * Tells the leader what a worker has read; the leader keeps it, since what is
+ * shared ends before EXPLAIN.  Comes twice if a LIMIT ends the query, the second
+ * time when it has ended.
+ */
+void
+tollfreeShutdownForeignScan(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+	ParallelShare *share = &scan->input.share;
+
+	if (share->file == NULL || share->is_shut_down)
+		return;
+	share->is_shut_down = true;
+	if (IsParallelWorker())
+		pg_atomic_fetch_add_u64(&share->file->bytes_read,
+								input_bytes_read(&scan->input));
+	else
+		parallel_keep_counts(share);
+}
