@@ -23,7 +23,6 @@
 
 #include "aggregate_scan.h"
 #include "compat.h"
-#include "copy.h"
 #include "inputs.h"
 #include "plan.h"
 
@@ -105,7 +104,7 @@ aggregate_scan_begin(ForeignScanState *node)
 static const char *
 add_rows(FileScanState *scan, int from, int to)
 {
-	const RowBatch *batch = scan->input.reader->batch;
+	const RowBatch *batch = scan->input.batches->batch;
 	RowBitmap	range = scan->selected;
 
 	if (from == to)
@@ -136,16 +135,16 @@ add_rows(FileScanState *scan, int from, int to)
 static const char *
 add_batch(FileScanState *scan)
 {
-	FileReader *reader = scan->input.reader;
-	RowBatch   *batch = reader->batch;
+	BatchSource *batches = scan->input.batches;
+	RowBatch   *batch = batches->batch;
 	MemoryContext old;
 	int			from = 0;
 
 	MemoryContextReset(scan->aggregate->batch_memory);
-	select_rows(scan->selector, reader, &scan->selected);
-	for (int row = bitmap_next(&reader->asks, 0, batch->nrows);
+	select_rows(scan->selector, batches, &scan->selected);
+	for (int row = bitmap_next(&batches->asks, 0, batch->nrows);
 		 row < batch->nrows;
-		 row = bitmap_next(&reader->asks, row + 1, batch->nrows))
+		 row = bitmap_next(&batches->asks, row + 1, batch->nrows))
 	{
 		const char *fallback = add_rows(scan, from, row);
 		bool		fits;
@@ -154,7 +153,7 @@ add_batch(FileScanState *scan)
 		if (fallback != NULL)
 			return fallback;
 		old = MemoryContextSwitchTo(scan->aggregate->batch_memory);
-		fits = reader_judge_row(reader, row);
+		fits = batch_judge_row(batches, row);
 		MemoryContextSwitchTo(old);
 		if (!fits)
 			return "a value that is not finite";
@@ -173,9 +172,8 @@ read_all(FileScanState *scan)
 	AggregateScan *aggregate = scan->aggregate;
 	ScanInput  *input = &scan->input;
 	const char *unsupported;
-	const char *handover;
 
-	if (input->reader == NULL)
+	if (input->batches == NULL)
 		return input->slow_reason;
 	aggregate->aggregation = aggregates_open(&aggregate->context,
 											 &aggregate->work, &unsupported);
@@ -188,12 +186,7 @@ read_all(FileScanState *scan)
 		if (fallback != NULL)
 			return fallback;
 	}
-	if (input->phase != INPUT_STOPPED)
-		return NULL;
-	handover = reader_hand_over(input->reader);
-	/* The scan below starts over with the same file. */
-	copy_seek(input->file, 0, 0, EOL_UNKNOWN);
-	return handover;
+	return input->phase == INPUT_STOPPED ? input_start_over(input) : NULL;
 }
 
 static void
@@ -226,7 +219,7 @@ aggregate_file(ForeignScanState *node)
 		MemoryContextReset(aggregate->batch_memory);
 		parallel_note_fallback(&input->share,
 							   input->phase == INPUT_STOPPED ?
-							   reader_handover_words(input->reader) :
+							   input_stop_words(input) :
 							   aggregate->fallback);
 	}
 	aggregate->group = 0;

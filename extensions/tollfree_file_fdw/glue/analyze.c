@@ -148,20 +148,21 @@ sample_block(Reservoir *sample, FileReader *reader, const FileChunk *block,
 			 ExprContext *econtext, TupleTableSlot *slot)
 {
 	MemoryContext caller = CurrentMemoryContext;
+	BatchSource *source = &reader->base;
 	BatchStatus status;
 
 	if (!reader_find_records(reader, block))
 		return true;
-	reader_begin_records(reader, false);
-	while ((status = reader_next_batch(reader)) == BATCH_READY)
+	batch_set_range(source, &reader->range);
+	while ((status = batch_next(source)) == BATCH_READY)
 	{
-		for (int row = 0; row < reader->batch->nrows; row++)
+		for (int row = 0; row < source->batch->nrows; row++)
 		{
 			if (!reservoir_wants(sample))
 				continue;
 			ResetExprContext(econtext);
 			MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-			reader_load_row(reader, row, slot);
+			batch_load_row(source, row, slot);
 			MemoryContextSwitchTo(caller);
 			reservoir_take(sample, slot);
 		}

@@ -79,6 +79,24 @@ copy_seek(OpenFile *file, int64 offset, int64 line, EolType eol_type)
 	copy->eol_type = eol_type;
 }
 
+/* COPY's error context at that line, or at one whose number is not known. */
+void
+copy_report_line(const OpenFile *file, int64 line)
+{
+	CopyFromState copy = file->copy;
+	uint64		cur_lineno = copy->cur_lineno;
+
+	if (line == COPY_LINE_UNKNOWN)
+	{
+		errcontext("COPY %s", copy->cur_relname);
+		return;
+	}
+	copy->cur_lineno = line;
+	CopyFromErrorCallback(copy);
+	/* It may have been no error, but a message on the way. */
+	copy->cur_lineno = cur_lineno;
+}
+
 /*
  * Where the next record begins that the parser reads from a regular file, if the
  * file's encoding is not converted.  Both buffers are one then, and all of it up

@@ -158,6 +158,16 @@ copy_options(const FileOptions *options, int encoding)
 	return lappend(list_copy(options->copy), element);
 }
 
+/* Raises the ERROR of a record that there is no memory for. */
+void
+file_report_no_memory(const char *filename)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 errmsg("out of memory"),
+			 errdetail("A record of file \"%s\" is too long.", filename)));
+}
+
 /* Raises the ERROR of a file that is not what it was when it was opened. */
 void
 file_report_change(const char *filename, bool is_truncated)

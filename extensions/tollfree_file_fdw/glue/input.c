@@ -76,6 +76,8 @@ open_reader(ScanInput *input)
 								0);
 	if (input->reader == NULL)
 		input->slow_reason = "no regular file of a known size";
+	else
+		input->batches = &input->reader->base;
 }
 
 /* Is it known who reads? */
@@ -137,7 +139,7 @@ input_next_batch(ScanInput *input)
 			input_take_part(input);
 		if (input->phase != INPUT_READING)
 			return false;
-		switch (reader_next_batch(input->reader))
+		switch (batch_next(input->batches))
 		{
 			case BATCH_READY:
 				return true;
@@ -173,6 +175,27 @@ input_hand_over(ScanInput *input)
 	parallel_note_fallback(&input->share,
 						   reader_handover_words(input->reader));
 	MemoryContextSwitchTo(old);
+}
+
+/* A few words on why the reader has stopped. */
+const char *
+input_stop_words(const ScanInput *input)
+{
+	Assert(input->phase == INPUT_STOPPED);
+	return reader_handover_words(input->reader);
+}
+
+/*
+ * Lets the scan below start over with the same file, where the reader has stopped.
+ * Returns where and why it has, in the current memory context.
+ */
+char *
+input_start_over(ScanInput *input)
+{
+	char	   *words = reader_hand_over(input->reader);
+
+	copy_seek(input->file, 0, 0, EOL_UNKNOWN);
+	return words;
 }
 
 /*
@@ -219,6 +242,7 @@ input_close_reader(ScanInput *input)
 	if (input->reader != NULL)
 		reader_close(input->reader);
 	input->reader = NULL;
+	input->batches = NULL;
 }
 
 /* Closes the file, if it is open. */

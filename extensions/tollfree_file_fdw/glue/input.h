@@ -64,8 +64,9 @@ typedef struct ScanInput
 	struct ScanInput *owner;	/* the input that opens and closes the file:
 								 * this one, or that of the scan below */
 	OpenFile   *file;			/* the owner's, or NULL */
-	FileReader *reader;			/* NULL before input_begin, and where only
+	BatchSource *batches;		/* NULL before input_begin, and where only
 								 * COPY's parser can read */
+	FileReader *reader;			/* the same, as what reads text */
 	ParallelShare share;		/* in a scan by several processes */
 
 	const char *slow_reason;	/* why there was no reader; NULL if there was */
@@ -82,6 +83,8 @@ extern void input_begin(ScanInput *input);
 extern void input_take_part(ScanInput *input);
 extern bool input_next_batch(ScanInput *input);
 extern void input_hand_over(ScanInput *input);
+extern const char *input_stop_words(const ScanInput *input);
+extern char *input_start_over(ScanInput *input);
 extern bool input_copy_row(ScanInput *input, ExprContext *econtext,
 						   TupleTableSlot *slot);
 extern void input_close_reader(ScanInput *input);

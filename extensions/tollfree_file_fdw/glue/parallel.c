@@ -258,6 +258,17 @@ search_behind(const FileReader *reader, const ChunkState *state,
 												 &taken->is_last));
 }
 
+/* Goes on with the records found, or with all from the first of them on. */
+static void
+begin_records(FileReader *reader, bool to_end)
+{
+	ScanRange	range = reader->range;
+
+	if (to_end)
+		range.end = PG_INT64_MAX;
+	batch_set_range(&reader->base, &range);
+}
+
 /*
  * Enters a chunk that was taken when those before it have been looked through;
  * false if another process reads it.  There may be no record in it, as *has_rows
@@ -290,7 +301,7 @@ enter_chunk(ParallelFile *shared, FileReader *reader, TakenChunk *taken,
 		pg_atomic_write_u32(&shared->searched, taken->number + 1);
 	ConditionVariableBroadcast(&shared->progress);
 	if (*has_rows)
-		reader_begin_records(reader, taken->is_last);
+		begin_records(reader, taken->is_last);
 	return true;
 }
 
@@ -350,7 +361,7 @@ enter_owed_chunk(ParallelShare *share, FileReader *reader)
 	reader->chunks = share->file->layout;
 	has_rows = reader_find_records(reader, &owed->chunk);
 	if (has_rows)
-		reader_begin_records(reader, owed->is_last);
+		begin_records(reader, owed->is_last);
 	return has_rows;
 }
 

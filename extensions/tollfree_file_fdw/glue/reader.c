@@ -39,35 +39,12 @@
 /* What is counted before somebody may have lost interest, bytes */
 #define COUNT_STEP (1024 * 1024)
 
-#define LINES_UNKNOWN (-1)
-
-/* Adds what COPY knows of the columns. */
-static void
-describe_columns(FileReader *reader)
-{
-	CopyFromState copy = reader->copy;
-
-	reader->asks_null = palloc0(sizeof(bool) * Max(1, reader->columns.ncolumns));
-	for (int column = 0; column < reader->columns.ncolumns; column++)
-	{
-		ColumnSpec *spec = &reader->columns.specs[column];
-		int			i = reader->columns.attnums[column] - 1;
-
-		spec->force_null = copy->opts.force_null_flags[i];
-		spec->force_not_null = copy->opts.force_notnull_flags[i];
-		reader->asks_null[column] = !copy->in_functions[i].fn_strict;
-	}
-}
-
 /* Raises the ERROR that a status stands for. */
 static void
 report_status(ScanStatus status, const Source *source, const char *filename)
 {
 	if (status == SCAN_NO_MEMORY)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory"),
-				 errdetail("A record of file \"%s\" is too long.", filename)));
+		file_report_no_memory(filename);
 	if (status == SCAN_FAILED)
 	{
 		errno = source->error;
@@ -76,13 +53,6 @@ report_status(ScanStatus status, const Source *source, const char *filename)
 				 errmsg("could not read from COPY file: %m")));
 	}
 	file_report_change(filename, status == SCAN_TRUNCATED);
-}
-
-/* Called by core/ before each read. */
-static void
-check_interrupts(void)
-{
-	CHECK_FOR_INTERRUPTS();
 }
 
 /*
@@ -99,53 +69,7 @@ reader_set_source(FileReader *reader, const Source *source)
 	taken.check_interrupts = ours->check_interrupts;
 	taken.bytes_read = ours->bytes_read;
 	*ours = taken;
-	reader->file->source = taken;
-}
-
-/*
- * Lets core/ read these columns of the file that COPY has opened; NULL if it
- * is no regular file of a known size.  The reader lives in a memory context of
- * its own, a child of the current one, until reader_close.
- */
-FileReader *
-reader_open(OpenFile *file, const FileColumns *columns,
-			const FileLayout *layout, size_t block_size)
-{
-	MemoryContext context;
-	MemoryContext old;
-	FileReader *reader;
-	FileScanOptions options = {0};
-	SourceStatus status;
-
-	if (!file->is_regular)
-		return NULL;
-	context = AllocSetContextCreate(CurrentMemoryContext,
-									"tollfree_file_fdw reader",
-									ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(context);
-	reader = palloc0(sizeof(FileReader));
-	reader->file = file;
-	reader->copy = file->copy;
-	reader->layout = *layout;
-	reader->context = context;
-	reader->columns = *columns;
-	describe_columns(reader);
-	reader->awaits_header = layout->header == COPY_HEADER_MATCH;
-
-	options.dialect = &reader->layout.dialect;
-	options.kernel = setting_kernel();
-	options.columns = reader->columns.specs;
-	options.ncolumns = reader->columns.ncolumns;
-	options.nfields = reader->columns.nfields;
-	options.header = layout->header != COPY_HEADER_FALSE;
-	options.block_size = block_size;
-	options.check_interrupts = check_interrupts;
-	options.source = &file->source;
-	options.allocator = memory_allocator(context);
-	reader->scan = filescan_open(&options, file->source.fd, &status);
-	MemoryContextSwitchTo(old);
-	file->is_watched = true;
-	return reader;
+	reader->base.file->source = taken;
 }
 
 /* Frees everything; COPY's state is the caller's. */
@@ -160,7 +84,7 @@ void
 reader_check_source(const FileReader *reader, SourceStatus status)
 {
 	const Source *source = filescan_source(reader->scan);
-	const char *filename = reader->file->filename;
+	const char *filename = reader->base.file->filename;
 
 	if (status == SOURCE_FAILED)
 		report_status(SCAN_FAILED, source, filename);
@@ -208,18 +132,6 @@ reader_find_records(FileReader *reader, const FileChunk *chunk)
 	return !empty;
 }
 
-/* Goes on with the records found, or with all from the first of them on. */
-void
-reader_begin_records(FileReader *reader, bool to_end)
-{
-	reader->is_ranged = true;
-	reader->lines_before = chunk_needs_count(&reader->layout.dialect) ?
-		0 : LINES_UNKNOWN;
-	if (to_end)
-		reader->range.end = PG_INT64_MAX;
-	filescan_set_range(reader->scan, &reader->range);
-}
-
 /*
  * Reads bytes [from, to) of the file for somebody to look through them, before
  * records in them are read.
@@ -232,13 +144,13 @@ reader_load(FileReader *reader, int64_t from, int64_t to)
 
 	if (status != SCAN_AGAIN)
 		report_status(status, filescan_source(reader->scan),
-					  reader->file->filename);
+					  reader->base.file->filename);
 	return bytes;
 }
 
 /*
  * How many lines are before the chunk that is read, behind the header; core/
- * counts from there on.  LINES_UNKNOWN if the file cannot be read, or when the
+ * counts from there on.  COPY_LINE_UNKNOWN if the file cannot be read, or when the
  * query has been cancelled.  Never an ERROR: one is being reported.
  */
 static int64_t
@@ -256,46 +168,27 @@ count_lines_before(const FileReader *reader)
 			chunk_count(filescan_source(reader->scan), setting_kernel(),
 						&reader->chunks, buffer, sizeof(buffer),
 						&part) != SOURCE_OK)
-			return LINES_UNKNOWN;
+			return COPY_LINE_UNKNOWN;
 		lines += part.count.line_ends;
 	}
 	return lines;
 }
 
 /*
- * COPY's error context, at a line of the chunk that is read.  In text format the
- * lines before are counted only now: that may mean looking at all of them.
+ * The number of a line of the file that is that one of the chunk.  In text format
+ * the lines before are counted only now: that may mean looking at all of them.
  */
-static void
-report_line(FileReader *reader, int64_t line)
+static int64
+line_in_file(FileReader *reader, int64 line)
 {
-	CopyFromState copy = reader->copy;
-	uint64		cur_lineno = copy->cur_lineno;
-
-	if (reader->lines_before == LINES_UNKNOWN)
+	if (reader->lines_before == COPY_LINE_UNKNOWN)
 	{
 		HOLD_INTERRUPTS();
 		reader->lines_before = count_lines_before(reader);
 		RESUME_INTERRUPTS();
 	}
-	if (reader->lines_before == LINES_UNKNOWN)
-	{
-		errcontext("COPY %s", copy->cur_relname);
-		return;
-	}
-	copy->cur_lineno = line + reader->lines_before;
-	CopyFromErrorCallback(copy);
-	/* It may have been no error, but a message on the way. */
-	copy->cur_lineno = cur_lineno;
-}
-
-/* The error context of a row of the batch. */
-static void
-report_read_row(void *arg)
-{
-	FileReader *reader = arg;
-
-	report_line(reader, filescan_line(reader->scan, reader->asked_row));
+	return reader->lines_before == COPY_LINE_UNKNOWN ? COPY_LINE_UNKNOWN :
+		line + reader->lines_before;
 }
 
 /* The error context of a row that COPY's parser reads. */
@@ -303,15 +196,16 @@ static void
 report_copied_row(void *arg)
 {
 	FileReader *reader = arg;
+	OpenFile   *file = reader->base.file;
 
-	report_line(reader, reader->copy->cur_lineno);
+	copy_report_line(file, line_in_file(reader, file->copy->cur_lineno));
 }
 
 /* Does the header name the columns, as header 'match' demands? */
 static bool
 header_matches(FileReader *reader)
 {
-	CopyFromState copy = reader->copy;
+	CopyFromState copy = reader->base.file->copy;
 	TupleDesc	desc = RelationGetDescr(copy->rel);
 	const ColumnSpec plain = {.type = COLUMN_TEXT};
 	bool		no_memory = false;
@@ -332,27 +226,13 @@ header_matches(FileReader *reader)
 	return true;
 }
 
-/* Finds the rows of the present batch that hold an open value. */
-static void
-find_asks(FileReader *reader)
+/* The slots of BatchMethods, whose comments say what each does. */
+
+static BatchStatus
+next_batch(BatchSource *base)
 {
-	const RowBatch *batch = reader->batch;
+	FileReader *reader = (FileReader *) base;
 
-	reader->asks = batch->asks;
-	for (int i = 0; i < reader->columns.ncolumns; i++)
-	{
-		const RowBitmap *nulls = &batch->columns[i].nulls;
-
-		if (reader->asks_null[i])
-			for (int word = 0; word < bitmap_words(batch->nrows); word++)
-				reader->asks.words[word] |= nulls->words[word];
-	}
-}
-
-/* Reads the next batch, of the range if one has been set. */
-BatchStatus
-reader_next_batch(FileReader *reader)
-{
 	for (;;)
 	{
 		RowBatch   *batch;
@@ -363,8 +243,7 @@ reader_next_batch(FileReader *reader)
 		switch (status)
 		{
 			case SCAN_BATCH:
-				reader->batch = batch;
-				find_asks(reader);
+				base->batch = batch;
 				return BATCH_READY;
 			case SCAN_AGAIN:
 				break;
@@ -382,122 +261,104 @@ reader_next_batch(FileReader *reader)
 			case SCAN_FAILED:
 			case SCAN_TRUNCATED:
 			case SCAN_CHANGED:
-				report_status(status, source, reader->file->filename);
+				report_status(status, source, reader->base.file->filename);
 		}
 	}
 }
 
-/* Converts a deferred column in these rows of the present batch. */
-void
-reader_convert_column(FileReader *reader, int column, const RowBitmap *rows)
+static void
+convert_column(BatchSource *base, int column, const RowBitmap *rows)
 {
+	FileReader *reader = (FileReader *) base;
+
 	if (!filescan_convert_column(reader->scan, column, rows))
-		report_status(SCAN_NO_MEMORY, filescan_source(reader->scan),
-					  reader->file->filename);
-	find_asks(reader);
+		file_report_no_memory(base->file->filename);
+}
+
+static FieldRef
+raw_field(BatchSource *base, int row, int column, bool *no_memory)
+{
+	const ColumnSpec *spec = &base->columns.specs[column];
+
+	return filescan_field(((FileReader *) base)->scan, row, spec->field, spec,
+						  no_memory);
+}
+
+static int64
+row_line(BatchSource *base, int row)
+{
+	FileReader *reader = (FileReader *) base;
+
+	return line_in_file(reader, filescan_line(reader->scan, row));
+}
+
+static void
+set_range(BatchSource *base, const ScanRange *range)
+{
+	FileReader *reader = (FileReader *) base;
+
+	reader->range = *range;
+	reader->lines_before = chunk_needs_count(&reader->layout.dialect) ?
+		0 : COPY_LINE_UNKNOWN;
+	filescan_set_range(reader->scan, range);
+}
+
+static const BatchMethods methods = {
+	.next = next_batch,
+	.convert_column = convert_column,
+	.raw_field = raw_field,
+	.line = row_line,
+	.set_range = set_range
+};
+
+/* Called by core/ before each read. */
+static void
+check_interrupts(void)
+{
+	CHECK_FOR_INTERRUPTS();
 }
 
 /*
- * Asks the type's input function for a value, in the way COPY does; an ERROR
- * names the line, the column and the field as COPY's own.
+ * Lets core/ read these columns of the file that COPY has opened; NULL if it
+ * is no regular file of a known size.  The reader lives in a memory context of
+ * its own, a child of the current one, until reader_close.
  */
-static Datum
-ask_value(FileReader *reader, int row, int column, bool *isnull)
+FileReader *
+reader_open(OpenFile *file, const FileColumns *columns,
+			const FileLayout *layout, size_t block_size)
 {
-	CopyFromState copy = reader->copy;
-	const ColumnSpec *spec = &reader->columns.specs[column];
-	int			i = reader->columns.attnums[column] - 1;
-	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(copy->rel), i);
-	bool		no_memory = false;
-	FieldRef	field = filescan_field(reader->scan, row, spec->field, spec,
-									   &no_memory);
-	char	   *string = NULL;
-	ErrorContextCallback callback = {
-		.callback = report_read_row,
-		.arg = reader,
-		.previous = error_context_stack
-	};
-	Datum		value;
+	MemoryContext context;
+	MemoryContext old;
+	FileReader *reader;
+	FileScanOptions options = {0};
+	SourceStatus status;
 
-	if (no_memory)
-		report_status(SCAN_NO_MEMORY, filescan_source(reader->scan),
-					  reader->file->filename);
-	if (!field.is_null)
-		string = pnstrdup((const char *) field.bytes, field.length);
-	reader->asked_row = row;
-	copy->cur_attname = NameStr(attribute->attname);
-	copy->cur_attval = string;
-	error_context_stack = &callback;
-	value = InputFunctionCall(&copy->in_functions[i], string,
-							  copy->typioparams[i], attribute->atttypmod);
-	error_context_stack = callback.previous;
-	copy->cur_attname = copy->cur_attval = NULL;
-	*isnull = string == NULL;
-	return value;
-}
+	if (!file->is_regular)
+		return NULL;
+	context = AllocSetContextCreate(CurrentMemoryContext,
+									"tollfree_file_fdw reader",
+									ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(context);
+	reader = palloc0(sizeof(FileReader));
+	batch_prepare(&reader->base, &methods, file, columns);
+	reader->layout = *layout;
+	reader->context = context;
+	reader->awaits_header = layout->header == COPY_HEADER_MATCH;
 
-/* Is it a value that the type's input function has to be asked for? */
-static inline bool
-is_open(const FileReader *reader, int column, int row)
-{
-	const ColumnVector *vector = &reader->batch->columns[column];
-
-	return bitmap_has(&vector->asks, row) ||
-		(reader->asks_null[column] && bitmap_has(&vector->nulls, row));
-}
-
-/*
- * Puts a row of the present batch into the slot; values are made in the
- * current memory context.  May raise the ERROR of an input function.
- */
-void
-reader_load_row(FileReader *reader, int row, TupleTableSlot *slot)
-{
-	bool		asks = bitmap_has(&reader->asks, row);
-
-	ExecClearTuple(slot);
-	for (int column = 0; column < reader->columns.ncolumns; column++)
-	{
-		const ColumnVector *vector = &reader->batch->columns[column];
-		int			i = reader->columns.attnums[column] - 1;
-
-		if (asks && is_open(reader, column, row))
-			slot->tts_values[i] = ask_value(reader, row, column,
-											&slot->tts_isnull[i]);
-		else if (bitmap_has(&vector->nulls, row))
-			slot->tts_isnull[i] = true;
-		else
-		{
-			slot->tts_isnull[i] = false;
-			slot->tts_values[i] = column_value(vector, row);
-		}
-	}
-	ExecStoreVirtualTuple(slot);
-}
-
-/*
- * Asks for all open values of a row of the present batch and stores them in
- * it; false if the batch cannot hold one.  They live in the current memory
- * context.  May raise the ERROR of an input function.
- */
-bool
-reader_judge_row(FileReader *reader, int row)
-{
-	for (int column = 0; column < reader->columns.ncolumns; column++)
-	{
-		ColumnVector *vector = &reader->batch->columns[column];
-		Datum		value;
-		bool		isnull;
-
-		if (!is_open(reader, column, row))
-			continue;
-		value = ask_value(reader, row, column, &isnull);
-		if (!isnull && !column_store(vector, row, value))
-			return false;
-		bitmap_remove(&vector->asks, row);
-	}
-	bitmap_remove(&reader->batch->asks, row);
-	return true;
+	options.dialect = &reader->layout.dialect;
+	options.kernel = setting_kernel();
+	options.columns = reader->base.columns.specs;
+	options.ncolumns = reader->base.columns.ncolumns;
+	options.nfields = reader->base.columns.nfields;
+	options.header = layout->header != COPY_HEADER_FALSE;
+	options.block_size = block_size;
+	options.check_interrupts = check_interrupts;
+	options.source = &file->source;
+	options.allocator = memory_allocator(context);
+	reader->scan = filescan_open(&options, file->source.fd, &status);
+	MemoryContextSwitchTo(old);
+	file->is_watched = true;
+	return reader;
 }
 
 /* COPY's name for a line end. */
@@ -558,9 +419,9 @@ reader_hand_over(FileReader *reader)
 	int64_t		offset = at_start ? 0 : handover->offset;
 	int64_t		line = at_start ? 0 : handover->line;
 
-	copy_seek(reader->file, offset, line,
+	copy_seek(reader->base.file, offset, line,
 			  at_start ? EOL_UNKNOWN : copy_line_end(handover->line_end));
-	if (reader->lines_before == LINES_UNKNOWN)
+	if (reader->lines_before == COPY_LINE_UNKNOWN)
 		return psprintf("%s after byte %lld", words, (long long) offset);
 	return psprintf("%s after line %lld", words,
 					(long long) (line + reader->lines_before));
@@ -579,5 +440,5 @@ reader_copy_row(FileReader *reader, ExprContext *econtext,
 		.arg = reader
 	};
 
-	return copy_next_row_in(reader->file, &context, econtext, slot);
+	return copy_next_row_in(reader->base.file, &context, econtext, slot);
 }

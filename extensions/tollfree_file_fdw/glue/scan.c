@@ -135,12 +135,12 @@ static bool
 next_batch(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
-	FileReader *reader = scan->input.reader;
+	BatchSource *batches = scan->input.batches;
 
 	if (!input_next_batch(&scan->input))
 		return false;
-	select_rows(scan->selector, reader, &scan->selected);
-	InstrCountFiltered1(node, reader->batch->nrows -
+	select_rows(scan->selector, batches, &scan->selected);
+	InstrCountFiltered1(node, batches->batch->nrows -
 						bitmap_count(&scan->selected));
 	scan->row = 0;
 	return true;
@@ -169,16 +169,16 @@ passes_filter(ForeignScanState *node)
 	return false;
 }
 
-/* Puts the reader's next row into the slot; false if it reads no more. */
+/* Puts the next row of a batch into the slot; false where batches end. */
 static bool
 next_read_row(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
-	FileReader *reader = scan->input.reader;
+	BatchSource *batches = scan->input.batches;
 
 	for (;;)
 	{
-		int			nrows = reader->batch == NULL ? 0 : reader->batch->nrows;
+		int			nrows = batches->batch == NULL ? 0 : batches->batch->nrows;
 		int			row = bitmap_next(&scan->selected, scan->row, nrows);
 
 		if (row == nrows)
@@ -188,12 +188,12 @@ next_read_row(ForeignScanState *node)
 			continue;
 		}
 		scan->row = row + 1;
-		if (!bitmap_has(&reader->asks, row))
+		if (!bitmap_has(&batches->asks, row))
 		{
-			slot_store_row(node->ss.ss_ScanTupleSlot, reader, row);
+			slot_store_row(node->ss.ss_ScanTupleSlot, batches, row);
 			return true;
 		}
-		reader_load_row(reader, row, node->ss.ss_ScanTupleSlot);
+		batch_load_row(batches, row, node->ss.ss_ScanTupleSlot);
 		if (passes_filter(node))
 			return true;
 	}

@@ -85,14 +85,14 @@ select_plan(FileColumns *columns, const FilterNode *filter, bool is_lazy)
 }
 
 /*
- * Selects the rows of the reader's present batch that satisfy the filter or
+ * Selects the rows of the source's present batch that satisfy the filter or
  * hold an open value, and converts what has been left of them.
  */
 void
-select_rows(const RowSelector *selector, FileReader *reader,
+select_rows(const RowSelector *selector, BatchSource *source,
 			RowBitmap *selected)
 {
-	const RowBatch *batch = reader->batch;
+	const RowBatch *batch = source->batch;
 	int			nwords = bitmap_words(batch->nrows);
 
 	bitmap_fill(selected, batch->nrows);
@@ -102,12 +102,12 @@ select_rows(const RowSelector *selector, FileReader *reader,
 		RowBitmap	passing;
 
 		for (int j = 0; j < step->ncolumns; j++)
-			reader_convert_column(reader, step->columns[j], selected);
+			batch_convert_column(source, step->columns[j], selected);
 		if (step->condition == NULL)
 			continue;
 		filter_run(step->condition, batch, 0, nwords, &passing);
 		for (int word = 0; word < nwords; word++)
 			selected->words[word] &= passing.words[word] |
-				reader->asks.words[word];
+				source->asks.words[word];
 	}
 }

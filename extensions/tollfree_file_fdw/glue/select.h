@@ -5,7 +5,7 @@
 #ifndef TOLLFREE_FILE_SELECT_H
 #define TOLLFREE_FILE_SELECT_H
 
-#include "reader.h"
+#include "batch.h"
 
 /* Columns to be converted in the rows that are left, then a condition. */
 typedef struct SelectStep
@@ -23,7 +23,7 @@ typedef struct RowSelector
 
 extern RowSelector *select_plan(FileColumns *columns, const FilterNode *filter,
 								bool is_lazy);
-extern void select_rows(const RowSelector *selector, FileReader *reader,
+extern void select_rows(const RowSelector *selector, BatchSource *source,
 						RowBitmap *selected);
 
 #endif							/* TOLLFREE_FILE_SELECT_H */

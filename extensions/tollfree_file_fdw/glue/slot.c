@@ -7,7 +7,7 @@
  * row.  So a row is stored as a reference, and values are made up to the column
  * that somebody asks for, as those of a heap tuple are:
  *
- *		RowSlot	--> FileReader --> batch, until the scan goes on
+ *		RowSlot	--> BatchSource --> batch, until the scan goes on
  *			|			row
  *			v
  *		tts_values[0 .. tts_nvalid)		in the memory of the scan's tuple
@@ -26,16 +26,16 @@ typedef struct RowSlot
 {
 	HeapTupleTableSlot base;
 	MemoryContext memory;		/* for values; reset with each row */
-	const FileReader *reader;	/* of the row, or NULL if there is none */
+	const BatchSource *source;	/* of the row, or NULL if there is none */
 	int			row;
-	int			column;			/* the first of the reader's not yet made */
+	int			column;			/* the first of the source's not yet made */
 } RowSlot;
 
 /* Empties the slot. */
 static void
 clear_row(TupleTableSlot *slot)
 {
-	((RowSlot *) slot)->reader = NULL;
+	((RowSlot *) slot)->source = NULL;
 	TTSOpsHeapTuple.clear(slot);
 }
 
@@ -44,21 +44,21 @@ static void
 make_values(TupleTableSlot *slot, int natts)
 {
 	RowSlot    *row_slot = (RowSlot *) slot;
-	const FileReader *reader = row_slot->reader;
+	const BatchSource *source = row_slot->source;
 	MemoryContext old;
 
-	if (reader == NULL)
+	if (source == NULL)
 	{
 		TTSOpsHeapTuple.getsomeattrs(slot, natts);
 		return;
 	}
 	old = MemoryContextSwitchTo(row_slot->memory);
-	while (row_slot->column < reader->columns.ncolumns &&
-		   reader->columns.attnums[row_slot->column] <= natts)
+	while (row_slot->column < source->columns.ncolumns &&
+		   source->columns.attnums[row_slot->column] <= natts)
 	{
 		int			column = row_slot->column++;
-		int			i = reader->columns.attnums[column] - 1;
-		const ColumnVector *vector = &reader->batch->columns[column];
+		int			i = source->columns.attnums[column] - 1;
+		const ColumnVector *vector = &source->batch->columns[column];
 
 		slot->tts_isnull[i] = bitmap_has(&vector->nulls, row_slot->row);
 		if (!slot->tts_isnull[i])
@@ -73,7 +73,7 @@ static void
 make_all_values(TupleTableSlot *slot)
 {
 	slot_getallattrs(slot);
-	((RowSlot *) slot)->reader = NULL;
+	((RowSlot *) slot)->source = NULL;
 }
 
 static void
@@ -101,7 +101,7 @@ copy_heap_tuple(TupleTableSlot *slot)
 static MinimalTuple
 copy_minimal_tuple(TupleTableSlot *slot COMPAT_EXTRA_PARAMETER)
 {
-	if (((RowSlot *) slot)->reader == NULL)
+	if (((RowSlot *) slot)->source == NULL)
 		return TTSOpsHeapTuple.copy_minimal_tuple(slot COMPAT_EXTRA_ARGUMENT);
 	slot_getallattrs(slot);
 	return heap_form_minimal_tuple(slot->tts_tupleDescriptor, slot->tts_values,
@@ -143,16 +143,16 @@ slot_replace(ForeignScanState *node)
 }
 
 /*
- * Stores a row of the reader's present batch that holds no open value.  Columns
- * that the reader does not convert keep what the slot says of them: null.
+ * Stores a row of the source's present batch that holds no open value.  Columns
+ * that the source does not convert keep what the slot says of them: null.
  */
 void
-slot_store_row(TupleTableSlot *slot, const FileReader *reader, int row)
+slot_store_row(TupleTableSlot *slot, const BatchSource *source, int row)
 {
 	RowSlot    *row_slot = (RowSlot *) slot;
 
 	ExecClearTuple(slot);
-	row_slot->reader = reader;
+	row_slot->source = source;
 	row_slot->row = row;
 	row_slot->column = 0;
 	slot->tts_flags &= ~TTS_FLAG_EMPTY;

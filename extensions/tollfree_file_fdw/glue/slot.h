@@ -7,10 +7,10 @@
 
 #include "nodes/execnodes.h"
 
-#include "reader.h"
+#include "batch.h"
 
 extern void slot_replace(ForeignScanState *node);
-extern void slot_store_row(TupleTableSlot *slot, const FileReader *reader,
+extern void slot_store_row(TupleTableSlot *slot, const BatchSource *source,
 						   int row);
 
 #endif							/* TOLLFREE_FILE_SLOT_H */
