@@ -59,45 +59,60 @@ find_input_below(ForeignScanState *node)
 	return &scan->input;
 }
 
-/* Prepares the work; what is not possible is left to the plan below. */
-void
-aggregate_scan_begin(ForeignScanState *node)
+/* Prepares the work; NULL, or why it is left to the plan below. */
+static const char *
+prepare_work(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
 	ScanInput  *input = &scan->input;
 	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
-	AggregateScan *aggregate = palloc0(sizeof(AggregateScan));
+	AggregateScan *aggregate = scan->aggregate;
 	List	   *quals = list_nth(plan->fdw_private, PLAN_QUALS);
 	List	   *targets = NIL;
 	ListCell   *cell;
 
-	scan->aggregate = aggregate;
-	input->owner = find_input_below(node);
-	input->share.keeps_chunks = true;
-	aggregate->fallback = input->slow_reason;
-	if (aggregate->fallback == NULL &&
-		!inputs_are_repeatable(input->rel, &input->columns))
-		aggregate->fallback = "a column whose input function or CHECK is volatile";
-	if (aggregate->fallback != NULL)
-		return;
+	if (input->slow_reason != NULL)
+		return input->slow_reason;
+	if (!inputs_are_repeatable(input->rel, &input->columns))
+		return "a column whose input function or CHECK is volatile";
 	aggregate->context.columns = &input->columns;
 	aggregate->context.encoding = input->layout.dialect.encoding;
 	aggregate->context.relid = intVal(list_nth(plan->fdw_private, PLAN_VARNO));
 	scan->filter = quals_push(&aggregate->context, quals, &scan->npushed);
 	if (scan->npushed < list_length(quals))
-		aggregate->fallback = "such a condition";
+		return "such a condition";
 
 	/* Unlike what is private, the target list has been renumbered. */
 	aggregate->context.relid = plan_find_scan(&plan->scan.plan)->scan.scanrelid;
 	foreach(cell, plan->fdw_scan_tlist)
 		targets = lappend(targets, lfirst_node(TargetEntry, cell)->expr);
-	if (aggregate->fallback == NULL)
-		aggregate->fallback = aggregates_translate(&aggregate->context, targets,
-												   &aggregate->work);
-	aggregate->batch_memory =
+	return aggregates_translate(&aggregate->context, targets,
+								&aggregate->work);
+}
+
+/* Goes on to a phase, or leaves the work to the plan below for that reason. */
+static void
+enter_phase(AggregateScan *aggregate, AggregatePhase phase,
+			const char *fallback)
+{
+	aggregate->phase = fallback == NULL ? phase : AGGREGATE_BELOW;
+	aggregate->fallback = fallback;
+}
+
+/* Prepares the work; what is not possible is left to the plan below. */
+void
+aggregate_scan_begin(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+
+	scan->aggregate = palloc0(sizeof(AggregateScan));
+	scan->aggregate->batch_memory =
 		AllocSetContextCreate(CurrentMemoryContext,
 							  "tollfree_file_fdw batch",
 							  ALLOCSET_START_SMALL_SIZES);
+	scan->input.owner = find_input_below(node);
+	scan->input.share.keeps_chunks = true;
+	enter_phase(scan->aggregate, AGGREGATE_PENDING, prepare_work(node));
 }
 
 /* Takes in the selected rows in [from, to) of the present batch. */
@@ -211,9 +226,9 @@ aggregate_file(ForeignScanState *node)
 
 	if (!input_is_begun(input))
 		input_begin(input);
-	aggregate->fallback = read_all(scan);
+	enter_phase(aggregate, AGGREGATE_GROUPS, read_all(scan));
 	MemoryContextSwitchTo(old);
-	if (aggregate->fallback != NULL)
+	if (aggregate->phase == AGGREGATE_BELOW)
 	{
 		forget_groups(aggregate);
 		MemoryContextReset(aggregate->batch_memory);
@@ -224,7 +239,7 @@ aggregate_file(ForeignScanState *node)
 	}
 	aggregate->group = 0;
 	input_close_reader(input);
-	if (aggregate->fallback == NULL)
+	if (aggregate->phase == AGGREGATE_GROUPS)
 		input_leave(input);
 	input->file = NULL;
 }
@@ -241,7 +256,7 @@ next_group(ForeignScanState *node)
 	if (aggregate->group == aggregate_ngroups(aggregate->aggregation))
 	{
 		forget_groups(aggregate);
-		aggregate->is_finished = true;
+		aggregate->phase = AGGREGATE_FINISHED;
 		return slot;
 	}
 	for (int i = 0; i < aggregate->work.ntargets; i++)
@@ -289,10 +304,8 @@ bool
 aggregate_scan_work(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
-	AggregateScan *aggregate = scan->aggregate;
 
-	if (aggregate->is_finished || aggregate->fallback != NULL ||
-		aggregate->aggregation != NULL)
+	if (scan->aggregate->phase != AGGREGATE_PENDING)
 		return false;
 	aggregate_file(node);
 	return true;
@@ -303,13 +316,19 @@ TupleTableSlot *
 aggregate_scan_next(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
-	AggregateScan *aggregate = scan->aggregate;
 
-	if (aggregate->is_finished)
-		return ExecClearTuple(node->ss.ss_ScanTupleSlot);
-	if (aggregate->fallback == NULL)
-		return next_group(node);
-	return next_outer_group(node);
+	Assert(scan->aggregate->phase != AGGREGATE_PENDING);
+	switch (scan->aggregate->phase)
+	{
+		case AGGREGATE_GROUPS:
+			return next_group(node);
+		case AGGREGATE_BELOW:
+			return next_outer_group(node);
+		case AGGREGATE_PENDING:
+		case AGGREGATE_FINISHED:
+			break;
+	}
+	return ExecClearTuple(node->ss.ss_ScanTupleSlot);
 }
 
 /*
@@ -343,7 +362,8 @@ aggregate_scan_reset(ForeignScanState *node)
 	ScanInput  *input = &scan->input;
 
 	forget_groups(scan->aggregate);
-	scan->aggregate->is_finished = false;
+	if (scan->aggregate->phase != AGGREGATE_BELOW)
+		scan->aggregate->phase = AGGREGATE_PENDING;
 	if (input->share.file == NULL)
 		return;
 	parallel_forget_chunks(&input->share);

@@ -8,15 +8,32 @@
 #include "aggregates.h"
 #include "scan.h"
 
+/*
+ * How far the work has come.
+ *
+ *		PENDING --> GROUPS --> FINISHED
+ *			|
+ *			+-----> BELOW
+ *
+ * A scan that starts again is PENDING, but for one that is BELOW, for good.
+ */
+typedef enum AggregatePhase
+{
+	AGGREGATE_PENDING,			/* the file has not been read */
+	AGGREGATE_GROUPS,			/* there are groups to be returned */
+	AGGREGATE_FINISHED,			/* all have been returned */
+	AGGREGATE_BELOW				/* the plan below makes the groups */
+} AggregatePhase;
+
 /* In the aggregate of a FileScanState. */
 typedef struct AggregateScan
 {
 	QualContext context;
 	AggregateWork work;
-	Aggregation *aggregation;	/* NULL before all rows were read */
+	AggregatePhase phase;
+	Aggregation *aggregation;	/* the groups, or NULL */
 	int			group;			/* the next to be returned */
-	bool		is_finished;	/* has the last one been returned? */
-	const char *fallback;		/* why the plan below does the work, or NULL */
+	const char *fallback;		/* BELOW: why; else NULL */
 	MemoryContext batch_memory; /* values asked for in a batch */
 } AggregateScan;
 
