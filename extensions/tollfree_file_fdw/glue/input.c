@@ -47,16 +47,15 @@ input_open_early(ScanInput *input)
 		open_file(input);
 }
 
-/* Raises an ERROR if the file has been closed behind the scan's back. */
+/* Raises the ERROR of a file that was closed behind the scan's back. */
 void
-input_check_file(const ScanInput *input)
+input_report_lost(const ScanInput *input)
 {
-	if (input->file != NULL && input->file->is_lost)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("file \"%s\" was closed when a subtransaction was rolled back",
-						input->options.filename),
-				 errhint("Open the cursor again.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("file \"%s\" was closed when a subtransaction was rolled back",
+					input->options.filename),
+			 errhint("Open the cursor again.")));
 }
 
 /*
@@ -78,13 +77,6 @@ open_reader(ScanInput *input)
 		input->slow_reason = "no regular file of a known size";
 	else
 		input->batches = &input->reader->base;
-}
-
-/* Is it known who reads? */
-bool
-input_is_begun(const ScanInput *input)
-{
-	return input->phase != INPUT_CLOSED && input->phase != INPUT_REOPENED;
 }
 
 /* Opens the file and decides who reads: a reader, if that is possible. */

@@ -33,7 +33,8 @@
  */
 typedef enum InputPhase
 {
-	INPUT_CLOSED,				/* it is not known yet who reads */
+	/* The first two: it is not known yet who reads */
+	INPUT_CLOSED,
 	INPUT_REOPENED,				/* the same, but the scan above has started
 								 * this one again, as the executor has still
 								 * to do */
@@ -77,8 +78,7 @@ typedef struct ScanInput
 
 extern void input_prepare(ScanInput *input, List *columns, bool counts_only);
 extern void input_open_early(ScanInput *input);
-extern void input_check_file(const ScanInput *input);
-extern bool input_is_begun(const ScanInput *input);
+extern void input_report_lost(const ScanInput *input);
 extern void input_begin(ScanInput *input);
 extern void input_take_part(ScanInput *input);
 extern bool input_next_batch(ScanInput *input);
@@ -93,5 +93,22 @@ extern void input_reset(ScanInput *input);
 extern void input_reopen(ScanInput *input);
 extern void input_end(ScanInput *input);
 extern uint64 input_bytes_read(const ScanInput *input);
+
+/* These two are called for each row. */
+
+/* Is it known who reads? */
+static inline bool
+input_is_begun(const ScanInput *input)
+{
+	return input->phase > INPUT_REOPENED;
+}
+
+/* Raises an ERROR if the file has been closed behind the scan's back. */
+static inline void
+input_check_file(const ScanInput *input)
+{
+	if (input->file != NULL && input->file->is_lost)
+		input_report_lost(input);
+}
 
 #endif							/* TOLLFREE_FILE_INPUT_H */
