@@ -32,6 +32,7 @@
 #include "modify/modify.h"
 #include "modify/pipeline.h"
 #include "scan/scan.h"
+#include "session/shared_counters.h"
 #include "sql/parameterize.h"
 #include "sql/plan.h"
 
@@ -48,6 +49,7 @@ _PG_init(void)
 {
 	settings_define();
 	run_install(pipeline_finish_run);
+	shared_counters_install();
 }
 
 /*

@@ -27,6 +27,9 @@
 #include "commands/explain_state.h"
 #include "storage/waiteventset.h"
 #endif
+#if PG_VERSION_NUM >= 170000
+#include "storage/dsm_registry.h"
+#endif
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"				/* part of postgres.h before */
 #endif
@@ -233,6 +236,25 @@ compat_create_wait_event_set(int nevents)
 	return CreateWaitEventSet(NULL, nevents);
 #else
 	return CreateWaitEventSet(TopMemoryContext, nevents);
+#endif
+}
+
+/* Can a library that is not preloaded have shared memory of a name? */
+#define COMPAT_HAS_SEGMENTS (PG_VERSION_NUM >= 170000)
+
+/*
+ * That memory, until the server ends; the first who asks makes it.  NULL where
+ * there is none; an ERROR if it cannot be had.
+ */
+static inline void *
+compat_get_segment(const char *name, size_t size, void (*init) (void *memory))
+{
+#if PG_VERSION_NUM >= 170000
+	bool		found;
+
+	return GetNamedDSMSegment(name, size, init, &found);
+#else
+	return NULL;
 #endif
 }
 

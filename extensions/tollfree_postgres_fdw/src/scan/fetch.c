@@ -130,6 +130,7 @@ fetch_spill(RemoteScanState *scan)
 {
 	bool		has_ended = scan->store != NULL &&
 		rowstore_has_ended(scan->store);
+	bool		was_on_disk;
 
 	scan->dropped |= has_ended || scan->result > 0 || scan->row > 0;
 	if (has_ended)
@@ -137,6 +138,7 @@ fetch_spill(RemoteScanState *scan)
 	if (scan->store == NULL)
 		scan->store = rowstore_create(scan->query_context, scan->owner,
 									  scan->work_mem);
+	was_on_disk = rowstore_is_on_disk(scan->store);
 	for (; scan->result < list_length(scan->results); scan->result++)
 	{
 		PGresult   *res = list_nth(scan->results, scan->result);
@@ -145,6 +147,8 @@ fetch_spill(RemoteScanState *scan)
 			rowstore_put(scan->store, res, scan->row);
 		scan->row = 0;
 	}
+	scan->session->counters.spills += !was_on_disk &&
+		rowstore_is_on_disk(scan->store);
 	fetch_clear(scan);
 }
 

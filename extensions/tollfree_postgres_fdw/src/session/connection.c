@@ -7,6 +7,7 @@
 #include "postgres.h"
 
 #include "common/pg_prng.h"
+#include "catalog/pg_user_mapping.h"
 #include "mb/pg_wchar.h"
 #include "utils/syscache.h"
 
@@ -21,6 +22,7 @@
 #include "session/portals.h"
 #include "session/questions.h"
 #include "session/results.h"
+#include "session/shared_counters.h"
 #include "session/waitset.h"
 
 static const char *const settings[] = {
@@ -73,6 +75,9 @@ read_options(Session *session, ForeignServer *server, UserMapping *user)
 {
 	session->server = server->serverid;
 	session->user = user->userid;
+	session->mapping_user = GetSysCacheOid1(USERMAPPINGOID,
+											Anum_pg_user_mapping_umuser,
+											ObjectIdGetDatum(user->umid));
 	session->options.server_hash =
 		GetSysCacheHashValue1(FOREIGNSERVEROID,
 							  ObjectIdGetDatum(server->serverid));
@@ -110,6 +115,7 @@ connection_begin(Session *session, UserMapping *user)
 	ForeignServer *server = GetForeignServer(user->serverid);
 
 	Assert(session->conn == NULL);
+	shared_counters_attach();
 	read_options(session, server, user);
 	session->xact.remote_depth = session->xact.kept_depth = 0;
 	session->xact.failed_depth = 0;
@@ -147,6 +153,8 @@ void
 connection_end(Session *session)
 {
 	waitset_free(session);
+	shared_counters_add(session);
+	session->added.received = session->added.sent = 0;
 	PQclear(session->batch.result);
 	session->batch.result = NULL;
 	libpqsrv_disconnect(session->conn);

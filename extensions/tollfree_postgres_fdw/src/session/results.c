@@ -252,6 +252,7 @@ note_command(Session *session, const BatchPart *part, const PGresult *res)
 
 	if (status == PGRES_COMMAND_OK && part->prepares != NULL)
 		note_prepared(session, part->prepares);
+	session->counters.errors += status == PGRES_FATAL_ERROR;
 	if (status == PGRES_FATAL_ERROR && part->statement != NULL)
 		note_failure(part->statement, res);
 }

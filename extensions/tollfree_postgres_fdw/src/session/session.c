@@ -235,6 +235,7 @@ replace_connection(Session *session)
 
 	connection_end(session);
 	connect_again(session);
+	session->counters.reconnects++;
 	session->pending.flush = flush;
 	session->pending.flush_arg = flush_arg;
 }
@@ -250,6 +251,7 @@ drop_stale(Session *session, CachedStatement *statement)
 	results_drain(session);
 	session->xact.failed_depth = 0;
 	statement_forget(session->prepared.cache, statement);
+	session->counters.repeats++;
 }
 
 /* Sends a command once more, in a new remote transaction if it had one. */

@@ -224,16 +224,35 @@ typedef struct RemoteCursors
 	uint32		names;			/* given in this transaction */
 } RemoteCursors;
 
-/* What the session has done since it was made */
+/* What the session has done since it was made; each is an int64 */
 typedef struct SessionCounters
 {
 	int64		connects;		/* connections made */
+	int64		reconnects;		/* of these, in place of one that was lost
+								 * with nothing in it */
 	int64		round_trips;	/* that were waited for */
 	int64		rows;			/* received */
+	int64		bytes_received; /* over TCP; as of when it was last added */
+	int64		bytes_sent;		/* the same */
 	int64		unawaited_commits;
 	int64		autocommit_scans;
+	int64		repeats;		/* of commands whose kept statement was stale */
+	int64		spills;			/* results that went to a temporary file */
+	int64		errors;			/* of the caller's commands, remotely */
 	StatementCounters statements;
 } SessionCounters;
+
+/*
+ * What of that has been added to the counters of all backends;
+ * shared_counters.c writes it.
+ */
+typedef struct AddedCounters
+{
+	SessionCounters counters;
+	int64		received;		/* bytes of the present connection */
+	int64		sent;			/* the same */
+	int			entry;			/* where it was added, most likely */
+} AddedCounters;
 
 /* The session of one user mapping; sessions.c frees it once that is gone. */
 typedef struct Session
@@ -243,6 +262,7 @@ typedef struct Session
 	Oid			user;			/* the user who first got it in this
 								 * transaction, or else who got it last; uses
 								 * this mapping */
+	Oid			mapping_user;	/* whose mapping it is; InvalidOid for public */
 	PGconn	   *conn;			/* NULL when not connected */
 	bool		is_set_up;		/* connected, and its settings made */
 	bool		unusable;		/* the remote state is not known; set during
@@ -259,6 +279,7 @@ typedef struct Session
 	RelationFacts facts;
 	RemoteCursors cursors;
 	SessionCounters counters;
+	AddedCounters added;
 } Session;
 
 /*

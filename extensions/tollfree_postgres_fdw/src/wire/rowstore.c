@@ -208,6 +208,13 @@ rowstore_has_ended(const RowStore *store)
 	return store->has_ended;
 }
 
+/* Has it a temporary file? */
+bool
+rowstore_is_on_disk(const RowStore *store)
+{
+	return !tuplestore_in_memory(store->rows);
+}
+
 /* Goes back to the first row. */
 void
 rowstore_rescan(RowStore *store)

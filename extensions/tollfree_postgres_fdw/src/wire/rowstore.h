@@ -15,6 +15,7 @@ extern RowStore *rowstore_create(MemoryContext context, ResourceOwner owner,
 extern void rowstore_put(RowStore *store, const PGresult *res, int row);
 extern PGresult *rowstore_get(RowStore *store);
 extern bool rowstore_has_ended(const RowStore *store);
+extern bool rowstore_is_on_disk(const RowStore *store);
 extern void rowstore_rescan(RowStore *store);
 extern void rowstore_free(RowStore *store);
 

@@ -31,6 +31,7 @@
 #include "session/results.h"
 #include "session/session.h"
 #include "session/sessions.h"
+#include "session/shared_counters.h"
 #include "xact/rollback.h"
 #include "xact/transaction.h"
 
@@ -76,6 +77,8 @@ leave(Session *session)
 	if (PQstatus(session->conn) != CONNECTION_OK || session->unusable ||
 		session->options.is_outdated || !session->options.keep)
 		connection_end(session);
+	else
+		shared_counters_add(session);
 }
 
 /* May COMMIT be sent without waiting for its answer? */
