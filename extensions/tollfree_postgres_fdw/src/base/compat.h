@@ -22,6 +22,7 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
+#include "utils/wait_event.h"
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
@@ -151,6 +152,17 @@ compat_may_time_out(const char *const *names)
 }
 #endif
 
+/* A wait event of this name; before 17 there is one for all extensions. */
+static inline uint32
+compat_new_wait_event(const char *name)
+{
+#if PG_VERSION_NUM >= 170000
+	return WaitEventExtensionNew(name);
+#else
+	return PG_WAIT_EXTENSION;
+#endif
+}
+
 /*
  * Connects, and reserves a file descriptor.  Before 16 only libpq's own
  * waiting heeds connect_timeout, and it cannot be interrupted. postgres_fdw 15
@@ -158,7 +170,8 @@ compat_may_time_out(const char *const *names)
  * From 16 on connect_timeout is ignored.
  */
 static inline PGconn *
-compat_connect(const char *const *names, const char *const *values)
+compat_connect(const char *const *names, const char *const *values,
+			   uint32 wait_event)
 {
 #if PG_VERSION_NUM < 160000
 	if (compat_may_time_out(names))
@@ -172,7 +185,7 @@ compat_connect(const char *const *names, const char *const *values)
 		return conn;
 	}
 #endif
-	return libpqsrv_connect_params(names, values, false, PG_WAIT_EXTENSION);
+	return libpqsrv_connect_params(names, values, false, wait_event);
 }
 
 /* Allocates the extra value of a setting's check hook; guc.c frees it. */

@@ -94,6 +94,7 @@ batch_begin(Session *session, bool append)
 	Assert(append || !batch_is_in_flight(session));
 	session->batch.level = GetCurrentTransactionNestLevel();
 	session->batch.owner = CurrentResourceOwner;
+	session->batch.is_commit = false;
 	PQclear(session->batch.result);
 	session->batch.result = NULL;
 	session->prepared.repeatable = NULL;

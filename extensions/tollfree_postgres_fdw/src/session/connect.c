@@ -22,6 +22,7 @@
 #include "base/compat.h"
 #include "base/options.h"
 #include "session/connect.h"
+#include "session/wait.h"
 
 /*
  * In addition to options: two application names, encoding, three for SCRAM,
@@ -263,7 +264,8 @@ connect_open(ForeignServer *server, UserMapping *user)
 	scram = add_scram_keys(&parameters, server, user);
 	check_before(&parameters, user, scram);
 
-	conn = compat_connect(parameters.names, parameters.values);
+	conn = compat_connect(parameters.names, parameters.values,
+						  wait_event(WAIT_CONNECT));
 	PG_TRY();
 	{
 		if (conn == NULL || PQstatus(conn) != CONNECTION_OK)

@@ -141,7 +141,7 @@ typedef struct BatchPart
 
 /*
  * Commands sent together, without waiting for answers in between.  Written by
- * batch.c and results.c; deadline and cancellations by wait.c and xact/,
+ * batch.c and results.c; is_commit, deadline and cancellations by wait.c and xact/,
  * result by session.c and ask.c, is_appended by session.c and
  * modify/pipeline.c.
  */
@@ -154,6 +154,7 @@ typedef struct Batch
 	int			size;			/* room for parts */
 	int			level;			/* local transaction level that sent it */
 	ResourceOwner owner;		/* of the execution that sent it */
+	bool		is_commit;		/* at the end of the local transaction */
 	bool		is_appended;	/* may the next batch be sent before this one
 								 * is answered? */
 	PGresult   *result;			/* of session_execute or ask_in_savepoint,

@@ -16,6 +16,39 @@
 /* ms between the first cancel request for a batch and the second */
 #define CANCEL_PAUSE 1000
 
+static const char *const event_names[] = {
+	[WAIT_CONNECT] = "TollfreeConnect",
+	[WAIT_GET_RESULT] = "TollfreeGetResult",
+	[WAIT_COMMIT] = "TollfreeCommit",
+	[WAIT_CLEANUP] = "TollfreeCleanup"
+};
+
+/*
+ * The wait event of a reason.  The first call makes all of them, and may raise
+ * an ERROR.  It comes before the first connection is made, so not in a clean-up.
+ */
+uint32
+wait_event(WaitReason reason)
+{
+	static uint32 events[lengthof(event_names)];
+
+	for (int i = 0; i < lengthof(event_names); i++)
+	{
+		if (events[i] == 0)
+			events[i] = compat_new_wait_event(event_names[i]);
+	}
+	return events[reason];
+}
+
+/* What a session waits for, once it is connected. */
+static WaitReason
+reason_to_wait(const Session *session)
+{
+	if (session->batch.deadline != 0)
+		return WAIT_CLEANUP;
+	return session->batch.is_commit ? WAIT_COMMIT : WAIT_GET_RESULT;
+}
+
 /*
  * Sends a cancel request.  Returns an error message, or NULL.  Where sending
  * waits, it needs a file descriptor.  A clean-up must not raise an ERROR, so
@@ -100,7 +133,8 @@ wait_for(Session *session, uint32 events)
 		if (timeout <= 0 || !waitset_can_wait(session))
 			return false;
 	}
-	if (waitset_wait(session, events, timeout))
+	if (waitset_wait(session, events, timeout,
+					 wait_event(reason_to_wait(session))))
 	{
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();

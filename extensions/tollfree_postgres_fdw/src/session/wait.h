@@ -7,6 +7,16 @@
 
 #include "session/state.h"
 
+/* What is waited for, as pg_stat_activity shows it */
+typedef enum WaitReason
+{
+	WAIT_CONNECT,
+	WAIT_GET_RESULT,
+	WAIT_COMMIT,
+	WAIT_CLEANUP
+} WaitReason;
+
+extern uint32 wait_event(WaitReason reason);
 extern const char *wait_cancel(Session *session);
 extern bool wait_for(Session *session, uint32 events);
 

@@ -16,7 +16,6 @@
 
 #include "miscadmin.h"
 #include "storage/fd.h"
-#include "utils/wait_event.h"
 
 #include "base/compat.h"
 #include "session/waitset.h"
@@ -143,10 +142,11 @@ make_wait_set(Session *session)
 
 /*
  * Waits for these events of the session's socket, or for the latch.  The
- * timeout is in ms; negative means none.  Returns true if the latch was set.
+ * timeout is in ms; negative means none.  The wait is shown as wait_event.
+ * Returns true if the latch was set.
  */
 bool
-waitset_wait(Session *session, uint32 events, long timeout)
+waitset_wait(Session *session, uint32 events, long timeout, uint32 wait_event)
 {
 	WaitEvent	event;
 
@@ -156,6 +156,6 @@ waitset_wait(Session *session, uint32 events, long timeout)
 		ModifyWaitEvent(session->wait.set, WAIT_SOCKET, events, NULL);
 	session->wait.events = events;
 	return WaitEventSetWait(session->wait.set, timeout, &event, 1,
-							PG_WAIT_EXTENSION) == 1 &&
+							wait_event) == 1 &&
 		(event.events & WL_LATCH_SET);
 }

@@ -135,6 +135,7 @@ start_commit(Session *session)
 
 	session->unusable = true;
 	batch_begin(session, false);
+	session->batch.is_commit = true;
 	portals_forget(session);
 	control_add_cleanup(session);
 	control_add_commit(session, waits ? PART_COMMAND : PART_COMMIT);
