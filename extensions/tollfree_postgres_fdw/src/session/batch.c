@@ -15,11 +15,16 @@
  * So the reader (results.c) always knows the state of the remote transaction.
  * Parts live in the batch's memory context until the next batch begins.
  *
+ * What is sent is logged at DEBUG1, without the values of parameters, which
+ * can be secret.  A message can fail, and a part of a batch must not be sent
+ * alone.  So there is one message for a batch, once all of it has been sent.
+ *
  * session.c and xact/transaction.c decide which commands go into a batch.
  */
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "miscadmin.h"
 
 #include "base/compat.h"
 #include "session/batch.h"
@@ -97,6 +102,7 @@ batch_begin(Session *session, bool append)
 	session->batch.is_commit = false;
 	PQclear(session->batch.result);
 	session->batch.result = NULL;
+	session->batch.log.data = NULL;
 	session->prepared.repeatable = NULL;
 	if (session->batch.part == session->batch.nparts)
 	{
@@ -172,6 +178,58 @@ check_queued(Session *session, bool queued, PartKind kind, int depth,
 	}
 }
 
+/*
+ * Adds a line to what is logged of the batch: what is done with a statement, NULL
+ * being the unnamed one, and its text, or NULL.
+ */
+static void
+log_command(Session *session, const char *action, const char *statement,
+			int nparams, const char *sql)
+{
+	StringInfo	log = &session->batch.log;
+
+	if (!message_level_is_interesting(DEBUG1))
+		return;
+	if (log->data == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(session->batch.context);
+
+		initStringInfo(log);
+		MemoryContextSwitchTo(old);
+	}
+	appendStringInfo(log, "%s%s %s", log->len > 0 ? "\n" : "", action,
+					 statement != NULL ? statement : "<unnamed>");
+	if (nparams > 0)
+		appendStringInfo(log, " (parameters: %d)", nparams);
+	if (sql != NULL)
+		appendStringInfo(log, ": %s", sql);
+}
+
+/*
+ * Logs what was sent.  Where an ERROR must not come, behind a COMMIT and in a
+ * clean-up, none does: the texts are ASCII there, and there is no context, which
+ * may have characters that the client's encoding lacks, and no interrupt.
+ */
+static void
+report_log(Session *session)
+{
+	ErrorContextCallback *context = error_context_stack;
+	char	   *log = session->batch.log.data;
+
+	if (log == NULL)
+		return;
+	session->batch.log.data = NULL;
+	HOLD_INTERRUPTS();
+	error_context_stack = NULL;
+	ereport(DEBUG1,
+			(errmsg_internal("sent to server \"%s\" in one batch",
+							 session->options.server_name),
+			 errdetail_internal("%s", log)));
+	error_context_stack = context;
+	RESUME_INTERRUPTS();
+	pfree(log);
+}
+
 /* Adds a command of our own. */
 void
 batch_add(Session *session, PartKind kind, int depth, const char *sql)
@@ -180,6 +238,7 @@ batch_add(Session *session, PartKind kind, int depth, const char *sql)
 										   NULL, NULL, 0);
 
 	check_queued(session, queued, kind, depth, sql);
+	log_command(session, "execute", NULL, 0, sql);
 }
 
 /* Executes a statement that was prepared when the session was set up. */
@@ -191,6 +250,7 @@ batch_add_statement(Session *session, PartKind kind, int depth,
 											 NULL, NULL, 0);
 
 	check_queued(session, queued, kind, depth, sql);
+	log_command(session, "execute", statement, 0, sql);
 }
 
 /* Prepares a statement of our own. */
@@ -201,6 +261,7 @@ batch_add_prepare(Session *session, PartKind kind, const char *statement,
 	bool		queued = PQsendPrepare(session->conn, statement, sql, 0, NULL);
 
 	check_queued(session, queued, kind, 0, sql);
+	log_command(session, "prepare", statement, 0, sql);
 }
 
 /* Adds a Sync: an error before it does not skip the commands behind it. */
@@ -216,6 +277,7 @@ batch_add_deallocate(Session *session, const char *statement)
 {
 	check_queued(session, compat_send_deallocate(session->conn, statement),
 				 PART_CLEANUP, 0, statement);
+	log_command(session, "deallocate", statement, 0, NULL);
 }
 
 /*
@@ -259,12 +321,15 @@ batch_add_command(Session *session, const RemoteCommand *command)
 								   command->params,
 								   NULL, NULL, command->binary);
 	check_queued(session, queued, PART_COMMAND, 0, command->shown);
+	log_command(session, command->prepare ? "prepare" : "execute",
+				command->statement, command->nparams, command->sql);
 	if (queued && command->prepare)
 		note_statement(session, command->statement);
 	if (queued && command->describes)
 	{
 		queued = PQsendDescribePrepared(session->conn, command->statement);
 		check_queued(session, queued, PART_DESCRIBE, 0, command->shown);
+		log_command(session, "describe", command->statement, 0, NULL);
 		if (queued)
 			note_statement(session, command->statement);
 	}
@@ -285,16 +350,22 @@ batch_add_cached(Session *session, const RemoteCommand *command,
 
 	named.statement = statement->name;
 	if (prepares)
+	{
 		check_queued(session,
 					 PQsendPrepare(session->conn, statement->name,
 								   command->sql,
 								   command->types ? command->nparams : 0,
 								   command->types),
 					 PART_PREPARE, 0, command->shown);
+		log_command(session, "prepare", statement->name, 0, command->sql);
+	}
 	if (prepares && command->hints.printed_types != NULL)
+	{
 		check_queued(session,
 					 PQsendDescribePrepared(session->conn, statement->name),
 					 PART_DESCRIBE, 0, command->shown);
+		log_command(session, "describe", statement->name, 0, NULL);
+	}
 	batch_add_command(session, &named);
 	while (first < session->batch.nparts)
 		session->batch.parts[first++].statement = statement;
@@ -310,6 +381,7 @@ batch_add_question(Session *session, const char *sql,
 										   question->names, NULL, NULL, 0);
 
 	check_queued(session, queued, PART_RELATION_QUESTION, 0, sql);
+	log_command(session, "execute", NULL, lengthof(question->names), sql);
 	if (queued)
 		session->batch.parts[session->batch.nparts - 1].relid = question->relid;
 }
@@ -338,5 +410,7 @@ batch_send(Session *session)
 		if (!PQconsumeInput(session->conn))
 			return false;
 	}
+	if (left == 0)
+		report_log(session);
 	return left == 0;
 }

@@ -66,6 +66,18 @@ configure(Session *session)
 		TimestampDifferenceMilliseconds(start, GetCurrentTimestamp());
 }
 
+/* Keeps a name for messages that must not fail: in ASCII. */
+static void
+keep_name(char *kept, const char *name)
+{
+	strlcpy(kept, name, NAMEDATALEN);
+	for (; *kept != '\0'; kept++)
+	{
+		if (IS_HIGHBIT_SET(*kept))
+			*kept = '?';
+	}
+}
+
 /*
  * Reads the options of server and mapping, and the hash values by which a
  * change of either is recognized.
@@ -92,6 +104,7 @@ read_options(Session *session, ForeignServer *server, UserMapping *user)
 	session->options.fast_paths = fastpath_of_server(server->options);
 	session->options.statement_cache_size =
 		option_statement_cache_size(server->options);
+	keep_name(session->options.server_name, server->servername);
 	session->options.is_outdated = false;
 }
 

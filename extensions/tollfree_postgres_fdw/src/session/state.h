@@ -10,6 +10,7 @@
 #define TOLLFREE_FDW_STATE_H
 
 #include "foreign/foreign.h"
+#include "lib/stringinfo.h"
 #include "libpq-fe.h"
 #include "storage/latch.h"
 #include "utils/hsearch.h"
@@ -30,6 +31,8 @@ typedef struct SessionOptions
 	bool		read_committed;
 	int			fast_paths;		/* by the server's options; fastpath.h */
 	int			statement_cache_size;	/* by the option, not the setting */
+	char		server_name[NAMEDATALEN];	/* when it was connected, for
+											 * DEBUG1 */
 	bool		is_outdated;	/* options changed since; to be closed when
 								 * the transaction ends */
 } SessionOptions;
@@ -152,6 +155,8 @@ typedef struct Batch
 	int			nparts;
 	int			part;
 	int			size;			/* room for parts */
+	StringInfoData log;			/* what is put into it, for DEBUG1, in its
+								 * context; data is NULL if nothing is */
 	int			level;			/* local transaction level that sent it */
 	ResourceOwner owner;		/* of the execution that sent it */
 	bool		is_commit;		/* at the end of the local transaction */

@@ -18,6 +18,7 @@
 #include "storage/fd.h"
 
 #include "base/compat.h"
+#include "session/wait.h"
 #include "session/waitset.h"
 
 #define WAIT_SOCKET 0			/* position of the socket in the set */
