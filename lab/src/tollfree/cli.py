@@ -4,6 +4,8 @@ Exit codes are those of `tollfree.errors.ExitCode`; `main` is the one place that
 them.
 """
 
+import dataclasses
+import json
 import logging
 import sys
 import traceback
@@ -17,6 +19,8 @@ import psycopg
 from rich.table import Table as RichTable
 
 from tollfree import __version__, doctor
+from tollfree.check import check
+from tollfree.check.text import lines
 from tollfree.cluster import is_connection_lost
 from tollfree.compare import comparison, only_in_one
 from tollfree.console import ERR, OUT, print_section, progress_shown, rich_table
@@ -61,7 +65,8 @@ def _lab() -> Lab:
     epilog=EXIT_CODES,
 )
 @click.version_option(__version__, prog_name="tollfree")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Measure what each road to data outside PostgreSQL's own tables costs.
 
     The lab starts private PostgreSQL servers, runs the cases of a suite in rounds, stores every
@@ -77,6 +82,9 @@ def cli() -> None:
     PG_CONFIG in the environment chooses another PostgreSQL than the newest installed one, and
     TOLLFREE_HOME another folder for the lab's servers and results.
     """
+    # `check` alone connects to servers of the user's, which these variables are about.
+    if context.invoked_subcommand != "check":
+        clear_libpq_environment()
 
 
 @cli.command(name="doctor")
@@ -94,6 +102,44 @@ def doctor_command() -> None:
     OUT.print(table, markup=False)
     if lacking:
         raise SystemExit(ExitCode.ENVIRONMENT)
+
+
+@cli.command(name="check")
+@click.argument("dsn", metavar="DSN")
+@click.option(
+    "--timeout",
+    "limit_s",
+    metavar="SECONDS",
+    type=click.IntRange(1, 3600),
+    default=10,
+    help="Limit of each statement.  [10]",
+)
+@click.option("--query", metavar="SQL", help="Say what this one waits for. It is not executed.")
+@click.option(
+    "--top",
+    "most",
+    type=click.IntRange(0, 100),
+    default=5,
+    help="Without --query: how many of the most expensive queries in pg_stat_statements to look"
+    " at.  [5]",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON; docs/checking.md has its fields."
+)
+def check_command(dsn: str, limit_s: int, query: str | None, most: int, as_json: bool) -> None:
+    """Look at the foreign servers of a database of yours, which DSN names as for psql.
+
+    Says how long their round trips are, which statistics are missing, how many round trips your
+    queries wait for, and which commands switch a server to our wrappers and back. Nothing is
+    changed: every transaction is read-only and rolled back. What the server refuses to this user
+    is listed as not known.
+    """
+    report = check(dsn, limit_s, query, most)
+    if as_json:
+        click.echo(json.dumps(dataclasses.asdict(report), indent=2, default=str))
+        return
+    for line in lines(report):
+        OUT.print(line, markup=False, soft_wrap=True)
 
 
 @cli.command()
@@ -400,7 +446,6 @@ def demo(output: Path) -> None:
 def main() -> None:
     """Run the command line and exit with the documented code."""
     interrupt_on_signals()
-    clear_libpq_environment()
     logging.basicConfig(format="%(name)s: %(message)s", level=logging.WARNING)
     try:
         code = _exit_code()

@@ -1,0 +1,46 @@
+"""`tollfree check`: a read-only look at a server of the user's.
+
+`check` asks, `text.lines` prints. `inventory` has what is there, `links` what a round trip costs,
+`queries` and `plans` what queries wait for, `findings` what to do about it.
+Nothing here knows the lab.
+"""
+
+from tollfree.check import findings, inventory, links, queries
+from tollfree.check.model import Report
+from tollfree.check.session import connected
+
+__all__ = ["Report", "check"]
+
+
+def check(dsn: str, limit_s: int, query: str | None = None, most: int = 5) -> Report:
+    """Look at the server that `dsn` names; raises `LabError` only if it cannot be reached.
+
+    `query` is explained, or else up to `most` of those in pg_stat_statements. No statement takes
+    longer than `limit_s`.
+    """
+    with connected(dsn, limit_s) as session:
+        wrappers = inventory.wrappers(session)
+        servers = inventory.servers(session)
+        tables = inventory.tables(session)
+        measured = links.measure(session, servers, tables)
+        by_name = {server.name: server for server in servers}
+        known = tuple(table for table in tables if table.server in by_name)
+        examined = queries.examine(session, query, most, by_name, known)
+        is_refused = any(one.what == inventory.SERVERS for one in session.unknown)
+        found = (
+            *(() if servers or is_refused else (findings.NO_SERVER,)),
+            *findings.of_servers(servers, wrappers, measured),
+            *findings.of_tables(tables, by_name, measured),
+        )
+        return Report(
+            session.info.parameter_status("server_version") or "",
+            session.info.dbname,
+            session.info.user,
+            wrappers,
+            servers,
+            tables,
+            measured,
+            examined,
+            found,
+            tuple(session.unknown),
+        )

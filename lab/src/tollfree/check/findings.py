@@ -1,0 +1,140 @@
+"""What to do about what was found, in plain words, with the SQL that does it."""
+
+from collections.abc import Iterator
+
+from psycopg import sql
+
+from tollfree.check.inventory import (
+    DEFAULT_FETCH_SIZE,
+    OUR_WRAPPER,
+    REMOTE_WRAPPERS,
+    STOCK_WRAPPER,
+    fetch_size,
+    is_on,
+)
+from tollfree.check.model import (
+    Finding,
+    ForeignServer,
+    ForeignTable,
+    Link,
+    Wrapper,
+)
+
+OLD_STATISTICS_DAYS = 30
+LARGE_TABLE_ROWS = 10_000
+BETTER_FETCH_SIZE = 10_000
+INSTALLING = "docs/installing.md"
+
+
+NO_SERVER = Finding("this database", "It has no foreign server of postgres_fdw or file_fdw.")
+
+
+def of_servers(
+    servers: tuple[ForeignServer, ...], wrappers: tuple[Wrapper, ...], links: tuple[Link, ...]
+) -> Iterator[Finding]:
+    """Yield what there is to say of each server, how to switch it over among it."""
+    by_name = {wrapper.name: wrapper for wrapper in wrappers}
+    measured = {link.server: link for link in links}
+    for server in servers:
+        name = f"server {server.name}"
+        if server.wrapper in REMOTE_WRAPPERS and not server.mapped:
+            yield Finding(
+                name,
+                "It has no user mapping for this user, who cannot use its tables.",
+                (_create_mapping(server),),
+            )
+        if is_on(server.options, "use_remote_estimate"):
+            yield _remote_estimate(server, measured.get(server.name))
+        if server.wrapper in STOCK_WRAPPER:
+            yield Finding(name, "It is ours already. The way back:", (_call(server, "release"),))
+        elif ours := by_name.get(OUR_WRAPPER[server.wrapper]):
+            yield _switch(server, ours)
+
+
+def _switch(server: ForeignServer, ours: Wrapper) -> Finding:
+    name = f"server {server.name}"
+    if ours.available is None and ours.installed is None:
+        return Finding(
+            name, f"{ours.name}, which could carry it, is not on this machine: see {INSTALLING}."
+        )
+    commands = () if ours.installed else (f"CREATE EXTENSION IF NOT EXISTS {ours.name} CASCADE;",)
+    text = f"Commands that switch it to {ours.name}, and the last one back:"
+    if not server.owned:
+        text = f"Its owner, {server.owner}, can switch it to {ours.name}; the last one goes back:"
+    elif not ours.usable:
+        text = f"A superuser can switch it to {ours.name}; the last one goes back:"
+    return Finding(name, text, (*commands, _call(server, "adopt"), _call(server, "release")))
+
+
+def _call(server: ForeignServer, verb: str) -> str:
+    wrapper = OUR_WRAPPER.get(server.wrapper, server.wrapper)
+    return _text(
+        sql.SQL("SELECT {}({});").format(
+            sql.Identifier(f"{wrapper}_{verb}"), sql.Literal(server.name)
+        )
+    )
+
+
+def _create_mapping(server: ForeignServer) -> str:
+    return _text(
+        sql.SQL(
+            "CREATE USER MAPPING FOR CURRENT_USER SERVER {} OPTIONS (user '...', password '...');"
+        ).format(sql.Identifier(server.name))
+    )
+
+
+def _remote_estimate(server: ForeignServer, link: Link | None) -> Finding:
+    cost = f", {link.rtt_ms:.3g} ms each" if link else ""
+    return Finding(
+        f"server {server.name}",
+        "use_remote_estimate is on: each planning of a query waits for round trips of its"
+        f" own{cost}. With statistics of the foreign tables it can be off.",
+        (
+            _text(
+                sql.SQL("ALTER SERVER {} OPTIONS (SET use_remote_estimate 'false');").format(
+                    sql.Identifier(server.name)
+                )
+            ),
+        ),
+    )
+
+
+def of_tables(
+    tables: tuple[ForeignTable, ...], servers: dict[str, ForeignServer], links: tuple[Link, ...]
+) -> Iterator[Finding]:
+    """Yield what there is to say of each table."""
+    measured = {link.server: link for link in links}
+    for table in tables:
+        server = servers.get(table.server)
+        analyze = (f"ANALYZE {table.qualified};",)
+        about = f"table {table.qualified}"
+        if table.row_estimate is None:
+            yield Finding(about, "It was never analyzed: the planner guesses its rows.", analyze)
+        elif (table.analyzed_days_ago or 0) > OLD_STATISTICS_DAYS:
+            text = f"Its statistics are {table.analyzed_days_ago:.0f} days old."
+            yield Finding(about, text, analyze)
+        if server and server.wrapper == "postgres_fdw":
+            yield from _fetch_size(table, server, measured.get(table.server))
+
+
+def _fetch_size(table: ForeignTable, server: ForeignServer, link: Link | None) -> Iterator[Finding]:
+    rows, size = table.row_estimate or 0, fetch_size(table, server)
+    if rows < LARGE_TABLE_ROWS or size > DEFAULT_FETCH_SIZE:
+        return
+    trips = int(rows // size + 1)
+    cost = f", {trips * link.rtt_ms:,.0f} ms" if link else ""
+    verb = "SET" if "fetch_size" in table.options else "ADD"
+    yield Finding(
+        f"table {table.qualified}",
+        f"Reading its {rows:,.0f} rows takes {trips:,} round trips of {size} rows{cost};"
+        f" with {BETTER_FETCH_SIZE} rows it takes {int(rows // BETTER_FETCH_SIZE + 1):,},"
+        " and more memory.",
+        (
+            f"ALTER FOREIGN TABLE {table.qualified}"
+            f" OPTIONS ({verb} fetch_size '{BETTER_FETCH_SIZE}');",
+        ),
+    )
+
+
+def _text(composed: sql.Composable) -> str:
+    return composed.as_string()

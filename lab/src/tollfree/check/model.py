@@ -1,0 +1,123 @@
+"""What `tollfree check` says of a server, as data. `--json` prints these classes, field by field.
+
+Fields are only added to a format, never renamed: scripts read them. docs/checking.md lists them.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+FORMAT = "tollfree-check-1"
+
+
+@dataclass(frozen=True)
+class Wrapper:
+    """One of our wrappers, as the server knows it."""
+
+    name: str
+    available: str | None
+    """The version that CREATE EXTENSION would create."""
+    installed: str | None
+    """The version in this database."""
+    usable: bool
+    """Whether this user has USAGE on the wrapper, or is superuser while it is not created."""
+
+
+@dataclass(frozen=True)
+class ForeignServer:
+    """A foreign server of one of the four wrappers."""
+
+    name: str
+    wrapper: str
+    owner: str
+    options: dict[str, str]
+    usable: bool
+    """Whether this user has USAGE on it."""
+    owned: bool
+    """Whether this user has the rights of its owner."""
+    wrapper_usable: bool
+    """Whether this user has USAGE on its wrapper."""
+    mapped: bool
+    """Whether it has a user mapping for this user or for PUBLIC."""
+
+
+@dataclass(frozen=True)
+class ForeignTable:
+    """A foreign table of one of these servers."""
+
+    schema: str
+    name: str
+    qualified: str
+    """Schema and name, quoted as PostgreSQL does."""
+    server: str
+    options: dict[str, str]
+    row_estimate: float | None
+    """None until it has been analyzed."""
+    analyzed: datetime | None
+    analyzed_days_ago: float | None
+    readable: bool
+    """Whether this user may select any column."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """What one round trip to a remote server takes, as measured by empty queries."""
+
+    server: str
+    table: str
+    """The foreign table that was asked for no rows."""
+    rtt_ms: float
+    """The median."""
+    rtt_min_ms: float
+    queries: int
+    connect_ms: float
+    """What the first query took longer than the others: connecting, above all."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query, the round trips it waits for, and what ours would wait for."""
+
+    query: str
+    calls: int | None
+    """Of pg_stat_statements, as is the next one; None of a query that was given."""
+    mean_ms: float | None
+    servers: tuple[str, ...]
+    remote_rows: float
+    """How many rows the remote servers send, as the planner expects."""
+    stock_round_trips: float
+    ours_round_trips: float
+    """At least so many."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something to do or to know, and the SQL that does it."""
+
+    about: str
+    text: str
+    remedy: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A question that has no answer, and why."""
+
+    what: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that was found."""
+
+    server_version: str
+    database: str
+    user: str
+    wrappers: tuple[Wrapper, ...]
+    servers: tuple[ForeignServer, ...]
+    tables: tuple[ForeignTable, ...]
+    links: tuple[Link, ...]
+    queries: tuple[Query, ...]
+    findings: tuple[Finding, ...]
+    unknown: tuple[Unknown, ...]
+    format: str = FORMAT

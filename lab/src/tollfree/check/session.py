@@ -1,0 +1,124 @@
+"""A session that reads: each transaction is READ ONLY, with limits on time and on waits for locks.
+
+A question that the server refuses is kept as unknown and ends nothing; only a lost connection is
+an error. SQL that comes from the user is sent by the extended protocol, which takes one statement
+only, so that no COMMIT can come in by it.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from typing import Any, LiteralString
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import dict_row
+
+from tollfree.check.model import Unknown
+from tollfree.errors import EnvironmentLacksError
+
+DEFAULTS: dict[str, Any] = {"connect_timeout": 10, "fallback_application_name": "tollfree check"}
+"""Of what the connection string leaves out."""
+LOCK_LIMIT_MS = 1000
+
+Row = dict[str, Any]
+
+
+class Session:
+    """A connection to a server of the user's, and what it did not answer."""
+
+    def __init__(self, connection: psycopg.Connection[Row], statement_limit_s: int) -> None:
+        self.unknown: list[Unknown] = []
+        self._connection = connection
+        self._statement_limit_ms = statement_limit_s * 1000
+
+    @property
+    def info(self) -> psycopg.ConnectionInfo:
+        """What the server said of itself when the connection was made."""
+        return self._connection.info
+
+    @contextmanager
+    def answering(self, what: str) -> Iterator[None]:
+        """Run the body in a read-only transaction, rolled back in the end; if the server refuses
+        something in it, `what` is not known."""
+        try:
+            with self._transaction():
+                yield
+        except psycopg.Error as error:
+            self._note(what, error)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._connection.transaction(force_rollback=True):
+            self._connection.execute(
+                "SELECT set_config('statement_timeout', %s, true),"
+                " set_config('lock_timeout', %s, true)",
+                (str(self._statement_limit_ms), str(LOCK_LIMIT_MS)),
+            )
+            yield
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Run the body in a subtransaction, which an error rolls back."""
+        with self._connection.transaction():
+            yield
+
+    def _note(self, what: str, error: psycopg.Error) -> None:
+        if self._connection.closed:
+            raise EnvironmentLacksError(
+                f"the server ended the connection while it was asked for {what}",
+                "See the server's log, then try again.",
+                detail=str(error).strip(),
+            ) from error
+        self.not_known(what, reason(error))
+
+    def not_known(self, what: str, why: str) -> None:
+        """Note a question without an answer."""
+        self.unknown.append(Unknown(what, why))
+
+    def run(self, query: LiteralString | sql.SQL | sql.Composed, *values: object) -> list[Row]:
+        """Execute a statement of ours in the present transaction; return its rows."""
+        cursor = self._connection.execute(query, values or None)
+        return cursor.fetchall() if cursor.description else []
+
+    def run_given(self, command: str, query: str) -> list[Row]:
+        """Execute `command` with SQL of the user's behind it: one statement, or none."""
+        text = f"{command} {query.strip().rstrip(';')}".encode()
+        cursor = self._connection.execute(text, binary=True)
+        return cursor.fetchall() if cursor.description else []
+
+    def ask(self, what: str, file: str, *values: object) -> list[Row]:
+        """Return the rows of the query in a file of this folder, none if the server refuses."""
+        query = files(__package__).joinpath(file).read_bytes()
+        rows: list[Row] = []
+        with self.answering(what):
+            rows += self._connection.execute(query, values).fetchall()
+        return rows
+
+
+def reason(error: psycopg.Error) -> str:
+    """Return what an error says, on one line."""
+    parts = (error.diag.message_primary or str(error), error.diag.message_detail)
+    return " ".join(": ".join(filter(None, parts)).split())
+
+
+@contextmanager
+def connected(dsn: str, statement_limit_s: int) -> Iterator[Session]:
+    """Yield a session with the server that a connection string names."""
+    try:
+        settings = DEFAULTS | conninfo_to_dict(dsn)
+        connection = psycopg.Connection[Row].connect(
+            **settings, autocommit=True, row_factory=dict_row
+        )
+    except psycopg.Error as error:
+        raise EnvironmentLacksError(
+            "cannot connect to the server to check",
+            "Give a connection string as psql takes it, such as"
+            " 'host=db.example dbname=shop user=me'.",
+            detail=str(error).strip(),
+        ) from error
+    with connection:
+        connection.read_only = True
+        connection.prepare_threshold = None
+        yield Session(connection, statement_limit_s)

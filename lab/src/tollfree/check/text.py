@@ -1,0 +1,72 @@
+"""A report of `tollfree check` as lines of text."""
+
+from collections.abc import Iterator
+
+from tollfree.check.model import ForeignServer, Link, Query, Report
+
+
+def lines(report: Report) -> Iterator[str]:
+    """Yield the report's lines: what there is, what queries wait for, what to do about it."""
+    yield f"PostgreSQL {report.server_version}, database {report.database}, user {report.user}"
+    for wrapper in report.wrappers:
+        state = (
+            f"version {wrapper.installed} is in this database"
+            if wrapper.installed
+            else ("can be created" if wrapper.available else "is not installed")
+        )
+        yield f"  {wrapper.name} {state}"
+    links = {link.server: link for link in report.links}
+    for server in report.servers:
+        yield ""
+        yield from _server(report, server, links.get(server.name))
+    for query in report.queries:
+        yield ""
+        yield from _query(query, links)
+    if report.findings:
+        yield from ("", "What to do:")
+        for finding in report.findings:
+            yield f"* {finding.about}: {finding.text}"
+            yield from (f"    {command}" for command in finding.remedy)
+    if report.unknown:
+        yield ""
+        yield from (f"not known: {unknown.what} ({unknown.why})" for unknown in report.unknown)
+
+
+def _server(report: Report, server: ForeignServer, link: Link | None) -> Iterator[str]:
+    yield f"server {server.name} ({server.wrapper}, owner {server.owner}){_options(server.options)}"
+    if link:
+        yield (
+            f"  round trip {link.rtt_ms:.3g} ms (least {link.rtt_min_ms:.3g}), connecting"
+            f" {link.connect_ms:.3g} ms: {link.queries} queries for no rows of {link.table}"
+        )
+    for table in report.tables:
+        if table.server == server.name:
+            rows = (
+                "never analyzed"
+                if table.row_estimate is None
+                else f"about {table.row_estimate:,.0f} rows"
+            )
+            if table.analyzed:
+                rows += f", analyzed {table.analyzed:%Y-%m-%d}"
+            yield f"  {table.qualified}: {rows}{_options(table.options)}"
+
+
+def _options(options: dict[str, str]) -> str:
+    return "".join(f", {name} '{value}'" for name, value in options.items())
+
+
+def _query(query: Query, links: dict[str, Link]) -> Iterator[str]:
+    yield f"query {' '.join(query.query.split())}"
+    if query.calls is not None:
+        yield f"  {query.calls:,} calls, {query.mean_ms:.3g} ms each"
+    yield (
+        f"  by postgres_fdw {query.stock_round_trips:,.0f} round trips, by ours"
+        f" {query.ours_round_trips:,.0f} or more; {query.remote_rows:,.0f} remote rows,"
+        " as the planner expects"
+    )
+    slowest = max((links[s].rtt_ms for s in query.servers if s in links), default=None)
+    if slowest is not None:
+        yield (
+            f"  that is {query.stock_round_trips * slowest:,.3g} ms of waiting for the link, or"
+            f" {query.ours_round_trips * slowest:,.3g} ms"
+        )

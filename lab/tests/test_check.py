@@ -1,0 +1,409 @@
+"""`tollfree check` on real servers: what it finds, what it leaves alone, for whom."""
+
+import dataclasses
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from conftest import OUR_FILE_WRAPPER, OUR_WRAPPER
+from links import link_to
+
+from tollfree.check import findings, model
+from tollfree.cluster import SUPERUSER, Cluster
+from tollfree.errors import ExitCode
+from tollfree.link import Link
+from tollfree.paths import CHECKOUT
+from tollfree.ports import LOOPBACK, reserved_ports
+from tollfree.privileges import ServerUser
+from tollfree.stage import Stage
+from tollfree.suites.foreign import recreate_database
+
+pytestmark = pytest.mark.cluster
+
+DATABASE, SOURCE, EMPTY = "checked", "checked_source", "checked_empty"
+RTT_US = 20_000
+ROWS = 20_000
+OLD_DAYS = 30
+OBJECTS_OF_SOURCE = f"""
+    CREATE TABLE items (id integer PRIMARY KEY, v text);
+    INSERT INTO items SELECT i, 'item ' || i FROM generate_series(1, {ROWS}) i;
+    CREATE TABLE fresh AS SELECT * FROM items LIMIT 10;
+    ANALYZE;
+"""
+OBJECTS = """
+    CREATE EXTENSION postgres_fdw;
+    CREATE EXTENSION file_fdw;
+    CREATE EXTENSION pg_stat_statements;
+    CREATE SERVER far FOREIGN DATA WRAPPER postgres_fdw
+        OPTIONS (host '{host}', port '{port}', dbname '{source}', sslmode 'disable',
+                 use_remote_estimate 'off');
+    CREATE USER MAPPING FOR PUBLIC SERVER far
+        OPTIONS (user '{user}', password '{password}');
+    CREATE SERVER gone FOREIGN DATA WRAPPER postgres_fdw
+        OPTIONS (host '{host}', port '{closed}', dbname '{source}', use_remote_estimate 'true');
+    CREATE USER MAPPING FOR PUBLIC SERVER gone OPTIONS (user '{user}', password '{password}');
+    CREATE SERVER "Files" FOREIGN DATA WRAPPER file_fdw;
+    CREATE FOREIGN TABLE items (id integer, v text) SERVER far;
+    CREATE FOREIGN TABLE fresh (id integer, v text) SERVER far;
+    CREATE FOREIGN TABLE lost (id integer) SERVER gone;
+    CREATE FOREIGN TABLE lines (line text) SERVER "Files" OPTIONS (filename '/dev/null');
+    CREATE TABLE local (id integer);
+    ANALYZE items;
+    GRANT SELECT ON items TO checked_reader;
+"""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A server with foreign servers in it, and the link to what is behind `far`."""
+
+    server: Cluster
+    link: Link
+
+    def connect(self) -> psycopg.Connection[tuple[object, ...]]:
+        return self.server.connect(DATABASE)
+
+    def dsn(self, user: str = SUPERUSER, database: str = DATABASE) -> str:
+        return self.server.conninfo(database).replace(f"user={SUPERUSER}", f"user={user}")
+
+    def marks(self) -> object:
+        """What changes when anything is created, dropped or written in the database."""
+        with self.connect() as connection:
+            return connection.execute(
+                "SELECT (SELECT count(*) FROM pg_class), (SELECT count(*) FROM pg_foreign_server),"
+                " (SELECT count(*) FROM pg_user_mapping), (SELECT count(*) FROM pg_extension),"
+                " (SELECT count(*) FROM local), (SELECT count(*) FROM items)"
+            ).fetchone()
+
+
+@contextmanager
+def closed_port() -> Iterator[int]:
+    """Yield a port that nobody listens on meanwhile."""
+    with socket.socket() as taken:
+        taken.bind((LOOPBACK, 0))
+        yield taken.getsockname()[1]
+
+
+def make_roles(connection: psycopg.Connection[tuple[object, ...]]) -> None:
+    for role in ("checked_reader", "checked_nobody"):
+        connection.execute(f"DROP ROLE IF EXISTS {role}")
+        connection.execute(f"CREATE ROLE {role} LOGIN")
+
+
+@pytest.fixture(scope="module")
+def server(stage: Stage, home: Path, user: ServerUser) -> Iterator[Cluster]:
+    """A server with pg_stat_statements."""
+    settings = {"shared_preload_libraries": "'pg_stat_statements'"}
+    with reserved_ports(1) as (port,):
+        cluster = Cluster(
+            *("check", home / "check", home / "run", port, stage, user),
+            listens=True,
+            settings=settings,
+        )
+        cluster.make(secrets.token_urlsafe(12))
+        cluster.start()
+    try:
+        yield cluster
+    finally:
+        cluster.stop()
+
+
+@pytest.fixture(scope="module")
+def place(server: Cluster) -> Iterator[Place]:
+    with server.connect() as connection:
+        make_roles(connection)
+        for name in (DATABASE, SOURCE, EMPTY):
+            recreate_database(connection, name)
+    with server.connect(SOURCE) as connection:
+        connection.execute(OBJECTS_OF_SOURCE)
+    with (
+        link_to(server, "check", RTT_US) as link,
+        closed_port() as closed,
+        server.connect(DATABASE) as connection,
+    ):
+        connection.execute(
+            OBJECTS.format(
+                host=LOOPBACK,
+                port=link.port,
+                source=SOURCE,
+                closed=closed,
+                user=SUPERUSER,
+                password=server.password_file.read_text(),
+            )
+        )
+        yield Place(server, link)
+
+
+def run(*words: str, code: ExitCode = ExitCode.OK, **env: str) -> tuple[str, str]:
+    """Run the command; check its exit code; return what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tollfree.cli", "check", *words],
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        env=os.environ | env,
+        timeout=300,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout, done.stderr
+
+
+def report(*words: str) -> dict[str, Any]:
+    """Return what the command says as JSON."""
+    found: dict[str, Any] = json.loads(run("--json", *words)[0])
+    return found
+
+
+def remedies(found: dict[str, Any]) -> list[str]:
+    return [command for finding in found["findings"] for command in finding["remedy"]]
+
+
+def unknown(found: dict[str, Any], words: str) -> list[str]:
+    """Return why the questions with these words have no answer."""
+    return [one["why"] for one in found["unknown"] if words in one["what"]]
+
+
+def test_a_superuser_sees_servers_tables_links_and_what_to_do(place: Place) -> None:
+    before = place.marks()
+    found = report(place.dsn())
+    assert place.marks() == before
+    assert found["format"] == model.FORMAT
+    assert [one["name"] for one in found["servers"]] == ["Files", "far", "gone"]
+    tables = {table["name"]: table for table in found["tables"]}
+    assert tables["items"]["row_estimate"] == ROWS
+    assert tables["fresh"]["row_estimate"] is None
+    (link,) = found["links"]
+    assert (link["server"], link["table"]) in (("far", "public.fresh"), ("far", "public.items"))
+    assert link["rtt_min_ms"] >= RTT_US / 1000
+    commands = remedies(found)
+    assert "ANALYZE public.fresh;" in commands
+    assert "ANALYZE public.items;" not in commands
+    assert "ALTER FOREIGN TABLE public.items OPTIONS (ADD fetch_size '10000');" in commands
+    assert "ALTER SERVER \"gone\" OPTIONS (SET use_remote_estimate 'false');" in commands
+    assert f"CREATE EXTENSION IF NOT EXISTS {OUR_WRAPPER} CASCADE;" in commands
+    assert f"SELECT \"{OUR_FILE_WRAPPER}_adopt\"('Files');" in commands
+    assert not any("superuser" in finding["text"] for finding in found["findings"])
+    (why,) = unknown(found, "server gone")
+    assert "could not connect" in why
+
+
+def test_what_it_says_as_text(place: Place) -> None:
+    out, _ = run(place.dsn())
+    assert "server far (postgres_fdw, owner postgres)" in out
+    assert "queries for no rows of public." in out
+    assert "public.fresh: never analyzed" in out
+    assert "ANALYZE public.fresh;" in out
+    assert "not known: the round trip to server gone (could not connect" in out
+
+
+def test_a_server_of_ours_is_measured_and_told_the_way_back(place: Place) -> None:
+    with place.connect() as connection:
+        connection.execute(f"CREATE EXTENSION {OUR_WRAPPER}")
+        connection.execute(f"SELECT {OUR_WRAPPER}_adopt('far')")
+    try:
+        found = report(place.dsn())
+    finally:
+        with place.connect() as connection:
+            connection.execute(f"SELECT {OUR_WRAPPER}_release('far')")
+            connection.execute(f"DROP EXTENSION {OUR_WRAPPER}")
+    (link,) = found["links"]
+    assert link["rtt_min_ms"] >= RTT_US / 1000
+    commands = remedies(found)
+    assert f"SELECT \"{OUR_WRAPPER}_release\"('far');" in commands
+    assert f"SELECT \"{OUR_WRAPPER}_adopt\"('far');" not in commands
+
+
+def test_a_user_with_few_rights_is_told_what_is_not_known(place: Place) -> None:
+    found = report(place.dsn("checked_reader"))
+    assert [link["table"] for link in found["links"]] == ["public.items"]
+    assert unknown(found, "server gone") == ["this user may read none of its foreign tables"]
+    nobody = report(place.dsn("checked_nobody"))
+    assert nobody["links"] == []
+    assert len(nobody["servers"]) == 3
+    assert unknown(nobody, "server far") == ["this user may read none of its foreign tables"]
+    assert any("Its owner, postgres" in finding["text"] for finding in nobody["findings"])
+
+
+def test_a_user_who_may_not_read_the_catalogs_gets_a_report(place: Place) -> None:
+    with place.connect() as connection:
+        for name in ("pg_foreign_server", "pg_class"):
+            connection.execute(f"REVOKE SELECT ON pg_catalog.{name} FROM PUBLIC")
+    try:
+        found = report(place.dsn("checked_nobody"))
+    finally:
+        with place.connect() as connection:
+            for name in ("pg_foreign_server", "pg_class"):
+                connection.execute(f"GRANT SELECT ON pg_catalog.{name} TO PUBLIC")
+    assert found["servers"] == []
+    assert len(unknown(found, "foreign servers")) == 1
+    assert len(unknown(found, "foreign tables")) == 1
+
+
+def test_servers_may_be_hidden_where_tables_are_not(place: Place) -> None:
+    with place.connect() as connection:
+        connection.execute("REVOKE SELECT ON pg_catalog.pg_user_mappings FROM PUBLIC")
+    try:
+        found = report(place.dsn("checked_reader"), "--query", "SELECT v FROM items")
+    finally:
+        with place.connect() as connection:
+            connection.execute("GRANT SELECT ON pg_catalog.pg_user_mappings TO PUBLIC")
+    assert found["servers"] == found["queries"] == []
+    assert not any("no foreign server" in finding["text"] for finding in found["findings"])
+    assert len(found["tables"]) == 4
+    assert len(unknown(found, "foreign servers")) == 1
+    assert unknown(found, "the query") == ["it asks no remote server that is known"]
+
+
+def test_a_database_without_foreign_servers(place: Place) -> None:
+    found = report(place.dsn(database=EMPTY))
+    assert found["servers"] == found["tables"] == found["links"] == []
+    (finding,) = found["findings"]
+    assert "no foreign server" in finding["text"]
+
+
+def test_passwords_are_not_shown(place: Place) -> None:
+    password = place.server.password_file.read_text()
+    for output in (run(place.dsn())[0], run("--json", place.dsn())[0]):
+        assert password not in output
+
+
+def test_a_server_that_does_not_answer_is_a_clear_error() -> None:
+    with closed_port() as closed:
+        _, err = run(f"host={LOOPBACK} port={closed}", code=ExitCode.ENVIRONMENT)
+    assert "cannot connect to the server to check" in err
+    _, err = run("host=", "--timeout", "0", code=ExitCode.USAGE)
+    _, err = run("nonsense", code=ExitCode.ENVIRONMENT)
+    assert "connection string" in err
+
+
+def test_libpq_variables_of_the_user_count(place: Place) -> None:
+    server = place.server
+    out, _ = run(
+        f"dbname={DATABASE}",
+        PGHOST=str(server.socket_folder),
+        PGPORT=str(server.port),
+        PGUSER=SUPERUSER,
+    )
+    assert f"database {DATABASE}, user {SUPERUSER}" in out
+
+
+@pytest.mark.parametrize(
+    ("query", "stock", "ours"),
+    [
+        ("SELECT v FROM items WHERE id = 7", 5, 1),
+        ("SELECT v FROM items", 2 + 2 + ROWS // 100 + 1, 1),
+        ("UPDATE items SET v = 'changed' WHERE id = 7;", 3, 2),
+        ("SELECT count(*) FROM items a JOIN items b USING (id) WHERE a.id = 7", 5, 1),
+    ],
+)
+def test_the_round_trips_of_a_query(place: Place, query: str, stock: int, ours: int) -> None:
+    before = place.marks()
+    found = report(place.dsn(), "--query", query)
+    assert place.marks() == before
+    (one,) = found["queries"]
+    assert one["servers"] == ["far"]
+    assert (one["stock_round_trips"], one["ours_round_trips"]) == (stock, ours)
+
+
+def test_a_lookup_waits_for_as_many_round_trips_as_is_said(place: Place) -> None:
+    query = "SELECT v FROM items WHERE id = 7"
+    (one,) = report(place.dsn(), "--query", query)["queries"]
+    with place.connect() as connection:
+        connection.execute(query)
+        before = place.link.counters()["flights"]
+        connection.execute(query)
+        assert place.link.counters()["flights"] - before == one["stock_round_trips"]
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        ("SELECT 1", "no remote server"),
+        ("SELECT * FROM nowhere", "nowhere"),
+        ("DROP TABLE local", "syntax error"),
+        ("SELECT 1; COMMIT; DROP TABLE local", "multiple commands"),
+        ("INSERT INTO items VALUES (0, 'new')", "writes foreign rows"),
+    ],
+)
+def test_a_query_without_an_answer_does_nothing(place: Place, query: str, why: str) -> None:
+    before = place.marks()
+    found = report(place.dsn(), "--query", query)
+    assert place.marks() == before
+    assert found["queries"] == []
+    (answer,) = unknown(found, "the query")
+    assert why in answer
+
+
+def test_the_most_expensive_queries_are_those_of_foreign_tables(place: Place) -> None:
+    with place.connect() as connection:
+        connection.execute("SELECT pg_stat_statements_reset()")
+        for key in (7, 8):
+            connection.execute(f"SELECT v FROM items WHERE id = {key}")
+        connection.execute("SELECT count(*) FROM local")
+        connection.execute("SELECT v FROM items WHERE id > 19000")
+    found = report(place.dsn())
+    lookup = next(one for one in found["queries"] if "id = $1" in one["query"])
+    assert (lookup["calls"], lookup["stock_round_trips"], lookup["ours_round_trips"]) == (2, 5, 1)
+    assert not [one for one in found["queries"] if "local" in one["query"]]
+    assert len(report(place.dsn(), "--top", "1")["queries"]) == 1
+    assert "2 calls" in run(place.dsn())[0]
+    few = report(place.dsn("checked_nobody"))
+    assert few["queries"] == []
+    assert unknown(few, "queries of other users") == ["it takes pg_read_all_stats"]
+
+
+def test_without_pg_stat_statements_the_expensive_queries_are_not_known(place: Place) -> None:
+    with place.connect() as connection:
+        connection.execute("DROP EXTENSION pg_stat_statements")
+    try:
+        (why,) = unknown(report(place.dsn()), "most expensive")
+    finally:
+        with place.connect() as connection:
+            connection.execute("CREATE EXTENSION pg_stat_statements")
+    assert "not in this database" in why
+
+
+def test_the_proposed_commands_work(place: Place) -> None:
+    commands = [c for c in remedies(report(place.dsn())) if "lost" not in c]
+    try:
+        with place.connect() as connection:
+            for command in commands:
+                connection.execute(command.encode())
+    finally:
+        with place.connect() as connection:
+            connection.execute(f"DROP EXTENSION IF EXISTS {OUR_WRAPPER}, {OUR_FILE_WRAPPER}")
+
+
+def test_a_wrapper_that_is_not_on_the_machine_has_no_commands() -> None:
+    absent = model.Wrapper(OUR_WRAPPER, None, None, usable=False)
+    far = model.ForeignServer("far", "postgres_fdw", "me", {}, True, True, True, True)
+    (finding,) = findings.of_servers((far,), (absent,), ())
+    assert "docs/installing.md" in finding.text
+    assert finding.remedy == ()
+
+
+def test_old_statistics_are_named_with_their_age() -> None:
+    then = datetime.now(UTC) - timedelta(days=OLD_DAYS + 1)
+    table = model.ForeignTable("s", "t", "s.t", "far", {}, 5.0, then, OLD_DAYS + 1.0, True)
+    (finding,) = findings.of_tables((table,), {}, ())
+    assert "31 days old" in finding.text
+    assert finding.remedy == ("ANALYZE s.t;",)
+
+
+def test_the_fields_of_the_json_are_documented() -> None:
+    text = (CHECKOUT / "docs" / "checking.md").read_text(encoding="utf-8")
+    for part in vars(model).values():
+        if dataclasses.is_dataclass(part):
+            for field in dataclasses.fields(part):
+                assert f"`{field.name}`" in text, f"{part} {field.name}"
