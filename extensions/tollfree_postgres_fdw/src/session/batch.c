@@ -29,6 +29,7 @@
 #include "base/compat.h"
 #include "session/batch.h"
 #include "session/error.h"
+#include "session/names.h"
 #include "session/wait.h"
 
 /*
@@ -198,7 +199,8 @@ log_command(Session *session, const char *action, const char *statement,
 		MemoryContextSwitchTo(old);
 	}
 	appendStringInfo(log, "%s%s %s", log->len > 0 ? "\n" : "", action,
-					 statement != NULL ? statement : "<unnamed>");
+					 statement != NULL ? statement + NAMES_PREFIX_LENGTH :
+					 "<unnamed>");
 	if (nparams > 0)
 		appendStringInfo(log, " (parameters: %d)", nparams);
 	if (sql != NULL)

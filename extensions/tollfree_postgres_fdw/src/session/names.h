@@ -12,6 +12,9 @@
 
 #include "session/state.h"
 
+/* What stands in front of what tells a connection's statements apart */
+#define NAMES_PREFIX_LENGTH (sizeof("tollfree_12345678_") - 1)
+
 /* The name of one of the session's own commands, of up to 12 letters */
 static inline const char *
 names_of_own(const Session *session, const char *what, char *name)

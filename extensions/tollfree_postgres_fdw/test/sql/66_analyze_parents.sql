@@ -37,7 +37,8 @@ BEGIN
 	EXECUTE format('CREATE FOREIGN TABLE herd_right PARTITION OF herd FOR VALUES IN (''right'')'
 				   ' SERVER loopback OPTIONS (schema_name ''remote'', table_name %L)', on_the_right);
 	ANALYZE herd;
-	SELECT c.reltuples, (SELECT count(*) FROM pg_statistic WHERE starelid = c.oid)
+	-- estimated from some blocks, where a table has not been analyzed remotely
+	SELECT round(c.reltuples / 3000) * 3000, (SELECT count(*) FROM pg_statistic WHERE starelid = c.oid)
 	INTO reltuples, columns
 	FROM pg_class c WHERE oid = 'herd'::regclass;
 	SELECT most_common_freqs[array_position(most_common_vals::text::text[], 'left')] BETWEEN 0.08 AND 0.12
