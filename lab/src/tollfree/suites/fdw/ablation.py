@@ -13,6 +13,8 @@ from tollfree.suites.fdw.findings import FdwFindings
 from tollfree.suites.presentation import number
 
 LEAST_GAIN = 1.1
+LEAST_ROUNDS = 3
+"""Fewer have no interval worth the name."""
 LEAST_ROUND_TRIPS = 0.5
 """Of a transaction, more: what is not awaited is counted in some of them."""
 ALL = "all"
@@ -38,7 +40,8 @@ class Gain:
         if self.counts_round_trips:
             saved = (self.without_path or 0) - (self.with_path or 0)
             return saved >= LEAST_ROUND_TRIPS
-        return self.ratio.low > 1 and self.ratio.median >= LEAST_GAIN
+        is_told = self.ratio.samples >= LEAST_ROUNDS and self.ratio.low > 1
+        return is_told and self.ratio.median >= LEAST_GAIN
 
 
 def gains(fdw: FdwFindings) -> list[Gain]:
@@ -112,16 +115,23 @@ def ablation_table(fdw: FdwFindings) -> Table:
 
 
 def ablation_verdicts(fdw: FdwFindings) -> list[str]:
-    """Return one sentence on the paths that pay, and one on those that nothing here shows to."""
+    """Return one sentence on the paths that pay, with the work that shows it, and one on those of
+    which this run does not show it."""
     found: dict[str, list[Gain]] = {}
     for gain in gains(fdw):
         if gain.path != ALL:
             found.setdefault(gain.path, []).append(gain)
-    paying = [path for path, seen in found.items() if any(gain.pays for gain in seen)]
-    others = [path for path in found if path not in paying]
+    works = {
+        path: sorted({gain.work for gain in seen if gain.pays}) for path, seen in found.items()
+    }
+    paying = [f"{path} ({', '.join(by)})" for path, by in works.items() if by]
+    others = [path for path, by in works.items() if not by]
     sentences = []
     if paying:
-        sentences.append(f"Fast paths that pay by what was measured here: {', '.join(paying)}.")
+        sentences.append(f"Fast paths that pay, and for which work: {', '.join(paying)}.")
     if others:
-        sentences.append(f"Fast paths that nothing measured here justifies: {', '.join(others)}.")
+        sentences.append(
+            f"Fast paths that this run does not show to pay: {', '.join(others)}. Large results "
+            "and many rows are timed without a link here."
+        )
     return sentences
