@@ -20,7 +20,7 @@
 
 #include "base/compat.h"
 #include "base/compat_export.h"
-#include "base/validator.h"
+#include "base/options.h"
 #include "session/sessions.h"
 #include "move_server.h"
 
@@ -44,7 +44,7 @@ check_options(List *options, const char *kind, const char *name)
 		DefElem    *option = lfirst_node(DefElem, cell);
 		const char *value = defGetString(option);
 
-		if (!validator_is_stock(option->defname, value))
+		if (!option_is_stock(option->defname, value))
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("%s \"%s\" has an option that postgres_fdw does not know: %s '%s'",

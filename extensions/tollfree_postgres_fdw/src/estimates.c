@@ -146,15 +146,11 @@ find_upper_paths(const Planning *planning)
 static void
 get_rel_size(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 {
-	ForeignTable *table = GetForeignTable(tableid);
-	ForeignServer *server = GetForeignServer(table->serverid);
 	Planning	planning = {.root = root,.rel = rel,.tableid = tableid};
 
-	if (option_is_true(table->options, "use_remote_estimate",
-					   option_is_true(server->options, "use_remote_estimate",
-									  false)))
-		estimates_enter_stock(table->serverid);
-	take_step(table->serverid, size_table, &planning);
+	if (option_of_table_is_true(tableid, "use_remote_estimate", false))
+		estimates_enter_stock(rel->serverid);
+	take_step(rel->serverid, size_table, &planning);
 }
 
 static void

@@ -18,7 +18,6 @@
 #include "storage/latch.h"
 #include "storage/lock.h"
 #include "utils/acl.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
@@ -186,17 +185,6 @@ compat_connect(const char *const *names, const char *const *values,
 	}
 #endif
 	return libpqsrv_connect_params(names, values, false, wait_event);
-}
-
-/* Allocates the extra value of a setting's check hook; guc.c frees it. */
-static inline void *
-compat_guc_malloc(size_t size)
-{
-#if PG_VERSION_NUM >= 160000
-	return guc_malloc(LOG, size);
-#else
-	return malloc(size);
-#endif
 }
 
 /*

@@ -2,11 +2,10 @@
  * fastpath.c
  *	  Which fast paths, ways to save round trips or work, are allowed.
  *
- * Each fast path can be switched off by whoever runs the query, with a
- * setting, and by the owner of the server or of the foreign table, with an
- * option of the same name.  A table's option overrides its server's.  The
- * server option compatibility 'stock' switches all of them off, whatever else
- * is set.
+ * Whoever runs a query can switch a path off by a setting, and the owner of
+ * the server or the foreign table by an option of the same name.  A table's
+ * option overrides its server's.  The server option compatibility 'stock'
+ * switches all paths off, whatever else is set.
  *
  * Options are read when a query is planned, or when a modification or a
  * connection begins, and passed on as a set.  Settings are read when the path
@@ -15,44 +14,99 @@
 #include "postgres.h"
 
 #include "foreign/foreign.h"
+#include "utils/guc.h"
 
 #include "base/fastpath.h"
 #include "base/options.h"
-#include "base/settings.h"
 
-typedef struct FastPathSwitches
+/* The set that is allowed without options */
+#define PATHS_BY_DEFAULT (~(1 << FAST_ARRAYS))
+
+static struct
 {
 	const char *name;
-	FastPath	path;
-	const bool *setting;		/* NULL if there is none */
-	bool		is_open;		/* without an option */
-} FastPathSwitches;
+	const char *description;	/* of the setting; NULL if there is none */
+	bool		of_table;		/* is it an option of tables, too? */
+	bool		setting;
+}			fast_paths[] = {
 
-static const FastPathSwitches fast_paths[] = {
-	{"direct_results", FAST_DIRECT_RESULTS, &setting_direct_results, true},
-	{"read_ahead", FAST_READ_AHEAD, &setting_read_ahead, true},
-	{"binary_results", FAST_BINARY_RESULTS, &setting_binary_results, true},
-	{"constants_as_parameters", FAST_CONSTANTS,
-	&setting_constants_as_parameters, true},
-	{"autocommit_scans", FAST_AUTOCOMMIT, &setting_autocommit_scans, true},
-	{"pipelined_writes", FAST_PIPELINED_WRITES, &setting_pipelined_writes,
-	true},
-	{"insert_arrays", FAST_ARRAYS, NULL, false},
-	{"unawaited_commit", FAST_UNAWAITED_COMMIT, &setting_unawaited_commit,
-	true}
+	[FAST_DIRECT_RESULTS] = {
+		"direct_results",
+		"Fetches results without a cursor that are small or will all be read.",
+		true, true
+	},
+	[FAST_READ_AHEAD] = {
+		"read_ahead",
+		"Asks for further rows of a large result before they are needed.",
+		true, true
+	},
+	[FAST_BINARY_RESULTS] = {
+		"binary_results",
+		"Asks for rows in binary form where local and remote types are the same.",
+		true, true
+	},
+	[FAST_CONSTANTS] = {
+		"constants_as_parameters",
+		"Keeps short remote commands prepared whatever constants are in them.",
+		true, true
+	},
+	[FAST_AUTOCOMMIT] = {
+		"autocommit_scans",
+		"Sends a SELECT that is all of its transaction without beginning one.",
+		true, true
+	},
+	[FAST_PIPELINED_WRITES] = {
+		"pipelined_writes",
+		"Writes rows without waiting for each where nobody can tell the difference.",
+		true, true
+	},
+	[FAST_ARRAYS] = {"insert_arrays", NULL, true, true},
+	[FAST_UNAWAITED_COMMIT] = {
+		"unawaited_commit",
+		"Does not wait for the end of remote transactions that wrote nothing.",
+		false, true
+	}
 };
 
-/* Changes a set of allowed paths by the options that are given. */
-static int
-apply_options(List *options, int allowed)
+/* Defines the settings; called when the library is loaded. */
+void
+fastpath_define_settings(void)
 {
 	for (int i = 0; i < lengthof(fast_paths); i++)
 	{
-		int			path = fast_paths[i].path;
-		bool		is_open = option_is_true(options, fast_paths[i].name,
-											 (allowed & path) != 0);
+		if (fast_paths[i].description != NULL)
+			DefineCustomBoolVariable(psprintf("tollfree_postgres_fdw.%s",
+											  fast_paths[i].name),
+									 fast_paths[i].description, NULL,
+									 &fast_paths[i].setting, true, PGC_USERSET,
+									 0, NULL, NULL, NULL);
+	}
+}
 
-		allowed = is_open ? allowed | path : allowed & ~path;
+/* Is this an option that allows a path, and can a table have it, too? */
+bool
+fastpath_is_option(const char *name, bool *of_table)
+{
+	for (int i = 0; i < lengthof(fast_paths); i++)
+	{
+		*of_table = fast_paths[i].of_table;
+		if (strcmp(name, fast_paths[i].name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The paths that the options allow, where those not given allow otherwise. */
+static int
+apply_options(List *options, int otherwise)
+{
+	int			allowed = 0;
+
+	for (int i = 0; i < lengthof(fast_paths); i++)
+	{
+		if (option_is_true(options, fast_paths[i].name,
+						   (otherwise & (1 << i)) != 0))
+			allowed |= 1 << i;
 	}
 	return allowed;
 }
@@ -61,13 +115,8 @@ apply_options(List *options, int allowed)
 int
 fastpath_of_server(List *options)
 {
-	int			allowed = 0;
-
-	if (option_is_compatible(options))
-		return 0;
-	for (int i = 0; i < lengthof(fast_paths); i++)
-		allowed |= fast_paths[i].is_open ? fast_paths[i].path : 0;
-	return apply_options(options, allowed);
+	return option_is_compatible(options) ? 0
+		: apply_options(options, PATHS_BY_DEFAULT);
 }
 
 /* The paths that the options of a foreign table and its server allow. */
@@ -77,21 +126,13 @@ fastpath_of_table(Oid relid)
 	ForeignTable *table = GetForeignTable(relid);
 	ForeignServer *server = GetForeignServer(table->serverid);
 
-	if (option_is_compatible(server->options))
-		return 0;
-	return apply_options(table->options, fastpath_of_server(server->options));
+	return option_is_compatible(server->options) ? 0
+		: apply_options(table->options, fastpath_of_server(server->options));
 }
 
 /* Is a path allowed, by options (the set) and by its setting? */
 bool
 fastpath_is_on(int allowed, FastPath path)
 {
-	if ((allowed & path) == 0)
-		return false;
-	for (int i = 0; i < lengthof(fast_paths); i++)
-	{
-		if (fast_paths[i].path == path)
-			return fast_paths[i].setting == NULL || *fast_paths[i].setting;
-	}
-	return false;
+	return (allowed & (1 << path)) != 0 && fast_paths[path].setting;
 }

@@ -7,19 +7,21 @@
 
 #include "nodes/pg_list.h"
 
-/* Bits of a set.  Settings and options have the same names; see README.md. */
+/* Numbers of bits in a set of paths; README.md describes them. */
 typedef enum FastPath
 {
-	FAST_DIRECT_RESULTS = 1 << 0,
-	FAST_READ_AHEAD = 1 << 1,
-	FAST_BINARY_RESULTS = 1 << 2,
-	FAST_CONSTANTS = 1 << 3,
-	FAST_AUTOCOMMIT = 1 << 4,
-	FAST_PIPELINED_WRITES = 1 << 5,
-	FAST_ARRAYS = 1 << 6,
-	FAST_UNAWAITED_COMMIT = 1 << 7
+	FAST_DIRECT_RESULTS,
+	FAST_READ_AHEAD,
+	FAST_BINARY_RESULTS,
+	FAST_CONSTANTS,
+	FAST_AUTOCOMMIT,
+	FAST_PIPELINED_WRITES,
+	FAST_ARRAYS,
+	FAST_UNAWAITED_COMMIT
 } FastPath;
 
+extern void fastpath_define_settings(void);
+extern bool fastpath_is_option(const char *name, bool *of_table);
 extern int	fastpath_of_server(List *options);
 extern int	fastpath_of_table(Oid relid);
 extern bool fastpath_is_on(int allowed, FastPath path);

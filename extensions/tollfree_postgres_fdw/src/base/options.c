@@ -1,21 +1,48 @@
 /*
  * options.c
- *	  Options of servers, user mappings and foreign tables: reading them.
+ *	  Options of servers, user mappings and foreign tables.
  *
- * validator.c checks their values when they are set.
+ * The validator checks the options that this wrapper adds.  All others are
+ * passed to postgres_fdw's own.
  */
 #include "postgres.h"
 
+#include "catalog/pg_foreign_server.h"
+#include "catalog/pg_foreign_table.h"
+#include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "foreign/foreign.h"
 #include "libpq-fe.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 
+#include "base/compat.h"
+#include "base/compat_export.h"
+#include "base/fastpath.h"
 #include "base/options.h"
 #include "base/settings.h"
 
+#define ANALYZE_SAMPLING "analyze_sampling"
+#define COMPATIBILITY "compatibility"
+#define REMOTE_ISOLATION "remote_isolation"
+#define STATEMENT_CACHE_SIZE "statement_cache_size"
+
+#define COMPATIBILITY_STOCK "stock"
+#define READ_COMMITTED "read committed"
+
 #define BATCH_SIZE_DEFAULT 1
+
+COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_validator);
+
+static const char *const sampling_names[] = {
+	[SAMPLING_OFF] = "off",
+	[SAMPLING_RANDOM] = "random",
+	[SAMPLING_SYSTEM] = "system",
+	[SAMPLING_BERNOULLI] = "bernoulli",
+	[SAMPLING_AUTO] = "auto",
+	[SAMPLING_IMPORT] = "import"
+};
 
 /* The value of an option, or NULL. */
 const char *
@@ -33,53 +60,57 @@ option_find(List *options, const char *name)
 	return NULL;
 }
 
-/* The value of a boolean option, or the default (otherwise). */
+/* The value of a foreign table's option, or else of its server's, or NULL. */
+static const char *
+find_of_table(Oid relid, const char *name)
+{
+	ForeignTable *table = GetForeignTable(relid);
+	const char *value = option_find(table->options, name);
+
+	return value != NULL ? value
+		: option_find(GetForeignServer(table->serverid)->options, name);
+}
+
+/* A boolean, or the default (otherwise) if the value is NULL. */
+static bool
+is_true(const char *value, bool otherwise)
+{
+	bool		result;
+
+	return value != NULL && parse_bool(value, &result) ? result : otherwise;
+}
+
+/* A number, or the default (otherwise) if the value is NULL. */
+static int
+number(const char *value, int otherwise)
+{
+	int			result;
+
+	return value != NULL && parse_int(value, &result, 0, NULL) ? result
+		: otherwise;
+}
+
+/* The value of a boolean option. */
 bool
 option_is_true(List *options, const char *name, bool otherwise)
 {
-	ListCell   *cell;
-
-	foreach(cell, options)
-	{
-		DefElem    *option = lfirst_node(DefElem, cell);
-
-		if (strcmp(option->defname, name) == 0)
-			return defGetBoolean(option);
-	}
-	return otherwise;
+	return is_true(option_find(options, name), otherwise);
 }
 
 /* The same for a foreign table, whose option overrides its server's. */
 bool
-option_of_table_is_true(Relation rel, const char *name, bool otherwise)
+option_of_table_is_true(Oid relid, const char *name, bool otherwise)
 {
-	ForeignTable *table = GetForeignTable(RelationGetRelid(rel));
-	ForeignServer *server = GetForeignServer(table->serverid);
-
-	return option_is_true(table->options, name,
-						  option_is_true(server->options, name, otherwise));
+	return is_true(find_of_table(relid, name), otherwise);
 }
 
 /* How many rows one INSERT into this table may have. */
 int
 option_batch_size(Relation rel)
 {
-	ForeignTable *table = GetForeignTable(RelationGetRelid(rel));
-	const char *value = option_find(table->options, "batch_size");
-	int			size = BATCH_SIZE_DEFAULT;
-
-	if (value == NULL)
-		value = option_find(GetForeignServer(table->serverid)->options,
-							"batch_size");
-	if (value != NULL)
-		(void) parse_int(value, &size, 0, NULL);
-	return size;
+	return number(find_of_table(RelationGetRelid(rel), "batch_size"),
+				  BATCH_SIZE_DEFAULT);
 }
-
-/* The names of sampling methods, in the order of the enum */
-static const char *const sampling_names[] = {
-	"off", "random", "system", "bernoulli", "auto", "import"
-};
 
 /* The name of a sampling method. */
 const char *
@@ -89,16 +120,14 @@ option_sampling_name(SamplingMethod method)
 }
 
 /* Finds a sampling method by its name; false if there is none. */
-bool
-option_find_sampling(const char *name, SamplingMethod *method)
+static bool
+find_sampling(const char *name, SamplingMethod *method)
 {
 	for (int i = 0; i < lengthof(sampling_names); i++)
 	{
+		*method = i;
 		if (strcmp(sampling_names[i], name) == 0)
-		{
-			*method = i;
 			return true;
-		}
 	}
 	return false;
 }
@@ -107,16 +136,11 @@ option_find_sampling(const char *name, SamplingMethod *method)
 SamplingMethod
 option_sampling_method(Relation rel)
 {
-	ForeignTable *table = GetForeignTable(RelationGetRelid(rel));
-	const char *value = option_find(table->options, OPTION_ANALYZE_SAMPLING);
-	SamplingMethod method = SAMPLING_AUTO;
+	const char *value = find_of_table(RelationGetRelid(rel), ANALYZE_SAMPLING);
+	SamplingMethod method;
 
-	if (value == NULL)
-		value = option_find(GetForeignServer(table->serverid)->options,
-							OPTION_ANALYZE_SAMPLING);
-	if (value != NULL)
-		(void) option_find_sampling(value, &method);
-	return method;
+	return value != NULL && find_sampling(value, &method) ? method
+		: SAMPLING_AUTO;
 }
 
 /* Is this an option of libpq that a server or a user mapping may set? */
@@ -149,16 +173,16 @@ option_is_libpq(const char *name)
 bool
 option_reads_committed(List *server_options)
 {
-	const char *level = option_find(server_options, OPTION_REMOTE_ISOLATION);
+	const char *level = option_find(server_options, REMOTE_ISOLATION);
 
-	return level != NULL && pg_strcasecmp(level, "read committed") == 0;
+	return level != NULL && pg_strcasecmp(level, READ_COMMITTED) == 0;
 }
 
 /* Is the server to be used as by postgres_fdw, without any fast path? */
 bool
 option_is_compatible(List *server_options)
 {
-	const char *with = option_find(server_options, OPTION_COMPATIBILITY);
+	const char *with = option_find(server_options, COMPATIBILITY);
 
 	return with != NULL && pg_strcasecmp(with, COMPATIBILITY_STOCK) == 0;
 }
@@ -170,13 +194,144 @@ option_is_compatible(List *server_options)
 int
 option_statement_cache_size(List *server_options)
 {
-	const char *value = option_find(server_options,
-									OPTION_STATEMENT_CACHE_SIZE);
-	int			size = STATEMENT_CACHE_SIZE_MAX;
+	return option_is_compatible(server_options) ? 0
+		: number(option_find(server_options, STATEMENT_CACHE_SIZE),
+				 STATEMENT_CACHE_SIZE_MAX);
+}
 
-	if (option_is_compatible(server_options))
-		return 0;
-	if (value != NULL)
-		(void) parse_int(value, &size, 0, NULL);
-	return size;
+/*
+ * Is this an option that postgres_fdw lacks, or whose values we add to?  If so,
+ * can a table have it, too?
+ */
+static bool
+is_own(const char *name, bool *of_table)
+{
+	*of_table = strcmp(name, ANALYZE_SAMPLING) == 0;
+	return *of_table || strcmp(name, REMOTE_ISOLATION) == 0 ||
+		strcmp(name, COMPATIBILITY) == 0 ||
+		strcmp(name, STATEMENT_CACHE_SIZE) == 0 ||
+		fastpath_is_option(name, of_table);
+}
+
+/* Does postgres_fdw accept this option with this value? */
+bool
+option_is_stock(const char *name, const char *value)
+{
+	bool		of_table;
+
+	if (strcmp(name, ANALYZE_SAMPLING) == 0)
+		return COMPAT_STOCK_SAMPLES &&
+			strcmp(value, sampling_names[SAMPLING_IMPORT]) != 0;
+	return !is_own(name, &of_table);
+}
+
+/* Raises an ERROR for an option's value, with a hint unless that is NULL. */
+static void
+refuse_value(const char *name, const char *value, const char *type,
+			 const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid value for %s option \"%s\": %s", type, name,
+					value),
+			 hint != NULL ? errhint("%s", hint) : 0));
+}
+
+/* Raises an ERROR unless the value is one of two. */
+static void
+check_either(const char *name, const char *value, const char *first,
+			 const char *second)
+{
+	if (pg_strcasecmp(value, first) != 0 && pg_strcasecmp(value, second) != 0)
+		refuse_value(name, value, "string",
+					 psprintf("Valid values are \"%s\" and \"%s\".", first,
+							  second));
+}
+
+/* Raises an ERROR unless an option of our own may have this value. */
+static void
+check_value(const char *name, const char *value)
+{
+	SamplingMethod method;
+	int			size;
+	bool		is_on;
+
+	if (strcmp(name, REMOTE_ISOLATION) == 0)
+		check_either(name, value, "repeatable read", READ_COMMITTED);
+	else if (strcmp(name, COMPATIBILITY) == 0)
+		check_either(name, value, COMPATIBILITY_STOCK, "tollfree");
+	else if (strcmp(name, ANALYZE_SAMPLING) == 0)
+	{
+		if (!find_sampling(value, &method))
+			refuse_value(name, value, "string", NULL);
+	}
+	else if (strcmp(name, STATEMENT_CACHE_SIZE) == 0)
+	{
+		if (!parse_int(value, &size, 0, NULL) || size < 0 ||
+			size > STATEMENT_CACHE_SIZE_MAX)
+			refuse_value(name, value, "integer",
+						 psprintf("Valid values are 0 to %d.",
+								  STATEMENT_CACHE_SIZE_MAX));
+	}
+	else if (!parse_bool(value, &is_on))
+		refuse_value(name, value, "Boolean", NULL);
+}
+
+/* Raises an ERROR unless the object may have the option, with this value. */
+static void
+check_own(const char *name, const char *value, Oid catalog)
+{
+	bool		of_table;
+
+	(void) is_own(name, &of_table);
+	if (catalog != ForeignServerRelationId &&
+		!(of_table && catalog == ForeignTableRelationId))
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+				 errmsg("invalid option \"%s\"", name),
+				 of_table ?
+				 errhint("Set it on the foreign server or on a foreign table.") :
+				 errhint("Set it on the foreign server.")));
+	check_value(name, value);
+}
+
+/* Checks the options of our own, and returns the array without them. */
+static ArrayType *
+strip_own_options(ArrayType *options, Oid catalog)
+{
+	Datum	   *elements;
+	int			count;
+	int			kept = 0;
+
+	deconstruct_array(options, TEXTOID, -1, false, TYPALIGN_INT,
+					  &elements, NULL, &count);
+	for (int i = 0; i < count; i++)
+	{
+		char	   *name = TextDatumGetCString(elements[i]);
+		char	   *equals = strchr(name, '=');
+		const char *value = equals == NULL ? "" : equals + 1;
+
+		if (equals != NULL)
+			*equals = '\0';
+		if (option_is_stock(name, value))
+			elements[kept++] = elements[i];
+		else
+			check_own(name, value, catalog);
+	}
+	return construct_array(elements, kept, TEXTOID, -1, false, TYPALIGN_INT);
+}
+
+/* The wrapper's validator function. */
+Datum
+tollfree_postgres_fdw_validator(PG_FUNCTION_ARGS)
+{
+	Oid			catalog = PG_GETARG_OID(1);
+	ArrayType  *options = strip_own_options(PG_GETARG_ARRAYTYPE_P(0), catalog);
+	PGFunction	validator = load_external_function("$libdir/postgres_fdw",
+												   "postgres_fdw_validator",
+												   true, NULL);
+
+	DirectFunctionCall2(validator, PointerGetDatum(options),
+						ObjectIdGetDatum(catalog));
+	PG_RETURN_VOID();
 }

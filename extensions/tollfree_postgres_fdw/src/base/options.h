@@ -8,15 +8,6 @@
 #include "nodes/pg_list.h"
 #include "utils/rel.h"
 
-#define OPTION_REMOTE_ISOLATION "remote_isolation"
-#define OPTION_ANALYZE_SAMPLING "analyze_sampling"
-#define OPTION_COMPATIBILITY "compatibility"
-#define OPTION_STATEMENT_CACHE_SIZE "statement_cache_size"
-
-/* Values of compatibility; the second is the default. */
-#define COMPATIBILITY_STOCK "stock"
-#define COMPATIBILITY_TOLLFREE "tollfree"
-
 /* Which rows ANALYZE asks for; analyze.c describes them. */
 typedef enum SamplingMethod
 {
@@ -30,13 +21,13 @@ typedef enum SamplingMethod
 
 extern const char *option_find(List *options, const char *name);
 extern bool option_is_true(List *options, const char *name, bool otherwise);
-extern bool option_of_table_is_true(Relation rel, const char *name,
+extern bool option_of_table_is_true(Oid relid, const char *name,
 									bool otherwise);
 extern int	option_batch_size(Relation rel);
 extern SamplingMethod option_sampling_method(Relation rel);
-extern bool option_find_sampling(const char *name, SamplingMethod *method);
 extern const char *option_sampling_name(SamplingMethod method);
 extern bool option_is_libpq(const char *name);
+extern bool option_is_stock(const char *name, const char *value);
 extern bool option_reads_committed(List *server_options);
 extern bool option_is_compatible(List *server_options);
 extern int	option_statement_cache_size(List *server_options);

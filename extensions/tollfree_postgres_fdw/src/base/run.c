@@ -2,10 +2,9 @@
  * run.c
  *	  Hooking into each run of the executor.
  *
- * During a run this file knows whether the executor was asked for all rows of
- * the query, or only for the next ones, as by a cursor.  At the end of a run
- * of a modifying statement it calls the finisher, which sends the rest of the
- * rows.
+ * A run is asked for all rows of the query, or only for the next ones, as by a
+ * cursor.  At the end of a run of a modifying statement the finisher sends the
+ * rest of the rows.
  */
 #include "postgres.h"
 
@@ -15,8 +14,6 @@
 #include "base/run.h"
 
 static ExecutorRun_hook_type next_run_hook = NULL;
-
-/* Called at the end of each run of a modifying statement */
 static RunFinisher finish_run = NULL;
 
 /* The innermost run, if it was asked for all rows; else NULL */

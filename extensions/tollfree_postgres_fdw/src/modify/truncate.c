@@ -17,7 +17,7 @@
 static void
 check_truncatable(Relation rel)
 {
-	if (!option_of_table_is_true(rel, "truncatable", true))
+	if (!option_of_table_is_true(RelationGetRelid(rel), "truncatable", true))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("foreign table \"%s\" does not allow truncates",

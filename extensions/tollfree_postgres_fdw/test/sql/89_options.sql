@@ -50,7 +50,7 @@ $$;
 SELECT * FROM show();
 ALTER SERVER optional OPTIONS (direct_results 'false');
 SELECT * FROM show();
-ALTER FOREIGN TABLE optional OPTIONS (ADD direct_results 'true', ADD autocommit_scans 'false', ADD pipelined_writes 'off');
+ALTER FOREIGN TABLE optional OPTIONS (ADD direct_results 'yes', ADD autocommit_scans 'false', ADD pipelined_writes 'off');
 SELECT * FROM show();
 ALTER SERVER optional OPTIONS (ADD compatibility 'stock');
 SELECT * FROM show();
