@@ -1,6 +1,11 @@
 /*
  * connections.c
- *	  The SQL functions that show and close connections.
+ *	  The SQL functions that show and close connections, and their counters.
+ *
+ * The counters are the sessions', and last as long as the backend.  Only the
+ * bytes are the kernel's: a lost connection takes its count along, so the
+ * present one's is shown.  Those of all backends are what sessions have added
+ * by the end of a transaction (shared_counters.c).
  */
 #include "postgres.h"
 
@@ -13,8 +18,8 @@
 #include "base/compat_export.h"
 #include "session/connection.h"
 #include "session/sessions.h"
-
-#define CONNECTION_COLUMNS 7
+#include "session/shared_counters.h"
+#include "session/traffic.h"
 
 /* Can poll tell that the other side has closed?  If not the column is null. */
 #ifdef POLLRDHUP
@@ -24,9 +29,109 @@
 #define POLLRDHUP 0
 #endif
 
+/* A column that can be shown; it is null if its value is not known. */
+typedef struct ShownColumn
+{
+	const char *name;
+	bool		known;
+	Datum		value;
+} ShownColumn;
+
 COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_get_connections);
 COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_disconnect);
 COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_disconnect_all);
+COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_statistics);
+COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_all_statistics);
+COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_reset_statistics);
+
+/* A column with a text, or with a null if that is NULL. */
+static ShownColumn
+text_column(const char *name, const char *value)
+{
+	ShownColumn column = {name, value != NULL, 0};
+
+	if (value != NULL)
+		column.value = CStringGetTextDatum(value);
+	return column;
+}
+
+/* A column with a number. */
+static ShownColumn
+number_column(const char *name, int64 number)
+{
+	ShownColumn column = {name, true, Int64GetDatum(number)};
+
+	return column;
+}
+
+/* The name of a session's server, or NULL if that was dropped. */
+static const char *
+server_name(const Session *session)
+{
+	ForeignServer *server = GetForeignServerExtended(session->server,
+													 FSV_MISSING_OK);
+
+	return server == NULL ? NULL : server->servername;
+}
+
+/* Sets the columns of a row that are among those given. */
+static void
+set_columns(TupleDesc desc, Datum *values, bool *nulls,
+			const ShownColumn *columns, int ncolumns)
+{
+	for (int i = 0; i < desc->natts; i++)
+	{
+		for (int j = 0; j < ncolumns; j++)
+		{
+			if (strcmp(NameStr(TupleDescAttr(desc, i)->attname),
+					   columns[j].name) != 0)
+				continue;
+			values[i] = columns[j].value;
+			nulls[i] = !columns[j].known;
+		}
+	}
+}
+
+/*
+ * Adds a row of some columns and counters.  The function may have been created
+ * by another version of the extension, with other columns.  So columns are
+ * found by name, and one that is not known here is null.
+ */
+static void
+put_row(FunctionCallInfo fcinfo, const ShownColumn *columns, int ncolumns,
+		const SessionCounters *counters)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	TupleDesc	desc = rsinfo->setDesc;
+	Datum	   *values = palloc0(sizeof(Datum) * desc->natts);
+	bool	   *nulls = palloc(sizeof(bool) * desc->natts);
+
+	/* A connection whose bytes are counted has received some. */
+	bool		counts_bytes = counters->bytes_received > 0;
+	const ShownColumn counted[] = {
+		number_column("connects", counters->connects),
+		number_column("reconnects", counters->reconnects),
+		number_column("round_trips", counters->round_trips),
+		/* the name of round_trips in version 0.1.0 */
+		number_column("flights", counters->round_trips),
+		number_column("rows", counters->rows),
+		{"bytes_received", counts_bytes, Int64GetDatum(counters->bytes_received)},
+		{"bytes_sent", counts_bytes, Int64GetDatum(counters->bytes_sent)},
+		number_column("statement_hits", counters->statements.hits),
+		number_column("statement_misses", counters->statements.misses),
+		number_column("statement_evictions", counters->statements.evictions),
+		number_column("repeats", counters->repeats),
+		number_column("unawaited_commits", counters->unawaited_commits),
+		number_column("autocommit_scans", counters->autocommit_scans),
+		number_column("spills", counters->spills),
+		number_column("errors", counters->errors)
+	};
+
+	memset(nulls, true, sizeof(bool) * desc->natts);
+	set_columns(desc, values, nulls, columns, ncolumns);
+	set_columns(desc, values, nulls, counted, lengthof(counted));
+	tuplestore_putvalues(rsinfo->setResult, desc, values, nulls);
+}
 
 /* Has the other side closed the connection, as far as the kernel knows? */
 static bool
@@ -43,41 +148,27 @@ is_closed(const PGconn *conn)
 	return ready != 0;
 }
 
-/*
- * Adds a row: the session's server, user and state.  Whether the other side
- * has closed the connection is null unless check asks for it and poll can
- * tell.
- */
+/* Adds a row: a connection's server and user, and its state. */
 static void
-show_session(const Session *session, bool check, ReturnSetInfo *rsinfo)
+show_connection(FunctionCallInfo fcinfo, const Session *session, bool check)
 {
-	ForeignServer *server = GetForeignServerExtended(session->server,
-													 FSV_MISSING_OK);
-	const char *user = sessions_user_name(session);
-	Datum		values[CONNECTION_COLUMNS] = {0};
-	bool		nulls[CONNECTION_COLUMNS] = {0};
+	const ShownColumn columns[] = {
+		text_column("server_name", server_name(session)),
+		text_column("user_name", sessions_user_name(session)),
+		{"valid", true, BoolGetDatum(!session->options.is_outdated)},
+		{"used_in_xact", true, BoolGetDatum(session->xact.local_depth > 0)},
+		{"closed", check, BoolGetDatum(check && is_closed(session->conn))},
+		{"remote_backend_pid", true, Int32GetDatum(PQbackendPID(session->conn))}
+	};
 
-	nulls[0] = server == NULL;
-	if (server != NULL)
-		values[0] = CStringGetTextDatum(server->servername);
-	nulls[1] = user == NULL;
-	if (user != NULL)
-		values[1] = CStringGetTextDatum(user);
-	values[2] = BoolGetDatum(!session->options.is_outdated);
-	values[3] = BoolGetDatum(session->xact.local_depth > 0);
-	nulls[4] = !check || !CAN_SEE_CLOSED;
-	if (!nulls[4])
-		values[4] = BoolGetDatum(is_closed(session->conn));
-	values[5] = Int32GetDatum(PQbackendPID(session->conn));
-	values[6] = Int64GetDatum(session->counters.round_trips);
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	put_row(fcinfo, columns, lengthof(columns), &session->counters);
 }
 
-/* The SQL function; its columns are in the extension's script. */
+/* The SQL function: the connections that are open. */
 Datum
 tollfree_postgres_fdw_get_connections(PG_FUNCTION_ARGS)
 {
-	bool		check = PG_GETARG_BOOL(0);
+	bool		check = PG_GETARG_BOOL(0) && CAN_SEE_CLOSED;
 	ListCell   *cell;
 
 	InitMaterializedSRF(fcinfo, 0);
@@ -86,8 +177,83 @@ tollfree_postgres_fdw_get_connections(PG_FUNCTION_ARGS)
 		Session    *session = lfirst(cell);
 
 		if (session->conn != NULL)
-			show_session(session, check, (ReturnSetInfo *) fcinfo->resultinfo);
+			show_connection(fcinfo, session, check);
 	}
+	PG_RETURN_VOID();
+}
+
+/* Adds a row: a session's server and user, and what it has done. */
+static void
+show_statistics(FunctionCallInfo fcinfo, const Session *session)
+{
+	SessionCounters counters = session->counters;
+	int64_t		received = 0;
+	int64_t		sent = 0;
+	const ShownColumn columns[] = {
+		text_column("server_name", server_name(session)),
+		text_column("user_name", sessions_user_name(session))
+	};
+
+	if (session->conn != NULL)
+		(void) traffic_count(PQsocket(session->conn), &received, &sent);
+	counters.bytes_received = received;
+	counters.bytes_sent = sent;
+	put_row(fcinfo, columns, lengthof(columns), &counters);
+}
+
+/* The SQL function: what the sessions of this backend have done. */
+Datum
+tollfree_postgres_fdw_statistics(PG_FUNCTION_ARGS)
+{
+	ListCell   *cell;
+
+	InitMaterializedSRF(fcinfo, 0);
+	foreach(cell, sessions_all())
+	{
+		Session    *session = lfirst(cell);
+
+		if (session->counters.connects > 0)
+			show_statistics(fcinfo, session);
+	}
+	PG_RETURN_VOID();
+}
+
+/*
+ * The SQL function of the view: what the sessions of each user mapping have
+ * done.  Those that had no room of their own have neither database nor server
+ * nor user.
+ */
+Datum
+tollfree_postgres_fdw_all_statistics(PG_FUNCTION_ARGS)
+{
+	CountersEntry entry;
+	TimestampTz since;
+
+	shared_counters_attach();
+	InitMaterializedSRF(fcinfo, 0);
+	for (int i = 0; shared_counters_get(i, &entry, &since); i++)
+	{
+		bool		has_room = OidIsValid(entry.server);
+		const ShownColumn columns[] = {
+			{"datid", has_room, ObjectIdGetDatum(entry.database)},
+			{"serverid", has_room, ObjectIdGetDatum(entry.server)},
+			{"userid", has_room, ObjectIdGetDatum(entry.user)},
+			{"stats_reset", true, TimestampTzGetDatum(since)},
+			text_column("scope", shared_counters_are_shared() ? "server" : "session")
+		};
+
+		if (has_room || entry.counters.round_trips > 0)
+			put_row(fcinfo, columns, lengthof(columns), &entry.counters);
+	}
+	PG_RETURN_VOID();
+}
+
+/* The SQL function: all of that begins anew. */
+Datum
+tollfree_postgres_fdw_reset_statistics(PG_FUNCTION_ARGS)
+{
+	shared_counters_attach();
+	shared_counters_reset();
 	PG_RETURN_VOID();
 }
 
@@ -95,16 +261,15 @@ tollfree_postgres_fdw_get_connections(PG_FUNCTION_ARGS)
 static void
 warn_in_use(const Session *session)
 {
-	ForeignServer *server = GetForeignServerExtended(session->server,
-													 FSV_MISSING_OK);
+	const char *name = server_name(session);
 
-	if (server == NULL)
+	if (name == NULL)
 		ereport(WARNING,
 				(errmsg("cannot close dropped server connection because it is still in use")));
 	else
 		ereport(WARNING,
 				(errmsg("cannot close connection for server \"%s\" because it is still in use",
-						server->servername)));
+						name)));
 }
 
 /*
