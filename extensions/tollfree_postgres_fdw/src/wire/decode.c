@@ -2,13 +2,11 @@
  * decode.c
  *	  Fields of common types to values, without their input functions.
  *
- * A type's input function defines what a text means.  The decoders here accept
- * only the form that the type's output function prints.  Any other text is
- * left to the input function, which also raises the errors.
+ * Of texts the decoders accept only what the type's output function prints.
+ * All others are left to its input function, which also raises the errors.
  *
  * The binary form is decoded only if the remote column has the same built-in
- * type, which rows.c makes sure of.  It is decoded for types whose binary form
- * is the same in all versions since 10.
+ * type (rows.c), and for types whose form is the same in all versions since 10.
  */
 #include "postgres.h"
 
@@ -25,7 +23,7 @@
 #include "wire/decode.h"
 
 #define INT64_SAFE_DIGITS 18	/* any number of so many digits fits */
-#define INFINITE_INTERVALS 170000	/* the first version that has them */
+#define INFINITE_INTERVALS 170000	/* the first version with them */
 
 /* Reads an optional minus sign and digits, as integers are printed. */
 static inline bool
@@ -128,7 +126,7 @@ binary_int2(const char *field, int length, Datum *value)
 	return true;
 }
 
-/* integer, date, or oid in binary */
+/* integer, date, oid, or the bits of a real in binary */
 static bool
 binary_int4(const char *field, int length, Datum *value)
 {
@@ -141,7 +139,7 @@ binary_int4(const char *field, int length, Datum *value)
 	return true;
 }
 
-/* bigint, time, or timestamp in binary */
+/* bigint, time, timestamp, or the bits of a double precision in binary */
 static bool
 binary_int8(const char *field, int length, Datum *value)
 {
@@ -154,43 +152,11 @@ binary_int8(const char *field, int length, Datum *value)
 	return true;
 }
 
-/* real in binary */
-static bool
-binary_float4(const char *field, int length, Datum *value)
-{
-	uint32		word;
-	float4		number;
-
-	if (length != sizeof(word))
-		return false;
-	memcpy(&word, field, sizeof(word));
-	word = pg_ntoh32(word);
-	memcpy(&number, &word, sizeof(number));
-	*value = Float4GetDatum(number);
-	return true;
-}
-
-/* double precision in binary */
-static bool
-binary_float8(const char *field, int length, Datum *value)
-{
-	uint64		word;
-	float8		number;
-
-	if (length != sizeof(word))
-		return false;
-	memcpy(&word, field, sizeof(word));
-	word = pg_ntoh64(word);
-	memcpy(&number, &word, sizeof(number));
-	*value = Float8GetDatum(number);
-	return true;
-}
-
 /* interval in binary: microseconds, days, months */
 static bool
 binary_interval(const char *field, int length, Datum *value)
 {
-	Interval   *interval = palloc(sizeof(Interval));
+	Interval   *interval;
 	uint64		time;
 	uint32		day;
 	uint32		month;
@@ -200,6 +166,7 @@ binary_interval(const char *field, int length, Datum *value)
 	memcpy(&time, field, sizeof(time));
 	memcpy(&day, field + sizeof(time), sizeof(day));
 	memcpy(&month, field + sizeof(time) + sizeof(day), sizeof(month));
+	interval = palloc(sizeof(Interval));
 	interval->time = (TimeOffset) pg_ntoh64(time);
 	interval->day = (int32) pg_ntoh32(day);
 	interval->month = (int32) pg_ntoh32(month);
@@ -246,8 +213,8 @@ static const FieldCodec codecs[] = {
 	{VARCHAROID, true, false, true, bytes, bytes},
 	{BPCHAROID, true, false, true, bytes, bytes},
 	{OIDOID, false, false, false, NULL, binary_int4},
-	{FLOAT4OID, false, true, false, NULL, binary_float4},
-	{FLOAT8OID, false, true, false, NULL, binary_float8},
+	{FLOAT4OID, false, true, false, NULL, binary_int4},
+	{FLOAT8OID, false, true, false, NULL, binary_int8},
 	{NUMERICOID, false, true, false, NULL, binary_numeric},
 	{DATEOID, false, true, false, NULL, binary_int4},
 	{TIMEOID, false, true, false, NULL, binary_int8},
@@ -272,9 +239,8 @@ decode_find(Oid type)
 }
 
 /*
- * Does the type's binary form mean the same on a server of this version?
- * Since 17 an interval can be infinite; earlier versions read the same bytes
- * as a finite one.
+ * Does the type's binary form mean the same on a server of this version?  An
+ * infinite interval is a finite one to versions before 17.
  */
 bool
 decode_is_same_binary(Oid type, int version)

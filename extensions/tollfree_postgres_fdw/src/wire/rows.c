@@ -2,15 +2,13 @@
  * rows.c
  *	  Values between text and PostgreSQL's own form.
  *
- * Values are sent as text.  The types' own input and output functions convert
- * them, and so define on both servers what a text means.  Parameters are
- * printed under fixed settings, so that they mean the same on the remote
- * server.
+ * Values are sent as text, which the types' own input and output functions
+ * define on both servers.  Parameters are printed under fixed settings, so
+ * that they mean the same on the remote server.
  *
- * There are two faster ways for values of common types; decode.c has their
- * functions.  Text is read without calling the input function.  The rows of a
- * large result come in binary form after its first rows have shown that the
- * remote columns have the local types.
+ * decode.c reads values of common types faster: text without the input
+ * function, and binary form, in which the rows of a large result come after
+ * its first rows have shown that the remote columns have the local types.
  */
 #include "postgres.h"
 
@@ -31,41 +29,26 @@
 #include "wire/rows.h"
 
 /*
- * May the function's output depend on search_path?  Types such as regclass
- * leave out the schema of what is visible.  A function not listed here may,
- * too.
+ * May the function's output depend on search_path, as that of regclass does?
+ * A function that is not listed here may.
  */
 bool
 rows_needs_path(Oid output_function)
 {
-	switch (output_function)
+	static const Oid independent[] = {
+		F_BOOLOUT, F_INT2OUT, F_INT4OUT, F_INT8OUT, F_OIDOUT, F_FLOAT4OUT,
+		F_FLOAT8OUT, F_NUMERIC_OUT, F_TEXTOUT, F_VARCHAROUT, F_BPCHAROUT,
+		F_NAMEOUT, F_BYTEAOUT, F_DATE_OUT, F_TIME_OUT, F_TIMESTAMP_OUT,
+		F_TIMESTAMPTZ_OUT, F_INTERVAL_OUT, F_UUID_OUT, F_JSON_OUT,
+		F_JSONB_OUT, F_TIDOUT
+	};
+
+	for (int i = 0; i < lengthof(independent); i++)
 	{
-		case F_BOOLOUT:
-		case F_INT2OUT:
-		case F_INT4OUT:
-		case F_INT8OUT:
-		case F_OIDOUT:
-		case F_FLOAT4OUT:
-		case F_FLOAT8OUT:
-		case F_NUMERIC_OUT:
-		case F_TEXTOUT:
-		case F_VARCHAROUT:
-		case F_BPCHAROUT:
-		case F_NAMEOUT:
-		case F_BYTEAOUT:
-		case F_DATE_OUT:
-		case F_TIME_OUT:
-		case F_TIMESTAMP_OUT:
-		case F_TIMESTAMPTZ_OUT:
-		case F_INTERVAL_OUT:
-		case F_UUID_OUT:
-		case F_JSON_OUT:
-		case F_JSONB_OUT:
-		case F_TIDOUT:
+		if (output_function == independent[i])
 			return false;
-		default:
-			return true;
 	}
+	return true;
 }
 
 /*
@@ -168,9 +151,7 @@ rows_write_params(ParamWriter *writer, ExprContext *econtext)
 	MemoryContextSwitchTo(old);
 }
 
-/*
- * The table whose whole row is in this output column of a scan, or InvalidOid.
- */
+/* The table whose whole row is this output column of a scan, or InvalidOid. */
 static Oid
 whole_row_table(ForeignScanState *node, int column)
 {
@@ -187,9 +168,8 @@ whole_row_table(ForeignScanState *node, int column)
 }
 
 /*
- * The descriptor whose input functions read a join's rows.  The type of a
- * whole row is RECORD, which has no input; it is replaced by the table's row
- * type.
+ * The descriptor whose input functions read a join's rows.  A whole row has
+ * the type of its table's rows in place of RECORD, which has no input.
  */
 static TupleDesc
 name_records(ForeignScanState *node)
@@ -298,8 +278,8 @@ find_scan_column(const RowReader *reader, RangeTblEntry **rte,
 }
 
 /*
- * Adds to an error which column could not be converted.  Runs in a failed
- * transaction, so it must not look anything up.
+ * Adds to an error which column could not be converted.  Must not look anything
+ * up: the transaction has failed.
  */
 static void
 conversion_context(void *arg)
@@ -313,7 +293,7 @@ conversion_context(void *arg)
 	if (reader->node == NULL)
 	{
 		table = RelationGetRelationName(reader->rel);
-		if (attno > 0 && attno <= reader->tupdesc->natts)
+		if (attno > 0)
 			column = NameStr(TupleDescAttr(reader->tupdesc, attno - 1)->attname);
 	}
 	else if (find_scan_column(reader, &rte, &attno))
@@ -335,9 +315,8 @@ conversion_context(void *arg)
 }
 
 /*
- * Has a column of the result the same type as here, with its modifier?  A
- * length in characters is the same only if both databases have the same
- * encoding.
+ * Has a column of the result the same type as here, with its modifier?  Lengths
+ * in characters are comparable only within one encoding.
  */
 static bool
 is_same_type(const RowReader *reader, const PGresult *res, int column)
@@ -486,8 +465,8 @@ convert_columns(RowReader *reader, PGresult *res, int row, Datum *values,
 }
 
 /*
- * Converts a row, in this context.  The rows of a result must be converted in
- * order.  The caller makes sure that the result is freed after an error.
+ * Converts a row, in this context; the rows of a result in order.  The caller
+ * frees the result after an error.
  */
 static ItemPointer
 convert_row(RowReader *reader, PGresult *res, int row, Datum *values,

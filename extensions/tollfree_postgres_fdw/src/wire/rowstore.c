@@ -3,13 +3,13 @@
  *	  Rows that wait in memory or in a temporary file, as they were received.
  *
  * Rows go into a store if they exceed work_mem, often because the connection
- * is needed for something else.  At that moment another user may be set, or
- * other settings, or an error may not be allowed.  Converting a value may run
- * any code.  So values are converted only when their row is taken out again.
+ * is needed for something else, under another user or other settings, or where
+ * an error is not allowed.  Converting a value may run any code, so that waits
+ * until the row is taken out again, as a PGresult of one row.
  *
  * A tuplestore keeps each row as one bytea: a byte that is 1 if the fields are
  * in binary form, then for each field its length, -1 for a null, and its
- * bytes.  A row is taken out as a PGresult of one row.
+ * bytes.
  */
 #include "postgres.h"
 
@@ -198,10 +198,7 @@ rowstore_get(RowStore *store)
 	return store->row;
 }
 
-/*
- * Have all rows been taken out?  Then rows that are added would not be
- * returned.
- */
+/* Have all rows been taken out?  Rows that are added would not be returned. */
 bool
 rowstore_has_ended(const RowStore *store)
 {
