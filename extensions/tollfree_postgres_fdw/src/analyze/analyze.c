@@ -2,9 +2,8 @@
  * analyze.c
  *	  ANALYZE of foreign tables: which rows are asked for.
  *
- * One batch asks how large the remote table is, and one brings the sample.
- * Both use the same session as everything else.  The option analyze_sampling
- * says which rows the remote server sends:
+ * One batch asks how large the remote table is, and one brings the sample
+ * (sample.c).  The option analyze_sampling says which rows are sent:
  *
  *	off			all of them
  *	random		each with the same probability
@@ -14,18 +13,16 @@
  *	import		none: the remote server's own statistics, import_stats.c
  *
  * auto asks for as many blocks as rows are wanted, and for about one row of
- * each block.  A sample of whole blocks would have too few distinct values,
- * since rows of one block tend to be alike.  If reading all blocks takes no
- * longer, auto is bernoulli.
+ * each: rows of one block tend to be alike, so whole blocks would have too few
+ * distinct values.  If reading all blocks takes no longer, auto is bernoulli.
  *
  * random and bernoulli use a condition on a hash of ctid if the remote server
  * can execute it in parallel, and rows have a ctid that the user may read.
- * The sample is as good as one by random() or TABLESAMPLE.  In one process
- * TABLESAMPLE is faster: it looks only into rows it chooses, and sends them in
- * order, without ctid.
+ * In one process TABLESAMPLE is faster: it looks only into rows it chooses,
+ * and sends them in order, without ctid.
  *
  * If the remote user may not ask for a table's size, all rows are asked for,
- * as postgres_fdw does.  sample.c reads the rows.
+ * as postgres_fdw does.
  */
 #include "postgres.h"
 
@@ -39,8 +36,6 @@
 #include "utils/rel.h"
 
 #include "analyze/analyze.h"
-#include "analyze/import_stats.h"
-#include "analyze/sample.h"
 #include "base/settings.h"
 #include "session/ask.h"
 #include "session/session.h"
@@ -53,10 +48,10 @@
 #define TABLESAMPLE_VERSION 90500
 
 /*
- * What reading costs the remote server, in units of about 40 ns.  Reading some
- * blocks costs something for each block, and for each row in it, since all of
- * them pass through the executor.  Reading all blocks costs something for each
- * block only: less by a hash in three processes than by TABLESAMPLE in one.
+ * What reading costs the remote server, in units of about 40 ns.  Some blocks
+ * cost something for each block, and for each row in it, since all of them pass
+ * through the executor.  All blocks cost something for each block only: less by
+ * a hash in three processes than by TABLESAMPLE in one.
  *
  * Fitted to the times of the queries with 7, 58 and 226 rows a block;
  * lab/benchmarks/analyze.py measures the result.
@@ -88,17 +83,29 @@ typedef struct RemoteTable
 	double		rows;			/* 0 if not known, or if it is a view */
 } RemoteTable;
 
+/* The sampling of a table */
+typedef struct Sampling
+{
+	Relation	rel;
+	RemoteTable table;
+	HeapTuple  *rows;			/* rows kept */
+	int			target;			/* rows wanted */
+
+	/* the last sample */
+	SamplePlan	plan;
+	int			nrows;			/* rows kept */
+	double		seen;			/* rows that the remote server sent */
+} Sampling;
+
 /*
- * Descriptions that AnalyzeForeignTable has made and no sampling has used yet;
- * a list of RemoteTable, in TopMemoryContext.
+ * What AnalyzeForeignTable has found, for the sampling after it; a list of
+ * RemoteTable, in TopMemoryContext.
  */
 static List *described = NIL;
 
-/*
- * Removes the description of a table from the list, and returns it; or NULL.
- */
+/* The description of a table, or NULL. */
 static RemoteTable *
-take_description(Oid relid)
+find_description(Oid relid)
 {
 	ListCell   *cell;
 
@@ -107,26 +114,9 @@ take_description(Oid relid)
 		RemoteTable *table = lfirst(cell);
 
 		if (table->relid == relid)
-		{
-			described = foreach_delete_current(described, cell);
 			return table;
-		}
 	}
 	return NULL;
-}
-
-/* Puts a description into the list, in place of an older one. */
-static void
-keep_description(const RemoteTable *table)
-{
-	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-	RemoteTable *kept = take_description(table->relid);
-
-	if (kept == NULL)
-		kept = palloc(sizeof(RemoteTable));
-	*kept = *table;
-	described = lappend(described, kept);
-	MemoryContextSwitchTo(old);
 }
 
 /* The session of the table's owner: ANALYZE runs as that user. */
@@ -373,44 +363,46 @@ import(Relation rel, int elevel, const RemoteTable *table)
 	return obstacle == NULL;
 }
 
-/*
- * Samples the rows of a table by a method; returns the number kept.  Samples
- * again if chosen blocks brought no row, or if far fewer rows came than the
- * remote statistics say.  Sets the plan that was used, and corrects
- * table->rows.
- */
-static int
-sample_table(Relation rel, SamplingMethod method, RemoteTable *table,
-			 HeapTuple *rows, int target, SamplePlan *plan)
+/* Takes a sample by a method, in place of an earlier one. */
+static void
+take_sample(Sampling *sampling, SamplingMethod method)
 {
-	double		seen;
-	int			nrows;
+	sampling->plan = plan_sample(method, &sampling->table, sampling->target);
+	sampling->nrows = sample_read(owners_session(sampling->rel), sampling->rel,
+								  &sampling->plan, sampling->rows,
+								  sampling->target, &sampling->seen);
+}
+
+/*
+ * Samples the rows of a table by a method: again if chosen blocks brought no
+ * row, or if far fewer rows came than the remote statistics say.  Corrects the
+ * number of the table's rows.
+ */
+static void
+sample_table(Sampling *sampling, SamplingMethod method)
+{
+	RemoteTable *table = &sampling->table;
+	const SamplePlan *plan = &sampling->plan;
 
 	if (method != SAMPLING_OFF && !table->is_known)
-		table->rows = estimate_rows(rel, table);
-	*plan = plan_sample(method, table, target);
-	nrows = sample_read(owners_session(rel), rel, plan, rows, target,
-						&seen);
+		table->rows = estimate_rows(sampling->rel, table);
+	take_sample(sampling, method);
 
 	/* If the table has few blocks, chance may have chosen none. */
-	if (nrows == 0 && plan->blocks < 1)
+	if (sampling->nrows == 0 && plan->blocks < 1)
 	{
 		method = SAMPLING_BERNOULLI;
-		*plan = plan_sample(method, table, target);
-		nrows = sample_read(owners_session(rel), rel, plan, rows, target,
-							&seen);
+		take_sample(sampling, method);
 	}
-	if (plan->method != SAMPLING_OFF && !is_surprising(table, plan, seen))
-		return nrows;
-	table->rows = count_rows(plan, seen);
-	if (plan->method != SAMPLING_OFF && seen < target / 2)
+	if (plan->method != SAMPLING_OFF &&
+		!is_surprising(table, plan, sampling->seen))
+		return;
+	table->rows = count_rows(plan, sampling->seen);
+	if (plan->method != SAMPLING_OFF && sampling->seen < sampling->target / 2)
 	{
-		*plan = plan_sample(method, table, target);
-		nrows = sample_read(owners_session(rel), rel, plan, rows, target,
-							&seen);
-		table->rows = count_rows(plan, seen);
+		take_sample(sampling, method);
+		table->rows = count_rows(plan, sampling->seen);
 	}
-	return nrows;
 }
 
 /*
@@ -423,32 +415,30 @@ acquire_sample(Relation rel, int elevel, HeapTuple *rows, int target,
 			   double *totalrows, double *totaldeadrows)
 {
 	SamplingMethod method = option_sampling_method(rel);
-	RemoteTable *kept = take_description(RelationGetRelid(rel));
-	RemoteTable table = kept != NULL ? *kept : describe(rel);
-	SamplePlan	plan;
-	int			nrows;
+	RemoteTable *known = find_description(RelationGetRelid(rel));
+	Sampling	sampling = {.rel = rel,.rows = rows,.target = target};
+	const SamplePlan *plan = &sampling.plan;
 
-	if (kept != NULL)
-		pfree(kept);
+	sampling.table = known != NULL ? *known : describe(rel);
 	*totaldeadrows = 0;
 	if (method == SAMPLING_IMPORT)
 	{
-		*totalrows = table.rows;
-		if (import(rel, elevel, &table))
+		*totalrows = sampling.table.rows;
+		if (import(rel, elevel, &sampling.table))
 			return 0;
 		method = SAMPLING_AUTO;
 	}
-	nrows = sample_table(rel, method, &table, rows, target, &plan);
-	*totalrows = table.rows;
+	sample_table(&sampling, method);
+	*totalrows = sampling.table.rows;
 
 	ereport(elevel,
 			(errmsg("\"%s\": table contains %.0f rows, %d rows in sample",
-					RelationGetRelationName(rel), *totalrows, nrows),
+					RelationGetRelationName(rel), *totalrows, sampling.nrows),
 			 errdetail("The method was \"%s\"%s: %.4g%% of the blocks, %.4g%% of the rows in them.",
-					   option_sampling_name(plan.method),
-					   plan.by_hash ? ", by a hash of ctid" : "",
-					   100 * plan.blocks, 100 * plan.rows)));
-	return nrows;
+					   option_sampling_name(plan->method),
+					   plan->by_hash ? ", by a hash of ctid" : "",
+					   100 * plan->blocks, 100 * plan->rows)));
+	return sampling.nrows;
 }
 
 /* Sets the number of the table's blocks, and the function that samples it. */
@@ -457,8 +447,16 @@ tollfreeAnalyzeForeignTable(Relation rel, AcquireSampleRowsFunc *func,
 							BlockNumber *totalpages)
 {
 	RemoteTable table = describe(rel);
+	RemoteTable *known = find_description(table.relid);
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
 
-	keep_description(&table);
+	if (known == NULL)
+	{
+		known = palloc(sizeof(RemoteTable));
+		described = lappend(described, known);
+	}
+	*known = table;
+	MemoryContextSwitchTo(old);
 	*func = acquire_sample;
 	*totalpages = (BlockNumber) Min(table.pages, MaxBlockNumber);
 	return true;

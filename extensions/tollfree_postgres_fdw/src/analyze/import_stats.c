@@ -2,17 +2,15 @@
  * import_stats.c
  *	  ANALYZE without rows: the remote server's own statistics.
  *
- * The remote server's view pg_stats has the statistics of columns that its
- * user may read.  For types that are analyzed in the standard way it has all
- * of them.  One query reads the view, and the answer is written into
+ * One query reads the remote view pg_stats, which has all statistics of types
+ * that are analyzed in the standard way, and the answer is written into
  * pg_statistic here.  ANALYZE gets no rows: then it sets the table's size and
- * leaves pg_statistic alone.  This takes as long for a large table as for a
- * small one.
+ * leaves pg_statistic alone.
  *
  * All columns are imported or none.  Statistics that are out of date, or of
  * values of another type or sort order, would mislead the planner.  So
- * anything that may not mean the same here is an obstacle.  The caller reports
- * the obstacle, and samples rows instead.
+ * anything that may not mean the same here is an obstacle: the caller reports
+ * it, and samples rows instead.
  */
 #include "postgres.h"
 
@@ -20,6 +18,7 @@
 #include "access/table.h"
 #include "access/transam.h"
 #include "catalog/indexing.h"
+#include "catalog/pg_opfamily.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
 #include "commands/progress.h"
@@ -34,8 +33,9 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
+#include "utils/typcache.h"
 
-#include "analyze/import_stats.h"
+#include "analyze/analyze.h"
 #include "base/compat.h"
 #include "session/ask.h"
 #include "sql/deparse.h"
@@ -156,30 +156,10 @@ find_row(const PGresult *res, const char *name)
 	return -1;
 }
 
-/* Are a type's values OIDs, whose order differs from server to server? */
-static bool
-is_oid_alias(Oid type)
-{
-	switch (type)
-	{
-		case REGPROCOID:
-		case REGPROCEDUREOID:
-		case REGOPEROID:
-		case REGOPERATOROID:
-		case REGCLASSOID:
-		case REGTYPEOID:
-		case REGCONFIGOID:
-		case REGDICTIONARYOID:
-		case REGROLEOID:
-		case REGNAMESPACEOID:
-		case REGCOLLATIONOID:
-			return true;
-		default:
-			return false;
-	}
-}
-
-/* Are values of this type analyzed in the standard way, on every server? */
+/*
+ * Are values of this type analyzed in the standard way, on every server?  Not
+ * those of regclass and its like, which sort by OIDs that differ.
+ */
 static bool
 is_standard_type(Oid type)
 {
@@ -188,8 +168,10 @@ is_standard_type(Oid type)
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for type %u", type);
-	is_standard = type < FirstNormalObjectId && !is_oid_alias(type) &&
-		!OidIsValid(((Form_pg_type) GETSTRUCT(tuple))->typanalyze);
+	is_standard = type < FirstNormalObjectId &&
+		!OidIsValid(((Form_pg_type) GETSTRUCT(tuple))->typanalyze) &&
+		(type == OIDOID ||
+		 lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf != OID_BTREE_FAM_OID);
 	ReleaseSysCache(tuple);
 	return is_standard;
 }
@@ -198,10 +180,8 @@ is_standard_type(Oid type)
 static Datum
 read_array(const char *text, Oid element)
 {
-	FmgrInfo	input;
-
-	fmgr_info(F_ARRAY_IN, &input);
-	return InputFunctionCall(&input, unconstify(char *, text), element, -1);
+	return OidInputFunctionCall(F_ARRAY_IN, unconstify(char *, text), element,
+								-1);
 }
 
 /*
@@ -316,9 +296,7 @@ fill_slots(Datum *row, bool *nulls, const ImportedColumn *column)
 				  NULL, psprintf("{%s}", correlation));
 }
 
-/*
- * The number of distinct values; a local setting of the column overrides it.
- */
+/* The number of distinct values; a local setting overrides it. */
 static float4
 distinct_values(Relation rel, const ImportedColumn *column)
 {
@@ -403,10 +381,7 @@ table_obstacle(Relation rel, const PGresult *res)
 	return NULL;
 }
 
-/*
- * Writes the statistics if nothing prevents it.  Returns NULL, or else the
- * reason why they cannot be imported.
- */
+/* Writes the statistics; returns NULL, or the reason why it cannot. */
 static const char *
 take_over(Relation rel, const PGresult *res)
 {
@@ -441,9 +416,8 @@ take_over(Relation rel, const PGresult *res)
 }
 
 /*
- * Imports the statistics of all columns.  Returns NULL, or else the reason why
- * they cannot be imported.  The caller must be ANALYZE, which holds the lock
- * on the table that writing them needs.
+ * Imports the statistics of all columns; returns NULL, or the reason why it
+ * cannot.  The caller must be ANALYZE, which holds the lock that it takes.
  */
 const char *
 import_statistics(Relation rel, Session *session)

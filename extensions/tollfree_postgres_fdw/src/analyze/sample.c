@@ -18,7 +18,7 @@
 #include "utils/rel.h"
 #include "utils/sampling.h"
 
-#include "analyze/sample.h"
+#include "analyze/analyze.h"
 #include "base/compat.h"
 #include "session/error.h"
 #include "session/results.h"
@@ -56,8 +56,8 @@ typedef struct SampleState
 } SampleState;
 
 /*
- * Converts a row, and appends it or replaces another one.  It also gets its
- * position in the remote table: its ctid, or its number among the rows sent.
+ * Converts a row, and appends it or replaces another one.  Its position in the
+ * remote table is its ctid, or its number among the rows sent.
  */
 static void
 keep_row(SampleState *sample, PGresult *res, int row)
@@ -132,8 +132,8 @@ read_result(SampleState *sample)
 }
 
 /*
- * PendingWork's drain for a sample: receives the rest, so that the session can
- * be used for something else, by a type's input function.
+ * PendingWork's drain: receives the rest, so that the session can be used for
+ * something else, by a type's input function.
  */
 static void
 drain_sample(void *arg)
@@ -188,10 +188,7 @@ finish_command(Session *session, const char *sql)
 		results_report(session, ERROR, res, sql);
 }
 
-/*
- * Sends the query, with jit off around it if the plan says so, and reads its
- * rows.
- */
+/* Sends the query, with jit off around it if planned so, and reads its rows. */
 static void
 read_sample(SampleState *sample)
 {
@@ -217,21 +214,7 @@ read_sample(SampleState *sample)
 	take_results(sample);
 }
 
-/* Makes the query and the reader of its rows, in this context. */
-static void
-prepare_query(SampleState *sample, Relation rel)
-{
-	List	   *attrs;
-
-	sample->sql = deparse_sample(rel, sample->plan, &attrs);
-	sample->reader = rows_reader_for_table(rel, attrs, sample->session->remote.same_encoding,
-										   CurrentMemoryContext);
-}
-
-/*
- * Orders rows by their position; several tables by OID, as a local ANALYZE
- * does.
- */
+/* Orders rows by position; tables by OID, as a local ANALYZE does. */
 static int
 compare_rows(const void *a, const void *b)
 {
@@ -255,6 +238,7 @@ sample_read(Session *session, Relation rel, const SamplePlan *plan,
 												  "tollfree_postgres_fdw sample",
 												  ALLOCSET_DEFAULT_SIZES);
 	SampleState *sample = MemoryContextAllocZero(context, sizeof(SampleState));
+	List	   *attrs;
 	int			nrows;
 
 	sample->session = session;
@@ -270,7 +254,10 @@ sample_read(Session *session, Relation rel, const SamplePlan *plan,
 	reservoir_init_selection_state(&sample->reservoir, target);
 
 	MemoryContextSwitchTo(context);
-	prepare_query(sample, rel);
+	sample->sql = deparse_sample(rel, plan, &attrs);
+	sample->reader = rows_reader_for_table(rel, attrs,
+										   session->remote.same_encoding,
+										   context);
 	read_sample(sample);
 	MemoryContextSwitchTo(sample->tuple_context);
 
