@@ -2,10 +2,9 @@
  * adopt.c
  *	  Moving a server between postgres_fdw and this wrapper.
  *
- * A transaction that has used one wrapper's connection must not go on with the
- * other's: it would not see its own changes there.  So the functions refuse to
- * run inside a transaction block, or if the same query has used one of the
- * server's tables.  They wait for every other transaction that has used one.
+ * A transaction that has used one wrapper's connection would not see its own
+ * changes through the other's.  So the functions refuse to run inside a
+ * transaction block, or if the same query has used one of the server's tables.
  */
 #include "postgres.h"
 
@@ -63,9 +62,7 @@ check_table_options(Oid relid)
 				  get_rel_name(relid));
 }
 
-/*
- * Raises an ERROR if the current transaction has used the server through us.
- */
+/* Raises an ERROR if this transaction has used the server through us. */
 static void
 check_server(const ForeignServer *server)
 {
@@ -77,9 +74,8 @@ check_server(const ForeignServer *server)
 }
 
 /*
- * Raises an ERROR if the current transaction has used a table of the server
- * through postgres_fdw: our session would wait for the remote locks of its
- * connection.  We cannot see its connections, but whoever has used a table
+ * Raises an ERROR if this transaction has used a table through postgres_fdw,
+ * for whose remote locks our session would wait.  Whoever has used a table
  * holds a local lock on it.
  */
 static void

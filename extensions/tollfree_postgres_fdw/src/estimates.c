@@ -2,15 +2,12 @@
  * estimates.c
  *	  Cost estimates that postgres_fdw asks the remote server for.
  *
- * With use_remote_estimate postgres_fdw asks over its own connection, in a
- * remote transaction that lasts as long as the local one.  That locks the
- * remote tables, and our session locks them later.  In between a third
- * session may ask for an exclusive lock, to alter a table.  It waits for
- * postgres_fdw's transaction, and ours waits for it: a deadlock that no server
- * detects.
- *
- * So each step of planning is a subtransaction, for which postgres_fdw makes a
- * savepoint.  Both are rolled back, which releases the remote locks.
+ * With use_remote_estimate postgres_fdw asks over its own connection, and
+ * locks remote tables until the local transaction ends.  If a third session
+ * asks for an exclusive lock before our session locks them, it waits for
+ * postgres_fdw's transaction, and ours for it: a deadlock that no server
+ * detects.  So each step of planning is a subtransaction, and postgres_fdw's
+ * savepoint for it is rolled back too, which releases the remote locks.
  */
 #include "postgres.h"
 
@@ -63,9 +60,7 @@ estimates_enter_stock(Oid server)
 	transaction_note_stock(server);
 }
 
-/*
- * Rolls the subtransaction back; sets memory context and resource owner again.
- */
+/* Rolls the subtransaction back, to the former context and owner. */
 static void
 roll_back(MemoryContext context, ResourceOwner owner)
 {
@@ -75,9 +70,9 @@ roll_back(MemoryContext context, ResourceOwner owner)
 }
 
 /*
- * Takes a step of planning that may ask a server for estimates.  If this
- * transaction uses postgres_fdw's connection to the server, the step is a
- * subtransaction, except in a parallel operation, which cannot have one.
+ * Takes a step of planning, in a subtransaction if this transaction uses
+ * postgres_fdw's connection to the server.  A parallel operation cannot have
+ * one.
  */
 static void
 take_step(Oid server, PlanningStep step, const Planning *planning)

@@ -2,19 +2,15 @@
  * handler.c
  *	  The wrapper's handler: postgres_fdw plans, this wrapper executes.
  *
- * The routine is a copy of postgres_fdw's own.  ANALYZE is replaced, and so
- * are all callbacks that use the state of an executor node: as one set, since
- * they share that state.  Callbacks that plan, or only read plans or catalogs,
- * are wrapped or left as they are.
+ * The routine is a copy of postgres_fdw's own.  ANALYZE is replaced, and as
+ * one set all callbacks that share the state of an executor node.  Callbacks
+ * that plan, or only read plans or catalogs, are wrapped or left as they are.
  *
- * Two things still use postgres_fdw's own connection: cost estimates with
- * use_remote_estimate (estimates.c), and IMPORT FOREIGN SCHEMA.  They only
- * read, in a remote transaction of their own that lasts as long as the local
- * one.
- *
- * TRUNCATE locks the table against every other session, postgres_fdw's own
- * included.  One of the two would wait for the other, in a deadlock that no
- * server detects.  So each is refused after the other.
+ * Cost estimates with use_remote_estimate (estimates.c) and IMPORT FOREIGN
+ * SCHEMA still use postgres_fdw's own connection.  They only read, in a remote
+ * transaction of their own that lasts as long as the local one.  TRUNCATE
+ * would wait for it, or it for TRUNCATE, in a deadlock that no server detects.
+ * So each is refused after the other.
  */
 #include "postgres.h"
 
@@ -54,8 +50,7 @@ _PG_init(void)
 
 /*
  * Has postgres_fdw plan a scan, twice if some of its constants can be sent as
- * parameters.  Notes in the plan how much the remote server is expected to
- * send.
+ * parameters.  Notes in the plan how much the remote server may send.
  */
 static ForeignScan *
 plan_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,

@@ -73,11 +73,11 @@ typedef struct RemoteTable
 {
 	Oid			relid;			/* of the foreign table */
 	bool		can_sample;		/* by TABLESAMPLE */
-	bool		can_hash;		/* can rows be chosen by a hash of ctid? */
+	bool		by_hash;		/* are rows of all blocks chosen by a hash of
+								 * ctid, which workers compute? */
 	bool		has_parts;		/* are there partitions or children? */
 	bool		is_known;		/* do statistics tell how many rows it has? */
 	bool		has_jit;		/* does the remote server compile queries? */
-	bool		has_workers;	/* does a scan have two workers at least? */
 	bool		is_hidden;		/* may the user ask only for its blocks? */
 	double		pages;
 	double		rows;			/* 0 if not known, or if it is a view */
@@ -97,13 +97,10 @@ typedef struct Sampling
 	double		seen;			/* rows that the remote server sent */
 } Sampling;
 
-/*
- * What AnalyzeForeignTable has found, for the sampling after it; a list of
- * RemoteTable, in TopMemoryContext.
- */
+/* What AnalyzeForeignTable found; of RemoteTable, in TopMemoryContext */
 static List *described = NIL;
 
-/* The description of a table, or NULL. */
+/* What is known of a table, or NULL. */
 static RemoteTable *
 find_description(Oid relid)
 {
@@ -144,8 +141,8 @@ ask(Session *session, const char *sql, double *answers, int nanswers)
 }
 
 /*
- * Asks for a table's blocks only, as postgres_fdw does, which needs no right
- * to read the catalogs.  Raises an ERROR if the remote server does.
+ * Asks for a table's blocks only, as postgres_fdw does, which needs no right to
+ * read the catalogs.
  */
 static RemoteTable
 describe_hidden(Relation rel, Session *session)
@@ -162,10 +159,9 @@ describe_hidden(Relation rel, Session *session)
 }
 
 /*
- * Would the remote planner give the scan of a table two workers at least?
- * workers is how many it may give a query.  It gives one to the scan of a table
- * of pages_per_worker, and a second one if the table is three times as large.
- * A single worker saves little more time than it takes to start.
+ * Would the remote planner give a scan two workers at least, of those that a
+ * query may have?  The first is for pages_per_worker, the second for three
+ * times as many.  One alone saves little more time than it takes to start.
  */
 static bool
 gets_workers(double pages, double workers, double pages_per_worker)
@@ -199,11 +195,9 @@ explain_pages(Relation rel, Session *session)
 }
 
 /*
- * Asks how large a table is.
- *
- * A remote view has no size.  ANALYZE of a local parent takes rows of each
- * child in proportion to its size, and none of a child without.  So a view
- * that is a child gets an estimated size.
+ * Asks how large a table is.  A remote view has no size, but gets an estimated
+ * one if it is a child here: ANALYZE of the parent takes rows of each child in
+ * proportion to its size.
  */
 static RemoteTable
 describe(Relation rel)
@@ -225,20 +219,17 @@ describe(Relation rel)
 	{
 		.relid = RelationGetRelid(rel),
 			.can_sample = is_stored && version >= TABLESAMPLE_VERSION,
-			.can_hash = is_stored && answers[6] != 0,
+			.by_hash = is_stored && answers[6] != 0 &&
+			gets_workers(pages, answers[7], answers[8]),
 			.has_parts = answers[5] > 1,
 			.is_known = answers[1] != 0,
 			.pages = pages,
 			.rows = answers[3],
-			.has_jit = answers[4] != 0,
-			.has_workers = gets_workers(pages, answers[7], answers[8])
+			.has_jit = answers[4] != 0
 	};
 }
 
-/*
- * Estimates the rows of a table without statistics by counting those of some
- * blocks; 0 if they cannot be counted.
- */
+/* Estimates a table's rows by counting those of some blocks; 0 if it cannot. */
 static double
 estimate_rows(Relation rel, const RemoteTable *table)
 {
@@ -251,18 +242,11 @@ estimate_rows(Relation rel, const RemoteTable *table)
 	return rint(rows / share);
 }
 
-/* Is a sample of all blocks chosen by a hash, which workers compute? */
-static bool
-scans_by_hash(const RemoteTable *table)
-{
-	return table->can_hash && table->has_workers;
-}
-
 /* Is reading some blocks of a table cheaper than reading all of them? */
 static bool
 is_cheaper_by_blocks(const RemoteTable *table, int target)
 {
-	double		all = scans_by_hash(table) ? ALL_BLOCK_HASH_COST : ALL_BLOCK_COST;
+	double		all = table->by_hash ? ALL_BLOCK_HASH_COST : ALL_BLOCK_COST;
 
 	return table->pages > target &&
 		target * (SOME_BLOCK_COST + SOME_ROW_COST * table->rows / table->pages) <
@@ -270,8 +254,8 @@ is_cheaper_by_blocks(const RemoteTable *table, int target)
 }
 
 /*
- * Decides what to ask for: all rows, as postgres_fdw does, if there are no
- * more than are wanted, or if their number is not known.
+ * Decides what to ask for: all rows if there are no more than are wanted, or
+ * if their number is not known.
  */
 static SamplePlan
 plan_sample(SamplingMethod method, const RemoteTable *table, int target)
@@ -293,11 +277,7 @@ plan_sample(SamplingMethod method, const RemoteTable *table, int target)
 	{
 		case SAMPLING_AUTO:
 			plan.blocks = target / table->pages;
-
-			/*
-			 * Some more than wanted: chance may bring fewer; others are
-			 * dropped.
-			 */
+			/* Some more than wanted, for chance may bring fewer. */
 			plan.rows = Min(1.0, (target + 3 * sqrt(target)) /
 							(table->rows * plan.blocks));
 			break;
@@ -307,7 +287,7 @@ plan_sample(SamplingMethod method, const RemoteTable *table, int target)
 		case SAMPLING_RANDOM:
 		case SAMPLING_BERNOULLI:
 			plan.rows = target / table->rows;
-			plan.by_hash = scans_by_hash(table);
+			plan.by_hash = table->by_hash;
 			plan.has_parts = table->has_parts;
 			plan.seed = pg_prng_uint32(&pg_global_prng_state) & PG_INT32_MAX;
 			break;
@@ -324,10 +304,7 @@ count_rows(const SamplePlan *plan, double seen)
 	return rint(seen / (plan->blocks * plan->rows));
 }
 
-/*
- * Do the rows seen differ from the remote statistics by more than chance?
- * Then the statistics are out of date.
- */
+/* Do the rows seen differ from the remote statistics by more than chance? */
 static bool
 is_surprising(const RemoteTable *table, const SamplePlan *plan, double seen)
 {
@@ -340,10 +317,7 @@ is_surprising(const RemoteTable *table, const SamplePlan *plan, double seen)
 	return fabs(seen / expected - 1) > Max(ROWS_DOUBT, CHANCE * sqrt(variance));
 }
 
-/*
- * Imports the statistics of a table.  If that cannot be done, tells the user
- * why and returns false.
- */
+/* Imports the statistics of a table, or says why not and returns false. */
 static bool
 import(Relation rel, int elevel, const RemoteTable *table)
 {
@@ -407,8 +381,7 @@ sample_table(Sampling *sampling, SamplingMethod method)
 
 /*
  * AcquireSampleRowsFunc: samples the rows of a foreign table; returns their
- * number.  If that is 0 ANALYZE leaves the columns' statistics as they are,
- * which is how imported ones stay.
+ * number.  If that is 0 ANALYZE leaves statistics, as imported ones, alone.
  */
 static int
 acquire_sample(Relation rel, int elevel, HeapTuple *rows, int target,

@@ -6,10 +6,7 @@
 #define TOLLFREE_FDW_COMPAT_H
 
 #include "access/xact.h"
-#include "catalog/objectaddress.h"
 #include "catalog/pg_attribute.h"
-#include "catalog/pg_foreign_data_wrapper.h"
-#include "catalog/pg_foreign_server.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "libpq/libpq-be-fe-helpers.h"
@@ -17,7 +14,6 @@
 #include "parser/parsetree.h"
 #include "storage/latch.h"
 #include "storage/lock.h"
-#include "utils/acl.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
@@ -35,9 +31,8 @@
 #endif
 
 /*
- * With GSSAPI, libpq-be.h includes GSSAPI's headers, which need not be
- * installed.  Without it, libpq-be.h declares the same Port, and one more
- * function is all that is needed here.
+ * With ENABLE_GSS, libpq-be.h includes GSSAPI's headers, which need not be
+ * installed.  Without it Port is the same, and one function is missing.
  */
 #ifdef ENABLE_GSS
 #define COMPAT_HAS_GSS
@@ -53,15 +48,13 @@ extern bool be_gssapi_get_delegation(Port *port);
 #endif
 
 /*
- * Rows that libpq collects before it hands them over, at most, because rows
- * can be wide.  For a million short rows 8 at a time take as long as 32, and
- * single rows take four times as long.
+ * Rows that libpq collects before it hands them over; few, because rows can be
+ * wide.  A million short rows take as long 8 at a time as 32, and four times
+ * as long one by one.
  */
 #define COMPAT_ROWS_IN_CHUNK 8
 
-/*
- * The first version whose dates and times have one binary form in every build
- */
+/* The first version whose dates and times have one binary form */
 #define COMPAT_BINARY_VERSION 100000
 
 /* Parameters of ExecutorRun_hook, and the arguments that pass them on */
@@ -89,9 +82,7 @@ compat_holds_lock(Oid relid, LOCKMODE mode)
 #endif
 }
 
-/*
- * Adds to the rows processed by all runs of a statement; 15 has no such count.
- */
+/* Adds to the rows that all runs of a statement have processed (16). */
 static inline void
 compat_correct_total(EState *estate, uint64 difference)
 {
@@ -103,10 +94,7 @@ compat_correct_total(EState *estate, uint64 difference)
 /* Does postgres_fdw have the option analyze_sampling? */
 #define COMPAT_STOCK_SAMPLES (PG_VERSION_NUM >= 160000)
 
-/*
- * Only the newest minor releases have this function.  A build for one of them
- * must load into older ones, so it is a weak symbol, checked at run time.
- */
+/* Weak: older minor releases, which a build must load into, lack it. */
 extern bool libpqsrv_is_valid_proxy_option(const char *keyword)
 			__attribute__((weak));
 
@@ -123,9 +111,7 @@ compat_check_proxy_option(const char *keyword)
 }
 
 #if PG_VERSION_NUM < 160000
-/*
- * May connect_timeout be set: as an option, by the environment or a service?
- */
+/* May connect_timeout be set: as an option, by environment or service? */
 static inline bool
 compat_may_time_out(const char *const *names)
 {
@@ -151,22 +137,10 @@ compat_may_time_out(const char *const *names)
 }
 #endif
 
-/* A wait event of this name; before 17 there is one for all extensions. */
-static inline uint32
-compat_new_wait_event(const char *name)
-{
-#if PG_VERSION_NUM >= 170000
-	return WaitEventExtensionNew(name);
-#else
-	return PG_WAIT_EXTENSION;
-#endif
-}
-
 /*
- * Connects, and reserves a file descriptor.  Before 16 only libpq's own
- * waiting heeds connect_timeout, and it cannot be interrupted. postgres_fdw 15
- * always connects so; this wrapper does only where there may be a timeout.
- * From 16 on connect_timeout is ignored.
+ * Connects, and reserves a file descriptor.  On 15 only libpq's own waiting
+ * heeds connect_timeout, and nothing interrupts it, so it is used only where
+ * there may be a timeout.  From 16 on connect_timeout is ignored.
  */
 static inline PGconn *
 compat_connect(const char *const *names, const char *const *values,
@@ -188,65 +162,48 @@ compat_connect(const char *const *names, const char *const *values,
 }
 
 /*
- * Queues the dropping of a prepared statement.  From libpq 17 on, dropping one
- * that does not exist is no error.
+ * Queued by what libpq 17 has for it: dropping a prepared statement, which need
+ * not exist then; a message that does nothing, but is answered (it closes a
+ * portal that need not exist); a Sync that is not flushed at once.
  */
+#ifdef LIBPQ_HAS_CLOSE_PREPARED
+#define compat_send_deallocate(conn, name) PQsendClosePrepared(conn, name)
+#define compat_send_nothing(conn) PQsendClosePortal(conn, "")
+#define compat_send_sync(conn) PQsendPipelineSync(conn)
+#else
+#define compat_send_nothing(conn) PQsendPrepare(conn, "", "", 0, NULL)
+#define compat_send_sync(conn) PQpipelineSync(conn)
+
 static inline int
 compat_send_deallocate(PGconn *conn, const char *name)
 {
-#ifdef LIBPQ_HAS_CLOSE_PREPARED
-	return PQsendClosePrepared(conn, name);
-#else
 	char		sql[NAMEDATALEN + 16];
 
 	snprintf(sql, sizeof(sql), "DEALLOCATE %s", name);
 	return PQsendQueryParams(conn, sql, 0, NULL, NULL, NULL, NULL, 0);
-#endif
 }
+#endif
 
 /*
- * Queues a message that does nothing, but is answered: it closes a portal that
- * need not exist, or prepares an empty statement.
+ * Before 17 all extensions share a wait event; a library that is not preloaded
+ * has no shared memory (else it is made by the first who asks, and lasts until
+ * the server ends); and sending a cancel request has no deadline, and cannot
+ * be interrupted.
  */
-static inline int
-compat_send_nothing(PGconn *conn)
-{
-#ifdef LIBPQ_HAS_CLOSE_PREPARED
-	return PQsendClosePortal(conn, "");
-#else
-	return PQsendPrepare(conn, "", "", 0, NULL);
-#endif
-}
-
-/* Queues a Sync.  From libpq 17 on it is not flushed at once. */
-static inline int
-compat_send_sync(PGconn *conn)
-{
-#ifdef LIBPQ_HAS_SEND_PIPELINE_SYNC
-	return PQsendPipelineSync(conn);
-#else
-	return PQpipelineSync(conn);
-#endif
-}
-
-/* Makes a wait event set that lives until it is freed. */
-static inline WaitEventSet *
-compat_create_wait_event_set(int nevents)
-{
 #if PG_VERSION_NUM >= 170000
-	return CreateWaitEventSet(NULL, nevents);
+#define COMPAT_HAS_SEGMENTS true
+#define COMPAT_CANCEL_IS_BOUNDED true
+#define compat_new_wait_event(name) WaitEventExtensionNew(name)
+#define compat_create_wait_event_set(nevents) CreateWaitEventSet(NULL, nevents)
 #else
-	return CreateWaitEventSet(TopMemoryContext, nevents);
+#define COMPAT_HAS_SEGMENTS false
+#define COMPAT_CANCEL_IS_BOUNDED false
+#define compat_new_wait_event(name) PG_WAIT_EXTENSION
+#define compat_create_wait_event_set(nevents) \
+	CreateWaitEventSet(TopMemoryContext, nevents)
 #endif
-}
 
-/* Can a library that is not preloaded have shared memory of a name? */
-#define COMPAT_HAS_SEGMENTS (PG_VERSION_NUM >= 170000)
-
-/*
- * That memory, until the server ends; the first who asks makes it.  NULL where
- * there is none; an ERROR if it cannot be had.
- */
+/* Named shared memory; NULL before 17, an ERROR if it cannot be had. */
 static inline void *
 compat_get_segment(const char *name, size_t size, void (*init) (void *memory))
 {
@@ -259,12 +216,7 @@ compat_get_segment(const char *name, size_t size, void (*init) (void *memory))
 #endif
 }
 
-/* Has sending a cancel request a deadline, and can it be interrupted? */
-#define COMPAT_CANCEL_IS_BOUNDED (PG_VERSION_NUM >= 170000)
-
-/*
- * Sends a cancel request.  Returns NULL, or an error message in this context.
- */
+/* Sends a cancel request; NULL, or an error message in this context. */
 static inline const char *
 compat_cancel(PGconn *conn, TimestampTz deadline)
 {
@@ -281,10 +233,7 @@ compat_cancel(PGconn *conn, TimestampTz deadline)
 #endif
 }
 
-/*
- * Asks libpq for the current command's rows as they arrive, this many at a
- * time; one by one before libpq 17.
- */
+/* Asks for rows as they arrive: so many at a time, one before libpq 17. */
 static inline void
 compat_set_row_mode(PGconn *conn, int rows)
 {
@@ -333,8 +282,8 @@ compat_scan_rtindex(const ForeignScan *plan)
 }
 
 /*
- * Has the client already executed another command in this implicit
- * transaction?  Minor releases that cannot tell are assumed to say yes.
+ * Has the client already executed another command in this implicit transaction?
+ * Minor releases that cannot tell say yes.
  */
 static inline bool
 compat_is_pipelining(void)
@@ -406,27 +355,18 @@ compat_is_analyzed(Form_pg_attribute attribute)
 	return !attribute->attisdropped && target != 0;
 }
 
-/* Has the client delegated GSSAPI credentials that a connection may use? */
-static inline bool
-compat_has_delegation(void)
-{
+/*
+ * Has the client delegated GSSAPI credentials that a connection may use?  Was
+ * this connection made with them?
+ */
 #if PG_VERSION_NUM >= 160000 && defined(COMPAT_HAS_GSS)
-	return be_gssapi_get_delegation(MyProcPort);
+#define compat_has_delegation() be_gssapi_get_delegation(MyProcPort)
+#define compat_used_delegation(conn) \
+	(PQconnectionUsedGSSAPI(conn) && compat_has_delegation())
 #else
-	return false;
+#define compat_has_delegation() false
+#define compat_used_delegation(conn) false
 #endif
-}
-
-/* Was this connection made with delegated GSSAPI credentials? */
-static inline bool
-compat_used_delegation(PGconn *conn)
-{
-#if PG_VERSION_NUM >= 160000 && defined(COMPAT_HAS_GSS)
-	return PQconnectionUsedGSSAPI(conn) && be_gssapi_get_delegation(MyProcPort);
-#else
-	return false;
-#endif
-}
 
 #if PG_VERSION_NUM >= 160000
 #define COMPAT_NO_PASSWORD "password or GSSAPI delegated credentials required"

@@ -205,25 +205,25 @@ binary_numeric(const char *field, int length, Datum *value)
 }
 
 static const FieldCodec codecs[] = {
-	{BOOLOID, true, false, false, text_bool, binary_bool},
-	{INT2OID, true, false, false, text_int2, binary_int2},
-	{INT4OID, true, false, false, text_int4, binary_int4},
-	{INT8OID, true, false, false, text_int8, binary_int8},
-	{TEXTOID, true, false, true, bytes, bytes},
-	{VARCHAROID, true, false, true, bytes, bytes},
-	{BPCHAROID, true, false, true, bytes, bytes},
-	{OIDOID, false, false, false, NULL, binary_int4},
-	{FLOAT4OID, false, true, false, NULL, binary_int4},
-	{FLOAT8OID, false, true, false, NULL, binary_int8},
-	{NUMERICOID, false, true, false, NULL, binary_numeric},
-	{DATEOID, false, true, false, NULL, binary_int4},
-	{TIMEOID, false, true, false, NULL, binary_int8},
-	{TIMESTAMPOID, false, true, false, NULL, binary_int8},
-	{TIMESTAMPTZOID, false, true, false, NULL, binary_int8},
-	{INTERVALOID, false, true, false, NULL, binary_interval},
-	{UUIDOID, false, true, false, NULL, binary_uuid},
-	{BYTEAOID, false, true, true, NULL, bytes},
-	{JSONOID, false, false, true, NULL, bytes}
+	{BOOLOID, false, false, text_bool, binary_bool},
+	{INT2OID, false, false, text_int2, binary_int2},
+	{INT4OID, false, false, text_int4, binary_int4},
+	{INT8OID, false, false, text_int8, binary_int8},
+	{TEXTOID, false, true, bytes, bytes},
+	{VARCHAROID, false, true, bytes, bytes},
+	{BPCHAROID, false, true, bytes, bytes},
+	{OIDOID, false, false, NULL, binary_int4},
+	{FLOAT4OID, true, false, NULL, binary_int4},
+	{FLOAT8OID, true, false, NULL, binary_int8},
+	{NUMERICOID, true, false, NULL, binary_numeric},
+	{DATEOID, true, false, NULL, binary_int4},
+	{TIMEOID, true, false, NULL, binary_int8},
+	{TIMESTAMPOID, true, false, NULL, binary_int8},
+	{TIMESTAMPTZOID, true, false, NULL, binary_int8},
+	{INTERVALOID, true, false, NULL, binary_interval},
+	{UUIDOID, true, false, NULL, binary_uuid},
+	{BYTEAOID, true, true, NULL, bytes},
+	{JSONOID, false, true, NULL, bytes}
 };
 
 /* What is known of a type, or NULL. */

@@ -15,11 +15,10 @@ typedef bool (*FieldDecoder) (const char *field, int length, Datum *value);
 typedef struct FieldCodec
 {
 	Oid			type;
-	bool		any_source;		/* may text be decoded if the remote column
-								 * has another type? */
 	bool		text_is_slow;	/* are its text output and input slow? */
 	bool		is_bytes;		/* is the binary form the value's bytes? */
-	FieldDecoder text;			/* of text; NULL: always the input function */
+	FieldDecoder text;			/* of text, whatever type the remote column
+								 * has; NULL: always the input function */
 	FieldDecoder binary;		/* of the binary form */
 } FieldCodec;
 

@@ -404,9 +404,9 @@ choose_decoders(RowReader *reader, const PGresult *res)
 			continue;
 		if (PQfformat(res, i) == 1)
 			column->decode = codec->binary;
-		else if (is_same_type(reader, res, i) ||
-				 (codec->any_source &&
-				  TupleDescAttr(reader->tupdesc, column->attno - 1)->atttypmod < 0))
+		else if (TupleDescAttr(reader->tupdesc,
+							   column->attno - 1)->atttypmod < 0 ||
+				 is_same_type(reader, res, i))
 			column->decode = codec->text;
 	}
 }
