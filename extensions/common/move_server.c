@@ -22,23 +22,37 @@
 #include "catalog/pg_foreign_table.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "utils/acl.h"
 #include "utils/inval.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-#include "compat_acl.h"
 #include "move_server.h"
 
 /* Raises an ERROR unless the user may give the server to the wrapper. */
 static void
 check_privileges(const ForeignServer *server, const ForeignDataWrapper *wrapper)
 {
-	if (!compat_owns_server(server->serverid))
+#if PG_VERSION_NUM >= 160000
+	bool		owns = object_ownercheck(ForeignServerRelationId,
+										 server->serverid, GetUserId());
+	AclResult	usage = object_aclcheck(ForeignDataWrapperRelationId,
+										wrapper->fdwid, GetUserId(),
+										ACL_USAGE);
+#else
+	bool		owns = pg_foreign_server_ownercheck(server->serverid,
+													GetUserId());
+	AclResult	usage = pg_foreign_data_wrapper_aclcheck(wrapper->fdwid,
+														 GetUserId(),
+														 ACL_USAGE);
+#endif
+
+	if (!owns)
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_FOREIGN_SERVER,
 					   server->servername);
-	if (!compat_may_use_wrapper(wrapper->fdwid))
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FDW, wrapper->fdwname);
+	if (usage != ACLCHECK_OK)
+		aclcheck_error(usage, OBJECT_FDW, wrapper->fdwname);
 }
 
 /*

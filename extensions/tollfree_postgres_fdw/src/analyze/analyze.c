@@ -83,20 +83,6 @@ typedef struct RemoteTable
 	double		rows;			/* 0 if not known, or if it is a view */
 } RemoteTable;
 
-/* The sampling of a table */
-typedef struct Sampling
-{
-	Relation	rel;
-	RemoteTable table;
-	HeapTuple  *rows;			/* rows kept */
-	int			target;			/* rows wanted */
-
-	/* the last sample */
-	SamplePlan	plan;
-	int			nrows;			/* rows kept */
-	double		seen;			/* rows that the remote server sent */
-} Sampling;
-
 /* What AnalyzeForeignTable found; of RemoteTable, in TopMemoryContext */
 static List *described = NIL;
 
@@ -339,12 +325,10 @@ import(Relation rel, int elevel, const RemoteTable *table)
 
 /* Takes a sample by a method, in place of an earlier one. */
 static void
-take_sample(Sampling *sampling, SamplingMethod method)
+take_sample(Sample *sample, SamplingMethod method, const RemoteTable *table)
 {
-	sampling->plan = plan_sample(method, &sampling->table, sampling->target);
-	sampling->nrows = sample_read(owners_session(sampling->rel), sampling->rel,
-								  &sampling->plan, sampling->rows,
-								  sampling->target, &sampling->seen);
+	sample->plan = plan_sample(method, table, sample->target);
+	sample_read(sample, owners_session(sample->rel));
 }
 
 /*
@@ -353,29 +337,28 @@ take_sample(Sampling *sampling, SamplingMethod method)
  * number of the table's rows.
  */
 static void
-sample_table(Sampling *sampling, SamplingMethod method)
+sample_table(Sample *sample, SamplingMethod method, RemoteTable *table)
 {
-	RemoteTable *table = &sampling->table;
-	const SamplePlan *plan = &sampling->plan;
+	const SamplePlan *plan = &sample->plan;
 
 	if (method != SAMPLING_OFF && !table->is_known)
-		table->rows = estimate_rows(sampling->rel, table);
-	take_sample(sampling, method);
+		table->rows = estimate_rows(sample->rel, table);
+	take_sample(sample, method, table);
 
 	/* If the table has few blocks, chance may have chosen none. */
-	if (sampling->nrows == 0 && plan->blocks < 1)
+	if (sample->nrows == 0 && plan->blocks < 1)
 	{
 		method = SAMPLING_BERNOULLI;
-		take_sample(sampling, method);
+		take_sample(sample, method, table);
 	}
 	if (plan->method != SAMPLING_OFF &&
-		!is_surprising(table, plan, sampling->seen))
+		!is_surprising(table, plan, sample->seen))
 		return;
-	table->rows = count_rows(plan, sampling->seen);
-	if (plan->method != SAMPLING_OFF && sampling->seen < sampling->target / 2)
+	table->rows = count_rows(plan, sample->seen);
+	if (plan->method != SAMPLING_OFF && sample->seen < sample->target / 2)
 	{
-		take_sample(sampling, method);
-		table->rows = count_rows(plan, sampling->seen);
+		take_sample(sample, method, table);
+		table->rows = count_rows(plan, sample->seen);
 	}
 }
 
@@ -389,29 +372,28 @@ acquire_sample(Relation rel, int elevel, HeapTuple *rows, int target,
 {
 	SamplingMethod method = option_sampling_method(rel);
 	RemoteTable *known = find_description(RelationGetRelid(rel));
-	Sampling	sampling = {.rel = rel,.rows = rows,.target = target};
-	const SamplePlan *plan = &sampling.plan;
+	RemoteTable table = known != NULL ? *known : describe(rel);
+	Sample		sample = {.rel = rel,.rows = rows,.target = target};
 
-	sampling.table = known != NULL ? *known : describe(rel);
 	*totaldeadrows = 0;
 	if (method == SAMPLING_IMPORT)
 	{
-		*totalrows = sampling.table.rows;
-		if (import(rel, elevel, &sampling.table))
+		*totalrows = table.rows;
+		if (import(rel, elevel, &table))
 			return 0;
 		method = SAMPLING_AUTO;
 	}
-	sample_table(&sampling, method);
-	*totalrows = sampling.table.rows;
+	sample_table(&sample, method, &table);
+	*totalrows = table.rows;
 
 	ereport(elevel,
 			(errmsg("\"%s\": table contains %.0f rows, %d rows in sample",
-					RelationGetRelationName(rel), *totalrows, sampling.nrows),
+					RelationGetRelationName(rel), *totalrows, sample.nrows),
 			 errdetail("The method was \"%s\"%s: %.4g%% of the blocks, %.4g%% of the rows in them.",
-					   option_sampling_name(plan->method),
-					   plan->by_hash ? ", by a hash of ctid" : "",
-					   100 * plan->blocks, 100 * plan->rows)));
-	return sampling.nrows;
+					   option_sampling_name(sample.plan.method),
+					   sample.plan.by_hash ? ", by a hash of ctid" : "",
+					   100 * sample.plan.blocks, 100 * sample.plan.rows)));
+	return sample.nrows;
 }
 
 /* Sets the number of the table's blocks, and the function that samples it. */

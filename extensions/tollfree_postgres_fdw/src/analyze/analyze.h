@@ -13,6 +13,17 @@
 /* The obstacle to an import if the remote server refuses the query */
 #define IMPORT_REFUSED "The remote server does not tell its user what it knows of the table."
 
+/* A sample of the rows of a table */
+typedef struct Sample
+{
+	Relation	rel;
+	SamplePlan	plan;
+	HeapTuple  *rows;			/* rows kept */
+	int			target;			/* rows wanted */
+	int			nrows;			/* rows kept, at most target */
+	double		seen;			/* rows sent, kept or not */
+} Sample;
+
 extern bool tollfreeAnalyzeForeignTable(Relation rel,
 										AcquireSampleRowsFunc *func,
 										BlockNumber *totalpages);
@@ -21,7 +32,6 @@ extern bool tollfreeAnalyzeForeignTable(Relation rel,
 extern const char *import_statistics(Relation rel, Session *session);
 
 /* sample.c */
-extern int	sample_read(Session *session, Relation rel, const SamplePlan *plan,
-						HeapTuple *rows, int target, double *seen);
+extern void sample_read(Sample *sample, Session *session);
 
 #endif							/* TOLLFREE_FDW_ANALYZE_H */

@@ -42,9 +42,8 @@
 #include "wire/rows.h"
 
 /*
- * A column's type, and all that decides how its values sort, as text.  It is
- * computed on both servers and compared.  Catalog columns that not every
- * version has are read by way of to_jsonb.
+ * A column's type, and all that decides how its values sort, as text, which is
+ * compared.  Columns that not every version has are read through to_jsonb.
  */
 #define COLUMN_IDENTITY \
 	"pg_catalog.concat_ws(' ', pg_catalog.format_type(a.atttypid, a.atttypmod)," \
@@ -184,10 +183,7 @@ read_array(const char *text, Oid element)
 								-1);
 }
 
-/*
- * The number of elements in an array's text; 0 if the text is NULL, or the
- * array is not one-dimensional or has nulls.
- */
+/* The elements of an array's text; 0 if NULL, with nulls, not 1-dimensional. */
 static int
 count_elements(const char *text, Oid element)
 {
@@ -201,8 +197,8 @@ count_elements(const char *text, Oid element)
 }
 
 /*
- * Has each common value a frequency, and are there bounds in the histogram?
- * The planner relies on both, and a remote server can send anything.
+ * Has each common value a frequency, and the histogram bounds?  The planner
+ * relies on both, and a remote server can send anything.
  */
 static bool
 is_sound(const ImportedColumn *column)
@@ -246,10 +242,7 @@ column_obstacle(const ImportedColumn *column)
 	return NULL;
 }
 
-/*
- * Fills one of the slots of pg_statistic; values and numbers are texts of
- * arrays, or NULL.
- */
+/* Fills a slot; values and numbers are texts of arrays, or NULL. */
 static void
 fill_slot(Datum *row, bool *nulls, int slot, int kind, Oid operator,
 		  const ImportedColumn *column, const char *values,
@@ -315,11 +308,9 @@ write_column(Relation rel, Relation catalog, CatalogIndexState indexes,
 {
 	Datum		row[Natts_pg_statistic] = {0};
 	bool		nulls[Natts_pg_statistic] = {0};
-	bool		replaces[Natts_pg_statistic];
 	HeapTuple	old;
 	HeapTuple	tuple;
 
-	memset(replaces, true, sizeof(replaces));
 	for (int slot = 0; slot < STATISTIC_NUM_SLOTS; slot++)
 	{
 		nulls[Anum_pg_statistic_stanumbers1 - 1 + slot] = true;
@@ -335,6 +326,7 @@ write_column(Relation rel, Relation catalog, CatalogIndexState indexes,
 	row[Anum_pg_statistic_stadistinct - 1] =
 		Float4GetDatum(distinct_values(rel, column));
 	fill_slots(row, nulls, column);
+	tuple = heap_form_tuple(RelationGetDescr(catalog), row, nulls);
 
 	old = SearchSysCache3(STATRELATTINH,
 						  ObjectIdGetDatum(RelationGetRelid(rel)),
@@ -342,16 +334,11 @@ write_column(Relation rel, Relation catalog, CatalogIndexState indexes,
 						  BoolGetDatum(false));
 	if (HeapTupleIsValid(old))
 	{
-		tuple = heap_modify_tuple(old, RelationGetDescr(catalog), row, nulls,
-								  replaces);
+		CatalogTupleUpdateWithInfo(catalog, &old->t_self, tuple, indexes);
 		ReleaseSysCache(old);
-		CatalogTupleUpdateWithInfo(catalog, &tuple->t_self, tuple, indexes);
 	}
 	else
-	{
-		tuple = heap_form_tuple(RelationGetDescr(catalog), row, nulls);
 		CatalogTupleInsertWithInfo(catalog, tuple, indexes);
-	}
 	heap_freetuple(tuple);
 }
 
@@ -428,9 +415,9 @@ import_statistics(Relation rel, Session *session)
 	int			nestlevel;
 
 	/*
-	 * ANALYZE of a parent asks for this table's rows, too, and must get them.
-	 * Only its progress report tells for which table it is working.  A
-	 * foreign table with children is asked twice: alone, and then with them.
+	 * ANALYZE of a parent asks for this table's rows, too; a foreign table
+	 * with children is asked twice.  Only the progress report tells for which
+	 * table ANALYZE is working.
 	 */
 	if (MyBEEntry == NULL || MyBEEntry->st_progress_command != PROGRESS_COMMAND_ANALYZE ||
 		MyBEEntry->st_progress_command_target != RelationGetRelid(rel) ||

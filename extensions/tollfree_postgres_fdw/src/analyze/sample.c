@@ -5,8 +5,6 @@
  * A row is converted only if it is kept.  If more rows come than are wanted,
  * later ones replace others at random.  In the end the rows are put back into
  * the order of the remote table, which ANALYZE computes the correlation from.
- *
- * analyze.c decides which rows are asked for.
  */
 #include "postgres.h"
 
@@ -26,18 +24,18 @@
 #include "wire/rows.h"
 
 /*
- * The remote planner takes a sample for a large part of the table and would
- * compile the query, which takes longer than it saves.  So jit is off for the
- * query.  It is on again afterwards, since the transaction may go on.
+ * The remote planner takes a sample for a large part of the table.  So it would
+ * compile the query, which takes longer than it saves.  The transaction may go
+ * on, so jit is switched on again.
  */
 #define JIT_OFF "SET LOCAL jit = off"
 #define JIT_ON "SET LOCAL jit = on"
 
-/* The sample while it is read */
+/* How a sample is read */
 typedef struct SampleState
 {
+	Sample	   *sample;
 	Session    *session;
-	const SamplePlan *plan;
 	const char *sql;
 	RowReader  *reader;
 	MemoryContext tuple_context;	/* of the rows kept */
@@ -47,10 +45,6 @@ typedef struct SampleState
 	MemoryContextCallback clear;	/* frees results with context */
 	bool		at_end;			/* has the last result been received? */
 
-	HeapTuple  *rows;			/* rows kept */
-	int			target;			/* rows wanted */
-	int			nrows;			/* rows kept, at most target */
-	double		seen;			/* rows taken, kept or not */
 	double		skip;			/* rows to be skipped; negative if not known */
 	ReservoirStateData reservoir;
 } SampleState;
@@ -60,10 +54,11 @@ typedef struct SampleState
  * remote table is its ctid, or its number among the rows sent.
  */
 static void
-keep_row(SampleState *sample, PGresult *res, int row)
+keep_row(SampleState *state, PGresult *res, int row)
 {
-	MemoryContext old = MemoryContextSwitchTo(sample->tuple_context);
-	HeapTuple	tuple = rows_read(sample->reader, res, row);
+	Sample	   *sample = state->sample;
+	MemoryContext old = MemoryContextSwitchTo(state->tuple_context);
+	HeapTuple	tuple = rows_read(state->reader, res, row);
 	int			place = sample->nrows;
 
 	if (place < sample->target)
@@ -71,14 +66,14 @@ keep_row(SampleState *sample, PGresult *res, int row)
 	else
 	{
 		place = (int) (sample->target *
-					   sampler_random_fract(&sample->reservoir.randstate));
+					   sampler_random_fract(&state->reservoir.randstate));
 		heap_freetuple(sample->rows[place]);
 	}
-	if (!sample->plan->by_hash)
+	if (!sample->plan.by_hash)
 		ItemPointerSet(&tuple->t_self,
 					   (BlockNumber) (sample->seen / MaxOffsetNumber),
 					   (OffsetNumber) fmod(sample->seen, MaxOffsetNumber) + 1);
-	else if (sample->plan->has_parts)
+	else if (sample->plan.has_parts)
 		tuple->t_tableOid = atooid(PQgetvalue(res, row, PQnfields(res) - 1));
 	sample->rows[place] = tuple;
 	MemoryContextSwitchTo(old);
@@ -86,47 +81,49 @@ keep_row(SampleState *sample, PGresult *res, int row)
 
 /* Keeps or skips a row, so that all have the same chance to be kept. */
 static void
-take_row(SampleState *sample, PGresult *res, int row)
+take_row(SampleState *state, PGresult *res, int row)
 {
-	if (sample->nrows == sample->target && sample->skip < 0)
-		sample->skip = reservoir_get_next_S(&sample->reservoir, sample->seen,
-											sample->target);
-	if (sample->nrows < sample->target || sample->skip-- <= 0)
-		keep_row(sample, res, row);
+	Sample	   *sample = state->sample;
+
+	if (sample->nrows == sample->target && state->skip < 0)
+		state->skip = reservoir_get_next_S(&state->reservoir, sample->seen,
+										   sample->target);
+	if (sample->nrows < sample->target || state->skip-- <= 0)
+		keep_row(state, res, row);
 	sample->seen++;
 }
 
 /*
- * Reads one more result; false after the last one.  Whatever happens to the
- * batch, a part of the sample must not be taken for all of it.
+ * Reads one more result; false after the last one.  A part of the sample must
+ * not be taken for all of it.
  */
 static bool
-read_result(SampleState *sample)
+read_result(SampleState *state)
 {
-	Session    *session = sample->session;
+	Session    *session = state->session;
 	MemoryContext old;
 	PGresult   *res;
 
-	if (sample->at_end)
+	if (state->at_end)
 		return false;
 	error_raise_kept(session);
-	if (session->pending.drain_arg != sample)
+	if (session->pending.drain_arg != state)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_ERROR),
 				 errmsg("the sample of a foreign table was discarded while it was read")));
 	res = session_result(session);
 	if (res == NULL && PQstatus(session->conn) == CONNECTION_OK)
 	{
-		sample->at_end = true;
+		state->at_end = true;
 		session->pending.drain = NULL;
 		session->pending.drain_arg = NULL;
 		results_finish(session);
 		return false;
 	}
 	if (!compat_has_rows(res))
-		results_report(session, ERROR, res, sample->sql);
-	old = MemoryContextSwitchTo(sample->context);
-	sample->results = lappend(sample->results, res);
+		results_report(session, ERROR, res, state->sql);
+	old = MemoryContextSwitchTo(state->context);
+	state->results = lappend(state->results, res);
 	MemoryContextSwitchTo(old);
 	return true;
 }
@@ -138,10 +135,10 @@ read_result(SampleState *sample)
 static void
 drain_sample(void *arg)
 {
-	SampleState *sample = arg;
+	SampleState *state = arg;
 
-	sample->session->pending.drain = NULL;
-	while (read_result(sample))
+	state->session->pending.drain = NULL;
+	while (read_result(state))
 		;
 }
 
@@ -149,25 +146,25 @@ drain_sample(void *arg)
 static void
 clear_results(void *arg)
 {
-	SampleState *sample = arg;
+	SampleState *state = arg;
 	ListCell   *cell;
 
-	foreach(cell, sample->results)
+	foreach(cell, state->results)
 		PQclear(lfirst(cell));
-	sample->results = NIL;
+	state->results = NIL;
 }
 
 /* Takes all rows that have been received. */
 static void
-take_results(SampleState *sample)
+take_results(SampleState *state)
 {
-	while (sample->results != NIL)
+	while (state->results != NIL)
 	{
-		PGresult   *res = linitial(sample->results);
+		PGresult   *res = linitial(state->results);
 
 		for (int row = 0; row < PQntuples(res); row++)
-			take_row(sample, res, row);
-		sample->results = list_delete_first(sample->results);
+			take_row(state, res, row);
+		state->results = list_delete_first(state->results);
 		PQclear(res);
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -190,16 +187,16 @@ finish_command(Session *session, const char *sql)
 
 /* Sends the query, with jit off around it if planned so, and reads its rows. */
 static void
-read_sample(SampleState *sample)
+read_sample(SampleState *state)
 {
-	Session    *session = sample->session;
+	Session    *session = state->session;
 	RemoteCommand commands[] = {
 		{.sql = JIT_OFF,.shown = JIT_OFF},
-		{.sql = sample->sql,.shown = sample->sql},
+		{.sql = state->sql,.shown = state->sql},
 		{.sql = JIT_ON,.shown = JIT_ON}
 	};
 
-	if (sample->plan->switches_jit)
+	if (state->sample->plan.switches_jit)
 	{
 		session_send(session, commands, lengthof(commands), true);
 		finish_command(session, JIT_OFF);
@@ -208,10 +205,10 @@ read_sample(SampleState *sample)
 		session_send(session, &commands[1], 1, true);
 	compat_set_row_mode(session->conn, COMPAT_ROWS_IN_CHUNK);
 	session->pending.drain = drain_sample;
-	session->pending.drain_arg = sample;
-	while (read_result(sample))
-		take_results(sample);
-	take_results(sample);
+	session->pending.drain_arg = state;
+	while (read_result(state))
+		take_results(state);
+	take_results(state);
 }
 
 /* Orders rows by position; tables by OID, as a local ANALYZE does. */
@@ -226,44 +223,35 @@ compare_rows(const void *a, const void *b)
 	return ItemPointerCompare(&left->t_self, &right->t_self);
 }
 
-/*
- * Reads the sample that the plan asks for into rows; returns the number kept.
- * Sets how many rows the remote server has sent.
- */
-int
-sample_read(Session *session, Relation rel, const SamplePlan *plan,
-			HeapTuple *rows, int target, double *seen)
+/* Reads the sample that its plan asks for, in place of an earlier one. */
+void
+sample_read(Sample *sample, Session *session)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "tollfree_postgres_fdw sample",
 												  ALLOCSET_DEFAULT_SIZES);
-	SampleState *sample = MemoryContextAllocZero(context, sizeof(SampleState));
+	SampleState *state = MemoryContextAllocZero(context, sizeof(SampleState));
 	List	   *attrs;
-	int			nrows;
 
-	sample->session = session;
-	sample->plan = plan;
-	sample->rows = rows;
-	sample->target = target;
-	sample->skip = -1;
-	sample->tuple_context = CurrentMemoryContext;
-	sample->context = context;
-	sample->clear.func = clear_results;
-	sample->clear.arg = sample;
-	MemoryContextRegisterResetCallback(context, &sample->clear);
-	reservoir_init_selection_state(&sample->reservoir, target);
+	sample->nrows = 0;
+	sample->seen = 0;
+	state->sample = sample;
+	state->session = session;
+	state->skip = -1;
+	state->tuple_context = CurrentMemoryContext;
+	state->context = context;
+	state->clear.func = clear_results;
+	state->clear.arg = state;
+	MemoryContextRegisterResetCallback(context, &state->clear);
+	reservoir_init_selection_state(&state->reservoir, sample->target);
 
 	MemoryContextSwitchTo(context);
-	sample->sql = deparse_sample(rel, plan, &attrs);
-	sample->reader = rows_reader_for_table(rel, attrs,
-										   session->remote.same_encoding,
-										   context);
-	read_sample(sample);
-	MemoryContextSwitchTo(sample->tuple_context);
-
-	nrows = sample->nrows;
-	*seen = sample->seen;
-	qsort(rows, nrows, sizeof(HeapTuple), compare_rows);
+	state->sql = deparse_sample(sample->rel, &sample->plan, &attrs);
+	state->reader = rows_reader_for_table(sample->rel, attrs,
+										  session->remote.same_encoding,
+										  context);
+	read_sample(state);
+	MemoryContextSwitchTo(state->tuple_context);
+	qsort(sample->rows, sample->nrows, sizeof(HeapTuple), compare_rows);
 	MemoryContextDelete(context);
-	return nrows;
 }

@@ -169,22 +169,27 @@ option_is_libpq(const char *name)
 	return false;
 }
 
+/* Has the option this value, in either case of letters? */
+static bool
+has_value(List *options, const char *name, const char *value)
+{
+	const char *given = option_find(options, name);
+
+	return given != NULL && pg_strcasecmp(given, value) == 0;
+}
+
 /* Are this server's remote transactions READ COMMITTED? */
 bool
 option_reads_committed(List *server_options)
 {
-	const char *level = option_find(server_options, REMOTE_ISOLATION);
-
-	return level != NULL && pg_strcasecmp(level, READ_COMMITTED) == 0;
+	return has_value(server_options, REMOTE_ISOLATION, READ_COMMITTED);
 }
 
 /* Is the server to be used as by postgres_fdw, without any fast path? */
 bool
 option_is_compatible(List *server_options)
 {
-	const char *with = option_find(server_options, COMPATIBILITY);
-
-	return with != NULL && pg_strcasecmp(with, COMPATIBILITY_STOCK) == 0;
+	return has_value(server_options, COMPATIBILITY, COMPATIBILITY_STOCK);
 }
 
 /*
