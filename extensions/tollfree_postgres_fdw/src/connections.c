@@ -55,15 +55,6 @@ text_column(const char *name, const char *value)
 	return column;
 }
 
-/* A column with a number. */
-static ShownColumn
-number_column(const char *name, int64 number)
-{
-	ShownColumn column = {name, true, Int64GetDatum(number)};
-
-	return column;
-}
-
 /* The name of a session's server, or NULL if that was dropped. */
 static const char *
 server_name(const Session *session)
@@ -109,22 +100,22 @@ put_row(FunctionCallInfo fcinfo, const ShownColumn *columns, int ncolumns,
 	/* A connection whose bytes are counted has received some. */
 	bool		counts_bytes = counters->bytes_received > 0;
 	const ShownColumn counted[] = {
-		number_column("connects", counters->connects),
-		number_column("reconnects", counters->reconnects),
-		number_column("round_trips", counters->round_trips),
+		{"connects", true, Int64GetDatum(counters->connects)},
+		{"reconnects", true, Int64GetDatum(counters->reconnects)},
+		{"round_trips", true, Int64GetDatum(counters->round_trips)},
 		/* the name of round_trips in version 0.1.0 */
-		number_column("flights", counters->round_trips),
-		number_column("rows", counters->rows),
+		{"flights", true, Int64GetDatum(counters->round_trips)},
+		{"rows", true, Int64GetDatum(counters->rows)},
 		{"bytes_received", counts_bytes, Int64GetDatum(counters->bytes_received)},
 		{"bytes_sent", counts_bytes, Int64GetDatum(counters->bytes_sent)},
-		number_column("statement_hits", counters->statements.hits),
-		number_column("statement_misses", counters->statements.misses),
-		number_column("statement_evictions", counters->statements.evictions),
-		number_column("repeats", counters->repeats),
-		number_column("unawaited_commits", counters->unawaited_commits),
-		number_column("autocommit_scans", counters->autocommit_scans),
-		number_column("spills", counters->spills),
-		number_column("errors", counters->errors)
+		{"statement_hits", true, Int64GetDatum(counters->statements.hits)},
+		{"statement_misses", true, Int64GetDatum(counters->statements.misses)},
+		{"statement_evictions", true, Int64GetDatum(counters->statements.evictions)},
+		{"repeats", true, Int64GetDatum(counters->repeats)},
+		{"unawaited_commits", true, Int64GetDatum(counters->unawaited_commits)},
+		{"autocommit_scans", true, Int64GetDatum(counters->autocommit_scans)},
+		{"spills", true, Int64GetDatum(counters->spills)},
+		{"errors", true, Int64GetDatum(counters->errors)}
 	};
 
 	memset(nulls, true, sizeof(bool) * desc->natts);

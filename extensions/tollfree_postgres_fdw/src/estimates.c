@@ -20,26 +20,27 @@
 #include "session/sessions.h"
 #include "xact/transaction.h"
 
-/* The arguments of a planner's callback, for any of those below */
+/* A step of planning: the arguments of a planner's callback */
 typedef struct Planning
 {
 	PlannerInfo *root;
 	RelOptInfo *rel;
+
+	/* of a table; NULL for a relation above */
+	void		(*callback) (PlannerInfo *root, RelOptInfo *rel, Oid tableid);
 	Oid			tableid;
 
-	/* of a join */
+	/* of a join; NULL for a relation above the joins */
+	JoinPathExtraData *join;
 	RelOptInfo *outer;
 	RelOptInfo *inner;
 	JoinType	jointype;
-	JoinPathExtraData *join;
 
 	/* of a relation above the joins */
 	UpperRelationKind stage;
 	RelOptInfo *input;
 	void	   *upper;
 } Planning;
-
-typedef void (*PlanningStep) (const Planning *planning);
 
 /* postgres_fdw's own callbacks */
 static const FdwRoutine *stock = NULL;
@@ -69,27 +70,41 @@ roll_back(MemoryContext context, ResourceOwner owner)
 	CurrentResourceOwner = owner;
 }
 
+/* Has postgres_fdw estimate a table's size, or make the paths of a relation. */
+static void
+call_stock(const Planning *step)
+{
+	if (step->callback != NULL)
+		step->callback(step->root, step->rel, step->tableid);
+	else if (step->join != NULL)
+		stock->GetForeignJoinPaths(step->root, step->rel, step->outer,
+								   step->inner, step->jointype, step->join);
+	else
+		stock->GetForeignUpperPaths(step->root, step->stage, step->input,
+									step->rel, step->upper);
+}
+
 /*
  * Takes a step of planning, in a subtransaction if this transaction uses
  * postgres_fdw's connection to the server.  A parallel operation cannot have
  * one.
  */
 static void
-take_step(Oid server, PlanningStep step, const Planning *planning)
+take_step(Oid server, const Planning *step)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
 
 	if (!transaction_noted_stock(server) || IsInParallelMode())
 	{
-		step(planning);
+		call_stock(step);
 		return;
 	}
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		step(planning);
+		call_stock(step);
 	}
 	PG_CATCH();
 	{
@@ -105,79 +120,53 @@ take_step(Oid server, PlanningStep step, const Planning *planning)
 	roll_back(context, owner);
 }
 
-/* Has postgres_fdw estimate the size of a table. */
-static void
-size_table(const Planning *planning)
-{
-	stock->GetForeignRelSize(planning->root, planning->rel, planning->tableid);
-}
-
-/* Has postgres_fdw make the paths of a table. */
-static void
-find_table_paths(const Planning *planning)
-{
-	stock->GetForeignPaths(planning->root, planning->rel, planning->tableid);
-}
-
-/* Has postgres_fdw make the paths of a remote join. */
-static void
-find_join_paths(const Planning *planning)
-{
-	stock->GetForeignJoinPaths(planning->root, planning->rel, planning->outer,
-							   planning->inner, planning->jointype,
-							   planning->join);
-}
-
-/* Has postgres_fdw make the paths of remote grouping, sorting or a limit. */
-static void
-find_upper_paths(const Planning *planning)
-{
-	stock->GetForeignUpperPaths(planning->root, planning->stage,
-								planning->input, planning->rel,
-								planning->upper);
-}
-
 /* The planner's callbacks, named as in FdwRoutine */
 static void
 get_rel_size(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 {
-	Planning	planning = {.root = root,.rel = rel,.tableid = tableid};
+	Planning	step = {
+		.root = root,.rel = rel,.callback = stock->GetForeignRelSize,
+		.tableid = tableid
+	};
 
 	if (option_of_table_is_true(tableid, "use_remote_estimate", false))
 		estimates_enter_stock(rel->serverid);
-	take_step(rel->serverid, size_table, &planning);
+	take_step(rel->serverid, &step);
 }
 
 static void
 get_paths(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 {
-	Planning	planning = {.root = root,.rel = rel,.tableid = tableid};
+	Planning	step = {
+		.root = root,.rel = rel,.callback = stock->GetForeignPaths,
+		.tableid = tableid
+	};
 
-	take_step(rel->serverid, find_table_paths, &planning);
+	take_step(rel->serverid, &step);
 }
 
 static void
 get_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
 			   RelOptInfo *inner, JoinType jointype, JoinPathExtraData *extra)
 {
-	Planning	planning = {
-		.root = root,.rel = rel,.outer = outer,.inner = inner,
-		.jointype = jointype,.join = extra
+	Planning	step = {
+		.root = root,.rel = rel,.join = extra,.outer = outer,.inner = inner,
+		.jointype = jointype
 	};
 
-	take_step(rel->serverid, find_join_paths, &planning);
+	take_step(rel->serverid, &step);
 }
 
 static void
 get_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 				RelOptInfo *rel, void *extra)
 {
-	Planning	planning = {
+	Planning	step = {
 		.root = root,.rel = rel,.stage = stage,.input = input,
 		.upper = extra
 	};
 
-	take_step(input->serverid, find_upper_paths, &planning);
+	take_step(input->serverid, &step);
 }
 
 /* Puts our callbacks into the routine; postgres_fdw's own must last. */

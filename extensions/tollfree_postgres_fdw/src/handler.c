@@ -79,12 +79,11 @@ plan_direct(PlannerInfo *root, ModifyTable *plan, Index target,
 {
 	Parameterization command = {0};
 	ForeignScan *scan = parameterize_direct(&command, root, plan, target);
+	bool		is_parameterized = command.count > 0 &&
+		stock->PlanDirectModify(root, plan, target, subplan_index);
 	ForeignScan parameterized;
-	bool		is_parameterized;
 	bool		is_direct;
 
-	is_parameterized = command.count > 0 &&
-		stock->PlanDirectModify(root, plan, target, subplan_index);
 	if (is_parameterized)
 		parameterized = *scan;
 	parameterize_restore(&command);

@@ -82,17 +82,27 @@ compat_holds_lock(Oid relid, LOCKMODE mode)
 #endif
 }
 
-/* Adds to the rows that all runs of a statement have processed (16). */
-static inline void
-compat_correct_total(EState *estate, uint64 difference)
-{
+/*
+ * Has postgres_fdw the option analyze_sampling?  The relations that a scan of a
+ * join or an aggregate reads.  Adds to the rows that all runs of a statement
+ * have processed.  What is said where a password is missing, or not used.
+ */
 #if PG_VERSION_NUM >= 160000
-	estate->es_total_processed += difference;
+#define COMPAT_STOCK_SAMPLES true
+#define compat_scan_rtindexes(plan) ((plan)->fs_base_relids)
+#define compat_correct_total(estate, difference) \
+	((estate)->es_total_processed += (difference))
+#define COMPAT_NO_PASSWORD "password or GSSAPI delegated credentials required"
+#define COMPAT_PASSWORD_UNUSED \
+	"Non-superuser cannot connect if the server does not request a password or use GSSAPI with delegated credentials."
+#else
+#define COMPAT_STOCK_SAMPLES false
+#define compat_scan_rtindexes(plan) ((plan)->fs_relids)
+#define compat_correct_total(estate, difference) ((void) (difference))
+#define COMPAT_NO_PASSWORD "password is required"
+#define COMPAT_PASSWORD_UNUSED \
+	"Non-superuser cannot connect if the server does not request a password."
 #endif
-}
-
-/* Does postgres_fdw have the option analyze_sampling? */
-#define COMPAT_STOCK_SAMPLES (PG_VERSION_NUM >= 160000)
 
 /* Weak: older minor releases, which a build must load into, lack it. */
 extern bool libpqsrv_is_valid_proxy_option(const char *keyword)
@@ -261,17 +271,6 @@ compat_has_rows(const PGresult *res)
 	}
 }
 
-/* The relations that a scan of a join or an aggregate reads. */
-static inline const Bitmapset *
-compat_scan_rtindexes(const ForeignScan *plan)
-{
-#if PG_VERSION_NUM >= 160000
-	return plan->fs_base_relids;
-#else
-	return plan->fs_relids;
-#endif
-}
-
 /* The first of the relations that a scan reads. */
 static inline Index
 compat_scan_rtindex(const ForeignScan *plan)
@@ -366,16 +365,6 @@ compat_is_analyzed(Form_pg_attribute attribute)
 #else
 #define compat_has_delegation() false
 #define compat_used_delegation(conn) false
-#endif
-
-#if PG_VERSION_NUM >= 160000
-#define COMPAT_NO_PASSWORD "password or GSSAPI delegated credentials required"
-#define COMPAT_PASSWORD_UNUSED \
-	"Non-superuser cannot connect if the server does not request a password or use GSSAPI with delegated credentials."
-#else
-#define COMPAT_NO_PASSWORD "password is required"
-#define COMPAT_PASSWORD_UNUSED \
-	"Non-superuser cannot connect if the server does not request a password."
 #endif
 
 #if PG_VERSION_NUM >= 180000

@@ -25,47 +25,26 @@
 static struct
 {
 	const char *name;
-	const char *description;	/* of the setting; NULL if there is none */
 	bool		of_table;		/* is it an option of tables, too? */
 	bool		setting;
+	const char *description;	/* of the setting; NULL if there is none */
 }			fast_paths[] = {
 
-	[FAST_DIRECT_RESULTS] = {
-		"direct_results",
-		"Fetches results without a cursor that are small or will all be read.",
-		true, true
-	},
-	[FAST_READ_AHEAD] = {
-		"read_ahead",
-		"Asks for further rows of a large result before they are needed.",
-		true, true
-	},
-	[FAST_BINARY_RESULTS] = {
-		"binary_results",
-		"Asks for rows in binary form where local and remote types are the same.",
-		true, true
-	},
-	[FAST_CONSTANTS] = {
-		"constants_as_parameters",
-		"Keeps short remote commands prepared whatever constants are in them.",
-		true, true
-	},
-	[FAST_AUTOCOMMIT] = {
-		"autocommit_scans",
-		"Sends a SELECT that is all of its transaction without beginning one.",
-		true, true
-	},
-	[FAST_PIPELINED_WRITES] = {
-		"pipelined_writes",
-		"Writes rows without waiting for each where nobody can tell the difference.",
-		true, true
-	},
-	[FAST_ARRAYS] = {"insert_arrays", NULL, true, true},
-	[FAST_UNAWAITED_COMMIT] = {
-		"unawaited_commit",
-		"Does not wait for the end of remote transactions that wrote nothing.",
-		false, true
-	}
+	[FAST_DIRECT_RESULTS] = {"direct_results", true, true,
+	"Fetches results without a cursor that are small or will all be read."},
+	[FAST_READ_AHEAD] = {"read_ahead", true, true,
+	"Asks for further rows of a large result before they are needed."},
+	[FAST_BINARY_RESULTS] = {"binary_results", true, true,
+	"Asks for rows in binary form where local and remote types are the same."},
+	[FAST_CONSTANTS] = {"constants_as_parameters", true, true,
+	"Keeps short remote commands prepared whatever constants are in them."},
+	[FAST_AUTOCOMMIT] = {"autocommit_scans", true, true,
+	"Sends a SELECT that is all of its transaction without beginning one."},
+	[FAST_PIPELINED_WRITES] = {"pipelined_writes", true, true,
+	"Writes rows without waiting for each where nobody can tell the difference."},
+	[FAST_ARRAYS] = {"insert_arrays", true, true, NULL},
+	[FAST_UNAWAITED_COMMIT] = {"unawaited_commit", false, true,
+	"Does not wait for the end of remote transactions that wrote nothing."}
 };
 
 /* Defines the settings; called when the library is loaded. */

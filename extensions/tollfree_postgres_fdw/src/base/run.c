@@ -14,7 +14,7 @@
 #include "base/run.h"
 
 static ExecutorRun_hook_type next_run_hook = NULL;
-static RunFinisher finish_run = NULL;
+static void (*finish_run) (QueryDesc *queryDesc) = NULL;
 
 /* The innermost run, if it was asked for all rows; else NULL */
 static const EState *run_whole = NULL;
@@ -45,7 +45,7 @@ run(COMPAT_EXECUTOR_RUN_PARAMS)
 
 /* Installs the hook; called when the library is loaded. */
 void
-run_install(RunFinisher finish)
+run_install(void (*finish) (QueryDesc *queryDesc))
 {
 	finish_run = finish;
 	next_run_hook = ExecutorRun_hook;

@@ -7,10 +7,7 @@
 
 #include "executor/execdesc.h"
 
-/* Sends the rest of what a statement writes, at the end of its run */
-typedef void (*RunFinisher) (QueryDesc *queryDesc);
-
-extern void run_install(RunFinisher finish);
+extern void run_install(void (*finish) (QueryDesc *queryDesc));
 extern bool run_is_whole(const EState *estate);
 
 #endif							/* TOLLFREE_FDW_RUN_H */

@@ -74,10 +74,7 @@ check_debug_require(char **value, void **extra, GucSource source)
 	return true;
 }
 
-/*
- * Raises an ERROR if debug_require names this way of execution and it is not
- * met.
- */
+/* Raises an ERROR if debug_require names this, and it is not met. */
 void
 settings_require(Requirement what, bool is_met)
 {

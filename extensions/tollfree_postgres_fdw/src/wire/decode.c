@@ -11,12 +11,9 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "datatype/timestamp.h"
 #include "lib/stringinfo.h"
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
-#include "utils/date.h"
-#include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 

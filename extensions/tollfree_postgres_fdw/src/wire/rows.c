@@ -151,9 +151,9 @@ rows_write_params(ParamWriter *writer, ExprContext *econtext)
 	MemoryContextSwitchTo(old);
 }
 
-/* The table whose whole row is this output column of a scan, or InvalidOid. */
+/* The type of a table's row in this output column of a scan, or InvalidOid. */
 static Oid
-whole_row_table(ForeignScanState *node, int column)
+whole_row_type(ForeignScanState *node, int column)
 {
 	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
 	TargetEntry *entry = list_nth_node(TargetEntry, plan->fdw_scan_tlist,
@@ -164,7 +164,8 @@ whole_row_table(ForeignScanState *node, int column)
 	if (!IsA(var, Var) || var->varattno != InvalidAttrNumber)
 		return InvalidOid;
 	rte = exec_rt_fetch(var->varno, node->ss.ps.state);
-	return rte->rtekind == RTE_RELATION ? rte->relid : InvalidOid;
+	return rte->rtekind == RTE_RELATION ? get_rel_type_id(rte->relid)
+		: InvalidOid;
 }
 
 /*
@@ -180,15 +181,23 @@ name_records(ForeignScanState *node)
 	for (int i = 0; i < tupdesc->natts; i++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(tupdesc, i);
-		Oid			table;
+		Oid			type;
 
 		if (attribute->atttypid != RECORDOID || attribute->atttypmod >= 0)
 			continue;
-		table = whole_row_table(node, i);
-		if (OidIsValid(table) && OidIsValid(get_rel_type_id(table)))
-			attribute->atttypid = get_rel_type_id(table);
+		type = whole_row_type(node, i);
+		if (OidIsValid(type))
+			attribute->atttypid = type;
 	}
 	return tupdesc;
+}
+
+/* What is known of an attribute's type, or NULL. */
+static const FieldCodec *
+find_codec(TupleDesc tupdesc, AttrNumber attno)
+{
+	return attno > 0 ? decode_find(TupleDescAttr(tupdesc, attno - 1)->atttypid)
+		: NULL;
 }
 
 /* Makes a reader; input is the descriptor whose input functions are used. */
@@ -208,9 +217,7 @@ make_reader(TupleDesc tupdesc, TupleDesc input, List *attrs,
 		RowColumn  *column = &reader->columns[reader->ncolumns++];
 
 		column->attno = lfirst_int(cell);
-		if (column->attno > 0)
-			column->codec = decode_find(TupleDescAttr(input,
-													  column->attno - 1)->atttypid);
+		column->codec = find_codec(input, column->attno);
 	}
 	reader->values = palloc(tupdesc->natts * sizeof(Datum));
 	reader->nulls = palloc(tupdesc->natts * sizeof(bool));
@@ -375,9 +382,7 @@ rows_gain_from_binary(TupleDesc tupdesc, List *attrs)
 
 	foreach(cell, attrs)
 	{
-		int			attno = lfirst_int(cell);
-		const FieldCodec *codec = attno > 0 ?
-			decode_find(TupleDescAttr(tupdesc, attno - 1)->atttypid) : NULL;
+		const FieldCodec *codec = find_codec(tupdesc, lfirst_int(cell));
 
 		if (codec == NULL)
 			return false;
