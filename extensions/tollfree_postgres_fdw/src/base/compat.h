@@ -83,9 +83,10 @@ compat_holds_lock(Oid relid, LOCKMODE mode)
 }
 
 /*
- * Has postgres_fdw the option analyze_sampling?  The relations that a scan of a
- * join or an aggregate reads.  Adds to the rows that all runs of a statement
- * have processed.  What is said where a password is missing, or not used.
+ * What came with 16: postgres_fdw's option analyze_sampling; the relations that
+ * a scan of a join or an aggregate reads, without outer joins; a count of the
+ * rows that all runs of a statement have processed, which is added to here;
+ * passwords that delegated credentials replace.
  */
 #if PG_VERSION_NUM >= 160000
 #define COMPAT_STOCK_SAMPLES true
@@ -172,9 +173,9 @@ compat_connect(const char *const *names, const char *const *values,
 }
 
 /*
- * Queued by what libpq 17 has for it: dropping a prepared statement, which need
- * not exist then; a message that does nothing, but is answered (it closes a
- * portal that need not exist); a Sync that is not flushed at once.
+ * What came with libpq 17, queued: dropping a prepared statement that need not
+ * exist; closing a portal that need not, as a message that does nothing but is
+ * answered; a Sync that is not flushed at once.
  */
 #ifdef LIBPQ_HAS_CLOSE_PREPARED
 #define compat_send_deallocate(conn, name) PQsendClosePrepared(conn, name)
@@ -195,10 +196,9 @@ compat_send_deallocate(PGconn *conn, const char *name)
 #endif
 
 /*
- * Before 17 all extensions share a wait event; a library that is not preloaded
- * has no shared memory (else it is made by the first who asks, and lasts until
- * the server ends); and sending a cancel request has no deadline, and cannot
- * be interrupted.
+ * What came with 17: shared memory for a library that is not preloaded; cancel
+ * requests with a deadline, which can be interrupted; wait events of an
+ * extension; the resource owner of a wait event set, here none.
  */
 #if PG_VERSION_NUM >= 170000
 #define COMPAT_HAS_SEGMENTS true
@@ -213,7 +213,10 @@ compat_send_deallocate(PGconn *conn, const char *name)
 	CreateWaitEventSet(TopMemoryContext, nevents)
 #endif
 
-/* Named shared memory; NULL before 17, an ERROR if it cannot be had. */
+/*
+ * Named shared memory, which the first who asks makes, and which lasts until
+ * the server ends; NULL before 17.
+ */
 static inline void *
 compat_get_segment(const char *name, size_t size, void (*init) (void *memory))
 {

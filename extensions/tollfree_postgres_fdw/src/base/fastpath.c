@@ -62,15 +62,16 @@ fastpath_define_settings(void)
 	}
 }
 
-/* Is this an option that allows a path, and can a table have it, too? */
+/* Is this an option that allows a path?  If so, can a table have it, too? */
 bool
 fastpath_is_option(const char *name, bool *of_table)
 {
 	for (int i = 0; i < lengthof(fast_paths); i++)
 	{
+		if (strcmp(name, fast_paths[i].name) != 0)
+			continue;
 		*of_table = fast_paths[i].of_table;
-		if (strcmp(name, fast_paths[i].name) == 0)
-			return true;
+		return true;
 	}
 	return false;
 }

@@ -204,20 +204,6 @@ option_statement_cache_size(List *server_options)
 				 STATEMENT_CACHE_SIZE_MAX);
 }
 
-/*
- * Is this an option that postgres_fdw lacks, or whose values we add to?  If so,
- * can a table have it, too?
- */
-static bool
-is_own(const char *name, bool *of_table)
-{
-	*of_table = strcmp(name, ANALYZE_SAMPLING) == 0;
-	return *of_table || strcmp(name, REMOTE_ISOLATION) == 0 ||
-		strcmp(name, COMPATIBILITY) == 0 ||
-		strcmp(name, STATEMENT_CACHE_SIZE) == 0 ||
-		fastpath_is_option(name, of_table);
-}
-
 /* Does postgres_fdw accept this option with this value? */
 bool
 option_is_stock(const char *name, const char *value)
@@ -227,7 +213,10 @@ option_is_stock(const char *name, const char *value)
 	if (strcmp(name, ANALYZE_SAMPLING) == 0)
 		return COMPAT_STOCK_SAMPLES &&
 			strcmp(value, sampling_names[SAMPLING_IMPORT]) != 0;
-	return !is_own(name, &of_table);
+	return strcmp(name, REMOTE_ISOLATION) != 0 &&
+		strcmp(name, COMPATIBILITY) != 0 &&
+		strcmp(name, STATEMENT_CACHE_SIZE) != 0 &&
+		!fastpath_is_option(name, &of_table);
 }
 
 /* Raises an ERROR for an option's value, with a hint unless that is NULL. */
@@ -286,9 +275,9 @@ check_value(const char *name, const char *value)
 static void
 check_own(const char *name, const char *value, Oid catalog)
 {
-	bool		of_table;
+	bool		of_table = strcmp(name, ANALYZE_SAMPLING) == 0;
 
-	(void) is_own(name, &of_table);
+	(void) fastpath_is_option(name, &of_table);
 	if (catalog != ForeignServerRelationId &&
 		!(of_table && catalog == ForeignTableRelationId))
 		ereport(ERROR,
