@@ -261,17 +261,13 @@ compat_set_row_mode(PGconn *conn, int rows)
 static inline bool
 compat_has_rows(const PGresult *res)
 {
-	switch (PQresultStatus(res))
-	{
-		case PGRES_TUPLES_OK:
-		case PGRES_SINGLE_TUPLE:
+	ExecStatusType status = PQresultStatus(res);
+
 #ifdef LIBPQ_HAS_CHUNK_MODE
-		case PGRES_TUPLES_CHUNK:
+	if (status == PGRES_TUPLES_CHUNK)
+		return true;
 #endif
-			return true;
-		default:
-			return false;
-	}
+	return status == PGRES_TUPLES_OK || status == PGRES_SINGLE_TUPLE;
 }
 
 /* The first of the relations that a scan reads. */
@@ -287,15 +283,11 @@ compat_scan_rtindex(const ForeignScan *plan)
  * Has the client already executed another command in this implicit transaction?
  * Minor releases that cannot tell say yes.
  */
-static inline bool
-compat_is_pipelining(void)
-{
 #ifdef XACT_FLAGS_PIPELINING
-	return (MyXactFlags & XACT_FLAGS_PIPELINING) != 0;
+#define compat_is_pipelining() ((MyXactFlags & XACT_FLAGS_PIPELINING) != 0)
 #else
-	return true;
+#define compat_is_pipelining() true
 #endif
-}
 
 /* The user whose mapping a scan or a direct modification uses. */
 static inline Oid
