@@ -49,26 +49,27 @@ _PG_init(void)
 }
 
 /*
- * Has postgres_fdw plan a scan, twice if some of its constants can be sent as
- * parameters.  Notes in the plan how much the remote server may send.
+ * Has postgres_fdw plan a scan, with parameters in place of some constants if
+ * that can be done.  Notes in the plan how much the remote server is expected
+ * to send.
  */
 static ForeignScan *
 plan_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 		  List *tlist, List *clauses, Plan *outer_plan)
 {
+	int			fast_paths = plan_fast_paths(root, rel, tableid);
 	Parameterization command = {0};
-	ForeignScan *parameterized = NULL;
 	ForeignScan *plan;
 
-	parameterize_scan(&command, root, rel, path, clauses);
-	if (command.count > 0)
-		parameterized = stock->GetForeignPlan(root, rel, tableid, path, tlist,
-											  clauses, outer_plan);
-	parameterize_restore(&command);
+	parameterize_scan(&command, root, rel, path, clauses, fast_paths);
 	plan = stock->GetForeignPlan(root, rel, tableid, path, tlist, clauses,
 								 outer_plan);
-	plan_annotate_scan(plan, root, rel, tableid, path->path.rows);
-	parameterize_note(&command, plan, parameterized);
+	parameterize_restore(&command, plan);
+	if (!parameterize_finish(&command, plan))
+		plan = stock->GetForeignPlan(root, rel, tableid, path, tlist, clauses,
+									 outer_plan);
+	plan_annotate_scan(plan, root, rel, tableid, path->path.rows, fast_paths);
+	parameterize_note(&command, plan);
 	return plan;
 }
 
@@ -79,18 +80,14 @@ plan_direct(PlannerInfo *root, ModifyTable *plan, Index target,
 {
 	Parameterization command = {0};
 	ForeignScan *scan = parameterize_direct(&command, root, plan, target);
-	bool		is_parameterized = command.count > 0 &&
-		stock->PlanDirectModify(root, plan, target, subplan_index);
-	ForeignScan parameterized;
-	bool		is_direct;
+	bool		is_direct = stock->PlanDirectModify(root, plan, target,
+													subplan_index);
 
-	if (is_parameterized)
-		parameterized = *scan;
-	parameterize_restore(&command);
-	is_direct = stock->PlanDirectModify(root, plan, target, subplan_index);
+	parameterize_restore(&command, scan);
+	if (is_direct && !parameterize_finish(&command, scan))
+		is_direct = stock->PlanDirectModify(root, plan, target, subplan_index);
 	if (is_direct)
-		parameterize_note(&command, scan,
-						  is_parameterized ? &parameterized : NULL);
+		parameterize_note(&command, scan);
 	return is_direct;
 }
 

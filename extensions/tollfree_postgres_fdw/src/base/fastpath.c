@@ -13,6 +13,7 @@
  */
 #include "postgres.h"
 
+#include "commands/defrem.h"
 #include "foreign/foreign.h"
 #include "utils/guc.h"
 
@@ -76,17 +77,22 @@ fastpath_is_option(const char *name, bool *of_table)
 	return false;
 }
 
-/* The paths that the options allow, where those not given allow otherwise. */
+/* Changes a set of allowed paths by the options that are given. */
 static int
-apply_options(List *options, int otherwise)
+apply_options(List *options, int allowed)
 {
-	int			allowed = 0;
+	ListCell   *cell;
 
-	for (int i = 0; i < lengthof(fast_paths); i++)
+	foreach(cell, options)
 	{
-		if (option_is_true(options, fast_paths[i].name,
-						   (otherwise & (1 << i)) != 0))
-			allowed |= 1 << i;
+		DefElem    *option = lfirst_node(DefElem, cell);
+
+		for (int i = 0; i < lengthof(fast_paths); i++)
+		{
+			if (strcmp(option->defname, fast_paths[i].name) == 0)
+				allowed = defGetBoolean(option) ? allowed | 1 << i
+					: allowed & ~(1 << i);
+		}
 	}
 	return allowed;
 }

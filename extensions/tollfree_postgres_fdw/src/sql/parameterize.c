@@ -7,13 +7,10 @@
  * them.  With parameters in place of the constants the remote text is the same
  * each time, and is kept prepared (statement.c).
  *
- * So postgres_fdw plans such a command twice:
- *
- *	- first with Params in place of some constants.  It writes them as $n::type
- *	  and adds them to the list of expressions to be sent.  This text is
- *	  executed, with the constants as its parameters;
- *	- then the command as it is.  EXPLAIN and errors show this text.  It comes
- *	  last, since postgres_fdw keeps state between its callbacks.
+ * So postgres_fdw plans such a command with Params in place of some constants.
+ * It writes them as $n::type and adds them to the list of expressions to be
+ * sent.  That text is executed, with the constants as its parameters.  EXPLAIN
+ * and errors show the text with the constants, as postgres_fdw writes them.
  *
  * Constants are replaced in scans and modifications of one table that are
  * expected to have few rows and do not sort.  Two conditions must hold.
@@ -46,6 +43,7 @@
 #include "base/fastpath.h"
 #include "sql/parameterize.h"
 #include "sql/plan.h"
+#include "wire/rows.h"
 
 /*
  * The Param that stands for the nth constant.  Its number is negative, for
@@ -218,12 +216,11 @@ replace_at(Parameterization *command, Expr **place)
  * expressions.
  */
 static void
-begin(Parameterization *command, Oid relid, double rows)
+begin(Parameterization *command, int fast_paths, double rows)
 {
 	command->is_known = command->is_cacheable = true;
 	command->max = plan_is_few(rows) &&
-		fastpath_is_on(fastpath_of_table(relid), FAST_CONSTANTS) ?
-		PARAMETERIZE_MAX : 0;
+		fastpath_is_on(fast_paths, FAST_CONSTANTS) ? PARAMETERIZE_MAX : 0;
 }
 
 /*
@@ -236,14 +233,14 @@ begin(Parameterization *command, Oid relid, double rows)
 void
 parameterize_scan(Parameterization *command, const PlannerInfo *root,
 				  const RelOptInfo *rel, const ForeignPath *path,
-				  List *clauses)
+				  List *clauses, int fast_paths)
 {
 	ListCell   *cell;
 
 	if (!IS_SIMPLE_REL(rel) || path->path.pathkeys != NIL ||
 		bms_is_member(rel->relid, root->all_result_relids))
 		return;
-	begin(command, planner_rt_fetch(rel->relid, root)->relid, path->path.rows);
+	begin(command, fast_paths, path->path.rows);
 	foreach(cell, clauses)
 		replace_at(command, &lfirst_node(RestrictInfo, cell)->clause);
 }
@@ -293,7 +290,7 @@ parameterize_direct(Parameterization *command, PlannerInfo *root,
 
 	if (scan == NULL || scan->scan.plan.qual != NIL)
 		return NULL;
-	begin(command, planner_rt_fetch(target, root)->relid,
+	begin(command, fastpath_of_table(planner_rt_fetch(target, root)->relid),
 		  scan->scan.plan.plan_rows);
 	command->in_set = true;
 	foreach(cell, root->processed_tlist)
@@ -309,99 +306,174 @@ parameterize_direct(Parameterization *command, PlannerInfo *root,
 	return scan;
 }
 
-/* Puts back what was replaced. */
+/* Puts an expression back into a list that may have its replacement. */
+static void
+restore_in(List *list, const Node *replacement, Node *original)
+{
+	ListCell   *cell;
+
+	foreach(cell, list)
+	{
+		if (lfirst(cell) == replacement)
+			lfirst(cell) = original;
+	}
+}
+
+/*
+ * Puts back what was replaced: in the planner's structures, and in the plan of
+ * a scan made from them, which may be NULL.
+ */
 void
-parameterize_restore(Parameterization *command)
+parameterize_restore(const Parameterization *command, ForeignScan *plan)
 {
 	ListCell   *cell;
 	ListCell   *original;
 
 	forboth(cell, command->places, original, command->originals)
 	{
-		Expr	  **place = lfirst(cell);
+		Node	  **place = lfirst(cell);
 
+		if (plan != NULL)
+		{
+			restore_in(plan->fdw_recheck_quals, *place, lfirst(original));
+			restore_in(plan->scan.plan.qual, *place, lfirst(original));
+		}
 		*place = lfirst(original);
 	}
 }
 
 /* Does postgres_fdw write constants of the type as literals without a cast? */
 static bool
-has_literals(const Param *param)
+has_literals(const Const *constant)
 {
-	return param->paramtypmod < 0 &&
-		(param->paramtype == INT4OID || param->paramtype == NUMERICOID);
+	return constant->consttypmod < 0 &&
+		(constant->consttype == INT4OID || constant->consttype == NUMERICOID);
+}
+
+/* The text of a constant, whatever the session's settings. */
+static char *
+print_value(const Const *constant)
+{
+	Oid			output;
+	bool		is_varlena;
+	int			nestlevel;
+	char	   *value;
+
+	getTypeOutputInfo(constant->consttype, &output, &is_varlena);
+	nestlevel = rows_enter_transmission(rows_needs_path(output));
+	value = OidOutputFunctionCall(output, constant->constvalue);
+	rows_leave_transmission(nestlevel);
+	return value;
+}
+
+/* Writes a constant as postgres_fdw does; cast is "::" and its type. */
+static void
+write_constant(StringInfo text, const Const *constant, const char *cast)
+{
+	Oid			type = constant->consttype;
+	char	   *value = print_value(constant);
+	bool		is_number = false;
+
+	if (type == INT2OID || type == INT4OID || type == INT8OID ||
+		type == OIDOID || type == NUMERICOID)
+		is_number = value[strspn(value, "+-.0123456789")] == '\0';
+
+	if (is_number)
+		appendStringInfo(text, *value == '-' ? "(%s)" : "%s", value);
+	else if (type == BITOID || type == VARBITOID)
+		appendStringInfo(text, "B'%s'", value);
+	else
+		appendStringInfoString(text, quote_literal_cstr(value));
+	if (!has_literals(constant) ||
+		(type == NUMERICOID && !(is_number && strchr(value, '.') != NULL)))
+		appendStringInfoString(text, cast);
 }
 
 /*
- * Removes the cast of the nth parameter, which has no typmod.  False if its
- * text is not found once, but more often: a string may contain it.
+ * Where a text has the nth parameter; NULL if not exactly once, since a string
+ * in it looks the same.
  */
-static bool
-drop_cast(char *sql, int n, Oid type)
+static const char *
+find_param(const char *text, int n, const char *cast)
 {
-	char	   *written = psprintf("$%d::%s", n, format_type_be(type));
-	char	   *found = strstr(sql, written);
-	char	   *cast;
+	char	   *name = psprintf("$%d::", n);
+	const char *found = strstr(text, name);
 
-	if (found == NULL || strstr(found + 1, written) != NULL)
-		return false;
-	cast = strchr(found, ':');
-	memmove(cast, found + strlen(written), strlen(found + strlen(written)) + 1);
+	if (found == NULL || strstr(found + 1, name) != NULL ||
+		strncmp(found + strlen(name), cast + 2, strlen(cast + 2)) != 0)
+		return NULL;
+	return found;
+}
+
+/*
+ * Makes of a plan with Params the command to be executed, with the types to be
+ * declared for its parameters, 0 for one with a cast; and the plan for the
+ * command as it is, which shows its constants.  False, and the plan is of no
+ * use, if that cannot be done: other parameters are sent too, or one is not
+ * found in the text.
+ */
+bool
+parameterize_finish(Parameterization *command, ForeignScan *plan)
+{
+	const char *text;
+	const char *rest;
+	StringInfo	sql = makeStringInfo();
+	StringInfo	shown = makeStringInfo();
+	ListCell   *cell;
+
+	if (command->count == 0)
+		return true;
+	text = rest = strVal(linitial(plan->fdw_private));
+
+	foreach(cell, plan->fdw_exprs)
+	{
+		Param	   *param = lfirst(cell);
+		int			n = foreach_current_index(cell) + 1;
+		Const	   *constant;
+		char	   *cast;
+		const char *found;
+
+		if (!IsA(param, Param) || param->paramkind != PARAM_EXTERN ||
+			param->paramid >= 0)
+			return false;
+		constant = command->constants[-1 - param->paramid];
+		cast = psprintf("::%s", format_type_extended(param->paramtype,
+													 param->paramtypmod,
+													 FORMAT_TYPE_TYPEMOD_GIVEN));
+		found = find_param(text, n, cast);
+		if (found == NULL || found < rest)
+			return false;
+
+		appendBinaryStringInfo(shown, rest, found - rest);
+		write_constant(shown, constant, cast);
+		appendBinaryStringInfo(sql, rest, found - rest);
+		appendStringInfo(sql, "$%d", n);
+		rest = strchr(found, ':') + strlen(cast);
+		if (has_literals(constant))
+			command->types = lappend_oid(command->types, constant->consttype);
+		else
+		{
+			appendStringInfoString(sql, cast);
+			command->types = lappend_oid(command->types, InvalidOid);
+		}
+		lfirst(cell) = constant;
+	}
+	appendStringInfoString(shown, rest);
+	command->sql = psprintf("%s%s", sql->data, rest);
+	linitial(plan->fdw_private) = makeString(shown->data);
 	return true;
 }
 
 /*
- * Replaces our Params by their constants in the list of expressions to be
- * sent.  Returns the type to be declared for each expression, 0 for one with a
- * cast.
- */
-static List *
-send_constants(const Parameterization *command, char *sql, List *exprs)
-{
-	List	   *types = NIL;
-	ListCell   *cell;
-
-	foreach(cell, exprs)
-	{
-		Param	   *param = lfirst(cell);
-		Oid			type = InvalidOid;
-
-		if (IsA(param, Param) && param->paramkind == PARAM_EXTERN &&
-			param->paramid < 0)
-		{
-			lfirst(cell) = command->constants[-1 - param->paramid];
-			if (has_literals(param) &&
-				drop_cast(sql, foreach_current_index(cell) + 1,
-						  param->paramtype))
-				type = param->paramtype;
-		}
-		types = lappend_oid(types, type);
-	}
-	return types;
-}
-
-/*
- * Notes in a plan the command to be executed: that of the plan made with
- * Params, if it is not NULL and has as many remote conditions, or else the
- * plan's own.
+ * Notes in a plan the command to be executed: the one with parameters, or else
+ * the plan's own.
  */
 void
-parameterize_note(const Parameterization *command, ForeignScan *plan,
-				  const ForeignScan *parameterized)
+parameterize_note(const Parameterization *command, ForeignScan *plan)
 {
-	Node	   *sql;
-	List	   *types = NIL;
-
-	if (!command->is_known)
-		return;
-	sql = linitial(plan->fdw_private);
-	if (parameterized != NULL &&
-		list_length(parameterized->fdw_recheck_quals) ==
-		list_length(plan->fdw_recheck_quals))
-	{
-		sql = linitial(parameterized->fdw_private);
-		plan->fdw_exprs = parameterized->fdw_exprs;
-		types = send_constants(command, strVal(sql), plan->fdw_exprs);
-	}
-	plan_note_command(plan, sql, types, command->is_cacheable);
+	if (command->is_known)
+		plan_note_command(plan, command->sql != NULL ?
+						  (Node *) makeString(command->sql) :
+						  linitial(plan->fdw_private),
+						  command->types, command->is_cacheable);
 }

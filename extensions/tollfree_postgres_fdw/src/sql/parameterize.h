@@ -22,18 +22,22 @@ typedef struct Parameterization
 	Const	   *constants[PARAMETERIZE_MAX];	/* the constants replaced */
 	List	   *places;			/* of Expr **, in the planner's structures */
 	List	   *originals;		/* of Expr *, what was at these places */
+	char	   *sql;			/* with parameters; NULL if it has none */
+	List	   *types;			/* to be declared for them, 0 for none */
 } Parameterization;
 
 extern void parameterize_scan(Parameterization *command,
 							  const PlannerInfo *root, const RelOptInfo *rel,
-							  const ForeignPath *path, List *clauses);
+							  const ForeignPath *path, List *clauses,
+							  int fast_paths);
 extern ForeignScan *parameterize_direct(Parameterization *command,
 										PlannerInfo *root,
 										const ModifyTable *plan,
 										Index target);
-extern void parameterize_restore(Parameterization *command);
+extern void parameterize_restore(const Parameterization *command,
+								 ForeignScan *plan);
+extern bool parameterize_finish(Parameterization *command, ForeignScan *plan);
 extern void parameterize_note(const Parameterization *command,
-							  ForeignScan *plan,
-							  const ForeignScan *parameterized);
+							  ForeignScan *plan);
 
 #endif							/* TOLLFREE_FDW_PARAMETERIZE_H */

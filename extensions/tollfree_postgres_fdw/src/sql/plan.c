@@ -157,8 +157,8 @@ is_guessed(Oid tableid)
  * The fast paths that the options of all tables allow that a scan reads.  For
  * an aggregate these are all tables of the query.
  */
-static int
-allowed_paths(PlannerInfo *root, const RelOptInfo *rel, Oid tableid)
+int
+plan_fast_paths(const PlannerInfo *root, const RelOptInfo *rel, Oid tableid)
 {
 	const Bitmapset *relids = rel->reloptkind == RELOPT_UPPER_REL ?
 		root->all_baserels : rel->relids;
@@ -186,7 +186,7 @@ allowed_paths(PlannerInfo *root, const RelOptInfo *rel, Oid tableid)
  */
 void
 plan_annotate_scan(ForeignScan *plan, PlannerInfo *root, const RelOptInfo *rel,
-				   Oid tableid, double rows)
+				   Oid tableid, double rows, int fast_paths)
 {
 	ScanPlan	scan = plan_read_scan(plan->fdw_private);
 	double		sent = sent_rows(root, rel, plan, rows);
@@ -201,7 +201,7 @@ plan_annotate_scan(ForeignScan *plan, PlannerInfo *root, const RelOptInfo *rel,
 		list_make4(makeInteger(scan.fetch_size),
 				   makeInteger((int) Min(bytes, INT_MAX)),
 				   makeInteger((int) Min(width, INT_MAX)),
-				   makeInteger(allowed_paths(root, rel, tableid)));
+				   makeInteger(fast_paths));
 }
 
 /* Raises an ERROR: going on would misread memory. */

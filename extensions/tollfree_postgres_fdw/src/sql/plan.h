@@ -49,9 +49,11 @@ typedef struct DirectPlan
 } DirectPlan;
 
 extern bool plan_is_few(double rows);
+extern int	plan_fast_paths(const PlannerInfo *root, const RelOptInfo *rel,
+							Oid tableid);
 extern void plan_annotate_scan(ForeignScan *plan, PlannerInfo *root,
 							   const RelOptInfo *rel, Oid tableid,
-							   double rows);
+							   double rows, int fast_paths);
 extern void plan_note_command(ForeignScan *plan, Node *sql, List *types,
 							  bool is_cacheable);
 extern ScanPlan plan_read_scan(List *private);
