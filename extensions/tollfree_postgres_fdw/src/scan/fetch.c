@@ -232,25 +232,31 @@ next_answer(RemoteScanState *scan)
 }
 
 /*
- * Notes that all of the batch has been received.  The types of its last rows
- * tell whether further ones are to come in binary form.
+ * The types of a cursor's first rows tell whether those of later batches are
+ * to come in binary form.
  */
 static void
-finish_batch(RemoteScanState *scan)
+choose_binary(RemoteScanState *scan, const PGresult *res)
 {
 	int			version = PQserverVersion(scan->session->conn);
 
+	if (scan->batches == 0 && scan->results == NIL && scan->may_prefetch &&
+		scan->method == FETCH_CURSOR &&
+		fastpath_is_on(scan->plan.fast_paths, FAST_BINARY_RESULTS) &&
+		version >= COMPAT_BINARY_VERSION)
+		scan->binary = rows_prefer_binary(scan->reader, res, version);
+}
+
+/* Notes that all of the batch has been received. */
+static void
+finish_batch(RemoteScanState *scan)
+{
 	scan->phase = scan->method != FETCH_CURSOR || scan->is_short ?
 		SCAN_DONE : SCAN_PAUSED;
 	scan->batches++;
-	if (!scan->may_prefetch || scan->phase == SCAN_DONE)
-		return;
-	scan->batch_took = TimestampDifferenceMilliseconds(scan->sent,
-													   GetCurrentTimestamp());
-	if (fastpath_is_on(scan->plan.fast_paths, FAST_BINARY_RESULTS) &&
-		scan->results != NIL && version >= COMPAT_BINARY_VERSION)
-		scan->binary = rows_prefer_binary(scan->reader, llast(scan->results),
-										  version);
+	if (scan->may_prefetch && scan->phase == SCAN_PAUSED)
+		scan->batch_took = TimestampDifferenceMilliseconds(scan->sent,
+														   GetCurrentTimestamp());
 }
 
 /*
@@ -301,9 +307,12 @@ fetch_read(RemoteScanState *scan)
 		results_report(session, ERROR, res, scan->plan.command.shown);
 	/* The last piece is empty; kept, it would be taken for more bytes. */
 	if (PQntuples(res) == 0)
+	{
 		PQclear(res);
-	else
-		keep_result(scan, res);
+		return true;
+	}
+	choose_binary(scan, res);
+	keep_result(scan, res);
 	return true;
 }
 

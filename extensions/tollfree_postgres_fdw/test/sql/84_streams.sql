@@ -158,6 +158,11 @@ DROP TABLE longs;
 -- columns that gain by the binary form come through a cursor, which tells their types first
 SELECT compared('SELECT * FROM dated'), explained('SELECT * FROM dated', 'Binary Fetches') AS binary;
 SELECT compared('SELECT * FROM dated WHERE n <= 1000'), explained('SELECT * FROM dated WHERE n <= 1000', 'Binary Fetches') AS binary;
+-- even if the first batch exceeds what is kept in memory
+CREATE TABLE remote.dated_wide AS SELECT *, repeat('x', 1000) AS pad FROM remote.dated;
+IMPORT FOREIGN SCHEMA remote LIMIT TO (dated_wide) FROM SERVER loopback INTO public;
+SELECT compared('SELECT * FROM dated_wide') AS read, explained('SELECT * FROM dated_wide', 'Binary Fetches')::int > 0 AS binary;
+DROP FOREIGN TABLE dated_wide;
 SET tollfree_postgres_fdw.binary_results = off;
 SELECT compared('SELECT * FROM dated');
 RESET tollfree_postgres_fdw.binary_results;
