@@ -15,6 +15,7 @@
 
 #include "commands/defrem.h"
 #include "foreign/foreign.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
 
 #include "base/fastpath.h"
@@ -86,12 +87,13 @@ apply_options(List *options, int allowed)
 	foreach(cell, options)
 	{
 		DefElem    *option = lfirst_node(DefElem, cell);
+		bool		is_on;
 
 		for (int i = 0; i < lengthof(fast_paths); i++)
 		{
-			if (strcmp(option->defname, fast_paths[i].name) == 0)
-				allowed = defGetBoolean(option) ? allowed | 1 << i
-					: allowed & ~(1 << i);
+			if (strcmp(option->defname, fast_paths[i].name) == 0 &&
+				parse_bool(defGetString(option), &is_on))
+				allowed = is_on ? allowed | 1 << i : allowed & ~(1 << i);
 		}
 	}
 	return allowed;
