@@ -17,6 +17,7 @@
 
 #include "base/options.h"
 #include "estimates.h"
+#include "join/lookup.h"
 #include "session/sessions.h"
 #include "xact/transaction.h"
 
@@ -143,6 +144,7 @@ get_paths(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 	};
 
 	take_step(rel->serverid, &step);
+	lookup_add_scans(root, rel, tableid);
 }
 
 static void

@@ -25,6 +25,7 @@
 #include "base/run.h"
 #include "base/settings.h"
 #include "estimates.h"
+#include "join/lookup.h"
 #include "modify/modify.h"
 #include "modify/pipeline.h"
 #include "scan/scan.h"
@@ -45,6 +46,7 @@ _PG_init(void)
 {
 	settings_define();
 	run_install(pipeline_finish_run);
+	lookup_install();
 	shared_counters_install();
 }
 

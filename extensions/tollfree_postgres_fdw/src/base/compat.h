@@ -54,6 +54,29 @@ extern bool be_gssapi_get_delegation(Port *port);
  */
 #define COMPAT_ROWS_IN_CHUNK 8
 
+/* What postgres_fdw takes a scan and each of its rows to cost */
+#define COMPAT_FDW_STARTUP_COST 100.0
+#if PG_VERSION_NUM >= 170000
+#define COMPAT_FDW_TUPLE_COST 0.2
+#else
+#define COMPAT_FDW_TUPLE_COST 0.01
+#endif
+
+/* The path of a foreign scan with parameters */
+#if PG_VERSION_NUM >= 180000
+#define compat_foreign_path(root, rel, rows, startup, total, outer) \
+	create_foreignscan_path(root, rel, NULL, rows, 0, startup, total, NIL, \
+							outer, NULL, NIL, NIL)
+#elif PG_VERSION_NUM >= 170000
+#define compat_foreign_path(root, rel, rows, startup, total, outer) \
+	create_foreignscan_path(root, rel, NULL, rows, startup, total, NIL, \
+							outer, NULL, NIL, NIL)
+#else
+#define compat_foreign_path(root, rel, rows, startup, total, outer) \
+	create_foreignscan_path(root, rel, NULL, rows, startup, total, NIL, \
+							outer, NULL, NIL)
+#endif
+
 /* The first version whose dates and times have one binary form */
 #define COMPAT_BINARY_VERSION 100000
 

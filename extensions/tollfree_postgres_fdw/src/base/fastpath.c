@@ -40,6 +40,8 @@ static struct
 	"Asks for rows in binary form where local and remote types are the same."},
 	[FAST_CONSTANTS] = {"constants_as_parameters", true, true,
 	"Keeps short remote commands prepared whatever constants are in them."},
+	[FAST_LOOKUPS] = {"batched_lookups", true, true,
+	"Looks up the foreign rows of a join for many outer rows at once."},
 	[FAST_AUTOCOMMIT] = {"autocommit_scans", true, true,
 	"Sends a SELECT that is all of its transaction without beginning one."},
 	[FAST_PIPELINED_WRITES] = {"pipelined_writes", true, true,

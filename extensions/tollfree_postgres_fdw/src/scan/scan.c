@@ -18,9 +18,30 @@
 #include "scan/autocommit.h"
 #include "scan/cursor.h"
 #include "scan/fetch.h"
+#include "scan/lookups.h"
 #include "scan/method.h"
 #include "scan/scan.h"
 #include "xact/transaction.h"
+
+/* The scans of all queries that have parameters */
+static dlist_head parameterized = DLIST_STATIC_INIT(parameterized);
+
+/* The scan of a query by a plan with parameters; NULL if it has not begun. */
+RemoteScanState *
+scan_find(const EState *estate, const Plan *plan)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &parameterized)
+	{
+		RemoteScanState *scan = dlist_container(RemoteScanState, parameterized,
+												iter.cur);
+
+		if (scan->estate == estate && scan->node->ss.ps.plan == plan)
+			return scan;
+	}
+	return NULL;
+}
 
 /*
  * Frees the results of libpq.  Called when the query's memory is freed, which
@@ -29,7 +50,11 @@
 static void
 clear_scan(void *arg)
 {
-	fetch_clear(arg);
+	RemoteScanState *scan = arg;
+
+	fetch_clear(scan);
+	if (scan->params != NULL)
+		dlist_delete(&scan->parameterized);
 }
 
 /* Prepares a scan; connects if that has not been done. */
@@ -71,8 +96,31 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 											  ALLOCSET_SMALL_SIZES);
 	scan->clear.func = clear_scan;
 	scan->clear.arg = scan;
+	scan->node = node;
+	if (scan->params != NULL)
+		dlist_push_head(&parameterized, &scan->parameterized);
 	MemoryContextRegisterResetCallback(scan->query_context, &scan->clear);
 	node->fdw_state = scan;
+}
+
+/* Puts the parameters' present values, or those of many keys, into a command. */
+static void
+set_params(RemoteScanState *scan, ExprContext *econtext,
+		   RemoteCommand *command)
+{
+	if (scan->batch != NULL)
+	{
+		command->sql = command->shown = scan->batch->sql;
+		command->nparams = scan->batch->nparams;
+		command->params = scan->batch->params;
+	}
+	else if (scan->params != NULL)
+	{
+		rows_write_params(scan->params, econtext);
+		command->nparams = scan->params->count;
+		command->params = scan->params->values;
+		command->types = scan->plan.command.types;
+	}
 }
 
 /* Sends the query, with the parameters' present values. */
@@ -86,20 +134,14 @@ send_query(ForeignScanState *node)
 	};
 	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 
-	scan->method = method_choose(node, scan);
+	scan->method = scan->batch != NULL ? FETCH_DIRECT : method_choose(node, scan);
 	settings_require(REQUIRE_DIRECT, scan->method != FETCH_CURSOR);
-	if (scan->params != NULL)
-	{
-		rows_write_params(scan->params, econtext);
-		command.nparams = scan->params->count;
-		command.params = scan->params->values;
-		command.types = scan->plan.command.types;
-	}
+	set_params(scan, econtext, &command);
 	command.hints.is_cacheable = scan->method == FETCH_DIRECT &&
 		scan->plan.command.is_cacheable;
 	command.hints.in_pieces = scan->method != FETCH_CURSOR;
 	MemoryContextSwitchTo(old);
-	if (scan->method != FETCH_CURSOR)
+	if (scan->method != FETCH_CURSOR && scan->batch == NULL)
 		command.hints.sole_relids = autocommit_relations(node, &scan->plan);
 	scan->query = command;
 	if (scan->method == FETCH_CURSOR)
@@ -150,6 +192,8 @@ tollfreeIterateForeignScan(ForeignScanState *node)
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 	bool		waits = !node->ss.ps.async_capable;
 
+	if (scan->batch != NULL)
+		return lookups_next(scan, slot);
 	if (scan->phase == SCAN_IDLE && waits)
 		execute_and_wait(node);
 	do
@@ -207,6 +251,24 @@ discard(RemoteScanState *scan)
 }
 
 /*
+ * Has the scan return the rows for a batch of keys, or for its parameters again
+ * if that is NULL.  The batch must last until then.  Its rows are asked for and
+ * waited for at once.
+ */
+void
+scan_look_up(RemoteScanState *scan, KeyBatch *batch)
+{
+	discard(scan);
+	scan->batch = batch;
+	scan->reader->nextra = batch != NULL ? 1 : 0;
+	if (batch == NULL)
+		return;
+	batch->key = 0;
+	batch->stored = NULL;
+	execute_and_wait(unconstify(ForeignScanState *, scan->node));
+}
+
+/*
  * Starts again.  Asks the remote server again only if its parameters change or
  * rows have been dropped.
  *
@@ -221,6 +283,8 @@ tollfreeReScanForeignScan(ForeignScanState *node)
 	bool		changes = node->ss.ps.chgParam != NULL;
 
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	if (scan->batch != NULL)
+		return;
 	scan->result = scan->row = 0;
 	if (!changes && scan->method == FETCH_DIRECT)
 		fetch_drain(scan);

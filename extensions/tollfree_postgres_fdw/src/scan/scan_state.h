@@ -6,6 +6,7 @@
 #define TOLLFREE_FDW_SCAN_STATE_H
 
 #include "access/xact.h"
+#include "lib/ilist.h"
 #include "utils/resowner.h"
 #include "utils/timestamp.h"
 
@@ -52,6 +53,17 @@ typedef enum ScanPhase
 	SCAN_DONE					/* the last row has been received */
 } ScanPhase;
 
+/* Many values of a scan's parameters, whose rows come by one query */
+typedef struct KeyBatch
+{
+	const char *sql;			/* its last column is the number of a key, by
+								 * which rows are ordered */
+	int			nparams;
+	const char **params;		/* the text of an array for each parameter */
+	int64		key;			/* whose rows are wanted; numbers begin with 1 */
+	PGresult   *stored;			/* the next row, if it comes from the store */
+} KeyBatch;
+
 /*
  * Rows are returned in this order: those in the store, if there is one; those
  * of the results, from position (result, row) on; those in flight; those that
@@ -63,6 +75,9 @@ typedef struct RemoteScanState
 	Session    *session;
 	RowReader  *reader;
 	ParamWriter *params;		/* NULL if there are none */
+	KeyBatch   *batch;			/* in place of these parameters, or NULL */
+	const ForeignScanState *node;
+	dlist_node	parameterized;	/* in scan.c's list, if it has parameters */
 	FetchMethod method;			/* of the last execution */
 	const EState *estate;
 	ScanReading reading;		/* if the query is asked for all rows */

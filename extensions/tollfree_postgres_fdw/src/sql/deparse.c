@@ -1,8 +1,8 @@
 /*
  * deparse.c
  *	  Remote commands that postgres_fdw does not plan: TRUNCATE, INSERT for COPY
- *	  and for routed rows, INSERT of several rows or of arrays, and the queries
- *	  of ANALYZE.
+ *	  and for routed rows, INSERT of several rows or of arrays, a query for
+ *	  many values of its parameters, and the queries of ANALYZE.
  *
  * Names in pg_catalog are written with their schema.  The remote session's
  * temporary schema is searched before pg_catalog, and a remote function may
@@ -15,10 +15,12 @@
 
 #include "access/htup_details.h"
 #include "access/sysattr.h"
+#include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "foreign/foreign.h"
 #include "lib/stringinfo.h"
 #include "nodes/bitmapset.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -85,6 +87,77 @@ append_builtin_type(StringInfo sql, Oid type)
 	appendStringInfo(sql, "pg_catalog.%s",
 					 quote_identifier(NameStr(((Form_pg_type) GETSTRUCT(tuple))->typname)));
 	ReleaseSysCache(tuple);
+}
+
+/* Can many values of a type be sent as an array? */
+bool
+deparse_may_be_key(Oid type)
+{
+	return type < FirstGenbkiObjectId && get_typtype(type) == TYPTYPE_BASE &&
+		get_element_type(type) == InvalidOid && OidIsValid(get_array_type(type));
+}
+
+/*
+ * Appends a query with columns of another table, of a name without quotes, in
+ * place of its parameters.  Strings and quoted names are copied: there a quote
+ * is doubled, which ends and begins them again.
+ */
+static void
+append_with_columns(StringInfo query, const char *sql, const char *table)
+{
+	char		quote = '\0';
+
+	for (const char *p = sql; *p != '\0'; p++)
+	{
+		if (quote != '\0' && *p == quote)
+			quote = '\0';
+		else if (quote == '\0' && (*p == '\'' || *p == '"'))
+			quote = *p;
+		if (quote == '\0' && *p == '$')
+			appendStringInfo(query, "%s.p", table);
+		else
+			appendStringInfoChar(query, *p);
+	}
+}
+
+/*
+ * The query that returns the rows of another one for many values of its
+ * parameters, which are sent as arrays.  Behind the columns of a row comes the
+ * number of its values in the arrays, from 1 on, by which rows are ordered.
+ * keys are the expressions that are the parameters; NULL if the values of one
+ * cannot be sent as an array.
+ */
+char *
+deparse_lookups(const char *sql, List *keys)
+{
+	StringInfoData query;
+	StringInfoData columns;
+	char	   *table = "keys";
+	ListCell   *cell;
+
+	/* A name that means nothing else in the query */
+	for (int i = 1; strstr(sql, table) != NULL; i++)
+		table = psprintf("keys%d", i);
+	initStringInfo(&query);
+	initStringInfo(&columns);
+	appendStringInfo(&query, "SELECT q.*, %s.n FROM ROWS FROM (", table);
+	foreach(cell, keys)
+	{
+		int			n = foreach_current_index(cell) + 1;
+
+		if (!deparse_may_be_key(exprType(lfirst(cell))))
+			return NULL;
+		appendStringInfo(&query, "%spg_catalog.unnest($%d::",
+						 n > 1 ? ", " : "", n);
+		append_builtin_type(&query, exprType(lfirst(cell)));
+		appendStringInfoString(&query, "[])");
+		appendStringInfo(&columns, "p%d, ", n);
+	}
+	appendStringInfo(&query, ") WITH ORDINALITY AS %s(%sn), LATERAL (",
+					 table, columns.data);
+	append_with_columns(&query, sql, table);
+	appendStringInfo(&query, ") AS q ORDER BY %s.n", table);
+	return query.data;
 }
 
 /* The command that truncates tables, all of one server. */

@@ -24,6 +24,8 @@ typedef struct SamplePlan
 	bool		switches_jit;	/* is jit to be switched off for the query? */
 } SamplePlan;
 
+extern bool deparse_may_be_key(Oid type);
+extern char *deparse_lookups(const char *sql, List *keys);
 extern char *deparse_truncate(List *rels, DropBehavior behavior,
 							  bool restart_seqs);
 extern ModifyPlan deparse_insert(ResultRelInfo *rinfo, Index rtindex,

@@ -396,7 +396,8 @@ static void
 choose_decoders(RowReader *reader, const PGresult *res)
 {
 	/* A query for no columns has one all the same, which is NULL. */
-	if (reader->ncolumns > 0 && reader->ncolumns != PQnfields(res))
+	if (reader->ncolumns > 0 &&
+		reader->ncolumns + reader->nextra != PQnfields(res))
 		elog(ERROR, "remote query result does not match the foreign table");
 
 	for (int i = 0; i < reader->ncolumns; i++)
@@ -414,6 +415,7 @@ choose_decoders(RowReader *reader, const PGresult *res)
 				 is_same_type(reader, res, i))
 			column->decode = codec->text;
 	}
+	reader->result = res;
 }
 
 /* Converts one field by the input function of its attribute. */
@@ -480,7 +482,7 @@ convert_row(RowReader *reader, PGresult *res, int row, Datum *values,
 	ErrorContextCallback callback;
 	ItemPointer ctid;
 
-	if (row == 0)
+	if (row == 0 || res != reader->result)
 		choose_decoders(reader, res);
 	memset(values, 0, reader->tupdesc->natts * sizeof(Datum));
 	memset(nulls, true, reader->tupdesc->natts * sizeof(bool));

@@ -29,6 +29,8 @@ typedef struct RowReader
 								 * read as its row type, not as RECORD */
 	RowColumn  *columns;
 	int			ncolumns;
+	int			nextra;			/* further columns of a result, not converted */
+	const PGresult *result;		/* that the decoders were chosen for */
 	bool		same_encoding;	/* have both databases the same encoding? */
 	bool		virtual;		/* does nobody need a tuple's header? */
 	MemoryContext temp_context; /* of one row */

@@ -1,0 +1,26 @@
+/*
+ * lookup.h
+ *	  Joins that look up the foreign rows of many outer rows at once.
+ */
+#ifndef TOLLFREE_FDW_LOOKUP_H
+#define TOLLFREE_FDW_LOOKUP_H
+
+#include "nodes/extensible.h"
+#include "nodes/pathnodes.h"
+
+/* paths.c */
+extern void lookup_install(void);
+extern bool lookup_may_batch(const PlannerInfo *root, Oid relid);
+
+/* parameters.c */
+extern void lookup_add_scans(PlannerInfo *root, RelOptInfo *rel, Oid relid);
+
+/* node.c */
+extern const CustomScanMethods lookup_scan_methods;
+
+/* Outer rows of the first batch, of a later one at most, and how it grows */
+#define LOOKUP_FIRST_ROWS 20
+#define LOOKUP_MAX_ROWS 10000
+#define LOOKUP_GROWTH 10
+
+#endif							/* TOLLFREE_FDW_LOOKUP_H */

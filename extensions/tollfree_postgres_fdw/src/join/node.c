@@ -1,0 +1,365 @@
+/*
+ * node.c
+ *	  The node above the outer side of a nested loop that batches its lookups.
+ *
+ * The node reads a batch of outer rows, and has the foreign scan on the inner
+ * side ask for the rows of all of them by one query (deparse_lookups).  Then it
+ * returns the outer rows one by one.  The nested loop knows nothing of this: it
+ * sets the parameters of the inner scan and executes it again, and that returns
+ * the rows of its present key (scan/lookups.c).
+ *
+ * The first batch is small, for a LIMIT may need no more.  Later ones grow,
+ * until LOOKUP_MAX_ROWS or LOOKUP_BYTES.  The answer to a batch is read whole;
+ * what exceeds work_mem goes into a temporary file.
+ *
+ * Where there can be no batch, rows pass through, and the inner scan asks for
+ * each.  That is so under a remote statement_timeout, which is meant for single
+ * lookups, and where the scan must not read ahead.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "lib/stringinfo.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/memutils.h"
+
+#include "base/compat.h"
+#include "join/lookup.h"
+#include "scan/lookups.h"
+#include "sql/deparse.h"
+
+/* Bytes of a batch's outer rows and keys, at most by those of one row */
+#define LOOKUP_BYTES (1024 * 1024)
+
+typedef struct LookupState
+{
+	CustomScanState css;
+	bool		has_begun;		/* has the inner scan been looked for? */
+	RemoteScanState *inner;		/* NULL if rows pass through */
+	List	   *params;			/* NestLoopParams, which outer rows set */
+	TupleTableSlot *slot;		/* of the rows returned */
+
+	MemoryContext context;		/* of a batch: rows and keys */
+	MinimalTuple *rows;			/* LOOKUP_MAX_ROWS at most */
+	int			nrows;
+	int			next;			/* row to be returned next */
+	int			limit;			/* rows of the next batch */
+	bool		is_last;		/* has the last outer row been read? */
+	KeyBatch	batch;
+	StringInfoData *keys;		/* an array's text for each parameter */
+
+	int64		nkeys;			/* sent so far */
+	int64		nbatches;
+} LookupState;
+
+static const CustomExecMethods exec_methods;
+
+static NestLoop *find_loop(Plan *plan, const Plan *outer);
+
+/* The same in several plans. */
+static NestLoop *
+find_in_list(List *plans, const Plan *outer)
+{
+	ListCell   *cell;
+
+	foreach(cell, plans)
+	{
+		NestLoop   *loop = find_loop(lfirst(cell), outer);
+
+		if (loop != NULL)
+			return loop;
+	}
+	return NULL;
+}
+
+/* The nested loop in a plan that has this outer side; NULL if it is not found. */
+static NestLoop *
+find_loop(Plan *plan, const Plan *outer)
+{
+	NestLoop   *loop;
+
+	if (plan == NULL)
+		return NULL;
+	if (IsA(plan, NestLoop) && outerPlan(plan) == outer)
+		return (NestLoop *) plan;
+	switch (nodeTag(plan))
+	{
+		case T_Append:
+			return find_in_list(((Append *) plan)->appendplans, outer);
+		case T_MergeAppend:
+			return find_in_list(((MergeAppend *) plan)->mergeplans, outer);
+		case T_SubqueryScan:
+			return find_loop(((SubqueryScan *) plan)->subplan, outer);
+		case T_CustomScan:
+			return find_in_list(((CustomScan *) plan)->custom_plans, outer);
+		default:
+			loop = find_loop(outerPlan(plan), outer);
+			return loop != NULL ? loop : find_loop(innerPlan(plan), outer);
+	}
+}
+
+/* The nested loop that the node stands in. */
+static NestLoop *
+loop_of(const LookupState *state)
+{
+	const PlannedStmt *stmt = state->css.ss.ps.state->es_plannedstmt;
+	const Plan *plan = state->css.ss.ps.plan;
+	NestLoop   *loop = find_loop(stmt->planTree, plan);
+
+	return loop != NULL ? loop : find_in_list(stmt->subplans, plan);
+}
+
+/* The query for many keys of the inner scan; NULL if there can be none. */
+static char *
+make_query(const NestLoop *loop)
+{
+	const ForeignScan *scan = (ForeignScan *) innerPlan(loop);
+
+	if (!IsA(scan, ForeignScan) || scan->fdw_exprs == NIL)
+		return NULL;
+	return deparse_lookups(plan_read_scan(scan->fdw_private).command.sql,
+						   scan->fdw_exprs);
+}
+
+/* Finds the inner scan, and prepares batches for it if there can be any. */
+static void
+find_inner(LookupState *state)
+{
+	EState	   *estate = state->css.ss.ps.state;
+	NestLoop   *loop = loop_of(state);
+	RemoteScanState *inner;
+	MemoryContext old;
+
+	state->has_begun = true;
+	if (loop == NULL || estate->es_epq_active != NULL)
+		return;
+	inner = scan_find(estate, innerPlan(loop));
+	if (inner == NULL || !inner->may_prefetch ||
+		inner->session->remote.has_statement_timeout)
+		return;
+	old = MemoryContextSwitchTo(estate->es_query_cxt);
+	state->batch.sql = make_query(loop);
+	state->inner = state->batch.sql != NULL ? inner : NULL;
+	state->params = loop->nestParams;
+	state->batch.nparams = inner->params->count;
+	state->rows = palloc(LOOKUP_MAX_ROWS * sizeof(MinimalTuple));
+	state->batch.params = palloc0(state->batch.nparams * sizeof(char *));
+	state->keys = palloc0(state->batch.nparams * sizeof(StringInfoData));
+	state->context = AllocSetContextCreate(estate->es_query_cxt,
+										   "tollfree_postgres_fdw lookups",
+										   ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(old);
+}
+
+/* The next outer row, in the node's own form; an empty slot after the last. */
+static TupleTableSlot *
+next_outer(LookupState *state)
+{
+	ScanState  *ss = &state->css.ss;
+	TupleTableSlot *outer = ExecProcNode(linitial(state->css.custom_ps));
+
+	if (TupIsNull(outer))
+		return ExecClearTuple(state->slot);
+	ExecCopySlot(ss->ss_ScanTupleSlot, outer);
+	if (ss->ps.ps_ProjInfo == NULL)
+		return ss->ss_ScanTupleSlot;
+	ResetExprContext(ss->ps.ps_ExprContext);
+	ss->ps.ps_ExprContext->ecxt_scantuple = ss->ss_ScanTupleSlot;
+	return ExecProject(ss->ps.ps_ProjInfo);
+}
+
+/* Appends an element to an array's text. */
+static void
+append_element(StringInfo array, const char *value)
+{
+	appendStringInfoChar(array, array->len == 0 ? '{' : ',');
+	if (value == NULL)
+	{
+		appendStringInfoString(array, "NULL");
+		return;
+	}
+	appendStringInfoChar(array, '"');
+	for (const char *p = value; *p != '\0'; p++)
+	{
+		if (*p == '"' || *p == '\\')
+			appendStringInfoChar(array, '\\');
+		appendStringInfoChar(array, *p);
+	}
+	appendStringInfoChar(array, '"');
+}
+
+/* Adds the key of an outer row: sets the parameters as the nested loop does. */
+static void
+add_key(LookupState *state, TupleTableSlot *row)
+{
+	ExprContext *econtext = state->inner->node->ss.ps.ps_ExprContext;
+	ListCell   *cell;
+
+	foreach(cell, state->params)
+	{
+		const NestLoopParam *param = lfirst(cell);
+		ParamExecData *value = &econtext->ecxt_param_exec_vals[param->paramno];
+
+		value->value = slot_getattr(row, param->paramval->varattno,
+									&value->isnull);
+	}
+	ResetExprContext(econtext);
+	rows_write_params(state->inner->params, econtext);
+	for (int i = 0; i < state->batch.nparams; i++)
+		append_element(&state->keys[i], state->inner->params->values[i]);
+}
+
+/* Reads a batch of outer rows, and their keys. */
+static void
+read_batch(LookupState *state)
+{
+	MemoryContext old;
+
+	MemoryContextReset(state->context);
+	state->nrows = state->next = 0;
+	old = MemoryContextSwitchTo(state->context);
+	for (int i = 0; i < state->batch.nparams; i++)
+		initStringInfo(&state->keys[i]);
+	while (!state->is_last && state->nrows < state->limit &&
+		   MemoryContextMemAllocated(state->context, false) < LOOKUP_BYTES)
+	{
+		TupleTableSlot *row;
+
+		MemoryContextSwitchTo(old);
+		row = next_outer(state);
+		MemoryContextSwitchTo(state->context);
+		state->is_last = TupIsNull(row);
+		if (state->is_last)
+			break;
+		state->rows[state->nrows++] = ExecCopySlotMinimalTuple(row);
+		add_key(state, row);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* Has the inner scan look up the next batch; false behind the last outer row. */
+static bool
+look_up(LookupState *state)
+{
+	read_batch(state);
+	if (state->nrows == 0)
+		return false;
+	for (int i = 0; i < state->batch.nparams; i++)
+	{
+		appendStringInfoChar(&state->keys[i], '}');
+		state->batch.params[i] = state->keys[i].data;
+	}
+	scan_look_up(state->inner, &state->batch);
+	state->limit = Min(state->limit * LOOKUP_GROWTH, LOOKUP_MAX_ROWS);
+	state->nkeys += state->nrows;
+	state->nbatches++;
+	return true;
+}
+
+/* CustomScan callbacks, named as in the API: makes the state. */
+static Node *
+create_state(CustomScan *scan)
+{
+	LookupState *state = (LookupState *) newNode(sizeof(LookupState),
+												 T_CustomScanState);
+
+	state->css.methods = &exec_methods;
+	state->limit = LOOKUP_FIRST_ROWS;
+	return (Node *) state;
+}
+
+/* Prepares the outer side. */
+static void
+begin(CustomScanState *node, EState *estate, int eflags)
+{
+	LookupState *state = (LookupState *) node;
+	CustomScan *plan = castNode(CustomScan, node->ss.ps.plan);
+
+	/* Rows are read in one direction, and not again without asking again. */
+	eflags &= ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK);
+	node->custom_ps = list_make1(ExecInitNode(linitial(plan->custom_plans),
+											  estate, eflags));
+	state->slot = node->ss.ps.ps_ProjInfo != NULL ?
+		node->ss.ps.ps_ResultTupleSlot : node->ss.ss_ScanTupleSlot;
+}
+
+/* Returns the next outer row. */
+static TupleTableSlot *
+next(CustomScanState *node)
+{
+	LookupState *state = (LookupState *) node;
+
+	if (!state->has_begun)
+		find_inner(state);
+	if (state->inner == NULL)
+		return next_outer(state);
+	if (state->next == state->nrows && !look_up(state))
+		return ExecClearTuple(state->slot);
+	ExecForceStoreMinimalTuple(state->rows[state->next++], state->slot, false);
+	state->batch.key = state->next;
+	return state->slot;
+}
+
+/* Ends the batch: the inner scan asks for its parameters again. */
+static void
+end_batch(LookupState *state)
+{
+	if (state->inner != NULL)
+		scan_look_up(state->inner, NULL);
+	state->nrows = state->next = 0;
+	state->is_last = false;
+}
+
+/* Starts again. */
+static void
+rescan(CustomScanState *node)
+{
+	LookupState *state = (LookupState *) node;
+	PlanState  *outer = linitial(node->custom_ps);
+
+	end_batch(state);
+	if (node->ss.ps.chgParam != NULL)
+		UpdateChangedParamSet(outer, node->ss.ps.chgParam);
+	if (outer->chgParam == NULL)
+		ExecReScan(outer);
+}
+
+/* Ends. */
+static void
+end(CustomScanState *node)
+{
+	ExecEndNode(linitial(node->custom_ps));
+}
+
+/* Shows in EXPLAIN the query for many keys, and how often it was sent. */
+static void
+explain(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	LookupState *state = (LookupState *) node;
+	NestLoop   *loop = loop_of(state);
+	char	   *query;
+
+	if (!es->verbose)
+		return;
+	query = loop != NULL ? make_query(loop) : NULL;
+	if (query != NULL)
+		ExplainPropertyText("Remote SQL", query, es);
+	if (!es->analyze)
+		return;
+	ExplainPropertyInteger("Keys", NULL, state->nkeys, es);
+	ExplainPropertyInteger("Batches", NULL, state->nbatches, es);
+}
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = "Batched Foreign Lookup",
+	.BeginCustomScan = begin,
+	.ExecCustomScan = next,
+	.EndCustomScan = end,
+	.ReScanCustomScan = rescan,
+	.ExplainCustomScan = explain
+};
+
+const CustomScanMethods lookup_scan_methods = {
+	.CustomName = "Batched Foreign Lookup",
+	.CreateCustomScanState = create_state
+};

@@ -1,0 +1,229 @@
+/*
+ * parameters.c
+ *	  Scans with parameters, of tables that are planned without asking the
+ *	  remote server.
+ *
+ * Without use_remote_estimate postgres_fdw has no such scans: it does not know
+ * whether there is a remote index, and each execution would be a round trip.
+ * In batches there is one round trip for many executions, and the remote server
+ * reads the table at most once for a batch.  So this file adds these scans, for
+ * the equalities of a column with a value of other tables, and costs them as if
+ * there were an index.
+ *
+ * An equality must be one that postgres_fdw sends, or else every execution
+ * would read the whole table.  So only what it certainly sends is accepted:
+ * built-in operators and types, no function, no collation but the default.
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "catalog/pg_collation.h"
+#include "commands/defrem.h"
+#include "foreign/foreign.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/lsyscache.h"
+
+#include "base/compat.h"
+#include "base/options.h"
+#include "join/lookup.h"
+#include "sql/deparse.h"
+
+/* Pages that a lookup reads: one of an index, one of the table */
+#define LOOKUP_PAGES 2
+
+/* Is this collation, which may be none, the default one? */
+static bool
+is_plain_collation(Oid collation)
+{
+	return !OidIsValid(collation) || collation == DEFAULT_COLLATION_OID;
+}
+
+/*
+ * Walker: is there anything but columns, constants and built-in operators of
+ * types that can be sent as keys?
+ */
+static bool
+has_other(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_Var:
+		case T_Const:
+		case T_RelabelType:
+			if (!deparse_may_be_key(exprType(node)) ||
+				!is_plain_collation(exprCollation(node)))
+				return true;
+			break;
+		case T_OpExpr:
+			if (((OpExpr *) node)->opno >= FirstGenbkiObjectId ||
+				OidIsValid(((OpExpr *) node)->inputcollid) ||
+				contain_mutable_functions(node))
+				return true;
+			break;
+		default:
+			return true;
+	}
+	return expression_tree_walker(node, has_other, context);
+}
+
+/* Is an expression a column of the table? */
+static bool
+is_column(Node *node, const RelOptInfo *rel)
+{
+	if (IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+	return IsA(node, Var) && ((Var *) node)->varno == rel->relid &&
+		((Var *) node)->varattno > 0;
+}
+
+/* Is a clause an equality of a column with a value of other tables? */
+static bool
+is_lookup(PlannerInfo *root, const RestrictInfo *clause, const RelOptInfo *rel)
+{
+	const OpExpr *operation = (const OpExpr *) clause->clause;
+	Node	   *left;
+	Node	   *right;
+
+	if (!IsA(operation, OpExpr) || list_length(operation->args) != 2 ||
+		operation->opno >= FirstGenbkiObjectId ||
+		!OidIsValid(clause->hashjoinoperator) ||
+		!is_plain_collation(operation->inputcollid))
+		return false;
+	left = linitial(operation->args);
+	right = lsecond(operation->args);
+	if (!is_column(left, rel))
+	{
+		left = right;
+		right = linitial(operation->args);
+	}
+	return is_column(left, rel) && !has_other(left, NULL) &&
+		!has_other(right, NULL) &&
+		!bms_is_member(rel->relid, pull_varnos(root, right));
+}
+
+/* The members of equivalence classes that are a column of the table */
+typedef struct ColumnSearch
+{
+	AttrNumber	attno;			/* the column that is looked for */
+} ColumnSearch;
+
+/* ec_matches_callback_type */
+static bool
+is_member(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec,
+		  EquivalenceMember *member, void *arg)
+{
+	Node	   *expr = (Node *) member->em_expr;
+
+	if (!is_column(expr, rel))
+		return false;
+	if (IsA(expr, RelabelType))
+		expr = (Node *) ((RelabelType *) expr)->arg;
+	return ((Var *) expr)->varattno == ((ColumnSearch *) arg)->attno;
+}
+
+/* The equalities by which rows of a table could be looked up. */
+static List *
+find_lookups(PlannerInfo *root, RelOptInfo *rel)
+{
+	List	   *clauses = NIL;
+	List	   *lookups = NIL;
+	ListCell   *cell;
+
+	foreach(cell, rel->joininfo)
+	{
+		if (join_clause_is_movable_to(lfirst(cell), rel))
+			clauses = lappend(clauses, lfirst(cell));
+	}
+	if (rel->has_eclass_joins)
+	{
+		ColumnSearch search;
+
+		for (search.attno = 1; search.attno <= rel->max_attr; search.attno++)
+			clauses = list_concat(clauses,
+								  generate_implied_equalities_for_column(root,
+																		 rel,
+																		 is_member,
+																		 &search,
+																		 rel->lateral_referencers));
+	}
+	foreach(cell, clauses)
+	{
+		if (is_lookup(root, lfirst(cell), rel))
+			lookups = lappend(lookups, lfirst(cell));
+	}
+	return lookups;
+}
+
+/* A cost of the server or, overriding it, of the table. */
+static double
+cost_option(Oid relid, const char *name, double otherwise)
+{
+	ForeignTable *table = GetForeignTable(relid);
+	const char *value = option_find(table->options, name);
+
+	if (value == NULL)
+		value = option_find(GetForeignServer(table->serverid)->options, name);
+	return value == NULL ? otherwise : strtod(value, NULL);
+}
+
+/* Adds the scan that is given the values of these other tables. */
+static void
+add_scan(PlannerInfo *root, RelOptInfo *rel, Oid relid, Relids outer)
+{
+	double		rows = get_baserel_parampathinfo(root, rel, outer)->ppi_rows;
+	double		startup = cost_option(relid, "fdw_startup_cost",
+									  COMPAT_FDW_STARTUP_COST);
+	double		row = cost_option(relid, "fdw_tuple_cost",
+								  COMPAT_FDW_TUPLE_COST) + cpu_tuple_cost;
+
+	add_path(rel, (Path *)
+			 compat_foreign_path(root, rel, rows, startup,
+								 startup + LOOKUP_PAGES * random_page_cost +
+								 rows * row, outer));
+}
+
+/* Is a set among those of the list? */
+static bool
+is_added(List *added, Relids outer)
+{
+	ListCell   *cell;
+
+	foreach(cell, added)
+	{
+		if (bms_equal(lfirst(cell), outer))
+			return true;
+	}
+	return false;
+}
+
+/* Adds scans with parameters to the paths of a table. */
+void
+lookup_add_scans(PlannerInfo *root, RelOptInfo *rel, Oid relid)
+{
+	List	   *added = NIL;	/* of Relids */
+	ListCell   *cell;
+
+	if ((rel->joininfo == NIL && !rel->has_eclass_joins) ||
+		option_of_table_is_true(relid, "use_remote_estimate", false) ||
+		!lookup_may_batch(root, relid))
+		return;
+	foreach(cell, find_lookups(root, rel))
+	{
+		const RestrictInfo *clause = lfirst(cell);
+		Relids		outer = bms_union(clause->clause_relids,
+									  rel->lateral_relids);
+
+		outer = bms_del_member(outer, rel->relid);
+		if (bms_is_empty(outer) || is_added(added, outer))
+			continue;
+		added = lappend(added, outer);
+		add_scan(root, rel, relid, outer);
+	}
+}

@@ -1,0 +1,206 @@
+/*
+ * paths.c
+ *	  When a join looks up the foreign rows of many outer rows at once.
+ *
+ * A nested loop whose inner side is a foreign scan with parameters asks the
+ * remote server once for each outer row.  To such a nested loop this file adds
+ * a second one that differs in one thing: above its outer side stands a custom
+ * scan (node.c), which has the inner scan ask for many outer rows at once.
+ *
+ * That node returns the outer rows as they are and in their order.  So all that
+ * the planner knows of a nested loop holds, whatever the join type, and what
+ * the remote server cannot evaluate is checked in the join as usual.
+ *
+ * Outer rows are read ahead.  Nobody can tell that of a query that only reads
+ * and calls no volatile function.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "parser/parsetree.h"
+
+#include "base/fastpath.h"
+#include "join/lookup.h"
+#include "scan/scan.h"
+#include "sql/deparse.h"
+
+static set_join_pathlist_hook_type next_hook = NULL;
+
+/* Does the query only read, and call no volatile function? */
+static bool
+may_read_ahead(const PlannerInfo *root)
+{
+	for (;; root = root->parent_root)
+	{
+		if (root->parse->commandType != CMD_SELECT || root->rowMarks != NIL)
+			return false;
+		if (root->parent_root == NULL)
+			return !root->parse->hasModifyingCTE &&
+				!contain_volatile_functions((Node *) root->parse);
+	}
+}
+
+/* May the rows of a foreign table of ours be looked up in batches? */
+bool
+lookup_may_batch(const PlannerInfo *root, Oid relid)
+{
+	int			fast_paths = fastpath_of_table(relid);
+
+	return fastpath_is_on(fast_paths, FAST_LOOKUPS) &&
+		fastpath_is_on(fast_paths, FAST_DIRECT_RESULTS) &&
+		may_read_ahead(root);
+}
+
+/* Is this a foreign table of ours? */
+static bool
+is_ours(const RelOptInfo *rel)
+{
+	return IS_SIMPLE_REL(rel) && rel->fdwroutine != NULL &&
+		rel->fdwroutine->BeginForeignScan == tollfreeBeginForeignScan;
+}
+
+/* Can all values of outer rows that a path is given be sent in arrays? */
+static bool
+has_keys(const Path *path)
+{
+	ListCell   *cell;
+
+	foreach(cell, path->param_info->ppi_clauses)
+	{
+		const RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
+		List	   *vars = pull_var_clause((Node *) clause->clause,
+										   PVC_RECURSE_PLACEHOLDERS);
+		ListCell   *var_cell;
+
+		foreach(var_cell, vars)
+		{
+			const Var  *var = lfirst_node(Var, var_cell);
+
+			if (!bms_is_member(var->varno, path->parent->relids) &&
+				!deparse_may_be_key(var->vartype))
+				return false;
+		}
+	}
+	return path->param_info->ppi_clauses != NIL;
+}
+
+/* How many batches so many outer rows make. */
+static double
+count_batches(double rows)
+{
+	double		batches = 0;
+
+	for (double size = LOOKUP_FIRST_ROWS; rows > 0; batches++)
+	{
+		rows -= size;
+		size = Min(size * LOOKUP_GROWTH, LOOKUP_MAX_ROWS);
+		if (size == LOOKUP_MAX_ROWS && rows > 0)
+			return batches + 1 + ceil(rows / size);
+	}
+	return Max(batches, 1);
+}
+
+/* Makes the node's plan, which returns the rows of the outer side's. */
+static Plan *
+make_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
+		  List *clauses, List *plans)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	Plan	   *outer = linitial(plans);
+
+	scan->scan.plan.targetlist = tlist;
+	scan->custom_plans = plans;
+	scan->custom_scan_tlist = list_copy_deep(outer->targetlist);
+	scan->flags = path->flags;
+	scan->methods = &lookup_scan_methods;
+	return &scan->scan.plan;
+}
+
+static const CustomPathMethods path_methods = {
+	.CustomName = "Batched Foreign Lookup",
+	.PlanCustomPath = make_plan
+};
+
+/* The node's path above an outer side. */
+static Path *
+make_path(Path *outer)
+{
+	CustomPath *path = makeNode(CustomPath);
+
+	path->path = *outer;
+	path->path.type = T_CustomPath;
+	path->path.pathtype = T_CustomScan;
+	path->path.parallel_aware = path->path.parallel_safe = false;
+	path->path.parallel_workers = 0;
+	path->path.total_cost += outer->rows * cpu_tuple_cost;
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->custom_paths = list_make1(outer);
+	path->methods = &path_methods;
+	return &path->path;
+}
+
+/* Adds the nested loop of two sides with the node. */
+static void
+add_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
+		 JoinType jointype, JoinPathExtraData *extra)
+{
+	List	   *pathkeys = build_join_pathkeys(root, joinrel, jointype,
+											   outer->pathkeys);
+	Path	   *keys = make_path(outer);
+	JoinCostWorkspace workspace;
+	NestPath   *loop;
+	double		saved = outer->rows - count_batches(outer->rows);
+
+	initial_cost_nestloop(root, &workspace, jointype, keys, inner, extra);
+	loop = create_nestloop_path(root, joinrel, jointype, &workspace, extra,
+								keys, inner, extra->restrictlist, pathkeys,
+								NULL);
+	loop->jpath.path.parallel_safe = false;
+	/* It was costed as if each outer row began a scan. */
+	if (saved > 0)
+		loop->jpath.path.total_cost -= saved * inner->startup_cost;
+	add_path(joinrel, &loop->jpath.path);
+}
+
+/* The hook: adds nested loops with batched lookups for two sides of a join. */
+static void
+consider(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+		 RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
+{
+	Path	   *outer = outerrel->cheapest_total_path;
+	ListCell   *cell;
+
+	if (next_hook != NULL)
+		next_hook(root, joinrel, outerrel, innerrel, jointype, extra);
+	if ((jointype != JOIN_INNER && jointype != JOIN_LEFT &&
+		 jointype != JOIN_SEMI && jointype != JOIN_ANTI) ||
+		outer == NULL || PATH_REQ_OUTER(outer) != NULL ||
+		!is_ours(innerrel) ||
+		!lookup_may_batch(root, planner_rt_fetch(innerrel->relid, root)->relid))
+		return;
+	foreach(cell, innerrel->cheapest_parameterized_paths)
+	{
+		Path	   *inner = lfirst(cell);
+
+		if (IsA(inner, ForeignPath) && inner->param_info != NULL &&
+			bms_is_subset(PATH_REQ_OUTER(inner), outerrel->relids) &&
+			has_keys(inner))
+			add_loop(root, joinrel, outer, inner, jointype, extra);
+	}
+}
+
+/* Installs the hook; called when the library is loaded. */
+void
+lookup_install(void)
+{
+	RegisterCustomScanMethods(&lookup_scan_methods);
+	next_hook = set_join_pathlist_hook;
+	set_join_pathlist_hook = consider;
+}

@@ -1,0 +1,125 @@
+-- Joins that look up the foreign rows of many outer rows at once.
+CREATE TABLE remote.shelf AS SELECT i AS id, i % 100 AS k, 'name ' || i AS name, date '2020-01-01' + i % 1000 AS made,
+	(i / 4.0)::numeric(12, 2) AS amount, CASE WHEN i % 7 = 0 THEN NULL ELSE i % 50 END AS part
+FROM generate_series(1, 20000) i;
+ALTER TABLE remote.shelf ADD PRIMARY KEY (id);
+CREATE INDEX ON remote.shelf (name);
+CREATE INDEX ON remote.shelf (k, part);
+ANALYZE remote.shelf;
+IMPORT FOREIGN SCHEMA remote LIMIT TO (shelf) FROM SERVER loopback INTO public;
+ALTER FOREIGN TABLE shelf OPTIONS (ADD use_remote_estimate 'true');
+CREATE TABLE picks AS SELECT i AS n, i * 17 % 23000 AS id, 'name ' || i * 13 AS name, i % 120 AS k, nullif(i % 9, 0) AS part FROM generate_series(1, 1000) i;
+INSERT INTO picks VALUES (1001, NULL, NULL, NULL, NULL), (1002, 5, E'na"me \\ ''5''', 5, 5), (1003, 17, 'name 13', 1, 1);
+ANALYZE picks;
+-- fetching all of the table is dear, looking up is not
+ALTER SERVER loopback OPTIONS (ADD fdw_tuple_cost '10');
+ANALYZE shelf;
+-- The plan; 15 writes the operands of an equality in the other order.
+CREATE FUNCTION plan_of(query text) RETURNS SETOF text
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (VERBOSE, COSTS OFF) ' || query LOOP
+		RETURN NEXT regexp_replace(line, '\(([^( ]+) = id\)', '(id = \1)');
+	END LOOP;
+END
+$$;
+SELECT plan_of('SELECT picks.n, shelf.name FROM picks JOIN shelf ON shelf.id = picks.id');
+-- Keys, batches and round trips; and whether the rows are those of the remote table itself.
+CREATE FUNCTION batched(query text) RETURNS text
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	digest text := format('SELECT count(*) || md5(string_agg(q::text, '','')) FROM (%s) q', query);
+	plan jsonb;
+	here text;
+	there text;
+BEGIN
+	EXECUTE digest INTO here;
+	PERFORM set_config('search_path', 'remote, public', true);
+	EXECUTE digest INTO there;
+	PERFORM set_config('search_path', 'public', true);
+	EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, FORMAT JSON) ' || query INTO plan;
+	RETURN (SELECT coalesce(string_agg(format('%s keys, %s batches', node->'Keys', node->'Batches'), ', '), 'no batches')
+			FROM jsonb_path_query(plan, 'strict $.**?(exists(@."Keys"))') node)
+		|| (SELECT format(', %s round trips', sum((node->'Round Trips')::int))
+			FROM jsonb_path_query(plan, 'strict $.**?(exists(@."Round Trips"))') node)
+		|| CASE WHEN here IS DISTINCT FROM there THEN ', WRONG: ' || here || ', not ' || there ELSE '' END;
+END
+$$;
+SELECT query, batched(query || ' ORDER BY 1, 2')
+FROM unnest(ARRAY[
+	'SELECT picks.n, shelf.name FROM picks JOIN shelf USING (id)',
+	'SELECT picks.n, shelf FROM picks LEFT JOIN shelf USING (id)',
+	'SELECT n, id FROM picks WHERE EXISTS (SELECT FROM shelf WHERE shelf.id = picks.id)',
+	'SELECT n, id FROM picks WHERE NOT EXISTS (SELECT FROM shelf WHERE shelf.id = picks.id)',
+	'SELECT n, shelf.id FROM picks JOIN shelf USING (name)',
+	'SELECT n, shelf.id FROM picks JOIN shelf USING (k, part) WHERE n < 50',
+	'SELECT n, shelf.id FROM picks JOIN shelf ON shelf.id = picks.id + 1',
+	'SELECT n, shelf.id FROM picks LEFT JOIN shelf ON shelf.id = picks.id AND shelf.part > picks.part',
+	'SELECT n, shelf.id FROM picks LEFT JOIN shelf ON shelf.id = picks.id AND picks.part > 4',
+	$$SELECT n, shelf.id FROM picks JOIN shelf ON shelf.id BETWEEN picks.id AND picks.id + 2 AND shelf.name NOT LIKE '%$1''%'$$
+	]) AS query;
+-- without asking the remote server for estimates
+ALTER FOREIGN TABLE shelf OPTIONS (DROP use_remote_estimate);
+SELECT plan_of('SELECT picks.n, shelf.name FROM picks JOIN shelf ON shelf.id = picks.id');
+SELECT query, batched(query || ' ORDER BY 1, 2')
+FROM unnest(ARRAY[
+	'SELECT picks.n, shelf.name FROM picks JOIN shelf USING (id)',
+	'SELECT picks.n, shelf FROM picks LEFT JOIN shelf USING (id)',
+	'SELECT n, id FROM picks WHERE EXISTS (SELECT FROM shelf WHERE shelf.id = picks.id)',
+	'SELECT n, id FROM picks WHERE NOT EXISTS (SELECT FROM shelf WHERE shelf.id = picks.id)',
+	'SELECT n, shelf.id FROM picks JOIN shelf USING (name)',
+	'SELECT n, shelf.id FROM picks JOIN shelf USING (k, part) WHERE n < 50',
+	'SELECT n, shelf.id FROM picks JOIN shelf ON shelf.id = picks.id + 1',
+	'SELECT n, shelf.id FROM picks LEFT JOIN shelf ON shelf.id = picks.id AND shelf.part > picks.part'
+	]) AS query;
+-- under a limit the first batch is small; a rescan begins anew
+SELECT batched('SELECT n, shelf.id FROM picks JOIN shelf USING (id) LIMIT 5');
+SELECT batched('SELECT a.n, (SELECT count(*) FROM picks p JOIN shelf s USING (id) WHERE p.n BETWEEN a.n AND a.n + 30) FROM picks a WHERE a.n % 300 = 0 ORDER BY 1, 2');
+-- rows that exceed work_mem
+SET work_mem = '64kB';
+SET enable_memoize = off;
+SELECT batched('SELECT n, s.id, repeat(s.name, 10) FROM picks JOIN shelf s ON s.k = picks.k AND s.part = picks.part ORDER BY 1, 2');
+SELECT sum(spills) > 0 AS spilled FROM pg_stat_tollfree_postgres_fdw;
+RESET enable_memoize;
+RESET work_mem;
+-- the outer rows come from the same server
+SELECT batched('SELECT a.id, b.name, b.id FROM (SELECT * FROM shelf ORDER BY id OFFSET 100 LIMIT 500) a JOIN shelf b ON b.id = a.id + 7 ORDER BY 1, 2');
+-- as a user with few rights
+CREATE ROLE looks_up;
+GRANT SELECT ON picks, shelf TO looks_up;
+GRANT USAGE ON FOREIGN SERVER loopback TO looks_up;
+SET ROLE looks_up;
+SELECT count(*) FROM picks JOIN shelf USING (id);
+RESET ROLE;
+-- neither where rows are written or locked, nor with volatile functions
+EXPLAIN (COSTS OFF) UPDATE picks SET n = n FROM shelf WHERE shelf.id = picks.id;
+EXPLAIN (COSTS OFF) SELECT * FROM picks JOIN shelf USING (id) FOR UPDATE OF picks;
+EXPLAIN (COSTS OFF) SELECT random() FROM picks JOIN shelf USING (id);
+-- switched off
+SET tollfree_postgres_fdw.batched_lookups = off;
+SELECT batched('SELECT n, shelf.id FROM picks JOIN shelf USING (id) ORDER BY 1, 2');
+RESET tollfree_postgres_fdw.batched_lookups;
+ALTER FOREIGN TABLE shelf OPTIONS (ADD batched_lookups 'off');
+EXPLAIN (COSTS OFF) SELECT * FROM picks JOIN shelf USING (id);
+ALTER FOREIGN TABLE shelf OPTIONS (SET batched_lookups 'on', ADD direct_results 'off');
+EXPLAIN (COSTS OFF) SELECT * FROM picks JOIN shelf USING (id);
+ALTER FOREIGN TABLE shelf OPTIONS (DROP direct_results);
+-- an error of the remote server
+CREATE VIEW remote.fragile AS SELECT id, 1 / (id - 51) AS broken FROM remote.shelf;
+IMPORT FOREIGN SCHEMA remote LIMIT TO (fragile) FROM SERVER loopback INTO public;
+ANALYZE fragile;
+\set VERBOSITY terse
+SELECT n, broken FROM picks JOIN fragile ON fragile.id = picks.id WHERE n < 40;
+\set VERBOSITY default
+SELECT count(*) FROM picks JOIN shelf USING (id);
+ALTER SERVER loopback OPTIONS (DROP fdw_tuple_cost);
+DROP FOREIGN TABLE fragile, shelf;
+DROP VIEW remote.fragile;
+DROP TABLE remote.shelf, picks;
+DROP FUNCTION batched, plan_of;
+DROP OWNED BY looks_up;
+DROP ROLE looks_up;

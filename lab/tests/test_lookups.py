@@ -1,0 +1,164 @@
+"""Random joins with a foreign table, whose rows are looked up in batches, beside stock."""
+
+import random
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from conftest import OUR_WRAPPER
+from psycopg import sql
+
+from tollfree.cluster import SUPERUSER, Cluster
+from tollfree.suites.foreign import recreate_database
+
+pytestmark = pytest.mark.cluster
+
+Connection = psycopg.Connection[tuple[object, ...]]
+
+WRAPPERS = ("postgres_fdw", OUR_WRAPPER)
+SEED = 7
+QUERIES = 100
+LEAST_BATCHED = 0.3
+"""Share of the queries whose plan batches its lookups; the others show that nothing else breaks."""
+
+COLUMNS = {
+    "a": "i % 40",
+    "b": "(i % 23)::int2",
+    "c": "(i % 31)::int8",
+    "d": "(i % 17 / 4.0)::numeric(6, 2)",
+    "e": "(i % 13 / 8.0)::float8",
+    "f": "CASE i % 5 WHEN 0 THEN '' WHEN 1 THEN E'q\"\\\\' ELSE 'text ' || i % 19 END",
+    "g": "('v' || i % 11)::varchar(4)",
+    "h": "('c' || i % 7)::char(5)",
+    "i": "date '2024-02-27' + i % 9",
+    "j": "timestamptz '2024-03-31 00:30+00' + i % 12 * interval '1 hour'",
+    "k": "i % 3 = 0",
+    "l": "('00000000-0000-0000-0000-' || lpad((i % 21)::text, 12, '0'))::uuid",
+    "m": "int4range(i % 6, i % 6 + 3)",
+}
+NUMBERS = ("a", "b", "c", "d", "e")
+TABLE = (
+    "CREATE TABLE {name} AS SELECT i AS id, "
+    + ", ".join(
+        f"CASE WHEN i % 37 <> {n} THEN {e} END AS {c}" for n, (c, e) in enumerate(COLUMNS.items())
+    )
+    + " FROM generate_series({first}, {last}) i"
+)
+
+
+@pytest.fixture(scope="module")
+def local(pg_instance: Cluster) -> Iterator[Connection]:
+    """A connection to a database with the table `probe`, and `shelf` by each wrapper."""
+    with pg_instance.connect() as connection:
+        recreate_database(connection, "lookups_source")
+        recreate_database(connection, "lookups_local")
+    with pg_instance.connect("lookups_source") as connection:
+        connection.execute("SET timezone = 'Asia/Kathmandu'")
+        connection.execute(TABLE.format(name="shelf", first=1, last=600))
+        connection.execute("CREATE INDEX ON shelf (a); CREATE INDEX ON shelf (f); ANALYZE")
+    server = sql.SQL(
+        "CREATE SERVER {0} FOREIGN DATA WRAPPER {0} OPTIONS (host {1}, port {2},"
+        " dbname 'lookups_source'); CREATE USER MAPPING FOR CURRENT_USER SERVER {0}"
+        " OPTIONS (user {3}, password {4})"
+    )
+    with pg_instance.connect("lookups_local") as connection:
+        connection.execute(TABLE.format(name="probe", first=300, last=420))
+        connection.execute("ANALYZE probe")
+        connection.execute(f"CREATE EXTENSION {OUR_WRAPPER} CASCADE")
+        for wrapper in WRAPPERS:
+            connection.execute(
+                server.format(
+                    sql.Identifier(wrapper),
+                    sql.Literal(str(pg_instance.socket_folder)),
+                    sql.Literal(str(pg_instance.port)),
+                    sql.Literal(SUPERUSER),
+                    sql.Literal(pg_instance.password_file.read_text("utf-8")),
+                )
+            )
+        for setting in ("hashjoin", "mergejoin", "material", "memoize"):
+            connection.execute(f"SET enable_{setting} = off")
+        yield connection
+
+
+def condition(draw: random.Random) -> str:
+    """Return how an outer row `p` and a foreign row `s` belong together."""
+    parts = []
+    for _ in range(draw.choice((1, 1, 2, 3))):
+        column = draw.choice(tuple(COLUMNS))
+        other = draw.choice(NUMBERS) if column in NUMBERS else column
+        left = f"p.{other} + 1" if column in NUMBERS and draw.random() < 0.3 else f"p.{other}"
+        parts.append(f"s.{column} = {left}")
+    if draw.random() < 0.4:
+        parts.append(
+            draw.choice(
+                (
+                    "s.id > p.id",
+                    "p.id % 2 = 0",
+                    "s.f LIKE '%1%'",
+                    "s.f <> '$1'",
+                    "length(s.f) < length(p.f) + 2",
+                    "s.id BETWEEN p.id - 100 AND p.id",
+                )
+            )
+        )
+    return " AND ".join(parts)
+
+
+def query(draw: random.Random) -> str:
+    """Return a query with a placeholder for the schema of `shelf`."""
+    where = condition(draw)
+    outer = draw.choice(
+        (
+            "probe",
+            "probe",
+            "(SELECT * FROM probe WHERE id % 3 > 0)",
+            "(SELECT * FROM probe LIMIT 50)",
+        )
+    )
+    shape = draw.choice(("JOIN", "LEFT JOIN", "EXISTS", "NOT EXISTS", "IN"))
+    if shape in ("JOIN", "LEFT JOIN"):
+        columns = draw.choice(
+            ("p.id, s.id", "s.*, p.id", "p.id, s", "count(*), max(s.d), sum(p.id)")
+        )
+        return f"SELECT {columns} FROM {outer} p {shape} {{}}.shelf s ON {where}"
+    if shape == "IN":
+        return (
+            f"SELECT p.id FROM {outer} p WHERE p.a IN (SELECT s.a FROM {{}}.shelf s WHERE s.id > 5)"
+        )
+    return f"SELECT p.id, p.f FROM {outer} p WHERE {shape} (SELECT FROM {{}}.shelf s WHERE {where})"
+
+
+def rows(connection: Connection, statement: str) -> list[str]:
+    """Return the rows as sorted texts."""
+    return sorted(map(repr, connection.execute(statement).fetchall()))
+
+
+def is_batched(connection: Connection, statement: str) -> bool:
+    """Return whether the plan has batched lookups."""
+    plan = connection.execute(f"EXPLAIN {statement}").fetchall()
+    return any("Batched Foreign Lookup" in str(line[0]) for line in plan)
+
+
+def import_shelf(connection: Connection, *, asks: bool, analyzes: bool) -> None:
+    """Make the foreign table `shelf` anew, by each wrapper in a schema of its name."""
+    for wrapper in WRAPPERS:
+        connection.execute(f"DROP SCHEMA IF EXISTS {wrapper} CASCADE; CREATE SCHEMA {wrapper}")
+        connection.execute(f"IMPORT FOREIGN SCHEMA public FROM SERVER {wrapper} INTO {wrapper}")
+        connection.execute(
+            f"ALTER FOREIGN TABLE {wrapper}.shelf OPTIONS (ADD use_remote_estimate '{asks}')"
+        )
+        if analyzes:
+            connection.execute(f"ANALYZE {wrapper}.shelf")
+
+
+@pytest.mark.parametrize(("asks", "analyzes"), [(True, True), (False, True), (False, False)])
+def test_random_joins_have_stocks_rows(local: Connection, *, asks: bool, analyzes: bool) -> None:
+    import_shelf(local, asks=asks, analyzes=analyzes)
+    draw = random.Random(f"{SEED} {asks} {analyzes}")
+    batched = 0
+    for _ in range(QUERIES):
+        text = query(draw)
+        ours, stock = text.format(OUR_WRAPPER), text.format("postgres_fdw")
+        assert rows(local, ours) == rows(local, stock), ours
+        batched += is_batched(local, ours)
+    assert batched >= LEAST_BATCHED * QUERIES
