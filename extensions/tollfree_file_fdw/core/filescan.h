@@ -170,6 +170,9 @@ extern int	filescan_nfields(const FileScan *scan);
 /* Returns the line number that COPY's errors give for a row of the batch. */
 extern int64_t filescan_line(const FileScan *scan, int row);
 
+/* Returns the lines before the batch. */
+extern int64_t filescan_lines_before(const FileScan *scan);
+
 /* Returns the bytes of a whole row of the batch, without the line end. */
 extern TextRef filescan_record(const FileScan *scan, int row);
 

@@ -67,6 +67,12 @@ filescan_lines(const FileScan *scan, int nrows)
 }
 
 int64_t
+filescan_lines_before(const FileScan *scan)
+{
+	return scan->line;
+}
+
+int64_t
 filescan_line(const FileScan *scan, int row)
 {
 	return filescan_lines(scan, row + 1);

@@ -163,3 +163,22 @@ source_verify(Source *source)
 	}
 	return status;
 }
+
+bool
+source_is_settled(const Source *source, int64_t quiet_ns)
+{
+	struct timespec clock;
+	struct stat now;
+	int64_t		latest;
+
+	/* The clock comes first: what is written behind fstat is later. */
+	if (clock_gettime(CLOCK_REALTIME, &clock) != 0 ||
+		fstat(source->fd, &now) != 0)
+		return false;
+	latest = source->modified_ns > source->changed_ns ?
+		source->modified_ns : source->changed_ns;
+	return now.st_size == source->size &&
+		source_ns(&now.st_mtim) == source->modified_ns &&
+		source_ns(&now.st_ctim) == source->changed_ns &&
+		latest <= source_ns(&clock) - quiet_ns;
+}

@@ -15,6 +15,7 @@
 #ifndef CORE_SOURCE_H
 #define CORE_SOURCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -60,5 +61,13 @@ extern SourceStatus source_read(Source *source, void *buffer, size_t length,
 
 /* Says whether the file still is what it was when opened. */
 extern SourceStatus source_verify(Source *source);
+
+/*
+ * Says whether the file is to the nanosecond what it was when opened, and has
+ * been so for that long: neither written to nor touched since, by the clock of
+ * now.  Times in the future are none.  So whoever writes to it later gives it
+ * another time.
+ */
+extern bool source_is_settled(const Source *source, int64_t quiet_ns);
 
 #endif							/* CORE_SOURCE_H */

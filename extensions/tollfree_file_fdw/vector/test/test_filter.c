@@ -6,10 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/test/memory.h"
 #include "core/test/table.h"
 #include "vector/filter.h"
+#include "vector/zones.h"
 
 #define TREES			4000
+#define ZONE_ROWS_MAX	5		/* few, so that zones rule something out */
 #define NODES_MAX		64
 #define VALUES_MAX		12
 
@@ -354,6 +357,79 @@ test_trees(TestTable *table)
 			(long long) rows);
 }
 
+/* Returns which values of truth the rows of the batch have. */
+static ZoneTruths
+slow_truths(const TestTree *tree, const FilterNode *root,
+			const RowBatch *batch)
+{
+	ZoneTruths	truths = {false, false, false};
+
+	for (int row = 0; row < batch->nrows; row++)
+	{
+		FilterTruth truth = slow_node(tree, root, batch, row);
+
+		truths.may_be_true |= truth == FILTER_TRUE;
+		truths.may_be_false |= truth == FILTER_FALSE;
+		truths.may_be_unknown |= truth == FILTER_UNKNOWN;
+	}
+	return truths;
+}
+
+/* Returns what is said of a condition by the zones of the batch. */
+static ZoneTruths
+truths_by_zones(const TestTable *table, const FilterNode *root)
+{
+	TestMemory	memory;
+	const Allocator allocator = test_memory_allocator(&memory);
+	const Zone *zones[TEST_COLUMNS];
+	IndexBuilder builder;
+	ZoneTruths	truths;
+
+	index_builder_open(&builder, &allocator, table->specs, TEST_COLUMNS);
+	index_builder_add(&builder, 0, 0, &table->batch);
+	for (int i = 0; i < TEST_COLUMNS; i++)
+		zones[i] = &((const IndexBlock *) builder.blocks)->zones[i];
+	truths = zones_truths(root, table->specs, zones,
+						  (uint32_t) table->batch.nrows);
+	index_builder_close(&builder);
+	return truths;
+}
+
+/* No value of truth that a row has is ruled out by what is known of a block. */
+static void
+test_zones(TestTable *table)
+{
+	static TestTree tree;
+	TestRandom	random = {2};
+	int			ruled_out = 0;
+	int			never = 0;
+
+	for (int i = 0; i < 10 * TREES; i++)
+	{
+		FilterNode *root;
+		ZoneTruths	has;
+		ZoneTruths	said;
+
+		tree.nnodes = 0;
+		root = make_node(&tree, &random, 2);
+		test_table_fill(table, &random,
+						(int) test_random_below(&random, ZONE_ROWS_MAX) + 1);
+		if (filter_prepare(root, table->specs, TEST_COLUMNS,
+						   FILE_ENCODING_UTF8) != NULL)
+			continue;
+		has = slow_truths(&tree, root, &table->batch);
+		said = truths_by_zones(table, root);
+		if ((has.may_be_true && !said.may_be_true) ||
+			(has.may_be_false && !said.may_be_false) ||
+			(has.may_be_unknown && !said.may_be_unknown))
+			TEST_OK(false, "zones of tree %d", i);
+		never += !has.may_be_true;
+		ruled_out += !said.may_be_true;
+	}
+	TEST_OK(ruled_out > never / 4, "%d of %d blocks without such a row ruled out",
+			ruled_out, never);
+}
+
 static void
 test_unsupported(void)
 {
@@ -382,6 +458,7 @@ main(void)
 
 	test_unsupported();
 	test_trees(table);
+	test_zones(table);
 	free(table);
 	return test_done();
 }

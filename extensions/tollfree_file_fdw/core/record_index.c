@@ -1,0 +1,426 @@
+/*
+ * record_index.c
+ *	  A record index: made of batches, written, read.
+ */
+#include <string.h>
+
+#include "core/record_index.h"
+
+#define INDEX_MAGIC		"tollidx"
+#define INDEX_VERSION	1
+#define FIRST_CAPACITY	64		/* blocks */
+
+static size_t
+index_align(size_t length)
+{
+	return (length + 7) & ~(size_t) 7;
+}
+
+static size_t
+index_stride(size_t ncolumns)
+{
+	return sizeof(IndexBlock) + ncolumns * sizeof(Zone);
+}
+
+/*------------------------------------------------------------------------
+ * Making
+ *------------------------------------------------------------------------
+ */
+
+void
+index_builder_open(IndexBuilder *builder, const Allocator *allocator,
+				   const ColumnSpec *columns, int ncolumns)
+{
+	size_t		n = ncolumns > 0 ? (size_t) ncolumns : 1;
+
+	memset(builder, 0, sizeof(*builder));
+	builder->allocator = *allocator;
+	builder->room = n;
+	builder->capacity = FIRST_CAPACITY;
+	builder->columns = allocator_new(allocator, n * sizeof(int));
+	builder->fields = allocator_new(allocator, n * sizeof(uint32_t));
+	if (builder->columns == NULL || builder->fields == NULL)
+	{
+		builder->failed = true;
+		return;
+	}
+	for (int i = 0; i < ncolumns; i++)
+	{
+		if (columns[i].deferred)
+			continue;
+		builder->columns[builder->ncolumns] = i;
+		builder->fields[builder->ncolumns++] = (uint32_t) columns[i].field;
+	}
+	builder->stride = index_stride((size_t) builder->ncolumns);
+	builder->blocks = allocator_new(allocator,
+									builder->capacity * builder->stride);
+	builder->failed = builder->blocks == NULL ||
+		builder->ncolumns > INDEX_COLUMNS_MAX;
+}
+
+static IndexBlock *
+builder_block(const IndexBuilder *builder, size_t n)
+{
+	return (IndexBlock *) (builder->blocks + n * builder->stride);
+}
+
+/* Doubles the room for blocks; sets failed where that is too much. */
+static void
+builder_grow(IndexBuilder *builder)
+{
+	size_t		size = builder->capacity * builder->stride;
+	unsigned char *grown = NULL;
+
+	if (size <= INDEX_SIZE_MAX / 2)
+		grown = builder->allocator.resize(builder->allocator.context,
+										  builder->blocks, size, 2 * size);
+	if (grown == NULL)
+	{
+		builder->failed = true;
+		return;
+	}
+	builder->blocks = grown;
+	builder->capacity *= 2;
+}
+
+/* Begins a block; there is room. */
+static void
+builder_begin_block(IndexBuilder *builder, int64_t offset, int64_t line)
+{
+	IndexBlock *block = builder_block(builder, builder->nblocks++);
+
+	memset(block, 0, builder->stride);
+	block->offset = offset;
+	block->line = line;
+	for (int i = 0; i < builder->ncolumns; i++)
+	{
+		block->zones[i].low = INT64_MAX;
+		block->zones[i].high = INT64_MIN;
+	}
+}
+
+/* How many rows are in the set; mostly none is. */
+static uint32_t
+count_rows(const RowBitmap *rows)
+{
+	uint64_t	any = 0;
+
+	for (int i = 0; i < BATCH_WORDS; i++)
+		any |= rows->words[i];
+	return any == 0 ? 0 : (uint32_t) bitmap_count(rows);
+}
+
+static inline void
+zone_add_integer(Zone *zone, int64_t value)
+{
+	zone->low = value < zone->low ? value : zone->low;
+	zone->high = value > zone->high ? value : zone->high;
+}
+
+/* Takes in all integers, in two turns that do not wait for one another. */
+static void
+zone_add_all(Zone *zone, const int64_t *values, int nrows)
+{
+	Zone		even = *zone;
+	Zone		odd = *zone;
+	int			i = 0;
+
+	for (; i + 1 < nrows; i += 2)
+	{
+		zone_add_integer(&even, values[i]);
+		zone_add_integer(&odd, values[i + 1]);
+	}
+	if (i < nrows)
+		zone_add_integer(&even, values[i]);
+	zone->low = even.low < odd.low ? even.low : odd.low;
+	zone->high = even.high > odd.high ? even.high : odd.high;
+}
+
+/* Takes in the integers of rows that have one. */
+static void
+zone_add_some(Zone *zone, const ColumnVector *vector, int nrows)
+{
+	for (int i = 0; i < nrows; i++)
+	{
+		if (!bitmap_has(&vector->nulls, i) && !bitmap_has(&vector->asks, i))
+			zone_add_integer(zone, vector->values.integers[i]);
+	}
+}
+
+static void
+zone_add(Zone *zone, const ColumnVector *vector, int nrows)
+{
+	uint32_t	nulls = count_rows(&vector->nulls);
+	uint32_t	open = count_rows(&vector->asks);
+
+	zone->nulls += nulls;
+	zone->open += open;
+	if (!column_type_is_integer(vector->spec->type))
+		return;
+	if (nulls + open == 0)
+		zone_add_all(zone, vector->values.integers, nrows);
+	else
+		zone_add_some(zone, vector, nrows);
+}
+
+void
+index_builder_add(IndexBuilder *builder, int64_t offset, int64_t line,
+				  const RowBatch *batch)
+{
+	IndexBlock *block;
+
+	if (!builder->failed && builder->nblocks == builder->capacity)
+		builder_grow(builder);
+	if (builder->failed)
+		return;
+	if (builder->nblocks == 0 ||
+		builder_block(builder, builder->nblocks - 1)->nrows >= INDEX_BLOCK_ROWS)
+		builder_begin_block(builder, offset, line);
+	block = builder_block(builder, builder->nblocks - 1);
+	block->nrows += (uint32_t) batch->nrows;
+	for (int i = 0; i < builder->ncolumns; i++)
+		zone_add(&block->zones[i], &batch->columns[builder->columns[i]],
+				 batch->nrows);
+}
+
+void
+index_builder_close(IndexBuilder *builder)
+{
+	allocator_free(&builder->allocator, builder->columns,
+				   builder->room * sizeof(int));
+	allocator_free(&builder->allocator, builder->fields,
+				   builder->room * sizeof(uint32_t));
+	allocator_free(&builder->allocator, builder->blocks,
+				   builder->capacity * builder->stride);
+	memset(builder, 0, sizeof(*builder));
+}
+
+/* Does the old index have the blocks that have been made? */
+static bool
+has_same_blocks(const IndexBuilder *builder, const RecordIndex *old)
+{
+	if (old == NULL || old->header->nblocks != builder->nblocks)
+		return false;
+	for (uint32_t i = 0; i < builder->nblocks; i++)
+	{
+		if (memcmp(index_block(old, i), builder_block(builder, i),
+				   sizeof(IndexBlock)) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Puts the fields of both into one list, ascending; returns how many. */
+static uint32_t
+merge_fields(const IndexBuilder *builder, const RecordIndex *old,
+			 uint32_t *fields)
+{
+	uint32_t	nold = old == NULL ? 0 : old->header->ncolumns;
+	uint32_t	i = 0;
+	uint32_t	n = 0;
+
+	for (int j = 0; j < builder->ncolumns; j++)
+	{
+		for (; i < nold && old->fields[i] < builder->fields[j]; i++)
+			fields[n++] = old->fields[i];
+		i += i < nold && old->fields[i] == builder->fields[j];
+		fields[n++] = builder->fields[j];
+	}
+	for (; i < nold; i++)
+		fields[n++] = old->fields[i];
+	return n;
+}
+
+/* Writes the zones of a block, each as it was made, else as the old one is. */
+static void
+write_zones(const IndexBuilder *builder, const RecordIndex *old, uint32_t n,
+			const uint32_t *fields, uint32_t ncolumns, IndexBlock *to)
+{
+	const Zone *made = builder_block(builder, n)->zones;
+	const Zone *kept = old == NULL ? NULL : index_block(old, n)->zones;
+	int			i = 0;
+	uint32_t	j = 0;
+
+	for (uint32_t column = 0; column < ncolumns; column++)
+	{
+		bool		is_made = i < builder->ncolumns &&
+			builder->fields[i] == fields[column];
+		bool		is_kept = old != NULL && j < old->header->ncolumns &&
+			old->fields[j] == fields[column];
+
+		to->zones[column] = is_made ? made[i] : kept[j];
+		i += is_made;
+		j += is_kept;
+	}
+}
+
+static void
+write_header(const IndexFacts *facts, IndexHeader *header)
+{
+	const Source *source = facts->source;
+
+	memcpy(header->magic, INDEX_MAGIC, sizeof(header->magic));
+	header->version = INDEX_VERSION;
+	header->device = (uint64_t) source->device;
+	header->inode = (uint64_t) source->inode;
+	header->size = source->size;
+	header->modified_ns = source->modified_ns;
+	header->changed_ns = source->changed_ns;
+	header->end = facts->end;
+	header->line_end = (uint32_t) facts->line_end;
+	header->key_length = (uint32_t) facts->key_length;
+	memcpy(header->first, source->first, SOURCE_EDGE);
+	memcpy(header->last, source->last, SOURCE_EDGE);
+}
+
+unsigned char *
+index_builder_finish(const IndexBuilder *builder, const IndexFacts *facts,
+					 const RecordIndex *old, size_t *length)
+{
+	const size_t fields_at = sizeof(IndexHeader) + index_align(facts->key_length);
+	uint32_t	fields[2 * INDEX_COLUMNS_MAX];
+	uint32_t	ncolumns;
+	size_t		blocks_at;
+	size_t		stride;
+	unsigned char *bytes;
+	IndexHeader *header;
+
+	if (builder->failed || builder->nblocks == 0 ||
+		facts->key_length > INDEX_SIZE_MAX)
+		return NULL;
+	if (!has_same_blocks(builder, old))
+		old = NULL;
+	ncolumns = merge_fields(builder, old, fields);
+	blocks_at = fields_at + index_align(ncolumns * sizeof(uint32_t));
+	stride = index_stride(ncolumns);
+	*length = blocks_at + builder->nblocks * stride;
+	if (ncolumns > INDEX_COLUMNS_MAX || *length > INDEX_SIZE_MAX)
+		return NULL;
+	bytes = allocator_new(&builder->allocator, *length);
+	if (bytes == NULL)
+		return NULL;
+	memset(bytes, 0, blocks_at);
+	header = (IndexHeader *) bytes;
+	write_header(facts, header);
+	header->length = *length;
+	header->ncolumns = ncolumns;
+	header->nblocks = (uint32_t) builder->nblocks;
+	memcpy(bytes + sizeof(IndexHeader), facts->key, facts->key_length);
+	memcpy(bytes + fields_at, fields, ncolumns * sizeof(uint32_t));
+	for (uint32_t i = 0; i < builder->nblocks; i++)
+	{
+		IndexBlock *block = (IndexBlock *) (bytes + blocks_at + i * stride);
+
+		memcpy(block, builder_block(builder, i), sizeof(IndexBlock));
+		write_zones(builder, old, i, fields, ncolumns, block);
+	}
+	return bytes;
+}
+
+/*------------------------------------------------------------------------
+ * Reading
+ *------------------------------------------------------------------------
+ */
+
+/* Are the header's numbers such that all of it is in so many bytes? */
+static bool
+header_is_valid(const IndexHeader *header, size_t length)
+{
+	size_t		expected;
+
+	if (memcmp(header->magic, INDEX_MAGIC, sizeof(header->magic)) != 0 ||
+		header->version != INDEX_VERSION || header->length != length ||
+		header->key_length > length ||
+		header->ncolumns > INDEX_COLUMNS_MAX || header->nblocks == 0 ||
+		(header->line_end != LINE_END_NL && header->line_end != LINE_END_CRNL))
+		return false;
+	expected = sizeof(IndexHeader) + index_align(header->key_length) +
+		index_align(header->ncolumns * sizeof(uint32_t)) +
+		header->nblocks * index_stride(header->ncolumns);
+	return expected == length;
+}
+
+/* Are the blocks such as a file can have? */
+static bool
+blocks_are_valid(const RecordIndex *index)
+{
+	int64_t		offset = -1;
+	int64_t		line = -1;
+
+	for (uint32_t i = 0; i < index->header->nblocks; i++)
+	{
+		const IndexBlock *block = index_block(index, i);
+
+		if (block->offset <= offset || block->line <= line ||
+			block->nrows == 0)
+			return false;
+		for (uint32_t j = 0; j < index->header->ncolumns; j++)
+		{
+			if (block->zones[j].nulls > block->nrows ||
+				block->zones[j].open > block->nrows)
+				return false;
+		}
+		offset = block->offset;
+		line = block->line;
+	}
+	return offset < index->header->end &&
+		index->header->end <= index->header->size;
+}
+
+bool
+index_read(RecordIndex *index, const unsigned char *bytes, size_t length)
+{
+	const IndexHeader *header = (const IndexHeader *) bytes;
+
+	if (length < sizeof(IndexHeader) || length > INDEX_SIZE_MAX ||
+		!header_is_valid(header, length))
+		return false;
+	index->header = header;
+	index->key = bytes + sizeof(IndexHeader);
+	index->fields = (const uint32_t *) (index->key +
+										index_align(header->key_length));
+	index->blocks = (const unsigned char *) index->fields +
+		index_align(header->ncolumns * sizeof(uint32_t));
+	index->stride = index_stride(header->ncolumns);
+	for (uint32_t i = 1; i < header->ncolumns; i++)
+	{
+		if (index->fields[i] <= index->fields[i - 1])
+			return false;
+	}
+	return blocks_are_valid(index);
+}
+
+bool
+index_is_of(const RecordIndex *index, const Source *source,
+			const unsigned char *key, size_t key_length)
+{
+	const IndexHeader *header = index->header;
+
+	return header->device == (uint64_t) source->device &&
+		header->inode == (uint64_t) source->inode &&
+		header->size == source->size &&
+		header->modified_ns == source->modified_ns &&
+		header->changed_ns == source->changed_ns &&
+		memcmp(header->first, source->first, SOURCE_EDGE) == 0 &&
+		memcmp(header->last, source->last, SOURCE_EDGE) == 0 &&
+		header->key_length == key_length &&
+		memcmp(index->key, key, key_length) == 0;
+}
+
+int
+index_find_column(const RecordIndex *index, int field)
+{
+	for (uint32_t i = 0; i < index->header->ncolumns; i++)
+	{
+		if (index->fields[i] == (uint32_t) field)
+			return (int) i;
+	}
+	return -1;
+}
+
+int64_t
+index_block_end(const RecordIndex *index, uint32_t n)
+{
+	return n + 1 == index->header->nblocks ? index->header->end :
+		index_block(index, n + 1)->offset;
+}

@@ -1,0 +1,160 @@
+/*
+ * record_index.h
+ *	  A record index: where the blocks of a file begin, and what is in them.
+ *
+ * A block is some whole batches, of INDEX_BLOCK_ROWS records or more; the last
+ * may have fewer.  For each of some columns there is a zone map:
+ *
+ *		IndexHeader | key | fields[ncolumns] | block 0 | block 1 | ...
+ *														|
+ *		IndexBlock		offset, line, nrows, zones[ncolumns]
+ *														|
+ *		Zone			low, high, nulls, open
+ *
+ * Each part begins at a multiple of 8 bytes.  It is the same in memory and in
+ * an index file, in the byte order of the machine.  Whoever stores it computes
+ * the checksum, over all bytes from INDEX_CHECKED_FROM on; index_read finds any
+ * bytes at all to be an index or not.
+ *
+ * The index is true of the file as long as that is what it was: device, inode,
+ * size, times and edges, and the key, the caller's words for everything else
+ * that says how it is read.
+ */
+#ifndef CORE_RECORD_INDEX_H
+#define CORE_RECORD_INDEX_H
+
+#include "core/allocator.h"
+#include "core/batch.h"
+#include "core/dialect.h"
+#include "core/source.h"
+
+#define INDEX_BLOCK_ROWS	1024
+#define INDEX_COLUMNS_MAX	1600
+#define INDEX_SIZE_MAX		((size_t) 64 << 20) /* bytes; larger ones are not
+												 * made */
+
+/* What is known of a column's values in a block. */
+typedef struct Zone
+{
+	int64_t		low;			/* the least integer, INT64_MAX if there is
+								 * none; of other types nothing, as the next */
+	int64_t		high;			/* the greatest, INT64_MIN if there is none */
+	uint32_t	nulls;			/* records */
+	uint32_t	open;			/* records whose value core/ does not know: it
+								 * may be any, or an error */
+} Zone;
+
+typedef struct IndexBlock
+{
+	int64_t		offset;			/* of its first record in the file */
+	int64_t		line;			/* lines before that */
+	uint32_t	nrows;			/* at least 1 */
+	uint32_t	unused;			/* 0 */
+	Zone		zones[];
+} IndexBlock;
+
+typedef struct IndexHeader
+{
+	char		magic[8];
+	uint32_t	version;
+	uint32_t	checksum;
+	uint64_t	length;			/* of all, bytes */
+	uint64_t	device;
+	uint64_t	inode;
+	int64_t		size;			/* of the file, bytes */
+	int64_t		modified_ns;
+	int64_t		changed_ns;
+	int64_t		end;			/* offset behind the last record */
+	uint32_t	line_end;		/* a LineEnd */
+	uint32_t	key_length;		/* bytes */
+	uint32_t	ncolumns;
+	uint32_t	nblocks;		/* at least 1 */
+	unsigned char first[SOURCE_EDGE];
+	unsigned char last[SOURCE_EDGE];
+} IndexHeader;
+
+#define INDEX_CHECKED_FROM	offsetof(IndexHeader, length)
+
+/* An index in memory of the caller's, who frees it. */
+typedef struct RecordIndex
+{
+	const IndexHeader *header;
+	const unsigned char *key;
+	const uint32_t *fields;		/* of the columns, ascending */
+	const unsigned char *blocks;
+	size_t		stride;			/* from one block to the next, bytes */
+} RecordIndex;
+
+/* An index being made, batch by batch. */
+typedef struct IndexBuilder
+{
+	Allocator	allocator;		/* may return NULL */
+	size_t		room;			/* of the next two, columns */
+	int			ncolumns;
+	int		   *columns;		/* of the batch, whose fields ascend */
+	uint32_t   *fields;			/* of these columns */
+	unsigned char *blocks;
+	size_t		stride;
+	size_t		nblocks;
+	size_t		capacity;		/* blocks */
+	bool		failed;			/* no memory, or too large: no index */
+} IndexBuilder;
+
+/* What an index is made of that is not in the batches. */
+typedef struct IndexFacts
+{
+	const Source *source;
+	LineEnd		line_end;
+	int64_t		end;
+	const unsigned char *key;
+	size_t		key_length;
+} IndexFacts;
+
+/*
+ * Begins an index of the columns that are not deferred, which batches have
+ * for all of their rows.
+ */
+extern void index_builder_open(IndexBuilder *builder,
+							   const Allocator *allocator,
+							   const ColumnSpec *columns, int ncolumns);
+
+/*
+ * Takes in the next batch, as it was read: no open value may have been stored
+ * since.  Its first record is at offset, behind so many lines.
+ */
+extern void index_builder_add(IndexBuilder *builder, int64_t offset,
+							  int64_t line, const RowBatch *batch);
+
+/*
+ * Returns the index of all batches, without a checksum, or NULL if there is
+ * none to be made.  Columns that only the old index has are added, if that has
+ * the same blocks; old may be NULL.
+ */
+extern unsigned char *index_builder_finish(const IndexBuilder *builder,
+										   const IndexFacts *facts,
+										   const RecordIndex *old,
+										   size_t *length);
+
+extern void index_builder_close(IndexBuilder *builder);
+
+/* Says whether the bytes, aligned to 8, are an index; *index points to them. */
+extern bool index_read(RecordIndex *index, const unsigned char *bytes,
+					   size_t length);
+
+/* Is it of that file, as it is, and of that key? */
+extern bool index_is_of(const RecordIndex *index, const Source *source,
+						const unsigned char *key, size_t key_length);
+
+/* Returns which column of the index a field is, or -1. */
+extern int	index_find_column(const RecordIndex *index, int field);
+
+/* Returns the offset behind a block. */
+extern int64_t index_block_end(const RecordIndex *index, uint32_t n);
+
+static inline const IndexBlock *
+index_block(const RecordIndex *index, uint32_t n)
+{
+	return (const IndexBlock *) (index->blocks + n * index->stride);
+}
+
+#endif							/* CORE_RECORD_INDEX_H */

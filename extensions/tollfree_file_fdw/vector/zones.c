@@ -1,0 +1,148 @@
+/*
+ * zones.c
+ *	  What a condition can come to in a block, by what is known of its columns.
+ *
+ * Each column is looked at by itself.  So for AND and OR the answer may have
+ * values of truth that no row has, as of a < 5 AND a > 5, but none is missing.
+ */
+#include "vector/zones.h"
+
+/* Anything, of values that may be null or not. */
+static ZoneTruths
+truths_of_any(const Zone *zone, uint32_t nrows)
+{
+	bool		has_values = zone == NULL || zone->nulls < nrows;
+	ZoneTruths	truths = {has_values, has_values, zone == NULL || zone->nulls > 0};
+
+	return truths;
+}
+
+/* A range of integers that rows pass, or fail if it is negated. */
+static ZoneTruths
+truths_of_range(const FilterNode *node, const Zone *zone)
+{
+	bool		overlaps = node->low <= zone->high && zone->low <= node->high;
+	bool		covers = node->low <= zone->low && zone->high <= node->high;
+	ZoneTruths	truths = {overlaps, !covers, zone->nulls > 0};
+
+	if (node->negated)
+	{
+		truths.may_be_true = !covers;
+		truths.may_be_false = overlaps;
+	}
+	return truths;
+}
+
+static ZoneTruths
+truths_of_list(const FilterNode *node, const Zone *zone)
+{
+	ZoneTruths	truths = {false, true, zone->nulls > 0 || node->null_in_list};
+
+	for (int i = 0; i < node->nvalues; i++)
+		truths.may_be_true |= zone->low <= node->values[i].integer &&
+			node->values[i].integer <= zone->high;
+	return truths;
+}
+
+/* A condition on one column. */
+static ZoneTruths
+truths_of_column(const FilterNode *node, const ColumnSpec *columns,
+				 const Zone *zone, uint32_t nrows)
+{
+	bool		has_bounds = zone != NULL && zone->nulls < nrows &&
+		column_type_is_integer(columns[node->column].type);
+
+	if (node->kind == FILTER_COMPARE && has_bounds)
+		return truths_of_range(node, zone);
+	if (node->kind == FILTER_IN && has_bounds)
+		return truths_of_list(node, zone);
+	if (node->kind == FILTER_IS_TRUE && has_bounds)
+	{
+		ZoneTruths	truths = {zone->high >= 1, zone->low <= 0, zone->nulls > 0};
+
+		return truths;
+	}
+	if (node->kind == FILTER_IS_NULL)
+	{
+		ZoneTruths	truths = truths_of_any(zone, nrows);
+
+		truths.may_be_false = truths.may_be_true;
+		truths.may_be_true = truths.may_be_unknown;
+		truths.may_be_unknown = false;
+		return truths;
+	}
+	if (node->kind == FILTER_IN && node->null_in_list)
+	{
+		ZoneTruths	truths = truths_of_any(zone, nrows);
+
+		truths.may_be_unknown = true;
+		return truths;
+	}
+	return truths_of_any(zone, nrows);
+}
+
+static ZoneTruths
+truths_of_children(const FilterNode *node, const ColumnSpec *columns,
+				   const Zone *const *zones, uint32_t nrows)
+{
+	bool		is_and = node->kind == FILTER_AND;
+	ZoneTruths	truths = {is_and, !is_and, false};
+
+	for (int i = 0; i < node->nchildren; i++)
+	{
+		ZoneTruths	child = zones_truths(node->children[i], columns, zones,
+										 nrows);
+
+		if (is_and)
+		{
+			truths.may_be_true &= child.may_be_true;
+			truths.may_be_false |= child.may_be_false;
+		}
+		else
+		{
+			truths.may_be_true |= child.may_be_true;
+			truths.may_be_false &= child.may_be_false;
+		}
+		truths.may_be_unknown |= child.may_be_unknown;
+	}
+	return truths;
+}
+
+ZoneTruths
+zones_truths(const FilterNode *node, const ColumnSpec *columns,
+			 const Zone *const *zones, uint32_t nrows)
+{
+	static const ZoneTruths all = {true, true, true};
+
+	switch (node->kind)
+	{
+		case FILTER_COMPARE_COLUMNS:
+			return all;
+		case FILTER_CONSTANT:
+			{
+				ZoneTruths	truths = {
+					node->constant == FILTER_TRUE,
+					node->constant == FILTER_FALSE,
+					node->constant == FILTER_UNKNOWN
+				};
+
+				return truths;
+			}
+		case FILTER_AND:
+		case FILTER_OR:
+			return truths_of_children(node, columns, zones, nrows);
+		case FILTER_NOT:
+			{
+				ZoneTruths	child = zones_truths(node->children[0], columns,
+												 zones, nrows);
+				ZoneTruths	truths = {
+					child.may_be_false, child.may_be_true,
+					child.may_be_unknown
+				};
+
+				return truths;
+			}
+		default:
+			return truths_of_column(node, columns, zones[node->column], nrows);
+	}
+}
