@@ -58,6 +58,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--filediff-cases", type=int, default=3000, help="how many cases to run (%(default)s)"
     )
+    group.addoption(
+        "--filediff-changes",
+        type=int,
+        default=100,
+        help="how many steps the file of each record index goes through (%(default)s)",
+    )
     group.addoption("--filediff-case", type=int, help="run only the case of this number")
     group.addoption(
         "--filediff-wrapper",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 from filediff.cases import Case, Server, draw_case
+from filediff.changes import DIALECTS, Changes
 from filediff.differ import Differ, Difference
 from filediff.exactness import ROWS as FACTS
 from filediff.exactness import Exactness, queries
@@ -118,6 +119,25 @@ def test_a_scan_that_starts_again_answers_as_before(
         assert not rescans.missing()
     with capsys.disabled():
         print(f"\nfilediff: {len(questions)} queries with rescans: {rescans.told()}")
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_record_index_is_never_stale(
+    world: FileWorld, name: str, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if world.wrapper == STOCK:
+        pytest.skip("stock has no record index")
+    seed: int = pytestconfig.getoption("--filediff-seed")
+    steps: int = pytestconfig.getoption("--filediff-changes")
+    changes = Changes(world, DIALECTS[name], seed)
+    for number in range(steps):
+        difference = changes.step()
+        assert not difference, f"seed {seed}, step {number}, {changes.file()}: {difference}"
+    assert changes.counts["with an index"] > changes.counts["queries"] / 20
+    with capsys.disabled():
+        told = ", ".join(f"{count} {what}" for what, count in changes.counts.most_common())
+        print(f"\nfilediff: {steps} steps of changes ({name}), seed {seed}: {told}")
 
 
 # The comparison itself: it has to see through a candidate that is wrong in one thing.

@@ -99,6 +99,19 @@ enter_phase(AggregateScan *aggregate, AggregatePhase phase,
 	aggregate->fallback = fallback;
 }
 
+/* Is nothing asked but how many rows there are? */
+static bool
+counts_rows(const AggregateWork *work)
+{
+	for (int i = 0; i < work->nspecs; i++)
+	{
+		if (work->specs[i].kind != AGGREGATE_COUNT_ROWS ||
+			work->specs[i].filter != NULL)
+			return false;
+	}
+	return work->nkeys == 0;
+}
+
 /* Prepares the work; what is not possible is left to the plan below. */
 void
 aggregate_scan_begin(ForeignScanState *node)
@@ -113,6 +126,7 @@ aggregate_scan_begin(ForeignScanState *node)
 	scan->input.owner = find_input_below(node);
 	scan->input.share.keeps_chunks = true;
 	enter_phase(scan->aggregate, AGGREGATE_PENDING, prepare_work(node));
+	scan->input.index.counts_rows = counts_rows(&scan->aggregate->work);
 }
 
 /* Takes in the selected rows in [from, to) of the present batch. */
@@ -180,6 +194,26 @@ add_batch(FileScanState *scan)
 	return add_rows(scan, from, batch->nrows);
 }
 
+/* Takes in the rows of blocks that are not read: all that is asked is how many. */
+static const char *
+add_counted_rows(FileScanState *scan)
+{
+	uint64		left = index_use_take_counted(&scan->input.index);
+	const char *fallback = NULL;
+
+	while (left > 0 && fallback == NULL)
+	{
+		RowBatch	batch = {.nrows = Min(left, BATCH_ROWS)};
+		RowBitmap	all;
+
+		bitmap_fill(&all, batch.nrows);
+		fallback = status_words(aggregate_add(scan->aggregate->aggregation,
+											  &batch, &all));
+		left -= batch.nrows;
+	}
+	return fallback;
+}
+
 /* Reads all that this process is to read.  Returns NULL, or why that was in vain. */
 static const char *
 read_all(FileScanState *scan)
@@ -201,7 +235,8 @@ read_all(FileScanState *scan)
 		if (fallback != NULL)
 			return fallback;
 	}
-	return input->phase == INPUT_STOPPED ? input_start_over(input) : NULL;
+	return input->phase == INPUT_STOPPED ? input_start_over(input) :
+		add_counted_rows(scan);
 }
 
 static void

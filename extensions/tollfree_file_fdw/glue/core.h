@@ -9,5 +9,6 @@
 #include "core/filescan.h"
 #include "vector/aggregate.h"
 #include "vector/filter.h"
+#include "vector/zones.h"
 
 #endif							/* TOLLFREE_FILE_CORE_H */

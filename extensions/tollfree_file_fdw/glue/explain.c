@@ -58,6 +58,26 @@ describe_path(const FileScanState *scan, const Plan *plan)
 	return words.data;
 }
 
+/* What the record index was good for; NULL if there was none. */
+static char *
+describe_index(const IndexUse *index)
+{
+	StringInfoData words;
+
+	if (index->blocks + index->written == 0)
+		return NULL;
+	initStringInfo(&words);
+	if (index->blocks > 0)
+		appendStringInfo(&words, UINT64_FORMAT " of " UINT64_FORMAT " blocks skipped",
+						 index->skipped, index->blocks);
+	if (index->counted > 0)
+		appendStringInfo(&words, ", " UINT64_FORMAT " counted", index->counted);
+	if (index->written > 0)
+		appendStringInfo(&words, "%s" UINT64_FORMAT " blocks written",
+						 words.len > 0 ? ", " : "", index->written);
+	return words.data;
+}
+
 /* Adds lines about the scan to EXPLAIN's output. */
 void
 tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
@@ -79,4 +99,7 @@ tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
 								input_bytes_read(&scan->input) +
 								scan->input.share.worker_bytes_read,
 								es);
+	if (es->analyze && describe_index(&scan->input.index) != NULL)
+		ExplainPropertyText("Record Index",
+							describe_index(&scan->input.index), es);
 }

@@ -13,11 +13,18 @@
 #define PARALLEL_CHUNK_SIZE_MIN 1
 #define PARALLEL_CHUNK_SIZE_MAX (1024 * 1024)
 
+/* In ms */
+#define RECORD_INDEX_AGE_DEFAULT 2000
+#define RECORD_INDEX_AGE_MIN 0
+#define RECORD_INDEX_AGE_MAX (24 * 60 * 60 * 1000)
+
 bool		setting_fast_scan = true;
 bool		setting_parallel_scan = true;
 int			setting_parallel_chunk_size = PARALLEL_CHUNK_SIZE_DEFAULT;
 bool		setting_push_aggregates = true;
 bool		setting_push_filters = true;
+bool		setting_record_index = false;
+int			setting_record_index_age = RECORD_INDEX_AGE_DEFAULT;
 bool		setting_sample_blocks = true;
 int			setting_debug_require = REQUIRE_NOTHING;
 
@@ -27,6 +34,7 @@ static const struct config_enum_entry required_paths[] = {
 	{"filter", REQUIRE_FILTER, false},
 	{"aggregate", REQUIRE_AGGREGATE, false},
 	{"parallel", REQUIRE_PARALLEL, false},
+	{"record_index", REQUIRE_RECORD_INDEX, false},
 	{NULL, 0, false}
 };
 
@@ -86,6 +94,10 @@ settings_define(void)
 							 "Evaluates conditions on whole batches of rows where it can.",
 							 NULL, &setting_push_filters, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("tollfree_file_fdw.record_index",
+							 "Keeps an index of the records of each file, and reads only the blocks that a query needs.",
+							 NULL, &setting_record_index, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("tollfree_file_fdw.sample_blocks",
 							 "Analyzes random blocks of a file instead of all of it where it can.",
 							 NULL, &setting_sample_blocks, true,
@@ -94,6 +106,13 @@ settings_define(void)
 							 "The instruction set that files are scanned with.",
 							 NULL, &kernel, 0, kernels,
 							 PGC_USERSET, 0, check_kernel, NULL, NULL);
+	DefineCustomIntVariable("tollfree_file_fdw.debug_record_index_age",
+							"How long a file must have been left alone to be given a record index.",
+							NULL, &setting_record_index_age,
+							RECORD_INDEX_AGE_DEFAULT,
+							RECORD_INDEX_AGE_MIN, RECORD_INDEX_AGE_MAX,
+							PGC_SUSET, GUC_NOT_IN_SAMPLE | GUC_UNIT_MS,
+							NULL, NULL, NULL);
 	DefineCustomEnumVariable("tollfree_file_fdw.debug_require",
 							 "Makes it an error if a scan does not take this fast path.",
 							 NULL, &setting_debug_require, REQUIRE_NOTHING,

@@ -14,7 +14,8 @@ typedef enum RequiredPath
 	REQUIRE_SCAN,
 	REQUIRE_FILTER,
 	REQUIRE_AGGREGATE,
-	REQUIRE_PARALLEL
+	REQUIRE_PARALLEL,
+	REQUIRE_RECORD_INDEX
 } RequiredPath;
 
 extern bool setting_fast_scan;
@@ -22,6 +23,8 @@ extern bool setting_parallel_scan;
 extern int	setting_parallel_chunk_size;	/* kB */
 extern bool setting_push_aggregates;
 extern bool setting_push_filters;
+extern bool setting_record_index;
+extern int	setting_record_index_age;	/* ms */
 extern bool setting_sample_blocks;
 extern int	setting_debug_require;	/* a RequiredPath */
 

@@ -95,7 +95,17 @@ input_begin(ScanInput *input)
 	open_reader(input);
 	if (input->reader != NULL && input->share.file != NULL)
 		parallel_share_source(&input->share, input->reader);
+	else if (input->reader != NULL)
+		index_use_begin(&input->index, input->reader, input->encoding,
+						&input->options);
 	MemoryContextSwitchTo(old);
+}
+
+/* Is the file read by blocks of a record index? */
+static bool
+uses_index(const ScanInput *input)
+{
+	return input->share.file == NULL && input->index.role == INDEX_USED;
 }
 
 /* Takes the next part of the file, to read it, if one is left. */
@@ -106,16 +116,35 @@ input_take_part(ScanInput *input)
 	if (input->share.file != NULL &&
 		!parallel_take_chunk(&input->share, input->reader, input->file))
 		input->phase = INPUT_FINISHED;
+	else if (input->reader == NULL)
+		input->phase = INPUT_COPYING;
+	else if (uses_index(input) &&
+			 !index_use_next(&input->index, input->reader))
+		input->phase = INPUT_FINISHED;
 	else
-		input->phase = input->reader == NULL ? INPUT_COPYING : INPUT_READING;
+		input->phase = INPUT_READING;
 }
 
 /* A part has been read.  Without a reader it was the whole file. */
 static void
 end_part(ScanInput *input)
 {
-	input->phase = input->share.file == NULL || input->reader == NULL ?
-		INPUT_FINISHED : INPUT_WAITING;
+	bool		has_parts = input->share.file != NULL || uses_index(input);
+
+	input->phase = has_parts && input->reader != NULL ?
+		INPUT_WAITING : INPUT_FINISHED;
+}
+
+/* The reader has read a batch, or come to an end: an index may be made of it. */
+static void
+fill_index(ScanInput *input, BatchStatus status)
+{
+	if (input->share.file != NULL || input->index.role != INDEX_FILLED)
+		return;
+	if (status == BATCH_READY)
+		index_use_add(&input->index, input->reader);
+	if (status == BATCH_END)
+		index_use_finish(&input->index, input->reader);
 }
 
 /*
@@ -127,11 +156,15 @@ input_next_batch(ScanInput *input)
 {
 	for (;;)
 	{
+		BatchStatus status;
+
 		if (input->phase == INPUT_WAITING)
 			input_take_part(input);
 		if (input->phase != INPUT_READING)
 			return false;
-		switch (batch_next(input->batches))
+		status = batch_next(input->batches);
+		fill_index(input, status);
+		switch (status)
 		{
 			case BATCH_READY:
 				return true;
@@ -161,6 +194,7 @@ input_hand_over(ScanInput *input)
 	MemoryContext old = MemoryContextSwitchTo(input->context);
 
 	Assert(input->phase == INPUT_STOPPED);
+	index_use_give_up(&input->index);
 	forget_handover(input);
 	input->handover = reader_hand_over(input->reader);
 	input->phase = INPUT_COPYING;
@@ -231,6 +265,7 @@ void
 input_close_reader(ScanInput *input)
 {
 	input->bytes_read = input_bytes_read(input);
+	index_use_end(&input->index);
 	if (input->reader != NULL)
 		reader_close(input->reader);
 	input->reader = NULL;

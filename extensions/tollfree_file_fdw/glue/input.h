@@ -8,12 +8,13 @@
 #include "nodes/execnodes.h"
 
 #include "file.h"
+#include "index_use.h"
 #include "parallel.h"
 #include "reader.h"
 
 /*
  * How far reading has come.  A part is a chunk of the file; of a scan by one
- * process, the whole file.
+ * process some blocks, if a record index is used, else the whole file.
  *
  *		CLOSED, REOPENED
  *			| input_begin
@@ -69,6 +70,7 @@ typedef struct ScanInput
 								 * COPY's parser can read */
 	FileReader *reader;			/* the same, as what reads text */
 	ParallelShare share;		/* in a scan by several processes */
+	IndexUse	index;			/* in a scan by one */
 
 	const char *slow_reason;	/* why there was no reader; NULL if there was */
 	char	   *handover;		/* where and why it stopped, or NULL */

@@ -8,6 +8,7 @@
  *
  *	lazy	of a foreign table: values are not checked where a query
  *			references no column, and in rows that filters have ruled out
+ *	record_index	of a foreign table: whether a record index may be kept
  */
 #include "postgres.h"
 
@@ -30,6 +31,7 @@
 #include "options.h"
 
 #define OPTION_LAZY "lazy"
+#define OPTION_RECORD_INDEX "record_index"
 
 COMPAT_SQL_FUNCTION(tollfree_file_fdw_validator);
 
@@ -37,7 +39,8 @@ COMPAT_SQL_FUNCTION(tollfree_file_fdw_validator);
 static bool
 is_ours(const char *name)
 {
-	return strcmp(name, OPTION_LAZY) == 0;
+	return strcmp(name, OPTION_LAZY) == 0 ||
+		strcmp(name, OPTION_RECORD_INDEX) == 0;
 }
 
 /* The name of the first option that file_fdw does not have, or NULL. */
@@ -108,7 +111,7 @@ append_leaders_encoding(List *options)
 FileOptions
 options_read(Oid relid)
 {
-	FileOptions result = {0};
+	FileOptions result = {.may_have_index = true};
 	ForeignTable *table = GetForeignTable(relid);
 	Relation	rel = table_open(relid, AccessShareLock);
 	ListCell   *cell;
@@ -119,6 +122,8 @@ options_read(Oid relid)
 
 		if (strcmp(option->defname, OPTION_LAZY) == 0)
 			result.is_lazy = defGetBoolean(option);
+		else if (strcmp(option->defname, OPTION_RECORD_INDEX) == 0)
+			result.may_have_index = defGetBoolean(option);
 		else if (strcmp(option->defname, "filename") == 0)
 			result.filename = defGetString(option);
 		else if (strcmp(option->defname, "program") == 0)

@@ -13,6 +13,7 @@ typedef struct FileOptions
 	char	   *filename;		/* or the program's command line */
 	bool		is_program;
 	bool		is_lazy;		/* may values go unchecked that nobody needs? */
+	bool		may_have_index; /* may a record index of it be kept? */
 	List	   *copy;			/* DefElem: everything else, for COPY */
 	List	   *format;			/* those of it that are no lists of columns */
 } FileOptions;

@@ -72,6 +72,14 @@ reader_set_source(FileReader *reader, const Source *source)
 	reader->base.file->source = taken;
 }
 
+/* Has the reader go on with a range whose line is that in the file. */
+void
+reader_read_range(FileReader *reader, const ScanRange *range)
+{
+	batch_set_range(&reader->base, range);
+	reader->lines_before = 0;
+}
+
 /* Frees everything; COPY's state is the caller's. */
 void
 reader_close(FileReader *reader)

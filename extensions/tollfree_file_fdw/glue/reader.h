@@ -33,6 +33,7 @@ typedef struct FileReader
 extern FileReader *reader_open(OpenFile *file, const FileColumns *columns,
 							   const FileLayout *layout, size_t block_size);
 extern void reader_set_source(FileReader *reader, const Source *source);
+extern void reader_read_range(FileReader *reader, const ScanRange *range);
 extern void reader_close(FileReader *reader);
 extern void reader_verify(const FileReader *reader);
 extern bool reader_find_chunks(FileReader *reader);

@@ -63,11 +63,14 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 										  eflags);
 	input_prepare(input, list_nth(plan->fdw_private, PLAN_COLUMNS),
 				  boolVal(list_nth(plan->fdw_private, PLAN_COUNTS_ONLY)));
+	index_use_prepare(&input->index, &input->options,
+					  plan->scan.plan.parallel_aware);
 	node->fdw_state = scan;
 	if (plan->scan.scanrelid == 0)
 		aggregate_scan_begin(node);
 	else if (input->slow_reason == NULL && setting_push_filters)
 		push_filter(node);
+	input->index.filter = scan->filter;
 	scan->selector = select_plan(&input->columns, scan->filter,
 								 input->options.is_lazy);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
@@ -104,6 +107,9 @@ find_missing(const FileScanState *scan)
 		case REQUIRE_PARALLEL:
 			return input->share.file == NULL || input->share.file->is_whole ?
 				"it is not scanned in parallel" : NULL;
+		case REQUIRE_RECORD_INDEX:
+			return input->index.role == INDEX_USED ?
+				NULL : input->index.unused_reason;
 		case REQUIRE_NOTHING:
 		case REQUIRE_SCAN:
 			break;
@@ -136,8 +142,10 @@ next_batch(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
 	BatchSource *batches = scan->input.batches;
+	bool		has_batch = input_next_batch(&scan->input);
 
-	if (!input_next_batch(&scan->input))
+	InstrCountFiltered1(node, index_use_take_skipped(&scan->input.index));
+	if (!has_batch)
 		return false;
 	select_rows(scan->selector, batches, &scan->selected);
 	InstrCountFiltered1(node, batches->batch->nrows -

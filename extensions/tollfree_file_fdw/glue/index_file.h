@@ -1,0 +1,13 @@
+/*
+ * index_file.h
+ *	  Where record indexes are kept: one file for each foreign table.
+ */
+#ifndef TOLLFREE_FILE_INDEX_FILE_H
+#define TOLLFREE_FILE_INDEX_FILE_H
+
+#include "core.h"
+
+extern bool index_file_load(Oid relid, RecordIndex *index);
+extern bool index_file_store(Oid relid, unsigned char *bytes, size_t length);
+
+#endif							/* TOLLFREE_FILE_INDEX_FILE_H */

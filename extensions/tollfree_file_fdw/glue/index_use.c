@@ -1,0 +1,366 @@
+/*
+ * index_use.c
+ *	  What a scan has to do with a record index: it uses one, or makes one.
+ *
+ *		the table's index is of this file, and	  yes	USED: blocks in which no
+ *		knows all columns that matter to the	----->	row can pass the filter
+ *		scan?											are not read
+ *			| no
+ *			v
+ *		nobody has touched the file for a		  yes	FILLED: all is read, and
+ *		while?									----->	stored at the end
+ *
+ * A block that is not read has no error that file_fdw would raise: its records
+ * were found to be good, and each value that the scan would have converted is
+ * one that core/ has converted.  Of a lazy table that is asked of the filter's
+ * columns alone.
+ *
+ * What is stored does not depend on the session.  Values that core/ leaves to
+ * PostgreSQL's input functions are open, whatever these make of them.
+ *
+ * A file that is written to later has another time, unless that is done through
+ * a mapping, or by one write() that was begun before and takes longer than
+ * the file has to be left alone.
+ */
+#include "postgres.h"
+
+#include "mb/pg_wchar.h"
+#include "nodes/nodes.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "guc.h"
+#include "index_file.h"
+#include "index_use.h"
+
+#define MS_NS INT64CONST(1000000)
+
+/* What is to be done with a block. */
+typedef enum BlockVerdict
+{
+	BLOCK_READ,
+	BLOCK_SKIP,
+	BLOCK_COUNT
+} BlockVerdict;
+
+/* Memory for an index that is made; NULL where there is none. */
+static void *
+resize_or_fail(void *context, void *old, size_t old_size, size_t new_size)
+{
+	void	   *new = NULL;
+
+	if (new_size > 0)
+	{
+		new = MemoryContextAllocExtended(context, new_size,
+										 MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+		if (new == NULL)
+			return NULL;
+		if (old != NULL)
+			memcpy(new, old, Min(old_size, new_size));
+	}
+	if (old != NULL)
+		pfree(old);
+	return new;
+}
+
+/*
+ * Everything that the file's rows depend on beside its bytes: options, encodings
+ * and all columns, by the names that options may have for them.
+ */
+static void
+make_key(StringInfo key, Relation rel, int encoding, const FileOptions *options)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	ListCell   *cell;
+
+	initStringInfo(key);
+	appendStringInfo(key, "%d %d %d", PG_VERSION_NUM, GetDatabaseEncoding(),
+					 encoding);
+	foreach(cell, options->copy)
+	{
+		DefElem    *option = lfirst_node(DefElem, cell);
+
+		/* The first is of the query, the second is known as it is used. */
+		if (strcmp(option->defname, "convert_selectively") != 0 &&
+			strcmp(option->defname, "encoding") != 0)
+			appendStringInfo(key, " %s %s", option->defname,
+							 nodeToString(option->arg));
+	}
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(desc, i);
+
+		if (!attribute->attisdropped && !attribute->attgenerated)
+			appendStringInfo(key, " %u %d %s", attribute->atttypid,
+							 attribute->atttypmod,
+							 quote_identifier(NameStr(attribute->attname)));
+	}
+}
+
+/* Finds which columns matter, and where the index has them; false if it lacks one. */
+static bool
+find_columns(IndexUse *use, const FileReader *reader)
+{
+	const FileColumns *columns = &reader->base.columns;
+	int			n = Max(1, columns->ncolumns);
+	bool		has_all = true;
+
+	use->columns = palloc(sizeof(int) * n);
+	use->needed = palloc(sizeof(bool) * n);
+	use->zones = palloc(sizeof(Zone *) * n);
+	memset(use->needed, !use->is_lazy, n);
+	if (use->is_lazy && use->filter != NULL)
+		filter_columns(use->filter, use->needed);
+	for (int i = 0; i < columns->ncolumns; i++)
+	{
+		use->columns[i] = index_find_column(&use->index,
+											columns->specs[i].field);
+		has_all &= !use->needed[i] || use->columns[i] >= 0;
+	}
+	return has_all;
+}
+
+/* Would an index made by this scan know of a column that the old one does not? */
+static bool
+adds_column(const IndexUse *use, const FileReader *reader)
+{
+	const FileColumns *columns = &reader->base.columns;
+
+	for (int i = 0; i < columns->ncolumns; i++)
+	{
+		if (!columns->specs[i].deferred && use->columns[i] < 0)
+			return true;
+	}
+	return false;
+}
+
+/* Begins to make an index, if that is possible. */
+static void
+begin_filling(IndexUse *use, FileReader *reader)
+{
+	Allocator	allocator = {resize_or_fail, use->context};
+
+	if (!source_is_settled(&reader->base.file->source,
+						   setting_record_index_age * MS_NS))
+	{
+		use->unused_reason = "the file was changed a moment ago";
+		return;
+	}
+	index_builder_open(&use->builder, &allocator, reader->base.columns.specs,
+					   reader->base.columns.ncolumns);
+	use->role = INDEX_FILLED;
+}
+
+/* Loads the table's index, and uses it or makes one. */
+static void
+choose_role(IndexUse *use, FileReader *reader)
+{
+	use->unused_reason = "the file has no record index";
+	use->is_loaded =
+		index_file_load(RelationGetRelid(reader->base.file->copy->rel),
+						&use->index) &&
+		index_is_of(&use->index, &reader->base.file->source,
+					(unsigned char *) use->key.data, use->key.len);
+	if (use->is_loaded)
+	{
+		if (find_columns(use, reader))
+		{
+			use->role = INDEX_USED;
+			use->next = 0;
+			use->blocks += use->index.header->nblocks;
+			return;
+		}
+		use->unused_reason = "the record index lacks a column";
+		if (!adds_column(use, reader))
+			return;
+	}
+	begin_filling(use, reader);
+}
+
+/* Says whether a scan may use an index, or make one. */
+void
+index_use_prepare(IndexUse *use, const FileOptions *options, bool is_parallel)
+{
+	bool		is_on = setting_record_index && options->may_have_index;
+
+	use->is_wanted = is_on && !is_parallel;
+	use->is_lazy = options->is_lazy;
+	use->unused_reason = is_on ? "several processes read the file" :
+		"the record index is switched off";
+}
+
+/* Decides what to do with the index of the reader's table, when reading begins. */
+void
+index_use_begin(IndexUse *use, FileReader *reader, int encoding,
+				const FileOptions *options)
+{
+	MemoryContext old;
+
+	index_use_end(use);
+	use->role = INDEX_UNUSED;
+	use->skipped_rows = use->counted_rows = 0;
+	if (!use->is_wanted)
+		return;
+	if (reader->layout.header == COPY_HEADER_MATCH)
+	{
+		use->unused_reason = "the header must match";
+		return;
+	}
+	use->context = AllocSetContextCreate(CurrentMemoryContext,
+										 "tollfree_file_fdw record index",
+										 ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(use->context);
+	make_key(&use->key, reader->base.file->copy->rel, encoding, options);
+	choose_role(use, reader);
+	MemoryContextSwitchTo(old);
+}
+
+/* Finds out what is to be done with a block. */
+static BlockVerdict
+judge_block(IndexUse *use, const FileReader *reader, const IndexBlock *block)
+{
+	const FileColumns *columns = &reader->base.columns;
+	ZoneTruths	truths = {true, false, false};
+
+	for (int i = 0; i < columns->ncolumns; i++)
+	{
+		const Zone *zone = use->columns[i] < 0 ? NULL :
+			&block->zones[use->columns[i]];
+		bool		is_clean = zone != NULL && zone->open == 0 &&
+			!(reader->base.asks_null[i] && zone->nulls > 0);
+
+		if (use->needed[i] && !is_clean)
+			return BLOCK_READ;
+		use->zones[i] = is_clean ? zone : NULL;
+	}
+	if (use->filter != NULL)
+		truths = zones_truths(use->filter, columns->specs, use->zones,
+							  block->nrows);
+	if (!truths.may_be_true)
+		return BLOCK_SKIP;
+	return use->counts_rows && !truths.may_be_false &&
+		!truths.may_be_unknown ? BLOCK_COUNT : BLOCK_READ;
+}
+
+/* Passes over blocks that need not be read; false if all are left behind. */
+static bool
+find_block(IndexUse *use, const FileReader *reader)
+{
+	for (; use->next < use->index.header->nblocks; use->next++)
+	{
+		const IndexBlock *block = index_block(&use->index, use->next);
+		BlockVerdict verdict = judge_block(use, reader, block);
+
+		if (verdict == BLOCK_READ)
+			return true;
+		use->skipped += verdict == BLOCK_SKIP;
+		use->skipped_rows += verdict == BLOCK_SKIP ? block->nrows : 0;
+		use->counted += verdict == BLOCK_COUNT;
+		use->counted_rows += verdict == BLOCK_COUNT ? block->nrows : 0;
+	}
+	return false;
+}
+
+/* Has the reader go on with the next blocks to be read; false if there are none. */
+bool
+index_use_next(IndexUse *use, FileReader *reader)
+{
+	ScanRange	range;
+
+	Assert(use->role == INDEX_USED);
+	if (!find_block(use, reader))
+		return false;
+	range = (ScanRange)
+	{
+		.offset = index_block(&use->index, use->next)->offset,
+			.line = index_block(&use->index, use->next)->line,
+			.line_end = (LineEnd) use->index.header->line_end
+	};
+	do
+		range.end = index_block_end(&use->index, use->next++);
+	while (use->next < use->index.header->nblocks &&
+		   judge_block(use, reader,
+					   index_block(&use->index, use->next)) == BLOCK_READ);
+	reader_read_range(reader, &range);
+	return true;
+}
+
+/* Takes in the reader's batch, which has just been read. */
+void
+index_use_add(IndexUse *use, FileReader *reader)
+{
+	Assert(use->role == INDEX_FILLED);
+	index_builder_add(&use->builder, filescan_offset(reader->scan, 0),
+					  filescan_lines_before(reader->scan),
+					  reader->base.batch);
+	use->end = filescan_offset(reader->scan, reader->base.batch->nrows);
+}
+
+/* The whole file has been read: stores the index, if it is still that file. */
+void
+index_use_finish(IndexUse *use, FileReader *reader)
+{
+	const Source *source = &reader->base.file->source;
+	IndexFacts	facts = {
+		.source = source,
+		.line_end = filescan_line_end(reader->scan),
+		/* A line end that the file lacks has been counted in. */
+		.end = Min(use->end, source->size),
+		.key = (unsigned char *) use->key.data,
+		.key_length = use->key.len
+	};
+	unsigned char *bytes;
+	size_t		length;
+
+	Assert(use->role == INDEX_FILLED);
+	/* One block is read by whoever wants anything of it. */
+	if (use->builder.nblocks < 2 || !source_is_settled(source, 0))
+		return;
+	bytes = index_builder_finish(&use->builder, &facts,
+								 use->is_loaded ? &use->index : NULL,
+								 &length);
+	if (bytes != NULL &&
+		index_file_store(RelationGetRelid(reader->base.file->copy->rel), bytes,
+						 length))
+		use->written += use->builder.nblocks;
+}
+
+/* Another one than the reader goes on, to the file's end. */
+void
+index_use_give_up(IndexUse *use)
+{
+	if (use->role == INDEX_FILLED)
+		use->role = INDEX_UNUSED;
+	if (use->role == INDEX_USED)
+		use->next = use->index.header->nblocks;
+}
+
+/* Gives back all memory.  What was the scan's role is still known. */
+void
+index_use_end(IndexUse *use)
+{
+	if (use->context != NULL)
+		MemoryContextDelete(use->context);
+	use->context = NULL;
+}
+
+/* How many rows the filter has ruled out unread, since the last call. */
+uint64
+index_use_take_skipped(IndexUse *use)
+{
+	uint64		rows = use->skipped_rows;
+
+	use->skipped_rows = 0;
+	return rows;
+}
+
+/* How many rows were counted unread, since the last call. */
+uint64
+index_use_take_counted(IndexUse *use)
+{
+	uint64		rows = use->counted_rows;
+
+	use->counted_rows = 0;
+	return rows;
+}

@@ -1,0 +1,64 @@
+/*
+ * index_use.h
+ *	  What a scan has to do with a record index: it uses one, or makes one.
+ */
+#ifndef TOLLFREE_FILE_INDEX_USE_H
+#define TOLLFREE_FILE_INDEX_USE_H
+
+#include "reader.h"
+
+typedef enum IndexRole
+{
+	INDEX_UNUSED,
+	INDEX_USED,					/* only blocks that may matter are read */
+	INDEX_FILLED				/* all is read, and an index made of it */
+} IndexRole;
+
+/*
+ * In a ScanInput.  The first part is set when the scan is prepared, the second
+ * whenever it begins; the last adds up over all of its executions.
+ */
+typedef struct IndexUse
+{
+	bool		is_wanted;
+	const FilterNode *filter;	/* for batches; NULL if there is none */
+	bool		counts_rows;	/* are rows only counted? */
+	bool		is_lazy;		/* are the filter's columns all that matters? */
+
+	IndexRole	role;
+	const char *unused_reason;	/* why it is not USED, if it is not */
+	MemoryContext context;		/* of all below; NULL between executions */
+	StringInfoData key;
+	bool		is_loaded;
+	RecordIndex index;			/* the one kept, if it is loaded */
+	int		   *columns;		/* USED: of the index, for each of the batch */
+	bool	   *needed;			/* USED: must it be clean? */
+	const Zone **zones;			/* USED: of the block that is looked at */
+	uint32		next;			/* USED: the first block not looked at */
+	IndexBuilder builder;		/* FILLED */
+	int64_t		end;			/* FILLED: offset behind what was added */
+
+	uint64		blocks;			/* of indexes used */
+	uint64		skipped;		/* blocks not read: no row passes the filter */
+	uint64		counted;		/* blocks not read: all rows do, and are only
+								 * counted */
+	uint64		skipped_rows;	/* since somebody has asked */
+	uint64		counted_rows;	/* likewise */
+	uint64		written;		/* blocks of indexes made */
+} IndexUse;
+
+extern void index_use_prepare(IndexUse *use, const FileOptions *options,
+							  bool is_parallel);
+extern void index_use_begin(IndexUse *use, FileReader *reader, int encoding,
+							const FileOptions *options);
+extern bool index_use_next(IndexUse *use, FileReader *reader);
+extern void index_use_add(IndexUse *use, FileReader *reader);
+extern void index_use_finish(IndexUse *use, FileReader *reader);
+extern void index_use_give_up(IndexUse *use);
+extern void index_use_end(IndexUse *use);
+
+/* How many rows were not read since the last call, by a filter, or counted. */
+extern uint64 index_use_take_skipped(IndexUse *use);
+extern uint64 index_use_take_counted(IndexUse *use);
+
+#endif							/* TOLLFREE_FILE_INDEX_USE_H */
