@@ -18,6 +18,7 @@ from tollfree.errors import ExitCode
 from tollfree.lab import Lab
 from tollfree.postgres import Installation
 from tollfree.privileges import ServerUser
+from tollfree.scripts import written_rows
 from tollfree.store import Profile, Store, written_profiles
 
 pytestmark = pytest.mark.cluster
@@ -272,6 +273,38 @@ def test_the_profiles_are_what_the_scripts_say(lab: Lab) -> None:
     with lab.database() as store:
         found = store.table("SELECT suite, profile, rounds, seconds, scale FROM lab.profiles")
     assert {Profile(**row) for row in found} == set(written_profiles().values())
+
+
+def test_the_published_figures_are_what_the_scripts_say(lab: Lab) -> None:
+    with lab.database() as store:
+        for table in (
+            *("fdw_published", "file_published", "sampling_published"),
+            *("interface_published", "interface_published_summaries"),
+        ):
+            found = store.table("SELECT * FROM lab." + table)
+            assert {tuple(row.values()) for row in found} == set(written_rows(table))
+
+
+def test_results_are_read_without_the_servers_headers(lab: Lab, tmp_path: Path) -> None:
+    """What was built before will do; a run needs them."""
+    add_cases(lab, {"true": ["true"]})
+    tollfree("run", "custom", "--rounds", "1")
+    pg_config = tmp_path / "pg_config"
+    real = lab.installation.pg_config
+    pg_config.write_text(
+        f'#!/bin/sh\nexec {real} "$@" | sed "s|^{lab.installation.pgxs}$|/nonexistent|"\n'
+    )
+    pg_config.chmod(0o755)
+    os.environ["PG_CONFIG"] = str(pg_config)
+    try:
+        assert "custom" in tollfree("show")[0]
+        assert "true" in tollfree("list", "custom")[0]
+        assert json.loads(tollfree("show", "--json")[0])["runs"][0]["suite"] == "custom"
+        _, err = tollfree("run", "custom", code=ExitCode.ENVIRONMENT)
+        assert "server headers" in err
+    finally:
+        os.environ["PG_CONFIG"] = str(real)
+    assert "not running" in tollfree("status")[0]
 
 
 def test_the_same_command_with_resume_goes_on_and_another_is_refused(lab: Lab) -> None:

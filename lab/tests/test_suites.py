@@ -10,6 +10,7 @@ import shutil
 import signal
 from hashlib import sha256
 from pathlib import Path
+from typing import LiteralString
 
 import psycopg
 import pytest
@@ -20,8 +21,10 @@ from tollfree.errors import ExitCode
 from tollfree.host import fingerprint
 from tollfree.lab import DATABASE, LAB_PORT, Lab
 from tollfree.store import Result, Run, Store
+from tollfree.suites import findings_of
 from tollfree.suites.fdw.databases import SOURCE, has_scale
 from tollfree.suites.foreign import recreate_database
+from tollfree.suites.interface.views import views_of
 
 pytestmark = pytest.mark.cluster
 
@@ -437,11 +440,32 @@ def test_the_interface_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
         _what_the_server_and_the_link_did_is_counted(states)
         assert not list((lab.folder / "run").glob("ifttest*"))
         _changed_values_are_found(lab, store)
+        _the_views_are_the_databases(store, run)
 
     page = tmp_path / "page.html"
     tollfree("report", "-o", str(page), str(run.run_id))
     assert "Location/Transport, summarized" in page.read_text(encoding="utf-8")
     tollfree("down")
+
+
+def _the_views_are_the_databases(store: Store, run: Run) -> None:
+    """A file's report has the same rows as the published experiment's views."""
+    views = views_of(findings_of(store, run))
+    queries: tuple[tuple[str, LiteralString], ...] = (
+        ("ifmeth_cat_results", "SELECT * FROM lab.ifmeth_cat_results WHERE run_id = %s"),
+        ("loccomm_cat_results", "SELECT * FROM lab.loccomm_cat_results WHERE run_id = %s"),
+    )
+    for view, query in queries:
+        expected = {(r["testcase"], r["candidate"]): r for r in store.table(query, run.run_id)}
+        assert len(expected) == len(views[view]) > 0
+        for row in views[view]:
+            of_database = expected[row["testcase"], row["candidate"]]
+            for column, value in row.items():
+                stored = of_database[column]
+                if isinstance(value, float):
+                    assert float(stored) == pytest.approx(value, abs=2e-5)
+                else:
+                    assert stored == value
 
 
 def test_a_limit_ends_a_case_of_many_queries_and_shows_how_many(lab: Lab) -> None:
@@ -466,6 +490,7 @@ def test_a_limit_ends_a_case_of_many_queries_and_shows_how_many(lab: Lab) -> Non
             "SELECT testcase, duration FROM lab.ifmeth_cat_results WHERE run_id = %s", run.run_id
         )
         assert {row["testcase"][:6] for row in durations if row["duration"] is None} == {"sql001"}
+        _the_views_are_the_databases(store, run)
     _, err = tollfree("run", "fdw", "--limit", "1", code=ExitCode.USAGE)
     assert "--limit" in err
     tollfree("down")

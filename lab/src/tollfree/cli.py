@@ -7,36 +7,51 @@ them.
 import dataclasses
 import json
 import logging
+import math
 import sys
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import click
 import psycopg
+from click.shell_completion import get_completion_class
 from rich.table import Table as RichTable
 
 from tollfree import __version__, doctor
 from tollfree.check import check
 from tollfree.check.text import lines
 from tollfree.cluster import is_connection_lost
-from tollfree.compare import comparison, only_in_one
+from tollfree.compare import Change, changes, comparison, only_in_one
 from tollfree.console import ERR, OUT, print_section, progress_shown, rich_table
+from tollfree.documents import (
+    Document,
+    compare_document,
+    doctor_document,
+    list_document,
+    runs_document,
+    section_document,
+)
 from tollfree.errors import ExitCode, LabError, NotFoundError
-from tollfree.export import read_json, write_csv, write_json
+from tollfree.export import write_csv, write_json
 from tollfree.interruption import interrupt_on_signals
 from tollfree.lab import Lab
 from tollfree.paths import lab_home
-from tollfree.postgres import buildable_installation, clear_libpq_environment
+from tollfree.postgres import (
+    buildable_installation,
+    chosen_installation,
+    clear_libpq_environment,
+)
 from tollfree.privileges import server_user
 from tollfree.publish import publish
 from tollfree.report.model import CaseState
 from tollfree.runner import Request, run_suite
+from tollfree.sources import latest_run, latest_runs, named_runs
 from tollfree.store import Run, Store
-from tollfree.suites import SUITES, suite_named
-from tollfree.suites.presentation import Findings
+from tollfree.suites import SUITES, findings_of, section_of, suite_named
 
 REPORT = Path("report/index.html")
 LARGEST_SEED = 2**31 - 1
@@ -51,6 +66,7 @@ Exit codes:
   {ExitCode.LAB_STATE:>3}  the lab is running already, not running, or a port is taken
   {ExitCode.FILES:>3}  a file cannot be read or written, or the disk is full
   {ExitCode.NOT_FOUND:>3}  no such suite, run or case
+  {ExitCode.WORSE:>3}  a case became worse than `tollfree compare --fail-above` allows
   {ExitCode.DEFECT:>3}  a defect of tollfree itself
   {ExitCode.INTERRUPTED:>3}  interrupted; go on with `tollfree run SUITE --resume`
 """
@@ -58,6 +74,46 @@ Exit codes:
 
 def _lab() -> Lab:
     return Lab(buildable_installation(), lab_home(), server_user())
+
+
+def _lab_as_it_is() -> Lab:
+    """Return a lab to read from: nothing is built where what was built before will do."""
+    return Lab(chosen_installation(), lab_home(), server_user(), builds=False)
+
+
+@contextmanager
+def _store() -> Iterator[Store]:
+    """Open the lab's database for a command that only reads."""
+    with _lab_as_it_is().database() as store:
+        yield store
+
+
+def _suites_like(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
+    """Complete the name of a suite; whether there is one is for the command to say."""
+    return [name for name in SUITES if name.startswith(begun)]
+
+
+def _as_share(_: click.Context, __: click.Parameter, text: str | None) -> float | None:
+    """Return a percentage as a share of one."""
+    if text is None:
+        return None
+    with suppress(ValueError):
+        share = float(text.removesuffix("%")) / 100
+        if 0 <= share < math.inf:
+            return share
+    raise click.BadParameter(f"{text!r} is no percentage such as 5%")
+
+
+RUN = click.Path()
+"""A number too; the shell completes names of files."""
+
+_as_json = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON; docs/json.md has its fields."
+)
+
+
+def _print_json(document: Document) -> None:
+    click.echo(json.dumps(document, indent=2, default=str))
 
 
 @click.group(
@@ -88,19 +144,22 @@ def cli(context: click.Context) -> None:
 
 
 @cli.command(name="doctor")
-def doctor_command() -> None:
+@_as_json
+def doctor_command(as_json: bool) -> None:
     """Say what is here, what is missing and what each missing thing costs.
 
     Exits with 3 when something is missing without which no suite can run.
     """
-    table = RichTable(box=None, pad_edge=False, show_header=False)
-    lacking = False
-    for finding in doctor.examine():
-        mark = "ok" if finding.found else ("MISSING" if finding.necessary else "note")
-        lacking |= finding.necessary and not finding.found
-        table.add_row(mark, finding.thing, finding.detail)
-    OUT.print(table, markup=False)
-    if lacking:
+    findings = list(doctor.examine())
+    if as_json:
+        _print_json(doctor_document(findings))
+    else:
+        table = RichTable(box=None, pad_edge=False, show_header=False)
+        for finding in findings:
+            mark = "ok" if finding.found else ("MISSING" if finding.necessary else "note")
+            table.add_row(mark, finding.thing, finding.detail)
+        OUT.print(table, markup=False)
+    if any(finding.necessary and not finding.found for finding in findings):
         raise SystemExit(ExitCode.ENVIRONMENT)
 
 
@@ -136,7 +195,7 @@ def check_command(dsn: str, limit_s: int, query: str | None, most: int, as_json:
     """
     report = check(dsn, limit_s, query, most)
     if as_json:
-        click.echo(json.dumps(dataclasses.asdict(report), indent=2, default=str))
+        _print_json(dataclasses.asdict(report))
         return
     for line in lines(report):
         OUT.print(line, markup=False, soft_wrap=True)
@@ -170,7 +229,7 @@ def down() -> None:
 @cli.command()
 def status() -> None:
     """Show the lab's processes and its latest run."""
-    lab = _lab()
+    lab = _lab_as_it_is()
     _print_status(lab)
     if lab.is_up():
         with lab.database() as store:
@@ -231,7 +290,7 @@ def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @cli.command()
-@click.argument("suite", metavar="SUITE")
+@click.argument("suite", metavar="SUITE", shell_complete=_suites_like)
 @_run_options
 def run(
     suite: str,
@@ -264,28 +323,35 @@ def run(
     with progress_shown() as observer:
         finished = run_suite(lab, request, observer)
     with lab.database() as store:
-        section = suite_named(suite).section(store, finished)
+        section = section_of(findings_of(store, finished))
     print_section(section)
     if any(case.state is CaseState.FAILED for case in section.cases.rows):
         raise SystemExit(ExitCode.CASES_FAILED)
 
 
 @cli.command(name="list")
-@click.argument("suite", metavar="[SUITE]", required=False)
+@click.argument("suite", metavar="[SUITE]", shell_complete=_suites_like, required=False)
 @click.option("--only", metavar="PATTERN", default="", help="Only names that match.")
 @click.option("--commands", is_flag=True, help="Show each case's command too.")
 @click.option("--quick/--full", "quick", default=False, help="Only those of that run.  [full]")
-def list_cases(suite: str | None, only: str, commands: bool, quick: bool) -> None:
+@_as_json
+def list_cases(suite: str | None, only: str, commands: bool, quick: bool, as_json: bool) -> None:
     """List the suites, or the cases of SUITE."""
-    with _lab().database() as store:
-        if suite is None:
-            for name in store.suites():
-                OUT.print(name)
-            return
-        suite_named(suite)
+    if suite is None:
+        names = sorted(SUITES)
+        if as_json:
+            _print_json(list_document(names, []))
+        else:
+            OUT.print("\n".join(names))
+        return
+    suite_named(suite)
+    with _store() as store:
         cases = [
             case for case in store.cases(suite, "quick" if quick else "full", only) if case.chosen
         ]
+    if as_json:
+        _print_json(list_document([suite], cases))
+        return
     for case in cases:
         OUT.print(case.testcase, markup=False, soft_wrap=True)
         if commands:
@@ -294,16 +360,24 @@ def list_cases(suite: str | None, only: str, commands: bool, quick: bool) -> Non
 
 
 @cli.command()
-@click.argument("run_id", metavar="[RUN]", type=int, required=False)
+@click.argument("run_name", metavar="[RUN]", type=RUN, required=False)
 @click.option("--cases", is_flag=True, help="Show every case of the run.")
-def show(run_id: int | None, cases: bool) -> None:
-    """Show the tables of RUN, or the runs there are."""
-    with _lab().database() as store:
-        if run_id is None:
-            _print_runs(store.runs())
-            return
-        chosen = store.run(run_id)
-        section = suite_named(chosen.suite).section(store, chosen)
+@_as_json
+def show(run_name: str | None, cases: bool, as_json: bool) -> None:
+    """Show the tables of RUN, a number or a file of `tollfree export`, or the runs there are."""
+    if run_name is None:
+        with _store() as store:
+            runs = store.runs()
+        if as_json:
+            _print_json(runs_document(runs))
+        else:
+            _print_runs(runs)
+        return
+    (run,) = named_runs([run_name], _store)
+    section = section_of(run)
+    if as_json:
+        _print_json(section_document(section))
+        return
     print_section(section)
     if cases:
         for row in section.cases.rows:
@@ -338,34 +412,24 @@ _report_path = click.option(
 
 
 @cli.command()
-@click.argument("run_ids", metavar="[RUN]...", type=int, nargs=-1)
+@click.argument("run_names", metavar="[RUN]...", type=RUN, nargs=-1)
 @_report_path
-def report(run_ids: tuple[int, ...], output: Path) -> None:
+@click.option("--open", "opens", is_flag=True, help="Show it in the browser.")
+def report(run_names: tuple[str, ...], output: Path, opens: bool) -> None:
     """Write the report of the given runs, or of each suite's latest one.
 
-    It is one HTML file that needs nothing else: tables, plots, every case to sort and filter, the
-    raw data to download, and the command that repeats each run.
+    A run is a number or a file of `tollfree export --format json`. The report is one HTML file that
+    needs nothing else: tables, plots, every case to sort and filter, the raw data to download, and
+    the command that repeats each run.
     """
-    with _lab().database() as store:
-        runs = [store.run(run_id) for run_id in run_ids] or _latest_runs(store)
-        publish(store, runs, output)
+    publish(named_runs(run_names, _store) if run_names else latest_runs(_store), output)
     OUT.print(f"wrote {output}", markup=False, soft_wrap=True)
-
-
-def _latest_runs(store: Store) -> list[Run]:
-    found = [store.latest_run(suite) for suite in SUITES]
-    runs = [run for run in found if run is not None]
-    if not runs:
-        raise _no_run()
-    return runs
-
-
-def _no_run() -> NotFoundError:
-    return NotFoundError("there is no run yet", "Measure with `tollfree run fdw --quick`.")
+    if opens and not webbrowser.open(output.resolve().as_uri()):
+        ERR.print(f"no browser was found to show {output}", markup=False, soft_wrap=True)
 
 
 @cli.command()
-@click.argument("run_id", metavar="[RUN]", type=int, required=False)
+@click.argument("run_name", metavar="[RUN]", type=RUN, required=False)
 @click.option(
     "--format", "kind", type=click.Choice(["csv", "json"]), required=True, help="Of the files."
 )
@@ -375,52 +439,88 @@ def _no_run() -> NotFoundError:
     type=click.Path(path_type=Path),
     help="Folder for csv, file for json.  [export/run-N, export/run-N.json]",
 )
-def export(run_id: int | None, kind: str, output: Path | None) -> None:
+def export(run_name: str | None, kind: str, output: Path | None) -> None:
     """Write RUN, or the latest one, as files: every execution, nothing summarised.
 
     csv: results.csv and the published experiment's own files. json: one document that `tollfree
-    compare` reads, also on another machine.
+    show`, `report` and `compare` read, also on another machine.
     """
-    with _lab().database() as store:
-        chosen = store.run(run_id) if run_id is not None else store.latest_run()
-        if chosen is None:
-            raise _no_run()
-        folder = Path("export") / f"run-{chosen.run_id}"
-        if kind == "csv":
-            written = write_csv(store, chosen, output or folder)
-        else:
-            path = output or folder.with_suffix(".json")
-            written = [write_json(Findings.of(store, chosen), path)]
+    run = named_runs([run_name], _store)[0] if run_name else latest_run(_store)
+    folder = Path("export") / f"run-{run.run.run_id}"
+    if kind == "csv":
+        written = write_csv(run, output or folder)
+    else:
+        written = [write_json(run, output or folder.with_suffix(".json"))]
     for path in written:
         OUT.print(str(path), markup=False, soft_wrap=True)
 
 
 @cli.command()
-@click.argument("before", metavar="RUN")
-@click.argument("after", metavar="RUN")
-def compare(before: str, after: str) -> None:
+@click.argument("before", metavar="RUN", type=RUN)
+@click.argument("after", metavar="RUN", type=RUN)
+@click.option(
+    "--fail-above",
+    "limit",
+    metavar="PERCENT",
+    callback=_as_share,
+    help="Exit with 7 when a case's ratio to its baseline has grown by more than this, or is gone.",
+)
+@_as_json
+def compare(before: str, after: str, limit: float | None, as_json: bool) -> None:
     """Compare two runs: numbers, or files written by `tollfree export --format json`.
 
     Compares ratios to the baseline, not absolute figures: those change with the day.
     """
-    if before.isdigit() or after.isdigit():
-        with _lab().database() as store:
-            pair = [_findings(store, name) for name in (before, after)]
+    old, new = named_runs([before, after], _store)
+    found, unmatched = changes(old, new), only_in_one(old, new)
+    if limit is not None and not found:
+        raise NotFoundError(
+            "the runs have no case in common that had a ratio to its baseline",
+            "Compare runs of the same suite; --fail-above can say nothing of these.",
+        )
+    if as_json:
+        _print_json(compare_document((old.run, new.run), found, unmatched, limit))
     else:
-        pair = [read_json(Path(name)) for name in (before, after)]
-    table = comparison(*pair)
-    OUT.print(rich_table(table))
-    for note in table.notes:
-        OUT.print(note, markup=False)
-    unmatched = only_in_one(*pair)
-    if unmatched:
-        OUT.print(f"{len(unmatched)} cases are in only one of the runs")
+        table = comparison(old, new)
+        OUT.print(rich_table(table))
+        for note in table.notes:
+            OUT.print(note, markup=False)
+        if unmatched:
+            OUT.print(f"{len(unmatched)} cases are in only one of the runs")
+    if limit is not None:
+        _judge(found, limit)
 
 
-def _findings(store: Store, name: str) -> Findings:
-    if name.isdigit():
-        return Findings.of(store, store.run(int(name)))
-    return read_json(Path(name))
+def _judge(found: list[Change], limit: float) -> None:
+    """Say which cases became worse than allowed, and exit if any did."""
+    single = sum(change.after is not None and not change.has_intervals for change in found)
+    if single:
+        ERR.print(f"{single} of {len(found)} cases cannot be judged: one round has no interval")
+    worse = [change for change in found if change.is_worse_than(limit)]
+    for change in worse:
+        share = change.share
+        what = "it has no ratio any more" if share is None else f"its ratio grew by {share:.0%}"
+        ERR.print(f"{change.testcase}: {what}", markup=False, soft_wrap=True)
+    ERR.print(f"{len(worse)} of {len(found)} cases are worse by more than {limit * 100:.4g}%")
+    if worse:
+        raise SystemExit(ExitCode.WORSE)
+
+
+SHELLS = ("bash", "fish", "zsh")
+
+
+@cli.command()
+@click.argument("shell", type=click.Choice(SHELLS), metavar="SHELL")
+def completion(shell: str) -> None:
+    """Print the script that has SHELL (bash, fish or zsh) complete commands, options and suites.
+
+    \b
+      eval "$(tollfree completion bash)"           # in ~/.bashrc; with zsh in ~/.zshrc
+      tollfree completion fish | source            # in ~/.config/fish/config.fish
+    """
+    found = get_completion_class(shell)
+    assert found is not None
+    click.echo(found(cli, {}, "tollfree", "_TOLLFREE_COMPLETE").source())
 
 
 @cli.command()
@@ -433,11 +533,12 @@ def demo(output: Path) -> None:
         finished = []
         for suite in (s for s in SUITES.values() if s.in_demo):
             with progress_shown() as observer:
-                finished.append(run_suite(lab, Request(suite.name, "quick"), observer))
-            section = suite.section(store, finished[-1])
+                run = run_suite(lab, Request(suite.name, "quick"), observer)
+            finished.append(findings_of(store, run))
+            section = section_of(finished[-1])
             print_section(section)
             failed |= any(case.state is CaseState.FAILED for case in section.cases.rows)
-        publish(store, finished, output)
+        publish(finished, output)
     OUT.print(f"\nwrote {output}", markup=False, soft_wrap=True)
     if failed:
         raise SystemExit(ExitCode.CASES_FAILED)

@@ -6,6 +6,8 @@ counts only where the two intervals do not overlap. A single round has no interv
 change.
 """
 
+from dataclasses import dataclass
+
 from tollfree.report.model import Cell, Column, Table
 from tollfree.stats import Estimate
 from tollfree.suites.presentation import Findings, number
@@ -13,17 +15,42 @@ from tollfree.suites.presentation import Findings, number
 SAME = "~"
 
 
+@dataclass(frozen=True)
+class Change:
+    """A case that both runs have, with its ratios to its baseline. It had one before."""
+
+    testcase: str
+    before: Estimate
+    after: Estimate | None
+    """None: it failed, or its baseline did, or it was not run yet."""
+
+    @property
+    def share(self) -> float | None:
+        """How much larger the ratio has become, as a share of what it was; None if no change can
+        be told."""
+        old, new = self.before, self.after
+        if new is None or not self.has_intervals or not (old.high < new.low or new.high < old.low):
+            return None
+        return new.median / old.median - 1
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether a change could be told."""
+        return self.after is not None and min(self.before.samples, self.after.samples) > 1
+
+    def is_worse_than(self, limit: float) -> bool:
+        """Return whether its ratio is known to have grown by more than a share, or is gone."""
+        return self.after is None or (self.share or 0.0) > limit
+
+
+def changes(before: Findings, after: Findings) -> list[Change]:
+    """Return the cases that both runs have and that had a ratio before."""
+    names = sorted(before.cases.keys() & after.cases.keys())
+    return [Change(n, ratio, after.ratio(n)) for n in names if (ratio := before.ratio(n))]
+
+
 def comparison(before: Findings, after: Findings) -> Table:
     """Return the cases that both runs have, with their ratios and what changed."""
-    rows: list[tuple[Cell, ...]] = []
-    for name in sorted(before.cases.keys() & after.cases.keys()):
-        old, new = before.ratio(name), after.ratio(name)
-        if old is None or new is None:
-            continue
-        change = SAME
-        if _told_apart(old, new):
-            change = f"{(new.median / old.median - 1) * 100:+.0f}%"
-        rows.append((name, old.median, old.low, old.high, new.median, new.low, new.high, change))
     return Table(
         f"Ratios to the baseline: run {_name(before)} and run {_name(after)}",
         (
@@ -32,7 +59,7 @@ def comparison(before: Findings, after: Findings) -> Table:
             *(number("after", "x", 2), number("low", "x", 2), number("high", "x", 2)),
             Column("change"),
         ),
-        tuple(rows),
+        tuple(_row(change) for change in changes(before, after)),
         (
             f"`{SAME}`: no change can be told, because the intervals overlap or one of the ratios "
             "is of a single round.",
@@ -40,9 +67,14 @@ def comparison(before: Findings, after: Findings) -> Table:
     )
 
 
-def _told_apart(old: Estimate, new: Estimate) -> bool:
-    have_intervals = min(old.samples, new.samples) > 1
-    return have_intervals and (old.high < new.low or new.high < old.low)
+def _row(change: Change) -> tuple[Cell, ...]:
+    old, new = change.before, change.after
+    row = (change.testcase, old.median, old.low, old.high)
+    if new is None:
+        return (*row, None, None, None, "no ratio any more")
+    share = change.share
+    text = SAME if share is None else f"{share * 100:+.0f}%"
+    return (*row, new.median, new.low, new.high, text)
 
 
 def only_in_one(before: Findings, after: Findings) -> list[str]:

@@ -18,6 +18,7 @@ class ExitCode(IntEnum):
     LAB_STATE = 4
     FILES = 5
     NOT_FOUND = 6
+    WORSE = 7
     DEFECT = 70
     INTERRUPTED = 130
 

@@ -1,7 +1,8 @@
 """Runs as files: one JSON document that can be read back, or CSV tables for other programs.
 
 The JSON format has a version. FORMAT_VERSION 1: an object with `format`, `version`, `run`, `cases`
-and `results`, whose members are those of the dataclasses in `tollfree.store`.
+and `results`, whose members are those of the dataclasses in `tollfree.store`, and `facts`, what the
+suite has to know beside them (`Suite.facts`), which files of an early version lack.
 """
 
 import csv
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tollfree.errors import FileError
-from tollfree.store import Result, Run, RunCase, Store
+from tollfree.store import Result, Run, RunCase
 from tollfree.suites import suite_named
 from tollfree.suites.presentation import Findings, samples
 
@@ -28,6 +29,7 @@ def write_json(findings: Findings, path: Path) -> Path:
         "run": asdict(findings.run),
         "cases": [asdict(case) for case in findings.cases.values()],
         "results": [asdict(result) for result in findings.results],
+        "facts": findings.facts,
     }
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -52,16 +54,22 @@ def read_json(path: Path) -> Findings:
         run = Run(**_with_times(document["run"], "started", "ended"))
         cases = [RunCase(**case) for case in document["cases"]]
         results = [Result(**_with_times(result, "ts")) for result in document["results"]]
+        unknown = {result.testcase for result in results} - {case.testcase for case in cases}
+        if unknown:
+            raise ValueError(f"it has results of {unknown.pop()}, which is none of its cases")
+        facts = document.get("facts", {})
     except OSError as error:
         raise FileError(
-            f"cannot read {path}: {error.strerror}", "Check the name and its permissions."
+            f"cannot read {path}: {error.strerror}",
+            "A run is a number that `tollfree show` lists, or a file that `tollfree export --format"
+            " json` wrote.",
         ) from error
     except (ValueError, KeyError, TypeError) as error:
         raise FileError(
             f"{path} is no run exported by tollfree: {error}",
             f"Export one with `tollfree export --format json` (format version {FORMAT_VERSION}).",
         ) from error
-    return Findings(run, {case.testcase: case for case in cases}, results)
+    return Findings(run, {case.testcase: case for case in cases}, results, facts)
 
 
 def _with_times(members: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -69,9 +77,9 @@ def _with_times(members: dict[str, Any], *names: str) -> dict[str, Any]:
     return members | times
 
 
-def write_csv(store: Store, run: Run, folder: Path) -> list[Path]:
+def write_csv(run: Findings, folder: Path) -> list[Path]:
     """Write every execution to results.csv in `folder`, and the suite's own files beside it."""
-    raw = samples(Findings.of(store, run))
+    raw = samples(run)
     path = folder / "results.csv"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -79,7 +87,7 @@ def write_csv(store: Store, run: Run, folder: Path) -> list[Path]:
             writer = csv.writer(file)
             writer.writerow(raw.columns)
             writer.writerows(raw.rows)
-        return [path, *suite_named(run.suite).export_files(store, run, folder)]
+        return [path, *suite_named(run.run.suite).export_files(run, folder)]
     except OSError as error:
         raise _unwritable(path, error) from error
 

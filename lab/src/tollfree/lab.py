@@ -26,7 +26,7 @@ from tollfree.link import Link
 from tollfree.ports import LOOPBACK, reserved_ports
 from tollfree.postgres import Installation
 from tollfree.privileges import ServerUser
-from tollfree.stage import Stage, make_home, make_stage
+from tollfree.stage import Stage, finished_stage, make_home, make_stage
 from tollfree.store import LinkPlace, Place, Store
 from tollfree.tls import certificate_of
 
@@ -67,7 +67,11 @@ class Ports:
 class Lab:
     """The lab of one PostgreSQL installation in one home."""
 
-    def __init__(self, installation: Installation, home: Path, user: ServerUser) -> None:
+    def __init__(
+        self, installation: Installation, home: Path, user: ServerUser, *, builds: bool = True
+    ) -> None:
+        """`builds` False takes what was built before, where that will do to read results."""
+        self._builds = builds
         self.installation = installation
         self.home = home
         self.user = user
@@ -78,7 +82,8 @@ class Lab:
     @cached_property
     def stage(self) -> Stage:
         """The staged installation; made or brought up to date on first use."""
-        return make_stage(self.installation, self.home, self.user)
+        found = None if self._builds else finished_stage(self.installation, self.home)
+        return found or make_stage(self.installation, self.home, self.user)
 
     @property
     def passfile(self) -> Path:

@@ -25,6 +25,7 @@ from tollfree.errors import EnvironmentLacksError, FileError, LabError
 from tollfree.paths import BUILD, CHECKOUT, lab_home
 from tollfree.postgres import Installation, buildable_installation
 from tollfree.privileges import ServerUser, server_user
+from tollfree.scripts import EXTENSION, SCRIPT_NAME, written_script
 
 EXTENSIONS = ("tollfree_lab", "tollfree_postgres_fdw", "tollfree_file_fdw")
 PROGRAMS = {"link": "tollfree-link", "clients/txprobe": "txprobe"}
@@ -88,6 +89,7 @@ def make_stage(installation: Installation, home: Path, user: ServerUser) -> Stag
     What is already as it should be is left alone, so that doing it again is fast. Raises
     `EnvironmentLacksError` when something does not build.
     """
+    installation.require_headers()
     if not user.can_read(installation.bindir / "postgres"):
         raise EnvironmentLacksError(
             f"the user {user.name} cannot read PostgreSQL at {installation.bindir}",
@@ -102,18 +104,38 @@ def make_stage(installation: Installation, home: Path, user: ServerUser) -> Stag
     return stage
 
 
+def finished_stage(installation: Installation, home: Path) -> Stage | None:
+    """Return the stage as it is, None unless it was made of this very build and serves the lab's
+    database of this checkout: enough to read results, also where nothing can be built."""
+    stage = Stage(installation, home / installation.key / "stage")
+    try:
+        built = (stage.sharedir / "extension" / SCRIPT_NAME).read_bytes()
+        library = stage.pkglibdir / f"{EXTENSION}.so"
+        is_ready = _is_laid_out(stage) and library.exists() and built == written_script()
+    except OSError:
+        return None
+    return stage if is_ready else None
+
+
+def _stamp_of(installation: Installation) -> dict[str, object]:
+    built_ns = (installation.bindir / "postgres").stat().st_mtime_ns
+    return {"version": installation.version, "built_ns": built_ns, "layout": LAYOUT}
+
+
+def _is_laid_out(stage: Stage) -> bool:
+    # Earlier versions gave root's to the servers' user, who may have put anything there.
+    is_ours = stage.root.lstat().st_uid == os.geteuid()
+    stamp = stage.root / STAMP
+    wanted = _stamp_of(stage.installation)
+    return is_ours and stamp.exists() and json.loads(stamp.read_text()) == wanted
+
+
 def _link_installation(stage: Stage) -> None:
     """Lay out copies and links, unless they stand there already for this very build."""
     installation = stage.installation
-    server = installation.bindir / "postgres"
-    built_ns = server.stat().st_mtime_ns
-    wanted = {"version": installation.version, "built_ns": built_ns, "layout": LAYOUT}
-    stamp = stage.root / STAMP
     try:
         if os.path.lexists(stage.root):
-            # Earlier versions gave root's to the servers' user, who may have put anything there.
-            is_ours = stage.root.lstat().st_uid == os.geteuid()
-            if is_ours and stamp.exists() and json.loads(stamp.read_text()) == wanted:
+            if _is_laid_out(stage):
                 return
             shutil.rmtree(stage.root)
         stage.root.mkdir()
@@ -127,7 +149,7 @@ def _link_installation(stage: Stage) -> None:
         if not stage._moved(installation.localedir).exists():
             _make_folders(stage._moved(installation.localedir).parent)
             stage._moved(installation.localedir).symlink_to(installation.localedir)
-        stamp.write_text(json.dumps(wanted))
+        (stage.root / STAMP).write_text(json.dumps(_stamp_of(installation)))
     except OSError as error:
         raise FileError(
             f"cannot lay out the private PostgreSQL in {stage.root}: {error}",

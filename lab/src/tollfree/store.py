@@ -6,7 +6,6 @@ and how it is judged is decided in the database itself (extensions/tollfree_lab)
 
 import hashlib
 import logging
-import re
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,12 +22,9 @@ from psycopg.types.json import Jsonb
 from tollfree import __version__
 from tollfree.clients import Client
 from tollfree.errors import NotFoundError, UsageError
-from tollfree.paths import CHECKOUT
+from tollfree.scripts import EXTENSION, SCRIPT_NAME, written_rows
 
-EXTENSION = "tollfree_lab"
 LOG = logging.getLogger("tollfree")
-WRITTEN = re.compile(r"^\t\('(\w+)', '(quick|full)', (\d+), (\d+), (\d+)\)[,;]$", re.MULTILINE)
-"""A row of the table of profiles in the extension's scripts."""
 
 T = TypeVar("T")
 
@@ -68,13 +64,8 @@ class Profile:
 
 
 def written_profiles() -> dict[tuple[str, str], Profile]:
-    """Return the profiles, by suite and name, as the extension's scripts make them: what can be
-    known of them without a server."""
-    scripts = (CHECKOUT / "extensions" / EXTENSION / "sql").glob("*.sql")
-    found = (match.groups() for script in scripts for match in WRITTEN.finditer(script.read_text()))
-    return {
-        (suite, name): Profile(suite, name, *map(int, figures)) for suite, name, *figures in found
-    }
+    """Return the profiles by suite and name."""
+    return {(row[0], row[1]): Profile(*row) for row in written_rows("profiles")}
 
 
 @dataclass(frozen=True)
@@ -205,7 +196,7 @@ class Store:
         A schema made by another build of the same version is set aside under another name, so
         that its results stay readable, and a new one is made.
         """
-        script = scripts / f"{EXTENSION}--{__version__}.sql"
+        script = scripts / SCRIPT_NAME
         build = hashlib.sha256(script.read_bytes()).hexdigest()[:12]
         found = self._scalar(
             "SELECT obj_description(oid) FROM pg_extension WHERE extname = %s", EXTENSION
@@ -404,7 +395,7 @@ class Store:
 
     def runs(self) -> list[Run]:
         """Return all runs, the newest first."""
-        return self._rows(Run, "SELECT * FROM lab.runs ORDER BY run_id DESC")
+        return self._rows(Run, "SELECT * FROM lab.runs ORDER BY started DESC, run_id DESC")
 
     def latest_run(self, suite: str | None = None, state: str | None = None) -> Run | None:
         """Return the newest run, of that suite and in that state if given."""

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from tollfree.lab import Lab
 from tollfree.report.model import SuiteSection
 from tollfree.store import Profile, Run, Store
+from tollfree.suites.presentation import Findings
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,14 @@ class Suite(Protocol):
         A resumed run keeps the data it has where they are whole.
         """
 
-    def section(self, store: Store, run: Run) -> SuiteSection:
-        """Return the run as a section of the report; the terminal shows its tables too."""
+    def facts(self, store: Store, run: Run) -> dict[str, Any]:
+        """Return what `section` has to know of the lab beside a run's executions, as JSON has it:
+        nothing, unless it says so. Files written before there was such a fact do not have it."""
+        return {}
 
-    def export_files(self, store: Store, run: Run, folder: Path) -> list[Path]:
+    def section(self, run: Findings) -> SuiteSection:
+        """Return a run as a section of the report; the terminal shows its tables too."""
+
+    def export_files(self, run: Findings, folder: Path) -> list[Path]:
         """Write the suite's own files into `folder` and return them: none, unless it says so."""
         return []

@@ -1,7 +1,7 @@
 """Suite `custom`: commands that a person put into `lab.custom_cases`."""
 
 from tollfree.report.model import SuiteSection
-from tollfree.store import Profile, Run, Store
+from tollfree.store import Profile
 from tollfree.suites.base import Bench, Suite
 from tollfree.suites.presentation import Findings, plain_section
 
@@ -19,10 +19,10 @@ class CustomSuite(Suite):
     def prepare(self, bench: Bench, *, resumed: bool) -> None:
         """Prepare nothing: the commands are the user's own."""
 
-    def section(self, store: Store, run: Run) -> SuiteSection:
+    def section(self, run: Findings) -> SuiteSection:
         """Return the cases and their ratios to the baselines that the user named."""
         return plain_section(
-            Findings.of(store, run),
+            run,
             title="Commands of your own",
             intro="Wall-clock seconds of each command in `lab.custom_cases`.",
         )

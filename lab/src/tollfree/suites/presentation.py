@@ -1,13 +1,14 @@
 """What every suite says of a run: its cases, ratios, intervals and noise marks.
 
-`Findings` is a run read once from the database with its statistics; the suites make their own
-tables of it, and `plain_section` makes the parts that all sections share.
+`Findings` is a run read once, from the database or a file, with its statistics; the suites make
+their own tables of it, and `plain_section` makes the parts that all sections share.
 """
 
 import shlex
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from tollfree import stats
 from tollfree.report.model import (
@@ -26,7 +27,7 @@ from tollfree.report.model import (
     Table,
 )
 from tollfree.report.model import Run as RunPart
-from tollfree.store import Result, Run, RunCase, Store
+from tollfree.store import Result, Run, RunCase
 
 MB = 1_000_000
 
@@ -57,11 +58,8 @@ class Findings:
     run: Run
     cases: dict[str, RunCase]
     results: list[Result]
-
-    @classmethod
-    def of(cls, store: Store, run: Run) -> "Findings":
-        """Read a run."""
-        return cls(run, {c.testcase: c for c in store.run_cases(run)}, store.results(run))
+    facts: dict[str, Any] = field(default_factory=dict)
+    """What its suite has to know beside the executions (`Suite.facts`)."""
 
     @cached_property
     def by_case(self) -> dict[str, dict[int, Result]]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tollfree.report.model import Cell, SuiteSection
-from tollfree.store import Profile, Run, Store
+from tollfree.store import Profile
 from tollfree.suites.base import Bench, Suite
 from tollfree.suites.fdw.bulk import load_bulk, make_bulk_tables
 from tollfree.suites.fdw.charts import charts
@@ -13,7 +13,7 @@ from tollfree.suites.fdw.findings import FdwFindings
 from tollfree.suites.fdw.tables import all_tables
 from tollfree.suites.fdw.verdicts import verdicts
 from tollfree.suites.foreign import make_page_cache_functions
-from tollfree.suites.presentation import FROM_DISK, number, plain_section
+from tollfree.suites.presentation import FROM_DISK, Findings, number, plain_section
 
 BYTES_PER_SCALE = 40_000_000
 """Tables and indexes at one unit of scale, and the log that writing them leaves for a while."""
@@ -66,9 +66,9 @@ class FdwSuite(Suite):
         load_bulk(source, bench.store, bench.profile)
         make_bulk_tables(instances, bench.store)
 
-    def section(self, store: Store, run: Run) -> SuiteSection:
+    def section(self, run: Findings) -> SuiteSection:
         """Return the experiment's tables beside the published ones, verdicts and plots."""
-        fdw = FdwFindings.of(store, run)
+        fdw = FdwFindings.of(run)
         return plain_section(
             fdw.run,
             title=TITLE,
@@ -80,9 +80,9 @@ class FdwSuite(Suite):
             extra=_extra_cells(fdw),
         )
 
-    def export_files(self, store: Store, run: Run, folder: Path) -> list[Path]:
+    def export_files(self, run: Findings, folder: Path) -> list[Path]:
         """Write the experiment's own CSV files (benchRO.local, ...)."""
-        return write_published_files(store, run, folder)
+        return write_published_files(run, folder)
 
 
 def _extra_cells(fdw: FdwFindings) -> dict[str, dict[str, Cell]]:

@@ -7,15 +7,13 @@ connect, and without it, as its command line cut them out of pgbench's output.
 
 from pathlib import Path
 
-from tollfree.store import Run, Store
 from tollfree.suites.presentation import Findings
 
 PUBLISHED_TARGETS = ("local", "FDW_local", "FDW_external", "FDW_ext_ro")
 
 
-def write_published_files(store: Store, run: Run, folder: Path) -> list[Path]:
+def write_published_files(findings: Findings, folder: Path) -> list[Path]:
     """Write the files of a run for PostgreSQL's own wrapper; return those that have lines."""
-    findings = Findings.of(store, run)
     written = []
     for name, case in sorted(findings.cases.items()):
         dims = case.dims

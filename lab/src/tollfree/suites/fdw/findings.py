@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tollfree import stats
-from tollfree.store import Run, Store
+from tollfree.scripts import written_rows
 from tollfree.suites.presentation import Findings
 
 FIRST_ARTICLE = "FDW overhead (2017)"
@@ -48,16 +48,13 @@ class FdwFindings:
     published: dict[PublishedKey, Published]
 
     @classmethod
-    def of(cls, store: Store, run: Run) -> "FdwFindings":
-        """Read a run and the published figures."""
-        rows = store.table("SELECT * FROM lab.fdw_published")
+    def of(cls, run: Findings) -> "FdwFindings":
+        """Put the published figures beside a run."""
         published = {
-            (r["article"], r["figure"], r["bench"], r["target"]): Published(
-                r["max"], r["min"], r["mean"]
-            )
-            for r in rows
+            (article, figure, bench, target): Published(*figures)
+            for article, bench, target, figure, *figures in written_rows("fdw_published")
         }
-        return cls(Findings.of(store, run), published)
+        return cls(run, published)
 
     def dims(self, testcase: str) -> dict[str, Any]:
         """Return the dimensions of a case."""

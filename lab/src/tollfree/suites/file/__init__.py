@@ -2,6 +2,7 @@
 
 from importlib.resources import files as resources
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -24,7 +25,7 @@ from tollfree.suites.file.schemas import (
 from tollfree.suites.file.tables import all_tables
 from tollfree.suites.file.verdicts import verdicts
 from tollfree.suites.foreign import make_page_cache_functions
-from tollfree.suites.presentation import FROM_DISK, plain_section
+from tollfree.suites.presentation import FROM_DISK, Findings, plain_section
 
 BYTES_PER_SCALE = 50_000_000
 """Text and tables, whole and in blocks, at one hundredth of TPC-H's scale factor."""
@@ -88,9 +89,14 @@ class FileSuite(Suite):
             heap = next(schema for schema in schemas if schema.kind == "heap")
             _ask(bench, connection, heap, is_resumed=resumed)
 
-    def section(self, store: Store, run: Run) -> SuiteSection:
+    def facts(self, store: Store, run: Run) -> dict[str, Any]:
+        """Return how much text is behind the tables that each query reads."""
+        rows = store.table("SELECT * FROM lab.file_scanned WHERE run_id = %s", run.run_id)
+        return {"scanned_bytes": {row["query"]: int(row["bytes"]) for row in rows}}
+
+    def section(self, run: Findings) -> SuiteSection:
         """Return the experiment's table beside the published one, verdicts and plots."""
-        file = FileFindings.of(store, run)
+        file = FileFindings.of(run)
         return plain_section(
             file.run,
             title=TITLE,

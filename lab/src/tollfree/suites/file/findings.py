@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tollfree import stats
-from tollfree.store import Run, Store
+from tollfree.scripts import written_rows
 from tollfree.suites.presentation import MB, Findings
 
 HEAP = "heap"
@@ -48,20 +48,17 @@ class FileFindings:
     published: dict[tuple[str, str], Published]
     """By query and engine."""
     scanned: dict[str, int]
-    """Bytes of text behind the tables that a query reads, by query, at the run's scale."""
+    """Bytes of text behind the tables that a query reads, by query, at the run's scale: empty
+    where a file does not have them."""
 
     @classmethod
-    def of(cls, store: Store, run: Run) -> "FileFindings":
-        """Read a run, the published figures and the sizes of the files."""
+    def of(cls, run: Findings) -> "FileFindings":
+        """Put the published figures beside a run."""
         published = {
-            (r["query"], r["engine"]): Published(r["regular_s"], r["foreign_s"])
-            for r in store.table("SELECT * FROM lab.file_published")
+            (query, engine): Published(*seconds)
+            for query, engine, *seconds in written_rows("file_published")
         }
-        scanned = {
-            str(r["query"]): int(r["bytes"])
-            for r in store.table("SELECT * FROM lab.file_scanned WHERE run_id = %s", run.run_id)
-        }
-        return cls(Findings.of(store, run), published, scanned)
+        return cls(run, published, run.facts.get("scanned_bytes", {}))
 
     def dims(self, testcase: str) -> dict[str, Any]:
         """Return the dimensions of a case."""
@@ -94,17 +91,17 @@ class FileFindings:
     def megabytes_a_second(self, testcase: str | None) -> float | None:
         """Return how many megabytes of text a case went through in a second."""
         seconds = self.mean_s(testcase)
-        if testcase is None or not seconds:
-            return None
-        return self.scanned[str(self.dims(testcase)["query"])] / MB / seconds
+        scanned = self._scanned(testcase) if testcase else None
+        return scanned / MB / seconds if scanned and seconds else None
 
     def disk_share(self, testcase: str) -> float | None:
         """Return what the worst execution of a case read from the disk, as a share of the text
         behind its tables; None where no execution could tell."""
-        counted = self.run.figures(testcase, "disk_bytes")
-        if not counted:
-            return None
-        return max(counted) / self.scanned[str(self.dims(testcase)["query"])]
+        counted, scanned = self.run.figures(testcase, "disk_bytes"), self._scanned(testcase)
+        return max(counted) / scanned if counted and scanned else None
+
+    def _scanned(self, testcase: str) -> int | None:
+        return self.scanned.get(str(self.dims(testcase)["query"]))
 
     def is_cold(self, testcase: str) -> bool:
         """Return whether a case is known to have waited for the disk."""

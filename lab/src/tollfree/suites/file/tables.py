@@ -80,6 +80,8 @@ def rates_table(file: FileFindings, engine: str, workers: int) -> Table:
     candidates = file.candidates()
     rows = []
     for query in file.queries(engine=engine, workers=workers):
+        if query not in file.scanned:
+            continue
         cases = [file.case(query, target, engine, workers) for target in candidates]
         rates = [file.megabytes_a_second(case) for case in cases]
         rows.append((query, file.scanned[query] / MB, *rates))

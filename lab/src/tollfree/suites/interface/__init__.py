@@ -5,14 +5,14 @@ import logging
 from tollfree.clients import clients
 from tollfree.errors import EnvironmentLacksError
 from tollfree.report.model import Cell, Column, SuiteSection
-from tollfree.store import Profile, Run, Store
+from tollfree.store import Profile
 from tollfree.suites.base import Bench, Suite
 from tollfree.suites.interface import load
 from tollfree.suites.interface.charts import charts
 from tollfree.suites.interface.findings import InterfaceFindings
 from tollfree.suites.interface.tables import all_tables
 from tollfree.suites.interface.verdicts import verdicts
-from tollfree.suites.presentation import number, plain_section
+from tollfree.suites.presentation import Findings, number, plain_section
 from tollfree.tls import offer_tls
 
 LOG = logging.getLogger("tollfree")
@@ -75,9 +75,9 @@ class InterfaceSuite(Suite):
                 for statement in bench.store.unexpected(asked):
                     bench.store.expect(load.expected(connection, statement))
 
-    def section(self, store: Store, run: Run) -> SuiteSection:
+    def section(self, run: Findings) -> SuiteSection:
         """Return the experiment's summaries beside the published ones, tasks and verdicts."""
-        interface = InterfaceFindings.of(store, run)
+        interface = InterfaceFindings.of(run)
         return plain_section(
             interface.run,
             title=TITLE,

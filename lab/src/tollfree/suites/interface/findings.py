@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from tollfree import stats
-from tollfree.store import Run, Store
+from tollfree.scripts import written_rows
+from tollfree.suites.interface.views import View, views_of
 from tollfree.suites.presentation import MB, Findings, is_again
 
 ROADS = ("lcl:ipc", "lcl:tcp", "lcl:tls", "rmt:tcp", "rmt:tls", "rmt2ms:tcp")
@@ -67,25 +68,21 @@ class InterfaceFindings:
     """Seconds by published task and candidate."""
     summaries: list[dict[str, Any]]
     """The published summaries."""
-    views: dict[str, list[dict[str, Any]]]
+    views: dict[str, View]
     """The run's rows of the published experiment's own views, by their names."""
 
     @classmethod
-    def of(cls, store: Store, run: Run) -> "InterfaceFindings":
-        """Read a run and the published figures."""
-        published = store.table("SELECT * FROM lab.interface_published")
+    def of(cls, run: Findings) -> "InterfaceFindings":
+        """Put the published figures beside a run."""
+        columns = ("summary", "item", "nml_dur", "nml_drng", "duration")
         return cls(
-            Findings.of(store, run),
-            {(r["task"], r["candidate"]): r["duration"] for r in published},
-            store.table("SELECT * FROM lab.interface_published_summaries"),
-            {
-                "ifmeth_cat_results": store.table(
-                    "SELECT * FROM lab.ifmeth_cat_results WHERE run_id = %s", run.run_id
-                ),
-                "loccomm_cat_results": store.table(
-                    "SELECT * FROM lab.loccomm_cat_results WHERE run_id = %s", run.run_id
-                ),
-            },
+            run,
+            {(task, name): seconds for task, name, seconds in written_rows("interface_published")},
+            [
+                dict(zip(columns, row, strict=True))
+                for row in written_rows("interface_published_summaries")
+            ],
+            views_of(run),
         )
 
     def dims(self, testcase: str) -> dict[str, Any]:

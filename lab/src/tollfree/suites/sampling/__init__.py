@@ -4,9 +4,9 @@ from pathlib import Path
 
 from tollfree.report.model import SuiteSection
 from tollfree.report.sheet import write_sheet
-from tollfree.store import Profile, Run, Store
+from tollfree.store import Profile
 from tollfree.suites.base import Bench, Suite
-from tollfree.suites.presentation import plain_section
+from tollfree.suites.presentation import Findings, plain_section
 from tollfree.suites.sampling.charts import charts, sheets
 from tollfree.suites.sampling.databases import SampledTable, prepare
 from tollfree.suites.sampling.findings import SamplingFindings
@@ -50,9 +50,9 @@ class SamplingSuite(Suite):
             ],
         )
 
-    def section(self, store: Store, run: Run) -> SuiteSection:
+    def section(self, run: Findings) -> SuiteSection:
         """Return the experiment's plots and tables, with quality beside time."""
-        sampling = SamplingFindings.of(store, run)
+        sampling = SamplingFindings.of(run)
         return plain_section(
             sampling.run,
             title=TITLE,
@@ -62,7 +62,7 @@ class SamplingSuite(Suite):
             charts=charts(sampling),
         )
 
-    def export_files(self, store: Store, run: Run, folder: Path) -> list[Path]:
+    def export_files(self, run: Findings, folder: Path) -> list[Path]:
         """Write the experiment's pages of plots, those that the run has the samples for."""
-        pages = sheets(SamplingFindings.of(store, run))
+        pages = sheets(SamplingFindings.of(run))
         return [write_sheet(sheet, folder / f"{name}.svg") for name, sheet in pages.items()]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tollfree import stats
-from tollfree.store import Run, Store
+from tollfree.scripts import written_rows
 from tollfree.suites.presentation import Findings
 
 METHODS = ("full", "random", "bernoulli", "system")
@@ -77,10 +77,9 @@ class SamplingFindings:
     published: dict[str, float]
 
     @classmethod
-    def of(cls, store: Store, run: Run) -> "SamplingFindings":
-        """Read a run and the published figures."""
-        rows = store.table("SELECT * FROM lab.sampling_published")
-        return cls(Findings.of(store, run), {r["cost"]: r["us_per_row"] for r in rows})
+    def of(cls, run: Findings) -> "SamplingFindings":
+        """Put the published figures beside a run."""
+        return cls(run, dict(written_rows("sampling_published")))
 
     def dims(self, testcase: str) -> dict[str, Any]:
         """Return the dimensions of a case."""
