@@ -454,16 +454,3 @@ def test_a_home_whose_name_needs_quotes_will_do(
     finally:
         lab.down()
         shutil.rmtree(home, ignore_errors=True)
-
-
-def test_another_build_of_the_extension_sets_the_old_results_aside(
-    lab: Lab, caplog: pytest.LogCaptureFixture
-) -> None:
-    with lab.database() as store:
-        kept = len(store.runs())
-        assert kept > 0
-        store.connection.execute("COMMENT ON EXTENSION tollfree_lab IS 'another build'")
-        store.install(lab.stage.sharedir / "extension")
-        assert store.runs() == []
-        assert "lab_1" in caplog.text
-        assert store.table("SELECT count(*) FROM lab_1.runs") == [{"count": kept}]

@@ -53,9 +53,12 @@ CREATE TABLE runs
 	server		jsonb NOT NULL DEFAULT '{}',
 	version		text NOT NULL DEFAULT '',
 	query_limit_s int CHECK (query_limit_s > 0),
-	seconds		int NOT NULL CHECK (seconds > 0),
-	scale		int NOT NULL CHECK (scale > 0),
-	FOREIGN KEY (suite, profile) REFERENCES profiles
+	seconds		int CHECK (seconds > 0),
+	scale		int CHECK (scale > 0),
+	migrated	bool NOT NULL DEFAULT false,
+	FOREIGN KEY (suite, profile) REFERENCES profiles,
+	CONSTRAINT size_unless_migrated
+		CHECK (migrated OR (seconds IS NOT NULL AND scale IS NOT NULL))
 );
 
 COMMENT ON COLUMN runs.pattern IS
@@ -66,6 +69,8 @@ COMMENT ON COLUMN runs.query_limit_s IS
 'seconds after which a case begins no further query; NULL for all queries of every case';
 COMMENT ON COLUMN runs.seconds IS
 'of the profile when the run began, which is what a resumed run goes on with; so is the scale';
+COMMENT ON COLUMN runs.migrated IS
+'whether another build of the lab made it, so that it is shown, and not gone on with; the first builds stored no seconds and scale';
 COMMENT ON COLUMN runs.server IS
 'per instance: version and every setting that is not PostgreSQL''s default';
 

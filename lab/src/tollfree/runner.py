@@ -120,6 +120,11 @@ def _resumable(store: Store, request: Request) -> Run:
             f"no run of the suite {request.suite} was interrupted",
             f"Start one with `tollfree run {request.suite}`.",
         )
+    if run.migrated:
+        raise LabStateError(
+            f"run {run.run_id} was begun with another build of the lab",
+            f"Begin a new run with `tollfree run {run.suite}`; what was measured is kept.",
+        )
     return run
 
 

@@ -5,7 +5,6 @@ and how it is judged is decided in the database itself (extensions/tollfree_lab)
 """
 
 import hashlib
-import logging
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,12 +18,10 @@ from psycopg import sql
 from psycopg.rows import class_row, dict_row, scalar_row, tuple_row
 from psycopg.types.json import Jsonb
 
-from tollfree import __version__
+from tollfree import __version__, migration
 from tollfree.clients import Client
 from tollfree.errors import NotFoundError, UsageError
 from tollfree.scripts import EXTENSION, SCRIPT_NAME, written_rows
-
-LOG = logging.getLogger("tollfree")
 
 T = TypeVar("T")
 
@@ -89,6 +86,8 @@ class Run:
     seconds: int | None = None
     """Of its profile when it began; None in files written before it was stored, as the scale."""
     scale: int | None = None
+    migrated: bool = False
+    """Whether another build of the lab made it: it is shown, and not gone on with."""
 
     @property
     def size(self) -> str:
@@ -193,8 +192,7 @@ class Store:
     def install(self, scripts: Path) -> None:
         """Create the extension unless it is there; `scripts` holds its SQL.
 
-        A schema made by another build of the same version is set aside under another name, so
-        that its results stay readable, and a new one is made.
+        In place of a schema that another build made a new one is made, and takes its results over.
         """
         script = scripts / SCRIPT_NAME
         build = hashlib.sha256(script.read_bytes()).hexdigest()[:12]
@@ -205,27 +203,13 @@ class Store:
             return
         with self.connection.transaction():
             if self._scalar("SELECT count(*) FROM pg_extension WHERE extname = %s", EXTENSION):
-                self._set_aside()
+                migration.set_aside(self.connection)
             extension = sql.Identifier(EXTENSION)
             self.connection.execute(sql.SQL("CREATE EXTENSION {}").format(extension))
             self.connection.execute(
                 sql.SQL("COMMENT ON EXTENSION {} IS {}").format(extension, sql.Literal(build))
             )
-
-    def _set_aside(self) -> None:
-        """Copy the results of another build to a schema `lab_<n>` and drop the extension."""
-        taken = self._scalar("SELECT count(*) FROM pg_namespace WHERE nspname ~ '^lab_[0-9]+$'")
-        name = f"lab_{taken + 1}"
-        schema = sql.Identifier(name)
-        LOG.warning("results of another build of the lab are kept in its schema %s", name)
-        self.connection.execute(sql.SQL("CREATE SCHEMA {}").format(schema))
-        for table in ("runs", "run_cases", "testresults"):
-            self.connection.execute(
-                sql.SQL("CREATE TABLE {0}.{1} AS TABLE lab.{1}").format(
-                    schema, sql.Identifier(table)
-                )
-            )
-        self.connection.execute("DROP EXTENSION tollfree_lab; DROP SCHEMA IF EXISTS lab")
+            migration.take_in(self.connection)
 
     # Places
 
