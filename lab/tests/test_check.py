@@ -326,6 +326,154 @@ def test_a_lookup_waits_for_as_many_round_trips_as_is_said(place: Place) -> None
         assert place.link.counters()["flights"] - before == one["stock_round_trips"]
 
 
+LOOKUP = "SELECT v FROM items WHERE id = 7"
+
+
+def test_a_query_is_executed_by_both_on_copies(place: Place) -> None:
+    """Nothing is left, though the extension was not in the database."""
+    before = place.marks()
+    found = report(place.dsn(), "--execute", "--query", LOOKUP)
+    assert place.marks() == before
+    (one,) = found["queries"]
+    assert unknown(found, "both wrappers") == []
+    done = one["execution"]
+    assert (done["stock_rows"], done["ours_rows"], done["executions"]) == (1, 1, 3)
+    assert done["ours_round_trips"] == 1
+    assert RTT_US / 1000 <= done["ours_ms"] < done["stock_ms"]
+    out, _ = run(place.dsn(), "--execute", "--query", LOOKUP)
+    assert "executed: by postgres_fdw" in out
+    assert "1 round trips; 1 rows" in out
+    assert place.server.password_file.read_text() not in out
+
+
+def test_copies_have_the_columns_and_options_of_their_tables(place: Place) -> None:
+    """Also of a table that has another name here, and other columns in another order."""
+    with place.connect() as connection:
+        connection.execute(
+            'CREATE FOREIGN TABLE "Renamed"'
+            """ ("The Text" text OPTIONS (column_name 'v') COLLATE "C","""
+            " gone integer, id integer NOT NULL)"
+            " SERVER far OPTIONS (schema_name 'public', table_name 'items')"
+        )
+        connection.execute('ALTER FOREIGN TABLE "Renamed" DROP COLUMN gone')
+    try:
+        query = 'SELECT "The Text" FROM "Renamed" WHERE id < 4 ORDER BY "The Text"'
+        (one,) = report(place.dsn(), "--execute", "--query", query)["queries"]
+    finally:
+        with place.connect() as connection:
+            connection.execute('DROP FOREIGN TABLE "Renamed"')
+    assert (one["execution"]["stock_rows"], one["execution"]["ours_rows"]) == (3, 3)
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        ("UPDATE items SET v = 'changed' WHERE id = 7", "only reads"),
+        ("SELECT v FROM items WHERE id = 7 FOR UPDATE", "only reads"),
+        ("SELECT v FROM items WHERE id = change()", "does not allow updates"),
+        ("SELECT v FROM public.items WHERE id = 7", "by a name with a schema"),
+        ("SELECT v FROM seen WHERE id = 7", "through a view"),
+        ("SELECT v, pg_sleep(30) FROM items WHERE id = 7", "statement timeout"),
+    ],
+)
+def test_a_query_that_copies_do_not_serve_is_not_timed(place: Place, query: str, why: str) -> None:
+    with place.connect() as connection:
+        connection.execute("CREATE VIEW seen AS SELECT * FROM items")
+        connection.execute(
+            "CREATE FUNCTION change() RETURNS integer LANGUAGE plpgsql AS $$ BEGIN"
+            " UPDATE items SET v = 'changed' WHERE id = 7; RETURN 7; END $$"
+        )
+    try:
+        before = place.marks()
+        found = report(place.dsn(), "--timeout", "3", "--execute", "--query", query)
+        assert place.marks() == before
+    finally:
+        with place.connect() as connection:
+            connection.execute("DROP VIEW seen; DROP FUNCTION change()")
+    (one,) = found["queries"]
+    assert one["execution"] is None
+    (answer,) = unknown(found, "both wrappers")
+    assert why in answer
+
+
+def test_without_leave_nothing_is_executed_nor_made(place: Place) -> None:
+    found = report(place.dsn(), "--query", LOOKUP)
+    assert found["queries"][0]["execution"] is None
+    assert found["timeouts"] == []
+    (why,) = unknown(found, "the remote timeouts")
+    assert "--execute" in why
+
+
+def test_the_remote_timeouts_are_shown(place: Place) -> None:
+    with place.server.connect() as connection:
+        connection.execute(
+            f"ALTER DATABASE {SOURCE} SET idle_in_transaction_session_timeout = '7s'"
+        )
+    try:
+        before = place.marks()
+        found = report(place.dsn(), "--execute")
+        out, _ = run(place.dsn(), "--execute")
+        assert place.marks() == before
+    finally:
+        with place.server.connect() as connection:
+            connection.execute(f"ALTER DATABASE {SOURCE} RESET idle_in_transaction_session_timeout")
+    (far,) = found["timeouts"]
+    assert far["server"] == "far"
+    assert far["settings_ms"]["idle_in_transaction_session_timeout"] == 7000
+    assert far["settings_ms"]["statement_timeout"] == 0
+    assert "remote timeouts: idle_in_transaction_session_timeout 7000 ms" in out
+    (why,) = unknown(found, "the timeouts of server gone")
+    assert "could not connect" in why
+
+
+def test_a_user_with_few_rights_is_told_what_cannot_be_executed(place: Place) -> None:
+    found = report(place.dsn("checked_reader"), "--execute", "--query", LOOKUP)
+    assert found["queries"][0]["execution"] is None
+    assert found["timeouts"] == []
+    assert unknown(found, "both wrappers") == ["permission denied for foreign server far"]
+    assert unknown(found, "timeouts of server far") == ["permission denied for foreign server far"]
+
+
+def test_a_user_who_may_make_servers_executes_without_being_superuser(place: Place) -> None:
+    """With a mapping of the user's own, whose password is copied and not shown."""
+    password = secrets.token_urlsafe(12)
+    with place.connect() as connection:
+        connection.execute(f"CREATE EXTENSION {OUR_WRAPPER}")
+        for wrapper in ("postgres_fdw", OUR_WRAPPER):
+            connection.execute(f"GRANT USAGE ON FOREIGN DATA WRAPPER {wrapper} TO checked_reader")
+        connection.execute("GRANT USAGE ON FOREIGN SERVER far TO checked_reader")
+        connection.execute(f"ALTER ROLE checked_reader PASSWORD '{password}'")
+        connection.execute(
+            "CREATE USER MAPPING FOR checked_reader SERVER far"
+            f" OPTIONS (user 'checked_reader', password '{password}')"
+        )
+    with place.server.connect(SOURCE) as connection:
+        connection.execute("GRANT SELECT ON items TO checked_reader")
+    try:
+        outputs = run("--json", "--execute", "--query", LOOKUP, place.dsn("checked_reader"))
+    finally:
+        with place.connect() as connection:
+            connection.execute("DROP USER MAPPING FOR checked_reader SERVER far")
+            connection.execute("REVOKE USAGE ON FOREIGN SERVER far FROM checked_reader")
+            connection.execute(
+                "REVOKE USAGE ON FOREIGN DATA WRAPPER postgres_fdw FROM checked_reader"
+            )
+            connection.execute(f"DROP EXTENSION {OUR_WRAPPER}")
+        with place.server.connect(SOURCE) as connection:
+            connection.execute("REVOKE SELECT ON items FROM checked_reader")
+    found = json.loads(outputs[0])
+    assert unknown(found, "both wrappers") == []
+    assert found["queries"][0]["execution"]["ours_rows"] == 1
+    assert password not in "".join(outputs)
+
+
+def test_different_numbers_of_rows_are_a_finding() -> None:
+    execution = model.Execution(2.0, 1.0, 3, 5, 4, 1, same_plan=True)
+    query = model.Query("SELECT", None, None, ("far",), 5, 5, 1, execution)
+    (finding,) = findings.of_executions((query,))
+    assert "5 rows, ours 4" in finding.text
+
+
 @pytest.mark.parametrize(
     ("query", "why"),
     [

@@ -173,7 +173,11 @@ def doctor_command(as_json: bool) -> None:
     default=10,
     help="Limit of each statement.  [10]",
 )
-@click.option("--query", metavar="SQL", help="Say what this one waits for. It is not executed.")
+@click.option(
+    "--query",
+    metavar="SQL",
+    help="Say what this one waits for. Without --execute it is not executed.",
+)
 @click.option(
     "--top",
     "most",
@@ -183,17 +187,26 @@ def doctor_command(as_json: bool) -> None:
     " at.  [5]",
 )
 @click.option(
+    "--execute",
+    "executes",
+    is_flag=True,
+    help="Make temporary copies of foreign tables, in transactions that are rolled back: to execute"
+    " the query of --query by both wrappers, and to read the remote timeouts.",
+)
+@click.option(
     "--json", "as_json", is_flag=True, help="Print JSON; docs/checking.md has its fields."
 )
-def check_command(dsn: str, limit_s: int, query: str | None, most: int, as_json: bool) -> None:
+def check_command(
+    dsn: str, limit_s: int, query: str | None, most: int, executes: bool, as_json: bool
+) -> None:
     """Look at the foreign servers of a database of yours, which DSN names as for psql.
 
     Says how long their round trips are, which statistics are missing, how many round trips your
     queries wait for, and which commands switch a server to our wrappers and back. Nothing is
-    changed: every transaction is read-only and rolled back. What the server refuses to this user
-    is listed as not known.
+    changed: every transaction is rolled back, and read-only too without --execute. What the server
+    refuses to this user is listed as not known.
     """
-    report = check(dsn, limit_s, query, most)
+    report = check(dsn, limit_s, query, most, executes=executes)
     if as_json:
         _print_json(dataclasses.asdict(report))
         return

@@ -1,22 +1,30 @@
 """`tollfree check`: a read-only look at a server of the user's.
 
 `check` asks, `text.lines` prints. `inventory` has what is there, `links` what a round trip costs,
-`queries` and `plans` what queries wait for, `findings` what to do about it.
+`queries` and `plans` what queries wait for, `execution` how long one takes by both wrappers,
+`timeouts` what the remote servers allow, `findings` what to do about it.
 Nothing here knows the lab.
 """
 
+from dataclasses import replace
+
 from tollfree.check import findings, inventory, links, queries
+from tollfree.check.execution import execute
 from tollfree.check.model import Report
 from tollfree.check.session import connected
+from tollfree.check.timeouts import timeouts
 
 __all__ = ["Report", "check"]
 
 
-def check(dsn: str, limit_s: int, query: str | None = None, most: int = 5) -> Report:
+def check(
+    dsn: str, limit_s: int, query: str | None = None, most: int = 5, *, executes: bool = False
+) -> Report:
     """Look at the server that `dsn` names; raises `LabError` only if it cannot be reached.
 
     `query` is explained, or else up to `most` of those in pg_stat_statements. No statement takes
-    longer than `limit_s`.
+    longer than `limit_s`. With `executes` it makes temporary copies, to time the query given by
+    both wrappers and to read the remote timeouts.
     """
     with connected(dsn, limit_s) as session:
         wrappers = inventory.wrappers(session)
@@ -26,11 +34,17 @@ def check(dsn: str, limit_s: int, query: str | None = None, most: int = 5) -> Re
         by_name = {server.name: server for server in servers}
         known = tuple(table for table in tables if table.server in by_name)
         examined = queries.examine(session, query, most, by_name, known)
+        if executes and query is not None:
+            examined = tuple(
+                replace(one, execution=execute(session, query, by_name, known)) for one in examined
+            )
+        limits = timeouts(session, servers, is_allowed=executes)
         is_refused = any(one.what == inventory.SERVERS for one in session.unknown)
         found = (
             *(() if servers or is_refused else (findings.NO_SERVER,)),
             *findings.of_servers(servers, wrappers, measured),
             *findings.of_tables(tables, by_name, measured),
+            *findings.of_executions(examined),
         )
         return Report(
             session.info.parameter_status("server_version") or "",
@@ -43,4 +57,5 @@ def check(dsn: str, limit_s: int, query: str | None = None, most: int = 5) -> Re
             examined,
             found,
             tuple(session.unknown),
+            limits,
         )

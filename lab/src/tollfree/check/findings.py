@@ -17,6 +17,7 @@ from tollfree.check.model import (
     ForeignServer,
     ForeignTable,
     Link,
+    Query,
     Wrapper,
 )
 
@@ -134,6 +135,18 @@ def _fetch_size(table: ForeignTable, server: ForeignServer, link: Link | None) -
             f" OPTIONS ({verb} fetch_size '{BETTER_FETCH_SIZE}');",
         ),
     )
+
+
+def of_executions(queries: tuple[Query, ...]) -> Iterator[Finding]:
+    """Yield that both wrappers answered a query with different numbers of rows."""
+    for query in queries:
+        done = query.execution
+        if done and done.stock_rows != done.ours_rows:
+            yield Finding(
+                "the query",
+                f"postgres_fdw returned {done.stock_rows:,.0f} rows, ours {done.ours_rows:,.0f}."
+                " Unless the data changed meanwhile, do not switch, and report it to us.",
+            )
 
 
 def _text(composed: sql.Composable) -> str:

@@ -74,6 +74,31 @@ class Link:
 
 
 @dataclass(frozen=True)
+class Timeouts:
+    """What a remote server sets for the sessions of its foreign server."""
+
+    server: str
+    settings_ms: dict[str, float]
+    """Milliseconds by setting; 0 is none."""
+
+
+@dataclass(frozen=True)
+class Execution:
+    """A query executed by both wrappers on copies of its tables: medians of the times inside one
+    transaction, which leave out its begin and end."""
+
+    stock_ms: float
+    ours_ms: float
+    executions: int
+    """How many were timed, of each."""
+    stock_rows: float
+    ours_rows: float
+    ours_round_trips: int
+    same_plan: bool
+    """Whether the copies, which have no statistics, are read by a plan of the same shape."""
+
+
+@dataclass(frozen=True)
 class Query:
     """A query, the round trips it waits for, and what ours would wait for."""
 
@@ -87,6 +112,8 @@ class Query:
     stock_round_trips: float
     ours_round_trips: float
     """At least so many."""
+    execution: Execution | None = None
+    """None unless it was asked for, and could be."""
 
 
 @dataclass(frozen=True)
@@ -120,4 +147,5 @@ class Report:
     queries: tuple[Query, ...]
     findings: tuple[Finding, ...]
     unknown: tuple[Unknown, ...]
+    timeouts: tuple[Timeouts, ...] = ()
     format: str = FORMAT

@@ -87,6 +87,12 @@ def costs(
     return Costs(tuple(sorted(used)), rows, stock + 2 * len(used), ours + ends)
 
 
+def tables_read(plan: Plan, tables: tuple[ForeignTable, ...]) -> list[ForeignTable]:
+    """Return those of the tables that a plan reads or writes."""
+    found = [node for node, _ in nodes(plan)]
+    return [table for table in tables if any(_is_read(node, table) for node in found)]
+
+
 def _is_read(node: Plan, table: ForeignTable) -> bool:
     if "Relations" in node:
         return bool(

@@ -1,4 +1,5 @@
-"""A session that reads: each transaction is READ ONLY, with limits on time and on waits for locks.
+"""A session that changes nothing: each transaction is rolled back, and has limits on time and on
+waits for locks. It is READ ONLY, but for what is made in it first where that was allowed.
 
 A question that the server refuses is kept as unknown and ends nothing; only a lost connection is
 an error. SQL that comes from the user is sent by the extended protocol, which takes one statement
@@ -49,6 +50,20 @@ class Session:
             self._note(what, error)
 
     @contextmanager
+    def trying(self, what: str) -> Iterator[None]:
+        """As `answering`, but the body may write, until it calls `freeze`."""
+        self._connection.read_only = False
+        try:
+            with self.answering(what):
+                yield
+        finally:
+            self._connection.read_only = True
+
+    def freeze(self) -> None:
+        """Make the present transaction READ ONLY; nothing in it can take that back."""
+        self._connection.execute("SET TRANSACTION READ ONLY")
+
+    @contextmanager
     def _transaction(self) -> Iterator[None]:
         with self._connection.transaction(force_rollback=True):
             self._connection.execute(
@@ -77,7 +92,9 @@ class Session:
         """Note a question without an answer."""
         self.unknown.append(Unknown(what, why))
 
-    def run(self, query: LiteralString | sql.SQL | sql.Composed, *values: object) -> list[Row]:
+    def run(
+        self, query: LiteralString | bytes | sql.SQL | sql.Composed, *values: object
+    ) -> list[Row]:
         """Execute a statement of ours in the present transaction; return its rows."""
         cursor = self._connection.execute(query, values or None)
         return cursor.fetchall() if cursor.description else []
@@ -90,11 +107,14 @@ class Session:
 
     def ask(self, what: str, file: str, *values: object) -> list[Row]:
         """Return the rows of the query in a file of this folder, none if the server refuses."""
-        query = files(__package__).joinpath(file).read_bytes()
         rows: list[Row] = []
         with self.answering(what):
-            rows += self._connection.execute(query, values).fetchall()
+            rows += self.query(file, *values)
         return rows
+
+    def query(self, file: str, *values: object) -> list[Row]:
+        """Execute what is in a file of this folder in the present transaction; return its rows."""
+        return self.run(files(__package__).joinpath(file).read_bytes(), *values)
 
 
 def reason(error: psycopg.Error) -> str:

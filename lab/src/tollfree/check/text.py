@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tollfree.check.model import ForeignServer, Link, Query, Report
+from tollfree.check.model import Execution, ForeignServer, Link, Query, Report
 
 
 def lines(report: Report) -> Iterator[str]:
@@ -39,6 +39,10 @@ def _server(report: Report, server: ForeignServer, link: Link | None) -> Iterato
             f"  round trip {link.rtt_ms:.3g} ms (least {link.rtt_min_ms:.3g}), connecting"
             f" {link.connect_ms:.3g} ms: {link.queries} queries for no rows of {link.table}"
         )
+    for one in report.timeouts:
+        if one.server == server.name:
+            limits = [f"{name} {ms:g} ms" for name, ms in one.settings_ms.items() if ms]
+            yield f"  remote timeouts: {', '.join(limits) or 'none'}"
     for table in report.tables:
         if table.server == server.name:
             rows = (
@@ -70,3 +74,15 @@ def _query(query: Query, links: dict[str, Link]) -> Iterator[str]:
             f"  that is {query.stock_round_trips * slowest:,.3g} ms of waiting for the link, or"
             f" {query.ours_round_trips * slowest:,.3g} ms"
         )
+    if query.execution:
+        yield from _execution(query.execution)
+
+
+def _execution(done: Execution) -> Iterator[str]:
+    yield (
+        f"  executed: by postgres_fdw {done.stock_ms:,.3g} ms, by ours {done.ours_ms:,.3g} ms and"
+        f" {done.ours_round_trips:,} round trips; {done.stock_rows:,.0f} rows. Medians of"
+        f" {done.executions}, without the begin and end of the transaction"
+    )
+    if not done.same_plan:
+        yield "  the copies that were read have no statistics: the plan of your tables is another"
