@@ -6,6 +6,7 @@ their own tables of it, and `plain_section` makes the parts that all sections sh
 
 import shlex
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -328,6 +329,28 @@ def noise_sentence(noise: stats.Noise, what: str) -> str:
 def number(label: str, unit: str = "", decimals: int | None = None) -> Column:
     """Return a numeric column."""
     return Column(label, Kind.NUMBER, unit, decimals)
+
+
+def again_table(what: str, label: str, again: Iterable[tuple[str, stats.Estimate | None]]) -> Table:
+    """Return the A/A cases, `what` against itself, by their names in the column `label`. One round
+    has no interval that could reach 1."""
+    rows = []
+    for name, ratio in again:
+        if ratio is not None:
+            reaches = "yes" if ratio.low <= 1 <= ratio.high else "no"
+            figures = (ratio.median, ratio.low, ratio.high, ratio.samples)
+            rows.append((name, *figures, reaches if ratio.samples > 1 else None))
+    return Table(
+        f"A/A: {what} measured against itself",
+        (
+            Column(label),
+            *(number("ratio", "x", 3), number("low", "x", 3), number("high", "x", 3)),
+            number("rounds", decimals=0),
+            Column("reaches 1"),
+        ),
+        tuple(rows),
+        (NOISE_NOTE,),
+    )
 
 
 FROM_DISK = number("from the disk", "MB", 0)

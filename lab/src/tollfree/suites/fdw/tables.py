@@ -12,7 +12,7 @@ from tollfree.suites.fdw.findings import (
     FdwFindings,
     max_min_mean,
 )
-from tollfree.suites.presentation import NOISE_NOTE, number
+from tollfree.suites.presentation import again_table, number
 
 
 def all_tables(fdw: FdwFindings) -> tuple[Table, ...]:
@@ -225,18 +225,5 @@ def links_table(fdw: FdwFindings) -> Table:
 
 def noise_table(fdw: FdwFindings) -> Table:
     """Return the A/A cases: the local table against itself."""
-    rows = []
-    for name in fdw.ordered(target="local_again"):
-        ratio = fdw.run.ratio(name)
-        if ratio is not None:
-            rows.append((fdw.label(name), ratio.median, ratio.low, ratio.high, ratio.samples))
-    return Table(
-        "A/A: the local table measured against itself",
-        (
-            Column("Bench"),
-            *(number("ratio", "x", 3), number("low", "x", 3), number("high", "x", 3)),
-            number("rounds", decimals=0),
-        ),
-        tuple(rows),
-        (NOISE_NOTE,),
-    )
+    again = ((fdw.label(name), fdw.run.ratio(name)) for name in fdw.ordered(target="local_again"))
+    return again_table("the local table", "Bench", again)

@@ -10,7 +10,7 @@ from tollfree.suites.file.findings import (
     is_published,
     setting,
 )
-from tollfree.suites.presentation import MB, NOISE_NOTE, number
+from tollfree.suites.presentation import MB, again_table, number
 
 
 def all_tables(file: FileFindings) -> tuple[Table, ...]:
@@ -105,19 +105,6 @@ def rates_table(file: FileFindings, engine: str, workers: int) -> Table:
 
 def noise_table(file: FileFindings) -> Table:
     """Return the A/A cases: the heap table against itself."""
-    rows = []
-    for name in file.run.find(target=AGAIN):
-        ratio = file.run.ratio(name)
-        if ratio is not None:
-            query = str(file.dims(name)["query"])
-            rows.append((query, ratio.median, ratio.low, ratio.high, ratio.samples))
-    return Table(
-        "A/A: the heap table measured against itself",
-        (
-            Column("Query"),
-            *(number("ratio", "x", 3), number("low", "x", 3), number("high", "x", 3)),
-            number("rounds", decimals=0),
-        ),
-        tuple(rows),
-        (NOISE_NOTE,),
-    )
+    names = file.run.find(target=AGAIN)
+    again = ((str(file.dims(name)["query"]), file.run.ratio(name)) for name in names)
+    return again_table("the heap table", "Query", again)

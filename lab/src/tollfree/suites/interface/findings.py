@@ -26,8 +26,6 @@ MS_PER_S = 1e3
 BYTES_PER_KIB = 1024
 LEAST_CPU_MS = 100
 """The kernel tells processor time in steps of 10 ms: less than this says too little."""
-LEAST_ROUNDS = 2
-"""One round has no interval."""
 CHECKED = 1
 """Executions that meters see beside the timed ones."""
 LEAST_EXECUTIONS = 20

@@ -10,14 +10,13 @@ from tollfree.suites.interface.findings import (
     BASELINE,
     FLOOR,
     LEAST_EXECUTIONS,
-    LEAST_ROUNDS,
     MS_PER_S,
     US_PER_MS,
     InterfaceFindings,
     Task,
 )
 from tollfree.suites.interface.load import ROWS_PER_SCALE
-from tollfree.suites.presentation import NOISE_NOTE, number
+from tollfree.suites.presentation import again_table, number
 
 PUBLISHED_SCALE = 10
 """t10m had ten million rows."""
@@ -309,23 +308,9 @@ def roads_table(interface: InterfaceFindings) -> Table:
 
 def noise_table(interface: InterfaceFindings) -> Table:
     """Return the A/A cases: libpq against itself."""
-    rows: Rows = []
-    for task, cases in interface.tasks.items():
-        again = cases.get(("libpq_again", BASELINE[1]))
-        ratio = interface.ratio(again, interface.case(task, BASELINE)) if again else None
-        if ratio is not None:
-            equal = "yes" if ratio.low <= 1 <= ratio.high else "no"
-            told = equal if ratio.samples >= LEAST_ROUNDS else None
-            figures = (ratio.median, ratio.low, ratio.high, ratio.samples)
-            rows.append((task.published_name, *figures, told))
-    return Table(
-        "A/A: libpq measured against itself",
-        (
-            Column("task"),
-            *(number("ratio", "x", 3), number("low", "x", 3), number("high", "x", 3)),
-            number("rounds", decimals=0),
-            Column("reaches 1"),
-        ),
-        tuple(rows),
-        (NOISE_NOTE,),
+    again = (
+        (task.published_name, interface.ratio(name, interface.case(task, BASELINE)))
+        for task, cases in interface.tasks.items()
+        if (name := cases.get(("libpq_again", BASELINE[1])))
     )
+    return again_table("libpq", "task", again)
