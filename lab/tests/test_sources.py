@@ -14,6 +14,7 @@ from tollfree.errors import ExitCode
 from tollfree.export import read_json
 from tollfree.paths import CHECKOUT
 from tollfree.scripts import written_rows
+from tollfree.stored import page
 from tollfree.suites import section_of
 
 RUNS = CHECKOUT / "docs" / "runs"
@@ -212,3 +213,16 @@ def test_published_figures_are_read_from_the_scripts() -> None:
         rows = written_rows(f"{table}_published")
         assert rows
         assert {len(row) for row in rows} == {columns}
+
+
+def test_the_index_of_stored_runs_is_what_the_files_say() -> None:
+    index = (RUNS / "README.md").read_text(encoding="utf-8")
+    assert index == page(), "python -m tollfree.stored"
+
+
+@pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
+def test_a_stored_run_has_one_case_and_one_result_a_line(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    document, lines = json.loads(text), {line.rstrip(",") for line in text.splitlines()}
+    for entry in (*document["cases"], *document["results"]):
+        assert json.dumps(entry) in lines

@@ -33,10 +33,23 @@ def write_json(findings: Findings, path: Path) -> Path:
     }
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(document, default=_plain, indent=1) + "\n", encoding="utf-8")
+        path.write_text(_text(document), encoding="utf-8")
     except OSError as error:
         raise _unwritable(path, error) from error
     return path
+
+
+def _text(document: dict[str, Any]) -> str:
+    """Return the document as JSON with one case and one result a line, which diffs can show."""
+    members = []
+    for name, value in document.items():
+        if isinstance(value, list):
+            entries = ",\n".join(json.dumps(entry, default=_plain) for entry in value)
+            text = f"[\n{entries}\n]"
+        else:
+            text = json.dumps(value, default=_plain, indent=1)
+        members.append(f"{json.dumps(name)}: {text}")
+    return "{\n" + ",\n".join(members) + "\n}\n"
 
 
 def _plain(value: object) -> str:
