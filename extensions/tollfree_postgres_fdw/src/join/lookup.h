@@ -10,7 +10,7 @@
 
 /* paths.c */
 extern void lookup_install(void);
-extern bool lookup_may_batch(const PlannerInfo *root, Oid relid);
+extern bool lookup_may_batch(const PlannerInfo *root, const RelOptInfo *rel);
 
 /* parameters.c */
 extern void lookup_add_scans(PlannerInfo *root, RelOptInfo *rel, Oid relid);
@@ -18,9 +18,12 @@ extern void lookup_add_scans(PlannerInfo *root, RelOptInfo *rel, Oid relid);
 /* node.c */
 extern const CustomScanMethods lookup_scan_methods;
 
-/* Outer rows of the first batch, of a later one at most, and how it grows */
+/* Outer rows of the first batch, and how it grows */
 #define LOOKUP_FIRST_ROWS 20
-#define LOOKUP_MAX_ROWS 10000
 #define LOOKUP_GROWTH 10
+
+/* Outer rows of a batch at most; the same under a remote statement_timeout */
+#define LOOKUP_MAX_ROWS 10000
+#define LOOKUP_TIMED_ROWS 100
 
 #endif							/* TOLLFREE_FDW_LOOKUP_H */

@@ -12,9 +12,11 @@
  * until LOOKUP_MAX_ROWS or LOOKUP_BYTES.  The answer to a batch is read whole;
  * what exceeds work_mem goes into a temporary file.
  *
- * Where there can be no batch, rows pass through, and the inner scan asks for
- * each.  That is so under a remote statement_timeout, which is meant for single
- * lookups, and where the scan must not read ahead.
+ * Under a remote statement_timeout, which may be meant for single lookups, all
+ * batches are small.
+ *
+ * Where the remote server is too old rows pass through, and the inner scan asks
+ * for each.
  */
 #include "postgres.h"
 
@@ -30,6 +32,9 @@
 
 /* Bytes of a batch's outer rows and keys, at most by those of one row */
 #define LOOKUP_BYTES (1024 * 1024)
+
+/* The first version with WITH ORDINALITY for several functions */
+#define LOOKUP_VERSION 90400
 
 typedef struct LookupState
 {
@@ -135,7 +140,7 @@ find_inner(LookupState *state)
 		return;
 	inner = scan_find(estate, innerPlan(loop));
 	if (inner == NULL || !inner->may_prefetch ||
-		inner->session->remote.has_statement_timeout)
+		PQserverVersion(inner->session->conn) < LOOKUP_VERSION)
 		return;
 	old = MemoryContextSwitchTo(estate->es_query_cxt);
 	state->batch.sql = make_query(loop);
@@ -250,7 +255,9 @@ look_up(LookupState *state)
 		state->batch.params[i] = state->keys[i].data;
 	}
 	scan_look_up(state->inner, &state->batch);
-	state->limit = Min(state->limit * LOOKUP_GROWTH, LOOKUP_MAX_ROWS);
+	state->limit = Min(state->limit * LOOKUP_GROWTH,
+					   state->inner->session->remote.has_statement_timeout ?
+					   LOOKUP_TIMED_ROWS : LOOKUP_MAX_ROWS);
 	state->nkeys += state->nrows;
 	state->nbatches++;
 	return true;

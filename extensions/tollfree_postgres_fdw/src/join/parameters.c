@@ -212,7 +212,7 @@ lookup_add_scans(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 
 	if ((rel->joininfo == NIL && !rel->has_eclass_joins) ||
 		option_of_table_is_true(relid, "use_remote_estimate", false) ||
-		!lookup_may_batch(root, relid))
+		!lookup_may_batch(root, rel))
 		return;
 	foreach(cell, find_lookups(root, rel))
 	{

@@ -18,6 +18,7 @@
 
 #include <math.h>
 
+#include "access/sysattr.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
@@ -47,15 +48,24 @@ may_read_ahead(const PlannerInfo *root)
 	}
 }
 
+/* Does the query want the ctids of a table?  method.c asks for these row by row. */
+static bool
+wants_ctids(const RelOptInfo *rel)
+{
+	return !bms_is_empty(rel->attr_needed[SelfItemPointerAttributeNumber -
+										  rel->min_attr]);
+}
+
 /* May the rows of a foreign table of ours be looked up in batches? */
 bool
-lookup_may_batch(const PlannerInfo *root, Oid relid)
+lookup_may_batch(const PlannerInfo *root, const RelOptInfo *rel)
 {
-	int			fast_paths = fastpath_of_table(relid);
+	int			fast_paths =
+		fastpath_of_table(planner_rt_fetch(rel->relid, root)->relid);
 
 	return fastpath_is_on(fast_paths, FAST_LOOKUPS) &&
 		fastpath_is_on(fast_paths, FAST_DIRECT_RESULTS) &&
-		may_read_ahead(root);
+		!wants_ctids(rel) && may_read_ahead(root);
 }
 
 /* Is this a foreign table of ours? */
@@ -182,8 +192,7 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	if ((jointype != JOIN_INNER && jointype != JOIN_LEFT &&
 		 jointype != JOIN_SEMI && jointype != JOIN_ANTI) ||
 		outer == NULL || PATH_REQ_OUTER(outer) != NULL ||
-		!is_ours(innerrel) ||
-		!lookup_may_batch(root, planner_rt_fetch(innerrel->relid, root)->relid))
+		!is_ours(innerrel) || !lookup_may_batch(root, innerrel))
 		return;
 	foreach(cell, innerrel->cheapest_parameterized_paths)
 	{

@@ -88,6 +88,25 @@ RESET enable_memoize;
 RESET work_mem;
 -- the outer rows come from the same server
 SELECT batched('SELECT a.id, b.name, b.id FROM (SELECT * FROM shelf ORDER BY id OFFSET 100 LIMIT 500) a JOIN shelf b ON b.id = a.id + 7 ORDER BY 1, 2');
+-- whole rows, and a condition of nulls
+SELECT batched('SELECT n, s FROM picks LEFT JOIN shelf s ON s.id = picks.id AND s.part IS NULL ORDER BY 1, 2');
+-- in a function, and by a cursor that stops early
+CREATE FUNCTION name_of(pick int) RETURNS text LANGUAGE plpgsql STABLE AS $$ BEGIN RETURN (SELECT max(s.name) FROM picks p JOIN shelf s USING (id) WHERE p.n < pick); END $$;
+SELECT name_of(40), name_of(2);
+BEGIN;
+DECLARE few CURSOR FOR SELECT n, shelf.id FROM picks JOIN shelf USING (id);
+FETCH 2 FROM few;
+SAVEPOINT s;
+SELECT count(*) FROM shelf WHERE id < 3;
+ROLLBACK TO s;
+FETCH 2 FROM few;
+COMMIT;
+-- ctids are asked for row by row
+EXPLAIN (COSTS OFF) SELECT n, s.ctid FROM picks LEFT JOIN shelf s ON s.id = picks.id;
+-- under a remote statement_timeout batches are small
+ALTER SERVER loopback OPTIONS (ADD options '-c statement_timeout=60s');
+SELECT batched('SELECT n, shelf.id FROM picks JOIN shelf USING (id) ORDER BY 1, 2');
+ALTER SERVER loopback OPTIONS (DROP options);
 -- as a user with few rights
 CREATE ROLE looks_up;
 GRANT SELECT ON picks, shelf TO looks_up;
@@ -120,6 +139,6 @@ ALTER SERVER loopback OPTIONS (DROP fdw_tuple_cost);
 DROP FOREIGN TABLE fragile, shelf;
 DROP VIEW remote.fragile;
 DROP TABLE remote.shelf, picks;
-DROP FUNCTION batched, plan_of;
+DROP FUNCTION batched, plan_of, name_of;
 DROP OWNED BY looks_up;
 DROP ROLE looks_up;
