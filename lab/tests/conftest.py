@@ -61,7 +61,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--filediff-changes",
         type=int,
-        default=100,
+        default=40,
         help="how many steps the file of each record index goes through (%(default)s)",
     )
     group.addoption("--filediff-case", type=int, help="run only the case of this number")

@@ -296,6 +296,7 @@ list_index(ReturnSetInfo *result, Oid relid)
 		values[3] = column_names(rel, &index);
 		values[4] = Int64GetDatum(index.header->length);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		pfree((void *) index.header);
 	}
 	table_close(rel, AccessShareLock);
 }
