@@ -28,7 +28,7 @@ from tollfree.errors import EnvironmentLacksError, ExitCode, FileError
 from tollfree.manifest import CLIENTS, Interface, read_manifest, read_manifests
 from tollfree.ports import LOOPBACK
 from tollfree.postgres import buildable_installation
-from tollfree.store import Expected
+from tollfree.suites.interface.expected import Expected
 from tollfree.suites.interface.load import expected
 from tollfree.tls import offer_tls
 

@@ -1,7 +1,8 @@
 """The lab's own database as Python sees it.
 
-All knowledge of the schema `lab` is here: what it returns are frozen dataclasses. What a case is
-and how it is judged is decided in the database itself (extensions/tollfree_lab).
+What all suites share is asked here, and returned as frozen dataclasses; what is one suite's own it
+asks itself, by `Store.table`. What a case is and how it is judged is decided in the database
+(extensions/tollfree_lab).
 """
 
 import hashlib
@@ -162,16 +163,6 @@ class Result:
     peak_kb: int | None
     argv: list[str]
     env: list[str]
-
-
-@dataclass(frozen=True)
-class Expected:
-    """What a client must get of a statement of suite `interface`."""
-
-    sql: str
-    rows: int
-    bytes: int
-    checksum: str
 
 
 class Store:
@@ -407,38 +398,6 @@ class Store:
             step.iter,
             search_path,
         )[0]
-
-    # Suite interface
-
-    def interface_statements(self) -> list[str]:
-        """Return the statements that the run in progress has cases for."""
-        return self._column(
-            "SELECT DISTINCT s.sql FROM lab.runs JOIN lab.run_cases c USING (run_id)"
-            " JOIN lab.sqlstratiter s ON s.sqlstratiterdesc = c.dims->>'strategy'"
-            " WHERE suite = 'interface' AND state = 'running' ORDER BY s.sql"
-        )
-
-    def unexpected(self, statements: Sequence[str]) -> list[str]:
-        """Return those of the statements of which it is not known what they must return."""
-        return self._column(
-            "SELECT s FROM unnest(%s::text[]) AS s"
-            " WHERE NOT EXISTS (SELECT FROM lab.interface_expected WHERE sql = s)",
-            list(statements),
-        )
-
-    def expect(self, expected: Expected) -> None:
-        """Store what a statement must return."""
-        self.connection.execute(
-            "INSERT INTO lab.interface_expected (sql, rows, bytes, checksum)"
-            " VALUES (%s, %s, %s, %s)",
-            (expected.sql, expected.rows, expected.bytes, expected.checksum),
-        )
-
-    def forget_expected(self, table: str) -> None:
-        """Forget what statements about a table must return: it is to be loaded anew."""
-        self.connection.execute(
-            "DELETE FROM lab.interface_expected WHERE sql ~ ('\\m' || %s || '\\M')", (table,)
-        )
 
     # Results
 

@@ -7,7 +7,7 @@ from tollfree.errors import EnvironmentLacksError
 from tollfree.report.model import Cell, Column, SuiteSection
 from tollfree.store import Profile
 from tollfree.suites.base import Bench, Suite
-from tollfree.suites.interface import load
+from tollfree.suites.interface import expected, load
 from tollfree.suites.interface.charts import charts
 from tollfree.suites.interface.findings import InterfaceFindings
 from tollfree.suites.interface.tables import all_tables
@@ -61,7 +61,7 @@ class InterfaceSuite(Suite):
             LOG.warning("cases over TLS are skipped: %s. %s", error.message, error.remedy)
         bench.lab.register(bench.store)
         load.make_database(source)
-        statements = bench.store.interface_statements()
+        statements = expected.statements(bench.store)
         with source.connect(load.DBNAME) as connection:
             for table in load.load_tables(bench.profile.scale):
                 asked = [x for x in statements if table.name in x]
@@ -70,10 +70,10 @@ class InterfaceSuite(Suite):
                 loaded = load.is_loaded(connection, table)
                 load.require_room(bench.lab.folder, table, loaded=loaded)
                 if not loaded:
-                    bench.store.forget_expected(table.name)
+                    expected.forget(bench.store, table.name)
                     load.load(connection, table)
-                for statement in bench.store.unexpected(asked):
-                    bench.store.expect(load.expected(connection, statement))
+                for statement in expected.unexpected(bench.store, asked):
+                    expected.expect(bench.store, load.expected(connection, statement))
 
     def section(self, run: Findings) -> SuiteSection:
         """Return the experiment's summaries beside the published ones, tasks and verdicts."""

@@ -15,7 +15,7 @@ from psycopg import sql
 
 from tollfree.cluster import Cluster
 from tollfree.errors import FileError
-from tollfree.store import Expected
+from tollfree.suites.interface.expected import Expected
 
 DBNAME = "iftest"
 ROWS_OF_T50K = 50_000
