@@ -71,8 +71,8 @@ def _query(query: Query, links: dict[str, Link]) -> Iterator[str]:
     slowest = max((links[s].rtt_ms for s in query.servers if s in links), default=None)
     if slowest is not None:
         yield (
-            f"  that is {query.stock_round_trips * slowest:,.3g} ms of waiting for the link, or"
-            f" {query.ours_round_trips * slowest:,.3g} ms"
+            f"  that is {_ms(query.stock_round_trips * slowest)} of waiting for the link, or"
+            f" {_ms(query.ours_round_trips * slowest)}"
         )
     if query.execution:
         yield from _execution(query.execution)
@@ -80,9 +80,14 @@ def _query(query: Query, links: dict[str, Link]) -> Iterator[str]:
 
 def _execution(done: Execution) -> Iterator[str]:
     yield (
-        f"  executed: by postgres_fdw {done.stock_ms:,.3g} ms, by ours {done.ours_ms:,.3g} ms and"
+        f"  executed: by postgres_fdw {_ms(done.stock_ms)}, by ours {_ms(done.ours_ms)} and"
         f" {done.ours_round_trips:,} round trips; {done.stock_rows:,.0f} rows. Medians of"
         f" {done.executions}, without the begin and end of the transaction"
     )
     if not done.same_plan:
         yield "  the copies that were read have no statistics: the plan of your tables is another"
+
+
+def _ms(milliseconds: float) -> str:
+    """Return milliseconds with three digits, or all before the point."""
+    return f"{milliseconds:,.0f} ms" if milliseconds >= 100 else f"{milliseconds:.3g} ms"
