@@ -115,12 +115,21 @@ def query(draw: random.Random) -> str:
             "(SELECT * FROM probe LIMIT 50)",
         )
     )
-    shape = draw.choice(("JOIN", "LEFT JOIN", "EXISTS", "NOT EXISTS", "IN"))
+    shape = draw.choice(("JOIN", "LEFT JOIN", "EXISTS", "NOT EXISTS", "IN", "LATERAL"))
     if shape in ("JOIN", "LEFT JOIN"):
         columns = draw.choice(
             ("p.id, s.id", "s.*, p.id", "p.id, s", "count(*), max(s.d), sum(p.id)")
         )
         return f"SELECT {columns} FROM {outer} p {shape} {{}}.shelf s ON {where}"
+    if shape == "LATERAL":
+        inner = draw.choice(
+            (
+                f"SELECT s.id, s.f FROM {{}}.shelf s WHERE {where} ORDER BY s.id DESC LIMIT 2",
+                f"SELECT count(*), min(s.j) FROM {{}}.shelf s WHERE {where}",
+                f"SELECT s.d, sum(s.c) FROM {{}}.shelf s WHERE {where} GROUP BY s.d",
+            )
+        )
+        return f"SELECT p.id, x.* FROM {outer} p LEFT JOIN LATERAL ({inner}) x ON true"
     if shape == "IN":
         return (
             f"SELECT p.id FROM {outer} p WHERE p.a IN (SELECT s.a FROM {{}}.shelf s WHERE s.id > 5)"

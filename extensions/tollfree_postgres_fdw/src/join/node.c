@@ -114,11 +114,20 @@ loop_of(const LookupState *state)
 	return loop != NULL ? loop : find_in_list(stmt->subplans, plan);
 }
 
+/* The scan on the inner side of a nested loop, perhaps of a LATERAL subquery. */
+static Plan *
+inner_scan(const NestLoop *loop)
+{
+	Plan	   *inner = innerPlan(loop);
+
+	return IsA(inner, SubqueryScan) ? ((SubqueryScan *) inner)->subplan : inner;
+}
+
 /* The query for many keys of the inner scan; NULL if there can be none. */
 static char *
 make_query(const NestLoop *loop)
 {
-	const ForeignScan *scan = (ForeignScan *) innerPlan(loop);
+	const ForeignScan *scan = (ForeignScan *) inner_scan(loop);
 
 	if (!IsA(scan, ForeignScan) || scan->fdw_exprs == NIL)
 		return NULL;
@@ -138,7 +147,7 @@ find_inner(LookupState *state)
 	state->has_begun = true;
 	if (loop == NULL || estate->es_epq_active != NULL)
 		return;
-	inner = scan_find(estate, innerPlan(loop));
+	inner = scan_find(estate, inner_scan(loop));
 	if (inner == NULL || !inner->may_prefetch ||
 		PQserverVersion(inner->session->conn) < LOOKUP_VERSION)
 		return;

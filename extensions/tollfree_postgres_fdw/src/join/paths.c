@@ -25,12 +25,14 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 
 #include "base/fastpath.h"
 #include "join/lookup.h"
 #include "scan/scan.h"
 #include "sql/deparse.h"
+#include "sql/plan.h"
 
 static set_join_pathlist_hook_type next_hook = NULL;
 
@@ -56,49 +58,80 @@ wants_ctids(const RelOptInfo *rel)
 										  rel->min_attr]);
 }
 
+/* May scans of a relation be looked up in batches, by these fast paths? */
+static bool
+may_batch(const PlannerInfo *root, int fast_paths)
+{
+	return fastpath_is_on(fast_paths, FAST_LOOKUPS) &&
+		fastpath_is_on(fast_paths, FAST_DIRECT_RESULTS) &&
+		may_read_ahead(root);
+}
+
 /* May the rows of a foreign table of ours be looked up in batches? */
 bool
 lookup_may_batch(const PlannerInfo *root, const RelOptInfo *rel)
 {
-	int			fast_paths =
-		fastpath_of_table(planner_rt_fetch(rel->relid, root)->relid);
+	Oid			relid = planner_rt_fetch(rel->relid, root)->relid;
 
-	return fastpath_is_on(fast_paths, FAST_LOOKUPS) &&
-		fastpath_is_on(fast_paths, FAST_DIRECT_RESULTS) &&
-		!wants_ctids(rel) && may_read_ahead(root);
+	return !wants_ctids(rel) && may_batch(root, fastpath_of_table(relid));
 }
 
-/* Is this a foreign table of ours? */
+/* Is a path a foreign scan of ours? */
 static bool
-is_ours(const RelOptInfo *rel)
+is_ours(const Path *path)
 {
-	return IS_SIMPLE_REL(rel) && rel->fdwroutine != NULL &&
-		rel->fdwroutine->BeginForeignScan == tollfreeBeginForeignScan;
+	return IsA(path, ForeignPath) && path->parent->fdwroutine != NULL &&
+		path->parent->fdwroutine->BeginForeignScan == tollfreeBeginForeignScan;
+}
+
+/*
+ * Is an inner path a foreign scan that may be looked up in batches, of a table,
+ * or of all of a LATERAL subquery?
+ */
+static bool
+is_lookup(const PlannerInfo *root, const Path *inner)
+{
+	const RelOptInfo *rel = inner->parent;
+	const Path *scan = inner;
+
+	if (IsA(inner, SubqueryScanPath))
+	{
+		scan = ((const SubqueryScanPath *) inner)->subpath;
+		return is_ours(scan) &&
+			may_batch(root, plan_fast_paths(rel->subroot, scan->parent,
+											InvalidOid));
+	}
+	return is_ours(scan) && IS_SIMPLE_REL(rel) && lookup_may_batch(root, rel);
+}
+
+/* Are all values of outer rows among these such that arrays can have them? */
+static bool
+may_be_keys(Node *exprs, const RelOptInfo *rel)
+{
+	List	   *vars = pull_var_clause(exprs, PVC_RECURSE_PLACEHOLDERS);
+	ListCell   *cell;
+
+	foreach(cell, vars)
+	{
+		const Var  *var = lfirst_node(Var, cell);
+
+		if (!bms_is_member(var->varno, rel->relids) &&
+			!deparse_may_be_key(var->vartype))
+			return false;
+	}
+	return true;
 }
 
 /* Can all values of outer rows that a path is given be sent in arrays? */
 static bool
 has_keys(const Path *path)
 {
-	ListCell   *cell;
+	const RelOptInfo *rel = path->parent;
+	List	   *clauses = path->param_info->ppi_clauses;
 
-	foreach(cell, path->param_info->ppi_clauses)
-	{
-		const RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
-		List	   *vars = pull_var_clause((Node *) clause->clause,
-										   PVC_RECURSE_PLACEHOLDERS);
-		ListCell   *var_cell;
-
-		foreach(var_cell, vars)
-		{
-			const Var  *var = lfirst_node(Var, var_cell);
-
-			if (!bms_is_member(var->varno, path->parent->relids) &&
-				!deparse_may_be_key(var->vartype))
-				return false;
-		}
-	}
-	return path->param_info->ppi_clauses != NIL;
+	return (clauses != NIL || rel->lateral_vars != NIL) &&
+		may_be_keys((Node *) extract_actual_clauses(clauses, false), rel) &&
+		may_be_keys((Node *) rel->lateral_vars, rel);
 }
 
 /* How many batches so many outer rows make. */
@@ -191,16 +224,15 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		next_hook(root, joinrel, outerrel, innerrel, jointype, extra);
 	if ((jointype != JOIN_INNER && jointype != JOIN_LEFT &&
 		 jointype != JOIN_SEMI && jointype != JOIN_ANTI) ||
-		outer == NULL || PATH_REQ_OUTER(outer) != NULL ||
-		!is_ours(innerrel) || !lookup_may_batch(root, innerrel))
+		outer == NULL || PATH_REQ_OUTER(outer) != NULL)
 		return;
 	foreach(cell, innerrel->cheapest_parameterized_paths)
 	{
 		Path	   *inner = lfirst(cell);
 
-		if (IsA(inner, ForeignPath) && inner->param_info != NULL &&
+		if (inner->param_info != NULL &&
 			bms_is_subset(PATH_REQ_OUTER(inner), outerrel->relids) &&
-			has_keys(inner))
+			is_lookup(root, inner) && has_keys(inner))
 			add_loop(root, joinrel, outer, inner, jointype, extra);
 	}
 }

@@ -114,7 +114,7 @@ append_with_columns(StringInfo query, const char *sql, const char *table)
 		else if (quote == '\0' && (*p == '\'' || *p == '"'))
 			quote = *p;
 		if (quote == '\0' && *p == '$')
-			appendStringInfo(query, "%s.p", table);
+			appendStringInfo(query, "%s.%s_", table, table);
 		else
 			appendStringInfoChar(query, *p);
 	}
@@ -135,12 +135,15 @@ deparse_lookups(const char *sql, List *keys)
 	char	   *table = "keys";
 	ListCell   *cell;
 
-	/* A name that means nothing else in the query */
+	/*
+	 * A name that does not occur in the query, and begins those of the
+	 * columns: a column that the remote table lacks must stay an error.
+	 */
 	for (int i = 1; strstr(sql, table) != NULL; i++)
 		table = psprintf("keys%d", i);
 	initStringInfo(&query);
 	initStringInfo(&columns);
-	appendStringInfo(&query, "SELECT q.*, %s.n FROM ROWS FROM (", table);
+	appendStringInfo(&query, "SELECT q.*, %s.%s_n FROM ROWS FROM (", table, table);
 	foreach(cell, keys)
 	{
 		int			n = foreach_current_index(cell) + 1;
@@ -151,12 +154,12 @@ deparse_lookups(const char *sql, List *keys)
 						 n > 1 ? ", " : "", n);
 		append_builtin_type(&query, exprType(lfirst(cell)));
 		appendStringInfoString(&query, "[])");
-		appendStringInfo(&columns, "p%d, ", n);
+		appendStringInfo(&columns, "%s_%d, ", table, n);
 	}
-	appendStringInfo(&query, ") WITH ORDINALITY AS %s(%sn), LATERAL (",
-					 table, columns.data);
+	appendStringInfo(&query, ") WITH ORDINALITY AS %s(%s%s_n), LATERAL (",
+					 table, columns.data, table);
 	append_with_columns(&query, sql, table);
-	appendStringInfo(&query, ") AS q ORDER BY %s.n", table);
+	appendStringInfo(&query, ") AS q ORDER BY %s.%s_n", table, table);
 	return query.data;
 }
 

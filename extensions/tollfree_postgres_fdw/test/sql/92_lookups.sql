@@ -76,6 +76,35 @@ FROM unnest(ARRAY[
 	'SELECT n, shelf.id FROM picks JOIN shelf ON shelf.id = picks.id + 1',
 	'SELECT n, shelf.id FROM picks LEFT JOIN shelf ON shelf.id = picks.id AND shelf.part > picks.part'
 	]) AS query;
+-- all of a LATERAL subquery, if the remote server executes all of it
+SELECT query, batched(query || ' ORDER BY 1, 2, 3')
+FROM unnest(ARRAY[
+	'SELECT n, x.* FROM picks, LATERAL (SELECT id, name FROM shelf WHERE shelf.id >= picks.id ORDER BY id LIMIT 2) x',
+	'SELECT n, x.*, 1 FROM picks, LATERAL (SELECT count(*) FROM shelf WHERE shelf.k = picks.k) x',
+	'SELECT n, x.*, 1 FROM picks LEFT JOIN LATERAL (SELECT max(made) FROM shelf WHERE shelf.k = picks.k AND shelf.part > picks.part GROUP BY amount > 9) x ON x.max > ''2020-01-01''::date + n'
+	]) AS query;
+SELECT batched('SELECT n, x.* FROM picks, LATERAL (SELECT id, batched(name) FROM shelf WHERE shelf.id = picks.id OFFSET 0) x WHERE n < 0');
+-- names that could be taken for the keys'
+CREATE TABLE remote.keys ("$1" int, keys_1 int, n int, p1 int, "a'b" text);
+INSERT INTO remote.keys VALUES (17, 2, 3, 4, 'x'), (34, 3, 4, 5, 'y$1');
+IMPORT FOREIGN SCHEMA remote LIMIT TO (keys) FROM SERVER loopback INTO public;
+SELECT picks.n, x.* FROM picks, LATERAL (SELECT * FROM keys WHERE "$1" = picks.id AND "a'b" <> 'it''s $1 \ "' OFFSET 0) x ORDER BY 1;
+ALTER TABLE remote.keys DROP COLUMN n, DROP COLUMN keys_1, DROP COLUMN p1;
+\set VERBOSITY terse
+SELECT x.* FROM picks, LATERAL (SELECT keys_1 FROM keys WHERE "$1" = picks.id OFFSET 0) x;
+SELECT x.* FROM picks, LATERAL (SELECT n FROM keys WHERE "$1" = picks.id OFFSET 0) x;
+SELECT x.* FROM picks, LATERAL (SELECT p1 FROM keys WHERE "$1" = picks.id OFFSET 0) x;
+\set VERBOSITY default
+DROP FOREIGN TABLE keys;
+DROP TABLE remote.keys;
+-- parameters of the query's own
+PREPARE look(int, text) AS SELECT picks.n, shelf.name FROM picks JOIN shelf ON shelf.id = picks.id AND shelf.k > $1 AND shelf.name <> $2 WHERE n < 5 ORDER BY 1;
+SET plan_cache_mode = force_generic_plan;
+EXPLAIN (COSTS OFF) EXECUTE look(1, 'x');
+EXECUTE look(1, 'name 34');
+EXECUTE look(50, 'name 17');
+RESET plan_cache_mode;
+DEALLOCATE look;
 -- under a limit the first batch is small; a rescan begins anew
 SELECT batched('SELECT n, shelf.id FROM picks JOIN shelf USING (id) LIMIT 5');
 SELECT batched('SELECT a.n, (SELECT count(*) FROM picks p JOIN shelf s USING (id) WHERE p.n BETWEEN a.n AND a.n + 30) FROM picks a WHERE a.n % 300 = 0 ORDER BY 1, 2');
