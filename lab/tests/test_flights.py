@@ -53,7 +53,6 @@ BULK_INSERT = "INSERT INTO {table} SELECT i, repeat('x', {bytes}) FROM generate_
 FLIGHT_BYTES = 512 * 1024
 COPY_OF_1000 = "COPY bulk FROM PROGRAM 'seq -f \"%g\tx\" 1 1000'"
 NESTED_LOOP = "SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off"
-JOIN = "SELECT i.v FROM generate_series(1, {rows}) g JOIN item i ON i.id = g * 50"
 IN_A_BLOCK = f"DO $$ BEGIN PERFORM v FROM ({BY_KEY}) x; EXCEPTION WHEN division_by_zero THEN END $$"
 
 
@@ -105,20 +104,9 @@ UNITS = (
             "SELECT o.id, x.v FROM item o CROSS JOIN LATERAL"
             " (SELECT v FROM item i WHERE i.id = o.id + 1 OFFSET 0) x WHERE o.id <= 10",
         ),
-        2,
+        11,
         before=NESTED_LOOP,
     ),
-    Unit(
-        "parameterised rescan, 10 outer rows, one by one",
-        (
-            "SELECT o.id, x.v FROM item o CROSS JOIN LATERAL"
-            " (SELECT v FROM item i WHERE i.id = o.id + 2 OFFSET 0) x WHERE o.id <= 10",
-        ),
-        11,
-        before=f"{NESTED_LOOP}; SET tollfree_postgres_fdw.batched_lookups = off",
-    ),
-    Unit("join of 10 local rows by key", (JOIN.format(rows=10),), 1, before=NESTED_LOOP),
-    Unit("join of 1000 local rows by key", (JOIN.format(rows=1000),), 3, before=NESTED_LOOP),
     Unit("first SELECT under a savepoint", ("BEGIN", "SAVEPOINT s", BY_KEY, "COMMIT"), 1),
     Unit("SELECT in a PL/pgSQL exception block", (IN_A_BLOCK,), 1),
     Unit("ANALYZE of 100,000 rows", ("ANALYZE item",), 2),

@@ -75,6 +75,7 @@ def local(pg_instance: Cluster) -> Iterator[Connection]:
                     sql.Literal(pg_instance.password_file.read_text("utf-8")),
                 )
             )
+        connection.execute(f"ALTER SERVER {OUR_WRAPPER} OPTIONS (ADD batched_lookups 'true')")
         for setting in ("hashjoin", "mergejoin", "material", "memoize"):
             connection.execute(f"SET enable_{setting} = off")
         yield connection

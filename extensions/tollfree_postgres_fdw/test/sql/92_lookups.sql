@@ -12,7 +12,7 @@ CREATE TABLE picks AS SELECT i AS n, i * 17 % 23000 AS id, 'name ' || i * 13 AS 
 INSERT INTO picks VALUES (1001, NULL, NULL, NULL, NULL), (1002, 5, E'na"me \\ ''5''', 5, 5), (1003, 17, 'name 13', 1, 1);
 ANALYZE picks;
 -- fetching all of the table is dear, looking up is not
-ALTER SERVER loopback OPTIONS (ADD fdw_tuple_cost '10');
+ALTER SERVER loopback OPTIONS (ADD fdw_tuple_cost '10', ADD batched_lookups 'true');
 ANALYZE shelf;
 -- The plan; 15 writes the operands of an equality in the other order.
 CREATE FUNCTION plan_of(query text) RETURNS SETOF text
@@ -164,7 +164,7 @@ ANALYZE fragile;
 SELECT n, broken FROM picks JOIN fragile ON fragile.id = picks.id WHERE n < 40;
 \set VERBOSITY default
 SELECT count(*) FROM picks JOIN shelf USING (id);
-ALTER SERVER loopback OPTIONS (DROP fdw_tuple_cost);
+ALTER SERVER loopback OPTIONS (DROP fdw_tuple_cost, DROP batched_lookups);
 DROP FOREIGN TABLE fragile, shelf;
 DROP VIEW remote.fragile;
 DROP TABLE remote.shelf, picks;
