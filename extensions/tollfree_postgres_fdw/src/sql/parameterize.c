@@ -419,6 +419,7 @@ parameterize_finish(Parameterization *command, ForeignScan *plan)
 	const char *rest;
 	StringInfo	sql = makeStringInfo();
 	StringInfo	shown = makeStringInfo();
+	List	   *types = NIL;
 	ListCell   *cell;
 
 	if (command->count == 0)
@@ -450,16 +451,17 @@ parameterize_finish(Parameterization *command, ForeignScan *plan)
 		appendStringInfo(sql, "$%d", n);
 		rest = strchr(found, ':') + strlen(cast);
 		if (has_literals(constant))
-			command->types = lappend_oid(command->types, constant->consttype);
+			types = lappend_oid(types, constant->consttype);
 		else
 		{
 			appendStringInfoString(sql, cast);
-			command->types = lappend_oid(command->types, InvalidOid);
+			types = lappend_oid(types, InvalidOid);
 		}
 		lfirst(cell) = constant;
 	}
 	appendStringInfoString(shown, rest);
 	command->sql = psprintf("%s%s", sql->data, rest);
+	command->types = types;
 	linitial(plan->fdw_private) = makeString(shown->data);
 	return true;
 }

@@ -191,6 +191,8 @@ RESET plan_cache_mode;
 CREATE TABLE outside (x int);
 INSERT INTO outside VALUES (1), (2), (3);
 SELECT x, (SELECT b FROM exact WHERE id = x AND s + 0 = 3 AND b + x = x + b) FROM outside ORDER BY x;
+-- a parameter of another type after a constant that could have been one
+SELECT id, b FROM exact WHERE id = 2 AND id < (SELECT sum(x) + 0.5 FROM outside);
 BEGIN;
 DECLARE c CURSOR FOR SELECT id, b FROM exact WHERE m + 1 = 3.5::numeric(10, 2) AND id = 2 FOR UPDATE;
 FETCH ALL FROM c;
