@@ -107,9 +107,9 @@ batch_begin(Session *session, bool append)
 	session->prepared.repeatable = NULL;
 	if (session->batch.part == session->batch.nparts)
 	{
-		session->batch.part = session->batch.nparts = 0;
+		session->batch.part = session->batch.nparts = session->batch.size = 0;
+		session->batch.parts = NULL;
 		MemoryContextReset(session->batch.context);
-		session->batch.size = 0;
 	}
 	else
 		forget_done_parts(session);
@@ -133,43 +133,41 @@ keep_text(const Session *session, const char *sql)
 }
 
 /* Adds the part for an expected answer; the text is copied. */
-static void
+static BatchPart *
 expect(Session *session, PartKind kind, int depth, const char *sql)
 {
-	MemoryContext context = session->batch.context;
+	Batch	   *batch = &session->batch;
+	BatchPart  *part;
 
-	if (session->batch.nparts == session->batch.size)
+	if (batch->nparts == batch->size)
 	{
-		int			size = Max(2 * session->batch.size, 16);
-		BatchPart  *parts = MemoryContextAlloc(context, size * sizeof(BatchPart));
-
-		if (session->batch.nparts > 0)
-			memcpy(parts, session->batch.parts, session->batch.nparts * sizeof(BatchPart));
-		session->batch.parts = parts;
-		session->batch.size = size;
+		batch->size = Max(2 * batch->size, 16);
+		batch->parts = batch->parts == NULL ?
+			MemoryContextAlloc(batch->context, batch->size * sizeof(BatchPart)) :
+			repalloc(batch->parts, batch->size * sizeof(BatchPart));
 	}
-	session->batch.parts[session->batch.nparts] = (BatchPart)
+	part = &batch->parts[batch->nparts];
+	*part = (BatchPart)
 	{
-		.kind = kind,
-			.depth = depth,
-			.sql = keep_text(session, sql)
+		.kind = kind,.depth = depth,.sql = keep_text(session, sql)
 	};
-	session->batch.nparts++;
+	batch->nparts++;
+	return part;
 }
 
 /*
- * Adds the part of a queued message.  If libpq could not queue the message,
- * the whole batch is given up and an ERROR raised, since no part of it must be
- * executed without the others.  A lost connection is ignored here; batch_send
- * reports it.
+ * Adds the part of a queued message, and returns it; NULL if the connection is
+ * lost, which batch_send reports.  If libpq could not queue the message, the
+ * whole batch is given up and an ERROR raised, since no part of it must be
+ * executed without the others.
  */
-static void
+static BatchPart *
 check_queued(Session *session, bool queued, PartKind kind, int depth,
 			 const char *sql)
 {
 	if (queued)
-		expect(session, kind, depth, sql);
-	else if (PQstatus(session->conn) != CONNECTION_BAD)
+		return expect(session, kind, depth, sql);
+	if (PQstatus(session->conn) != CONNECTION_BAD)
 	{
 		RemoteError error = error_read(session, NULL);
 
@@ -177,6 +175,7 @@ check_queued(Session *session, bool queued, PartKind kind, int depth,
 		session->batch.part = session->batch.nparts;
 		error_report(session, ERROR, &error, sql);
 	}
+	return NULL;
 }
 
 /*
@@ -232,38 +231,54 @@ report_log(Session *session)
 	pfree(log);
 }
 
-/* Adds a command of our own. */
+/* Adds a command; returns its part, or NULL if the connection is lost. */
+BatchPart *
+batch_queue(Session *session, PartKind kind, int depth,
+			const RemoteCommand *command)
+{
+	PGconn	   *conn = session->conn;
+	bool		queued;
+	BatchPart  *part;
+
+	if (command->prepare)
+		queued = PQsendPrepare(conn, command->statement, command->sql,
+							   command->types ? command->nparams : 0,
+							   command->types);
+	else if (command->statement != NULL)
+		queued = PQsendQueryPrepared(conn, command->statement,
+									 command->nparams, command->params,
+									 command->lengths, command->formats, 0);
+	else
+		queued = PQsendQueryParams(conn, command->sql, command->nparams,
+								   command->types, command->params, NULL, NULL,
+								   command->binary);
+	part = check_queued(session, queued, kind, depth, command->shown);
+	log_command(session, command->prepare ? "prepare" : "execute",
+				command->statement, command->prepare ? 0 : command->nparams,
+				command->sql);
+	return part;
+}
+
+/* The same for the description of a prepared statement. */
+static BatchPart *
+queue_describe(Session *session, const RemoteCommand *command)
+{
+	bool		queued = PQsendDescribePrepared(session->conn,
+												command->statement);
+	BatchPart  *part = check_queued(session, queued, PART_DESCRIBE, 0,
+									command->shown);
+
+	log_command(session, "describe", command->statement, 0, NULL);
+	return part;
+}
+
+/* Adds a command of our own that needs no prepared statement. */
 void
 batch_add(Session *session, PartKind kind, int depth, const char *sql)
 {
-	bool		queued = PQsendQueryParams(session->conn, sql, 0, NULL, NULL,
-										   NULL, NULL, 0);
+	RemoteCommand command = {.sql = sql,.shown = sql};
 
-	check_queued(session, queued, kind, depth, sql);
-	log_command(session, "execute", NULL, 0, sql);
-}
-
-/* Executes a statement that was prepared when the session was set up. */
-void
-batch_add_statement(Session *session, PartKind kind, int depth,
-					const char *statement, const char *sql)
-{
-	bool		queued = PQsendQueryPrepared(session->conn, statement, 0, NULL,
-											 NULL, NULL, 0);
-
-	check_queued(session, queued, kind, depth, sql);
-	log_command(session, "execute", statement, 0, sql);
-}
-
-/* Prepares a statement of our own. */
-void
-batch_add_prepare(Session *session, PartKind kind, const char *statement,
-				  const char *sql)
-{
-	bool		queued = PQsendPrepare(session->conn, statement, sql, 0, NULL);
-
-	check_queued(session, queued, kind, 0, sql);
-	log_command(session, "prepare", statement, 0, sql);
+	batch_queue(session, kind, depth, &command);
 }
 
 /* Adds a Sync: an error before it does not skip the commands behind it. */
@@ -294,47 +309,25 @@ batch_add_beginning(Session *session)
 				 NULL);
 }
 
-/*
- * Notes which of the caller's statements the last part prepares or describes.
- */
+/* Notes which of the caller's statements a part prepares or describes. */
 static void
-note_statement(Session *session, const char *name)
+note_statement(Session *session, BatchPart *part, const char *name)
 {
-	session->batch.parts[session->batch.nparts - 1].prepares =
-		MemoryContextStrdup(session->batch.context, name);
+	if (part != NULL)
+		part->prepares = MemoryContextStrdup(session->batch.context, name);
 }
 
 /* Adds a caller's command. */
 void
 batch_add_command(Session *session, const RemoteCommand *command)
 {
-	bool		queued;
+	BatchPart  *part = batch_queue(session, PART_COMMAND, 0, command);
 
 	if (command->prepare)
-		queued = PQsendPrepare(session->conn, command->statement, command->sql,
-							   0, NULL);
-	else if (command->statement != NULL)
-		queued = PQsendQueryPrepared(session->conn, command->statement,
-									 command->nparams, command->params,
-									 command->lengths, command->formats, 0);
-	else
-		queued = PQsendQueryParams(session->conn, command->sql,
-								   command->nparams, command->types,
-								   command->params,
-								   NULL, NULL, command->binary);
-	check_queued(session, queued, PART_COMMAND, 0, command->shown);
-	log_command(session, command->prepare ? "prepare" : "execute",
-				command->statement, command->nparams, command->sql);
-	if (queued && command->prepare)
-		note_statement(session, command->statement);
-	if (queued && command->describes)
-	{
-		queued = PQsendDescribePrepared(session->conn, command->statement);
-		check_queued(session, queued, PART_DESCRIBE, 0, command->shown);
-		log_command(session, "describe", command->statement, 0, NULL);
-		if (queued)
-			note_statement(session, command->statement);
-	}
+		note_statement(session, part, command->statement);
+	if (command->describes)
+		note_statement(session, queue_describe(session, command),
+					   command->statement);
 	if (command->hints.syncs)
 		batch_add_sync(session);
 }
@@ -351,41 +344,15 @@ batch_add_cached(Session *session, const RemoteCommand *command,
 	int			first = session->batch.nparts;
 
 	named.statement = statement->name;
+	named.prepare = prepares;
 	if (prepares)
-	{
-		check_queued(session,
-					 PQsendPrepare(session->conn, statement->name,
-								   command->sql,
-								   command->types ? command->nparams : 0,
-								   command->types),
-					 PART_PREPARE, 0, command->shown);
-		log_command(session, "prepare", statement->name, 0, command->sql);
-	}
+		batch_queue(session, PART_PREPARE, 0, &named);
 	if (prepares && command->hints.printed_types != NULL)
-	{
-		check_queued(session,
-					 PQsendDescribePrepared(session->conn, statement->name),
-					 PART_DESCRIBE, 0, command->shown);
-		log_command(session, "describe", statement->name, 0, NULL);
-	}
+		queue_describe(session, &named);
+	named.prepare = false;
 	batch_add_command(session, &named);
 	while (first < session->batch.nparts)
 		session->batch.parts[first++].statement = statement;
-}
-
-/* Asks what a remote relation is; its names are the parameters. */
-void
-batch_add_question(Session *session, const char *sql,
-				   const RelationQuestion *question)
-{
-	bool		queued = PQsendQueryParams(session->conn, sql,
-										   lengthof(question->names), NULL,
-										   question->names, NULL, NULL, 0);
-
-	check_queued(session, queued, PART_RELATION_QUESTION, 0, sql);
-	log_command(session, "execute", NULL, lengthof(question->names), sql);
-	if (queued)
-		session->batch.parts[session->batch.nparts - 1].relid = question->relid;
 }
 
 /*

@@ -5,25 +5,20 @@
 #ifndef TOLLFREE_FDW_BATCH_H
 #define TOLLFREE_FDW_BATCH_H
 
-#include "session/relations.h"
 #include "session/state.h"
 
 extern bool batch_is_in_flight(const Session *session);
 extern bool batch_is_committing(const Session *session);
 extern void batch_begin(Session *session, bool append);
+extern BatchPart *batch_queue(Session *session, PartKind kind, int depth,
+							  const RemoteCommand *command);
 extern void batch_add(Session *session, PartKind kind, int depth,
 					  const char *sql);
-extern void batch_add_statement(Session *session, PartKind kind, int depth,
-								const char *statement, const char *sql);
-extern void batch_add_prepare(Session *session, PartKind kind,
-							  const char *statement, const char *sql);
 extern void batch_add_deallocate(Session *session, const char *statement);
 extern void batch_add_beginning(Session *session);
 extern void batch_add_command(Session *session, const RemoteCommand *command);
 extern void batch_add_cached(Session *session, const RemoteCommand *command,
 							 CachedStatement *statement, bool prepares);
-extern void batch_add_question(Session *session, const char *sql,
-							   const RelationQuestion *question);
 extern void batch_add_sync(Session *session);
 extern bool batch_send(Session *session);
 

@@ -32,9 +32,13 @@ control_prepare(Session *session, PartKind kind, const char *what,
 				const char *sql)
 {
 	char		name[STATEMENT_NAME_SIZE];
+	RemoteCommand command = {
+		.sql = sql,.shown = sql,.prepare = true,
+		.statement = names_of_own(session, what, name)
+	};
 
 	if (session->options.statement_cache_size > 0)
-		batch_add_prepare(session, kind, names_of_own(session, what, name), sql);
+		batch_queue(session, kind, 0, &command);
 }
 
 /* Adds one of our own commands, by its prepared statement if there is one. */
@@ -43,12 +47,11 @@ control_add(Session *session, PartKind kind, int depth, const char *what,
 			const char *sql)
 {
 	char		name[STATEMENT_NAME_SIZE];
+	RemoteCommand command = {.sql = sql,.shown = sql};
 
 	if (session->options.statement_cache_size > 0)
-		batch_add_statement(session, kind, depth,
-							names_of_own(session, what, name), sql);
-	else
-		batch_add(session, kind, depth, sql);
+		command.statement = names_of_own(session, what, name);
+	batch_queue(session, kind, depth, &command);
 }
 
 /*

@@ -17,7 +17,7 @@
  *
  *	After the COMMIT of a transaction, in a transaction of its own.  Nobody
  *	waits; the answers are read with the next batch:
- *		are relations plain (relations.c)?
+ *		are relations plain?
  *
  *	In the user's transaction, in a savepoint that is rolled back, with a
  *	Sync behind the question, so that an error costs no further round trip
@@ -35,6 +35,12 @@
  *
  * The description of a cached statement is no such question: it is about the
  * user's own command, which session.c repeats without it.
+ *
+ * A relation is plain if reading it runs no user's code: it is a table or a
+ * materialized view, has no row security, and has no children, which could be
+ * foreign tables.  Answers are kept by foreign table, as long as the connection
+ * lasts and the foreign table's definition is unchanged: a new definition may
+ * name another relation.  scan/autocommit.c says what an answer is used for.
  */
 #include "postgres.h"
 
@@ -44,6 +50,7 @@
 #include "session/control.h"
 #include "session/error.h"
 #include "session/questions.h"
+#include "sql/deparse.h"
 
 /* The first version that can be asked whether a transaction has written */
 #define QUESTIONS_VERSION 130000
@@ -57,7 +64,7 @@
 #define TIMEOUT_SQL "SHOW statement_timeout"
 #define ISOLATION_SQL "SHOW default_transaction_isolation"
 
-/* "t" if the relation is plain: reading it runs no user's code */
+/* "t" if the relation is plain */
 #define RELATION_SQL \
 	"SELECT EXISTS (SELECT FROM pg_catalog.pg_class c" \
 	" JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace" \
@@ -71,6 +78,28 @@
 /* Limits for the transaction, in ms: for a lock; for each question */
 #define LOCK_LIMIT_SQL "SET LOCAL lock_timeout = 1"
 #define TIME_LIMIT_SQL "SET LOCAL statement_timeout = 1000"
+
+#define RELATIONS_EXPECTED 16
+
+typedef enum RelationKind
+{
+	RELATION_UNKNOWN,			/* not answered */
+	RELATION_PLAIN,
+	RELATION_OTHER
+} RelationKind;
+
+typedef struct KnownRelation
+{
+	Oid			relid;			/* the foreign table; the key */
+	RelationKind kind;
+} KnownRelation;
+
+/* A remote relation to ask about */
+typedef struct RelationQuestion
+{
+	Oid			relid;			/* the foreign table */
+	const char *names[2];		/* remote schema and relation */
+} RelationQuestion;
 
 /* Asks at the setup of the session what all its transactions depend on. */
 void
@@ -106,30 +135,120 @@ questions_add_write_check(Session *session, bool only_reads)
 	session->xact.may_have_written = true;
 }
 
+/* What is known of a foreign table's relation; NULL if it is not kept. */
+static KnownRelation *
+find_relation(const Session *session, Oid relid)
+{
+	return session->facts.relations == NULL ? NULL :
+		hash_search(session->facts.relations, &relid, HASH_FIND, NULL);
+}
+
+/* Are all these relations known to be plain? */
+bool
+questions_know_plain(const Session *session, List *relids)
+{
+	ListCell   *cell;
+
+	foreach(cell, relids)
+	{
+		const KnownRelation *relation = find_relation(session, lfirst_oid(cell));
+
+		if (relation == NULL || relation->kind != RELATION_PLAIN)
+			return false;
+	}
+	return true;
+}
+
+/* Makes the table of known relations, which connection_end destroys. */
+static HTAB *
+make_table(void)
+{
+	HASHCTL		control = {
+		.keysize = sizeof(Oid),.entrysize = sizeof(KnownRelation),
+		.hcxt = TopMemoryContext
+	};
+
+	return hash_create("tollfree_postgres_fdw relations", RELATIONS_EXPECTED,
+					   &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
 /*
- * Notes that an answer about these relations would be useful.  They are asked
- * about after the transaction's COMMIT.
+ * Notes that it would be useful to know that these relations are plain.  They
+ * are asked about after the transaction's COMMIT, unless one is known not to be.
  */
 void
 questions_note_relations(Session *session, List *relids)
 {
+	List	   *questions = NIL;
+	ListCell   *cell;
 	MemoryContext old;
 
 	if (relids == NIL || session->remote.hides_relations ||
 		PQserverVersion(session->conn) < QUESTIONS_VERSION)
 		return;
+	if (session->facts.relations == NULL)
+		session->facts.relations = make_table();
 	old = MemoryContextSwitchTo(TopTransactionContext);
-	session->facts.unasked = list_concat(session->facts.unasked,
-										 relations_to_ask(&session->facts.relations,
-														  relids));
+	foreach(cell, relids)
+	{
+		RelationQuestion question = {.relid = lfirst_oid(cell)};
+		KnownRelation *relation;
+		bool		found;
+
+		relation = hash_search(session->facts.relations, &question.relid,
+							   HASH_ENTER, &found);
+		if (!found)
+			relation->kind = RELATION_UNKNOWN;
+		if (relation->kind == RELATION_OTHER)
+			break;
+		if (relation->kind == RELATION_PLAIN)
+			continue;
+		deparse_table_name(question.relid, &question.names[0],
+						   &question.names[1]);
+		questions = lappend(questions, memcpy(palloc(sizeof(question)),
+											  &question, sizeof(question)));
+	}
+	if (cell == NULL)
+		session->facts.unasked = list_concat(session->facts.unasked, questions);
 	MemoryContextSwitchTo(old);
 }
 
-/* Forgets which relations to ask about, at the end of a transaction. */
+/*
+ * Forgets one foreign table's relation, or all relations if the OID is
+ * invalid.  This may happen while questions are being collected: looking up
+ * names accepts invalidation messages.
+ */
 void
-questions_forget(Session *session)
+questions_forget_relation(Session *session, Oid relid)
 {
-	session->facts.unasked = NIL;
+	HTAB	   *known = session->facts.relations;
+	HASH_SEQ_STATUS status;
+	KnownRelation *relation;
+
+	if (known == NULL)
+		return;
+	if (OidIsValid(relid))
+	{
+		(void) hash_search(known, &relid, HASH_REMOVE, NULL);
+		return;
+	}
+	hash_seq_init(&status, known);
+	while ((relation = hash_seq_search(&status)) != NULL)
+		(void) hash_search(known, &relation->relid, HASH_REMOVE, NULL);
+}
+
+/* Asks about a relation; its names are the parameters. */
+static void
+add_relation_question(Session *session, const RelationQuestion *question)
+{
+	RemoteCommand command = {
+		.sql = RELATION_SQL,.shown = RELATION_SQL,
+		.nparams = lengthof(question->names),.params = question->names
+	};
+	BatchPart  *part = batch_queue(session, PART_RELATION_QUESTION, 0, &command);
+
+	if (part != NULL)
+		part->relid = question->relid;
 }
 
 /* Asks about the relations that are not known yet, behind the COMMIT. */
@@ -145,8 +264,9 @@ questions_add_behind_commit(Session *session)
 	foreach(cell, session->facts.unasked)
 	{
 		const RelationQuestion *question = lfirst(cell);
+		const KnownRelation *relation = find_relation(session, question->relid);
 
-		if (!relations_are_asked(session->facts.relations, question->relid))
+		if (relation == NULL || relation->kind != RELATION_UNKNOWN)
 			continue;
 		if (!is_asking)
 		{
@@ -156,7 +276,7 @@ questions_add_behind_commit(Session *session)
 			batch_add(session, PART_QUESTION_CONTROL, 0, TIME_LIMIT_SQL);
 			is_asking = true;
 		}
-		batch_add_question(session, RELATION_SQL, question);
+		add_relation_question(session, question);
 	}
 	if (!is_asking)
 		return;
@@ -164,20 +284,10 @@ questions_add_behind_commit(Session *session)
 	batch_add(session, PART_QUESTION_CONTROL, 0, "ROLLBACK TRANSACTION");
 }
 
-/* Was the question given up at one of its limits, rather than refused? */
-static bool
-has_given_up(const PGresult *res)
-{
-	int			sqlstate = error_sqlstate(res);
-
-	return sqlstate == ERRCODE_QUERY_CANCELED ||
-		sqlstate == ERRCODE_LOCK_NOT_AVAILABLE;
-}
-
 /*
  * Takes the answer to a question that is not part of the user's transaction.
- * A question about a relation that was given up is asked again behind a later
- * transaction.
+ * A question about a relation that was given up at one of its limits, not
+ * refused, is asked again behind a later transaction.
  */
 void
 questions_take(Session *session, const BatchPart *part, const PGresult *res)
@@ -185,8 +295,11 @@ questions_take(Session *session, const BatchPart *part, const PGresult *res)
 	bool		is_answered = PQresultStatus(res) == PGRES_TUPLES_OK &&
 		PQntuples(res) == 1;
 	const char *answer = is_answered ? PQgetvalue(res, 0, 0) : "";
+	int			sqlstate = error_sqlstate(res);
 	bool		is_refused = PQresultStatus(res) == PGRES_FATAL_ERROR &&
-		!has_given_up(res);
+		sqlstate != ERRCODE_QUERY_CANCELED &&
+		sqlstate != ERRCODE_LOCK_NOT_AVAILABLE;
+	KnownRelation *relation;
 
 	switch (part->kind)
 	{
@@ -205,9 +318,10 @@ questions_take(Session *session, const BatchPart *part, const PGresult *res)
 			break;
 		case PART_RELATION_QUESTION:
 			session->remote.hides_relations |= is_refused;
-			if (is_answered)
-				relations_answer(session->facts.relations, part->relid,
-								 strcmp(answer, "t") == 0);
+			relation = find_relation(session, part->relid);
+			if (is_answered && relation != NULL)
+				relation->kind = strcmp(answer, "t") == 0 ?
+					RELATION_PLAIN : RELATION_OTHER;
 			break;
 		default:
 			break;

@@ -7,15 +7,15 @@
 
 #include "session/state.h"
 
-/* Asking */
 extern void questions_add_at_setup(Session *session);
 extern void questions_add_behind_commit(Session *session);
 extern void questions_add_write_check(Session *session, bool only_reads);
-
-/* What is to be asked, and the answers */
-extern void questions_note_relations(Session *session, List *relids);
-extern void questions_forget(Session *session);
 extern void questions_take(Session *session, const BatchPart *part,
 						   const PGresult *res);
+
+/* Relations */
+extern bool questions_know_plain(const Session *session, List *relids);
+extern void questions_note_relations(Session *session, List *relids);
+extern void questions_forget_relation(Session *session, Oid relid);
 
 #endif							/* TOLLFREE_FDW_QUESTIONS_H */

@@ -113,8 +113,7 @@ can_autocommit(const Session *session, const Sending *sending)
 		session->xact.remote_depth == 0 && session->xact.local_depth == 1 &&
 		sending->use != STATEMENT_PREPARE && session->prepared.unused == NIL &&
 		!session->remote.is_serializable &&
-		relations_are_plain(session->facts.relations,
-							command->hints.sole_relids);
+		questions_know_plain(session, command->hints.sole_relids);
 }
 
 /*

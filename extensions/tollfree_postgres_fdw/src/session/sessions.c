@@ -22,7 +22,7 @@
 
 #include "session/connection.h"
 #include "session/pending.h"
-#include "session/relations.h"
+#include "session/questions.h"
 #include "session/session.h"
 #include "session/sessions.h"
 
@@ -63,7 +63,7 @@ forget_relation(Datum arg, Oid relid)
 	ListCell   *cell;
 
 	foreach(cell, sessions)
-		relations_forget(((Session *) lfirst(cell))->facts.relations, relid);
+		questions_forget_relation(lfirst(cell), relid);
 }
 
 /* Syscache callback: remote names of relations or schemas may have changed. */

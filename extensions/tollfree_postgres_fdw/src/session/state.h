@@ -117,7 +117,7 @@ typedef enum PartKind
 	PART_WRITE_QUESTION,		/* does the write check work? */
 	PART_TIMEOUT_QUESTION,		/* what is statement_timeout? */
 	PART_ISOLATION_QUESTION,	/* what is the default isolation level? */
-	PART_RELATION_QUESTION,		/* is a relation plain (relations.c)? */
+	PART_RELATION_QUESTION,		/* is a relation plain? */
 
 	PART_SYNC
 } PartKind;
@@ -213,10 +213,13 @@ typedef struct PreparedStatements
 	int			ndescribed;
 } PreparedStatements;
 
-/* What is known of remote relations.  Written by questions.c. */
+/*
+ * What is known of remote relations.  Written by questions.c; unasked by
+ * transaction.c, too.
+ */
 typedef struct RelationFacts
 {
-	HTAB	   *relations;		/* relations.c's; or NULL */
+	HTAB	   *relations;		/* questions.c's; or NULL */
 	List	   *unasked;		/* RelationQuestions, in TopTransactionContext */
 } RelationFacts;
 

@@ -71,7 +71,7 @@ leave(Session *session)
 	rollback_forget_error(session);
 	session->cursors.names = session->xact.users = 0;
 	session->xact.truncated = false;
-	questions_forget(session);
+	session->facts.unasked = NIL;
 	portals_forget(session);
 	forget_statements(session);
 	if (PQstatus(session->conn) != CONNECTION_OK || session->unusable ||
