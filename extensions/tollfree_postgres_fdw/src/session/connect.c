@@ -12,6 +12,7 @@
  */
 #include "postgres.h"
 
+#include "commands/defrem.h"
 #include "common/base64.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -21,7 +22,7 @@
 
 #include "base/compat.h"
 #include "base/options.h"
-#include "session/connect.h"
+#include "session/connection.h"
 #include "session/wait.h"
 
 /*
@@ -57,8 +58,7 @@ add_options(Parameters *parameters, List *options)
 		DefElem    *option = lfirst_node(DefElem, cell);
 
 		if (option_is_libpq(option->defname))
-			add_parameter(parameters, option->defname,
-						  option_find(list_make1(option), option->defname));
+			add_parameter(parameters, option->defname, defGetString(option));
 	}
 }
 

@@ -15,7 +15,6 @@
 #include "base/fastpath.h"
 #include "base/options.h"
 #include "session/batch.h"
-#include "session/connect.h"
 #include "session/connection.h"
 #include "session/control.h"
 #include "session/pending.h"
@@ -23,7 +22,7 @@
 #include "session/questions.h"
 #include "session/results.h"
 #include "session/shared_counters.h"
-#include "session/waitset.h"
+#include "session/wait.h"
 
 static const char *const settings[] = {
 	"SET search_path = pg_catalog",
@@ -52,15 +51,10 @@ configure(Session *session)
 	if (!batch_send(session))
 		results_report(session, ERROR, NULL, settings[0]);
 	session->counters.round_trips++;
-	while (session->batch.part < session->batch.nparts)
-	{
-		const char *sql = session->batch.parts[session->batch.part].sql;
-
-		res = results_next(session);
-		if (PQstatus(session->conn) == CONNECTION_BAD)
-			results_report(session, ERROR, res, sql);
-		PQclear(res);
-	}
+	res = results_next(session);
+	if (PQstatus(session->conn) == CONNECTION_BAD)
+		results_report(session, ERROR, res, settings[0]);
+	Assert(res == NULL);
 	session->unusable = false;
 	session->remote.round_trip =
 		TimestampDifferenceMilliseconds(start, GetCurrentTimestamp());
@@ -130,14 +124,7 @@ connection_begin(Session *session, UserMapping *user)
 	Assert(session->conn == NULL);
 	shared_counters_attach();
 	read_options(session, server, user);
-	session->xact.remote_depth = session->xact.kept_depth = 0;
-	session->xact.failed_depth = 0;
-	session->batch.timed_out = session->xact.truncated = false;
-	session->xact.commit_failed = false;
-	session->batch.part = session->batch.nparts = 0;
-	session->batch.deadline = session->batch.cancel_again = 0;
-
-	waitset_make_room(server->servername);
+	wait_make_room(server->servername);
 	session->conn = connect_open(server, user);
 	session->remote.same_encoding = is_same_encoding(session->conn);
 	PG_TRY();
@@ -165,25 +152,28 @@ connection_begin(Session *session, UserMapping *user)
 void
 connection_end(Session *session)
 {
-	waitset_free(session);
+	wait_free_set(session);
 	shared_counters_add(session);
 	session->added.received = session->added.sent = 0;
-	PQclear(session->batch.result);
-	session->batch.result = NULL;
 	libpqsrv_disconnect(session->conn);
 	session->conn = NULL;
-	statement_drop_cache(session->prepared.cache);
-	session->prepared.cache = NULL;
-	hash_destroy(session->facts.relations);
-	session->facts.relations = NULL;
-	session->prepared.repeatable = NULL;
-
 	session->is_set_up = session->unusable = false;
-	session->batch.part = session->batch.nparts = 0;
+
+	session->xact.remote_depth = session->xact.kept_depth = 0;
+	session->xact.failed_depth = 0;
+	session->xact.truncated = session->xact.commit_failed = false;
+	PQclear(session->batch.result);
+	session->batch = (Batch)
+	{
+		.context = session->batch.context
+	};
 	pending_forget(session);
 	portals_forget(session);
+	statement_drop_cache(session->prepared.cache);
 	list_free_deep(session->prepared.unused);
 	list_free_deep(session->prepared.own);
-	session->prepared.unused = session->prepared.own = NIL;
 	results_forget_description(session);
+	memset(&session->prepared, 0, sizeof(PreparedStatements));
+	hash_destroy(session->facts.relations);
+	session->facts.relations = NULL;
 }

@@ -7,6 +7,10 @@
 
 #include "session/state.h"
 
+/* connect.c */
+extern PGconn *connect_open(ForeignServer *server, UserMapping *user);
+
+/* connection.c */
 extern void connection_begin(Session *session, UserMapping *user);
 extern void connection_end(Session *session);
 

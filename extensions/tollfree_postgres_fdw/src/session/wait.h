@@ -18,6 +18,8 @@ typedef enum WaitReason
 
 extern uint32 wait_event(WaitReason reason);
 extern const char *wait_cancel(Session *session);
+extern void wait_make_room(const char *server);
+extern void wait_free_set(Session *session);
 extern bool wait_for(Session *session, uint32 events);
 
 #endif							/* TOLLFREE_FDW_WAIT_H */
