@@ -37,7 +37,6 @@
 
 #include "analyze/analyze.h"
 #include "base/settings.h"
-#include "session/ask.h"
 #include "session/session.h"
 #include "xact/transaction.h"
 
@@ -117,7 +116,7 @@ owners_session(Relation rel)
 static bool
 ask(Session *session, const char *sql, double *answers, int nanswers)
 {
-	PGresult   *res = ask_in_savepoint(session, sql);
+	PGresult   *res = session_ask(session, sql);
 	bool		fits = PQntuples(res) == 1 && PQnfields(res) == nanswers;
 
 	for (int i = 0; fits && i < nanswers; i++)

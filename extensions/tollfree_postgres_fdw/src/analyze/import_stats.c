@@ -37,7 +37,7 @@
 
 #include "analyze/analyze.h"
 #include "base/compat.h"
-#include "session/ask.h"
+#include "session/session.h"
 #include "sql/deparse.h"
 #include "wire/rows.h"
 
@@ -427,7 +427,7 @@ import_statistics(Relation rel, Session *session)
 			"The setting track_activities is off.";
 
 	sql = psprintf(STATISTICS_SQL "%s", deparse_regclass(rel));
-	res = ask_in_savepoint(session, sql);
+	res = session_ask(session, sql);
 	if (res == NULL)
 		return IMPORT_REFUSED;
 	PG_TRY();

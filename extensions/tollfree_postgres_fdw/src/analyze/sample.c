@@ -170,21 +170,6 @@ take_results(SampleState *state)
 	}
 }
 
-/* Reads the answer to a command that has no rows. */
-static void
-finish_command(Session *session, const char *sql)
-{
-	PGresult   *res = session_result(session);
-
-	if (PQresultStatus(res) != PGRES_COMMAND_OK)
-		results_report(session, ERROR, res, sql);
-	PQclear(res);
-	/* The result is followed by the command's end. */
-	res = session_result(session);
-	if (res != NULL || PQstatus(session->conn) == CONNECTION_BAD)
-		results_report(session, ERROR, res, sql);
-}
-
 /* Sends the query, with jit off around it if planned so, and reads its rows. */
 static void
 read_sample(SampleState *state)
@@ -199,7 +184,7 @@ read_sample(SampleState *state)
 	if (state->sample->plan.switches_jit)
 	{
 		session_send(session, commands, lengthof(commands), true);
-		finish_command(session, JIT_OFF);
+		session_finish_command(session, JIT_OFF);
 	}
 	else
 		session_send(session, &commands[1], 1, true);

@@ -173,10 +173,7 @@ read_answer(WritePipeline *pipeline)
 	if (answer->writes)
 		*pipeline->count -= count_skipped(res, answer->nrows);
 	PQclear(res);
-
-	res = session_result(session);
-	if (res != NULL || PQstatus(session->conn) == CONNECTION_BAD)
-		results_report(session, ERROR, res, answer->shown);
+	session_end_command(session, answer->shown);
 	pipeline->answer++;
 	pipeline->nbatches -= answer->ends_batch;
 }

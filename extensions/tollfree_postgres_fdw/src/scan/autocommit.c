@@ -15,7 +15,7 @@
  *	- all functions and types that it uses here are PostgreSQL's own, and the
  *	  functions are immutable: any other could query the remote server, too.
  *
- * The session knows that nothing came before the scan.  relations.c knows that
+ * The session knows that nothing came before the scan.  questions.c knows that
  * the SELECT writes nothing remotely.
  */
 #include "postgres.h"

@@ -184,21 +184,13 @@ rows_in_piece(const RemoteScanState *scan)
 static void
 read_declare(RemoteScanState *scan)
 {
-	Session    *session = scan->session;
-	PGresult   *res = session_result(session);
+	uint32		cursor = scan->cursor;
 
-	if (PQresultStatus(res) != PGRES_COMMAND_OK)
-	{
-		scan->cursor = 0;
-		results_report(session, ERROR, res, scan->plan.command.shown);
-	}
-	PQclear(res);
-
+	scan->cursor = 0;
+	session_finish_command(scan->session, scan->plan.command.shown);
+	scan->cursor = cursor;
 	/* If the connection was replaced meanwhile its portals were forgotten. */
-	portals_add(session, scan->cursor);
-	res = session_result(session);
-	if (res != NULL || PQstatus(session->conn) == CONNECTION_BAD)
-		results_report(session, ERROR, res, scan->plan.command.shown);
+	portals_add(scan->session, cursor);
 }
 
 /*

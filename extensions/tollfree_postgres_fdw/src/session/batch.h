@@ -7,6 +7,15 @@
 
 #include "session/state.h"
 
+/* The part whose answer is read next; NULL if all have been answered. */
+static inline BatchPart *
+batch_part(const Session *session)
+{
+	const Batch *batch = &session->batch;
+
+	return batch->part < batch->nparts ? &batch->parts[batch->part] : NULL;
+}
+
 extern bool batch_is_in_flight(const Session *session);
 extern bool batch_is_committing(const Session *session);
 extern void batch_begin(Session *session, bool append);

@@ -25,33 +25,28 @@ error_sqlstate(const PGresult *res)
 		: MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]);
 }
 
+/* Copies a string, which may be NULL, into this context. */
+static char *
+copy(const char *string)
+{
+	return string == NULL ? NULL : pstrdup(string);
+}
+
 /* Copies the error of a result, or of the connection, into this context. */
 RemoteError
 error_read(Session *session, PGresult *res)
 {
-	const char *primary = PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY);
-	const char *detail = PQresultErrorField(res, PG_DIAG_MESSAGE_DETAIL);
-	const char *hint = PQresultErrorField(res, PG_DIAG_MESSAGE_HINT);
-	const char *context = PQresultErrorField(res, PG_DIAG_CONTEXT);
-	RemoteError error = {0};
+	RemoteError error = {
+		.sqlstate = error_sqlstate(res),
+		.primary = copy(PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY)),
+		.detail = copy(PQresultErrorField(res, PG_DIAG_MESSAGE_DETAIL)),
+		.hint = copy(PQresultErrorField(res, PG_DIAG_MESSAGE_HINT)),
+		.context = copy(PQresultErrorField(res, PG_DIAG_CONTEXT))
+	};
 
-	error.sqlstate = error_sqlstate(res);
-	error.primary = primary ? pstrdup(primary)
-		: pchomp(PQerrorMessage(session->conn));
-	error.detail = detail ? pstrdup(detail) : NULL;
-	error.hint = hint ? pstrdup(hint) : NULL;
-	error.context = context ? pstrdup(context) : NULL;
+	if (error.primary == NULL)
+		error.primary = pchomp(PQerrorMessage(session->conn));
 	return error;
-}
-
-/*
- * Copies a string, which may be NULL, for the rest of the local transaction.
- */
-static char *
-copy_for_transaction(const char *string)
-{
-	return string == NULL ? NULL
-		: MemoryContextStrdup(TopTransactionContext, string);
 }
 
 /*
@@ -62,18 +57,24 @@ copy_for_transaction(const char *string)
 static void
 keep_outer_error(Session *session, const RemoteError *error, const char *sql)
 {
+	MemoryContext old;
 	RemoteError *kept;
 
 	if (!session->pending.is_settling &&
 		session->batch.level >= GetCurrentTransactionNestLevel())
 		return;
-	kept = MemoryContextAlloc(TopTransactionContext, sizeof(RemoteError));
-	kept->sqlstate = error->sqlstate;
-	kept->primary = copy_for_transaction(error->primary);
-	kept->detail = copy_for_transaction(error->detail);
-	kept->hint = copy_for_transaction(error->hint);
-	kept->context = copy_for_transaction(error->context);
-	kept->sql = copy_for_transaction(sql);
+	old = MemoryContextSwitchTo(TopTransactionContext);
+	kept = palloc(sizeof(RemoteError));
+	*kept = (RemoteError)
+	{
+		.sqlstate = error->sqlstate,
+			.primary = copy(error->primary),
+			.detail = copy(error->detail),
+			.hint = copy(error->hint),
+			.context = copy(error->context),
+			.sql = copy(sql)
+	};
+	MemoryContextSwitchTo(old);
 	session->xact.kept_error = kept;
 	session->xact.kept_level = session->xact.local_depth;
 	pending_forget(session);

@@ -20,8 +20,7 @@
  *		are relations plain?
  *
  *	In the user's transaction, in a savepoint that is rolled back, with a
- *	Sync behind the question, so that an error costs no further round trip
- *	(ask.c):
+ *	Sync behind the question (session_ask):
  *		how large is a table, what are its statistics (analyze/)?  ANALYZE
  *		waits for these as it does for locks of the table.
  *

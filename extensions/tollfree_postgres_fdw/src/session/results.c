@@ -15,6 +15,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "session/batch.h"
 #include "session/error.h"
 #include "session/questions.h"
 #include "session/results.h"
@@ -56,7 +57,7 @@ results_report(Session *session, int elevel, PGresult *res, const char *sql)
 	RemoteError error = error_read(session, res);
 
 	PQclear(res);
-	if (session->batch.nparts > session->batch.part)
+	if (batch_part(session) != NULL)
 	{
 		session->xact.failed_depth = Max(session->xact.remote_depth, 1);
 		results_drain(session);
@@ -188,16 +189,22 @@ warn_of_commit(Session *session, PGresult *res)
 }
 
 /*
- * Takes the answer to one of our own commands, and clears it.  An error leaves
- * the session unusable, and is raised unless quiet.  Exceptions: an error of a
- * question is a no, one of a COMMIT that was not waited for is warned of, and
- * one of preparing a cached statement leaves the session usable.
+ * Takes the answer to one of our own commands, and clears it; a NULL ends the
+ * answer to any command.  An error leaves the session unusable, and is raised
+ * unless quiet.  Exceptions: an error of a question is a no, one of a COMMIT that
+ * was not waited for is warned of, and one of preparing a cached statement leaves
+ * the session usable.
  */
 static void
 take_answer(Session *session, PGresult *res, bool quiet)
 {
-	const BatchPart *part = &session->batch.parts[session->batch.part];
+	const BatchPart *part = batch_part(session);
 
+	if (res == NULL)
+	{
+		session->batch.part++;
+		return;
+	}
 	if (part_is_apart(part->kind))
 	{
 		questions_take(session, part, res);
@@ -284,26 +291,24 @@ note_result(Session *session, const BatchPart *part, PGresult *res)
 PGresult *
 results_next(Session *session)
 {
-	while (session->batch.part < session->batch.nparts)
+	const BatchPart *part;
+
+	while ((part = batch_part(session)) != NULL)
 	{
-		const BatchPart *part = &session->batch.parts[session->batch.part];
 		PGresult   *res = wait_for_result(session);
 
 		if (PQstatus(session->conn) == CONNECTION_BAD)
 			return res;
-		if (res == NULL)
+		if (part->kind != PART_COMMAND)
 		{
-			session->batch.part++;
-			if (part->kind == PART_COMMAND)
-				return NULL;
-		}
-		else if (part->kind == PART_COMMAND)
-		{
-			note_result(session, part, res);
-			return res;
-		}
-		else
 			take_answer(session, res, false);
+			continue;
+		}
+		if (res != NULL)
+			note_result(session, part, res);
+		else
+			session->batch.part++;
+		return res;
 	}
 	return NULL;
 }
@@ -317,15 +322,13 @@ results_next(Session *session)
 bool
 results_are_ready(Session *session)
 {
+	const BatchPart *part;
 	bool		is_taken = false;
 
-	while (session->batch.part < session->batch.nparts &&
+	while ((part = batch_part(session)) != NULL &&
 		   !session->xact.commit_failed &&
 		   PQstatus(session->conn) != CONNECTION_BAD)
 	{
-		PartKind	kind = session->batch.parts[session->batch.part].kind;
-		PGresult   *res;
-
 		if (PQisBusy(session->conn))
 		{
 			if (is_taken)
@@ -334,15 +337,11 @@ results_are_ready(Session *session)
 			is_taken = true;
 			continue;
 		}
-		if (kind == PART_COMMAND ||
-			(session->pending.ahead != NULL && kind != PART_COMMIT &&
-			 kind != PART_SYNC && !part_is_apart(kind)))
+		if (part->kind == PART_COMMAND ||
+			(session->pending.ahead != NULL && part->kind != PART_COMMIT &&
+			 part->kind != PART_SYNC && !part_is_apart(part->kind)))
 			return true;
-		res = PQgetResult(session->conn);
-		if (res == NULL)
-			session->batch.part++;
-		else
-			take_answer(session, res, false);
+		take_answer(session, PQgetResult(session->conn), false);
 	}
 	return true;
 }
@@ -354,15 +353,14 @@ results_are_ready(Session *session)
 void
 results_finish(Session *session)
 {
-	while (session->batch.part < session->batch.nparts)
+	while (batch_part(session) != NULL)
 	{
 		PGresult   *res = results_next(session);
 
 		if (PQstatus(session->conn) == CONNECTION_BAD)
 			results_report(session, ERROR, res, NULL);
 		if (res != NULL && PQresultStatus(res) == PGRES_FATAL_ERROR)
-			results_report(session, ERROR, res,
-						   session->batch.parts[session->batch.part].sql);
+			results_report(session, ERROR, res, batch_part(session)->sql);
 		PQclear(res);
 	}
 }
@@ -376,24 +374,24 @@ results_finish(Session *session)
 void
 results_drain(Session *session)
 {
-	while (session->batch.part < session->batch.nparts &&
+	const BatchPart *part;
+
+	while ((part = batch_part(session)) != NULL &&
 		   PQstatus(session->conn) != CONNECTION_BAD)
 	{
 		PGresult   *res = wait_for_result(session);
 
 		if (session->batch.timed_out)
 			break;
-		if (res == NULL)
-			session->batch.part++;
-		else if (session->batch.parts[session->batch.part].kind != PART_COMMAND)
-			take_answer(session, res, true);
-		else
+		if (part->kind == PART_COMMAND && res != NULL)
 		{
 			if (PQresultStatus(res) == PGRES_FATAL_ERROR)
 				session->xact.failed_depth = Max(session->xact.remote_depth, 1);
-			note_command(session, &session->batch.parts[session->batch.part], res);
+			note_command(session, part, res);
 			PQclear(res);
 		}
+		else
+			take_answer(session, res, true);
 	}
 	session->batch.part = session->batch.nparts;
 	session->pending.drain = NULL;
@@ -410,7 +408,7 @@ results_drain(Session *session)
 static void
 take_early_error(Session *session, PGresult *res, bool may_replace)
 {
-	const char *sql = session->batch.parts[session->batch.part].sql;
+	const char *sql = batch_part(session)->sql;
 	RemoteError error = error_read(session, res);
 
 	PQclear(res);
@@ -430,23 +428,21 @@ take_early_error(Session *session, PGresult *res, bool may_replace)
 bool
 results_read_leading(Session *session, bool may_replace)
 {
-	while (session->batch.part < session->batch.nparts &&
-		   !session->xact.commit_failed &&
-		   session->batch.parts[session->batch.part].kind != PART_COMMAND)
+	while (PQstatus(session->conn) != CONNECTION_BAD)
 	{
-		PGresult   *res = wait_for_result(session);
+		const BatchPart *part = batch_part(session);
+		PGresult   *res;
 
+		if (session->xact.commit_failed)
+			return false;
+		if (part == NULL || part->kind == PART_COMMAND)
+			return true;
+		res = wait_for_result(session);
 		if (PQstatus(session->conn) == CONNECTION_BAD)
-		{
 			PQclear(res);
-			return session->xact.remote_depth > 0;
-		}
-		if (res == NULL)
-			session->batch.part++;
-		else if (session->xact.remote_depth == 0 &&
+		else if (session->xact.remote_depth == 0 && res != NULL &&
 				 PQresultStatus(res) == PGRES_FATAL_ERROR &&
-				 session->batch.parts[session->batch.part].kind != PART_COMMIT &&
-				 !part_is_apart(session->batch.parts[session->batch.part].kind))
+				 part->kind != PART_COMMIT && !part_is_apart(part->kind))
 		{
 			take_early_error(session, res, may_replace);
 			return false;
@@ -454,5 +450,5 @@ results_read_leading(Session *session, bool may_replace)
 		else
 			take_answer(session, res, false);
 	}
-	return !session->xact.commit_failed;
+	return session->xact.remote_depth > 0;
 }

@@ -26,29 +26,10 @@
 #include "session/connection.h"
 #include "session/control.h"
 #include "session/error.h"
-#include "session/paramtypes.h"
 #include "session/pending.h"
 #include "session/questions.h"
 #include "session/results.h"
 #include "session/session.h"
-
-/*
- * Does it do no harm if the command's cached statement is stale, because a
- * table has been altered since?  That is so if the outcome is the same.  It is
- * also so if a stale statement fails and can be repeated, as the first command
- * of the remote transaction (starts).  A stale INSERT does not fail, so its
- * parameter types are checked.
- */
-static bool
-is_safe_if_stale(const Session *session, const RemoteCommand *command,
-				 bool starts)
-{
-	if (command->hints.printed_types == NULL)
-		return starts || command->hints.returns_nothing;
-	return command->hints.returns_nothing &&
-		paramtypes_hold(statement_find(session->prepared.cache, command->sql),
-						command);
-}
 
 /*
  * May the next batch be sent while the answers to the last one are unread?
@@ -89,10 +70,9 @@ decide_use(Session *session, Sending *sending)
 
 	sending->use = STATEMENT_ONCE;
 	if (command->hints.is_cacheable && !sending->repeats)
-		sending->use = statement_choose(session->prepared.cache, command->sql,
+		sending->use = statement_choose(session->prepared.cache, command,
 										session_lock_epoch(session),
-										is_safe_if_stale(session, command,
-														 sending->depth == 0),
+										sending->depth == 0,
 										&session->counters.statements,
 										&sending->statement);
 	if (!sending->repeats)
@@ -193,18 +173,6 @@ send_commands(Session *session, const RemoteCommand *commands, int ncommands,
 }
 
 /*
- * Reads the leading answers (results.c).  Returns false if the session cannot
- * be used any more, but nothing is lost with it.
- */
-static bool
-read_leading(Session *session, bool may_replace)
-{
-	if (PQstatus(session->conn) != CONNECTION_BAD)
-		return results_read_leading(session, may_replace);
-	return session->xact.remote_depth > 0;
-}
-
-/*
  * Reconnects a session that executor nodes already hold, for the user who
  * first got it in this transaction: postgres_fdw would have noticed the loss
  * at that time.  It must not become a session of another mapping.
@@ -258,7 +226,7 @@ static void
 repeat(Session *session, const RemoteCommand *command)
 {
 	send_commands(session, command, 1, session->prepared.only_reads, true);
-	if (!read_leading(session, false))
+	if (!results_read_leading(session, false))
 		results_report(session, ERROR, NULL, command->shown);
 	if (command->hints.in_pieces)
 		compat_set_row_mode(session->conn, COMPAT_ROWS_IN_CHUNK);
@@ -295,7 +263,7 @@ session_result(Session *session)
 	session->prepared.repeatable = NULL;
 	if (command == NULL || !may_be_stale(res))
 		return res;
-	drop_stale(session, session->batch.parts[session->batch.part].statement);
+	drop_stale(session, batch_part(session)->statement);
 	PQclear(res);
 	repeat(session, command);
 	session->pending.drain = drain;
@@ -334,6 +302,8 @@ void
 session_send_ahead(Session *session, const RemoteCommand *commands,
 				   int ncommands, bool only_reads)
 {
+	const BatchPart *part;
+
 	error_raise_kept(session);
 
 	/*
@@ -349,12 +319,11 @@ session_send_ahead(Session *session, const RemoteCommand *commands,
 	if (session->pending.flush != NULL)
 		session->pending.flush(session->pending.flush_arg);
 	send_commands(session, commands, ncommands, only_reads, false);
-	if (session->batch.part < session->batch.nparts &&
-		session->batch.parts[session->batch.part].kind == PART_COMMAND)
+	part = batch_part(session);
+	if (part != NULL && part->kind == PART_COMMAND)
 		return;
 	session->pending.ahead = commands;
 	session->pending.nahead = ncommands;
-	session->pending.only_reads = only_reads;
 }
 
 /*
@@ -365,15 +334,15 @@ void
 session_await_front(Session *session)
 {
 	const RemoteCommand *commands = session->pending.ahead;
+	bool		only_reads = session->prepared.only_reads;
 
 	session->pending.ahead = NULL;
-	if (commands == NULL || read_leading(session, true))
+	if (commands == NULL || results_read_leading(session, true))
 		return;
 
 	replace_connection(session);
-	send_commands(session, commands, session->pending.nahead,
-				  session->pending.only_reads, false);
-	if (!read_leading(session, false))
+	send_commands(session, commands, session->pending.nahead, only_reads, false);
+	if (!results_read_leading(session, false))
 		results_report(session, ERROR, NULL, commands[0].shown);
 }
 
@@ -386,32 +355,34 @@ session_send(Session *session, const RemoteCommand *commands, int ncommands,
 	session_await_front(session);
 }
 
-/* Keeps a command's only result in the batch.  Raises an error. */
-static void
-keep_result(Session *session, const RemoteCommand *command, PGresult *res)
+/* Reads the NULL behind a command's only result; ERROR if there is more. */
+void
+session_end_command(Session *session, const char *sql)
 {
-	PQclear(session->batch.result);
-	session->batch.result = NULL;
-	if (PQresultStatus(res) != PGRES_COMMAND_OK &&
-		PQresultStatus(res) != PGRES_TUPLES_OK)
-		results_report(session, ERROR, res, command->shown);
-	session->batch.result = res;
-	/* A NULL follows the command's last result. */
-	res = session_result(session);
+	PGresult   *res = session_result(session);
+
 	if (res != NULL || PQstatus(session->conn) == CONNECTION_BAD)
-		results_report(session, ERROR, res, command->shown);
+		results_report(session, ERROR, res, sql);
 }
 
-/*
- * Reads the rest of the batch and keeps the last command's result.  Raises an
- * error of any command.
- */
-static void
-read_results(Session *session, const RemoteCommand *commands, int ncommands)
+/* Reads all of the answer to a command without rows.  Raises its error. */
+void
+session_finish_command(Session *session, const char *sql)
 {
-	for (int i = 0; i < ncommands; i++)
-		keep_result(session, &commands[i], session_result(session));
-	results_finish(session);
+	PGresult   *res = session_result(session);
+
+	if (PQresultStatus(res) != PGRES_COMMAND_OK)
+		results_report(session, ERROR, res, sql);
+	PQclear(res);
+	session_end_command(session, sql);
+}
+
+/* Has the command of this result succeeded? */
+static bool
+has_worked(const PGresult *res)
+{
+	return PQresultStatus(res) == PGRES_COMMAND_OK ||
+		PQresultStatus(res) == PGRES_TUPLES_OK;
 }
 
 /* Hands over the kept result, which the caller must clear. */
@@ -433,7 +404,51 @@ session_execute(Session *session, const RemoteCommand *commands,
 				int ncommands, bool only_reads)
 {
 	session_send(session, commands, ncommands, only_reads);
-	read_results(session, commands, ncommands);
+	for (int i = 0; i < ncommands; i++)
+	{
+		PGresult   *res = session_result(session);
+
+		PQclear(take_result(session));
+		if (!has_worked(res))
+			results_report(session, ERROR, res, commands[i].shown);
+		session->batch.result = res;
+		session_end_command(session, commands[i].shown);
+	}
+	results_finish(session);
+	return take_result(session);
+}
+
+/*
+ * Asks a question in the remote transaction, in a savepoint, which leaves that
+ * transaction as it was.  For commands that have to know the answer, such as
+ * ANALYZE.  Returns the answer, which the caller must clear, or NULL if the
+ * server gives an error.  Because of the Sync behind the question the server
+ * executes the rollback after an error, too: it costs no further round trip.
+ */
+PGresult *
+session_ask(Session *session, const char *sql)
+{
+	const RemoteCommand commands[] = {
+		{.sql = "SAVEPOINT tollfree_question",.shown = sql},
+		{.sql = sql,.shown = sql,.hints.syncs = true},
+		{.sql = "ROLLBACK TO SAVEPOINT tollfree_question",.shown = sql},
+		{.sql = "RELEASE SAVEPOINT tollfree_question",.shown = sql}
+	};
+	PGresult   *res;
+
+	session_send(session, commands, lengthof(commands), true);
+	session_finish_command(session, sql);
+	res = session_result(session);
+	if (PQstatus(session->conn) == CONNECTION_BAD)
+		results_report(session, ERROR, res, sql);
+	if (has_worked(res))
+		session->batch.result = res;
+	else
+		PQclear(res);
+	session_end_command(session, sql);
+	session_finish_command(session, sql);
+	session_finish_command(session, sql);
+	results_finish(session);
 	return take_result(session);
 }
 

@@ -53,7 +53,7 @@ typedef struct RemoteTraits
 	long		round_trip;		/* the shortest one seen, in ms */
 } RemoteTraits;
 
-/* The session's wait event set.  Written by waitset.c. */
+/* The session's wait event set.  Written by wait.c. */
 typedef struct SessionWait
 {
 	WaitEventSet *set;			/* or NULL */
@@ -145,7 +145,7 @@ typedef struct BatchPart
 /*
  * Commands sent together, without waiting for answers in between.  Written by
  * batch.c and results.c; is_commit, deadline and cancellations by wait.c and xact/,
- * result by session.c and ask.c, is_appended by session.c and
+ * result by session.c, is_appended by session.c and
  * modify/pipeline.c.
  */
 typedef struct Batch
@@ -162,8 +162,8 @@ typedef struct Batch
 	bool		is_commit;		/* at the end of the local transaction */
 	bool		is_appended;	/* may the next batch be sent before this one
 								 * is answered? */
-	PGresult   *result;			/* of session_execute or ask_in_savepoint,
-								 * until they return */
+	PGresult   *result;			/* of session_execute or session_ask, until
+								 * they return */
 	TimestampTz deadline;		/* for the clean-up after an error, or 0 */
 	bool		timed_out;		/* the deadline has passed */
 	TimestampTz cancel_again;	/* when to send another cancel request, or 0 */
@@ -188,7 +188,6 @@ typedef struct PendingWork
 	const RemoteCommand *ahead; /* sent, but the leading answers (results.c)
 								 * are not read yet; or NULL */
 	int			nahead;
-	bool		only_reads;		/* as passed for them */
 } PendingWork;
 
 /*

@@ -20,8 +20,8 @@
  * - It can be repeated.  The remote transaction begins with it, so an error
  *   loses nothing but time, and a change can lead to nothing but an error.
  * - It returns no rows whose type could change.  And the types of its
- *   parameters are given, or make no difference (paramtypes.c).  Then the
- *   remote server makes a new plan by itself.
+ *   parameters are given, or make no difference.  Then the remote server
+ *   makes a new plan by itself.
  *
  * Otherwise its text is parsed for one execution.  When the text comes again
  * in the same epoch it is prepared anew.
@@ -29,10 +29,30 @@
  * The lock epoch is the session's (state.h).  It advances with each start of a
  * remote transaction, and with each rollback, which releases locks.
  *
+ * An INSERT leaves the types of its parameters to the remote server.  The
+ * server takes the types of the columns, and reads each value by the column's
+ * own input function.  A prepared statement keeps these types.  If a column is
+ * altered meanwhile, a cached INSERT still reads the value as the old type,
+ * and then casts it by assignment to the new type.  An INSERT that is parsed
+ * now reads the value as the new type at once.
+ *
+ * Both must store the same, whatever the new type is.  That is so for a null,
+ * and for the few types below: their casts by assignment give what reading the
+ * text gives, or an error.  After any error the statement is prepared anew.
+ * It is not so for char(n), whose cast strips blanks, or for numeric, whose
+ * cast to an integer rounds.
+ *
+ * One difference is left.  If a column of integers becomes one of an OID alias
+ * type, such as regclass, reading refuses a negative number, and the cast by
+ * assignment accepts it.
+ *
  * batch.c sends statements, and results.c notes what became of them.
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
+#include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
@@ -114,18 +134,6 @@ statement_forget(StatementCache *cache, CachedStatement *statement)
 	MemoryContextSwitchTo(old);
 }
 
-/* The statement of a text, or NULL if it is not in the cache. */
-const CachedStatement *
-statement_find(StatementCache *cache, const char *sql)
-{
-	uint32		hash = hash_text(sql);
-	CachedStatement *statement = hash_search(cache->table, &hash, HASH_FIND,
-											 NULL);
-
-	return statement != NULL && strcmp(statement->sql, sql) == 0 ?
-		statement : NULL;
-}
-
 /* Allocates the array of a new statement's parameter types. */
 void
 statement_make_types(StatementCache *cache, CachedStatement *statement,
@@ -191,6 +199,60 @@ add_statement(StatementCache *cache, const char *sql, uint32 hash)
 }
 
 /*
+ * Is a value, printed here as one type, stored alike by a cached INSERT that
+ * reads it as the remote type, and by one that is parsed now?
+ */
+static bool
+is_stored_alike(Oid remote, Oid printed, const char *value)
+{
+	switch (remote)
+	{
+		case TEXTOID:
+		case VARCHAROID:
+			return true;
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case UUIDOID:
+		case TIDOID:
+			return printed == remote;
+		case DATEOID:
+		case TIMESTAMPOID:
+			/* An infinite timestamp is cast to a time that is null. */
+			return printed == remote && isdigit((unsigned char) value[0]);
+		default:
+			return false;
+	}
+}
+
+/*
+ * Does it do no harm if a statement is stale?  That is so if the outcome is the
+ * same.  It is also so if a stale statement fails and can be repeated, as the
+ * first command of the remote transaction (starts).  A stale INSERT does not
+ * fail, so the types of its parameters are checked.
+ */
+static bool
+is_safe_if_stale(const CachedStatement *statement, const RemoteCommand *command,
+				 bool starts)
+{
+	const Oid  *printed = command->hints.printed_types;
+
+	if (printed == NULL)
+		return starts || command->hints.returns_nothing;
+	if (!command->hints.returns_nothing || statement->types == NULL ||
+		statement->ntypes != command->nparams)
+		return false;
+	for (int i = 0; i < command->nparams; i++)
+	{
+		if (command->params[i] != NULL &&
+			!is_stored_alike(statement->types[i], printed[i],
+							 command->params[i]))
+			return false;
+	}
+	return true;
+}
+
+/*
  * Decides how to execute a text that is in the cache.  Its statement is
  * replaced by a new one, under another name, in three cases: its preparation
  * never succeeded, it has failed since, or its text has already been parsed
@@ -198,7 +260,7 @@ add_statement(StatementCache *cache, const char *sql, uint32 hash)
  */
 static StatementUse
 choose_known(StatementCache *cache, CachedStatement **statement,
-			 const char *sql, uint64 epoch, bool is_safe)
+			 const RemoteCommand *command, uint64 epoch, bool starts)
 {
 	CachedStatement *known = *statement;
 	uint32		hash = known->hash;
@@ -206,7 +268,8 @@ choose_known(StatementCache *cache, CachedStatement **statement,
 	dlist_move_head(&cache->recent, &known->node);
 	if (known->is_prepared && !known->is_doubtful)
 	{
-		if (is_safe || known->safe_epoch == epoch)
+		if (known->safe_epoch == epoch ||
+			is_safe_if_stale(known, command, starts))
 			return STATEMENT_REUSE;
 		if (known->once_epoch != epoch)
 		{
@@ -215,19 +278,20 @@ choose_known(StatementCache *cache, CachedStatement **statement,
 		}
 	}
 	statement_forget(cache, known);
-	*statement = add_statement(cache, sql, hash);
+	*statement = add_statement(cache, command->sql, hash);
 	return STATEMENT_PREPARE;
 }
 
 /*
  * Decides how to execute a command, and by which statement; that is NULL for
- * STATEMENT_ONCE. is_safe says that a stale statement does no harm.
+ * STATEMENT_ONCE.  starts says that the remote transaction begins with it.
  */
 StatementUse
-statement_choose(StatementCache *cache, const char *sql, uint64 epoch,
-				 bool is_safe, StatementCounters *counters,
+statement_choose(StatementCache *cache, const RemoteCommand *command,
+				 uint64 epoch, bool starts, StatementCounters *counters,
 				 CachedStatement **statement)
 {
+	const char *sql = command->sql;
 	uint32		hash = hash_text(sql);
 	StatementUse use = STATEMENT_ONCE;
 
@@ -238,7 +302,7 @@ statement_choose(StatementCache *cache, const char *sql, uint64 epoch,
 
 	*statement = hash_search(cache->table, &hash, HASH_FIND, NULL);
 	if (*statement != NULL && strcmp((*statement)->sql, sql) == 0)
-		use = choose_known(cache, statement, sql, epoch, is_safe);
+		use = choose_known(cache, statement, command, epoch, starts);
 	else if (*statement == NULL && is_repeated(cache, hash))
 	{
 		evict(cache, 1, counters);

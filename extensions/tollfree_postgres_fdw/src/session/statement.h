@@ -6,7 +6,8 @@
 #define TOLLFREE_FDW_STATEMENT_H
 
 #include "lib/ilist.h"
-#include "nodes/pg_list.h"
+
+#include "sql/command.h"
 
 #define STATEMENT_NAME_SIZE 32	/* bytes, with the final zero */
 
@@ -49,12 +50,11 @@ typedef struct StatementCounters
 extern StatementCache *statement_create_cache(int size, uint32 tag,
 											  List **dropped);
 extern void statement_drop_cache(StatementCache *cache);
-extern StatementUse statement_choose(StatementCache *cache, const char *sql,
-									 uint64 epoch, bool is_safe,
+extern StatementUse statement_choose(StatementCache *cache,
+									 const RemoteCommand *command,
+									 uint64 epoch, bool starts,
 									 StatementCounters *counters,
 									 CachedStatement **statement);
-extern const CachedStatement *statement_find(StatementCache *cache,
-											 const char *sql);
 extern void statement_make_types(StatementCache *cache,
 								 CachedStatement *statement, int ntypes);
 extern void statement_forget(StatementCache *cache, CachedStatement *statement);
