@@ -66,7 +66,7 @@ check_table_options(Oid relid)
 static void
 check_server(const ForeignServer *server)
 {
-	if (sessions_use_server(server->serverid))
+	if (sessions_use_server(server->serverid, false))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("server \"%s\" is used by the current transaction",

@@ -53,7 +53,7 @@ static const FdwRoutine *stock = NULL;
 void
 estimates_enter_stock(Oid server)
 {
-	if (sessions_have_truncated(server))
+	if (sessions_use_server(server, true))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("server \"%s\" cannot be asked for estimates or schemas after TRUNCATE in the same transaction",

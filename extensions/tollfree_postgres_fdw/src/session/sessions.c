@@ -96,21 +96,16 @@ forget_execution(ResourceReleasePhase phase, bool is_commit, bool is_top_level,
 		pending_forget_owner(lfirst(cell), CurrentResourceOwner);
 }
 
-/* Registers the callbacks, once per backend. */
-static void
-register_callbacks(void)
+/* Registers the callbacks; to be called once per backend. */
+void
+sessions_register_callbacks(void)
 {
-	static bool registered = false;
-
-	if (registered)
-		return;
 	RegisterResourceReleaseCallback(forget_execution, NULL);
 	CacheRegisterSyscacheCallback(FOREIGNSERVEROID, invalidate, (Datum) 0);
 	CacheRegisterSyscacheCallback(USERMAPPINGOID, invalidate, (Datum) 0);
 	CacheRegisterRelcacheCallback(forget_relation, (Datum) 0);
 	CacheRegisterSyscacheCallback(FOREIGNTABLEREL, forget_relations, (Datum) 0);
 	CacheRegisterSyscacheCallback(NAMESPACEOID, forget_relations, (Datum) 0);
-	registered = true;
 }
 
 /*
@@ -144,7 +139,6 @@ add_session(Oid mapping)
 	MemoryContext old;
 	Session    *session;
 
-	register_callbacks();
 	free_orphans();
 	old = MemoryContextSwitchTo(TopMemoryContext);
 	session = palloc0(sizeof(Session));
@@ -203,27 +197,24 @@ sessions_get(Oid user, Oid server)
 {
 	Session    *session = find(find_mapping(user, server));
 
-	if (session != NULL)
-		session_check_usable(session);
-	if (session != NULL && session->conn != NULL &&
-		session->options.is_outdated && session->xact.local_depth == 0)
+	if (session == NULL)
+		session = add_session(GetUserMapping(user, server)->umid);
+	session_check_usable(session);
+	if (session->options.is_outdated && session->xact.local_depth == 0)
 		connection_end(session);
-	if (session == NULL || session->conn == NULL)
-	{
-		UserMapping *mapping = GetUserMapping(user, server);
-
-		if (session == NULL)
-			session = add_session(mapping->umid);
-		connection_begin(session, mapping);
-	}
+	if (session->conn == NULL)
+		connection_begin(session, GetUserMapping(user, server));
 	if (session->xact.local_depth == 0)
 		session->user = user;
 	return session;
 }
 
-/* Is a session on this server part of the current transaction? */
+/*
+ * Is a session on this server part of the current transaction?  With truncated:
+ * and has it truncated a table there?
+ */
 bool
-sessions_use_server(Oid server)
+sessions_use_server(Oid server, bool truncated)
 {
 	ListCell   *cell;
 
@@ -232,24 +223,8 @@ sessions_use_server(Oid server)
 		Session    *session = lfirst(cell);
 
 		if (session->conn != NULL && session->server == server &&
-			session->xact.local_depth > 0)
-			return true;
-	}
-	return false;
-}
-
-/* Has the current transaction truncated a table on this server? */
-bool
-sessions_have_truncated(Oid server)
-{
-	ListCell   *cell;
-
-	foreach(cell, sessions)
-	{
-		Session    *session = lfirst(cell);
-
-		if (session->conn != NULL && session->server == server &&
-			session->xact.truncated)
+			session->xact.local_depth > 0 &&
+			(session->xact.truncated || !truncated))
 			return true;
 	}
 	return false;

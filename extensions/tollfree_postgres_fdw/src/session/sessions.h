@@ -10,7 +10,7 @@
 extern Session *sessions_get(Oid user, Oid server);
 extern List *sessions_all(void);
 extern const char *sessions_user_name(const Session *session);
-extern bool sessions_use_server(Oid server);
-extern bool sessions_have_truncated(Oid server);
+extern bool sessions_use_server(Oid server, bool truncated);
+extern void sessions_register_callbacks(void);
 
 #endif							/* TOLLFREE_FDW_SESSIONS_H */

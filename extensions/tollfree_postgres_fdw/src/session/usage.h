@@ -5,6 +5,7 @@
 #ifndef TOLLFREE_FDW_USAGE_H
 #define TOLLFREE_FDW_USAGE_H
 
+#include "base/compat.h"
 #include "session/state.h"
 
 /* Differences of the session's counters */
@@ -30,7 +31,12 @@ usage_stop(const Session *session, SessionUsage *usage)
 	usage->hits += session->counters.statements.hits;
 }
 
-struct ExplainState;
-extern void usage_explain(const SessionUsage *usage, struct ExplainState *es);
+/* Adds to a node's EXPLAIN output what the session did for it. */
+static inline void
+usage_explain(const SessionUsage *usage, ExplainState *es)
+{
+	ExplainPropertyInteger("Round Trips", NULL, usage->round_trips, es);
+	ExplainPropertyInteger("Statement Cache Hits", NULL, usage->hits, es);
+}
 
 #endif							/* TOLLFREE_FDW_USAGE_H */

@@ -20,15 +20,16 @@
 #include "session/wait.h"
 #include "xact/rollback.h"
 
+static const char abort_sql[] = "ABORT TRANSACTION";
+
 /* The state of a rollback in one session, between its steps */
 typedef struct Rollback
 {
 	Session    *session;
+	int			level;			/* that is rolled back, and deeper ones */
 	bool		failed;			/* the session stays unusable */
-	bool		is_sent;		/* the commands have been sent; their answers
-								 * are to be read */
-	char		rollback[64];	/* commands; empty if not needed */
-	char		release[64];
+	const char *sql;			/* the command that was sent and rolls back,
+								 * or NULL */
 } Rollback;
 
 /* Warns that a command of the clean-up got no answer. */
@@ -52,7 +53,7 @@ warn(Session *session, const char *sql)
 static bool
 is_over(const Session *session)
 {
-	if (session->batch.part < session->batch.nparts)
+	if (batch_part(session) != NULL)
 		return batch_is_committing(session);
 	if (PQstatus(session->conn) == CONNECTION_BAD)
 		return session->xact.remote_depth == 0;
@@ -81,10 +82,11 @@ begin_rollback(Session *session, int level)
 	const char *error = NULL;
 
 	rollback->session = session;
+	rollback->level = level;
 	session->unusable = true;
 	start_clock(session);
-	if (session->batch.part < session->batch.nparts &&
-		session->xact.local_depth >= level && !is_over(session))
+	if (batch_part(session) != NULL && session->xact.local_depth >= level &&
+		!is_over(session))
 		error = wait_cancel(session);
 	if (error != NULL)
 	{
@@ -103,7 +105,7 @@ end_batch(Rollback *rollback)
 {
 	Session    *session = rollback->session;
 
-	if (session->batch.part == session->batch.nparts || is_over(session))
+	if (batch_part(session) == NULL || is_over(session))
 		return;
 	results_drain(session);
 	if (session->batch.timed_out)
@@ -113,27 +115,22 @@ end_batch(Rollback *rollback)
 		rollback->failed = true;
 }
 
-/* Chooses the commands that roll back; there may be none. */
-static void
-choose_commands(Rollback *rollback, int level)
+/* The command that rolls back; NULL if there is none, perhaps by failure. */
+static const char *
+choose_command(Rollback *rollback)
 {
-	Session    *session = rollback->session;
+	const RemoteTransaction *xact = &rollback->session->xact;
+	int			level = rollback->level;
 
-	if (is_over(session))
-		return;
-	if (level == 1 || session->xact.remote_depth == 0)
-		strlcpy(rollback->rollback, "ABORT TRANSACTION",
-				sizeof(rollback->rollback));
-	else if (session->xact.kept_depth >= level)
-	{
-		snprintf(rollback->rollback, sizeof(rollback->rollback),
-				 "ROLLBACK TO SAVEPOINT s%d", level);
-		snprintf(rollback->release, sizeof(rollback->release),
-				 "RELEASE SAVEPOINT s%d", level);
-	}
+	if (is_over(rollback->session))
+		return NULL;
+	if (level == 1 || xact->remote_depth == 0)
+		return abort_sql;
+	if (xact->kept_depth >= level)
+		return psprintf("ROLLBACK TO SAVEPOINT s%d", level);
 	/* The SAVEPOINT command has failed, and so has the level outside of it. */
-	else if (session->xact.local_depth >= level && session->xact.failed_depth > 0)
-		rollback->failed = true;
+	rollback->failed = xact->local_depth >= level && xact->failed_depth > 0;
+	return NULL;
 }
 
 /*
@@ -141,9 +138,10 @@ choose_commands(Rollback *rollback, int level)
  * back.
  */
 static void
-send_rollback(Rollback *rollback, int level)
+send_rollback(Rollback *rollback)
 {
 	Session    *session = rollback->session;
+	const char *sql;
 
 	if (!rollback->failed)
 		end_batch(rollback);
@@ -151,23 +149,23 @@ send_rollback(Rollback *rollback, int level)
 	if (PQstatus(session->conn) == CONNECTION_BAD)
 		rollback->failed = true;
 	session->batch.cancel_again = 0;	/* the rollback must not be cancelled */
-	if (!rollback->failed)
-		choose_commands(rollback, level);
-	if (rollback->failed || rollback->rollback[0] == '\0')
+	sql = rollback->failed ? NULL : choose_command(rollback);
+	if (sql == NULL)
 		return;
 
 	batch_begin(session, false);
-	batch_add(session, PART_COMMAND, 0, rollback->rollback);
-	if (rollback->release[0] != '\0')
-		batch_add(session, PART_COMMAND, 0, rollback->release);
-	rollback->is_sent = batch_send(session);
-	if (rollback->is_sent)
-		session->counters.round_trips++;
-	else
+	batch_add(session, PART_COMMAND, 0, sql);
+	if (sql != abort_sql)
+		batch_add(session, PART_COMMAND, 0,
+				  psprintf("RELEASE SAVEPOINT s%d", rollback->level));
+	if (batch_send(session))
 	{
-		warn(session, rollback->rollback);
-		rollback->failed = true;
+		rollback->sql = sql;
+		session->counters.round_trips++;
+		return;
 	}
+	warn(session, sql);
+	rollback->failed = true;
 }
 
 /*
@@ -186,12 +184,12 @@ read_answers(Rollback *rollback)
 		if (session->batch.timed_out || PQstatus(session->conn) == CONNECTION_BAD)
 		{
 			PQclear(res);
-			warn(session, rollback->rollback);
+			warn(session, rollback->sql);
 			return false;
 		}
 		if (res != NULL && PQresultStatus(res) != PGRES_COMMAND_OK)
 		{
-			results_report(session, WARNING, res, rollback->rollback);
+			results_report(session, WARNING, res, rollback->sql);
 			return false;
 		}
 		PQclear(res);
@@ -204,11 +202,12 @@ read_answers(Rollback *rollback)
 
 /* Ends a rollback.  If it failed, the session stays unusable. */
 static void
-finish_rollback(Rollback *rollback, int level)
+finish_rollback(Rollback *rollback)
 {
 	Session    *session = rollback->session;
+	int			level = rollback->level;
 
-	if (rollback->is_sent && !read_answers(rollback))
+	if (rollback->sql != NULL && !read_answers(rollback))
 	{
 		session->batch.part = session->batch.nparts;
 		rollback->failed = true;
@@ -282,22 +281,22 @@ rollback_all(int level)
 			parallel = lappend(parallel, rollback);
 			continue;
 		}
-		send_rollback(rollback, level);
-		finish_rollback(rollback, level);
+		send_rollback(rollback);
+		finish_rollback(rollback);
 	}
 	foreach(cell, parallel)
 	{
 		Rollback   *rollback = lfirst(cell);
 
 		start_clock(rollback->session);
-		send_rollback(rollback, level);
+		send_rollback(rollback);
 	}
 	foreach(cell, parallel)
 	{
 		Rollback   *rollback = lfirst(cell);
 
 		start_clock(rollback->session);
-		finish_rollback(rollback, level);
+		finish_rollback(rollback);
 	}
 	list_free(parallel);
 }

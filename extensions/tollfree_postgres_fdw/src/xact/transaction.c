@@ -109,7 +109,7 @@ finish_commit(Session *session)
 	 * The COMMIT has been answered, and no later interrupt or error may say
 	 * otherwise.  So the Sync is read with the next batch.
 	 */
-	session->batch.parts[session->batch.part].kind = PART_COMMIT;
+	batch_part(session)->kind = PART_COMMIT;
 	session->unusable = false;
 	if (!committed)
 		ereport(ERROR,
@@ -318,6 +318,7 @@ register_callbacks(void)
 		return;
 	RegisterXactCallback(transaction_callback, NULL);
 	RegisterSubXactCallback(subtransaction_callback, NULL);
+	sessions_register_callbacks();
 	registered = true;
 }
 
