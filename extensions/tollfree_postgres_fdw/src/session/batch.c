@@ -2,14 +2,11 @@
  * batch.c
  *	  Building and sending the batches of a session.
  *
- * A batch is a sequence of commands, sent together, that ends with a Sync.
- * All batches go through libpq's pipeline mode, which the connection never
- * leaves.  At most one batch is in flight, with two exceptions:
- *
- * - A COMMIT that is not waited for, and the questions behind it.  Their
- *   answers are read with the next batch.
- * - Written rows (modify/pipeline.c).  Several of their batches follow one
- *   another.
+ * A batch is a sequence of commands, sent together, that ends with a Sync.  All
+ * go through libpq's pipeline mode, which the connection never leaves.  At most
+ * one batch is in flight, with two exceptions: a COMMIT that is not waited for,
+ * with the questions behind it, whose answers are read with the next batch; and
+ * written rows (modify/pipeline.c), several of whose batches follow one another.
  *
  * Each expected answer has a BatchPart, which says what the answer belongs to.
  * So the reader (results.c) always knows the state of the remote transaction.
@@ -17,7 +14,7 @@
  *
  * What is sent is logged at DEBUG1, without the values of parameters, which
  * can be secret.  A message can fail, and a part of a batch must not be sent
- * alone.  So there is one message for a batch, once all of it has been sent.
+ * alone.  So there is one message, once all of the batch has been sent.
  *
  * session.c and xact/transaction.c decide which commands go into a batch.
  */
@@ -63,10 +60,7 @@ batch_is_committing(const Session *session)
 	return false;
 }
 
-/*
- * Frees the answered parts.  Many batches may follow one another in flight,
- * and memory must not grow with each of them.
- */
+/* Frees the answered parts: memory must not grow with each appended batch. */
 static void
 forget_done_parts(Session *session)
 {
@@ -76,9 +70,7 @@ forget_done_parts(Session *session)
 		bool		is_shared = i + 1 < session->batch.nparts &&
 			part[1].sql == part->sql;
 
-		/*
-		 * Neighbours may share a text (keep_text); the last of them frees it.
-		 */
+		/* The last of neighbours that share a text (keep_text) frees it. */
 		if (part->sql != NULL && !is_shared)
 			pfree(unconstify(char *, part->sql));
 		if (part->prepares != NULL)
@@ -116,8 +108,8 @@ batch_begin(Session *session, bool append)
 }
 
 /*
- * Copies a text, which may be NULL, into the batch's memory.  Rows are written
- * by the same command again and again, so equal neighbours share one copy.
+ * Copies a text, which may be NULL, into the batch's memory.  Equal neighbours
+ * share one copy, as rows are written by one command again and again.
  */
 static const char *
 keep_text(const Session *session, const char *sql)
@@ -178,10 +170,7 @@ check_queued(Session *session, bool queued, PartKind kind, int depth,
 	return NULL;
 }
 
-/*
- * Adds a line to what is logged of the batch: what is done with a statement, NULL
- * being the unnamed one, and its text, or NULL.
- */
+/* Adds a line to the batch's log; a statement of NULL is the unnamed one. */
 static void
 log_command(Session *session, const char *action, const char *statement,
 			int nparams, const char *sql)
@@ -298,9 +287,8 @@ batch_add_deallocate(Session *session, const char *statement)
 }
 
 /*
- * Adds a command that does nothing.  It goes first in a batch that has no
- * other command of our own there: its answer shows that the remote server has
- * begun with the batch.
+ * Adds a command that does nothing, in front of a caller's that would be the
+ * first: its answer shows that the remote server has begun with the batch.
  */
 void
 batch_add_beginning(Session *session)

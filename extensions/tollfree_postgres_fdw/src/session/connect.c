@@ -7,8 +7,6 @@
  * that the local server's password files and environment are not used.  One
  * comes after connecting: the remote server must really have asked for the
  * credentials that the user mapping gives.
- *
- * connection.c makes the settings of the session.
  */
 #include "postgres.h"
 
@@ -25,10 +23,7 @@
 #include "session/connection.h"
 #include "session/wait.h"
 
-/*
- * In addition to options: two application names, encoding, three for SCRAM,
- * and the final NULL
- */
+/* Two application names, encoding, three for SCRAM, and the final NULL */
 #define EXTRA_PARAMETERS 7
 
 typedef struct Parameters
@@ -113,9 +108,8 @@ expand_application_name(const char *name)
 }
 
 /*
- * Expands the application name that counts: the last one that is not empty
- * after expansion.  The setting of postgres_fdw comes after the server's
- * option.
+ * Expands the application name that counts: the last one that is not empty after
+ * expansion.  The setting of postgres_fdw comes after the server's option.
  */
 static void
 choose_application_name(Parameters *parameters)
@@ -150,24 +144,19 @@ encode_key(const uint8 *key, int length, const char *which)
 	return encoded;
 }
 
-/* Are the SCRAM keys of the client's own authentication to be passed on? */
-static bool
-passes_scram_keys(ForeignServer *server, UserMapping *user)
-{
-	return MyProcPort != NULL && MyProcPort->has_scram_keys &&
-		option_is_true(user->options, "use_scram_passthrough",
-					   option_is_true(server->options,
-									  "use_scram_passthrough", false));
-}
-
 /*
- * Appends the client's SCRAM keys if they are to be passed on; false if not.
- * With these keys no other authentication method is allowed.
+ * Appends the SCRAM keys of the client's own authentication if they are to be
+ * passed on; false if not.  With them no other authentication method is allowed.
  */
 static bool
 add_scram_keys(Parameters *parameters, ForeignServer *server, UserMapping *user)
 {
-	if (!passes_scram_keys(server, user))
+	bool		passes = option_is_true(user->options, "use_scram_passthrough",
+										option_is_true(server->options,
+													   "use_scram_passthrough",
+													   false));
+
+	if (MyProcPort == NULL || !MyProcPort->has_scram_keys || !passes)
 		return false;
 	add_parameter(parameters, "scram_client_key",
 				  encode_key((const uint8 *) MyProcPort->scram_ClientKey,

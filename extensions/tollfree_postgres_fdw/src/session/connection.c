@@ -33,9 +33,8 @@ static const char *const settings[] = {
 };
 
 /*
- * Sets up the session in one batch: makes the settings under which values are
- * exchanged, prepares the statements that transactions need, and asks what the
- * remote server is like.
+ * Sets up the session in one batch: settings under which values are exchanged,
+ * the statements that transactions need, and what the remote server is like.
  */
 static void
 configure(Session *session)
@@ -79,27 +78,26 @@ keep_name(char *kept, const char *name)
 static void
 read_options(Session *session, ForeignServer *server, UserMapping *user)
 {
+	SessionOptions *options = &session->options;
+	List	   *list = server->options;
+
 	session->server = server->serverid;
 	session->user = user->userid;
 	session->mapping_user = GetSysCacheOid1(USERMAPPINGOID,
 											Anum_pg_user_mapping_umuser,
 											ObjectIdGetDatum(user->umid));
-	session->options.server_hash =
-		GetSysCacheHashValue1(FOREIGNSERVEROID,
-							  ObjectIdGetDatum(server->serverid));
-	session->options.mapping_hash =
-		GetSysCacheHashValue1(USERMAPPINGOID, ObjectIdGetDatum(user->umid));
-	session->options.keep = option_is_true(server->options, "keep_connections", true);
-	session->options.parallel_commit = option_is_true(server->options,
-													  "parallel_commit", false);
-	session->options.parallel_abort = option_is_true(server->options,
-													 "parallel_abort", false);
-	session->options.read_committed = option_reads_committed(server->options);
-	session->options.fast_paths = fastpath_of_server(server->options);
-	session->options.statement_cache_size =
-		option_statement_cache_size(server->options);
-	keep_name(session->options.server_name, server->servername);
-	session->options.is_outdated = false;
+	options->server_hash = GetSysCacheHashValue1(FOREIGNSERVEROID,
+												 ObjectIdGetDatum(server->serverid));
+	options->mapping_hash = GetSysCacheHashValue1(USERMAPPINGOID,
+												  ObjectIdGetDatum(user->umid));
+	options->keep = option_is_true(list, "keep_connections", true);
+	options->parallel_commit = option_is_true(list, "parallel_commit", false);
+	options->parallel_abort = option_is_true(list, "parallel_abort", false);
+	options->read_committed = option_reads_committed(list);
+	options->fast_paths = fastpath_of_server(list);
+	options->statement_cache_size = option_statement_cache_size(list);
+	keep_name(options->server_name, server->servername);
+	options->is_outdated = false;
 }
 
 /* Do the remote database and this one have the same encoding? */

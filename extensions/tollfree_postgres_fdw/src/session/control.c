@@ -2,9 +2,8 @@
  * control.c
  *	  Commands of our own, sent together with the caller's.
  *
- * These commands bring the remote transaction to the depth of the local one,
- * and drop cursors and prepared statements that are not used any more.  The
- * questions that a session asks are in questions.c.
+ * They bring the remote transaction to the depth of the local one, and drop
+ * cursors and prepared statements.  The session's questions are in questions.c.
  */
 #include "postgres.h"
 
@@ -23,9 +22,8 @@
 #define COMMIT_SQL "COMMIT TRANSACTION"
 
 /*
- * Prepares one of our own commands: parsing and planning it takes the remote
- * server as long as many a query.  Where the server's owner wants no prepared
- * statements nothing is prepared.
+ * Prepares one of our own commands, since parsing and planning it takes as long
+ * as many a query; not where the server's owner wants no prepared statements.
  */
 void
 control_prepare(Session *session, PartKind kind, const char *what,
@@ -56,8 +54,7 @@ control_add(Session *session, PartKind kind, int depth, const char *what,
 
 /*
  * Adds the COMMIT.  Where it is waited for (PART_COMMAND) it does not rely on
- * the prepared statement, which somebody may have dropped.  Otherwise nothing
- * is lost if it fails.
+ * the prepared statement, which somebody may have dropped.
  */
 void
 control_add_commit(Session *session, PartKind kind)
@@ -115,14 +112,8 @@ void
 control_add_cleanup(Session *session)
 {
 	ListCell   *cell;
-	uint32		cursor;
-	char		sql[64];
 
-	while ((cursor = portals_take_unused(session)) != 0)
-	{
-		snprintf(sql, sizeof(sql), "CLOSE c%u", cursor);
-		batch_add(session, PART_CLEANUP, 0, sql);
-	}
+	portals_close_unused(session);
 	foreach(cell, session->prepared.unused)
 		batch_add_deallocate(session, lfirst(cell));
 	list_free_deep(session->prepared.unused);

@@ -2,10 +2,9 @@
  * error.c
  *	  Errors of the remote server, and of the connection to it.
  *
- * An error is copied from a result, which may be cleared then.  It is reported
- * as an error of the local server, with the remote command as context.  An
- * error of an outer transaction level is also kept in the session: see
- * pending.c.
+ * An error of the remote server is reported as one of the local server, with the
+ * remote command as context.  One of an outer transaction level is also kept in
+ * the session: see pending.c.
  */
 #include "postgres.h"
 
@@ -50,9 +49,9 @@ error_read(Session *session, PGresult *res)
 }
 
 /*
- * Keeps an error that is about to be raised, if its command belongs to an
- * outer level: rolling back the current level does not undo it.  Then nobody
- * reads what is in flight, or sends what is buffered, any more.
+ * Keeps an error that is about to be raised, if its command belongs to an outer
+ * level: rolling back the current level does not undo it.  Then nobody reads what
+ * is in flight, or sends what is buffered, any more.
  */
 static void
 keep_outer_error(Session *session, const RemoteError *error, const char *sql)

@@ -2,10 +2,9 @@
  * names.h
  *	  Names of statements that a session prepares on its remote server.
  *
- * Each name has a random number of its connection in it.  A pooler in
- * transaction mode may hand a session the server connection of another one: then
- * a name is unknown there, which is an error that the session can repair, and
- * never that of another statement.
+ * Each has a random number of its connection in it.  A pooler in transaction mode
+ * may hand a session the server connection of another one: then a name is unknown
+ * there, which the session can repair, and never that of another statement.
  */
 #ifndef TOLLFREE_FDW_NAMES_H
 #define TOLLFREE_FDW_NAMES_H

@@ -2,19 +2,15 @@
  * pending.c
  *	  What an outer transaction level has in flight or not yet sent.
  *
- * While a subtransaction begins, PostgreSQL does not expect errors.  So
- * nothing is done then: answers stay in flight, and buffered commands stay
- * unsent.  A subtransaction that does not use the session ends without
- * touching either.
- *
- * Before a subtransaction does use the session, both are settled: buffered
- * commands are sent and all answers are read, at the level that they belong
- * to.  So whatever is in flight later belongs to the subtransaction alone.
+ * While a subtransaction begins, PostgreSQL does not expect errors.  So nothing
+ * is done then, and a subtransaction that does not use the session ends without
+ * touching what is pending.  Before one does use it, that is settled: buffered
+ * commands are sent and all answers are read, at the level that they belong to.
+ * So whatever is in flight later belongs to the subtransaction alone.
  *
  * An error while settling is raised like any other.  But rolling back the
  * subtransaction does not undo it: answers are lost that an outer level needs.
- * So the outer level is noted before.  Every use of the session raises the
- * error until that level is rolled back.
+ * So every use of the session raises it until that level is rolled back.
  *
  * If a cursor of an outer level fails in a subtransaction, its executor node
  * never reads its answers.  That shows when its resource owner is released.

@@ -3,15 +3,15 @@
  *	  The cursors that a session has open on the remote server.
  *
  * A cursor that is not used any more is closed with the next batch of its
- * transaction, even if a subtransaction has been rolled back since.  Until
- * then it keeps its table in use.  Closing a cursor that a rollback has
- * already closed would be an error.  So for each cursor the transaction level
- * is known whose rollback closes it.
+ * transaction, even if a subtransaction has been rolled back since: it keeps its
+ * table in use.  Closing a cursor that a rollback has closed would be an error,
+ * so for each the transaction level is known whose rollback closes it.
  */
 #include "postgres.h"
 
 #include "utils/memutils.h"
 
+#include "session/batch.h"
 #include "session/portals.h"
 
 typedef struct RemotePortal
@@ -42,16 +42,14 @@ void
 portals_add(Session *session, uint32 cursor)
 {
 	MemoryContext old;
-	RemotePortal *portal = find(session, cursor);
+	RemotePortal *portal;
 
-	if (portal != NULL)
+	if (find(session, cursor) != NULL)
 		return;
 	old = MemoryContextSwitchTo(TopMemoryContext);
-	portal = palloc(sizeof(RemotePortal));
-	*portal = (RemotePortal)
-	{
-		.cursor = cursor,.level = session->xact.local_depth
-	};
+	portal = palloc0(sizeof(RemotePortal));
+	portal->cursor = cursor;
+	portal->level = session->xact.local_depth;
 	session->cursors.open = lappend(session->cursors.open, portal);
 	MemoryContextSwitchTo(old);
 }
@@ -66,26 +64,24 @@ portals_let_go(Session *session, uint32 cursor)
 		portal->is_unused = true;
 }
 
-/*
- * Removes one unused cursor from the list and returns it; 0 if there is none.
- */
-uint32
-portals_take_unused(Session *session)
+/* Adds the closing of the cursors that are not used any more. */
+void
+portals_close_unused(Session *session)
 {
 	ListCell   *cell;
+	char		sql[64];
 
 	foreach(cell, session->cursors.open)
 	{
 		RemotePortal *portal = lfirst(cell);
-		uint32		cursor = portal->cursor;
 
 		if (!portal->is_unused)
 			continue;
+		snprintf(sql, sizeof(sql), "CLOSE c%u", portal->cursor);
 		session->cursors.open = foreach_delete_current(session->cursors.open, cell);
 		pfree(portal);
-		return cursor;
+		batch_add(session, PART_CLEANUP, 0, sql);
 	}
-	return 0;
 }
 
 /* Forgets the cursors of a level that is rolled back, and of deeper ones. */

@@ -9,7 +9,7 @@
 
 extern void portals_add(Session *session, uint32 cursor);
 extern void portals_let_go(Session *session, uint32 cursor);
-extern uint32 portals_take_unused(Session *session);
+extern void portals_close_unused(Session *session);
 extern void portals_roll_back(Session *session, int level);
 extern void portals_release(Session *session, int level);
 extern void portals_forget(Session *session);

@@ -3,43 +3,34 @@
  *	  The questions that a session asks the remote server on its own.
  *
  * The rule: a question never makes a command of the user fail or wait.  The
- * remote user may not be allowed to read the catalogs or to call a function.
- * The server may be a standby, or of another version.  Somebody may hold a
- * lock on a catalog.  A question without an answer counts as answered by no,
- * and a no costs nothing but speed.  So no question but the last is asked where
- * its error would end the user's transaction:
+ * remote user may lack a right, the server may be a standby or of another
+ * version, somebody may have locked a catalog.  A question without an answer
+ * counts as answered by no, which costs nothing but speed.  So no question but
+ * the last is asked where its error would end the user's transaction:
  *
  *	When the session is set up, in the same batch, each behind a Sync of its
- *	own:
- *		does the server answer whether a transaction has written?
- *		what is statement_timeout?
- *		what is the default isolation level?
+ *	own: is the write check answered, what is statement_timeout, what is the
+ *	default isolation level?
  *
  *	After the COMMIT of a transaction, in a transaction of its own.  Nobody
- *	waits; the answers are read with the next batch:
- *		are relations plain?
+ *	waits; the answers are read with the next batch: are relations plain?
  *
- *	In the user's transaction, in a savepoint that is rolled back, with a
- *	Sync behind the question (session_ask):
- *		how large is a table, what are its statistics (analyze/)?  ANALYZE
- *		waits for these as it does for locks of the table.
+ *	In the user's transaction, in a savepoint (session_ask): how large is a
+ *	table, what are its statistics (analyze/)?  ANALYZE waits for these as it
+ *	does for locks of the table.
  *
- *	In the user's transaction, with every command that only reads:
- *		has the transaction written (the write check)?
+ *	In the user's transaction, with every command that only reads: has the
+ *	transaction written (the write check)?
  *
  * A savepoint around the write check would cost more than the check saves.  It
  * is sent only if it worked when the session was set up.  If the right to call
  * its function is revoked later, one transaction fails, and the session is
  * replaced by one that does not ask.
  *
- * The description of a cached statement is no such question: it is about the
- * user's own command, which session.c repeats without it.
- *
  * A relation is plain if reading it runs no user's code: it is a table or a
  * materialized view, has no row security, and has no children, which could be
- * foreign tables.  Answers are kept by foreign table, as long as the connection
- * lasts and the foreign table's definition is unchanged: a new definition may
- * name another relation.  scan/autocommit.c says what an answer is used for.
+ * foreign tables.  Answers are kept by foreign table until its definition, which
+ * may name another relation, changes.  scan/autocommit.c uses them.
  */
 #include "postgres.h"
 

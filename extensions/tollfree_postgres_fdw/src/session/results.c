@@ -2,13 +2,12 @@
  * results.c
  *	  Reading the answers to a batch of a session, reporting errors.
  *
- * The parts of the batch (batch.c) say what each answer belongs to.  The
- * caller reads the results of its own commands and owns them.  Answers to our
- * own commands are consumed on the way, and update what is known of the remote
+ * The parts of the batch (batch.c) say what each answer belongs to.  The caller
+ * reads the results of its own commands and owns them.  Answers to our own
+ * commands are consumed on the way, and update what is known of the remote
  * transaction.  After an error the rest of the batch is read for that purpose.
  *
- * The leading answers are those to our own commands that come before the
- * answer to the caller's first command.
+ * The leading answers are those before the answer to the caller's first command.
  */
 #include "postgres.h"
 
@@ -21,10 +20,7 @@
 #include "session/results.h"
 #include "session/wait.h"
 
-/*
- * Waits for what PQgetResult returns next.  Once the deadline has passed the
- * batch is marked as timed out, and NULL returned.
- */
+/* What PQgetResult returns next; NULL, and timed_out, after the deadline. */
 static PGresult *
 wait_for_result(Session *session)
 {
@@ -109,8 +105,7 @@ results_forget_description(Session *session)
 
 /*
  * The types that the remote server chose for a statement's first ntypes
- * parameters.  NULL if another statement was described last, or if it has
- * fewer parameters.
+ * parameters; NULL if another one was described last, or if it has fewer.
  */
 const Oid  *
 results_described_types(const Session *session, const char *statement,
@@ -165,9 +160,8 @@ note_failure(CachedStatement *statement, const PGresult *res)
 }
 
 /*
- * Warns that a COMMIT that was not waited for has failed.  Not warned of is
- * one that the server never executed, because it was ending the session or the
- * prepared COMMIT was gone: nothing is lost then.
+ * Warns that a COMMIT that was not waited for has failed; not if it was never
+ * executed, because the session was ending or the prepared COMMIT was gone.
  */
 static void
 warn_of_commit(Session *session, PGresult *res)
@@ -249,9 +243,7 @@ note_prepared(Session *session, const char *name)
 	MemoryContextSwitchTo(old);
 }
 
-/*
- * Updates the session from an answer to a caller's command, read or drained.
- */
+/* Updates the session from a result of a caller's command, read or drained. */
 static void
 note_command(Session *session, const BatchPart *part, const PGresult *res)
 {
@@ -265,10 +257,9 @@ note_command(Session *session, const BatchPart *part, const PGresult *res)
 }
 
 /*
- * Updates the session from a result that the caller reads: counts its rows,
- * and notes whether they were written, which gives the remote transaction an
- * ID.  Success shows that a cached statement is not stale, unless the remote
- * server chose its parameter types.
+ * The same for a result that the caller reads: counts its rows, and notes whether
+ * they were written.  Success shows that a cached statement is not stale, unless
+ * the remote server chose its parameter types.
  */
 static void
 note_result(Session *session, const BatchPart *part, PGresult *res)
@@ -315,9 +306,8 @@ results_next(Session *session)
 
 /*
  * Can the caller go on without waiting?  Yes if its result, or the leading
- * answers that it has yet to read, can be read now.  Also if nothing is left
- * to be read, the connection is lost, or a COMMIT has failed.  Takes in what
- * has arrived, and the answers that the caller does not read.
+ * answers that it has yet to read, can be read now, if nothing is left to be
+ * read, the connection is lost, or a COMMIT has failed.  Reads what has arrived.
  */
 bool
 results_are_ready(Session *session)
@@ -346,10 +336,7 @@ results_are_ready(Session *session)
 	return true;
 }
 
-/*
- * Reads the rest of the batch.  An error in it is raised, including one of a
- * command whose results nobody has asked for.
- */
+/* Reads the rest of the batch, and raises an error of any command in it. */
 void
 results_finish(Session *session)
 {
@@ -366,10 +353,9 @@ results_finish(Session *session)
 }
 
 /*
- * Reads the rest of the batch to learn the state of the remote transaction.
- * Errors of the remote server are not raised.  Nothing of the batch is left to
- * be read afterwards, even if the connection is lost or the deadline has
- * passed.
+ * Reads the rest of the batch to learn the state of the remote transaction, and
+ * raises no error of the remote server.  Nothing of the batch is left to be read,
+ * even if the connection is lost or the deadline has passed.
  */
 void
 results_drain(Session *session)
@@ -400,10 +386,9 @@ results_drain(Session *session)
 
 /*
  * Handles an error among the leading answers, before there is a remote
- * transaction.  A FATAL arrives as an ErrorResponse before the socket closes,
- * so the rest is read first: a lost connection is replaced by the caller.  So
- * is, with may_replace, a session whose own prepared statements are gone.  Any
- * other error is raised.
+ * transaction.  The caller replaces a lost connection, which shows only once the
+ * rest is read, after a FATAL; and, with may_replace, one whose own prepared
+ * statements are gone.  Any other error is raised.
  */
 static void
 take_early_error(Session *session, PGresult *res, bool may_replace)

@@ -6,14 +6,9 @@
  * caller's commands.  The first of the caller's may be executed by a cached
  * statement (statement.c).
  *
- * A connection that is lost before START TRANSACTION was answered has lost
- * nothing.  So the batch is then sent once more on a new connection.  The same
- * holds for a SELECT without a transaction, until the first answer to its batch
- * has arrived.
- *
- * batch.c sends a batch, results.c reads it, connection.c begins and ends the
- * connection, xact/transaction.c ends transactions, and sessions.c knows all
- * sessions.
+ * A connection that is lost before START TRANSACTION was answered, or before the
+ * first answer to a SELECT without a transaction, has lost nothing.  So the batch
+ * is then sent once more on a new connection.
  */
 #include "postgres.h"
 
@@ -33,8 +28,7 @@
 
 /*
  * May the next batch be sent while the answers to the last one are unread?
- * Not if it has to change the depth of the remote transaction, since the
- * unread answers may change the depth, too.
+ * Not if it changes the depth of the remote transaction: so may these answers.
  */
 static bool
 can_append(const Session *session)
@@ -58,11 +52,7 @@ typedef struct Sending
 	bool		autocommits;	/* without a transaction around it? */
 } Sending;
 
-/*
- * Decides how the first command is executed, and by which cached statement.  A
- * command that starts the remote transaction may use a stale statement,
- * because it can be repeated.  The repetition itself uses no cached statement.
- */
+/* Decides how the first command is executed; a repetition without the cache. */
 static void
 decide_use(Session *session, Sending *sending)
 {
@@ -80,9 +70,8 @@ decide_use(Session *session, Sending *sending)
 }
 
 /*
- * Can the only command be sent without a transaction around it?  Only if
- * nobody else uses the session in the local transaction, and nothing else is
- * in the batch: then nothing else has to be committed or rolled back with it.
+ * Can the only command be sent without a transaction around it?  Only if nobody
+ * else uses the session in the local transaction, and it is alone in the batch.
  */
 static bool
 can_autocommit(const Session *session, const Sending *sending)
@@ -96,9 +85,7 @@ can_autocommit(const Session *session, const Sending *sending)
 		questions_know_plain(session, command->hints.sole_relids);
 }
 
-/*
- * Makes all decisions about the batch.  If it starts a transaction, counts it.
- */
+/* Makes all decisions about the batch.  Counts a transaction that it starts. */
 static void
 decide(Session *session, Sending *sending)
 {
@@ -140,10 +127,9 @@ emit(Session *session, const Sending *sending)
 }
 
 /*
- * Sends commands in one batch.  With repeats they repeat a failed attempt:
- * what it has begun is rolled back, and no cached statement is used.  Unless
- * this batch can be appended, all answers in flight are read before deciding,
- * because they may have started the transaction.
+ * Sends commands in one batch; repeats is Sending's.  Unless this batch can be
+ * appended, all answers in flight are read before deciding, because they may have
+ * started the transaction.
  */
 static void
 send_commands(Session *session, const RemoteCommand *commands, int ncommands,
@@ -207,20 +193,6 @@ replace_connection(Session *session)
 	session->pending.flush_arg = flush_arg;
 }
 
-/*
- * Prepares to repeat the first command of a transaction, after its cached
- * statement was refused: reads the rest of the batch, and forgets the
- * statement.
- */
-static void
-drop_stale(Session *session, CachedStatement *statement)
-{
-	results_drain(session);
-	session->xact.failed_depth = 0;
-	statement_forget(session->prepared.cache, statement);
-	session->counters.repeats++;
-}
-
 /* Sends a command once more, in a new remote transaction if it had one. */
 static void
 repeat(Session *session, const RemoteCommand *command)
@@ -232,10 +204,7 @@ repeat(Session *session, const RemoteCommand *command)
 		compat_set_row_mode(session->conn, COMPAT_ROWS_IN_CHUNK);
 }
 
-/*
- * Can a stale cached statement have caused this error?  If a type that it uses
- * is gone, the error is an internal one.
- */
+/* Can a stale cached statement, or a type that is gone, have caused this? */
 static bool
 may_be_stale(const PGresult *res)
 {
@@ -248,9 +217,8 @@ may_be_stale(const PGresult *res)
 }
 
 /*
- * The next result of the caller's current command, which the caller must
- * clear; NULL after its last one.  With a lost connection it is an error or
- * NULL; PQstatus tells.
+ * The next result of the caller's current command, as results_next returns it.
+ * A command whose cached statement was refused is repeated without it.
  */
 PGresult *
 session_result(Session *session)
@@ -259,22 +227,24 @@ session_result(Session *session)
 	void		(*drain) (void *arg) = session->pending.drain;
 	void	   *drain_arg = session->pending.drain_arg;
 	PGresult   *res = results_next(session);
+	CachedStatement *statement;
 
 	session->prepared.repeatable = NULL;
 	if (command == NULL || !may_be_stale(res))
 		return res;
-	drop_stale(session, batch_part(session)->statement);
 	PQclear(res);
+	statement = batch_part(session)->statement;
+	results_drain(session);
+	session->xact.failed_depth = 0;
+	statement_forget(session->prepared.cache, statement);
+	session->counters.repeats++;
 	repeat(session, command);
 	session->pending.drain = drain;
 	session->pending.drain_arg = drain_arg;
 	return results_next(session);
 }
 
-/*
- * Raises the kept error of an outer level, if there is one, and an ERROR if
- * the session is unusable.
- */
+/* Raises the kept error of an outer level, or an ERROR if unusable. */
 void
 session_check_usable(Session *session)
 {
@@ -306,10 +276,7 @@ session_send_ahead(Session *session, const RemoteCommand *commands,
 
 	error_raise_kept(session);
 
-	/*
-	 * An earlier attempt to reconnect may have failed, and its error been
-	 * caught.
-	 */
+	/* An attempt to reconnect may have failed, and its error been caught. */
 	if (session->conn == NULL)
 		connect_again(session);
 	/* Of a lost connection, sending gives the better error. */

@@ -4,8 +4,7 @@
  *
  * There is one session per user mapping, so that all scans of a query see one
  * snapshot.  A Session outlives its connection and keeps its counters.  It is
- * freed when its user mapping is gone and another session is made.  The list
- * is short, so it is searched linearly.
+ * freed when its user mapping is gone and another session is made.
  *
  * When a server or user mapping changes, its sessions are disconnected: at
  * once if they are idle, otherwise at the end of the transaction.
@@ -28,10 +27,7 @@
 
 static List *sessions = NIL;
 
-/*
- * Syscache callback: servers or user mappings may have changed.  A hash value
- * of 0 stands for all of them.
- */
+/* Syscache callback: servers or mappings have changed; all if hash is 0. */
 static void
 invalidate(Datum arg, int cacheid, uint32 hash)
 {
@@ -53,10 +49,7 @@ invalidate(Datum arg, int cacheid, uint32 hash)
 	}
 }
 
-/*
- * Relcache callback: the definition of a foreign table, or of all tables, may
- * have changed.
- */
+/* Relcache callback: a foreign table, or any, may have been changed. */
 static void
 forget_relation(Datum arg, Oid relid)
 {
@@ -80,10 +73,7 @@ sessions_all(void)
 	return sessions;
 }
 
-/*
- * Resource release callback.  After an error nobody reads what is in flight
- * for the execution that the resource owner belongs to.
- */
+/* Resource release callback: an error has ended the owner's execution. */
 static void
 forget_execution(ResourceReleasePhase phase, bool is_commit, bool is_top_level,
 				 void *arg)
@@ -109,8 +99,8 @@ sessions_register_callbacks(void)
 }
 
 /*
- * Frees the sessions whose user mappings are gone.  Nobody holds a pointer to
- * a session that takes part in no transaction.
+ * Frees the sessions whose user mappings are gone.  Nobody points to one that
+ * takes part in no transaction.
  */
 static void
 free_orphans(void)
@@ -152,9 +142,8 @@ add_session(Oid mapping)
 }
 
 /*
- * The user mapping of a user on a server, or else the public one; InvalidOid
- * if there is none.  Its options are not read: that would take longer than the
- * rest of finding a session.
+ * The user mapping of a user on a server, or else the public one; InvalidOid if
+ * there is none.  GetUserMapping reads options, too, which takes too long here.
  */
 static Oid
 find_mapping(Oid user, Oid server)

@@ -4,7 +4,7 @@
  *
  * A table has one entry for each database, server and user of a mapping.  A
  * session adds what it has counted when its transaction or its connection
- * ends.  Its size is fixed: entry 0 sums what has no room.  Entries go when the
+ * ends.  The size is fixed: entry 0 sums what has no room.  Entries go when the
  * table is reset, not when a server is dropped.
  *
  * The table is in the server's shared memory if the library is preloaded, else
@@ -12,7 +12,7 @@
  * either it is this backend's own.
  *
  * A spinlock suffices: it is held for one search and one addition.  It cannot
- * fail, so a session can add where no error is expected, and needs no tranche.
+ * fail, so a session can add where no error is expected.
  */
 #include "postgres.h"
 
@@ -29,7 +29,7 @@
 #include "session/shared_counters.h"
 #include "session/traffic.h"
 
-/* The number changes with the table's layout: a segment outlives a library. */
+/* The number changes with the layout: a segment outlives a library. */
 #define TABLE_NAME "tollfree_postgres_fdw statistics 1"
 #define TABLE_ENTRIES 256
 
@@ -112,8 +112,8 @@ shared_counters_install(void)
 }
 
 /*
- * Finds the segment, or makes it.  That can fail for want of memory, which is
- * no error of what the user asked: it is logged, and there is no segment.
+ * Finds the segment, or makes it.  Want of memory is no error of what the user
+ * asked: it is logged, and there is no segment.
  */
 static void
 attach_segment(void)
@@ -149,8 +149,8 @@ attach_segment(void)
 }
 
 /*
- * Has the backend use a table.  In a parallel operation, which may have no
- * subtransaction, that is left to the next call: nothing is lost meanwhile.
+ * Has the backend use a table.  A parallel operation, which may have no
+ * subtransaction, leaves that to the next call: nothing is lost meanwhile.
  */
 void
 shared_counters_attach(void)
@@ -215,10 +215,7 @@ find_entry(const Session *session)
 	return index;
 }
 
-/*
- * Adds what the session has counted since the last time.  It needs no catalog and
- * raises no error.
- */
+/* Adds what the session has counted since the last time; raises no error. */
 void
 shared_counters_add(Session *session)
 {

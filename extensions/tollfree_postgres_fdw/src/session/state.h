@@ -2,9 +2,8 @@
  * state.h
  *	  The state of a session on a remote server.
  *
- * A Session consists of parts.  The comment above each part names the files
- * that write it; all others only read it. connection.c also resets parts when
- * a connection begins or ends.
+ * The comment above each part of a Session names the files that write it; all
+ * others only read it.  connection.c also resets parts when a connection ends.
  */
 #ifndef TOLLFREE_FDW_STATE_H
 #define TOLLFREE_FDW_STATE_H
@@ -43,13 +42,11 @@ typedef struct SessionOptions
  */
 typedef struct RemoteTraits
 {
-	bool		has_statement_timeout;	/* or this is not known */
-	bool		is_serializable;	/* by default, or this is not known */
-	bool		can_check_writes;	/* does it answer whether a transaction
-									 * has written? */
-	bool		hides_relations;	/* does it refuse to say what relations
-									 * are? */
-	bool		same_encoding;	/* do both databases have the same encoding? */
+	bool		has_statement_timeout;	/* true if not known */
+	bool		is_serializable;	/* by default; true if not known */
+	bool		can_check_writes;	/* does it answer the write check? */
+	bool		hides_relations;	/* has it refused to say what they are? */
+	bool		same_encoding;	/* as the local database */
 	long		round_trip;		/* the shortest one seen, in ms */
 } RemoteTraits;
 
@@ -57,8 +54,7 @@ typedef struct RemoteTraits
 typedef struct SessionWait
 {
 	WaitEventSet *set;			/* or NULL */
-	uint32		events;			/* that the set waits for at the socket; 0
-								 * while the set is incomplete */
+	uint32		events;			/* at the socket; 0 if it is incomplete */
 } SessionWait;
 
 /*
@@ -79,20 +75,17 @@ typedef struct RemoteTransaction
 	int			remote_depth;
 	int			kept_depth;
 	int			failed_depth;	/* remote_depth at the last error, or 0 */
-	struct RemoteError *kept_error; /* of an outer level, raised again by each
-									 * use of the session; NULL if there is no
-									 * message */
-	int			kept_level;		/* the level that must be rolled back to clear
-								 * that error; 0 if there is none */
+	struct RemoteError *kept_error; /* of an outer level, raised by each use
+									 * of the session; NULL if it has no text */
+	int			kept_level;		/* the level whose rollback clears that error;
+								 * 0 if there is none */
 	bool		commit_failed;	/* a COMMIT that was not waited for */
-	bool		has_written;	/* known for sure; no write check is needed */
+	bool		has_written;	/* for sure: no write check is needed */
 	bool		may_have_written;
 	bool		truncated;		/* a table, which locks out other sessions */
-	uint64		starts;			/* of remote transactions, since the session
-								 * was made */
-	uint64		rollbacks;		/* of transactions and savepoints, likewise */
-	uint32		users;			/* callers that got the session in this
-								 * transaction */
+	uint64		starts;			/* of remote transactions, ever */
+	uint64		rollbacks;		/* of transactions and savepoints, ever */
+	uint32		users;			/* times it was got in this transaction */
 } RemoteTransaction;
 
 /* What an expected answer belongs to */
@@ -103,17 +96,14 @@ typedef enum PartKind
 	PART_RELEASE,
 	PART_START,
 	PART_SAVEPOINT,
-	PART_CLEANUP,				/* CLOSE, DEALLOCATE, session setup; the
-								 * answer tells nothing */
+	PART_CLEANUP,				/* CLOSE, DEALLOCATE, settings */
 	PART_PREPARE,				/* of a cached statement */
-	PART_DESCRIBE,				/* of a prepared statement: the types of its
-								 * parameters */
-	PART_COMMAND,				/* the caller's; the caller gets its results */
+	PART_DESCRIBE,				/* the types of a statement's parameters */
+	PART_COMMAND,				/* the caller's, who gets its results */
 	PART_WRITE_CHECK,			/* has the transaction written? */
 
 	/* questions.c's own, not part of the user's transaction */
-	PART_QUESTION_CONTROL,		/* what a question needs: START, SET, PREPARE,
-								 * ROLLBACK */
+	PART_QUESTION_CONTROL,		/* the commands around a question */
 	PART_WRITE_QUESTION,		/* does the write check work? */
 	PART_TIMEOUT_QUESTION,		/* what is statement_timeout? */
 	PART_ISOLATION_QUESTION,	/* what is the default isolation level? */
@@ -133,12 +123,10 @@ typedef struct BatchPart
 {
 	PartKind	kind;
 	int			depth;			/* of the remote transaction after it */
-	const char *sql;			/* for messages, or NULL; in the batch's
-								 * context */
+	const char *sql;			/* for messages, or NULL; of the batch */
 	const char *prepares;		/* the caller's statement that it prepares or
-								 * describes, or NULL; same context */
-	CachedStatement *statement; /* that it prepares, describes or executes, or
-								 * NULL */
+								 * describes, or NULL; of the batch */
+	CachedStatement *statement; /* that it is about, or NULL */
 	Oid			relid;			/* the foreign table that is asked about */
 } BatchPart;
 
@@ -155,13 +143,12 @@ typedef struct Batch
 	int			nparts;
 	int			part;
 	int			size;			/* room for parts */
-	StringInfoData log;			/* what is put into it, for DEBUG1, in its
-								 * context; data is NULL if nothing is */
+	StringInfoData log;			/* its commands, for DEBUG1; data may be NULL */
 	int			level;			/* local transaction level that sent it */
 	ResourceOwner owner;		/* of the execution that sent it */
 	bool		is_commit;		/* at the end of the local transaction */
-	bool		is_appended;	/* may the next batch be sent before this one
-								 * is answered? */
+	bool		is_appended;	/* may the next one be sent before this one is
+								 * answered? */
 	PGresult   *result;			/* of session_execute or session_ask, until
 								 * they return */
 	TimestampTz deadline;		/* for the clean-up after an error, or 0 */
@@ -176,17 +163,15 @@ typedef struct Batch
  */
 typedef struct PendingWork
 {
-	void		(*drain) (void *arg);	/* receives arg's answers that are in
-										 * flight */
+	void		(*drain) (void *arg);	/* reads arg's answers in flight */
 	void	   *drain_arg;
 	void		(*flush) (void *arg);	/* sends arg's buffered commands */
 	void	   *flush_arg;
-	int			flush_level;	/* local transaction level of the buffered
-								 * commands */
+	int			flush_level;	/* local transaction level of these commands */
 	bool		is_settling;	/* is pending_settle running? */
 
-	const RemoteCommand *ahead; /* sent, but the leading answers (results.c)
-								 * are not read yet; or NULL */
+	const RemoteCommand *ahead; /* sent, and the leading answers (results.c)
+								 * not read; or NULL */
 	int			nahead;
 } PendingWork;
 
@@ -196,18 +181,16 @@ typedef struct PendingWork
  */
 typedef struct PreparedStatements
 {
-	StatementCache *cache;		/* for the life of the connection */
-	const RemoteCommand *repeatable;	/* the command in flight that may be
-										 * sent again if its cached statement
-										 * is stale, or NULL */
+	StatementCache *cache;
+	const RemoteCommand *repeatable;	/* in flight, and to be sent again if
+										 * its cached statement is stale; or
+										 * NULL */
 	bool		only_reads;		/* as passed with the last batch */
-	List	   *own;			/* names of statements that callers have
-								 * prepared */
+	List	   *own;			/* names of callers' statements */
 	List	   *unused;			/* names of statements to be dropped */
 	uint32		tag;			/* of the connection, in all names */
 	uint32		names;			/* given so far */
-	char		described[NAMEDATALEN]; /* name of the caller's statement
-										 * described last, or "" */
+	char		described[NAMEDATALEN]; /* a caller's statement, or "" */
 	Oid		   *described_types;	/* of its parameters; in TopMemoryContext */
 	int			ndescribed;
 } PreparedStatements;
@@ -235,25 +218,22 @@ typedef struct RemoteCursors
 /* What the session has done since it was made; each is an int64 */
 typedef struct SessionCounters
 {
-	int64		connects;		/* connections made */
-	int64		reconnects;		/* of these, in place of one that was lost
-								 * with nothing in it */
+	int64		connects;
+	int64		reconnects;		/* of these, in place of one lost with nothing
+								 * in it */
 	int64		round_trips;	/* that were waited for */
 	int64		rows;			/* received */
 	int64		bytes_received; /* over TCP; as of when it was last added */
 	int64		bytes_sent;		/* the same */
 	int64		unawaited_commits;
 	int64		autocommit_scans;
-	int64		repeats;		/* of commands whose kept statement was stale */
+	int64		repeats;		/* of commands whose statement was stale */
 	int64		spills;			/* results that went to a temporary file */
 	int64		errors;			/* of the caller's commands, remotely */
 	StatementCounters statements;
 } SessionCounters;
 
-/*
- * What of that has been added to the counters of all backends;
- * shared_counters.c writes it.
- */
+/* What of that has been added to shared_counters.c, which writes it */
 typedef struct AddedCounters
 {
 	SessionCounters counters;
@@ -267,15 +247,13 @@ typedef struct Session
 {
 	Oid			mapping;
 	Oid			server;
-	Oid			user;			/* the user who first got it in this
-								 * transaction, or else who got it last; uses
-								 * this mapping */
+	Oid			user;			/* who first got it in this transaction, or
+								 * else got it last */
 	Oid			mapping_user;	/* whose mapping it is; InvalidOid for public */
 	PGconn	   *conn;			/* NULL when not connected */
 	bool		is_set_up;		/* connected, and its settings made */
-	bool		unusable;		/* the remote state is not known; set during
-								 * COMMIT and rollback, and left set if they
-								 * fail */
+	bool		unusable;		/* the remote state is not known: during
+								 * COMMIT and rollback, and after they fail */
 
 	SessionOptions options;
 	RemoteTraits remote;

@@ -4,49 +4,39 @@
  *
  * postgres_fdw writes constants into its SQL, so many texts never come again;
  * sql/parameterize.c makes parameters of some constants.  A text is therefore
- * prepared when it is seen for the second time.  Of texts seen once only
- * hashes are kept, in a table without chains.  Another text may overwrite such
- * a hash; the overwritten text is then prepared one execution later.  Cached
- * statements are ordered by their last use.  The least recently used one is
- * dropped when there are more than the option and the setting allow.
+ * prepared when it is seen for the second time.  Of texts seen once only hashes
+ * are kept, in a table without chains; a text whose hash another one overwrites
+ * is prepared one execution later.  The least recently used statement is dropped
+ * when there are more than the option and the setting allow.
  *
  * A prepared statement can become stale.  Once a table has been altered, the
  * remote server may refuse the statement ("cached plan must not change result
  * type"), and the error would end the remote transaction.  So a statement is
  * reused only if one of these holds:
  *
- * - It was prepared or executed in this lock epoch.  Since then the remote
- *   transaction holds locks that keep its tables from being altered.
+ * - It was prepared or executed in this lock epoch (state.h).  Since then the
+ *   remote transaction holds locks that keep its tables from being altered.
  * - It can be repeated.  The remote transaction begins with it, so an error
  *   loses nothing but time, and a change can lead to nothing but an error.
  * - It returns no rows whose type could change.  And the types of its
- *   parameters are given, or make no difference.  Then the remote server
- *   makes a new plan by itself.
+ *   parameters are given, or make no difference.  Then the remote server makes
+ *   a new plan by itself.
  *
  * Otherwise its text is parsed for one execution.  When the text comes again
  * in the same epoch it is prepared anew.
  *
- * The lock epoch is the session's (state.h).  It advances with each start of a
- * remote transaction, and with each rollback, which releases locks.
- *
- * An INSERT leaves the types of its parameters to the remote server.  The
- * server takes the types of the columns, and reads each value by the column's
- * own input function.  A prepared statement keeps these types.  If a column is
- * altered meanwhile, a cached INSERT still reads the value as the old type,
- * and then casts it by assignment to the new type.  An INSERT that is parsed
- * now reads the value as the new type at once.
- *
- * Both must store the same, whatever the new type is.  That is so for a null,
- * and for the few types below: their casts by assignment give what reading the
- * text gives, or an error.  After any error the statement is prepared anew.
- * It is not so for char(n), whose cast strips blanks, or for numeric, whose
- * cast to an integer rounds.
- *
- * One difference is left.  If a column of integers becomes one of an OID alias
- * type, such as regclass, reading refuses a negative number, and the cast by
- * assignment accepts it.
- *
- * batch.c sends statements, and results.c notes what became of them.
+ * An INSERT leaves the types of its parameters to the remote server, which takes
+ * those of the columns and reads each value by the column's own input function.
+ * If a column is altered meanwhile, a cached INSERT still reads the value as the
+ * old type, and casts it by assignment to the new one.  An INSERT that is parsed
+ * now reads the value as the new type at once.  Both must store the same,
+ * whatever the new type is.  That is so for a null, and for the few types in
+ * is_stored_alike: their casts by assignment give what reading the text gives, or
+ * an error, after which the statement is prepared anew.  It is not so for
+ * char(n), whose cast strips blanks, or numeric, whose cast to an integer rounds.
+ * One difference is left: if a column of integers becomes one of an OID alias
+ * type, such as regclass, reading refuses a negative number, and the cast
+ * accepts it.
  */
 #include "postgres.h"
 
@@ -74,11 +64,7 @@ struct StatementCache
 	uint32		sightings[SIGHTINGS];
 };
 
-/*
- * Makes an empty cache for this many statements, which lives until it is
- * dropped.  The names of forgotten statements are appended to a list in
- * TopMemoryContext.
- */
+/* Makes an empty cache; the list of dropped names is in TopMemoryContext. */
 StatementCache *
 statement_create_cache(int size, uint32 tag, List **dropped)
 {
@@ -87,11 +73,11 @@ statement_create_cache(int size, uint32 tag, List **dropped)
 												  ALLOCSET_DEFAULT_SIZES);
 	StatementCache *cache = MemoryContextAllocZero(context,
 												   sizeof(StatementCache));
-	HASHCTL		control = {0};
+	HASHCTL		control = {
+		.keysize = sizeof(uint32),.entrysize = sizeof(CachedStatement),
+		.hcxt = context
+	};
 
-	control.keysize = sizeof(uint32);
-	control.entrysize = sizeof(CachedStatement);
-	control.hcxt = context;
 	cache->table = hash_create("tollfree_postgres_fdw statements",
 							   STATEMENT_CACHE_SIZE_DEFAULT, &control,
 							   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
@@ -226,10 +212,8 @@ is_stored_alike(Oid remote, Oid printed, const char *value)
 }
 
 /*
- * Does it do no harm if a statement is stale?  That is so if the outcome is the
- * same.  It is also so if a stale statement fails and can be repeated, as the
- * first command of the remote transaction (starts).  A stale INSERT does not
- * fail, so the types of its parameters are checked.
+ * Does it do no harm if a statement is stale?  With starts it can be repeated.  A
+ * stale INSERT does not fail, so the types of its parameters are checked.
  */
 static bool
 is_safe_if_stale(const CachedStatement *statement, const RemoteCommand *command,
@@ -253,10 +237,9 @@ is_safe_if_stale(const CachedStatement *statement, const RemoteCommand *command,
 }
 
 /*
- * Decides how to execute a text that is in the cache.  Its statement is
- * replaced by a new one, under another name, in three cases: its preparation
- * never succeeded, it has failed since, or its text has already been parsed
- * for one execution in this epoch.
+ * Decides how to execute a text that is in the cache.  Its statement is replaced,
+ * under another name, if its preparation never succeeded, if it has failed since,
+ * or if its text has already been parsed for one execution in this epoch.
  */
 static StatementUse
 choose_known(StatementCache *cache, CachedStatement **statement,

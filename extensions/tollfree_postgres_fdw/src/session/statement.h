@@ -25,8 +25,7 @@ typedef struct CachedStatement
 	char	   *sql;
 	char		name[STATEMENT_NAME_SIZE];
 	bool		is_prepared;	/* has the remote server said so? */
-	uint64		safe_epoch;		/* lock epoch in which it cannot become stale,
-								 * or 0 */
+	uint64		safe_epoch;		/* lock epoch in which it is not stale, or 0 */
 	uint64		once_epoch;		/* lock epoch in which its text was last
 								 * parsed for one execution, or 0 */
 	bool		is_doubtful;	/* failed, and its types were chosen by the

@@ -5,12 +5,11 @@
  * The clean-up after an error has a deadline and must not raise an ERROR.
  *
  * Making a wait event set costs more than many a query, so a session keeps its
- * set.  But a set takes a file descriptor, in addition to the connection's,
- * and connections and the like may take only a third of max_files_per_process.
- * So only some sessions keep a set.  When a session beyond these has to wait,
- * the last set is freed and one made for this session, which costs as much as
- * WaitLatchOrSocket does.  Where descriptors are short there are fewer sets,
- * down to a single one: a connection is worth more than a set.
+ * set.  But each takes a file descriptor, in addition to the connection's, of
+ * the third of max_files_per_process that is for connections and the like.  When
+ * a session beyond MAX_WAIT_SETS has to wait, the last set is freed for it.  Where
+ * descriptors are short there are fewer sets, down to one: a connection is worth
+ * more than a set.
  */
 #include "postgres.h"
 
@@ -24,9 +23,8 @@
 #define WAIT_EVENTS 3
 
 /*
- * More than the servers that one backend mostly works with at the same time.
- * And about one in twenty of the 330 descriptors that max_files_per_process
- * leaves for connections by default.
+ * More than the servers that a backend mostly uses at the same time, and one in
+ * twenty of the 330 descriptors that there are for connections by default.
  */
 #define MAX_WAIT_SETS 16
 
@@ -124,8 +122,8 @@ can_wait(const Session *session)
 
 /*
  * Makes a session's set, or makes it anew if an error has left it incomplete.
- * If there are MAX_WAIT_SETS already, or no descriptor would be left for short
- * uses, the last holder loses its set.
+ * The last holder loses its set if there would be too many, or no descriptor
+ * left for short uses.
  */
 static void
 make_wait_set(Session *session)
@@ -175,8 +173,7 @@ reason_to_wait(const Session *session)
 
 /*
  * Sends a cancel request.  Returns an error message, or NULL.  Where sending
- * waits, it needs a file descriptor.  A clean-up must not raise an ERROR, so
- * without a free descriptor nothing is sent.
+ * waits, it would raise an ERROR without a free file descriptor.
  */
 static const char *
 send_cancel(Session *session, TimestampTz deadline)

@@ -2,11 +2,10 @@
  * rollback.c
  *	  Rolling back remotely, when a local (sub)transaction is rolled back.
  *
- * First the batch that the error interrupted is cancelled, if there is one.
- * The rest of its answers is read, to know the depth of the remote
- * transaction.  Then the commands that roll back are sent and their answers
- * read.  All of this has a deadline.  A session that misses the deadline stays
- * unusable: it can only be disconnected.
+ * First the batch that the error interrupted is cancelled, if there is one, and
+ * the rest of its answers read, to know the depth of the remote transaction.
+ * Then the commands that roll back are sent and their answers read.  A session
+ * that misses the deadline for this stays unusable, and is disconnected.
  */
 #include "postgres.h"
 
@@ -45,10 +44,9 @@ warn(Session *session, const char *sql)
 }
 
 /*
- * Is there nothing to roll back?  Once all answers are read, libpq's
- * transaction status decides.  The depth could be wrong: a command that
- * failed, or whose answer came too late, may have started or ended the
- * transaction.
+ * Is there nothing to roll back?  Once all answers are read, libpq's transaction
+ * status decides: a command that failed, or whose answer came too late, may have
+ * started or ended the transaction.
  */
 static bool
 is_over(const Session *session)
@@ -70,10 +68,9 @@ start_clock(Session *session)
 }
 
 /*
- * Begins to roll back a level, and deeper ones, in one session.  The batch
- * that the error interrupted is cancelled only if the session itself is at a
- * level that is rolled back: otherwise a cursor of an outer level has sent the
- * batch, and cancelling it would fail that level.
+ * Begins to roll back a level, and deeper ones, in one session.  The batch in
+ * flight is cancelled only if the session itself is at such a level: otherwise a
+ * cursor of an outer level has sent it, and would fail.
  */
 static Rollback *
 begin_rollback(Session *session, int level)
@@ -133,10 +130,7 @@ choose_command(Rollback *rollback)
 	return NULL;
 }
 
-/*
- * Reads the rest of the interrupted batch, and sends the commands that roll
- * back.
- */
+/* Reads the rest of the interrupted batch, and sends what rolls back. */
 static void
 send_rollback(Rollback *rollback)
 {
@@ -168,10 +162,7 @@ send_rollback(Rollback *rollback)
 	rollback->failed = true;
 }
 
-/*
- * Reads the answers to the commands that roll back.  Returns false, after a
- * warning, if they have failed or not come in time.
- */
+/* Reads the answers; false, after a warning, if a command failed or was late. */
 static bool
 read_answers(Rollback *rollback)
 {
@@ -225,9 +216,8 @@ finish_rollback(Rollback *rollback)
 }
 
 /*
- * Must the session roll back something for this level?  Answers to commands of
- * this level are not needed any more.  Work in flight for an outer level goes
- * on.  While an error of an outer level is kept, nothing is sent.
+ * Must the session roll back something for this level?  Work in flight for an
+ * outer level goes on.  While an error of an outer level is kept, nothing is sent.
  */
 static bool
 takes_part(Session *session, int level)
@@ -245,10 +235,7 @@ takes_part(Session *session, int level)
 		(session->xact.local_depth < level && !batch_is_in_flight(session)))
 		return false;
 
-	/*
-	 * A clean-up that raises an error would do so again and again, up to a
-	 * PANIC.
-	 */
+	/* A clean-up that raises an error would do so again, up to a PANIC. */
 	if (session->batch.deadline != 0 || in_error_recursion_trouble())
 	{
 		session->unusable = true;
@@ -258,9 +245,9 @@ takes_part(Session *session, int level)
 }
 
 /*
- * Rolls back a level, and deeper ones, in all sessions.  To those with
- * parallel_abort all commands are sent before any of them is waited for.  Each
- * has the full time for its clean-up, however long another one took.
+ * Rolls back a level, and deeper ones, in all sessions; to those with
+ * parallel_abort all is sent before any of it is waited for.  Each has the full
+ * time for its clean-up, however long another one took.
  */
 void
 rollback_all(int level)

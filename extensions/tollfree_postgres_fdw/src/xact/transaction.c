@@ -9,11 +9,10 @@
  * COMMIT is sent before the local commit.  If it fails, the local transaction
  * is aborted.  COMMIT is not waited for if the remote transaction has written
  * nothing: then only a lost connection can make it fail, and nothing is lost
- * with that.  The write check shows whether something was written; it is sent
- * with each command that only reads (session/questions.c).  So it sees what
- * views and functions of the remote server write there.  It does not see what
- * they write to a third server through a foreign table.  If a COMMIT that was
- * not waited for fails, a warning is given when its answer is read.
+ * with that.  The write check (session/questions.c), sent with each command that
+ * only reads, sees what views and functions of the remote server write there; not
+ * what they write to a third server through a foreign table.  If a COMMIT that
+ * was not waited for fails, a warning is given when its answer is read.
  */
 #include "postgres.h"
 
@@ -41,10 +40,7 @@ static bool in_use = false;
 /* Servers that this transaction has used by postgres_fdw's own connection */
 static List *stock_servers = NIL;
 
-/*
- * Has the statements dropped that callers left prepared.  At the end of a
- * transaction there are some only if an error ended their execution.
- */
+/* Has the statements dropped that callers left prepared, after an error. */
 static void
 forget_statements(Session *session)
 {
@@ -58,9 +54,8 @@ forget_statements(Session *session)
 }
 
 /*
- * Ends a session's part in the local transaction.  The session is disconnected
- * if it is broken, outdated or not to be kept.  A session that could not be
- * reconnected takes part, too.
+ * Ends a session's part in the local transaction, connected or not.  Disconnects
+ * it if it is broken, outdated or not to be kept.
  */
 static void
 leave(Session *session)
@@ -105,10 +100,7 @@ finish_commit(Session *session)
 		results_report(session, ERROR, res, "COMMIT TRANSACTION");
 	PQclear(res);
 
-	/*
-	 * The COMMIT has been answered, and no later interrupt or error may say
-	 * otherwise.  So the Sync is read with the next batch.
-	 */
+	/* No later interrupt or error may deny it: the next batch reads the rest. */
 	batch_part(session)->kind = PART_COMMIT;
 	session->unusable = false;
 	if (!committed)
@@ -119,9 +111,7 @@ finish_commit(Session *session)
 				 errcontext("remote SQL command: COMMIT TRANSACTION")));
 }
 
-/*
- * Sends the COMMIT of one session.  Returns true if its answer is to be read.
- */
+/* Sends the COMMIT of one session; true if its answer is to be read. */
 static bool
 start_commit(Session *session)
 {
@@ -150,7 +140,7 @@ start_commit(Session *session)
 }
 
 /*
- * Commits all remote transactions.  Those with parallel_commit are all sent
+ * Commits all remote transactions; those with parallel_commit are all sent
  * before any of their answers is read.
  */
 static void
@@ -199,9 +189,7 @@ abort_all(void)
 	}
 }
 
-/*
- * Raises an ERROR if there is a remote transaction, which cannot be prepared.
- */
+/* Raises an ERROR if there is a remote transaction: it cannot be prepared. */
 static void
 refuse_prepare(void)
 {
@@ -219,9 +207,8 @@ refuse_prepare(void)
 }
 
 /*
- * Closes the sessions that another extension's callback has used after the
- * remote COMMIT and before the local one.  It is too late to commit there, and
- * the next local transaction must not find that transaction open.
+ * Closes the sessions that another extension's callback has used after the remote
+ * COMMIT and before the local one: it is too late to commit there.
  */
 static void
 close_late(void)
@@ -269,18 +256,15 @@ transaction_callback(XactEvent event, void *arg)
 			break;
 	}
 
-	/*
-	 * Also before the local commit: all sessions have left the transaction,
-	 * and COMMIT has work only if a callback uses one again.
-	 */
+	/* COMMIT has work only if a callback uses a session again. */
 	list_free(stock_servers);
 	stock_servers = NIL;
 	in_use = false;
 }
 
 /*
- * Callback for the end of a local subtransaction.  A commit calls this twice,
- * because another extension's callback may use a session after the first call.
+ * Callback for the end of a local subtransaction.  A commit calls it twice: another
+ * extension's callback may use a session after the first call.
  */
 static void
 subtransaction_callback(SubXactEvent event, SubTransactionId mine,
@@ -341,11 +325,7 @@ transaction_noted_stock(Oid server)
 	return list_member_oid(stock_servers, server);
 }
 
-/*
- * The connected session of a user on a server, at the level of the local
- * transaction.  Raises an ERROR if there is no user mapping, or if the session
- * cannot be connected or used.
- */
+/* The session that sessions_get returns, at the local transaction's level. */
 Session *
 transaction_get_session(Oid user, Oid server)
 {
