@@ -181,22 +181,23 @@ questions_note_relations(Session *session, List *relids)
 	old = MemoryContextSwitchTo(TopTransactionContext);
 	foreach(cell, relids)
 	{
-		RelationQuestion question = {.relid = lfirst_oid(cell)};
+		Oid			relid = lfirst_oid(cell);
+		RelationQuestion *question;
 		KnownRelation *relation;
 		bool		found;
 
-		relation = hash_search(session->facts.relations, &question.relid,
-							   HASH_ENTER, &found);
+		relation = hash_search(session->facts.relations, &relid, HASH_ENTER,
+							   &found);
 		if (!found)
 			relation->kind = RELATION_UNKNOWN;
 		if (relation->kind == RELATION_OTHER)
 			break;
 		if (relation->kind == RELATION_PLAIN)
 			continue;
-		deparse_table_name(question.relid, &question.names[0],
-						   &question.names[1]);
-		questions = lappend(questions, memcpy(palloc(sizeof(question)),
-											  &question, sizeof(question)));
+		question = palloc(sizeof(RelationQuestion));
+		question->relid = relid;
+		deparse_table_name(relid, &question->names[0], &question->names[1]);
+		questions = lappend(questions, question);
 	}
 	if (cell == NULL)
 		session->facts.unasked = list_concat(session->facts.unasked, questions);

@@ -133,7 +133,7 @@ accept_answer(Session *session, const BatchPart *part, PGresult *res)
 			break;
 		case PART_PREPARE:
 			part->statement->is_prepared = true;
-			part->statement->safe_epoch = session_lock_epoch(session);
+			part->statement->safe_epoch = session->xact.lock_epoch;
 			break;
 		case PART_DESCRIBE:
 			if (part->statement != NULL)
@@ -148,15 +148,6 @@ accept_answer(Session *session, const BatchPart *part, PGresult *res)
 		default:
 			break;
 	}
-}
-
-/* Notes that a cached statement has failed, and whether it is gone. */
-static void
-note_failure(CachedStatement *statement, const PGresult *res)
-{
-	statement->is_doubtful = statement->types != NULL;
-	if (error_sqlstate(res) == ERRCODE_UNDEFINED_PSTATEMENT)
-		statement->is_prepared = false;
 }
 
 /*
@@ -247,13 +238,18 @@ note_prepared(Session *session, const char *name)
 static void
 note_command(Session *session, const BatchPart *part, const PGresult *res)
 {
-	ExecStatusType status = PQresultStatus(res);
+	CachedStatement *statement = part->statement;
 
-	if (status == PGRES_COMMAND_OK && part->prepares != NULL)
+	if (PQresultStatus(res) == PGRES_COMMAND_OK && part->prepares != NULL)
 		note_prepared(session, part->prepares);
-	session->counters.errors += status == PGRES_FATAL_ERROR;
-	if (status == PGRES_FATAL_ERROR && part->statement != NULL)
-		note_failure(part->statement, res);
+	if (PQresultStatus(res) != PGRES_FATAL_ERROR)
+		return;
+	session->counters.errors++;
+	if (statement == NULL)
+		return;
+	statement->is_doubtful = statement->types != NULL;
+	if (error_sqlstate(res) == ERRCODE_UNDEFINED_PSTATEMENT)
+		statement->is_prepared = false;
 }
 
 /*
@@ -271,7 +267,7 @@ note_result(Session *session, const BatchPart *part, PGresult *res)
 	if (part->statement != NULL && part->statement->types == NULL &&
 		PQresultStatus(res) != PGRES_FATAL_ERROR &&
 		PQresultStatus(res) != PGRES_PIPELINE_ABORTED)
-		part->statement->safe_epoch = session_lock_epoch(session);
+		part->statement->safe_epoch = session->xact.lock_epoch;
 }
 
 /*

@@ -61,7 +61,7 @@ decide_use(Session *session, Sending *sending)
 	sending->use = STATEMENT_ONCE;
 	if (command->hints.is_cacheable && !sending->repeats)
 		sending->use = statement_choose(session->prepared.cache, command,
-										session_lock_epoch(session),
+										session->xact.lock_epoch,
 										sending->depth == 0,
 										&session->counters.statements,
 										&sending->statement);
@@ -92,7 +92,7 @@ decide(Session *session, Sending *sending)
 	sending->depth = sending->repeats ? 0 : session->xact.remote_depth;
 	if (sending->depth == 0)
 	{
-		session->xact.starts++;
+		session->xact.lock_epoch++;
 		session->xact.has_written = false;
 	}
 	decide_use(session, sending);

@@ -59,10 +59,7 @@ clear_table(CountersTable *cleared, TimestampTz now)
 {
 	cleared->since = now;
 	cleared->count = 1;
-	cleared->entries[0] = (CountersEntry)
-	{
-		0
-	};
+	memset(&cleared->entries[0], 0, sizeof(CountersEntry));
 }
 
 /* Makes memory an empty table. */

@@ -83,8 +83,8 @@ typedef struct RemoteTransaction
 	bool		has_written;	/* for sure: no write check is needed */
 	bool		may_have_written;
 	bool		truncated;		/* a table, which locks out other sessions */
-	uint64		starts;			/* of remote transactions, ever */
-	uint64		rollbacks;		/* of transactions and savepoints, ever */
+	uint64		lock_epoch;		/* advances with each start and each rollback;
+								 * within one no lock is released */
 	uint32		users;			/* times it was got in this transaction */
 } RemoteTransaction;
 
@@ -267,16 +267,5 @@ typedef struct Session
 	SessionCounters counters;
 	AddedCounters added;
 } Session;
-
-/*
- * The lock epoch.  It advances with each start of a remote transaction and
- * with each rollback.  Within one epoch the remote transaction releases no
- * locks.
- */
-static inline uint64
-session_lock_epoch(const Session *session)
-{
-	return session->xact.starts + session->xact.rollbacks;
-}
 
 #endif							/* TOLLFREE_FDW_STATE_H */

@@ -17,7 +17,7 @@
 #include "session/session.h"
 #include "session/sessions.h"
 #include "session/wait.h"
-#include "xact/rollback.h"
+#include "xact/transaction.h"
 
 static const char abort_sql[] = "ABORT TRANSACTION";
 
@@ -204,7 +204,7 @@ finish_rollback(Rollback *rollback)
 		rollback->failed = true;
 	}
 	/* Not earlier: an answer just read may have noted a statement as right. */
-	session->xact.rollbacks++;
+	session->xact.lock_epoch++;
 	if (session->xact.kept_depth >= level)
 		session->xact.remote_depth = session->xact.kept_depth = level - 1;
 	portals_roll_back(session, level);
@@ -227,7 +227,8 @@ takes_part(Session *session, int level)
 	session->pending.is_settling = false;
 	if (session->xact.kept_level != 0 && session->xact.kept_level < level)
 		return false;
-	rollback_forget_error(session);
+	session->xact.kept_error = NULL;
+	session->xact.kept_level = 0;
 	if (pending_is_due(session, level))
 		return false;
 	pending_forget(session);

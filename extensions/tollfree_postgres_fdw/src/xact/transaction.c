@@ -31,7 +31,6 @@
 #include "session/session.h"
 #include "session/sessions.h"
 #include "session/shared_counters.h"
-#include "xact/rollback.h"
 #include "xact/transaction.h"
 
 /* Has this transaction used a session, so that callbacks have work? */
@@ -63,7 +62,8 @@ leave(Session *session)
 	session->xact.local_depth = 0;
 	session->xact.remote_depth = session->xact.kept_depth = 0;
 	session->xact.failed_depth = 0;
-	rollback_forget_error(session);
+	session->xact.kept_error = NULL;
+	session->xact.kept_level = 0;
 	session->cursors.names = session->xact.users = 0;
 	session->xact.truncated = false;
 	session->facts.unasked = NIL;
