@@ -95,7 +95,9 @@ read_options(Session *session, ForeignServer *server, UserMapping *user)
 	options->parallel_abort = option_is_true(list, "parallel_abort", false);
 	options->read_committed = option_reads_committed(list);
 	options->fast_paths = fastpath_of_server(list);
-	options->statement_cache_size = option_statement_cache_size(list);
+	options->statement_cache_size = session->remote.has_forgotten ? 0 :
+		option_statement_cache_size(list);
+	session->remote.has_forgotten = false;
 	keep_name(options->server_name, server->servername);
 	options->is_outdated = false;
 }

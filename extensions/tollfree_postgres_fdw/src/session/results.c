@@ -383,8 +383,9 @@ results_drain(Session *session)
 /*
  * Handles an error among the leading answers, before there is a remote
  * transaction.  The caller replaces a lost connection, which shows only once the
- * rest is read, after a FATAL; and, with may_replace, one whose own prepared
- * statements are gone.  Any other error is raised.
+ * rest is read, after a FATAL.  So it does, with may_replace, one whose own
+ * prepared statements are gone, as behind a pooler; the new one prepares none.
+ * Any other error is raised.
  */
 static void
 take_early_error(Session *session, PGresult *res, bool may_replace)
@@ -398,7 +399,10 @@ take_early_error(Session *session, PGresult *res, bool may_replace)
 		return;
 	session->unusable = true;
 	if (may_replace && error.sqlstate == ERRCODE_UNDEFINED_PSTATEMENT)
+	{
+		session->remote.has_forgotten = true;
 		return;
+	}
 	error_report(session, ERROR, &error, sql);
 }
 

@@ -38,7 +38,7 @@ typedef struct SessionOptions
 
 /*
  * What the remote server is like.  Written by connection.c and questions.c,
- * round_trip by scan/cursor.c, too.
+ * round_trip by scan/cursor.c, has_forgotten by results.c, too.
  */
 typedef struct RemoteTraits
 {
@@ -46,6 +46,8 @@ typedef struct RemoteTraits
 	bool		is_serializable;	/* by default; true if not known */
 	bool		can_check_writes;	/* does it answer the write check? */
 	bool		hides_relations;	/* has it refused to say what they are? */
+	bool		has_forgotten;	/* prepared statements; the next connection
+								 * prepares none */
 	bool		same_encoding;	/* as the local database */
 	long		round_trip;		/* the shortest one seen, in ms */
 } RemoteTraits;

@@ -96,7 +96,8 @@ ALTER TABLE remote.shape ALTER v TYPE varchar;
 EXECUTE change(5, 'd');
 SELECT * FROM remote.shape WHERE id = 5;
 
--- a remote trigger drops the session's statements, with those for transactions
+-- a remote trigger drops the session's statements, with those for transactions;
+-- the connection that replaces the session's prepares none
 CREATE FUNCTION remote.deallocate() RETURNS trigger
 LANGUAGE plpgsql
 AS $$ BEGIN EXECUTE 'DEALLOCATE ALL'; RETURN NEW; END $$;
@@ -106,10 +107,13 @@ UPDATE shape SET v = 'deallocate' WHERE id = 5;
 EXECUTE by_id(5);
 EXECUTE change(5, 'e');
 EXECUTE by_id(5);
+SELECT count(*) FROM statements;
+SELECT tollfree_postgres_fdw_disconnect('loopback');
 UPDATE shape SET v = 'deallocate' WHERE id = 5;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 EXECUTE by_id(5);
 COMMIT;
+SELECT tollfree_postgres_fdw_disconnect('loopback');
 INSERT INTO shape VALUES (8, 'a');
 INSERT INTO shape VALUES (8, 'b');
 INSERT INTO shape VALUES (8, 'c');
@@ -118,6 +122,7 @@ BEGIN ISOLATION LEVEL SERIALIZABLE;
 INSERT INTO shape VALUES (8, 'd');
 SELECT v FROM shape WHERE id = 8 ORDER BY v;
 COMMIT;
+SELECT tollfree_postgres_fdw_disconnect('loopback');
 
 -- settings
 SET tollfree_postgres_fdw.statement_cache_size = 1;
