@@ -178,14 +178,14 @@ tollfree_postgres_fdw_handler(PG_FUNCTION_ARGS)
 	routine->EndDirectModify = tollfreeEndDirectModify;
 
 	routine->BeginForeignModify = tollfreeBeginForeignModify;
-	routine->ExecForeignInsert = tollfreeExecForeignInsert;
+	routine->ExecForeignInsert = tollfreeExecForeignModify;
 	routine->ExecForeignBatchInsert = tollfreeExecForeignBatchInsert;
 	routine->GetForeignModifyBatchSize = tollfreeGetForeignModifyBatchSize;
-	routine->ExecForeignUpdate = tollfreeExecForeignUpdate;
-	routine->ExecForeignDelete = tollfreeExecForeignDelete;
+	routine->ExecForeignUpdate = tollfreeExecForeignModify;
+	routine->ExecForeignDelete = tollfreeExecForeignModify;
 	routine->EndForeignModify = tollfreeEndForeignModify;
 	routine->BeginForeignInsert = tollfreeBeginForeignInsert;
-	routine->EndForeignInsert = tollfreeEndForeignInsert;
+	routine->EndForeignInsert = tollfreeEndForeignModify;
 
 	routine->ExecForeignTruncate = tollfreeExecForeignTruncate;
 	PG_RETURN_POINTER(routine);

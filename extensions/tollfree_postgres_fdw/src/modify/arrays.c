@@ -43,6 +43,7 @@
 #include "utils/memutils.h"
 
 #include "modify/arrays.h"
+#include "modify/writes.h"
 #include "session/names.h"
 #include "session/session.h"
 #include "sql/deparse.h"
@@ -69,9 +70,7 @@ struct RowArrays
 {
 	const char *sql;			/* that inserts the arrays */
 	const char *shown;			/* the INSERT of one row, for messages */
-	int			nrows;
-	bool		is_taken;		/* have the rows been taken?  Then the arrays
-								 * are emptied before the next row is added. */
+	int			nrows;			/* 0 once taken */
 	int			ncolumns;
 	ArrayColumn *columns;
 	const char **params;
@@ -223,8 +222,6 @@ append_element(ArrayColumn *column, Datum value)
 static void
 reset(RowArrays *arrays)
 {
-	arrays->nrows = 0;
-	arrays->is_taken = false;
 	for (int i = 0; i < arrays->ncolumns; i++)
 	{
 		ArrayColumn *column = &arrays->columns[i];
@@ -243,7 +240,7 @@ arrays_add(RowArrays *arrays, TupleTableSlot *slot)
 	MemoryContext old = MemoryContextSwitchTo(arrays->row_context);
 	Size		bytes = 0;
 
-	if (arrays->nrows == 0 || arrays->is_taken)
+	if (arrays->nrows == 0)
 		reset(arrays);
 	for (int i = 0; i < arrays->ncolumns; i++)
 	{
@@ -278,18 +275,21 @@ write_header(ArrayColumn *column, int nrows)
 }
 
 /*
- * Makes the commands that insert the rows added: one to prepare the statement,
- * the first time, and one to execute it.  Returns the number of commands, 0 if
- * there are no rows; sets the number of rows.  The commands are valid until
- * the next row is added.
+ * Makes the commands that insert the rows added, valid until the next row is.
+ * Returns the number of commands, 0 if there are no rows; sets that of rows.
  */
 int
 arrays_take(RowArrays *arrays, Session *session, RemoteCommand *commands,
 			int *nrows)
 {
-	int			n = 0;
+	RemoteCommand execution = {
+		.shown = arrays->shown,.nparams = arrays->ncolumns,
+		.params = arrays->params,.lengths = arrays->lengths,
+		.formats = arrays->formats
+	};
 
-	if (arrays->nrows == 0 || arrays->is_taken)
+	*nrows = arrays->nrows;
+	if (arrays->nrows == 0)
 		return 0;
 	for (int i = 0; i < arrays->ncolumns; i++)
 	{
@@ -300,30 +300,14 @@ arrays_take(RowArrays *arrays, Session *session, RemoteCommand *commands,
 		arrays->lengths[i] = column->data.len;
 		arrays->formats[i] = 1;
 	}
-	if (arrays->statement[0] == '\0')
-	{
-		(void) names_of_next(session, arrays->statement);
-		commands[n++] = (RemoteCommand)
-		{
-			.sql = arrays->sql,.shown = arrays->shown,
-				.statement = arrays->statement,.prepare = true
-		};
-	}
-	commands[n++] = (RemoteCommand)
-	{
-		.shown = arrays->shown,.statement = arrays->statement,
-			.nparams = arrays->ncolumns,.params = arrays->params,
-			.lengths = arrays->lengths,.formats = arrays->formats
-	};
-	*nrows = arrays->nrows;
-	arrays->is_taken = true;
-	return n;
+	arrays->nrows = 0;
+	return writes_by_statement(session, arrays->statement, arrays->sql, false,
+							   execution, commands);
 }
 
 /* Has the prepared statement dropped later, if there is one. */
 void
 arrays_end(RowArrays *arrays, Session *session)
 {
-	if (arrays->statement[0] != '\0' && session->conn != NULL)
-		session_deallocate_later(session, arrays->statement);
+	session_deallocate_later(session, arrays->statement);
 }

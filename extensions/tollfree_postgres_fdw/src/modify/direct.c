@@ -30,11 +30,10 @@ typedef struct DirectModifyState
 	RowReader  *reader;			/* NULL if the remote command does not return
 								 * rows */
 
-	bool		is_executed;
 	SessionUsage usage;
 	int			nrows;			/* rows modified */
 	int			next;			/* row to be returned next */
-	PGresult   *res;
+	PGresult   *res;			/* NULL until it is executed */
 	MemoryContextCallback clear;
 	MemoryContext row_context;	/* of the tuple last returned */
 
@@ -144,7 +143,6 @@ execute_command(ForeignScanState *node, DirectModifyState *state)
 	usage_stop(state->session, &state->usage);
 	state->nrows = state->plan.has_returning ? PQntuples(state->res)
 		: atoi(PQcmdTuples(state->res));
-	state->is_executed = true;
 }
 
 /*
@@ -222,7 +220,7 @@ tollfreeIterateDirectModify(ForeignScanState *node)
 {
 	DirectModifyState *state = node->fdw_state;
 
-	if (!state->is_executed)
+	if (state->res == NULL)
 		execute_command(node, state);
 	if (node->resultRelInfo->ri_projectReturning != NULL)
 		return next_returning(node, state);

@@ -28,9 +28,7 @@
 /* Rows of an INSERT after which waiting for the remote types is worth it */
 #define ROWS_BEFORE_ARRAYS 256
 
-/*
- * The same where COPY gives rows one by one, and each of the first is awaited
- */
+/* The same where COPY gives rows one by one, and the first are awaited */
 #define COPIED_BEFORE_ARRAYS 16
 
 /* The batch size that COPY is told; it may give fewer rows */
@@ -58,7 +56,6 @@ typedef struct ForeignModifyState
 									 * are used; then 0 */
 	RowArrays  *arrays;			/* used once that is 0, if not NULL */
 
-	MemoryContext context;		/* of the state */
 	MemoryContext temp_context; /* of one execution */
 } ForeignModifyState;
 
@@ -82,7 +79,6 @@ make_state(ModifyTableState *node, ResultRelInfo *rinfo, const ModifyPlan *plan,
 	server = GetForeignServerIdByRelId(RelationGetRelid(state->rel));
 	state->session = transaction_get_session(compat_result_user(rinfo, estate),
 											 server);
-	state->context = CurrentMemoryContext;
 	state->temp_context = AllocSetContextCreate(estate->es_query_cxt,
 												"tollfree_postgres_fdw execution",
 												ALLOCSET_SMALL_SIZES);
@@ -242,44 +238,38 @@ append_arrays(WritePipeline *pipeline, void *arg)
 	}
 }
 
-/* Makes the arrays, if the owner of the table allows them. */
+/*
+ * Makes the pipeline, which corrects the count of rows.  Rows of an INSERT may
+ * become arrays, if the owner of the table allows them.
+ */
 static void
-prepare_arrays(ForeignModifyState *state)
+make_pipeline(ForeignModifyState *state, uint64 *count)
 {
-	MemoryContext old = MemoryContextSwitchTo(state->context);
+	EState	   *estate = state->node->ps.state;
+	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
 
-	state->rows_until_arrays = ROWS_BEFORE_ARRAYS;
-	if (fastpath_is_on(state->fast_paths, FAST_ARRAYS))
+	state->pipeline = pipeline_create(state->session, estate, count,
+									  &state->usage, append_arrays, state);
+	if (state->node->operation == CMD_INSERT)
+		state->rows_until_arrays = ROWS_BEFORE_ARRAYS;
+	if (state->node->operation == CMD_INSERT &&
+		fastpath_is_on(state->fast_paths, FAST_ARRAYS))
 		state->arrays = arrays_create(state->session, state->rel, &state->plan);
 	if (state->arrays != NULL)
 		writes_describe(state->writes);
 	MemoryContextSwitchTo(old);
 }
 
-/*
- * Makes the pipeline, which corrects the count of rows.  Rows of an INSERT may
- * become arrays.
- */
-static void
-make_pipeline(ForeignModifyState *state, uint64 *count)
-{
-	state->pipeline = pipeline_create(state->session, state->node->ps.state,
-									  count, &state->usage, append_arrays,
-									  state);
-	if (state->node->operation == CMD_INSERT)
-		prepare_arrays(state);
-}
-
 /* Decides before the first row, and makes the pipeline if it is to be used. */
 static void
-decide_pipeline(ForeignModifyState *state, ResultRelInfo *rinfo, EState *estate)
+decide_pipeline(ForeignModifyState *state, ResultRelInfo *rinfo)
 {
 	if (state->is_decided)
 		return;
 	state->is_decided = true;
 	if (can_pipeline(state->node, rinfo, state->plan.has_returning,
 					 state->fast_paths))
-		make_pipeline(state, &estate->es_processed);
+		make_pipeline(state, &state->node->ps.state->es_processed);
 	settings_require(REQUIRE_PIPELINED, state->pipeline != NULL);
 }
 
@@ -391,7 +381,7 @@ modify(ForeignModifyState *state, ResultRelInfo *rinfo, TupleTableSlot **slots,
 	TupleTableSlot *plan_slot = plan_slots ? plan_slots[0] : NULL;
 	PGresult   *res;
 
-	decide_pipeline(state, rinfo, state->node->ps.state);
+	decide_pipeline(state, rinfo);
 	if (state->pipeline != NULL && !state->is_copy)
 	{
 		if (!add_to_arrays(state, slots, *nrows))
@@ -419,9 +409,7 @@ pipelines_copy(const ForeignModifyState *state)
 		fastpath_is_on(state->fast_paths, FAST_PIPELINED_WRITES);
 }
 
-/*
- * The batch size, limited by the number of parameters that a command can have.
- */
+/* The batch size, limited by the parameters that a command can have. */
 static int
 limit_rows(const ForeignModifyState *state)
 {
@@ -462,9 +450,9 @@ add_copied(ForeignModifyState *state, ResultRelInfo *rinfo,
 	return is_added;
 }
 
-/* Inserts a row. */
+/* Inserts, updates or deletes a row. */
 TupleTableSlot *
-tollfreeExecForeignInsert(EState *estate, ResultRelInfo *rinfo,
+tollfreeExecForeignModify(EState *estate, ResultRelInfo *rinfo,
 						  TupleTableSlot *slot, TupleTableSlot *planSlot)
 {
 	ForeignModifyState *state = rinfo->ri_FdwState;
@@ -536,26 +524,6 @@ tollfreeGetForeignModifyBatchSize(ResultRelInfo *rinfo)
 	return limit_rows(state);
 }
 
-/* Updates a row. */
-TupleTableSlot *
-tollfreeExecForeignUpdate(EState *estate, ResultRelInfo *rinfo,
-						  TupleTableSlot *slot, TupleTableSlot *planSlot)
-{
-	int			nrows = 1;
-
-	return modify(rinfo->ri_FdwState, rinfo, &slot, &planSlot, &nrows) ? slot : NULL;
-}
-
-/* Deletes a row. */
-TupleTableSlot *
-tollfreeExecForeignDelete(EState *estate, ResultRelInfo *rinfo,
-						  TupleTableSlot *slot, TupleTableSlot *planSlot)
-{
-	int			nrows = 1;
-
-	return modify(rinfo->ri_FdwState, rinfo, &slot, &planSlot, &nrows) ? slot : NULL;
-}
-
 /*
  * How rows are written, for EXPLAIN: whether each is waited for.  Whether
  * arrays are used is known only after some rows have been written.
@@ -588,30 +556,17 @@ modify_explain(ModifyTableState *node, ResultRelInfo *rinfo, List *private,
 		usage_explain(&state->usage, es);
 }
 
-/*
- * Ends a modification: writes all rows, and has its statements dropped later.
- */
-static void
-finish_writing(ForeignModifyState *state)
+/* Ends a modification: writes all rows, has its statements dropped later. */
+void
+tollfreeEndForeignModify(EState *estate, ResultRelInfo *rinfo)
 {
+	ForeignModifyState *state = rinfo->ri_FdwState;
+
+	if (state == NULL)
+		return;
 	if (state->pipeline != NULL)
 		pipeline_finish(state->pipeline);
 	writes_end(state->writes);
 	if (state->arrays != NULL)
 		arrays_end(state->arrays, state->session);
-}
-
-/* Ends a planned modification. */
-void
-tollfreeEndForeignModify(EState *estate, ResultRelInfo *rinfo)
-{
-	if (rinfo->ri_FdwState != NULL)
-		finish_writing(rinfo->ri_FdwState);
-}
-
-/* Ends an insertion that was not planned. */
-void
-tollfreeEndForeignInsert(EState *estate, ResultRelInfo *rinfo)
-{
-	finish_writing(rinfo->ri_FdwState);
 }

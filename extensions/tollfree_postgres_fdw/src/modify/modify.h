@@ -18,7 +18,7 @@ extern void tollfreeBeginForeignModify(ModifyTableState *mtstate,
 									   ResultRelInfo *rinfo,
 									   List *fdw_private, int subplan_index,
 									   int eflags);
-extern TupleTableSlot *tollfreeExecForeignInsert(EState *estate,
+extern TupleTableSlot *tollfreeExecForeignModify(EState *estate,
 												 ResultRelInfo *rinfo,
 												 TupleTableSlot *slot,
 												 TupleTableSlot *planSlot);
@@ -28,18 +28,9 @@ extern TupleTableSlot **tollfreeExecForeignBatchInsert(EState *estate,
 													   TupleTableSlot **planSlots,
 													   int *numSlots);
 extern int	tollfreeGetForeignModifyBatchSize(ResultRelInfo *rinfo);
-extern TupleTableSlot *tollfreeExecForeignUpdate(EState *estate,
-												 ResultRelInfo *rinfo,
-												 TupleTableSlot *slot,
-												 TupleTableSlot *planSlot);
-extern TupleTableSlot *tollfreeExecForeignDelete(EState *estate,
-												 ResultRelInfo *rinfo,
-												 TupleTableSlot *slot,
-												 TupleTableSlot *planSlot);
 extern void tollfreeEndForeignModify(EState *estate, ResultRelInfo *rinfo);
 extern void tollfreeBeginForeignInsert(ModifyTableState *mtstate,
 									   ResultRelInfo *rinfo);
-extern void tollfreeEndForeignInsert(EState *estate, ResultRelInfo *rinfo);
 extern void modify_explain(ModifyTableState *node, ResultRelInfo *rinfo,
 						   List *private, struct ExplainState *es);
 

@@ -60,22 +60,11 @@
  */
 #define PIPELINE_MAX_DELAY 2000000
 
-/* Commands that have not been sent */
-typedef struct CommandBuffer
-{
-	int			count;
-	int			size;			/* PIPELINE_COMMANDS at most */
-	RemoteCommand *commands;
-	int		   *nrows;			/* rows that each writes if none is skipped */
-	MemoryContext context;		/* of their parameters, until they are sent */
-} CommandBuffer;
-
-/* A command in flight */
+/* The answer to a command */
 typedef struct AwaitedAnswer
 {
 	const char *shown;			/* what an error names as the command */
 	int			nrows;			/* rows that it writes if none is skipped */
-	bool		writes;			/* false if it prepares a statement */
 	bool		ends_batch;		/* is it the last of its batch? */
 } AwaitedAnswer;
 
@@ -89,39 +78,27 @@ struct WritePipeline
 	void	   *complete_arg;
 	bool		is_holding;		/* is there something to send? */
 	instr_time	sent;			/* when it last sent, or first had, rows */
-	CommandBuffer held;			/* commands to be sent */
-	AwaitedAnswer *answers;		/* of all commands in flight, in their order */
+	RemoteCommand *held;		/* commands to be sent */
+	int			nheld;
+	int			held_size;		/* PIPELINE_COMMANDS at most */
+	MemoryContext held_context; /* of their parameters */
+	AwaitedAnswer *answers;		/* to the commands in flight, then to those
+								 * held, in their order */
 	int			answer;			/* the next one to be read */
 	int			nanswers;
 	int			answers_size;
 	int			nbatches;		/* batches in flight */
 };
 
-/* Makes an empty buffer in this context. */
-static CommandBuffer
-make_buffer(void)
-{
-	CommandBuffer buffer = {.size = PIPELINE_COMMANDS_FIRST};
-
-	buffer.commands = palloc(buffer.size * sizeof(RemoteCommand));
-	buffer.nrows = palloc(buffer.size * sizeof(int));
-	buffer.context = AllocSetContextCreate(CurrentMemoryContext,
-										   "tollfree_postgres_fdw pipeline",
-										   0, ALLOCSET_DEFAULT_INITSIZE,
-										   PIPELINE_BLOCK);
-	return buffer;
-}
-
 /*
- * Makes a pipeline, which lasts as long as the execution.  The caller counts
- * rows when they are added; reading the answers subtracts skipped ones.  What
- * the pipeline does in the session is added to the usage.
+ * Makes a pipeline, in this context, which lasts as long as the execution.  The
+ * caller counts rows when they are added; reading the answers subtracts skipped
+ * ones.  What the pipeline does in the session is added to the usage.
  */
 WritePipeline *
 pipeline_create(Session *session, EState *estate, uint64 *count,
 				SessionUsage *usage, PipelineCompleter complete, void *arg)
 {
-	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
 	WritePipeline *pipeline = palloc0(sizeof(WritePipeline));
 
 	pipeline->session = session;
@@ -130,25 +107,26 @@ pipeline_create(Session *session, EState *estate, uint64 *count,
 	pipeline->usage = usage;
 	pipeline->complete = complete;
 	pipeline->complete_arg = arg;
-	pipeline->held = make_buffer();
-	pipeline->answers_size = PIPELINE_COMMANDS_FIRST;
+	pipeline->held_size = pipeline->answers_size = PIPELINE_COMMANDS_FIRST;
+	pipeline->held = palloc(pipeline->held_size * sizeof(RemoteCommand));
 	pipeline->answers = palloc(pipeline->answers_size * sizeof(AwaitedAnswer));
-	MemoryContextSwitchTo(old);
+	pipeline->held_context =
+		AllocSetContextCreate(CurrentMemoryContext,
+							  "tollfree_postgres_fdw pipeline",
+							  0, ALLOCSET_DEFAULT_INITSIZE, PIPELINE_BLOCK);
 	return pipeline;
 }
 
-/*
- * The context in which the parameters of the next command must be allocated.
- */
+/* The context for the parameters of the next command. */
 MemoryContext
 pipeline_context(const WritePipeline *pipeline)
 {
-	return pipeline->held.context;
+	return pipeline->held_context;
 }
 
 /*
  * How many of its nrows rows has a command skipped?  A single local row may be
- * several remote ones; they count as one.
+ * several remote ones; they count as one.  A preparation has none.
  */
 static int
 count_skipped(PGresult *res, int nrows)
@@ -158,9 +136,7 @@ count_skipped(PGresult *res, int nrows)
 	return nrows - (nrows == 1 ? Min(written, 1) : written);
 }
 
-/*
- * Reads the next answer, and subtracts rows that were skipped from the count.
- */
+/* Reads the next answer, and subtracts rows that were skipped. */
 static void
 read_answer(WritePipeline *pipeline)
 {
@@ -170,12 +146,18 @@ read_answer(WritePipeline *pipeline)
 
 	if (PQresultStatus(res) != PGRES_COMMAND_OK)
 		results_report(session, ERROR, res, answer->shown);
-	if (answer->writes)
-		*pipeline->count -= count_skipped(res, answer->nrows);
+	*pipeline->count -= count_skipped(res, answer->nrows);
 	PQclear(res);
 	session_end_command(session, answer->shown);
 	pipeline->answer++;
 	pipeline->nbatches -= answer->ends_batch;
+}
+
+/* How many answers are still to come, of commands that have been sent? */
+static int
+count_in_flight(const WritePipeline *pipeline)
+{
+	return pipeline->nanswers - pipeline->answer - pipeline->nheld;
 }
 
 /* PendingWork's drain for a pipeline: reads all answers in flight. */
@@ -188,9 +170,8 @@ drain_pipeline(void *arg)
 	session->pending.drain = NULL;
 	session->pending.drain_arg = NULL;
 	usage_start(session, pipeline->usage);
-	while (pipeline->answer < pipeline->nanswers)
+	while (count_in_flight(pipeline) > 0)
 		read_answer(pipeline);
-	pipeline->answer = pipeline->nanswers = 0;
 	results_finish(session);
 	usage_stop(session, pipeline->usage);
 }
@@ -203,59 +184,22 @@ is_in_flight(const WritePipeline *pipeline)
 		pipeline->session->pending.drain_arg == pipeline;
 }
 
-/*
- * Adds the answers to the buffered commands to those in flight; forgets those
- * that have been read.
- */
-static void
-expect_answers(WritePipeline *pipeline)
-{
-	const CommandBuffer *held = &pipeline->held;
-	int			left = pipeline->nanswers - pipeline->answer;
-
-	memmove(pipeline->answers, pipeline->answers + pipeline->answer,
-			left * sizeof(AwaitedAnswer));
-	pipeline->answer = 0;
-	pipeline->nanswers = left;
-	if (pipeline->answers_size < left + held->count)
-	{
-		pipeline->answers_size = Max(2 * pipeline->answers_size,
-									 left + held->count);
-		pipeline->answers = repalloc(pipeline->answers,
-									 pipeline->answers_size *
-									 sizeof(AwaitedAnswer));
-	}
-	for (int i = 0; i < held->count; i++)
-		pipeline->answers[pipeline->nanswers++] = (AwaitedAnswer)
-	{
-		.shown = held->commands[i].shown,.nrows = held->nrows[i],
-			.writes = !held->commands[i].prepare,
-			.ends_batch = i == held->count - 1
-	};
-	pipeline->nbatches++;
-}
-
 /* Must answers be read before the buffered commands may be sent? */
 static bool
 is_full(const WritePipeline *pipeline)
 {
 	return pipeline->nbatches >= PIPELINE_BATCHES ||
-		pipeline->nanswers - pipeline->answer + pipeline->held.count >
-		PIPELINE_ANSWERS;
+		pipeline->nanswers - pipeline->answer > PIPELINE_ANSWERS;
 }
 
-/*
- * Reads the answers that have arrived.  Waits for more until one more batch
- * may be in flight.
- */
+/* Reads the answers that have arrived, and waits for more if it is full. */
 static void
 await_room(WritePipeline *pipeline)
 {
 	Session    *session = pipeline->session;
 
 	usage_start(session, pipeline->usage);
-	while (pipeline->answer < pipeline->nanswers &&
-		   results_are_ready(session))
+	while (count_in_flight(pipeline) > 0 && results_are_ready(session))
 		read_answer(pipeline);
 	if (is_full(pipeline))
 		session->counters.round_trips++;
@@ -269,7 +213,6 @@ static void
 send_held(WritePipeline *pipeline)
 {
 	Session    *session = pipeline->session;
-	CommandBuffer *held = &pipeline->held;
 
 	session->pending.flush = NULL;
 	session->pending.flush_arg = NULL;
@@ -280,11 +223,13 @@ send_held(WritePipeline *pipeline)
 
 	usage_start(session, pipeline->usage);
 	session->batch.is_appended = is_in_flight(pipeline) && pipeline->nbatches > 0;
-	session_send(session, held->commands, held->count, false);
+	session_send(session, pipeline->held, pipeline->nheld, false);
 	usage_stop(session, pipeline->usage);
-	expect_answers(pipeline);
-	held->count = 0;
-	MemoryContextReset(held->context);
+	Assert(pipeline->nheld > 0);
+	pipeline->answers[pipeline->nanswers - 1].ends_batch = true;
+	pipeline->nbatches++;
+	pipeline->nheld = 0;
+	MemoryContextReset(pipeline->held_context);
 	INSTR_TIME_SET_CURRENT(pipeline->sent);
 	session->pending.drain = drain_pipeline;
 	session->pending.drain_arg = pipeline;
@@ -330,16 +275,30 @@ pipeline_hold(WritePipeline *pipeline)
 	session->pending.flush_level = GetCurrentTransactionNestLevel();
 }
 
-/* Enlarges the buffer if it has no room for PIPELINE_APPENDED commands. */
+/*
+ * Makes room for PIPELINE_APPENDED commands and their answers; forgets the
+ * answers that have been read.
+ */
 static void
-enlarge_buffer(CommandBuffer *buffer)
+make_room(WritePipeline *pipeline)
 {
-	if (buffer->count + PIPELINE_APPENDED <= buffer->size)
+	if (pipeline->nheld + PIPELINE_APPENDED > pipeline->held_size)
+	{
+		pipeline->held_size *= 2;
+		pipeline->held = repalloc(pipeline->held, pipeline->held_size *
+								  sizeof(RemoteCommand));
+	}
+	if (pipeline->nanswers + PIPELINE_APPENDED <= pipeline->answers_size)
 		return;
-	buffer->size *= 2;
-	buffer->commands = repalloc(buffer->commands,
-								buffer->size * sizeof(RemoteCommand));
-	buffer->nrows = repalloc(buffer->nrows, buffer->size * sizeof(int));
+	pipeline->nanswers -= pipeline->answer;
+	memmove(pipeline->answers, pipeline->answers + pipeline->answer,
+			pipeline->nanswers * sizeof(AwaitedAnswer));
+	pipeline->answer = 0;
+	if (pipeline->nanswers <= pipeline->answers_size / 2)
+		return;
+	pipeline->answers_size *= 2;
+	pipeline->answers = repalloc(pipeline->answers, pipeline->answers_size *
+								 sizeof(AwaitedAnswer));
 }
 
 /*
@@ -351,14 +310,15 @@ void
 pipeline_append(WritePipeline *pipeline, const RemoteCommand *commands,
 				int ncommands, int nrows)
 {
-	CommandBuffer *held = &pipeline->held;
-
-	enlarge_buffer(held);
+	make_room(pipeline);
 	for (int i = 0; i < ncommands; i++)
 	{
-		held->commands[held->count] = commands[i];
-		held->nrows[held->count] = commands[i].prepare ? 0 : nrows;
-		held->count++;
+		pipeline->held[pipeline->nheld++] = commands[i];
+		pipeline->answers[pipeline->nanswers++] = (AwaitedAnswer)
+		{
+			.shown = commands[i].shown,
+				.nrows = commands[i].prepare ? 0 : nrows
+		};
 	}
 }
 
@@ -383,11 +343,9 @@ is_overdue(WritePipeline *pipeline)
 void
 pipeline_send_if_due(WritePipeline *pipeline, Size bytes)
 {
-	CommandBuffer *held = &pipeline->held;
-
-	bytes += MemoryContextMemAllocated(held->context, false);
+	bytes += MemoryContextMemAllocated(pipeline->held_context, false);
 	if (bytes >= PIPELINE_BYTES ||
-		held->count + 2 * PIPELINE_APPENDED > PIPELINE_COMMANDS ||
+		pipeline->nheld + 2 * PIPELINE_APPENDED > PIPELINE_COMMANDS ||
 		is_overdue(pipeline))
 		send_held(pipeline);
 }

@@ -29,7 +29,7 @@ typedef struct WriteCommand
 {
 	int			nrows;			/* 0 if there is none */
 	char	   *sql;
-	char	   *statement;		/* its name once prepared, else NULL */
+	char		statement[STATEMENT_NAME_SIZE]; /* "" until it is prepared */
 } WriteCommand;
 
 struct RowWrites
@@ -104,15 +104,6 @@ writes_create(Session *session, Relation rel, const ModifyPlan *plan,
 	return writes;
 }
 
-/* Has the prepared statement dropped later, if there is one. */
-static void
-drop_statement(RowWrites *writes, WriteCommand *command)
-{
-	if (command->statement != NULL && writes->session->conn != NULL)
-		session_deallocate_later(writes->session, command->statement);
-	command->statement = NULL;
-}
-
 /* The index of the command for nrows rows; another one may be there now. */
 static int
 command_index(const RowWrites *writes, int nrows)
@@ -143,7 +134,8 @@ find_command(RowWrites *writes, int nrows)
 
 	if (command->nrows == nrows)
 		return command;
-	drop_statement(writes, command);
+	session_deallocate_later(writes->session, command->statement);
+	command->statement[0] = '\0';
 	old = MemoryContextSwitchTo(writes->context);
 	if (command->nrows > 1)
 		pfree(command->sql);
@@ -209,54 +201,58 @@ print_params(RowWrites *writes, TupleTableSlot **slots,
 }
 
 /*
- * Makes the commands of one execution, in this context: one to prepare the
- * statement, if that has not been done, and one to execute it.  A first row
- * that comes alone takes a single command without a statement of ours.
- * Returns the number of commands.
+ * Makes the commands that execute a statement of our own: before the execution
+ * itself, the first time, one that prepares the SQL under a new name.  Returns
+ * their number.
+ */
+int
+writes_by_statement(Session *session, char *name, const char *sql,
+					bool describes, RemoteCommand execution,
+					RemoteCommand *commands)
+{
+	int			n = 0;
+
+	execution.statement = name;
+	if (name[0] == '\0')
+		commands[n++] = (RemoteCommand)
+	{
+		.sql = sql,.shown = execution.shown,.prepare = true,
+			.statement = names_of_next(session, name),.describes = describes
+	};
+	commands[n++] = execution;
+	return n;
+}
+
+/*
+ * Makes the commands of one execution, in this context, and returns their
+ * number.  A first row that comes alone takes no statement of our own.
  */
 int
 writes_make(RowWrites *writes, TupleTableSlot **slots,
 			TupleTableSlot *plan_slot, int nrows, RemoteCommand *commands)
 {
-	const char **values = print_params(writes, slots, plan_slot, nrows);
+	RemoteCommand execution = {
+		.shown = writes->plan.sql,.nparams = writes->nparams * nrows,
+		.params = print_params(writes, slots, plan_slot, nrows)
+	};
 	bool		is_first = !writes->has_begun && nrows == 1;
 	WriteCommand *command;
-	int			n = 0;
 
 	writes->has_begun = true;
 	if (is_first)
 	{
-		commands[0] = (RemoteCommand)
-		{
-			.sql = writes->plan.sql,.shown = writes->plan.sql,
-				.hints.is_cacheable = true,
-				.hints.returns_nothing = !writes->plan.has_returning,
-				.nparams = writes->nparams,.params = values,
-				.hints.printed_types = writes->types
-		};
+		execution.sql = writes->plan.sql;
+		execution.hints.is_cacheable = true;
+		execution.hints.returns_nothing = !writes->plan.has_returning;
+		execution.hints.printed_types = writes->types;
+		commands[0] = execution;
 		return 1;
 	}
 	command = find_command(writes, nrows);
-	if (command->statement == NULL)
-	{
-		char		name[STATEMENT_NAME_SIZE];
-
-		command->statement =
-			MemoryContextStrdup(writes->context,
-								names_of_next(writes->session, name));
-		commands[n++] = (RemoteCommand)
-		{
-			.sql = command->sql,.shown = command->sql,
-				.statement = command->statement,.prepare = true,
-				.describes = writes->describes
-		};
-	}
-	commands[n++] = (RemoteCommand)
-	{
-		.shown = command->sql,.statement = command->statement,
-			.nparams = writes->nparams * nrows,.params = values
-	};
-	return n;
+	execution.shown = command->sql;
+	return writes_by_statement(writes->session, command->statement,
+							   command->sql, writes->describes, execution,
+							   commands);
 }
 
 /* Has statements described when they are prepared from now on. */
@@ -294,5 +290,6 @@ void
 writes_end(RowWrites *writes)
 {
 	for (int i = 0; i < lengthof(writes->commands); i++)
-		drop_statement(writes, &writes->commands[i]);
+		session_deallocate_later(writes->session,
+								 writes->commands[i].statement);
 }

@@ -26,5 +26,8 @@ extern void writes_describe(RowWrites *writes);
 extern const Oid *writes_described_types(const RowWrites *writes);
 extern int	writes_params_per_row(const RowWrites *writes);
 extern void writes_end(RowWrites *writes);
+extern int	writes_by_statement(Session *session, char *name, const char *sql,
+								bool describes, RemoteCommand execution,
+								RemoteCommand *commands);
 
 #endif							/* TOLLFREE_FDW_WRITES_H */

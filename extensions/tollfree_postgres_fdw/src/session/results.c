@@ -113,7 +113,7 @@ results_described_types(const Session *session, const char *statement,
 {
 	const PreparedStatements *prepared = &session->prepared;
 
-	return statement != NULL && strcmp(prepared->described, statement) == 0 &&
+	return strcmp(prepared->described, statement) == 0 &&
 		ntypes <= prepared->ndescribed ? prepared->described_types : NULL;
 }
 
