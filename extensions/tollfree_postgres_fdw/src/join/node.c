@@ -27,7 +27,7 @@
 
 #include "base/compat.h"
 #include "join/lookup.h"
-#include "scan/lookups.h"
+#include "scan/scan_state.h"
 #include "sql/deparse.h"
 
 /* Bytes of a batch's outer rows and keys, at most by those of one row */

@@ -21,8 +21,8 @@
 #include "executor/execAsync.h"
 #include "executor/instrument.h"
 
-#include "scan/fetch.h"
 #include "scan/scan.h"
+#include "scan/scan_state.h"
 #include "session/batch.h"
 
 /* The scan that a request is for. */

@@ -32,7 +32,7 @@
 
 #include "base/compat.h"
 #include "base/fastpath.h"
-#include "scan/autocommit.h"
+#include "scan/scan_state.h"
 
 /* Are all columns that the scan receives of PostgreSQL's own types? */
 static bool

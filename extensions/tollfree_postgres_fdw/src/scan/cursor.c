@@ -38,8 +38,7 @@
 
 #include "base/fastpath.h"
 #include "base/run.h"
-#include "scan/cursor.h"
-#include "scan/fetch.h"
+#include "scan/scan_state.h"
 #include "session/portals.h"
 
 /* FETCHes in the first batch if all rows are read: most results are short */
@@ -67,48 +66,46 @@ will_be_read(const RemoteScanState *scan, ScanReading reading)
 {
 	return fastpath_is_on(scan->plan.fast_paths, FAST_DIRECT_RESULTS) &&
 		scan->may_prefetch &&
-		scan->reading >= reading && run_is_whole(scan->estate) &&
+		scan->reading >= reading && run_is_whole(scan->node->ss.ps.state) &&
 		!scan->session->remote.has_statement_timeout && !scan_may_outlive_batch(scan);
 }
 
 /* The number of FETCHes in the next batch. */
 static int
-choose_fetches(const RemoteScanState *scan, bool declares)
+choose_fetches(const RemoteScanState *scan)
 {
-	if (declares)
+	if (scan_declares(scan))
 		return will_be_read(scan, READS_ALL) ? FIRST_FETCHES : 1;
 	return will_be_read(scan, READS_REST) ? SCAN_FETCHES : scan->batch_fetches;
 }
 
 /* Asks for more rows, together with the DECLARE if the cursor is new. */
 static void
-send_batch(RemoteScanState *scan, bool declares)
+send_batch(RemoteScanState *scan)
 {
+	int			first = scan_declares(scan) ? 1 : 0;
 	RemoteCommand fetch = {
 		.sql = scan->fetch,.shown = scan->plan.command.shown,.binary = scan->binary
 	};
-	RemoteCommand *commands = &scan->commands[declares ? 1 : 0];
 
 	snprintf(scan->fetch, sizeof(scan->fetch), "FETCH %d FROM c%u",
 			 scan->fetch_rows, scan->cursor);
-	scan->asked = scan->fetch_rows;
-	scan->answers = choose_fetches(scan, declares);
+	scan->answers = choose_fetches(scan);
 	for (int i = 0; i < scan->answers; i++)
-		commands[i] = fetch;
-	scan->batch_asked = (int64) scan->asked * scan->answers;
+		scan->commands[first + i] = fetch;
+	scan->batch_asked = (int64) scan->fetch_rows * scan->answers;
 	scan->batch_received = scan->batch_bytes = scan->received = 0;
 	scan->sent = GetCurrentTimestamp();
 	scan->fetches_ahead += scan->results != NIL ? scan->answers : 0;
 	scan->fetches_binary += scan->binary ? scan->answers : 0;
-	fetch_send(scan, scan->commands, scan->answers + (declares ? 1 : 0),
-			   declares);
+	fetch_send(scan, scan->commands, first + scan->answers);
 }
 
 /* Opens a cursor for the query and fetches from it, in one batch. */
 void
 cursor_open(RemoteScanState *scan, const RemoteCommand *query)
 {
-	MemoryContext old = MemoryContextSwitchTo(scan->query_context);
+	MemoryContext old = MemoryContextSwitchTo(scan->node->ss.ps.state->es_query_cxt);
 
 	scan->cursor = ++scan->session->cursors.names;
 	scan->fetch_rows = scan->plan.fetch_size;
@@ -126,7 +123,7 @@ cursor_open(RemoteScanState *scan, const RemoteCommand *query)
 	scan->commands[0] = *query;
 	scan->commands[0].sql = scan->declare;
 	portals_add(scan->session, scan->cursor);
-	send_batch(scan, true);
+	send_batch(scan);
 }
 
 /*
@@ -189,7 +186,7 @@ cursor_send_more(RemoteScanState *scan)
 	if (scan->batch_took >= 0)
 		size_batch(scan);
 	if (scan->results == NIL || may_send_ahead(scan))
-		send_batch(scan, false);
+		send_batch(scan);
 }
 
 /* Receives more rows after all have been returned; false after the last. */

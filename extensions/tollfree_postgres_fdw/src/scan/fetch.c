@@ -19,7 +19,7 @@
 
 #include "base/compat.h"
 #include "base/fastpath.h"
-#include "scan/fetch.h"
+#include "scan/scan_state.h"
 #include "session/error.h"
 #include "session/portals.h"
 #include "session/results.h"
@@ -60,13 +60,26 @@ bytes_of_rows(const PGresult *res)
 static void
 keep_result(RemoteScanState *scan, PGresult *res)
 {
-	MemoryContext old = MemoryContextSwitchTo(scan->query_context);
+	MemoryContext old = MemoryContextSwitchTo(scan->node->ss.ps.state->es_query_cxt);
 	Size		bytes = PQresultMemorySize(res);
 
 	scan->results = lappend(scan->results, res);
 	scan->result_bytes += bytes;
 	scan->received += PQntuples(res);
 	scan->batch_bytes += bytes_of_rows(res);
+	MemoryContextSwitchTo(old);
+}
+
+/* Puts a row of a result into the slot, instead of the one returned last. */
+void
+fetch_convert(RemoteScanState *scan, PGresult *res, int row,
+			  TupleTableSlot *slot)
+{
+	MemoryContext old;
+
+	MemoryContextReset(scan->row_context);
+	old = MemoryContextSwitchTo(scan->row_context);
+	rows_store(scan->reader, res, row, slot);
 	MemoryContextSwitchTo(old);
 }
 
@@ -80,14 +93,10 @@ fetch_next_row(RemoteScanState *scan, TupleTableSlot *slot)
 	while (scan->result < list_length(scan->results))
 	{
 		PGresult   *res = list_nth(scan->results, scan->result);
-		MemoryContext old;
 
 		if (scan->row < PQntuples(res))
 		{
-			MemoryContextReset(scan->row_context);
-			old = MemoryContextSwitchTo(scan->row_context);
-			rows_store(scan->reader, res, scan->row++, slot);
-			MemoryContextSwitchTo(old);
+			fetch_convert(scan, res, scan->row++, slot);
 			return;
 		}
 		scan->result++;
@@ -110,15 +119,10 @@ bool
 fetch_next_stored(RemoteScanState *scan, TupleTableSlot *slot)
 {
 	PGresult   *res = rowstore_get(scan->store);
-	MemoryContext old;
 
-	if (res == NULL)
-		return false;
-	MemoryContextReset(scan->row_context);
-	old = MemoryContextSwitchTo(scan->row_context);
-	rows_store(scan->reader, res, 0, slot);
-	MemoryContextSwitchTo(old);
-	return true;
+	if (res != NULL)
+		fetch_convert(scan, res, 0, slot);
+	return res != NULL;
 }
 
 /*
@@ -136,8 +140,8 @@ fetch_spill(RemoteScanState *scan)
 	if (has_ended)
 		fetch_drop_store(scan);
 	if (scan->store == NULL)
-		scan->store = rowstore_create(scan->query_context, scan->owner,
-									  scan->work_mem);
+		scan->store = rowstore_create(scan->node->ss.ps.state->es_query_cxt,
+									  scan->owner, scan->work_mem);
 	was_on_disk = rowstore_is_on_disk(scan->store);
 	for (; scan->result < list_length(scan->results); scan->result++)
 	{
@@ -175,7 +179,7 @@ rows_in_piece(const RemoteScanState *scan)
 		case FETCH_STREAM:
 			return PIECE_BYTES / Max(scan->plan.width, 1);
 		case FETCH_CURSOR:
-			return scan->batches > 0 ? COMPAT_ROWS_IN_CHUNK : 1;
+			return scan_declares(scan) ? 1 : COMPAT_ROWS_IN_CHUNK;
 	}
 	return 1;
 }
@@ -204,7 +208,7 @@ begin_answer(RemoteScanState *scan)
 	void		(*drain) (void *arg) = session->pending.drain;
 
 	session_await_front(session);
-	if (scan->declares)
+	if (scan_declares(scan))
 		read_declare(scan);
 	compat_set_row_mode(session->conn, rows_in_piece(scan));
 	scan->phase = SCAN_READING;
@@ -217,7 +221,7 @@ begin_answer(RemoteScanState *scan)
 static bool
 next_answer(RemoteScanState *scan)
 {
-	scan->is_short |= scan->received < scan->asked;
+	scan->is_short |= scan->received < scan->fetch_rows;
 	scan->batch_received += scan->received;
 	scan->received = 0;
 	return --scan->answers > 0;
@@ -232,8 +236,7 @@ choose_binary(RemoteScanState *scan, const PGresult *res)
 {
 	int			version = PQserverVersion(scan->session->conn);
 
-	if (scan->batches == 0 && scan->results == NIL && scan->may_prefetch &&
-		scan->method == FETCH_CURSOR &&
+	if (scan_declares(scan) && scan->results == NIL && scan->may_prefetch &&
 		fastpath_is_on(scan->plan.fast_paths, FAST_BINARY_RESULTS) &&
 		version >= COMPAT_BINARY_VERSION)
 		scan->binary = rows_prefer_binary(scan->reader, res, version);
@@ -351,28 +354,21 @@ drain_scan(void *arg)
 	fetch_drain(arg);
 }
 
-/*
- * Sends commands, which must last as long as the scan, without waiting.
- * declares says that the first one opens a cursor.
- */
+/* Sends commands, which must last as long as the scan, without waiting. */
 void
 fetch_send(RemoteScanState *scan, const RemoteCommand *commands,
-		   int ncommands, bool declares)
+		   int ncommands)
 {
 	Session    *session = scan->session;
 
 	session_send_ahead(session, commands, ncommands, true);
 	scan->phase = SCAN_SENT;
 	scan->is_short = false;
-	scan->declares = declares;
 	session->pending.drain = drain_scan;
 	session->pending.drain_arg = scan;
 
-	/*
-	 * If the first answer has rows, libpq must be told now how to return
-	 * them.
-	 */
-	if (session->pending.ahead == NULL && !declares)
+	/* libpq must be told now how to return the rows of a first answer. */
+	if (session->pending.ahead == NULL && !scan_declares(scan))
 		begin_answer(scan);
 }
 

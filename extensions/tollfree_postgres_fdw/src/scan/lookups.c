@@ -9,9 +9,7 @@
  */
 #include "postgres.h"
 
-#include "utils/memutils.h"
-
-#include "scan/lookups.h"
+#include "scan/scan_state.h"
 
 /* The next row that was received, in *row of the result; NULL behind the last */
 static PGresult *
@@ -62,17 +60,10 @@ lookups_next(RemoteScanState *scan, TupleTableSlot *slot)
 		if (key > scan->batch->key)
 			break;
 		if (key == scan->batch->key)
-		{
-			MemoryContext old;
-
-			MemoryContextReset(scan->row_context);
-			old = MemoryContextSwitchTo(scan->row_context);
-			rows_store(scan->reader, res, row, slot);
-			MemoryContextSwitchTo(old);
-			skip_row(scan);
-			break;
-		}
+			fetch_convert(scan, res, row, slot);
 		skip_row(scan);
+		if (key == scan->batch->key)
+			break;
 	}
 	return slot;
 }

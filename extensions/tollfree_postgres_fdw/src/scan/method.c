@@ -22,7 +22,7 @@
 
 #include "base/fastpath.h"
 #include "base/run.h"
-#include "scan/method.h"
+#include "scan/scan_state.h"
 
 /* The largest result, in bytes, that is asked for directly */
 #define DIRECT_BYTES (1024 * 1024)

@@ -26,7 +26,7 @@
 #include "nodes/plannodes.h"
 #include "parser/parsetree.h"
 
-#include "scan/reading.h"
+#include "scan/scan_state.h"
 
 typedef struct ReadingSearch
 {

@@ -15,12 +15,8 @@
 
 #include "base/compat.h"
 #include "base/settings.h"
-#include "scan/autocommit.h"
-#include "scan/cursor.h"
-#include "scan/fetch.h"
-#include "scan/lookups.h"
-#include "scan/method.h"
 #include "scan/scan.h"
+#include "scan/scan_state.h"
 #include "xact/transaction.h"
 
 /* The scans of all queries that have parameters */
@@ -37,7 +33,7 @@ scan_find(const EState *estate, const Plan *plan)
 		RemoteScanState *scan = dlist_container(RemoteScanState, parameterized,
 												iter.cur);
 
-		if (scan->estate == estate && scan->node->ss.ps.plan == plan)
+		if (scan->node->ss.ps.state == estate && scan->node->ss.ps.plan == plan)
 			return scan;
 	}
 	return NULL;
@@ -83,14 +79,12 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 										scan->session->remote.same_encoding);
 	scan->params = rows_params(&node->ss.ps, plan->fdw_exprs);
 	scan->may_prefetch = method_may_prefetch(node, &scan->plan, scan->session);
-	scan->estate = estate;
 	if (!method_is_small(&scan->plan))
 		scan->reading = reading_of_scan(node);
 	scan->begun_in = GetCurrentSubTransactionId();
 
 	scan->work_mem = work_mem;
 	scan->owner = CurrentResourceOwner;
-	scan->query_context = estate->es_query_cxt;
 	scan->row_context = AllocSetContextCreate(estate->es_query_cxt,
 											  "tollfree_postgres_fdw tuple",
 											  ALLOCSET_SMALL_SIZES);
@@ -99,7 +93,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	scan->node = node;
 	if (scan->params != NULL)
 		dlist_push_head(&parameterized, &scan->parameterized);
-	MemoryContextRegisterResetCallback(scan->query_context, &scan->clear);
+	MemoryContextRegisterResetCallback(estate->es_query_cxt, &scan->clear);
 	node->fdw_state = scan;
 }
 
@@ -147,7 +141,7 @@ send_query(ForeignScanState *node)
 	if (scan->method == FETCH_CURSOR)
 		cursor_open(scan, &command);
 	else
-		fetch_send(scan, &scan->query, 1, false);
+		fetch_send(scan, &scan->query, 1);
 }
 
 /*
@@ -304,9 +298,7 @@ tollfreeEndForeignScan(ForeignScanState *node)
 		discard(scan);
 }
 
-/*
- * Shows in EXPLAIN how the rows are asked for, and what executing that took.
- */
+/* Shows in EXPLAIN how rows are asked for, and what executing that took. */
 void
 scan_explain(ForeignScanState *node, ExplainState *es)
 {

@@ -14,9 +14,6 @@ extern TupleTableSlot *tollfreeIterateForeignScan(ForeignScanState *node);
 extern void tollfreeReScanForeignScan(ForeignScanState *node);
 extern void tollfreeEndForeignScan(ForeignScanState *node);
 
-/* for async.c */
-extern void scan_send_more(ForeignScanState *node);
-
 /* async.c */
 extern void tollfreeForeignAsyncRequest(AsyncRequest *request);
 extern void tollfreeForeignAsyncConfigureWait(AsyncRequest *request);

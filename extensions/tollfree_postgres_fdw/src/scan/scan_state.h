@@ -1,6 +1,6 @@
 /*
  * scan_state.h
- *	  The state of a scan, and how its rows arrive.
+ *	  The state of a scan, and what the files of scan/ do with it.
  */
 #ifndef TOLLFREE_FDW_SCAN_STATE_H
 #define TOLLFREE_FDW_SCAN_STATE_H
@@ -10,7 +10,6 @@
 #include "utils/resowner.h"
 #include "utils/timestamp.h"
 
-#include "scan/reading.h"
 #include "session/usage.h"
 #include "sql/plan.h"
 #include "wire/rows.h"
@@ -24,6 +23,14 @@
 
 /* FETCHes in a batch, at most */
 #define SCAN_FETCHES 64
+
+/* How much of a scan its query reads */
+typedef enum ScanReading
+{
+	READS_SOME,					/* it may stop anywhere */
+	READS_REST,					/* all, if it reads a second row */
+	READS_ALL
+} ScanReading;
 
 /* How the remote server is asked for rows */
 typedef enum FetchMethod
@@ -79,25 +86,21 @@ typedef struct RemoteScanState
 	const ForeignScanState *node;
 	dlist_node	parameterized;	/* in scan.c's list, if it has parameters */
 	FetchMethod method;			/* of the last execution */
-	const EState *estate;
 	ScanReading reading;		/* if the query is asked for all rows */
 	SessionUsage usage;
 	ScanPhase	phase;
 	AsyncRequest *request;		/* last one, of an asynchronous scan */
 
 	RemoteCommand query;		/* the query itself, sent without a cursor */
-	bool		declares;		/* is the first command sent a DECLARE? */
 
-	List	   *results;		/* of PGresult, in query_context: the received
-								 * rows */
+	List	   *results;		/* of PGresult: the received rows */
 	Size		result_bytes;
 	int			result;			/* position: result in the list, row in it */
 	int			row;
 	bool		is_short;		/* has a FETCH brought fewer rows than asked? */
 	bool		dropped;		/* have rows been freed that a rescan needs? */
-	MemoryContext query_context;
 	MemoryContext row_context;	/* of the row last returned */
-	MemoryContextCallback clear;	/* frees results with query_context */
+	MemoryContextCallback clear;	/* frees results with the query's context */
 
 	int			work_mem;		/* in kB, as it was when the scan began */
 	RowStore   *store;			/* rows that exceed work_mem, or NULL */
@@ -117,13 +120,12 @@ typedef struct RemoteScanState
 	int64		fetches_ahead;	/* FETCHes sent before all received rows had
 								 * been returned */
 	int64		fetches_binary; /* FETCHes for rows in binary form */
-	int			fetch_rows;		/* rows that each FETCH of the next batch asks
-								 * for */
+	int			fetch_rows;		/* that each FETCH of the batch in flight, or
+								 * else of the next one, asks for */
 	int			batch_fetches;	/* FETCHes of the next batch, if the query may
 								 * stop early */
 	bool		is_slow;		/* would the next batch take longer than
 								 * BATCH_MSECS? */
-	int			asked;			/* rows that each FETCH in flight asks for */
 	int			received;		/* rows of the FETCH being read */
 	int			answers;		/* FETCHes in flight; the first is being read */
 	TimestampTz sent;			/* when the last batch was sent */
@@ -150,5 +152,62 @@ scan_is_in_flight(const RemoteScanState *scan)
 {
 	return scan->phase == SCAN_SENT || scan->phase == SCAN_READING;
 }
+
+/* Does the batch in flight open the cursor? */
+static inline bool
+scan_declares(const RemoteScanState *scan)
+{
+	return scan->method == FETCH_CURSOR && scan->batches == 0;
+}
+
+/* reading.c */
+extern ScanReading reading_of_scan(const ForeignScanState *node);
+
+/* autocommit.c */
+extern bool autocommit_suits_plan(ForeignScanState *node, const ScanPlan *plan);
+extern List *autocommit_relations(ForeignScanState *node, const ScanPlan *plan);
+
+/* method.c */
+extern bool method_may_prefetch(const ForeignScanState *node,
+								const ScanPlan *scan, const Session *session);
+extern bool method_is_small(const ScanPlan *scan);
+extern FetchMethod method_choose(const ForeignScanState *node,
+								 const RemoteScanState *scan);
+extern FetchMethod method_explain(const ForeignScanState *node,
+								  const ScanPlan *plan);
+
+/* cursor.c */
+extern void cursor_open(RemoteScanState *scan, const RemoteCommand *query);
+extern void cursor_forget_rows(RemoteScanState *scan);
+extern void cursor_send_more(RemoteScanState *scan);
+extern bool cursor_more(RemoteScanState *scan);
+extern void cursor_close(RemoteScanState *scan);
+
+/* fetch.c: sending commands, and reading their answers */
+extern void fetch_send(RemoteScanState *scan, const RemoteCommand *commands,
+					   int ncommands);
+extern bool fetch_read(RemoteScanState *scan);
+extern bool fetch_receive(RemoteScanState *scan);
+extern void fetch_drain(RemoteScanState *scan);
+extern RemoteScanState *fetch_in_flight(const Session *session);
+
+/* fetch.c: rows that have been received */
+extern bool fetch_has_row(const RemoteScanState *scan);
+extern void fetch_convert(RemoteScanState *scan, PGresult *res, int row,
+						  TupleTableSlot *slot);
+extern void fetch_next_row(RemoteScanState *scan, TupleTableSlot *slot);
+extern bool fetch_next_stored(RemoteScanState *scan, TupleTableSlot *slot);
+extern void fetch_clear(RemoteScanState *scan);
+extern void fetch_spill(RemoteScanState *scan);
+extern void fetch_drop_store(RemoteScanState *scan);
+
+/* lookups.c */
+extern TupleTableSlot *lookups_next(RemoteScanState *scan,
+									TupleTableSlot *slot);
+
+/* scan.c, for async.c and for join/ */
+extern void scan_send_more(ForeignScanState *node);
+extern RemoteScanState *scan_find(const EState *estate, const Plan *plan);
+extern void scan_look_up(RemoteScanState *scan, KeyBatch *batch);
 
 #endif							/* TOLLFREE_FDW_SCAN_STATE_H */
