@@ -20,7 +20,7 @@
 #include "base/compat.h"
 #include "base/compat_export.h"
 #include "base/options.h"
-#include "session/sessions.h"
+#include "session/session.h"
 #include "move_server.h"
 
 #define STOCK_WRAPPER "postgres_fdw"

@@ -17,7 +17,7 @@
 
 #include "base/compat_export.h"
 #include "session/connection.h"
-#include "session/sessions.h"
+#include "session/session.h"
 #include "session/shared_counters.h"
 #include "session/traffic.h"
 
@@ -48,11 +48,10 @@ COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_reset_statistics);
 static ShownColumn
 text_column(const char *name, const char *value)
 {
-	ShownColumn column = {name, value != NULL, 0};
-
-	if (value != NULL)
-		column.value = CStringGetTextDatum(value);
-	return column;
+	return (ShownColumn)
+	{
+		name, value != NULL, value != NULL ? CStringGetTextDatum(value) : 0
+	};
 }
 
 /* The name of a session's server, or NULL if that was dropped. */
@@ -254,13 +253,11 @@ warn_in_use(const Session *session)
 {
 	const char *name = server_name(session);
 
-	if (name == NULL)
-		ereport(WARNING,
-				(errmsg("cannot close dropped server connection because it is still in use")));
-	else
-		ereport(WARNING,
-				(errmsg("cannot close connection for server \"%s\" because it is still in use",
-						name)));
+	ereport(WARNING,
+			name == NULL ?
+			errmsg("cannot close dropped server connection because it is still in use") :
+			errmsg("cannot close connection for server \"%s\" because it is still in use",
+				   name));
 }
 
 /*

@@ -18,7 +18,7 @@
 #include "base/options.h"
 #include "estimates.h"
 #include "join/lookup.h"
-#include "session/sessions.h"
+#include "session/session.h"
 #include "xact/transaction.h"
 
 /* A step of planning: the arguments of a planner's callback */

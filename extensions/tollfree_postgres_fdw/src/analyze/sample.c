@@ -18,7 +18,6 @@
 
 #include "analyze/analyze.h"
 #include "base/compat.h"
-#include "session/error.h"
 #include "session/results.h"
 #include "session/session.h"
 #include "wire/rows.h"

@@ -7,10 +7,9 @@
  *
  *	INSERT INTO t(a, b) SELECT unnest($1::...[]), unnest($2::...[])
  *
- * with arrays in binary form.  The owner of the foreign table allows this by
- * the option insert_arrays.  It is left to the owner since triggers and the
- * like on the remote table can tell many rows of one command from many
- * commands.
+ * with arrays in binary form, where the owner of the foreign table allows it by
+ * the option insert_arrays: triggers and the like on the remote table can tell
+ * many rows of one command from many commands.
  *
  * The owner need not know whether the remote columns have the local types.  If
  * one did not, elements of its array would be cast, but the column's own input
@@ -22,15 +21,9 @@
  * The rows are inserted in their order.  The first one that fails ends the
  * command, as it would end a sequence of commands.
  *
- * An array in binary form is
- *
- *	int32	dimensions, 1
- *	int32	1 if there are nulls, else 0
- *	Oid		type of the elements
- *	int32	number of elements
- *	int32	index of the first, 1
- *
- * and for each element its length, -1 for a null, and its bytes.
+ * An array in binary form is five int32: dimensions (1), whether there are nulls,
+ * the elements' type, their number, and the index of the first (1); then for
+ * each element its length, -1 for a null, and its bytes.
  */
 #include "postgres.h"
 
@@ -42,9 +35,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "modify/arrays.h"
 #include "modify/writes.h"
-#include "session/names.h"
 #include "session/session.h"
 #include "sql/deparse.h"
 #include "wire/decode.h"
@@ -159,10 +150,7 @@ arrays_create(Session *session, Relation rel, const ModifyPlan *plan)
 	return arrays;
 }
 
-/*
- * Are these the local columns' types?  There is one for each parameter of a
- * row.
- */
+/* Are these, one for each parameter of a row, the local columns' types? */
 bool
 arrays_are_of(const RowArrays *arrays, const Oid *types)
 {

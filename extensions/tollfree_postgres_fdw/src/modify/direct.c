@@ -17,7 +17,6 @@
 #include "base/compat.h"
 #include "modify/modify.h"
 #include "session/session.h"
-#include "session/usage.h"
 #include "sql/plan.h"
 #include "wire/rows.h"
 #include "xact/transaction.h"

@@ -16,7 +16,6 @@
 #include "base/compat.h"
 #include "base/fastpath.h"
 #include "base/settings.h"
-#include "modify/arrays.h"
 #include "modify/modify.h"
 #include "modify/pipeline.h"
 #include "modify/writes.h"
@@ -409,16 +408,6 @@ pipelines_copy(const ForeignModifyState *state)
 		fastpath_is_on(state->fast_paths, FAST_PIPELINED_WRITES);
 }
 
-/* The batch size, limited by the parameters that a command can have. */
-static int
-limit_rows(const ForeignModifyState *state)
-{
-	int			nparams = writes_params_per_row(state->writes);
-
-	return nparams == 0 ? state->batch_size
-		: Min(state->batch_size, PQ_QUERY_PARAM_MAX_LIMIT / nparams);
-}
-
 /*
  * Adds a row of COPY to the arrays; false if it must be sent in another way.
  *
@@ -467,7 +456,7 @@ tollfreeExecForeignModify(EState *estate, ResultRelInfo *rinfo,
 static TupleTableSlot **
 copy_rows(ForeignModifyState *state, TupleTableSlot **slots, int *nrows)
 {
-	int			most = limit_rows(state);
+	int			most = writes_limit(state->writes, state->batch_size);
 
 	if (state->pipeline == NULL)
 		make_pipeline(state, &state->copied);
@@ -521,7 +510,7 @@ tollfreeGetForeignModifyBatchSize(ResultRelInfo *rinfo)
 	if (pipelines_copy(state) && state->reader == NULL &&
 		rinfo->ri_RootResultRelInfo == NULL)
 		return COPY_ROWS;
-	return limit_rows(state);
+	return writes_limit(state->writes, state->batch_size);
 }
 
 /*

@@ -5,12 +5,9 @@
  * The commands that write a statement's rows are buffered until they take
  * PIPELINE_BYTES, and then sent in one batch.  Up to PIPELINE_BATCHES batches
  * are in flight, so that a link with a long round trip is kept full.  Answers
- * are read when they have arrived.  They are waited for only if one more batch
- * would be too many.
- *
- * The remote server executes the commands one by one, in the order in which
- * they were added.  After one that fails it executes no more, since the
- * transaction is aborted.
+ * are read when they have arrived, and waited for if one more batch would be too
+ * many.  The remote server executes the commands in the order in which they were
+ * added, and none after one that fails: that aborts the transaction.
  *
  * The effect is the same as if each row were waited for.  For that the
  * buffered commands are sent and all answers are read
@@ -25,8 +22,6 @@
  *
  * If a row cannot be computed the statement ends with that error, even if the
  * remote server has refused, or would refuse, a row before it.
- *
- * modify.c decides which statements have a pipeline.
  */
 #include "postgres.h"
 
@@ -37,10 +32,8 @@
 
 #include "base/compat.h"
 #include "modify/pipeline.h"
-#include "session/error.h"
 #include "session/results.h"
 #include "session/session.h"
-#include "session/sessions.h"
 
 #define PIPELINE_BYTES (512 * 1024) /* of parameters in a batch */
 #define PIPELINE_BLOCK (64 * 1024)	/* memory block of the buffer; the blocks'

@@ -7,7 +7,7 @@
 
 #include "nodes/execnodes.h"
 
-#include "session/usage.h"
+#include "session/session.h"
 
 typedef struct WritePipeline WritePipeline;
 

@@ -18,7 +18,6 @@
 #include "utils/memutils.h"
 
 #include "modify/writes.h"
-#include "session/names.h"
 #include "session/results.h"
 #include "session/session.h"
 #include "sql/deparse.h"
@@ -140,7 +139,8 @@ find_command(RowWrites *writes, int nrows)
 	if (command->nrows > 1)
 		pfree(command->sql);
 	command->sql = nrows == 1 ? writes->plan.sql
-		: deparse_insert_rows(&writes->plan, writes->rel, nrows);
+		: deparse_insert_rows(&writes->plan, writes->rel, writes->nparams,
+							  nrows);
 	command->nrows = nrows;
 	MemoryContextSwitchTo(old);
 	return command;
@@ -278,11 +278,11 @@ writes_described_types(const RowWrites *writes)
 	return types;
 }
 
-/* The number of parameters of one row. */
+/* How many of these rows one command can write, by its parameters. */
 int
-writes_params_per_row(const RowWrites *writes)
+writes_limit(const RowWrites *writes, int nrows)
 {
-	return writes->nparams;
+	return Min(nrows, PQ_QUERY_PARAM_MAX_LIMIT / Max(writes->nparams, 1));
 }
 
 /* No more rows are written: the statements are dropped. */

@@ -13,8 +13,6 @@
  * for another scan of the same Append, the request waits for the event of that
  * scan.  If it is busy for something else, what is in flight is read to its
  * end when nothing else is left to do.
- *
- * scan.c and cursor.c ask for the rows of a scan; fetch.c keeps them.
  */
 #include "postgres.h"
 
@@ -123,9 +121,7 @@ waits_for_sibling(const AsyncRequest *request)
 		other->request->callback_pending;
 }
 
-/*
- * Answers each pending request of the Append whose rows have arrived.
- */
+/* Answers each pending request of the Append whose rows have arrived. */
 static void
 answer_arrived(AppendState *append)
 {

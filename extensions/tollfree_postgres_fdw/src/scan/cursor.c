@@ -174,10 +174,7 @@ cursor_forget_rows(RemoteScanState *scan)
 	fetch_clear(scan);
 }
 
-/*
- * Sends the next batch if no received rows are left, or if it may be sent
- * ahead.
- */
+/* Sends the next batch if no rows are left, or if it may be sent ahead. */
 void
 cursor_send_more(RemoteScanState *scan)
 {

@@ -20,7 +20,6 @@
 #include "base/compat.h"
 #include "base/fastpath.h"
 #include "scan/scan_state.h"
-#include "session/error.h"
 #include "session/portals.h"
 #include "session/results.h"
 #include "session/session.h"

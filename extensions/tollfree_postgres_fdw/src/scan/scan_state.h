@@ -10,7 +10,7 @@
 #include "utils/resowner.h"
 #include "utils/timestamp.h"
 
-#include "session/usage.h"
+#include "session/session.h"
 #include "sql/plan.h"
 #include "wire/rows.h"
 #include "wire/rowstore.h"

@@ -25,8 +25,8 @@
 
 #include "base/compat.h"
 #include "session/batch.h"
-#include "session/error.h"
-#include "session/names.h"
+#include "session/results.h"
+#include "session/session.h"
 #include "session/wait.h"
 
 /*

@@ -31,4 +31,14 @@ extern void batch_add_cached(Session *session, const RemoteCommand *command,
 extern void batch_add_sync(Session *session);
 extern bool batch_send(Session *session);
 
+/* control.c: commands of our own, sent together with the caller's */
+extern void control_prepare(Session *session, PartKind kind, const char *what,
+							const char *sql);
+extern void control_add(Session *session, PartKind kind, int depth,
+						const char *what, const char *sql);
+extern void control_add_preparations(Session *session);
+extern void control_add_transaction(Session *session, int depth);
+extern void control_add_commit(Session *session, PartKind kind);
+extern void control_add_cleanup(Session *session);
+
 #endif							/* TOLLFREE_FDW_BATCH_H */

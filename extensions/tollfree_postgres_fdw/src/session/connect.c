@@ -72,17 +72,13 @@ expand_escape(char escape)
 		case 'C':
 			return cluster_name;
 		case 'd':
-			if (MyProcPort == NULL)
-				return "";
-			return MyProcPort->database_name ? MyProcPort->database_name
-				: "[unknown]";
+			return MyProcPort == NULL ? "" : MyProcPort->database_name ?
+				MyProcPort->database_name : "[unknown]";
 		case 'p':
 			return psprintf("%d", MyProcPid);
 		case 'u':
-			if (MyProcPort == NULL)
-				return "";
-			return MyProcPort->user_name ? MyProcPort->user_name
-				: "[unknown]";
+			return MyProcPort == NULL ? "" : MyProcPort->user_name ?
+				MyProcPort->user_name : "[unknown]";
 		default:
 			return "";
 	}

@@ -16,7 +16,6 @@
 #include "base/options.h"
 #include "session/batch.h"
 #include "session/connection.h"
-#include "session/control.h"
 #include "session/pending.h"
 #include "session/portals.h"
 #include "session/questions.h"

@@ -10,8 +10,7 @@
 #include "access/xact.h"
 
 #include "session/batch.h"
-#include "session/control.h"
-#include "session/names.h"
+#include "session/session.h"
 #include "session/portals.h"
 
 /* Names; control_prepare says when they are prepared. */

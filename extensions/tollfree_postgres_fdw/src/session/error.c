@@ -11,7 +11,7 @@
 #include "access/xact.h"
 #include "utils/memutils.h"
 
-#include "session/error.h"
+#include "session/results.h"
 #include "session/pending.h"
 
 /* The SQLSTATE of an error, or of a lost connection. */

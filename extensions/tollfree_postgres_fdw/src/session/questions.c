@@ -37,8 +37,7 @@
 #include "utils/memutils.h"
 
 #include "session/batch.h"
-#include "session/control.h"
-#include "session/error.h"
+#include "session/results.h"
 #include "session/questions.h"
 #include "sql/deparse.h"
 

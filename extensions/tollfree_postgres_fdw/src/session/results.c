@@ -15,7 +15,6 @@
 #include "utils/memutils.h"
 
 #include "session/batch.h"
-#include "session/error.h"
 #include "session/questions.h"
 #include "session/results.h"
 #include "session/wait.h"

@@ -18,4 +18,22 @@ extern const Oid *results_described_types(const Session *session,
 extern void results_report(Session *session, int elevel, PGresult *res,
 						   const char *sql);
 
+/* error.c: errors of the remote server, and of the connection to it */
+/* The fields of an error of the remote server */
+typedef struct RemoteError
+{
+	int			sqlstate;
+	char	   *primary;
+	char	   *detail;
+	char	   *hint;
+	char	   *context;
+	char	   *sql;			/* the command, if the error is kept; or NULL */
+} RemoteError;
+
+extern int	error_sqlstate(const PGresult *res);
+extern RemoteError error_read(Session *session, PGresult *res);
+extern void error_report(Session *session, int elevel, RemoteError *error,
+						 const char *sql);
+extern void error_raise_kept(Session *session);
+
 #endif							/* TOLLFREE_FDW_RESULTS_H */

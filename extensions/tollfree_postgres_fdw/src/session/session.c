@@ -19,8 +19,6 @@
 #include "base/settings.h"
 #include "session/batch.h"
 #include "session/connection.h"
-#include "session/control.h"
-#include "session/error.h"
 #include "session/pending.h"
 #include "session/questions.h"
 #include "session/results.h"

@@ -1,11 +1,69 @@
 /*
  * session.h
- *	  A session on a remote server: executing commands in it.
+ *	  A session on a remote server: executing commands in it, and counting what
+ *	  that takes.
  */
 #ifndef TOLLFREE_FDW_SESSION_H
 #define TOLLFREE_FDW_SESSION_H
 
+#include "base/compat.h"
 #include "session/state.h"
+
+/* What a session did for an executor node: differences of its counters */
+typedef struct SessionUsage
+{
+	int64		round_trips;
+	int64		hits;			/* of the statement cache */
+} SessionUsage;
+
+/* From here on counts what the session does for the node. */
+static inline void
+usage_start(const Session *session, SessionUsage *usage)
+{
+	usage->round_trips -= session->counters.round_trips;
+	usage->hits -= session->counters.statements.hits;
+}
+
+/* Stops counting. */
+static inline void
+usage_stop(const Session *session, SessionUsage *usage)
+{
+	usage->round_trips += session->counters.round_trips;
+	usage->hits += session->counters.statements.hits;
+}
+
+/* Adds to a node's EXPLAIN output what the session did for it. */
+static inline void
+usage_explain(const SessionUsage *usage, ExplainState *es)
+{
+	ExplainPropertyInteger("Round Trips", NULL, usage->round_trips, es);
+	ExplainPropertyInteger("Statement Cache Hits", NULL, usage->hits, es);
+}
+
+/*
+ * Names of prepared statements have a random number of the connection in them.
+ * Behind a pooler, which may hand a session the server connection of another one,
+ * a name is then unknown, and never that of another statement.
+ */
+#define NAMES_PREFIX_LENGTH (sizeof("tollfree_12345678_") - 1)
+
+/* The name of one of the session's own commands, of up to 12 letters */
+static inline const char *
+names_of_own(const Session *session, const char *what, char *name)
+{
+	snprintf(name, STATEMENT_NAME_SIZE, "tollfree_%08x_%s",
+			 session->prepared.tag, what);
+	return name;
+}
+
+/* The name of a statement that an execution prepares for itself */
+static inline const char *
+names_of_next(Session *session, char *name)
+{
+	snprintf(name, STATEMENT_NAME_SIZE, "tollfree_%08x_%u",
+			 session->prepared.tag, ++session->prepared.names);
+	return name;
+}
 
 extern void session_check_usable(Session *session);
 extern void session_send(Session *session, const RemoteCommand *commands,
@@ -21,5 +79,12 @@ extern PGresult *session_result(Session *session);
 extern void session_end_command(Session *session, const char *sql);
 extern void session_finish_command(Session *session, const char *sql);
 extern void session_deallocate_later(Session *session, const char *name);
+
+/* sessions.c: the sessions of this backend */
+extern Session *sessions_get(Oid user, Oid server);
+extern List *sessions_all(void);
+extern const char *sessions_user_name(const Session *session);
+extern bool sessions_use_server(Oid server, bool truncated);
+extern void sessions_register_callbacks(void);
 
 #endif							/* TOLLFREE_FDW_SESSION_H */

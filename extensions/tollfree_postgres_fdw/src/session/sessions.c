@@ -23,7 +23,6 @@
 #include "session/pending.h"
 #include "session/questions.h"
 #include "session/session.h"
-#include "session/sessions.h"
 
 static List *sessions = NIL;
 

@@ -207,20 +207,14 @@ append_row(StringInfo sql, Relation rel, List *targets, int first_param)
 	return param;
 }
 
-/* An INSERT of several rows, made from the plan's INSERT of one row. */
+/* An INSERT of several rows, made from the plan's of one with its nparams. */
 char *
-deparse_insert_rows(const ModifyPlan *plan, Relation rel, int nrows)
+deparse_insert_rows(const ModifyPlan *plan, Relation rel, int nparams,
+					int nrows)
 {
 	StringInfoData sql;
-	int			param = 1;
-	ListCell   *cell;
+	int			param = nparams + 1;
 
-	foreach(cell, plan->targets)
-	{
-		if (!TupleDescAttr(RelationGetDescr(rel),
-						   lfirst_int(cell) - 1)->attgenerated)
-			param++;
-	}
 	initStringInfo(&sql);
 	appendBinaryStringInfo(&sql, plan->sql, plan->values_end);
 	for (int i = 1; i < nrows; i++)
@@ -232,9 +226,7 @@ deparse_insert_rows(const ModifyPlan *plan, Relation rel, int nrows)
 	return sql.data;
 }
 
-/*
- * An INSERT of one array per column, made from the plan's INSERT of one row.
- */
+/* An INSERT of one array per column, made from the plan's of one row. */
 char *
 deparse_insert_arrays(const ModifyPlan *plan, Relation rel)
 {

@@ -31,7 +31,7 @@ extern char *deparse_truncate(List *rels, DropBehavior behavior,
 extern ModifyPlan deparse_insert(ResultRelInfo *rinfo, Index rtindex,
 								 bool do_nothing);
 extern char *deparse_insert_rows(const ModifyPlan *plan, Relation rel,
-								 int nrows);
+								 int nparams, int nrows);
 extern char *deparse_insert_arrays(const ModifyPlan *plan, Relation rel);
 extern void deparse_table_name(Oid relid, const char **schema,
 							   const char **table);

@@ -13,11 +13,9 @@
  * and errors show the text with the constants, as postgres_fdw writes them.
  *
  * Constants are replaced in scans and modifications of one table that are
- * expected to have few rows and do not sort.  Two conditions must hold.
- *
- * The constant is an operand of a built-in operator =; or, in SET, it is
- * assigned or an operand of any operator.  Elsewhere the remote plan depends
- * too much on the constant's value.
+ * expected to have few rows and do not sort: operands of a built-in operator =
+ * and, in SET, what is assigned or an operand of any operator.  Elsewhere the
+ * remote plan depends too much on the constant's value.
  *
  * The parameter has the type that the constant has in the text:
  *
@@ -211,10 +209,7 @@ replace_at(Parameterization *command, Expr **place)
 	*place = (Expr *) node;
 }
 
-/*
- * Begins a command of one foreign table.  The caller walks all its
- * expressions.
- */
+/* Begins a command of one table, all of whose expressions are to be walked. */
 static void
 begin(Parameterization *command, int fast_paths, double rows)
 {

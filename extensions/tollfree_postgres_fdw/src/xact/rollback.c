@@ -15,7 +15,6 @@
 #include "session/portals.h"
 #include "session/results.h"
 #include "session/session.h"
-#include "session/sessions.h"
 #include "session/wait.h"
 #include "xact/transaction.h"
 

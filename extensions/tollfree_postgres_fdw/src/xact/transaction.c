@@ -23,13 +23,11 @@
 #include "base/settings.h"
 #include "session/batch.h"
 #include "session/connection.h"
-#include "session/control.h"
 #include "session/pending.h"
 #include "session/portals.h"
 #include "session/questions.h"
 #include "session/results.h"
 #include "session/session.h"
-#include "session/sessions.h"
 #include "session/shared_counters.h"
 #include "xact/transaction.h"
 
