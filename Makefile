@@ -26,13 +26,22 @@ demo: ## install what is missing, measure, write report/index.html
 	@$(MAKE) build
 	.venv/bin/tollfree demo
 
-test: ## run every test, after installing what they need
+test: ## run every test but the walks, after installing what they need
 	@tools/install-packages test
 	@tools/make-venv dev
 	@$(MAKE) lint build build-clang
 	@$(CHOOSE_POSTGRES) && tools/run-tests unit extension database browser
 
-test-db: build ## run the tests that need a PostgreSQL server, only those
+check: ## what a change needs first, in three minutes: lint, unit tests, one round on a server
+	@tools/make-venv dev
+	@$(MAKE) lint build
+	@$(CHOOSE_POSTGRES) && tools/run-tests unit-lab round
+
+test-walks: build ## run the long comparisons with stock wrappers, and faults at every message
+	@tools/make-venv dev
+	@$(CHOOSE_POSTGRES) && tools/run-tests walks
+
+test-db: build ## run the tests that need a PostgreSQL server, but the walks
 	@tools/make-venv dev
 	@$(CHOOSE_POSTGRES) && tools/run-tests extension database
 
@@ -79,4 +88,4 @@ format: ## lay out the C and Python sources
 clean: ## remove what was built and reported; not the lab's data
 	rm -rf build report
 
-.PHONY: help demo test test-db build build-clang bench lint format clean
+.PHONY: help demo check test test-walks test-db build build-clang bench lint format clean

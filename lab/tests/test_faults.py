@@ -272,6 +272,7 @@ def walk(place: Place, scenario: Scenario, action: Action, direction: Direction)
     pytest.fail(f"still not at the end after {scenario.most_steps} messages")
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(("scenario", "action", "direction"), walks(SCENARIOS))
 def test_every_message(
     place: Place, scenario: Scenario, action: Action, direction: Direction

@@ -228,6 +228,7 @@ def walk(
     pytest.fail(f"still not at the end after {MOST_STEPS} messages")
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(("scenario", "action", "direction"), WALKS)
 @pytest.mark.parametrize("failing", range(len(NAMES)), ids=NAMES)
 def test_every_message_that_counts(

@@ -55,6 +55,7 @@ def explanation(differ: Differ, difference: Difference, seed: int, number: int) 
     )
 
 
+@pytest.mark.walk
 @pytest.mark.cluster
 def test_no_case_differs(
     world: FileWorld, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
@@ -105,6 +106,7 @@ def test_workers_answer_what_one_process_does(world: FileWorld, reading: Reading
     assert (workers.errors > 0) is reading.is_wrong
 
 
+@pytest.mark.walk
 @pytest.mark.cluster
 def test_a_scan_that_starts_again_answers_as_before(
     world: FileWorld, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
@@ -121,6 +123,7 @@ def test_a_scan_that_starts_again_answers_as_before(
         print(f"\nfilediff: {len(questions)} queries with rescans: {rescans.told()}")
 
 
+@pytest.mark.walk
 @pytest.mark.cluster
 @pytest.mark.parametrize("name", DIALECTS)
 def test_a_record_index_is_never_stale(

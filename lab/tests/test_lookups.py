@@ -161,6 +161,7 @@ def import_shelf(connection: Connection, *, asks: bool, analyzes: bool) -> None:
             connection.execute(f"ANALYZE {wrapper}.shelf")
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(("asks", "analyzes"), [(True, True), (False, True), (False, False)])
 def test_random_joins_have_stocks_rows(local: Connection, *, asks: bool, analyzes: bool) -> None:
     import_shelf(local, asks=asks, analyzes=analyzes)

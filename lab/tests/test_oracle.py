@@ -23,6 +23,7 @@ def world(instances: Instances, wrapper: str) -> Iterator[World]:
     world.close()
 
 
+@pytest.mark.walk
 @pytest.mark.cluster
 def test_no_session_differs(
     world: World, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]

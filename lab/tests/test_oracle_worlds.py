@@ -18,7 +18,7 @@ from tollfree.postgres import other_installations
 from tollfree.privileges import ServerUser
 from tollfree.stage import Stage
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.walk]
 
 WORLDS = ("hardened", "standby", "major")
 SERIALIZABLE = (
