@@ -17,7 +17,6 @@
 
 #include "base/options.h"
 #include "estimates.h"
-#include "join/lookup.h"
 #include "session/session.h"
 #include "xact/transaction.h"
 
@@ -144,7 +143,6 @@ get_paths(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 	};
 
 	take_step(rel->serverid, &step);
-	lookup_add_scans(root, rel, tableid);
 }
 
 static void

@@ -10,10 +10,10 @@
 
 /* paths.c */
 extern void lookup_install(void);
-extern bool lookup_may_batch(const PlannerInfo *root, const RelOptInfo *rel);
 
 /* parameters.c */
-extern void lookup_add_scans(PlannerInfo *root, RelOptInfo *rel, Oid relid);
+extern Path *lookup_make_scan(PlannerInfo *root, RelOptInfo *rel,
+							  Relids tables);
 
 /* node.c */
 extern const CustomScanMethods lookup_scan_methods;

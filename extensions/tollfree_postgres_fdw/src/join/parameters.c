@@ -6,9 +6,9 @@
  * Without use_remote_estimate postgres_fdw has no such scans: it does not know
  * whether there is a remote index, and each execution would be a round trip.
  * In batches there is one round trip for many executions, and the remote server
- * reads the table at most once for a batch.  So this file adds these scans, for
+ * reads the table at most once for a batch.  So this file makes these scans, for
  * the equalities of a column with a value of other tables, and costs them as if
- * there were an index.
+ * there were an index.  No other join gets them.
  *
  * An equality must be one that postgres_fdw sends, or else every execution
  * would read the whole table.  So only what it certainly sends is accepted:
@@ -26,7 +26,9 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 
 #include "base/compat.h"
 #include "base/options.h"
@@ -173,9 +175,9 @@ cost_option(Oid relid, const char *name, double otherwise)
 	return value == NULL ? otherwise : strtod(value, NULL);
 }
 
-/* Adds the scan that is given the values of these other tables. */
-static void
-add_scan(PlannerInfo *root, RelOptInfo *rel, Oid relid, Relids outer)
+/* The scan that is given the values of these other tables. */
+static Path *
+make_scan(PlannerInfo *root, RelOptInfo *rel, Oid relid, Relids outer)
 {
 	double		rows = get_baserel_parampathinfo(root, rel, outer)->ppi_rows;
 	double		startup = cost_option(relid, "fdw_startup_cost",
@@ -183,47 +185,40 @@ add_scan(PlannerInfo *root, RelOptInfo *rel, Oid relid, Relids outer)
 	double		row = cost_option(relid, "fdw_tuple_cost",
 								  COMPAT_FDW_TUPLE_COST) + cpu_tuple_cost;
 
-	add_path(rel, (Path *)
-			 compat_foreign_path(root, rel, rows, startup,
-								 startup + LOOKUP_PAGES * random_page_cost +
-								 rows * row, outer));
+	return (Path *)
+		compat_foreign_path(root, rel, rows, startup,
+							startup + LOOKUP_PAGES * random_page_cost +
+							rows * row, outer);
 }
 
-/* Is a set among those of the list? */
-static bool
-is_added(List *added, Relids outer)
+/*
+ * The scan of a foreign table that is given the values of these tables, by all
+ * equalities with them; NULL if there is none, or if postgres_fdw has made one.
+ * It lives as long as the table's other paths: GEQO frees what is made in joins.
+ */
+Path *
+lookup_make_scan(PlannerInfo *root, RelOptInfo *rel, Relids tables)
 {
+	Oid			relid = planner_rt_fetch(rel->relid, root)->relid;
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(rel));
+	Relids		outer = bms_copy(rel->lateral_relids);
+	bool		found = false;
+	Path	   *path = NULL;
 	ListCell   *cell;
 
-	foreach(cell, added)
-	{
-		if (bms_equal(lfirst(cell), outer))
-			return true;
-	}
-	return false;
-}
-
-/* Adds scans with parameters to the paths of a table. */
-void
-lookup_add_scans(PlannerInfo *root, RelOptInfo *rel, Oid relid)
-{
-	List	   *added = NIL;	/* of Relids */
-	ListCell   *cell;
-
-	if ((rel->joininfo == NIL && !rel->has_eclass_joins) ||
-		option_of_table_is_true(relid, "use_remote_estimate", false) ||
-		!lookup_may_batch(root, rel))
-		return;
 	foreach(cell, find_lookups(root, rel))
 	{
 		const RestrictInfo *clause = lfirst(cell);
-		Relids		outer = bms_union(clause->clause_relids,
-									  rel->lateral_relids);
+		Relids		others = bms_difference(clause->clause_relids, rel->relids);
 
-		outer = bms_del_member(outer, rel->relid);
-		if (bms_is_empty(outer) || is_added(added, outer))
+		if (!bms_is_subset(others, tables))
 			continue;
-		added = lappend(added, outer);
-		add_scan(root, rel, relid, outer);
+		found = true;
+		outer = bms_add_members(outer, others);
 	}
+	if (found && bms_is_subset(outer, tables) &&
+		!option_of_table_is_true(relid, "use_remote_estimate", false))
+		path = make_scan(root, rel, relid, outer);
+	MemoryContextSwitchTo(old);
+	return path;
 }

@@ -22,6 +22,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
+#include "optimizer/joininfo.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
@@ -67,21 +68,21 @@ may_batch(const PlannerInfo *root, int fast_paths)
 		may_read_ahead(root);
 }
 
-/* May the rows of a foreign table of ours be looked up in batches? */
-bool
-lookup_may_batch(const PlannerInfo *root, const RelOptInfo *rel)
+/* Is a relation a foreign table, join or aggregate of ours? */
+static bool
+is_ours(const RelOptInfo *rel)
 {
-	Oid			relid = planner_rt_fetch(rel->relid, root)->relid;
-
-	return !wants_ctids(rel) && may_batch(root, fastpath_of_table(relid));
+	return rel->fdwroutine != NULL &&
+		rel->fdwroutine->BeginForeignScan == tollfreeBeginForeignScan;
 }
 
-/* Is a path a foreign scan of ours? */
+/* Is a relation a foreign table whose rows may be looked up in batches? */
 static bool
-is_ours(const Path *path)
+is_table(const PlannerInfo *root, const RelOptInfo *rel)
 {
-	return IsA(path, ForeignPath) && path->parent->fdwroutine != NULL &&
-		path->parent->fdwroutine->BeginForeignScan == tollfreeBeginForeignScan;
+	return IS_SIMPLE_REL(rel) && is_ours(rel) && !wants_ctids(rel) &&
+		may_batch(root, fastpath_of_table(planner_rt_fetch(rel->relid,
+														   root)->relid));
 }
 
 /*
@@ -92,16 +93,46 @@ static bool
 is_lookup(const PlannerInfo *root, const Path *inner)
 {
 	const RelOptInfo *rel = inner->parent;
-	const Path *scan = inner;
 
 	if (IsA(inner, SubqueryScanPath))
 	{
-		scan = ((const SubqueryScanPath *) inner)->subpath;
-		return is_ours(scan) &&
+		const Path *scan = ((const SubqueryScanPath *) inner)->subpath;
+
+		return IsA(scan, ForeignPath) && is_ours(scan->parent) &&
 			may_batch(root, plan_fast_paths(rel->subroot, scan->parent,
 											InvalidOid));
 	}
-	return is_ours(scan) && IS_SIMPLE_REL(rel) && lookup_may_batch(root, rel);
+	return IsA(inner, ForeignPath) && is_table(root, rel);
+}
+
+/* Could a relation be joined on the remote server with this foreign scan? */
+static bool
+is_beside(const RelOptInfo *rel, const RelOptInfo *scan)
+{
+	return OidIsValid(rel->serverid) && rel->serverid == scan->serverid &&
+		rel->userid == scan->userid;
+}
+
+/*
+ * Could the remote server join the inner side with the outer one, or with a
+ * table of it?  Then postgres_fdw has a path for that, which asks once.
+ */
+static bool
+may_join_remotely(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *innerrel)
+{
+	int			relid = -1;
+
+	if (is_beside(outerrel, innerrel))
+		return true;
+	while ((relid = bms_next_member(outerrel->relids, relid)) >= 0)
+	{
+		RelOptInfo *rel = root->simple_rel_array[relid];
+
+		if (rel != NULL && is_beside(rel, innerrel) &&
+			have_relevant_joinclause(root, rel, innerrel))
+			return true;
+	}
+	return false;
 }
 
 /* Are all values of outer rows among these such that arrays can have them? */
@@ -224,7 +255,8 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		next_hook(root, joinrel, outerrel, innerrel, jointype, extra);
 	if ((jointype != JOIN_INNER && jointype != JOIN_LEFT &&
 		 jointype != JOIN_SEMI && jointype != JOIN_ANTI) ||
-		outer == NULL || PATH_REQ_OUTER(outer) != NULL)
+		outer == NULL || PATH_REQ_OUTER(outer) != NULL ||
+		may_join_remotely(root, outerrel, innerrel))
 		return;
 	foreach(cell, innerrel->cheapest_parameterized_paths)
 	{
@@ -233,6 +265,13 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		if (inner->param_info != NULL &&
 			bms_is_subset(PATH_REQ_OUTER(inner), outerrel->relids) &&
 			is_lookup(root, inner) && has_keys(inner))
+			add_loop(root, joinrel, outer, inner, jointype, extra);
+	}
+	if (is_table(root, innerrel))
+	{
+		Path	   *inner = lookup_make_scan(root, innerrel, outerrel->relids);
+
+		if (inner != NULL && has_keys(inner))
 			add_loop(root, joinrel, outer, inner, jointype, extra);
 	}
 }
