@@ -15,8 +15,8 @@
  * Under a remote statement_timeout, which may be meant for single lookups, all
  * batches are small.
  *
- * Where the remote server is too old rows pass through, and the inner scan asks
- * for each.
+ * Where the remote server is too old, or its user may not call unnest, rows pass
+ * through, and the inner scan asks for each.
  */
 #include "postgres.h"
 
@@ -32,9 +32,6 @@
 
 /* Bytes of a batch's outer rows and keys, at most by those of one row */
 #define LOOKUP_BYTES (1024 * 1024)
-
-/* The first version with WITH ORDINALITY for several functions */
-#define LOOKUP_VERSION 90400
 
 typedef struct LookupState
 {
@@ -149,7 +146,7 @@ find_inner(LookupState *state)
 		return;
 	inner = scan_find(estate, inner_scan(loop));
 	if (inner == NULL || !inner->may_prefetch ||
-		PQserverVersion(inner->session->conn) < LOOKUP_VERSION)
+		!inner->session->remote.takes_arrays)
 		return;
 	old = MemoryContextSwitchTo(estate->es_query_cxt);
 	state->batch.sql = make_query(loop);

@@ -19,6 +19,7 @@
 #include <math.h>
 
 #include "access/sysattr.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
@@ -32,6 +33,7 @@
 #include "base/fastpath.h"
 #include "join/lookup.h"
 #include "scan/scan.h"
+#include "session/session.h"
 #include "sql/deparse.h"
 #include "sql/plan.h"
 
@@ -61,10 +63,13 @@ wants_ctids(const RelOptInfo *rel)
 
 /* May scans of a relation be looked up in batches, by these fast paths? */
 static bool
-may_batch(const PlannerInfo *root, int fast_paths)
+may_batch(const PlannerInfo *root, const RelOptInfo *rel, int fast_paths)
 {
+	Oid			user = OidIsValid(rel->userid) ? rel->userid : GetUserId();
+
 	return fastpath_is_on(fast_paths, FAST_LOOKUPS) &&
 		fastpath_is_on(fast_paths, FAST_DIRECT_RESULTS) &&
+		sessions_may_send_arrays(user, rel->serverid) &&
 		may_read_ahead(root);
 }
 
@@ -81,8 +86,8 @@ static bool
 is_table(const PlannerInfo *root, const RelOptInfo *rel)
 {
 	return IS_SIMPLE_REL(rel) && is_ours(rel) && !wants_ctids(rel) &&
-		may_batch(root, fastpath_of_table(planner_rt_fetch(rel->relid,
-														   root)->relid));
+		may_batch(root, rel, fastpath_of_table(planner_rt_fetch(rel->relid,
+																root)->relid));
 }
 
 /*
@@ -99,8 +104,9 @@ is_lookup(const PlannerInfo *root, const Path *inner)
 		const Path *scan = ((const SubqueryScanPath *) inner)->subpath;
 
 		return IsA(scan, ForeignPath) && is_ours(scan->parent) &&
-			may_batch(root, plan_fast_paths(rel->subroot, scan->parent,
-											InvalidOid));
+			may_batch(root, scan->parent,
+					  plan_fast_paths(rel->subroot, scan->parent,
+									  InvalidOid));
 	}
 	return IsA(inner, ForeignPath) && is_table(root, rel);
 }

@@ -10,7 +10,7 @@
  *
  *	When the session is set up, in the same batch, each behind a Sync of its
  *	own: is the write check answered, what is statement_timeout, what is the
- *	default isolation level?
+ *	default isolation level, may the user send keys as arrays (join/)?
  *
  *	After the COMMIT of a transaction, in a transaction of its own.  Nobody
  *	waits; the answers are read with the next batch: are relations plain?
@@ -52,6 +52,15 @@
 /* SHOW needs no right to any function */
 #define TIMEOUT_SQL "SHOW statement_timeout"
 #define ISOLATION_SQL "SHOW default_transaction_isolation"
+
+/*
+ * What a query for many keys needs: unnest, WITH ORDINALITY for several
+ * functions, and to look into pg_catalog
+ */
+#define ARRAYS_VERSION 90400
+#define ARRAYS_SQL \
+	"SELECT FROM ROWS FROM (pg_catalog.unnest('{}'::pg_catalog.int4[]))" \
+	" WITH ORDINALITY"
 
 /* "t" if the relation is plain */
 #define RELATION_SQL \
@@ -98,6 +107,7 @@ questions_add_at_setup(Session *session)
 	session->remote.has_statement_timeout = true;
 	session->remote.is_serializable = true;
 	session->remote.hides_relations = false;
+	session->remote.takes_arrays = false;
 
 	if (PQserverVersion(session->conn) >= QUESTIONS_VERSION)
 	{
@@ -111,6 +121,11 @@ questions_add_at_setup(Session *session)
 	batch_add(session, PART_TIMEOUT_QUESTION, 0, TIMEOUT_SQL);
 	batch_add_sync(session);
 	batch_add(session, PART_ISOLATION_QUESTION, 0, ISOLATION_SQL);
+	if (PQserverVersion(session->conn) >= ARRAYS_VERSION)
+	{
+		batch_add_sync(session);
+		batch_add(session, PART_ARRAYS_QUESTION, 0, ARRAYS_SQL);
+	}
 }
 
 /* Adds the write check behind the caller's commands, if it is useful. */
@@ -305,6 +320,10 @@ questions_take(Session *session, const BatchPart *part, const PGresult *res)
 		case PART_ISOLATION_QUESTION:
 			session->remote.is_serializable = !is_answered ||
 				strcmp(answer, "serializable") == 0;
+			break;
+		case PART_ARRAYS_QUESTION:
+			session->remote.takes_arrays =
+				PQresultStatus(res) == PGRES_TUPLES_OK;
 			break;
 		case PART_RELATION_QUESTION:
 			session->remote.hides_relations |= is_refused;

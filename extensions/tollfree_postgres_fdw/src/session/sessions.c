@@ -218,6 +218,16 @@ sessions_use_server(Oid server, bool truncated)
 	return false;
 }
 
+/* May keys be sent as arrays to this server?  True if it has not been asked. */
+bool
+sessions_may_send_arrays(Oid user, Oid server)
+{
+	const Session *session = find(find_mapping(user, server));
+
+	return session == NULL || session->conn == NULL ||
+		session->remote.takes_arrays;
+}
+
 /*
  * The name of the user whose mapping the session uses, "public" for the public
  * mapping; NULL if the mapping is gone.

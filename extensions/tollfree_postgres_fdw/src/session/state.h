@@ -45,6 +45,7 @@ typedef struct RemoteTraits
 	bool		has_statement_timeout;	/* true if not known */
 	bool		is_serializable;	/* by default; true if not known */
 	bool		can_check_writes;	/* does it answer the write check? */
+	bool		takes_arrays;	/* may the user call unnest? */
 	bool		hides_relations;	/* has it refused to say what they are? */
 	bool		has_forgotten;	/* prepared statements; the next connection
 								 * prepares none */
@@ -109,6 +110,7 @@ typedef enum PartKind
 	PART_WRITE_QUESTION,		/* does the write check work? */
 	PART_TIMEOUT_QUESTION,		/* what is statement_timeout? */
 	PART_ISOLATION_QUESTION,	/* what is the default isolation level? */
+	PART_ARRAYS_QUESTION,		/* may the user send keys as arrays? */
 	PART_RELATION_QUESTION,		/* is a relation plain? */
 
 	PART_SYNC

@@ -129,6 +129,14 @@ SELECT count(*) FROM item;
 COMMIT;
 SET client_min_messages = warning;
 
+-- many rows are looked up at once as long as unnest may be called
+CREATE TEMP TABLE wanted AS SELECT i AS id FROM generate_series(1, 400, 10) i;
+ANALYZE wanted;
+ALTER SERVER hardened_ours OPTIONS (ADD batched_lookups 'true', ADD fdw_tuple_cost '10');
+PREPARE looked_up AS SELECT count(*), sum(n) FROM wanted JOIN item USING (id);
+EXPLAIN (COSTS OFF) EXECUTE looked_up;
+EXECUTE looked_up;
+
 -- all of pg_catalog is, and so are the functions that are called for purposes of our own
 INSERT INTO orders VALUES
 	('REVOKE SELECT ON ALL TABLES IN SCHEMA pg_catalog FROM PUBLIC'),
@@ -136,6 +144,11 @@ INSERT INTO orders VALUES
 	  pg_catalog.set_config(text, text, boolean), pg_catalog.pg_current_xact_id_if_assigned(),
 	  pg_catalog.pg_current_snapshot(), pg_catalog.unnest(anyarray), pg_catalog.random(),
 	  pg_catalog.hashtidextended(tid, bigint), pg_catalog.has_table_privilege(oid, text) FROM PUBLIC');
+SELECT tollfree_postgres_fdw_disconnect('hardened_ours');
+EXECUTE looked_up;
+DEALLOCATE looked_up;
+EXPLAIN (COSTS OFF) SELECT sum(n) FROM wanted JOIN item USING (id);
+ALTER SERVER hardened_ours OPTIONS (DROP batched_lookups, DROP fdw_tuple_cost);
 SELECT tollfree_postgres_fdw_disconnect('hardened_ours');
 SET search_path = by_ours_again, public;
 SELECT sql FROM steps ORDER BY n \gexec
