@@ -53,13 +53,15 @@ shift @{ $differences{postgres_fdw} } if $major == 15;
 delete $differences{query_cancel} if !-e "$stock/sql/query_cancel.sql";
 
 # A script, or its expected output, for this wrapper.  Columns are named where
-# our function has more of them.
+# our function has more of them.  The servers allow lookups in batches, which the
+# setting then switches on and off.
 sub rewrite
 {
 	my ($text) = @_;
 
 	$text =~ s/^(CREATE EXTENSION )(postgres_fdw;)$/$1$2 $1tollfree_$2/m;
 	$text =~ s/(FOREIGN DATA WRAPPER )(?=postgres_fdw\b)/$1tollfree_/g;
+	$text =~ s/(tollfree_postgres_fdw\s+OPTIONS \()(?=dbname)/$1batched_lookups 'true', /g;
 	$text =~ s/\*( FROM postgres_fdw_get_connections\(\))/server_name, valid$1/g;
 	$text =~ s/\b(?=postgres_fdw_(get_connections|disconnect))/tollfree_/g;
 	return $text;
@@ -117,6 +119,8 @@ sub compare
 	my $title = "$name, batches $batches";
 
 	like($output, qr/^ +Fetch Method: /m, "$title: the plans are ours");
+	is($output =~ /Batched Foreign Lookup/ ? 'on' : 'off', $batches, "$title: as set")
+	  if $name eq 'postgres_fdw';
 	append_to_file($expected, comparable(slurp_file("$work/expected/$name.out")));
 	append_to_file($real, comparable($output));
 
