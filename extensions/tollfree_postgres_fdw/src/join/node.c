@@ -21,11 +21,11 @@
 #include "postgres.h"
 
 #include "executor/executor.h"
-#include "lib/stringinfo.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/memutils.h"
 
 #include "base/compat.h"
+#include "join/keys.h"
 #include "join/lookup.h"
 #include "scan/scan_state.h"
 #include "sql/deparse.h"
@@ -43,12 +43,13 @@ typedef struct LookupState
 
 	MemoryContext context;		/* of a batch: rows and keys */
 	MinimalTuple *rows;			/* LOOKUP_MAX_ROWS at most */
+	int		   *numbers;		/* of their keys */
 	int			nrows;
 	int			next;			/* row to be returned next */
 	int			limit;			/* rows of the next batch */
 	bool		is_last;		/* has the last outer row been read? */
 	KeyBatch	batch;
-	StringInfoData *keys;		/* an array's text for each parameter */
+	KeySet		keys;
 
 	int64		nkeys;			/* sent so far */
 	int64		nbatches;
@@ -154,11 +155,13 @@ find_inner(LookupState *state)
 	state->params = loop->nestParams;
 	state->batch.nparams = inner->params->count;
 	state->rows = palloc(LOOKUP_MAX_ROWS * sizeof(MinimalTuple));
+	state->numbers = palloc(LOOKUP_MAX_ROWS * sizeof(int));
 	state->batch.params = palloc0(state->batch.nparams * sizeof(char *));
-	state->keys = palloc0(state->batch.nparams * sizeof(StringInfoData));
-	state->context = AllocSetContextCreate(estate->es_query_cxt,
-										   "tollfree_postgres_fdw lookups",
-										   ALLOCSET_DEFAULT_SIZES);
+	state->batch.starts = palloc(LOOKUP_MAX_ROWS * sizeof(KeyStart));
+	state->keys.nparams = state->batch.nparams;
+	state->keys.context = state->context = AllocSetContextCreate(estate->es_query_cxt,
+																 "tollfree_postgres_fdw lookups",
+																 ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(old);
 }
 
@@ -179,28 +182,11 @@ next_outer(LookupState *state)
 	return ExecProject(ss->ps.ps_ProjInfo);
 }
 
-/* Appends an element to an array's text. */
-static void
-append_element(StringInfo array, const char *value)
-{
-	appendStringInfoChar(array, array->len == 0 ? '{' : ',');
-	if (value == NULL)
-	{
-		appendStringInfoString(array, "NULL");
-		return;
-	}
-	appendStringInfoChar(array, '"');
-	for (const char *p = value; *p != '\0'; p++)
-	{
-		if (*p == '"' || *p == '\\')
-			appendStringInfoChar(array, '\\');
-		appendStringInfoChar(array, *p);
-	}
-	appendStringInfoChar(array, '"');
-}
-
-/* Adds the key of an outer row: sets the parameters as the nested loop does. */
-static void
+/*
+ * Adds the key of an outer row, and returns its number.  Sets the parameters as
+ * the nested loop does.
+ */
+static int
 add_key(LookupState *state, TupleTableSlot *row)
 {
 	ExprContext *econtext = state->inner->node->ss.ps.ps_ExprContext;
@@ -216,8 +202,7 @@ add_key(LookupState *state, TupleTableSlot *row)
 	}
 	ResetExprContext(econtext);
 	rows_write_params(state->inner->params, econtext);
-	for (int i = 0; i < state->batch.nparams; i++)
-		append_element(&state->keys[i], state->inner->params->values[i]);
+	return keys_add(&state->keys, state->inner->params->values);
 }
 
 /* Reads a batch of outer rows, and their keys. */
@@ -228,11 +213,10 @@ read_batch(LookupState *state)
 
 	MemoryContextReset(state->context);
 	state->nrows = state->next = 0;
+	keys_begin(&state->keys);
 	old = MemoryContextSwitchTo(state->context);
-	for (int i = 0; i < state->batch.nparams; i++)
-		initStringInfo(&state->keys[i]);
 	while (!state->is_last && state->nrows < state->limit &&
-		   MemoryContextMemAllocated(state->context, false) < LOOKUP_BYTES)
+		   MemoryContextMemAllocated(state->context, true) < LOOKUP_BYTES)
 	{
 		TupleTableSlot *row;
 
@@ -242,8 +226,8 @@ read_batch(LookupState *state)
 		state->is_last = TupIsNull(row);
 		if (state->is_last)
 			break;
-		state->rows[state->nrows++] = ExecCopySlotMinimalTuple(row);
-		add_key(state, row);
+		state->rows[state->nrows] = ExecCopySlotMinimalTuple(row);
+		state->numbers[state->nrows++] = add_key(state, row);
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -255,16 +239,12 @@ look_up(LookupState *state)
 	read_batch(state);
 	if (state->nrows == 0)
 		return false;
-	for (int i = 0; i < state->batch.nparams; i++)
-	{
-		appendStringInfoChar(&state->keys[i], '}');
-		state->batch.params[i] = state->keys[i].data;
-	}
+	keys_end(&state->keys, state->batch.params);
 	scan_look_up(state->inner, &state->batch);
 	state->limit = Min(state->limit * LOOKUP_GROWTH,
 					   state->inner->session->remote.has_statement_timeout ?
 					   LOOKUP_TIMED_ROWS : LOOKUP_MAX_ROWS);
-	state->nkeys += state->nrows;
+	state->nkeys += state->keys.count;
 	state->nbatches++;
 	return true;
 }
@@ -308,8 +288,8 @@ next(CustomScanState *node)
 		return next_outer(state);
 	if (state->next == state->nrows && !look_up(state))
 		return ExecClearTuple(state->slot);
+	lookups_set_key(state->inner, state->numbers[state->next]);
 	ExecForceStoreMinimalTuple(state->rows[state->next++], state->slot, false);
-	state->batch.key = state->next;
 	return state->slot;
 }
 
@@ -364,7 +344,7 @@ explain(CustomScanState *node, List *ancestors, ExplainState *es)
 }
 
 static const CustomExecMethods exec_methods = {
-	.CustomName = "Batched Foreign Lookup",
+	.CustomName = LOOKUP_NODE,
 	.BeginCustomScan = begin,
 	.ExecCustomScan = next,
 	.EndCustomScan = end,
@@ -373,6 +353,6 @@ static const CustomExecMethods exec_methods = {
 };
 
 const CustomScanMethods lookup_scan_methods = {
-	.CustomName = "Batched Foreign Lookup",
+	.CustomName = LOOKUP_NODE,
 	.CreateCustomScanState = create_state
 };

@@ -29,9 +29,11 @@
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
+#include "utils/selfuncs.h"
 
 #include "base/fastpath.h"
 #include "join/lookup.h"
+#include "scan/scan_state.h"
 #include "scan/scan.h"
 #include "session/session.h"
 #include "sql/deparse.h"
@@ -141,34 +143,39 @@ may_join_remotely(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *innerrel)
 	return false;
 }
 
-/* Are all values of outer rows among these such that arrays can have them? */
-static bool
-may_be_keys(Node *exprs, const RelOptInfo *rel)
+/* The values of outer rows that a path is given, as columns. */
+static List *
+find_keys(const Path *path)
 {
-	List	   *vars = pull_var_clause(exprs, PVC_RECURSE_PLACEHOLDERS);
+	const RelOptInfo *rel = path->parent;
+	List	   *clauses = path->param_info->ppi_clauses;
+	List	   *exprs = list_concat(extract_actual_clauses(clauses, false),
+									rel->lateral_vars);
+	List	   *vars = pull_var_clause((Node *) exprs,
+									   PVC_RECURSE_PLACEHOLDERS);
+	List	   *keys = NIL;
 	ListCell   *cell;
 
 	foreach(cell, vars)
 	{
-		const Var  *var = lfirst_node(Var, cell);
-
-		if (!bms_is_member(var->varno, rel->relids) &&
-			!deparse_may_be_key(var->vartype))
-			return false;
+		if (!bms_is_member(lfirst_node(Var, cell)->varno, rel->relids))
+			keys = lappend(keys, lfirst(cell));
 	}
-	return true;
+	return keys;
 }
 
-/* Can all values of outer rows that a path is given be sent in arrays? */
+/* Can all these values be sent in arrays? */
 static bool
-has_keys(const Path *path)
+may_be_sent(const List *keys)
 {
-	const RelOptInfo *rel = path->parent;
-	List	   *clauses = path->param_info->ppi_clauses;
+	const ListCell *cell;
 
-	return (clauses != NIL || rel->lateral_vars != NIL) &&
-		may_be_keys((Node *) extract_actual_clauses(clauses, false), rel) &&
-		may_be_keys((Node *) rel->lateral_vars, rel);
+	foreach(cell, keys)
+	{
+		if (!deparse_may_be_key(lfirst_node(Var, cell)->vartype))
+			return false;
+	}
+	return keys != NIL;
 }
 
 /* How many batches so many outer rows make. */
@@ -204,7 +211,7 @@ make_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 }
 
 static const CustomPathMethods path_methods = {
-	.CustomName = "Batched Foreign Lookup",
+	.CustomName = LOOKUP_NODE,
 	.PlanCustomPath = make_plan
 };
 
@@ -226,26 +233,46 @@ make_path(Path *outer)
 	return &path->path;
 }
 
-/* Adds the nested loop of two sides with the node. */
+/*
+ * What the node saves a nested loop, which is costed as if each outer row began
+ * a scan: all of these but one for each batch, and the rows of keys that come
+ * again.  Those that come again in another batch are taken for saved, too: what
+ * Memoize saves by them it loses in round trips.
+ */
+static Cost
+saved_cost(PlannerInfo *root, double rows, const Path *inner, List *keys)
+{
+	double		different = estimate_num_groups(root, keys, rows, NULL, NULL);
+
+	return Max(rows - count_batches(rows), 0) * inner->startup_cost +
+		Max(rows - different, 0) * (inner->total_cost - inner->startup_cost);
+}
+
+/*
+ * Adds the nested loop of two sides with the node, if the values that the inner
+ * one is given can be sent.
+ */
 static void
 add_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
 		 JoinType jointype, JoinPathExtraData *extra)
 {
+	List	   *columns = find_keys(inner);
 	List	   *pathkeys = build_join_pathkeys(root, joinrel, jointype,
 											   outer->pathkeys);
 	Path	   *keys = make_path(outer);
 	JoinCostWorkspace workspace;
 	NestPath   *loop;
-	double		saved = outer->rows - count_batches(outer->rows);
 
+	if (!may_be_sent(columns))
+		return;
 	initial_cost_nestloop(root, &workspace, jointype, keys, inner, extra);
 	loop = create_nestloop_path(root, joinrel, jointype, &workspace, extra,
 								keys, inner, extra->restrictlist, pathkeys,
 								NULL);
 	loop->jpath.path.parallel_safe = false;
-	/* It was costed as if each outer row began a scan. */
-	if (saved > 0)
-		loop->jpath.path.total_cost -= saved * inner->startup_cost;
+	loop->jpath.path.total_cost -= saved_cost(root, outer->rows, inner, columns);
+	loop->jpath.path.total_cost = Max(loop->jpath.path.total_cost,
+									  keys->total_cost + inner->total_cost);
 	add_path(joinrel, &loop->jpath.path);
 }
 
@@ -270,14 +297,14 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 
 		if (inner->param_info != NULL &&
 			bms_is_subset(PATH_REQ_OUTER(inner), outerrel->relids) &&
-			is_lookup(root, inner) && has_keys(inner))
+			is_lookup(root, inner))
 			add_loop(root, joinrel, outer, inner, jointype, extra);
 	}
 	if (is_table(root, innerrel))
 	{
 		Path	   *inner = lookup_make_scan(root, innerrel, outerrel->relids);
 
-		if (inner != NULL && has_keys(inner))
+		if (inner != NULL)
 			add_loop(root, joinrel, outer, inner, jointype, extra);
 	}
 }

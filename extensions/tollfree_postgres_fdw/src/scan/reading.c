@@ -23,6 +23,7 @@
 
 #include "catalog/pg_class.h"
 #include "foreign/fdwapi.h"
+#include "nodes/extensible.h"
 #include "nodes/plannodes.h"
 #include "parser/parsetree.h"
 
@@ -35,6 +36,14 @@ typedef struct ReadingSearch
 	const PlannedStmt *stmt;
 	ScanReading reading;		/* result, once the scan is found */
 } ReadingSearch;
+
+/* The plans below our own node, which reads all of them; NIL for any other. */
+static List *
+below_lookups(const CustomScan *plan)
+{
+	return strcmp(plan->methods->CustomName, LOOKUP_NODE) == 0 ?
+		plan->custom_plans : NIL;
+}
 
 /* Does one of these plans read the server, or could it? */
 static bool
@@ -51,7 +60,8 @@ plan_uses_server(Plan *plan, Oid server)
 		case T_ForeignScan:
 			return ((ForeignScan *) plan)->fs_server == server;
 		case T_CustomScan:
-			return true;
+			return below_lookups((CustomScan *) plan) == NIL ||
+				uses_server(below_lookups((CustomScan *) plan), server);
 		case T_Append:
 			return uses_server(((Append *) plan)->appendplans, server);
 		case T_MergeAppend:
@@ -109,6 +119,20 @@ reads_at_once(const Agg *agg)
 
 static bool find_scan(ReadingSearch *search, Plan *plan, ScanReading reading);
 
+/* find_scan in several plans. */
+static bool
+find_in_list(ReadingSearch *search, List *plans, ScanReading reading)
+{
+	ListCell   *cell;
+
+	foreach(cell, plans)
+	{
+		if (find_scan(search, lfirst(cell), reading))
+			return true;
+	}
+	return false;
+}
+
 /* find_scan on both sides of a nested loop whose output is read like this. */
 static bool
 find_in_loop(ReadingSearch *search, NestLoop *loop, ScanReading reading)
@@ -133,8 +157,6 @@ find_in_loop(ReadingSearch *search, NestLoop *loop, ScanReading reading)
 static bool
 find_scan(ReadingSearch *search, Plan *plan, ScanReading reading)
 {
-	ListCell   *cell;
-
 	if (plan == NULL)
 		return false;
 	if (plan == search->scan)
@@ -175,12 +197,10 @@ find_scan(ReadingSearch *search, Plan *plan, ScanReading reading)
 							 writes_to_server((ModifyTable *) plan, search) ?
 							 READS_SOME : reading);
 		case T_Append:
-			foreach(cell, ((Append *) plan)->appendplans)
-			{
-				if (find_scan(search, lfirst(cell), reading))
-					return true;
-			}
-			return false;
+			return find_in_list(search, ((Append *) plan)->appendplans, reading);
+		case T_CustomScan:
+			return find_in_list(search, below_lookups((CustomScan *) plan),
+								reading);
 		default:
 			return false;
 	}

@@ -257,7 +257,7 @@ scan_look_up(RemoteScanState *scan, KeyBatch *batch)
 	scan->reader->nextra = batch != NULL ? 1 : 0;
 	if (batch == NULL)
 		return;
-	batch->key = 0;
+	batch->key = batch->reached = 0;
 	batch->stored = NULL;
 	execute_and_wait(unconstify(ForeignScanState *, scan->node));
 }
@@ -278,7 +278,10 @@ tollfreeReScanForeignScan(ForeignScanState *node)
 
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
 	if (scan->batch != NULL)
+	{
+		scan->batch->is_at_key = false;
 		return;
+	}
 	scan->result = scan->row = 0;
 	if (!changes && scan->method == FETCH_DIRECT)
 		fetch_drain(scan);

@@ -60,6 +60,16 @@ typedef enum ScanPhase
 	SCAN_DONE					/* the last row has been received */
 } ScanPhase;
 
+/* Where the rows of a key begin: in a result, or as a mark in the store */
+typedef struct KeyStart
+{
+	int			result;
+	int			row;
+} KeyStart;
+
+/* The custom scan that has many keys looked up, and returns the rows below it */
+#define LOOKUP_NODE "Batched Foreign Lookup"
+
 /* Many values of a scan's parameters, whose rows come by one query */
 typedef struct KeyBatch
 {
@@ -67,7 +77,10 @@ typedef struct KeyBatch
 								 * which rows are ordered */
 	int			nparams;
 	const char **params;		/* the text of an array for each parameter */
-	int64		key;			/* whose rows are wanted; numbers begin with 1 */
+	int			key;			/* whose rows are wanted; numbers begin with 1 */
+	bool		is_at_key;		/* has the scan gone to its rows? */
+	int			reached;		/* the last key that it has gone to so far */
+	KeyStart   *starts;			/* of the keys up to that one */
 	PGresult   *stored;			/* the next row, if it comes from the store */
 } KeyBatch;
 
@@ -202,6 +215,7 @@ extern void fetch_spill(RemoteScanState *scan);
 extern void fetch_drop_store(RemoteScanState *scan);
 
 /* lookups.c */
+extern void lookups_set_key(RemoteScanState *scan, int key);
 extern TupleTableSlot *lookups_next(RemoteScanState *scan,
 									TupleTableSlot *slot);
 

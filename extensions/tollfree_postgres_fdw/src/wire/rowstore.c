@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "executor/executor.h"
 #include "executor/tuptable.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
@@ -36,6 +37,7 @@ struct RowStore
 								 * form, or NULL */
 	PGresult   *row;			/* the row last taken out, or NULL */
 	int			form;			/* of that row: index of forms */
+	int			last;			/* the tuplestore's read pointer at that row */
 	bool		has_ended;		/* have all rows been taken out? */
 	MemoryContextCallback clear;	/* frees the results with context */
 };
@@ -73,6 +75,7 @@ rowstore_create(MemoryContext parent, ResourceOwner owner, int kilobytes)
 	CurrentResourceOwner = owner;
 	store->rows = tuplestore_begin_heap(true, false, kilobytes);
 	CurrentResourceOwner = before;
+	store->last = tuplestore_alloc_read_pointer(store->rows, EXEC_FLAG_REWIND);
 	store->tupdesc = CreateTemplateTupleDesc(1);
 	TupleDescInitEntry(store->tupdesc, 1, "row", BYTEAOID, -1, 0);
 	store->slot = MakeSingleTupleTableSlot(store->tupdesc,
@@ -185,6 +188,7 @@ rowstore_get(RowStore *store)
 	MemoryContext old = MemoryContextSwitchTo(store->context);
 	bool		is_null;
 
+	tuplestore_copy_read_pointer(store->rows, 0, store->last);
 	store->has_ended = !tuplestore_gettupleslot(store->rows, true, false,
 												store->slot);
 	if (!store->has_ended)
@@ -217,6 +221,28 @@ void
 rowstore_rescan(RowStore *store)
 {
 	tuplestore_rescan(store->rows);
+	store->has_ended = false;
+}
+
+/*
+ * A mark at the row last taken out, or behind the last one if there was none.
+ * It lasts as long as the store, to which no row may be added any more.
+ */
+int
+rowstore_mark(RowStore *store)
+{
+	int			mark = tuplestore_alloc_read_pointer(store->rows,
+													 EXEC_FLAG_REWIND);
+
+	tuplestore_copy_read_pointer(store->rows, store->last, mark);
+	return mark;
+}
+
+/* Has the row at a mark taken out next. */
+void
+rowstore_go_to(RowStore *store, int mark)
+{
+	tuplestore_copy_read_pointer(store->rows, mark, 0);
 	store->has_ended = false;
 }
 

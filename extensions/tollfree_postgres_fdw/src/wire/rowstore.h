@@ -17,6 +17,8 @@ extern PGresult *rowstore_get(RowStore *store);
 extern bool rowstore_has_ended(const RowStore *store);
 extern bool rowstore_is_on_disk(const RowStore *store);
 extern void rowstore_rescan(RowStore *store);
+extern int	rowstore_mark(RowStore *store);
+extern void rowstore_go_to(RowStore *store, int mark);
 extern void rowstore_free(RowStore *store);
 
 #endif							/* TOLLFREE_FDW_ROWSTORE_H */

@@ -108,12 +108,24 @@ DEALLOCATE look;
 -- under a limit the first batch is small; a rescan begins anew
 SELECT batched('SELECT n, shelf.id FROM picks JOIN shelf USING (id) LIMIT 5');
 SELECT batched('SELECT a.n, (SELECT count(*) FROM picks p JOIN shelf s USING (id) WHERE p.n BETWEEN a.n AND a.n + 30) FROM picks a WHERE a.n % 300 = 0 ORDER BY 1, 2');
+-- a key that comes again is sent once a batch, and its rows are returned again, from a file, too
+CREATE TABLE again AS SELECT i AS n, i * 7 % 10 AS k, (i * 3 % 5) * 10 + 1 AS id FROM generate_series(1, 300) i;
+ANALYZE again;
+SELECT query, batched(query || ' ORDER BY 1, 2')
+FROM unnest(ARRAY[
+	'SELECT n, shelf.id FROM again JOIN shelf USING (id)',
+	'SELECT n, shelf.id FROM again LEFT JOIN shelf ON shelf.id = again.id AND shelf.part > n % 7',
+	'SELECT n, id FROM again WHERE EXISTS (SELECT FROM shelf WHERE shelf.k = again.k AND shelf.id > again.n)',
+	'SELECT n, x.id FROM again, LATERAL (SELECT id FROM shelf WHERE shelf.id >= again.id ORDER BY id LIMIT 2) x'
+	]) AS query;
+SET work_mem = '64kB';
+SELECT batched('SELECT n, s.id, repeat(s.name, 10) FROM again JOIN shelf s USING (k) WHERE n < 60 ORDER BY 1, 2');
+RESET work_mem;
+DROP TABLE again;
 -- rows that exceed work_mem
 SET work_mem = '64kB';
-SET enable_memoize = off;
 SELECT batched('SELECT n, s.id, repeat(s.name, 10) FROM picks JOIN shelf s ON s.k = picks.k AND s.part = picks.part ORDER BY 1, 2');
 SELECT sum(spills) > 0 AS spilled FROM pg_stat_tollfree_postgres_fdw;
-RESET enable_memoize;
 RESET work_mem;
 -- the outer rows come from the same server
 SELECT batched('SELECT a.id, b.name, b.id FROM (SELECT * FROM shelf ORDER BY id OFFSET 100 LIMIT 500) a JOIN shelf b ON b.id = a.id + 7 ORDER BY 1, 2');
