@@ -18,7 +18,7 @@ extern Path *lookup_make_scan(PlannerInfo *root, RelOptInfo *rel,
 /* node.c */
 extern const CustomScanMethods lookup_scan_methods;
 
-/* Outer rows of the first batch, and how it grows */
+/* Outer rows of the first batch if the query may stop early, and how it grows */
 #define LOOKUP_FIRST_ROWS 20
 #define LOOKUP_GROWTH 10
 

@@ -8,8 +8,8 @@
  * sets the parameters of the inner scan and executes it again, and that returns
  * the rows of its present key (scan/lookups.c).
  *
- * The first batch is small, for a LIMIT may need no more.  Later ones grow,
- * until LOOKUP_MAX_ROWS or LOOKUP_BYTES.  The answer to a batch is read whole;
+ * The first batch is small if the query may stop early, as for a LIMIT.  Later
+ * ones grow, until LOOKUP_MAX_ROWS or LOOKUP_BYTES.  The answer to a batch is read whole;
  * what exceeds work_mem goes into a temporary file.
  *
  * Under a remote statement_timeout, which may be meant for single lookups, all
@@ -25,6 +25,7 @@
 #include "utils/memutils.h"
 
 #include "base/compat.h"
+#include "base/run.h"
 #include "join/keys.h"
 #include "join/lookup.h"
 #include "scan/scan_state.h"
@@ -133,6 +134,25 @@ make_query(const NestLoop *loop)
 						   scan->fdw_exprs);
 }
 
+/* Outer rows of the first batch: all that are allowed if all are read. */
+static int
+first_rows(const LookupState *state, const NestLoop *loop)
+{
+	const EState *estate = state->css.ss.ps.state;
+
+	return run_is_whole(estate) &&
+		reading_of_plan(estate, &loop->join.plan, InvalidOid) == READS_ALL ?
+		LOOKUP_MAX_ROWS : LOOKUP_FIRST_ROWS;
+}
+
+/* So many outer rows, or as many as a batch may have. */
+static int
+limit_rows(const LookupState *state, int rows)
+{
+	return Min(rows, state->inner->session->remote.has_statement_timeout ?
+			   LOOKUP_TIMED_ROWS : LOOKUP_MAX_ROWS);
+}
+
 /* Finds the inner scan, and prepares batches for it if there can be any. */
 static void
 find_inner(LookupState *state)
@@ -152,6 +172,8 @@ find_inner(LookupState *state)
 	old = MemoryContextSwitchTo(estate->es_query_cxt);
 	state->batch.sql = make_query(loop);
 	state->inner = state->batch.sql != NULL ? inner : NULL;
+	if (state->inner != NULL)
+		state->limit = limit_rows(state, first_rows(state, loop));
 	state->params = loop->nestParams;
 	state->batch.nparams = inner->params->count;
 	state->rows = palloc(LOOKUP_MAX_ROWS * sizeof(MinimalTuple));
@@ -241,9 +263,7 @@ look_up(LookupState *state)
 		return false;
 	keys_end(&state->keys, state->batch.params);
 	scan_look_up(state->inner, &state->batch);
-	state->limit = Min(state->limit * LOOKUP_GROWTH,
-					   state->inner->session->remote.has_statement_timeout ?
-					   LOOKUP_TIMED_ROWS : LOOKUP_MAX_ROWS);
+	state->limit = limit_rows(state, state->limit * LOOKUP_GROWTH);
 	state->nkeys += state->keys.count;
 	state->nbatches++;
 	return true;
@@ -257,7 +277,6 @@ create_state(CustomScan *scan)
 												 T_CustomScanState);
 
 	state->css.methods = &exec_methods;
-	state->limit = LOOKUP_FIRST_ROWS;
 	return (Node *) state;
 }
 

@@ -210,15 +210,23 @@ find_scan(ReadingSearch *search, Plan *plan, ScanReading reading)
 ScanReading
 reading_of_scan(const ForeignScanState *node)
 {
-	const PlannedStmt *stmt = node->ss.ps.state->es_plannedstmt;
+	return reading_of_plan(node->ss.ps.state, node->ss.ps.plan,
+						   castNode(ForeignScan, node->ss.ps.plan)->fs_server);
+}
+
+/*
+ * The same for any plan of the query; with InvalidOid it does not matter whether
+ * a server is used in between.
+ */
+ScanReading
+reading_of_plan(const EState *estate, const Plan *plan, Oid server)
+{
+	const PlannedStmt *stmt = estate->es_plannedstmt;
 	ReadingSearch search = {
-		.scan = node->ss.ps.plan,
-		.server = castNode(ForeignScan, node->ss.ps.plan)->fs_server,
-		.stmt = stmt,
-		.reading = READS_SOME
+		.scan = plan,.server = server,.stmt = stmt,.reading = READS_SOME
 	};
 
-	if (!uses_server(stmt->subplans, search.server))
+	if (!uses_server(stmt->subplans, server))
 		(void) find_scan(&search, stmt->planTree, READS_ALL);
 	return search.reading;
 }

@@ -175,6 +175,8 @@ scan_declares(const RemoteScanState *scan)
 
 /* reading.c */
 extern ScanReading reading_of_scan(const ForeignScanState *node);
+extern ScanReading reading_of_plan(const EState *estate, const Plan *plan,
+								   Oid server);
 
 /* autocommit.c */
 extern bool autocommit_suits_plan(ForeignScanState *node, const ScanPlan *plan);
