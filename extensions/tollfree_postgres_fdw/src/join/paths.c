@@ -11,14 +11,17 @@
  * the planner knows of a nested loop holds, whatever the join type, and what
  * the remote server cannot evaluate is checked in the join as usual.
  *
- * Outer rows are read ahead.  Nobody can tell that of a query that only reads
- * and calls no volatile function.
+ * Outer rows are read ahead.  Nobody can tell that of a query that calls no
+ * volatile function, locks no rows, and writes at most to a local table without
+ * row triggers.  A row of that table that has changed is checked again in a plan
+ * of its own (EvalPlanQual), where the node lets rows pass through.
  */
 #include "postgres.h"
 
 #include <math.h>
 
 #include "access/sysattr.h"
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -27,6 +30,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "optimizer/plancat.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 #include "utils/selfuncs.h"
@@ -41,13 +45,45 @@
 
 static set_join_pathlist_hook_type next_hook = NULL;
 
-/* Does the query only read, and call no volatile function? */
+/* Does the query lock rows, other than those that it writes? */
 static bool
-may_read_ahead(const PlannerInfo *root)
+locks_rows(const PlannerInfo *root)
+{
+	ListCell   *cell;
+
+	foreach(cell, root->rowMarks)
+	{
+		if (RowMarkRequiresRowShareLock(lfirst_node(PlanRowMark, cell)->markType))
+			return true;
+	}
+	return false;
+}
+
+/* Does the query write, if at all, only to a local table without row triggers? */
+static bool
+writes_quietly(PlannerInfo *root)
+{
+	const Query *parse = root->parse;
+	const RangeTblEntry *target;
+
+	if (parse->commandType == CMD_SELECT)
+		return true;
+	if (parse->commandType != CMD_INSERT && parse->commandType != CMD_UPDATE &&
+		parse->commandType != CMD_DELETE)
+		return false;
+	target = planner_rt_fetch(parse->resultRelation, root);
+	return target->relkind == RELKIND_RELATION && !target->inh &&
+		parse->onConflict == NULL &&
+		!has_row_triggers(root, parse->resultRelation, parse->commandType);
+}
+
+/* Can nobody tell that outer rows are read ahead? */
+static bool
+may_read_ahead(PlannerInfo *root)
 {
 	for (;; root = root->parent_root)
 	{
-		if (root->parse->commandType != CMD_SELECT || root->rowMarks != NIL)
+		if (!writes_quietly(root) || locks_rows(root))
 			return false;
 		if (root->parent_root == NULL)
 			return !root->parse->hasModifyingCTE &&
@@ -65,7 +101,7 @@ wants_ctids(const RelOptInfo *rel)
 
 /* May scans of a relation be looked up in batches, by these fast paths? */
 static bool
-may_batch(const PlannerInfo *root, const RelOptInfo *rel, int fast_paths)
+may_batch(PlannerInfo *root, const RelOptInfo *rel, int fast_paths)
 {
 	Oid			user = OidIsValid(rel->userid) ? rel->userid : GetUserId();
 
@@ -85,7 +121,7 @@ is_ours(const RelOptInfo *rel)
 
 /* Is a relation a foreign table whose rows may be looked up in batches? */
 static bool
-is_table(const PlannerInfo *root, const RelOptInfo *rel)
+is_table(PlannerInfo *root, const RelOptInfo *rel)
 {
 	return IS_SIMPLE_REL(rel) && is_ours(rel) && !wants_ctids(rel) &&
 		may_batch(root, rel, fastpath_of_table(planner_rt_fetch(rel->relid,
@@ -97,7 +133,7 @@ is_table(const PlannerInfo *root, const RelOptInfo *rel)
  * or of all of a LATERAL subquery?
  */
 static bool
-is_lookup(const PlannerInfo *root, const Path *inner)
+is_lookup(PlannerInfo *root, const Path *inner)
 {
 	const RelOptInfo *rel = inner->parent;
 

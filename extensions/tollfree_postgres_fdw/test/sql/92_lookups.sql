@@ -158,8 +158,27 @@ GRANT USAGE ON FOREIGN SERVER loopback TO looks_up;
 SET ROLE looks_up;
 SELECT count(*) FROM picks JOIN shelf USING (id);
 RESET ROLE;
--- neither where rows are written or locked, nor with volatile functions
+-- where a local table is written
+CREATE TABLE found (n int, name text);
+EXPLAIN (COSTS OFF) UPDATE picks SET name = shelf.name FROM shelf WHERE shelf.id = picks.id;
+EXPLAIN (COSTS OFF) DELETE FROM picks USING shelf WHERE shelf.id = picks.id;
+EXPLAIN (COSTS OFF) INSERT INTO found SELECT n, shelf.name FROM picks JOIN shelf USING (id);
+BEGIN;
+UPDATE picks SET name = shelf.name FROM shelf WHERE shelf.id = picks.id AND n > 10;
+SELECT count(*) FROM picks JOIN remote.shelf s USING (id) WHERE picks.name = s.name;
+INSERT INTO found SELECT n, shelf.name FROM picks JOIN shelf USING (id);
+SELECT count(*) FROM picks JOIN found USING (n) WHERE n > 10 AND picks.name = found.name;
+DELETE FROM picks USING shelf WHERE shelf.id = picks.id AND n <= 10 RETURNING n, shelf.name;
+DELETE FROM picks WHERE NOT EXISTS (SELECT FROM shelf WHERE shelf.id = picks.id);
+SELECT count(*) FROM picks;
+ROLLBACK;
+-- neither with triggers, nor where rows are written remotely or locked, nor with volatile functions
+CREATE FUNCTION look() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$;
+CREATE TRIGGER look BEFORE UPDATE ON picks FOR EACH ROW EXECUTE FUNCTION look();
 EXPLAIN (COSTS OFF) UPDATE picks SET n = n FROM shelf WHERE shelf.id = picks.id;
+DROP FUNCTION look CASCADE;
+EXPLAIN (COSTS OFF) WITH w AS (INSERT INTO found VALUES (1, 'x') RETURNING n) SELECT * FROM w, picks JOIN shelf USING (id);
+DROP TABLE found;
 EXPLAIN (COSTS OFF) SELECT * FROM picks JOIN shelf USING (id) FOR UPDATE OF picks;
 EXPLAIN (COSTS OFF) SELECT random() FROM picks JOIN shelf USING (id);
 -- switched off
