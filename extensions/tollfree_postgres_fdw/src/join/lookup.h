@@ -22,8 +22,10 @@ extern const CustomScanMethods lookup_scan_methods;
 #define LOOKUP_FIRST_ROWS 20
 #define LOOKUP_GROWTH 10
 
-/* Outer rows of a batch at most; the same under a remote statement_timeout */
+/* Outer rows of a batch at most */
 #define LOOKUP_MAX_ROWS 10000
-#define LOOKUP_TIMED_ROWS 100
+
+/* How long a batch may take under a remote statement_timeout, in ms */
+#define LOOKUP_MSECS 100
 
 #endif							/* TOLLFREE_FDW_LOOKUP_H */

@@ -12,8 +12,8 @@
  * ones grow, until LOOKUP_MAX_ROWS or LOOKUP_BYTES.  The answer to a batch is read whole;
  * what exceeds work_mem goes into a temporary file.
  *
- * Under a remote statement_timeout, which may be meant for single lookups, all
- * batches are small.
+ * A remote statement_timeout may be meant for single lookups.  Then the first
+ * batch has one row, and no later one more than take LOOKUP_MSECS.
  *
  * Where the remote server is too old, or its user may not call unnest, rows pass
  * through, and the inner scan asks for each.
@@ -23,6 +23,7 @@
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "base/compat.h"
 #include "base/run.h"
@@ -140,17 +141,26 @@ first_rows(const LookupState *state, const NestLoop *loop)
 {
 	const EState *estate = state->css.ss.ps.state;
 
+	if (state->inner->session->remote.has_statement_timeout)
+		return 1;
 	return run_is_whole(estate) &&
 		reading_of_plan(estate, &loop->join.plan, InvalidOid) == READS_ALL ?
 		LOOKUP_MAX_ROWS : LOOKUP_FIRST_ROWS;
 }
 
-/* So many outer rows, or as many as a batch may have. */
+/* Outer rows of the next batch, after one that was sent at this time. */
 static int
-limit_rows(const LookupState *state, int rows)
+next_rows(const LookupState *state, TimestampTz sent)
 {
-	return Min(rows, state->inner->session->remote.has_statement_timeout ?
-			   LOOKUP_TIMED_ROWS : LOOKUP_MAX_ROWS);
+	const RemoteTraits *remote = &state->inner->session->remote;
+	double		rows = Min(state->limit * LOOKUP_GROWTH, LOOKUP_MAX_ROWS);
+	long		took = TimestampDifferenceMilliseconds(sent,
+													   GetCurrentTimestamp());
+
+	if (remote->has_statement_timeout)
+		rows = Min(rows, (double) state->nrows * LOOKUP_MSECS /
+				   Max(took - remote->round_trip, 1));
+	return Max((int) rows, 1);
 }
 
 /* Finds the inner scan, and prepares batches for it if there can be any. */
@@ -173,7 +183,7 @@ find_inner(LookupState *state)
 	state->batch.sql = make_query(loop);
 	state->inner = state->batch.sql != NULL ? inner : NULL;
 	if (state->inner != NULL)
-		state->limit = limit_rows(state, first_rows(state, loop));
+		state->limit = first_rows(state, loop);
 	state->params = loop->nestParams;
 	state->batch.nparams = inner->params->count;
 	state->rows = palloc(LOOKUP_MAX_ROWS * sizeof(MinimalTuple));
@@ -258,12 +268,15 @@ read_batch(LookupState *state)
 static bool
 look_up(LookupState *state)
 {
+	TimestampTz sent;
+
 	read_batch(state);
 	if (state->nrows == 0)
 		return false;
 	keys_end(&state->keys, state->batch.params);
+	sent = GetCurrentTimestamp();
 	scan_look_up(state->inner, &state->batch);
-	state->limit = limit_rows(state, state->limit * LOOKUP_GROWTH);
+	state->limit = next_rows(state, sent);
 	state->nkeys += state->keys.count;
 	state->nbatches++;
 	return true;
