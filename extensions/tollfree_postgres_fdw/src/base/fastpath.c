@@ -22,7 +22,7 @@
 #include "base/options.h"
 
 /* The set that is allowed without options */
-#define PATHS_BY_DEFAULT (~(1 << FAST_ARRAYS | 1 << FAST_LOOKUPS))
+#define PATHS_BY_DEFAULT (~(1 << FAST_ARRAYS))
 
 static struct
 {

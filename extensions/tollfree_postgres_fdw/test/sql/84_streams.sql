@@ -86,7 +86,9 @@ SELECT compared('SELECT n, tries(n), asks(k) FROM (SELECT * FROM long WHERE n <=
 RESET work_mem;
 -- what is written here, there, and elsewhere
 SELECT ways('INSERT INTO nothing SELECT k FROM long');
+SET tollfree_postgres_fdw.batched_lookups = off;
 SELECT ways('UPDATE picked p SET k = p.k FROM long l WHERE l.k = p.k AND l.pad IS NOT NULL');
+RESET tollfree_postgres_fdw.batched_lookups;
 CREATE TABLE remote.received (n int, pad text);
 IMPORT FOREIGN SCHEMA remote LIMIT TO (received) FROM SERVER loopback INTO public;
 SELECT ways('INSERT INTO received SELECT n, pad FROM long WHERE n < 2500') ~ '^long cursor' AS copied_within;
