@@ -37,8 +37,8 @@
 
 #include "base/fastpath.h"
 #include "join/lookup.h"
-#include "scan/scan_state.h"
 #include "scan/scan.h"
+#include "scan/scan_state.h"
 #include "session/session.h"
 #include "sql/deparse.h"
 #include "sql/plan.h"
