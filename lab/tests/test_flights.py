@@ -99,12 +99,27 @@ UNITS = (
         2,
     ),
     Unit(
+        "parameterised rescan, 10 outer rows, no batches",
+        (
+            "SELECT o.id, x.v FROM item o CROSS JOIN LATERAL"
+            " (SELECT v FROM item i WHERE i.id = o.id + 1 OFFSET 0) x WHERE o.id < 11",
+        ),
+        11,
+        before=f"{NESTED_LOOP}; SET tollfree_postgres_fdw.batched_lookups = off",
+    ),
+    Unit(
         "parameterised rescan, 10 outer rows",
         (
             "SELECT o.id, x.v FROM item o CROSS JOIN LATERAL"
             " (SELECT v FROM item i WHERE i.id = o.id + 1 OFFSET 0) x WHERE o.id <= 10",
         ),
-        11,
+        2,
+        before=NESTED_LOOP,
+    ),
+    Unit(
+        "join of 1,000 local rows by key",
+        ("SELECT count(v) FROM generate_series(1, 1000) n JOIN item i ON i.id = n",),
+        1,
         before=NESTED_LOOP,
     ),
     Unit("first SELECT under a savepoint", ("BEGIN", "SAVEPOINT s", BY_KEY, "COMMIT"), 1),
