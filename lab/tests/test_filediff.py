@@ -138,6 +138,7 @@ def test_a_record_index_is_never_stale(
         difference = changes.step()
         assert not difference, f"seed {seed}, step {number}, {changes.file()}: {difference}"
     assert changes.counts["with an index"] > changes.counts["queries"] / 20
+    assert changes.counts["by workers with an index"] > changes.counts["queries by workers"] / 20
     with capsys.disabled():
         told = ", ".join(f"{count} {what}" for what, count in changes.counts.most_common())
         print(f"\nfilediff: {steps} steps of changes ({name}), seed {seed}: {told}")

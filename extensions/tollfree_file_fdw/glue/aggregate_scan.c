@@ -127,6 +127,7 @@ aggregate_scan_begin(ForeignScanState *node)
 	scan->input.share.keeps_chunks = true;
 	enter_phase(scan->aggregate, AGGREGATE_PENDING, prepare_work(node));
 	scan->input.index.counts_rows = counts_rows(&scan->aggregate->work);
+	scan->input.share.counts_rows = scan->input.index.counts_rows;
 }
 
 /* Takes in the selected rows in [from, to) of the present batch. */
@@ -198,7 +199,7 @@ add_batch(FileScanState *scan)
 static const char *
 add_counted_rows(FileScanState *scan)
 {
-	uint64		left = index_use_take_counted(&scan->input.index);
+	uint64		left = input_take_counted(&scan->input);
 	const char *fallback = NULL;
 
 	while (left > 0 && fallback == NULL)

@@ -10,6 +10,11 @@
  *		nobody has touched the file for a		  yes	FILLED: all is read, and
  *		while?									----->	stored at the end
  *
+ * Several processes can use an index, but make none.  The leader decides which
+ * blocks are read and cuts them into parts; the others do not see the index.  To
+ * make one, the blocks of all of them would have to be brought together, and in
+ * text format the lines before each chunk be counted.
+ *
  * A block that is not read has no error that file_fdw would raise: its records
  * were found to be good, and each value that the scan would have converted is
  * one that core/ has converted.  Of a lazy table that is asked of the filter's
@@ -35,6 +40,8 @@
 #include "index_use.h"
 
 #define MS_NS INT64CONST(1000000)
+
+#define NO_INDEX "the file has no record index"
 
 /* What is to be done with a block. */
 typedef enum BlockVerdict
@@ -156,7 +163,7 @@ begin_filling(IndexUse *use, FileReader *reader)
 static void
 choose_role(IndexUse *use, FileReader *reader)
 {
-	use->unused_reason = "the file has no record index";
+	use->unused_reason = NO_INDEX;
 	use->is_loaded =
 		index_file_load(RelationGetRelid(reader->base.file->copy->rel),
 						&use->index) &&
@@ -180,13 +187,11 @@ choose_role(IndexUse *use, FileReader *reader)
 
 /* Says whether a scan may use an index, or make one. */
 void
-index_use_prepare(IndexUse *use, const FileOptions *options, bool is_parallel)
+index_use_prepare(IndexUse *use, const FileOptions *options)
 {
-	bool		is_on = setting_record_index && options->may_have_index;
-
-	use->is_wanted = is_on && !is_parallel;
+	use->is_wanted = setting_record_index && options->may_have_index;
 	use->is_lazy = options->is_lazy;
-	use->unused_reason = is_on ? "several processes read the file" :
+	use->unused_reason = use->is_wanted ? NO_INDEX :
 		"the record index is switched off";
 }
 
@@ -243,6 +248,16 @@ judge_block(IndexUse *use, const FileReader *reader, const IndexBlock *block)
 		!truths.may_be_unknown ? BLOCK_COUNT : BLOCK_READ;
 }
 
+/* Counts a block that is not read. */
+static void
+note_unread(IndexUse *use, BlockVerdict verdict, const IndexBlock *block)
+{
+	use->skipped += verdict == BLOCK_SKIP;
+	use->skipped_rows += verdict == BLOCK_SKIP ? block->nrows : 0;
+	use->counted += verdict == BLOCK_COUNT;
+	use->counted_rows += verdict == BLOCK_COUNT ? block->nrows : 0;
+}
+
 /* Passes over blocks that need not be read; false if all are left behind. */
 static bool
 find_block(IndexUse *use, const FileReader *reader)
@@ -254,10 +269,7 @@ find_block(IndexUse *use, const FileReader *reader)
 
 		if (verdict == BLOCK_READ)
 			return true;
-		use->skipped += verdict == BLOCK_SKIP;
-		use->skipped_rows += verdict == BLOCK_SKIP ? block->nrows : 0;
-		use->counted += verdict == BLOCK_COUNT;
-		use->counted_rows += verdict == BLOCK_COUNT ? block->nrows : 0;
+		note_unread(use, verdict, block);
 	}
 	return false;
 }
@@ -284,6 +296,91 @@ index_use_next(IndexUse *use, FileReader *reader)
 					   index_block(&use->index, use->next)) == BLOCK_READ);
 	reader_read_range(reader, &range);
 	return true;
+}
+
+/*
+ * Cuts the blocks that are not skipped into parts of that size in bytes, or of a
+ * block more.  Returns their number, or one more than the capacity if they do not
+ * fit.
+ */
+static uint32
+cut_blocks(const IndexUse *use, const BlockVerdict *verdicts, int64_t size,
+		   IndexPart *parts, uint32 capacity)
+{
+	BlockVerdict previous = BLOCK_SKIP;
+	IndexPart  *part = NULL;
+	uint32		nparts = 0;
+
+	for (uint32 i = 0; i < use->index.header->nblocks; i++)
+	{
+		const IndexBlock *block = index_block(&use->index, i);
+		bool		is_other = verdicts[i] != previous;
+
+		previous = verdicts[i];
+		if (verdicts[i] == BLOCK_SKIP)
+			continue;
+		if (is_other || (verdicts[i] == BLOCK_READ &&
+						 part->end - part->offset >= size))
+		{
+			if (nparts == capacity)
+				return capacity + 1;
+			part = &parts[nparts++];
+			part->offset = block->offset;
+			part->line = block->line;
+			part->counted_rows = 0;
+		}
+		part->end = index_block_end(&use->index, i);
+		if (verdicts[i] == BLOCK_COUNT)
+			part->counted_rows += block->nrows;
+	}
+	return nparts;
+}
+
+/* Has all blocks of a group read, unless none of it is. */
+static void
+widen_verdicts(BlockVerdict *verdicts, uint32 nblocks, uint32 group)
+{
+	for (uint32 from = 0; from < nblocks; from += group)
+	{
+		uint32		to = Min(nblocks, from + group);
+		bool		is_uniform = true;
+
+		for (uint32 i = from + 1; i < to; i++)
+			is_uniform &= verdicts[i] == verdicts[from];
+		for (uint32 i = from; i < to && !is_uniform; i++)
+			verdicts[i] = BLOCK_READ;
+	}
+}
+
+/*
+ * Cuts the file into parts for several processes, of that size in bytes or more,
+ * and returns their number.  Where they would be too many, blocks are read that
+ * need not be.
+ */
+uint32
+index_use_cut(IndexUse *use, const FileReader *reader, int64_t size,
+			  IndexPart *parts, uint32 capacity)
+{
+	uint32		nblocks = use->index.header->nblocks;
+	BlockVerdict *verdicts = palloc(sizeof(BlockVerdict) * nblocks);
+	uint32		nparts;
+
+	Assert(use->role == INDEX_USED);
+	for (uint32 i = 0; i < nblocks; i++)
+		verdicts[i] = judge_block(use, reader, index_block(&use->index, i));
+	nparts = cut_blocks(use, verdicts, size, parts, capacity);
+	for (uint32 group = 2; nparts > capacity; group *= 2)
+	{
+		size *= 2;
+		widen_verdicts(verdicts, nblocks, group);
+		nparts = cut_blocks(use, verdicts, size, parts, capacity);
+	}
+	for (uint32 i = 0; i < nblocks; i++)
+		note_unread(use, verdicts[i], index_block(&use->index, i));
+	/* Whoever takes a part counts its rows. */
+	use->counted_rows = 0;
+	pfree(verdicts);
+	return nparts;
 }
 
 /* Takes in the reader's batch, which has just been read. */

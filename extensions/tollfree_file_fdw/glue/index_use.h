@@ -14,6 +14,16 @@ typedef enum IndexRole
 	INDEX_FILLED				/* all is read, and an index made of it */
 } IndexRole;
 
+/* Some blocks of a file for one of several processes. */
+typedef struct IndexPart
+{
+	int64_t		offset;			/* as in a ScanRange, with the next two */
+	int64_t		end;
+	int64_t		line;
+	uint64		counted_rows;	/* all of its rows, if they pass the filter
+								 * and need not be read to be counted; else 0 */
+} IndexPart;
+
 /*
  * In a ScanInput.  The first part is set when the scan is prepared, the second
  * whenever it begins; the last adds up over all of its executions.
@@ -47,11 +57,12 @@ typedef struct IndexUse
 	uint64		written;		/* blocks of indexes made */
 } IndexUse;
 
-extern void index_use_prepare(IndexUse *use, const FileOptions *options,
-							  bool is_parallel);
+extern void index_use_prepare(IndexUse *use, const FileOptions *options);
 extern void index_use_begin(IndexUse *use, FileReader *reader, int encoding,
 							const FileOptions *options);
 extern bool index_use_next(IndexUse *use, FileReader *reader);
+extern uint32 index_use_cut(IndexUse *use, const FileReader *reader,
+							int64_t size, IndexPart *parts, uint32 capacity);
 extern void index_use_add(IndexUse *use, FileReader *reader);
 extern void index_use_finish(IndexUse *use, FileReader *reader);
 extern void index_use_give_up(IndexUse *use);

@@ -101,13 +101,6 @@ input_begin(ScanInput *input)
 	MemoryContextSwitchTo(old);
 }
 
-/* Is the file read by blocks of a record index? */
-static bool
-uses_index(const ScanInput *input)
-{
-	return input->share.file == NULL && input->index.role == INDEX_USED;
-}
-
 /* Takes the next part of the file, to read it, if one is left. */
 void
 input_take_part(ScanInput *input)
@@ -118,7 +111,7 @@ input_take_part(ScanInput *input)
 		input->phase = INPUT_FINISHED;
 	else if (input->reader == NULL)
 		input->phase = INPUT_COPYING;
-	else if (uses_index(input) &&
+	else if (input->share.file == NULL && input_uses_index(input) &&
 			 !index_use_next(&input->index, input->reader))
 		input->phase = INPUT_FINISHED;
 	else
@@ -129,7 +122,8 @@ input_take_part(ScanInput *input)
 static void
 end_part(ScanInput *input)
 {
-	bool		has_parts = input->share.file != NULL || uses_index(input);
+	bool		has_parts = input->share.file != NULL ||
+		input_uses_index(input);
 
 	input->phase = has_parts && input->reader != NULL ?
 		INPUT_WAITING : INPUT_FINISHED;
@@ -258,6 +252,14 @@ input_bytes_read(const ScanInput *input)
 {
 	return input->bytes_read + (input->reader == NULL ? 0 :
 								filescan_source(input->reader->scan)->bytes_read);
+}
+
+/* How many rows were counted and not read, since the last call. */
+uint64
+input_take_counted(ScanInput *input)
+{
+	return index_use_take_counted(&input->index) +
+		parallel_take_counted(&input->share);
 }
 
 /* Closes the reader, if there is one. */

@@ -70,7 +70,8 @@ typedef struct ScanInput
 								 * COPY's parser can read */
 	FileReader *reader;			/* the same, as what reads text */
 	ParallelShare share;		/* in a scan by several processes */
-	IndexUse	index;			/* in a scan by one */
+	IndexUse	index;			/* in a scan by one; in the leader of several,
+								 * until the file has been cut */
 
 	const char *slow_reason;	/* why there was no reader; NULL if there was */
 	char	   *handover;		/* where and why it stopped, or NULL */
@@ -95,6 +96,7 @@ extern void input_reset(ScanInput *input);
 extern void input_reopen(ScanInput *input);
 extern void input_end(ScanInput *input);
 extern uint64 input_bytes_read(const ScanInput *input);
+extern uint64 input_take_counted(ScanInput *input);
 
 /* These two are called for each row. */
 
@@ -103,6 +105,14 @@ static inline bool
 input_is_begun(const ScanInput *input)
 {
 	return input->phase > INPUT_REOPENED;
+}
+
+/* Is the file read by blocks of a record index? */
+static inline bool
+input_uses_index(const ScanInput *input)
+{
+	return input->share.file == NULL ? input->index.role == INDEX_USED :
+		input->share.file->by_index;
 }
 
 /* Raises an ERROR if the file has been closed behind the scan's back. */

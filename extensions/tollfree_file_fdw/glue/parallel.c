@@ -17,6 +17,9 @@
  *					await the others
  *					scan it				where it is: it is not read again
  *
+ * With a record index all that is known.  The leader has cut the file into parts,
+ * in which nothing is looked for, and nobody waits.
+ *
  * What looks like a marker may be a part of a value, or an error.  Whoever has
  * it in a chunk reads the file to its end, and the others stop there.  So they do
  * at a record that is too long to be looked through before it is read.
@@ -73,13 +76,26 @@ count_chunks(int64_t size, int64_t *chunk_size)
 	return (size + *chunk_size - 1) / *chunk_size;
 }
 
+/* Cuts the file where the record index says that records begin. */
+static void
+cut_by_index(ParallelFile *shared, FileReader *reader, IndexUse *index)
+{
+	shared->by_index = true;
+	shared->is_whole = false;
+	shared->source = *filescan_source(reader->scan);
+	shared->layout.line_end = (LineEnd) index->index.header->line_end;
+	shared->nchunks = index_use_cut(index, reader,
+									(int64_t) setting_parallel_chunk_size * 1024,
+									shared->parts, shared->max_parts);
+}
+
 /*
  * Cuts the file that the leader has open, and reads later as the others do.
  * Without a reader it is whole.
  */
 void
 parallel_cut(ParallelFile *shared, FileReader *reader,
-			 const FileLayout *layout, int encoding)
+			 const FileLayout *layout, int encoding, IndexUse *index)
 {
 	pg_atomic_init_u32(&shared->next, 0);
 	SpinLockInit(&shared->fallbacks_lock);
@@ -89,6 +105,12 @@ parallel_cut(ParallelFile *shared, FileReader *reader,
 	pg_atomic_init_u32(&shared->last, PG_UINT32_MAX);
 	ConditionVariableInit(&shared->progress);
 	shared->encoding = encoding;
+	shared->by_index = false;
+	if (reader != NULL && index->role == INDEX_USED)
+	{
+		cut_by_index(shared, reader, index);
+		return;
+	}
 	shared->is_whole = reader == NULL || !format_is_divisible(layout) ||
 		!reader_find_chunks(reader);
 	shared->nchunks = 1;
@@ -319,6 +341,30 @@ remember_chunk(ParallelShare *share, const TakenChunk *taken)
 }
 
 /*
+ * Goes on with the records of a part that the record index gives; false if their
+ * number is enough.
+ */
+static bool
+enter_part(ParallelShare *share, FileReader *reader, uint32 n)
+{
+	const IndexPart *part = &share->file->parts[n];
+	ScanRange	range = {
+		.offset = part->offset,
+		.end = part->end,
+		.line = part->line,
+		.line_end = share->file->layout.line_end
+	};
+
+	if (share->counts_rows && part->counted_rows > 0)
+	{
+		share->counted_rows += part->counted_rows;
+		return false;
+	}
+	reader_read_range(reader, &range);
+	return true;
+}
+
+/*
  * Goes on with the records of the next chunk; false if none is left.  There may
  * be no record in it, as *has_rows says.
  */
@@ -334,8 +380,11 @@ enter_next_chunk(ParallelShare *share, FileReader *reader, bool *has_rows)
 		taken.number > pg_atomic_read_u32(&shared->last))
 		return false;
 	if (!shared->is_whole)
-	{
 		check_identity(reader, shared);
+	if (shared->by_index)
+		*has_rows = enter_part(share, reader, taken.number);
+	else if (!shared->is_whole)
+	{
 		reader->chunks = shared->layout;
 		taken.chunk = chunk_bounds(shared, taken.number);
 		if (!enter_chunk(shared, reader, &taken, has_rows))
@@ -358,6 +407,8 @@ enter_owed_chunk(ParallelShare *share, FileReader *reader)
 	if (share->file->is_whole)
 		return true;
 	check_identity(reader, share->file);
+	if (share->file->by_index)
+		return enter_part(share, reader, owed->number);
 	reader->chunks = share->file->layout;
 	has_rows = reader_find_records(reader, &owed->chunk);
 	if (has_rows)
@@ -399,6 +450,16 @@ parallel_copies_on(const ParallelShare *share, const FileReader *reader,
 	return share->file->is_whole || copy_position(file) < reader->range.end;
 }
 
+/* How many rows of its parts this process has not read, since the last call. */
+uint64
+parallel_take_counted(ParallelShare *share)
+{
+	uint64		rows = share->counted_rows;
+
+	share->counted_rows = 0;
+	return rows;
+}
+
 /* Counts that a worker leaves the fast path, for EXPLAIN in the leader. */
 void
 parallel_note_fallback(ParallelShare *share, const char *reason)
@@ -427,6 +488,7 @@ parallel_pass_down(ParallelShare *share, ParallelShare *below)
 	below->is_shut_down = !IsParallelWorker();
 	below->owed = share->taken;
 	share->taken = NIL;
+	share->counted_rows = 0;
 }
 
 /* Forgets which chunks were taken, or are to be read again. */
@@ -436,6 +498,7 @@ parallel_forget_chunks(ParallelShare *share)
 	list_free_deep(share->taken);
 	list_free_deep(share->owed);
 	share->taken = share->owed = NIL;
+	share->counted_rows = 0;
 }
 
 /*

@@ -9,7 +9,11 @@
 #include "storage/condition_variable.h"
 #include "storage/spin.h"
 
+#include "index_use.h"
 #include "reader.h"
+
+/* How many parts of a file with a record index there may be */
+#define MAX_INDEX_PARTS 256
 
 /* More reasons than there are; others would be counted as the last one. */
 #define MAX_FALLBACK_REASONS 16
@@ -37,6 +41,7 @@ typedef struct ParallelFile
 	ChunkLayout layout;
 	int			encoding;		/* of the file, as the leader takes it */
 	bool		is_whole;		/* can it not be cut?  One process reads it. */
+	bool		by_index;		/* are the chunks parts of a record index? */
 	int64_t		chunk_size;		/* bytes */
 	uint32		nchunks;
 	pg_atomic_uint32 next;		/* the chunk to be taken next */
@@ -53,6 +58,13 @@ typedef struct ParallelFile
 								 * reads all behind it as well */
 	ChunkState	state;			/* CSV: behind the chunks searched */
 	ConditionVariable progress; /* of these */
+
+	/*
+	 * What the record index gives.  Where each part begins, and that there is
+	 * no marker in it, is known.
+	 */
+	uint32		max_parts;
+	IndexPart	parts[FLEXIBLE_ARRAY_MEMBER];
 } ParallelFile;
 
 /* What one process has of it. */
@@ -60,6 +72,9 @@ typedef struct ParallelShare
 {
 	ParallelFile *file;			/* what they share, or NULL */
 	bool		keeps_chunks;	/* may a scan below have to read them again? */
+	bool		counts_rows;	/* are rows only counted? */
+	uint64		counted_rows;	/* in parts that were taken and not read,
+								 * since somebody has asked */
 	uint32		chunk;			/* the one taken last */
 	List	   *taken;			/* those taken, if they are kept */
 	List	   *owed;			/* chunks to be read before more are taken */
@@ -74,7 +89,8 @@ typedef struct ParallelShare
 } ParallelShare;
 
 extern void parallel_cut(ParallelFile *shared, FileReader *reader,
-						 const FileLayout *layout, int encoding);
+						 const FileLayout *layout, int encoding,
+						 IndexUse *index);
 extern void parallel_keep_counts(ParallelShare *share);
 extern void parallel_share_source(const ParallelShare *share,
 								  FileReader *reader);
@@ -82,6 +98,7 @@ extern bool parallel_take_chunk(ParallelShare *share, FileReader *reader,
 								const OpenFile *file);
 extern bool parallel_copies_on(const ParallelShare *share,
 							   const FileReader *reader, const OpenFile *file);
+extern uint64 parallel_take_counted(ParallelShare *share);
 extern void parallel_note_fallback(ParallelShare *share, const char *reason);
 extern void parallel_pass_down(ParallelShare *share, ParallelShare *below);
 extern void parallel_forget_chunks(ParallelShare *share);

@@ -63,8 +63,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 										  eflags);
 	input_prepare(input, list_nth(plan->fdw_private, PLAN_COLUMNS),
 				  boolVal(list_nth(plan->fdw_private, PLAN_COUNTS_ONLY)));
-	index_use_prepare(&input->index, &input->options,
-					  plan->scan.plan.parallel_aware);
+	index_use_prepare(&input->index, &input->options);
 	node->fdw_state = scan;
 	if (plan->scan.scanrelid == 0)
 		aggregate_scan_begin(node);
@@ -108,8 +107,7 @@ find_missing(const FileScanState *scan)
 			return input->share.file == NULL || input->share.file->is_whole ?
 				"it is not scanned in parallel" : NULL;
 		case REQUIRE_RECORD_INDEX:
-			return input->index.role == INDEX_USED ?
-				NULL : input->index.unused_reason;
+			return input_uses_index(input) ? NULL : input->index.unused_reason;
 		case REQUIRE_NOTHING:
 		case REQUIRE_SCAN:
 			break;

@@ -10,17 +10,29 @@
 #include "callbacks.h"
 #include "scan.h"
 
+/* How many parts a record index may cut the file into; 0 if none is wanted. */
+static uint32
+count_parts(const ScanInput *input)
+{
+	return input->index.is_wanted ? MAX_INDEX_PARTS : 0;
+}
+
 /* How much shared memory is needed. */
 Size
 tollfreeEstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt)
 {
-	return sizeof(ParallelFile);
+	const FileScanState *scan = node->fdw_state;
+
+	return offsetof(ParallelFile, parts) +
+		sizeof(IndexPart) * count_parts(&scan->input);
 }
 
 /* Cuts the file that has the name by now, in the leader, and closes it. */
 static void
-share_file(ScanInput *input, ParallelFile *shared)
+share_file(ForeignScanState *node, ParallelFile *shared)
 {
+	FileScanState *scan = node->fdw_state;
+	ScanInput  *input = &scan->input;
 	ParallelShare *share = &input->share;
 
 	share->file = NULL;
@@ -28,7 +40,12 @@ share_file(ScanInput *input, ParallelFile *shared)
 		input_begin(input);
 	share->file = shared;
 	share->is_shut_down = false;
-	parallel_cut(shared, input->reader, &input->layout, input->encoding);
+	shared->max_parts = count_parts(input);
+	parallel_cut(shared, input->reader, &input->layout, input->encoding,
+				 &input->index);
+	input->index.role = INDEX_UNUSED;
+	if (scan->aggregate == NULL)
+		InstrCountFiltered1(node, index_use_take_skipped(&input->index));
 	input_leave(input);
 }
 
@@ -37,9 +54,7 @@ void
 tollfreeInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt,
 								 void *coordinate)
 {
-	FileScanState *scan = node->fdw_state;
-
-	share_file(&scan->input, coordinate);
+	share_file(node, coordinate);
 }
 
 /*
@@ -55,7 +70,7 @@ tollfreeReInitializeDSMForeignScan(ForeignScanState *node,
 	if (!scan->input.share.is_shut_down)
 		parallel_keep_counts(&scan->input.share);
 	tollfreeReScanForeignScan(node);
-	share_file(&scan->input, coordinate);
+	share_file(node, coordinate);
 }
 
 /*

@@ -18,6 +18,7 @@ from oracle.compare import Comparer
 from oracle.side import Outcome
 
 from filediff.differ import allowances
+from filediff.statements import PARALLEL
 from filediff.tables import Dialect, options_clause
 from filediff.world import FileWorld
 
@@ -26,8 +27,11 @@ LINES = 5000
 LINES_MAX = 3 * LINES
 AGE_MS = 25
 PAUSES_S = (0.0, 0.03, 0.06)
+WORKERS = "max_parallel_workers_per_gather"
 SETTINGS = (
-    "max_parallel_workers_per_gather = 0",
+    *(f"{name} = {value}" for name, value in PARALLEL.items()),
+    f"{WORKERS} = 0",
+    "tollfree_file_fdw.parallel_chunk_size = '16kB'",
     "tollfree_file_fdw.record_index = on",
     f"tollfree_file_fdw.debug_record_index_age = {AGE_MS}",
 )
@@ -87,8 +91,11 @@ class Changes:
         stock, candidate = self._world.sides()
         stock.send(query)
         expected = stock.receive()
+        # Workers return any rows, and of several errors any.
+        by_workers = "LIMIT" not in query and self._rng.random() < 0.3
         self.counts["queries"] += 1
-        candidate.send(REQUIRE)
+        self.counts["queries by workers"] += by_workers
+        candidate.send(f"SET {WORKERS} = {2 * by_workers}; {REQUIRE}")
         candidate.receive()
         candidate.send(query)
         found = candidate.receive()
@@ -99,7 +106,12 @@ class Changes:
             found = candidate.receive()
         else:
             self.counts["with an index"] += 1
-        self.counts["errors"] += any(result.error for result in expected.results)
+            self.counts["by workers with an index"] += by_workers
+        candidate.send(f"SET {WORKERS} = 0")
+        candidate.receive()
+        self.counts["errors"] += _is_error(expected)
+        if by_workers and _is_error(expected) and _is_error(found) and not found.lost:
+            return ""
         return self._comparer.difference(query, expected, found)
 
     def _query_between_writes(self) -> str:
@@ -268,6 +280,10 @@ class Changes:
     def file(self) -> Path:
         """Return the path of the file, as the last step has left it."""
         return self._path
+
+
+def _is_error(outcome: Outcome) -> bool:
+    return any(result.error for result in outcome.results)
 
 
 def _is_refused(outcome: Outcome) -> bool:

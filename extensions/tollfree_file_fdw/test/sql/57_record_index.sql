@@ -116,19 +116,12 @@ SELECT agree('SELECT sum(id), count(*), max(at) FROM indexed WHERE id > 19000');
 SELECT index_lines('SELECT sum(id), count(*), max(at) FROM ours.indexed WHERE id > 19000');
 SELECT agree('SELECT sum(id), count(*), max(at) FROM indexed WHERE id > 19000');
 
--- Switched off by the table, in parallel scans, and where the header must match.
+-- Switched off by the table, and where the header must match.
 ALTER FOREIGN TABLE ours.indexed OPTIONS (ADD record_index 'false');
 SET tollfree_file_fdw.debug_require = 'record_index';
 SELECT count(*) FROM ours.indexed;
 ALTER FOREIGN TABLE ours.indexed OPTIONS (SET record_index 'perhaps');
 ALTER FOREIGN TABLE ours.indexed OPTIONS (DROP record_index);
-SET max_parallel_workers_per_gather = 2;
-SET min_parallel_table_scan_size = 0;
-SET parallel_setup_cost = 0;
-SET parallel_tuple_cost = 0;
-SET max_parallel_workers = 0;
-SELECT count(*) FROM ours.indexed;
-SET max_parallel_workers_per_gather = 0;
 CREATE FOREIGN TABLE ours.indexed_headed (id int, at timestamp, what text, n numeric(6,2), even bool) SERVER ours OPTIONS (filename :'log', format 'csv', header 'match');
 SELECT id FROM ours.indexed_headed;
 DROP FOREIGN TABLE ours.indexed_headed;
