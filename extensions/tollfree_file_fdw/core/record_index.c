@@ -7,7 +7,7 @@
 #include "core/record_index.h"
 
 #define INDEX_MAGIC		"tollidx"
-#define INDEX_VERSION	1
+#define INDEX_VERSION	2
 #define FIRST_CAPACITY	64		/* blocks */
 
 static size_t
@@ -312,6 +312,7 @@ index_builder_finish(const IndexBuilder *builder, const IndexFacts *facts,
 		IndexBlock *block = (IndexBlock *) (bytes + blocks_at + i * stride);
 
 		memcpy(block, builder_block(builder, i), sizeof(IndexBlock));
+		header->nrows += block->nrows;
 		write_zones(builder, old, i, fields, ncolumns, block);
 	}
 	return bytes;
@@ -322,14 +323,21 @@ index_builder_finish(const IndexBuilder *builder, const IndexFacts *facts,
  *------------------------------------------------------------------------
  */
 
+bool
+index_header_is_known(const IndexHeader *header)
+{
+	return memcmp(header->magic, INDEX_MAGIC, sizeof(header->magic)) == 0 &&
+		header->version == INDEX_VERSION && header->nrows > 0 &&
+		header->size > 0;
+}
+
 /* Are the header's numbers such that all of it is in so many bytes? */
 static bool
 header_is_valid(const IndexHeader *header, size_t length)
 {
 	size_t		expected;
 
-	if (memcmp(header->magic, INDEX_MAGIC, sizeof(header->magic)) != 0 ||
-		header->version != INDEX_VERSION || header->length != length ||
+	if (!index_header_is_known(header) || header->length != length ||
 		header->key_length > length ||
 		header->ncolumns > INDEX_COLUMNS_MAX || header->nblocks == 0 ||
 		(header->line_end != LINE_END_NL && header->line_end != LINE_END_CRNL))
@@ -346,6 +354,7 @@ blocks_are_valid(const RecordIndex *index)
 {
 	int64_t		offset = -1;
 	int64_t		line = -1;
+	int64_t		nrows = 0;
 
 	for (uint32_t i = 0; i < index->header->nblocks; i++)
 	{
@@ -362,8 +371,9 @@ blocks_are_valid(const RecordIndex *index)
 		}
 		offset = block->offset;
 		line = block->line;
+		nrows += block->nrows;
 	}
-	return offset < index->header->end &&
+	return offset < index->header->end && nrows == index->header->nrows &&
 		index->header->end <= index->header->size;
 }
 

@@ -65,6 +65,7 @@ typedef struct IndexHeader
 	int64_t		modified_ns;
 	int64_t		changed_ns;
 	int64_t		end;			/* offset behind the last record */
+	int64_t		nrows;			/* of all blocks */
 	uint32_t	line_end;		/* a LineEnd */
 	uint32_t	key_length;		/* bytes */
 	uint32_t	ncolumns;
@@ -136,6 +137,9 @@ extern unsigned char *index_builder_finish(const IndexBuilder *builder,
 										   size_t *length);
 
 extern void index_builder_close(IndexBuilder *builder);
+
+/* Is it the beginning of what may be an index?  For guesses alone. */
+extern bool index_header_is_known(const IndexHeader *header);
 
 /* Says whether the bytes, aligned to 8, are an index; *index points to them. */
 extern bool index_read(RecordIndex *index, const unsigned char *bytes,

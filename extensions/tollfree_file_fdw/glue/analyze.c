@@ -11,6 +11,8 @@
  *
  * Rows behind an end-of-data marker are no rows.  So all of a file that may have
  * one is looked through, at the speed of memory, though only blocks are parsed.
+ * A record index knows that there is none, how many rows there are and, in CSV
+ * format, where to begin looking for the quotes before a block.
  *
  * Files that are short, that core/ cannot read from the middle, or that may have
  * such a marker are read from end to end by COPY's parser, as file_fdw reads all.
@@ -31,6 +33,7 @@
 #include "compat.h"
 #include "copy.h"
 #include "guc.h"
+#include "index_use.h"
 #include "inputs.h"
 #include "reader.h"
 
@@ -68,6 +71,8 @@ typedef struct BlockSearch
 {
 	int64_t		at;				/* offset of the next byte to look at */
 	ChunkState	state;			/* CSV: before that byte */
+	const RecordIndex *index;	/* of the file, or NULL */
+	uint32		next;			/* its first block that is not before at */
 } BlockSearch;
 
 /* Begins with an empty sample. */
@@ -171,6 +176,35 @@ sample_block(Reservoir *sample, FileReader *reader, const FileChunk *block,
 }
 
 /*
+ * Goes on at the last record up to an offset that the record index knows of; in
+ * text format, where only markers are looked for, at the offset: there are none.
+ */
+static void
+skip_by_index(FileReader *reader, BlockSearch *search, int64_t to)
+{
+	const RecordIndex *index = search->index;
+
+	if (!chunk_needs_count(&reader->layout.dialect))
+	{
+		search->at = to;
+		return;
+	}
+	for (; search->next < index->header->nblocks; search->next++)
+	{
+		const IndexBlock *block = index_block(index, search->next);
+
+		if (block->offset > to)
+			break;
+		if (block->offset <= search->at)
+			continue;
+		search->at = block->offset;
+		search->state.in_quotes = false;
+		/* COPY's line, which chunk_resolve makes of it again */
+		search->state.line = block->line - reader->chunks.correction;
+	}
+}
+
+/*
  * Looks through the file up to an offset; false where an end-of-data marker may
  * be.  In CSV format, whether a block begins within quotes and on which line
  * depends on all that is before it, as whether it belongs to the data does in
@@ -183,6 +217,8 @@ search_up_to(FileReader *reader, BlockSearch *search, int64_t to)
 	const ChunkLayout *chunks = &reader->chunks;
 	const Dialect *dialect = &reader->layout.dialect;
 
+	if (search->index != NULL)
+		skip_by_index(reader, search, to);
 	while (search->at < to)
 	{
 		FileChunk	piece = {
@@ -202,7 +238,8 @@ search_up_to(FileReader *reader, BlockSearch *search, int64_t to)
 			chunk_count_bytes(setting_kernel(), chunks, bytes, &piece);
 		chunk_resolve(chunks, &search->state, &piece);
 		search->at = piece.to;
-		if (chunk_may_end(dialect, before > 0 ? bytes[-1] : '\n', bytes,
+		if (search->index == NULL &&
+			chunk_may_end(dialect, before > 0 ? bytes[-1] : '\n', bytes,
 						  piece.to - piece.from))
 			return false;
 	}
@@ -228,22 +265,30 @@ measure_records(FileReader *reader)
 			   Max(1, (int64_t) first.count.line_ends));
 }
 
+/* How many blocks of this size there are. */
+static int64_t
+count_blocks(const ChunkLayout *chunks, int64_t size)
+{
+	return (chunks->end - chunks->begin + size - 1) / size;
+}
+
 /*
  * Offers the rows of as many random blocks of this size as rows are wanted, of
  * which there are more; false if the file has to be read by COPY.
  */
 static bool
-draw_blocks(Reservoir *sample, FileReader *reader, int64_t size,
-			BlockNumber nblocks, ExprContext *econtext, TupleTableSlot *slot)
+draw_blocks(Reservoir *sample, FileReader *reader, const RecordIndex *index,
+			int64_t size, ExprContext *econtext, TupleTableSlot *slot)
 {
 	const ChunkLayout *chunks = &reader->chunks;
 	BlockSearch search = {
 		.at = chunks->begin,
-		.state.line = chunks->line
+		.state.line = chunks->line,
+		.index = index
 	};
 	BlockSamplerData sampler;
 
-	BlockSampler_Init(&sampler, nblocks, sample->targrows,
+	BlockSampler_Init(&sampler, count_blocks(chunks, size), sample->targrows,
 					  pg_prng_uint32(&pg_global_prng_state));
 	while (BlockSampler_HasMore(&sampler))
 	{
@@ -259,7 +304,7 @@ draw_blocks(Reservoir *sample, FileReader *reader, int64_t size,
 			!sample_block(sample, reader, &block, econtext, slot))
 			return false;
 	}
-	return search_up_to(reader, &search, chunks->end);
+	return index != NULL || search_up_to(reader, &search, chunks->end);
 }
 
 /*
@@ -267,27 +312,30 @@ draw_blocks(Reservoir *sample, FileReader *reader, int64_t size,
  * if it has to be read by COPY.
  */
 static bool
-sample_blocks(Reservoir *sample, FileReader *reader, ExprContext *econtext,
-			  TupleTableSlot *slot, double *totalrows)
+sample_blocks(Reservoir *sample, FileReader *reader, const RecordIndex *index,
+			  ExprContext *econtext, TupleTableSlot *slot, double *totalrows)
 {
-	const ChunkLayout *chunks = &reader->chunks;
+	ChunkLayout *chunks = &reader->chunks;
 	int64_t		size;
 
 	if (!reader_find_chunks(reader))
 		return false;
+	if (index != NULL)
+		chunks->end = index->header->end;
 	size = measure_records(reader);
 	for (;;)
 	{
-		int64_t		nblocks = (chunks->end - chunks->begin + size - 1) / size;
+		int64_t		nblocks = count_blocks(chunks, size);
 
 		if (nblocks <= (int64_t) sample->targrows * LEAST_BLOCKS ||
 			nblocks > MaxBlockNumber)
 			return false;
-		if (!draw_blocks(sample, reader, size, nblocks, econtext, slot))
+		if (!draw_blocks(sample, reader, index, size, econtext, slot))
 			return false;
 		if (sample->seen >= sample->targrows * LEAST_ROWS)
 		{
-			*totalrows = rint(sample->seen / sample->targrows * nblocks);
+			*totalrows = index != NULL ? index->header->nrows :
+				rint(sample->seen / sample->targrows * nblocks);
 			return true;
 		}
 		size = Max(size * 2, size * sample->targrows /
@@ -307,6 +355,9 @@ try_blocks(Reservoir *sample, OpenFile *file, const FileOptions *options,
 	FileColumns columns = columns_describe(file->copy->rel, NIL, false);
 	FileLayout	layout;
 	FileReader *reader;
+	RecordIndex index;
+	StringInfoData key;
+	bool		has_index;
 	bool		done = false;
 
 	if (!setting_sample_blocks || columns.nfields == 0 ||
@@ -316,7 +367,11 @@ try_blocks(Reservoir *sample, OpenFile *file, const FileOptions *options,
 	reader = reader_open(file, &columns, &layout, BLOCK_READ_SIZE);
 	if (reader != NULL)
 	{
-		done = sample_blocks(sample, reader, econtext, slot, totalrows);
+		has_index = setting_record_index && options->may_have_index &&
+			index_use_load(&index, &key, file, format_encoding(options),
+						   options);
+		done = sample_blocks(sample, reader, has_index ? &index : NULL,
+							 econtext, slot, totalrows);
 		reader_close(reader);
 	}
 	return done;

@@ -156,6 +156,26 @@ index_file_load(Oid relid, RecordIndex *index)
 	return is_read;
 }
 
+/*
+ * Loads what a table's index says of all of the file; false if there is none.  It
+ * is not checked further: for guesses alone.
+ */
+bool
+index_file_load_header(Oid relid, IndexHeader *header)
+{
+	char		path[MAXPGPATH];
+	bool		is_read;
+	int			fd;
+
+	make_path(path, relid);
+	fd = BasicOpenFile(path, O_RDONLY | PG_BINARY);
+	if (fd < 0)
+		return false;
+	is_read = read_all(fd, (unsigned char *) header, sizeof(*header));
+	close(fd);
+	return is_read && index_header_is_known(header);
+}
+
 /* Is a file of the folder one that nobody will ask for again? */
 static bool
 is_abandoned(const char *name, const char *path)

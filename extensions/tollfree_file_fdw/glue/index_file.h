@@ -7,6 +7,7 @@
 
 #include "core.h"
 
+extern bool index_file_load_header(Oid relid, IndexHeader *header);
 extern bool index_file_load(Oid relid, RecordIndex *index);
 extern bool index_file_store(Oid relid, unsigned char *bytes, size_t length);
 

@@ -105,6 +105,20 @@ make_key(StringInfo key, Relation rel, int encoding, const FileOptions *options)
 	}
 }
 
+/*
+ * Loads the index of a table's file, if there is one of the file as it is; false
+ * if not.  The key is made in any case.
+ */
+bool
+index_use_load(RecordIndex *index, StringInfo key, const OpenFile *file,
+			   int encoding, const FileOptions *options)
+{
+	make_key(key, file->copy->rel, encoding, options);
+	return index_file_load(RelationGetRelid(file->copy->rel), index) &&
+		index_is_of(index, &file->source, (unsigned char *) key->data,
+					key->len);
+}
+
 /* Finds which columns matter, and where the index has them; false if it lacks one. */
 static bool
 find_columns(IndexUse *use, const FileReader *reader)
@@ -161,14 +175,12 @@ begin_filling(IndexUse *use, FileReader *reader)
 
 /* Loads the table's index, and uses it or makes one. */
 static void
-choose_role(IndexUse *use, FileReader *reader)
+choose_role(IndexUse *use, FileReader *reader, int encoding,
+			const FileOptions *options)
 {
 	use->unused_reason = NO_INDEX;
-	use->is_loaded =
-		index_file_load(RelationGetRelid(reader->base.file->copy->rel),
-						&use->index) &&
-		index_is_of(&use->index, &reader->base.file->source,
-					(unsigned char *) use->key.data, use->key.len);
+	use->is_loaded = index_use_load(&use->index, &use->key, reader->base.file,
+									encoding, options);
 	if (use->is_loaded)
 	{
 		if (find_columns(use, reader))
@@ -216,8 +228,7 @@ index_use_begin(IndexUse *use, FileReader *reader, int encoding,
 										 "tollfree_file_fdw record index",
 										 ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(use->context);
-	make_key(&use->key, reader->base.file->copy->rel, encoding, options);
-	choose_role(use, reader);
+	choose_role(use, reader, encoding, options);
 	MemoryContextSwitchTo(old);
 }
 

@@ -57,6 +57,9 @@ typedef struct IndexUse
 	uint64		written;		/* blocks of indexes made */
 } IndexUse;
 
+extern bool index_use_load(RecordIndex *index, StringInfo key,
+						   const OpenFile *file, int encoding,
+						   const FileOptions *options);
 extern void index_use_prepare(IndexUse *use, const FileOptions *options);
 extern void index_use_begin(IndexUse *use, FileReader *reader, int encoding,
 							const FileOptions *options);

@@ -3,7 +3,8 @@
  *	  Planning the scan of a file.
  *
  * Sizes are estimated as file_fdw does, from the file's length on disk and,
- * once the table has been analyzed, from the density of rows found then.
+ * once the table has been analyzed, from the density of rows found then; before
+ * that, from the density that a record index knows.
  */
 #include "postgres.h"
 
@@ -25,6 +26,7 @@
 #include "callbacks.h"
 #include "compat.h"
 #include "guc.h"
+#include "index_file.h"
 #include "inputs.h"
 #include "plan.h"
 
@@ -50,16 +52,31 @@ file_size(const FileOptions *options, bool *is_special)
 	return status.st_size;
 }
 
+/* How many rows the record index knows of for a byte of the file; 0 if there is none. */
+static double
+indexed_density(Oid relid, const FileOptions *options)
+{
+	IndexHeader header;
+
+	if (!setting_record_index || !options->may_have_index ||
+		options->is_program || !index_file_load_header(relid, &header))
+		return 0;
+	return (double) header.nrows / header.size;
+}
+
 /* Estimates how much there is in the file. */
 static void
-estimate_size(RelOptInfo *baserel, FilePlanState *state)
+estimate_size(RelOptInfo *baserel, Oid relid, FilePlanState *state)
 {
+	double		density;
 	off_t		size = file_size(&state->options, &state->is_special);
 
 	state->pages = Max(1, (size + (BLCKSZ - 1)) / BLCKSZ);
 	if (baserel->tuples >= 0 && baserel->pages > 0)
 		state->rows = clamp_row_est(baserel->tuples / baserel->pages *
 									state->pages);
+	else if ((density = indexed_density(relid, &state->options)) > 0)
+		state->rows = clamp_row_est(density * size);
 	else
 		state->rows = clamp_row_est((double) size /
 									(MAXALIGN(baserel->reltarget->width) +
@@ -120,7 +137,7 @@ tollfreeGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 
 	state->options = options_read(relid);
 	state->slow_reason = format_unsupported(&state->options, &state->layout);
-	estimate_size(baserel, state);
+	estimate_size(baserel, relid, state);
 	baserel->rows = clamp_row_est(state->rows *
 								  clauselist_selectivity(root,
 														 baserel->baserestrictinfo,

@@ -22,6 +22,8 @@ walk(const unsigned char *bytes, size_t size)
 	if (!index_read(&index, bytes, size))
 		return;
 	(void) index_is_of(&index, &source, bytes, 5);
+	if (index.header->nrows < index.header->nblocks)
+		abort();
 	for (uint32_t n = 0; n < index.header->nblocks; n++)
 	{
 		const IndexBlock *block = index_block(&index, n);
@@ -49,7 +51,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		IndexHeader *header = (IndexHeader *) bytes;
 
 		memcpy(header->magic, "tollidx", sizeof(header->magic));
-		header->version = 1;
+		header->version = 2;
 		header->length = size;
 		walk(bytes, size);
 	}

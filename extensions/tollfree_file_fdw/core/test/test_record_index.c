@@ -71,6 +71,7 @@ check_zones(const RecordIndex *index, TestTable *table, uint64_t seed)
 	TestRandom	random = {seed};
 	uint32_t	block = 0;
 	uint32_t	rows = 0;
+	int64_t		all_rows = 0;
 	int64_t		low = INT64_MAX;
 	uint32_t	nulls = 0;
 	uint32_t	open = 0;
@@ -95,6 +96,7 @@ check_zones(const RecordIndex *index, TestTable *table, uint64_t seed)
 				low = table->integers[TEST_INT4][row];
 		}
 		rows += (uint32_t) nrows;
+		all_rows += nrows;
 		if (rows >= INDEX_BLOCK_ROWS || i == BATCHES - 1)
 		{
 			const IndexBlock *made = index_block(index, block++);
@@ -108,6 +110,7 @@ check_zones(const RecordIndex *index, TestTable *table, uint64_t seed)
 	}
 	TEST_EQUAL(wrong, 0, "all of %u blocks are as counted", block);
 	TEST_EQUAL(block, index->header->nblocks, "there are no others");
+	TEST_EQUAL(all_rows, index->header->nrows, "nor other rows");
 }
 
 static void
