@@ -125,15 +125,20 @@ def test_a_scan_that_starts_again_answers_as_before(
 
 @pytest.mark.walk
 @pytest.mark.cluster
+@pytest.mark.parametrize("append_only", [False, True], ids=["any", "append only"])
 @pytest.mark.parametrize("name", DIALECTS)
 def test_a_record_index_is_never_stale(
-    world: FileWorld, name: str, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
+    world: FileWorld,
+    name: str,
+    append_only: bool,
+    pytestconfig: pytest.Config,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     if world.wrapper == STOCK:
         pytest.skip("stock has no record index")
     seed: int = pytestconfig.getoption("--filediff-seed")
     steps: int = pytestconfig.getoption("--filediff-changes")
-    changes = Changes(world, DIALECTS[name], seed)
+    changes = Changes(world, DIALECTS[name], seed, append_only=append_only)
     for number in range(steps):
         difference = changes.step()
         assert not difference, f"seed {seed}, step {number}, {changes.file()}: {difference}"
@@ -141,7 +146,8 @@ def test_a_record_index_is_never_stale(
     assert changes.counts["by workers with an index"] > changes.counts["queries by workers"] / 20
     with capsys.disabled():
         told = ", ".join(f"{count} {what}" for what, count in changes.counts.most_common())
-        print(f"\nfilediff: {steps} steps of changes ({name}), seed {seed}: {told}")
+        kind = "changes, append only" if append_only else "changes"
+        print(f"\nfilediff: {steps} steps of {kind} ({name}), seed {seed}: {told}")
 
 
 # The comparison itself: it has to see through a candidate that is wrong in one thing.

@@ -254,7 +254,23 @@ write_zones(const IndexBuilder *builder, const RecordIndex *old, uint32_t n,
 	}
 }
 
-static void
+/* Reads the pieces of the file, as long as it was, that an index remembers. */
+static SourceStatus
+read_samples(Source *source, int64_t size,
+			 unsigned char samples[INDEX_SAMPLES][INDEX_SAMPLE_SIZE])
+{
+	SourceStatus status = SOURCE_OK;
+
+	if (size < INDEX_SAMPLES * INDEX_SAMPLE_SIZE)
+		return status;
+	for (int i = 0; status == SOURCE_OK && i < INDEX_SAMPLES; i++)
+		status = source_read(source, samples[i], INDEX_SAMPLE_SIZE,
+							 size / INDEX_SAMPLES * i);
+	return status;
+}
+
+/* Sets what the header says of the file; false if that cannot be read. */
+static bool
 write_header(const IndexFacts *facts, IndexHeader *header)
 {
 	const Source *source = facts->source;
@@ -271,19 +287,60 @@ write_header(const IndexFacts *facts, IndexHeader *header)
 	header->key_length = (uint32_t) facts->key_length;
 	memcpy(header->first, source->first, SOURCE_EDGE);
 	memcpy(header->last, source->last, SOURCE_EDGE);
+	return read_samples(facts->source, source->size,
+						header->samples) == SOURCE_OK;
+}
+
+/* Returns an index whose blocks are still to be written, or NULL. */
+static unsigned char *
+index_allocate(const Allocator *allocator, const IndexFacts *facts,
+			   const uint32_t *fields, uint32_t ncolumns, size_t nblocks,
+			   size_t *length)
+{
+	const size_t fields_at = sizeof(IndexHeader) + index_align(facts->key_length);
+	const size_t blocks_at = fields_at +
+		index_align(ncolumns * sizeof(uint32_t));
+	unsigned char *bytes;
+	IndexHeader *header;
+
+	*length = blocks_at + nblocks * index_stride(ncolumns);
+	if (ncolumns > INDEX_COLUMNS_MAX || *length > INDEX_SIZE_MAX)
+		return NULL;
+	bytes = allocator_new(allocator, *length);
+	if (bytes == NULL)
+		return NULL;
+	memset(bytes, 0, blocks_at);
+	header = (IndexHeader *) bytes;
+	if (!write_header(facts, header))
+	{
+		allocator_free(allocator, bytes, *length);
+		return NULL;
+	}
+	header->length = *length;
+	header->ncolumns = ncolumns;
+	header->nblocks = (uint32_t) nblocks;
+	memcpy(bytes + sizeof(IndexHeader), facts->key, facts->key_length);
+	memcpy(bytes + fields_at, fields, ncolumns * sizeof(uint32_t));
+	return bytes;
+}
+
+/* Returns a block of an index that is written. */
+static IndexBlock *
+allocated_block(unsigned char *bytes, size_t length, size_t n)
+{
+	const IndexHeader *header = (const IndexHeader *) bytes;
+	size_t		stride = index_stride(header->ncolumns);
+
+	return (IndexBlock *) (bytes + length - (header->nblocks - n) * stride);
 }
 
 unsigned char *
 index_builder_finish(const IndexBuilder *builder, const IndexFacts *facts,
 					 const RecordIndex *old, size_t *length)
 {
-	const size_t fields_at = sizeof(IndexHeader) + index_align(facts->key_length);
 	uint32_t	fields[2 * INDEX_COLUMNS_MAX];
 	uint32_t	ncolumns;
-	size_t		blocks_at;
-	size_t		stride;
 	unsigned char *bytes;
-	IndexHeader *header;
 
 	if (builder->failed || builder->nblocks == 0 ||
 		facts->key_length > INDEX_SIZE_MAX)
@@ -291,29 +348,63 @@ index_builder_finish(const IndexBuilder *builder, const IndexFacts *facts,
 	if (!has_same_blocks(builder, old))
 		old = NULL;
 	ncolumns = merge_fields(builder, old, fields);
-	blocks_at = fields_at + index_align(ncolumns * sizeof(uint32_t));
-	stride = index_stride(ncolumns);
-	*length = blocks_at + builder->nblocks * stride;
-	if (ncolumns > INDEX_COLUMNS_MAX || *length > INDEX_SIZE_MAX)
-		return NULL;
-	bytes = allocator_new(&builder->allocator, *length);
-	if (bytes == NULL)
-		return NULL;
-	memset(bytes, 0, blocks_at);
-	header = (IndexHeader *) bytes;
-	write_header(facts, header);
-	header->length = *length;
-	header->ncolumns = ncolumns;
-	header->nblocks = (uint32_t) builder->nblocks;
-	memcpy(bytes + sizeof(IndexHeader), facts->key, facts->key_length);
-	memcpy(bytes + fields_at, fields, ncolumns * sizeof(uint32_t));
-	for (uint32_t i = 0; i < builder->nblocks; i++)
+	bytes = index_allocate(&builder->allocator, facts, fields, ncolumns,
+						   builder->nblocks, length);
+	for (uint32_t i = 0; bytes != NULL && i < builder->nblocks; i++)
 	{
-		IndexBlock *block = (IndexBlock *) (bytes + blocks_at + i * stride);
+		IndexBlock *block = allocated_block(bytes, *length, i);
 
 		memcpy(block, builder_block(builder, i), sizeof(IndexBlock));
-		header->nrows += block->nrows;
+		((IndexHeader *) bytes)->nrows += block->nrows;
 		write_zones(builder, old, i, fields, ncolumns, block);
+	}
+	return bytes;
+}
+
+/* Writes a block that was made, with the columns of the old index. */
+static void
+write_appended(const IndexBuilder *builder, const RecordIndex *old, uint32_t n,
+			   IndexBlock *to)
+{
+	const IndexBlock *made = builder_block(builder, n);
+	int			i = 0;
+
+	memcpy(to, made, sizeof(IndexBlock));
+	for (uint32_t column = 0; column < old->header->ncolumns; column++)
+	{
+		const Zone	unknown = {INT64_MAX, INT64_MIN, 0, made->nrows};
+
+		while (i < builder->ncolumns && builder->fields[i] < old->fields[column])
+			i++;
+		to->zones[column] = i < builder->ncolumns &&
+			builder->fields[i] == old->fields[column] ?
+			made->zones[i] : unknown;
+	}
+}
+
+unsigned char *
+index_builder_extend(const IndexBuilder *builder, const IndexFacts *facts,
+					 const RecordIndex *old, size_t *length)
+{
+	const uint32_t kept = old->header->nblocks - 1;
+	unsigned char *bytes;
+
+	if (builder->failed || builder->nblocks == 0 ||
+		builder->nblocks > UINT32_MAX - kept ||
+		facts->key_length > INDEX_SIZE_MAX)
+		return NULL;
+	bytes = index_allocate(&builder->allocator, facts, old->fields,
+						   old->header->ncolumns, kept + builder->nblocks,
+						   length);
+	for (uint32_t i = 0; bytes != NULL && i < kept + builder->nblocks; i++)
+	{
+		IndexBlock *block = allocated_block(bytes, *length, i);
+
+		if (i < kept)
+			memcpy(block, index_block(old, i), old->stride);
+		else
+			write_appended(builder, old, i - kept, block);
+		((IndexHeader *) bytes)->nrows += block->nrows;
 	}
 	return bytes;
 }
@@ -415,6 +506,36 @@ index_is_of(const RecordIndex *index, const Source *source,
 		memcmp(header->last, source->last, SOURCE_EDGE) == 0 &&
 		header->key_length == key_length &&
 		memcmp(index->key, key, key_length) == 0;
+}
+
+/* Are the bytes that an index remembers where they were? */
+static bool
+pieces_match(const IndexHeader *header, Source *source)
+{
+	unsigned char last[SOURCE_EDGE];
+	unsigned char samples[INDEX_SAMPLES][INDEX_SAMPLE_SIZE] = {{0}};
+
+	return memcmp(header->first, source->first, SOURCE_EDGE) == 0 &&
+		source_read(source, last, SOURCE_EDGE,
+					header->size - SOURCE_EDGE) == SOURCE_OK &&
+		memcmp(header->last, last, SOURCE_EDGE) == 0 &&
+		read_samples(source, header->size, samples) == SOURCE_OK &&
+		memcmp(header->samples, samples, sizeof(samples)) == 0;
+}
+
+bool
+index_is_of_beginning(const RecordIndex *index, Source *source,
+					  const unsigned char *key, size_t key_length)
+{
+	const IndexHeader *header = index->header;
+
+	return header->nblocks > 1 &&
+		header->device == (uint64_t) source->device &&
+		header->inode == (uint64_t) source->inode &&
+		header->size >= SOURCE_EDGE && header->size <= source->size &&
+		header->key_length == key_length &&
+		memcmp(index->key, key, key_length) == 0 &&
+		pieces_match(header, source);
 }
 
 int

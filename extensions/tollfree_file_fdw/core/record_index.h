@@ -19,6 +19,11 @@
  * The index is true of the file as long as that is what it was: device, inode,
  * size, times and edges, and the key, the caller's words for everything else
  * that says how it is read.
+ *
+ * Of a file that is only ever appended to, all blocks but the last remain true,
+ * whose last record may have gone on.  That it is such a file is the caller's to
+ * know.  Some bytes of it are compared, which tells one that was written anew
+ * under the same inode, as logs are rotated, but no change of a byte.
  */
 #ifndef CORE_RECORD_INDEX_H
 #define CORE_RECORD_INDEX_H
@@ -30,6 +35,9 @@
 
 #define INDEX_BLOCK_ROWS	1024
 #define INDEX_COLUMNS_MAX	1600
+#define INDEX_SAMPLES		16	/* pieces of the file that are remembered, and
+								 * the bytes of each */
+#define INDEX_SAMPLE_SIZE	64
 #define INDEX_SIZE_MAX		((size_t) 64 << 20) /* bytes; larger ones are not
 												 * made */
 
@@ -72,6 +80,7 @@ typedef struct IndexHeader
 	uint32_t	nblocks;		/* at least 1 */
 	unsigned char first[SOURCE_EDGE];
 	unsigned char last[SOURCE_EDGE];
+	unsigned char samples[INDEX_SAMPLES][INDEX_SAMPLE_SIZE];
 } IndexHeader;
 
 #define INDEX_CHECKED_FROM	offsetof(IndexHeader, length)
@@ -104,7 +113,7 @@ typedef struct IndexBuilder
 /* What an index is made of that is not in the batches. */
 typedef struct IndexFacts
 {
-	const Source *source;
+	Source	   *source;
 	LineEnd		line_end;
 	int64_t		end;
 	const unsigned char *key;
@@ -128,10 +137,20 @@ extern void index_builder_add(IndexBuilder *builder, int64_t offset,
 
 /*
  * Returns the index of all batches, without a checksum, or NULL if there is
- * none to be made.  Columns that only the old index has are added, if that has
+ * none to be made.  Reads pieces of the file.  Columns that only the old index has are added, if that has
  * the same blocks; old may be NULL.
  */
 extern unsigned char *index_builder_finish(const IndexBuilder *builder,
+										   const IndexFacts *facts,
+										   const RecordIndex *old,
+										   size_t *length);
+
+/*
+ * The same for batches from the beginning of the old index's last block on, which
+ * is replaced by them.  The columns are those of the old one; where the batches
+ * lack one, all of its values are open.
+ */
+extern unsigned char *index_builder_extend(const IndexBuilder *builder,
 										   const IndexFacts *facts,
 										   const RecordIndex *old,
 										   size_t *length);
@@ -148,6 +167,13 @@ extern bool index_read(RecordIndex *index, const unsigned char *bytes,
 /* Is it of that file, as it is, and of that key? */
 extern bool index_is_of(const RecordIndex *index, const Source *source,
 						const unsigned char *key, size_t key_length);
+
+/*
+ * Is it of what that file may have been before something was appended, by all
+ * that can be told without reading it?  Reads pieces of it.
+ */
+extern bool index_is_of_beginning(const RecordIndex *index, Source *source,
+								  const unsigned char *key, size_t key_length);
 
 /* Returns which column of the index a field is, or -1. */
 extern int	index_find_column(const RecordIndex *index, int field);

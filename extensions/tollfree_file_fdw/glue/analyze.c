@@ -356,7 +356,6 @@ try_blocks(Reservoir *sample, OpenFile *file, const FileOptions *options,
 	FileLayout	layout;
 	FileReader *reader;
 	RecordIndex index;
-	StringInfoData key;
 	bool		has_index;
 	bool		done = false;
 
@@ -368,8 +367,7 @@ try_blocks(Reservoir *sample, OpenFile *file, const FileOptions *options,
 	if (reader != NULL)
 	{
 		has_index = setting_record_index && options->may_have_index &&
-			index_use_load(&index, &key, file, format_encoding(options),
-						   options);
+			index_use_load(&index, file, format_encoding(options), options);
 		done = sample_blocks(sample, reader, has_index ? &index : NULL,
 							 econtext, slot, totalrows);
 		reader_close(reader);

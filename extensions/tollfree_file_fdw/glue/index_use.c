@@ -10,6 +10,10 @@
  *		nobody has touched the file for a		  yes	FILLED: all is read, and
  *		while?									----->	stored at the end
  *
+ * Of a file that is only ever appended to, the index of what it was is used, but
+ * for its last block.  From there on the file is read, and that is added to the
+ * index.
+ *
  * Several processes can use an index, but make none.  The leader decides which
  * blocks are read and cuts them into parts; the others do not see the index.  To
  * make one, the blocks of all of them would have to be brought together, and in
@@ -73,7 +77,8 @@ resize_or_fail(void *context, void *old, size_t old_size, size_t new_size)
 
 /*
  * Everything that the file's rows depend on beside its bytes: options, encodings
- * and all columns, by the names that options may have for them.
+ * and all columns, by the names that options may have for them.  An index of a
+ * file that has not been left alone holds only while it is append-only.
  */
 static void
 make_key(StringInfo key, Relation rel, int encoding, const FileOptions *options)
@@ -82,8 +87,8 @@ make_key(StringInfo key, Relation rel, int encoding, const FileOptions *options)
 	ListCell   *cell;
 
 	initStringInfo(key);
-	appendStringInfo(key, "%d %d %d", PG_VERSION_NUM, GetDatabaseEncoding(),
-					 encoding);
+	appendStringInfo(key, "%d %d %d %d", PG_VERSION_NUM, GetDatabaseEncoding(),
+					 encoding, options->is_append_only);
 	foreach(cell, options->copy)
 	{
 		DefElem    *option = lfirst_node(DefElem, cell);
@@ -106,17 +111,18 @@ make_key(StringInfo key, Relation rel, int encoding, const FileOptions *options)
 }
 
 /*
- * Loads the index of a table's file, if there is one of the file as it is; false
- * if not.  The key is made in any case.
+ * Loads the index of a table's file into the current memory context, if there is
+ * one of the file as it is; false if not.
  */
 bool
-index_use_load(RecordIndex *index, StringInfo key, const OpenFile *file,
-			   int encoding, const FileOptions *options)
+index_use_load(RecordIndex *index, const OpenFile *file, int encoding,
+			   const FileOptions *options)
 {
-	make_key(key, file->copy->rel, encoding, options);
+	StringInfoData key;
+
+	make_key(&key, file->copy->rel, encoding, options);
 	return index_file_load(RelationGetRelid(file->copy->rel), index) &&
-		index_is_of(index, &file->source, (unsigned char *) key->data,
-					key->len);
+		index_is_of(index, &file->source, (unsigned char *) key.data, key.len);
 }
 
 /* Finds which columns matter, and where the index has them; false if it lacks one. */
@@ -156,45 +162,88 @@ adds_column(const IndexUse *use, const FileReader *reader)
 	return false;
 }
 
+/*
+ * Can what was read not have been changed since, without another time or size?
+ * What is only appended to needs no rest: whatever was there remains.
+ */
+static bool
+is_settled(const IndexUse *use, const Source *source, int64_t quiet_ns)
+{
+	return use->is_append_only || source_is_settled(source, quiet_ns);
+}
+
 /* Begins to make an index, if that is possible. */
 static void
 begin_filling(IndexUse *use, FileReader *reader)
 {
 	Allocator	allocator = {resize_or_fail, use->context};
 
-	if (!source_is_settled(&reader->base.file->source,
-						   setting_record_index_age * MS_NS))
-	{
-		use->unused_reason = "the file was changed a moment ago";
-		return;
-	}
-	index_builder_open(&use->builder, &allocator, reader->base.columns.specs,
-					   reader->base.columns.ncolumns);
-	use->role = INDEX_FILLED;
+	use->is_filling = is_settled(use, &reader->base.file->source,
+								 setting_record_index_age * MS_NS);
+	if (use->is_filling)
+		index_builder_open(&use->builder, &allocator,
+						   reader->base.columns.specs,
+						   reader->base.columns.ncolumns);
+}
+
+/* Uses the index for all blocks, or for all but the last and what is behind. */
+static void
+begin_using(IndexUse *use, bool is_whole)
+{
+	use->role = INDEX_USED;
+	use->next = 0;
+	use->nblocks = use->index.header->nblocks - (is_whole ? 0 : 1);
+	use->has_tail = !is_whole;
+	use->blocks += use->nblocks;
+}
+
+/*
+ * Is the index of what the file was when it was shorter, and not by more than
+ * half?  More is worth a new one, with blocks for all processes.
+ */
+static bool
+is_of_beginning(IndexUse *use, FileReader *reader)
+{
+	return use->is_append_only &&
+		use->index.header->size >= reader->base.file->source.size / 2 &&
+		index_is_of_beginning(&use->index, filescan_source(reader->scan),
+							  (unsigned char *) use->key.data, use->key.len);
 }
 
 /* Loads the table's index, and uses it or makes one. */
 static void
-choose_role(IndexUse *use, FileReader *reader, int encoding,
-			const FileOptions *options)
+choose_role(IndexUse *use, FileReader *reader)
 {
+	const OpenFile *file = reader->base.file;
+	bool		has_index = index_file_load(RelationGetRelid(file->copy->rel),
+											&use->index);
+
 	use->unused_reason = NO_INDEX;
-	use->is_loaded = index_use_load(&use->index, &use->key, reader->base.file,
-									encoding, options);
+	use->is_loaded = has_index &&
+		index_is_of(&use->index, &file->source,
+					(unsigned char *) use->key.data, use->key.len);
 	if (use->is_loaded)
 	{
 		if (find_columns(use, reader))
 		{
-			use->role = INDEX_USED;
-			use->next = 0;
-			use->blocks += use->index.header->nblocks;
+			begin_using(use, true);
 			return;
 		}
 		use->unused_reason = "the record index lacks a column";
 		if (!adds_column(use, reader))
 			return;
 	}
+	else if (has_index && is_of_beginning(use, reader) &&
+			 find_columns(use, reader))
+	{
+		begin_using(use, false);
+		return;
+	}
 	begin_filling(use, reader);
+	if (use->is_filling)
+		use->role = INDEX_FILLED;
+	else
+		use->unused_reason = "the file was changed a moment ago";
 }
 
 /* Says whether a scan may use an index, or make one. */
@@ -203,6 +252,7 @@ index_use_prepare(IndexUse *use, const FileOptions *options)
 {
 	use->is_wanted = setting_record_index && options->may_have_index;
 	use->is_lazy = options->is_lazy;
+	use->is_append_only = options->is_append_only;
 	use->unused_reason = use->is_wanted ? NO_INDEX :
 		"the record index is switched off";
 }
@@ -216,6 +266,7 @@ index_use_begin(IndexUse *use, FileReader *reader, int encoding,
 
 	index_use_end(use);
 	use->role = INDEX_UNUSED;
+	use->is_filling = use->has_tail = false;
 	use->skipped_rows = use->counted_rows = 0;
 	if (!use->is_wanted)
 		return;
@@ -228,7 +279,8 @@ index_use_begin(IndexUse *use, FileReader *reader, int encoding,
 										 "tollfree_file_fdw record index",
 										 ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(use->context);
-	choose_role(use, reader, encoding, options);
+	make_key(&use->key, reader->base.file->copy->rel, encoding, options);
+	choose_role(use, reader);
 	MemoryContextSwitchTo(old);
 }
 
@@ -273,7 +325,7 @@ note_unread(IndexUse *use, BlockVerdict verdict, const IndexBlock *block)
 static bool
 find_block(IndexUse *use, const FileReader *reader)
 {
-	for (; use->next < use->index.header->nblocks; use->next++)
+	for (; use->next < use->nblocks; use->next++)
 	{
 		const IndexBlock *block = index_block(&use->index, use->next);
 		BlockVerdict verdict = judge_block(use, reader, block);
@@ -285,6 +337,37 @@ find_block(IndexUse *use, const FileReader *reader)
 	return false;
 }
 
+/* Where a block begins. */
+static ScanRange
+range_from_block(const IndexUse *use, uint32 n)
+{
+	return (ScanRange)
+	{
+		.offset = index_block(&use->index, n)->offset,
+			.line = index_block(&use->index, n)->line,
+			.line_end = (LineEnd) use->index.header->line_end
+	};
+}
+
+/* Has the reader go on with what is behind the blocks; false if it has. */
+static bool
+read_tail(IndexUse *use, FileReader *reader)
+{
+	MemoryContext old;
+	ScanRange	range;
+
+	if (!use->has_tail)
+		return false;
+	use->has_tail = false;
+	old = MemoryContextSwitchTo(use->context);
+	begin_filling(use, reader);
+	MemoryContextSwitchTo(old);
+	range = range_from_block(use, use->nblocks);
+	range.end = PG_INT64_MAX;
+	reader_read_range(reader, &range);
+	return true;
+}
+
 /* Has the reader go on with the next blocks to be read; false if there are none. */
 bool
 index_use_next(IndexUse *use, FileReader *reader)
@@ -293,16 +376,11 @@ index_use_next(IndexUse *use, FileReader *reader)
 
 	Assert(use->role == INDEX_USED);
 	if (!find_block(use, reader))
-		return false;
-	range = (ScanRange)
-	{
-		.offset = index_block(&use->index, use->next)->offset,
-			.line = index_block(&use->index, use->next)->line,
-			.line_end = (LineEnd) use->index.header->line_end
-	};
+		return read_tail(use, reader);
+	range = range_from_block(use, use->next);
 	do
 		range.end = index_block_end(&use->index, use->next++);
-	while (use->next < use->index.header->nblocks &&
+	while (use->next < use->nblocks &&
 		   judge_block(use, reader,
 					   index_block(&use->index, use->next)) == BLOCK_READ);
 	reader_read_range(reader, &range);
@@ -322,7 +400,7 @@ cut_blocks(const IndexUse *use, const BlockVerdict *verdicts, int64_t size,
 	IndexPart  *part = NULL;
 	uint32		nparts = 0;
 
-	for (uint32 i = 0; i < use->index.header->nblocks; i++)
+	for (uint32 i = 0; i < use->nblocks; i++)
 	{
 		const IndexBlock *block = index_block(&use->index, i);
 		bool		is_other = verdicts[i] != previous;
@@ -366,17 +444,20 @@ widen_verdicts(BlockVerdict *verdicts, uint32 nblocks, uint32 group)
 /*
  * Cuts the file into parts for several processes, of that size in bytes or more,
  * and returns their number.  Where they would be too many, blocks are read that
- * need not be.
+ * need not be.  What is behind all blocks is the last part, which one process
+ * reads to the end of the data.
  */
 uint32
 index_use_cut(IndexUse *use, const FileReader *reader, int64_t size,
 			  IndexPart *parts, uint32 capacity)
 {
-	uint32		nblocks = use->index.header->nblocks;
+	uint32		nblocks = use->nblocks;
 	BlockVerdict *verdicts = palloc(sizeof(BlockVerdict) * nblocks);
 	uint32		nparts;
 
 	Assert(use->role == INDEX_USED);
+	/* Room for what is behind the blocks */
+	capacity -= use->has_tail;
 	for (uint32 i = 0; i < nblocks; i++)
 		verdicts[i] = judge_block(use, reader, index_block(&use->index, i));
 	nparts = cut_blocks(use, verdicts, size, parts, capacity);
@@ -391,6 +472,13 @@ index_use_cut(IndexUse *use, const FileReader *reader, int64_t size,
 	/* Whoever takes a part counts its rows. */
 	use->counted_rows = 0;
 	pfree(verdicts);
+	if (use->has_tail)
+		parts[nparts++] = (IndexPart)
+	{
+		.offset = index_block(&use->index, nblocks)->offset,
+			.line = index_block(&use->index, nblocks)->line,
+			.end = PG_INT64_MAX
+	};
 	return nparts;
 }
 
@@ -398,18 +486,18 @@ index_use_cut(IndexUse *use, const FileReader *reader, int64_t size,
 void
 index_use_add(IndexUse *use, FileReader *reader)
 {
-	Assert(use->role == INDEX_FILLED);
+	Assert(use->is_filling);
 	index_builder_add(&use->builder, filescan_offset(reader->scan, 0),
 					  filescan_lines_before(reader->scan),
 					  reader->base.batch);
 	use->end = filescan_offset(reader->scan, reader->base.batch->nrows);
 }
 
-/* The whole file has been read: stores the index, if it is still that file. */
+/* All has been read to the end: stores the index, if it is still that file. */
 void
 index_use_finish(IndexUse *use, FileReader *reader)
 {
-	const Source *source = &reader->base.file->source;
+	Source	   *source = &reader->base.file->source;
 	IndexFacts	facts = {
 		.source = source,
 		.line_end = filescan_line_end(reader->scan),
@@ -421,14 +509,19 @@ index_use_finish(IndexUse *use, FileReader *reader)
 	unsigned char *bytes;
 	size_t		length;
 
-	Assert(use->role == INDEX_FILLED);
+	Assert(use->is_filling);
+	if (use->role == INDEX_USED)
+		bytes = index_builder_extend(&use->builder, &facts, &use->index,
+									 &length);
 	/* One block is read by whoever wants anything of it. */
-	if (use->builder.nblocks < 2 || !source_is_settled(source, 0))
+	else if (use->builder.nblocks < 2)
 		return;
-	bytes = index_builder_finish(&use->builder, &facts,
-								 use->is_loaded ? &use->index : NULL,
-								 &length);
-	if (bytes != NULL &&
+	else
+		bytes = index_builder_finish(&use->builder, &facts,
+									 use->is_loaded ? &use->index : NULL,
+									 &length);
+	/* That has read some of it. */
+	if (bytes != NULL && is_settled(use, source, 0) &&
 		index_file_store(RelationGetRelid(reader->base.file->copy->rel), bytes,
 						 length))
 		use->written += use->builder.nblocks;
@@ -440,8 +533,8 @@ index_use_give_up(IndexUse *use)
 {
 	if (use->role == INDEX_FILLED)
 		use->role = INDEX_UNUSED;
-	if (use->role == INDEX_USED)
-		use->next = use->index.header->nblocks;
+	use->next = use->nblocks;
+	use->is_filling = use->has_tail = false;
 }
 
 /* Gives back all memory.  What was the scan's role is still known. */

@@ -35,18 +35,24 @@ typedef struct IndexUse
 	bool		counts_rows;	/* are rows only counted? */
 	bool		is_lazy;		/* are the filter's columns all that matters? */
 
+	bool		is_append_only; /* is the index of a shorter file true, too? */
+
 	IndexRole	role;
 	const char *unused_reason;	/* why it is not USED, if it is not */
 	MemoryContext context;		/* of all below; NULL between executions */
 	StringInfoData key;
-	bool		is_loaded;
-	RecordIndex index;			/* the one kept, if it is loaded */
+	bool		is_loaded;		/* is an index of the file there? */
+	RecordIndex index;			/* that one */
+	uint32		nblocks;		/* USED: its blocks, but for the last one of
+								 * an index of a shorter file */
+	bool		has_tail;		/* USED: is what is behind them to be read? */
+	bool		is_filling;		/* is an index made of what is read now? */
 	int		   *columns;		/* USED: of the index, for each of the batch */
 	bool	   *needed;			/* USED: must it be clean? */
 	const Zone **zones;			/* USED: of the block that is looked at */
 	uint32		next;			/* USED: the first block not looked at */
-	IndexBuilder builder;		/* FILLED */
-	int64_t		end;			/* FILLED: offset behind what was added */
+	IndexBuilder builder;		/* is_filling, as the next */
+	int64_t		end;			/* offset behind what was added */
 
 	uint64		blocks;			/* of indexes used */
 	uint64		skipped;		/* blocks not read: no row passes the filter */
@@ -57,9 +63,8 @@ typedef struct IndexUse
 	uint64		written;		/* blocks of indexes made */
 } IndexUse;
 
-extern bool index_use_load(RecordIndex *index, StringInfo key,
-						   const OpenFile *file, int encoding,
-						   const FileOptions *options);
+extern bool index_use_load(RecordIndex *index, const OpenFile *file,
+						   int encoding, const FileOptions *options);
 extern void index_use_prepare(IndexUse *use, const FileOptions *options);
 extern void index_use_begin(IndexUse *use, FileReader *reader, int encoding,
 							const FileOptions *options);

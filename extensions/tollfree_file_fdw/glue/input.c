@@ -133,7 +133,7 @@ end_part(ScanInput *input)
 static void
 fill_index(ScanInput *input, BatchStatus status)
 {
-	if (input->share.file != NULL || input->index.role != INDEX_FILLED)
+	if (input->share.file != NULL || !input->index.is_filling)
 		return;
 	if (status == BATCH_READY)
 		index_use_add(&input->index, input->reader);

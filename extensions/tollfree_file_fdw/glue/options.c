@@ -9,6 +9,7 @@
  *	lazy	of a foreign table: values are not checked where a query
  *			references no column, and in rows that filters have ruled out
  *	record_index	of a foreign table: whether a record index may be kept
+ *	append_only		of a foreign table: nothing that is in the file is changed
  */
 #include "postgres.h"
 
@@ -32,6 +33,7 @@
 
 #define OPTION_LAZY "lazy"
 #define OPTION_RECORD_INDEX "record_index"
+#define OPTION_APPEND_ONLY "append_only"
 
 COMPAT_SQL_FUNCTION(tollfree_file_fdw_validator);
 
@@ -40,7 +42,8 @@ static bool
 is_ours(const char *name)
 {
 	return strcmp(name, OPTION_LAZY) == 0 ||
-		strcmp(name, OPTION_RECORD_INDEX) == 0;
+		strcmp(name, OPTION_RECORD_INDEX) == 0 ||
+		strcmp(name, OPTION_APPEND_ONLY) == 0;
 }
 
 /* The name of the first option that file_fdw does not have, or NULL. */
@@ -124,6 +127,8 @@ options_read(Oid relid)
 			result.is_lazy = defGetBoolean(option);
 		else if (strcmp(option->defname, OPTION_RECORD_INDEX) == 0)
 			result.may_have_index = defGetBoolean(option);
+		else if (strcmp(option->defname, OPTION_APPEND_ONLY) == 0)
+			result.is_append_only = defGetBoolean(option);
 		else if (strcmp(option->defname, "filename") == 0)
 			result.filename = defGetString(option);
 		else if (strcmp(option->defname, "program") == 0)

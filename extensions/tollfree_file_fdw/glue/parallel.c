@@ -87,6 +87,8 @@ cut_by_index(ParallelFile *shared, FileReader *reader, IndexUse *index)
 	shared->nchunks = index_use_cut(index, reader,
 									(int64_t) setting_parallel_chunk_size * 1024,
 									shared->parts, shared->max_parts);
+	if (index->has_tail)
+		pg_atomic_write_u32(&shared->last, shared->nchunks - 1);
 }
 
 /*
@@ -160,7 +162,8 @@ parallel_keep_counts(ParallelShare *share)
 	share->worker_bytes_read += pg_atomic_read_u64(&shared->bytes_read);
 	if (shared->is_whole)
 		share->undivided = "all of it";
-	else if (pg_atomic_read_u32(&shared->last) != PG_UINT32_MAX)
+	else if (!shared->by_index &&
+			 pg_atomic_read_u32(&shared->last) != PG_UINT32_MAX)
 		share->undivided = "from what may be an end-of-data marker on";
 }
 

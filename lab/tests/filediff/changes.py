@@ -4,6 +4,9 @@ An index that is used although the file has changed shows as a wrong row, a miss
 that does not come. How long a file must have been left alone before an index is made of it is set
 so short that many are made; it is still longer than the grain of the clock that files are given
 their times by.
+
+A file whose table says that it is only ever appended to is appended to, also by a writer beside a
+query, replaced, or begun anew under the same inode, as logs are rotated.
 """
 
 import os
@@ -49,9 +52,13 @@ DIALECTS = {
 class Changes:
     """A foreign table on one file, on both sides, and what may become of the file."""
 
-    def __init__(self, world: FileWorld, dialect: Dialect, seed: int) -> None:
+    def __init__(
+        self, world: FileWorld, dialect: Dialect, seed: int, *, append_only: bool = False
+    ) -> None:
         """Make the file and the table."""
         self._world = world
+        self._append_only = append_only
+        self._rest = b""  # of the last record, if only a part of it was appended
         self._dialect = dialect
         self._rng = random.Random(seed)
         self._comparer = Comparer(allowances(world.wrapper))
@@ -66,6 +73,8 @@ class Changes:
             f" CREATE FOREIGN TABLE t ({COLUMNS}) SERVER files {options};"
         )
         settings = "; ".join(f"SET {setting}" for setting in SETTINGS)
+        if append_only:
+            settings += "; ALTER FOREIGN TABLE t OPTIONS (ADD append_only 'true')"
         for side, more in zip(world.sides(), ("", settings), strict=True):
             side.send(made + more)
             outcome = side.receive()
@@ -79,7 +88,7 @@ class Changes:
         if self._rng.random() < 0.03:
             self._query_beside_a_writer()
         queries = [self._query() for _ in range(self._rng.randint(1, 3))]
-        if self._rng.random() < 0.05:
+        if not self._append_only and self._rng.random() < 0.05:
             queries.insert(0, self._query_between_writes())
         for query in queries:
             found = self._difference(query)
@@ -148,8 +157,29 @@ class Changes:
 
     def _write_often(self, rng: random.Random) -> None:
         for _ in range(8):
-            self._overwrite(rng)
+            if self._append_only:
+                self._append_in_parts(rng)
+            else:
+                self._overwrite(rng)
             time.sleep(rng.random() * 0.01)
+
+    def _append_up_to_anywhere(self) -> None:
+        """Append the rest of the last record, and others, the last of which may lack its end."""
+        lines = self._rest + self._lines(self._rng.choice((1, 20, 1500)))
+        length = len(lines) - (self._rng.randint(1, 20) if self._rng.random() < 0.2 else 0)
+        self._rest = lines[length:]
+        with self._path.open("ab") as file:
+            file.write(lines[:length])
+
+    def _append_in_parts(self, rng: random.Random) -> None:
+        """Append some records by writes that do not end where these do."""
+        lines = self._rest + self._lines(rng.choice((1, 50)))
+        self._rest = b""
+        with self._path.open("ab", buffering=0) as file:
+            while lines:
+                length = rng.randint(1, 500)
+                file.write(lines[:length])
+                lines = lines[length:]
 
     def _query(self) -> str:
         rng = self._rng
@@ -179,7 +209,15 @@ class Changes:
         )
 
     def _change(self) -> str:
-        ways: tuple[tuple[int, Callable[[], None]], ...] = (
+        appending: tuple[tuple[int, Callable[[], None]], ...] = (
+            (30, self._append_up_to_anywhere),
+            (3, self._truncate),
+            (2, self._replace),
+            (2, self._begin_anew),
+            (2, self._set_time_ahead),
+            (2, self._set_time_back),
+        )
+        all_ways: tuple[tuple[int, Callable[[], None]], ...] = (
             (6, self._append),
             (2, self._truncate),
             (3, self._replace),
@@ -190,6 +228,7 @@ class Changes:
             (3, self._write_the_same_again),
             (2, self._append_and_overwrite),
         )
+        ways = appending if self._append_only else all_ways
         (way,) = self._rng.choices([w for _, w in ways], [weight for weight, _ in ways])
         way()
         name = way.__name__.strip("_").replace("_", " ").replace("<lambda>", "overwrite")
@@ -237,6 +276,7 @@ class Changes:
         # Within the number that a record begins with: part of a time is no fixed error before 16.
         within = self._rng.choice((0, 0, 0, 2))
         os.truncate(self._path, min(at + within, len(content)))
+        self._rest = b""
 
     def _replace(self) -> None:
         if self._next > 10 * LINES_MAX:
@@ -245,6 +285,16 @@ class Changes:
         head = b"id,at,x,n,m\n" if self._dialect.header else b""
         new.write_bytes(head + self._lines(self._rng.choice((1, LINES, LINES, LINES))))
         new.rename(self._path)
+        self._rest = b""
+
+    def _begin_anew(self) -> None:
+        """Write other records to the same inode, mostly more than there were."""
+        size = self._path.stat().st_size
+        content = b"id,at,x,n,m\n" if self._dialect.header else b""
+        while len(content) <= size:
+            content += self._lines(LINES // 5)
+        self._path.write_bytes(content)
+        self._rest = b""
 
     def _overwrite(self, rng: random.Random) -> None:
         """Change digits of some records in place: the file stays as long as it was."""

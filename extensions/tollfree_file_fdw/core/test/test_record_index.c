@@ -6,6 +6,7 @@
  */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -22,11 +23,19 @@
 
 static const unsigned char key[] = "a key";
 
+/* What the index is said to be of; a file with a hole. */
 static Source source;
 
 static IndexFacts
 facts(void)
 {
+	static int	fd = -1;
+
+	if (fd < 0)
+		fd = test_file("a\n", 2);
+	if (ftruncate(fd, 2000000000) != 0)
+		abort();
+	source.fd = fd;
 	source.size = 1000000000;
 	source.device = 7;
 	source.inode = 8;
@@ -41,11 +50,11 @@ facts(void)
 
 /* Feeds the same random batches, of those columns that are not deferred. */
 static void
-build(IndexBuilder *builder, const Allocator *allocator, TestTable *table,
-	  uint64_t seed, unsigned deferred)
+build_from(IndexBuilder *builder, const Allocator *allocator, TestTable *table,
+		   uint64_t seed, unsigned deferred, int64_t offset)
 {
 	TestRandom	random = {seed};
-	int64_t		at = 100;
+	int64_t		at = offset / 10;
 
 	for (int i = 0; i < TEST_COLUMNS; i++)
 		table->specs[i].deferred = (deferred >> i & 1) != 0;
@@ -62,6 +71,13 @@ build(IndexBuilder *builder, const Allocator *allocator, TestTable *table,
 	}
 	for (int i = 0; i < TEST_COLUMNS; i++)
 		table->specs[i].deferred = false;
+}
+
+static void
+build(IndexBuilder *builder, const Allocator *allocator, TestTable *table,
+	  uint64_t seed, unsigned deferred)
+{
+	build_from(builder, allocator, table, seed, deferred, 1000);
 }
 
 /* Counts all values again and compares. */
@@ -184,6 +200,111 @@ test_merging(TestTable *table)
 	TEST_EQUAL(memory.held, 0, "all memory is given back");
 }
 
+/* Counts the blocks from n on in which something is known of a column. */
+static uint32_t
+count_known(const RecordIndex *index, int field, uint32_t n)
+{
+	int			column = index_find_column(index, field);
+	uint32_t	known = 0;
+
+	for (; n < index->header->nblocks; n++)
+		known += index_block(index, n)->zones[column].open <
+			index_block(index, n)->nrows;
+	return known;
+}
+
+/* All blocks but the last are kept, and those behind have the same columns. */
+static void
+test_appending(TestTable *table)
+{
+	TestMemory	memory;
+	const Allocator allocator = test_memory_allocator(&memory);
+	IndexFacts	of_file = facts();
+	IndexBuilder builder;
+	RecordIndex old;
+	RecordIndex index;
+	unsigned char *old_bytes;
+	unsigned char *bytes;
+	size_t		old_length;
+	size_t		length;
+	uint32_t	kept;
+
+	build(&builder, &allocator, table, 1, 1u << TEST_TEXT);
+	old_bytes = index_builder_finish(&builder, &of_file, NULL, &old_length);
+	index_builder_close(&builder);
+	index_read(&old, old_bytes, old_length);
+	kept = old.header->nblocks - 1;
+	source.size += 1000;
+	of_file.end = source.size;
+	build_from(&builder, &allocator, table, 2, 1u << TEST_INT4,
+			   index_block(&old, kept)->offset);
+	bytes = index_builder_extend(&builder, &of_file, &old, &length);
+	TEST_OK(bytes != NULL && index_read(&index, bytes, length),
+			"an index is made of the old one");
+	TEST_EQUAL(index.header->nblocks, kept + builder.nblocks,
+			   "its last block is replaced");
+	TEST_OK(memcmp(index_block(&index, 0), index_block(&old, 0),
+				   kept * old.stride) == 0, "the others are kept");
+	TEST_OK(index_find_column(&index, TEST_TEXT) < 0,
+			"a column that the old one lacks is not added");
+	TEST_EQUAL(count_known(&index, TEST_INT4, kept), 0,
+			   "nothing is known of one that the batches lack");
+	TEST_OK(count_known(&index, TEST_NUMERIC, kept) > 0, "but of the others");
+	index_builder_close(&builder);
+	allocator_free(&allocator, old_bytes, old_length);
+	allocator_free(&allocator, bytes, length);
+	TEST_EQUAL(memory.held, 0, "all memory is given back");
+}
+
+/* A byte that is remembered is another one. */
+static void
+check_beginning(const RecordIndex *index, int64_t offset, bool is_seen)
+{
+	if (pwrite(source.fd, "x", 1, offset) != 1)
+		abort();
+	TEST_EQUAL(index_is_of_beginning(index, &source, key, sizeof(key)),
+			   !is_seen, "another byte at %lld", (long long) offset);
+	if (pwrite(source.fd, "", 1, offset) != 1)
+		abort();
+}
+
+static void
+test_beginning(TestTable *table)
+{
+	TestMemory	memory;
+	const Allocator allocator = test_memory_allocator(&memory);
+	const IndexFacts of_file = facts();
+	const int64_t size = source.size;
+	IndexBuilder builder;
+	RecordIndex index;
+	size_t		length;
+	unsigned char *bytes;
+
+	build(&builder, &allocator, table, 1, 0);
+	bytes = index_builder_finish(&builder, &of_file, NULL, &length);
+	index_builder_close(&builder);
+	index_read(&index, bytes, length);
+	source.changed_ns++;
+	source.size += 1000;
+	TEST_OK(!index_is_of(&index, &source, key, sizeof(key)),
+			"a longer file is another one");
+	TEST_OK(index_is_of_beginning(&index, &source, key, sizeof(key)),
+			"of which the index may be the beginning's");
+	TEST_OK(!index_is_of_beginning(&index, &source, key, 2),
+			"not by another key");
+	check_beginning(&index, size - 1, true);
+	check_beginning(&index, size, false);
+	check_beginning(&index, size / INDEX_SAMPLES * 5, true);
+	source.inode++;
+	TEST_OK(!index_is_of_beginning(&index, &source, key, sizeof(key)),
+			"nor is another file");
+	source.inode--;
+	source.size = size - 1;
+	TEST_OK(!index_is_of_beginning(&index, &source, key, sizeof(key)),
+			"nor a shorter one");
+	allocator_free(&allocator, bytes, length);
+}
+
 /* Damage that is not seen leaves something that can be walked through. */
 static void
 test_damage(TestTable *table)
@@ -291,6 +412,8 @@ main(void)
 	test_table_init(table);
 	test_zones(table);
 	test_merging(table);
+	test_appending(table);
+	test_beginning(table);
 	test_damage(table);
 	test_no_memory(table);
 	test_settled();
