@@ -2,13 +2,15 @@
  * record_index.c
  *	  A record index: made of batches, written, read.
  */
+#include <math.h>
 #include <string.h>
 
 #include "core/record_index.h"
 
 #define INDEX_MAGIC		"tollidx"
-#define INDEX_VERSION	2
+#define INDEX_VERSION	3
 #define FIRST_CAPACITY	64		/* blocks */
+#define KEY_BYTES		8		/* of a text */
 
 static size_t
 index_align(size_t length)
@@ -136,14 +138,55 @@ zone_add_all(Zone *zone, const int64_t *values, int nrows)
 	zone->high = even.high > odd.high ? even.high : odd.high;
 }
 
-/* Takes in the integers of rows that have one. */
+int64_t
+zone_float_key(double value)
+{
+	int64_t		bits;
+
+	if (isnan(value))
+		return INT64_MAX;
+	if (value == 0)
+		value = 0;				/* not -0 */
+	memcpy(&bits, &value, sizeof(bits));
+	/* The bits of negative numbers ascend as these descend. */
+	return bits < 0 ? bits ^ INT64_MAX : bits;
+}
+
+int64_t
+zone_text_key(TextRef text, ColumnType type)
+{
+	uint32_t	length = text.length;
+	uint64_t	key = 0;
+
+	while (type == COLUMN_BPCHAR && length > 0 &&
+		   text.bytes[length - 1] == ' ')
+		length--;
+	for (uint32_t i = 0; i < KEY_BYTES; i++)
+		key = key << 8 | (i < length ? text.bytes[i] : 0);
+	return (int64_t) (key ^ (uint64_t) 1 << 63);
+}
+
+/* Returns the integer or key of a value of a type that has one. */
+static inline int64_t
+vector_key(const ColumnVector *vector, int row)
+{
+	ColumnType	type = vector->spec->type;
+
+	if (column_type_is_integer(type))
+		return vector->values.integers[row];
+	return column_type_is_float(type) ?
+		zone_float_key(vector->values.floats[row]) :
+		zone_text_key(vector->values.texts[row], type);
+}
+
+/* Takes in the values of rows that have one. */
 static void
 zone_add_some(Zone *zone, const ColumnVector *vector, int nrows)
 {
 	for (int i = 0; i < nrows; i++)
 	{
 		if (!bitmap_has(&vector->nulls, i) && !bitmap_has(&vector->asks, i))
-			zone_add_integer(zone, vector->values.integers[i]);
+			zone_add_integer(zone, vector_key(vector, i));
 	}
 }
 
@@ -155,9 +198,10 @@ zone_add(Zone *zone, const ColumnVector *vector, int nrows)
 
 	zone->nulls += nulls;
 	zone->open += open;
-	if (!column_type_is_integer(vector->spec->type))
+	if (vector->spec->type == COLUMN_OTHER ||
+		vector->spec->type == COLUMN_UUID)
 		return;
-	if (nulls + open == 0)
+	if (nulls + open == 0 && column_type_is_integer(vector->spec->type))
 		zone_add_all(zone, vector->values.integers, nrows);
 	else
 		zone_add_some(zone, vector, nrows);

@@ -44,8 +44,9 @@
 /* What is known of a column's values in a block. */
 typedef struct Zone
 {
-	int64_t		low;			/* the least integer, INT64_MAX if there is
-								 * none; of other types nothing, as the next */
+	int64_t		low;			/* the least integer, or key of another value,
+								 * INT64_MAX if there is none, as of types
+								 * that have no keys */
 	int64_t		high;			/* the greatest, INT64_MIN if there is none */
 	uint32_t	nulls;			/* records */
 	uint32_t	open;			/* records whose value core/ does not know: it
@@ -174,6 +175,15 @@ extern bool index_is_of(const RecordIndex *index, const Source *source,
  */
 extern bool index_is_of_beginning(const RecordIndex *index, Source *source,
 								  const unsigned char *key, size_t key_length);
+
+/*
+ * The keys of values that are no integers: where one value is less than another,
+ * its key is no greater.  Only equal floats have equal keys; NaN is the greatest.
+ * Texts are in the order of their bytes, of which a key has the first eight; of
+ * COLUMN_BPCHAR without trailing blanks.
+ */
+extern int64_t zone_float_key(double value);
+extern int64_t zone_text_key(TextRef text, ColumnType type);
 
 /* Returns which column of the index a field is, or -1. */
 extern int	index_find_column(const RecordIndex *index, int field);

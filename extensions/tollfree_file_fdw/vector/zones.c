@@ -33,14 +33,79 @@ truths_of_range(const FilterNode *node, const Zone *zone)
 	return truths;
 }
 
+/* Does a column of floats or texts have keys? */
+static bool
+has_keys(ColumnType type)
+{
+	return column_type_is_float(type) || column_type_is_text(type);
+}
+
+static int64_t
+constant_key(const FilterValue *value, ColumnType type)
+{
+	return column_type_is_float(type) ? zone_float_key(value->floating) :
+		zone_text_key(value->text, type);
+}
+
+/*
+ * A comparison with a constant, by keys.  Texts whose keys are equal may have any
+ * order.
+ */
 static ZoneTruths
-truths_of_list(const FilterNode *node, const Zone *zone)
+truths_of_keys(const FilterNode *node, const Zone *zone, ColumnType type)
+{
+	const int64_t key = constant_key(&node->values[0], type);
+	const bool	is_exact = column_type_is_float(type);
+	const bool	may_be_equal = zone->low <= key && key <= zone->high;
+	const bool	may_be_other = !is_exact || zone->low != key ||
+		zone->high != key;
+	const bool	may_be_less = zone->low < key ||
+		(!is_exact && may_be_equal);
+	const bool	may_be_greater = zone->high > key ||
+		(!is_exact && may_be_equal);
+	ZoneTruths	truths = {false, false, zone->nulls > 0};
+
+	switch (node->op)
+	{
+		case FILTER_EQ:
+		case FILTER_NE:
+			truths.may_be_true = may_be_equal;
+			truths.may_be_false = may_be_other;
+			break;
+		case FILTER_LT:
+		case FILTER_GE:
+			truths.may_be_true = may_be_less;
+			truths.may_be_false = may_be_equal || may_be_greater;
+			break;
+		case FILTER_LE:
+		case FILTER_GT:
+			truths.may_be_true = may_be_less || may_be_equal;
+			truths.may_be_false = may_be_greater;
+			break;
+	}
+	if (node->op == FILTER_NE || node->op == FILTER_GE ||
+		node->op == FILTER_GT)
+	{
+		bool		may_be_true = truths.may_be_true;
+
+		truths.may_be_true = truths.may_be_false;
+		truths.may_be_false = may_be_true;
+	}
+	return truths;
+}
+
+static ZoneTruths
+truths_of_list(const FilterNode *node, const Zone *zone, ColumnType type)
 {
 	ZoneTruths	truths = {false, true, zone->nulls > 0 || node->null_in_list};
 
 	for (int i = 0; i < node->nvalues; i++)
-		truths.may_be_true |= zone->low <= node->values[i].integer &&
-			node->values[i].integer <= zone->high;
+	{
+		int64_t		key = has_keys(type) ?
+			constant_key(&node->values[i], type) : node->values[i].integer;
+
+		truths.may_be_true |= zone->low <= key && key <= zone->high;
+	}
 	return truths;
 }
 
@@ -49,13 +114,15 @@ static ZoneTruths
 truths_of_column(const FilterNode *node, const ColumnSpec *columns,
 				 const Zone *zone, uint32_t nrows)
 {
+	ColumnType	type = columns[node->column].type;
 	bool		has_bounds = zone != NULL && zone->nulls < nrows &&
-		column_type_is_integer(columns[node->column].type);
+		(column_type_is_integer(type) || has_keys(type));
 
 	if (node->kind == FILTER_COMPARE && has_bounds)
-		return truths_of_range(node, zone);
+		return has_keys(type) ? truths_of_keys(node, zone, type) :
+			truths_of_range(node, zone);
 	if (node->kind == FILTER_IN && has_bounds)
-		return truths_of_list(node, zone);
+		return truths_of_list(node, zone, type);
 	if (node->kind == FILTER_IS_TRUE && has_bounds)
 	{
 		ZoneTruths	truths = {zone->high >= 1, zone->low <= 0, zone->nulls > 0};

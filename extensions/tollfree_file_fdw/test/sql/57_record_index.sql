@@ -182,6 +182,33 @@ SELECT make_pair('indexed_plain', 'id int, n int', :'plain', $$header 'true'$$);
 SELECT agree('SELECT count(*) FROM indexed_plain'), agree('SELECT count(*) FROM indexed_plain'), agree('SELECT * FROM indexed_plain WHERE id > 8990'), agree('SELECT count(*) FROM indexed_plain WHERE n IS NULL'), agree('SELECT count(*) FROM indexed_plain WHERE id > 10 AND n > 98');
 SELECT index_lines('SELECT * FROM ours.indexed_plain WHERE id = 9000');
 
+-- Texts and floats: texts by their first bytes.
+\set words :abs_builddir '/results/log_words.csv'
+COPY (SELECT to_char(i, 'FM"2020-01-"00000'), lpad(i::text, 6, '0') || '  ', CASE i WHEN 9000 THEN 'NaN' WHEN 1 THEN '-Infinity' ELSE ((i / 8.0 - 500)::float8)::text END, CASE WHEN i > 5000 THEN 'ä' END || i FROM generate_series(1, 10000) i)
+	TO :'words' (FORMAT csv);
+SELECT make_pair('indexed_words', 'long text COLLATE "C", padded char(9) COLLATE "C", f float8, word text', :'words', $$format 'csv'$$);
+SELECT agree('SELECT count(*) FROM indexed_words');
+SET tollfree_file_fdw.debug_require = 'record_index';
+SELECT query, agree(query), (SELECT string_agg(line, '') FROM index_lines(replace(query, 'indexed', 'ours.indexed')) line WHERE line ~ 'Index') FROM unnest(ARRAY[
+	'SELECT * FROM indexed_words WHERE long = ''2020-01-01234''',
+	'SELECT * FROM indexed_words WHERE long < ''2020''',
+	'SELECT count(*) FROM indexed_words WHERE long > ''2020-01-09990''',
+	'SELECT count(*) FROM indexed_words WHERE NOT (long >= ''2020-01'')',
+	'SELECT * FROM indexed_words WHERE padded = ''001234''',
+	'SELECT count(*) FROM indexed_words WHERE padded <= ''000010 ''',
+	'SELECT count(*) FROM indexed_words WHERE padded BETWEEN ''005'' AND ''006''',
+	'SELECT * FROM indexed_words WHERE padded IN (''000001'', ''009999'', ''x'')',
+	'SELECT count(*) FROM indexed_words WHERE word = ''ä7777''',
+	'SELECT count(*) FROM indexed_words WHERE word IS NULL',
+	'SELECT count(*) FROM indexed_words WHERE f > 740',
+	'SELECT count(*) FROM indexed_words WHERE f < -490',
+	'SELECT count(*) FROM indexed_words WHERE f = ''NaN''',
+	'SELECT * FROM indexed_words WHERE f IN (0, 1.5)',
+	'SELECT count(*) FROM indexed_words WHERE NOT (f > 0)'
+]) query;
+RESET tollfree_file_fdw.debug_require;
+DROP FOREIGN TABLE ours.indexed_words, stock.indexed_words;
+
 -- The same types and options, but for other fields: not the same index.
 \set forced :abs_builddir '/results/log_forced.csv'
 COPY (SELECT i || ',"",""' FROM generate_series(1, 5000) i) TO :'forced' (FORMAT text);

@@ -8,6 +8,7 @@
 
 #include "core/test/memory.h"
 #include "core/test/table.h"
+#include "vector/compare.h"
 #include "vector/filter.h"
 #include "vector/zones.h"
 
@@ -430,6 +431,67 @@ test_zones(TestTable *table)
 			ruled_out, never);
 }
 
+/* Makes a text of bytes that are few, most of them beyond what a key has. */
+static TextRef
+make_long_text(TestRandom *random, unsigned char *bytes)
+{
+	for (int i = 0; i < TEST_TEXT_MAX; i++)
+		bytes[i] = (unsigned char) " a\1\377"[test_random_below(random, 4)];
+	if (test_random_below(random, 4) > 0)
+		memcpy(bytes, "a a a a ", 8);
+	return (TextRef)
+	{
+		bytes, test_random_below(random, TEST_TEXT_MAX + 1)
+	};
+}
+
+/* Do the zones of a row rule out what a comparison of its text comes to? */
+static bool
+is_ruled_out(TestTable *table, int column, TextRef constant, CompareOp op)
+{
+	FilterValue value = {.text = constant};
+	FilterNode	node = {
+		.kind = FILTER_COMPARE,.op = op,.column = column,.values = &value,
+		.nvalues = 1
+	};
+	int			order = compare_texts(table->texts[column][0], constant,
+									  column == TEST_BPCHAR);
+	ZoneTruths	said;
+
+	filter_prepare(&node, table->specs, TEST_COLUMNS, FILE_ENCODING_UTF8);
+	said = truths_by_zones(table, &node);
+	return compare_holds(op, order) ? !said.may_be_true : !said.may_be_false;
+}
+
+/* Keys are in the order of the values, and nothing is ruled out by equal ones. */
+static void
+test_keys(TestTable *table)
+{
+	static const double floats[] = {
+		-INFINITY, -1e300, -2, -1, -1e-310, 0, 1e-310, 1, 2, 1e300, INFINITY, NAN
+	};
+	TestRandom	random = {5};
+	unsigned char bytes[2][TEST_TEXT_MAX];
+	int			wrong = 0;
+
+	for (int i = 1; i < (int) (sizeof(floats) / sizeof(floats[0])); i++)
+		wrong += zone_float_key(floats[i - 1]) >= zone_float_key(floats[i]);
+	TEST_EQUAL(wrong, 0, "keys of floats ascend");
+	TEST_EQUAL(zone_float_key(-0.0), zone_float_key(0), "-0 is 0");
+	for (int i = 0; i < 10 * TREES; i++)
+	{
+		int			column = i % 2 == 0 ? TEST_TEXT : TEST_BPCHAR;
+		TextRef		constant = make_long_text(&random, bytes[0]);
+
+		test_table_fill(table, &random, 1);
+		bitmap_clear(&table->vectors[column].nulls);
+		table->texts[column][0] = make_long_text(&random, bytes[1]);
+		for (CompareOp op = FILTER_EQ; op <= FILTER_GE; op++)
+			wrong += is_ruled_out(table, column, constant, op);
+	}
+	TEST_EQUAL(wrong, 0, "texts of equal keys may have any order");
+}
+
 static void
 test_unsupported(void)
 {
@@ -459,6 +521,7 @@ main(void)
 	test_unsupported();
 	test_trees(table);
 	test_zones(table);
+	test_keys(table);
 	free(table);
 	return test_done();
 }
