@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <limits.h>
+
 #include "utils/guc.h"
 
 #include "guc.h"
@@ -12,6 +14,10 @@
 #define PARALLEL_CHUNK_SIZE_DEFAULT 4096
 #define PARALLEL_CHUNK_SIZE_MIN 1
 #define PARALLEL_CHUNK_SIZE_MAX (1024 * 1024)
+
+#define RECORD_INDEX_SIZE_DEFAULT (1024 * 1024)
+#define RECORD_INDEX_SIZE_MIN 0
+#define RECORD_INDEX_SIZE_MAX MAX_KILOBYTES
 
 /* In ms */
 #define RECORD_INDEX_AGE_DEFAULT 2000
@@ -25,6 +31,7 @@ bool		setting_push_aggregates = true;
 bool		setting_push_filters = true;
 bool		setting_record_index = false;
 int			setting_record_index_age = RECORD_INDEX_AGE_DEFAULT;
+int			setting_record_index_size = RECORD_INDEX_SIZE_DEFAULT;
 bool		setting_sample_blocks = true;
 int			setting_debug_require = REQUIRE_NOTHING;
 
@@ -98,6 +105,13 @@ settings_define(void)
 							 "Keeps an index of the records of each file, and reads only the blocks that a query needs.",
 							 NULL, &setting_record_index, false,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("tollfree_file_fdw.record_index_size",
+							"How much disk space the record indexes of all databases may take.",
+							"The oldest ones are removed.",
+							&setting_record_index_size,
+							RECORD_INDEX_SIZE_DEFAULT,
+							RECORD_INDEX_SIZE_MIN, RECORD_INDEX_SIZE_MAX,
+							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomBoolVariable("tollfree_file_fdw.sample_blocks",
 							 "Analyzes random blocks of a file instead of all of it where it can.",
 							 NULL, &setting_sample_blocks, true,

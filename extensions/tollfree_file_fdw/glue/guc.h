@@ -25,6 +25,7 @@ extern bool setting_push_aggregates;
 extern bool setting_push_filters;
 extern bool setting_record_index;
 extern int	setting_record_index_age;	/* ms */
+extern int	setting_record_index_size;	/* kB */
 extern bool setting_sample_blocks;
 extern int	setting_debug_require;	/* a RequiredPath */
 

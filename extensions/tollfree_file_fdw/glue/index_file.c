@@ -12,6 +12,9 @@
  * crash has damaged, as any other that is not what it should be, is found by its
  * checksum, removed and made again.
  *
+ * All together are not larger than a setting says, but for what several processes
+ * write at the same time.  What was written first goes first.
+ *
  * Nothing here raises an ERROR while a query is executed: without an index the
  * query takes longer, and that is all.
  */
@@ -37,6 +40,7 @@
 
 #include "compat.h"
 #include "compat_export.h"
+#include "guc.h"
 #include "index_file.h"
 
 #define FOLDER "pgsql_tmp_tollfree_file_fdw"
@@ -49,6 +53,15 @@
 
 /* Columns of tollfree_file_fdw_record_indexes */
 #define LIST_COLUMNS 5
+
+/* What is in the folder. */
+typedef struct FolderSurvey
+{
+	uint64		size;			/* of all files, bytes */
+	char		oldest[MAXPGPATH];	/* path of the oldest index; empty if
+									 * there is none */
+	int64		oldest_ns;		/* when it was written, since 1970 */
+} FolderSurvey;
 
 COMPAT_SQL_FUNCTION(tollfree_file_fdw_record_indexes);
 COMPAT_SQL_FUNCTION(tollfree_file_fdw_drop_record_index);
@@ -197,13 +210,39 @@ is_abandoned(const char *name, const char *path)
 		!SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(database));
 }
 
-/* Removes the files of tables and databases that are no more. */
+/* Looks at a file of the folder. */
 static void
-remove_abandoned(void)
+survey_file(FolderSurvey *survey, const char *name, const char *path)
+{
+	unsigned	database;
+	unsigned	relid;
+	int			process;
+	struct stat status;
+	int64		written_ns;
+
+	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+		return;
+	survey->size += status.st_size;
+	written_ns = status.st_mtim.tv_sec * INT64CONST(1000000000) +
+		status.st_mtim.tv_nsec;
+	if (sscanf(name, NAME_PREFIX "%u_%u.%d", &database, &relid, &process) != 2 ||
+		(survey->oldest[0] != '\0' && written_ns >= survey->oldest_ns))
+		return;
+	survey->oldest_ns = written_ns;
+	strlcpy(survey->oldest, path, MAXPGPATH);
+}
+
+/*
+ * Looks at all files of the folder but one, and removes those of tables and
+ * databases that are no more.
+ */
+static void
+survey_folder(FolderSurvey *survey, const char *except)
 {
 	DIR		   *folder = opendir(FOLDER);
 	struct dirent *entry;
 
+	memset(survey, 0, sizeof(*survey));
 	if (folder == NULL)
 		return;
 	while ((entry = readdir(folder)) != NULL)
@@ -213,8 +252,30 @@ remove_abandoned(void)
 		snprintf(path, sizeof(path), "%s/%s", FOLDER, entry->d_name);
 		if (is_abandoned(entry->d_name, path))
 			unlink(path);
+		else if (strcmp(path, except) != 0)
+			survey_file(survey, entry->d_name, path);
 	}
 	closedir(folder);
+}
+
+/*
+ * Removes the oldest indexes until there is room for one of that length; false if
+ * there is none.  Mostly none or one has to go.
+ */
+static bool
+make_room(const char *path, size_t length)
+{
+	const uint64 limit = (uint64) setting_record_index_size * 1024;
+	FolderSurvey survey;
+
+	do
+	{
+		survey_folder(&survey, path);
+		if (survey.size + length <= limit)
+			return true;
+	} while (length <= limit && survey.oldest[0] != '\0' &&
+			 (unlink(survey.oldest) == 0 || errno == ENOENT));
+	return false;
 }
 
 /* Writes a file of its own name, and gives it that of the index. */
@@ -250,8 +311,8 @@ write_file(const char *path, const char *temporary,
 }
 
 /*
- * Keeps a table's index; false if that is not possible, which a session is told
- * once.
+ * Keeps a table's index; false if it is too large, or if it cannot be written,
+ * which a session is told once.
  */
 bool
 index_file_store(Oid relid, unsigned char *bytes, size_t length)
@@ -263,7 +324,8 @@ index_file_store(Oid relid, unsigned char *bytes, size_t length)
 	((IndexHeader *) bytes)->checksum = compute_checksum(bytes, length);
 	make_path(path, relid);
 	snprintf(temporary, sizeof(temporary), "%s.%d", path, MyProcPid);
-	remove_abandoned();
+	if (!make_room(path, length))
+		return false;
 	if (write_file(path, temporary, bytes, length))
 		return true;
 	ereport(is_told ? DEBUG1 : WARNING,
