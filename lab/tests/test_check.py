@@ -537,7 +537,7 @@ def test_a_wrapper_that_is_not_on_the_machine_has_no_commands() -> None:
     absent = model.Wrapper(OUR_WRAPPER, None, None, usable=False)
     far = model.ForeignServer("far", "postgres_fdw", "me", {}, True, True, True, True)
     (finding,) = findings.of_servers((far,), (absent,), ())
-    assert "docs/installing.md" in finding.text
+    assert "docs/howto/installing.md" in finding.text
     assert finding.remedy == ()
 
 
@@ -550,7 +550,7 @@ def test_old_statistics_are_named_with_their_age() -> None:
 
 
 def test_the_fields_of_the_json_are_documented() -> None:
-    text = (CHECKOUT / "docs" / "checking.md").read_text(encoding="utf-8")
+    text = (CHECKOUT / "docs" / "howto" / "checking.md").read_text(encoding="utf-8")
     for part in vars(model).values():
         if dataclasses.is_dataclass(part):
             for field in dataclasses.fields(part):

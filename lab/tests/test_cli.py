@@ -14,7 +14,7 @@ from tollfree.paths import CHECKOUT
 from tollfree.postgres import Installation, chosen_installation
 from tollfree.reference import page
 
-REFERENCE = CHECKOUT / "docs" / "command-line.md"
+REFERENCE = CHECKOUT / "docs" / "reference" / "command-line.md"
 
 
 def tollfree(*words: str, **env: str) -> subprocess.CompletedProcess[str]:

@@ -168,7 +168,7 @@ def test_json_has_what_the_terminal_has(tmp_path: Path) -> None:
 
 
 def test_the_fields_of_the_json_are_documented(tmp_path: Path) -> None:
-    text = (CHECKOUT / "docs" / "json.md").read_text(encoding="utf-8")
+    text = (CHECKOUT / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
     free = {"fingerprint", "settings", "dimensions", "extra", "host", "server"}
     """Their members go by what was measured."""
 

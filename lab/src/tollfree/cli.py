@@ -108,7 +108,7 @@ RUN = click.Path()
 """A number too; the shell completes names of files."""
 
 _as_json = click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON; docs/json.md has its fields."
+    "--json", "as_json", is_flag=True, help="Print JSON; docs/reference/json.md has its fields."
 )
 
 
@@ -194,7 +194,7 @@ def doctor_command(as_json: bool) -> None:
     " the query of --query by both wrappers, and to read the remote timeouts.",
 )
 @click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON; docs/checking.md has its fields."
+    "--json", "as_json", is_flag=True, help="Print JSON; docs/howto/checking.md has its fields."
 )
 def check_command(
     dsn: str, limit_s: int, query: str | None, most: int, executes: bool, as_json: bool

@@ -1,5 +1,5 @@
-"""What `--json` prints: docs/json.md lists the fields. They are only added to a format, never
-renamed: scripts read them."""
+"""What `--json` prints: docs/reference/json.md lists the fields. They are only added to a format,
+never renamed: scripts read them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""The command reference, docs/command-line.md, made from the commands themselves.
+"""The command reference, docs/reference/command-line.md, made from the commands themselves.
 
 Run as a module it prints the page; a test fails while the committed page differs.
 """

@@ -7,7 +7,7 @@
 
 #include "nodes/pg_list.h"
 
-/* Numbers of bits in a set of paths; README.md describes them. */
+/* Numbers of bits in a set of paths */
 typedef enum FastPath
 {
 	FAST_DIRECT_RESULTS,

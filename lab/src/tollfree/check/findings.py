@@ -24,7 +24,7 @@ from tollfree.check.model import (
 OLD_STATISTICS_DAYS = 30
 LARGE_TABLE_ROWS = 10_000
 BETTER_FETCH_SIZE = 10_000
-INSTALLING = "docs/installing.md"
+INSTALLING = "docs/howto/installing.md"
 
 
 NO_SERVER = Finding("this database", "It has no foreign server of postgres_fdw or file_fdw.")

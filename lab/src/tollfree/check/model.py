@@ -1,6 +1,7 @@
 """What `tollfree check` says of a server, as data. `--json` prints these classes, field by field.
 
-Fields are only added to a format, never renamed: scripts read them. docs/checking.md lists them.
+Fields are only added to a format, never renamed: scripts read them. docs/howto/checking.md lists
+them.
 """
 
 from dataclasses import dataclass
