@@ -12,6 +12,7 @@ import pytest
 from tollfree.compare import changes
 from tollfree.errors import ExitCode
 from tollfree.export import read_json
+from tollfree.gains import picture
 from tollfree.paths import CHECKOUT
 from tollfree.scripts import written_rows
 from tollfree.stored import page
@@ -218,6 +219,11 @@ def test_published_figures_are_read_from_the_scripts() -> None:
 def test_the_index_of_stored_runs_is_what_the_files_say() -> None:
     index = (RUNS / "README.md").read_text(encoding="utf-8")
     assert index == page(), "python -m tollfree.stored"
+
+
+def test_the_chart_of_the_readme_is_what_its_run_says() -> None:
+    chart = (CHECKOUT / "docs" / "gains.svg").read_text(encoding="utf-8")
+    assert chart == picture() + "\n", "python -m tollfree.gains > docs/gains.svg"
 
 
 @pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
