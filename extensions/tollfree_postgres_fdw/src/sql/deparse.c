@@ -29,6 +29,9 @@
 
 #include "sql/deparse.h"
 
+/* An attribute's member of a set, as pull_varattnos makes one */
+#define MEMBER(attno) ((attno) - FirstLowInvalidHeapAttributeNumber)
+
 /* The remote name of a table, in this context. */
 void
 deparse_table_name(Oid relid, const char **schema, const char **table)
@@ -74,6 +77,35 @@ append_column(StringInfo sql, Relation rel, AttrNumber attno)
 {
 	appendStringInfoString(sql,
 						   quote_identifier(deparse_column_name(rel, attno)));
+}
+
+/*
+ * Appends the columns of a set, behind a word for the first of them; returns
+ * their attribute numbers.  The whole row stands for all columns.
+ */
+static List *
+append_columns(StringInfo sql, const char *word, Relation rel,
+			   const Bitmapset *columns)
+{
+	TupleDesc	tupdesc = RelationGetDescr(rel);
+	bool		whole = bms_is_member(MEMBER(InvalidAttrNumber), columns);
+	List	   *attrs = NIL;
+
+	for (AttrNumber attno = 1; attno <= tupdesc->natts; attno++)
+	{
+		if (TupleDescAttr(tupdesc, attno - 1)->attisdropped ||
+			!(whole || bms_is_member(MEMBER(attno), columns)))
+			continue;
+		appendStringInfoString(sql, attrs == NIL ? word : ", ");
+		append_column(sql, rel, attno);
+		attrs = lappend_int(attrs, attno);
+	}
+	if (bms_is_member(MEMBER(SelfItemPointerAttributeNumber), columns))
+	{
+		appendStringInfo(sql, "%sctid", attrs == NIL ? word : ", ");
+		attrs = lappend_int(attrs, SelfItemPointerAttributeNumber);
+	}
+	return attrs;
 }
 
 /* Appends the name of a type of pg_catalog, without its modifier. */
@@ -273,44 +305,10 @@ returned_columns(ResultRelInfo *rinfo, Index rtindex)
 	Bitmapset  *columns = NULL;
 
 	if (rel->trigdesc != NULL && rel->trigdesc->trig_insert_after_row)
-		columns = bms_make_singleton(InvalidAttrNumber -
-									 FirstLowInvalidHeapAttributeNumber);
+		columns = bms_make_singleton(MEMBER(InvalidAttrNumber));
 	pull_varattnos((Node *) rinfo->ri_WithCheckOptions, rtindex, &columns);
 	pull_varattnos((Node *) rinfo->ri_returningList, rtindex, &columns);
 	return columns;
-}
-
-/* Appends a RETURNING clause, if one is needed; returns its attributes. */
-static List *
-append_returning(StringInfo sql, ResultRelInfo *rinfo, Index rtindex)
-{
-	Relation	rel = rinfo->ri_RelationDesc;
-	TupleDesc	tupdesc = RelationGetDescr(rel);
-	Bitmapset  *columns = returned_columns(rinfo, rtindex);
-	bool		whole = bms_is_member(InvalidAttrNumber -
-									  FirstLowInvalidHeapAttributeNumber,
-									  columns);
-	List	   *attrs = NIL;
-
-	for (AttrNumber attno = 1; attno <= tupdesc->natts; attno++)
-	{
-		if (TupleDescAttr(tupdesc, attno - 1)->attisdropped ||
-			!(whole ||
-			  bms_is_member(attno - FirstLowInvalidHeapAttributeNumber,
-							columns)))
-			continue;
-		appendStringInfoString(sql, attrs == NIL ? " RETURNING " : ", ");
-		append_column(sql, rel, attno);
-		attrs = lappend_int(attrs, attno);
-	}
-	if (bms_is_member(SelfItemPointerAttributeNumber -
-					  FirstLowInvalidHeapAttributeNumber, columns))
-	{
-		appendStringInfoString(sql, attrs == NIL ? " RETURNING " : ", ");
-		appendStringInfoString(sql, "ctid");
-		attrs = lappend_int(attrs, SelfItemPointerAttributeNumber);
-	}
-	return attrs;
 }
 
 /*
@@ -321,21 +319,14 @@ ModifyPlan
 deparse_insert(ResultRelInfo *rinfo, Index rtindex, bool do_nothing)
 {
 	Relation	rel = rinfo->ri_RelationDesc;
-	TupleDesc	tupdesc = RelationGetDescr(rel);
 	ModifyPlan	plan = {0};
 	StringInfoData sql;
 
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "INSERT INTO ");
 	append_table(&sql, rel);
-	for (AttrNumber attno = 1; attno <= tupdesc->natts; attno++)
-	{
-		if (TupleDescAttr(tupdesc, attno - 1)->attisdropped)
-			continue;
-		appendStringInfoString(&sql, plan.targets == NIL ? "(" : ", ");
-		append_column(&sql, rel, attno);
-		plan.targets = lappend_int(plan.targets, attno);
-	}
+	plan.targets = append_columns(&sql, "(", rel,
+								  bms_make_singleton(MEMBER(InvalidAttrNumber)));
 	if (plan.targets == NIL)
 		appendStringInfoString(&sql, " DEFAULT VALUES");
 	else
@@ -346,7 +337,8 @@ deparse_insert(ResultRelInfo *rinfo, Index rtindex, bool do_nothing)
 	plan.values_end = sql.len;
 	if (do_nothing)
 		appendStringInfoString(&sql, " ON CONFLICT DO NOTHING");
-	plan.attrs = append_returning(&sql, rinfo, rtindex);
+	plan.attrs = append_columns(&sql, " RETURNING ", rel,
+								returned_columns(rinfo, rtindex));
 	plan.has_returning = plan.attrs != NIL;
 	plan.sql = sql.data;
 	return plan;
@@ -491,33 +483,20 @@ append_sampling(StringInfo sql, const SamplePlan *plan)
 char *
 deparse_sample(Relation rel, const SamplePlan *plan, List **attrs)
 {
-	TupleDesc	tupdesc = RelationGetDescr(rel);
+	Bitmapset  *columns = bms_make_singleton(MEMBER(InvalidAttrNumber));
 	StringInfoData sql;
 
-	*attrs = NIL;
 	initStringInfo(&sql);
-	appendStringInfoString(&sql, "SELECT ");
-	for (AttrNumber attno = 1; attno <= tupdesc->natts; attno++)
-	{
-		if (TupleDescAttr(tupdesc, attno - 1)->attisdropped)
-			continue;
-		if (*attrs != NIL)
-			appendStringInfoString(&sql, ", ");
-		append_column(&sql, rel, attno);
-		*attrs = lappend_int(*attrs, attno);
-	}
 	if (plan->by_hash)
+		columns = bms_add_member(columns, MEMBER(SelfItemPointerAttributeNumber));
+	*attrs = append_columns(&sql, "SELECT ", rel, columns);
+	if (*attrs == NIL)
+		appendStringInfoString(&sql, "SELECT NULL");
+	if (plan->by_hash && plan->has_parts)
 	{
-		appendStringInfo(&sql, "%sctid", *attrs == NIL ? "" : ", ");
-		*attrs = lappend_int(*attrs, SelfItemPointerAttributeNumber);
-		if (plan->has_parts)
-		{
-			appendStringInfoString(&sql, ", tableoid");
-			*attrs = lappend_int(*attrs, TableOidAttributeNumber);
-		}
+		appendStringInfoString(&sql, ", tableoid");
+		*attrs = lappend_int(*attrs, TableOidAttributeNumber);
 	}
-	else if (*attrs == NIL)
-		appendStringInfoString(&sql, "NULL");
 	appendStringInfoString(&sql, " FROM ");
 	append_table(&sql, rel);
 	append_sampling(&sql, plan);

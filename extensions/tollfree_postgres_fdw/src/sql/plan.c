@@ -39,9 +39,7 @@
 /* So many rows are few, even if their number is only a guess */
 #define FEW_ROWS 100
 
-/*
- * Of a table whose size is a guess, rows are few if it has so many times more
- */
+/* Of a table whose size is a guess, rows are few if it has so many times more */
 #define FEW_OF_GUESSED 10
 
 /* Are so many rows, of one table, few? */
@@ -51,22 +49,13 @@ plan_is_few(double rows)
 	return rows <= FEW_ROWS;
 }
 
-/* Is the nth member a list of integers?  The empty one is NULL. */
-static bool
-is_attrs(List *private, int n)
-{
-	Node	   *member = list_nth(private, n);
-
-	return member == NULL || IsA(member, IntList);
-}
-
-/* Is the nth member a node of that kind? */
+/* Is the nth member a node of that kind?  The empty list is NULL. */
 static bool
 is_kind(List *private, int n, NodeTag tag)
 {
 	Node	   *member = list_nth(private, n);
 
-	return member != NULL && nodeTag(member) == tag;
+	return member == NULL ? tag == T_IntList : nodeTag(member) == tag;
 }
 
 /* The expected bytes of a column, by its statistics or else its type. */
@@ -280,7 +269,7 @@ plan_read_scan(List *private)
 	List	   *noted = NIL;
 
 	if (length < 3 || length > 4 || !is_kind(private, 0, T_String) ||
-		!is_attrs(private, 1) ||
+		!is_kind(private, 1, T_IntList) ||
 		!(is_kind(private, 2, T_Integer) || is_kind(private, 2, T_List)) ||
 		(length == 4 && !is_kind(private, 3, T_String)))
 		refuse("scan");
@@ -304,8 +293,8 @@ ModifyPlan
 plan_read_modify(List *private)
 {
 	if (list_length(private) != 5 || !is_kind(private, 0, T_String) ||
-		!is_attrs(private, 1) || !is_kind(private, 2, T_Integer) ||
-		!is_kind(private, 3, T_Boolean) || !is_attrs(private, 4))
+		!is_kind(private, 1, T_IntList) || !is_kind(private, 2, T_Integer) ||
+		!is_kind(private, 3, T_Boolean) || !is_kind(private, 4, T_IntList))
 		refuse("modification");
 	return (ModifyPlan)
 	{
@@ -324,7 +313,7 @@ plan_read_direct(List *private)
 	int			length = list_length(private);
 
 	if (length < 4 || length > 5 || !is_kind(private, 0, T_String) ||
-		!is_kind(private, 1, T_Boolean) || !is_attrs(private, 2) ||
+		!is_kind(private, 1, T_Boolean) || !is_kind(private, 2, T_IntList) ||
 		!is_kind(private, 3, T_Boolean) ||
 		(length == 5 && !is_kind(private, 4, T_List)))
 		refuse("direct modification");
