@@ -132,7 +132,8 @@ ask(Session *session, const char *sql, double *answers, int nanswers)
 static RemoteTable
 describe_hidden(Relation rel, Session *session)
 {
-	const char *sql = deparse_table_blocks(rel);
+	const char *sql = psprintf("SELECT pg_catalog.pg_relation_size(%s) / %d",
+							   deparse_regclass(rel), BLCKSZ);
 	RemoteCommand command = {.sql = sql,.shown = sql};
 	PGresult   *res = session_execute(session, &command, 1, true);
 	RemoteTable table = {.relid = RelationGetRelid(rel),.is_hidden = true};

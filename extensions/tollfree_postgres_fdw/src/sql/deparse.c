@@ -355,14 +355,6 @@ deparse_regclass(Relation rel)
 	return psprintf("%s::pg_catalog.regclass", quote_literal_cstr(name.data));
 }
 
-/* A query for the number of a table's blocks, as postgres_fdw writes it. */
-char *
-deparse_table_blocks(Relation rel)
-{
-	return psprintf("SELECT pg_catalog.pg_relation_size(%s) / %d",
-					deparse_regclass(rel), BLCKSZ);
-}
-
 /*
  * A query for a table's size, with its partitions and children.  Its answer is
  * one row of numbers, 1 for yes and 0 for no:
@@ -382,41 +374,36 @@ deparse_table_blocks(Relation rel)
 char *
 deparse_table_size(Relation rel)
 {
-	StringInfoData sql;
+	const char *table = deparse_regclass(rel);
 
-	initStringInfo(&sql);
-	appendStringInfo(&sql, "WITH RECURSIVE tree (oid) AS (SELECT %s::pg_catalog.oid",
-					 deparse_regclass(rel));
-	appendStringInfoString(&sql,
-						   " UNION SELECT i.inhrelid FROM tree"
-						   " JOIN pg_catalog.pg_inherits i ON i.inhparent = tree.oid),"
-						   " settings AS (SELECT name, setting FROM pg_catalog.pg_settings"
-						   " WHERE name IN ('jit', 'max_parallel_workers',"
-						   " 'max_parallel_workers_per_gather', 'min_parallel_table_scan_size'))"
-						   " SELECT pg_catalog.min((relkind IN ('r', 'm', 'p'))::int),"
-						   " pg_catalog.min((pages = 0 OR relpages > 0 AND reltuples >= 0)::int),"
-						   " pg_catalog.sum(pages),"
-						   " pg_catalog.sum(CASE WHEN relkind = 'f' THEN greatest(reltuples, 0)"
-						   " WHEN pages > 0 AND relpages > 0"
-						   " THEN greatest(reltuples, 0) / relpages * pages"
-						   " ELSE 0 END),"
-						   " (SELECT pg_catalog.count(*) FROM settings"
-						   " WHERE name = 'jit' AND setting = 'on'),"
-						   " pg_catalog.count(*),");
-	appendStringInfo(&sql, " (pg_catalog.has_table_privilege(%s, 'SELECT')"
-					 " AND coalesce(pg_catalog.has_function_privilege("
-					 "pg_catalog.to_regprocedure('pg_catalog.hashtidextended(tid,bigint)'),"
-					 " 'EXECUTE'), false) AND pg_catalog.random() >= 0)::int,",
-					 deparse_regclass(rel));
-	appendStringInfoString(&sql,
-						   " (SELECT pg_catalog.min(setting::int) FROM settings"
-						   " WHERE name LIKE 'max%'),"
-						   " (SELECT setting FROM settings WHERE name LIKE 'min%')"
-						   " FROM (SELECT c.relkind, c.relpages, c.reltuples,"
-						   " coalesce(pg_catalog.pg_relation_size(c.oid), 0)"
-						   " / pg_catalog.current_setting('block_size')::pg_catalog.int8 AS pages"
-						   " FROM tree JOIN pg_catalog.pg_class c ON c.oid = tree.oid) s");
-	return sql.data;
+	return psprintf("WITH RECURSIVE tree (oid) AS (SELECT %s::pg_catalog.oid"
+					" UNION SELECT i.inhrelid FROM tree"
+					" JOIN pg_catalog.pg_inherits i ON i.inhparent = tree.oid),"
+					" settings AS (SELECT name, setting FROM pg_catalog.pg_settings"
+					" WHERE name IN ('jit', 'max_parallel_workers',"
+					" 'max_parallel_workers_per_gather', 'min_parallel_table_scan_size'))"
+					" SELECT pg_catalog.min((relkind IN ('r', 'm', 'p'))::int),"
+					" pg_catalog.min((pages = 0 OR relpages > 0 AND reltuples >= 0)::int),"
+					" pg_catalog.sum(pages),"
+					" pg_catalog.sum(CASE WHEN relkind = 'f' THEN greatest(reltuples, 0)"
+					" WHEN pages > 0 AND relpages > 0"
+					" THEN greatest(reltuples, 0) / relpages * pages"
+					" ELSE 0 END),"
+					" (SELECT pg_catalog.count(*) FROM settings"
+					" WHERE name = 'jit' AND setting = 'on'),"
+					" pg_catalog.count(*),"
+					" (pg_catalog.has_table_privilege(%s, 'SELECT')"
+					" AND coalesce(pg_catalog.has_function_privilege("
+					"pg_catalog.to_regprocedure('pg_catalog.hashtidextended(tid,bigint)'),"
+					" 'EXECUTE'), false) AND pg_catalog.random() >= 0)::int,"
+					" (SELECT pg_catalog.min(setting::int) FROM settings"
+					" WHERE name LIKE 'max%%'),"
+					" (SELECT setting FROM settings WHERE name LIKE 'min%%')"
+					" FROM (SELECT c.relkind, c.relpages, c.reltuples,"
+					" coalesce(pg_catalog.pg_relation_size(c.oid), 0)"
+					" / pg_catalog.current_setting('block_size')::pg_catalog.int8 AS pages"
+					" FROM tree JOIN pg_catalog.pg_class c ON c.oid = tree.oid) s",
+					table, table);
 }
 
 /* A query that counts the rows in a share of a table's blocks. */

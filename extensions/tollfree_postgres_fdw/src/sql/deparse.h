@@ -37,7 +37,6 @@ extern void deparse_table_name(Oid relid, const char **schema,
 							   const char **table);
 extern const char *deparse_column_name(Relation rel, AttrNumber attno);
 extern char *deparse_regclass(Relation rel);
-extern char *deparse_table_blocks(Relation rel);
 extern char *deparse_table_size(Relation rel);
 extern char *deparse_count(Relation rel, double share);
 extern char *deparse_sample(Relation rel, const SamplePlan *plan, List **attrs);
