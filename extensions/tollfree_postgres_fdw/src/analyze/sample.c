@@ -150,7 +150,6 @@ clear_results(void *arg)
 
 	foreach(cell, state->results)
 		PQclear(lfirst(cell));
-	state->results = NIL;
 }
 
 /* Takes all rows that have been received. */

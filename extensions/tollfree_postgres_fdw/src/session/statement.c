@@ -89,13 +89,6 @@ statement_create_cache(int size, uint32 tag, List **dropped)
 	return cache;
 }
 
-/* The hash of a text, the key of the cache. */
-static uint32
-hash_text(const char *sql)
-{
-	return hash_bytes((const unsigned char *) sql, strlen(sql));
-}
-
 /* Drops the cache, which may be NULL; the connection is gone. */
 void
 statement_drop_cache(StatementCache *cache)
@@ -275,7 +268,7 @@ statement_choose(StatementCache *cache, const RemoteCommand *command,
 				 CachedStatement **statement)
 {
 	const char *sql = command->sql;
-	uint32		hash = hash_text(sql);
+	uint32		hash = hash_bytes((const unsigned char *) sql, strlen(sql));
 	StatementUse use = STATEMENT_ONCE;
 
 	evict(cache, 0, counters);

@@ -214,7 +214,7 @@ static void
 begin(Parameterization *command, int fast_paths, double rows)
 {
 	command->is_known = command->is_cacheable = true;
-	command->max = plan_is_few(rows) &&
+	command->max = rows <= PLAN_FEW_ROWS &&
 		fastpath_is_on(fast_paths, FAST_CONSTANTS) ? PARAMETERIZE_MAX : 0;
 }
 

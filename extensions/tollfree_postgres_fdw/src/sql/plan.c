@@ -36,18 +36,8 @@
 #include "base/fastpath.h"
 #include "sql/plan.h"
 
-/* So many rows are few, even if their number is only a guess */
-#define FEW_ROWS 100
-
 /* Of a table whose size is a guess, rows are few if it has so many times more */
 #define FEW_OF_GUESSED 10
-
-/* Are so many rows, of one table, few? */
-bool
-plan_is_few(double rows)
-{
-	return rows <= FEW_ROWS;
-}
 
 /* Is the nth member a node of that kind?  The empty list is NULL. */
 static bool
@@ -183,7 +173,7 @@ plan_annotate_scan(ForeignScan *plan, PlannerInfo *root, const RelOptInfo *rel,
 	double		bytes = sent * width;
 
 	if (plan->scan.scanrelid > 0 && is_guessed(tableid) &&
-		(sent > FEW_ROWS ||
+		(sent > PLAN_FEW_ROWS ||
 		 (rel->tuples >= 0 && sent * FEW_OF_GUESSED > rel->tuples)))
 		bytes = INT_MAX;
 	lfirst(list_nth_cell(plan->fdw_private, 2)) =

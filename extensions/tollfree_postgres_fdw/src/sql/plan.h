@@ -9,6 +9,9 @@
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
+/* So many rows of one table are few, even if their number is only a guess */
+#define PLAN_FEW_ROWS 100
+
 typedef struct PlanCommand
 {
 	char	   *sql;			/* text that is executed */
@@ -48,7 +51,6 @@ typedef struct DirectPlan
 								 * number of rows? */
 } DirectPlan;
 
-extern bool plan_is_few(double rows);
 extern int	plan_fast_paths(const PlannerInfo *root, const RelOptInfo *rel,
 							Oid tableid);
 extern void plan_annotate_scan(ForeignScan *plan, PlannerInfo *root,
