@@ -187,7 +187,7 @@ log_command(Session *session, const char *action, const char *statement,
 		MemoryContextSwitchTo(old);
 	}
 	appendStringInfo(log, "%s%s %s", log->len > 0 ? "\n" : "", action,
-					 statement != NULL ? statement + NAMES_PREFIX_LENGTH :
+					 statement != NULL ? statement + STATEMENT_PREFIX_LENGTH :
 					 "<unnamed>");
 	if (nparams > 0)
 		appendStringInfo(log, " (parameters: %d)", nparams);

@@ -131,9 +131,10 @@ connection_begin(Session *session, UserMapping *user)
 		if (!PQenterPipelineMode(session->conn) ||
 			PQsetnonblocking(session->conn, 1) != 0)
 			results_report(session, ERROR, NULL, NULL);
-		session->prepared.tag = pg_prng_uint32(&pg_global_prng_state);
+		snprintf(session->prepared.prefix, sizeof(session->prepared.prefix),
+				 "tollfree_%08x_", pg_prng_uint32(&pg_global_prng_state));
 		session->prepared.cache = statement_create_cache(session->options.statement_cache_size,
-														 session->prepared.tag,
+														 session->prepared.prefix,
 														 &session->prepared.unused);
 		configure(session);
 		session->is_set_up = true;

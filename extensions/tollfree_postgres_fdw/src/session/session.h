@@ -40,19 +40,13 @@ usage_explain(const SessionUsage *usage, ExplainState *es)
 	ExplainPropertyInteger("Statement Cache Hits", NULL, usage->hits, es);
 }
 
-/*
- * Names of prepared statements have a random number of the connection in them.
- * Behind a pooler, which may hand a session the server connection of another one,
- * a name is then unknown, and never that of another statement.
- */
-#define NAMES_PREFIX_LENGTH (sizeof("tollfree_12345678_") - 1)
-
 /* The name of one of the session's own commands, of up to 12 letters */
 static inline const char *
 names_of_own(const Session *session, const char *what, char *name)
 {
-	snprintf(name, STATEMENT_NAME_SIZE, "tollfree_%08x_%s",
-			 session->prepared.tag, what);
+	memcpy(name, session->prepared.prefix, STATEMENT_PREFIX_LENGTH);
+	strlcpy(name + STATEMENT_PREFIX_LENGTH, what,
+			STATEMENT_NAME_SIZE - STATEMENT_PREFIX_LENGTH);
 	return name;
 }
 
@@ -60,8 +54,8 @@ names_of_own(const Session *session, const char *what, char *name)
 static inline const char *
 names_of_next(Session *session, char *name)
 {
-	snprintf(name, STATEMENT_NAME_SIZE, "tollfree_%08x_%u",
-			 session->prepared.tag, ++session->prepared.names);
+	snprintf(name, STATEMENT_NAME_SIZE, "%s%u", session->prepared.prefix,
+			 ++session->prepared.names);
 	return name;
 }
 

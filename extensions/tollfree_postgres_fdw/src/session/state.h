@@ -192,7 +192,7 @@ typedef struct PreparedStatements
 	bool		only_reads;		/* as passed with the last batch */
 	List	   *own;			/* names of callers' statements */
 	List	   *unused;			/* names of statements to be dropped */
-	uint32		tag;			/* of the connection, in all names */
+	char		prefix[STATEMENT_PREFIX_LENGTH + 1];	/* of all names */
 	uint32		names;			/* given so far */
 	char		described[NAMEDATALEN]; /* a caller's statement, or "" */
 	Oid		   *described_types;	/* of its parameters; in TopMemoryContext */

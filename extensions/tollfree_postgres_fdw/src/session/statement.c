@@ -57,7 +57,7 @@ struct StatementCache
 	MemoryContext context;		/* of all of it */
 	HTAB	   *table;			/* of CachedStatement */
 	dlist_head	recent;			/* all statements, the last used first */
-	uint32		tag;			/* of the connection, in all names */
+	const char *prefix;			/* of all names */
 	int			size;			/* statements at most */
 	uint32		names;			/* given so far */
 	List	  **dropped;		/* names of statements to be deallocated */
@@ -66,7 +66,7 @@ struct StatementCache
 
 /* Makes an empty cache; the list of dropped names is in TopMemoryContext. */
 StatementCache *
-statement_create_cache(int size, uint32 tag, List **dropped)
+statement_create_cache(int size, const char *prefix, List **dropped)
 {
 	MemoryContext context = AllocSetContextCreate(TopMemoryContext,
 												  "tollfree_postgres_fdw statements",
@@ -84,7 +84,7 @@ statement_create_cache(int size, uint32 tag, List **dropped)
 	cache->context = context;
 	cache->dropped = dropped;
 	cache->size = size;
-	cache->tag = tag;
+	cache->prefix = prefix;
 	dlist_init(&cache->recent);
 	return cache;
 }
@@ -168,8 +168,8 @@ add_statement(StatementCache *cache, const char *sql, uint32 hash)
 	Assert(!found);
 	statement->sql = text;
 
-	snprintf(statement->name, STATEMENT_NAME_SIZE, "tollfree_%08x_s%u",
-			 cache->tag, ++cache->names);
+	snprintf(statement->name, STATEMENT_NAME_SIZE, "%ss%u", cache->prefix,
+			 ++cache->names);
 	statement->is_prepared = statement->is_doubtful = false;
 	statement->types = NULL;
 	statement->safe_epoch = statement->once_epoch = 0;

@@ -11,6 +11,13 @@
 
 #define STATEMENT_NAME_SIZE 32	/* bytes, with the final zero */
 
+/*
+ * Names of prepared statements begin with a random number of the connection.
+ * Behind a pooler, which may hand a session the server connection of another one,
+ * a name is then unknown, and never that of another statement.
+ */
+#define STATEMENT_PREFIX_LENGTH (sizeof("tollfree_12345678_") - 1)
+
 /* How a command is to be executed */
 typedef enum StatementUse
 {
@@ -46,7 +53,7 @@ typedef struct StatementCounters
 	int64		evictions;
 } StatementCounters;
 
-extern StatementCache *statement_create_cache(int size, uint32 tag,
+extern StatementCache *statement_create_cache(int size, const char *prefix,
 											  List **dropped);
 extern void statement_drop_cache(StatementCache *cache);
 extern StatementUse statement_choose(StatementCache *cache,
