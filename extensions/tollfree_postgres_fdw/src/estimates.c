@@ -18,6 +18,7 @@
 #include "base/options.h"
 #include "estimates.h"
 #include "session/session.h"
+#include "upper/partial.h"
 #include "xact/transaction.h"
 
 /* A step of planning: the arguments of a planner's callback */
@@ -165,8 +166,20 @@ get_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 		.root = root,.rel = rel,.stage = stage,.input = input,
 		.upper = extra
 	};
+	FullAggregation *full = NULL;
 
+	if (stage == UPPERREL_PARTIAL_GROUP_AGG)
+	{
+		full = partial_full_aggregation(root, rel, extra);
+		if (full == NULL)
+			return;
+		step.stage = UPPERREL_GROUP_AGG;
+		step.rel = full->rel;
+		step.upper = &full->extra;
+	}
 	take_step(input->serverid, &step);
+	if (full != NULL)
+		partial_add_path(rel, full);
 }
 
 /* Puts our callbacks into the routine; postgres_fdw's own must last. */

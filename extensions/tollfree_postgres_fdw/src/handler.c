@@ -32,6 +32,7 @@
 #include "session/shared_counters.h"
 #include "sql/parameterize.h"
 #include "sql/plan.h"
+#include "upper/partial.h"
 
 PG_MODULE_MAGIC;
 
@@ -75,7 +76,25 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 	return plan;
 }
 
-/* The same for a modification; true if it becomes one remote command. */
+/*
+ * GetForeignPlan: a scan, perhaps of what a partial aggregation is made of.
+ */
+static ForeignScan *
+get_plan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
+		 List *tlist, List *clauses, Plan *outer_plan)
+{
+	ForeignPath *full = partial_full_path(path);
+	ForeignScan *plan;
+
+	if (full == NULL)
+		return plan_scan(root, rel, tableid, path, tlist, clauses, outer_plan);
+	plan = plan_scan(root, full->path.parent, tableid, full,
+					 partial_full_tlist(full), clauses, outer_plan);
+	partial_finish_plan(plan, path, tlist);
+	return plan;
+}
+
+/* plan_scan for a modification; true if it becomes one remote command. */
 static bool
 plan_direct(PlannerInfo *root, ModifyTable *plan, Index target,
 			int subplan_index)
@@ -156,7 +175,7 @@ tollfree_postgres_fdw_handler(PG_FUNCTION_ARGS)
 	*routine = *stock;
 
 	estimates_install(routine, stock);
-	routine->GetForeignPlan = plan_scan;
+	routine->GetForeignPlan = get_plan;
 	routine->PlanDirectModify = plan_direct;
 	routine->AnalyzeForeignTable = tollfreeAnalyzeForeignTable;
 	routine->ImportForeignSchema = import_schema;

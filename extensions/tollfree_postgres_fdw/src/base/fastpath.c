@@ -42,6 +42,8 @@ static struct
 	"Keeps short remote commands prepared whatever constants are in them."},
 	[FAST_LOOKUPS] = {"batched_lookups", true, true,
 	"Looks up the foreign rows of a join for many outer rows at once."},
+	[FAST_PARTIAL_AGGREGATES] = {"partial_aggregates", true, true,
+	"Has the servers of foreign partitions aggregate what PostgreSQL combines."},
 	[FAST_AUTOCOMMIT] = {"autocommit_scans", true, true,
 	"Sends a SELECT that is all of its transaction without beginning one."},
 	[FAST_PIPELINED_WRITES] = {"pipelined_writes", true, true,

@@ -79,6 +79,9 @@ fetch_convert(RemoteScanState *scan, PGresult *res, int row,
 	MemoryContextReset(scan->row_context);
 	old = MemoryContextSwitchTo(scan->row_context);
 	rows_store(scan->reader, res, row, slot);
+	if (scan->states != NULL)
+		states_make(scan->states, list_length(scan->plan.states),
+					slot->tts_values, slot->tts_isnull);
 	MemoryContextSwitchTo(old);
 }
 

@@ -77,6 +77,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 		rel = node->ss.ss_currentRelation;
 	scan->reader = rows_reader_for_scan(node, rel, scan->plan.attrs,
 										scan->session->remote.same_encoding);
+	scan->states = states_read(scan->plan.states);
 	scan->params = rows_params(&node->ss.ps, plan->fdw_exprs);
 	scan->may_prefetch = method_may_prefetch(node, &scan->plan, scan->session);
 	if (!method_is_small(&scan->plan))

@@ -14,6 +14,7 @@
 #include "sql/plan.h"
 #include "wire/rows.h"
 #include "wire/rowstore.h"
+#include "wire/states.h"
 
 /*
  * Bytes of received rows after which a scan reads no further.  As much again
@@ -94,6 +95,7 @@ typedef struct RemoteScanState
 	ScanPlan	plan;
 	Session    *session;
 	RowReader  *reader;
+	StateMaker *states;			/* to be made in each row, or NULL */
 	ParamWriter *params;		/* NULL if there are none */
 	KeyBatch   *batch;			/* in place of these parameters, or NULL */
 	const ForeignScanState *node;

@@ -11,7 +11,7 @@
  * In the list of a scan we replace fetch_size by a list of
  *
  *			fetch_size, bytes of the result, bytes of a row, fast paths that
- *			options allow [, command]
+ *			options allow, states of aggregates (upper/) [, command]
  *
  * and to that of a direct modification we may append a command.  A command is
  * a list of the SQL that is executed, the types that are declared for its
@@ -177,10 +177,23 @@ plan_annotate_scan(ForeignScan *plan, PlannerInfo *root, const RelOptInfo *rel,
 		 (rel->tuples >= 0 && sent * FEW_OF_GUESSED > rel->tuples)))
 		bytes = INT_MAX;
 	lfirst(list_nth_cell(plan->fdw_private, 2)) =
-		list_make4(makeInteger(scan.fetch_size),
+		list_make5(makeInteger(scan.fetch_size),
 				   makeInteger((int) Min(bytes, INT_MAX)),
 				   makeInteger((int) Min(width, INT_MAX)),
-				   makeInteger(fast_paths));
+				   makeInteger(fast_paths), NIL);
+}
+
+/*
+ * Notes that the result columns are these attributes, and of which of them
+ * states are made.  The scan must have gone through plan_annotate_scan.
+ */
+void
+plan_note_states(ForeignScan *plan, List *attrs, List *states)
+{
+	List	   *noted = lthird_node(List, plan->fdw_private);
+
+	lsecond(plan->fdw_private) = attrs;
+	lfirst(list_nth_cell(noted, 4)) = states;
 }
 
 /* Raises an ERROR: going on would misread memory. */
@@ -273,8 +286,9 @@ plan_read_scan(List *private)
 		plan.bytes = intVal(lsecond(noted));
 		plan.width = intVal(lthird(noted));
 		plan.fast_paths = intVal(lfourth(noted));
+		plan.states = list_nth(noted, 4);
 	}
-	plan.command = read_command(noted, 4, strVal(linitial(private)));
+	plan.command = read_command(noted, 5, strVal(linitial(private)));
 	return plan;
 }
 

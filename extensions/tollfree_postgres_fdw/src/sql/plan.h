@@ -30,6 +30,8 @@ typedef struct ScanPlan
 								 * unknown */
 	int			width;			/* expected bytes of a row */
 	int			fast_paths;		/* that options allow; fastpath.h */
+	List	   *states;			/* of aggregates, to be made in each row;
+								 * wire/states.h */
 } ScanPlan;
 
 typedef struct ModifyPlan
@@ -56,6 +58,7 @@ extern int	plan_fast_paths(const PlannerInfo *root, const RelOptInfo *rel,
 extern void plan_annotate_scan(ForeignScan *plan, PlannerInfo *root,
 							   const RelOptInfo *rel, Oid tableid,
 							   double rows, int fast_paths);
+extern void plan_note_states(ForeignScan *plan, List *attrs, List *states);
 extern void plan_note_command(ForeignScan *plan, Node *sql, List *types,
 							  bool is_cacheable);
 extern ScanPlan plan_read_scan(List *private);

@@ -1,0 +1,351 @@
+/*
+ * partial.c
+ *	  Partial aggregation of foreign partitions by their servers.
+ *
+ * With enable_partitionwise_aggregate PostgreSQL aggregates each partition and
+ * combines the transition states that come of it.  postgres_fdw can only have
+ * a whole aggregation done remotely.  So each state is made of parts that are
+ * results of aggregates, as that of avg(x) of count(x) and sum(x):
+ *
+ *	postgres_fdw plans a full aggregation that yields all parts;
+ *	the scan receives the parts and makes the states (wire/states.c).
+ *
+ * It is one foreign scan, so Append can have all servers work at once.  Its
+ * rows have a column for each expression of the partial aggregation, and behind
+ * them one for each part that is no such expression.
+ *
+ * If there is a state that we cannot make, the partition is scanned as it is
+ * without us.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/tlist.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "base/compat.h"
+#include "base/fastpath.h"
+#include "sql/plan.h"
+#include "upper/partial.h"
+#include "wire/states.h"
+
+/* Operators, which have no names in PostgreSQL's headers */
+#define INT8_TIMES_INT8 686
+#define NUMERIC_TIMES_NUMERIC 1760
+
+/* How the states of a transition function are made */
+typedef struct StateSource
+{
+	Oid			transition;		/* function */
+	StateKind	kind;
+	Oid			cast;			/* function applied to the values, or
+								 * InvalidOid */
+	Oid			sum;			/* aggregate of the values */
+	Oid			multiply;		/* operator for their squares, or InvalidOid */
+} StateSource;
+
+static const StateSource sources[] = {
+	{F_INT2_AVG_ACCUM, STATE_INTEGER_AVERAGE, InvalidOid, F_SUM_INT2, InvalidOid},
+	{F_INT4_AVG_ACCUM, STATE_INTEGER_AVERAGE, InvalidOid, F_SUM_INT4, InvalidOid},
+	{F_INT8_AVG_ACCUM, STATE_INTEGER_SUM, InvalidOid, F_SUM_INT8, InvalidOid},
+	{F_INT2_ACCUM, STATE_INTEGER_SQUARES, F_INT8_INT2, F_SUM_INT8, INT8_TIMES_INT8},
+	{F_INT4_ACCUM, STATE_INTEGER_SQUARES, F_INT8_INT4, F_SUM_INT8, INT8_TIMES_INT8},
+	{F_INT8_ACCUM, STATE_NUMERIC_SQUARES, F_NUMERIC_INT8, F_SUM_NUMERIC, NUMERIC_TIMES_NUMERIC},
+	{F_NUMERIC_AVG_ACCUM, STATE_NUMERIC_SUM, InvalidOid, F_SUM_NUMERIC, InvalidOid},
+	{F_NUMERIC_ACCUM, STATE_NUMERIC_SQUARES, InvalidOid, F_SUM_NUMERIC, NUMERIC_TIMES_NUMERIC},
+	{F_FLOAT4_ACCUM, STATE_FLOAT, F_FLOAT8_FLOAT4, F_SUM_FLOAT8, InvalidOid},
+	{F_FLOAT8_ACCUM, STATE_FLOAT, InvalidOid, F_SUM_FLOAT8, InvalidOid}
+};
+
+/* The kind of a state, and the aggregates that its parts are results of */
+typedef struct StateParts
+{
+	StateKind	kind;
+	List	   *aggregates;		/* of Aggref */
+} StateParts;
+
+/* A full aggregate with the partial one's filter and no other arguments. */
+static Aggref *
+make_aggregate(const Aggref *partial, Oid function, Expr *argument)
+{
+	Aggref	   *aggregate = copyObjectImpl(partial);
+
+	aggregate->aggfnoid = function;
+	aggregate->aggtype = get_func_rettype(function);
+	aggregate->aggcollid = aggregate->inputcollid = InvalidOid;
+	aggregate->aggtranstype = InvalidOid;
+	aggregate->aggargtypes = list_make1_oid(exprType((Node *) argument));
+	aggregate->args = list_make1(makeTargetEntry(argument, 1, NULL, false));
+	aggregate->aggstar = false;
+	aggregate->aggsplit = AGGSPLIT_SIMPLE;
+	aggregate->aggno = aggregate->aggtransno = -1;
+	return aggregate;
+}
+
+/* The parts of a state that is made by one of the sources. */
+static List *
+make_parts(const Aggref *partial, const StateSource *source)
+{
+	Expr	   *value = linitial_node(TargetEntry, partial->args)->expr;
+	List	   *parts = list_make1(make_aggregate(partial, F_COUNT_ANY, value));
+
+	if (OidIsValid(source->cast))
+		value = (Expr *) makeFuncExpr(source->cast,
+									  get_func_rettype(source->cast),
+									  list_make1(value), InvalidOid,
+									  InvalidOid, COERCE_EXPLICIT_CAST);
+	parts = lappend(parts, make_aggregate(partial, source->sum, value));
+	if (source->kind == STATE_FLOAT)
+		parts = lappend(parts, make_aggregate(partial, F_VAR_POP_FLOAT8, value));
+	if (OidIsValid(source->multiply))
+	{
+		OpExpr	   *square = (OpExpr *)
+			make_opclause(source->multiply, exprType((Node *) value), false,
+						  value, copyObjectImpl(value), InvalidOid, InvalidOid);
+
+		set_opfuncid(square);
+		parts = lappend(parts, make_aggregate(partial, source->sum,
+											  (Expr *) square));
+	}
+	return parts;
+}
+
+/* The parts of a partial aggregate's state; none if we cannot make it. */
+static StateParts
+parts_of(const Aggref *partial)
+{
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID,
+										ObjectIdGetDatum(partial->aggfnoid));
+	Oid			transition;
+	Oid			final;
+	StateParts	parts = {.kind = STATE_VALUE};
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for aggregate %u", partial->aggfnoid);
+	transition = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn;
+	final = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggfinalfn;
+	ReleaseSysCache(tuple);
+
+	for (int i = 0; i < lengthof(sources); i++)
+	{
+		if (sources[i].transition == transition)
+		{
+			parts.kind = sources[i].kind;
+			parts.aggregates = make_parts(partial, &sources[i]);
+		}
+	}
+	if (parts.aggregates == NIL && !OidIsValid(final) &&
+		partial->aggtranstype != INTERNALOID)
+	{
+		/* Without a final function the state is the result. */
+		Aggref	   *aggregate = copyObjectImpl(partial);
+
+		aggregate->aggtype = partial->aggtranstype;
+		aggregate->aggsplit = AGGSPLIT_SIMPLE;
+		parts.aggregates = list_make1(aggregate);
+	}
+	return parts;
+}
+
+/*
+ * The full aggregation that yields the parts of all states of a partial one;
+ * NULL if there are states that we cannot make, or if it is switched off.
+ * postgres_fdw is to add a path to its relation if it can be done remotely.
+ */
+FullAggregation *
+partial_full_aggregation(PlannerInfo *root, const RelOptInfo *partial,
+						 const GroupPathExtraData *extra)
+{
+	PathTarget *target = create_empty_pathtarget();
+	FullAggregation *full;
+	ListCell   *cell;
+
+	/* Workers aggregate partially, too, without anything being partitioned. */
+	if (extra->patype != PARTITIONWISE_AGGREGATE_PARTIAL ||
+		!fastpath_is_on(plan_fast_paths(root, partial, InvalidOid),
+						FAST_PARTIAL_AGGREGATES))
+		return NULL;
+	foreach(cell, partial->reltarget->exprs)
+	{
+		Expr	   *expr = lfirst(cell);
+		StateParts	parts;
+
+		if (!IsA(expr, Aggref))
+		{
+			add_column_to_pathtarget(target, expr,
+									 get_pathtarget_sortgroupref(partial->reltarget,
+																 foreach_current_index(cell)));
+			continue;
+		}
+		parts = parts_of((Aggref *) expr);
+		if (parts.aggregates == NIL)
+			return NULL;
+		add_new_columns_to_pathtarget(target, parts.aggregates);
+	}
+
+	full = palloc(sizeof(FullAggregation));
+	full->rel = makeNode(RelOptInfo);
+	*full->rel = *partial;
+	full->rel->reltarget = set_pathtarget_cost_width(root, target);
+	full->rel->pathlist = full->rel->partial_pathlist = NIL;
+	full->rel->fdw_private = NULL;
+	full->extra = *extra;
+	/* HAVING is checked when all states have been combined. */
+	full->extra.havingQual = NULL;
+	full->extra.patype = PARTITIONWISE_AGGREGATE_FULL;
+	return full;
+}
+
+/* Adds the path of a full aggregation, if it has one, to the partial one. */
+void
+partial_add_path(RelOptInfo *partial, const FullAggregation *full)
+{
+	ForeignPath *path;
+
+	if (full->rel->pathlist == NIL)
+		return;
+	path = makeNode(ForeignPath);
+	*path = *linitial_node(ForeignPath, full->rel->pathlist);
+	path->path.parent = partial;
+	path->path.pathtarget = partial->reltarget;
+	path->fdw_private = list_make1(linitial(full->rel->pathlist));
+	/* postgres_fdw looks here whether the path can be asynchronous. */
+	partial->fdw_private = full->rel->fdw_private;
+	add_path(partial, (Path *) path);
+}
+
+/*
+ * The path of the full aggregation that a path of a partial one stands for, or
+ * NULL if it is a path of something else.
+ */
+ForeignPath *
+partial_full_path(const ForeignPath *path)
+{
+	/* postgres_fdw's own paths have lists of Booleans, if any. */
+	return path->fdw_private != NIL &&
+		IsA(linitial(path->fdw_private), ForeignPath) ?
+		linitial(path->fdw_private) : NULL;
+}
+
+/* The target list of a full aggregation's path. */
+List *
+partial_full_tlist(const ForeignPath *full)
+{
+	return make_tlist_from_pathtarget(full->path.pathtarget);
+}
+
+/* The column, counted from 1, of a scan that receives a part. */
+static int
+column_of(const Expr *part, List *received, List *attrs)
+{
+	ListCell   *cell;
+
+	foreach(cell, received)
+	{
+		if (equal(lfirst_node(TargetEntry, cell)->expr, part))
+			return list_nth_int(attrs, foreach_current_index(cell));
+	}
+	elog(ERROR, "a part of a partial aggregate is not received");
+	return 0;
+}
+
+/*
+ * Is what is received as it is one of the columns of a partial aggregation?
+ * Then which one, counted from 1; else 0.
+ */
+static int
+column_that_is(const Expr *received, List *exprs)
+{
+	ListCell   *cell;
+
+	foreach(cell, exprs)
+	{
+		Expr	   *expr = lfirst(cell);
+		StateParts	parts;
+
+		if (IsA(expr, Aggref))
+		{
+			parts = parts_of((Aggref *) expr);
+			expr = parts.kind == STATE_VALUE ? linitial(parts.aggregates) : NULL;
+		}
+		if (expr != NULL && equal(expr, received))
+			return foreach_current_index(cell) + 1;
+	}
+	return 0;
+}
+
+/* How a column is made of what is received; its parts are counted from 0. */
+static StateMaker
+make_maker(Expr *expr, int column, List *received, List *attrs)
+{
+	StateMaker	maker = {.kind = STATE_VALUE,.column = column};
+	List	   *parts = list_make1(expr);
+	ListCell   *cell;
+
+	if (IsA(expr, Aggref))
+	{
+		StateParts	state = parts_of((Aggref *) expr);
+
+		maker.kind = state.kind;
+		parts = state.aggregates;
+	}
+	foreach(cell, parts)
+		maker.parts[foreach_current_index(cell)] =
+		column_of(lfirst(cell), received, attrs) - 1;
+	return maker;
+}
+
+/*
+ * Makes the plan of a full aggregation that of the partial one that it stands
+ * for, with that target list.
+ */
+void
+partial_finish_plan(ForeignScan *plan, const ForeignPath *path, List *tlist)
+{
+	List	   *exprs = path->path.pathtarget->exprs;
+	List	   *received = plan->fdw_scan_tlist;
+	List	   *columns = NIL;
+	List	   *attrs = NIL;
+	List	   *makers = NIL;
+	ListCell   *cell;
+
+	foreach(cell, exprs)
+		columns = lappend(columns,
+						  makeTargetEntry(lfirst(cell),
+										  list_length(columns) + 1, NULL, false));
+	foreach(cell, received)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, cell);
+		int			column = column_that_is(entry->expr, exprs);
+
+		if (column == 0)
+		{
+			column = list_length(columns) + 1;
+			columns = lappend(columns,
+							  makeTargetEntry(entry->expr, column, NULL, false));
+		}
+		attrs = lappend_int(attrs, column);
+	}
+	foreach(cell, exprs)
+	{
+		int			column = foreach_current_index(cell);
+		StateMaker	maker = make_maker(lfirst(cell), column, received, attrs);
+
+		if (maker.kind != STATE_VALUE || maker.parts[0] != column)
+			makers = lappend(makers, states_write(&maker));
+	}
+	plan->fdw_scan_tlist = columns;
+	plan->scan.plan.targetlist = tlist;
+	plan_note_states(plan, attrs, makers);
+}
