@@ -44,6 +44,8 @@ static struct
 	"Looks up the foreign rows of a join for many outer rows at once."},
 	[FAST_PARTIAL_AGGREGATES] = {"partial_aggregates", true, true,
 	"Has the servers of foreign partitions aggregate what PostgreSQL combines."},
+	[FAST_PARTITION_LIMITS] = {"partition_limits", true, true,
+	"Sends the LIMIT of a query for a partitioned table to each of its servers."},
 	[FAST_AUTOCOMMIT] = {"autocommit_scans", true, true,
 	"Sends a SELECT that is all of its transaction without beginning one."},
 	[FAST_PIPELINED_WRITES] = {"pipelined_writes", true, true,

@@ -16,17 +16,19 @@
 static ExecutorRun_hook_type next_run_hook = NULL;
 static void (*finish_run) (QueryDesc *queryDesc) = NULL;
 
-/* The innermost run, if it was asked for all rows; else NULL */
-static const EState *run_whole = NULL;
+/* The innermost run, or NULL; was it asked for all rows? */
+static const QueryDesc *innermost = NULL;
+static bool innermost_is_whole = false;
 
 /* The hook: runs the executor, and finishes what a statement writes. */
 static void
 run(COMPAT_EXECUTOR_RUN_PARAMS)
 {
-	const EState *outer = run_whole;
+	const QueryDesc *outer = innermost;
+	bool		outer_is_whole = innermost_is_whole;
 
-	run_whole = count == 0 && ScanDirectionIsForward(direction) ?
-		queryDesc->estate : NULL;
+	innermost = queryDesc;
+	innermost_is_whole = count == 0 && ScanDirectionIsForward(direction);
 	PG_TRY();
 	{
 		if (next_run_hook != NULL)
@@ -38,7 +40,8 @@ run(COMPAT_EXECUTOR_RUN_PARAMS)
 	}
 	PG_FINALLY();
 	{
-		run_whole = outer;
+		innermost = outer;
+		innermost_is_whole = outer_is_whole;
 	}
 	PG_END_TRY();
 }
@@ -56,5 +59,13 @@ run_install(void (*finish) (QueryDesc *queryDesc))
 bool
 run_is_whole(const EState *estate)
 {
-	return run_whole == estate;
+	return innermost_is_whole && innermost->estate == estate;
+}
+
+/* The top of this query's plan if it is what the innermost run is of, or NULL. */
+PlanState *
+run_plan(const EState *estate)
+{
+	return innermost != NULL && innermost->estate == estate ?
+		innermost->planstate : NULL;
 }

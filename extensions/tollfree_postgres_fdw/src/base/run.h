@@ -9,5 +9,6 @@
 
 extern void run_install(void (*finish) (QueryDesc *queryDesc));
 extern bool run_is_whole(const EState *estate);
+extern PlanState *run_plan(const EState *estate);
 
 #endif							/* TOLLFREE_FDW_RUN_H */

@@ -14,6 +14,7 @@
 #include "utils/rel.h"
 
 #include "base/compat.h"
+#include "base/fastpath.h"
 #include "base/settings.h"
 #include "scan/scan.h"
 #include "scan/scan_state.h"
@@ -146,8 +147,9 @@ send_query(ForeignScanState *node)
 }
 
 /*
- * Sends the query; receives the whole result if it is asked for directly.  If
- * its rows exceed work_mem all of them go into the store, the last ones too.
+ * Sends the query, unless merge.c has sent it; receives the whole result if it
+ * is asked for directly.  If its rows exceed work_mem all of them go into the
+ * store, the last ones too.
  */
 static void
 execute_and_wait(ForeignScanState *node)
@@ -155,12 +157,26 @@ execute_and_wait(ForeignScanState *node)
 	RemoteScanState *scan = node->fdw_state;
 
 	usage_start(scan->session, &scan->usage);
-	send_query(node);
+	if (scan->phase == SCAN_IDLE)
+	{
+		send_query(node);
+		if (scan->plan.is_sorted_member && scan->may_prefetch &&
+			fastpath_is_on(scan->plan.fast_paths, FAST_READ_AHEAD))
+			merge_start_others(node);
+	}
 	if (scan->method == FETCH_DIRECT)
 		fetch_drain(scan);
 	if (scan->store != NULL)
 		fetch_spill(scan);
 	usage_stop(scan->session, &scan->usage);
+}
+
+/* Is there nothing to be returned before the query, or its answer, is? */
+static bool
+needs_execution(const RemoteScanState *scan)
+{
+	return scan->phase == SCAN_IDLE ||
+		(scan->method == FETCH_DIRECT && scan_is_in_flight(scan));
 }
 
 /* Receives more rows of a stream or a cursor; false if there are none. */
@@ -189,7 +205,7 @@ tollfreeIterateForeignScan(ForeignScanState *node)
 
 	if (scan->batch != NULL)
 		return lookups_next(scan, slot);
-	if (scan->phase == SCAN_IDLE && waits)
+	if (waits && needs_execution(scan))
 		execute_and_wait(node);
 	do
 	{

@@ -223,7 +223,10 @@ extern void lookups_set_key(RemoteScanState *scan, int key);
 extern TupleTableSlot *lookups_next(RemoteScanState *scan,
 									TupleTableSlot *slot);
 
-/* scan.c, for async.c and for join/ */
+/* merge.c */
+extern void merge_start_others(const ForeignScanState *node);
+
+/* scan.c, for async.c, merge.c and join/ */
 extern void scan_send_more(ForeignScanState *node);
 extern RemoteScanState *scan_find(const EState *estate, const Plan *plan);
 extern void scan_look_up(RemoteScanState *scan, KeyBatch *batch);

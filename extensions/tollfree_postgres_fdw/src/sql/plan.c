@@ -11,7 +11,8 @@
  * In the list of a scan we replace fetch_size by a list of
  *
  *			fetch_size, bytes of the result, bytes of a row, fast paths that
- *			options allow, states of aggregates (upper/) [, command]
+ *			options allow, states of aggregates (upper/), is it of a sorted
+ *			partition? [, command]
  *
  * and to that of a direct modification we may append a command.  A command is
  * a list of the SQL that is executed, the types that are declared for its
@@ -160,27 +161,29 @@ plan_fast_paths(const PlannerInfo *root, const RelOptInfo *rel, Oid tableid)
 /*
  * Puts into a scan's plan the bytes that the remote server is expected to
  * send, INT_MAX if that is a mere guess, and the fast paths that options
- * allow.  The scan is of a table, a join or an aggregate; rows is how many it
- * returns.
+ * allow.  The scan is of a table, a join or an aggregate.
  */
 void
 plan_annotate_scan(ForeignScan *plan, PlannerInfo *root, const RelOptInfo *rel,
-				   Oid tableid, double rows, int fast_paths)
+				   Oid tableid, const Path *path, int fast_paths)
 {
 	ScanPlan	scan = plan_read_scan(plan->fdw_private);
-	double		sent = sent_rows(root, rel, plan, rows);
+	double		sent = sent_rows(root, rel, plan, path->rows);
 	double		width = Max(sent_width(root, plan, tableid, scan.attrs), 1);
 	double		bytes = sent * width;
+	bool		is_sorted_member = path->pathkeys != NIL &&
+		rel->reloptkind == RELOPT_OTHER_MEMBER_REL;
 
 	if (plan->scan.scanrelid > 0 && is_guessed(tableid) &&
 		(sent > PLAN_FEW_ROWS ||
 		 (rel->tuples >= 0 && sent * FEW_OF_GUESSED > rel->tuples)))
 		bytes = INT_MAX;
 	lfirst(list_nth_cell(plan->fdw_private, 2)) =
-		list_make5(makeInteger(scan.fetch_size),
-				   makeInteger((int) Min(bytes, INT_MAX)),
-				   makeInteger((int) Min(width, INT_MAX)),
-				   makeInteger(fast_paths), NIL);
+		lappend(list_make5(makeInteger(scan.fetch_size),
+						   makeInteger((int) Min(bytes, INT_MAX)),
+						   makeInteger((int) Min(width, INT_MAX)),
+						   makeInteger(fast_paths), NIL),
+				makeBoolean(is_sorted_member));
 }
 
 /*
@@ -287,8 +290,9 @@ plan_read_scan(List *private)
 		plan.width = intVal(lthird(noted));
 		plan.fast_paths = intVal(lfourth(noted));
 		plan.states = list_nth(noted, 4);
+		plan.is_sorted_member = boolVal(list_nth(noted, 5));
 	}
-	plan.command = read_command(noted, 5, strVal(linitial(private)));
+	plan.command = read_command(noted, 6, strVal(linitial(private)));
 	return plan;
 }
 

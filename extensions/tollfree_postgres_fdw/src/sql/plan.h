@@ -32,6 +32,8 @@ typedef struct ScanPlan
 	int			fast_paths;		/* that options allow; fastpath.h */
 	List	   *states;			/* of aggregates, to be made in each row;
 								 * wire/states.h */
+	bool		is_sorted_member;	/* is it of a partition whose rows are to
+									 * come in an order? */
 } ScanPlan;
 
 typedef struct ModifyPlan
@@ -57,7 +59,7 @@ extern int	plan_fast_paths(const PlannerInfo *root, const RelOptInfo *rel,
 							Oid tableid);
 extern void plan_annotate_scan(ForeignScan *plan, PlannerInfo *root,
 							   const RelOptInfo *rel, Oid tableid,
-							   double rows, int fast_paths);
+							   const Path *path, int fast_paths);
 extern void plan_note_states(ForeignScan *plan, List *attrs, List *states);
 extern void plan_note_command(ForeignScan *plan, Node *sql, List *types,
 							  bool is_cacheable);

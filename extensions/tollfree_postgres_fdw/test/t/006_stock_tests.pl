@@ -7,8 +7,8 @@
 # EXPLAIN has here in addition are taken out of the real output.  What differs
 # then has to be what is listed here, no more and no less.
 #
-# All run twice: without joins that look up rows in batches, for postgres_fdw's
-# plans, and with them, when plans are left out of both outputs.
+# All run twice: without plans of our own, for postgres_fdw's, and with them, when
+# plans are left out of both outputs.
 
 use strict;
 use warnings;
@@ -26,7 +26,8 @@ plan skip_all => "$stock has no tests of postgres_fdw; "
 
 my ($major) = `pg_config --version` =~ /^PostgreSQL (\d+)/;
 my $work = PostgreSQL::Test::Utils::tempdir();
-my $batches = 'off';
+my @settings = qw(batched_lookups partial_aggregates partition_limits);
+my $own_plans = 'off';
 
 # What differs in the output of a test, in its order: the reason, and what diff
 # prints of it.
@@ -88,7 +89,7 @@ sub comparable
 	my $added = 0;
 	my @lines;
 
-	$text =~ s/^ +QUERY PLAN *\n-+\n.*?^\(\d+ rows?\)\n//msg if $batches eq 'on';
+	$text =~ s/^ +QUERY PLAN *\n-+\n.*?^\(\d+ rows?\)\n//msg if $own_plans eq 'on';
 	$text =~ s/^(EXPLAIN \(ANALYZE[^\n]*\n$first).*?^\(\d+ rows\)\n/$1/ms;
 	$text =~ s/^($first[^\n]*\n[^\n]*\n )[123](?=505 )/$1/m;
 
@@ -116,10 +117,10 @@ sub compare
 	my ($name, $folder) = @_;
 	my $output = slurp_file("$folder/results/$name.out");
 	my ($expected, $real) = ("$folder/$name.expected", "$folder/$name.real");
-	my $title = "$name, batches $batches";
+	my $title = "$name, plans of our own $own_plans";
 
 	like($output, qr/^ +Fetch Method: /m, "$title: the plans are ours");
-	is($output =~ /Batched Foreign Lookup/ ? 'on' : 'off', $batches, "$title: as set")
+	is($output =~ /Batched Foreign Lookup/ ? 'on' : 'off', $own_plans, "$title: as set")
 	  if $name eq 'postgres_fdw';
 	append_to_file($expected, comparable(slurp_file("$work/expected/$name.out")));
 	append_to_file($real, comparable($output));
@@ -147,21 +148,21 @@ $node->start;
 sub run_tests
 {
 	my ($program, $kind, @options) = @_;
-	my $folder = "$work/$kind.$batches";
+	my $folder = "$work/$kind.$own_plans";
 	my @names = map { /([^\/]+)\.$kind$/ } sort(glob("$work/*/*.$kind"));
 
 	mkdir $folder;
 	system($program, "--inputdir=$work", "--outputdir=$folder", '--bindir=',
-		'--host=' . $node->host, '--port=' . $node->port, "--dbname=$kind\_$batches", @options, @names);
+		'--host=' . $node->host, '--port=' . $node->port, "--dbname=$kind\_$own_plans", @options, @names);
 	compare($_, $folder) foreach @names;
 }
 
 foreach my $setting ('off', 'on')
 {
-	$batches = $setting;
+	$own_plans = $setting;
 	%unseen = %differences;
 	# A setting of a library that is not loaded yet is kept until it is.
-	$ENV{PGOPTIONS} = "-c tollfree_postgres_fdw.batched_lookups=$setting";
+	$ENV{PGOPTIONS} = join(' ', map { "-c tollfree_postgres_fdw.$_=$setting" } @settings);
 	run_tests($ENV{PG_REGRESS}, 'sql');
 	run_tests(dirname($ENV{PG_REGRESS}) . '/../isolation/pg_isolation_regress',
 		'spec', '--load-extension=postgres_fdw', '--load-extension=tollfree_postgres_fdw');

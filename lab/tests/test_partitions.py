@@ -1,4 +1,4 @@
-"""Random aggregates over partitions on several servers, beside a local table with the same rows."""
+"""Random queries for partitions on several servers, beside a local table with the same rows."""
 
 import math
 import random
@@ -20,8 +20,8 @@ Connection = psycopg.Connection[tuple[object, ...]]
 SERVERS = 3
 SEED = 11
 QUERIES = 300
-LEAST_PARTIAL = 0.5
-"""Share of the queries that a server aggregates partially; others have a state nobody makes."""
+LEAST_PARTIAL = LEAST_LIMITED = 0.4
+"""Shares of the queries that servers aggregate partially, and of those whose LIMIT they get."""
 
 RELATIVE_ERROR = 1e-9
 """Of floats: like workers, servers add up parts, so the last digits may differ."""
@@ -203,11 +203,16 @@ def is_partial(connection: Connection, statement: str) -> bool:
     return "Finalize" in plan and "Aggregate on" in plan
 
 
+def analyze(connection: Connection) -> None:
+    """Gather statistics of the foreign partitions."""
+    for n in range(SERVERS):
+        connection.execute(f"ANALYZE facts_{n}")
+
+
 @pytest.mark.parametrize("analyzes", [False, True])
 def test_random_aggregates_are_those_of_a_local_table(local: Connection, *, analyzes: bool) -> None:
     if analyzes:
-        for n in range(SERVERS):
-            local.execute(f"ANALYZE facts_{n}")
+        analyze(local)
     draw = random.Random(f"{SEED} {analyzes}")
     partial = 0
     for _ in range(QUERIES):
@@ -222,3 +227,41 @@ def test_random_aggregates_are_those_of_a_local_table(local: Connection, *, anal
             assert all(map(is_same, row, expected)), (text, row, expected)
         partial += is_partial(local, text.format("facts"))
     assert partial >= LEAST_PARTIAL * QUERIES
+
+
+def first_rows(draw: random.Random) -> str:
+    """Return a query, with a placeholder for the table, for its first rows in a unique order."""
+    keys = draw.sample(
+        ("g", "k", "i4", "n", "o", "f8", "x", "d", "t", "b"), draw.choice((0, 1, 1, 2))
+    )
+    order = [
+        f"{key}{draw.choice(('', ' DESC'))}{draw.choice(('', '', ' NULLS FIRST', ' NULLS LAST'))}"
+        for key in (*keys, "id")
+    ]
+    text = f"SELECT {draw.choice(('id, k', '*', 'i4 + i2, f8', 'count(*) OVER ()'))} FROM {{}}"
+    is_lateral = draw.random() < 0.2
+    if is_lateral:
+        text += " WHERE id > 100 * s"
+    elif draw.random() < 0.5:
+        text += f" WHERE {draw.choice((condition(draw), condition(draw), 'id % 5 IN (0, 2)'))}"
+        if draw.random() < 0.2:
+            text += " AND random() >= 0"
+    text += f" ORDER BY {', '.join(order)} LIMIT {draw.choice((0, 1, 3, 20, 150, 2500))}"
+    if draw.random() < 0.3:
+        text += f" OFFSET {draw.choice((0, 1, 40, 2600))}"
+    return f"SELECT * FROM generate_series(1, 3) s, LATERAL ({text}) q" if is_lateral else text
+
+
+@pytest.mark.parametrize("analyzes", [False, True])
+def test_first_rows_are_those_of_a_local_table(local: Connection, *, analyzes: bool) -> None:
+    if analyzes:
+        analyze(local)
+    draw = random.Random(f"{SEED} {analyzes}")
+    limited = 0
+    for _ in range(QUERIES):
+        text = first_rows(draw)
+        here, there = local.execute(text.format("facts")), local.execute(text.format("whole"))
+        assert list(map(repr, here.fetchall())) == list(map(repr, there.fetchall())), text
+        plan = str(local.execute(f"EXPLAIN (VERBOSE) {text.format('facts')}").fetchall())
+        limited += "::bigint" in plan
+    assert limited >= LEAST_LIMITED * QUERIES
