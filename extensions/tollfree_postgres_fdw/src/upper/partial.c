@@ -49,23 +49,24 @@ typedef struct StateSource
 {
 	Oid			transition;		/* function */
 	StateKind	kind;
-	Oid			cast;			/* function applied to the values, or
-								 * InvalidOid */
+	Oid			cast;			/* function that makes values wider, so that
+								 * their sum or squares fit, or InvalidOid */
 	Oid			sum;			/* aggregate of the values */
 	Oid			multiply;		/* operator for their squares, or InvalidOid */
+	Oid			sum_squares;	/* aggregate of these */
 } StateSource;
 
 static const StateSource sources[] = {
-	{F_INT2_AVG_ACCUM, STATE_INTEGER_AVERAGE, InvalidOid, F_SUM_INT2, InvalidOid},
-	{F_INT4_AVG_ACCUM, STATE_INTEGER_AVERAGE, InvalidOid, F_SUM_INT4, InvalidOid},
-	{F_INT8_AVG_ACCUM, STATE_INTEGER_SUM, InvalidOid, F_SUM_INT8, InvalidOid},
-	{F_INT2_ACCUM, STATE_INTEGER_SQUARES, F_INT8_INT2, F_SUM_INT8, INT8_TIMES_INT8},
-	{F_INT4_ACCUM, STATE_INTEGER_SQUARES, F_INT8_INT4, F_SUM_INT8, INT8_TIMES_INT8},
-	{F_INT8_ACCUM, STATE_NUMERIC_SQUARES, F_NUMERIC_INT8, F_SUM_NUMERIC, NUMERIC_TIMES_NUMERIC},
-	{F_NUMERIC_AVG_ACCUM, STATE_NUMERIC_SUM, InvalidOid, F_SUM_NUMERIC, InvalidOid},
-	{F_NUMERIC_ACCUM, STATE_NUMERIC_SQUARES, InvalidOid, F_SUM_NUMERIC, NUMERIC_TIMES_NUMERIC},
-	{F_FLOAT4_ACCUM, STATE_FLOAT, F_FLOAT8_FLOAT4, F_SUM_FLOAT8, InvalidOid},
-	{F_FLOAT8_ACCUM, STATE_FLOAT, InvalidOid, F_SUM_FLOAT8, InvalidOid}
+	{F_INT2_AVG_ACCUM, STATE_INTEGER_AVERAGE, 0, F_SUM_INT2, 0, 0},
+	{F_INT4_AVG_ACCUM, STATE_INTEGER_AVERAGE, 0, F_SUM_INT4, 0, 0},
+	{F_INT8_AVG_ACCUM, STATE_INTEGER_SUM, 0, F_SUM_INT8, 0, 0},
+	{F_INT2_ACCUM, STATE_INTEGER_SQUARES, F_INT8_INT2, F_SUM_INT2, INT8_TIMES_INT8, F_SUM_INT8},
+	{F_INT4_ACCUM, STATE_INTEGER_SQUARES, F_INT8_INT4, F_SUM_INT4, INT8_TIMES_INT8, F_SUM_INT8},
+	{F_INT8_ACCUM, STATE_NUMERIC_SQUARES, F_NUMERIC_INT8, F_SUM_INT8, NUMERIC_TIMES_NUMERIC, F_SUM_NUMERIC},
+	{F_NUMERIC_AVG_ACCUM, STATE_NUMERIC_SUM, 0, F_SUM_NUMERIC, 0, 0},
+	{F_NUMERIC_ACCUM, STATE_NUMERIC_SQUARES, 0, F_SUM_NUMERIC, NUMERIC_TIMES_NUMERIC, F_SUM_NUMERIC},
+	{F_FLOAT4_ACCUM, STATE_FLOAT, F_FLOAT8_FLOAT4, F_SUM_FLOAT8, 0, 0},
+	{F_FLOAT8_ACCUM, STATE_FLOAT, 0, F_SUM_FLOAT8, 0, 0}
 };
 
 /* The kind of a state, and the aggregates that its parts are results of */
@@ -93,32 +94,37 @@ make_aggregate(const Aggref *partial, Oid function, Expr *argument)
 	return aggregate;
 }
 
+/* The square of a value. */
+static Expr *
+square_of(Expr *value, Oid multiply)
+{
+	OpExpr	   *square = (OpExpr *)
+		make_opclause(multiply, exprType((Node *) value), false, value,
+					  copyObjectImpl(value), InvalidOid, InvalidOid);
+
+	set_opfuncid(square);
+	return (Expr *) square;
+}
+
 /* The parts of a state that is made by one of the sources. */
 static List *
 make_parts(const Aggref *partial, const StateSource *source)
 {
 	Expr	   *value = linitial_node(TargetEntry, partial->args)->expr;
-	List	   *parts = list_make1(make_aggregate(partial, F_COUNT_ANY, value));
+	Expr	   *wide = !OidIsValid(source->cast) ? value :
+		(Expr *) makeFuncExpr(source->cast, get_func_rettype(source->cast),
+							  list_make1(value), InvalidOid, InvalidOid,
+							  COERCE_EXPLICIT_CAST);
+	Aggref	   *count = make_aggregate(partial, F_COUNT_ANY, value);
 
-	if (OidIsValid(source->cast))
-		value = (Expr *) makeFuncExpr(source->cast,
-									  get_func_rettype(source->cast),
-									  list_make1(value), InvalidOid,
-									  InvalidOid, COERCE_EXPLICIT_CAST);
-	parts = lappend(parts, make_aggregate(partial, source->sum, value));
 	if (source->kind == STATE_FLOAT)
-		parts = lappend(parts, make_aggregate(partial, F_VAR_POP_FLOAT8, value));
+		return list_make3(count, make_aggregate(partial, source->sum, wide),
+						  make_aggregate(partial, F_VAR_POP_FLOAT8, wide));
 	if (OidIsValid(source->multiply))
-	{
-		OpExpr	   *square = (OpExpr *)
-			make_opclause(source->multiply, exprType((Node *) value), false,
-						  value, copyObjectImpl(value), InvalidOid, InvalidOid);
-
-		set_opfuncid(square);
-		parts = lappend(parts, make_aggregate(partial, source->sum,
-											  (Expr *) square));
-	}
-	return parts;
+		return list_make3(count, make_aggregate(partial, source->sum, value),
+						  make_aggregate(partial, source->sum_squares,
+										 square_of(wide, source->multiply)));
+	return list_make2(count, make_aggregate(partial, source->sum, value));
 }
 
 /* The parts of a partial aggregate's state; none if we cannot make it. */

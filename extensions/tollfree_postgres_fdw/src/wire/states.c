@@ -106,9 +106,9 @@ append_numeric(StringInfo state, Datum value)
 
 /* Is a numeric value less than 0? */
 static bool
-is_negative(Datum value)
+is_negative(Numeric value)
 {
-	return DatumGetBool(DirectFunctionCall2(numeric_lt, value,
+	return DatumGetBool(DirectFunctionCall2(numeric_lt, NumericGetDatum(value),
 											NumericGetDatum(int64_to_numeric(0))));
 }
 
@@ -116,7 +116,8 @@ is_negative(Datum value)
 static Datum
 make_internal(StateKind kind, const Datum *parts)
 {
-	Numeric		sum = DatumGetNumeric(parts[1]);
+	Numeric		sum = kind == STATE_INTEGER_SQUARES ?
+		int64_to_numeric(DatumGetInt64(parts[1])) : DatumGetNumeric(parts[1]);
 	bool		is_nan = numeric_is_nan(sum);
 	bool		is_inf = numeric_is_inf(sum);
 	bool		is_special = is_nan || is_inf;
@@ -126,7 +127,7 @@ make_internal(StateKind kind, const Datum *parts)
 
 	pq_begintypsend(&state);
 	pq_sendint64(&state, count);
-	append_numeric(&state, is_special ? zero : parts[1]);
+	append_numeric(&state, is_special ? zero : NumericGetDatum(sum));
 	if (kind == STATE_INTEGER_SQUARES || kind == STATE_NUMERIC_SQUARES)
 		append_numeric(&state, is_special ? zero : parts[2]);
 	if (kind == STATE_NUMERIC_SUM || kind == STATE_NUMERIC_SQUARES)
@@ -135,8 +136,8 @@ make_internal(StateKind kind, const Datum *parts)
 		pq_sendint32(&state, 0);
 		pq_sendint64(&state, count);
 		pq_sendint64(&state, is_nan);
-		pq_sendint64(&state, is_inf && !is_negative(parts[1]));
-		pq_sendint64(&state, is_inf && is_negative(parts[1]));
+		pq_sendint64(&state, is_inf && !is_negative(sum));
+		pq_sendint64(&state, is_inf && is_negative(sum));
 	}
 	return PointerGetDatum(pq_endtypsend(&state));
 }

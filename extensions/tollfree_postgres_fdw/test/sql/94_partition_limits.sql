@@ -19,7 +19,7 @@ BEGIN
 END
 $$;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT name FROM events ORDER BY score LIMIT 10;
-CREATE FUNCTION own(int) RETURNS bool
+CREATE FUNCTION is_even(int) RETURNS bool
 LANGUAGE plpgsql
 IMMUTABLE
 AS 'BEGIN RETURN $1 % 2 = 0; END';
@@ -53,7 +53,7 @@ FROM unnest(ARRAY[
 	'SELECT score FROM events ORDER BY score LIMIT 0',
 	'SELECT score FROM events WHERE id % 4 IN (1, 2) ORDER BY score LIMIT 4',
 	-- those that need more of a partition, or do not say how much
-	'SELECT name FROM events WHERE own(score) ORDER BY score LIMIT 10',
+	'SELECT name FROM events WHERE is_even(score) ORDER BY score LIMIT 10',
 	'SELECT score % 7 FROM events GROUP BY score % 7 ORDER BY 1 LIMIT 2',
 	'SELECT DISTINCT part FROM events ORDER BY part LIMIT 2',
 	'SELECT part FROM events ORDER BY part FETCH FIRST 3 ROWS WITH TIES',
