@@ -162,10 +162,10 @@ def benchmark(lab: Lab, counts: list[int], rounds: int, rtt_us: int, limit_s: fl
             connection.execute(statement)
         connection.execute("VACUUM ANALYZE shelf")
     with ExitStack() as stack:
-        (port,) = stack.enter_context(reserved_ports(1))
         control = lab.source().socket_folder / "joins.control"
-        link = Link("joins", rtt_us, port, lab.source().port, control, lab.stage, lab.user)
-        link.start()
+        with reserved_ports(1) as (port,):
+            link = Link("joins", rtt_us, port, lab.source().port, control, lab.stage, lab.user)
+            link.start()
         stack.callback(link.stop)
         through = {
             wrapper: stack.enter_context(make_local(lab, wrapper, link, counts))

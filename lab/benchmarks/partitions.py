@@ -193,10 +193,10 @@ def benchmark(lab: Lab, rounds: int, rtt_us: int) -> None:
     """Measure query by query."""
     make_servers(lab)
     with ExitStack() as stack:
-        (port,) = stack.enter_context(reserved_ports(1))
         control = lab.source().socket_folder / "partitions.control"
-        link = Link("partitions", rtt_us, port, lab.source().port, control, lab.stage, lab.user)
-        link.start()
+        with reserved_ports(1) as (port,):
+            link = Link("partitions", rtt_us, port, lab.source().port, control, lab.stage, lab.user)
+            link.start()
         stack.callback(link.stop)
         through = {
             wrapper: stack.enter_context(make_partitioned_table(lab, wrapper, link))
