@@ -8,13 +8,19 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
 #include "foreign/foreign.h"
 #include "nodes/plannodes.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "base/compat.h"
 #include "base/fastpath.h"
+#include "base/run.h"
 #include "base/settings.h"
 #include "modify/modify.h"
 #include "modify/pipeline.h"
@@ -196,6 +202,97 @@ calls_functions(const PlannedStmt *stmt)
 	return false;
 }
 
+/* The answer of routes_quietly for the execution that last asked */
+static struct
+{
+	const EState *estate;		/* NULL once it has ended */
+	Oid			root;
+	bool		is_quiet;
+} routing;
+
+/* Forgets the execution, which ends. */
+static void
+forget_routing(void *arg)
+{
+	if (routing.estate == arg)
+		routing.	estate = NULL;
+}
+
+/* Has a partition a row trigger?  Most can be ruled out without locking it. */
+static bool
+partition_has_triggers(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	bool		found = HeapTupleIsValid(tuple) &&
+		((Form_pg_class) GETSTRUCT(tuple))->relhastriggers;
+	Relation	rel;
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	if (!found)
+		return false;
+	rel = try_relation_open(relid, AccessShareLock);
+	found = rel != NULL && has_row_triggers(rel->trigdesc);
+	if (rel != NULL)
+		relation_close(rel, NoLock);
+	return found;
+}
+
+/* Has any partition of a table a row trigger? */
+static bool
+partitions_have_triggers(Oid root)
+{
+	List	   *relids = find_all_inheritors(root, NoLock, NULL);
+	bool		found = false;
+	ListCell   *cell;
+
+	foreach(cell, relids)
+		found = found || partition_has_triggers(lfirst_oid(cell));
+	list_free(relids);
+	return found;
+}
+
+/* Does a plan return one row, as that of VALUES with one does? */
+static bool
+returns_one_row(const Plan *plan)
+{
+	return IsA(plan, Result) && outerPlan(plan) == NULL;
+}
+
+/*
+ * If a row was routed to a partition, is it one of several that are inserted,
+ * and does no trigger of any partition run between them?  Asked for each
+ * partition that gets rows, so the answer is kept.
+ */
+static bool
+routes_quietly(const ModifyTableState *node, const ResultRelInfo *rinfo)
+{
+	EState	   *estate = node->ps.state;
+	MemoryContextCallback *forget;
+	Oid			root;
+
+	if (rinfo->ri_RootResultRelInfo == NULL)
+		return true;
+	if (node->operation != CMD_INSERT || returns_one_row(outerPlan(node->ps.plan)))
+		return false;
+	root = RelationGetRelid(rinfo->ri_RootResultRelInfo->ri_RelationDesc);
+	if (routing.estate == estate && routing.root == root)
+		return routing.is_quiet;
+	routing.	is_quiet = !partitions_have_triggers(root);
+	routing.	root = root;
+
+	if (routing.estate == estate)
+		return routing.is_quiet;
+	routing.	estate = estate;
+
+	forget = MemoryContextAllocZero(estate->es_query_cxt,
+									sizeof(MemoryContextCallback));
+	forget->func = forget_routing;
+	forget->arg = estate;
+	MemoryContextRegisterResetCallback(estate->es_query_cxt, forget);
+	return routing.is_quiet;
+}
+
 /*
  * Can rows be written without waiting for each?  Only if their number is all
  * that the statement uses of their results, and if no user's code runs between
@@ -216,8 +313,8 @@ can_pipeline(const ModifyTableState *node, ResultRelInfo *rinfo,
 		node->mt_transition_capture == NULL &&
 		node->canSetTag &&
 		plan != NULL && stmt->planTree == (const Plan *) plan &&
-		!stmt->hasModifyingCTE && rinfo->ri_RootResultRelInfo == NULL &&
-		!calls_functions(stmt);
+		!stmt->hasModifyingCTE && !calls_functions(stmt) &&
+		routes_quietly(node, rinfo);
 }
 
 /* PipelineCompleter: gives the pipeline the rows that are in arrays. */
@@ -266,7 +363,13 @@ decide_pipeline(ForeignModifyState *state, ResultRelInfo *rinfo)
 	if (state->is_decided)
 		return;
 	state->is_decided = true;
-	if (can_pipeline(state->node, rinfo, state->plan.has_returning,
+
+	/*
+	 * If a row is what had this library loaded, the present run ends without
+	 * finishing a pipeline.
+	 */
+	if (run_plan(state->node->ps.state) != NULL &&
+		can_pipeline(state->node, rinfo, state->plan.has_returning,
 					 state->fast_paths))
 		make_pipeline(state, &state->node->ps.state->es_processed);
 	settings_require(REQUIRE_PIPELINED, state->pipeline != NULL);

@@ -20,6 +20,8 @@
  *	  rows or fires AFTER triggers (run.c).  Rows that the remote server skipped
  *	  are then subtracted from that number.
  *
+ * Rows of several servers may fail.  The error is that of the first one.
+ *
  * If a row cannot be computed the statement ends with that error, even if the
  * remote server has refused, or would refuse, a row before it.
  */
@@ -58,6 +60,7 @@ typedef struct AwaitedAnswer
 {
 	const char *shown;			/* what an error names as the command */
 	int			nrows;			/* rows that it writes if none is skipped */
+	uint64		number;			/* of the execution, among all pipelines' */
 	bool		ends_batch;		/* is it the last of its batch? */
 } AwaitedAnswer;
 
@@ -70,6 +73,7 @@ struct WritePipeline
 	PipelineCompleter complete; /* called before a batch is sent */
 	void	   *complete_arg;
 	bool		is_holding;		/* is there something to send? */
+	uint64		first_held;		/* number of the first execution held */
 	instr_time	sent;			/* when it last sent, or first had, rows */
 	RemoteCommand *held;		/* commands to be sent */
 	int			nheld;
@@ -82,6 +86,12 @@ struct WritePipeline
 	int			answers_size;
 	int			nbatches;		/* batches in flight */
 };
+
+/* Executions that have been appended to any pipeline */
+static uint64 executions = 0;
+
+static void read_before(Session *session, const EState *estate, uint64 number);
+static void flush_pipeline(void *arg);
 
 /*
  * Makes a pipeline, in this context, which lasts as long as the execution.  The
@@ -129,6 +139,33 @@ count_skipped(PGresult *res, int nrows)
 	return nrows - (nrows == 1 ? Min(written, 1) : written);
 }
 
+/*
+ * Raises the error of an execution, or that of an earlier one in another
+ * session: the one that would have come if each had been awaited.
+ */
+static void
+report_failure(const WritePipeline *pipeline, const AwaitedAnswer *answer,
+			   PGresult *res)
+{
+	PG_TRY();
+	{
+		ListCell   *cell;
+
+		foreach(cell, sessions_all())
+		{
+			if (lfirst(cell) != pipeline->session)
+				read_before(lfirst(cell), pipeline->estate, answer->number);
+		}
+	}
+	PG_CATCH();
+	{
+		PQclear(res);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	results_report(pipeline->session, ERROR, res, answer->shown);
+}
+
 /* Reads the next answer, and subtracts rows that were skipped. */
 static void
 read_answer(WritePipeline *pipeline)
@@ -138,7 +175,7 @@ read_answer(WritePipeline *pipeline)
 	PGresult   *res = session_result(session);
 
 	if (PQresultStatus(res) != PGRES_COMMAND_OK)
-		results_report(session, ERROR, res, answer->shown);
+		report_failure(pipeline, answer, res);
 	*pipeline->count -= count_skipped(res, answer->nrows);
 	PQclear(res);
 	session_end_command(session, answer->shown);
@@ -228,6 +265,26 @@ send_held(WritePipeline *pipeline)
 	session->pending.drain_arg = pipeline;
 }
 
+/*
+ * Has the session send what a pipeline of this execution has buffered, and reads
+ * its answers, as far as they come before that number.
+ */
+static void
+read_before(Session *session, const EState *estate, uint64 number)
+{
+	WritePipeline *pipeline = session->pending.flush_arg;
+
+	if (session->pending.flush == flush_pipeline &&
+		pipeline->estate == estate && pipeline->first_held < number)
+		send_held(pipeline);
+	pipeline = session->pending.drain_arg;
+	if (session->pending.drain != drain_pipeline || pipeline->estate != estate)
+		return;
+	while (count_in_flight(pipeline) > 0 &&
+		   pipeline->answers[pipeline->answer].number < number)
+		read_answer(pipeline);
+}
+
 /* PendingWork's flush: sends the buffered commands, and reads all answers. */
 static void
 flush_pipeline(void *arg)
@@ -263,6 +320,7 @@ pipeline_hold(WritePipeline *pipeline)
 		session->pending.flush(session->pending.flush_arg);
 	check_not_discarded(pipeline);
 	pipeline->is_holding = true;
+	pipeline->first_held = executions;
 	session->pending.flush = flush_pipeline;
 	session->pending.flush_arg = pipeline;
 	session->pending.flush_level = GetCurrentTransactionNestLevel();
@@ -304,13 +362,15 @@ pipeline_append(WritePipeline *pipeline, const RemoteCommand *commands,
 				int ncommands, int nrows)
 {
 	make_room(pipeline);
+	executions++;
 	for (int i = 0; i < ncommands; i++)
 	{
 		pipeline->held[pipeline->nheld++] = commands[i];
 		pipeline->answers[pipeline->nanswers++] = (AwaitedAnswer)
 		{
 			.shown = commands[i].shown,
-				.nrows = commands[i].prepare ? 0 : nrows
+				.nrows = commands[i].prepare ? 0 : nrows,
+				.number = executions
 		};
 	}
 }
@@ -367,16 +427,34 @@ find_pipeline(const Session *session, const EState *estate)
 	return pipeline != NULL && pipeline->estate == estate ? pipeline : NULL;
 }
 
+/* Has all sessions send what the pipelines of an execution have buffered. */
+static void
+send_execution(const EState *estate)
+{
+	ListCell   *cell;
+
+	foreach(cell, sessions_all())
+	{
+		const Session *session = lfirst(cell);
+
+		if (session->pending.flush == flush_pipeline &&
+			session->xact.kept_level == 0 &&
+			((WritePipeline *) session->pending.flush_arg)->estate == estate)
+			send_held(session->pending.flush_arg);
+	}
+}
+
 /*
- * Finishes the pipelines of an execution, in all sessions.  If a
- * subtransaction made one send its rows, an error of theirs may have been kept
- * for this level: it is raised.
+ * Finishes the pipelines of an execution, in all sessions, which work at the
+ * same time.  If a subtransaction made one send its rows, an error of theirs
+ * may have been kept for this level: it is raised.
  */
 static void
 finish_execution(const EState *estate)
 {
 	ListCell   *cell;
 
+	send_execution(estate);
 	foreach(cell, sessions_all())
 	{
 		Session    *session = lfirst(cell);
