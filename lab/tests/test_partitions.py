@@ -1,5 +1,6 @@
-"""Random queries for partitions on several servers, beside a local table with the same rows."""
+"""Random statements for partitions on several servers, beside a local table with the same rows."""
 
+import itertools
 import math
 import random
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ Connection = psycopg.Connection[tuple[object, ...]]
 SERVERS = 3
 SEED = 11
 QUERIES = 300
+TRANSACTIONS = 60
 LEAST_PARTIAL = LEAST_LIMITED = 0.4
 """Shares of the queries that servers aggregate partially, and of those whose LIMIT they get."""
 
@@ -265,3 +267,78 @@ def test_first_rows_are_those_of_a_local_table(local: Connection, *, analyzes: b
         plan = str(local.execute(f"EXPLAIN (VERBOSE) {text.format('facts')}").fetchall())
         limited += "::bigint" in plan
     assert limited >= LEAST_LIMITED * QUERIES
+
+
+def change(draw: random.Random, ids: Iterator[int]) -> str:
+    """Return a statement that changes rows, with a placeholder for the table."""
+    where = f"{condition(draw)} AND id % 11 = {draw.randrange(11)}"
+    if draw.random() < 0.7:
+        # Only partitions that other servers have.
+        where += f" AND id % {SERVERS + 2} IN (0, 1, 2)"
+    kind = draw.choice(("insert", "insert", "update", "update", "delete"))
+    if kind == "insert":
+        first = next(ids)
+        bad = draw.choice((0, 0, 0, first + 20))
+        text = (
+            "INSERT INTO {} (id, g, k, i4, n)"
+            f" SELECT i, i % 7, 'new', 1000 / (i - {bad}), i / 7.0"
+            f" FROM generate_series({first}, {first + draw.choice((1, 30))}) i"
+        )
+    elif kind == "update":
+        value = draw.choice(
+            (
+                "i4 = i4 / 2 + 1",
+                "k = k || 'x', n = n + i2",
+                "n = (SELECT max(i2) FROM {})",
+                "i4 = (SELECT count(*) FROM {} WHERE b), d = d + 1",
+                "i4 = 10000 / (g - 3)",
+            )
+        )
+        text = f"UPDATE {{}} SET {value} WHERE {where}"
+    else:
+        text = f"DELETE FROM {{}} WHERE {where} AND id % 7 = 3"
+    if draw.random() < 0.2:
+        return f"WITH changed AS ({text} RETURNING id, n) SELECT * FROM changed ORDER BY id"
+    return text
+
+
+def outcome(connection: Connection, statement: str) -> object:
+    """Return the rows, or how many were changed, or the SQLSTATE of the error."""
+    try:
+        with connection.transaction():
+            cursor = connection.execute(statement)
+            return cursor.fetchall() if cursor.description else cursor.rowcount
+    except psycopg.Error as error:
+        return error.sqlstate
+
+
+def contents(connection: Connection, table: str) -> object:
+    """Return how many rows a table has, and a hash of them."""
+    query = f"SELECT count(*), md5(string_agg(t::text, ',' ORDER BY id)) FROM {table} t"
+    return connection.execute(query).fetchone()
+
+
+def change_both(connection: Connection, draw: random.Random, ids: Iterator[int]) -> None:
+    """Change both tables in one transaction, in savepoints of which some are rolled back."""
+    with connection.transaction(force_rollback=draw.random() < 0.2):
+        for _ in range(draw.randint(1, 4)):
+            with connection.transaction(force_rollback=draw.random() < 0.2):
+                text = change(draw, ids)
+                here = outcome(connection, text.replace("{}", "facts"))
+                there = outcome(connection, text.replace("{}", "whole"))
+                assert here == there, text
+                if draw.random() < 0.5:
+                    assert contents(connection, "facts") == contents(connection, "whole"), text
+
+
+@pytest.mark.parametrize("is_parallel", [False, True])
+def test_random_changes_are_those_of_a_local_table(local: Connection, *, is_parallel: bool) -> None:
+    for n in range(SERVERS):
+        local.execute(f"ALTER SERVER partials_{n} OPTIONS (ADD parallel_modify '{is_parallel}')")
+    draw = random.Random(f"{SEED} {is_parallel}")
+    ids = itertools.count(ROWS + 1000 + 1_000_000 * is_parallel, 100)
+    for _ in range(TRANSACTIONS):
+        change_both(local, draw, ids)
+        assert contents(local, "facts") == contents(local, "whole")
+    for n in range(SERVERS):
+        local.execute(f"ALTER SERVER partials_{n} OPTIONS (DROP parallel_modify)")

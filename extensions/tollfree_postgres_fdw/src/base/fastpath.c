@@ -22,7 +22,7 @@
 #include "base/options.h"
 
 /* The set that is allowed without options */
-#define PATHS_BY_DEFAULT (~(1 << FAST_ARRAYS))
+#define PATHS_BY_DEFAULT (~(1 << FAST_ARRAYS | 1 << FAST_PARALLEL_MODIFY))
 
 static struct
 {
@@ -51,6 +51,7 @@ static struct
 	[FAST_PIPELINED_WRITES] = {"pipelined_writes", true, true,
 	"Writes rows without waiting for each where nobody can tell the difference."},
 	[FAST_ARRAYS] = {"insert_arrays", true, true, NULL},
+	[FAST_PARALLEL_MODIFY] = {"parallel_modify", true, true, NULL},
 	[FAST_UNAWAITED_COMMIT] = {"unawaited_commit", false, true,
 	"Does not wait for the end of remote transactions that wrote nothing."}
 };

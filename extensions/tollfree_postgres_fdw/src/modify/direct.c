@@ -5,6 +5,11 @@
  * If the modified relation is a join, RETURNING brings the join's columns.
  * The local RETURNING list refers to the target table's row, which is put
  * together from them.
+ *
+ * Those of a partitioned table can be executed by several servers at a time.
+ * The statement then waits for the servers in its own order.  It is the owner
+ * who allows that, by the option parallel_modify: two such statements may wait
+ * for each other on two servers, and no server sees that deadlock.
  */
 #include "postgres.h"
 
@@ -15,7 +20,10 @@
 #include "utils/rel.h"
 
 #include "base/compat.h"
+#include "base/fastpath.h"
+#include "base/run.h"
 #include "modify/modify.h"
+#include "session/batch.h"
 #include "session/session.h"
 #include "sql/plan.h"
 #include "wire/rows.h"
@@ -29,10 +37,13 @@ typedef struct DirectModifyState
 	RowReader  *reader;			/* NULL if the remote command does not return
 								 * rows */
 
+	bool		is_parallel;	/* may other servers be at work meanwhile? */
+	bool		is_sent;
+	RemoteCommand command;		/* what was sent */
 	SessionUsage usage;
+	PGresult   *res;			/* NULL until it has been received */
 	int			nrows;			/* rows modified */
 	int			next;			/* row to be returned next */
-	PGresult   *res;			/* NULL until it is executed */
 	MemoryContextCallback clear;
 	MemoryContext row_context;	/* of the tuple last returned */
 
@@ -110,6 +121,9 @@ tollfreeBeginDirectModify(ForeignScanState *node, int eflags)
 			map_target(state, plan, rtindex, target);
 	}
 	state->params = rows_params(&node->ss.ps, plan->fdw_exprs);
+	state->is_parallel =
+		fastpath_is_on(fastpath_of_table(RelationGetRelid(target)),
+					   FAST_PARALLEL_MODIFY);
 	state->row_context = AllocSetContextCreate(estate->es_query_cxt,
 											   "tollfree_postgres_fdw tuple",
 											   ALLOCSET_SMALL_SIZES);
@@ -119,29 +133,131 @@ tollfreeBeginDirectModify(ForeignScanState *node, int eflags)
 	node->fdw_state = state;
 }
 
-/* Sends the command and waits for its result. */
+/* Receives the result of the command that was sent. */
 static void
-execute_command(ForeignScanState *node, DirectModifyState *state)
+receive_result(DirectModifyState *state)
 {
-	RemoteCommand command = {
-		.sql = state->plan.command.sql,.shown = state->plan.command.shown,
-		.hints.is_cacheable = state->plan.command.is_cacheable,
-		.hints.returns_nothing = !state->plan.has_returning &&
-		(state->params == NULL || state->params->is_builtin)
-	};
+	Session    *session = state->session;
 
+	session->pending.drain = NULL;
+	session->pending.drain_arg = NULL;
+	usage_start(session, &state->usage);
+	state->res = session_receive(session, &state->command, 1);
+	usage_stop(session, &state->usage);
+	state->nrows = state->plan.has_returning ? PQntuples(state->res)
+		: atoi(PQcmdTuples(state->res));
+}
+
+/* PendingWork's drain: the session is needed for something else. */
+static void
+drain_result(void *arg)
+{
+	receive_result(arg);
+}
+
+/* Sends the command. */
+static void
+send_command(ForeignScanState *node, DirectModifyState *state)
+{
+	Session    *session = state->session;
+
+	state->command = (RemoteCommand)
+	{
+		.sql = state->plan.command.sql,.shown = state->plan.command.shown,
+			.hints.is_cacheable = state->plan.command.is_cacheable,
+			.hints.returns_nothing = !state->plan.has_returning &&
+			(state->params == NULL || state->params->is_builtin)
+	};
 	if (state->params != NULL)
 	{
 		rows_write_params(state->params, node->ss.ps.ps_ExprContext);
-		command.nparams = state->params->count;
-		command.params = state->params->values;
-		command.types = state->plan.command.types;
+		state->command.nparams = state->params->count;
+		state->command.params = state->params->values;
+		state->command.types = state->plan.command.types;
 	}
-	usage_start(state->session, &state->usage);
-	state->res = session_execute(state->session, &command, 1, false);
-	usage_stop(state->session, &state->usage);
-	state->nrows = state->plan.has_returning ? PQntuples(state->res)
-		: atoi(PQcmdTuples(state->res));
+	usage_start(session, &state->usage);
+	session_send_ahead(session, &state->command, 1, false);
+	usage_stop(session, &state->usage);
+	state->is_sent = true;
+	session->pending.drain = drain_result;
+	session->pending.drain_arg = state;
+}
+
+/* Are the parameters known, so that no subplan is executed for them? */
+static bool
+params_are_known(const ForeignScanState *node)
+{
+	const EState *estate = node->ss.ps.state;
+	ListCell   *cell;
+
+	foreach(cell, castNode(ForeignScan, node->ss.ps.plan)->fdw_exprs)
+	{
+		const Node *expr = lfirst(cell);
+		const Param *param = (const Param *) expr;
+
+		if (!IsA(expr, Const) &&
+			(!IsA(expr, Param) ||
+			 (param->paramkind == PARAM_EXEC &&
+			  estate->es_param_exec_vals[param->paramid].execPlan != NULL)))
+			return false;
+	}
+	return true;
+}
+
+/* Is this one of the modifications made here, which other servers may join? */
+static bool
+is_parallel(const PlanState *node)
+{
+	const ForeignScanState *scan = (const ForeignScanState *) node;
+
+	return IsA(node, ForeignScanState) &&
+		scan->fdwroutine->IterateDirectModify == tollfreeIterateDirectModify &&
+		castNode(ForeignScan, node->plan)->operation != CMD_SELECT &&
+		scan->resultRelInfo->ri_projectReturning == NULL &&
+		((const DirectModifyState *) scan->fdw_state)->is_parallel;
+}
+
+/* The Append of a statement that does nothing but such modifications, or NULL. */
+static const AppendState *
+find_append(const EState *estate)
+{
+	const PlanState *top = run_plan(estate);
+	const AppendState *append;
+
+	if (top == NULL || !IsA(top, ModifyTableState) ||
+		outerPlanState(top) == NULL || !IsA(outerPlanState(top), AppendState))
+		return NULL;
+	append = castNode(AppendState, outerPlanState(top));
+	for (int i = 0; i < append->as_nplans; i++)
+	{
+		if (!is_parallel(append->appendplans[i]))
+			return NULL;
+	}
+	return append;
+}
+
+/*
+ * Has the other partitions' servers begin, those that have nothing to do.  The
+ * Append has found out by now which partitions it does not ask.
+ */
+static void
+send_others(const EState *estate)
+{
+	const AppendState *append = find_append(estate);
+	int			i = -1;
+
+	if (append == NULL)
+		return;
+	while ((i = bms_next_member(append->as_valid_subplans, i)) >= 0)
+	{
+		ForeignScanState *other = castNode(ForeignScanState,
+										   append->appendplans[i]);
+		DirectModifyState *state = other->fdw_state;
+
+		if (!state->is_sent && !batch_is_in_flight(state->session) &&
+			params_are_known(other))
+			send_command(other, state);
+	}
 }
 
 /*
@@ -219,8 +335,12 @@ tollfreeIterateDirectModify(ForeignScanState *node)
 {
 	DirectModifyState *state = node->fdw_state;
 
+	if (!state->is_sent)
+		send_command(node, state);
+	if (state->is_parallel)
+		send_others(node->ss.ps.state);
 	if (state->res == NULL)
-		execute_command(node, state);
+		receive_result(state);
 	if (node->resultRelInfo->ri_projectReturning != NULL)
 		return next_returning(node, state);
 

@@ -203,19 +203,21 @@ calls_functions(const PlannedStmt *stmt)
 }
 
 /* The answer of routes_quietly for the execution that last asked */
-static struct
+typedef struct RoutedExecution
 {
 	const EState *estate;		/* NULL once it has ended */
 	Oid			root;
 	bool		is_quiet;
-} routing;
+} RoutedExecution;
+
+static RoutedExecution routed;
 
 /* Forgets the execution, which ends. */
 static void
-forget_routing(void *arg)
+forget_routed(void *arg)
 {
-	if (routing.estate == arg)
-		routing.	estate = NULL;
+	if (routed.estate == arg)
+		routed.estate = NULL;
 }
 
 /* Has a partition a row trigger?  Most can be ruled out without locking it. */
@@ -263,9 +265,14 @@ returns_one_row(const Plan *plan)
  * If a row was routed to a partition, is it one of several that are inserted,
  * and does no trigger of any partition run between them?  Asked for each
  * partition that gets rows, so the answer is kept.
+ *
+ * With ON CONFLICT the same rows may well be inserted twice at a time.  If these
+ * wait for each other on two servers, no server sees a deadlock.  So its owner
+ * has to allow that.
  */
 static bool
-routes_quietly(const ModifyTableState *node, const ResultRelInfo *rinfo)
+routes_quietly(const ModifyTableState *node, const ResultRelInfo *rinfo,
+			   int fast_paths)
 {
 	EState	   *estate = node->ps.state;
 	MemoryContextCallback *forget;
@@ -273,24 +280,27 @@ routes_quietly(const ModifyTableState *node, const ResultRelInfo *rinfo)
 
 	if (rinfo->ri_RootResultRelInfo == NULL)
 		return true;
-	if (node->operation != CMD_INSERT || returns_one_row(outerPlan(node->ps.plan)))
+	if (node->operation != CMD_INSERT ||
+		returns_one_row(outerPlan(node->ps.plan)) ||
+		(castNode(ModifyTable, node->ps.plan)->onConflictAction != ONCONFLICT_NONE &&
+		 !fastpath_is_on(fast_paths, FAST_PARALLEL_MODIFY)))
 		return false;
 	root = RelationGetRelid(rinfo->ri_RootResultRelInfo->ri_RelationDesc);
-	if (routing.estate == estate && routing.root == root)
-		return routing.is_quiet;
-	routing.	is_quiet = !partitions_have_triggers(root);
-	routing.	root = root;
+	if (routed.estate == estate && routed.root == root)
+		return routed.is_quiet;
+	routed.is_quiet = !partitions_have_triggers(root);
+	routed.root = root;
 
-	if (routing.estate == estate)
-		return routing.is_quiet;
-	routing.	estate = estate;
+	if (routed.estate == estate)
+		return routed.is_quiet;
+	routed.estate = estate;
 
 	forget = MemoryContextAllocZero(estate->es_query_cxt,
 									sizeof(MemoryContextCallback));
-	forget->func = forget_routing;
+	forget->func = forget_routed;
 	forget->arg = estate;
 	MemoryContextRegisterResetCallback(estate->es_query_cxt, forget);
-	return routing.is_quiet;
+	return routed.is_quiet;
 }
 
 /*
@@ -314,7 +324,7 @@ can_pipeline(const ModifyTableState *node, ResultRelInfo *rinfo,
 		node->canSetTag &&
 		plan != NULL && stmt->planTree == (const Plan *) plan &&
 		!stmt->hasModifyingCTE && !calls_functions(stmt) &&
-		routes_quietly(node, rinfo);
+		routes_quietly(node, rinfo, fast_paths);
 }
 
 /* PipelineCompleter: gives the pipeline the rows that are in arrays. */

@@ -361,14 +361,15 @@ take_result(Session *session)
 }
 
 /*
- * Sends commands and waits for all of them.  Returns the only result of the
- * last one, which the caller must clear.  Raises an error of any command.
+ * Waits for all of the commands that session_send_ahead has sent.  Returns the
+ * only result of the last one, which the caller must clear.  Raises an error of
+ * any command.
  */
 PGresult *
-session_execute(Session *session, const RemoteCommand *commands,
-				int ncommands, bool only_reads)
+session_receive(Session *session, const RemoteCommand *commands,
+				int ncommands)
 {
-	session_send(session, commands, ncommands, only_reads);
+	session_await_front(session);
 	for (int i = 0; i < ncommands; i++)
 	{
 		PGresult   *res = session_result(session);
@@ -381,6 +382,15 @@ session_execute(Session *session, const RemoteCommand *commands,
 	}
 	results_finish(session);
 	return take_result(session);
+}
+
+/* Sends commands and waits for all of them, as session_receive does. */
+PGresult *
+session_execute(Session *session, const RemoteCommand *commands,
+				int ncommands, bool only_reads)
+{
+	session_send_ahead(session, commands, ncommands, only_reads);
+	return session_receive(session, commands, ncommands);
 }
 
 /*

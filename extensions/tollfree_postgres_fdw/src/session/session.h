@@ -65,6 +65,8 @@ extern void session_send(Session *session, const RemoteCommand *commands,
 extern void session_send_ahead(Session *session, const RemoteCommand *commands,
 							   int ncommands, bool only_reads);
 extern void session_await_front(Session *session);
+extern PGresult *session_receive(Session *session,
+								 const RemoteCommand *commands, int ncommands);
 extern PGresult *session_execute(Session *session,
 								 const RemoteCommand *commands,
 								 int ncommands, bool only_reads);

@@ -37,6 +37,7 @@ SELECT count(*) FROM orders;
 SELECT insert_orders('INSERT INTO orders SELECT i, i / 4.0 FROM generate_series(1, 500) i');
 SELECT count(*), md5(string_agg((i, i / 4.0)::text, ',' ORDER BY i)) FROM generate_series(1, 500) i;
 SELECT tableoid::regclass, count(*) FROM orders GROUP BY 1 ORDER BY 1;
+-- With ON CONFLICT each row is awaited.
 SELECT insert_orders('INSERT INTO orders SELECT i, i / 4.0 FROM generate_series(301, 600) i ON CONFLICT DO NOTHING');
 -- An error of any row ends the statement, and nothing of it stays.
 INSERT INTO orders SELECT i, CASE i WHEN 702 THEN 1e6 ELSE i END FROM generate_series(601, 800) i;
@@ -85,6 +86,13 @@ SELECT kind, count(*) FROM papers GROUP BY kind ORDER BY kind;
 -- The first error is the one reported, whatever server it is of.
 INSERT INTO orders SELECT CASE j WHEN 10030 THEN 1 WHEN 10020 THEN 3 ELSE j END, j FROM generate_series(10001, 10040) j;
 INSERT INTO orders SELECT CASE j WHEN 10030 THEN 2 WHEN 10020 THEN 0 ELSE j END, j FROM generate_series(10001, 10040) j;
+DO $$
+BEGIN
+	FOR i IN 0..3 LOOP
+		EXECUTE format('ALTER SERVER part_%s OPTIONS (ADD parallel_modify ''true'')', i);
+	END LOOP;
+END
+$$;
 -- In a new session the library is loaded when the first row is routed, too late to see the end of the statement.
 \c -
 DO $$
