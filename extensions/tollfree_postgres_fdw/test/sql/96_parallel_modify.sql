@@ -2,8 +2,8 @@
 DO $$
 BEGIN
 	FOR i IN 0..2 LOOP
-		EXECUTE format('CREATE SERVER shard_%s FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (%s)', i, server_options());
-		EXECUTE format('CREATE USER MAPPING FOR PUBLIC SERVER shard_%s OPTIONS (password_required ''false'')', i);
+		EXECUTE format('CREATE SERVER parcel_server_%s FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (%s)', i, server_options());
+		EXECUTE format('CREATE USER MAPPING FOR PUBLIC SERVER parcel_server_%s OPTIONS (password_required ''false'')', i);
 	END LOOP;
 	FOR i IN 0..5 LOOP
 		EXECUTE format('CREATE TABLE remote.parcels_%s (id int PRIMARY KEY, weight numeric CHECK (weight < 1000000), at_work int)', i);
@@ -14,7 +14,7 @@ CREATE TABLE parcels (id int, weight numeric, at_work int) PARTITION BY LIST ((i
 DO $$
 BEGIN
 	FOR i IN 0..5 LOOP
-		EXECUTE format('CREATE FOREIGN TABLE parcels_%s PARTITION OF parcels FOR VALUES IN (%s) SERVER shard_%s OPTIONS (schema_name ''remote'')', i, i, i % 3);
+		EXECUTE format('CREATE FOREIGN TABLE parcels_%s PARTITION OF parcels FOR VALUES IN (%s) SERVER parcel_server_%s OPTIONS (schema_name ''remote'')', i, i, i % 3);
 	END LOOP;
 END
 $$;
@@ -52,9 +52,9 @@ $$;
 UPDATE parcels SET weight = weight + 1 WHERE id % 7 IN (0, 1, 2) AND id IN (21, 22, 23);
 SELECT id, weight, at_work FROM parcels WHERE id IN (21, 22, 23) ORDER BY id;
 -- All work at a time if their owner allows it.
-ALTER SERVER shard_0 OPTIONS (ADD parallel_modify 'true');
-ALTER SERVER shard_1 OPTIONS (ADD parallel_modify 'true');
-ALTER SERVER shard_2 OPTIONS (ADD parallel_modify 'true');
+ALTER SERVER parcel_server_0 OPTIONS (ADD parallel_modify 'true');
+ALTER SERVER parcel_server_1 OPTIONS (ADD parallel_modify 'true');
+ALTER SERVER parcel_server_2 OPTIONS (ADD parallel_modify 'true');
 UPDATE remote.awaited SET workers = 3;
 UPDATE parcels SET weight = weight + 1 WHERE id % 7 IN (0, 1, 2) AND id IN (21, 22, 23);
 SELECT id, weight, at_work FROM parcels WHERE id IN (21, 22, 23) ORDER BY id;
@@ -133,9 +133,9 @@ END
 $$;
 SELECT insert_parcels();
 SELECT insert_parcels();
-ALTER SERVER shard_0 OPTIONS (SET parallel_modify 'false');
-ALTER SERVER shard_1 OPTIONS (SET parallel_modify 'false');
-ALTER SERVER shard_2 OPTIONS (SET parallel_modify 'false');
+ALTER SERVER parcel_server_0 OPTIONS (SET parallel_modify 'false');
+ALTER SERVER parcel_server_1 OPTIONS (SET parallel_modify 'false');
+ALTER SERVER parcel_server_2 OPTIONS (SET parallel_modify 'false');
 SELECT count(*) FROM parcels;
 SELECT insert_parcels();
-ALTER SERVER shard_2 OPTIONS (SET parallel_modify 'perhaps');
+ALTER SERVER parcel_server_2 OPTIONS (SET parallel_modify 'perhaps');
