@@ -202,12 +202,13 @@ calls_functions(const PlannedStmt *stmt)
 	return false;
 }
 
-/* The answer of routes_quietly for the execution that last asked */
+/* The execution that last routed rows to partitions of ours */
 typedef struct RoutedExecution
 {
 	const EState *estate;		/* NULL once it has ended */
 	Oid			root;
-	bool		is_quiet;
+	bool		is_quiet;		/* the answer of routes_quietly */
+	List	   *pipelines;		/* one for each session */
 } RoutedExecution;
 
 static RoutedExecution routed;
@@ -294,6 +295,7 @@ routes_quietly(const ModifyTableState *node, const ResultRelInfo *rinfo,
 	if (routed.estate == estate)
 		return routed.is_quiet;
 	routed.estate = estate;
+	routed.pipelines = NIL;
 
 	forget = MemoryContextAllocZero(estate->es_query_cxt,
 									sizeof(MemoryContextCallback));
@@ -345,17 +347,42 @@ append_arrays(WritePipeline *pipeline, void *arg)
 }
 
 /*
+ * The pipeline for rows that are routed to a partition.  Partitions on one
+ * server share it, so that the rows keep their order.  Not so those that may
+ * become arrays.
+ */
+static WritePipeline *
+routed_pipeline(ForeignModifyState *state, uint64 *count)
+{
+	WritePipeline *pipeline;
+	ListCell   *cell;
+
+	foreach(cell, routed.pipelines)
+	{
+		if (pipeline_session(lfirst(cell)) == state->session)
+			return lfirst(cell);
+	}
+	pipeline = pipeline_create(state->session, state->node->ps.state, count,
+							   &state->usage, append_arrays, state);
+	routed.pipelines = lappend(routed.pipelines, pipeline);
+	return pipeline;
+}
+
+/*
  * Makes the pipeline, which corrects the count of rows.  Rows of an INSERT may
  * become arrays, if the owner of the table allows them.
  */
 static void
-make_pipeline(ForeignModifyState *state, uint64 *count)
+make_pipeline(ForeignModifyState *state, bool is_routed, uint64 *count)
 {
 	EState	   *estate = state->node->ps.state;
 	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
 
-	state->pipeline = pipeline_create(state->session, estate, count,
-									  &state->usage, append_arrays, state);
+	if (is_routed && !fastpath_is_on(state->fast_paths, FAST_ARRAYS))
+		state->pipeline = routed_pipeline(state, count);
+	else
+		state->pipeline = pipeline_create(state->session, estate, count,
+										  &state->usage, append_arrays, state);
 	if (state->node->operation == CMD_INSERT)
 		state->rows_until_arrays = ROWS_BEFORE_ARRAYS;
 	if (state->node->operation == CMD_INSERT &&
@@ -381,7 +408,8 @@ decide_pipeline(ForeignModifyState *state, ResultRelInfo *rinfo)
 	if (run_plan(state->node->ps.state) != NULL &&
 		can_pipeline(state->node, rinfo, state->plan.has_returning,
 					 state->fast_paths))
-		make_pipeline(state, &state->node->ps.state->es_processed);
+		make_pipeline(state, rinfo->ri_RootResultRelInfo != NULL,
+					  &state->node->ps.state->es_processed);
 	settings_require(REQUIRE_PIPELINED, state->pipeline != NULL);
 }
 
@@ -542,7 +570,7 @@ add_copied(ForeignModifyState *state, ResultRelInfo *rinfo,
 		return false;
 	if (state->pipeline == NULL)
 	{
-		make_pipeline(state, &state->copied);
+		make_pipeline(state, false, &state->copied);
 		state->rows_until_arrays = COPIED_BEFORE_ARRAYS;
 	}
 	if (callbacks != NULL)
@@ -572,7 +600,7 @@ copy_rows(ForeignModifyState *state, TupleTableSlot **slots, int *nrows)
 	int			most = writes_limit(state->writes, state->batch_size);
 
 	if (state->pipeline == NULL)
-		make_pipeline(state, &state->copied);
+		make_pipeline(state, false, &state->copied);
 	state->copied = *nrows;
 	for (int i = 0; i < *nrows; i += most)
 	{

@@ -120,6 +120,13 @@ pipeline_create(Session *session, EState *estate, uint64 *count,
 	return pipeline;
 }
 
+/* The session that it writes in. */
+const Session *
+pipeline_session(const WritePipeline *pipeline)
+{
+	return pipeline->session;
+}
+
 /* The context for the parameters of the next command. */
 MemoryContext
 pipeline_context(const WritePipeline *pipeline)

@@ -22,6 +22,7 @@ typedef void (*PipelineCompleter) (WritePipeline *pipeline, void *arg);
 extern WritePipeline *pipeline_create(Session *session, EState *estate,
 									  uint64 *count, SessionUsage *usage,
 									  PipelineCompleter complete, void *arg);
+extern const Session *pipeline_session(const WritePipeline *pipeline);
 extern MemoryContext pipeline_context(const WritePipeline *pipeline);
 extern void pipeline_hold(WritePipeline *pipeline);
 extern void pipeline_append(WritePipeline *pipeline,

@@ -83,6 +83,25 @@ INSERT INTO papers SELECT i / 2, CASE i % 2 WHEN 0 THEN 'head' ELSE 'line' END F
 SELECT kind, count(*) FROM papers GROUP BY kind ORDER BY kind;
 INSERT INTO papers SELECT i / 2, CASE i % 2 WHEN 1 THEN 'head' ELSE 'line' END FROM generate_series(202, 301) i;
 SELECT kind, count(*) FROM papers GROUP BY kind ORDER BY kind;
+-- They share a pipeline, unless rows may become arrays.
+CREATE FUNCTION insert_papers(first int) RETURNS text
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	waited int8;
+	written int8;
+BEGIN
+	PERFORM FROM papers;
+	SELECT sum(round_trips) FROM tollfree_postgres_fdw_get_connections() INTO waited;
+	INSERT INTO papers SELECT i / 2, CASE i % 2 WHEN 0 THEN 'head' ELSE 'line' END FROM generate_series(first, first + 99) i;
+	GET DIAGNOSTICS written = ROW_COUNT;
+	RETURN format('%s rows, %s round trips', written, (SELECT sum(round_trips) - waited FROM tollfree_postgres_fdw_get_connections()));
+END
+$$;
+SELECT insert_papers(1000);
+ALTER FOREIGN TABLE papers_line OPTIONS (ADD insert_arrays 'true');
+SELECT insert_papers(2000);
+SELECT kind, count(*) FROM papers GROUP BY kind ORDER BY kind;
 -- The first error is the one reported, whatever server it is of.
 INSERT INTO orders SELECT CASE j WHEN 10030 THEN 1 WHEN 10020 THEN 3 ELSE j END, j FROM generate_series(10001, 10040) j;
 INSERT INTO orders SELECT CASE j WHEN 10030 THEN 2 WHEN 10020 THEN 0 ELSE j END, j FROM generate_series(10001, 10040) j;
