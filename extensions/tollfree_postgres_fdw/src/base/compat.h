@@ -77,6 +77,14 @@ extern bool be_gssapi_get_delegation(Port *port);
 							outer, NULL, NIL)
 #endif
 
+/* Which inputs of an Append can have rows, as it finds out in its execution. */
+#if PG_VERSION_NUM >= 180000
+#define compat_matching_subplans(prune) \
+	ExecFindMatchingSubPlans(prune, false, NULL)
+#else
+#define compat_matching_subplans(prune) ExecFindMatchingSubPlans(prune, false)
+#endif
+
 /* The first version whose dates and times have one binary form */
 #define COMPAT_BINARY_VERSION 100000
 

@@ -37,9 +37,17 @@ compare_packed(const void *one, const void *other, Size size)
 	return strcmp(*(char *const *) one, *(char *const *) other);
 }
 
-/* Begins a batch, in its context. */
+/* Begins a batch; its context has been reset. */
 void
 keys_begin(KeySet *keys)
+{
+	keys->count = 0;
+	keys->numbers = NULL;
+}
+
+/* Makes what the keys of a batch are kept in, in its context. */
+static void
+make_room(KeySet *keys)
 {
 	MemoryContext old = MemoryContextSwitchTo(keys->context);
 	HASHCTL		control = {
@@ -47,7 +55,6 @@ keys_begin(KeySet *keys)
 		.hash = hash_packed,.match = compare_packed,.hcxt = keys->context
 	};
 
-	keys->count = 0;
 	keys->numbers = hash_create("tollfree_postgres_fdw keys", KEYS_EXPECTED,
 								&control,
 								HASH_ELEM | HASH_FUNCTION | HASH_COMPARE | HASH_CONTEXT);
@@ -100,6 +107,8 @@ keys_add(KeySet *keys, const char *const *values)
 	KeyEntry   *entry;
 	bool		found;
 
+	if (keys->numbers == NULL)
+		make_room(keys);
 	pack(keys, values);
 	entry = hash_search(keys->numbers, &keys->packed.data, HASH_ENTER, &found);
 	if (found)
@@ -111,7 +120,7 @@ keys_add(KeySet *keys, const char *const *values)
 	return entry->number;
 }
 
-/* Ends a batch of at least one key; the arrays become the parameters. */
+/* Ends a batch that has keys; the arrays become the parameters. */
 void
 keys_end(KeySet *keys, const char **params)
 {

@@ -13,7 +13,8 @@ typedef struct KeySet
 	MemoryContext context;		/* of a batch */
 	int			nparams;		/* values of a key */
 	int			count;			/* different keys */
-	HTAB	   *numbers;		/* of the keys, from 1 on */
+	HTAB	   *numbers;		/* of the keys, from 1 on; NULL if there are
+								 * none */
 	StringInfoData packed;		/* buffer for the texts of a key */
 	StringInfoData *arrays;		/* an array's text for each parameter */
 } KeySet;

@@ -3,10 +3,10 @@
  *	  The node above the outer side of a nested loop that batches its lookups.
  *
  * The node reads a batch of outer rows, and has the foreign scan on the inner
- * side ask for the rows of all of them by one query (deparse_lookups).  Then it
- * returns the outer rows one by one.  The nested loop knows nothing of this: it
- * sets the parameters of the inner scan and executes it again, and that returns
- * the rows of its present key (scan/lookups.c).
+ * side (inner.c) ask for the rows of all of them by one query (deparse_lookups).
+ * Then it returns the outer rows one by one.  The nested loop knows nothing of
+ * this: it sets the parameters of the inner scan and executes it again, and that
+ * returns the rows of its present key (scan/lookups.c).
  *
  * The first batch is small if the query may stop early, as for a LIMIT.  Later
  * ones grow, until LOOKUP_MAX_ROWS or LOOKUP_BYTES.  The answer to a batch is read whole;
@@ -27,10 +27,9 @@
 
 #include "base/compat.h"
 #include "base/run.h"
-#include "join/keys.h"
+#include "join/inner.h"
 #include "join/lookup.h"
 #include "scan/scan_state.h"
-#include "sql/deparse.h"
 
 /* Bytes of a batch's outer rows and keys, at most by those of one row */
 #define LOOKUP_BYTES (1024 * 1024)
@@ -39,19 +38,15 @@ typedef struct LookupState
 {
 	CustomScanState css;
 	bool		has_begun;		/* has the inner scan been looked for? */
-	RemoteScanState *inner;		/* NULL if rows pass through */
-	List	   *params;			/* NestLoopParams, which outer rows set */
+	InnerSide	inner;			/* without scans if rows pass through */
 	TupleTableSlot *slot;		/* of the rows returned */
 
 	MemoryContext context;		/* of a batch: rows and keys */
 	MinimalTuple *rows;			/* LOOKUP_MAX_ROWS at most */
-	int		   *numbers;		/* of their keys */
 	int			nrows;
 	int			next;			/* row to be returned next */
 	int			limit;			/* rows of the next batch */
 	bool		is_last;		/* has the last outer row been read? */
-	KeyBatch	batch;
-	KeySet		keys;
 
 	int64		nkeys;			/* sent so far */
 	int64		nbatches;
@@ -114,34 +109,13 @@ loop_of(const LookupState *state)
 	return loop != NULL ? loop : find_in_list(stmt->subplans, plan);
 }
 
-/* The scan on the inner side of a nested loop, perhaps of a LATERAL subquery. */
-static Plan *
-inner_scan(const NestLoop *loop)
-{
-	Plan	   *inner = innerPlan(loop);
-
-	return IsA(inner, SubqueryScan) ? ((SubqueryScan *) inner)->subplan : inner;
-}
-
-/* The query for many keys of the inner scan; NULL if there can be none. */
-static char *
-make_query(const NestLoop *loop)
-{
-	const ForeignScan *scan = (ForeignScan *) inner_scan(loop);
-
-	if (!IsA(scan, ForeignScan) || scan->fdw_exprs == NIL)
-		return NULL;
-	return deparse_lookups(plan_read_scan(scan->fdw_private).command.sql,
-						   scan->fdw_exprs);
-}
-
 /* Outer rows of the first batch: all that are allowed if all are read. */
 static int
 first_rows(const LookupState *state, const NestLoop *loop)
 {
 	const EState *estate = state->css.ss.ps.state;
 
-	if (state->inner->session->remote.has_statement_timeout)
+	if (inner_has_timeout(&state->inner))
 		return 1;
 	return run_is_whole(estate) &&
 		reading_of_plan(estate, &loop->join.plan, InvalidOid) == READS_ALL ?
@@ -152,12 +126,12 @@ first_rows(const LookupState *state, const NestLoop *loop)
 static int
 next_rows(const LookupState *state, TimestampTz sent)
 {
-	const RemoteTraits *remote = &state->inner->session->remote;
+	const RemoteTraits *remote = &state->inner.scans[0].scan->session->remote;
 	double		rows = Min(state->limit * LOOKUP_GROWTH, LOOKUP_MAX_ROWS);
 	long		took = TimestampDifferenceMilliseconds(sent,
 													   GetCurrentTimestamp());
 
-	if (remote->has_statement_timeout)
+	if (inner_has_timeout(&state->inner))
 		rows = Min(rows, (double) state->nrows * LOOKUP_MSECS /
 				   Max(took - remote->round_trip, 1));
 	return Max((int) rows, 1);
@@ -169,31 +143,19 @@ find_inner(LookupState *state)
 {
 	EState	   *estate = state->css.ss.ps.state;
 	NestLoop   *loop = loop_of(state);
-	RemoteScanState *inner;
 	MemoryContext old;
 
 	state->has_begun = true;
 	if (loop == NULL || estate->es_epq_active != NULL)
 		return;
-	inner = scan_find(estate, inner_scan(loop));
-	if (inner == NULL || !inner->may_prefetch ||
-		!inner->session->remote.takes_arrays)
-		return;
 	old = MemoryContextSwitchTo(estate->es_query_cxt);
-	state->batch.sql = make_query(loop);
-	state->inner = state->batch.sql != NULL ? inner : NULL;
-	if (state->inner != NULL)
+	state->context = AllocSetContextCreate(estate->es_query_cxt,
+										   "tollfree_postgres_fdw lookups",
+										   ALLOCSET_DEFAULT_SIZES);
+	inner_find(&state->inner, estate, loop, state->context);
+	if (state->inner.nscans > 0)
 		state->limit = first_rows(state, loop);
-	state->params = loop->nestParams;
-	state->batch.nparams = inner->params->count;
 	state->rows = palloc(LOOKUP_MAX_ROWS * sizeof(MinimalTuple));
-	state->numbers = palloc(LOOKUP_MAX_ROWS * sizeof(int));
-	state->batch.params = palloc0(state->batch.nparams * sizeof(char *));
-	state->batch.starts = palloc(LOOKUP_MAX_ROWS * sizeof(KeyStart));
-	state->keys.nparams = state->batch.nparams;
-	state->keys.context = state->context = AllocSetContextCreate(estate->es_query_cxt,
-																 "tollfree_postgres_fdw lookups",
-																 ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(old);
 }
 
@@ -214,29 +176,6 @@ next_outer(LookupState *state)
 	return ExecProject(ss->ps.ps_ProjInfo);
 }
 
-/*
- * Adds the key of an outer row, and returns its number.  Sets the parameters as
- * the nested loop does.
- */
-static int
-add_key(LookupState *state, TupleTableSlot *row)
-{
-	ExprContext *econtext = state->inner->node->ss.ps.ps_ExprContext;
-	ListCell   *cell;
-
-	foreach(cell, state->params)
-	{
-		const NestLoopParam *param = lfirst(cell);
-		ParamExecData *value = &econtext->ecxt_param_exec_vals[param->paramno];
-
-		value->value = slot_getattr(row, param->paramval->varattno,
-									&value->isnull);
-	}
-	ResetExprContext(econtext);
-	rows_write_params(state->inner->params, econtext);
-	return keys_add(&state->keys, state->inner->params->values);
-}
-
 /* Reads a batch of outer rows, and their keys. */
 static void
 read_batch(LookupState *state)
@@ -245,10 +184,11 @@ read_batch(LookupState *state)
 
 	MemoryContextReset(state->context);
 	state->nrows = state->next = 0;
-	keys_begin(&state->keys);
+	inner_begin(&state->inner);
 	old = MemoryContextSwitchTo(state->context);
 	while (!state->is_last && state->nrows < state->limit &&
-		   MemoryContextMemAllocated(state->context, true) < LOOKUP_BYTES)
+		   (state->nrows == 0 ||
+			MemoryContextMemAllocated(state->context, true) < LOOKUP_BYTES))
 	{
 		TupleTableSlot *row;
 
@@ -259,7 +199,7 @@ read_batch(LookupState *state)
 		if (state->is_last)
 			break;
 		state->rows[state->nrows] = ExecCopySlotMinimalTuple(row);
-		state->numbers[state->nrows++] = add_key(state, row);
+		inner_add(&state->inner, state->nrows++, row);
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -273,11 +213,9 @@ look_up(LookupState *state)
 	read_batch(state);
 	if (state->nrows == 0)
 		return false;
-	keys_end(&state->keys, state->batch.params);
 	sent = GetCurrentTimestamp();
-	scan_look_up(state->inner, &state->batch);
+	state->nkeys += inner_look_up(&state->inner);
 	state->limit = next_rows(state, sent);
-	state->nkeys += state->keys.count;
 	state->nbatches++;
 	return true;
 }
@@ -316,11 +254,11 @@ next(CustomScanState *node)
 
 	if (!state->has_begun)
 		find_inner(state);
-	if (state->inner == NULL)
+	if (state->inner.nscans == 0)
 		return next_outer(state);
 	if (state->next == state->nrows && !look_up(state))
 		return ExecClearTuple(state->slot);
-	lookups_set_key(state->inner, state->numbers[state->next]);
+	inner_use(&state->inner, state->next);
 	ExecForceStoreMinimalTuple(state->rows[state->next++], state->slot, false);
 	return state->slot;
 }
@@ -329,8 +267,7 @@ next(CustomScanState *node)
 static void
 end_batch(LookupState *state)
 {
-	if (state->inner != NULL)
-		scan_look_up(state->inner, NULL);
+	inner_end(&state->inner);
 	state->nrows = state->next = 0;
 	state->is_last = false;
 }
@@ -356,19 +293,32 @@ end(CustomScanState *node)
 	ExecEndNode(linitial(node->custom_ps));
 }
 
-/* Shows in EXPLAIN the query for many keys, and how often it was sent. */
+/* Shows queries: each in a line of its own, or several as a list. */
+static void
+explain_queries(List *queries, ExplainState *es)
+{
+	ListCell   *cell;
+
+	if (list_length(queries) > 1 && es->format != EXPLAIN_FORMAT_TEXT)
+	{
+		ExplainPropertyList("Remote SQL", queries, es);
+		return;
+	}
+	foreach(cell, queries)
+		ExplainPropertyText("Remote SQL", lfirst(cell), es);
+}
+
+/* Shows in EXPLAIN the queries for many keys, and how often they were sent. */
 static void
 explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	LookupState *state = (LookupState *) node;
 	NestLoop   *loop = loop_of(state);
-	char	   *query;
+	List	   *queries = loop != NULL ? inner_queries(loop) : NIL;
 
 	if (!es->verbose)
 		return;
-	query = loop != NULL ? make_query(loop) : NULL;
-	if (query != NULL)
-		ExplainPropertyText("Remote SQL", query, es);
+	explain_queries(queries, es);
 	if (!es->analyze)
 		return;
 	ExplainPropertyInteger("Keys", NULL, state->nkeys, es);

@@ -194,16 +194,13 @@ make_scan(PlannerInfo *root, RelOptInfo *rel, Oid relid, Relids outer)
 /*
  * The scan of a foreign table that is given the values of these tables, by all
  * equalities with them; NULL if there is none, or if postgres_fdw has made one.
- * It lives as long as the table's other paths: GEQO frees what is made in joins.
  */
 Path *
 lookup_make_scan(PlannerInfo *root, RelOptInfo *rel, Relids tables)
 {
 	Oid			relid = planner_rt_fetch(rel->relid, root)->relid;
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(rel));
 	Relids		outer = bms_copy(rel->lateral_relids);
 	bool		found = false;
-	Path	   *path = NULL;
 	ListCell   *cell;
 
 	foreach(cell, find_lookups(root, rel))
@@ -216,9 +213,8 @@ lookup_make_scan(PlannerInfo *root, RelOptInfo *rel, Relids tables)
 		found = true;
 		outer = bms_add_members(outer, others);
 	}
-	if (found && bms_is_subset(outer, tables) &&
-		!option_of_table_is_true(relid, "use_remote_estimate", false))
-		path = make_scan(root, rel, relid, outer);
-	MemoryContextSwitchTo(old);
-	return path;
+	if (!found || !bms_is_subset(outer, tables) ||
+		option_of_table_is_true(relid, "use_remote_estimate", false))
+		return NULL;
+	return make_scan(root, rel, relid, outer);
 }

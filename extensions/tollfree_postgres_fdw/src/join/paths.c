@@ -128,15 +128,42 @@ is_table(PlannerInfo *root, const RelOptInfo *rel)
 																root)->relid));
 }
 
+/* Is a relation a table with partitions or children, whose ctids nobody wants? */
+static bool
+has_members(PlannerInfo *root, const RelOptInfo *rel)
+{
+	return rel->reloptkind == RELOPT_BASEREL && rel->rtekind == RTE_RELATION &&
+		planner_rt_fetch(rel->relid, root)->inh && !wants_ctids(rel);
+}
+
+/* Is any input of an Append a foreign scan that may be looked up in batches? */
+static bool
+has_lookup(PlannerInfo *root, const AppendPath *append)
+{
+	ListCell   *cell;
+
+	foreach(cell, append->subpaths)
+	{
+		const Path *path = lfirst(cell);
+
+		if (IsA(path, ForeignPath) && is_table(root, path->parent))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Is an inner path a foreign scan that may be looked up in batches, of a table,
- * or of all of a LATERAL subquery?
+ * of some partitions, or of all of a LATERAL subquery?
  */
 static bool
 is_lookup(PlannerInfo *root, const Path *inner)
 {
 	const RelOptInfo *rel = inner->parent;
 
+	if (IsA(inner, AppendPath))
+		return has_members(root, rel) &&
+			has_lookup(root, (const AppendPath *) inner);
 	if (IsA(inner, SubqueryScanPath))
 	{
 		const Path *scan = ((const SubqueryScanPath *) inner)->subpath;
@@ -269,19 +296,82 @@ make_path(Path *outer)
 	return &path->path;
 }
 
+/* What it costs to begin the foreign scans of an inner side. */
+static Cost
+beginning_cost(const Path *inner)
+{
+	Cost		cost = 0;
+	ListCell   *cell;
+
+	if (!IsA(inner, AppendPath))
+		return inner->startup_cost;
+	foreach(cell, ((const AppendPath *) inner)->subpaths)
+	{
+		if (IsA(lfirst(cell), ForeignPath))
+			cost += ((const Path *) lfirst(cell))->startup_cost;
+	}
+	return cost;
+}
+
+/* Is any of the clauses an equality with one of these expressions? */
+static bool
+has_equality(const List *clauses, const List *exprs)
+{
+	const ListCell *cell;
+
+	foreach(cell, clauses)
+	{
+		const RestrictInfo *clause = lfirst(cell);
+		const OpExpr *operation = (const OpExpr *) clause->clause;
+
+		if (OidIsValid(clause->hashjoinoperator) &&
+			(list_member(exprs, linitial(operation->args)) ||
+			 list_member(exprs, lsecond(operation->args))))
+			return true;
+	}
+	return false;
+}
+
+/* Does the Append ask only one partition, told by the values that it is given? */
+static bool
+asks_one(const Path *append)
+{
+	const RelOptInfo *rel = append->parent;
+
+	if (rel->part_scheme == NULL)
+		return false;
+	for (int i = 0; i < rel->part_scheme->partnatts; i++)
+	{
+		if (!has_equality(append->param_info->ppi_clauses, rel->partexprs[i]))
+			return false;
+	}
+	return true;
+}
+
+/* What an inner side costs for a key, without beginning. */
+static Cost
+key_cost(const Path *inner)
+{
+	Cost		cost = inner->total_cost - beginning_cost(inner);
+
+	return IsA(inner, AppendPath) && asks_one(inner) ?
+		cost / list_length(((const AppendPath *) inner)->subpaths) : cost;
+}
+
 /*
  * What the node saves a nested loop, which is costed as if each outer row began
- * a scan: all of these but one for each batch, and the rows of keys that come
- * again.  Those that come again in another batch are taken for saved, too: what
+ * a scan: all of these but one for each batch, the rows of keys that come again,
+ * and partitions that are not asked.  Those that come again in another batch are taken for saved, too: what
  * Memoize saves by them it loses in round trips.
  */
 static Cost
 saved_cost(PlannerInfo *root, double rows, const Path *inner, List *keys)
 {
 	double		different = estimate_num_groups(root, keys, rows, NULL, NULL);
+	Cost		loop = rows * inner->total_cost;
 
-	return Max(rows - count_batches(rows), 0) * inner->startup_cost +
-		Max(rows - different, 0) * (inner->total_cost - inner->startup_cost);
+	return loop - Min(count_batches(rows), rows) * beginning_cost(inner) -
+		Min(different, rows) * key_cost(inner);
 }
 
 /*
@@ -312,12 +402,111 @@ add_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
 	add_path(joinrel, &loop->jpath.path);
 }
 
+/*
+ * The cheapest path of a relation that is given the values of just these tables;
+ * NULL if there is none.  A local table can be scanned as a whole.
+ */
+static Path *
+cheapest_given(PlannerInfo *root, const RelOptInfo *rel, Relids outer)
+{
+	Path	   *cheapest = NULL;
+	ListCell   *cell;
+
+	foreach(cell, rel->pathlist)
+	{
+		Path	   *path = lfirst(cell);
+
+		if (bms_equal(PATH_REQ_OUTER(path), outer) &&
+			(cheapest == NULL || path->total_cost < cheapest->total_cost))
+			cheapest = path;
+	}
+	return cheapest != NULL ? cheapest
+		: reparameterize_path(root, rel->cheapest_total_path, outer, 1.0);
+}
+
+/* The tables that a partitioned table, or one with children, consists of. */
+static List *
+find_members(PlannerInfo *root, const RelOptInfo *rel)
+{
+	List	   *members = NIL;
+	ListCell   *cell;
+
+	foreach(cell, root->append_rel_list)
+	{
+		const AppendRelInfo *info = lfirst_node(AppendRelInfo, cell);
+		RelOptInfo *member = info->parent_relid == rel->relid ?
+			root->simple_rel_array[info->child_relid] : NULL;
+
+		if (member == NULL || IS_DUMMY_REL(member))
+			continue;
+		members = planner_rt_fetch(member->relid, root)->inh ?
+			list_concat(members, find_members(root, member)) :
+			lappend(members, member);
+	}
+	return members;
+}
+
+/*
+ * The Append of the scans of partitions that are given the values of these
+ * tables; NULL if there is none.
+ */
+static Path *
+make_append(PlannerInfo *root, RelOptInfo *rel, Relids tables)
+{
+	List	   *members = find_members(root, rel);
+	List	   *paths = NIL;
+	Path	   *made = NULL;
+	ListCell   *cell;
+
+	foreach(cell, members)
+	{
+		if (made == NULL && is_table(root, lfirst(cell)))
+			made = lookup_make_scan(root, lfirst(cell), tables);
+	}
+	if (made == NULL)
+		return NULL;
+	foreach(cell, members)
+	{
+		RelOptInfo *member = lfirst(cell);
+		Path	   *path = is_table(root, member) ?
+			lookup_make_scan(root, member, tables) : NULL;
+
+		if (path == NULL || !bms_equal(PATH_REQ_OUTER(path), PATH_REQ_OUTER(made)))
+			path = cheapest_given(root, member, PATH_REQ_OUTER(made));
+		if (path == NULL)
+			return NULL;
+		paths = lappend(paths, path);
+	}
+	return (Path *) create_append_path(root, rel, paths, NIL, NIL,
+									   PATH_REQ_OUTER(made), 0, false, -1);
+}
+
+/*
+ * The scan of an inner side that is given the values of these tables, if it is
+ * not one that PostgreSQL has made.  It lives as long as the relation's other
+ * paths: GEQO frees what is made in joins.
+ */
+static Path *
+make_inner(PlannerInfo *root, RelOptInfo *rel, Relids tables)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(rel));
+	Path	   *path = NULL;
+
+	if (is_table(root, rel))
+		path = lookup_make_scan(root, rel, tables);
+	else if (has_members(root, rel) && !IS_DUMMY_REL(rel))
+		path = make_append(root, rel, tables);
+	MemoryContextSwitchTo(old);
+	return path;
+}
+
 /* The hook: adds nested loops with batched lookups for two sides of a join. */
 static void
 consider(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		 RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
 {
 	Path	   *outer = outerrel->cheapest_total_path;
+	Path	   *made;
 	ListCell   *cell;
 
 	if (next_hook != NULL)
@@ -336,13 +525,9 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 			is_lookup(root, inner))
 			add_loop(root, joinrel, outer, inner, jointype, extra);
 	}
-	if (is_table(root, innerrel))
-	{
-		Path	   *inner = lookup_make_scan(root, innerrel, outerrel->relids);
-
-		if (inner != NULL)
-			add_loop(root, joinrel, outer, inner, jointype, extra);
-	}
+	made = make_inner(root, innerrel, outerrel->relids);
+	if (made != NULL)
+		add_loop(root, joinrel, outer, made, jointype, extra);
 }
 
 /* Installs the hook; called when the library is loaded. */

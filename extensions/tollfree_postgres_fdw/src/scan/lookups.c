@@ -86,7 +86,7 @@ reach_next(RemoteScanState *scan)
 	start->row = scan->store != NULL ? rowstore_mark(scan->store) : scan->row;
 }
 
-/* Has the scan return the rows of this key next. */
+/* Has the scan return the rows of this key next; 0 if it is not to be asked. */
 void
 lookups_set_key(RemoteScanState *scan, int key)
 {
@@ -120,6 +120,8 @@ lookups_next(RemoteScanState *scan, TupleTableSlot *slot)
 	int			row;
 
 	ExecClearTuple(slot);
+	if (scan->batch->key == 0)
+		elog(ERROR, "rows were not looked up");
 	if (!scan->batch->is_at_key)
 		go_to_key(scan);
 	res = next_row(scan, &row);

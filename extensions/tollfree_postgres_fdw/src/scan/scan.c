@@ -263,8 +263,8 @@ discard(RemoteScanState *scan)
 
 /*
  * Has the scan return the rows for a batch of keys, or for its parameters again
- * if that is NULL.  The batch must last until then.  Its rows are asked for and
- * waited for at once.
+ * if that is NULL.  The batch must last until then.  Its rows are asked for at
+ * once; whoever calls waits for them by scan_await_lookup.
  */
 void
 scan_look_up(RemoteScanState *scan, KeyBatch *batch)
@@ -276,6 +276,15 @@ scan_look_up(RemoteScanState *scan, KeyBatch *batch)
 		return;
 	batch->key = batch->reached = 0;
 	batch->stored = NULL;
+	usage_start(scan->session, &scan->usage);
+	send_query(unconstify(ForeignScanState *, scan->node));
+	usage_stop(scan->session, &scan->usage);
+}
+
+/* Waits for the rows of the batch of keys. */
+void
+scan_await_lookup(RemoteScanState *scan)
+{
 	execute_and_wait(unconstify(ForeignScanState *, scan->node));
 }
 

@@ -230,5 +230,6 @@ extern void merge_start_others(const ForeignScanState *node);
 extern void scan_send_more(ForeignScanState *node);
 extern RemoteScanState *scan_find(const EState *estate, const Plan *plan);
 extern void scan_look_up(RemoteScanState *scan, KeyBatch *batch);
+extern void scan_await_lookup(RemoteScanState *scan);
 
 #endif							/* TOLLFREE_FDW_SCAN_STATE_H */

@@ -1,0 +1,269 @@
+/*
+ * inner.c
+ *	  The foreign scans on the inner side of a nested loop that batches lookups.
+ *
+ * It is one scan, perhaps of a LATERAL subquery, or an Append of partitions.
+ * The servers of partitions are all asked before one is waited for.  The Append
+ * passes over partitions that cannot have rows for an outer row, and their
+ * servers are not sent its key.  Its inputs that are no scans of ours are
+ * executed for each outer row, as without batches.
+ */
+#include "postgres.h"
+
+#include "executor/execPartition.h"
+#include "nodes/nodeFuncs.h"
+
+#include "base/compat.h"
+#include "base/run.h"
+#include "join/inner.h"
+#include "join/lookup.h"
+#include "sql/deparse.h"
+#include "sql/plan.h"
+
+/* Outer rows of a batch that there is room for at first */
+#define ROWS_AT_FIRST 64
+
+/* The plan of the inner side, of a LATERAL subquery the subquery's. */
+static Plan *
+inner_plan(const NestLoop *loop)
+{
+	Plan	   *inner = innerPlan(loop);
+
+	return IsA(inner, SubqueryScan) ? ((SubqueryScan *) inner)->subplan : inner;
+}
+
+/* The query for many keys of a plan; NULL if there can be none. */
+static char *
+make_query(const Plan *plan)
+{
+	const ForeignScan *scan = (const ForeignScan *) plan;
+
+	if (!IsA(plan, ForeignScan) || scan->fdw_exprs == NIL)
+		return NULL;
+	return deparse_lookups(plan_read_scan(scan->fdw_private).command.sql,
+						   scan->fdw_exprs);
+}
+
+/* The queries for many keys, as texts, for EXPLAIN. */
+List *
+inner_queries(const NestLoop *loop)
+{
+	Plan	   *inner = inner_plan(loop);
+	List	   *plans = IsA(inner, Append) ? ((Append *) inner)->appendplans
+		: list_make1(inner);
+	List	   *queries = NIL;
+	ListCell   *cell;
+
+	foreach(cell, plans)
+	{
+		char	   *query = make_query(lfirst(cell));
+
+		if (query != NULL)
+			queries = lappend(queries, query);
+	}
+	return queries;
+}
+
+/* Adds a scan, if its lookups can be batched. */
+static void
+add_scan(InnerSide *side, EState *estate, const Plan *plan, int position,
+		 MemoryContext context)
+{
+	RemoteScanState *scan = scan_find(estate, plan);
+	char	   *query = scan != NULL ? make_query(plan) : NULL;
+	InnerScan  *inner;
+
+	if (query == NULL || !scan->may_prefetch ||
+		!scan->session->remote.takes_arrays)
+		return;
+	inner = &side->scans[side->nscans++];
+	inner->scan = scan;
+	inner->position = position;
+	inner->keys.nparams = inner->batch.nparams = scan->params->count;
+	inner->keys.context = context;
+	inner->batch.sql = query;
+	inner->batch.params = palloc0(scan->params->count * sizeof(char *));
+}
+
+typedef struct AppendSearch
+{
+	const Plan *plan;			/* to be found */
+	const AppendState *append;	/* result */
+} AppendSearch;
+
+/* Looks for the execution of an Append; true once it is found. */
+static bool
+find_append(PlanState *node, void *arg)
+{
+	AppendSearch *search = arg;
+
+	if (node == NULL)
+		return false;
+	if (node->plan == search->plan)
+	{
+		search->append = castNode(AppendState, node);
+		return true;
+	}
+	return planstate_tree_walker(node, find_append, arg);
+}
+
+/* Finds the scans.  Keys are kept in this context, which is reset for a batch. */
+void
+inner_find(InnerSide *side, EState *estate, const NestLoop *loop,
+		   MemoryContext context)
+{
+	AppendSearch search = {.plan = inner_plan(loop)};
+
+	side->params = loop->nestParams;
+	if (!IsA(search.plan, Append))
+	{
+		side->scans = palloc0(sizeof(InnerScan));
+		add_scan(side, estate, search.plan, 0, context);
+	}
+	else if (find_append(run_plan(estate), &search))
+	{
+		side->append = search.append;
+		side->scans = palloc0(search.append->as_nplans * sizeof(InnerScan));
+		for (int i = 0; i < search.append->as_nplans; i++)
+			add_scan(side, estate, search.append->appendplans[i]->plan, i,
+					 context);
+	}
+}
+
+/* Has any of the remote sessions a statement_timeout? */
+bool
+inner_has_timeout(const InnerSide *side)
+{
+	for (int i = 0; i < side->nscans; i++)
+	{
+		if (side->scans[i].scan->session->remote.has_statement_timeout)
+			return true;
+	}
+	return false;
+}
+
+/* Begins a batch; the context that was given to inner_find has been reset. */
+void
+inner_begin(InnerSide *side)
+{
+	for (int i = 0; i < side->nscans; i++)
+	{
+		keys_begin(&side->scans[i].keys);
+		side->scans[i].size = 0;
+	}
+}
+
+/* Sets the parameters as the nested loop does for an outer row. */
+static void
+set_params(const InnerSide *side, TupleTableSlot *slot)
+{
+	EState	   *estate = side->scans[0].scan->node->ss.ps.state;
+	ListCell   *cell;
+
+	foreach(cell, side->params)
+	{
+		const NestLoopParam *param = lfirst(cell);
+		ParamExecData *value = &estate->es_param_exec_vals[param->paramno];
+
+		value->value = slot_getattr(slot, param->paramval->varattno,
+									&value->isnull);
+	}
+}
+
+/* Makes room for one more outer row's number. */
+static void
+make_room(InnerScan *inner, int row)
+{
+	if (row < inner->size)
+		return;
+	inner->size = Max(2 * inner->size, ROWS_AT_FIRST);
+	inner->numbers = row == 0 ?
+		MemoryContextAlloc(inner->keys.context, inner->size * sizeof(int)) :
+		repalloc(inner->numbers, inner->size * sizeof(int));
+}
+
+/* Adds the key of an outer row for one scan; returns its number. */
+static int
+add_key(InnerScan *inner)
+{
+	ExprContext *econtext = inner->scan->node->ss.ps.ps_ExprContext;
+
+	ResetExprContext(econtext);
+	rows_write_params(inner->scan->params, econtext);
+	return keys_add(&inner->keys, inner->scan->params->values);
+}
+
+/* Adds the keys of the batch's next outer row, whose number is given. */
+void
+inner_add(InnerSide *side, int row, TupleTableSlot *slot)
+{
+	PartitionPruneState *prune = side->append != NULL ?
+		side->append->as_prune_state : NULL;
+	bool		prunes = prune != NULL && prune->do_exec_prune;
+	Bitmapset  *wanted;
+
+	set_params(side, slot);
+	wanted = prunes ? compat_matching_subplans(prune) : NULL;
+	for (int i = 0; i < side->nscans; i++)
+	{
+		InnerScan  *inner = &side->scans[i];
+
+		make_room(inner, row);
+		inner->numbers[row] = !prunes || bms_is_member(inner->position, wanted) ?
+			add_key(inner) : 0;
+	}
+	bms_free(wanted);
+}
+
+/* Asks for the rows of a scan's keys; returns how many keys there are. */
+static int
+send_keys(InnerScan *inner)
+{
+	int			nkeys = inner->keys.count;
+
+	if (nkeys == 0)
+	{
+		scan_look_up(inner->scan, NULL);
+		return 0;
+	}
+	keys_end(&inner->keys, inner->batch.params);
+	inner->batch.starts = MemoryContextAlloc(inner->keys.context,
+											 nkeys * sizeof(KeyStart));
+	scan_look_up(inner->scan, &inner->batch);
+	return nkeys;
+}
+
+/* Has the rows of the batch's keys looked up; returns how many keys were sent. */
+int
+inner_look_up(InnerSide *side)
+{
+	int			nkeys = 0;
+
+	for (int i = 0; i < side->nscans; i++)
+		nkeys += send_keys(&side->scans[i]);
+	for (int i = 0; i < side->nscans; i++)
+	{
+		if (side->scans[i].keys.count > 0)
+			scan_await_lookup(side->scans[i].scan);
+	}
+	return nkeys;
+}
+
+/* Has the scans return the rows for an outer row of the batch next. */
+void
+inner_use(InnerSide *side, int row)
+{
+	for (int i = 0; i < side->nscans; i++)
+	{
+		if (side->scans[i].keys.count > 0)
+			lookups_set_key(side->scans[i].scan, side->scans[i].numbers[row]);
+	}
+}
+
+/* Ends the batch: the scans ask for their parameters again. */
+void
+inner_end(InnerSide *side)
+{
+	for (int i = 0; i < side->nscans; i++)
+		scan_look_up(side->scans[i].scan, NULL);
+}
