@@ -87,8 +87,10 @@ END
 $$;
 UPDATE parcels SET weight = 2 WHERE id % 7 IN (0, 1, 2) AND id > 60 RETURNING id, weight;
 -- The error is that of the first partition that fails; nothing stays.
+\set VERBOSITY terse
 UPDATE parcels SET weight = CASE WHEN id IN (23, 22) THEN 1e6 ELSE 0 END WHERE id % 7 IN (0, 1, 2);
 UPDATE parcels SET weight = CASE WHEN id = 23 THEN 1e6 ELSE 0 END WHERE id % 7 IN (0, 1, 2);
+\set VERBOSITY default
 SELECT count(*), sum(weight) FROM parcels WHERE id % 7 IN (0, 1, 2);
 -- In a subtransaction, whose rollback undoes the statement everywhere
 BEGIN;
