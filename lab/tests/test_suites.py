@@ -1,4 +1,4 @@
-"""The suites `fdw`, `sampling` and `interface` from end to end, on real servers.
+"""The suites `fdw`, `sampling`, `shards` and `interface` from end to end, on real servers.
 
 They run, are judged, interrupted, resumed, limited and refused, from the command line to every kind
 of output. Suite `file` is in test_file_suite.py.
@@ -25,6 +25,7 @@ from tollfree.suites import findings_of
 from tollfree.suites.fdw.databases import SOURCE, has_scale
 from tollfree.suites.foreign import recreate_database
 from tollfree.suites.interface.views import views_of
+from tollfree.suites.shards.findings import ShardsFindings
 
 pytestmark = pytest.mark.cluster
 
@@ -325,6 +326,37 @@ def test_the_sampling_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     for name in ("sampling-local.svg", "sampling-200us.svg"):
         assert str(tmp_path / "csv" / name) in out.split()
         assert "10k rows, postgres_fdw" in (tmp_path / "csv" / name).read_text("utf-8")
+
+
+def test_the_shards_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
+    """Aggregates, first rows and a join with a local table, over four servers."""
+    pattern = "^(AGGREGATE|TOPN|JOIN_LOCAL|UPDATE):.*(local|4 servers:rmt:tcp:1000us)"
+    out, _ = tollfree("run", "shards", "--rounds", "1", "--only", pattern)
+    assert "Sharded tables over rmt:tcp:1000us" in out
+    with lab.database() as store:
+        run = store.latest_run("shards")
+        assert run is not None
+        results = {r.testcase: r for r in store.results(run)}
+        assert all(r.state == "ok" for r in results.values())
+        shards = ShardsFindings(findings_of(store, run))
+    for operation in ("AGGREGATE", "TOPN", "JOIN_LOCAL", "UPDATE"):
+        same = {r.figures["answer"] for name, r in results.items() if name.startswith(operation)}
+        assert len(same) == 1
+
+    def counted(operation: str, wrapper: str, what: str) -> float:
+        found = shards.counted(f"{operation}:foreign:{wrapper}:4 servers:rmt:tcp:1000us", what)
+        assert found is not None
+        return found
+
+    # Groups and first rows travel, not all rows: of 100,000, fetched 100 at a time.
+    assert counted("AGGREGATE", "postgres_fdw", "flights") > 1000
+    assert counted("AGGREGATE", "tollfree_postgres_fdw", "flights") <= 8
+    assert counted("AGGREGATE", "tollfree_postgres_fdw", "bytes") < 20_000
+    assert counted("TOPN", "tollfree_postgres_fdw", "bytes") < 5_000
+    assert counted("JOIN_LOCAL", "tollfree_postgres_fdw", "flights") <= 8
+    page = tmp_path / "page.html"
+    tollfree("report", "-o", str(page))
+    assert "Sharded tables over rmt:tcp:1000us" in page.read_text("utf-8")
 
 
 def test_an_interrupted_sampling_run_goes_on_with_its_data(lab: Lab) -> None:

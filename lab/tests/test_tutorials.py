@@ -1,4 +1,4 @@
-"""The tutorials: their statements are executed in order, and print what is shown."""
+"""The pages with statements: they are executed in order, and print what is shown."""
 
 import re
 import subprocess
@@ -15,10 +15,11 @@ from tollfree.suites.foreign import recreate_database
 
 pytestmark = pytest.mark.cluster
 
-TUTORIALS = sorted((CHECKOUT / "docs" / "tutorials").glob("*.md"))
+DOCUMENTS = CHECKOUT / "docs"
+PAGES = [*sorted((DOCUMENTS / "tutorials").glob("*.md")), DOCUMENTS / "howto" / "many-servers.md"]
 BLOCK = re.compile(r"^```(\w+) ?(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 FOLDER = "/data/measurements"
-"""Where the tutorials have files."""
+"""Where the pages have files."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Step:
 
 
 def steps(page: str) -> Iterator[Step]:
-    """Return the steps of a tutorial."""
+    """Return the steps of a page."""
     blocks = BLOCK.findall(page)
     for (kind, database, sql), (next_kind, _, shown) in zip(
         blocks, [*blocks[1:], ("", "", "")], strict=True
@@ -53,8 +54,8 @@ def normalised(text: str) -> str:
     )
 
 
-@pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
-def test_a_tutorial_prints_what_it_shows(
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_a_page_prints_what_it_shows(
     path: Path, pg_instance: Cluster, installation: Installation
 ) -> None:
     folder = pg_instance.data / path.stem

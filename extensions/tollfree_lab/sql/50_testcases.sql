@@ -36,6 +36,8 @@ TABLE file_testcases
 UNION ALL
 SELECT *, NULL, NULL, NULL FROM sampling_testcases
 UNION ALL
+SELECT *, NULL, NULL, NULL FROM shards_testcases
+UNION ALL
 TABLE interface_testcases
 UNION ALL
 SELECT 'custom', profile, testcase, testcase, baseline, 'duration', 's',

@@ -13,10 +13,18 @@ from tollfree.suites.file import FileSuite
 from tollfree.suites.interface import InterfaceSuite
 from tollfree.suites.presentation import Findings
 from tollfree.suites.sampling import SamplingSuite
+from tollfree.suites.shards import ShardsSuite
 
 SUITES: dict[str, Suite] = {
     suite.name: suite
-    for suite in (FdwSuite(), FileSuite(), InterfaceSuite(), SamplingSuite(), CustomSuite())
+    for suite in (
+        FdwSuite(),
+        FileSuite(),
+        InterfaceSuite(),
+        SamplingSuite(),
+        ShardsSuite(),
+        CustomSuite(),
+    )
 }
 
 __all__ = ["SUITES", "Suite", "findings_of", "section_of", "suite_named"]

@@ -44,7 +44,19 @@ def make_server(connection: Connection, row: dict[str, Any], dbname: str, passwo
 
     `row` says which wrapper, `server_options`, `server_host` and `server_port`.
     """
-    wrapper = sql.Identifier(row["wrapper"])
+    make_extension(connection, row["wrapper"])
+    make_named_server(connection, "source_server", row, dbname, password)
+
+
+def make_extension(connection: Connection, wrapper: str) -> None:
+    """Make a wrapper available, with what it needs."""
+    connection.execute(sql.SQL("CREATE EXTENSION {} CASCADE").format(sql.Identifier(wrapper)))
+
+
+def make_named_server(
+    connection: Connection, name: str, row: dict[str, Any], dbname: str, password: str
+) -> None:
+    """Make a server of that name as `make_server` does, where the wrapper is available."""
     options = {
         "host": str(row["server_host"]),
         "port": str(row["server_port"]),
@@ -52,16 +64,18 @@ def make_server(connection: Connection, row: dict[str, Any], dbname: str, passwo
         "sslmode": "disable",  # also when another suite has made the server offer TLS
         **(row["server_options"] or {}),
     }
-    for statement in (
-        sql.SQL("CREATE EXTENSION {} CASCADE").format(wrapper),
-        sql.SQL("CREATE SERVER source_server FOREIGN DATA WRAPPER {} {}").format(
-            wrapper, options_clause(options)
-        ),
-        sql.SQL("CREATE USER MAPPING FOR {} SERVER source_server {}").format(
-            sql.Identifier(SUPERUSER), options_clause({"user": SUPERUSER, "password": password})
-        ),
-    ):
-        connection.execute(statement)
+    connection.execute(
+        sql.SQL("CREATE SERVER {} FOREIGN DATA WRAPPER {} {}").format(
+            sql.Identifier(name), sql.Identifier(row["wrapper"]), options_clause(options)
+        )
+    )
+    connection.execute(
+        sql.SQL("CREATE USER MAPPING FOR {} SERVER {} {}").format(
+            sql.Identifier(SUPERUSER),
+            sql.Identifier(name),
+            options_clause({"user": SUPERUSER, "password": password}),
+        )
+    )
 
 
 def options_clause(options: dict[str, str]) -> sql.Composed:

@@ -1,0 +1,217 @@
+/*
+ * Suite shards: one table on several servers.
+ *
+ * The same rows lie in local tables and, sharded by hash, on 1, 2, 4 or 8
+ * servers, where foreign tables that are partitions reach them.  A "server" is a
+ * database of "source"; all of its connections go over one link.  What stock and
+ * ours reach are the same databases.
+ */
+CREATE TABLE shards_counts
+(
+	servers		int PRIMARY KEY CHECK (servers BETWEEN 1 AND 8),
+	in_quick	bool NOT NULL
+);
+
+INSERT INTO shards_counts VALUES (1, true), (2, false), (4, true), (8, false);
+
+CREATE TABLE shards_links (link text PRIMARY KEY REFERENCES links, in_quick bool NOT NULL);
+
+INSERT INTO shards_links VALUES ('lcl:tcp', false), ('rmt:tcp:1000us', true);
+
+/* For each unit of scale */
+CREATE TABLE shards_tables
+(
+	table_name	text PRIMARY KEY,
+	place		int NOT NULL UNIQUE,
+	is_local	bool NOT NULL,
+	columns		text NOT NULL,
+	key			text,
+	rows		int NOT NULL,
+	content		text
+);
+
+COMMENT ON COLUMN shards_tables.place IS 'tables are made in this order';
+COMMENT ON COLUMN shards_tables.is_local IS 'whether it is not sharded: it lies beside the foreign tables';
+COMMENT ON COLUMN shards_tables.key IS 'its primary key; the others are sharded by "customer"';
+COMMENT ON COLUMN shards_tables.content IS 'what the columns hold in row i, from 1 on; NULL if there are no rows';
+
+INSERT INTO shards_tables VALUES
+	('customers', 1, false,
+	 'customer int, region int, name text', 'customer', 10000,
+	 'i, i % 37, ''customer '' || i'),
+	('orders', 2, false,
+	 'customer int, id int, placed date, amount numeric(12, 2), pieces int, note text',
+	 'customer, id', 100000,
+	 '(i * 7919::int8 % 10000 + 1)::int, i, date ''2020-01-01'' + i % 1000,'
+	 ' (i * 31 % 1000000 / 100.0)::numeric(12, 2), i % 41, ''note on order '' || i'),
+	('loaded', 3, false, 'customer int, id int, amount numeric(12, 2)', NULL, 0, NULL),
+	('regions', 4, true, 'region int, label text', 'region', 37,
+	 'i - 1, ''region '' || i % 5'),
+	('picks', 5, true, 'n int, customer int', 'n', 1000,
+	 'i, i * 613 % 11000');
+
+/*
+ * What is done.  "command" is timed; "answer" is a query, executed once before,
+ * or behind a command that writes, whose rows have to be the same everywhere.
+ */
+CREATE TABLE shards_operations
+(
+	operation	text PRIMARY KEY,
+	repeats		int NOT NULL CHECK (repeats > 0),
+	command		text NOT NULL,
+	answer		text NOT NULL,
+	cleanup		text
+);
+
+COMMENT ON COLUMN shards_operations.repeats IS
+'how often the command is executed, with n from 1 on; its time is that of one';
+
+INSERT INTO shards_operations VALUES
+	('LOOKUP', 100,
+	 'PERFORM sum(amount) FROM orders WHERE customer = n * 97 % 10000 + 1',
+	 'SELECT customer, id, amount FROM orders WHERE customer IN (98, 9701)', NULL),
+	('AGGREGATE', 1,
+	 'PERFORM pieces, count(*), sum(amount), avg(amount), max(placed) FROM orders GROUP BY pieces',
+	 'SELECT pieces, count(*), sum(amount), avg(amount), max(placed) FROM orders GROUP BY pieces', NULL),
+	('TOPN', 1,
+	 'PERFORM id, amount FROM orders ORDER BY amount DESC, id LIMIT 10',
+	 'SELECT id, amount FROM orders ORDER BY amount DESC, id LIMIT 10', NULL),
+	('JOIN_LOCAL', 1,
+	 'PERFORM p.n, sum(o.amount) FROM picks p LEFT JOIN orders o USING (customer) GROUP BY p.n',
+	 'SELECT p.n, sum(o.amount) FROM picks p LEFT JOIN orders o USING (customer) GROUP BY p.n', NULL),
+	('JOIN_COLOCATED', 1,
+	 'PERFORM c.region, count(*), sum(o.amount) FROM customers c JOIN orders o USING (customer)'
+	 ' WHERE c.region < 3 GROUP BY c.region',
+	 'SELECT c.region, count(*), sum(o.amount) FROM customers c JOIN orders o USING (customer)'
+	 ' WHERE c.region < 3 GROUP BY c.region', NULL),
+	('JOIN_BROADCAST', 1,
+	 'PERFORM r.label, count(*) FROM regions r JOIN customers c USING (region) GROUP BY r.label',
+	 'SELECT r.label, count(*) FROM regions r JOIN customers c USING (region) GROUP BY r.label', NULL),
+	('INSERT', 1,
+	 'INSERT INTO loaded SELECT i % 997, i, i / 4.0 FROM generate_series(1, 5000) i',
+	 'SELECT * FROM loaded', 'TRUNCATE loaded'),
+	('UPDATE', 1,
+	 'UPDATE orders SET note = note || '''' WHERE placed = date ''2020-01-17''',
+	 'SELECT customer, id, note FROM orders WHERE placed = date ''2020-01-17''', NULL);
+
+/* Where it is done: local tables, twice, and each wrapper, number and link. */
+CREATE VIEW shards_places AS
+SELECT local.place AS target, NULL AS wrapper, NULL::int AS servers, 'lcl:ipc' AS link,
+	   NULL AS control, 'shards_local' AS dbname, true AS in_quick
+FROM (VALUES ('local'), ('local_again')) AS local (place)
+UNION ALL
+SELECT 'foreign', w.wrapper, c.servers, l.link, links.control,
+	   concat_ws('_', 'shards' || w.suffix, c.servers, links.rtt_us || 'us'),
+	   c.in_quick AND l.in_quick
+FROM wrappers w
+	CROSS JOIN shards_counts c
+	CROSS JOIN shards_links l
+	JOIN links USING (link);
+
+/*
+ * The databases of foreign tables that the cases need.  What the owner of such
+ * servers sets is set for both wrappers alike.
+ */
+CREATE VIEW shards_databases AS
+SELECT p.dbname, p.wrapper, p.servers,
+	   w.server_options || jsonb_build_object('async_capable', 'true', 'parallel_commit', 'true')
+	   || CASE WHEN current_setting('server_version_num')::int >= 160000
+			   THEN jsonb_build_object('parallel_abort', 'true') ELSE '{}' END
+	   || CASE p.wrapper WHEN 'tollfree_postgres_fdw'
+			   THEN jsonb_build_object('parallel_modify', 'true') ELSE '{}' END
+	   AS server_options,
+	   source.tcp_host AS server_host, coalesce(l.port, source.port) AS server_port
+FROM shards_places p
+	JOIN wrappers w USING (wrapper)
+	JOIN links l USING (link)
+	JOIN instances source ON source.instance = 'source';
+
+CREATE VIEW shards_cases AS
+SELECT o.*, p.target, p.wrapper, p.servers, p.link, p.control, p.dbname, p.in_quick,
+	   concat_ws(':', o.operation, p.target, p.wrapper, p.servers || ' servers', p.link) AS testcase,
+	   CASE WHEN p.target <> 'local'
+		   THEN concat_ws(':', o.operation, 'local', 'lcl:ipc') END AS baseline
+FROM shards_operations o
+	CROSS JOIN shards_places p;
+
+/* Returns a psql command that prints what a link has counted so far. */
+CREATE FUNCTION shards_counted(control text, what text)
+RETURNS text[]
+LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN control IS NOT NULL THEN
+		   ARRAY['-c', format('\echo %s `tollfree-link --control %s --ask stats`', what,
+							  '''' || replace(control, '''', '''\''''') || '''')]
+	   END;
+
+/*
+ * The connections are open, and statements planned, when the clock starts, which
+ * is the server's.  What the link counts is that of the timed command alone.
+ */
+CREATE VIEW shards_testcases AS
+SELECT 'shards'::text AS suite,
+	   p.profile,
+	   c.testcase,
+	   concat_ws(':', c.target, c.wrapper, c.servers, c.link) AS candidate,
+	   c.baseline,
+	   'ms'::text AS figure, 'ms'::text AS unit, false AS higher_is_better,
+	   jsonb_build_object('operation', c.operation, 'target', c.target,
+						  'wrapper', coalesce(c.wrapper, 'none'), 'servers', c.servers,
+						  'link', c.link, 'repeats', c.repeats) AS dims,
+	   psql_words('external', c.dbname)
+	   || ARRAY['-c', format('SELECT keep_answer(%L)', c.answer)]
+	   || shards_counted(c.control, 'before')
+	   || ARRAY['-c', format('SELECT ''ms='' || timed(%L, %s)', c.command, c.repeats)]
+	   || shards_counted(c.control, 'after')
+	   || CASE WHEN c.cleanup IS NOT NULL
+			   THEN ARRAY['-c', format('SELECT keep_answer(%L)', c.answer), '-c', c.cleanup] END
+	   || ARRAY['-c', 'SELECT ''answer='' || current_setting(''shards.answer'')'] AS argv,
+	   ARRAY['PGPASSFILE=' || source.passfile] AS env,
+	   make_interval(mins => 5) AS time_limit,
+	   'shards'::text AS format,
+	   NULL::text[] AS probe_argv,
+	   p.profile = 'full' OR c.in_quick AS chosen
+FROM shards_cases c
+	JOIN profiles p ON p.suite = 'shards'
+	JOIN instances source ON source.instance = 'source';
+
+INSERT INTO output_patterns VALUES
+	('shards', 'ms', 'ms=([0-9.]+)'),
+	('shards', 'answer', 'answer=(-?[0-9]+)'),
+	('shards', 'flights_before', 'before \{[^\n]*"flights": ?([0-9]+)'),
+	('shards', 'flights_after', 'after \{[^\n]*"flights": ?([0-9]+)'),
+	('shards', 'bytes_before', 'before \{[^\n]*"bytes_to_client": ?([0-9]+)'),
+	('shards', 'bytes_after', 'after \{[^\n]*"bytes_to_client": ?([0-9]+)');
+
+/*
+ * Returns why an execution does not count, or NULL: its answer has to be that of
+ * every other execution of the operation in this run.
+ */
+CREATE FUNCTION shards_judge(run_case run_cases, figures jsonb, before text, after text)
+RETURNS text
+LANGUAGE plpgsql STABLE
+AS $$
+DECLARE
+	answer		text := figures->>'answer';
+	other		text;
+BEGIN
+	IF answer IS NULL THEN
+		RETURN 'it printed no answer';
+	END IF;
+	SELECT r.testcase INTO other
+	FROM lab.testresults r JOIN lab.run_cases c USING (run_id, testcase)
+	WHERE r.run_id = run_case.run_id AND r.state = 'ok'
+	  AND c.dims->>'operation' = run_case.dims->>'operation'
+	  AND r.figures->>'answer' <> answer
+	ORDER BY r.ts
+	LIMIT 1;
+	RETURN 'its answer is not that of ' || other;
+END
+$$;
+
+INSERT INTO suites VALUES
+	('shards', 'What one table on several servers costs', 'shards_judge');
+
+/* The scale is in 100,000 orders. */
+INSERT INTO profiles VALUES
+	('shards', 'quick', 3, 1, 1),
+	('shards', 'full', 5, 1, 5);

@@ -1,0 +1,34 @@
+--
+-- Suite shards: what is crossed with what
+--
+SET search_path = lab;
+
+-- both wrappers do the same; one more number of servers, one more place for each
+SELECT profile, dims->>'target' AS target, dims->>'wrapper' AS wrapper, count(*),
+	   count(*) FILTER (WHERE chosen) AS chosen
+FROM testcases WHERE suite = 'shards'
+GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
+BEGIN;
+INSERT INTO shards_counts VALUES (3, true);
+SELECT count(*) = (SELECT count(*) FROM testcases WHERE suite = 'shards' AND dims->>'servers' = '4') AS as_many
+FROM testcases WHERE suite = 'shards' AND dims->>'servers' = '3';
+ROLLBACK;
+
+-- every case has its baseline, and both wrappers the same databases
+SELECT count(*) FROM testcases t
+WHERE suite = 'shards' AND baseline IS NOT NULL
+  AND NOT EXISTS (SELECT FROM testcases b WHERE b.testcase = t.baseline AND b.profile = t.profile);
+SELECT wrapper, servers, server_options->>'parallel_modify' AS parallel_modify, count(*)
+FROM shards_databases GROUP BY 1, 2, 3 ORDER BY 1, 2;
+
+-- an execution counts if its answer is that of the others
+SELECT start_run('shards', 'quick', 1, '^TOPN:', 1) AS run \gset
+INSERT INTO testresults (run_id, testcase, iter, state, duration, value, figures, argv, env)
+SELECT run_id, testcase, 1, 'ok', 1, 1, '{"ms": 1, "answer": 77}', '{}', '{}'
+FROM run_cases WHERE run_id = :run AND testcase = 'TOPN:local:lcl:ipc';
+SELECT answer, shards_judge(c, jsonb_build_object('ms', 1, 'answer', answer), NULL, NULL)
+FROM run_cases c, (VALUES (77), (78), (NULL)) AS a (answer)
+WHERE run_id = :run AND testcase = 'TOPN:local_again:lcl:ipc';
+SELECT read_figures('shards', E'before {"flights": 5, "bytes_to_client": 700}\nms=1.5\n'
+					'after {"flights": 9, "bytes_to_client": 1700}\nanswer=-12\n');
+DELETE FROM runs WHERE run_id = :run;

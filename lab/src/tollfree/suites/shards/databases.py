@@ -1,0 +1,164 @@
+"""Makes the sharded tables on the lab's running servers.
+
+Which tables, servers and databases there are is in the lab's database.
+"""
+
+import re
+from importlib.resources import files
+from typing import Any
+
+from psycopg import sql
+
+from tollfree.cluster import Cluster
+from tollfree.suites.base import Bench
+from tollfree.suites.foreign import (
+    Connection,
+    make_extension,
+    make_named_server,
+    mark_database,
+    mark_of_database,
+    options_clause,
+    recreate_database,
+)
+
+LOCAL = "shards_local"
+SHARDED_BY = "customer"
+SETTINGS = ("enable_partitionwise_join", "enable_partitionwise_aggregate")
+"""What a sharded table needs, and is off by default."""
+
+
+def prepare(bench: Bench) -> None:
+    """Make the shards where they are missing, the local tables, and all foreign tables."""
+    scale = bench.profile.scale
+    tables = bench.store.table("SELECT * FROM lab.shards_tables ORDER BY place")
+    for row in bench.store.table("SELECT servers FROM lab.shards_counts ORDER BY servers"):
+        for n in range(row["servers"]):
+            _make_shard(bench.lab.source(), tables, row["servers"], n, scale)
+    _make_local(bench.lab.external(), tables, scale)
+    password = bench.lab.password()
+    for row in bench.store.table("SELECT * FROM lab.shards_databases ORDER BY dbname"):
+        _make_foreign_database(bench.lab.external(), row, tables, scale, password)
+
+
+def shard_name(servers: int, n: int) -> str:
+    """Return the name of the database that is one of so many servers."""
+    return f"shards_{servers}_{n}"
+
+
+def _make_table(connection: Connection, table: dict[str, Any], scale: int, where: str) -> None:
+    """Make a table with its rows, or with those that a condition chooses."""
+    name = sql.Identifier(table["table_name"])
+    connection.execute(sql.SQL("CREATE TABLE {} ({})").format(name, sql.SQL(table["columns"])))
+    if table["rows"]:
+        # The local tables have as many rows at any scale.
+        rows = table["rows"] * (1 if table["is_local"] else scale)
+        names = sql.SQL(", ").join(map(sql.Identifier, _column_names(table)))
+        connection.execute(
+            sql.SQL(
+                "INSERT INTO {} SELECT * FROM (SELECT {} FROM generate_series(1, {}) i) f ({}) {}"
+            ).format(name, sql.SQL(table["content"]), rows, names, sql.SQL(where))
+        )
+    if table["key"]:
+        connection.execute(
+            sql.SQL("ALTER TABLE {} ADD PRIMARY KEY ({})").format(name, sql.SQL(table["key"]))
+        )
+    connection.execute(sql.SQL("VACUUM ANALYZE {}").format(name))
+
+
+def _column_names(table: dict[str, Any]) -> list[str]:
+    """Return the names of a table's columns; a comma within parentheses ends no definition."""
+    definitions = re.split(r",(?![^(]*\))", table["columns"])
+    return [definition.split()[0] for definition in definitions]
+
+
+def _make_shard(
+    source: Cluster, tables: list[dict[str, Any]], servers: int, n: int, scale: int
+) -> None:
+    """Make the database of one server anew, unless it is there at that scale."""
+    name, mark = shard_name(servers, n), f"shard at scale {scale}"
+    with source.connect() as connection:
+        if mark_of_database(connection, name) == mark:
+            return
+        recreate_database(connection, name)
+    with source.connect(name) as connection:
+        # PostgreSQL tells which rows are those of a partition by a partitioned table.
+        connection.execute(
+            f"CREATE TABLE frame ({SHARDED_BY} int) PARTITION BY HASH ({SHARDED_BY})"
+        )
+        where = f"WHERE satisfies_hash_partition('frame'::regclass, {servers}, {n}, {SHARDED_BY})"
+        for table in tables:
+            if not table["is_local"]:
+                _make_table(connection, table, scale, where)
+    with source.connect() as connection:
+        mark_database(connection, name, mark)
+
+
+def _finish(connection: Connection, dbname: str) -> None:
+    """Make the functions, and have later sessions plan as the owner of shards would."""
+    connection.execute(files(__package__).joinpath("functions.sql").read_bytes())
+    for setting in SETTINGS:
+        connection.execute(
+            sql.SQL("ALTER DATABASE {} SET {} = on").format(
+                sql.Identifier(dbname), sql.Identifier(setting)
+            )
+        )
+
+
+def _make_local(instance: Cluster, tables: list[dict[str, Any]], scale: int) -> None:
+    """Make the database of the local tables anew, unless it is there at that scale."""
+    mark = f"whole tables at scale {scale}"
+    with instance.connect() as connection:
+        is_there = mark_of_database(connection, LOCAL) == mark
+        if not is_there:
+            recreate_database(connection, LOCAL)
+    with instance.connect(LOCAL) as connection:
+        if not is_there:
+            for table in tables:
+                _make_table(connection, table, scale, "")
+        _finish(connection, LOCAL)
+    with instance.connect() as connection:
+        mark_database(connection, LOCAL, mark)
+
+
+def _make_foreign_database(
+    instance: Cluster, row: dict[str, Any], tables: list[dict[str, Any]], scale: int, password: str
+) -> None:
+    """Make the servers, the local tables, and the sharded ones with a partition on each server."""
+    with instance.connect() as connection:
+        recreate_database(connection, row["dbname"])
+    with instance.connect(row["dbname"]) as connection:
+        make_extension(connection, row["wrapper"])
+        for n in range(row["servers"]):
+            dbname = shard_name(row["servers"], n)
+            make_named_server(connection, f"server_{n}", row, dbname, password)
+        for table in tables:
+            if table["is_local"]:
+                _make_table(connection, table, scale, "")
+            else:
+                _make_sharded(connection, table, row["servers"])
+        _finish(connection, row["dbname"])
+
+
+def _make_sharded(connection: Connection, table: dict[str, Any], servers: int) -> None:
+    name = table["table_name"]
+    connection.execute(
+        sql.SQL("CREATE TABLE {} ({}) PARTITION BY HASH ({})").format(
+            sql.Identifier(name), sql.SQL(table["columns"]), sql.Identifier(SHARDED_BY)
+        )
+    )
+    for n in range(servers):
+        partition = sql.Identifier(f"{name}_{n}")
+        connection.execute(
+            sql.SQL(
+                "CREATE FOREIGN TABLE {} PARTITION OF {} FOR VALUES WITH (MODULUS {}, REMAINDER {})"
+                " SERVER {} {}"
+            ).format(
+                partition,
+                sql.Identifier(name),
+                servers,
+                n,
+                sql.Identifier(f"server_{n}"),
+                options_clause({"table_name": name}),
+            )
+        )
+        connection.execute(sql.SQL("ANALYZE {}").format(partition))
