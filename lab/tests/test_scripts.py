@@ -98,11 +98,12 @@ def test_ci_ends_both_of_its_runs(
     for tool in ("install-packages", "build-postgres"):
         (tmp_path / "tools" / tool).write_text("#!/bin/sh\necho pg_config\n")
         (tmp_path / "tools" / tool).chmod(0o755)
+    # Not before both wait: a shell loses the signal while it is about to execute a command.
     (tmp_path / "Makefile").write_text(
-        f"test test-db:\n\ttouch {scratch}/$@.begun; sleep 300 # {scratch}\n"
+        f"test test-db:\n\ttouch {scratch}/$@.begun; tail -f {scratch}/$@.begun\n"
     )
     process = started(tmp_path / ".ci" / "run", scratch=scratch, ignored=ignored)
-    begun(process, lambda: {p.stem for p in scratch.glob("*.begun")} == {"test", "test-db"})
+    begun(process, lambda: sum(x.startswith("tail\0") for x in working_in(scratch)) == 2)
     ended(process, how)
     assert [p.name for p in scratch.iterdir() if p.suffix != ".begun"] == []
     assert working_in(scratch) == []
