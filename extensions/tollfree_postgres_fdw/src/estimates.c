@@ -17,6 +17,7 @@
 
 #include "base/options.h"
 #include "estimates.h"
+#include "join/remote.h"
 #include "session/session.h"
 #include "upper/partial.h"
 #include "xact/transaction.h"
@@ -154,8 +155,11 @@ get_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
 		.root = root,.rel = rel,.join = extra,.outer = outer,.inner = inner,
 		.jointype = jointype
 	};
+	RemoteJoin	join;
 
+	remote_begin_join(&join, root, rel, outer, inner, jointype, extra);
 	take_step(rel->serverid, &step);
+	remote_end_join(&join);
 }
 
 static void

@@ -42,6 +42,8 @@ static struct
 	"Keeps short remote commands prepared whatever constants are in them."},
 	[FAST_LOOKUPS] = {"batched_lookups", true, true,
 	"Looks up the foreign rows of a join for many outer rows at once."},
+	[FAST_JOIN_ESTIMATES] = {"join_estimates", true, true,
+	"Takes a join by the remote server for a hash join, where it can be one."},
 	[FAST_PARTIAL_AGGREGATES] = {"partial_aggregates", true, true,
 	"Has the servers of foreign partitions aggregate what PostgreSQL combines."},
 	[FAST_PARTITION_LIMITS] = {"partition_limits", true, true,

@@ -185,8 +185,10 @@ is_beside(const RelOptInfo *rel, const RelOptInfo *scan)
 }
 
 /*
- * Could the remote server join the inner side with the outer one, or with a
- * table of it?  Then postgres_fdw has a path for that, which asks once.
+ * Is it left to the remote server to join the inner side with the outer one, or
+ * with a table of it?  postgres_fdw has a path for that, which asks once.  If it
+ * takes such a join for a nested loop, its costs cannot be compared with those
+ * of lookups.
  */
 static bool
 may_join_remotely(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *innerrel)
@@ -195,6 +197,9 @@ may_join_remotely(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *innerrel)
 
 	if (is_beside(outerrel, innerrel))
 		return true;
+	if (fastpath_is_on(plan_fast_paths(root, innerrel, InvalidOid),
+					   FAST_JOIN_ESTIMATES))
+		return false;
 	while ((relid = bms_next_member(outerrel->relids, relid)) >= 0)
 	{
 		RelOptInfo *rel = root->simple_rel_array[relid];

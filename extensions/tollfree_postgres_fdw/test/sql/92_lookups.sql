@@ -129,9 +129,13 @@ SELECT sum(spills) > 0 AS spilled FROM pg_stat_tollfree_postgres_fdw;
 RESET work_mem;
 -- the outer rows come from the same server
 SELECT batched('SELECT a.id, b.name, b.id FROM (SELECT * FROM shelf ORDER BY id OFFSET 100 LIMIT 500) a JOIN shelf b ON b.id = a.id + 7 ORDER BY 1, 2');
--- what the remote server can join is left to it, in a join of several too
+-- what the remote server can join is left to it; rows of another table are looked up by those that were, or with the estimates of postgres_fdw fetched
 EXPLAIN (COSTS OFF) SELECT a.name FROM shelf a JOIN shelf b ON b.id = a.part;
 EXPLAIN (COSTS OFF) SELECT n, b.name FROM picks JOIN shelf a USING (id) JOIN shelf b ON b.id = a.part;
+SELECT batched('SELECT n, b.name FROM picks JOIN shelf a USING (id) JOIN shelf b ON b.id = a.part ORDER BY 1, 2');
+SET tollfree_postgres_fdw.join_estimates = off;
+EXPLAIN (COSTS OFF) SELECT n, b.name FROM picks JOIN shelf a USING (id) JOIN shelf b ON b.id = a.part;
+RESET tollfree_postgres_fdw.join_estimates;
 -- whole rows, and a condition of nulls
 SELECT batched('SELECT n, s FROM picks LEFT JOIN shelf s ON s.id = picks.id AND s.part IS NULL ORDER BY 1, 2');
 -- in a function, and by a cursor that stops early

@@ -1,0 +1,208 @@
+/*
+ * remote.c
+ *	  What a join costs that the remote server executes.
+ *
+ * Without use_remote_estimate postgres_fdw takes such a join for a nested loop:
+ * it counts the conditions once for each pair of rows.  For two tables of
+ * 100,000 rows that comes to so much that both are fetched, although their
+ * server has hash joins, too.
+ *
+ * The planner keeps with each condition what evaluating it costs.  While
+ * postgres_fdw makes the paths of a join, the costs kept are such that for all
+ * pairs of rows they add up to those of a hash join.  To the conditions of an
+ * inner join postgres_fdw adds those of its inputs, so these are remembered.
+ */
+#include "postgres.h"
+
+#include "lib/ilist.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
+#include "utils/memutils.h"
+
+#include "base/fastpath.h"
+#include "base/options.h"
+#include "join/remote.h"
+#include "sql/plan.h"
+
+/* The conditions of a join and of its inputs, for as long as there is the join */
+typedef struct JoinConditions
+{
+	dlist_node	node;
+	const RelOptInfo *joinrel;
+	List	   *clauses;		/* of RestrictInfo */
+	MemoryContextCallback forget;
+} JoinConditions;
+
+static dlist_head remembered = DLIST_STATIC_INIT(remembered);
+
+/* Forgets a join's conditions; called when its memory goes. */
+static void
+forget(void *conditions)
+{
+	dlist_delete(&((JoinConditions *) conditions)->node);
+}
+
+/* Remembers a join's conditions. */
+static void
+remember(RelOptInfo *joinrel, List *clauses)
+{
+	MemoryContext context = GetMemoryChunkContext(joinrel);
+	JoinConditions *conditions = MemoryContextAlloc(context,
+													sizeof(JoinConditions));
+
+	conditions->joinrel = joinrel;
+	conditions->clauses = clauses;
+	conditions->forget.func = forget;
+	conditions->forget.arg = conditions;
+	MemoryContextRegisterResetCallback(context, &conditions->forget);
+	dlist_push_head(&remembered, &conditions->node);
+}
+
+/* The conditions of an input, which is a table or a join. */
+static List *
+conditions_of(const RelOptInfo *rel)
+{
+	dlist_iter	iter;
+
+	if (IS_SIMPLE_REL(rel))
+		return rel->baserestrictinfo;
+	dlist_foreach(iter, &remembered)
+	{
+		const JoinConditions *conditions =
+			dlist_container(JoinConditions, node, iter.cur);
+
+		if (conditions->joinrel == rel)
+			return conditions->clauses;
+	}
+	return NIL;
+}
+
+/* Can this condition's two sides be hashed, one for each input of the join? */
+static bool
+is_hashed(const RestrictInfo *clause, const RelOptInfo *outer,
+		  const RelOptInfo *inner)
+{
+	if (!clause->can_join || !OidIsValid(clause->hashjoinoperator))
+		return false;
+	return (bms_is_subset(clause->left_relids, outer->relids) &&
+			bms_is_subset(clause->right_relids, inner->relids)) ||
+		(bms_is_subset(clause->left_relids, inner->relids) &&
+		 bms_is_subset(clause->right_relids, outer->relids));
+}
+
+/* The conditions by which the rows of both inputs can be hashed. */
+static List *
+find_hashed(const List *clauses, const RelOptInfo *outer,
+			const RelOptInfo *inner)
+{
+	List	   *hashed = NIL;
+	const ListCell *cell;
+
+	foreach(cell, clauses)
+	{
+		if (is_hashed(lfirst(cell), outer, inner))
+			hashed = lappend(hashed, lfirst(cell));
+	}
+	return hashed;
+}
+
+/* What all of the conditions cost for a pair of rows. */
+static Cost
+cost_of_pair(PlannerInfo *root, List *clauses)
+{
+	QualCost	cost;
+
+	cost_qual_eval(&cost, clauses, root);
+	return cost.per_tuple;
+}
+
+/* Does the server of a foreign table tell what joins with it cost? */
+static bool
+has_remote_estimate(PlannerInfo *root, const RelOptInfo *rel)
+{
+	int			relid = -1;
+
+	while ((relid = bms_next_member(rel->relids, relid)) >= 0)
+	{
+		const RangeTblEntry *rte = planner_rt_fetch(relid, root);
+
+		if (rte->rtekind == RTE_RELATION &&
+			rte->relkind == RELKIND_FOREIGN_TABLE &&
+			option_of_table_is_true(rte->relid, "use_remote_estimate", false))
+			return true;
+	}
+	return false;
+}
+
+/* What a hash join of two inputs costs: see remote_begin_join. */
+static Cost
+cost_of_hash_join(PlannerInfo *root, const RelOptInfo *outer,
+				  const RelOptInfo *inner, List *hashed, Cost pair,
+				  JoinType jointype, SpecialJoinInfo *sjinfo)
+{
+	double		found = outer->rows * inner->rows *
+		clauselist_selectivity(root, hashed, 0, jointype, sjinfo);
+
+	return (outer->rows + inner->rows) * cost_of_pair(root, hashed) +
+		inner->rows * cpu_tuple_cost + found * pair;
+}
+
+/*
+ * Has the conditions of a join, before postgres_fdw estimates it, cost for all
+ * pairs of rows what they do in a hash join, if it can be one.  There a hash is
+ * computed for each row of both sides, the inner rows are kept, and pairs of
+ * equal hash value are compared.
+ */
+void
+remote_begin_join(RemoteJoin *join, PlannerInfo *root, RelOptInfo *joinrel,
+				  const RelOptInfo *outer, const RelOptInfo *inner,
+				  JoinType jointype, const JoinPathExtraData *extra)
+{
+	List	   *hashed = find_hashed(extra->restrictlist, outer, inner);
+	List	   *clauses;
+	Cost		pair;
+	double		share;
+	ListCell   *cell;
+
+	join->clauses = NIL;
+	/* postgres_fdw estimates a join once, however many pairs make it. */
+	if (joinrel->fdw_private != NULL ||
+		!fastpath_is_on(plan_fast_paths(root, joinrel, InvalidOid),
+						FAST_JOIN_ESTIMATES) ||
+		has_remote_estimate(root, joinrel))
+		return;
+	clauses = list_concat_copy(extra->restrictlist, conditions_of(outer));
+	clauses = list_concat(clauses, conditions_of(inner));
+	remember(joinrel, clauses);
+	if (hashed == NIL)
+		return;
+
+	pair = cost_of_pair(root, clauses);
+	share = cost_of_hash_join(root, outer, inner, hashed, pair, jointype,
+							  extra->sjinfo) /
+		(outer->rows * inner->rows * pair);
+	if (!(share < 1))
+		return;
+	join->clauses = clauses;
+	join->costs = palloc(list_length(clauses) * sizeof(Cost));
+	foreach(cell, clauses)
+	{
+		RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
+
+		join->costs[foreach_current_index(cell)] = clause->eval_cost.per_tuple;
+		clause->eval_cost.per_tuple *= share;
+	}
+}
+
+/* Puts back what the conditions cost, when postgres_fdw has estimated the join. */
+void
+remote_end_join(const RemoteJoin *join)
+{
+	ListCell   *cell;
+
+	foreach(cell, join->clauses)
+		lfirst_node(RestrictInfo, cell)->eval_cost.per_tuple =
+		join->costs[foreach_current_index(cell)];
+}
