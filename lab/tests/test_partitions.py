@@ -269,13 +269,26 @@ def test_first_rows_are_those_of_a_local_table(local: Connection, *, analyzes: b
     assert limited >= LEAST_LIMITED * QUERIES
 
 
+def copied_rows(draw: random.Random, first: int) -> str:
+    """Return a COPY with a placeholder for the table and, from its second line on, the rows."""
+    number = draw.choice((1, 30, 99))
+    bad = draw.choice((-1, -1, -1, draw.randrange(number)))
+    rows = (
+        f"{first + i}\t{i % 7}\tcopied {i}\t{'none' if i == bad else i}\t{i}.5"
+        for i in range(number)
+    )
+    return "\n".join(("COPY {} (id, g, k, i4, n) FROM STDIN", *rows))
+
+
 def change(draw: random.Random, ids: Iterator[int]) -> str:
     """Return a statement that changes rows, with a placeholder for the table."""
     where = f"{condition(draw)} AND id % 11 = {draw.randrange(11)}"
     if draw.random() < 0.7:
         # Only partitions that other servers have.
         where += f" AND id % {SERVERS + 2} IN (0, 1, 2)"
-    kind = draw.choice(("insert", "insert", "update", "update", "delete"))
+    kind = draw.choice(("insert", "insert", "copy", "update", "update", "delete"))
+    if kind == "copy":
+        return copied_rows(draw, next(ids))
     if kind == "insert":
         first = next(ids)
         bad = draw.choice((0, 0, 0, first + 20))
@@ -305,8 +318,13 @@ def change(draw: random.Random, ids: Iterator[int]) -> str:
 def outcome(connection: Connection, statement: str) -> object:
     """Return the rows, or how many were changed, or the SQLSTATE of the error."""
     try:
-        with connection.transaction():
-            cursor = connection.execute(statement)
+        with connection.transaction(), connection.cursor() as cursor:
+            if statement.startswith("COPY"):
+                command, rows = statement.split("\n", 1)
+                with cursor.copy(command) as copy:
+                    copy.write(rows)
+            else:
+                cursor.execute(statement)
             return cursor.fetchall() if cursor.description else cursor.rowcount
     except psycopg.Error as error:
         return error.sqlstate

@@ -9,14 +9,10 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/relation.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_inherits.h"
 #include "foreign/foreign.h"
 #include "nodes/plannodes.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 
 #include "base/compat.h"
 #include "base/fastpath.h"
@@ -24,6 +20,7 @@
 #include "base/settings.h"
 #include "modify/modify.h"
 #include "modify/pipeline.h"
+#include "modify/routed.h"
 #include "modify/writes.h"
 #include "session/session.h"
 #include "sql/deparse.h"
@@ -178,16 +175,6 @@ store_returning(ForeignModifyState *state, PGresult *res, TupleTableSlot *slot)
 	PG_END_TRY();
 }
 
-/* Can a local trigger see or change a row? */
-static bool
-has_row_triggers(const TriggerDesc *triggers)
-{
-	return triggers != NULL &&
-		(triggers->trig_insert_before_row || triggers->trig_insert_after_row ||
-		 triggers->trig_update_before_row || triggers->trig_update_after_row ||
-		 triggers->trig_delete_before_row || triggers->trig_delete_after_row);
-}
-
 /* Does the plan call functions that are not PostgreSQL's own? */
 static bool
 calls_functions(const PlannedStmt *stmt)
@@ -200,109 +187,6 @@ calls_functions(const PlannedStmt *stmt)
 			return true;
 	}
 	return false;
-}
-
-/* The execution that last routed rows to partitions of ours */
-typedef struct RoutedExecution
-{
-	const EState *estate;		/* NULL once it has ended */
-	Oid			root;
-	bool		is_quiet;		/* the answer of routes_quietly */
-	List	   *pipelines;		/* one for each session */
-} RoutedExecution;
-
-static RoutedExecution routed;
-
-/* Forgets the execution, which ends. */
-static void
-forget_routed(void *arg)
-{
-	if (routed.estate == arg)
-		routed.estate = NULL;
-}
-
-/* Has a partition a row trigger?  Most can be ruled out without locking it. */
-static bool
-partition_has_triggers(Oid relid)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	bool		found = HeapTupleIsValid(tuple) &&
-		((Form_pg_class) GETSTRUCT(tuple))->relhastriggers;
-	Relation	rel;
-
-	if (HeapTupleIsValid(tuple))
-		ReleaseSysCache(tuple);
-	if (!found)
-		return false;
-	rel = try_relation_open(relid, AccessShareLock);
-	found = rel != NULL && has_row_triggers(rel->trigdesc);
-	if (rel != NULL)
-		relation_close(rel, NoLock);
-	return found;
-}
-
-/* Has any partition of a table a row trigger? */
-static bool
-partitions_have_triggers(Oid root)
-{
-	List	   *relids = find_all_inheritors(root, NoLock, NULL);
-	bool		found = false;
-	ListCell   *cell;
-
-	foreach(cell, relids)
-		found = found || partition_has_triggers(lfirst_oid(cell));
-	list_free(relids);
-	return found;
-}
-
-/* Does a plan return one row, as that of VALUES with one does? */
-static bool
-returns_one_row(const Plan *plan)
-{
-	return IsA(plan, Result) && outerPlan(plan) == NULL;
-}
-
-/*
- * If a row was routed to a partition, is it one of several that are inserted,
- * and does no trigger of any partition run between them?  Asked for each
- * partition that gets rows, so the answer is kept.
- *
- * With ON CONFLICT the same rows may well be inserted twice at a time.  If these
- * wait for each other on two servers, no server sees a deadlock.  So its owner
- * has to allow that.
- */
-static bool
-routes_quietly(const ModifyTableState *node, const ResultRelInfo *rinfo,
-			   int fast_paths)
-{
-	EState	   *estate = node->ps.state;
-	MemoryContextCallback *forget;
-	Oid			root;
-
-	if (rinfo->ri_RootResultRelInfo == NULL)
-		return true;
-	if (node->operation != CMD_INSERT ||
-		returns_one_row(outerPlan(node->ps.plan)) ||
-		(castNode(ModifyTable, node->ps.plan)->onConflictAction != ONCONFLICT_NONE &&
-		 !fastpath_is_on(fast_paths, FAST_PARALLEL_MODIFY)))
-		return false;
-	root = RelationGetRelid(rinfo->ri_RootResultRelInfo->ri_RelationDesc);
-	if (routed.estate == estate && routed.root == root)
-		return routed.is_quiet;
-	routed.is_quiet = !partitions_have_triggers(root);
-	routed.root = root;
-
-	if (routed.estate == estate)
-		return routed.is_quiet;
-	routed.estate = estate;
-	routed.pipelines = NIL;
-
-	forget = MemoryContextAllocZero(estate->es_query_cxt,
-									sizeof(MemoryContextCallback));
-	forget->func = forget_routed;
-	forget->arg = estate;
-	MemoryContextRegisterResetCallback(estate->es_query_cxt, forget);
-	return routed.is_quiet;
 }
 
 /*
@@ -319,14 +203,14 @@ can_pipeline(const ModifyTableState *node, ResultRelInfo *rinfo,
 
 	return fastpath_is_on(fast_paths, FAST_PIPELINED_WRITES) &&
 		!has_returning &&
-		!has_row_triggers(rinfo->ri_TrigDesc) &&
+		!triggers_see_rows(rinfo->ri_TrigDesc) &&
 		rinfo->ri_WithCheckOptions == NIL &&
 		rinfo->ri_projectReturning == NULL &&
 		node->mt_transition_capture == NULL &&
 		node->canSetTag &&
 		plan != NULL && stmt->planTree == (const Plan *) plan &&
 		!stmt->hasModifyingCTE && !calls_functions(stmt) &&
-		routes_quietly(node, rinfo, fast_paths);
+		routed_quietly(node, rinfo, fast_paths);
 }
 
 /* PipelineCompleter: gives the pipeline the rows that are in arrays. */
@@ -346,25 +230,28 @@ append_arrays(WritePipeline *pipeline, void *arg)
 	}
 }
 
+/* Makes a pipeline, in this context, which lasts as long as the execution. */
+static WritePipeline *
+create_pipeline(ForeignModifyState *state, uint64 *count)
+{
+	return pipeline_create(state->session, state->node->ps.state, count,
+						   &state->usage, append_arrays, state);
+}
+
 /*
  * The pipeline for rows that are routed to a partition.  Partitions on one
- * server share it, so that the rows keep their order.  Not so those that may
- * become arrays.
+ * server share it, so that the rows keep their order.
  */
 static WritePipeline *
 routed_pipeline(ForeignModifyState *state, uint64 *count)
 {
-	WritePipeline *pipeline;
-	ListCell   *cell;
+	WritePipeline *pipeline = routed_find_pipeline(state->session);
 
-	foreach(cell, routed.pipelines)
+	if (pipeline == NULL)
 	{
-		if (pipeline_session(lfirst(cell)) == state->session)
-			return lfirst(cell);
+		pipeline = create_pipeline(state, count);
+		routed_add_pipeline(pipeline);
 	}
-	pipeline = pipeline_create(state->session, state->node->ps.state, count,
-							   &state->usage, append_arrays, state);
-	routed.pipelines = lappend(routed.pipelines, pipeline);
 	return pipeline;
 }
 
@@ -375,14 +262,11 @@ routed_pipeline(ForeignModifyState *state, uint64 *count)
 static void
 make_pipeline(ForeignModifyState *state, bool is_routed, uint64 *count)
 {
-	EState	   *estate = state->node->ps.state;
-	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
+	MemoryContext old = MemoryContextSwitchTo(state->node->ps.state->es_query_cxt);
 
-	if (is_routed && !fastpath_is_on(state->fast_paths, FAST_ARRAYS))
-		state->pipeline = routed_pipeline(state, count);
-	else
-		state->pipeline = pipeline_create(state->session, estate, count,
-										  &state->usage, append_arrays, state);
+	/* Rows that may become arrays have a pipeline of their own. */
+	state->pipeline = is_routed && !fastpath_is_on(state->fast_paths, FAST_ARRAYS) ?
+		routed_pipeline(state, count) : create_pipeline(state, count);
 	if (state->node->operation == CMD_INSERT)
 		state->rows_until_arrays = ROWS_BEFORE_ARRAYS;
 	if (state->node->operation == CMD_INSERT &&
@@ -566,7 +450,7 @@ add_copied(ForeignModifyState *state, ResultRelInfo *rinfo,
 	bool		is_added;
 
 	if (!pipelines_copy(state) || rinfo->ri_RootResultRelInfo != NULL ||
-		has_row_triggers(rinfo->ri_TrigDesc))
+		triggers_see_rows(rinfo->ri_TrigDesc))
 		return false;
 	if (state->pipeline == NULL)
 	{
@@ -625,6 +509,19 @@ tollfreeExecForeignBatchInsert(EState *estate, ResultRelInfo *rinfo,
 	return modify(rinfo->ri_FdwState, rinfo, slots, planSlots, numSlots);
 }
 
+/*
+ * May COPY give many rows at a time?  From 16 on it does so for partitions, too,
+ * those of one partition after those of another.  So the rows of a server keep
+ * their order if it has one partition only.  Its owner does not want that order
+ * where several rows go into an INSERT.
+ */
+static bool
+may_copy_rows(const ForeignModifyState *state, const ResultRelInfo *rinfo)
+{
+	return rinfo->ri_RootResultRelInfo == NULL || state->batch_size > 1 ||
+		!routed_shares_server(state->node, rinfo);
+}
+
 /* How many rows may be inserted together. */
 int
 tollfreeGetForeignModifyBatchSize(ResultRelInfo *rinfo)
@@ -644,12 +541,8 @@ tollfreeGetForeignModifyBatchSize(ResultRelInfo *rinfo)
 	if (state->plan.targets == NIL)
 		return 1;
 
-	/*
-	 * Not for rows routed to partitions: COPY would not write those of
-	 * several partitions in their order.
-	 */
 	if (pipelines_copy(state) && state->reader == NULL &&
-		rinfo->ri_RootResultRelInfo == NULL)
+		may_copy_rows(state, rinfo))
 		return COPY_ROWS;
 	return writes_limit(state->writes, state->batch_size);
 }
