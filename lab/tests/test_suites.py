@@ -329,8 +329,9 @@ def test_the_sampling_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
 
 
 def test_the_shards_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
-    """Aggregates, first rows and a join with a local table, over four servers."""
-    pattern = "^(AGGREGATE|TOPN|JOIN_LOCAL|UPDATE):.*(local|4 servers:rmt:tcp:1000us)"
+    """Aggregates, first rows, joins and writes, over four servers."""
+    operations = ("AGGREGATE", "TOPN", "JOIN_LOCAL", "JOIN_COLOCATED", "COPY", "UPDATE")
+    pattern = f"^({'|'.join(operations)}):.*(local|4 servers:rmt:tcp:1000us)"
     out, _ = tollfree("run", "shards", "--rounds", "1", "--only", pattern)
     assert "Sharded tables over rmt:tcp:1000us" in out
     with lab.database() as store:
@@ -339,7 +340,7 @@ def test_the_shards_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
         results = {r.testcase: r for r in store.results(run)}
         assert all(r.state == "ok" for r in results.values())
         shards = ShardsFindings(findings_of(store, run))
-    for operation in ("AGGREGATE", "TOPN", "JOIN_LOCAL", "UPDATE"):
+    for operation in operations:
         same = {r.figures["answer"] for name, r in results.items() if name.startswith(operation)}
         assert len(same) == 1
 
@@ -354,6 +355,11 @@ def test_the_shards_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     assert counted("AGGREGATE", "tollfree_postgres_fdw", "bytes") < 20_000
     assert counted("TOPN", "tollfree_postgres_fdw", "bytes") < 5_000
     assert counted("JOIN_LOCAL", "tollfree_postgres_fdw", "flights") <= 8
+    assert counted("JOIN_COLOCATED", "tollfree_postgres_fdw", "bytes") < 5_000
+    assert counted("COPY", "postgres_fdw", "flights") > 5000
+    # Before 16 PostgreSQL gives COPY's rows one by one.
+    if lab.installation.major >= 16:
+        assert counted("COPY", "tollfree_postgres_fdw", "flights") <= 30
     page = tmp_path / "page.html"
     tollfree("report", "-o", str(page))
     assert "Sharded tables over rmt:tcp:1000us" in page.read_text("utf-8")

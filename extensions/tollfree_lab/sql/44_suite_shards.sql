@@ -90,6 +90,9 @@ INSERT INTO shards_operations VALUES
 	('INSERT', 1,
 	 'INSERT INTO loaded SELECT i % 997, i, i / 4.0 FROM generate_series(1, 5000) i',
 	 'SELECT * FROM loaded', 'TRUNCATE loaded'),
+	('COPY', 1,
+	 'COPY loaded FROM PROGRAM ''awk "BEGIN { for (i = 1; i <= 5000; i++) print i % 997, i, i / 4 }"'' (DELIMITER '' '')',
+	 'SELECT * FROM loaded', 'TRUNCATE loaded'),
 	('UPDATE', 1,
 	 'UPDATE orders SET note = note || '''' WHERE placed = date ''2020-01-17''',
 	 'SELECT customer, id, note FROM orders WHERE placed = date ''2020-01-17''', NULL);

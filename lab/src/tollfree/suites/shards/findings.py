@@ -15,6 +15,7 @@ DOINGS = {
     "JOIN_COLOCATED": "Joining two tables that are sharded alike",
     "JOIN_BROADCAST": "Joining a small local table with all rows",
     "INSERT": "INSERT of 5,000 rows",
+    "COPY": "COPY of 5,000 rows",
     "UPDATE": "UPDATE of rows on every server",
 }
 """What an operation is called in a sentence, in the order of the report."""
