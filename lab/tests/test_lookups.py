@@ -31,6 +31,14 @@ LEAST_OF_PARTITIONS = 0.2
 NO_LIMIT = " LIMIT 1000000"
 """Stops no query of ours, but whoever reads ahead cannot know: the first batches are small."""
 
+WIDE = "(SELECT *, repeat('w', 30000) AS wide FROM probe OFFSET 0)"
+"""Outer rows so wide that there are several batches of them."""
+
+FEW = "(SELECT * FROM probe WHERE id % 20 = 0)"
+
+SECOND = " {} {{}}.shelf t ON t.a = s.a + 1 AND t.id < s.id"
+"""Another table of the same server, of which rows may be looked up by those of `shelf`."""
+
 COLUMNS = {
     "a": "i % 40",
     "b": "(i % 23)::int2",
@@ -141,15 +149,22 @@ def query(draw: random.Random) -> str:
             "probe",
             "(SELECT * FROM probe WHERE id % 3 > 0)",
             "(SELECT * FROM probe LIMIT 50)",
+            WIDE,
         )
     )
     shape = draw.choice(("JOIN", "LEFT JOIN", "EXISTS", "NOT EXISTS", "IN", "LATERAL", "DELETE"))
     if shape == "DELETE":
         return f"DELETE FROM probe p USING {{}}.shelf s WHERE {where} RETURNING p.id"
+    if outer == WIDE:
+        where += " AND length(s.f) < length(p.wide)"
     if shape in ("JOIN", "LEFT JOIN"):
         columns = draw.choice(
             ("p.id, s.id", "s.*, p.id", "p.id, s", "count(*), max(s.d), sum(p.id)")
         )
+        if draw.random() < 0.3 and outer != WIDE:
+            # Stock asks for the rows of `t` one by one.
+            second = SECOND.format(draw.choice(("JOIN", "LEFT JOIN")))
+            return f"SELECT {columns} FROM {FEW} p {shape} {{}}.shelf s ON {where}{second}"
         return f"SELECT {columns} FROM {outer} p {shape} {{}}.shelf s ON {where}"
     if shape == "LATERAL":
         inner = draw.choice(
@@ -225,7 +240,7 @@ def compare(local: Connection, draw: random.Random, least_batched: float) -> Non
         text = query(draw)
         if text.startswith("SELECT") and draw.random() < 0.5:
             text += NO_LIMIT
-        ours, stock = text.format(OUR_WRAPPER), text.format("postgres_fdw")
+        ours, stock = (text.replace("{}", wrapper) for wrapper in (OUR_WRAPPER, "postgres_fdw"))
         assert rows(local, ours) == rows(local, stock), ours
         batched += is_batched(local, ours)
     assert batched >= least_batched * QUERIES

@@ -3,6 +3,7 @@
  *	  The foreign scans on the inner side of a nested loop that batches lookups.
  *
  * It is one scan, perhaps of a LATERAL subquery, or an Append of partitions.
+ * While the rows of a batch are used, those of the next one may be in flight.
  * The servers of partitions are all asked before one is waited for.  The Append
  * passes over partitions that cannot have rows for an outer row, and their
  * servers are not sent its key.  Its inputs that are no scans of ours are
@@ -64,10 +65,22 @@ inner_queries(const NestLoop *loop)
 	return queries;
 }
 
+/* Prepares a batch of a scan, whose keys are kept in this context. */
+static void
+prepare_batch(InnerBatch *batch, RemoteScanState *scan, const char *query,
+			  MemoryContext context)
+{
+	batch->scan = scan;
+	batch->keys.nparams = batch->batch.nparams = scan->params->count;
+	batch->keys.context = context;
+	batch->batch.sql = query;
+	batch->batch.params = palloc0(scan->params->count * sizeof(char *));
+}
+
 /* Adds a scan, if its lookups can be batched. */
 static void
 add_scan(InnerSide *side, EState *estate, const Plan *plan, int position,
-		 MemoryContext context)
+		 MemoryContext *contexts)
 {
 	RemoteScanState *scan = scan_find(estate, plan);
 	char	   *query = scan != NULL ? make_query(plan) : NULL;
@@ -77,12 +90,9 @@ add_scan(InnerSide *side, EState *estate, const Plan *plan, int position,
 		!scan->session->remote.takes_arrays)
 		return;
 	inner = &side->scans[side->nscans++];
-	inner->scan = scan;
 	inner->position = position;
-	inner->keys.nparams = inner->batch.nparams = scan->params->count;
-	inner->keys.context = context;
-	inner->batch.sql = query;
-	inner->batch.params = palloc0(scan->params->count * sizeof(char *));
+	prepare_batch(&inner->batches[0], scan, query, contexts[0]);
+	prepare_batch(&inner->batches[1], scan_make_twin(scan), query, contexts[1]);
 }
 
 typedef struct AppendSearch
@@ -107,10 +117,13 @@ find_append(PlanState *node, void *arg)
 	return planstate_tree_walker(node, find_append, arg);
 }
 
-/* Finds the scans.  Keys are kept in this context, which is reset for a batch. */
+/*
+ * Finds the scans.  Keys of a batch are kept in the context of its number, which
+ * is reset before another one has it.
+ */
 void
 inner_find(InnerSide *side, EState *estate, const NestLoop *loop,
-		   MemoryContext context)
+		   MemoryContext *contexts)
 {
 	AppendSearch search = {.plan = inner_plan(loop)};
 
@@ -118,7 +131,7 @@ inner_find(InnerSide *side, EState *estate, const NestLoop *loop,
 	if (!IsA(search.plan, Append))
 	{
 		side->scans = palloc0(sizeof(InnerScan));
-		add_scan(side, estate, search.plan, 0, context);
+		add_scan(side, estate, search.plan, 0, contexts);
 	}
 	else if (find_append(run_plan(estate), &search))
 	{
@@ -126,8 +139,15 @@ inner_find(InnerSide *side, EState *estate, const NestLoop *loop,
 		side->scans = palloc0(search.append->as_nplans * sizeof(InnerScan));
 		for (int i = 0; i < search.append->as_nplans; i++)
 			add_scan(side, estate, search.append->appendplans[i]->plan, i,
-					 context);
+					 contexts);
 	}
+}
+
+/* What is known of a remote session; there is a scan. */
+const RemoteTraits *
+inner_remote(const InnerSide *side)
+{
+	return &side->scans[0].batches[0].scan->session->remote;
 }
 
 /* Has any of the remote sessions a statement_timeout? */
@@ -136,20 +156,20 @@ inner_has_timeout(const InnerSide *side)
 {
 	for (int i = 0; i < side->nscans; i++)
 	{
-		if (side->scans[i].scan->session->remote.has_statement_timeout)
+		if (side->scans[i].batches[0].scan->session->remote.has_statement_timeout)
 			return true;
 	}
 	return false;
 }
 
-/* Begins a batch; the context that was given to inner_find has been reset. */
+/* Begins the batch of this number, whose context has been reset. */
 void
-inner_begin(InnerSide *side)
+inner_begin(InnerSide *side, int number)
 {
 	for (int i = 0; i < side->nscans; i++)
 	{
-		keys_begin(&side->scans[i].keys);
-		side->scans[i].size = 0;
+		keys_begin(&side->scans[i].batches[number].keys);
+		side->scans[i].batches[number].size = 0;
 	}
 }
 
@@ -157,7 +177,7 @@ inner_begin(InnerSide *side)
 static void
 set_params(const InnerSide *side, TupleTableSlot *slot)
 {
-	EState	   *estate = side->scans[0].scan->node->ss.ps.state;
+	EState	   *estate = side->scans[0].batches[0].scan->node->ss.ps.state;
 	ListCell   *cell;
 
 	foreach(cell, side->params)
@@ -172,30 +192,30 @@ set_params(const InnerSide *side, TupleTableSlot *slot)
 
 /* Makes room for one more outer row's number. */
 static void
-make_room(InnerScan *inner, int row)
+make_room(InnerBatch *batch, int row)
 {
-	if (row < inner->size)
+	if (row < batch->size)
 		return;
-	inner->size = Max(2 * inner->size, ROWS_AT_FIRST);
-	inner->numbers = row == 0 ?
-		MemoryContextAlloc(inner->keys.context, inner->size * sizeof(int)) :
-		repalloc(inner->numbers, inner->size * sizeof(int));
+	batch->size = Max(2 * batch->size, ROWS_AT_FIRST);
+	batch->numbers = row == 0 ?
+		MemoryContextAlloc(batch->keys.context, batch->size * sizeof(int)) :
+		repalloc(batch->numbers, batch->size * sizeof(int));
 }
 
 /* Adds the key of an outer row for one scan; returns its number. */
 static int
-add_key(InnerScan *inner)
+add_key(InnerBatch *batch)
 {
-	ExprContext *econtext = inner->scan->node->ss.ps.ps_ExprContext;
+	ExprContext *econtext = batch->scan->node->ss.ps.ps_ExprContext;
 
 	ResetExprContext(econtext);
-	rows_write_params(inner->scan->params, econtext);
-	return keys_add(&inner->keys, inner->scan->params->values);
+	rows_write_params(batch->scan->params, econtext);
+	return keys_add(&batch->keys, batch->scan->params->values);
 }
 
-/* Adds the keys of the batch's next outer row, whose number is given. */
+/* Adds the keys of a batch's next outer row, which is given. */
 void
-inner_add(InnerSide *side, int row, TupleTableSlot *slot)
+inner_add(InnerSide *side, int number, int row, TupleTableSlot *slot)
 {
 	PartitionPruneState *prune = side->append != NULL ?
 		side->append->as_prune_state : NULL;
@@ -206,64 +226,73 @@ inner_add(InnerSide *side, int row, TupleTableSlot *slot)
 	wanted = prunes ? compat_matching_subplans(prune) : NULL;
 	for (int i = 0; i < side->nscans; i++)
 	{
-		InnerScan  *inner = &side->scans[i];
+		const InnerScan *inner = &side->scans[i];
+		InnerBatch *batch = &side->scans[i].batches[number];
 
-		make_room(inner, row);
-		inner->numbers[row] = !prunes || bms_is_member(inner->position, wanted) ?
-			add_key(inner) : 0;
+		make_room(batch, row);
+		batch->numbers[row] = !prunes || bms_is_member(inner->position, wanted) ?
+			add_key(batch) : 0;
 	}
 	bms_free(wanted);
 }
 
 /* Asks for the rows of a scan's keys; returns how many keys there are. */
 static int
-send_keys(InnerScan *inner)
+send_keys(InnerBatch *batch)
 {
-	int			nkeys = inner->keys.count;
+	int			nkeys = batch->keys.count;
 
 	if (nkeys == 0)
 	{
-		scan_look_up(inner->scan, NULL);
+		scan_look_up(batch->scan, NULL);
 		return 0;
 	}
-	keys_end(&inner->keys, inner->batch.params);
-	inner->batch.starts = MemoryContextAlloc(inner->keys.context,
+	keys_end(&batch->keys, batch->batch.params);
+	batch->batch.starts = MemoryContextAlloc(batch->keys.context,
 											 nkeys * sizeof(KeyStart));
-	scan_look_up(inner->scan, &inner->batch);
+	scan_look_up(batch->scan, &batch->batch);
 	return nkeys;
 }
 
-/* Has the rows of the batch's keys looked up; returns how many keys were sent. */
+/*
+ * Has the rows of a batch's keys looked up, without waiting for them; returns
+ * how many keys were sent.
+ */
 int
-inner_look_up(InnerSide *side)
+inner_look_up(InnerSide *side, int number)
 {
 	int			nkeys = 0;
 
 	for (int i = 0; i < side->nscans; i++)
-		nkeys += send_keys(&side->scans[i]);
-	for (int i = 0; i < side->nscans; i++)
-	{
-		if (side->scans[i].keys.count > 0)
-			scan_await_lookup(side->scans[i].scan);
-	}
+		nkeys += send_keys(&side->scans[i].batches[number]);
 	return nkeys;
 }
 
-/* Has the scans return the rows for an outer row of the batch next. */
+/* Waits for the rows of a batch, and has the scans return these. */
 void
-inner_use(InnerSide *side, int row)
+inner_use_batch(InnerSide *side, int number)
+{
+	for (int i = 0; i < side->nscans; i++)
+		scan_use_lookup(side->scans[i].batches[number].scan);
+}
+
+/* Has the scans return the rows for an outer row of the batch in use next. */
+void
+inner_use(InnerSide *side, int number, int row)
 {
 	for (int i = 0; i < side->nscans; i++)
 	{
-		if (side->scans[i].keys.count > 0)
-			lookups_set_key(side->scans[i].scan, side->scans[i].numbers[row]);
+		const InnerBatch *batch = &side->scans[i].batches[number];
+
+		if (batch->keys.count > 0)
+			lookups_set_key(batch->scan, batch->numbers[row]);
 	}
 }
 
-/* Ends the batch: the scans ask for their parameters again. */
+/* Ends all batches: the scans ask for their parameters again. */
 void
 inner_end(InnerSide *side)
 {
 	for (int i = 0; i < side->nscans; i++)
-		scan_look_up(side->scans[i].scan, NULL);
+		scan_end_lookups(side->scans[i].batches[0].scan);
 }

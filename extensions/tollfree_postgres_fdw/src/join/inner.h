@@ -9,15 +9,24 @@
 #include "nodes/execnodes.h"
 #include "scan/scan_state.h"
 
-/* A scan, and what it is asked for */
-typedef struct InnerScan
+/* Batches at the same time: the rows of one are used, the next is in flight */
+#define INNER_BATCHES 2
+
+/* What a scan is asked for a batch of outer rows */
+typedef struct InnerBatch
 {
 	RemoteScanState *scan;
-	int			position;		/* among the Append's inputs */
 	KeySet		keys;
 	KeyBatch	batch;
 	int		   *numbers;		/* of each outer row's key, 0 for none */
 	int			size;			/* outer rows that there is room for */
+} InnerBatch;
+
+/* A scan */
+typedef struct InnerScan
+{
+	int			position;		/* among the Append's inputs */
+	InnerBatch	batches[INNER_BATCHES];
 } InnerScan;
 
 /* The inner side: one scan, or the inputs of an Append that are such scans */
@@ -31,12 +40,15 @@ typedef struct InnerSide
 
 extern List *inner_queries(const NestLoop *loop);
 extern void inner_find(InnerSide *side, EState *estate, const NestLoop *loop,
-					   MemoryContext context);
+					   MemoryContext *contexts);
+extern const RemoteTraits *inner_remote(const InnerSide *side);
 extern bool inner_has_timeout(const InnerSide *side);
-extern void inner_begin(InnerSide *side);
-extern void inner_add(InnerSide *side, int row, TupleTableSlot *slot);
-extern int	inner_look_up(InnerSide *side);
-extern void inner_use(InnerSide *side, int row);
+extern void inner_begin(InnerSide *side, int number);
+extern void inner_add(InnerSide *side, int number, int row,
+					  TupleTableSlot *slot);
+extern int	inner_look_up(InnerSide *side, int number);
+extern void inner_use_batch(InnerSide *side, int number);
+extern void inner_use(InnerSide *side, int number, int row);
 extern void inner_end(InnerSide *side);
 
 #endif							/* TOLLFREE_FDW_INNER_H */

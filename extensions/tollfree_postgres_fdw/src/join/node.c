@@ -12,6 +12,9 @@
  * ones grow, until LOOKUP_MAX_ROWS or LOOKUP_BYTES.  The answer to a batch is read whole;
  * what exceeds work_mem goes into a temporary file.
  *
+ * Where all outer rows are certain to be read, the next batch is sent before the
+ * rows of the present one are used, so that the remote server works meanwhile.
+ *
  * A remote statement_timeout may be meant for single lookups.  Then the first
  * batch has one row, and no later one more than take LOOKUP_MSECS.
  *
@@ -34,6 +37,14 @@
 /* Bytes of a batch's outer rows and keys, at most by those of one row */
 #define LOOKUP_BYTES (1024 * 1024)
 
+/* A batch of outer rows */
+typedef struct OuterBatch
+{
+	MemoryContext context;		/* of rows and keys */
+	MinimalTuple *rows;			/* LOOKUP_MAX_ROWS at most */
+	int			nrows;
+} OuterBatch;
+
 typedef struct LookupState
 {
 	CustomScanState css;
@@ -41,10 +52,12 @@ typedef struct LookupState
 	InnerSide	inner;			/* without scans if rows pass through */
 	TupleTableSlot *slot;		/* of the rows returned */
 
-	MemoryContext context;		/* of a batch: rows and keys */
-	MinimalTuple *rows;			/* LOOKUP_MAX_ROWS at most */
-	int			nrows;
+	OuterBatch	batches[INNER_BATCHES];
+	int			used;			/* number of the batch whose rows are returned */
 	int			next;			/* row to be returned next */
+	bool		sends_ahead;	/* is the next batch sent before it is needed? */
+	bool		is_sent;		/* has it been? */
+	TimestampTz sent;			/* when a batch was sent last */
 	int			limit;			/* rows of the next batch */
 	bool		is_last;		/* has the last outer row been read? */
 
@@ -109,31 +122,27 @@ loop_of(const LookupState *state)
 	return loop != NULL ? loop : find_in_list(stmt->subplans, plan);
 }
 
-/* Outer rows of the first batch: all that are allowed if all are read. */
-static int
-first_rows(const LookupState *state, const NestLoop *loop)
+/* Is the join certain to read all outer rows? */
+static bool
+reads_all(const LookupState *state, const NestLoop *loop)
 {
 	const EState *estate = state->css.ss.ps.state;
 
-	if (inner_has_timeout(&state->inner))
-		return 1;
 	return run_is_whole(estate) &&
-		reading_of_plan(estate, &loop->join.plan, InvalidOid) == READS_ALL ?
-		LOOKUP_MAX_ROWS : LOOKUP_FIRST_ROWS;
+		reading_of_plan(estate, &loop->join.plan, InvalidOid) == READS_ALL;
 }
 
-/* Outer rows of the next batch, after one that was sent at this time. */
+/* Outer rows of the next batch, when that in use has been received. */
 static int
-next_rows(const LookupState *state, TimestampTz sent)
+next_rows(const LookupState *state)
 {
-	const RemoteTraits *remote = &state->inner.scans[0].scan->session->remote;
 	double		rows = Min(state->limit * LOOKUP_GROWTH, LOOKUP_MAX_ROWS);
-	long		took = TimestampDifferenceMilliseconds(sent,
+	long		took = TimestampDifferenceMilliseconds(state->sent,
 													   GetCurrentTimestamp());
 
 	if (inner_has_timeout(&state->inner))
-		rows = Min(rows, (double) state->nrows * LOOKUP_MSECS /
-				   Max(took - remote->round_trip, 1));
+		rows = Min(rows, (double) state->batches[state->used].nrows * LOOKUP_MSECS /
+				   Max(took - inner_remote(&state->inner)->round_trip, 1));
 	return Max((int) rows, 1);
 }
 
@@ -143,19 +152,27 @@ find_inner(LookupState *state)
 {
 	EState	   *estate = state->css.ss.ps.state;
 	NestLoop   *loop = loop_of(state);
+	MemoryContext contexts[INNER_BATCHES];
 	MemoryContext old;
 
 	state->has_begun = true;
 	if (loop == NULL || estate->es_epq_active != NULL)
 		return;
 	old = MemoryContextSwitchTo(estate->es_query_cxt);
-	state->context = AllocSetContextCreate(estate->es_query_cxt,
-										   "tollfree_postgres_fdw lookups",
-										   ALLOCSET_DEFAULT_SIZES);
-	inner_find(&state->inner, estate, loop, state->context);
+	for (int i = 0; i < INNER_BATCHES; i++)
+		contexts[i] = state->batches[i].context =
+			AllocSetContextCreate(estate->es_query_cxt,
+								  "tollfree_postgres_fdw lookups",
+								  ALLOCSET_DEFAULT_SIZES);
+	inner_find(&state->inner, estate, loop, contexts);
 	if (state->inner.nscans > 0)
-		state->limit = first_rows(state, loop);
-	state->rows = palloc(LOOKUP_MAX_ROWS * sizeof(MinimalTuple));
+	{
+		bool		has_timeout = inner_has_timeout(&state->inner);
+
+		state->sends_ahead = !has_timeout && reads_all(state, loop);
+		state->limit = has_timeout ? 1
+			: state->sends_ahead ? LOOKUP_MAX_ROWS : LOOKUP_FIRST_ROWS;
+	}
 	MemoryContextSwitchTo(old);
 }
 
@@ -176,47 +193,73 @@ next_outer(LookupState *state)
 	return ExecProject(ss->ps.ps_ProjInfo);
 }
 
-/* Reads a batch of outer rows, and their keys. */
-static void
-read_batch(LookupState *state)
+/* Is there room for another row in a batch? */
+static bool
+has_room(const LookupState *state, const OuterBatch *batch)
 {
+	return batch->nrows < state->limit &&
+		(batch->nrows == 0 ||
+		 MemoryContextMemAllocated(batch->context, true) < LOOKUP_BYTES);
+}
+
+/* Reads the batch of this number: outer rows, and their keys. */
+static void
+read_batch(LookupState *state, int number)
+{
+	OuterBatch *batch = &state->batches[number];
 	MemoryContext old;
 
-	MemoryContextReset(state->context);
-	state->nrows = state->next = 0;
-	inner_begin(&state->inner);
-	old = MemoryContextSwitchTo(state->context);
-	while (!state->is_last && state->nrows < state->limit &&
-		   (state->nrows == 0 ||
-			MemoryContextMemAllocated(state->context, true) < LOOKUP_BYTES))
+	if (batch->rows == NULL)
+		batch->rows = MemoryContextAlloc(state->css.ss.ps.state->es_query_cxt,
+										 LOOKUP_MAX_ROWS * sizeof(MinimalTuple));
+	MemoryContextReset(batch->context);
+	batch->nrows = 0;
+	inner_begin(&state->inner, number);
+	while (!state->is_last && has_room(state, batch))
 	{
-		TupleTableSlot *row;
+		TupleTableSlot *row = next_outer(state);
 
-		MemoryContextSwitchTo(old);
-		row = next_outer(state);
-		MemoryContextSwitchTo(state->context);
 		state->is_last = TupIsNull(row);
 		if (state->is_last)
 			break;
-		state->rows[state->nrows] = ExecCopySlotMinimalTuple(row);
-		inner_add(&state->inner, state->nrows++, row);
+		old = MemoryContextSwitchTo(batch->context);
+		batch->rows[batch->nrows] = ExecCopySlotMinimalTuple(row);
+		inner_add(&state->inner, number, batch->nrows++, row);
+		MemoryContextSwitchTo(old);
 	}
-	MemoryContextSwitchTo(old);
 }
 
-/* Has the inner scan look up the next batch; false behind the last outer row. */
+/* Reads a batch, and asks for the rows of its keys; false if it has no rows. */
 static bool
-look_up(LookupState *state)
+send_batch(LookupState *state, int number)
 {
-	TimestampTz sent;
-
-	read_batch(state);
-	if (state->nrows == 0)
+	read_batch(state, number);
+	if (state->batches[number].nrows == 0)
 		return false;
-	sent = GetCurrentTimestamp();
-	state->nkeys += inner_look_up(&state->inner);
-	state->limit = next_rows(state, sent);
+	state->sent = GetCurrentTimestamp();
+	state->nkeys += inner_look_up(&state->inner, number);
 	state->nbatches++;
+	return true;
+}
+
+/*
+ * Waits for the rows of the next batch, and sends the one behind it if the join
+ * needs that for certain; false behind the last outer row.
+ */
+static bool
+use_next_batch(LookupState *state)
+{
+	int			other = (state->used + 1) % INNER_BATCHES;
+
+	if (state->is_sent)
+		state->used = other;
+	else if (!send_batch(state, state->used))
+		return false;
+	inner_use_batch(&state->inner, state->used);
+	state->next = 0;
+	state->limit = next_rows(state);
+	state->is_sent = state->sends_ahead && !state->is_last &&
+		send_batch(state, (state->used + 1) % INNER_BATCHES);
 	return true;
 }
 
@@ -256,20 +299,22 @@ next(CustomScanState *node)
 		find_inner(state);
 	if (state->inner.nscans == 0)
 		return next_outer(state);
-	if (state->next == state->nrows && !look_up(state))
+	if (state->next == state->batches[state->used].nrows &&
+		!use_next_batch(state))
 		return ExecClearTuple(state->slot);
-	inner_use(&state->inner, state->next);
-	ExecForceStoreMinimalTuple(state->rows[state->next++], state->slot, false);
+	inner_use(&state->inner, state->used, state->next);
+	ExecForceStoreMinimalTuple(state->batches[state->used].rows[state->next++],
+							   state->slot, false);
 	return state->slot;
 }
 
-/* Ends the batch: the inner scan asks for its parameters again. */
+/* Ends all batches: the inner scan asks for its parameters again. */
 static void
-end_batch(LookupState *state)
+end_batches(LookupState *state)
 {
 	inner_end(&state->inner);
-	state->nrows = state->next = 0;
-	state->is_last = false;
+	state->batches[state->used].nrows = state->next = 0;
+	state->is_sent = state->is_last = false;
 }
 
 /* Starts again. */
@@ -279,7 +324,7 @@ rescan(CustomScanState *node)
 	LookupState *state = (LookupState *) node;
 	PlanState  *outer = linitial(node->custom_ps);
 
-	end_batch(state);
+	end_batches(state);
 	if (node->ss.ps.chgParam != NULL)
 		UpdateChangedParamSet(outer, node->ss.ps.chgParam);
 	if (outer->chgParam == NULL)

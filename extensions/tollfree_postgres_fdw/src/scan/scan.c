@@ -68,6 +68,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	scan = palloc0(sizeof(RemoteScanState));
+	scan->usage = palloc0(sizeof(SessionUsage));
 	scan->plan = plan_read_scan(plan->fdw_private);
 	rte = exec_rt_fetch(compat_scan_rtindex(plan), estate);
 	user = compat_scan_user(plan, rte);
@@ -156,7 +157,7 @@ execute_and_wait(ForeignScanState *node)
 {
 	RemoteScanState *scan = node->fdw_state;
 
-	usage_start(scan->session, &scan->usage);
+	usage_start(scan->session, scan->usage);
 	if (scan->phase == SCAN_IDLE)
 	{
 		send_query(node);
@@ -168,7 +169,7 @@ execute_and_wait(ForeignScanState *node)
 		fetch_drain(scan);
 	if (scan->store != NULL)
 		fetch_spill(scan);
-	usage_stop(scan->session, &scan->usage);
+	usage_stop(scan->session, scan->usage);
 }
 
 /* Is there nothing to be returned before the query, or its answer, is? */
@@ -185,9 +186,9 @@ fetch_more(RemoteScanState *scan)
 {
 	bool		found;
 
-	usage_start(scan->session, &scan->usage);
+	usage_start(scan->session, scan->usage);
 	found = cursor_more(scan);
-	usage_stop(scan->session, &scan->usage);
+	usage_stop(scan->session, scan->usage);
 	return found;
 }
 
@@ -232,7 +233,7 @@ scan_send_more(ForeignScanState *node)
 
 	if (fetch_has_row(scan))
 		return;
-	usage_start(scan->session, &scan->usage);
+	usage_start(scan->session, scan->usage);
 	if (scan->phase == SCAN_IDLE)
 		send_query(node);
 	else if (scan->method != FETCH_DIRECT)
@@ -242,7 +243,7 @@ scan_send_more(ForeignScanState *node)
 	}
 	if (scan_may_outlive_batch(scan))
 		fetch_drain(scan);
-	usage_stop(scan->session, &scan->usage);
+	usage_stop(scan->session, scan->usage);
 }
 
 /*
@@ -261,31 +262,78 @@ discard(RemoteScanState *scan)
 	scan->dropped = false;
 }
 
+/* Frees the results of a twin, when the query's memory is freed. */
+static void
+clear_twin(void *arg)
+{
+	fetch_clear(arg);
+}
+
 /*
- * Has the scan return the rows for a batch of keys, or for its parameters again
- * if that is NULL.  The batch must last until then.  Its rows are asked for at
- * once; whoever calls waits for them by scan_await_lookup.
+ * Makes a second state of a scan, in this context, which lasts as long as the
+ * query.  It asks for a batch of keys while the rows of another one are used.
+ */
+RemoteScanState *
+scan_make_twin(RemoteScanState *scan)
+{
+	RemoteScanState *twin = palloc(sizeof(RemoteScanState));
+
+	Assert(scan->phase == SCAN_IDLE && scan->twin == NULL);
+	*twin = *scan;
+	twin->row_context = AllocSetContextCreate(CurrentMemoryContext,
+											  "tollfree_postgres_fdw tuple",
+											  ALLOCSET_SMALL_SIZES);
+	twin->clear.func = clear_twin;
+	twin->clear.arg = twin;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &twin->clear);
+	twin->twin = scan;
+	scan->twin = twin;
+	return twin;
+}
+
+/*
+ * Asks for the rows of a batch of keys, which must last as long as they are
+ * used; NULL if there is no key.  The scan goes on returning what it does.
  */
 void
 scan_look_up(RemoteScanState *scan, KeyBatch *batch)
 {
+	ForeignScanState *node = unconstify(ForeignScanState *, scan->node);
+	RemoteScanState *used = node->fdw_state;
+
 	discard(scan);
 	scan->batch = batch;
-	scan->reader->nextra = batch != NULL ? 1 : 0;
 	if (batch == NULL)
 		return;
 	batch->key = batch->reached = 0;
 	batch->stored = NULL;
-	usage_start(scan->session, &scan->usage);
-	send_query(unconstify(ForeignScanState *, scan->node));
-	usage_stop(scan->session, &scan->usage);
+	node->fdw_state = scan;
+	usage_start(scan->session, scan->usage);
+	send_query(node);
+	usage_stop(scan->session, scan->usage);
+	node->fdw_state = used;
 }
 
-/* Waits for the rows of the batch of keys. */
+/* Waits for the rows of a batch of keys, and has the scan return these. */
 void
-scan_await_lookup(RemoteScanState *scan)
+scan_use_lookup(RemoteScanState *scan)
 {
-	execute_and_wait(unconstify(ForeignScanState *, scan->node));
+	ForeignScanState *node = unconstify(ForeignScanState *, scan->node);
+
+	node->fdw_state = scan;
+	scan->reader->nextra = scan->batch != NULL ? 1 : 0;
+	if (scan->batch != NULL)
+		execute_and_wait(node);
+}
+
+/* Has the scan ask for its parameters again. */
+void
+scan_end_lookups(RemoteScanState *scan)
+{
+	scan_look_up(scan, NULL);
+	if (scan->twin != NULL)
+		scan_look_up(scan->twin, NULL);
+	scan_use_lookup(scan);
 }
 
 /*
@@ -323,8 +371,11 @@ tollfreeEndForeignScan(ForeignScanState *node)
 {
 	RemoteScanState *scan = node->fdw_state;
 
-	if (scan != NULL)
-		discard(scan);
+	if (scan == NULL)
+		return;
+	discard(scan);
+	if (scan->twin != NULL)
+		discard(scan->twin);
 }
 
 /* Shows in EXPLAIN how rows are asked for, and what executing that took. */
@@ -344,7 +395,7 @@ scan_explain(ForeignScanState *node, ExplainState *es)
 		ExplainPropertyText("Autocommit", "possible", es);
 	if (!es->analyze || scan == NULL)
 		return;
-	usage_explain(&scan->usage, es);
+	usage_explain(scan->usage, es);
 	if (method != FETCH_CURSOR)
 		return;
 	ExplainPropertyInteger("Fetches Ahead", NULL, scan->fetches_ahead, es);

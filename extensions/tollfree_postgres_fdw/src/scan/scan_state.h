@@ -102,7 +102,10 @@ typedef struct RemoteScanState
 	dlist_node	parameterized;	/* in scan.c's list, if it has parameters */
 	FetchMethod method;			/* of the last execution */
 	ScanReading reading;		/* if the query is asked for all rows */
-	SessionUsage usage;
+	SessionUsage *usage;		/* of the twin, too */
+	struct RemoteScanState *twin;	/* has another batch of keys looked up
+									 * while the rows of one are used; NULL if
+									 * there is none */
 	ScanPhase	phase;
 	AsyncRequest *request;		/* last one, of an asynchronous scan */
 
@@ -229,7 +232,9 @@ extern void merge_start_others(const ForeignScanState *node);
 /* scan.c, for async.c, merge.c and join/ */
 extern void scan_send_more(ForeignScanState *node);
 extern RemoteScanState *scan_find(const EState *estate, const Plan *plan);
+extern RemoteScanState *scan_make_twin(RemoteScanState *scan);
 extern void scan_look_up(RemoteScanState *scan, KeyBatch *batch);
-extern void scan_await_lookup(RemoteScanState *scan);
+extern void scan_use_lookup(RemoteScanState *scan);
+extern void scan_end_lookups(RemoteScanState *scan);
 
 #endif							/* TOLLFREE_FDW_SCAN_STATE_H */
