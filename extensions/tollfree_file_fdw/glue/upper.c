@@ -56,7 +56,12 @@ typedef struct UpperWork
 	double		groups;			/* how many there will be */
 } UpperWork;
 
-/* The grouping columns, or false if one is an expression. */
+/*
+ * The grouping columns, or false if one is an expression.  A constant, as a view
+ * may have for each of its tables, makes no group, and is put into the rows above
+ * the scan.  By constants alone there is one group, or none if there are no rows,
+ * which a scan without grouping columns does not tell.
+ */
 static bool
 find_keys(PlannerInfo *root, RelOptInfo *input_rel, List **keys,
 		  PathTarget *target)
@@ -72,6 +77,8 @@ find_keys(PlannerInfo *root, RelOptInfo *input_rel, List **keys,
 		if (IS_OTHER_REL(input_rel))
 			expr = (Expr *) compat_translate_to_partition(root, (Node *) expr,
 														  input_rel);
+		if (IsA(expr, Const))
+			continue;
 		if (!IsA(expr, Var))
 			return false;
 		if (list_member(*keys, expr))
@@ -79,7 +86,7 @@ find_keys(PlannerInfo *root, RelOptInfo *input_rel, List **keys,
 		*keys = lappend(*keys, expr);
 		add_column_to_pathtarget(target, expr, group->tleSortGroupRef);
 	}
-	return true;
+	return *keys != NIL || root->parse->groupClause == NIL;
 }
 
 /*

@@ -19,6 +19,9 @@ SELECT query, agree(query) FROM unnest(ARRAY[
 	'SELECT code, sum(id) FROM texts GROUP BY code HAVING sum(id) > (SELECT min(id) FROM csvs) AND count(*) > 3 ORDER BY 1',
 	'SELECT upper(code) || ''!'', sum(id) + 1 FROM texts GROUP BY code ORDER BY 1',
 	'SELECT x.code, x.n, y.n FROM (SELECT code, count(*) n FROM texts GROUP BY code) x JOIN (SELECT code, count(*) n FROM csvs GROUP BY code) y USING (code) ORDER BY 1',
+	'SELECT place, code, count(*), sum(id) FROM (SELECT ''here'' AS place, * FROM texts) t GROUP BY place, code ORDER BY place, code',
+	'SELECT code, place || tag, max(tag COLLATE "C") || place FROM (SELECT NULL::text AS place, * FROM texts) t GROUP BY code, tag, place HAVING count(*) > 2 ORDER BY 1, 2',
+	'SELECT place, small FROM (SELECT 1 AS place, * FROM texts) t WHERE id < 0 GROUP BY place, small',
 	'SELECT v, (SELECT sum(id) FROM texts) FROM (VALUES (1), (2)) x (v)',
 	'SELECT tag, sum(id) FROM texts GROUP BY tag ORDER BY 2 DESC LIMIT 2']) query;
 RESET tollfree_file_fdw.debug_require;
@@ -27,6 +30,9 @@ RESET tollfree_file_fdw.debug_require;
 SELECT query, agree(query) FROM unnest(ARRAY[
 	'SELECT count(DISTINCT code), string_agg(code, '','' ORDER BY id) FILTER (WHERE id < 5) FROM texts',
 	'SELECT stddev(amount) FROM texts',
+	'SELECT place, count(*) FROM (SELECT ''here'' AS place, * FROM texts) t WHERE id < 0 GROUP BY place',
+	'SELECT place, count(*) FROM (SELECT ''here'' AS place, * FROM texts) t GROUP BY place',
+	'SELECT place, code, sum(id) FROM (SELECT 1 AS place, * FROM texts UNION ALL SELECT 2, * FROM csvs) t WHERE id > 10 GROUP BY place, code ORDER BY 1, 2',
 	'SELECT code, small, count(*) FROM texts GROUP BY ROLLUP (code, small) ORDER BY 1, 2',
 	'SELECT sum(amount) FROM texts WHERE length(name) > 3',
 	'SELECT part, count(*) FROM texts GROUP BY part ORDER BY 1',

@@ -37,6 +37,7 @@ FROM unnest('{0,2}'::text[]) workers, LATERAL (SELECT set_config('max_parallel_w
 	unnest(ARRAY[
 	'SELECT count(*), sum(amount), avg(amount), min(day), max(id) FROM parts',
 	'SELECT code, count(*), sum(amount * (1 - amount)), avg(id) FROM parts GROUP BY code ORDER BY code',
+	'SELECT place, code, count(*), avg(id) FROM (SELECT ''here'' AS place, * FROM parts) p GROUP BY place, code ORDER BY place, code',
 	'SELECT code, avg(amount) FILTER (WHERE id > 990), count(*) FROM parts WHERE day > ''2000-02-01'' GROUP BY code HAVING count(amount) > 1000 ORDER BY code',
 	'SELECT id, sum(amount), max(day) FROM parts WHERE amount < 3 GROUP BY id HAVING max(amount) > 2 ORDER BY id',
 	'SELECT day, code FROM parts WHERE id BETWEEN 998 AND 1003 GROUP BY day, code ORDER BY day',
