@@ -27,9 +27,11 @@ HARDENED_USER = "hardened"
 # A vacuum would move the rows of one side and not of the other.
 _SETTINGS = {"autovacuum": "off"}
 LOCAL_SETTINGS = _SETTINGS | {"statement_timeout": "'30s'"}
-_ALLOW_ARRAYS = "; ".join(
-    f"ALTER SERVER {server} OPTIONS (ADD insert_arrays 'true')"
-    for server in ("remote", "remote_high")
+_SERVERS = ("remote", "remote_high")
+# What reset() puts the servers' options back to.
+_KEEP_OPTIONS = (
+    "UPDATE options_baseline o SET options = srvoptions FROM pg_foreign_server s"
+    " WHERE s.oid = o.server"
 )
 # With a timeout the wrapper would neither fetch ahead nor send arrays.
 SOURCE_SETTINGS = _SETTINGS | {
@@ -79,8 +81,12 @@ class World:
             reached = instances.standby or source
             user = HARDENED_USER if is_hardened else SUPERUSER
             _run(local, name, _foreign_objects(reached, name, of_side, user))
-        if wrapper != STOCK and not is_hardened:
-            _run(local, SIDES[1], _ALLOW_ARRAYS)
+        self._may_use_arrays = wrapper != STOCK and not is_hardened
+        if self._may_use_arrays:
+            self._change_servers("ADD insert_arrays 'true'")
+        if wrapper != STOCK and self.is_standby:
+            # What a standby refuses names the query, which depends on where a join is executed.
+            self._change_servers("ADD join_estimates 'false'")
         if self._standby:
             self._standby.catch_up()
         self._types = {name: self._type_names(name) for name in SIDES}
@@ -89,6 +95,11 @@ class World:
     def execute(self, where: str, name: str, statement: str) -> None:
         """Execute `statement` in the `remote` or `local` database of one side."""
         _run(self._clusters[where], name, statement)
+
+    def use_arrays(self, *, allowed: bool) -> None:
+        """Say whether rows may be sent as arrays in the sessions from here on, if they ever may."""
+        if self._may_use_arrays:
+            self._change_servers(f"SET insert_arrays '{allowed}'")
 
     def connect(self) -> tuple[Side, Side]:
         """Return a new session on each side."""
@@ -118,6 +129,13 @@ class World:
             keeper.close()
         if self._standby:
             self._standby.close()
+
+    def _change_servers(self, option: str) -> None:
+        """Change an option of the candidate's servers, for this session and those after it."""
+        self.execute("local", SIDES[1], "SELECT reset()")
+        for server in _SERVERS:
+            self.execute("local", SIDES[1], f"ALTER SERVER {server} OPTIONS ({option})")
+        self.execute("local", SIDES[1], _KEEP_OPTIONS)
 
     def _ask_all(self, statement: str) -> dict[tuple[str, str], Outcome]:
         """Run `statement` in all four databases at once; raises `RuntimeError` when it fails."""
