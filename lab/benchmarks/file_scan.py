@@ -20,12 +20,11 @@ from tollfree.paths import lab_home
 from tollfree.postgres import buildable_installation, clear_libpq_environment
 from tollfree.privileges import server_user
 from tollfree.store import Store
-from tollfree.suites.file.data import TextFiles, make_files
+from tollfree.suites.file.data import TextFiles, TpchTable, make_files
 from tollfree.suites.file.schemas import (
     LOADER,
     Schema,
     SchemaMaker,
-    TpchTable,
     make_database,
     make_wrapper,
 )

@@ -28,9 +28,9 @@ from tollfree.store import Result, Run, RunCase, Store
 from tollfree.suites.base import Bench
 from tollfree.suites.file import FileSuite
 from tollfree.suites.file.charts import charts
-from tollfree.suites.file.data import TextFiles, make_files
+from tollfree.suites.file.data import TextFiles, TpchTable, make_files
 from tollfree.suites.file.findings import FileFindings, Published, query_order
-from tollfree.suites.file.schemas import Schema, SchemaMaker, TpchTable
+from tollfree.suites.file.schemas import Schema, SchemaMaker
 from tollfree.suites.file.tables import noise_table, rates_table, times_table
 from tollfree.suites.file.verdicts import verdicts
 from tollfree.suites.presentation import Findings, case_row

@@ -18,11 +18,17 @@ Execution = tuple[RunCase, float | None, dict[str, float]]
 
 
 def case(
-    operation: str, target: str, wrapper: str = "none", servers: int | None = None, repeats: int = 1
+    operation: str,
+    target: str,
+    wrapper: str = "none",
+    servers: int | None = None,
+    repeats: int = 1,
+    content: str = "rows",
 ) -> RunCase:
     link = LINK if target == "foreign" else "lcl:ipc"
     dims = {
         "operation": operation,
+        "content": content,
         "target": target,
         "wrapper": wrapper,
         "servers": servers,
@@ -30,6 +36,7 @@ def case(
         "repeats": repeats,
     }
     name = f"{operation}:{target}:{wrapper}:{servers}:{link}"
+    name += f":{content}" if target == "foreign" and content != "rows" else ""
     baseline = None if target == "local" else f"{operation}:local:none:None:lcl:ipc"
     return RunCase(name, target, baseline, "ms", "ms", False, dims)
 
@@ -112,3 +119,25 @@ def test_the_sentences_are_of_the_most_servers() -> None:
     ((operation, ratio, *_),) = noise_table(findings(EXECUTIONS)).rows
     assert operation == "AGGREGATE"
     assert ratio == pytest.approx(1.1)
+
+
+def test_queries_on_text_are_told_from_those_on_tables() -> None:
+    local = case("Q1", "local", content="tables")
+    executions = [
+        (case("Q1", "foreign", wrapper, 4, content=content), ms, link_counts(8, size))
+        for wrapper, content, ms, size in (
+            (OURS, "text", 40.0, 4000),
+            (OURS, "tables", 30.0, 3000),
+            ("postgres_fdw", "text", 400.0, 400_000),
+        )
+    ]
+    shards = findings([(local, 10.0, {}), *executions])
+    labels = [(row[0], row[2], row[3]) for row in times_table(shards, LINK).rows]
+    assert labels == [
+        ("Q1", OURS, 30.0),
+        ("Q1 of text", "postgres_fdw", 400.0),
+        ("Q1 of text", OURS, 40.0),
+    ]
+    text = next(s for s in verdicts(shards) if "text files" in s)
+    assert "takes 4.0x" in text
+    assert "postgres_fdw takes 10.0x" in text

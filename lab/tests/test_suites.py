@@ -330,7 +330,7 @@ def test_the_sampling_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
 
 def test_the_shards_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     """Aggregates, first rows, joins and writes, over four servers."""
-    operations = ("AGGREGATE", "TOPN", "JOIN_LOCAL", "JOIN_COLOCATED", "COPY", "UPDATE")
+    operations = ("AGGREGATE", "TOPN", "JOIN_LOCAL", "JOIN_COLOCATED", "COPY", "UPDATE", "Q6")
     pattern = f"^({'|'.join(operations)}):.*(local|4 servers:rmt:tcp:1000us)"
     out, _ = tollfree("run", "shards", "--rounds", "1", "--only", pattern)
     assert "Sharded tables over rmt:tcp:1000us" in out
@@ -341,11 +341,14 @@ def test_the_shards_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
         assert all(r.state == "ok" for r in results.values())
         shards = ShardsFindings(findings_of(store, run))
     for operation in operations:
-        same = {r.figures["answer"] for name, r in results.items() if name.startswith(operation)}
+        same = {
+            r.figures["answer"] for name, r in results.items() if name.startswith(f"{operation}:")
+        }
         assert len(same) == 1
 
-    def counted(operation: str, wrapper: str, what: str) -> float:
-        found = shards.counted(f"{operation}:foreign:{wrapper}:4 servers:rmt:tcp:1000us", what)
+    def counted(operation: str, wrapper: str, what: str, content: str = "") -> float:
+        name = f"{operation}:foreign:{wrapper}:4 servers:rmt:tcp:1000us{content}"
+        found = shards.counted(name, what)
         assert found is not None
         return found
 
@@ -356,6 +359,10 @@ def test_the_shards_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     assert counted("TOPN", "tollfree_postgres_fdw", "bytes") < 5_000
     assert counted("JOIN_LOCAL", "tollfree_postgres_fdw", "flights") <= 8
     assert counted("JOIN_COLOCATED", "tollfree_postgres_fdw", "bytes") < 5_000
+    # A sum of each server, whether of tables or of text files.
+    for content in (":tables", ":text"):
+        assert counted("Q6", "tollfree_postgres_fdw", "bytes", content) < 2_000
+        assert counted("Q6", "postgres_fdw", "bytes", content) > 100_000
     assert counted("COPY", "postgres_fdw", "flights") > 5000
     # Before 16 PostgreSQL gives COPY's rows one by one.
     if lab.installation.major >= 16:

@@ -5,6 +5,10 @@
  * servers, where foreign tables that are partitions reach them.  A "server" is a
  * database of "source"; all of its connections go over one link.  What stock and
  * ours reach are the same databases.
+ *
+ * TPC-H's queries are there too, over as many servers as its large tables have
+ * blocks in suite file: on tables, and on text files of which each server has a
+ * block.
  */
 CREATE TABLE shards_counts
 (
@@ -60,13 +64,15 @@ CREATE TABLE shards_operations
 	repeats		int NOT NULL CHECK (repeats > 0),
 	command		text NOT NULL,
 	answer		text NOT NULL,
-	cleanup		text
+	cleanup		text,
+	is_tpch		bool NOT NULL DEFAULT false,
+	in_quick	bool NOT NULL DEFAULT true
 );
 
 COMMENT ON COLUMN shards_operations.repeats IS
 'how often the command is executed, with n from 1 on; its time is that of one';
 
-INSERT INTO shards_operations VALUES
+INSERT INTO shards_operations (operation, repeats, command, answer, cleanup) VALUES
 	('LOOKUP', 100,
 	 'PERFORM sum(amount) FROM orders WHERE customer = n * 97 % 10000 + 1',
 	 'SELECT customer, id, amount FROM orders WHERE customer IN (98, 9701)', NULL),
@@ -97,6 +103,11 @@ INSERT INTO shards_operations VALUES
 	 'UPDATE orders SET note = note || '''' WHERE placed = date ''2020-01-17''',
 	 'SELECT customer, id, note FROM orders WHERE placed = date ''2020-01-17''', NULL);
 
+INSERT INTO shards_operations (operation, repeats, command, answer, is_tpch, in_quick)
+SELECT query, 1, format('PERFORM * FROM (%s) q', statement), statement, true,
+	   query IN ('Q1', 'Q3', 'Q5', 'Q6')
+FROM file_queries WHERE published;
+
 /* Where it is done: local tables, twice, and each wrapper, number and link. */
 CREATE VIEW shards_places AS
 SELECT local.place AS target, NULL AS wrapper, NULL::int AS servers, 'lcl:ipc' AS link,
@@ -123,19 +134,47 @@ SELECT p.dbname, p.wrapper, p.servers,
 	   || CASE p.wrapper WHEN 'tollfree_postgres_fdw'
 			   THEN jsonb_build_object('parallel_modify', 'true') ELSE '{}' END
 	   AS server_options,
-	   source.tcp_host AS server_host, coalesce(l.port, source.port) AS server_port
+	   source.tcp_host AS server_host, coalesce(l.port, source.port) AS server_port,
+	   p.servers = (SELECT max(blocks) FROM file_engines) AS has_tpch
 FROM shards_places p
 	JOIN wrappers w USING (wrapper)
 	JOIN links l USING (link)
 	JOIN instances source ON source.instance = 'source';
 
+/*
+ * What the tables are made of: rows of the suite's own, or TPC-H's on tables or on
+ * text, which have schemas of their own.
+ */
+CREATE TABLE shards_contents
+(
+	content		text PRIMARY KEY,
+	is_tpch		bool NOT NULL,
+	is_local	bool NOT NULL
+);
+
+COMMENT ON COLUMN shards_contents.is_local IS 'whether local tables are measured with it';
+
+INSERT INTO shards_contents VALUES
+	('rows', false, true), ('tables', true, true), ('text', true, false);
+
 CREATE VIEW shards_cases AS
-SELECT o.*, p.target, p.wrapper, p.servers, p.link, p.control, p.dbname, p.in_quick,
-	   concat_ws(':', o.operation, p.target, p.wrapper, p.servers || ' servers', p.link) AS testcase,
+SELECT o.*, c.content, p.target, p.wrapper, p.servers, p.link, p.control, p.dbname,
+	   p.in_quick AND o.in_quick AS chosen,
+	   CASE c.content
+		   WHEN 'tables' THEN 'heap'
+		   WHEN 'text' THEN CASE p.wrapper WHEN 'postgres_fdw' THEN 'file_fdw'
+								ELSE 'tollfree_file_fdw' END
+		   ELSE 'public' END AS schema,
+	   concat_ws(':', o.operation, p.target, p.wrapper, p.servers || ' servers', p.link,
+				 CASE WHEN p.target = 'foreign' AND o.is_tpch THEN c.content END) AS testcase,
 	   CASE WHEN p.target <> 'local'
 		   THEN concat_ws(':', o.operation, 'local', 'lcl:ipc') END AS baseline
 FROM shards_operations o
-	CROSS JOIN shards_places p;
+	JOIN shards_contents c USING (is_tpch)
+	CROSS JOIN shards_places p
+WHERE CASE WHEN p.target = 'foreign'
+		  THEN NOT o.is_tpch OR p.servers = (SELECT max(blocks) FROM file_engines)
+		  ELSE c.is_local END;
 
 /* Returns a psql command that prints what a link has counted so far. */
 CREATE FUNCTION shards_counted(control text, what text)
@@ -154,13 +193,14 @@ CREATE VIEW shards_testcases AS
 SELECT 'shards'::text AS suite,
 	   p.profile,
 	   c.testcase,
-	   concat_ws(':', c.target, c.wrapper, c.servers, c.link) AS candidate,
+	   concat_ws(':', c.target, c.wrapper, c.servers, c.link, c.content) AS candidate,
 	   c.baseline,
 	   'ms'::text AS figure, 'ms'::text AS unit, false AS higher_is_better,
-	   jsonb_build_object('operation', c.operation, 'target', c.target,
+	   jsonb_build_object('operation', c.operation, 'content', c.content, 'target', c.target,
 						  'wrapper', coalesce(c.wrapper, 'none'), 'servers', c.servers,
 						  'link', c.link, 'repeats', c.repeats) AS dims,
 	   psql_words('external', c.dbname)
+	   || ARRAY['-c', format('SET search_path = %I, public', c.schema)]
 	   || ARRAY['-c', format('SELECT keep_answer(%L)', c.answer)]
 	   || shards_counted(c.control, 'before')
 	   || ARRAY['-c', format('SELECT ''ms='' || timed(%L, %s)', c.command, c.repeats)]
@@ -172,7 +212,7 @@ SELECT 'shards'::text AS suite,
 	   make_interval(mins => 5) AS time_limit,
 	   'shards'::text AS format,
 	   NULL::text[] AS probe_argv,
-	   p.profile = 'full' OR c.in_quick AS chosen
+	   p.profile = 'full' OR c.chosen AS chosen
 FROM shards_cases c
 	JOIN profiles p ON p.suite = 'shards'
 	JOIN instances source ON source.instance = 'source';

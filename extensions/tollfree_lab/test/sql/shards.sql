@@ -10,7 +10,7 @@ FROM testcases WHERE suite = 'shards'
 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
 BEGIN;
 INSERT INTO shards_counts VALUES (3, true);
-SELECT count(*) = (SELECT count(*) FROM testcases WHERE suite = 'shards' AND dims->>'servers' = '4') AS as_many
+SELECT count(*) = (SELECT count(*) FROM testcases WHERE suite = 'shards' AND dims->>'servers' = '4' AND dims->>'content' = 'rows') AS as_many
 FROM testcases WHERE suite = 'shards' AND dims->>'servers' = '3';
 ROLLBACK;
 

@@ -1,7 +1,6 @@
 """Suite `file`: what querying flat files in place costs, with TPC-H."""
 
 from importlib.resources import files as resources
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -12,13 +11,12 @@ from tollfree.report.model import SuiteSection
 from tollfree.store import Profile, Run, Store
 from tollfree.suites.base import Bench, Suite
 from tollfree.suites.file.charts import charts
-from tollfree.suites.file.data import TextFiles, make_files, scale_folder
+from tollfree.suites.file.data import make_text, scale_folder, text_folder, tpch_tables
 from tollfree.suites.file.findings import FileFindings
 from tollfree.suites.file.schemas import (
     LOADER,
     Schema,
     SchemaMaker,
-    TpchTable,
     make_database,
     make_wrapper,
 )
@@ -54,7 +52,7 @@ class FileSuite(Suite):
 
     def kept_bytes(self, bench: Bench) -> int:
         """Return the size of the text and of the tables of the profile's scale."""
-        text = _folder(bench) / scale_folder(bench.profile.scale)
+        text = text_folder(bench) / scale_folder(bench.profile.scale)
         with bench.lab.source().connect() as connection:
             found = connection.execute(
                 "SELECT pg_database_size(oid) FROM pg_database WHERE datname = %s",
@@ -69,11 +67,8 @@ class FileSuite(Suite):
         Text and loaded tables are kept from run to run; foreign tables are made anew.
         """
         source = bench.lab.source()
-        tables = [
-            TpchTable(row["name"], row["columns"], row["block_key"])
-            for row in bench.store.table("SELECT * FROM lab.file_tables ORDER BY name")
-        ]
-        files = _files(bench, tables)
+        tables = tpch_tables(bench.store)
+        files = make_text(bench, tables, bench.profile.scale)
         make_database(source, _database(bench))
         with source.connect(_database(bench)) as connection:
             make_page_cache_functions(connection)
@@ -109,25 +104,8 @@ class FileSuite(Suite):
         )
 
 
-def _folder(bench: Bench) -> Path:
-    return bench.lab.folder / "tpch"
-
-
 def _database(bench: Bench) -> str:
     return f"tpch_{bench.profile.scale}"
-
-
-def _files(bench: Bench, tables: list[TpchTable]) -> TextFiles:
-    """Make the text, and let the database know how large it is."""
-    folder, scale, store = _folder(bench), bench.profile.scale, bench.store
-    bench.lab.user.make_folder(folder)
-    (row,) = store.table("SELECT max(blocks) AS blocks FROM lab.file_engines")
-    large = [table.name for table in tables if table.block_key]
-    files = make_files(folder, scale, large, row["blocks"], bench.lab.user)
-    for table in tables:
-        size = files.whole(table.name).stat().st_size
-        store.table("SELECT lab.file_keep_size(%s, %s, %s)", scale, table.name, size)
-    return files
 
 
 def _make_unless(maker: SchemaMaker, schema: Schema, *, is_kept: bool) -> None:

@@ -11,10 +11,26 @@ from pathlib import Path
 
 from tollfree.errors import EnvironmentLacksError, FileError
 from tollfree.privileges import ServerUser
+from tollfree.store import Store
+from tollfree.suites.base import Bench
 
 GENERATOR = "tpchgen-cli"
 LIMIT_S = 12 * 3600
 """Only what hangs takes so long."""
+
+
+@dataclass(frozen=True)
+class TpchTable:
+    """A table of TPC-H; a large one has the key by which it is divided into blocks."""
+
+    name: str
+    columns: str
+    block_key: str | None
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of its columns, in order."""
+        return [definition.split()[0] for definition in self.columns.split(", ")]
 
 
 @dataclass(frozen=True)
@@ -33,10 +49,53 @@ class TextFiles:
         numbers = range(1, self.blocks + 1)
         return [self.folder / table / f"{table}.{number}.tbl" for number in numbers]
 
+    def first_key(self, table: str, block: int) -> int:
+        """Return the key of the first row of a block, from 0 on: its first field."""
+        with self.in_blocks(table)[block].open(encoding="utf-8") as lines:
+            return int(lines.readline().split("|", 1)[0])
+
 
 def scale_folder(scale: int) -> str:
     """Return the name of the folder of a scale's files."""
     return f"scale-{scale}"
+
+
+@dataclass(frozen=True)
+class BlockFiles(TextFiles):
+    """The files of one scale for whoever has only one block of each large table."""
+
+    block: int
+    """Counted from 0."""
+
+    def whole(self, table: str) -> Path:
+        """Return the file of a table, of a large one the block's."""
+        return self.in_blocks(table)[self.block]
+
+
+def tpch_tables(store: Store) -> list[TpchTable]:
+    """Return the tables, by name."""
+    return [
+        TpchTable(row["name"], row["columns"], row["block_key"])
+        for row in store.table("SELECT * FROM lab.file_tables ORDER BY name")
+    ]
+
+
+def text_folder(bench: Bench) -> Path:
+    """Return the folder of the files of all scales."""
+    return bench.lab.folder / "tpch"
+
+
+def make_text(bench: Bench, tables: list[TpchTable], scale: int) -> TextFiles:
+    """Make the text of a scale unless it is there, and let the database know how large it is."""
+    folder, store = text_folder(bench), bench.store
+    bench.lab.user.make_folder(folder)
+    (row,) = store.table("SELECT max(blocks) AS blocks FROM lab.file_engines")
+    large = [table.name for table in tables if table.block_key]
+    files = make_files(folder, scale, large, row["blocks"], bench.lab.user)
+    for table in tables:
+        size = files.whole(table.name).stat().st_size
+        store.table("SELECT lab.file_keep_size(%s, %s, %s)", scale, table.name, size)
+    return files
 
 
 def make_files(

@@ -5,6 +5,7 @@ all of it is there. Tables are loaded through stock file_fdw, whose schema is al
 """
 
 import hashlib
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,26 +14,12 @@ import psycopg
 from psycopg import sql
 
 from tollfree.cluster import Cluster
-from tollfree.suites.file.data import TextFiles
+from tollfree.suites.file.data import TextFiles, TpchTable
 
 LOADER = "file_fdw"
 TEXT_OPTIONS = {"format": "text", "delimiter": "|"}
 LINE_END = sql.SQL(", line_end text")
 """The column behind the delimiter that ends each line."""
-
-
-@dataclass(frozen=True)
-class TpchTable:
-    """A table of TPC-H; a large one has the key by which it is divided into blocks."""
-
-    name: str
-    columns: str
-    block_key: str | None
-
-    @property
-    def column_names(self) -> list[str]:
-        """The names of its columns, in order."""
-        return [definition.split()[0] for definition in self.columns.split(", ")]
 
 
 @dataclass(frozen=True)
@@ -115,17 +102,15 @@ class SchemaMaker:
             )
         )
         files = self._files.in_blocks(table.name)
-        firsts = [sql.SQL("MINVALUE"), *(sql.Literal(_first_key(file)) for file in files[1:])]
-        ends = [*firsts[1:], sql.SQL("MAXVALUE")]
-        for number, (file, first, end) in enumerate(zip(files, firsts, ends, strict=True), 1):
+        bounds = zip(files, block_bounds(self._files, table), strict=True)
+        for number, (file, bound) in enumerate(bounds, 1):
             is_foreign = schema.kind == "foreign"
             self._execute(
-                sql.SQL("CREATE {} {} PARTITION OF {} FOR VALUES FROM ({}) TO ({}) {}").format(
+                sql.SQL("CREATE {} {} PARTITION OF {} {} {}").format(
                     sql.SQL("FOREIGN TABLE" if is_foreign else "TABLE"),
                     sql.Identifier(f"{table.name}_{number}"),
                     sql.Identifier(table.name),
-                    first,
-                    end,
+                    bound,
                     _on_file(schema, file) if is_foreign else sql.SQL(""),
                 )
             )
@@ -180,7 +165,11 @@ def _on_file(schema: Schema, file: Path) -> sql.Composed:
     return sql.SQL("SERVER {} OPTIONS ({})").format(server, options)
 
 
-def _first_key(file: Path) -> int:
-    """Return the key of a file's first row, which stands in its first field."""
-    with file.open(encoding="utf-8") as lines:
-        return int(lines.readline().split("|", 1)[0])
+def block_bounds(files: TextFiles, table: TpchTable) -> list[sql.Composed]:
+    """Return the FOR VALUES of the partitions that are a large table's blocks."""
+    keys = [sql.Literal(files.first_key(table.name, n)) for n in range(1, files.blocks)]
+    bounds = [sql.SQL("MINVALUE"), *keys, sql.SQL("MAXVALUE")]
+    return [
+        sql.SQL("FOR VALUES FROM ({}) TO ({})").format(first, end)
+        for first, end in itertools.pairwise(bounds)
+    ]

@@ -10,9 +10,9 @@ from tollfree.suites.shards.tables import all_tables, ratio_charts
 from tollfree.suites.shards.verdicts import verdicts
 
 BYTES_OF_SERVERS = 2_000_000_000
-BYTES_PER_SCALE = 200_000_000
+BYTES_PER_SCALE = 800_000_000
 """At each unit of scale: the tables once for each number of servers, and the local ones, with the
-log that writing them leaves for a while."""
+log that writing them leaves for a while; TPC-H's text, whole and in blocks, and tables twice."""
 
 TITLE = "Shards: one table on several servers"
 INTRO = (

@@ -20,6 +20,7 @@ from tollfree.suites.foreign import (
     options_clause,
     recreate_database,
 )
+from tollfree.suites.shards.tpch import Tpch
 
 LOCAL = "shards_local"
 SHARDED_BY = "customer"
@@ -34,10 +35,15 @@ def prepare(bench: Bench) -> None:
     for row in bench.store.table("SELECT servers FROM lab.shards_counts ORDER BY servers"):
         for n in range(row["servers"]):
             _make_shard(bench.lab.source(), tables, row["servers"], n, scale)
-    _make_local(bench.lab.external(), tables, scale)
+    tpch = Tpch(bench)
+    tpch.make_shards(bench.lab.source())
+    _make_local(bench.lab.external(), tables, scale, tpch)
     password = bench.lab.password()
     for row in bench.store.table("SELECT * FROM lab.shards_databases ORDER BY dbname"):
         _make_foreign_database(bench.lab.external(), row, tables, scale, password)
+        if row["has_tpch"]:
+            with bench.lab.external().connect(row["dbname"]) as connection:
+                tpch.make_front(connection, row, password)
 
 
 def shard_name(servers: int, n: int) -> str:
@@ -104,7 +110,7 @@ def _finish(connection: Connection, dbname: str) -> None:
         )
 
 
-def _make_local(instance: Cluster, tables: list[dict[str, Any]], scale: int) -> None:
+def _make_local(instance: Cluster, tables: list[dict[str, Any]], scale: int, tpch: Tpch) -> None:
     """Make the database of the local tables anew, unless it is there at that scale."""
     mark = f"whole tables at scale {scale}"
     with instance.connect() as connection:
@@ -115,6 +121,7 @@ def _make_local(instance: Cluster, tables: list[dict[str, Any]], scale: int) -> 
         if not is_there:
             for table in tables:
                 _make_table(connection, table, scale, "")
+        tpch.make_local(connection)
         _finish(connection, LOCAL)
     with instance.connect() as connection:
         mark_database(connection, LOCAL, mark)

@@ -17,6 +17,7 @@ DOINGS = {
     "INSERT": "INSERT of 5,000 rows",
     "COPY": "COPY of 5,000 rows",
     "UPDATE": "UPDATE of rows on every server",
+    **{f"Q{n}": f"TPC-H's query {n}" for n in range(1, 23)},
 }
 """What an operation is called in a sentence, in the order of the report."""
 
@@ -32,12 +33,13 @@ class ShardsFindings:
         return self.run.cases[testcase].dims
 
     def ordered(self, **dims: object) -> list[str]:
-        """Return the cases through a wrapper: by operation, link, servers and wrapper."""
+        """Return the cases through a wrapper: by operation, content, link, servers and wrapper."""
 
         def place(name: str) -> tuple[object, ...]:
             found = self.dims(name)
             return (
                 list(DOINGS).index(found["operation"]),
+                found["content"],
                 found["link"],
                 found["servers"],
                 found["wrapper"] != STOCK,
@@ -49,9 +51,14 @@ class ShardsFindings:
     def beside(self, testcase: str, wrapper: str) -> str | None:
         """Return the same case through another wrapper."""
         dims = self.dims(testcase)
-        same = {key: dims[key] for key in ("operation", "servers", "link", "target")}
+        same = {key: dims[key] for key in ("operation", "content", "servers", "link", "target")}
         names = self.run.find(**same, wrapper=wrapper)
         return names[0] if names else None
+
+    def label(self, testcase: str) -> str:
+        """Return what is done, and whether to text."""
+        dims = self.dims(testcase)
+        return f"{dims['operation']} of text" if dims["content"] == "text" else dims["operation"]
 
     def local(self, testcase: str) -> str | None:
         """Return the same operation on local tables."""

@@ -26,7 +26,7 @@ def times_table(shards: ShardsFindings, link: str) -> Table:
         received = shards.counted(name, "bytes")
         rows.append(
             (
-                *(str(dims["operation"]), int(dims["servers"]), str(dims["wrapper"])),
+                *(shards.label(name), int(dims["servers"]), str(dims["wrapper"])),
                 *(figure.median if figure else None for figure in figures),
                 shards.counted(name, "flights"),
                 received / 1000 if received is not None else None,
@@ -69,7 +69,7 @@ def _ratio_chart(shards: ShardsFindings, link: str) -> RatioChart:
         servers = "1 server" if dims["servers"] == 1 else f"{dims['servers']} servers"
         rows.append(
             RatioRow(
-                f"{dims['operation']} {dims['wrapper']}, {servers}",
+                f"{shards.label(name)} {dims['wrapper']}, {servers}",
                 shown(shards.run.ratio(name)),
                 shards.run.told_apart(name),
                 None,

@@ -26,7 +26,9 @@ def verdicts(shards: ShardsFindings) -> tuple[str, ...]:
 def _is_cited(shards: ShardsFindings, name: str) -> bool:
     """Return whether a case is ours on the most servers of its operation and link."""
     dims = shards.dims(name)
-    same = shards.ordered(operation=dims["operation"], link=dims["link"], wrapper=dims["wrapper"])
+    same = shards.ordered(
+        **{key: dims[key] for key in ("operation", "content", "link", "wrapper")},
+    )
     return dims["wrapper"] != STOCK and same[-1] == name
 
 
@@ -38,9 +40,10 @@ def _sentence(shards: ShardsFindings, name: str) -> str | None:
         return None
     servers = "1 server" if dims["servers"] == 1 else f"{dims['servers']} servers"
     words = ratio_words(ours, told_apart=shards.run.told_apart(name))
+    text = " on text files" if dims["content"] == "text" else ""
     sentence = (
-        f"{DOINGS[dims['operation']]}, sharded over {servers} at the end of {dims['link']}, takes "
-        f"{words} as long as on local tables through {dims['wrapper']}"
+        f"{DOINGS[dims['operation']]}{text}, sharded over {servers} at the end of {dims['link']},"
+        f" takes {words} as long as on local tables through {dims['wrapper']}"
     )
     if stock and slower:
         beside = ratio_words(slower, told_apart=shards.run.told_apart(stock, name))
