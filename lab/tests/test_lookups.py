@@ -1,4 +1,4 @@
-"""Random joins with a foreign table, whose rows are looked up in batches, beside stock."""
+"""Random joins and subqueries of a foreign table, looked up in batches, beside stock."""
 
 import random
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ PARTITIONS = 4
 """Of which the last one is local, and the first and the third are on one server."""
 
 SEED = 7
-QUERIES = 100
+QUERIES = 140
 LEAST_BATCHED = 0.3
 """Share of the queries whose plan batches its lookups; the others show that nothing else breaks."""
 
@@ -35,6 +35,14 @@ WIDE = "(SELECT *, repeat('w', 30000) AS wide FROM probe OFFSET 0)"
 """Outer rows so wide that there are several batches of them."""
 
 FEW = "(SELECT * FROM probe WHERE id % 20 = 0)"
+
+OUTER = (
+    *("probe", "probe", "(SELECT * FROM probe WHERE id % 3 > 0)"),
+    *("(SELECT * FROM probe LIMIT 50)", WIDE),
+)
+
+SUBQUERIES = 0.3
+"""Share of the queries that have correlated subqueries; the others are joins."""
 
 SECOND = " {} {{}}.shelf t ON t.a = s.a + 1 AND t.id < s.id"
 """Another table of the same server, of which rows may be looked up by those of `shelf`."""
@@ -140,18 +148,56 @@ def condition(draw: random.Random) -> str:
     return " AND ".join(parts)
 
 
-def query(draw: random.Random) -> str:
-    """Return a query with a placeholder for the schema of `shelf`."""
+def subquery(draw: random.Random) -> str:
+    """Return an expression, perhaps null, with a subquery for the outer row `p`."""
     where = condition(draw)
-    outer = draw.choice(
+    return draw.choice(
         (
-            "probe",
-            "probe",
-            "(SELECT * FROM probe WHERE id % 3 > 0)",
-            "(SELECT * FROM probe LIMIT 50)",
-            WIDE,
+            f"(SELECT s.f FROM {{}}.shelf s WHERE {where} ORDER BY s.id LIMIT 1)",
+            f"(SELECT s FROM {{}}.shelf s WHERE {where} ORDER BY s.id DESC LIMIT 1)",
+            f"(SELECT count(*) FROM {{}}.shelf s WHERE {where})",
+            f"upper((SELECT max(s.f) || min(s.d) FROM {{}}.shelf s WHERE {where}))",
+            f"EXISTS (SELECT FROM {{}}.shelf s WHERE {where})",
+            f"NOT p.id + 100 IN (SELECT s.id FROM {{}}.shelf s WHERE {where})",
+            f"ARRAY(SELECT s.j FROM {{}}.shelf s WHERE {where} ORDER BY s.id)",
+            f"CASE WHEN p.id % 2 = 0 THEN (SELECT sum(s.c) FROM {{}}.shelf s WHERE {where}) END",
+            f"(SELECT count(*) FROM {{}}.shelf s JOIN probe o ON o.id = s.id WHERE {where})",
         )
     )
+
+
+def with_subqueries(draw: random.Random, outer: str) -> str:
+    """Return a query of `outer` with a placeholder for the schema of `shelf` in subqueries."""
+    wheres = [
+        f"({subquery(draw)}) {draw.choice(('IS NULL', 'IS NOT NULL'))}"
+        for _ in range(draw.choice((0, 0, 1, 2)))
+    ]
+    if draw.random() < 0.3:
+        wheres.insert(draw.randrange(len(wheres) + 1), "p.id % 4 > 0")
+    where = f" WHERE {' AND '.join(wheres)}" if wheres else ""
+    kind = draw.choice(("SELECT", "SELECT", "GROUP", "JOIN", "UPDATE"))
+    if kind == "UPDATE":
+        column = f"(SELECT max(s.c) FROM {{}}.shelf s WHERE {condition(draw)})"
+        return f"UPDATE probe p SET c = {column}, f = p.id{where} RETURNING p.id, p.c, p.f"
+    if kind == "GROUP":
+        look = "(SELECT min(s.f) FROM {}.shelf s WHERE s.a = max(p.a))"
+        return f"SELECT p.b, count(*), {look} FROM {outer} p{where} GROUP BY p.b"
+    if kind == "JOIN":
+        outer = f"{FEW} o LEFT JOIN {outer}"
+        where = f" ON o.a = p.b{where}"
+    columns = ", ".join(subquery(draw) for _ in range(draw.choice((0, 1, 2)))) or "p.f"
+    return f"SELECT p.id, {columns} FROM {outer} p{where}"
+
+
+def query(draw: random.Random) -> str:
+    """Return a query with a placeholder for the schema of `shelf`."""
+    outer = draw.choice(OUTER)
+    return with_subqueries(draw, outer) if draw.random() < SUBQUERIES else with_join(draw, outer)
+
+
+def with_join(draw: random.Random, outer: str) -> str:
+    """Return a query that joins `outer`, with a placeholder for the schema of `shelf`."""
+    where = condition(draw)
     shape = draw.choice(("JOIN", "LEFT JOIN", "EXISTS", "NOT EXISTS", "IN", "LATERAL", "DELETE"))
     if shape == "DELETE":
         return f"DELETE FROM probe p USING {{}}.shelf s WHERE {where} RETURNING p.id"

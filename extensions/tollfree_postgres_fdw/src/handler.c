@@ -26,6 +26,7 @@
 #include "base/settings.h"
 #include "estimates.h"
 #include "join/lookup.h"
+#include "join/subqueries.h"
 #include "modify/modify.h"
 #include "modify/pipeline.h"
 #include "scan/scan.h"
@@ -49,6 +50,7 @@ _PG_init(void)
 	settings_define();
 	run_install(pipeline_finish_run);
 	lookup_install();
+	subqueries_install();
 	shared_counters_install();
 }
 

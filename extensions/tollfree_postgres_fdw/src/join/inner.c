@@ -1,13 +1,13 @@
 /*
  * inner.c
- *	  The foreign scans on the inner side of a nested loop that batches lookups.
+ *	  The foreign scans that look up the rows of many outer rows at once.
  *
- * It is one scan, perhaps of a LATERAL subquery, or an Append of partitions.
- * While the rows of a batch are used, those of the next one may be in flight.
- * The servers of partitions are all asked before one is waited for.  The Append
- * passes over partitions that cannot have rows for an outer row, and their
- * servers are not sent its key.  Its inputs that are no scans of ours are
- * executed for each outer row, as without batches.
+ * A join has one scan, or an Append of those of partitions; subqueries can have
+ * several.  While the rows of a batch are used, those of the next one may be in
+ * flight.  All servers are asked before one is waited for.  An Append passes
+ * over partitions that cannot have rows for an outer row, and their servers are
+ * not sent its key.  Its inputs that are no scans of ours are executed for each
+ * outer row, as without batches.
  */
 #include "postgres.h"
 
@@ -24,15 +24,6 @@
 /* Outer rows of a batch that there is room for at first */
 #define ROWS_AT_FIRST 64
 
-/* The plan of the inner side, of a LATERAL subquery the subquery's. */
-static Plan *
-inner_plan(const NestLoop *loop)
-{
-	Plan	   *inner = innerPlan(loop);
-
-	return IsA(inner, SubqueryScan) ? ((SubqueryScan *) inner)->subplan : inner;
-}
-
 /* The query for many keys of a plan; NULL if there can be none. */
 static char *
 make_query(const Plan *plan)
@@ -45,24 +36,32 @@ make_query(const Plan *plan)
 						   scan->fdw_exprs);
 }
 
-/* The queries for many keys, as texts, for EXPLAIN. */
-List *
-inner_queries(const NestLoop *loop)
+/* Adds the queries for many keys of these plans. */
+static List *
+add_queries(List *queries, List *plans)
 {
-	Plan	   *inner = inner_plan(loop);
-	List	   *plans = IsA(inner, Append) ? ((Append *) inner)->appendplans
-		: list_make1(inner);
-	List	   *queries = NIL;
 	ListCell   *cell;
 
 	foreach(cell, plans)
 	{
 		char	   *query = make_query(lfirst(cell));
 
-		if (query != NULL)
+		if (IsA(lfirst(cell), Append))
+			queries = add_queries(queries, ((Append *) lfirst(cell))->appendplans);
+		else if (query != NULL)
 			queries = lappend(queries, query);
 	}
 	return queries;
+}
+
+/*
+ * The queries for many keys, as texts, for EXPLAIN.  The plans are foreign
+ * scans, and Appends of them.
+ */
+List *
+inner_queries(List *plans)
+{
+	return add_queries(NIL, plans);
 }
 
 /* Prepares a batch of a scan, whose keys are kept in this context. */
@@ -79,7 +78,7 @@ prepare_batch(InnerBatch *batch, RemoteScanState *scan, const char *query,
 
 /* Adds a scan, if its lookups can be batched. */
 static void
-add_scan(InnerSide *side, EState *estate, const Plan *plan, int position,
+add_scan(InnerSide *side, EState *estate, const Plan *plan,
 		 MemoryContext *contexts)
 {
 	RemoteScanState *scan = scan_find(estate, plan);
@@ -89,8 +88,10 @@ add_scan(InnerSide *side, EState *estate, const Plan *plan, int position,
 	if (query == NULL || !scan->may_prefetch ||
 		!scan->session->remote.takes_arrays)
 		return;
+	side->scans = side->nscans == 0 ? palloc(sizeof(InnerScan)) :
+		repalloc(side->scans, (side->nscans + 1) * sizeof(InnerScan));
 	inner = &side->scans[side->nscans++];
-	inner->position = position;
+	memset(inner, 0, sizeof(InnerScan));
 	prepare_batch(&inner->batches[0], scan, query, contexts[0]);
 	prepare_batch(&inner->batches[1], scan_make_twin(scan), query, contexts[1]);
 }
@@ -117,29 +118,45 @@ find_append(PlanState *node, void *arg)
 	return planstate_tree_walker(node, find_append, arg);
 }
 
-/*
- * Finds the scans.  Keys of a batch are kept in the context of its number, which
- * is reset before another one has it.
- */
-void
-inner_find(InnerSide *side, EState *estate, const NestLoop *loop,
+/* Adds the scans that an Append reads. */
+static void
+add_append(InnerSide *side, EState *estate, const Plan *plan,
 		   MemoryContext *contexts)
 {
-	AppendSearch search = {.plan = inner_plan(loop)};
+	AppendSearch search = {.plan = plan};
 
-	side->params = loop->nestParams;
-	if (!IsA(search.plan, Append))
+	if (!find_append(run_plan(estate), &search))
+		return;
+	for (int i = 0; i < search.append->as_nplans; i++)
 	{
-		side->scans = palloc0(sizeof(InnerScan));
-		add_scan(side, estate, search.plan, 0, contexts);
+		int			nscans = side->nscans;
+
+		add_scan(side, estate, search.append->appendplans[i]->plan, contexts);
+		if (side->nscans == nscans)
+			continue;
+		side->scans[nscans].append = search.append;
+		side->scans[nscans].position = i;
 	}
-	else if (find_append(run_plan(estate), &search))
+}
+
+/*
+ * Finds the scans of these plans, which are foreign scans, and Appends of them.
+ * Keys of a batch are kept in the context of its number, which is reset before
+ * another one has it.
+ */
+void
+inner_find(InnerSide *side, EState *estate, List *plans, List *params,
+		   MemoryContext *contexts)
+{
+	ListCell   *cell;
+
+	side->params = params;
+	foreach(cell, plans)
 	{
-		side->append = search.append;
-		side->scans = palloc0(search.append->as_nplans * sizeof(InnerScan));
-		for (int i = 0; i < search.append->as_nplans; i++)
-			add_scan(side, estate, search.append->appendplans[i]->plan, i,
-					 contexts);
+		if (IsA(lfirst(cell), Append))
+			add_append(side, estate, lfirst(cell), contexts);
+		else
+			add_scan(side, estate, lfirst(cell), contexts);
 	}
 }
 
@@ -213,27 +230,34 @@ add_key(InnerBatch *batch)
 	return keys_add(&batch->keys, batch->scan->params->values);
 }
 
+/* Does an Append ask for an outer row only those inputs that can have rows? */
+static bool
+prunes(const AppendState *append)
+{
+	return append != NULL && append->as_prune_state != NULL &&
+		append->as_prune_state->do_exec_prune;
+}
+
 /* Adds the keys of a batch's next outer row, which is given. */
 void
 inner_add(InnerSide *side, int number, int row, TupleTableSlot *slot)
 {
-	PartitionPruneState *prune = side->append != NULL ?
-		side->append->as_prune_state : NULL;
-	bool		prunes = prune != NULL && prune->do_exec_prune;
-	Bitmapset  *wanted;
+	const AppendState *append = NULL;
+	Bitmapset  *wanted = NULL;	/* inputs of the Append */
 
 	set_params(side, slot);
-	wanted = prunes ? compat_matching_subplans(prune) : NULL;
 	for (int i = 0; i < side->nscans; i++)
 	{
 		const InnerScan *inner = &side->scans[i];
 		InnerBatch *batch = &side->scans[i].batches[number];
 
+		if (inner->append != append && prunes(inner->append))
+			wanted = compat_matching_subplans(inner->append->as_prune_state);
+		append = inner->append;
 		make_room(batch, row);
-		batch->numbers[row] = !prunes || bms_is_member(inner->position, wanted) ?
-			add_key(batch) : 0;
+		batch->numbers[row] = !prunes(append) ||
+			bms_is_member(inner->position, wanted) ? add_key(batch) : 0;
 	}
-	bms_free(wanted);
 }
 
 /* Asks for the rows of a scan's keys; returns how many keys there are. */

@@ -1,6 +1,6 @@
 /*
  * inner.h
- *	  The foreign scans on the inner side of a nested loop that batches lookups.
+ *	  The foreign scans that look up the rows of many outer rows at once.
  */
 #ifndef TOLLFREE_FDW_INNER_H
 #define TOLLFREE_FDW_INNER_H
@@ -25,22 +25,22 @@ typedef struct InnerBatch
 /* A scan */
 typedef struct InnerScan
 {
+	const AppendState *append;	/* that it is an input of, or NULL */
 	int			position;		/* among the Append's inputs */
 	InnerBatch	batches[INNER_BATCHES];
 } InnerScan;
 
-/* The inner side: one scan, or the inputs of an Append that are such scans */
+/* All scans of a node */
 typedef struct InnerSide
 {
 	List	   *params;			/* NestLoopParams, which outer rows set */
-	const AppendState *append;	/* NULL for one scan */
 	int			nscans;			/* 0 if nothing can be batched */
 	InnerScan  *scans;
 } InnerSide;
 
-extern List *inner_queries(const NestLoop *loop);
-extern void inner_find(InnerSide *side, EState *estate, const NestLoop *loop,
-					   MemoryContext *contexts);
+extern List *inner_queries(List *plans);
+extern void inner_find(InnerSide *side, EState *estate, List *plans,
+					   List *params, MemoryContext *contexts);
 extern const RemoteTraits *inner_remote(const InnerSide *side);
 extern bool inner_has_timeout(const InnerSide *side);
 extern void inner_begin(InnerSide *side, int number);

@@ -10,6 +10,7 @@
 
 /* paths.c */
 extern void lookup_install(void);
+extern bool lookup_writes_quietly(const Query *query);
 
 /* parameters.c */
 extern Path *lookup_make_scan(PlannerInfo *root, RelOptInfo *rel,

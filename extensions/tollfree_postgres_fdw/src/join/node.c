@@ -1,12 +1,16 @@
 /*
  * node.c
- *	  The node above the outer side of a nested loop that batches its lookups.
+ *	  The node that has the foreign rows of many outer rows looked up at once.
  *
- * The node reads a batch of outer rows, and has the foreign scan on the inner
- * side (inner.c) ask for the rows of all of them by one query (deparse_lookups).
- * Then it returns the outer rows one by one.  The nested loop knows nothing of
- * this: it sets the parameters of the inner scan and executes it again, and that
- * returns the rows of its present key (scan/lookups.c).
+ * The node reads a batch of outer rows, and has foreign scans (inner.c) ask for
+ * the rows of all of them by one query (deparse_lookups).  Then it returns the
+ * outer rows one by one.
+ *
+ * It is the outer side of a nested loop whose inner side has the scans.  The
+ * nested loop knows nothing of this: it sets the parameters of a scan and
+ * executes it again, and that returns the rows of its present key
+ * (scan/lookups.c).  Or the node itself evaluates a condition or target list
+ * with subqueries that have the scans (subqueries.c).
  *
  * The first batch is small if the query may stop early, as for a LIMIT.  Later
  * ones grow, until LOOKUP_MAX_ROWS or LOOKUP_BYTES.  The answer to a batch is read whole;
@@ -29,9 +33,11 @@
 #include "utils/timestamp.h"
 
 #include "base/compat.h"
+#include "base/inputs.h"
 #include "base/run.h"
 #include "join/inner.h"
 #include "join/lookup.h"
+#include "join/subqueries.h"
 #include "scan/scan_state.h"
 
 /* Bytes of a batch's outer rows and keys, at most by those of one row */
@@ -89,29 +95,14 @@ find_in_list(List *plans, const Plan *outer)
 static NestLoop *
 find_loop(Plan *plan, const Plan *outer)
 {
-	NestLoop   *loop;
-
 	if (plan == NULL)
 		return NULL;
 	if (IsA(plan, NestLoop) && outerPlan(plan) == outer)
 		return (NestLoop *) plan;
-	switch (nodeTag(plan))
-	{
-		case T_Append:
-			return find_in_list(((Append *) plan)->appendplans, outer);
-		case T_MergeAppend:
-			return find_in_list(((MergeAppend *) plan)->mergeplans, outer);
-		case T_SubqueryScan:
-			return find_loop(((SubqueryScan *) plan)->subplan, outer);
-		case T_CustomScan:
-			return find_in_list(((CustomScan *) plan)->custom_plans, outer);
-		default:
-			loop = find_loop(outerPlan(plan), outer);
-			return loop != NULL ? loop : find_loop(innerPlan(plan), outer);
-	}
+	return find_in_list(inputs_of_plan(plan), outer);
 }
 
-/* The nested loop that the node stands in. */
+/* The nested loop that the node is the outer side of; NULL if it is in none. */
 static NestLoop *
 loop_of(const LookupState *state)
 {
@@ -122,14 +113,51 @@ loop_of(const LookupState *state)
 	return loop != NULL ? loop : find_in_list(stmt->subplans, plan);
 }
 
-/* Is the join certain to read all outer rows? */
+/* The node's plan. */
+static CustomScan *
+plan_of(const LookupState *state)
+{
+	return castNode(CustomScan, state->css.ss.ps.plan);
+}
+
+/* Does the node evaluate subqueries itself, rather than serve a nested loop? */
 static bool
-reads_all(const LookupState *state, const NestLoop *loop)
+has_subqueries(const LookupState *state)
+{
+	return plan_of(state)->custom_private != NIL;
+}
+
+/*
+ * The foreign scans, and Appends of them, that look up rows for the node; NIL if
+ * they are not found.
+ */
+static List *
+find_lookups(const LookupState *state)
+{
+	const NestLoop *loop;
+	Plan	   *inner;
+
+	if (has_subqueries(state))
+		return subqueries_lookups(plan_of(state),
+								  state->css.ss.ps.state->es_plannedstmt);
+	loop = loop_of(state);
+	if (loop == NULL)
+		return NIL;
+	inner = innerPlan(loop);
+	return list_make1(IsA(inner, SubqueryScan) ?
+					  ((SubqueryScan *) inner)->subplan : inner);
+}
+
+/* Are all outer rows certain to be read? */
+static bool
+reads_all(const LookupState *state)
 {
 	const EState *estate = state->css.ss.ps.state;
+	const Plan *reader = has_subqueries(state) ? state->css.ss.ps.plan
+		: &loop_of(state)->join.plan;
 
 	return run_is_whole(estate) &&
-		reading_of_plan(estate, &loop->join.plan, InvalidOid) == READS_ALL;
+		reading_of_plan(estate, reader, InvalidOid) == READS_ALL;
 }
 
 /* Outer rows of the next batch, when that in use has been received. */
@@ -146,17 +174,17 @@ next_rows(const LookupState *state)
 	return Max((int) rows, 1);
 }
 
-/* Finds the inner scan, and prepares batches for it if there can be any. */
+/* Finds the inner scans, and prepares batches for them if there can be any. */
 static void
 find_inner(LookupState *state)
 {
 	EState	   *estate = state->css.ss.ps.state;
-	NestLoop   *loop = loop_of(state);
+	List	   *lookups = find_lookups(state);
 	MemoryContext contexts[INNER_BATCHES];
 	MemoryContext old;
 
 	state->has_begun = true;
-	if (loop == NULL || estate->es_epq_active != NULL)
+	if (lookups == NIL || estate->es_epq_active != NULL)
 		return;
 	old = MemoryContextSwitchTo(estate->es_query_cxt);
 	for (int i = 0; i < INNER_BATCHES; i++)
@@ -164,30 +192,35 @@ find_inner(LookupState *state)
 			AllocSetContextCreate(estate->es_query_cxt,
 								  "tollfree_postgres_fdw lookups",
 								  ALLOCSET_DEFAULT_SIZES);
-	inner_find(&state->inner, estate, loop, contexts);
+	inner_find(&state->inner, estate, lookups,
+			   has_subqueries(state) ? subqueries_params(plan_of(state))
+			   : loop_of(state)->nestParams, contexts);
 	if (state->inner.nscans > 0)
 	{
 		bool		has_timeout = inner_has_timeout(&state->inner);
 
-		state->sends_ahead = !has_timeout && reads_all(state, loop);
+		state->sends_ahead = !has_timeout && reads_all(state);
 		state->limit = has_timeout ? 1
 			: state->sends_ahead ? LOOKUP_MAX_ROWS : LOOKUP_FIRST_ROWS;
 	}
 	MemoryContextSwitchTo(old);
 }
 
-/* The next outer row, in the node's own form; an empty slot after the last. */
+/*
+ * The next outer row, in the form in which it is kept; an empty slot after the
+ * last.
+ */
 static TupleTableSlot *
 next_outer(LookupState *state)
 {
 	ScanState  *ss = &state->css.ss;
-	TupleTableSlot *outer = ExecProcNode(linitial(state->css.custom_ps));
+	TupleTableSlot *outer = ExecProcNode(outerPlanState(state));
 
 	if (TupIsNull(outer))
 		return ExecClearTuple(state->slot);
 	ExecCopySlot(ss->ss_ScanTupleSlot, outer);
-	if (ss->ps.ps_ProjInfo == NULL)
-		return ss->ss_ScanTupleSlot;
+	if (state->slot == ss->ss_ScanTupleSlot)
+		return state->slot;
 	ResetExprContext(ss->ps.ps_ExprContext);
 	ss->ps.ps_ExprContext->ecxt_scantuple = ss->ss_ScanTupleSlot;
 	return ExecProject(ss->ps.ps_ProjInfo);
@@ -279,22 +312,19 @@ static void
 begin(CustomScanState *node, EState *estate, int eflags)
 {
 	LookupState *state = (LookupState *) node;
-	CustomScan *plan = castNode(CustomScan, node->ss.ps.plan);
 
 	/* Rows are read in one direction, and not again without asking again. */
 	eflags &= ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK);
-	node->custom_ps = list_make1(ExecInitNode(linitial(plan->custom_plans),
-											  estate, eflags));
-	state->slot = node->ss.ps.ps_ProjInfo != NULL ?
+	outerPlanState(node) = ExecInitNode(outerPlan(node->ss.ps.plan), estate,
+										eflags);
+	state->slot = node->ss.ps.ps_ProjInfo != NULL && !has_subqueries(state) ?
 		node->ss.ps.ps_ResultTupleSlot : node->ss.ss_ScanTupleSlot;
 }
 
-/* Returns the next outer row. */
+/* The next outer row, for which the scans are to return the rows next. */
 static TupleTableSlot *
-next(CustomScanState *node)
+next_row(LookupState *state)
 {
-	LookupState *state = (LookupState *) node;
-
 	if (!state->has_begun)
 		find_inner(state);
 	if (state->inner.nscans == 0)
@@ -306,6 +336,36 @@ next(CustomScanState *node)
 	ExecForceStoreMinimalTuple(state->batches[state->used].rows[state->next++],
 							   state->slot, false);
 	return state->slot;
+}
+
+/* The next row that passes the conditions, which may look up rows. */
+static TupleTableSlot *
+next_evaluated(LookupState *state)
+{
+	PlanState  *ps = &state->css.ss.ps;
+
+	for (;;)
+	{
+		TupleTableSlot *row = next_row(state);
+
+		if (TupIsNull(row))
+			return NULL;
+		CHECK_FOR_INTERRUPTS();
+		ResetExprContext(ps->ps_ExprContext);
+		ps->ps_ExprContext->ecxt_scantuple = row;
+		if (ExecQual(ps->qual, ps->ps_ExprContext))
+			return ps->ps_ProjInfo != NULL ? ExecProject(ps->ps_ProjInfo) : row;
+		InstrCountFiltered1(ps, 1);
+	}
+}
+
+/* Returns the next row. */
+static TupleTableSlot *
+next(CustomScanState *node)
+{
+	LookupState *state = (LookupState *) node;
+
+	return has_subqueries(state) ? next_evaluated(state) : next_row(state);
 }
 
 /* Ends all batches: the inner scan asks for its parameters again. */
@@ -322,11 +382,9 @@ static void
 rescan(CustomScanState *node)
 {
 	LookupState *state = (LookupState *) node;
-	PlanState  *outer = linitial(node->custom_ps);
+	PlanState  *outer = outerPlanState(node);
 
 	end_batches(state);
-	if (node->ss.ps.chgParam != NULL)
-		UpdateChangedParamSet(outer, node->ss.ps.chgParam);
 	if (outer->chgParam == NULL)
 		ExecReScan(outer);
 }
@@ -335,7 +393,7 @@ rescan(CustomScanState *node)
 static void
 end(CustomScanState *node)
 {
-	ExecEndNode(linitial(node->custom_ps));
+	ExecEndNode(outerPlanState(node));
 }
 
 /* Shows queries: each in a line of its own, or several as a list. */
@@ -358,12 +416,10 @@ static void
 explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	LookupState *state = (LookupState *) node;
-	NestLoop   *loop = loop_of(state);
-	List	   *queries = loop != NULL ? inner_queries(loop) : NIL;
 
 	if (!es->verbose)
 		return;
-	explain_queries(queries, es);
+	explain_queries(inner_queries(find_lookups(state)), es);
 	if (!es->analyze)
 		return;
 	ExplainPropertyInteger("Keys", NULL, state->nkeys, es);

@@ -21,7 +21,9 @@
 #include <math.h>
 
 #include "access/sysattr.h"
+#include "access/table.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -30,9 +32,9 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
-#include "optimizer/plancat.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
+#include "utils/rel.h"
 #include "utils/selfuncs.h"
 
 #include "base/fastpath.h"
@@ -59,22 +61,39 @@ locks_rows(const PlannerInfo *root)
 	return false;
 }
 
-/* Does the query write, if at all, only to a local table without row triggers? */
+/* Does a table have triggers for the rows that a command writes? */
 static bool
-writes_quietly(PlannerInfo *root)
+fires_triggers(Oid relid, CmdType command)
 {
-	const Query *parse = root->parse;
+	Relation	rel = table_open(relid, NoLock);
+	const TriggerDesc *triggers = rel->trigdesc;
+	bool		fires = triggers != NULL &&
+		(command == CMD_INSERT ?
+		 triggers->trig_insert_before_row || triggers->trig_insert_after_row :
+		 command == CMD_UPDATE ?
+		 triggers->trig_update_before_row || triggers->trig_update_after_row :
+		 triggers->trig_delete_before_row || triggers->trig_delete_after_row);
+
+	table_close(rel, NoLock);
+	return fires;
+}
+
+/* Does a query write, if at all, only to a local table without row triggers? */
+bool
+lookup_writes_quietly(const Query *query)
+{
 	const RangeTblEntry *target;
 
-	if (parse->commandType == CMD_SELECT)
+	if (query->commandType == CMD_SELECT)
 		return true;
-	if (parse->commandType != CMD_INSERT && parse->commandType != CMD_UPDATE &&
-		parse->commandType != CMD_DELETE)
+	if (query->commandType != CMD_INSERT && query->commandType != CMD_UPDATE &&
+		query->commandType != CMD_DELETE)
 		return false;
-	target = planner_rt_fetch(parse->resultRelation, root);
-	return target->relkind == RELKIND_RELATION && !target->inh &&
-		parse->onConflict == NULL &&
-		!has_row_triggers(root, parse->resultRelation, parse->commandType);
+	target = rt_fetch(query->resultRelation, query->rtable);
+	return target->relkind == RELKIND_RELATION &&
+		!(target->inh && has_subclass(target->relid)) &&
+		query->onConflict == NULL &&
+		!fires_triggers(target->relid, query->commandType);
 }
 
 /* Can nobody tell that outer rows are read ahead? */
@@ -83,7 +102,7 @@ may_read_ahead(PlannerInfo *root)
 {
 	for (;; root = root->parent_root)
 	{
-		if (!writes_quietly(root) || locks_rows(root))
+		if (!lookup_writes_quietly(root->parse) || locks_rows(root))
 			return false;
 		if (root->parent_root == NULL)
 			return !root->parse->hasModifyingCTE &&
@@ -271,7 +290,7 @@ make_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 	Plan	   *outer = linitial(plans);
 
 	scan->scan.plan.targetlist = tlist;
-	scan->custom_plans = plans;
+	scan->scan.plan.lefttree = outer;
 	scan->custom_scan_tlist = list_copy_deep(outer->targetlist);
 	scan->flags = path->flags;
 	scan->methods = &lookup_scan_methods;

@@ -27,6 +27,7 @@
 #include "nodes/plannodes.h"
 #include "parser/parsetree.h"
 
+#include "base/inputs.h"
 #include "scan/scan_state.h"
 
 typedef struct ReadingSearch
@@ -37,17 +38,15 @@ typedef struct ReadingSearch
 	ScanReading reading;		/* result, once the scan is found */
 } ReadingSearch;
 
-/* The plans below our own node, which reads all of them; NIL for any other. */
-static List *
-below_lookups(const CustomScan *plan)
+/* Is a plan our own node, which reads all of its outer plan? */
+static bool
+is_lookups(const Plan *plan)
 {
-	return strcmp(plan->methods->CustomName, LOOKUP_NODE) == 0 ?
-		plan->custom_plans : NIL;
+	return strcmp(((const CustomScan *) plan)->methods->CustomName,
+				  LOOKUP_NODE) == 0;
 }
 
-/* Does one of these plans read the server, or could it? */
-static bool
-			uses_server(List *plans, Oid server);
+static bool uses_server(List *plans, Oid server);
 
 /* Does a plan read the server, or could it? */
 static bool
@@ -55,25 +54,14 @@ plan_uses_server(Plan *plan, Oid server)
 {
 	if (plan == NULL)
 		return false;
-	switch (nodeTag(plan))
-	{
-		case T_ForeignScan:
-			return ((ForeignScan *) plan)->fs_server == server;
-		case T_CustomScan:
-			return below_lookups((CustomScan *) plan) == NIL ||
-				uses_server(below_lookups((CustomScan *) plan), server);
-		case T_Append:
-			return uses_server(((Append *) plan)->appendplans, server);
-		case T_MergeAppend:
-			return uses_server(((MergeAppend *) plan)->mergeplans, server);
-		case T_SubqueryScan:
-			return plan_uses_server(((SubqueryScan *) plan)->subplan, server);
-		default:
-			return plan_uses_server(outerPlan(plan), server) ||
-				plan_uses_server(innerPlan(plan), server);
-	}
+	if (IsA(plan, ForeignScan))
+		return ((ForeignScan *) plan)->fs_server == server;
+	if (IsA(plan, CustomScan) && !is_lookups(plan))
+		return true;
+	return uses_server(inputs_of_plan(plan), server);
 }
 
+/* Does one of these plans read the server, or could it? */
 static bool
 uses_server(List *plans, Oid server)
 {
@@ -199,8 +187,8 @@ find_scan(ReadingSearch *search, Plan *plan, ScanReading reading)
 		case T_Append:
 			return find_in_list(search, ((Append *) plan)->appendplans, reading);
 		case T_CustomScan:
-			return find_in_list(search, below_lookups((CustomScan *) plan),
-								reading);
+			return is_lookups(plan) &&
+				find_scan(search, outerPlan(plan), reading);
 		default:
 			return false;
 	}

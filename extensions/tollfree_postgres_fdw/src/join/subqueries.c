@@ -1,0 +1,631 @@
+/*
+ * subqueries.c
+ *	  Subqueries that look up the foreign rows of many outer rows at once.
+ *
+ * A correlated subquery, as in SELECT (SELECT v FROM ft WHERE id = l.k) FROM l,
+ * is executed for each row of l, and a foreign scan in it asks the remote server
+ * each time.  PostgreSQL has no path that another one could compete with, so
+ * this file changes the finished plan: it puts the custom scan of node.c above
+ * the node that has the subquery in its condition or target list, and moves
+ * these there.
+ *
+ *	Seq Scan on l						Custom Scan (Batched Foreign Lookup)
+ *	  Output: (SubPlan 1)		->		  Output: (SubPlan 1)
+ *	  SubPlan 1							  ->  Seq Scan on l
+ *		->  Foreign Scan on ft				    Output: k
+ *										  SubPlan 1
+ *											->  Foreign Scan on ft
+ *
+ * The node below returns the values that the expressions are computed from.  A
+ * condition is evaluated for no more rows than before: each one that looks rows
+ * up has a custom scan of its own, and so has the target list.  What is behind
+ * a CASE, COALESCE, AND, OR or aggregate may not be evaluated at all; subqueries
+ * there are executed for each row, as before.
+ *
+ * Subqueries in plans of other subqueries are left alone unless these look up
+ * rows, too.
+ *
+ * As in a join, nobody can tell that outer rows are read ahead: the query calls
+ * no volatile function, locks no rows, and writes at most to a local table
+ * without row triggers.
+ */
+#include "postgres.h"
+
+#include "foreign/fdwapi.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/planner.h"
+#include "parser/parsetree.h"
+
+#include "base/compat.h"
+#include "base/fastpath.h"
+#include "base/inputs.h"
+#include "join/lookup.h"
+#include "join/subqueries.h"
+#include "scan/scan.h"
+#include "session/session.h"
+#include "sql/deparse.h"
+#include "sql/plan.h"
+
+static planner_hook_type next_planner = NULL;
+
+/* What is looked for in the plan of a subquery */
+typedef struct SubqueryPlan
+{
+	const SubPlan *subquery;
+	const PlannedStmt *stmt;
+	const Plan *top;			/* of its plan */
+	List	   *found;			/* Foreign scans, and Appends of them */
+} SubqueryPlan;
+
+/* The plan of a subquery. */
+static Plan *
+plan_of(const PlannedStmt *stmt, const SubPlan *subquery)
+{
+	return list_nth(stmt->subplans, subquery->plan_id - 1);
+}
+
+/* Is a foreign scan one of ours that may look up rows in batches? */
+static bool
+may_batch(const ForeignScan *scan, const PlannedStmt *stmt)
+{
+	const RangeTblEntry *rte;
+	int			fast_paths;
+
+	if (scan->operation != CMD_SELECT ||
+		GetFdwRoutineByServerId(scan->fs_server)->BeginForeignScan !=
+		tollfreeBeginForeignScan)
+		return false;
+	rte = rt_fetch(compat_scan_rtindex(scan), stmt->rtable);
+	fast_paths = plan_read_scan(scan->fdw_private).fast_paths;
+	return fastpath_is_on(fast_paths, FAST_LOOKUPS) &&
+		fastpath_is_on(fast_paths, FAST_DIRECT_RESULTS) &&
+		sessions_may_send_arrays(compat_scan_user(scan, rte), scan->fs_server);
+}
+
+/*
+ * Are a foreign scan's parameters, which can be sent in arrays, known before its
+ * subquery is executed, and does the subquery set any of them?
+ */
+static bool
+has_outer_params(const ForeignScan *scan, const SubqueryPlan *plan)
+{
+	bool		is_correlated = false;
+	ListCell   *cell;
+
+	foreach(cell, scan->fdw_exprs)
+	{
+		const Param *param = lfirst(cell);
+
+		if (!deparse_may_be_key(exprType(lfirst(cell))))
+			return false;
+		if (IsA(param, Const))
+			continue;
+		if (!IsA(param, Param))
+			return false;
+		if (param->paramkind != PARAM_EXEC)
+			continue;
+		if (!bms_is_member(param->paramid, plan->top->extParam))
+			return false;
+		is_correlated = is_correlated ||
+			list_member_int(plan->subquery->parParam, param->paramid);
+	}
+	return is_correlated;
+}
+
+/* Can the rows of a plan, which is a foreign scan, be looked up? */
+static bool
+is_lookup(const Plan *plan, const SubqueryPlan *subquery)
+{
+	const ForeignScan *scan = (const ForeignScan *) plan;
+
+	return IsA(scan, ForeignScan) && has_outer_params(scan, subquery) &&
+		may_batch(scan, subquery->stmt);
+}
+
+/*
+ * Can the rows of all foreign scans that an Append reads be looked up, unless
+ * they have no parameters, and is there one?
+ */
+static bool
+is_append_of_lookups(const Append *append, const SubqueryPlan *subquery)
+{
+	bool		found = false;
+	ListCell   *cell;
+
+	foreach(cell, append->appendplans)
+	{
+		const ForeignScan *scan = lfirst(cell);
+
+		if (!IsA(scan, ForeignScan) || scan->fdw_exprs == NIL)
+			continue;
+		if (!is_lookup(&scan->scan.plan, subquery))
+			return false;
+		found = true;
+	}
+	return found;
+}
+
+/* Finds the foreign scans, and Appends, whose rows can be looked up. */
+static void
+find_lookups(Plan *plan, SubqueryPlan *subquery)
+{
+	ListCell   *cell;
+
+	if (is_lookup(plan, subquery) ||
+		(IsA(plan, Append) &&
+		 is_append_of_lookups((const Append *) plan, subquery)))
+	{
+		subquery->found = lappend(subquery->found, plan);
+		return;
+	}
+	foreach(cell, inputs_of_plan(plan))
+		find_lookups(lfirst(cell), subquery);
+}
+
+/* The plans that a subquery has its rows from, and that can look these up. */
+static List *
+lookups_of(const SubPlan *subquery, const PlannedStmt *stmt)
+{
+	Plan	   *top = plan_of(stmt, subquery);
+	SubqueryPlan plan = {.subquery = subquery,.stmt = stmt,.top = top};
+
+	find_lookups(top, &plan);
+	return plan.found;
+}
+
+/* Does a plan, or one that it reads, have uncorrelated subqueries? */
+static bool
+has_init_plans(const Plan *plan)
+{
+	ListCell   *cell;
+
+	if (plan->initPlan != NIL)
+		return true;
+	foreach(cell, inputs_of_plan(plan))
+	{
+		if (has_init_plans(lfirst(cell)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Is a subquery executed for each row, given columns and aggregates only?  Its
+ * plan is to be copied, which uncorrelated subqueries of it could not share.
+ */
+static bool
+is_correlated(const SubPlan *subquery, const PlannedStmt *stmt)
+{
+	ListCell   *cell;
+
+	if (subquery->useHashTable || subquery->parParam == NIL ||
+		subquery->subLinkType == MULTIEXPR_SUBLINK ||
+		has_init_plans(plan_of(stmt, subquery)))
+		return false;
+	foreach(cell, subquery->args)
+	{
+		if (!IsA(lfirst(cell), Var) && !IsA(lfirst(cell), Aggref) &&
+			!IsA(lfirst(cell), GroupingFunc))
+			return false;
+	}
+	return true;
+}
+
+/* What looks for subqueries in an expression */
+typedef struct SubquerySearch
+{
+	const PlannedStmt *stmt;
+	List	   *found;			/* SubPlans whose rows can be looked up */
+} SubquerySearch;
+
+/* Walker: finds the subqueries that are certain to be evaluated. */
+static bool
+find_subqueries(Node *node, void *arg)
+{
+	SubquerySearch *search = arg;
+
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_CaseExpr:
+		case T_CoalesceExpr:
+		case T_Aggref:
+		case T_WindowFunc:
+			return false;
+		case T_BoolExpr:
+			if (((BoolExpr *) node)->boolop != NOT_EXPR)
+				return false;
+			break;
+		case T_SubPlan:
+			if (is_correlated((SubPlan *) node, search->stmt) &&
+				lookups_of((SubPlan *) node, search->stmt) != NIL)
+				search->found = lappend(search->found, node);
+			break;
+		default:
+			break;
+	}
+	return expression_tree_walker(node, find_subqueries, arg);
+}
+
+/* The subqueries in an expression, or a list of them, that look up rows. */
+static List *
+subqueries_in(const void *expression, const PlannedStmt *stmt)
+{
+	SubquerySearch search = {.stmt = stmt};
+
+	(void) find_subqueries(unconstify(Node *, (const Node *) expression), &search);
+	return search.found;
+}
+
+/* How many conditions of a list come before the first that looks up rows? */
+static int
+count_before(const List *quals, const PlannedStmt *stmt)
+{
+	ListCell   *cell;
+
+	foreach(cell, quals)
+	{
+		if (subqueries_in(lfirst(cell), stmt) != NIL)
+			return foreach_current_index(cell);
+	}
+	return list_length(quals);
+}
+
+/* Mutator: columns of the node below in place of the values, which it notes. */
+static Node *
+replace_values(Node *node, void *arg)
+{
+	List	  **values = arg;
+	TargetEntry *value = NULL;
+	ListCell   *cell;
+
+	if (node == NULL)
+		return NULL;
+	if (!IsA(node, Var) && !IsA(node, Aggref) && !IsA(node, GroupingFunc))
+		return expression_tree_mutator(node, replace_values, arg);
+	foreach(cell, *values)
+	{
+		if (equal(lfirst_node(TargetEntry, cell)->expr, node))
+			value = lfirst(cell);
+	}
+	if (value == NULL)
+	{
+		value = makeTargetEntry((Expr *) node, list_length(*values) + 1, NULL,
+								false);
+		*values = lappend(*values, value);
+	}
+	return (Node *) makeVarFromTargetEntry(INDEX_VAR, value);
+}
+
+/* The columns of the node below, as the custom scan reads them. */
+static List *
+make_columns(List *values)
+{
+	List	   *columns = NIL;
+	ListCell   *cell;
+
+	foreach(cell, values)
+	{
+		TargetEntry *value = lfirst(cell);
+		Var		   *column = makeVarFromTargetEntry(OUTER_VAR, value);
+
+		columns = lappend(columns, makeTargetEntry((Expr *) column, value->resno,
+												   NULL, false));
+	}
+	return columns;
+}
+
+/*
+ * Puts a custom scan above a node, which keeps its first conditions only; the
+ * others, and the target list, go up.
+ */
+static CustomScan *
+cut(Plan *node, int nquals)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	Plan	   *plan = &scan->scan.plan;
+	List	   *values = NIL;
+
+	*plan = *node;
+	plan->type = T_CustomScan;
+	plan->targetlist = (List *) replace_values((Node *) node->targetlist, &values);
+	plan->qual = (List *) replace_values((Node *) list_copy_tail(node->qual,
+																 nquals),
+										 &values);
+	plan->lefttree = node;
+	plan->righttree = NULL;
+	scan->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	scan->custom_scan_tlist = make_columns(values);
+	scan->methods = &lookup_scan_methods;
+	node->targetlist = values;
+	node->qual = list_truncate(list_copy(node->qual), nquals);
+	node->initPlan = NIL;
+	return scan;
+}
+
+static Plan *cut_plan(Plan *plan, PlannedStmt *stmt);
+
+/*
+ * Notes which subqueries of an expression a custom scan has look up rows.  Each
+ * gets a plan of its own: partitions, for example, share that of a condition.
+ * It comes behind the plans of the subqueries in it, since the executor begins
+ * them in this order.
+ */
+static void
+note_subqueries(CustomScan *scan, const void *expression, PlannedStmt *stmt)
+{
+	ListCell   *cell;
+
+	foreach(cell, subqueries_in(expression, stmt))
+	{
+		SubPlan    *subquery = lfirst_node(SubPlan, cell);
+		Plan	   *plan = cut_plan(copyObjectImpl(plan_of(stmt, subquery)), stmt);
+
+		stmt->subplans = lappend(stmt->subplans, plan);
+		subquery->plan_id = list_length(stmt->subplans);
+		scan->custom_private = lappend_int(scan->custom_private,
+										   subquery->plan_id);
+	}
+}
+
+/*
+ * Cuts a node as often as it needs; returns what takes its place.  Of the
+ * conditions of a custom scan the first is the one that looks up rows; without
+ * conditions its target list does.
+ */
+static Plan *
+cut_node(Plan *node, PlannedStmt *stmt)
+{
+	int			nquals = count_before(node->qual, stmt);
+
+	while (nquals < list_length(node->qual) ||
+		   subqueries_in(node->targetlist, stmt) != NIL)
+	{
+		CustomScan *scan = cut(node, nquals);
+
+		node = &scan->scan.plan;
+		if (node->qual == NIL)
+		{
+			note_subqueries(scan, node->targetlist, stmt);
+			break;
+		}
+		note_subqueries(scan, linitial(node->qual), stmt);
+		nquals = 1 + count_before(list_copy_tail(node->qual, 1), stmt);
+	}
+	return node;
+}
+
+/*
+ * Moves the conditions of an inner join from the first on that looks up rows
+ * behind the join, where they are evaluated next.
+ */
+static void
+free_join_quals(Join *join, const PlannedStmt *stmt)
+{
+	int			nquals;
+
+	if (join->jointype != JOIN_INNER || join->inner_unique)
+		return;
+	nquals = count_before(join->joinqual, stmt);
+	join->plan.qual = list_concat(list_copy_tail(join->joinqual, nquals),
+								  join->plan.qual);
+	join->joinqual = list_truncate(list_copy(join->joinqual), nquals);
+}
+
+/* Can a node be cut?  Of an asynchronous one the Append expects what it is. */
+static bool
+may_cut(const Plan *node)
+{
+	if (node->async_capable || node->parallel_aware)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_Result:
+		case T_SeqScan:
+		case T_IndexScan:
+		case T_IndexOnlyScan:
+		case T_BitmapHeapScan:
+		case T_TidScan:
+		case T_TidRangeScan:
+		case T_SubqueryScan:
+		case T_FunctionScan:
+		case T_ValuesScan:
+		case T_CteScan:
+		case T_ForeignScan:
+		case T_NestLoop:
+		case T_MergeJoin:
+		case T_HashJoin:
+		case T_Agg:
+		case T_Group:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Cuts the plans of a list. */
+static void
+cut_list(List *plans, PlannedStmt *stmt)
+{
+	ListCell   *cell;
+
+	foreach(cell, plans)
+		lfirst(cell) = cut_plan(lfirst(cell), stmt);
+}
+
+/* Is a plan the custom scan of node.c? */
+static bool
+is_batched(const Plan *plan)
+{
+	return plan != NULL && IsA(plan, CustomScan) &&
+		((const CustomScan *) plan)->methods == &lookup_scan_methods;
+}
+
+/*
+ * Cuts the inputs of a plan, but for those that it needs as they are: the inner
+ * side of a merge join, which goes back in it, and that of a nested loop whose
+ * foreign scans are looked up by the rows of its outer side.
+ */
+static void
+cut_inputs(Plan *plan, PlannedStmt *stmt)
+{
+	switch (nodeTag(plan))
+	{
+		case T_Append:
+			cut_list(((Append *) plan)->appendplans, stmt);
+			break;
+		case T_MergeAppend:
+			cut_list(((MergeAppend *) plan)->mergeplans, stmt);
+			break;
+		case T_SubqueryScan:
+			((SubqueryScan *) plan)->subplan =
+				cut_plan(((SubqueryScan *) plan)->subplan, stmt);
+			break;
+		case T_CustomScan:
+			cut_list(((CustomScan *) plan)->custom_plans, stmt);
+			break;
+		default:
+			break;
+	}
+	if (IsA(plan, MergeJoin))
+		cut_inputs(innerPlan(plan), stmt);
+	else if (innerPlan(plan) != NULL && !is_batched(outerPlan(plan)))
+		innerPlan(plan) = cut_plan(innerPlan(plan), stmt);
+	if (outerPlan(plan) != NULL)
+		outerPlan(plan) = cut_plan(outerPlan(plan), stmt);
+}
+
+/* Cuts the nodes of a plan that need it; returns the plan in its place. */
+static Plan *
+cut_plan(Plan *plan, PlannedStmt *stmt)
+{
+	cut_inputs(plan, stmt);
+	if (!may_cut(plan))
+		return plan;
+	if (IsA(plan, NestLoop) || IsA(plan, MergeJoin) || IsA(plan, HashJoin))
+		free_join_quals((Join *) plan, stmt);
+	return cut_node(plan, stmt);
+}
+
+/* Can nobody tell that the rows of a query, not planned yet, are read ahead? */
+static bool
+may_read_ahead(Query *query, int cursor_options)
+{
+	return lookup_writes_quietly(query) && !query->hasModifyingCTE &&
+		(cursor_options & CURSOR_OPT_SCROLL) == 0 &&
+		!contain_volatile_functions((Node *) query);
+}
+
+/* Does a planned query lock rows, other than those that it writes? */
+static bool
+locks_rows(const PlannedStmt *stmt)
+{
+	ListCell   *cell;
+
+	foreach(cell, stmt->rowMarks)
+	{
+		if (RowMarkRequiresRowShareLock(lfirst_node(PlanRowMark, cell)->markType))
+			return true;
+	}
+	return false;
+}
+
+/* The hook: plans a query, and has its subqueries look up rows in batches. */
+static PlannedStmt *
+plan_query(Query *query, const char *text, int cursor_options,
+		   ParamListInfo params)
+{
+	bool		suits = may_read_ahead(query, cursor_options);
+	PlannedStmt *stmt = next_planner != NULL ?
+		next_planner(query, text, cursor_options, params) :
+		standard_planner(query, text, cursor_options, params);
+
+	if (suits && stmt->subplans != NIL && !locks_rows(stmt))
+		stmt->planTree = cut_plan(stmt->planTree, stmt);
+	return stmt;
+}
+
+/* What looks for a subquery by the number of its plan */
+typedef struct NumberSearch
+{
+	int			plan_id;
+	SubPlan    *found;
+} NumberSearch;
+
+/* Walker: true once the subquery is found. */
+static bool
+find_number(Node *node, void *arg)
+{
+	NumberSearch *search = arg;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubPlan) && ((SubPlan *) node)->plan_id == search->plan_id)
+	{
+		search->found = (SubPlan *) node;
+		return true;
+	}
+	return expression_tree_walker(node, find_number, arg);
+}
+
+/* The subquery of a custom scan whose plan has this number. */
+static const SubPlan *
+find_subquery(const CustomScan *scan, int plan_id)
+{
+	NumberSearch search = {.plan_id = plan_id};
+
+	if (!find_number((Node *) scan->scan.plan.qual, &search))
+		(void) find_number((Node *) scan->scan.plan.targetlist, &search);
+	Assert(search.found != NULL);
+	return search.found;
+}
+
+/* The plans that a custom scan has look up rows, of all of its subqueries. */
+List *
+subqueries_lookups(const CustomScan *scan, const PlannedStmt *stmt)
+{
+	List	   *plans = NIL;
+	ListCell   *cell;
+
+	foreach(cell, scan->custom_private)
+		plans = list_concat(plans,
+							lookups_of(find_subquery(scan, lfirst_int(cell)),
+									   stmt));
+	return plans;
+}
+
+/* What these are given: NestLoopParams, of columns that the custom scan reads. */
+List *
+subqueries_params(const CustomScan *scan)
+{
+	List	   *params = NIL;
+	ListCell   *cell;
+
+	foreach(cell, scan->custom_private)
+	{
+		const SubPlan *subquery = find_subquery(scan, lfirst_int(cell));
+		ListCell   *number;
+		ListCell   *arg;
+
+		forboth(number, subquery->parParam, arg, subquery->args)
+		{
+			NestLoopParam *param = makeNode(NestLoopParam);
+
+			param->paramno = lfirst_int(number);
+			param->paramval = lfirst_node(Var, arg);
+			params = lappend(params, param);
+		}
+	}
+	return params;
+}
+
+/* Installs the hook; called when the library is loaded. */
+void
+subqueries_install(void)
+{
+	next_planner = planner_hook;
+	planner_hook = plan_query;
+}
