@@ -589,6 +589,51 @@ def test_a_greeting_is_not_a_flight(program: Path, control: Path) -> None:
         assert link.stats()["flights"] == 1
 
 
+def message(kind: bytes, length: int) -> bytes:
+    """Return a message of the server, with so many bytes behind its header."""
+    return kind + struct.pack("!I", length + 4) + b"D" * length
+
+
+def session_bytes(draw: random.Random) -> tuple[bytes, int]:
+    """Return what a server sends in a session, and how many rows that has."""
+    kinds = [draw.choice((b"D", b"D", b"T", b"C", b"N", b"S", b"d")) for _ in range(200)]
+    rest = (message(kind, draw.choice((0, 1, 4, 5, 300, 70_000))) for kind in kinds)
+    return message(b"R", 4) + b"".join(rest), kinds.count(b"D")
+
+
+@pytest.mark.parametrize("refusals", [0, 1, 2])
+def test_rows_are_counted(program: Path, control: Path, refusals: int) -> None:
+    draw = random.Random(refusals)
+    sent, rows = session_bytes(draw)
+    sent = b"N" * refusals + sent
+
+    def send(connection: socket.socket) -> None:
+        send_pieces(connection, sent, draw)
+
+    with (
+        serving(send) as server,
+        running(arguments(program, server, 0, control)) as link,
+        link.connect() as client,
+    ):
+        assert receive(client, len(sent)) == sent
+        assert link.stats()["rows_to_client"] == rows
+        assert link.connections()[0]["rows_to_client"] == rows
+
+
+@pytest.mark.parametrize(
+    "sent", [b"S" + message(b"R", 4) + message(b"D", 9), b"HTTP/1.1", b"R\0\0\0\3D\0\0\0\4"]
+)
+def test_what_cannot_be_read_has_no_rows(program: Path, control: Path, sent: bytes) -> None:
+    """An encrypted session, another protocol, and a message that is shorter than its length."""
+    with (
+        serving(lambda connection: connection.sendall(sent)) as server,
+        running(arguments(program, server, 0, control)) as link,
+        link.connect() as client,
+    ):
+        assert receive(client, len(sent)) == sent
+        assert link.stats()["rows_to_client"] == 0
+
+
 def test_connections_are_counted_one_by_one(program: Path, control: Path) -> None:
     with (
         serving(echo) as server,

@@ -69,6 +69,8 @@ def link_counts(flights: int, size: int) -> dict[str, float]:
     return {
         "flights_before": 7,
         "flights_after": 7 + flights,
+        "rows_before": 5,
+        "rows_after": 5 + size // 100,
         "bytes_before": 100,
         "bytes_after": 100 + size,
     }
@@ -94,16 +96,16 @@ def test_the_table_is_in_order_and_counts_one_execution() -> None:
         ("AGGREGATE", 4, OURS),
     ]
     lookup, _, stock, ours = table.rows
-    assert lookup[3:] == pytest.approx((3.0, 3.0, None, 1.0, 0.2))
-    assert stock[3:] == pytest.approx((400.0, 40.0, None, 1004, 4000))
-    assert ours[3:] == pytest.approx((20.0, 2.0, 20.0, 8, 5))
+    assert lookup[3:] == pytest.approx((3.0, 3.0, None, 1.0, 2.0, 0.2))
+    assert stock[3:] == pytest.approx((400.0, 40.0, None, 1004, 40_000, 4000))
+    assert ours[3:] == pytest.approx((20.0, 2.0, 20.0, 8, 50, 5))
 
 
 def test_what_failed_has_no_figures() -> None:
     failed = case("AGGREGATE", "foreign", OURS, 4)
     shards = findings([*EXECUTIONS[:2], (failed, None, {})])
     (row,) = times_table(shards, LINK).rows
-    assert row[3:] == (None, None, None, None, None)
+    assert row[3:] == (None,) * 6
     assert verdicts(shards)[0].startswith("1 of 3 cases failed")
     ((bar,),) = (chart.rows for chart in ratio_charts(shards))
     assert bar.ratio is None

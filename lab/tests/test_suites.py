@@ -330,7 +330,10 @@ def test_the_sampling_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
 
 def test_the_shards_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     """Aggregates, first rows, joins and writes, over four servers."""
-    operations = ("AGGREGATE", "TOPN", "JOIN_LOCAL", "JOIN_COLOCATED", "COPY", "UPDATE", "Q6")
+    operations = (
+        *("AGGREGATE", "TOPN", "JOIN_LOCAL", "SUBQUERY", "JOIN_COLOCATED"),
+        *("COPY", "UPDATE", "Q6"),
+    )
     pattern = f"^({'|'.join(operations)}):.*(local|4 servers:rmt:tcp:1000us)"
     out, _ = tollfree("run", "shards", "--rounds", "1", "--only", pattern)
     assert "Sharded tables over rmt:tcp:1000us" in out
@@ -352,12 +355,17 @@ def test_the_shards_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
         assert found is not None
         return found
 
-    # Groups and first rows travel, not all rows: of 100,000, fetched 100 at a time.
+    # Groups and first rows travel, from each of four servers, not all rows, fetched 100 at a time.
+    assert counted("AGGREGATE", "postgres_fdw", "rows") == 100_000
+    assert counted("AGGREGATE", "tollfree_postgres_fdw", "rows") == 4 * 41
+    assert counted("TOPN", "tollfree_postgres_fdw", "rows") == 4 * 10
     assert counted("AGGREGATE", "postgres_fdw", "flights") > 1000
     assert counted("AGGREGATE", "tollfree_postgres_fdw", "flights") <= 8
     assert counted("AGGREGATE", "tollfree_postgres_fdw", "bytes") < 20_000
     assert counted("TOPN", "tollfree_postgres_fdw", "bytes") < 5_000
     assert counted("JOIN_LOCAL", "tollfree_postgres_fdw", "flights") <= 8
+    assert counted("SUBQUERY", "postgres_fdw", "flights") > 1000
+    assert counted("SUBQUERY", "tollfree_postgres_fdw", "flights") <= 8
     assert counted("JOIN_COLOCATED", "tollfree_postgres_fdw", "bytes") < 5_000
     # A sum of each server, whether of tables or of text files.
     for content in (":tables", ":text"):

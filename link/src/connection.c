@@ -227,9 +227,10 @@ connection_send(Connection *connection, ConnectionEnd *to, Chunk *chunk)
 			connection_lose(connection, to);
 		return false;
 	}
-	chunk->sent += (size_t) sent;
 	if (to == &connection->client)
-		record_answer(&connection->record, (size_t) sent);
+		record_answer(&connection->record, chunk->data + chunk->sent,
+					  (size_t) sent);
+	chunk->sent += (size_t) sent;
 	to->full = chunk->sent < chunk->length;
 	return !to->full;
 }

@@ -31,12 +31,15 @@ record_request(ConnectionRecord *record, size_t bytes)
 	record->counters.bytes_to_server += bytes;
 }
 
-/* Counts bytes that were handed to the client. */
+/* Counts bytes that were handed to the client, and the rows in them. */
 void
-record_answer(ConnectionRecord *record, size_t bytes)
+record_answer(ConnectionRecord *record, const unsigned char *data,
+			  size_t bytes)
 {
 	record->begins_flight = true;
 	record->counters.bytes_to_client += bytes;
+	record->counters.rows_to_client +=
+		messages_count_rows(&record->messages, data, bytes);
 }
 
 /* Counts a delivery that began this long after it was due. */
@@ -58,6 +61,7 @@ counters_add(Counters *sum, const Counters *other)
 	sum->flights += other->flights;
 	sum->bytes_to_server += other->bytes_to_server;
 	sum->bytes_to_client += other->bytes_to_client;
+	sum->rows_to_client += other->rows_to_client;
 	sum->chunks += other->chunks;
 	sum->late_sum_ns += other->late_sum_ns;
 	if (sum->late_max_ns < other->late_max_ns)

@@ -31,6 +31,7 @@
 #include <stdint.h>
 
 #include "address.h"
+#include "messages.h"
 
 /* Closed connections that can still be asked for. */
 #define HISTORY_LENGTH	256
@@ -41,6 +42,8 @@ typedef struct Counters
 	uint64_t	flights;
 	uint64_t	bytes_to_server;	/* received from the client */
 	uint64_t	bytes_to_client;	/* handed to the client */
+	uint64_t	rows_to_client; /* DataRows in these, if they are PostgreSQL's
+								 * and not encrypted */
 	uint64_t	chunks;			/* deliveries whose lateness was taken */
 	uint64_t	late_sum_ns;
 	uint64_t	late_max_ns;
@@ -52,6 +55,7 @@ typedef struct ConnectionRecord
 	uint64_t	id;				/* 1 for the first one accepted */
 	char		client[ADDRESS_LENGTH];
 	bool		begins_flight;	/* the client's next bytes do */
+	MessageReader messages;		/* handed to the client */
 	Counters	counters;
 } ConnectionRecord;
 
@@ -66,7 +70,8 @@ typedef struct ConnectionHistory
 extern void record_start(ConnectionRecord *record, uint64_t id,
 						 const struct sockaddr *client, socklen_t length);
 extern void record_request(ConnectionRecord *record, size_t bytes);
-extern void record_answer(ConnectionRecord *record, size_t bytes);
+extern void record_answer(ConnectionRecord *record, const unsigned char *data,
+						  size_t bytes);
 extern void record_lateness(ConnectionRecord *record, int64_t late_ns);
 
 extern void counters_add(Counters *sum, const Counters *other);

@@ -22,11 +22,13 @@ report_counters(FILE *stream, const Counters *counters)
 			"\"flights\": %" PRIu64
 			", \"bytes_to_server\": %" PRIu64
 			", \"bytes_to_client\": %" PRIu64
+			", \"rows_to_client\": %" PRIu64
 			", \"lateness_count\": %" PRIu64
 			", \"lateness_mean_ns\": %" PRIu64
 			", \"lateness_max_ns\": %" PRIu64 "}",
 			counters->flights, counters->bytes_to_server,
-			counters->bytes_to_client, counters->chunks, mean_ns,
+			counters->bytes_to_client, counters->rows_to_client,
+			counters->chunks, mean_ns,
 			counters->late_max_ns);
 }
 

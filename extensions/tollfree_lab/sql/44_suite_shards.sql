@@ -85,6 +85,9 @@ INSERT INTO shards_operations (operation, repeats, command, answer, cleanup) VAL
 	('JOIN_LOCAL', 1,
 	 'PERFORM p.n, sum(o.amount) FROM picks p LEFT JOIN orders o USING (customer) GROUP BY p.n',
 	 'SELECT p.n, sum(o.amount) FROM picks p LEFT JOIN orders o USING (customer) GROUP BY p.n', NULL),
+	('SUBQUERY', 1,
+	 'PERFORM p.n, (SELECT sum(o.amount) FROM orders o WHERE o.customer = p.customer) FROM picks p',
+	 'SELECT p.n, (SELECT sum(o.amount) FROM orders o WHERE o.customer = p.customer) FROM picks p', NULL),
 	('JOIN_COLOCATED', 1,
 	 'PERFORM c.region, count(*), sum(o.amount) FROM customers c JOIN orders o USING (customer)'
 	 ' WHERE c.region < 3 GROUP BY c.region',
@@ -223,7 +226,9 @@ INSERT INTO output_patterns VALUES
 	('shards', 'flights_before', 'before \{[^\n]*"flights": ?([0-9]+)'),
 	('shards', 'flights_after', 'after \{[^\n]*"flights": ?([0-9]+)'),
 	('shards', 'bytes_before', 'before \{[^\n]*"bytes_to_client": ?([0-9]+)'),
-	('shards', 'bytes_after', 'after \{[^\n]*"bytes_to_client": ?([0-9]+)');
+	('shards', 'bytes_after', 'after \{[^\n]*"bytes_to_client": ?([0-9]+)'),
+	('shards', 'rows_before', 'before \{[^\n]*"rows_to_client": ?([0-9]+)'),
+	('shards', 'rows_after', 'after \{[^\n]*"rows_to_client": ?([0-9]+)');
 
 /*
  * Returns why an execution does not count, or NULL: its answer has to be that of

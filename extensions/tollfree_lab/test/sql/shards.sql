@@ -29,6 +29,6 @@ FROM run_cases WHERE run_id = :run AND testcase = 'TOPN:local:lcl:ipc';
 SELECT answer, shards_judge(c, jsonb_build_object('ms', 1, 'answer', answer), NULL, NULL)
 FROM run_cases c, (VALUES (77), (78), (NULL)) AS a (answer)
 WHERE run_id = :run AND testcase = 'TOPN:local_again:lcl:ipc';
-SELECT read_figures('shards', E'before {"flights": 5, "bytes_to_client": 700}\nms=1.5\n'
-					'after {"flights": 9, "bytes_to_client": 1700}\nanswer=-12\n');
+SELECT read_figures('shards', E'before {"flights": 5, "bytes_to_client": 700, "rows_to_client": 3}\nms=1.5\n'
+					'after {"flights": 9, "bytes_to_client": 1700, "rows_to_client": 8}\nanswer=-12\n');
 DELETE FROM runs WHERE run_id = :run;

@@ -12,6 +12,7 @@ DOINGS = {
     "AGGREGATE": "Aggregating all rows in 41 groups",
     "TOPN": "Finding the first 10 rows of an order",
     "JOIN_LOCAL": "Joining 1,000 local rows by key",
+    "SUBQUERY": "A subquery for each of 1,000 local rows",
     "JOIN_COLOCATED": "Joining two tables that are sharded alike",
     "JOIN_BROADCAST": "Joining a small local table with all rows",
     "INSERT": "INSERT of 5,000 rows",
@@ -66,8 +67,8 @@ class ShardsFindings:
         return names[0] if names else None
 
     def counted(self, testcase: str, what: str) -> float | None:
-        """Return how much the link counted for one execution of the command: `flights` or `bytes`,
-        the median over the rounds; None over a link that does not count."""
+        """Return how much the link counted for one execution of the command: `flights`, `bytes`
+        or `rows`, the median over the rounds; None over a link that does not count."""
         after = self.run.figures(testcase, f"{what}_after")
         before = self.run.figures(testcase, f"{what}_before")
         if not after or len(after) != len(before):

@@ -29,6 +29,7 @@ def times_table(shards: ShardsFindings, link: str) -> Table:
                 *(shards.label(name), int(dims["servers"]), str(dims["wrapper"])),
                 *(figure.median if figure else None for figure in figures),
                 shards.counted(name, "flights"),
+                shards.counted(name, "rows"),
                 received / 1000 if received is not None else None,
             )
         )
@@ -38,13 +39,14 @@ def times_table(shards: ShardsFindings, link: str) -> Table:
             *(Column("Operation"), number("servers", decimals=0), Column("Wrapper")),
             *(number("time", "ms", 2), number("of the local time", "x", 2)),
             number(f"{STOCK} takes", "x", 2),
-            *(number("flights", decimals=1), number("received", "kB", 1)),
+            *(number("flights", decimals=1), number("rows received", decimals=1)),
+            number("received", "kB", 1),
         ),
         tuple(rows),
         (
-            "Medians over the rounds. Flights and bytes are the link's counts for one execution of "
-            "the command, of all servers together: what travels at the same time on several "
-            "connections counts for each.",
+            "Medians over the rounds. Flights, rows and bytes are the link's counts for one"
+            " execution of the command, of all servers together: what travels at the same time on"
+            " several connections counts for each.",
         ),
     )
 
