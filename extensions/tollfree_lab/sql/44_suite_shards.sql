@@ -6,6 +6,9 @@
  * database of "source"; all of its connections go over one link.  What stock and
  * ours reach are the same databases.
  *
+ * pgbench's TPC-B-like transaction is there too, on tables sharded by branch,
+ * which each of its commands names.
+ *
  * TPC-H's queries are there too, over as many servers as its large tables have
  * blocks in suite file: on tables, and on text files of which each server has a
  * block.
@@ -27,7 +30,7 @@ CREATE TABLE shards_tables
 (
 	table_name	text PRIMARY KEY,
 	place		int NOT NULL UNIQUE,
-	is_local	bool NOT NULL,
+	sharded_by	text,
 	columns		text NOT NULL,
 	key			text,
 	rows		int NOT NULL,
@@ -35,24 +38,31 @@ CREATE TABLE shards_tables
 );
 
 COMMENT ON COLUMN shards_tables.place IS 'tables are made in this order';
-COMMENT ON COLUMN shards_tables.is_local IS 'whether it is not sharded: it lies beside the foreign tables';
-COMMENT ON COLUMN shards_tables.key IS 'its primary key; the others are sharded by "customer"';
+COMMENT ON COLUMN shards_tables.sharded_by IS 'NULL if it is not: it lies beside the foreign tables';
+COMMENT ON COLUMN shards_tables.key IS 'its primary key';
 COMMENT ON COLUMN shards_tables.content IS 'what the columns hold in row i, from 1 on; NULL if there are no rows';
 
 INSERT INTO shards_tables VALUES
-	('customers', 1, false,
+	('customers', 1, 'customer',
 	 'customer int, region int, name text', 'customer', 10000,
 	 'i, i % 37, ''customer '' || i'),
-	('orders', 2, false,
+	('orders', 2, 'customer',
 	 'customer int, id int, placed date, amount numeric(12, 2), pieces int, note text',
 	 'customer, id', 100000,
 	 '(i * 7919::int8 % 10000 + 1)::int, i, date ''2020-01-01'' + i % 1000,'
 	 ' (i * 31 % 1000000 / 100.0)::numeric(12, 2), i % 41, ''note on order '' || i'),
-	('loaded', 3, false, 'customer int, id int, amount numeric(12, 2)', NULL, 0, NULL),
-	('regions', 4, true, 'region int, label text', 'region', 37,
+	('loaded', 3, 'customer', 'customer int, id int, amount numeric(12, 2)', NULL, 0, NULL),
+	('regions', 4, NULL, 'region int, label text', 'region', 37,
 	 'i - 1, ''region '' || i % 5'),
-	('picks', 5, true, 'n int, customer int', 'n', 1000,
-	 'i, i * 613 % 11000');
+	('picks', 5, NULL, 'n int, customer int', 'n', 1000,
+	 'i, i * 613 % 11000'),
+	('pgbench_branches', 6, 'bid', 'bid int, bbalance int', 'bid', 20, 'i, 0'),
+	('pgbench_tellers', 7, 'bid', 'bid int, tid int, tbalance int', 'bid, tid', 200,
+	 '(i - 1) / 10 + 1, i, 0'),
+	('pgbench_accounts', 8, 'bid', 'bid int, aid int, abalance int, filler char(84)',
+	 'bid, aid', 100000, '(i - 1) / 5000 + 1, i, 0, '''''),
+	('pgbench_history', 9, 'bid', 'bid int, tid int, aid int, delta int, mtime timestamp',
+	 NULL, 0, NULL);
 
 /*
  * What is done.  "command" is timed; "answer" is a query, executed once before,
@@ -65,12 +75,16 @@ CREATE TABLE shards_operations
 	command		text NOT NULL,
 	answer		text NOT NULL,
 	cleanup		text,
+	clients		int CHECK (clients > 0),
 	is_tpch		bool NOT NULL DEFAULT false,
 	in_quick	bool NOT NULL DEFAULT true
 );
 
 COMMENT ON COLUMN shards_operations.repeats IS
 'how often the command is executed, with n from 1 on; its time is that of one';
+
+COMMENT ON COLUMN shards_operations.clients IS
+'of pgbench, for which the command is a script; NULL without it';
 
 INSERT INTO shards_operations (operation, repeats, command, answer, cleanup) VALUES
 	('LOOKUP', 100,
@@ -105,6 +119,24 @@ INSERT INTO shards_operations (operation, repeats, command, answer, cleanup) VAL
 	('UPDATE', 1,
 	 'UPDATE orders SET note = note || '''' WHERE placed = date ''2020-01-17''',
 	 'SELECT customer, id, note FROM orders WHERE placed = date ''2020-01-17''', NULL);
+
+INSERT INTO shards_operations (operation, repeats, clients, command, answer) VALUES
+	('TPCB', 1, 4,
+	 E'\\set bid random(1, :branches)\n'
+	 '\\set tid (:bid - 1) * 10 + random(1, 10)\n'
+	 '\\set aid (:bid - 1) * 5000 + random(1, 5000)\n'
+	 '\\set delta random(-5000, 5000)\n'
+	 'BEGIN;\n'
+	 'UPDATE pgbench_accounts SET abalance = abalance + :delta WHERE bid = :bid AND aid = :aid;\n'
+	 'SELECT abalance FROM pgbench_accounts WHERE bid = :bid AND aid = :aid;\n'
+	 'UPDATE pgbench_tellers SET tbalance = tbalance + :delta WHERE bid = :bid AND tid = :tid;\n'
+	 'UPDATE pgbench_branches SET bbalance = bbalance + :delta WHERE bid = :bid;\n'
+	 'INSERT INTO pgbench_history (bid, tid, aid, delta, mtime)'
+	 ' VALUES (:bid, :tid, :aid, :delta, CURRENT_TIMESTAMP);\n'
+	 'END;\n',
+	 'SELECT h.n, h.s, (SELECT sum(tbalance) FROM pgbench_tellers),'
+	 ' (SELECT sum(bbalance) FROM pgbench_branches), (SELECT sum(abalance) FROM pgbench_accounts)'
+	 ' FROM (SELECT count(*) AS n, coalesce(sum(delta), 0) AS s FROM pgbench_history) h');
 
 INSERT INTO shards_operations (operation, repeats, command, answer, is_tpch, in_quick)
 SELECT query, 1, format('PERFORM * FROM (%s) q', statement), statement, true,
@@ -188,6 +220,14 @@ RETURN CASE WHEN control IS NOT NULL THEN
 							  '''' || replace(control, '''', '''\''''') || '''')]
 	   END;
 
+/* Returns the words of a shell that has pgbench execute a script. */
+CREATE FUNCTION shards_pgbench(script text, clients int, seconds int, branches int, conninfo text)
+RETURNS text[]
+LANGUAGE sql IMMUTABLE
+RETURN ARRAY['sh', '-c', 'printf %s "$0" | exec pgbench "$@"', script, '--no-vacuum', '--file=-',
+			 '--client=' || clients, '--time=' || seconds, '--max-tries=0',
+			 '--define=branches=' || branches, conninfo];
+
 /*
  * The connections are open, and statements planned, when the clock starts, which
  * is the server's.  What the link counts is that of the timed command alone.
@@ -198,11 +238,15 @@ SELECT 'shards'::text AS suite,
 	   c.testcase,
 	   concat_ws(':', c.target, c.wrapper, c.servers, c.link, c.content) AS candidate,
 	   c.baseline,
-	   'ms'::text AS figure, 'ms'::text AS unit, false AS higher_is_better,
+	   CASE WHEN c.clients IS NULL THEN 'ms' ELSE 'latency_mean_ms' END AS figure,
+	   'ms'::text AS unit, false AS higher_is_better,
 	   jsonb_build_object('operation', c.operation, 'content', c.content, 'target', c.target,
 						  'wrapper', coalesce(c.wrapper, 'none'), 'servers', c.servers,
 						  'link', c.link, 'repeats', c.repeats) AS dims,
-	   psql_words('external', c.dbname)
+	   CASE WHEN c.clients IS NOT NULL
+		   THEN shards_pgbench(c.command, c.clients, 5 * p.seconds, 20 * p.scale,
+							   socket_conninfo('external', c.dbname))
+		   ELSE psql_words('external', c.dbname)
 	   || ARRAY['-c', format('SET search_path = %I, public', c.schema)]
 	   || ARRAY['-c', format('SELECT keep_answer(%L)', c.answer)]
 	   || shards_counted(c.control, 'before')
@@ -210,11 +254,12 @@ SELECT 'shards'::text AS suite,
 	   || shards_counted(c.control, 'after')
 	   || CASE WHEN c.cleanup IS NOT NULL
 			   THEN ARRAY['-c', format('SELECT keep_answer(%L)', c.answer), '-c', c.cleanup] END
-	   || ARRAY['-c', 'SELECT ''answer='' || current_setting(''shards.answer'')'] AS argv,
+	   || ARRAY['-c', 'SELECT ''answer='' || current_setting(''shards.answer'')'] END AS argv,
 	   ARRAY['PGPASSFILE=' || source.passfile] AS env,
 	   make_interval(mins => 5) AS time_limit,
-	   'shards'::text AS format,
-	   NULL::text[] AS probe_argv,
+	   CASE WHEN c.clients IS NULL THEN 'shards' ELSE 'pgbench' END AS format,
+	   CASE WHEN c.clients IS NOT NULL
+		   THEN psql_words('external', c.dbname) || ARRAY['-c', c.answer] END AS probe_argv,
 	   p.profile = 'full' OR c.chosen AS chosen
 FROM shards_cases c
 	JOIN profiles p ON p.suite = 'shards'
@@ -231,6 +276,33 @@ INSERT INTO output_patterns VALUES
 	('shards', 'rows_after', 'after \{[^\n]*"rows_to_client": ?([0-9]+)');
 
 /*
+ * Returns why an execution of pgbench does not count, or NULL.  The probe is the
+ * rows and the sum of the history, and the sums of tellers, branches and accounts.
+ */
+CREATE FUNCTION shards_judge_pgbench(figures jsonb, before text, after text)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE
+AS $$
+DECLARE
+	old			int8[] := string_to_array(rtrim(before, E'\n'), '|')::int8[];
+	new			int8[] := string_to_array(rtrim(after, E'\n'), '|')::int8[];
+	committed	int8 := figures->>'transactions';
+BEGIN
+	IF coalesce(committed, 0) = 0 THEN
+		RETURN 'no transaction was processed';
+	ELSIF (figures->>'failed')::int8 > 0 THEN
+		RETURN format('%s transactions failed', figures->>'failed');
+	ELSIF new[1] - old[1] <> committed THEN
+		RETURN format('%s transactions were reported, %s were written',
+					  committed, new[1] - old[1]);
+	ELSIF new[3:5] <> ARRAY[new[2], new[2], new[2]] THEN
+		RETURN 'the sums of history, tellers, branches and accounts differ: ' || after;
+	END IF;
+	RETURN NULL;
+END
+$$;
+
+/*
  * Returns why an execution does not count, or NULL: its answer has to be that of
  * every other execution of the operation in this run.
  */
@@ -242,7 +314,9 @@ DECLARE
 	answer		text := figures->>'answer';
 	other		text;
 BEGIN
-	IF answer IS NULL THEN
+	IF run_case.dims->>'operation' = 'TPCB' THEN
+		RETURN lab.shards_judge_pgbench(figures, before, after);
+	ELSIF answer IS NULL THEN
 		RETURN 'it printed no answer';
 	END IF;
 	SELECT r.testcase INTO other

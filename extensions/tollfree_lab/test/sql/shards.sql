@@ -32,3 +32,13 @@ WHERE run_id = :run AND testcase = 'TOPN:local_again:lcl:ipc';
 SELECT read_figures('shards', E'before {"flights": 5, "bytes_to_client": 700, "rows_to_client": 3}\nms=1.5\n'
 					'after {"flights": 9, "bytes_to_client": 1700, "rows_to_client": 8}\nanswer=-12\n');
 DELETE FROM runs WHERE run_id = :run;
+
+-- pgbench's transactions count if all are in the history and in all sums
+SELECT what, shards_judge_pgbench(figures, '10|7|7|7|7', after)
+FROM (VALUES ('as it should be', '{"transactions": 5, "failed": 0}'::jsonb, '15|9|9|9|9'),
+			 ('none', '{"failed": 0}', '10|7|7|7|7'),
+			 ('failures', '{"transactions": 5, "failed": 1}', '15|9|9|9|9'),
+			 ('one is missing', '{"transactions": 6, "failed": 0}', '15|9|9|9|9'),
+			 ('a branch differs', '{"transactions": 5, "failed": 0}', '15|9|9|8|9')) AS v (what, figures, after);
+SELECT figure, unit, format, probe_argv IS NOT NULL AS has_probe, time_limit
+FROM testcases WHERE suite = 'shards' AND testcase = 'TPCB:local:lcl:ipc' ORDER BY profile;

@@ -4,6 +4,7 @@ Which tables, servers and databases there are is in the lab's database.
 """
 
 import re
+from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
@@ -23,7 +24,6 @@ from tollfree.suites.foreign import (
 from tollfree.suites.shards.tpch import Tpch
 
 LOCAL = "shards_local"
-SHARDED_BY = "customer"
 SETTINGS = ("enable_partitionwise_join", "enable_partitionwise_aggregate")
 """What a sharded table needs, and is off by default."""
 
@@ -57,7 +57,7 @@ def _make_table(connection: Connection, table: dict[str, Any], scale: int, where
     connection.execute(sql.SQL("CREATE TABLE {} ({})").format(name, sql.SQL(table["columns"])))
     if table["rows"]:
         # The local tables have as many rows at any scale.
-        rows = table["rows"] * (1 if table["is_local"] else scale)
+        rows = table["rows"] * (scale if table["sharded_by"] else 1)
         names = sql.SQL(", ").join(map(sql.Identifier, _column_names(table)))
         connection.execute(
             sql.SQL(
@@ -71,6 +71,11 @@ def _make_table(connection: Connection, table: dict[str, Any], scale: int, where
     connection.execute(sql.SQL("VACUUM ANALYZE {}").format(name))
 
 
+def _mark(tables: list[dict[str, Any]], scale: int) -> str:
+    """Return what says how tables were made."""
+    return f"{sha256(repr(tables).encode()).hexdigest()[:12]} at scale {scale}"
+
+
 def _column_names(table: dict[str, Any]) -> list[str]:
     """Return the names of a table's columns; a comma within parentheses ends no definition."""
     definitions = re.split(r",(?![^(]*\))", table["columns"])
@@ -81,19 +86,17 @@ def _make_shard(
     source: Cluster, tables: list[dict[str, Any]], servers: int, n: int, scale: int
 ) -> None:
     """Make the database of one server anew, unless it is there at that scale."""
-    name, mark = shard_name(servers, n), f"shard at scale {scale}"
+    name, mark = shard_name(servers, n), f"shard {_mark(tables, scale)}"
     with source.connect() as connection:
         if mark_of_database(connection, name) == mark:
             return
         recreate_database(connection, name)
     with source.connect(name) as connection:
         # PostgreSQL tells which rows are those of a partition by a partitioned table.
-        connection.execute(
-            f"CREATE TABLE frame ({SHARDED_BY} int) PARTITION BY HASH ({SHARDED_BY})"
-        )
-        where = f"WHERE satisfies_hash_partition('frame'::regclass, {servers}, {n}, {SHARDED_BY})"
+        connection.execute("CREATE TABLE frame (key int) PARTITION BY HASH (key)")
         for table in tables:
-            if not table["is_local"]:
+            if key := table["sharded_by"]:
+                where = f"WHERE satisfies_hash_partition('frame'::regclass, {servers}, {n}, {key})"
                 _make_table(connection, table, scale, where)
     with source.connect() as connection:
         mark_database(connection, name, mark)
@@ -112,7 +115,7 @@ def _finish(connection: Connection, dbname: str) -> None:
 
 def _make_local(instance: Cluster, tables: list[dict[str, Any]], scale: int, tpch: Tpch) -> None:
     """Make the database of the local tables anew, unless it is there at that scale."""
-    mark = f"whole tables at scale {scale}"
+    mark = f"whole tables {_mark(tables, scale)}"
     with instance.connect() as connection:
         is_there = mark_of_database(connection, LOCAL) == mark
         if not is_there:
@@ -139,10 +142,10 @@ def _make_foreign_database(
             dbname = shard_name(row["servers"], n)
             make_named_server(connection, f"server_{n}", row, dbname, password)
         for table in tables:
-            if table["is_local"]:
-                _make_table(connection, table, scale, "")
-            else:
+            if table["sharded_by"]:
                 _make_sharded(connection, table, row["servers"])
+            else:
+                _make_table(connection, table, scale, "")
         _finish(connection, row["dbname"])
 
 
@@ -150,7 +153,7 @@ def _make_sharded(connection: Connection, table: dict[str, Any], servers: int) -
     name = table["table_name"]
     connection.execute(
         sql.SQL("CREATE TABLE {} ({}) PARTITION BY HASH ({})").format(
-            sql.Identifier(name), sql.SQL(table["columns"]), sql.Identifier(SHARDED_BY)
+            sql.Identifier(name), sql.SQL(table["columns"]), sql.Identifier(table["sharded_by"])
         )
     )
     for n in range(servers):
