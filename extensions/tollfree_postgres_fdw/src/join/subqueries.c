@@ -147,12 +147,17 @@ is_append_of_lookups(const Append *append, const SubqueryPlan *subquery)
 	return found;
 }
 
-/* Finds the foreign scans, and Appends, whose rows can be looked up. */
+/*
+ * Finds the foreign scans, and Appends, whose rows can be looked up.  Below a
+ * LIMIT perhaps only few of these are read.
+ */
 static void
 find_lookups(Plan *plan, SubqueryPlan *subquery)
 {
 	ListCell   *cell;
 
+	if (IsA(plan, Limit))
+		return;
 	if (is_lookup(plan, subquery) ||
 		(IsA(plan, Append) &&
 		 is_append_of_lookups((const Append *) plan, subquery)))
@@ -192,6 +197,67 @@ has_init_plans(const Plan *plan)
 }
 
 /*
+ * The scans that tell whether a subquery has rows: its plan, or what this is an
+ * Append of.  NIL if there are none, or if one has to check conditions itself.
+ */
+static List *
+find_witnesses(const SubPlan *subquery, Plan *top, const PlannedStmt *stmt)
+{
+	SubqueryPlan plan = {.subquery = subquery,.stmt = stmt,.top = top};
+	List	   *witnesses = NIL;
+	ListCell   *cell;
+
+	foreach(cell, IsA(top, Append) ? ((Append *) top)->appendplans
+			: list_make1(top))
+	{
+		ForeignScan *scan = lfirst(cell);
+
+		if (!is_lookup(&scan->scan.plan, &plan))
+			continue;
+		if (scan->scan.plan.qual != NIL ||
+			plan_read_scan(scan->fdw_private).attrs != NIL)
+			return NIL;
+		witnesses = lappend(witnesses, scan);
+	}
+	return witnesses;
+}
+
+/*
+ * Does a subquery need, for each row, what looking it up brings?  Of most kinds
+ * of subqueries all rows are read.  An EXISTS needs one, and IN stops at one.
+ */
+static bool
+reads_what_comes(const SubPlan *subquery, const PlannedStmt *stmt)
+{
+	switch (subquery->subLinkType)
+	{
+		case EXPR_SUBLINK:
+		case ROWCOMPARE_SUBLINK:
+		case ARRAY_SUBLINK:
+			return true;
+		case EXISTS_SUBLINK:
+			return find_witnesses(subquery, plan_of(stmt, subquery), stmt) != NIL;
+		default:
+			return false;
+	}
+}
+
+/* The plan of a subquery that looks up rows. */
+static Plan *
+copy_plan(const SubPlan *subquery, const PlannedStmt *stmt)
+{
+	Plan	   *plan = copyObjectImpl(plan_of(stmt, subquery));
+	ListCell   *cell;
+
+	if (subquery->subLinkType == EXISTS_SUBLINK)
+	{
+		foreach(cell, find_witnesses(subquery, plan, stmt))
+			plan_ask_existence(lfirst(cell));
+	}
+	return plan;
+}
+
+/*
  * Is a subquery executed for each row, given columns and aggregates only?  Its
  * plan is to be copied, which uncorrelated subqueries of it could not share.
  */
@@ -201,7 +267,7 @@ is_correlated(const SubPlan *subquery, const PlannedStmt *stmt)
 	ListCell   *cell;
 
 	if (subquery->useHashTable || subquery->parParam == NIL ||
-		subquery->subLinkType == MULTIEXPR_SUBLINK ||
+		!reads_what_comes(subquery, stmt) ||
 		has_init_plans(plan_of(stmt, subquery)))
 		return false;
 	foreach(cell, subquery->args)
@@ -362,7 +428,7 @@ note_subqueries(CustomScan *scan, const void *expression, PlannedStmt *stmt)
 	foreach(cell, subqueries_in(expression, stmt))
 	{
 		SubPlan    *subquery = lfirst_node(SubPlan, cell);
-		Plan	   *plan = cut_plan(copyObjectImpl(plan_of(stmt, subquery)), stmt);
+		Plan	   *plan = cut_plan(copy_plan(subquery, stmt), stmt);
 
 		stmt->subplans = lappend(stmt->subplans, plan);
 		subquery->plan_id = list_length(stmt->subplans);
@@ -510,11 +576,31 @@ cut_plan(Plan *plan, PlannedStmt *stmt)
 	return cut_node(plan, stmt);
 }
 
-/* Can nobody tell that the rows of a query, not planned yet, are read ahead? */
+/* Could a query, not planned yet, have subqueries in its expressions? */
 static bool
-may_read_ahead(Query *query, int cursor_options)
+may_have_subqueries(const Query *query)
 {
-	return lookup_writes_quietly(query) && !query->hasModifyingCTE &&
+	ListCell   *cell;
+
+	if (query->hasSubLinks || query->cteList != NIL)
+		return true;
+	foreach(cell, query->rtable)
+	{
+		if (lfirst_node(RangeTblEntry, cell)->rtekind == RTE_SUBQUERY)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Could a query, not planned yet, have its subqueries look up rows, without
+ * anybody telling that the outer rows are read ahead?
+ */
+static bool
+may_look_up(Query *query, int cursor_options)
+{
+	return may_have_subqueries(query) && lookup_writes_quietly(query) &&
+		!query->hasModifyingCTE &&
 		(cursor_options & CURSOR_OPT_SCROLL) == 0 &&
 		!contain_volatile_functions((Node *) query);
 }
@@ -538,7 +624,7 @@ static PlannedStmt *
 plan_query(Query *query, const char *text, int cursor_options,
 		   ParamListInfo params)
 {
-	bool		suits = may_read_ahead(query, cursor_options);
+	bool		suits = may_look_up(query, cursor_options);
 	PlannedStmt *stmt = next_planner != NULL ?
 		next_planner(query, text, cursor_options, params) :
 		standard_planner(query, text, cursor_options, params);

@@ -40,6 +40,9 @@
 /* Of a table whose size is a guess, rows are few if it has so many times more */
 #define FEW_OF_GUESSED 10
 
+/* Where the command is in the list that a scan has in place of fetch_size */
+#define PLAN_COMMAND 6
+
 /* Is the nth member a node of that kind?  The empty list is NULL. */
 static bool
 is_kind(List *private, int n, NodeTag tag)
@@ -186,6 +189,32 @@ plan_annotate_scan(ForeignScan *plan, PlannerInfo *root, const RelOptInfo *rel,
 				makeBoolean(is_sorted_member));
 }
 
+/* A query that returns one row if another one returns any. */
+static Node *
+existence_query(const char *query)
+{
+	return (Node *) makeString(psprintf("SELECT NULL WHERE EXISTS (%s)", query));
+}
+
+/*
+ * Has a scan without columns, which must have gone through plan_annotate_scan,
+ * return one row if there is any.
+ */
+void
+plan_ask_existence(ForeignScan *plan)
+{
+	List	   *noted = lthird_node(List, plan->fdw_private);
+
+	linitial(plan->fdw_private) =
+		existence_query(strVal(linitial(plan->fdw_private)));
+	if (list_length(noted) > PLAN_COMMAND)
+	{
+		List	   *command = list_nth_node(List, noted, PLAN_COMMAND);
+
+		linitial(command) = existence_query(strVal(linitial(command)));
+	}
+}
+
 /*
  * Notes that the result columns are these attributes, and of which of them
  * states are made.  The scan must have gone through plan_annotate_scan.
@@ -292,7 +321,7 @@ plan_read_scan(List *private)
 		plan.states = list_nth(noted, 4);
 		plan.is_sorted_member = boolVal(list_nth(noted, 5));
 	}
-	plan.command = read_command(noted, 6, strVal(linitial(private)));
+	plan.command = read_command(noted, PLAN_COMMAND, strVal(linitial(private)));
 	return plan;
 }
 

@@ -60,6 +60,7 @@ extern int	plan_fast_paths(const PlannerInfo *root, const RelOptInfo *rel,
 extern void plan_annotate_scan(ForeignScan *plan, PlannerInfo *root,
 							   const RelOptInfo *rel, Oid tableid,
 							   const Path *path, int fast_paths);
+extern void plan_ask_existence(ForeignScan *plan);
 extern void plan_note_states(ForeignScan *plan, List *attrs, List *states);
 extern void plan_note_command(ForeignScan *plan, Node *sql, List *types,
 							  bool is_cacheable);

@@ -13,6 +13,22 @@ EXPLAIN (VERBOSE, COSTS OFF) SELECT b.n FROM baskets b WHERE n < 50 AND 10 < (SE
 EXPLAIN (VERBOSE, COSTS OFF)
 SELECT upper((SELECT note FROM prices p WHERE p.id = b.n)), count(*), (SELECT count(*) FROM prices p WHERE p.kind = max(b.kind))
 FROM baskets b GROUP BY n HAVING 10 > (SELECT price FROM prices p WHERE p.id = b.n) AND (SELECT kind FROM prices p WHERE p.id = max(b.id)) > 3;
+-- Of EXISTS one row comes for a key; of IN all would come, and none are looked up.
+CREATE FUNCTION subquery_commands(query text) RETURNS SETOF text
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (VERBOSE, COSTS OFF) ' || query LOOP
+		IF line ~ 'Remote SQL' THEN
+			RETURN NEXT btrim(line);
+		END IF;
+	END LOOP;
+END
+$$;
+SELECT subquery_commands('SELECT n, EXISTS (SELECT FROM prices p WHERE p.kind = b.kind AND p.id > b.n) FROM baskets b');
+EXPLAIN (COSTS OFF) SELECT n, n IN (SELECT id FROM prices p WHERE p.kind = b.kind), EXISTS (SELECT FROM prices p WHERE p.kind = b.kind AND p.note COLLATE "C" > b.who) FROM baskets b;
 -- Executes a query of the foreign table and of the remote one: is the answer the same, and how many batches were there?
 CREATE FUNCTION compare_subqueries(query text) RETURNS text
 LANGUAGE plpgsql
