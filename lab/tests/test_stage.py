@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,14 @@ from conftest import folder_of
 from tollfree.errors import ExitCode, FileError
 from tollfree.postgres import Installation
 from tollfree.privileges import ServerUser
-from tollfree.stage import Stage, _link_installation, _within_quotes, make_home, make_stage
+from tollfree.stage import (
+    Stage,
+    _link_installation,
+    _within_quotes,
+    building,
+    make_home,
+    make_stage,
+)
 
 
 def test_a_home_that_cannot_be_made_is_one_clear_error(tmp_path: Path) -> None:
@@ -86,6 +94,17 @@ def test_the_stage_has_nothing_of_our_extensions_as_they_are_installed(
         for file in files:
             staged = stage.root / folder.relative_to("/") / file
             assert staged.exists() == file.startswith("dict_int"), staged
+
+
+@pytest.mark.cluster
+def test_builds_in_one_checkout_wait_for_each_other(
+    installation: Installation, home: Path, user: ServerUser
+) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        with building(installation):
+            made = pool.submit(make_stage, installation, home, user)
+            assert wait([made], timeout=0.5).not_done
+        assert made.result(60).programs.is_dir()
 
 
 @pytest.fixture

@@ -12,12 +12,15 @@ root's: the servers' user only reads it.
 Run as a module it stages the chosen PostgreSQL and prints the stage's bindir.
 """
 
+import contextlib
+import fcntl
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,11 +100,28 @@ def make_stage(installation: Installation, home: Path, user: ServerUser) -> Stag
         )
     stage = Stage(installation, make_home(installation, home, user) / "stage")
     _link_installation(stage)
-    for extension in EXTENSIONS:
-        _install_extension(stage, extension)
-    for source, program in PROGRAMS.items():
-        _install_program(stage, source, program)
+    with building(installation):
+        for extension in EXTENSIONS:
+            _install_extension(stage, extension)
+        for source, program in PROGRAMS.items():
+            _install_program(stage, source, program)
     return stage
+
+
+@contextlib.contextmanager
+def building(installation: Installation) -> Iterator[None]:
+    """Wait until nobody else builds in the checkout for `installation`, and keep others waiting.
+
+    Two commands with homes of their own build in the same folder. At the same time they would
+    leave libraries that are neither's.
+    """
+    BUILD.mkdir(exist_ok=True)
+    lock = os.open(BUILD / f"{installation.key}.lock", os.O_RDONLY | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
 
 
 def finished_stage(installation: Installation, home: Path) -> Stage | None:
