@@ -17,7 +17,7 @@ DOINGS = {
     "JOIN_BROADCAST": "Joining a small local table with all rows",
     "INSERT": "INSERT of 5,000 rows",
     "COPY": "COPY of 5,000 rows",
-    "TPCB": "A TPC-B-like transaction of one branch, with 4 clients,",
+    "TPCB": "A TPC-B-like transaction of 4 clients",
     "UPDATE": "UPDATE of rows on every server",
     **{f"Q{n}": f"TPC-H's query {n}" for n in range(1, 23)},
 }
