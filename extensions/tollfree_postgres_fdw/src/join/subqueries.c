@@ -619,6 +619,54 @@ locks_rows(const PlannedStmt *stmt)
 	return false;
 }
 
+/*
+ * Is a plan a scan of a table, or a few of them, whose present row WHERE CURRENT
+ * OF can ask for?
+ */
+static bool
+is_positioned(const Plan *plan)
+{
+	ListCell   *cell;
+
+	switch (nodeTag(plan))
+	{
+		case T_Result:
+		case T_Limit:
+		case T_SubqueryScan:
+		case T_Append:
+		case T_MergeAppend:
+			foreach(cell, inputs_of_plan(plan))
+			{
+				if (is_positioned(lfirst(cell)))
+					return true;
+			}
+			return false;
+		case T_SeqScan:
+		case T_SampleScan:
+		case T_IndexScan:
+		case T_IndexOnlyScan:
+		case T_BitmapHeapScan:
+		case T_TidScan:
+		case T_TidRangeScan:
+		case T_ForeignScan:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/*
+ * May a planned query have its outer rows read ahead?  Not by a cursor that has
+ * a name, which CURSOR_OPT_FAST_PLAN tells, if it has to stand at a row.
+ */
+static bool
+may_cut_query(const PlannedStmt *stmt, int cursor_options)
+{
+	return stmt->subplans != NIL && !locks_rows(stmt) &&
+		!((cursor_options & CURSOR_OPT_FAST_PLAN) != 0 &&
+		  is_positioned(stmt->planTree));
+}
+
 /* The hook: plans a query, and has its subqueries look up rows in batches. */
 static PlannedStmt *
 plan_query(Query *query, const char *text, int cursor_options,
@@ -629,7 +677,7 @@ plan_query(Query *query, const char *text, int cursor_options,
 		next_planner(query, text, cursor_options, params) :
 		standard_planner(query, text, cursor_options, params);
 
-	if (suits && stmt->subplans != NIL && !locks_rows(stmt))
+	if (suits && may_cut_query(stmt, cursor_options))
 		stmt->planTree = cut_plan(stmt->planTree, stmt);
 	return stmt;
 }

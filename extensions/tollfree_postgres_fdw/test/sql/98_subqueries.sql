@@ -103,6 +103,13 @@ FETCH 2 FROM reading;
 ROLLBACK TO s;
 FETCH 18 FROM reading;
 COMMIT;
+-- WHERE CURRENT OF finds the row that a cursor of a plain scan is at.
+BEGIN;
+DECLARE reading CURSOR FOR SELECT n, (SELECT price FROM prices p WHERE p.id = b.id) AS price FROM baskets b;
+FETCH 3 FROM reading;
+UPDATE baskets SET who = 'here' WHERE CURRENT OF reading RETURNING n;
+FETCH BACKWARD 1 FROM reading;
+ROLLBACK;
 -- Partitions: each server is asked for the keys that it can have.
 CREATE TABLE split_prices (id int, kind int, price numeric, note text) PARTITION BY HASH (id);
 DO $$
