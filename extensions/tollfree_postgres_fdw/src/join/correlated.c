@@ -1,0 +1,307 @@
+/*
+ * correlated.c
+ *	  Which subqueries can look up the foreign rows of many outer rows at once.
+ *
+ * They are given columns or aggregates of each outer row, and have foreign scans
+ * that turn them into a query's parameters.  What is behind a CASE, COALESCE,
+ * AND, OR or aggregate may not be evaluated at all, and is not among them.
+ *
+ * A subquery has to need the rows that looking it up brings.  So all rows of a
+ * key come of a scalar one or an ARRAY, one row of an EXISTS, and none of IN.
+ */
+#include "postgres.h"
+
+#include "foreign/fdwapi.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parsetree.h"
+
+#include "base/compat.h"
+#include "base/fastpath.h"
+#include "base/inputs.h"
+#include "join/correlated.h"
+#include "scan/scan.h"
+#include "session/session.h"
+#include "sql/deparse.h"
+#include "sql/plan.h"
+
+/* What is looked for in the plan of a subquery */
+typedef struct SubqueryPlan
+{
+	const SubPlan *subquery;
+	const PlannedStmt *stmt;
+	const Plan *top;			/* of its plan */
+	List	   *found;			/* Foreign scans, and Appends of them */
+} SubqueryPlan;
+
+/* The plan of a subquery. */
+static Plan *
+plan_of(const PlannedStmt *stmt, const SubPlan *subquery)
+{
+	return list_nth(stmt->subplans, subquery->plan_id - 1);
+}
+
+/* Is a foreign scan one of ours that may look up rows in batches? */
+static bool
+may_batch(const ForeignScan *scan, const PlannedStmt *stmt)
+{
+	const RangeTblEntry *rte;
+	int			fast_paths;
+
+	if (scan->operation != CMD_SELECT ||
+		GetFdwRoutineByServerId(scan->fs_server)->BeginForeignScan !=
+		tollfreeBeginForeignScan)
+		return false;
+	rte = rt_fetch(compat_scan_rtindex(scan), stmt->rtable);
+	fast_paths = plan_read_scan(scan->fdw_private).fast_paths;
+	return fastpath_is_on(fast_paths, FAST_LOOKUPS) &&
+		fastpath_is_on(fast_paths, FAST_DIRECT_RESULTS) &&
+		sessions_may_send_arrays(compat_scan_user(scan, rte), scan->fs_server);
+}
+
+/*
+ * Are a foreign scan's parameters, which can be sent in arrays, known before its
+ * subquery is executed, and does the subquery set any of them?
+ */
+static bool
+has_outer_params(const ForeignScan *scan, const SubqueryPlan *plan)
+{
+	bool		is_correlated = false;
+	ListCell   *cell;
+
+	foreach(cell, scan->fdw_exprs)
+	{
+		const Param *param = lfirst(cell);
+
+		if (!deparse_may_be_key(exprType(lfirst(cell))))
+			return false;
+		if (IsA(param, Const))
+			continue;
+		if (!IsA(param, Param))
+			return false;
+		if (param->paramkind != PARAM_EXEC)
+			continue;
+		if (!bms_is_member(param->paramid, plan->top->extParam))
+			return false;
+		is_correlated = is_correlated ||
+			list_member_int(plan->subquery->parParam, param->paramid);
+	}
+	return is_correlated;
+}
+
+/* Can the rows of a plan, which is a foreign scan, be looked up? */
+static bool
+is_lookup(const Plan *plan, const SubqueryPlan *subquery)
+{
+	const ForeignScan *scan = (const ForeignScan *) plan;
+
+	return IsA(scan, ForeignScan) && has_outer_params(scan, subquery) &&
+		may_batch(scan, subquery->stmt);
+}
+
+/*
+ * Can the rows of all foreign scans that an Append reads be looked up, unless
+ * they have no parameters, and is there one?
+ */
+static bool
+is_append_of_lookups(const Append *append, const SubqueryPlan *subquery)
+{
+	bool		found = false;
+	ListCell   *cell;
+
+	foreach(cell, append->appendplans)
+	{
+		const ForeignScan *scan = lfirst(cell);
+
+		if (!IsA(scan, ForeignScan) || scan->fdw_exprs == NIL)
+			continue;
+		if (!is_lookup(&scan->scan.plan, subquery))
+			return false;
+		found = true;
+	}
+	return found;
+}
+
+/*
+ * Finds the foreign scans, and Appends, whose rows can be looked up.  Below a
+ * LIMIT perhaps only few of these are read.
+ */
+static void
+find_lookups(Plan *plan, SubqueryPlan *subquery)
+{
+	ListCell   *cell;
+
+	if (IsA(plan, Limit))
+		return;
+	if (is_lookup(plan, subquery) ||
+		(IsA(plan, Append) &&
+		 is_append_of_lookups((const Append *) plan, subquery)))
+	{
+		subquery->found = lappend(subquery->found, plan);
+		return;
+	}
+	foreach(cell, inputs_of_plan(plan))
+		find_lookups(lfirst(cell), subquery);
+}
+
+/*
+ * The foreign scans, and Appends of them, that a subquery has its rows from, and
+ * that can look these up.
+ */
+List *
+correlated_lookups(const SubPlan *subquery, const PlannedStmt *stmt)
+{
+	Plan	   *top = plan_of(stmt, subquery);
+	SubqueryPlan plan = {.subquery = subquery,.stmt = stmt,.top = top};
+
+	find_lookups(top, &plan);
+	return plan.found;
+}
+
+/* Does a plan, or one that it reads, have uncorrelated subqueries? */
+static bool
+has_init_plans(const Plan *plan)
+{
+	ListCell   *cell;
+
+	if (plan->initPlan != NIL)
+		return true;
+	foreach(cell, inputs_of_plan(plan))
+	{
+		if (has_init_plans(lfirst(cell)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The scans that tell whether a subquery has rows: its plan, or what this is an
+ * Append of.  NIL if there are none, or if one has to check conditions itself.
+ */
+static List *
+find_witnesses(const SubPlan *subquery, Plan *top, const PlannedStmt *stmt)
+{
+	SubqueryPlan plan = {.subquery = subquery,.stmt = stmt,.top = top};
+	List	   *witnesses = NIL;
+	ListCell   *cell;
+
+	foreach(cell, IsA(top, Append) ? ((Append *) top)->appendplans
+			: list_make1(top))
+	{
+		ForeignScan *scan = lfirst(cell);
+
+		if (!is_lookup(&scan->scan.plan, &plan))
+			continue;
+		if (scan->scan.plan.qual != NIL ||
+			plan_read_scan(scan->fdw_private).attrs != NIL)
+			return NIL;
+		witnesses = lappend(witnesses, scan);
+	}
+	return witnesses;
+}
+
+/*
+ * Does a subquery need, for each row, what looking it up brings?  Of most kinds
+ * of subqueries all rows are read.  An EXISTS needs one, and IN stops at one.
+ */
+static bool
+reads_what_comes(const SubPlan *subquery, const PlannedStmt *stmt)
+{
+	switch (subquery->subLinkType)
+	{
+		case EXPR_SUBLINK:
+		case ROWCOMPARE_SUBLINK:
+		case ARRAY_SUBLINK:
+			return true;
+		case EXISTS_SUBLINK:
+			return find_witnesses(subquery, plan_of(stmt, subquery), stmt) != NIL;
+		default:
+			return false;
+	}
+}
+
+/* A copy of the plan of a subquery, for one node that has it look up rows. */
+Plan *
+correlated_copy_plan(const SubPlan *subquery, const PlannedStmt *stmt)
+{
+	Plan	   *plan = copyObjectImpl(plan_of(stmt, subquery));
+	ListCell   *cell;
+
+	if (subquery->subLinkType == EXISTS_SUBLINK)
+	{
+		foreach(cell, find_witnesses(subquery, plan, stmt))
+			plan_ask_existence(lfirst(cell));
+	}
+	return plan;
+}
+
+/*
+ * Is a subquery executed for each row, given columns and aggregates only?  Its
+ * plan is to be copied, which uncorrelated subqueries of it could not share.
+ */
+static bool
+is_correlated(const SubPlan *subquery, const PlannedStmt *stmt)
+{
+	ListCell   *cell;
+
+	if (subquery->useHashTable || subquery->parParam == NIL ||
+		!reads_what_comes(subquery, stmt) ||
+		has_init_plans(plan_of(stmt, subquery)))
+		return false;
+	foreach(cell, subquery->args)
+	{
+		if (!IsA(lfirst(cell), Var) && !IsA(lfirst(cell), Aggref) &&
+			!IsA(lfirst(cell), GroupingFunc))
+			return false;
+	}
+	return true;
+}
+
+/* What looks for subqueries in an expression */
+typedef struct SubquerySearch
+{
+	const PlannedStmt *stmt;
+	List	   *found;			/* SubPlans whose rows can be looked up */
+} SubquerySearch;
+
+/* Walker: finds the subqueries that are certain to be evaluated. */
+static bool
+find_subqueries(Node *node, void *arg)
+{
+	SubquerySearch *search = arg;
+
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_CaseExpr:
+		case T_CoalesceExpr:
+		case T_Aggref:
+		case T_WindowFunc:
+			return false;
+		case T_BoolExpr:
+			if (((BoolExpr *) node)->boolop != NOT_EXPR)
+				return false;
+			break;
+		case T_SubPlan:
+			if (is_correlated((SubPlan *) node, search->stmt) &&
+				correlated_lookups((SubPlan *) node, search->stmt) != NIL)
+				search->found = lappend(search->found, node);
+			break;
+		default:
+			break;
+	}
+	return expression_tree_walker(node, find_subqueries, arg);
+}
+
+/*
+ * The subqueries in an expression, or a list of them, that are executed for each
+ * row, are certain to be evaluated, and can look up rows: SubPlans.
+ */
+List *
+correlated_find(const void *expression, const PlannedStmt *stmt)
+{
+	SubquerySearch search = {.stmt = stmt};
+
+	(void) find_subqueries(unconstify(Node *, (const Node *) expression), &search);
+	return search.found;
+}
