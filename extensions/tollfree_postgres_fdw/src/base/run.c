@@ -5,6 +5,10 @@
  * A run is asked for all rows of the query, or only for the next ones, as by a
  * cursor.  At the end of a run of a modifying statement the finisher sends the
  * rest of the rows.
+ *
+ * A row that is routed to a partition can be what has this library loaded.  The
+ * run that this happens in does not go through the hook.  The end of its input
+ * is watched instead.
  */
 #include "postgres.h"
 
@@ -15,6 +19,17 @@
 
 static ExecutorRun_hook_type next_run_hook = NULL;
 static void (*finish_run) (QueryDesc *queryDesc) = NULL;
+
+/* The input of a statement that is finished behind its last row */
+typedef struct WatchedInput
+{
+	PlanState  *input;			/* NULL if none is watched */
+	ExecProcNodeMtd next;		/* returns its rows */
+	void		(*finish) (const EState *estate);
+	MemoryContextCallback forget;
+} WatchedInput;
+
+static WatchedInput watched;
 
 /* The innermost run, or NULL; was it asked for all rows? */
 static const QueryDesc *innermost = NULL;
@@ -53,6 +68,46 @@ run_install(void (*finish) (QueryDesc *queryDesc))
 	finish_run = finish;
 	next_run_hook = ExecutorRun_hook;
 	ExecutorRun_hook = run;
+}
+
+/*
+ * ExecProcNodeMtd: the next row of the watched input; behind the last one, the
+ * statement is finished.
+ */
+static TupleTableSlot *
+watch(PlanState *input)
+{
+	TupleTableSlot *slot = watched.next(input);
+
+	if (TupIsNull(slot))
+		watched.finish(input->state);
+	return slot;
+}
+
+/* Forgets the watched input, whose query's memory is freed. */
+static void
+forget_watched(void *arg)
+{
+	watched.input = NULL;
+}
+
+/*
+ * Has a modifying statement, whose run began before this library was loaded,
+ * finished at the end of its input; false if another one is watched.
+ */
+bool
+run_watch(PlanState *input, void (*finish) (const EState *estate))
+{
+	if (watched.input != NULL)
+		return watched.input == input;
+	watched.input = input;
+	watched.next = input->ExecProcNodeReal;
+	watched.finish = finish;
+	watched.forget.func = forget_watched;
+	ExecSetExecProcNode(input, watch);
+	MemoryContextRegisterResetCallback(input->state->es_query_cxt,
+									   &watched.forget);
+	return true;
 }
 
 /* Is the innermost run one of this query, asked for all of its rows? */

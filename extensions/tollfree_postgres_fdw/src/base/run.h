@@ -8,6 +8,8 @@
 #include "executor/execdesc.h"
 
 extern void run_install(void (*finish) (QueryDesc *queryDesc));
+extern bool run_watch(PlanState *input,
+					  void (*finish) (const EState *estate));
 extern bool run_is_whole(const EState *estate);
 extern PlanState *run_plan(const EState *estate);
 

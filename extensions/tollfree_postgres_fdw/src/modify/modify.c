@@ -277,6 +277,19 @@ make_pipeline(ForeignModifyState *state, bool is_routed, uint64 *count)
 	MemoryContextSwitchTo(old);
 }
 
+/*
+ * Are the pipelines of a statement finished before its rows are counted?  They
+ * are at the end of its run, or at the end of its input if a row is what had
+ * this library loaded.  Batches are written behind the input.
+ */
+static bool
+is_finished(const ModifyTableState *node, const ResultRelInfo *rinfo)
+{
+	return run_plan(node->ps.state) != NULL ||
+		(rinfo->ri_BatchSize <= 1 &&
+		 run_watch(outerPlanState(node), pipeline_finish_execution));
+}
+
 /* Decides before the first row, and makes the pipeline if it is to be used. */
 static void
 decide_pipeline(ForeignModifyState *state, ResultRelInfo *rinfo)
@@ -285,13 +298,9 @@ decide_pipeline(ForeignModifyState *state, ResultRelInfo *rinfo)
 		return;
 	state->is_decided = true;
 
-	/*
-	 * If a row is what had this library loaded, the present run ends without
-	 * finishing a pipeline.
-	 */
-	if (run_plan(state->node->ps.state) != NULL &&
-		can_pipeline(state->node, rinfo, state->plan.has_returning,
-					 state->fast_paths))
+	if (can_pipeline(state->node, rinfo, state->plan.has_returning,
+					 state->fast_paths) &&
+		is_finished(state->node, rinfo))
 		make_pipeline(state, rinfo->ri_RootResultRelInfo != NULL,
 					  &state->node->ps.state->es_processed);
 	settings_require(REQUIRE_PIPELINED, state->pipeline != NULL);

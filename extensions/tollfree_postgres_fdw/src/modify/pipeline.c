@@ -456,8 +456,8 @@ send_execution(const EState *estate)
  * same time.  If a subtransaction made one send its rows, an error of theirs
  * may have been kept for this level: it is raised.
  */
-static void
-finish_execution(const EState *estate)
+void
+pipeline_finish_execution(const EState *estate)
 {
 	ListCell   *cell;
 
@@ -486,7 +486,7 @@ pipeline_finish_run(QueryDesc *queryDesc)
 
 	if (queryDesc->totaltime != NULL)
 		InstrStartNode(queryDesc->totaltime);
-	finish_execution(estate);
+	pipeline_finish_execution(estate);
 	compat_correct_total(estate, estate->es_processed - processed);
 	if (queryDesc->totaltime != NULL)
 		InstrStopNode(queryDesc->totaltime, 0);

@@ -30,5 +30,6 @@ extern void pipeline_append(WritePipeline *pipeline,
 							int nrows);
 extern void pipeline_send_if_due(WritePipeline *pipeline, Size bytes);
 extern void pipeline_finish(WritePipeline *pipeline);
+extern void pipeline_finish_execution(const EState *estate);
 
 #endif							/* TOLLFREE_FDW_PIPELINE_H */

@@ -112,7 +112,20 @@ BEGIN
 	END LOOP;
 END
 $$;
--- In a new session the library is loaded when the first row is routed, too late to see the end of the statement.
+-- In a new session the library is loaded when the first row is routed.
+\c -
+INSERT INTO orders SELECT i, i FROM generate_series(6001, 6400) i;
+SELECT sum(round_trips) < 30 AS few FROM tollfree_postgres_fdw_get_connections();
+SELECT count(*), sum(amount) FROM orders WHERE id > 6000;
+\c -
+INSERT INTO orders SELECT i, CASE i WHEN 6402 THEN 1e6 ELSE i END FROM generate_series(6401, 6410) i;
+SELECT count(*) FROM orders WHERE id > 6400;
+\c -
+BEGIN;
+INSERT INTO orders SELECT i, 1 / (6415 - i) FROM generate_series(6411, 6420) i;
+ROLLBACK;
+INSERT INTO orders VALUES (6401, 1), (6402, 2);
+SELECT count(*) FROM orders WHERE id > 6400;
 \c -
 DO $$
 DECLARE
