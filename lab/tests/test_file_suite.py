@@ -290,8 +290,10 @@ def test_every_query_has_the_same_answer_on_tables_and_on_text(lab: Lab, tmp_pat
         assert len(foreign) == 2 * 23 + 1
         assert all(r.state == "ok" for r in foreign)
         citus = [r for r in results.values() if ":citus:" in r.testcase]
-        assert len(citus) == 23
-        assert all(r.state == "skipped" and "citus" in str(r.reason) for r in citus)
+        assert len(citus) == 22 - 1  # it refuses one
+        no_citus = "the extension citus is not installed in this PostgreSQL"
+        assert {r.reason if r.state == "skipped" else None for r in citus} <= {None, no_citus}
+        assert len({r.state for r in citus}) == 1
         assert all(r.figures["disk_bytes"] >= 0 for r in foreign)
         assert_neighbours(store)
         # An answer without rows compares nothing: at this scale one query has none.

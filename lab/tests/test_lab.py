@@ -11,10 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg
 import pytest
 from command_line import LIMIT_S, start, tollfree, until, until_executing
+from psycopg.conninfo import make_conninfo
 
-from tollfree.errors import ExitCode
+from tollfree.errors import ExitCode, LabStateError
 from tollfree.lab import Lab
 from tollfree.postgres import Installation
 from tollfree.privileges import ServerUser
@@ -103,6 +105,43 @@ def test_up_status_down(lab: Lab) -> None:
     assert not any(is_alive(pid) for pid in pids)
     assert not (lab.folder / "lab.json").exists()
     assert "was not running" in tollfree("down")[0]
+
+
+def test_a_suite_starts_further_servers_which_stop_with_the_lab(lab: Lab) -> None:
+    tollfree("up")
+    with lab.lock(), lab.database() as store:
+        before = [row.name for row in lab.status()]
+        for _ in range(2):  # again it is there already
+            lab.start_others(store, ["second"])
+        rows = lab.status()
+        names = ["second", "rmt:tcp:1000us to second", "rmt:tcp:2000us to second"]
+        assert [row.name for row in rows if row.name not in before] == names
+        assert all(row.pid for row in rows)
+        assert "rmt:tcp:1000us to second" in tollfree("status")[0]
+        # Each link to it leads there, and counts for itself.
+        found = store.table("SELECT * FROM lab.roads WHERE instance = 'second' ORDER BY link")
+        for row in found:
+            conninfo = make_conninfo(
+                host=row["tcp_host"],
+                port=row["port"],
+                user="postgres",
+                dbname="postgres",
+                password=lab.password(),
+            )
+            with psycopg.connect(conninfo) as connection:
+                port = connection.execute("SHOW port").fetchone()
+                assert port == (str(lab.other("second").port),)
+        assert [row["link"] for row in found] == ["lcl:tcp", "rmt:tcp:1000us", "rmt:tcp:2000us"]
+        counted = {x.title: x.counters()["connections"] for x in lab.links()}
+        assert counted["rmt:tcp:1000us to second"] == 1
+        assert counted["rmt:tcp:1000us"] == 0
+        # One that does not start leaves what there was.
+        with pytest.raises(LabStateError, match="worker_1"):
+            lab.start_others(store, ["worker_1"], {"no_such_setting": "1"})
+        shutil.rmtree(lab.folder / "worker_1")
+        assert lab.status() == rows
+    tollfree("down")
+    assert not any(is_alive(row.pid) for row in rows)
 
 
 def test_transactions_are_timed_over_a_link_that_is_asked_for(lab: Lab) -> None:

@@ -35,6 +35,14 @@ def test_all_homes_of_a_user_share_it(tmp_path: Path, monkeypatch: pytest.Monkey
             fcntl.flock(again, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+def test_a_port_that_is_somebodys_name_is_not_chosen() -> None:
+    """The socket of a server that does not listen has a port's name."""
+    with reserved_ports(2) as ports:
+        pass
+    with reserved_ports(2, taken=ports[:1]) as (first, second):
+        assert ports[0] not in (first, second)
+
+
 def test_a_folder_that_cannot_be_made_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,7 +25,7 @@ def case(
     repeats: int = 1,
     content: str = "rows",
 ) -> RunCase:
-    link = LINK if target == "foreign" else "lcl:ipc"
+    link = LINK if target in ("foreign", "citus") else "lcl:ipc"
     dims = {
         "operation": operation,
         "content": content,
@@ -65,22 +65,27 @@ def findings(executions: list[Execution]) -> ShardsFindings:
     return ShardsFindings(Findings(RUN, {one.testcase: one for one, _, _ in executions}, results))
 
 
-def link_counts(flights: int, size: int) -> dict[str, float]:
+def link_counts(flights: int, size: int, link: int = 1) -> dict[str, float]:
     return {
-        "flights_before": 7,
-        "flights_after": 7 + flights,
-        "rows_before": 5,
-        "rows_after": 5 + size // 100,
-        "bytes_before": 100,
-        "bytes_after": 100 + size,
+        f"flights_before_{link}": 7,
+        f"flights_after_{link}": 7 + flights,
+        f"rows_before_{link}": 5,
+        f"rows_after_{link}": 5 + size // 100,
+        f"bytes_before_{link}": 100,
+        f"bytes_after_{link}": 100 + size,
     }
 
 
 EXECUTIONS: list[Execution] = [
     (case("AGGREGATE", "local"), 10.0, {}),
     (case("AGGREGATE", "local_again"), 11.0, {}),
-    (case("AGGREGATE", "foreign", OURS, 4), 20.0, link_counts(8, 5000)),
+    (
+        case("AGGREGATE", "foreign", OURS, 4),
+        20.0,
+        link_counts(5, 3000) | link_counts(3, 2000, link=2),
+    ),
     (case("AGGREGATE", "foreign", "postgres_fdw", 4), 400.0, link_counts(1004, 4_000_000)),
+    (case("AGGREGATE", "citus", servers=2), 25.0, link_counts(9, 6000)),
     (case("AGGREGATE", "foreign", OURS, 1), 30.0, link_counts(2, 2000)),
     (case("LOOKUP", "local"), 1.0, {}),
     (case("LOOKUP", "foreign", OURS, 4, repeats=100), 3.0, link_counts(100, 20_000)),
@@ -92,13 +97,15 @@ def test_the_table_is_in_order_and_counts_one_execution() -> None:
     assert [row[:3] for row in table.rows] == [
         ("LOOKUP", 4, OURS),
         ("AGGREGATE", 1, OURS),
+        ("AGGREGATE", 2, "Citus"),
         ("AGGREGATE", 4, "postgres_fdw"),
         ("AGGREGATE", 4, OURS),
     ]
-    lookup, _, stock, ours = table.rows
+    lookup, _, citus, stock, ours = table.rows
     assert lookup[3:] == pytest.approx((3.0, 3.0, None, 1.0, 2.0, 0.2))
     assert stock[3:] == pytest.approx((400.0, 40.0, None, 1004, 40_000, 4000))
     assert ours[3:] == pytest.approx((20.0, 2.0, 20.0, 8, 50, 5))
+    assert citus[3:] == pytest.approx((25.0, 2.5, None, 9, 60, 6))
 
 
 def test_what_failed_has_no_figures() -> None:
@@ -114,7 +121,9 @@ def test_what_failed_has_no_figures() -> None:
 
 def test_the_sentences_are_of_the_most_servers() -> None:
     sentences = verdicts(findings(EXECUTIONS))
-    (aggregate,) = (s for s in sentences if s.startswith(DOINGS["AGGREGATE"]))
+    citus, aggregate = (s for s in sentences if s.startswith(DOINGS["AGGREGATE"]))
+    assert "over 2 servers" in citus
+    assert "through Citus" in citus
     assert "over 4 servers" in aggregate
     assert "takes 2.0x" in aggregate
     assert "postgres_fdw takes 20.0x" in aggregate

@@ -94,6 +94,10 @@ def test_the_stage_has_nothing_of_our_extensions_as_they_are_installed(
         for file in files:
             staged = stage.root / folder.relative_to("/") / file
             assert staged.exists() == file.startswith("dict_int"), staged
+    # What is installed later is there, too, the next time.
+    (sharedir / "extension" / "citext.control").touch()
+    _link_installation(stage)
+    assert (stage.sharedir / "extension" / "citext.control").exists()
 
 
 @pytest.mark.cluster

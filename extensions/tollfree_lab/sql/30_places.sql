@@ -18,7 +18,9 @@ COMMENT ON COLUMN instances.certificate IS
 'path of its certificate, which is its own authority; NULL when it has no TLS';
 COMMENT ON COLUMN instances.pid IS 'of its first process, the postmaster';
 
-INSERT INTO instances (instance) VALUES ('source'), ('external');
+/* Those behind the first two run only while a suite needs them. */
+INSERT INTO instances (instance) VALUES
+	('source'), ('external'), ('second'), ('coordinator'), ('worker_1'), ('worker_2');
 
 /*
  * The roads to the instance "source".  A link with a round trip runs through
@@ -54,6 +56,28 @@ INSERT INTO links (link, transport, rtt_us, for_transactions, in_quick) VALUES
 	('rmt:tcp:2000us', 'tcp', 2000, true, false),
 	('rmt:tcp:20000us', 'tcp', 20000, false, false),
 	('rmt:tcp:40000us', 'tcp', 40000, false, false);
+
+/* The same roads to other instances, each with a proxy of its own. */
+CREATE TABLE other_links
+(
+	link		text REFERENCES links,
+	instance	text REFERENCES instances,
+	port		int,
+	control		text,
+	PRIMARY KEY (link, instance)
+);
+
+COMMENT ON COLUMN other_links.port IS 'NULL where there is no proxy, or it is not up';
+
+/* Where to connect to for an instance over a link, and what counts there. */
+CREATE VIEW roads AS
+SELECT x.link, x.instance, i.tcp_host, coalesce(x.port, i.port) AS port, x.control
+FROM (SELECT link, 'source' AS instance, port, control
+	  FROM links
+	  WHERE transport = 'tcp'
+	  UNION ALL
+	  TABLE other_links) x
+	JOIN instances i USING (instance);
 
 /* Returns a value as a connection string has it: quoted where it has to be. */
 CREATE FUNCTION conninfo_value(value text)

@@ -3,8 +3,10 @@
  *
  * The same rows lie in local tables and, sharded by hash, on 1, 2, 4 or 8
  * servers, where foreign tables that are partitions reach them.  A "server" is a
- * database of "source"; all of its connections go over one link.  What stock and
- * ours reach are the same databases.
+ * database of "source" or of "second", in turn; all of its connections go over one
+ * link.  What stock and ours reach are the same databases.
+ *
+ * Citus distributes the rows over two workers, where its extension is at hand.
  *
  * pgbench's TPC-B-like transaction is there too, on tables sharded by branch,
  * which each of its commands names.
@@ -21,9 +23,32 @@ CREATE TABLE shards_counts
 
 INSERT INTO shards_counts VALUES (1, true), (2, false), (4, true), (8, false);
 
-CREATE TABLE shards_links (link text PRIMARY KEY REFERENCES links, in_quick bool NOT NULL);
+CREATE TABLE shards_links
+(
+	link		text PRIMARY KEY,
+	near		text NOT NULL REFERENCES links,
+	far			text NOT NULL REFERENCES links,
+	in_quick	bool NOT NULL
+);
 
-INSERT INTO shards_links VALUES ('lcl:tcp', false), ('rmt:tcp:1000us', true);
+COMMENT ON COLUMN shards_links.near IS 'to the first server, the third and so on';
+COMMENT ON COLUMN shards_links.far IS 'to the second server, the fourth and so on';
+
+INSERT INTO shards_links VALUES
+	('lcl:tcp', 'lcl:tcp', 'lcl:tcp', false),
+	('rmt:tcp:1000us', 'rmt:tcp:1000us', 'rmt:tcp:1000us', true),
+	('rmt:tcp:200us and 2000us', 'rmt:tcp:200us', 'rmt:tcp:2000us', false);
+
+/* Returns the instance that server n, from 0 on, of a target is on. */
+CREATE FUNCTION shards_instance(target text, n int)
+RETURNS text
+LANGUAGE sql IMMUTABLE
+RETURN CASE target WHEN 'citus' THEN 'worker_' || n + 1
+	   ELSE CASE n % 2 WHEN 0 THEN 'source' ELSE 'second' END END;
+
+INSERT INTO other_links (link, instance)
+SELECT DISTINCT CASE n WHEN 0 THEN near ELSE far END, shards_instance(target, n)
+FROM shards_links CROSS JOIN (VALUES ('foreign', 1), ('citus', 0), ('citus', 1)) AS server (target, n);
 
 /* For each unit of scale */
 CREATE TABLE shards_tables
@@ -143,19 +168,38 @@ SELECT query, 1, format('PERFORM * FROM (%s) q', statement), statement, true,
 	   query IN ('Q1', 'Q3', 'Q5', 'Q6')
 FROM file_queries WHERE published;
 
-/* Where it is done: local tables, twice, and each wrapper, number and link. */
+/* Where it is done: local tables, twice; each wrapper, number and link; Citus. */
 CREATE VIEW shards_places AS
 SELECT local.place AS target, NULL AS wrapper, NULL::int AS servers, 'lcl:ipc' AS link,
-	   NULL AS control, 'shards_local' AS dbname, true AS in_quick
+	   'external' AS instance, 'shards_local' AS dbname, true AS in_quick
 FROM (VALUES ('local'), ('local_again')) AS local (place)
 UNION ALL
-SELECT 'foreign', w.wrapper, c.servers, l.link, links.control,
-	   concat_ws('_', 'shards' || w.suffix, c.servers, links.rtt_us || 'us'),
-	   c.in_quick AND l.in_quick
-FROM wrappers w
+SELECT system.target, system.wrapper, c.servers, l.link, system.instance,
+	   regexp_replace(concat_ws('_', 'shards' || system.suffix, c.servers, l.link), '\W+', '_', 'g'),
+	   c.in_quick AND l.in_quick AND system.target = 'foreign'
+FROM (SELECT 'foreign', wrapper, suffix, 'external' FROM wrappers
+	  UNION ALL
+	  VALUES ('citus', NULL, '_citus', 'coordinator')) AS system (target, wrapper, suffix, instance)
 	CROSS JOIN shards_counts c
 	CROSS JOIN shards_links l
-	JOIN links USING (link);
+WHERE CASE system.target WHEN 'foreign' THEN c.servers > 1 OR l.near = l.far
+		  ELSE c.servers = 2 END;
+
+/* The servers of each place, and the roads to them. */
+CREATE VIEW shards_servers AS
+SELECT p.dbname, n, r.tcp_host AS server_host, r.port AS server_port, r.control
+FROM shards_places p
+	JOIN shards_links l USING (link)
+	CROSS JOIN LATERAL generate_series(0, p.servers - 1) AS n
+	JOIN roads r ON r.instance = shards_instance(p.target, n)
+		AND r.link = CASE n % 2 WHEN 0 THEN l.near ELSE l.far END;
+
+/* What counts on the roads of a place, each once. */
+CREATE VIEW shards_counters AS
+SELECT dbname, array_agg(DISTINCT control) AS controls
+FROM shards_servers
+WHERE control IS NOT NULL
+GROUP BY dbname;
 
 /*
  * The databases of foreign tables that the cases need.  What the owner of such
@@ -169,12 +213,9 @@ SELECT p.dbname, p.wrapper, p.servers,
 	   || CASE p.wrapper WHEN 'tollfree_postgres_fdw'
 			   THEN jsonb_build_object('parallel_modify', 'true') ELSE '{}' END
 	   AS server_options,
-	   source.tcp_host AS server_host, coalesce(l.port, source.port) AS server_port,
 	   p.servers = (SELECT max(blocks) FROM file_engines) AS has_tpch
 FROM shards_places p
-	JOIN wrappers w USING (wrapper)
-	JOIN links l USING (link)
-	JOIN instances source ON source.instance = 'source';
+	JOIN wrappers w USING (wrapper);
 
 /*
  * What the tables are made of: rows of the suite's own, or TPC-H's on tables or on
@@ -193,7 +234,7 @@ INSERT INTO shards_contents VALUES
 	('rows', false, true), ('tables', true, true), ('text', true, false);
 
 CREATE VIEW shards_cases AS
-SELECT o.*, c.content, p.target, p.wrapper, p.servers, p.link, p.control, p.dbname,
+SELECT o.*, c.content, p.target, p.wrapper, p.servers, p.link, p.instance, p.dbname, x.controls,
 	   p.in_quick AND o.in_quick AS chosen,
 	   CASE c.content
 		   WHEN 'tables' THEN 'heap'
@@ -207,18 +248,28 @@ SELECT o.*, c.content, p.target, p.wrapper, p.servers, p.link, p.control, p.dbna
 FROM shards_operations o
 	JOIN shards_contents c USING (is_tpch)
 	CROSS JOIN shards_places p
-WHERE CASE WHEN p.target = 'foreign'
-		  THEN NOT o.is_tpch OR p.servers = (SELECT max(blocks) FROM file_engines)
+	LEFT JOIN shards_counters x USING (dbname)
+WHERE CASE p.target
+		  WHEN 'foreign' THEN NOT o.is_tpch OR p.servers = (SELECT max(blocks) FROM file_engines)
+		  WHEN 'citus' THEN c.is_local AND o.operation <> 'SUBQUERY'
 		  ELSE c.is_local END;
 
-/* Returns a psql command that prints what a link has counted so far. */
-CREATE FUNCTION shards_counted(control text, what text)
+COMMENT ON VIEW shards_cases IS
+'Citus refuses a correlated subquery on a distributed table beside a reference table.';
+
+/* Returns psql's commands that print what links have counted so far. */
+CREATE FUNCTION shards_counted(controls text[], what text)
 RETURNS text[]
 LANGUAGE sql IMMUTABLE
-RETURN CASE WHEN control IS NOT NULL THEN
-		   ARRAY['-c', format('\echo %s `tollfree-link --control %s --ask stats`', what,
-							  '''' || replace(control, '''', '''\''''') || '''')]
-	   END;
+BEGIN ATOMIC
+	SELECT array_agg(word ORDER BY n, place)
+	FROM unnest(controls) WITH ORDINALITY AS c (control, n)
+		CROSS JOIN LATERAL
+			(VALUES (1, '-c'),
+					(2, format('\echo %s %s `tollfree-link --control %s --ask stats`', what, n,
+							   '''' || replace(control, '''', '''\''''') || '''')))
+			AS words (place, word);
+END;
 
 /* Returns the words of a shell that has pgbench execute a script. */
 CREATE FUNCTION shards_pgbench(script text, clients int, seconds int, branches int, conninfo text)
@@ -245,13 +296,13 @@ SELECT 'shards'::text AS suite,
 						  'link', c.link, 'repeats', c.repeats) AS dims,
 	   CASE WHEN c.clients IS NOT NULL
 		   THEN shards_pgbench(c.command, c.clients, 5 * p.seconds, 20 * p.scale,
-							   socket_conninfo('external', c.dbname))
-		   ELSE psql_words('external', c.dbname)
+							   socket_conninfo(c.instance, c.dbname))
+		   ELSE psql_words(c.instance, c.dbname)
 	   || ARRAY['-c', format('SET search_path = %I, public', c.schema)]
 	   || ARRAY['-c', format('SELECT keep_answer(%L)', c.answer)]
-	   || shards_counted(c.control, 'before')
+	   || shards_counted(c.controls, 'before')
 	   || ARRAY['-c', format('SELECT ''ms='' || timed(%L, %s)', c.command, c.repeats)]
-	   || shards_counted(c.control, 'after')
+	   || shards_counted(c.controls, 'after')
 	   || CASE WHEN c.cleanup IS NOT NULL
 			   THEN ARRAY['-c', format('SELECT keep_answer(%L)', c.answer), '-c', c.cleanup] END
 	   || ARRAY['-c', 'SELECT ''answer='' || current_setting(''shards.answer'')'] END AS argv,
@@ -259,7 +310,7 @@ SELECT 'shards'::text AS suite,
 	   make_interval(mins => 5) AS time_limit,
 	   CASE WHEN c.clients IS NULL THEN 'shards' ELSE 'pgbench' END AS format,
 	   CASE WHEN c.clients IS NOT NULL
-		   THEN psql_words('external', c.dbname) || ARRAY['-c', c.answer] END AS probe_argv,
+		   THEN psql_words(c.instance, c.dbname) || ARRAY['-c', c.answer] END AS probe_argv,
 	   p.profile = 'full' OR c.chosen AS chosen
 FROM shards_cases c
 	JOIN profiles p ON p.suite = 'shards'
@@ -267,13 +318,21 @@ FROM shards_cases c
 
 INSERT INTO output_patterns VALUES
 	('shards', 'ms', 'ms=([0-9.]+)'),
-	('shards', 'answer', 'answer=(-?[0-9]+)'),
-	('shards', 'flights_before', 'before \{[^\n]*"flights": ?([0-9]+)'),
-	('shards', 'flights_after', 'after \{[^\n]*"flights": ?([0-9]+)'),
-	('shards', 'bytes_before', 'before \{[^\n]*"bytes_to_client": ?([0-9]+)'),
-	('shards', 'bytes_after', 'after \{[^\n]*"bytes_to_client": ?([0-9]+)'),
-	('shards', 'rows_before', 'before \{[^\n]*"rows_to_client": ?([0-9]+)'),
-	('shards', 'rows_after', 'after \{[^\n]*"rows_to_client": ?([0-9]+)');
+	('shards', 'answer', 'answer=(-?[0-9]+)');
+
+INSERT INTO output_patterns
+SELECT 'shards', concat_ws('_', counter.figure, moment, link),
+	   format('%s %s \{[^\n]*"%s": ?([0-9]+)', moment, link, counter.name)
+FROM (VALUES ('flights', 'flights'), ('bytes', 'bytes_to_client'), ('rows', 'rows_to_client'))
+		AS counter (figure, name)
+	CROSS JOIN unnest(ARRAY['before', 'after']) AS moment
+	CROSS JOIN generate_series(1, 2) AS link;
+
+/* What the runs that are under way need Citus for. */
+CREATE VIEW shards_on_citus AS
+SELECT DISTINCT run_id, candidate
+FROM runs JOIN run_cases USING (run_id)
+WHERE suite = 'shards' AND state = 'running' AND dims->>'target' = 'citus';
 
 /*
  * Returns why an execution of pgbench does not count, or NULL.  The probe is the

@@ -1,8 +1,9 @@
-"""The lab: three private servers and the links between them, up or down.
+"""The lab: private servers and the links between them, up or down.
 
 "source" holds the data that the roads lead to, "external" is the other server of the wrappers'
-experiment, and "lab" is the lab's own database, with every result. `Lab` knows which of their
-processes run, starts and stops them together, and stops what a killed command left behind.
+experiment, and "lab" is the lab's own database, with every result. A suite may start further
+servers, with links of their own. `Lab` knows which of their processes run, starts and stops them
+together, and stops what a killed command left behind.
 
 Only one command at a time may change a lab; it holds a lock for as long as it works. Commands that
 only read results need just the lab's own database (`Lab.database`).
@@ -13,9 +14,9 @@ import fcntl
 import json
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -53,6 +54,15 @@ class ProcessStatus:
 
 
 @dataclass(frozen=True)
+class OtherPorts:
+    """The TCP ports of a further server."""
+
+    server: int
+    links: dict[int, int]
+    """Requested round trip in microseconds -> port."""
+
+
+@dataclass(frozen=True)
 class Ports:
     """The TCP ports of a lab that is up, as kept in its state file."""
 
@@ -62,6 +72,20 @@ class Ports:
     """Requested round trip in microseconds -> port."""
     owner: int | None
     """The process that will stop the lab when it ends; None after `tollfree up`."""
+    others: dict[str, OtherPorts] = field(default_factory=dict)
+    """Those of the further servers that were started, by name."""
+
+    def all(self) -> list[int]:
+        """Return every port."""
+        ports = [self.source, self.external, *self.links.values()]
+        for other in self.others.values():
+            ports += [other.server, *other.links.values()]
+        return ports
+
+
+def _by_round_trip(ports: dict[str, int]) -> dict[int, int]:
+    """Return ports as they were before JSON made the numbers that name them strings."""
+    return {int(rtt_us): port for rtt_us, port in ports.items()}
 
 
 class Lab:
@@ -94,31 +118,46 @@ class Lab:
     def _state_file(self) -> Path:
         return self.folder / "lab.json"
 
-    def _cluster(self, name: str, port: int, *, listens: bool = False) -> Cluster:
-        settings = LAB_SETTINGS if name == "lab" else {}
+    @property
+    def sockets(self) -> Path:
+        """The folder of all servers' Unix sockets."""
+        return self.folder / "run"
+
+    def _cluster(
+        self,
+        name: str,
+        port: int,
+        *,
+        listens: bool = False,
+        settings: Mapping[str, str] | None = None,
+    ) -> Cluster:
         return Cluster(
             name,
             self.folder / name,
-            self.folder / "run",
+            self.sockets,
             port,
             self.stage,
             self.user,
             listens,
-            settings,
+            dict(settings or {}),
         )
 
     @cached_property
     def own(self) -> Cluster:
         """The cluster of the lab's own database."""
-        return self._cluster("lab", LAB_PORT)
+        return self._cluster("lab", LAB_PORT, settings=LAB_SETTINGS)
 
     def _ports(self) -> Ports | None:
         try:
             state = json.loads(self._state_file.read_text())
         except FileNotFoundError:
             return None
-        links = {int(rtt_us): port for rtt_us, port in state["links"].items()}
-        return Ports(state["source"], state["external"], links, state["owner"])
+        others = {
+            name: OtherPorts(other["server"], _by_round_trip(other["links"]))
+            for name, other in state.get("others", {}).items()
+        }
+        links = _by_round_trip(state["links"])
+        return Ports(state["source"], state["external"], links, state["owner"], others)
 
     def source(self) -> Cluster:
         """Return the cluster that holds the data; raises when the lab is down."""
@@ -128,20 +167,35 @@ class Lab:
         """Return the other cluster; raises when the lab is down."""
         return self._cluster("external", self._up_ports().external)
 
+    def other(self, name: str) -> Cluster:
+        """Return a further cluster that was started; raises when the lab is down."""
+        return self._cluster(name, self._up_ports().others[name].server, listens=True)
+
+    def _others(self) -> list[Cluster]:
+        return [self.other(name) for name in self._up_ports().others]
+
     def links(self) -> list[Link]:
-        """Return the links; raises when the lab is down."""
+        """Return the links to all servers; raises when the lab is down."""
         ports = self._up_ports()
+        found = self._links_to("source", ports.source, ports.links)
+        for name, other in ports.others.items():
+            found += self._links_to(name, other.server, other.links)
+        return found
+
+    def _links_to(self, server: str, server_port: int, ports: dict[int, int]) -> list[Link]:
+        prefix = "link" if server == "source" else f"link-{server}"
         return [
             Link(
                 f"rmt:tcp:{rtt_us}us",
                 rtt_us,
                 port,
-                ports.source,
-                self.folder / "run" / f"link-{rtt_us}.control",
+                server_port,
+                self.sockets / f"{prefix}-{rtt_us}.control",
                 self.stage,
                 self.user,
+                server,
             )
-            for rtt_us, port in sorted(ports.links.items())
+            for rtt_us, port in sorted(ports.items())
         ]
 
     def _up_ports(self) -> Ports:
@@ -234,6 +288,51 @@ class Lab:
                     link.start()
             self.register(store)
 
+    def start_others(
+        self, store: Store, names: Sequence[str], settings: Mapping[str, str] | None = None
+    ) -> None:
+        """Start further servers, with the links to them, unless they run; hold the lock.
+
+        They stop with the lab. `settings` are written into those that are made now. When it fails,
+        it stops what it started.
+        """
+        before = self._up_ports()
+        round_trips = {
+            name: store.link_round_trips(name) for name in names if name not in before.others
+        }
+        if not round_trips:
+            return
+        count = sum(1 + len(found) for found in round_trips.values())
+        with reserved_ports(count, taken=before.all()) as free:
+            others = dict(before.others)
+            for name, found in round_trips.items():
+                port, *links = (free.pop(0) for _ in range(1 + len(found)))
+                others[name] = OtherPorts(port, dict(zip(found, links, strict=True)))
+            self._write_state(replace(before, others=others))
+            try:
+                for name in round_trips:
+                    self._start_cluster(
+                        self._cluster(name, others[name].server, listens=True, settings=settings)
+                    )
+                for link in self.links():
+                    if link.server in round_trips:
+                        link.start()
+            except BaseException:
+                self._stop([x for x in self.links() if x.server in round_trips])
+                self._stop([self.other(name) for name in round_trips])
+                self._write_state(before)
+                raise
+        self.register(store)
+
+    @staticmethod
+    def _stop(processes: Sequence[Cluster | Link]) -> bool:
+        """Stop processes; return whether any ran."""
+        ran = False
+        for process in processes:
+            ran = process.pid() is not None or ran
+            process.stop()
+        return ran
+
     def _start_own(self) -> None:
         if not self.own.is_running():
             self._start_cluster(self.own)
@@ -257,7 +356,7 @@ class Lab:
         return password
 
     def _write_state(self, ports: Ports) -> None:
-        self.user.write_text(self._state_file, json.dumps(ports.__dict__))
+        self.user.write_text(self._state_file, json.dumps(asdict(ports)))
 
     def register(self, store: Store) -> None:
         """Tell the lab's database where everything is and which clients are ready."""
@@ -270,8 +369,13 @@ class Lab:
                 source.pid(),
             ),
             Place("external", str(external.socket_folder), None, external.port, None),
+            *(
+                Place(x.name, str(x.socket_folder), LOOPBACK, x.port, str(self.passfile))
+                for x in self._others()
+            ),
         ]
-        store.register(places, [LinkPlace(x.name, x.port, str(x.control)) for x in self.links()])
+        links = [LinkPlace(x.name, x.server, x.port, str(x.control)) for x in self.links()]
+        store.register(places, links)
         store.register_clients(clients(self.installation))
 
     def down(self) -> bool:
@@ -279,12 +383,8 @@ class Lab:
         with self.lock():
             self._owns = ran = False
             if self._ports() is not None:
-                processes: list[Cluster | Link] = [*self.links(), self.external(), self.source()]
-                for process in processes:
-                    ran = process.pid() is not None or ran
-                    process.stop()
-            ran = self.own.pid() is not None or ran
-            self.own.stop()
+                ran = self._stop([*self.links(), *self._others(), self.external(), self.source()])
+            ran = self._stop([self.own]) or ran
             self._state_file.unlink(missing_ok=True)
             return ran
 
@@ -304,7 +404,12 @@ class Lab:
                 ),
             ]
             rows += [
-                ProcessStatus(x.name, "link", f"{LOOPBACK}:{x.port}", x.pid()) for x in self.links()
+                ProcessStatus(x.name, "server", f"{LOOPBACK}:{x.port}", x.pid())
+                for x in self._others()
+            ]
+            rows += [
+                ProcessStatus(x.title, "link", f"{LOOPBACK}:{x.port}", x.pid())
+                for x in self.links()
             ]
         return rows
 

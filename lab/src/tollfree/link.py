@@ -37,6 +37,13 @@ class Link:
     """The socket on which it answers what it counted; unique to this link."""
     stage: Stage
     user: ServerUser
+    server: str = "source"
+    """The cluster that it leads to."""
+
+    @property
+    def title(self) -> str:
+        """What tells it from every other link of the lab."""
+        return self.name if self.server == "source" else f"{self.name} to {self.server}"
 
     def start(self) -> None:
         """Start the proxy and wait until it listens; raises `LabStateError` when it does not."""
@@ -62,7 +69,7 @@ class Link:
         while not self._answers():
             if process.poll() is not None or time.monotonic() > deadline:
                 raise LabStateError(
-                    f"the link {self.name} on port {self.port} did not start",
+                    f"the link {self.title} on port {self.port} did not start",
                     "See what it said, free the port or choose others with --port.",
                     detail=log_path.read_text(errors="replace").strip(),
                 )

@@ -8,7 +8,7 @@ the same ones; a stranger can still be faster, and then the server's own error s
 import fcntl
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from tollfree.errors import FileError, LabStateError
@@ -32,8 +32,11 @@ def is_free(port: int) -> bool:
 
 
 @contextmanager
-def reserved_ports(count: int, first: int | None = None) -> Iterator[list[int]]:
-    """Yield `count` free ports: `first` and those after it when given, else any.
+def reserved_ports(
+    count: int, first: int | None = None, *, taken: Collection[int] = ()
+) -> Iterator[list[int]]:
+    """Yield `count` free ports: `first` and those after it when given, else any but those `taken`,
+    which also name the sockets of servers that do not listen.
 
     Start the servers before leaving the context. Raises `LabStateError` when a wanted port is
     taken or none are left.
@@ -41,7 +44,7 @@ def reserved_ports(count: int, first: int | None = None) -> Iterator[list[int]]:
     lock = _open_lock()
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        yield _choose(count, first)
+        yield _choose(count, first, taken)
     finally:
         os.close(lock)
 
@@ -64,7 +67,7 @@ def _open_lock() -> int:
         ) from error
 
 
-def _choose(count: int, first: int | None) -> list[int]:
+def _choose(count: int, first: int | None, taken: Collection[int]) -> list[int]:
     if first is not None:
         wanted = list(range(first, first + count))
         for port in wanted:
@@ -76,7 +79,7 @@ def _choose(count: int, first: int | None) -> list[int]:
         return wanted
     ports: list[int] = []
     for port in range(FIRST_PORT, LAST_PORT + 1):
-        if is_free(port):
+        if port not in taken and is_free(port):
             ports.append(port)
         if len(ports) == count:
             return ports

@@ -156,6 +156,8 @@ def _link_installation(stage: Stage) -> None:
     try:
         if os.path.lexists(stage.root):
             if _is_laid_out(stage):
+                # An extension may have been added to the installation since.
+                _link_shared_files(stage)
                 return
             shutil.rmtree(stage.root)
         stage.root.mkdir()
@@ -164,8 +166,7 @@ def _link_installation(stage: Stage) -> None:
             _make_folders(folder)
         for name in COPIED_EXECUTABLES:
             shutil.copy(installation.bindir / name, stage.bindir / name)
-        _link_entries(installation.sharedir, stage.sharedir, inside=("extension",))
-        _link_entries(installation.pkglibdir, stage.pkglibdir, inside=("bitcode",))
+        _link_shared_files(stage)
         if not stage._moved(installation.localedir).exists():
             _make_folders(stage._moved(installation.localedir).parent)
             stage._moved(installation.localedir).symlink_to(installation.localedir)
@@ -175,6 +176,11 @@ def _link_installation(stage: Stage) -> None:
             f"cannot lay out the private PostgreSQL in {stage.root}: {error}",
             "Free space on that disk, or name another folder with TOLLFREE_HOME.",
         ) from error
+
+
+def _link_shared_files(stage: Stage) -> None:
+    _link_entries(stage.installation.sharedir, stage.sharedir, inside=("extension",))
+    _link_entries(stage.installation.pkglibdir, stage.pkglibdir, inside=("bitcode",))
 
 
 def _make_folders(path: Path) -> None:
@@ -197,7 +203,8 @@ def _link_entries(real: Path, staged: Path, inside: tuple[str, ...]) -> None:
             _make_folders(staged / entry.name)
             _link_entries(entry, staged / entry.name, ())
         elif not (staged / entry.name).exists():
-            (staged / entry.name).symlink_to(entry)
+            with contextlib.suppress(FileExistsError):  # another process has made it
+                (staged / entry.name).symlink_to(entry)
 
 
 def _install_extension(stage: Stage, extension: str) -> None:

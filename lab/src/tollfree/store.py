@@ -46,6 +46,7 @@ class LinkPlace:
     """Where a link listens and answers."""
 
     link: str
+    instance: str
     port: int
     control: str
 
@@ -204,9 +205,13 @@ class Store:
 
     # Places
 
-    def link_round_trips(self) -> list[int]:
+    def link_round_trips(self, instance: str = "source") -> list[int]:
         """Return the requested round trips, in microseconds, of the links with a proxy."""
-        return self._column("SELECT rtt_us FROM lab.links WHERE rtt_us IS NOT NULL ORDER BY rtt_us")
+        return self._column(
+            "SELECT rtt_us FROM lab.roads JOIN lab.links USING (link)"
+            " WHERE instance = %s AND rtt_us IS NOT NULL ORDER BY rtt_us",
+            instance,
+        )
 
     def add_link(self, rtt_us: int) -> None:
         """Add a link with that round trip for transactions, unless there is one."""
@@ -231,8 +236,13 @@ class Store:
                 ],
             )
             cursor.executemany(
-                "UPDATE lab.links SET port = %s, control = %s WHERE link = %s",
-                [(x.port, x.control, x.link) for x in links],
+                "UPDATE lab.links SET port = %s, control = %s WHERE link = %s AND %s = 'source'",
+                [(x.port, x.control, x.link, x.instance) for x in links],
+            )
+            cursor.executemany(
+                "UPDATE lab.other_links SET port = %s, control = %s"
+                " WHERE link = %s AND instance = %s",
+                [(x.port, x.control, x.link, x.instance) for x in links],
             )
 
     def register_clients(self, clients: Sequence[Client]) -> None:

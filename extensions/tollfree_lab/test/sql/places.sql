@@ -17,4 +17,11 @@ SELECT socket_conninfo('source', 'source');
 SELECT link, link_conninfo(link, 'source') FROM links
 WHERE link IN ('lcl:ipc', 'lcl:tcp') ORDER BY link;
 
+-- other servers have roads of their own
+UPDATE instances SET tcp_host = '127.0.0.1', port = 25440 WHERE instance = 'second';
+UPDATE links SET port = 25433 WHERE link = 'rmt:tcp:1000us';
+UPDATE other_links SET port = 25441 WHERE (link, instance) = ('rmt:tcp:1000us', 'second');
+SELECT * FROM roads WHERE instance IN ('source', 'second') AND link IN ('lcl:tcp', 'rmt:tcp:1000us')
+ORDER BY instance, link;
+
 ROLLBACK;

@@ -14,10 +14,28 @@ SELECT count(*) = (SELECT count(*) FROM testcases WHERE suite = 'shards' AND dim
 FROM testcases WHERE suite = 'shards' AND dims->>'servers' = '3';
 ROLLBACK;
 
+-- servers are on two instances in turn, and what counts on the way to both is asked
+BEGIN;
+UPDATE instances SET tcp_host = '127.0.0.1', port = 25440 WHERE instance <> 'source';
+UPDATE links SET port = 25400 + rtt_us / 1000, control = 'near ' || link WHERE rtt_us < 5000;
+UPDATE other_links SET port = 25500, control = instance || ' ' || link WHERE link ~ 'us$';
+SELECT servers, target, link, controls
+FROM shards_places LEFT JOIN shards_counters USING (dbname)
+WHERE servers <= 2 AND (wrapper = 'postgres_fdw' OR target = 'citus')
+ORDER BY 2, 1, 3;
+SELECT n, server_port FROM shards_servers
+WHERE dbname = 'shards_4_rmt_tcp_200us_and_2000us' ORDER BY n;
+SELECT shards_counted('{/a,it''s}', 'before');
+ROLLBACK;
+
 -- every case has its baseline, and both wrappers the same databases
 SELECT count(*) FROM testcases t
 WHERE suite = 'shards' AND baseline IS NOT NULL
   AND NOT EXISTS (SELECT FROM testcases b WHERE b.testcase = t.baseline AND b.profile = t.profile);
+-- Citus has what it does not refuse
+SELECT operation, content, link, servers FROM shards_cases
+WHERE target = 'citus' AND operation IN ('TOPN', 'SUBQUERY', 'Q6')
+ORDER BY 1, 2, 3;
 SELECT wrapper, servers, server_options->>'parallel_modify' AS parallel_modify, count(*)
 FROM shards_databases GROUP BY 1, 2, 3 ORDER BY 1, 2;
 
@@ -29,8 +47,10 @@ FROM run_cases WHERE run_id = :run AND testcase = 'TOPN:local:lcl:ipc';
 SELECT answer, shards_judge(c, jsonb_build_object('ms', 1, 'answer', answer), NULL, NULL)
 FROM run_cases c, (VALUES (77), (78), (NULL)) AS a (answer)
 WHERE run_id = :run AND testcase = 'TOPN:local_again:lcl:ipc';
-SELECT read_figures('shards', E'before {"flights": 5, "bytes_to_client": 700, "rows_to_client": 3}\nms=1.5\n'
-					'after {"flights": 9, "bytes_to_client": 1700, "rows_to_client": 8}\nanswer=-12\n');
+SELECT read_figures('shards', E'before 1 {"flights": 5, "bytes_to_client": 700, "rows_to_client": 3}\n'
+					'before 2 {"flights": 6, "bytes_to_client": 0, "rows_to_client": 0}\nms=1.5\n'
+					'after 1 {"flights": 9, "bytes_to_client": 1700, "rows_to_client": 8}\n'
+					'after 2 {"flights": 7, "bytes_to_client": 1, "rows_to_client": 1}\nanswer=-12\n');
 DELETE FROM runs WHERE run_id = :run;
 
 -- pgbench's transactions count if all are in the history and in all sums

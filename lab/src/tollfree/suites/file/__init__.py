@@ -10,8 +10,22 @@ from tollfree.cluster import Cluster
 from tollfree.report.model import SuiteSection
 from tollfree.store import Profile, Run, Store
 from tollfree.suites.base import Bench, Suite
+from tollfree.suites.citus import (
+    COORDINATOR,
+    make_citus_database,
+    set_on_workers,
+    start_citus,
+    why_no_citus,
+)
 from tollfree.suites.file.charts import charts
-from tollfree.suites.file.data import make_text, scale_folder, text_folder, tpch_tables
+from tollfree.suites.file.data import (
+    TextFiles,
+    TpchTable,
+    make_text,
+    scale_folder,
+    text_folder,
+    tpch_tables,
+)
 from tollfree.suites.file.findings import FileFindings
 from tollfree.suites.file.schemas import (
     LOADER,
@@ -30,11 +44,15 @@ BYTES_PER_SCALE = 50_000_000
 BYTES_OF_SERVERS = 2_500_000_000
 """With the log that loading leaves for a while."""
 
+WORK_MEM = "64MB"
+"""The experiment's, as the cases have it."""
+
 TITLE = "Flat files: TPC-H on the text itself"
 INTRO = (
     "TPC-H's queries on regular tables without indexes (`heap`) and on foreign tables over the "
     "text that these are loaded from, serial and with two workers. The engine `partitioned` has "
-    "`lineitem` and `orders` in four blocks, as the published experiment's CitusDB had. What a "
+    "`lineitem` and `orders` in four blocks, as the published experiment's CitusDB had; Citus "
+    "itself, where the PostgreSQL in use has it, has these blocks on two servers more. What a "
     "query scans is read before it is timed; the cases of a query follow each other, so that the "
     "page cache keeps it. A ratio says how many times slower a query is than on the regular table."
 )
@@ -78,11 +96,16 @@ class FileSuite(Suite):
             _make_unless(maker, Schema(LOADER, "foreign", LOADER, 1), is_kept=resumed)
             schemas = _schemas(bench, source, connection)
             for schema in schemas:
+                if schema.kind == "citus":
+                    continue
                 is_kept = resumed or schema.kind != "foreign" or schema.schema == LOADER
                 _make_unless(maker, schema, is_kept=is_kept)
             # Every case is heap's or has it as its baseline, in one engine or the other.
             heap = next(schema for schema in schemas if schema.kind == "heap")
             _ask(bench, connection, heap, is_resumed=resumed)
+        for schema in schemas:
+            if schema.kind == "citus":
+                _make_on_citus(bench, schema, tables, files)
 
     def facts(self, store: Store, run: Run) -> dict[str, Any]:
         """Return how much text is behind the tables that each query reads."""
@@ -108,6 +131,19 @@ def _database(bench: Bench) -> str:
     return f"tpch_{bench.profile.scale}"
 
 
+def _make_on_citus(bench: Bench, schema: Schema, tables: list[TpchTable], files: TextFiles) -> None:
+    """Make a schema on the coordinator, and of its large tables one shard a block on workers."""
+    start_citus(bench)
+    name = _database(bench)
+    make_citus_database(bench, name, bench.store.table("SELECT * FROM lab.file_citus_workers"))
+    set_on_workers(bench, name, {"work_mem": WORK_MEM})
+    with bench.lab.other(COORDINATOR).connect(name) as connection:
+        maker = SchemaMaker(connection, tables, files)
+        make_wrapper(connection, LOADER)
+        for found in (Schema(LOADER, "foreign", LOADER, 1), schema):
+            _make_unless(maker, found, is_kept=True)
+
+
 def _make_unless(maker: SchemaMaker, schema: Schema, *, is_kept: bool) -> None:
     if not (is_kept and maker.is_made(schema)):
         maker.make(schema)
@@ -119,7 +155,9 @@ def _schemas(
     """Return the schemas that the run needs and this server can have; skip what it cannot."""
     found = []
     for row in bench.store.table("SELECT * FROM lab.file_needed ORDER BY schema"):
-        why_not = _lacks(connection, row["extension"], row["kind"])
+        why_not = (
+            why_no_citus(bench) if row["kind"] == "citus" else _lacks(connection, row["extension"])
+        )
         if why_not:
             bench.store.table(
                 "SELECT lab.skip_candidate(run_id, %s, %s) FROM lab.runs"
@@ -134,9 +172,7 @@ def _schemas(
     return list(dict.fromkeys(found))
 
 
-def _lacks(
-    connection: psycopg.Connection[tuple[object, ...]], extension: str | None, kind: str
-) -> str | None:
+def _lacks(connection: psycopg.Connection[tuple[object, ...]], extension: str | None) -> str | None:
     """Return what the server lacks for an extension, None when nothing."""
     if extension is None:
         return None
@@ -145,9 +181,6 @@ def _lacks(
     ).fetchone()
     if known is None:
         return f"the extension {extension} is not installed in this PostgreSQL"
-    loaded = connection.execute("SHOW shared_preload_libraries").fetchone()
-    if kind == "citus" and "citus" not in str(loaded):
-        return "citus has to be in shared_preload_libraries of the lab's server `source`"
     return None
 
 
@@ -163,7 +196,9 @@ def _ask(
     A resumed run goes on with the answers that it has: its tables are the same.
     """
     connection.execute(
-        sql.SQL("SET search_path = {}; SET work_mem = '64MB'").format(sql.Identifier(heap.schema))
+        sql.SQL("SET search_path = {}; SET work_mem = {}").format(
+            sql.Identifier(heap.schema), sql.Literal(WORK_MEM)
+        )
     )
     for row in bench.store.table("SELECT * FROM lab.file_questions ORDER BY query"):
         if is_resumed and row["is_answered"]:

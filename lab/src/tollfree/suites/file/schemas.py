@@ -14,6 +14,7 @@ import psycopg
 from psycopg import sql
 
 from tollfree.cluster import Cluster
+from tollfree.suites.citus import distribute
 from tollfree.suites.file.data import TextFiles, TpchTable
 
 LOADER = "file_fdw"
@@ -126,13 +127,7 @@ class SchemaMaker:
     def _distribute(self) -> None:
         """Give the large tables to Citus as one shard a block, and the small ones whole."""
         for table in self._tables:
-            if table.block_key:
-                self._connection.execute(
-                    "SELECT create_distributed_table(%s, %s, shard_count => %s)",
-                    (table.name, table.block_key, self._files.blocks),
-                )
-            else:
-                self._connection.execute("SELECT create_reference_table(%s)", (table.name,))
+            distribute(self._connection, table.name, table.block_key, self._files.blocks)
             self._load(table)
 
     def _execute(self, statement: sql.SQL | sql.Composed) -> None:

@@ -17,9 +17,10 @@ log that writing them leaves for a while; TPC-H's text, whole and in blocks, and
 TITLE = "Shards: one table on several servers"
 INTRO = (
     "The same rows in local tables, and sharded by hash over several servers, where partitions that"
-    " are foreign tables reach them, through each wrapper. All servers are databases of one"
-    " instance, on the machine's own processors. Connections are open when the clock starts, which"
-    " is the server's. For both wrappers `enable_partitionwise_join` and"
+    " are foreign tables reach them, through each wrapper. The servers are databases of two"
+    " instances in turn, on the machine's own processors. Citus, where the PostgreSQL in use has"
+    " it, distributes the rows over two workers of its own. Connections are open when the clock"
+    " starts, which is the server's. For both wrappers `enable_partitionwise_join` and"
     " `enable_partitionwise_aggregate` are on, and the servers are `async_capable` and have"
     " `parallel_commit`; ours have `parallel_modify`, too. Answers are compared."
 )

@@ -12,6 +12,13 @@ from psycopg import sql
 
 from tollfree.cluster import Cluster
 from tollfree.suites.base import Bench
+from tollfree.suites.citus import (
+    COORDINATOR,
+    distribute,
+    make_citus_database,
+    start_citus,
+    why_no_citus,
+)
 from tollfree.suites.foreign import (
     Connection,
     make_extension,
@@ -21,7 +28,7 @@ from tollfree.suites.foreign import (
     options_clause,
     recreate_database,
 )
-from tollfree.suites.shards.tpch import Tpch
+from tollfree.suites.shards.tpch import Tpch, instance_of
 
 LOCAL = "shards_local"
 SETTINGS = ("enable_partitionwise_join", "enable_partitionwise_aggregate")
@@ -29,21 +36,61 @@ SETTINGS = ("enable_partitionwise_join", "enable_partitionwise_aggregate")
 
 
 def prepare(bench: Bench) -> None:
-    """Make the shards where they are missing, the local tables, and all foreign tables."""
+    """Make the shards where they are missing, the local tables, all foreign tables, and Citus's."""
     scale = bench.profile.scale
+    bench.lab.start_others(bench.store, ("second",))
     tables = bench.store.table("SELECT * FROM lab.shards_tables ORDER BY place")
     for row in bench.store.table("SELECT servers FROM lab.shards_counts ORDER BY servers"):
         for n in range(row["servers"]):
-            _make_shard(bench.lab.source(), tables, row["servers"], n, scale)
+            _make_shard(instance_of(bench.lab, n), tables, row["servers"], n, scale)
     tpch = Tpch(bench)
-    tpch.make_shards(bench.lab.source())
+    tpch.make_shards(bench.lab)
     _make_local(bench.lab.external(), tables, scale, tpch)
     password = bench.lab.password()
     for row in bench.store.table("SELECT * FROM lab.shards_databases ORDER BY dbname"):
-        _make_foreign_database(bench.lab.external(), row, tables, scale, password)
+        roads = _roads(bench, row["dbname"])
+        _make_foreign_database(bench.lab.external(), row, roads, tables, scale, password)
         if row["has_tpch"]:
             with bench.lab.external().connect(row["dbname"]) as connection:
-                tpch.make_front(connection, row, password)
+                tpch.make_front(connection, row, roads, password)
+    if reason := why_no_citus(bench):
+        bench.store.table(
+            "SELECT lab.skip_candidate(run_id, candidate, %s) FROM lab.shards_on_citus", reason
+        )
+        return
+    start_citus(bench)
+    for row in bench.store.table("SELECT dbname FROM lab.shards_places WHERE target = 'citus'"):
+        _make_on_citus(bench, row["dbname"], tables, scale, tpch)
+
+
+def _roads(bench: Bench, dbname: str) -> list[dict[str, Any]]:
+    """Return how the servers of a database are reached: `server_host`, `server_port`, in order."""
+    return bench.store.table(
+        "SELECT server_host, server_port FROM lab.shards_servers WHERE dbname = %s ORDER BY n",
+        dbname,
+    )
+
+
+def _make_on_citus(
+    bench: Bench, dbname: str, tables: list[dict[str, Any]], scale: int, tpch: Tpch
+) -> None:
+    """Make a database of Citus, unless it is there at that scale."""
+    mark = f"on Citus {_mark(tables, scale)}"
+    is_new = make_citus_database(bench, dbname, _roads(bench, dbname))
+    with bench.lab.other(COORDINATOR).connect(dbname) as connection:
+        found = connection.execute(
+            "SELECT obj_description('public'::regnamespace, 'pg_namespace')"
+        ).fetchone()
+        if is_new or found != (mark,):
+            for table in tables:
+                name = sql.Identifier(table["table_name"])
+                connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(name))
+                _make_table(connection, table, scale, "")
+                distribute(connection, table["table_name"], table["sharded_by"], None)
+                connection.execute(sql.SQL("VACUUM ANALYZE {}").format(name))
+        tpch.make_on_citus(connection)
+        connection.execute(files(__package__).joinpath("functions.sql").read_bytes())
+        connection.execute(sql.SQL("COMMENT ON SCHEMA public IS {}").format(sql.Literal(mark)))
 
 
 def shard_name(servers: int, n: int) -> str:
@@ -131,16 +178,21 @@ def _make_local(instance: Cluster, tables: list[dict[str, Any]], scale: int, tpc
 
 
 def _make_foreign_database(
-    instance: Cluster, row: dict[str, Any], tables: list[dict[str, Any]], scale: int, password: str
+    instance: Cluster,
+    row: dict[str, Any],
+    roads: list[dict[str, Any]],
+    tables: list[dict[str, Any]],
+    scale: int,
+    password: str,
 ) -> None:
     """Make the servers, the local tables, and the sharded ones with a partition on each server."""
     with instance.connect() as connection:
         recreate_database(connection, row["dbname"])
     with instance.connect(row["dbname"]) as connection:
         make_extension(connection, row["wrapper"])
-        for n in range(row["servers"]):
+        for n, road in enumerate(roads):
             dbname = shard_name(row["servers"], n)
-            make_named_server(connection, f"server_{n}", row, dbname, password)
+            make_named_server(connection, f"server_{n}", row | road, dbname, password)
         for table in tables:
             if table["sharded_by"]:
                 _make_sharded(connection, table, row["servers"])

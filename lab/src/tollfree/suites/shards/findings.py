@@ -7,6 +7,8 @@ from typing import Any
 from tollfree.suites.presentation import Findings
 
 STOCK = "postgres_fdw"
+LINKS = (1, 2)
+"""The most roads that a case counts on."""
 DOINGS = {
     "LOOKUP": "Looking up the rows of a key",
     "AGGREGATE": "Aggregating all rows in 41 groups",
@@ -35,7 +37,8 @@ class ShardsFindings:
         return self.run.cases[testcase].dims
 
     def ordered(self, **dims: object) -> list[str]:
-        """Return the cases through a wrapper: by operation, content, link, servers and wrapper."""
+        """Return the cases on servers: by operation, content, link, servers and wrapper; Citus's
+        come last."""
 
         def place(name: str) -> tuple[object, ...]:
             found = self.dims(name)
@@ -44,17 +47,27 @@ class ShardsFindings:
                 found["content"],
                 found["link"],
                 found["servers"],
+                found["target"] != "foreign",
                 found["wrapper"] != STOCK,
                 found["wrapper"],
             )
 
-        return sorted(self.run.find(target="foreign", **dims), key=place)
+        names = (
+            *self.run.find(target="foreign", **dims),
+            *self.run.find(target="citus", **dims),
+        )
+        return sorted(names, key=place)
+
+    def means(self, testcase: str) -> str:
+        """Return what the servers are reached through."""
+        dims = self.dims(testcase)
+        return "Citus" if dims["target"] == "citus" else str(dims["wrapper"])
 
     def beside(self, testcase: str, wrapper: str) -> str | None:
         """Return the same case through another wrapper."""
         dims = self.dims(testcase)
-        same = {key: dims[key] for key in ("operation", "content", "servers", "link", "target")}
-        names = self.run.find(**same, wrapper=wrapper)
+        same = {key: dims[key] for key in ("operation", "content", "servers", "link")}
+        names = self.run.find(**same, target="foreign", wrapper=wrapper)
         return names[0] if names else None
 
     def label(self, testcase: str) -> str:
@@ -68,11 +81,20 @@ class ShardsFindings:
         return names[0] if names else None
 
     def counted(self, testcase: str, what: str) -> float | None:
-        """Return how much the link counted for one execution of the command: `flights`, `bytes`
+        """Return how much the links counted for one execution of the command: `flights`, `bytes`
         or `rows`, the median over the rounds; None over a link that does not count."""
-        after = self.run.figures(testcase, f"{what}_after")
-        before = self.run.figures(testcase, f"{what}_before")
+        counted = [
+            moved for link in LINKS if (moved := self._counted_on(link, testcase, what)) is not None
+        ]
+        if not counted:
+            return None
+        together = [sum(one) for one in zip(*counted, strict=True)]
+        return float(statistics.median(together)) / float(self.dims(testcase)["repeats"])
+
+    def _counted_on(self, link: int, testcase: str, what: str) -> list[float] | None:
+        """Return, round by round, how much one of the links counted."""
+        after = self.run.figures(testcase, f"{what}_after_{link}")
+        before = self.run.figures(testcase, f"{what}_before_{link}")
         if not after or len(after) != len(before):
             return None
-        moved = (b - a for a, b in zip(before, after, strict=True))
-        return statistics.median(moved) / float(self.dims(testcase)["repeats"])
+        return [b - a for a, b in zip(before, after, strict=True)]

@@ -17,7 +17,7 @@ def times_table(shards: ShardsFindings, link: str) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name in shards.ordered(link=link):
         dims = shards.dims(name)
-        stock = shards.beside(name, STOCK) if dims["wrapper"] != STOCK else None
+        stock = shards.beside(name, STOCK) if shards.means(name) != STOCK else None
         figures = (
             shards.run.median(name),
             shards.run.ratio(name),
@@ -26,7 +26,7 @@ def times_table(shards: ShardsFindings, link: str) -> Table:
         received = shards.counted(name, "bytes")
         rows.append(
             (
-                *(shards.label(name), int(dims["servers"]), str(dims["wrapper"])),
+                *(shards.label(name), int(dims["servers"]), shards.means(name)),
                 *(figure.median if figure else None for figure in figures),
                 shards.counted(name, "flights"),
                 shards.counted(name, "rows"),
@@ -36,7 +36,7 @@ def times_table(shards: ShardsFindings, link: str) -> Table:
     return Table(
         f"Sharded tables over {link}",
         (
-            *(Column("Operation"), number("servers", decimals=0), Column("Wrapper")),
+            *(Column("Operation"), number("servers", decimals=0), Column("through")),
             *(number("time", "ms", 2), number("of the local time", "x", 2)),
             number(f"{STOCK} takes", "x", 2),
             *(number("flights", decimals=1), number("rows received", decimals=1)),
@@ -44,9 +44,10 @@ def times_table(shards: ShardsFindings, link: str) -> Table:
         ),
         tuple(rows),
         (
-            "Medians over the rounds. Flights, rows and bytes are the link's counts for one"
+            "Medians over the rounds. Flights, rows and bytes are the links' counts for one"
             " execution of the command, of all servers together: what travels at the same time on"
-            " several connections counts for each.",
+            " several connections counts for each. Those of Citus are of its coordinator and its"
+            " workers.",
         ),
     )
 
@@ -71,7 +72,7 @@ def _ratio_chart(shards: ShardsFindings, link: str) -> RatioChart:
         servers = "1 server" if dims["servers"] == 1 else f"{dims['servers']} servers"
         rows.append(
             RatioRow(
-                f"{shards.label(name)} {dims['wrapper']}, {servers}",
+                f"{shards.label(name)} {shards.means(name)}, {servers}",
                 shown(shards.run.ratio(name)),
                 shards.run.told_apart(name),
                 None,

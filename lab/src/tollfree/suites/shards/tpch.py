@@ -10,6 +10,7 @@ from typing import Any
 from psycopg import sql
 
 from tollfree.cluster import Cluster
+from tollfree.lab import Lab
 from tollfree.suites.base import Bench
 from tollfree.suites.file.data import (
     BlockFiles,
@@ -45,11 +46,12 @@ class Tpch:
         self._large = [table for table in self._tables if table.block_key]
         self._small = [table for table in self._tables if not table.block_key]
 
-    def make_shards(self, source: Cluster) -> None:
+    def make_shards(self, lab: Lab) -> None:
         """Make the databases that are the servers, each with its block, where they are missing."""
         for n in range(self._files.blocks):
-            make_database(source, _shard_name(n))
-            with source.connect(_shard_name(n)) as connection:
+            instance = instance_of(lab, n)
+            make_database(instance, _shard_name(n))
+            with instance.connect(_shard_name(n)) as connection:
                 files = BlockFiles(self._files.folder, self._files.blocks, n)
                 maker = SchemaMaker(connection, self._large, files)
                 for wrapper in FILE_WRAPPERS.values():
@@ -62,18 +64,30 @@ class Tpch:
         _make_text_schema(maker, connection, LOADER)
         _make_missing(maker, HEAP)
 
-    def make_front(self, connection: Connection, row: dict[str, Any], password: str) -> None:
+    def make_on_citus(self, connection: Connection) -> None:
+        """Give all tables to Citus, the large ones in blocks, unless they are there."""
+        maker = SchemaMaker(connection, self._tables, self._files)
+        _make_text_schema(maker, connection, LOADER)
+        _make_missing(maker, Schema(HEAP.schema, "citus", None, self._files.blocks))
+
+    def make_front(
+        self,
+        connection: Connection,
+        row: dict[str, Any],
+        roads: list[dict[str, Any]],
+        password: str,
+    ) -> None:
         """Make the small tables, and the large ones with a partition on each server.
 
-        `row` says which wrapper reaches the servers, and how.
+        `row` says which wrapper reaches the servers, `roads` where each is.
         """
         maker = SchemaMaker(connection, self._small, self._files)
         of_files = FILE_WRAPPERS[row["wrapper"]]
         for wrapper in dict.fromkeys((LOADER, of_files)):
             _make_text_schema(maker, connection, wrapper)
         _make_missing(maker, HEAP)
-        for n in range(self._files.blocks):
-            make_named_server(connection, _shard_name(n), row, _shard_name(n), password)
+        for n, road in enumerate(roads):
+            make_named_server(connection, _shard_name(n), row | road, _shard_name(n), password)
         for schema in (HEAP.schema, of_files):
             for table in self._large:
                 self._make_partitioned(connection, schema, table)
@@ -97,6 +111,11 @@ class Tpch:
                 )
             )
             connection.execute(sql.SQL("ANALYZE {}").format(partition))
+
+
+def instance_of(lab: Lab, n: int) -> Cluster:
+    """Return the cluster that server n, from 0 on, is a database of."""
+    return lab.source() if n % 2 == 0 else lab.other("second")
 
 
 def _shard_name(n: int) -> str:

@@ -7,13 +7,16 @@ from tollfree.suites.shards.findings import DOINGS, STOCK, ShardsFindings
 def verdicts(shards: ShardsFindings) -> tuple[str, ...]:
     """Return sentences that a person can act on, failures first."""
     sentences = []
-    failures = shards.run.failures()
+    failed = shards.run.failures()
+    skipped = {str(result.reason) for result in failed if result.state == "skipped"}
+    failures = [result for result in failed if result.state != "skipped"]
     if failures:
         cases = len({r.testcase for r in failures})
         sentences.append(
             f"{cases} of {len(shards.run.cases)} cases failed and have no figures: see the table "
             "of cases for the reasons."
         )
+    sentences += [f"Skipped: {reason}." for reason in sorted(skipped)]
     for name in shards.ordered():
         if _is_cited(shards, name):
             sentences += filter(None, (_sentence(shards, name),))
@@ -24,7 +27,7 @@ def verdicts(shards: ShardsFindings) -> tuple[str, ...]:
 
 
 def _is_cited(shards: ShardsFindings, name: str) -> bool:
-    """Return whether a case is ours on the most servers of its operation and link."""
+    """Return whether a case is ours, or Citus's, on the most servers of its operation and link."""
     dims = shards.dims(name)
     same = shards.ordered(
         **{key: dims[key] for key in ("operation", "content", "link", "wrapper")},
@@ -43,7 +46,7 @@ def _sentence(shards: ShardsFindings, name: str) -> str | None:
     text = " on text files" if dims["content"] == "text" else ""
     sentence = (
         f"{DOINGS[dims['operation']]}{text}, sharded over {servers} at the end of {dims['link']},"
-        f" takes {words} as long as on local tables through {dims['wrapper']}"
+        f" takes {words} as long as on local tables through {shards.means(name)}"
     )
     if stock and slower:
         beside = ratio_words(slower, told_apart=shards.run.told_apart(stock, name))
