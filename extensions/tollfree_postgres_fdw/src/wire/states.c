@@ -8,7 +8,8 @@
  * of numeric.c in PostgreSQL 15 to 18:
  *
  *	STATE_INTEGER_SUM		N, sum
- *	STATE_INTEGER_SQUARES	N, sum, sum of squares
+ *	STATE_SMALLINT_SQUARES	N, sum, sum of squares
+ *	STATE_INTEGER_SQUARES	likewise
  *	STATE_NUMERIC_SUM		N, sum, specials
  *	STATE_NUMERIC_SQUARES	N, sum, sum of squares, specials
  *
@@ -42,6 +43,7 @@ states_count_parts(StateKind kind)
 		case STATE_NUMERIC_SUM:
 			return 2;
 		case STATE_FLOAT:
+		case STATE_SMALLINT_SQUARES:
 		case STATE_INTEGER_SQUARES:
 		case STATE_NUMERIC_SQUARES:
 			return 3;
@@ -112,12 +114,21 @@ is_negative(Numeric value)
 											NumericGetDatum(int64_to_numeric(0))));
 }
 
+/* A sum, which some aggregates return as int8. */
+static Numeric
+sum_of(Datum part, bool is_int8)
+{
+	return is_int8 ? int64_to_numeric(DatumGetInt64(part)) :
+		DatumGetNumeric(part);
+}
+
 /* A state of type internal, serialized; there is at least one value. */
 static Datum
 make_internal(StateKind kind, const Datum *parts)
 {
-	Numeric		sum = kind == STATE_INTEGER_SQUARES ?
-		int64_to_numeric(DatumGetInt64(parts[1])) : DatumGetNumeric(parts[1]);
+	bool		has_small_squares = kind == STATE_SMALLINT_SQUARES;
+	Numeric		sum = sum_of(parts[1], has_small_squares ||
+							 kind == STATE_INTEGER_SQUARES);
 	bool		is_nan = numeric_is_nan(sum);
 	bool		is_inf = numeric_is_inf(sum);
 	bool		is_special = is_nan || is_inf;
@@ -128,8 +139,9 @@ make_internal(StateKind kind, const Datum *parts)
 	pq_begintypsend(&state);
 	pq_sendint64(&state, count);
 	append_numeric(&state, is_special ? zero : NumericGetDatum(sum));
-	if (kind == STATE_INTEGER_SQUARES || kind == STATE_NUMERIC_SQUARES)
-		append_numeric(&state, is_special ? zero : parts[2]);
+	if (states_count_parts(kind) == STATE_PARTS)
+		append_numeric(&state, is_special ? zero :
+					   NumericGetDatum(sum_of(parts[2], has_small_squares)));
 	if (kind == STATE_NUMERIC_SUM || kind == STATE_NUMERIC_SQUARES)
 	{
 		/* Only moving aggregates, which are never partial, use the scale. */

@@ -14,6 +14,7 @@ typedef enum StateKind
 	STATE_INTEGER_AVERAGE,		/* count, sum (int8) */
 	STATE_FLOAT,				/* count, sum, population variance (float8) */
 	STATE_INTEGER_SUM,			/* count, sum */
+	STATE_SMALLINT_SQUARES,		/* count, sum (int8), sum of squares (int8) */
 	STATE_INTEGER_SQUARES,		/* count, sum (int8), sum of squares */
 	STATE_NUMERIC_SUM,			/* count, sum */
 	STATE_NUMERIC_SQUARES		/* count, sum, sum of squares */
