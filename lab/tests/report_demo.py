@@ -16,6 +16,9 @@ from tollfree.report.model import (
     Cell,
     Column,
     Estimate,
+    Gain,
+    GainChart,
+    GainRow,
     Kind,
     LineChart,
     Point,
@@ -82,6 +85,15 @@ def demo_suite(state: RunState = RunState.INTERRUPTED) -> SuiteSection:
                 for row in cases.rows
                 if row.state is CaseState.OK
                 for number, tps in enumerate(samples_of(row), start=1)
+            ),
+        ),
+        gains=GainChart(
+            "Invented gains",
+            "the local table",
+            ("postgres_fdw", "tollfree_postgres_fdw"),
+            (
+                GainRow("Lookup", (Gain(Estimate(6.9)), Gain(Estimate(1.9))), 7.6),
+                GainRow("Write", (Gain(Estimate(2.6)), Gain(Estimate(1.02), told_apart=False))),
             ),
         ),
     )

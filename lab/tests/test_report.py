@@ -31,6 +31,9 @@ from tollfree.report.model import (
     Chart,
     Column,
     Estimate,
+    Gain,
+    GainChart,
+    GainRow,
     LineChart,
     Point,
     RatioChart,
@@ -121,6 +124,9 @@ def hostile_report() -> Report:
         tables=(Table(HOSTILE, (Column(HOSTILE, unit=HOSTILE),), ((HOSTILE,),), (HOSTILE,)),),
         cases=replace(suite.cases, quantity=HOSTILE, baseline=HOSTILE, rows=(row, failed)),
         samples=Samples((HOSTILE,), ((HOSTILE,),)),
+        gains=GainChart(
+            HOSTILE, HOSTILE, (HOSTILE,), (GainRow(HOSTILE, (Gain(Estimate(2.0)),), 3.0),), HOSTILE
+        ),
     )
     return Report(HOSTILE, datetime(2020, 1, 1, tzinfo=UTC), HOSTILE, (suite,), (HOSTILE,))
 
@@ -241,6 +247,9 @@ def awkward_charts() -> Iterator[Chart]:
             title = AxisTitle("x", log=log, ticks=(Tick(0.0, "zero"),) if log else ())
             yield LineChart("c", title, AxisTitle("y", "ms", log), (Series("s", points),) * 8)
     yield LineChart("c", AxisTitle("x"), AxisTitle("y"), ())
+    gains = (GainRow("r", (Gain(Estimate(value)), None), value) for value in AWKWARD)
+    yield GainChart("c", "local", ("stock", "ours"), tuple(gains))
+    yield GainChart("c", "local", ("stock", "ours"), ())
 
 
 @pytest.mark.parametrize("value", awkward_charts())
@@ -292,6 +301,32 @@ def test_empty_chart_says_so() -> None:
     drawn = chart(RatioChart("nothing", "time", "local", Better.LOWER, ()))
     assert "Nothing was measured." in drawn
     assert "viewBox" not in drawn
+
+
+def test_the_page_begins_with_a_picture_and_folds_what_is_said(page_text: str) -> None:
+    order = [page_text.index(x) for x in ("<h1", "Invented gains", "<details", "<table")]
+    assert order == sorted(order)
+    assert (
+        "Lookup: 6.9x by postgres_fdw, 1.90x by tollfree_postgres_fdw, of the time of the local"
+        " table."
+    ) in page_text
+    assert "<details open" not in page_text
+    assert "Findings (2)" in page_text
+
+
+def test_the_pictures_of_a_page_have_one_axis() -> None:
+    suite = demo_suite()
+    assert suite.gains
+    slow = replace(suite.gains, rows=(GainRow("slow", (Gain(Estimate(900.0)), None)),))
+    other = replace(suite, name="other", gains=slow)
+    text = render(replace(demo_report(), suites=(suite, other)))
+    assert ">1,000x</text>" not in render(demo_report())
+    assert text.count(">1,000x</text>") == 4
+
+
+def test_a_picture_has_a_gain_for_each_candidate() -> None:
+    with pytest.raises(ValueError, match="has 1 gains, the chart has 2 candidates"):
+        GainChart("c", "local", ("stock", "ours"), (GainRow("r", (None,)),))
 
 
 def test_long_label_is_shortened_and_kept_whole_in_the_tooltip() -> None:
@@ -380,7 +415,7 @@ def test_not_a_number_becomes_null_in_the_data() -> None:
 def test_every_figure_has_an_accessible_name_and_every_heading_a_scope(page_text: str) -> None:
     page = Page(page_text)
     drawings = [svg for svg in page.all("svg") if svg.get("aria-hidden") != "true"]
-    assert len(drawings) == 6
+    assert len(drawings) == 8
     for svg in drawings:
         assert svg["role"] == "img"
         assert len(svg["aria-label"] or "") > 40

@@ -38,6 +38,7 @@ def section_document(section: SuiteSection) -> Document:
         "suite": section.name,
         "title": section.title,
         "run": asdict(section.run),
+        "gains": asdict(section.gains) if section.gains else None,
         "verdicts": section.verdicts,
         "tables": [_table(table) for table in section.tables],
         "cases": [asdict(row) for row in section.cases.rows],

@@ -108,6 +108,48 @@ class RatioChart:
 
 
 @dataclass(frozen=True)
+class Gain:
+    """How many times as long as its baseline one candidate takes."""
+
+    ratio: Estimate
+    told_apart: bool = True
+
+
+@dataclass(frozen=True)
+class GainRow:
+    """What is done, and the candidates' times; `gains` goes by the candidates of the chart.
+
+    `reference` is a published ratio, defined as the first candidate's is.
+    """
+
+    label: str
+    gains: tuple[Gain | None, ...]
+    reference: float | None = None
+
+
+@dataclass(frozen=True)
+class GainChart:
+    """A suite's picture: what stock and ours take, as multiples of what `baseline` takes.
+
+    All such charts of a page are drawn on one logarithmic axis.
+    """
+
+    caption: str
+    baseline: str
+    candidates: tuple[str, ...]
+    rows: tuple[GainRow, ...]
+    reference_label: str = "published"
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row.gains) != len(self.candidates):
+                raise ValueError(
+                    f"row {row.label!r} of chart {self.caption!r} has {len(row.gains)} gains, "
+                    f"the chart has {len(self.candidates)} candidates"
+                )
+
+
+@dataclass(frozen=True)
 class SampleRow:
     """The raw samples of one case, in the order of the rounds."""
 
@@ -192,7 +234,7 @@ class Sheet:
             raise ValueError(f"the charts of sheet {self.title!r} have no or different series")
 
 
-Chart = RatioChart | SampleChart | LineChart
+Chart = GainChart | RatioChart | SampleChart | LineChart
 
 
 @dataclass(frozen=True)
@@ -279,6 +321,8 @@ class SuiteSection:
     charts: tuple[Chart, ...]
     cases: CaseTable
     samples: Samples
+    gains: GainChart | None = None
+    """The picture that the page begins with."""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_-]*", self.name):

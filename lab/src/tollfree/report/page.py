@@ -15,6 +15,7 @@ from pathlib import Path
 from tollfree.errors import FileError
 from tollfree.report.charts import chart
 from tollfree.report.data import data_block
+from tollfree.report.gain_chart import drawn_values, gain_figure, gain_sentence
 from tollfree.report.markup import Markup, element, fragment, prose
 from tollfree.report.model import Report, Run, RunState, SuiteSection
 from tollfree.report.tables import case_table, table
@@ -82,27 +83,46 @@ def _opening(report: Report) -> Markup:
         "header",
         element("h1", report.title),
         element("p", f"tollfree {report.tollfree_version}, ", stamp, class_="made"),
-        _verdict_block(report),
+        map(_sentence, report.verdicts),
+        _overview(report),
     )
 
 
-def _verdict_block(report: Report) -> Markup:
-    """Return every verdict of the page in one place; the sections do not repeat them."""
-    parts = [_sentences(report.verdicts)]
-    for suite in report.suites:
-        link = element("a", suite.title, href=f"#{suite.name}")
-        parts += [element("h3", link), _interruption(suite.run), _sentences(suite.verdicts)]
+def _overview(report: Report) -> Markup:
+    """Return a picture of each suite, all on one axis, with a sentence under it."""
+    reach = [x for suite in report.suites if suite.gains for x in drawn_values(suite.gains)]
     return element(
         "section",
-        element("h2", "Verdict", id="verdict"),
-        *parts,
-        class_="verdict",
-        aria_labelledby="verdict",
+        element("h2", "At a glance", id="overview"),
+        (_picture(suite, reach) for suite in report.suites),
+        class_="overview",
+        aria_labelledby="overview",
     )
 
 
-def _sentences(verdicts: tuple[str, ...]) -> Markup | None:
-    return fragment(element("p", prose(verdict)) for verdict in verdicts) or None
+def _picture(suite: SuiteSection, reach: list[float]) -> Markup:
+    return fragment(
+        element("h3", element("a", suite.title, href=f"#{suite.name}")),
+        _interruption(suite.run),
+        gain_figure(suite.gains, reach) if suite.gains else None,
+        _sentence(gain_sentence(suite.gains)) if suite.gains else None,
+    )
+
+
+def _sentence(sentence: str) -> Markup | None:
+    return element("p", prose(sentence), class_="sentence") if sentence else None
+
+
+def _findings(verdicts: tuple[str, ...]) -> Markup | None:
+    """Return the sentences about a suite, folded: the pictures come first."""
+    if not verdicts:
+        return None
+    return element(
+        "details",
+        element("summary", f"Findings ({len(verdicts)})"),
+        (element("p", prose(verdict)) for verdict in verdicts),
+        class_="findings",
+    )
 
 
 def _interruption(run: Run) -> Markup | None:
@@ -123,6 +143,7 @@ def _section(suite: SuiteSection) -> Markup:
         "section",
         element("h2", suite.title, id=heading),
         element("p", prose(suite.intro), class_="intro"),
+        _findings(suite.verdicts),
         map(chart, suite.charts),
         map(table, suite.tables),
         case_table(suite),

@@ -6,7 +6,7 @@ their own tables of it, and `plain_section` makes the parts that all sections sh
 
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -21,6 +21,9 @@ from tollfree.report.model import (
     Chart,
     Column,
     Estimate,
+    Gain,
+    GainChart,
+    GainRow,
     Kind,
     RunState,
     Samples,
@@ -135,6 +138,11 @@ class Findings:
         """Return whether the case's ratio to its baseline is clear of the A/A noise."""
         ratio = self.ratio(testcase, baseline)
         return ratio is None or stats.told_apart(ratio, self.noise)
+
+    def gain(self, testcase: str, baseline: str | None = None) -> Gain | None:
+        """Return the ratio of a case to its baseline as a picture shows it."""
+        ratio = shown(self.ratio(testcase, baseline))
+        return Gain(ratio, self.told_apart(testcase, baseline)) if ratio else None
 
     def find(self, **dims: object) -> list[str]:
         """Return the names of the cases with these dimensions."""
@@ -277,6 +285,7 @@ def plain_section(
     verdicts: tuple[str, ...] = (),
     tables: tuple[Table, ...] = (),
     charts: tuple[Chart, ...] = (),
+    gains: GainChart | None = None,
     extra_columns: tuple[Column, ...] = (),
     extra: dict[str, dict[str, Cell]] | None = None,
 ) -> SuiteSection:
@@ -301,7 +310,17 @@ def plain_section(
             extra=extra_columns,
         ),
         samples=samples(findings),
+        gains=gains if gains and gains.rows else None,
     )
+
+
+def gain_row(
+    label: str, gains: Iterable[Gain | None], reference: float | None = None
+) -> Iterator[GainRow]:
+    """Yield a row of a picture if any of its candidates was measured."""
+    found = tuple(gains)
+    if any(found):
+        yield GainRow(label, found, reference)
 
 
 NOT_TOLD_APART = "not told apart from noise"

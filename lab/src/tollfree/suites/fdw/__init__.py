@@ -10,6 +10,7 @@ from tollfree.suites.fdw.charts import charts
 from tollfree.suites.fdw.databases import SOURCE, has_scale, load, make_foreign_database
 from tollfree.suites.fdw.export import write_published_files
 from tollfree.suites.fdw.findings import FdwFindings
+from tollfree.suites.fdw.gains import gain_chart
 from tollfree.suites.fdw.tables import all_tables
 from tollfree.suites.fdw.verdicts import verdicts
 from tollfree.suites.foreign import make_page_cache_functions
@@ -76,6 +77,7 @@ class FdwSuite(Suite):
             verdicts=verdicts(fdw),
             tables=all_tables(fdw),
             charts=charts(fdw),
+            gains=gain_chart(fdw),
             extra_columns=EXTRA_COLUMNS,
             extra=_extra_cells(fdw),
         )

@@ -27,6 +27,7 @@ from tollfree.suites.file.data import (
     tpch_tables,
 )
 from tollfree.suites.file.findings import FileFindings
+from tollfree.suites.file.gains import gain_chart
 from tollfree.suites.file.schemas import (
     LOADER,
     Schema,
@@ -122,6 +123,7 @@ class FileSuite(Suite):
             verdicts=verdicts(file),
             tables=all_tables(file),
             charts=charts(file),
+            gains=gain_chart(file),
             extra_columns=(FROM_DISK,),
             extra={name: {FROM_DISK.label: file.run.from_disk_mb(name)} for name in file.run.cases},
         )

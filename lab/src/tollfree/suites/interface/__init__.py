@@ -10,6 +10,7 @@ from tollfree.suites.base import Bench, Suite
 from tollfree.suites.interface import expected, load
 from tollfree.suites.interface.charts import charts
 from tollfree.suites.interface.findings import InterfaceFindings
+from tollfree.suites.interface.gains import gain_chart
 from tollfree.suites.interface.tables import all_tables
 from tollfree.suites.interface.verdicts import verdicts
 from tollfree.suites.presentation import Findings, number, plain_section
@@ -85,6 +86,7 @@ class InterfaceSuite(Suite):
             verdicts=verdicts(interface),
             tables=all_tables(interface),
             charts=charts(interface),
+            gains=gain_chart(interface),
             extra_columns=EXTRA_COLUMNS,
             extra=_extra_cells(interface),
         )

@@ -30,7 +30,7 @@ def _chart(interface: InterfaceFindings, task: Task) -> RatioChart:
                 f"{interface.label(name)} ({dims['held']})",
                 shown(ratio),
                 stats.told_apart(ratio, interface.run.noise),
-                _published(
+                published_ratio(
                     interface,
                     task,
                     (dims["interface"], dims["method"]),
@@ -48,7 +48,7 @@ def _chart(interface: InterfaceFindings, task: Task) -> RatioChart:
     )
 
 
-def _published(
+def published_ratio(
     interface: InterfaceFindings, task: Task, candidate: Candidate, alike: Candidate
 ) -> float | None:
     """Return the published ratio to libpq holding as much, of the same task printed to a file."""

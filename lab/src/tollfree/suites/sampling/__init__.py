@@ -10,6 +10,7 @@ from tollfree.suites.presentation import Findings, plain_section
 from tollfree.suites.sampling.charts import charts, sheets
 from tollfree.suites.sampling.databases import SampledTable, prepare
 from tollfree.suites.sampling.findings import SamplingFindings
+from tollfree.suites.sampling.gains import gain_chart
 from tollfree.suites.sampling.tables import all_tables
 from tollfree.suites.sampling.verdicts import verdicts
 
@@ -60,6 +61,7 @@ class SamplingSuite(Suite):
             verdicts=verdicts(sampling),
             tables=all_tables(sampling),
             charts=charts(sampling),
+            gains=gain_chart(sampling),
         )
 
     def export_files(self, run: Findings, folder: Path) -> list[Path]:

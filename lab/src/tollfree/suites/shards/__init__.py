@@ -6,6 +6,7 @@ from tollfree.suites.base import Bench, Suite
 from tollfree.suites.presentation import Findings, plain_section
 from tollfree.suites.shards.databases import prepare
 from tollfree.suites.shards.findings import ShardsFindings
+from tollfree.suites.shards.gains import gain_chart
 from tollfree.suites.shards.tables import all_tables, ratio_charts
 from tollfree.suites.shards.verdicts import verdicts
 
@@ -51,4 +52,5 @@ class ShardsSuite(Suite):
             verdicts=verdicts(shards),
             tables=all_tables(shards),
             charts=ratio_charts(shards),
+            gains=gain_chart(shards),
         )
