@@ -68,6 +68,7 @@ lint: ## check types, style, layout and the direction of dependencies
 	cd lab && MYPYPATH=../clients/python ../.venv/bin/mypy --ignore-missing-imports \
 		$(addprefix ../,$(PYTHON_CLIENTS))
 	tools/check-layers
+	@.venv/bin/python -m tollfree.stale
 	tools/format --check
 	@if command -v shellcheck >/dev/null; then \
 		shellcheck --external-sources --source-path=SCRIPTDIR $(SHELL_SCRIPTS); \
@@ -81,6 +82,14 @@ bench: build ## run every program in lab/benchmarks
 		.venv/bin/python "$$benchmark" || exit; \
 	done
 
+docs: ## make again the documents that are made by commands
+	@tools/make-venv dev
+	.venv/bin/python -m tollfree.reference >docs/reference/command-line.md
+	.venv/bin/python -m tollfree.stored >docs/runs/README.md
+	.venv/bin/python -m tollfree.gains >docs/gains.svg
+	.venv/bin/python -m tollfree.results
+	.venv/bin/python -m tollfree.summary
+
 format: ## lay out the C and Python sources
 	@tools/make-venv dev
 	tools/format
@@ -88,4 +97,4 @@ format: ## lay out the C and Python sources
 clean: ## remove what was built and reported; not the lab's data
 	rm -rf build report
 
-.PHONY: help demo check test test-walks test-db build build-clang bench lint format clean
+.PHONY: help demo check test test-walks test-db build build-clang bench lint docs format clean

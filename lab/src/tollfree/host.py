@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tollfree.cluster import Cluster
+from tollfree.history import commit
 from tollfree.stage import Stage
 from tollfree.tls import tls_facts
 
@@ -63,7 +64,8 @@ def _filesystem(path: Path) -> str:
 
 
 def fingerprint(data: Path) -> dict[str, Any]:
-    """Return what identifies this machine's speed; `data` is where the servers' data lie."""
+    """Return what identifies this machine's speed, and the checkout; `data` is where the servers'
+    data lie."""
     virtual = is_virtual(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
     return {
         "cpu": _first_match("/proc/cpuinfo", "model name"),
@@ -76,6 +78,7 @@ def fingerprint(data: Path) -> dict[str, Any]:
         "virtual": "unknown" if virtual is None else virtual,
         "load_average": round(os.getloadavg()[0], 2),
         "python": platform.python_version(),
+        "commit": commit() or "unknown",
     }
 
 
