@@ -85,6 +85,7 @@ bench: build ## run every program in lab/benchmarks
 docs: ## make again the documents that are made by commands
 	@tools/make-venv dev
 	.venv/bin/python -m tollfree.reference >docs/reference/command-line.md
+	.venv/bin/python -m tollfree.manual
 	.venv/bin/python -m tollfree.stored >docs/runs/README.md
 	.venv/bin/python -m tollfree.gains >docs/gains.svg
 	.venv/bin/python -m tollfree.results

@@ -1,6 +1,7 @@
 """The command line: its help, its errors and exit codes, without any server."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
+from tollfree import manual
 from tollfree.cli import cli, main
 from tollfree.errors import ExitCode
 from tollfree.paths import CHECKOUT
@@ -44,6 +46,34 @@ def test_every_command_says_what_it_does(name: str) -> None:
 
 def test_the_reference_is_what_the_commands_say() -> None:
     assert REFERENCE.read_text(encoding="utf-8") == page(), "python -m tollfree.reference"
+
+
+def test_the_man_pages_are_what_the_commands_say() -> None:
+    made = manual.pages()
+    committed = {path.name: path.read_text("utf-8") for path in manual.MANUAL.iterdir()}
+    assert committed == made, "python -m tollfree.manual"
+    for name, command in cli.commands.items():
+        page = made[f"tollfree-{name}.1"]
+        for option in (x for x in command.params if isinstance(x, click.Option)):
+            assert manual.escaped(option.opts[-1]) in page
+
+
+def test_no_line_of_a_man_page_is_taken_for_a_request() -> None:
+    assert manual.escaped(".x\\n'y -z") == "\\&.x\\en'y \\-z"
+    assert manual.escaped("a\n.b") == "a\n\\&.b"
+
+
+@pytest.mark.skipif(not shutil.which("groff"), reason="groff is not installed")
+def test_groff_has_nothing_to_say_of_the_man_pages() -> None:
+    for path in manual.MANUAL.iterdir():
+        done = subprocess.run(
+            ["groff", "-man", "-Tutf8", "-P-cbou", "-ww", path],
+            capture_output=True,
+            check=True,
+            text=True,
+        )
+        assert done.stderr == ""
+        assert "EXIT STATUS" in done.stdout
 
 
 def test_every_exit_code_is_documented() -> None:

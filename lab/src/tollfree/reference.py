@@ -14,7 +14,8 @@ from tollfree.cli import EXIT_CODES, cli
 INTRODUCTION = """\
 # The command line
 
-This page is made from the commands' own help: `python -m tollfree.reference`.
+This page is made from the commands' own help: `python -m tollfree.reference`. So are the man
+pages: `man -l man/tollfree.1`.
 """
 
 
