@@ -349,7 +349,7 @@ def print_medium(page: webdriver.Chrome) -> Iterator[Callable[[str], str]]:
 def test_print_shows_everything_and_no_controls(
     page: webdriver.Chrome, print_medium: Callable[[str], str]
 ) -> None:
-    assert "Lookup: 6.9x by postgres_fdw" in print_medium(".overview")
+    assert "Lookup: postgres_fdw takes 6.9x" in print_medium(".overview")
     assert print_medium(".controls") == ""
     assert print_medium(".downloads") == ""
     page.execute_script(

@@ -31,13 +31,15 @@ ARROW = " \N{RIGHTWARDS ARROW} "
 SUBTITLE = "time as a multiple of that of {}: left of 1x is faster; logarithmic axis"
 
 
-def gain_figure(value: GainChart, reach: Iterable[float] = ()) -> Markup:
-    """Return the chart as a figure; its axis reaches `reach` at least."""
+def gain_figure(value: GainChart, beside: Iterable[GainChart] = ()) -> Markup:
+    """Return the chart as a figure; its axis is that of the charts that it stands beside."""
+    charts = (value, *beside)
     texts = [_row_text(value, row) for row in value.rows]
-    span = [1.0, *reach, *drawn_values(value)]
+    all_texts = [_row_text(one, row) for one in charts for row in one.rows]
+    span = [1.0, *(x for one in charts for x in _drawn_values(one))]
 
     def draw(layout: Layout) -> Markup:
-        place = columns(layout, texts)
+        place = columns(layout, all_texts)
         axis = log_axis(span, place.start + SIZE, place.end - SIZE)
         marks = _marks(value, axis)
         return row_chart(layout, value.caption, texts, place, axis, _tick_label, marks)
@@ -53,15 +55,19 @@ def gain_sentence(value: GainChart) -> str:
         return ""
     first = value.rows[0]
     named = [(n, gain) for n, gain in zip(value.candidates, first.gains, strict=True) if gain]
-    parts = [
-        f"{figures.ratio(gain.ratio.value)} by {name}"
-        + ("" if gain.told_apart else f" ({figures.NOISE_MEANING})")
-        for name, gain in named
-    ]
-    return f"{first.label}: {', '.join(parts)}, of the time of {value.baseline}."
+    times = [f"takes {_said(gain)} the time of {value.baseline}" for _, gain in named[:1]]
+    times += [_said(gain) for _, gain in named[1:]]
+    parts = [f"{name} {time}" for (name, _), time in zip(named, times, strict=True)]
+    return f"{first.label}: {', '.join(parts)}."
 
 
-def drawn_values(value: GainChart) -> list[float]:
+def _said(gain: Gain) -> str:
+    """Return a ratio as a sentence has it."""
+    mark = "" if gain.told_apart else f" ({figures.NOISE_MEANING})"
+    return f"{figures.ratio(gain.ratio.value)}{mark}"
+
+
+def _drawn_values(value: GainChart) -> list[float]:
     """Return every ratio that has a mark."""
     ratios = [gain.ratio.value for row in value.rows for gain in row.gains if gain]
     references = [row.reference for row in value.rows]

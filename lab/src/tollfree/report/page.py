@@ -15,9 +15,9 @@ from pathlib import Path
 from tollfree.errors import FileError
 from tollfree.report.charts import chart
 from tollfree.report.data import data_block
-from tollfree.report.gain_chart import drawn_values, gain_figure, gain_sentence
+from tollfree.report.gain_chart import gain_figure, gain_sentence
 from tollfree.report.markup import Markup, element, fragment, prose
-from tollfree.report.model import Report, Run, RunState, SuiteSection
+from tollfree.report.model import GainChart, Report, Run, RunState, SuiteSection
 from tollfree.report.tables import case_table, table
 
 
@@ -90,21 +90,21 @@ def _opening(report: Report) -> Markup:
 
 def _overview(report: Report) -> Markup:
     """Return a picture of each suite, all on one axis, with a sentence under it."""
-    reach = [x for suite in report.suites if suite.gains for x in drawn_values(suite.gains)]
+    pictures = [suite.gains for suite in report.suites if suite.gains]
     return element(
         "section",
         element("h2", "At a glance", id="overview"),
-        (_picture(suite, reach) for suite in report.suites),
+        (_picture(suite, pictures) for suite in report.suites),
         class_="overview",
         aria_labelledby="overview",
     )
 
 
-def _picture(suite: SuiteSection, reach: list[float]) -> Markup:
+def _picture(suite: SuiteSection, pictures: list[GainChart]) -> Markup:
     return fragment(
         element("h3", element("a", suite.title, href=f"#{suite.name}")),
         _interruption(suite.run),
-        gain_figure(suite.gains, reach) if suite.gains else None,
+        gain_figure(suite.gains, pictures) if suite.gains else None,
         _sentence(gain_sentence(suite.gains)) if suite.gains else None,
     )
 
