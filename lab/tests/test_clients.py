@@ -6,6 +6,7 @@ empty, null, not ASCII. What it must give is reckoned from the server's own COPY
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -26,6 +27,7 @@ from tollfree.clients import Client, clients
 from tollfree.cluster import SUPERUSER, Cluster
 from tollfree.errors import EnvironmentLacksError, ExitCode, FileError
 from tollfree.manifest import CLIENTS, Interface, read_manifest, read_manifests
+from tollfree.paths import CHECKOUT
 from tollfree.ports import LOOPBACK
 from tollfree.postgres import buildable_installation
 from tollfree.suites.interface.expected import Expected
@@ -297,6 +299,39 @@ def test_no_rows_are_rows_too(name: str, server: Server) -> None:
     where = ["-c", server.conninfo(client.interface, transport)]
     found = figures(run(client, *where, "-s", f"{STATEMENT} WHERE id < 0"))
     assert (found["rows"], found["bytes"], found["checksum"]) == (0, 0, "00000000")
+
+
+TUTORIAL = CHECKOUT / "docs" / "tutorials" / "add-a-client.md"
+
+
+@pytest.mark.cluster
+def test_the_client_of_the_tutorial_keeps_the_contract(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its files are those of the page; what clients in Python share is the real one."""
+    folder = tmp_path / "psycopg-dict"
+    folder.mkdir()
+    files = re.findall(
+        r"^```(?:toml|python) (\S+)\n(.*?)^```$",
+        TUTORIAL.read_text("utf-8"),
+        re.DOTALL | re.MULTILINE,
+    )
+    assert sorted(name for name, _ in files) == ["client.toml", "psycopgdicttest.py"]
+    for name, text in files:
+        (folder / name).write_text(text, encoding="utf-8")
+    (tmp_path / "python").symlink_to(CLIENTS / "python")
+    monkeypatch.setattr(tollfree.clients, "read_manifests", lambda: read_manifests(tmp_path))
+    (client,) = clients(buildable_installation(), build=True)
+    assert client.unready is None or not client.broken, client.unready
+    if client.unready is not None:
+        pytest.skip(client.unready)
+    for transport in client.interface.conninfo:
+        where = server.conninfo(client.interface, transport)
+        found = figures(run(client, "-c", where, "-s", STATEMENT, "-k", "1", "-n", "2"))
+        assert set(found) == FIGURES
+        wanted = server.expected
+        assert (found["rows"], found["bytes"]) == (2 * wanted.rows, wanted.bytes)
+        assert found["checksum"] == wanted.checksum
 
 
 GOOD = """

@@ -12,7 +12,7 @@ from tollfree.paths import CHECKOUT
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#{1,6} (.+)$", re.MULTILINE)
-CODE = re.compile(r"^```.*?^```|^    .*$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+CODE = re.compile(r"^```.*?^```|^    [^\n]*$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 
 
 def documents() -> list[Path]:
@@ -59,5 +59,21 @@ def test_links_lead_somewhere(document: Path) -> None:
 
 def test_a_broken_link_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text("# One\n[a](#one) [b](#two) [c](gone.md) [d](https://gone)\n`[e](gone)`\n")
+    page.write_text(
+        "# One\n    [code](gone)\n[a](#one) [b](#two) [c](gone.md) [d](https://gone)\n`[e](gone)`\n"
+    )
     assert list(broken(page)) == ["#two: no such heading", "gone.md: no such file"]
+
+
+def test_readmes_are_short() -> None:
+    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in documents()}
+    assert lines[CHECKOUT / "README.md"] <= 120
+    for path in (CHECKOUT / "extensions").glob("*/README.md"):
+        assert lines[path] <= 60, path
+
+
+def test_every_document_is_in_the_index() -> None:
+    docs = CHECKOUT / "docs"
+    index = (docs / "README.md").read_text(encoding="utf-8")
+    named = {(docs / target.partition("#")[0]).resolve() for target in LINK.findall(index)}
+    assert [path for path in docs.rglob("*.md") if path not in {*named, docs / "README.md"}] == []

@@ -376,7 +376,7 @@ def test_a_links_round_trip_is_in_its_name() -> None:
     assert round_trip_us("rmt:tcp:1000us") == 1000
 
 
-def test_what_the_stored_aa_runs_show_is_what_the_documents_say() -> None:
+def test_equal_candidates_are_not_told_apart_in_the_stored_aa_runs() -> None:
     """libpq against itself, ten rounds of 18 tasks, twice, on a busy machine."""
     of_three = of_three_by_range = of_ten = told_apart = 0
     for number in (1, 2):

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import tomllib
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tollfree import history, results, stale, summary
 from tollfree.export import read_json
 from tollfree.paths import CHECKOUT
 from tollfree.report.model import Estimate, Gain
+from tollfree.store import Result, Run, RunCase
 from tollfree.stored import STORED
 
 
@@ -47,6 +49,13 @@ def test_the_table_of_the_readme_is_what_its_runs_say() -> None:
     text = summary.README.read_text(encoding="utf-8")
     assert summary.BEGIN in text
     assert text == summary.with_table(text), "python -m tollfree.summary"
+
+
+def test_the_reference_has_every_member_of_the_export_format() -> None:
+    text = (CHECKOUT / "docs" / "reference" / "lab.md").read_text(encoding="utf-8")
+    table = text.split("## The export format")[1].split("\n## ")[0]
+    members = {field.name for kind in (Run, RunCase, Result) for field in fields(kind)}
+    assert [name for name in sorted(members) if f"`{name}`" not in table] == []
 
 
 def test_a_gain_is_written_with_its_interval_and_the_noise_mark() -> None:

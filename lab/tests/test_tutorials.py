@@ -1,12 +1,16 @@
-"""The pages with statements: they are executed in order, and print what is shown."""
+"""The pages with statements or commands: they are executed in order, and print what is shown."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from pages import FOLDER, executed, normalised, steps
+from pages import BLOCK, FOLDER, executed, normalised, steps
 
 from tollfree.cluster import SUPERUSER, Cluster
+from tollfree.lab import Lab
 from tollfree.paths import CHECKOUT
 from tollfree.postgres import Installation
 from tollfree.suites.foreign import recreate_database
@@ -14,10 +18,15 @@ from tollfree.suites.foreign import recreate_database
 pytestmark = pytest.mark.cluster
 
 DOCUMENTS = CHECKOUT / "docs"
-PAGES = [*sorted((DOCUMENTS / "tutorials").glob("*.md")), DOCUMENTS / "howto" / "many-servers.md"]
+PAGES = sorted([*(DOCUMENTS / "tutorials").glob("*.md"), *(DOCUMENTS / "howto").glob("*.md")])
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def pages_with(kind: str) -> list[Path]:
+    """Return the pages that have blocks of a kind."""
+    return [path for path in PAGES if f"\n```{kind}" in path.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("path", pages_with("sql "), ids=lambda path: path.stem)
 def test_a_page_prints_what_it_shows(
     path: Path, pg_instance: Cluster, installation: Installation
 ) -> None:
@@ -38,3 +47,29 @@ def test_a_page_prints_what_it_shows(
         if step.shown is not None:
             printed = printed.replace(str(folder), FOLDER)
             assert normalised(printed) == normalised(step.shown), printed
+
+
+@pytest.mark.parametrize("path", pages_with("sh"), ids=lambda path: path.stem)
+def test_the_commands_of_a_page_succeed(path: Path, lab: Lab, tmp_path: Path) -> None:
+    """In a folder of their own, which has the documents as a checkout has them."""
+    assert os.environ["TOLLFREE_HOME"] == str(lab.home)
+    (tmp_path / "docs").symlink_to(DOCUMENTS)
+    commands = Path(sys.executable).parent
+    blocks = BLOCK.findall(path.read_text(encoding="utf-8"))
+    for (kind, _, script), (next_kind, _, shown) in zip(
+        blocks, [*blocks[1:], ("", "", "")], strict=True
+    ):
+        if kind != "sh":
+            continue
+        done = subprocess.run(
+            ["bash", "-e", "-c", script],
+            capture_output=True,
+            check=False,
+            cwd=tmp_path,
+            encoding="utf-8",
+            env=os.environ | {"PATH": f"{commands}:{os.environ['PATH']}"},
+            timeout=600,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        if next_kind == "text":
+            assert done.stdout == shown

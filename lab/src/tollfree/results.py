@@ -2,7 +2,7 @@
 
 A page begins with a table of all pictures (`GainChart`) of its runs, side by side, and goes on run
 by run: identity, sentences, tables. What a run does not say of itself is in docs/runs/remarks.toml;
-nothing else is written by hand. Run as a module it writes the pages; a test fails while one differs.
+nothing else is written by hand. Run as a module it writes the pages; a test compares them.
 """
 
 import tomllib
