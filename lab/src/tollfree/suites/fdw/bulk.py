@@ -191,26 +191,26 @@ def bulk_verdicts(fdw: FdwFindings) -> list[str]:
 
 def _short_sentence(fdw: FdwFindings, name: str, subject: str) -> str | None:
     default, best = _default(fdw, name), _best(fdw, name)
-    by_default, by_best = _faster(fdw, name, default), _faster(fdw, name, best)
+    by_default, by_best = _stock_takes(fdw, name, default), _stock_takes(fdw, name, best)
     if not (best and by_default and by_best):
         return None
     return (
-        f"{subject} is {by_default} as fast as through {STOCK}, and {by_best} as fast as through "
-        f"{STOCK} with its best size of batches, {_size(fdw, best)}."
+        f"{subject}: {STOCK} takes {by_default} as long, and with its best size of batches, "
+        f"{_size(fdw, best)}, {by_best} as long."
     )
 
 
 def _distant_sentence(fdw: FdwFindings, name: str, subject: str) -> str | None:
     best = _best(fdw, name)
-    by_best, ratio = _faster(fdw, name, best), fdw.run.ratio(name)
+    by_best, ratio = _stock_takes(fdw, name, best), fdw.run.ratio(name)
     if not (best and by_best and ratio):
         return None
     words = ratio_words(ratio, told_apart=fdw.run.told_apart(name))
     milliseconds = round_trip_us(fdw.dims(name)["link"]) / 1000
     return (
         f"{subject} with a round trip of {milliseconds:g} ms takes {words} as long as COPY over "
-        f"that link, and is {by_best} as fast as through {STOCK} with its best size of batches, "
-        f"{_size(fdw, best)}."
+        f"that link; {STOCK} with its best size of batches, {_size(fdw, best)}, takes {by_best} as "
+        "long as that."
     )
 
 
@@ -218,8 +218,8 @@ def _size(fdw: FdwFindings, name: str) -> str:
     return str(fdw.dims(name)["size"] or "the default")
 
 
-def _faster(fdw: FdwFindings, name: str, other: str | None) -> str | None:
-    """Return how many times faster a case is than another one, in words."""
+def _stock_takes(fdw: FdwFindings, name: str, other: str | None) -> str | None:
+    """Return how many times as long as a case another one takes, in words."""
     ratio = fdw.run.ratio(other, name) if other else None
     if other is None or ratio is None:
         return None
