@@ -38,12 +38,13 @@ def commits_since(run: Findings, wrapper: str) -> int | None:
 def warnings() -> Iterator[str]:
     """Yield a line for each page that has runs older than their wrappers."""
     pages: dict[tuple[str, str], list[str]] = defaultdict(list)
-    untold = 0
+    untold = set()
     for path in sorted(STORED.glob("*.json")):
         run = read_json(path)
         for wrapper in measured(run):
             commits = commits_since(run, wrapper)
-            untold += commits is None
+            if commits is None:
+                untold.add(path)
             if commits:
                 pages[run.run.suite, wrapper].append(f"{path.stem} ({commits})")
     for (suite, wrapper), runs in pages.items():
@@ -53,7 +54,7 @@ def warnings() -> Iterator[str]:
         )
     if untold:
         yield (
-            f"whether {untold} stored runs are older than their wrapper cannot be told: this"
+            f"whether {len(untold)} stored runs are older than their wrapper cannot be told: this"
             " checkout has no whole git history"
         )
 
