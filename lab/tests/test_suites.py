@@ -43,7 +43,7 @@ def test_the_fdw_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     out, _ = tollfree("run", "fdw", "--rounds", "1", "--only", pattern)
     assert "RO.FDW_external" in out
     said = " ".join(out.split())
-    assert "Reading 100,000 rows through tollfree_postgres_fdw is" in said
+    assert "Reading 100,000 rows through tollfree_postgres_fdw: postgres_fdw takes" in said
     assert "Reading 20,000 rows of 1 kB through tollfree_postgres_fdw with a round trip" in said
     assert "Fast paths that " in said
     with lab.database() as store:
