@@ -8,7 +8,7 @@
 #include "core/record_index.h"
 
 #define INDEX_MAGIC		"tollidx"
-#define INDEX_VERSION	3
+#define INDEX_VERSION	4
 #define FIRST_CAPACITY	64		/* blocks */
 #define KEY_BYTES		8		/* of a text */
 
@@ -227,6 +227,13 @@ index_builder_add(IndexBuilder *builder, int64_t offset, int64_t line,
 				 batch->nrows);
 }
 
+int64_t
+index_builder_block_offset(const IndexBuilder *builder)
+{
+	return builder->failed ? -1 :
+		builder_block(builder, builder->nblocks - 1)->offset;
+}
+
 void
 index_builder_close(IndexBuilder *builder)
 {
@@ -315,12 +322,15 @@ read_samples(Source *source, int64_t size,
 
 /* Sets what the header says of the file; false if that cannot be read. */
 static bool
-write_header(const IndexFacts *facts, IndexHeader *header)
+write_header(const IndexFacts *facts, const RecordIndex *old,
+			 IndexHeader *header)
 {
 	const Source *source = facts->source;
+	const unsigned char *id = old == NULL ? facts->id : old->header->id;
 
 	memcpy(header->magic, INDEX_MAGIC, sizeof(header->magic));
 	header->version = INDEX_VERSION;
+	memcpy(header->id, id, INDEX_ID_SIZE);
 	header->device = (uint64_t) source->device;
 	header->inode = (uint64_t) source->inode;
 	header->size = source->size;
@@ -335,11 +345,14 @@ write_header(const IndexFacts *facts, IndexHeader *header)
 						header->samples) == SOURCE_OK;
 }
 
-/* Returns an index whose blocks are still to be written, or NULL. */
+/*
+ * Returns an index whose blocks are still to be written, or NULL.  It has the old
+ * one's id, if that is given.
+ */
 static unsigned char *
 index_allocate(const Allocator *allocator, const IndexFacts *facts,
-			   const uint32_t *fields, uint32_t ncolumns, size_t nblocks,
-			   size_t *length)
+			   const RecordIndex *old, const uint32_t *fields,
+			   uint32_t ncolumns, size_t nblocks, size_t *length)
 {
 	const size_t fields_at = sizeof(IndexHeader) + index_align(facts->key_length);
 	const size_t blocks_at = fields_at +
@@ -355,7 +368,7 @@ index_allocate(const Allocator *allocator, const IndexFacts *facts,
 		return NULL;
 	memset(bytes, 0, blocks_at);
 	header = (IndexHeader *) bytes;
-	if (!write_header(facts, header))
+	if (!write_header(facts, old, header))
 	{
 		allocator_free(allocator, bytes, *length);
 		return NULL;
@@ -392,7 +405,7 @@ index_builder_finish(const IndexBuilder *builder, const IndexFacts *facts,
 	if (!has_same_blocks(builder, old))
 		old = NULL;
 	ncolumns = merge_fields(builder, old, fields);
-	bytes = index_allocate(&builder->allocator, facts, fields, ncolumns,
+	bytes = index_allocate(&builder->allocator, facts, old, fields, ncolumns,
 						   builder->nblocks, length);
 	for (uint32_t i = 0; bytes != NULL && i < builder->nblocks; i++)
 	{
@@ -437,7 +450,7 @@ index_builder_extend(const IndexBuilder *builder, const IndexFacts *facts,
 		builder->nblocks > UINT32_MAX - kept ||
 		facts->key_length > INDEX_SIZE_MAX)
 		return NULL;
-	bytes = index_allocate(&builder->allocator, facts, old->fields,
+	bytes = index_allocate(&builder->allocator, facts, old, old->fields,
 						   old->header->ncolumns, kept + builder->nblocks,
 						   length);
 	for (uint32_t i = 0; bytes != NULL && i < kept + builder->nblocks; i++)

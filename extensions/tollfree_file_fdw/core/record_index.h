@@ -35,6 +35,7 @@
 
 #define INDEX_BLOCK_ROWS	1024
 #define INDEX_COLUMNS_MAX	1600
+#define INDEX_ID_SIZE		16	/* bytes */
 #define INDEX_SAMPLES		16	/* pieces of the file that are remembered, and
 								 * the bytes of each */
 #define INDEX_SAMPLE_SIZE	64
@@ -68,6 +69,8 @@ typedef struct IndexHeader
 	uint32_t	version;
 	uint32_t	checksum;
 	uint64_t	length;			/* of all, bytes */
+	unsigned char id[INDEX_ID_SIZE];	/* of these blocks: no other index of
+										 * them, or of others, has it */
 	uint64_t	device;
 	uint64_t	inode;
 	int64_t		size;			/* of the file, bytes */
@@ -119,6 +122,7 @@ typedef struct IndexFacts
 	int64_t		end;
 	const unsigned char *key;
 	size_t		key_length;
+	const unsigned char *id;	/* of new blocks, INDEX_ID_SIZE random bytes */
 } IndexFacts;
 
 /*
@@ -136,10 +140,14 @@ extern void index_builder_open(IndexBuilder *builder,
 extern void index_builder_add(IndexBuilder *builder, int64_t offset,
 							  int64_t line, const RowBatch *batch);
 
+/* Returns where the block begins that the last batch is part of; -1 if failed. */
+extern int64_t index_builder_block_offset(const IndexBuilder *builder);
+
 /*
  * Returns the index of all batches, without a checksum, or NULL if there is
- * none to be made.  Reads pieces of the file.  Columns that only the old index has are added, if that has
- * the same blocks; old may be NULL.
+ * none to be made.  Reads pieces of the file.  If the old index, which may be
+ * NULL, has the same blocks, its id is kept, and columns that only it has are
+ * added.
  */
 extern unsigned char *index_builder_finish(const IndexBuilder *builder,
 										   const IndexFacts *facts,
@@ -149,7 +157,8 @@ extern unsigned char *index_builder_finish(const IndexBuilder *builder,
 /*
  * The same for batches from the beginning of the old index's last block on, which
  * is replaced by them.  The columns are those of the old one; where the batches
- * lack one, all of its values are open.
+ * lack one, all of its values are open.  So is the id: of all blocks but the last
+ * it means what it did.
  */
 extern unsigned char *index_builder_extend(const IndexBuilder *builder,
 										   const IndexFacts *facts,

@@ -51,7 +51,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		IndexHeader *header = (IndexHeader *) bytes;
 
 		memcpy(header->magic, "tollidx", sizeof(header->magic));
-		header->version = 3;
+		header->version = 4;
 		header->length = size;
 		walk(bytes, size);
 	}

@@ -22,6 +22,8 @@
 #define SECOND_NS	INT64_C(1000000000)
 
 static const unsigned char key[] = "a key";
+static const unsigned char id[INDEX_ID_SIZE] = "one";
+static const unsigned char other_id[INDEX_ID_SIZE] = "two";
 
 /* What the index is said to be of; a file with a hole. */
 static Source source;
@@ -44,7 +46,7 @@ facts(void)
 	return (IndexFacts)
 	{
 		.source = &source,.line_end = LINE_END_NL,.end = 999999999,
-			.key = key,.key_length = sizeof(key)
+			.key = key,.key_length = sizeof(key),.id = id
 	};
 }
 
@@ -162,7 +164,7 @@ test_merging(TestTable *table)
 	static const unsigned parts[] = {0x555, 0x2AA, 0x7F0, 0x00F};
 	TestMemory	memory;
 	const Allocator allocator = test_memory_allocator(&memory);
-	const IndexFacts of_file = facts();
+	IndexFacts	of_file = facts();
 	IndexBuilder builder;
 	RecordIndex index;
 	unsigned char *whole;
@@ -181,6 +183,7 @@ test_merging(TestTable *table)
 		build(&builder, &allocator, table, 1, parts[i]);
 		merged = index_builder_finish(&builder, &of_file,
 									  old == NULL ? NULL : &index, &length);
+		of_file.id = other_id;
 		index_builder_close(&builder);
 		if (old != NULL)
 			allocator_free(&allocator, old, old_length);
@@ -195,6 +198,8 @@ test_merging(TestTable *table)
 	index_builder_close(&builder);
 	index_read(&index, whole, whole_length);
 	TEST_EQUAL(index.header->ncolumns, 1, "other blocks are not merged");
+	TEST_OK(memcmp(index.header->id, other_id, INDEX_ID_SIZE) == 0,
+			"and have another id");
 	allocator_free(&allocator, whole, whole_length);
 	allocator_free(&allocator, merged, length);
 	TEST_EQUAL(memory.held, 0, "all memory is given back");
@@ -236,6 +241,7 @@ test_appending(TestTable *table)
 	kept = old.header->nblocks - 1;
 	source.size += 1000;
 	of_file.end = source.size;
+	of_file.id = other_id;
 	build_from(&builder, &allocator, table, 2, 1u << TEST_INT4,
 			   index_block(&old, kept)->offset);
 	bytes = index_builder_extend(&builder, &of_file, &old, &length);
@@ -245,6 +251,7 @@ test_appending(TestTable *table)
 			   "its last block is replaced");
 	TEST_OK(memcmp(index_block(&index, 0), index_block(&old, 0),
 				   kept * old.stride) == 0, "the others are kept");
+	TEST_OK(memcmp(index.header->id, id, INDEX_ID_SIZE) == 0, "as is its id");
 	TEST_OK(index_find_column(&index, TEST_TEXT) < 0,
 			"a column that the old one lacks is not added");
 	TEST_EQUAL(count_known(&index, TEST_INT4, kept), 0,

@@ -1,0 +1,449 @@
+/*
+ * segment.c
+ *	  Column segments: encoding.
+ */
+#include <string.h>
+
+#include "core/segment.h"
+#include "core/segment_format.h"
+
+#define FIRST_ROOM		((size_t) 64 << 10) /* bytes */
+#define FIRST_CHUNKS	64
+
+/* A dictionary is given up when it has more entries than these */
+#define ENTRIES_ALWAYS	16		/* whatever the number of rows */
+#define ROWS_PER_ENTRY	8
+
+#define DICTIONARY_SLOTS	512 /* of a hash table; a power of two */
+
+/* The distinct texts of a chunk. */
+typedef struct Dictionary
+{
+	const unsigned char *bytes[SEGMENT_ENTRIES_MAX];
+	uint32_t	lengths[SEGMENT_ENTRIES_MAX];
+	uint32_t	nentries;
+	size_t		nbytes;			/* of all */
+	uint16_t	slots[DICTIONARY_SLOTS];	/* an entry plus one, or 0 */
+	int64_t		codes[BATCH_ROWS];
+} Dictionary;
+
+/* Makes room for so many bytes more; returns whether there is. */
+static bool
+segment_grow(SegmentBuilder *builder, unsigned char **bytes, size_t used,
+			 size_t *room, size_t more)
+{
+	size_t		size = *room > 0 ? *room : FIRST_ROOM;
+	unsigned char *grown;
+
+	if (more > SEGMENT_SIZE_MAX - used)
+		return false;
+	while (size < used + more)
+		size *= 2;
+	if (size == *room)
+		return true;
+	grown = builder->allocator.resize(builder->allocator.context, *bytes,
+									  *room, size);
+	if (grown == NULL)
+		return false;
+	*bytes = grown;
+	*room = size;
+	return true;
+}
+
+/* Appends bytes, from a multiple of 8 on; NULL: zeros.  Sets failed. */
+static void
+segment_append(SegmentBuilder *builder, const void *bytes, size_t length)
+{
+	size_t		aligned = segment_align(length);
+
+	if (builder->failed ||
+		!segment_grow(builder, &builder->bytes, builder->length,
+					  &builder->room, aligned))
+	{
+		builder->failed = true;
+		return;
+	}
+	memset(builder->bytes + builder->length, 0, aligned);
+	if (bytes != NULL)
+		memcpy(builder->bytes + builder->length, bytes, length);
+	builder->length += aligned;
+}
+
+void
+segment_builder_open(SegmentBuilder *builder, const Allocator *allocator,
+					 const ColumnSpec *spec)
+{
+	memset(builder, 0, sizeof(*builder));
+	builder->allocator = *allocator;
+	builder->type = spec->type;
+	builder->numbers = allocator_new(allocator, BATCH_ROWS * sizeof(int64_t));
+	segment_builder_reset(builder);
+}
+
+void
+segment_builder_reset(SegmentBuilder *builder)
+{
+	builder->failed = builder->numbers == NULL;
+	builder->nstaged = 0;
+	builder->nstaged_bytes = 0;
+	bitmap_clear(&builder->nulls);
+	builder->length = 0;
+	builder->nchunks = 0;
+	segment_append(builder, NULL, sizeof(SegmentHeader));
+}
+
+void
+segment_builder_close(SegmentBuilder *builder)
+{
+	allocator_free(&builder->allocator, builder->numbers,
+				   BATCH_ROWS * sizeof(int64_t));
+	allocator_free(&builder->allocator, builder->staged, builder->staged_room);
+	allocator_free(&builder->allocator, builder->bytes, builder->room);
+	allocator_free(&builder->allocator, builder->ends,
+				   builder->ends_room * sizeof(uint32_t));
+	memset(builder, 0, sizeof(*builder));
+}
+
+/*------------------------------------------------------------------------
+ * Chunks
+ *------------------------------------------------------------------------
+ */
+
+/* Sets base and width so that all numbers can be packed. */
+static void
+choose_packing(SegmentChunk *chunk, const int64_t *numbers, int n,
+			   const RowBitmap *nulls)
+{
+	int64_t		low = INT64_MAX;
+	int64_t		high = INT64_MIN;
+	uint64_t	range;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (nulls != NULL && bitmap_has(nulls, i))
+			continue;
+		low = numbers[i] < low ? numbers[i] : low;
+		high = numbers[i] > high ? numbers[i] : high;
+	}
+	range = low > high ? 0 : (uint64_t) high - (uint64_t) low;
+	chunk->base = low > high ? 0 : low;
+	chunk->width = range == 0 ? 0 : range <= UINT8_MAX ? 1 :
+		range <= UINT16_MAX ? 2 : range <= UINT32_MAX ? 4 : 8;
+}
+
+/* Appends the numbers as base and width say. */
+static void
+append_numbers(SegmentBuilder *builder, const SegmentChunk *chunk,
+			   const int64_t *numbers, int n)
+{
+	const uint64_t base = (uint64_t) chunk->base;
+	union
+	{
+		uint8_t		of_1[BATCH_ROWS];
+		uint16_t	of_2[BATCH_ROWS];
+		uint32_t	of_4[BATCH_ROWS];
+		uint64_t	of_8[BATCH_ROWS];
+	}			packed;
+
+	for (int i = 0; i < n && chunk->width == 1; i++)
+		packed.of_1[i] = (uint8_t) ((uint64_t) numbers[i] - base);
+	for (int i = 0; i < n && chunk->width == 2; i++)
+		packed.of_2[i] = (uint16_t) ((uint64_t) numbers[i] - base);
+	for (int i = 0; i < n && chunk->width == 4; i++)
+		packed.of_4[i] = (uint32_t) ((uint64_t) numbers[i] - base);
+	for (int i = 0; i < n && chunk->width == 8; i++)
+		packed.of_8[i] = (uint64_t) numbers[i] - base;
+	segment_append(builder, &packed, (size_t) n * chunk->width);
+}
+
+/* Returns the entry of a text, a new one if it has none; -1: there are too many. */
+static int
+find_entry(Dictionary *dictionary, TextRef text, uint32_t entries_max)
+{
+	uint32_t	slot = text.length;
+
+	for (uint32_t i = 0; i < text.length; i++)
+		slot = slot * 31 + text.bytes[i];
+
+	for (;; slot++)
+	{
+		uint16_t   *found = &dictionary->slots[slot % DICTIONARY_SLOTS];
+		uint32_t	entry = *found == 0 ? dictionary->nentries :
+			(uint32_t) *found - 1;
+
+		if (*found != 0 && (dictionary->lengths[entry] != text.length ||
+							memcmp(dictionary->bytes[entry], text.bytes,
+								   text.length) != 0))
+			continue;
+		if (*found != 0)
+			return (int) entry;
+		if (entry == entries_max)
+			return -1;
+		dictionary->bytes[entry] = text.bytes;
+		dictionary->lengths[entry] = text.length;
+		dictionary->nbytes += text.length;
+
+		*found = (uint16_t) ++dictionary->nentries;
+		return (int) entry;
+	}
+}
+
+/* Makes a dictionary of the staged texts; false if they have too many entries. */
+static bool
+make_dictionary(Dictionary *dictionary, const SegmentBuilder *builder)
+{
+	const unsigned char *at = builder->staged;
+
+	dictionary->nentries = 0;
+	dictionary->nbytes = 0;
+	memset(dictionary->slots, 0, sizeof(dictionary->slots));
+	for (int i = 0; i < builder->nstaged; i++)
+	{
+		uint32_t	most = ENTRIES_ALWAYS + (uint32_t) i / ROWS_PER_ENTRY;
+		TextRef text = {at, (uint32_t) builder->numbers[i]};
+
+		dictionary->codes[i] = find_entry(dictionary, text,
+										  most < SEGMENT_ENTRIES_MAX ? most :
+										  SEGMENT_ENTRIES_MAX);
+		if (dictionary->codes[i] < 0)
+			return false;
+		at += text. length;
+	}
+	return true;
+}
+
+/* Appends the entries of a dictionary: their ends, then their bytes. */
+static void
+append_entries(SegmentBuilder *builder, const Dictionary *dictionary)
+{
+	uint32_t	ends[SEGMENT_ENTRIES_MAX];
+	uint32_t	end = 0;
+	size_t		at;
+
+	for (uint32_t i = 0; i < dictionary->nentries; i++)
+		ends[i] = end += dictionary->lengths[i];
+	segment_append(builder, ends, dictionary->nentries * sizeof(uint32_t));
+	at = builder->length;
+	segment_append(builder, NULL, dictionary->nbytes);
+	for (uint32_t i = 0; !builder->failed && i < dictionary->nentries; i++)
+	{
+		memcpy(builder->bytes + at, dictionary->bytes[i],
+			   dictionary->lengths[i]);
+		at += dictionary->lengths[i];
+	}
+}
+
+static void
+append_head(SegmentBuilder *builder, const SegmentChunk *chunk)
+{
+	segment_append(builder, chunk, sizeof(*chunk));
+	if (chunk->has_nulls)
+		segment_append(builder, &builder->nulls,
+					   (size_t) bitmap_words(builder->nstaged) *
+					   sizeof(uint64_t));
+}
+
+/* Appends a chunk of texts, with a dictionary if that is shorter. */
+static void
+append_texts(SegmentBuilder *builder, SegmentChunk *chunk)
+{
+	const int	n = builder->nstaged;
+	Dictionary	dictionary;
+
+	if (make_dictionary(&dictionary, builder) &&
+		dictionary.nbytes + dictionary.nentries * sizeof(uint32_t) <=
+		builder->nstaged_bytes)
+	{
+		chunk->encoding = SEGMENT_DICTIONARY;
+		chunk->nentries = dictionary.nentries;
+		choose_packing(chunk, dictionary.codes, n, NULL);
+		append_head(builder, chunk);
+		append_numbers(builder, chunk, dictionary.codes, n);
+		append_entries(builder, &dictionary);
+		return;
+	}
+	chunk->encoding = SEGMENT_TEXTS;
+	choose_packing(chunk, builder->numbers, n, NULL);
+	append_head(builder, chunk);
+	append_numbers(builder, chunk, builder->numbers, n);
+	segment_append(builder, builder->staged, builder->nstaged_bytes);
+}
+
+/* Appends a chunk of integers; what is null takes no room of its own. */
+static void
+append_integers(SegmentBuilder *builder, SegmentChunk *chunk)
+{
+	const int	n = builder->nstaged;
+
+	chunk->encoding = SEGMENT_INTEGERS;
+	choose_packing(chunk, builder->numbers, n,
+				   chunk->has_nulls ? &builder->nulls : NULL);
+	for (int i = bitmap_next(&builder->nulls, 0, n); i < n;
+		 i = bitmap_next(&builder->nulls, i + 1, n))
+		builder->numbers[i] = chunk->base;
+	append_head(builder, chunk);
+	append_numbers(builder, chunk, builder->numbers, n);
+}
+
+/* Remembers where the chunk ends; sets failed. */
+static void
+end_chunk(SegmentBuilder *builder)
+{
+	if (builder->nchunks == builder->ends_room)
+	{
+		size_t		room = builder->ends_room > 0 ? 2 * builder->ends_room :
+			FIRST_CHUNKS;
+		uint32_t   *ends =
+			builder->allocator.resize(builder->allocator.context,
+									  builder->ends,
+									  builder->ends_room * sizeof(uint32_t),
+									  room * sizeof(uint32_t));
+
+		if (ends == NULL)
+		{
+			builder->failed = true;
+			return;
+		}
+		builder->ends = ends;
+		builder->ends_room = room;
+	}
+	builder->ends[builder->nchunks++] = (uint32_t) builder->length;
+}
+
+/* Encodes the staged rows, which may be none. */
+static void
+flush_chunk(SegmentBuilder *builder)
+{
+	SegmentChunk chunk = {0};
+
+	if (builder->nstaged == 0)
+		return;
+	for (int i = 0; i < BATCH_WORDS; i++)
+		chunk.has_nulls |= builder->nulls.words[i] != 0;
+	if (column_type_is_integer(builder->type))
+		append_integers(builder, &chunk);
+	else if (column_type_is_text(builder->type))
+		append_texts(builder, &chunk);
+	else
+	{
+		chunk.encoding = SEGMENT_RAW;
+		chunk.width = segment_raw_width(builder->type);
+		append_head(builder, &chunk);
+		segment_append(builder, builder->staged, builder->nstaged_bytes);
+	}
+	if (!builder->failed)
+		end_chunk(builder);
+	builder->nstaged = 0;
+	builder->nstaged_bytes = 0;
+	bitmap_clear(&builder->nulls);
+}
+
+/*------------------------------------------------------------------------
+ * Rows
+ *------------------------------------------------------------------------
+ */
+
+/* Appends bytes to the staged ones; sets failed. */
+static void
+stage_bytes(SegmentBuilder *builder, const void *bytes, size_t length)
+{
+	if (!segment_grow(builder, &builder->staged, builder->nstaged_bytes,
+					  &builder->staged_room, length))
+	{
+		builder->failed = true;
+		return;
+	}
+	if (length > 0)
+		memcpy(builder->staged + builder->nstaged_bytes, bytes, length);
+	builder->nstaged_bytes += length;
+}
+
+static void
+stage_texts(SegmentBuilder *builder, const TextRef *texts, int n)
+{
+	for (int i = 0; i < n && !builder->failed; i++)
+	{
+		builder->numbers[builder->nstaged + i] = texts[i].length;
+		stage_bytes(builder, texts[i].bytes, texts[i].length);
+	}
+}
+
+/* A float4 is a float, of which the vector has the double. */
+static void
+stage_floats(SegmentBuilder *builder, const double *floats, int n)
+{
+	for (int i = 0; i < n && !builder->failed; i++)
+	{
+		const float value = (float) floats[i];
+
+		stage_bytes(builder, &value, sizeof(value));
+	}
+}
+
+/* Stages rows [from, from + n) of the vector; there is room for them. */
+static void
+stage_rows(SegmentBuilder *builder, const ColumnVector *vector, int from, int n)
+{
+	const ColumnValues values = vector->values;
+
+	if (column_type_is_integer(builder->type))
+		memcpy(builder->numbers + builder->nstaged, values.integers + from,
+			   (size_t) n * sizeof(int64_t));
+	else if (column_type_is_text(builder->type))
+		stage_texts(builder, values.texts + from, n);
+	else if (builder->type == COLUMN_FLOAT4)
+		stage_floats(builder, values.floats + from, n);
+	else if (builder->type == COLUMN_FLOAT8)
+		stage_bytes(builder, values.floats + from, (size_t) n * sizeof(double));
+	else
+		stage_bytes(builder, values.uuids + from, (size_t) n * sizeof(Uuid));
+	for (int row = bitmap_next(&vector->nulls, from, from + n); row < from + n;
+		 row = bitmap_next(&vector->nulls, row + 1, from + n))
+		bitmap_add(&builder->nulls, builder->nstaged + row - from);
+	builder->nstaged += n;
+}
+
+void
+segment_builder_add(SegmentBuilder *builder, const ColumnVector *vector,
+					int nrows)
+{
+	if (bitmap_next(&vector->asks, 0, nrows) < nrows)
+		builder->failed = true;
+	for (int from = 0; from < nrows && !builder->failed;)
+	{
+		int			room = BATCH_ROWS - builder->nstaged;
+		int			n = nrows - from < room ? nrows - from : room;
+
+		stage_rows(builder, vector, from, n);
+		from += n;
+		if (builder->nstaged == BATCH_ROWS && !builder->failed)
+			flush_chunk(builder);
+	}
+}
+
+unsigned char *
+segment_builder_finish(SegmentBuilder *builder, const unsigned char *index_id,
+					   int64_t offset, uint32_t field, size_t *length)
+{
+	SegmentHeader *header;
+	uint32_t	nrows = (uint32_t) (builder->nchunks * BATCH_ROWS);
+
+	if (builder->nstaged > 0)
+		nrows += (uint32_t) builder->nstaged;
+	if (!builder->failed)
+		flush_chunk(builder);
+	segment_append(builder, builder->ends,
+				   builder->nchunks * sizeof(uint32_t));
+	if (builder->failed || nrows == 0)
+		return NULL;
+	header = (SegmentHeader *) builder->bytes;
+	memcpy(header->magic, SEGMENT_MAGIC, sizeof(header->magic));
+	header->version = SEGMENT_VERSION;
+	header->length = *length = builder->length;
+	memcpy(header->index_id, index_id, INDEX_ID_SIZE);
+	header->offset = offset;
+	header->nrows = nrows;
+	header->field = field;
+	header->type = (uint32_t) builder->type;
+	return builder->bytes;
+}

@@ -1,0 +1,140 @@
+/*
+ * segment.h
+ *	  A column segment: the values of one column in a run of records.
+ *
+ * The run is whole blocks of a record index.  Its rows are encoded in chunks of
+ * BATCH_ROWS, the last of which may have fewer:
+ *
+ *		SegmentHeader | chunk 0 | chunk 1 | ... | ends[nchunks]
+ *							|
+ *		SegmentChunk | nulls | numbers | bytes
+ *
+ *		nulls		a bit a row; only if some row is null
+ *		numbers		packed: each is base plus 0, 1, 2, 4 or 8 bytes
+ *		ends		where each chunk ends, counted from the header
+ *
+ * Each part begins at a multiple of 8 bytes, and is in the byte order of the
+ * machine.  Of integers the numbers are the values.  Of texts they are lengths,
+ * of the bytes behind; or, where few are distinct, entries of a dictionary there.
+ * Floats and uuids are stored as they are, in place of numbers.
+ *
+ * Only values that core/ has converted are stored: a column with an open value
+ * among the rows has no segment.  Whoever stores it computes the checksum, over
+ * all bytes from SEGMENT_CHECKED_FROM on.  segment_read and segment_decode take
+ * any bytes at all.
+ *
+ * A segment is true of the file for which an index of that id is true.
+ */
+#ifndef CORE_SEGMENT_H
+#define CORE_SEGMENT_H
+
+#include "core/allocator.h"
+#include "core/batch.h"
+#include "core/record_index.h"
+
+#define SEGMENT_SIZE_MAX	((size_t) 64 << 20) /* bytes; larger ones are not
+												 * made */
+
+typedef struct SegmentHeader
+{
+	char		magic[8];
+	uint32_t	version;
+	uint32_t	checksum;
+	uint64_t	length;			/* of all, bytes */
+	unsigned char index_id[INDEX_ID_SIZE];
+	int64_t		offset;			/* of its first record in the file */
+	uint32_t	nrows;			/* at least 1 */
+	uint32_t	field;
+	uint32_t	type;			/* a ColumnType */
+	uint32_t	unused;			/* 0 */
+} SegmentHeader;
+
+#define SEGMENT_CHECKED_FROM	offsetof(SegmentHeader, length)
+
+typedef enum SegmentEncoding
+{
+	SEGMENT_INTEGERS,
+	SEGMENT_RAW,				/* floats, uuids */
+	SEGMENT_TEXTS,				/* numbers are lengths */
+	SEGMENT_DICTIONARY			/* numbers are entries: behind them the ends
+								 * of the entries' bytes, 32 bits each, and
+								 * these */
+} SegmentEncoding;
+
+typedef struct SegmentChunk
+{
+	int64_t		base;			/* of the numbers */
+	uint32_t	encoding;		/* a SegmentEncoding */
+	uint32_t	width;			/* bytes of a number */
+	uint32_t	nentries;		/* SEGMENT_DICTIONARY, else 0 */
+	uint32_t	has_nulls;		/* 0 or 1 */
+} SegmentChunk;
+
+/* A segment in memory of the caller's, who frees it. */
+typedef struct Segment
+{
+	const SegmentHeader *header;
+	const unsigned char *chunks;
+	const uint32_t *ends;
+	uint32_t	nchunks;
+} Segment;
+
+/* A segment being made, of one column. */
+typedef struct SegmentBuilder
+{
+	Allocator	allocator;		/* may return NULL */
+	bool		failed;			/* no memory, too large, or an open value: no
+								 * segment */
+	ColumnType	type;
+	int			nstaged;		/* rows of the chunk being filled */
+	RowBitmap	nulls;			/* of these, as the next two */
+	int64_t    *numbers;		/* integers, or lengths of texts */
+	unsigned char *staged;		/* bytes of all else */
+	size_t		nstaged_bytes;
+	size_t		staged_room;
+	unsigned char *bytes;		/* the header and finished chunks */
+	size_t		length;
+	size_t		room;
+	uint32_t   *ends;			/* of finished chunks */
+	size_t		nchunks;
+	size_t		ends_room;		/* chunks */
+} SegmentBuilder;
+
+/* Begins a segment of a column of that specification, not of COLUMN_OTHER. */
+extern void segment_builder_open(SegmentBuilder *builder,
+								 const Allocator *allocator,
+								 const ColumnSpec *spec);
+
+/* Takes in the next rows, as they were read: no open value may be stored. */
+extern void segment_builder_add(SegmentBuilder *builder,
+								const ColumnVector *vector, int nrows);
+
+/*
+ * Returns the segment of all rows, of that field, which begin at that offset,
+ * without a checksum, or NULL if there is none to be made.  It lasts until the builder is
+ * used again.
+ */
+extern unsigned char *segment_builder_finish(SegmentBuilder *builder,
+											 const unsigned char *index_id,
+											 int64_t offset, uint32_t field,
+											 size_t *length);
+
+/* Begins another segment of the same column. */
+extern void segment_builder_reset(SegmentBuilder *builder);
+
+extern void segment_builder_close(SegmentBuilder *builder);
+
+/* Says whether the bytes, aligned to 8, are a segment; *segment points to them. */
+extern bool segment_read(Segment *segment, const unsigned char *bytes,
+						 size_t length);
+
+/*
+ * Decodes rows [row, row + nrows), which are in one chunk, into the vector,
+ * whose spec and memory are set: all of them, or those in the set, which counts
+ * from row; the others are harmless then.  Texts point into the segment.  Returns
+ * false if the segment is damaged, or of another type.
+ */
+extern bool segment_decode(const Segment *segment, uint32_t row, int nrows,
+						   const RowBitmap *rows, ColumnVector *vector);
+
+#endif							/* CORE_SEGMENT_H */
