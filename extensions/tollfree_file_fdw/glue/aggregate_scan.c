@@ -171,7 +171,7 @@ add_batch(FileScanState *scan)
 	int			from = 0;
 
 	MemoryContextReset(scan->aggregate->batch_memory);
-	select_rows(scan->selector, batches, &scan->selected);
+	scan_select_rows(scan);
 	for (int row = bitmap_next(&batches->asks, 0, batch->nrows);
 		 row < batch->nrows;
 		 row = bitmap_next(&batches->asks, row + 1, batch->nrows))

@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "nodes/value.h"
@@ -173,6 +174,37 @@ columns_describe(Relation rel, List *names, bool none)
 		result.nfields++;
 	}
 	return result;
+}
+
+/* The same columns, whose specifications may be changed. */
+FileColumns
+columns_copy(const FileColumns *columns)
+{
+	FileColumns copy = *columns;
+
+	copy.specs = palloc(sizeof(ColumnSpec) * Max(1, columns->ncolumns));
+	memcpy(copy.specs, columns->specs, sizeof(ColumnSpec) * columns->ncolumns);
+	return copy;
+}
+
+/* The name of the column that a field is of; NULL if there is none. */
+char *
+columns_field_name(Oid relid, uint32 field)
+{
+	Relation	rel = try_table_open(relid, AccessShareLock);
+	char	   *name = NULL;
+
+	if (rel == NULL)
+		return NULL;
+	for (int i = 0; i < RelationGetNumberOfAttributes(rel) && name == NULL; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), i);
+
+		if (!attribute->attisdropped && !attribute->attgenerated && field-- == 0)
+			name = pstrdup(NameStr(attribute->attname));
+	}
+	table_close(rel, AccessShareLock);
+	return name;
 }
 
 /* The index of a column, or -1. */

@@ -19,6 +19,8 @@ typedef struct FileColumns
 } FileColumns;
 
 extern FileColumns columns_describe(Relation rel, List *names, bool none);
+extern FileColumns columns_copy(const FileColumns *columns);
+extern char *columns_field_name(Oid relid, uint32 field);
 extern int	columns_find(const FileColumns *columns, AttrNumber attnum);
 extern bool column_unscale(Datum numeric, int64_t *integer, int *scale);
 extern Datum column_numeric(__int128 number, int scale);

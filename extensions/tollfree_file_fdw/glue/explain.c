@@ -78,6 +78,24 @@ describe_index(const IndexUse *index)
 	return words.data;
 }
 
+/* What column segments were good for; NULL if there were none. */
+static char *
+describe_cache(const ColumnCache *cache)
+{
+	StringInfoData words;
+
+	if (cache->needed + cache->written == 0)
+		return NULL;
+	initStringInfo(&words);
+	if (cache->needed > 0)
+		appendStringInfo(&words, UINT64_FORMAT " of " UINT64_FORMAT " segments",
+						 cache->used, cache->needed);
+	if (cache->written > 0)
+		appendStringInfo(&words, "%s" UINT64_FORMAT " written",
+						 words.len > 0 ? ", " : "", cache->written);
+	return words.data;
+}
+
 /* Adds lines about the scan to EXPLAIN's output. */
 void
 tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
@@ -102,4 +120,7 @@ tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	if (es->analyze && describe_index(&scan->input.index) != NULL)
 		ExplainPropertyText("Record Index",
 							describe_index(&scan->input.index), es);
+	if (es->analyze && describe_cache(&scan->input.cache) != NULL)
+		ExplainPropertyText("Column Cache",
+							describe_cache(&scan->input.cache), es);
 }

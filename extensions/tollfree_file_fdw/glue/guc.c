@@ -19,11 +19,21 @@
 #define RECORD_INDEX_SIZE_MIN 0
 #define RECORD_INDEX_SIZE_MAX MAX_KILOBYTES
 
+#define COLUMN_CACHE_SIZE_DEFAULT (4 * 1024 * 1024)
+#define COLUMN_CACHE_SIZE_MIN 0
+#define COLUMN_CACHE_SIZE_MAX MAX_KILOBYTES
+
+#define DEBUG_SEGMENT_SIZE_DEFAULT (16 * 1024)
+#define DEBUG_SEGMENT_SIZE_MIN 1
+#define DEBUG_SEGMENT_SIZE_MAX (1024 * 1024)
+
 /* In ms */
 #define RECORD_INDEX_AGE_DEFAULT 2000
 #define RECORD_INDEX_AGE_MIN 0
 #define RECORD_INDEX_AGE_MAX (24 * 60 * 60 * 1000)
 
+bool		setting_column_cache = false;
+int			setting_column_cache_size = COLUMN_CACHE_SIZE_DEFAULT;
 bool		setting_fast_scan = true;
 bool		setting_parallel_scan = true;
 int			setting_parallel_chunk_size = PARALLEL_CHUNK_SIZE_DEFAULT;
@@ -33,6 +43,7 @@ bool		setting_record_index = false;
 int			setting_record_index_age = RECORD_INDEX_AGE_DEFAULT;
 int			setting_record_index_size = RECORD_INDEX_SIZE_DEFAULT;
 bool		setting_sample_blocks = true;
+int			setting_segment_size = DEBUG_SEGMENT_SIZE_DEFAULT;
 int			setting_debug_require = REQUIRE_NOTHING;
 
 static const struct config_enum_entry required_paths[] = {
@@ -42,6 +53,7 @@ static const struct config_enum_entry required_paths[] = {
 	{"aggregate", REQUIRE_AGGREGATE, false},
 	{"parallel", REQUIRE_PARALLEL, false},
 	{"record_index", REQUIRE_RECORD_INDEX, false},
+	{"column_cache", REQUIRE_COLUMN_CACHE, false},
 	{NULL, 0, false}
 };
 
@@ -79,6 +91,18 @@ check_kernel(int *newval, void **extra, GucSource source)
 void
 settings_define(void)
 {
+	DefineCustomBoolVariable("tollfree_file_fdw.column_cache",
+							 "Keeps the columns of each file as they were converted, and reads these instead.",
+							 "That needs tollfree_file_fdw.record_index, too.",
+							 &setting_column_cache, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("tollfree_file_fdw.column_cache_size",
+							"How much disk space the columns kept of all databases may take.",
+							"Those that have not been used for the longest time are removed.",
+							&setting_column_cache_size,
+							COLUMN_CACHE_SIZE_DEFAULT,
+							COLUMN_CACHE_SIZE_MIN, COLUMN_CACHE_SIZE_MAX,
+							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomBoolVariable("tollfree_file_fdw.fast_scan",
 							 "Reads files by the wrapper's own parser where it can.",
 							 NULL, &setting_fast_scan, true,
@@ -126,6 +150,13 @@ settings_define(void)
 							RECORD_INDEX_AGE_DEFAULT,
 							RECORD_INDEX_AGE_MIN, RECORD_INDEX_AGE_MAX,
 							PGC_SUSET, GUC_NOT_IN_SAMPLE | GUC_UNIT_MS,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("tollfree_file_fdw.debug_segment_size",
+							"How much of a file a column segment is of.",
+							NULL, &setting_segment_size,
+							DEBUG_SEGMENT_SIZE_DEFAULT,
+							DEBUG_SEGMENT_SIZE_MIN, DEBUG_SEGMENT_SIZE_MAX,
+							PGC_USERSET, GUC_NOT_IN_SAMPLE | GUC_UNIT_KB,
 							NULL, NULL, NULL);
 	DefineCustomEnumVariable("tollfree_file_fdw.debug_require",
 							 "Makes it an error if a scan does not take this fast path.",

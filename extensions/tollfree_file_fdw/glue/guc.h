@@ -15,9 +15,12 @@ typedef enum RequiredPath
 	REQUIRE_FILTER,
 	REQUIRE_AGGREGATE,
 	REQUIRE_PARALLEL,
-	REQUIRE_RECORD_INDEX
+	REQUIRE_RECORD_INDEX,
+	REQUIRE_COLUMN_CACHE
 } RequiredPath;
 
+extern bool setting_column_cache;
+extern int	setting_column_cache_size;	/* kB */
 extern bool setting_fast_scan;
 extern bool setting_parallel_scan;
 extern int	setting_parallel_chunk_size;	/* kB */
@@ -27,6 +30,7 @@ extern bool setting_record_index;
 extern int	setting_record_index_age;	/* ms */
 extern int	setting_record_index_size;	/* kB */
 extern bool setting_sample_blocks;
+extern int	setting_segment_size;	/* kB */
 extern int	setting_debug_require;	/* a RequiredPath */
 
 extern const Kernel *setting_kernel(void);

@@ -27,6 +27,7 @@
 #include "compat_export.h"
 #include "guc.h"
 #include "index_file.h"
+#include "segment_file.h"
 
 /* Columns of tollfree_file_fdw_record_indexes */
 #define LIST_COLUMNS 5
@@ -229,6 +230,8 @@ tollfree_file_fdw_drop_record_index(PG_FUNCTION_ARGS)
 
 	cache_make_path(path, &name);
 	is_removed = unlink(path) == 0;
+	/* They are of no use without it. */
+	(void) segment_file_remove(relid, NULL);
 	if (!is_removed && errno != ENOENT)
 		ereport(ERROR,
 				(errcode_for_file_access(),

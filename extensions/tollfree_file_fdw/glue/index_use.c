@@ -172,6 +172,23 @@ is_settled(const IndexUse *use, const Source *source, int64_t quiet_ns)
 	return use->is_append_only || source_is_settled(source, quiet_ns);
 }
 
+/* Is the file still, for all that can be told, what its index is or will be of? */
+bool
+index_use_is_settled(const IndexUse *use, const OpenFile *file)
+{
+	return is_settled(use, &file->source, 0);
+}
+
+/* Sets the id of the loaded index's blocks, or one that nobody else has. */
+static void
+choose_id(const IndexUse *use, bool is_loaded, unsigned char *id)
+{
+	if (is_loaded)
+		memcpy(id, use->index.header->id, INDEX_ID_SIZE);
+	else if (!pg_strong_random(id, INDEX_ID_SIZE))
+		elog(ERROR, "could not generate random values");
+}
+
 /* Begins to make an index, if that is possible. */
 static void
 begin_filling(IndexUse *use, FileReader *reader)
@@ -191,6 +208,7 @@ static void
 begin_using(IndexUse *use, bool is_whole)
 {
 	use->role = INDEX_USED;
+	choose_id(use, true, use->id);
 	use->next = 0;
 	use->nblocks = use->index.header->nblocks - (is_whole ? 0 : 1);
 	use->has_tail = !is_whole;
@@ -241,7 +259,10 @@ choose_role(IndexUse *use, FileReader *reader)
 	}
 	begin_filling(use, reader);
 	if (use->is_filling)
+	{
 		use->role = INDEX_FILLED;
+		choose_id(use, use->is_loaded, use->id);
+	}
 	else
 		use->unused_reason = "the file was changed a moment ago";
 }
@@ -349,12 +370,11 @@ range_from_block(const IndexUse *use, uint32 n)
 	};
 }
 
-/* Has the reader go on with what is behind the blocks; false if it has. */
+/* Finds what is behind the blocks; false if that has been read. */
 static bool
-read_tail(IndexUse *use, FileReader *reader)
+find_tail(IndexUse *use, FileReader *reader, BlockRun *run)
 {
 	MemoryContext old;
-	ScanRange	range;
 
 	if (!use->has_tail)
 		return false;
@@ -362,28 +382,40 @@ read_tail(IndexUse *use, FileReader *reader)
 	old = MemoryContextSwitchTo(use->context);
 	begin_filling(use, reader);
 	MemoryContextSwitchTo(old);
-	range = range_from_block(use, use->nblocks);
-	range.end = PG_INT64_MAX;
-	reader_read_range(reader, &range);
+	run->range = range_from_block(use, use->nblocks);
+	run->range.end = PG_INT64_MAX;
+	run->nblocks = 0;
 	return true;
 }
 
-/* Has the reader go on with the next blocks to be read; false if there are none. */
-bool
-index_use_next(IndexUse *use, FileReader *reader)
+/* Is the next block to be read, as a part of the run? */
+static bool
+continues_run(IndexUse *use, const FileReader *reader, const BlockRun *run)
 {
-	ScanRange	range;
+	const IndexBlock *block;
 
+	if (use->next == use->nblocks)
+		return false;
+	block = index_block(&use->index, use->next);
+	if (use->run_size > 0 && block->offset / use->run_size !=
+		run->range.offset / use->run_size)
+		return false;
+	return judge_block(use, reader, block) == BLOCK_READ;
+}
+
+/* Finds the next blocks to be read; false if there are none. */
+bool
+index_use_next(IndexUse *use, FileReader *reader, BlockRun *run)
+{
 	Assert(use->role == INDEX_USED);
 	if (!find_block(use, reader))
-		return read_tail(use, reader);
-	range = range_from_block(use, use->next);
+		return find_tail(use, reader, run);
+	run->first = use->next;
+	run->range = range_from_block(use, use->next);
 	do
-		range.end = index_block_end(&use->index, use->next++);
-	while (use->next < use->nblocks &&
-		   judge_block(use, reader,
-					   index_block(&use->index, use->next)) == BLOCK_READ);
-	reader_read_range(reader, &range);
+		run->range.end = index_block_end(&use->index, use->next++);
+	while (continues_run(use, reader, run));
+	run->nblocks = use->next - run->first;
 	return true;
 }
 
@@ -493,38 +525,51 @@ index_use_add(IndexUse *use, FileReader *reader)
 	use->end = filescan_offset(reader->scan, reader->base.batch->nrows);
 }
 
-/* All has been read to the end: stores the index, if it is still that file. */
-void
+/*
+ * All has been read to the end: stores the index, if it is still that file; false
+ * if there is none.
+ */
+bool
 index_use_finish(IndexUse *use, FileReader *reader)
 {
 	Source	   *source = &reader->base.file->source;
+	unsigned char id[INDEX_ID_SIZE];
 	IndexFacts	facts = {
 		.source = source,
 		.line_end = filescan_line_end(reader->scan),
 		/* A line end that the file lacks has been counted in. */
 		.end = Min(use->end, source->size),
 		.key = (unsigned char *) use->key.data,
-		.key_length = use->key.len
+		.key_length = use->key.len,
+		.id = id
 	};
 	unsigned char *bytes;
 	size_t		length;
 
 	Assert(use->is_filling);
+	/* Blocks that are not those of the old index need another id. */
+	if (use->is_loaded)
+		choose_id(use, false, id);
+	else
+		memcpy(id, use->id, sizeof(id));
 	if (use->role == INDEX_USED)
 		bytes = index_builder_extend(&use->builder, &facts, &use->index,
 									 &length);
 	/* One block is read by whoever wants anything of it. */
 	else if (use->builder.nblocks < 2)
-		return;
+		return false;
 	else
 		bytes = index_builder_finish(&use->builder, &facts,
 									 use->is_loaded ? &use->index : NULL,
 									 &length);
 	/* That has read some of it. */
-	if (bytes != NULL && is_settled(use, source, 0) &&
-		index_file_store(RelationGetRelid(reader->base.file->copy->rel), bytes,
-						 length))
-		use->written += use->builder.nblocks;
+	if (bytes == NULL || !is_settled(use, source, 0) ||
+		!index_file_store(RelationGetRelid(reader->base.file->copy->rel), bytes,
+						  length))
+		return false;
+	memcpy(use->id, ((IndexHeader *) bytes)->id, INDEX_ID_SIZE);
+	use->written += use->builder.nblocks;
+	return true;
 }
 
 /* Another one than the reader goes on, to the file's end. */

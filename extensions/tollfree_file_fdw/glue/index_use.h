@@ -24,6 +24,14 @@ typedef struct IndexPart
 								 * and need not be read to be counted; else 0 */
 } IndexPart;
 
+/* Blocks to be read, one after the other. */
+typedef struct BlockRun
+{
+	ScanRange	range;			/* the same as records of the file */
+	uint32		first;			/* block of the index */
+	uint32		nblocks;		/* 0 for what is behind all blocks */
+} BlockRun;
+
 /*
  * In a ScanInput.  The first part is set when the scan is prepared, the second
  * whenever it begins; the last adds up over all of its executions.
@@ -36,6 +44,9 @@ typedef struct IndexUse
 	bool		is_lazy;		/* are the filter's columns all that matters? */
 
 	bool		is_append_only; /* is the index of a shorter file true, too? */
+	int64		run_size;		/* a run of blocks has none that begin in
+								 * another multiple of so many bytes; 0 if it
+								 * may */
 
 	IndexRole	role;
 	const char *unused_reason;	/* why it is not USED, if it is not */
@@ -53,6 +64,7 @@ typedef struct IndexUse
 	uint32		next;			/* USED: the first block not looked at */
 	IndexBuilder builder;		/* is_filling, as the next */
 	int64_t		end;			/* offset behind what was added */
+	unsigned char id[INDEX_ID_SIZE];	/* of the blocks that are used or made */
 
 	uint64		blocks;			/* of indexes used */
 	uint64		skipped;		/* blocks not read: no row passes the filter */
@@ -68,11 +80,12 @@ extern bool index_use_load(RecordIndex *index, const OpenFile *file,
 extern void index_use_prepare(IndexUse *use, const FileOptions *options);
 extern void index_use_begin(IndexUse *use, FileReader *reader, int encoding,
 							const FileOptions *options);
-extern bool index_use_next(IndexUse *use, FileReader *reader);
+extern bool index_use_next(IndexUse *use, FileReader *reader, BlockRun *run);
 extern uint32 index_use_cut(IndexUse *use, const FileReader *reader,
 							int64_t size, IndexPart *parts, uint32 capacity);
 extern void index_use_add(IndexUse *use, FileReader *reader);
-extern void index_use_finish(IndexUse *use, FileReader *reader);
+extern bool index_use_finish(IndexUse *use, FileReader *reader);
+extern bool index_use_is_settled(const IndexUse *use, const OpenFile *file);
 extern void index_use_give_up(IndexUse *use);
 extern void index_use_end(IndexUse *use);
 

@@ -96,9 +96,33 @@ input_begin(ScanInput *input)
 	if (input->reader != NULL && input->share.file != NULL)
 		parallel_share_source(&input->share, input->reader);
 	else if (input->reader != NULL)
+	{
 		index_use_begin(&input->index, input->reader, input->encoding,
 						&input->options);
+		column_cache_begin(&input->cache, &input->index, input->reader);
+	}
 	MemoryContextSwitchTo(old);
+}
+
+/* Takes the next blocks that may matter; false if none are left. */
+static bool
+take_blocks(ScanInput *input)
+{
+	BlockRun	run;
+
+	if (!index_use_next(&input->index, input->reader, &run))
+		return false;
+	if (column_cache_enter(&input->cache, &input->index, input->reader, &run))
+	{
+		input->batches = &input->cache.source->base;
+		batch_set_range(input->batches, &run.range);
+	}
+	else
+	{
+		input->batches = &input->reader->base;
+		reader_read_range(input->reader, &run.range);
+	}
+	return true;
 }
 
 /* Takes the next part of the file, to read it, if one is left. */
@@ -112,7 +136,7 @@ input_take_part(ScanInput *input)
 	else if (input->reader == NULL)
 		input->phase = INPUT_COPYING;
 	else if (input->share.file == NULL && input_uses_index(input) &&
-			 !index_use_next(&input->index, input->reader))
+			 !take_blocks(input))
 		input->phase = INPUT_FINISHED;
 	else
 		input->phase = INPUT_READING;
@@ -129,16 +153,35 @@ end_part(ScanInput *input)
 		INPUT_WAITING : INPUT_FINISHED;
 }
 
-/* The reader has read a batch, or come to an end: an index may be made of it. */
+/* All has been read: stores the index made of it, and what belongs to it. */
 static void
-fill_index(ScanInput *input, BatchStatus status)
+finish_index(ScanInput *input)
 {
-	if (input->share.file != NULL || !input->index.is_filling)
+	if (index_use_finish(&input->index, input->reader))
+		column_cache_finish(&input->cache, &input->index, input->reader);
+}
+
+/*
+ * The reader has read a batch, or come to an end: an index or segments may be made
+ * of it.
+ */
+static void
+keep_batch(ScanInput *input, BatchStatus status)
+{
+	if (input->share.file != NULL || input_uses_segments(input))
 		return;
 	if (status == BATCH_READY)
-		index_use_add(&input->index, input->reader);
+	{
+		if (input->index.is_filling)
+			index_use_add(&input->index, input->reader);
+		column_cache_add(&input->cache, &input->index, input->reader);
+	}
 	if (status == BATCH_END)
-		index_use_finish(&input->index, input->reader);
+	{
+		column_cache_leave(&input->cache, &input->index, input->reader);
+		if (input->index.is_filling)
+			finish_index(input);
+	}
 }
 
 /*
@@ -157,7 +200,7 @@ input_next_batch(ScanInput *input)
 		if (input->phase != INPUT_READING)
 			return false;
 		status = batch_next(input->batches);
-		fill_index(input, status);
+		keep_batch(input, status);
 		switch (status)
 		{
 			case BATCH_READY:
@@ -189,6 +232,7 @@ input_hand_over(ScanInput *input)
 
 	Assert(input->phase == INPUT_STOPPED);
 	index_use_give_up(&input->index);
+	column_cache_give_up(&input->cache);
 	forget_handover(input);
 	input->handover = reader_hand_over(input->reader);
 	input->phase = INPUT_COPYING;
@@ -267,6 +311,7 @@ void
 input_close_reader(ScanInput *input)
 {
 	input->bytes_read = input_bytes_read(input);
+	column_cache_end(&input->cache);
 	index_use_end(&input->index);
 	if (input->reader != NULL)
 		reader_close(input->reader);

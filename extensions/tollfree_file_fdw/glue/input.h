@@ -7,6 +7,7 @@
 
 #include "nodes/execnodes.h"
 
+#include "column_cache.h"
 #include "file.h"
 #include "index_use.h"
 #include "parallel.h"
@@ -40,7 +41,8 @@ typedef enum InputPhase
 								 * this one again, as the executor has still
 								 * to do */
 	INPUT_WAITING,				/* a part has to be taken before more is read */
-	INPUT_READING,				/* batches come from the reader */
+	INPUT_READING,				/* batches come from the reader, or from
+								 * column segments */
 	INPUT_STOPPED,				/* it has met what COPY's parser has to read */
 	INPUT_COPYING,				/* rows come from COPY's parser */
 	INPUT_FINISHED				/* all has been returned */
@@ -66,12 +68,14 @@ typedef struct ScanInput
 	struct ScanInput *owner;	/* the input that opens and closes the file:
 								 * this one, or that of the scan below */
 	OpenFile   *file;			/* the owner's, or NULL */
-	BatchSource *batches;		/* NULL before input_begin, and where only
-								 * COPY's parser can read */
-	FileReader *reader;			/* the same, as what reads text */
+	FileReader *reader;			/* what reads text; NULL before input_begin,
+								 * and where only COPY's parser can */
+	BatchSource *batches;		/* of the present part: the reader, or the
+								 * cache's */
 	ParallelShare share;		/* in a scan by several processes */
 	IndexUse	index;			/* in a scan by one; in the leader of several,
 								 * until the file has been cut */
+	ColumnCache cache;			/* likewise */
 
 	const char *slow_reason;	/* why there was no reader; NULL if there was */
 	char	   *handover;		/* where and why it stopped, or NULL */
@@ -113,6 +117,14 @@ input_uses_index(const ScanInput *input)
 {
 	return input->share.file == NULL ? input->index.role == INDEX_USED :
 		input->share.file->by_index;
+}
+
+/* Is the present part read from column segments? */
+static inline bool
+input_uses_segments(const ScanInput *input)
+{
+	return input->cache.source != NULL &&
+		input->batches == &input->cache.source->base;
 }
 
 /* Raises an ERROR if the file has been closed behind the scan's back. */

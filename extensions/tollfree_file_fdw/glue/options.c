@@ -9,6 +9,7 @@
  *	lazy	of a foreign table: values are not checked where a query
  *			references no column, and in rows that filters have ruled out
  *	record_index	of a foreign table: whether a record index may be kept
+ *	column_cache	of a foreign table: whether converted columns may be kept
  *	append_only		of a foreign table: nothing that is in the file is changed
  */
 #include "postgres.h"
@@ -33,6 +34,7 @@
 
 #define OPTION_LAZY "lazy"
 #define OPTION_RECORD_INDEX "record_index"
+#define OPTION_COLUMN_CACHE "column_cache"
 #define OPTION_APPEND_ONLY "append_only"
 
 COMPAT_SQL_FUNCTION(tollfree_file_fdw_validator);
@@ -43,6 +45,7 @@ is_ours(const char *name)
 {
 	return strcmp(name, OPTION_LAZY) == 0 ||
 		strcmp(name, OPTION_RECORD_INDEX) == 0 ||
+		strcmp(name, OPTION_COLUMN_CACHE) == 0 ||
 		strcmp(name, OPTION_APPEND_ONLY) == 0;
 }
 
@@ -114,7 +117,7 @@ append_leaders_encoding(List *options)
 FileOptions
 options_read(Oid relid)
 {
-	FileOptions result = {.may_have_index = true};
+	FileOptions result = {.may_have_index = true,.may_have_columns = true};
 	ForeignTable *table = GetForeignTable(relid);
 	Relation	rel = table_open(relid, AccessShareLock);
 	ListCell   *cell;
@@ -127,6 +130,8 @@ options_read(Oid relid)
 			result.is_lazy = defGetBoolean(option);
 		else if (strcmp(option->defname, OPTION_RECORD_INDEX) == 0)
 			result.may_have_index = defGetBoolean(option);
+		else if (strcmp(option->defname, OPTION_COLUMN_CACHE) == 0)
+			result.may_have_columns = defGetBoolean(option);
 		else if (strcmp(option->defname, OPTION_APPEND_ONLY) == 0)
 			result.is_append_only = defGetBoolean(option);
 		else if (strcmp(option->defname, "filename") == 0)

@@ -14,6 +14,7 @@ typedef struct FileOptions
 	bool		is_program;
 	bool		is_lazy;		/* may values go unchecked that nobody needs? */
 	bool		may_have_index; /* may a record index of it be kept? */
+	bool		may_have_columns;	/* may its columns be kept? */
 	bool		is_append_only; /* is nothing changed that is in it? */
 	List	   *copy;			/* DefElem: everything else, for COPY */
 	List	   *format;			/* those of it that are no lists of columns */

@@ -70,6 +70,10 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	else if (input->slow_reason == NULL && setting_push_filters)
 		push_filter(node);
 	input->index.filter = scan->filter;
+	column_cache_prepare(&input->cache, &input->index, &input->options,
+						 &input->columns);
+	scan->cached_selector = select_plan(&input->cache.columns, scan->filter,
+										true);
 	scan->selector = select_plan(&input->columns, scan->filter,
 								 input->options.is_lazy);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
@@ -108,6 +112,9 @@ find_missing(const FileScanState *scan)
 				"it is not scanned in parallel" : NULL;
 		case REQUIRE_RECORD_INDEX:
 			return input_uses_index(input) ? NULL : input->index.unused_reason;
+		case REQUIRE_COLUMN_CACHE:
+			return input->share.file == NULL ? input->cache.unused_reason :
+				"it is scanned in parallel";
 		case REQUIRE_NOTHING:
 		case REQUIRE_SCAN:
 			break;
@@ -139,14 +146,13 @@ static bool
 next_batch(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
-	BatchSource *batches = scan->input.batches;
 	bool		has_batch = input_next_batch(&scan->input);
 
 	InstrCountFiltered1(node, index_use_take_skipped(&scan->input.index));
 	if (!has_batch)
 		return false;
-	select_rows(scan->selector, batches, &scan->selected);
-	InstrCountFiltered1(node, batches->batch->nrows -
+	scan_select_rows(scan);
+	InstrCountFiltered1(node, scan->input.batches->batch->nrows -
 						bitmap_count(&scan->selected));
 	scan->row = 0;
 	return true;
@@ -180,10 +186,10 @@ static bool
 next_read_row(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
-	BatchSource *batches = scan->input.batches;
 
 	for (;;)
 	{
+		BatchSource *batches = scan->input.batches;
 		int			nrows = batches->batch == NULL ? 0 : batches->batch->nrows;
 		int			row = bitmap_next(&scan->selected, scan->row, nrows);
 
@@ -262,9 +268,11 @@ next_row(ForeignScanState *node)
 				if (next_copied_row(node))
 					return true;
 				break;
+			case INPUT_FINISHED:
+				check_required(scan);
+				return false;
 			case INPUT_CLOSED:
 			case INPUT_REOPENED:
-			case INPUT_FINISHED:
 				return false;
 		}
 	}

@@ -20,11 +20,23 @@ typedef struct FileScanState
 
 	/* Conditions taken over from the executor */
 	FilterNode *filter;			/* for batches; NULL if there are none */
-	RowSelector *selector;		/* applies it */
+	RowSelector *selector;		/* applies it to text */
+	RowSelector *cached_selector;	/* the same, to column segments */
 	ExprState  *filter_quals;	/* the same, for single rows */
 	int			npushed;		/* of the plan's conditions, the first */
 
 	struct AggregateScan *aggregate;	/* if groups are returned, else NULL */
 } FileScanState;
+
+/*
+ * Selects rows of the present batch.  Columns of segments wait for the filter in
+ * any table: nothing in them can be an error.
+ */
+static inline void
+scan_select_rows(FileScanState *scan)
+{
+	select_rows(input_uses_segments(&scan->input) ? scan->cached_selector :
+				scan->selector, scan->input.batches, &scan->selected);
+}
 
 #endif							/* TOLLFREE_FILE_SCAN_H */

@@ -19,3 +19,21 @@ AS 'MODULE_PATHNAME';
 
 COMMENT ON FUNCTION tollfree_file_fdw_drop_record_index(regclass) IS
 'removes the record index of a foreign table''s file';
+
+CREATE FUNCTION tollfree_file_fdw_cached_columns(
+	OUT relation regclass, OUT column_name text, OUT segments int8,
+	OUT size int8)
+RETURNS SETOF record
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME';
+
+COMMENT ON FUNCTION tollfree_file_fdw_cached_columns() IS
+'shows the columns kept of the files of this database''s foreign tables';
+
+CREATE FUNCTION tollfree_file_fdw_drop_cached_columns(relation regclass)
+RETURNS boolean
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME';
+
+COMMENT ON FUNCTION tollfree_file_fdw_drop_cached_columns(regclass) IS
+'removes the columns kept of a foreign table''s file';
