@@ -125,12 +125,14 @@ def test_a_scan_that_starts_again_answers_as_before(
 
 @pytest.mark.walk
 @pytest.mark.cluster
+@pytest.mark.parametrize("columns", [False, True], ids=["index", "columns"])
 @pytest.mark.parametrize("append_only", [False, True], ids=["any", "append only"])
 @pytest.mark.parametrize("name", DIALECTS)
-def test_a_record_index_is_never_stale(
+def test_what_is_kept_of_a_file_is_never_stale(
     world: FileWorld,
     name: str,
     append_only: bool,
+    columns: bool,
     pytestconfig: pytest.Config,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -138,15 +140,17 @@ def test_a_record_index_is_never_stale(
         pytest.skip("stock has no record index")
     seed: int = pytestconfig.getoption("--filediff-seed")
     steps: int = pytestconfig.getoption("--filediff-changes")
-    changes = Changes(world, DIALECTS[name], seed, append_only=append_only)
+    changes = Changes(world, DIALECTS[name], seed, append_only=append_only, columns=columns)
     for number in range(steps):
         difference = changes.step()
         assert not difference, f"seed {seed}, step {number}, {changes.file()}: {difference}"
     assert changes.counts["with an index"] > changes.counts["queries"] / 20
     assert changes.counts["by workers with an index"] > changes.counts["queries by workers"] / 20
+    assert not columns or changes.counts["from columns"] > changes.counts["queries"] / 30
     with capsys.disabled():
         told = ", ".join(f"{count} {what}" for what, count in changes.counts.most_common())
         kind = "changes, append only" if append_only else "changes"
+        kind += ", columns" if columns else ""
         print(f"\nfilediff: {steps} steps of {kind} ({name}), seed {seed}: {told}")
 
 

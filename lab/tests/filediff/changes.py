@@ -1,7 +1,8 @@
 """A file that is changed in every way between queries, read with a record index and by stock.
 
 An index that is used although the file has changed shows as a wrong row, a missing one, or an error
-that does not come. How long a file must have been left alone before an index is made of it is set
+that does not come. So does a column segment, if columns are kept as well; these are also damaged,
+and their parts of the file are small, so that there are several. How long a file must have been left alone before an index is made of it is set
 so short that many are made; it is still longer than the grain of the clock that files are given
 their times by.
 
@@ -38,7 +39,11 @@ SETTINGS = (
     "tollfree_file_fdw.record_index = on",
     f"tollfree_file_fdw.debug_record_index_age = {AGE_MS}",
 )
-REQUIRE = "SET tollfree_file_fdw.debug_require = record_index"
+COLUMN_SETTINGS = (
+    "tollfree_file_fdw.column_cache = on",
+    "tollfree_file_fdw.debug_segment_size = '64kB'",
+)
+REQUIRE = "SET tollfree_file_fdw.debug_require ="
 REFUSED = "does not take the required fast path"
 
 DIALECTS = {
@@ -53,11 +58,18 @@ class Changes:
     """A foreign table on one file, on both sides, and what may become of the file."""
 
     def __init__(
-        self, world: FileWorld, dialect: Dialect, seed: int, *, append_only: bool = False
+        self,
+        world: FileWorld,
+        dialect: Dialect,
+        seed: int,
+        *,
+        append_only: bool = False,
+        columns: bool = False,
     ) -> None:
-        """Make the file and the table."""
+        """Make the file and the table, whose columns may be kept."""
         self._world = world
         self._append_only = append_only
+        self._columns = columns
         self._rest = b""  # of the last record, if only a part of it was appended
         self._dialect = dialect
         self._rng = random.Random(seed)
@@ -72,7 +84,8 @@ class Changes:
             "RESET ALL; SET DateStyle = 'ISO'; DROP FOREIGN TABLE IF EXISTS t CASCADE;"
             f" CREATE FOREIGN TABLE t ({COLUMNS}) SERVER files {options};"
         )
-        settings = "; ".join(f"SET {setting}" for setting in SETTINGS)
+        chosen = SETTINGS + (COLUMN_SETTINGS if columns else ())
+        settings = "; ".join(f"SET {setting}" for setting in chosen)
         if append_only:
             settings += "; ALTER FOREIGN TABLE t OPTIONS (ADD append_only 'true')"
         for side, more in zip(world.sides(), ("", settings), strict=True):
@@ -104,7 +117,8 @@ class Changes:
         by_workers = "LIMIT" not in query and self._rng.random() < 0.3
         self.counts["queries"] += 1
         self.counts["queries by workers"] += by_workers
-        candidate.send(f"SET {WORKERS} = {2 * by_workers}; {REQUIRE}")
+        path = "column_cache" if self._columns and not by_workers else "record_index"
+        candidate.send(f"SET {WORKERS} = {2 * by_workers}; {REQUIRE} {path}")
         candidate.receive()
         candidate.send(query)
         found = candidate.receive()
@@ -116,6 +130,7 @@ class Changes:
         else:
             self.counts["with an index"] += 1
             self.counts["by workers with an index"] += by_workers
+            self.counts["from columns"] += path == "column_cache"
         candidate.send(f"SET {WORKERS} = 0")
         candidate.receive()
         self.counts["errors"] += _is_error(expected)
@@ -229,6 +244,8 @@ class Changes:
             (2, self._append_and_overwrite),
         )
         ways = appending if self._append_only else all_ways
+        if self._columns:
+            ways = (*ways, (4, self._damage_segments))
         (way,) = self._rng.choices([w for _, w in ways], [weight for weight, _ in ways])
         way()
         name = way.__name__.strip("_").replace("_", " ").replace("<lambda>", "overwrite")
@@ -307,6 +324,22 @@ class Changes:
                 if digits:
                     file.seek(begin + rng.choice(digits))
                     file.write(str(rng.randint(1, 9)).encode())
+
+    def _damage_segments(self) -> None:
+        """Change a byte of some column segments, cut them short, or take one for another."""
+        rng = self._rng
+        segments = sorted(self._world.kept_files("*_*_*_*_*_*"))
+        for segment in rng.sample(segments, min(3, len(segments))):
+            content = bytearray(segment.read_bytes())
+            content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+            new = rng.choice(
+                (
+                    bytes(content),
+                    bytes(content[: rng.randrange(len(content))]),
+                    rng.choice(segments).read_bytes(),
+                )
+            )
+            segment.write_bytes(new)
 
     def _overwrite_and_set_time_back(self) -> None:
         was = self._path.stat()

@@ -83,6 +83,11 @@ class FileWorld:
             self._clusters[1].user.own(path)
         return path
 
+    def kept_files(self, pattern: str) -> list[Path]:
+        """Return what the candidate keeps of files, by the names that match."""
+        folder = self._clusters[1].data / f"pgsql_tmp_{self.wrapper}"
+        return list(folder.glob(pattern))
+
     def close(self) -> None:
         """End the sessions."""
         for side in self._sides:
