@@ -161,8 +161,11 @@ zone_text_key(TextRef text, ColumnType type)
 	while (type == COLUMN_BPCHAR && length > 0 &&
 		   text.bytes[length - 1] == ' ')
 		length--;
-	for (uint32_t i = 0; i < KEY_BYTES; i++)
-		key = key << 8 | (i < length ? text.bytes[i] : 0);
+	if (length > KEY_BYTES)
+		length = KEY_BYTES;
+	for (uint32_t i = 0; i < length; i++)
+		key |= (uint64_t) text.bytes[i] << (8 * (KEY_BYTES - 1 - i));
+
 	return (int64_t) (key ^ (uint64_t) 1 << 63);
 }
 

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "core/inline.h"
 #include "core/segment.h"
 #include "core/segment_format.h"
 
@@ -63,9 +64,11 @@ segment_append(SegmentBuilder *builder, const void *bytes, size_t length)
 		builder->failed = true;
 		return;
 	}
-	memset(builder->bytes + builder->length, 0, aligned);
-	if (bytes != NULL)
+	if (bytes == NULL)
+		memset(builder->bytes + builder->length, 0, length);
+	else if (length > 0)
 		memcpy(builder->bytes + builder->length, bytes, length);
+	memset(builder->bytes + builder->length + length, 0, aligned - length);
 	builder->length += aligned;
 }
 
@@ -77,6 +80,8 @@ segment_builder_open(SegmentBuilder *builder, const Allocator *allocator,
 	builder->allocator = *allocator;
 	builder->type = spec->type;
 	builder->numbers = allocator_new(allocator, BATCH_ROWS * sizeof(int64_t));
+	if (builder->numbers != NULL)
+		memset(builder->numbers, 0, BATCH_ROWS * sizeof(int64_t));
 	segment_builder_reset(builder);
 }
 
@@ -118,9 +123,14 @@ choose_packing(SegmentChunk *chunk, const int64_t *numbers, int n,
 	int64_t		high = INT64_MIN;
 	uint64_t	range;
 
-	for (int i = 0; i < n; i++)
+	for (int i = 0; nulls == NULL && i < n; i++)
 	{
-		if (nulls != NULL && bitmap_has(nulls, i))
+		low = numbers[i] < low ? numbers[i] : low;
+		high = numbers[i] > high ? numbers[i] : high;
+	}
+	for (int i = 0; nulls != NULL && i < n; i++)
+	{
+		if (bitmap_has(nulls, i))
 			continue;
 		low = numbers[i] < low ? numbers[i] : low;
 		high = numbers[i] > high ? numbers[i] : high;
@@ -131,29 +141,46 @@ choose_packing(SegmentChunk *chunk, const int64_t *numbers, int n,
 		range <= UINT16_MAX ? 2 : range <= UINT32_MAX ? 4 : 8;
 }
 
-/* Appends the numbers as base and width say. */
+/* Packs a number of a width that is a constant where this is inlined. */
+static ALWAYS_INLINE void
+pack_number(void *packed, uint32_t width, uint64_t number, int i)
+{
+	if (width == 1)
+		((uint8_t *) packed)[i] = (uint8_t) number;
+	else if (width == 2)
+		((uint16_t *) packed)[i] = (uint16_t) number;
+	else if (width == 4)
+		((uint32_t *) packed)[i] = (uint32_t) number;
+	else
+		((uint64_t *) packed)[i] = number;
+}
+
+/* Packs all of the chunk's room, in which numbers behind the last mean nothing. */
+static ALWAYS_INLINE void
+pack_all(void *restrict packed, uint32_t width, uint64_t base,
+		 const int64_t *numbers)
+{
+	for (int i = 0; i < BATCH_ROWS; i++)
+		pack_number(packed, width, (uint64_t) numbers[i] - base, i);
+}
+
+/* Appends the first n numbers, of BATCH_ROWS, as base and width say. */
 static void
 append_numbers(SegmentBuilder *builder, const SegmentChunk *chunk,
 			   const int64_t *numbers, int n)
 {
 	const uint64_t base = (uint64_t) chunk->base;
-	union
-	{
-		uint8_t		of_1[BATCH_ROWS];
-		uint16_t	of_2[BATCH_ROWS];
-		uint32_t	of_4[BATCH_ROWS];
-		uint64_t	of_8[BATCH_ROWS];
-	}			packed;
+	uint64_t	packed[BATCH_ROWS];
 
-	for (int i = 0; i < n && chunk->width == 1; i++)
-		packed.of_1[i] = (uint8_t) ((uint64_t) numbers[i] - base);
-	for (int i = 0; i < n && chunk->width == 2; i++)
-		packed.of_2[i] = (uint16_t) ((uint64_t) numbers[i] - base);
-	for (int i = 0; i < n && chunk->width == 4; i++)
-		packed.of_4[i] = (uint32_t) ((uint64_t) numbers[i] - base);
-	for (int i = 0; i < n && chunk->width == 8; i++)
-		packed.of_8[i] = (uint64_t) numbers[i] - base;
-	segment_append(builder, &packed, (size_t) n * chunk->width);
+	if (chunk->width == 1)
+		pack_all(packed, 1, base, numbers);
+	else if (chunk->width == 2)
+		pack_all(packed, 2, base, numbers);
+	else if (chunk->width == 4)
+		pack_all(packed, 4, base, numbers);
+	else if (chunk->width == 8)
+		pack_all(packed, 8, base, numbers);
+	segment_append(builder, packed, (size_t) n * chunk->width);
 }
 
 /* Returns the entry of a text, a new one if it has none; -1: there are too many. */
@@ -343,28 +370,37 @@ flush_chunk(SegmentBuilder *builder)
  *------------------------------------------------------------------------
  */
 
-/* Appends bytes to the staged ones; sets failed. */
-static void
-stage_bytes(SegmentBuilder *builder, const void *bytes, size_t length)
+/* Makes room for so many bytes behind the staged ones; sets failed if there is none. */
+static unsigned char *
+stage_reserve(SegmentBuilder *builder, size_t length)
 {
 	if (!segment_grow(builder, &builder->staged, builder->nstaged_bytes,
 					  &builder->staged_room, length))
 	{
 		builder->failed = true;
-		return;
+		return NULL;
 	}
-	if (length > 0)
-		memcpy(builder->staged + builder->nstaged_bytes, bytes, length);
 	builder->nstaged_bytes += length;
+	return builder->staged + builder->nstaged_bytes - length;
 }
 
 static void
 stage_texts(SegmentBuilder *builder, const TextRef *texts, int n)
 {
-	for (int i = 0; i < n && !builder->failed; i++)
+	unsigned char *to;
+	size_t		length = 0;
+
+	for (int i = 0; i < n; i++)
 	{
 		builder->numbers[builder->nstaged + i] = texts[i].length;
-		stage_bytes(builder, texts[i].bytes, texts[i].length);
+		length += texts[i].length;
+	}
+	to = stage_reserve(builder, length);
+	for (int i = 0; to != NULL && i < n; i++)
+	{
+		if (texts[i].length > 0)
+			memcpy(to, texts[i].bytes, texts[i].length);
+		to += texts[i].length;
 	}
 }
 
@@ -372,12 +408,20 @@ stage_texts(SegmentBuilder *builder, const TextRef *texts, int n)
 static void
 stage_floats(SegmentBuilder *builder, const double *floats, int n)
 {
-	for (int i = 0; i < n && !builder->failed; i++)
-	{
-		const float value = (float) floats[i];
+	float	   *to = (float *) stage_reserve(builder, (size_t) n * sizeof(float));
 
-		stage_bytes(builder, &value, sizeof(value));
-	}
+	for (int i = 0; to != NULL && i < n; i++)
+		to[i] = (float) floats[i];
+}
+
+/* Stages values of a type that is stored as it is. */
+static void
+stage_values(SegmentBuilder *builder, const void *values, size_t length)
+{
+	unsigned char *to = stage_reserve(builder, length);
+
+	if (to != NULL)
+		memcpy(to, values, length);
 }
 
 /* Stages rows [from, from + n) of the vector; there is room for them. */
@@ -394,9 +438,10 @@ stage_rows(SegmentBuilder *builder, const ColumnVector *vector, int from, int n)
 	else if (builder->type == COLUMN_FLOAT4)
 		stage_floats(builder, values.floats + from, n);
 	else if (builder->type == COLUMN_FLOAT8)
-		stage_bytes(builder, values.floats + from, (size_t) n * sizeof(double));
+		stage_values(builder, values.floats + from,
+					 (size_t) n * sizeof(double));
 	else
-		stage_bytes(builder, values.uuids + from, (size_t) n * sizeof(Uuid));
+		stage_values(builder, values.uuids + from, (size_t) n * sizeof(Uuid));
 	for (int row = bitmap_next(&vector->nulls, from, from + n); row < from + n;
 		 row = bitmap_next(&vector->nulls, row + 1, from + n))
 		bitmap_add(&builder->nulls, builder->nstaged + row - from);
