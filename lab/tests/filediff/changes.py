@@ -2,9 +2,10 @@
 
 An index that is used although the file has changed shows as a wrong row, a missing one, or an error
 that does not come. So does a column segment, if columns are kept as well; these are also damaged,
-and their parts of the file are small, so that there are several. How long a file must have been left alone before an index is made of it is set
-so short that many are made; it is still longer than the grain of the clock that files are given
-their times by.
+and their parts of the file are small, so that there are several.
+
+How long a file must have been left alone before an index is made of it is set so short that many
+are made; it is still longer than the grain of the clock that files are given their times by.
 
 A file whose table says that it is only ever appended to is appended to, also by a writer beside a
 query, replaced, or begun anew under the same inode, as logs are rotated.
