@@ -30,6 +30,9 @@
 #include "column_cache.h"
 #include "guc.h"
 
+/* A run of blocks of less than this share of its part is read as text */
+#define SPARSE_SHARE 16
+
 /* Memory for a segment that is made; NULL where there is none. */
 static void *
 resize_or_fail(void *context, void *old, size_t old_size, size_t new_size)
@@ -145,6 +148,26 @@ part_is_complete(const ColumnCache *cache, const IndexUse *index)
 		cache->part_block + cache->part_blocks < index->index.header->nblocks;
 }
 
+/* Is so little of its part to be read that loading whole segments takes longer? */
+static bool
+is_sparse(const ColumnCache *cache, const BlockRun *run)
+{
+	return (uint64) run->nblocks * SPARSE_SHARE < cache->part_blocks;
+}
+
+/* Has the source load the part found last, if there are all segments of it. */
+static void
+load_part(ColumnCache *cache, const IndexUse *index)
+{
+	bool		is_loaded = part_is_complete(cache, index) &&
+		segments_load(cache->source, cache->part, cache->part_block,
+					  cache->part_blocks);
+
+	cache->part_state = is_loaded ? PART_LOADED : PART_INCOMPLETE;
+	cache->needed += cache->columns.ncolumns;
+	cache->used += is_loaded ? cache->columns.ncolumns : 0;
+}
+
 /*
  * Begins to make segments of a part, of columns that have none.  It has so many
  * rows, or 0 if that is not known.
@@ -224,13 +247,13 @@ column_cache_enter(ColumnCache *cache, const IndexUse *index,
 	if (cache->part != part_of(cache, run->range.offset))
 	{
 		find_part(cache, &index->index, run->first);
-		cache->is_loaded = part_is_complete(cache, index) &&
-			segments_load(cache->source, cache->part, cache->part_block,
-						  cache->part_blocks);
-		cache->needed += cache->columns.ncolumns;
-		cache->used += cache->is_loaded ? cache->columns.ncolumns : 0;
+		cache->part_state = PART_UNTRIED;
 	}
-	if (cache->is_loaded)
+	if (cache->part_state != PART_LOADED && is_sparse(cache, run))
+		return false;
+	if (cache->part_state == PART_UNTRIED)
+		load_part(cache, index);
+	if (cache->part_state == PART_LOADED)
 		return true;
 	cache->unused_reason = "a column segment is missing";
 	if (run->nblocks == cache->part_blocks && part_is_complete(cache, index))

@@ -11,6 +11,14 @@
 /* No part of the file */
 #define NO_PART PG_UINT32_MAX
 
+/* What is known of the segments of a part of the file. */
+typedef enum PartState
+{
+	PART_UNTRIED,				/* nobody has looked for them */
+	PART_LOADED,				/* the source has one of each column */
+	PART_INCOMPLETE				/* there is none of some column */
+} PartState;
+
 /*
  * In a ScanInput.  The first part is set when the scan is prepared, the second
  * whenever it begins; the last adds up over all of its executions.
@@ -27,7 +35,7 @@ typedef struct ColumnCache
 	uint32		part;			/* the one looked at last, or NO_PART */
 	uint32		part_block;		/* its first block */
 	uint32		part_blocks;
-	bool		is_loaded;		/* has the source all columns of it? */
+	PartState	part_state;
 	SegmentBuilder *builders;	/* of each column that the reader converts */
 	bool	   *is_kept;		/* of each: may it be kept at all? */
 	bool	   *is_missing;		/* of each: is a segment of filled_part made? */
