@@ -60,6 +60,14 @@ bitmap_fill(RowBitmap *bitmap, int nrows)
 		bitmap->words[nrows / 64] = ((uint64_t) 1 << (nrows % 64)) - 1;
 }
 
+/* Takes out all rows before that one, which is less than BATCH_ROWS. */
+static inline void
+bitmap_remove_below(RowBitmap *bitmap, int row)
+{
+	memset(bitmap->words, 0, (size_t) (row / 64) * sizeof(uint64_t));
+	bitmap->words[row / 64] &= ~(uint64_t) 0 << (row % 64);
+}
+
 /* Returns the first row >= from in the set, or nrows when there is none. */
 static inline int
 bitmap_next(const RowBitmap *bitmap, int from, int nrows)
