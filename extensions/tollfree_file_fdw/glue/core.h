@@ -10,6 +10,7 @@
 #include "core/segment.h"
 #include "vector/aggregate.h"
 #include "vector/filter.h"
+#include "vector/hash_filter.h"
 #include "vector/zones.h"
 
 #endif							/* TOLLFREE_FILE_CORE_H */

@@ -26,6 +26,23 @@ describe_fallbacks(const Fallbacks *fallbacks, StringInfo words)
 	appendStringInfoChar(words, ')');
 }
 
+/* Which hash joins above tell the scan what rows they drop. */
+static void
+describe_joins(const JoinFilters *joins, StringInfo words)
+{
+	int			count = joins == NULL ? 0 : join_filters_count(joins);
+	const char *reason = joins == NULL ? NULL :
+		join_filters_unused_reason(joins);
+
+	if (count == 1)
+		appendStringInfoString(words, ", join filter");
+	if (count > 1)
+		appendStringInfo(words, ", %d join filters", count);
+	if (reason != NULL)
+		appendStringInfo(words, ", no%s join filter (%s)",
+						 count > 0 ? " other" : "", reason);
+}
+
 /* The fast path taken, or why there is none, in a few words. */
 static char *
 describe_path(const FileScanState *scan, const Plan *plan)
@@ -43,6 +60,7 @@ describe_path(const FileScanState *scan, const Plan *plan)
 	if (scan->aggregate == NULL && scan->npushed > 0 && scan->npushed < nquals)
 		appendStringInfo(&words, " (%d of %d conditions)", scan->npushed,
 						 nquals);
+	describe_joins(scan->joins, &words);
 	if (plan->parallel_aware)
 		appendStringInfoString(&words, ", parallel");
 	if (input->share.undivided != NULL)
@@ -96,6 +114,19 @@ describe_cache(const ColumnCache *cache)
 	return words.data;
 }
 
+/* How many rows were dropped for hash joins, on average of the scan's executions. */
+static void
+show_unjoined(const ForeignScanState *node, ExplainState *es)
+{
+	const FileScanState *scan = node->fdw_state;
+	const Instrumentation *counts = node->ss.ps.instrument;
+
+	if (es->analyze && scan->joins != NULL && counts->nloops > 0 &&
+		(counts->nfiltered2 > 0 || es->format != EXPLAIN_FORMAT_TEXT))
+		ExplainPropertyFloat("Rows Removed by Hash Join", NULL,
+							 counts->nfiltered2 / counts->nloops, 0, es);
+}
+
 /* Adds lines about the scan to EXPLAIN's output. */
 void
 tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
@@ -117,6 +148,7 @@ tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
 								input_bytes_read(&scan->input) +
 								scan->input.share.worker_bytes_read,
 								es);
+	show_unjoined(node, es);
 	if (es->analyze && describe_index(&scan->input.index) != NULL)
 		ExplainPropertyText("Record Index",
 							describe_index(&scan->input.index), es);

@@ -35,6 +35,7 @@
 bool		setting_column_cache = false;
 int			setting_column_cache_size = COLUMN_CACHE_SIZE_DEFAULT;
 bool		setting_fast_scan = true;
+bool		setting_join_filters = true;
 bool		setting_parallel_scan = true;
 int			setting_parallel_chunk_size = PARALLEL_CHUNK_SIZE_DEFAULT;
 bool		setting_push_aggregates = true;
@@ -54,6 +55,7 @@ static const struct config_enum_entry required_paths[] = {
 	{"parallel", REQUIRE_PARALLEL, false},
 	{"record_index", REQUIRE_RECORD_INDEX, false},
 	{"column_cache", REQUIRE_COLUMN_CACHE, false},
+	{"join_filter", REQUIRE_JOIN_FILTER, false},
 	{NULL, 0, false}
 };
 
@@ -106,6 +108,10 @@ settings_define(void)
 	DefineCustomBoolVariable("tollfree_file_fdw.fast_scan",
 							 "Reads files by the wrapper's own parser where it can.",
 							 NULL, &setting_fast_scan, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("tollfree_file_fdw.join_filters",
+							 "Drops rows that a hash join above would drop before they are made.",
+							 NULL, &setting_join_filters, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("tollfree_file_fdw.parallel_scan",
 							 "Lets several processes scan one file.",

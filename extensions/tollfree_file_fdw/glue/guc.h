@@ -16,12 +16,14 @@ typedef enum RequiredPath
 	REQUIRE_AGGREGATE,
 	REQUIRE_PARALLEL,
 	REQUIRE_RECORD_INDEX,
-	REQUIRE_COLUMN_CACHE
+	REQUIRE_COLUMN_CACHE,
+	REQUIRE_JOIN_FILTER
 } RequiredPath;
 
 extern bool setting_column_cache;
 extern int	setting_column_cache_size;	/* kB */
 extern bool setting_fast_scan;
+extern bool setting_join_filters;
 extern bool setting_parallel_scan;
 extern int	setting_parallel_chunk_size;	/* kB */
 extern bool setting_push_aggregates;

@@ -8,6 +8,7 @@
 #include "compat.h"
 #include "compat_export.h"
 #include "guc.h"
+#include "join_search.h"
 
 PG_MODULE_MAGIC;
 
@@ -18,6 +19,7 @@ void
 _PG_init(void)
 {
 	settings_define();
+	join_search_install();
 }
 
 /* The wrapper's handler. */

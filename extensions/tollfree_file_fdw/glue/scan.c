@@ -115,6 +115,10 @@ find_missing(const FileScanState *scan)
 		case REQUIRE_COLUMN_CACHE:
 			return input->share.file == NULL ? input->cache.unused_reason :
 				"it is scanned in parallel";
+		case REQUIRE_JOIN_FILTER:
+			return scan->joins == NULL ?
+				"no hash join above drops rows by their keys" :
+				join_filters_unused_reason(scan->joins);
 		case REQUIRE_NOTHING:
 		case REQUIRE_SCAN:
 			break;
@@ -138,6 +142,18 @@ check_required(const FileScanState *scan)
 				 errhint("Reset tollfree_file_fdw.debug_require.")));
 }
 
+/* Drops rows of the batch that a hash join above would drop, from scan->row on. */
+static void
+drop_unjoined(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+	int			ndropped = join_filters_apply(scan->joins, scan->input.batches,
+											  scan->row, &scan->selected);
+
+	/* No other node of a foreign scan counts by the second counter. */
+	InstrCountFiltered2(node, ndropped);
+}
+
 /*
  * Reads the next batch and selects what is to be looked at; false if there is
  * none.
@@ -155,6 +171,8 @@ next_batch(ForeignScanState *node)
 	InstrCountFiltered1(node, scan->input.batches->batch->nrows -
 						bitmap_count(&scan->selected));
 	scan->row = 0;
+	if (scan->joins != NULL)
+		drop_unjoined(node);
 	return true;
 }
 
@@ -191,8 +209,12 @@ next_read_row(ForeignScanState *node)
 	{
 		BatchSource *batches = scan->input.batches;
 		int			nrows = batches->batch == NULL ? 0 : batches->batch->nrows;
-		int			row = bitmap_next(&scan->selected, scan->row, nrows);
+		int			row;
 
+		if (scan->joins != NULL && scan->joins->nwaiting > 0 &&
+			scan->row < nrows)
+			drop_unjoined(node);
+		row = bitmap_next(&scan->selected, scan->row, nrows);
 		if (row == nrows)
 		{
 			if (!next_batch(node))
@@ -336,6 +358,8 @@ tollfreeReScanForeignScan(ForeignScanState *node)
 	FileScanState *scan = node->fdw_state;
 	ScanInput  *input = &scan->input;
 
+	if (scan->joins != NULL)
+		join_filters_reset(scan->joins);
 	if (scan->aggregate != NULL)
 	{
 		aggregate_scan_reset(node);

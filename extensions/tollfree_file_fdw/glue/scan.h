@@ -9,6 +9,7 @@
 
 #include "core.h"
 #include "input.h"
+#include "join_filter.h"
 #include "select.h"
 
 /* In the fdw_state of a ForeignScanState. */
@@ -24,6 +25,8 @@ typedef struct FileScanState
 	RowSelector *cached_selector;	/* the same, to column segments */
 	ExprState  *filter_quals;	/* the same, for single rows */
 	int			npushed;		/* of the plan's conditions, the first */
+
+	JoinFilters *joins;			/* of hash joins above; NULL if there are none */
 
 	struct AggregateScan *aggregate;	/* if groups are returned, else NULL */
 } FileScanState;

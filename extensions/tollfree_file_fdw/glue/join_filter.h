@@ -1,0 +1,59 @@
+/*
+ * join_filter.h
+ *	  Rows that a hash join above a scan would drop, dropped by the scan.
+ */
+#ifndef TOLLFREE_FILE_JOIN_FILTER_H
+#define TOLLFREE_FILE_JOIN_FILTER_H
+
+#include "nodes/execnodes.h"
+
+#include "batch.h"
+
+/*
+ *		WAITING --> USED		the join has built its hash table
+ *			|		  |
+ *			|		  v
+ *			+----> UNUSED		it cannot filter
+ *
+ * The scan's next execution begins with WAITING, unless nothing will change.
+ */
+typedef enum JoinFilterPhase
+{
+	JOIN_FILTER_WAITING,
+	JOIN_FILTER_USED,
+	JOIN_FILTER_UNUSED
+} JoinFilterPhase;
+
+/* What one hash join tells a scan. */
+typedef struct JoinFilter
+{
+	HashJoinState *join;
+	List	   *between;		/* HashJoinState: those below it, above the
+								 * scan */
+	int			nkeys;
+	int		   *keys;			/* columns of the batch, in the join's order */
+	JoinFilterPhase phase;
+	const char *unused_reason;	/* UNUSED: why, in a few words */
+	HashFilter	hashes;			/* USED: of the rows in the hash table */
+} JoinFilter;
+
+/* All those of a scan. */
+typedef struct JoinFilters
+{
+	List	   *filters;		/* JoinFilter */
+	int			nwaiting;		/* so many are WAITING */
+	uint64		nrows;			/* read in this execution of the scan */
+	MemoryContext context;		/* of what they are made of */
+} JoinFilters;
+
+extern JoinFilter *join_filter_create(HashJoinState *join, List *between,
+									  List *keys);
+extern JoinFilters *join_filters_create(void);
+extern void join_filters_add(JoinFilters *filters, JoinFilter *filter);
+extern void join_filters_reset(JoinFilters *filters);
+extern int	join_filters_apply(JoinFilters *filters, const BatchSource *source,
+							   int row, RowBitmap *selected);
+extern const char *join_filters_unused_reason(const JoinFilters *filters);
+extern int	join_filters_count(const JoinFilters *filters);
+
+#endif							/* TOLLFREE_FILE_JOIN_FILTER_H */

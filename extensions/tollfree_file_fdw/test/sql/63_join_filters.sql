@@ -1,0 +1,167 @@
+-- Rows that a hash join above would drop are dropped by the scan.
+\getenv abs_builddir PG_ABS_BUILDDIR
+\set facts :abs_builddir '/results/join_facts.csv'
+\set low :abs_builddir '/results/join_low.csv'
+\set high :abs_builddir '/results/join_high.csv'
+\set wrong :abs_builddir '/results/join_wrong.csv'
+\set odd :abs_builddir '/results/join_odd.csv'
+SET DateStyle = 'ISO';
+CREATE VIEW fact_rows AS
+	SELECT i AS id, CASE WHEN i % 7 > 0 THEN i % 500 END AS k, (i % 300)::int2 AS small, i % 900 * 10000000000 - 5000000000 AS big,
+		date '2000-01-01' + i % 400 AS day, timestamp '2000-01-01' + i % 400 * interval '1 hour' AS at,
+		CASE WHEN i % 5 > 0 THEN 'text ' || i % 250 ELSE '' END AS t, ('v' || i % 250)::varchar(9) AS v, ('c' || i % 250)::char(9) AS c, (i % 200 / 4.0)::numeric(9, 2) AS n
+	FROM generate_series(1, 6000) i;
+COPY (SELECT * FROM fact_rows) TO :'facts' (FORMAT csv, FORCE_QUOTE (t));
+COPY (SELECT * FROM fact_rows WHERE id <= 3000) TO :'low' (FORMAT csv);
+COPY (SELECT * FROM fact_rows WHERE id > 3000) TO :'high' (FORMAT csv);
+COPY (SELECT id, k, CASE id WHEN 5000 THEN 'wrong' ELSE small::text END, big, day, at, t, v, c, n FROM fact_rows) TO :'wrong' (FORMAT csv);
+COPY (SELECT id, k, small, big, day, at, CASE id WHEN 3000 THEN 'é' ELSE t END, v, c, n FROM fact_rows) TO :'odd' (FORMAT csv, ENCODING 'LATIN1');
+\set columns 'id int, k int, small int2, big int8, day date, at timestamp, t text, v varchar(9), c char(9), n numeric(9, 2)'
+SELECT make_pair(name, :'columns', file, 'format ''csv''')
+FROM (VALUES ('facts', :'facts'), ('low', :'low'), ('high', :'high'), ('wrong', :'wrong')) f (name, file);
+SELECT make_pair('odd', :'columns', :'odd', $$format 'csv', encoding 'LATIN1'$$);
+CREATE TABLE dims AS
+	SELECT i AS a, (i * 3)::int2 AS a2, i * 2::int8 AS a8, i * 10000000000 - 5000000000 AS big, date '2000-01-01' + i * 2 AS day, timestamp '2000-01-01 02:00' + i * interval '3 hours' AS at,
+		'text ' || i AS t, ('v' || i * 2)::varchar AS v, ('c' || i * 3)::char(5) AS c, i / 2.0 AS n, nullif(i % 9, 0) AS x
+	FROM generate_series(0, 39) i UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1 UNION ALL SELECT 3, 9, 6, NULL, NULL, NULL, 'text 3', 'v6', 'c9', 1, 0;
+ANALYZE dims;
+ANALYZE ours.facts, ours.low, ours.high, stock.facts;
+CREATE FUNCTION join_lines(query text) RETURNS SETOF text LANGUAGE sql
+AS $$
+SELECT trim(line) FROM shown_plan(query, 'analyze, costs off, timing off, summary off, buffers off') line
+WHERE line ~ 'Fast Path|Removed by Hash Join'
+$$;
+SET max_parallel_workers_per_gather = 0;
+SET enable_nestloop = off;
+SET enable_mergejoin = off;
+
+-- Each type of key, and several of them.  A first row is asked for before there is a hash table.
+SELECT shown_plan('SELECT * FROM ours.facts JOIN dims ON k = a WHERE facts.n < 30', 'analyze, costs off, timing off, summary off, buffers off');
+SET tollfree_file_fdw.debug_require = 'join_filter';
+SELECT query, agree('SELECT facts.*, dims.* FROM ' || query) FROM unnest(ARRAY[
+	'facts JOIN dims ON k = a',
+	'facts JOIN dims ON k = a2',
+	'facts JOIN dims ON k = a8',
+	'facts JOIN dims ON small = a',
+	'facts JOIN dims ON small = a8',
+	'facts JOIN dims USING (big)',
+	'facts JOIN dims ON facts.big = dims.a',
+	'facts JOIN dims USING (day)',
+	'facts JOIN dims USING (at)',
+	'facts JOIN dims USING (t)',
+	'facts JOIN dims USING (v)',
+	'facts JOIN dims ON facts.v = dims.t',
+	'facts JOIN dims USING (c)',
+	'facts JOIN dims ON k = a AND small = a2',
+	'facts JOIN dims ON facts.t = dims.t AND k = a AND facts.c = dims.c',
+	'facts JOIN dims ON k = a + 1',
+	'facts JOIN dims ON k = a AND id > x * 1000',
+	'facts RIGHT JOIN dims ON k = a',
+	'facts RIGHT JOIN dims ON k = a AND id > x * 1000']) query;
+SELECT query, agree('SELECT * FROM ' || query) FROM unnest(ARRAY[
+	'facts WHERE k IN (SELECT a8 FROM dims)',
+	'facts WHERE EXISTS (SELECT FROM dims WHERE a = k AND x < id)',
+	'facts JOIN (SELECT a, count(*) FROM dims GROUP BY a) d ON a = small']) query;
+
+-- A join that needs all rows of the scan, or whose keys nobody here can hash, is no use.
+SELECT agree('SELECT count(*) FROM facts LEFT JOIN dims ON k = a');
+RESET tollfree_file_fdw.debug_require;
+SELECT query, agree('SELECT count(*), sum(id) FROM ' || query), join_lines('SELECT * FROM ours.' || query) FROM unnest(ARRAY[
+	'facts LEFT JOIN dims ON k = a',
+	'facts FULL JOIN dims ON k = a',
+	'facts WHERE NOT EXISTS (SELECT FROM dims WHERE a = k)',
+	'facts JOIN dims ON k + 0 = a',
+	'facts JOIN dims ON facts.n = dims.n',
+	'facts JOIN dims ON facts.t || '''' = dims.t']) query;
+
+-- Upper joins reach through lower ones, unless these could fail or return other rows.
+SELECT query, agree('SELECT count(*), sum(id) FROM ' || query), join_lines('SELECT * FROM ours.' || query) FROM unnest(ARRAY[
+	'facts JOIN dims d ON k = d.a JOIN dims e ON small = e.a8',
+	'facts JOIN (dims d JOIN dims f ON d.a8 = f.a) ON k = d.a JOIN dims e ON small = e.a8 JOIN dims g ON facts.day = g.day',
+	'facts JOIN dims d ON k = d.a AND id / (d.x + 1) > 0 JOIN dims e ON small = e.a8',
+	'facts LEFT JOIN dims d ON k = d.a JOIN dims e ON small = e.a8']) query;
+
+-- So they do through the partitions of a table.
+CREATE TABLE ours.halves (LIKE ours.facts) PARTITION BY RANGE (id);
+ALTER TABLE ours.halves ATTACH PARTITION ours.low FOR VALUES FROM (1) TO (3001);
+ALTER TABLE ours.halves ATTACH PARTITION ours.high FOR VALUES FROM (3001) TO (6001);
+ANALYZE ours.halves;
+SELECT join_lines('SELECT * FROM ours.halves JOIN dims ON k = a JOIN dims e ON small = e.a');
+SELECT count(*), sum(id), sum(e.x) FROM ours.halves JOIN dims ON k = a JOIN dims e ON small = e.a;
+SELECT count(*), sum(id), sum(e.x) FROM stock.facts JOIN dims ON k = a JOIN dims e ON small = e.a;
+
+-- A table in several batches makes no filter.
+CREATE TABLE wide AS SELECT i AS a, repeat(md5(i::text), 30) AS filler FROM generate_series(1, 400) i;
+ANALYZE wide;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT agree('SELECT count(*), sum(length(filler)) FROM facts JOIN wide ON k = a'), join_lines('SELECT id, filler FROM ours.facts JOIN wide ON k = a');
+SET tollfree_file_fdw.debug_require = 'join_filter';
+SELECT agree('SELECT count(*), sum(length(filler)) FROM facts JOIN wide ON k = a');
+RESET tollfree_file_fdw.debug_require;
+RESET work_mem;
+RESET hash_mem_multiplier;
+
+-- A scan that starts again forgets the table, whether that is built anew or not.
+SELECT query, agree(query) FROM unnest(ARRAY[
+	'SELECT * FROM (VALUES (1), (5), (0), (5)) v (w), LATERAL (SELECT count(*), sum(id) FROM facts JOIN (SELECT a FROM dims WHERE x > w OFFSET 0) d ON k = a) s',
+	'SELECT * FROM (VALUES (1), (500), (0), (500)) v (w), LATERAL (SELECT id, a FROM facts JOIN dims ON k = a WHERE id > w ORDER BY id LIMIT 3) s',
+	'SELECT * FROM (VALUES (1), (5000), (0), (500)) v (w), LATERAL (SELECT id, a FROM facts JOIN dims ON k = a WHERE id > w LIMIT 3) s',
+	'SELECT w, (SELECT sum(id) FROM facts JOIN dims d ON k = d.a JOIN (SELECT a8 FROM dims WHERE x = w OFFSET 0) e ON small = e.a8) FROM generate_series(1, 8) w']) query;
+
+-- Errors are those of all rows: of values, and of what is computed of rows that a join would drop.
+SELECT query, agree('SELECT count(*), sum(small) FROM ' || query) FROM unnest(ARRAY[
+	'wrong JOIN dims ON k = a',
+	'facts JOIN dims ON k = a WHERE 1 / (id - 5999) = 0',
+	'facts JOIN dims d ON k = d.a JOIN dims e ON small = e.a8 AND 1 / (id - 5979) < 2']) query;
+ALTER FOREIGN TABLE ours.wrong OPTIONS (ADD lazy 'true');
+SELECT agree('SELECT count(*), sum(small) FROM wrong JOIN dims ON k = a');
+CREATE FUNCTION seen(id int) RETURNS bool LANGUAGE plpgsql COST 1e-6
+AS $$ BEGIN IF id % 1500 = 0 THEN RAISE NOTICE 'seen: %', id; END IF; RETURN true; END $$;
+SET client_min_messages = notice;
+SELECT count(*) FROM ours.facts JOIN dims ON k = a WHERE seen(id);
+RESET client_min_messages;
+
+-- What COPY's parser reads is given to the join as it is.
+SELECT agree('SELECT count(*), max(odd.t), sum(id) FROM odd JOIN dims ON k = a'), join_lines('SELECT k, odd.t FROM ours.odd JOIN dims ON k = a');
+
+-- A cursor that is asked for one row after the other.
+BEGIN;
+DECLARE c CURSOR FOR SELECT id, k, a FROM ours.facts JOIN dims ON k = a WHERE id > 990;
+FETCH 2 FROM c;
+FETCH 3 FROM c;
+COMMIT;
+
+-- Several processes: each has a table of its own, or all share one.
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET tollfree_file_fdw.parallel_chunk_size = '16kB';
+SET enable_parallel_hash = off;
+SELECT agree('SELECT count(*), sum(id) FROM facts JOIN dims ON k = a'), substring(line, 'Fast Path:.*') AS path
+FROM shown_plan('SELECT count(*) FROM ours.facts JOIN dims ON k = a') line WHERE line ~ 'Fast Path';
+SET enable_parallel_hash = on;
+SELECT agree('SELECT count(*), sum(x.id) FROM facts x JOIN facts y ON x.k = y.id');
+RESET enable_parallel_hash;
+RESET tollfree_file_fdw.parallel_chunk_size;
+RESET min_parallel_table_scan_size;
+RESET parallel_tuple_cost;
+RESET parallel_setup_cost;
+SET max_parallel_workers_per_gather = 0;
+
+-- It can be switched off.
+SET tollfree_file_fdw.join_filters = off;
+SELECT agree('SELECT count(*), sum(id) FROM facts JOIN dims ON k = a'), join_lines('SELECT * FROM ours.facts JOIN dims ON k = a');
+SET tollfree_file_fdw.debug_require = 'join_filter';
+SELECT agree('SELECT count(*), sum(id) FROM facts JOIN dims ON k = a');
+RESET tollfree_file_fdw.debug_require;
+RESET tollfree_file_fdw.join_filters;
+RESET enable_mergejoin;
+RESET enable_nestloop;
+RESET max_parallel_workers_per_gather;
+DROP FUNCTION seen, join_lines;
+DROP TABLE ours.halves, wide, dims;
+DROP FOREIGN TABLE ours.facts, ours.odd, stock.odd, stock.facts, stock.low, stock.high, ours.wrong, stock.wrong;
+DROP VIEW fact_rows;
+RESET DateStyle;
