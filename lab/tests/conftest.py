@@ -64,6 +64,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=40,
         help="how many steps the file of each record index goes through (%(default)s)",
     )
+    group.addoption(
+        "--filediff-joins",
+        type=int,
+        default=600,
+        help="how many joins to draw (%(default)s)",
+    )
     group.addoption("--filediff-case", type=int, help="run only the case of this number")
     group.addoption(
         "--filediff-wrapper",

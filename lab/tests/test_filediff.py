@@ -13,6 +13,7 @@ from filediff.exactness import ROWS as FACTS
 from filediff.exactness import Exactness, queries
 from filediff.files import draw_file
 from filediff.found import FOUND
+from filediff.joins import Joins
 from filediff.rescans import Rescans, started_again
 from filediff.statements import Drawer, Rank, Statement
 from filediff.tables import (
@@ -121,6 +122,27 @@ def test_a_scan_that_starts_again_answers_as_before(
         assert not rescans.missing()
     with capsys.disabled():
         print(f"\nfilediff: {len(questions)} queries with rescans: {rescans.told()}")
+
+
+@pytest.mark.walk
+@pytest.mark.cluster
+def test_rows_that_no_join_returns_are_dropped_alone(
+    world: FileWorld, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if world.wrapper == STOCK:
+        pytest.skip("stock drops no rows for a join")
+    seed: int = pytestconfig.getoption("--filediff-seed")
+    count: int = pytestconfig.getoption("--filediff-joins")
+    joins = Joins(world, seed)
+    wrong = {str(q): reason for q in joins.questions(count) if (reason := joins.difference(q))}
+    assert not wrong, f"seed {seed}, {len(wrong)} of {count}:\n" + "\n\n".join(
+        f"{question}\n  {reason}" for question, reason in list(wrong.items())[:10]
+    )
+    told = ", ".join(f"{times} {what}" for what, times in joins.counts.most_common())
+    assert joins.counts["with rows dropped"] > count / 5, told
+    assert not joins.missing(), told
+    with capsys.disabled():
+        print(f"\nfilediff: joins, seed {seed}: {told}")
 
 
 @pytest.mark.walk
