@@ -34,9 +34,10 @@
 #include "join_filter.h"
 
 /*
- * A filter is made when the scan has read a row for so many tuples of the table.
- * By then reading has taken longer than making the filter does: a scan that
- * starts again and again and stops early loses nothing by it.
+ * A filter is made when the join has been given a row for so many tuples of its
+ * table.  By then it has taken longer to look these rows up than it takes to make
+ * the filter.  So little is lost where few rows come, since conditions rule out
+ * most of them, or since the scan starts again and again and stops early.
  */
 #define TUPLES_FOR_ROW 16
 
@@ -209,7 +210,7 @@ join_filters_apply(JoinFilters *filters, const BatchSource *source, int row,
 	bitmap_remove_below(selected, row);
 	nselected = bitmap_count(selected);
 	if (row == 0)
-		filters->nrows += source->batch->nrows;
+		filters->nrows += nselected;
 	foreach(cell, filters->filters)
 	{
 		JoinFilter *filter = lfirst(cell);

@@ -42,7 +42,8 @@ typedef struct JoinFilters
 {
 	List	   *filters;		/* JoinFilter */
 	int			nwaiting;		/* so many are WAITING */
-	uint64		nrows;			/* read in this execution of the scan */
+	uint64		nrows;			/* selected by conditions, in this execution
+								 * of the scan */
 	MemoryContext context;		/* of what they are made of */
 } JoinFilters;
 

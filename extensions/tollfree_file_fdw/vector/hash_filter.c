@@ -4,7 +4,8 @@
  *
  * Rows are tested by words of a bitmap, 64 at a time: first their hash values
  * are computed, by loops that a compiler makes into vector instructions, then
- * the filter is looked at without a branch, so that many loads are under way.
+ * the filter is looked at, without a branch on what is found there, so that many
+ * loads are under way.
  */
 #include "core/inline.h"
 #include "vector/hash_filter.h"
@@ -163,14 +164,15 @@ hash_filter_add(HashFilter *filter, uint32_t hash)
 	filter->words[filter_word(filter, hash)] |= filter_bits(hash);
 }
 
-/* Returns which of 64 hash values may have been added. */
+/* Returns which of 64 hash values, of those in the set, may have been added. */
 static uint64_t
-find_hashes(const HashFilter *filter, const uint32_t *hashes)
+find_hashes(const HashFilter *filter, const uint32_t *hashes, uint64_t set)
 {
 	uint64_t	found = 0;
 
-	for (int i = 0; i < WORD_ROWS; i++)
+	for (; set != 0; set &= set - 1)
 	{
+		int			i = __builtin_ctzll(set);
 		uint64_t	bits = filter_bits(hashes[i]);
 		uint64_t	word = filter->words[filter_word(filter, hashes[i])];
 
@@ -203,7 +205,7 @@ hash_filter_run(const HashFilter *filter, const RowBatch *batch,
 				hash_integers(vector->values.integers + word * WORD_ROWS,
 							  hashes);
 		}
-		rows->words[word] = set == 0 ? 0 : set & find_hashes(filter, hashes);
+		rows->words[word] = find_hashes(filter, hashes, set);
 	}
 }
 
