@@ -21,6 +21,7 @@ from tollfree.lab import Lab
 from tollfree.postgres import Installation
 from tollfree.privileges import ServerUser
 from tollfree.scripts import written_rows
+from tollfree.stats import LEAST_ROUNDS
 from tollfree.store import Profile, Store, written_profiles
 
 pytestmark = pytest.mark.cluster
@@ -310,7 +311,9 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(lab: Lab) -> None:
 
 def test_the_profiles_are_what_the_scripts_say(lab: Lab) -> None:
     with lab.database() as store:
-        found = store.table("SELECT suite, profile, rounds, seconds, scale FROM lab.profiles")
+        found = store.table(
+            "SELECT suite, profile, rounds, seconds, scale, precision FROM lab.profiles"
+        )
     assert {Profile(**row) for row in found} == set(written_profiles().values())
 
 
@@ -371,6 +374,37 @@ def test_the_same_command_with_resume_goes_on_and_another_is_refused(lab: Lab) -
     tollfree(*begun, "--resume")
     assert set(before) <= set(stored(lab))
     assert len(stored(lab)) == 2 * len(WITH_A_LONG_ONE)
+
+
+def test_a_run_with_a_precision_ends_its_cases_and_resumes_alike(lab: Lab) -> None:
+    add_cases(lab, {"base": ["true"], "other": ["true"]})
+    with lab.database() as store:
+        store.connection.execute(
+            "UPDATE lab.custom_cases SET baseline = 'base' WHERE testcase = 'other'"
+        )
+    begun = ("run", "custom", "--precision", "100000%", "--rounds", "9", "--seed", "0")
+    out, err = tollfree(*begun)
+    assert "of 14 executions" in out
+    assert "18 executions" in err
+    assert len(stored(lab)) == 2 * LEAST_ROUNDS
+
+    # As if it had been interrupted in the last round.
+    with lab.database() as store:
+        run = store.latest_run("custom")
+        assert run is not None
+        store.connection.execute(
+            "DELETE FROM lab.testresults WHERE run_id = %s AND iter = %s AND testcase = 'other'",
+            (run.run_id, LEAST_ROUNDS),
+        )
+        store.connection.execute(
+            "UPDATE lab.run_cases SET most_rounds = NULL WHERE run_id = %s", (run.run_id,)
+        )
+        store.set_run_state(run, "interrupted")
+    _, err = tollfree("run", "custom", "--resume", "--precision", "5%", code=ExitCode.USAGE)
+    assert "--precision" in err
+    tollfree(*begun, "--resume")
+    assert run_state(lab) == "complete"
+    assert len(stored(lab)) == 2 * LEAST_ROUNDS
 
 
 def test_a_closed_terminal_leaves_no_server(lab: Lab) -> None:

@@ -14,6 +14,7 @@ from tollfree.console import Pace
 from tollfree.export import read_json, write_json
 from tollfree.paths import CHECKOUT
 from tollfree.report.model import CaseState
+from tollfree.runner import precise_cases
 from tollfree.store import Result, Run, RunCase, Step
 from tollfree.suites.fdw.bulk import bulk_tables, bulk_verdicts
 from tollfree.suites.fdw.findings import FdwFindings, round_trip_us
@@ -24,6 +25,7 @@ from tollfree.suites.presentation import (
     case_row,
     is_again,
     plain_section,
+    precision_sentences,
     repeat_command,
     run_part,
 )
@@ -295,6 +297,57 @@ def test_cases_of_fewer_rounds_are_planned_and_repeated_as_such() -> None:
     assert run_part(findings).executions_planned == 3 * len(GOOD) - 2
 
 
+EVEN = [100.0, 101.0, 99.0, 100.0, 100.5, 99.5, 100.0]
+UNEVEN = [200.0, 100.0, 400.0, 200.0, 100.0, 400.0, 200.0]
+
+
+def precise_run(**changes: object) -> Run:
+    return run_of(rounds=20, precision=0.15, profile="full", **changes)
+
+
+def test_a_case_ends_when_its_ratio_and_those_to_it_are_precise() -> None:
+    run = precise_run()
+    values: dict[str, list[float | None]] = {BASE: [*EVEN], AGAIN: [*EVEN], SLOW: [*UNEVEN]}
+    findings = findings_of(values, run)
+    assert findings.imprecise().keys() == {SLOW}
+    assert precise_cases(findings) == [AGAIN]
+    assert precise_cases(findings_of(values | {SLOW: [*EVEN]}, run)) == [BASE, AGAIN, SLOW]
+    # What failed gets no figure by more rounds either, and what has ended is not looked at.
+    assert precise_cases(findings_of(values | {SLOW: [*UNEVEN[1:], None]}, run)) == [*values]
+    ended = {SLOW: replace(findings.cases[SLOW], most_rounds=1)}
+    assert precise_cases(replace(findings, cases=findings.cases | ended)) == [BASE, AGAIN]
+    few = {name: row[: stats.LEAST_ROUNDS - 1] for name, row in values.items()}
+    assert precise_cases(findings_of(few, run)) == []
+
+
+def test_a_run_with_a_precision_has_wider_intervals_and_says_which_are_too_wide() -> None:
+    values: dict[str, list[float | None]] = {BASE: [*EVEN], AGAIN: [*EVEN], SLOW: [*UNEVEN]}
+    plain, precise = (findings_of(values, run) for run in (run_of(), precise_run()))
+    narrow, wide = plain.ratio(SLOW), precise.ratio(SLOW)
+    assert narrow is not None
+    assert wide is not None
+    assert wide.low < narrow.low <= narrow.median == wide.median <= narrow.high < wide.high
+    (sentence,) = precision_sentences(precise)
+    assert sentence.startswith(
+        "NOT PRECISE: after 7 rounds the intervals of 1 ratios reach farther"
+    )
+    assert f"±15%, for this machine is too busy or too uneven: {SLOW} (±" in sentence
+    assert plain_section(precise, title="", intro="").verdicts == (sentence,)
+    assert precision_sentences(plain) == []
+    assert precision_sentences(findings_of(values | {SLOW: [*EVEN]}, precise_run())) == []
+
+
+def test_a_run_with_a_precision_is_repeated_with_it() -> None:
+    findings = findings_of(GOOD, precise_run())
+    assert "--full --rounds 20 --precision 15% --seed" in repeat_command(findings)
+    # In a whole quick run others than the headlines are executed once, by its profile.
+    quick = replace(findings, run=replace(findings.run, profile="quick"))
+    assert "--quick --rounds 20 --precision 15% --seed" in repeat_command(quick)
+    once = {SLOW: replace(findings.cases[SLOW], most_rounds=1)}
+    whole = replace(quick, cases=findings.cases | once)
+    assert "run fdw --quick --seed" in repeat_command(whole)
+
+
 def test_the_time_left_is_what_is_expected_at_the_pace_so_far() -> None:
     steps = [Step(1, "short", 10.0), Step(1, "skipped", 500.0), Step(1, "long", 3600.0)]
     pace = Pace(steps)
@@ -304,6 +357,8 @@ def test_the_time_left_is_what_is_expected_at_the_pace_so_far() -> None:
     assert pace.left == "2:16:40"
     pace.one_ended(steps[1], replace(done, state="skipped"), 0.01)
     assert (pace.remaining, pace.left) == (1, "2:00:00")
+    pace.remains(steps[:1])
+    assert (pace.remaining, pace.left) == (1, "0:00:20")
 
 
 def test_comparing_runs_tells_only_changes_that_the_intervals_show() -> None:

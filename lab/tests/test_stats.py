@@ -4,8 +4,11 @@ import math
 import random
 
 import pytest
+from precision import NOISES, simulate
 
 from tollfree.stats import (
+    LEAST_ROUNDS,
+    SEQUENTIAL_CONFIDENCE,
     Estimate,
     Noise,
     median_interval,
@@ -54,6 +57,35 @@ def test_samples_that_have_no_logarithms_are_taken_as_they_are() -> None:
 )
 def test_students_quantiles_are_those_of_the_tables(freedom: int, quantile: float) -> None:
     assert student_quantile(freedom) == pytest.approx(quantile, abs=1e-5)
+
+
+@pytest.mark.parametrize(("freedom", "quantile"), [(4, 5.59757), (6, 4.31683), (19, 3.17372)])
+def test_students_quantiles_are_there_for_a_run_with_a_precision(
+    freedom: int, quantile: float
+) -> None:
+    found = student_quantile(freedom, SEQUENTIAL_CONFIDENCE)
+    assert found == pytest.approx(quantile, abs=1e-5)
+
+
+def test_how_far_an_interval_reaches_is_a_factor_of_the_median() -> None:
+    assert Estimate(2.0, 1.6, 2.2, 7).reach == pytest.approx(0.25)
+    assert Estimate(2.0, 1.9, 2.6, 7).reach == pytest.approx(0.3)
+
+
+def test_few_rounds_are_not_precise_however_alike_they_are() -> None:
+    assert Estimate(2.0, 2.0, 2.0, LEAST_ROUNDS).is_within(0.03)
+    assert not Estimate(2.0, 2.0, 2.0, LEAST_ROUNDS - 1).is_within(0.03)
+    assert not Estimate(2.0, 1.9, 2.0, LEAST_ROUNDS).is_within(0.03)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("spread", [0.03, 0.045])
+def test_ending_a_case_by_its_interval_keeps_99_of_100(noise: str, spread: float) -> None:
+    """With rounds so far apart that most cases end, some of them by luck."""
+    found = simulate(NOISES[noise], spread, 0.03, 50, SEQUENTIAL_CONFIDENCE, 2000)
+    assert LEAST_ROUNDS < found.rounds < 50
+    assert found.missed <= 0.01
+    assert found.alarms <= 0.01
 
 
 def ratios_of_equals(chance: random.Random, rounds: int) -> list[float]:

@@ -31,11 +31,26 @@ CREATE TABLE profiles
 	rounds		int NOT NULL CHECK (rounds > 0),
 	seconds		int NOT NULL CHECK (seconds > 0),
 	scale		int NOT NULL CHECK (scale > 0),
+	precision	float8 CHECK (precision > 0),
 	PRIMARY KEY (suite, profile)
 );
 
 COMMENT ON TABLE profiles IS
 'how large a run is: rounds over all cases, seconds a case, scale of the data';
+COMMENT ON COLUMN profiles.precision IS
+'how far the intervals of the headlines may reach, as a share: these are executed until they do, in at most as many rounds, and all others once; NULL if all are executed in every round';
+
+/* The ratios that a run of such a profile is to be precise about. */
+CREATE TABLE headlines
+(
+	suite		text NOT NULL REFERENCES suites,
+	headline	text NOT NULL,
+	pattern		text NOT NULL,
+	PRIMARY KEY (suite, headline)
+);
+
+COMMENT ON COLUMN headlines.pattern IS
+'regular expression of the names of its cases; what they are compared with belongs to it';
 
 CREATE TABLE runs
 (
@@ -53,6 +68,7 @@ CREATE TABLE runs
 	server		jsonb NOT NULL DEFAULT '{}',
 	version		text NOT NULL DEFAULT '',
 	query_limit_s int CHECK (query_limit_s > 0),
+	precision	float8 CHECK (precision > 0),
 	seconds		int CHECK (seconds > 0),
 	scale		int CHECK (scale > 0),
 	migrated	bool NOT NULL DEFAULT false,
@@ -67,6 +83,8 @@ COMMENT ON COLUMN runs.seed IS
 'of the random order inside each round';
 COMMENT ON COLUMN runs.query_limit_s IS
 'seconds after which a case begins no further query; NULL for all queries of every case';
+COMMENT ON COLUMN runs.precision IS
+'how far the interval of a ratio may reach, as a share: its case is executed until it reaches no farther, or in all rounds; NULL if all cases are';
 COMMENT ON COLUMN runs.seconds IS
 'of the profile when the run began, which is what a resumed run goes on with; so is the scale';
 COMMENT ON COLUMN runs.migrated IS
@@ -106,7 +124,7 @@ COMMENT ON COLUMN run_cases.probe_argv IS
 COMMENT ON COLUMN run_cases.seconds IS
 'how long an execution is expected to take, to tell the time left';
 COMMENT ON COLUMN run_cases.most_rounds IS
-'the first rounds of the run, in which alone it is executed; NULL for all';
+'the first rounds of the run, in which alone it is executed; NULL for all, or for as long as its ratios are not precise enough';
 COMMENT ON COLUMN run_cases.neighbours IS
 'two names: cases that share the first follow each other in a round, and among these the ones that share the second; NULL where any order will do';
 

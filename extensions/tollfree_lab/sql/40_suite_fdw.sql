@@ -342,5 +342,10 @@ INSERT INTO suites VALUES
 	 'fdw_judge', NULL, 'fdw_meter');
 
 INSERT INTO profiles VALUES
-	('fdw', 'quick', 3, 1, 10),
-	('fdw', 'full', 10, 10, 100);
+	('fdw', 'quick', 20, 1, 10, 0.15),
+	('fdw', 'full', 10, 10, 100, NULL);
+
+INSERT INTO headlines VALUES
+	('fdw', 'lookup', '^RO:(FDW_external:.*:lcl:tcp|local_again:none:lcl:ipc):simple:rr:c1:tps$'),
+	('fdw', 'write', '^RW:(FDW_external:.*:lcl:tcp|local_again:none:lcl:ipc):simple:rr:c1:tps$'),
+	('fdw', 'scan', '^SCAN:FDW_external:.*:lcl:tcp:default:bulk$');

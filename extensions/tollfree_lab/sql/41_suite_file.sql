@@ -330,8 +330,11 @@ INSERT INTO suites VALUES
 	('file', 'What it costs to query a flat file in place', 'file_judge');
 
 INSERT INTO profiles VALUES
-	('file', 'quick', 3, 1, 20),
-	('file', 'full', 3, 20, 1000);
+	('file', 'quick', 20, 1, 20, 0.15),
+	('file', 'full', 3, 20, 1000, NULL);
+
+INSERT INTO headlines VALUES
+	('file', 'files', '^Q6:(local_again|(tollfree_)?file_fdw):plain:w0$');
 
 /*
  * The published experiment's own figures, seconds; PostgreSQL 9.1 and CitusDB

@@ -463,5 +463,11 @@ INSERT INTO suites VALUES
 
 /* The scale is in million rows of t10m; lengths are in sqlstratiter. */
 INSERT INTO profiles VALUES
-	('interface', 'quick', 3, 1, 1),
-	('interface', 'full', 5, 1, 10);
+	('interface', 'quick', 20, 1, 1, 0.15),
+	('interface', 'full', 5, 1, 10, NULL);
+
+/* The A/A cases are of both that connecting for each query is told from. */
+INSERT INTO headlines VALUES
+	('interface', 'connect',
+	 '^(libpq_again:lcl:tcp:sql001:(0:20|1:1k)|(JDBC|ODBC|asyncpg|psycopg):lcl:tcp:sql001:0:20)'
+	 ':acc-n:p-none:null$');

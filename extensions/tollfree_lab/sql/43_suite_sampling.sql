@@ -298,8 +298,16 @@ INSERT INTO suites VALUES
 	 'sampling_judge');
 
 INSERT INTO profiles VALUES
-	('sampling', 'quick', 1, 1, 1),
-	('sampling', 'full', 5, 1, 1);
+	('sampling', 'quick', 20, 1, 1, 0.15),
+	('sampling', 'full', 5, 1, 1, NULL);
+
+/* By default; postgres_fdw reads all rows before 16. */
+INSERT INTO headlines VALUES
+	('sampling', 'ANALYZE',
+	 CASE WHEN current_setting('server_version_num')::int < 160000
+		  THEN '^analyze:1m:(local_again:t100:direct:lcl:ipc|(auto:t100:tollfree_|off:t100:)postgres_fdw:lcl:tcp)$'
+		  ELSE '^analyze:1m:(local_again:t100:direct:lcl:ipc|auto:t100:(tollfree_)?postgres_fdw:lcl:tcp)$'
+	 END);
 
 /*
  * What the published experiment says a row costs, in microseconds, on a

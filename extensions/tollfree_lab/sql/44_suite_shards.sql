@@ -394,5 +394,5 @@ INSERT INTO suites VALUES
 
 /* The scale is in 100,000 orders. */
 INSERT INTO profiles VALUES
-	('shards', 'quick', 3, 1, 1),
-	('shards', 'full', 5, 1, 5);
+	('shards', 'quick', 3, 1, 1, NULL),
+	('shards', 'full', 5, 1, 5, NULL);

@@ -14,8 +14,8 @@ CREATE TABLE custom_cases
 
 INSERT INTO suites VALUES ('custom', 'Commands of your own');
 INSERT INTO profiles VALUES
-	('custom', 'quick', 3, 1, 1),
-	('custom', 'full', 10, 1, 1);
+	('custom', 'quick', 3, 1, 1, NULL),
+	('custom', 'full', 10, 1, 1, NULL);
 
 /*
  * Every case of every suite, once a profile; "chosen" ones are run.  Seconds

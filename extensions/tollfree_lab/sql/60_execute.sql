@@ -13,6 +13,8 @@ RETURN (
  * Opens a run: freezes the chosen cases whose names match the pattern.  Without
  * a number of rounds each is executed as often as its profile has it.  With a
  * limit a case that asks for several queries begins none after so many seconds.
+ * With a precision the number of rounds is the most, 50 if it is not given, and
+ * who executes the run ends a case when its ratios are precise enough.
  * Returns the run's number.  The command line and exectestcases() both start
  * here.
  */
@@ -20,12 +22,14 @@ CREATE FUNCTION start_run(suite_name text, profile_name text,
 						  round_count int DEFAULT NULL,
 						  name_pattern text DEFAULT '',
 						  order_seed int DEFAULT NULL,
-						  limit_seconds int DEFAULT NULL)
+						  limit_seconds int DEFAULT NULL,
+						  wanted_precision float8 DEFAULT NULL)
 RETURNS int
 LANGUAGE plpgsql
 AS $$
 DECLARE
 	new_run		int;
+	only_headlines bool;
 BEGIN
 	IF limit_seconds IS NOT NULL
 		AND NOT EXISTS (SELECT FROM lab.suites
@@ -35,9 +39,12 @@ BEGIN
 				  HINT = 'See limit_switch in the table lab.suites.';
 	END IF;
 	INSERT INTO lab.runs (suite, profile, rounds, pattern, seed, query_limit_s,
-						  seconds, scale)
-	SELECT suite, profile, coalesce(round_count, rounds), name_pattern,
-		   coalesce(order_seed, (random() * 1e9)::int), limit_seconds,
+						  precision, seconds, scale)
+	SELECT suite, profile,
+		   coalesce(round_count,
+					CASE WHEN wanted_precision IS NULL THEN rounds ELSE 50 END),
+		   name_pattern, coalesce(order_seed, (random() * 1e9)::int), limit_seconds,
+		   coalesce(wanted_precision, CASE WHEN round_count IS NULL THEN precision END),
 		   seconds, scale
 	FROM lab.profiles
 	WHERE (suite, profile) = (suite_name, profile_name)
@@ -48,9 +55,14 @@ BEGIN
 			USING ERRCODE = 'undefined_object',
 				  HINT = 'See the table lab.profiles.';
 	END IF;
+	/* who names cases, or a precision, wants it of all of them */
+	only_headlines := wanted_precision IS NULL AND name_pattern = ''
+		AND (SELECT precision IS NOT NULL FROM lab.runs WHERE run_id = new_run);
 
 	WITH wanted AS (
-		SELECT t.*, t.testcase ~ name_pattern AS matches
+		SELECT t.*, t.testcase ~ name_pattern AS matches,
+			   EXISTS (SELECT FROM lab.headlines h
+					   WHERE h.suite = t.suite AND t.testcase ~ h.pattern) AS is_headline
 		FROM lab.testcases t
 		WHERE (t.suite, t.profile) = (suite_name, profile_name)
 		  AND (t.chosen OR name_pattern <> '')
@@ -63,7 +75,12 @@ BEGIN
 		   CASE WHEN (dims->>'executions')::int8 > 1
 			   THEN least(w.seconds, limit_seconds + 2)
 		   ELSE coalesce(w.seconds, p.seconds + 0.2) END,
-		   CASE WHEN round_count IS NULL THEN most_rounds END, neighbours
+		   CASE
+			   WHEN only_headlines AND NOT is_headline
+				   AND testcase NOT IN (SELECT baseline FROM wanted
+										WHERE is_headline AND baseline IS NOT NULL) THEN 1
+			   WHEN round_count IS NULL OR wanted_precision IS NOT NULL THEN most_rounds
+		   END, neighbours
 	FROM wanted w
 		JOIN lab.profiles p ON (p.suite, p.profile) = (suite_name, profile_name)
 	WHERE matches

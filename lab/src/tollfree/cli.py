@@ -50,6 +50,7 @@ from tollfree.publish import publish
 from tollfree.report.model import CaseState
 from tollfree.runner import Request, run_suite
 from tollfree.sources import latest_run, latest_runs, named_runs
+from tollfree.stats import LEAST_ROUNDS
 from tollfree.store import Run, Store
 from tollfree.suites import SUITES, findings_of, section_of, suite_named
 
@@ -102,6 +103,16 @@ def _as_share(_: click.Context, __: click.Parameter, text: str | None) -> float 
         if 0 <= share < math.inf:
             return share
     raise click.BadParameter(f"{text!r} is no percentage such as 5%")
+
+
+def _as_precision(
+    context: click.Context, option: click.Parameter, text: str | None
+) -> float | None:
+    """Return a percentage above 0 as a share of one."""
+    share = _as_share(context, option, text)
+    if share == 0:
+        raise click.BadParameter("no interval is so narrow")
+    return share
 
 
 RUN = click.Path()
@@ -278,6 +289,14 @@ def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--rounds", type=click.IntRange(1, 1000), help="How often each case is run."),
         click.option(
+            "--precision",
+            metavar="PERCENT",
+            callback=_as_precision,
+            help="Run each case until the interval of its ratio reaches no farther than this, such"
+            f" as 3%, in at least {LEAST_ROUNDS} rounds and at most as many as --rounds says, or"
+            " 50.",
+        ),
+        click.option(
             "--limit",
             metavar="SECONDS",
             type=click.IntRange(1, 1000000),
@@ -310,6 +329,7 @@ def run(
     quick: bool | None,
     only: str,
     rounds: int | None,
+    precision: float | None,
     limit: int | None,
     seed: int | None,
     resume: bool,
@@ -329,6 +349,7 @@ def run(
         only,
         seed,
         limit,
+        precision,
         resume=resume,
         first_port=port,
     )

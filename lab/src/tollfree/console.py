@@ -85,10 +85,14 @@ class Pace:
     """
 
     def __init__(self, remaining: Sequence[Step]) -> None:
-        self.remaining = len(remaining)
-        self._expected = sum(step.seconds for step in remaining)
+        self.remains(remaining)
         self._spent = 0.0
         self._expected_of_spent = 0.0
+
+    def remains(self, remaining: Sequence[Step]) -> None:
+        """Begin a round before which these executions remain."""
+        self.remaining = len(remaining)
+        self._expected = sum(step.seconds for step in remaining)
 
     def one_ended(self, step: Step, result: Result, seconds: float) -> None:
         """Count one execution."""
@@ -129,6 +133,12 @@ class BarObserver(Observer):
             total=done + len(remaining),
         )
 
+    def remains(self, remaining: Sequence[Step]) -> None:
+        """Count anew what remains."""
+        self._pace.remains(remaining)
+        done = self._progress.tasks[self._task].completed
+        self._progress.update(self._task, total=done + len(remaining))
+
     def ended(self, step: Step, result: Result, seconds: float) -> None:
         """Count one execution; print failed ones above the bar."""
         self._pace.one_ended(step, result, seconds)
@@ -155,6 +165,11 @@ class LogObserver(Observer):
         self._pace = Pace(remaining)
         self._total = done + len(remaining)
         self._print()
+
+    def remains(self, remaining: Sequence[Step]) -> None:
+        """Count anew what remains."""
+        self._total += len(remaining) - self._pace.remaining
+        self._pace.remains(remaining)
 
     def ended(self, step: Step, result: Result, seconds: float) -> None:
         """Count one execution; print failed ones at once, the state every half minute."""

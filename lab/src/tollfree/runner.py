@@ -3,6 +3,9 @@
 Each execution is one statement in the lab's database and is stored when it ends, so whatever kills
 this process or the servers loses at most the case in flight. Ctrl-C cancels that statement, which
 kills its command, and marks the run as interrupted; `--resume` goes on with it.
+
+A run with a precision looks at its ratios after each round and ends the cases whose are precise, by
+the number of their rounds in the database: what remains is asked for anew then.
 """
 
 import shutil
@@ -19,9 +22,11 @@ from tollfree.cluster import is_connection_lost
 from tollfree.errors import FileError, LabStateError, NotFoundError, UsageError
 from tollfree.host import fingerprint, module_hashes, server_settings
 from tollfree.lab import Lab
+from tollfree.stats import LEAST_ROUNDS
 from tollfree.store import Result, Run, Step, Store
 from tollfree.suites import suite_named
 from tollfree.suites.base import Bench, Suite
+from tollfree.suites.presentation import Findings
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ class Request:
     pattern: str = ""
     seed: int | None = None
     query_limit_s: int | None = None
+    precision: float | None = None
     resume: bool = False
     first_port: int | None = None
 
@@ -47,6 +53,9 @@ class Observer:
 
     def begins(self, run: Run, done: int, remaining: Sequence[Step]) -> None:
         """The cases begin: so many executions are done, these remain."""
+
+    def remains(self, remaining: Sequence[Step]) -> None:
+        """A round has ended, and what remains may have become less."""
 
     def ended(self, step: Step, result: Result, seconds: float) -> None:
         """One execution has ended after so many seconds, probes included."""
@@ -78,6 +87,7 @@ def run_suite(lab: Lab, request: Request, observer: Observer) -> Run:
                 pattern=request.pattern,
                 seed=request.seed,
                 query_limit_s=request.query_limit_s,
+                precision=request.precision,
             )
         with _state_kept(store, run):
             observer.preparing(run)
@@ -135,6 +145,7 @@ def _require_same_choice(run: Run, request: Request) -> None:
         ("--only", request.pattern or None, run.pattern or "every case"),
         ("--rounds", request.rounds, run.rounds),
         ("--limit", request.query_limit_s, run.query_limit_s or "none"),
+        ("--precision", request.precision, run.precision or "none"),
         ("--seed", request.seed, run.seed),
     )
     for option, asked, begun in chosen:
@@ -204,9 +215,40 @@ def _describe(lab: Lab, store: Store, run: Run) -> None:
 
 
 def _execute_all(lab: Lab, store: Store, run: Run, observer: Observer) -> None:
-    steps = store.remaining(run)
+    steps = _owed(store, run)
     observer.begins(run, len(store.results(run)), steps)
-    for step in steps:
-        started = time.monotonic_ns()
-        result = store.execute(run, step, lab.stage.search_path)
-        observer.ended(step, result, (time.monotonic_ns() - started) / 1e9)
+    while steps:
+        round_ = steps[0].iter
+        for step in (step for step in steps if step.iter == round_):
+            started = time.monotonic_ns()
+            result = store.execute(run, step, lab.stage.search_path)
+            observer.ended(step, result, (time.monotonic_ns() - started) / 1e9)
+        steps = _owed(store, run)
+        observer.remains(steps)
+
+
+def _owed(store: Store, run: Run) -> list[Step]:
+    """Return what remains, after ending the cases that the whole rounds have shown precisely.
+
+    Of a round that was interrupted nothing is looked at, so a resumed run ends the same cases.
+    """
+    steps = store.remaining(run)
+    whole_rounds = steps[0].iter - 1 if steps else 0
+    if run.precision is None or whole_rounds < LEAST_ROUNDS:
+        return steps
+    cases = {case.testcase: case for case in store.run_cases(run)}
+    results = [result for result in store.results(run) if result.iter <= whole_rounds]
+    store.end_cases(run, precise_cases(Findings(run, cases, results)), whole_rounds)
+    return store.remaining(run)
+
+
+def precise_cases(findings: Findings) -> list[str]:
+    """Return the cases that need no further round: their own ratio is precise, or there is none,
+    and so is every ratio to them that is still looked at."""
+    wide = findings.imprecise()
+    needed = wide.keys() | {findings.cases[name].baseline for name in wide}
+    return [
+        name
+        for name, case in findings.cases.items()
+        if case.most_rounds is None and name not in needed
+    ]

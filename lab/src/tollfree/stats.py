@@ -13,6 +13,12 @@ same side of 1 in 2 of 2^n runs, one in four with three rounds. Few rounds there
 intervals: 5.7 standard deviations of a round each way with three rounds, 2.1 with five, 1.0 with
 ten. The interval is enlarged to hold the median, and one round has none.
 
+A run with a precision ends a case at the end of the first round, LEAST_ROUNDS at the soonest, in
+which its interval is narrow enough. Where the rounds so far happen to be more alike than those to
+come, that is too soon: of intervals at 99% that end a case as few as 98.2% hold the ratio. So the
+intervals of such a run are reckoned at SEQUENTIAL_CONFIDENCE, of which at least 99% hold it;
+lab/benchmarks/precision.py measures that.
+
 A straight line is by least squares; the intervals of its slope and intercept are the percentile
 bootstrap's of its residuals, at 95% (B. Efron, "Bootstrap Methods: Another Look at the Jackknife",
 Annals of Statistics 7, 1979), enlarged by sqrt(n / (n - 2)), since two of the n degrees of freedom
@@ -32,6 +38,8 @@ from dataclasses import dataclass
 from functools import cache
 
 CONFIDENCE = 0.99
+SEQUENTIAL_CONFIDENCE = 0.995
+LEAST_ROUNDS = 7
 RESAMPLES = 2000
 LINE_CONFIDENCE = 0.95
 
@@ -44,6 +52,15 @@ class Estimate:
     low: float
     high: float
     samples: int
+
+    @property
+    def reach(self) -> float:
+        """How far from the median the interval goes, as a share; of positive estimates."""
+        return max(self.high / self.median, self.median / self.low) - 1
+
+    def is_within(self, precision: float) -> bool:
+        """Return whether enough rounds have shown that the interval reaches no farther."""
+        return self.samples >= LEAST_ROUNDS and self.reach <= precision
 
     def scaled(self, factor: float) -> "Estimate":
         """Return the same in a unit of which `factor` are one of the present one; positive."""
@@ -74,8 +91,8 @@ class Noise:
         return max(self.high, 1 / self.low)
 
 
-def median_interval(samples: Sequence[float]) -> Estimate | None:
-    """Return the median and its 99% interval, or None without samples.
+def median_interval(samples: Sequence[float], confidence: float = CONFIDENCE) -> Estimate | None:
+    """Return the median and its interval, or None without samples.
 
     Of one sample the interval is the sample: nothing is known of its spread. So it is of equal
     ones, such as counts. Samples that are not all positive have no logarithms and are taken as they
@@ -87,22 +104,23 @@ def median_interval(samples: Sequence[float]) -> Estimate | None:
     if min(samples) == max(samples):
         return Estimate(median, median, median, len(samples))
     if min(samples) > 0:
-        low, high = map(math.exp, _student_interval([math.log(x) for x in samples]))
+        low, high = map(math.exp, _student_interval([math.log(x) for x in samples], confidence))
     else:
-        low, high = _student_interval(samples)
+        low, high = _student_interval(samples, confidence)
     return Estimate(median, min(low, median), max(high, median), len(samples))
 
 
-def _student_interval(samples: Sequence[float]) -> tuple[float, float]:
+def _student_interval(samples: Sequence[float], confidence: float) -> tuple[float, float]:
     mean = statistics.fmean(samples)
-    error = statistics.stdev(samples) / math.sqrt(len(samples))
-    reach = student_quantile(len(samples) - 1) * error
+    freedom = len(samples) - 1
+    variance = math.fsum((x - mean) ** 2 for x in samples) / freedom
+    reach = student_quantile(freedom, confidence) * math.sqrt(variance / len(samples))
     return mean - reach, mean + reach
 
 
 @cache
-def student_quantile(freedom: int) -> float:
-    """Return how many standard errors the interval of CONFIDENCE reaches to either side.
+def student_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
+    """Return how many standard errors an interval of that confidence reaches to either side.
 
     The distribution of t has a finite form when its degrees of freedom are a whole number
     (M. Abramowitz and I. A. Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4); its
@@ -110,7 +128,7 @@ def student_quantile(freedom: int) -> float:
     """
     low, high = 0.0, math.pi / 2
     while (middle := (low + high) / 2) not in (low, high):
-        if _student_within(middle, freedom) < CONFIDENCE:
+        if _student_within(middle, freedom) < confidence:
             low = middle
         else:
             high = middle

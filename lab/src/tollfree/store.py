@@ -7,7 +7,7 @@ asks itself, by `Store.table`. What a case is and how it is judged is decided in
 
 import hashlib
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -60,6 +60,8 @@ class Profile:
     rounds: int
     seconds: int
     scale: int
+    precision: float | None = None
+    """How far the intervals of its headlines may reach; None if it has none."""
 
 
 def written_profiles() -> dict[tuple[str, str], Profile]:
@@ -90,6 +92,8 @@ class Run:
     scale: int | None = None
     migrated: bool = False
     """Whether another build of the lab made it: it is shown, and not gone on with."""
+    precision: float | None = None
+    """How far the interval of a ratio may reach, as a share; its case is executed until it does."""
 
     @property
     def size(self) -> str:
@@ -143,7 +147,7 @@ class RunCase:
     higher_is_better: bool
     dims: dict[str, Any]
     most_rounds: int | None = None
-    """The first rounds, in which alone it is executed; None for all."""
+    """The first rounds, in which alone it is executed; None for all, or until it is precise."""
 
 
 @dataclass(frozen=True)
@@ -297,7 +301,8 @@ class Store:
         """Return the profile of a run as it was when the run began."""
         return self._rows(
             Profile,
-            "SELECT suite, profile, rounds, seconds, scale FROM lab.runs WHERE run_id = %s",
+            "SELECT suite, profile, rounds, seconds, scale, precision FROM lab.runs"
+            " WHERE run_id = %s",
             run.run_id,
         )[0]
 
@@ -322,13 +327,14 @@ class Store:
         pattern: str,
         seed: int | None,
         query_limit_s: int | None,
+        precision: float | None = None,
     ) -> Run:
         """Open a run with its cases; raises when nothing matches or the pattern is no regex."""
         try:
             with _pattern_errors(pattern):
                 run_id = self._scalar(
-                    "SELECT lab.start_run(%s, %s, %s, %s, %s, %s)",
-                    *(suite, profile, rounds, pattern, seed, query_limit_s),
+                    "SELECT lab.start_run(%s, %s, %s, %s, %s, %s, %s)",
+                    *(suite, profile, rounds, pattern, seed, query_limit_s, precision),
                 )
         except psycopg.errors.FeatureNotSupported as error:
             raise UsageError(
@@ -395,6 +401,13 @@ class Store:
             Step,
             "SELECT iter, testcase, seconds FROM lab.remaining WHERE run_id = %s ORDER BY place",
             run.run_id,
+        )
+
+    def end_cases(self, run: Run, testcases: Collection[str], round_: int) -> None:
+        """Have a run execute these cases in no round after that one."""
+        self.connection.execute(
+            "UPDATE lab.run_cases SET most_rounds = %s WHERE run_id = %s AND testcase = ANY (%s)",
+            (round_, run.run_id, list(testcases)),
         )
 
     def execute(self, run: Run, step: Step, search_path: str) -> Result:

@@ -69,6 +69,24 @@ SELECT scale, runs.seconds,
 FROM runs JOIN run_cases USING (run_id) WHERE run_id = :sized;
 SELECT scale, seconds FROM profiles WHERE (suite, profile) = ('fdw', 'quick');
 
+-- a precision makes the number of rounds the most, and a whole quick run executes
+-- once what is no headline, nor compared with one
+SELECT start_run('custom', 'quick', 9, '', 1, NULL, 0.03) AS asked \gset
+SELECT start_run('custom', 'quick', NULL, '', 1, NULL, 0.03) AS unasked \gset
+SELECT start_run('fdw', 'quick') AS whole \gset
+SELECT start_run('fdw', 'quick', NULL, '^RO:FDW_local:') AS named \gset
+SELECT start_run('fdw', 'quick', 3) AS rounds \gset
+SELECT rounds, precision, most_rounds, count(*) AS cases, count(DISTINCT iter) AS owed
+FROM runs JOIN run_cases USING (run_id) JOIN remaining USING (run_id, testcase)
+WHERE run_id >= :asked GROUP BY run_id, rounds, precision, most_rounds ORDER BY run_id, most_rounds;
+SELECT testcase FROM run_cases WHERE run_id = :whole AND most_rounds IS NULL
+ORDER BY testcase COLLATE "C";
+-- each headline is there, in the quick run of its suite
+SELECT h.suite, headline, count(*) AS cases, bool_and(chosen) AS chosen
+FROM headlines h JOIN testcases t ON t.suite = h.suite AND testcase ~ pattern
+WHERE profile = 'quick' AND h.suite <> 'interface'
+GROUP BY h.suite, headline ORDER BY h.suite COLLATE "C", headline COLLATE "C";
+
 -- bad requests
 SELECT start_run('nonsense', 'quick');
 SELECT start_run('custom', 'slow');

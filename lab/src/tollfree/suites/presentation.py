@@ -41,6 +41,10 @@ METHOD = (
     "round has none. `~` marks a ratio that is not told apart from 1: its interval holds 1, or an "
     "A/A case, the baseline run twice, came out as far from it."
 )
+SEQUENTIAL_METHOD = (
+    " This run ends a case when the interval of its ratio is narrow enough. That makes intervals "
+    "fail more often, so its own are calculated at 99.5%, for at least 99% to hold."
+)
 
 
 def is_again(case: RunCase) -> bool:
@@ -121,11 +125,29 @@ class Findings:
 
     def ratio(self, testcase: str, baseline: str | None = None) -> stats.Estimate | None:
         """Return the median ratio of a case to its baseline with its interval."""
-        return stats.median_interval(self.ratios(testcase, baseline))
+        return stats.median_interval(self.ratios(testcase, baseline), self._confidence)
 
     def median(self, testcase: str) -> stats.Estimate | None:
         """Return the median of a case with its interval."""
-        return stats.median_interval(self.values(testcase))
+        return stats.median_interval(self.values(testcase), self._confidence)
+
+    @property
+    def _confidence(self) -> float:
+        return stats.SEQUENTIAL_CONFIDENCE if self.run.precision else stats.CONFIDENCE
+
+    def imprecise(self) -> dict[str, stats.Estimate]:
+        """Return the ratios that are not yet as precise as the run is to be. Those of cases that
+        were ended, or that failed, are none of them."""
+        precision = self.run.precision
+        if precision is None:
+            return {}
+        return {
+            name: ratio
+            for name, case in self.cases.items()
+            if case.most_rounds is None
+            and (ratio := self.ratio(name))
+            and not ratio.is_within(precision)
+        }
 
     @cached_property
     def noise(self) -> stats.Noise | None:
@@ -215,11 +237,16 @@ def samples(findings: Findings) -> Samples:
 def repeat_command(findings: Findings) -> str:
     """Return the command that makes such a run again.
 
-    A number of rounds holds for all cases, so there is none where some were run less often.
+    A number of rounds holds for all cases, so there is none where some were run less often; with a
+    precision it is the most.
     """
     run = findings.run
     words = ["tollfree", "run", run.suite, f"--{run.profile}"]
-    if not any(case.most_rounds for case in findings.cases.values()):
+    most_rounds = {case.most_rounds for case in findings.cases.values()}
+    is_whole_quick = run.profile == "quick" and 1 in most_rounds
+    if run.precision is not None and not is_whole_quick:
+        words += ["--rounds", str(run.rounds), "--precision", percent(run.precision)]
+    elif most_rounds == {None}:
         words += ["--rounds", str(run.rounds)]
     if run.query_limit_s is not None:
         words += ["--limit", str(run.query_limit_s)]
@@ -238,7 +265,7 @@ def run_part(findings: Findings) -> RunPart:
         executions_done=len(findings.results),
         executions_planned=sum(c.most_rounds or run.rounds for c in findings.cases.values()),
         command=repeat_command(findings),
-        method=METHOD,
+        method=METHOD + (SEQUENTIAL_METHOD if run.precision else ""),
         durability=_durability(run),
         fingerprint={
             "PostgreSQL": run.postgresql,
@@ -296,7 +323,7 @@ def plain_section(
         title=title,
         intro=intro,
         run=run_part(findings),
-        verdicts=verdicts,
+        verdicts=(*verdicts, *precision_sentences(findings)),
         tables=tables,
         charts=charts,
         cases=CaseTable(
@@ -324,6 +351,8 @@ def gain_row(
 
 
 NOT_TOLD_APART = "not told apart from noise"
+MOST_NAMED = 5
+"""Cases in a sentence."""
 
 
 def ratio_words(ratio: stats.Estimate, *, told_apart: bool = True) -> str:
@@ -343,6 +372,32 @@ def noise_sentence(noise: stats.Noise, what: str) -> str:
         f" in this run, a single round as far as {noise.single:.2f}x: smaller differences are "
         "noise."
     )
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage.
+
+    >>> percent(0.15), percent(0.005)
+    ('15%', '0.5%')
+    """
+    return f"{share * 100:.4g}%"
+
+
+def precision_sentences(findings: Findings) -> list[str]:
+    """Say which ratios are not as precise as the run is to be, the worst first; nothing if all
+    are."""
+    run, wide = findings.run, findings.imprecise()
+    if run.precision is None or not wide:
+        return []
+    worst = sorted(wide, key=lambda name: wide[name].reach, reverse=True)
+    shown = [f"{name} (±{percent(round(wide[name].reach, 2))})" for name in worst[:MOST_NAMED]]
+    more = f" and {len(worst) - len(shown)} more" if len(worst) > len(shown) else ""
+    rounds = max(ratio.samples for ratio in wide.values())
+    return [
+        f"NOT PRECISE: after {rounds} rounds the intervals of {len(wide)} ratios reach farther than"
+        f" ±{percent(run.precision)}, for this machine is too busy or too uneven:"
+        f" {', '.join(shown)}{more}."
+    ]
 
 
 def number(label: str, unit: str = "", decimals: int | None = None) -> Column:
