@@ -15,21 +15,21 @@ FOLDER = "/data/measurements"
 
 @dataclass(frozen=True)
 class Step:
-    """Statements to be executed in a place, and what they print, if it is shown."""
+    """What is to be executed in a place, and what that prints, if it is shown."""
 
     place: str
-    sql: str
+    text: str
     shown: str | None
 
 
-def steps(page: str) -> Iterator[Step]:
-    """Return the steps of a page."""
+def steps(page: str, kind: str = "sql") -> Iterator[Step]:
+    """Return the steps of a page: statements, or commands of a shell (`sh`)."""
     blocks = BLOCK.findall(page)
-    for (kind, place, sql), (next_kind, _, shown) in zip(
+    for (found, place, text), (next_kind, _, shown) in zip(
         blocks, [*blocks[1:], ("", "", "")], strict=True
     ):
-        if kind == "sql":
-            yield Step(place, sql, shown if next_kind == "text" else None)
+        if found == kind:
+            yield Step(place, text, shown if next_kind == "text" else None)
 
 
 def executed(sql: str, cluster: Cluster, database: str, installation: Installation) -> str:

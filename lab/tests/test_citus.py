@@ -72,16 +72,16 @@ def test_text_files_are_the_shards_of_a_table(
     *first, last = steps(PAGE.read_text(encoding="utf-8"))
     files = 0
     for step in first:
-        if "CREATE FOREIGN TABLE" in step.sql:
+        if "CREATE FOREIGN TABLE" in step.text:
             files = make_files(coordinator, folder)
-        sql = step.sql.replace(FOLDER, str(folder))
+        sql = step.text.replace(FOLDER, str(folder))
         printed = executed(sql, coordinator, DATABASE, installation)
         if step.shown is not None:
             assert normalised(printed) == normalised(step.shown), printed
     assert "scan, aggregate" in printed
     with coordinator.connect() as connection:
         check_table(connection, files)
-    executed(last.sql, coordinator, DATABASE, installation)
+    executed(last.text, coordinator, DATABASE, installation)
     assert len(list(folder.iterdir())) == files
 
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from pages import BLOCK, FOLDER, executed, normalised, steps
+from pages import FOLDER, executed, normalised, steps
 
 from tollfree.cluster import SUPERUSER, Cluster
 from tollfree.lab import Lab
@@ -41,7 +41,7 @@ def test_a_page_prints_what_it_shows(
         with pg_instance.connect() as connection:
             recreate_database(connection, database)
     for step in found:
-        sql = step.sql.replace("(dbname", f"({here}").replace(FOLDER, str(folder))
+        sql = step.text.replace("(dbname", f"({here}").replace(FOLDER, str(folder))
         sql = re.sub(r"(USER MAPPING FOR CURRENT_USER SERVER \w+)", rf"\1 {login}", sql)
         printed = executed(sql, pg_instance, step.place, installation)
         if step.shown is not None:
@@ -55,14 +55,9 @@ def test_the_commands_of_a_page_succeed(path: Path, lab: Lab, tmp_path: Path) ->
     assert os.environ["TOLLFREE_HOME"] == str(lab.home)
     (tmp_path / "docs").symlink_to(DOCUMENTS)
     commands = Path(sys.executable).parent
-    blocks = BLOCK.findall(path.read_text(encoding="utf-8"))
-    for (kind, _, script), (next_kind, _, shown) in zip(
-        blocks, [*blocks[1:], ("", "", "")], strict=True
-    ):
-        if kind != "sh":
-            continue
+    for step in steps(path.read_text(encoding="utf-8"), "sh"):
         done = subprocess.run(
-            ["bash", "-e", "-c", script],
+            ["bash", "-e", "-c", step.text],
             capture_output=True,
             check=False,
             cwd=tmp_path,
@@ -71,5 +66,5 @@ def test_the_commands_of_a_page_succeed(path: Path, lab: Lab, tmp_path: Path) ->
             timeout=600,
         )
         assert done.returncode == 0, done.stdout + done.stderr
-        if next_kind == "text":
-            assert done.stdout == shown
+        if step.shown is not None:
+            assert done.stdout == step.shown

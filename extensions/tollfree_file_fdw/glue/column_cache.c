@@ -24,34 +24,14 @@
  */
 #include "postgres.h"
 
-#include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "allocate.h"
 #include "column_cache.h"
 #include "guc.h"
 
 /* A run of blocks of less than this share of its part is read as text */
 #define SPARSE_SHARE 16
-
-/* Memory for a segment that is made; NULL where there is none. */
-static void *
-resize_or_fail(void *context, void *old, size_t old_size, size_t new_size)
-{
-	void	   *new = NULL;
-
-	if (new_size > 0)
-	{
-		new = MemoryContextAllocExtended(context, new_size,
-										 MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
-		if (new == NULL)
-			return NULL;
-		if (old != NULL)
-			memcpy(new, old, Min(old_size, new_size));
-	}
-	if (old != NULL)
-		pfree(old);
-	return new;
-}
 
 /* Says whether a scan of these columns may use segments, or make them. */
 void
@@ -69,7 +49,7 @@ static void
 open_builders(ColumnCache *cache, const FileReader *reader)
 {
 	const FileColumns *columns = &reader->base.columns;
-	Allocator	allocator = {resize_or_fail, cache->context};
+	Allocator	allocator = memory_allocator_or_fail(cache->context);
 
 	cache->builders = palloc0(sizeof(SegmentBuilder) * columns->ncolumns);
 	cache->is_kept = palloc0(sizeof(bool) * columns->ncolumns);

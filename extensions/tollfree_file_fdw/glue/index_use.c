@@ -39,6 +39,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "allocate.h"
 #include "guc.h"
 #include "index_file.h"
 #include "index_use.h"
@@ -54,26 +55,6 @@ typedef enum BlockVerdict
 	BLOCK_SKIP,
 	BLOCK_COUNT
 } BlockVerdict;
-
-/* Memory for an index that is made; NULL where there is none. */
-static void *
-resize_or_fail(void *context, void *old, size_t old_size, size_t new_size)
-{
-	void	   *new = NULL;
-
-	if (new_size > 0)
-	{
-		new = MemoryContextAllocExtended(context, new_size,
-										 MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
-		if (new == NULL)
-			return NULL;
-		if (old != NULL)
-			memcpy(new, old, Min(old_size, new_size));
-	}
-	if (old != NULL)
-		pfree(old);
-	return new;
-}
 
 /*
  * Everything that the file's rows depend on beside its bytes: options, encodings
@@ -193,7 +174,7 @@ choose_id(const IndexUse *use, bool is_loaded, unsigned char *id)
 static void
 begin_filling(IndexUse *use, FileReader *reader)
 {
-	Allocator	allocator = {resize_or_fail, use->context};
+	Allocator	allocator = memory_allocator_or_fail(use->context);
 
 	use->is_filling = is_settled(use, &reader->base.file->source,
 								 setting_record_index_age * MS_NS);
