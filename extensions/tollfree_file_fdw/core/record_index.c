@@ -39,6 +39,7 @@ index_builder_open(IndexBuilder *builder, const Allocator *allocator,
 	builder->allocator = *allocator;
 	builder->room = n;
 	builder->capacity = FIRST_CAPACITY;
+	builder->ends_by_rows = builder->is_ended = true;
 	builder->columns = allocator_new(allocator, n * sizeof(int));
 	builder->fields = allocator_new(allocator, n * sizeof(uint32_t));
 	if (builder->columns == NULL || builder->fields == NULL)
@@ -220,14 +221,39 @@ index_builder_add(IndexBuilder *builder, int64_t offset, int64_t line,
 		builder_grow(builder);
 	if (builder->failed)
 		return;
-	if (builder->nblocks == 0 ||
-		builder_block(builder, builder->nblocks - 1)->nrows >= INDEX_BLOCK_ROWS)
+	if (builder->is_ended)
 		builder_begin_block(builder, offset, line);
 	block = builder_block(builder, builder->nblocks - 1);
 	block->nrows += (uint32_t) batch->nrows;
+	builder->is_ended = builder->ends_by_rows &&
+		block->nrows >= INDEX_BLOCK_ROWS;
 	for (int i = 0; i < builder->ncolumns; i++)
 		zone_add(&block->zones[i], &batch->columns[builder->columns[i]],
 				 batch->nrows);
+}
+
+void
+index_builder_end_block(IndexBuilder *builder)
+{
+	builder->is_ended = true;
+}
+
+void
+index_builder_append(IndexBuilder *builder, const unsigned char *blocks,
+					 size_t nblocks, int64_t line)
+{
+	for (size_t i = 0; i < nblocks; i++)
+	{
+		IndexBlock *block;
+
+		if (!builder->failed && builder->nblocks == builder->capacity)
+			builder_grow(builder);
+		if (builder->failed)
+			return;
+		block = builder_block(builder, builder->nblocks++);
+		memcpy(block, blocks + i * builder->stride, builder->stride);
+		block->line += line;
+	}
 }
 
 int64_t
@@ -482,6 +508,12 @@ index_header_is_known(const IndexHeader *header)
 		header->size > 0;
 }
 
+size_t
+index_fields_offset(const IndexHeader *header)
+{
+	return sizeof(IndexHeader) + index_align(header->key_length);
+}
+
 /* Are the header's numbers such that all of it is in so many bytes? */
 static bool
 header_is_valid(const IndexHeader *header, size_t length)
@@ -493,7 +525,7 @@ header_is_valid(const IndexHeader *header, size_t length)
 		header->ncolumns > INDEX_COLUMNS_MAX || header->nblocks == 0 ||
 		(header->line_end != LINE_END_NL && header->line_end != LINE_END_CRNL))
 		return false;
-	expected = sizeof(IndexHeader) + index_align(header->key_length) +
+	expected = index_fields_offset(header) +
 		index_align(header->ncolumns * sizeof(uint32_t)) +
 		header->nblocks * index_stride(header->ncolumns);
 	return expected == length;
@@ -538,8 +570,7 @@ index_read(RecordIndex *index, const unsigned char *bytes, size_t length)
 		return false;
 	index->header = header;
 	index->key = bytes + sizeof(IndexHeader);
-	index->fields = (const uint32_t *) (index->key +
-										index_align(header->key_length));
+	index->fields = (const uint32_t *) (bytes + index_fields_offset(header));
 	index->blocks = (const unsigned char *) index->fields +
 		index_align(header->ncolumns * sizeof(uint32_t));
 	index->stride = index_stride(header->ncolumns);

@@ -3,7 +3,7 @@
  *	  A record index: where the blocks of a file begin, and what is in them.
  *
  * A block is some whole batches, of INDEX_BLOCK_ROWS records or more; the last
- * may have fewer.  For each of some columns there is a zone map:
+ * one of the file, or of a process's part of it, may have fewer.  For each of some columns there is a zone map:
  *
  *		IndexHeader | key | fields[ncolumns] | block 0 | block 1 | ...
  *														|
@@ -111,6 +111,9 @@ typedef struct IndexBuilder
 	size_t		stride;
 	size_t		nblocks;
 	size_t		capacity;		/* blocks */
+	bool		ends_by_rows;	/* does a block end when it has enough rows?
+								 * Else only where the caller says so */
+	bool		is_ended;		/* does the next batch begin a block? */
 	bool		failed;			/* no memory, or too large: no index */
 } IndexBuilder;
 
@@ -139,6 +142,17 @@ extern void index_builder_open(IndexBuilder *builder,
  */
 extern void index_builder_add(IndexBuilder *builder, int64_t offset,
 							  int64_t line, const RowBatch *batch);
+
+/* Ends the block that the last batch is part of. */
+extern void index_builder_end_block(IndexBuilder *builder);
+
+/*
+ * Takes in blocks that were made of the same columns, behind all that it has.
+ * Their lines are counted from a record behind so many lines.
+ */
+extern void index_builder_append(IndexBuilder *builder,
+								 const unsigned char *blocks, size_t nblocks,
+								 int64_t line);
 
 /* Returns where the block begins that the last batch is part of; -1 if failed. */
 extern int64_t index_builder_block_offset(const IndexBuilder *builder);
@@ -169,6 +183,9 @@ extern void index_builder_close(IndexBuilder *builder);
 
 /* Is it the beginning of what may be an index?  For guesses alone. */
 extern bool index_header_is_known(const IndexHeader *header);
+
+/* Returns where in the bytes of an index its fields are. */
+extern size_t index_fields_offset(const IndexHeader *header);
 
 /* Says whether the bytes, aligned to 8, are an index; *index points to them. */
 extern bool index_read(RecordIndex *index, const unsigned char *bytes,

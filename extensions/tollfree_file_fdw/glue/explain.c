@@ -76,23 +76,39 @@ describe_path(const FileScanState *scan, const Plan *plan)
 	return words.data;
 }
 
-/* What the record index was good for; NULL if there was none. */
-static char *
-describe_index(const IndexUse *index)
+/* Why there is no record index, in the scan that would have made one; or NULL. */
+static const char *
+describe_no_index(const ScanInput *input)
 {
+	bool		is_alone = input->share.file == NULL;
+
+	if (!input->index.is_wanted || !input_is_begun(input) ||
+		(!is_alone && input->share.maker.use == NULL))
+		return NULL;
+	return input->index.role == INDEX_FILLED ?
+		"none (not all of the file was read)" :
+		psprintf("none (%s)", input->index.unused_reason);
+}
+
+/* What the record index was good for, or why there is none, or NULL. */
+static const char *
+describe_index(const ScanInput *input)
+{
+	const IndexUse *index = &input->index;
+	uint64		written = index->written + input->share.worker_blocks_written;
 	StringInfoData words;
 
-	if (index->blocks + index->written == 0)
-		return NULL;
+	if (index->blocks + written == 0)
+		return describe_no_index(input);
 	initStringInfo(&words);
 	if (index->blocks > 0)
 		appendStringInfo(&words, UINT64_FORMAT " of " UINT64_FORMAT " blocks skipped",
 						 index->skipped, index->blocks);
 	if (index->counted > 0)
 		appendStringInfo(&words, ", " UINT64_FORMAT " counted", index->counted);
-	if (index->written > 0)
+	if (written > 0)
 		appendStringInfo(&words, "%s" UINT64_FORMAT " blocks written",
-						 words.len > 0 ? ", " : "", index->written);
+						 words.len > 0 ? ", " : "", written);
 	return words.data;
 }
 
@@ -149,9 +165,8 @@ tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
 								scan->input.share.worker_bytes_read,
 								es);
 	show_unjoined(node, es);
-	if (es->analyze && describe_index(&scan->input.index) != NULL)
-		ExplainPropertyText("Record Index",
-							describe_index(&scan->input.index), es);
+	if (es->analyze && describe_index(&scan->input) != NULL)
+		ExplainPropertyText("Record Index", describe_index(&scan->input), es);
 	if (es->analyze && describe_cache(&scan->input.cache) != NULL)
 		ExplainPropertyText("Column Cache",
 							describe_cache(&scan->input.cache), es);

@@ -99,6 +99,14 @@ index_file_load(Oid relid, RecordIndex *index)
 	return is_read;
 }
 
+/* Reads what an index says of all of the file; false if that cannot be one. */
+static bool
+read_header(int fd, IndexHeader *header)
+{
+	return cache_read(fd, (unsigned char *) header, sizeof(*header)) &&
+		index_header_is_known(header);
+}
+
 /*
  * Loads what a table's index says of all of the file; false if there is none.  It
  * is not checked further: for guesses alone.
@@ -112,9 +120,35 @@ index_file_load_header(Oid relid, IndexHeader *header)
 
 	if (fd < 0)
 		return false;
-	is_read = cache_read(fd, (unsigned char *) header, sizeof(*header));
+	is_read = read_header(fd, header);
 	close(fd);
-	return is_read && index_header_is_known(header);
+	return is_read;
+}
+
+/*
+ * The same, with the header's ncolumns fields that the index knows, in the current
+ * memory context.
+ */
+bool
+index_file_load_fields(Oid relid, IndexHeader *header, uint32 **fields)
+{
+	char		path[MAXPGPATH];
+	bool		is_read;
+	int			fd = open_index(relid, path);
+
+	if (fd < 0)
+		return false;
+	is_read = read_header(fd, header) &&
+		header->ncolumns <= INDEX_COLUMNS_MAX &&
+		lseek(fd, index_fields_offset(header), SEEK_SET) >= 0;
+	if (is_read)
+	{
+		*fields = palloc(sizeof(uint32) * Max(1, header->ncolumns));
+		is_read = cache_read(fd, (unsigned char *) *fields,
+							 sizeof(uint32) * header->ncolumns);
+	}
+	close(fd);
+	return is_read;
 }
 
 /*

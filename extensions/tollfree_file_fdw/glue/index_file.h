@@ -8,6 +8,8 @@
 #include "core.h"
 
 extern bool index_file_load_header(Oid relid, IndexHeader *header);
+extern bool index_file_load_fields(Oid relid, IndexHeader *header,
+								   uint32 **fields);
 extern bool index_file_load(Oid relid, RecordIndex *index);
 extern bool index_file_store(Oid relid, unsigned char *bytes, size_t length);
 

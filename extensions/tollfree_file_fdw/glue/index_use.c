@@ -14,10 +14,12 @@
  * for its last block.  From there on the file is read, and that is added to the
  * index.
  *
- * Several processes can use an index, but make none.  The leader decides which
- * blocks are read and cuts them into parts; the others do not see the index.  To
- * make one, the blocks of all of them would have to be brought together, and in
- * text format the lines before each chunk be counted.
+ * An index that lacks a column is made again by one process, which reads block by
+ * block.  So the blocks remain, with what else is known of them.
+ *
+ * Of several processes that use an index, the leader decides which blocks are read
+ * and cuts them into parts; the others do not see the index.  How they make one
+ * is in shared_index.c.
  *
  * A block that is not read has no error that file_fdw would raise: its records
  * were found to be good, and each value that the scan would have converted is
@@ -170,18 +172,33 @@ choose_id(const IndexUse *use, bool is_loaded, unsigned char *id)
 		elog(ERROR, "could not generate random values");
 }
 
+/* Opens a builder for what the reader converts. */
+void
+index_use_open_builder(IndexUse *use, const FileReader *reader)
+{
+	Allocator	allocator = memory_allocator_or_fail(use->context);
+
+	index_builder_open(&use->builder, &allocator, reader->base.columns.specs,
+					   reader->base.columns.ncolumns);
+}
+
 /* Begins to make an index, if that is possible. */
 static void
 begin_filling(IndexUse *use, FileReader *reader)
 {
-	Allocator	allocator = memory_allocator_or_fail(use->context);
-
 	use->is_filling = is_settled(use, &reader->base.file->source,
 								 setting_record_index_age * MS_NS);
 	if (use->is_filling)
-		index_builder_open(&use->builder, &allocator,
-						   reader->base.columns.specs,
-						   reader->base.columns.ncolumns);
+		index_use_open_builder(use, reader);
+}
+
+/* Reads the first so many blocks. */
+static void
+begin_blocks(IndexUse *use, uint32 nblocks, bool has_tail)
+{
+	use->next = 0;
+	use->nblocks = nblocks;
+	use->has_tail = has_tail;
 }
 
 /* Uses the index for all blocks, or for all but the last and what is behind. */
@@ -190,9 +207,8 @@ begin_using(IndexUse *use, bool is_whole)
 {
 	use->role = INDEX_USED;
 	choose_id(use, true, use->id);
-	use->next = 0;
-	use->nblocks = use->index.header->nblocks - (is_whole ? 0 : 1);
-	use->has_tail = !is_whole;
+	begin_blocks(use, use->index.header->nblocks - (is_whole ? 0 : 1),
+				 !is_whole);
 	use->blocks += use->nblocks;
 }
 
@@ -239,13 +255,18 @@ choose_role(IndexUse *use, FileReader *reader)
 		return;
 	}
 	begin_filling(use, reader);
-	if (use->is_filling)
+	if (!use->is_filling)
 	{
-		use->role = INDEX_FILLED;
-		choose_id(use, use->is_loaded, use->id);
-	}
-	else
 		use->unused_reason = "the file was changed a moment ago";
+		return;
+	}
+	use->role = INDEX_FILLED;
+	choose_id(use, use->is_loaded, use->id);
+	if (use->is_loaded)
+	{
+		begin_blocks(use, use->index.header->nblocks, false);
+		use->builder.ends_by_rows = false;
+	}
 }
 
 /* Says whether a scan may use an index, or make one. */
@@ -259,6 +280,31 @@ index_use_prepare(IndexUse *use, const FileOptions *options)
 		"the record index is switched off";
 }
 
+/* Forgets the last execution. */
+static void
+forget_execution(IndexUse *use)
+{
+	index_use_end(use);
+	use->role = INDEX_UNUSED;
+	use->is_loaded = use->is_filling = use->has_tail = false;
+	use->skipped_rows = use->counted_rows = 0;
+}
+
+/* Makes the context of what follows, and the key; the context is the current one. */
+static MemoryContext
+begin_context(IndexUse *use, const FileReader *reader, int encoding,
+			  const FileOptions *options)
+{
+	MemoryContext old;
+
+	use->context = AllocSetContextCreate(CurrentMemoryContext,
+										 "tollfree_file_fdw record index",
+										 ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(use->context);
+	make_key(&use->key, reader->base.file->copy->rel, encoding, options);
+	return old;
+}
+
 /* Decides what to do with the index of the reader's table, when reading begins. */
 void
 index_use_begin(IndexUse *use, FileReader *reader, int encoding,
@@ -266,10 +312,7 @@ index_use_begin(IndexUse *use, FileReader *reader, int encoding,
 {
 	MemoryContext old;
 
-	index_use_end(use);
-	use->role = INDEX_UNUSED;
-	use->is_filling = use->has_tail = false;
-	use->skipped_rows = use->counted_rows = 0;
+	forget_execution(use);
 	if (!use->is_wanted)
 		return;
 	if (reader->layout.header == COPY_HEADER_MATCH)
@@ -277,12 +320,24 @@ index_use_begin(IndexUse *use, FileReader *reader, int encoding,
 		use->unused_reason = "the header must match";
 		return;
 	}
-	use->context = AllocSetContextCreate(CurrentMemoryContext,
-										 "tollfree_file_fdw record index",
-										 ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(use->context);
-	make_key(&use->key, reader->base.file->copy->rel, encoding, options);
+	old = begin_context(use, reader, encoding, options);
 	choose_role(use, reader);
+	MemoryContextSwitchTo(old);
+}
+
+/* Begins to make a part of an index, as one of several processes. */
+void
+index_use_join(IndexUse *use, FileReader *reader, int encoding,
+			   const FileOptions *options)
+{
+	MemoryContext old;
+
+	forget_execution(use);
+	old = begin_context(use, reader, encoding, options);
+	use->is_filling = true;
+	use->role = INDEX_FILLED;
+	choose_id(use, false, use->id);
+	index_use_open_builder(use, reader);
 	MemoryContextSwitchTo(old);
 }
 
@@ -384,11 +439,27 @@ continues_run(IndexUse *use, const FileReader *reader, const BlockRun *run)
 	return judge_block(use, reader, block) == BLOCK_READ;
 }
 
+/* Goes on with the next block, which is made again; false if there is none. */
+static bool
+next_filled(IndexUse *use, BlockRun *run)
+{
+	if (use->next == use->nblocks)
+		return false;
+	index_builder_end_block(&use->builder);
+	run->first = use->next;
+	run->nblocks = 1;
+	run->range = range_from_block(use, use->next);
+	run->range.end = index_block_end(&use->index, use->next++);
+	return true;
+}
+
 /* Finds the next blocks to be read; false if there are none. */
 bool
 index_use_next(IndexUse *use, FileReader *reader, BlockRun *run)
 {
-	Assert(use->role == INDEX_USED);
+	Assert(index_use_has_blocks(use));
+	if (use->role == INDEX_FILLED)
+		return next_filled(use, run);
 	if (!find_block(use, reader))
 		return find_tail(use, reader, run);
 	run->first = use->next;
@@ -495,13 +566,13 @@ index_use_cut(IndexUse *use, const FileReader *reader, int64_t size,
 	return nparts;
 }
 
-/* Takes in the reader's batch, which has just been read. */
+/* Takes in the reader's batch, which has just been read: lines behind line_zero. */
 void
-index_use_add(IndexUse *use, FileReader *reader)
+index_use_add(IndexUse *use, FileReader *reader, int64 line_zero)
 {
 	Assert(use->is_filling);
 	index_builder_add(&use->builder, filescan_offset(reader->scan, 0),
-					  filescan_lines_before(reader->scan),
+					  filescan_lines_before(reader->scan) - line_zero,
 					  reader->base.batch);
 	use->end = filescan_offset(reader->scan, reader->base.batch->nrows);
 }
@@ -511,13 +582,13 @@ index_use_add(IndexUse *use, FileReader *reader)
  * if there is none.
  */
 bool
-index_use_finish(IndexUse *use, FileReader *reader)
+index_use_store(IndexUse *use, FileReader *reader, LineEnd line_end)
 {
 	Source	   *source = &reader->base.file->source;
 	unsigned char id[INDEX_ID_SIZE];
 	IndexFacts	facts = {
 		.source = source,
-		.line_end = filescan_line_end(reader->scan),
+		.line_end = line_end,
 		/* A line end that the file lacks has been counted in. */
 		.end = Min(use->end, source->size),
 		.key = (unsigned char *) use->key.data,
@@ -558,7 +629,10 @@ void
 index_use_give_up(IndexUse *use)
 {
 	if (use->role == INDEX_FILLED)
+	{
 		use->role = INDEX_UNUSED;
+		use->unused_reason = "a record is not plain";
+	}
 	use->next = use->nblocks;
 	use->is_filling = use->has_tail = false;
 }

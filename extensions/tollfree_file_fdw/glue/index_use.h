@@ -11,7 +11,9 @@ typedef enum IndexRole
 {
 	INDEX_UNUSED,
 	INDEX_USED,					/* only blocks that may matter are read */
-	INDEX_FILLED				/* all is read, and an index made of it */
+	INDEX_FILLED				/* all is read, and an index made of it: with
+								 * the blocks of the one that is_loaded, if
+								 * there is one */
 } IndexRole;
 
 /* Some blocks of a file for one of several processes. */
@@ -54,14 +56,14 @@ typedef struct IndexUse
 	StringInfoData key;
 	bool		is_loaded;		/* is an index of the file there? */
 	RecordIndex index;			/* that one */
-	uint32		nblocks;		/* USED: its blocks, but for the last one of
-								 * an index of a shorter file */
+	uint32		nblocks;		/* its blocks, but for the last one of an
+								 * index of a shorter file */
 	bool		has_tail;		/* USED: is what is behind them to be read? */
 	bool		is_filling;		/* is an index made of what is read now? */
 	int		   *columns;		/* USED: of the index, for each of the batch */
 	bool	   *needed;			/* USED: must it be clean? */
 	const Zone **zones;			/* USED: of the block that is looked at */
-	uint32		next;			/* USED: the first block not looked at */
+	uint32		next;			/* the first block not looked at */
 	IndexBuilder builder;		/* is_filling, as the next */
 	int64_t		end;			/* offset behind what was added */
 	unsigned char id[INDEX_ID_SIZE];	/* of the blocks that are used or made */
@@ -80,11 +82,15 @@ extern bool index_use_load(RecordIndex *index, const OpenFile *file,
 extern void index_use_prepare(IndexUse *use, const FileOptions *options);
 extern void index_use_begin(IndexUse *use, FileReader *reader, int encoding,
 							const FileOptions *options);
+extern void index_use_join(IndexUse *use, FileReader *reader, int encoding,
+						   const FileOptions *options);
+extern void index_use_open_builder(IndexUse *use, const FileReader *reader);
 extern bool index_use_next(IndexUse *use, FileReader *reader, BlockRun *run);
 extern uint32 index_use_cut(IndexUse *use, const FileReader *reader,
 							int64_t size, IndexPart *parts, uint32 capacity);
-extern void index_use_add(IndexUse *use, FileReader *reader);
-extern bool index_use_finish(IndexUse *use, FileReader *reader);
+extern void index_use_add(IndexUse *use, FileReader *reader, int64 line_zero);
+extern bool index_use_store(IndexUse *use, FileReader *reader,
+							LineEnd line_end);
 extern bool index_use_is_settled(const IndexUse *use, const OpenFile *file);
 extern void index_use_give_up(IndexUse *use);
 extern void index_use_end(IndexUse *use);
@@ -92,5 +98,21 @@ extern void index_use_end(IndexUse *use);
 /* How many rows were not read since the last call, by a filter, or counted. */
 extern uint64 index_use_take_skipped(IndexUse *use);
 extern uint64 index_use_take_counted(IndexUse *use);
+
+/* Is the file read by blocks of an index that is there? */
+static inline bool
+index_use_has_blocks(const IndexUse *use)
+{
+	return use->role == INDEX_USED ||
+		(use->role == INDEX_FILLED && use->is_loaded);
+}
+
+/* Is there anything more to be read by these blocks? */
+static inline bool
+index_use_goes_on(const IndexUse *use)
+{
+	return index_use_has_blocks(use) &&
+		(use->next < use->nblocks || use->has_tail);
+}
 
 #endif							/* TOLLFREE_FILE_INDEX_USE_H */

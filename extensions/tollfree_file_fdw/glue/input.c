@@ -94,7 +94,8 @@ input_begin(ScanInput *input)
 	old = MemoryContextSwitchTo(input->context);
 	open_reader(input);
 	if (input->reader != NULL && input->share.file != NULL)
-		parallel_share_source(&input->share, input->reader);
+		parallel_join(&input->share, input->reader, &input->index,
+					  &input->options);
 	else if (input->reader != NULL)
 	{
 		index_use_begin(&input->index, input->reader, input->encoding,
@@ -112,7 +113,8 @@ take_blocks(ScanInput *input)
 
 	if (!index_use_next(&input->index, input->reader, &run))
 		return false;
-	if (column_cache_enter(&input->cache, &input->index, input->reader, &run))
+	if (input->index.role == INDEX_USED &&
+		column_cache_enter(&input->cache, &input->index, input->reader, &run))
 	{
 		input->batches = &input->cache.source->base;
 		batch_set_range(input->batches, &run.range);
@@ -125,6 +127,14 @@ take_blocks(ScanInput *input)
 	return true;
 }
 
+/* This process finds no more chunks: stores the index, if that is up to it. */
+static void
+finish_shared_index(ScanInput *input)
+{
+	if (parallel_finish_index(&input->share, input->reader))
+		column_cache_finish(&input->cache, &input->index, input->reader);
+}
+
 /* Takes the next part of the file, to read it, if one is left. */
 void
 input_take_part(ScanInput *input)
@@ -132,11 +142,14 @@ input_take_part(ScanInput *input)
 	Assert(input->phase == INPUT_WAITING);
 	if (input->share.file != NULL &&
 		!parallel_take_chunk(&input->share, input->reader, input->file))
+	{
 		input->phase = INPUT_FINISHED;
+		finish_shared_index(input);
+	}
 	else if (input->reader == NULL)
 		input->phase = INPUT_COPYING;
-	else if (input->share.file == NULL && input_uses_index(input) &&
-			 !take_blocks(input))
+	else if (input->share.file == NULL &&
+			 index_use_has_blocks(&input->index) && !take_blocks(input))
 		input->phase = INPUT_FINISHED;
 	else
 		input->phase = INPUT_READING;
@@ -147,7 +160,7 @@ static void
 end_part(ScanInput *input)
 {
 	bool		has_parts = input->share.file != NULL ||
-		input_uses_index(input);
+		index_use_has_blocks(&input->index);
 
 	input->phase = has_parts && input->reader != NULL ?
 		INPUT_WAITING : INPUT_FINISHED;
@@ -157,7 +170,8 @@ end_part(ScanInput *input)
 static void
 finish_index(ScanInput *input)
 {
-	if (index_use_finish(&input->index, input->reader))
+	if (index_use_store(&input->index, input->reader,
+						filescan_line_end(input->reader->scan)))
 		column_cache_finish(&input->cache, &input->index, input->reader);
 }
 
@@ -173,15 +187,28 @@ keep_batch(ScanInput *input, BatchStatus status)
 	if (status == BATCH_READY)
 	{
 		if (input->index.is_filling)
-			index_use_add(&input->index, input->reader);
+			index_use_add(&input->index, input->reader, 0);
 		column_cache_add(&input->cache, &input->index, input->reader);
 	}
 	if (status == BATCH_END)
 	{
 		column_cache_leave(&input->cache, &input->index, input->reader);
-		if (input->index.is_filling)
+		if (input->index.is_filling && !index_use_goes_on(&input->index))
 			finish_index(input);
 	}
+}
+
+/* The same in a scan by several processes, which make no segments. */
+static void
+keep_shared_batch(ScanInput *input, BatchStatus status)
+{
+	if (input->share.file == NULL ||
+		!shared_index_is_making(&input->share.maker))
+		return;
+	if (status == BATCH_READY)
+		shared_index_add(&input->share.maker, input->reader);
+	if (status == BATCH_END)
+		shared_index_end_chunk(&input->share.maker, input->reader);
 }
 
 /*
@@ -201,6 +228,7 @@ input_next_batch(ScanInput *input)
 			return false;
 		status = batch_next(input->batches);
 		keep_batch(input, status);
+		keep_shared_batch(input, status);
 		switch (status)
 		{
 			case BATCH_READY:

@@ -108,6 +108,7 @@ parallel_cut(ParallelFile *shared, FileReader *reader,
 	ConditionVariableInit(&shared->progress);
 	shared->encoding = encoding;
 	shared->by_index = false;
+	shared_index_init(&shared->index, false);
 	if (reader != NULL && index->role == INDEX_USED)
 	{
 		cut_by_index(shared, reader, index);
@@ -126,6 +127,7 @@ parallel_cut(ParallelFile *shared, FileReader *reader,
 	};
 	shared->nchunks = count_chunks(shared->layout.end - shared->layout.begin,
 								   &shared->chunk_size);
+	shared->index.is_made = index->role == INDEX_FILLED && !index->is_loaded;
 }
 
 /* Counts that workers have met a reason so many times. */
@@ -160,6 +162,7 @@ parallel_keep_counts(ParallelShare *share)
 		add_reason(&share->worker_fallbacks, fallbacks.reasons[i].words,
 				   fallbacks.reasons[i].times);
 	share->worker_bytes_read += pg_atomic_read_u64(&shared->bytes_read);
+	share->worker_blocks_written += pg_atomic_read_u64(&shared->index.written);
 	if (shared->is_whole)
 		share->undivided = "all of it";
 	else if (!shared->by_index &&
@@ -187,12 +190,33 @@ check_identity(const FileReader *reader, const ParallelFile *shared)
  * so the last record, may be others by now.
  */
 void
-parallel_share_source(const ParallelShare *share, FileReader *reader)
+parallel_join(ParallelShare *share, FileReader *reader, IndexUse *index,
+			  const FileOptions *options)
 {
-	if (share->file->is_whole)
+	ParallelFile *shared = share->file;
+
+	if (shared->is_whole)
 		return;
-	check_identity(reader, share->file);
-	reader_set_source(reader, &share->file->source);
+	check_identity(reader, shared);
+	reader_set_source(reader, &shared->source);
+	shared_index_join(&shared->index, &share->maker, index, reader,
+					  shared->encoding, options);
+}
+
+/*
+ * This process has found no more chunks.  Says whether it has stored an index of
+ * all of them.
+ */
+bool
+parallel_finish_index(ParallelShare *share, FileReader *reader)
+{
+	ParallelFile *shared = share->file;
+	uint32		last = pg_atomic_read_u32(&shared->last);
+
+	return shared_index_is_making(&share->maker) &&
+		shared_index_finish(&shared->index, &share->maker, reader,
+							&shared->layout,
+							last < shared->nchunks ? last + 1 : shared->nchunks);
 }
 
 /*
@@ -392,6 +416,8 @@ enter_next_chunk(ParallelShare *share, FileReader *reader, bool *has_rows)
 		taken.chunk = chunk_bounds(shared, taken.number);
 		if (!enter_chunk(shared, reader, &taken, has_rows))
 			return false;
+		if (shared_index_is_making(&share->maker))
+			shared_index_begin_chunk(&share->maker, taken.number);
 	}
 	share->chunk = taken.number;
 	remember_chunk(share, &taken);

@@ -11,6 +11,7 @@
 
 #include "index_use.h"
 #include "reader.h"
+#include "shared_index.h"
 
 /* How many parts of a file with a record index there may be */
 #define MAX_INDEX_PARTS 256
@@ -48,6 +49,7 @@ typedef struct ParallelFile
 	slock_t		fallbacks_lock;
 	Fallbacks	fallbacks;		/* of workers */
 	pg_atomic_uint64 bytes_read;	/* by workers, through core/ */
+	SharedIndex index;			/* what comes of one that is made */
 
 	/*
 	 * What has been found out by looking through chunks, in their order.  The
@@ -78,6 +80,7 @@ typedef struct ParallelShare
 	uint32		chunk;			/* the one taken last */
 	List	   *taken;			/* those taken, if they are kept */
 	List	   *owed;			/* chunks to be read before more are taken */
+	IndexMaker	maker;			/* this process's part of an index */
 	bool		is_noted;		/* has this worker been counted as one that
 								 * left the fast path? */
 	bool		is_shut_down;	/* may what is shared be gone? */
@@ -85,6 +88,7 @@ typedef struct ParallelShare
 	/* In the leader at the end */
 	Fallbacks	worker_fallbacks;	/* of all workers */
 	uint64		worker_bytes_read;
+	uint64		worker_blocks_written;	/* of a record index */
 	const char *undivided;		/* which part one process has read; or NULL */
 } ParallelShare;
 
@@ -92,8 +96,9 @@ extern void parallel_cut(ParallelFile *shared, FileReader *reader,
 						 const FileLayout *layout, int encoding,
 						 IndexUse *index);
 extern void parallel_keep_counts(ParallelShare *share);
-extern void parallel_share_source(const ParallelShare *share,
-								  FileReader *reader);
+extern void parallel_join(ParallelShare *share, FileReader *reader,
+						  IndexUse *index, const FileOptions *options);
+extern bool parallel_finish_index(ParallelShare *share, FileReader *reader);
 extern bool parallel_take_chunk(ParallelShare *share, FileReader *reader,
 								const OpenFile *file);
 extern bool parallel_copies_on(const ParallelShare *share,

@@ -39,17 +39,27 @@
 /* What core/ needs for a value, in units of cpu_operator_cost */
 #define CORE_VALUE_COST 0.5
 
-/* The file's length on disk, or a guess; is it a pipe, or another special file? */
-static off_t
-file_size(const FileOptions *options, bool *is_special)
+/* Looks at the file: its length, or a guess; is it a pipe, or another special one? */
+static void
+look_at_file(FilePlanState *state)
 {
 	struct stat status;
 
-	*is_special = false;
-	if (options->is_program || stat(options->filename, &status) < 0)
-		return UNKNOWN_PAGES * BLCKSZ;
-	*is_special = !S_ISREG(status.st_mode);
-	return status.st_size;
+	state->size = UNKNOWN_PAGES * BLCKSZ;
+	if (state->options.is_program || stat(state->options.filename, &status) < 0)
+		return;
+	state->is_special = !S_ISREG(status.st_mode);
+	state->size = status.st_size;
+	state->modified_ns = status.st_mtim.tv_sec * INT64CONST(1000000000) +
+		status.st_mtim.tv_nsec;
+}
+
+/* May there be a record index of the file? */
+static bool
+may_have_index(const FileOptions *options)
+{
+	return setting_record_index && options->may_have_index &&
+		!options->is_program;
 }
 
 /* How many rows the record index knows of for a byte of the file; 0 if there is none. */
@@ -58,8 +68,7 @@ indexed_density(Oid relid, const FileOptions *options)
 {
 	IndexHeader header;
 
-	if (!setting_record_index || !options->may_have_index ||
-		options->is_program || !index_file_load_header(relid, &header))
+	if (!may_have_index(options) || !index_file_load_header(relid, &header))
 		return 0;
 	return (double) header.nrows / header.size;
 }
@@ -69,16 +78,16 @@ static void
 estimate_size(RelOptInfo *baserel, Oid relid, FilePlanState *state)
 {
 	double		density;
-	off_t		size = file_size(&state->options, &state->is_special);
 
-	state->pages = Max(1, (size + (BLCKSZ - 1)) / BLCKSZ);
+	look_at_file(state);
+	state->pages = Max(1, (state->size + (BLCKSZ - 1)) / BLCKSZ);
 	if (baserel->tuples >= 0 && baserel->pages > 0)
 		state->rows = clamp_row_est(baserel->tuples / baserel->pages *
 									state->pages);
 	else if ((density = indexed_density(relid, &state->options)) > 0)
-		state->rows = clamp_row_est(density * size);
+		state->rows = clamp_row_est(density * state->size);
 	else
-		state->rows = clamp_row_est((double) size /
+		state->rows = clamp_row_est((double) state->size /
 									(MAXALIGN(baserel->reltarget->width) +
 									 MAXALIGN(SizeofHeapTupleHeader)));
 }
@@ -205,6 +214,44 @@ limit_may_change(const PlannerInfo *root)
 	return false;
 }
 
+/* Does an index of so many fields, ascending, know all of these columns? */
+static bool
+knows_columns(const uint32 *fields, uint32 nfields, const FileColumns *columns)
+{
+	uint32		n = 0;
+
+	for (int i = 0; i < columns->ncolumns; i++)
+	{
+		while (n < nfields && fields[n] < columns->specs[i].field)
+			n++;
+		if (n == nfields || fields[n] != columns->specs[i].field)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Has the scan to add a column to the file's record index?  One process has to do
+ * that.  Of a lazy table it is not known here which columns the scan would add.
+ */
+static bool
+adds_to_index(Oid relid, const FilePlanState *state)
+{
+	IndexHeader header;
+	uint32	   *fields;
+	Relation	rel;
+	FileColumns columns;
+
+	if (!may_have_index(&state->options) || state->options.is_lazy ||
+		!index_file_load_fields(relid, &header, &fields) ||
+		header.size != state->size || header.modified_ns != state->modified_ns)
+		return false;
+	rel = table_open(relid, NoLock);
+	columns = columns_describe(rel, state->columns, state->counts_only);
+	table_close(rel, NoLock);
+	return !knows_columns(fields, header.ncolumns, &columns);
+}
+
 /*
  * How many workers may scan the file with the leader; 0 if it has to do alone.
  * Each opens it: a pipe that is opened again waits for another writer.  Each may
@@ -214,6 +261,7 @@ int
 plan_parallel_workers(PlannerInfo *root, RelOptInfo *baserel)
 {
 	FilePlanState *state = baserel->fdw_private;
+	Oid			relid = planner_rt_fetch(baserel->relid, root)->relid;
 	int			nworkers;
 
 	if (!baserel->consider_parallel || !setting_parallel_scan ||
@@ -224,8 +272,8 @@ plan_parallel_workers(PlannerInfo *root, RelOptInfo *baserel)
 	nworkers = compute_parallel_worker(baserel, state->pages, -1,
 									   max_parallel_workers_per_gather);
 	if (nworkers > 0 &&
-		!inputs_are_parallel_safe(planner_rt_fetch(baserel->relid, root)->relid,
-								  state->columns))
+		(!inputs_are_parallel_safe(relid, state->columns) ||
+		 adds_to_index(relid, state)))
 		return 0;
 	return nworkers;
 }

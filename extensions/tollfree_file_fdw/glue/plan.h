@@ -18,6 +18,9 @@ typedef struct FilePlanState
 	FileLayout	layout;
 	const char *slow_reason;	/* why core/ cannot read the file, or NULL */
 	bool		is_special;		/* is it known to be no regular file? */
+	off_t		size;			/* of the file, bytes; a guess if it is no
+								 * regular file */
+	int64		modified_ns;	/* since 1970 */
 	BlockNumber pages;			/* of the file, on disk */
 	double		rows;			/* in the file */
 	List	   *columns;		/* String: those referenced; NIL means all */

@@ -39,6 +39,7 @@ share_file(ForeignScanState *node, ParallelFile *shared)
 	if (!input_is_begun(input))
 		input_begin(input);
 	share->file = shared;
+	share->maker.area = node->ss.ps.state->es_query_dsa;
 	share->is_shut_down = false;
 	shared->max_parts = count_parts(input);
 	parallel_cut(shared, input->reader, &input->layout, input->encoding,
@@ -69,6 +70,8 @@ tollfreeReInitializeDSMForeignScan(ForeignScanState *node,
 
 	if (!scan->input.share.is_shut_down)
 		parallel_keep_counts(&scan->input.share);
+	shared_index_reset(&scan->input.share.file->index,
+					   scan->input.share.maker.area);
 	tollfreeReScanForeignScan(node);
 	share_file(node, coordinate);
 }
@@ -96,6 +99,7 @@ tollfreeInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc,
 	FileScanState *scan = node->fdw_state;
 
 	scan->input.share.file = coordinate;
+	scan->input.share.maker.area = node->ss.ps.state->es_query_dsa;
 	check_encoding(&scan->input);
 }
 
@@ -114,8 +118,12 @@ tollfreeShutdownForeignScan(ForeignScanState *node)
 		return;
 	share->is_shut_down = true;
 	if (IsParallelWorker())
+	{
 		pg_atomic_fetch_add_u64(&share->file->bytes_read,
 								input_bytes_read(&scan->input));
+		pg_atomic_fetch_add_u64(&share->file->index.written,
+								scan->input.index.written);
+	}
 	else
 		parallel_keep_counts(share);
 }

@@ -263,6 +263,79 @@ test_appending(TestTable *table)
 	TEST_EQUAL(memory.held, 0, "all memory is given back");
 }
 
+/* How many rows the blocks of a builder have. */
+static int64_t
+piece_rows(const IndexBuilder *piece)
+{
+	int64_t		rows = 0;
+
+	for (size_t i = 0; i < piece->nblocks; i++)
+		rows += ((const IndexBlock *) (piece->blocks +
+									   i * piece->stride))->nrows;
+	return rows;
+}
+
+/* Feeds some random batches, from that row on; returns the first row behind them. */
+static int64_t
+feed(IndexBuilder *builder, TestTable *table, TestRandom *random, int64_t row,
+	 int64_t first_row)
+{
+	for (int i = 0; i < BATCHES / 4; i++)
+	{
+		int			nrows = (int) test_random_below(random, BATCH_ROWS) + 1;
+
+		test_table_fill(table, random, nrows);
+		index_builder_add(builder, row * 10, row - first_row, &table->batch);
+		row += nrows;
+	}
+	return row;
+}
+
+/* Blocks that several have made, each counting from its first row, are put together. */
+static void
+test_collecting(TestTable *table)
+{
+	TestMemory	memory;
+	const Allocator allocator = test_memory_allocator(&memory);
+	const IndexFacts of_file = facts();
+	TestRandom	random = {3};
+	TestRandom	random_again = {3};
+	IndexBuilder whole;
+	IndexBuilder collected;
+	unsigned char *whole_bytes;
+	unsigned char *bytes;
+	size_t		whole_length;
+	size_t		length;
+	int64_t		row = 100;
+
+	index_builder_open(&whole, &allocator, table->specs, TEST_COLUMNS);
+	index_builder_open(&collected, &allocator, table->specs, TEST_COLUMNS);
+	for (int i = 0; i < 4; i++)
+	{
+		IndexBuilder piece;
+
+		index_builder_open(&piece, &allocator, table->specs, TEST_COLUMNS);
+		/* The rows of the second are one block. */
+		whole.ends_by_rows = piece.ends_by_rows = i != 1;
+		index_builder_end_block(&whole);
+		feed(&whole, table, &random_again, row, 0);
+		row = feed(&piece, table, &random, row, row);
+		index_builder_append(&collected, piece.blocks, piece.nblocks,
+							 row - piece_rows(&piece));
+		TEST_OK(i != 1 || piece.nblocks == 1, "a block ends where it is told to");
+		index_builder_close(&piece);
+	}
+	whole_bytes = index_builder_finish(&whole, &of_file, NULL, &whole_length);
+	bytes = index_builder_finish(&collected, &of_file, NULL, &length);
+	TEST_OK(length == whole_length && memcmp(bytes, whole_bytes, length) == 0,
+			"they are the blocks that one would have made");
+	index_builder_close(&whole);
+	index_builder_close(&collected);
+	allocator_free(&allocator, whole_bytes, whole_length);
+	allocator_free(&allocator, bytes, length);
+	TEST_EQUAL(memory.held, 0, "all memory is given back");
+}
+
 /* A byte that is remembered is another one. */
 static void
 check_beginning(const RecordIndex *index, int64_t offset, bool is_seen)
@@ -420,6 +493,7 @@ main(void)
 	test_zones(table);
 	test_merging(table);
 	test_appending(table);
+	test_collecting(table);
 	test_beginning(table);
 	test_damage(table);
 	test_no_memory(table);

@@ -16,7 +16,7 @@ SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
 SET tollfree_file_fdw.parallel_chunk_size = '16kB';
 
--- They make none.
+-- An aggregation that starts over makes none.
 SELECT agree('SELECT count(*) FROM shared');
 SELECT count(*) FROM tollfree_file_fdw_record_indexes();
 SET max_parallel_workers = 0;
