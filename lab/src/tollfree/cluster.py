@@ -69,6 +69,8 @@ class Cluster:
     listens: bool = False
     settings: dict[str, str] = field(default_factory=dict)
     """Further settings, as they are written in postgresql.conf."""
+    environment: dict[str, str] = field(default_factory=dict)
+    """Further variables in the environment of the server."""
 
     @property
     def data(self) -> Path:
@@ -174,7 +176,7 @@ class Cluster:
                     *("-p", str(self.port)),
                     *("-c", f"listen_addresses={LOOPBACK if self.listens else ''}"),
                 ],
-                env={"PATH": self.stage.search_path, "LC_ALL": "C.UTF-8"},
+                env={"PATH": self.stage.search_path, "LC_ALL": "C.UTF-8"} | self.environment,
                 start_new_session=True,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
