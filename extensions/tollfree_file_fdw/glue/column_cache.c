@@ -5,8 +5,8 @@
  * A file is divided into parts of 16 MB: a block of the record index belongs to
  * the one that its first byte is in.  A segment is of one column in one part.
  *
- *		the index is USED, and there is a segment	 yes	the part's blocks are
- *		of each of the scan's columns in the part	---->	read from segments
+ *		the index is USED or SHARED, and there is	 yes	the part's blocks are
+ *		a segment of each of the scan's columns		---->	read from segments
  *			| no
  *			v
  *		all blocks of the part are read as text		 yes	segments are made of
@@ -20,7 +20,8 @@
  * Of a file that is only ever appended to, the last part has no segments until
  * there is another one behind it.
  *
- * Several processes neither use nor make segments.
+ * Of several processes each does so for the parts that it takes, and none makes an
+ * index (see index_use.c).  The processes share what is known of the room.
  */
 #include "postgres.h"
 
@@ -65,9 +66,13 @@ open_builders(ColumnCache *cache, const FileReader *reader)
 	}
 }
 
-/* Decides what to do with segments, by the index's role, when reading begins. */
+/*
+ * Decides what to do with segments, by the index's role, when reading begins.  The
+ * room is that of several processes, or NULL.
+ */
 void
-column_cache_begin(ColumnCache *cache, IndexUse *index, FileReader *reader)
+column_cache_begin(ColumnCache *cache, IndexUse *index, FileReader *reader,
+				   SegmentRoom *shared)
 {
 	MemoryContext old;
 
@@ -83,9 +88,12 @@ column_cache_begin(ColumnCache *cache, IndexUse *index, FileReader *reader)
 										   ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(cache->context);
 	cache->part_size = (int64) setting_segment_size * 1024;
-	cache->room = segment_file_room();
+	cache->room = shared == NULL ? &cache->own_room : shared;
+	if (shared == NULL)
+		segment_file_begin_room(&cache->own_room);
+	cache->is_closed = false;
 	open_builders(cache, reader);
-	if (index->role == INDEX_USED)
+	if (index->role != INDEX_FILLED)
 	{
 		cache->unused_reason = NULL;
 		index->run_size = cache->part_size;
@@ -144,8 +152,8 @@ load_part(ColumnCache *cache, const IndexUse *index)
 					  cache->part_blocks);
 
 	cache->part_state = is_loaded ? PART_LOADED : PART_INCOMPLETE;
-	cache->needed += cache->columns.ncolumns;
-	cache->used += is_loaded ? cache->columns.ncolumns : 0;
+	cache->counts.needed += cache->columns.ncolumns;
+	cache->counts.used += is_loaded ? cache->columns.ncolumns : 0;
 }
 
 /*
@@ -170,7 +178,7 @@ begin_part(ColumnCache *cache, const IndexUse *index, const FileReader *reader,
 	for (int i = 0; i < columns->ncolumns; i++)
 	{
 		key.spec = &columns->specs[i];
-		cache->is_missing[i] = cache->is_kept[i] && !cache->room.is_closed &&
+		cache->is_missing[i] = cache->is_kept[i] && !cache->is_closed &&
 			!segment_file_exists(&key);
 		if (cache->is_missing[i])
 			segment_builder_reset(&cache->builders[i]);
@@ -203,9 +211,10 @@ store_part(ColumnCache *cache, const IndexUse *index, const FileReader *reader)
 		bytes = segment_builder_finish(&cache->builders[i], index->id,
 									   cache->filled_offset, key.spec->field,
 									   &length);
-		if (bytes != NULL)
-			cache->written += segment_file_store(&key, bytes, length,
-												 &cache->room);
+		if (bytes == NULL || cache->is_closed)
+			continue;
+		cache->is_closed = !segment_file_store(&key, bytes, length, cache->room);
+		cache->counts.written += !cache->is_closed;
 	}
 }
 
@@ -257,7 +266,7 @@ column_cache_add(ColumnCache *cache, const IndexUse *index,
 		int64		offset = index_builder_block_offset(&index->builder);
 
 		if (offset < 0)
-			cache->room.is_closed = true;
+			cache->is_closed = true;
 		else if (cache->filled_part != part_of(cache, offset))
 		{
 			store_part(cache, index, reader);
@@ -279,7 +288,7 @@ void
 column_cache_leave(ColumnCache *cache, const IndexUse *index,
 				   const FileReader *reader)
 {
-	if (cache->context != NULL && index->role == INDEX_USED)
+	if (cache->context != NULL && index->role != INDEX_FILLED)
 		store_part(cache, index, reader);
 }
 

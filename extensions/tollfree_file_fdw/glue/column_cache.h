@@ -19,6 +19,14 @@ typedef enum PartState
 	PART_INCOMPLETE				/* there is none of some column */
 } PartState;
 
+/* Of the parts that were read. */
+typedef struct SegmentCounts
+{
+	uint64		needed;
+	uint64		used;			/* of these, read instead of text */
+	uint64		written;
+} SegmentCounts;
+
 /*
  * In a ScanInput.  The first part is set when the scan is prepared, the second
  * whenever it begins; the last adds up over all of its executions.
@@ -41,18 +49,18 @@ typedef struct ColumnCache
 	bool	   *is_missing;		/* of each: is a segment of filled_part made? */
 	uint32		filled_part;	/* the one segments are made of, or NO_PART */
 	int64		filled_offset;	/* of its first record */
-	SegmentRoom room;
+	SegmentRoom own_room;		/* of a scan by one process */
+	SegmentRoom *room;			/* this one, or that of several */
+	bool		is_closed;		/* is there no room, or does writing fail? */
 
-	uint64		needed;			/* segments of the parts that were read */
-	uint64		used;			/* of these, read instead of text */
-	uint64		written;
+	SegmentCounts counts;
 } ColumnCache;
 
 extern void column_cache_prepare(ColumnCache *cache, const IndexUse *index,
 								 const FileOptions *options,
 								 const FileColumns *columns);
 extern void column_cache_begin(ColumnCache *cache, IndexUse *index,
-							   FileReader *reader);
+							   FileReader *reader, SegmentRoom *shared);
 extern bool column_cache_enter(ColumnCache *cache, const IndexUse *index,
 							   const FileReader *reader, const BlockRun *run);
 extern void column_cache_add(ColumnCache *cache, const IndexUse *index,

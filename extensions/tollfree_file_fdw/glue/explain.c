@@ -112,21 +112,25 @@ describe_index(const ScanInput *input)
 	return words.data;
 }
 
-/* What column segments were good for; NULL if there were none. */
+/* What column segments were good for, in all processes; NULL if there were none. */
 static char *
-describe_cache(const ColumnCache *cache)
+describe_cache(const ScanInput *input)
 {
+	const SegmentCounts *ours = &input->cache.counts;
+	const SegmentCounts *workers = &input->share.worker_segments;
+	uint64		needed = ours->needed + workers->needed;
+	uint64		written = ours->written + workers->written;
 	StringInfoData words;
 
-	if (cache->needed + cache->written == 0)
+	if (needed + written == 0)
 		return NULL;
 	initStringInfo(&words);
-	if (cache->needed > 0)
+	if (needed > 0)
 		appendStringInfo(&words, UINT64_FORMAT " of " UINT64_FORMAT " segments",
-						 cache->used, cache->needed);
-	if (cache->written > 0)
+						 ours->used + workers->used, needed);
+	if (written > 0)
 		appendStringInfo(&words, "%s" UINT64_FORMAT " written",
-						 words.len > 0 ? ", " : "", cache->written);
+						 words.len > 0 ? ", " : "", written);
 	return words.data;
 }
 
@@ -167,7 +171,6 @@ tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	show_unjoined(node, es);
 	if (es->analyze && describe_index(&scan->input) != NULL)
 		ExplainPropertyText("Record Index", describe_index(&scan->input), es);
-	if (es->analyze && describe_cache(&scan->input.cache) != NULL)
-		ExplainPropertyText("Column Cache",
-							describe_cache(&scan->input.cache), es);
+	if (es->analyze && describe_cache(&scan->input) != NULL)
+		ExplainPropertyText("Column Cache", describe_cache(&scan->input), es);
 }

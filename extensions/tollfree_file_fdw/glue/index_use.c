@@ -18,8 +18,14 @@
  * block.  So the blocks remain, with what else is known of them.
  *
  * Of several processes that use an index, the leader decides which blocks are read
- * and cuts them into parts; the others do not see the index.  How they make one
- * is in shared_index.c.
+ * and cuts them into parts; the others need not see the index.  How they make one
+ * is in parallel_index.c.
+ *
+ * Where column segments may be used or made, a part is of what one segment is of,
+ * 16 MB: who has taken it loads whole segments, once, and makes whole ones.  If
+ * several processes shared a part, each would load and check all of its segments,
+ * and none could make any.  A part of that size takes some 10 ms to read as text, so
+ * little time is lost by those that have none left.
  *
  * A block that is not read has no error that file_fdw would raise: its records
  * were found to be good, and each value that the scan would have converted is
@@ -395,8 +401,8 @@ find_block(IndexUse *use, const FileReader *reader)
 }
 
 /* Where a block begins. */
-static ScanRange
-range_from_block(const IndexUse *use, uint32 n)
+ScanRange
+index_use_range_from(const IndexUse *use, uint32 n)
 {
 	return (ScanRange)
 	{
@@ -418,7 +424,7 @@ find_tail(IndexUse *use, FileReader *reader, BlockRun *run)
 	old = MemoryContextSwitchTo(use->context);
 	begin_filling(use, reader);
 	MemoryContextSwitchTo(old);
-	run->range = range_from_block(use, use->nblocks);
+	run->range = index_use_range_from(use, use->nblocks);
 	run->range.end = PG_INT64_MAX;
 	run->nblocks = 0;
 	return true;
@@ -448,7 +454,7 @@ next_filled(IndexUse *use, BlockRun *run)
 	index_builder_end_block(&use->builder);
 	run->first = use->next;
 	run->nblocks = 1;
-	run->range = range_from_block(use, use->next);
+	run->range = index_use_range_from(use, use->next);
 	run->range.end = index_block_end(&use->index, use->next++);
 	return true;
 }
@@ -463,7 +469,7 @@ index_use_next(IndexUse *use, FileReader *reader, BlockRun *run)
 	if (!find_block(use, reader))
 		return find_tail(use, reader, run);
 	run->first = use->next;
-	run->range = range_from_block(use, use->next);
+	run->range = index_use_range_from(use, use->next);
 	do
 		run->range.end = index_block_end(&use->index, use->next++);
 	while (continues_run(use, reader, run));
@@ -472,9 +478,21 @@ index_use_next(IndexUse *use, FileReader *reader, BlockRun *run)
 }
 
 /*
- * Cuts the blocks that are not skipped into parts of that size in bytes, or of a
- * block more.  Returns their number, or one more than the capacity if they do not
- * fit.
+ * Does a block to be read begin another part than the one before it?  Parts have
+ * that size in bytes, or a block more; for column segments it is a multiple of what
+ * these are of, which no part goes beyond.
+ */
+static bool
+begins_part(const IndexUse *use, const IndexPart *part,
+			const IndexBlock *block, int64_t size)
+{
+	return use->run_size > 0 ? block->offset / size != part->offset / size :
+		part->end - part->offset >= size;
+}
+
+/*
+ * Cuts the blocks that are not skipped into parts of that size.  Returns their
+ * number, or one more than the capacity if they do not fit.
  */
 static uint32
 cut_blocks(const IndexUse *use, const BlockVerdict *verdicts, int64_t size,
@@ -493,7 +511,7 @@ cut_blocks(const IndexUse *use, const BlockVerdict *verdicts, int64_t size,
 		if (verdicts[i] == BLOCK_SKIP)
 			continue;
 		if (is_other || (verdicts[i] == BLOCK_READ &&
-						 part->end - part->offset >= size))
+						 begins_part(use, part, block, size)))
 		{
 			if (nparts == capacity)
 				return capacity + 1;
@@ -527,9 +545,9 @@ widen_verdicts(BlockVerdict *verdicts, uint32 nblocks, uint32 group)
 
 /*
  * Cuts the file into parts for several processes, of that size in bytes or more,
- * and returns their number.  Where they would be too many, blocks are read that
- * need not be.  What is behind all blocks is the last part, which one process
- * reads to the end of the data.
+ * or of what column segments are of, and returns their number.  Where they would be
+ * too many, blocks are read that need not be.  What is behind all blocks is the last
+ * part, which one process reads to the end of the data.
  */
 uint32
 index_use_cut(IndexUse *use, const FileReader *reader, int64_t size,
@@ -540,6 +558,8 @@ index_use_cut(IndexUse *use, const FileReader *reader, int64_t size,
 	uint32		nparts;
 
 	Assert(use->role == INDEX_USED);
+	if (use->run_size > 0)
+		size = use->run_size;
 	/* Room for what is behind the blocks */
 	capacity -= use->has_tail;
 	for (uint32 i = 0; i < nblocks; i++)
@@ -624,10 +644,15 @@ index_use_store(IndexUse *use, FileReader *reader, LineEnd line_end)
 	return true;
 }
 
-/* Another one than the reader goes on, to the file's end. */
+/*
+ * Another one than the reader goes on, to the file's end; in a scan by several
+ * processes to that of the blocks that are read, behind which the reader goes on.
+ */
 void
 index_use_give_up(IndexUse *use)
 {
+	if (use->role == INDEX_SHARED)
+		return;
 	if (use->role == INDEX_FILLED)
 	{
 		use->role = INDEX_UNUSED;

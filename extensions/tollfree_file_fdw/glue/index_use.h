@@ -11,6 +11,8 @@ typedef enum IndexRole
 {
 	INDEX_UNUSED,
 	INDEX_USED,					/* only blocks that may matter are read */
+	INDEX_SHARED,				/* the leader has cut the file by it: blocks
+								 * are those of the part that was taken */
 	INDEX_FILLED				/* all is read, and an index made of it: with
 								 * the blocks of the one that is_loaded, if
 								 * there is one */
@@ -57,8 +59,9 @@ typedef struct IndexUse
 	bool		is_loaded;		/* is an index of the file there? */
 	RecordIndex index;			/* that one */
 	uint32		nblocks;		/* its blocks, but for the last one of an
-								 * index of a shorter file */
-	bool		has_tail;		/* USED: is what is behind them to be read? */
+								 * index of a shorter file; SHARED: up to the
+								 * part's end */
+	bool		has_tail;		/* is what is behind them to be read? */
 	bool		is_filling;		/* is an index made of what is read now? */
 	int		   *columns;		/* USED: of the index, for each of the batch */
 	bool	   *needed;			/* USED: must it be clean? */
@@ -86,6 +89,7 @@ extern void index_use_join(IndexUse *use, FileReader *reader, int encoding,
 						   const FileOptions *options);
 extern void index_use_open_builder(IndexUse *use, const FileReader *reader);
 extern bool index_use_next(IndexUse *use, FileReader *reader, BlockRun *run);
+extern ScanRange index_use_range_from(const IndexUse *use, uint32 n);
 extern uint32 index_use_cut(IndexUse *use, const FileReader *reader,
 							int64_t size, IndexPart *parts, uint32 capacity);
 extern void index_use_add(IndexUse *use, FileReader *reader, int64 line_zero);

@@ -79,6 +79,26 @@ open_reader(ScanInput *input)
 		input->batches = &input->reader->base;
 }
 
+/* Joins the processes that read the file, and what they have of it. */
+static void
+begin_share(ScanInput *input)
+{
+	ParallelFile *shared = input->share.file;
+
+	parallel_share_source(&input->share, input->reader);
+	input->index.role = INDEX_UNUSED;
+	input->index.is_filling = false;
+	parallel_begin_index(&input->share, input->reader, &input->index,
+						 &input->options);
+	/* Segments are of blocks of an index that is there. */
+	if (parallel_index_is_making(&input->share.maker))
+		return;
+	if (shared->by_index && input->cache.is_wanted)
+		index_share_join(&input->index, input->reader, &shared->index);
+	column_cache_begin(&input->cache, &input->index, input->reader,
+					   &shared->room);
+}
+
 /* Opens the file and decides who reads: a reader, if that is possible. */
 void
 input_begin(ScanInput *input)
@@ -94,15 +114,31 @@ input_begin(ScanInput *input)
 	old = MemoryContextSwitchTo(input->context);
 	open_reader(input);
 	if (input->reader != NULL && input->share.file != NULL)
-		parallel_join(&input->share, input->reader, &input->index,
-					  &input->options);
+		begin_share(input);
 	else if (input->reader != NULL)
 	{
+		input->share.maker.use = NULL;
 		index_use_begin(&input->index, input->reader, input->encoding,
 						&input->options);
-		column_cache_begin(&input->cache, &input->index, input->reader);
+		column_cache_begin(&input->cache, &input->index, input->reader, NULL);
 	}
 	MemoryContextSwitchTo(old);
+}
+
+/* Has blocks be read, from segments if they are there. */
+static void
+enter_run(ScanInput *input, const BlockRun *run)
+{
+	if (column_cache_enter(&input->cache, &input->index, input->reader, run))
+	{
+		input->batches = &input->cache.source->base;
+		batch_set_range(input->batches, &run->range);
+	}
+	else
+	{
+		input->batches = &input->reader->base;
+		reader_read_range(input->reader, &run->range);
+	}
 }
 
 /* Takes the next blocks that may matter; false if none are left. */
@@ -113,17 +149,28 @@ take_blocks(ScanInput *input)
 
 	if (!index_use_next(&input->index, input->reader, &run))
 		return false;
-	if (input->index.role == INDEX_USED &&
-		column_cache_enter(&input->cache, &input->index, input->reader, &run))
+	enter_run(input, &run);
+	return true;
+}
+
+/*
+ * Takes the next blocks, or the next chunk, of what this process has to read of a
+ * file that several share; false if none is left.
+ */
+static bool
+take_shared(ScanInput *input)
+{
+	BlockRun	run;
+
+	if (input->index.role != INDEX_SHARED)
+		return parallel_take_chunk(&input->share, input->reader, input->file);
+	while (!index_share_next(&input->index, &run))
 	{
-		input->batches = &input->cache.source->base;
-		batch_set_range(input->batches, &run.range);
+		if (!parallel_take_chunk(&input->share, input->reader, input->file))
+			return false;
+		index_share_take(&input->index, &input->reader->range);
 	}
-	else
-	{
-		input->batches = &input->reader->base;
-		reader_read_range(input->reader, &run.range);
-	}
+	enter_run(input, &run);
 	return true;
 }
 
@@ -140,8 +187,7 @@ void
 input_take_part(ScanInput *input)
 {
 	Assert(input->phase == INPUT_WAITING);
-	if (input->share.file != NULL &&
-		!parallel_take_chunk(&input->share, input->reader, input->file))
+	if (input->share.file != NULL && !take_shared(input))
 	{
 		input->phase = INPUT_FINISHED;
 		finish_shared_index(input);
@@ -182,7 +228,7 @@ finish_index(ScanInput *input)
 static void
 keep_batch(ScanInput *input, BatchStatus status)
 {
-	if (input->share.file != NULL || input_uses_segments(input))
+	if (input_uses_segments(input))
 		return;
 	if (status == BATCH_READY)
 	{
@@ -198,17 +244,14 @@ keep_batch(ScanInput *input, BatchStatus status)
 	}
 }
 
-/* The same in a scan by several processes, which make no segments. */
+/* The same where several processes make an index. */
 static void
 keep_shared_batch(ScanInput *input, BatchStatus status)
 {
-	if (input->share.file == NULL ||
-		!shared_index_is_making(&input->share.maker))
-		return;
 	if (status == BATCH_READY)
-		shared_index_add(&input->share.maker, input->reader);
+		parallel_index_add(&input->share.maker, input->reader);
 	if (status == BATCH_END)
-		shared_index_end_chunk(&input->share.maker, input->reader);
+		parallel_index_end_chunk(&input->share.maker, input->reader);
 }
 
 /*
@@ -227,8 +270,10 @@ input_next_batch(ScanInput *input)
 		if (input->phase != INPUT_READING)
 			return false;
 		status = batch_next(input->batches);
-		keep_batch(input, status);
-		keep_shared_batch(input, status);
+		if (parallel_index_is_making(&input->share.maker))
+			keep_shared_batch(input, status);
+		else
+			keep_batch(input, status);
 		switch (status)
 		{
 			case BATCH_READY:

@@ -14,8 +14,8 @@
 #include "reader.h"
 
 /*
- * How far reading has come.  A part is a chunk of the file; of a scan by one
- * process some blocks, if a record index is used, else the whole file.
+ * How far reading has come.  A part is a chunk of the file; if a record index is
+ * used, by one process or for column segments, some blocks; else the whole file.
  *
  *		CLOSED, REOPENED
  *			| input_begin
@@ -73,9 +73,10 @@ typedef struct ScanInput
 	BatchSource *batches;		/* of the present part: the reader, or the
 								 * cache's */
 	ParallelShare share;		/* in a scan by several processes */
-	IndexUse	index;			/* in a scan by one; in the leader of several,
-								 * until the file has been cut */
-	ColumnCache cache;			/* likewise */
+	IndexUse	index;			/* in the leader of several processes, until
+								 * the file has been cut; then only if
+								 * segments are used or made */
+	ColumnCache cache;
 
 	const char *slow_reason;	/* why there was no reader; NULL if there was */
 	char	   *handover;		/* where and why it stopped, or NULL */

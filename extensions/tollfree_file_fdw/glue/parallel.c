@@ -18,7 +18,8 @@
  *					scan it				where it is: it is not read again
  *
  * With a record index all that is known.  The leader has cut the file into parts,
- * in which nothing is looked for, and nobody waits.
+ * in which nothing is looked for, and nobody waits.  What is read of a part may be
+ * column segments instead of text: see index_share.c.
  *
  * What looks like a marker may be a part of a value, or an error.  Whoever has
  * it in a chunk reads the file to its end, and the others stop there.  So they do
@@ -84,6 +85,7 @@ cut_by_index(ParallelFile *shared, FileReader *reader, IndexUse *index)
 	shared->is_whole = false;
 	shared->source = *filescan_source(reader->scan);
 	shared->layout.line_end = (LineEnd) index->index.header->line_end;
+	shared->index = index_share_identify(index);
 	shared->nchunks = index_use_cut(index, reader,
 									(int64_t) setting_parallel_chunk_size * 1024,
 									shared->parts, shared->max_parts);
@@ -100,15 +102,17 @@ parallel_cut(ParallelFile *shared, FileReader *reader,
 			 const FileLayout *layout, int encoding, IndexUse *index)
 {
 	pg_atomic_init_u32(&shared->next, 0);
-	SpinLockInit(&shared->fallbacks_lock);
+	SpinLockInit(&shared->counts_lock);
 	memset(&shared->fallbacks, 0, sizeof(shared->fallbacks));
+	memset(&shared->segments, 0, sizeof(shared->segments));
+	segment_file_begin_room(&shared->room);
 	pg_atomic_init_u64(&shared->bytes_read, 0);
 	pg_atomic_init_u32(&shared->searched, 0);
 	pg_atomic_init_u32(&shared->last, PG_UINT32_MAX);
 	ConditionVariableInit(&shared->progress);
 	shared->encoding = encoding;
 	shared->by_index = false;
-	shared_index_init(&shared->index, false);
+	parallel_index_init(&shared->made, false);
 	if (reader != NULL && index->role == INDEX_USED)
 	{
 		cut_by_index(shared, reader, index);
@@ -127,7 +131,7 @@ parallel_cut(ParallelFile *shared, FileReader *reader,
 	};
 	shared->nchunks = count_chunks(shared->layout.end - shared->layout.begin,
 								   &shared->chunk_size);
-	shared->index.is_made = index->role == INDEX_FILLED && !index->is_loaded;
+	shared->made.is_made = index->role == INDEX_FILLED && !index->is_loaded;
 }
 
 /* Counts that workers have met a reason so many times. */
@@ -147,22 +151,47 @@ add_reason(Fallbacks *fallbacks, const char *words, int times)
 	fallbacks->reasons[i].times += times;
 }
 
+static void
+add_segments(SegmentCounts *sum, const SegmentCounts *counts)
+{
+	sum->needed += counts->needed;
+	sum->used += counts->used;
+	sum->written += counts->written;
+}
+
+/* Tells the leader what a worker has read and kept, when that has ended. */
+void
+parallel_tell_counts(ParallelShare *share, uint64 bytes_read,
+					 uint64 blocks_written, const SegmentCounts *segments)
+{
+	ParallelFile *shared = share->file;
+
+	pg_atomic_fetch_add_u64(&shared->bytes_read, bytes_read);
+	pg_atomic_fetch_add_u64(&shared->made.written, blocks_written);
+	SpinLockAcquire(&shared->counts_lock);
+	add_segments(&shared->segments, segments);
+	SpinLockRelease(&shared->counts_lock);
+}
+
 /* Keeps what EXPLAIN will tell of the workers, and of the cuts. */
 void
 parallel_keep_counts(ParallelShare *share)
 {
 	ParallelFile *shared = share->file;
 	Fallbacks	fallbacks;
+	SegmentCounts segments;
 
-	SpinLockAcquire(&shared->fallbacks_lock);
+	SpinLockAcquire(&shared->counts_lock);
 	fallbacks = shared->fallbacks;
-	SpinLockRelease(&shared->fallbacks_lock);
+	segments = shared->segments;
+	SpinLockRelease(&shared->counts_lock);
 	share->worker_fallbacks.nworkers += fallbacks.nworkers;
 	for (int i = 0; i < fallbacks.nreasons; i++)
 		add_reason(&share->worker_fallbacks, fallbacks.reasons[i].words,
 				   fallbacks.reasons[i].times);
+	add_segments(&share->worker_segments, &segments);
 	share->worker_bytes_read += pg_atomic_read_u64(&shared->bytes_read);
-	share->worker_blocks_written += pg_atomic_read_u64(&shared->index.written);
+	share->worker_blocks_written += pg_atomic_read_u64(&shared->made.written);
 	if (shared->is_whole)
 		share->undivided = "all of it";
 	else if (!shared->by_index &&
@@ -190,17 +219,21 @@ check_identity(const FileReader *reader, const ParallelFile *shared)
  * so the last record, may be others by now.
  */
 void
-parallel_join(ParallelShare *share, FileReader *reader, IndexUse *index,
-			  const FileOptions *options)
+parallel_share_source(const ParallelShare *share, FileReader *reader)
 {
-	ParallelFile *shared = share->file;
-
-	if (shared->is_whole)
+	if (share->file->is_whole)
 		return;
-	check_identity(reader, shared);
-	reader_set_source(reader, &shared->source);
-	shared_index_join(&shared->index, &share->maker, index, reader,
-					  shared->encoding, options);
+	check_identity(reader, share->file);
+	reader_set_source(reader, &share->file->source);
+}
+
+/* Begins to make this process's part of a record index, if one is made. */
+void
+parallel_begin_index(ParallelShare *share, FileReader *reader, IndexUse *index,
+					 const FileOptions *options)
+{
+	parallel_index_join(&share->file->made, &share->maker, index, reader,
+						share->file->encoding, options);
 }
 
 /*
@@ -213,10 +246,10 @@ parallel_finish_index(ParallelShare *share, FileReader *reader)
 	ParallelFile *shared = share->file;
 	uint32		last = pg_atomic_read_u32(&shared->last);
 
-	return shared_index_is_making(&share->maker) &&
-		shared_index_finish(&shared->index, &share->maker, reader,
-							&shared->layout,
-							last < shared->nchunks ? last + 1 : shared->nchunks);
+	return parallel_index_is_making(&share->maker) &&
+		parallel_index_finish(&shared->made, &share->maker, reader,
+							  &shared->layout,
+							  last < shared->nchunks ? last + 1 : shared->nchunks);
 }
 
 /*
@@ -416,8 +449,8 @@ enter_next_chunk(ParallelShare *share, FileReader *reader, bool *has_rows)
 		taken.chunk = chunk_bounds(shared, taken.number);
 		if (!enter_chunk(shared, reader, &taken, has_rows))
 			return false;
-		if (shared_index_is_making(&share->maker))
-			shared_index_begin_chunk(&share->maker, taken.number);
+		if (parallel_index_is_making(&share->maker))
+			parallel_index_begin_chunk(&share->maker, taken.number);
 	}
 	share->chunk = taken.number;
 	remember_chunk(share, &taken);
@@ -497,10 +530,10 @@ parallel_note_fallback(ParallelShare *share, const char *reason)
 
 	if (shared == NULL || !IsParallelWorker())
 		return;
-	SpinLockAcquire(&shared->fallbacks_lock);
+	SpinLockAcquire(&shared->counts_lock);
 	shared->fallbacks.nworkers += !share->is_noted;
 	add_reason(&shared->fallbacks, reason, 1);
-	SpinLockRelease(&shared->fallbacks_lock);
+	SpinLockRelease(&shared->counts_lock);
 	share->is_noted = true;
 }
 

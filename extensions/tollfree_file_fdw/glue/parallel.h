@@ -9,9 +9,10 @@
 #include "storage/condition_variable.h"
 #include "storage/spin.h"
 
-#include "index_use.h"
+#include "column_cache.h"
+#include "index_share.h"
 #include "reader.h"
-#include "shared_index.h"
+#include "parallel_index.h"
 
 /* How many parts of a file with a record index there may be */
 #define MAX_INDEX_PARTS 256
@@ -46,10 +47,11 @@ typedef struct ParallelFile
 	int64_t		chunk_size;		/* bytes */
 	uint32		nchunks;
 	pg_atomic_uint32 next;		/* the chunk to be taken next */
-	slock_t		fallbacks_lock;
+	slock_t		counts_lock;	/* of the next two */
 	Fallbacks	fallbacks;		/* of workers */
+	SegmentCounts segments;		/* of workers */
 	pg_atomic_uint64 bytes_read;	/* by workers, through core/ */
-	SharedIndex index;			/* what comes of one that is made */
+	ParallelIndex made;			/* what comes of a record index that is made */
 
 	/*
 	 * What has been found out by looking through chunks, in their order.  The
@@ -65,6 +67,8 @@ typedef struct ParallelFile
 	 * What the record index gives.  Where each part begins, and that there is
 	 * no marker in it, is known.
 	 */
+	IndexIdentity index;
+	SegmentRoom room;			/* for column segments */
 	uint32		max_parts;
 	IndexPart	parts[FLEXIBLE_ARRAY_MEMBER];
 } ParallelFile;
@@ -87,6 +91,7 @@ typedef struct ParallelShare
 
 	/* In the leader at the end */
 	Fallbacks	worker_fallbacks;	/* of all workers */
+	SegmentCounts worker_segments;
 	uint64		worker_bytes_read;
 	uint64		worker_blocks_written;	/* of a record index */
 	const char *undivided;		/* which part one process has read; or NULL */
@@ -96,8 +101,13 @@ extern void parallel_cut(ParallelFile *shared, FileReader *reader,
 						 const FileLayout *layout, int encoding,
 						 IndexUse *index);
 extern void parallel_keep_counts(ParallelShare *share);
-extern void parallel_join(ParallelShare *share, FileReader *reader,
-						  IndexUse *index, const FileOptions *options);
+extern void parallel_tell_counts(ParallelShare *share, uint64 bytes_read,
+								 uint64 blocks_written,
+								 const SegmentCounts *segments);
+extern void parallel_share_source(const ParallelShare *share,
+								  FileReader *reader);
+extern void parallel_begin_index(ParallelShare *share, FileReader *reader,
+								 IndexUse *index, const FileOptions *options);
 extern bool parallel_finish_index(ParallelShare *share, FileReader *reader);
 extern bool parallel_take_chunk(ParallelShare *share, FileReader *reader,
 								const OpenFile *file);

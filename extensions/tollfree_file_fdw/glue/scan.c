@@ -113,8 +113,7 @@ find_missing(const FileScanState *scan)
 		case REQUIRE_RECORD_INDEX:
 			return input_uses_index(input) ? NULL : input->index.unused_reason;
 		case REQUIRE_COLUMN_CACHE:
-			return input->share.file == NULL ? input->cache.unused_reason :
-				"it is scanned in parallel";
+			return input->cache.unused_reason;
 		case REQUIRE_JOIN_FILTER:
 			return scan->joins == NULL ?
 				"no hash join above drops rows by their keys" :

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "access/parallel.h"
 #include "access/table.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -155,17 +156,15 @@ segment_file_exists(const SegmentKey *key)
 }
 
 /* What a scan that begins now knows of the room: nothing. */
-SegmentRoom
-segment_file_room(void)
+void
+segment_file_begin_room(SegmentRoom *room)
 {
 	struct timespec now;
 
 	/* The clock that files are given their times by */
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	return (SegmentRoom)
-	{
-		.began_ns = now.tv_sec * INT64CONST(1000000000) + now.tv_nsec
-	};
+	room->began_ns = now.tv_sec * INT64CONST(1000000000) + now.tv_nsec;
+	pg_atomic_init_u64(&room->left, 0);
 }
 
 /* Takes room for so many bytes, and makes some if none is left. */
@@ -177,16 +176,22 @@ take_room(const CacheName *name, size_t length, SegmentRoom *room)
 		.size = (uint64) setting_column_cache_size * 1024,
 		.keep_from_ns = room->began_ns
 	};
+	uint64		left = pg_atomic_read_u64(&room->left);
+	bool		has_room;
 
-	if (length > room->left)
-		return cache_make_room(name, length, &limit, &room->left);
-	room->left -= length;
-	return true;
+	while (length <= left)
+	{
+		if (pg_atomic_compare_exchange_u64(&room->left, &left, left - length))
+			return true;
+	}
+	has_room = cache_make_room(name, length, &limit, &left);
+	pg_atomic_write_u64(&room->left, left);
+	return has_room;
 }
 
 /*
  * Keeps a segment; false if there is no room, or if it cannot be written, which
- * a session is told once.  The room is closed then.
+ * a session is told once.
  */
 bool
 segment_file_store(const SegmentKey *key, unsigned char *bytes, size_t length,
@@ -196,20 +201,15 @@ segment_file_store(const SegmentKey *key, unsigned char *bytes, size_t length,
 	const CacheName name = segment_name(key);
 	char		path[MAXPGPATH];
 
-	if (room->is_closed)
-		return false;
 	((SegmentHeader *) bytes)->checksum =
 		cache_checksum(bytes, length, SEGMENT_CHECKED_FROM);
-	room->is_closed = true;
 	if (!take_room(&name, length, room))
 		return false;
 	if (cache_write(&name, bytes, length))
-	{
-		room->is_closed = false;
 		return true;
-	}
 	cache_make_path(path, &name);
-	ereport(is_told ? DEBUG1 : WARNING,
+	/* Each query's workers would tell it again; the leader does. */
+	ereport(is_told || IsParallelWorker() ? DEBUG1 : WARNING,
 			(errcode_for_file_access(),
 			 errmsg("could not write column segment \"%s\": %m", path),
 			 errdetail("Queries convert the file's text.")));

@@ -5,6 +5,8 @@
 #ifndef TOLLFREE_FILE_SEGMENT_FILE_H
 #define TOLLFREE_FILE_SEGMENT_FILE_H
 
+#include "port/atomics.h"
+
 #include "cache_folder.h"
 
 /* Which segment it is, and what must be true of it. */
@@ -27,19 +29,18 @@ typedef struct SegmentBuffer
 	size_t		size;
 } SegmentBuffer;
 
-/* What a scan knows of the room that there is for segments. */
+/* What a scan knows of the room for segments.  All of its processes share it. */
 typedef struct SegmentRoom
 {
 	int64		began_ns;		/* when the scan began: what was used since is
 								 * not removed */
-	uint64		left;			/* bytes */
-	bool		is_closed;		/* is there none, or does writing fail? */
+	pg_atomic_uint64 left;		/* bytes */
 } SegmentRoom;
 
 extern bool segment_file_load(const SegmentKey *key, SegmentBuffer *buffer,
 							  Segment *segment);
 extern bool segment_file_exists(const SegmentKey *key);
-extern SegmentRoom segment_file_room(void);
+extern void segment_file_begin_room(SegmentRoom *room);
 extern bool segment_file_store(const SegmentKey *key, unsigned char *bytes,
 							   size_t length, SegmentRoom *room);
 extern bool segment_file_remove(Oid relid, const unsigned char *index_id);

@@ -70,8 +70,8 @@ tollfreeReInitializeDSMForeignScan(ForeignScanState *node,
 
 	if (!scan->input.share.is_shut_down)
 		parallel_keep_counts(&scan->input.share);
-	shared_index_reset(&scan->input.share.file->index,
-					   scan->input.share.maker.area);
+	parallel_index_reset(&scan->input.share.file->made,
+						 scan->input.share.maker.area);
 	tollfreeReScanForeignScan(node);
 	share_file(node, coordinate);
 }
@@ -118,12 +118,9 @@ tollfreeShutdownForeignScan(ForeignScanState *node)
 		return;
 	share->is_shut_down = true;
 	if (IsParallelWorker())
-	{
-		pg_atomic_fetch_add_u64(&share->file->bytes_read,
-								input_bytes_read(&scan->input));
-		pg_atomic_fetch_add_u64(&share->file->index.written,
-								scan->input.index.written);
-	}
+		parallel_tell_counts(share, input_bytes_read(&scan->input),
+							 scan->input.index.written,
+							 &scan->input.cache.counts);
 	else
 		parallel_keep_counts(share);
 }

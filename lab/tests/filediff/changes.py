@@ -118,7 +118,7 @@ class Changes:
         by_workers = "LIMIT" not in query and self._rng.random() < 0.3
         self.counts["queries"] += 1
         self.counts["queries by workers"] += by_workers
-        path = "column_cache" if self._columns and not by_workers else "record_index"
+        path = "column_cache" if self._columns else "record_index"
         candidate.send(f"SET {WORKERS} = {2 * by_workers}; {REQUIRE} {path}")
         candidate.receive()
         candidate.send(query)
@@ -131,7 +131,8 @@ class Changes:
         else:
             self.counts["with an index"] += 1
             self.counts["by workers with an index"] += by_workers
-            self.counts["from columns"] += path == "column_cache"
+            self.counts["from columns"] += self._columns
+            self.counts["by workers from columns"] += self._columns and by_workers
         candidate.send(f"SET {WORKERS} = 0")
         candidate.receive()
         self.counts["errors"] += _is_error(expected)

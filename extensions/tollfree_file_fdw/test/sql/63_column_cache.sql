@@ -94,7 +94,7 @@ COMMIT;
 RESET tollfree_file_fdw.debug_require;
 RESET tollfree_file_fdw.debug_segment_size;
 
--- Switched off by the table; several processes read text.
+-- Switched off by the table.
 ALTER FOREIGN TABLE ours.cached OPTIONS (ADD column_cache 'false');
 SET tollfree_file_fdw.debug_require = 'column_cache';
 SELECT sum(id) FROM ours.cached;

@@ -1,5 +1,5 @@
 /*
- * shared_index.c
+ * parallel_index.c
  *	  A record index that is made by several processes.
  *
  * Each process has a builder, to which it adds the blocks of every chunk that it
@@ -22,7 +22,7 @@
  */
 #include "postgres.h"
 
-#include "shared_index.h"
+#include "parallel_index.h"
 
 #define FIRST_CAPACITY 16		/* chunks */
 
@@ -57,7 +57,7 @@ pieces_blocks(IndexPieces *pieces)
 
 /* Prepares what is shared, before anybody joins. */
 void
-shared_index_init(SharedIndex *shared, bool is_made)
+parallel_index_init(ParallelIndex *shared, bool is_made)
 {
 	SpinLockInit(&shared->lock);
 	shared->is_made = is_made;
@@ -68,7 +68,7 @@ shared_index_init(SharedIndex *shared, bool is_made)
 
 /* Frees what is shared, when nobody else has a part in it. */
 void
-shared_index_reset(SharedIndex *shared, dsa_area *area)
+parallel_index_reset(ParallelIndex *shared, dsa_area *area)
 {
 	while (DsaPointerIsValid(shared->pieces))
 	{
@@ -83,8 +83,8 @@ shared_index_reset(SharedIndex *shared, dsa_area *area)
 
 /* Begins to make this process's part of the index, if one is made. */
 void
-shared_index_join(const SharedIndex *shared, IndexMaker *maker, IndexUse *use,
-				  FileReader *reader, int encoding, const FileOptions *options)
+parallel_index_join(const ParallelIndex *shared, IndexMaker *maker, IndexUse *use,
+					FileReader *reader, int encoding, const FileOptions *options)
 {
 	maker->nchunks = maker->capacity = 0;
 	maker->chunks = NULL;
@@ -112,7 +112,7 @@ grow_chunks(IndexMaker *maker)
 
 /* A chunk was taken.  There may be no record in it. */
 void
-shared_index_begin_chunk(IndexMaker *maker, uint32 chunk)
+parallel_index_begin_chunk(IndexMaker *maker, uint32 chunk)
 {
 	IndexBuilder *builder = &maker->use->builder;
 
@@ -128,7 +128,7 @@ shared_index_begin_chunk(IndexMaker *maker, uint32 chunk)
 
 /* Takes in the reader's batch, which has just been read. */
 void
-shared_index_add(IndexMaker *maker, FileReader *reader)
+parallel_index_add(IndexMaker *maker, FileReader *reader)
 {
 	IndexUse   *use = maker->use;
 	ChunkBlocks *chunk = &maker->chunks[maker->nchunks - 1];
@@ -145,7 +145,7 @@ shared_index_add(IndexMaker *maker, FileReader *reader)
 
 /* The chunk has been read to its end. */
 void
-shared_index_end_chunk(IndexMaker *maker, const FileReader *reader)
+parallel_index_end_chunk(IndexMaker *maker, const FileReader *reader)
 {
 	ChunkBlocks *chunk = &maker->chunks[maker->nchunks - 1];
 
@@ -157,7 +157,7 @@ shared_index_end_chunk(IndexMaker *maker, const FileReader *reader)
  * for that, or if there is nothing to be made of it.
  */
 static bool
-publish(SharedIndex *shared, const IndexMaker *maker, uint32 *nchunks)
+publish(ParallelIndex *shared, const IndexMaker *maker, uint32 *nchunks)
 {
 	const IndexBuilder *builder = &maker->use->builder;
 	Size		chunks_size = MAXALIGN(sizeof(ChunkBlocks) * maker->nchunks);
@@ -193,7 +193,7 @@ publish(SharedIndex *shared, const IndexMaker *maker, uint32 *nchunks)
 
 /* The chunks of all processes, each in its place; NULL if one is missing. */
 static PlacedChunk *
-place_chunks(const SharedIndex *shared, dsa_area *area, uint32 nchunks)
+place_chunks(const ParallelIndex *shared, dsa_area *area, uint32 nchunks)
 {
 	PlacedChunk *placed = palloc_extended(sizeof(PlacedChunk) * (Size) nchunks,
 										  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -226,7 +226,7 @@ place_chunks(const SharedIndex *shared, dsa_area *area, uint32 nchunks)
  * fit together.
  */
 static bool
-collect(const SharedIndex *shared, IndexMaker *maker, const FileReader *reader,
+collect(const ParallelIndex *shared, IndexMaker *maker, const FileReader *reader,
 		const ChunkLayout *layout, uint32 nchunks)
 {
 	IndexUse   *use = maker->use;
@@ -259,9 +259,9 @@ collect(const SharedIndex *shared, IndexMaker *maker, const FileReader *reader,
  * the index of all so many chunks if they are there.  Says whether it has.
  */
 bool
-shared_index_finish(SharedIndex *shared, IndexMaker *maker,
-					FileReader *reader, const ChunkLayout *layout,
-					uint32 nchunks)
+parallel_index_finish(ParallelIndex *shared, IndexMaker *maker,
+					  FileReader *reader, const ChunkLayout *layout,
+					  uint32 nchunks)
 {
 	IndexUse   *use = maker->use;
 	MemoryContext old = MemoryContextSwitchTo(use->context);

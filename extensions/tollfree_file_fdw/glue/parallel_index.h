@@ -1,9 +1,9 @@
 /*
- * shared_index.h
+ * parallel_index.h
  *	  A record index that is made by several processes.
  */
-#ifndef TOLLFREE_FILE_SHARED_INDEX_H
-#define TOLLFREE_FILE_SHARED_INDEX_H
+#ifndef TOLLFREE_FILE_PARALLEL_INDEX_H
+#define TOLLFREE_FILE_PARALLEL_INDEX_H
 
 #include "port/atomics.h"
 #include "storage/spin.h"
@@ -13,7 +13,7 @@
 #include "reader.h"
 
 /* What the processes share, in a ParallelFile. */
-typedef struct SharedIndex
+typedef struct ParallelIndex
 {
 	bool		is_made;		/* do they make one at all? */
 	slock_t		lock;			/* of the next three */
@@ -21,7 +21,7 @@ typedef struct SharedIndex
 	uint32		npieces;
 	uint32		nchunks;		/* in these pieces */
 	pg_atomic_uint64 written;	/* blocks, by workers */
-} SharedIndex;
+} ParallelIndex;
 
 /* What a process has found in a chunk: blocks, in the order of the file. */
 typedef struct ChunkBlocks
@@ -47,23 +47,23 @@ typedef struct IndexMaker
 	uint32		capacity;
 } IndexMaker;
 
-extern void shared_index_init(SharedIndex *shared, bool is_made);
-extern void shared_index_reset(SharedIndex *shared, dsa_area *area);
-extern void shared_index_join(const SharedIndex *shared, IndexMaker *maker,
-							  IndexUse *use, FileReader *reader, int encoding,
-							  const FileOptions *options);
-extern void shared_index_begin_chunk(IndexMaker *maker, uint32 chunk);
-extern void shared_index_add(IndexMaker *maker, FileReader *reader);
-extern void shared_index_end_chunk(IndexMaker *maker, const FileReader *reader);
-extern bool shared_index_finish(SharedIndex *shared, IndexMaker *maker,
-								FileReader *reader, const ChunkLayout *layout,
-								uint32 nchunks);
+extern void parallel_index_init(ParallelIndex *shared, bool is_made);
+extern void parallel_index_reset(ParallelIndex *shared, dsa_area *area);
+extern void parallel_index_join(const ParallelIndex *shared, IndexMaker *maker,
+								IndexUse *use, FileReader *reader, int encoding,
+								const FileOptions *options);
+extern void parallel_index_begin_chunk(IndexMaker *maker, uint32 chunk);
+extern void parallel_index_add(IndexMaker *maker, FileReader *reader);
+extern void parallel_index_end_chunk(IndexMaker *maker, const FileReader *reader);
+extern bool parallel_index_finish(ParallelIndex *shared, IndexMaker *maker,
+								  FileReader *reader, const ChunkLayout *layout,
+								  uint32 nchunks);
 
 /* Is this process still making its part? */
 static inline bool
-shared_index_is_making(const IndexMaker *maker)
+parallel_index_is_making(const IndexMaker *maker)
 {
 	return maker->use != NULL && maker->use->is_filling;
 }
 
-#endif							/* TOLLFREE_FILE_SHARED_INDEX_H */
+#endif							/* TOLLFREE_FILE_PARALLEL_INDEX_H */
