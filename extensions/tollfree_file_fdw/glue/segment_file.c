@@ -36,15 +36,6 @@
 /* Columns of tollfree_file_fdw_cached_columns */
 #define LIST_COLUMNS 4
 
-/* What is kept of a column. */
-typedef struct KeptColumn
-{
-	Oid			relid;			/* the first two are the key of a hash table */
-	uint32		field;
-	int64		nsegments;
-	int64		size;			/* bytes */
-} KeptColumn;
-
 COMPAT_SQL_FUNCTION(tollfree_file_fdw_cached_columns);
 COMPAT_SQL_FUNCTION(tollfree_file_fdw_drop_cached_columns);
 
@@ -250,9 +241,9 @@ segment_file_remove(Oid relid, const unsigned char *index_id)
 	return is_removed;
 }
 
-/* Adds up what is kept of the tables that the current user may read. */
-static HTAB *
-survey_columns(void)
+/* Adds up what is kept of the tables that the current user may read: KeptColumns. */
+HTAB *
+segment_file_survey(void)
 {
 	const HASHCTL info = {
 		.keysize = offsetof(KeptColumn, nsegments),
@@ -300,7 +291,7 @@ tollfree_file_fdw_cached_columns(PG_FUNCTION_ARGS)
 	KeptColumn *column;
 
 	InitMaterializedSRF(fcinfo, 0);
-	hash_seq_init(&status, survey_columns());
+	hash_seq_init(&status, segment_file_survey());
 	while ((column = hash_seq_search(&status)) != NULL)
 	{
 		Datum		values[LIST_COLUMNS];

@@ -6,6 +6,7 @@
 #define TOLLFREE_FILE_SEGMENT_FILE_H
 
 #include "port/atomics.h"
+#include "utils/hsearch.h"
 
 #include "cache_folder.h"
 
@@ -37,6 +38,15 @@ typedef struct SegmentRoom
 	pg_atomic_uint64 left;		/* bytes */
 } SegmentRoom;
 
+/* What is kept of a column. */
+typedef struct KeptColumn
+{
+	Oid			relid;			/* the first two are the key of a hash table */
+	uint32		field;
+	int64		nsegments;
+	int64		size;			/* bytes */
+} KeptColumn;
+
 extern bool segment_file_load(const SegmentKey *key, SegmentBuffer *buffer,
 							  Segment *segment);
 extern bool segment_file_exists(const SegmentKey *key);
@@ -44,5 +54,6 @@ extern void segment_file_begin_room(SegmentRoom *room);
 extern bool segment_file_store(const SegmentKey *key, unsigned char *bytes,
 							   size_t length, SegmentRoom *room);
 extern bool segment_file_remove(Oid relid, const unsigned char *index_id);
+extern HTAB *segment_file_survey(void);
 
 #endif							/* TOLLFREE_FILE_SEGMENT_FILE_H */

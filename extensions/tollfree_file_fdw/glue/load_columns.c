@@ -1,0 +1,250 @@
+/*
+ * load_columns.c
+ *	  Keeps the columns of a file before queries ask for them.
+ *
+ * A query of the columns is executed by one process, as any other, and its rows are
+ * thrown away unmade.  So what is kept, and which rights and errors there are, is
+ * the scan's affair (see column_cache.c); here it is only said why nothing is kept.
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "catalog/pg_class.h"
+#include "executor/spi.h"
+#include "foreign/fdwapi.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/portal.h"
+#include "utils/rel.h"
+
+#include "callbacks.h"
+#include "compat.h"
+#include "compat_export.h"
+#include "guc.h"
+#include "options.h"
+#include "scan.h"
+#include "segment_file.h"
+
+/* Columns of tollfree_file_fdw_load_columns */
+#define LOAD_COLUMNS 3
+
+COMPAT_SQL_FUNCTION(tollfree_file_fdw_load_columns);
+
+/* Raises the ERROR that nothing can be kept; the hint may be NULL. */
+static void
+report_obstacle(Relation rel, const char *detail, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("cannot keep columns of foreign table \"%s\"",
+					RelationGetRelationName(rel)),
+			 errdetail("The reason is: %s.", detail),
+			 hint == NULL ? 0 : errhint("%s", hint)));
+}
+
+/* Opens a foreign table of ours that the current user may read; else an ERROR. */
+static Relation
+open_readable(Oid relid)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+
+	if (rel->rd_rel->relkind != RELKIND_FOREIGN_TABLE ||
+		GetFdwRoutineByRelId(relid)->BeginForeignScan !=
+		tollfreeBeginForeignScan)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a foreign table of tollfree_file_fdw",
+						RelationGetRelationName(rel))));
+	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_TABLE,
+					   RelationGetRelationName(rel));
+	return rel;
+}
+
+/* Raises an ERROR if what the user has set keeps nothing of the table. */
+static void
+check_settings(Relation rel)
+{
+	FileOptions options = options_read(RelationGetRelid(rel));
+
+	if (options.is_program)
+		report_obstacle(rel, "it reads a program's output", NULL);
+	if (!options.may_have_index || !options.may_have_columns)
+		report_obstacle(rel, "a table option switches that off",
+						"Set the table's options \"record_index\" and \"column_cache\" to true.");
+	if (!setting_record_index || !setting_column_cache)
+		report_obstacle(rel, "a setting switches that off",
+						"Set tollfree_file_fdw.record_index and tollfree_file_fdw.column_cache to on.");
+}
+
+/* The columns of the table that an array names; ERROR if it has no such column. */
+static Bitmapset *
+find_named(Relation rel, ArrayType *names)
+{
+	Bitmapset  *attnums = NULL;
+	Datum	   *elements;
+	bool	   *nulls;
+	int			count;
+
+	deconstruct_array(names, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
+					  &elements, &nulls, &count);
+	for (int i = 0; i < count; i++)
+	{
+		const char *name;
+		AttrNumber	attnum;
+
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("the name of a column must not be null")));
+		name = NameStr(*DatumGetName(elements[i]));
+		attnum = get_attnum(RelationGetRelid(rel), name);
+		if (attnum <= 0 ||
+			TupleDescAttr(RelationGetDescr(rel), attnum - 1)->attgenerated)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_COLUMN),
+					 errmsg("the file of foreign table \"%s\" has no column \"%s\"",
+							RelationGetRelationName(rel), name)));
+		attnums = bms_add_member(attnums, attnum);
+	}
+	if (count == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("no columns are named"),
+				 errhint("Leave them out to keep all columns.")));
+	return attnums;
+}
+
+/* Is it a column of the file, and one of those asked for, which are all if NULL? */
+static bool
+is_asked(Form_pg_attribute attribute, const Bitmapset *asked)
+{
+	return !attribute->attisdropped && !attribute->attgenerated &&
+		(asked == NULL || bms_is_member(attribute->attnum, asked));
+}
+
+/* A query of the columns asked for. */
+static char *
+make_query(Relation rel, const Bitmapset *asked)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	char	   *namespace = get_namespace_name(RelationGetNamespace(rel));
+	StringInfoData query;
+
+	initStringInfo(&query);
+	appendStringInfoString(&query, "SELECT");
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(desc, i);
+
+		if (is_asked(attribute, asked))
+			appendStringInfo(&query, "%s %s", query.len > 6 ? "," : "",
+							 quote_identifier(NameStr(attribute->attname)));
+	}
+	appendStringInfo(&query, " FROM ONLY %s",
+					 quote_qualified_identifier(namespace,
+												RelationGetRelationName(rel)));
+	return query.data;
+}
+
+/* Raises an ERROR if a scan that has ended could not keep anything. */
+static void
+check_scan(Relation rel, const FileScanState *scan)
+{
+	const ScanInput *input = &scan->input;
+
+	if (input->slow_reason != NULL)
+		report_obstacle(rel, input->slow_reason, NULL);
+	if (input->handover != NULL)
+		report_obstacle(rel, input->handover, NULL);
+	if (input->index.role == INDEX_UNUSED)
+		report_obstacle(rel, input->index.unused_reason, NULL);
+}
+
+/*
+ * Removes segments that are not of the index which the file has now, if it has one:
+ * what remains can be read.
+ */
+static void
+remove_useless(Relation rel, const IndexUse *index)
+{
+	bool		has_index = index->role == INDEX_USED || index->is_loaded ||
+		index->written > 0;
+
+	(void) segment_file_remove(RelationGetRelid(rel),
+							   has_index ? index->id : NULL);
+}
+
+/* Reads all rows of the query, by one process, and throws them away. */
+static void
+read_rows(Relation rel, const char *query)
+{
+	SPIPlanPtr	plan;
+	Portal		portal;
+	FileScanState *scan;
+
+	SPI_connect();
+	plan = SPI_prepare_cursor(query, 0, NULL, 0);
+	if (plan == NULL)
+		elog(ERROR, "could not prepare \"%s\": %s", query,
+			 SPI_result_code_string(SPI_result));
+	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
+	SPI_cursor_move(portal, true, FETCH_ALL);
+	scan = castNode(ForeignScanState, portal->queryDesc->planstate)->fdw_state;
+	check_scan(rel, scan);
+	remove_useless(rel, &scan->input.index);
+	SPI_cursor_close(portal);
+	SPI_finish();
+}
+
+/* Returns what is kept of the columns asked for, a row for each. */
+static void
+list_kept(ReturnSetInfo *result, Relation rel, const Bitmapset *asked)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	HTAB	   *kept = segment_file_survey();
+	KeptColumn	key = {.relid = RelationGetRelid(rel)};
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(desc, i);
+		const KeptColumn *column;
+		Datum		values[LOAD_COLUMNS];
+		bool		nulls[LOAD_COLUMNS] = {false};
+
+		if (attribute->attisdropped || attribute->attgenerated)
+			continue;
+		column = hash_search(kept, &key, HASH_FIND, NULL);
+		key.field++;
+		if (!is_asked(attribute, asked))
+			continue;
+		values[0] = CStringGetTextDatum(NameStr(attribute->attname));
+		values[1] = Int64GetDatum(column == NULL ? 0 : column->nsegments);
+		values[2] = Int64GetDatum(column == NULL ? 0 : column->size);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+}
+
+/* Keeps the columns of a table's file that an array names, all of them if NULL. */
+Datum
+tollfree_file_fdw_load_columns(PG_FUNCTION_ARGS)
+{
+	Relation	rel;
+	Bitmapset  *asked = NULL;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (PG_ARGISNULL(0))
+		return (Datum) 0;
+	rel = open_readable(PG_GETARG_OID(0));
+	check_settings(rel);
+	if (!PG_ARGISNULL(1))
+		asked = find_named(rel, PG_GETARG_ARRAYTYPE_P(1));
+	read_rows(rel, make_query(rel, asked));
+	list_kept((ReturnSetInfo *) fcinfo->resultinfo, rel, asked);
+	table_close(rel, AccessShareLock);
+	return (Datum) 0;
+}
