@@ -87,6 +87,16 @@ bitmap_next(const RowBitmap *bitmap, int from, int nrows)
 	return word * 64 + __builtin_ctzll(bits);
 }
 
+static inline bool
+bitmap_is_empty(const RowBitmap *bitmap)
+{
+	uint64_t	any = 0;
+
+	for (int i = 0; i < BATCH_WORDS; i++)
+		any |= bitmap->words[i];
+	return any == 0;
+}
+
 static inline int
 bitmap_count(const RowBitmap *bitmap)
 {

@@ -267,6 +267,32 @@ translate_argument(const QualContext *context, Aggref *aggref,
 		NULL : "an aggregate of such an expression";
 }
 
+/* Do two aggregates without FILTER come to one state? */
+static bool
+is_same_state(const AggregateSpec *a, const AggregateSpec *b)
+{
+	return a->kind == b->kind && a->filter == NULL && b->filter == NULL &&
+		a->column == b->column && (a->argument == NULL) == (b->argument == NULL) &&
+		(a->argument == NULL ||
+		 memcmp(a->argument, b->argument, sizeof(Arithmetic)) == 0);
+}
+
+/* The index of the last aggregate, or of one before that has the same state. */
+static int
+share_state(AggregateWork *work)
+{
+	const AggregateSpec *last = &work->specs[work->nspecs - 1];
+
+	for (int i = 0; i < work->nspecs - 1; i++)
+	{
+		if (!is_same_state(&work->specs[i], last))
+			continue;
+		memset(&work->specs[--work->nspecs], 0, sizeof(AggregateSpec));
+		return i;
+	}
+	return work->nspecs - 1;
+}
+
 /* Translates an aggregate.  Returns NULL or why not. */
 static const char *
 translate_aggregate(const QualContext *context, Aggref *aggref,
@@ -282,20 +308,23 @@ translate_aggregate(const QualContext *context, Aggref *aggref,
 	for (int i = 0; i < lengthof(supported_aggregates); i++)
 	{
 		const SupportedAggregate *supported = &supported_aggregates[i];
+		const char *unsupported;
 
 		if (supported->function != aggref->aggfnoid)
 			continue;
 		spec->kind = supported->kind;
 		target->kind = DO_AGGSPLIT_SKIPFINAL(aggref->aggsplit) ?
 			supported->state : supported->result;
-		target->index = work->nspecs++;
+		work->nspecs++;
 		if (aggref->aggfilter != NULL)
 		{
 			spec->filter = quals_translate(context, aggref->aggfilter);
 			if (spec->filter == NULL)
 				return "such a FILTER";
 		}
-		return translate_argument(context, aggref, spec);
+		unsupported = translate_argument(context, aggref, spec);
+		target->index = share_state(work);
+		return unsupported;
 	}
 	return "such an aggregate";
 }

@@ -3,8 +3,10 @@
  *	  count, sum, avg, min and max of the rows of batches, plain or grouped.
  *
  * The selected rows of a batch become a list, once; each row in it gets its
- * group's number; then every aggregate goes through the list by itself, with a
- * loop of its own.
+ * group's number.  Where there are few groups the list is put in their order, and
+ * within a group remains in the file's.  Then every aggregate goes through the
+ * list by itself, with a loop of its own, and keeps the state of a group at hand
+ * as long as rows of it follow.
  */
 #include <math.h>
 
@@ -13,6 +15,9 @@
 #include "vector/compare.h"
 #include "vector/groups.h"
 
+/* Up to so many groups rows are put in their order */
+#define SORTED_GROUPS_MAX	256
+
 struct Aggregation
 {
 	AggregateOptions options;	/* with the allocator that all others point to */
@@ -20,19 +25,27 @@ struct Aggregation
 	AggregateState *states;		/* nspecs for each group, group 0 first */
 	size_t		states_max;		/* groups that there is room for */
 	ArithmeticBuffers buffers;
-	uint16_t	rows[BATCH_ROWS];	/* the selected ones */
-	uint32_t	numbers[BATCH_ROWS];	/* their groups */
+	uint16_t	selected[BATCH_ROWS];	/* in the order of the file */
+	uint32_t	found[BATCH_ROWS];	/* their groups */
+	uint16_t	sorted[BATCH_ROWS];
+	uint32_t	sorted_numbers[BATCH_ROWS];
+	const uint16_t *rows;		/* one of these lists */
+	const uint32_t *numbers;
 	uint16_t	filtered_rows[BATCH_ROWS];	/* those that pass a FILTER */
 	uint32_t	filtered_numbers[BATCH_ROWS];
+	uint16_t	present[BATCH_ROWS];	/* places of values that are not null */
+	uint32_t	present_numbers[BATCH_ROWS];
+	uint16_t	identity[BATCH_ROWS];	/* 0, 1, 2, ... */
 };
 
 /* What one aggregate takes in of a batch. */
 typedef struct AggregateInput
 {
 	const uint16_t *rows;
+	const uint16_t *places;		/* where the rows' values are */
 	const uint32_t *numbers;	/* of their groups */
 	int			n;
-	const RowBitmap *nulls;
+	const RowBitmap *nulls;		/* rows without a value; NULL: none */
 	const ColumnVector *vector; /* of aggregates of a column */
 	const int64_t *values;		/* of aggregates of an expression */
 	AggregateState *states;		/* of group 0 */
@@ -161,7 +174,9 @@ aggregate_open(const AggregateOptions *options, const char **unsupported)
 	aggregation->options = *options;
 	aggregation->states = NULL;
 	aggregation->states_max = 0;
-	memset(aggregation->numbers, 0, sizeof(aggregation->numbers));
+	memset(aggregation->found, 0, sizeof(aggregation->found));
+	for (int i = 0; i < BATCH_ROWS; i++)
+		aggregation->identity[i] = (uint16_t) i;
 	groups_open(&aggregation->groups, &aggregation->options);
 	if (!aggregate_grow_states(aggregation, 1))
 	{
@@ -207,8 +222,8 @@ aggregate_restart(Aggregation *aggregation)
  *------------------------------------------------------------------------
  */
 
-/* Takes one row's value into a state. */
-typedef AggregateStatus (*TakeValue) (const AggregateInput *input, int row,
+/* Takes the value at a place into a state. */
+typedef AggregateStatus (*TakeValue) (const AggregateInput *input, int place,
 									  AggregateState *state);
 
 static ALWAYS_INLINE
@@ -217,56 +232,59 @@ aggregate_take(const AggregateInput *input, TakeValue take)
 {
 	const AggregateInput copy = *input;
 
-	for (int i = 0; i < copy.n; i++)
+	for (int i = 0; i < copy.n;)
 	{
-		int			row = copy.rows[i];
-		AggregateState *state = copy.states + copy.numbers[i] * copy.stride;
-		AggregateStatus status;
+		const uint32_t number = copy.numbers[i];
+		AggregateState *const state = copy.states + number * copy.stride;
+		AggregateState local = *state;
 
-		if (bitmap_has(copy.nulls, row))
-			continue;
-		status = take(&copy, row, state);
-		if (status != AGGREGATE_OK)
-			return status;
-		state->count++;
+		do
+		{
+			AggregateStatus status = take(&copy, copy.places[i], &local);
+
+			if (status != AGGREGATE_OK)
+				return status;
+			local.count++;
+		} while (++i < copy.n && copy.numbers[i] == number);
+		*state = local;
 	}
 	return AGGREGATE_OK;
 }
 
 static inline AggregateStatus
-aggregate_take_nothing(const AggregateInput *input, int row,
+aggregate_take_nothing(const AggregateInput *input, int place,
 					   AggregateState *state)
 {
 	(void) input;
-	(void) row;
+	(void) place;
 	(void) state;
 	return AGGREGATE_OK;
 }
 
 static inline AggregateStatus
-aggregate_take_sum(const AggregateInput *input, int row,
+aggregate_take_sum(const AggregateInput *input, int place,
 				   AggregateState *state)
 {
 	/* 2^63 values of 64 bits cannot leave 128 bits. */
-	state->u.sum += input->values[row];
+	state->u.sum += input->values[place];
 	return AGGREGATE_OK;
 }
 
 static inline AggregateStatus
-aggregate_take_min(const AggregateInput *input, int row,
+aggregate_take_min(const AggregateInput *input, int place,
 				   AggregateState *state)
 {
-	if (state->count == 0 || input->values[row] < state->u.extreme)
-		state->u.extreme = input->values[row];
+	if (state->count == 0 || input->values[place] < state->u.extreme)
+		state->u.extreme = input->values[place];
 	return AGGREGATE_OK;
 }
 
 static inline AggregateStatus
-aggregate_take_max(const AggregateInput *input, int row,
+aggregate_take_max(const AggregateInput *input, int place,
 				   AggregateState *state)
 {
-	if (state->count == 0 || input->values[row] > state->u.extreme)
-		state->u.extreme = input->values[row];
+	if (state->count == 0 || input->values[place] > state->u.extreme)
+		state->u.extreme = input->values[place];
 	return AGGREGATE_OK;
 }
 
@@ -279,10 +297,10 @@ aggregate_check_float(double value, double result)
 }
 
 static inline AggregateStatus
-aggregate_take_float4(const AggregateInput *input, int row,
+aggregate_take_float4(const AggregateInput *input, int place,
 					  AggregateState *state)
 {
-	double		value = input->vector->values.floats[row];
+	double		value = input->vector->values.floats[place];
 
 	/* The first value is the sum, which keeps the sign of a zero. */
 	if (state->count == 0)
@@ -293,10 +311,10 @@ aggregate_take_float4(const AggregateInput *input, int row,
 }
 
 static inline AggregateStatus
-aggregate_take_float8(const AggregateInput *input, int row,
+aggregate_take_float8(const AggregateInput *input, int place,
 					  AggregateState *state)
 {
-	double		value = input->vector->values.floats[row];
+	double		value = input->vector->values.floats[place];
 
 	if (state->count == 0)
 		state->u.floating = value;
@@ -310,10 +328,10 @@ aggregate_take_float8(const AggregateInput *input, int row,
  * it rounds and overflows in the same places.
  */
 static inline AggregateStatus
-aggregate_take_moments(const AggregateInput *input, int row,
+aggregate_take_moments(const AggregateInput *input, int place,
 					   AggregateState *state)
 {
-	double		value = input->vector->values.floats[row];
+	double		value = input->vector->values.floats[place];
 	double		before = state->u.moments.n;
 	double		n = before + 1;
 
@@ -332,10 +350,10 @@ aggregate_take_moments(const AggregateInput *input, int row,
 
 /* Of equal values the later one stays: a zero's sign can tell. */
 static inline AggregateStatus
-aggregate_take_min_float(const AggregateInput *input, int row,
+aggregate_take_min_float(const AggregateInput *input, int place,
 						 AggregateState *state)
 {
-	double		value = input->vector->values.floats[row];
+	double		value = input->vector->values.floats[place];
 
 	if (state->count == 0 || !(state->u.floating < value))
 		state->u.floating = value;
@@ -343,10 +361,10 @@ aggregate_take_min_float(const AggregateInput *input, int row,
 }
 
 static inline AggregateStatus
-aggregate_take_max_float(const AggregateInput *input, int row,
+aggregate_take_max_float(const AggregateInput *input, int place,
 						 AggregateState *state)
 {
-	double		value = input->vector->values.floats[row];
+	double		value = input->vector->values.floats[place];
 
 	if (state->count == 0 || !(state->u.floating > value))
 		state->u.floating = value;
@@ -372,10 +390,10 @@ aggregate_keep_text(Arena *arena, TextRef text, AggregateState *state)
 }
 
 static inline AggregateStatus
-aggregate_take_text(const AggregateInput *input, int row,
+aggregate_take_text(const AggregateInput *input, int place,
 					AggregateState *state, CompareOp op)
 {
-	TextRef text = input->vector->values.texts[row];
+	TextRef text = input->vector->values.texts[place];
 	bool		is_bpchar = input->vector->spec->type == COLUMN_BPCHAR;
 
 	if (state->count > 0 &&
@@ -385,17 +403,17 @@ aggregate_take_text(const AggregateInput *input, int row,
 }
 
 static inline AggregateStatus
-aggregate_take_min_text(const AggregateInput *input, int row,
+aggregate_take_min_text(const AggregateInput *input, int place,
 						AggregateState *state)
 {
-	return aggregate_take_text(input, row, state, FILTER_LT);
+	return aggregate_take_text(input, place, state, FILTER_LT);
 }
 
 static inline AggregateStatus
-aggregate_take_max_text(const AggregateInput *input, int row,
+aggregate_take_max_text(const AggregateInput *input, int place,
 						AggregateState *state)
 {
-	return aggregate_take_text(input, row, state, FILTER_GT);
+	return aggregate_take_text(input, place, state, FILTER_GT);
 }
 
 static AggregateStatus
@@ -458,48 +476,45 @@ aggregate_apply_filter(Aggregation *aggregation, const FilterNode *filter,
 	filter_run(filter, batch, 0, bitmap_words(batch->nrows), &passed);
 	for (int i = 0; i < input->n; i++)
 	{
-		if (!bitmap_has(&passed, input->rows[i]))
-			continue;
 		aggregation->filtered_rows[n] = input->rows[i];
 		aggregation->filtered_numbers[n] = input->numbers[i];
-		n++;
+		n += bitmap_has(&passed, input->rows[i]);
 	}
-	input->rows = aggregation->filtered_rows;
+	input->rows = input->places = aggregation->filtered_rows;
 	input->numbers = aggregation->filtered_numbers;
 	input->n = n;
 }
 
-/* Computes an aggregate's argument for the rows that it takes in. */
-static bool
-aggregate_run_argument(Aggregation *aggregation, const AggregateSpec *spec,
-					   const RowBatch *batch, AggregateInput *input,
-					   ArithmeticResult *result)
+/* Leaves the places of values that are not null. */
+static void
+aggregate_drop_nulls(Aggregation *aggregation, AggregateInput *input)
 {
-	RowBitmap	taken;
+	int			n = 0;
 
-	bitmap_clear(&taken);
+	if (input->nulls == NULL || bitmap_is_empty(input->nulls))
+		return;
 	for (int i = 0; i < input->n; i++)
-		bitmap_add(&taken, input->rows[i]);
-	if (!arithmetic_run(spec->argument, batch, &taken, &aggregation->buffers,
-						result))
-		return false;
-	input->values = result->values;
-	input->nulls = &result->nulls;
-	return true;
+	{
+		aggregation->present[n] = input->places[i];
+		aggregation->present_numbers[n] = input->numbers[i];
+		n += !bitmap_has(input->nulls, input->rows[i]);
+	}
+	input->places = aggregation->present;
+	input->numbers = aggregation->present_numbers;
+	input->n = n;
 }
 
 static AggregateStatus
 aggregate_add_spec(Aggregation *aggregation, int i, const RowBatch *batch,
 				   int nrows)
 {
-	static const RowBitmap no_nulls;
 	const AggregateSpec *spec = &aggregation->options.specs[i];
 	ArithmeticResult result;
 	AggregateInput input = {
 		.rows = aggregation->rows,
+		.places = aggregation->rows,
 		.numbers = aggregation->numbers,
 		.n = nrows,
-		.nulls = &no_nulls,
 		.states = aggregation->states + i,
 		.stride = (size_t) aggregation->options.nspecs,
 		.arena = &aggregation->groups.arena
@@ -509,15 +524,51 @@ aggregate_add_spec(Aggregation *aggregation, int i, const RowBatch *batch,
 		aggregate_apply_filter(aggregation, spec->filter, batch, &input);
 	if (aggregate_takes_expression(spec->kind))
 	{
-		if (!aggregate_run_argument(aggregation, spec, batch, &input, &result))
+		if (!arithmetic_run(spec->argument, batch, input.rows, input.n,
+							&aggregation->buffers, &result))
 			return AGGREGATE_OVERFLOW;
+		input.values = result.values;
+		input.nulls = &result.nulls;
+		if (result.is_listed)
+			input.places = aggregation->identity;
 	}
 	else if (spec->kind != AGGREGATE_COUNT_ROWS)
 	{
 		input.vector = &batch->columns[spec->column];
 		input.nulls = &input.vector->nulls;
 	}
+	aggregate_drop_nulls(aggregation, &input);
 	return aggregate_take_all(spec->kind, &input);
+}
+
+/* Puts the rows in the order of their groups, if these are few. */
+static void
+aggregate_sort_rows(Aggregation *aggregation, int nrows)
+{
+	const uint32_t ngroups = aggregation->groups.ngroups;
+	int			next[SORTED_GROUPS_MAX] = {0};
+	int			begin = 0;
+
+	if (ngroups < 2 || ngroups > SORTED_GROUPS_MAX)
+		return;
+	for (int i = 0; i < nrows; i++)
+		next[aggregation->found[i]]++;
+	for (uint32_t group = 0; group < ngroups; group++)
+	{
+		int			count = next[group];
+
+		next[group] = begin;
+		begin += count;
+	}
+	for (int i = 0; i < nrows; i++)
+	{
+		int			place = next[aggregation->found[i]]++;
+
+		aggregation->sorted[place] = aggregation->selected[i];
+		aggregation->sorted_numbers[place] = aggregation->found[i];
+	}
+	aggregation->rows = aggregation->sorted;
+	aggregation->numbers = aggregation->sorted_numbers;
 }
 
 static size_t
@@ -531,13 +582,16 @@ AggregateStatus
 aggregate_add(Aggregation *aggregation, const RowBatch *batch,
 			  const RowBitmap *selected)
 {
-	int			nrows = aggregate_list_rows(selected, aggregation->rows);
+	int			nrows = aggregate_list_rows(selected, aggregation->selected);
 
 	if (aggregation->options.nkeys > 0 &&
-		(!groups_find(&aggregation->groups, batch, aggregation->rows, nrows,
-					  aggregation->numbers) ||
+		(!groups_find(&aggregation->groups, batch, aggregation->selected,
+					  nrows, aggregation->found) ||
 		 !aggregate_grow_states(aggregation, aggregation->groups.ngroups)))
 		return AGGREGATE_NO_MEMORY;
+	aggregation->rows = aggregation->selected;
+	aggregation->numbers = aggregation->found;
+	aggregate_sort_rows(aggregation, nrows);
 	for (int i = 0; i < aggregation->options.nspecs; i++)
 	{
 		AggregateStatus status = aggregate_add_spec(aggregation, i, batch,

@@ -2,13 +2,17 @@
  * arithmetic.c
  *	  Columns, constants and + - * of them, exact in int64.
  *
- * Each step runs over the whole batch.  A loop only notes that some row has
+ * Each step runs over the whole batch, or, where few rows are wanted, over a list
+ * of these, into which columns are gathered.  A loop only notes that some row has
  * overflowed; whether that row counts is looked at in the rare case, row by row
  * from the columns on, since a step's result takes the place of its operand.
  */
 #include "core/digits.h"
 #include "core/inline.h"
 #include "vector/arithmetic.h"
+
+/* Less than this share of a batch is computed by itself */
+#define FEW_ROWS	4
 
 /* What a step leaves on the stack: one value a row, or the same for all. */
 typedef struct Operand
@@ -157,22 +161,83 @@ arithmetic_compute_rows(ArithmeticOp op, const Operation *operation,
 	return overflow;
 }
 
+/* Computes all of an operation whose operands have one scale, in int64's range. */
+static ALWAYS_INLINE
+bool
+arithmetic_compute_plain(ArithmeticOp op, const Operation *operation,
+						 bool left_is_constant, bool right_is_constant,
+						 int n, int64_t *results)
+{
+	const int64_t *lefts = operation->left.values;
+	const int64_t *rights = operation->right.values;
+	const int64_t left = operation->left.constant;
+	const int64_t right = operation->right.constant;
+	bool		overflow = false;
+
+	for (int i = 0; i < n; i++)
+	{
+		int64_t		a = left_is_constant ? left : lefts[i];
+		int64_t		b = right_is_constant ? right : rights[i];
+
+		if (op == ARITHMETIC_MULTIPLY)
+			overflow |= __builtin_mul_overflow(a, b, &results[i]);
+		else if (op == ARITHMETIC_ADD)
+			overflow |= __builtin_add_overflow(a, b, &results[i]);
+		else
+			overflow |= __builtin_sub_overflow(a, b, &results[i]);
+	}
+	return overflow;
+}
+
+/* Chooses the loop for an operation; with one that fits the common ones best. */
+static ALWAYS_INLINE
+bool
+arithmetic_compute_op(ArithmeticOp op, const Operation *operation, int n,
+					  int64_t *results)
+{
+	const bool	has_left = operation->left.values != NULL;
+	const bool	has_right = operation->right.values != NULL;
+
+	if (operation->left_factor != 1 || operation->right_factor != 1 ||
+		operation->type == COLUMN_INT2 || operation->type == COLUMN_INT4)
+		return arithmetic_compute_rows(op, operation, n, results);
+	if (has_left && has_right)
+		return arithmetic_compute_plain(op, operation, false, false, n,
+										results);
+	if (has_left)
+		return arithmetic_compute_plain(op, operation, false, true, n, results);
+	if (has_right)
+		return arithmetic_compute_plain(op, operation, true, false, n, results);
+	return arithmetic_compute_rows(op, operation, n, results);
+}
+
 static bool
-arithmetic_compute_all(const Operation *operation, int nrows,
-					   int64_t *results)
+arithmetic_compute_all(const Operation *operation, int n, int64_t *results)
 {
 	switch (operation->op)
 	{
 		case ARITHMETIC_ADD:
-			return arithmetic_compute_rows(ARITHMETIC_ADD, operation, nrows,
-										   results);
+			return arithmetic_compute_op(ARITHMETIC_ADD, operation, n, results);
 		case ARITHMETIC_SUBTRACT:
-			return arithmetic_compute_rows(ARITHMETIC_SUBTRACT, operation,
-										   nrows, results);
+			return arithmetic_compute_op(ARITHMETIC_SUBTRACT, operation, n,
+										 results);
 		default:
-			return arithmetic_compute_rows(ARITHMETIC_MULTIPLY, operation,
-										   nrows, results);
+			return arithmetic_compute_op(ARITHMETIC_MULTIPLY, operation, n,
+										 results);
 	}
+}
+
+/* Brings a constant to the scale of the operation, if it does not overflow. */
+static void
+arithmetic_align_constant(Operand *operand, int64_t *factor)
+{
+	int64_t		aligned;
+
+	if (operand->values != NULL ||
+		__builtin_mul_overflow(operand->constant, *factor, &aligned))
+		return;
+	operand->constant = aligned;
+	*factor = 1;
 }
 
 static Operation
@@ -191,6 +256,8 @@ arithmetic_operation(const ArithmeticStep *step, const Operand *operands)
 		.right_factor = aligns ? digits_power(scale - operands[1].scale) : 1
 	};
 
+	arithmetic_align_constant(&operation.left, &operation.left_factor);
+	arithmetic_align_constant(&operation.right, &operation.right_factor);
 	return operation;
 }
 
@@ -236,14 +303,13 @@ arithmetic_row_overflows(const Arithmetic *arithmetic, const RowBatch *batch,
 	return false;
 }
 
-/* Does a row overflow that is selected? */
+/* Does a row of the list overflow? */
 static bool
 arithmetic_overflow_counts(const Arithmetic *arithmetic, const RowBatch *batch,
-						   const RowBitmap *selected)
+						   const uint16_t *rows, int n)
 {
-	for (int row = bitmap_next(selected, 0, batch->nrows); row < batch->nrows;
-		 row = bitmap_next(selected, row + 1, batch->nrows))
-		if (arithmetic_row_overflows(arithmetic, batch, row))
+	for (int i = 0; i < n; i++)
+		if (arithmetic_row_overflows(arithmetic, batch, rows[i]))
 			return true;
 	return false;
 }
@@ -262,20 +328,35 @@ arithmetic_add_nulls(const Arithmetic *arithmetic, const RowBatch *batch,
 
 /* Gives a constant result the shape of the others. */
 static const int64_t *
-arithmetic_spread(const Operand *operand, int nrows, int64_t *results)
+arithmetic_spread(const Operand *operand, int n, int64_t *results)
 {
 	if (operand->values != NULL)
 		return operand->values;
-	for (int row = 0; row < nrows; row++)
-		results[row] = operand->constant;
+	for (int i = 0; i < n; i++)
+		results[i] = operand->constant;
 	return results;
+}
+
+/* Returns the values of a column, or in the slot those of a list of rows. */
+static const int64_t *
+arithmetic_column(const ColumnVector *vector, const uint16_t *rows, int n,
+				  int64_t *slot)
+{
+	if (rows == NULL)
+		return vector->values.integers;
+	for (int i = 0; i < n; i++)
+		slot[i] = vector->values.integers[rows[i]];
+	return slot;
 }
 
 bool
 arithmetic_run(const Arithmetic *arithmetic, const RowBatch *batch,
-			   const RowBitmap *selected, ArithmeticBuffers *buffers,
+			   const uint16_t *rows, int n, ArithmeticBuffers *buffers,
 			   ArithmeticResult *result)
 {
+	const bool	is_listed = n < batch->nrows / FEW_ROWS;
+	const uint16_t *list = is_listed ? rows : NULL;
+	const int	nvalues = is_listed ? n : batch->nrows;
 	Operand		stack[ARITHMETIC_DEPTH_MAX];
 	int			depth = 0;
 	bool		overflow = false;
@@ -286,7 +367,9 @@ arithmetic_run(const Arithmetic *arithmetic, const RowBatch *batch,
 		Operand		operand = {.scale = step->scale};
 
 		if (step->op == ARITHMETIC_COLUMN)
-			operand.values = batch->columns[step->column].values.integers;
+			operand.values = arithmetic_column(&batch->columns[step->column],
+											   list, nvalues,
+											   buffers->slots[depth]);
 		else if (step->op == ARITHMETIC_CONSTANT)
 			operand.constant = step->constant;
 		else
@@ -296,15 +379,15 @@ arithmetic_run(const Arithmetic *arithmetic, const RowBatch *batch,
 			depth -= 2;
 			operation = arithmetic_operation(step, &stack[depth]);
 			operand.values = buffers->slots[depth];
-			overflow |= arithmetic_compute_all(&operation, batch->nrows,
+			overflow |= arithmetic_compute_all(&operation, nvalues,
 											   buffers->slots[depth]);
 		}
 		stack[depth++] = operand;
 	}
-	if (overflow && arithmetic_overflow_counts(arithmetic, batch, selected))
+	if (overflow && arithmetic_overflow_counts(arithmetic, batch, rows, n))
 		return false;
 	arithmetic_add_nulls(arithmetic, batch, &result->nulls);
-	result->values = arithmetic_spread(&stack[0], batch->nrows,
-									   buffers->slots[0]);
+	result->values = arithmetic_spread(&stack[0], nvalues, buffers->slots[0]);
+	result->is_listed = is_listed;
 	return true;
 }

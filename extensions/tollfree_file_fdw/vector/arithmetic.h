@@ -50,11 +50,13 @@ typedef struct Arithmetic
 	ArithmeticStep steps[ARITHMETIC_STEPS_MAX];
 } Arithmetic;
 
-/* The values of an expression, one a row. */
+/* The values of an expression. */
 typedef struct ArithmeticResult
 {
 	const int64_t *values;		/* a column's own, or in the buffers */
-	RowBitmap	nulls;
+	bool		is_listed;		/* is there one for each of the list, in its
+								 * order, or one for each row of the batch? */
+	RowBitmap	nulls;			/* of the batch's rows */
 } ArithmeticResult;
 
 /* Room for what arithmetic_run computes. */
@@ -71,12 +73,12 @@ extern const char *arithmetic_prepare(Arithmetic *arithmetic,
 									  const ColumnSpec *columns, int ncolumns);
 
 /*
- * Computes the expression for the selected rows.  Returns false when one of
- * them overflows, in an operation of which neither operand is null.  Values of
- * rows that are not selected or null mean nothing.
+ * Computes the expression for the n rows of a list, in any order.  Returns false
+ * when one of them overflows, in an operation of which neither operand is null.
+ * Values of other rows, or of null ones, mean nothing.
  */
 extern bool arithmetic_run(const Arithmetic *arithmetic, const RowBatch *batch,
-						   const RowBitmap *selected,
+						   const uint16_t *rows, int n,
 						   ArithmeticBuffers *buffers,
 						   ArithmeticResult *result);
 

@@ -1,7 +1,11 @@
 /*
  * groups.c
  *	  The groups of a GROUP BY: a hash table from key values to numbers.
+ *
+ * Of a batch's rows the words of each key are made first, then the hashes, in
+ * loops over one column; then each row is looked for in the table.
  */
+#include "core/text_word.h"
 #include "vector/compare.h"
 #include "vector/groups.h"
 
@@ -11,14 +15,6 @@
 /* Odd numbers with bits everywhere, to multiply by. */
 #define HASH_FACTOR			((uint64_t) 0x9E3779B97F4A7C15)
 #define HASH_FACTOR_BYTES	((uint64_t) 0xD6E8FEB86659FD93)
-
-/* A row's value of one key, as the table compares it. */
-typedef struct KeyValue
-{
-	uint64_t	word;
-	TextRef		bytes;			/* what does not fit in the word; or NULL */
-	bool		is_null;
-} KeyValue;
 
 void
 groups_open(Groups *groups, const AggregateOptions *options)
@@ -91,66 +87,106 @@ groups_hash_bytes(TextRef text)
 	return hash;
 }
 
-static KeyValue
-groups_text_value(TextRef text)
+/* What does not fit in the word of a row's value; no bytes if all of it does. */
+static inline TextRef
+groups_bytes(const ColumnVector *vector, int row)
 {
-	KeyValue	value = {0};
-	unsigned char packed[8] = {0};
+	TextRef		bytes = {0};
 
-	if (text.length > SHORT_TEXT_MAX)
+	if (vector->spec->type == COLUMN_UUID)
 	{
-		value.word = groups_hash_bytes(text);
-		value.bytes = text;
-
-		return value;
+		bytes.bytes = vector->values.uuids[row].bytes;
+		bytes.length = sizeof(Uuid);
 	}
-	if (text.length > 0)
-		memcpy(packed, text.bytes, text.length);
-	packed[SHORT_TEXT_MAX] = (unsigned char) text.length;
-
-	memcpy(&value.word, packed, sizeof(value.word));
-	return value;
-}
-
-/* Equal values give equal words and bytes. */
-static inline KeyValue
-groups_value(const ColumnVector *vector, int row)
-{
-	KeyValue	value = {0};
-	TextRef text;
-
-	if (bitmap_has(&vector->nulls, row))
-		value.is_null = true;
-	else if (column_type_is_integer(vector->spec->type))
-		value.word = (uint64_t) vector->values.integers[row];
-	else if (vector->spec->type == COLUMN_UUID)
+	else if (column_type_is_text(vector->spec->type))
 	{
-		value.bytes.bytes = vector->values.uuids[row].bytes;
-		value.bytes.length = sizeof(Uuid);
-		value.word = groups_hash_bytes(value.bytes);
-	}
-	else
-	{
-		text = vector->values.texts[row];
+		bytes = vector->values.texts[row];
 
 		if (vector->spec->type == COLUMN_BPCHAR)
-			text.		length = compare_trimmed_length(text);
-
-		value = groups_text_value(text);
+			bytes.length = compare_trimmed_length(bytes);
+		if (bytes.length <= SHORT_TEXT_MAX)
+			bytes.bytes = NULL;
 	}
-	return value;
+	return bytes;
 }
 
-static inline bool
-groups_value_equals(const KeyValue *value, const GroupKeyWord *key)
+/* Sets the words of a key of texts or uuids; equal values give equal ones. */
+static void
+groups_load_bytes(Groups *groups, int key, const ColumnVector *vector,
+				  const uint16_t *rows, int n)
 {
-	if (value->word != key->word)
-		return false;
-	if (value->bytes.bytes == NULL || key->ref == NULL)
-		return value->bytes.bytes == NULL && key->ref == NULL;
-	return value->bytes.length == key->ref->length &&
-		memcmp(value->bytes.bytes, key->ref->bytes,
-			   value->bytes.length) == 0;
+	uint64_t   *words = groups->words[key];
+	bool		has_bytes = false;
+
+	for (int i = 0; i < n; i++)
+	{
+		TextRef		bytes = groups_bytes(vector, rows[i]);
+
+		if (bytes.bytes != NULL)
+		{
+			words[i] = groups_hash_bytes(bytes);
+			has_bytes = true;
+		}
+		else
+			words[i] = text_word_order((uint64_t) bytes.length << 56 |
+									   text_word(vector->values.texts[rows[i]].bytes,
+												 bytes.length));
+	}
+	groups->has_bytes[key] = has_bytes;
+}
+
+/* Sets what is compared of a key in these rows. */
+static void
+groups_load_key(Groups *groups, int key, const ColumnVector *vector,
+				const uint16_t *rows, int n)
+{
+	uint64_t   *words = groups->words[key];
+
+	groups->has_bytes[key] = false;
+	if (column_type_is_integer(vector->spec->type))
+		for (int i = 0; i < n; i++)
+			words[i] = (uint64_t) vector->values.integers[rows[i]];
+	else
+		groups_load_bytes(groups, key, vector, rows, n);
+	if (bitmap_is_empty(&vector->nulls))
+		return;
+	for (int i = 0; i < n; i++)
+	{
+		if (!bitmap_has(&vector->nulls, rows[i]))
+			continue;
+		words[i] = 0;
+		groups->nulls[i] |= (uint8_t) (1 << key);
+	}
+}
+
+/* Sets what is compared of all keys in these rows, and the rows' hashes. */
+static void
+groups_load(Groups *groups, const RowBatch *batch, const uint16_t *rows, int n)
+{
+	memset(groups->nulls, 0, (size_t) n);
+	for (int key = 0; key < groups->nkeys; key++)
+		groups_load_key(groups, key, &batch->columns[groups->keys[key]], rows,
+						n);
+	for (int i = 0; i < n; i++)
+		groups->hashes[i] = groups->nulls[i];
+	for (int key = 0; key < groups->nkeys; key++)
+	{
+		for (int i = 0; i < n; i++)
+			groups->hashes[i] = groups_mix(groups->hashes[i],
+										   groups->words[key][i]);
+	}
+}
+
+/* Is the value of a row, whose word is the key's, that key? */
+static bool
+groups_bytes_are(const ColumnVector *vector, int row, const GroupKeyWord *key)
+{
+	TextRef		bytes = groups_bytes(vector, row);
+
+	if (bytes.bytes == NULL || key->ref == NULL)
+		return bytes.bytes == NULL && key->ref == NULL;
+	return bytes.length == key->ref->length &&
+		memcmp(bytes.bytes, key->ref->bytes, bytes.length) == 0;
 }
 
 /*
@@ -226,8 +262,6 @@ groups_grow(Groups *groups)
 		GROUPS_FIRST : groups->groups_max * 2;
 	void	   *memory;
 
-	if (groups->ngroups < groups->groups_max)
-		return true;
 	if (groups_max > UINT32_MAX / 4)
 		return false;
 	memory = allocator->resize(allocator->context, groups->groups,
@@ -264,72 +298,73 @@ groups_copy_bytes(Groups *groups, TextRef text)
 	return copy;
 }
 
-/* Adds a group, whose slot is found empty later by its hash. */
+/* Adds the group of a row, the i-th of those loaded; false without memory. */
 static bool
-groups_add(Groups *groups, const KeyValue *values, uint64_t nulls)
+groups_add(Groups *groups, const RowBatch *batch, int row, int i)
 {
-	Group	   *group;
+	Group	   *group = groups_at(groups, groups->ngroups);
 
-	group = groups_at(groups, groups->ngroups);
-	group->nulls = nulls;
-	for (int i = 0; i < groups->nkeys; i++)
+	group->nulls = groups->nulls[i];
+	for (int key = 0; key < groups->nkeys; key++)
 	{
-		group->keys[i].word = values[i].word;
-		group->keys[i].ref = NULL;
-		if (values[i].bytes.bytes == NULL)
+		TextRef		bytes = {0};
+
+		if (!(group->nulls >> key & 1))
+			bytes = groups_bytes(&batch->columns[groups->keys[key]], row);
+		group->keys[key].word = groups->words[key][i];
+		group->keys[key].ref = NULL;
+		if (bytes.bytes == NULL)
 			continue;
-		group->keys[i].ref = groups_copy_bytes(groups, values[i].bytes);
-		if (group->keys[i].ref == NULL)
+		group->keys[key].ref = groups_copy_bytes(groups, bytes);
+		if (group->keys[key].ref == NULL)
 			return false;
 	}
 	groups->ngroups++;
 	return true;
 }
 
+/* Is a row, the i-th of those loaded, of that group? */
 static inline bool
-groups_is(const Groups *groups, uint32_t number, const KeyValue *values,
-		  uint64_t nulls)
+groups_is(const Groups *groups, uint32_t number, const RowBatch *batch,
+		  int row, int i)
 {
 	const Group *group = groups_at(groups, number);
 
-	if (group->nulls != nulls)
+	if (group->nulls != groups->nulls[i])
 		return false;
-	for (int i = 0; i < groups->nkeys; i++)
-		if (!groups_value_equals(&values[i], &group->keys[i]))
+	for (int key = 0; key < groups->nkeys; key++)
+	{
+		const GroupKeyWord *word = &group->keys[key];
+
+		if (word->word != groups->words[key][i])
 			return false;
+		if ((groups->has_bytes[key] || word->ref != NULL) &&
+			!(group->nulls >> key & 1) &&
+			!groups_bytes_are(&batch->columns[groups->keys[key]], row, word))
+			return false;
+	}
 	return true;
 }
 
+/* Finds or adds the group of a row, the i-th of those loaded. */
 static inline bool
-groups_find_row(Groups *groups, const RowBatch *batch, int row,
+groups_find_row(Groups *groups, const RowBatch *batch, int row, int i,
 				uint32_t *number)
 {
-	KeyValue	values[AGGREGATE_KEYS_MAX];
-	uint64_t	nulls = 0;
-	uint64_t	hash;
 	uint32_t	mask;
 	uint32_t	slot;
 
-	for (int i = 0; i < groups->nkeys; i++)
-	{
-		values[i] = groups_value(&batch->columns[groups->keys[i]], row);
-		nulls |= (uint64_t) values[i].is_null << i;
-	}
-	hash = nulls;
-	for (int i = 0; i < groups->nkeys; i++)
-		hash = groups_mix(hash, values[i].word);
-
-	if (!groups_grow(groups))
+	if (groups->ngroups == groups->groups_max && !groups_grow(groups))
 		return false;
 	mask = groups->nslots - 1;
-	for (slot = (uint32_t) hash & mask; groups->slots[slot] != 0;
+	for (slot = (uint32_t) groups->hashes[i] & mask; groups->slots[slot] != 0;
 		 slot = (slot + 1) & mask)
-		if (groups_is(groups, groups->slots[slot] - 1, values, nulls))
-		{
-			*number = groups->slots[slot] - 1;
+	{
+		*number = groups->slots[slot] - 1;
+		if (groups_is(groups, *number, batch, row, i))
 			return true;
-		}
-	if (!groups_add(groups, values, nulls))
+	}
+	if (!groups_add(groups, batch, row, i))
 		return false;
 	*number = groups->ngroups - 1;
 	groups->slots[slot] = groups->ngroups;
@@ -340,8 +375,9 @@ bool
 groups_find(Groups *groups, const RowBatch *batch, const uint16_t *rows,
 			int n, uint32_t *numbers)
 {
+	groups_load(groups, batch, rows, n);
 	for (int i = 0; i < n; i++)
-		if (!groups_find_row(groups, batch, rows[i], &numbers[i]))
+		if (!groups_find_row(groups, batch, rows[i], i, &numbers[i]))
 			return false;
 	return true;
 }

@@ -51,6 +51,13 @@ typedef struct Groups
 	uint32_t	groups_max;		/* room */
 	uint32_t   *slots;
 	uint32_t	nslots;			/* a power of two */
+
+	/* Of the rows that are looked for, in the order of their list. */
+	uint64_t	words[AGGREGATE_KEYS_MAX][BATCH_ROWS];	/* 0 of a null */
+	uint64_t	hashes[BATCH_ROWS];
+	uint8_t		nulls[BATCH_ROWS];	/* bit i: key i is null */
+	bool		has_bytes[AGGREGATE_KEYS_MAX];	/* does not all of some value
+												 * fit in the word? */
 } Groups;
 
 extern void groups_open(Groups *groups, const AggregateOptions *options);

@@ -61,6 +61,9 @@ static const AggregateOptions base = {
 	.max_memory = (size_t) 64 << 20
 };
 
+/* The rows that are taken in, of each table. */
+static RowBitmap chosen[BATCHES];
+
 /*------------------------------------------------------------------------
  * The slow way: all rows again for each group
  *------------------------------------------------------------------------
@@ -188,7 +191,8 @@ check_group(const Aggregation *aggregation, int group,
 	memset(expected, 0, sizeof(expected));
 	for (int t = 0; t < BATCHES; t++)
 		for (int r = 0; r < tables[t].batch.nrows; r++)
-			if (slow_in_group(tables, t, r, table, row, keys, nkeys))
+			if (bitmap_has(&chosen[t], r) &&
+				slow_in_group(tables, t, r, table, row, keys, nkeys))
 				slow_add(expected, &tables[t], r);
 	for (int i = 0; i < NSPECS; i++)
 		if (!states_agree(i, aggregate_state(aggregation, group, i), &expected[i]))
@@ -219,9 +223,25 @@ is_first(const TestTable *tables, int table, int row, const int *keys,
 {
 	for (int t = 0; t <= table; t++)
 		for (int r = 0; r < (t == table ? row : tables[t].batch.nrows); r++)
-			if (slow_in_group(tables, t, r, table, row, keys, nkeys))
+			if (bitmap_has(&chosen[t], r) &&
+				slow_in_group(tables, t, r, table, row, keys, nkeys))
 				return false;
 	return true;
+}
+
+/* Chooses all rows, or one of so many. */
+static void
+choose_rows(const TestTable *tables, unsigned share)
+{
+	TestRandom	random = {share};
+
+	for (int t = 0; t < BATCHES; t++)
+	{
+		bitmap_fill(&chosen[t], tables[t].batch.nrows);
+		for (int row = 0; row < tables[t].batch.nrows; row++)
+			if (test_random_below(&random, share) > 0)
+				bitmap_remove(&chosen[t], row);
+	}
 }
 
 static void
@@ -246,18 +266,23 @@ test_grouping(TestTable *tables, const int *keys, int nkeys, const char *name)
 		aggregate_restart(aggregation);
 		for (int t = 0; t < BATCHES; t++)
 		{
-			RowBitmap	selected;
-
-			bitmap_fill(&selected, tables[t].batch.nrows);
-			if (aggregate_add(aggregation, &tables[t].batch, &selected) != AGGREGATE_OK)
+			if (aggregate_add(aggregation, &tables[t].batch, &chosen[t]) !=
+				AGGREGATE_OK)
 				differences++;
 		}
 	}
 	for (int t = 0; t < BATCHES; t++)
-		for (int r = 0; r < tables[t].batch.nrows; r++, all++)
+		for (int r = 0; r < tables[t].batch.nrows; r++)
+		{
+			if (!bitmap_has(&chosen[t], r))
+				continue;
+			all++;
 			if (is_first(tables, t, r, keys, nkeys))
 				rows += check_group(aggregation, group++, tables, t, r, keys,
 									nkeys, &differences);
+		}
+	if (nkeys == 0 && group == 0)
+		group = 1;
 	TEST_EQUAL(differences, 0, "%s: all agree", name);
 	TEST_EQUAL(aggregate_ngroups(aggregation), group, "%s: groups", name);
 	TEST_EQUAL(rows, all, "%s: every row is in one group", name);
@@ -361,6 +386,91 @@ test_overflows(TestTable *table)
 	TEST_EQUAL(add_two(sum, table), AGGREGATE_OK, "unless it is null itself");
 }
 
+/* Adds these rows, by chosen, of a table; returns what becomes of them. */
+static AggregateStatus
+add_chosen(AggregateSpec spec, const TestTable *table,
+		   const RowBitmap *selected)
+{
+	TestMemory	memory;
+	AggregateOptions options = base;
+	const char *unsupported;
+	Aggregation *aggregation;
+	AggregateStatus status;
+
+	options.allocator = test_memory_allocator(&memory);
+	options.columns = table->specs;
+	options.specs = &spec;
+	options.nspecs = 1;
+	aggregation = aggregate_open(&options, &unsupported);
+	status = aggregate_add(aggregation, &table->batch, selected);
+	aggregate_close(aggregation);
+	return status;
+}
+
+/* a * b of int8: what overflows counts in rows that are taken in, few or many. */
+static void
+test_overflows_of_some(TestTable *table)
+{
+	Arithmetic	product = {
+		.nsteps = 3,
+		.steps = {
+			{.op = ARITHMETIC_COLUMN,.column = TEST_INT4},
+			{.op = ARITHMETIC_COLUMN,.column = TEST_INT4_TOO},
+			{.op = ARITHMETIC_MULTIPLY,.type = COLUMN_INT8}
+		}
+	};
+	AggregateSpec sum = {.kind = AGGREGATE_SUM,.argument = &product};
+	const int	nrows = 200;
+
+	test_table_init(table);
+	table->batch.nrows = nrows;
+	table->integers[TEST_INT4][120] = INT64_MAX;
+	table->integers[TEST_INT4_TOO][120] = 2;
+	for (int n = 1; n <= nrows; n += 40)
+	{
+		RowBitmap	selected;
+
+		bitmap_fill(&selected, n);
+		bitmap_remove(&selected, 120);
+		TEST_EQUAL(add_chosen(sum, table, &selected), AGGREGATE_OK,
+				   "%d rows without that which overflows", n);
+		bitmap_add(&selected, 120);
+		TEST_EQUAL(add_chosen(sum, table, &selected), AGGREGATE_OVERFLOW,
+				   "%d rows with it", n);
+	}
+}
+
+/* Constants whose scaling overflows, and steps that need none. */
+static void
+test_constants(TestTable *table)
+{
+	Arithmetic	sum_of = {
+		.nsteps = 3,
+		.steps = {
+			{.op = ARITHMETIC_COLUMN,.column = TEST_NUMERIC},
+			{.op = ARITHMETIC_CONSTANT,.constant = INT64_MAX / 10},
+			{.op = ARITHMETIC_ADD,.type = COLUMN_NUMERIC}
+		}
+	};
+	AggregateSpec sum = {.kind = AGGREGATE_SUM,.argument = &sum_of};
+	RowBitmap	selected;
+
+	test_table_init(table);
+	table->batch.nrows = 1;
+	bitmap_fill(&selected, 1);
+	TEST_EQUAL(add_chosen(sum, table, &selected), AGGREGATE_OVERFLOW,
+			   "a constant that overflows at the column's scale");
+	sum_of.steps[1].constant = INT64_MAX / 100;
+	TEST_EQUAL(add_chosen(sum, table, &selected), AGGREGATE_OK,
+			   "one that does not");
+	table->integers[TEST_NUMERIC][0] = 100;
+	TEST_EQUAL(add_chosen(sum, table, &selected), AGGREGATE_OVERFLOW,
+			   "until the column's value is added");
+	sum_of.steps[0] = sum_of.steps[1];
+	TEST_EQUAL(add_chosen(sum, table, &selected), AGGREGATE_OK,
+			   "two constants");
+}
+
 /* More groups than there may be memory, and requests that fail. */
 static void
 test_memory_limits(TestTable *table)
@@ -416,14 +526,21 @@ main(void)
 
 	for (int t = 0; t < BATCHES; t++)
 		test_table_fill(&tables[t], &random, 100 + (int) test_random_below(&random, 100));
-	test_grouping(tables, NULL, 0, "no keys");
-	test_grouping(tables, integer_key, 1, "an integer");
-	test_grouping(tables, text_key, 1, "a text");
-	test_grouping(tables, two_keys, 2,
-				  "a blank-padded text and a boolean");
-	test_grouping(tables, all_keys, 4, "four keys");
+	/* All rows, a half, and so few that they are computed by themselves. */
+	for (unsigned share = 1; share <= 10; share += share < 2 ? 1 : 8)
+	{
+		choose_rows(tables, share);
+		test_grouping(tables, NULL, 0, "no keys");
+		test_grouping(tables, integer_key, 1, "an integer");
+		test_grouping(tables, text_key, 1, "a text");
+		test_grouping(tables, two_keys, 2,
+					  "a blank-padded text and a boolean");
+		test_grouping(tables, all_keys, 4, "four keys");
+	}
 	test_statuses(&tables[0]);
 	test_overflows(&tables[0]);
+	test_overflows_of_some(&tables[0]);
+	test_constants(&tables[0]);
 	test_memory_limits(&tables[0]);
 	free(tables);
 	return test_done();
