@@ -22,12 +22,16 @@ typedef struct FilterResult
 	RowBitmap	is_unknown;
 } FilterResult;
 
-/* The words of the bitmaps that are worked on: [first, last). */
+/*
+ * The words of the bitmaps that are worked on: [first, last).  Of those in which
+ * an AND has left no row it does not matter what they become.
+ */
 typedef struct FilterWords
 {
 	const RowBatch *batch;
 	int			first;
 	int			last;
+	const RowBitmap *left;		/* NULL: all rows */
 } FilterWords;
 
 /*------------------------------------------------------------------------
@@ -66,15 +70,39 @@ filter_rescale(const FilterValue *value, int scale, int64_t *integer)
 	return rest != 0;
 }
 
+/*
+ * Has integers in [low, high] pass: all if these are the ends of int64, none if
+ * low is behind high.
+ */
 static void
-filter_set_range(FilterNode *node, int64_t low, int64_t high, bool negated)
+filter_set_range(FilterNode *node, int64_t low, int64_t high)
 {
-	node->low = low;
-	node->high = high;
-	node->negated = negated;
+	node->negated = low > high;
+	node->low = node->negated ? INT64_MIN : low;
+	node->high = node->negated ? INT64_MAX : high;
 }
 
-/* Turns column op constant into a range. */
+/* Has integers above that one pass. */
+static void
+filter_set_above(FilterNode *node, int64_t value)
+{
+	if (value == INT64_MAX)
+		filter_set_range(node, INT64_MAX, INT64_MIN);
+	else
+		filter_set_range(node, value + 1, INT64_MAX);
+}
+
+/* Has integers below that one pass. */
+static void
+filter_set_below(FilterNode *node, int64_t value)
+{
+	if (value == INT64_MIN)
+		filter_set_range(node, INT64_MAX, INT64_MIN);
+	else
+		filter_set_range(node, INT64_MIN, value - 1);
+}
+
+/* Turns column op constant into a range.  A rounded constant equals nothing. */
 static void
 filter_prepare_integer(FilterNode *node, int scale)
 {
@@ -85,24 +113,28 @@ filter_prepare_integer(FilterNode *node, int scale)
 	{
 		case FILTER_EQ:
 		case FILTER_NE:
-			if (rounded)
-				filter_set_range(node, INT64_MIN, INT64_MAX,
-								 node->op == FILTER_EQ);
-			else
-				filter_set_range(node, value, value, node->op == FILTER_NE);
+			filter_set_range(node, rounded ? INT64_MIN : value,
+							 rounded ? INT64_MAX : value);
+			if (rounded == (node->op == FILTER_EQ))
+				node->negated = true;
 			break;
 		case FILTER_LT:
+			if (rounded)
+				filter_set_range(node, INT64_MIN, value);
+			else
+				filter_set_below(node, value);
+			break;
 		case FILTER_GE:
 			if (rounded)
-				filter_set_range(node, INT64_MIN, value,
-								 node->op == FILTER_GE);
+				filter_set_above(node, value);
 			else
-				filter_set_range(node, value, INT64_MAX,
-								 node->op == FILTER_LT);
+				filter_set_range(node, value, INT64_MAX);
 			break;
 		case FILTER_LE:
+			filter_set_range(node, INT64_MIN, value);
+			break;
 		case FILTER_GT:
-			filter_set_range(node, INT64_MIN, value, node->op == FILTER_GT);
+			filter_set_above(node, value);
 			break;
 	}
 }
@@ -201,6 +233,43 @@ filter_can_compare(ColumnType a, ColumnType b)
 		 (column_type_is_float(a) && column_type_is_float(b)));
 }
 
+/* Is the condition that an integer is in a range? */
+static bool
+filter_is_range(const FilterNode *node, const ColumnSpec *columns)
+{
+	return node->kind == FILTER_COMPARE && !node->negated &&
+		column_type_is_integer(columns[node->column].type);
+}
+
+/*
+ * Has the first condition of an AND on an integer column stand for all: x >= 3 AND
+ * x < 5 is one range.  The others are left as they are, for whoever runs them by
+ * themselves.
+ */
+static void
+filter_merge_ranges(FilterNode *node, const ColumnSpec *columns)
+{
+	for (int i = 0; i < node->nchildren; i++)
+	{
+		FilterNode *first = node->children[i];
+
+		if (first->implied || !filter_is_range(first, columns))
+			continue;
+		for (int j = i + 1; j < node->nchildren; j++)
+		{
+			FilterNode *other = node->children[j];
+
+			if (other->column != first->column || first->negated ||
+				!filter_is_range(other, columns))
+				continue;
+			other->implied = true;
+			filter_set_range(first,
+							 first->low > other->low ? first->low : other->low,
+							 first->high < other->high ? first->high : other->high);
+		}
+	}
+}
+
 static const char *
 filter_prepare_children(FilterNode *node, const ColumnSpec *columns,
 						int ncolumns, FileEncoding encoding)
@@ -213,6 +282,8 @@ filter_prepare_children(FilterNode *node, const ColumnSpec *columns,
 		if (why != NULL)
 			return why;
 	}
+	if (node->kind == FILTER_AND)
+		filter_merge_ranges(node, columns);
 	return node->kind == FILTER_NOT && node->nchildren != 1 ?
 		"NOT of other than one condition" : NULL;
 }
@@ -255,6 +326,7 @@ const char *
 filter_prepare(FilterNode *node, const ColumnSpec *columns, int ncolumns,
 			   FileEncoding encoding)
 {
+	node->implied = false;
 	switch (node->kind)
 	{
 		case FILTER_CONSTANT:
@@ -288,6 +360,8 @@ filter_rows(const FilterNode *node, const FilterWords *words,
 		int			nrows = left < 64 ? left : 64;
 		uint64_t	bits = 0;
 
+		if (words->left != NULL && words->left->words[word] == 0)
+			nrows = 0;
 		for (int bit = 0; bit < nrows; bit++)
 			bits |= (uint64_t) is_true_of(node, words->batch,
 										  word * 64 + bit) << bit;
@@ -295,14 +369,45 @@ filter_rows(const FilterNode *node, const FilterWords *words,
 	}
 }
 
-static inline bool
-filter_is_in_range(const FilterNode *node, const RowBatch *batch, int row)
+/*
+ * Which of 64 integers are outside of a range that begins at low?  One comparison
+ * does for both ends: below low it wraps around.  Two halves that do not wait
+ * for one another each begin with their last row.
+ */
+static inline uint64_t
+filter_outside(const int64_t *values, uint64_t low, uint64_t span)
 {
-	int64_t		value = batch->columns[node->column].values.integers[row];
+	uint64_t	first = 0;
+	uint64_t	second = 0;
 
-	/* One comparison does for both ends: below low it wraps around. */
-	return ((uint64_t) value - (uint64_t) node->low <=
-			(uint64_t) node->high - (uint64_t) node->low) != node->negated;
+	for (int bit = 31; bit >= 0; bit--)
+	{
+		first += first + (span < (uint64_t) values[bit] - low);
+		second += second + (span < (uint64_t) values[bit + 32] - low);
+	}
+	return first | second << 32;
+}
+
+/*
+ * Sets the rows whose integer is in the range.  A vector has room for whole words;
+ * what is behind the last row does not matter.
+ */
+static void
+filter_rows_in_range(const FilterNode *node, const FilterWords *words,
+					 RowBitmap *is_true)
+{
+	const int64_t *values = words->batch->columns[node->column].values.integers;
+	const uint64_t low = (uint64_t) node->low;
+	const uint64_t span = (uint64_t) node->high - low;
+	const uint64_t flip = node->negated ? 0 : ~(uint64_t) 0;
+
+	for (int word = words->first; word < words->last; word++)
+	{
+		is_true->words[word] = 0;
+		if (words->left == NULL || words->left->words[word] != 0)
+			is_true->words[word] = flip ^
+				filter_outside(values + word * 64, low, span);
+	}
 }
 
 static inline bool
@@ -421,7 +526,7 @@ filter_run_values(const FilterNode *node, const FilterWords *words,
 	{
 		case FILTER_COMPARE:
 			if (column_type_is_integer(type))
-				filter_rows(node, words, is_true, filter_is_in_range);
+				filter_rows_in_range(node, words, is_true);
 			else
 				filter_rows(node, words, is_true, filter_is_related);
 			break;
@@ -484,14 +589,25 @@ static void
 filter_run_children(const FilterNode *node, const FilterWords *words,
 					FilterResult *result)
 {
+	FilterWords child_words = *words;
+	RowBitmap	left;
+
 	filter_run_constant(node->kind == FILTER_AND ? FILTER_TRUE : FILTER_FALSE,
 						words, result);
 	for (int i = 0; i < node->nchildren; i++)
 	{
 		FilterResult child;
 
-		filter_run_node(node->children[i], words, &child);
+		if (node->children[i]->implied)
+			continue;
+		filter_run_node(node->children[i], &child_words, &child);
 		filter_combine(node->kind, words, result, &child);
+		if (node->kind != FILTER_AND)
+			continue;
+		for (int word = words->first; word < words->last; word++)
+			left.words[word] = result->is_true.words[word] |
+				result->is_unknown.words[word];
+		child_words.left = &left;
 	}
 }
 
@@ -531,7 +647,7 @@ void
 filter_run(const FilterNode *node, const RowBatch *batch, int first_word,
 		   int last_word, RowBitmap *selected)
 {
-	FilterWords words = {batch, first_word, last_word};
+	FilterWords words = {batch, first_word, last_word, NULL};
 	FilterResult result;
 	RowBitmap	all;
 

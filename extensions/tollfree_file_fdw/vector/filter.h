@@ -79,6 +79,8 @@ typedef struct FilterNode
 	int64_t		low;
 	int64_t		high;
 	bool		negated;		/* or, if this is set, if not */
+	bool		implied;		/* a condition before it in the same AND says
+								 * as much */
 	bool		multibyte;		/* LIKE: may _ stand for several bytes? */
 } FilterNode;
 

@@ -358,6 +358,66 @@ test_trees(TestTable *table)
 			(long long) rows);
 }
 
+/* An AND of two comparisons of one column, prepared again, as for a rescan. */
+static int
+range_differences(TestTable *table, CompareOp op, int64_t constant,
+				  CompareOp other_op, int64_t other_constant)
+{
+	static TestTree tree;
+	FilterNode *root = &tree.nodes[0];
+	RowBitmap	selected;
+	int			differences = 0;
+
+	memset(&tree, 0, sizeof(tree));
+	root->kind = FILTER_AND;
+	root->nchildren = 2;
+	root->children = tree.children[0];
+	for (int i = 0; i < 2; i++)
+	{
+		FilterNode *node = root->children[i] = &tree.nodes[i + 1];
+
+		node->kind = FILTER_COMPARE;
+		node->op = i == 0 ? op : other_op;
+		node->column = TEST_INT4;
+		node->values = tree.values[i + 1];
+		node->nvalues = 1;
+		node->values[0].integer = i == 0 ? constant : other_constant;
+		tree.originals[i + 1][0] = node->values[0];
+	}
+	for (int pass = 0; pass < 2; pass++)
+	{
+		filter_prepare(root, table->specs, TEST_COLUMNS, FILE_ENCODING_UTF8);
+		filter_run(root, &table->batch, 0, 1, &selected);
+		differences += count_differences(&tree, root, &table->batch, &selected);
+	}
+	return differences;
+}
+
+/* Ranges up to the ends of int64, and what two of them have in common. */
+static void
+test_ranges(TestTable *table)
+{
+	static const int64_t numbers[] = {
+		INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX - 1, INT64_MAX
+	};
+	const int	n = sizeof(numbers) / sizeof(numbers[0]);
+	int			differences = 0;
+
+	test_table_init(table);
+	table->batch.nrows = n + 1;
+	memcpy(table->integers[TEST_INT4], numbers, sizeof(numbers));
+	bitmap_add(&table->vectors[TEST_INT4].nulls, n);
+	for (int i = 0; i < n * n; i++)
+	{
+		for (int ops = 0; ops < 36; ops++)
+			differences += range_differences(table, (CompareOp) (ops % 6),
+											 numbers[i % n],
+											 (CompareOp) (ops / 6),
+											 numbers[i / n]);
+	}
+	TEST_EQUAL(differences, 0, "two ranges of integers");
+}
+
 /* Returns which values of truth the rows of the batch have. */
 static ZoneTruths
 slow_truths(const TestTree *tree, const FilterNode *root,
@@ -520,6 +580,7 @@ main(void)
 
 	test_unsupported();
 	test_trees(table);
+	test_ranges(table);
 	test_zones(table);
 	test_keys(table);
 	free(table);
