@@ -5,12 +5,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/inline.h"
+#include "core/range.h"
 #include "core/record_index.h"
+#include "core/text_word.h"
 
 #define INDEX_MAGIC		"tollidx"
 #define INDEX_VERSION	4
 #define FIRST_CAPACITY	64		/* blocks */
-#define KEY_BYTES		8		/* of a text */
 
 static size_t
 index_align(size_t length)
@@ -106,37 +108,7 @@ builder_begin_block(IndexBuilder *builder, int64_t offset, int64_t line)
 static uint32_t
 count_rows(const RowBitmap *rows)
 {
-	uint64_t	any = 0;
-
-	for (int i = 0; i < BATCH_WORDS; i++)
-		any |= rows->words[i];
-	return any == 0 ? 0 : (uint32_t) bitmap_count(rows);
-}
-
-static inline void
-zone_add_integer(Zone *zone, int64_t value)
-{
-	zone->low = value < zone->low ? value : zone->low;
-	zone->high = value > zone->high ? value : zone->high;
-}
-
-/* Takes in all integers, in two turns that do not wait for one another. */
-static void
-zone_add_all(Zone *zone, const int64_t *values, int nrows)
-{
-	Zone		even = *zone;
-	Zone		odd = *zone;
-	int			i = 0;
-
-	for (; i + 1 < nrows; i += 2)
-	{
-		zone_add_integer(&even, values[i]);
-		zone_add_integer(&odd, values[i + 1]);
-	}
-	if (i < nrows)
-		zone_add_integer(&even, values[i]);
-	zone->low = even.low < odd.low ? even.low : odd.low;
-	zone->high = even.high > odd.high ? even.high : odd.high;
+	return bitmap_is_empty(rows) ? 0 : (uint32_t) bitmap_count(rows);
 }
 
 int64_t
@@ -153,62 +125,89 @@ zone_float_key(double value)
 	return bits < 0 ? bits ^ INT64_MAX : bits;
 }
 
-int64_t
-zone_text_key(TextRef text, ColumnType type)
+static ALWAYS_INLINE int64_t
+text_key(TextRef text, ColumnType type)
 {
 	uint32_t	length = text.length;
-	uint64_t	key = 0;
 
 	while (type == COLUMN_BPCHAR && length > 0 &&
 		   text.bytes[length - 1] == ' ')
 		length--;
-	if (length > KEY_BYTES)
-		length = KEY_BYTES;
-	for (uint32_t i = 0; i < length; i++)
-		key |= (uint64_t) text.bytes[i] << (8 * (KEY_BYTES - 1 - i));
-
-	return (int64_t) (key ^ (uint64_t) 1 << 63);
+	return (int64_t) (__builtin_bswap64(text_word(text.bytes, length)) ^
+					  (uint64_t) 1 << 63);
 }
 
-/* Returns the integer or key of a value of a type that has one. */
-static inline int64_t
-vector_key(const ColumnVector *vector, int row)
+int64_t
+zone_text_key(TextRef text, ColumnType type)
 {
-	ColumnType	type = vector->spec->type;
-
-	if (column_type_is_integer(type))
-		return vector->values.integers[row];
-	return column_type_is_float(type) ?
-		zone_float_key(vector->values.floats[row]) :
-		zone_text_key(vector->values.texts[row], type);
+	return text_key(text, type);
 }
 
-/* Takes in the values of rows that have one. */
-static void
-zone_add_some(Zone *zone, const ColumnVector *vector, int nrows)
+/* Returns the integer or key of a row's value, of a type that has one. */
+static ALWAYS_INLINE int64_t
+vector_key(ColumnValues values, ColumnType type, int row)
 {
-	for (int i = 0; i < nrows; i++)
+	if (column_type_is_float(type))
+		return zone_float_key(values.floats[row]);
+	return column_type_is_text(type) ? text_key(values.texts[row], type) :
+		values.integers[row];
+}
+
+/* Adds the values of a type, but for those of some rows, which may be none. */
+static ALWAYS_INLINE void
+add_keys(IntegerRange *range, ColumnValues values, ColumnType type, int nrows,
+		 const RowBitmap *without)
+{
+	int64_t		keys[BATCH_ROWS];
+	int			n = 0;
+
+	for (int row = 0; without == NULL && row < nrows; row++)
+		keys[n++] = vector_key(values, type, row);
+	for (int row = 0; without != NULL && row < nrows; row++)
 	{
-		if (!bitmap_has(&vector->nulls, i) && !bitmap_has(&vector->asks, i))
-			zone_add_integer(zone, vector_key(vector, i));
+		keys[n] = vector_key(values, type, row);
+		n += !bitmap_has(without, row);
 	}
+	range_add_all(range, keys, n);
+}
+
+/* Adds the values that there are to a range, of integers or keys. */
+static void
+add_values(IntegerRange *range, const ColumnVector *vector, int nrows,
+		   const RowBitmap *without)
+{
+	const ColumnType type = vector->spec->type;
+
+	if (type == COLUMN_TEXT)
+		add_keys(range, vector->values, COLUMN_TEXT, nrows, without);
+	else if (type == COLUMN_BPCHAR)
+		add_keys(range, vector->values, COLUMN_BPCHAR, nrows, without);
+	else if (column_type_is_float(type))
+		add_keys(range, vector->values, COLUMN_FLOAT8, nrows, without);
+	else if (without != NULL)
+		add_keys(range, vector->values, COLUMN_INT8, nrows, without);
+	else
+		range_add_all(range, vector->values.integers, nrows);
 }
 
 static void
 zone_add(Zone *zone, const ColumnVector *vector, int nrows)
 {
+	IntegerRange range = {zone->low, zone->high};
 	uint32_t	nulls = count_rows(&vector->nulls);
 	uint32_t	open = count_rows(&vector->asks);
+	RowBitmap	without;
 
 	zone->nulls += nulls;
 	zone->open += open;
 	if (vector->spec->type == COLUMN_OTHER ||
 		vector->spec->type == COLUMN_UUID)
 		return;
-	if (nulls + open == 0 && column_type_is_integer(vector->spec->type))
-		zone_add_all(zone, vector->values.integers, nrows);
-	else
-		zone_add_some(zone, vector, nrows);
+	for (int i = 0; i < BATCH_WORDS; i++)
+		without.words[i] = vector->nulls.words[i] | vector->asks.words[i];
+	add_values(&range, vector, nrows, nulls + open > 0 ? &without : NULL);
+	zone->low = range.low;
+	zone->high = range.high;
 }
 
 void

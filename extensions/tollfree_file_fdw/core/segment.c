@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "core/inline.h"
+#include "core/range.h"
 #include "core/segment.h"
 #include "core/segment_format.h"
+#include "core/text_word.h"
 
 #define FIRST_ROOM		((size_t) 64 << 10) /* bytes */
 #define FIRST_CHUNKS	64
@@ -17,9 +19,13 @@
 
 #define DICTIONARY_SLOTS	512 /* of a hash table; a power of two */
 
+/* An odd number with bits everywhere, to multiply by. */
+#define HASH_FACTOR		((uint64_t) 0x9E3779B97F4A7C15)
+
 /* The distinct texts of a chunk. */
 typedef struct Dictionary
 {
+	uint64_t	words[SEGMENT_ENTRIES_MAX]; /* their first bytes */
 	const unsigned char *bytes[SEGMENT_ENTRIES_MAX];
 	uint32_t	lengths[SEGMENT_ENTRIES_MAX];
 	uint32_t	nentries;
@@ -114,29 +120,16 @@ segment_builder_close(SegmentBuilder *builder)
  *------------------------------------------------------------------------
  */
 
-/* Sets base and width so that all numbers can be packed. */
+/* Sets base and width so that all of n numbers can be packed, at least one. */
 static void
-choose_packing(SegmentChunk *chunk, const int64_t *numbers, int n,
-			   const RowBitmap *nulls)
+choose_packing(SegmentChunk *chunk, const int64_t *numbers, int n)
 {
-	int64_t		low = INT64_MAX;
-	int64_t		high = INT64_MIN;
+	IntegerRange all = {INT64_MAX, INT64_MIN};
 	uint64_t	range;
 
-	for (int i = 0; nulls == NULL && i < n; i++)
-	{
-		low = numbers[i] < low ? numbers[i] : low;
-		high = numbers[i] > high ? numbers[i] : high;
-	}
-	for (int i = 0; nulls != NULL && i < n; i++)
-	{
-		if (bitmap_has(nulls, i))
-			continue;
-		low = numbers[i] < low ? numbers[i] : low;
-		high = numbers[i] > high ? numbers[i] : high;
-	}
-	range = low > high ? 0 : (uint64_t) high - (uint64_t) low;
-	chunk->base = low > high ? 0 : low;
+	range_add_all(&all, numbers, n);
+	range = (uint64_t) all.high - (uint64_t) all.low;
+	chunk->base = all.low;
 	chunk->width = range == 0 ? 0 : range <= UINT8_MAX ? 1 :
 		range <= UINT16_MAX ? 2 : range <= UINT32_MAX ? 4 : 8;
 }
@@ -183,14 +176,32 @@ append_numbers(SegmentBuilder *builder, const SegmentChunk *chunk,
 	segment_append(builder, packed, (size_t) n * chunk->width);
 }
 
+/* Returns the hash of a text, by its first bytes and, of long ones, its last. */
+static inline uint32_t
+entry_hash(uint64_t word, TextRef text)
+{
+	if (text.length > TEXT_WORD_SIZE)
+		word ^= text_word(text.bytes + text.length - TEXT_WORD_SIZE,
+						  TEXT_WORD_SIZE) << 1;
+	return (uint32_t) (((word + text.length) *HASH_FACTOR) >> 32);
+}
+
+static inline bool
+is_entry(const Dictionary *dictionary, uint32_t entry, uint64_t word,
+		 TextRef text)
+{
+	return dictionary->words[entry] == word &&
+		dictionary->lengths[entry] == text.length &&
+				(text.length <= TEXT_WORD_SIZE ||
+				 memcmp(dictionary->bytes[entry], text.bytes, text.length) == 0);
+}
+
 /* Returns the entry of a text, a new one if it has none; -1: there are too many. */
-static int
+static inline int
 find_entry(Dictionary *dictionary, TextRef text, uint32_t entries_max)
 {
-	uint32_t	slot = text.length;
-
-	for (uint32_t i = 0; i < text.length; i++)
-		slot = slot * 31 + text.bytes[i];
+	const uint64_t word = text_word(text.bytes, text.length);
+	uint32_t	slot = entry_hash(word, text);
 
 	for (;; slot++)
 	{
@@ -198,14 +209,13 @@ find_entry(Dictionary *dictionary, TextRef text, uint32_t entries_max)
 		uint32_t	entry = *found == 0 ? dictionary->nentries :
 			(uint32_t) *found - 1;
 
-		if (*found != 0 && (dictionary->lengths[entry] != text.length ||
-							memcmp(dictionary->bytes[entry], text.bytes,
-								   text.length) != 0))
+		if (*found != 0 && !is_entry(dictionary, entry, word, text))
 			continue;
 		if (*found != 0)
 			return (int) entry;
 		if (entry == entries_max)
 			return -1;
+		dictionary->words[entry] = word;
 		dictionary->bytes[entry] = text.bytes;
 		dictionary->lengths[entry] = text.length;
 		dictionary->nbytes += text.length;
@@ -283,17 +293,31 @@ append_texts(SegmentBuilder *builder, SegmentChunk *chunk)
 	{
 		chunk->encoding = SEGMENT_DICTIONARY;
 		chunk->nentries = dictionary.nentries;
-		choose_packing(chunk, dictionary.codes, n, NULL);
+		choose_packing(chunk, dictionary.codes, n);
 		append_head(builder, chunk);
 		append_numbers(builder, chunk, dictionary.codes, n);
 		append_entries(builder, &dictionary);
 		return;
 	}
 	chunk->encoding = SEGMENT_TEXTS;
-	choose_packing(chunk, builder->numbers, n, NULL);
+	choose_packing(chunk, builder->numbers, n);
 	append_head(builder, chunk);
 	append_numbers(builder, chunk, builder->numbers, n);
 	segment_append(builder, builder->staged, builder->nstaged_bytes);
+}
+
+/* Gives rows that are null the number of one that is not, which takes no room. */
+static void
+fill_nulls(SegmentBuilder *builder)
+{
+	const int	n = builder->nstaged;
+	int			first = 0;
+
+	while (first < n - 1 && bitmap_has(&builder->nulls, first))
+		first++;
+	for (int i = bitmap_next(&builder->nulls, 0, n); i < n;
+		 i = bitmap_next(&builder->nulls, i + 1, n))
+		builder->numbers[i] = builder->numbers[first];
 }
 
 /* Appends a chunk of integers; what is null takes no room of its own. */
@@ -303,11 +327,9 @@ append_integers(SegmentBuilder *builder, SegmentChunk *chunk)
 	const int	n = builder->nstaged;
 
 	chunk->encoding = SEGMENT_INTEGERS;
-	choose_packing(chunk, builder->numbers, n,
-				   chunk->has_nulls ? &builder->nulls : NULL);
-	for (int i = bitmap_next(&builder->nulls, 0, n); i < n;
-		 i = bitmap_next(&builder->nulls, i + 1, n))
-		builder->numbers[i] = chunk->base;
+	if (chunk->has_nulls)
+		fill_nulls(builder);
+	choose_packing(chunk, builder->numbers, n);
 	append_head(builder, chunk);
 	append_numbers(builder, chunk, builder->numbers, n);
 }
@@ -370,12 +392,15 @@ flush_chunk(SegmentBuilder *builder)
  *------------------------------------------------------------------------
  */
 
-/* Makes room for so many bytes behind the staged ones; sets failed if there is none. */
+/*
+ * Makes room for so many bytes behind the staged ones, and for a word behind
+ * these; sets failed if there is none.
+ */
 static unsigned char *
 stage_reserve(SegmentBuilder *builder, size_t length)
 {
 	if (!segment_grow(builder, &builder->staged, builder->nstaged_bytes,
-					  &builder->staged_room, length))
+					  &builder->staged_room, length + TEXT_WORD_SIZE))
 	{
 		builder->failed = true;
 		return NULL;
@@ -398,9 +423,21 @@ stage_texts(SegmentBuilder *builder, const TextRef *texts, int n)
 	to = stage_reserve(builder, length);
 	for (int i = 0; to != NULL && i < n; i++)
 	{
-		if (texts[i].length > 0)
-			memcpy(to, texts[i].bytes, texts[i].length);
-		to += texts[i].length;
+		const uint32_t size = texts[i].length;
+
+		/*
+		 * Most are short: what is written behind is written over, or behind
+		 * all.
+		 */
+		if (size <= TEXT_WORD_SIZE)
+		{
+			uint64_t	word = text_word_order(text_word(texts[i].bytes, size));
+
+			memcpy(to, &word, sizeof(word));
+		}
+		else
+			memcpy(to, texts[i].bytes, size);
+		to += size;
 	}
 }
 
