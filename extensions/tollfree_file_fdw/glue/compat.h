@@ -14,6 +14,7 @@
 #include "miscadmin.h"
 #include "optimizer/appendinfo.h"
 #include "optimizer/pathnode.h"
+#include "storage/buffile.h"
 #include "utils/acl.h"
 #include "utils/pg_locale.h"
 #if PG_VERSION_NUM >= 180000
@@ -102,6 +103,27 @@ compat_translate_to_partition(PlannerInfo *root, Node *expr,
 #define COMPAT_EXTRA_PARAMETER
 #define COMPAT_EXTRA_ARGUMENT
 #endif
+
+/*
+ * Reads so many bytes of a temporary file; false if it has ended there and may.
+ * ERROR if it cannot be read, or has fewer.
+ */
+static inline bool
+compat_read_saved(BufFile *file, void *bytes, size_t size, bool may_end)
+{
+#if PG_VERSION_NUM >= 160000
+	return BufFileReadMaybeEOF(file, bytes, size, may_end) > 0;
+#else
+	size_t		nread = BufFileRead(file, bytes, size);
+
+	if (nread != size && (nread > 0 || !may_end))
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("the temporary file of a hash table has %zu bytes where it should have %zu",
+						nread, size)));
+	return nread > 0;
+#endif
+}
 
 static inline void
 compat_vacuum_delay_point(void)

@@ -8,7 +8,7 @@
  * hash values of all its tuples, and of each batch passes on only rows that have
  * one of them:
  *
- *		HashJoinState -> hj_HashTable -> chunks of tuples with hash values
+ *		HashJoinState -> hj_HashTable -> tuples with hash values
  *			|									|
  *			| asks for rows						v
  *			v								JoinFilter
@@ -17,21 +17,21 @@
  * What the operators or the tuples are does not matter, only how the key of a row
  * is hashed.  join_search.c finds the joins for which that is known.
  *
- * A table in several batches has most of its tuples in files; it makes no filter.
- * Nor does one that several processes share.  Nothing is asked of a table but when
- * a filter is made of it, and that is forgotten when the scan starts again, as it
- * does before it reads for another table.
+ * join_table.c finds these tuples.  Nothing is asked of a table but when a filter
+ * is made of it, and that is forgotten when the scan starts again, as it does before
+ * it reads for another table.
  */
 #include "postgres.h"
 
 #include "common/hashfn.h"
 #include "executor/hashjoin.h"
-#include "miscadmin.h"
+#include "executor/nodeHash.h"
 #include "utils/fmgrprotos.h"
 
 #include "allocate.h"
 #include "compat.h"
 #include "join_filter.h"
+#include "join_table.h"
 
 /*
  * A filter is made when the join has been given a row for so many tuples of its
@@ -40,6 +40,9 @@
  * most of them, or since the scan starts again and again and stops early.
  */
 #define TUPLES_FOR_ROW 16
+
+/* What a filter takes for a tuple at most, bytes */
+#define TUPLE_BYTES 4
 
 /* A filter for a join, by columns of the batch (a list of integers). */
 JoinFilter *
@@ -68,24 +71,13 @@ join_filters_create(void)
 	return filters;
 }
 
-/* Has a filter do without its join, for that reason. */
-static void
-give_up(JoinFilter *filter, const char *reason)
-{
-	filter->phase = JOIN_FILTER_UNUSED;
-	filter->unused_reason = reason;
-}
-
-/* Has a filter wait for its join, if that is any use. */
+/* Has a filter wait for its join. */
 static void
 wait_for_table(JoinFilters *filters, JoinFilter *filter)
 {
 	filter->phase = JOIN_FILTER_WAITING;
 	filter->unused_reason = NULL;
-	if (filter->join->js.ps.plan->parallel_aware)
-		give_up(filter, "the hash table is shared");
-	else
-		filters->nwaiting++;
+	filters->nwaiting++;
 }
 
 /* Adds a filter. */
@@ -127,51 +119,46 @@ is_built(const JoinFilter *filter)
 	return filter->join->hj_HashTable != NULL;
 }
 
-/* Adds the hash values of all tuples in a table of one batch. */
+/* A TupleVisitor: adds a tuple's hash value to the filter. */
 static void
-add_tuples(JoinFilter *filter, HashJoinTable table)
+add_tuple(void *context, uint32 hash, MinimalTuple tuple)
 {
-	for (HashMemoryChunk chunk = table->chunks; chunk != NULL;
-		 chunk = chunk->next.unshared)
-	{
-		size_t		at = 0;
+	hash_filter_add(&((JoinFilter *) context)->hashes, hash);
+}
 
-		CHECK_FOR_INTERRUPTS();
-		while (at < chunk->used)
-		{
-			HashJoinTuple tuple = (HashJoinTuple) (HASH_CHUNK_DATA(chunk) + at);
-
-			hash_filter_add(&filter->hashes, tuple->hashvalue);
-			at += MAXALIGN(HJTUPLE_OVERHEAD + HJTUPLE_MINTUPLE(tuple)->t_len);
-		}
-	}
+/* Why no filter can be made of a table that has been built; NULL if one can. */
+static const char *
+find_obstacle(const HashJoinState *join)
+{
+	if (join_table_count(join) > (double) (get_hash_memory_limit() / TUPLE_BYTES))
+		return "the hash table has too many rows for hash_mem";
+	return join_table_unusable(join);
 }
 
 /* Makes a filter that waits for its join, if the time for it has come. */
 static void
 make_filter(JoinFilters *filters, JoinFilter *filter)
 {
-	HashJoinTable table = filter->join->hj_HashTable;
 	Allocator	allocator = memory_allocator(filters->context);
+	const char *obstacle;
+	double		count;
 
 	Assert(hash_filter_integer(-5000000000) ==
 		   DatumGetUInt32(DirectFunctionCall1(hashint8,
 											  Int64GetDatum(-5000000000))));
 	if (!is_built(filter))
 		return;
-	/* One batch has no tuples apart for the most common values, either. */
-	if (table->nbatch > 1 || table->skewEnabled)
-	{
-		filters->nwaiting--;
-		give_up(filter, "the hash table is in several batches");
+	obstacle = find_obstacle(filter->join);
+	count = join_table_count(filter->join);
+	if (obstacle == NULL && (double) filters->nrows * TUPLES_FOR_ROW < count)
 		return;
-	}
-	if ((double) filters->nrows * TUPLES_FOR_ROW < table->totalTuples)
-		return;
-	hash_filter_open(&filter->hashes, &allocator, (uint64) table->totalTuples);
-	add_tuples(filter, table);
-	filter->phase = JOIN_FILTER_USED;
 	filters->nwaiting--;
+	filter->unused_reason = obstacle;
+	filter->phase = obstacle == NULL ? JOIN_FILTER_USED : JOIN_FILTER_UNUSED;
+	if (obstacle != NULL)
+		return;
+	hash_filter_open(&filter->hashes, &allocator, (uint64) count);
+	join_table_visit(filter->join, add_tuple, filter);
 }
 
 /*

@@ -90,7 +90,7 @@ SELECT join_lines('SELECT * FROM ours.halves JOIN dims ON k = a JOIN dims e ON s
 SELECT count(*), sum(id), sum(e.x) FROM ours.halves JOIN dims ON k = a JOIN dims e ON small = e.a;
 SELECT count(*), sum(id), sum(e.x) FROM stock.facts JOIN dims ON k = a JOIN dims e ON small = e.a;
 
--- A table in several batches makes no filter.
+-- A table in several batches makes one of the tuples in its files too, most common values apart, if that does not get too large.
 CREATE TABLE wide AS SELECT i AS a, repeat(md5(i::text), 30) AS filler FROM generate_series(1, 400) i;
 ANALYZE wide;
 SET work_mem = '64kB';
@@ -98,7 +98,15 @@ SET hash_mem_multiplier = 1;
 SELECT agree('SELECT count(*), sum(length(filler)) FROM facts JOIN wide ON k = a'), join_lines('SELECT id, filler FROM ours.facts JOIN wide ON k = a');
 SET tollfree_file_fdw.debug_require = 'join_filter';
 SELECT agree('SELECT count(*), sum(length(filler)) FROM facts JOIN wide ON k = a');
+SELECT query, agree('SELECT count(*), sum(id), sum(length(filler)) FROM ' || query) FROM unnest(ARRAY[
+	'facts JOIN wide ON k = a AND id > a * 4',
+	'facts RIGHT JOIN wide ON k = a',
+	'facts JOIN wide ON k = a JOIN dims ON small = dims.a']) query;
+CREATE FUNCTION many() RETURNS SETOF int LANGUAGE plpgsql ROWS 10 AS $$ BEGIN RETURN QUERY SELECT generate_series(1, 20000); END $$;
+SELECT agree('SELECT count(*), sum(m) FROM facts JOIN many() m ON k = m');
 RESET tollfree_file_fdw.debug_require;
+SELECT agree('SELECT count(*), sum(m) FROM facts JOIN many() m ON k = m'), join_lines('SELECT * FROM ours.facts JOIN many() m ON k = m');
+DROP FUNCTION many;
 RESET work_mem;
 RESET hash_mem_multiplier;
 
@@ -132,7 +140,7 @@ FETCH 2 FROM c;
 FETCH 3 FROM c;
 COMMIT;
 
--- Several processes: each has a table of its own, or all share one.
+-- Several processes: each has a table of its own, or all share one and make a filter each.
 SET max_parallel_workers_per_gather = 2;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
@@ -143,6 +151,8 @@ SELECT agree('SELECT count(*), sum(id) FROM facts JOIN dims ON k = a'), substrin
 FROM shown_plan('SELECT count(*) FROM ours.facts JOIN dims ON k = a') line WHERE line ~ 'Fast Path';
 SET enable_parallel_hash = on;
 SELECT agree('SELECT count(*), sum(x.id) FROM facts x JOIN facts y ON x.k = y.id');
+SELECT agree('SELECT count(*), sum(id), sum(a) FROM facts JOIN dims ON k = a'), substring(line, 'Fast Path:.*') AS path
+FROM shown_plan('SELECT count(*) FROM ours.facts JOIN dims ON k = a', 'analyze, costs off, timing off, summary off, buffers off') line WHERE line ~ 'Fast Path:';
 RESET enable_parallel_hash;
 RESET tollfree_file_fdw.parallel_chunk_size;
 RESET min_parallel_table_scan_size;
