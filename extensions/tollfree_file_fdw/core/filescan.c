@@ -175,3 +175,10 @@ filescan_set_range(FileScan *scan, const ScanRange *range)
 {
 	filescan_begin(scan, range);
 }
+
+void
+filescan_cut_range(FileScan *scan, int64_t end)
+{
+	assert(end < scan->range.end);
+	scan->range.end = end;
+}

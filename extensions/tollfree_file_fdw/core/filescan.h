@@ -147,6 +147,9 @@ extern void filescan_restart(FileScan *scan);
 /* Goes on with the records of a range: see chunk.h.  No header is returned. */
 extern void filescan_set_range(FileScan *scan, const ScanRange *range);
 
+/* Has the range end at an offset behind the batch, and before its end so far. */
+extern void filescan_cut_range(FileScan *scan, int64_t end);
+
 /*
  * Reads bytes [from, to) of the file for somebody to look through them, with
  * KERNEL_PADDING on both sides.  They last until filescan_next, which does not

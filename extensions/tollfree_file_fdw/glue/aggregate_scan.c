@@ -171,7 +171,8 @@ add_batch(FileScanState *scan)
 	int			from = 0;
 
 	MemoryContextReset(scan->aggregate->batch_memory);
-	scan_select_rows(scan);
+	select_rows(scan_selector(scan), scan->input.batches, &scan->selected);
+	select_rest(scan_selector(scan), scan->input.batches, &scan->selected);
 	for (int row = bitmap_next(&batches->asks, 0, batch->nrows);
 		 row < batch->nrows;
 		 row = bitmap_next(&batches->asks, row + 1, batch->nrows))

@@ -31,6 +31,7 @@ static void
 describe_joins(const JoinFilters *joins, StringInfo words)
 {
 	int			count = joins == NULL ? 0 : join_filters_count(joins);
+	int			npaused = joins == NULL ? 0 : join_filters_count_paused(joins);
 	const char *reason = joins == NULL ? NULL :
 		join_filters_unused_reason(joins);
 
@@ -38,6 +39,10 @@ describe_joins(const JoinFilters *joins, StringInfo words)
 		appendStringInfoString(words, ", join filter");
 	if (count > 1)
 		appendStringInfo(words, ", %d join filters", count);
+	if (npaused == 1 && count == 1)
+		appendStringInfoString(words, " (paused: few rows dropped)");
+	else if (npaused > 0)
+		appendStringInfo(words, " (%d paused: few rows dropped)", npaused);
 	if (reason != NULL)
 		appendStringInfo(words, ", no%s join filter (%s)",
 						 count > 0 ? " other" : "", reason);
@@ -103,7 +108,10 @@ describe_index(const ScanInput *input)
 	initStringInfo(&words);
 	if (index->blocks > 0)
 		appendStringInfo(&words, UINT64_FORMAT " of " UINT64_FORMAT " blocks skipped",
-						 index->skipped, index->blocks);
+						 index->skipped + index->unjoined, index->blocks);
+	if (index->unjoined > 0)
+		appendStringInfo(&words, " (" UINT64_FORMAT " for joins)",
+						 index->unjoined);
 	if (index->counted > 0)
 		appendStringInfo(&words, ", " UINT64_FORMAT " counted", index->counted);
 	if (written > 0)

@@ -27,10 +27,13 @@
  * and none could make any.  A part of that size takes some 10 ms to read as text, so
  * little time is lost by those that have none left.
  *
+ * When a hash join above has built its table, blocks are skipped in which no row can
+ * have a match, too: those that are left, for by then reading has begun.
+ *
  * A block that is not read has no error that file_fdw would raise: its records
  * were found to be good, and each value that the scan would have converted is
- * one that core/ has converted.  Of a lazy table that is asked of the filter's
- * columns alone.
+ * one that core/ has converted.  Of a lazy table that is asked of the columns of
+ * filters alone.
  *
  * What is stored does not depend on the session.  Values that core/ leaves to
  * PostgreSQL's input functions are open, whatever these make of them.
@@ -60,7 +63,8 @@
 typedef enum BlockVerdict
 {
 	BLOCK_READ,
-	BLOCK_SKIP,
+	BLOCK_SKIP,					/* no row passes the filter */
+	BLOCK_DROP,					/* no row has a match in a join above */
 	BLOCK_COUNT
 } BlockVerdict;
 
@@ -293,7 +297,7 @@ forget_execution(IndexUse *use)
 	index_use_end(use);
 	use->role = INDEX_UNUSED;
 	use->is_loaded = use->is_filling = use->has_tail = false;
-	use->skipped_rows = use->counted_rows = 0;
+	use->skipped_rows = use->unjoined_rows = use->counted_rows = 0;
 }
 
 /* Makes the context of what follows, and the key; the context is the current one. */
@@ -370,6 +374,10 @@ judge_block(IndexUse *use, const FileReader *reader, const IndexBlock *block)
 							  block->nrows);
 	if (!truths.may_be_true)
 		return BLOCK_SKIP;
+	if (use->joins != NULL &&
+		!zones_truths(use->joins, columns->specs, use->zones,
+					  block->nrows).may_be_true)
+		return BLOCK_DROP;
 	return use->counts_rows && !truths.may_be_false &&
 		!truths.may_be_unknown ? BLOCK_COUNT : BLOCK_READ;
 }
@@ -380,6 +388,8 @@ note_unread(IndexUse *use, BlockVerdict verdict, const IndexBlock *block)
 {
 	use->skipped += verdict == BLOCK_SKIP;
 	use->skipped_rows += verdict == BLOCK_SKIP ? block->nrows : 0;
+	use->unjoined += verdict == BLOCK_DROP;
+	use->unjoined_rows += verdict == BLOCK_DROP ? block->nrows : 0;
 	use->counted += verdict == BLOCK_COUNT;
 	use->counted_rows += verdict == BLOCK_COUNT ? block->nrows : 0;
 }
@@ -475,6 +485,24 @@ index_use_next(IndexUse *use, FileReader *reader, BlockRun *run)
 	while (continues_run(use, reader, run));
 	run->nblocks = use->next - run->first;
 	return true;
+}
+
+/*
+ * More is known by now of which blocks matter: has the run that is read end where
+ * the next block begins, so that those behind it are judged again.
+ */
+void
+index_use_cut_run(IndexUse *use, FileReader *reader)
+{
+	int64_t		at = filescan_offset(reader->scan, reader->base.batch->nrows);
+	uint32		next = use->next;
+
+	while (next > 0 && index_block(&use->index, next - 1)->offset >= at)
+		next--;
+	if (next == use->next)
+		return;
+	use->next = next;
+	filescan_cut_range(reader->scan, index_block(&use->index, next)->offset);
 }
 
 /*
@@ -678,6 +706,16 @@ index_use_take_skipped(IndexUse *use)
 	uint64		rows = use->skipped_rows;
 
 	use->skipped_rows = 0;
+	return rows;
+}
+
+/* How many rows joins above have ruled out unread, since the last call. */
+uint64
+index_use_take_unjoined(IndexUse *use)
+{
+	uint64		rows = use->unjoined_rows;
+
+	use->unjoined_rows = 0;
 	return rows;
 }
 

@@ -44,6 +44,9 @@ typedef struct IndexUse
 {
 	bool		is_wanted;
 	const FilterNode *filter;	/* for batches; NULL if there is none */
+	const FilterNode *joins;	/* what keys of hash joins above must be for a
+								 * row to be of use; NULL if that is not
+								 * known, as before reading begins */
 	bool		counts_rows;	/* are rows only counted? */
 	bool		is_lazy;		/* are the filter's columns all that matters? */
 
@@ -73,10 +76,12 @@ typedef struct IndexUse
 
 	uint64		blocks;			/* of indexes used */
 	uint64		skipped;		/* blocks not read: no row passes the filter */
+	uint64		unjoined;		/* blocks not read: no row is joined */
 	uint64		counted;		/* blocks not read: all rows do, and are only
 								 * counted */
 	uint64		skipped_rows;	/* since somebody has asked */
-	uint64		counted_rows;	/* likewise */
+	uint64		unjoined_rows;	/* likewise, as the next */
+	uint64		counted_rows;
 	uint64		written;		/* blocks of indexes made */
 } IndexUse;
 
@@ -90,6 +95,7 @@ extern void index_use_join(IndexUse *use, FileReader *reader, int encoding,
 extern void index_use_open_builder(IndexUse *use, const FileReader *reader);
 extern bool index_use_next(IndexUse *use, FileReader *reader, BlockRun *run);
 extern ScanRange index_use_range_from(const IndexUse *use, uint32 n);
+extern void index_use_cut_run(IndexUse *use, FileReader *reader);
 extern uint32 index_use_cut(IndexUse *use, const FileReader *reader,
 							int64_t size, IndexPart *parts, uint32 capacity);
 extern void index_use_add(IndexUse *use, FileReader *reader, int64 line_zero);
@@ -99,8 +105,12 @@ extern bool index_use_is_settled(const IndexUse *use, const OpenFile *file);
 extern void index_use_give_up(IndexUse *use);
 extern void index_use_end(IndexUse *use);
 
-/* How many rows were not read since the last call, by a filter, or counted. */
+/*
+ * How many rows were not read since the last call, by a filter, by keys of joins,
+ * or counted.
+ */
 extern uint64 index_use_take_skipped(IndexUse *use);
+extern uint64 index_use_take_unjoined(IndexUse *use);
 extern uint64 index_use_take_counted(IndexUse *use);
 
 /* Is the file read by blocks of an index that is there? */

@@ -288,6 +288,20 @@ input_next_batch(ScanInput *input)
 	}
 }
 
+/*
+ * A batch is being read by blocks, and it is known by now what keys of joins must
+ * be: has blocks skipped by that, from here on.  What segments are read from, or
+ * made of, is read to its end.
+ */
+void
+input_narrow(ScanInput *input, const FilterNode *joins)
+{
+	Assert(input->phase == INPUT_READING);
+	input->index.joins = joins;
+	if (input->cache.context == NULL)
+		index_use_cut_run(&input->index, input->reader);
+}
+
 /* Forgets where and why the reader stopped. */
 static void
 forget_handover(ScanInput *input)
@@ -425,6 +439,7 @@ input_reset(ScanInput *input)
 {
 	input_close_reader(input);
 	input->phase = INPUT_CLOSED;
+	input->index.joins = NULL;
 	input->encoding = format_encoding(&input->options);
 	forget_handover(input);
 }

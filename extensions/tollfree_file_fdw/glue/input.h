@@ -90,6 +90,7 @@ extern void input_report_lost(const ScanInput *input);
 extern void input_begin(ScanInput *input);
 extern void input_take_part(ScanInput *input);
 extern bool input_next_batch(ScanInput *input);
+extern void input_narrow(ScanInput *input, const FilterNode *joins);
 extern void input_hand_over(ScanInput *input);
 extern const char *input_stop_words(const ScanInput *input);
 extern char *input_start_over(ScanInput *input);

@@ -41,6 +41,7 @@ typedef struct JoinSearch
 	List	   *between;		/* HashJoinState: passed on the way */
 	List	   *keys;			/* integers: the key's columns, as numbered in
 								 * the rows of the node that was reached */
+	List	   *inner;			/* integers: of each key, see JoinFilter */
 } JoinSearch;
 
 static ExecutorStart_hook_type next_start_hook = NULL;
@@ -146,10 +147,15 @@ add_filter(const JoinSearch *search, ForeignScanState *node)
 			return;
 		columns = lappend_int(columns, column);
 	}
+	select_add_keys(scan->selector, &scan->input.columns,
+					scan->input.options.is_lazy, columns);
+	select_add_keys(scan->cached_selector, &scan->input.cache.columns, true,
+					columns);
 	if (scan->joins == NULL)
 		scan->joins = join_filters_create();
 	join_filters_add(scan->joins,
-					 join_filter_create(search->join, search->between, columns));
+					 join_filter_create(search->join, search->between, columns,
+										search->inner));
 }
 
 /* Follows a join down, from a node whose rows have its key in these columns. */
@@ -227,6 +233,43 @@ find_key(Expr *key, Oid hash_function, Oid collation)
 	return var->varattno;
 }
 
+/* Have both types one order of integers, and equal values in both one integer? */
+static bool
+are_same_integers(Oid type, Oid other)
+{
+	switch (type)
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+			return other == INT2OID || other == INT4OID || other == INT8OID;
+		case DATEOID:
+		case TIMESTAMPOID:
+			return other == type;
+		default:
+			return false;
+	}
+}
+
+/*
+ * The column of the tuples in the hash table that a key, the nth, must be equal to,
+ * as integers; 0 if there is none.  Only PostgreSQL's own operators are known.
+ */
+static AttrNumber
+find_inner(const HashJoinState *join, int n)
+{
+	const HashJoin *plan = castNode(HashJoin, join->js.ps.plan);
+	const Hash *hash = castNode(Hash, innerPlan(plan));
+	Expr	   *key = list_nth(hash->hashkeys, n);
+	Var		   *var = (Var *) key;
+
+	if (!IsA(key, Var) || var->varattno <= 0 ||
+		list_nth_oid(plan->hashoperators, n) >= FirstUnpinnedObjectId ||
+		!are_same_integers(exprType(list_nth(plan->hashkeys, n)), var->vartype))
+		return 0;
+	return var->varattno;
+}
+
 /* Finds the scans that a join can tell what rows it drops, and has it do so. */
 static void
 search_below(HashJoinState *join)
@@ -254,6 +297,7 @@ search_below(HashJoinState *join)
 		if (key == 0)
 			return;
 		search.keys = lappend_int(search.keys, key);
+		search.inner = lappend_int(search.inner, find_inner(join, i));
 	}
 	follow(search, outerPlanState(join));
 }

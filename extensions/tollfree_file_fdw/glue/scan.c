@@ -141,13 +141,26 @@ check_required(const FileScanState *scan)
 				 errhint("Reset tollfree_file_fdw.debug_require.")));
 }
 
-/* Drops rows of the batch that a hash join above would drop, from scan->row on. */
+/*
+ * Drops rows of the batch that a hash join above would drop, from scan->row on.
+ * Once more is known of the joins, so are blocks of a record index.
+ */
 static void
 drop_unjoined(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
-	int			ndropped = join_filters_apply(scan->joins, scan->input.batches,
-											  scan->row, &scan->selected);
+	ScanInput  *input = &scan->input;
+	JoinFilters *joins = scan->joins;
+	int			nwaiting = joins->nwaiting;
+	bool		by_index = input->share.file == NULL && input_uses_index(input);
+	int			ndropped;
+
+	if (by_index)
+		join_filters_want_bounds(joins);
+	ndropped = join_filters_apply(joins, input->batches, scan->row,
+								  &scan->selected);
+	if (by_index && joins->nwaiting < nwaiting)
+		input_narrow(input, joins->bounds);
 
 	/* No other node of a foreign scan counts by the second counter. */
 	InstrCountFiltered2(node, ndropped);
@@ -162,16 +175,23 @@ next_batch(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
 	bool		has_batch = input_next_batch(&scan->input);
+	const RowSelector *selector;
 
 	InstrCountFiltered1(node, index_use_take_skipped(&scan->input.index));
+	InstrCountFiltered2(node, index_use_take_unjoined(&scan->input.index));
 	if (!has_batch)
 		return false;
-	scan_select_rows(scan);
+	selector = scan_selector(scan);
+	select_rows(selector, scan->input.batches, &scan->selected);
 	InstrCountFiltered1(node, scan->input.batches->batch->nrows -
 						bitmap_count(&scan->selected));
 	scan->row = 0;
 	if (scan->joins != NULL)
+	{
+		select_keys(selector, scan->input.batches, &scan->selected);
 		drop_unjoined(node);
+	}
+	select_rest(selector, scan->input.batches, &scan->selected);
 	return true;
 }
 

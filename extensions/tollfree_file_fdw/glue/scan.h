@@ -32,14 +32,14 @@ typedef struct FileScanState
 } FileScanState;
 
 /*
- * Selects rows of the present batch.  Columns of segments wait for the filter in
- * any table: nothing in them can be an error.
+ * How rows of the present batch are selected.  Columns of segments wait for filters
+ * in any table: nothing in them can be an error.
  */
-static inline void
-scan_select_rows(FileScanState *scan)
+static inline const RowSelector *
+scan_selector(const FileScanState *scan)
 {
-	select_rows(input_uses_segments(&scan->input) ? scan->cached_selector :
-				scan->selector, scan->input.batches, &scan->selected);
+	return input_uses_segments(&scan->input) ? scan->cached_selector :
+		scan->selector;
 }
 
 #endif							/* TOLLFREE_FILE_SCAN_H */

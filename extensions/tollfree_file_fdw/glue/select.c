@@ -10,6 +10,8 @@
  *		other columns of the second condition, in the rows that are left
  *		the second condition
  *		...
+ *		keys of hash joins above, in the rows that are left
+ *		what these joins tell (join_filter.c)
  *		all other columns, in the rows that are left
  *
  * A row with an open value is always left: what is stored for the value means
@@ -19,14 +21,10 @@
 
 #include "select.h"
 
-/* Adds a step: the condition and what it is the first to look at. */
+/* Has a step convert the columns used that no step before it does. */
 static void
-add_step(RowSelector *selector, FileColumns *columns,
-		 const FilterNode *condition, const bool *used)
+plan_step(SelectStep *step, FileColumns *columns, const bool *used)
 {
-	SelectStep *step = &selector->steps[selector->nsteps];
-
-	step->condition = condition;
 	step->columns = palloc(sizeof(int) * Max(1, columns->ncolumns));
 	for (int i = 0; i < columns->ncolumns; i++)
 	{
@@ -35,7 +33,17 @@ add_step(RowSelector *selector, FileColumns *columns,
 		columns->specs[i].deferred = true;
 		step->columns[step->ncolumns++] = i;
 	}
-	selector->nsteps++;
+}
+
+/* Has the last step convert all that no step before it does. */
+static void
+plan_rest(RowSelector *selector, FileColumns *columns)
+{
+	bool	   *used = palloc(sizeof(bool) * Max(1, columns->ncolumns));
+
+	memset(used, true, columns->ncolumns);
+	plan_step(&selector->rest, columns, used);
+	pfree(used);
 }
 
 /* Plans the selection of rows by a filter; marks the columns that wait for it. */
@@ -46,18 +54,21 @@ plan_turns(RowSelector *selector, FileColumns *columns,
 	int			nconditions = filter->kind == FILTER_AND ? filter->nchildren : 1;
 	bool	   *used = palloc0(sizeof(bool) * Max(1, columns->ncolumns));
 
-	selector->steps = palloc0(sizeof(SelectStep) * (nconditions + 1));
+	selector->nsteps = nconditions;
+	selector->steps = palloc0(sizeof(SelectStep) * Max(1, nconditions));
 	for (int i = 0; i < nconditions; i++)
 	{
-		const FilterNode *condition = filter->kind == FILTER_AND ?
-			filter->children[i] : filter;
+		SelectStep *step = &selector->steps[i];
 
-		filter_columns(condition, used);
-		add_step(selector, columns, condition, used);
+		step->condition = filter->kind == FILTER_AND ?
+			filter->children[i] : filter;
+		filter_columns(step->condition, used);
+		plan_step(step, columns, used);
 	}
-	memset(used, true, columns->ncolumns);
-	add_step(selector, columns, NULL, used);
 	pfree(used);
+	if (nconditions == 0)
+		return;
+	plan_rest(selector, columns);
 
 	/* What is wanted of all rows may as well be there from the beginning. */
 	for (int i = 0; i < selector->steps[0].ncolumns; i++)
@@ -84,9 +95,80 @@ select_plan(FileColumns *columns, const FilterNode *filter, bool is_lazy)
 	return selector;
 }
 
+/* Takes a column out of a step; false if it is not there. */
+static bool
+take_out(SelectStep *step, int column)
+{
+	for (int i = 0; i < step->ncolumns; i++)
+	{
+		if (step->columns[i] != column)
+			continue;
+		step->columns[i] = step->columns[--step->ncolumns];
+		return true;
+	}
+	return false;
+}
+
+/*
+ * A join above drops rows by these columns (a list of integers).  Where the table
+ * is lazy, all that nobody has looked at by then waits for it.
+ */
+void
+select_add_keys(RowSelector *selector, FileColumns *columns, bool is_lazy,
+				List *keys)
+{
+	ListCell   *cell;
+
+	if (!is_lazy)
+		return;
+	if (!selector->has_keys)
+	{
+		selector->has_keys = true;
+		selector->keys.columns = palloc(sizeof(int) * columns->ncolumns);
+		if (selector->nsteps == 0)
+			plan_rest(selector, columns);
+	}
+	foreach(cell, keys)
+	{
+		int			column = lfirst_int(cell);
+
+		if (!take_out(&selector->rest, column))
+			continue;
+		if (selector->nsteps == 0)
+			columns->specs[column].deferred = false;
+		else
+			selector->keys.columns[selector->keys.ncolumns++] = column;
+	}
+}
+
+/* Converts the columns of a step in these rows. */
+static void
+convert_columns(const SelectStep *step, BatchSource *source,
+				const RowBitmap *rows)
+{
+	for (int i = 0; i < step->ncolumns; i++)
+		batch_convert_column(source, step->columns[i], rows);
+}
+
+/* Converts what joins look at, in the selected rows. */
+void
+select_keys(const RowSelector *selector, BatchSource *source,
+			const RowBitmap *selected)
+{
+	convert_columns(&selector->keys, source, selected);
+}
+
+/* Converts what nobody has looked at, in the selected rows. */
+void
+select_rest(const RowSelector *selector, BatchSource *source,
+			const RowBitmap *selected)
+{
+	convert_columns(&selector->rest, source, selected);
+}
+
 /*
  * Selects the rows of the source's present batch that satisfy the filter or
- * hold an open value, and converts what has been left of them.
+ * hold an open value, as far as they have been converted.
  */
 void
 select_rows(const RowSelector *selector, BatchSource *source,
@@ -101,10 +183,7 @@ select_rows(const RowSelector *selector, BatchSource *source,
 		const SelectStep *step = &selector->steps[i];
 		RowBitmap	passing;
 
-		for (int j = 0; j < step->ncolumns; j++)
-			batch_convert_column(source, step->columns[j], selected);
-		if (step->condition == NULL)
-			continue;
+		convert_columns(step, source, selected);
 		filter_run(step->condition, batch, 0, nwords, &passing);
 		for (int word = 0; word < nwords; word++)
 			selected->words[word] &= passing.words[word] |

@@ -24,6 +24,12 @@ from filediff.workers import ALLOWANCES
 from filediff.world import FileWorld
 
 SWITCH = "tollfree_file_fdw.join_filters"
+KEPT = {
+    "tollfree_file_fdw.record_index": ("on", "on", "off"),
+    "tollfree_file_fdw.column_cache": ("off", "off", "off", "on"),
+    "tollfree_file_fdw.debug_record_index_age": ("0",),
+}
+"""An index is made of a file at once, and blocks are skipped by it later."""
 DROPPED = "Rows Removed by Hash Join"
 COLUMNS = (
     "id integer, s smallint, i integer, b bigint, d date, ts timestamp,"
@@ -31,6 +37,10 @@ COLUMNS = (
 )
 FILES = {"f": 4000, "g": 1500, "w": 4000, "low": 2000, "high": 2000}
 """Rows of each; the last two are the partitions of `p`. One value near the end of `w` is wrong."""
+PLAIN_FILES = ("f", "low")
+"""Blocks can be skipped where each value is spelt plainly."""
+LAZY = ("g", "high")
+"""Of the candidate's. They have no wrong value, which might be passed over."""
 TABLES = {"dim": 60, "mid": 1200, "none": 0}
 VALUES = {"dim": 40, "mid": 90}
 """Keys of a table are below that, those of other tables below `KEYS`."""
@@ -41,6 +51,8 @@ ODD = 0.02
 NUMBERS = ("s", "i", "b")
 TEXTS = ("t", "v")
 OTHERS = ("d", "ts", "c")
+ORDERED_KEYS = ("id",)
+"""A file has its rows by this one, so that most blocks have no row of a small table."""
 KEY_COLUMNS = ("s", "i", "b", "d", "ts", "t", "v", "c")
 JOINS = (*["JOIN"] * 7, "LEFT JOIN", "RIGHT JOIN", "RIGHT JOIN", "FULL JOIN")
 PLAIN, AGAIN, CURSOR = "alone", "executed again", "a cursor"
@@ -53,7 +65,7 @@ SETTINGS = {
     "enable_material": ("on", "off"),
     "enable_parallel_hash": ("off", "off", "on"),
     "enable_partitionwise_join": ("off", "on"),
-    "work_mem": ("'4MB'", "'4MB'", "'64kB'"),
+    "work_mem": ("'4MB'", "'64kB'"),
 }
 SHARED = (
     "SET search_path = joins; SET DateStyle = 'ISO'; SET client_min_messages = warning;"
@@ -101,6 +113,8 @@ class Joins:
         )
         for side in world.sides():
             _execute(side, "; ".join(made))
+        lazy = [f"ALTER FOREIGN TABLE {name} OPTIONS (ADD lazy 'true')" for name in LAZY]
+        _execute(world.sides()[1], "; ".join(lazy))
 
     def questions(self, count: int) -> Iterator[Question]:
         """Draw so many questions."""
@@ -136,7 +150,7 @@ class Joins:
         """Return what has not been met often: kinds of queries and types of joins."""
         needed = (
             *("Inner", "Semi", "Right", PLAIN, AGAIN, CURSOR, "by workers", "several filters"),
-            *("partitions", "several batches", "a shared table"),
+            *("partitions", "several batches", "a shared table", "blocks skipped"),
         )
         return [what for what in needed if self.counts[what] < self.counts["questions"] / 100]
 
@@ -144,7 +158,8 @@ class Joins:
         first = 2000 if name == "high" else 0
         wrong = 3700 if name == "w" else None
         path = self._world.file(f"joins_{name}")
-        path.write_bytes(_content(rng, range(first, first + rows), KEYS, wrong))
+        ids = range(first, first + rows)
+        path.write_bytes(_content(rng, ids, KEYS, wrong, is_plain=name in PLAIN_FILES))
         options = options_clause({"filename": str(path), "format": "csv"})
         return f"CREATE FOREIGN TABLE {name} ({COLUMNS}) SERVER files {options}"
 
@@ -171,9 +186,10 @@ class Joins:
         drawn = {name: rng.choice(values) for name, values in SETTINGS.items()}
         drawn |= PARALLEL if is_parallel else {"max_parallel_workers_per_gather": "0"}
         for name, values in self._world.server.own_settings:
-            if name == SWITCH:
+            if name == SWITCH or name in KEPT:
                 continue
             drawn[name] = values[-1] if "chunk" in name else rng.choice((*values[:1] * 12, *values))
+        drawn |= {name: rng.choice(values) for name, values in KEPT.items()}
         return Question(kind, query, statement, tuple(drawn.items()), is_parallel, is_any)
 
     def _count(self, question: Question, candidate: Side) -> None:
@@ -200,6 +216,8 @@ def _told(node: Mapping[str, Any], joins: list[Mapping[str, Any]]) -> Iterator[s
             yield "several filters"
         if node["Relation Name"] in ("low", "high"):
             yield "partitions"
+        if "for joins" in node.get("Record Index", ""):
+            yield "blocks skipped"
     if node["Node Type"] == "Hash Join":
         joins = [*joins, node]
     for child in node.get("Plans", ()):
@@ -249,9 +267,11 @@ def _join(rng: random.Random, name: str, other: str) -> str:
 
 
 def _equality(rng: random.Random, one: str, other: str) -> str:
-    keys = rng.choice((NUMBERS, NUMBERS, TEXTS, OTHERS))
+    keys = rng.choice((NUMBERS, TEXTS, OTHERS, ORDERED_KEYS))
     left = rng.choice(keys)
     right = left if keys is OTHERS else rng.choice(keys)
+    if keys is ORDERED_KEYS:
+        right = rng.choice(("id", "id", "id", *NUMBERS))
     if rng.random() < 0.05:
         left = right = "n"
     return f"{one}.{left} = {other}.{right}"
@@ -284,13 +304,19 @@ def _subquery(rng: random.Random, name: str) -> str:
     )
 
 
-def _content(rng: random.Random, ids: range, keys: int, wrong: int | None) -> bytes:
+def _content(
+    rng: random.Random, ids: range, keys: int, wrong: int | None, *, is_plain: bool = False
+) -> bytes:
+    """Draw the rows of a file, with all spellings of CSV unless it is plain."""
     dialect = Dialect(options={"format": "csv"})
     lines = []
     for number in ids:
         row = [str(number), *(_key(rng, column, keys) for column in KEY_COLUMNS)]
         row.append("wrong" if number == wrong else f"{rng.randint(0, 9900) / 100:.2f}")
-        lines.append(render(rng, tuple(row), dialect))
+        if is_plain:
+            lines.append(",".join(value or "" for value in row).encode() + b"\n")
+        else:
+            lines.append(render(rng, tuple(row), dialect))
     return b"".join(lines)
 
 

@@ -110,6 +110,15 @@ DROP FUNCTION many;
 RESET work_mem;
 RESET hash_mem_multiplier;
 
+-- A filter that drops few rows pauses; rows are tested again after it.
+CREATE TABLE all_keys AS SELECT id AS a, id / 1000 AS b FROM fact_rows WHERE id < 5990;
+ANALYZE all_keys;
+SELECT query, agree('SELECT count(*), sum(id), sum(b) FROM ' || query), join_lines('SELECT id, b FROM ours.' || query) FROM unnest(ARRAY[
+	'facts JOIN all_keys ON id = a',
+	'facts JOIN all_keys ON id = a JOIN dims ON k = dims.a',
+	'facts JOIN all_keys ON id = a AND k = b']) query;
+DROP TABLE all_keys;
+
 -- A scan that starts again forgets the table, whether that is built anew or not.
 SELECT query, agree(query) FROM unnest(ARRAY[
 	'SELECT * FROM (VALUES (1), (5), (0), (5)) v (w), LATERAL (SELECT count(*), sum(id) FROM facts JOIN (SELECT a FROM dims WHERE x > w OFFSET 0) d ON k = a) s',
@@ -129,6 +138,104 @@ AS $$ BEGIN IF id % 1500 = 0 THEN RAISE NOTICE 'seen: %', id; END IF; RETURN tru
 SET client_min_messages = notice;
 SELECT count(*) FROM ours.facts JOIN dims ON k = a WHERE seen(id);
 RESET client_min_messages;
+
+-- By a record index, blocks are skipped in which no key has a match; not those read before the hash table was there, nor any with an odd value.
+SET tollfree_file_fdw.record_index = on;
+SET tollfree_file_fdw.debug_record_index_age = 0;
+CREATE TABLE some_keys AS SELECT i::int2 AS s, i AS a, i::int8 AS b, i AS w FROM generate_series(3100, 3140) i UNION ALL SELECT NULL, NULL, NULL, 0;
+ANALYZE some_keys;
+CREATE FUNCTION block_lines(query text) RETURNS SETOF text LANGUAGE sql
+AS $$
+SELECT trim(line) FROM shown_plan(query, 'analyze, costs off, timing off, summary off, buffers off') line WHERE line ~ 'Removed by|Record Index'
+$$;
+SELECT count(*), sum(k), sum(small), sum(big), max(day), max(at), max(t) FROM ours.facts;
+SELECT query, agree('SELECT count(*), sum(id), sum(w) FROM ' || query), block_lines('SELECT id, w FROM ours.' || query) FROM unnest(ARRAY[
+	'facts JOIN some_keys ON id = some_keys.a',
+	'facts JOIN some_keys ON id = s',
+	'facts JOIN some_keys ON id = b',
+	'facts JOIN some_keys ON id = b * 10000000000',
+	'facts JOIN some_keys ON id = some_keys.a AND k = s - 3000',
+	'facts RIGHT JOIN some_keys ON id = some_keys.a',
+	'facts LEFT JOIN some_keys ON id = some_keys.a',
+	'facts JOIN some_keys ON id = some_keys.a WHERE facts.t LIKE ''text%''',
+	'facts JOIN some_keys ON id = some_keys.a WHERE id > 4000',
+	'facts JOIN some_keys ON id = some_keys.a JOIN dims ON k = dims.a',
+	'facts JOIN (SELECT * FROM some_keys WHERE w = 0) f ON id = f.a']) query;
+SELECT agree('SELECT id FROM facts WHERE id IN (SELECT b FROM some_keys) ORDER BY id'), agree('SELECT count(*) FROM facts WHERE NOT EXISTS (SELECT FROM some_keys WHERE a = id)');
+SELECT query, agree(query) FROM unnest(ARRAY[
+	'SELECT * FROM (VALUES (3110), (3130), (0), (3120)) v (m), LATERAL (SELECT count(*), sum(id), min(w) FROM facts JOIN (SELECT * FROM some_keys WHERE w > m OFFSET 0) f ON id = a) s',
+	'SELECT * FROM (VALUES (10), (4000), (100)) v (m), LATERAL (SELECT count(*), sum(id), min(w) FROM facts JOIN (SELECT a + m AS a, w FROM some_keys OFFSET 0) f ON id = a) s',
+	'SELECT * FROM (VALUES (3110), (3130), (0), (3120)) v (m), LATERAL (SELECT id, w FROM facts JOIN some_keys ON id = a WHERE w > m LIMIT 2) s']) query;
+SELECT query, agree(query) FROM unnest(ARRAY[
+	'SELECT count(*), sum(small) FROM wrong JOIN some_keys ON id = a',
+	'SELECT count(*), sum(id) FROM wrong JOIN some_keys ON id = a',
+	'SELECT count(*), sum(id) FROM odd JOIN some_keys ON id = a']) query;
+-- A prepared statement sees another file, and another hash table.
+PREPARE joined AS SELECT count(*), sum(id), sum(w) FROM ours.facts JOIN some_keys ON id = a;
+EXECUTE joined;
+UPDATE some_keys SET a = a - 3000;
+EXECUTE joined;
+COPY (SELECT * FROM fact_rows WHERE id > 120) TO :'facts' (FORMAT csv, FORCE_QUOTE (t));
+EXECUTE joined;
+UPDATE some_keys SET a = a + 3000;
+EXECUTE joined;
+COPY (SELECT * FROM fact_rows) TO :'facts' (FORMAT csv, FORCE_QUOTE (t));
+EXECUTE joined;
+EXECUTE joined;
+DEALLOCATE joined;
+-- What is kept of columns is read by parts.
+SET tollfree_file_fdw.column_cache = on;
+SELECT agree('SELECT count(*), sum(id), sum(w), max(facts.t) FROM facts JOIN some_keys ON id = a') FROM generate_series(1, 3);
+SELECT block_lines('SELECT id, w, facts.t FROM ours.facts JOIN some_keys ON id = a');
+RESET tollfree_file_fdw.column_cache;
+-- Of a scan by several processes all blocks are read.
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET tollfree_file_fdw.parallel_chunk_size = '16kB';
+SELECT agree('SELECT count(*), sum(id), sum(w) FROM facts JOIN some_keys ON id = a');
+RESET tollfree_file_fdw.parallel_chunk_size;
+RESET min_parallel_table_scan_size;
+RESET parallel_tuple_cost;
+RESET parallel_setup_cost;
+SET max_parallel_workers_per_gather = 0;
+DROP FUNCTION block_lines;
+DROP TABLE some_keys;
+RESET tollfree_file_fdw.debug_record_index_age;
+RESET tollfree_file_fdw.record_index;
+
+-- Of a lazy table only the keys are converted before rows are dropped: by text, by blocks, and of what is kept.
+ALTER FOREIGN TABLE ours.facts OPTIONS (ADD lazy 'true');
+SET tollfree_file_fdw.debug_record_index_age = 0;
+CREATE TABLE some_keys AS SELECT i AS a, i AS w FROM generate_series(3100, 3140) i;
+ANALYZE some_keys;
+CREATE FUNCTION lazy_queries() RETURNS TABLE (query text, agree text) LANGUAGE sql
+AS $$
+SELECT query, agree('SELECT count(*), sum(id), max(facts.t), max(facts.v), sum(n), sum(small) FROM ' || query) FROM unnest(ARRAY[
+	'facts JOIN some_keys ON id = a',
+	'facts JOIN some_keys ON id = a WHERE k < 400 AND facts.t LIKE ''text%''',
+	'facts JOIN dims ON k = a',
+	'facts JOIN dims ON facts.t = dims.t AND k = a WHERE id > 17',
+	'facts JOIN dims ON k = dims.a JOIN dims e ON small = e.a8 WHERE facts.n > 3',
+	'facts RIGHT JOIN some_keys ON id = a',
+	'facts LEFT JOIN some_keys ON id = a WHERE k < 10']) query
+$$;
+SELECT * FROM lazy_queries();
+SET tollfree_file_fdw.record_index = on;
+SELECT agree FROM lazy_queries(), generate_series(1, 2);
+SET tollfree_file_fdw.column_cache = on;
+SELECT agree FROM lazy_queries(), generate_series(1, 2);
+ALTER FOREIGN TABLE ours.facts OPTIONS (DROP lazy);
+SELECT agree FROM lazy_queries(), generate_series(1, 2);
+RESET tollfree_file_fdw.column_cache;
+SELECT count(*), sum(small) FROM ours.wrong JOIN some_keys ON id = a;
+RESET tollfree_file_fdw.record_index;
+SELECT count(*), sum(small) FROM ours.wrong JOIN some_keys ON id = a;
+SELECT count(*), sum(small) FROM ours.wrong JOIN some_keys ON id = a + 1870;
+RESET tollfree_file_fdw.debug_record_index_age;
+DROP FUNCTION lazy_queries;
+DROP TABLE some_keys;
 
 -- What COPY's parser reads is given to the join as it is.
 SELECT agree('SELECT count(*), max(odd.t), sum(id) FROM odd JOIN dims ON k = a'), join_lines('SELECT k, odd.t FROM ours.odd JOIN dims ON k = a');
