@@ -12,7 +12,8 @@ CREATE TABLE suites
 	judge		regproc,	/* (run_cases, jsonb, text, text) returns text */
 	gate		regproc,	/* (run_cases) returns text */
 	meter		regproc,	/* (run_cases, text[]) returns jsonb */
-	limit_switch text
+	limit_switch text,
+	published	text
 );
 
 COMMENT ON COLUMN suites.judge IS
@@ -23,6 +24,8 @@ COMMENT ON COLUMN suites.meter IS
 'reads counters that only grow, given the case and its environment: what it adds to them joins its figures';
 COMMENT ON COLUMN suites.limit_switch IS
 'the option that tells its commands after how many seconds no further query begins; NULL if they have none';
+COMMENT ON COLUMN suites.published IS
+'regular expression of the names of the published experiment''s cases; NULL where its cases have no names';
 
 CREATE TABLE profiles
 (

@@ -459,7 +459,10 @@ $$;
 
 INSERT INTO suites VALUES
 	('interface', 'What it costs to fetch rows through an interface',
-	 'interface_judge', 'interface_gate', 'interface_meter', '-t');
+	 'interface_judge', 'interface_gate', 'interface_meter', '-t',
+	 '^(libpq:(lcl|rmt):(ipc|tcp):.*:(50k|001):acc-[nay]'
+	 '|ODBC:(lcl|rmt):(ipc|tcp):.*:(50k|001):acc-n'
+	 '|JDBC:(lcl|rmt):tcp:.*:(50k|001):acc-[ny]):p-');
 
 /* The scale is in million rows of t10m; lengths are in sqlstratiter. */
 INSERT INTO profiles VALUES

@@ -10,6 +10,15 @@ RETURN (
 );
 
 /*
+ * Returns which cases of a suite are those of the published experiment, as a
+ * regular expression of their names; empty where no experiment lists its own.
+ */
+CREATE FUNCTION published_pattern(suite_name text)
+RETURNS text
+LANGUAGE sql STABLE
+RETURN coalesce((SELECT s.published FROM lab.suites s WHERE s.suite = suite_name), '');
+
+/*
  * Opens a run: freezes the chosen cases whose names match the pattern.  Without
  * a number of rounds each is executed as often as its profile has it.  With a
  * limit a case that asks for several queries begins none after so many seconds.
@@ -354,40 +363,108 @@ END
 $$;
 
 /*
- * Runs all cases of a suite outeriter times, set by set: each round runs every
- * case once, in an order of its own.  Returns a row for each execution; the
- * duration of a failed one is NULL.  All is stored when the statement ends; a
- * run that must survive a crash is driven case by case instead, with
- * start_run() and exectestcase(), as the command line does.
+ * Executes what a run still owes, in its order, and marks the run as complete.
+ * If it commits, each result is committed when its case ends, so that others see
+ * it and an interruption loses the case in flight alone; whoever calls it then
+ * must be a procedure itself.
  */
-CREATE FUNCTION exectestcases(path text, ldlibpath text, classpath text,
-							  outeriter int, suite_name text DEFAULT 'fdw',
-							  profile_name text DEFAULT 'quick',
-							  name_pattern text DEFAULT '')
+CREATE PROCEDURE execremaining(of_run int, path text, ldlibpath text,
+							   classpath text, commits bool)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	next_case	record;
+BEGIN
+	FOR next_case IN
+		SELECT r.iter, r.testcase FROM lab.remaining r
+		WHERE r.run_id = of_run ORDER BY r.place
+	LOOP
+		PERFORM lab.exectestcase(of_run, next_case.testcase, next_case.iter,
+								 path, ldlibpath, classpath);
+		IF commits THEN
+			COMMIT;
+		END IF;
+	END LOOP;
+	UPDATE lab.runs SET state = 'complete', ended = clock_timestamp()
+	WHERE run_id = of_run;
+END
+$$;
+
+/*
+ * Executes the published experiment outeriter times, set by set: each round runs
+ * every case once, in an order of its own.  NULL executes each case as often as
+ * its profile has it.  Other suites and cases can be named.  Returns a row for
+ * each execution; the duration of a failed one is NULL.  All is stored when the
+ * statement ends; executestcases() stores case by case.
+ */
+CREATE FUNCTION exectestcases(path text, ldlibpath text DEFAULT '',
+							  classpath text DEFAULT '', outeriter int DEFAULT 1,
+							  suite_name text DEFAULT 'interface',
+							  profile_name text DEFAULT 'full',
+							  name_pattern text DEFAULT NULL)
 RETURNS TABLE (iter int, tcase text, dur float8)
 LANGUAGE plpgsql
 AS $$
 DECLARE
 	this_run	int := lab.start_run(suite_name, profile_name, outeriter,
-									 name_pattern);
-	next_case	record;
-	result		lab.testresults;
+									 coalesce(name_pattern,
+											  lab.published_pattern(suite_name)));
 BEGIN
-	FOR next_case IN
-		SELECT r.iter, r.testcase FROM lab.remaining r
-		WHERE r.run_id = this_run ORDER BY r.place
-	LOOP
-		result := lab.exectestcase(this_run, next_case.testcase,
-								   next_case.iter, path, ldlibpath, classpath);
-		iter := result.iter;
-		tcase := result.testcase;
-		dur := result.duration;
-		RETURN NEXT;
-	END LOOP;
-	UPDATE lab.runs SET state = 'complete', ended = clock_timestamp()
-	WHERE run_id = this_run;
+	CALL lab.execremaining(this_run, path, ldlibpath, classpath, false);
+	RETURN QUERY
+		SELECT r.iter, r.testcase, r.duration FROM lab.testresults r
+		WHERE r.run_id = this_run ORDER BY r.iter, r.ts;
 END
 $$;
 
-REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA lab FROM PUBLIC;
+/*
+ * Does the same, and commits when the run is opened and after each case.
+ * Returns the number of the run, with which resumetestcases() goes on if this
+ * call is interrupted.
+ */
+CREATE PROCEDURE executestcases(path text, ldlibpath text DEFAULT '',
+								classpath text DEFAULT '', outeriter int DEFAULT 1,
+								suite_name text DEFAULT 'interface',
+								profile_name text DEFAULT 'full',
+								name_pattern text DEFAULT NULL,
+								INOUT run int DEFAULT NULL)
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	run := lab.start_run(suite_name, profile_name, outeriter,
+						 coalesce(name_pattern, lab.published_pattern(suite_name)));
+	COMMIT;
+	CALL lab.execremaining(run, path, ldlibpath, classpath, true);
+END
+$$;
+
+/*
+ * Goes on with a run that executestcases() or the command line has begun, at the
+ * servers' present addresses.  Does nothing if the run owes nothing.  A run of
+ * another build of the lab is refused: its cases may have been others.
+ */
+CREATE PROCEDURE resumetestcases(run int, path text, ldlibpath text DEFAULT '',
+								 classpath text DEFAULT '')
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	begun		lab.runs;
+BEGIN
+	SELECT * INTO begun FROM lab.runs WHERE run_id = run;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION 'there is no run %', run
+			USING ERRCODE = 'no_data_found', HINT = 'See the table lab.runs.';
+	ELSIF begun.migrated THEN
+		RAISE EXCEPTION 'run % was begun with another build of the lab', run
+			USING ERRCODE = 'object_not_in_prerequisite_state',
+				  HINT = 'Begin a new run; what was measured is kept.';
+	END IF;
+	PERFORM lab.refresh_commands(run);
+	UPDATE lab.runs SET state = 'running', ended = NULL WHERE run_id = run;
+	COMMIT;
+	CALL lab.execremaining(run, path, ldlibpath, classpath, true);
+END
+$$;
+
+REVOKE EXECUTE ON ALL ROUTINES IN SCHEMA lab FROM PUBLIC;
 REVOKE ALL ON SCHEMA lab FROM PUBLIC;

@@ -26,6 +26,42 @@ SELECT testcase, executions, ok, failed, median IS NULL AS no_median
 FROM summary ORDER BY testcase COLLATE "C";
 SELECT state, rounds FROM runs;
 
+-- the procedure does the same, case by case: what ended before an interruption is there,
+-- and the run goes on with the rest
+CREATE FUNCTION cancel_third() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF (SELECT count(*) FROM testresults WHERE run_id = NEW.run_id) = 2 THEN
+		RAISE query_canceled;
+	END IF;
+	RETURN NEW;
+END
+$$;
+CREATE TRIGGER cancel_third BEFORE INSERT ON testresults
+	FOR EACH ROW EXECUTE FUNCTION cancel_third();
+\set VERBOSITY terse
+CALL executestcases('/usr/bin:/bin', 'libs', 'jars', 2, 'custom');
+SELECT max(run_id) AS cut FROM runs \gset
+SELECT state, (SELECT count(*) FROM testresults WHERE run_id = :cut) AS stored,
+	   (SELECT count(*) FROM remaining WHERE run_id = :cut) AS owed
+FROM runs WHERE run_id = :cut;
+CREATE TEMP TABLE stored AS SELECT * FROM testresults WHERE run_id = :cut;
+DROP FUNCTION cancel_third CASCADE;
+CALL resumetestcases(:cut, '/usr/bin:/bin', 'libs', 'jars');
+SELECT state, (SELECT count(*) FROM testresults WHERE run_id = :cut) AS stored,
+	   (SELECT count(*) FROM (TABLE stored INTERSECT SELECT * FROM testresults) same) AS kept
+FROM runs WHERE run_id = :cut;
+CALL resumetestcases(:cut, '/usr/bin:/bin');
+SELECT count(*) FROM testresults WHERE run_id = :cut;
+-- it says which run it was, and cannot be a part of a transaction
+CALL executestcases('/usr/bin:/bin', suite_name => 'custom', name_pattern => '^works$');
+BEGIN;
+CALL executestcases('/usr/bin:/bin', suite_name => 'custom', name_pattern => '^works$');
+ROLLBACK;
+CALL resumetestcases(0, '/usr/bin:/bin');
+UPDATE runs SET migrated = true WHERE run_id = :cut;
+CALL resumetestcases(:cut, '/usr/bin:/bin');
+\set VERBOSITY default
+
 -- what failed cannot be given a duration or a value, what succeeded must have both
 \set VERBOSITY terse
 UPDATE testresults SET duration = 1 WHERE testcase = 'fails';
@@ -121,5 +157,6 @@ CREATE ROLE lab_reader;
 SET ROLE lab_reader;
 SELECT * FROM lab.testresults;
 SELECT lab.start_run('custom', 'quick');
+CALL lab.executestcases('/usr/bin:/bin');
 RESET ROLE;
 DROP ROLE lab_reader;

@@ -66,6 +66,10 @@ UNION ALL
  SELECT 'too many', testcase FROM named);
 SELECT count(*) AS published_and_chosen FROM testcases JOIN named USING (testcase)
 WHERE (suite, profile) = ('interface', 'full') AND chosen;
+-- and what exectestcases() executes, if nothing else is named
+SELECT start_run('interface', 'full', 1, published_pattern('interface')) AS run \gset
+SELECT count(*), count(DISTINCT named.testcase)
+FROM run_cases LEFT JOIN named USING (testcase) WHERE run_id = :run;
 
 -- what each strategy is expected to take at a road, and in how many rounds
 SELECT sqlstratiterdesc, most_rounds,
