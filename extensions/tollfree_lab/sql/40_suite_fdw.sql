@@ -58,8 +58,25 @@ INSERT INTO fdw_benches VALUES
 	('RW', 'rw', '{--builtin=tpcb-like,--max-tries=0}'),
 	('PING', 'ping', '{}');
 
-CREATE TABLE fdw_clients (clients int PRIMARY KEY);
-INSERT INTO fdw_clients VALUES (1), (5);
+CREATE TABLE fdw_clients
+(
+	clients		int PRIMARY KEY CHECK (clients > 0),
+	published	bool NOT NULL,
+	threads		int NOT NULL DEFAULT 1,
+	least_seconds int NOT NULL DEFAULT 1
+);
+
+COMMENT ON COLUMN fdw_clients.published IS
+'whether the published experiment had so many: it suspected a roof for concurrent sessions, which the others look for, in lookups';
+COMMENT ON COLUMN fdw_clients.threads IS
+'of pgbench, of which one would be the roof on a large machine';
+COMMENT ON COLUMN fdw_clients.least_seconds IS
+'an execution takes so long even if its profile has less: each session opens a connection of its own';
+
+INSERT INTO fdw_clients VALUES
+	(1, true, 1, 1), (5, true, 1, 1),
+	(2, false, 1, 5), (4, false, 1, 5), (8, false, 1, 5), (16, false, 2, 5),
+	(32, false, 4, 5), (64, false, 8, 5);
 
 CREATE TABLE fdw_protocols (protocol text PRIMARY KEY);
 INSERT INTO fdw_protocols VALUES ('simple'), ('prepared');
@@ -117,7 +134,8 @@ FROM fdw_roads r
 
 /*
  * The crossing.  Throughput: every target at hand, and over the links with a
- * delay that are for it beside asking directly.  Latency: where the road is short.  Flights:
+ * delay that are for it beside asking directly; the roof of lookups with more
+ * and more clients.  Latency: where the road is short.  Flights:
  * over two milliseconds, longer than any client thinks, so that what is not
  * awaited is not counted.  Pings: every link, to store what its round trip
  * really is.
@@ -139,6 +157,10 @@ FROM fdw_benches
 	CROSS JOIN fdw_measures
 WHERE (bench <> 'RW' OR updatable)
   AND CASE
+		  WHEN NOT published THEN
+			  bench = 'RO' AND measure = 'tps' AND rtt_us IS NULL
+			  AND target IN ('local', 'FDW_external')
+			  AND protocol = 'simple' AND isolation = 'rr'
 		  WHEN bench = 'PING' THEN
 			  measure = 'latency' AND kind = 'direct' AND clients = 1
 			  AND protocol = 'simple' AND isolation = 'rc'
@@ -175,6 +197,7 @@ WHERE CASE
 		  WHEN protocol = 'prepared' THEN
 			  clients = 1 AND bench = 'RO'
 			  AND target IN ('local', 'FDW_external')
+		  WHEN NOT published THEN false
 		  WHEN clients = 5 THEN
 			  target IN ('local', 'FDW_external')
 		  ELSE true
@@ -222,8 +245,9 @@ SELECT 'fdw'::text AS suite,
 						  'measure', c.measure) AS dims,
 	   CASE c.program
 		   WHEN 'pgbench' THEN
-			   ARRAY['pgbench', '--no-vacuum', '--time=' || p.seconds,
+			   ARRAY['pgbench', '--no-vacuum', '--time=' || greatest(p.seconds, c.least_seconds),
 					 '--client=' || c.clients, '--protocol=' || c.protocol]
+			   || CASE WHEN c.threads > 1 THEN ARRAY['--jobs=' || c.threads] END
 			   || c.pgbench_options || place.conninfo
 		   ELSE
 			   ARRAY['txprobe', '-c', place.conninfo, '--script', c.script,
@@ -241,7 +265,7 @@ SELECT 'fdw'::text AS suite,
 	   ARRAY['PGOPTIONS=-c default_transaction_isolation='
 			 || replace(c.level, ' ', '\ '),
 			 'PGPASSFILE=' || source.passfile] AS env,
-	   make_interval(secs => p.seconds + 60) AS time_limit,
+	   make_interval(secs => greatest(p.seconds, c.least_seconds) + 60) AS time_limit,
 	   c.format,
 	   CASE WHEN c.bench <> 'PING' THEN
 		   psql_words(c.instance, c.dbname)
@@ -252,7 +276,8 @@ SELECT 'fdw'::text AS suite,
 	   END AS probe_argv,
 	   p.profile = 'full'
 	   OR EXISTS (SELECT FROM fdw_quick_cases q WHERE q.testcase = c.testcase)
-		   AS chosen
+		   AS chosen,
+	   CASE WHEN c.least_seconds > p.seconds THEN c.least_seconds + 0.2::float8 END AS seconds
 FROM fdw_cases c
 	JOIN profiles p ON p.suite = 'fdw'
 	JOIN instances source ON source.instance = 'source'

@@ -24,8 +24,7 @@ INSERT INTO profiles VALUES
  * neighbours are those of run_cases.
  */
 CREATE VIEW testcases AS
-SELECT *, NULL::float8 AS seconds, NULL::int AS most_rounds,
-	   NULL::text[] AS neighbours
+SELECT *, NULL::int AS most_rounds, NULL::text[] AS neighbours
 FROM fdw_testcases
 UNION ALL
 SELECT *, NULL, NULL, NULL FROM fdw_bulk_testcases

@@ -15,6 +15,18 @@ WHERE suite = 'fdw' AND profile = 'full'
   AND testcase ~ ':lcl:.*:simple:rr:c[15]:tps$'
 ORDER BY testcase COLLATE "C";
 
+-- the roof: more and more clients look rows up, compared with as many locally; no quick run has them
+BEGIN;
+UPDATE profiles SET seconds = 1 WHERE suite = 'fdw';
+SELECT testcase, baseline, argv[3:6] AS words, chosen, seconds
+FROM testcases
+WHERE suite = 'fdw' AND profile = 'quick' AND dims->>'clients' IN ('2', '64')
+ORDER BY (dims->>'clients')::int, testcase COLLATE "C";
+SELECT dims->>'clients' AS clients, count(*), bool_or(chosen) AS in_quick FROM testcases
+WHERE suite = 'fdw' AND profile = 'quick' AND dims->>'clients' NOT IN ('1', '5')
+GROUP BY 1 ORDER BY length(dims->>'clients'), 1;
+ROLLBACK;
+
 -- large results and many rows over a link, beside COPY over the same link
 SELECT testcase, split_part(baseline, ':', 2) AS baseline, chosen AS in_quick
 FROM fdw_bulk_testcases

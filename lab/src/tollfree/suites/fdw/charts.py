@@ -1,4 +1,4 @@
-"""The plots of the section `fdw`: ratios, raw samples, latency percentiles."""
+"""The plots of the section `fdw`: ratios, raw samples, concurrent sessions, latency percentiles."""
 
 from tollfree import stats
 from tollfree.report.model import (
@@ -16,10 +16,12 @@ from tollfree.report.model import (
 )
 from tollfree.suites.fdw.findings import (
     PERCENTILES,
+    PUBLISHED_CLIENTS,
     SECOND_ARTICLE,
     SHORT_LINKS,
     FdwFindings,
 )
+from tollfree.suites.fdw.sessions import sessions_charts
 from tollfree.suites.presentation import shown
 
 BENCHES = ("RO", "RW")
@@ -30,6 +32,7 @@ def charts(fdw: FdwFindings) -> tuple[Chart, ...]:
     possible: list[Chart] = [
         _ratio_chart(fdw),
         *(_sample_chart(fdw, bench) for bench in BENCHES),
+        *sessions_charts(fdw),
         *(_latency_chart(fdw, bench) for bench in BENCHES),
     ]
     return tuple(
@@ -44,6 +47,8 @@ def _ratio_chart(fdw: FdwFindings) -> RatioChart:
     for name in fdw.ordered(measure="tps", protocol="simple", isolation="rr"):
         dims = fdw.dims(name)
         if fdw.run.cases[name].baseline is None or dims["target"] == "direct":
+            continue
+        if dims["clients"] not in PUBLISHED_CLIENTS:
             continue
         ok = bool(fdw.run.values(name))
         published = dims["clients"] == 1 and dims["link"] in SHORT_LINKS
@@ -71,7 +76,7 @@ def _sample_chart(fdw: FdwFindings, bench: str) -> SampleChart:
     rows = tuple(
         SampleRow(fdw.label(name), tuple(values), shown(fdw.run.median(name)))
         for name in fdw.base(bench=bench)
-        if (values := fdw.run.values(name))
+        if fdw.dims(name)["clients"] in PUBLISHED_CLIENTS and (values := fdw.run.values(name))
     )
     return SampleChart(
         f"Throughput of every round, {bench}",

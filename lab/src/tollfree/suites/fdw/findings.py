@@ -25,6 +25,8 @@ PERCENTILES = (
 )
 """The suffix of the figure and how the percentile is written."""
 
+PUBLISHED_CLIENTS = (1, 5)
+"""The articles' numbers of concurrent sessions; more of them are in part `sessions`."""
 TARGETS = ("local", "local_again", "FDW_local", "FDW_external", "FDW_ext_ro", "direct")
 SHORT_LINKS = ("lcl:ipc", "lcl:tcp")
 PublishedKey = tuple[str, str, str, str]

@@ -7,11 +7,13 @@ from tollfree.suites.fdw.bulk import bulk_tables
 from tollfree.suites.fdw.findings import (
     FIRST_ARTICLE,
     PERCENTILES,
+    PUBLISHED_CLIENTS,
     PUBLISHED_OVERHEAD,
     SECOND_ARTICLE,
     FdwFindings,
     max_min_mean,
 )
+from tollfree.suites.fdw.sessions import sessions_table
 from tollfree.suites.presentation import again_table, number
 
 
@@ -21,6 +23,7 @@ def all_tables(fdw: FdwFindings) -> tuple[Table, ...]:
         throughput_table(fdw, 1),
         throughput_table(fdw, 5),
         overhead_table(fdw),
+        sessions_table(fdw),
         flights_table(fdw),
         latency_table(fdw),
         mean_latency_table(fdw),
@@ -77,7 +80,7 @@ def throughput_table(fdw: FdwFindings, clients: int) -> Table:
 def overhead_table(fdw: FdwFindings) -> Table:
     """Return ratio and overhead of every foreign target, beside the published overhead."""
     rows = []
-    for clients in (1, 5):
+    for clients in PUBLISHED_CLIENTS:
         for name in fdw.base(clients=clients):
             dims = fdw.dims(name)
             ratio = fdw.run.ratio(name)

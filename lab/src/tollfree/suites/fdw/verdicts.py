@@ -3,6 +3,7 @@
 from tollfree.suites.fdw.ablation import ablation_verdicts
 from tollfree.suites.fdw.bulk import bulk_verdicts
 from tollfree.suites.fdw.findings import SECOND_ARTICLE, FdwFindings
+from tollfree.suites.fdw.sessions import sessions_verdicts
 from tollfree.suites.presentation import noise_sentence, ratio_words
 
 
@@ -19,6 +20,7 @@ def verdicts(fdw: FdwFindings) -> tuple[str, ...]:
     for wrapper in _wrappers(fdw):
         sentences += filter(None, (_lookup(fdw, wrapper), _writing(fdw, wrapper)))
         sentences += filter(None, (_distance(fdw, wrapper),))
+    sentences += sessions_verdicts(fdw)
     sentences += bulk_verdicts(fdw)
     sentences += ablation_verdicts(fdw)
     noise = fdw.run.noise
