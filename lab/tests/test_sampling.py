@@ -9,6 +9,11 @@ from tollfree.report.model import Cell, LineChart
 from tollfree.store import Result, Run, RunCase
 from tollfree.suites.presentation import Findings
 from tollfree.suites.sampling.charts import charts, sheets
+from tollfree.suites.sampling.crossovers import (
+    analyze_crossover_table,
+    crossover_verdicts,
+    crossovers,
+)
 from tollfree.suites.sampling.findings import Road, SamplingFindings
 from tollfree.suites.sampling.tables import (
     QUALITY,
@@ -324,3 +329,71 @@ def test_where_stock_has_no_such_method_its_default_is_what_is_compared() -> Non
     ratio = findings(list(off)).against_stock(off[1][0].testcase)
     assert ratio is not None
     assert ratio.median == pytest.approx(0.1)
+
+
+def direct(
+    method: str, percent: float, ms: float
+) -> tuple[RunCase, float | None, dict[str, float]]:
+    return sample(method, percent, "direct", "lcl:ipc"), ms, {"rows": ROWS * percent / 100}
+
+
+DIRECT_SAMPLES = [
+    direct("full", 100, 100.0),
+    *(direct("bernoulli", percent, 50.0 + percent) for percent in (1, 10, 60, 95)),
+    *(direct("system", percent, 1.0 + percent) for percent in (1, 10, 60, 95)),
+    *(direct("random", percent, 120.0) for percent in (1, 10, 60, 95)),
+]
+
+
+def test_where_a_method_begins_to_lose_is_told_from_the_figures() -> None:
+    sampling = findings(DIRECT_SAMPLES)
+    found = {(x.method, x.other): (x.wins_to, x.loses_from) for x in crossovers(sampling)}
+    assert found == {
+        ("bernoulli", "full"): (10.0, 60.0),
+        ("system", "full"): (95.0, None),
+        ("random", "full"): (None, 1.0),
+        ("system", "bernoulli"): (95.0, None),
+    }
+    published = {"loses:bernoulli": 30.0, "loses:random": 0.0}
+    (sentence,) = crossover_verdicts(replace(sampling, published=published))
+    assert (
+        "bernoulli less time up to 10%, more from 60% on (published: more from about 30% on)"
+        in (sentence)
+    )
+    assert "random more from 1% on (published: always more)" in sentence
+    assert "system less time up to 95%." in sentence
+
+
+def test_a_share_at_which_noise_explains_the_difference_is_on_neither_side() -> None:
+    sampling = findings([*DIRECT_SAMPLES[:3], direct("bernoulli", 60, 105.0), *ANALYZED])
+    (found,) = (x for x in crossovers(sampling) if x.method == "bernoulli")
+    assert (found.wins_to, found.loses_from) == (10.0, None)
+
+
+def test_whether_every_method_beats_the_local_analyze_is_said_from_the_figures() -> None:
+    def said(target: int = 100, **durations: float) -> str:
+        """Return the sentence; at target 100 three percent of the rows are sampled."""
+        cases = list(ANALYZED)
+        if target != 100:
+            cases.append((analyze("local", target, "direct", "lcl:ipc"), 100.0, {"rows": ROWS}))
+        cases += [(analyze(x, target, OURS), ms, {"rows": ROWS}) for x, ms in durations.items()]
+        found = [
+            x for x in verdicts(findings(cases)) if "every method" in x or "smaller samples" in x
+        ]
+        assert len(found) == 1
+        return found[0]
+
+    holds = said(system=50.0, bernoulli=60.0, random=70.0)
+    assert f"holds through {OURS}: 3 of 3 take less time." in holds
+    refuted = said(system=50.0, bernoulli=300.0, random=105.0)
+    assert f"does not hold through {OURS}: 1 of 3 take less time, 1 longer (bernoulli" in refuted
+    assert "bernoulli at target 100 3.0x as long); in 1 no difference is told." in refuted
+    assert "is not shown" in said(system=50.0, bernoulli=60.0, random=105.0)
+    few = said(system=50.0)
+    assert f"is not shown through {OURS}: 1 of 1 take less time; none by bernoulli and" in few
+    # What reads every row was published to win from one percent on.
+    smaller = said(target=10, system=50.0, bernoulli=300.0, random=60.0)
+    assert "1 of 1 take less time; none by bernoulli and random." in smaller
+    assert f"Of the 2 by smaller samples of these two through {OURS}, 1 take longer" in smaller
+    table = analyze_crossover_table(findings(ANALYZED))
+    assert table.rows[0] == ("postgres_fdw", "auto", 100, "", "", "1m")

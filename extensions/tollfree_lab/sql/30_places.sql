@@ -51,6 +51,7 @@ COMMENT ON COLUMN links.in_quick IS
 INSERT INTO links (link, transport, rtt_us, for_transactions, in_quick) VALUES
 	('lcl:ipc', 'ipc', NULL, true, true),
 	('lcl:tcp', 'tcp', NULL, true, true),
+	('rmt:tcp:100us', 'tcp', 100, false, false),
 	('rmt:tcp:200us', 'tcp', 200, true, false),
 	('rmt:tcp:1000us', 'tcp', 1000, true, true),
 	('rmt:tcp:2000us', 'tcp', 2000, true, false),

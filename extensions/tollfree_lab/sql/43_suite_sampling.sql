@@ -28,12 +28,31 @@ INSERT INTO sampling_tables VALUES
 CREATE TABLE sampling_fractions
 (
 	percent		numeric PRIMARY KEY CHECK (percent > 0 AND percent <= 100),
-	in_quick	bool NOT NULL
+	in_quick	bool NOT NULL,
+	in_full		text NOT NULL CHECK (in_full IN ('every road', 'direct'))
 );
 
+COMMENT ON COLUMN sampling_fractions.in_full IS
+'the roads that a full run has it on: where the experiment saw methods turn in the instance itself, that alone';
+
 INSERT INTO sampling_fractions VALUES
-	(0.01, false), (0.1, true), (1, true), (3, false), (10, true), (30, false),
-	(60, false), (100, true);
+	(0.01, false, 'every road'), (0.1, true, 'every road'), (1, true, 'every road'),
+	(3, false, 'every road'), (10, true, 'every road'), (20, false, 'direct'),
+	(30, false, 'every road'), (60, false, 'every road'), (80, false, 'direct'),
+	(95, false, 'every road'), (99, false, 'every road'), (100, true, 'every road');
+
+/* The links that samples and statistics come over; 0.1 ms is the experiment's. */
+CREATE TABLE sampling_links
+(
+	link		text PRIMARY KEY REFERENCES links,
+	in_profiles	bool NOT NULL
+);
+
+COMMENT ON COLUMN sampling_links.in_profiles IS
+'whether quick and full runs have it; the other one is measured when it is asked for by name';
+
+INSERT INTO sampling_links VALUES
+	('lcl:tcp', true), ('rmt:tcp:100us', true), ('rmt:tcp:200us', false);
 
 /* How a query samples; the second value is the percentage, the third the fraction. */
 CREATE TABLE sampling_methods (method text PRIMARY KEY, clause text NOT NULL);
@@ -99,13 +118,13 @@ WHERE m.since <= current_setting('server_version_num')::int;
 /* Where samples come from: one database in "source", one for each road. */
 CREATE VIEW sampling_roads AS
 SELECT 'direct' AS road, NULL AS wrapper, 'lcl:ipc' AS link, NULL::int AS rtt_us,
-	   'source' AS instance, 'sampling' AS dbname
+	   true AS in_profiles, 'source' AS instance, 'sampling' AS dbname
 UNION ALL
-SELECT w.wrapper, w.wrapper, l.link, l.rtt_us, 'external',
+SELECT w.wrapper, w.wrapper, l.link, l.rtt_us, s.in_profiles, 'external',
 	   'sampling' || w.suffix || coalesce('_' || l.rtt_us || 'us', '')
 FROM wrappers w
-	CROSS JOIN links l
-WHERE l.link IN ('lcl:tcp', 'rmt:tcp:200us');
+	CROSS JOIN sampling_links s
+	JOIN links l USING (link);
 
 /* The foreign databases that the cases need. */
 CREATE VIEW sampling_databases AS
@@ -124,7 +143,8 @@ SELECT t.table_name, t.rows, m.method, f.percent,
 			  t.table_name, f.percent, f.percent / 100)
 		   AS definition,
 	   /* of a small table a small share is next to nothing */
-	   t.in_quick AND f.in_quick AND t.rows * f.percent >= 1e4 AS in_quick, t.in_full
+	   t.in_quick AND f.in_quick AND t.rows * f.percent >= 1e4 AS in_quick,
+	   t.in_full, f.in_full = 'direct' AS only_direct
 FROM sampling_tables t
 	CROSS JOIN sampling_methods m
 	CROSS JOIN sampling_fractions f
@@ -150,10 +170,12 @@ SELECT s.table_name, s.rows, s.method, s.percent, r.road, r.link, NULL::int AS t
 			  ' count(skewed), count(clustered), count(filler) FROM (SELECT * FROM %I OFFSET 0) AS s',
 			  s.view_name) AS command,
 	   NULL AS relation,
-	   CASE WHEN r.rtt_us IS NULL THEN s.in_quick
-			ELSE s.table_name = '1m' AND s.method = 'bernoulli' AND s.percent IN (0.1, 1, 10)
-	   END AS in_quick,
-	   s.in_full AND (r.rtt_us IS NULL OR s.table_name <> '1m') AS in_full
+	   r.in_profiles
+	   AND CASE WHEN r.rtt_us IS NULL THEN s.in_quick
+			   ELSE s.table_name = '1m' AND s.method = 'bernoulli' AND s.percent IN (0.1, 1, 10)
+		   END AS in_quick,
+	   r.in_profiles AND s.in_full AND (r.wrapper IS NULL OR NOT s.only_direct)
+	   AND (r.rtt_us IS NULL OR s.table_name <> '1m') AS in_full
 FROM sampling_samples s
 	CROSS JOIN sampling_roads r;
 
@@ -162,16 +184,18 @@ FROM sampling_samples s
  * on files stand beside the table that the files are written from.
  */
 CREATE VIEW sampling_analyzers AS
-SELECT r.road, r.wrapper, r.link, r.rtt_us, r.instance, r.dbname, local.method
+SELECT r.road, r.wrapper, r.link, r.rtt_us, r.in_profiles, r.instance, r.dbname,
+	   local.method
 FROM sampling_roads r
 	CROSS JOIN (VALUES ('local'), ('local_again')) AS local (method)
 WHERE r.wrapper IS NULL
 UNION ALL
-SELECT r.road, r.wrapper, r.link, r.rtt_us, r.instance, r.dbname, m.method
+SELECT r.road, r.wrapper, r.link, r.rtt_us, r.in_profiles, r.instance, r.dbname,
+	   m.method
 FROM sampling_roads r
 	JOIN sampling_wrapper_methods m USING (wrapper)
 UNION ALL
-SELECT f.wrapper, f.wrapper, 'file', NULL, r.instance, r.dbname, f.method
+SELECT f.wrapper, f.wrapper, 'file', NULL, true, r.instance, r.dbname, f.method
 FROM sampling_roads r
 	CROSS JOIN sampling_file_wrappers f
 WHERE r.wrapper IS NULL;
@@ -213,7 +237,7 @@ SELECT r.table_name, r.rows, r.method, NULL::numeric AS percent, r.road, r.link,
 	   r.relation,
 	   r.in_quick AND r.rtt_us IS NULL AND g.in_quick
 	   AND (g.target = 100 OR r.table_name = '1m' AND r.method IN ('local', 'auto')) AS in_quick,
-	   r.in_full AND (r.rtt_us IS NULL OR g.target = 100) AS in_full
+	   r.in_profiles AND r.in_full AND (r.rtt_us IS NULL OR g.target = 100) AS in_full
 FROM sampling_relations r
 	CROSS JOIN sampling_targets g;
 
@@ -317,4 +341,14 @@ INSERT INTO headlines VALUES
 CREATE TABLE sampling_published (cost text PRIMARY KEY, us_per_row float8 NOT NULL);
 
 INSERT INTO sampling_published VALUES
-	('sample', 0.2), ('send:lcl:tcp', 1.5), ('send:rmt:tcp:200us', 5.5);
+	('sample', 0.2), ('send:lcl:tcp', 1.5), ('send:rmt:tcp:100us', 5.5),
+	('send:rmt:tcp:200us', 5.5);
+
+/*
+ * From which share on, in percent, it says that a method takes longer than
+ * reading everything, in the instance itself; 0 is every share.
+ */
+CREATE TABLE sampling_published_losses (method text PRIMARY KEY, percent float8 NOT NULL);
+
+INSERT INTO sampling_published_losses VALUES
+	('random', 0), ('bernoulli', 30), ('system', 80);

@@ -10,6 +10,13 @@ SELECT profile, dims->>'test' AS test, dims->>'wrapper' AS road, count(*),
 FROM testcases WHERE suite = 'sampling' AND dims->>'wrapper' <> 'postgres_fdw'
 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
 SELECT bool_or(chosen) FROM testcases WHERE dims->>'table' = '100m';
+-- of a full run: the links, and the shares, some only in the instance itself
+SELECT dims->>'link' AS link, count(*) FILTER (WHERE profile = 'quick') AS quick,
+	   count(*) FILTER (WHERE profile = 'full') AS full,
+	   array_agg(DISTINCT (dims->>'percent')::numeric)
+	   FILTER (WHERE profile = 'full' AND dims->>'method' = 'system') AS shares
+FROM testcases WHERE suite = 'sampling' AND chosen AND dims->>'wrapper' ~ '^(direct|tollfree_postgres)'
+GROUP BY 1 ORDER BY 1;
 SELECT DISTINCT dims->>'method' AS method FROM testcases
 WHERE dims->>'test' = 'analyze' AND dims->>'wrapper' = 'tollfree_postgres_fdw'
 ORDER BY 1;

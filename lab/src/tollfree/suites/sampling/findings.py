@@ -79,7 +79,9 @@ class SamplingFindings:
     @classmethod
     def of(cls, run: Findings) -> "SamplingFindings":
         """Put the published figures beside a run."""
-        return cls(run, dict(written_rows("sampling_published")))
+        costs = dict(written_rows("sampling_published"))
+        losses = written_rows("sampling_published_losses")
+        return cls(run, costs | {f"loses:{method}": percent for method, percent in losses})
 
     def dims(self, testcase: str) -> dict[str, Any]:
         """Return the dimensions of a case."""

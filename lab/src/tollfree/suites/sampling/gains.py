@@ -20,7 +20,11 @@ ANALYZE_METHODS = {
     "import": "importing statistics",
 }
 SAMPLES = (("full", 100), ("bernoulli", 1), ("bernoulli", 10), ("system", 1), ("system", 10))
-LINKS = {"lcl:tcp": "", "rmt:tcp:200us": ", 0.2 ms away"}
+LINKS = {
+    "lcl:tcp": "",
+    "rmt:tcp:100us": ", 0.1 ms away",
+    "rmt:tcp:200us": ", 0.2 ms away",
+}
 
 
 def gain_chart(sampling: SamplingFindings) -> GainChart:

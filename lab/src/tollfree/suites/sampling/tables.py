@@ -3,6 +3,7 @@
 from tollfree import stats
 from tollfree.report.model import Cell, Column, Table
 from tollfree.suites.presentation import number
+from tollfree.suites.sampling.crossovers import analyze_crossover_table, crossover_table
 from tollfree.suites.sampling.findings import (
     CITED_TARGET,
     DIRECT,
@@ -28,8 +29,10 @@ def all_tables(sampling: SamplingFindings) -> tuple[Table, ...]:
     """Return the tables that have rows."""
     tables = (
         sample_table(sampling),
+        crossover_table(sampling),
         cost_table(sampling),
         analyze_table(sampling),
+        analyze_crossover_table(sampling),
         quality_table(sampling),
         scatter_table(sampling),
     )

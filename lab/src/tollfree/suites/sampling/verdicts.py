@@ -2,6 +2,7 @@
 
 from tollfree import stats
 from tollfree.suites.presentation import NOT_TOLD_APART, noise_sentence
+from tollfree.suites.sampling.crossovers import analyze_verdict, crossover_verdicts
 from tollfree.suites.sampling.findings import (
     CITED_TARGET,
     DIRECT,
@@ -27,8 +28,10 @@ def verdicts(sampling: SamplingFindings) -> tuple[str, ...]:
     for road in sampling.roads(test="sample"):
         if road.name != DIRECT:
             sentences += filter(None, (_finding(sampling, road), _cost(sampling, road)))
+    sentences += crossover_verdicts(sampling)
     for road in sampling.roads(test="analyze"):
         if road.name != DIRECT:
+            sentences += filter(None, (analyze_verdict(sampling, road),))
             sentences += _analyze(sampling, road)
     sentences += filter(None, (_too_few_distinct(sampling),))
     noise = sampling.run.noise
