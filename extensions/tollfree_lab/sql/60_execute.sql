@@ -127,11 +127,16 @@ BEGIN
 	FROM lab.runs r
 	WHERE r.run_id = of_run AND (p.suite, p.profile) = (r.suite, r.profile);
 
+	/* of that suite alone, and all at once, not one by one */
+	WITH t AS MATERIALIZED (
+		SELECT testcase, argv, env, probe_argv FROM lab.testcases
+		WHERE (suite, profile) = (present.suite, present.profile)
+	)
 	UPDATE lab.run_cases c
 	SET argv = t.argv || lab.limit_words(of_run), env = t.env,
 		probe_argv = t.probe_argv
-	FROM lab.runs r JOIN lab.testcases t USING (suite, profile)
-	WHERE r.run_id = of_run AND c.run_id = of_run AND t.testcase = c.testcase;
+	FROM t
+	WHERE c.run_id = of_run AND t.testcase = c.testcase;
 
 	UPDATE lab.profiles SET seconds = present.seconds, scale = present.scale
 	WHERE (suite, profile) = (present.suite, present.profile);
