@@ -48,7 +48,7 @@ def set_aside_schemas(lab: Lab) -> list[str]:
     return [str(row["nspname"]) for row in rows]
 
 
-def add_run(store: Store, run_id: int, findings: Findings, *, suite: str = "fdw") -> None:
+def add_run(store: Store, run_id: int, findings: Findings) -> None:
     """Store a run as the first build did."""
     run = findings.run
     cursor = store.connection.cursor()
@@ -56,7 +56,7 @@ def add_run(store: Store, run_id: int, findings: Findings, *, suite: str = "fdw"
         "INSERT INTO lab.runs OVERRIDING SYSTEM VALUE VALUES"
         " (%s, %s, 'full', %s, %s, %s, %s, %s, %s, %s, %s, '0.0.1')",
         (
-            *(run_id, suite, run.rounds, run.pattern, run.seed, run.state),
+            *(run_id, run.suite, run.rounds, run.pattern, run.seed, run.state),
             *(run.started, run.ended, Jsonb(run.host), Jsonb(run.server)),
         ),
     )
@@ -127,8 +127,9 @@ def test_what_earlier_upgrades_set_aside_is_taken_in(lab: Lab) -> None:
         add_run(store, 7, in_state("complete", 3))
         migration.set_aside(store.connection)
         create_older(store)
-        add_run(store, 1, in_state("complete", 4), suite="gone")
+        add_run(store, 1, in_state("complete", 4))
         migration.set_aside(store.connection)
+        store.connection.execute("UPDATE lab_2.runs SET state = 'unheard of'")
         create_older(store)
         add_run(store, 7, in_state("complete", 5))
     out, err = tollfree("show", "--json")

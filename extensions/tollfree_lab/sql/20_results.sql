@@ -27,6 +27,16 @@ COMMENT ON COLUMN suites.limit_switch IS
 COMMENT ON COLUMN suites.published IS
 'regular expression of the names of the published experiment''s cases; NULL where its cases have no names';
 
+/*
+ * The views that a suite's cases come from, one or several.  Their columns are
+ * among those of the type testcase; what a view leaves out is NULL.
+ */
+CREATE TABLE case_views
+(
+	suite		text NOT NULL REFERENCES suites,
+	cases		regclass PRIMARY KEY
+);
+
 CREATE TABLE profiles
 (
 	suite		text NOT NULL REFERENCES suites,

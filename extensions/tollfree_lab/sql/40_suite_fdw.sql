@@ -366,6 +366,7 @@ $$;
 INSERT INTO suites VALUES
 	('fdw', 'What it costs to reach a table through a foreign-data wrapper',
 	 'fdw_judge', NULL, 'fdw_meter');
+INSERT INTO case_views VALUES ('fdw', 'fdw_testcases');
 
 INSERT INTO profiles VALUES
 	('fdw', 'quick', 20, 1, 10, 0.15),

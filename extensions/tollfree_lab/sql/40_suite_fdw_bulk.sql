@@ -252,6 +252,8 @@ FROM fdw_bulk_roads r
 				WHEN r.kind = 'direct' THEN 'fdw_copy'
 				ELSE 'json' END AS format) AS judged;
 
+INSERT INTO case_views VALUES ('fdw', 'fdw_bulk_testcases');
+
 /*
  * Returns why an execution does not count, or NULL: who reads has to find, and
  * who writes has to leave, what the source's own table holds.

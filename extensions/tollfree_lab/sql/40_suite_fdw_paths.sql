@@ -117,6 +117,8 @@ FROM fdw_ablation_databases d
 		   AND b.dims->>'size' IS NULL
 WHERE d.rtt_us IS NULL;
 
+INSERT INTO case_views VALUES ('fdw', 'fdw_ablation_testcases');
+
 /* The databases in which bulk tables are made: every wrapper's, and these. */
 CREATE VIEW fdw_bulk_places AS
 SELECT instance, dbname, table_name, relation, columns, writes, option, size

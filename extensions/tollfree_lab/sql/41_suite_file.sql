@@ -328,6 +328,7 @@ GROUP BY q.run_id, q.query;
 
 INSERT INTO suites VALUES
 	('file', 'What it costs to query a flat file in place', 'file_judge');
+INSERT INTO case_views VALUES ('file', 'file_testcases');
 
 INSERT INTO profiles VALUES
 	('file', 'quick', 20, 1, 20, 0.15),

@@ -463,6 +463,7 @@ INSERT INTO suites VALUES
 	 '^(libpq:(lcl|rmt):(ipc|tcp):.*:(50k|001):acc-[nay]'
 	 '|ODBC:(lcl|rmt):(ipc|tcp):.*:(50k|001):acc-n'
 	 '|JDBC:(lcl|rmt):tcp:.*:(50k|001):acc-[ny]):p-');
+INSERT INTO case_views VALUES ('interface', 'interface_testcases');
 
 /* The scale is in million rows of t10m; lengths are in sqlstratiter. */
 INSERT INTO profiles VALUES

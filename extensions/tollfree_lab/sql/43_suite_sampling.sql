@@ -320,6 +320,7 @@ $$;
 INSERT INTO suites VALUES
 	('sampling', 'What it costs to sample a remote table, and to ANALYZE it',
 	 'sampling_judge');
+INSERT INTO case_views VALUES ('sampling', 'sampling_testcases');
 
 INSERT INTO profiles VALUES
 	('sampling', 'quick', 20, 1, 1, 0.15),

@@ -391,6 +391,7 @@ $$;
 
 INSERT INTO suites VALUES
 	('shards', 'What one table on several servers costs', 'shards_judge');
+INSERT INTO case_views VALUES ('shards', 'shards_testcases');
 
 /* The scale is in 100,000 orders. */
 INSERT INTO profiles VALUES

@@ -52,7 +52,7 @@ from tollfree.runner import Request, run_suite
 from tollfree.sources import latest_run, latest_runs, named_runs
 from tollfree.stats import LEAST_ROUNDS
 from tollfree.store import Run, Store
-from tollfree.suites import SUITES, findings_of, section_of, suite_named
+from tollfree.suites import all_suites, findings_of, section_of, suite_named
 
 REPORT = Path("report/index.html")
 LARGEST_SEED = 2**31 - 1
@@ -91,7 +91,7 @@ def _store() -> Iterator[Store]:
 
 def _suites_like(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
     """Complete the name of a suite; whether there is one is for the command to say."""
-    return [name for name in SUITES if name.startswith(begun)]
+    return [name for name in all_suites() if name.startswith(begun)]
 
 
 def _as_share(_: click.Context, __: click.Parameter, text: str | None) -> float | None:
@@ -372,7 +372,7 @@ def run(
 def list_cases(suite: str | None, only: str, commands: bool, quick: bool, as_json: bool) -> None:
     """List the suites, or the cases of SUITE."""
     if suite is None:
-        names = sorted(SUITES)
+        names = sorted(all_suites())
         if as_json:
             _print_json(list_document(names, []))
         else:
@@ -565,7 +565,7 @@ def demo(output: Path) -> None:
     failed = False
     with lab.running(), lab.database() as store:
         finished = []
-        for suite in (s for s in SUITES.values() if s.in_demo):
+        for suite in (s for s in all_suites().values() if s.in_demo):
             with progress_shown() as observer:
                 run = run_suite(lab, Request(suite.name, "quick"), observer)
             finished.append(findings_of(store, run))

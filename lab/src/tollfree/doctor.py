@@ -13,7 +13,7 @@ from tollfree.paths import lab_home
 from tollfree.postgres import Installation, chosen_installation
 from tollfree.privileges import server_user
 from tollfree.store import written_profiles
-from tollfree.suites import SUITES
+from tollfree.suites import all_suites
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 DRIFT = "speed drifts between minutes; trust ratios, not absolute figures"
@@ -122,7 +122,7 @@ def _home() -> Iterator[Finding]:
     existing = next(p for p in (home, *home.parents) if p.exists())
     free = shutil.disk_usage(existing).free
     profiles = written_profiles()
-    needs = [s.disk_bytes(profiles[s.name, "quick"]) for s in SUITES.values() if s.in_demo]
+    needs = [s.disk_bytes(profiles[s.name, "quick"]) for s in all_suites().values() if s.in_demo]
     enough = free >= max(needs)
     cost = (
         ""

@@ -18,6 +18,8 @@ Connection = psycopg.Connection[Any]
 LOG = logging.getLogger("tollfree")
 
 RESULTS = ("runs", "run_cases", "testresults")
+SUITE_SCHEMAS = "suite_"
+"""What the names of the schemas begin with that further suites have; scripts make them anew."""
 FURTHER = ("custom_cases", "file_sizes")
 """What a person wrote, and what is known of data that are still there."""
 
@@ -34,6 +36,8 @@ def set_aside(connection: Connection) -> None:
                     sql.Identifier(schema, table), sql.Identifier("lab", table)
                 )
             )
+    for schema in _schemas_like(connection, f"^{SUITE_SCHEMAS}"):
+        connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(schema)))
     connection.execute("DROP EXTENSION tollfree_lab; DROP SCHEMA IF EXISTS lab")
 
 
@@ -61,6 +65,7 @@ def _take_in(connection: Connection, schema: str) -> None:
     (highest,) = _column(connection, "SELECT coalesce(max(run_id), 0) FROM lab.runs")
     shift = highest if is_taken is not None else 0
     run_id = sql.SQL("run_id + {}").format(sql.Literal(shift))
+    _keep_suites(connection, schema)
     _copy(connection, schema, "runs", {"run_id": run_id, "migrated": sql.SQL("true")})
     _copy(connection, schema, "run_cases", {"run_id": run_id}, {"seconds": sql.SQL("0")})
     _copy(connection, schema, "testresults", {"run_id": run_id})
@@ -71,6 +76,18 @@ def _take_in(connection: Connection, schema: str) -> None:
         " FROM lab.runs HAVING count(*) > 0"
     )
     connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(schema)))
+
+
+def _keep_suites(connection: Connection, schema: str) -> None:
+    """Have rows for suites and profiles of the schema's runs that the lab no longer has, or that a
+    folder has that is not named now: nothing is run of them."""
+    for statement in (
+        "INSERT INTO lab.suites (suite, title) SELECT DISTINCT suite, suite FROM {}"
+        " ON CONFLICT DO NOTHING",
+        "INSERT INTO lab.profiles (suite, profile, rounds, seconds, scale)"
+        " SELECT DISTINCT suite, profile, 1, 1, 1 FROM {} ON CONFLICT DO NOTHING",
+    ):
+        connection.execute(sql.SQL(statement).format(sql.Identifier(schema, "runs")))
 
 
 def _copy(
@@ -100,11 +117,12 @@ def _copy(
 
 def _set_aside_schemas(connection: Connection) -> list[str]:
     """Return the schemas, the newest first."""
-    return _column(
-        connection,
-        "SELECT nspname FROM pg_namespace WHERE nspname ~ '^lab_[0-9]+$'"
-        " ORDER BY substr(nspname, 5)::int DESC",
-    )
+    found = _schemas_like(connection, "^lab_[0-9]+$")
+    return sorted(found, key=lambda name: int(name.removeprefix("lab_")), reverse=True)
+
+
+def _schemas_like(connection: Connection, pattern: str) -> list[str]:
+    return _column(connection, "SELECT nspname FROM pg_namespace WHERE nspname ~ %s", pattern)
 
 
 def _columns(connection: Connection, schema: str, table: str) -> list[str]:

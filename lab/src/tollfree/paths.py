@@ -13,6 +13,7 @@ CHECKOUT = Path(__file__).resolve().parents[3]
 BUILD = CHECKOUT / "build"
 
 HOME_VARIABLE = "TOLLFREE_HOME"
+SUITES_VARIABLE = "TOLLFREE_SUITES"
 
 
 def lab_home() -> Path:
@@ -35,3 +36,9 @@ def cache_home() -> Path:
         return Path("/var/cache/tollfree")
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "tollfree"
+
+
+def further_suite_folders() -> list[Path]:
+    """Return the folders of suites beside our own, from TOLLFREE_SUITES; a colon is between two."""
+    named = os.environ.get(SUITES_VARIABLE, "").split(os.pathsep)
+    return [Path(folder).absolute() for folder in named if folder]

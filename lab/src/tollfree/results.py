@@ -18,10 +18,8 @@ from tollfree.report import figures
 from tollfree.report.model import Gain, Kind, SuiteSection, Table
 from tollfree.report.sheet import render_sheet
 from tollfree.stored import STORED
-from tollfree.suites import section_of
+from tollfree.suites import section_of, suite_named
 from tollfree.suites.presentation import Findings
-from tollfree.suites.sampling.charts import sheets
-from tollfree.suites.sampling.findings import SamplingFindings
 
 RESULTS = CHECKOUT / "docs" / "results"
 REMARKS = STORED / "remarks.toml"
@@ -77,7 +75,7 @@ def pages() -> dict[str, str]:
 def _pictures(one: Stored) -> dict[str, str]:
     if one.name not in PICTURED:
         return {}
-    drawn = sheets(SamplingFindings.of(one.findings))
+    drawn = suite_named(one.findings.run.suite).sheets(one.findings)
     return {f"{one.name}.svg": render_sheet(sheet) + "\n" for sheet in drawn.values()}
 
 

@@ -1,5 +1,5 @@
 """The scripts of the extension `tollfree_lab`: what can be known of the lab's database without a
-server."""
+server. A suite of another folder has a script of its own, `suite.sql`."""
 
 import ast
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tollfree import __version__
-from tollfree.paths import CHECKOUT
+from tollfree.paths import CHECKOUT, further_suite_folders
 
 EXTENSION = "tollfree_lab"
 SCRIPT_NAME = f"{EXTENSION}--{__version__}.sql"
@@ -17,6 +17,12 @@ SCRIPT_NAME = f"{EXTENSION}--{__version__}.sql"
 
 def _scripts() -> list[Path]:
     return sorted((CHECKOUT / "extensions" / EXTENSION / "sql").glob("[0-9][0-9]_*.sql"))
+
+
+def suite_scripts() -> dict[str, str]:
+    """Return the scripts of the suites in further folders, by the suite's name."""
+    found = (path for folder in further_suite_folders() for path in folder.glob("*/suite.sql"))
+    return {path.parent.name: path.read_text(encoding="utf-8") for path in sorted(found)}
 
 
 @cache

@@ -8,7 +8,7 @@ from pathlib import Path
 from tollfree.errors import NotFoundError
 from tollfree.export import read_json
 from tollfree.store import Run, Store
-from tollfree.suites import SUITES, findings_of
+from tollfree.suites import all_suites, findings_of
 from tollfree.suites.presentation import Findings
 
 OpenStore = Callable[[], AbstractContextManager[Store]]
@@ -29,7 +29,7 @@ def named_runs(names: Sequence[str], open_store: OpenStore) -> list[Findings]:
 def latest_runs(open_store: OpenStore) -> list[Findings]:
     """Return the newest run of every suite that has one; raises `NotFoundError` if none has."""
     with open_store() as store:
-        found = [store.latest_run(suite) for suite in SUITES]
+        found = [store.latest_run(suite) for suite in all_suites()]
         return [findings_of(store, run) for run in found if run] or _none()
 
 

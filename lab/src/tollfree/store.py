@@ -22,7 +22,7 @@ from psycopg.types.json import Jsonb
 from tollfree import __version__, migration
 from tollfree.clients import Client
 from tollfree.errors import NotFoundError, UsageError
-from tollfree.scripts import EXTENSION, SCRIPT_NAME, written_rows
+from tollfree.scripts import EXTENSION, SCRIPT_NAME, suite_scripts, written_rows
 
 T = TypeVar("T")
 
@@ -186,26 +186,53 @@ class Store:
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
 
     def install(self, scripts: Path) -> None:
-        """Create the extension unless it is there; `scripts` holds its SQL.
+        """Create the extension unless it is there, and what further suites have in SQL.
 
-        In place of a schema that another build made a new one is made, and takes its results over.
+        `scripts` holds the extension's. In place of a schema that another build made a new one is
+        made, and takes its results over.
         """
+        with self.connection.transaction():
+            is_new = self._install_extension(scripts)
+            for suite, text in suite_scripts().items():
+                self._install_suite(suite, text)
+            if is_new:
+                migration.take_in(self.connection)
+
+    def _install_extension(self, scripts: Path) -> bool:
+        """Create the extension unless it is there as this build has it; return whether it did."""
         script = scripts / SCRIPT_NAME
         build = hashlib.sha256(script.read_bytes()).hexdigest()[:12]
         found = self._scalar(
             "SELECT obj_description(oid) FROM pg_extension WHERE extname = %s", EXTENSION
         )
         if found == build:
+            return False
+        if self._scalar("SELECT count(*) FROM pg_extension WHERE extname = %s", EXTENSION):
+            migration.set_aside(self.connection)
+        extension = sql.Identifier(EXTENSION)
+        self.connection.execute(sql.SQL("CREATE EXTENSION {}").format(extension))
+        self.connection.execute(
+            sql.SQL("COMMENT ON EXTENSION {} IS {}").format(extension, sql.Literal(build))
+        )
+        return True
+
+    def _install_suite(self, suite: str, text: str) -> None:
+        """Execute a further suite's script in a schema of its own, unless that was done."""
+        build = hashlib.sha256(text.encode()).hexdigest()[:12]
+        name = f"{migration.SUITE_SCHEMAS}{suite}"
+        schema = sql.Identifier(name)
+        found = self._scalar("SELECT obj_description(to_regnamespace(%s))", name)
+        if found == build:
             return
-        with self.connection.transaction():
-            if self._scalar("SELECT count(*) FROM pg_extension WHERE extname = %s", EXTENSION):
-                migration.set_aside(self.connection)
-            extension = sql.Identifier(EXTENSION)
-            self.connection.execute(sql.SQL("CREATE EXTENSION {}").format(extension))
-            self.connection.execute(
-                sql.SQL("COMMENT ON EXTENSION {} IS {}").format(extension, sql.Literal(build))
-            )
-            migration.take_in(self.connection)
+        for statement in (
+            sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(schema),
+            sql.SQL("CREATE SCHEMA {}").format(schema),
+            sql.SQL("SET LOCAL search_path = {}, lab").format(schema),
+            text.encode(),
+            sql.SQL("COMMENT ON SCHEMA {} IS {}").format(schema, sql.Literal(build)),
+            sql.SQL("RESET search_path"),
+        ):
+            self.connection.execute(statement)
 
     # Places
 

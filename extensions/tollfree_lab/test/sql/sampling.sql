@@ -9,7 +9,7 @@ SELECT profile, dims->>'test' AS test, dims->>'wrapper' AS road, count(*),
 	   count(*) FILTER (WHERE chosen) AS chosen
 FROM testcases WHERE suite = 'sampling' AND dims->>'wrapper' <> 'postgres_fdw'
 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
-SELECT bool_or(chosen) FROM testcases WHERE dims->>'table' = '100m';
+SELECT bool_or(chosen) FROM testcases WHERE suite = 'sampling' AND dims->>'table' = '100m';
 -- of a full run: the links, and the shares, some only in the instance itself
 SELECT dims->>'link' AS link, count(*) FILTER (WHERE profile = 'quick') AS quick,
 	   count(*) FILTER (WHERE profile = 'full') AS full,
@@ -18,14 +18,14 @@ SELECT dims->>'link' AS link, count(*) FILTER (WHERE profile = 'quick') AS quick
 FROM testcases WHERE suite = 'sampling' AND chosen AND dims->>'wrapper' ~ '^(direct|tollfree_postgres)'
 GROUP BY 1 ORDER BY 1;
 SELECT DISTINCT dims->>'method' AS method FROM testcases
-WHERE dims->>'test' = 'analyze' AND dims->>'wrapper' = 'tollfree_postgres_fdw'
+WHERE suite = 'sampling' AND dims->>'test' = 'analyze' AND dims->>'wrapper' = 'tollfree_postgres_fdw'
 ORDER BY 1;
 SELECT count(DISTINCT dims->>'method')
 	   = CASE WHEN current_setting('server_version_num')::int < 160000 THEN 1 ELSE 5 END
 	   AS as_many_as_it_has
-FROM testcases WHERE dims->>'test' = 'analyze' AND dims->>'wrapper' = 'postgres_fdw';
+FROM testcases WHERE suite = 'sampling' AND dims->>'test' = 'analyze' AND dims->>'wrapper' = 'postgres_fdw';
 BEGIN;
 INSERT INTO sampling_tables VALUES ('20m', 2e7, false, true);
-SELECT count(*) = (SELECT count(*) FROM testcases WHERE dims->>'table' = '10m') AS as_many
-FROM testcases WHERE dims->>'table' = '20m';
+SELECT count(*) = (SELECT count(*) FROM testcases WHERE suite = 'sampling' AND dims->>'table' = '10m') AS as_many
+FROM testcases WHERE suite = 'sampling' AND dims->>'table' = '20m';
 ROLLBACK;

@@ -45,13 +45,14 @@ WHERE l.rtt_us IS NOT NULL
 GROUP BY l.link ORDER BY l.rtt_us;
 
 -- names are unique, baselines exist, and are run whenever they are needed
-SELECT suite, profile, testcase FROM testcases
+CREATE TEMP TABLE every AS SELECT suite, profile, testcase, baseline, chosen FROM testcases;
+SELECT suite, profile, testcase FROM every
 GROUP BY 1, 2, 3 HAVING count(*) > 1;
-SELECT t.testcase FROM testcases t
-	LEFT JOIN testcases b
+SELECT t.testcase FROM every t
+	LEFT JOIN every b
 		ON (b.suite, b.profile, b.testcase) = (t.suite, t.profile, t.baseline)
 WHERE t.baseline IS NOT NULL AND (b.testcase IS NULL OR t.chosen AND NOT b.chosen);
-SELECT testcase FROM testcases WHERE testcase = baseline;
+SELECT testcase FROM every WHERE testcase = baseline;
 
 -- a further wrapper is one more row
 BEGIN;
@@ -71,6 +72,28 @@ INSERT INTO links (link, transport, rtt_us) VALUES ('rmt:tcp:500us', 'tcp', 500)
 SELECT testcase, chosen FROM testcases
 WHERE profile = 'quick' AND dims->>'link' = 'rmt:tcp:500us'
 ORDER BY testcase COLLATE "C";
+ROLLBACK;
+
+-- a further suite is a view, which may leave out columns, and three rows
+BEGIN;
+CREATE VIEW further_cases AS
+	SELECT 'further'::text AS suite, profile, 'one'::text AS testcase, 'a'::text AS candidate,
+		   'duration'::text AS figure, 's'::text AS unit, false AS higher_is_better,
+		   '{}'::jsonb AS dims, ARRAY['true'] AS argv, '{}'::text[] AS env,
+		   interval '1 minute' AS time_limit, 'none'::text AS format, true AS chosen
+	FROM profiles WHERE suite = 'further';
+INSERT INTO suites VALUES ('further', 'One suite more');
+INSERT INTO case_views VALUES ('further', 'further_cases');
+INSERT INTO profiles VALUES ('further', 'quick', 1, 1, 1, NULL);
+SELECT profile, testcase, baseline, argv, seconds, chosen FROM testcases WHERE suite = 'further';
+SELECT start_run('further', 'quick') IS NOT NULL AS started;
+ROLLBACK;
+
+-- a suite that is not asked for costs nothing: its view is not read
+BEGIN;
+CREATE VIEW broken_cases AS SELECT 1 / (profile <> profile)::int AS seconds, profile FROM profiles;
+INSERT INTO case_views VALUES ('file', 'broken_cases');
+SELECT count(*) > 0 AS found FROM testcases WHERE suite = 'fdw' AND profile = 'quick';
 ROLLBACK;
 
 -- a round trip beyond what the link can do is refused

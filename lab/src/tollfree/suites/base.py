@@ -1,11 +1,14 @@
-"""What a suite is to the runner and to the report."""
+"""What a suite is to the runner and to the report.
+
+A package of `tollfree.suites` has one, as `SUITE`. All that is asked of a suite is asked here.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from tollfree.lab import Lab
-from tollfree.report.model import SuiteSection
+from tollfree.report.model import Sheet, SuiteSection
 from tollfree.store import Profile, Run, Store
 from tollfree.suites.presentation import Findings
 
@@ -19,10 +22,12 @@ class Bench:
     profile: Profile
 
 
+@runtime_checkable
 class Suite(Protocol):
     """One suite. Its cases are in the database; this is what surrounds them."""
 
     name: str
+    """That of its package."""
     in_demo: bool
     """Whether `tollfree demo` runs its quick version."""
 
@@ -46,6 +51,10 @@ class Suite(Protocol):
 
     def section(self, run: Findings) -> SuiteSection:
         """Return a run as a section of the report; the terminal shows its tables too."""
+
+    def sheets(self, run: Findings) -> dict[str, Sheet]:
+        """Return pages of plots by their names: none, unless it says so."""
+        return {}
 
     def export_files(self, run: Findings, folder: Path) -> list[Path]:
         """Write the suite's own files into `folder` and return them: none, unless it says so."""

@@ -87,6 +87,9 @@ class FdwSuite(Suite):
         return write_published_files(run, folder)
 
 
+SUITE = FdwSuite()
+
+
 def _extra_cells(fdw: FdwFindings) -> dict[str, dict[str, Cell]]:
     """Return mean latency, retries, throughput without connecting and megabytes from the disk,
     where there are any.

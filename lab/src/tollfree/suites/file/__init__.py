@@ -129,6 +129,9 @@ class FileSuite(Suite):
         )
 
 
+SUITE = FileSuite()
+
+
 def _database(bench: Bench) -> str:
     return f"tpch_{bench.profile.scale}"
 

@@ -92,6 +92,9 @@ class InterfaceSuite(Suite):
         )
 
 
+SUITE = InterfaceSuite()
+
+
 def _extra_cells(interface: InterfaceFindings) -> dict[str, dict[str, Cell]]:
     return {
         name: {

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tollfree.report.model import SuiteSection
+from tollfree.report.model import Sheet, SuiteSection
 from tollfree.report.sheet import write_sheet
 from tollfree.store import Profile
 from tollfree.suites.base import Bench, Suite
@@ -64,7 +64,14 @@ class SamplingSuite(Suite):
             gains=gain_chart(sampling),
         )
 
+    def sheets(self, run: Findings) -> dict[str, Sheet]:
+        """Return the experiment's pages of plots, those that the run has the samples for."""
+        return sheets(SamplingFindings.of(run))
+
     def export_files(self, run: Findings, folder: Path) -> list[Path]:
-        """Write the experiment's pages of plots, those that the run has the samples for."""
-        pages = sheets(SamplingFindings.of(run))
+        """Write the pages of plots."""
+        pages = self.sheets(run)
         return [write_sheet(sheet, folder / f"{name}.svg") for name, sheet in pages.items()]
+
+
+SUITE = SamplingSuite()

@@ -54,3 +54,6 @@ class ShardsSuite(Suite):
             charts=ratio_charts(shards),
             gains=gain_chart(shards),
         )
+
+
+SUITE = ShardsSuite()

@@ -26,3 +26,6 @@ class CustomSuite(Suite):
             title="Commands of your own",
             intro="Wall-clock seconds of each command in `lab.custom_cases`.",
         )
+
+
+SUITE = CustomSuite()
