@@ -33,7 +33,7 @@ from tollfree.suites.file.findings import FileFindings, Published, query_order
 from tollfree.suites.file.schemas import Schema, SchemaMaker
 from tollfree.suites.file.tables import noise_table, rates_table, times_table
 from tollfree.suites.file.verdicts import verdicts
-from tollfree.suites.presentation import Findings, case_row
+from tollfree.suites.presentation import Findings, case_row, failure_sentences
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 WRAPPERS = ("file_fdw", "tollfree_file_fdw")
@@ -134,7 +134,7 @@ def test_one_wrong_answer_takes_the_cases_figures() -> None:
     assert row.state is CaseState.FAILED
     assert "answers 2 rows" in row.reason
     assert times_table(file, "plain", 0).rows[1][3] is None
-    assert verdicts(file)[0].startswith("1 of 8 cases failed")
+    assert failure_sentences(file.run)[0].startswith("1 of 8 cases failed")
     ratios = charts(file)[0]
     assert isinstance(ratios, RatioChart)
     (bar,) = (row for row in ratios.rows if row.label == "Q6 other_fdw")
@@ -175,8 +175,8 @@ def test_a_case_that_waited_for_the_disk_is_marked_cold() -> None:
 
 def test_what_is_skipped_is_said_and_does_not_count_as_failed() -> None:
     skipped = GOOD | {"Q6:other_fdw:plain:w0": ["skipped: other_fdw is not installed"] * 3}
-    first, *_ = verdicts(findings_of(skipped))
-    assert first == "Skipped: skipped: other_fdw is not installed."
+    (said,) = failure_sentences(findings_of(skipped).run)
+    assert said == "1 of 8 cases were skipped: skipped: other_fdw is not installed."
 
 
 def test_the_verdicts_say_what_to_do() -> None:

@@ -20,7 +20,7 @@ from tollfree.suites.interface.tables import (
     traffic_table,
 )
 from tollfree.suites.interface.verdicts import verdicts
-from tollfree.suites.presentation import Findings
+from tollfree.suites.presentation import Findings, failure_sentences
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 MANY = Task("rmt:tcp", "sql50k:1:001", "p-none:null")
@@ -188,7 +188,8 @@ def test_the_sentences_say_what_one_would_act_on() -> None:
         (EACH, "libpq:acc-n"): [3000, 3000, 3000],
         (ONCE, "libpq:acc-n"): [30, 30, 30],
     }
-    said = "\n".join(verdicts(findings_of(values)))
+    interface = findings_of(values)
+    said = "\n".join((*failure_sentences(interface.run), *verdicts(interface)))
     assert "1 of 8 cases failed" in said
     assert "over loopback TCP costs libpq 100.0x (100.0 to 100.0, 3 rounds)" in said
     assert "For 50,000 rows over a 0.2 ms link, by the normal methods" in said

@@ -23,6 +23,7 @@ from tollfree.suites.fdw.verdicts import verdicts
 from tollfree.suites.presentation import (
     Findings,
     case_row,
+    failure_sentences,
     is_again,
     plain_section,
     precision_sentences,
@@ -126,7 +127,7 @@ def test_one_failed_execution_of_either_takes_all_ratios() -> None:
         assert findings.ratios(SLOW) == []
         assert findings.ratio(SLOW) is None
         assert findings.values(broken) == findings.figures(broken, "latency_mean_ms") == []
-        said = " ".join(verdicts(FdwFindings(findings, {})))
+        said = " ".join((*failure_sentences(findings), *verdicts(FdwFindings(findings, {}))))
         assert "1 of 3 cases failed" in said
         assert "Looking up a row" not in said
         compared = {row[0] for row in comparison(findings, findings_of(GOOD)).rows}
@@ -185,7 +186,9 @@ def test_one_failed_execution_takes_the_cases_figures() -> None:
     (line,) = [r for r in throughput_table(fdw, 1).rows if r[0] == "RO.FDW_external"]
     assert line[3:6] == (None, None, None)
     assert overhead_table(fdw).rows == ()
-    assert verdicts(fdw)[0].startswith("1 of 3 cases failed")
+    section = plain_section(findings, title="", intro="", verdicts=("good news",))
+    assert section.verdicts[0].startswith("1 of 3 cases failed")
+    assert section.verdicts[1:] == ("good news",)
 
 
 def test_a_case_that_was_not_reached_is_shown_as_skipped() -> None:

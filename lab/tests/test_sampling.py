@@ -7,7 +7,7 @@ import pytest
 
 from tollfree.report.model import Cell, LineChart
 from tollfree.store import Result, Run, RunCase
-from tollfree.suites.presentation import Findings
+from tollfree.suites.presentation import Findings, failure_sentences
 from tollfree.suites.sampling.charts import charts, sheets
 from tollfree.suites.sampling.crossovers import (
     analyze_crossover_table,
@@ -154,7 +154,8 @@ def test_a_failed_sample_has_no_duration() -> None:
     cases = [(one, None if one.dims["percent"] == 10 else ms, more) for one, ms, more in samples()]
     table = sample_table(findings(cases))
     assert {row[2]: row[5] for row in table.rows}[10] is None
-    assert verdicts(findings(cases))[0].startswith("1 of 5 cases failed")
+    (sentence,) = failure_sentences(findings(cases).run)
+    assert sentence.startswith("1 of 5 cases failed")
 
 
 def test_the_published_finding_is_confirmed_or_its_exceptions_named() -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tollfree.store import Result, Run, RunCase
-from tollfree.suites.presentation import Findings
+from tollfree.suites.presentation import Findings, failure_sentences
 from tollfree.suites.shards.findings import DOINGS, ShardsFindings
 from tollfree.suites.shards.tables import noise_table, ratio_charts, times_table
 from tollfree.suites.shards.verdicts import verdicts
@@ -113,7 +113,7 @@ def test_what_failed_has_no_figures() -> None:
     shards = findings([*EXECUTIONS[:2], (failed, None, {})])
     (row,) = times_table(shards, LINK).rows
     assert row[3:] == (None,) * 6
-    assert verdicts(shards)[0].startswith("1 of 3 cases failed")
+    assert failure_sentences(shards.run)[0].startswith("1 of 3 cases failed")
     ((bar,),) = (chart.rows for chart in ratio_charts(shards))
     assert bar.ratio is None
     assert bar.note == "no figure"

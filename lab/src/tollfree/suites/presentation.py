@@ -316,14 +316,15 @@ def plain_section(
     extra_columns: tuple[Column, ...] = (),
     extra: dict[str, dict[str, Cell]] | None = None,
 ) -> SuiteSection:
-    """Return a section with the parts that every suite has, and those given."""
+    """Return a section with the parts that every suite has, and those given: its sentences begin
+    with the failures."""
     dimensions = dict.fromkeys(key for c in findings.cases.values() for key in c.dims)
     return SuiteSection(
         name=findings.run.suite,
         title=title,
         intro=intro,
         run=run_part(findings),
-        verdicts=(*verdicts, *precision_sentences(findings)),
+        verdicts=(*failure_sentences(findings), *verdicts, *precision_sentences(findings)),
         tables=tables,
         charts=charts,
         cases=CaseTable(
@@ -372,6 +373,28 @@ def noise_sentence(noise: stats.Noise, what: str) -> str:
         f" in this run, a single round as far as {noise.single:.2f}x: smaller differences are "
         "noise."
     )
+
+
+def failure_sentences(findings: Findings) -> list[str]:
+    """Say how many cases failed, and how many were skipped and why; nothing if none were."""
+    failed, skipped = (
+        {r.testcase: str(r.reason).rstrip(".") for r in findings.failures() if r.state == state}
+        for state in ("failed", "skipped")
+    )
+    sentences = []
+    if failed:
+        sentences.append(
+            f"{len(failed)} of {len(findings.cases)} cases failed and have no figures: see the"
+            " table of cases for the reasons."
+        )
+    if skipped:
+        reasons = sorted(set(skipped.values()))
+        more = f"; and {len(reasons) - MOST_NAMED} more" if len(reasons) > MOST_NAMED else ""
+        sentences.append(
+            f"{len(skipped)} of {len(findings.cases)} cases were skipped:"
+            f" {'; '.join(reasons[:MOST_NAMED])}{more}."
+        )
+    return sentences
 
 
 def percent(share: float) -> str:

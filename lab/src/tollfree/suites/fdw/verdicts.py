@@ -8,15 +8,8 @@ from tollfree.suites.presentation import noise_sentence, ratio_words
 
 
 def verdicts(fdw: FdwFindings) -> tuple[str, ...]:
-    """Return sentences that a person can act on, failures first."""
-    sentences = []
-    failures = fdw.run.failures()
-    if failures:
-        cases = len({r.testcase for r in failures})
-        sentences.append(
-            f"{cases} of {len(fdw.run.cases)} cases failed and have no figures: see "
-            "the table of cases for the reasons."
-        )
+    """Return sentences that a person can act on."""
+    sentences: list[str] = []
     for wrapper in _wrappers(fdw):
         sentences += filter(None, (_lookup(fdw, wrapper), _writing(fdw, wrapper)))
         sentences += filter(None, (_distance(fdw, wrapper),))

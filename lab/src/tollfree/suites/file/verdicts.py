@@ -16,26 +16,13 @@ from tollfree.suites.presentation import NOT_TOLD_APART, noise_sentence
 
 
 def verdicts(file: FileFindings) -> tuple[str, ...]:
-    """Return sentences that a person can act on, failures first."""
-    sentences = [_failures(file)]
+    """Return sentences that a person can act on."""
+    sentences: list[str | None] = []
     for candidate in file.candidates():
         sentences += [_queries(file, candidate, *each) for each in SETTINGS]
         sentences += [_scanning(file, candidate), _analysing(file, candidate)]
     sentences += [_caches(file), _noise(file)]
     return tuple(filter(None, sentences))
-
-
-def _failures(file: FileFindings) -> str | None:
-    failed = {r.testcase for r in file.run.failures() if r.state == "failed"}
-    skipped = {r.reason for r in file.run.failures() if r.state == "skipped"}
-    words = []
-    if failed:
-        words.append(
-            f"{len(failed)} of {len(file.run.cases)} cases failed and have no figures: see the "
-            "table of cases for the reasons."
-        )
-    words += [f"Skipped: {reason}." for reason in sorted(map(str, skipped))]
-    return " ".join(words) or None
 
 
 def _queries(file: FileFindings, candidate: str, engine: str, workers: int) -> str | None:

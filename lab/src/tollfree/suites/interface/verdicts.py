@@ -19,8 +19,8 @@ ONE_ROW = (("sql001:0:20", "sql001:1:1k"), ("sql001:0:50k", "sql001:1:50k"))
 
 
 def verdicts(interface: InterfaceFindings) -> tuple[str, ...]:
-    """Return sentences that a person can act on, failures first."""
-    sentences = [*_failures(interface)]
+    """Return sentences that a person can act on."""
+    sentences: list[str] = []
     for task in interface.tasks:
         sentences += filter(None, (_connecting(interface, task), _tls(interface, task)))
     for task in interface.tasks:
@@ -31,21 +31,6 @@ def verdicts(interface: InterfaceFindings) -> tuple[str, ...]:
         sentences.append(noise_sentence(noise, "libpq"))
         sentences += filter(None, (_doubt(interface),))
     return tuple(sentences)
-
-
-def _failures(interface: InterfaceFindings) -> list[str]:
-    sentences = []
-    for state, words in (
-        ("failed", "failed and have no figures"),
-        ("skipped", "were skipped, since something they need is not here"),
-    ):
-        cases = {r.testcase for r in interface.run.failures() if r.state == state}
-        if cases:
-            sentences.append(
-                f"{len(cases)} of {len(interface.run.cases)} cases {words}: see the table of "
-                "cases for the reasons."
-            )
-    return sentences
 
 
 def _doubt(interface: InterfaceFindings) -> str | None:

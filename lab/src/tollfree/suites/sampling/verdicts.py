@@ -16,15 +16,8 @@ FEW = 0.5
 
 
 def verdicts(sampling: SamplingFindings) -> tuple[str, ...]:
-    """Return sentences that a person can act on, failures first."""
-    sentences = []
-    failures = sampling.run.failures()
-    if failures:
-        cases = len({r.testcase for r in failures})
-        sentences.append(
-            f"{cases} of {len(sampling.run.cases)} cases failed and have no figures: see the table "
-            "of cases for the reasons."
-        )
+    """Return sentences that a person can act on."""
+    sentences: list[str] = []
     for road in sampling.roads(test="sample"):
         if road.name != DIRECT:
             sentences += filter(None, (_finding(sampling, road), _cost(sampling, road)))

@@ -5,18 +5,8 @@ from tollfree.suites.shards.findings import DOINGS, STOCK, ShardsFindings
 
 
 def verdicts(shards: ShardsFindings) -> tuple[str, ...]:
-    """Return sentences that a person can act on, failures first."""
-    sentences = []
-    failed = shards.run.failures()
-    skipped = {str(result.reason) for result in failed if result.state == "skipped"}
-    failures = [result for result in failed if result.state != "skipped"]
-    if failures:
-        cases = len({r.testcase for r in failures})
-        sentences.append(
-            f"{cases} of {len(shards.run.cases)} cases failed and have no figures: see the table "
-            "of cases for the reasons."
-        )
-    sentences += [f"Skipped: {reason}." for reason in sorted(skipped)]
+    """Return sentences that a person can act on."""
+    sentences: list[str] = []
     for name in shards.ordered():
         if _is_cited(shards, name):
             sentences += filter(None, (_sentence(shards, name),))
