@@ -13,9 +13,9 @@ CHECKER = CHECKOUT / "tools" / "check-layers"
 CLEAN_TREE = {
     "lab/src/tollfree/__init__.py": "__version__ = '0'\n",
     "lab/src/tollfree/errors.py": "import os\n",
-    "lab/src/tollfree/store.py": "from tollfree import __version__\nfrom . import errors\n",
+    "lab/src/tollfree/store.py": "from . import errors\nQUERY = 'SELECT FROM lab.runs'\n",
     "lab/src/tollfree/suites/__init__.py": "from tollfree.suites.fdw import Suite\n",
-    "lab/src/tollfree/suites/fdw.py": "from ..store import Store\n",
+    "lab/src/tollfree/suites/fdw.py": "from ..store import Store\nROWS = Store.rows\n",
     "lab/src/tollfree/cli.py": "import tollfree.suites\n",
     "link/src/queue.h": "",
     "link/src/main.c": '#include <stdio.h>\n#include "queue.h"\n',
@@ -30,6 +30,21 @@ CLEAN_TREE = {
 }
 
 BREACHES = {
+    "SQL on the lab's database": (
+        "lab/src/tollfree/suites/fdw.py",
+        'QUERY = "SELECT a FROM lab.runs"\n',
+        "SQL on the schema lab",
+    ),
+    "the store's connection": (
+        "lab/src/tollfree/suites/fdw.py",
+        "def f(bench): bench.store.connection.execute('SELECT 1')\n",
+        "takes store.connection",
+    ),
+    "a query through the store": (
+        "lab/src/tollfree/suites/fdw.py",
+        "def f(store): store.table('SELECT 1')\n",
+        "takes store.table",
+    ),
     "upward": ("lab/src/tollfree/store.py", "from tollfree.cli import main\n", "above"),
     "upward in the package's own name": (
         "lab/src/tollfree/store.py",

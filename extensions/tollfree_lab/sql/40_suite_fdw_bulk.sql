@@ -56,6 +56,15 @@ COMMENT ON COLUMN fdw_bulk_operations.command IS
 COMMENT ON COLUMN fdw_bulk_operations.direct_commands IS
 'what brings the same rows over a link without a wrapper; NULL for what is not done over one';
 
+/* The tables that are read, with as many rows as an operation of the profile asks for. */
+CREATE VIEW fdw_bulk_sources AS
+SELECT p.profile, t.source, t.target, t.columns, t.content,
+	   max(CASE p.profile WHEN 'quick' THEN o.quick_rows ELSE o.full_rows END) AS rows
+FROM fdw_bulk_tables t
+	JOIN fdw_bulk_operations o USING (source)
+	JOIN profiles p ON p.suite = 'fdw'
+GROUP BY p.profile, t.source;
+
 /* A word of the shell, within the quotes of \copy's program: these are doubled. */
 CREATE FUNCTION fdw_bulk_word(word text)
 RETURNS text

@@ -132,6 +132,31 @@ CREATE TABLE interface_expected
 	checksum	text NOT NULL
 );
 
+/* Stores what a statement must return. */
+CREATE FUNCTION interface_expect(statement text, of_rows int8, of_bytes int8, of_checksum text)
+RETURNS void
+LANGUAGE sql
+BEGIN ATOMIC
+	INSERT INTO interface_expected (sql, rows, bytes, checksum)
+	VALUES (statement, of_rows, of_bytes, of_checksum);
+END;
+
+/* Forgets what statements about a table must return. */
+CREATE FUNCTION interface_forget(table_name text)
+RETURNS void
+LANGUAGE sql
+BEGIN ATOMIC
+	DELETE FROM interface_expected WHERE sql ~ ('\m' || table_name || '\M');
+END;
+
+/* The statements that the run in progress has cases for. */
+CREATE VIEW interface_statements AS
+SELECT DISTINCT s.sql
+FROM runs
+	JOIN run_cases c USING (run_id)
+	JOIN sqlstratiter s ON s.sqlstratiterdesc = c.dims->>'strategy'
+WHERE suite = 'interface' AND state = 'running';
+
 /* Fills in the places of a connection string; an unknown one stays a place. */
 CREATE FUNCTION interface_conninfo(template text, places jsonb)
 RETURNS text

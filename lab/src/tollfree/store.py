@@ -1,8 +1,9 @@
 """The lab's own database as Python sees it.
 
-What all suites share is asked here, and returned as frozen dataclasses; what is one suite's own it
-asks itself, by `Store.table`. What a case is and how it is judged is decided in the database
-(extensions/tollfree_lab).
+What all suites share is asked here, and returned as frozen dataclasses. A suite reads its own views
+by `Store.rows` and calls its own functions by `Store.call`: no SQL on the lab's schema stands
+outside this module and `migration` (tools/check-layers). What a case is and how it is judged is
+decided in the database (extensions/tollfree_lab).
 """
 
 import hashlib
@@ -107,6 +108,13 @@ class Run:
         """The version of the servers; not every run has stored what it ran on."""
         versions = {server["version"] for server in self.server.values()}
         return ", ".join(sorted(versions)) or "unknown"
+
+
+def no_such_run(run_id: int) -> NotFoundError:
+    """Return the error about a number that no run has."""
+    return NotFoundError(
+        f"there is no run {run_id}", "See the runs there are with `tollfree show`."
+    )
 
 
 @dataclass(frozen=True)
@@ -406,9 +414,7 @@ class Store:
         """Return a run; raises `NotFoundError` when there is none."""
         runs = self._rows(Run, "SELECT * FROM lab.runs WHERE run_id = %s", run_id)
         if not runs:
-            raise NotFoundError(
-                f"there is no run {run_id}", "See the runs there are with `tollfree show`."
-            )
+            raise no_such_run(run_id)
         return runs[0]
 
     def runs(self) -> list[Run]:
@@ -470,8 +476,32 @@ class Store:
             run.run_id,
         )
 
-    def table(self, query: LiteralString, *parameters: object) -> list[dict[str, Any]]:
-        """Return the rows of one of the views of a suite."""
+    # What is a suite's own
+
+    def rows(self, view: str, *, order: str = "", **values: object) -> list[dict[str, Any]]:
+        """Return the rows of a view or table that have these values in these columns, sorted by the
+        column `order`. A list stands for any of its values."""
+        query = sql.SQL("SELECT * FROM {}").format(_name(view))
+        for n, (column, value) in enumerate(values.items()):
+            condition = "{} {} = ANY ({})" if isinstance(value, list) else "{} {} = {}"
+            query += sql.SQL(" ") + sql.SQL(condition).format(
+                sql.SQL("AND" if n else "WHERE"), sql.Identifier(column), sql.Placeholder()
+            )
+        if order:
+            query += sql.SQL(" ORDER BY {}").format(sql.Identifier(order))
+        return self.table(query, *values.values())
+
+    def call(self, function: str, *arguments: object) -> list[dict[str, Any]]:
+        """Call a function and return its rows."""
+        places = sql.SQL(", ").join([sql.Placeholder()] * len(arguments))
+        return self.table(
+            sql.SQL("SELECT * FROM {}({})").format(_name(function), places), *arguments
+        )
+
+    def table(
+        self, query: LiteralString | sql.Composed, *parameters: object
+    ) -> list[dict[str, Any]]:
+        """Return the rows of a query: of those above, and of tests."""
         with self.connection.cursor(row_factory=dict_row) as cursor:
             return cursor.execute(query, parameters).fetchall()
 
@@ -489,6 +519,11 @@ class Store:
         with self.connection.cursor(row_factory=tuple_row) as cursor:
             row = cursor.execute(query, parameters).fetchone()
         return None if row is None else row[0]
+
+
+def _name(name: str) -> sql.Identifier:
+    """Return what has this name in the schema `lab`, or in the schema that it is qualified by."""
+    return sql.Identifier(*(name.split(".") if "." in name else ("lab", name)))
 
 
 @contextmanager

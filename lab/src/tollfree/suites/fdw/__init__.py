@@ -20,11 +20,8 @@ BYTES_PER_SCALE = 40_000_000
 """Tables and indexes at one unit of scale, and the log that writing them leaves for a while."""
 BYTES_OF_SERVERS = 1_500_000_000
 
-DATABASES = (
-    "SELECT * FROM lab.fdw_databases UNION ALL SELECT instance, dbname, wrapper, server_options,"
-    " updatable, server_host, server_port FROM lab.fdw_ablation_databases_needed ORDER BY dbname"
-)
-"""The foreign databases: of the experiment, and with a fast path closed."""
+DATABASES = ("fdw_databases", "fdw_ablation_databases_needed")
+"""The views of foreign databases: of the experiment, and with a fast path closed."""
 
 TITLE = "Foreign-data wrappers: pgbench through a foreign table"
 INTRO = (
@@ -62,8 +59,9 @@ class FdwSuite(Suite):
         with source.connect(SOURCE) as connection:
             make_page_cache_functions(connection)
         password = bench.lab.password()
-        for row in bench.store.table(DATABASES):
-            make_foreign_database(instances[row["instance"]], row, password)
+        for view in DATABASES:
+            for row in bench.store.rows(view, order="dbname"):
+                make_foreign_database(instances[row["instance"]], row, password)
         load_bulk(source, bench.store, bench.profile)
         make_bulk_tables(instances, bench.store)
 

@@ -3,6 +3,7 @@
 What is measured stands in the driver tables `lab.fdw_bulk_*`.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -29,13 +30,7 @@ DOINGS = {
 
 def load_bulk(source: Cluster, store: Store, profile: Profile) -> None:
     """Make the tables that are read, with all their rows, and those that are filled."""
-    tables = store.table(
-        "SELECT t.source, t.target, t.columns, t.content,"
-        " max(CASE %s WHEN 'quick' THEN quick_rows ELSE full_rows END) AS rows"
-        " FROM lab.fdw_bulk_tables t JOIN lab.fdw_bulk_operations USING (source)"
-        " GROUP BY t.source ORDER BY t.source",
-        profile.profile,
-    )
+    tables = store.rows("fdw_bulk_sources", profile=profile.profile, order="source")
     with source.connect("source") as connection:
         for row in tables:
             read, filled = sql.Identifier(row["source"]), sql.Identifier(row["target"])
@@ -54,20 +49,17 @@ def load_bulk(source: Cluster, store: Store, profile: Profile) -> None:
 
 def make_bulk_tables(instances: Mapping[str, Cluster], store: Store) -> None:
     """Make a foreign table for each size of batches, in every database that is measured."""
-    found = store.table(
-        "SELECT instance, dbname, array_agg(DISTINCT to_jsonb(t)) AS tables"
-        " FROM lab.fdw_bulk_places CROSS JOIN LATERAL"
-        " (SELECT table_name, relation, columns, writes, option, size) t"
-        " GROUP BY instance, dbname"
-    )
-    for row in found:
-        with instances[row["instance"]].connect(row["dbname"]) as connection:
-            for table in row["tables"]:
+    found = defaultdict(list)
+    for row in store.rows("fdw_bulk_places"):
+        found[row["instance"], row["dbname"]].append(row)
+    for (instance, dbname), tables in found.items():
+        with instances[instance].connect(dbname) as connection:
+            for table in tables:
                 _make_bulk_table(connection, table)
             # How many rows there are, and how wide: nothing more is asked of the statistics.
             connection.execute("SET default_statistics_target = 1")
             with _without_the_link(connection, instances["source"].port):
-                for table in row["tables"]:
+                for table in tables:
                     if not table["writes"]:
                         name = sql.Identifier(table["table_name"])
                         connection.execute(sql.SQL("ANALYZE {}").format(name))

@@ -110,7 +110,7 @@ class FileSuite(Suite):
 
     def facts(self, store: Store, run: Run) -> dict[str, Any]:
         """Return how much text is behind the tables that each query reads."""
-        rows = store.table("SELECT * FROM lab.file_scanned WHERE run_id = %s", run.run_id)
+        rows = store.rows("file_scanned", run_id=run.run_id)
         return {"scanned_bytes": {row["query"]: int(row["bytes"]) for row in rows}}
 
     def section(self, run: Findings) -> SuiteSection:
@@ -140,7 +140,7 @@ def _make_on_citus(bench: Bench, schema: Schema, tables: list[TpchTable], files:
     """Make a schema on the coordinator, and of its large tables one shard a block on workers."""
     start_citus(bench)
     name = _database(bench)
-    make_citus_database(bench, name, bench.store.table("SELECT * FROM lab.file_citus_workers"))
+    make_citus_database(bench, name, bench.store.rows("file_citus_workers"))
     set_on_workers(bench, name, {"work_mem": WORK_MEM})
     with bench.lab.other(COORDINATOR).connect(name) as connection:
         maker = SchemaMaker(connection, tables, files)
@@ -159,17 +159,13 @@ def _schemas(
 ) -> list[Schema]:
     """Return the schemas that the run needs and this server can have; skip what it cannot."""
     found = []
-    for row in bench.store.table("SELECT * FROM lab.file_needed ORDER BY schema"):
+    run = bench.store.latest_run(FileSuite.name, "running")
+    for row in bench.store.rows("file_needed", order="schema"):
         why_not = (
             why_no_citus(bench) if row["kind"] == "citus" else _lacks(connection, row["extension"])
         )
-        if why_not:
-            bench.store.table(
-                "SELECT lab.skip_candidate(run_id, %s, %s) FROM lab.runs"
-                " WHERE suite = 'file' AND state = 'running'",
-                row["candidate"],
-                why_not,
-            )
+        if why_not and run:
+            bench.store.call("skip_candidate", run.run_id, row["candidate"], why_not)
             continue
         if row["kind"] == "foreign":
             make_wrapper(connection, row["extension"])
@@ -205,13 +201,10 @@ def _ask(
             sql.Identifier(heap.schema), sql.Literal(WORK_MEM)
         )
     )
-    for row in bench.store.table("SELECT * FROM lab.file_questions ORDER BY query"):
+    for row in bench.store.rows("file_questions", order="query"):
         if is_resumed and row["is_answered"]:
             continue
         answer = connection.execute(row["statement"]).fetchone()
-        bench.store.table(
-            "SELECT lab.file_keep_answer(%s, %s, %s)",
-            bench.profile.scale,
-            row["query"],
-            answer[0] if answer else "",
+        bench.store.call(
+            "file_keep_answer", bench.profile.scale, row["query"], answer[0] if answer else ""
         )

@@ -76,7 +76,7 @@ def tpch_tables(store: Store) -> list[TpchTable]:
     """Return the tables, by name."""
     return [
         TpchTable(row["name"], row["columns"], row["block_key"])
-        for row in store.table("SELECT * FROM lab.file_tables ORDER BY name")
+        for row in store.rows("file_tables", order="name")
     ]
 
 
@@ -89,12 +89,12 @@ def make_text(bench: Bench, tables: list[TpchTable], scale: int) -> TextFiles:
     """Make the text of a scale unless it is there, and let the database know how large it is."""
     folder, store = text_folder(bench), bench.store
     bench.lab.user.make_folder(folder)
-    (row,) = store.table("SELECT max(blocks) AS blocks FROM lab.file_engines")
+    blocks = max(row["blocks"] for row in store.rows("file_engines"))
     large = [table.name for table in tables if table.block_key]
-    files = make_files(folder, scale, large, row["blocks"], bench.lab.user)
+    files = make_files(folder, scale, large, blocks, bench.lab.user)
     for table in tables:
         size = files.whole(table.name).stat().st_size
-        store.table("SELECT lab.file_keep_size(%s, %s, %s)", scale, table.name, size)
+        store.call("file_keep_size", scale, table.name, size)
     return files
 
 

@@ -18,34 +18,20 @@ class Expected:
 
 def statements(store: Store) -> list[str]:
     """Return the statements that the run in progress has cases for."""
-    rows = store.table(
-        "SELECT DISTINCT s.sql FROM lab.runs JOIN lab.run_cases c USING (run_id)"
-        " JOIN lab.sqlstratiter s ON s.sqlstratiterdesc = c.dims->>'strategy'"
-        " WHERE suite = 'interface' AND state = 'running' ORDER BY s.sql"
-    )
-    return [row["sql"] for row in rows]
+    return [row["sql"] for row in store.rows("interface_statements", order="sql")]
 
 
 def unexpected(store: Store, asked: Sequence[str]) -> list[str]:
     """Return those of the statements of which it is not known what they must return."""
-    rows = store.table(
-        "SELECT s AS sql FROM unnest(%s::text[]) AS s"
-        " WHERE NOT EXISTS (SELECT FROM lab.interface_expected WHERE sql = s)",
-        list(asked),
-    )
-    return [row["sql"] for row in rows]
+    known = {row["sql"] for row in store.rows("interface_expected", sql=list(asked))}
+    return [statement for statement in asked if statement not in known]
 
 
 def expect(store: Store, expected: Expected) -> None:
     """Store what a statement must return."""
-    store.connection.execute(
-        "INSERT INTO lab.interface_expected (sql, rows, bytes, checksum) VALUES (%s, %s, %s, %s)",
-        (expected.sql, expected.rows, expected.bytes, expected.checksum),
-    )
+    store.call("interface_expect", expected.sql, expected.rows, expected.bytes, expected.checksum)
 
 
 def forget(store: Store, table: str) -> None:
     """Forget what statements about a table must return: it is to be loaded anew."""
-    store.connection.execute(
-        "DELETE FROM lab.interface_expected WHERE sql ~ ('\\m' || %s || '\\M')", (table,)
-    )
+    store.call("interface_forget", table)

@@ -55,14 +55,12 @@ def prepare(bench: Bench, tables: list[SampledTable]) -> None:
             _make_table(connection, table)
             if table.in_file:
                 text.make_file(bench, connection, table.name)
-            for row in bench.store.table(
-                "SELECT * FROM lab.sampling_samples WHERE table_name = %s", table.name
-            ):
+            for row in bench.store.rows("sampling_samples", table_name=table.name):
                 _make_view(connection, row)
         text.make_file_tables(bench, connection, in_files)
     instances = {"source": source, "external": bench.lab.external()}
     password = bench.lab.password()
-    for row in bench.store.table("SELECT * FROM lab.sampling_databases ORDER BY dbname"):
+    for row in bench.store.rows("sampling_databases", order="dbname"):
         _make_foreign_database(bench, instances[row["instance"]], row, tables, password)
 
 
@@ -145,14 +143,8 @@ def _make_foreign_database(
     password: str,
 ) -> None:
     names = [table.name for table in tables]
-    views = bench.store.table(
-        "SELECT view_name FROM lab.sampling_samples WHERE table_name = ANY(%s)", names
-    )
-    analyzed = bench.store.table(
-        "SELECT * FROM lab.sampling_foreign_tables WHERE dbname = %s AND table_name = ANY(%s)",
-        row["dbname"],
-        names,
-    )
+    views = bench.store.rows("sampling_samples", table_name=names)
+    analyzed = bench.store.rows("sampling_foreign_tables", dbname=row["dbname"], table_name=names)
     with instance.connect() as connection:
         recreate_database(connection, row["dbname"])
     with instance.connect(row["dbname"]) as connection:

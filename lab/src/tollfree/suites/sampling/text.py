@@ -50,7 +50,7 @@ def make_file(bench: Bench, connection: Connection, table: str) -> None:
 
 def make_file_tables(bench: Bench, connection: Connection, tables: list[str]) -> None:
     """Make the foreign tables of every wrapper of files, in place of older ones."""
-    wrappers = bench.store.table("SELECT wrapper FROM lab.sampling_file_wrappers")
+    wrappers = bench.store.rows("sampling_file_wrappers")
     for wrapper in (sql.Identifier(row["wrapper"]) for row in wrappers):
         for statement in (
             "DROP EXTENSION IF EXISTS {0} CASCADE",
@@ -58,9 +58,7 @@ def make_file_tables(bench: Bench, connection: Connection, tables: list[str]) ->
             "CREATE SERVER {0} FOREIGN DATA WRAPPER {0}",
         ):
             connection.execute(sql.SQL(statement).format(wrapper))
-    for row in bench.store.table(
-        "SELECT * FROM lab.sampling_file_tables WHERE table_name = ANY(%s)", tables
-    ):
+    for row in bench.store.rows("sampling_file_tables", table_name=tables):
         connection.execute(
             sql.SQL("CREATE FOREIGN TABLE {} {} SERVER {} {}").format(
                 sql.Identifier(row["relation"]),

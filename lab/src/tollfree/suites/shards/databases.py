@@ -39,36 +39,35 @@ def prepare(bench: Bench) -> None:
     """Make the shards where they are missing, the local tables, all foreign tables, and Citus's."""
     scale = bench.profile.scale
     bench.lab.start_others(bench.store, ("second",))
-    tables = bench.store.table("SELECT * FROM lab.shards_tables ORDER BY place")
-    for row in bench.store.table("SELECT servers FROM lab.shards_counts ORDER BY servers"):
+    tables = bench.store.rows("shards_tables", order="place")
+    for row in bench.store.rows("shards_counts", order="servers"):
         for n in range(row["servers"]):
             _make_shard(instance_of(bench.lab, n), tables, row["servers"], n, scale)
     tpch = Tpch(bench)
     tpch.make_shards(bench.lab)
     _make_local(bench.lab.external(), tables, scale, tpch)
     password = bench.lab.password()
-    for row in bench.store.table("SELECT * FROM lab.shards_databases ORDER BY dbname"):
+    for row in bench.store.rows("shards_databases", order="dbname"):
         roads = _roads(bench, row["dbname"])
         _make_foreign_database(bench.lab.external(), row, roads, tables, scale, password)
         if row["has_tpch"]:
             with bench.lab.external().connect(row["dbname"]) as connection:
                 tpch.make_front(connection, row, roads, password)
     if reason := why_no_citus(bench):
-        bench.store.table(
-            "SELECT lab.skip_candidate(run_id, candidate, %s) FROM lab.shards_on_citus", reason
-        )
+        for row in bench.store.rows("shards_on_citus"):
+            bench.store.call("skip_candidate", row["run_id"], row["candidate"], reason)
         return
     start_citus(bench)
-    for row in bench.store.table("SELECT dbname FROM lab.shards_places WHERE target = 'citus'"):
+    for row in bench.store.rows("shards_places", target="citus"):
         _make_on_citus(bench, row["dbname"], tables, scale, tpch)
 
 
 def _roads(bench: Bench, dbname: str) -> list[dict[str, Any]]:
     """Return how the servers of a database are reached: `server_host`, `server_port`, in order."""
-    return bench.store.table(
-        "SELECT server_host, server_port FROM lab.shards_servers WHERE dbname = %s ORDER BY n",
-        dbname,
-    )
+    return [
+        {"server_host": row["server_host"], "server_port": row["server_port"]}
+        for row in bench.store.rows("shards_servers", dbname=dbname, order="n")
+    ]
 
 
 def _make_on_citus(
