@@ -11,8 +11,8 @@ import math
 import sys
 import traceback
 import webbrowser
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from click.shell_completion import get_completion_class
 from rich.table import Table as RichTable
 
 from tollfree import __version__, doctor
+from tollfree.archive import Runs, keep, runs_of
 from tollfree.check import check
 from tollfree.check.text import lines
 from tollfree.cluster import is_connection_lost
@@ -51,7 +52,7 @@ from tollfree.report.model import CaseState
 from tollfree.runner import Request, run_suite
 from tollfree.sources import latest_run, latest_runs, named_runs
 from tollfree.stats import LEAST_ROUNDS
-from tollfree.store import Run, Store
+from tollfree.store import Run
 from tollfree.suites import all_suites, findings_of, section_of, suite_named
 
 REPORT = Path("report/index.html")
@@ -74,19 +75,17 @@ Exit codes:
 
 
 def _lab() -> Lab:
-    return Lab(buildable_installation(), lab_home(), server_user())
+    return Lab(buildable_installation(), lab_home(), server_user(), keep=keep)
 
 
 def _lab_as_it_is() -> Lab:
     """Return a lab to read from: nothing is built where what was built before will do."""
-    return Lab(chosen_installation(), lab_home(), server_user(), builds=False)
+    return Lab(chosen_installation(), lab_home(), server_user(), builds=False, keep=keep)
 
 
-@contextmanager
-def _store() -> Iterator[Store]:
-    """Open the lab's database for a command that only reads."""
-    with _lab_as_it_is().database() as store:
-        yield store
+def _runs() -> AbstractContextManager[Runs]:
+    """Open the lab's runs for a command that only reads."""
+    return runs_of(_lab_as_it_is())
 
 
 def _suites_like(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
@@ -356,8 +355,8 @@ def run(
     lab = _lab()
     with progress_shown() as observer:
         finished = run_suite(lab, request, observer)
-    with lab.database() as store:
-        section = section_of(findings_of(store, finished))
+    with runs_of(lab) as runs:
+        section = section_of(runs.findings(finished.run_id))
     print_section(section)
     if any(case.state is CaseState.FAILED for case in section.cases.rows):
         raise SystemExit(ExitCode.CASES_FAILED)
@@ -379,7 +378,7 @@ def list_cases(suite: str | None, only: str, commands: bool, quick: bool, as_jso
             OUT.print("\n".join(names))
         return
     suite_named(suite)
-    with _store() as store:
+    with _lab_as_it_is().database() as store:
         cases = [
             case for case in store.cases(suite, "quick" if quick else "full", only) if case.chosen
         ]
@@ -400,14 +399,14 @@ def list_cases(suite: str | None, only: str, commands: bool, quick: bool, as_jso
 def show(run_name: str | None, cases: bool, as_json: bool) -> None:
     """Show the tables of RUN, a number or a file of `tollfree export`, or the runs there are."""
     if run_name is None:
-        with _store() as store:
-            runs = store.runs()
+        with _runs() as found:
+            runs = found.runs()
         if as_json:
             _print_json(runs_document(runs))
         else:
             _print_runs(runs)
         return
-    (run,) = named_runs([run_name], _store)
+    (run,) = named_runs([run_name], _runs)
     section = section_of(run)
     if as_json:
         _print_json(section_document(section))
@@ -456,7 +455,7 @@ def report(run_names: tuple[str, ...], output: Path, opens: bool) -> None:
     needs nothing else: tables, plots, every case to sort and filter, the raw data to download, and
     the command that repeats each run.
     """
-    publish(named_runs(run_names, _store) if run_names else latest_runs(_store), output)
+    publish(named_runs(run_names, _runs) if run_names else latest_runs(_runs), output)
     OUT.print(f"wrote {output}", markup=False, soft_wrap=True)
     if opens and not webbrowser.open(output.resolve().as_uri()):
         ERR.print(f"no browser was found to show {output}", markup=False, soft_wrap=True)
@@ -479,7 +478,7 @@ def export(run_name: str | None, kind: str, output: Path | None) -> None:
     csv: results.csv and the published experiment's own files. json: one document that `tollfree
     show`, `report` and `compare` read, also on another machine.
     """
-    run = named_runs([run_name], _store)[0] if run_name else latest_run(_store)
+    run = named_runs([run_name], _runs)[0] if run_name else latest_run(_runs)
     folder = Path("export") / f"run-{run.run.run_id}"
     if kind == "csv":
         written = write_csv(run, output or folder)
@@ -505,7 +504,7 @@ def compare(before: str, after: str, limit: float | None, as_json: bool) -> None
 
     Compares ratios to the baseline, not absolute figures: those change with the day.
     """
-    old, new = named_runs([before, after], _store)
+    old, new = named_runs([before, after], _runs)
     found, unmatched = changes(old, new), only_in_one(old, new)
     if limit is not None and not found:
         raise NotFoundError(

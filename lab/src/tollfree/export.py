@@ -7,8 +7,11 @@ suite has to know beside them (`Suite.facts`), which files of an early version l
 
 import csv
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,16 @@ FORMAT_VERSION = 1
 
 def write_json(findings: Findings, path: Path) -> Path:
     """Write a run as one JSON document to `path` and return it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json_text(findings), encoding="utf-8")
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    return path
+
+
+def json_text(findings: Findings) -> str:
+    """Return a run as one JSON document."""
     document = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
@@ -31,12 +44,7 @@ def write_json(findings: Findings, path: Path) -> Path:
         "results": [asdict(result) for result in findings.results],
         "facts": findings.facts,
     }
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(_text(document), encoding="utf-8")
-    except OSError as error:
-        raise _unwritable(path, error) from error
-    return path
+    return _text(document)
 
 
 def _text(document: dict[str, Any]) -> str:
@@ -58,19 +66,40 @@ def _plain(value: object) -> str:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
+def read_run(path: Path) -> Run:
+    """Return what a file that `write_json` wrote says of the run alone: of a large one only the
+    first lines are read. Raises as `read_json` does."""
+    with _read_errors(path):
+        with path.open(encoding="utf-8") as file:
+            head = "".join(takewhile(lambda line: not line.startswith('"cases": '), file))
+        return _run_in(json.loads(head.rstrip().removesuffix(",") + "}"))
+
+
 def read_json(path: Path) -> Findings:
     """Return the run in a file that `write_json` wrote; raises `FileError` when it is none."""
-    try:
+    with _read_errors(path):
         document = json.loads(path.read_text(encoding="utf-8"))
-        if (document["format"], document["version"]) != (FORMAT, FORMAT_VERSION):
-            raise ValueError(f"its format is {document['format']} {document['version']}")
-        run = Run(**_with_times(document["run"], "started", "ended"))
+        run = _run_in(document)
         cases = [RunCase(**case) for case in document["cases"]]
         results = [Result(**_with_times(result, "ts")) for result in document["results"]]
         unknown = {result.testcase for result in results} - {case.testcase for case in cases}
         if unknown:
             raise ValueError(f"it has results of {unknown.pop()}, which is none of its cases")
         facts = document.get("facts", {})
+    return Findings(run, {case.testcase: case for case in cases}, results, facts)
+
+
+def _run_in(document: dict[str, Any]) -> Run:
+    if (document["format"], document["version"]) != (FORMAT, FORMAT_VERSION):
+        raise ValueError(f"its format is {document['format']} {document['version']}")
+    return Run(**_with_times(document["run"], "started", "ended"))
+
+
+@contextmanager
+def _read_errors(path: Path) -> Iterator[None]:
+    """Turn what is wrong with a file into an error that names it."""
+    try:
+        yield
     except OSError as error:
         raise FileError(
             f"cannot read {path}: {error.strerror}",
@@ -82,7 +111,6 @@ def read_json(path: Path) -> Findings:
             f"{path} is no run exported by tollfree: {error}",
             f"Export one with `tollfree export --format json` (format version {FORMAT_VERSION}).",
         ) from error
-    return Findings(run, {case.testcase: case for case in cases}, results, facts)
 
 
 def _with_times(members: dict[str, Any], *names: str) -> dict[str, Any]:

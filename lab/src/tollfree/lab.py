@@ -6,23 +6,27 @@ servers, with links of their own. `Lab` knows which of their processes run, star
 together, and stops what a killed command left behind.
 
 Only one command at a time may change a lab; it holds a lock for as long as it works. Commands that
-only read results need just the lab's own database (`Lab.database`).
+only read results need just the lab's own database (`Lab.database`), or, while it is down, the files
+of runs that were written when it was stopped (archive.py).
 """
 
 import contextlib
 import fcntl
 import json
+import logging
 import os
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+import psycopg
+
 from tollfree.clients import clients
 from tollfree.cluster import Cluster
-from tollfree.errors import LabStateError
+from tollfree.errors import LabError, LabStateError
 from tollfree.link import Link
 from tollfree.ports import LOOPBACK, reserved_ports
 from tollfree.postgres import Installation
@@ -30,6 +34,8 @@ from tollfree.privileges import ServerUser
 from tollfree.stage import Stage, finished_stage, make_home, make_stage
 from tollfree.store import LinkPlace, Place, Store
 from tollfree.tls import certificate_of
+
+LOG = logging.getLogger("tollfree")
 
 DATABASE = "lab"
 LAB_PORT = 5432
@@ -88,14 +94,26 @@ def _by_round_trip(ports: dict[str, int]) -> dict[int, int]:
     return {int(rtt_us): port for rtt_us, port in ports.items()}
 
 
+Keep = Callable[["Lab", Store], bool]
+"""Writes the runs of a lab to its `runs_folder`; returns whether all of them are there."""
+
+
 class Lab:
     """The lab of one PostgreSQL installation in one home."""
 
     def __init__(
-        self, installation: Installation, home: Path, user: ServerUser, *, builds: bool = True
+        self,
+        installation: Installation,
+        home: Path,
+        user: ServerUser,
+        *,
+        builds: bool = True,
+        keep: Keep | None = None,
     ) -> None:
-        """`builds` False takes what was built before, where that will do to read results."""
+        """`builds` False takes what was built before, where that will do to read results. `keep`
+        writes the runs to files before the lab's own server is stopped."""
         self._builds = builds
+        self._keep = keep
         self.installation = installation
         self.home = home
         self.user = user
@@ -117,6 +135,20 @@ class Lab:
     @property
     def _state_file(self) -> Path:
         return self.folder / "lab.json"
+
+    @property
+    def runs_folder(self) -> Path:
+        """The folder of a file for each run."""
+        return self.folder / "runs"
+
+    @property
+    def _mark_of_runs(self) -> Path:
+        return self.runs_folder / "up-to-date"
+
+    @property
+    def has_files_of_runs(self) -> bool:
+        """Whether every run is in a file as the database has it. Then the lab is down."""
+        return self._mark_of_runs.exists()
 
     @property
     def sockets(self) -> Path:
@@ -335,12 +367,33 @@ class Lab:
 
     def _start_own(self) -> None:
         if not self.own.is_running():
+            if self.has_files_of_runs:
+                self._mark_of_runs.unlink()
             self._start_cluster(self.own)
         with self.own.connect() as connection:
             Store.create_database(connection, DATABASE)
         with self._connected_store() as store:
             store.install(self.stage.sharedir / "extension")
             store.register_clients(clients(self.installation))
+
+    def _stop_own(self) -> bool:
+        """Stop the lab's own server, and have every run in a file; return whether it ran.
+
+        What cannot be written does not keep it from stopping: the next look starts it again.
+        """
+        are_kept = False
+        ran = self.own.pid() is not None
+        try:
+            if self._keep and self.own.is_running():
+                with self._connected_store() as store:
+                    are_kept = self._keep(self, store)
+        except (psycopg.Error, LabError) as error:
+            LOG.warning("the runs could not be written to %s: %s", self.runs_folder, error)
+        finally:
+            self.own.stop()
+        if are_kept:
+            self.user.write_text(self._mark_of_runs, "")
+        return ran
 
     def _start_cluster(self, cluster: Cluster) -> None:
         if not cluster.is_made:
@@ -384,7 +437,7 @@ class Lab:
             self._owns = ran = False
             if self._ports() is not None:
                 ran = self._stop([*self.links(), *self._others(), self.external(), self.source()])
-            ran = self._stop([self.own]) or ran
+            ran = self._stop_own() or ran
             self._state_file.unlink(missing_ok=True)
             return ran
 
@@ -454,4 +507,4 @@ class Lab:
                     yield store
             finally:
                 with contextlib.suppress(LabStateError):
-                    self.own.stop()
+                    self._stop_own()
