@@ -1,14 +1,16 @@
 """What the folders of `clients/` say of themselves: `client.toml`, read and checked.
 
-The format is described in clients/CONTRACT.md. Nothing here builds or runs a client.
+The format is described in clients/CONTRACT.md; its types are these structures, which msgspec reads.
+Nothing here builds or runs a client.
 """
 
 import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Struct
 
 from tollfree.errors import FileError
 from tollfree.paths import CHECKOUT
@@ -17,22 +19,27 @@ CLIENTS = CHECKOUT / "clients"
 FILE = "client.toml"
 
 TRANSPORTS = ("ipc", "tcp", "tls")
-HELD = ("rows", "native", "arrow", "bytes", "file", "nothing")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
-T = TypeVar("T")
+
+def _require_name(key: str, value: str, beginning: str = "") -> None:
+    """Raise `ValueError`, about the field `key`, for what cannot be part of a case's name."""
+    if not NAME.fullmatch(value):
+        raise ValueError(
+            f"field `{key}`: {value!r} has other characters than letters, digits, - . _"
+        )
+    if not value.startswith(beginning):
+        raise ValueError(f"field `{key}`: {value!r} does not begin with {beginning}")
 
 
-@dataclass(frozen=True)
-class Need:
+class Need(Struct, frozen=True, forbid_unknown_fields=True):
     """A program that building or running takes, and how to get it."""
 
     program: str
     remedy: str
 
 
-@dataclass(frozen=True)
-class Method:
+class Method(Struct, frozen=True, forbid_unknown_fields=True):
     """One way of an interface to fetch rows."""
 
     case: str
@@ -40,32 +47,49 @@ class Method:
     switch: tuple[str, ...]
     name: str
     """As the client's figures say it."""
-    held: str
+    held: Literal["rows", "native", "arrow", "bytes", "file", "nothing"]
+
+    def __post_init__(self) -> None:
+        """Check the names."""
+        _require_name("case", self.case, "acc-")
+        _require_name("name", self.name)
 
 
-@dataclass(frozen=True)
-class Interface:
+class Interface(Struct, frozen=True, forbid_unknown_fields=True, rename={"methods": "method"}):
     """One interface to PostgreSQL."""
 
     name: str
     title: str
     language: str
-    start: tuple[str, ...]
-    conninfo: Mapping[str, str]
+    start: Annotated[tuple[str, ...], Meta(min_length=1)]
+    conninfo: Annotated[dict[str, str], Meta(min_length=1)]
     """Connection strings with places to fill in, by transport."""
-    methods: tuple[Method, ...]
+    methods: Annotated[tuple[Method, ...], Meta(min_length=1)]
+
+    def __post_init__(self) -> None:
+        """Check the names."""
+        _require_name("name", self.name)
+        for key in self.conninfo.keys() - set(TRANSPORTS):
+            raise ValueError(f"field `conninfo`: {key!r} is none of {', '.join(TRANSPORTS)}")
+        cases = [method.case for method in self.methods]
+        if len(set(cases)) < len(cases):
+            raise ValueError("field `method`: two methods have the same case")
 
 
-@dataclass(frozen=True)
-class Manifest:
+class Document(Struct, frozen=True, forbid_unknown_fields=True, rename={"interfaces": "interface"}):
+    """The file of one folder of `clients/`."""
+
+    uses: tuple[str, ...] = ()
+    per_postgresql: bool = False
+    build: tuple[str, ...] = ()
+    needs: tuple[Need, ...] = ()
+    interfaces: tuple[Interface, ...] = ()
+
+
+class Manifest(Document, frozen=True, kw_only=True):
     """One folder of `clients/`."""
 
     folder: Path
-    uses: tuple[str, ...]
-    per_postgresql: bool
-    build: tuple[str, ...]
-    needs: tuple[Need, ...]
-    interfaces: tuple[Interface, ...]
 
     @property
     def name(self) -> str:
@@ -100,113 +124,26 @@ def read_manifests(clients: Path = CLIENTS) -> dict[str, Manifest]:
 def read_manifest(path: Path) -> Manifest:
     """Return the manifest in `path`; raises `FileError` that names the key that is wrong."""
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Document)
+    except msgspec.ValidationError as error:
+        raise _wrong(path, _by_key(str(error))) from error
     except (OSError, ValueError) as error:
         raise _wrong(path, str(error)) from error
-    table = _Table(path, "", document)
-    manifest = Manifest(
-        folder=path.parent,
-        uses=table.words("uses", ()),
-        per_postgresql=table.take("per_postgresql", bool, False),
-        build=table.words("build", ()),
-        needs=tuple(_need(need) for need in table.tables("needs")),
-        interfaces=tuple(_interface(interface) for interface in table.tables("interface")),
-    )
-    table.end()
-    return manifest
+    return Manifest(folder=path.parent, **msgspec.structs.asdict(document))
 
 
-def _need(table: "_Table") -> Need:
-    need = Need(table.take("program", str), table.take("remedy", str))
-    table.end()
-    return need
+def _by_key(complaint: str) -> str:
+    """Return what msgspec complains of, behind the key that it is about.
 
-
-def _interface(table: "_Table") -> Interface:
-    conninfo = _Table(table.path, f"{table.where}conninfo.", table.take("conninfo", dict))
-    interface = Interface(
-        name=table.name("name"),
-        title=table.take("title", str),
-        language=table.take("language", str),
-        start=table.words("start"),
-        conninfo={x: conninfo.take(x, str) for x in TRANSPORTS if x in conninfo.members},
-        methods=tuple(_method(method) for method in table.tables("method")),
-    )
-    conninfo.end()
-    table.end()
-    if not (interface.start and interface.conninfo and interface.methods):
-        raise table.wrong("start", "a start, a conninfo and a method are necessary")
-    cases = [method.case for method in interface.methods]
-    if len(set(cases)) < len(cases):
-        raise table.wrong("method", "two methods have the same case")
-    return interface
-
-
-def _method(table: "_Table") -> Method:
-    method = Method(
-        case=table.name("case"),
-        switch=table.words("switch"),
-        name=table.name("name"),
-        held=table.take("held", str),
-    )
-    table.end()
-    if not method.case.startswith("acc-"):
-        raise table.wrong("case", f"{method.case!r} does not begin with acc-")
-    if method.held not in HELD:
-        raise table.wrong("held", f"{method.held!r} is none of {', '.join(HELD)}")
-    return method
-
-
-class _Table:
-    """A table of the file whose keys are taken one by one, so that what is left is unknown."""
-
-    def __init__(self, path: Path, where: str, members: Mapping[str, Any]) -> None:
-        self.path = path
-        self.where = where
-        self.members = dict(members)
-
-    @overload
-    def take(self, key: str, kind: type[T]) -> T: ...
-    @overload
-    def take(self, key: str, kind: type[T], default: T) -> T: ...
-    def take(self, key: str, kind: type[T], default: T | None = None) -> T:
-        """Return the value of a key, which must be of that type, or the default if there is one."""
-        value = self.members.pop(key, default)
-        if value is None:
-            raise self.wrong(key, "is missing")
-        if not isinstance(value, kind):
-            raise self.wrong(key, f"must be of the type {kind.__name__}")
-        return value
-
-    def name(self, key: str) -> str:
-        """Return a text that can be part of a case's name."""
-        value = self.take(key, str)
-        if not NAME.fullmatch(value):
-            raise self.wrong(key, f"{value!r} has other characters than letters, digits, - . _")
-        return value
-
-    def words(self, key: str, default: tuple[str, ...] | None = None) -> tuple[str, ...]:
-        """Return a list of texts."""
-        words = self.take(key, list) if default is None else self.take(key, list, list(default))
-        if not all(isinstance(word, str) for word in words):
-            raise self.wrong(key, "must be a list of texts")
-        return tuple(words)
-
-    def tables(self, key: str) -> list["_Table"]:
-        """Return the tables of an array of tables, none if there is no such key."""
-        members = self.take(key, list, [])
-        if not all(isinstance(member, dict) for member in members):
-            raise self.wrong(key, f"must be tables: [[{key}]]")
-        return [_Table(self.path, f"{self.where}{key}.", member) for member in members]
-
-    def end(self) -> None:
-        """Raise unless every key has been taken."""
-        for key in self.members:
-            raise self.wrong(key, "is not a known key")
-
-    def wrong(self, key: str, what: str) -> FileError:
-        """Return the error about a key."""
-        return _wrong(self.path, f"{self.where}{key}: {what}")
+    >>> _by_key("Object missing required field `title` - at `$.interface[...]`")
+    'interface.title: Object missing required field `title`'
+    """
+    what, _, place = complaint.partition(" - at `")
+    keys = re.findall(r"[.](\w+)", place)
+    field = re.search(r"field `([^`]+)`", what)
+    if field:
+        keys.append(field[1])
+    return f"{'.'.join(keys)}: {what.removeprefix(f'field `{keys[-1]}`: ')}"
 
 
 def _wrong(path: Path, what: str) -> FileError:
