@@ -29,9 +29,9 @@ from tollfree.suites.base import Bench
 from tollfree.suites.file import FileSuite
 from tollfree.suites.file.charts import charts
 from tollfree.suites.file.data import TextFiles, TpchTable, make_files
-from tollfree.suites.file.findings import FileFindings, Published, query_order
+from tollfree.suites.file.findings import KEPT, FileFindings, Published, query_order
 from tollfree.suites.file.schemas import Schema, SchemaMaker
-from tollfree.suites.file.tables import noise_table, rates_table, times_table
+from tollfree.suites.file.tables import kept_table, noise_table, rates_table, times_table
 from tollfree.suites.file.verdicts import verdicts
 from tollfree.suites.presentation import Findings, case_row, failure_sentences
 
@@ -119,6 +119,29 @@ def test_workers_of_one_table_are_not_beside_the_articles_single_process() -> No
     values = {name.replace(":w0", ":w2"): row for name, row in GOOD.items()}
     table = times_table(findings_of(values), "plain", 2)
     assert not [column for column in table.columns if "published" in column.label]
+
+
+KEEPING: dict[str, list[float | str]] = GOOD | {
+    "Q6:tollfree_file_fdw:plain:w0": [50.0, 55.0, 45.0],
+    "Q6:tollfree_file_fdw_first:plain:w0": [60.0, 66.0, 54.0],
+    "Q6:tollfree_file_fdw_second:plain:w0": [10.0, 11.0, 9.0],
+    "Q6:tollfree_file_fdw_appended:plain:w0": [20.0, 22.0, 18.0],
+}
+
+
+def test_what_is_kept_has_a_table_and_a_sentence_of_its_own() -> None:
+    findings = findings_of(KEEPING)
+    table = kept_table(findings, 0)
+    labels = [column.label for column in table.columns]
+    assert labels[2:] == ["nothing kept", "first", "second", "after 1% was appended"]
+    assert [row[0] for row in table.rows] == ["Q6"]
+    assert table.rows[0][2:] == pytest.approx((0.5, 0.6, 0.1, 0.2))
+    assert not set(KEPT) & set(findings.candidates())
+    (sentence,) = [each for each in verdicts(findings) if "keeps an index" in each]
+    assert "1 queries take 0.10x" in sentence
+    assert "0.60x the first time, and 0.20x when the file has grown" in sentence
+    assert not kept_table(findings_of(GOOD), 0).rows
+    assert not kept_table(findings, 2).rows
 
 
 def test_a_rate_is_text_by_seconds() -> None:
@@ -396,6 +419,7 @@ def test_the_judge_sees_through_wrong_answers(lab: Lab) -> None:
     [
         *("heap:plain", "heap:partitioned", "local_again:plain"),
         *(f"{wrapper}:{x}" for wrapper in WRAPPERS for x in ("plain", "partitioned")),
+        *(f"{target}:plain" for target in KEPT),
         "citus:partitioned",
     ],
 )

@@ -12,18 +12,25 @@ CREATE TABLE file_candidates
 (
 	candidate	text PRIMARY KEY,
 	kind		text NOT NULL CHECK (kind IN ('heap', 'foreign', 'citus')),
-	extension	text
+	extension	text,
+	state		text CHECK (state IN ('first', 'second', 'appended'))
 );
 
 COMMENT ON COLUMN file_candidates.extension IS
 'of the foreign-data wrapper, which has its name, or of the other engine';
 
+COMMENT ON COLUMN file_candidates.state IS
+'of a wrapper that keeps an index and columns of files: a query''s first execution, which keeps them; a later one, by another session; or one behind which the file has grown by a hundredth; NULL if nothing is kept';
+
 INSERT INTO file_candidates VALUES
-	('heap', 'heap', NULL),
-	('local_again', 'heap', NULL),
-	('file_fdw', 'foreign', 'file_fdw'),
-	('tollfree_file_fdw', 'foreign', 'tollfree_file_fdw'),
-	('citus', 'citus', 'citus');
+	('heap', 'heap', NULL, NULL),
+	('local_again', 'heap', NULL, NULL),
+	('file_fdw', 'foreign', 'file_fdw', NULL),
+	('tollfree_file_fdw', 'foreign', 'tollfree_file_fdw', NULL),
+	('tollfree_file_fdw_first', 'foreign', 'tollfree_file_fdw', 'first'),
+	('tollfree_file_fdw_second', 'foreign', 'tollfree_file_fdw', 'second'),
+	('tollfree_file_fdw_appended', 'foreign', 'tollfree_file_fdw', 'appended'),
+	('citus', 'citus', 'citus', NULL);
 
 CREATE TABLE file_engines (engine text PRIMARY KEY, blocks int NOT NULL);
 INSERT INTO file_engines VALUES ('plain', 1), ('partitioned', 4);
@@ -166,14 +173,17 @@ RETURN query || ':' || candidate || ':' || engine || ':w' || workers;
 
 /*
  * The crossing.  Blocks are there for the sake of workers; a sample is taken
- * by one process.  Citus refuses the correlated subquery of Q22.
+ * by one process.  Citus refuses the correlated subquery of Q22.  What is kept of
+ * files is measured with the published queries.
  */
 CREATE VIEW file_cases AS
 SELECT q.query, q.kind, q.statement, q.reads, q.published, q.in_quick, c.candidate,
-	   c.kind AS candidate_kind, c.extension, e.engine, w.workers,
+	   c.kind AS candidate_kind, c.extension, c.state, e.engine, w.workers,
 	   file_case_name(q.query, c.candidate, e.engine, w.workers) AS testcase,
 	   concat_ws('_',
-				 CASE c.kind WHEN 'heap' THEN 'heap' ELSE c.candidate END,
+				 CASE WHEN c.kind = 'heap' THEN 'heap' ELSE coalesce(c.extension, c.candidate) END,
+				 CASE WHEN c.state = 'appended' THEN 'growing'
+				 WHEN c.state IS NOT NULL THEN 'kept' END,
 				 nullif(e.engine, 'plain')) AS schema
 FROM file_queries q
 	CROSS JOIN file_candidates c
@@ -181,6 +191,9 @@ FROM file_queries q
 	CROSS JOIN file_workers w
 WHERE (e.engine = 'plain' OR w.workers > 0)
   AND (q.kind = 'query' OR w.workers = 0)
+  AND (c.state IS NULL
+	   OR q.published AND q.kind = 'query' AND e.engine = 'plain'
+		  AND (w.workers = 0 OR c.state = 'second'))
   AND CASE c.candidate
 		  WHEN 'local_again' THEN
 			  q.query IN ('Q1', 'Q6') AND e.engine = 'plain' AND w.workers = 0
@@ -199,6 +212,10 @@ WHERE (e.engine = 'plain' OR w.workers > 0)
  * Text and tables, whole and in blocks, may be more than the page cache holds.
  * So cases of a query follow each other, and among them those that scan the
  * same bytes.
+ *
+ * What is kept of files is kept by executions that are not timed, of which several
+ * processes need two, an index and then columns; or it is forgotten.  The timed
+ * session is another one, so it finds what a server finds that was started again.
  */
 CREATE VIEW file_testcases AS
 SELECT 'file'::text AS suite,
@@ -214,19 +231,25 @@ SELECT 'file'::text AS suite,
 						  'engine', c.engine, 'workers', c.workers,
 						  'scale', p.scale) AS dims,
 	   psql_words(checked.instance, 'tpch_' || p.scale)
+	   || checked.first_of_all
 	   || ARRAY['-c', '\o /dev/null', '-c', 'EXPLAIN ' || checked.planned]
 	   || checked.beforehand
 	   || ARRAY['-c', '\o', '-c', '\timing on', '-c', checked.timed, '-c', '\timing off']
 	   || checked.afterwards AS argv,
 	   ARRAY[format('PGOPTIONS=-c search_path=%s -c work_mem=64MB'
 					' -c max_parallel_workers_per_gather=%s',
-					c.schema, c.workers)] AS env,
+					c.schema, c.workers)
+			 || CASE WHEN c.state IS NOT NULL
+					THEN format(' -c %1$s.record_index=on -c %1$s.column_cache=on',
+								c.extension)
+				ELSE '' END] AS env,
 	   interval '2 minutes' * (1 + p.scale / 100.0) AS time_limit,
 	   'file_query'::text AS format,
 	   NULL::text[] AS probe_argv,
 	   p.profile = 'full'
 	   OR c.engine = 'plain'
-	   AND (c.published AND c.workers = 0 OR c.in_quick AND c.workers = 2
+	   AND (c.published AND c.workers = 0 AND c.state IS NULL
+			OR c.in_quick AND (c.workers = 2 OR c.state IS NOT NULL)
 			OR c.query IN ('ANALYZE', 'COUNT') AND c.workers = 0) AS chosen,
 	   NULL::float8 AS seconds,
 	   NULL::int AS most_rounds,
@@ -240,9 +263,21 @@ FROM file_cases c
 					ELSE c.statement END AS timed,
 				CASE c.candidate_kind WHEN 'citus' THEN 'coordinator'
 					ELSE 'source' END AS instance,
+				CASE c.state WHEN 'second'
+					THEN ARRAY['-c', '\o /dev/null', '-c', file_checked(c.statement),
+							   '-c', file_checked(c.statement), '-c', '\c']
+				WHEN 'appended'
+					THEN ARRAY['-c', 'SELECT public.cut_growing()',
+							   '-c', format('SELECT public.forget_files(%L)', c.reads),
+							   '-c', '\o /dev/null', '-c', file_checked(c.statement),
+							   '-c', 'SELECT public.grow()', '-c', '\c']
+				ELSE '{}' END AS first_of_all,
 				CASE c.candidate_kind WHEN 'citus' THEN '{}'
 					ELSE ARRAY['-c', format('SELECT public.begin_execution(%L)', c.reads)]
-				END AS beforehand,
+				END
+				|| CASE c.state WHEN 'first'
+					   THEN ARRAY['-c', format('SELECT public.forget_files(%L)', c.reads)]
+				   ELSE '{}' END AS beforehand,
 				CASE c.candidate_kind WHEN 'citus' THEN '{}'
 					ELSE ARRAY['-c', 'SELECT public.read_since()'] END
 				|| CASE c.kind WHEN 'query' THEN '{}'
@@ -286,7 +321,7 @@ $$;
 /* What the cases of the runs that are under way need. */
 CREATE VIEW file_needed AS
 SELECT DISTINCT c.schema, c.candidate, c.candidate_kind AS kind, c.extension,
-	   e.blocks
+	   e.blocks, coalesce(c.state = 'appended', false) AS grows
 FROM runs
 	JOIN run_cases USING (run_id)
 	JOIN file_cases c USING (testcase)

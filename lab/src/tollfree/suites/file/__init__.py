@@ -21,6 +21,7 @@ from tollfree.suites.file.charts import charts
 from tollfree.suites.file.data import (
     TextFiles,
     TpchTable,
+    make_growing,
     make_text,
     scale_folder,
     text_folder,
@@ -40,8 +41,9 @@ from tollfree.suites.file.verdicts import verdicts
 from tollfree.suites.foreign import make_page_cache_functions
 from tollfree.suites.presentation import FROM_DISK, Findings, plain_section
 
-BYTES_PER_SCALE = 50_000_000
-"""Text and tables, whole and in blocks, at one hundredth of TPC-H's scale factor."""
+BYTES_PER_SCALE = 65_000_000
+"""Text and tables, whole and in blocks, and what is kept, at one hundredth of TPC-H's scale
+factor."""
 BYTES_OF_SERVERS = 2_500_000_000
 """With the log that loading leaves for a while."""
 
@@ -55,7 +57,10 @@ INTRO = (
     "`lineitem` and `orders` in four blocks, as the published experiment's CitusDB had; Citus "
     "itself, where the PostgreSQL in use has it, has these blocks on two servers more. What a "
     "query scans is read before it is timed; the cases of a query follow each other, so that the "
-    "page cache keeps it. A ratio says how many times slower a query is than on the regular table."
+    "page cache keeps it. A ratio says how many times slower a query is than on the regular table. "
+    "The candidates `tollfree_file_fdw_first`, `_second` and `_appended` keep a record index and "
+    "the columns of the files: the first execution, a later one, and one after the file has grown "
+    "by a hundredth."
 )
 
 
@@ -99,6 +104,8 @@ class FileSuite(Suite):
             for schema in schemas:
                 if schema.kind == "citus":
                     continue
+                if schema.grows:
+                    make_growing(files, bench.lab.user)
                 is_kept = resumed or schema.kind != "foreign" or schema.schema == LOADER
                 _make_unless(maker, schema, is_kept=is_kept)
             # Every case is heap's or has it as its baseline, in one engine or the other.
@@ -169,7 +176,9 @@ def _schemas(
             continue
         if row["kind"] == "foreign":
             make_wrapper(connection, row["extension"])
-        found.append(Schema(row["schema"], row["kind"], row["extension"], row["blocks"]))
+        found.append(
+            Schema(row["schema"], row["kind"], row["extension"], row["blocks"], row["grows"])
+        )
     return list(dict.fromkeys(found))
 
 

@@ -4,6 +4,7 @@ from tollfree.report.model import Better, Chart, RatioChart, RatioRow, SampleCha
 from tollfree.suites.file.findings import (
     AGAIN,
     HEAP,
+    KEPT,
     SETTINGS,
     FileFindings,
     is_published,
@@ -18,6 +19,7 @@ def charts(file: FileFindings) -> tuple[Chart, ...]:
     """Return the ratio bars and the raw samples that have rows."""
     possible: list[RatioChart | SampleChart] = [
         *(_ratio_chart(file, *each) for each in SETTINGS),
+        _kept_chart(file),
         *(_sample_chart(file, query) for query in SAMPLED),
     ]
     return tuple(chart for chart in possible if chart.rows)
@@ -43,6 +45,23 @@ def _ratio_chart(file: FileFindings, engine: str, workers: int) -> RatioChart:
             )
     return RatioChart(
         f"How many times slower than the heap table, {setting(engine, workers)}",
+        "time of a query",
+        "the regular table",
+        Better.LOWER,
+        tuple(rows),
+    )
+
+
+def _kept_chart(file: FileFindings) -> RatioChart:
+    rows = []
+    for query in file.queries(engine="plain", workers=0):
+        for target, label in KEPT.items():
+            case = file.case(query, target, "plain", 0)
+            if case:
+                ratio, is_told = file.ratio(case), file.run.told_apart(case)
+                rows.append(RatioRow(f"{query} {label}", shown(ratio), is_told, None, "no figure"))
+    return RatioChart(
+        "Text of which an index and columns are kept, one process",
         "time of a query",
         "the regular table",
         Better.LOWER,

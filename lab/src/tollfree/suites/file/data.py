@@ -15,6 +15,10 @@ from tollfree.store import Store
 from tollfree.suites.base import Bench
 
 GENERATOR = "tpchgen-cli"
+GROWING = "lineitem"
+"""The table whose file grows."""
+GROWTH = 100
+"""By one in so many of its bytes."""
 LIMIT_S = 12 * 3600
 """Only what hangs takes so long."""
 
@@ -48,6 +52,11 @@ class TextFiles:
         """Return the files of a large table's blocks, in the order of its key."""
         numbers = range(1, self.blocks + 1)
         return [self.folder / table / f"{table}.{number}.tbl" for number in numbers]
+
+    def growing(self, table: str) -> Path:
+        """Return the file of a table that grows. Beside it are what it grows by, `.rest`, and how
+        long it is before, `.length`."""
+        return self.folder / "growing" / f"{table}.tbl"
 
     def first_key(self, table: str, block: int) -> int:
         """Return the key of the first row of a block, from 0 on: its first field."""
@@ -115,6 +124,31 @@ def make_files(
     _generate(user, unfinished, scale, f"--tables={','.join(large)}", f"--parts={blocks}")
     unfinished.rename(files.folder)
     return files
+
+
+def make_growing(files: TextFiles, user: ServerUser) -> None:
+    """Make the file that grows unless it is there; it is whole."""
+    whole, growing = files.whole(GROWING), files.growing(GROWING)
+    if growing.parent.exists():
+        return
+    unfinished = growing.parent.with_suffix(".new")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    user.make_folder(unfinished)
+    size = whole.stat().st_size
+    with whole.open("rb") as text:
+        text.seek(size - size // GROWTH)
+        text.readline()
+        length, rest = text.tell(), text.read()
+    user.write_text(unfinished / f"{GROWING}.rest", rest.decode())
+    user.write_text(unfinished / f"{GROWING}.length", str(length))
+    done = user.run(["cp", "--", str(whole), str(unfinished / growing.name)], timeout_s=LIMIT_S)
+    if done.returncode != 0:
+        raise FileError(
+            f"the text of {GROWING} could not be copied to {unfinished}",
+            "Free space there, or name a folder on another disk with TOLLFREE_HOME.",
+            detail=done.stderr.strip()[-2000:],
+        )
+    unfinished.rename(growing.parent)
 
 
 def _generate(user: ServerUser, folder: Path, scale: int, *options: str) -> None:

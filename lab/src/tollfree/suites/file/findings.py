@@ -17,6 +17,15 @@ HEAP = "heap"
 AGAIN = "local_again"
 STOCK = "file_fdw"
 
+OURS = "tollfree_file_fdw"
+KEPT = {
+    f"{OURS}_first": "first",
+    f"{OURS}_second": "second",
+    f"{OURS}_appended": "after 1% was appended",
+}
+"""Candidates that keep an index and columns of files: which execution is timed. They have a table
+of their own."""
+
 COLD_SHARE = 0.01
 """Of the text behind its tables: a case that reads more than this from the disk is cold."""
 
@@ -67,7 +76,7 @@ class FileFindings:
     def candidates(self) -> list[str]:
         """Return the candidates that stand beside the heap table, stock first."""
         found = {str(case.dims["target"]) for case in self.run.cases.values()}
-        return sorted(found - {HEAP, AGAIN}, key=lambda name: (name != STOCK, name))
+        return sorted(found - {HEAP, AGAIN, *KEPT}, key=lambda name: (name != STOCK, name))
 
     def queries(self, **dims: object) -> list[str]:
         """Return the queries of the run's cases with these dimensions, in their own order."""
@@ -116,6 +125,13 @@ class FileFindings:
             if is_tpch(query)
         }
         return {query: ratio.median for query, ratio in found.items() if ratio is not None}
+
+    def kept_ratios(self, target: str, workers: int) -> dict[str, float]:
+        """Return a candidate's ratio to the heap table of each published query that has one."""
+        ratios = self.ratios(target, "plain", workers)
+        return {
+            query: ratio for query, ratio in ratios.items() if (query, "plain") in self.published
+        }
 
     def published_mean(self, engine: str) -> float:
         """Return the geometric mean of the article's ratios."""

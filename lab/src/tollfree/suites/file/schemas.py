@@ -15,7 +15,7 @@ from psycopg import sql
 
 from tollfree.cluster import Cluster
 from tollfree.suites.citus import distribute
-from tollfree.suites.file.data import TextFiles, TpchTable
+from tollfree.suites.file.data import GROWING, TextFiles, TpchTable
 
 LOADER = "file_fdw"
 TEXT_OPTIONS = {"format": "text", "delimiter": "|"}
@@ -32,6 +32,8 @@ class Schema:
     """heap, foreign or citus."""
     extension: str | None
     blocks: int
+    grows: bool = False
+    """Is the text of one table appended to?"""
 
 
 class SchemaMaker:
@@ -86,13 +88,18 @@ class SchemaMaker:
         elif schema.kind == "foreign":
             self._execute(
                 sql.SQL("CREATE FOREIGN TABLE {} ({}) {}").format(
-                    name, columns, _on_file(schema, self._files.whole(table.name))
+                    name, columns, self._on_text(schema, table)
                 )
             )
         else:
             self._execute(sql.SQL("CREATE TABLE {} ({})").format(name, columns))
         if schema.kind == "heap":
             self._load(table)
+
+    def _on_text(self, schema: Schema, table: TpchTable) -> sql.Composed:
+        if schema.grows and table.name == GROWING:
+            return _on_file(schema, self._files.growing(table.name), append_only="true")
+        return _on_file(schema, self._files.whole(table.name))
 
     def _make_blocks(
         self, schema: Schema, table: TpchTable, columns: sql.SQL | sql.Composed
@@ -151,10 +158,10 @@ def make_database(cluster: Cluster, name: str) -> None:
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
 
 
-def _on_file(schema: Schema, file: Path) -> sql.Composed:
+def _on_file(schema: Schema, file: Path, **more: str) -> sql.Composed:
     options = sql.SQL(", ").join(
         sql.SQL("{} {}").format(sql.Identifier(name), sql.Literal(value))
-        for name, value in {"filename": str(file), **TEXT_OPTIONS}.items()
+        for name, value in {"filename": str(file), **TEXT_OPTIONS, **more}.items()
     )
     server = sql.Identifier(str(schema.extension))
     return sql.SQL("SERVER {} OPTIONS ({})").format(server, options)

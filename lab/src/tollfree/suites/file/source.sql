@@ -75,3 +75,54 @@ RETURNS text
 LANGUAGE sql
 RETURN format('disk_bytes=%s', public.bytes_from_disk()
 	   - nullif(current_setting('tollfree.bytes_from_disk'), '')::int8);
+
+/*
+ * Forgets what is kept of the files of tables, in the schema that is searched first.
+ */
+CREATE OR REPLACE FUNCTION public.forget_files(names text[])
+RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	name	text;
+BEGIN
+	FOREACH name IN ARRAY names LOOP
+		PERFORM public.tollfree_file_fdw_drop_record_index(name::regclass);
+	END LOOP;
+END
+$$;
+
+/* Returns the file of lineitem that grows, or what it is to grow by. */
+CREATE OR REPLACE FUNCTION public.growing_file(suffix text)
+RETURNS text
+LANGUAGE sql STABLE
+RETURN (
+	SELECT regexp_replace(option_value, '[^.]*$', suffix)
+	FROM pg_foreign_table, pg_options_to_table(ftoptions)
+	WHERE ftrelid = to_regclass('lineitem') AND option_name = 'filename'
+);
+
+/* Cuts off what the file grows by, if it is there. */
+CREATE OR REPLACE FUNCTION public.cut_growing()
+RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	length	int8 := pg_read_file(public.growing_file('length'))::int8;
+BEGIN
+	EXECUTE format('COPY (SELECT public.growing_file(''tbl'')) TO PROGRAM %L',
+				   format('xargs -d "\n" truncate --size=%s --', length));
+END
+$$;
+
+/* Appends it. */
+CREATE OR REPLACE FUNCTION public.grow()
+RETURNS void
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	EXECUTE format('COPY (SELECT public.growing_file(suffix)'
+				   ' FROM unnest(''{rest,tbl}''::text[]) AS suffix) TO PROGRAM %L',
+				   'xargs -d "\n" sh -c ''cat -- "$0" >> "$1"''');
+END
+$$;
