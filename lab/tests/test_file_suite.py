@@ -533,5 +533,5 @@ def test_data_that_are_there_need_no_more_room(lab: Lab, monkeypatch: pytest.Mon
         enough = shutil.disk_usage(lab.folder)._replace(free=suite.disk_bytes(bench.profile) - kept)
         monkeypatch.setattr(shutil, "disk_usage", lambda _: enough)
         require_disk(suite, bench)
-        with pytest.raises(FileError, match=r"needs about 3\.0 GB"):
+        with pytest.raises(FileError, match=r"needs about 3\.1 GB"):
             require_disk(suite, never_run)
