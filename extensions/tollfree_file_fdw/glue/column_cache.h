@@ -5,7 +5,7 @@
 #ifndef TOLLFREE_FILE_COLUMN_CACHE_H
 #define TOLLFREE_FILE_COLUMN_CACHE_H
 
-#include "index_use.h"
+#include "index_blocks.h"
 #include "segments.h"
 
 /* No part of the file */

@@ -7,6 +7,7 @@
 
 #include "core/chunk.h"
 #include "core/filescan.h"
+#include "core/index_builder.h"
 #include "core/segment.h"
 #include "vector/aggregate.h"
 #include "vector/filter.h"

@@ -102,7 +102,7 @@ index_share_next(IndexUse *use, BlockRun *run)
 	if (use->next == use->nblocks && !use->has_tail)
 		return false;
 	run->first = use->next;
-	run->range = index_use_range_from(use, use->next);
+	run->range = index_blocks_range_from(use, use->next);
 	if (use->has_tail)
 	{
 		use->has_tail = false;

@@ -5,7 +5,7 @@
 #ifndef TOLLFREE_FILE_INDEX_SHARE_H
 #define TOLLFREE_FILE_INDEX_SHARE_H
 
-#include "index_use.h"
+#include "index_blocks.h"
 
 /* Which index a file was cut by.  Of one id, each size has other last blocks. */
 typedef struct IndexIdentity

@@ -18,24 +18,6 @@ typedef enum IndexRole
 								 * there is one */
 } IndexRole;
 
-/* Some blocks of a file for one of several processes. */
-typedef struct IndexPart
-{
-	int64_t		offset;			/* as in a ScanRange, with the next two */
-	int64_t		end;
-	int64_t		line;
-	uint64		counted_rows;	/* all of its rows, if they pass the filter
-								 * and need not be read to be counted; else 0 */
-} IndexPart;
-
-/* Blocks to be read, one after the other. */
-typedef struct BlockRun
-{
-	ScanRange	range;			/* the same as records of the file */
-	uint32		first;			/* block of the index */
-	uint32		nblocks;		/* 0 for what is behind all blocks */
-} BlockRun;
-
 /*
  * In a ScanInput.  The first part is set when the scan is prepared, the second
  * whenever it begins; the last adds up over all of its executions.
@@ -92,12 +74,8 @@ extern void index_use_begin(IndexUse *use, FileReader *reader, int encoding,
 							const FileOptions *options);
 extern void index_use_join(IndexUse *use, FileReader *reader, int encoding,
 						   const FileOptions *options);
+extern void index_use_begin_filling(IndexUse *use, FileReader *reader);
 extern void index_use_open_builder(IndexUse *use, const FileReader *reader);
-extern bool index_use_next(IndexUse *use, FileReader *reader, BlockRun *run);
-extern ScanRange index_use_range_from(const IndexUse *use, uint32 n);
-extern void index_use_cut_run(IndexUse *use, FileReader *reader);
-extern uint32 index_use_cut(IndexUse *use, const FileReader *reader,
-							int64_t size, IndexPart *parts, uint32 capacity);
 extern void index_use_add(IndexUse *use, FileReader *reader, int64 line_zero);
 extern bool index_use_store(IndexUse *use, FileReader *reader,
 							LineEnd line_end);

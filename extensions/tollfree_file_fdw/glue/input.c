@@ -147,7 +147,7 @@ take_blocks(ScanInput *input)
 {
 	BlockRun	run;
 
-	if (!index_use_next(&input->index, input->reader, &run))
+	if (!index_blocks_next(&input->index, input->reader, &run))
 		return false;
 	enter_run(input, &run);
 	return true;
@@ -299,7 +299,7 @@ input_narrow(ScanInput *input, const FilterNode *joins)
 	Assert(input->phase == INPUT_READING);
 	input->index.joins = joins;
 	if (input->cache.context == NULL)
-		index_use_cut_run(&input->index, input->reader);
+		index_blocks_narrow(&input->index, input->reader);
 }
 
 /* Forgets where and why the reader stopped. */

@@ -86,9 +86,9 @@ cut_by_index(ParallelFile *shared, FileReader *reader, IndexUse *index)
 	shared->source = *filescan_source(reader->scan);
 	shared->layout.line_end = (LineEnd) index->index.header->line_end;
 	shared->index = index_share_identify(index);
-	shared->nchunks = index_use_cut(index, reader,
-									(int64_t) setting_parallel_chunk_size * 1024,
-									shared->parts, shared->max_parts);
+	shared->nchunks = index_blocks_cut(index, reader,
+									   (int64_t) setting_parallel_chunk_size * 1024,
+									   shared->parts, shared->max_parts);
 	if (index->has_tail)
 		pg_atomic_write_u32(&shared->last, shared->nchunks - 1);
 }

@@ -10,6 +10,7 @@
 #include "storage/spin.h"
 
 #include "column_cache.h"
+#include "index_blocks.h"
 #include "index_share.h"
 #include "reader.h"
 #include "parallel_index.h"

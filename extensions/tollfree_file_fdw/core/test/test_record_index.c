@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/record_index.h"
+#include "core/index_builder.h"
 #include "core/test/file.h"
 #include "core/test/memory.h"
 #include "core/test/table.h"

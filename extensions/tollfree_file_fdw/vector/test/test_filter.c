@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/index_builder.h"
 #include "core/test/memory.h"
 #include "core/test/table.h"
 #include "vector/compare.h"
