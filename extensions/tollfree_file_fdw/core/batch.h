@@ -125,6 +125,13 @@ column_type_is_text(ColumnType type)
 	return type == COLUMN_TEXT || type == COLUMN_BPCHAR;
 }
 
+/* Returns how many of a column's digits are behind the point. */
+static inline int
+column_scale(const ColumnSpec *spec)
+{
+	return spec->type == COLUMN_NUMERIC ? spec->scale : 0;
+}
+
 /* Returns the bytes of one value in a vector; 0 for COLUMN_OTHER. */
 static inline size_t
 column_value_size(ColumnType type)
