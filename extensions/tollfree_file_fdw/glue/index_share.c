@@ -17,7 +17,6 @@
  */
 #include "postgres.h"
 
-#include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "index_file.h"
@@ -34,22 +33,15 @@ index_share_identify(const IndexUse *use)
 	return identity;
 }
 
-/* Loads the index that the leader has cut the file by, if it is still there. */
+/* Loads, after a reset, the index that the leader has cut the file by, if it is there. */
 void
 index_share_join(IndexUse *use, const FileReader *reader,
 				 const IndexIdentity *identity)
 {
 	Oid			relid = RelationGetRelid(reader->base.file->copy->rel);
-	MemoryContext old;
+	MemoryContext old = index_use_enter(use);
 
-	index_use_end(use);
-	use->context = AllocSetContextCreate(CurrentMemoryContext,
-										 "tollfree_file_fdw record index",
-										 ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(use->context);
-	use->role = INDEX_UNUSED;
 	use->next = use->nblocks = 0;
-	use->is_filling = use->has_tail = false;
 	if (index_file_load(relid, &use->index) &&
 		memcmp(use->index.header->id, identity->id, INDEX_ID_SIZE) == 0 &&
 		use->index.header->size == identity->size)

@@ -266,9 +266,9 @@ index_use_prepare(IndexUse *use, const FileOptions *options)
 		"the record index is switched off";
 }
 
-/* Forgets the last execution. */
-static void
-forget_execution(IndexUse *use)
+/* Forgets the last execution: what follows is another one. */
+void
+index_use_reset(IndexUse *use)
 {
 	index_use_end(use);
 	use->role = INDEX_UNUSED;
@@ -276,19 +276,14 @@ forget_execution(IndexUse *use)
 	use->skipped_rows = use->unjoined_rows = use->counted_rows = 0;
 }
 
-/* Makes the context of what follows, and the key; the context is the current one. */
-static MemoryContext
-begin_context(IndexUse *use, const FileReader *reader, int encoding,
-			  const FileOptions *options)
+/* Makes the context of an execution and enters it; returns the one that was left. */
+MemoryContext
+index_use_enter(IndexUse *use)
 {
-	MemoryContext old;
-
 	use->context = AllocSetContextCreate(CurrentMemoryContext,
 										 "tollfree_file_fdw record index",
 										 ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(use->context);
-	make_key(&use->key, reader->base.file->copy->rel, encoding, options);
-	return old;
+	return MemoryContextSwitchTo(use->context);
 }
 
 /* Decides what to do with the index of the reader's table, when reading begins. */
@@ -298,7 +293,7 @@ index_use_begin(IndexUse *use, FileReader *reader, int encoding,
 {
 	MemoryContext old;
 
-	forget_execution(use);
+	index_use_reset(use);
 	if (!use->is_wanted)
 		return;
 	if (reader->layout.header == COPY_HEADER_MATCH)
@@ -306,20 +301,20 @@ index_use_begin(IndexUse *use, FileReader *reader, int encoding,
 		use->unused_reason = "the header must match";
 		return;
 	}
-	old = begin_context(use, reader, encoding, options);
+	old = index_use_enter(use);
+	make_key(&use->key, reader->base.file->copy->rel, encoding, options);
 	choose_role(use, reader);
 	MemoryContextSwitchTo(old);
 }
 
-/* Begins to make a part of an index, as one of several processes. */
+/* Begins, after a reset, to make a part of an index, as one of several processes. */
 void
 index_use_join(IndexUse *use, FileReader *reader, int encoding,
 			   const FileOptions *options)
 {
-	MemoryContext old;
+	MemoryContext old = index_use_enter(use);
 
-	forget_execution(use);
-	old = begin_context(use, reader, encoding, options);
+	make_key(&use->key, reader->base.file->copy->rel, encoding, options);
 	use->is_filling = true;
 	use->role = INDEX_FILLED;
 	choose_id(use, false, use->id);

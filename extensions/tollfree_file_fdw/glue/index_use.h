@@ -72,6 +72,8 @@ extern bool index_use_load(RecordIndex *index, const OpenFile *file,
 extern void index_use_prepare(IndexUse *use, const FileOptions *options);
 extern void index_use_begin(IndexUse *use, FileReader *reader, int encoding,
 							const FileOptions *options);
+extern void index_use_reset(IndexUse *use);
+extern MemoryContext index_use_enter(IndexUse *use);
 extern void index_use_join(IndexUse *use, FileReader *reader, int encoding,
 						   const FileOptions *options);
 extern void index_use_begin_filling(IndexUse *use, FileReader *reader);

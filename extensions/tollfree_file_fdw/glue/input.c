@@ -86,8 +86,7 @@ begin_share(ScanInput *input)
 	ParallelFile *shared = input->share.file;
 
 	parallel_share_source(&input->share, input->reader);
-	input->index.role = INDEX_UNUSED;
-	input->index.is_filling = false;
+	index_use_reset(&input->index);
 	parallel_begin_index(&input->share, input->reader, &input->index,
 						 &input->options);
 	/* Segments are of blocks of an index that is there. */
