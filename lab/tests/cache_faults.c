@@ -89,13 +89,22 @@ original(const char *name)
 	return dlsym(RTLD_NEXT, name);
 }
 
-static int
-open_either(const char *name, const char *path, int flags, mode_t mode)
+int
+open(const char *path, int flags,...)
 {
-	int			(*next) (const char *, int,...) = original(name);
+	int			(*next) (const char *, int,...) = original("open");
 	bool		makes = is_ours(path) && (flags & O_CREAT) != 0;
+	mode_t		mode = 0;
 	int			fd;
 
+	if ((flags & O_CREAT) != 0)
+	{
+		va_list		list;
+
+		va_start(list, flags);
+		mode = va_arg(list, mode_t);
+		va_end(list);
+	}
 	if (makes && step_fails())
 		return fail();
 	fd = next(path, flags, mode);
@@ -104,29 +113,8 @@ open_either(const char *name, const char *path, int flags, mode_t mode)
 	return fd;
 }
 
-int
-open(const char *path, int flags,...)
-{
-	va_list		list;
-	mode_t		mode;
-
-	va_start(list, flags);
-	mode = (flags & O_CREAT) != 0 ? va_arg(list, mode_t) : 0;
-	va_end(list);
-	return open_either("open", path, flags, mode);
-}
-
-int
-open64(const char *path, int flags,...)
-{
-	va_list		list;
-	mode_t		mode;
-
-	va_start(list, flags);
-	mode = (flags & O_CREAT) != 0 ? va_arg(list, mode_t) : 0;
-	va_end(list);
-	return open_either("open64", path, flags, mode);
-}
+/* Where offsets have 64 bits the two are one. */
+int			open64(const char *path, int flags,...) __attribute__((alias("open")));
 
 ssize_t
 write(int fd, const void *bytes, size_t length)

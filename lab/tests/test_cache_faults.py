@@ -18,6 +18,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from filediff.statements import PARALLEL
 
 from tollfree.cluster import Cluster
 from tollfree.ports import reserved_ports
@@ -48,12 +49,6 @@ CREATE FOREIGN TABLE plain (id integer, what text, n integer)
     SERVER stock OPTIONS (filename '{file}', format 'csv');
 """
 SERIAL = {"max_parallel_workers_per_gather": "0"}
-PARALLEL = {
-    "max_parallel_workers_per_gather": "2",
-    "min_parallel_table_scan_size": "0",
-    "parallel_setup_cost": "0",
-    "parallel_tuple_cost": "0",
-}
 OWN = {
     "record_index": "on",
     "column_cache": "on",

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from filediff.statements import PARALLEL
 
 from tollfree.cluster import Cluster
 from tollfree.ports import reserved_ports
@@ -38,12 +39,6 @@ END
 $$;
 """
 SERIAL = {"max_parallel_workers_per_gather": "0"}
-PARALLEL = {
-    "max_parallel_workers_per_gather": "2",
-    "min_parallel_table_scan_size": "0",
-    "parallel_setup_cost": "0",
-    "parallel_tuple_cost": "0",
-}
 SETTINGS = {
     "one process": SERIAL,
     "COPY's parser": SERIAL | {"{wrapper}.fast_scan": "off"},
