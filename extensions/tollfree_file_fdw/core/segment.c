@@ -22,17 +22,21 @@
 /* An odd number with bits everywhere, to multiply by. */
 #define HASH_FACTOR		((uint64_t) 0x9E3779B97F4A7C15)
 
-/* The distinct texts of a chunk. */
-typedef struct Dictionary
+/*
+ * The distinct texts of the chunk being filled, whose bytes are staged first.  The
+ * numbers of its rows are entries then.
+ */
+struct SegmentDictionary
 {
+	bool		is_open;		/* false: the chunk has too many */
 	uint64_t	words[SEGMENT_ENTRIES_MAX]; /* their first bytes */
-	const unsigned char *bytes[SEGMENT_ENTRIES_MAX];
+	uint32_t	offsets[SEGMENT_ENTRIES_MAX];	/* of their bytes */
 	uint32_t	lengths[SEGMENT_ENTRIES_MAX];
 	uint32_t	nentries;
 	size_t		nbytes;			/* of all */
+	size_t		text_bytes;		/* of all rows */
 	uint16_t	slots[DICTIONARY_SLOTS];	/* an entry plus one, or 0 */
-	int64_t		codes[BATCH_ROWS];
-} Dictionary;
+};
 
 /* Makes room for so many bytes more; returns whether there is. */
 static bool
@@ -78,6 +82,24 @@ segment_append(SegmentBuilder *builder, const void *bytes, size_t length)
 	builder->length += aligned;
 }
 
+/* Begins to stage a chunk. */
+static void
+begin_chunk(SegmentBuilder *builder)
+{
+	SegmentDictionary *dictionary = builder->dictionary;
+
+	builder->nstaged = 0;
+	builder->nstaged_bytes = 0;
+	bitmap_clear(&builder->nulls);
+	if (dictionary == NULL)
+		return;
+	dictionary->is_open = true;
+	dictionary->nentries = 0;
+	dictionary->nbytes = 0;
+	dictionary->text_bytes = 0;
+	memset(dictionary->slots, 0, sizeof(dictionary->slots));
+}
+
 void
 segment_builder_open(SegmentBuilder *builder, const Allocator *allocator,
 					 const ColumnSpec *spec)
@@ -88,16 +110,18 @@ segment_builder_open(SegmentBuilder *builder, const Allocator *allocator,
 	builder->numbers = allocator_new(allocator, BATCH_ROWS * sizeof(int64_t));
 	if (builder->numbers != NULL)
 		memset(builder->numbers, 0, BATCH_ROWS * sizeof(int64_t));
+	if (column_type_is_text(spec->type))
+		builder->dictionary = allocator_new(allocator,
+											sizeof(SegmentDictionary));
 	segment_builder_reset(builder);
 }
 
 void
 segment_builder_reset(SegmentBuilder *builder)
 {
-	builder->failed = builder->numbers == NULL;
-	builder->nstaged = 0;
-	builder->nstaged_bytes = 0;
-	bitmap_clear(&builder->nulls);
+	builder->failed = builder->numbers == NULL ||
+		(column_type_is_text(builder->type) && builder->dictionary == NULL);
+	begin_chunk(builder);
 	builder->length = 0;
 	builder->nchunks = 0;
 	segment_append(builder, NULL, sizeof(SegmentHeader));
@@ -108,11 +132,129 @@ segment_builder_close(SegmentBuilder *builder)
 {
 	allocator_free(&builder->allocator, builder->numbers,
 				   BATCH_ROWS * sizeof(int64_t));
+	allocator_free(&builder->allocator, builder->dictionary,
+				   sizeof(SegmentDictionary));
 	allocator_free(&builder->allocator, builder->staged, builder->staged_room);
 	allocator_free(&builder->allocator, builder->bytes, builder->room);
 	allocator_free(&builder->allocator, builder->ends,
 				   builder->ends_room * sizeof(uint32_t));
 	memset(builder, 0, sizeof(*builder));
+}
+
+/*------------------------------------------------------------------------
+ * Texts of the chunk being filled
+ *------------------------------------------------------------------------
+ */
+
+/*
+ * Makes room for so many bytes behind the staged ones, and for a word behind
+ * these; sets failed if there is none.
+ */
+static unsigned char *
+stage_reserve(SegmentBuilder *builder, size_t length)
+{
+	if (!segment_grow(builder, &builder->staged, builder->nstaged_bytes,
+					  &builder->staged_room, length + TEXT_WORD_SIZE))
+	{
+		builder->failed = true;
+		return NULL;
+	}
+	builder->nstaged_bytes += length;
+	return builder->staged + builder->nstaged_bytes - length;
+}
+
+/*
+ * Copies a text, and returns where the next one goes.  Most are short: what is written
+ * behind is written over, or behind all.
+ */
+static inline unsigned char *
+put_text(unsigned char *to, const unsigned char *bytes, uint32_t length)
+{
+	if (length <= TEXT_WORD_SIZE)
+	{
+		uint64_t	word = text_word_order(text_word(bytes, length));
+
+		memcpy(to, &word, sizeof(word));
+	}
+	else
+		memcpy(to, bytes, length);
+	return to + length;
+}
+
+/* Returns the slot of a text, by its first bytes and, of long ones, its last. */
+static inline uint32_t
+entry_hash(uint64_t word, TextRef text)
+{
+	if (text.length > TEXT_WORD_SIZE)
+		word ^= text_word(text.bytes + text.length - TEXT_WORD_SIZE,
+						  TEXT_WORD_SIZE) << 1;
+	return (uint32_t) (((word + text.length) *HASH_FACTOR) >> 32);
+}
+
+/* Returns the entry of a text, or -1 if it has none. */
+static ALWAYS_INLINE int
+find_entry(const SegmentBuilder *builder, TextRef text, uint64_t word)
+{
+	const SegmentDictionary *dictionary = builder->dictionary;
+
+	for (uint32_t slot = entry_hash(word, text);; slot++)
+	{
+		const int	entry = dictionary->slots[slot % DICTIONARY_SLOTS] - 1;
+
+		if (entry < 0 ||
+			(dictionary->words[entry] == word &&
+			 dictionary->lengths[entry] == text.length &&
+			 (text.length <= TEXT_WORD_SIZE ||
+			  memcmp(builder->staged + dictionary->offsets[entry], text.bytes,
+					 text.length) == 0)))
+			return entry;
+	}
+}
+
+/* Adds an entry for a text of that row; -1 if there are too many, or no memory. */
+static NEVER_INLINE int
+add_entry(SegmentBuilder *builder, TextRef text, uint64_t word, int row)
+{
+	SegmentDictionary *dictionary = builder->dictionary;
+	const uint32_t entry = dictionary->nentries;
+	const uint32_t most = ENTRIES_ALWAYS + (uint32_t) row / ROWS_PER_ENTRY;
+	uint32_t	slot = entry_hash(word, text);
+	unsigned char *to;
+
+	if (entry >= most || entry == SEGMENT_ENTRIES_MAX)
+		return -1;
+	to = stage_reserve(builder, text.length);
+	if (to == NULL)
+		return -1;
+	(void) put_text(to, text.bytes, text.length);
+	while (dictionary->slots[slot % DICTIONARY_SLOTS] != 0)
+		slot++;
+	dictionary->slots[slot % DICTIONARY_SLOTS] = (uint16_t) (entry + 1);
+	dictionary->words[entry] = word;
+	dictionary->offsets[entry] = (uint32_t) dictionary->nbytes;
+	dictionary->lengths[entry] = text.length;
+	dictionary->nbytes += text.length;
+
+	dictionary->nentries++;
+	return (int) entry;
+}
+
+/* Stages the first n rows as texts, behind the dictionary's, which it closes. */
+static void
+give_up_dictionary(SegmentBuilder *builder, int n)
+{
+	SegmentDictionary *dictionary = builder->dictionary;
+	unsigned char *to = stage_reserve(builder, dictionary->text_bytes);
+
+	dictionary->is_open = false;
+	for (int i = 0; to != NULL && i < n; i++)
+	{
+		const int64_t entry = builder->numbers[i];
+
+		builder->numbers[i] = dictionary->lengths[entry];
+		to = put_text(to, builder->staged + dictionary->offsets[entry],
+					  dictionary->lengths[entry]);
+	}
 }
 
 /*------------------------------------------------------------------------
@@ -176,98 +318,18 @@ append_numbers(SegmentBuilder *builder, const SegmentChunk *chunk,
 	segment_append(builder, packed, (size_t) n * chunk->width);
 }
 
-/* Returns the hash of a text, by its first bytes and, of long ones, its last. */
-static inline uint32_t
-entry_hash(uint64_t word, TextRef text)
-{
-	if (text.length > TEXT_WORD_SIZE)
-		word ^= text_word(text.bytes + text.length - TEXT_WORD_SIZE,
-						  TEXT_WORD_SIZE) << 1;
-	return (uint32_t) (((word + text.length) *HASH_FACTOR) >> 32);
-}
-
-static inline bool
-is_entry(const Dictionary *dictionary, uint32_t entry, uint64_t word,
-		 TextRef text)
-{
-	return dictionary->words[entry] == word &&
-		dictionary->lengths[entry] == text.length &&
-				(text.length <= TEXT_WORD_SIZE ||
-				 memcmp(dictionary->bytes[entry], text.bytes, text.length) == 0);
-}
-
-/* Returns the entry of a text, a new one if it has none; -1: there are too many. */
-static inline int
-find_entry(Dictionary *dictionary, TextRef text, uint32_t entries_max)
-{
-	const uint64_t word = text_word(text.bytes, text.length);
-	uint32_t	slot = entry_hash(word, text);
-
-	for (;; slot++)
-	{
-		uint16_t   *found = &dictionary->slots[slot % DICTIONARY_SLOTS];
-		uint32_t	entry = *found == 0 ? dictionary->nentries :
-			(uint32_t) *found - 1;
-
-		if (*found != 0 && !is_entry(dictionary, entry, word, text))
-			continue;
-		if (*found != 0)
-			return (int) entry;
-		if (entry == entries_max)
-			return -1;
-		dictionary->words[entry] = word;
-		dictionary->bytes[entry] = text.bytes;
-		dictionary->lengths[entry] = text.length;
-		dictionary->nbytes += text.length;
-
-		*found = (uint16_t) ++dictionary->nentries;
-		return (int) entry;
-	}
-}
-
-/* Makes a dictionary of the staged texts; false if they have too many entries. */
-static bool
-make_dictionary(Dictionary *dictionary, const SegmentBuilder *builder)
-{
-	const unsigned char *at = builder->staged;
-
-	dictionary->nentries = 0;
-	dictionary->nbytes = 0;
-	memset(dictionary->slots, 0, sizeof(dictionary->slots));
-	for (int i = 0; i < builder->nstaged; i++)
-	{
-		uint32_t	most = ENTRIES_ALWAYS + (uint32_t) i / ROWS_PER_ENTRY;
-		TextRef text = {at, (uint32_t) builder->numbers[i]};
-
-		dictionary->codes[i] = find_entry(dictionary, text,
-										  most < SEGMENT_ENTRIES_MAX ? most :
-										  SEGMENT_ENTRIES_MAX);
-		if (dictionary->codes[i] < 0)
-			return false;
-		at += text. length;
-	}
-	return true;
-}
-
 /* Appends the entries of a dictionary: their ends, then their bytes. */
 static void
-append_entries(SegmentBuilder *builder, const Dictionary *dictionary)
+append_entries(SegmentBuilder *builder)
 {
+	const SegmentDictionary *dictionary = builder->dictionary;
 	uint32_t	ends[SEGMENT_ENTRIES_MAX];
 	uint32_t	end = 0;
-	size_t		at;
 
 	for (uint32_t i = 0; i < dictionary->nentries; i++)
 		ends[i] = end += dictionary->lengths[i];
 	segment_append(builder, ends, dictionary->nentries * sizeof(uint32_t));
-	at = builder->length;
-	segment_append(builder, NULL, dictionary->nbytes);
-	for (uint32_t i = 0; !builder->failed && i < dictionary->nentries; i++)
-	{
-		memcpy(builder->bytes + at, dictionary->bytes[i],
-			   dictionary->lengths[i]);
-		at += dictionary->lengths[i];
-	}
+	segment_append(builder, builder->staged, dictionary->nbytes);
 }
 
 static void
@@ -284,26 +346,25 @@ append_head(SegmentBuilder *builder, const SegmentChunk *chunk)
 static void
 append_texts(SegmentBuilder *builder, SegmentChunk *chunk)
 {
+	SegmentDictionary *dictionary = builder->dictionary;
 	const int	n = builder->nstaged;
-	Dictionary	dictionary;
 
-	if (make_dictionary(&dictionary, builder) &&
-		dictionary.nbytes + dictionary.nentries * sizeof(uint32_t) <=
-		builder->nstaged_bytes)
-	{
-		chunk->encoding = SEGMENT_DICTIONARY;
-		chunk->nentries = dictionary.nentries;
-		choose_packing(chunk, dictionary.codes, n);
-		append_head(builder, chunk);
-		append_numbers(builder, chunk, dictionary.codes, n);
-		append_entries(builder, &dictionary);
+	if (dictionary->is_open &&
+		dictionary->nbytes + dictionary->nentries * sizeof(uint32_t) >
+		dictionary->text_bytes)
+		give_up_dictionary(builder, n);
+	if (builder->failed)
 		return;
-	}
-	chunk->encoding = SEGMENT_TEXTS;
+	chunk->encoding = dictionary->is_open ? SEGMENT_DICTIONARY : SEGMENT_TEXTS;
+	chunk->nentries = dictionary->is_open ? dictionary->nentries : 0;
 	choose_packing(chunk, builder->numbers, n);
 	append_head(builder, chunk);
 	append_numbers(builder, chunk, builder->numbers, n);
-	segment_append(builder, builder->staged, builder->nstaged_bytes);
+	if (dictionary->is_open)
+		append_entries(builder);
+	else
+		segment_append(builder, builder->staged + dictionary->nbytes,
+					   builder->nstaged_bytes - dictionary->nbytes);
 }
 
 /* Gives rows that are null the number of one that is not, which takes no room. */
@@ -382,9 +443,7 @@ flush_chunk(SegmentBuilder *builder)
 	}
 	if (!builder->failed)
 		end_chunk(builder);
-	builder->nstaged = 0;
-	builder->nstaged_bytes = 0;
-	bitmap_clear(&builder->nulls);
+	begin_chunk(builder);
 }
 
 /*------------------------------------------------------------------------
@@ -392,53 +451,62 @@ flush_chunk(SegmentBuilder *builder)
  *------------------------------------------------------------------------
  */
 
-/*
- * Makes room for so many bytes behind the staged ones, and for a word behind
- * these; sets failed if there is none.
- */
-static unsigned char *
-stage_reserve(SegmentBuilder *builder, size_t length)
-{
-	if (!segment_grow(builder, &builder->staged, builder->nstaged_bytes,
-					  &builder->staged_room, length + TEXT_WORD_SIZE))
-	{
-		builder->failed = true;
-		return NULL;
-	}
-	builder->nstaged_bytes += length;
-	return builder->staged + builder->nstaged_bytes - length;
-}
-
+/* Stages n texts behind the rows that there are, and of these rows from the first on. */
 static void
-stage_texts(SegmentBuilder *builder, const TextRef *texts, int n)
+stage_texts(SegmentBuilder *builder, const TextRef *texts, int first, int n)
 {
 	unsigned char *to;
 	size_t		length = 0;
 
 	for (int i = 0; i < n; i++)
 	{
-		builder->numbers[builder->nstaged + i] = texts[i].length;
+		builder->numbers[first + i] = texts[i].length;
 		length += texts[i].length;
 	}
 	to = stage_reserve(builder, length);
 	for (int i = 0; to != NULL && i < n; i++)
+		to = put_text(to, texts[i].bytes, texts[i].length);
+}
+
+/*
+ * Stages texts as entries of the dictionary, as long as it has room for them;
+ * returns how many.
+ */
+static int
+stage_entries(SegmentBuilder *builder, const TextRef *texts, int first, int n)
+{
+	SegmentDictionary *dictionary = builder->dictionary;
+
+	for (int i = 0; i < n; i++)
 	{
-		const uint32_t size = texts[i].length;
+		const uint64_t word = text_word(texts[i].bytes, texts[i].length);
+		int			entry = find_entry(builder, texts[i], word);
 
-		/*
-		 * Most are short: what is written behind is written over, or behind
-		 * all.
-		 */
-		if (size <= TEXT_WORD_SIZE)
-		{
-			uint64_t	word = text_word_order(text_word(texts[i].bytes, size));
-
-			memcpy(to, &word, sizeof(word));
-		}
-		else
-			memcpy(to, texts[i].bytes, size);
-		to += size;
+		if (entry < 0)
+			entry = add_entry(builder, texts[i], word, first + i);
+		if (entry < 0)
+			return i;
+		builder->numbers[first + i] = entry;
+		dictionary->text_bytes += texts[i].length;
 	}
+	return n;
+}
+
+/* Stages texts, of rows from the first on. */
+static void
+stage_text_rows(SegmentBuilder *builder, const TextRef *texts, int n)
+{
+	const int	first = builder->nstaged;
+	int			nentries = 0;
+
+	if (builder->dictionary->is_open)
+	{
+		nentries = stage_entries(builder, texts, first, n);
+		if (nentries < n)
+			give_up_dictionary(builder, first + nentries);
+	}
+	if (!builder->failed)
+		stage_texts(builder, texts + nentries, first + nentries, n - nentries);
 }
 
 /* A float4 is a float, of which the vector has the double. */
@@ -471,7 +539,7 @@ stage_rows(SegmentBuilder *builder, const ColumnVector *vector, int from, int n)
 		memcpy(builder->numbers + builder->nstaged, values.integers + from,
 			   (size_t) n * sizeof(int64_t));
 	else if (column_type_is_text(builder->type))
-		stage_texts(builder, values.texts + from, n);
+		stage_text_rows(builder, values.texts + from, n);
 	else if (builder->type == COLUMN_FLOAT4)
 		stage_floats(builder, values.floats + from, n);
 	else if (builder->type == COLUMN_FLOAT8)

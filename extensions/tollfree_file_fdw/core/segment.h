@@ -34,6 +34,7 @@
 
 #define SEGMENT_SIZE_MAX	((size_t) 64 << 20) /* bytes; larger ones are not
 												 * made */
+#define SEGMENT_ENTRIES_MAX 256 /* of a dictionary */
 
 typedef struct SegmentHeader
 {
@@ -79,6 +80,8 @@ typedef struct Segment
 	uint32_t	nchunks;
 } Segment;
 
+typedef struct SegmentDictionary SegmentDictionary;
+
 /* A segment being made, of one column. */
 typedef struct SegmentBuilder
 {
@@ -88,7 +91,9 @@ typedef struct SegmentBuilder
 	ColumnType	type;
 	int			nstaged;		/* rows of the chunk being filled */
 	RowBitmap	nulls;			/* of these, as the next two */
-	int64_t    *numbers;		/* integers, or lengths of texts */
+	int64_t    *numbers;		/* integers, entries of the dictionary, or
+								 * lengths of texts */
+	SegmentDictionary *dictionary;	/* of texts; else NULL */
 	unsigned char *staged;		/* bytes of all else */
 	size_t		nstaged_bytes;
 	size_t		staged_room;
@@ -136,5 +141,29 @@ extern bool segment_read(Segment *segment, const unsigned char *bytes,
  */
 extern bool segment_decode(const Segment *segment, uint32_t row, int nrows,
 						   const RowBitmap *rows, ColumnVector *vector);
+
+/*
+ * Sets inside to the rows, of [row, row + nrows) in one chunk, whose integer is
+ * low to high, both included, or, if that is negated, is not; nulls are in neither.
+ * False where this cannot be told without decoding.
+ */
+extern bool segment_test_range(const Segment *segment, uint32_t row, int nrows,
+							   int64_t low, int64_t high, bool negated,
+							   RowBitmap *inside);
+
+/*
+ * Returns how many texts the dictionary of the row's chunk has, at most
+ * SEGMENT_ENTRIES_MAX, and sets entries to them, which point into the segment; 0
+ * if the chunk has no dictionary.
+ */
+extern int	segment_entries(const Segment *segment, uint32_t row,
+							TextRef *entries);
+
+/*
+ * Sets rows to those, of [row, row + nrows) in one chunk with a dictionary, whose
+ * text is one of these entries; nulls are not.  False if the segment is damaged.
+ */
+extern bool segment_test_entries(const Segment *segment, uint32_t row, int nrows,
+								 const RowBitmap *entries, RowBitmap *rows);
 
 #endif							/* CORE_SEGMENT_H */

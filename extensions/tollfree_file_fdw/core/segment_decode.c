@@ -16,17 +16,6 @@
 /* From how many of the rows on all are decoded: an eighth */
 #define FEW_ROWS(nrows)	((nrows) / 8)
 
-/* The parts of a chunk. */
-typedef struct ChunkParts
-{
-	const SegmentChunk *head;
-	const uint64_t *nulls;		/* NULL if there are none */
-	const unsigned char *numbers;
-	const unsigned char *bytes; /* behind the numbers */
-	size_t		nbytes;
-	int			nrows;
-} ChunkParts;
-
 bool
 segment_read(Segment *segment, const unsigned char *bytes, size_t length)
 {
@@ -57,9 +46,8 @@ segment_read(Segment *segment, const unsigned char *bytes, size_t length)
 	return bytes + end == (const unsigned char *) segment->ends;
 }
 
-/* Finds the parts of a chunk; false if they are not in it. */
-static bool
-find_parts(const Segment *segment, uint32_t n, ChunkParts *parts)
+bool
+segment_find_parts(const Segment *segment, uint32_t n, ChunkParts *parts)
 {
 	const uint32_t begin = n == 0 ? sizeof(SegmentHeader) :
 		segment->ends[n - 1];
@@ -203,9 +191,8 @@ decode_texts(const ChunkParts *parts, int first, int n, ColumnVector *vector)
 	return true;
 }
 
-/* Finds the entries of a dictionary; false if they are not in the chunk. */
-static bool
-find_entries(const ChunkParts *parts, TextRef *entries)
+bool
+segment_find_entries(const ChunkParts *parts, TextRef *entries)
 {
 	const uint32_t nentries = parts->head->nentries;
 	const uint32_t *ends = (const uint32_t *) parts->bytes;
@@ -232,7 +219,7 @@ decode_dictionary(const ChunkParts *parts, int first, int n,
 	int64_t		codes[BATCH_ROWS];
 	TextRef		entries[SEGMENT_ENTRIES_MAX];
 
-	if (!find_entries(parts, entries) ||
+	if (!segment_find_entries(parts, entries) ||
 		!unpack_numbers(parts, first, n, NULL, codes))
 		return false;
 	for (int i = 0; i < n; i++)
@@ -275,7 +262,7 @@ segment_decode(const Segment *segment, uint32_t row, int nrows,
 	bitmap_clear(&vector->asks);
 	if (segment->header->type != (uint32_t) type ||
 		row >= segment->header->nrows ||
-		!find_parts(segment, row / BATCH_ROWS, &parts) ||
+		!segment_find_parts(segment, row / BATCH_ROWS, &parts) ||
 		nrows < 0 || nrows > parts.nrows - first)
 		return false;
 	if (rows != NULL && bitmap_count(rows) > FEW_ROWS(nrows))

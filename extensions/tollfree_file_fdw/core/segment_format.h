@@ -1,6 +1,6 @@
 /*
  * segment_format.h
- *	  What the encoder and the decoder of column segments have in common.
+ *	  What those who make, decode and filter column segments have in common.
  */
 #ifndef CORE_SEGMENT_FORMAT_H
 #define CORE_SEGMENT_FORMAT_H
@@ -9,7 +9,17 @@
 
 #define SEGMENT_MAGIC		"tollseg"
 #define SEGMENT_VERSION		1
-#define SEGMENT_ENTRIES_MAX 256 /* of a dictionary */
+
+/* The parts of a chunk. */
+typedef struct ChunkParts
+{
+	const SegmentChunk *head;
+	const uint64_t *nulls;		/* NULL if there are none */
+	const unsigned char *numbers;
+	const unsigned char *bytes; /* behind the numbers */
+	size_t		nbytes;
+	int			nrows;
+} ChunkParts;
 
 static inline size_t
 segment_align(size_t length)
@@ -27,5 +37,12 @@ segment_raw_width(ColumnType type)
 		return sizeof(float);
 	return type == COLUMN_FLOAT8 ? sizeof(double) : 0;
 }
+
+/* Finds the parts of a chunk; false if they are not in it. */
+extern bool segment_find_parts(const Segment *segment, uint32_t n,
+							   ChunkParts *parts);
+
+/* Finds the entries of a dictionary; false if they are not in the chunk. */
+extern bool segment_find_entries(const ChunkParts *parts, TextRef *entries);
 
 #endif							/* CORE_SEGMENT_FORMAT_H */

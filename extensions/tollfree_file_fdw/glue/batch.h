@@ -11,6 +11,7 @@
 #include "copy.h"
 #include "core.h"
 #include "file.h"
+#include "vector/filter.h"
 
 typedef struct BatchSource BatchSource;
 
@@ -43,6 +44,14 @@ typedef struct BatchMethods
 	 */
 	void		(*convert_column) (BatchSource *source, int column,
 								   const RowBitmap *rows);
+
+	/*
+	 * Sets rows to those of the batch for which a condition is true whose
+	 * only column has not been converted; false where it has to be.  NULL: it
+	 * always has.
+	 */
+	bool		(*test) (BatchSource *source, const FilterNode *condition,
+						 RowBitmap *rows);
 
 	/*
 	 * The bytes of a column's field in a row of the batch, as COPY hands them

@@ -148,9 +148,9 @@ add_filter(const JoinSearch *search, ForeignScanState *node)
 		columns = lappend_int(columns, column);
 	}
 	select_add_keys(scan->selector, &scan->input.columns,
-					scan->input.options.is_lazy, columns);
-	select_add_keys(scan->cached_selector, &scan->input.cache.columns, true,
-					columns);
+					scan_text_mode(scan), columns);
+	select_add_keys(scan->cached_selector, &scan->input.cache.columns,
+					SELECT_BY_TESTS, columns);
 	if (scan->joins == NULL)
 		scan->joins = join_filters_create();
 	join_filters_add(scan->joins,

@@ -73,9 +73,9 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	column_cache_prepare(&input->cache, &input->index, &input->options,
 						 &input->columns);
 	scan->cached_selector = select_plan(&input->cache.columns, scan->filter,
-										true);
+										SELECT_BY_TESTS);
 	scan->selector = select_plan(&input->columns, scan->filter,
-								 input->options.is_lazy);
+								 scan_text_mode(scan));
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	if (scan->aggregate == NULL)
@@ -175,7 +175,7 @@ next_batch(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
 	bool		has_batch = input_next_batch(&scan->input);
-	const RowSelector *selector;
+	RowSelector *selector;
 
 	InstrCountFiltered1(node, index_use_take_skipped(&scan->input.index));
 	InstrCountFiltered2(node, index_use_take_unjoined(&scan->input.index));

@@ -31,11 +31,18 @@ typedef struct FileScanState
 	struct AggregateScan *aggregate;	/* if groups are returned, else NULL */
 } FileScanState;
 
+/* When text is converted: errors in rows that a condition drops are to be seen. */
+static inline SelectMode
+scan_text_mode(const FileScanState *scan)
+{
+	return scan->input.options.is_lazy ? SELECT_IN_TURNS : SELECT_AT_ONCE;
+}
+
 /*
  * How rows of the present batch are selected.  Columns of segments wait for filters
  * in any table: nothing in them can be an error.
  */
-static inline const RowSelector *
+static inline RowSelector *
 scan_selector(const FileScanState *scan)
 {
 	return input_uses_segments(&scan->input) ? scan->cached_selector :

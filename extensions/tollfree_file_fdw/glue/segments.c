@@ -66,6 +66,42 @@ convert_column(BatchSource *base, int column, const RowBitmap *rows)
 	decode_column((SegmentSource *) base, column, rows);
 }
 
+/* Tests each text of the chunk's dictionary, then which rows have one that passes. */
+static bool
+test_texts(SegmentSource *source, const FilterNode *condition, RowBitmap *rows)
+{
+	const Segment *segment = &source->segments[condition->column].segment;
+	TextRef		entries[SEGMENT_ENTRIES_MAX];
+	ColumnVector *columns = source->entry_columns;
+	RowBatch	batch = {.columns = columns,.ncolumns = source->batch.ncolumns};
+	RowBitmap	passing;
+
+	batch.nrows = segment_entries(segment, source->batch_row, entries);
+	if (batch.nrows == 0)
+		return false;
+	columns[condition->column].spec = source->batch.columns[condition->column].spec;
+	columns[condition->column].values.texts = entries;
+	bitmap_clear(&passing);
+	filter_run(condition, &batch, 0, bitmap_words(batch.nrows), &passing);
+	return segment_test_entries(segment, source->batch_row, source->batch.nrows,
+								&passing, rows);
+}
+
+static bool
+test(BatchSource *base, const FilterNode *condition, RowBitmap *rows)
+{
+	SegmentSource *source = (SegmentSource *) base;
+	const ColumnType type = base->columns.specs[condition->column].type;
+
+	if (column_type_is_text(type))
+		return test_texts(source, condition, rows);
+	return condition->kind == FILTER_COMPARE && column_type_is_integer(type) &&
+		segment_test_range(&source->segments[condition->column].segment,
+						   source->batch_row, source->batch.nrows,
+						   condition->low, condition->high, condition->negated,
+						   rows);
+}
+
 /* No value is open. */
 static FieldRef
 raw_field(BatchSource *base, int row, int column, bool *no_memory)
@@ -98,6 +134,7 @@ set_range(BatchSource *base, const ScanRange *range)
 static const BatchMethods methods = {
 	.next = next_batch,
 	.convert_column = convert_column,
+	.test = test,
 	.raw_field = raw_field,
 	.line = row_line,
 	.set_range = set_range
@@ -124,6 +161,7 @@ segments_open(OpenFile *file, const FileColumns *columns,
 	source->index = index;
 	source->batch.ncolumns = n;
 	source->batch.columns = palloc0(sizeof(ColumnVector) * Max(1, n));
+	source->entry_columns = palloc0(sizeof(ColumnVector) * Max(1, n));
 	source->segments = palloc0(sizeof(LoadedSegment) * Max(1, n));
 	for (int i = 0; i < n; i++)
 	{

@@ -24,6 +24,8 @@ typedef struct SegmentSource
 	const RecordIndex *index;
 	RowBatch	batch;
 	LoadedSegment *segments;	/* of each column */
+	ColumnVector *entry_columns;	/* of each: texts of a dictionary that are
+									 * being tested */
 	uint32		first_block;	/* of the part loaded */
 	uint32		row;			/* the next one, counted from that block's
 								 * first */

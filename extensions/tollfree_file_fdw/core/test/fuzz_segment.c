@@ -34,7 +34,13 @@ walk(const unsigned char *bytes, size_t size, const ColumnSpec *spec)
 	{
 		uint32_t	left = segment.header->nrows - row;
 		int			n = left < BATCH_ROWS / 2 ? (int) left : BATCH_ROWS / 2;
+		TextRef		entries[SEGMENT_ENTRIES_MAX];
+		RowBitmap	found;
 
+		(void) segment_test_range(&segment, row, n, 1, INT64_MAX, false, &found);
+		for (int i = segment_entries(&segment, row, entries) - 1; i >= 0; i--)
+			sum += entries[i].length > 0 ? entries[i].bytes[0] : 0;
+		(void) segment_test_entries(&segment, row, n, &rows, &found);
 		(void) segment_decode(&segment, row, n, &rows, &vector);
 		if (!segment_decode(&segment, row, n, NULL, &vector) ||
 			!column_type_is_text(spec->type))

@@ -1,7 +1,7 @@
 /*
  * test_segment.c
  *	  Segments of random values of every type, compared with what they were made
- *	  of, whole and in parts; segments that are damaged in any byte or cut at any
+ *	  of, whole and in parts, decoded and by conditions; segments that are damaged in any byte or cut at any
  *	  length; and memory that runs out at every single request.
  */
 #include <stdio.h>
@@ -195,6 +195,116 @@ count_wrong(const Segment *segment, TestRandom *random, bool by_rows)
 	return wrong;
 }
 
+/* Tests a range between two of the values; returns how many rows are wrong. */
+static int
+count_wrong_in_range(const Segment *segment, TestRandom *random, int row, int n)
+{
+	const int64_t a = values.integers[test_random_below(random, (unsigned) values.nrows)];
+	const int64_t b = values.integers[test_random_below(random, (unsigned) values.nrows)];
+	const int64_t low = test_random_below(random, 8) == 0 ? INT64_MIN : a < b ? a : b;
+	const int64_t high = test_random_below(random, 8) == 0 ? INT64_MAX :
+		a < b ? b : a - (test_random_below(random, 4) == 0 && a > INT64_MIN);
+	const bool	negated = test_random_below(random, 2) == 0;
+	RowBitmap	inside;
+	int			wrong = 0;
+
+	if (!segment_test_range(segment, (uint32_t) row, n, low, high, negated,
+							&inside))
+		return n;
+	for (int i = 0; i < BATCH_ROWS; i++)
+	{
+		const int64_t value = i < n ? values.integers[row + i] : 0;
+		const bool	is_inside = low <= value && value <= high;
+
+		wrong += bitmap_has(&inside, i) !=
+			(i < n && !values.nulls[row + i] && is_inside != negated);
+	}
+	return wrong;
+}
+
+/* Does a text begin with a blank, or has no bytes?  The condition to be tested. */
+static bool
+is_blank(TextRef text)
+{
+	return text.length == 0 || text.bytes[0] == ' ';
+}
+
+/*
+ * Tests a condition by the entries of a dictionary, if there is one, which is counted;
+ * returns how many rows are wrong.
+ */
+static int
+count_wrong_by_entries(const Segment *segment, int row, int n, int *ndictionaries)
+{
+	TextRef		entries[SEGMENT_ENTRIES_MAX];
+	int			nentries = segment_entries(segment, (uint32_t) row, entries);
+	RowBitmap	passing;
+	RowBitmap	rows;
+	int			wrong = 0;
+
+	bitmap_clear(&passing);
+	for (int i = 0; i < nentries; i++)
+	{
+		if (is_blank(entries[i]))
+			bitmap_add(&passing, i);
+	}
+	if (segment_test_entries(segment, (uint32_t) row, n, &passing, &rows) !=
+		(nentries > 0))
+		return n;
+	*ndictionaries += nentries > 0;
+	for (int i = 0; nentries > 0 && i < BATCH_ROWS; i++)
+		wrong += bitmap_has(&rows, i) !=
+			(i < n && !values.nulls[row + i] && is_blank(values.texts[row + i]));
+	return wrong;
+}
+
+/* Conditions of values that are not decoded. */
+static void
+test_conditions(void)
+{
+	TestMemory	memory;
+	const Allocator allocator = test_memory_allocator(&memory);
+	TestRandom	random = {6};
+	int			wrong = 0;
+	int			nranges = 0;
+	int			ndictionaries = 0;
+
+	for (int i = 0; i < CASES; i++)
+	{
+		SegmentBuilder builder;
+		Segment		segment;
+		unsigned char *bytes;
+		size_t		length;
+
+		draw_values(&random);
+		segment_builder_open(&builder, &allocator, &values.spec);
+		build(&builder, &random);
+		bytes = segment_builder_finish(&builder, id, 0, 0, &length);
+		if (bytes == NULL || !segment_read(&segment, bytes, length))
+			wrong++;
+		for (int row = 0; bytes != NULL && row < values.nrows;)
+		{
+			int			end = (row / BATCH_ROWS + 1) * BATCH_ROWS;
+			int			n = (end < values.nrows ? end : values.nrows) - row;
+
+			n = test_random_below(&random, 2) == 0 ? n :
+				1 + (int) test_random_below(&random, (unsigned) n);
+			if (column_type_is_integer(values.spec.type))
+				wrong += count_wrong_in_range(&segment, &random, row, n);
+			else
+				wrong += count_wrong_by_entries(&segment, row, n, &ndictionaries);
+			nranges += column_type_is_integer(values.spec.type);
+			row += n;
+		}
+		segment_builder_close(&builder);
+	}
+	TEST_EQUAL(wrong, 0, "conditions are true of the same rows, decoded or not");
+	TEST_OK(nranges > 500 && ndictionaries > 20,
+			"%d times in a range, %d times in a dictionary", nranges,
+			ndictionaries);
+	TEST_EQUAL(memory.held, 0, "all memory is given back");
+}
+
 static void
 test_values(void)
 {
@@ -315,10 +425,16 @@ decode_all(const unsigned char *bytes, size_t length)
 	for (uint32_t row = 0; row < segment.header->nrows; row += BATCH_ROWS)
 	{
 		uint32_t	left = segment.header->nrows - row;
+		int			n = left < BATCH_ROWS ? (int) left : BATCH_ROWS;
+		TextRef		entries[SEGMENT_ENTRIES_MAX];
+		RowBitmap	passing;
+		RowBitmap	rows;
 
 		init_vector(&out, &values.spec);
-		(void) segment_decode(&segment, row, left < BATCH_ROWS ? (int) left :
-							  BATCH_ROWS, NULL, &out.vector);
+		(void) segment_decode(&segment, row, n, NULL, &out.vector);
+		(void) segment_test_range(&segment, row, n, 0, INT64_MAX, true, &rows);
+		bitmap_fill(&passing, segment_entries(&segment, row, entries));
+		(void) segment_test_entries(&segment, row, n, &passing, &rows);
 	}
 }
 
@@ -396,6 +512,7 @@ int
 main(void)
 {
 	test_values();
+	test_conditions();
 	test_sizes();
 	test_open_values();
 	test_damages();
