@@ -589,6 +589,7 @@ segment_builder_finish(SegmentBuilder *builder, const unsigned char *index_id,
 	header = (SegmentHeader *) builder->bytes;
 	memcpy(header->magic, SEGMENT_MAGIC, sizeof(header->magic));
 	header->version = SEGMENT_VERSION;
+	header->uses = 1;
 	header->length = *length = builder->length;
 	memcpy(header->index_id, index_id, INDEX_ID_SIZE);
 	header->offset = offset;

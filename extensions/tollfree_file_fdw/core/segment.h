@@ -19,8 +19,8 @@
  * Floats and uuids are stored as they are, in place of numbers.
  *
  * Only values that core/ has converted are stored: a column with an open value
- * among the rows has no segment.  Whoever stores it computes the checksum, over
- * all bytes from SEGMENT_CHECKED_FROM on.  segment_read and segment_decode take
+ * among the rows has no segment.  Whoever stores it sets when it was made, computes the
+ * checksum, over all bytes from SEGMENT_CHECKED_FROM on, and may count its uses later.  segment_read and segment_decode take
  * any bytes at all.
  *
  * A segment is true of the file for which an index of that id is true.
@@ -41,13 +41,17 @@ typedef struct SegmentHeader
 	char		magic[8];
 	uint32_t	version;
 	uint32_t	checksum;
+	uint32_t	uses;			/* how often it was read, and once for making
+								 * it */
+	uint32_t	unused;			/* 0 */
 	uint64_t	length;			/* of all, bytes */
 	unsigned char index_id[INDEX_ID_SIZE];
 	int64_t		offset;			/* of its first record in the file */
 	uint32_t	nrows;			/* at least 1 */
 	uint32_t	field;
 	uint32_t	type;			/* a ColumnType */
-	uint32_t	unused;			/* 0 */
+	uint32_t	unused_too;		/* 0 */
+	int64_t		made_ns;		/* when, since 1970 */
 } SegmentHeader;
 
 #define SEGMENT_CHECKED_FROM	offsetof(SegmentHeader, length)

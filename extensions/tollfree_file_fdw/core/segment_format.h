@@ -8,7 +8,7 @@
 #include "core/segment.h"
 
 #define SEGMENT_MAGIC		"tollseg"
-#define SEGMENT_VERSION		1
+#define SEGMENT_VERSION		2
 
 /* The parts of a chunk. */
 typedef struct ChunkParts

@@ -15,9 +15,8 @@
  * checksum, removed and made again.
  *
  * All files of a kind together are not larger than a setting says, but for what
- * several processes write at the same time.  What has the oldest modification time
- * goes first: that of an index is when it was written, that of a segment when
- * it was last used.
+ * several processes write at the same time.  Of indexes the one that was written first
+ * goes first, of segments what is worth least (segment_file.c).
  *
  * What queries call raises no ERROR but for want of memory for a list of files.
  */
@@ -56,6 +55,7 @@ typedef struct KeptFile
 	CacheName	name;
 	uint64		size;			/* bytes */
 	int64		used_ns;		/* modification time, since 1970 */
+	double		worth;
 } KeptFile;
 
 /* What is in the folder, of one kind. */
@@ -254,14 +254,30 @@ survey_folder(FolderSurvey *survey, const CacheName *except)
 	closedir(folder);
 }
 
-/* What was used first comes first. */
+/* What is worth least comes first. */
 static int
 compare_files(const void *a, const void *b)
 {
-	int64		a_ns = ((const KeptFile *) a)->used_ns;
-	int64		b_ns = ((const KeptFile *) b)->used_ns;
+	double		a_worth = ((const KeptFile *) a)->worth;
+	double		b_worth = ((const KeptFile *) b)->worth;
 
-	return (a_ns > b_ns) - (a_ns < b_ns);
+	return (a_worth > b_worth) - (a_worth < b_worth);
+}
+
+/* Sorts the files by what they are worth. */
+static void
+sort_files(const FolderSurvey *survey, const CacheLimit *limit)
+{
+	for (size_t i = 0; i < survey->nfiles; i++)
+	{
+		KeptFile   *file = &survey->files[i];
+		char		path[MAXPGPATH];
+
+		cache_make_path(path, &file->name);
+		file->worth = limit->worth == NULL ? (double) file->used_ns :
+			limit->worth(path);
+	}
+	qsort(survey->files, survey->nfiles, sizeof(KeptFile), compare_files);
 }
 
 /*
@@ -284,14 +300,14 @@ cache_make_room(const CacheName *name, size_t length, const CacheLimit *limit,
 	if (survey.size > aim)
 	{
 		aim -= Min(aim, limit->is_segment ? limit->size / ROOM_SHARE : 0);
-		qsort(survey.files, survey.nfiles, sizeof(KeptFile), compare_files);
+		sort_files(&survey, limit);
 	}
 	for (size_t i = 0; i < survey.nfiles && survey.size > aim; i++)
 	{
 		char		path[MAXPGPATH];
 
 		if (survey.files[i].used_ns >= limit->keep_from_ns)
-			break;
+			continue;
 		cache_make_path(path, &survey.files[i].name);
 		if (unlink(path) != 0 && errno != ENOENT)
 			break;

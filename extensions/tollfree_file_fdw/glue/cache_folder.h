@@ -30,6 +30,12 @@ typedef struct CacheLimit
 	uint64		size;			/* of all together, bytes */
 	int64		keep_from_ns;	/* what was used since then is not removed,
 								 * since 1970 */
+
+	/*
+	 * What is worth least goes first, by the path of its file.  NULL: what
+	 * has the oldest modification time.
+	 */
+	double		(*worth) (const char *path);
 } CacheLimit;
 
 extern void cache_make_path(char *path, const CacheName *name);

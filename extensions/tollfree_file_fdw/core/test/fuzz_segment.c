@@ -71,7 +71,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		SegmentHeader *header = (SegmentHeader *) bytes;
 
 		memcpy(header->magic, "tollseg", sizeof(header->magic));
-		header->version = 1;
+		header->version = 2;
 		header->length = size;
 		header->type = (uint32_t) spec.type;
 		walk(bytes, size, &spec);

@@ -41,8 +41,8 @@ CREATE TABLE few AS SELECT i * 3 AS id, i * 2 AS n FROM generate_series(1, 900) 
 ANALYZE few;
 SELECT count(*), count(*) FILTER (WHERE agree(format(statement, named.c)) ~ '^[0-9]+ rows$') AS agree
 FROM condition CROSS JOIN (VALUES
-	('SELECT kept.*, few.n AS other FROM kept JOIN few ON few.id = kept.id WHERE %s'),
-	('SELECT kept.id, kept.mode FROM kept JOIN few ON few.n = kept.n AND few.id <> kept.id WHERE %s')) q (statement)
+	('SELECT kept.*, few.n AS other FROM kept JOIN few ON few.id = kept.id WHERE %s ORDER BY kept.big, few.n'),
+	('SELECT kept.id, kept.mode FROM kept JOIN few ON few.n = kept.n AND few.id <> kept.id WHERE %s ORDER BY kept.big, few.n')) q (statement)
 	CROSS JOIN LATERAL (SELECT regexp_replace(regexp_replace(condition.c, '\mid\M', 'kept.id', 'g'), '\mn\M', 'kept.n', 'g') AS c) named;
 
 RESET tollfree_file_fdw.debug_require;
