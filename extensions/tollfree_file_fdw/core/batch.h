@@ -97,6 +97,14 @@ typedef struct ColumnVector
 	ColumnValues values;
 	RowBitmap	nulls;
 	RowBitmap	asks;
+
+	/*
+	 * Where it is known of texts which are equal: a number below ncodes for
+	 * each row.  Rows that have the same one have the same text, unless they
+	 * are null.  Else NULL.
+	 */
+	const uint8_t *codes;
+	int			ncodes;
 } ColumnVector;
 
 typedef struct RowBatch

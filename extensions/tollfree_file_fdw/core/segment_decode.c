@@ -13,6 +13,9 @@
 
 #define GROUP	64				/* numbers */
 
+/* Of the rows of a dictionary with one entry */
+static const uint8_t no_codes[BATCH_ROWS];
+
 /* From how many of the rows on all are decoded: an eighth */
 #define FEW_ROWS(nrows)	((nrows) / 8)
 
@@ -228,6 +231,12 @@ decode_dictionary(const ChunkParts *parts, int first, int n,
 			return false;
 		vector->values.texts[i] = entries[codes[i]];
 	}
+	if (parts->head->base == 0 && parts->head->width <= 1)
+	{
+		vector->codes = parts->head->width == 0 ? no_codes :
+			parts->numbers + first;
+		vector->ncodes = (int) parts->head->nentries;
+	}
 	return true;
 }
 
@@ -260,6 +269,7 @@ segment_decode(const Segment *segment, uint32_t row, int nrows,
 
 	bitmap_clear(&vector->nulls);
 	bitmap_clear(&vector->asks);
+	vector->codes = NULL;
 	if (segment->header->type != (uint32_t) type ||
 		row >= segment->header->nrows ||
 		!segment_find_parts(segment, row / BATCH_ROWS, &parts) ||

@@ -22,6 +22,7 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -79,22 +80,46 @@ cache_make_path(char *path, const CacheName *name)
 			 name->database, name->relid, segment);
 }
 
-/* Reads the name of a file; false if it is none of ours. */
+/* Reads a number behind a letter, and what follows it; false if there is none. */
+static bool
+parse_number(const char **at, char letter, uint32 *number)
+{
+	char	   *end;
+
+	if (**at != letter || !isdigit((unsigned char) (*at)[1]))
+		return false;
+	*number = (uint32) strtoul(*at + 1, &end, 10);
+	*at = end;
+	return true;
+}
+
+/*
+ * Reads the name of a file; false if it is none of ours.  A folder may have tens of
+ * thousands.
+ */
 bool
 cache_parse_name(const char *file, CacheName *name)
 {
-	int			end = 0;
-	int			more = 0;
+	const char *at = file + strlen(NAME_PREFIX) - 1;
 
 	memset(name, 0, sizeof(*name));
-	if (sscanf(file, NAME_PREFIX "%u_%u%n", &name->database, &name->relid,
-			   &end) != 2)
+	if (strncmp(file, NAME_PREFIX, strlen(NAME_PREFIX)) != 0 ||
+		!parse_number(&at, '_', &name->database) ||
+		!parse_number(&at, '_', &name->relid))
 		return false;
-	name->is_segment = sscanf(file + end, "_%u_%u%n", &name->number,
-							  &name->field, &more) == 2;
-	end += more;
-	name->is_unfinished = file[end] == '.';
-	return file[end] == '\0' || name->is_unfinished;
+	name->is_segment = parse_number(&at, '_', &name->number) &&
+		parse_number(&at, '_', &name->field);
+	name->is_unfinished = *at == '.';
+	return *at == '\0' || name->is_unfinished;
+}
+
+/* Is it the same file, once it is finished? */
+static bool
+is_same_file(const CacheName *a, const CacheName *b)
+{
+	return a->relid == b->relid && a->number == b->number &&
+		a->field == b->field && a->database == b->database &&
+		a->is_segment == b->is_segment;
 }
 
 /* The checksum of the bytes from an offset on. */
@@ -184,26 +209,28 @@ cache_write(const CacheName *name, const unsigned char *bytes, size_t length)
 
 /* Is it a file that nobody will ask for again? */
 static bool
-is_abandoned(const CacheName *name, const char *path)
+is_abandoned(const CacheName *name, DIR *folder, const char *file_name)
 {
 	struct stat status;
 
 	if (name->is_unfinished)
-		return stat(path, &status) == 0 &&
+		return fstatat(dirfd(folder), file_name, &status, 0) == 0 &&
 			status.st_mtime < time(NULL) - ABANDONED_AFTER;
 	return name->database == MyDatabaseId ?
 		!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(name->relid)) :
 		!SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(name->database));
 }
 
-/* Adds a file to what is there. */
+/* Adds a file of a folder to what is there. */
 static void
-survey_file(FolderSurvey *survey, const CacheName *name, const char *path)
+survey_file(FolderSurvey *survey, const CacheName *name, DIR *folder,
+			const char *file_name)
 {
 	struct stat status;
 	KeptFile   *file;
 
-	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+	if (fstatat(dirfd(folder), file_name, &status, 0) != 0 ||
+		!S_ISREG(status.st_mode))
 		return;
 	survey->size += status.st_size;
 	if (name->is_unfinished)
@@ -230,26 +257,22 @@ static void
 survey_folder(FolderSurvey *survey, const CacheName *except)
 {
 	DIR		   *folder = opendir(CACHE_FOLDER);
-	char		except_path[MAXPGPATH];
 	struct dirent *entry;
 
 	memset(survey, 0, sizeof(*survey));
-	cache_make_path(except_path, except);
 	if (folder == NULL)
 		return;
 	while ((entry = readdir(folder)) != NULL)
 	{
-		char		path[MAXPGPATH];
 		CacheName	name;
 
-		snprintf(path, sizeof(path), "%s/%s", CACHE_FOLDER, entry->d_name);
 		if (!cache_parse_name(entry->d_name, &name))
 			continue;
-		if (is_abandoned(&name, path))
-			unlink(path);
+		if (is_abandoned(&name, folder, entry->d_name))
+			(void) unlinkat(dirfd(folder), entry->d_name, 0);
 		else if (name.is_segment == except->is_segment &&
-				 strcmp(path, except_path) != 0)
-			survey_file(survey, &name, path);
+				 (name.is_unfinished || !is_same_file(&name, except)))
+			survey_file(survey, &name, folder, entry->d_name);
 	}
 	closedir(folder);
 }

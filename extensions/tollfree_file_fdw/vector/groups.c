@@ -3,7 +3,8 @@
  *	  The groups of a GROUP BY: a hash table from key values to numbers.
  *
  * Of a batch's rows the words of each key are made first, then the hashes, in
- * loops over one column; then each row is looked for in the table.
+ * loops over one column; then each row is looked for in the table.  Where the keys
+ * have codes this is done of one row for each combination of these.
  */
 #include "core/text_word.h"
 #include "vector/compare.h"
@@ -371,13 +372,88 @@ groups_find_row(Groups *groups, const RowBatch *batch, int row, int i,
 	return true;
 }
 
-bool
-groups_find(Groups *groups, const RowBatch *batch, const uint16_t *rows,
-			int n, uint32_t *numbers)
+static bool
+groups_find_all(Groups *groups, const RowBatch *batch, const uint16_t *rows,
+				int n, uint32_t *numbers)
 {
 	groups_load(groups, batch, rows, n);
 	for (int i = 0; i < n; i++)
 		if (!groups_find_row(groups, batch, rows[i], i, &numbers[i]))
 			return false;
 	return true;
+}
+
+/* How many combinations of codes have the keys of a batch?  0: too many, or none. */
+static int
+groups_count_codes(const Groups *groups, const RowBatch *batch)
+{
+	int			ncodes = groups->nkeys > 0 ? 1 : 0;
+
+	for (int key = 0; key < groups->nkeys; key++)
+	{
+		const ColumnVector *vector = &batch->columns[groups->keys[key]];
+
+		if (vector->codes == NULL || vector->ncodes > GROUPS_CODES_MAX ||
+			ncodes * vector->ncodes > GROUPS_CODES_MAX ||
+			!bitmap_is_empty(&vector->nulls))
+			return 0;
+		ncodes *= vector->ncodes;
+	}
+	return ncodes;
+}
+
+/* Sets the combination of all keys' codes in these rows. */
+static void
+groups_combine_codes(Groups *groups, const RowBatch *batch,
+					 const uint16_t *rows, int n)
+{
+	memset(groups->combined, 0, (size_t) n * sizeof(uint16_t));
+	for (int key = 0; key < groups->nkeys; key++)
+	{
+		const ColumnVector *vector = &batch->columns[groups->keys[key]];
+		const int	ncodes = vector->ncodes;
+
+		for (int i = 0; i < n; i++)
+			groups->combined[i] = (uint16_t) (groups->combined[i] * ncodes +
+											  vector->codes[rows[i]]);
+	}
+}
+
+/*
+ * The same where rows with the same codes are of one group: of each combination of
+ * codes only the first row is looked for.
+ */
+static bool
+groups_find_by_codes(Groups *groups, const RowBatch *batch,
+					 const uint16_t *rows, int n, int ncodes, uint32_t *numbers)
+{
+	int			nfirst = 0;
+
+	groups_combine_codes(groups, batch, rows, n);
+	/* Of each combination the place of its first row, plus one. */
+	memset(groups->places, 0, (size_t) ncodes * sizeof(uint16_t));
+	for (int i = 0; i < n; i++)
+	{
+		if (groups->places[groups->combined[i]] != 0)
+			continue;
+		groups->first_rows[nfirst++] = rows[i];
+		groups->places[groups->combined[i]] = (uint16_t) nfirst;
+	}
+	if (!groups_find_all(groups, batch, groups->first_rows, nfirst,
+						 groups->first_numbers))
+		return false;
+	for (int i = 0; i < n; i++)
+		numbers[i] = groups->first_numbers[groups->places[groups->combined[i]] - 1];
+	return true;
+}
+
+bool
+groups_find(Groups *groups, const RowBatch *batch, const uint16_t *rows,
+			int n, uint32_t *numbers)
+{
+	const int	ncodes = groups_count_codes(groups, batch);
+
+	return ncodes > 0 ?
+		groups_find_by_codes(groups, batch, rows, n, ncodes, numbers) :
+		groups_find_all(groups, batch, rows, n, numbers);
 }

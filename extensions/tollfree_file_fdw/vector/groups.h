@@ -19,6 +19,9 @@
 #include "core/arena.h"
 #include "vector/aggregate.h"
 
+/* Combinations of codes of all keys, up to which they are looked at */
+#define GROUPS_CODES_MAX	1024
+
 /* A key whose bytes do not fit in the word has them behind its header. */
 typedef struct GroupBytes
 {
@@ -58,6 +61,12 @@ typedef struct Groups
 	uint8_t		nulls[BATCH_ROWS];	/* bit i: key i is null */
 	bool		has_bytes[AGGREGATE_KEYS_MAX];	/* does not all of some value
 												 * fit in the word? */
+
+	/* Where all keys have codes; see groups_find_by_codes */
+	uint16_t	combined[BATCH_ROWS];
+	uint16_t	places[GROUPS_CODES_MAX];
+	uint16_t	first_rows[BATCH_ROWS];
+	uint32_t	first_numbers[BATCH_ROWS];
 } Groups;
 
 extern void groups_open(Groups *groups, const AggregateOptions *options);

@@ -164,6 +164,28 @@ is_same(int i, int row)
 				out.texts[i].length) == 0);
 }
 
+/* How many rows have the code of another one, but not its text? */
+static int
+count_wrong_codes(int n)
+{
+	int			wrong = 0;
+
+	for (int i = 1; out.vector.codes != NULL && i < n; i++)
+	{
+		const TextRef a = out.texts[i - 1];
+		const TextRef b = out.texts[i];
+
+		if (out.vector.codes[i] >= out.vector.ncodes)
+			wrong++;
+		if (bitmap_has(&out.vector.nulls, i - 1) ||
+			bitmap_has(&out.vector.nulls, i))
+			continue;
+		wrong += (out.vector.codes[i - 1] == out.vector.codes[i]) !=
+			(a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0);
+	}
+	return wrong;
+}
+
 /* Decodes all rows in parts; returns how many of those asked for are wrong. */
 static int
 count_wrong(const Segment *segment, TestRandom *random, bool by_rows)
@@ -190,6 +212,7 @@ count_wrong(const Segment *segment, TestRandom *random, bool by_rows)
 			return -1;
 		for (int i = 0; i < n; i++)
 			wrong += (!by_rows || bitmap_has(&rows, i)) && !is_same(i, row + i);
+		wrong += count_wrong_codes(n);
 		row += n;
 	}
 	return wrong;

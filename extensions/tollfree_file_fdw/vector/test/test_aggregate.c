@@ -290,6 +290,54 @@ test_grouping(TestTable *tables, const int *keys, int nkeys, const char *name)
 	TEST_EQUAL(memory.held, 0, "%s: all memory is back", name);
 }
 
+/* Gives texts codes, up to so many, as if they came from a dictionary; no nulls. */
+static void
+give_codes(TestTable *table, int column, int ncodes)
+{
+	static uint8_t codes[BATCHES * TEST_COLUMNS][BATCH_ROWS];
+	static int	next;
+	ColumnVector *vector = &table->vectors[column];
+	uint8_t    *own = codes[next++ % (BATCHES * TEST_COLUMNS)];
+
+	bitmap_clear(&vector->nulls);
+	for (int row = 0; row < table->batch.nrows; row++)
+	{
+		own[row] = (uint8_t) (row * 7 % ncodes);
+		if (row >= ncodes)
+			table->texts[column][row] = table->texts[column][row * 7 % ncodes];
+	}
+	/* Row i of the first ones, too, has the text of its code. */
+	for (int row = 0; row < ncodes && row < table->batch.nrows; row++)
+		own[row] = (uint8_t) row;
+	vector->codes = own;
+	vector->ncodes = ncodes;
+}
+
+/* Texts with codes in some of the batches, equal ones with different codes among them. */
+static void
+test_codes(TestTable *tables)
+{
+	static const int text_key[] = {TEST_TEXT};
+	static const int two_keys[] = {TEST_BPCHAR, TEST_TEXT};
+	static const int mixed_keys[] = {TEST_TEXT, TEST_BOOL};
+
+	for (int t = 0; t < BATCHES - 1; t++)
+	{
+		give_codes(&tables[t], TEST_TEXT, 20 + t);
+		give_codes(&tables[t], TEST_BPCHAR, t == 2 ? 90 : 9);
+	}
+	bitmap_add(&tables[1].vectors[TEST_TEXT].nulls, 5);
+	for (unsigned share = 1; share <= 10; share += 3)
+	{
+		choose_rows(tables, share);
+		test_grouping(tables, text_key, 1, "a text with codes");
+		test_grouping(tables, two_keys, 2, "two texts with codes");
+		test_grouping(tables, mixed_keys, 2, "a text with codes and a boolean");
+	}
+	for (int t = 0; t < BATCHES; t++)
+		tables[t].vectors[TEST_TEXT].codes = tables[t].vectors[TEST_BPCHAR].codes = NULL;
+}
+
 /* Adds two values with one spec; returns what becomes of the second. */
 static AggregateStatus
 add_two(AggregateSpec spec, TestTable *table)
@@ -537,6 +585,7 @@ main(void)
 					  "a blank-padded text and a boolean");
 		test_grouping(tables, all_keys, 4, "four keys");
 	}
+	test_codes(tables);
 	test_statuses(&tables[0]);
 	test_overflows(&tables[0]);
 	test_overflows_of_some(&tables[0]);
