@@ -37,14 +37,16 @@ FROM (SELECT agree(CASE WHEN row_number() OVER () % 3 > 0 THEN format('SELECT * 
 	  FROM condition a JOIN condition b ON a.c <= b.c) said;
 SET enable_nestloop = off;
 SET enable_mergejoin = off;
-CREATE TABLE few AS SELECT i * 3 AS id, i * 2 AS n FROM generate_series(1, 900) i;
-ANALYZE few;
-SELECT count(*), count(*) FILTER (WHERE agree(format(statement, named.c)) ~ '^[0-9]+ rows$') AS agree
-FROM condition CROSS JOIN (VALUES
-	('SELECT kept.*, few.n AS other FROM kept JOIN few ON few.id = kept.id WHERE %s ORDER BY kept.big, few.n'),
-	('SELECT kept.id, kept.mode FROM kept JOIN few ON few.n = kept.n AND few.id <> kept.id WHERE %s ORDER BY kept.big, few.n')) q (statement)
-	CROSS JOIN LATERAL (SELECT regexp_replace(regexp_replace(condition.c, '\mid\M', 'kept.id', 'g'), '\mn\M', 'kept.n', 'g') AS c) named;
+CREATE TABLE some_keys AS SELECT i * 3 AS id, i * 2 AS n FROM generate_series(1, 900) i;
+ANALYZE some_keys;
+SELECT count(*), count(*) FILTER (WHERE said ~ '^[0-9]+ rows$') AS agree, min(said) FILTER (WHERE said !~ '^[0-9]+ rows$') AS other
+FROM condition
+	CROSS JOIN LATERAL (SELECT regexp_replace(regexp_replace(condition.c, '\mid\M', 'kept.id', 'g'), '\mn\M', 'kept.n', 'g') AS c) named
+	CROSS JOIN (VALUES
+		('SELECT kept.*, some_keys.n AS other FROM kept JOIN some_keys ON some_keys.id = kept.id WHERE %s ORDER BY kept.big, some_keys.n'),
+		('SELECT kept.id, kept.mode FROM kept JOIN some_keys ON some_keys.n = kept.n AND some_keys.id <> kept.id WHERE %s ORDER BY kept.big, some_keys.n')) q (statement)
+	CROSS JOIN LATERAL agree(format(statement, named.c)) said;
 
 RESET tollfree_file_fdw.debug_require;
 DROP FOREIGN TABLE ours.kept, stock.kept;
-DROP TABLE condition, few;
+DROP TABLE condition, some_keys;
