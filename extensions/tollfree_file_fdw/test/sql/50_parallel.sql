@@ -99,7 +99,7 @@ SELECT bad, agree_on((SELECT string_agg(CASE i WHEN bad THEN 'NaN' ELSE i || '.5
 FROM unnest('{1, 100, 700, 2001, 3000}'::int[]) bad;
 SELECT agree_on((SELECT string_agg(i || CASE WHEN i % 100 = 0 THEN E',\\303\\251\n' ELSE E',a\n' END, '') FROM generate_series(1, 3000) i),
 				'a int, b text', $$delimiter ',', encoding 'UTF8'$$, 'SELECT count(a), count(b), sum(a) FROM odd');
-SELECT agree_on((SELECT string_agg(i || CASE WHEN i % 500 = 0 THEN E',x\n' ELSE E',1\n' END, '') FROM generate_series(1, 3000) i),
+SELECT agree_on((SELECT string_agg(i || CASE WHEN i = 1500 THEN E',x\n' ELSE E',1\n' END, '') FROM generate_series(1, 3000) i),
 				'a int, b int', $$format 'csv'$$, 'SELECT count(a), count(b) FROM odd') LIKE 'ERROR 22P02 %';
 SELECT agree('SELECT count(a), max(a) FROM marked'), agree('SELECT count(a) FROM marked_csv');
 
