@@ -1,6 +1,7 @@
-"""Runs are read from files while the lab is down, and these are what the database has."""
+"""Runs and cases are read from files while the lab is down, and these are what the database has."""
 
 import json
+import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,9 +9,12 @@ from pathlib import Path
 import pytest
 from command_line import tollfree
 
+from tollfree.archive import keep
+from tollfree.errors import ExitCode
 from tollfree.export import read_json
 from tollfree.lab import Lab
-from tollfree.suites import findings_of
+from tollfree.patterns import matcher
+from tollfree.suites import all_suites, findings_of
 
 pytestmark = pytest.mark.cluster
 
@@ -88,3 +92,97 @@ def test_files_that_cannot_be_written_keep_nothing_from_being_read(measured: Lab
         assert not measured.own.is_running()
     measured.runs_folder.unlink()
     assert str(measured.runs_folder) not in tollfree("show")[1]
+
+
+ASKED = (
+    *((suite, size) for suite in all_suites() for size in ("--quick", "--full")),
+    ("interface", "--full", "--only", r"^(libpq|JDBC):lcl.*acc-[ny]:p-none"),
+    ("shards", "--only", "TPCB:.*[48] servers"),
+    ("file", "--only", "no such case"),
+)
+
+
+def listed() -> list[str]:
+    return [tollfree("list", *words, "--json")[0] for words in ASKED]
+
+
+def test_cases_are_listed_without_a_server(measured: Lab) -> None:
+    tollfree("up")
+    running = listed()
+    tollfree("down")
+    assert [len(json.loads(text)["cases"]) > 0 for text in running] == [True] * len(ASKED[:-1]) + [
+        False
+    ]
+    with without_a_database(measured):
+        assert listed() == running
+        assert "true" in tollfree("list", "custom", "--commands")[0]
+        assert not measured.own.is_running()
+
+
+def test_cases_are_those_of_the_database_as_it_is(measured: Lab) -> None:
+    """A row that is changed in SQL is seen, and no files of before are taken for it."""
+    tollfree("list", "custom")
+    with measured.database() as store:
+        store.connection.execute("UPDATE lab.custom_cases SET testcase = 'changed'")
+    assert tollfree("list", "custom")[0].split() == ["changed"]
+    with without_a_database(measured):
+        assert tollfree("list", "custom")[0].split() == ["changed"]
+    with measured.database() as store:
+        store.connection.execute("UPDATE lab.custom_cases SET testcase = 'true'")
+
+
+@pytest.mark.parametrize("name", ["tollfree_lab", "clients"])
+def test_cases_of_other_scripts_or_clients_are_asked_for_anew(measured: Lab, name: str) -> None:
+    tollfree("list", "custom")
+    document = json.loads(measured.cases_file.read_text())
+    assert name in document["made_of"]
+    document["made_of"][name] = "another"
+    document["suites"] = {}
+    measured.user.write_text(measured.cases_file, json.dumps(document))
+    assert tollfree("list", "custom")[0].split() == ["true"]
+    assert json.loads(measured.cases_file.read_text())["made_of"][name] != "another"
+
+
+def test_a_suite_whose_cases_fail_keeps_no_other_from_being_listed(measured: Lab) -> None:
+    with measured.database() as store:
+        store.connection.execute(
+            "CREATE VIEW lab.broken AS SELECT 1 / (profile <> profile)::int AS seconds, profile,"
+            " true AS chosen, 'x'::text AS testcase FROM lab.profiles"
+        )
+        store.connection.execute("INSERT INTO lab.case_views VALUES ('sampling', 'lab.broken')")
+        keep(measured, store)
+        store.connection.execute("DROP VIEW lab.broken")
+        store.connection.execute(
+            "DELETE FROM lab.case_views WHERE cases NOT IN (SELECT oid FROM pg_class)"
+        )
+    suites = json.loads(measured.cases_file.read_text())["suites"]
+    assert "sampling" not in suites
+    assert suites["fdw"]["full"]
+
+
+def test_patterns_that_need_a_server_get_one(measured: Lab) -> None:
+    tollfree("list", "custom")
+    assert tollfree("list", "custom", "--only", r"\mtrue\M")[0].split() == ["true"]
+    _, err = tollfree("list", "custom", "--only", "(", code=ExitCode.USAGE)
+    assert "not a regular expression" in err
+
+
+def test_patterns_match_what_postgresql_says(measured: Lab) -> None:
+    """Those that have a matcher: drawn of pieces, most of which PostgreSQL takes."""
+    pieces = ["a", "b", ":", "10", ".", "[ab]", "[^a:]", "[0-9]", "(", ")", "(?:", "|", "^", "$"]
+    pieces += ["*", "+", "?", "{2}", "{1,}", r"\.", r"\(", " "]
+    chance = random.Random(1)
+    names = ["", "a", "b", "ab", "a:b", "aa10", "10:10", "a.b", "(a)", "b b", "abab:10"]
+    matched = 0
+    with measured.database() as store:
+        for _ in range(4000):
+            pattern = "".join(chance.choices(pieces, k=chance.randint(1, 6)))
+            if matches := matcher(pattern):
+                matched += 1
+                (row,) = store.table(
+                    "SELECT array_agg(n ~ %s ORDER BY i) AS found"
+                    " FROM unnest(%s::text[]) WITH ORDINALITY AS x (n, i)",
+                    *(pattern, names),
+                )
+                assert row["found"] == [matches(name) for name in names], pattern
+    assert matched > 500

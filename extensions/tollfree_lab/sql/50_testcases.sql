@@ -91,6 +91,28 @@ BEGIN
 END
 $$;
 
+/*
+ * Returns those that the profile runs and whose name matches.  It has the views
+ * look for them: of suite interface they are one in six, or fewer.
+ */
+CREATE FUNCTION chosen_cases(of_suite text, of_profile text, pattern text)
+RETURNS SETOF testcase
+LANGUAGE plpgsql STABLE
+AS $$
+DECLARE
+	case_view	regclass;
+BEGIN
+	FOR case_view IN
+		SELECT v.cases FROM lab.case_views v WHERE v.suite = of_suite ORDER BY v.cases
+	LOOP
+		RETURN QUERY EXECUTE
+			format('SELECT * FROM (%s) c WHERE c.chosen AND c.testcase ~ $2',
+				   lab.case_query(case_view))
+			USING of_profile, pattern;
+	END LOOP;
+END
+$$;
+
 /* Every case of every suite, once a profile; a suite that is not asked for costs nothing. */
 CREATE VIEW testcases AS
 SELECT p.suite, p.profile, c.testcase, c.candidate, c.baseline, c.figure, c.unit,

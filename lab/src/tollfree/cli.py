@@ -22,7 +22,7 @@ from click.shell_completion import get_completion_class
 from rich.table import Table as RichTable
 
 from tollfree import __version__, doctor
-from tollfree.archive import Runs, keep, runs_of
+from tollfree.archive import Runs, cases_of, keep, runs_of
 from tollfree.check import check
 from tollfree.check.text import lines
 from tollfree.cluster import is_connection_lost
@@ -378,10 +378,7 @@ def list_cases(suite: str | None, only: str, commands: bool, quick: bool, as_jso
             OUT.print("\n".join(names))
         return
     suite_named(suite)
-    with _lab_as_it_is().database() as store:
-        cases = [
-            case for case in store.cases(suite, "quick" if quick else "full", only) if case.chosen
-        ]
+    cases = cases_of(_lab_as_it_is(), suite, "quick" if quick else "full", only)
     if as_json:
         _print_json(list_document([suite], cases))
         return

@@ -6,8 +6,8 @@ servers, with links of their own. `Lab` knows which of their processes run, star
 together, and stops what a killed command left behind.
 
 Only one command at a time may change a lab; it holds a lock for as long as it works. Commands that
-only read results need just the lab's own database (`Lab.database`), or, while it is down, the files
-of runs that were written when it was stopped (archive.py).
+only read need just the lab's own database (`Lab.database`), or, while it is down, the files that
+were written when it was stopped (archive.py).
 """
 
 import contextlib
@@ -95,7 +95,8 @@ def _by_round_trip(ports: dict[str, int]) -> dict[int, int]:
 
 
 Keep = Callable[["Lab", Store], bool]
-"""Writes the runs of a lab to its `runs_folder`; returns whether all of them are there."""
+"""Writes the runs of a lab to its `runs_folder`, and its cases to its `cases_file`; returns whether
+all of them are there."""
 
 
 class Lab:
@@ -111,7 +112,7 @@ class Lab:
         keep: Keep | None = None,
     ) -> None:
         """`builds` False takes what was built before, where that will do to read results. `keep`
-        writes the runs to files before the lab's own server is stopped."""
+        writes runs and cases to files before the lab's own server is stopped."""
         self._builds = builds
         self._keep = keep
         self.installation = installation
@@ -142,13 +143,18 @@ class Lab:
         return self.folder / "runs"
 
     @property
-    def _mark_of_runs(self) -> Path:
+    def cases_file(self) -> Path:
+        """The file of the cases of all suites."""
+        return self.folder / "cases.json"
+
+    @property
+    def _mark_of_files(self) -> Path:
         return self.runs_folder / "up-to-date"
 
     @property
-    def has_files_of_runs(self) -> bool:
-        """Whether every run is in a file as the database has it. Then the lab is down."""
-        return self._mark_of_runs.exists()
+    def has_files(self) -> bool:
+        """Whether runs and cases are in files as the database has them. Then the lab is down."""
+        return self._mark_of_files.exists()
 
     @property
     def sockets(self) -> Path:
@@ -367,8 +373,8 @@ class Lab:
 
     def _start_own(self) -> None:
         if not self.own.is_running():
-            if self.has_files_of_runs:
-                self._mark_of_runs.unlink()
+            if self.has_files:
+                self._mark_of_files.unlink()
             self._start_cluster(self.own)
         with self.own.connect() as connection:
             Store.create_database(connection, DATABASE)
@@ -377,7 +383,8 @@ class Lab:
             store.register_clients(clients(self.installation))
 
     def _stop_own(self) -> bool:
-        """Stop the lab's own server, and have every run in a file; return whether it ran.
+        """Stop the lab's own server, and have runs and cases in files; return whether it
+        ran.
 
         What cannot be written does not keep it from stopping: the next look starts it again.
         """
@@ -392,7 +399,7 @@ class Lab:
         finally:
             self.own.stop()
         if are_kept:
-            self.user.write_text(self._mark_of_runs, "")
+            self.user.write_text(self._mark_of_files, "")
         return ran
 
     def _start_cluster(self, cluster: Cluster) -> None:

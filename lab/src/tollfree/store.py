@@ -23,7 +23,13 @@ from psycopg.types.json import Jsonb
 from tollfree import __version__, migration
 from tollfree.clients import Client
 from tollfree.errors import NotFoundError, UsageError
-from tollfree.scripts import EXTENSION, SCRIPT_NAME, suite_scripts, written_rows
+from tollfree.scripts import (
+    EXTENSION,
+    SCRIPT_NAME,
+    suite_scripts,
+    written_rows,
+    written_script,
+)
 
 T = TypeVar("T")
 
@@ -133,7 +139,6 @@ class CaseInfo:
 
     suite: str
     testcase: str
-    chosen: bool
     argv: list[str]
     env: list[str]
 
@@ -209,7 +214,7 @@ class Store:
     def _install_extension(self, scripts: Path) -> bool:
         """Create the extension unless it is there as this build has it; return whether it did."""
         script = scripts / SCRIPT_NAME
-        build = hashlib.sha256(script.read_bytes()).hexdigest()[:12]
+        build = _build(script.read_bytes())
         found = self._scalar(
             "SELECT obj_description(oid) FROM pg_extension WHERE extname = %s", EXTENSION
         )
@@ -226,7 +231,7 @@ class Store:
 
     def _install_suite(self, suite: str, text: str) -> None:
         """Execute a further suite's script in a schema of its own, unless that was done."""
-        build = hashlib.sha256(text.encode()).hexdigest()[:12]
+        build = _build(text.encode())
         name = f"{migration.SUITE_SCHEMAS}{suite}"
         schema = sql.Identifier(name)
         found = self._scalar("SELECT obj_description(to_regnamespace(%s))", name)
@@ -241,6 +246,17 @@ class Store:
             sql.SQL("RESET search_path"),
         ):
             self.connection.execute(statement)
+
+    def builds(self) -> dict[str, str]:
+        """Return which scripts the database has executed, as `written_builds` names them."""
+        rows = self.table(
+            "SELECT extname AS name, obj_description(oid) AS build FROM pg_extension"
+            " WHERE extname = %s UNION ALL"
+            " SELECT substr(nspname, length(%s) + 1), obj_description(oid) FROM pg_namespace"
+            " WHERE starts_with(nspname, %s)",
+            *(EXTENSION, migration.SUITE_SCHEMAS, migration.SUITE_SCHEMAS),
+        )
+        return {row["name"]: row["build"] for row in rows}
 
     # Places
 
@@ -342,12 +358,12 @@ class Store:
         )[0]
 
     def cases(self, suite: str, profile: str, pattern: str = "") -> list[CaseInfo]:
-        """Return the cases of a suite that match; `chosen` ones belong to the profile."""
+        """Return the cases that a profile of a suite runs and whose names match."""
         with _pattern_errors(pattern):
             return self._rows(
                 CaseInfo,
-                "SELECT suite, testcase, chosen, argv, env FROM lab.testcases"
-                " WHERE suite = %s AND profile = %s AND testcase ~ %s ORDER BY testcase",
+                "SELECT suite, testcase, argv, env FROM lab.chosen_cases(%s, %s, %s)"
+                " ORDER BY testcase",
                 suite,
                 profile,
                 pattern,
@@ -519,6 +535,18 @@ class Store:
         with self.connection.cursor(row_factory=tuple_row) as cursor:
             row = cursor.execute(query, parameters).fetchone()
         return None if row is None else row[0]
+
+
+def written_builds() -> dict[str, str]:
+    """Return which scripts the database has executed once the lab has started from this checkout:
+    that of the extension and those of further suites."""
+    scripts = {suite: text.encode() for suite, text in suite_scripts().items()}
+    return {name: _build(text) for name, text in {EXTENSION: written_script(), **scripts}.items()}
+
+
+def _build(script: bytes) -> str:
+    """Return what tells apart scripts."""
+    return hashlib.sha256(script).hexdigest()[:12]
 
 
 def _name(name: str) -> sql.Identifier:

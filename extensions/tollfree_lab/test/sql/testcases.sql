@@ -89,6 +89,15 @@ SELECT profile, testcase, baseline, argv, seconds, chosen FROM testcases WHERE s
 SELECT start_run('further', 'quick') IS NOT NULL AS started;
 ROLLBACK;
 
+-- what is listed is what the profile runs and the pattern matches, of all views of the suite
+CREATE TEMP TABLE listed AS
+	SELECT c.suite, c.profile, c.testcase, c.argv, c.env
+	FROM profiles p CROSS JOIN LATERAL chosen_cases(p.suite, p.profile, '^[A-Z]|1') c;
+CREATE TEMP TABLE wanted AS
+	SELECT suite, profile, testcase, argv, env FROM testcases WHERE chosen AND testcase ~ '^[A-Z]|1';
+SELECT count(*) > 0 AS found FROM listed;
+(TABLE listed EXCEPT ALL TABLE wanted) UNION ALL (TABLE wanted EXCEPT ALL TABLE listed);
+
 -- a suite that is not asked for costs nothing: its view is not read
 BEGIN;
 CREATE VIEW broken_cases AS SELECT 1 / (profile <> profile)::int AS seconds, profile FROM profiles;
