@@ -76,17 +76,19 @@ lint: ## check types, style, layout and the direction of dependencies
 		echo "shell scripts NOT CHECKED: there is no shellcheck; tools/install-packages test"; \
 	fi
 
-bench: build ## run every program in lab/benchmarks
+bench: build ## run every program in lab/benchmarks, and record what it prints
 	@tools/make-venv dev
 	@$(CHOOSE_POSTGRES) && for benchmark in lab/benchmarks/*.py; do \
-		.venv/bin/python "$$benchmark" || exit; \
+		.venv/bin/python -m tollfree.benchmarks "$$(basename "$$benchmark" .py)" || exit; \
 	done
+	.venv/bin/python -m tollfree.benchmarks >docs/runs/benchmarks.md
 
 docs: ## make again the documents that are made by commands
 	@tools/make-venv dev
 	.venv/bin/python -m tollfree.reference >docs/reference/command-line.md
 	.venv/bin/python -m tollfree.manual
 	.venv/bin/python -m tollfree.stored >docs/runs/README.md
+	.venv/bin/python -m tollfree.benchmarks >docs/runs/benchmarks.md
 	.venv/bin/python -m tollfree.gains >docs/gains.svg
 	.venv/bin/python -m tollfree.results
 	.venv/bin/python -m tollfree.summary

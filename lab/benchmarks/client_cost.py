@@ -146,7 +146,9 @@ def print_times(runner: Runner, both: tuple[Loop, Loop], road: str) -> None:
         middle = stats.median_interval(values)
         assert middle
         sys.stdout.write(f"  {name}: {middle.median:.2f} us, the fastest {min(values):.2f} us\n")
-    sys.stdout.write(f"  ratio: {ratio.median:.3f} ({ratio.low:.3f} to {ratio.high:.3f})\n")
+    sys.stdout.write(
+        f"  ours to pgbench: {ratio.median:.3f}x ({ratio.low:.3f} to {ratio.high:.3f})\n"
+    )
 
 
 def main() -> None:
@@ -166,7 +168,11 @@ def main() -> None:
         script.chmod(0o644)
         Path(folder).chmod(0o755)
         runner = Runner(source, {"PGPASSFILE": str(lab.passfile), "PATH": lab.stage.search_path})
-        sys.stdout.write(f"PostgreSQL {lab.installation.version}\n")
+        sys.stdout.write(
+            f"PostgreSQL {lab.installation.version}; {STATEMENT}\n"
+            "Counted for each query: system calls by name, and instructions outside the kernel.\n"
+            "Timed: microseconds, and the median ratio inside a round with its 99% interval.\n"
+        )
         for road, host in (("the Unix socket", source.socket_folder), ("TCP", LOOPBACK)):
             conninfo = (
                 f"host={host} port={source.port} user={SUPERUSER} dbname={load.DBNAME}"

@@ -1,4 +1,4 @@
-"""The eight published queries over text that is read again, by one process.
+"""What the eight published queries take over text that is read again, by one process.
 
 What is compared, in rounds, so that what the machine does in a minute it does to all:
 
@@ -40,6 +40,11 @@ from tollfree.suites.file.schemas import LOADER, Schema, SchemaMaker, make_datab
 WRAPPER = "tollfree_file_fdw"
 SCANS = ("Q1", "Q6")
 """The queries without a join."""
+LEGEND = """\
+heap is regular tables; file_fdw was measured once; without is tollfree_file_fdw that keeps nothing,
+first the query that keeps a record index and columns, second the same query again; DuckDB reads the
+same text, or its own tables. One process or thread each. Ratios are medians inside a round.
+"""
 AGE_S = 3
 """How long a file has to be left alone before anything is kept of it, and some more."""
 
@@ -192,7 +197,7 @@ def ratio(seconds: Seconds, way: str, base: str) -> float:
 
 def report(query: str, seconds: Seconds) -> str:
     """Return medians, and ratios to the regular tables and to reading text."""
-    lines = [f"{query}: seconds (least to most), ratio to heap, ratio to without"]
+    lines = [f"{query}: median seconds (least to most), ratio to heap, ratio to without"]
     for way, samples in seconds.items():
         spread = f"({min(samples):.3f} to {max(samples):.3f})"
         lines.append(
@@ -261,7 +266,8 @@ def main() -> None:
             size = files.whole("lineitem").stat().st_size
             sys.stdout.write(
                 f"PostgreSQL {lab.installation.version}, DuckDB {duckdb.__version__},"
-                f" SF {options.scale / 100:g}, {size / 1e6:.0f} MB of text in lineitem\n"
+                f" SF {options.scale / 100:g}, {size / 1e6:.0f} MB of text in lineitem,"
+                f" {options.rounds} rounds\n{LEGEND}"
             )
             run(store, made, duckdb_ways(files, tables), options.rounds)
             kept = made.load_all(made.fresh("kept_all"), "lineitem")

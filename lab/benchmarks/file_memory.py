@@ -145,7 +145,11 @@ def main() -> None:
         with lab.source().connect(DATABASE) as connection:
             for wrapper in WRAPPERS:
                 make_wrapper(connection, wrapper)
-        sys.stdout.write(f"PostgreSQL {lab.installation.version}\n")
+        sys.stdout.write(
+            f"PostgreSQL {lab.installation.version}\n"
+            "Of each file, query and wrapper: the time, the processor time of the backend, and by"
+            " how much the peak of its resident memory rose.\n"
+        )
         for shape in sys.argv[1:] or SHAPES:
             for file_format in DELIMITERS:
                 file = make_file(folder, shape, file_format)

@@ -1,4 +1,4 @@
-"""Q6 and Q1 of TPC-H over text: the wrappers, the regular table and DuckDB's CSV reader.
+"""What Q6 and Q1 of TPC-H over text take: wrappers, the regular table, DuckDB's CSV reader.
 
 One process and one thread each, caches warm, rounds interleaved: what the machine does in a minute
 it does to all. DuckDB is told the types of all columns, so that it detects nothing; like the others
@@ -97,7 +97,10 @@ def measure(asked: dict[str, Query], statement: str, rounds: int) -> dict[str, l
 
 def report(query: str, seconds: dict[str, list[float]], text_bytes: int) -> str:
     """Return medians, rates and ratios to the regular table inside the rounds."""
-    lines = [f"{query}, {text_bytes / 1e6:.0f} MB of text: seconds, MB/s, ratio to the table"]
+    lines = [
+        f"{query} over {text_bytes / 1e6:.0f} MB of text: median seconds (least to most), MB/s,"
+        " median ratio to the regular table inside a round"
+    ]
     for name, samples in seconds.items():
         pairs = zip(samples, seconds["heap"], strict=True)
         ratio = statistics.median(sample / base for sample, base in pairs)
@@ -125,7 +128,8 @@ def main() -> None:
             asked = candidates(store, connection, files)
             size = files.whole("lineitem").stat().st_size
             sys.stdout.write(
-                f"PostgreSQL {lab.installation.version}, DuckDB {duckdb.__version__}\n"
+                f"PostgreSQL {lab.installation.version}, DuckDB {duckdb.__version__},"
+                f" SF {options.scale / 100:g}, {options.rounds} rounds, one process or thread\n"
             )
             for query in QUERIES:
                 (row,) = store.table(

@@ -174,7 +174,7 @@ def benchmark(lab: Lab, counts: list[int], rounds: int, rtt_us: int, limit_s: fl
         for count in counts:
             for name, join in JOINS.items():
                 query = join.format(p=f"picks_{count}")
-                sys.stdout.write(f"{count} rows, {name}\n")
+                sys.stdout.write(f"{count:,} local rows, {name}\n")
                 print_times(measure(query, through, rounds, limit_s))
 
 
@@ -189,7 +189,11 @@ def main() -> None:
     clear_libpq_environment()
     lab = Lab(buildable_installation(), lab_home(), server_user())
     sys.stdout.write(
-        f"PostgreSQL {lab.installation.version}, {arguments.rounds} rounds, {arguments.rtt_us} us\n"
+        f"PostgreSQL {lab.installation.version}, {arguments.rounds} rounds, a link with a round"
+        f" trip of {arguments.rtt_us} us\n"
+        "Of each join the median time through tollfree_postgres_fdw (ours), then by each plan of"
+        " postgres_fdw (stock): the median time, and how many times ours it is, the median inside"
+        f" the rounds with its 99% interval. A plan is stopped after {arguments.limit:g} s.\n"
     )
     with lab.running():
         benchmark(lab, arguments.counts, arguments.rounds, arguments.rtt_us, arguments.limit)

@@ -58,7 +58,7 @@ def main() -> None:
     added = [whole - command for whole, command in zip(whole_ms, command_ms, strict=True)]
     sys.stdout.write(
         f"{BATCHES} batches of {CASES * ROUNDS} executions of `true`,"
-        f" PostgreSQL {lab.installation.version}\n"
+        f" PostgreSQL {lab.installation.version}; medians of the batches\n"
         f"whole execution: {statistics.median(whole_ms):.2f} ms\n"
         f"command alone:   {statistics.median(command_ms):.2f} ms\n"
         f"added by lab:    {statistics.median(added):.2f} ms"

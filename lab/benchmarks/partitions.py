@@ -216,7 +216,7 @@ def benchmark(lab: Lab, rounds: int, rtt_us: int) -> None:
             sys.stdout.write(f"{query}\n")
             for wrapper, what in brought.items():
                 sys.stdout.write(
-                    f"  {wrapper}: {what.rows} rows, {what.bytes} bytes,"
+                    f"  {wrapper}: {what.rows:,} rows, {what.bytes:,} bytes,"
                     f" {statistics.median(times[wrapper]):.1f} ms\n"
                 )
             sys.stdout.write(
@@ -236,7 +236,10 @@ def main() -> None:
     lab = Lab(buildable_installation(), lab_home(), server_user())
     sys.stdout.write(
         f"PostgreSQL {lab.installation.version}, {arguments.rounds} rounds, {SERVERS} servers,"
-        f" {arguments.rtt_us} us\n"
+        f" of {ROWS:,} rows, links with a round trip of {arguments.rtt_us} us\n"
+        "Of each query what comes from the servers, and the median time. Then ratios inside the"
+        " rounds, the median with its 99% interval: postgres_fdw (stock) to tollfree_postgres_fdw"
+        " (ours), and ours to what the slowest server takes for its own part and one round trip.\n"
     )
     with lab.running():
         benchmark(lab, arguments.rounds, arguments.rtt_us)

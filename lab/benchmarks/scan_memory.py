@@ -142,7 +142,11 @@ def main() -> None:
     lab = Lab(buildable_installation(), lab_home(), server_user())
     with lab.running():
         make_databases(lab, shapes)
-        sys.stdout.write(f"PostgreSQL {lab.installation.version}\n")
+        sys.stdout.write(
+            f"PostgreSQL {lab.installation.version}; a number behind a wrapper is its fetch_size\n"
+            "Of each result and wrapper: the time of a scan that reads all of it, and by how much"
+            " the peak of the local backend's resident memory rose.\n"
+        )
         for shape in shapes:
             for candidate in CANDIDATES:
                 with lab.external().connect(candidate.database) as connection:

@@ -157,7 +157,10 @@ def main() -> None:
     lab = Lab(buildable_installation(), lab_home(), server_user())
     with lab.running():
         make_databases(lab.source(), lab.external(), lab.password())
-        sys.stdout.write(f"PostgreSQL {lab.installation.version}\n")
+        sys.stdout.write(
+            f"PostgreSQL {lab.installation.version}, {STATEMENTS} commands of each kind, each"
+            f" executed {EXECUTIONS} times\n"
+        )
         for kind in KINDS:
             with lab.external().connect(DATABASE) as connection:
                 before, after, idle_kib = measure(connection, kind)

@@ -162,6 +162,9 @@ def main() -> None:
                 times[loop.name].append(loop.milliseconds(lab, seconds))
     sys.stdout.write(
         f"PostgreSQL {lab.installation.version}, {rounds} rounds of {seconds} s, scale {SCALE}\n"
+        "Of a transaction the mean duration: the median of the rounds with its 99% interval."
+        " Flights are the five waits for the remote server, conversation is that with the local"
+        " server; the floor is both.\n"
     )
     for name, values in times.items():
         print_line(name, values, "ms")

@@ -7,9 +7,10 @@ from tollfree.paths import CHECKOUT
 
 
 def commit() -> str | None:
-    """Return the commit that is checked out, with a `+` where files have been changed since."""
+    """Return the commit that is checked out, with a `+` where files have been changed since, but
+    for what is stored of runs and benchmarks: recording one does not change the next."""
     head = _git("rev-parse", "HEAD")
-    changed = _git("status", "--porcelain", "--untracked-files=no")
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs/runs")
     if head is None or changed is None:
         return None
     return f"{head[:12]}+" if changed else head[:12]

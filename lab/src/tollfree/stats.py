@@ -15,7 +15,7 @@ ten. The interval is enlarged to hold the median, and one round has none.
 
 A run with a precision ends a case at the end of the first round, LEAST_ROUNDS at the soonest, in
 which its interval is narrow enough. Where the rounds so far happen to be more alike than those to
-come, that is too soon: of intervals at 99% that end a case as few as 98.2% hold the ratio. So the
+come, that is too soon: of intervals at 99% that end a case fewer than 99% hold the ratio. So the
 intervals of such a run are reckoned at SEQUENTIAL_CONFIDENCE, of which at least 99% hold it;
 lab/benchmarks/precision.py measures that.
 
