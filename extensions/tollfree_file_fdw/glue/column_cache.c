@@ -34,15 +34,22 @@
 /* A run of blocks of less than this share of its part is read as text */
 #define SPARSE_SHARE 16
 
-/* Says whether a scan of these columns may use segments, or make them. */
+/*
+ * Says whether a scan of these columns may use segments, or make them.  Who counts
+ * all rows has all columns converted, but asks for none: they would take the room of
+ * those that queries ask for.
+ */
 void
 column_cache_prepare(ColumnCache *cache, const IndexUse *index,
 					 const FileOptions *options, const FileColumns *columns)
 {
+	const bool	counts_all = index->counts_rows && index->filter == NULL;
+
 	cache->columns = columns_copy(columns);
 	cache->is_wanted = setting_column_cache && options->may_have_columns &&
-		index->is_wanted && columns->ncolumns > 0;
-	cache->unused_reason = "the column cache is switched off";
+		index->is_wanted && columns->ncolumns > 0 && !counts_all;
+	cache->unused_reason = counts_all ? "no value is asked for" :
+		"the column cache is switched off";
 }
 
 /* Prepares to make segments of what the reader converts. */

@@ -46,7 +46,7 @@ SELECT cache_lines('SELECT sum(id) FROM ours.cached');
 SELECT * FROM cache_files('ours.cached');
 SELECT cache_lines('SELECT sum(n) FROM ours.cached WHERE id > 5000');
 SELECT cache_lines('SELECT sum(n) FROM ours.cached WHERE id > 5000');
-SELECT cache_lines('SELECT count(*) FROM ours.cached');
+SELECT cache_lines('SELECT * FROM ours.cached');
 SELECT cache_lines('SELECT count(*) FROM ours.cached WHERE what <> ''''');
 SELECT relation, column_name, segments, size > 0 AS has_size FROM tollfree_file_fdw_cached_columns() ORDER BY 2;
 
@@ -184,6 +184,8 @@ RESET tollfree_file_fdw.debug_require;
 DROP FOREIGN TABLE ours.cached_wrong, stock.cached_wrong, ours.cached_lazy, ours.cached_plain, stock.cached_plain;
 SELECT tollfree_file_fdw_drop_record_index('ours.cached');
 CREATE VIEW kept AS SELECT column_name, pg_size_pretty(size) FROM tollfree_file_fdw_cached_columns() ORDER BY 1;
+SELECT count(*) FROM ours.cached;
+SELECT * FROM kept;
 SELECT count(*) FROM ours.cached WHERE NOT id < 0;
 SELECT sum(n), min(what) FROM ours.cached WHERE NOT id < 0;
 DO $$ BEGIN FOR i IN 1..5 LOOP PERFORM sum(n), min(what) FROM ours.cached WHERE NOT id < 0; END LOOP; END $$;
