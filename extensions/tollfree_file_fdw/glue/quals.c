@@ -471,6 +471,7 @@ translate_list(const QualContext *context, ScalarArrayOpExpr *expr)
 		return NULL;			/* not even null for a null */
 	node = make_node(FILTER_IN, column);
 	node->values = palloc(sizeof(FilterValue) * nelements);
+	node->slots = palloc(sizeof(uint32) * filter_slots(nelements));
 	for (int i = 0; i < nelements; i++)
 	{
 		KnownValue	element = {ARR_ELEMTYPE(array), elements[i], nulls[i]};

@@ -63,6 +63,18 @@ compare_texts(TextRef a, TextRef b, bool ignore_blanks)
 	return order != 0 ? order : (a_length > b_length) - (a_length < b_length);
 }
 
+/* The same, but only whether they are equal: most are not, by their lengths. */
+static inline bool
+compare_equal_texts(TextRef a, TextRef b, bool ignore_blanks)
+{
+	uint32_t	a_length = ignore_blanks ? compare_trimmed_length(a) : a.length;
+	uint32_t	b_length = ignore_blanks ? compare_trimmed_length(b) : b.length;
+
+	return a_length == b_length &&
+		(a_length == 0 || (a.bytes[0] == b.bytes[0] &&
+						   memcmp(a.bytes, b.bytes, a_length) == 0));
+}
+
 /* Says whether a op b, given how a compares with b. */
 static inline bool
 compare_holds(CompareOp op, int order)

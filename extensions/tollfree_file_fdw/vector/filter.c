@@ -6,12 +6,10 @@
  * which it is unknown; AND, OR and NOT are then operations on whole words.
  * What a type's comparison comes to has been decided by filter_prepare.c.
  */
-#include <stdlib.h>
-
 #include "core/inline.h"
 #include "vector/compare.h"
 #include "vector/filter.h"
-#include "vector/filter_order.h"
+#include "vector/in_list.h"
 #include "vector/like.h"
 
 /* Rows for which a condition is true, and rows for which it is unknown. */
@@ -131,9 +129,25 @@ filter_compare_constant(const ColumnVector *vector, int row,
 	return memcmp(&vector->values.uuids[row], &value->uuid, sizeof(Uuid));
 }
 
+/* Is it a comparison of texts for which only matters whether they are equal? */
+static inline bool
+filter_asks_equal_texts(const FilterNode *node, ColumnType type)
+{
+	return column_type_is_text(type) &&
+		(node->op == FILTER_EQ || node->op == FILTER_NE);
+}
+
 static inline bool
 filter_is_related(const FilterNode *node, const RowBatch *batch, int row)
 {
+	const ColumnVector *vector = &batch->columns[node->column];
+	const ColumnType type = vector->spec->type;
+
+	if (filter_asks_equal_texts(node, type))
+		return compare_equal_texts(vector->values.texts[row],
+								   node->values[0].text,
+								   type == COLUMN_BPCHAR) ==
+			(node->op == FILTER_EQ);
 	return compare_holds(node->op,
 						 filter_compare_constant(&batch->columns[node->column],
 												 row, &node->values[0]));
@@ -142,20 +156,7 @@ filter_is_related(const FilterNode *node, const RowBatch *batch, int row)
 static inline bool
 filter_is_in_list(const FilterNode *node, const RowBatch *batch, int row)
 {
-	const ColumnVector *vector = &batch->columns[node->column];
-	ColumnType	type = vector->spec->type;
-	FilterValue key;
-
-	if (column_type_is_integer(type))
-		key.integer = vector->values.integers[row];
-	else if (column_type_is_float(type))
-		key.floating = vector->values.floats[row];
-	else if (column_type_is_text(type))
-		key.text = vector->values.texts[row];
-	else
-		key.uuid = vector->values.uuids[row];
-	return bsearch(&key, node->values, (size_t) node->nvalues,
-				   sizeof(FilterValue), filter_order(type)) != NULL;
+	return in_list_has(node, &batch->columns[node->column], row);
 }
 
 static inline int

@@ -71,6 +71,9 @@ typedef struct FilterNode
 	FilterValue *values;		/* changed by filter_prepare */
 	int			nvalues;
 	bool		null_in_list;
+	uint32_t   *slots;			/* FILTER_IN: room for filter_slots(nvalues)
+								 * numbers, which filter_prepare sets */
+	int			nslots;			/* set by filter_prepare */
 	FilterTruth constant;
 	struct FilterNode **children;
 	int			nchildren;
@@ -83,6 +86,9 @@ typedef struct FilterNode
 								 * as much */
 	bool		multibyte;		/* LIKE: may _ stand for several bytes? */
 } FilterNode;
+
+/* How many slots a list of so many values has; a power of two. */
+extern int	filter_slots(int nvalues);
 
 /*
  * Makes the tree ready for columns of these specifications, whose texts are in

@@ -1,14 +1,12 @@
 /*
  * filter_prepare.c
  *	  What a condition comes to, decided once: a comparison of integers to a range,
- *	  whatever the operator and the constant's scale; a list to one in order.
+ *	  whatever the operator and the constant's scale; a list to a hash table.
  */
-#include <stdlib.h>
-
 #include "core/digits.h"
 #include "vector/compare.h"
 #include "vector/filter.h"
-#include "vector/filter_order.h"
+#include "vector/in_list.h"
 #include "vector/like.h"
 
 /*
@@ -105,54 +103,6 @@ filter_prepare_integer(FilterNode *node, int scale)
 	}
 }
 
-/* The order of the constants of a list, for sorting and searching it. */
-static int
-filter_order_integers(const void *a, const void *b)
-{
-	return compare_integers(((const FilterValue *) a)->integer,
-							((const FilterValue *) b)->integer);
-}
-
-static int
-filter_order_floats(const void *a, const void *b)
-{
-	return compare_floats(((const FilterValue *) a)->floating,
-						  ((const FilterValue *) b)->floating);
-}
-
-static int
-filter_order_texts(const void *a, const void *b)
-{
-	return compare_texts(((const FilterValue *) a)->text,
-						 ((const FilterValue *) b)->text, false);
-}
-
-static int
-filter_order_bpchars(const void *a, const void *b)
-{
-	return compare_texts(((const FilterValue *) a)->text,
-						 ((const FilterValue *) b)->text, true);
-}
-
-static int
-filter_order_uuids(const void *a, const void *b)
-{
-	return memcmp(&((const FilterValue *) a)->uuid,
-				  &((const FilterValue *) b)->uuid, sizeof(Uuid));
-}
-
-FilterOrder
-filter_order(ColumnType type)
-{
-	if (column_type_is_integer(type))
-		return filter_order_integers;
-	if (column_type_is_float(type))
-		return filter_order_floats;
-	if (column_type_is_text(type))
-		return type == COLUMN_BPCHAR ? filter_order_bpchars : filter_order_texts;
-	return filter_order_uuids;
-}
-
 /* Leaves the integers that a value can equal, at its scale. */
 static void
 filter_rescale_list(FilterNode *node, int scale)
@@ -172,14 +122,12 @@ filter_rescale_list(FilterNode *node, int scale)
 	node->nvalues = n;
 }
 
-/* Puts the constants in order. */
 static void
 filter_prepare_list(FilterNode *node, const ColumnSpec *spec)
 {
 	if (column_type_is_integer(spec->type))
 		filter_rescale_list(node, column_scale(spec));
-	qsort(node->values, (size_t) node->nvalues, sizeof(FilterValue),
-		  filter_order(spec->type));
+	in_list_prepare(node, spec->type);
 }
 
 static bool

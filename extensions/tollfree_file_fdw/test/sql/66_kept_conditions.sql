@@ -29,6 +29,8 @@ INSERT INTO condition VALUES
 	('n = 5'), ('n < 0'), ('n > 65400'), ('n BETWEEN 5 AND 5'), ('n IN (5, 6, 7)'), ('day >= ''2000-03-01'''), ('day < ''2000-02-01'' AND day > ''2000-01-05'''),
 	('big > 0'), ('big BETWEEN -1000000000000 AND 500000000000000'), ('words = ''text 0'''), ('words LIKE ''text 1%'''), ('words COLLATE "C" < ''text 3'''),
 	('even'), ('n > id'), ('(n < 100 OR mode = ''AIR'')'), ('(even OR id IS NULL)');
+INSERT INTO condition SELECT format('id = ANY (%L::int[])', array_agg(i * 3)) FROM generate_series(1, 700) i
+UNION ALL SELECT format('words = ANY (%L::text[])', array_agg('text ' || i)) FROM generate_series(1, 300, 7) i;
 SET tollfree_file_fdw.debug_require = 'column_cache';
 SELECT count(*), count(*) FILTER (WHERE said ~ '^[0-9]+ rows$') AS agree, count(*) FILTER (WHERE said = '0 rows') < 100 AS few_empty,
 	   min(said) FILTER (WHERE said !~ '^[0-9]+ rows$') AS other

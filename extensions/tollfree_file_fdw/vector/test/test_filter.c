@@ -17,6 +17,7 @@
 #define ZONE_ROWS_MAX	5		/* few, so that zones rule something out */
 #define NODES_MAX		64
 #define VALUES_MAX		12
+#define SLOTS_MAX		32		/* filter_slots(VALUES_MAX) */
 
 typedef struct TestTree
 {
@@ -25,6 +26,7 @@ typedef struct TestTree
 	FilterValue values[NODES_MAX][VALUES_MAX];
 	FilterValue originals[NODES_MAX][VALUES_MAX];	/* before filter_prepare */
 	int			noriginals[NODES_MAX];
+	uint32_t	slots[NODES_MAX][SLOTS_MAX];
 	unsigned char bytes[NODES_MAX][VALUES_MAX][TEST_TEXT_MAX];
 	int			nnodes;
 } TestTree;
@@ -98,6 +100,7 @@ make_condition(TestTree *tree, TestRandom *random, FilterNode *node,
 	node->null_in_list = test_random_below(random, 4) == 0;
 	node->constant = (FilterTruth) test_random_below(random, 3);
 	node->values = tree->values[number];
+	node->slots = tree->slots[number];
 	node->nvalues = node->kind == FILTER_IN ?
 		(int) test_random_below(random, VALUES_MAX + 1) : 1;
 	for (int i = 0; i < node->nvalues; i++)
