@@ -10,7 +10,9 @@
 #include "vector/compare.h"
 #include "vector/in_list.h"
 
-#define SLOTS_FIRST		4
+#define SLOTS_FIRST		16
+#define SLOTS_PER_VALUE	8		/* most values are none of them: so that these
+								 * find nothing */
 
 /* An odd number with bits everywhere, to multiply by. */
 #define HASH_FACTOR		((uint64_t) 0x9E3779B97F4A7C15)
@@ -20,7 +22,7 @@ filter_slots(int nvalues)
 {
 	int			nslots = SLOTS_FIRST;
 
-	while (nslots < 2 * nvalues)
+	while (nslots < SLOTS_PER_VALUE * nvalues)
 		nslots *= 2;
 	return nslots;
 }

@@ -2,8 +2,7 @@
  * in_list.h
  *	  The constants of an IN: a hash table of those that there are.
  *
- * A slot holds the place of a constant plus one, or 0.  At least half of the slots are
- * empty.
+ * A slot holds the place of a constant plus one, or 0, as most slots do.
  */
 #ifndef VECTOR_IN_LIST_H
 #define VECTOR_IN_LIST_H

@@ -17,7 +17,7 @@
 #define ZONE_ROWS_MAX	5		/* few, so that zones rule something out */
 #define NODES_MAX		64
 #define VALUES_MAX		12
-#define SLOTS_MAX		32		/* filter_slots(VALUES_MAX) */
+#define SLOTS_MAX		128		/* filter_slots(VALUES_MAX) */
 
 typedef struct TestTree
 {
