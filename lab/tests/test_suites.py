@@ -364,6 +364,15 @@ def test_the_shards_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
         assert found is not None
         return found
 
+    # Databases are made for the cases alone.
+    with lab.running(), lab.external().connect() as connection:
+        made = connection.execute("SELECT datname FROM pg_database WHERE datname ~ '^shards_'")
+        assert {name for (name,) in made} == {
+            "shards_local",
+            "shards_4_rmt_tcp_1000us",
+            "shards_tollfree_4_rmt_tcp_1000us",
+            "shards_tollfree_2_rmt_tcp_200us_and_2000us",
+        }
     # Groups and first rows travel, from each of four servers, not all rows, fetched 100 at a time.
     assert counted("AGGREGATE", "postgres_fdw", "rows") == 100_000
     assert (shards.counted(mixed, "rows") or 1e9) <= 2 * (41 + 1)

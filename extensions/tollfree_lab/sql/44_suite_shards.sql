@@ -202,8 +202,8 @@ WHERE control IS NOT NULL
 GROUP BY dbname;
 
 /*
- * The databases of foreign tables that the cases need.  What the owner of such
- * servers sets is set for both wrappers alike.
+ * The databases of foreign tables.  What the owner of such servers sets is set
+ * for both wrappers alike.
  */
 CREATE VIEW shards_databases AS
 SELECT p.dbname, p.wrapper, p.servers,
@@ -212,8 +212,7 @@ SELECT p.dbname, p.wrapper, p.servers,
 			   THEN jsonb_build_object('parallel_abort', 'true') ELSE '{}' END
 	   || CASE p.wrapper WHEN 'tollfree_postgres_fdw'
 			   THEN jsonb_build_object('parallel_modify', 'true') ELSE '{}' END
-	   AS server_options,
-	   p.servers = (SELECT max(blocks) FROM file_engines) AS has_tpch
+	   AS server_options
 FROM shards_places p
 	JOIN wrappers w USING (wrapper);
 
@@ -328,7 +327,16 @@ FROM (VALUES ('flights', 'flights'), ('bytes', 'bytes_to_client'), ('rows', 'row
 	CROSS JOIN unnest(ARRAY['before', 'after']) AS moment
 	CROSS JOIN generate_series(1, 2) AS link;
 
-/* What the runs that are under way need Citus for. */
+/* The databases that the runs under way have cases in, and whether of TPC-H. */
+CREATE VIEW shards_needed AS
+SELECT c.target, c.dbname, c.servers, bool_or(c.is_tpch) AS is_tpch
+FROM runs
+	JOIN run_cases USING (run_id)
+	JOIN shards_cases c USING (testcase)
+WHERE suite = 'shards' AND state = 'running'
+GROUP BY c.target, c.dbname, c.servers;
+
+/* What these runs need Citus for. */
 CREATE VIEW shards_on_citus AS
 SELECT DISTINCT run_id, candidate
 FROM runs JOIN run_cases USING (run_id)

@@ -39,6 +39,13 @@ ORDER BY 1, 2, 3;
 SELECT wrapper, servers, server_options->>'parallel_modify' AS parallel_modify, count(*)
 FROM shards_databases GROUP BY 1, 2, 3 ORDER BY 1, 2;
 
+-- what is made for a run is what its cases need
+SELECT start_run('shards', 'quick', 1,
+				 '^(TOPN:.*postgres_fdw:2 servers:lcl:tcp|Q6:.*:4 servers:rmt:tcp:1000us:text)$', 1) AS run \gset
+SELECT target, dbname, servers, is_tpch FROM shards_needed
+ORDER BY dbname COLLATE "C", target COLLATE "C";
+DELETE FROM runs WHERE run_id = :run;
+
 -- an execution counts if its answer is that of the others
 SELECT start_run('shards', 'quick', 1, '^TOPN:', 1) AS run \gset
 INSERT INTO testresults (run_id, testcase, iter, state, duration, value, figures, argv, env)

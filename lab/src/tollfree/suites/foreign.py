@@ -95,3 +95,14 @@ def import_tables(connection: Connection, tables: list[str]) -> None:
             "IMPORT FOREIGN SCHEMA public LIMIT TO ({}) FROM SERVER source_server INTO public"
         ).format(names)
     )
+
+
+def analyze_foreign(connection: Connection, table: sql.Identifier) -> None:
+    """Collect the statistics of a foreign table. Its fetch size is larger meanwhile: over a link a
+    sample takes many round trips by the default."""
+    for statement in (
+        "ALTER FOREIGN TABLE {} OPTIONS (ADD fetch_size '10000')",
+        "ANALYZE {}",
+        "ALTER FOREIGN TABLE {} OPTIONS (DROP fetch_size)",
+    ):
+        connection.execute(sql.SQL(statement).format(table))

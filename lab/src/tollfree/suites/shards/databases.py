@@ -21,6 +21,7 @@ from tollfree.suites.citus import (
 )
 from tollfree.suites.foreign import (
     Connection,
+    analyze_foreign,
     make_extension,
     make_named_server,
     mark_database,
@@ -36,30 +37,44 @@ SETTINGS = ("enable_partitionwise_join", "enable_partitionwise_aggregate")
 
 
 def prepare(bench: Bench) -> None:
-    """Make the shards where they are missing, the local tables, all foreign tables, and Citus's."""
+    """Make what the run's cases need: the shards where they are missing, the local tables, foreign
+    tables, and Citus's."""
     scale = bench.profile.scale
     bench.lab.start_others(bench.store, ("second",))
     tables = bench.store.rows("shards_tables", order="place")
-    for row in bench.store.rows("shards_counts", order="servers"):
-        for n in range(row["servers"]):
-            _make_shard(instance_of(bench.lab, n), tables, row["servers"], n, scale)
-    tpch = Tpch(bench)
-    tpch.make_shards(bench.lab)
+    needed = bench.store.rows("shards_needed")
+    for servers in sorted({row["servers"] for row in needed if row["target"] == "foreign"}):
+        for n in range(servers):
+            _make_shard(instance_of(bench.lab, n), tables, servers, n, scale)
+    tpch = Tpch(bench) if any(row["is_tpch"] for row in needed) else None
+    if tpch:
+        tpch.make_shards(bench.lab)
     _make_local(bench.lab.external(), tables, scale, tpch)
-    password = bench.lab.password()
-    for row in bench.store.rows("shards_databases", order="dbname"):
-        roads = _roads(bench, row["dbname"])
-        _make_foreign_database(bench.lab.external(), row, roads, tables, scale, password)
-        if row["has_tpch"]:
-            with bench.lab.external().connect(row["dbname"]) as connection:
-                tpch.make_front(connection, row, roads, password)
+    _make_foreign(bench, needed, tables, tpch)
+    if not any(row["target"] == "citus" for row in needed):
+        return
     if reason := why_no_citus(bench):
         for row in bench.store.rows("shards_on_citus"):
             bench.store.call("skip_candidate", row["run_id"], row["candidate"], reason)
         return
     start_citus(bench)
-    for row in bench.store.rows("shards_places", target="citus"):
-        _make_on_citus(bench, row["dbname"], tables, scale, tpch)
+    for row in needed:
+        if row["target"] == "citus":
+            _make_on_citus(bench, row["dbname"], tables, scale, tpch if row["is_tpch"] else None)
+
+
+def _make_foreign(
+    bench: Bench, needed: list[dict[str, Any]], tables: list[dict[str, Any]], tpch: Tpch | None
+) -> None:
+    """Make the databases of foreign tables, with TPC-H's where cases ask for them."""
+    external, password = bench.lab.external(), bench.lab.password()
+    has_tpch = {row["dbname"]: row["is_tpch"] for row in needed}
+    for row in bench.store.rows("shards_databases", order="dbname", dbname=list(has_tpch)):
+        roads = _roads(bench, row["dbname"])
+        _make_foreign_database(external, row, roads, tables, bench.profile.scale, password)
+        if tpch and has_tpch[row["dbname"]]:
+            with external.connect(row["dbname"]) as connection:
+                tpch.make_front(connection, row, roads, password)
 
 
 def _roads(bench: Bench, dbname: str) -> list[dict[str, Any]]:
@@ -71,7 +86,7 @@ def _roads(bench: Bench, dbname: str) -> list[dict[str, Any]]:
 
 
 def _make_on_citus(
-    bench: Bench, dbname: str, tables: list[dict[str, Any]], scale: int, tpch: Tpch
+    bench: Bench, dbname: str, tables: list[dict[str, Any]], scale: int, tpch: Tpch | None
 ) -> None:
     """Make a database of Citus, unless it is there at that scale."""
     mark = f"on Citus {_mark(tables, scale)}"
@@ -87,7 +102,8 @@ def _make_on_citus(
                 _make_table(connection, table, scale, "")
                 distribute(connection, table["table_name"], table["sharded_by"], None)
                 connection.execute(sql.SQL("VACUUM ANALYZE {}").format(name))
-        tpch.make_on_citus(connection)
+        if tpch:
+            tpch.make_on_citus(connection)
         connection.execute(files(__package__).joinpath("functions.sql").read_bytes())
         connection.execute(sql.SQL("COMMENT ON SCHEMA public IS {}").format(sql.Literal(mark)))
 
@@ -159,7 +175,9 @@ def _finish(connection: Connection, dbname: str) -> None:
         )
 
 
-def _make_local(instance: Cluster, tables: list[dict[str, Any]], scale: int, tpch: Tpch) -> None:
+def _make_local(
+    instance: Cluster, tables: list[dict[str, Any]], scale: int, tpch: Tpch | None
+) -> None:
     """Make the database of the local tables anew, unless it is there at that scale."""
     mark = f"whole tables {_mark(tables, scale)}"
     with instance.connect() as connection:
@@ -170,7 +188,8 @@ def _make_local(instance: Cluster, tables: list[dict[str, Any]], scale: int, tpc
         if not is_there:
             for table in tables:
                 _make_table(connection, table, scale, "")
-        tpch.make_local(connection)
+        if tpch:
+            tpch.make_local(connection)
         _finish(connection, LOCAL)
     with instance.connect() as connection:
         mark_database(connection, LOCAL, mark)
@@ -222,4 +241,4 @@ def _make_sharded(connection: Connection, table: dict[str, Any], servers: int) -
                 options_clause({"table_name": name}),
             )
         )
-        connection.execute(sql.SQL("ANALYZE {}").format(partition))
+        analyze_foreign(connection, partition)

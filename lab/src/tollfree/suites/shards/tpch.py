@@ -26,7 +26,12 @@ from tollfree.suites.file.schemas import (
     make_database,
     make_wrapper,
 )
-from tollfree.suites.foreign import Connection, make_named_server, options_clause
+from tollfree.suites.foreign import (
+    Connection,
+    analyze_foreign,
+    make_named_server,
+    options_clause,
+)
 
 SCALE = 10
 """In hundredths of TPC-H's scale factor, for each unit of the suite's."""
@@ -110,7 +115,7 @@ class Tpch:
                     options_clause({"schema_name": schema, "table_name": table.name}),
                 )
             )
-            connection.execute(sql.SQL("ANALYZE {}").format(partition))
+            analyze_foreign(connection, partition)
 
 
 def instance_of(lab: Lab, n: int) -> Cluster:
