@@ -369,7 +369,7 @@ INSERT INTO suites VALUES
 INSERT INTO case_views VALUES ('fdw', 'fdw_testcases');
 
 INSERT INTO profiles VALUES
-	('fdw', 'quick', 20, 1, 10, 0.15),
+	('fdw', 'quick', 60, 1, 10, 0.15),
 	('fdw', 'full', 10, 10, 100, NULL);
 
 INSERT INTO headlines VALUES

@@ -366,7 +366,7 @@ INSERT INTO suites VALUES
 INSERT INTO case_views VALUES ('file', 'file_testcases');
 
 INSERT INTO profiles VALUES
-	('file', 'quick', 20, 1, 20, 0.15),
+	('file', 'quick', 60, 1, 20, 0.15),
 	('file', 'full', 3, 20, 1000, NULL);
 
 INSERT INTO headlines VALUES

@@ -492,7 +492,7 @@ INSERT INTO case_views VALUES ('interface', 'interface_testcases');
 
 /* The scale is in million rows of t10m; lengths are in sqlstratiter. */
 INSERT INTO profiles VALUES
-	('interface', 'quick', 20, 1, 1, 0.15),
+	('interface', 'quick', 60, 1, 1, 0.15),
 	('interface', 'full', 5, 1, 10, NULL);
 
 /* The A/A cases are of both that connecting for each query is told from. */

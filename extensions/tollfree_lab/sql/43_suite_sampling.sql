@@ -323,7 +323,7 @@ INSERT INTO suites VALUES
 INSERT INTO case_views VALUES ('sampling', 'sampling_testcases');
 
 INSERT INTO profiles VALUES
-	('sampling', 'quick', 20, 1, 1, 0.15),
+	('sampling', 'quick', 60, 1, 1, 0.15),
 	('sampling', 'full', 5, 1, 1, NULL);
 
 /* By default; postgres_fdw reads all rows before 16. */
