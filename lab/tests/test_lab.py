@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 import psycopg
 import pytest
@@ -405,6 +406,53 @@ def test_a_run_with_a_precision_ends_its_cases_and_resumes_alike(lab: Lab) -> No
     tollfree(*begun, "--resume")
     assert run_state(lab) == "complete"
     assert len(stored(lab)) == 2 * LEAST_ROUNDS
+
+
+def test_what_is_executed_in_sql_is_no_orphan(lab: Lab) -> None:
+    """The command line begins nothing beside it, and calls it interrupted only when it is."""
+    add_cases(lab, WITH_A_LONG_ONE)
+    tollfree("up")
+    with lab.database() as caller, lab.database() as store:
+
+        def call() -> None:
+            with pytest.raises(psycopg.errors.QueryCanceled):
+                caller.connection.execute(
+                    "CALL lab.executestcases('/usr/bin:/bin', suite_name => 'custom')"
+                )
+
+        calling = Thread(target=call)
+        calling.start()
+        until(lambda: bool(commands_in_flight()))
+        _, err = tollfree("run", "custom", code=ExitCode.LAB_STATE)
+        assert "executestcases()" in err
+        assert run_state(lab) == "running"
+        caller.connection.cancel_safe()
+        calling.join()
+        store.interrupt_orphans()
+        assert run_state(lab) == "interrupted"
+    tollfree("down")
+
+
+def test_an_interruption_that_the_server_does_not_hear_is_recorded(lab: Lab) -> None:
+    add_cases(lab, WITH_A_LONG_ONE)
+    tollfree("up")
+    process = start("run", "custom", "--rounds", "1", "--seed", "4")
+    until(lambda: bool(commands_in_flight()))
+    with lab.database() as store:
+        (row,) = store.table(
+            "SELECT pid FROM pg_stat_activity"
+            " WHERE state = 'active' AND query ~ 'exectestcase' AND pid <> pg_backend_pid()"
+        )
+        os.kill(row["pid"], signal.SIGSTOP)
+        try:
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=LIMIT_S)
+            assert process.returncode == ExitCode.INTERRUPTED, err
+            assert run_state(lab) == "interrupted"
+        finally:
+            os.kill(row["pid"], signal.SIGCONT)
+    until(lambda: not commands_in_flight())
+    tollfree("down")
 
 
 def test_a_closed_terminal_leaves_no_server(lab: Lab) -> None:

@@ -371,7 +371,8 @@ $$;
  * Executes what a run still owes, in its order, and marks the run as complete.
  * If it commits, each result is committed when its case ends, so that others see
  * it and an interruption loses the case in flight alone; whoever calls it then
- * must be a procedure itself.
+ * must be a procedure itself.  Two of them take turns, case by case, and the
+ * command line begins no run while the lock is held.
  */
 CREATE PROCEDURE execremaining(of_run int, path text, ldlibpath text,
 							   classpath text, commits bool)
@@ -384,6 +385,7 @@ BEGIN
 		SELECT r.iter, r.testcase FROM lab.remaining r
 		WHERE r.run_id = of_run ORDER BY r.place
 	LOOP
+		PERFORM pg_advisory_xact_lock(hashtext('lab.execremaining'));
 		PERFORM lab.exectestcase(of_run, next_case.testcase, next_case.iter,
 								 path, ldlibpath, classpath);
 		IF commits THEN

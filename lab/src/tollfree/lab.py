@@ -313,7 +313,7 @@ class Lab:
         self, first_port: int | None, owner: int | None, further_us: Sequence[int]
     ) -> None:
         self._start_own()
-        with self._connected_store() as store:
+        with self.connected_store() as store:
             for rtt_us in further_us:
                 store.add_link(rtt_us)
             round_trips = store.link_round_trips()
@@ -378,7 +378,7 @@ class Lab:
             self._start_cluster(self.own)
         with self.own.connect() as connection:
             Store.create_database(connection, DATABASE)
-        with self._connected_store() as store:
+        with self.connected_store() as store:
             store.install(self.stage.sharedir / "extension")
             store.register_clients(clients(self.installation))
 
@@ -392,7 +392,7 @@ class Lab:
         ran = self.own.pid() is not None
         try:
             if self._keep and self.own.is_running():
-                with self._connected_store() as store:
+                with self.connected_store() as store:
                     are_kept = self._keep(self, store)
         except (psycopg.Error, LabError) as error:
             LOG.warning("the runs could not be written to %s: %s", self.runs_folder, error)
@@ -496,7 +496,8 @@ class Lab:
     # The lab's own database
 
     @contextmanager
-    def _connected_store(self) -> Iterator[Store]:
+    def connected_store(self) -> Iterator[Store]:
+        """Yield the store of the lab's own server, which must be running."""
         with self.own.connect(DATABASE) as connection:
             yield Store(connection)
 
@@ -504,13 +505,13 @@ class Lab:
     def database(self) -> Iterator[Store]:
         """Yield the store; start the lab's own server for it when it is not running."""
         if self.own.is_running():
-            with self._connected_store() as store:
+            with self.connected_store() as store:
                 yield store
             return
         with self.lock():
             try:
                 self._start_own()
-                with self._connected_store() as store:
+                with self.connected_store() as store:
                     yield store
             finally:
                 with contextlib.suppress(LabStateError):

@@ -89,7 +89,7 @@ def run_suite(lab: Lab, request: Request, observer: Observer) -> Run:
                 query_limit_s=request.query_limit_s,
                 precision=request.precision,
             )
-        with _state_kept(store, run):
+        with _state_kept(lab, store, run):
             observer.preparing(run)
             suite.prepare(bench, resumed=request.resume)
             store.refresh_commands(run)
@@ -99,7 +99,7 @@ def run_suite(lab: Lab, request: Request, observer: Observer) -> Run:
 
 
 @contextmanager
-def _state_kept(store: Store, run: Run) -> Iterator[None]:
+def _state_kept(lab: Lab, store: Store, run: Run) -> Iterator[None]:
     """Keep the run's state true: running inside, then complete or interrupted.
 
     When the lab's database itself is gone, the next command finds the run still marked as running
@@ -119,8 +119,9 @@ def _state_kept(store: Store, run: Run) -> Iterator[None]:
             detail=str(error).strip(),
         ) from error
     finally:
-        with suppress(psycopg.OperationalError):
-            store.set_run_state(run, state)
+        # psycopg has closed an interrupted connection whose query does not end within seconds.
+        with suppress(psycopg.OperationalError), lab.connected_store() as again:
+            again.set_run_state(run, state)
 
 
 def _resumable(store: Store, request: Request) -> Run:

@@ -22,7 +22,7 @@ from psycopg.types.json import Jsonb
 
 from tollfree import __version__, migration
 from tollfree.clients import Client
-from tollfree.errors import NotFoundError, UsageError
+from tollfree.errors import LabStateError, NotFoundError, UsageError
 from tollfree.scripts import (
     EXTENSION,
     SCRIPT_NAME,
@@ -420,7 +420,18 @@ class Store:
         )
 
     def interrupt_orphans(self) -> None:
-        """Mark runs whose command was killed as interrupted. Call while holding the lock."""
+        """Mark runs whose command was killed as interrupted. Call while holding the lock.
+
+        Raises `LabStateError` when cases are being executed in SQL, which does not take that lock.
+        """
+        (row,) = self.table(
+            "SELECT pg_try_advisory_xact_lock(hashtext('lab.execremaining')) AS free"
+        )
+        if not row["free"]:
+            raise LabStateError(
+                "a session in the lab's database is executing cases",
+                "Wait until its exectestcases() or executestcases() has ended, or cancel it.",
+            )
         self.connection.execute(
             "UPDATE lab.runs SET state = 'interrupted', ended = clock_timestamp()"
             " WHERE state = 'running'"
