@@ -24,6 +24,12 @@ from tollfree.stage import Stage, make_stage
 OUR_WRAPPER = "tollfree_postgres_fdw"
 OUR_FILE_WRAPPER = "tollfree_file_fdw"
 
+LONG = (
+    *("test_lab", "test_clients", "test_archive", "test_check"),
+    *("test_suite_fdw", "test_suite_shards", "test_suite_file"),
+)
+"""The names of the files whose tests take minutes."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of test_oracle.py."""
@@ -76,6 +82,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=OUR_FILE_WRAPPER,
         help="the extension to compare with stock (%(default)s)",
     )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take minutes, so that no process of several ends with one."""
+    items.sort(key=lambda item: item.path.stem not in LONG)
 
 
 def pytest_configure() -> None:
