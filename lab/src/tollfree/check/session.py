@@ -118,8 +118,9 @@ class Session:
 
 
 def reason(error: psycopg.Error) -> str:
-    """Return what an error says, on one line."""
-    parts = (error.diag.message_primary or str(error), error.diag.message_detail)
+    """Return what an error says, and what helps, on one line."""
+    remedy = "--timeout allows more" if isinstance(error, psycopg.errors.QueryCanceled) else ""
+    parts = (error.diag.message_primary or str(error), error.diag.message_detail, remedy)
     return " ".join(": ".join(filter(None, parts)).split())
 
 
