@@ -98,7 +98,7 @@ def test_a_run_older_than_its_wrapper_is_named_with_its_page(
     monkeypatch.setattr(stale, "commits_after", lambda *_: 3)
     found = "\n".join(stale.warnings())
     assert "docs/results/fdw.md has runs older than tollfree_postgres_fdw" in found
-    assert "fdw-lookups-postgresql-18 (3)" in found
+    assert "fdw-headlines-postgresql-18 (3)" in found
     assert "fdw-postgresql-18 (3)" not in found, "it measured postgres_fdw alone"
     monkeypatch.setattr(stale, "commits_after", lambda *_: 0)
     assert list(stale.warnings()) == []

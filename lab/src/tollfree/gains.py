@@ -18,15 +18,14 @@ from tollfree.report.markup import Markup, element
 from tollfree.report.svg import shape, text
 from tollfree.suites.presentation import Findings
 
-STORED = CHECKOUT / "docs" / "runs" / "fdw-ablation-postgresql-18.json"
+STORED = CHECKOUT / "docs" / "runs" / "fdw-headlines-postgresql-18.json"
 WRAPPERS = {"postgres_fdw": "published", "tollfree_postgres_fdw": "bar"}
 """What is drawn for each case, and the class that colours it."""
 CASES = {
     "lookup by key, prepared": "RO:{}:lcl:tcp:prepared:rr:c1:tps",
     "lookup by key, simple": "RO:{}:lcl:tcp:simple:rr:c1:tps",
-    "TPC-B, prepared": "RW:{}:lcl:tcp:prepared:rr:c1:tps",
-    "TPC-B, simple": "RW:{}:lcl:tcp:simple:rr:c1:tps",
-    "scan of 100,000 rows": "SCAN:{}:lcl:tcp:default:bulk",
+    "TPC-B transaction, simple": "RW:{}:lcl:tcp:simple:rr:c1:tps",
+    "scan of a million rows": "SCAN:{}:lcl:tcp:default:bulk",
 }
 WIDTH = 760
 MARGIN = 12

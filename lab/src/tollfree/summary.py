@@ -17,12 +17,12 @@ README = CHECKOUT / "README.md"
 BEGIN = "<!-- made by python -m tollfree.summary -->\n"
 END = "<!-- end -->\n"
 SHOWN = (
-    ("fdw-lookups-postgresql-18", "Lookup by key, simple", "a local table"),
-    ("fdw-lookups-postgresql-18", "Lookup by key, prepared", "a local table"),
-    ("fdw-wrappers-postgresql-18", "Lookup 1 ms away, of asking directly", "the server itself"),
-    ("fdw-transactions-postgresql-18", "TPC-B transaction, simple", "local tables"),
+    ("fdw-headlines-postgresql-18", "Lookup by key, simple", "a local table"),
+    ("fdw-headlines-postgresql-18", "Lookup by key, prepared", "a local table"),
+    ("fdw-headlines-postgresql-18", "Lookup 1 ms away, of asking directly", "the server itself"),
+    ("fdw-headlines-postgresql-18", "TPC-B transaction, simple", "local tables"),
     ("fdw-transactions-postgresql-18", "TPC-B transaction, prepared", "local tables"),
-    ("fdw-ablation-postgresql-18", "Scan of 100,000 rows", "a local table"),
+    ("fdw-headlines-postgresql-18", "Scan of 1,000,000 rows", "a local table"),
     ("fdw-ablation-postgresql-18", "INSERT ... SELECT of 5,000 rows", "a local table"),
     ("sampling-auto-postgresql-18", "ANALYZE, by default", "a local table"),
     ("shards-postgresql-18", "4 TPC-H queries", "local tables"),
