@@ -14,6 +14,7 @@ from tollfree.errors import ExitCode
 from tollfree.lab import Lab
 from tollfree.postgres import Installation
 from tollfree.privileges import ServerUser
+from tollfree.store import Run, Store
 
 LIMIT_S = 900.0
 """Only what hangs takes so long, also on a busy machine that has clients to build."""
@@ -59,6 +60,13 @@ def tollfree(*words: str, code: ExitCode = ExitCode.OK) -> tuple[str, str]:
         process.kill()
     assert process.returncode == code, out + err
     return out, err
+
+
+def latest_run(store: Store, suite: str) -> Run:
+    """Return the newest run of a suite that has been run."""
+    run = store.latest_run(suite)
+    assert run is not None
+    return run
 
 
 def until_executing(process: subprocess.Popen[str]) -> None:

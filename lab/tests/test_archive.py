@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,10 +10,11 @@ from pathlib import Path
 import pytest
 from command_line import tollfree
 
-from tollfree.archive import keep
+from tollfree.archive import PROFILES, keep
 from tollfree.errors import ExitCode
 from tollfree.export import read_json
 from tollfree.lab import Lab
+from tollfree.paths import CHECKOUT
 from tollfree.patterns import matcher
 from tollfree.suites import all_suites, findings_of
 
@@ -117,6 +119,18 @@ def test_cases_are_listed_without_a_server(measured: Lab) -> None:
         assert listed() == running
         assert "true" in tollfree("list", "custom", "--commands")[0]
         assert not measured.own.is_running()
+
+
+def test_the_reference_says_how_many_cases_there_are(measured: Lab) -> None:
+    page = (CHECKOUT / "docs" / "reference" / "lab.md").read_text(encoding="utf-8")
+    rows = re.findall(
+        r"^\| suite `(\w+)`: cases, rounds \| (\d+), .*\| (\d+), ", page, re.MULTILINE
+    )
+    # Suite interface has as many as there are clients.
+    assert {suite for suite, *_ in rows} == all_suites().keys() - {"interface", "custom"}
+    with measured.database() as store:
+        for suite, *counts in rows:
+            assert [str(len(store.cases(suite, size))) for size in PROFILES] == counts, suite
 
 
 def test_cases_are_those_of_the_database_as_it_is(measured: Lab) -> None:

@@ -511,6 +511,16 @@ def test_the_most_expensive_queries_are_those_of_foreign_tables(place: Place) ->
     assert unknown(few, "queries of other users") == ["it takes pg_read_all_stats"]
 
 
+def test_what_the_command_executes_is_no_query_of_the_users(place: Place) -> None:
+    with place.connect() as connection:
+        connection.execute("SELECT pg_stat_statements_reset()")
+    report(place.dsn(), "--execute", "--query", LOOKUP)
+    report(place.dsn(), "--execute")
+    found = report(place.dsn(), "--top", "100")
+    assert found["queries"] == []
+    assert unknown(found, "most expensive") == []
+
+
 def test_without_pg_stat_statements_the_expensive_queries_are_not_known(place: Place) -> None:
     with place.connect() as connection:
         connection.execute("DROP EXTENSION pg_stat_statements")

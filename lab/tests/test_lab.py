@@ -14,7 +14,7 @@ from threading import Thread
 
 import psycopg
 import pytest
-from command_line import LIMIT_S, start, tollfree, until, until_executing
+from command_line import LIMIT_S, latest_run, start, tollfree, until, until_executing
 from psycopg.conninfo import make_conninfo
 
 from tollfree.errors import ExitCode, LabStateError
@@ -66,15 +66,13 @@ def add_cases(lab: Lab, cases: dict[str, list[str]]) -> None:
 def stored(lab: Lab) -> list[tuple[str, int, str, float | None, str | None]]:
     """Return what the latest run of the suite `custom` has stored."""
     with lab.database() as store:
-        run = store.latest_run("custom")
-        assert run is not None
+        run = latest_run(store, "custom")
         return [(r.testcase, r.iter, r.state, r.duration, r.reason) for r in store.results(run)]
 
 
 def run_state(lab: Lab) -> str:
     with lab.database() as store:
-        run = store.latest_run("custom")
-        assert run is not None
+        run = latest_run(store, "custom")
         return run.state
 
 
@@ -391,8 +389,7 @@ def test_a_run_with_a_precision_ends_its_cases_and_resumes_alike(lab: Lab) -> No
 
     # As if it had been interrupted in the last round.
     with lab.database() as store:
-        run = store.latest_run("custom")
-        assert run is not None
+        run = latest_run(store, "custom")
         store.connection.execute(
             "DELETE FROM lab.testresults WHERE run_id = %s AND iter = %s AND testcase = 'other'",
             (run.run_id, LEAST_ROUNDS),

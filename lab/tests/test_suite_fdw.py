@@ -5,7 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from command_line import LIMIT_S, tollfree
+from command_line import LIMIT_S, latest_run, tollfree
 from page_cache import ATTEMPTS, evict
 
 from tollfree.errors import ExitCode
@@ -35,8 +35,7 @@ def test_the_fdw_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     assert "Reading 20,000 rows of 1 kB through tollfree_postgres_fdw with a round trip" in said
     assert "Fast paths that " in said
     with lab.database() as store:
-        run = store.latest_run("fdw")
-        assert run is not None
+        run = latest_run(store, "fdw")
         results = {r.testcase: r for r in store.results(run)}
         assert all(r.state == "ok" for r in results.values())
         assert _flights(results, "RO:FDW_external:postgres_fdw") == 5
@@ -182,8 +181,7 @@ def test_a_run_is_not_resumed_on_other_servers(lab: Lab) -> None:
     pattern = f"^RO:FDW_external:{wrapper}:lcl:tcp:simple:rr:c1:tps$"
     tollfree("run", "fdw", "--rounds", "1", "--only", pattern)
     with lab.database() as store:
-        run = store.latest_run("fdw")
-        assert run is not None
+        run = latest_run(store, "fdw")
         module = (lab.stage.pkglibdir / f"{wrapper}.so").read_bytes()
         assert run.server["source"]["modules"] == {wrapper: sha256(module).hexdigest()}
         before = store.results(run)

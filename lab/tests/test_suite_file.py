@@ -14,7 +14,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from command_line import LIMIT_S, lab_of_its_own, start, tollfree, until_executing
+from command_line import LIMIT_S, lab_of_its_own, latest_run, start, tollfree, until_executing
 from page_cache import ATTEMPTS, evict
 
 from tollfree.errors import EnvironmentLacksError, ExitCode, FileError
@@ -296,8 +296,7 @@ def lab(installation: Installation, user: ServerUser) -> Iterator[Lab]:
 
 
 def latest(store: Store) -> dict[str, Result]:
-    run = store.latest_run("file")
-    assert run is not None
+    run = latest_run(store, "file")
     return {result.testcase: result for result in store.results(run)}
 
 
@@ -332,8 +331,7 @@ def test_every_query_has_the_same_answer_on_tables_and_on_text(lab: Lab, tmp_pat
 
 def assert_neighbours(store: Store) -> None:
     """The cases of a query followed each other, and among them those that scan the same bytes."""
-    run = store.latest_run("file")
-    assert run is not None
+    run = latest_run(store, "file")
     order = store.table(
         "SELECT neighbours FROM lab.run_cases JOIN lab.testresults USING (run_id, testcase)"
         " WHERE run_id = %s AND state = 'ok' ORDER BY ts",

@@ -7,7 +7,7 @@ from typing import LiteralString
 
 import psycopg
 import pytest
-from command_line import LIMIT_S, start, tollfree, until_executing
+from command_line import LIMIT_S, latest_run, start, tollfree, until_executing
 
 from tollfree.errors import ExitCode
 from tollfree.lab import DATABASE, LAB_PORT, Lab
@@ -31,8 +31,7 @@ def test_the_interface_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     assert "Interface/Method, summarized" in out
     assert "Connecting, and one row" in out
     with lab.database() as store:
-        run = store.latest_run("interface")
-        assert run is not None
+        run = latest_run(store, "interface")
         states = {r.testcase: r for r in store.results(run)}
         assert len(states) == len(store.run_cases(run)) > 15
         for name, result in states.items():
@@ -80,8 +79,7 @@ def test_a_limit_ends_a_case_of_many_queries_and_shows_how_many(lab: Lab) -> Non
     assert "1 of 1 " in out
     assert "--limit 1" in out
     with lab.database() as store:
-        run = store.latest_run("interface")
-        assert run is not None
+        run = latest_run(store, "interface")
         assert run.query_limit_s == 1
         many, one = sorted(store.results(run), key=lambda result: result.testcase)
         assert (many.state, one.state) == ("ok", "ok"), (many.reason, one.reason)

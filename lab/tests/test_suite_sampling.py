@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from command_line import LIMIT_S, start, tollfree, until
+from command_line import LIMIT_S, latest_run, start, tollfree, until
 
 from tollfree.errors import ExitCode
 from tollfree.lab import Lab
@@ -24,8 +24,7 @@ def test_the_sampling_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     out, _ = tollfree("run", "sampling", "--rounds", "1", "--only", pattern)
     assert "What a row costs" not in out
     with lab.database() as store:
-        run = store.latest_run("sampling")
-        assert run is not None
+        run = latest_run(store, "sampling")
         results = {r.testcase: r for r in store.results(run)}
         assert all(r.state == "ok" for r in results.values())
         full = results["sample:10k:full:100:tollfree_postgres_fdw:lcl:tcp"]
@@ -63,8 +62,7 @@ def test_an_interrupted_sampling_run_goes_on_with_its_data(lab: Lab) -> None:
 
     def latest() -> tuple[Run, dict[tuple[str, int], Result]]:
         with lab.database() as store:
-            run = store.latest_run("sampling")
-            assert run is not None
+            run = latest_run(store, "sampling")
             results = store.results(run)
             assert len({(r.testcase, r.iter) for r in results}) == len(results)
             return run, {(r.testcase, r.iter): r for r in results}
@@ -112,8 +110,7 @@ def test_a_table_that_the_disk_has_no_room_for_is_refused(lab: Lab) -> None:
         assert "TOLLFREE_HOME" in err
         assert not list((lab.folder / "sampling").glob("*vast*"))
         with lab.database() as store:
-            run = store.latest_run("sampling")
-            assert run is not None
+            run = latest_run(store, "sampling")
             assert store.results(run) == []
     finally:
         with lab.database() as store:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from command_line import tollfree
+from command_line import latest_run, tollfree
 
 from tollfree.lab import Lab
 from tollfree.suites import findings_of
@@ -24,8 +24,7 @@ def test_the_shards_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     out, _ = tollfree("run", "shards", "--rounds", "1", "--only", pattern)
     assert "Sharded tables over rmt:tcp:1000us" in out
     with lab.database() as store:
-        run = store.latest_run("shards")
-        assert run is not None
+        run = latest_run(store, "shards")
         results = {r.testcase: r for r in store.results(run)}
         citus = {name: r for name, r in results.items() if ":citus:" in name}
         assert len(citus) == len(operations) - 1  # it refuses the subquery

@@ -364,7 +364,12 @@ def run(
 
 @cli.command(name="list")
 @click.argument("suite", metavar="[SUITE]", shell_complete=_suites_like, required=False)
-@click.option("--only", metavar="PATTERN", default="", help="Only names that match.")
+@click.option(
+    "--only",
+    metavar="PATTERN",
+    default="",
+    help="Only names that match. `run --only` also takes cases that are not listed.",
+)
 @click.option("--commands", is_flag=True, help="Show each case's command too.")
 @click.option("--quick/--full", "quick", default=False, help="Only those of that run.  [full]")
 @_as_json

@@ -9,7 +9,7 @@ from psycopg import sql
 
 from tollfree.check.model import ForeignServer, ForeignTable, Query
 from tollfree.check.plans import NotCountedError, Plan, costs, plan_of
-from tollfree.check.session import Row, Session, reason
+from tollfree.check.session import MARK, Row, Session, reason
 
 STATISTICS = "pg_stat_statements"
 EXPENSIVE = "the most expensive queries"
@@ -19,7 +19,7 @@ STATEMENTS = """
     SELECT s.query, s.calls, s.mean_exec_time AS mean_ms
     FROM {}.pg_stat_statements s
     WHERE s.dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
-      AND s.query IS NOT NULL
+      AND strpos(s.query, %s) = 0
     ORDER BY s.total_exec_time DESC
     LIMIT 100
 """
@@ -85,7 +85,7 @@ def _expensive(session: Session) -> list[Row]:
             session.not_known(EXPENSIVE, f"{STATISTICS} is not in this database; give a --query")
             return []
         query = sql.SQL(STATEMENTS).format(sql.Identifier(schema[0]["nspname"]))
-        rows += session.run(query)
+        rows += session.run(query, MARK.decode())
     hidden = sum(row["query"] == HIDDEN for row in rows)
     if hidden:
         session.not_known(f"{hidden} queries of other users", "it takes pg_read_all_stats")

@@ -22,6 +22,9 @@ from tollfree.errors import EnvironmentLacksError
 DEFAULTS: dict[str, Any] = {"connect_timeout": 10, "fallback_application_name": "tollfree check"}
 """Of what the connection string leaves out."""
 LOCK_LIMIT_MS = 1000
+MARK = b"\n/* tollfree check */"
+"""What statements end with, so that pg_stat_statements tells them from the user's: it leaves out
+comments in front."""
 
 Row = dict[str, Any]
 
@@ -96,13 +99,17 @@ class Session:
         self, query: LiteralString | bytes | sql.SQL | sql.Composed, *values: object
     ) -> list[Row]:
         """Execute a statement of ours in the present transaction; return its rows."""
-        cursor = self._connection.execute(query, values or None)
+        if isinstance(query, sql.Composable):
+            text = query.as_bytes(self._connection)
+        else:
+            text = query if isinstance(query, bytes) else query.encode()
+        cursor = self._connection.execute(text + MARK, values or None)
         return cursor.fetchall() if cursor.description else []
 
     def run_given(self, command: str, query: str) -> list[Row]:
         """Execute `command` with SQL of the user's behind it: one statement, or none."""
         text = f"{command} {query.strip().rstrip(';')}".encode()
-        cursor = self._connection.execute(text, binary=True)
+        cursor = self._connection.execute(text + MARK, binary=True)
         return cursor.fetchall() if cursor.description else []
 
     def ask(self, what: str, file: str, *values: object) -> list[Row]:
