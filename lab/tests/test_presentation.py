@@ -13,7 +13,7 @@ from tollfree.compare import SAME, comparison, only_in_one
 from tollfree.console import Pace
 from tollfree.export import read_json, write_json
 from tollfree.paths import CHECKOUT
-from tollfree.report.model import CaseState
+from tollfree.report.model import CaseState, Estimate
 from tollfree.runner import precise_cases
 from tollfree.store import Result, Run, RunCase, Step
 from tollfree.suites.fdw.bulk import bulk_tables, bulk_verdicts
@@ -218,7 +218,7 @@ def test_overhead_is_the_ratio_minus_one() -> None:
 
 def test_the_verdict_names_ratio_interval_and_rounds() -> None:
     (lookup, noise) = verdicts(FdwFindings(findings_of(GOOD), {}))
-    assert "5.0x (3.8 to 7.1, 3 rounds)" in lookup
+    assert "5.0x (3.8–7.1, 3 rounds)" in lookup  # noqa: RUF001
     assert "A/A" in noise
 
 
@@ -239,13 +239,21 @@ def bulk_of(
     return replace(findings, cases=cases, results=results)
 
 
+def test_one_round_has_no_interval() -> None:
+    fdw = FdwFindings(findings_of({name: values[:1] for name, values in GOOD.items()}), {})
+    assert "5.0x (1 round" in verdicts(fdw)[0]
+    (row,) = overhead_table(fdw).rows
+    assert row[2:5] == (5.0, None, None)
+    assert case_row(fdw.run, SLOW, {}).ratio == Estimate(5.0)
+
+
 STOCK_SCAN: dict[str, list[float | None]] = {"postgres_fdw": [1.0, 1.2, 0.9]}
 
 
 def test_bulk_sentences_have_intervals_rounds_and_the_noise_mark() -> None:
     ours = "tollfree_postgres_fdw"
     (faster,) = bulk_verdicts(FdwFindings(bulk_of(STOCK_SCAN | {ours: [0.25, 0.3, 0.225]}), {}))
-    assert faster.count("4.0x (4.0 to 4.0, 3 rounds) as long") == 2
+    assert faster.count("4.0x (4.0–4.0, 3 rounds) as long") == 2  # noqa: RUF001
     assert "through tollfree_postgres_fdw: postgres_fdw takes" in faster
     (same,) = bulk_verdicts(FdwFindings(bulk_of(STOCK_SCAN | {ours: [1.01, 1.15, 0.92]}), {}))
     assert same.count("3 rounds, not told apart from noise)") == 2
@@ -261,7 +269,7 @@ def test_what_goes_over_a_link_is_beside_copy_over_that_link() -> None:
     (sentence,) = bulk_verdicts(fdw)
     assert "with a round trip of 20 ms takes 3.0x" in sentence
     assert "as long as COPY over that link" in sentence
-    assert "with its best size of batches, 50000, takes 0.7x" in sentence
+    assert "with its best size of batches, 50000, takes 0.67x" in sentence
     short, distant = bulk_tables(fdw)
     assert not short.rows
     assert [row[2:5] for row in distant.rows] == [
@@ -281,7 +289,7 @@ def test_what_the_stock_wrapper_does_only_with_a_size_is_compared_with_that() ->
     }
     fdw = FdwFindings(bulk_of(inserts, "INSERT_1KB", "rmt:tcp:20000us"), {})
     (sentence,) = bulk_verdicts(fdw)
-    assert "1000, takes 2.0x (2.0 to 2.0, 3 rounds) as long as that." in sentence
+    assert "1000, takes 2.0x (2.0–2.0, 3 rounds) as long as that." in sentence  # noqa: RUF001
     assert [row[7] for row in bulk_tables(fdw)[1].rows] == [None] * 3
 
 

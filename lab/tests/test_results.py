@@ -61,7 +61,7 @@ def test_the_reference_has_every_member_of_the_export_format() -> None:
 def test_a_gain_is_written_with_its_interval_and_the_noise_mark() -> None:
     assert results.gain_text(None) == ""
     assert results.gain_text(Gain(Estimate(4.56, 4.1, 5.0))) == "4.6x (4.1–5.0)"  # noqa: RUF001
-    assert results.gain_text(Gain(Estimate(1.5, 1.5, 1.5), told_apart=False)) == "~1.50x"
+    assert results.gain_text(Gain(Estimate(1.5), told_apart=False)) == "~1.50x"
 
 
 def test_commits_after_a_time_and_a_commit_are_counted(

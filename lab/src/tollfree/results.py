@@ -122,12 +122,8 @@ def gain_text(gain: Gain | None) -> str:
     if gain is None:
         return ""
     mark = "" if gain.told_apart else figures.NOISE_MARK
-    between = figures.ratio_interval(gain.ratio) if _has_width(gain) else ""
+    between = figures.ratio_interval(gain.ratio)
     return f"{mark}{figures.ratio(gain.ratio.value)}" + (f" ({between})" if between else "")
-
-
-def _has_width(gain: Gain) -> bool:
-    return gain.ratio.low != gain.ratio.high
 
 
 def _run(one: Stored) -> Iterator[str]:

@@ -54,6 +54,11 @@ class Estimate:
     samples: int
 
     @property
+    def interval(self) -> tuple[float, float] | tuple[None, None]:
+        """Its ends; one sample has none, for nothing is known of its spread."""
+        return (self.low, self.high) if self.samples > 1 else (None, None)
+
+    @property
     def reach(self) -> float:
         """How far from the median the interval goes, as a share; of positive estimates."""
         return max(self.high / self.median, self.median / self.low) - 1

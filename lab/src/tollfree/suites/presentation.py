@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from tollfree import stats
+from tollfree.report import figures
 from tollfree.report.model import (
     Better,
     CaseRow,
@@ -56,7 +57,12 @@ def shown(estimate: stats.Estimate | None) -> Estimate | None:
     """Return a statistical estimate as the report draws it."""
     if estimate is None:
         return None
-    return Estimate(estimate.median, estimate.low, estimate.high)
+    return Estimate(estimate.median, *estimate.interval)
+
+
+def with_interval(estimate: stats.Estimate | None) -> tuple[Cell, Cell, Cell]:
+    """Return the cells of an estimate and of its ends, or three empty ones."""
+    return (estimate.median, *estimate.interval) if estimate else (None, None, None)
 
 
 @dataclass(frozen=True)
@@ -358,9 +364,10 @@ MOST_NAMED = 5
 
 def ratio_words(ratio: stats.Estimate, *, told_apart: bool = True) -> str:
     """Return a ratio as sentences have it: with its interval, its rounds and the noise mark."""
+    between = figures.ratio_interval(Estimate(ratio.median, *ratio.interval))
     rounds = "1 round" if ratio.samples == 1 else f"{ratio.samples} rounds"
-    mark = "" if told_apart else f", {NOT_TOLD_APART}"
-    return f"{ratio.median:.1f}x ({ratio.low:.1f} to {ratio.high:.1f}, {rounds}{mark})"
+    words = filter(None, (between, rounds, None if told_apart else NOT_TOLD_APART))
+    return f"{figures.ratio(ratio.median)} ({', '.join(words)})"
 
 
 NOISE_NOTE = "A ratio that is no farther from 1 than these, or whose interval holds 1, is noise."
@@ -435,8 +442,8 @@ def again_table(what: str, label: str, again: Iterable[tuple[str, stats.Estimate
     for name, ratio in again:
         if ratio is not None:
             reaches = "yes" if ratio.low <= 1 <= ratio.high else "no"
-            figures = (ratio.median, ratio.low, ratio.high, ratio.samples)
-            rows.append((name, *figures, reaches if ratio.samples > 1 else None))
+            numbers = (*with_interval(ratio), ratio.samples)
+            rows.append((name, *numbers, reaches if ratio.samples > 1 else None))
     return Table(
         f"A/A: {what} measured against itself",
         (

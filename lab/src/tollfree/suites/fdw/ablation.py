@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from tollfree import stats
 from tollfree.report.model import Column, Table
 from tollfree.suites.fdw.findings import FdwFindings
-from tollfree.suites.presentation import number
+from tollfree.suites.presentation import number, with_interval
 
 LEAST_GAIN = 1.1
 LEAST_ROUNDS = 3
@@ -91,7 +91,7 @@ def ablation_table(fdw: FdwFindings) -> Table:
             gain.unit,
             gain.with_path,
             gain.without_path,
-            *(gain.ratio.median, gain.ratio.low, gain.ratio.high),
+            *with_interval(gain.ratio),
             "yes" if gain.pays else "no",
         )
         for gain in gains(fdw)

@@ -108,7 +108,7 @@ def _percentiles(fdw: FdwFindings, testcase: str) -> tuple[Point, ...]:
         (percent, stats.median_interval(fdw.run.figures(testcase, f"latency_{figure}_us")))
         for figure, percent in PERCENTILES
     )
-    return tuple(Point(_rarity(percent), e.median, e.low, e.high) for percent, e in estimates if e)
+    return tuple(Point(_rarity(percent), e.median, *e.interval) for percent, e in estimates if e)
 
 
 def _rarity(percent: str) -> float:

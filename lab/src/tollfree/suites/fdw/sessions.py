@@ -25,8 +25,8 @@ class Load:
 
     clients: int
     tps: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     latency_ms: float | None
     ratio: float | None
     """How many times slower than as many clients of the local table."""
@@ -80,8 +80,8 @@ def _load(fdw: FdwFindings, name: str) -> Load | None:
     return Load(
         clients=int(fdw.dims(name)["clients"]),
         tps=tps.median,
-        low=tps.low,
-        high=tps.high,
+        low=tps.interval[0],
+        high=tps.interval[1],
         latency_ms=fdw.middle(name, "latency_mean_ms"),
         ratio=ratio.median if ratio else None,
     )

@@ -14,7 +14,7 @@ from tollfree.suites.fdw.findings import (
     max_min_mean,
 )
 from tollfree.suites.fdw.sessions import sessions_table
-from tollfree.suites.presentation import again_table, number
+from tollfree.suites.presentation import again_table, number, with_interval
 
 
 def all_tables(fdw: FdwFindings) -> tuple[Table, ...]:
@@ -92,7 +92,7 @@ def overhead_table(fdw: FdwFindings) -> Table:
                 (
                     fdw.label(name),
                     clients,
-                    *(ratio.median, ratio.low, ratio.high, ratio.median - 1),
+                    *(*with_interval(ratio), ratio.median - 1),
                     article if clients == 1 else None,
                     article - 1 if article and clients == 1 else None,
                     PUBLISHED_OVERHEAD[bench] if clients == 1 else "picture only",

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from statistics import fmean
 
-from tollfree import stats
 from tollfree.report.model import Cell, Column, Table
 from tollfree.store import Run
 from tollfree.suites.interface.findings import (
@@ -16,7 +15,7 @@ from tollfree.suites.interface.findings import (
     Task,
 )
 from tollfree.suites.interface.load import ROWS_PER_SCALE
-from tollfree.suites.presentation import again_table, number
+from tollfree.suites.presentation import again_table, number, with_interval
 
 PUBLISHED_SCALE = 10
 """t10m had ten million rows."""
@@ -200,7 +199,7 @@ def task_table(interface: InterfaceFindings, task: Task) -> Table:
                 median.median / US_PER_MS if median else None,
                 interface.per_execution_ms(name, "first_row_ns"),
                 *(interface.per_execution_ms(name, "cpu_ns"), interface.server_ms(name)),
-                *(_interval(over_libpq) + _interval(over_floor)),
+                *(with_interval(over_libpq) + with_interval(over_floor)),
             )
         )
     return Table(
@@ -248,13 +247,6 @@ def traffic_table(interface: InterfaceFindings) -> Table:
         tuple(rows),
         ("Counted by the link. Where many executions share a connection, it is a small part.",),
     )
-
-
-def _interval(ratio: stats.Estimate | None) -> tuple[Cell, Cell, Cell]:
-    """Return a ratio with its ends, or three times nothing."""
-    if ratio is None:
-        return None, None, None
-    return ratio.median, ratio.low, ratio.high
 
 
 def _has_published_rows(interface: InterfaceFindings) -> bool:

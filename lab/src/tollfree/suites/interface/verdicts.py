@@ -1,6 +1,7 @@
 """The sentences that the section `interface` begins with."""
 
 from tollfree import stats
+from tollfree.report import figures
 from tollfree.suites.interface.findings import BASELINE, FLOOR, InterfaceFindings, Task
 from tollfree.suites.interface.tables import noise_table
 from tollfree.suites.presentation import noise_sentence, ratio_words
@@ -44,9 +45,13 @@ def _doubt(interface: InterfaceFindings) -> str | None:
     )
 
 
-def _held(interface: InterfaceFindings, testcase: str) -> str:
-    held = str(interface.dims(testcase)["held"])
-    return "native records" if held == "native" else held
+def _holding(interface: InterfaceFindings, testcase: str, other: str) -> str:
+    """Say what a case holds in the end, if another one holds something else."""
+    held, before = (
+        "native records" if held == "native" else held
+        for held in (str(interface.dims(name)["held"]) for name in (testcase, other))
+    )
+    return "" if held == before else f", and holds {held} instead of {before}"
 
 
 def _road(task: Task) -> str:
@@ -61,16 +66,18 @@ def _connecting(interface: InterfaceFindings, task: Task) -> str | None:
     each = interface.case(task, BASELINE)
     other = interface.case(Task(task.road, once, task.print), BASELINE)
     ratio = interface.ratio(each, other) if each else None
-    if ratio is None:
+    if each is None or ratio is None:
         return None
+    queries = interface.fewest_queries(each)
+    connecting = f"Connecting for each of {queries:,} one-row queries {_road(task)}"
     if not stats.told_apart(ratio, interface.run.noise):
         return (
-            f"Connecting for every one-row query {_road(task)} shows no difference to a connection "
-            "that is kept which this run can tell from noise."
+            f"{connecting} shows no difference to a connection that is kept which this run can "
+            "tell from noise."
         )
     return (
-        f"Connecting for every one-row query {_road(task)} costs libpq {ratio_words(ratio)} the "
-        "time of the same query in a connection that is kept."
+        f"{connecting} costs libpq {ratio_words(ratio)} the time of such a query in a connection "
+        "that is kept."
     )
 
 
@@ -107,12 +114,12 @@ def _drivers(interface: InterfaceFindings, task: Task) -> str | None:
         usual = dims["method"] == "acc-n" and candidate not in (BASELINE, FLOOR)
         if ratio and usual and not dims["interface"].endswith("_again"):
             told = stats.told_apart(ratio, interface.run.noise)
-            words = f"{ratio.median:.1f}x" if told else "no difference told"
+            words = figures.ratio(ratio.median) if told else "no difference told"
             parts.append(f"{dims['interface']} {words} ({dims['held']})")
     floor = interface.case(task, FLOOR)
     ratio = interface.ratio(floor, baseline) if floor else None
     if ratio and stats.told_apart(ratio, interface.run.noise):
-        parts.append(f"the floor, which looks at nothing, {ratio.median:.2f}x")
+        parts.append(f"the floor, which looks at nothing, {figures.ratio(ratio.median)}")
     if not parts:
         return None
     return (
@@ -129,10 +136,9 @@ def _copy(interface: InterfaceFindings, task: Task) -> list[str]:
         normal = interface.case(task, (candidate[0], "acc-n"))
         copy = interface.case(task, candidate) if candidate[1] == "acc-y" else None
         ratio = interface.ratio(copy, normal) if copy else None
-        if copy and ratio and stats.told_apart(ratio, interface.run.noise):
+        if copy and normal and ratio and stats.told_apart(ratio, interface.run.noise):
             sentences.append(
                 f"{candidate[0]} {_road(task)}: COPY takes {ratio_words(ratio)} the time of its "
-                f"normal method, and holds {interface.dims(copy)['held']} "
-                f"instead of {_held(interface, str(normal))}."
+                f"normal method{_holding(interface, copy, normal)}."
             )
     return sentences

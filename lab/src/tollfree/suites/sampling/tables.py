@@ -1,8 +1,7 @@
 """The tables of the section `sampling`."""
 
-from tollfree import stats
 from tollfree.report.model import Cell, Column, Table
-from tollfree.suites.presentation import number
+from tollfree.suites.presentation import number, with_interval
 from tollfree.suites.sampling.crossovers import analyze_crossover_table, crossover_table
 from tollfree.suites.sampling.findings import (
     CITED_TARGET,
@@ -75,9 +74,9 @@ def cost_table(sampling: SamplingFindings) -> Table:
                     rows.append(
                         (
                             *(table, road.label, method),
-                            *_with_interval(cost.sample_us),
+                            *with_interval(cost.sample_us),
                             sampling.published.get("sample"),
-                            *_with_interval(cost.send_us),
+                            *with_interval(cost.send_us),
                             sampling.published.get(f"send:{road.link}"),
                             cost.cases,
                         )
@@ -102,10 +101,6 @@ def cost_table(sampling: SamplingFindings) -> Table:
     )
 
 
-def _with_interval(estimate: stats.Estimate) -> tuple[float, float, float]:
-    return estimate.median, estimate.low, estimate.high
-
-
 def analyze_table(sampling: SamplingFindings) -> Table:
     """Return how long ANALYZE takes, against the local table and the stock wrapper."""
     rows: list[tuple[Cell, ...]] = []
@@ -121,7 +116,7 @@ def analyze_table(sampling: SamplingFindings) -> Table:
                 *(str(dims["table"]), int(dims["statistics_target"])),
                 *(Road(str(dims["wrapper"]), str(dims["link"])).label, str(dims["method"])),
                 duration,
-                *((local.median, local.low, local.high) if local else (None,) * 3),
+                *with_interval(local),
                 stock.median if stock else None,
             )
         )

@@ -1,7 +1,7 @@
 """The sentences that the section `sampling` begins with."""
 
 from tollfree import stats
-from tollfree.suites.presentation import NOT_TOLD_APART, noise_sentence
+from tollfree.suites.presentation import NOT_TOLD_APART, noise_sentence, ratio_words
 from tollfree.suites.sampling.crossovers import analyze_verdict, crossover_verdicts
 from tollfree.suites.sampling.findings import (
     CITED_TARGET,
@@ -106,14 +106,13 @@ def _analyze(sampling: SamplingFindings, road: Road) -> list[str]:
         ratio, dims = sampling.run.ratio(name), sampling.dims(name)
         if ratio is None or dims["method"] not in ("auto", "system", "off", "import"):
             continue
-        mark = "" if sampling.run.told_apart(name) else f", {NOT_TOLD_APART}"
+        words = ratio_words(ratio, told_apart=sampling.run.told_apart(name))
         stock = sampling.against_stock(name)
         beside = f", {stock.median:.2f}x as long as through {road.stock}" if stock else ""
         if stock and not stats.told_apart(stock, sampling.run.noise):
             beside += f" ({NOT_TOLD_APART})"
         sentences.append(
             f"ANALYZE of {dims['table']} rows through {road.label} by the method {dims['method']} "
-            f"takes {ratio.median:.2f}x as long as locally ({ratio.low:.2f} to {ratio.high:.2f}, "
-            f"{ratio.samples} round{'s' if ratio.samples > 1 else ''}{mark}){beside}."
+            f"takes {words} as long as locally{beside}."
         )
     return sentences
