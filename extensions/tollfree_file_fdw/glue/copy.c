@@ -14,6 +14,30 @@
 #include "copy.h"
 
 /*
+ * Has COPY parse the next row; false after the last.  Input functions may read
+ * other files.  Those of a binary file are called before the rest of its row is
+ * read, so the parser then has to come back to this file, after an error, too.
+ */
+static bool
+parse_row(OpenFile *file, ExprContext *econtext, TupleTableSlot *slot)
+{
+	OpenFile   *outer = file_feed(file);
+	bool		found;
+
+	PG_TRY();
+	{
+		found = NextCopyFrom(file->copy, econtext, slot->tts_values,
+							 slot->tts_isnull);
+	}
+	PG_FINALLY();
+	{
+		(void) file_feed(outer);
+	}
+	PG_END_TRY();
+	return found;
+}
+
+/*
  * Puts the next row into the slot; false after the last.  Values live in the
  * current memory context, the per-tuple one of econtext.  Of the error context
  * the callback and its argument are given.
@@ -22,7 +46,6 @@ bool
 copy_next_row_in(OpenFile *file, ErrorContextCallback *context,
 				 ExprContext *econtext, TupleTableSlot *slot)
 {
-	CopyFromState copy = file->copy;
 	bool		found;
 
 	Assert(CurrentMemoryContext == econtext->ecxt_per_tuple_memory);
@@ -31,11 +54,8 @@ copy_next_row_in(OpenFile *file, ErrorContextCallback *context,
 	ExecClearTuple(slot);
 	for (;;)
 	{
-		/* What the row before has called may have read another one. */
-		file_feed(file);
-		found = NextCopyFrom(copy, econtext, slot->tts_values,
-							 slot->tts_isnull);
-		if (!found || !compat_row_is_rejected(copy))
+		found = parse_row(file, econtext, slot);
+		if (!found || !compat_row_is_rejected(file->copy))
 			break;
 		CHECK_FOR_INTERRUPTS();
 		MemoryContextReset(econtext->ecxt_per_tuple_memory);

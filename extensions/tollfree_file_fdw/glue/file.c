@@ -226,11 +226,17 @@ read_by_offset(OpenFile *file)
 	file->copy->data_source_cb = read_bytes;
 }
 
-/* Says whose bytes COPY's parser is to be given from now on. */
-void
+/*
+ * Says whose bytes COPY's parser is to be given from now on, or NULL.  Returns
+ * whose it was given.
+ */
+OpenFile *
 file_feed(OpenFile *file)
 {
+	OpenFile   *before = fed_file;
+
 	fed_file = file;
+	return before;
 }
 
 /* Takes a regular file of a known size over from COPY. */

@@ -33,7 +33,7 @@ typedef struct OpenFile
 extern bool file_can_wait(const FileOptions *options, int encoding);
 extern OpenFile *file_open(Relation rel, const FileOptions *options,
 						   int encoding);
-extern void file_feed(OpenFile *file);
+extern OpenFile *file_feed(OpenFile *file);
 extern void file_report_no_memory(const char *filename);
 extern void file_report_change(const char *filename, bool is_truncated);
 extern void file_close(OpenFile *file);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "access/parallel.h"
 #include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
@@ -174,7 +175,8 @@ index_file_store(Oid relid, unsigned char *bytes, size_t length)
 	if (cache_write(&name, bytes, length))
 		return true;
 	cache_make_path(path, &name);
-	ereport(is_told ? DEBUG1 : WARNING,
+	/* Each query's workers would tell it again; the leader does. */
+	ereport(is_told || IsParallelWorker() ? DEBUG1 : WARNING,
 			(errcode_for_file_access(),
 			 errmsg("could not write record index \"%s\": %m", path),
 			 errdetail("Queries read the whole file.")));

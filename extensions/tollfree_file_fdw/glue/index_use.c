@@ -75,7 +75,7 @@ make_key(StringInfo key, Relation rel, int encoding, const FileOptions *options)
 		if (!attribute->attisdropped && !attribute->attgenerated)
 			appendStringInfo(key, " %u %d %s", attribute->atttypid,
 							 attribute->atttypmod,
-							 quote_identifier(NameStr(attribute->attname)));
+							 quote_literal_cstr(NameStr(attribute->attname)));
 	}
 }
 

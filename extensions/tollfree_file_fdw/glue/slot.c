@@ -108,6 +108,20 @@ copy_minimal_tuple(TupleTableSlot *slot COMPAT_EXTRA_PARAMETER)
 								   slot->tts_isnull COMPAT_EXTRA_ARGUMENT);
 }
 
+/* A batched INSERT keeps its rows in slots of the kind that the scan has. */
+static void
+copy_slot(TupleTableSlot *slot, TupleTableSlot *source)
+{
+	int			natts = slot->tts_tupleDescriptor->natts;
+
+	slot_getallattrs(source);
+	ExecClearTuple(slot);
+	memcpy(slot->tts_values, source->tts_values, natts * sizeof(Datum));
+	memcpy(slot->tts_isnull, source->tts_isnull, natts * sizeof(bool));
+	ExecStoreVirtualTuple(slot);
+	ExecMaterializeSlot(slot);
+}
+
 /* The operations of a heap tuple's slot, with ours in between. */
 static const TupleTableSlotOps *
 row_slot_operations(void)
@@ -120,6 +134,7 @@ row_slot_operations(void)
 	operations.getsomeattrs = make_values;
 	operations.materialize = materialize_row;
 	operations.get_heap_tuple = get_heap_tuple;
+	operations.copyslot = copy_slot;
 	operations.copy_heap_tuple = copy_heap_tuple;
 	operations.copy_minimal_tuple = copy_minimal_tuple;
 	return &operations;
@@ -127,7 +142,7 @@ row_slot_operations(void)
 
 /*
  * Gives a scan of rows such a slot in place of the one that the executor has
- * made.  Nobody relies on the kind of slot that a foreign scan returns.
+ * made.  What PostgreSQL does with the rows of a foreign scan takes any kind.
  */
 void
 slot_replace(ForeignScanState *node)

@@ -41,6 +41,9 @@ SELECT relation, file_size > 0 AS has_size, blocks, columns, index_size > 0 AS h
 SET tollfree_file_fdw.debug_require = 'record_index';
 SELECT index_lines('SELECT count(*) FROM ours.indexed');
 SELECT index_lines('SELECT * FROM ours.indexed WHERE id = 77');
+SET quote_all_identifiers = on;
+SELECT index_lines('SELECT count(*) FROM ours.indexed');
+RESET quote_all_identifiers;
 SELECT index_lines('SELECT id FROM ours.indexed WHERE at BETWEEN ''2020-01-03'' AND ''2020-01-04'' AND what LIKE ''%7''');
 SELECT index_lines('SELECT count(*) FROM ours.indexed WHERE id > 10000');
 SELECT index_lines('SELECT sum(n) FROM ours.indexed WHERE id IN (5, 19999)');

@@ -173,7 +173,8 @@ has_lookup(PlannerInfo *root, const AppendPath *append)
 
 /*
  * Is an inner path a foreign scan that may be looked up in batches, of a table,
- * of some partitions, or of all of a LATERAL subquery?
+ * of some partitions, or of all of a LATERAL subquery?  A subquery in that one
+ * is executed once for many outer rows, so it may depend on none of them.
  */
 static bool
 is_lookup(PlannerInfo *root, const Path *inner)
@@ -188,6 +189,7 @@ is_lookup(PlannerInfo *root, const Path *inner)
 		const Path *scan = ((const SubqueryScanPath *) inner)->subpath;
 
 		return IsA(scan, ForeignPath) && is_ours(scan->parent) &&
+			rel->subroot->init_plans == NIL &&
 			may_batch(root, scan->parent,
 					  plan_fast_paths(rel->subroot, scan->parent,
 									  InvalidOid));

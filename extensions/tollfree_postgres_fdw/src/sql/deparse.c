@@ -121,11 +121,14 @@ append_builtin_type(StringInfo sql, Oid type)
 	ReleaseSysCache(tuple);
 }
 
-/* Can many values of a type be sent as an array? */
+/*
+ * Can many values of a type be sent as an array, with commas between them?  Those
+ * of box have semicolons.
+ */
 bool
 deparse_may_be_key(Oid type)
 {
-	return type < FirstGenbkiObjectId && get_typtype(type) == TYPTYPE_BASE &&
+	return type < FirstGenbkiObjectId && type != BOXOID && get_typtype(type) == TYPTYPE_BASE &&
 		get_element_type(type) == InvalidOid && OidIsValid(get_array_type(type));
 }
 

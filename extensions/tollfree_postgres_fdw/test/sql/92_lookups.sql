@@ -84,6 +84,14 @@ FROM unnest(ARRAY[
 	'SELECT n, x.*, 1 FROM picks LEFT JOIN LATERAL (SELECT max(made) FROM shelf WHERE shelf.k = picks.k AND shelf.part > picks.part GROUP BY amount > 9) x ON x.max > ''2020-01-01''::date + n'
 	]) AS query;
 SELECT batched('SELECT n, x.* FROM picks, LATERAL (SELECT id, batched(name) FROM shelf WHERE shelf.id = picks.id OFFSET 0) x WHERE n < 0');
+-- but not with a subquery of its own, which is executed once for many outer rows
+SELECT batched('SELECT n, x.*, 1 FROM picks, LATERAL (SELECT count(*) FROM shelf WHERE shelf.k = picks.k AND shelf.id >= (SELECT max(p.id) FROM picks p WHERE p.k = picks.k)) x WHERE n < 20 ORDER BY 1');
+-- nor by keys whose arrays have another delimiter
+CREATE TABLE remote.cases AS SELECT i AS id, box(point(i, i), point(i + 1, i + 1)) AS place FROM generate_series(1, 20) i;
+IMPORT FOREIGN SCHEMA remote LIMIT TO (cases) FROM SERVER loopback INTO public;
+SELECT batched('SELECT n, x.*, 1 FROM picks, LATERAL (SELECT min(id) FROM cases WHERE place ~= box(point(n, n), point(n + 1, n + 1))) x WHERE n < 20 ORDER BY 1');
+DROP TABLE remote.cases;
+DROP FOREIGN TABLE cases;
 -- names that could be taken for the keys'
 CREATE TABLE remote.keys ("$1" int, keys_1 int, n int, p1 int, "a'b" text);
 INSERT INTO remote.keys VALUES (17, 2, 3, 4, 'x'), (34, 3, 4, 5, 'y$1');
