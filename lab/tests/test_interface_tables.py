@@ -191,7 +191,8 @@ def test_the_sentences_say_what_one_would_act_on() -> None:
     interface = findings_of(values)
     said = "\n".join((*failure_sentences(interface.run), *verdicts(interface)))
     assert "1 of 8 cases failed" in said
-    assert "each of 20 one-row queries over loopback TCP costs libpq 100x (100–" in said  # noqa: RUF001
+    assert "Connecting for each of 20 one-row queries over loopback TCP" in said
+    assert "over loopback TCP costs libpq 100x (100–100, 3 rounds)" in said  # noqa: RUF001
     assert "For 50,000 rows over a 0.2 ms link, by the normal methods" in said
     assert "beside libpq's time: JDBC 1.40x (rows)" in said
     assert "the floor, which looks at nothing, 0.50x" in said

@@ -25,6 +25,7 @@
 #include "compat.h"
 #include "inputs.h"
 #include "plan.h"
+#include "slot.h"
 
 /* A few words about why the aggregation cannot go on; NULL if it can. */
 static const char *
@@ -322,15 +323,8 @@ next_outer_group(ForeignScanState *node)
 	old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
 	outer = ExecProcNode(outerPlanState(node));
 	MemoryContextSwitchTo(old);
-	ExecClearTuple(slot);
-	if (TupIsNull(outer))
-		return slot;
-	slot_getallattrs(outer);
-	memcpy(slot->tts_values, outer->tts_values,
-		   sizeof(Datum) * slot->tts_tupleDescriptor->natts);
-	memcpy(slot->tts_isnull, outer->tts_isnull,
-		   sizeof(bool) * slot->tts_tupleDescriptor->natts);
-	return ExecStoreVirtualTuple(slot);
+	return TupIsNull(outer) ? ExecClearTuple(slot) :
+		slot_store_values(slot, outer);
 }
 
 /*

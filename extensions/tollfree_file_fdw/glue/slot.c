@@ -112,14 +112,7 @@ copy_minimal_tuple(TupleTableSlot *slot COMPAT_EXTRA_PARAMETER)
 static void
 copy_slot(TupleTableSlot *slot, TupleTableSlot *source)
 {
-	int			natts = slot->tts_tupleDescriptor->natts;
-
-	slot_getallattrs(source);
-	ExecClearTuple(slot);
-	memcpy(slot->tts_values, source->tts_values, natts * sizeof(Datum));
-	memcpy(slot->tts_isnull, source->tts_isnull, natts * sizeof(bool));
-	ExecStoreVirtualTuple(slot);
-	ExecMaterializeSlot(slot);
+	ExecMaterializeSlot(slot_store_values(slot, source));
 }
 
 /* The operations of a heap tuple's slot, with ours in between. */
@@ -155,6 +148,22 @@ slot_replace(ForeignScanState *node)
 	((RowSlot *) slot)->memory =
 		node->ss.ps.ps_ExprContext->ecxt_per_tuple_memory;
 	node->ss.ss_ScanTupleSlot = slot;
+}
+
+/*
+ * Stores the values of another slot, of the same columns, which remain where
+ * they are.
+ */
+TupleTableSlot *
+slot_store_values(TupleTableSlot *slot, TupleTableSlot *source)
+{
+	int			natts = slot->tts_tupleDescriptor->natts;
+
+	slot_getallattrs(source);
+	ExecClearTuple(slot);
+	memcpy(slot->tts_values, source->tts_values, natts * sizeof(Datum));
+	memcpy(slot->tts_isnull, source->tts_isnull, natts * sizeof(bool));
+	return ExecStoreVirtualTuple(slot);
 }
 
 /*

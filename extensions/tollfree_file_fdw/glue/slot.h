@@ -10,6 +10,8 @@
 #include "batch.h"
 
 extern void slot_replace(ForeignScanState *node);
+extern TupleTableSlot *slot_store_values(TupleTableSlot *slot,
+										 TupleTableSlot *source);
 extern void slot_store_row(TupleTableSlot *slot, const BatchSource *source,
 						   int row);
 
