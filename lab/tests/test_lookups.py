@@ -44,6 +44,9 @@ OUTER = (
 SUBQUERIES = 0.3
 """Share of the queries that have correlated subqueries; the others are joins."""
 
+OF_OUTER = "(SELECT max(o.id) FROM probe o WHERE o.b = p.b AND o.id < p.id)"
+"""What a LATERAL subquery takes from a subquery of its own, of the outer row."""
+
 SECOND = " {} {{}}.shelf t ON t.a = s.a + 1 AND t.id < s.id"
 """Another table of the same server, of which rows may be looked up by those of `shelf`."""
 
@@ -162,6 +165,8 @@ def subquery(draw: random.Random) -> str:
             f"ARRAY(SELECT s.j FROM {{}}.shelf s WHERE {where} ORDER BY s.id)",
             f"CASE WHEN p.id % 2 = 0 THEN (SELECT sum(s.c) FROM {{}}.shelf s WHERE {where}) END",
             f"(SELECT count(*) FROM {{}}.shelf s JOIN probe o ON o.id = s.id WHERE {where})",
+            f"(p.b, (SELECT max(s.c) FROM {{}}.shelf s WHERE {where})) < (9, 20)",
+            f"(ARRAY[p.a, p.b])[(SELECT count(*) FROM {{}}.shelf s WHERE {where}) % 4]",
         )
     )
 
@@ -218,6 +223,8 @@ def with_join(draw: random.Random, outer: str) -> str:
                 f"SELECT s.id, s.f FROM {{}}.shelf s WHERE {where} ORDER BY s.id DESC LIMIT 2",
                 f"SELECT count(*), min(s.j) FROM {{}}.shelf s WHERE {where}",
                 f"SELECT s.d, sum(s.c) FROM {{}}.shelf s WHERE {where} GROUP BY s.d",
+                f"SELECT s.id, {OF_OUTER} FROM {{}}.shelf s WHERE {where} ORDER BY s.id LIMIT 2",
+                f"SELECT count(*) FROM {{}}.shelf s WHERE {where} AND s.id > {OF_OUTER}",
             )
         )
         return f"SELECT p.id, x.* FROM {outer} p LEFT JOIN LATERAL ({inner}) x ON true"

@@ -21,7 +21,7 @@ COMMENT ON FUNCTION tollfree_postgres_fdw_all_statistics() IS
 
 CREATE VIEW pg_stat_tollfree_postgres_fdw AS
 SELECT s.datid, d.datname, s.serverid, f.srvname AS server_name, s.userid,
-	CASE s.userid WHEN 0 THEN 'public' ELSE r.rolname END AS user_name,
+	CASE s.userid WHEN 0::pg_catalog.oid THEN 'public' ELSE r.rolname END AS user_name,
 	s.connects, s.reconnects, s.round_trips, s.rows,
 	s.bytes_received, s.bytes_sent,
 	s.statement_hits, s.statement_misses, s.statement_evictions, s.repeats,

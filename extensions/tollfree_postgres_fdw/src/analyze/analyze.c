@@ -157,7 +157,8 @@ gets_workers(double pages, double workers, double pages_per_worker)
 
 /*
  * How many blocks the rows of a view or a remote foreign table would fill, by
- * the estimates of the remote planner.
+ * the estimates of the remote planner; 0 if that refuses to say, as of one that
+ * the user may not read.
  */
 static double
 explain_pages(Relation rel, Session *session)
@@ -165,14 +166,15 @@ explain_pages(Relation rel, Session *session)
 	SamplePlan	everything = {.method = SAMPLING_OFF,.blocks = 1.0,.rows = 1.0};
 	List	   *attrs;
 	char	   *sql = psprintf("EXPLAIN %s", deparse_sample(rel, &everything, &attrs));
-	RemoteCommand command = {.sql = sql,.shown = sql};
-	PGresult   *res = session_execute(session, &command, 1, true);
+	PGresult   *res = session_ask(session, sql);
 	const char *cost = PQntuples(res) > 0 ? strstr(PQgetvalue(res, 0, 0), "(cost=") : NULL;
 	double		rows = 0;
 	int			width = 0;
 	bool		fits = cost != NULL &&
 		sscanf(cost, "(cost=%*f..%*f rows=%lf width=%d)", &rows, &width) == 2;
 
+	if (res == NULL)
+		return 0;
 	PQclear(res);
 	if (!fits)
 		elog(ERROR, "unexpected answer from the remote server to: %s", sql);

@@ -4,7 +4,8 @@
  *
  * They are given columns or aggregates of each outer row, and have foreign scans
  * that turn them into a query's parameters.  What is behind a CASE, COALESCE,
- * AND, OR or aggregate may not be evaluated at all, and is not among them.
+ * AND, OR or aggregate, in a comparison of rows or a subscript may not be evaluated
+ * at all, and is not among them.
  *
  * A subquery has to need the rows that looking it up brings.  So all rows of a
  * key come of a scalar one or an ARRAY, one row of an EXISTS, and none of IN.
@@ -275,6 +276,8 @@ find_subqueries(Node *node, void *arg)
 	{
 		case T_CaseExpr:
 		case T_CoalesceExpr:
+		case T_RowCompareExpr:
+		case T_SubscriptingRef:
 		case T_Aggref:
 		case T_WindowFunc:
 			return false;
@@ -286,7 +289,9 @@ find_subqueries(Node *node, void *arg)
 			if (is_correlated((SubPlan *) node, search->stmt) &&
 				correlated_lookups((SubPlan *) node, search->stmt) != NIL)
 				search->found = lappend(search->found, node);
-			break;
+			/* What it is compared with is evaluated if it has rows. */
+			return expression_tree_walker((Node *) ((SubPlan *) node)->args,
+										  find_subqueries, arg);
 		default:
 			break;
 	}

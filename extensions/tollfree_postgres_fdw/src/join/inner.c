@@ -15,6 +15,7 @@
 #include "nodes/nodeFuncs.h"
 
 #include "base/compat.h"
+#include "base/fastpath.h"
 #include "base/run.h"
 #include "join/inner.h"
 #include "join/lookup.h"
@@ -24,16 +25,23 @@
 /* Outer rows of a batch that there is room for at first */
 #define ROWS_AT_FIRST 64
 
-/* The query for many keys of a plan; NULL if there can be none. */
+/*
+ * The query for many keys of a plan; NULL if there can be none, or if it is not
+ * allowed: the partitions of a table can have different options.
+ */
 static char *
 make_query(const Plan *plan)
 {
 	const ForeignScan *scan = (const ForeignScan *) plan;
+	ScanPlan	read;
 
 	if (!IsA(plan, ForeignScan) || scan->fdw_exprs == NIL)
 		return NULL;
-	return deparse_lookups(plan_read_scan(scan->fdw_private).command.sql,
-						   scan->fdw_exprs);
+	read = plan_read_scan(scan->fdw_private);
+	if (!fastpath_is_on(read.fast_paths, FAST_LOOKUPS) ||
+		!fastpath_is_on(read.fast_paths, FAST_DIRECT_RESULTS))
+		return NULL;
+	return deparse_lookups(read.command.sql, scan->fdw_exprs);
 }
 
 /* Adds the queries for many keys of these plans. */

@@ -64,6 +64,7 @@ typedef struct LookupState
 	bool		sends_ahead;	/* is the next batch sent before it is needed? */
 	bool		is_sent;		/* has it been? */
 	TimestampTz sent;			/* when a batch was sent last */
+	int			first_limit;	/* rows of the first batch */
 	int			limit;			/* rows of the next batch */
 	bool		is_last;		/* has the last outer row been read? */
 
@@ -200,8 +201,9 @@ find_inner(LookupState *state)
 		bool		has_timeout = inner_has_timeout(&state->inner);
 
 		state->sends_ahead = !has_timeout && reads_all(state);
-		state->limit = has_timeout ? 1
+		state->first_limit = has_timeout ? 1
 			: state->sends_ahead ? LOOKUP_MAX_ROWS : LOOKUP_FIRST_ROWS;
+		state->limit = state->first_limit;
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -284,12 +286,12 @@ use_next_batch(LookupState *state)
 {
 	int			other = (state->used + 1) % INNER_BATCHES;
 
+	state->next = 0;
 	if (state->is_sent)
 		state->used = other;
 	else if (!send_batch(state, state->used))
 		return false;
 	inner_use_batch(&state->inner, state->used);
-	state->next = 0;
 	state->limit = next_rows(state);
 	state->is_sent = state->sends_ahead && !state->is_last &&
 		send_batch(state, (state->used + 1) % INNER_BATCHES);
@@ -377,13 +379,18 @@ end_batches(LookupState *state)
 	state->is_sent = state->is_last = false;
 }
 
-/* Starts again. */
+/*
+ * Starts again.  If not all outer rows were wanted, so may it be now: the batches
+ * grow anew.
+ */
 static void
 rescan(CustomScanState *node)
 {
 	LookupState *state = (LookupState *) node;
 	PlanState  *outer = outerPlanState(node);
 
+	if (!state->is_last)
+		state->limit = state->first_limit;
 	end_batches(state);
 	if (outer->chgParam == NULL)
 		ExecReScan(outer);

@@ -96,6 +96,23 @@ lookup_writes_quietly(const Query *query)
 		!fires_triggers(target->relid, query->commandType);
 }
 
+/* Does a query, or a subquery of it, call a volatile function? */
+static bool
+calls_volatile(const PlannerInfo *root)
+{
+	ListCell   *cell;
+
+	if (contain_volatile_functions((Node *) root->parse))
+		return true;
+	/* Those of its expressions are planned already, and not seen there. */
+	foreach(cell, root->glob->subroots)
+	{
+		if (contain_volatile_functions((Node *) lfirst_node(PlannerInfo, cell)->parse))
+			return true;
+	}
+	return false;
+}
+
 /* Can nobody tell that outer rows are read ahead? */
 static bool
 may_read_ahead(PlannerInfo *root)
@@ -105,8 +122,7 @@ may_read_ahead(PlannerInfo *root)
 		if (!lookup_writes_quietly(root->parse) || locks_rows(root))
 			return false;
 		if (root->parent_root == NULL)
-			return !root->parse->hasModifyingCTE &&
-				!contain_volatile_functions((Node *) root->parse);
+			return !root->parse->hasModifyingCTE && !calls_volatile(root);
 	}
 }
 

@@ -175,9 +175,13 @@ tollfreeForeignAsyncConfigureWait(AsyncRequest *request)
 		if (answers && !scan_is_in_flight(scan) && answer_pending(request))
 			return;
 	}
-	if (scan_is_in_flight(scan))
-		AddWaitEventToSet(append->as_eventset, WL_SOCKET_READABLE,
-						  PQsocket(scan->session->conn), NULL, request);
+	if (!scan_is_in_flight(scan))
+		return;
+	/* A lost connection has no socket; reading raises its error. */
+	if (PQstatus(scan->session->conn) == CONNECTION_BAD)
+		(void) fetch_receive(scan);
+	AddWaitEventToSet(append->as_eventset, WL_SOCKET_READABLE,
+					  PQsocket(scan->session->conn), NULL, request);
 }
 
 /* Receives what has arrived; answers the request if that is enough. */

@@ -11,6 +11,7 @@
 
 #include "nodes/nodeFuncs.h"
 
+#include "base/fastpath.h"
 #include "base/run.h"
 #include "scan/scan.h"
 #include "scan/scan_state.h"
@@ -40,14 +41,20 @@ find_merge(PlanState *node, void *arg)
 	return planstate_tree_walker(node, find_merge, arg);
 }
 
-/* Can a scan send its query now, with nobody having asked it for a row? */
+/*
+ * May and can a scan send its query now, with nobody having asked it for a row?
+ * Under a statement_timeout its answer could have to wait for too long.
+ */
 static bool
 can_start(const ForeignScanState *node)
 {
 	const RemoteScanState *scan = node->fdw_state;
 
 	return scan->phase == SCAN_IDLE && scan->params == NULL &&
-		scan->may_prefetch && !batch_is_in_flight(scan->session) &&
+		scan->may_prefetch &&
+		fastpath_is_on(scan->plan.fast_paths, FAST_READ_AHEAD) &&
+		!scan->session->remote.has_statement_timeout &&
+		!batch_is_in_flight(scan->session) &&
 		!scan_may_outlive_batch(scan);
 }
 

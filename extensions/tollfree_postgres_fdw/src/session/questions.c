@@ -30,7 +30,9 @@
  * A relation is plain if reading it runs no user's code: it is a table or a
  * materialized view, has no row security, and has no children, which could be
  * foreign tables.  Answers are kept by foreign table until its definition, which
- * may name another relation, changes.  scan/autocommit.c uses them.
+ * may name another relation, changes.  Then an answer still to come is of no use,
+ * either: it is about the former relation.  So a question has the number of the
+ * entry that it was asked for.  scan/autocommit.c uses the answers.
  */
 #include "postgres.h"
 
@@ -89,6 +91,7 @@ typedef enum RelationKind
 typedef struct KnownRelation
 {
 	Oid			relid;			/* the foreign table; the key */
+	uint32		number;			/* of the entry, never given twice */
 	RelationKind kind;
 } KnownRelation;
 
@@ -96,6 +99,7 @@ typedef struct KnownRelation
 typedef struct RelationQuestion
 {
 	Oid			relid;			/* the foreign table */
+	uint32		number;			/* of its KnownRelation */
 	const char *names[2];		/* remote schema and relation */
 } RelationQuestion;
 
@@ -145,6 +149,18 @@ find_relation(const Session *session, Oid relid)
 {
 	return session->facts.relations == NULL ? NULL :
 		hash_search(session->facts.relations, &relid, HASH_FIND, NULL);
+}
+
+/*
+ * What is known of the relation that a question was about; NULL if it is not kept,
+ * or if the foreign table's definition has changed since.
+ */
+static KnownRelation *
+find_asked(const Session *session, Oid relid, uint32 number)
+{
+	KnownRelation *relation = find_relation(session, relid);
+
+	return relation != NULL && relation->number == number ? relation : NULL;
 }
 
 /* Are all these relations known to be plain? */
@@ -203,13 +219,17 @@ questions_note_relations(Session *session, List *relids)
 		relation = hash_search(session->facts.relations, &relid, HASH_ENTER,
 							   &found);
 		if (!found)
+		{
+			relation->number = ++session->facts.numbers;
 			relation->kind = RELATION_UNKNOWN;
+		}
 		if (relation->kind == RELATION_OTHER)
 			break;
 		if (relation->kind == RELATION_PLAIN)
 			continue;
 		question = palloc(sizeof(RelationQuestion));
 		question->relid = relid;
+		question->number = relation->number;
 		deparse_table_name(relid, &question->names[0], &question->names[1]);
 		questions = lappend(questions, question);
 	}
@@ -253,7 +273,10 @@ add_relation_question(Session *session, const RelationQuestion *question)
 	BatchPart  *part = batch_queue(session, PART_RELATION_QUESTION, 0, &command);
 
 	if (part != NULL)
+	{
 		part->relid = question->relid;
+		part->relation_number = question->number;
+	}
 }
 
 /* Asks about the relations that are not known yet, behind the COMMIT. */
@@ -269,7 +292,8 @@ questions_add_behind_commit(Session *session)
 	foreach(cell, session->facts.unasked)
 	{
 		const RelationQuestion *question = lfirst(cell);
-		const KnownRelation *relation = find_relation(session, question->relid);
+		const KnownRelation *relation = find_asked(session, question->relid,
+												   question->number);
 
 		if (relation == NULL || relation->kind != RELATION_UNKNOWN)
 			continue;
@@ -327,7 +351,7 @@ questions_take(Session *session, const BatchPart *part, const PGresult *res)
 			break;
 		case PART_RELATION_QUESTION:
 			session->remote.hides_relations |= is_refused;
-			relation = find_relation(session, part->relid);
+			relation = find_asked(session, part->relid, part->relation_number);
 			if (is_answered && relation != NULL)
 				relation->kind = strcmp(answer, "t") == 0 ?
 					RELATION_PLAIN : RELATION_OTHER;

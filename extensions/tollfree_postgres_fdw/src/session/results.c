@@ -28,7 +28,11 @@ wait_for_result(Session *session)
 		uint32		events = WL_SOCKET_READABLE;
 
 		/* An interrupt may have left a part of the batch unsent. */
-		if (PQflush(session->conn) > 0)
+		int			unsent = PQflush(session->conn);
+
+		if (unsent < 0)
+			break;
+		if (unsent > 0)
 			events |= WL_SOCKET_WRITEABLE;
 		if (!wait_for(session, events))
 		{

@@ -42,6 +42,7 @@ typedef struct Sending
 	const RemoteCommand *commands;
 	int			ncommands;
 	bool		only_reads;
+	bool		appends;		/* to a batch with unread answers */
 	bool		repeats;		/* a failed attempt, which is rolled back
 								 * first */
 	int			depth;			/* of the remote transaction before the batch */
@@ -50,14 +51,18 @@ typedef struct Sending
 	bool		autocommits;	/* without a transaction around it? */
 } Sending;
 
-/* Decides how the first command is executed; a repetition without the cache. */
+/*
+ * Decides how the first command is executed.  A repetition does without the cache.
+ * So does a batch that is appended: what it looks for could take the place of a
+ * statement to which answers are still to come.
+ */
 static void
 decide_use(Session *session, Sending *sending)
 {
 	const RemoteCommand *command = &sending->commands[0];
 
 	sending->use = STATEMENT_ONCE;
-	if (command->hints.is_cacheable && !sending->repeats)
+	if (command->hints.is_cacheable && !sending->repeats && !sending->appends)
 		sending->use = statement_choose(session->prepared.cache, command,
 										session->xact.lock_epoch,
 										sending->depth == 0,
@@ -135,14 +140,14 @@ send_commands(Session *session, const RemoteCommand *commands, int ncommands,
 {
 	Sending		sending = {
 		.commands = commands,.ncommands = ncommands,
-		.only_reads = only_reads,.repeats = repeats
+		.only_reads = only_reads,.appends = can_append(session),
+		.repeats = repeats
 	};
-	bool		appends = can_append(session);
 
 	questions_note_relations(session, commands[0].hints.sole_relids);
-	if (!appends)
+	if (!sending.appends)
 		pending_drain(session);
-	batch_begin(session, appends);
+	batch_begin(session, sending.appends);
 	decide(session, &sending);
 	emit(session, &sending);
 
@@ -151,7 +156,7 @@ send_commands(Session *session, const RemoteCommand *commands, int ncommands,
 		session->prepared.repeatable = &commands[0];
 	session->prepared.only_reads = only_reads;
 	session->counters.autocommit_scans += sending.autocommits;
-	session->counters.round_trips += !appends;
+	session->counters.round_trips += !sending.appends;
 	session->batch.is_appended = false;
 	(void) batch_send(session);
 }

@@ -132,6 +132,7 @@ typedef struct BatchPart
 								 * describes, or NULL; of the batch */
 	CachedStatement *statement; /* that it is about, or NULL */
 	Oid			relid;			/* the foreign table that is asked about */
+	uint32		relation_number;	/* of what is known of it; questions.c */
 } BatchPart;
 
 /*
@@ -206,6 +207,7 @@ typedef struct PreparedStatements
 typedef struct RelationFacts
 {
 	HTAB	   *relations;		/* questions.c's; or NULL */
+	uint32		numbers;		/* given to entries of that table so far */
 	List	   *unasked;		/* RelationQuestions, in TopTransactionContext */
 } RelationFacts;
 

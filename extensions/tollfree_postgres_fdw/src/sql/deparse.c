@@ -128,8 +128,10 @@ append_builtin_type(StringInfo sql, Oid type)
 bool
 deparse_may_be_key(Oid type)
 {
-	return type < FirstGenbkiObjectId && type != BOXOID && get_typtype(type) == TYPTYPE_BASE &&
-		get_element_type(type) == InvalidOid && OidIsValid(get_array_type(type));
+	return type < FirstGenbkiObjectId && type != BOXOID &&
+		get_typtype(type) == TYPTYPE_BASE &&
+		get_element_type(type) == InvalidOid &&
+		OidIsValid(get_array_type(type));
 }
 
 /*

@@ -220,8 +220,8 @@ begin(Parameterization *command, int fast_paths, double rows)
 
 /*
  * Replaces the constants of a scan's conditions, until parameterize_restore,
- * if it scans one table and does not sort.  A join or an aggregate may read
- * many rows to return few.  Nor are constants replaced in the scan of a table
+ * if it scans one table, does not sort and has no LIMIT.  A join, an aggregate or
+ * a LIMIT may read many rows to return few.  Nor are constants replaced in the scan of a table
  * that is modified: it becomes a direct modification, or uses a cursor.  The
  * caller passes an empty command.
  */
@@ -232,7 +232,12 @@ parameterize_scan(Parameterization *command, const PlannerInfo *root,
 {
 	ListCell   *cell;
 
+	/*
+	 * Of a path with a LIMIT postgres_fdw, and upper/limit.c, have notes
+	 * here.
+	 */
 	if (!IS_SIMPLE_REL(rel) || path->path.pathkeys != NIL ||
+		path->fdw_private != NIL ||
 		bms_is_member(rel->relid, root->all_result_relids))
 		return;
 	begin(command, fast_paths, path->path.rows);

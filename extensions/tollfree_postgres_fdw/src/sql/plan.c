@@ -136,9 +136,43 @@ is_guessed(Oid tableid)
 	return guessed;
 }
 
+/* Walker: is there a parameter? */
+static bool
+has_param(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return IsA(node, Param) ||
+		expression_tree_walker(node, has_param, context);
+}
+
+/* Does an aggregated query have an aggregate of parameters, but of no column? */
+static bool
+aggregates_params(const PlannerInfo *root)
+{
+	List	   *exprs = list_make2(root->processed_tlist,
+								   root->parse->havingQual);
+	ListCell   *cell;
+
+	foreach(cell, pull_var_clause((Node *) exprs, PVC_INCLUDE_AGGREGATES |
+								  PVC_RECURSE_WINDOWFUNCS |
+								  PVC_RECURSE_PLACEHOLDERS))
+	{
+		Node	   *aggregate = lfirst(cell);
+
+		if (IsA(aggregate, Aggref) && !contain_var_clause(aggregate) &&
+			has_param(aggregate, NULL))
+			return true;
+	}
+	return false;
+}
+
 /*
  * The fast paths that the options of all tables allow that a scan reads.  For
  * an aggregate these are all tables of the query.
+ *
+ * Where parameters become columns of another table, as in deparse_lookups, an
+ * aggregate of these alone would be one of the query above.
  */
 int
 plan_fast_paths(const PlannerInfo *root, const RelOptInfo *rel, Oid tableid)
@@ -158,6 +192,8 @@ plan_fast_paths(const PlannerInfo *root, const RelOptInfo *rel, Oid tableid)
 			rte->relkind == RELKIND_FOREIGN_TABLE)
 			allowed &= fastpath_of_table(rte->relid);
 	}
+	if (IS_UPPER_REL(rel) && aggregates_params(root))
+		allowed &= ~(1 << FAST_LOOKUPS);
 	return allowed;
 }
 

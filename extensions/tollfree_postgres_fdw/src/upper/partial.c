@@ -25,6 +25,7 @@
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/appendinfo.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -166,23 +167,75 @@ parts_of(const Aggref *partial)
 }
 
 /*
- * The full aggregation that yields the parts of all states of a partial one;
- * NULL if there are states that we cannot make, or if it is switched off.
- * postgres_fdw is to add a path to its relation if it can be done remotely.
+ * An expression of the query, with the columns of these partitions in place of
+ * those of their tables.
  */
-FullAggregation *
-partial_full_aggregation(PlannerInfo *root, const RelOptInfo *partial,
-						 const GroupPathExtraData *extra)
+static Node *
+translate(PlannerInfo *root, Node *expr, Relids relids)
 {
-	PathTarget *target = create_empty_pathtarget();
-	FullAggregation *full;
+	int			count;
+	AppendRelInfo **infos = find_appinfos_by_relids(root, relids, &count);
+	Relids		parents = NULL; /* that are partitions themselves */
+
+	for (int i = 0; i < count; i++)
+	{
+		if (root->append_rel_array[infos[i]->parent_relid] != NULL)
+			parents = bms_add_member(parents, infos[i]->parent_relid);
+	}
+	if (!bms_is_empty(parents))
+		expr = translate(root, expr, parents);
+	return adjust_appendrel_attrs(root, expr, count, infos);
+}
+
+/* The expressions of GROUP BY, as these partitions have them. */
+static List *
+find_groups(PlannerInfo *root, Relids relids)
+{
+	List	   *groups = NIL;
 	ListCell   *cell;
 
-	/* Workers aggregate partially, too, without anything being partitioned. */
-	if (extra->patype != PARTITIONWISE_AGGREGATE_PARTIAL ||
-		!fastpath_is_on(plan_fast_paths(root, partial, InvalidOid),
-						FAST_PARTIAL_AGGREGATES))
-		return NULL;
+	foreach(cell, root->parse->groupClause)
+		groups = lappend(groups,
+						 translate(root,
+								   get_sortgroupclause_expr(lfirst(cell),
+															root->processed_tlist),
+								   relids));
+	return groups;
+}
+
+/*
+ * Adds a column for each entry of GROUP BY that is this expression; false if none
+ * is.
+ */
+static bool
+add_group(const PlannerInfo *root, PathTarget *target, Expr *expr, List *groups)
+{
+	bool		found = false;
+	ListCell   *group;
+	ListCell   *clause;
+
+	forboth(group, groups, clause, root->parse->groupClause)
+	{
+		if (!equal(lfirst(group), expr))
+			continue;
+		add_column_to_pathtarget(target, expr,
+								 lfirst_node(SortGroupClause, clause)->tleSortGroupRef);
+		found = true;
+	}
+	return found;
+}
+
+/*
+ * Adds the columns of a partial aggregation, or its states' parts.  False if that
+ * cannot be done: there are states that we cannot make, or columns that only a
+ * part of an expression of GROUP BY needs.
+ */
+static bool
+add_columns(const PlannerInfo *root, PathTarget *target,
+			const RelOptInfo *partial, List *groups)
+{
+	ListCell   *cell;
+
 	foreach(cell, partial->reltarget->exprs)
 	{
 		Expr	   *expr = lfirst(cell);
@@ -190,16 +243,42 @@ partial_full_aggregation(PlannerInfo *root, const RelOptInfo *partial,
 
 		if (!IsA(expr, Aggref))
 		{
-			add_column_to_pathtarget(target, expr,
-									 get_pathtarget_sortgroupref(partial->reltarget,
-																 foreach_current_index(cell)));
+			if (!add_group(root, target, expr, groups))
+				return false;
 			continue;
 		}
 		parts = parts_of((Aggref *) expr);
 		if (parts.aggregates == NIL)
-			return NULL;
+			return false;
 		add_new_columns_to_pathtarget(target, parts.aggregates);
 	}
+	/* PostgreSQL leaves out those that conditions make superfluous. */
+	foreach(cell, groups)
+	{
+		if (!list_member(target->exprs, lfirst(cell)))
+			(void) add_group(root, target, lfirst(cell), groups);
+	}
+	return true;
+}
+
+/*
+ * The full aggregation that yields the parts of all states of a partial one;
+ * NULL if it cannot, or if it is switched off.  postgres_fdw is to add a path to
+ * its relation if it can be done remotely.
+ */
+FullAggregation *
+partial_full_aggregation(PlannerInfo *root, const RelOptInfo *partial,
+						 const GroupPathExtraData *extra)
+{
+	PathTarget *target = create_empty_pathtarget();
+	FullAggregation *full;
+
+	/* Workers aggregate partially, too, without anything being partitioned. */
+	if (extra->patype != PARTITIONWISE_AGGREGATE_PARTIAL ||
+		!fastpath_is_on(plan_fast_paths(root, partial, InvalidOid),
+						FAST_PARTIAL_AGGREGATES) ||
+		!add_columns(root, target, partial, find_groups(root, partial->relids)))
+		return NULL;
 
 	full = palloc(sizeof(FullAggregation));
 	full->rel = makeNode(RelOptInfo);

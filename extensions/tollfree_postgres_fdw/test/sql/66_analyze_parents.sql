@@ -82,6 +82,32 @@ ALTER FOREIGN TABLE herd_child OPTIONS (SET table_name 'herd_failing');
 ANALYZE herd;
 SELECT reltuples FROM pg_class WHERE oid = 'herd_child'::regclass;
 
+-- A child that the remote user may not read has no rows, as with postgres_fdw.
+CREATE ROLE regress_tollfree_shepherd LOGIN;
+GRANT USAGE ON SCHEMA remote TO regress_tollfree_shepherd;
+GRANT SELECT ON remote.herd_left TO regress_tollfree_shepherd;
+DO $$
+BEGIN
+	EXECUTE format('CREATE SERVER pasture FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (%s)', server_options());
+END
+$$;
+CREATE USER MAPPING FOR PUBLIC SERVER pasture OPTIONS (user 'regress_tollfree_shepherd', password_required 'false');
+CREATE TABLE flock (id int, side text);
+CREATE FOREIGN TABLE flock_left () INHERITS (flock) SERVER pasture OPTIONS (schema_name 'remote', table_name 'herd_left');
+CREATE FOREIGN TABLE flock_right () INHERITS (flock) SERVER pasture OPTIONS (schema_name 'remote', table_name 'herd_right_seen');
+-- from 18 on the children are analyzed, too, unless ONLY says otherwise
+DO $$
+BEGIN
+	EXECUTE CASE WHEN current_setting('server_version_num')::int < 180000 THEN 'ANALYZE flock' ELSE 'ANALYZE ONLY flock' END;
+END
+$$;
+SELECT attname, n_distinct FROM pg_stats WHERE schemaname = 'public' AND tablename = 'flock' AND inherited ORDER BY attname;
+DROP TABLE flock CASCADE;
+DROP SERVER pasture CASCADE;
+REVOKE ALL ON remote.herd_left FROM regress_tollfree_shepherd;
+REVOKE ALL ON SCHEMA remote FROM regress_tollfree_shepherd;
+DROP ROLE regress_tollfree_shepherd;
+
 \set VERBOSITY terse
 DROP TABLE herd CASCADE;
 DROP FOREIGN TABLE herd_alone, remote.herd_right_far;

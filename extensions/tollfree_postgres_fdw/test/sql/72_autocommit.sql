@@ -173,6 +173,16 @@ SET tollfree_postgres_fdw.debug_require = 'autocommit';
 SELECT v FROM writing WHERE id = 1;
 RESET tollfree_postgres_fdw.debug_require;
 
+-- an answer that is still to come is about the former relation
+CREATE FOREIGN TABLE turning (id int, v text) SERVER loopback
+	OPTIONS (schema_name 'far', table_name 'plain');
+SELECT v FROM turning WHERE id = 1;
+ALTER FOREIGN TABLE turning OPTIONS (SET table_name 'writing');
+SELECT v FROM turning WHERE id = 1;
+TRUNCATE far.log;
+SELECT 1 / (id - 2) FROM turning WHERE v IS NOT NULL;
+SELECT * FROM far.log;
+
 -- statements kept prepared, and stale ones
 RESET tollfree_postgres_fdw.statement_cache_size;
 CREATE TABLE far.shifting AS SELECT id, v FROM far.plain;

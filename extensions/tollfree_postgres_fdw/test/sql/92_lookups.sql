@@ -194,6 +194,7 @@ EXPLAIN (COSTS OFF) WITH w AS (INSERT INTO found VALUES (1, 'x') RETURNING n) SE
 DROP TABLE found;
 EXPLAIN (COSTS OFF) SELECT * FROM picks JOIN shelf USING (id) FOR UPDATE OF picks;
 EXPLAIN (COSTS OFF) SELECT random() FROM picks JOIN shelf USING (id);
+EXPLAIN (COSTS OFF) SELECT (SELECT n + random() FROM generate_series(1, 1)) FROM picks JOIN shelf USING (id);
 -- switched off
 SET tollfree_postgres_fdw.batched_lookups = off;
 SELECT batched('SELECT n, shelf.id FROM picks JOIN shelf USING (id) ORDER BY 1, 2');

@@ -104,7 +104,29 @@ FROM unnest(ARRAY[
 	'SELECT g, count(*) FILTER (WHERE own(i4)) FROM facts GROUP BY g',
 	'SELECT g, count(*) FROM facts GROUP BY g HAVING own(count(*)::int)',
 	'SELECT g, kind, count(*) FROM facts GROUP BY GROUPING SETS (g, kind)',
-	'SELECT g, count(DISTINCT kind) FROM facts GROUP BY g']) query;
+	'SELECT g, count(DISTINCT kind) FROM facts GROUP BY g',
+	'SELECT g % 2 + 1, count(*) FROM facts GROUP BY g % 2',
+	'SELECT NOT g > 2, count(*) FROM facts GROUP BY g > 2',
+	'SELECT g % 2, count(*) FROM facts GROUP BY g % 2 HAVING g % 2 + count(*) > 1 ORDER BY -(g % 2)']) query;
+-- Columns of GROUP BY that conditions make superfluous, that are constants, or that come twice
+SELECT query, is_partial(query), aggregated(query)
+FROM unnest(ARRAY[
+	'SELECT g, kind, count(*) FROM facts WHERE g = 2 GROUP BY g, kind',
+	'SELECT kind, count(*) FROM facts WHERE g = 2 GROUP BY kind, g',
+	'SELECT g, i4, count(*), avg(n) FROM facts WHERE g = i4 GROUP BY i4, g',
+	'SELECT ''all'' AS label, g, count(*) FROM facts GROUP BY label, g',
+	'SELECT g AS a, g AS b, kind, sum(i4) FROM facts GROUP BY 1, 2, 3']) query;
+CREATE TABLE all_facts (gone int, LIKE remote.facts) PARTITION BY RANGE (id);
+ALTER TABLE all_facts DROP gone;
+ALTER TABLE all_facts ATTACH PARTITION facts FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
+CREATE VIEW remote.all_facts AS SELECT * FROM remote.facts;
+SELECT query, is_partial(query), aggregated(query)
+FROM unnest(ARRAY[
+	'SELECT g, kind, count(*) FROM all_facts WHERE g = 2 GROUP BY g, kind',
+	'SELECT g % 2, kind, avg(n) FROM all_facts WHERE g % 2 = 1 GROUP BY g % 2, kind']) query;
+ALTER TABLE all_facts DETACH PARTITION facts;
+DROP TABLE all_facts;
+DROP VIEW remote.all_facts;
 SET tollfree_postgres_fdw.partial_aggregates TO off;
 SELECT is_partial('SELECT count(*) FROM facts');
 RESET tollfree_postgres_fdw.partial_aggregates;

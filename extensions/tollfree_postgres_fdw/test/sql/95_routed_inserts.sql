@@ -102,6 +102,31 @@ SELECT insert_papers(1000);
 ALTER FOREIGN TABLE papers_line OPTIONS (ADD insert_arrays 'true');
 SELECT insert_papers(2000);
 SELECT kind, count(*) FROM papers GROUP BY kind ORDER BY kind;
+-- The cache has room for one statement.  The third and the fourth row may each have one, and come before the second has been answered.
+CREATE FUNCTION remote.dawdle() RETURNS trigger
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	PERFORM pg_sleep(0.05);
+	RETURN NEW;
+END
+$$;
+CREATE TABLE letters (kind int, body text) PARTITION BY LIST (kind);
+DO $$
+BEGIN
+	FOR i IN 0..2 LOOP
+		EXECUTE format('CREATE TABLE remote.letters_%s (kind int, body text)', i);
+		EXECUTE format('CREATE TRIGGER dawdling BEFORE INSERT ON remote.letters_%s FOR EACH ROW EXECUTE FUNCTION remote.dawdle()', i);
+		EXECUTE format('CREATE FOREIGN TABLE letters_%s PARTITION OF letters FOR VALUES IN (%s) SERVER part_0 OPTIONS (schema_name ''remote'')', i, i);
+	END LOOP;
+END
+$$;
+SET tollfree_postgres_fdw.statement_cache_size = 1;
+INSERT INTO letters SELECT (ARRAY[0, 0, 1, 2])[i], repeat(chr(96 + i), 600000) FROM generate_series(1, 4) i;
+INSERT INTO letters SELECT (ARRAY[0, 0, 1, 2])[i], repeat(chr(96 + i), 600000) FROM generate_series(1, 4) i;
+INSERT INTO letters SELECT (ARRAY[0, 0, 1, 2])[i], repeat(chr(96 + i), 600000) FROM generate_series(1, 4) i;
+RESET tollfree_postgres_fdw.statement_cache_size;
+SELECT kind, count(*), sum(length(body)), string_agg(left(body, 1), '' ORDER BY body) FROM letters GROUP BY kind ORDER BY kind;
 -- The first error is the one reported, whatever server it is of.
 INSERT INTO orders SELECT CASE j WHEN 10030 THEN 1 WHEN 10020 THEN 3 ELSE j END, j FROM generate_series(10001, 10040) j;
 INSERT INTO orders SELECT CASE j WHEN 10030 THEN 2 WHEN 10020 THEN 0 ELSE j END, j FROM generate_series(10001, 10040) j;

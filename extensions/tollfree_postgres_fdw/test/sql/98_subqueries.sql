@@ -69,6 +69,8 @@ SELECT compare_subqueries('SELECT g, (SELECT max((SELECT note FROM prices p WHER
 -- What is perhaps not evaluated is not looked up.
 SELECT compare_subqueries('SELECT n, CASE WHEN n < 5 THEN (SELECT 1 / (p.id - 6) FROM prices p WHERE p.id = b.n) END, coalesce(n, (SELECT kind FROM prices p WHERE p.id = b.n)) FROM baskets b ORDER BY n');
 SELECT compare_subqueries('SELECT n FROM baskets b WHERE n < 5 OR n < (SELECT price FROM prices p WHERE p.id = b.n) ORDER BY n');
+SELECT compare_subqueries('SELECT n FROM baskets b WHERE (n, (SELECT kind FROM prices p WHERE p.id = b.n AND 1 / (p.id - 6) < 5)) < (5, 10) ORDER BY n');
+SELECT compare_subqueries('SELECT n, (CASE WHEN n > 6 THEN ARRAY[1, 2] END)[(SELECT kind FROM prices p WHERE p.id = b.n AND 1 / (p.id - 6) < 5)] FROM baskets b ORDER BY n');
 -- Nor is anything if somebody could tell that rows are read ahead.
 EXPLAIN (COSTS OFF) SELECT random() < 2, (SELECT price FROM prices p WHERE p.id = b.id) FROM baskets b;
 EXPLAIN (COSTS OFF) SELECT (SELECT price FROM prices p WHERE p.id = b.id) FROM baskets b FOR UPDATE;
@@ -92,6 +94,12 @@ PREPARE kept(int, text) AS SELECT n, (SELECT price FROM prices p WHERE p.id = b.
 SET plan_cache_mode = force_generic_plan;
 EXECUTE kept(3, 'name 1');
 EXECUTE kept(9, 'name 2');
+DEALLOCATE kept;
+-- Aggregates of a parameter alone are those of the subquery, and not looked up.
+PREPARE kept(int) AS SELECT n, (SELECT sum($1) FILTER (WHERE $1 > 0) FROM prices p WHERE p.kind = b.kind) AS sum, (SELECT count(*) FROM prices p WHERE p.kind = b.kind HAVING count($1) > 3) AS count FROM baskets b WHERE n IN (1, 24) ORDER BY n;
+EXECUTE kept(2);
+EXECUTE kept(-2);
+EXECUTE kept(NULL);
 RESET plan_cache_mode;
 DEALLOCATE kept;
 -- A cursor asks for no more batches than it needs.
