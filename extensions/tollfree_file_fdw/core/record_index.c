@@ -20,21 +20,26 @@ index_fields_offset(const IndexHeader *header)
 	return sizeof(IndexHeader) + index_align(header->key_length);
 }
 
+size_t
+index_length_with(const IndexHeader *header, uint32_t nmore)
+{
+	size_t		ncolumns = (size_t) header->ncolumns + nmore;
+
+	return index_fields_offset(header) +
+		index_align(ncolumns * sizeof(uint32_t)) +
+		header->nblocks * index_stride(ncolumns);
+}
+
 /* Are the header's numbers such that all of it is in so many bytes? */
 static bool
 header_is_valid(const IndexHeader *header, size_t length)
 {
-	size_t		expected;
-
 	if (!index_header_is_known(header) || header->length != length ||
 		header->key_length > length ||
 		header->ncolumns > INDEX_COLUMNS_MAX || header->nblocks == 0 ||
 		(header->line_end != LINE_END_NL && header->line_end != LINE_END_CRNL))
 		return false;
-	expected = index_fields_offset(header) +
-		index_align(header->ncolumns * sizeof(uint32_t)) +
-		header->nblocks * index_stride(header->ncolumns);
-	return expected == length;
+	return index_length_with(header, 0) == length;
 }
 
 /* Are the blocks such as a file can have? */

@@ -102,6 +102,9 @@ typedef struct RecordIndex
 /* Is it the beginning of what may be an index?  For guesses alone. */
 extern bool index_header_is_known(const IndexHeader *header);
 
+/* Returns how long an index of the same blocks is that has so many columns more. */
+extern size_t index_length_with(const IndexHeader *header, uint32_t nmore);
+
 /* Returns where in the bytes of an index its fields are. */
 extern size_t index_fields_offset(const IndexHeader *header);
 

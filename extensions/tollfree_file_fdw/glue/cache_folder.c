@@ -256,13 +256,13 @@ survey_file(FolderSurvey *survey, const CacheName *name, DIR *folder,
 static void
 survey_folder(FolderSurvey *survey, const CacheName *except)
 {
-	DIR		   *folder = opendir(CACHE_FOLDER);
+	DIR		   *folder = AllocateDir(CACHE_FOLDER);
 	struct dirent *entry;
 
 	memset(survey, 0, sizeof(*survey));
 	if (folder == NULL)
 		return;
-	while ((entry = readdir(folder)) != NULL)
+	while ((entry = ReadDirExtended(folder, CACHE_FOLDER, LOG)) != NULL)
 	{
 		CacheName	name;
 
@@ -274,7 +274,7 @@ survey_folder(FolderSurvey *survey, const CacheName *except)
 				 (name.is_unfinished || !is_same_file(&name, except)))
 			survey_file(survey, &name, folder, entry->d_name);
 	}
-	closedir(folder);
+	FreeDir(folder);
 }
 
 /* What is worth least comes first. */

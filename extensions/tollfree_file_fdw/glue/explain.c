@@ -90,9 +90,8 @@ describe_no_index(const ScanInput *input)
 	if (!input->index.is_wanted || !input_is_begun(input) ||
 		(!is_alone && input->share.maker.use == NULL))
 		return NULL;
-	return input->index.role == INDEX_FILLED ?
-		"none (not all of the file was read)" :
-		psprintf("none (%s)", input->index.unused_reason);
+	return psprintf("none (%s)", input->index.role == INDEX_FILLED ?
+					input->index.unmade_reason : input->index.unused_reason);
 }
 
 /* What the record index was good for, or why there is none, or NULL. */

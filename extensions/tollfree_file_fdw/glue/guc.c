@@ -100,7 +100,7 @@ settings_define(void)
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("tollfree_file_fdw.column_cache_size",
 							"How much disk space the columns kept of all databases may take.",
-							"Those that have not been used for the longest time are removed.",
+							"Those used least often for their size are removed first.",
 							&setting_column_cache_size,
 							COLUMN_CACHE_SIZE_DEFAULT,
 							COLUMN_CACHE_SIZE_MIN, COLUMN_CACHE_SIZE_MAX,

@@ -152,6 +152,15 @@ index_file_load_fields(Oid relid, IndexHeader *header, uint32 **fields)
 	return is_read;
 }
 
+/* May an index of the same blocks be kept that has so many columns more? */
+bool
+index_file_has_room(const IndexHeader *header, int nmore)
+{
+	return header->ncolumns + nmore <= INDEX_COLUMNS_MAX &&
+		index_length_with(header, nmore) <=
+		Min(INDEX_SIZE_MAX, (uint64) setting_record_index_size * 1024);
+}
+
 /*
  * Keeps a table's index; false if it is too large, or if it cannot be written,
  * which a session is told once.
@@ -266,12 +275,12 @@ tollfree_file_fdw_drop_record_index(PG_FUNCTION_ARGS)
 
 	cache_make_path(path, &name);
 	is_removed = unlink(path) == 0;
-	/* They are of no use without it. */
-	(void) segment_file_remove(relid, NULL);
 	if (!is_removed && errno != ENOENT)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not remove file \"%s\": %m", path)));
+	/* They are of no use without it. */
+	(void) segment_file_remove(relid, NULL);
 	table_close(rel, AccessShareLock);
 	PG_RETURN_BOOL(is_removed);
 }

@@ -117,17 +117,28 @@ find_columns(IndexUse *use, const FileReader *reader)
 	return has_all;
 }
 
-/* Would an index made by this scan know of a column that the old one does not? */
-static bool
-adds_column(const IndexUse *use, const FileReader *reader)
+/* How many columns would this scan add to the index, if there is room? */
+static int
+count_missing(const IndexUse *use, const FileReader *reader)
 {
 	const FileColumns *columns = &reader->base.columns;
+	int			nmissing = 0;
 
 	for (int i = 0; i < columns->ncolumns; i++)
-	{
-		if (!columns->specs[i].deferred && use->columns[i] < 0)
-			return true;
-	}
+		nmissing += !columns->specs[i].deferred && use->columns[i] < 0;
+	return nmissing;
+}
+
+/* Is the index, which lacks a column, made again with what this scan converts? */
+static bool
+is_made_again(IndexUse *use, const FileReader *reader)
+{
+	int			nmissing = count_missing(use, reader);
+
+	use->unused_reason = "the record index lacks a column";
+	if (nmissing == 0 || index_file_has_room(use->index.header, nmissing))
+		return nmissing > 0;
+	use->unused_reason = "the record index has no room for a column";
 	return false;
 }
 
@@ -166,6 +177,15 @@ index_use_open_builder(IndexUse *use, const FileReader *reader)
 
 	index_builder_open(&use->builder, &allocator, reader->base.columns.specs,
 					   reader->base.columns.ncolumns);
+}
+
+/* Has an index be made of what is read from now on. */
+static void
+fill(IndexUse *use)
+{
+	use->role = INDEX_FILLED;
+	use->unmade_reason = "not all of the file was read";
+	choose_id(use, use->is_loaded, use->id);
 }
 
 /* Begins to make an index, if that is possible. */
@@ -230,8 +250,7 @@ choose_role(IndexUse *use, FileReader *reader)
 			begin_using(use, true);
 			return;
 		}
-		use->unused_reason = "the record index lacks a column";
-		if (!adds_column(use, reader))
+		if (!is_made_again(use, reader))
 			return;
 	}
 	else if (has_index && is_of_beginning(use, reader) &&
@@ -246,8 +265,7 @@ choose_role(IndexUse *use, FileReader *reader)
 		use->unused_reason = "the file was changed a moment ago";
 		return;
 	}
-	use->role = INDEX_FILLED;
-	choose_id(use, use->is_loaded, use->id);
+	fill(use);
 	if (use->is_loaded)
 	{
 		begin_blocks(use, use->index.header->nblocks, false);
@@ -316,8 +334,7 @@ index_use_join(IndexUse *use, FileReader *reader, int encoding,
 
 	make_key(&use->key, reader->base.file->copy->rel, encoding, options);
 	use->is_filling = true;
-	use->role = INDEX_FILLED;
-	choose_id(use, false, use->id);
+	fill(use);
 	index_use_open_builder(use, reader);
 	MemoryContextSwitchTo(old);
 }
@@ -331,6 +348,14 @@ index_use_add(IndexUse *use, FileReader *reader, int64 line_zero)
 					  filescan_lines_before(reader->scan) - line_zero,
 					  reader->base.batch);
 	use->end = filescan_offset(reader->scan, reader->base.batch->nrows);
+}
+
+/* Notes why no index is stored; returns false. */
+static bool
+give_reason(IndexUse *use, const char *reason)
+{
+	use->unmade_reason = reason;
+	return false;
 }
 
 /*
@@ -364,17 +389,20 @@ index_use_store(IndexUse *use, FileReader *reader, LineEnd line_end)
 		bytes = index_builder_extend(&use->builder, &facts, &use->index,
 									 &length);
 	/* One block is read by whoever wants anything of it. */
-	else if (use->builder.nblocks < 2)
-		return false;
+	else if (!use->builder.failed && use->builder.nblocks < 2)
+		return give_reason(use, "the file has fewer than two blocks");
 	else
 		bytes = index_builder_finish(&use->builder, &facts,
 									 use->is_loaded ? &use->index : NULL,
 									 &length);
+	if (bytes == NULL)
+		return give_reason(use, "it would be too large");
 	/* That has read some of it. */
-	if (bytes == NULL || !is_settled(use, source, 0) ||
-		!index_file_store(RelationGetRelid(reader->base.file->copy->rel), bytes,
+	if (!is_settled(use, source, 0))
+		return give_reason(use, "the file was changed meanwhile");
+	if (!index_file_store(RelationGetRelid(reader->base.file->copy->rel), bytes,
 						  length))
-		return false;
+		return give_reason(use, "it could not be stored");
 	memcpy(use->id, ((IndexHeader *) bytes)->id, INDEX_ID_SIZE);
 	use->written += use->builder.nblocks;
 	return true;

@@ -39,6 +39,7 @@ typedef struct IndexUse
 
 	IndexRole	role;
 	const char *unused_reason;	/* why it is not USED, if it is not */
+	const char *unmade_reason;	/* FILLED: why none is stored, if none is */
 	MemoryContext context;		/* of all below; NULL between executions */
 	StringInfoData key;
 	bool		is_loaded;		/* is an index of the file there? */

@@ -163,6 +163,9 @@ check_scan(Relation rel, const FileScanState *scan)
 		report_obstacle(rel, input->handover, NULL);
 	if (input->index.role == INDEX_UNUSED)
 		report_obstacle(rel, input->index.unused_reason, NULL);
+	if (input->index.role == INDEX_FILLED && input->index.written == 0 &&
+		!input->index.is_loaded)
+		report_obstacle(rel, input->index.unmade_reason, NULL);
 }
 
 /*
@@ -185,6 +188,7 @@ read_rows(Relation rel, const char *query)
 {
 	SPIPlanPtr	plan;
 	Portal		portal;
+	PlanState  *node;
 	FileScanState *scan;
 
 	SPI_connect();
@@ -194,7 +198,11 @@ read_rows(Relation rel, const char *query)
 			 SPI_result_code_string(SPI_result));
 	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
 	SPI_cursor_move(portal, true, FETCH_ALL);
-	scan = castNode(ForeignScanState, portal->queryDesc->planstate)->fdw_state;
+	node = portal->queryDesc->planstate;
+	/* The planner may be another one than PostgreSQL's. */
+	if (!IsA(node, ForeignScanState))
+		report_obstacle(rel, "its plan is more than a scan", NULL);
+	scan = castNode(ForeignScanState, node)->fdw_state;
 	check_scan(rel, scan);
 	remove_useless(rel, &scan->input.index);
 	SPI_cursor_close(portal);

@@ -176,9 +176,8 @@ publish(ParallelIndex *shared, const IndexMaker *maker, uint32 *nchunks)
 	pieces->nchunks = maker->nchunks;
 	pieces->nblocks = builder->nblocks;
 	pieces->stride = builder->stride;
-	if (maker->nchunks > 0)
-		memcpy(pieces_chunks(pieces), maker->chunks,
-			   sizeof(ChunkBlocks) * maker->nchunks);
+	memcpy(pieces_chunks(pieces), maker->chunks,
+		   sizeof(ChunkBlocks) * maker->nchunks);
 	memcpy(pieces_blocks(pieces), builder->blocks, blocks_size);
 
 	SpinLockAcquire(&shared->lock);
@@ -256,7 +255,8 @@ collect(const ParallelIndex *shared, IndexMaker *maker, const FileReader *reader
 
 /*
  * This process has found no more chunks: puts what it has to the rest, and stores
- * the index of all so many chunks if they are there.  Says whether it has.
+ * the index of all so many chunks if they are there.  Says whether it has.  One
+ * that has had no chunk finds them all there when another one has stored them.
  */
 bool
 parallel_index_finish(ParallelIndex *shared, IndexMaker *maker,
@@ -266,7 +266,8 @@ parallel_index_finish(ParallelIndex *shared, IndexMaker *maker,
 	IndexUse   *use = maker->use;
 	MemoryContext old = MemoryContextSwitchTo(use->context);
 	uint32		found = 0;
-	bool		is_stored = publish(shared, maker, &found) &&
+	bool		is_stored = maker->nchunks > 0 &&
+		publish(shared, maker, &found) &&
 		found == nchunks && collect(shared, maker, reader, layout, nchunks) &&
 		index_use_store(use, reader, layout->line_end);
 

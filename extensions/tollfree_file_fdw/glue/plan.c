@@ -214,25 +214,26 @@ limit_may_change(const PlannerInfo *root)
 	return false;
 }
 
-/* Does an index of so many fields, ascending, know all of these columns? */
-static bool
-knows_columns(const uint32 *fields, uint32 nfields, const FileColumns *columns)
+/* How many of these columns does an index of so many fields, ascending, lack? */
+static int
+count_missing(const uint32 *fields, uint32 nfields, const FileColumns *columns)
 {
 	uint32		n = 0;
+	int			nmissing = 0;
 
 	for (int i = 0; i < columns->ncolumns; i++)
 	{
 		while (n < nfields && fields[n] < columns->specs[i].field)
 			n++;
-		if (n == nfields || fields[n] != columns->specs[i].field)
-			return false;
+		nmissing += n == nfields || fields[n] != columns->specs[i].field;
 	}
-	return true;
+	return nmissing;
 }
 
 /*
- * Has the scan to add a column to the file's record index?  One process has to do
- * that.  Of a lazy table it is not known here which columns the scan would add.
+ * Has the scan to add a column to the file's record index, which has room for it?
+ * One process has to do that.  Of a lazy table it is not known here which columns
+ * the scan would add.
  */
 static bool
 adds_to_index(Oid relid, const FilePlanState *state)
@@ -241,6 +242,7 @@ adds_to_index(Oid relid, const FilePlanState *state)
 	uint32	   *fields;
 	Relation	rel;
 	FileColumns columns;
+	int			nmissing;
 
 	if (!may_have_index(&state->options) || state->options.is_lazy ||
 		!index_file_load_fields(relid, &header, &fields) ||
@@ -249,7 +251,8 @@ adds_to_index(Oid relid, const FilePlanState *state)
 	rel = table_open(relid, NoLock);
 	columns = columns_describe(rel, state->columns, state->counts_only);
 	table_close(rel, NoLock);
-	return !knows_columns(fields, header.ncolumns, &columns);
+	nmissing = count_missing(fields, header.ncolumns, &columns);
+	return nmissing > 0 && index_file_has_room(&header, nmissing);
 }
 
 /*

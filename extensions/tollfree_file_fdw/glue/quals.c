@@ -19,6 +19,7 @@
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "common/int.h"
+#include "executor/nodeHash.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/array.h"
@@ -439,6 +440,18 @@ translate_operator(const QualContext *context, OpExpr *expr)
 	return NULL;
 }
 
+/*
+ * Do a list of so many values and the hash table of them fit into hash_mem?  Each
+ * process has its own.
+ */
+static bool
+list_fits(int nelements)
+{
+	const Size	value = sizeof(FilterValue) + FILTER_SLOTS_MAX * sizeof(uint32);
+
+	return nelements <= Min(get_hash_memory_limit(), MaxAllocSize) / value;
+}
+
 /* IN and NOT IN of a list of known values. */
 static FilterNode *
 translate_list(const QualContext *context, ScalarArrayOpExpr *expr)
@@ -464,6 +477,8 @@ translate_list(const QualContext *context, ScalarArrayOpExpr *expr)
 						expr->inputcollid))
 		return NULL;
 	array = DatumGetArrayTypeP(known.value);
+	if (!list_fits(ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array))))
+		return NULL;
 	get_typlenbyvalalign(ARR_ELEMTYPE(array), &typlen, &typbyval, &typalign);
 	deconstruct_array(array, ARR_ELEMTYPE(array), typlen, typbyval, typalign,
 					  &elements, &nulls, &nelements);

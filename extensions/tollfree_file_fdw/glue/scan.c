@@ -30,6 +30,7 @@ push_filter(ForeignScanState *node)
 	FileScanState *scan = node->fdw_state;
 	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
 	List	   *quals = plan->scan.plan.qual;
+	List	   *subplans = node->ss.ps.subPlan;
 	QualContext context = {
 		.columns = &scan->input.columns,
 		.relid = plan->scan.scanrelid,
@@ -43,8 +44,11 @@ push_filter(ForeignScanState *node)
 	scan->filter_quals =
 		ExecInitQual(list_truncate(list_copy(quals), scan->npushed),
 					 &node->ss.ps);
+	/* The executor has noted the subqueries of all conditions already. */
+	node->ss.ps.subPlan = NIL;
 	node->ss.ps.qual = ExecInitQual(list_copy_tail(quals, scan->npushed),
 									&node->ss.ps);
+	node->ss.ps.subPlan = subplans;
 }
 
 /* Prepares a scan. */
@@ -230,8 +234,9 @@ next_read_row(ForeignScanState *node)
 		int			nrows = batches->batch == NULL ? 0 : batches->batch->nrows;
 		int			row;
 
+		/* In front of the first row next_batch has asked all joins. */
 		if (scan->joins != NULL && scan->joins->nwaiting > 0 &&
-			scan->row < nrows)
+			scan->row > 0 && scan->row < nrows)
 			drop_unjoined(node);
 		row = bitmap_next(&scan->selected, scan->row, nrows);
 		if (row == nrows)

@@ -305,8 +305,9 @@ tollfreeGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
 	bool		is_partial = stage == UPPERREL_PARTIAL_GROUP_AGG;
 	UpperWork	work = {.input_rel = input_rel};
 
+	/* A foreign table that has children is no scan: it is the first of them. */
 	if ((stage != UPPERREL_GROUP_AGG && !is_partial) ||
-		!setting_push_aggregates ||
+		!setting_push_aggregates || state == NULL ||
 		!IS_SIMPLE_REL(input_rel) || IS_DUMMY_REL(input_rel) ||
 		state->slow_reason != NULL || root->parse->groupingSets != NIL ||
 		root->parse->hasTargetSRFs || stops_early(root))

@@ -87,6 +87,9 @@ typedef struct FilterNode
 	bool		multibyte;		/* LIKE: may _ stand for several bytes? */
 } FilterNode;
 
+/* How many slots a list has for each of its values, at most. */
+#define FILTER_SLOTS_MAX	16
+
 /* How many slots a list of so many values has; a power of two. */
 extern int	filter_slots(int nvalues);
 

@@ -10,9 +10,10 @@
 #include "vector/compare.h"
 #include "vector/in_list.h"
 
-#define SLOTS_FIRST		16
-#define SLOTS_PER_VALUE	8		/* most values are none of them: so that these
-								 * find nothing */
+#define SLOTS_FIRST		FILTER_SLOTS_MAX
+#define SLOTS_PER_VALUE	(FILTER_SLOTS_MAX / 2)	/* at least: most values are
+												 * none of them, and are to
+												 * find nothing */
 
 /* An odd number with bits everywhere, to multiply by. */
 #define HASH_FACTOR		((uint64_t) 0x9E3779B97F4A7C15)

@@ -65,6 +65,28 @@ SELECT shown_plan('SELECT max(amount) FROM ours.parts', 'analyze, costs off, tim
 COPY (SELECT id, code, CASE id WHEN 700 THEN 'x' ELSE amount::text END, day FROM rows WHERE id <= 1000) TO :'first' (FORMAT csv);
 SELECT agree('SELECT code, max(amount) FROM parts GROUP BY code ORDER BY code');
 RESET enable_partitionwise_aggregate;
+-- A foreign table with a child, and one that has had one
+\set parent :abs_builddir '/results/log_parent.csv'
+\set child :abs_builddir '/results/log_child.csv'
+COPY (SELECT i, i % 5 FROM generate_series(1, 3000) i) TO :'parent' (FORMAT csv);
+COPY (SELECT i, i % 7 FROM generate_series(3001, 5000) i) TO :'child' (FORMAT csv);
+SELECT make_pair('parent', 'id int, n int', :'parent', $$format 'csv'$$), make_pair('child', 'id int, n int', :'child', $$format 'csv'$$);
+ALTER FOREIGN TABLE ours.child INHERIT ours.parent;
+ALTER FOREIGN TABLE stock.child INHERIT stock.parent;
+CREATE TABLE of_parents (query text);
+INSERT INTO of_parents VALUES
+	('SELECT count(*), sum(id) FROM parent'),
+	('SELECT n, count(*), max(id) FROM parent GROUP BY n ORDER BY n'),
+	('SELECT id FROM parent WHERE id > 2990 AND n = 3 ORDER BY id'),
+	('SELECT count(*) FROM ONLY parent WHERE id > 10');
+SELECT workers, query, agree(query)
+FROM unnest('{0,2}'::text[]) workers, LATERAL (SELECT set_config('max_parallel_workers_per_gather', workers, false)) s (setting), of_parents;
+ALTER FOREIGN TABLE ours.child NO INHERIT ours.parent;
+ALTER FOREIGN TABLE stock.child NO INHERIT stock.parent;
+SELECT query, agree(query) FROM of_parents;
+SET max_parallel_workers_per_gather = 0;
+DROP FOREIGN TABLE ours.parent, stock.parent, ours.child, stock.child;
+DROP TABLE of_parents;
 RESET tollfree_file_fdw.parallel_chunk_size;
 RESET min_parallel_table_scan_size;
 RESET parallel_tuple_cost;

@@ -90,6 +90,15 @@ SET tollfree_file_fdw.debug_require = 'record_index';
 SELECT count(*) FROM ours.shared WHERE n > 0;
 RESET tollfree_file_fdw.debug_require;
 SELECT agree('SELECT count(*), sum(n) FROM shared WHERE n > 0 AND flips');
+-- Who has had no part of the file stores no index of it.
+RESET max_parallel_workers;
+RESET tollfree_file_fdw.parallel_chunk_size;
+SELECT tollfree_file_fdw_drop_record_index('ours.shared');
+SELECT index_lines('SELECT sum(id) FROM ours.shared');
+SELECT tollfree_file_fdw_drop_record_index('ours.shared');
+SELECT index_lines('SELECT sum(id) FROM ours.shared');
+SELECT tollfree_file_fdw_drop_record_index('ours.shared');
+SELECT index_lines('SELECT sum(id) FROM ours.shared');
 DROP FOREIGN TABLE ours.shared, stock.shared;
 DROP TABLE queries;
 DROP FUNCTION index_lines;

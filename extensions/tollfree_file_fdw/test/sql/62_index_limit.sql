@@ -30,5 +30,13 @@ SELECT relation, columns FROM tollfree_file_fdw_record_indexes();
 SET tollfree_file_fdw.record_index_size = 0;
 SELECT agree('SELECT count(what) FROM limited_a');
 SELECT relation, columns FROM tollfree_file_fdw_record_indexes();
+-- Where there is no room for a column, several processes may read the file.
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT trim(line) FROM shown_plan('SELECT what FROM ours.limited_a', 'costs off') line WHERE line ~ 'Gather';
+SET max_parallel_workers_per_gather = 0;
+SELECT trim(line) FROM shown_plan('SELECT what FROM ours.limited_a', 'analyze, costs off, timing off, summary off, buffers off') line WHERE line ~ 'Index';
 DROP VIEW indexes;
 DROP FOREIGN TABLE ours.limited_a, ours.limited_b, ours.limited_c, stock.limited_a, stock.limited_b, stock.limited_c;

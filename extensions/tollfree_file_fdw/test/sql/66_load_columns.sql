@@ -32,7 +32,11 @@ SELECT * FROM tollfree_file_fdw_load_columns('ours.loaded_program');
 COPY (SELECT i AS id FROM generate_series(1, 5000) i) TO :'header' (FORMAT csv, HEADER);
 CREATE FOREIGN TABLE ours.loaded_header (id int) SERVER ours OPTIONS (filename :'header', format 'csv', header 'match');
 SELECT * FROM tollfree_file_fdw_load_columns('ours.loaded_header');
-DROP FOREIGN TABLE ours.loaded_program, ours.loaded_header;
+\set few :abs_builddir '/results/log_loaded_few.csv'
+COPY (SELECT i FROM generate_series(1, 900) i) TO :'few' (FORMAT csv);
+CREATE FOREIGN TABLE ours.loaded_few (id int) SERVER ours OPTIONS (filename :'few', format 'csv');
+SELECT * FROM tollfree_file_fdw_load_columns('ours.loaded_few');
+DROP FOREIGN TABLE ours.loaded_program, ours.loaded_header, ours.loaded_few;
 SET tollfree_file_fdw.fast_scan = off;
 SELECT * FROM tollfree_file_fdw_load_columns('ours.loaded');
 RESET tollfree_file_fdw.fast_scan;
