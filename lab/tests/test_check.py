@@ -19,7 +19,7 @@ import pytest
 from conftest import OUR_FILE_WRAPPER, OUR_WRAPPER
 from links import link_to
 
-from tollfree.check import findings, model
+from tollfree.check import findings, inventory, model, plans
 from tollfree.cluster import SUPERUSER, Cluster
 from tollfree.errors import ExitCode
 from tollfree.link import Link
@@ -283,19 +283,40 @@ def test_a_server_that_does_not_answer_is_a_clear_error() -> None:
         _, err = run(f"host={LOOPBACK} port={closed}", code=ExitCode.ENVIRONMENT)
     assert "cannot connect to the server to check" in err
     _, err = run("host=", "--timeout", "0", code=ExitCode.USAGE)
-    _, err = run("nonsense", code=ExitCode.ENVIRONMENT)
+    _, err = run("host", "--timeout", "5", PGHOST="/nowhere", code=ExitCode.ENVIRONMENT)
     assert "connection string" in err
+    _, err = run("far=away", code=ExitCode.ENVIRONMENT)
+    assert 'invalid connection option "far"' in err
 
 
 def test_libpq_variables_of_the_user_count(place: Place) -> None:
     server = place.server
-    out, _ = run(
-        f"dbname={DATABASE}",
-        PGHOST=str(server.socket_folder),
-        PGPORT=str(server.port),
-        PGUSER=SUPERUSER,
-    )
-    assert f"database {DATABASE}, user {SUPERUSER}" in out
+    for database in (f"dbname={DATABASE}", DATABASE):
+        out, _ = run(
+            database,
+            PGHOST=str(server.socket_folder),
+            PGPORT=str(server.port),
+            PGUSER=SUPERUSER,
+        )
+        assert f"database {DATABASE}, user {SUPERUSER}" in out
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_of_another_encoding(place: Place, encoding: str) -> None:
+    with place.server.connect() as connection:
+        connection.execute("DROP DATABASE IF EXISTS checked_encoding")
+        connection.execute(
+            f"CREATE DATABASE checked_encoding ENCODING '{encoding}' TEMPLATE template0 LOCALE 'C'"
+        )
+    with place.server.connect("checked_encoding") as connection:
+        connection.execute("CREATE EXTENSION postgres_fdw; SET client_encoding = 'UTF8'")
+        connection.execute('CREATE SERVER "für" FOREIGN DATA WRAPPER postgres_fdw')
+        connection.execute('CREATE USER MAPPING FOR PUBLIC SERVER "für"')
+        connection.execute('CREATE FOREIGN TABLE "übrige" ("Größe" integer) SERVER "für"')
+    query = 'SELECT "Größe" FROM "übrige"'
+    found = report(place.dsn(database="checked_encoding"), "--query", query)
+    assert [table["name"] for table in found["tables"]] == ["übrige"]
+    assert [one["servers"] for one in found["queries"]] == [["für"]]
 
 
 @pytest.mark.parametrize(
@@ -467,6 +488,36 @@ def test_a_user_who_may_make_servers_executes_without_being_superuser(place: Pla
     assert password not in "".join(outputs)
 
 
+@pytest.mark.parametrize("name", [SUPERUSER, "checked_reader"])
+def test_no_password_stays_in_pg_stat_statements(place: Place, name: str) -> None:
+    """Who keeps commands in functions, too, would keep the copy of the user mapping."""
+    password = place.server.password_file.read_text()
+    with place.connect() as connection:
+        connection.execute("SELECT pg_stat_statements_reset()")
+        connection.execute("ALTER DATABASE checked SET pg_stat_statements.track = 'all'")
+        connection.execute(f"CREATE EXTENSION {OUR_WRAPPER}")
+        for wrapper in ("postgres_fdw", OUR_WRAPPER):
+            connection.execute(f"GRANT USAGE ON FOREIGN DATA WRAPPER {wrapper} TO checked_reader")
+        connection.execute("GRANT USAGE ON FOREIGN SERVER far TO checked_reader")
+    try:
+        found = report(place.dsn(name), "--execute", "--query", LOOKUP)
+        with place.connect() as connection:
+            kept = connection.execute("SELECT query FROM pg_stat_statements").fetchall()
+    finally:
+        with place.connect() as connection:
+            connection.execute("ALTER DATABASE checked RESET pg_stat_statements.track")
+            connection.execute("REVOKE USAGE ON FOREIGN SERVER far FROM checked_reader")
+            connection.execute(
+                "REVOKE USAGE ON FOREIGN DATA WRAPPER postgres_fdw FROM checked_reader"
+            )
+            connection.execute(f"DROP EXTENSION {OUR_WRAPPER}")
+    assert not [text for (text,) in kept if password in str(text)]
+    if name == SUPERUSER:
+        assert found["queries"][0]["execution"]["ours_rows"] == 1
+    else:
+        assert "pg_stat_statements.track is all" in unknown(found, "both wrappers")[0]
+
+
 def test_different_numbers_of_rows_are_a_finding() -> None:
     execution = model.Execution(2.0, 1.0, 3, 5, 4, 1, same_plan=True)
     query = model.Query("SELECT", None, None, ("far",), 5, 5, 1, execution)
@@ -511,6 +562,32 @@ def test_the_most_expensive_queries_are_those_of_foreign_tables(place: Place) ->
     assert unknown(few, "queries of other users") == ["it takes pg_read_all_stats"]
 
 
+def test_expensive_queries_with_typed_constants_are_counted(place: Place) -> None:
+    """pg_stat_statements writes `interval $1`, which is no SQL."""
+    conditions = (
+        "at > now() - interval '1 day'",
+        "at > date '2020-02-02'",
+        "extract(year from at) = 2020",
+        "at < timestamp '2020-02-02' + interval '1' day",
+    )
+    with place.server.connect(SOURCE) as connection:
+        connection.execute("CREATE TABLE times (at timestamptz)")
+    with place.connect() as connection:
+        connection.execute("CREATE FOREIGN TABLE times (at timestamptz) SERVER far")
+        connection.execute("SELECT pg_stat_statements_reset()")
+        for condition in conditions:
+            connection.execute(f"SELECT count(*) FROM times WHERE {condition}".encode())
+    try:
+        found = report(place.dsn(), "--top", "100")
+    finally:
+        with place.connect() as connection:
+            connection.execute("DROP FOREIGN TABLE times")
+        with place.server.connect(SOURCE) as connection:
+            connection.execute("DROP TABLE times")
+    assert len([one for one in found["queries"] if "times" in one["query"]]) == len(conditions)
+    assert unknown(found, "most expensive") == []
+
+
 def test_what_the_command_executes_is_no_query_of_the_users(place: Place) -> None:
     with place.connect() as connection:
         connection.execute("SELECT pg_stat_statements_reset()")
@@ -549,6 +626,79 @@ def test_a_wrapper_that_is_not_on_the_machine_has_no_commands() -> None:
     (finding,) = findings.of_servers((far,), (absent,), ())
     assert "docs/howto/installing.md" in finding.text
     assert finding.remedy == ()
+
+
+def test_what_nobody_can_analyze_is_not_proposed() -> None:
+    options = {"program": "cat /nowhere"}
+    table = model.ForeignTable("s", "t", "s.t", "far", options, None, None, None, True)
+    assert list(findings.of_tables((table,), {}, ())) == []
+
+
+@pytest.mark.parametrize(("text", "size"), [("50", 50), ("1e3", 1000), ("0x64", 100)])
+def test_a_fetch_size_is_read_as_postgresql_does(text: str, size: int) -> None:
+    far = model.ForeignServer("far", "postgres_fdw", "me", {}, True, True, True, True)
+    table = model.ForeignTable("s", "t", "s.t", "far", {"fetch_size": text}, 5.0, None, 1.0, True)
+    assert inventory.fetch_size(table, far) == size
+
+
+def test_secrets_of_options_are_not_shown() -> None:
+    options = {"program": "curl -u me:secret x", "password": "secret", "user": "me"}
+    shown = inventory.without_secrets(options)
+    assert "secret" not in str(shown)
+    assert shown["program"].startswith("curl ")
+    assert shown["user"] == "me"
+
+
+SCAN = {"Node Type": "Foreign Scan", "Parent Relationship": "Inner", "Plan Rows": 1}
+OUTER = {"Node Type": "Seq Scan", "Parent Relationship": "Outer", "Plan Rows": 30_000}
+INIT = {"Node Type": "Result", "Parent Relationship": "InitPlan", "Plan Rows": 1}
+
+
+@pytest.mark.parametrize(
+    ("node", "children", "times"),
+    [
+        ({"Node Type": "Nested Loop"}, [OUTER, SCAN], 30_000),
+        ({"Node Type": "Nested Loop"}, [INIT, OUTER, SCAN], 30_000),
+        ({"Node Type": "Hash Join"}, [OUTER, SCAN], 1),
+        (
+            {"Node Type": "Nested Loop"},
+            [OUTER, {**OUTER, **SCAN, "Node Type": "Materialize", "Plans": [SCAN]}],
+            1,
+        ),
+        (
+            {"Node Type": "Seq Scan", "Plan Rows": 50, "Filter": "(SubPlan 1)"},
+            [{**SCAN, "Parent Relationship": "SubPlan", "Subplan Name": "SubPlan 1"}],
+            50,
+        ),
+        (
+            {"Node Type": "Seq Scan", "Plan Rows": 50, "Filter": "(hashed SubPlan 1)"},
+            [{**SCAN, "Parent Relationship": "SubPlan", "Subplan Name": "SubPlan 1"}],
+            1,
+        ),
+    ],
+)
+def test_a_node_in_a_loop_is_counted_for_each_row(
+    node: plans.Plan, children: list[plans.Plan], times: float
+) -> None:
+    plan = {**node, "Plans": children}
+    (found,) = [n for one, n in plans.nodes(plan) if one["Node Type"] == "Foreign Scan"]
+    assert found == times
+
+
+def test_lookups_of_ours_in_a_loop_wait_at_least_once_a_batch() -> None:
+    far = model.ForeignServer("far", "postgres_fdw", "me", {}, True, True, True, True)
+    table = model.ForeignTable("s", "t", "s.t", "far", {}, 5.0, None, 1.0, True)
+    scan = {
+        **SCAN,
+        "Schema": "s",
+        "Relation Name": "t",
+        "Remote SQL": "SELECT v WHERE id = $1::int",
+    }
+    found = plans.costs(
+        {"Node Type": "Nested Loop", "Plans": [OUTER, scan]}, {"far": far}, (table,)
+    )
+    assert found is not None
+    assert (found.stock_round_trips, found.ours_round_trips) == (2 + 3 * 30_000, 3)
 
 
 def test_old_statistics_are_named_with_their_age() -> None:

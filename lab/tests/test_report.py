@@ -464,6 +464,6 @@ def test_write_names_the_file_it_could_not_write(tmp_path: Path) -> None:
     assert raised.value.remedy
     folder = tmp_path / "folder"
     folder.mkdir()
-    with pytest.raises(FileError, match="directory"):
+    with pytest.raises(FileError, match="is a folder"):
         write(demo_report(), folder)
     assert sorted(tmp_path.iterdir()) == [blocked, folder]

@@ -13,6 +13,7 @@ import traceback
 import webbrowser
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +124,11 @@ _as_json = click.option(
 
 
 def _print_json(document: Document) -> None:
-    click.echo(json.dumps(document, indent=2, default=str))
+    click.echo(json.dumps(document, indent=2, default=_plain))
+
+
+def _plain(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 @click.group(
@@ -246,7 +251,7 @@ def up(port: int | None, rtt_us: tuple[int, ...]) -> None:
 @cli.command()
 def down() -> None:
     """Stop the lab's servers and links. Results stay."""
-    OUT.print("stopped" if _lab().down() else "the lab was not running")
+    OUT.print("stopped" if _lab_as_it_is().down() else "the lab was not running")
 
 
 @cli.command()
@@ -268,7 +273,7 @@ def _print_status(lab: Lab) -> None:
     for row in lab.status():
         table.add_row(row.kind, row.name, row.address, str(row.pid) if row.pid else "not running")
     OUT.print(f"PostgreSQL {lab.installation.version}, {lab.folder}", markup=False)
-    OUT.print(table)
+    OUT.print(table, markup=False)
 
 
 def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -434,7 +439,7 @@ def _print_runs(runs: list[Run]) -> None:
             *(str(one.scale), str(one.seconds), str(one.rounds)),
             *(one.pattern, one.state, started),
         )
-    OUT.print(table)
+    OUT.print(table, markup=False)
 
 
 _report_path = click.option(
@@ -517,7 +522,7 @@ def compare(before: str, after: str, limit: float | None, as_json: bool) -> None
         _print_json(compare_document((old.run, new.run), found, unmatched, limit))
     else:
         table = comparison(old, new)
-        OUT.print(rich_table(table))
+        OUT.print(rich_table(table), markup=False)
         for note in table.notes:
             OUT.print(note, markup=False)
         if unmatched:
@@ -608,9 +613,7 @@ def _exit_code() -> int:
     except (KeyboardInterrupt, click.Abort):
         # There may be nobody left to tell: a terminal that is closed interrupts too.
         with suppress(OSError):
-            _complain(
-                "interrupted", "What was measured is kept; `tollfree run SUITE --resume` goes on."
-            )
+            _complain("interrupted", _after_interrupt(sys.argv[1:]))
         return ExitCode.INTERRUPTED
     except psycopg.errors.DiskFull as error:
         _complain(
@@ -628,6 +631,13 @@ def _exit_code() -> int:
             str(error).strip(),
         )
         return ExitCode.LAB_STATE
+
+
+def _after_interrupt(arguments: list[str]) -> str:
+    """Say what an interrupted command has left."""
+    if {"run", "demo"} & set(arguments):
+        return "What was measured is kept; `tollfree run SUITE --resume` goes on."
+    return "No result was changed."
 
 
 def _complain(message: str, remedy: str, detail: str = "") -> None:

@@ -60,7 +60,7 @@ def print_section(section: SuiteSection) -> None:
     OUT.print(f"\n[bold]{section.title}[/bold]")
     for table in section.tables:
         OUT.print()
-        OUT.print(rich_table(table))
+        OUT.print(rich_table(table), markup=False)
     failed = [case for case in section.cases.rows if case.reason]
     if failed:
         OUT.print("\n[bold]Cases without figures[/bold]")

@@ -119,7 +119,7 @@ def _compilers() -> Iterator[Finding]:
 
 def _home() -> Iterator[Finding]:
     home = lab_home()
-    existing = next(p for p in (home, *home.parents) if p.exists())
+    existing = next(p for p in (home, *home.parents) if os.access(p, os.F_OK))
     free = shutil.disk_usage(existing).free
     profiles = written_profiles()
     needs = [s.disk_bytes(profiles[s.name, "quick"]) for s in all_suites().values() if s.in_demo]

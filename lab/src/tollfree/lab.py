@@ -26,7 +26,7 @@ import psycopg
 
 from tollfree.clients import clients
 from tollfree.cluster import Cluster
-from tollfree.errors import LabError, LabStateError
+from tollfree.errors import FileError, LabError, LabStateError
 from tollfree.link import Link
 from tollfree.ports import LOOPBACK, reserved_ports
 from tollfree.postgres import Installation
@@ -154,7 +154,13 @@ class Lab:
     @property
     def has_files(self) -> bool:
         """Whether runs and cases are in files as the database has them. Then the lab is down."""
-        return self._mark_of_files.exists()
+        try:
+            return self._mark_of_files.exists()
+        except PermissionError as error:
+            raise FileError(
+                f"cannot enter {self.folder}: it belongs to another user",
+                "Run as that user, or name another folder with TOLLFREE_HOME.",
+            ) from error
 
     @property
     def sockets(self) -> Path:

@@ -75,7 +75,8 @@ def _options(command: click.Command) -> Iterator[str]:
         yield ".SH OPTIONS"
     for option in options:
         names = ", ".join((*option.opts, *option.secondary_opts))
-        value = "" if option.is_flag else f" {option.make_metavar(click.Context(command))}"
+        metavar = option.make_metavar(click.Context(command)).removesuffix(" RANGE")
+        value = "" if option.is_flag else f" {metavar}"
         yield ".TP"
         yield f".B {escaped(names + value)}"
         yield escaped(option.help or "")

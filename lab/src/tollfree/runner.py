@@ -26,7 +26,7 @@ from tollfree.stats import LEAST_ROUNDS
 from tollfree.store import Result, Run, Step, Store
 from tollfree.suites import suite_named
 from tollfree.suites.base import Bench, Suite
-from tollfree.suites.presentation import Findings
+from tollfree.suites.presentation import Findings, percent
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def _require_same_choice(run: Run, request: Request) -> None:
         ("--only", request.pattern or None, run.pattern or "every case"),
         ("--rounds", request.rounds, run.rounds),
         ("--limit", request.query_limit_s, run.query_limit_s or "none"),
-        ("--precision", request.precision, run.precision or "none"),
+        ("--precision", _percent(request.precision), _percent(run.precision) or "none"),
         ("--seed", request.seed, run.seed),
     )
     for option, asked, begun in chosen:
@@ -156,6 +156,10 @@ def _require_same_choice(run: Run, request: Request) -> None:
                 f"Go on with it by `tollfree run {run.suite} --resume` alone, or leave out --resume"
                 " to begin another run.",
             )
+
+
+def _percent(share: float | None) -> str | None:
+    return None if share is None else percent(share)
 
 
 def _servers(lab: Lab, store: Store, run: Run) -> dict[str, Any]:

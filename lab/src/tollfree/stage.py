@@ -100,11 +100,17 @@ def make_stage(installation: Installation, home: Path, user: ServerUser) -> Stag
         )
     stage = Stage(installation, make_home(installation, home, user) / "stage")
     _link_installation(stage)
-    with building(installation):
-        for extension in EXTENSIONS:
-            _install_extension(stage, extension)
-        for source, program in PROGRAMS.items():
-            _install_program(stage, source, program)
+    try:
+        with building(installation):
+            for extension in EXTENSIONS:
+                _install_extension(stage, extension)
+            for source, program in PROGRAMS.items():
+                _install_program(stage, source, program)
+    except (OSError, shutil.Error) as error:
+        raise FileError(
+            f"cannot build in {BUILD}: {error}",
+            "Make the checkout writable for this user, and free space there and in the lab's home.",
+        ) from error
     return stage
 
 

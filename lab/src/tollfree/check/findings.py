@@ -109,6 +109,8 @@ def of_tables(
         server = servers.get(table.server)
         analyze = (f"ANALYZE {table.qualified};",)
         about = f"table {table.qualified}"
+        if "program" in table.options:
+            continue  # nobody can analyze it
         if table.row_estimate is None:
             yield Finding(about, "It was never analyzed: the planner guesses its rows.", analyze)
         elif (table.analyzed_days_ago or 0) > OLD_STATISTICS_DAYS:

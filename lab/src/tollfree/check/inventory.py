@@ -34,18 +34,27 @@ def servers(session: Session) -> tuple[ForeignServer, ...]:
 def tables(session: Session) -> tuple[ForeignTable, ...]:
     """Return the foreign tables of these servers."""
     rows = session.ask("the foreign tables", "tables.sql", WRAPPERS)
-    return tuple(ForeignTable(**row) for row in rows)
+    return tuple(
+        ForeignTable(**(row | {"options": without_secrets(row["options"])})) for row in rows
+    )
 
 
 def without_secrets(options: dict[str, str]) -> dict[str, str]:
-    """Return options with the values of passwords replaced."""
-    return {name: "(hidden)" if "password" in name else value for name, value in options.items()}
+    """Return options with the values of passwords replaced, and without a program's arguments,
+    which often have one."""
+    shown = {name: "(hidden)" if "password" in name else value for name, value in options.items()}
+    if "program" in options:
+        shown["program"] = options["program"].split(maxsplit=1)[0] + " (arguments hidden)"
+    return shown
 
 
 def fetch_size(table: ForeignTable, server: ForeignServer) -> int:
-    """Return how many rows stock fetches at a time."""
-    options = server.options | table.options
-    return int(options.get("fetch_size", DEFAULT_FETCH_SIZE))
+    """Return how many rows stock fetches at a time, read as PostgreSQL reads an integer."""
+    text = (server.options | table.options).get("fetch_size", str(DEFAULT_FETCH_SIZE))
+    try:
+        return round(float(text))
+    except ValueError:
+        return int(text, 0)
 
 
 def is_on(options: dict[str, str], name: str) -> bool:

@@ -112,7 +112,7 @@ class Query:
     """How many rows the remote servers send, as the planner expects."""
     stock_round_trips: float
     ours_round_trips: float
-    """At least so many."""
+    """At least so many: lookups in loops are taken to be sent in batches."""
     execution: Execution | None = None
     """None unless it was asked for, and could be."""
 

@@ -3,10 +3,12 @@
 The arithmetic is that of an autocommit statement. Stock waits for START TRANSACTION and COMMIT once
 for each server, and for DECLARE, each FETCH and CLOSE each time that a scan is executed; a scan
 that takes no parameter from outside is executed once. Ours waits for one round trip each time, if
-the result is expected to be small or is read to its end, and for COMMIT after a modification. What
-`use_remote_estimate` asks for comes on top.
+the result is expected to be small or is read to its end, in a loop at best for one for many outer
+rows, and for COMMIT after a modification. What `use_remote_estimate` asks for comes on top.
 """
 
+import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +19,9 @@ from tollfree.check.model import ForeignServer, ForeignTable
 from tollfree.check.session import Row
 
 Plan = dict[str, Any]
+
+BATCH = 10_000
+"""Outer rows for which ours asks at once."""
 
 REMOTE_PARAMETER = re.compile(r"\$\d+::|\(SELECT null::")
 
@@ -45,10 +50,26 @@ def nodes(plan: Plan, executions: float = 1.0) -> Iterator[tuple[Plan, float]]:
     """Yield each node and how often the planner expects it to be executed."""
     yield plan, executions
     children = plan.get("Plans", [])
+    outer = next((x for x in children if x["Parent Relationship"] == "Outer"), plan)
     for child in children:
-        is_inner = plan["Node Type"] == "Nested Loop" and child["Parent Relationship"] == "Inner"
-        outer_rows = children[0]["Plan Rows"] if is_inner else 1
-        yield from nodes(child, executions * max(outer_rows, 1))
+        times = outer["Plan Rows"] if _is_repeated(plan, child) else 1
+        yield from nodes(child, executions * max(times, 1))
+
+
+def _is_repeated(plan: Plan, child: Plan) -> bool:
+    """Return whether a node is executed for each row that its parent works on."""
+    above, below = plan["Node Type"], child["Node Type"]
+    match child["Parent Relationship"]:
+        case "Inner":
+            return bool(above == "Nested Loop" and below != "Materialize")
+        case "SubPlan":
+            return f"hashed {child['Subplan Name']})" not in json.dumps(_expressions(plan))
+        case _:
+            return False
+
+
+def _expressions(plan: Plan) -> Plan:
+    return {name: value for name, value in plan.items() if name != "Plans"}
 
 
 def foreign_scans(plan: Plan) -> list[Plan]:
@@ -79,7 +100,7 @@ def costs(
         fetched: float = node["Plan Rows"]
         size = max(fetch_size(table, servers[server]) for table in remote)
         stock += times * ((3 + fetched // size) if is_read else 1)
-        ours += times
+        ours += math.ceil(times / BATCH) if is_read else times
         rows += times * (fetched if is_read else 0)
     if not used:
         return None

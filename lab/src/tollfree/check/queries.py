@@ -4,6 +4,8 @@ Nothing is executed here: each query is prepared and its generic plan read. That
 parameters that pg_stat_statements puts in place of constants, on every major.
 """
 
+import re
+
 import psycopg
 from psycopg import sql
 
@@ -16,13 +18,21 @@ EXPENSIVE = "the most expensive queries"
 HIDDEN = "<insufficient privilege>"
 """What pg_stat_statements has in place of a text that the user may not see."""
 STATEMENTS = """
-    SELECT s.query, s.calls, s.mean_exec_time AS mean_ms
+    SELECT s.query, sum(s.calls)::int8 AS calls,
+        sum(s.total_exec_time) / sum(s.calls)::float8 AS mean_ms
     FROM {}.pg_stat_statements s
     WHERE s.dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
-      AND strpos(s.query, %s) = 0
-    ORDER BY s.total_exec_time DESC
+      AND strpos(s.query, %s) = 0 AND s.calls > 0
+    GROUP BY s.queryid, s.query
+    ORDER BY sum(s.total_exec_time) DESC
     LIMIT 100
 """
+NO_SQL = "pg_stat_statements has it in a form that is no SQL"
+IS_QUERY = re.compile(r"\s*\(*\s*(select|with|values|table|insert|update|delete|merge)\b", re.I)
+TYPED = re.compile(
+    r"\b(interval|date|time|timestamp|timestamptz|timestamp with time zone)\s+(\$\d+)", re.I
+)
+EXTRACT = re.compile(r"\bextract\s*\(\s*(\$\d+)\s+from\b", re.I)
 
 
 def examine(
@@ -33,8 +43,22 @@ def examine(
     tables: tuple[ForeignTable, ...],
 ) -> tuple[Query, ...]:
     """Return the query given, or up to `most` expensive ones, as far as they ask remote servers."""
-    if given is not None:
-        return _given(session, given, servers, tables)
+    found = (
+        _most_expensive(session, most, servers, tables)
+        if given is None
+        else _given(session, given, servers, tables)
+    )
+    with session.answering("which statements it has prepared"):
+        _deallocate(session)  # where a pooler keeps the connection
+    return found
+
+
+def _most_expensive(
+    session: Session,
+    most: int,
+    servers: dict[str, ForeignServer],
+    tables: tuple[ForeignTable, ...],
+) -> tuple[Query, ...]:
     found: list[Query] = []
     refused: list[str] = []
     for row in _expensive(session) if servers else []:
@@ -42,11 +66,11 @@ def examine(
             break
         with session.answering(EXPENSIVE):
             try:
-                with session.savepoint():
-                    plan = _generic_plan(session, row["query"])
+                plan = _plan_of_statistics(session, row["query"])
                 found += _counted(row["query"], plan, row, servers, tables)
-            except (psycopg.errors.SyntaxError, psycopg.errors.InvalidTextRepresentation):
-                continue  # a utility statement, or one that was cut short
+            except psycopg.errors.SyntaxError:
+                if IS_QUERY.match(row["query"]):
+                    refused.append(NO_SQL)
             except (psycopg.Error, NotCountedError) as error:
                 refused.append(_why(error))
     if refused:
@@ -92,10 +116,40 @@ def _expensive(session: Session) -> list[Row]:
     return [row for row in rows if row["query"] != HIDDEN]
 
 
+def _plan_of_statistics(session: Session, query: str) -> Plan:
+    """Return the generic plan of a text of pg_stat_statements, in a subtransaction.
+
+    Where that has put a parameter into a constant with a type, as in `interval $1`, the text is no
+    SQL.
+    """
+    text = EXTRACT.sub(r"pg_catalog.extract(\1,", TYPED.sub(r"\2::\1", query))
+    try:
+        with session.savepoint():
+            return _generic_plan(session, query)
+    except psycopg.errors.SyntaxError:
+        if text == query:
+            raise
+    with session.savepoint():
+        return _generic_plan(session, text)
+
+
 def _generic_plan(session: Session, query: str) -> Plan:
     """Return the generic plan of a statement, whose parameters are of unknown values."""
-    session.run("DEALLOCATE ALL")  # a rollback does not take back a PREPARE
+    _deallocate(session)
     session.run_given("PREPARE tollfree_check AS", query)
+    plan = _explained(session)
+    _deallocate(session)
+    return plan
+
+
+def _deallocate(session: Session) -> None:
+    """Drop the statement, if there is one: a rollback does not take back a PREPARE."""
+    if session.run("SELECT name FROM pg_prepared_statements WHERE name = 'tollfree_check'"):
+        session.run("DEALLOCATE tollfree_check")
+
+
+def _explained(session: Session) -> Plan:
+    """Return the generic plan of the prepared statement."""
     parameters = session.run(
         "SELECT cardinality(parameter_types) AS count FROM pg_prepared_statements"
         " WHERE name = 'tollfree_check'"

@@ -6,6 +6,7 @@ an error. SQL that comes from the user is sent by the extended protocol, which t
 only, so that no COMMIT can come in by it.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
@@ -19,8 +20,8 @@ from psycopg.rows import dict_row
 from tollfree.check.model import Unknown
 from tollfree.errors import EnvironmentLacksError
 
-DEFAULTS: dict[str, Any] = {"connect_timeout": 10, "fallback_application_name": "tollfree check"}
-"""Of what the connection string leaves out."""
+CONNECT_LIMIT_S = 10
+"""Where neither the connection string nor libpq's environment has another one."""
 LOCK_LIMIT_MS = 1000
 MARK = b"\n/* tollfree check */"
 """What statements end with, so that pg_stat_statements tells them from the user's: it leaves out
@@ -60,7 +61,8 @@ class Session:
             with self.answering(what):
                 yield
         finally:
-            self._connection.read_only = True
+            if not self._connection.closed:
+                self._connection.read_only = True
 
     def freeze(self) -> None:
         """Make the present transaction READ ONLY; nothing in it can take that back."""
@@ -131,13 +133,25 @@ def reason(error: psycopg.Error) -> str:
     return " ".join(": ".join(filter(None, parts)).split())
 
 
+def _settings(dsn: str) -> dict[str, Any]:
+    """Return how to connect: a connection string, or the name of a database as psql takes it.
+
+    All is sent and read in UTF-8, whatever the encoding of the database is.
+    """
+    is_name = dsn != "" and "=" not in dsn and "://" not in dsn
+    given: dict[str, Any] = {"dbname": dsn} if is_name else conninfo_to_dict(dsn)
+    settings: dict[str, Any] = {"fallback_application_name": "tollfree check"}
+    if not os.environ.keys() & {"PGCONNECT_TIMEOUT", "PGSERVICE"} and "service" not in given:
+        settings["connect_timeout"] = CONNECT_LIMIT_S
+    return settings | given | {"client_encoding": "UTF8"}
+
+
 @contextmanager
 def connected(dsn: str, statement_limit_s: int) -> Iterator[Session]:
     """Yield a session with the server that a connection string names."""
     try:
-        settings = DEFAULTS | conninfo_to_dict(dsn)
         connection = psycopg.Connection[Row].connect(
-            **settings, autocommit=True, row_factory=dict_row
+            **_settings(dsn), autocommit=True, row_factory=dict_row
         )
     except psycopg.Error as error:
         raise EnvironmentLacksError(

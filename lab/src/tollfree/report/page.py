@@ -51,6 +51,8 @@ def write(report: Report, path: Path) -> None:
 
     Raises FileError, and leaves nothing behind, when the folder cannot be written.
     """
+    if path.is_dir() or not path.name:
+        raise FileError(f"{path} is a folder", "Name a file, such as report/index.html.")
     page = render(report).encode()
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:

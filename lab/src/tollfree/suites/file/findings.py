@@ -6,6 +6,7 @@ same over the rounds. Ratios are medians over the rounds, as everywhere.
 
 import re
 import statistics
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -133,10 +134,9 @@ class FileFindings:
             query: ratio for query, ratio in ratios.items() if (query, "plain") in self.published
         }
 
-    def published_mean(self, engine: str) -> float:
-        """Return the geometric mean of the article's ratios."""
-        ratios = [row.ratio for (_, of), row in self.published.items() if of == engine]
-        return statistics.geometric_mean(ratios)
+    def published_mean(self, engine: str, queries: Iterable[str]) -> float:
+        """Return the geometric mean of the article's ratios of these queries, which it all has."""
+        return statistics.geometric_mean(self.published[query, engine].ratio for query in queries)
 
 
 def query_order(query: str) -> tuple[int, str]:

@@ -32,7 +32,7 @@ def _means(file: FileFindings) -> Iterator[GainRow]:
             for ratios in by_candidate
         ]
         published = all((query, "plain") in file.published for query in common)
-        reference = file.published_mean("plain") if published else None
+        reference = file.published_mean("plain", common) if published else None
         yield GainRow(f"{len(common)} TPC-H queries, geometric mean", tuple(gains), reference)
 
 

@@ -40,7 +40,8 @@ def _queries(file: FileFindings, candidate: str, engine: str, workers: int) -> s
         f"long as on a regular table (geometric mean; {span})"
     )
     if published and candidate == STOCK and is_published(engine, workers):
-        sentence += f"; published, on {ENGINE_NAMES[engine]}: {file.published_mean(engine):.1f}x"
+        mean_then = file.published_mean(engine, published)
+        sentence += f"; published, on {ENGINE_NAMES[engine]}: {mean_then:.1f}x"
     if len(ratios) > len(first):
         mean, span = _mean(ratios)
         sentence += f"; all {len(ratios)} that were measured: {mean} ({span})"

@@ -1,7 +1,7 @@
 """The picture of the suite `shards`: what an operation takes on the most servers of a run."""
 
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tollfree.report.model import Estimate, Gain, GainChart, GainRow
 from tollfree.suites.presentation import gain_row
@@ -16,25 +16,35 @@ Place = tuple[str, str, str]
 
 def gain_chart(shards: ShardsFindings) -> GainChart:
     """Return the picture."""
-    found, most = _found(shards)
+    found, servers = _found(shards)
+    most = max(servers.values(), default=0)
     candidates = tuple(x for x in CANDIDATES if any(x in gains for gains in found.values()))
-    rows = (*_operations(found, candidates), *_queries(found, candidates))
+    # Of what has fewer servers than the others the label says how many.
+    fewer = {place: f", {n} servers" for place, n in servers.items() if n < most}
+    rows = (*_operations(found, candidates, fewer), *_queries(found, candidates, fewer))
     links = dict.fromkeys(link for _, _, link in found)
     over = f", over {next(iter(links))}" if len(links) == 1 else ""
     return GainChart(f"Time on {most} servers{over}", "local tables", candidates, rows)
 
 
-def _found(shards: ShardsFindings) -> tuple[dict[Place, dict[str, Gain]], int]:
-    """Return the gains on the most servers by place and candidate, and how many servers that is;
-    those of Citus are on the servers that it has."""
+def _found(shards: ShardsFindings) -> tuple[dict[Place, dict[str, Gain]], dict[Place, int]]:
+    """Return the gains by place and candidate, each on the most servers that the place has, and how
+    many these are; those of Citus are on the servers that it has."""
     found: dict[Place, dict[str, Gain]] = {}
-    most = max((int(shards.dims(name)["servers"]) for name in shards.ordered()), default=0)
+    most: dict[Place, int] = {}
+    for name in shards.ordered():
+        place = _place(shards.dims(name))
+        most[place] = max(most.get(place, 0), int(shards.dims(name)["servers"]))
     for name in shards.ordered():
         dims, gain = shards.dims(name), shards.run.gain(name)
-        if gain and (dims["servers"] == most or shards.means(name) == CITUS):
-            place = (str(dims["operation"]), str(dims["content"]), str(dims["link"]))
+        place = _place(dims)
+        if gain and (dims["servers"] == most[place] or shards.means(name) == CITUS):
             found.setdefault(place, {})[shards.means(name)] = gain
     return found, most
+
+
+def _place(dims: Mapping[str, object]) -> Place:
+    return (str(dims["operation"]), str(dims["content"]), str(dims["link"]))
 
 
 def _is_tpch(place: Place) -> bool:
@@ -46,25 +56,26 @@ def _several(found: dict[Place, dict[str, Gain]]) -> bool:
 
 
 def _operations(
-    found: dict[Place, dict[str, Gain]], candidates: tuple[str, ...]
+    found: dict[Place, dict[str, Gain]], candidates: tuple[str, ...], fewer: dict[Place, str]
 ) -> Iterator[GainRow]:
     for place, gains in found.items():
         if not _is_tpch(place):
-            over = f", {place[2]}" if _several(found) else ""
+            over = (f", {place[2]}" if _several(found) else "") + fewer.get(place, "")
             yield from gain_row(f"{DOINGS[place[0]]}{over}", map(gains.get, candidates))
 
 
-def _queries(found: dict[Place, dict[str, Gain]], candidates: tuple[str, ...]) -> Iterator[GainRow]:
+def _queries(
+    found: dict[Place, dict[str, Gain]], candidates: tuple[str, ...], fewer: dict[Place, str]
+) -> Iterator[GainRow]:
     """Yield geometric means of TPC-H's queries that all candidates of a place were asked."""
     for content, link in dict.fromkeys(place[1:] for place in found if _is_tpch(place)):
-        asked = [
-            x for place, x in found.items() if _is_tpch(place) and place[1:] == (content, link)
-        ]
+        places = [place for place in found if _is_tpch(place) and place[1:] == (content, link)]
+        asked = [found[place] for place in places]
         means = []
         for candidate in candidates:
             ratios = [gains[candidate].ratio.value for gains in asked if candidate in gains]
             whole = ratios and len(ratios) == len(asked)
             means.append(Gain(Estimate(statistics.geometric_mean(ratios))) if whole else None)
         text = " on text files" if content == "text" else ""
-        over = f", {link}" if _several(found) else ""
+        over = (f", {link}" if _several(found) else "") + fewer.get(places[0], "")
         yield from gain_row(f"{len(asked)} TPC-H queries{text}{over}", means)
