@@ -363,7 +363,7 @@ def test_a_query_is_executed_by_both_on_copies(place: Place) -> None:
     assert RTT_US / 1000 <= done["ours_ms"] < done["stock_ms"]
     out, _ = run(place.dsn(), "--execute", "--query", LOOKUP)
     assert "executed: by postgres_fdw" in out
-    assert "1 round trips; 1 rows" in out
+    assert "1 round trip; 1 row." in out
     assert place.server.password_file.read_text() not in out
 
 

@@ -156,14 +156,20 @@ def aggregate(draw: random.Random) -> str:
 def condition(draw: random.Random) -> str:
     """Return a condition on a row."""
     return draw.choice(
-        ("b", "i4 > 0", "k <> 'kind 2'", "g < 0", "id % 2 = 1", "d IS NULL", "f8 < 1e6")
+        (
+            *("b", "i4 > 0", "k <> 'kind 2'", "g < 0", "id % 2 = 1", "d IS NULL", "f8 < 1e6"),
+            *("g = 3", "k = 'kind 1'", "g = 2 AND k = 'kind 3'"),
+        )
     )
 
 
 def query(draw: random.Random) -> str:
     """Return a query with a placeholder for the table; the groups come first, in their order."""
     groups = draw.choice(
-        ((), ("g",), ("k",), ("g", "k"), ("g % 2", "b"), ("d", "g"), ("i4 / 99", "k"))
+        (
+            *((), ("g",), ("k",), ("g", "k"), ("g % 2", "b"), ("d", "g"), ("i4 / 99", "k")),
+            *(("g", "k"), ("g", "'all'", "k"), ("k", "k", "g")),
+        )
     )
     calls = [aggregate(draw) for _ in range(draw.choice((1, 1, 2, 4)))]
     text = f"SELECT {', '.join((*groups, *calls))} FROM {{}}"
@@ -171,7 +177,9 @@ def query(draw: random.Random) -> str:
         text += f" WHERE {condition(draw)}"
     if groups:
         text += f" GROUP BY {', '.join(map(str, range(1, len(groups) + 1)))}"
-    if draw.random() < 0.2:
+    if "g % 2" in groups and draw.random() < 0.3:
+        text += " HAVING g % 2 + count(*) > 1"
+    elif draw.random() < 0.2:
         text += draw.choice((" HAVING count(*) > 3", " HAVING avg(i4) > 0", " HAVING sum(n) < 1"))
     if groups:
         text += f" ORDER BY {', '.join(map(str, range(1, len(groups) + 1)))}"

@@ -62,10 +62,10 @@ def _options(options: dict[str, str]) -> str:
 def _query(query: Query, links: dict[str, Link]) -> Iterator[str]:
     yield f"query {' '.join(query.query.split())}"
     if query.calls is not None:
-        yield f"  {query.calls:,} calls, {query.mean_ms:.3g} ms each"
+        yield f"  {_many(query.calls, 'call')}, {query.mean_ms:.3g} ms each"
     yield (
-        f"  by postgres_fdw {query.stock_round_trips:,.0f} round trips, by ours"
-        f" {query.ours_round_trips:,.0f} or more; {query.remote_rows:,.0f} remote rows,"
+        f"  by postgres_fdw {_many(query.stock_round_trips, 'round trip')}, by ours"
+        f" {query.ours_round_trips:,.0f} or more; {_many(query.remote_rows, 'remote row')},"
         " as the planner expects"
     )
     slowest = max((links[s].rtt_ms for s in query.servers if s in links), default=None)
@@ -81,11 +81,15 @@ def _query(query: Query, links: dict[str, Link]) -> Iterator[str]:
 def _execution(done: Execution) -> Iterator[str]:
     yield (
         f"  executed: by postgres_fdw {_ms(done.stock_ms)}, by ours {_ms(done.ours_ms)} and"
-        f" {done.ours_round_trips:,} round trips; {done.stock_rows:,.0f} rows. Medians of"
+        f" {_many(done.ours_round_trips, 'round trip')}; {_many(done.stock_rows, 'row')}. Medians of"
         f" {done.executions}, without the begin and end of the transaction"
     )
     if not done.same_plan:
         yield "  the copies that were read have no statistics: the plan of your tables is another"
+
+
+def _many(count: float, thing: str) -> str:
+    return f"{count:,.0f} {thing}{'' if round(count) == 1 else 's'}"
 
 
 def _ms(milliseconds: float) -> str:
