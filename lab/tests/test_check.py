@@ -390,6 +390,7 @@ def test_copies_have_the_columns_and_options_of_their_tables(place: Place) -> No
     ("query", "why"),
     [
         ("UPDATE items SET v = 'changed' WHERE id = 7", "only reads"),
+        ("WITH gone AS (DELETE FROM items RETURNING id) SELECT id FROM gone", "only reads"),
         ("SELECT v FROM items WHERE id = 7 FOR UPDATE", "only reads"),
         ("SELECT v FROM items WHERE id = change()", "does not allow updates"),
         ("SELECT v FROM public.items WHERE id = 7", "by a name with a schema"),
@@ -560,6 +561,8 @@ def test_the_most_expensive_queries_are_those_of_foreign_tables(place: Place) ->
     few = report(place.dsn("checked_nobody"))
     assert few["queries"] == []
     assert unknown(few, "queries of other users") == ["it takes pg_read_all_stats"]
+    (hidden,) = [one["what"] for one in few["unknown"] if "of other users" in one["what"]]
+    assert int(hidden.split()[0]) > 2
 
 
 def test_expensive_queries_with_typed_constants_are_counted(place: Place) -> None:
@@ -646,6 +649,9 @@ def test_secrets_of_options_are_not_shown() -> None:
     shown = inventory.without_secrets(options)
     assert "secret" not in str(shown)
     assert shown["program"].startswith("curl ")
+    assert inventory.without_secrets({"program": "PGPASSWORD=secret psql"}) == {
+        "program": "(hidden)"
+    }
     assert shown["user"] == "me"
 
 
@@ -669,6 +675,11 @@ INIT = {"Node Type": "Result", "Parent Relationship": "InitPlan", "Plan Rows": 1
             {"Node Type": "Seq Scan", "Plan Rows": 50, "Filter": "(SubPlan 1)"},
             [{**SCAN, "Parent Relationship": "SubPlan", "Subplan Name": "SubPlan 1"}],
             50,
+        ),
+        (
+            {"Node Type": "Hash Join", "Plan Rows": 70, "Output": ["(SubPlan 1)"]},
+            [OUTER, {**SCAN, "Parent Relationship": "SubPlan", "Subplan Name": "SubPlan 1"}],
+            70,
         ),
         (
             {"Node Type": "Seq Scan", "Plan Rows": 50, "Filter": "(hashed SubPlan 1)"},

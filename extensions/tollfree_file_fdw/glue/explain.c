@@ -90,8 +90,11 @@ describe_no_index(const ScanInput *input)
 	if (!input->index.is_wanted || !input_is_begun(input) ||
 		(!is_alone && input->share.maker.use == NULL))
 		return NULL;
-	return psprintf("none (%s)", input->index.role == INDEX_FILLED ?
-					input->index.unmade_reason : input->index.unused_reason);
+	/* Of several processes another one may know why. */
+	if (input->index.role == INDEX_FILLED)
+		return psprintf("none (%s%s)", input->index.unmade_reason,
+						is_alone ? "" : ", or it could not be stored");
+	return psprintf("none (%s)", input->index.unused_reason);
 }
 
 /* What the record index was good for, or why there is none, or NULL. */

@@ -305,7 +305,10 @@ tollfreeGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
 	bool		is_partial = stage == UPPERREL_PARTIAL_GROUP_AGG;
 	UpperWork	work = {.input_rel = input_rel};
 
-	/* A foreign table that has children is no scan: it is the first of them. */
+	/*
+	 * A foreign table with children is not scanned itself: its own rows are
+	 * those of a child, and it has no state.
+	 */
 	if ((stage != UPPERREL_GROUP_AGG && !is_partial) ||
 		!setting_push_aggregates || state == NULL ||
 		!IS_SIMPLE_REL(input_rel) || IS_DUMMY_REL(input_rel) ||

@@ -142,8 +142,9 @@ INSERT INTO shards_operations (operation, repeats, command, answer, cleanup) VAL
 	 'COPY loaded FROM PROGRAM ''awk "BEGIN { for (i = 1; i <= 5000; i++) print i % 997, i, i / 4 }"'' (DELIMITER '' '')',
 	 'SELECT * FROM loaded', 'TRUNCATE loaded'),
 	('UPDATE', 1,
-	 'UPDATE orders SET note = note || '''' WHERE placed = date ''2020-01-17''',
-	 'SELECT customer, id, note FROM orders WHERE placed = date ''2020-01-17''', NULL);
+	 'UPDATE orders SET pieces = pieces + 1000 WHERE placed = date ''2020-01-17''',
+	 'SELECT customer, id, pieces FROM orders WHERE placed = date ''2020-01-17''',
+	 'UPDATE orders SET pieces = pieces % 1000 WHERE placed = date ''2020-01-17'' AND pieces >= 1000');
 
 INSERT INTO shards_operations (operation, repeats, clients, command, answer) VALUES
 	('TPCB', 1, 4,
@@ -298,6 +299,8 @@ SELECT 'shards'::text AS suite,
 							   socket_conninfo(c.instance, c.dbname))
 		   ELSE psql_words(c.instance, c.dbname)
 	   || ARRAY['-c', format('SET search_path = %I, public', c.schema)]
+	   /* An interrupted execution may have left its rows. */
+	   || CASE WHEN c.cleanup IS NOT NULL THEN ARRAY['-c', c.cleanup] END
 	   || ARRAY['-c', format('SELECT keep_answer(%L)', c.answer)]
 	   || shards_counted(c.controls, 'before')
 	   || ARRAY['-c', format('SELECT ''ms='' || timed(%L, %s)', c.command, c.repeats)]

@@ -255,24 +255,27 @@ BEGIN
 		END IF;
 		after := lab.run_probe(c.probe_argv, result.env, c.time_limit);
 		IF result.reason IS NULL THEN
-			result.figures := lab.read_figures(c.format, done.stdout) || added;
+			result.figures := coalesce(lab.read_figures(c.format, done.stdout), '{}')
+				|| added;
 			result.reason := lab.why_wrong(c, result.figures, before, after);
+		END IF;
+		IF result.reason IS NULL THEN
+			result.duration := done.wall_ns / 1e9;
+			result.value := CASE c.figure WHEN 'duration' THEN result.duration
+							ELSE (result.figures->>c.figure)::float8 END;
 		END IF;
 	EXCEPTION
 		/* what the case itself can cause; a cancel is not a failure of it */
 		WHEN undefined_file OR insufficient_privilege
-			OR invalid_parameter_value OR external_routine_exception THEN
+			OR invalid_parameter_value OR external_routine_exception
+			OR invalid_text_representation OR numeric_value_out_of_range THEN
 			result.reason := sqlerrm;
+			result.duration := NULL;
 	END;
 
 	result.state := CASE WHEN result.reason IS NULL THEN 'ok'
 					WHEN result.exit_status = 77 THEN 'skipped'
 					ELSE 'failed' END;
-	IF result.state = 'ok' THEN
-		result.duration := done.wall_ns / 1e9;
-		result.value := CASE c.figure WHEN 'duration' THEN result.duration
-						ELSE (result.figures->>c.figure)::float8 END;
-	END IF;
 	INSERT INTO lab.testresults VALUES (result.*);
 	RETURN result;
 END

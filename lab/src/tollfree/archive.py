@@ -143,7 +143,8 @@ def keep(lab: Lab, store: Store) -> bool:
     known = [run for run in runs if run.suite in all_suites()]
     for run in known:
         path = _file_of(folder, run.run_id)
-        if _run_in(path) != run:
+        # One that was cancelled in SQL says that it is running, however many results it has.
+        if run.state == "running" or _run_in(path) != run:
             lab.user.write_text(path, json_text(findings_of(store, run)))
     return known == runs
 

@@ -115,6 +115,16 @@ def _as_precision(
     return share
 
 
+def _as_round_trips(
+    context: click.Context, option: click.Parameter, values: tuple[int, ...]
+) -> tuple[int, ...]:
+    """Return round trips whose half can be waited for each way, in whole microseconds."""
+    for value in values:
+        if value % 2:
+            raise click.BadParameter(f"{value} is odd: a link waits for half of it each way")
+    return values
+
+
 RUN = click.Path()
 """A number too; the shell completes names of files."""
 
@@ -234,6 +244,7 @@ def check_command(
 @click.option(
     "--rtt-us",
     type=click.IntRange(0, 40000),
+    callback=_as_round_trips,
     multiple=True,
     help="Add a link with this round trip, in microseconds, and the cases over it; may be"
     " repeated.",

@@ -423,10 +423,9 @@ class Store:
         """Mark runs whose command was killed as interrupted. Call while holding the lock.
 
         Raises `LabStateError` when cases are being executed in SQL, which does not take that lock.
+        From here on SQL waits to do so until this connection ends.
         """
-        (row,) = self.table(
-            "SELECT pg_try_advisory_xact_lock(hashtext('lab.execremaining')) AS free"
-        )
+        (row,) = self.table("SELECT pg_try_advisory_lock(hashtext('lab.execremaining')) AS free")
         if not row["free"]:
             raise LabStateError(
                 "a session in the lab's database is executing cases",

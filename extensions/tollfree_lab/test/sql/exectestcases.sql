@@ -105,6 +105,17 @@ SELECT scale, runs.seconds,
 FROM runs JOIN run_cases USING (run_id) WHERE run_id = :sized;
 SELECT scale, seconds FROM profiles WHERE (suite, profile) = ('fdw', 'quick');
 
+-- what prints no figures, or none that can be read, fails, and the run goes on
+SELECT start_run('custom', 'quick', 1, '^(works|fails)$', 1) AS odd \gset
+UPDATE run_cases
+SET format = 'json', figure = 'n',
+	argv = CASE testcase WHEN 'works' THEN ARRAY['true'] ELSE ARRAY['echo', '{"n": "many"}'] END
+WHERE run_id = :odd;
+SELECT testcase, (exectestcase(:odd, testcase, 1, '/usr/bin:/bin')).reason
+FROM run_cases WHERE run_id = :odd ORDER BY testcase COLLATE "C";
+SELECT testcase, state, figures FROM testresults WHERE run_id = :odd ORDER BY testcase COLLATE "C";
+DELETE FROM runs WHERE run_id = :odd;
+
 -- a precision makes the number of rounds the most, and a whole quick run executes
 -- once what is no headline, nor compared with one
 SELECT start_run('custom', 'quick', 9, '', 1, NULL, 0.03) AS asked \gset

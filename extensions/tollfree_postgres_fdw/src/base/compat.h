@@ -85,6 +85,13 @@ extern bool be_gssapi_get_delegation(Port *port);
 #define compat_matching_subplans(prune) ExecFindMatchingSubPlans(prune, false)
 #endif
 
+/* Is it JSON_VALUE or the like, which may leave its arguments unevaluated? */
+#if PG_VERSION_NUM >= 170000
+#define compat_is_json_expr(node) IsA(node, JsonExpr)
+#else
+#define compat_is_json_expr(node) false
+#endif
+
 /* The first version whose dates and times have one binary form */
 #define COMPAT_BINARY_VERSION 100000
 

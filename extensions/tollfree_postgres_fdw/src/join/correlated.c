@@ -4,8 +4,8 @@
  *
  * They are given columns or aggregates of each outer row, and have foreign scans
  * that turn them into a query's parameters.  What is behind a CASE, COALESCE,
- * AND, OR or aggregate, in a comparison of rows or a subscript may not be evaluated
- * at all, and is not among them.
+ * AND, OR or aggregate, in a comparison of rows, in the index of a subscript or in
+ * JSON_VALUE and the like may not be evaluated at all, and is not among them.
  *
  * A subquery has to need the rows that looking it up brings.  So all rows of a
  * key come of a scalar one or an ARRAY, one row of an EXISTS, and none of IN.
@@ -270,17 +270,20 @@ find_subqueries(Node *node, void *arg)
 {
 	SubquerySearch *search = arg;
 
-	if (node == NULL)
+	if (node == NULL || compat_is_json_expr(node))
 		return false;
 	switch (nodeTag(node))
 	{
 		case T_CaseExpr:
 		case T_CoalesceExpr:
 		case T_RowCompareExpr:
-		case T_SubscriptingRef:
 		case T_Aggref:
 		case T_WindowFunc:
 			return false;
+		case T_SubscriptingRef:
+			/* Of a null no subscript is evaluated. */
+			return find_subqueries((Node *) ((SubscriptingRef *) node)->refexpr,
+								   arg);
 		case T_BoolExpr:
 			if (((BoolExpr *) node)->boolop != NOT_EXPR)
 				return false;

@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "executor/execPartition.h"
+#include "foreign/fdwapi.h"
 #include "nodes/nodeFuncs.h"
 
 #include "base/compat.h"
@@ -19,6 +20,7 @@
 #include "base/run.h"
 #include "join/inner.h"
 #include "join/lookup.h"
+#include "scan/scan.h"
 #include "sql/deparse.h"
 #include "sql/plan.h"
 
@@ -35,7 +37,10 @@ make_query(const Plan *plan)
 	const ForeignScan *scan = (const ForeignScan *) plan;
 	ScanPlan	read;
 
-	if (!IsA(plan, ForeignScan) || scan->fdw_exprs == NIL)
+	/* An Append may have scans of other wrappers, too. */
+	if (!IsA(plan, ForeignScan) || scan->fdw_exprs == NIL ||
+		GetFdwRoutineByServerId(scan->fs_server)->BeginForeignScan !=
+		tollfreeBeginForeignScan)
 		return NULL;
 	read = plan_read_scan(scan->fdw_private);
 	if (!fastpath_is_on(read.fast_paths, FAST_LOOKUPS) ||

@@ -380,8 +380,8 @@ end_batches(LookupState *state)
 }
 
 /*
- * Starts again.  If not all outer rows were wanted, so may it be now: the batches
- * grow anew.
+ * Starts again.  If not all outer rows were wanted the last time, that may be so
+ * this time, too: the first batch is small again.
  */
 static void
 rescan(CustomScanState *node)

@@ -103,7 +103,7 @@ ALTER FOREIGN TABLE papers_line OPTIONS (ADD insert_arrays 'true');
 SELECT insert_papers(2000);
 SELECT kind, count(*) FROM papers GROUP BY kind ORDER BY kind;
 -- The cache has room for one statement.  The third and the fourth row may each have one, and come before the second has been answered.
-CREATE FUNCTION remote.dawdle() RETURNS trigger
+CREATE FUNCTION remote.linger() RETURNS trigger
 LANGUAGE plpgsql
 AS $$
 BEGIN
@@ -116,7 +116,7 @@ DO $$
 BEGIN
 	FOR i IN 0..2 LOOP
 		EXECUTE format('CREATE TABLE remote.letters_%s (kind int, body text)', i);
-		EXECUTE format('CREATE TRIGGER dawdling BEFORE INSERT ON remote.letters_%s FOR EACH ROW EXECUTE FUNCTION remote.dawdle()', i);
+		EXECUTE format('CREATE TRIGGER lingering BEFORE INSERT ON remote.letters_%s FOR EACH ROW EXECUTE FUNCTION remote.linger()', i);
 		EXECUTE format('CREATE FOREIGN TABLE letters_%s PARTITION OF letters FOR VALUES IN (%s) SERVER part_0 OPTIONS (schema_name ''remote'')', i, i);
 	END LOOP;
 END

@@ -71,6 +71,7 @@ SELECT compare_subqueries('SELECT n, CASE WHEN n < 5 THEN (SELECT 1 / (p.id - 6)
 SELECT compare_subqueries('SELECT n FROM baskets b WHERE n < 5 OR n < (SELECT price FROM prices p WHERE p.id = b.n) ORDER BY n');
 SELECT compare_subqueries('SELECT n FROM baskets b WHERE (n, (SELECT kind FROM prices p WHERE p.id = b.n AND 1 / (p.id - 6) < 5)) < (5, 10) ORDER BY n');
 SELECT compare_subqueries('SELECT n, (CASE WHEN n > 6 THEN ARRAY[1, 2] END)[(SELECT kind FROM prices p WHERE p.id = b.n AND 1 / (p.id - 6) < 5)] FROM baskets b ORDER BY n');
+SELECT compare_subqueries('SELECT n, (ARRAY(SELECT p.id FROM prices p WHERE p.kind = b.kind ORDER BY p.id))[2] FROM baskets b ORDER BY n');
 -- Nor is anything if somebody could tell that rows are read ahead.
 EXPLAIN (COSTS OFF) SELECT random() < 2, (SELECT price FROM prices p WHERE p.id = b.id) FROM baskets b;
 EXPLAIN (COSTS OFF) SELECT (SELECT price FROM prices p WHERE p.id = b.id) FROM baskets b FOR UPDATE;

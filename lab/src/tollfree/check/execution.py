@@ -29,7 +29,11 @@ KEEPS_NESTED = """
            AS keeps
 """
 """Whether pg_stat_statements keeps commands that a DO block executes."""
-NOT_READING = (psycopg.errors.ReadOnlySqlTransaction, psycopg.errors.SyntaxError)
+NOT_READING = (
+    psycopg.errors.ReadOnlySqlTransaction,
+    psycopg.errors.SyntaxError,
+    psycopg.errors.FeatureNotSupported,
+)
 """What DECLARE says of a statement that is no query, or that writes."""
 
 

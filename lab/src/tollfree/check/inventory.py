@@ -44,7 +44,8 @@ def without_secrets(options: dict[str, str]) -> dict[str, str]:
     which often have one."""
     shown = {name: "(hidden)" if "password" in name else value for name, value in options.items()}
     if "program" in options:
-        shown["program"] = options["program"].split(maxsplit=1)[0] + " (arguments hidden)"
+        word = options["program"].partition(" ")[0]
+        shown["program"] = "(hidden)" if "=" in word else f"{word} (arguments hidden)"
     return shown
 
 

@@ -23,6 +23,9 @@ Plan = dict[str, Any]
 BATCH = 10_000
 """Outer rows for which ours asks at once."""
 
+MAKES_ROWS = ("Nested Loop", "Hash Join", "Merge Join", "Aggregate")
+"""Nodes that have other rows than their outer side; subqueries are executed for theirs."""
+
 REMOTE_PARAMETER = re.compile(r"\$\d+::|\(SELECT null::")
 
 
@@ -52,7 +55,9 @@ def nodes(plan: Plan, executions: float = 1.0) -> Iterator[tuple[Plan, float]]:
     children = plan.get("Plans", [])
     outer = next((x for x in children if x["Parent Relationship"] == "Outer"), plan)
     for child in children:
-        times = outer["Plan Rows"] if _is_repeated(plan, child) else 1
+        is_subplan = child["Parent Relationship"] == "SubPlan"
+        above = plan if is_subplan and plan["Node Type"] in MAKES_ROWS else outer
+        times = above["Plan Rows"] if _is_repeated(plan, child) else 1
         yield from nodes(child, executions * max(times, 1))
 
 

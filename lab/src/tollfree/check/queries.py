@@ -18,7 +18,7 @@ EXPENSIVE = "the most expensive queries"
 HIDDEN = "<insufficient privilege>"
 """What pg_stat_statements has in place of a text that the user may not see."""
 STATEMENTS = """
-    SELECT s.query, sum(s.calls)::int8 AS calls,
+    SELECT s.query, count(*) AS entries, sum(s.calls)::int8 AS calls,
         sum(s.total_exec_time) / sum(s.calls)::float8 AS mean_ms
     FROM {}.pg_stat_statements s
     WHERE s.dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
@@ -110,7 +110,7 @@ def _expensive(session: Session) -> list[Row]:
             return []
         query = sql.SQL(STATEMENTS).format(sql.Identifier(schema[0]["nspname"]))
         rows += session.run(query, MARK.decode())
-    hidden = sum(row["query"] == HIDDEN for row in rows)
+    hidden = sum(row["entries"] for row in rows if row["query"] == HIDDEN)
     if hidden:
         session.not_known(f"{hidden} queries of other users", "it takes pg_read_all_stats")
     return [row for row in rows if row["query"] != HIDDEN]

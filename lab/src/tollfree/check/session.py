@@ -52,6 +52,8 @@ class Session:
                 yield
         except psycopg.Error as error:
             self._note(what, error)
+        except UnicodeDecodeError:
+            self.not_known(what, "a text in the answer is not in UTF-8")
 
     @contextmanager
     def trying(self, what: str) -> Iterator[None]:

@@ -81,8 +81,8 @@ def _query(query: Query, links: dict[str, Link]) -> Iterator[str]:
 def _execution(done: Execution) -> Iterator[str]:
     yield (
         f"  executed: by postgres_fdw {_ms(done.stock_ms)}, by ours {_ms(done.ours_ms)} and"
-        f" {_many(done.ours_round_trips, 'round trip')}; {_many(done.stock_rows, 'row')}. Medians of"
-        f" {done.executions}, without the begin and end of the transaction"
+        f" {_many(done.ours_round_trips, 'round trip')}; {_many(done.stock_rows, 'row')}."
+        f" Medians of {done.executions}, without the begin and end of the transaction"
     )
     if not done.same_plan:
         yield "  the copies that were read have no statistics: the plan of your tables is another"

@@ -51,11 +51,11 @@ def write(report: Report, path: Path) -> None:
 
     Raises FileError, and leaves nothing behind, when the folder cannot be written.
     """
-    if path.is_dir() or not path.name:
-        raise FileError(f"{path} is a folder", "Name a file, such as report/index.html.")
     page = render(report).encode()
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
+        if path.is_dir() or not path.name:
+            raise FileError(f"{path} is a folder", "Name a file, such as report/index.html.")
+        draft = path.with_name(f".{path.name}.{os.getpid()}")
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             draft.write_bytes(page)

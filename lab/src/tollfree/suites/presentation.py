@@ -131,14 +131,15 @@ class Findings:
 
     def ratio(self, testcase: str, baseline: str | None = None) -> stats.Estimate | None:
         """Return the median ratio of a case to its baseline with its interval."""
-        return stats.median_interval(self.ratios(testcase, baseline), self._confidence)
+        return stats.median_interval(self.ratios(testcase, baseline), self.confidence)
 
     def median(self, testcase: str) -> stats.Estimate | None:
         """Return the median of a case with its interval."""
-        return stats.median_interval(self.values(testcase), self._confidence)
+        return stats.median_interval(self.values(testcase), self.confidence)
 
     @property
-    def _confidence(self) -> float:
+    def confidence(self) -> float:
+        """The confidence of the run's intervals."""
         return stats.SEQUENTIAL_CONFIDENCE if self.run.precision else stats.CONFIDENCE
 
     def imprecise(self) -> dict[str, stats.Estimate]:

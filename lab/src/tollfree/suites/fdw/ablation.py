@@ -60,7 +60,9 @@ def _gain(fdw: FdwFindings, name: str) -> Gain | None:
         return None
     # Most paths are closed by their option; one is opened by it.
     off, on = (case.baseline, name) if dims["opens"] else (name, case.baseline)
-    ratio = stats.median_interval(_inverted(fdw.run.ratios(name), invert=bool(dims["opens"])))
+    ratio = stats.median_interval(
+        _inverted(fdw.run.ratios(name), invert=bool(dims["opens"])), fdw.run.confidence
+    )
     middles = [fdw.run.median(x) for x in (on, off)]
     if ratio is None or None in middles:
         return None

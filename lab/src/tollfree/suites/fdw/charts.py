@@ -104,9 +104,10 @@ def _latency_chart(fdw: FdwFindings, bench: str) -> LineChart:
 def _percentiles(fdw: FdwFindings, testcase: str) -> tuple[Point, ...]:
     if not fdw.run.values(testcase):
         return ()
+    figures = {p: fdw.run.figures(testcase, f"latency_{f}_us") for f, p in PERCENTILES}
     estimates = (
-        (percent, stats.median_interval(fdw.run.figures(testcase, f"latency_{figure}_us")))
-        for figure, percent in PERCENTILES
+        (percent, stats.median_interval(values, fdw.run.confidence))
+        for percent, values in figures.items()
     )
     return tuple(Point(_rarity(percent), e.median, *e.interval) for percent, e in estimates if e)
 
