@@ -66,10 +66,12 @@ def _connecting(interface: InterfaceFindings, task: Task) -> str | None:
     each = interface.case(task, BASELINE)
     other = interface.case(Task(task.road, once, task.print), BASELINE)
     ratio = interface.ratio(each, other) if each else None
-    if each is None or ratio is None:
+    if each is None:
         return None
     queries = interface.fewest_queries(each)
     connecting = f"Connecting for each of {queries:,} one-row queries {_road(task)}"
+    if ratio is None:
+        return connecting + _taking(interface, task, each)
     if not stats.told_apart(ratio, interface.run.noise):
         return (
             f"{connecting} shows no difference to a connection that is kept which this run can "
@@ -79,6 +81,15 @@ def _connecting(interface: InterfaceFindings, task: Task) -> str | None:
         f"{connecting} costs libpq {ratio_words(ratio)} the time of such a query in a connection "
         "that is kept."
     )
+
+
+def _taking(interface: InterfaceFindings, task: Task, each: str) -> str:
+    """Say how long a query with its connection takes libpq, and how the others compare."""
+    whole = interface.per_execution_ms(each, "total_ns")
+    connecting = interface.connecting_ms(each)
+    text = f" takes libpq {whole:.3g} ms a query, {connecting:.3g} ms of it to connect"
+    parts = _beside_libpq(interface, task, each)
+    return f"{text}; beside that time: {', '.join(parts)}." if parts else f"{text}."
 
 
 def _tls(interface: InterfaceFindings, task: Task) -> str | None:
@@ -106,6 +117,20 @@ def _drivers(interface: InterfaceFindings, task: Task) -> str | None:
     if baseline is None:
         return None
     rows = {"sql50k": "50,000 rows", "sql10m": "the rows of t10m"}[task.strategy.split(":")[0]]
+    parts = _beside_libpq(interface, task, baseline)
+    floor = interface.case(task, FLOOR)
+    ratio = interface.ratio(floor, baseline) if floor else None
+    if ratio and stats.told_apart(ratio, interface.run.noise):
+        parts.append(f"the floor, which looks at nothing, {figures.ratio(ratio.median)}")
+    if not parts:
+        return None
+    return (
+        f"For {rows} {_road(task)}, by the normal methods, beside libpq's time: {', '.join(parts)}."
+    )
+
+
+def _beside_libpq(interface: InterfaceFindings, task: Task, baseline: str) -> list[str]:
+    """Say how many times libpq's time the normal methods of the other interfaces take."""
     parts = []
     for name in interface.ranking(task):
         dims = interface.dims(name)
@@ -116,15 +141,7 @@ def _drivers(interface: InterfaceFindings, task: Task) -> str | None:
             told = stats.told_apart(ratio, interface.run.noise)
             words = figures.ratio(ratio.median) if told else "no difference told"
             parts.append(f"{dims['interface']} {words} ({dims['held']})")
-    floor = interface.case(task, FLOOR)
-    ratio = interface.ratio(floor, baseline) if floor else None
-    if ratio and stats.told_apart(ratio, interface.run.noise):
-        parts.append(f"the floor, which looks at nothing, {figures.ratio(ratio.median)}")
-    if not parts:
-        return None
-    return (
-        f"For {rows} {_road(task)}, by the normal methods, beside libpq's time: {', '.join(parts)}."
-    )
+    return parts
 
 
 def _copy(interface: InterfaceFindings, task: Task) -> list[str]:
