@@ -17,9 +17,9 @@
 #include "parser/parsetree.h"
 
 #include "base/compat.h"
-#include "base/fastpath.h"
 #include "base/inputs.h"
 #include "join/correlated.h"
+#include "join/lookup.h"
 #include "scan/scan.h"
 #include "session/session.h"
 #include "sql/deparse.h"
@@ -46,16 +46,13 @@ static bool
 may_batch(const ForeignScan *scan, const PlannedStmt *stmt)
 {
 	const RangeTblEntry *rte;
-	int			fast_paths;
 
 	if (scan->operation != CMD_SELECT ||
 		GetFdwRoutineByServerId(scan->fs_server)->BeginForeignScan !=
 		tollfreeBeginForeignScan)
 		return false;
 	rte = rt_fetch(compat_scan_rtindex(scan), stmt->rtable);
-	fast_paths = plan_read_scan(scan->fdw_private).fast_paths;
-	return fastpath_is_on(fast_paths, FAST_LOOKUPS) &&
-		fastpath_is_on(fast_paths, FAST_DIRECT_RESULTS) &&
+	return lookup_is_on(plan_read_scan(scan->fdw_private).fast_paths) &&
 		sessions_may_send_arrays(compat_scan_user(scan, rte), scan->fs_server);
 }
 

@@ -16,7 +16,6 @@
 #include "nodes/nodeFuncs.h"
 
 #include "base/compat.h"
-#include "base/fastpath.h"
 #include "base/run.h"
 #include "join/inner.h"
 #include "join/lookup.h"
@@ -43,10 +42,8 @@ make_query(const Plan *plan)
 		tollfreeBeginForeignScan)
 		return NULL;
 	read = plan_read_scan(scan->fdw_private);
-	if (!fastpath_is_on(read.fast_paths, FAST_LOOKUPS) ||
-		!fastpath_is_on(read.fast_paths, FAST_DIRECT_RESULTS))
-		return NULL;
-	return deparse_lookups(read.command.sql, scan->fdw_exprs);
+	return lookup_is_on(read.fast_paths) ?
+		deparse_lookups(read.command.sql, scan->fdw_exprs) : NULL;
 }
 
 /* Adds the queries for many keys of these plans. */

@@ -8,6 +8,16 @@
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 
+#include "base/fastpath.h"
+
+/* May the rows of a scan with these fast paths be looked up in batches? */
+static inline bool
+lookup_is_on(int fast_paths)
+{
+	return fastpath_is_on(fast_paths, FAST_LOOKUPS) &&
+		fastpath_is_on(fast_paths, FAST_DIRECT_RESULTS);
+}
+
 /* paths.c */
 extern void lookup_install(void);
 extern bool lookup_writes_quietly(const Query *query);

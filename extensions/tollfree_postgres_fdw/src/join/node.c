@@ -64,7 +64,6 @@ typedef struct LookupState
 	bool		sends_ahead;	/* is the next batch sent before it is needed? */
 	bool		is_sent;		/* has it been? */
 	TimestampTz sent;			/* when a batch was sent last */
-	int			first_limit;	/* rows of the first batch */
 	int			limit;			/* rows of the next batch */
 	bool		is_last;		/* has the last outer row been read? */
 
@@ -175,6 +174,15 @@ next_rows(const LookupState *state)
 	return Max((int) rows, 1);
 }
 
+/* Outer rows of the first batch. */
+static int
+first_rows(const LookupState *state)
+{
+	if (inner_has_timeout(&state->inner))
+		return 1;
+	return state->sends_ahead ? LOOKUP_MAX_ROWS : LOOKUP_FIRST_ROWS;
+}
+
 /* Finds the inner scans, and prepares batches for them if there can be any. */
 static void
 find_inner(LookupState *state)
@@ -198,12 +206,9 @@ find_inner(LookupState *state)
 			   : loop_of(state)->nestParams, contexts);
 	if (state->inner.nscans > 0)
 	{
-		bool		has_timeout = inner_has_timeout(&state->inner);
-
-		state->sends_ahead = !has_timeout && reads_all(state);
-		state->first_limit = has_timeout ? 1
-			: state->sends_ahead ? LOOKUP_MAX_ROWS : LOOKUP_FIRST_ROWS;
-		state->limit = state->first_limit;
+		state->sends_ahead = !inner_has_timeout(&state->inner) &&
+			reads_all(state);
+		state->limit = first_rows(state);
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -390,7 +395,7 @@ rescan(CustomScanState *node)
 	PlanState  *outer = outerPlanState(node);
 
 	if (!state->is_last)
-		state->limit = state->first_limit;
+		state->limit = first_rows(state);
 	end_batches(state);
 	if (outer->chgParam == NULL)
 		ExecReScan(outer);

@@ -140,8 +140,7 @@ may_batch(PlannerInfo *root, const RelOptInfo *rel, int fast_paths)
 {
 	Oid			user = OidIsValid(rel->userid) ? rel->userid : GetUserId();
 
-	return fastpath_is_on(fast_paths, FAST_LOOKUPS) &&
-		fastpath_is_on(fast_paths, FAST_DIRECT_RESULTS) &&
+	return lookup_is_on(fast_paths) &&
 		sessions_may_send_arrays(user, rel->serverid) &&
 		may_read_ahead(root);
 }

@@ -86,10 +86,6 @@ is_common_type(const FieldCodec *codec, const Session *session)
 		return session->remote.same_encoding;
 	if (codec->type == NUMERICOID)
 		return version >= INFINITE_NUMERICS;
-	if (codec->type == TIMEOID || codec->type == TIMESTAMPOID ||
-		codec->type == TIMESTAMPTZOID || codec->type == INTERVALOID)
-		return version >= COMPAT_BINARY_VERSION &&
-			decode_is_same_binary(codec->type, version);
 	return decode_is_same_binary(codec->type, version);
 }
 

@@ -17,6 +17,7 @@
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
+#include "base/compat.h"
 #include "wire/decode.h"
 
 #define INT64_SAFE_DIGITS 18	/* any number of so many digits fits */
@@ -236,12 +237,24 @@ decode_find(Oid type)
 }
 
 /*
- * Does the type's binary form mean the same on a server of this version?  An
- * infinite interval is a finite one to versions before 17.
+ * Does the type's binary form mean the same on a server of this version?  Times
+ * may be floating-point numbers before 10.  An infinite interval is a finite one
+ * to versions before 17.
  */
 bool
 decode_is_same_binary(Oid type, int version)
 {
-	return type != INTERVALOID ||
-		(version >= INFINITE_INTERVALS) == (PG_VERSION_NUM >= INFINITE_INTERVALS);
+	switch (type)
+	{
+		case TIMEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return version >= COMPAT_BINARY_VERSION;
+		case INTERVALOID:
+			return version >= COMPAT_BINARY_VERSION &&
+				(version >= INFINITE_INTERVALS) ==
+				(PG_VERSION_NUM >= INFINITE_INTERVALS);
+		default:
+			return true;
+	}
 }

@@ -52,29 +52,27 @@ def plan_of(rows: list[Row]) -> Plan:
 def nodes(plan: Plan, executions: float = 1.0) -> Iterator[tuple[Plan, float]]:
     """Yield each node and how often the planner expects it to be executed."""
     yield plan, executions
-    children = plan.get("Plans", [])
-    outer = next((x for x in children if x["Parent Relationship"] == "Outer"), plan)
-    for child in children:
-        is_subplan = child["Parent Relationship"] == "SubPlan"
-        above = plan if is_subplan and plan["Node Type"] in MAKES_ROWS else outer
-        times = above["Plan Rows"] if _is_repeated(plan, child) else 1
-        yield from nodes(child, executions * max(times, 1))
+    for child in plan.get("Plans", []):
+        yield from nodes(child, executions * max(_repeats(plan, child), 1))
 
 
-def _is_repeated(plan: Plan, child: Plan) -> bool:
-    """Return whether a node is executed for each row that its parent works on."""
-    above, below = plan["Node Type"], child["Node Type"]
-    match child["Parent Relationship"]:
-        case "Inner":
-            return bool(above == "Nested Loop" and below != "Materialize")
-        case "SubPlan":
-            return f"hashed {child['Subplan Name']})" not in json.dumps(_expressions(plan))
-        case _:
-            return False
+def _repeats(plan: Plan, child: Plan) -> float:
+    """Return how often an execution of a node executes a child: once, or for each row."""
+    kind, relation = plan["Node Type"], child["Parent Relationship"]
+    outer = next((x for x in plan["Plans"] if x["Parent Relationship"] == "Outer"), plan)
+    is_looped = (
+        relation == "Inner" and kind == "Nested Loop" and child["Node Type"] != "Materialize"
+    )
+    if not (is_looped or (relation == "SubPlan" and not _is_hashed(plan, child))):
+        return 1
+    rows: float = (plan if relation == "SubPlan" and kind in MAKES_ROWS else outer)["Plan Rows"]
+    return rows
 
 
-def _expressions(plan: Plan) -> Plan:
-    return {name: value for name, value in plan.items() if name != "Plans"}
+def _is_hashed(plan: Plan, subplan: Plan) -> bool:
+    """Return whether a subquery is executed once, into a hash table."""
+    expressions = {name: value for name, value in plan.items() if name != "Plans"}
+    return f"hashed {subplan['Subplan Name']})" in json.dumps(expressions)
 
 
 def foreign_scans(plan: Plan) -> list[Plan]:
