@@ -37,6 +37,7 @@
 
 #include "analyze/analyze.h"
 #include "base/settings.h"
+#include "session/results.h"
 #include "session/session.h"
 #include "xact/transaction.h"
 
@@ -137,9 +138,10 @@ describe_hidden(Relation rel, Session *session)
 	RemoteCommand command = {.sql = sql,.shown = sql};
 	PGresult   *res = session_execute(session, &command, 1, true);
 	RemoteTable table = {.relid = RelationGetRelid(rel),.is_hidden = true};
+	const char *pages = results_value(res);
 
-	if (PQntuples(res) == 1)
-		table.pages = strtod(PQgetvalue(res, 0, 0), NULL);
+	if (pages != NULL)
+		table.pages = strtod(pages, NULL);
 	PQclear(res);
 	return table;
 }
@@ -167,7 +169,8 @@ explain_pages(Relation rel, Session *session)
 	List	   *attrs;
 	char	   *sql = psprintf("EXPLAIN %s", deparse_sample(rel, &everything, &attrs));
 	PGresult   *res = session_ask(session, sql);
-	const char *cost = PQntuples(res) > 0 ? strstr(PQgetvalue(res, 0, 0), "(cost=") : NULL;
+	const char *cost = PQntuples(res) > 0 && PQnfields(res) > 0 ?
+		strstr(PQgetvalue(res, 0, 0), "(cost=") : NULL;
 	double		rows = 0;
 	int			width = 0;
 	bool		fits = cost != NULL &&

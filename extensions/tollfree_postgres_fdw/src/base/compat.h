@@ -77,6 +77,26 @@ extern bool be_gssapi_get_delegation(Port *port);
 							outer, NULL, NIL)
 #endif
 
+/*
+ * Gives a copied Append or MergeAppend its own pruning.  From 18 on that is kept in
+ * the statement, and the executor changes its state when it begins the node.
+ */
+static inline void
+compat_own_pruning(Plan *plan, PlannedStmt *stmt)
+{
+#if PG_VERSION_NUM >= 180000
+	int		   *number = IsA(plan, Append) ? &((Append *) plan)->part_prune_index :
+		IsA(plan, MergeAppend) ? &((MergeAppend *) plan)->part_prune_index : NULL;
+
+	if (number == NULL || *number < 0)
+		return;
+	stmt->partPruneInfos =
+		lappend(stmt->partPruneInfos,
+				copyObjectImpl(list_nth(stmt->partPruneInfos, *number)));
+	*number = list_length(stmt->partPruneInfos) - 1;
+#endif
+}
+
 /* Which inputs of an Append can have rows, as it finds out in its execution. */
 #if PG_VERSION_NUM >= 180000
 #define compat_matching_subplans(prune) \

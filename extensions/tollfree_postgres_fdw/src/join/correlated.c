@@ -217,13 +217,25 @@ reads_what_comes(const SubPlan *subquery, const PlannedStmt *stmt)
 	}
 }
 
+/* Has the partitions of a copied plan pruned by themselves. */
+static void
+own_pruning(Plan *plan, PlannedStmt *stmt)
+{
+	ListCell   *cell;
+
+	compat_own_pruning(plan, stmt);
+	foreach(cell, inputs_of_plan(plan))
+		own_pruning(lfirst(cell), stmt);
+}
+
 /* A copy of the plan of a subquery, for one node that has it look up rows. */
 Plan *
-correlated_copy_plan(const SubPlan *subquery, const PlannedStmt *stmt)
+correlated_copy_plan(const SubPlan *subquery, PlannedStmt *stmt)
 {
 	Plan	   *plan = copyObjectImpl(plan_of(stmt, subquery));
 	ListCell   *cell;
 
+	own_pruning(plan, stmt);
 	if (subquery->subLinkType == EXISTS_SUBLINK)
 	{
 		foreach(cell, find_witnesses(subquery, plan, stmt))

@@ -11,6 +11,6 @@ extern List *correlated_find(const void *expression, const PlannedStmt *stmt);
 extern List *correlated_lookups(const SubPlan *subquery,
 								const PlannedStmt *stmt);
 extern Plan *correlated_copy_plan(const SubPlan *subquery,
-								  const PlannedStmt *stmt);
+								  PlannedStmt *stmt);
 
 #endif							/* TOLLFREE_FDW_CORRELATED_H */

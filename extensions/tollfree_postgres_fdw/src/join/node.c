@@ -65,6 +65,8 @@ typedef struct LookupState
 	bool		is_sent;		/* has it been? */
 	TimestampTz sent;			/* when a batch was sent last */
 	int			limit;			/* rows of the next batch */
+	const LimitState *above;	/* the LIMIT whose input the node is, or NULL */
+	int64		wanted;			/* outer rows that it has yet to get, or -1 */
 	bool		is_last;		/* has the last outer row been read? */
 
 	int64		nkeys;			/* sent so far */
@@ -183,6 +185,57 @@ first_rows(const LookupState *state)
 	return state->sends_ahead ? LOOKUP_MAX_ROWS : LOOKUP_FIRST_ROWS;
 }
 
+/* What looks for the LIMIT above a node */
+typedef struct LimitSearch
+{
+	const PlanState *input;
+	const LimitState *found;
+} LimitSearch;
+
+/* Walker: true once the LIMIT is found whose input the node is. */
+static bool
+find_limit(PlanState *ps, void *arg)
+{
+	LimitSearch *search = arg;
+
+	if (IsA(ps, LimitState) && outerPlanState(ps) == search->input)
+		search->found = (LimitState *) ps;
+	return search->found != NULL || planstate_tree_walker(ps, find_limit, arg);
+}
+
+/*
+ * The LIMIT above a node that returns all of its outer rows; NULL if there is
+ * none, or it is not found.
+ */
+static const LimitState *
+limit_above(const LookupState *state)
+{
+	const PlanState *ps = &state->css.ss.ps;
+	PlanState  *query = run_plan(ps->state);
+	LimitSearch search = {.input = ps};
+
+	if (query != NULL && ps->qual == NULL)
+		(void) find_limit(query, &search);
+	return search.found;
+}
+
+/*
+ * Notes how many rows the LIMIT above wants, and tells the outer side, as nodes of
+ * PostgreSQL do that return all of their outer rows: a sort keeps no more, and may
+ * not be asked for more.
+ */
+static void
+pass_limit(LookupState *state)
+{
+	const LimitState *above = state->above;
+
+	if (above == NULL)
+		return;
+	state->wanted = above->noCount || above->limitOption != LIMIT_OPTION_COUNT ?
+		-1 : above->count + above->offset;
+	ExecSetTupleBound(state->wanted, outerPlanState(state));
+}
+
 /* Finds the inner scans, and prepares batches for them if there can be any. */
 static void
 find_inner(LookupState *state)
@@ -193,6 +246,8 @@ find_inner(LookupState *state)
 	MemoryContext old;
 
 	state->has_begun = true;
+	state->above = limit_above(state);
+	pass_limit(state);
 	if (lookups == NIL || estate->es_epq_active != NULL)
 		return;
 	old = MemoryContextSwitchTo(estate->es_query_cxt);
@@ -257,11 +312,13 @@ read_batch(LookupState *state, int number)
 	inner_begin(&state->inner, number);
 	while (!state->is_last && has_room(state, batch))
 	{
-		TupleTableSlot *row = next_outer(state);
+		TupleTableSlot *row = state->wanted == 0 ? NULL : next_outer(state);
 
 		state->is_last = TupIsNull(row);
 		if (state->is_last)
 			break;
+		if (state->wanted > 0)
+			state->wanted--;
 		old = MemoryContextSwitchTo(batch->context);
 		batch->rows[batch->nrows] = ExecCopySlotMinimalTuple(row);
 		inner_add(&state->inner, number, batch->nrows++, row);
@@ -311,6 +368,7 @@ create_state(CustomScan *scan)
 												 T_CustomScanState);
 
 	state->css.methods = &exec_methods;
+	state->wanted = -1;
 	return (Node *) state;
 }
 
@@ -397,6 +455,7 @@ rescan(CustomScanState *node)
 	if (!state->is_last)
 		state->limit = first_rows(state);
 	end_batches(state);
+	pass_limit(state);
 	if (outer->chgParam == NULL)
 		ExecReScan(outer);
 }

@@ -47,20 +47,6 @@
 
 static set_join_pathlist_hook_type next_hook = NULL;
 
-/* Does the query lock rows, other than those that it writes? */
-static bool
-locks_rows(const PlannerInfo *root)
-{
-	ListCell   *cell;
-
-	foreach(cell, root->rowMarks)
-	{
-		if (RowMarkRequiresRowShareLock(lfirst_node(PlanRowMark, cell)->markType))
-			return true;
-	}
-	return false;
-}
-
 /* Does a table have triggers for the rows that a command writes? */
 static bool
 fires_triggers(Oid relid, CmdType command)
@@ -96,18 +82,38 @@ lookup_writes_quietly(const Query *query)
 		!fires_triggers(target->relid, query->commandType);
 }
 
-/* Does a query, or a subquery of it, call a volatile function? */
+/* Walker: does a query, or one in it, lock rows by FOR UPDATE or the like? */
 static bool
-calls_volatile(const PlannerInfo *root)
+locks_rows(Node *node, void *arg)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+		return ((Query *) node)->rowMarks != NIL ||
+			query_tree_walker((Query *) node, locks_rows, arg, 0);
+	return expression_tree_walker(node, locks_rows, arg);
+}
+
+/* Would a query, or one in it, show when its rows are read? */
+static bool
+tells_when(Query *query)
+{
+	return contain_volatile_functions((Node *) query) ||
+		locks_rows((Node *) query, NULL);
+}
+
+/* Would a query, or a subquery of it? */
+static bool
+any_tells_when(const PlannerInfo *root)
 {
 	ListCell   *cell;
 
-	if (contain_volatile_functions((Node *) root->parse))
+	if (tells_when(root->parse))
 		return true;
 	/* Those of its expressions are planned already, and not seen there. */
 	foreach(cell, root->glob->subroots)
 	{
-		if (contain_volatile_functions((Node *) lfirst_node(PlannerInfo, cell)->parse))
+		if (tells_when(lfirst_node(PlannerInfo, cell)->parse))
 			return true;
 	}
 	return false;
@@ -119,10 +125,10 @@ may_read_ahead(PlannerInfo *root)
 {
 	for (;; root = root->parent_root)
 	{
-		if (!lookup_writes_quietly(root->parse) || locks_rows(root))
+		if (!lookup_writes_quietly(root->parse))
 			return false;
 		if (root->parent_root == NULL)
-			return !root->parse->hasModifyingCTE && !calls_volatile(root);
+			return !root->parse->hasModifyingCTE && !any_tells_when(root);
 	}
 }
 

@@ -51,6 +51,8 @@ pass_row(RemoteScanState *scan)
 static int
 key_of(const PGresult *res, int row)
 {
+	if (PQnfields(res) == 0)
+		elog(ERROR, "remote query result does not match the foreign table");
 	return atoi(PQgetvalue(res, row, PQnfields(res) - 1));
 }
 

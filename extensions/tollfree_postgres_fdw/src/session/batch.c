@@ -350,12 +350,15 @@ batch_add_cached(Session *session, const RemoteCommand *command,
 bool
 batch_send(Session *session)
 {
+	bool		queued = PQstatus(session->conn) != CONNECTION_BAD &&
+		PQpipelineSync(session->conn) == 1;
 	int			left;
 
-	if (PQstatus(session->conn) == CONNECTION_BAD ||
-		!PQpipelineSync(session->conn))
+	/* A clean-up raises no ERROR. */
+	if (!queued && session->batch.deadline != 0)
 		return false;
-	expect(session, PART_SYNC, 0, NULL);
+	if (check_queued(session, queued, PART_SYNC, 0, NULL) == NULL)
+		return false;
 	while ((left = PQflush(session->conn)) > 0)
 	{
 		if (!wait_for(session, WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE))

@@ -321,9 +321,10 @@ questions_add_behind_commit(Session *session)
 void
 questions_take(Session *session, const BatchPart *part, const PGresult *res)
 {
+	const char *value = results_value(res);
 	bool		is_answered = PQresultStatus(res) == PGRES_TUPLES_OK &&
-		PQntuples(res) == 1;
-	const char *answer = is_answered ? PQgetvalue(res, 0, 0) : "";
+		value != NULL;
+	const char *answer = is_answered ? value : "";
 	int			sqlstate = error_sqlstate(res);
 	bool		is_refused = PQresultStatus(res) == PGRES_FATAL_ERROR &&
 		sqlstate != ERRCODE_QUERY_CANCELED &&

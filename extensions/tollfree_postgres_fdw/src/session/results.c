@@ -64,11 +64,34 @@ results_report(Session *session, int elevel, PGresult *res, const char *sql)
 	error_report(session, elevel, &error, sql);
 }
 
+/*
+ * The first value of a result of one row, which may be NULL; NULL if it has none.
+ * Nothing is certain of what calls itself a server.
+ */
+const char *
+results_value(const PGresult *res)
+{
+	return PQntuples(res) == 1 && PQnfields(res) > 0 ?
+		PQgetvalue(res, 0, 0) : NULL;
+}
+
 /* Is the result, which may be NULL, one row that begins with true? */
 static bool
 is_true(const PGresult *res)
 {
-	return PQntuples(res) == 1 && strcmp(PQgetvalue(res, 0, 0), "t") == 0;
+	const char *value = results_value(res);
+
+	return value != NULL && strcmp(value, "t") == 0;
+}
+
+/*
+ * Has a COMMIT failed that nobody waited for, and is no transaction known to have
+ * begun since?
+ */
+static bool
+has_lost_commit(const Session *session)
+{
+	return session->xact.commit_failed && session->xact.remote_depth == 0;
 }
 
 /* Keeps the types of a cached statement's parameters from its description. */
@@ -315,7 +338,7 @@ results_are_ready(Session *session)
 	bool		is_taken = false;
 
 	while ((part = batch_part(session)) != NULL &&
-		   !session->xact.commit_failed &&
+		   !has_lost_commit(session) &&
 		   PQstatus(session->conn) != CONNECTION_BAD)
 	{
 		if (PQisBusy(session->conn))
@@ -421,7 +444,7 @@ results_read_leading(Session *session, bool may_replace)
 		const BatchPart *part = batch_part(session);
 		PGresult   *res;
 
-		if (session->xact.commit_failed)
+		if (has_lost_commit(session))
 			return false;
 		if (part == NULL || part->kind == PART_COMMAND)
 			return true;

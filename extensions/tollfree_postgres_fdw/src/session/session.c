@@ -189,6 +189,7 @@ replace_connection(Session *session)
 	void		(*flush) (void *arg) = session->pending.flush;
 	void	   *flush_arg = session->pending.flush_arg;
 
+	Assert(session->xact.remote_depth == 0);
 	connection_end(session);
 	connect_again(session);
 	session->counters.reconnects++;

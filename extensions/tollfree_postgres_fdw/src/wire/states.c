@@ -172,6 +172,11 @@ make_state(const StateMaker *maker, Datum *values, bool *nulls)
 	}
 	/* Of no values only the count is not null, as is 0 in the arrays. */
 	is_empty = DatumGetInt64(parts[0]) == 0;
+	for (int i = 1; !is_empty && i < states_count_parts(maker->kind); i++)
+	{
+		if (nulls[maker->parts[i]])
+			elog(ERROR, "a remote sum of values is null");
+	}
 	if (maker->kind == STATE_INTEGER_AVERAGE)
 		values[maker->column] = make_array(parts, 2, INT8OID);
 	else if (maker->kind == STATE_FLOAT)

@@ -83,6 +83,17 @@ needs_no_answer(const Session *session)
 		session->xact.failed_depth == 0 && !IsolationIsSerializable();
 }
 
+/* Raises the ERROR of a remote transaction that was rolled back. */
+static void
+report_rolled_back(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_TRANSACTION_ROLLBACK),
+			 errmsg("remote transaction was rolled back"),
+			 errdetail("A command in it had failed, and the error was not handled at the level of that command."),
+			 errcontext("remote SQL command: COMMIT TRANSACTION")));
+}
+
 /*
  * Reads the answer to a COMMIT.  Raises an ERROR if it failed, or if the
  * remote server has answered that it rolled back instead.
@@ -102,11 +113,21 @@ finish_commit(Session *session)
 	batch_part(session)->kind = PART_COMMIT;
 	session->unusable = false;
 	if (!committed)
-		ereport(ERROR,
-				(errcode(ERRCODE_TRANSACTION_ROLLBACK),
-				 errmsg("remote transaction was rolled back"),
-				 errdetail("A command in it had failed, and the error was not handled at the level of that command."),
-				 errcontext("remote SQL command: COMMIT TRANSACTION")));
+		report_rolled_back();
+}
+
+/* Raises an ERROR if a session's transaction is known to be lost. */
+static void
+check_committable(Session *session)
+{
+	session_check_usable(session);
+	pending_drain(session);
+	if (session->xact.remote_depth == 0)
+		return;
+	if (PQstatus(session->conn) == CONNECTION_BAD)
+		results_report(session, ERROR, NULL, "COMMIT TRANSACTION");
+	if (PQtransactionStatus(session->conn) == PQTRANS_INERROR)
+		report_rolled_back();
 }
 
 /* Sends the COMMIT of one session; true if its answer is to be read. */
@@ -115,8 +136,6 @@ start_commit(Session *session)
 {
 	bool		waits = !needs_no_answer(session);
 
-	session_check_usable(session);
-	pending_drain(session);
 	if (session->xact.remote_depth == 0)
 		return false;
 	settings_require(REQUIRE_UNAWAITED_COMMIT, !waits);
@@ -138,8 +157,8 @@ start_commit(Session *session)
 }
 
 /*
- * Commits all remote transactions; those with parallel_commit are all sent
- * before any of their answers is read.
+ * Commits all remote transactions, unless one is known to be lost; those with
+ * parallel_commit are all sent before any of their answers is read.
  */
 static void
 commit_all(void)
@@ -147,6 +166,11 @@ commit_all(void)
 	List	   *pending = NIL;
 	ListCell   *cell;
 
+	foreach(cell, sessions_all())
+	{
+		if (((Session *) lfirst(cell))->xact.local_depth > 0)
+			check_committable(lfirst(cell));
+	}
 	foreach(cell, sessions_all())
 	{
 		Session    *session = lfirst(cell);
@@ -261,8 +285,8 @@ transaction_callback(XactEvent event, void *arg)
 }
 
 /*
- * Callback for the end of a local subtransaction.  A commit calls it twice: another
- * extension's callback may use a session after the first call.
+ * Callback for the end of a local subtransaction.  A commit calls it twice.  The
+ * second time nothing can fail any more, and no callback use a session.
  */
 static void
 subtransaction_callback(SubXactEvent event, SubTransactionId mine,
@@ -271,7 +295,8 @@ subtransaction_callback(SubXactEvent event, SubTransactionId mine,
 	int			level = GetCurrentTransactionNestLevel();
 	ListCell   *cell;
 
-	if (!in_use || event == SUBXACT_EVENT_START_SUB)
+	if (!in_use || event == SUBXACT_EVENT_START_SUB ||
+		event == SUBXACT_EVENT_PRE_COMMIT_SUB)
 		return;
 	if (event == SUBXACT_EVENT_ABORT_SUB)
 		rollback_all(level);

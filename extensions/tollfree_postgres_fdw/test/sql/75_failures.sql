@@ -25,6 +25,34 @@ COMMIT;
 SELECT label FROM items WHERE id = 4;
 UPDATE items SET label = 'item 4' WHERE id = 4;
 
+-- nor is anything lost with it when an interrupt has its answer read by a subtransaction that is rolled back
+CREATE FUNCTION remote.commits_slowly() RETURNS int
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	EXECUTE 'DECLARE held CURSOR WITH HOLD FOR SELECT pg_sleep(2)';
+	RETURN 1;
+END
+$$;
+CREATE VIEW remote.lingering AS SELECT remote.commits_slowly() AS n;
+CREATE FOREIGN TABLE lingering (n int) SERVER loopback OPTIONS (schema_name 'remote');
+SELECT * FROM lingering;
+BEGIN;
+SAVEPOINT a;
+SET LOCAL statement_timeout = '200ms';
+\set VERBOSITY sqlstate
+SET LOCAL client_min_messages = error;
+SELECT count(*) FROM items;
+ROLLBACK TO a;
+\set VERBOSITY default
+RELEASE a;
+UPDATE items SET label = 'not lost' WHERE id = 4;
+SAVEPOINT b;
+UPDATE items SET label = 'not lost either' WHERE id = 5;
+COMMIT;
+SELECT id, label FROM items WHERE id IN (4, 5) ORDER BY id;
+UPDATE items SET label = 'item ' || id WHERE id IN (4, 5);
+
 -- one that is waited for aborts the local transaction
 SET tollfree_postgres_fdw.unawaited_commit = off;
 CREATE TABLE here (n int);
@@ -107,6 +135,42 @@ RELEASE a;
 CLOSE c;
 COMMIT;
 TABLE here;
+-- then no other server has committed, either
+CREATE TABLE remote.elsewhere (n int);
+DO $$
+BEGIN
+	FOR i IN 1..3 LOOP
+		EXECUTE format('CREATE SERVER other_%s FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (%s)', i, server_options());
+		EXECUTE format('CREATE USER MAPPING FOR PUBLIC SERVER other_%s OPTIONS (password_required ''false'')', i);
+		EXECUTE format('CREATE FOREIGN TABLE elsewhere_%s (n int) SERVER other_%1$s OPTIONS (schema_name ''remote'', table_name ''elsewhere'')', i);
+	END LOOP;
+END
+$$;
+CREATE FOREIGN TABLE late_elsewhere (pad text, q int) SERVER other_3 OPTIONS (schema_name 'remote', table_name 'late', fetch_size '10');
+BEGIN;
+INSERT INTO elsewhere_1 VALUES (1);
+INSERT INTO elsewhere_2 VALUES (2);
+DECLARE c CURSOR FOR SELECT pad FROM late_elsewhere WHERE q IS NOT NULL;
+MOVE 50 FROM c;
+SAVEPOINT a;
+SELECT count(*) FROM elsewhere_3;
+ROLLBACK TO a;
+COMMIT;
+TABLE remote.elsewhere;
+-- nor if the remote transaction is known to have failed
+BEGIN;
+INSERT INTO elsewhere_1 VALUES (1);
+INSERT INTO elsewhere_2 VALUES (2);
+DECLARE c CURSOR FOR SELECT q FROM late_elsewhere;
+MOVE 1 FROM c;
+SAVEPOINT a;
+MOVE ALL FROM c;
+ROLLBACK TO a;
+COMMIT;
+TABLE remote.elsewhere;
+SET client_min_messages = warning;
+DROP SERVER other_1, other_2, other_3 CASCADE;
+RESET client_min_messages;
 -- or at whatever else comes next: a command, the cursor's end, a COMMIT without it
 UPDATE items SET label = 'item 4' WHERE id = 4;
 BEGIN;

@@ -103,6 +103,23 @@ EXECUTE kept(-2);
 EXECUTE kept(NULL);
 RESET plan_cache_mode;
 DEALLOCATE kept;
+-- A sort below keeps no more rows than a LIMIT above wants, also when it is executed again.
+CREATE FUNCTION sorts(query text) RETURNS SETOF text
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF) ' || query LOOP
+		IF line ~ 'Batched|Sort Method' THEN
+			RETURN NEXT btrim(regexp_replace(line, '( *Memory|\(actual).*| *->  ', '', 'g'));
+		END IF;
+	END LOOP;
+END
+$$;
+SELECT sorts('SELECT who, (SELECT price FROM prices p WHERE p.id = b.id) FROM baskets b ORDER BY who, n LIMIT 10');
+SELECT sorts('SELECT who, (SELECT price FROM prices p WHERE p.id = b.id) FROM baskets b ORDER BY who, n');
+SELECT compare_subqueries('SELECT g, q.* FROM generate_series(1, 6) g, LATERAL (SELECT n, (SELECT note FROM prices p WHERE p.id = b.n) FROM baskets b ORDER BY who, n OFFSET g % 4 LIMIT CASE WHEN g % 3 > 0 THEN g * 5 END) q');
 -- A cursor asks for no more batches than it needs.
 BEGIN;
 DECLARE reading CURSOR FOR SELECT n, (SELECT price FROM prices p WHERE p.id = b.id) FROM baskets b ORDER BY n;
@@ -133,6 +150,27 @@ $$;
 INSERT INTO remote.split_prices SELECT * FROM remote.prices;
 SELECT compare_subqueries('SELECT n, (SELECT price FROM split_prices p WHERE p.id = b.id) FROM baskets b ORDER BY n');
 SELECT compare_subqueries('SELECT n, (SELECT sum(price) FROM split_prices p WHERE p.kind = b.kind) FROM baskets b ORDER BY n');
+-- Partitions that are pruned when the query begins, before others that keys choose
+CREATE TABLE daily_prices (id int, kind int, price numeric, note text) PARTITION BY RANGE (id);
+DO $$
+BEGIN
+	CREATE TABLE remote.daily_prices (id int, kind int, price numeric, note text) PARTITION BY RANGE (id);
+	FOR i IN 0..3 LOOP
+		EXECUTE format('CREATE TABLE remote.daily_prices_%s PARTITION OF remote.daily_prices FOR VALUES FROM (%s) TO (%s)', i, i * 150, i * 150 + 150);
+		EXECUTE format('CREATE FOREIGN TABLE daily_prices_%s PARTITION OF daily_prices FOR VALUES FROM (%s) TO (%s) SERVER loopback OPTIONS (schema_name ''remote'')', i, i * 150, i * 150 + 150);
+	END LOOP;
+END
+$$;
+INSERT INTO remote.daily_prices SELECT * FROM remote.prices;
+SET tests.low = '200';
+SELECT compare_subqueries('SELECT n, (SELECT sum(price) FROM daily_prices p WHERE p.id = b.id AND p.id >= current_setting(''tests.low'')::int) FROM baskets b ORDER BY n');
+SELECT compare_subqueries('SELECT n FROM baskets b WHERE (SELECT count(*) FROM daily_prices p WHERE p.id = b.id AND p.id >= current_setting(''tests.low'')::int) = 0 ORDER BY n');
+SET plan_cache_mode = force_generic_plan;
+PREPARE kept(int) AS SELECT n, id, (SELECT price FROM daily_prices p WHERE p.id = b.id AND p.id >= $1) FROM baskets b WHERE n IN (60, 120, 170, 199) ORDER BY n;
+EXECUTE kept(200);
+EXECUTE kept(400);
+DEALLOCATE kept;
+RESET plan_cache_mode;
 -- Outer partitions share the plan of a condition's subquery, and are read in turn.
 CREATE TABLE split_baskets (LIKE baskets) PARTITION BY HASH (n);
 CREATE TABLE split_baskets_0 PARTITION OF split_baskets FOR VALUES WITH (MODULUS 3, REMAINDER 0);

@@ -97,4 +97,27 @@ SQL
 	'1 2 3',
 	'a savepoint that is used while it is released');
 
+# One that fails while it commits is rolled back remotely, too.
+$node->safe_psql('postgres', 'TRUNCATE goods; CREATE TABLE near_goods (id int)');
+is( $node->safe_psql(
+		'postgres', <<"SQL"),
+LOAD '$library';
+SELECT count(*) FROM far_goods;
+DO \$\$
+BEGIN
+	INSERT INTO far_goods VALUES (1);
+	BEGIN
+		INSERT INTO near_goods VALUES (2);
+		INSERT INTO far_goods VALUES (2);
+		PERFORM set_config('late_callback.subquery', 'SELECT 1/0', true);
+	EXCEPTION WHEN division_by_zero THEN
+		NULL;
+	END;
+END \$\$;
+SELECT string_agg(id::text, ' ' ORDER BY id) FROM goods;
+SELECT count(*) FROM near_goods;
+SQL
+	"0\n1\n0",
+	'a block that fails while it commits');
+
 done_testing();

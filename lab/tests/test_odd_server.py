@@ -1,0 +1,137 @@
+"""What calls itself a PostgreSQL server may answer anything: that is an error, and no crash.
+
+Whoever may create a foreign server could otherwise end all sessions of the local one.
+"""
+
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from tollfree.cluster import Cluster
+from tollfree.ports import LOOPBACK
+
+pytestmark = pytest.mark.cluster
+
+DATABASE = "odd"
+NO_ENCRYPTION = (80877103, 80877104)
+"""Codes of requests for TLS and GSSAPI."""
+PARAMETERS = {
+    "server_version": "18.0",
+    "server_encoding": "UTF8",
+    "client_encoding": "UTF8",
+    "integer_datetimes": "on",
+    "standard_conforming_strings": "on",
+}
+SETUP = """
+CREATE EXTENSION tollfree_postgres_fdw CASCADE;
+CREATE SERVER odd FOREIGN DATA WRAPPER tollfree_postgres_fdw
+    OPTIONS (host '{host}', port '{port}', dbname 'x', sslmode 'disable', gssencmode 'disable');
+CREATE USER MAPPING FOR CURRENT_USER SERVER odd OPTIONS (user 'x', password_required 'false');
+CREATE FOREIGN TABLE t (n int, x numeric) SERVER odd;
+CREATE TABLE l AS SELECT g AS n FROM generate_series(1, 100) AS g;
+"""
+STATEMENTS = (
+    "SELECT * FROM t",
+    "SELECT count(*) FROM t",
+    "SELECT * FROM l JOIN t USING (n)",
+    "SELECT (SELECT x FROM t WHERE t.n = l.n) FROM l",
+    "INSERT INTO t VALUES (1, 1)",
+    "INSERT INTO t VALUES (1, 1) RETURNING x",
+    "UPDATE t SET x = 2",
+    "UPDATE t SET x = random()",
+    "DELETE FROM t WHERE n = 1",
+    "TRUNCATE t",
+    "ANALYZE t",
+    "IMPORT FOREIGN SCHEMA public FROM SERVER odd INTO public",
+)
+
+
+class OddServer:
+    """Speaks the protocol, and answers each command by one row without columns."""
+
+    def __init__(self) -> None:
+        """Listen on a free port."""
+        self._listener = socket.create_server((LOOPBACK, 0))
+        self.port: int = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        """Accept no more connections."""
+        self._listener.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=_serve, args=(connection,), daemon=True).start()
+
+
+def _message(kind: bytes, body: bytes = b"") -> bytes:
+    return kind + struct.pack("!I", len(body) + 4) + body
+
+
+NONE = struct.pack("!H", 0)
+ROW = _message(b"D", NONE) + _message(b"C", b"SELECT 1\0")
+READY = _message(b"Z", b"I")
+COLUMNS = _message(b"T", NONE)
+ANSWERS = {
+    b"P": _message(b"1"),
+    b"B": _message(b"2"),
+    b"C": _message(b"3"),
+    b"E": ROW,
+    b"S": READY,
+    b"Q": COLUMNS + ROW + READY,
+}
+
+
+def _serve(connection: socket.socket) -> None:
+    with connection, connection.makefile("rb") as messages:
+
+        def body() -> bytes:
+            size = int.from_bytes(messages.read(4), "big")
+            return messages.read(max(size - 4, 0))
+
+        while int.from_bytes(body()[:4], "big") in NO_ENCRYPTION:
+            connection.sendall(b"N")
+        parameters = (
+            _message(b"S", f"{name}\0{value}\0".encode()) for name, value in PARAMETERS.items()
+        )
+        key = _message(b"K", struct.pack("!II", 1, 1))
+        connection.sendall(_message(b"R", bytes(4)) + b"".join(parameters) + key + READY)
+        while kind := messages.read(1):
+            text = body()
+            if kind == b"D":
+                describes = text[:1] == b"S"
+                connection.sendall(_message(b"t", NONE) * describes + COLUMNS)
+            elif kind == b"X":
+                return
+            else:
+                connection.sendall(ANSWERS.get(kind, b""))
+
+
+@pytest.fixture(scope="module")
+def database(pg_instance: Cluster) -> Iterator[str]:
+    """A database with a foreign table on such a server."""
+    server = OddServer()
+    with pg_instance.connect() as connection:
+        connection.execute(f"CREATE DATABASE {DATABASE}")
+    with pg_instance.connect(DATABASE) as connection:
+        connection.execute(SETUP.format(host=LOOPBACK, port=server.port).encode())
+    yield pg_instance.conninfo(DATABASE)
+    server.close()
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_rows_without_columns_are_an_error(database: str, statement: str) -> None:
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("SET statement_timeout = '20s'")
+        with pytest.raises(psycopg.Error) as failure:
+            connection.execute(statement.encode())
+        assert not isinstance(failure.value, psycopg.errors.QueryCanceled)
+        assert connection.execute("SELECT count(*) FROM l").fetchone() == (100,)
