@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import pytest
+from filediff.binary import binary_case
 from filediff.cases import Case, Server, draw_case
 from filediff.changes import DIALECTS, Changes
 from filediff.differ import Differ, Difference
@@ -72,6 +73,24 @@ def test_no_case_differs(
     itself = " ITSELF" if world.wrapper == STOCK else ""
     with capsys.disabled():
         print(f"\nfilediff: {world.wrapper} against {STOCK}{itself}, seed {seed}: {differ.tally}")
+
+
+@pytest.mark.walk
+@pytest.mark.cluster
+def test_no_binary_file_differs(
+    world: FileWorld, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a tenth of the cases, those that can be written so."""
+    seed: int = pytestconfig.getoption("--filediff-seed")
+    count: int = pytestconfig.getoption("--filediff-cases") // 10
+    differ = Differ(world)
+    for number in range(count):
+        case = binary_case(world, seed, number)
+        difference = differ.run(case) if case else None
+        assert difference is None, f"seed {seed}, case {number}:\n{difference}"
+    assert differ.tally.cases > count / 4
+    with capsys.disabled():
+        print(f"\nfilediff: binary files, seed {seed}: {differ.tally}")
 
 
 @pytest.mark.cluster

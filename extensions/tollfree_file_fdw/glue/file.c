@@ -127,8 +127,8 @@ lacks_conversion(int encoding)
  * files, which the partitions of one table may exceed.  But file_fdw opens a file
  * when the query begins: one that it cannot open is an error then, even if it is
  * never read, and so it is here.  The same goes for what COPY refuses when it
- * opens a file: a binary one by its head, or an encoding.  A pipe or a program
- * may be waiting to be opened.
+ * opens a file: a binary one by its head, an encoding, or an option, see
+ * file_check_options.  A pipe or a program may be waiting to be opened.
  */
 bool
 file_can_wait(const FileOptions *options, int encoding)
@@ -156,6 +156,37 @@ copy_options(const FileOptions *options, int encoding)
 						  (Node *) makeString(pstrdup(pg_encoding_to_char(encoding))),
 						  -1);
 	return lappend(list_copy(options->copy), element);
+}
+
+/* COPY's source of data of a file that is not read. */
+static int
+read_nothing(void *buffer, int minread, int maxread)
+{
+	return 0;
+}
+
+/*
+ * Raises the ERROR, if there is one, by which COPY refuses to open a file of these
+ * options for what no validator sees: columns that cannot be forced to null or
+ * not, or whose default cannot be planned.
+ */
+void
+file_check_options(Relation rel, const FileOptions *options, int encoding)
+{
+	ListCell   *cell;
+
+	foreach(cell, options->copy)
+	{
+		const char *name = lfirst_node(DefElem, cell)->defname;
+
+		if (strcmp(name, "force_not_null") == 0 ||
+			strcmp(name, "force_null") == 0 || strcmp(name, "default") == 0)
+		{
+			EndCopyFrom(BeginCopyFrom(NULL, rel, NULL, NULL, false, read_nothing,
+									  NIL, copy_options(options, encoding)));
+			return;
+		}
+	}
 }
 
 /* Raises the ERROR of a record that there is no memory for. */

@@ -30,6 +30,8 @@ typedef struct OpenFile
 	MemoryContextCallback forget;
 } OpenFile;
 
+extern void file_check_options(Relation rel, const FileOptions *options,
+							   int encoding);
 extern bool file_can_wait(const FileOptions *options, int encoding);
 extern OpenFile *file_open(Relation rel, const FileOptions *options,
 						   int encoding);

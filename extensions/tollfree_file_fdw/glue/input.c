@@ -38,12 +38,14 @@ open_file(ScanInput *input)
 	MemoryContextSwitchTo(old);
 }
 
-/* Opens a file that cannot wait until it is read. */
+/* Opens a file that cannot wait until it is read; of others checks the options. */
 void
 input_open_early(ScanInput *input)
 {
 	input->can_wait = file_can_wait(&input->options, input->encoding);
-	if (!input->can_wait)
+	if (input->can_wait)
+		file_check_options(input->rel, &input->options, input->encoding);
+	else
 		open_file(input);
 }
 

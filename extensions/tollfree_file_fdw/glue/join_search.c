@@ -46,22 +46,61 @@ typedef struct JoinSearch
 
 static ExecutorStart_hook_type next_start_hook = NULL;
 
-/* Can an expression neither raise an error nor do anything but compute? */
+/* Walker: is there a parameter in an expression? */
 static bool
-is_harmless(Node *node)
+has_param(Node *node, void *context)
 {
-	return !contain_leaked_vars(node) && !contain_volatile_functions(node);
+	return node != NULL &&
+		(IsA(node, Param) || expression_tree_walker(node, has_param, context));
+}
+
+/* Can a function fail, or tell of its arguments otherwise? */
+static bool
+is_leaky(Oid function, void *context)
+{
+	return !get_func_leakproof(function);
+}
+
+/*
+ * Walker: has an expression of parameters a subquery executed for them, or can it
+ * fail for what they are?  PostgreSQL executes an uncorrelated subquery when its
+ * value is asked for first.
+ */
+static bool
+may_fail_for_params(Node *node, void *context)
+{
+	const EState *estate = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+		return ((Param *) node)->paramkind == PARAM_EXEC &&
+			estate->es_param_exec_vals[((Param *) node)->paramid].execPlan != NULL;
+	if (check_functions_in_node(node, is_leaky, NULL) && has_param(node, NULL))
+		return true;
+	return expression_tree_walker(node, may_fail_for_params, context);
+}
+
+/*
+ * Can an expression of a node neither raise an error nor do anything but compute?
+ * contain_leaked_vars looks at columns of rows only.
+ */
+static bool
+is_harmless(Node *node, const PlanState *ps)
+{
+	return !contain_leaked_vars(node) && !contain_volatile_functions(node) &&
+		!may_fail_for_params(node, ps->state);
 }
 
 /* The same for all expressions of a target list. */
 static bool
-are_targets_harmless(List *targets)
+are_targets_harmless(List *targets, const PlanState *ps)
 {
 	ListCell   *cell;
 
 	foreach(cell, targets)
 	{
-		if (!is_harmless((Node *) lfirst_node(TargetEntry, cell)->expr))
+		if (!is_harmless((Node *) lfirst_node(TargetEntry, cell)->expr, ps))
 			return false;
 	}
 	return true;
@@ -108,7 +147,8 @@ follow_keys(JoinSearch *search, const PlanState *node, int varno)
 static bool
 passes_on(const HashJoinState *join)
 {
-	const HashJoin *plan = castNode(HashJoin, join->js.ps.plan);
+	const PlanState *ps = &join->js.ps;
+	const HashJoin *plan = castNode(HashJoin, ps->plan);
 	ListCell   *cell;
 
 	foreach(cell, plan->hashoperators)
@@ -119,10 +159,10 @@ passes_on(const HashJoinState *join)
 	}
 	return join->hj_NullOuterTupleSlot == NULL &&
 		!plan->join.plan.parallel_aware &&
-		is_harmless((Node *) plan->hashclauses) &&
-		is_harmless((Node *) plan->join.joinqual) &&
-		is_harmless((Node *) plan->join.plan.qual) &&
-		are_targets_harmless(plan->join.plan.targetlist);
+		is_harmless((Node *) plan->hashclauses, ps) &&
+		is_harmless((Node *) plan->join.joinqual, ps) &&
+		is_harmless((Node *) plan->join.plan.qual, ps) &&
+		are_targets_harmless(plan->join.plan.targetlist, ps);
 }
 
 /* Gives a scan a filter, if it can have one. */
@@ -135,8 +175,9 @@ add_filter(const JoinSearch *search, ForeignScanState *node)
 	ListCell   *cell;
 
 	if (scan->aggregate != NULL || scan->input.slow_reason != NULL ||
-		!are_targets_harmless(plan->targetlist) ||
-		!is_harmless((Node *) list_copy_tail(plan->qual, scan->npushed)))
+		!are_targets_harmless(plan->targetlist, &node->ss.ps) ||
+		!is_harmless((Node *) list_copy_tail(plan->qual, scan->npushed),
+					 &node->ss.ps))
 		return;
 	foreach(cell, search->keys)
 	{

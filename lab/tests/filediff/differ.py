@@ -96,7 +96,7 @@ class Difference:
             (
                 f"file ({len(self.case.content)} bytes): {_shown(self.case.content)}",
                 self.case.table.create("/the/file") + ";",
-                "; ".join(_set(self.case.settings + self.case.own_settings)) + ";",
+                "; ".join(set_all(self.case.settings + self.case.own_settings)) + ";",
                 f"{self.statement.sql};" if self.statement else "",
                 self.reason,
             )
@@ -120,7 +120,7 @@ class Differ:
         for one in cases:
             self._world.file(one.filename).write_bytes(one.content)
         sides = self._world.sides()
-        _ask(sides, CLEAN_UP, "; ".join((CLEAN_UP, *_set(cases[1].own_settings))))
+        _ask(sides, CLEAN_UP, "; ".join((CLEAN_UP, *set_all(cases[1].own_settings))))
         scripts = [self._script(one) for one in cases]
         steps: list[Statement | None] = [None, *case.statements]
         for step, stock_sql, candidate_sql in zip(steps, *scripts, strict=True):
@@ -137,7 +137,7 @@ class Differ:
         """Return what a side does: the set-up, then the statements."""
         path = str(self._world.file(case.filename))
         # The settings come first: a default is read when the table is made.
-        setup = "; ".join((*_set(case.settings), case.table.create(path)))
+        setup = "; ".join((*set_all(case.settings), case.table.create(path)))
         return [setup, *(statement.sql for statement in case.statements)]
 
     def _difference(
@@ -203,7 +203,8 @@ class Differ:
         return last
 
 
-def _set(settings: tuple[tuple[str, str], ...]) -> list[str]:
+def set_all(settings: tuple[tuple[str, str], ...]) -> list[str]:
+    """Return the statements that set settings."""
     return [f"SET {name} = {literal(value)}" for name, value in settings]
 
 

@@ -244,7 +244,15 @@ def _query(rng: random.Random, *, is_any: bool, outer: str | None = None) -> str
         where.append(_subquery(rng, rng.choice(names)))
     if outer is not None:
         name = rng.choice(names)
-        where.append(rng.choice((f"{name}.id % 8 > {outer}", f"{name}.i > {outer} * 10")))
+        where.append(
+            rng.choice(
+                (
+                    f"{name}.id % 8 > {outer}",
+                    f"{name}.i > {outer} * 10",
+                    f"{name}.id > 10 / ({outer} - {rng.choice((3, *[9999] * 4))})",
+                )
+            )
+        )
     clause = f" WHERE {' AND '.join(where)}" if where else ""
     if is_any:
         columns = ", ".join(f"{name}.id" for name in names)
@@ -261,7 +269,13 @@ def _join(rng: random.Random, name: str, other: str) -> str:
         conditions.append(_equality(rng, other, name))
     if kind != "FULL JOIN" and rng.random() < 0.2:
         conditions.append(
-            rng.choice((f"{other}.id > {name}.id", f"{other}.id / ({name}.id + 1) >= 0"))
+            rng.choice(
+                (
+                    f"{other}.id > {name}.id",
+                    f"{other}.id / ({name}.id + 1) >= 0",
+                    f"{other}.id > (SELECT 10 / count(*) FROM {rng.choice(('dim', 'none'))})",
+                )
+            )
         )
     return f"{kind} {table} {name} ON {' AND '.join(conditions)}"
 

@@ -10,6 +10,7 @@ CREATE FOREIGN TABLE t (a int) SERVER ours OPTIONS (filename :'plain', force_nul
 CREATE FOREIGN TABLE t (a int OPTIONS (force_null 'true')) SERVER ours
 	OPTIONS (filename :'plain', format 'text');
 SELECT * FROM t;
+SELECT * FROM t LIMIT 0;
 \set VERBOSITY default
 DROP FOREIGN TABLE t;
 CREATE SERVER lazy FOREIGN DATA WRAPPER tollfree_file_fdw OPTIONS (lazy 'true');

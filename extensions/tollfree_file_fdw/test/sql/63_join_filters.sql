@@ -35,6 +35,26 @@ SET max_parallel_workers_per_gather = 0;
 SET enable_nestloop = off;
 SET enable_mergejoin = off;
 
+-- A condition that can fail for a parameter, or has a subquery executed, sees the rows that the join would drop.
+CREATE TABLE nobody (k int);
+INSERT INTO nobody VALUES (-1);
+ANALYZE nobody;
+CREATE SEQUENCE asked;
+SELECT count(*) FROM stock.facts f RIGHT JOIN nobody d ON f.k = d.k AND f.id > (SELECT 10 / count(*) FROM dims WHERE a > 100);
+SELECT count(*) FROM ours.facts f RIGHT JOIN nobody d ON f.k = d.k AND f.id > (SELECT 10 / count(*) FROM dims WHERE a > 100);
+SELECT count(*) FROM ours.facts f RIGHT JOIN nobody d ON f.k = d.k AND f.id > (SELECT nextval('asked'));
+SELECT is_called FROM asked;
+SELECT w, (SELECT count(*) FROM stock.facts f JOIN nobody d USING (k) WHERE f.id > 10 / x.w) FROM (VALUES (1), (0)) x (w);
+SELECT w, (SELECT count(*) FROM ours.facts f JOIN nobody d USING (k) WHERE f.id > 10 / x.w) FROM (VALUES (1), (0)) x (w);
+SET plan_cache_mode = force_generic_plan;
+PREPARE divides (int) AS SELECT count(*) FROM ours.facts f RIGHT JOIN nobody d ON f.k = d.k AND f.id > 10 / $1;
+EXECUTE divides (5);
+EXECUTE divides (0);
+DEALLOCATE divides;
+RESET plan_cache_mode;
+DROP TABLE nobody;
+DROP SEQUENCE asked;
+
 -- Each type of key, and several of them.  A first row is asked for before there is a hash table.
 SELECT shown_plan('SELECT * FROM ours.facts JOIN dims ON k = a WHERE facts.n < 30', 'analyze, costs off, timing off, summary off, buffers off');
 SET tollfree_file_fdw.debug_require = 'join_filter';
