@@ -12,6 +12,9 @@ SHELL_SCRIPTS = $(shell grep -lE '^\#(!/bin/(ba)?sh| shellcheck)' tools/* .ci/* 
 PYTHON_TOOLS = tools/check-layers
 PYTHON_CLIENTS = $(wildcard clients/*/*.py)
 
+# $(call write,FILE,COMMAND): the file stays as it is if the command fails
+write = $(2) >$(1).new && mv $(1).new $(1)
+
 .DEFAULT_GOAL = help
 .NOTPARALLEL:
 MAKEFLAGS += --no-print-directory
@@ -81,15 +84,15 @@ bench: build ## run every program in lab/benchmarks, and record what it prints
 	@$(CHOOSE_POSTGRES) && for benchmark in lab/benchmarks/*.py; do \
 		.venv/bin/python -m tollfree.benchmarks "$$(basename "$$benchmark" .py)" || exit; \
 	done
-	.venv/bin/python -m tollfree.benchmarks >docs/runs/benchmarks.md
+	$(call write,docs/runs/benchmarks.md,.venv/bin/python -m tollfree.benchmarks)
 
 docs: ## make again the documents that are made by commands
 	@tools/make-venv dev
-	.venv/bin/python -m tollfree.reference >docs/reference/command-line.md
+	$(call write,docs/reference/command-line.md,.venv/bin/python -m tollfree.reference)
 	.venv/bin/python -m tollfree.manual
-	.venv/bin/python -m tollfree.stored >docs/runs/README.md
-	.venv/bin/python -m tollfree.benchmarks >docs/runs/benchmarks.md
-	.venv/bin/python -m tollfree.gains >docs/gains.svg
+	$(call write,docs/runs/README.md,.venv/bin/python -m tollfree.stored)
+	$(call write,docs/runs/benchmarks.md,.venv/bin/python -m tollfree.benchmarks)
+	$(call write,docs/gains.svg,.venv/bin/python -m tollfree.gains)
 	.venv/bin/python -m tollfree.results
 	.venv/bin/python -m tollfree.summary
 

@@ -7,11 +7,26 @@ from tollfree.suites.fdw.ablation import Gain
 
 
 def gain(
-    ratios: list[float], *, with_path: float = 1, without: float = 1, trips: bool = False
+    ratios: list[float],
+    *,
+    with_path: float = 1,
+    without: float = 1,
+    trips: bool = False,
+    noise: stats.Noise | None = None,
 ) -> Gain:
     ratio = stats.median_interval(ratios)
     assert ratio is not None
-    return Gain("read_ahead", "SCAN", "simple", with_path, without, "s", ratio, trips)
+    return Gain(
+        path="read_ahead",
+        work="SCAN",
+        protocol="simple",
+        with_path=with_path,
+        without_path=without,
+        unit="s",
+        ratio=ratio,
+        is_told_apart=stats.told_apart(ratio, noise),
+        counts_round_trips=trips,
+    )
 
 
 @pytest.mark.parametrize(
@@ -28,6 +43,12 @@ def gain(
 )
 def test_time_pays_from_a_tenth_on_if_it_is_told_apart(ratios: list[float], *, pays: bool) -> None:
     assert gain(ratios).pays is pays
+
+
+def test_what_is_within_the_noise_does_not_pay() -> None:
+    noise = stats.noise_of([[1.3] * 5])
+    assert not gain([1.2] * 5, noise=noise).pays
+    assert gain([1.4] * 5, noise=noise).pays
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from tollfree import manual
 from tollfree.cli import cli, main
+from tollfree.console import OUT
 from tollfree.errors import ExitCode
 from tollfree.paths import CHECKOUT
 from tollfree.postgres import Installation, chosen_installation
@@ -110,6 +112,27 @@ def test_a_defect_shows_where_it_is_and_has_its_own_exit_code(
     err = capsys.readouterr().err
     assert "Traceback" in err
     assert "ZeroDivisionError: of ours" in err
+
+
+STORED = str(CHECKOUT / "docs" / "runs" / "fdw-headlines-postgresql-18.json")
+
+
+def test_no_figure_is_cut_where_the_terminal_is_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(OUT, "width", 60)
+    shown = CliRunner().invoke(cli, ["show", STORED]).output
+    assert "Throughput" in shown
+    assert "…" not in shown
+
+
+def test_an_encoding_without_a_dash_is_written_to() -> None:
+    done = tollfree("show", STORED, PYTHONIOENCODING="ascii")
+    assert done.returncode == ExitCode.OK, done.stderr
+
+
+def test_too_few_rounds_for_a_precision_are_a_usage_error() -> None:
+    done = tollfree("run", "fdw", "--precision", "3%", "--rounds", "3")
+    assert done.returncode == ExitCode.USAGE
+    assert "--rounds 3" in done.stderr
 
 
 def test_an_unknown_option_is_a_usage_error() -> None:

@@ -12,7 +12,7 @@ from command_line import tollfree
 from psycopg.types.json import Jsonb
 
 from tollfree import migration
-from tollfree.errors import ExitCode
+from tollfree.errors import ExitCode, LabStateError
 from tollfree.export import read_json
 from tollfree.lab import Lab
 from tollfree.paths import CHECKOUT
@@ -119,6 +119,15 @@ def test_results_of_an_earlier_build_are_shown(lab: Lab) -> None:
     tollfree("run", "custom", "--rounds", "1")
     assert [run["run_id"] for run in shown()] == [5, 3, 4]
     assert "mine" in tollfree("show", "5", "--cases")[0]
+
+
+def test_a_view_of_the_users_is_named_and_stays(lab: Lab) -> None:
+    with older_store(lab) as store:
+        store.connection.execute("CREATE VIEW public.mine AS SELECT * FROM lab.runs")
+        with pytest.raises(LabStateError) as failure, store.connection.transaction():
+            migration.set_aside(store.connection)
+        assert "view mine depends on" in failure.value.detail
+        store.connection.execute("DROP VIEW public.mine")
 
 
 def test_what_earlier_upgrades_set_aside_is_taken_in(lab: Lab) -> None:

@@ -27,7 +27,7 @@ from tollfree.suites.presentation import plain_section
 
 class SleepingSuite(Suite):
     name = "sleeping"
-    in_demo = False
+    in_demo = True
 
     def disk_bytes(self, profile):
         return 0
@@ -76,6 +76,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 def test_a_folder_is_a_suite_from_end_to_end(lab: Lab, folder: Path, tmp_path: Path) -> None:
     assert "sleeping" in tollfree("list")[0].split()
     assert tollfree("list", "sleeping")[0].split() == ["long", "short"]
+    assert "home" in tollfree("doctor")[0]
     assert "Sleeping" in tollfree("run", "sleeping")[0]
     shown = json.loads(tollfree("show", "1", "--json")[0])
     assert {case["testcase"]: case["n"] for case in shown["cases"]} == {"long": 2, "short": 2}

@@ -306,6 +306,10 @@ def test_cases_of_fewer_rounds_are_planned_and_repeated_as_such() -> None:
     findings = replace(findings, cases=findings.cases | once)
     assert "--rounds" not in repeat_command(findings)
     assert run_part(findings).executions_planned == 3 * len(GOOD) - 2
+    # A quick run of named cases has no precision unless it is asked for.
+    named = run_of(rounds=50, precision=0.03, profile="quick", pattern="^RO")
+    command = repeat_command(replace(findings, run=named))
+    assert "--rounds 50 --precision 3%" in command
 
 
 EVEN = [100.0, 101.0, 99.0, 100.0, 100.5, 99.5, 100.0]
@@ -340,11 +344,16 @@ def test_a_run_with_a_precision_has_wider_intervals_and_says_which_are_too_wide(
     assert wide.low < narrow.low <= narrow.median == wide.median <= narrow.high < wide.high
     (sentence,) = precision_sentences(precise)
     assert sentence.startswith(
-        "NOT PRECISE: after 7 rounds the intervals of 1 ratios reach farther"
+        "NOT PRECISE: after 7 rounds the intervals of 1 of the ratios reach farther"
     )
     assert f"±15%, for this machine is too busy or too uneven: {SLOW} (±" in sentence
     assert plain_section(precise, title="", intro="").verdicts == (sentence,)
     assert precision_sentences(plain) == []
+    young = {name: row[:3] for name, row in (values | {SLOW: [*EVEN]}).items()}
+    (sentence,) = precision_sentences(findings_of(young, precise_run(state="interrupted")))
+    assert "of 2 of the ratios fewer than 7 rounds" in sentence
+    assert sentence.endswith("the run is interrupted.")
+    assert "machine" not in sentence
     assert precision_sentences(findings_of(values | {SLOW: [*EVEN]}, precise_run())) == []
 
 
@@ -383,13 +392,14 @@ def test_comparing_runs_tells_only_changes_that_the_intervals_show() -> None:
 
 
 def test_comparing_runs_of_one_round_tells_no_change() -> None:
-    """One ratio has no interval: its two ends are the ratio itself."""
+    """One ratio has no interval."""
     once = findings_of({name: values[:1] for name, values in GOOD.items()})
     slower = GOOD | {SLOW: [100.0, 110.0, 50.0]}
     for after in (findings_of({SLOW: [100.0], BASE: [1000.0]}), findings_of(slower)):
         for pair in ((once, after), (after, once)):
             changes = {row[0]: row[-1] for row in comparison(*pair).rows}
             assert changes[SLOW] == SAME
+    assert {row[0]: row[2:4] for row in comparison(once, once).rows}[SLOW] == (None, None)
     (note,) = comparison(once, once).notes
     assert "single round" in note
     several = comparison(findings_of(GOOD), findings_of(slower))

@@ -18,6 +18,7 @@ from tollfree.errors import ExitCode, FileError
 from tollfree.postgres import Installation
 from tollfree.privileges import ServerUser
 from tollfree.stage import (
+    STAMP,
     Stage,
     _link_installation,
     _within_quotes,
@@ -101,6 +102,19 @@ def test_the_stage_has_nothing_of_our_extensions_as_they_are_installed(
 
 
 @pytest.mark.cluster
+def test_a_stage_whose_stamp_a_full_disk_has_cut_is_laid_out_anew(
+    installation: Installation, home: Path
+) -> None:
+    stage = Stage(installation, home / "cut")
+    _link_installation(stage)
+    (stage.root / STAMP).write_text("")
+    (stage.root / "left over").touch()
+    _link_installation(stage)
+    assert not (stage.root / "left over").exists()
+    assert (stage.root / STAMP).read_text()
+
+
+@pytest.mark.cluster
 def test_builds_in_one_checkout_wait_for_each_other(
     installation: Installation, home: Path, user: ServerUser
 ) -> None:
@@ -144,6 +158,27 @@ def test_root_writes_the_stage_where_nobody_else_can_put_a_link(
     assert precious.read_bytes() == b"precious"
     assert stage_owners(stage) == {0}
     assert not (stage.programs / "txprobe.new").is_symlink()
+
+
+@pytest.mark.cluster
+def test_links_of_the_servers_user_lead_root_nowhere(
+    old_home: Path, user: ServerUser, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    (old_home / "link").symlink_to(tmp_path)
+    os.link(secret, old_home / "log")
+    with pytest.raises(FileError, match="cannot write"):
+        user.write_text(old_home / "link" / "file", "text")
+    with pytest.raises(FileError, match="cannot write"):
+        user.append_text(old_home / "link" / "secret", "text")
+    with pytest.raises(FileError, match="cannot make"):
+        user.make_folder(old_home / "link" / "folder")
+    with pytest.raises(FileError, match="is not a file of"):
+        user.open_file(old_home / "log", os.O_WRONLY | os.O_TRUNC)
+    assert list(tmp_path.iterdir()) == [secret]
+    assert secret.read_text() == "secret"
+    assert secret.stat().st_uid == 0
 
 
 @pytest.mark.cluster

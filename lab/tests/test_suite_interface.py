@@ -141,8 +141,15 @@ def test_an_interrupted_interface_run_goes_on_with_its_tables(lab: Lab) -> None:
         before = {(r.testcase, r.iter): r.ts for r in store.results(run)}
         rounds = 1 + max((r.iter for r in store.results(run)), default=0)
         store.connection.execute(
-            "UPDATE lab.runs SET rounds = %s WHERE run_id = %s", (rounds, run.run_id)
+            "UPDATE lab.runs SET rounds = %s,"
+            " server = jsonb_set(server, '{source,clients,libpq}', '\"another\"')"
+            " WHERE run_id = %s",
+            (rounds, run.run_id),
         )
+    _, err = tollfree("run", "interface", "--resume", code=ExitCode.LAB_STATE)
+    assert "has measured another build of libpq" in err.replace("\n", " ")
+    with lab.database() as store:
+        store.describe_run(run, run.host, run.server)
     _, err = tollfree("run", "interface", "--resume")
     assert re.search(r"\d+ of \d+ executions, 0:00:\d\d left", err)
     with lab.database() as store:

@@ -229,7 +229,9 @@ SELECT 'file'::text AS suite,
 	   false AS higher_is_better,
 	   jsonb_build_object('query', c.query, 'target', c.candidate,
 						  'engine', c.engine, 'workers', c.workers,
-						  'scale', p.scale) AS dims,
+						  'scale', p.scale)
+	   || CASE WHEN c.extension <> c.candidate THEN jsonb_build_object('wrapper', c.extension)
+			  ELSE '{}' END AS dims,
 	   psql_words(checked.instance, 'tpch_' || p.scale)
 	   || checked.first_of_all
 	   || ARRAY['-c', '\o /dev/null', '-c', 'EXPLAIN ' || checked.planned]

@@ -91,7 +91,7 @@ INSERT INTO shards_tables VALUES
 
 /*
  * What is done.  "command" is timed; "answer" is a query, executed once before,
- * or behind a command that writes, whose rows have to be the same everywhere.
+ * or behind a command that writes, whose rows have to be those of the local tables.
  */
 CREATE TABLE shards_operations
 (
@@ -104,6 +104,9 @@ CREATE TABLE shards_operations
 	is_tpch		bool NOT NULL DEFAULT false,
 	in_quick	bool NOT NULL DEFAULT true
 );
+
+COMMENT ON COLUMN shards_operations.cleanup IS
+'undoes what a command that writes has done, or an execution that was ended; NULL if it only reads';
 
 COMMENT ON COLUMN shards_operations.repeats IS
 'how often the command is executed, with n from 1 on; its time is that of one';
@@ -168,6 +171,26 @@ INSERT INTO shards_operations (operation, repeats, command, answer, is_tpch, in_
 SELECT query, 1, format('PERFORM * FROM (%s) q', statement), statement, true,
 	   query IN ('Q1', 'Q3', 'Q5', 'Q6')
 FROM file_queries WHERE published;
+
+CREATE TABLE shards_answers
+(
+	scale		int NOT NULL,
+	operation	text NOT NULL,
+	answer		int8 NOT NULL,
+	PRIMARY KEY (scale, operation)
+);
+
+COMMENT ON TABLE shards_answers IS
+'what the local tables answer, to compare all candidates'' answers with';
+
+CREATE FUNCTION shards_keep_answer(scale int, operation text, answer int8)
+RETURNS void
+LANGUAGE sql
+BEGIN ATOMIC
+	INSERT INTO shards_answers
+	VALUES (shards_keep_answer.scale, shards_keep_answer.operation, shards_keep_answer.answer)
+	ON CONFLICT ON CONSTRAINT shards_answers_pkey DO UPDATE SET answer = excluded.answer;
+END;
 
 /* Where it is done: local tables, twice; each wrapper, number and link; Citus. */
 CREATE VIEW shards_places AS
@@ -293,7 +316,9 @@ SELECT 'shards'::text AS suite,
 	   'ms'::text AS unit, false AS higher_is_better,
 	   jsonb_build_object('operation', c.operation, 'content', c.content, 'target', c.target,
 						  'wrapper', coalesce(c.wrapper, 'none'), 'servers', c.servers,
-						  'link', c.link, 'repeats', c.repeats) AS dims,
+						  'link', c.link, 'repeats', c.repeats)
+	   || CASE c.content WHEN 'text' THEN jsonb_build_object('file_wrapper', c.schema)
+			  ELSE '{}' END AS dims,
 	   CASE WHEN c.clients IS NOT NULL
 		   THEN shards_pgbench(c.command, c.clients, 5 * p.seconds, 20 * p.scale,
 							   socket_conninfo(c.instance, c.dbname))
@@ -374,31 +399,49 @@ $$;
 
 /*
  * Returns why an execution does not count, or NULL: its answer has to be that of
- * every other execution of the operation in this run.
+ * the local tables.
  */
 CREATE FUNCTION shards_judge(run_case run_cases, figures jsonb, before text, after text)
 RETURNS text
 LANGUAGE plpgsql STABLE
 AS $$
 DECLARE
-	answer		text := figures->>'answer';
-	other		text;
+	answer		int8 := figures->>'answer';
+	expected	int8;
 BEGIN
 	IF run_case.dims->>'operation' = 'TPCB' THEN
 		RETURN lab.shards_judge_pgbench(figures, before, after);
 	ELSIF answer IS NULL THEN
 		RETURN 'it printed no answer';
 	END IF;
-	SELECT r.testcase INTO other
-	FROM lab.testresults r JOIN lab.run_cases c USING (run_id, testcase)
-	WHERE r.run_id = run_case.run_id AND r.state = 'ok'
-	  AND c.dims->>'operation' = run_case.dims->>'operation'
-	  AND r.figures->>'answer' <> answer
-	ORDER BY r.ts
-	LIMIT 1;
-	RETURN 'its answer is not that of ' || other;
+	SELECT a.answer INTO expected
+	FROM lab.shards_answers a JOIN lab.runs USING (scale)
+	WHERE run_id = run_case.run_id AND operation = run_case.dims->>'operation';
+	IF expected IS NULL THEN
+		RETURN 'the local tables'' answer is not known';
+	ELSIF answer <> expected THEN
+		RETURN format('its answer has the hash %s, that of the local tables %s', answer, expected);
+	END IF;
+	RETURN NULL;
 END
 $$;
+
+/*
+ * What the local tables are asked once a run: the statements that print the answer,
+ * in a schema.  Their answers are the judge's.
+ */
+CREATE VIEW shards_questions AS
+SELECT DISTINCT r.scale, o.operation, CASE WHEN o.is_tpch THEN 'heap' ELSE 'public' END AS schema,
+	   array_remove(ARRAY[o.cleanup,
+						  CASE WHEN o.cleanup IS NOT NULL THEN o.command END,
+						  format('SELECT keep_answer(%L)', o.answer),
+						  o.cleanup], NULL) AS statements,
+	   EXISTS (SELECT FROM shards_answers a
+			   WHERE (a.scale, a.operation) = (r.scale, o.operation)) AS is_answered
+FROM runs r
+	JOIN run_cases c USING (run_id)
+	JOIN shards_operations o ON o.operation = c.dims->>'operation'
+WHERE r.suite = 'shards' AND r.state = 'running' AND o.clients IS NULL;
 
 INSERT INTO suites VALUES
 	('shards', 'What one table on several servers costs', 'shards_judge');

@@ -5,6 +5,7 @@ them.
 """
 
 import dataclasses
+import io
 import json
 import logging
 import math
@@ -28,7 +29,7 @@ from tollfree.check import check
 from tollfree.check.text import lines
 from tollfree.cluster import is_connection_lost
 from tollfree.compare import Change, changes, comparison, only_in_one
-from tollfree.console import ERR, OUT, print_section, progress_shown, rich_table
+from tollfree.console import ERR, OUT, print_section, print_table, progress_shown
 from tollfree.documents import (
     Document,
     compare_document,
@@ -326,8 +327,8 @@ def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--resume",
             is_flag=True,
-            help="Go on with the suite's latest interrupted run, as it was begun: the options that"
-            " choose what is run are those of that run, or are left out.",
+            help="Go on with the suite's latest interrupted run, as it was begun. Leave out the"
+            " options that choose what is run, or repeat those of that run; others are refused.",
         ),
         click.option("--port", type=click.IntRange(1024, 65000), help="First TCP port to use."),
     )
@@ -447,7 +448,8 @@ def _print_runs(runs: list[Run]) -> None:
         started = f"{one.started:%Y-%m-%d %H:%M}"
         table.add_row(
             *(str(one.run_id), one.suite, one.profile),
-            *(str(one.scale), str(one.seconds), str(one.rounds)),
+            *("-" if size is None else str(size) for size in (one.scale, one.seconds)),
+            str(one.rounds),
             *(one.pattern, one.state, started),
         )
     OUT.print(table, markup=False)
@@ -533,7 +535,7 @@ def compare(before: str, after: str, limit: float | None, as_json: bool) -> None
         _print_json(compare_document((old.run, new.run), found, unmatched, limit))
     else:
         table = comparison(old, new)
-        OUT.print(rich_table(table), markup=False)
+        print_table(table)
         for note in table.notes:
             OUT.print(note, markup=False)
         if unmatched:
@@ -598,6 +600,10 @@ def demo(output: Path) -> None:
 def main() -> None:
     """Run the command line and exit with the documented code."""
     interrupt_on_signals()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # An encoding may lack a dash, or a letter of a table's name.
+            stream.reconfigure(errors="replace")
     logging.basicConfig(format="%(name)s: %(message)s", level=logging.WARNING)
     try:
         code = _exit_code()

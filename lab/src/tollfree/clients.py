@@ -55,6 +55,8 @@ class Client:
     """It cannot be run although nothing that it needs is missing."""
     built_s: float | None
     """How long it took to build just now; None when nothing was built."""
+    build: str
+    """A hash of all that it is built from."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,7 @@ class _Builder:
         self._may_build = build
         self._again = again
         self._outcomes: dict[str, _Outcome] = {}
+        self._hashes: dict[str, str] = {}
 
     def client(self, manifest: Manifest, interface: Interface) -> Client:
         """Return an interface as it stands."""
@@ -110,6 +113,7 @@ class _Builder:
             outcome.failure,
             outcome.broken,
             outcome.built_s,
+            self._hash(manifest),
         )
 
     def _outcome(self, manifest: Manifest) -> _Outcome:
@@ -151,6 +155,11 @@ class _Builder:
 
     def _hash(self, manifest: Manifest) -> str:
         """Return what tells apart builds that could differ: sources, PostgreSQL, system, Python."""
+        if manifest.name not in self._hashes:
+            self._hashes[manifest.name] = self._computed_hash(manifest)
+        return self._hashes[manifest.name]
+
+    def _computed_hash(self, manifest: Manifest) -> str:
         digest = hashlib.sha256(f"{platform.platform()} {sys.version}".encode())
         if manifest.per_postgresql:
             digest.update(f"{self._installation.key} {self._installation.version}".encode())

@@ -19,7 +19,7 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 from tollfree.errors import FileError, LabError, LabStateError
-from tollfree.ports import LOOPBACK
+from tollfree.ports import LOOPBACK, require_socket_path
 from tollfree.privileges import ServerUser
 from tollfree.stage import Stage
 
@@ -28,7 +28,6 @@ START_LIMIT_S = 60.0
 STOP_LIMIT_S = 60.0
 STOP_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL)
 LOG_TAIL_LINES = 15
-LONGEST_SOCKET_PATH = 107
 READY = ("ready", "standby")
 """What a postmaster says of itself once it takes connections."""
 
@@ -134,11 +133,7 @@ class Cluster:
                 detail=_tail(done.stdout + done.stderr),
             )
         self.user.write_text(unfinished / "pg_hba.conf", HBA)
-        configuration = self.user.open_file(
-            unfinished / "postgresql.conf", os.O_WRONLY | os.O_APPEND
-        )
-        with os.fdopen(configuration, "a", encoding="utf-8") as file:
-            file.write("include 'tollfree.conf'\n")
+        self.user.append_text(unfinished / "postgresql.conf", "include 'tollfree.conf'\n")
         lines = [f"{name} = {value}" for name, value in (SERVER_SETTINGS | self.settings).items()]
         self.user.write_text(unfinished / "tollfree.conf", "\n".join(lines) + "\n")
         unfinished.rename(self.data)
@@ -153,11 +148,7 @@ class Cluster:
         Raises `LabStateError`, with the tail of the log, when it does not come up.
         """
         socket = self.socket_folder / f".s.PGSQL.{self.port}"
-        if len(str(socket)) > LONGEST_SOCKET_PATH:
-            raise LabStateError(
-                f"the socket path {socket} is longer than {LONGEST_SOCKET_PATH} bytes",
-                "Name a shorter folder with the environment variable TOLLFREE_HOME.",
-            )
+        require_socket_path(socket)
         if "," in str(socket):
             raise LabStateError(
                 f"the socket path {socket} has a comma, at which libpq takes it apart",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tollfree.report.model import Cell, Column, Table
 from tollfree.stats import Estimate
-from tollfree.suites.presentation import Findings, number
+from tollfree.suites.presentation import Findings, number, with_interval
 
 SAME = "~"
 
@@ -69,12 +69,12 @@ def comparison(before: Findings, after: Findings) -> Table:
 
 def _row(change: Change) -> tuple[Cell, ...]:
     old, new = change.before, change.after
-    row = (change.testcase, old.median, old.low, old.high)
+    row = (change.testcase, *with_interval(old))
     if new is None:
-        return (*row, None, None, None, "no ratio any more")
+        return (*row, *with_interval(None), "no ratio any more")
     share = change.share
     text = SAME if share is None else f"{share * 100:+.0f}%"
-    return (*row, new.median, new.low, new.high, text)
+    return (*row, *with_interval(new), text)
 
 
 def only_in_one(before: Findings, after: Findings) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console, JustifyMethod
+from rich.measure import Measurement
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -22,6 +23,7 @@ from tollfree.store import Result, Run, Step
 LOG_WIDTH = 150
 """Columns where there is no terminal to ask: a log or a pipe."""
 
+WIDEST = 10_000
 LOG_INTERVAL_S = 30.0
 
 OUT = Console(emoji=False, highlight=False, width=None if sys.stdout.isatty() else LOG_WIDTH)
@@ -55,17 +57,26 @@ def rich_table(table: Table) -> RichTable:
     return drawn
 
 
+def print_table(table: Table) -> None:
+    """Print a table as wide as it has to be: a figure that is cut would be another one."""
+    drawn = rich_table(table)
+    needed = Measurement.get(OUT, OUT.options.update(width=WIDEST), drawn).maximum
+    wide = Console(emoji=False, highlight=False, width=max(OUT.width, needed))
+    wide.print(drawn, markup=False)
+
+
 def print_section(section: SuiteSection) -> None:
     """Print a section's tables, its failed cases and its verdicts."""
     OUT.print(f"\n[bold]{section.title}[/bold]")
     for table in section.tables:
         OUT.print()
-        OUT.print(rich_table(table), markup=False)
+        print_table(table)
     failed = [case for case in section.cases.rows if case.reason]
     if failed:
         OUT.print("\n[bold]Cases without figures[/bold]")
         for case in failed:
-            OUT.print(f"  {case.testcase}: {case.state}: {case.reason}", markup=False)
+            line = f"  {case.testcase}: {case.state}: {case.reason}"
+            OUT.print(line, markup=False, soft_wrap=True)
     OUT.print()
     for verdict in section.verdicts:
         OUT.print(f"* {verdict}", markup=False)
@@ -74,6 +85,7 @@ def print_section(section: SuiteSection) -> None:
         f"\nRun {run.id} ({run.size}), {run.state}: {run.executions_done} of"
         f" {run.executions_planned} executions. Again: {run.command}",
         markup=False,
+        soft_wrap=True,
     )
 
 

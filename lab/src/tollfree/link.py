@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tollfree.errors import LabStateError
-from tollfree.ports import LOOPBACK
+from tollfree.ports import LOOPBACK, require_socket_path
 from tollfree.privileges import ServerUser
 from tollfree.stage import Stage
 
@@ -47,6 +47,7 @@ class Link:
 
     def start(self) -> None:
         """Start the proxy and wait until it listens; raises `LabStateError` when it does not."""
+        require_socket_path(self.control)
         self.control.unlink(missing_ok=True)
         log_path = self.control.with_suffix(".log")
         flags = os.O_WRONLY | os.O_APPEND | os.O_TRUNC

@@ -13,6 +13,8 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import scalar_row
 
+from tollfree.errors import LabStateError
+
 Connection = psycopg.Connection[Any]
 
 LOG = logging.getLogger("tollfree")
@@ -25,7 +27,10 @@ FURTHER = ("custom_cases", "file_sizes")
 
 
 def set_aside(connection: Connection) -> None:
-    """Copy what belongs to the user from the schema `lab` to a new one, and drop the extension."""
+    """Copy what belongs to the user from the schema `lab` to a new one, and drop the extension.
+
+    Raises `LabStateError` where something of the user's depends on it.
+    """
     taken = [int(name.removeprefix("lab_")) for name in _set_aside_schemas(connection)]
     schema = f"lab_{max(taken, default=0) + 1}"
     connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
@@ -38,7 +43,14 @@ def set_aside(connection: Connection) -> None:
             )
     for schema in _schemas_like(connection, f"^{SUITE_SCHEMAS}"):
         connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(schema)))
-    connection.execute("DROP EXTENSION tollfree_lab; DROP SCHEMA IF EXISTS lab")
+    try:
+        connection.execute("DROP EXTENSION tollfree_lab; DROP SCHEMA IF EXISTS lab")
+    except psycopg.errors.DependentObjectsStillExist as error:
+        raise LabStateError(
+            "this version makes the lab's schema anew, on which something of yours depends",
+            "With the version before, keep its definition and drop it; then come again.",
+            detail=error.diag.message_detail or "",
+        ) from error
 
 
 def take_in(connection: Connection) -> None:

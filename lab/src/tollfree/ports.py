@@ -1,4 +1,6 @@
-"""TCP ports on loopback: finds free ones and says clearly when a wanted one is taken.
+"""TCP ports on loopback, and what a Unix socket may be called.
+
+Finds free ports and says clearly when a wanted one is taken.
 
 A port is only ours once a server has bound it. Between the choice and the bind, `reserved_ports`
 holds a lock that every tollfree of this user takes, so two labs that start together do not choose
@@ -10,6 +12,7 @@ import os
 import socket
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from tollfree.errors import FileError, LabStateError
 from tollfree.paths import cache_home
@@ -18,6 +21,17 @@ LOOPBACK = "127.0.0.1"
 FIRST_PORT = 25430
 LAST_PORT = 26429
 """Below the range that the kernel takes the ports of outgoing connections from."""
+LONGEST_SOCKET_PATH = 107
+"""Bytes, on Linux."""
+
+
+def require_socket_path(path: Path) -> None:
+    """Raise `LabStateError` for the path of a Unix socket that is too long for the system."""
+    if len(os.fsencode(path)) > LONGEST_SOCKET_PATH:
+        raise LabStateError(
+            f"the socket path {path} is longer than {LONGEST_SOCKET_PATH} bytes",
+            "Name a shorter folder with the environment variable TOLLFREE_HOME.",
+        )
 
 
 def is_free(port: int) -> bool:

@@ -2,8 +2,9 @@
 
 PostgreSQL refuses to run as root. An ordinary user's servers run as that user; root's run as
 `postgres`. This module decides which, starts processes as that user and makes folders: those that
-belong to it, and those above them, in which root alone writes, so that no link of that user's can
-stand where root is about to write. It never widens the permissions of anything that exists.
+belong to it, and those above them, in which root alone writes. Below a folder of that user's, who
+could put a link anywhere, root writes nothing itself: a process of that user's does. It never
+widens the permissions of anything that exists.
 """
 
 import errno
@@ -22,6 +23,7 @@ from typing import Any
 from tollfree.errors import EnvironmentLacksError, FileError
 
 ROOT_SERVER_USER = "postgres"
+WRITING_LIMIT_S = 120
 ELSEWHERE = "Name a folder elsewhere with the environment variable TOLLFREE_HOME."
 
 
@@ -53,9 +55,10 @@ class ServerUser:
         timeout_s: float,
         env: Mapping[str, str] | None = None,
         pass_fds: Sequence[int] = (),
+        text: str = "",
     ) -> subprocess.CompletedProcess[str]:
         """Run `argv` as this user to its end and return it, output captured; never raises on
-        the command's own exit status. It inherits the descriptors `pass_fds`."""
+        the command's own exit status. It inherits the descriptors `pass_fds`, and reads `text`."""
         return subprocess.run(
             list(argv),
             capture_output=True,
@@ -63,11 +66,23 @@ class ServerUser:
             encoding="utf-8",
             env=dict(env) if env is not None else None,
             errors="replace",
+            input=text,
             pass_fds=pass_fds,
-            stdin=subprocess.DEVNULL,
             timeout=timeout_s,
             **self.popen_arguments(),
         )
+
+    def run_script(self, script: str, *words: str | Path, timeout_s: float, text: str = "") -> None:
+        """Run a shell script as this user, with `words` as $1 and on, `text` to read, and C's
+        messages; raises `OSError` with what it said when a command of it fails."""
+        done = self.run(
+            ["sh", "-ec", script, "sh", *map(str, words)],
+            timeout_s=timeout_s,
+            env=dict(os.environ) | {"LC_ALL": "C"},
+            text=text,
+        )
+        if done.returncode != 0:
+            raise OSError(errno.EIO, done.stderr.strip()[-2000:])
 
     def can_read(self, path: Path) -> bool:
         """Return whether this user can read `path`, every folder above it included."""
@@ -82,9 +97,12 @@ class ServerUser:
         """
         with _making(path):
             for folder in _missing(path):
-                # Another command may have made it in the meantime.
-                folder.mkdir(mode=0o700, exist_ok=True)
-                self.own(folder)
+                if self._is_own_above(folder):
+                    # Another command may have made it in the meantime.
+                    self.run_script('[ -d "$1" ] || mkdir -m 700 -- "$1"', folder, timeout_s=10)
+                else:
+                    folder.mkdir(mode=0o700, exist_ok=True)
+                    self.own(folder)
         owner = path.stat().st_uid
         if owner != self.uid:
             raise FileError(
@@ -179,26 +197,38 @@ class ServerUser:
                 "Name a folder outside private homes with the environment variable TOLLFREE_HOME.",
             )
 
+    def _is_own_above(self, path: Path) -> bool:
+        """Whether, for root, a folder above `path` is this user's, who could make `path` lead
+        elsewhere."""
+        return self.switch and any(
+            parent.lstat().st_uid == self.uid for parent in path.parents if os.path.lexists(parent)
+        )
+
     def own(self, path: Path) -> None:
-        """Give `path` to this user when this process is root."""
+        """Give `path`, above which nothing is this user's, to this user when we are root."""
         if self.switch:
             os.chown(path, self.uid, self.gid, follow_symlinks=False)
 
     def open_file(self, path: Path, flags: int) -> int:
-        """Open a file in a folder of this user's and return its descriptor; one that is not there
-        is made, with mode 0600, owned by this user.
+        """Open a file and return its descriptor; one that is not there is made, with mode 0600,
+        owned by this user. Of the folders above it no more than the innermost may be this user's.
 
-        A symbolic link is refused with a `FileError`: the user could lead root to any file with it.
+        A symbolic link, and for root what is not a file of this user's, is refused with a
+        `FileError`: root could be led to any file with it.
         """
-        flags |= os.O_NOFOLLOW | os.O_CLOEXEC
+        # Nor does it wait for who reads a pipe.
+        flags |= os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
         try:
             try:
                 descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600)
             except FileExistsError:
-                return os.open(path, flags)
-            if self.switch:
-                os.fchown(descriptor, self.uid, self.gid)
-            return descriptor
+                descriptor = os.open(path, flags & ~os.O_TRUNC)
+                self._require_own_file(descriptor, path)
+                if flags & os.O_TRUNC:
+                    os.ftruncate(descriptor, 0)
+            else:
+                if self.switch:
+                    os.fchown(descriptor, self.uid, self.gid)
         except OSError as error:
             if error.errno == errno.ELOOP:
                 raise FileError(
@@ -209,22 +239,44 @@ class ServerUser:
                 f"cannot open {path}: {error.strerror}",
                 "Free space on that disk or make the folder writable, then try again.",
             ) from error
+        return descriptor
 
-    def write_text(self, path: Path, text: str, mode: int = 0o600) -> None:
-        """Write `text` to `path` with `mode`, owned by this user, whole or not at all."""
+    def _require_own_file(self, descriptor: int, path: Path) -> None:
+        """Raise `FileError`, and close the descriptor, unless root has opened a file of this
+        user's: another's may have been linked to."""
+        found = os.fstat(descriptor)
+        if self.switch and not (stat.S_ISREG(found.st_mode) and found.st_uid == self.uid):
+            os.close(descriptor)
+            raise FileError(
+                f"{path} is not a file of {self.name}'s",
+                "Remove it; tollfree makes a file of its own in its place.",
+            )
+
+    def write_text(self, path: Path, text: str) -> None:
+        """Write `text` to `path`, owned by this user, with mode 0600, whole or not at all."""
         temporary = path.with_name(path.name + ".new")
-        try:
+        with _writing(path):
+            if self._is_own_above(path):
+                script = 'rm -f -- "$1"; cat >"$1"; mv -T -- "$1" "$2"'
+                self.run_script(script, temporary, path, timeout_s=WRITING_LIMIT_S, text=text)
+                return
             temporary.unlink(missing_ok=True)
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write(text)
             self.own(temporary)
             temporary.replace(path)
-        except OSError as error:
-            raise FileError(
-                f"cannot write {path}: {error.strerror}",
-                "Free space on that disk or make the folder writable, then try again.",
-            ) from error
+
+    def copy_file(self, source: Path, path: Path) -> None:
+        """Copy a file that this user may read, whole or not at all."""
+        with _writing(path):
+            script = 'cp -- "$1" "$2.new"; mv -T -- "$2.new" "$2"'
+            self.run_script(script, source, path, timeout_s=WRITING_LIMIT_S)
+
+    def append_text(self, path: Path, text: str) -> None:
+        """Append `text` to a file that this user may write."""
+        with _writing(path):
+            self.run_script('cat >>"$1"', path, timeout_s=WRITING_LIMIT_S, text=text)
 
 
 def _missing(path: Path) -> list[Path]:
@@ -241,6 +293,18 @@ def _making(path: Path) -> Iterator[None]:
         raise FileError(
             f"cannot make the folder {path}: {error.strerror}",
             "Name a folder that you may write with the environment variable TOLLFREE_HOME.",
+        ) from error
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Turn an error into one that names the file that was to be written."""
+    try:
+        yield
+    except OSError as error:
+        raise FileError(
+            f"cannot write {path}: {error.strerror}",
+            "Free space on that disk or make the folder writable, then try again.",
         ) from error
 
 

@@ -91,15 +91,13 @@ def _page(suite: str, runs: list[Stored]) -> Iterator[str]:
 
 def _side_by_side(runs: list[Stored]) -> Iterator[str]:
     """Yield all pictures of the suite as one table, with the same rows of all runs together."""
+    pictures = [(one, one.section.gains) for one in runs if one.section.gains]
+    candidates = list(dict.fromkeys(name for _, gains in pictures for name in gains.candidates))
     rows: dict[str, list[str]] = defaultdict(list)
-    candidates: tuple[str, ...] = ()
-    for one in runs:
-        gains = one.section.gains
-        if gains is None:
-            continue
-        candidates = max(candidates, gains.candidates, key=len)
+    for one, gains in pictures:
         for row in gains.rows:
-            cells = [*map(gain_text, row.gains), *[""] * (len(candidates) - len(row.gains))]
+            found = dict(zip(gains.candidates, row.gains, strict=True))
+            cells = [gain_text(found.get(name)) for name in candidates]
             reference = figures.ratio(row.reference) if row.reference is not None else ""
             where = f"[{one.name}](#{one.name}), {rounds(one.findings)}"
             rows[row.label].append(_line(row.label, where, *cells, reference))

@@ -13,11 +13,11 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import psycopg
 
+from tollfree.clients import clients
 from tollfree.cluster import is_connection_lost
 from tollfree.errors import FileError, LabStateError, NotFoundError, UsageError
 from tollfree.host import fingerprint, module_hashes, server_settings
@@ -67,6 +67,11 @@ def run_suite(lab: Lab, request: Request, observer: Observer) -> Run:
     Raises KeyboardInterrupt after an orderly stop when the user interrupts it.
     """
     suite = suite_named(request.suite)
+    if request.precision is not None and (request.rounds or LEAST_ROUNDS) < LEAST_ROUNDS:
+        raise UsageError(
+            f"--rounds {request.rounds}: no ratio counts as precise in fewer than {LEAST_ROUNDS}",
+            "Ask for more rounds, or leave out --precision.",
+        )
     with lab.running(request.first_port), lab.database() as store:
         store.interrupt_orphans()
         lab.register(store)
@@ -164,11 +169,18 @@ def _percent(share: float | None) -> str | None:
 
 def _servers(lab: Lab, store: Store, run: Run) -> dict[str, Any]:
     """Return what a run's figures depend on: settings, and the builds of PostgreSQL and of the
-    wrappers, which are the modules that its cases name."""
-    dims = (case.dims.values() for case in store.run_cases(run))
-    modules = {"modules": module_hashes(lab.stage, map(str, chain.from_iterable(dims)))}
+    wrappers, which are modules, and clients that its cases name."""
+    named = {str(value) for case in store.run_cases(run) for value in case.dims.values()}
+    builds = {
+        "modules": module_hashes(lab.stage, named),
+        "clients": {
+            client.interface.name: client.build
+            for client in clients(lab.installation)
+            if client.interface.name in named
+        },
+    }
     clusters = (lab.source(), lab.external())
-    return {cluster.name: server_settings(cluster) | modules for cluster in clusters}
+    return {cluster.name: server_settings(cluster) | builds for cluster in clusters}
 
 
 def _require_same_servers(lab: Lab, store: Store, run: Run) -> None:
@@ -196,9 +208,10 @@ def _differences(name: str, measured: dict[str, Any], present: dict[str, Any]) -
         was, is_now = (values.get(setting, "its default") for values in (before, now))
         if was != is_now:
             yield f"the server {name} with {setting} at {was}, and here is {is_now}"
-    for module, build in sorted(measured.get("modules", {}).items()):
-        if build != present["modules"].get(module):
-            yield f"another build of {module}"
+    for kind in ("modules", "clients"):
+        for built, build in sorted(measured.get(kind, {}).items()):
+            if build != present[kind].get(built):
+                yield f"another build of {built}"
 
 
 def require_disk(suite: Suite, bench: Bench) -> None:

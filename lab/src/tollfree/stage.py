@@ -151,9 +151,12 @@ def _stamp_of(installation: Installation) -> dict[str, object]:
 def _is_laid_out(stage: Stage) -> bool:
     # Earlier versions gave root's to the servers' user, who may have put anything there.
     is_ours = stage.root.lstat().st_uid == os.geteuid()
-    stamp = stage.root / STAMP
-    wanted = _stamp_of(stage.installation)
-    return is_ours and stamp.exists() and json.loads(stamp.read_text()) == wanted
+    try:
+        stamp = json.loads((stage.root / STAMP).read_text())
+    except (FileNotFoundError, ValueError):
+        # The disk was full, or the machine stopped.
+        return False
+    return is_ours and stamp == _stamp_of(stage.installation)
 
 
 def _link_installation(stage: Stage) -> None:

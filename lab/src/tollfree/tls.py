@@ -38,15 +38,17 @@ def offer_tls(cluster: Cluster) -> Path:
     """
     path = _certificate(cluster)
     if not path.exists():
-        key = path.with_suffix(".key")
-        _make_certificate(cluster, path.with_suffix(".new"), key)
+        served, key = path.with_name("served.crt"), path.with_suffix(".key")
+        _make_certificate(cluster, served, key)
         try:
-            _configure(cluster, path.with_suffix(".new"), path, key)
+            _configure(cluster, served, key)
         except psycopg.Error as error:
             raise EnvironmentLacksError(
                 f"PostgreSQL {cluster.stage.installation.version} offers no TLS: {error}",
                 "Use a PostgreSQL that was built with OpenSSL.",
             ) from error
+        # What clients are given is a copy, and the sign that all is done.
+        cluster.user.copy_file(served, path)
     _wait_for_tls(cluster)
     return path
 
@@ -76,16 +78,15 @@ def _make_certificate(cluster: Cluster, path: Path, key: Path) -> None:
         )
 
 
-def _configure(cluster: Cluster, made: Path, path: Path, key: Path) -> None:
-    """Set the server up; the certificate gets its name last, as the sign that all is done."""
+def _configure(cluster: Cluster, certificate: Path, key: Path) -> None:
+    values = {"ssl_cert_file": certificate, "ssl_key_file": key, "ssl": "on"}
     with cluster.connect() as connection:
-        for name, value in {"ssl_cert_file": path, "ssl_key_file": key, "ssl": "on"}.items():
+        for name, value in values.items():
             connection.execute(
                 sql.SQL("ALTER SYSTEM SET {} = {}").format(
                     sql.Identifier(name), sql.Literal(str(value))
                 )
             )
-        made.rename(path)
         connection.execute("SELECT pg_reload_conf()")
 
 

@@ -49,7 +49,7 @@ def case_table(suite: SuiteSection) -> Markup:
         _controls(suite),
         _scrolling(
             caption,
-            element("caption", prose(caption), f"; {better_sentence(cases.better)}"),
+            element("caption", prose(caption), f"; of the ratio {better_sentence(cases.better)}"),
             element("thead", element("tr", map(_sort_heading, case_columns(cases)))),
             element("tbody", (_case(cases, row) for row in cases.rows)),
         ),

@@ -250,7 +250,7 @@ def repeat_command(findings: Findings) -> str:
     run = findings.run
     words = ["tollfree", "run", run.suite, f"--{run.profile}"]
     most_rounds = {case.most_rounds for case in findings.cases.values()}
-    is_whole_quick = run.profile == "quick" and 1 in most_rounds
+    is_whole_quick = run.profile == "quick" and not run.pattern and 1 in most_rounds
     if run.precision is not None and not is_whole_quick:
         words += ["--rounds", str(run.rounds), "--precision", percent(run.precision)]
     elif most_rounds == {None}:
@@ -420,15 +420,25 @@ def precision_sentences(findings: Findings) -> list[str]:
     run, wide = findings.run, findings.imprecise()
     if run.precision is None or not wide:
         return []
-    worst = sorted(wide, key=lambda name: wide[name].reach, reverse=True)
-    shown = [f"{name} (±{percent(round(wide[name].reach, 2))})" for name in worst[:MOST_NAMED]]
-    more = f" and {len(worst) - len(shown)} more" if len(worst) > len(shown) else ""
-    rounds = max(ratio.samples for ratio in wide.values())
-    return [
-        f"NOT PRECISE: after {rounds} rounds the intervals of {len(wide)} ratios reach farther than"
-        f" ±{percent(run.precision)}, for this machine is too busy or too uneven:"
-        f" {', '.join(shown)}{more}."
-    ]
+    young = sum(ratio.samples < stats.LEAST_ROUNDS for ratio in wide.values())
+    told = {name: ratio for name, ratio in wide.items() if ratio.samples >= stats.LEAST_ROUNDS}
+    sentences = []
+    if young:
+        sentences.append(
+            f"NOT PRECISE: of {young} of the ratios fewer than {stats.LEAST_ROUNDS} rounds are"
+            f" there, by which no ratio counts as precise; the run is {run.state}."
+        )
+    if told:
+        worst = sorted(told, key=lambda name: told[name].reach, reverse=True)
+        shown = [f"{x} (±{percent(float(f'{told[x].reach:.2g}'))})" for x in worst[:MOST_NAMED]]
+        more = f" and {len(worst) - len(shown)} more" if len(worst) > len(shown) else ""
+        rounds = max(ratio.samples for ratio in told.values())
+        sentences.append(
+            f"NOT PRECISE: after {rounds} rounds the intervals of {len(told)} of the ratios reach"
+            f" farther than ±{percent(run.precision)}, for this machine is too busy or too uneven:"
+            f" {', '.join(shown)}{more}."
+        )
+    return sentences
 
 
 def number(label: str, unit: str = "", decimals: int | None = None) -> Column:

@@ -32,6 +32,7 @@ class Gain:
     without_path: float | None
     unit: str
     ratio: stats.Estimate
+    is_told_apart: bool
     counts_round_trips: bool
 
     @property
@@ -40,7 +41,7 @@ class Gain:
         if self.counts_round_trips:
             saved = (self.without_path or 0) - (self.with_path or 0)
             return saved >= LEAST_ROUND_TRIPS
-        is_told = self.ratio.samples >= LEAST_ROUNDS and self.ratio.low > 1
+        is_told = self.ratio.samples >= LEAST_ROUNDS and self.is_told_apart
         return is_told and self.ratio.median >= LEAST_GAIN
 
 
@@ -75,6 +76,7 @@ def _gain(fdw: FdwFindings, name: str) -> Gain | None:
         without_path=without_path,
         unit=case.unit,
         ratio=ratio,
+        is_told_apart=stats.told_apart(ratio, fdw.run.noise),
         counts_round_trips=str(dims["measure"]).endswith("flights"),
     )
 

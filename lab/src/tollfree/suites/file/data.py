@@ -19,6 +19,17 @@ GROWING = "lineitem"
 """The table whose file grows."""
 GROWTH = 100
 """By one in so many of its bytes."""
+GROWING_SCRIPT = """
+text=$1 unfinished=$2 folder=$3 name=$4 growth=$5
+rm -rf -- "$unfinished"
+mkdir -- "$unfinished"
+cp -- "$text" "$unfinished/$name.tbl"
+size=$(wc -c <"$text")
+tail -c $((size / growth)) -- "$text" | tail -n +2 >"$unfinished/$name.rest"
+printf %s $((size - $(wc -c <"$unfinished/$name.rest"))) >"$unfinished/$name.length"
+mv -T -- "$unfinished" "$folder"
+"""
+"""Makes the folder of the file that grows."""
 LIMIT_S = 12 * 3600
 """Only what hangs takes so long."""
 
@@ -128,27 +139,22 @@ def make_files(
 
 def make_growing(files: TextFiles, user: ServerUser) -> None:
     """Make the file that grows unless it is there; it is whole."""
-    whole, growing = files.whole(GROWING), files.growing(GROWING)
+    growing = files.growing(GROWING)
     if growing.parent.exists():
         return
     unfinished = growing.parent.with_suffix(".new")
-    shutil.rmtree(unfinished, ignore_errors=True)
-    user.make_folder(unfinished)
-    size = whole.stat().st_size
-    with whole.open("rb") as text:
-        text.seek(size - size // GROWTH)
-        text.readline()
-        length, rest = text.tell(), text.read()
-    user.write_text(unfinished / f"{GROWING}.rest", rest.decode())
-    user.write_text(unfinished / f"{GROWING}.length", str(length))
-    done = user.run(["cp", "--", str(whole), str(unfinished / growing.name)], timeout_s=LIMIT_S)
-    if done.returncode != 0:
+    try:
+        user.run_script(
+            GROWING_SCRIPT,
+            *(files.whole(GROWING), unfinished, growing.parent, GROWING, str(GROWTH)),
+            timeout_s=LIMIT_S,
+        )
+    except OSError as error:
         raise FileError(
             f"the text of {GROWING} could not be copied to {unfinished}",
             "Free space there, or name a folder on another disk with TOLLFREE_HOME.",
-            detail=done.stderr.strip()[-2000:],
-        )
-    unfinished.rename(growing.parent)
+            detail=str(error.strerror),
+        ) from error
 
 
 def _generate(user: ServerUser, folder: Path, scale: int, *options: str) -> None:

@@ -102,11 +102,14 @@ def load(connection: psycopg.Connection[tuple[object, ...]], table: LoadTable) -
                 name, sql.SQL(", ").join(texts), sql.Literal(table.rows)
             ),
             sql.SQL("ALTER TABLE {} ADD PRIMARY KEY (id)").format(name),
-            sql.SQL("COMMENT ON TABLE {} IS {}").format(name, sql.Literal(table.comment)),
         ):
             connection.execute(statement)
     connection.execute(sql.SQL("VACUUM (FREEZE, ANALYZE) {}").format(name))
     connection.execute("CHECKPOINT")
+    # By this it is known as whole.
+    connection.execute(
+        sql.SQL("COMMENT ON TABLE {} IS {}").format(name, sql.Literal(table.comment))
+    )
 
 
 def expected(connection: psycopg.Connection[tuple[object, ...]], statement: str) -> Expected:

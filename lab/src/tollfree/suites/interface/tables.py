@@ -155,17 +155,18 @@ def connecting_table(interface: InterfaceFindings) -> Table:
             if interface.run.values(name):
                 rows.append(
                     (
-                        *(task.road, interface.label(name), interface.connecting_ms(name)),
+                        *(task.road, interface.label(name), interface.fewest_queries(name)),
+                        interface.connecting_ms(name),
                         interface.per_execution_ms(name, "all_rows_ns"),
                     )
                 )
     return Table(
         "Connecting, and one row in a new connection",
         (
-            *(Column("road"), Column("candidate")),
+            *(Column("road"), Column("candidate"), number("connections", decimals=0)),
             *(number("to connect", "ms", 3), number("the query", "ms", 3)),
         ),
-        tuple(sorted(rows, key=lambda row: (row[0], row[2] or 0))),
+        tuple(sorted(rows, key=lambda row: (row[0], row[3] or 0))),
         ("The first query in a connection also fills the server's caches of that connection.",),
     )
 

@@ -38,9 +38,8 @@ class ShardsSuite(Suite):
         return BYTES_OF_SERVERS + profile.scale * BYTES_PER_SCALE
 
     def prepare(self, bench: Bench, *, resumed: bool) -> None:
-        """Make the shards where they are missing, and all foreign tables."""
-        del resumed
-        prepare(bench)
+        """Make the shards where they are missing, the local answers, and all foreign tables."""
+        prepare(bench, is_resumed=resumed)
 
     def section(self, run: Findings) -> SuiteSection:
         """Return times beside local tables and beside the stock wrapper."""
