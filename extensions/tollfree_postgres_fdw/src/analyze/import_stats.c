@@ -68,7 +68,7 @@ enum
 {
 	IS_PLAIN,					/* is it a table or materialized view without
 								 * children? */
-	IS_STALE,					/* have too many rows changed since ANALYZE? */
+	IS_STALE,					/* are they of other rows than there are? */
 	NAME,
 	IDENTITY,
 	NULL_FRAC,
@@ -84,9 +84,14 @@ enum
 /* The remote query; the table is appended as a regclass. */
 #define STATISTICS_SQL \
 	"SELECT c.relkind IN ('r', 'm') AND NOT c.relhassubclass," \
-	/* as autovacuum decides it by default */ \
+	/* as autovacuum decides it by default, with what this session has not
+	 * reported yet; or the table was emptied or written anew */ \
 	" pg_catalog.pg_stat_get_mod_since_analyze(c.oid)" \
-	" > 50 + 0.1 * greatest(c.reltuples, 0)," \
+	" + pg_catalog.pg_stat_get_xact_tuples_inserted(c.oid)" \
+	" + pg_catalog.pg_stat_get_xact_tuples_updated(c.oid)" \
+	" + pg_catalog.pg_stat_get_xact_tuples_deleted(c.oid)" \
+	" > 50 + 0.1 * greatest(c.reltuples, 0)" \
+	" OR c.relpages = 0 AND pg_catalog.pg_relation_size(c.oid) > 0," \
 	" a.attname, " COLUMN_IDENTITY "," \
 	" s.null_frac, s.avg_width, s.n_distinct," \
 	" s.most_common_vals, s.most_common_freqs, s.histogram_bounds, s.correlation" \

@@ -72,7 +72,7 @@ keep_row(SampleState *state, PGresult *res, int row)
 		ItemPointerSet(&tuple->t_self,
 					   (BlockNumber) (sample->seen / MaxOffsetNumber),
 					   (OffsetNumber) fmod(sample->seen, MaxOffsetNumber) + 1);
-	else if (sample->plan.has_parts)
+	else if (sample->plan.has_parts && PQnfields(res) > 0)
 		tuple->t_tableOid = atooid(PQgetvalue(res, row, PQnfields(res) - 1));
 	sample->rows[place] = tuple;
 	MemoryContextSwitchTo(old);

@@ -456,10 +456,13 @@ add_copied(ForeignModifyState *state, ResultRelInfo *rinfo,
 		   TupleTableSlot *slot)
 {
 	ErrorContextCallback *callbacks = error_context_stack;
+	const TriggerDesc *triggers = rinfo->ri_TrigDesc;
 	bool		is_added;
 
+	/* COPY calls triggers of the statement before it ends its inserting. */
 	if (!pipelines_copy(state) || rinfo->ri_RootResultRelInfo != NULL ||
-		triggers_see_rows(rinfo->ri_TrigDesc))
+		triggers_see_rows(triggers) ||
+		(triggers != NULL && triggers->trig_insert_after_statement))
 		return false;
 	if (state->pipeline == NULL)
 	{

@@ -132,12 +132,16 @@ questions_add_at_setup(Session *session)
 	}
 }
 
-/* Adds the write check behind the caller's commands, if it is useful. */
+/*
+ * Adds the write check behind the caller's commands, if it is useful.  A command
+ * that writes has written, however many rows it says: its triggers may do so on a
+ * third server.
+ */
 void
 questions_add_write_check(Session *session, bool only_reads)
 {
-	if (only_reads && !session->xact.has_written &&
-		session->remote.can_check_writes)
+	session->xact.has_written |= !only_reads;
+	if (!session->xact.has_written && session->remote.can_check_writes)
 		control_add(session, PART_WRITE_CHECK, 0, WRITE_CHECK_NAME,
 					WRITE_CHECK_SQL);
 	session->xact.may_have_written = true;

@@ -279,17 +279,15 @@ note_command(Session *session, const BatchPart *part, const PGresult *res)
 }
 
 /*
- * The same for a result that the caller reads: counts its rows, and notes whether
- * they were written.  Success shows that a cached statement is not stale, unless
- * the remote server chose its parameter types.
+ * The same for a result that the caller reads: counts its rows.  Success shows that
+ * a cached statement is not stale, unless the remote server chose its parameter
+ * types.
  */
 static void
 note_result(Session *session, const BatchPart *part, PGresult *res)
 {
 	note_command(session, part, res);
 	session->counters.rows += PQntuples(res);
-	if (!session->prepared.only_reads && atoi(PQcmdTuples(res)) > 0)
-		session->xact.has_written = true;
 	if (part->statement != NULL && part->statement->types == NULL &&
 		PQresultStatus(res) != PGRES_FATAL_ERROR &&
 		PQresultStatus(res) != PGRES_PIPELINE_ABORTED)

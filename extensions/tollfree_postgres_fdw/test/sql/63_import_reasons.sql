@@ -179,6 +179,33 @@ ANALYZE more_wares;
 RESET tollfree_postgres_fdw.debug_require;
 SELECT reltuples FROM pg_class WHERE oid = 'more_wares'::regclass;
 
+-- changed by this session, which has not reported it yet; written anew, and emptied
+CREATE UNLOGGED TABLE remote.moved (id int) WITH (autovacuum_enabled = off);
+INSERT INTO remote.moved SELECT generate_series(1, 1000);
+SELECT pg_stat_force_next_flush();
+ANALYZE remote.moved;
+CREATE FOREIGN TABLE moved (id int) SERVER loopback OPTIONS (schema_name 'remote', analyze_sampling 'import');
+BEGIN;
+DELETE FROM moved;
+INSERT INTO moved SELECT generate_series(100001, 101000);
+ANALYZE moved;
+SELECT min(bound) > 100000 AS is_new FROM pg_stats, unnest(histogram_bounds::text::int[]) bound WHERE schemaname = 'public' AND tablename = 'moved';
+ROLLBACK;
+SELECT tollfree_postgres_fdw_disconnect_all() AS is_disconnected;
+ANALYZE remote.moved;
+SET tollfree_postgres_fdw.debug_require = 'import';
+ANALYZE moved;
+RESET tollfree_postgres_fdw.debug_require;
+ALTER TABLE remote.moved SET LOGGED;
+ANALYZE moved;
+SELECT reltuples FROM pg_class WHERE oid = 'moved'::regclass;
+ANALYZE remote.moved;
+TRUNCATE moved;
+INSERT INTO moved VALUES (7);
+ANALYZE moved;
+SELECT reltuples FROM pg_class WHERE oid = 'moved'::regclass;
+DROP FOREIGN TABLE moved;
+
 -- a table that has children here: its own statistics, then those of all together
 CREATE TABLE remote.offers AS SELECT i AS id FROM generate_series(1, 100) i;
 ANALYZE remote.offers;

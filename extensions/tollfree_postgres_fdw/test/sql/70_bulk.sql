@@ -384,6 +384,24 @@ ALTER TABLE remote.copied DROP COLUMN twice, DROP COLUMN made;
 SELECT count(*) FROM (SELECT c::text FROM remote.copied c EXCEPT ALL SELECT e::text FROM remote.every_type e) x;
 SELECT count(*) FROM (SELECT e::text FROM remote.every_type e EXCEPT ALL SELECT c::text FROM remote.copied c) x;
 
+-- a trigger of the COPY is called once all of its rows are there
+CREATE TABLE remote.looked (id int CHECK (id < 900), r int);
+CREATE FOREIGN TABLE looked (id int, r int DEFAULT (random() * 10)::int) SERVER loopback OPTIONS (schema_name 'remote', insert_arrays 'true');
+CREATE FUNCTION look() RETURNS trigger
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	RAISE NOTICE 'called';
+	RETURN NULL;
+END
+$$;
+CREATE TRIGGER look AFTER INSERT ON looked FOR EACH STATEMENT EXECUTE FUNCTION look();
+\set VERBOSITY sqlstate
+COPY looked (id) FROM PROGRAM 'seq 1 900';
+COPY looked (id) FROM PROGRAM 'seq 1 899';
+\set VERBOSITY default
+SELECT count(*) FROM remote.looked;
+
 -- where the owner says so: of the server, or of the table, which counts before it
 CREATE TABLE remote.many (n int, t text);
 CREATE FOREIGN TABLE many (n int, t text) SERVER loopback OPTIONS (schema_name 'remote', table_name 'many');

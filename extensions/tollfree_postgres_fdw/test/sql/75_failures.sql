@@ -77,6 +77,40 @@ INSERT INTO children VALUES (8);
 SELECT * FROM here;
 SELECT * FROM children;
 
+-- and one of a third server, to which a trigger passes on what is inserted, so that no row is
+DO $$
+BEGIN
+	EXECUTE format('CREATE SERVER third_here FOREIGN DATA WRAPPER postgres_fdw OPTIONS (%s)', server_options());
+END
+$$;
+CREATE USER MAPPING FOR PUBLIC SERVER third_here OPTIONS (password_required 'false');
+CREATE TABLE remote.passed_on (id int UNIQUE DEFERRABLE INITIALLY DEFERRED);
+INSERT INTO remote.passed_on VALUES (1);
+CREATE FOREIGN TABLE remote.passing (id int) SERVER third_here OPTIONS (schema_name 'remote', table_name 'passed_on');
+CREATE TABLE remote.inbox (id int);
+CREATE FUNCTION remote.pass_on() RETURNS trigger
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	INSERT INTO remote.passing VALUES (NEW.id);
+	RETURN NULL;
+END
+$$;
+CREATE TRIGGER pass_on BEFORE INSERT ON remote.inbox FOR EACH ROW EXECUTE FUNCTION remote.pass_on();
+CREATE FOREIGN TABLE inbox (id int) SERVER loopback OPTIONS (schema_name 'remote');
+BEGIN;
+INSERT INTO inbox VALUES (1);
+SELECT count(*) FROM inbox;
+INSERT INTO here VALUES (1);
+\set VERBOSITY terse
+COMMIT;
+\set VERBOSITY default
+SELECT * FROM here;
+SET client_min_messages = warning;
+DROP SERVER third_here CASCADE;
+RESET client_min_messages;
+DROP FOREIGN TABLE inbox;
+
 -- one in rows that are read ahead, met when a subtransaction begins
 -- (of short rows 10, 100 and 1000 are fetched; the last ones are asked for when the others have come)
 CREATE VIEW remote.late AS
