@@ -17,6 +17,7 @@
 #include "foreign/foreign.h"
 #include "fmgr.h"
 #include "nodes/parsenodes.h"
+#include "optimizer/tlist.h"
 #include "utils/memutils.h"
 
 #include "analyze/analyze.h"
@@ -114,7 +115,8 @@ get_plan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 		return plan_limited_scan(root, rel, tableid, path, tlist, clauses,
 								 outer_plan);
 	plan = plan_scan(root, full->path.parent, tableid, full,
-					 partial_full_tlist(full), clauses, outer_plan);
+					 make_tlist_from_pathtarget(full->path.pathtarget),
+					 clauses, outer_plan);
 	partial_finish_plan(plan, path, tlist);
 	return plan;
 }

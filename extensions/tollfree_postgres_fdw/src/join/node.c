@@ -339,6 +339,13 @@ send_batch(LookupState *state, int number)
 	return true;
 }
 
+/* The number of the batch that is not in use. */
+static int
+other_batch(const LookupState *state)
+{
+	return (state->used + 1) % INNER_BATCHES;
+}
+
 /*
  * Waits for the rows of the next batch, and sends the one behind it if the join
  * needs that for certain; false behind the last outer row.
@@ -346,17 +353,15 @@ send_batch(LookupState *state, int number)
 static bool
 use_next_batch(LookupState *state)
 {
-	int			other = (state->used + 1) % INNER_BATCHES;
-
 	state->next = 0;
 	if (state->is_sent)
-		state->used = other;
+		state->used = other_batch(state);
 	else if (!send_batch(state, state->used))
 		return false;
 	inner_use_batch(&state->inner, state->used);
 	state->limit = next_rows(state);
 	state->is_sent = state->sends_ahead && !state->is_last &&
-		send_batch(state, (state->used + 1) % INNER_BATCHES);
+		send_batch(state, other_batch(state));
 	return true;
 }
 

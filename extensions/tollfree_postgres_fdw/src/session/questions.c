@@ -59,7 +59,6 @@
  * What a query for many keys needs: unnest, WITH ORDINALITY for several
  * functions, and to look into pg_catalog
  */
-#define ARRAYS_VERSION 90400
 #define ARRAYS_SQL \
 	"SELECT FROM ROWS FROM (pg_catalog.unnest('{}'::pg_catalog.int4[]))" \
 	" WITH ORDINALITY"
@@ -125,11 +124,8 @@ questions_add_at_setup(Session *session)
 	batch_add(session, PART_TIMEOUT_QUESTION, 0, TIMEOUT_SQL);
 	batch_add_sync(session);
 	batch_add(session, PART_ISOLATION_QUESTION, 0, ISOLATION_SQL);
-	if (PQserverVersion(session->conn) >= ARRAYS_VERSION)
-	{
-		batch_add_sync(session);
-		batch_add(session, PART_ARRAYS_QUESTION, 0, ARRAYS_SQL);
-	}
+	batch_add_sync(session);
+	batch_add(session, PART_ARRAYS_QUESTION, 0, ARRAYS_SQL);
 }
 
 /*

@@ -324,13 +324,6 @@ partial_full_path(const ForeignPath *path)
 		linitial(path->fdw_private) : NULL;
 }
 
-/* The target list of a full aggregation's path. */
-List *
-partial_full_tlist(const ForeignPath *full)
-{
-	return make_tlist_from_pathtarget(full->path.pathtarget);
-}
-
 /* The column, counted from 1, of a scan that receives a part. */
 static int
 column_of(const Expr *part, List *received, List *attrs)

@@ -20,7 +20,6 @@ extern FullAggregation *partial_full_aggregation(PlannerInfo *root,
 												 const GroupPathExtraData *extra);
 extern void partial_add_path(RelOptInfo *partial, const FullAggregation *full);
 extern ForeignPath *partial_full_path(const ForeignPath *path);
-extern List *partial_full_tlist(const ForeignPath *full);
 extern void partial_finish_plan(ForeignScan *plan, const ForeignPath *path,
 								List *tlist);
 

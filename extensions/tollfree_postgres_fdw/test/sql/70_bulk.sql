@@ -387,7 +387,7 @@ SELECT count(*) FROM (SELECT e::text FROM remote.every_type e EXCEPT ALL SELECT 
 -- a trigger of the COPY is called once all of its rows are there
 CREATE TABLE remote.looked (id int CHECK (id < 900), r int);
 CREATE FOREIGN TABLE looked (id int, r int DEFAULT (random() * 10)::int) SERVER loopback OPTIONS (schema_name 'remote', insert_arrays 'true');
-CREATE FUNCTION look() RETURNS trigger
+CREATE FUNCTION see_copied() RETURNS trigger
 LANGUAGE plpgsql
 AS $$
 BEGIN
@@ -395,7 +395,7 @@ BEGIN
 	RETURN NULL;
 END
 $$;
-CREATE TRIGGER look AFTER INSERT ON looked FOR EACH STATEMENT EXECUTE FUNCTION look();
+CREATE TRIGGER see_copied AFTER INSERT ON looked FOR EACH STATEMENT EXECUTE FUNCTION see_copied();
 \set VERBOSITY sqlstate
 COPY looked (id) FROM PROGRAM 'seq 1 900';
 COPY looked (id) FROM PROGRAM 'seq 1 899';

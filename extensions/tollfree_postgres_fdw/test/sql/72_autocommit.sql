@@ -254,7 +254,7 @@ SELECT v FROM plain_rc WHERE id = 2;
 RESET tollfree_postgres_fdw.debug_require;
 SELECT last_remote_command('read_committed');
 
--- a transaction that has written is not asked whether it has
+-- a transaction that has written, if only no row, is not asked whether it has
 BEGIN;
 UPDATE plain SET v = v WHERE id = -1;
 SELECT count(*) FROM plain;

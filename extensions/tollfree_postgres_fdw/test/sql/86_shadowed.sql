@@ -67,7 +67,9 @@ BEGIN
 	END LOOP;
 END
 $$;
-SELECT pg_stat_force_next_flush();
+-- the remote session reports once a second what it has changed
+SELECT pg_sleep(1.1)::text;
+SELECT count(*) FROM shaded WHERE id < 0;
 ANALYZE remote.shaded;
 SET tollfree_postgres_fdw.debug_require = 'import';
 ANALYZE shaded_numbers;
