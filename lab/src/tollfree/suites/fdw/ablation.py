@@ -134,8 +134,5 @@ def ablation_verdicts(fdw: FdwFindings) -> list[str]:
     if paying:
         sentences.append(f"Fast paths that pay, and for which work: {', '.join(paying)}.")
     if others:
-        sentences.append(
-            f"Fast paths that this run does not show to pay: {', '.join(others)}. Large results "
-            "and many rows are timed without a link here."
-        )
+        sentences.append(f"Fast paths that this run does not show to pay: {', '.join(others)}.")
     return sentences
