@@ -158,7 +158,7 @@ def main() -> None:
     found = {c.interface.name: c for c in clients(lab.installation, build=True)}
     with lab.running(), tempfile.TemporaryDirectory() as folder:
         source = lab.source()
-        load.make_database(source)
+        source.make_database(load.DBNAME)
         table = load.load_tables(1)[0]
         with source.connect(load.DBNAME) as connection:
             if not load.is_loaded(connection, table):

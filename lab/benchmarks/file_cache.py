@@ -35,7 +35,7 @@ from tollfree.postgres import buildable_installation, clear_libpq_environment
 from tollfree.privileges import server_user
 from tollfree.store import Store
 from tollfree.suites.file.data import TextFiles, TpchTable, make_files
-from tollfree.suites.file.schemas import LOADER, Schema, SchemaMaker, make_database, make_wrapper
+from tollfree.suites.file.schemas import LOADER, Schema, SchemaMaker, make_wrapper
 
 WRAPPER = "tollfree_file_fdw"
 SCANS = ("Q1", "Q6")
@@ -257,7 +257,7 @@ def main() -> None:
             if row["name"] in names
         ]
         database = f"benchmark_{options.scale}"
-        make_database(lab.source(), database)
+        lab.source().make_database(database)
         with lab.source().connect(database) as connection:
             connection.execute("SET max_parallel_workers_per_gather = 0")
             connection.execute(f"SET {WRAPPER}.column_cache_size = '20GB'")

@@ -24,7 +24,7 @@ from tollfree.lab import Lab
 from tollfree.paths import lab_home
 from tollfree.postgres import buildable_installation, clear_libpq_environment
 from tollfree.privileges import server_user
-from tollfree.suites.file.schemas import make_database, make_wrapper
+from tollfree.suites.file.schemas import make_wrapper
 
 WRAPPERS = ("file_fdw", "tollfree_file_fdw")
 SHAPES = ("10:0", "1000:0", "60:20", "200:200")
@@ -141,7 +141,7 @@ def main() -> None:
     with lab.running():
         folder = lab.folder / DATABASE
         lab.user.make_folder(folder)
-        make_database(lab.source(), DATABASE)
+        lab.source().make_database(DATABASE)
         with lab.source().connect(DATABASE) as connection:
             for wrapper in WRAPPERS:
                 make_wrapper(connection, wrapper)

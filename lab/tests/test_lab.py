@@ -17,13 +17,14 @@ import pytest
 from command_line import LIMIT_S, latest_run, start, tollfree, until, until_executing
 from psycopg.conninfo import make_conninfo
 
+from tollfree.cluster import Cluster
 from tollfree.errors import ExitCode, LabStateError
 from tollfree.lab import Lab
 from tollfree.postgres import Installation
 from tollfree.privileges import ServerUser
 from tollfree.scripts import written_rows
 from tollfree.stats import LEAST_ROUNDS
-from tollfree.store import Profile, Store, written_profiles
+from tollfree.store import Profile, written_profiles
 
 pytestmark = pytest.mark.cluster
 
@@ -182,7 +183,7 @@ def test_an_interrupted_look_at_the_results_leaves_no_server(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Store, "create_database", interrupted)
+    monkeypatch.setattr(Cluster, "make_database", interrupted)
     with pytest.raises(KeyboardInterrupt), lab.database():
         pass
     assert lab.own.pid() is None

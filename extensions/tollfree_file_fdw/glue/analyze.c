@@ -144,7 +144,7 @@ sample_file(Reservoir *sample, OpenFile *file, ExprContext *econtext,
 		if (reservoir_wants(sample))
 			reservoir_take(sample, slot);
 	}
-	compat_report_rejected(compat_count_rejected(file->copy));
+	copy_report_rejected(compat_count_rejected(file->copy));
 }
 
 /* Offers the rows that begin in a block; false where COPY's parser is needed. */

@@ -179,7 +179,6 @@ cache_write(const CacheName *name, const unsigned char *bytes, size_t length)
 	char		path[MAXPGPATH];
 	char		temporary[MAXPGPATH + 16];
 	int			fd;
-	bool		is_written;
 	int			error;
 
 	cache_make_path(path, name);
@@ -190,18 +189,13 @@ cache_write(const CacheName *name, const unsigned char *bytes, size_t length)
 						   FILE_MODE);
 	if (fd < 0)
 		return false;
-	is_written = write_all(fd, bytes, length);
-	error = errno;
-	if (close(fd) != 0 && is_written)
-	{
-		is_written = false;
+	error = write_all(fd, bytes, length) ? 0 : errno;
+	if (close(fd) != 0 && error == 0)
 		error = errno;
-	}
-	if (is_written && rename(temporary, path) == 0)
+	if (error == 0 && rename(temporary, path) == 0)
 		return true;
-	if (!is_written)
-		errno = error;
-	error = errno;
+	if (error == 0)
+		error = errno;
 	unlink(temporary);
 	errno = error;
 	return false;
@@ -322,7 +316,7 @@ cache_make_room(const CacheName *name, size_t length, const CacheLimit *limit,
 	aim = limit->size - length;
 	if (survey.size > aim)
 	{
-		aim -= Min(aim, limit->is_segment ? limit->size / ROOM_SHARE : 0);
+		aim -= Min(aim, name->is_segment ? limit->size / ROOM_SHARE : 0);
 		sort_files(&survey, limit);
 	}
 	for (size_t i = 0; i < survey.nfiles && survey.size > aim; i++)

@@ -26,7 +26,6 @@ typedef struct CacheName
 /* Room for files of one kind. */
 typedef struct CacheLimit
 {
-	bool		is_segment;
 	uint64		size;			/* of all together, bytes */
 	int64		keep_from_ns;	/* what was used since then is not removed,
 								 * since 1970 */

@@ -35,16 +35,16 @@ numeric_spec(int32 typmod)
 	int			precision = ((typmod - VARHDRSZ) >> 16) & 0xFFFF;
 	int			scale = (((typmod - VARHDRSZ) & 0x7FF) ^ 0x400) - 0x400;
 
-	if (typmod < (int32) VARHDRSZ || precision > NUMERIC_DIGITS_MAX ||
-		scale < 0 || scale > precision)
-		return (ColumnSpec)
+	ColumnSpec	spec = {.type = COLUMN_OTHER};
+
+	if (typmod >= (int32) VARHDRSZ && precision <= NUMERIC_DIGITS_MAX &&
+		scale >= 0 && scale <= precision)
 	{
-		.type = COLUMN_OTHER
-	};
-	return (ColumnSpec)
-	{
-		.type = COLUMN_NUMERIC,.precision = precision,.scale = scale
-	};
+		spec.type = COLUMN_NUMERIC;
+		spec.precision = precision;
+		spec.scale = scale;
+	}
+	return spec;
 }
 
 /* The n of varchar(n) or char(n), 0 for no limit. */
@@ -58,78 +58,54 @@ max_chars(int32 typmod)
 static ColumnSpec
 column_spec(Oid type, int32 typmod)
 {
+	ColumnSpec	spec = {.type = COLUMN_OTHER};
+
 	switch (type)
 	{
 		case BOOLOID:
-			return (ColumnSpec)
-			{
-				.type = COLUMN_BOOL
-			};
+			spec.type = COLUMN_BOOL;
+			break;
 		case INT2OID:
-			return (ColumnSpec)
-			{
-				.type = COLUMN_INT2
-			};
+			spec.type = COLUMN_INT2;
+			break;
 		case INT4OID:
-			return (ColumnSpec)
-			{
-				.type = COLUMN_INT4
-			};
+			spec.type = COLUMN_INT4;
+			break;
 		case INT8OID:
-			return (ColumnSpec)
-			{
-				.type = COLUMN_INT8
-			};
+			spec.type = COLUMN_INT8;
+			break;
 		case DATEOID:
-			return (ColumnSpec)
-			{
-				.type = COLUMN_DATE
-			};
+			spec.type = COLUMN_DATE;
+			break;
 		case TIMESTAMPOID:
-			return (ColumnSpec)
-			{
-				.type = COLUMN_TIMESTAMP,
-					.scale = typmod < 0 ? MAX_TIMESTAMP_PRECISION : typmod
-			};
+			spec.type = COLUMN_TIMESTAMP;
+			spec.scale = typmod < 0 ? MAX_TIMESTAMP_PRECISION : typmod;
+			break;
 		case NUMERICOID:
 			return numeric_spec(typmod);
 		case FLOAT4OID:
-			return (ColumnSpec)
-			{
-				.type = COLUMN_FLOAT4
-			};
+			spec.type = COLUMN_FLOAT4;
+			break;
 		case FLOAT8OID:
-			return (ColumnSpec)
-			{
-				.type = COLUMN_FLOAT8
-			};
+			spec.type = COLUMN_FLOAT8;
+			break;
 		case UUIDOID:
-			return (ColumnSpec)
-			{
-				.type = COLUMN_UUID
-			};
+			spec.type = COLUMN_UUID;
+			break;
 		case TEXTOID:
 		case VARCHAROID:
-			return (ColumnSpec)
-			{
-				.type = COLUMN_TEXT,
-					.max_chars = max_chars(typmod)
-			};
+			spec.type = COLUMN_TEXT;
+			spec.max_chars = max_chars(typmod);
+			break;
 		case BPCHAROID:
-			if (max_chars(typmod) > 0)
-				return (ColumnSpec)
-			{
-				.type = COLUMN_BPCHAR,
-					.max_chars = max_chars(typmod)
-			};
+			spec.max_chars = max_chars(typmod);
+			if (spec.max_chars > 0)
+				spec.type = COLUMN_BPCHAR;
 			break;
 		default:
 			break;
 	}
-	return (ColumnSpec)
-	{
-		.type = COLUMN_OTHER
-	};
+	return spec;
 }
 
 /* Is the column among those named?  NIL names all. */

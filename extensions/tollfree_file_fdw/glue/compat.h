@@ -216,17 +216,4 @@ compat_count_rejected(CopyFromState copy)
 	return 0;
 }
 
-/* Tells how many rows were skipped, if any. */
-static inline void
-compat_report_rejected(uint64 count)
-{
-	unsigned long long skipped = count;
-
-	if (skipped > 0)
-		ereport(NOTICE,
-				errmsg_plural("%llu row was skipped due to data type incompatibility",
-							  "%llu rows were skipped due to data type incompatibility",
-							  skipped, skipped));
-}
-
 #endif							/* TOLLFREE_FILE_COMPAT_H */

@@ -130,3 +130,16 @@ copy_position(const OpenFile *file)
 	Assert(file->is_regular && !copy->need_transcoding);
 	return file->next - (copy->raw_buf_len - copy->input_buf_index);
 }
+
+/* Tells how many rows were skipped, if any. */
+void
+copy_report_rejected(uint64 count)
+{
+	unsigned long long skipped = count;
+
+	if (skipped > 0)
+		ereport(NOTICE,
+				errmsg_plural("%llu row was skipped due to data type incompatibility",
+							  "%llu rows were skipped due to data type incompatibility",
+							  skipped, skipped));
+}

@@ -21,5 +21,6 @@ extern void copy_seek(OpenFile *file, int64 offset, int64 line,
 					  EolType eol_type);
 extern void copy_report_line(const OpenFile *file, int64 line);
 extern int64 copy_position(const OpenFile *file);
+extern void copy_report_rejected(uint64 count);
 
 #endif							/* TOLLFREE_FILE_COPY_H */

@@ -157,6 +157,14 @@ show_unjoined(const ForeignScanState *node, ExplainState *es)
 							 counts->nfiltered2 / counts->nloops, 0, es);
 }
 
+/* Shows what became of what is kept of the file, if there is anything to say. */
+static void
+show_kept(const char *label, const char *what, ExplainState *es)
+{
+	if (what != NULL)
+		ExplainPropertyText(label, what, es);
+}
+
 /* Adds lines about the scan to EXPLAIN's output. */
 void
 tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
@@ -179,8 +187,9 @@ tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
 								scan->input.share.worker_bytes_read,
 								es);
 	show_unjoined(node, es);
-	if (es->analyze && describe_index(&scan->input) != NULL)
-		ExplainPropertyText("Record Index", describe_index(&scan->input), es);
-	if (es->analyze && describe_cache(&scan->input) != NULL)
-		ExplainPropertyText("Column Cache", describe_cache(&scan->input), es);
+	if (es->analyze)
+	{
+		show_kept("Record Index", describe_index(&scan->input), es);
+		show_kept("Column Cache", describe_cache(&scan->input), es);
+	}
 }

@@ -70,6 +70,34 @@ static const struct config_enum_entry kernels[] = {
 
 static int	kernel = 0;			/* index in kernels */
 
+/* Settings that are on or off, as they are by default */
+static const struct
+{
+	const char *name;
+	bool	   *setting;
+	const char *description;
+	const char *more;			/* or NULL */
+}			switches[] = {
+
+	{"tollfree_file_fdw.column_cache", &setting_column_cache,
+		"Keeps the columns of each file as they were converted, and reads these instead.",
+	"That needs tollfree_file_fdw.record_index, too."},
+	{"tollfree_file_fdw.fast_scan", &setting_fast_scan,
+	"Reads files by the wrapper's own parser where it can.", NULL},
+	{"tollfree_file_fdw.join_filters", &setting_join_filters,
+	"Drops rows that a hash join above would drop before they are made.", NULL},
+	{"tollfree_file_fdw.parallel_scan", &setting_parallel_scan,
+	"Lets several processes scan one file.", NULL},
+	{"tollfree_file_fdw.push_aggregates", &setting_push_aggregates,
+	"Computes aggregates on whole batches of rows where it can.", NULL},
+	{"tollfree_file_fdw.push_filters", &setting_push_filters,
+	"Evaluates conditions on whole batches of rows where it can.", NULL},
+	{"tollfree_file_fdw.record_index", &setting_record_index,
+	"Keeps an index of the records of each file, and reads only the blocks that a query needs.", NULL},
+	{"tollfree_file_fdw.sample_blocks", &setting_sample_blocks,
+	"Analyzes random blocks of a file instead of all of it where it can.", NULL}
+};
+
 /* The kernel that is set. */
 const Kernel *
 setting_kernel(void)
@@ -93,11 +121,11 @@ check_kernel(int *newval, void **extra, GucSource source)
 void
 settings_define(void)
 {
-	DefineCustomBoolVariable("tollfree_file_fdw.column_cache",
-							 "Keeps the columns of each file as they were converted, and reads these instead.",
-							 "That needs tollfree_file_fdw.record_index, too.",
-							 &setting_column_cache, false,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
+	for (int i = 0; i < lengthof(switches); i++)
+		DefineCustomBoolVariable(switches[i].name, switches[i].description,
+								 switches[i].more, switches[i].setting,
+								 *switches[i].setting, PGC_USERSET, 0,
+								 NULL, NULL, NULL);
 	DefineCustomIntVariable("tollfree_file_fdw.column_cache_size",
 							"How much disk space the columns kept of all databases may take.",
 							"Those used least often for their size are removed first.",
@@ -105,36 +133,12 @@ settings_define(void)
 							COLUMN_CACHE_SIZE_DEFAULT,
 							COLUMN_CACHE_SIZE_MIN, COLUMN_CACHE_SIZE_MAX,
 							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
-	DefineCustomBoolVariable("tollfree_file_fdw.fast_scan",
-							 "Reads files by the wrapper's own parser where it can.",
-							 NULL, &setting_fast_scan, true,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("tollfree_file_fdw.join_filters",
-							 "Drops rows that a hash join above would drop before they are made.",
-							 NULL, &setting_join_filters, true,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("tollfree_file_fdw.parallel_scan",
-							 "Lets several processes scan one file.",
-							 NULL, &setting_parallel_scan, true,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("tollfree_file_fdw.parallel_chunk_size",
 							"What a process takes at a time of a file that several scan.",
 							NULL, &setting_parallel_chunk_size,
 							PARALLEL_CHUNK_SIZE_DEFAULT,
 							PARALLEL_CHUNK_SIZE_MIN, PARALLEL_CHUNK_SIZE_MAX,
 							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
-	DefineCustomBoolVariable("tollfree_file_fdw.push_aggregates",
-							 "Computes aggregates on whole batches of rows where it can.",
-							 NULL, &setting_push_aggregates, true,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("tollfree_file_fdw.push_filters",
-							 "Evaluates conditions on whole batches of rows where it can.",
-							 NULL, &setting_push_filters, true,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("tollfree_file_fdw.record_index",
-							 "Keeps an index of the records of each file, and reads only the blocks that a query needs.",
-							 NULL, &setting_record_index, false,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("tollfree_file_fdw.record_index_size",
 							"How much disk space the record indexes of all databases may take.",
 							"The oldest ones are removed.",
@@ -142,10 +146,6 @@ settings_define(void)
 							RECORD_INDEX_SIZE_DEFAULT,
 							RECORD_INDEX_SIZE_MIN, RECORD_INDEX_SIZE_MAX,
 							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
-	DefineCustomBoolVariable("tollfree_file_fdw.sample_blocks",
-							 "Analyzes random blocks of a file instead of all of it where it can.",
-							 NULL, &setting_sample_blocks, true,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("tollfree_file_fdw.kernel",
 							 "The instruction set that files are scanned with.",
 							 NULL, &kernel, 0, kernels,

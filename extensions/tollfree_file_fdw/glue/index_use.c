@@ -434,33 +434,3 @@ index_use_end(IndexUse *use)
 		MemoryContextDelete(use->context);
 	use->context = NULL;
 }
-
-/* How many rows the filter has ruled out unread, since the last call. */
-uint64
-index_use_take_skipped(IndexUse *use)
-{
-	uint64		rows = use->skipped_rows;
-
-	use->skipped_rows = 0;
-	return rows;
-}
-
-/* How many rows joins above have ruled out unread, since the last call. */
-uint64
-index_use_take_unjoined(IndexUse *use)
-{
-	uint64		rows = use->unjoined_rows;
-
-	use->unjoined_rows = 0;
-	return rows;
-}
-
-/* How many rows were counted unread, since the last call. */
-uint64
-index_use_take_counted(IndexUse *use)
-{
-	uint64		rows = use->counted_rows;
-
-	use->counted_rows = 0;
-	return rows;
-}

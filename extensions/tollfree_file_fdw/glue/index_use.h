@@ -86,13 +86,15 @@ extern bool index_use_is_settled(const IndexUse *use, const OpenFile *file);
 extern void index_use_give_up(IndexUse *use);
 extern void index_use_end(IndexUse *use);
 
-/*
- * How many rows were not read since the last call, by a filter, by keys of joins,
- * or counted.
- */
-extern uint64 index_use_take_skipped(IndexUse *use);
-extern uint64 index_use_take_unjoined(IndexUse *use);
-extern uint64 index_use_take_counted(IndexUse *use);
+/* What a counter has counted since the last call */
+static inline uint64
+counter_take(uint64 *counter)
+{
+	uint64		count = *counter;
+
+	*counter = 0;
+	return count;
+}
 
 /* Is the file read by blocks of an index that is there? */
 static inline bool

@@ -390,8 +390,8 @@ input_bytes_read(const ScanInput *input)
 uint64
 input_take_counted(ScanInput *input)
 {
-	return index_use_take_counted(&input->index) +
-		parallel_take_counted(&input->share);
+	return counter_take(&input->index.counted_rows) +
+		counter_take(&input->share.counted_rows);
 }
 
 /* Closes the reader, if there is one. */
@@ -464,5 +464,5 @@ input_end(ScanInput *input)
 	if (input->owner != input)
 		return;
 	close_file(input);
-	compat_report_rejected(input->rejected);
+	copy_report_rejected(input->rejected);
 }

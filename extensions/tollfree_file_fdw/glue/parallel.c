@@ -512,16 +512,6 @@ parallel_copies_on(const ParallelShare *share, const FileReader *reader,
 	return share->file->is_whole || copy_position(file) < reader->range.end;
 }
 
-/* How many rows of its parts this process has not read, since the last call. */
-uint64
-parallel_take_counted(ParallelShare *share)
-{
-	uint64		rows = share->counted_rows;
-
-	share->counted_rows = 0;
-	return rows;
-}
-
 /* Counts that a worker leaves the fast path, for EXPLAIN in the leader. */
 void
 parallel_note_fallback(ParallelShare *share, const char *reason)

@@ -114,7 +114,6 @@ extern bool parallel_take_chunk(ParallelShare *share, FileReader *reader,
 								const OpenFile *file);
 extern bool parallel_copies_on(const ParallelShare *share,
 							   const FileReader *reader, const OpenFile *file);
-extern uint64 parallel_take_counted(ParallelShare *share);
 extern void parallel_note_fallback(ParallelShare *share, const char *reason);
 extern void parallel_pass_down(ParallelShare *share, ParallelShare *below);
 extern void parallel_forget_chunks(ParallelShare *share);

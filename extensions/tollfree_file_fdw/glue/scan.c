@@ -181,8 +181,8 @@ next_batch(ForeignScanState *node)
 	bool		has_batch = input_next_batch(&scan->input);
 	RowSelector *selector;
 
-	InstrCountFiltered1(node, index_use_take_skipped(&scan->input.index));
-	InstrCountFiltered2(node, index_use_take_unjoined(&scan->input.index));
+	InstrCountFiltered1(node, counter_take(&scan->input.index.skipped_rows));
+	InstrCountFiltered2(node, counter_take(&scan->input.index.unjoined_rows));
 	if (!has_batch)
 		return false;
 	selector = scan_selector(scan);

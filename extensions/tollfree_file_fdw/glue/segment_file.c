@@ -202,7 +202,6 @@ static bool
 take_room(const CacheName *name, size_t length, SegmentRoom *room)
 {
 	const CacheLimit limit = {
-		.is_segment = true,
 		.size = (uint64) setting_column_cache_size * 1024,
 		.keep_from_ns = room->began_ns,
 		.worth = segment_worth

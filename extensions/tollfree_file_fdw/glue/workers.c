@@ -46,7 +46,7 @@ share_file(ForeignScanState *node, ParallelFile *shared)
 				 &input->index);
 	input->index.role = INDEX_UNUSED;
 	if (scan->aggregate == NULL)
-		InstrCountFiltered1(node, index_use_take_skipped(&input->index));
+		InstrCountFiltered1(node, counter_take(&input->index.skipped_rows));
 	input_leave(input);
 }
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import psycopg
+from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from tollfree.errors import FileError, LabError, LabStateError
@@ -104,6 +105,13 @@ class Cluster:
     def connect(self, dbname: str = "postgres") -> psycopg.Connection[tuple[object, ...]]:
         """Return a new autocommit connection over the Unix socket."""
         return psycopg.connect(self.conninfo(dbname), autocommit=True)
+
+    def make_database(self, dbname: str) -> None:
+        """Make a database of the running server unless it is there."""
+        with self.connect() as connection:
+            known = connection.execute("SELECT FROM pg_database WHERE datname = %s", (dbname,))
+            if known.fetchone() is None:
+                connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(dbname)))
 
     def make(self, password: str) -> None:
         """Run initdb. Leaves nothing behind when it fails."""

@@ -382,8 +382,7 @@ class Lab:
             if self.has_files:
                 self._mark_of_files.unlink()
             self._start_cluster(self.own)
-        with self.own.connect() as connection:
-            Store.create_database(connection, DATABASE)
+        self.own.make_database(DATABASE)
         with self.connected_store() as store:
             store.install(self.stage.sharedir / "extension")
             store.register_clients(clients(self.installation))

@@ -191,13 +191,6 @@ class Store:
 
     # Installation
 
-    @staticmethod
-    def create_database(connection: psycopg.Connection[Any], name: str) -> None:
-        """Create the database unless it exists."""
-        known = connection.execute("SELECT FROM pg_database WHERE datname = %s", (name,))
-        if known.fetchone() is None:
-            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-
     def install(self, scripts: Path) -> None:
         """Create the extension unless it is there, and what further suites have in SQL.
 

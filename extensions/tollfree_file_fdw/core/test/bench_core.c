@@ -9,7 +9,7 @@
  * time, the system's included.  The first steps work on the
  * first megabytes in memory; the last ones read the whole file by pread, which
  * should be in the page cache.  They are the loops that a query runs, without
- * PostgreSQL around them; Q6 has a benchmark of its own in vector/test/.
+ * PostgreSQL around them.
  *
  * Times are no assertions: nothing fails because it is slow.
  */

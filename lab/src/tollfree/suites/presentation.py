@@ -66,6 +66,17 @@ def with_interval(estimate: stats.Estimate | None) -> tuple[Cell, Cell, Cell]:
 
 
 @dataclass(frozen=True)
+class SuiteFindings:
+    """A run as its suite looks at it."""
+
+    run: "Findings"
+
+    def dims(self, testcase: str) -> dict[str, Any]:
+        """Return the dimensions of a case."""
+        return self.run.cases[testcase].dims
+
+
+@dataclass(frozen=True)
 class Findings:
     """A run, its cases and its executions."""
 

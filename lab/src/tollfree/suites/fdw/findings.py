@@ -9,7 +9,7 @@ from typing import Any
 
 from tollfree import stats
 from tollfree.scripts import written_rows
-from tollfree.suites.presentation import Findings
+from tollfree.suites.presentation import Findings, SuiteFindings
 
 FIRST_ARTICLE = "FDW overhead (2017)"
 SECOND_ARTICLE = "postgres_fdw estimated overhead"
@@ -43,10 +43,9 @@ class Published:
 
 
 @dataclass(frozen=True)
-class FdwFindings:
+class FdwFindings(SuiteFindings):
     """A run of the suite beside the published figures."""
 
-    run: Findings
     published: dict[PublishedKey, Published]
 
     @classmethod
@@ -57,10 +56,6 @@ class FdwFindings:
             for article, bench, target, figure, *figures in written_rows("fdw_published")
         }
         return cls(run, published)
-
-    def dims(self, testcase: str) -> dict[str, Any]:
-        """Return the dimensions of a case."""
-        return self.run.cases[testcase].dims
 
     def ordered(self, **dims: object) -> list[str]:
         """Return the cases with these dimensions in the order in which tables show them."""

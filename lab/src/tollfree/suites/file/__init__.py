@@ -33,7 +33,6 @@ from tollfree.suites.file.schemas import (
     LOADER,
     Schema,
     SchemaMaker,
-    make_database,
     make_wrapper,
 )
 from tollfree.suites.file.tables import all_tables
@@ -93,7 +92,7 @@ class FileSuite(Suite):
         source = bench.lab.source()
         tables = tpch_tables(bench.store)
         files = make_text(bench, tables, bench.profile.scale)
-        make_database(source, _database(bench))
+        source.make_database(_database(bench))
         with source.connect(_database(bench)) as connection:
             make_page_cache_functions(connection)
             connection.execute(resources(__package__).joinpath("source.sql").read_bytes())

@@ -8,11 +8,10 @@ import re
 import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from tollfree import stats
 from tollfree.scripts import written_rows
-from tollfree.suites.presentation import MB, Findings
+from tollfree.suites.presentation import MB, Findings, SuiteFindings
 
 HEAP = "heap"
 AGAIN = "local_again"
@@ -51,10 +50,9 @@ class Published:
 
 
 @dataclass(frozen=True)
-class FileFindings:
+class FileFindings(SuiteFindings):
     """A run of the suite beside the published figures."""
 
-    run: Findings
     published: dict[tuple[str, str], Published]
     """By query and engine."""
     scanned: dict[str, int]
@@ -69,10 +67,6 @@ class FileFindings:
             for query, engine, *seconds in written_rows("file_published")
         }
         return cls(run, published, run.facts.get("scanned_bytes", {}))
-
-    def dims(self, testcase: str) -> dict[str, Any]:
-        """Return the dimensions of a case."""
-        return self.run.cases[testcase].dims
 
     def candidates(self) -> list[str]:
         """Return the candidates that stand beside the heap table, stock first."""

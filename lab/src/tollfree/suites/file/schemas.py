@@ -13,7 +13,6 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from tollfree.cluster import Cluster
 from tollfree.suites.citus import distribute
 from tollfree.suites.file.data import GROWING, TextFiles, TpchTable
 
@@ -148,14 +147,6 @@ def make_wrapper(connection: psycopg.Connection[tuple[object, ...]], wrapper: st
         "CREATE SERVER IF NOT EXISTS {0} FOREIGN DATA WRAPPER {0}",
     ):
         connection.execute(sql.SQL(statement).format(sql.Identifier(wrapper)))
-
-
-def make_database(cluster: Cluster, name: str) -> None:
-    """Make the database unless it is there."""
-    with cluster.connect() as connection:
-        known = connection.execute("SELECT FROM pg_database WHERE datname = %s", (name,))
-        if known.fetchone() is None:
-            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
 
 
 def _on_file(schema: Schema, file: Path, **more: str) -> sql.Composed:

@@ -61,7 +61,7 @@ class InterfaceSuite(Suite):
         except EnvironmentLacksError as error:
             LOG.warning("cases over TLS are skipped: %s. %s", error.message, error.remedy)
         bench.lab.register(bench.store)
-        load.make_database(source)
+        source.make_database(load.DBNAME)
         statements = expected.statements(bench.store)
         with source.connect(load.DBNAME) as connection:
             for table in load.load_tables(bench.profile.scale):

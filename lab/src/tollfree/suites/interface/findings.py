@@ -11,7 +11,7 @@ from typing import Any
 from tollfree import stats
 from tollfree.scripts import written_rows
 from tollfree.suites.interface.views import View, views_of
-from tollfree.suites.presentation import MB, Findings, is_again
+from tollfree.suites.presentation import MB, Findings, SuiteFindings, is_again
 
 ROADS = ("lcl:ipc", "lcl:tcp", "lcl:tls", "rmt:tcp", "rmt:tls", "rmt2ms:tcp")
 STATEMENTS = ("sql001", "sql50k", "sql10m")
@@ -58,10 +58,9 @@ class Task:
 
 
 @dataclass(frozen=True)
-class InterfaceFindings:
+class InterfaceFindings(SuiteFindings):
     """A run of the suite beside the published figures."""
 
-    run: Findings
     published: dict[tuple[str, str], float]
     """Seconds by published task and candidate."""
     summaries: list[dict[str, Any]]
@@ -82,10 +81,6 @@ class InterfaceFindings:
             ],
             views_of(run),
         )
-
-    def dims(self, testcase: str) -> dict[str, Any]:
-        """Return the dimensions of a case."""
-        return self.run.cases[testcase].dims
 
     @cached_property
     def tasks(self) -> dict[Task, dict[Candidate, str]]:

@@ -13,7 +13,6 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from tollfree.cluster import Cluster
 from tollfree.errors import FileError
 from tollfree.suites.interface.expected import Expected
 
@@ -53,14 +52,6 @@ def load_tables(scale: int) -> tuple[LoadTable, LoadTable]:
         LoadTable("t50k", ROWS_OF_T50K, WIDE),
         LoadTable("t10m", scale * ROWS_PER_SCALE, NARROW),
     )
-
-
-def make_database(source: Cluster) -> None:
-    """Make the experiment's database unless it is there."""
-    with source.connect() as connection:
-        known = connection.execute("SELECT FROM pg_database WHERE datname = %s", (DBNAME,))
-        if known.fetchone() is None:
-            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DBNAME)))
 
 
 def is_loaded(connection: psycopg.Connection[tuple[object, ...]], table: LoadTable) -> bool:

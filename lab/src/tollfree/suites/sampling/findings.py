@@ -5,7 +5,7 @@ from typing import Any
 
 from tollfree import stats
 from tollfree.scripts import written_rows
-from tollfree.suites.presentation import Findings
+from tollfree.suites.presentation import Findings, SuiteFindings
 
 METHODS = ("full", "random", "bernoulli", "system")
 ANALYZE_METHODS = ("local", "local_again", "off", "random", "bernoulli", "system", "auto", "import")
@@ -70,10 +70,9 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class SamplingFindings:
+class SamplingFindings(SuiteFindings):
     """A run of the suite beside the published figures."""
 
-    run: Findings
     published: dict[str, float]
 
     @classmethod
@@ -82,10 +81,6 @@ class SamplingFindings:
         costs = dict(written_rows("sampling_published"))
         losses = written_rows("sampling_published_losses")
         return cls(run, costs | {f"loses:{method}": percent for method, percent in losses})
-
-    def dims(self, testcase: str) -> dict[str, Any]:
-        """Return the dimensions of a case."""
-        return self.run.cases[testcase].dims
 
     def ordered(self, **dims: object) -> list[str]:
         """Return the cases with these dimensions in the order in which tables show them."""

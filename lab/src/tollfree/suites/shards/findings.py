@@ -2,9 +2,8 @@
 
 import statistics
 from dataclasses import dataclass
-from typing import Any
 
-from tollfree.suites.presentation import Findings
+from tollfree.suites.presentation import SuiteFindings
 
 STOCK = "postgres_fdw"
 LINKS = (1, 2)
@@ -27,14 +26,8 @@ DOINGS = {
 
 
 @dataclass(frozen=True)
-class ShardsFindings:
+class ShardsFindings(SuiteFindings):
     """A run of the suite."""
-
-    run: Findings
-
-    def dims(self, testcase: str) -> dict[str, Any]:
-        """Return the dimensions of a case."""
-        return self.run.cases[testcase].dims
 
     def ordered(self, **dims: object) -> list[str]:
         """Return the cases on servers: by operation, content, link, servers and wrapper; Citus's

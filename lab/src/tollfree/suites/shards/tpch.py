@@ -23,7 +23,6 @@ from tollfree.suites.file.schemas import (
     Schema,
     SchemaMaker,
     block_bounds,
-    make_database,
     make_wrapper,
 )
 from tollfree.suites.foreign import (
@@ -55,7 +54,7 @@ class Tpch:
         """Make the databases that are the servers, each with its block, where they are missing."""
         for n in range(self._files.blocks):
             instance = instance_of(lab, n)
-            make_database(instance, _shard_name(n))
+            instance.make_database(_shard_name(n))
             with instance.connect(_shard_name(n)) as connection:
                 files = BlockFiles(self._files.folder, self._files.blocks, n)
                 maker = SchemaMaker(connection, self._large, files)
