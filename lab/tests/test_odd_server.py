@@ -7,6 +7,7 @@ import socket
 import struct
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 
 import psycopg
 import pytest
@@ -19,6 +20,8 @@ pytestmark = pytest.mark.cluster
 DATABASE = "odd"
 NO_ENCRYPTION = (80877103, 80877104)
 """Codes of requests for TLS and GSSAPI."""
+CANCEL = 80877102
+"""Code of a request to cancel, which is answered by the end of the connection."""
 PARAMETERS = {
     "server_version": "18.0",
     "server_encoding": "UTF8",
@@ -91,14 +94,17 @@ ANSWERS = {
 
 
 def _serve(connection: socket.socket) -> None:
-    with connection, connection.makefile("rb") as messages:
+    # A client may leave at any time.
+    with suppress(OSError), connection, connection.makefile("rb") as messages:
 
         def body() -> bytes:
             size = int.from_bytes(messages.read(4), "big")
             return messages.read(max(size - 4, 0))
 
-        while int.from_bytes(body()[:4], "big") in NO_ENCRYPTION:
+        while (code := int.from_bytes(body()[:4], "big")) in NO_ENCRYPTION:
             connection.sendall(b"N")
+        if code == CANCEL:
+            return
         parameters = (
             _message(b"S", f"{name}\0{value}\0".encode()) for name, value in PARAMETERS.items()
         )

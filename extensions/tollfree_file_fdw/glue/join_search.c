@@ -64,7 +64,7 @@ is_leaky(Oid function, void *context)
 /*
  * Walker: has an expression of parameters a subquery executed for them, or can it
  * fail for what they are?  PostgreSQL executes an uncorrelated subquery when its
- * value is asked for first.
+ * value is asked for first.  Arrays of columns that are cast can fail, too.
  */
 static bool
 may_fail_for_params(Node *node, void *context)
@@ -76,6 +76,10 @@ may_fail_for_params(Node *node, void *context)
 	if (IsA(node, Param))
 		return ((Param *) node)->paramkind == PARAM_EXEC &&
 			estate->es_param_exec_vals[((Param *) node)->paramid].execPlan != NULL;
+	/* Its function is called for elements, which show no parameter or column. */
+	if (IsA(node, ArrayCoerceExpr) &&
+		(has_param(node, NULL) || contain_var_clause(node)))
+		return true;
 	if (check_functions_in_node(node, is_leaky, NULL) && has_param(node, NULL))
 		return true;
 	return expression_tree_walker(node, may_fail_for_params, context);

@@ -51,6 +51,10 @@ PREPARE divides (int) AS SELECT count(*) FROM ours.facts f RIGHT JOIN nobody d O
 EXECUTE divides (5);
 EXECUTE divides (0);
 DEALLOCATE divides;
+PREPARE casts (text[]) AS SELECT count(*) FROM ours.facts f RIGHT JOIN nobody d ON f.k = d.k AND f.id = ANY ($1::int[]);
+EXECUTE casts ('{1}');
+EXECUTE casts ('{one}');
+DEALLOCATE casts;
 RESET plan_cache_mode;
 DROP TABLE nobody;
 DROP SEQUENCE asked;

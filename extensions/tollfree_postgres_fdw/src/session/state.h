@@ -83,7 +83,8 @@ typedef struct RemoteTransaction
 	int			kept_level;		/* the level whose rollback clears that error;
 								 * 0 if there is none */
 	bool		commit_failed;	/* a COMMIT that was not waited for */
-	bool		has_written;	/* for sure: no write check is needed */
+	bool		has_written;	/* or may have, by a command: no write check
+								 * is needed */
 	bool		may_have_written;
 	bool		truncated;		/* a table, which locks out other sessions */
 	uint64		lock_epoch;		/* advances with each start and each rollback;

@@ -67,8 +67,9 @@ BEGIN
 	END LOOP;
 END
 $$;
--- the remote session reports once a second what it has changed
+-- the remote session reports once a second what it has changed, behind a COMMIT that the next SELECT waits for
 SELECT pg_sleep(1.1)::text;
+SELECT count(*) FROM shaded WHERE id < 0;
 SELECT count(*) FROM shaded WHERE id < 0;
 ANALYZE remote.shaded;
 SET tollfree_postgres_fdw.debug_require = 'import';
