@@ -13,7 +13,7 @@ PYTHON_TOOLS = tools/check-layers
 PYTHON_CLIENTS = $(wildcard clients/*/*.py)
 
 # $(call write,FILE,COMMAND): the file stays as it is if the command fails
-write = $(2) >$(1).new && mv $(1).new $(1)
+write = $(2) >$(1).new && mv $(1).new $(1) || { rm -f $(1).new; false; }
 
 .DEFAULT_GOAL = help
 .NOTPARALLEL:

@@ -198,6 +198,17 @@ def test_a_superuser_sees_servers_tables_links_and_what_to_do(place: Place) -> N
     assert "could not connect" in why
 
 
+def test_connecting_is_told_also_where_planning_does_it(place: Place) -> None:
+    with place.connect() as connection:
+        connection.execute("ALTER SERVER far OPTIONS (SET use_remote_estimate 'on')")
+        try:
+            (link,) = report(place.dsn())["links"]
+        finally:
+            connection.execute("ALTER SERVER far OPTIONS (SET use_remote_estimate 'off')")
+    # The protocol's own handshake takes two round trips at least.
+    assert link["connect_ms"] >= 2 * RTT_US / 1000
+
+
 def test_what_it_says_as_text(place: Place) -> None:
     out, _ = run(place.dsn())
     assert "server far (postgres_fdw, owner postgres)" in out

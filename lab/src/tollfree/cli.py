@@ -600,10 +600,9 @@ def demo(output: Path) -> None:
 def main() -> None:
     """Run the command line and exit with the documented code."""
     interrupt_on_signals()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # An encoding may lack a dash, or a letter of a table's name.
-            stream.reconfigure(errors="replace")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # An encoding may lack a dash, or a letter of a table's name.
+        sys.stdout.reconfigure(errors="replace")
     logging.basicConfig(format="%(name)s: %(message)s", level=logging.WARNING)
     try:
         code = _exit_code()

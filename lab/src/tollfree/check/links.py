@@ -11,7 +11,7 @@ from statistics import median
 import psycopg
 from psycopg import sql
 
-from tollfree.check.inventory import REMOTE_WRAPPERS
+from tollfree.check.inventory import REMOTE_WRAPPERS, is_on
 from tollfree.check.model import ForeignServer, ForeignTable, Link
 from tollfree.check.plans import Plan, foreign_scans, plan_of
 from tollfree.check.session import Session, reason
@@ -69,9 +69,11 @@ def _link(session: Session, server: ForeignServer, table: ForeignTable) -> Link 
     answers = [session.run(command)[0]["QUERY PLAN"][0] for _ in range(QUERIES)]
     round_trips = [_round_trip_ms(foreign_scans(answer["Plan"])[0]) for answer in answers[1:]]
     first, *others = (answer["Planning Time"] + answer["Execution Time"] for answer in answers)
-    # With use_remote_estimate the connection is made by the one who plans first.
-    planning = explained[0]["QUERY PLAN"][0]["Planning Time"]
-    in_planning = planning - median(answer["Planning Time"] for answer in answers)
+    in_planning = 0.0
+    if is_on(server.options, "use_remote_estimate"):
+        # The connection is made by the one who plans first.
+        planning = explained[0]["QUERY PLAN"][0]["Planning Time"]
+        in_planning = planning - median(answer["Planning Time"] for answer in answers)
     return Link(
         server.name,
         table.qualified,
