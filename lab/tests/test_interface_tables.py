@@ -220,6 +220,19 @@ def test_what_is_inside_the_noise_is_said_to_be_no_difference() -> None:
     assert "TLS over loopback TCP: libpq's connecting and querying show no difference" in said
 
 
+def test_connecting_is_told_of_what_is_printed_only_where_nothing_else_is() -> None:
+    printed = replace(EACH, print="p-all:null")
+    values: dict[tuple[Task, str], list[float | str]] = {
+        (printed, "libpq:acc-n"): [3000],
+        (printed, "JDBC:acc-n"): [4000],
+    }
+    (said,) = verdicts(findings_of(values))
+    assert "one-row queries over loopback TCP, and printing them, takes libpq" in said
+    assert "printing" not in "".join(
+        verdicts(findings_of({(EACH, "libpq:acc-n"): [3000], **values}))
+    )
+
+
 def test_what_holds_nothing_is_compared_with_libpq_holding_nothing() -> None:
     interface = findings_of(MANY_VALUES | {(MANY, "libpq:acc-a"): [35_000, 70_000, 35_000]})
     alike = dict(

@@ -17,6 +17,7 @@ ROAD_WORDS = {
 MANY_ROWS = ("sql50k:1:001", "sql10m:1:001")
 ONE_ROW = (("sql001:0:20", "sql001:1:1k"), ("sql001:0:50k", "sql001:1:50k"))
 """Strategies that connect each time and once."""
+PRINTS_NOTHING = "p-none:null"
 
 
 def verdicts(interface: InterfaceFindings) -> tuple[str, ...]:
@@ -58,10 +59,18 @@ def _road(task: Task) -> str:
     return ROAD_WORDS.get(task.road, f"over {task.road}")
 
 
+def _stands_for(interface: InterfaceFindings, task: Task) -> bool:
+    """Whether a task stands for those that print something else: the one that prints nothing, or
+    where there is none the first."""
+    alike = [x for x in interface.tasks if (x.road, x.strategy) == (task.road, task.strategy)]
+    plain = [x for x in alike if x.print == PRINTS_NOTHING]
+    return task == (plain or alike)[0]
+
+
 def _connecting(interface: InterfaceFindings, task: Task) -> str | None:
     """Say what connecting for each query costs libpq."""
     once = next((o for each, o in ONE_ROW if task.strategy == each), None)
-    if once is None or task.print != "p-none:null":
+    if once is None or not _stands_for(interface, task):
         return None
     each = interface.case(task, BASELINE)
     other = interface.case(Task(task.road, once, task.print), BASELINE)
@@ -70,6 +79,8 @@ def _connecting(interface: InterfaceFindings, task: Task) -> str | None:
         return None
     queries = interface.fewest_queries(each)
     connecting = f"Connecting for each of {queries:,} one-row queries {_road(task)}"
+    if task.print != PRINTS_NOTHING:
+        connecting += ", and printing them,"
     if ratio is None:
         return connecting + _taking(interface, task, each)
     if not stats.told_apart(ratio, interface.run.noise):
@@ -111,7 +122,7 @@ def _tls(interface: InterfaceFindings, task: Task) -> str | None:
 
 def _drivers(interface: InterfaceFindings, task: Task) -> str | None:
     """Say how the interfaces' normal methods compare where many rows come."""
-    if task.strategy not in MANY_ROWS or task.print != "p-none:null":
+    if task.strategy not in MANY_ROWS or task.print != PRINTS_NOTHING:
         return None
     baseline = interface.case(task, BASELINE)
     if baseline is None:
