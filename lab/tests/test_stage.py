@@ -59,6 +59,7 @@ def test_make_takes_a_home_by_its_name_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.cluster
+@pytest.mark.usefixtures("stage")  # by which the home is as it is in use: root's, if we are root
 def test_a_folder_that_another_command_has_just_made_is_used(
     home: Path, user: ServerUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,7 +34,6 @@ numeric_spec(int32 typmod)
 {
 	int			precision = ((typmod - VARHDRSZ) >> 16) & 0xFFFF;
 	int			scale = (((typmod - VARHDRSZ) & 0x7FF) ^ 0x400) - 0x400;
-
 	ColumnSpec	spec = {.type = COLUMN_OTHER};
 
 	if (typmod >= (int32) VARHDRSZ && precision <= NUMERIC_DIGITS_MAX &&

@@ -24,6 +24,8 @@ from tollfree.errors import EnvironmentLacksError, FileError
 
 ROOT_SERVER_USER = "postgres"
 WRITING_LIMIT_S = 120
+MAKE_WRITABLE = "Free space on that disk or make the folder writable, then try again."
+OTHER_FOLDER = "Name a folder that you may write with the environment variable TOLLFREE_HOME."
 ELSEWHERE = "Name a folder elsewhere with the environment variable TOLLFREE_HOME."
 
 
@@ -95,7 +97,7 @@ class ServerUser:
 
         Raises `FileError` when it cannot be made, or exists and belongs to somebody else.
         """
-        with _making(path):
+        with _named(f"make the folder {path}", OTHER_FOLDER):
             for folder in _missing(path):
                 if self._is_own_above(folder):
                     # Another command may have made it in the meantime.
@@ -123,7 +125,7 @@ class ServerUser:
             self.make_folder(path)
             return
         self.require_guarded_way(path)
-        with _making(path):
+        with _named(f"make the folder {path}", OTHER_FOLDER):
             for folder in _missing(path):
                 folder.mkdir(mode=0o700, exist_ok=True)
                 self._guard(folder, is_new=True)
@@ -237,7 +239,7 @@ class ServerUser:
                 ) from error
             raise FileError(
                 f"cannot open {path}: {error.strerror}",
-                "Free space on that disk or make the folder writable, then try again.",
+                MAKE_WRITABLE,
             ) from error
         return descriptor
 
@@ -255,7 +257,7 @@ class ServerUser:
     def write_text(self, path: Path, text: str) -> None:
         """Write `text` to `path`, owned by this user, with mode 0600, whole or not at all."""
         temporary = path.with_name(path.name + ".new")
-        with _writing(path):
+        with _named(f"write {path}", MAKE_WRITABLE):
             if self._is_own_above(path):
                 script = 'rm -f -- "$1"; cat >"$1"; mv -T -- "$1" "$2"'
                 self.run_script(script, temporary, path, timeout_s=WRITING_LIMIT_S, text=text)
@@ -269,13 +271,13 @@ class ServerUser:
 
     def copy_file(self, source: Path, path: Path) -> None:
         """Copy a file that this user may read, whole or not at all."""
-        with _writing(path):
+        with _named(f"write {path}", MAKE_WRITABLE):
             script = 'cp -- "$1" "$2.new"; mv -T -- "$2.new" "$2"'
             self.run_script(script, source, path, timeout_s=WRITING_LIMIT_S)
 
     def append_text(self, path: Path, text: str) -> None:
         """Append `text` to a file that this user may write."""
-        with _writing(path):
+        with _named(f"write {path}", MAKE_WRITABLE):
             self.run_script('cat >>"$1"', path, timeout_s=WRITING_LIMIT_S, text=text)
 
 
@@ -285,27 +287,12 @@ def _missing(path: Path) -> list[Path]:
 
 
 @contextmanager
-def _making(path: Path) -> Iterator[None]:
-    """Turn an error into one that names the folder that was to be made."""
+def _named(action: str, remedy: str) -> Iterator[None]:
+    """Turn an error into one that says what cannot be done."""
     try:
         yield
     except OSError as error:
-        raise FileError(
-            f"cannot make the folder {path}: {error.strerror}",
-            "Name a folder that you may write with the environment variable TOLLFREE_HOME.",
-        ) from error
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """Turn an error into one that names the file that was to be written."""
-    try:
-        yield
-    except OSError as error:
-        raise FileError(
-            f"cannot write {path}: {error.strerror}",
-            "Free space on that disk or make the folder writable, then try again.",
-        ) from error
+        raise FileError(f"cannot {action}: {error.strerror}", remedy) from error
 
 
 def server_user() -> ServerUser:

@@ -12,7 +12,6 @@
  */
 #include "postgres.h"
 
-#include "foreign/fdwapi.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
 
@@ -47,9 +46,7 @@ may_batch(const ForeignScan *scan, const PlannedStmt *stmt)
 {
 	const RangeTblEntry *rte;
 
-	if (scan->operation != CMD_SELECT ||
-		GetFdwRoutineByServerId(scan->fs_server)->BeginForeignScan !=
-		tollfreeBeginForeignScan)
+	if (scan->operation != CMD_SELECT || !scan_is_ours(scan))
 		return false;
 	rte = rt_fetch(compat_scan_rtindex(scan), stmt->rtable);
 	return lookup_is_on(plan_read_scan(scan->fdw_private).fast_paths) &&

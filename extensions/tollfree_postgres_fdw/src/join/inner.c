@@ -12,7 +12,6 @@
 #include "postgres.h"
 
 #include "executor/execPartition.h"
-#include "foreign/fdwapi.h"
 #include "nodes/nodeFuncs.h"
 
 #include "base/compat.h"
@@ -38,8 +37,7 @@ make_query(const Plan *plan)
 
 	/* An Append may have scans of other wrappers, too. */
 	if (!IsA(plan, ForeignScan) || scan->fdw_exprs == NIL ||
-		GetFdwRoutineByServerId(scan->fs_server)->BeginForeignScan !=
-		tollfreeBeginForeignScan)
+		!scan_is_ours(scan))
 		return NULL;
 	read = plan_read_scan(scan->fdw_private);
 	return lookup_is_on(read.fast_paths) ?

@@ -14,6 +14,14 @@ extern TupleTableSlot *tollfreeIterateForeignScan(ForeignScanState *node);
 extern void tollfreeReScanForeignScan(ForeignScanState *node);
 extern void tollfreeEndForeignScan(ForeignScanState *node);
 
+/* Is it a scan of this wrapper? */
+static inline bool
+scan_is_ours(const ForeignScan *scan)
+{
+	return GetFdwRoutineByServerId(scan->fs_server)->BeginForeignScan ==
+		tollfreeBeginForeignScan;
+}
+
 /* async.c */
 extern void tollfreeForeignAsyncRequest(AsyncRequest *request);
 extern void tollfreeForeignAsyncConfigureWait(AsyncRequest *request);

@@ -286,7 +286,7 @@ transaction_callback(XactEvent event, void *arg)
 
 /*
  * Callback for the end of a local subtransaction.  A commit calls it twice.  The
- * second time nothing can fail any more, and no callback use a session.
+ * second time nothing can fail any more, and no callback uses a session.
  */
 static void
 subtransaction_callback(SubXactEvent event, SubTransactionId mine,
