@@ -42,6 +42,7 @@ typedef enum ColumnType
 	COLUMN_INT8,
 	COLUMN_DATE,				/* integers: days since 2000-01-01 */
 	COLUMN_TIMESTAMP,			/* integers: microseconds since 2000-01-01 */
+	COLUMN_TIMESTAMPTZ,			/* integers: the same, in UTC */
 	COLUMN_NUMERIC,				/* integers: the value times 10^scale */
 	COLUMN_FLOAT4,				/* floats, exactly representable as float */
 	COLUMN_FLOAT8,				/* floats */
@@ -59,7 +60,8 @@ typedef struct ColumnSpec
 	ColumnType	type;
 	int			precision;		/* COLUMN_NUMERIC: 1..NUMERIC_DIGITS_MAX */
 	int			scale;			/* COLUMN_NUMERIC: 0..precision;
-								 * COLUMN_TIMESTAMP: digits of a second, 0..6 */
+								 * COLUMN_TIMESTAMP and COLUMN_TIMESTAMPTZ:
+								 * digits of a second, 0..6 */
 	int			max_chars;		/* COLUMN_TEXT, COLUMN_BPCHAR: the n of
 								 * varchar(n) or char(n), 0 for no limit */
 	bool		force_null;		/* CSV: a quoted null string is null too */

@@ -69,6 +69,13 @@ convert_timestamp(const Conversion *conversion, RawField raw, int row)
 }
 
 static ALWAYS_INLINE bool
+convert_timestamptz(const Conversion *conversion, RawField raw, int row)
+{
+	return parse_timestamptz(raw.bytes, raw.length, conversion->spec.scale,
+							 &conversion->values.integers[row]);
+}
+
+static ALWAYS_INLINE bool
 convert_numeric(const Conversion *conversion, RawField raw, int row)
 {
 	return parse_numeric(raw.bytes, raw.length, conversion->spec.precision,
@@ -261,6 +268,8 @@ convert_column(const RecordFields *records, const FieldRules *rules,
 			return convert_rows(&conversion, convert_date);
 		case COLUMN_TIMESTAMP:
 			return convert_rows(&conversion, convert_timestamp);
+		case COLUMN_TIMESTAMPTZ:
+			return convert_rows(&conversion, convert_timestamptz);
 		case COLUMN_NUMERIC:
 			return convert_rows(&conversion, convert_numeric);
 		case COLUMN_FLOAT4:

@@ -213,7 +213,7 @@ parse_second_fraction(const unsigned char *p, uint32_t length, int scale,
 	return true;
 }
 
-/* YYYY-MM-DD HH:MM:SS[.digits], 00:00:00 to 23:59:59 */
+/* YYYY-MM-DD HH:MM:SS[.digits], 00:00:00 to 23:59:59; or a T for the blank */
 static ALWAYS_INLINE bool
 parse_timestamp(const unsigned char *p, uint32_t length, int scale,
 				int64_t *microseconds)
@@ -225,7 +225,8 @@ parse_timestamp(const unsigned char *p, uint32_t length, int scale,
 	uint32_t	minute;
 	uint32_t	second;
 
-	if (length < 19 || p[10] != ' ' || p[13] != ':' || p[16] != ':' ||
+	if (length < 19 || (p[10] != ' ' && p[10] != 'T') ||
+		p[13] != ':' || p[16] != ':' ||
 		!parse_date_prefix(p, &days) ||
 		!parse_second_fraction(p + 19, length - 19, scale, &fraction))
 		return false;
@@ -243,6 +244,52 @@ parse_timestamp(const unsigned char *p, uint32_t length, int scale,
 	*microseconds = (days * 86400 + hour * 3600 + minute * 60 + second) *
 		1000000 + fraction;
 	return hour < 24 && minute < 60 && second < 60;
+}
+
+/*
+ * [+-]HH[[:]MM] at the end of a value, up to 15:59; in seconds east of UTC.
+ * Sets its length.
+ */
+static ALWAYS_INLINE bool
+parse_zone(const unsigned char *p, uint32_t length, uint32_t *zone_length,
+		   int64_t *seconds)
+{
+	static const unsigned char lengths[3] = {3, 6, 5};
+
+	for (int i = 0; i < 3; i++)
+	{
+		const uint32_t n = lengths[i];
+		const unsigned char *zone = p + length - n;
+		uint64_t	hours;
+		uint64_t	minutes = 0;
+
+		if (length < n || (zone[0] != '+' && zone[0] != '-'))
+			continue;
+		if ((n == 6 && zone[3] != ':') || !digits_read(zone + 3, 2, &hours) ||
+			(n > 3 && !digits_read(zone + n, 2, &minutes)))
+			return false;
+		*zone_length = n;
+		*seconds = (int64_t) (hours * 3600 + minutes * 60);
+		if (zone[0] == '-')
+			*seconds = -*seconds;
+		return hours <= 15 && minutes < 60;
+	}
+	return false;
+}
+
+/* A timestamp with a zone as above */
+static ALWAYS_INLINE bool
+parse_timestamptz(const unsigned char *p, uint32_t length, int scale,
+				  int64_t *microseconds)
+{
+	uint32_t	zone_length;
+	int64_t		east;
+
+	if (length < 22 || !parse_zone(p, length, &zone_length, &east) ||
+		!parse_timestamp(p, length - zone_length, scale, microseconds))
+		return false;
+	*microseconds -= east * 1000000;
+	return true;
 }
 
 /* t, f, true, false, 1, 0 */

@@ -8,7 +8,7 @@
 #include "core/segment.h"
 
 #define SEGMENT_MAGIC		"tollseg"
-#define SEGMENT_VERSION		2
+#define SEGMENT_VERSION		3
 
 /* The parts of a chunk. */
 typedef struct ChunkParts

@@ -80,6 +80,10 @@ column_spec(Oid type, int32 typmod)
 			spec.type = COLUMN_TIMESTAMP;
 			spec.scale = typmod < 0 ? MAX_TIMESTAMP_PRECISION : typmod;
 			break;
+		case TIMESTAMPTZOID:
+			spec.type = COLUMN_TIMESTAMPTZ;
+			spec.scale = typmod < 0 ? MAX_TIMESTAMP_PRECISION : typmod;
+			break;
 		case NUMERICOID:
 			return numeric_spec(typmod);
 		case FLOAT4OID:
@@ -269,6 +273,7 @@ column_value(const ColumnVector *column, int row)
 		case COLUMN_INT8:
 		case COLUMN_DATE:
 		case COLUMN_TIMESTAMP:
+		case COLUMN_TIMESTAMPTZ:
 			return (Datum) column->values.integers[row];
 		case COLUMN_NUMERIC:
 			return NumericGetDatum(int64_div_fast_to_numeric(column->values.integers[row],
@@ -318,6 +323,7 @@ column_store(ColumnVector *column, int row, Datum value)
 			return true;
 		case COLUMN_INT8:
 		case COLUMN_TIMESTAMP:
+		case COLUMN_TIMESTAMPTZ:
 			column->values.integers[row] = DatumGetInt64(value);
 			return true;
 		case COLUMN_NUMERIC:

@@ -32,6 +32,7 @@
 #include "compat.h"
 #include "guc.h"
 #include "join_search.h"
+#include "quals.h"
 #include "scan.h"
 
 /* A hash join that is followed down. */
@@ -61,13 +62,21 @@ is_leaky(Oid function, void *context)
 	return !get_func_leakproof(function);
 }
 
+/* Can a function fail in one execution of a plan, and not in another one? */
+static bool
+is_unpredictable(Oid function, void *context)
+{
+	return !get_func_leakproof(function) && !quals_is_predictable(function);
+}
+
 /*
  * Walker: has an expression of parameters a subquery executed for them, or can it
- * fail for what they are?  PostgreSQL executes an uncorrelated subquery when its
- * value is asked for first.  Arrays of columns that are cast can fail, too.
+ * fail for what they are, or in this execution only?  PostgreSQL executes an
+ * uncorrelated subquery when its value is asked for first.  Arrays of columns that
+ * are cast can fail, too.
  */
 static bool
-may_fail_for_params(Node *node, void *context)
+may_fail(Node *node, void *context)
 {
 	const EState *estate = context;
 
@@ -80,9 +89,10 @@ may_fail_for_params(Node *node, void *context)
 	if (IsA(node, ArrayCoerceExpr) &&
 		(has_param(node, NULL) || contain_var_clause(node)))
 		return true;
-	if (check_functions_in_node(node, is_leaky, NULL) && has_param(node, NULL))
+	if (check_functions_in_node(node, is_unpredictable, NULL) ||
+		(check_functions_in_node(node, is_leaky, NULL) && has_param(node, NULL)))
 		return true;
-	return expression_tree_walker(node, may_fail_for_params, context);
+	return expression_tree_walker(node, may_fail, context);
 }
 
 /*
@@ -93,10 +103,22 @@ static bool
 is_harmless(Node *node, const PlanState *ps)
 {
 	return !contain_leaked_vars(node) && !contain_volatile_functions(node) &&
-		!may_fail_for_params(node, ps->state);
+		!may_fail(node, ps->state);
 }
 
-/* The same for all expressions of a target list. */
+/* Walker: is there a function that can fail? */
+static bool
+has_leaky(Node *node, void *context)
+{
+	return node != NULL &&
+		(check_functions_in_node(node, is_leaky, NULL) ||
+		 expression_tree_walker(node, has_leaky, context));
+}
+
+/*
+ * The same for all expressions of a target list.  The planner has not computed
+ * them, unlike the values of conditions (quals.c).
+ */
 static bool
 are_targets_harmless(List *targets, const PlanState *ps)
 {
@@ -104,7 +126,9 @@ are_targets_harmless(List *targets, const PlanState *ps)
 
 	foreach(cell, targets)
 	{
-		if (!is_harmless((Node *) lfirst_node(TargetEntry, cell)->expr, ps))
+		Node	   *expr = (Node *) lfirst_node(TargetEntry, cell)->expr;
+
+		if (!is_harmless(expr, ps) || has_leaky(expr, NULL))
 			return false;
 	}
 	return true;
@@ -247,6 +271,7 @@ has_known_hash(Oid type, Oid hash_function)
 		case INT8OID:
 		case DATEOID:
 		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
 		case TEXTOID:
 		case BPCHAROID:
 			return lookup_type_cache(type, TYPECACHE_HASH_PROC)->hash_proc ==
@@ -290,6 +315,7 @@ are_same_integers(Oid type, Oid other)
 			return other == INT2OID || other == INT4OID || other == INT8OID;
 		case DATEOID:
 		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
 			return other == type;
 		default:
 			return false;

@@ -7,6 +7,11 @@
  * operators are PostgreSQL's own, recognized by their place in the operator
  * family of the column's type.  None of them can raise an error.
  *
+ * Known are constants, parameters, and what functions of PostgreSQL make of
+ * constants and of the time, such as current_date - 7.  Computing these can
+ * fail, but does not here: the planner has computed them already, in order to
+ * estimate how many rows the condition leaves.  It does not so with a FILTER.
+ *
  * The executor evaluates conditions in the order of the plan, and those of
  * security barriers before all others.  So only the first ones may be taken
  * from it, up to one that cannot be translated: then no condition sees a row
@@ -17,13 +22,17 @@
 #include "access/stratnum.h"
 #include "access/transam.h"
 #include "catalog/pg_operator_d.h"
+#include "catalog/pg_proc_d.h"
 #include "catalog/pg_type_d.h"
 #include "common/int.h"
+#include "executor/executor.h"
 #include "executor/nodeHash.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "parser/parse_coerce.h"
 #include "utils/array.h"
 #include "utils/date.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
@@ -162,6 +171,109 @@ quals_find_value(const QualContext *context, Expr *expr, KnownValue *known)
 	return false;
 }
 
+/* Does a function take or return a date, a time or an interval? */
+static bool
+is_about_time(Oid function)
+{
+	Oid		   *types;
+	int			ntypes;
+	Oid			result = get_func_signature(function, &types, &ntypes);
+	bool		is_found = false;
+
+	for (int i = 0; i <= ntypes && !is_found; i++)
+	{
+		TYPCATEGORY category = TypeCategory(i < ntypes ? types[i] : result);
+
+		is_found = category == TYPCATEGORY_DATETIME ||
+			category == TYPCATEGORY_TIMESPAN;
+	}
+	pfree(types);
+	return is_found;
+}
+
+/*
+ * Does a function compute the same, from the same arguments, whenever it is
+ * called in a query, and fail always or never?  Of PostgreSQL's own functions
+ * those do that are immutable, or depend on nothing but the time.  A setting, on
+ * the other hand, may be another one when a prepared statement is executed again.
+ */
+bool
+quals_is_predictable(Oid function)
+{
+	char		volatility = func_volatile(function);
+
+	return function < FirstUnpinnedObjectId &&
+		(volatility == PROVOLATILE_IMMUTABLE ||
+		 (volatility == PROVOLATILE_STABLE && is_about_time(function)));
+}
+
+/* The opposite, for check_functions_in_node. */
+static bool
+is_unpredictable(Oid function, void *arg)
+{
+	return !quals_is_predictable(function);
+}
+
+/* Walker: is there more in an expression than the head of this file names? */
+static bool
+has_more(Node *node, void *arg)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_List:
+		case T_Const:
+		case T_ArrayExpr:
+		case T_RelabelType:
+			break;
+		case T_SQLValueFunction:
+			if (castNode(SQLValueFunction, node)->op > SVFOP_LOCALTIMESTAMP_N)
+				return true;	/* the user may change while a cursor is open */
+			break;
+		case T_FuncExpr:
+			if (castNode(FuncExpr, node)->funcretset)
+				return true;
+			/* FALLTHROUGH */
+		case T_OpExpr:
+			if (check_functions_in_node(node, is_unpredictable, NULL))
+				return true;
+			break;
+		default:
+			return true;
+	}
+	return expression_tree_walker(node, has_more, NULL);
+}
+
+/* Computes a value that is the same for all rows; false if that could fail. */
+static bool
+compute_value(Expr *expr, KnownValue *known)
+{
+	ExprContext *econtext;
+	int16		typlen;
+	bool		typbyval;
+
+	if (has_more((Node *) expr, NULL))
+		return false;
+	econtext = CreateStandaloneExprContext();
+	known->type = exprType((Node *) expr);
+	known->value = ExecEvalExprSwitchContext(ExecInitExpr(expr, NULL), econtext,
+											 &known->isnull);
+	get_typlenbyval(known->type, &typlen, &typbyval);
+	if (!known->isnull)
+		known->value = datumCopy(known->value, typbyval, typlen);
+	FreeExprContext(econtext, true);
+	return true;
+}
+
+/* Is it a value that a condition may compare with? */
+static bool
+find_comparand(const QualContext *context, Expr *expr, KnownValue *known)
+{
+	return quals_find_value(context, expr, known) ||
+		(context->is_estimated && compute_value(expr, known));
+}
+
 /* A date as the timestamp of its beginning, if there is one. */
 static bool
 timestamp_of_date(DateADT date, int64_t *timestamp)
@@ -219,6 +331,9 @@ convert_value(const ColumnSpec *spec, const KnownValue *known,
 		case TIMESTAMPOID:
 			value->integer = DatumGetTimestamp(known->value);
 			return spec->type == COLUMN_TIMESTAMP;
+		case TIMESTAMPTZOID:
+			value->integer = DatumGetTimestampTz(known->value);
+			return spec->type == COLUMN_TIMESTAMPTZ;
 		case NUMERICOID:
 			return spec->type == COLUMN_NUMERIC &&
 				column_unscale(known->value, &value->integer, &value->scale);
@@ -379,7 +494,7 @@ translate_like(const QualContext *context, OpExpr *expr)
 	int			column;
 
 	if (!quals_find_column(context, linitial(expr->args), &column) ||
-		!quals_find_value(context, lsecond(expr->args), &known) ||
+		!find_comparand(context, lsecond(expr->args), &known) ||
 		!OidIsValid(expr->inputcollid) ||
 		!get_collation_isdeterministic(expr->inputcollid))
 		return NULL;
@@ -426,7 +541,7 @@ translate_operator(const QualContext *context, OpExpr *expr)
 	}
 	if (!collation_fits(&specs[column], op, expr->inputcollid))
 		return NULL;
-	if (quals_find_value(context, right, &known))
+	if (find_comparand(context, right, &known))
 		return translate_comparison(context, column, op, known);
 	if (quals_find_column(context, right, &other) &&
 		are_comparable(&specs[column], &specs[other]))
@@ -470,7 +585,7 @@ translate_list(const QualContext *context, ScalarArrayOpExpr *expr)
 	char		typalign;
 
 	if (!quals_find_column(context, left, &column) ||
-		!quals_find_value(context, lsecond(expr->args), &known) || known.isnull ||
+		!find_comparand(context, lsecond(expr->args), &known) || known.isnull ||
 		!find_compare_op(expr->opno, exprType((Node *) left), &op) ||
 		op != (expr->useOr ? FILTER_EQ : FILTER_NE) ||
 		!collation_fits(&context->columns->specs[column], op,
@@ -569,14 +684,16 @@ quals_translate(const QualContext *context, Expr *qual)
 FilterNode *
 quals_push(const QualContext *context, List *quals, int *npushed)
 {
+	QualContext estimated = *context;
 	List	   *nodes = NIL;
 	ListCell   *cell;
 	FilterNode *all;
 
 	*npushed = 0;
+	estimated.is_estimated = true;
 	foreach(cell, quals)
 	{
-		FilterNode *tried = quals_translate(context, lfirst(cell));
+		FilterNode *tried = quals_translate(&estimated, lfirst(cell));
 
 		if (tried == NULL ||
 			filter_prepare(tried, context->columns->specs,
@@ -584,7 +701,7 @@ quals_push(const QualContext *context, List *quals, int *npushed)
 						   context->encoding) != NULL)
 			break;
 		/* What has been prepared cannot be prepared again. */
-		nodes = lappend(nodes, quals_translate(context, lfirst(cell)));
+		nodes = lappend(nodes, quals_translate(&estimated, lfirst(cell)));
 		(*npushed)++;
 	}
 	if (nodes == NIL)

@@ -18,6 +18,7 @@ typedef struct QualContext
 	Index		relid;			/* varno of the table's columns */
 	FileEncoding encoding;
 	ParamListInfo params;		/* values of $1, ...; NULL if not known */
+	bool		is_estimated;	/* has the planner estimated the condition? */
 } QualContext;
 
 /* A value that is known when the scan begins. */
@@ -32,6 +33,7 @@ extern bool quals_find_column(const QualContext *context, Expr *expr,
 							  int *column);
 extern bool quals_find_value(const QualContext *context, Expr *expr,
 							 KnownValue *known);
+extern bool quals_is_predictable(Oid function);
 extern FilterNode *quals_translate(const QualContext *context, Expr *qual);
 extern FilterNode *quals_push(const QualContext *context, List *quals,
 							  int *npushed);

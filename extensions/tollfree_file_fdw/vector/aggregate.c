@@ -465,15 +465,28 @@ aggregate_list_rows(const RowBitmap *selected, uint16_t *rows)
 	return n;
 }
 
-/* Leaves the rows that an aggregate's FILTER lets pass. */
+/*
+ * Leaves the rows that an aggregate's FILTER lets pass.  They may be few, of a batch
+ * that is added row by row.
+ */
 static void
 aggregate_apply_filter(Aggregation *aggregation, const FilterNode *filter,
 					   const RowBatch *batch, AggregateInput *input)
 {
 	RowBitmap	passed;
+	int			from = BATCH_WORDS;
+	int			to = 0;
 	int			n = 0;
 
-	filter_run(filter, batch, 0, bitmap_words(batch->nrows), &passed);
+	for (int i = 0; i < input->n; i++)
+	{
+		int			word = input->rows[i] / 64;
+
+		from = word < from ? word : from;
+		to = word >= to ? word + 1 : to;
+	}
+	if (from < to)
+		filter_run(filter, batch, from, to, &passed);
 	for (int i = 0; i < input->n; i++)
 	{
 		aggregation->filtered_rows[n] = input->rows[i];

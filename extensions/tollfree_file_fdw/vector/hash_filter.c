@@ -114,6 +114,7 @@ hash_filter_takes(const ColumnSpec *spec)
 		case COLUMN_INT8:
 		case COLUMN_DATE:
 		case COLUMN_TIMESTAMP:
+		case COLUMN_TIMESTAMPTZ:
 		case COLUMN_TEXT:
 		case COLUMN_BPCHAR:
 			return true;

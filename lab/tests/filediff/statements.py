@@ -64,7 +64,23 @@ PATTERNS = (
     "_%_",
 )
 NUMBERS_SQL = ("1.5", "2", "100000", "3000000000", "1e2::float8", "1.0::real", "NULL", "-0.0")
-DATES_SQL = ("date '1998-12-01'", "timestamp '2000-01-01 12:00'", "date '1998-12-01' - 90")
+DATES_SQL = (
+    "date '1998-12-01'",
+    "timestamp '2000-01-01 12:00'",
+    "date '1998-12-01' - 90",
+    "current_date - 9500",
+    "localtimestamp - interval '26 years'",
+    "(now() - interval '320 months')::date",
+    "date_trunc('year', localtimestamp - interval '9876 days 5 hours')",
+)
+"""What dates and timestamps are compared with; the last ones are computed when a scan begins."""
+TIMES_SQL = (
+    "timestamptz '2000-02-29 23:59:59.25+05:30'",
+    "timestamp '2000-01-01 12:00'",
+    "now() - interval '24 years'",
+    "current_timestamp(0) - interval '200 months'",
+)
+"""The same for timestamps with a time zone."""
 
 
 class Drawer:
@@ -379,6 +395,8 @@ class Drawer:
             choices.append(f"{self._expression()} > 3")
         if family in (Family.DATE, Family.TIMESTAMP):
             choices.append(f"{name} {self._rng.choice(COMPARISONS)} {self._rng.choice(DATES_SQL)}")
+        if family is Family.TIMESTAMPTZ:
+            choices.append(f"{name} {self._rng.choice(COMPARISONS)} {self._rng.choice(TIMES_SQL)}")
         return self._rng.choice(choices)
 
     def _column_to_column(self, column: Column) -> str:

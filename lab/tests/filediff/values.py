@@ -19,6 +19,7 @@ class Family(Enum):
     BOOLEAN = "boolean"
     DATE = "date"
     TIMESTAMP = "timestamp"
+    TIMESTAMPTZ = "timestamp with time zone"
     TEXT = "text"
     OPAQUE = "opaque"
     """Compared, and nothing else."""
@@ -179,6 +180,26 @@ _TIMESTAMP = ValueType(
     ),
 )
 
+_TIMESTAMPTZ = ValueType(
+    "timestamptz",
+    Family.TIMESTAMPTZ,
+    (
+        *("2024-01-02 03:04:05+00", "1995-03-15 00:00:00-05", "2000-02-29 23:59:59.25+05:30"),
+        *("1970-01-01 00:00:00+00", "2000-02-29T23:59:59+0000", "2024-03-31 02:30:00+01"),
+    ),
+    (
+        *("2024-03-31 02:30:00", "2024-10-27 02:30:00", "2024-01-02T03:04:05Z", "2024-01-02"),
+        *("2024-01-02 03:04:05.1234567+00", "2024-01-02 24:00:00+00", "2024-01-02 23:59:60-15:59"),
+        *("infinity", "-infinity", "2024-01-02 03:04:05 Europe/Berlin", "0001-01-01 00:00:00+15"),
+        *("1883-11-18 12:00:00-04:56:02", "2024-01-02 03:04:05 +5", "9999-12-31 23:59:59.9-12"),
+        *("2024-01-02 03:04:05+05:30:07", "2024-01-02 03:04:05.5 BC", "20240102 030405+00"),
+    ),
+    (
+        *("", "abc", "2024-01-02 03:04:05+16", "2024-01-02 03:04:05+00:60", "2024-01-02 25:00+00"),
+        *("294277-01-01 00:00:00+00", "2024-01-02 03:04:05 Nowhere/City", "2024-01-02 03:04:05++1"),
+    ),
+)
+
 _TEXTS = ("", "a", "b", "abc", "R", "N", "MAIL", "SHIP", "zz", "abcd", "green", "AIR")
 _ODD_TEXTS = (
     *("abc  ", "  a", " ", "äöü", "日本語", "😀", "a%b", "_", "a_c", "x\\y", 'q"q', '"', "'", "''"),
@@ -248,6 +269,8 @@ TYPES = (
     _DATE,
     _TIMESTAMP,
     replace(_TIMESTAMP, sql="timestamp(0)"),
+    _TIMESTAMPTZ,
+    replace(_TIMESTAMPTZ, sql="timestamptz(3)"),
     _text("text"),
     _text('text COLLATE "C"'),
     _text("varchar"),
@@ -259,7 +282,6 @@ TYPES = (
 """The types that a wrapper may convert itself."""
 
 OTHER_TYPES = (
-    replace(_TIMESTAMP, sql="timestamp with time zone", family=Family.OPAQUE),
     ValueType(
         "interval",
         Family.OPAQUE,

@@ -326,7 +326,8 @@ slow_is_timestamp(const char *string)
 	if (length < 19 || length == 20 || length > 26 ||
 		!slow_part(string, 0, 4, 1, 9999) || string[4] != '-' ||
 		!slow_part(string, 5, 2, 1, 12) || string[7] != '-' ||
-		!slow_part(string, 8, 2, 1, 31) || string[10] != ' ' ||
+		!slow_part(string, 8, 2, 1, 31) ||
+		(string[10] != ' ' && string[10] != 'T') ||
 		!slow_part(string, 11, 2, 0, 23) || string[13] != ':' ||
 		!slow_part(string, 14, 2, 0, 59) || string[16] != ':' ||
 		!slow_part(string, 17, 2, 0, 59) ||
@@ -345,6 +346,103 @@ slow_is_timestamp(const char *string)
 }
 
 static void
+random_timestamp(TestRandom *random, char *string)
+{
+	sprintf(string, "%04u-%02u-%02u%c%02u:%02u:%02u",
+			test_random_below(random, 2100), test_random_below(random, 14),
+			test_random_below(random, 33),
+			test_random_below(random, 2) == 0 ? ' ' : 'T',
+			test_random_below(random, 25), test_random_below(random, 61),
+			test_random_below(random, 61));
+	if (test_random_below(random, 2) == 0)
+	{
+		strcat(string, ".");
+		random_digits(random, string + strlen(string), 7);
+	}
+}
+
+/*
+ * Cuts the zone off, [+-]HH, [+-]HHMM or [+-]HH:MM, and sets its seconds; false
+ * if there is none.
+ */
+static bool
+slow_cut_zone(char *string, int *seconds)
+{
+	char	   *sign = strlen(string) < 20 ? NULL : strpbrk(string + 19, "+-");
+	size_t		length;
+	int			minute = 0;
+
+	if (sign == NULL)
+		return false;
+	length = strlen(sign);
+	if (length == 6 && sign[3] == ':')
+		minute = 4;
+	if (length == 5)
+		minute = 3;
+	if ((length != 3 && minute == 0) || !slow_part(sign, 1, 2, 0, 15) ||
+		(minute > 0 && !slow_part(sign, minute, 2, 0, 59)))
+		return false;
+	*seconds = ((sign[1] - '0') * 10 + sign[2] - '0') * 3600;
+	if (minute > 0)
+		*seconds += atoi(sign + minute) * 60;
+	if (*sign == '-')
+		*seconds = -*seconds;
+	*sign = '\0';
+	return true;
+}
+
+static void
+random_zone(TestRandom *random, char *string)
+{
+	sprintf(string, "%c%02u", test_random_below(random, 2) == 0 ? '+' : '-',
+			test_random_below(random, 17));
+	if (test_random_below(random, 3) > 0)
+		sprintf(string + strlen(string), "%s%02u",
+				test_random_below(random, 2) == 0 ? ":" : "",
+				test_random_below(random, 62));
+}
+
+static void
+test_timestamptz(void)
+{
+	TestRandom	random = {17};
+	PaddedText	padded;
+	PaddedText	local;
+	int			read = 0;
+	int			wrong = 0;
+
+	for (int round = 0; round < ROUNDS; round++)
+	{
+		char		string[2 * LENGTH_MAX];
+		int64_t		value;
+		int64_t		expected;
+		int			east = 0;
+		bool		is_one;
+
+		random_timestamp(&random, string);
+		random_zone(&random, string + strlen(string));
+		if (test_random_below(&random, 2) == 0)
+			change(&random, string);
+		padded_set(&padded, &random, string);
+		is_one = slow_cut_zone(string, &east) && slow_is_timestamp(string);
+		if (parse_timestamptz(padded_bytes(&padded), padded.length, 6,
+							  &value) != is_one)
+			wrong++;
+		else if (is_one)
+		{
+			padded_set(&local, &random, string);
+			wrong += !parse_timestamp(padded_bytes(&local), local.length, 6,
+									  &expected) ||
+				value != expected - (int64_t) east * 1000000;
+			read++;
+		}
+	}
+	TEST_EQUAL(wrong, 0, "%d timestamps with a zone of %d strings", read,
+			   ROUNDS);
+	TEST_OK(read > ROUNDS / 4, "enough of them");
+}
+
+static void
 test_timestamps(void)
 {
 	TestRandom	random = {15};
@@ -358,15 +456,7 @@ test_timestamps(void)
 		int64_t		value;
 		bool		is_one;
 
-		snprintf(string, sizeof(string), "%04u-%02u-%02u %02u:%02u:%02u",
-				 test_random_below(&random, 2100), test_random_below(&random, 14),
-				 test_random_below(&random, 33), test_random_below(&random, 25),
-				 test_random_below(&random, 61), test_random_below(&random, 61));
-		if (test_random_below(&random, 2) == 0)
-		{
-			strcat(string, ".");
-			random_digits(&random, string + strlen(string), 7);
-		}
+		random_timestamp(&random, string);
 		change(&random, string);
 		padded_set(&padded, &random, string);
 		is_one = slow_is_timestamp(string);
@@ -393,6 +483,9 @@ static const struct
 	{COLUMN_BOOL, "false"}, {COLUMN_INT4, "1231"}, {COLUMN_INT4, "-1"},
 	{COLUMN_INT4, "+1"}, {COLUMN_DATE, "2014-10-21"},
 	{COLUMN_TIMESTAMP, "2014-10-21 10:11:12.345"},
+	{COLUMN_TIMESTAMP, "2014-10-21T10:11:12"},
+	{COLUMN_TIMESTAMPTZ, "2014-10-21 10:11:12.3+05"},
+	{COLUMN_TIMESTAMPTZ, "2014-10-21 10:11:12-05:30"},
 	{COLUMN_NUMERIC, "+123.45"}, {COLUMN_NUMERIC, "-12.3"},
 	{COLUMN_FLOAT4, "-1e-5"}, {COLUMN_FLOAT4, "+1.5E+2"},
 	{COLUMN_FLOAT8, "-1e-5"}, {COLUMN_FLOAT8, "+1.5E+2"},
@@ -414,6 +507,8 @@ reads(ColumnType type, const unsigned char *p, uint32_t length)
 			return parse_date(p, length, &integer);
 		case COLUMN_TIMESTAMP:
 			return parse_timestamp(p, length, 6, &integer);
+		case COLUMN_TIMESTAMPTZ:
+			return parse_timestamptz(p, length, 6, &integer);
 		case COLUMN_NUMERIC:
 			return parse_numeric(p, length, 10, 2, &integer);
 		case COLUMN_FLOAT4:
@@ -487,5 +582,6 @@ main(void)
 	test_every_day(-5364662400);	/* 1800-01-01 */
 	test_every_day(240779520000);	/* 9600-01-01 */
 	test_timestamps();
+	test_timestamptz();
 	return test_done();
 }

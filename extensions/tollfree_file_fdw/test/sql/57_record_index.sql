@@ -149,7 +149,7 @@ SELECT query, agree(query) FROM unnest(ARRAY[
 ]) query;
 -- With a value that is spelt in another way the block is read, though it is no error.
 \set spelt :abs_builddir '/results/log_spelt.csv'
-COPY (SELECT i, CASE i WHEN 3000 THEN ' 3000 ' ELSE i::text END, to_char(timestamptz '2020-01-01' + i * interval '1 hour', 'YYYY-MM-DD HH24:MI:SSOF') FROM generate_series(1, 20000) i)
+COPY (SELECT i, CASE i WHEN 3000 THEN ' 3000 ' ELSE i::text END, to_char(timestamptz '2020-01-01' + i * interval '1 hour', 'YYYY-MM-DD HH24:MI:SS".00"') FROM generate_series(1, 20000) i)
 	TO :'spelt' (FORMAT csv);
 SELECT make_pair('indexed_spelt', 'id int, a int, at timestamptz', :'spelt', $$format 'csv'$$);
 SELECT query, agree(query) FROM unnest(ARRAY['SELECT id, a FROM indexed_spelt WHERE a > 19990', 'SELECT id, a FROM indexed_spelt WHERE a = 3000', 'SELECT id, a FROM indexed_spelt WHERE id < 5']) query;

@@ -142,7 +142,7 @@ SELECT cache_lines('SELECT sum(id), count(n), max(at) FROM ours.cached');
 
 -- Where a value is open, text is read, and errors are those of file_fdw.
 \set wrong :abs_builddir '/results/log_cached_wrong.csv'
-COPY (SELECT i, CASE i WHEN 15000 THEN 'wrong' WHEN 3000 THEN ' 3000' ELSE i::text END, CASE i WHEN 18000 THEN 'longer' ELSE 'short' END, i, to_char(timestamptz '2020-01-01' + i * interval '1 hour', 'YYYY-MM-DD HH24:MI:SSOF') FROM generate_series(1, 20000) i)
+COPY (SELECT i, CASE i WHEN 15000 THEN 'wrong' WHEN 3000 THEN ' 3000' ELSE i::text END, CASE i WHEN 18000 THEN 'longer' ELSE 'short' END, i, to_char(timestamptz '2020-01-01' + i * interval '1 hour', 'YYYY-MM-DD HH24:MI:SS".00"') FROM generate_series(1, 20000) i)
 	TO :'wrong' (FORMAT csv);
 SELECT make_pair('cached_wrong', 'id int, a int, b varchar(5), c int, at timestamptz', :'wrong', $$format 'csv'$$);
 SET tollfree_file_fdw.debug_segment_size = '100kB';

@@ -56,6 +56,17 @@ EXECUTE casts ('{1}');
 EXECUTE casts ('{one}');
 DEALLOCATE casts;
 RESET plan_cache_mode;
+SET tollfree_test.text = '';
+SELECT d.k, s.z FROM nobody d LEFT JOIN (SELECT k, 10 / length(current_setting('tollfree_test.text')) AS z FROM stock.facts) s USING (k);
+SELECT d.k, s.z FROM nobody d LEFT JOIN (SELECT k, 10 / length(current_setting('tollfree_test.text')) AS z FROM ours.facts) s USING (k);
+SET tollfree_test.text = 'two';
+PREPARE lengthy AS SELECT count(*) FROM ours.facts f RIGHT JOIN nobody d ON f.k = d.k AND f.id > 10 / length(current_setting('tollfree_test.text'));
+EXECUTE lengthy;
+SET tollfree_test.text = '';
+EXECUTE lengthy;
+DEALLOCATE lengthy;
+SELECT join_lines('SELECT f.id FROM ours.facts f JOIN nobody d ON f.k = d.k WHERE f.day > current_date - 10000 AND (f.small > 5) IS TRUE');
+SELECT agree('SELECT d.k, s.z FROM nobody d LEFT JOIN (SELECT k, 10 / (current_date - current_date) AS z FROM facts) s USING (k)');
 DROP TABLE nobody;
 DROP SEQUENCE asked;
 
