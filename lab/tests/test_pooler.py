@@ -151,3 +151,20 @@ def test_no_session_gets_the_rows_of_another_ones_statement(pooled: Pooled, kept
         sessions = [stack.enter_context(pooled.server.connect(DATABASE)) for _ in range(SESSIONS)]
         right = [look_up(draw.choice(sessions), draw) for _ in range(LOOKUPS)]
         assert all(right), f"{right.count(False)} of {LOOKUPS} lookups are wrong"
+
+
+def test_what_a_failed_write_has_prepared_may_be_another_connections(pooled: Pooled) -> None:
+    """Without kept statements, as the runbook has it for such a pooler."""
+    with ExitStack() as stack:
+        owner = stack.enter_context(pooled.server.connect(DATABASE))
+        owner.execute("ALTER SERVER pooler OPTIONS (ADD statement_cache_size '0')")
+        writer, other = (stack.enter_context(pooled.server.connect(DATABASE)) for _ in range(2))
+        assert writer.execute("SELECT v FROM far_plain WHERE id = 1").fetchone() == (1,)
+        for key in range(ROWS + 1, ROWS + 20):
+            with pytest.raises(psycopg.errors.UniqueViolation):
+                writer.execute(
+                    f"INSERT INTO far_plain VALUES ({key}, 1), ({key + 100}, 1), (1, 1), (2, 2)"
+                )
+            with other.transaction():
+                other.execute("SELECT v FROM far_plain WHERE id = 1")
+                assert writer.execute("SELECT v FROM far_plain WHERE id = 2").fetchone() == (2,)

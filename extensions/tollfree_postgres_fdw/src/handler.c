@@ -65,6 +65,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 		  List *tlist, List *clauses, Plan *outer_plan)
 {
 	int			fast_paths = plan_fast_paths(root, rel, tableid);
+	List	   *kept = lookup_split_clauses(root, rel, &path->path, &clauses);
 	Parameterization command = {0};
 	ForeignScan *plan;
 
@@ -75,6 +76,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 	if (!parameterize_finish(&command, plan))
 		plan = stock->GetForeignPlan(root, rel, tableid, path, tlist, clauses,
 									 outer_plan);
+	plan->scan.plan.qual = list_concat(plan->scan.plan.qual, kept);
 	plan_annotate_scan(plan, root, rel, tableid, &path->path, fast_paths);
 	parameterize_note(&command, plan);
 	return plan;

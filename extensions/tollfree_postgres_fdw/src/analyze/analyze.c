@@ -86,20 +86,25 @@ typedef struct RemoteTable
 /* What AnalyzeForeignTable found; of RemoteTable, in TopMemoryContext */
 static List *described = NIL;
 
-/* What is known of a table, or NULL. */
-static RemoteTable *
-find_description(Oid relid)
+/* Takes what is known of a table out of there; false if nothing is. */
+static bool
+take_description(Oid relid, RemoteTable *table)
 {
 	ListCell   *cell;
 
 	foreach(cell, described)
 	{
-		RemoteTable *table = lfirst(cell);
+		RemoteTable *known = lfirst(cell);
 
-		if (table->relid == relid)
-			return table;
+		if (known->relid == relid)
+		{
+			*table = *known;
+			described = list_delete_cell(described, cell);
+			pfree(known);
+			return true;
+		}
 	}
-	return NULL;
+	return false;
 }
 
 /* The session of the table's owner: ANALYZE runs as that user. */
@@ -376,10 +381,11 @@ acquire_sample(Relation rel, int elevel, HeapTuple *rows, int target,
 			   double *totalrows, double *totaldeadrows)
 {
 	SamplingMethod method = option_sampling_method(rel);
-	RemoteTable *known = find_description(RelationGetRelid(rel));
-	RemoteTable table = known != NULL ? *known : describe(rel);
 	Sample		sample = {.rel = rel,.rows = rows,.target = target};
+	RemoteTable table;
 
+	if (!take_description(RelationGetRelid(rel), &table))
+		table = describe(rel);
 	*totaldeadrows = 0;
 	if (method == SAMPLING_IMPORT)
 	{
@@ -407,15 +413,13 @@ tollfreeAnalyzeForeignTable(Relation rel, AcquireSampleRowsFunc *func,
 							BlockNumber *totalpages)
 {
 	RemoteTable table = describe(rel);
-	RemoteTable *known = find_description(table.relid);
 	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+	RemoteTable *known = palloc(sizeof(RemoteTable));
+	RemoteTable former;
 
-	if (known == NULL)
-	{
-		known = palloc(sizeof(RemoteTable));
-		described = lappend(described, known);
-	}
+	(void) take_description(table.relid, &former);
 	*known = table;
+	described = lappend(described, known);
 	MemoryContextSwitchTo(old);
 	*func = acquire_sample;
 	*totalpages = (BlockNumber) Min(table.pages, MaxBlockNumber);

@@ -106,7 +106,7 @@ read_result(SampleState *state)
 	if (state->at_end)
 		return false;
 	error_raise_kept(session);
-	if (session->pending.drain_arg != state)
+	if (session->pending.drain.arg != state)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_ERROR),
 				 errmsg("the sample of a foreign table was discarded while it was read")));
@@ -114,8 +114,7 @@ read_result(SampleState *state)
 	if (res == NULL && PQstatus(session->conn) == CONNECTION_OK)
 	{
 		state->at_end = true;
-		session->pending.drain = NULL;
-		session->pending.drain_arg = NULL;
+		session->pending.drain = NOTHING_PENDING;
 		results_finish(session);
 		return false;
 	}
@@ -134,10 +133,7 @@ read_result(SampleState *state)
 static void
 drain_sample(void *arg)
 {
-	SampleState *state = arg;
-
-	state->session->pending.drain = NULL;
-	while (read_result(state))
+	while (read_result(arg))
 		;
 }
 
@@ -187,8 +183,7 @@ read_sample(SampleState *state)
 	else
 		session_send(session, &commands[1], 1, true);
 	compat_set_row_mode(session->conn, COMPAT_ROWS_IN_CHUNK);
-	session->pending.drain = drain_sample;
-	session->pending.drain_arg = state;
+	session->pending.drain = pending_action(drain_sample, state);
 	while (read_result(state))
 		take_results(state);
 	take_results(state);

@@ -25,6 +25,8 @@ extern bool lookup_writes_quietly(const Query *query);
 /* parameters.c */
 extern Path *lookup_make_scan(PlannerInfo *root, RelOptInfo *rel,
 							  Relids tables);
+extern List *lookup_split_clauses(PlannerInfo *root, RelOptInfo *rel,
+								  const Path *path, List **clauses);
 
 /* node.c */
 extern const CustomScanMethods lookup_scan_methods;

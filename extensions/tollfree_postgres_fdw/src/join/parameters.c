@@ -13,13 +13,24 @@
  * An equality must be one that postgres_fdw sends, or else every execution
  * would read the whole table.  So only what it certainly sends is accepted:
  * built-in operators and types, no function, no collation but the default.
+ *
+ * With postgres_fdw, which has such scans for LATERAL alone, the local server joins.
+ * So a condition of the join is sent only if the remote server comes to the same:
+ * without an order of texts, which the remote database could have otherwise, and
+ * with casts to the types that the columns have here, if the remote columns have
+ * others.  All other conditions are checked here.  What a cast makes of a value is
+ * what reading its text here would, but for a few pairs of types; the reference
+ * names them.
  */
 #include "postgres.h"
 
 #include "access/transam.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_type_d.h"
 #include "commands/defrem.h"
 #include "foreign/foreign.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -33,6 +44,7 @@
 #include "base/compat.h"
 #include "base/options.h"
 #include "join/lookup.h"
+#include "session/session.h"
 #include "sql/deparse.h"
 
 /* Pages that a lookup reads: one of an index, one of the table */
@@ -43,6 +55,41 @@ static bool
 is_plain_collation(Oid collation)
 {
 	return !OidIsValid(collation) || collation == DEFAULT_COLLATION_OID;
+}
+
+/* Are the texts of a type's values names of objects, other ones remotely? */
+static bool
+names_objects(Oid type)
+{
+	switch (type)
+	{
+		case REGPROCOID:
+		case REGPROCEDUREOID:
+		case REGOPEROID:
+		case REGOPERATOROID:
+		case REGCLASSOID:
+		case REGTYPEOID:
+		case REGCOLLATIONOID:
+		case REGCONFIGOID:
+		case REGDICTIONARYOID:
+		case REGROLEOID:
+		case REGNAMESPACEOID:
+		case ACLITEMOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* May the remote encoding lack characters of an expression's value? */
+static bool
+may_lack_characters(Node *node, const RelOptInfo *rel)
+{
+	Oid			user = OidIsValid(rel->userid) ? rel->userid : GetUserId();
+	Oid			type = exprType(node);
+
+	return (type_is_collatable(type) || type == CHAROID || type == JSONBOID) &&
+		!sessions_have_same_encoding(user, rel->serverid);
 }
 
 /*
@@ -57,10 +104,17 @@ has_other(Node *node, void *context)
 	switch (nodeTag(node))
 	{
 		case T_Var:
+			/* One without a zone remotely is read in the local zone. */
+			if ((Index) ((Var *) node)->varno == ((RelOptInfo *) context)->relid &&
+				(exprType(node) == TIMESTAMPTZOID || exprType(node) == TIMETZOID))
+				return true;
+			/* FALLTHROUGH */
 		case T_Const:
 		case T_RelabelType:
 			if (!deparse_may_be_key(exprType(node)) ||
-				!is_plain_collation(exprCollation(node)))
+				names_objects(exprType(node)) ||
+				!is_plain_collation(exprCollation(node)) ||
+				may_lack_characters(node, context))
 				return true;
 			break;
 		case T_OpExpr:
@@ -87,7 +141,7 @@ is_column(Node *node, const RelOptInfo *rel)
 
 /* Is a clause an equality of a column with a value of other tables? */
 static bool
-is_lookup(PlannerInfo *root, const RestrictInfo *clause, const RelOptInfo *rel)
+is_lookup(PlannerInfo *root, const RestrictInfo *clause, RelOptInfo *rel)
 {
 	const OpExpr *operation = (const OpExpr *) clause->clause;
 	Node	   *left;
@@ -105,8 +159,8 @@ is_lookup(PlannerInfo *root, const RestrictInfo *clause, const RelOptInfo *rel)
 		left = right;
 		right = linitial(operation->args);
 	}
-	return is_column(left, rel) && !has_other(left, NULL) &&
-		!has_other(right, NULL) &&
+	return is_column(left, rel) && !has_other(left, rel) &&
+		!has_other(right, rel) &&
 		!bms_is_member(rel->relid, pull_varnos(root, right));
 }
 
@@ -217,4 +271,69 @@ lookup_make_scan(PlannerInfo *root, RelOptInfo *rel, Relids tables)
 		option_of_table_is_true(relid, "use_remote_estimate", false))
 		return NULL;
 	return make_scan(root, rel, relid, outer);
+}
+
+/* Mutator: gives columns of the table their local types by casts. */
+static Node *
+cast_columns(Node *node, void *context)
+{
+	const RelOptInfo *rel = context;
+	Var		   *var = (Var *) node;
+
+	if (node == NULL)
+		return NULL;
+	if (!IsA(node, Var) || (Index) var->varno != rel->relid)
+		return expression_tree_mutator(node, cast_columns, context);
+	/* All numbers compare alike, and a cast could keep an index from use. */
+	if (var->vartype == INT2OID || var->vartype == INT4OID ||
+		var->vartype == INT8OID)
+		return copyObjectImpl(node);
+	return (Node *) makeRelabelType(copyObjectImpl(var), var->vartype,
+									var->vartypmod, var->varcollid,
+									COERCE_EXPLICIT_CAST);
+}
+
+/*
+ * Splits the conditions of a scan with parameters into those that are sent, to
+ * which the list is set, and those that are checked here.  Returns the latter, as
+ * expressions.  What postgres_fdw would send is sent: conditions without
+ * parameters, those with values of LATERAL alone, and all with use_remote_estimate.
+ *
+ * The remote server ignores a cast to the type that a column has anyway.
+ */
+List *
+lookup_split_clauses(PlannerInfo *root, RelOptInfo *rel, const Path *path,
+					 List **clauses)
+{
+	List	   *sent = NIL;
+	List	   *kept = NIL;
+	ListCell   *cell;
+
+	if (path->param_info == NULL || !IS_SIMPLE_REL(rel) ||
+		bms_equal(path->param_info->ppi_req_outer, rel->lateral_relids) ||
+		option_of_table_is_true(planner_rt_fetch(rel->relid, root)->relid,
+								"use_remote_estimate", false))
+		return NIL;
+	foreach(cell, *clauses)
+	{
+		RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
+
+		if (clause->pseudoconstant ||
+			list_member_ptr(rel->baserestrictinfo, clause))
+			sent = lappend(sent, clause);
+		else if (is_lookup(root, clause, rel) ||
+				 (IsA(clause->clause, OpExpr) &&
+				  !has_other((Node *) clause->clause, rel)))
+		{
+			RestrictInfo *copy = makeNode(RestrictInfo);
+
+			*copy = *clause;
+			copy->clause = (Expr *) cast_columns((Node *) clause->clause, rel);
+			sent = lappend(sent, copy);
+		}
+		else
+			kept = lappend(kept, clause->clause);
+	}
+	*clauses = sent;
+	return kept;
 }

@@ -94,26 +94,26 @@ locks_rows(Node *node, void *arg)
 	return expression_tree_walker(node, locks_rows, arg);
 }
 
-/* Would a query, or one in it, show when its rows are read? */
+/* May the effect of a query, or of one in it, depend on when rows are read? */
 static bool
-tells_when(Query *query)
+depends_on_timing(Query *query)
 {
 	return contain_volatile_functions((Node *) query) ||
 		locks_rows((Node *) query, NULL);
 }
 
-/* Would a query, or a subquery of it? */
+/* May that of a query, or of a subquery of it? */
 static bool
-any_tells_when(const PlannerInfo *root)
+any_depends_on_timing(const PlannerInfo *root)
 {
 	ListCell   *cell;
 
-	if (tells_when(root->parse))
+	if (depends_on_timing(root->parse))
 		return true;
 	/* Those of its expressions are planned already, and not seen there. */
 	foreach(cell, root->glob->subroots)
 	{
-		if (tells_when(lfirst_node(PlannerInfo, cell)->parse))
+		if (depends_on_timing(lfirst_node(PlannerInfo, cell)->parse))
 			return true;
 	}
 	return false;
@@ -128,7 +128,7 @@ may_read_ahead(PlannerInfo *root)
 		if (!lookup_writes_quietly(root->parse))
 			return false;
 		if (root->parent_root == NULL)
-			return !root->parse->hasModifyingCTE && !any_tells_when(root);
+			return !root->parse->hasModifyingCTE && !any_depends_on_timing(root);
 	}
 }
 
@@ -408,8 +408,8 @@ key_cost(const Path *inner)
 /*
  * What the node saves a nested loop, which is costed as if each outer row began
  * a scan: all of these but one for each batch, the rows of keys that come again,
- * and partitions that are not asked.  Those that come again in another batch are taken for saved, too: what
- * Memoize saves by them it loses in round trips.
+ * and partitions that are not asked.  Keys that come again in another batch are
+ * taken for saved, too: what Memoize saves by them it loses in round trips.
  */
 static Cost
 saved_cost(PlannerInfo *root, double rows, const Path *inner, List *keys)

@@ -139,8 +139,7 @@ receive_result(DirectModifyState *state)
 {
 	Session    *session = state->session;
 
-	session->pending.drain = NULL;
-	session->pending.drain_arg = NULL;
+	session->pending.drain = NOTHING_PENDING;
 	usage_start(session, &state->usage);
 	state->res = session_receive(session, &state->command, 1);
 	usage_stop(session, &state->usage);
@@ -179,8 +178,7 @@ send_command(ForeignScanState *node, DirectModifyState *state)
 	session_send_ahead(session, &state->command, 1, false);
 	usage_stop(session, &state->usage);
 	state->is_sent = true;
-	session->pending.drain = drain_result;
-	session->pending.drain_arg = state;
+	session->pending.drain = pending_action(drain_result, state);
 }
 
 /* Are the parameters known, so that no subplan is executed for them? */

@@ -34,6 +34,7 @@
 
 #include "base/compat.h"
 #include "modify/pipeline.h"
+#include "session/pending.h"
 #include "session/results.h"
 #include "session/session.h"
 
@@ -204,8 +205,7 @@ drain_pipeline(void *arg)
 	WritePipeline *pipeline = arg;
 	Session    *session = pipeline->session;
 
-	session->pending.drain = NULL;
-	session->pending.drain_arg = NULL;
+	session->pending.drain = NOTHING_PENDING;
 	usage_start(session, pipeline->usage);
 	while (count_in_flight(pipeline) > 0)
 		read_answer(pipeline);
@@ -217,8 +217,8 @@ drain_pipeline(void *arg)
 static bool
 is_in_flight(const WritePipeline *pipeline)
 {
-	return pipeline->session->pending.drain == drain_pipeline &&
-		pipeline->session->pending.drain_arg == pipeline;
+	return pipeline->session->pending.drain.act == drain_pipeline &&
+		pipeline->session->pending.drain.arg == pipeline;
 }
 
 /* Must answers be read before the buffered commands may be sent? */
@@ -251,8 +251,7 @@ send_held(WritePipeline *pipeline)
 {
 	Session    *session = pipeline->session;
 
-	session->pending.flush = NULL;
-	session->pending.flush_arg = NULL;
+	session->pending.flush = NOTHING_PENDING;
 	pipeline->is_holding = false;
 	pipeline->complete(pipeline, pipeline->complete_arg);
 	if (is_in_flight(pipeline))
@@ -268,8 +267,7 @@ send_held(WritePipeline *pipeline)
 	pipeline->nheld = 0;
 	MemoryContextReset(pipeline->held_context);
 	INSTR_TIME_SET_CURRENT(pipeline->sent);
-	session->pending.drain = drain_pipeline;
-	session->pending.drain_arg = pipeline;
+	session->pending.drain = pending_action(drain_pipeline, pipeline);
 }
 
 /*
@@ -279,13 +277,13 @@ send_held(WritePipeline *pipeline)
 static void
 read_before(Session *session, const EState *estate, uint64 number)
 {
-	WritePipeline *pipeline = session->pending.flush_arg;
+	WritePipeline *pipeline = session->pending.flush.arg;
 
-	if (session->pending.flush == flush_pipeline &&
+	if (session->pending.flush.act == flush_pipeline &&
 		pipeline->estate == estate && pipeline->first_held < number)
 		send_held(pipeline);
-	pipeline = session->pending.drain_arg;
-	if (session->pending.drain != drain_pipeline || pipeline->estate != estate)
+	pipeline = session->pending.drain.arg;
+	if (session->pending.drain.act != drain_pipeline || pipeline->estate != estate)
 		return;
 	while (count_in_flight(pipeline) > 0 &&
 		   pipeline->answers[pipeline->answer].number < number)
@@ -307,7 +305,7 @@ flush_pipeline(void *arg)
 static void
 check_not_discarded(const WritePipeline *pipeline)
 {
-	if (pipeline->is_holding && pipeline->session->pending.flush_arg != pipeline)
+	if (pipeline->is_holding && pipeline->session->pending.flush.arg != pipeline)
 		elog(ERROR, "rows to be written were discarded");
 }
 
@@ -320,16 +318,14 @@ pipeline_hold(WritePipeline *pipeline)
 {
 	Session    *session = pipeline->session;
 
-	if (session->pending.flush_arg == pipeline)
+	if (session->pending.flush.arg == pipeline)
 		return;
 	error_raise_kept(session);
-	if (session->pending.flush != NULL)
-		session->pending.flush(session->pending.flush_arg);
+	pending_flush(session);
 	check_not_discarded(pipeline);
 	pipeline->is_holding = true;
 	pipeline->first_held = executions;
-	session->pending.flush = flush_pipeline;
-	session->pending.flush_arg = pipeline;
+	session->pending.flush = pending_action(flush_pipeline, pipeline);
 	session->pending.flush_level = GetCurrentTransactionNestLevel();
 }
 
@@ -415,7 +411,7 @@ void
 pipeline_finish(WritePipeline *pipeline)
 {
 	check_not_discarded(pipeline);
-	if (pipeline->session->pending.flush_arg == pipeline)
+	if (pipeline->session->pending.flush.arg == pipeline)
 		flush_pipeline(pipeline);
 	if (is_in_flight(pipeline))
 		drain_pipeline(pipeline);
@@ -427,10 +423,10 @@ find_pipeline(const Session *session, const EState *estate)
 {
 	WritePipeline *pipeline = NULL;
 
-	if (session->pending.flush == flush_pipeline)
-		pipeline = session->pending.flush_arg;
-	else if (session->pending.drain == drain_pipeline)
-		pipeline = session->pending.drain_arg;
+	if (session->pending.flush.act == flush_pipeline)
+		pipeline = session->pending.flush.arg;
+	else if (session->pending.drain.act == drain_pipeline)
+		pipeline = session->pending.drain.arg;
 	return pipeline != NULL && pipeline->estate == estate ? pipeline : NULL;
 }
 
@@ -444,10 +440,10 @@ send_execution(const EState *estate)
 	{
 		const Session *session = lfirst(cell);
 
-		if (session->pending.flush == flush_pipeline &&
+		if (session->pending.flush.act == flush_pipeline &&
 			session->xact.kept_level == 0 &&
-			((WritePipeline *) session->pending.flush_arg)->estate == estate)
-			send_held(session->pending.flush_arg);
+			((WritePipeline *) session->pending.flush.arg)->estate == estate)
+			send_held(session->pending.flush.arg);
 	}
 }
 

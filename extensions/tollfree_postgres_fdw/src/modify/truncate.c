@@ -46,7 +46,8 @@ tollfreeExecForeignTruncate(List *rels, DropBehavior behavior,
 						server->servername),
 				 errhint("Truncate in a transaction of its own, or turn use_remote_estimate off.")));
 	session = transaction_get_session(GetUserId(), server->serverid);
-	session->xact.truncated = true;
 	command.sql = command.shown = deparse_truncate(rels, behavior, restart_seqs);
 	PQclear(session_execute(session, &command, 1, false));
+	/* Not before: a lost connection may have been replaced. */
+	session->xact.truncated = true;
 }

@@ -207,16 +207,15 @@ static void
 begin_answer(RemoteScanState *scan)
 {
 	Session    *session = scan->session;
-	void		(*drain) (void *arg) = session->pending.drain;
+	PendingAction drain = session->pending.drain;
 
 	session_await_front(session);
 	if (scan_declares(scan))
 		read_declare(scan);
 	compat_set_row_mode(session->conn, rows_in_piece(scan));
 	scan->phase = SCAN_READING;
-	/* If the connection was replaced meanwhile these were forgotten. */
+	/* If the connection was replaced meanwhile this was forgotten. */
 	session->pending.drain = drain;
-	session->pending.drain_arg = scan;
 }
 
 /* Counts a FETCH as answered; does the batch have another one? */
@@ -264,7 +263,7 @@ static void
 check_not_discarded(const RemoteScanState *scan)
 {
 	error_raise_kept(scan->session);
-	if (scan->session->pending.drain_arg != scan)
+	if (scan->session->pending.drain.arg != scan)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_ERROR),
 				 errmsg("the result of a foreign scan was discarded while it was read")));
@@ -294,8 +293,7 @@ fetch_read(RemoteScanState *scan)
 			compat_set_row_mode(session->conn, rows_in_piece(scan));
 			return true;
 		}
-		session->pending.drain = NULL;
-		session->pending.drain_arg = NULL;
+		session->pending.drain = NOTHING_PENDING;
 		results_finish(session);
 		finish_batch(scan);
 		return false;
@@ -366,8 +364,7 @@ fetch_send(RemoteScanState *scan, const RemoteCommand *commands,
 	session_send_ahead(session, commands, ncommands, true);
 	scan->phase = SCAN_SENT;
 	scan->is_short = false;
-	session->pending.drain = drain_scan;
-	session->pending.drain_arg = scan;
+	session->pending.drain = pending_action(drain_scan, scan);
 
 	/* libpq must be told now how to return the rows of a first answer. */
 	if (session->pending.ahead == NULL && !scan_declares(scan))
@@ -399,5 +396,6 @@ fetch_receive(RemoteScanState *scan)
 RemoteScanState *
 fetch_in_flight(const Session *session)
 {
-	return session->pending.drain == drain_scan ? session->pending.drain_arg : NULL;
+	return session->pending.drain.act == drain_scan ?
+		session->pending.drain.arg : NULL;
 }

@@ -253,7 +253,7 @@ scan_send_more(ForeignScanState *node)
 static void
 discard(RemoteScanState *scan)
 {
-	while (scan->session->pending.drain_arg == scan && fetch_read(scan))
+	while (scan->session->pending.drain.arg == scan && fetch_read(scan))
 		fetch_clear(scan);
 	cursor_close(scan);
 	fetch_drop_store(scan);

@@ -113,8 +113,19 @@ control_add_cleanup(Session *session)
 	ListCell   *cell;
 
 	portals_close_unused(session);
-	foreach(cell, session->prepared.unused)
-		batch_add_deallocate(session, lfirst(cell));
+
+	/*
+	 * Those that an earlier transaction has left may be another server
+	 * connection's, if a pooler hands these around.  Nobody keeps any then.
+	 */
+	if (session->prepared.unused != NIL && session->xact.remote_depth == 0 &&
+		session->options.statement_cache_size == 0)
+		batch_add(session, PART_CLEANUP, 0, "DEALLOCATE ALL");
+	else
+	{
+		foreach(cell, session->prepared.unused)
+			batch_add_deallocate(session, lfirst(cell));
+	}
 	list_free_deep(session->prepared.unused);
 	session->prepared.unused = NIL;
 }

@@ -27,8 +27,17 @@
 bool
 pending_is_due(const Session *session, int level)
 {
-	return (session->pending.flush != NULL && session->pending.flush_level < level) ||
+	return (session->pending.flush.act != NULL &&
+			session->pending.flush_level < level) ||
 		(batch_is_in_flight(session) && session->batch.level < level);
+}
+
+/* Sends the buffered commands, if there are any, and reads their answers. */
+void
+pending_flush(Session *session)
+{
+	if (session->pending.flush.act != NULL)
+		session->pending.flush.act(session->pending.flush.arg);
 }
 
 /* Reads what is in flight, by the function of its reader if there is one. */
@@ -37,8 +46,8 @@ pending_drain(Session *session)
 {
 	if (!batch_is_in_flight(session))
 		return;
-	if (session->pending.drain != NULL)
-		session->pending.drain(session->pending.drain_arg);
+	if (session->pending.drain.act != NULL)
+		session->pending.drain.act(session->pending.drain.arg);
 	else
 		results_finish(session);
 }
@@ -55,8 +64,7 @@ pending_settle(Session *session)
 		return;
 	session->pending.is_settling = true;
 	session->xact.kept_level = session->xact.local_depth;
-	if (session->pending.flush != NULL)
-		session->pending.flush(session->pending.flush_arg);
+	pending_flush(session);
 	pending_drain(session);
 	session->xact.kept_level = 0;
 	session->pending.is_settling = false;
@@ -66,10 +74,9 @@ pending_settle(Session *session)
 void
 pending_forget_owner(Session *session, ResourceOwner owner)
 {
-	if (session->batch.owner != owner || session->pending.drain == NULL)
+	if (session->batch.owner != owner || session->pending.drain.act == NULL)
 		return;
-	session->pending.drain = NULL;
-	session->pending.drain_arg = NULL;
+	session->pending.drain = NOTHING_PENDING;
 	session->pending.ahead = NULL;
 	session->prepared.repeatable = NULL;
 }

@@ -11,13 +11,13 @@
 static inline void
 pending_forget(Session *session)
 {
-	session->pending.drain = session->pending.flush = NULL;
-	session->pending.drain_arg = session->pending.flush_arg = NULL;
+	session->pending.drain = session->pending.flush = NOTHING_PENDING;
 	session->pending.ahead = NULL;
 	session->batch.is_appended = false;
 }
 
 extern bool pending_is_due(const Session *session, int level);
+extern void pending_flush(Session *session);
 extern void pending_drain(Session *session);
 extern void pending_settle(Session *session);
 extern void pending_forget_owner(Session *session, ResourceOwner owner);

@@ -400,7 +400,7 @@ results_drain(Session *session)
 			take_answer(session, res, true);
 	}
 	session->batch.part = session->batch.nparts;
-	session->pending.drain = NULL;
+	session->pending.drain = NOTHING_PENDING;
 	session->batch.is_appended = false;
 }
 

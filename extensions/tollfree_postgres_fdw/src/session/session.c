@@ -186,15 +186,13 @@ connect_again(Session *session)
 static void
 replace_connection(Session *session)
 {
-	void		(*flush) (void *arg) = session->pending.flush;
-	void	   *flush_arg = session->pending.flush_arg;
+	PendingAction flush = session->pending.flush;
 
 	Assert(session->xact.remote_depth == 0);
 	connection_end(session);
 	connect_again(session);
 	session->counters.reconnects++;
 	session->pending.flush = flush;
-	session->pending.flush_arg = flush_arg;
 }
 
 /* Sends a command once more, in a new remote transaction if it had one. */
@@ -228,8 +226,7 @@ PGresult *
 session_result(Session *session)
 {
 	const RemoteCommand *command = session->prepared.repeatable;
-	void		(*drain) (void *arg) = session->pending.drain;
-	void	   *drain_arg = session->pending.drain_arg;
+	PendingAction drain = session->pending.drain;
 	PGresult   *res = results_next(session);
 	CachedStatement *statement;
 
@@ -244,7 +241,6 @@ session_result(Session *session)
 	session->counters.repeats++;
 	repeat(session, command);
 	session->pending.drain = drain;
-	session->pending.drain_arg = drain_arg;
 	return results_next(session);
 }
 
@@ -287,8 +283,7 @@ session_send_ahead(Session *session, const RemoteCommand *commands,
 	if (PQstatus(session->conn) == CONNECTION_OK)
 		session_check_usable(session);
 	pending_settle(session);
-	if (session->pending.flush != NULL)
-		session->pending.flush(session->pending.flush_arg);
+	pending_flush(session);
 	send_commands(session, commands, ncommands, only_reads, false);
 	part = batch_part(session);
 	if (part != NULL && part->kind == PART_COMMAND)

@@ -228,6 +228,16 @@ sessions_may_send_arrays(Oid user, Oid server)
 		session->remote.takes_arrays;
 }
 
+/* Has its database the local encoding?  True if there is no connection. */
+bool
+sessions_have_same_encoding(Oid user, Oid server)
+{
+	const Session *session = find(find_mapping(user, server));
+
+	return session == NULL || session->conn == NULL ||
+		session->remote.same_encoding;
+}
+
 /*
  * The name of the user whose mapping the session uses, "public" for the public
  * mapping; NULL if the mapping is gone.

@@ -163,16 +163,33 @@ typedef struct Batch
 	int			cancel_pause;	/* ms between cancel requests */
 } Batch;
 
+/* What has to be done for whoever left something to be done */
+typedef struct PendingAction
+{
+	void		(*act) (void *arg); /* or NULL */
+	void	   *arg;
+} PendingAction;
+
+#define NOTHING_PENDING pending_action(NULL, NULL)
+
+/* That act is to be called with arg. */
+static inline PendingAction
+pending_action(void (*act) (void *arg), void *arg)
+{
+	PendingAction action = {act, arg};
+
+	return action;
+}
+
 /*
  * Answers that are not read yet, and commands that are not sent yet.  Written
  * by pending.c, session.c, xact/, and the callers that set drain and flush.
  */
 typedef struct PendingWork
 {
-	void		(*drain) (void *arg);	/* reads arg's answers in flight */
-	void	   *drain_arg;
-	void		(*flush) (void *arg);	/* sends arg's buffered commands */
-	void	   *flush_arg;
+	PendingAction drain;		/* reads its answers in flight */
+	PendingAction flush;		/* sends its buffered commands, and reads the
+								 * answers */
 	int			flush_level;	/* local transaction level of these commands */
 	bool		is_settling;	/* is pending_settle running? */
 

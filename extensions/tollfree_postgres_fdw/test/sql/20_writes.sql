@@ -96,6 +96,13 @@ BEGIN;
 SELECT count(*) FROM stock;
 TRUNCATE stock;
 ROLLBACK;
+-- It is known of a connection that has replaced a lost one, too.
+SELECT pg_terminate_backend(remote_backend_pid, 10000) FROM tollfree_postgres_fdw_get_connections();
+BEGIN;
+SET LOCAL statement_timeout = '10s';
+TRUNCATE stock;
+SELECT count(*) FROM stock;
+ROLLBACK;
 ALTER FOREIGN TABLE stock OPTIONS (DROP use_remote_estimate);
 BEGIN;
 ANALYZE stock;

@@ -223,7 +223,7 @@ RESET work_mem;
 
 -- What is in the air when a subtransaction begins is not waited for, nor is it touched
 -- when one that has not used its connection is rolled back.
-CREATE VIEW remote.sluggish AS SELECT 1 AS part, n FROM pg_sleep(2), generate_series(1, 3) n;
+CREATE VIEW remote.sluggish AS SELECT 1 AS part, n FROM pg_sleep(4), generate_series(1, 3) n;
 CREATE TABLE slow_parts (part int, n int) PARTITION BY LIST (part);
 CREATE FOREIGN TABLE sluggish PARTITION OF slow_parts FOR VALUES IN (1)
 	SERVER async_1 OPTIONS (schema_name 'remote');

@@ -84,6 +84,18 @@ INSERT INTO latin_ours SELECT * FROM many_words;
 SELECT explained('INSERT INTO latin_bytes SELECT i, ''\\x00'' FROM generate_series(1, 1000) i', 'Write Method') AS bytes,
 	   explained('INSERT INTO latin_ours SELECT i, ''word'' FROM generate_series(1001, 2000) i', 'Write Method') AS texts;
 
+-- A join has texts that are not known there; with a connection that is known to have another encoding it is not asked for them.
+INSERT INTO latin_ours VALUES (3001, 'once');
+CREATE TABLE sought AS SELECT * FROM (VALUES ('once', 3001), (U&'\20ac', 17)) w (word, id);
+ANALYZE sought, latin_ours;
+ALTER SERVER latin_ours OPTIONS (ADD fdw_tuple_cost '10');
+SELECT max(id) FROM latin_ours;
+SELECT w.id, l.id FROM sought w LEFT JOIN latin_ours l USING (word) ORDER BY 1;
+SELECT w.id, l.id FROM sought w LEFT JOIN latin_ours l ON l.id = w.id AND l.word <> w.word ORDER BY 1;
+SELECT explained('SELECT l.id FROM sought w JOIN latin_ours l USING (word)', 'Keys') AS by_text,
+	   explained('SELECT l.id FROM sought w JOIN latin_ours l USING (id)', 'Keys') AS by_number;
+DROP TABLE sought;
+
 SET client_min_messages = error;
 DROP VIEW many_words;
 DROP SERVER latin_ours CASCADE;
