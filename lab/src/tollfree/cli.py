@@ -247,8 +247,8 @@ def check_command(
     type=click.IntRange(0, 40000),
     callback=_as_round_trips,
     multiple=True,
-    help="Add a link with this round trip, in microseconds, and the cases over it; may be"
-    " repeated.",
+    help="Add a link with this round trip, an even number of microseconds, and the cases over it;"
+    " may be repeated.",
 )
 def up(port: int | None, rtt_us: tuple[int, ...]) -> None:
     """Start the lab and keep it running between commands.
@@ -484,7 +484,11 @@ def report(run_names: tuple[str, ...], output: Path, opens: bool) -> None:
 @cli.command()
 @click.argument("run_name", metavar="[RUN]", type=RUN, required=False)
 @click.option(
-    "--format", "kind", type=click.Choice(["csv", "json"]), required=True, help="Of the files."
+    "--format",
+    "kind",
+    type=click.Choice(["csv", "json"]),
+    required=True,
+    help="Of the files; has to be given.",
 )
 @click.option(
     "-o",
