@@ -1,7 +1,7 @@
 """Random joins and subqueries of a foreign table, looked up in batches, beside stock."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import psycopg
 import pytest
@@ -73,6 +73,27 @@ COLUMNS = {
     "v": """(ARRAY['a', '"', '\\'])[i % 3 + 1]::"char\"""",
 }
 NUMBERS = ("a", "b", "c", "d", "e")
+
+OTHER_TYPES = {
+    "b": "integer",
+    "c": "integer",
+    "d": "numeric(6, 1)",
+    "g": "text",
+    "i": "text",
+    "j": "date",
+    "l": "text",
+    "m": "text",
+    "o": "text",
+    "q": "text",
+    "t": "text",
+    "u": "text",
+    "v": "text",
+}
+"""Local types of columns that have another one remotely."""
+
+SHAPES = ("JOIN", "LEFT JOIN", "EXISTS", "NOT EXISTS", "IN", "LATERAL", "DELETE")
+LOCAL_SHAPES = ("JOIN", "LEFT JOIN", "EXISTS", "NOT EXISTS", "DELETE")
+"""Of which stock compares no column remotely, unless it asks for estimates."""
 TABLE = (
     "CREATE TABLE {name} AS SELECT i AS id, "
     + ", ".join(
@@ -200,10 +221,15 @@ def query(draw: random.Random) -> str:
     return with_subqueries(draw, outer) if draw.random() < SUBQUERIES else with_join(draw, outer)
 
 
-def with_join(draw: random.Random, outer: str) -> str:
+def local_join(draw: random.Random) -> str:
+    """Return a query that stock joins here, with a placeholder for the schema of `shelf`."""
+    return with_join(draw, draw.choice(OUTER), LOCAL_SHAPES)
+
+
+def with_join(draw: random.Random, outer: str, shapes: tuple[str, ...] = SHAPES) -> str:
     """Return a query that joins `outer`, with a placeholder for the schema of `shelf`."""
     where = condition(draw)
-    shape = draw.choice(("JOIN", "LEFT JOIN", "EXISTS", "NOT EXISTS", "IN", "LATERAL", "DELETE"))
+    shape = draw.choice(shapes)
     if shape == "DELETE":
         return f"DELETE FROM probe p USING {{}}.shelf s WHERE {where} RETURNING p.id"
     if outer == WIDE:
@@ -286,11 +312,25 @@ def partition_shelf(connection: Connection, *, asks: bool, analyzes: bool) -> No
             connection.execute(f"ANALYZE {name}")
 
 
-def compare(local: Connection, draw: random.Random, least_batched: float) -> None:
+def declare_other_types(connection: Connection, *, analyzes: bool) -> None:
+    """Give columns of `shelf`, by each wrapper, other types than they have remotely."""
+    types = ", ".join(f"ALTER {column} TYPE {kind}" for column, kind in OTHER_TYPES.items())
+    for wrapper in WRAPPERS:
+        connection.execute(f"ALTER FOREIGN TABLE {wrapper}.shelf {types}")
+        if analyzes:
+            connection.execute(f"ANALYZE {wrapper}.shelf")
+
+
+def compare(
+    local: Connection,
+    draw: random.Random,
+    least_batched: float,
+    draws: Callable[[random.Random], str] = query,
+) -> None:
     """Execute random queries by both wrappers; their rows must be the same."""
     batched = 0
     for _ in range(QUERIES):
-        text = query(draw)
+        text = draws(draw)
         if text.startswith("SELECT") and draw.random() < 0.5:
             text += NO_LIMIT
         ours, stock = (text.replace("{}", wrapper) for wrapper in (OUR_WRAPPER, "postgres_fdw"))
@@ -312,3 +352,15 @@ def test_random_joins_with_partitions(local: Connection, *, asks: bool, analyzes
     import_shelf(local, asks=asks, analyzes=analyzes)
     partition_shelf(local, asks=asks, analyzes=analyzes)
     compare(local, random.Random(f"{SEED} partitions {asks} {analyzes}"), LEAST_OF_PARTITIONS)
+
+
+@pytest.mark.walk
+@pytest.mark.parametrize("analyzes", [True, False])
+def test_random_joins_of_columns_of_other_types(local: Connection, *, analyzes: bool) -> None:
+    import_shelf(local, asks=False, analyzes=False)
+    declare_other_types(local, analyzes=analyzes)
+    columns = ", ".join(f"{c}::{OTHER_TYPES[c]}" if c in OTHER_TYPES else c for c in COLUMNS)
+    with local.transaction(force_rollback=True):
+        local.execute("ALTER TABLE probe RENAME TO plain")
+        local.execute(f"CREATE TABLE probe AS SELECT id, {columns} FROM plain; ANALYZE probe")
+        compare(local, random.Random(f"{SEED} types {analyzes}"), LEAST_BATCHED, local_join)

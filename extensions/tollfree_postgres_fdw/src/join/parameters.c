@@ -18,7 +18,8 @@
  * So a condition of the join is sent only if the remote server comes to the same:
  * without an order of texts, which the remote database could have otherwise, and
  * with casts to the types that the columns have here, if the remote columns have
- * others.  All other conditions are checked here.  What a cast makes of a value is
+ * others.  Beside the equalities it must not fail, since the remote server may
+ * evaluate it for rows that they drop.  All other conditions are checked here.  What a cast makes of a value is
  * what reading its text here would, but for a few pairs of types; the reference
  * names them.
  */
@@ -32,6 +33,7 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -323,7 +325,8 @@ lookup_split_clauses(PlannerInfo *root, RelOptInfo *rel, const Path *path,
 			sent = lappend(sent, clause);
 		else if (is_lookup(root, clause, rel) ||
 				 (IsA(clause->clause, OpExpr) &&
-				  !has_other((Node *) clause->clause, rel)))
+				  !has_other((Node *) clause->clause, rel) &&
+				  !contain_leaked_vars((Node *) clause->clause)))
 		{
 			RestrictInfo *copy = makeNode(RestrictInfo);
 

@@ -45,7 +45,7 @@ SELECT query, a.* FROM unnest(ARRAY[
 	'SELECT n, p.id FROM seeker g JOIN people p USING (big)',
 	'SELECT n FROM seeker g WHERE NOT EXISTS (SELECT FROM people p WHERE p.mood = g.mood)',
 	'SELECT n, p.id FROM seeker g LEFT JOIN people p ON p.id = g.id AND p.word > g.word || ''''',
-	'SELECT n, p.id FROM seeker g LEFT JOIN people p ON p.big = g.big AND p.born > g.born - 1 AND p.word <> g.name',
+	'SELECT n, p.id FROM seeker g LEFT JOIN people p ON p.big = g.big AND p.born <= g.born AND 9 / p.id < g.n AND p.word <> g.name',
 	'SELECT n, p.id FROM seeker g LEFT JOIN people p ON p.big = g.big AND (p.id = g.id OR g.mood IS NULL)']) query, joined_alike(query) a;
 -- Names of objects mean others there.
 SELECT query, a.rows, a.same, a.batches FROM unnest(ARRAY['SELECT n, p.id FROM seeker g LEFT JOIN people p ON p.tbl = g.tbl',
