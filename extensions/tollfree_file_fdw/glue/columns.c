@@ -77,11 +77,9 @@ column_spec(Oid type, int32 typmod)
 			spec.type = COLUMN_DATE;
 			break;
 		case TIMESTAMPOID:
-			spec.type = COLUMN_TIMESTAMP;
-			spec.scale = typmod < 0 ? MAX_TIMESTAMP_PRECISION : typmod;
-			break;
 		case TIMESTAMPTZOID:
-			spec.type = COLUMN_TIMESTAMPTZ;
+			spec.type = type == TIMESTAMPOID ? COLUMN_TIMESTAMP
+				: COLUMN_TIMESTAMPTZ;
 			spec.scale = typmod < 0 ? MAX_TIMESTAMP_PRECISION : typmod;
 			break;
 		case NUMERICOID:

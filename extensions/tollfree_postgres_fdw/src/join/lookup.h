@@ -5,6 +5,7 @@
 #ifndef TOLLFREE_FDW_LOOKUP_H
 #define TOLLFREE_FDW_LOOKUP_H
 
+#include "miscadmin.h"
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 
@@ -16,6 +17,13 @@ lookup_is_on(int fast_paths)
 {
 	return fastpath_is_on(fast_paths, FAST_LOOKUPS) &&
 		fastpath_is_on(fast_paths, FAST_DIRECT_RESULTS);
+}
+
+/* The user that a foreign table of a query is read as. */
+static inline Oid
+lookup_user(const RelOptInfo *rel)
+{
+	return OidIsValid(rel->userid) ? rel->userid : GetUserId();
 }
 
 /* paths.c */

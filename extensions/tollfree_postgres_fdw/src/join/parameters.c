@@ -19,9 +19,9 @@
  * without an order of texts, which the remote database could have otherwise, and
  * with casts to the types that the columns have here, if the remote columns have
  * others.  Beside the equalities it must not fail, since the remote server may
- * evaluate it for rows that they drop.  All other conditions are checked here.  What a cast makes of a value is
- * what reading its text here would, but for a few pairs of types; the reference
- * names them.
+ * evaluate it for rows that they drop.  All other conditions are checked here.
+ * What a cast makes of a value is what reading its text here would, but for a few
+ * pairs of types; the reference names them.
  */
 #include "postgres.h"
 
@@ -30,7 +30,6 @@
 #include "catalog/pg_type_d.h"
 #include "commands/defrem.h"
 #include "foreign/foreign.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -87,11 +86,10 @@ names_objects(Oid type)
 static bool
 may_lack_characters(Node *node, const RelOptInfo *rel)
 {
-	Oid			user = OidIsValid(rel->userid) ? rel->userid : GetUserId();
 	Oid			type = exprType(node);
 
 	return (type_is_collatable(type) || type == CHAROID || type == JSONBOID) &&
-		!sessions_have_same_encoding(user, rel->serverid);
+		!sessions_have_same_encoding(lookup_user(rel), rel->serverid);
 }
 
 /*

@@ -24,7 +24,6 @@
 #include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
-#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
@@ -144,10 +143,8 @@ wants_ctids(const RelOptInfo *rel)
 static bool
 may_batch(PlannerInfo *root, const RelOptInfo *rel, int fast_paths)
 {
-	Oid			user = OidIsValid(rel->userid) ? rel->userid : GetUserId();
-
 	return lookup_is_on(fast_paths) &&
-		sessions_may_send_arrays(user, rel->serverid) &&
+		sessions_may_send_arrays(lookup_user(rel), rel->serverid) &&
 		may_read_ahead(root);
 }
 

@@ -218,24 +218,31 @@ sessions_use_server(Oid server, bool truncated)
 	return false;
 }
 
+/* The session of a user on this server, if it is connected; or NULL. */
+static const Session *
+find_connected(Oid user, Oid server)
+{
+	const Session *session = find(find_mapping(user, server));
+
+	return session != NULL && session->conn != NULL ? session : NULL;
+}
+
 /* May keys be sent as arrays to this server?  True if it has not been asked. */
 bool
 sessions_may_send_arrays(Oid user, Oid server)
 {
-	const Session *session = find(find_mapping(user, server));
+	const Session *session = find_connected(user, server);
 
-	return session == NULL || session->conn == NULL ||
-		session->remote.takes_arrays;
+	return session == NULL || session->remote.takes_arrays;
 }
 
 /* Has its database the local encoding?  True if there is no connection. */
 bool
 sessions_have_same_encoding(Oid user, Oid server)
 {
-	const Session *session = find(find_mapping(user, server));
+	const Session *session = find_connected(user, server);
 
-	return session == NULL || session->conn == NULL ||
-		session->remote.same_encoding;
+	return session == NULL || session->remote.same_encoding;
 }
 
 /*
