@@ -5,6 +5,7 @@ a library of ours may export only what the server looks up in it: two with a fun
 would call each other's.
 """
 
+import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -170,3 +171,53 @@ def test_a_server_preloads_all_libraries(
             assert row == (REPEATS,)
     finally:
         preloading.stop()
+
+
+BUILD = re.compile(rb"\0(\d+-\d{5,})\0")
+"""What tollfree_file_fdw has in its library to tell its builds apart."""
+PARALLEL = """
+    SET max_parallel_workers_per_gather = 2;
+    SET min_parallel_table_scan_size = 0;
+    SET parallel_setup_cost = 0;
+    SET parallel_tuple_cost = 0
+"""
+
+
+def test_a_worker_of_another_build_refuses_its_leaders_plan(
+    server: Cluster, stage: Stage, home: Path
+) -> None:
+    """As after an upgrade: an open session keeps its library, its workers load the new one."""
+    library = home / "rebuilt" / f"{OUR_FILE_WRAPPER}.so"
+    library.parent.mkdir(mode=0o755)
+    library.write_bytes((stage.pkglibdir / library.name).read_bytes())
+    query = f"SELECT count(*) FROM {OUR_FILE_WRAPPER}_items WHERE v > 0"
+    with server.connect(DATABASE) as connection:
+        for function, signature in (("handler", "() RETURNS fdw_handler"),
+                                    ("validator", "(text[], oid) RETURNS void")):  # fmt: skip
+            connection.execute(
+                f"CREATE OR REPLACE FUNCTION {OUR_FILE_WRAPPER}_{function}{signature}"
+                f" LANGUAGE c STRICT AS '{library}'"
+            )
+    try:
+        with server.connect(DATABASE) as connection:
+            connection.execute(PARALLEL)
+            plan = "".join(str(row) for row in connection.execute(f"EXPLAIN {query}"))
+            assert "Workers Planned" in plan
+            assert connection.execute(query).fetchone() == (ROWS,)
+            (build,) = BUILD.findall(library.read_bytes())
+            other = library.with_suffix(".new")
+            other.write_bytes(library.read_bytes().replace(build, b"1" * len(build)))
+            other.replace(library)
+            with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="installed anew"):
+                connection.execute(query)
+            connection.execute("SET max_parallel_workers_per_gather = 0")
+            assert connection.execute(query).fetchone() == (ROWS,)
+        with server.connect(DATABASE) as connection:
+            connection.execute(PARALLEL)
+            assert connection.execute(query).fetchone() == (ROWS,)
+    finally:
+        with server.connect(DATABASE) as connection:
+            connection.execute(
+                "UPDATE pg_proc SET probin = %s WHERE probin = %s",
+                (f"$libdir/{OUR_FILE_WRAPPER}", str(library)),
+            )

@@ -215,7 +215,7 @@ parse_second_fraction(const unsigned char *p, uint32_t length, int scale,
 
 /* YYYY-MM-DD HH:MM:SS[.digits], 00:00:00 to 23:59:59; or a T for the blank */
 static ALWAYS_INLINE bool
-parse_timestamp(const unsigned char *p, uint32_t length, int scale,
+parse_date_time(const unsigned char *p, uint32_t length, int scale,
 				int64_t *microseconds)
 {
 	int64_t		days;
@@ -247,7 +247,7 @@ parse_timestamp(const unsigned char *p, uint32_t length, int scale,
 }
 
 /*
- * [+-]HH[[:]MM] at the end of a value, up to 15:59; in seconds east of UTC.
+ * [+-]HH[[:]MM] at the end of a value, up to 15:59, or Z; in seconds east of UTC.
  * Sets its length.
  */
 static ALWAYS_INLINE bool
@@ -256,6 +256,12 @@ parse_zone(const unsigned char *p, uint32_t length, uint32_t *zone_length,
 {
 	static const unsigned char lengths[3] = {3, 6, 5};
 
+	if (length > 0 && (p[length - 1] | 0x20) == 'z')
+	{
+		*zone_length = 1;
+		*seconds = 0;
+		return true;
+	}
 	for (int i = 0; i < 3; i++)
 	{
 		const uint32_t n = lengths[i];
@@ -277,7 +283,20 @@ parse_zone(const unsigned char *p, uint32_t length, uint32_t *zone_length,
 	return false;
 }
 
-/* A timestamp with a zone as above */
+/* Date and time as above, perhaps with such a zone, which does not count */
+static ALWAYS_INLINE bool
+parse_timestamp(const unsigned char *p, uint32_t length, int scale,
+				int64_t *microseconds)
+{
+	uint32_t	zone_length;
+	int64_t		east;
+
+	if (length < 20 || !parse_zone(p, length, &zone_length, &east))
+		zone_length = 0;
+	return parse_date_time(p, length - zone_length, scale, microseconds);
+}
+
+/* Date and time with such a zone */
 static ALWAYS_INLINE bool
 parse_timestamptz(const unsigned char *p, uint32_t length, int scale,
 				  int64_t *microseconds)
@@ -285,8 +304,8 @@ parse_timestamptz(const unsigned char *p, uint32_t length, int scale,
 	uint32_t	zone_length;
 	int64_t		east;
 
-	if (length < 22 || !parse_zone(p, length, &zone_length, &east) ||
-		!parse_timestamp(p, length - zone_length, scale, microseconds))
+	if (!parse_zone(p, length, &zone_length, &east) ||
+		!parse_date_time(p, length - zone_length, scale, microseconds))
 		return false;
 	*microseconds -= east * 1000000;
 	return true;

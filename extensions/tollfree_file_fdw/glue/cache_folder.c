@@ -300,7 +300,7 @@ sort_files(const FolderSurvey *survey, const CacheLimit *limit)
 /*
  * Removes files until there is room for one of that name and length; false if
  * there is none.  *left is then how many bytes may be written beside it before
- * this has to be called again.
+ * this has to be called again, for others write, too.
  */
 bool
 cache_make_room(const CacheName *name, size_t length, const CacheLimit *limit,
@@ -334,7 +334,7 @@ cache_make_room(const CacheName *name, size_t length, const CacheLimit *limit,
 		pfree(survey.files);
 	if (survey.size > limit->size - length)
 		return false;
-	*left = limit->size - length - survey.size;
+	*left = Min(limit->size - length - survey.size, limit->size / ROOM_SHARE);
 	return true;
 }
 

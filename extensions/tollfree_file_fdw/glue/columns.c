@@ -12,7 +12,9 @@
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "nodes/value.h"
+#include "pgtime.h"
 #include "utils/builtins.h"
+#include "utils/datetime.h"
 #include "utils/float.h"
 #include "utils/fmgrprotos.h"
 #include "utils/numeric.h"
@@ -53,6 +55,39 @@ max_chars(int32 typmod)
 	return typmod < (int32) VARHDRSZ ? 0 : typmod - VARHDRSZ;
 }
 
+/*
+ * Is Z the zone UTC, and T none, as core/ takes them to be?  A user could define
+ * them otherwise: as abbreviations, or by a time zone that has them.  An
+ * abbreviation can be of a zone whose time was another one in other years.
+ */
+static bool
+letters_are_plain(void)
+{
+	static const char *const times[] = {
+		"1900-01-01T00:00:00Z", "2000-07-01T00:00:00Z"
+	};
+
+	for (int i = 0; i < lengthof(times); i++)
+	{
+		char		buffer[MAXDATELEN + MAXDATEFIELDS];
+		char	   *fields[MAXDATEFIELDS];
+		int			types[MAXDATEFIELDS];
+		int			nfields;
+		int			type;
+		struct pg_tm tm;
+		fsec_t		fraction;
+		int			west;
+
+		if (ParseDateTime(times[i], buffer, sizeof(buffer), fields, types,
+						  MAXDATEFIELDS, &nfields) != 0 ||
+			compat_decode_time(fields, types, nfields, &type, &tm, &fraction,
+							   &west) != 0 ||
+			west != 0)
+			return false;
+	}
+	return true;
+}
+
 /* How core/ is to hold a type; domains over these types are other types. */
 static ColumnSpec
 column_spec(Oid type, int32 typmod)
@@ -78,6 +113,8 @@ column_spec(Oid type, int32 typmod)
 			break;
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
+			if (!letters_are_plain())
+				break;
 			spec.type = type == TIMESTAMPOID ? COLUMN_TIMESTAMP
 				: COLUMN_TIMESTAMPTZ;
 			spec.scale = typmod < 0 ? MAX_TIMESTAMP_PRECISION : typmod;

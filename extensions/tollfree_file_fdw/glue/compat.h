@@ -16,6 +16,7 @@
 #include "optimizer/pathnode.h"
 #include "storage/buffile.h"
 #include "utils/acl.h"
+#include "utils/datetime.h"
 #include "utils/pg_locale.h"
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
@@ -92,6 +93,21 @@ compat_translate_to_partition(PlannerInfo *root, Node *expr,
 #else
 	return adjust_appendrel_attrs_multilevel(root, expr, partition->relids,
 											 partition->top_parent_relids);
+#endif
+}
+
+/* DecodeDateTime of what ParseDateTime has found; 0, or one of its errors. */
+static inline int
+compat_decode_time(char **fields, int *types, int nfields, int *type,
+				   struct pg_tm *tm, fsec_t *fraction, int *west)
+{
+#if PG_VERSION_NUM >= 160000
+	DateTimeErrorExtra extra;
+
+	return DecodeDateTime(fields, types, nfields, type, tm, fraction, west,
+						  &extra);
+#else
+	return DecodeDateTime(fields, types, nfields, type, tm, fraction, west);
 #endif
 }
 

@@ -162,7 +162,7 @@ settings_define(void)
 							NULL, &setting_segment_size,
 							DEBUG_SEGMENT_SIZE_DEFAULT,
 							DEBUG_SEGMENT_SIZE_MIN, DEBUG_SEGMENT_SIZE_MAX,
-							PGC_USERSET, GUC_NOT_IN_SAMPLE | GUC_UNIT_KB,
+							PGC_SUSET, GUC_NOT_IN_SAMPLE | GUC_UNIT_KB,
 							NULL, NULL, NULL);
 	DefineCustomEnumVariable("tollfree_file_fdw.debug_require",
 							 "Makes it an error if a scan does not take this fast path.",

@@ -426,6 +426,7 @@ void
 input_leave(ScanInput *input)
 {
 	input_close_reader(input);
+	input->index.joins = NULL;
 	if (input->owner->file == NULL || !input->owner->file->is_regular)
 		return;
 	close_file(input->owner);

@@ -127,6 +127,17 @@ join_filters_reset(JoinFilters *filters)
 }
 
 /*
+ * Gives back what the filters are made of, behind the scan's last row: an Append can
+ * have many scans.  What they have been used for is still told.
+ */
+void
+join_filters_leave(JoinFilters *filters)
+{
+	MemoryContextReset(filters->context);
+	filters->bounds = NULL;
+}
+
+/*
  * Has the join built its hash table?  It has when it asks for rows and there is
  * one.  A join below it that has not is still to build its own, and might not if
  * it were given no row; what that would raise as an ERROR must be raised.

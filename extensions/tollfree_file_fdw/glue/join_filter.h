@@ -36,7 +36,8 @@ typedef struct JoinFilter
 								 * integers; 0 if that is not known */
 	JoinFilterPhase phase;
 	const char *unused_reason;	/* UNUSED: why, in a few words */
-	HashFilter	hashes;			/* USED: of the rows in the hash table */
+	HashFilter	hashes;			/* USED: of the rows in the hash table, until
+								 * the scan's last row */
 	uint64		ntested;		/* USED: rows, since it was made or has
 								 * paused, as the next */
 	uint64		ndropped;
@@ -63,6 +64,7 @@ extern JoinFilter *join_filter_create(HashJoinState *join, List *between,
 extern JoinFilters *join_filters_create(void);
 extern void join_filters_add(JoinFilters *filters, JoinFilter *filter);
 extern void join_filters_reset(JoinFilters *filters);
+extern void join_filters_leave(JoinFilters *filters);
 extern void join_filters_want_bounds(JoinFilters *filters);
 extern int	join_filters_apply(JoinFilters *filters, const BatchSource *source,
 							   int row, RowBitmap *selected);

@@ -295,7 +295,8 @@ plan_scan_path(PlannerInfo *root, RelOptInfo *baserel, double part)
 								   clamp_row_est(baserel->rows * part), startup,
 								   startup + plan_read_cost(state, part) +
 								   per_row * state->rows * part,
-								   list_make2(state->columns,
+								   list_make3(makeString(FILE_BUILD),
+											  state->columns,
 											  makeBoolean(state->counts_only)));
 }
 
@@ -326,6 +327,26 @@ plan_find_scan(const Plan *plan)
 		   ((const ForeignScan *) plan)->scan.scanrelid == 0)
 		plan = outerPlan(plan);
 	return (const ForeignScan *) plan;
+}
+
+/*
+ * Raises an ERROR if another build of the library has made a plan.  A worker loads
+ * the file that is installed by now, which its leader may not have: then it can read
+ * neither the plan nor what they share.
+ */
+void
+plan_check_build(const ForeignScan *plan)
+{
+	Node	   *build = plan->fdw_private == NIL ? NULL :
+		linitial(plan->fdw_private);
+
+	/* Builds without this began with a list, or with NIL. */
+	if (build == NULL || !IsA(build, String) ||
+		strcmp(strVal(build), FILE_BUILD) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("tollfree_file_fdw was installed anew since this session has loaded it"),
+				 errhint("Connect again, or set \"max_parallel_workers_per_gather\" to 0.")));
 }
 
 /* Any process may scan all of the file, as with file_fdw: whatever is in it. */

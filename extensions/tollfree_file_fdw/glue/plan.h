@@ -30,10 +30,12 @@ typedef struct FilePlanState
 
 /*
  * The members of a plan's fdw_private.  A scan for the executor has the first
- * two only, one that aggregates all of them.
+ * three only, one that aggregates all of them.
  */
 typedef enum PlanMember
 {
+	PLAN_BUILD,					/* of the library; String.  First in later
+								 * builds, too: plan_check_build reads it */
 	PLAN_COLUMNS,				/* String: those to convert; NIL means all */
 	PLAN_COUNTS_ONLY,			/* may even these be left alone? Boolean */
 	PLAN_QUALS,					/* conditions that rows must satisfy */
@@ -46,5 +48,6 @@ extern ForeignPath *plan_scan_path(PlannerInfo *root, RelOptInfo *baserel,
 extern int	plan_parallel_workers(PlannerInfo *root, RelOptInfo *baserel);
 extern double plan_parallel_divisor(int nworkers);
 extern const ForeignScan *plan_find_scan(const Plan *plan);
+extern void plan_check_build(const ForeignScan *plan);
 
 #endif							/* TOLLFREE_FILE_PLAN_H */

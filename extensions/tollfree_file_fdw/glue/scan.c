@@ -60,6 +60,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	ScanInput  *input = &scan->input;
 	TupleTableSlot *slot;
 
+	plan_check_build(plan);
 	input->rel = node->ss.ss_currentRelation;
 	if (input->rel == NULL)
 		input->rel = ExecOpenScanRelation(node->ss.ps.state,
@@ -349,6 +350,8 @@ tollfreeIterateForeignScan(ForeignScanState *node)
 		return slot;
 	ExecClearTuple(slot);
 	input_leave(&scan->input);
+	if (scan->joins != NULL)
+		join_filters_leave(scan->joins);
 	return slot;
 }
 

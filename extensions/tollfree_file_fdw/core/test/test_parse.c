@@ -316,7 +316,7 @@ slow_part(const char *string, int from, int digits, int low, int high)
 }
 
 static bool
-slow_is_timestamp(const char *string)
+slow_is_date_time(const char *string)
 {
 	size_t		length = strlen(string);
 	int			month;
@@ -362,19 +362,26 @@ random_timestamp(TestRandom *random, char *string)
 }
 
 /*
- * Cuts the zone off, [+-]HH, [+-]HHMM or [+-]HH:MM, and sets its seconds; false
+ * Cuts the zone off, [+-]HH, [+-]HHMM, [+-]HH:MM or Z, and sets its seconds; false
  * if there is none.
  */
 static bool
 slow_cut_zone(char *string, int *seconds)
 {
-	char	   *sign = strlen(string) < 20 ? NULL : strpbrk(string + 19, "+-");
+	char	   *sign = strlen(string) < 20 ? NULL : strpbrk(string + 19, "+-Zz");
 	size_t		length;
 	int			minute = 0;
 
 	if (sign == NULL)
 		return false;
 	length = strlen(sign);
+	if (*sign == 'Z' || *sign == 'z')
+	{
+		*seconds = 0;
+		if (length == 1)
+			*sign = '\0';
+		return length == 1;
+	}
 	if (length == 6 && sign[3] == ':')
 		minute = 4;
 	if (length == 5)
@@ -394,6 +401,11 @@ slow_cut_zone(char *string, int *seconds)
 static void
 random_zone(TestRandom *random, char *string)
 {
+	if (test_random_below(random, 4) == 0)
+	{
+		strcpy(string, test_random_below(random, 2) == 0 ? "Z" : "z");
+		return;
+	}
 	sprintf(string, "%c%02u", test_random_below(random, 2) == 0 ? '+' : '-',
 			test_random_below(random, 17));
 	if (test_random_below(random, 3) > 0)
@@ -424,7 +436,7 @@ test_timestamptz(void)
 		if (test_random_below(&random, 2) == 0)
 			change(&random, string);
 		padded_set(&padded, &random, string);
-		is_one = slow_cut_zone(string, &east) && slow_is_timestamp(string);
+		is_one = slow_cut_zone(string, &east) && slow_is_date_time(string);
 		if (parse_timestamptz(padded_bytes(&padded), padded.length, 6,
 							  &value) != is_one)
 			wrong++;
@@ -454,12 +466,16 @@ test_timestamps(void)
 	{
 		char		string[2 * LENGTH_MAX];
 		int64_t		value;
+		int			east;
 		bool		is_one;
 
 		random_timestamp(&random, string);
+		if (test_random_below(&random, 3) == 0)
+			random_zone(&random, string + strlen(string));
 		change(&random, string);
 		padded_set(&padded, &random, string);
-		is_one = slow_is_timestamp(string);
+		slow_cut_zone(string, &east);
+		is_one = slow_is_date_time(string);
 		wrong += parse_timestamp(padded_bytes(&padded), padded.length, 6,
 								 &value) != is_one;
 		read += is_one;
@@ -484,8 +500,11 @@ static const struct
 	{COLUMN_INT4, "+1"}, {COLUMN_DATE, "2014-10-21"},
 	{COLUMN_TIMESTAMP, "2014-10-21 10:11:12.345"},
 	{COLUMN_TIMESTAMP, "2014-10-21T10:11:12"},
+	{COLUMN_TIMESTAMP, "2014-10-21 10:11:12.3+05:30"},
+	{COLUMN_TIMESTAMP, "2014-10-21T10:11:12Z"},
 	{COLUMN_TIMESTAMPTZ, "2014-10-21 10:11:12.3+05"},
 	{COLUMN_TIMESTAMPTZ, "2014-10-21 10:11:12-05:30"},
+	{COLUMN_TIMESTAMPTZ, "2014-10-21T10:11:12.3Z"},
 	{COLUMN_NUMERIC, "+123.45"}, {COLUMN_NUMERIC, "-12.3"},
 	{COLUMN_FLOAT4, "-1e-5"}, {COLUMN_FLOAT4, "+1.5E+2"},
 	{COLUMN_FLOAT8, "-1e-5"}, {COLUMN_FLOAT8, "+1.5E+2"},

@@ -1,7 +1,8 @@
--- Times with a time zone: those with a numeric zone are converted here, all others by PostgreSQL.
+-- Times with a time zone: those with a numeric zone or Z are converted here, all others by PostgreSQL.
 \getenv abs_builddir PG_ABS_BUILDDIR
 \set zoned :abs_builddir '/results/zoned.csv'
 \set mixed :abs_builddir '/results/mixed.csv'
+\set zulu :abs_builddir '/results/zulu.csv'
 SET timezone = 'America/New_York';
 SET datestyle = ISO;
 COPY (SELECT i, timestamptz '2024-03-09 20:00:00.25+00' + i * interval '7 minutes 0.5 seconds', 'h' || i % 5
@@ -11,9 +12,12 @@ COPY (SELECT i, (ARRAY['2024-03-10 02:30:00', '2024-11-03 01:30:00', '2024-11-03
 					   '01/02/2003 04:05:06+00', '2003-04-05 24:00:00+00', '2003-04-05 06:07:08.9999999+00', '9999-12-31 23:59:59.999999-15:59',
 					   '0001-01-01 00:00:00+15:59', '2003-04-05 06:07:08 +02', '2003-04-05', NULL])[1 + i % 18]
 	  FROM generate_series(1, 5400) i) TO :'mixed' (FORMAT csv);
+COPY (SELECT i, to_char(timestamp '2024-03-09 20:00:00.25' + i * interval '7 minutes 0.5 seconds', 'YYYY-MM-DD"T"HH24:MI:SS.MS') ||
+		  CASE i % 2 WHEN 0 THEN 'Z' ELSE 'z' END FROM generate_series(1, 3000) i) TO :'zulu' (FORMAT csv);
 SELECT make_pair('zoned', 'id int, at timestamptz, host text', :'zoned', $$format 'csv'$$),
 	make_pair('seconds', 'id int, at timestamptz(0), host text', :'zoned', $$format 'csv'$$),
 	make_pair('mixed', 'id int, at timestamptz', :'mixed', $$format 'csv'$$),
+	make_pair('zulu', 'id int, at timestamptz', :'zulu', $$format 'csv'$$),
 	make_pair('unzoned', 'id int, at timestamp', :'mixed', $$format 'csv'$$);
 CREATE TABLE marks AS SELECT timestamptz '2024-03-09 20:00:00.25+00' + i * interval '70 minutes 5 seconds' AS at, i FROM generate_series(1, 9) i;
 ANALYZE marks;
@@ -32,6 +36,7 @@ SET tollfree_file_fdw.debug_require = 'scan';
 SELECT * FROM zones_agree('SELECT * FROM zoned');
 SELECT * FROM zones_agree('SELECT * FROM seconds');
 SELECT * FROM zones_agree('SELECT * FROM mixed');
+SELECT * FROM zones_agree('SELECT * FROM zulu');
 SELECT * FROM zones_agree('SELECT * FROM unzoned WHERE id % 18 NOT IN (0, 6, 11)');
 SET tollfree_file_fdw.debug_require = 'filter';
 SELECT condition, agree(format('SELECT id FROM zoned WHERE %1$s UNION ALL SELECT id FROM mixed WHERE %1$s', condition))
@@ -54,12 +59,18 @@ SET tollfree_file_fdw.column_cache = on;
 SET tollfree_file_fdw.debug_record_index_age = 0;
 SELECT * FROM zones_agree('SELECT id, at FROM zoned WHERE at > ''2024-03-15 00:00:00+00''');
 SELECT * FROM zones_agree('SELECT id, at FROM mixed WHERE at > ''2003-03-15 00:00:00+00''');
-SELECT column_name, kept > 0 AS is_kept FROM unnest(ARRAY['zoned', 'mixed']) t (name),
+SELECT column_name, kept > 0 AS is_kept FROM unnest(ARRAY['zoned', 'mixed', 'zulu']) t (name),
 	LATERAL (SELECT column_name, segments AS kept FROM tollfree_file_fdw_load_columns(('ours.' || name)::regclass)) c ORDER BY name, column_name;
+-- A zone of one's own can make Z mean something else, from 18 on.
+SET timezone = 'Z5';
+SELECT query, agree(query) ~ '^\d+ rows$' AS agrees FROM unnest(ARRAY['SELECT * FROM zulu', 'SELECT * FROM mixed', 'SELECT id FROM zulu WHERE at > ''2024-03-15 00:00:00+00''',
+											 'SELECT max(at) FROM zulu WHERE at < now()']) query;
+SET timezone = 'UTC';
+SELECT agree('SELECT * FROM zulu');
 RESET tollfree_file_fdw.column_cache;
 RESET tollfree_file_fdw.record_index;
 RESET tollfree_file_fdw.debug_record_index_age;
-SELECT tollfree_file_fdw_drop_record_index(relation) FROM unnest('{ours.zoned,ours.mixed}'::regclass[]) relation;
+SELECT tollfree_file_fdw_drop_record_index(relation) FROM unnest('{ours.zoned,ours.mixed,ours.zulu}'::regclass[]) relation;
 DROP FUNCTION zones_agree;
 DROP TABLE marks;
-DROP FOREIGN TABLE ours.zoned, stock.zoned, ours.seconds, stock.seconds, ours.mixed, stock.mixed, ours.unzoned, stock.unzoned;
+DROP FOREIGN TABLE ours.zoned, stock.zoned, ours.seconds, stock.seconds, ours.mixed, stock.mixed, ours.zulu, stock.zulu, ours.unzoned, stock.unzoned;
