@@ -31,10 +31,11 @@ COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_release);
 
 /*
  * Raises an ERROR if an object has an option that postgres_fdw refuses; kind
- * is SERVER or FOREIGN TABLE.
+ * is SERVER or FOREIGN TABLE, quoted is the name as SQL has it.
  */
 static void
-check_options(List *options, const char *kind, const char *name)
+check_options(List *options, const char *kind, const char *name,
+			  const char *quoted)
 {
 	ListCell   *cell;
 
@@ -50,7 +51,7 @@ check_options(List *options, const char *kind, const char *name)
 							asc_tolower(kind, strlen(kind)), name,
 							option->defname, value),
 					 errhint("Drop it with ALTER %s %s OPTIONS (DROP %s).",
-							 kind, quote_identifier(name), option->defname)));
+							 kind, quoted, option->defname)));
 	}
 }
 
@@ -58,8 +59,11 @@ check_options(List *options, const char *kind, const char *name)
 static void
 check_table_options(Oid relid)
 {
-	check_options(GetForeignTable(relid)->options, "FOREIGN TABLE",
-				  get_rel_name(relid));
+	char	   *schema = get_namespace_name(get_rel_namespace(relid));
+	char	   *name = get_rel_name(relid);
+
+	check_options(GetForeignTable(relid)->options, "FOREIGN TABLE", name,
+				  quote_qualified_identifier(schema, name));
 }
 
 /* Raises an ERROR if this transaction has used the server through us. */
@@ -99,7 +103,8 @@ check_unused(Oid relid)
 static void
 check_released_server(const ForeignServer *server)
 {
-	check_options(server->options, "SERVER", server->servername);
+	check_options(server->options, "SERVER", server->servername,
+				  quote_identifier(server->servername));
 	check_server(server);
 }
 

@@ -25,6 +25,9 @@
 /* Outer rows of a batch that there is room for at first */
 #define ROWS_AT_FIRST 64
 
+/* What a scan with keys takes beside their bytes: a hash table and buffers */
+#define KEYS_OVERHEAD (12 * 1024)
+
 /*
  * The query for many keys of a plan; NULL if there can be none, or if it is not
  * allowed: the partitions of a table can have different options.
@@ -187,10 +190,24 @@ inner_has_timeout(const InnerSide *side)
 	return false;
 }
 
+/*
+ * What a batch of so many outer rows takes for its scans, beside rows and keys, in
+ * bytes.  Numbers have doubled, and what they have outgrown counts, too.
+ */
+Size
+inner_overhead(const InnerSide *side, int number, int nrows)
+{
+	return (Size) side->nasked[number] * KEYS_OVERHEAD +
+		(Size) side->nscans * Max(nrows, ROWS_AT_FIRST) * 4 * sizeof(uint16);
+}
+
 /* Begins the batch of this number, whose context has been reset. */
 void
 inner_begin(InnerSide *side, int number)
 {
+	StaticAssertStmt(LOOKUP_MAX_ROWS <= PG_UINT16_MAX,
+					 "rows are numbered in 16 bits");
+	side->nasked[number] = 0;
 	for (int i = 0; i < side->nscans; i++)
 	{
 		keys_begin(&side->scans[i].batches[number].keys);
@@ -223,8 +240,8 @@ make_room(InnerBatch *batch, int row)
 		return;
 	batch->size = Max(2 * batch->size, ROWS_AT_FIRST);
 	batch->numbers = row == 0 ?
-		MemoryContextAlloc(batch->keys.context, batch->size * sizeof(int)) :
-		repalloc(batch->numbers, batch->size * sizeof(int));
+		MemoryContextAlloc(batch->keys.context, batch->size * sizeof(uint16)) :
+		repalloc(batch->numbers, batch->size * sizeof(uint16));
 }
 
 /* Adds the key of an outer row for one scan; returns its number. */
@@ -258,14 +275,20 @@ inner_add(InnerSide *side, int number, int row, TupleTableSlot *slot)
 	{
 		const InnerScan *inner = &side->scans[i];
 		InnerBatch *batch = &side->scans[i].batches[number];
+		bool		is_first = batch->keys.count == 0;
 
 		if (inner->append != append && prunes(inner->append))
+		{
+			bms_free(wanted);
 			wanted = compat_matching_subplans(inner->append->as_prune_state);
+		}
 		append = inner->append;
 		make_room(batch, row);
 		batch->numbers[row] = !prunes(append) ||
 			bms_is_member(inner->position, wanted) ? add_key(batch) : 0;
+		side->nasked[number] += is_first && batch->keys.count > 0;
 	}
+	bms_free(wanted);
 }
 
 /* Asks for the rows of a scan's keys; returns how many keys there are. */

@@ -18,7 +18,7 @@ typedef struct InnerBatch
 	RemoteScanState *scan;
 	KeySet		keys;
 	KeyBatch	batch;
-	int		   *numbers;		/* of each outer row's key, 0 for none */
+	uint16	   *numbers;		/* of each outer row's key, 0 for none */
 	int			size;			/* outer rows that there is room for */
 } InnerBatch;
 
@@ -35,6 +35,7 @@ typedef struct InnerSide
 {
 	List	   *params;			/* NestLoopParams, which outer rows set */
 	int			nscans;			/* 0 if nothing can be batched */
+	int			nasked[INNER_BATCHES];	/* scans that a batch has keys for */
 	InnerScan  *scans;
 } InnerSide;
 
@@ -43,6 +44,7 @@ extern void inner_find(InnerSide *side, EState *estate, List *plans,
 					   List *params, MemoryContext *contexts);
 extern const RemoteTraits *inner_remote(const InnerSide *side);
 extern bool inner_has_timeout(const InnerSide *side);
+extern Size inner_overhead(const InnerSide *side, int number, int nrows);
 extern void inner_begin(InnerSide *side, int number);
 extern void inner_add(InnerSide *side, int number, int row,
 					  TupleTableSlot *slot);

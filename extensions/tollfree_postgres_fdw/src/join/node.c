@@ -40,8 +40,11 @@
 #include "join/subqueries.h"
 #include "scan/scan_state.h"
 
-/* Bytes of a batch's outer rows and keys, at most by those of one row */
+/* Bytes of a batch's outer rows and keys, exceeded at most by those of one row */
 #define LOOKUP_BYTES (1024 * 1024)
+
+/* Bytes that it may take beside, if there are many scans */
+#define LOOKUP_OVERHEAD (16 * 1024 * 1024)
 
 /* A batch of outer rows */
 typedef struct OuterBatch
@@ -288,13 +291,17 @@ next_outer(LookupState *state)
 	return ExecProject(ss->ps.ps_ProjInfo);
 }
 
-/* Is there room for another row in a batch? */
+/* Is there room for another row in the batch of this number? */
 static bool
-has_room(const LookupState *state, const OuterBatch *batch)
+has_room(const LookupState *state, int number)
 {
+	const OuterBatch *batch = &state->batches[number];
+
 	return batch->nrows < state->limit &&
 		(batch->nrows == 0 ||
-		 MemoryContextMemAllocated(batch->context, true) < LOOKUP_BYTES);
+		 MemoryContextMemAllocated(batch->context, true) <
+		 LOOKUP_BYTES + Min(inner_overhead(&state->inner, number, batch->nrows),
+							LOOKUP_OVERHEAD));
 }
 
 /* Reads the batch of this number: outer rows, and their keys. */
@@ -310,7 +317,7 @@ read_batch(LookupState *state, int number)
 	MemoryContextReset(batch->context);
 	batch->nrows = 0;
 	inner_begin(&state->inner, number);
-	while (!state->is_last && has_room(state, batch))
+	while (!state->is_last && has_room(state, number))
 	{
 		TupleTableSlot *row = state->wanted == 0 ? NULL : next_outer(state);
 

@@ -184,6 +184,17 @@ is_member(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec,
 	return ((Var *) expr)->varattno == ((ColumnSearch *) arg)->attno;
 }
 
+/*
+ * Is a column of a table used by the query?  Of a partition nobody notes that: it
+ * counts as used.
+ */
+static bool
+is_used(const RelOptInfo *rel, AttrNumber attno)
+{
+	return rel->reloptkind != RELOPT_BASEREL ||
+		!bms_is_empty(rel->attr_needed[attno - rel->min_attr]);
+}
+
 /* The equalities by which rows of a table could be looked up. */
 static List *
 find_lookups(PlannerInfo *root, RelOptInfo *rel)
@@ -202,12 +213,16 @@ find_lookups(PlannerInfo *root, RelOptInfo *rel)
 		ColumnSearch search;
 
 		for (search.attno = 1; search.attno <= rel->max_attr; search.attno++)
+		{
+			if (!is_used(rel, search.attno))
+				continue;
 			clauses = list_concat(clauses,
 								  generate_implied_equalities_for_column(root,
 																		 rel,
 																		 is_member,
 																		 &search,
 																		 rel->lateral_referencers));
+		}
 	}
 	foreach(cell, clauses)
 	{

@@ -141,11 +141,10 @@ wants_ctids(const RelOptInfo *rel)
 
 /* May scans of a relation be looked up in batches, by these fast paths? */
 static bool
-may_batch(PlannerInfo *root, const RelOptInfo *rel, int fast_paths)
+may_batch(const RelOptInfo *rel, int fast_paths)
 {
 	return lookup_is_on(fast_paths) &&
-		sessions_may_send_arrays(lookup_user(rel), rel->serverid) &&
-		may_read_ahead(root);
+		sessions_may_send_arrays(lookup_user(rel), rel->serverid);
 }
 
 /* Is a relation a foreign table, join or aggregate of ours? */
@@ -161,8 +160,8 @@ static bool
 is_table(PlannerInfo *root, const RelOptInfo *rel)
 {
 	return IS_SIMPLE_REL(rel) && is_ours(rel) && !wants_ctids(rel) &&
-		may_batch(root, rel, fastpath_of_table(planner_rt_fetch(rel->relid,
-																root)->relid));
+		may_batch(rel, fastpath_of_table(planner_rt_fetch(rel->relid,
+														  root)->relid));
 }
 
 /* Is a relation a table with partitions or children, whose ctids nobody wants? */
@@ -208,7 +207,7 @@ is_lookup(PlannerInfo *root, const Path *inner)
 
 		return IsA(scan, ForeignPath) && is_ours(scan->parent) &&
 			rel->subroot->init_plans == NIL &&
-			may_batch(root, scan->parent,
+			may_batch(scan->parent,
 					  plan_fast_paths(rel->subroot, scan->parent,
 									  InvalidOid));
 	}
@@ -403,18 +402,40 @@ key_cost(const Path *inner)
 }
 
 /*
- * What the node saves a nested loop, which is costed as if each outer row began
- * a scan: all of these but one for each batch, the rows of keys that come again,
- * and partitions that are not asked.  Keys that come again in another batch are
- * taken for saved, too: what Memoize saves by them it loses in round trips.
+ * What a nested loop is charged for its inner side.  Where one match is enough, a
+ * row that has matches is expected to stop at the first of them.
  */
 static Cost
-saved_cost(PlannerInfo *root, double rows, const Path *inner, List *keys)
+charged_cost(double rows, const Path *inner, JoinType jointype,
+			 const JoinPathExtraData *extra)
+{
+	Cost		run = inner->total_cost - inner->startup_cost;
+	double		matched;
+
+	if (jointype != JOIN_SEMI && jointype != JOIN_ANTI && !extra->inner_unique)
+		return rows * inner->total_cost;
+	matched = rint(rows * extra->semifactors.outer_match_frac);
+	return rows * inner->startup_cost +
+		run * (rows - matched +
+			   matched * 2 / (extra->semifactors.match_count + 1));
+}
+
+/*
+ * What the node saves a nested loop, which is costed as if each outer row began
+ * a scan: all of these but one for each batch, the rows of keys that come again,
+ * and partitions that are not asked.  Less than nothing where the loop would stop
+ * at a match, but the rows of a key come all.  Keys that come again in another
+ * batch are taken for saved, too: what Memoize saves by them it loses in round
+ * trips.
+ */
+static Cost
+saved_cost(PlannerInfo *root, double rows, const Path *inner, List *keys,
+		   JoinType jointype, const JoinPathExtraData *extra)
 {
 	double		different = estimate_num_groups(root, keys, rows, NULL, NULL);
-	Cost		loop = rows * inner->total_cost;
 
-	return loop - Min(count_batches(rows), rows) * beginning_cost(inner) -
+	return charged_cost(rows, inner, jointype, extra) -
+		Min(count_batches(rows), rows) * beginning_cost(inner) -
 		Min(different, rows) * key_cost(inner);
 }
 
@@ -440,7 +461,8 @@ add_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
 								keys, inner, extra->restrictlist, pathkeys,
 								NULL);
 	loop->jpath.path.parallel_safe = false;
-	loop->jpath.path.total_cost -= saved_cost(root, outer->rows, inner, columns);
+	loop->jpath.path.total_cost -= saved_cost(root, outer->rows, inner, columns,
+											  jointype, extra);
 	loop->jpath.path.total_cost = Max(loop->jpath.path.total_cost,
 									  keys->total_cost + inner->total_cost);
 	add_path(joinrel, &loop->jpath.path);
@@ -544,6 +566,14 @@ make_inner(PlannerInfo *root, RelOptInfo *rel, Relids tables)
 	return path;
 }
 
+/* Could rows of an inner side be looked up?  Cheap to ask, unlike all else. */
+static bool
+may_be_lookup(PlannerInfo *root, const RelOptInfo *rel)
+{
+	return is_ours(rel) || has_members(root, rel) ||
+		rel->rtekind == RTE_SUBQUERY;
+}
+
 /* The hook: adds nested loops with batched lookups for two sides of a join. */
 static void
 consider(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
@@ -558,7 +588,8 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	if ((jointype != JOIN_INNER && jointype != JOIN_LEFT &&
 		 jointype != JOIN_SEMI && jointype != JOIN_ANTI) ||
 		outer == NULL || PATH_REQ_OUTER(outer) != NULL ||
-		may_join_remotely(root, outerrel, innerrel))
+		!may_be_lookup(root, innerrel) ||
+		may_join_remotely(root, outerrel, innerrel) || !may_read_ahead(root))
 		return;
 	foreach(cell, innerrel->cheapest_parameterized_paths)
 	{

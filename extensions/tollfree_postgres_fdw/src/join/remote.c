@@ -21,10 +21,14 @@
 #include "parser/parsetree.h"
 #include "utils/memutils.h"
 
+#include "base/compat.h"
 #include "base/fastpath.h"
 #include "base/options.h"
 #include "join/remote.h"
 #include "sql/plan.h"
+
+/* Bytes of a row that fdw_tuple_cost is taken to be for */
+#define ROW_BYTES 100
 
 /* The conditions of a join and of its inputs, for as long as there is the join */
 typedef struct JoinConditions
@@ -136,6 +140,26 @@ has_remote_estimate(PlannerInfo *root, const RelOptInfo *rel)
 	return false;
 }
 
+/* The bytes of a relation's rows. */
+static double
+bytes_of(const RelOptInfo *rel)
+{
+	return rel->rows * rel->reltarget->width;
+}
+
+/*
+ * What it costs to send the bytes of a join beyond those of its inputs: it repeats
+ * those of a row for each other row that this matches.
+ */
+static Cost
+cost_of_repeating(const RelOptInfo *joinrel, const RelOptInfo *outer,
+				  const RelOptInfo *inner)
+{
+	double		more = bytes_of(joinrel) - bytes_of(outer) - bytes_of(inner);
+
+	return Max(more, 0) / ROW_BYTES * COMPAT_FDW_TUPLE_COST;
+}
+
 /* What a hash join of two inputs costs: see remote_begin_join. */
 static Cost
 cost_of_hash_join(PlannerInfo *root, const RelOptInfo *outer,
@@ -180,8 +204,9 @@ remote_begin_join(RemoteJoin *join, PlannerInfo *root, RelOptInfo *joinrel,
 		return;
 
 	pair = cost_of_pair(root, clauses);
-	share = cost_of_hash_join(root, outer, inner, hashed, pair, jointype,
-							  extra->sjinfo) /
+	share = (cost_of_hash_join(root, outer, inner, hashed, pair, jointype,
+							   extra->sjinfo) +
+			 cost_of_repeating(joinrel, outer, inner)) /
 		(outer->rows * inner->rows * pair);
 	if (!(share < 1))
 		return;

@@ -40,6 +40,15 @@
 #include "join/lookup.h"
 #include "join/subqueries.h"
 
+/*
+ * Foreign scans in copied plans of a query.  Where there are so many, since both
+ * the outer table and the foreign one have many partitions, further nodes are left
+ * as they are: the executor begins all scans, asked or not.
+ */
+#define COPIED_SCANS 1000
+
+static int	ncopied;
+
 static planner_hook_type next_planner = NULL;
 
 /* How many conditions of a list come before the first that looks up rows? */
@@ -130,6 +139,19 @@ cut(Plan *node, int nquals)
 
 static Plan *cut_plan(Plan *plan, PlannedStmt *stmt);
 
+/* How many scans are these, with those that Appends read? */
+static int
+count_scans(const List *plans)
+{
+	int			count = 0;
+	const ListCell *cell;
+
+	foreach(cell, plans)
+		count += IsA(lfirst(cell), Append) ?
+		count_scans(((const Append *) lfirst(cell))->appendplans) : 1;
+	return count;
+}
+
 /*
  * Notes which subqueries of an expression a custom scan has look up rows.  Each
  * gets a plan of its own: partitions, for example, share that of a condition.
@@ -146,6 +168,7 @@ note_subqueries(CustomScan *scan, const void *expression, PlannedStmt *stmt)
 		SubPlan    *subquery = lfirst_node(SubPlan, cell);
 		Plan	   *plan = cut_plan(correlated_copy_plan(subquery, stmt), stmt);
 
+		ncopied += count_scans(correlated_lookups(subquery, stmt));
 		stmt->subplans = lappend(stmt->subplans, plan);
 		subquery->plan_id = list_length(stmt->subplans);
 		scan->custom_private = lappend_int(scan->custom_private,
@@ -163,8 +186,9 @@ cut_node(Plan *node, PlannedStmt *stmt)
 {
 	int			nquals = count_before(node->qual, stmt);
 
-	while (nquals < list_length(node->qual) ||
-		   correlated_find(node->targetlist, stmt) != NIL)
+	while (ncopied < COPIED_SCANS &&
+		   (nquals < list_length(node->qual) ||
+			correlated_find(node->targetlist, stmt) != NIL))
 	{
 		CustomScan *scan = cut(node, nquals);
 
@@ -393,6 +417,7 @@ plan_query(Query *query, const char *text, int cursor_options,
 		next_planner(query, text, cursor_options, params) :
 		standard_planner(query, text, cursor_options, params);
 
+	ncopied = 0;
 	if (suits && may_cut_query(stmt, cursor_options))
 		stmt->planTree = cut_plan(stmt->planTree, stmt);
 	return stmt;

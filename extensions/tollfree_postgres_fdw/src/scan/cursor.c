@@ -41,8 +41,12 @@
 #include "scan/scan_state.h"
 #include "session/portals.h"
 
-/* FETCHes in the first batch if all rows are read: most results are short */
+/*
+ * FETCHes in the first batch if all rows are read, for most results are short; and
+ * their rows, which come one by one.
+ */
 #define FIRST_FETCHES 16
+#define FIRST_ROWS 1600
 
 /* Round trips that a batch lasts at least; one of them is waited for */
 #define BATCH_ROUND_TRIPS 10
@@ -75,7 +79,8 @@ static int
 choose_fetches(const RemoteScanState *scan)
 {
 	if (scan_declares(scan))
-		return will_be_read(scan, READS_ALL) ? FIRST_FETCHES : 1;
+		return will_be_read(scan, READS_ALL) ?
+			Max(1, Min(FIRST_FETCHES, FIRST_ROWS / scan->plan.fetch_size)) : 1;
 	return will_be_read(scan, READS_REST) ? SCAN_FETCHES : scan->batch_fetches;
 }
 

@@ -19,6 +19,7 @@
 
 #include "base/compat.h"
 #include "base/fastpath.h"
+#include "base/run.h"
 #include "scan/scan_state.h"
 #include "session/portals.h"
 #include "session/results.h"
@@ -342,6 +343,38 @@ fetch_drain(RemoteScanState *scan)
 {
 	while (read_or_spill(scan))
 		;
+}
+
+/*
+ * May the rest of a direct result wait until it is used?  Not if the scan may start
+ * again, nor where the query may be left in the middle.
+ */
+static bool
+may_stream(const RemoteScanState *scan)
+{
+	return scan->batch == NULL && !scan->keeps_rows &&
+		run_is_whole(scan->node->ss.ps.state) &&
+		!scan->session->remote.has_statement_timeout &&
+		!scan_may_outlive_batch(scan);
+}
+
+/*
+ * Reads a direct result.  One that is larger than was expected goes on as a
+ * stream, if it may, before it comes to go into the store.
+ */
+void
+fetch_direct(RemoteScanState *scan)
+{
+	Size		most = Max(SCAN_BYTES, (Size) scan->work_mem * 1024 / 2);
+
+	while (read_or_spill(scan))
+	{
+		if (scan->store == NULL && scan->result_bytes > most && may_stream(scan))
+		{
+			scan->method = FETCH_STREAM;
+			return;
+		}
+	}
 }
 
 /*

@@ -4,7 +4,8 @@
  *
  * A result that is expected to be small is asked for directly: the query is
  * sent without a cursor, with START TRANSACTION before it if need be, and one
- * round trip brings all of its rows.
+ * round trip brings all of its rows.  If it is large after all, it goes on as a
+ * stream where it may.
  *
  * A result of any size that is certain to be read to its end (reading.c) is
  * streamed: the query is sent without a cursor, and its rows are read as they

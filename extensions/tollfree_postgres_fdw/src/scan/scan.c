@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/pg_class.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -19,6 +20,9 @@
 #include "scan/scan.h"
 #include "scan/scan_state.h"
 #include "xact/transaction.h"
+
+/* Bytes of a direct result that is kept in case the scan starts again */
+#define KEPT_BYTES (64 * 1024)
 
 /* The scans of all queries that have parameters */
 static dlist_head parameterized = DLIST_STATIC_INIT(parameterized);
@@ -85,6 +89,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	if (!method_is_small(&scan->plan))
 		scan->reading = reading_of_scan(node);
 	scan->begun_in = GetCurrentSubTransactionId();
+	scan->keeps_rows = (eflags & EXEC_FLAG_REWIND) != 0;
 
 	scan->work_mem = work_mem;
 	scan->owner = CurrentResourceOwner;
@@ -149,7 +154,7 @@ send_query(ForeignScanState *node)
 
 /*
  * Sends the query, unless merge.c has sent it; receives the whole result if it
- * is asked for directly.  If its rows exceed work_mem all of them go into the
+ * is asked for directly, and does not go on as a stream.  If its rows exceed work_mem all of them go into the
  * store, the last ones too.
  */
 static void
@@ -166,7 +171,7 @@ execute_and_wait(ForeignScanState *node)
 			merge_start_others(node);
 	}
 	if (scan->method == FETCH_DIRECT)
-		fetch_drain(scan);
+		fetch_direct(scan);
 	if (scan->store != NULL)
 		fetch_spill(scan);
 	usage_stop(scan->session, scan->usage);
@@ -192,6 +197,38 @@ fetch_more(RemoteScanState *scan)
 	return found;
 }
 
+/* May a query write to anything but a local table? */
+static bool
+writes_elsewhere(EState *estate)
+{
+	ListCell   *cell;
+
+	foreach(cell, estate->es_plannedstmt->resultRelations)
+	{
+		if (exec_rt_fetch(lfirst_int(cell), estate)->relkind != RELKIND_RELATION)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Frees the rows of a direct result, all of which have been returned, unless they
+ * are few or the scan may start again: an Append has many scans.  If it does start
+ * again, although nobody has said so, the remote server is asked again, and must not
+ * see what this query has written.
+ */
+static void
+let_go(RemoteScanState *scan)
+{
+	if (scan->phase != SCAN_DONE || scan->keeps_rows ||
+		(scan->store == NULL && scan->result_bytes <= KEPT_BYTES) ||
+		writes_elsewhere(scan->node->ss.ps.state))
+		return;
+	cursor_forget_rows(scan);
+	fetch_drop_store(scan);
+	scan->dropped = true;
+}
+
 /*
  * The next row, or an empty slot after the last one.  An asynchronous scan
  * does not wait: it returns an empty slot after the last row that has been
@@ -213,8 +250,13 @@ tollfreeIterateForeignScan(ForeignScanState *node)
 		if (scan->store != NULL && fetch_next_stored(scan, slot))
 			return slot;
 		fetch_next_row(scan, slot);
-		if (!TupIsNull(slot) || scan->method == FETCH_DIRECT)
+		if (!TupIsNull(slot))
 			return slot;
+		if (scan->method == FETCH_DIRECT)
+		{
+			let_go(scan);
+			return slot;
+		}
 		fetch_drop_store(scan);
 	} while (waits && fetch_more(scan));
 	return slot;
@@ -357,6 +399,7 @@ tollfreeReScanForeignScan(ForeignScanState *node)
 		return;
 	}
 	scan->result = scan->row = 0;
+	scan->keeps_rows |= !changes;
 	if (!changes && scan->method == FETCH_DIRECT)
 		fetch_drain(scan);
 	if (changes || scan->dropped)
@@ -386,10 +429,11 @@ scan_explain(ForeignScanState *node, ExplainState *es)
 	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
 	ScanPlan	remote = plan_read_scan(plan->fdw_private);
 	static const char *const names[] = {"direct", "streamed", "cursor"};
-	FetchMethod method = method_explain(node, &remote);
+	FetchMethod method;
 
 	if (!es->verbose)
 		return;
+	method = method_explain(node, &remote);
 	ExplainPropertyText("Fetch Method", names[method], es);
 	if (method != FETCH_CURSOR && autocommit_suits_plan(node, &remote))
 		ExplainPropertyText("Autocommit", "possible", es);

@@ -36,7 +36,8 @@ typedef enum ScanReading
 /* How the remote server is asked for rows */
 typedef enum FetchMethod
 {
-	FETCH_DIRECT,				/* the query itself; all is read at once */
+	FETCH_DIRECT,				/* the query itself; all is read at once, but
+								 * a large result goes on as a stream */
 	FETCH_STREAM,				/* the query itself; rows are read as used */
 	FETCH_CURSOR
 } FetchMethod;
@@ -117,6 +118,8 @@ typedef struct RemoteScanState
 	int			row;
 	bool		is_short;		/* has a FETCH brought fewer rows than asked? */
 	bool		dropped;		/* have rows been freed that a rescan needs? */
+	bool		keeps_rows;		/* may it be scanned again, with the same
+								 * parameters? */
 	MemoryContext row_context;	/* of the row last returned */
 	MemoryContextCallback clear;	/* frees results with the query's context */
 
@@ -208,6 +211,7 @@ extern void fetch_send(RemoteScanState *scan, const RemoteCommand *commands,
 					   int ncommands);
 extern bool fetch_read(RemoteScanState *scan);
 extern bool fetch_receive(RemoteScanState *scan);
+extern void fetch_direct(RemoteScanState *scan);
 extern void fetch_drain(RemoteScanState *scan);
 extern RemoteScanState *fetch_in_flight(const Session *session);
 

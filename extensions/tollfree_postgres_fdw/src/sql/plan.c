@@ -35,6 +35,7 @@
 #include "utils/syscache.h"
 
 #include "base/fastpath.h"
+#include "base/options.h"
 #include "sql/plan.h"
 
 /* Of a table whose size is a guess, rows are few if it has so many times more */
@@ -123,17 +124,38 @@ sent_rows(PlannerInfo *root, const RelOptInfo *rel, const ForeignScan *plan,
 													   JOIN_INNER, NULL));
 }
 
-/* Is a table's size a guess, since it was never analyzed? */
-static bool
-is_guessed(Oid tableid)
+/* The rows of a table at its last ANALYZE; less than none without one. */
+static double
+analyzed_rows(Oid tableid)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(tableid));
-	bool		guessed = HeapTupleIsValid(tuple) &&
-		((Form_pg_class) GETSTRUCT(tuple))->reltuples < 0;
+	double		rows = -1;
 
 	if (HeapTupleIsValid(tuple))
+	{
+		rows = ((Form_pg_class) GETSTRUCT(tuple))->reltuples;
 		ReleaseSysCache(tuple);
-	return guessed;
+	}
+	return rows;
+}
+
+/*
+ * Is it a mere guess that a scan of a table sends but few rows?  Where the query
+ * may stop early no guess is trusted, since a cursor spares what else would come.
+ * There a table that was analyzed when it was empty counts as not analyzed.
+ */
+static bool
+is_guessed(const PlannerInfo *root, const RelOptInfo *rel, Oid tableid,
+		   double sent)
+{
+	double		rows = analyzed_rows(tableid);
+
+	if (root->tuple_fraction > 0)
+		return rows <= 0 &&
+			!option_of_table_is_true(tableid, "use_remote_estimate", false);
+	return rows < 0 &&
+		(sent > PLAN_FEW_ROWS ||
+		 (rel->tuples >= 0 && sent * FEW_OF_GUESSED > rel->tuples));
 }
 
 /* Walker: is there a parameter? */
@@ -213,9 +235,10 @@ plan_annotate_scan(ForeignScan *plan, PlannerInfo *root, const RelOptInfo *rel,
 	bool		is_sorted_member = path->pathkeys != NIL &&
 		rel->reloptkind == RELOPT_OTHER_MEMBER_REL;
 
-	if (plan->scan.scanrelid > 0 && is_guessed(tableid) &&
-		(sent > PLAN_FEW_ROWS ||
-		 (rel->tuples >= 0 && sent * FEW_OF_GUESSED > rel->tuples)))
+	/* A LIMIT that is sent, which the path notes, is no guess. */
+	if (plan->scan.scanrelid > 0 &&
+		((const ForeignPath *) path)->fdw_private == NIL &&
+		is_guessed(root, rel, tableid, sent))
 		bytes = INT_MAX;
 	lfirst(list_nth_cell(plan->fdw_private, 2)) =
 		lappend(list_make5(makeInteger(scan.fetch_size),
@@ -243,6 +266,7 @@ plan_ask_existence(ForeignScan *plan)
 
 	linitial(plan->fdw_private) =
 		existence_query(strVal(linitial(plan->fdw_private)));
+	lsecond(noted) = makeInteger(intVal(lthird(noted)));
 	if (list_length(noted) > PLAN_COMMAND)
 	{
 		List	   *command = list_nth_node(List, noted, PLAN_COMMAND);

@@ -231,7 +231,9 @@ rowstore_rescan(RowStore *store)
 int
 rowstore_mark(RowStore *store)
 {
+	/* Of the flags of all others, or else each copy looks at all pointers. */
 	int			mark = tuplestore_alloc_read_pointer(store->rows,
+													 EXEC_FLAG_BACKWARD |
 													 EXEC_FLAG_REWIND);
 
 	tuplestore_copy_read_pointer(store->rows, store->last, mark);

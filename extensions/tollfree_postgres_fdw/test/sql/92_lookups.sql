@@ -123,7 +123,7 @@ SELECT query, batched(format('SELECT * FROM (%s LIMIT 100000) q ORDER BY 1, 2', 
 FROM unnest(ARRAY[
 	'SELECT n, shelf.id FROM again JOIN shelf USING (id)',
 	'SELECT n, shelf.id FROM again LEFT JOIN shelf ON shelf.id = again.id AND shelf.part > n % 7',
-	'SELECT n, id FROM again WHERE EXISTS (SELECT FROM shelf WHERE shelf.k = again.k AND shelf.id > again.n)',
+	'SELECT n, id FROM again WHERE n < 200 AND EXISTS (SELECT FROM shelf WHERE shelf.k = again.k AND shelf.id > again.n)',
 	'SELECT n, x.id FROM again, LATERAL (SELECT id FROM shelf WHERE shelf.id >= again.id ORDER BY id LIMIT 2) x'
 	]) AS query;
 SET work_mem = '64kB';
