@@ -3,7 +3,7 @@
 import pytest
 
 from tollfree import stats
-from tollfree.suites.fdw.ablation import Gain
+from tollfree.suites.fdw.ablation import PathGain
 
 
 def gain(
@@ -13,10 +13,10 @@ def gain(
     without: float = 1,
     trips: bool = False,
     noise: stats.Noise | None = None,
-) -> Gain:
+) -> PathGain:
     ratio = stats.median_interval(ratios)
     assert ratio is not None
-    return Gain(
+    return PathGain(
         path="read_ahead",
         work="SCAN",
         protocol="simple",

@@ -169,6 +169,16 @@ def remedies(found: dict[str, Any]) -> list[str]:
     return [command for finding in found["findings"] for command in finding["remedy"]]
 
 
+ADOPTED = """
+    SELECT srvname FROM pg_foreign_server s JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw
+    WHERE w.fdwname LIKE 'tollfree%'
+"""
+
+
+def undos(found: dict[str, Any]) -> list[str]:
+    return [command for finding in found["findings"] for command in finding["undo"]]
+
+
 def unknown(found: dict[str, Any], words: str) -> list[str]:
     """Return why the questions with these words have no answer."""
     return [one["why"] for one in found["unknown"] if words in one["what"]]
@@ -230,9 +240,8 @@ def test_a_server_of_ours_is_measured_and_told_the_way_back(place: Place) -> Non
             connection.execute(f"DROP EXTENSION {OUR_WRAPPER}")
     (link,) = found["links"]
     assert link["rtt_min_ms"] >= RTT_US / 1000
-    commands = remedies(found)
-    assert f"SELECT \"{OUR_WRAPPER}_release\"('far');" in commands
-    assert f"SELECT \"{OUR_WRAPPER}_adopt\"('far');" not in commands
+    assert f"SELECT \"{OUR_WRAPPER}_release\"('far');" in undos(found)
+    assert f"SELECT \"{OUR_WRAPPER}_adopt\"('far');" not in remedies(found)
 
 
 def test_a_user_with_few_rights_is_told_what_is_not_known(place: Place) -> None:
@@ -624,14 +633,78 @@ def test_without_pg_stat_statements_the_expensive_queries_are_not_known(place: P
 
 
 def test_the_proposed_commands_work(place: Place) -> None:
-    commands = [c for c in remedies(report(place.dsn())) if "lost" not in c]
+    found = report(place.dsn())
     try:
         with place.connect() as connection:
-            for command in commands:
+            for command in remedies(found):
+                if "lost" not in command:
+                    connection.execute(command.encode())
+            adopted = connection.execute(ADOPTED).fetchall()
+            for command in undos(found):
                 connection.execute(command.encode())
+            assert len(adopted) == len(found["servers"])
+            assert connection.execute(ADOPTED).fetchall() == []
     finally:
         with place.connect() as connection:
             connection.execute(f"DROP EXTENSION IF EXISTS {OUR_WRAPPER}, {OUR_FILE_WRAPPER}")
+
+
+def test_other_users_queries_are_planned_only_where_that_is_allowed(place: Place) -> None:
+    """Planning calls functions that are declared immutable, with the rights of who plans."""
+    with place.connect() as connection:
+        connection.execute("SELECT pg_stat_statements_reset()")
+        connection.execute("CREATE SCHEMA trap AUTHORIZATION checked_reader")
+    try:
+        with psycopg.connect(place.dsn("checked_reader"), autocommit=True) as connection:
+            connection.execute(
+                "CREATE FUNCTION trap.f() RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN"
+                " IF current_user <> 'checked_reader' THEN"
+                " RAISE EXCEPTION 'executed by %', current_user; END IF; RETURN 1; END $$"
+            )
+            connection.execute("SELECT trap.f()")
+        found = report(place.dsn())
+        allowed = report(place.dsn(), "--all-users", "--top", "100")
+    finally:
+        with place.connect() as connection:
+            connection.execute("DROP SCHEMA trap CASCADE")
+    assert unknown(found, "most expensive") == []
+    (why,) = unknown(found, "of other users")
+    assert "--all-users" in why
+    assert unknown(allowed, "most expensive") == [f"executed by {SUPERUSER}"]
+    assert unknown(allowed, "of other users") == []
+
+
+def test_own_queries_are_found_behind_a_hundred_of_others(place: Place) -> None:
+    with place.connect() as connection:
+        connection.execute("SELECT pg_stat_statements_reset()")
+        connection.execute("SELECT v FROM items WHERE id = 7")
+    with psycopg.connect(place.dsn("checked_reader"), autocommit=True) as connection:
+        for n in range(101):
+            connection.execute(f"SELECT pg_sleep(0.001) AS c{n}".encode())
+    found = report(place.dsn())
+    assert [one for one in found["queries"] if "id = $1" in one["query"]]
+
+
+def test_no_function_of_the_users_is_called_in_place_of_postgresqls(place: Place) -> None:
+    """With other names before pg_catalog, or of a better fit: `format` takes any types there."""
+    trap = "CREATE FUNCTION {} LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'a trap'; END $$"
+    with place.connect() as connection:
+        connection.execute("CREATE SCHEMA trap")
+        for function in (
+            *("trap.format(text, name, name) RETURNS text", "trap.now() RETURNS timestamptz"),
+            *("trap.pg_get_userbyid(oid) RETURNS name", "trap.cardinality(regtype[]) RETURNS int"),
+        ):
+            connection.execute(trap.format(function).encode())
+        connection.execute("ALTER DATABASE checked SET search_path TO trap, pg_catalog, public")
+    try:
+        found = report(place.dsn(), "--execute", "--query", LOOKUP)
+    finally:
+        with place.connect() as connection:
+            connection.execute("ALTER DATABASE checked RESET search_path")
+            connection.execute("DROP SCHEMA trap CASCADE")
+    assert not [one for one in found["unknown"] if "a trap" in one["why"]]
+    assert found["tables"]
+    assert found["queries"][0]["execution"]["ours_rows"] == 1
 
 
 def test_a_wrapper_that_is_not_on_the_machine_has_no_commands() -> None:
@@ -642,16 +715,42 @@ def test_a_wrapper_that_is_not_on_the_machine_has_no_commands() -> None:
     assert finding.remedy == ()
 
 
+def foreign_table(**changes: Any) -> model.ForeignTable:
+    """Return a table of the server `far` that needs nothing."""
+    table = model.ForeignTable(
+        *("s", "t", "s.t", "far"), {}, 5.0, None, 1.0, readable=True, owner="me", owned=True
+    )
+    return dataclasses.replace(table, **changes)
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "version", "owner", "words"),
+    [
+        ("postgres_fdw", 150000, "me", "guesses its rows. ANALYZE fetches all of its rows."),
+        ("postgres_fdw", 160000, "me", "guesses its rows."),
+        ("file_fdw", 180000, "me", "ANALYZE reads the whole file."),
+        ("tollfree_file_fdw", 180000, "her", "rows. Its owner, her, can execute this."),
+    ],
+)
+def test_what_analyze_costs_and_who_can_execute_it(
+    wrapper: str, version: int, owner: str, words: str
+) -> None:
+    far = model.ForeignServer("far", wrapper, "me", {}, True, True, True, True)
+    table = foreign_table(row_estimate=None, owner=owner, owned=owner == "me")
+    (finding,) = findings.of_tables((table,), {"far": far}, (), version)
+    assert finding.text.endswith(words)
+
+
 def test_what_nobody_can_analyze_is_not_proposed() -> None:
     options = {"program": "cat /nowhere"}
-    table = model.ForeignTable("s", "t", "s.t", "far", options, None, None, None, True)
-    assert list(findings.of_tables((table,), {}, ())) == []
+    table = foreign_table(options=options, row_estimate=None)
+    assert list(findings.of_tables((table,), {}, (), 180000)) == []
 
 
 @pytest.mark.parametrize(("text", "size"), [("50", 50), ("1e3", 1000), ("0x64", 100)])
 def test_a_fetch_size_is_read_as_postgresql_does(text: str, size: int) -> None:
     far = model.ForeignServer("far", "postgres_fdw", "me", {}, True, True, True, True)
-    table = model.ForeignTable("s", "t", "s.t", "far", {"fetch_size": text}, 5.0, None, 1.0, True)
+    table = foreign_table(options={"fetch_size": text})
     assert inventory.fetch_size(table, far) == size
 
 
@@ -709,7 +808,7 @@ def test_a_node_in_a_loop_is_counted_for_each_row(
 
 def test_lookups_of_ours_in_a_loop_wait_at_least_once_a_batch() -> None:
     far = model.ForeignServer("far", "postgres_fdw", "me", {}, True, True, True, True)
-    table = model.ForeignTable("s", "t", "s.t", "far", {}, 5.0, None, 1.0, True)
+    table = foreign_table()
     scan = {
         **SCAN,
         "Schema": "s",
@@ -725,8 +824,8 @@ def test_lookups_of_ours_in_a_loop_wait_at_least_once_a_batch() -> None:
 
 def test_old_statistics_are_named_with_their_age() -> None:
     then = datetime.now(UTC) - timedelta(days=OLD_DAYS + 1)
-    table = model.ForeignTable("s", "t", "s.t", "far", {}, 5.0, then, OLD_DAYS + 1.0, True)
-    (finding,) = findings.of_tables((table,), {}, ())
+    table = foreign_table(analyzed=then, analyzed_days_ago=OLD_DAYS + 1.0)
+    (finding,) = findings.of_tables((table,), {}, (), 180000)
     assert "31 days old" in finding.text
     assert finding.remedy == ("ANALYZE s.t;",)
 

@@ -177,6 +177,36 @@ def test_where_the_user_connects_otherwise_and_how_is_not_heeded(
     tollfree("down")
 
 
+def test_a_lab_that_another_checkout_has_started_is_not_used(lab: Lab) -> None:
+    """Its cases and judges are others than those of the commands."""
+    tollfree("up")
+    try:
+        with lab.database() as store:
+            build = store.builds()["tollfree_lab"]
+            store.connection.execute("COMMENT ON EXTENSION tollfree_lab IS 'another'")
+        _, err = tollfree("run", "custom", code=ExitCode.LAB_STATE)
+        assert "tollfree down" in err
+        with lab.database() as store:
+            store.connection.execute(f"COMMENT ON EXTENSION tollfree_lab IS '{build}'".encode())
+    finally:
+        tollfree("down")
+
+
+def test_room_that_a_suites_databases_take_is_not_asked_for_again(lab: Lab) -> None:
+    tollfree("up")
+    try:
+        with lab.source().connect() as connection:
+            connection.execute("CREATE DATABASE sampling_room")
+            size = connection.execute("SELECT pg_database_size('sampling_room')").fetchone()
+        assert size is not None
+        assert lab.source().size_of_databases("^sampling_room$") == size[0]
+        assert lab.source().size_of_databases("^$") == 0
+    finally:
+        with lab.source().connect() as connection:
+            connection.execute("DROP DATABASE IF EXISTS sampling_room")
+        tollfree("down")
+
+
 def test_an_interrupted_look_at_the_results_leaves_no_server(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

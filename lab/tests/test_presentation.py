@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tollfree import stats
-from tollfree.compare import SAME, comparison, only_in_one
+from tollfree.compare import SAME, changes, comparison, only_in_one
 from tollfree.console import Pace
 from tollfree.export import read_json, write_json
 from tollfree.paths import CHECKOUT
@@ -107,7 +107,7 @@ GOOD: dict[str, list[float | None]] = {
 
 def test_a_ratio_is_taken_inside_its_round_and_above_one_is_slower() -> None:
     findings = findings_of(GOOD)
-    assert findings.ratios(SLOW) == [5.0, 5.5, 5.0]
+    assert [*findings.ratios(SLOW).values()] == [5.0, 5.5, 5.0]
     ratio = findings.ratio(SLOW)
     assert ratio is not None
     assert (ratio.median, ratio.samples) == (5.0, 3)
@@ -117,14 +117,14 @@ def test_a_ratio_is_taken_inside_its_round_and_above_one_is_slower() -> None:
 
 def test_a_round_without_its_baseline_has_no_ratio() -> None:
     findings = findings_of({BASE: [1000.0], SLOW: [200.0, 100.0]})
-    assert findings.ratios(SLOW) == [5.0]
+    assert findings.ratios(SLOW) == {1: 5.0}
 
 
 def test_one_failed_execution_of_either_takes_all_ratios() -> None:
     for broken in (BASE, SLOW):
         values = GOOD | {broken: [*GOOD[broken][:2], None]}
         findings = findings_of(values)
-        assert findings.ratios(SLOW) == []
+        assert findings.ratios(SLOW) == {}
         assert findings.ratio(SLOW) is None
         assert findings.values(broken) == findings.figures(broken, "latency_mean_ms") == []
         said = " ".join((*failure_sentences(findings), *verdicts(FdwFindings(findings, {}))))
@@ -391,6 +391,26 @@ def test_comparing_runs_tells_only_changes_that_the_intervals_show() -> None:
     assert only_in_one(before, findings_of({BASE: [1.0]})) == sorted([AGAIN, SLOW])
 
 
+def test_cases_of_one_name_and_another_size_are_not_compared() -> None:
+    before, after = findings_of(GOOD), findings_of(GOOD)
+    larger = replace(after.cases[SLOW], dims=after.cases[SLOW].dims | {"clients": 99})
+    after = replace(after, cases=after.cases | {SLOW: larger})
+    assert SLOW in [change.testcase for change in changes(before, findings_of(GOOD))]
+    assert SLOW not in [change.testcase for change in changes(before, after)]
+    assert only_in_one(before, after) == [SLOW]
+
+
+def test_what_is_counted_is_told_apart_whatever_the_noise() -> None:
+    findings = findings_of(
+        {BASE: [5.0, 5.0], AGAIN: [2.0, 9.0], SLOW: [4.0, 4.0]},
+    )
+    assert not findings.told_apart(SLOW)
+    counted = {name: replace(case, unit="flights") for name, case in findings.cases.items()}
+    findings = replace(findings, cases=counted)
+    assert findings.told_apart(SLOW)
+    assert not findings.told_apart(BASE, BASE)
+
+
 def test_comparing_runs_of_one_round_tells_no_change() -> None:
     """One ratio has no interval."""
     once = findings_of({name: values[:1] for name, values in GOOD.items()})
@@ -460,7 +480,7 @@ def test_equal_candidates_are_not_told_apart_in_the_stored_aa_runs() -> None:
         again = [name for name, case in run.cases.items() if is_again(case)]
         assert len(again) == 18
         for name in again:
-            ratios = run.ratios(name)
+            ratios = [*run.ratios(name).values()]
             assert len(ratios) == 10
             for first in (0, 3, 6):
                 three = ratios[first : first + 3]

@@ -250,3 +250,9 @@ INSERT INTO output_patterns VALUES
 	('pgbench', 'latency_mean_ms', 'latency average = ([0-9.]+) ms'),
 	('pgbench', 'connect_ms', 'initial connection time = ([0-9.]+) ms'),
 	('pgbench', 'tps', 'tps = ([0-9.]+) ');
+
+/* Results, unlike all else here, are in no script: so pg_dump has to write them. */
+SELECT pg_catalog.pg_extension_config_dump('runs', '');
+SELECT pg_catalog.pg_extension_config_dump('runs_run_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('run_cases', '');
+SELECT pg_catalog.pg_extension_config_dump('testresults', '');

@@ -255,7 +255,9 @@ SELECT 'file'::text AS suite,
 			OR c.query IN ('ANALYZE', 'COUNT') AND c.workers = 0) AS chosen,
 	   NULL::float8 AS seconds,
 	   NULL::int AS most_rounds,
-	   ARRAY[c.query, concat_ws(' ', c.candidate_kind, c.engine)] AS neighbours
+	   /* The A/A case has a place of its own, like what it stands beside. */
+	   ARRAY[c.query, concat_ws(' ', CASE c.candidate WHEN 'local_again' THEN c.candidate
+										 ELSE c.candidate_kind END, c.engine)] AS neighbours
 FROM file_cases c
 	JOIN profiles p ON p.suite = 'file'
 	CROSS JOIN LATERAL

@@ -273,7 +273,12 @@ SELECT 'sampling'::text AS suite,
 	   ARRAY['PGPASSFILE=' || source.passfile] AS env,
 	   make_interval(secs => 60 + c.rows / 1e5) AS time_limit,
 	   'json'::text AS format,
-	   NULL::text[] AS probe_argv,
+	   /* What is imported is of the case's own statistics target. */
+	   CASE c.method WHEN 'import' THEN
+		   psql_words('source', 'sampling')
+		   || ARRAY['-c', format('SET default_statistics_target = %s', c.target),
+					'-c', 'ANALYZE rows_' || c.table_name]
+	   END AS probe_argv,
 	   CASE p.profile WHEN 'quick' THEN c.in_quick ELSE c.in_full END AS chosen,
 	   /* a row is read in 0.1 us, carried in 1 us, and sorted for ANALYZE in 5 us */
 	   0.2 + CASE c.test WHEN 'sample' THEN c.rows * (0.1 + c.percent / 100) / 1e6

@@ -303,8 +303,9 @@ RETURN ARRAY['sh', '-c', 'printf %s "$0" | exec pgbench "$@"', script, '--no-vac
 			 '--define=branches=' || branches, conninfo];
 
 /*
- * The connections are open, and statements planned, when the clock starts, which
- * is the server's.  What the link counts is that of the timed command alone.
+ * The connections are open when the clock starts, which is the server's, but for
+ * pgbench, which has its own and connects inside of it.  What the link counts is
+ * that of the timed command alone.
  */
 CREATE VIEW shards_testcases AS
 SELECT 'shards'::text AS suite,

@@ -12,6 +12,8 @@ CREATE TABLE custom_cases
 	format		text NOT NULL DEFAULT 'none'
 );
 
+SELECT pg_catalog.pg_extension_config_dump('custom_cases', '');
+
 CREATE VIEW custom_testcases AS
 SELECT 'custom'::text AS suite, profile, testcase, testcase AS candidate, baseline,
 	   'duration'::text AS figure, 's'::text AS unit, false AS higher_is_better,

@@ -213,6 +213,12 @@ def doctor_command(as_json: bool) -> None:
     " at.  [5]",
 )
 @click.option(
+    "--all-users",
+    is_flag=True,
+    help="Plan the queries of other users too. Planning executes functions, with your rights: only"
+    " where you trust whoever may create functions in the database.",
+)
+@click.option(
     "--execute",
     "executes",
     is_flag=True,
@@ -223,7 +229,13 @@ def doctor_command(as_json: bool) -> None:
     "--json", "as_json", is_flag=True, help="Print JSON; docs/howto/checking.md has its fields."
 )
 def check_command(
-    dsn: str, limit_s: int, query: str | None, most: int, executes: bool, as_json: bool
+    dsn: str,
+    limit_s: int,
+    query: str | None,
+    most: int,
+    all_users: bool,
+    executes: bool,
+    as_json: bool,
 ) -> None:
     """Look at the foreign servers of a database of yours, which DSN names as for psql.
 
@@ -232,7 +244,7 @@ def check_command(
     changed: every transaction is rolled back, and read-only too without --execute. What the server
     refuses to this user is listed as not known.
     """
-    report = check(dsn, limit_s, query, most, executes=executes)
+    report = check(dsn, limit_s, query, most, all_users=all_users, executes=executes)
     if as_json:
         _print_json(dataclasses.asdict(report))
         return
@@ -494,7 +506,8 @@ def report(run_names: tuple[str, ...], output: Path, opens: bool) -> None:
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="Folder for csv, file for json.  [export/run-N, export/run-N.json]",
+    help="Folder for csv, file for json.  [export/run-N, export/run-N.json; the name of RUN if that"
+    " is a file]",
 )
 def export(run_name: str | None, kind: str, output: Path | None) -> None:
     """Write RUN, or the latest one, as files: every execution, nothing summarised.
@@ -503,11 +516,12 @@ def export(run_name: str | None, kind: str, output: Path | None) -> None:
     show`, `report` and `compare` read, also on another machine.
     """
     run = named_runs([run_name], _runs)[0] if run_name else latest_run(_runs)
-    folder = Path("export") / f"run-{run.run.run_id}"
+    is_file = run_name is not None and not run_name.isdecimal()
+    name = Path(str(run_name)).stem if is_file else f"run-{run.run.run_id}"
     if kind == "csv":
-        written = write_csv(run, output or folder)
+        written = write_csv(run, output or Path("export") / name)
     else:
-        written = [write_json(run, output or folder.with_suffix(".json"))]
+        written = [write_json(run, output or Path("export") / f"{name}.json")]
     for path in written:
         OUT.print(str(path), markup=False, soft_wrap=True)
 
@@ -543,7 +557,8 @@ def compare(before: str, after: str, limit: float | None, as_json: bool) -> None
         for note in table.notes:
             OUT.print(note, markup=False)
         if unmatched:
-            OUT.print(f"{len(unmatched)} cases are in only one of the runs")
+            differing = "are in only one of the runs, or differ in size or baseline"
+            OUT.print(f"{len(unmatched)} cases {differing}")
     if limit is not None:
         _judge(found, limit)
 

@@ -113,6 +113,14 @@ class Cluster:
             if known.fetchone() is None:
                 connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(dbname)))
 
+    def size_of_databases(self, pattern: str) -> int:
+        """Return the bytes of those databases of the running server whose names match."""
+        with self.connect() as connection:
+            sizes = connection.execute(
+                "SELECT pg_database_size(oid) FROM pg_database WHERE datname ~ %s", (pattern,)
+            )
+            return sum(int(str(size)) for (size,) in sizes)
+
     def make(self, password: str) -> None:
         """Run initdb. Leaves nothing behind when it fails."""
         self.user.make_folder(self.folder)

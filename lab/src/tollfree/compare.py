@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from tollfree.report.model import Cell, Column, Table
 from tollfree.stats import Estimate
+from tollfree.store import RunCase
 from tollfree.suites.presentation import Findings, number, with_interval
 
 SAME = "~"
@@ -45,8 +46,25 @@ class Change:
 
 def changes(before: Findings, after: Findings) -> list[Change]:
     """Return the cases that both runs have and that had a ratio before."""
-    names = sorted(before.cases.keys() & after.cases.keys())
+    names = sorted(_common(before, after))
     return [Change(n, ratio, after.ratio(n)) for n in names if (ratio := before.ratio(n))]
+
+
+def _common(before: Findings, after: Findings) -> set[str]:
+    """Return the cases that both runs have: of one size, in what dimensions both tell, and with one
+    baseline. A name does not tell the number of rows."""
+    return {
+        name
+        for name in before.cases.keys() & after.cases.keys()
+        if _is_same(before.cases[name], after.cases[name])
+    }
+
+
+def _is_same(one: RunCase, other: RunCase) -> bool:
+    told = one.dims.keys() & other.dims.keys()
+    return (one.baseline, one.figure) == (other.baseline, other.figure) and all(
+        one.dims[key] == other.dims[key] for key in told
+    )
 
 
 def comparison(before: Findings, after: Findings) -> Table:
@@ -55,8 +73,8 @@ def comparison(before: Findings, after: Findings) -> Table:
         f"Ratios to the baseline: run {_name(before)} and run {_name(after)}",
         (
             Column("Case"),
-            *(number("before", "x", 2), number("low", "x", 2), number("high", "x", 2)),
-            *(number("after", "x", 2), number("low", "x", 2), number("high", "x", 2)),
+            *(number("before", "x", 3), number("low", "x", 3), number("high", "x", 3)),
+            *(number("after", "x", 3), number("low", "x", 3), number("high", "x", 3)),
             Column("change"),
         ),
         tuple(_row(change) for change in changes(before, after)),
@@ -78,8 +96,9 @@ def _row(change: Change) -> tuple[Cell, ...]:
 
 
 def only_in_one(before: Findings, after: Findings) -> list[str]:
-    """Return the names of the cases that only one of the runs has."""
-    return sorted(before.cases.keys() ^ after.cases.keys())
+    """Return the names of the cases that only one of the runs has, or that are of another size or
+    baseline in the other one."""
+    return sorted((before.cases.keys() | after.cases.keys()) - _common(before, after))
 
 
 def _name(findings: Findings) -> str:

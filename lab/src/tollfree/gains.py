@@ -43,14 +43,14 @@ STYLE = (
 
 
 @dataclass(frozen=True)
-class Gain:
+class Bar:
     """How many times the local time a case takes, by wrapper."""
 
     label: str
     ratios: dict[str, float]
 
 
-def gains(run: Findings) -> list[Gain]:
+def gains(run: Findings) -> list[Bar]:
     """Return the cases that were measured with both wrappers."""
     found = []
     for label, name in CASES.items():
@@ -61,7 +61,7 @@ def gains(run: Findings) -> list[Gain]:
             and (ratio := run.ratio(case))
         }
         if len(ratios) == len(WRAPPERS):
-            found.append(Gain(label, ratios))
+            found.append(Bar(label, ratios))
     return found
 
 
@@ -122,7 +122,7 @@ def _grid(axis: Axis, bottom: float) -> Iterable[Markup]:
     yield text("local", local, bottom + 16, "tick middle")
 
 
-def _row(gain: Gain, top: float, axis: Axis) -> Iterable[Markup]:
+def _row(gain: Bar, top: float, axis: Axis) -> Iterable[Markup]:
     yield text(gain.label, MARGIN, top + BAR + 5, "label")
     for number, (wrapper, ratio) in enumerate(gain.ratios.items()):
         y = top + number * (BAR + 2)

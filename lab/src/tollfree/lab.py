@@ -32,7 +32,7 @@ from tollfree.ports import LOOPBACK, reserved_ports
 from tollfree.postgres import Installation
 from tollfree.privileges import ServerUser
 from tollfree.stage import Stage, finished_stage, make_home, make_stage
-from tollfree.store import LinkPlace, Place, Store
+from tollfree.store import LinkPlace, Place, Store, written_builds
 from tollfree.tls import certificate_of
 
 LOG = logging.getLogger("tollfree")
@@ -488,6 +488,7 @@ class Lab:
                         f"the lab is running already, with ports from {self._up_ports().source}",
                         "Leave out --port, or stop it first with `tollfree down`.",
                     )
+                self._require_this_build()
                 yield
                 return
             kept = (ports := self._ports()) is not None and ports.owner is None
@@ -499,6 +500,15 @@ class Lab:
                     self.down()
 
     # The lab's own database
+
+    def _require_this_build(self) -> None:
+        """Raise `LabStateError` if the running lab has other cases and views than this checkout."""
+        with self.connected_store() as store:
+            if not written_builds().items() <= store.builds().items():
+                raise LabStateError(
+                    "the lab that is running lacks scripts of this checkout, or of TOLLFREE_SUITES",
+                    "Stop it with `tollfree down`, then start again; results stay.",
+                )
 
     @contextmanager
     def connected_store(self) -> Iterator[Store]:

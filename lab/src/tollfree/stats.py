@@ -26,7 +26,9 @@ are in the line itself.
 
 How small a ratio can be told apart from none is measured, too: A/A cases run the baseline against
 itself. A ratio whose interval holds 1, or that is as near to 1 as an A/A case has come, carries the
-noise mark.
+noise mark. A ratio of one round has no interval, but the logarithms of A/A ratios lie around a
+centre that is known, 0: so m of them say by Student's t, of m degrees of freedom, how far a further
+one comes in 1 of 100 runs, for normal noise; in 3 of 100 where there are bursts.
 """
 
 import math
@@ -42,6 +44,8 @@ SEQUENTIAL_CONFIDENCE = 0.995
 LEAST_ROUNDS = 7
 RESAMPLES = 2000
 LINE_CONFIDENCE = 0.95
+LARGEST = 700.0
+"""A logarithm of which the number is still finite."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ class Noise:
     high: float
     """Of the A/A cases' ratios, each the median of its rounds."""
     single: float
-    """Of all ratios of one round, the farthest from 1, as a factor of 1 or more."""
+    """How far a further ratio of one round would come in 1 of 100, as a factor of 1 or more."""
 
     @property
     def factor(self) -> float:
@@ -185,23 +189,30 @@ def _interval(value: float, resampled: list[float], samples: int) -> Estimate:
 def noise_of(ratios: Iterable[Sequence[float]]) -> Noise | None:
     """Return what the A/A cases show, given the ratios of each round by round, or None without any.
 
-    Several A/A cases (reading, writing) are joined: the noise is the worst of them.
+    Several A/A cases (reading, writing) are joined: the noise is the worst of them. Where some have
+    one round and others more, the medians are those of the others.
     """
     cases = [case for case in ratios if case]
     if not cases:
         return None
-    medians = [statistics.median(case) for case in cases]
-    return Noise(
-        min(medians), max(medians), max(max(ratio, 1 / ratio) for case in cases for ratio in case)
-    )
+    medians = [statistics.median(case) for case in cases if len(case) > 1]
+    medians = medians or [case[0] for case in cases]
+    return Noise(min(medians), max(medians), _farthest([ratio for case in cases for ratio in case]))
+
+
+def _farthest(ratios: Sequence[float]) -> float:
+    """Return how far from 1 a further ratio of equal candidates comes in 1 of 100, as a factor."""
+    logarithms = [abs(math.log(ratio)) for ratio in ratios]
+    spread = math.sqrt(statistics.fmean(x * x for x in logarithms))
+    return math.exp(min(LARGEST, max(*logarithms, student_quantile(len(ratios)) * spread)))
 
 
 def told_apart(ratio: Estimate, noise: Noise | None) -> bool:
     """Return whether a ratio is told apart from 1.
 
     Its interval must leave out 1, and no A/A case may have come as far from 1. One round has no
-    interval: its ratio must lie beyond those of all single rounds of A/A cases, and is not told
-    apart where there are none.
+    interval: its ratio must lie beyond where a further round of A/A cases would come, and is not
+    told apart where there are none.
     """
     farness = max(ratio.median, 1 / ratio.median)
     if ratio.samples == 1:

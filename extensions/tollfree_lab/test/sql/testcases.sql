@@ -105,6 +105,9 @@ INSERT INTO case_views VALUES ('file', 'broken_cases');
 SELECT count(*) > 0 AS found FROM testcases WHERE suite = 'fdw' AND profile = 'quick';
 ROLLBACK;
 
+-- pg_dump writes what is in no script
+SELECT written::regclass FROM pg_extension, unnest(extconfig) AS written WHERE extname = 'tollfree_lab' ORDER BY written::regclass::text;
+
 -- a round trip beyond what the link can do is refused
 \set VERBOSITY terse
 INSERT INTO links (link, transport, rtt_us) VALUES ('rmt:tcp:1s', 'tcp', 1000000);

@@ -18,13 +18,19 @@ __all__ = ["Report", "check"]
 
 
 def check(
-    dsn: str, limit_s: int, query: str | None = None, most: int = 5, *, executes: bool = False
+    dsn: str,
+    limit_s: int,
+    query: str | None = None,
+    most: int = 5,
+    *,
+    all_users: bool = False,
+    executes: bool = False,
 ) -> Report:
     """Look at the server that `dsn` names; raises `LabError` only if it cannot be reached.
 
-    `query` is explained, or else up to `most` of those in pg_stat_statements. No statement takes
-    longer than `limit_s`. With `executes` it makes temporary copies, to time the query given by
-    both wrappers and to read the remote timeouts.
+    `query` is explained, or else up to `most` of those in pg_stat_statements: of the session's
+    user, or of all. No statement takes longer than `limit_s`. With `executes` it makes temporary
+    copies, to time the query given by both wrappers and to read the remote timeouts.
     """
     with connected(dsn, limit_s) as session:
         wrappers = inventory.wrappers(session)
@@ -33,17 +39,19 @@ def check(
         measured = links.measure(session, servers, tables)
         by_name = {server.name: server for server in servers}
         known = tuple(table for table in tables if table.server in by_name)
-        examined = queries.examine(session, query, most, by_name, known)
+        examined = queries.examine(session, query, most, by_name, known, all_users=all_users)
         if executes and query is not None:
             examined = tuple(
                 replace(one, execution=execute(session, query, by_name, known)) for one in examined
             )
         limits = timeouts(session, servers, is_allowed=executes)
+        is_standby = session.info.parameter_status("in_hot_standby") == "on"
         is_refused = any(one.what == inventory.SERVERS for one in session.unknown)
         found = (
+            *((findings.STANDBY,) if is_standby else ()),
             *(() if servers or is_refused else (findings.NO_SERVER,)),
             *findings.of_servers(servers, wrappers, measured),
-            *findings.of_tables(tables, by_name, measured),
+            *findings.of_tables(tables, by_name, measured, session.info.server_version),
             *findings.of_executions(examined),
         )
         return Report(

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from statistics import median
 
 import psycopg
-from psycopg import sql
 
 from tollfree.check.inventory import OUR_WRAPPER, REMOTE_WRAPPERS
 from tollfree.check.model import Execution, ForeignServer, ForeignTable
@@ -120,9 +119,7 @@ def _make_copies(
             raise NotExecutedError(f"this user may not read {table.qualified}")
     on = {table.server: table.server for table in read}
     if wrapper == OURS:
-        session.run(
-            sql.SQL("CREATE EXTENSION IF NOT EXISTS {} CASCADE").format(sql.Identifier(OURS))
-        )
+        session.run_given("CREATE EXTENSION IF NOT EXISTS", f"{OURS} CASCADE")
         on = {server: f"tollfree_check_{n}" for n, server in enumerate(on)}
         for server, copy in on.items():
             _make_server(session, server, copy)

@@ -25,9 +25,12 @@ OLD_STATISTICS_DAYS = 30
 LARGE_TABLE_ROWS = 10_000
 BETTER_FETCH_SIZE = 10_000
 INSTALLING = "docs/howto/installing.md"
+REWRITTEN_ANALYZE = 160000
+"""The version from which postgres_fdw has the remote server draw the sample."""
 
 
 NO_SERVER = Finding("this database", "It has no foreign server of postgres_fdw or file_fdw.")
+STANDBY = Finding("this server", "It is a standby: execute commands on its primary.")
 
 
 def of_servers(
@@ -39,15 +42,14 @@ def of_servers(
     for server in servers:
         name = f"server {server.name}"
         if server.wrapper in REMOTE_WRAPPERS and not server.mapped:
-            yield Finding(
-                name,
-                "It has no user mapping for this user, who cannot use its tables.",
-                (_create_mapping(server),),
-            )
+            text = "It has no user mapping for this user, who cannot use its tables."
+            if not server.usable:
+                text += f" Its owner, {server.owner}, can execute this."
+            yield Finding(name, text, (_create_mapping(server),))
         if is_on(server.options, "use_remote_estimate"):
             yield _remote_estimate(server, measured.get(server.name))
         if server.wrapper in STOCK_WRAPPER:
-            yield Finding(name, "It is ours already. The way back:", (_call(server, "release"),))
+            yield Finding(name, "It is ours already.", undo=(_call(server, "release"),))
         elif ours := by_name.get(OUR_WRAPPER[server.wrapper]):
             yield _switch(server, ours)
 
@@ -59,12 +61,18 @@ def _switch(server: ForeignServer, ours: Wrapper) -> Finding:
             name, f"{ours.name}, which could carry it, is not on this machine: see {INSTALLING}."
         )
     commands = () if ours.installed else (f"CREATE EXTENSION IF NOT EXISTS {ours.name} CASCADE;",)
-    text = f"Commands that switch it to {ours.name}, and the last one back:"
+    who = "You can"
     if not server.owned:
-        text = f"Its owner, {server.owner}, can switch it to {ours.name}; the last one goes back:"
+        who = f"Its owner, {server.owner}, can"
     elif not ours.usable:
-        text = f"A superuser can switch it to {ours.name}; the last one goes back:"
-    return Finding(name, text, (*commands, _call(server, "adopt"), _call(server, "release")))
+        who = "A superuser can"
+    text = (
+        f"{who} switch it to {ours.name}, which waits for whoever uses its tables, and locks them:"
+        f" see {INSTALLING}."
+    )
+    return Finding(
+        name, text, (*commands, _call(server, "adopt")), undo=(_call(server, "release"),)
+    )
 
 
 def _call(server: ForeignServer, verb: str) -> str:
@@ -89,7 +97,7 @@ def _remote_estimate(server: ForeignServer, link: Link | None) -> Finding:
     return Finding(
         f"server {server.name}",
         "use_remote_estimate is on: each planning of a query waits for round trips of its"
-        f" own{cost}. With statistics of the foreign tables it can be off.",
+        f" own{cost}. With statistics of the foreign tables it can be off." + _by_owner(server),
         (
             _text(
                 sql.SQL("ALTER SERVER {} OPTIONS (SET use_remote_estimate 'false');").format(
@@ -100,10 +108,18 @@ def _remote_estimate(server: ForeignServer, link: Link | None) -> Finding:
     )
 
 
+def _by_owner(thing: ForeignServer | ForeignTable) -> str:
+    """Say who can execute the commands, if that is not this user."""
+    return "" if thing.owned else f" Its owner, {thing.owner}, can execute this."
+
+
 def of_tables(
-    tables: tuple[ForeignTable, ...], servers: dict[str, ForeignServer], links: tuple[Link, ...]
+    tables: tuple[ForeignTable, ...],
+    servers: dict[str, ForeignServer],
+    links: tuple[Link, ...],
+    version: int,
 ) -> Iterator[Finding]:
-    """Yield what there is to say of each table."""
+    """Yield what there is to say of each table, on a server of that version, as 160003."""
     measured = {link.server: link for link in links}
     for table in tables:
         server = servers.get(table.server)
@@ -111,13 +127,24 @@ def of_tables(
         about = f"table {table.qualified}"
         if "program" in table.options:
             continue  # nobody can analyze it
+        cost = _analyze_cost(server, version) + _by_owner(table)
         if table.row_estimate is None:
-            yield Finding(about, "It was never analyzed: the planner guesses its rows.", analyze)
+            text = "It was never analyzed: the planner guesses its rows."
+            yield Finding(about, text + cost, analyze)
         elif (table.analyzed_days_ago or 0) > OLD_STATISTICS_DAYS:
             text = f"Its statistics are {table.analyzed_days_ago:.0f} days old."
-            yield Finding(about, text, analyze)
+            yield Finding(about, text + cost, analyze)
         if server and server.wrapper == "postgres_fdw":
             yield from _fetch_size(table, server, measured.get(table.server))
+
+
+def _analyze_cost(server: ForeignServer | None, version: int) -> str:
+    """Say what ANALYZE reads, if that may be much."""
+    if server is None:
+        return ""
+    if server.wrapper == "postgres_fdw" and version < REWRITTEN_ANALYZE:
+        return " ANALYZE fetches all of its rows."
+    return " ANALYZE reads the whole file." if server.wrapper == "file_fdw" else ""
 
 
 def _fetch_size(table: ForeignTable, server: ForeignServer, link: Link | None) -> Iterator[Finding]:
@@ -131,7 +158,7 @@ def _fetch_size(table: ForeignTable, server: ForeignServer, link: Link | None) -
         f"table {table.qualified}",
         f"Reading its {rows:,.0f} rows takes {trips:,} round trips of {size} rows{cost};"
         f" with {BETTER_FETCH_SIZE} rows it takes {int(rows // BETTER_FETCH_SIZE + 1):,},"
-        " and more memory.",
+        " and more memory." + _by_owner(table),
         (
             f"ALTER FOREIGN TABLE {table.qualified}"
             f" OPTIONS ({verb} fetch_size '{BETTER_FETCH_SIZE}');",

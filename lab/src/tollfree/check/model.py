@@ -57,6 +57,9 @@ class ForeignTable:
     analyzed_days_ago: float | None
     readable: bool
     """Whether this user may select any column."""
+    owner: str
+    owned: bool
+    """Whether this user has the rights of its owner."""
 
 
 @dataclass(frozen=True)
@@ -119,11 +122,12 @@ class Query:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something to do or to know, and the SQL that does it."""
+    """Something to do or to know, the SQL that does it, and the SQL that takes it back."""
 
     about: str
     text: str
     remedy: tuple[str, ...] = ()
+    undo: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

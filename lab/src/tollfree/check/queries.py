@@ -1,10 +1,14 @@
 """What queries wait for: the one that was given, or the most expensive ones of pg_stat_statements.
 
-Nothing is executed here: each query is prepared and its generic plan read. That works with the
-parameters that pg_stat_statements puts in place of constants, on every major.
+No query is executed here: each is prepared and its generic plan read. That works with the
+parameters that pg_stat_statements puts in place of constants, on every major. But planning executes
+functions, those that are declared immutable or stable, with all rights of who plans. So what other
+users have executed is planned only where that is allowed: anybody may have such a function, and get
+a call of it into pg_stat_statements.
 """
 
 import re
+import time
 
 import psycopg
 from psycopg import sql
@@ -18,15 +22,22 @@ EXPENSIVE = "the most expensive queries"
 HIDDEN = "<insufficient privilege>"
 """What pg_stat_statements has in place of a text that the user may not see."""
 STATEMENTS = """
-    SELECT s.query, count(*) AS entries, sum(s.calls)::int8 AS calls,
+    SELECT s.query, s.userid = (SELECT oid FROM pg_roles WHERE rolname = session_user) AS own,
+        count(*) AS entries, sum(s.calls)::int8 AS calls,
         sum(s.total_exec_time) / sum(s.calls)::float8 AS mean_ms
     FROM {}.pg_stat_statements s
     WHERE s.dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
       AND strpos(s.query, %s) = 0 AND s.calls > 0
-    GROUP BY s.queryid, s.query
-    ORDER BY sum(s.total_exec_time) DESC
+    GROUP BY s.queryid, s.query, own
+    ORDER BY {}sum(s.total_exec_time) DESC
     LIMIT 100
 """
+WALK_LIMIT_S = 60
+"""How long to go through them: each is planned, and may take all of the statement's limit."""
+OTHERS = (
+    "planning executes functions, with your rights: connect as the user whose queries they are, or"
+    " give --all-users where you trust whoever may create functions"
+)
 NO_SQL = "pg_stat_statements has it in a form that is no SQL"
 IS_QUERY = re.compile(r"\s*\(*\s*(select|with|values|table|insert|update|delete|merge)\b", re.I)
 TYPED = re.compile(
@@ -41,10 +52,13 @@ def examine(
     most: int,
     servers: dict[str, ForeignServer],
     tables: tuple[ForeignTable, ...],
+    *,
+    all_users: bool = False,
 ) -> tuple[Query, ...]:
-    """Return the query given, or up to `most` expensive ones, as far as they ask remote servers."""
+    """Return the query given, or up to `most` expensive ones, as far as they ask remote servers:
+    those of this user, or of all."""
     found = (
-        _most_expensive(session, most, servers, tables)
+        _most_expensive(session, most, servers, tables, all_users=all_users)
         if given is None
         else _given(session, given, servers, tables)
     )
@@ -58,11 +72,19 @@ def _most_expensive(
     most: int,
     servers: dict[str, ForeignServer],
     tables: tuple[ForeignTable, ...],
+    *,
+    all_users: bool,
 ) -> tuple[Query, ...]:
     found: list[Query] = []
     refused: list[str] = []
-    for row in _expensive(session) if servers else []:
+    end = time.monotonic() + WALK_LIMIT_S
+    rows = _expensive(session, all_users=all_users) if servers else []
+    for n, row in enumerate(rows):
         if len(found) == most:
+            break
+        if time.monotonic() > end:
+            what = f"what the last {len(rows) - n} of {EXPENSIVE} wait for"
+            session.not_known(what, f"planning those before took {WALK_LIMIT_S} s")
             break
         with session.answering(EXPENSIVE):
             try:
@@ -96,8 +118,8 @@ def _given(
     return tuple(found)
 
 
-def _expensive(session: Session) -> list[Row]:
-    """Return what pg_stat_statements shows this user."""
+def _expensive(session: Session, *, all_users: bool) -> list[Row]:
+    """Return what pg_stat_statements shows this user of the queries that may be planned."""
     rows: list[Row] = []
     with session.answering(EXPENSIVE):
         schema = session.run(
@@ -108,12 +130,23 @@ def _expensive(session: Session) -> list[Row]:
         if not schema:
             session.not_known(EXPENSIVE, f"{STATISTICS} is not in this database; give a --query")
             return []
-        query = sql.SQL(STATEMENTS).format(sql.Identifier(schema[0]["nspname"]))
+        first = sql.SQL("" if all_users else "own DESC, ")
+        query = sql.SQL(STATEMENTS).format(sql.Identifier(schema[0]["nspname"]), first)
         rows += session.run(query, MARK.decode())
-    hidden = sum(row["entries"] for row in rows if row["query"] == HIDDEN)
-    if hidden:
-        session.not_known(f"{hidden} queries of other users", "it takes pg_read_all_stats")
-    return [row for row in rows if row["query"] != HIDDEN]
+    hidden = [row for row in rows if row["query"] == HIDDEN]
+    shown = [row for row in rows if row["query"] != HIDDEN]
+    others = [row for row in shown if not row["own"]]
+    _not_planned(session, hidden, "it takes pg_read_all_stats")
+    if all_users:
+        return shown
+    _not_planned(session, others, OTHERS)
+    return [row for row in shown if row["own"]]
+
+
+def _not_planned(session: Session, rows: list[Row], why: str) -> None:
+    if rows:
+        known = sum(row["entries"] for row in rows)
+        session.not_known(f"{known} or more queries of other users", why)
 
 
 def _plan_of_statistics(session: Session, query: str) -> Plan:
@@ -155,10 +188,9 @@ def _explained(session: Session) -> Plan:
         " WHERE name = 'tollfree_check'"
     )[0]["count"]
     session.run("SET LOCAL plan_cache_mode = force_generic_plan")
-    nulls = sql.SQL(", ").join([sql.NULL] * parameters)
-    arguments = sql.SQL("({})").format(nulls) if parameters else sql.SQL("")
-    command = sql.SQL("EXPLAIN (VERBOSE, FORMAT JSON) EXECUTE tollfree_check {}")
-    return plan_of(session.run(command.format(arguments)))
+    arguments = f"({', '.join(['NULL'] * parameters)})" if parameters else ""
+    command = "EXPLAIN (VERBOSE, FORMAT JSON) EXECUTE tollfree_check"
+    return plan_of(session.run_given(command, arguments))
 
 
 def _counted(

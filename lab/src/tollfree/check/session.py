@@ -3,7 +3,8 @@ waits for locks. It is READ ONLY, but for what is made in it first where that wa
 
 A question that the server refuses is kept as unknown and ends nothing; only a lost connection is
 an error. SQL that comes from the user is sent by the extended protocol, which takes one statement
-only, so that no COMMIT can come in by it.
+only, so that no COMMIT can come in by it. It has the user's search_path. The command's own SQL
+finds names in pg_catalog alone, and so no function that somebody has made elsewhere.
 """
 
 import os
@@ -23,6 +24,7 @@ from tollfree.errors import EnvironmentLacksError
 CONNECT_LIMIT_S = 10
 """Where neither the connection string nor libpq's environment has another one."""
 LOCK_LIMIT_MS = 1000
+OWN_PATH = "pg_catalog, pg_temp"
 MARK = b"\n/* tollfree check */"
 """What statements end with, so that pg_stat_statements tells them from the user's: it leaves out
 comments in front."""
@@ -74,9 +76,10 @@ class Session:
     def _transaction(self) -> Iterator[None]:
         with self._connection.transaction(force_rollback=True):
             self._connection.execute(
-                "SELECT set_config('statement_timeout', %s, true),"
-                " set_config('lock_timeout', %s, true)",
-                (str(self._statement_limit_ms), str(LOCK_LIMIT_MS)),
+                "SELECT pg_catalog.set_config('statement_timeout', %s, true),"
+                " pg_catalog.set_config('lock_timeout', %s, true),"
+                " pg_catalog.set_config('search_path', %s, true)",
+                (str(self._statement_limit_ms), str(LOCK_LIMIT_MS), OWN_PATH),
             )
             yield
 
@@ -111,10 +114,15 @@ class Session:
         return cursor.fetchall() if cursor.description else []
 
     def run_given(self, command: str, query: str) -> list[Row]:
-        """Execute `command` with SQL of the user's behind it: one statement, or none."""
+        """Execute `command` with SQL of the user's behind it: one statement, or none. Its names are
+        found as in the user's own sessions."""
         text = f"{command} {query.strip().rstrip(';')}".encode()
+        self.run("SET LOCAL search_path TO DEFAULT")
         cursor = self._connection.execute(text + MARK, binary=True)
-        return cursor.fetchall() if cursor.description else []
+        rows = cursor.fetchall() if cursor.description else []
+        # An error rolls the setting back.
+        self.run(f"SET LOCAL search_path TO {OWN_PATH}".encode())
+        return rows
 
     def ask(self, what: str, file: str, *values: object) -> list[Row]:
         """Return the rows of the query in a file of this folder, none if the server refuses."""

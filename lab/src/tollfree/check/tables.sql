@@ -12,7 +12,9 @@ SELECT n.nspname::text AS schema,
                                            pg_stat_get_last_autoanalyze_time(c.oid)))::float8
            / 86400 AS analyzed_days_ago,
        has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')
-           AS readable
+           AS readable,
+       pg_get_userbyid(c.relowner)::text AS owner,
+       pg_has_role(c.relowner, 'USAGE') AS owned
 FROM pg_foreign_table t
 JOIN pg_class c ON c.oid = t.ftrelid
 JOIN pg_namespace n ON n.oid = c.relnamespace

@@ -27,6 +27,7 @@ def lines(report: Report) -> Iterator[str]:
         for finding in report.findings:
             yield f"* {finding.about}: {finding.text}"
             yield from (f"    {command}" for command in finding.remedy)
+            yield from (f"    back: {command}" for command in finding.undo)
     if report.unknown:
         yield ""
         yield from (f"not known: {unknown.what} ({unknown.why})" for unknown in report.unknown)

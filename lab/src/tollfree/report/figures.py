@@ -6,7 +6,7 @@ from tollfree.report.model import Estimate
 
 DASH = "\N{EN DASH}"
 NOISE_MARK = "~"
-NOISE_MEANING = "not told apart from A/A noise"
+NOISE_MEANING = "not told apart from noise"
 
 
 def fixed(value: float | None, decimals: int) -> str:

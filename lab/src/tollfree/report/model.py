@@ -241,7 +241,7 @@ Chart = GainChart | RatioChart | SampleChart | LineChart
 class CaseRow:
     """One test case; `dimensions` and `extra` go by the labels that the case table names.
 
-    `told_apart` False marks a ratio that A/A noise could explain.
+    `told_apart` False marks a ratio that noise could explain.
     """
 
     testcase: str

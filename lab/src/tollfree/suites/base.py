@@ -30,13 +30,16 @@ class Suite(Protocol):
     """That of its package."""
     in_demo: bool
     """Whether `tollfree demo` runs its quick version."""
+    databases: str = "^$"
+    """The names of the lab's databases that hold its data alone, as a regular expression."""
 
     def disk_bytes(self, profile: Profile) -> int:
         """Return about how much room its data need."""
 
     def kept_bytes(self, bench: Bench) -> int:
-        """Return how much of that its data take already: nothing, unless it says so."""
-        return 0
+        """Return how much of that its data take already: that of its databases."""
+        servers = (bench.lab.source(), bench.lab.external())
+        return sum(server.size_of_databases(self.databases) for server in servers)
 
     def prepare(self, bench: Bench, *, resumed: bool) -> None:
         """Make the data and the objects that the cases need, on the lab's running servers.

@@ -5,6 +5,7 @@ their own tables of it, and `plain_section` makes the parts that all sections sh
 """
 
 import shlex
+import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -35,12 +36,15 @@ from tollfree.report.model import Run as RunPart
 from tollfree.store import Result, Run, RunCase
 
 MB = 1_000_000
+COUNTED = "flights"
+"""The unit of what is counted, whatever the machine does meanwhile."""
 
 METHOD = (
     "Every round runs each case once, in a random order; a ratio is taken inside its round. "
     "Figures are medians over the rounds with 99% intervals, Student's t on the logarithms; one "
     "round has none. `~` marks a ratio that is not told apart from 1: its interval holds 1, or an "
-    "A/A case, the baseline run twice, came out as far from it."
+    "A/A case, the baseline run twice, came out as far from it; of one round, also if it is not "
+    "several times as far."
 )
 SEQUENTIAL_METHOD = (
     " This run ends a case when the interval of its ratio is narrow enough. That makes intervals "
@@ -117,32 +121,49 @@ class Findings:
             if r.figures.get(figure) is not None
         ]
 
+    def middle(self, testcase: str, figure: str) -> float | None:
+        """Return the median of one figure of a measured case over the rounds."""
+        found = self.figures(testcase, figure)
+        return statistics.median(found) if found else None
+
     def from_disk_mb(self, testcase: str) -> float | None:
         """Return the most that an execution of a measured case read from the disk, in MB; None
         where that was not counted."""
         counted = self.figures(testcase, "disk_bytes")
         return max(counted) / MB if counted else None
 
-    def ratios(self, testcase: str, baseline: str | None = None) -> list[float]:
-        """Return, round by round, how many times slower a case is than its baseline; nothing if an
+    def ratios(self, testcase: str, baseline: str | None = None) -> dict[int, float]:
+        """Return, by round, how many times slower a case is than its baseline; nothing if an
         execution of either failed."""
         case = self.cases[testcase]
         base = baseline or case.baseline
         if base is None:
-            return []
+            return {}
         others = self.measured(base)
-        pairs = [
-            (result.value, others[round_].value)
+        pairs = {
+            round_: (result.value, others[round_].value)
             for round_, result in self.measured(testcase).items()
             if round_ in others
-        ]
+        }
         if case.higher_is_better:
-            return [b / a for a, b in pairs if a and b]
-        return [a / b for a, b in pairs if a and b]
+            return {round_: b / a for round_, (a, b) in pairs.items() if a and b}
+        return {round_: a / b for round_, (a, b) in pairs.items() if a and b}
 
     def ratio(self, testcase: str, baseline: str | None = None) -> stats.Estimate | None:
         """Return the median ratio of a case to its baseline with its interval."""
-        return stats.median_interval(self.ratios(testcase, baseline), self.confidence)
+        ratios = self.ratios(testcase, baseline)
+        return stats.median_interval(list(ratios.values()), self.confidence)
+
+    def mean_ratio(self, testcases: Iterable[str]) -> stats.Estimate | None:
+        """Return the geometric mean of cases' ratios to their baselines, taken inside each round
+        that has all of them, as the median of such rounds; None without one."""
+        by_case = [self.ratios(name) for name in testcases]
+        rounds = set[int].intersection(*map(set, by_case)) if by_case else set()
+        means = [
+            statistics.geometric_mean(ratios[round_] for ratios in by_case)
+            for round_ in sorted(rounds)
+        ]
+        return stats.median_interval(means, self.confidence)
 
     def median(self, testcase: str) -> stats.Estimate | None:
         """Return the median of a case with its interval."""
@@ -171,18 +192,27 @@ class Findings:
     def noise(self) -> stats.Noise | None:
         """What the A/A cases show."""
         return stats.noise_of(
-            self.ratios(name) for name, case in self.cases.items() if is_again(case)
+            list(self.ratios(name).values()) for name, case in self.cases.items() if is_again(case)
         )
 
     def told_apart(self, testcase: str, baseline: str | None = None) -> bool:
-        """Return whether the case's ratio to its baseline is clear of the A/A noise."""
+        """Return whether the case's ratio to its baseline is clear of the noise. Round trips are
+        counted, so any difference of theirs is."""
         ratio = self.ratio(testcase, baseline)
+        if ratio is not None and self.cases[testcase].unit == COUNTED:
+            return ratio.median != 1
         return ratio is None or stats.told_apart(ratio, self.noise)
 
     def gain(self, testcase: str, baseline: str | None = None) -> Gain | None:
         """Return the ratio of a case to its baseline as a picture shows it."""
         ratio = shown(self.ratio(testcase, baseline))
         return Gain(ratio, self.told_apart(testcase, baseline)) if ratio else None
+
+    def mean_gain(self, testcases: Iterable[str]) -> Gain | None:
+        """Return the geometric mean of cases' ratios as a picture shows it."""
+        mean = self.mean_ratio(testcases)
+        value = shown(mean)
+        return Gain(value, stats.told_apart(mean, self.noise)) if mean and value else None
 
     def find(self, **dims: object) -> list[str]:
         """Return the names of the cases with these dimensions."""
@@ -382,15 +412,25 @@ def ratio_words(ratio: stats.Estimate, *, told_apart: bool = True) -> str:
     return f"{figures.ratio(ratio.median)} ({', '.join(words)})"
 
 
-NOISE_NOTE = "A ratio that is no farther from 1 than these, or whose interval holds 1, is noise."
+NOISE_NOTE = (
+    "A ratio that is no farther from 1 than these, or whose interval holds 1, is noise; so is one "
+    "of a single round that is not several times as far."
+)
+FARTHEST_TOLD = 100
+"""A ratio of a single round that is no use to be named: none is as far."""
+
+
+def _single_round(noise: stats.Noise) -> str:
+    if noise.single >= FARTHEST_TOLD:
+        return "No ratio of a single round is told apart: there are too few A/A rounds."
+    return f"A ratio of a single round is told apart from {figures.ratio(noise.single)} on."
 
 
 def noise_sentence(noise: stats.Noise, what: str) -> str:
     """Say how far apart equal things have come out; `what` is measured against itself."""
     return (
         f"The A/A case, {what} against itself, comes out from {noise.low:.2f}x to {noise.high:.2f}x"
-        f" in this run, a single round as far as {noise.single:.2f}x: smaller differences are "
-        "noise."
+        f" in this run: smaller differences are noise. {_single_round(noise)}"
     )
 
 

@@ -44,6 +44,7 @@ class FdwSuite(Suite):
     """pgbench on a local table and through foreign tables."""
 
     name = "fdw"
+    databases = "^source$"
     in_demo = True
 
     def disk_bytes(self, profile: Profile) -> int:
@@ -98,13 +99,13 @@ def _extra_cells(fdw: FdwFindings) -> dict[str, dict[str, Cell]]:
             continue
         cells: dict[str, Cell] = {}
         if case.dims["measure"] == "tps":
-            cells["mean latency"] = fdw.middle(name, "latency_mean_ms")
-            cells["without connecting"] = fdw.middle(name, "tps")
+            cells["mean latency"] = fdw.run.middle(name, "latency_mean_ms")
+            cells["without connecting"] = fdw.run.middle(name, "tps")
             done = sum(fdw.run.figures(name, "transactions"))
             retries = sum(fdw.run.figures(name, "retries"))
             cells["retries per transaction"] = retries / done if done else None
         elif case.dims["measure"] == "latency":
-            mean = fdw.middle(name, "latency_mean_us")
+            mean = fdw.run.middle(name, "latency_mean_us")
             cells["mean latency"] = mean / 1000 if mean is not None else None
         cells[FROM_DISK.label] = fdw.run.from_disk_mb(name)
         rows[name] = cells

@@ -22,7 +22,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True)
-class Gain:
+class PathGain:
     """One work with a path and without it; `ratio` is how many times longer it takes without."""
 
     path: str
@@ -45,7 +45,7 @@ class Gain:
         return is_told and self.ratio.median >= LEAST_GAIN
 
 
-def gains(fdw: FdwFindings) -> list[Gain]:
+def path_gains(fdw: FdwFindings) -> list[PathGain]:
     """Return what was measured of each path, by path and work."""
     names = [name for name, case in fdw.run.cases.items() if "path" in case.dims]
     found = (_gain(fdw, name) for name in names)
@@ -55,20 +55,20 @@ def gains(fdw: FdwFindings) -> list[Gain]:
     )
 
 
-def _gain(fdw: FdwFindings, name: str) -> Gain | None:
+def _gain(fdw: FdwFindings, name: str) -> PathGain | None:
     case, dims = fdw.run.cases[name], fdw.dims(name)
     if case.baseline not in fdw.run.cases:
         return None
     # Most paths are closed by their option; one is opened by it.
     off, on = (case.baseline, name) if dims["opens"] else (name, case.baseline)
     ratio = stats.median_interval(
-        _inverted(fdw.run.ratios(name), invert=bool(dims["opens"])), fdw.run.confidence
+        _inverted([*fdw.run.ratios(name).values()], invert=bool(dims["opens"])), fdw.run.confidence
     )
     middles = [fdw.run.median(x) for x in (on, off)]
     if ratio is None or None in middles:
         return None
     with_path, without_path = (m.median if m else None for m in middles)
-    return Gain(
+    return PathGain(
         path=str(dims["path"]),
         work=str(dims["bench"]),
         protocol=str(dims["protocol"]),
@@ -98,7 +98,7 @@ def ablation_table(fdw: FdwFindings) -> Table:
             *with_interval(gain.ratio),
             "yes" if gain.pays else "no",
         )
-        for gain in gains(fdw)
+        for gain in path_gains(fdw)
     )
     return Table(
         "Ablation: what each fast path gains",
@@ -121,8 +121,8 @@ def ablation_table(fdw: FdwFindings) -> Table:
 def ablation_verdicts(fdw: FdwFindings) -> list[str]:
     """Return one sentence on the paths that pay, with the work that shows it, and one on those of
     which this run does not show it."""
-    found: dict[str, list[Gain]] = {}
-    for gain in gains(fdw):
+    found: dict[str, list[PathGain]] = {}
+    for gain in path_gains(fdw):
         if gain.path != ALL:
             found.setdefault(gain.path, []).append(gain)
     works = {

@@ -7,7 +7,6 @@ ratio of 7.5 here. Tables show both, under those names.
 from dataclasses import dataclass
 from typing import Any
 
-from tollfree import stats
 from tollfree.scripts import written_rows
 from tollfree.suites.presentation import Findings, SuiteFindings
 
@@ -86,11 +85,6 @@ class FdwFindings(SuiteFindings):
         if is_distant(dims["link"]):
             label += f" at {round_trip_us(dims['link']) / 1000:g} ms"
         return label
-
-    def middle(self, testcase: str, figure: str) -> float | None:
-        """Return the median of one figure of a case over the rounds."""
-        found = stats.median_interval(self.run.figures(testcase, figure))
-        return found.median if found else None
 
     def published_ratio(self, article: str, bench: str, target: str) -> float | None:
         """Return how many times slower an article found a target than the local table."""

@@ -52,6 +52,11 @@ class Curve:
         return next(load for load in self.loads if load.tps >= NEAR * highest)
 
     @property
+    def has_intervals(self) -> bool:
+        """Whether each load was measured in more than one round."""
+        return all(load.low is not None for load in self.loads)
+
+    @property
     def is_reached(self) -> bool:
         """Whether more clients than the roof's were measured."""
         return self.roof is not self.loads[-1]
@@ -82,7 +87,7 @@ def _load(fdw: FdwFindings, name: str) -> Load | None:
         tps=tps.median,
         low=tps.interval[0],
         high=tps.interval[1],
-        latency_ms=fdw.middle(name, "latency_mean_ms"),
+        latency_ms=fdw.run.middle(name, "latency_mean_ms"),
         ratio=ratio.median if ratio else None,
     )
 
@@ -148,8 +153,9 @@ def sessions_charts(fdw: FdwFindings) -> Iterator[LineChart]:
 
 
 def sessions_verdicts(fdw: FdwFindings) -> list[str]:
-    """Return where the roof of each road is, the local table's in the sentences of wrappers."""
-    found = curves(fdw)
+    """Return where the roof of each road is, the local table's in the sentences of wrappers. One
+    round could not tell."""
+    found = [curve for curve in curves(fdw) if curve.has_intervals]
     local = next((curve for curve in found if curve.wrapper == "none"), None)
     cores = fdw.run.run.host.get("cores")
     machine = f" on {cores} processors" if cores else ""

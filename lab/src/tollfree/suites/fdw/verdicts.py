@@ -6,6 +6,8 @@ from tollfree.suites.fdw.findings import SECOND_ARTICLE, FdwFindings
 from tollfree.suites.fdw.sessions import sessions_verdicts
 from tollfree.suites.presentation import noise_sentence, ratio_words
 
+STOCK = "postgres_fdw"
+
 
 def verdicts(fdw: FdwFindings) -> tuple[str, ...]:
     """Return sentences that a person can act on."""
@@ -24,7 +26,7 @@ def verdicts(fdw: FdwFindings) -> tuple[str, ...]:
 
 def _wrappers(fdw: FdwFindings) -> list[str]:
     found = {str(c.dims["wrapper"]) for c in fdw.run.cases.values()} - {"none"}
-    return sorted(found, key=lambda wrapper: (wrapper != "postgres_fdw", wrapper))
+    return sorted(found, key=lambda wrapper: (wrapper != STOCK, wrapper))
 
 
 def _base_case(fdw: FdwFindings, bench: str, wrapper: str) -> str | None:
@@ -37,7 +39,7 @@ def _flights(fdw: FdwFindings, bench: str, wrapper: str) -> tuple[float, float] 
     found = []
     for dims in ({"wrapper": wrapper}, {"target": "direct"}):
         names = fdw.run.find(measure="flights", bench=bench, protocol="simple", **dims)
-        middle = fdw.middle(names[0], "flights_per_tx") if names else None
+        middle = fdw.run.middle(names[0], "flights_per_tx") if names else None
         if middle is None:
             return None
         found.append(middle)
@@ -53,7 +55,10 @@ def _ratio_words(fdw: FdwFindings, testcase: str) -> str | None:
     return ratio_words(ratio, told_apart=fdw.run.told_apart(testcase)) if ratio else None
 
 
-def _published_words(fdw: FdwFindings, bench: str) -> str:
+def _published_words(fdw: FdwFindings, bench: str, wrapper: str) -> str:
+    """Say what was published, which was for stock alone."""
+    if wrapper != STOCK:
+        return ""
     article = fdw.published_ratio(SECOND_ARTICLE, bench, "FDW_external")
     return f" (published, on 9.6.2: {article:.1f}x)" if article else ""
 
@@ -65,7 +70,7 @@ def _lookup(fdw: FdwFindings, wrapper: str) -> str | None:
         return None
     sentence = (
         f"Looking up a row by key through {wrapper} takes {words} as long as in a local "
-        f"table{_published_words(fdw, 'RO')}."
+        f"table{_published_words(fdw, 'RO', wrapper)}."
     )
     flights = _flights(fdw, "RO", wrapper)
     if flights:
@@ -83,7 +88,7 @@ def _writing(fdw: FdwFindings, wrapper: str) -> str | None:
         return None
     sentence = (
         f"A writing transaction through {wrapper} takes {words} as long as locally"
-        f"{_published_words(fdw, 'RW')}."
+        f"{_published_words(fdw, 'RW', wrapper)}."
     )
     flights = _flights(fdw, "RW", wrapper)
     if flights:

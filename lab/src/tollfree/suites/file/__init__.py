@@ -76,12 +76,7 @@ class FileSuite(Suite):
     def kept_bytes(self, bench: Bench) -> int:
         """Return the size of the text and of the tables of the profile's scale."""
         text = text_folder(bench) / scale_folder(bench.profile.scale)
-        with bench.lab.source().connect() as connection:
-            found = connection.execute(
-                "SELECT pg_database_size(oid) FROM pg_database WHERE datname = %s",
-                (_database(bench),),
-            ).fetchone()
-        tables = int(str(found[0])) if found else 0
+        tables = bench.lab.source().size_of_databases(f"^{_database(bench)}$")
         return tables + sum(path.stat().st_size for path in text.rglob("*"))
 
     def prepare(self, bench: Bench, *, resumed: bool) -> None:

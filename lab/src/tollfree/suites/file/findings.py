@@ -112,21 +112,14 @@ class FileFindings(SuiteFindings):
         share = self.disk_share(testcase)
         return share is not None and share > COLD_SHARE
 
-    def ratios(self, target: str, engine: str, workers: int) -> dict[str, float]:
-        """Return a candidate's ratio to the heap table of each of TPC-H's queries that has one."""
+    def tpch_cases(self, target: str, engine: str, workers: int) -> dict[str, str]:
+        """Return a candidate's cases that have a ratio to the heap table, by TPC-H's query."""
         found = {
-            query: self.ratio(self.case(query, target, engine, workers))
+            query: self.case(query, target, engine, workers)
             for query in self.queries(target=target, engine=engine, workers=workers)
             if is_tpch(query)
         }
-        return {query: ratio.median for query, ratio in found.items() if ratio is not None}
-
-    def kept_ratios(self, target: str, workers: int) -> dict[str, float]:
-        """Return a candidate's ratio to the heap table of each published query that has one."""
-        ratios = self.ratios(target, "plain", workers)
-        return {
-            query: ratio for query, ratio in ratios.items() if (query, "plain") in self.published
-        }
+        return {query: case for query, case in found.items() if case and self.ratio(case)}
 
     def published_mean(self, engine: str, queries: Iterable[str]) -> float:
         """Return the geometric mean of the article's ratios of these queries, which it all has."""

@@ -1,9 +1,8 @@
 """The picture of the suite `file`: what both wrappers take beside a regular table."""
 
-import statistics
 from collections.abc import Iterator
 
-from tollfree.report.model import Estimate, Gain, GainChart, GainRow
+from tollfree.report.model import GainChart, GainRow
 from tollfree.suites.file.findings import FileFindings, is_tpch
 from tollfree.suites.presentation import gain_row
 
@@ -24,16 +23,13 @@ def gain_chart(file: FileFindings) -> GainChart:
 
 def _means(file: FileFindings) -> Iterator[GainRow]:
     """Yield the geometric mean of the queries that both were asked."""
-    by_candidate = [file.ratios(name, "plain", 0) for name in CANDIDATES]
-    common = set.intersection(*map(set, by_candidate))
+    cases = [file.tpch_cases(name, "plain", 0) for name in CANDIDATES]
+    common = set.intersection(*map(set, cases))
     if len(common) > 1:
-        gains = [
-            Gain(Estimate(statistics.geometric_mean(ratios[query] for query in common)))
-            for ratios in by_candidate
-        ]
+        gains = [file.run.mean_gain(by_query[query] for query in common) for by_query in cases]
         published = all((query, "plain") in file.published for query in common)
         reference = file.published_mean("plain", common) if published else None
-        yield GainRow(f"{len(common)} TPC-H queries, geometric mean", tuple(gains), reference)
+        yield from gain_row(f"{len(common)} TPC-H queries, geometric mean", gains, reference)
 
 
 def _queries(file: FileFindings) -> Iterator[GainRow]:

@@ -1,7 +1,6 @@
 """The sentences that the section `file` begins with."""
 
-import statistics
-
+from tollfree import stats
 from tollfree.suites.file.findings import (
     COLD_SHARE,
     ENGINE_NAMES,
@@ -14,7 +13,7 @@ from tollfree.suites.file.findings import (
     is_published,
     setting,
 )
-from tollfree.suites.presentation import NOT_TOLD_APART, noise_sentence
+from tollfree.suites.presentation import NOT_TOLD_APART, noise_sentence, ratio_words
 
 
 def verdicts(file: FileFindings) -> tuple[str, ...]:
@@ -29,31 +28,37 @@ def verdicts(file: FileFindings) -> tuple[str, ...]:
 
 def _queries(file: FileFindings, candidate: str, engine: str, workers: int) -> str | None:
     """Say what becomes of the article's queries, and of all of TPC-H's where there are more."""
-    ratios = file.ratios(candidate, engine, workers)
-    published = {query: ratios[query] for query in ratios if (query, engine) in file.published}
-    if not ratios:
+    cases = file.tpch_cases(candidate, engine, workers)
+    published = {query: cases[query] for query in cases if (query, engine) in file.published}
+    first = published or cases
+    mean = _mean(file, first)
+    if mean is None:
         return None
-    first = published or ratios
-    mean, span = _mean(first)
     sentence = (
         f"Through {candidate}, {setting(engine, workers)}, {len(first)} queries take {mean} as "
-        f"long as on a regular table (geometric mean; {span})"
+        f"long as on a regular table, in the geometric mean: {_span(file, first)}"
     )
     if published and candidate == STOCK and is_published(engine, workers):
         mean_then = file.published_mean(engine, published)
         sentence += f"; published, on {ENGINE_NAMES[engine]}: {mean_then:.1f}x"
-    if len(ratios) > len(first):
-        mean, span = _mean(ratios)
-        sentence += f"; all {len(ratios)} that were measured: {mean} ({span})"
+    if len(cases) > len(first) and (mean := _mean(file, cases)):
+        sentence += f"; all {len(cases)} that were measured: {mean}"
     return sentence + "."
 
 
-def _mean(ratios: dict[str, float]) -> tuple[str, str]:
-    """Return the geometric mean of ratios by query, and their span."""
-    ordered = sorted((ratio, query) for query, ratio in ratios.items())
-    (low, best), (high, worst) = ordered[0], ordered[-1]
-    mean = statistics.geometric_mean(ratios.values())
-    return f"{mean:.2f}x", f"{best} {low:.2f}x to {worst} {high:.2f}x"
+def _mean(file: FileFindings, cases: dict[str, str]) -> str | None:
+    """Return the geometric mean of the ratios of cases, in words; None if no round has them all."""
+    mean = file.run.mean_ratio(cases.values())
+    if mean is None:
+        return None
+    return ratio_words(mean, told_apart=stats.told_apart(mean, file.run.noise))
+
+
+def _span(file: FileFindings, cases: dict[str, str]) -> str:
+    """Return the least and the largest of the ratios of cases by query."""
+    ratios = [(ratio.median, query) for query, case in cases.items() if (ratio := file.ratio(case))]
+    (low, best), (high, worst) = min(ratios), max(ratios)
+    return f"{best} {low:.2f}x to {worst} {high:.2f}x"
 
 
 def _scanning(file: FileFindings, candidate: str) -> str | None:
@@ -77,18 +82,18 @@ def _scanning(file: FileFindings, candidate: str) -> str | None:
 
 def _kept(file: FileFindings) -> str | None:
     """Say what keeping an index and columns of the files makes of the article's queries."""
-    by_state = {name: file.kept_ratios(name, 0) for name in (OURS, *KEPT)}
-    common = set.intersection(*map(set, by_state.values()))
-    if not common:
-        return None
+    by_state = [file.tpch_cases(name, "plain", 0) for name in (OURS, *KEPT)]
+    common = set.intersection(*map(set, by_state))
+    common = {query for query in common if (query, "plain") in file.published}
     without, first, second, appended = (
-        statistics.geometric_mean(ratios[query] for query in common) for ratios in by_state.values()
+        _mean(file, {query: cases[query] for query in common}) for cases in by_state
     )
+    if None in (without, first, second, appended):
+        return None
     return (
         f"Where {OURS} keeps an index and columns of the files, {len(common)} queries take "
-        f"{second:.2f}x as long as on a regular table (geometric mean), {first:.2f}x the first "
-        f"time, and {appended:.2f}x when the file has grown by a hundredth; {without:.2f}x where "
-        "nothing is kept."
+        f"{second} as long as on a regular table, in the geometric mean; {first} the first "
+        f"time; {appended} when the file has grown by a hundredth; {without} where nothing is kept."
     )
 
 

@@ -7,13 +7,14 @@ from tollfree.errors import EnvironmentLacksError
 from tollfree.report.model import Cell, Column, SuiteSection
 from tollfree.store import Profile
 from tollfree.suites.base import Bench, Suite
+from tollfree.suites.foreign import make_page_cache_functions
 from tollfree.suites.interface import expected, load
 from tollfree.suites.interface.charts import charts
 from tollfree.suites.interface.findings import InterfaceFindings
 from tollfree.suites.interface.gains import gain_chart
 from tollfree.suites.interface.tables import all_tables
 from tollfree.suites.interface.verdicts import verdicts
-from tollfree.suites.presentation import Findings, number, plain_section
+from tollfree.suites.presentation import FROM_DISK, Findings, number, plain_section
 from tollfree.tls import offer_tls
 
 LOG = logging.getLogger("tollfree")
@@ -39,6 +40,7 @@ EXTRA_COLUMNS = (
     number("round trips", decimals=2),
     number("to the client", "bytes", 0),
     number("peak memory", "MB", 1),
+    FROM_DISK,
 )
 
 
@@ -64,6 +66,7 @@ class InterfaceSuite(Suite):
         source.make_database(load.DBNAME)
         statements = expected.statements(bench.store)
         with source.connect(load.DBNAME) as connection:
+            make_page_cache_functions(connection)
             for table in load.load_tables(bench.profile.scale):
                 asked = [x for x in statements if table.name in x]
                 if not asked:
@@ -106,6 +109,7 @@ def _extra_cells(interface: InterfaceFindings) -> dict[str, dict[str, Cell]]:
             "round trips": interface.link_figure(name, "flights"),
             "to the client": interface.link_figure(name, "bytes_to_client"),
             "peak memory": interface.peak_mb(name),
+            FROM_DISK.label: interface.run.from_disk_mb(name),
         }
         for name in interface.run.cases
         if interface.run.values(name)

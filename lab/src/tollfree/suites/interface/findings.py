@@ -126,11 +126,6 @@ class InterfaceFindings(SuiteFindings):
         name = self.tasks.get(task, {}).get(candidate)
         return name if name and self.run.values(name) else None
 
-    def middle(self, testcase: str, figure: str) -> float | None:
-        """Return the median of one figure of a case over the rounds."""
-        found = stats.median_interval(self.run.figures(testcase, figure))
-        return found.median if found else None
-
     def per_execution_ms(self, testcase: str, figure: str) -> float | None:
         """Return a figure in nanoseconds as milliseconds of one execution."""
         found = stats.median_interval(
@@ -182,12 +177,13 @@ class InterfaceFindings(SuiteFindings):
         """Return how long all queries took together; None where a limit ended some round."""
         if self.fewest_queries(testcase) < self.dims(testcase)["executions"]:
             return None
-        total_ns = self.middle(testcase, "total_ns")
+        total_ns = self.run.middle(testcase, "total_ns")
         return None if total_ns is None else total_ns / NS_PER_S
 
     def connecting_ms(self, testcase: str) -> float | None:
         """Return how long one connection takes to be ready."""
-        total, count = self.middle(testcase, "connect_ns"), self.middle(testcase, "connections")
+        total = self.run.middle(testcase, "connect_ns")
+        count = self.run.middle(testcase, "connections")
         return total / NS_PER_MS / count if total is not None and count else None
 
     def peak_mb(self, testcase: str) -> float | None:

@@ -31,6 +31,7 @@ class SamplingSuite(Suite):
     """Samples of tables, and ANALYZE."""
 
     name = "sampling"
+    databases = "^sampling"
     in_demo = True
 
     def disk_bytes(self, profile: Profile) -> int:

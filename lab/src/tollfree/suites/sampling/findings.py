@@ -106,11 +106,6 @@ class SamplingFindings(SuiteFindings):
         found = self.run.find(**dims)
         return found[0] if len(found) == 1 else None
 
-    def figure(self, testcase: str, figure: str) -> float | None:
-        """Return the median of a figure of a case over the rounds."""
-        found = stats.median_interval(self.run.figures(testcase, figure))
-        return found.median if found else None
-
     def local_range(self, testcase: str, figure: str) -> tuple[float, float] | None:
         """Return between what SCATTERED_SHARE of a figure lie after single local ANALYZEs.
 

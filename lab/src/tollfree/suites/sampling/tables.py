@@ -126,7 +126,7 @@ def analyze_table(sampling: SamplingFindings) -> Table:
             *(Column("Table"), number("statistics target", decimals=0)),
             *(Column("Road"), Column("Method"), number("duration", "ms", 1)),
             *(number("ratio to local", "x", 2), number("low", "x", 2), number("high", "x", 2)),
-            number("ratio to stock", "x", 2),
+            number("ratio to stock", "x", 3),
         ),
         tuple(rows),
         (
@@ -149,7 +149,7 @@ def quality_table(sampling: SamplingFindings) -> Table:
                 str(dims["table"]),
                 Road(str(dims["wrapper"]), str(dims["link"])).label,
                 str(dims["method"]),
-                *(sampling.figure(name, figure) for figure in QUALITY),
+                *(sampling.run.middle(name, figure) for figure in QUALITY),
             )
         )
     return Table(
@@ -182,7 +182,7 @@ def scatter_table(sampling: SamplingFindings) -> Table:
         differing = [
             f"{QUALITY[figure]} {found:.3g} (locally {low:.3g} to {high:.3g})"
             for figure, (low, high) in ranges.items()
-            if (found := sampling.figure(name, figure)) is not None and not low <= found <= high
+            if (found := sampling.run.middle(name, figure)) is not None and not low <= found <= high
         ]
         rows.append(
             (

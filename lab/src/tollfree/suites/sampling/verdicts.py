@@ -1,7 +1,7 @@
 """The sentences that the section `sampling` begins with."""
 
 from tollfree import stats
-from tollfree.suites.presentation import NOT_TOLD_APART, noise_sentence, ratio_words
+from tollfree.suites.presentation import noise_sentence, ratio_words
 from tollfree.suites.sampling.crossovers import analyze_verdict, crossover_verdicts
 from tollfree.suites.sampling.findings import (
     CITED_TARGET,
@@ -82,7 +82,7 @@ def _too_few_distinct(sampling: SamplingFindings) -> str | None:
     """Return which ways of ANALYZE are misled by neighbouring rows that are alike."""
     found = []
     for name in sampling.ordered(test="analyze", statistics_target=CITED_TARGET):
-        dims, share = sampling.dims(name), sampling.figure(name, "distinct_clustered")
+        dims, share = sampling.dims(name), sampling.run.middle(name, "distinct_clustered")
         is_largest = dims["table"] == sampling.tables()[-1]
         if is_largest and share is not None and share < FEW and dims["method"] != "local_again":
             road = Road(str(dims["wrapper"]), str(dims["link"]))
@@ -107,10 +107,11 @@ def _analyze(sampling: SamplingFindings, road: Road) -> list[str]:
         if ratio is None or dims["method"] not in ("auto", "system", "off", "import"):
             continue
         words = ratio_words(ratio, told_apart=sampling.run.told_apart(name))
-        stock = sampling.against_stock(name)
-        beside = f", {stock.median:.2f}x as long as through {road.stock}" if stock else ""
-        if stock and not stats.told_apart(stock, sampling.run.noise):
-            beside += f" ({NOT_TOLD_APART})"
+        beside = ""
+        if stock := sampling.against_stock(name):
+            is_told = stats.told_apart(stock, sampling.run.noise)
+            times = ratio_words(stock, told_apart=is_told)
+            beside = f", {times} as long as through {road.stock}"
         sentences.append(
             f"ANALYZE of {dims['table']} rows through {road.label} by the method {dims['method']} "
             f"takes {words} as long as locally{beside}."

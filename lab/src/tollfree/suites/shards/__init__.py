@@ -21,7 +21,8 @@ INTRO = (
     " are foreign tables reach them, through each wrapper. The servers are databases of two"
     " instances in turn, on the machine's own processors. Citus, where the PostgreSQL in use has"
     " it, distributes the rows over two workers of its own. Connections are open when the clock"
-    " starts, which is the server's. For both wrappers `enable_partitionwise_join` and"
+    " starts, which is the server's; those of TPCB, which pgbench times, are opened by each"
+    " client's first transaction. For both wrappers `enable_partitionwise_join` and"
     " `enable_partitionwise_aggregate` are on, and the servers are `async_capable` and have"
     " `parallel_commit`; ours have `parallel_modify`, too. Answers are compared."
 )
@@ -31,6 +32,7 @@ class ShardsSuite(Suite):
     """Sharded tables."""
 
     name = "shards"
+    databases = "^shards_"
     in_demo = False
 
     def disk_bytes(self, profile: Profile) -> int:

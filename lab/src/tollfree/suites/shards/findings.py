@@ -68,11 +68,6 @@ class ShardsFindings(SuiteFindings):
         dims = self.dims(testcase)
         return f"{dims['operation']} of text" if dims["content"] == "text" else dims["operation"]
 
-    def local(self, testcase: str) -> str | None:
-        """Return the same operation on local tables."""
-        names = self.run.find(operation=self.dims(testcase)["operation"], target="local")
-        return names[0] if names else None
-
     def counted(self, testcase: str, what: str) -> float | None:
         """Return how much the links counted for one execution of the command: `flights`, `bytes`
         or `rows`, the median over the rounds; None over a link that does not count."""
