@@ -367,6 +367,13 @@ def test_a_run_says_how_large_it_was_where_that_is_known(page_text: str) -> None
     assert "<dt>Size</dt>" not in render(unknown)
 
 
+def test_what_the_picture_must_not_be_read_without_stands_beside_it() -> None:
+    warning = "NOT PRECISE: the machine was too busy."
+    suite = replace(demo_suite(), warnings=(warning,), verdicts=(warning,))
+    page = render(replace(demo_report(), suites=(suite,)))
+    assert 0 < page.index(warning) < page.index("Findings (1)")
+
+
 def test_interrupted_run_says_how_far_it_came() -> None:
     assert "This run was interrupted: 30 of 32 executions" in render(
         demo_report(RunState.INTERRUPTED)

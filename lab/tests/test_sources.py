@@ -64,7 +64,9 @@ def test_every_stored_run_is_shown(path: Path) -> None:
 def test_a_file_stands_wherever_a_run_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Throughput" in tollfree("show", "--cases", str(FDW)).stdout
     page = tmp_path / "report.html"
-    files = [str(RUNS / f"{name}-postgresql-18.json") for name in ("fdw", "file", "sampling-1m")]
+    files = [
+        str(RUNS / f"{name}-postgresql-18.json") for name in ("fdw", "file-queries", "sampling-1m")
+    ]
     tollfree("report", "-o", str(page), *files)
     assert "Flat files" in page.read_text(encoding="utf-8")
     tollfree("export", "--format", "csv", "-o", str(tmp_path / "csv"), str(FDW))

@@ -18,7 +18,11 @@ from tollfree.suites.foreign import recreate_database
 pytestmark = pytest.mark.cluster
 
 DOCUMENTS = CHECKOUT / "docs"
-PAGES = sorted([*(DOCUMENTS / "tutorials").glob("*.md"), *(DOCUMENTS / "howto").glob("*.md")])
+README = CHECKOUT / "README.md"
+PAGES = sorted(
+    [README, *(DOCUMENTS / "tutorials").glob("*.md"), *(DOCUMENTS / "howto").glob("*.md")]
+)
+READMES_FILE = "at,sensor,value\n2026-01-31 12:00:00,7,1.50\n"
 
 
 def pages_with(kind: str) -> list[Path]:
@@ -32,6 +36,8 @@ def test_a_page_prints_what_it_shows(
 ) -> None:
     folder = pg_instance.data / path.stem
     pg_instance.user.make_folder(folder)
+    if path == README:
+        (folder / "2026.csv").write_text(READMES_FILE, encoding="utf-8")
     here = f"host '{pg_instance.socket_folder}', port '{pg_instance.port}', dbname"
     password = pg_instance.password_file.read_text("utf-8").strip()
     login = f"OPTIONS (user '{SUPERUSER}', password '{password}')"

@@ -5,6 +5,7 @@ Run as a module it prints the page; a test fails while the committed page differ
 
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 from tollfree.export import read_json
@@ -16,9 +17,10 @@ INTRODUCTION = """\
 # Stored runs
 
 The runs that the documents cite. `tollfree show`, `report` and `compare` take such a file wherever
-they take a run. This page is made from the files: `python -m tollfree.stored`.
+they take a run. *Took* is the time of all executions together; making the data came before it. This
+page is made from the files: `python -m tollfree.stored`.
 """
-COLUMNS = ("run", "size", "rounds", "cases", "executions", "PostgreSQL", "begun", "machine")
+COLUMNS = ("run", "size", "rounds", "cases", "executions", "took", "PostgreSQL", "begun", "machine")
 
 
 def page() -> str:
@@ -36,6 +38,7 @@ def _row(path: Path) -> str:
         str(run.rounds),
         str(len(findings.cases)),
         f"{len(findings.results)}" + ("" if run.state == "complete" else f", {run.state}"),
+        str(timedelta(seconds=round(sum(x.duration or 0.0 for x in findings.results)))),
         run.postgresql,
         f"{run.started:%Y-%m-%d}",
         ", ".join(_machine(run.host)),

@@ -42,7 +42,7 @@ WORDS = {
 
 def table() -> str:
     """Return the table as Markdown."""
-    heading = "| what | beside | stock wrapper | tollfree | run |\n|---|---|--:|--:|---|\n"
+    heading = "| what | compared with | stock wrapper | tollfree | run |\n|---|---|--:|--:|---|\n"
     return heading + "".join(f"{line}\n" for line in _lines())
 
 

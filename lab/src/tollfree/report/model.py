@@ -323,6 +323,8 @@ class SuiteSection:
     samples: Samples
     gains: GainChart | None = None
     """The picture that the page begins with."""
+    warnings: tuple[str, ...] = ()
+    """What who looks at the picture has to know; among the verdicts, too."""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_-]*", self.name):

@@ -108,6 +108,7 @@ def _picture(suite: SuiteSection, pictures: list[GainChart]) -> Markup:
         _interruption(suite.run),
         gain_figure(suite.gains, pictures) if suite.gains else None,
         _sentence(gain_sentence(suite.gains)) if suite.gains else None,
+        (element("p", prose(warning), class_="warning") for warning in suite.warnings),
     )
 
 
@@ -135,7 +136,7 @@ def _interruption(run: Run) -> Markup | None:
         f"This run {'is still running' if run.state is RunState.RUNNING else 'was interrupted'}: "
         f"{run.executions_done} of {run.executions_planned} executions were measured. "
         "What follows is about those only.",
-        class_="interrupted",
+        class_="warning",
     )
 
 

@@ -367,12 +367,13 @@ def plain_section(
     """Return a section with the parts that every suite has, and those given: its sentences begin
     with the failures."""
     dimensions = dict.fromkeys(key for c in findings.cases.values() for key in c.dims)
+    warnings = tuple(precision_sentences(findings))
     return SuiteSection(
         name=findings.run.suite,
         title=title,
         intro=intro,
         run=run_part(findings),
-        verdicts=(*failure_sentences(findings), *verdicts, *precision_sentences(findings)),
+        verdicts=(*failure_sentences(findings), *verdicts, *warnings),
         tables=tables,
         charts=charts,
         cases=CaseTable(
@@ -387,6 +388,7 @@ def plain_section(
         ),
         samples=samples(findings),
         gains=gains if gains and gains.rows else None,
+        warnings=warnings,
     )
 
 
