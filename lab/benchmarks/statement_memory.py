@@ -51,7 +51,8 @@ END $$;
 INSERT INTO parts SELECT * FROM items;
 ANALYZE parts;
 CREATE VIEW own_memory AS
-    SELECT (SELECT count(*) FROM pg_prepared_statements WHERE name ~ '^tollfree_s[0-9]') AS kept,
+    SELECT (SELECT count(*) FROM pg_prepared_statements
+            WHERE name ~ '^tollfree_.*s[0-9]+$') AS kept,
         coalesce(sum(total_bytes) FILTER (WHERE name ~ '^CachedPlan'), 0) AS plans,
         sum(total_bytes) AS everything
     FROM pg_backend_memory_contexts;
