@@ -2,6 +2,7 @@
 
 import math
 import random
+from collections.abc import Callable
 
 import pytest
 from precision import NOISES, simulate
@@ -131,17 +132,23 @@ def test_the_range_of_three_ratios_would_miss_1_in_a_quarter_of_the_runs() -> No
     assert missed == pytest.approx(500, abs=80)
 
 
+def equals_told_apart(drawn: Callable[[], list[float]], cases: int, trials: int) -> int:
+    """Return in how many runs with so many A/A cases equal candidates are told apart."""
+    wrong = 0
+    for _ in range(trials):
+        noise = noise_of([drawn() for _ in range(cases)])
+        found = median_interval(drawn())
+        assert found is not None
+        wrong += told_apart(found, noise)
+    return wrong
+
+
 @pytest.mark.parametrize("rounds", [1, 2, 3, 10])
 def test_equal_candidates_are_hardly_ever_told_apart(rounds: int) -> None:
     """As in a run of suite interface, which has A/A cases at 19 tasks."""
     chance = random.Random(7)
     trials = 400
-    wrong = 0
-    for _ in range(trials):
-        noise = noise_of([ratios_of_equals(chance, rounds) for _ in range(19)])
-        found = median_interval(ratios_of_equals(chance, rounds))
-        assert found is not None
-        wrong += told_apart(found, noise)
+    wrong = equals_told_apart(lambda: ratios_of_equals(chance, rounds), 19, trials)
     # With one round Student's t is that of normal noise: bursts come beyond it in 3 of 100.
     assert wrong <= (0.06 if rounds == 1 else 0.01) * trials
 
@@ -149,13 +156,7 @@ def test_equal_candidates_are_hardly_ever_told_apart(rounds: int) -> None:
 @pytest.mark.parametrize("cases", [1, 2, 4, 19])
 def test_one_round_tells_hardly_ever_equals_apart_however_few_aa_cases(cases: int) -> None:
     chance = random.Random(20261126)
-    trials = 5000
-    wrong = 0
-    for _ in range(trials):
-        noise = noise_of([[math.exp(chance.gauss(0, 0.2))] for _ in range(cases)])
-        found = median_interval([math.exp(chance.gauss(0, 0.2))])
-        assert found is not None
-        wrong += told_apart(found, noise)
+    wrong = equals_told_apart(lambda: [math.exp(chance.gauss(0, 0.2))], cases, 5000)
     # Of 5000 runs 50 on average; the standard deviation is 7.
     assert wrong <= 75
 

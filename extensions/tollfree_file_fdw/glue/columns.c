@@ -88,9 +88,12 @@ letters_are_plain(void)
 	return true;
 }
 
-/* How core/ is to hold a type; domains over these types are other types. */
+/*
+ * How core/ is to hold a type, times only if it may read them; domains over these
+ * types are other types.
+ */
 static ColumnSpec
-column_spec(Oid type, int32 typmod)
+column_spec(Oid type, int32 typmod, bool reads_times)
 {
 	ColumnSpec	spec = {.type = COLUMN_OTHER};
 
@@ -113,7 +116,7 @@ column_spec(Oid type, int32 typmod)
 			break;
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
-			if (!letters_are_plain())
+			if (!reads_times)
 				break;
 			spec.type = type == TIMESTAMPOID ? COLUMN_TIMESTAMP
 				: COLUMN_TIMESTAMPTZ;
@@ -168,6 +171,7 @@ FileColumns
 columns_describe(Relation rel, List *names, bool none)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
+	bool		reads_times = letters_are_plain();
 	FileColumns result = {0};
 
 	result.specs = palloc0(sizeof(ColumnSpec) * Max(1, desc->natts));
@@ -181,7 +185,8 @@ columns_describe(Relation rel, List *names, bool none)
 			continue;
 		if (!none && is_named(attribute, names))
 		{
-			*spec = column_spec(attribute->atttypid, attribute->atttypmod);
+			*spec = column_spec(attribute->atttypid, attribute->atttypmod,
+								reads_times);
 			spec->field = result.nfields;
 			result.attnums[result.ncolumns++] = attribute->attnum;
 		}

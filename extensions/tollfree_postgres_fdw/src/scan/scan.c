@@ -154,8 +154,8 @@ send_query(ForeignScanState *node)
 
 /*
  * Sends the query, unless merge.c has sent it; receives the whole result if it
- * is asked for directly, and does not go on as a stream.  If its rows exceed work_mem all of them go into the
- * store, the last ones too.
+ * is asked for directly, and does not go on as a stream.  If its rows exceed
+ * work_mem all of them go into the store, the last ones too.
  */
 static void
 execute_and_wait(ForeignScanState *node)

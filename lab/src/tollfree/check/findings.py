@@ -43,8 +43,7 @@ def of_servers(
         name = f"server {server.name}"
         if server.wrapper in REMOTE_WRAPPERS and not server.mapped:
             text = "It has no user mapping for this user, who cannot use its tables."
-            if not server.usable:
-                text += f" Its owner, {server.owner}, can execute this."
+            text += _by_owner(server.owner, allowed=server.usable)
             yield Finding(name, text, (_create_mapping(server),))
         if is_on(server.options, "use_remote_estimate"):
             yield _remote_estimate(server, measured.get(server.name))
@@ -97,7 +96,8 @@ def _remote_estimate(server: ForeignServer, link: Link | None) -> Finding:
     return Finding(
         f"server {server.name}",
         "use_remote_estimate is on: each planning of a query waits for round trips of its"
-        f" own{cost}. With statistics of the foreign tables it can be off." + _by_owner(server),
+        f" own{cost}. With statistics of the foreign tables it can be off."
+        + _by_owner(server.owner, allowed=server.owned),
         (
             _text(
                 sql.SQL("ALTER SERVER {} OPTIONS (SET use_remote_estimate 'false');").format(
@@ -108,9 +108,9 @@ def _remote_estimate(server: ForeignServer, link: Link | None) -> Finding:
     )
 
 
-def _by_owner(thing: ForeignServer | ForeignTable) -> str:
-    """Say who can execute the commands, if that is not this user."""
-    return "" if thing.owned else f" Its owner, {thing.owner}, can execute this."
+def _by_owner(owner: str, *, allowed: bool) -> str:
+    """Say who can execute the commands, if this user is not allowed to."""
+    return "" if allowed else f" Its owner, {owner}, can execute this."
 
 
 def of_tables(
@@ -127,7 +127,7 @@ def of_tables(
         about = f"table {table.qualified}"
         if "program" in table.options:
             continue  # nobody can analyze it
-        cost = _analyze_cost(server, version) + _by_owner(table)
+        cost = _analyze_cost(server, version) + _by_owner(table.owner, allowed=table.owned)
         if table.row_estimate is None:
             text = "It was never analyzed: the planner guesses its rows."
             yield Finding(about, text + cost, analyze)
@@ -158,7 +158,7 @@ def _fetch_size(table: ForeignTable, server: ForeignServer, link: Link | None) -
         f"table {table.qualified}",
         f"Reading its {rows:,.0f} rows takes {trips:,} round trips of {size} rows{cost};"
         f" with {BETTER_FETCH_SIZE} rows it takes {int(rows // BETTER_FETCH_SIZE + 1):,},"
-        " and more memory." + _by_owner(table),
+        " and more memory." + _by_owner(table.owner, allowed=table.owned),
         (
             f"ALTER FOREIGN TABLE {table.qualified}"
             f" OPTIONS ({verb} fetch_size '{BETTER_FETCH_SIZE}');",
