@@ -32,7 +32,7 @@ demo: ## install what is missing, measure, write report/index.html
 test: ## run every test but the walks, after installing what they need
 	@tools/install-packages test
 	@tools/make-venv dev
-	@$(MAKE) lint build build-clang
+	@$(MAKE) lint build build-clang CLIENTS=--all
 	@$(CHOOSE_POSTGRES) && tools/run-tests unit extension database browser
 
 check: ## what a change needs first, in three minutes: lint, unit tests, one round on a server
@@ -48,10 +48,10 @@ test-db: build ## run the tests that need a PostgreSQL server, but the walks
 	@tools/make-venv dev
 	@$(CHOOSE_POSTGRES) && tools/run-tests extension database
 
-build: ## build the link, the clients and the private PostgreSQL with our extensions
+build: ## build the link, the common clients (CLIENTS=--all: all) and the private PostgreSQL
 	@tools/make-venv run
 	@$(CHOOSE_POSTGRES) && .venv/bin/python -m tollfree.stage && \
-	.venv/bin/python -m tollfree.clients
+	.venv/bin/python -m tollfree.clients $(CLIENTS)
 
 build-clang: ## compile the link and the clients with clang too, for its warnings
 	@$(CHOOSE_POSTGRES) && \

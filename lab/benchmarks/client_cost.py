@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tollfree import stats
-from tollfree.clients import clients
+from tollfree.clients import TIERS, clients
 from tollfree.cluster import SUPERUSER, Cluster
 from tollfree.lab import Lab
 from tollfree.paths import lab_home
@@ -155,7 +155,7 @@ def main() -> None:
     """Measure and print."""
     clear_libpq_environment()
     lab = Lab(buildable_installation(), lab_home(), server_user())
-    found = {c.interface.name: c for c in clients(lab.installation, build=True)}
+    found = {c.interface.name: c for c in clients(lab.installation, build=TIERS)}
     with lab.running(), tempfile.TemporaryDirectory() as folder:
         source = lab.source()
         source.make_database(load.DBNAME)

@@ -58,6 +58,7 @@ OBJECTS = """
     CREATE FOREIGN TABLE fresh (id integer, v text) SERVER far;
     CREATE FOREIGN TABLE lost (id integer) SERVER gone;
     CREATE FOREIGN TABLE lines (line text) SERVER "Files" OPTIONS (filename '/dev/null');
+    CREATE FOREIGN TABLE output (line text) SERVER "Files" OPTIONS (program 'echo a line');
     CREATE TABLE local (id integer);
     ANALYZE items;
     GRANT SELECT ON items TO checked_reader;
@@ -382,9 +383,43 @@ def test_a_query_is_executed_by_both_on_copies(place: Place) -> None:
     assert done["ours_round_trips"] == 1
     assert RTT_US / 1000 <= done["ours_ms"] < done["stock_ms"]
     out, _ = run(place.dsn(), "--execute", "--query", LOOKUP)
-    assert "executed: by postgres_fdw" in out
+    assert "executed: by stock" in out
     assert "1 round trip; 1 row." in out
     assert place.server.password_file.read_text() not in out
+
+
+@pytest.mark.parametrize(
+    ("query", "servers", "trips"),
+    [
+        ("SELECT line FROM version", ["Files"], 0),
+        ("SELECT line, v FROM version, items WHERE id = 7", ["Files", "far"], 1),
+    ],
+)
+def test_a_query_of_a_file_is_executed_by_both(
+    place: Place, query: str, servers: list[str], trips: int
+) -> None:
+    with place.connect() as connection:
+        connection.execute(
+            'CREATE FOREIGN TABLE version (line text) SERVER "Files"'
+            " OPTIONS (filename 'PG_VERSION')"
+        )
+    try:
+        before = place.marks()
+        found = report(place.dsn(), "--execute", "--query", query)
+        out, _ = run(place.dsn(), "--query", query)
+        assert place.marks() == before
+    finally:
+        with place.connect() as connection:
+            connection.execute("DROP FOREIGN TABLE version")
+    (one,) = found["queries"]
+    assert one["servers"] == servers
+    assert one["file_rows"] >= 1
+    assert (one["stock_round_trips"], one["ours_round_trips"]) == (5 * trips, trips)
+    assert unknown(found, "both wrappers") == []
+    done = one["execution"]
+    assert (done["stock_rows"], done["ours_rows"], done["ours_round_trips"]) == (1, 1, trips)
+    assert "of files, as the planner expects" in out
+    assert ("round trip" in out.partition("query ")[2].partition("What to do")[0]) == bool(trips)
 
 
 def test_copies_have_the_columns_and_options_of_their_tables(place: Place) -> None:
@@ -416,6 +451,7 @@ def test_copies_have_the_columns_and_options_of_their_tables(place: Place) -> No
         ("SELECT v FROM public.items WHERE id = 7", "by a name with a schema"),
         ("SELECT v FROM seen WHERE id = 7", "through a view"),
         ("SELECT v, pg_sleep(30) FROM items WHERE id = 7", "timeout: --timeout allows more"),
+        ("SELECT v FROM items, output WHERE id = 7", "public.output runs a program"),
     ],
 )
 def test_a_query_that_copies_do_not_serve_is_not_timed(place: Place, query: str, why: str) -> None:
@@ -541,7 +577,7 @@ def test_no_password_stays_in_pg_stat_statements(place: Place, name: str) -> Non
 
 def test_different_numbers_of_rows_are_a_finding() -> None:
     execution = model.Execution(2.0, 1.0, 3, 5, 4, 1, same_plan=True)
-    query = model.Query("SELECT", None, None, ("far",), 5, 5, 1, execution)
+    query = model.Query("SELECT", None, None, ("far",), 5, 0, 5, 1, execution)
     (finding,) = findings.of_executions((query,))
     assert "5 rows, ours 4" in finding.text
 
@@ -549,7 +585,7 @@ def test_different_numbers_of_rows_are_a_finding() -> None:
 @pytest.mark.parametrize(
     ("query", "why"),
     [
-        ("SELECT 1", "no remote server"),
+        ("SELECT 1", "no foreign table"),
         ("SELECT * FROM nowhere", "nowhere"),
         ("DROP TABLE local", "syntax error"),
         ("SELECT 1; COMMIT; DROP TABLE local", "multiple commands"),

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from links import link_to
 
-from tollfree.clients import clients
+from tollfree.clients import COMMON, clients
 from tollfree.cluster import SUPERUSER, Cluster
 from tollfree.link import Link
 from tollfree.ports import LOOPBACK
@@ -75,7 +75,7 @@ def traffic(link: Link, argv: list[str], typed: str | None = None) -> Traffic:
 
 
 def test_a_query_is_the_same_messages_as_from_psql(link: Link, installation: Installation) -> None:
-    (client,) = (c for c in clients(installation, build=True) if c.interface.name == "libpq")
+    (client,) = (c for c in clients(installation, build=COMMON) if c.interface.name == "libpq")
     assert client.unready is None
     conninfo = f"host={LOOPBACK} port={link.port} user={SUPERUSER} dbname=postgres sslmode=disable"
     psql = [str(Path(installation.bindir) / "psql"), "--no-psqlrc", "--quiet", conninfo]

@@ -23,7 +23,7 @@ import pytest
 from command_line import until
 
 import tollfree.clients
-from tollfree.clients import Client, clients
+from tollfree.clients import COMMON, TIERS, Client, clients
 from tollfree.cluster import SUPERUSER, Cluster
 from tollfree.errors import EnvironmentLacksError, ExitCode, FileError
 from tollfree.manifest import CLIENTS, Interface, read_manifest, read_manifests
@@ -60,7 +60,7 @@ MAY_BE_NULL = {"materialise_ns", "cpu_ns", "wire_bytes"}
 
 @cache
 def _all_clients() -> dict[str, Client]:
-    return {c.interface.name: c for c in clients(buildable_installation(), build=True)}
+    return {c.interface.name: c for c in clients(buildable_installation(), build=TIERS)}
 
 
 def _ready(name: str) -> Client:
@@ -321,7 +321,7 @@ def test_the_client_of_the_tutorial_keeps_the_contract(
         (folder / name).write_text(text, encoding="utf-8")
     (tmp_path / "python").symlink_to(CLIENTS / "python")
     monkeypatch.setattr(tollfree.clients, "read_manifests", lambda: read_manifests(tmp_path))
-    (client,) = clients(buildable_installation(), build=True)
+    (client,) = clients(buildable_installation(), build=TIERS)
     assert client.unready is None or not client.broken, client.unready
     if client.unready is not None:
         pytest.skip(client.unready)
@@ -413,16 +413,16 @@ def workshop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         yield folder
 
 
-def _one(**how: bool) -> Client:
+def _one(**how: Any) -> Client:
     (client,) = clients(buildable_installation(), **how)
     return client
 
 
-def _shell_client(workshop: Path, script: str) -> None:
+def _shell_client(workshop: Path, script: str, tier: str = "common") -> None:
     """Write a client whose build is a shell script that counts how often it ran."""
     text = GOOD.replace('start = ["x"]', 'start = ["{out}/x"]')
     build = json.dumps(["sh", "-c", f"echo >>{workshop}/builds; {script}"])
-    _manifest(workshop / "clients" / "x", f"build = {build}\n{text}")
+    _manifest(workshop / "clients" / "x", f'build = {build}\ntier = "{tier}"\n{text}')
 
 
 def _builds(workshop: Path) -> int:
@@ -458,7 +458,7 @@ def test_a_client_is_built_once_and_anew_when_it_changes(workshop: Path) -> None
     _shell_client(workshop, STARTS)
     assert "not built" in str(_one().unready)
     for again in (False, True):
-        client = _one(build=True)
+        client = _one(build=TIERS)
         assert client.unready is None
         assert Path(client.start[0]).is_file()
         assert _builds(workshop) == 1
@@ -468,8 +468,15 @@ def test_a_client_is_built_once_and_anew_when_it_changes(workshop: Path) -> None
     assert _one().unready is None
     (workshop / "clients" / "x" / "source").write_text("changed")
     assert "not built" in str(_one().unready)
-    assert _one(build=True).start != client.start
+    assert _one(build=TIERS).start != client.start
     assert _builds(workshop) == 2
+
+
+def test_a_client_of_the_second_tier_is_built_when_that_is_asked_for(workshop: Path) -> None:
+    _shell_client(workshop, STARTS, "more")
+    assert _one(build=COMMON).unready == "is not built yet: run `make build CLIENTS=--all`"
+    assert _one(build=TIERS).unready is None
+    assert _one(build=COMMON).unready is None
 
 
 def test_a_build_that_exceeds_its_limit_leaves_no_process(
@@ -487,7 +494,7 @@ def test_a_build_that_exceeds_its_limit_leaves_no_process(
 
     monkeypatch.setattr("tollfree.clients.BUILD_LIMIT_S", 1)
     monkeypatch.setattr(subprocess.Popen, "communicate", once_it_has_begun)
-    assert "timed out" in str(_one(build=True).unready)
+    assert "timed out" in str(_one(build=TIERS).unready)
     child = _child(workshop)
     until(lambda: _has_ended(child))
 
@@ -500,7 +507,7 @@ def test_a_build_of_all_clients_that_is_ended_leaves_no_process(
     script = (
         "import pathlib, sys, tollfree.clients as c; from tollfree.manifest import read_manifests;"
         "f = pathlib.Path(sys.argv[1]); c.cache_home = lambda: f / 'cache'; c.BUILD = f / 'build';"
-        "c.read_manifests = lambda: read_manifests(f / 'clients'); sys.exit(c.main())"
+        "c.read_manifests = lambda: read_manifests(f / 'clients'); sys.exit(c.main([]))"
     )
     process = subprocess.Popen(
         ["env", f"--default-signal={how.name[3:]}", sys.executable, "-c", script, str(workshop)]
@@ -518,16 +525,16 @@ def test_what_cannot_be_built_says_why_and_is_tried_again_only_when_asked(
 ) -> None:
     _shell_client(workshop, f"echo noise >&2; echo the reason >&2; exit {status}")
     for _ in range(2):
-        client = _one(build=True)
+        client = _one(build=TIERS)
         assert (client.unready, client.broken) == ("could not be built: the reason", broken)
         assert _builds(workshop) == 1
-    assert _one(build=True, again=True).unready == "could not be built: the reason"
+    assert _one(build=TIERS, again=True).unready == "could not be built: the reason"
     assert _builds(workshop) == 2
 
 
 def test_a_client_that_does_not_start_is_not_ready(workshop: Path) -> None:
     _shell_client(workshop, STARTS + "; echo 'echo no library >&2; exit 1' >>{out}/x")
-    client = _one(build=True)
+    client = _one(build=TIERS)
     assert (client.unready, client.broken) == ("does not start: no library", True)
 
 
@@ -543,7 +550,7 @@ def test_a_client_that_does_not_start_is_not_ready(workshop: Path) -> None:
 def test_the_reason_is_the_compilers_first_error(workshop: Path, said: str, reason: str) -> None:
     lines = "; ".join(f"echo '{line.strip()}' >&2" for line in said.split(";"))
     _shell_client(workshop, f"{lines}; exit 2")
-    assert str(_one(build=True).unready).startswith(f"could not be built: {reason}")
+    assert str(_one(build=TIERS).unready).startswith(f"could not be built: {reason}")
 
 
 def test_a_client_in_c_that_does_not_compile_is_broken(workshop: Path) -> None:
@@ -551,7 +558,7 @@ def test_a_client_in_c_that_does_not_compile_is_broken(workshop: Path) -> None:
     shutil.copytree(CLIENTS / "floor", workshop / "clients" / "floor")
     source = workshop / "clients" / "floor" / "src" / "main.c"
     source.write_text(source.read_text().replace("main_close(", "main_shut(", 1))
-    (client,) = (c for c in clients(buildable_installation(), build=True))
+    (client,) = (c for c in clients(buildable_installation(), build=TIERS))
     assert client.broken
     assert "main.c:" in str(client.unready)
     assert "error" in str(client.unready)
@@ -560,7 +567,7 @@ def test_a_client_in_c_that_does_not_compile_is_broken(workshop: Path) -> None:
 def test_a_client_whose_needed_folder_is_broken_is_broken_too(workshop: Path) -> None:
     _manifest(workshop / "clients" / "base", 'build = ["false"]')
     _manifest(workshop / "clients" / "x", f'uses = ["base"]\nbuild = ["true"]\n{GOOD}')
-    assert _one(build=True).broken
+    assert _one(build=TIERS).broken
 
 
 def test_a_missing_toolchain_costs_only_its_clients(workshop: Path) -> None:
@@ -568,7 +575,7 @@ def test_a_missing_toolchain_costs_only_its_clients(workshop: Path) -> None:
     needs = '[[needs]]\nprogram = "no-such-tool"\nremedy = "get it"\n'
     text = GOOD.replace('"x"', '"y"')
     _manifest(workshop / "clients" / "y", f'build = ["true"]\n{needs}{text}')
-    found = {c.interface.name: c for c in clients(buildable_installation(), build=True)}
+    found = {c.interface.name: c for c in clients(buildable_installation(), build=TIERS)}
     assert found["x"].unready is None
     assert found["y"].unready == "needs no-such-tool: get it"
     assert not found["y"].broken

@@ -6,6 +6,7 @@ here costs only its own interfaces: their cases are skipped with the reason, or 
 nothing is missing and the client itself is at fault.
 """
 
+import argparse
 import fcntl
 import hashlib
 import json
@@ -17,7 +18,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +30,9 @@ from tollfree.paths import BUILD, cache_home
 from tollfree.postgres import Installation, buildable_installation
 from tollfree.privileges import server_user
 
+COMMON = ("common",)
+TIERS = (*COMMON, "more")
+
 BUILD_LIMIT_S = 1200
 START_LIMIT_S = 60
 UNUSED_LIMIT_S = 30 * 24 * 3600
@@ -39,7 +43,11 @@ LACKING = 77
 ERROR = re.compile(r"\berror\b|^\S+:\d+:", re.IGNORECASE)
 """In a line of a compiler: the word, or the file and line that it complains about."""
 
-NOT_BUILT = "is not built yet: run `make build`"
+NOT_BUILT = {
+    "common": "is not built yet: run `make build`",
+    "more": "is not built yet: run `make build CLIENTS=--all`",
+}
+"""By tier."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,7 @@ class Client:
     """How long it took to build just now; None when nothing was built."""
     build: str
     """A hash of all that it is built from."""
+    tier: str
 
 
 @dataclass(frozen=True)
@@ -71,9 +80,9 @@ class _Outcome:
 
 
 def clients(
-    installation: Installation, *, build: bool = False, again: bool = False
+    installation: Installation, *, build: Collection[str] = (), again: bool = False
 ) -> list[Client]:
-    """Return all clients as they stand; with `build`, build what is not built.
+    """Return all clients as they stand; build those of the tiers in `build` that are not built.
 
     `again` also tries what could not be built the last time.
     """
@@ -90,11 +99,15 @@ class _Builder:
     """Knows how every folder stands, and builds those that it may."""
 
     def __init__(
-        self, manifests: dict[str, Manifest], installation: Installation, build: bool, again: bool
+        self,
+        manifests: dict[str, Manifest],
+        installation: Installation,
+        build: Collection[str],
+        again: bool,
     ) -> None:
         self._manifests = manifests
         self._installation = installation
-        self._may_build = build
+        self._tiers = build
         self._again = again
         self._outcomes: dict[str, _Outcome] = {}
         self._hashes: dict[str, str] = {}
@@ -114,6 +127,7 @@ class _Builder:
             outcome.broken,
             outcome.built_s,
             self._hash(manifest),
+            manifest.tier,
         )
 
     def _outcome(self, manifest: Manifest) -> _Outcome:
@@ -134,8 +148,8 @@ class _Builder:
             if used.failure is not None:
                 return _Outcome(out, used.failure, used.broken)
         stored = _stored(out)
-        if not self._may_build or self._counts(stored):
-            return stored or _Outcome(out, NOT_BUILT)
+        if manifest.tier not in self._tiers or self._counts(stored):
+            return stored or _Outcome(out, NOT_BUILT[manifest.tier])
         try:
             with _locked(out):
                 stored = _stored(out)
@@ -311,20 +325,27 @@ def _complaint(done: subprocess.CompletedProcess[str]) -> _Complaint | None:
     return _Complaint(errors[0] if errors else lines[-1], lacking)
 
 
-def main() -> int:
-    """Build every client, trying anew what failed before; print how each one stands."""
+def main(words: Sequence[str] | None = None) -> int:
+    """Build the clients, trying anew what failed before; print how each one stands."""
+    parser = argparse.ArgumentParser(prog="python -m tollfree.clients", description=main.__doc__)
+    parser.add_argument("--all", action="store_true", help="those of tier `more` too")
+    tiers = TIERS if parser.parse_args(words).all else COMMON
     # A build is in a session of its own, so that no signal to ours ends it.
     interrupt_on_signals()
     try:
-        found = clients(buildable_installation(), build=True, again=True)
+        found = clients(buildable_installation(), build=tiers, again=True)
     except LabError as error:
         sys.stderr.write(f"{error.message}\n  {error.remedy}\n")
         return error.code
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
-    for client in found:
+    left = [client for client in found if client.tier not in tiers and client.unready]
+    for client in (client for client in found if client not in left):
         took = "" if client.built_s is None else f", after {client.built_s:.0f} s of building"
         sys.stdout.write(f"client {client.interface.name}: {client.unready or 'ready'}{took}\n")
+    if left:
+        names = ", ".join(client.interface.name for client in left)
+        sys.stdout.write(f"{len(left)} more clients by make build CLIENTS=--all: {names}\n")
     return 0
 
 

@@ -79,6 +79,8 @@ class Interface(Struct, frozen=True, forbid_unknown_fields=True, rename={"method
 class Document(Struct, frozen=True, forbid_unknown_fields=True, rename={"interfaces": "interface"}):
     """The file of one folder of `clients/`."""
 
+    tier: Literal["common", "more"] = "common"
+    """`more`: built only when it is asked for."""
     uses: tuple[str, ...] = ()
     per_postgresql: bool = False
     build: tuple[str, ...] = ()

@@ -1,9 +1,10 @@
-"""A query executed by the stock wrapper and by ours, on copies of its foreign tables.
+"""A query executed by the stock wrappers and by ours, on copies of its foreign tables.
 
 Each transaction makes copies of the tables in the temporary schema: on the server itself for stock,
-on a copy of the server for ours. Then it is made READ ONLY, the query is executed twice, of which
-the second time counts, and all of it is rolled back. Transactions of both alternate, so that both
-see the same minutes. What begins and ends a transaction is left out of the times.
+on a copy of the server for ours. Of a file there is no copy: both read it. Then the transaction is
+made READ ONLY, the query is executed twice, of which the second time counts, and all of it is
+rolled back. Transactions of both alternate, so that both see the same minutes. What begins and ends
+a transaction is left out of the times.
 """
 
 from dataclasses import dataclass
@@ -11,13 +12,12 @@ from statistics import median
 
 import psycopg
 
-from tollfree.check.inventory import OUR_WRAPPER, REMOTE_WRAPPERS
+from tollfree.check.inventory import OUR_WRAPPER
 from tollfree.check.model import Execution, ForeignServer, ForeignTable
 from tollfree.check.plans import Plan, foreign_scans, nodes, plan_of, tables_read
 from tollfree.check.session import Session, reason
 
-STOCK = "postgres_fdw"
-OURS = OUR_WRAPPER[STOCK]
+STOCK, OURS = "stock", "ours"
 ROUNDS = 3
 EXPLAIN = "EXPLAIN (VERBOSE, FORMAT JSON)"
 EXECUTE = "EXPLAIN (ANALYZE, TIMING OFF, VERBOSE, FORMAT JSON)"
@@ -60,17 +60,17 @@ def execute(
     if real is None:
         return None
     by: dict[str, list[Timed]] = {STOCK: [], OURS: []}
-    for wrapper in (STOCK, OURS) * ROUNDS:
+    for side in (STOCK, OURS) * ROUNDS:
         done = None
         with session.trying(WHAT):
             try:
-                _make_copies(session, wrapper, real, servers, tables)
-                done = _timed(session, query, servers, tables)
+                _make_copies(session, side, real, servers, tables)
+                done = _timed(session, query, tables)
             except NotExecutedError as error:
                 session.not_known(WHAT, str(error))
         if done is None:
             return None
-        by[wrapper].append(done)
+        by[side].append(done)
     stock, ours = by[STOCK], by[OURS]
     return Execution(
         stock_ms=round(median(one.ms for one in stock), 3),
@@ -101,40 +101,43 @@ def _plan_if_only_read(session: Session, query: str) -> Plan | None:
 
 def _make_copies(
     session: Session,
-    wrapper: str,
+    side: str,
     real: Plan,
     servers: dict[str, ForeignServer],
     tables: tuple[ForeignTable, ...],
 ) -> None:
-    """Copy the tables that a plan reads from remote servers, for one of the wrappers."""
-    read = [x for x in tables_read(real, tables) if servers[x.server].wrapper in REMOTE_WRAPPERS]
+    """Copy the foreign tables that a plan reads, for the stock wrappers or for ours."""
+    read = tables_read(real, tables)
     if not read:
-        raise NotExecutedError("it reads no foreign table of a remote server")
+        raise NotExecutedError("with the values in it, it reads no foreign table")
     if len({table.name for table in read}) < len(read):
         raise NotExecutedError("two of its tables have the same name")
     for table in read:
-        if servers[table.server].wrapper != STOCK:
-            raise NotExecutedError(f"server {table.server} is not of {STOCK}")
+        if servers[table.server].wrapper not in OUR_WRAPPER:
+            raise NotExecutedError(f"server {table.server} is not of a stock wrapper")
+        if "program" in table.options:
+            raise NotExecutedError(f"{table.qualified} runs a program")
         if not table.readable:
             raise NotExecutedError(f"this user may not read {table.qualified}")
     on = {table.server: table.server for table in read}
-    if wrapper == OURS:
-        session.run_given("CREATE EXTENSION IF NOT EXISTS", f"{OURS} CASCADE")
+    if side == OURS:
         on = {server: f"tollfree_check_{n}" for n, server in enumerate(on)}
         for server, copy in on.items():
-            _make_server(session, server, copy)
+            wrapper = OUR_WRAPPER[servers[server].wrapper]
+            session.run_given("CREATE EXTENSION IF NOT EXISTS", f"{wrapper} CASCADE")
+            _make_server(session, server, copy, wrapper)
     for table in read:
         (row,) = session.query("temporary_table.sql", on[table.server], table.schema, table.name)
         session.run(row["command"].encode())
 
 
-def _make_server(session: Session, server: str, copy: str) -> None:
+def _make_server(session: Session, server: str, copy: str, wrapper: str) -> None:
     _keep_from_statistics(session)
     session.run(
         "SELECT set_config('tollfree_check.server', %s, true),"
         " set_config('tollfree_check.copy', %s, true),"
         " set_config('tollfree_check.wrapper', %s, true)",
-        *(server, copy, OURS),
+        *(server, copy, wrapper),
     )
     session.query("temporary_server.sql")
 
@@ -154,16 +157,11 @@ def _keep_from_statistics(session: Session) -> None:
         ) from error
 
 
-def _timed(
-    session: Session,
-    query: str,
-    servers: dict[str, ForeignServer],
-    tables: tuple[ForeignTable, ...],
-) -> Timed:
+def _timed(session: Session, query: str, tables: tuple[ForeignTable, ...]) -> Timed:
     """Execute the query, once to connect and once for its figures."""
     session.freeze()
     plan = plan_of(session.run_given(EXPLAIN, query))
-    left = [x for x in tables_read(plan, tables) if servers[x.server].wrapper in REMOTE_WRAPPERS]
+    left = tables_read(plan, tables)
     if left:
         raise NotExecutedError(
             f"it reads {left[0].qualified} by a name with a schema, through a view or as a"

@@ -173,7 +173,7 @@ def of_executions(queries: tuple[Query, ...]) -> Iterator[Finding]:
         if done and done.stock_rows != done.ours_rows:
             yield Finding(
                 "the query",
-                f"postgres_fdw returned {done.stock_rows:,.0f} rows, ours {done.ours_rows:,.0f}."
+                f"Stock returned {done.stock_rows:,.0f} rows, ours {done.ours_rows:,.0f}."
                 " Unless the data changed meanwhile, do not switch, and report it to us.",
             )
 

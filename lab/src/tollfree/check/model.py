@@ -113,6 +113,8 @@ class Query:
     servers: tuple[str, ...]
     remote_rows: float
     """How many rows the remote servers send, as the planner expects."""
+    file_rows: float
+    """How many rows the scans of files return, as the planner expects."""
     stock_round_trips: float
     ours_round_trips: float
     """At least so many: lookups in loops are taken to be sent in batches."""

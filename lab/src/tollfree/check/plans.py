@@ -4,7 +4,8 @@ The arithmetic is that of an autocommit statement. Stock waits for START TRANSAC
 for each server, and for DECLARE, each FETCH and CLOSE each time that a scan is executed; a scan
 that takes no parameter from outside is executed once. Ours waits for one round trip each time, if
 the result is expected to be small or is read to its end, in a loop at best for one for many outer
-rows, and for COMMIT after a modification. What `use_remote_estimate` asks for comes on top.
+rows, and for COMMIT after a modification. What `use_remote_estimate` asks for comes on top. A scan
+of a file waits for none.
 """
 
 import json
@@ -35,6 +36,7 @@ class Costs:
 
     servers: tuple[str, ...]
     remote_rows: float
+    file_rows: float
     stock_round_trips: float
     ours_round_trips: float
 
@@ -83,18 +85,23 @@ def foreign_scans(plan: Plan) -> list[Plan]:
 def costs(
     plan: Plan, servers: dict[str, ForeignServer], tables: tuple[ForeignTable, ...]
 ) -> Costs | None:
-    """Return what a plan waits for, None if it asks no remote server.
+    """Return what a plan waits for, None if it reads no foreign table.
 
     Raises `NotCountedError` where rows are written one by one.
     """
     used: dict[str, bool] = {}
-    rows = stock = ours = 0.0
+    files: set[str] = set()
+    rows = file_rows = stock = ours = 0.0
     for node, executions in nodes(plan):
         if node["Node Type"] == "ModifyTable" and _writes_remotely(node, servers, tables):
             raise NotCountedError("it writes foreign rows one by one or in batches")
+        if node["Node Type"] != "Foreign Scan":
+            continue
         read = [table for table in tables if _is_read(node, table)]
         remote = [t for t in read if servers[t.server].wrapper in REMOTE_WRAPPERS]
-        if node["Node Type"] != "Foreign Scan" or not remote:
+        if not remote:
+            files.update(table.server for table in read)
+            file_rows += executions * node["Plan Rows"] if read else 0
             continue
         server = remote[0].server
         is_read = node.get("Operation", "Select") == "Select"
@@ -105,10 +112,11 @@ def costs(
         stock += times * ((3 + fetched // size) if is_read else 1)
         ours += math.ceil(times / BATCH) if is_read else times
         rows += times * (fetched if is_read else 0)
-    if not used:
+    if not used and not files:
         return None
     ends = sum(used.values())
-    return Costs(tuple(sorted(used)), rows, stock + 2 * len(used), ours + ends)
+    names = tuple(sorted({*used, *files}))
+    return Costs(names, rows, file_rows, stock + 2 * len(used), ours + ends)
 
 
 def tables_read(plan: Plan, tables: tuple[ForeignTable, ...]) -> list[ForeignTable]:

@@ -55,7 +55,7 @@ def examine(
     *,
     all_users: bool = False,
 ) -> tuple[Query, ...]:
-    """Return the query given, or up to `most` expensive ones, as far as they ask remote servers:
+    """Return the query given, or up to `most` expensive ones, as far as they read foreign tables:
     those of this user, or of all."""
     found = (
         _most_expensive(session, most, servers, tables, all_users=all_users)
@@ -112,7 +112,7 @@ def _given(
         try:
             found = _counted(given, _generic_plan(session, given), None, servers, tables)
             if not found:
-                session.not_known(what, "it asks no remote server that is known")
+                session.not_known(what, "it reads no foreign table that is known")
         except NotCountedError as error:
             session.not_known(what, str(error))
     return tuple(found)
@@ -210,6 +210,7 @@ def _counted(
             row["mean_ms"] if row else None,
             counted.servers,
             counted.remote_rows,
+            counted.file_rows,
             counted.stock_round_trips,
             counted.ours_round_trips,
         )

@@ -64,11 +64,14 @@ def _query(query: Query, links: dict[str, Link]) -> Iterator[str]:
     yield f"query {' '.join(query.query.split())}"
     if query.calls is not None:
         yield f"  {_many(query.calls, 'call')}, {query.mean_ms:.3g} ms each"
-    yield (
-        f"  by postgres_fdw {_many(query.stock_round_trips, 'round trip')}, by ours"
-        f" {query.ours_round_trips:,.0f} or more; {_many(query.remote_rows, 'remote row')},"
-        " as the planner expects"
-    )
+    if query.file_rows:
+        yield f"  {_many(query.file_rows, 'row')} of files, as the planner expects"
+    if query.stock_round_trips:
+        yield (
+            f"  by postgres_fdw {_many(query.stock_round_trips, 'round trip')}, by ours"
+            f" {query.ours_round_trips:,.0f} or more; {_many(query.remote_rows, 'remote row')},"
+            " as the planner expects"
+        )
     slowest = max((links[s].rtt_ms for s in query.servers if s in links), default=None)
     if slowest is not None:
         yield (
@@ -80,9 +83,11 @@ def _query(query: Query, links: dict[str, Link]) -> Iterator[str]:
 
 
 def _execution(done: Execution) -> Iterator[str]:
+    trips = done.ours_round_trips
+    waited = f" and {_many(trips, 'round trip')}" if trips else ""
     yield (
-        f"  executed: by postgres_fdw {_ms(done.stock_ms)}, by ours {_ms(done.ours_ms)} and"
-        f" {_many(done.ours_round_trips, 'round trip')}; {_many(done.stock_rows, 'row')}."
+        f"  executed: by stock {_ms(done.stock_ms)}, by ours {_ms(done.ours_ms)}{waited};"
+        f" {_many(done.stock_rows, 'row')}."
         f" Medians of {done.executions}, without the begin and end of the transaction"
     )
     if not done.same_plan:

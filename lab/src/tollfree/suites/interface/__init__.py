@@ -2,7 +2,7 @@
 
 import logging
 
-from tollfree.clients import clients
+from tollfree.clients import COMMON, clients
 from tollfree.errors import EnvironmentLacksError
 from tollfree.report.model import Cell, Column, SuiteSection
 from tollfree.store import Profile
@@ -55,8 +55,8 @@ class InterfaceSuite(Suite):
         return BYTES_OF_SERVERS
 
     def prepare(self, bench: Bench, *, resumed: bool) -> None:
-        """Build the clients that are not built, offer TLS, load the tables that cases need."""
-        clients(bench.lab.installation, build=True)
+        """Build the common clients, if they are not built, offer TLS, load the tables of cases."""
+        clients(bench.lab.installation, build=COMMON)
         source = bench.lab.source()
         try:
             offer_tls(source)
