@@ -281,7 +281,7 @@ def test_servers_may_be_hidden_where_tables_are_not(place: Place) -> None:
             connection.execute("GRANT SELECT ON pg_catalog.pg_user_mappings TO PUBLIC")
     assert found["servers"] == found["queries"] == []
     assert not any("no foreign server" in finding["text"] for finding in found["findings"])
-    assert len(found["tables"]) == 4
+    assert len(found["tables"]) == 5
     assert len(unknown(found, "foreign servers")) == 1
     assert unknown(found, "the query") == ["it asks no remote server that is known"]
 

@@ -31,6 +31,7 @@ extern void lookup_install(void);
 extern bool lookup_writes_quietly(const Query *query);
 
 /* parameters.c */
+extern Relids lookup_outer(PlannerInfo *root, RelOptInfo *rel, Relids tables);
 extern Path *lookup_make_scan(PlannerInfo *root, RelOptInfo *rel,
 							  Relids tables);
 extern List *lookup_split_clauses(PlannerInfo *root, RelOptInfo *rel,

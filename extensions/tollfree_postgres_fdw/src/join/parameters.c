@@ -139,29 +139,38 @@ is_column(Node *node, const RelOptInfo *rel)
 		((Var *) node)->varattno > 0;
 }
 
-/* Is a clause an equality of a column with a value of other tables? */
+/* Is a clause an equality of a column with a value?  Sets both, if it is. */
 static bool
-is_lookup(PlannerInfo *root, const RestrictInfo *clause, RelOptInfo *rel)
+is_equality(const RestrictInfo *clause, const RelOptInfo *rel, Node **column,
+			Node **value)
 {
 	const OpExpr *operation = (const OpExpr *) clause->clause;
-	Node	   *left;
-	Node	   *right;
 
 	if (!IsA(operation, OpExpr) || list_length(operation->args) != 2 ||
 		operation->opno >= FirstGenbkiObjectId ||
 		!OidIsValid(clause->hashjoinoperator) ||
 		!is_plain_collation(operation->inputcollid))
 		return false;
-	left = linitial(operation->args);
-	right = lsecond(operation->args);
-	if (!is_column(left, rel))
+	*column = linitial(operation->args);
+	*value = lsecond(operation->args);
+	if (!is_column(*column, rel))
 	{
-		left = right;
-		right = linitial(operation->args);
+		*column = *value;
+		*value = linitial(operation->args);
 	}
-	return is_column(left, rel) && !has_other(left, rel) &&
-		!has_other(right, rel) &&
-		!bms_is_member(rel->relid, pull_varnos(root, right));
+	return is_column(*column, rel);
+}
+
+/* Is a clause one with a value of other tables, and may it be sent? */
+static bool
+is_lookup(PlannerInfo *root, const RestrictInfo *clause, RelOptInfo *rel)
+{
+	Node	   *column;
+	Node	   *value;
+
+	return is_equality(clause, rel, &column, &value) &&
+		!has_other(column, rel) && !has_other(value, rel) &&
+		!bms_is_member(rel->relid, pull_varnos(root, value));
 }
 
 /* The members of equivalence classes that are a column of the table */
@@ -195,12 +204,14 @@ is_used(const RelOptInfo *rel, AttrNumber attno)
 		!bms_is_empty(rel->attr_needed[attno - rel->min_attr]);
 }
 
-/* The equalities by which rows of a table could be looked up. */
+/* The conditions of joins that are equalities of a table's column with a value. */
 static List *
-find_lookups(PlannerInfo *root, RelOptInfo *rel)
+find_equalities(PlannerInfo *root, RelOptInfo *rel)
 {
 	List	   *clauses = NIL;
-	List	   *lookups = NIL;
+	List	   *equalities = NIL;
+	Node	   *column;
+	Node	   *value;
 	ListCell   *cell;
 
 	foreach(cell, rel->joininfo)
@@ -226,10 +237,34 @@ find_lookups(PlannerInfo *root, RelOptInfo *rel)
 	}
 	foreach(cell, clauses)
 	{
-		if (is_lookup(root, lfirst(cell), rel))
-			lookups = lappend(lookups, lfirst(cell));
+		if (is_equality(lfirst(cell), rel, &column, &value))
+			equalities = lappend(equalities, lfirst(cell));
 	}
-	return lookups;
+	return equalities;
+}
+
+/*
+ * Those of these tables whose values could be looked up in a table, by an equality
+ * with a column; NULL if there are none.  What lookup_make_scan() makes for these
+ * it makes for all of the tables, of a table and of each of its partitions.
+ */
+Relids
+lookup_outer(PlannerInfo *root, RelOptInfo *rel, Relids tables)
+{
+	Relids		outer = NULL;
+	ListCell   *cell;
+
+	if (!bms_is_subset(rel->lateral_relids, tables))
+		return NULL;
+	foreach(cell, find_equalities(root, rel))
+	{
+		const RestrictInfo *clause = lfirst(cell);
+		Relids		others = bms_difference(clause->clause_relids, rel->relids);
+
+		if (bms_is_subset(others, tables))
+			outer = bms_add_members(outer, others);
+	}
+	return outer == NULL ? NULL : bms_add_members(outer, rel->lateral_relids);
 }
 
 /* A cost of the server or, overriding it, of the table. */
@@ -272,12 +307,12 @@ lookup_make_scan(PlannerInfo *root, RelOptInfo *rel, Relids tables)
 	bool		found = false;
 	ListCell   *cell;
 
-	foreach(cell, find_lookups(root, rel))
+	foreach(cell, find_equalities(root, rel))
 	{
 		const RestrictInfo *clause = lfirst(cell);
 		Relids		others = bms_difference(clause->clause_relids, rel->relids);
 
-		if (!bms_is_subset(others, tables))
+		if (!bms_is_subset(others, tables) || !is_lookup(root, clause, rel))
 			continue;
 		found = true;
 		outer = bms_add_members(outer, others);

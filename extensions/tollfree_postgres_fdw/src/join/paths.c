@@ -38,11 +38,19 @@
 
 #include "base/fastpath.h"
 #include "join/lookup.h"
+#include "join/memory.h"
 #include "scan/scan.h"
 #include "scan/scan_state.h"
 #include "session/session.h"
 #include "sql/deparse.h"
 #include "sql/plan.h"
+
+/* A scan that is given the values of some tables, of those that MEMORY_SCANS has */
+typedef struct MadeScan
+{
+	Relids		outer;
+	Path	   *path;			/* NULL: there is none */
+} MadeScan;
 
 static set_join_pathlist_hook_type next_hook = NULL;
 
@@ -155,13 +163,18 @@ is_ours(const RelOptInfo *rel)
 		rel->fdwroutine->BeginForeignScan == tollfreeBeginForeignScan;
 }
 
-/* Is a relation a foreign table whose rows may be looked up in batches? */
+/*
+ * Is a relation a foreign table whose rows may be looked up in batches?  One with
+ * children is not scanned itself: its own rows are those of a child.
+ */
 static bool
 is_table(PlannerInfo *root, const RelOptInfo *rel)
 {
-	return IS_SIMPLE_REL(rel) && is_ours(rel) && !wants_ctids(rel) &&
-		may_batch(rel, fastpath_of_table(planner_rt_fetch(rel->relid,
-														  root)->relid));
+	const RangeTblEntry *entry = IS_SIMPLE_REL(rel) ?
+		planner_rt_fetch(rel->relid, root) : NULL;
+
+	return entry != NULL && !entry->inh && is_ours(rel) && !wants_ctids(rel) &&
+		may_batch(rel, fastpath_of_table(entry->relid));
 }
 
 /* Is a relation a table with partitions or children, whose ctids nobody wants? */
@@ -247,6 +260,22 @@ may_join_remotely(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *innerrel)
 			return true;
 	}
 	return false;
+}
+
+/* One of the foreign scans of an inner side, which are all given the same values. */
+static const Path *
+foreign_scan(const Path *inner)
+{
+	ListCell   *cell;
+
+	if (!IsA(inner, AppendPath))
+		return inner;
+	foreach(cell, ((const AppendPath *) inner)->subpaths)
+	{
+		if (IsA(lfirst(cell), ForeignPath))
+			return lfirst(cell);
+	}
+	return inner;
 }
 
 /* The values of outer rows that a path is given, as columns. */
@@ -447,7 +476,7 @@ static void
 add_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
 		 JoinType jointype, JoinPathExtraData *extra)
 {
-	List	   *columns = find_keys(inner);
+	List	   *columns = find_keys(foreign_scan(inner));
 	List	   *pathkeys = build_join_pathkeys(root, joinrel, jointype,
 											   outer->pathkeys);
 	Path	   *keys = make_path(outer);
@@ -547,6 +576,20 @@ make_append(PlannerInfo *root, RelOptInfo *rel, Relids tables)
 									   PATH_REQ_OUTER(made), 0, false, -1);
 }
 
+/* Makes such a scan of a table or of its members, and remembers it. */
+static MadeScan *
+make_scan(PlannerInfo *root, RelOptInfo *rel, Relids outer)
+{
+	MadeScan   *made = palloc(sizeof(MadeScan));
+
+	made->outer = outer;
+	made->path = is_table(root, rel) ? lookup_make_scan(root, rel, outer) :
+		has_members(root, rel) ? make_append(root, rel, outer) : NULL;
+	memory_keep(rel, MEMORY_SCANS,
+				lappend(memory_find(rel, MEMORY_SCANS), made));
+	return made;
+}
+
 /*
  * The scan of an inner side that is given the values of these tables, if it is
  * not one that PostgreSQL has made.  It lives as long as the relation's other
@@ -556,14 +599,20 @@ static Path *
 make_inner(PlannerInfo *root, RelOptInfo *rel, Relids tables)
 {
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(rel));
-	Path	   *path = NULL;
+	Relids		outer = rel->rtekind == RTE_RELATION && !IS_DUMMY_REL(rel) ?
+		lookup_outer(root, rel, tables) : NULL;
+	MadeScan   *made = NULL;
+	ListCell   *cell;
 
-	if (is_table(root, rel))
-		path = lookup_make_scan(root, rel, tables);
-	else if (has_members(root, rel) && !IS_DUMMY_REL(rel))
-		path = make_append(root, rel, tables);
+	foreach(cell, memory_find(rel, MEMORY_SCANS))
+	{
+		if (bms_equal(((MadeScan *) lfirst(cell))->outer, outer))
+			made = lfirst(cell);
+	}
+	if (made == NULL && outer != NULL)
+		made = make_scan(root, rel, outer);
 	MemoryContextSwitchTo(old);
-	return path;
+	return made == NULL ? NULL : made->path;
 }
 
 /* Could rows of an inner side be looked up?  Cheap to ask, unlike all else. */

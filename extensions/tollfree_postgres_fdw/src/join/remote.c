@@ -14,73 +14,27 @@
  */
 #include "postgres.h"
 
-#include "lib/ilist.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
-#include "utils/memutils.h"
 
 #include "base/compat.h"
 #include "base/fastpath.h"
 #include "base/options.h"
+#include "join/memory.h"
 #include "join/remote.h"
 #include "sql/plan.h"
 
 /* Bytes of a row that fdw_tuple_cost is taken to be for */
 #define ROW_BYTES 100
 
-/* The conditions of a join and of its inputs, for as long as there is the join */
-typedef struct JoinConditions
-{
-	dlist_node	node;
-	const RelOptInfo *joinrel;
-	List	   *clauses;		/* of RestrictInfo */
-	MemoryContextCallback forget;
-} JoinConditions;
-
-static dlist_head remembered = DLIST_STATIC_INIT(remembered);
-
-/* Forgets a join's conditions; called when its memory goes. */
-static void
-forget(void *conditions)
-{
-	dlist_delete(&((JoinConditions *) conditions)->node);
-}
-
-/* Remembers a join's conditions. */
-static void
-remember(RelOptInfo *joinrel, List *clauses)
-{
-	MemoryContext context = GetMemoryChunkContext(joinrel);
-	JoinConditions *conditions = MemoryContextAlloc(context,
-													sizeof(JoinConditions));
-
-	conditions->joinrel = joinrel;
-	conditions->clauses = clauses;
-	conditions->forget.func = forget;
-	conditions->forget.arg = conditions;
-	MemoryContextRegisterResetCallback(context, &conditions->forget);
-	dlist_push_head(&remembered, &conditions->node);
-}
-
 /* The conditions of an input, which is a table or a join. */
 static List *
 conditions_of(const RelOptInfo *rel)
 {
-	dlist_iter	iter;
-
-	if (IS_SIMPLE_REL(rel))
-		return rel->baserestrictinfo;
-	dlist_foreach(iter, &remembered)
-	{
-		const JoinConditions *conditions =
-			dlist_container(JoinConditions, node, iter.cur);
-
-		if (conditions->joinrel == rel)
-			return conditions->clauses;
-	}
-	return NIL;
+	return IS_SIMPLE_REL(rel) ? rel->baserestrictinfo
+		: memory_find(rel, MEMORY_CONDITIONS);
 }
 
 /* Can this condition's two sides be hashed, one for each input of the join? */
@@ -199,7 +153,7 @@ remote_begin_join(RemoteJoin *join, PlannerInfo *root, RelOptInfo *joinrel,
 		return;
 	clauses = list_concat_copy(extra->restrictlist, conditions_of(outer));
 	clauses = list_concat(clauses, conditions_of(inner));
-	remember(joinrel, clauses);
+	memory_keep(joinrel, MEMORY_CONDITIONS, clauses);
 	if (hashed == NIL)
 		return;
 
