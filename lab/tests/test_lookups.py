@@ -291,25 +291,45 @@ def partition_shelf(connection: Connection, *, asks: bool, analyzes: bool) -> No
     connection.execute(
         f"CREATE TABLE {OUR_WRAPPER}.shelf (LIKE postgres_fdw.shelf) PARTITION BY HASH (a)"
     )
+    partition = f"PARTITION OF {{}}.shelf FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {{}})"
     for n in range(PARTITIONS):
-        bounds = f"FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {n})"
-        name = f"{OUR_WRAPPER}.shelf_{n}"
-        if n == PARTITIONS - 1:
-            connection.execute(f"CREATE TABLE {name} PARTITION OF {OUR_WRAPPER}.shelf {bounds}")
-            connection.execute(
-                f"IMPORT FOREIGN SCHEMA public LIMIT TO (parts_{n})"
-                " FROM SERVER postgres_fdw INTO postgres_fdw"
-            )
-            connection.execute(f"INSERT INTO {name} SELECT * FROM postgres_fdw.parts_{n}")
-            connection.execute(f"CREATE INDEX ON {name} (a); ANALYZE {name}")
-            continue
+        make_member(connection, n, partition.format(OUR_WRAPPER, n), asks=asks, analyzes=analyzes)
+
+
+def branch_shelf(connection: Connection, *, asks: bool, analyzes: bool) -> None:
+    """Make our `shelf` a foreign table whose children, of which the last is local, have most of
+    the same rows."""
+    connection.execute(
+        f"ALTER FOREIGN TABLE {OUR_WRAPPER}.shelf OPTIONS (SET table_name 'parts_0')"
+    )
+    for n in range(1, PARTITIONS):
+        child = f"() INHERITS ({OUR_WRAPPER}.shelf)"
+        make_member(connection, n, child, asks=asks, analyzes=analyzes)
+    if analyzes:
+        connection.execute(f"ANALYZE {OUR_WRAPPER}.shelf")
+
+
+def make_member(
+    connection: Connection, n: int, belongs: str, *, asks: bool, analyzes: bool
+) -> None:
+    """Make the partition or child of our `shelf` that has the rows of the remote `parts_N`."""
+    name = f"{OUR_WRAPPER}.shelf_{n}"
+    if n == PARTITIONS - 1:
+        connection.execute(f"CREATE TABLE {name} {belongs}")
         connection.execute(
-            f"CREATE FOREIGN TABLE {name} PARTITION OF {OUR_WRAPPER}.shelf {bounds}"
-            f" SERVER {SECOND_SERVER if n == 1 else OUR_WRAPPER}"
-            f" OPTIONS (schema_name 'public', table_name 'parts_{n}', use_remote_estimate '{asks}')"
+            f"IMPORT FOREIGN SCHEMA public LIMIT TO (parts_{n})"
+            " FROM SERVER postgres_fdw INTO postgres_fdw"
         )
-        if analyzes:
-            connection.execute(f"ANALYZE {name}")
+        connection.execute(f"INSERT INTO {name} SELECT * FROM postgres_fdw.parts_{n}")
+        connection.execute(f"CREATE INDEX ON {name} (a); ANALYZE {name}")
+        return
+    connection.execute(
+        f"CREATE FOREIGN TABLE {name} {belongs}"
+        f" SERVER {SECOND_SERVER if n == 1 else OUR_WRAPPER}"
+        f" OPTIONS (schema_name 'public', table_name 'parts_{n}', use_remote_estimate '{asks}')"
+    )
+    if analyzes:
+        connection.execute(f"ANALYZE {name}")
 
 
 def declare_other_types(connection: Connection, *, analyzes: bool) -> None:
@@ -352,6 +372,14 @@ def test_random_joins_with_partitions(local: Connection, *, asks: bool, analyzes
     import_shelf(local, asks=asks, analyzes=analyzes)
     partition_shelf(local, asks=asks, analyzes=analyzes)
     compare(local, random.Random(f"{SEED} partitions {asks} {analyzes}"), LEAST_OF_PARTITIONS)
+
+
+@pytest.mark.walk
+@pytest.mark.parametrize(("asks", "analyzes"), [(True, True), (False, True), (False, False)])
+def test_random_joins_with_children(local: Connection, *, asks: bool, analyzes: bool) -> None:
+    import_shelf(local, asks=asks, analyzes=analyzes)
+    branch_shelf(local, asks=asks, analyzes=analyzes)
+    compare(local, random.Random(f"{SEED} children {asks} {analyzes}"), LEAST_OF_PARTITIONS)
 
 
 @pytest.mark.walk
