@@ -65,6 +65,19 @@ def test_a_broken_link_is_found(tmp_path: Path) -> None:
     assert list(broken(page)) == ["#two: no such heading", "gone.md: no such file"]
 
 
+def test_benchmarks_that_documents_link_are_recorded() -> None:
+    linked = {
+        anchor
+        for document in documents()
+        for target in LINK.findall(document.read_text(encoding="utf-8"))
+        for name, _, anchor in [target.partition("#")]
+        if name.endswith("runs/benchmarks.md") and anchor
+    }
+    recorded = {path.stem for path in (CHECKOUT / "docs" / "runs" / "benchmarks").glob("*.txt")}
+    assert linked
+    assert linked <= recorded
+
+
 def test_readmes_are_short() -> None:
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in documents()}
     assert lines[CHECKOUT / "README.md"] <= 120

@@ -76,11 +76,7 @@ def _switch(server: ForeignServer, ours: Wrapper) -> Finding:
 
 def _call(server: ForeignServer, verb: str) -> str:
     wrapper = OUR_WRAPPER.get(server.wrapper, server.wrapper)
-    return _text(
-        sql.SQL("SELECT {}({});").format(
-            sql.Identifier(f"{wrapper}_{verb}"), sql.Literal(server.name)
-        )
-    )
+    return f"SELECT {wrapper}_{verb}({_text(sql.Literal(server.name))});"
 
 
 def _create_mapping(server: ForeignServer) -> str:
