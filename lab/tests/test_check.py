@@ -203,7 +203,7 @@ def test_a_superuser_sees_servers_tables_links_and_what_to_do(place: Place) -> N
     assert "ALTER FOREIGN TABLE public.items OPTIONS (ADD fetch_size '10000');" in commands
     assert "ALTER SERVER \"gone\" OPTIONS (SET use_remote_estimate 'false');" in commands
     assert f"CREATE EXTENSION IF NOT EXISTS {OUR_WRAPPER} CASCADE;" in commands
-    assert f"SELECT \"{OUR_FILE_WRAPPER}_adopt\"('Files');" in commands
+    assert f"SELECT {OUR_FILE_WRAPPER}_adopt('Files');" in commands
     assert not any("superuser" in finding["text"] for finding in found["findings"])
     (why,) = unknown(found, "server gone")
     assert "could not connect" in why
@@ -241,8 +241,8 @@ def test_a_server_of_ours_is_measured_and_told_the_way_back(place: Place) -> Non
             connection.execute(f"DROP EXTENSION {OUR_WRAPPER}")
     (link,) = found["links"]
     assert link["rtt_min_ms"] >= RTT_US / 1000
-    assert f"SELECT \"{OUR_WRAPPER}_release\"('far');" in undos(found)
-    assert f"SELECT \"{OUR_WRAPPER}_adopt\"('far');" not in remedies(found)
+    assert f"SELECT {OUR_WRAPPER}_release('far');" in undos(found)
+    assert f"SELECT {OUR_WRAPPER}_adopt('far');" not in remedies(found)
 
 
 def test_a_user_with_few_rights_is_told_what_is_not_known(place: Place) -> None:
@@ -283,7 +283,7 @@ def test_servers_may_be_hidden_where_tables_are_not(place: Place) -> None:
     assert not any("no foreign server" in finding["text"] for finding in found["findings"])
     assert len(found["tables"]) == 5
     assert len(unknown(found, "foreign servers")) == 1
-    assert unknown(found, "the query") == ["it asks no remote server that is known"]
+    assert unknown(found, "the query") == ["it reads no foreign table that is known"]
 
 
 def test_a_database_without_foreign_servers(place: Place) -> None:

@@ -166,6 +166,7 @@ def condition(draw: random.Random) -> str:
                     "s.f <> '$1'",
                     "length(s.f) < length(p.f) + 2",
                     "s.id BETWEEN p.id - 100 AND p.id",
+                    "s.a = ANY (ARRAY(SELECT o.a FROM probe o WHERE o.id % 3 = 0))",
                 )
             )
         )

@@ -56,12 +56,12 @@ max_chars(int32 typmod)
 }
 
 /*
- * Is Z the zone UTC, and T none, as core/ takes them to be?  A user could define
- * them otherwise: as abbreviations, or by a time zone that has them.  An
- * abbreviation can be of a zone whose time was another one in other years.
+ * Does core/ read times in this session?  To it Z is the zone UTC, and T is none.
+ * A user could define them otherwise: as abbreviations, or by a time zone that has
+ * them.  An abbreviation can be of a zone whose time was another one in other years.
  */
-static bool
-letters_are_plain(void)
+bool
+columns_read_times(void)
 {
 	static const char *const times[] = {
 		"1900-01-01T00:00:00Z", "2000-07-01T00:00:00Z"
@@ -171,7 +171,7 @@ FileColumns
 columns_describe(Relation rel, List *names, bool none)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	bool		reads_times = letters_are_plain();
+	bool		reads_times = columns_read_times();
 	FileColumns result = {0};
 
 	result.specs = palloc0(sizeof(ColumnSpec) * Max(1, desc->natts));

@@ -18,6 +18,7 @@ typedef struct FileColumns
 	AttrNumber *attnums;
 } FileColumns;
 
+extern bool columns_read_times(void);
 extern FileColumns columns_describe(Relation rel, List *names, bool none);
 extern FileColumns columns_copy(const FileColumns *columns);
 extern char *columns_field_name(Oid relid, uint32 field);

@@ -56,8 +56,8 @@ make_key(StringInfo key, Relation rel, int encoding, const FileOptions *options)
 	ListCell   *cell;
 
 	initStringInfo(key);
-	appendStringInfo(key, "%d %d %d %d", PG_VERSION_NUM, GetDatabaseEncoding(),
-					 encoding, options->is_append_only);
+	appendStringInfo(key, "%d %d %d %d %d", PG_VERSION_NUM, GetDatabaseEncoding(),
+					 encoding, options->is_append_only, columns_read_times());
 	foreach(cell, options->copy)
 	{
 		DefElem    *option = lfirst_node(DefElem, cell);

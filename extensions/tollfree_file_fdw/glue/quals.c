@@ -33,6 +33,7 @@
 #include "utils/array.h"
 #include "utils/date.h"
 #include "utils/datum.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
@@ -194,8 +195,9 @@ is_about_time(Oid function)
 /*
  * Does a function compute the same, from the same arguments, whenever it is
  * called in a query, and fail always or never?  Of PostgreSQL's own functions
- * those do that are immutable, or depend on nothing but the time.  A setting, on
- * the other hand, may be another one when a prepared statement is executed again.
+ * those do that are immutable, or depend on nothing but the time that the
+ * transaction began.  A setting, on the other hand, may be another one when a
+ * prepared statement is executed again, and a FETCH is a statement of its own.
  */
 bool
 quals_is_predictable(Oid function)
@@ -204,7 +206,8 @@ quals_is_predictable(Oid function)
 
 	return function < FirstUnpinnedObjectId &&
 		(volatility == PROVOLATILE_IMMUTABLE ||
-		 (volatility == PROVOLATILE_STABLE && is_about_time(function)));
+		 (volatility == PROVOLATILE_STABLE && is_about_time(function) &&
+		  function != F_STATEMENT_TIMESTAMP));
 }
 
 /* The opposite, for check_functions_in_node. */

@@ -27,7 +27,7 @@ SHOWN = (
     ("sampling-auto-postgresql-18", "ANALYZE, by default", "a local table"),
     ("shards-postgresql-18", "4 TPC-H queries", "local tables"),
     ("file-queries-postgresql-18", "8 TPC-H queries, geometric mean", "regular tables"),
-    ("file-sf10-postgresql-18", "8 TPC-H queries, geometric mean", "regular tables"),
+    ("file-sf10-rounds-postgresql-18", "8 TPC-H queries, geometric mean", "regular tables"),
 )
 """Run, row of its picture, and what the ratio is to."""
 WORDS = {
@@ -35,7 +35,7 @@ WORDS = {
     "ANALYZE, by default": "ANALYZE of 10 million remote rows",
     "4 TPC-H queries": "4 TPC-H queries over 4 servers, 1 ms away",
     "file-queries-postgresql-18": "8 TPC-H queries on text files, 0.2 GB",
-    "file-sf10-postgresql-18": "the same, 10 GB",
+    "file-sf10-rounds-postgresql-18": "the same, 10 GB",
 }
 """What a row is called here, where its own label needs its page to be understood."""
 

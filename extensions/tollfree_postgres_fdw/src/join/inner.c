@@ -87,7 +87,10 @@ prepare_batch(InnerBatch *batch, RemoteScanState *scan, const char *query,
 	batch->batch.params = palloc0(scan->params->count * sizeof(char *));
 }
 
-/* Adds a scan, if its lookups can be batched. */
+/*
+ * Adds a scan, if its lookups can be batched.  A batch is read whole before its
+ * first row is returned, so a remote statement_timeout is no reason against it.
+ */
 static void
 add_scan(InnerSide *side, EState *estate, const Plan *plan,
 		 MemoryContext *contexts)
@@ -96,7 +99,7 @@ add_scan(InnerSide *side, EState *estate, const Plan *plan,
 	char	   *query = scan != NULL ? make_query(plan) : NULL;
 	InnerScan  *inner;
 
-	if (query == NULL || !scan->may_prefetch ||
+	if (query == NULL || !method_is_free(scan->node, &scan->plan) ||
 		!scan->session->remote.takes_arrays)
 		return;
 	side->scans = side->nscans == 0 ? palloc(sizeof(InnerScan)) :

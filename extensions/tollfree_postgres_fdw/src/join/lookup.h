@@ -30,6 +30,11 @@ lookup_user(const RelOptInfo *rel)
 extern void lookup_install(void);
 extern bool lookup_writes_quietly(const Query *query);
 
+/* costs.c */
+extern Cost lookup_saved_cost(PlannerInfo *root, double rows, const Path *inner,
+							  List *keys, JoinType jointype,
+							  const JoinPathExtraData *extra);
+
 /* parameters.c */
 extern Relids lookup_outer(PlannerInfo *root, RelOptInfo *rel, Relids tables);
 extern Path *lookup_make_scan(PlannerInfo *root, RelOptInfo *rel,

@@ -18,8 +18,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "catalog/pg_class.h"
@@ -34,7 +32,6 @@
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 #include "utils/rel.h"
-#include "utils/selfuncs.h"
 
 #include "base/fastpath.h"
 #include "join/lookup.h"
@@ -202,6 +199,24 @@ has_lookup(PlannerInfo *root, const AppendPath *append)
 }
 
 /*
+ * Has a relation a condition without columns, as PostgreSQL 15 has it below an
+ * outer join?  A Result above its scan checks that, and the node and the scan do
+ * not find each other.
+ */
+static bool
+is_gated(const RelOptInfo *rel)
+{
+	ListCell   *cell;
+
+	foreach(cell, rel->baserestrictinfo)
+	{
+		if (lfirst_node(RestrictInfo, cell)->pseudoconstant)
+			return true;
+	}
+	return false;
+}
+
+/*
  * Is an inner path a foreign scan that may be looked up in batches, of a table,
  * of some partitions, or of all of a LATERAL subquery?  A subquery in that one
  * is executed once for many outer rows, so it may depend on none of them.
@@ -219,6 +234,7 @@ is_lookup(PlannerInfo *root, const Path *inner)
 		const Path *scan = ((const SubqueryScanPath *) inner)->subpath;
 
 		return IsA(scan, ForeignPath) && is_ours(scan->parent) &&
+			!is_gated(scan->parent) &&
 			rel->subroot->init_plans == NIL &&
 			may_batch(scan->parent,
 					  plan_fast_paths(rel->subroot, scan->parent,
@@ -299,6 +315,27 @@ find_keys(const Path *path)
 	return keys;
 }
 
+/* Walker: is there a parameter whose value cannot be sent in an array? */
+static bool
+has_other_param(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+		return !deparse_may_be_key(((Param *) node)->paramtype);
+	return expression_tree_walker(node, has_other_param, context);
+}
+
+/* Is a scan given a value by the query, not by outer rows, that cannot be sent? */
+static bool
+is_given_others(const Path *scan)
+{
+	List	   *clauses = list_concat_copy(scan->parent->baserestrictinfo,
+										   scan->param_info->ppi_clauses);
+
+	return has_other_param((Node *) extract_actual_clauses(clauses, false), NULL);
+}
+
 /* Can all these values be sent in arrays? */
 static bool
 may_be_sent(const List *keys)
@@ -311,22 +348,6 @@ may_be_sent(const List *keys)
 			return false;
 	}
 	return keys != NIL;
-}
-
-/* How many batches so many outer rows make. */
-static double
-count_batches(double rows)
-{
-	double		batches = 0;
-
-	for (double size = LOOKUP_FIRST_ROWS; rows > 0; batches++)
-	{
-		rows -= size;
-		size = Min(size * LOOKUP_GROWTH, LOOKUP_MAX_ROWS);
-		if (size == LOOKUP_MAX_ROWS && rows > 0)
-			return batches + 1 + ceil(rows / size);
-	}
-	return Max(batches, 1);
 }
 
 /* Makes the node's plan, which returns the rows of the outer side's. */
@@ -368,106 +389,6 @@ make_path(Path *outer)
 	return &path->path;
 }
 
-/* What it costs to begin the foreign scans of an inner side. */
-static Cost
-beginning_cost(const Path *inner)
-{
-	Cost		cost = 0;
-	ListCell   *cell;
-
-	if (!IsA(inner, AppendPath))
-		return inner->startup_cost;
-	foreach(cell, ((const AppendPath *) inner)->subpaths)
-	{
-		if (IsA(lfirst(cell), ForeignPath))
-			cost += ((const Path *) lfirst(cell))->startup_cost;
-	}
-	return cost;
-}
-
-/* Is any of the clauses an equality with one of these expressions? */
-static bool
-has_equality(const List *clauses, const List *exprs)
-{
-	const ListCell *cell;
-
-	foreach(cell, clauses)
-	{
-		const RestrictInfo *clause = lfirst(cell);
-		const OpExpr *operation = (const OpExpr *) clause->clause;
-
-		if (OidIsValid(clause->hashjoinoperator) &&
-			(list_member(exprs, linitial(operation->args)) ||
-			 list_member(exprs, lsecond(operation->args))))
-			return true;
-	}
-	return false;
-}
-
-/* Does the Append ask only one partition, told by the values that it is given? */
-static bool
-asks_one(const Path *append)
-{
-	const RelOptInfo *rel = append->parent;
-
-	if (rel->part_scheme == NULL)
-		return false;
-	for (int i = 0; i < rel->part_scheme->partnatts; i++)
-	{
-		if (!has_equality(append->param_info->ppi_clauses, rel->partexprs[i]))
-			return false;
-	}
-	return true;
-}
-
-/* What an inner side costs for a key, without beginning. */
-static Cost
-key_cost(const Path *inner)
-{
-	Cost		cost = inner->total_cost - beginning_cost(inner);
-
-	return IsA(inner, AppendPath) && asks_one(inner) ?
-		cost / list_length(((const AppendPath *) inner)->subpaths) : cost;
-}
-
-/*
- * What a nested loop is charged for its inner side.  Where one match is enough, a
- * row that has matches is expected to stop at the first of them.
- */
-static Cost
-charged_cost(double rows, const Path *inner, JoinType jointype,
-			 const JoinPathExtraData *extra)
-{
-	Cost		run = inner->total_cost - inner->startup_cost;
-	double		matched;
-
-	if (jointype != JOIN_SEMI && jointype != JOIN_ANTI && !extra->inner_unique)
-		return rows * inner->total_cost;
-	matched = rint(rows * extra->semifactors.outer_match_frac);
-	return rows * inner->startup_cost +
-		run * (rows - matched +
-			   matched * 2 / (extra->semifactors.match_count + 1));
-}
-
-/*
- * What the node saves a nested loop, which is costed as if each outer row began
- * a scan: all of these but one for each batch, the rows of keys that come again,
- * and partitions that are not asked.  Less than nothing where the loop would stop
- * at a match, but the rows of a key come all.  Keys that come again in another
- * batch are taken for saved, too: what Memoize saves by them it loses in round
- * trips.
- */
-static Cost
-saved_cost(PlannerInfo *root, double rows, const Path *inner, List *keys,
-		   JoinType jointype, const JoinPathExtraData *extra)
-{
-	double		different = estimate_num_groups(root, keys, rows, NULL, NULL);
-
-	return charged_cost(rows, inner, jointype, extra) -
-		Min(count_batches(rows), rows) * beginning_cost(inner) -
-		Min(different, rows) * key_cost(inner);
-}
-
 /*
  * Adds the nested loop of two sides with the node, if the values that the inner
  * one is given can be sent.
@@ -476,22 +397,23 @@ static void
 add_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
 		 JoinType jointype, JoinPathExtraData *extra)
 {
-	List	   *columns = find_keys(foreign_scan(inner));
+	const Path *scan = foreign_scan(inner);
+	List	   *columns = find_keys(scan);
 	List	   *pathkeys = build_join_pathkeys(root, joinrel, jointype,
 											   outer->pathkeys);
 	Path	   *keys = make_path(outer);
 	JoinCostWorkspace workspace;
 	NestPath   *loop;
 
-	if (!may_be_sent(columns))
+	if (!may_be_sent(columns) || is_given_others(scan))
 		return;
 	initial_cost_nestloop(root, &workspace, jointype, keys, inner, extra);
 	loop = create_nestloop_path(root, joinrel, jointype, &workspace, extra,
 								keys, inner, extra->restrictlist, pathkeys,
 								NULL);
 	loop->jpath.path.parallel_safe = false;
-	loop->jpath.path.total_cost -= saved_cost(root, outer->rows, inner, columns,
-											  jointype, extra);
+	loop->jpath.path.total_cost -= lookup_saved_cost(root, outer->rows, inner,
+													 columns, jointype, extra);
 	loop->jpath.path.total_cost = Max(loop->jpath.path.total_cost,
 									  keys->total_cost + inner->total_cost);
 	add_path(joinrel, &loop->jpath.path);
@@ -638,6 +560,7 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		 jointype != JOIN_SEMI && jointype != JOIN_ANTI) ||
 		outer == NULL || PATH_REQ_OUTER(outer) != NULL ||
 		!may_be_lookup(root, innerrel) ||
+		is_gated(outerrel) || is_gated(innerrel) ||
 		may_join_remotely(root, outerrel, innerrel) || !may_read_ahead(root))
 		return;
 	foreach(cell, innerrel->cheapest_parameterized_paths)

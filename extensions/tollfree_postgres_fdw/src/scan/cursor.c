@@ -71,7 +71,7 @@ will_be_read(const RemoteScanState *scan, ScanReading reading)
 	return fastpath_is_on(scan->plan.fast_paths, FAST_DIRECT_RESULTS) &&
 		scan->may_prefetch &&
 		scan->reading >= reading && run_is_whole(scan->node->ss.ps.state) &&
-		!scan->session->remote.has_statement_timeout && !scan_may_outlive_batch(scan);
+		scan_may_wait(scan);
 }
 
 /* The number of FETCHes in the next batch. */
@@ -204,10 +204,10 @@ cursor_more(RemoteScanState *scan)
 		while (scan->result_bytes < SCAN_BYTES && fetch_read(scan))
 			;
 	}
-	if (scan->session->remote.has_statement_timeout || scan_may_outlive_batch(scan))
-		fetch_drain(scan);
-	else
+	if (scan_may_wait(scan))
 		cursor_send_more(scan);
+	else
+		fetch_drain(scan);
 	return true;
 }
 

@@ -353,9 +353,7 @@ static bool
 may_stream(const RemoteScanState *scan)
 {
 	return scan->batch == NULL && !scan->keeps_rows &&
-		run_is_whole(scan->node->ss.ps.state) &&
-		!scan->session->remote.has_statement_timeout &&
-		!scan_may_outlive_batch(scan);
+		run_is_whole(scan->node->ss.ps.state) && scan_may_wait(scan);
 }
 
 /*

@@ -53,9 +53,7 @@ can_start(const ForeignScanState *node)
 	return scan->phase == SCAN_IDLE && scan->params == NULL &&
 		scan->may_prefetch &&
 		fastpath_is_on(scan->plan.fast_paths, FAST_READ_AHEAD) &&
-		!scan->session->remote.has_statement_timeout &&
-		!batch_is_in_flight(scan->session) &&
-		!scan_may_outlive_batch(scan);
+		!batch_is_in_flight(scan->session) && scan_may_wait(scan);
 }
 
 /* Has the other inputs of the MergeAppend above a scan send their queries. */

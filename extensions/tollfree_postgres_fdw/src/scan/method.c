@@ -69,6 +69,14 @@ returns_ctids(const ForeignScan *plan, List *attrs)
 	return false;
 }
 
+/* Does it make no difference to the query when its rows are fetched? */
+bool
+method_is_free(const ForeignScanState *node, const ScanPlan *scan)
+{
+	return !locks_rows(node->ss.ps.state) &&
+		!returns_ctids(castNode(ForeignScan, node->ss.ps.plan), scan->attrs);
+}
+
 /*
  * May rows be fetched before the executor asks for them?  Not for an
  * asynchronous scan under a remote statement_timeout: its answers can be in
@@ -79,9 +87,7 @@ bool
 method_may_prefetch(const ForeignScanState *node, const ScanPlan *scan,
 					const Session *session)
 {
-	return !locks_rows(node->ss.ps.state) &&
-		!returns_ctids(castNode(ForeignScan, node->ss.ps.plan),
-					   scan->attrs) &&
+	return method_is_free(node, scan) &&
 		!(node->ss.ps.async_capable && session != NULL &&
 		  session->remote.has_statement_timeout);
 }

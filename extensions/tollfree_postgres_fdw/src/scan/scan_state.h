@@ -167,6 +167,17 @@ scan_may_outlive_batch(const RemoteScanState *scan)
 	return scan->begun_in != GetCurrentSubTransactionId();
 }
 
+/*
+ * May answers to the scan wait until their rows are used?  A remote
+ * statement_timeout counts that time, too.
+ */
+static inline bool
+scan_may_wait(const RemoteScanState *scan)
+{
+	return !scan->session->remote.has_statement_timeout &&
+		!scan_may_outlive_batch(scan);
+}
+
 /* Is an answer, or the rest of one, still to be read? */
 static inline bool
 scan_is_in_flight(const RemoteScanState *scan)
@@ -191,6 +202,7 @@ extern bool autocommit_suits_plan(ForeignScanState *node, const ScanPlan *plan);
 extern List *autocommit_relations(ForeignScanState *node, const ScanPlan *plan);
 
 /* method.c */
+extern bool method_is_free(const ForeignScanState *node, const ScanPlan *scan);
 extern bool method_may_prefetch(const ForeignScanState *node,
 								const ScanPlan *scan, const Session *session);
 extern bool method_is_small(const ScanPlan *scan);

@@ -1,0 +1,128 @@
+/*
+ * costs.c
+ *	  What looking up foreign rows in batches costs.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "optimizer/cost.h"
+#include "utils/selfuncs.h"
+
+#include "join/lookup.h"
+
+/* How many batches so many outer rows make. */
+static double
+count_batches(double rows)
+{
+	double		batches = 0;
+
+	for (double size = LOOKUP_FIRST_ROWS; rows > 0; batches++)
+	{
+		rows -= size;
+		size = Min(size * LOOKUP_GROWTH, LOOKUP_MAX_ROWS);
+		if (size == LOOKUP_MAX_ROWS && rows > 0)
+			return batches + 1 + ceil(rows / size);
+	}
+	return Max(batches, 1);
+}
+
+/* What it costs to begin the foreign scans of an inner side. */
+static Cost
+beginning_cost(const Path *inner)
+{
+	Cost		cost = 0;
+	ListCell   *cell;
+
+	if (!IsA(inner, AppendPath))
+		return inner->startup_cost;
+	foreach(cell, ((const AppendPath *) inner)->subpaths)
+	{
+		if (IsA(lfirst(cell), ForeignPath))
+			cost += ((const Path *) lfirst(cell))->startup_cost;
+	}
+	return cost;
+}
+
+/* Is any of the clauses an equality with one of these expressions? */
+static bool
+has_equality(const List *clauses, const List *exprs)
+{
+	const ListCell *cell;
+
+	foreach(cell, clauses)
+	{
+		const RestrictInfo *clause = lfirst(cell);
+		const OpExpr *operation = (const OpExpr *) clause->clause;
+
+		if (OidIsValid(clause->hashjoinoperator) &&
+			(list_member(exprs, linitial(operation->args)) ||
+			 list_member(exprs, lsecond(operation->args))))
+			return true;
+	}
+	return false;
+}
+
+/* Does the Append ask only one partition, told by the values that it is given? */
+static bool
+asks_one(const Path *append)
+{
+	const RelOptInfo *rel = append->parent;
+
+	if (rel->part_scheme == NULL)
+		return false;
+	for (int i = 0; i < rel->part_scheme->partnatts; i++)
+	{
+		if (!has_equality(append->param_info->ppi_clauses, rel->partexprs[i]))
+			return false;
+	}
+	return true;
+}
+
+/* What an inner side costs for a key, without beginning. */
+static Cost
+key_cost(const Path *inner)
+{
+	Cost		cost = inner->total_cost - beginning_cost(inner);
+
+	return IsA(inner, AppendPath) && asks_one(inner) ?
+		cost / list_length(((const AppendPath *) inner)->subpaths) : cost;
+}
+
+/*
+ * What a nested loop is charged for its inner side.  Where one match is enough, a
+ * row that has matches is expected to stop at the first of them.
+ */
+static Cost
+charged_cost(double rows, const Path *inner, JoinType jointype,
+			 const JoinPathExtraData *extra)
+{
+	Cost		run = inner->total_cost - inner->startup_cost;
+	double		matched;
+
+	if (jointype != JOIN_SEMI && jointype != JOIN_ANTI && !extra->inner_unique)
+		return rows * inner->total_cost;
+	matched = rint(rows * extra->semifactors.outer_match_frac);
+	return rows * inner->startup_cost +
+		run * (rows - matched +
+			   matched * 2 / (extra->semifactors.match_count + 1));
+}
+
+/*
+ * What the node saves a nested loop, which is costed as if each outer row began
+ * a scan: all of these but one for each batch, the rows of keys that come again,
+ * and partitions that are not asked.  Less than nothing where the loop would stop
+ * at a match, but the rows of a key come all.  Keys that come again in another
+ * batch are taken for saved, too: what Memoize saves by them it loses in round
+ * trips.
+ */
+Cost
+lookup_saved_cost(PlannerInfo *root, double rows, const Path *inner, List *keys,
+				  JoinType jointype, const JoinPathExtraData *extra)
+{
+	double		different = estimate_num_groups(root, keys, rows, NULL, NULL);
+
+	return charged_cost(rows, inner, jointype, extra) -
+		Min(count_batches(rows), rows) * beginning_cost(inner) -
+		Min(different, rows) * key_cost(inner);
+}
