@@ -212,10 +212,11 @@ writes_elsewhere(EState *estate)
 }
 
 /*
- * Frees the rows of a direct result, all of which have been returned, unless they
- * are few or the scan may start again: an Append has many scans.  If it does start
- * again, although nobody has said so, the remote server is asked again, and must not
- * see what this query has written.
+ * Frees the rows of a direct result once all of them have been returned: below an
+ * Append many scans end one after the other.  Few rows are kept, and so are those of
+ * a scan that may start again.  Should another one start again, the remote server
+ * is asked once more.  If the query writes to foreign tables, that would show what
+ * it has written, so it keeps all rows.
  */
 static void
 let_go(RemoteScanState *scan)
