@@ -19,10 +19,8 @@ DATABASE = "document_examples"
 WRAPPERS = ("tollfree_postgres_fdw", "tollfree_file_fdw")
 BEGINNING = re.compile(
     r"(SELECT|ALTER|CREATE|DROP|GRANT|REVOKE|SET|RESET|ANALYZE|VACUUM|IMPORT|EXPLAIN|INSERT|UPDATE"
-    r"|DELETE|MERGE|WITH|COPY|BEGIN|COMMIT|PREPARE|EXECUTE|DECLARE|FETCH|TRUNCATE|CALL)\s"
+    r"|DELETE|MERGE|WITH|COPY|PREPARE|EXECUTE|DECLARE|FETCH|TRUNCATE|CALL)\s"
 )
-TRANSACTION = re.compile(r"(BEGIN|COMMIT)\b")
-"""What a function cannot have."""
 FUNCTION = re.compile(rf"\b((?:{'|'.join(WRAPPERS)})_\w+)\(")
 SETTING = re.compile(rf"\b((?:{'|'.join(WRAPPERS)})\.[a-z]\w+)\b(?!\()")
 FILES = (".c", ".h", ".md", ".sql", ".control", ".so", ".out", ".py")
@@ -60,16 +58,29 @@ def test_there_are_statements() -> None:
     assert len(STATEMENTS) > 40
 
 
+def parse(connection: psycopg.Connection[tuple[object, ...]], statement: str) -> None:
+    """Have a statement parsed, and not executed: as PL/pgSQL does when it makes a function."""
+    connection.execute(
+        "CREATE OR REPLACE FUNCTION pg_temp.f() RETURNS void LANGUAGE plpgsql"
+        f" AS $f$ BEGIN {statement}; END $f$".encode()
+    )
+
+
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_a_statement_is_sql(
     statement: str, connection: psycopg.Connection[tuple[object, ...]]
 ) -> None:
-    """PL/pgSQL parses what is in a function, when it is created."""
-    if TRANSACTION.match(statement):
-        return
-    text = f"CREATE FUNCTION pg_temp.f() RETURNS void LANGUAGE plpgsql AS $f$ BEGIN {statement};"
-    connection.execute(f"{re.sub('BEGIN SELECT', 'BEGIN PERFORM', text)} END $f$".encode())
-    connection.execute("DROP FUNCTION pg_temp.f()")
+    parse(connection, statement)
+
+
+@pytest.mark.parametrize(
+    "statement", ["SELECT 1 FORM items", "ALTER SERVER far OPTION (ADD x '1')"]
+)
+def test_a_statement_that_is_no_sql_is_found(
+    statement: str, connection: psycopg.Connection[tuple[object, ...]]
+) -> None:
+    with pytest.raises(psycopg.errors.SyntaxError):
+        parse(connection, statement)
 
 
 def test_functions_and_settings_that_documents_name_exist(

@@ -369,18 +369,14 @@ def test_random_joins_have_stocks_rows(local: Connection, *, asks: bool, analyze
 
 @pytest.mark.walk
 @pytest.mark.parametrize(("asks", "analyzes"), [(True, True), (False, True), (False, False)])
-def test_random_joins_with_partitions(local: Connection, *, asks: bool, analyzes: bool) -> None:
+@pytest.mark.parametrize("members", ["partitions", "children"])
+def test_random_joins_with_members(
+    local: Connection, members: str, *, asks: bool, analyzes: bool
+) -> None:
     import_shelf(local, asks=asks, analyzes=analyzes)
-    partition_shelf(local, asks=asks, analyzes=analyzes)
-    compare(local, random.Random(f"{SEED} partitions {asks} {analyzes}"), LEAST_OF_PARTITIONS)
-
-
-@pytest.mark.walk
-@pytest.mark.parametrize(("asks", "analyzes"), [(True, True), (False, True), (False, False)])
-def test_random_joins_with_children(local: Connection, *, asks: bool, analyzes: bool) -> None:
-    import_shelf(local, asks=asks, analyzes=analyzes)
-    branch_shelf(local, asks=asks, analyzes=analyzes)
-    compare(local, random.Random(f"{SEED} children {asks} {analyzes}"), LEAST_OF_PARTITIONS)
+    divide_shelf = partition_shelf if members == "partitions" else branch_shelf
+    divide_shelf(local, asks=asks, analyzes=analyzes)
+    compare(local, random.Random(f"{SEED} {members} {asks} {analyzes}"), LEAST_OF_PARTITIONS)
 
 
 @pytest.mark.walk

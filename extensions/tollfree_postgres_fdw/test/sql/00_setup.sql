@@ -4,6 +4,17 @@ LANGUAGE sql
 RETURN format('dbname %L, host %L, port %L', current_database(),
 			  split_part(current_setting('unix_socket_directories'), ',', 1),
 			  current_setting('port'));
+-- Makes so many servers on this very database, NAME_0 and so on, with further options.
+CREATE PROCEDURE make_servers(name text, number int, options text)
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	FOR i IN 0..number - 1 LOOP
+		EXECUTE format('CREATE SERVER %I FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (%s, %s)', name || '_' || i, server_options(), options);
+		EXECUTE format('CREATE USER MAPPING FOR PUBLIC SERVER %I OPTIONS (password_required ''false'')', name || '_' || i);
+	END LOOP;
+END
+$$;
 
 DO $$
 BEGIN

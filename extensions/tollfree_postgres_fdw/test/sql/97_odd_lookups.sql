@@ -1,12 +1,5 @@
 -- Joins whose lookups cannot be batched as usual: none of them may ask once for each of the 500 rows of `wanted_gadgets`.
-DO $$
-BEGIN
-	FOR i IN 0..1 LOOP
-		EXECUTE format('CREATE SERVER gadgets_%s FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (%s, fdw_tuple_cost ''1'')', i, server_options());
-		EXECUTE format('CREATE USER MAPPING FOR PUBLIC SERVER gadgets_%s OPTIONS (password_required ''false'')', i);
-	END LOOP;
-END
-$$;
+CALL make_servers('gadgets', 2, 'fdw_tuple_cost ''1''');
 CREATE TABLE remote.gadgets AS SELECT i AS id, i % 3 AS kind, 'gadget ' || i AS name FROM generate_series(1, 20000) i;
 CREATE TABLE remote.even_gadgets AS SELECT * FROM remote.gadgets WHERE id % 2 = 0;
 CREATE TABLE remote.odd_gadgets AS SELECT * FROM remote.gadgets WHERE id % 2 = 1;

@@ -1,13 +1,6 @@
 -- Joins with partitions on several servers, whose rows are looked up for many outer rows at once.
 -- To fetch all rows is dear.
-DO $$
-BEGIN
-	FOR i IN 0..2 LOOP
-		EXECUTE format('CREATE SERVER depot_%s FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (%s, fdw_tuple_cost ''100'')', i, server_options());
-		EXECUTE format('CREATE USER MAPPING FOR PUBLIC SERVER depot_%s OPTIONS (password_required ''false'')', i);
-	END LOOP;
-END
-$$;
+CALL make_servers('depot', 3, 'fdw_tuple_cost ''100''');
 -- Six partitions: four foreign, of which two are on one server, one of partitions itself, and one local.
 CREATE TABLE whole_stock AS
 	SELECT i AS id, i % 6 AS part, i % 100 AS k, CASE WHEN i % 50 <> 0 THEN i * 7 % 3000 END AS code, 'item ' || i AS name FROM generate_series(1, 3000) i;
