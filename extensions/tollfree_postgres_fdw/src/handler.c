@@ -34,7 +34,6 @@
 #include "session/shared_counters.h"
 #include "sql/parameterize.h"
 #include "sql/plan.h"
-#include "upper/limit.h"
 #include "upper/partial.h"
 
 PG_MODULE_MAGIC;
@@ -77,30 +76,9 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 		plan = stock->GetForeignPlan(root, rel, tableid, path, tlist, clauses,
 									 outer_plan);
 	plan->scan.plan.qual = list_concat(plan->scan.plan.qual, kept);
-	plan_annotate_scan(plan, root, rel, tableid, &path->path, fast_paths);
+	plan_annotate_scan(plan, root, rel, tableid, path, fast_paths);
 	parameterize_note(&command, plan);
 	return plan;
-}
-
-/* A scan, of no more rows than a query with LIMIT needs of a partition. */
-static ForeignScan *
-plan_limited_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid,
-				  ForeignPath *path, List *tlist, List *clauses,
-				  Plan *outer_plan)
-{
-	double		rows = path->path.rows;
-	LimitedScan limited;
-	ForeignScan *plan;
-
-	if (limit_begin(&limited, root, rel, path))
-	{
-		plan = plan_scan(root, rel, tableid, path, tlist, clauses, outer_plan);
-		limit_end(&limited, root, path);
-		if (plan->scan.plan.qual == NIL)
-			return plan;
-		path->path.rows = rows;
-	}
-	return plan_scan(root, rel, tableid, path, tlist, clauses, outer_plan);
 }
 
 /*
@@ -114,8 +92,7 @@ get_plan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 	ForeignScan *plan;
 
 	if (full == NULL)
-		return plan_limited_scan(root, rel, tableid, path, tlist, clauses,
-								 outer_plan);
+		return plan_scan(root, rel, tableid, path, tlist, clauses, outer_plan);
 	plan = plan_scan(root, full->path.parent, tableid, full,
 					 make_tlist_from_pathtarget(full->path.pathtarget),
 					 clauses, outer_plan);

@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "executor/executor.h"
+#include "tcop/pquery.h"
 
 #include "base/compat.h"
 #include "base/run.h"
@@ -31,19 +32,26 @@ typedef struct WatchedInput
 
 static WatchedInput watched;
 
-/* The innermost run, or NULL; was it asked for all rows? */
-static const QueryDesc *innermost = NULL;
-static bool innermost_is_whole = false;
+/* A run */
+typedef struct Run
+{
+	const QueryDesc *query;
+	bool		is_forward;
+	uint64		count;			/* rows that it is asked for; 0 for all */
+} Run;
+
+/* The innermost run; its query is NULL if there is none */
+static Run	innermost;
 
 /* The hook: runs the executor, and finishes what a statement writes. */
 static void
 run(COMPAT_EXECUTOR_RUN_PARAMS)
 {
-	const QueryDesc *outer = innermost;
-	bool		outer_is_whole = innermost_is_whole;
+	Run			outer = innermost;
 
-	innermost = queryDesc;
-	innermost_is_whole = count == 0 && ScanDirectionIsForward(direction);
+	innermost.query = queryDesc;
+	innermost.is_forward = ScanDirectionIsForward(direction);
+	innermost.count = count;
 	PG_TRY();
 	{
 		if (next_run_hook != NULL)
@@ -56,7 +64,6 @@ run(COMPAT_EXECUTOR_RUN_PARAMS)
 	PG_FINALLY();
 	{
 		innermost = outer;
-		innermost_is_whole = outer_is_whole;
 	}
 	PG_END_TRY();
 }
@@ -110,17 +117,50 @@ run_watch(PlanState *input, void (*finish) (const EState *estate))
 	return true;
 }
 
+/* Is the innermost run one of this query, forward? */
+static bool
+is_forward(const EState *estate)
+{
+	return innermost.query != NULL && innermost.query->estate == estate &&
+		innermost.is_forward;
+}
+
 /* Is the innermost run one of this query, asked for all of its rows? */
 bool
 run_is_whole(const EState *estate)
 {
-	return innermost_is_whole && innermost->estate == estate;
+	return is_forward(estate) && innermost.count == 0;
+}
+
+/*
+ * Is the innermost run the last one of this query, although it is asked for some
+ * rows only?  So it is if the server programming interface executes a query with
+ * a maximum of rows, as SELECT INTO of PL/pgSQL does.  A query of a cursor may
+ * have further runs, and is that of the active portal.
+ */
+bool
+run_is_last(const EState *estate)
+{
+	return is_forward(estate) && innermost.count > 0 &&
+		innermost.query->dest->mydest == DestSPI &&
+		(ActivePortal == NULL || ActivePortal->queryDesc != innermost.query);
+}
+
+/* Rows that the innermost run of this query is still asked for; 0 if unknown. */
+int64
+run_rows_left(const EState *estate)
+{
+	if (!is_forward(estate) || innermost.count == 0 ||
+		innermost.count > PG_INT32_MAX ||
+		estate->es_processed >= innermost.count)
+		return 0;
+	return (int64) (innermost.count - estate->es_processed);
 }
 
 /* The top of this query's plan if it is what the innermost run is of, or NULL. */
 PlanState *
 run_plan(const EState *estate)
 {
-	return innermost != NULL && innermost->estate == estate ?
-		innermost->planstate : NULL;
+	return innermost.query != NULL && innermost.query->estate == estate ?
+		innermost.query->planstate : NULL;
 }

@@ -157,12 +157,13 @@ find_lookups(const LookupState *state)
 static bool
 reads_all(const LookupState *state)
 {
-	const EState *estate = state->css.ss.ps.state;
+	EState	   *estate = state->css.ss.ps.state;
 	const Plan *reader = has_subqueries(state) ? state->css.ss.ps.plan
 		: &loop_of(state)->join.plan;
+	ScanDemand	demand = demand_of_plan(estate, reader);
 
-	return run_is_whole(estate) &&
-		reading_of_plan(estate, reader, InvalidOid) == READS_ALL;
+	return demand.reading == READS_ALL && demand.limit == 0 &&
+		(demand.at_once || run_is_whole(estate));
 }
 
 /* Outer rows of the next batch, when that in use has been received. */

@@ -7,18 +7,21 @@
  * the first one.  So each FETCH asks for about SCAN_BYTES, but for fetch_size
  * rows at least, and a batch grows by more FETCHes.
  *
- * The first batch has DECLARE and a FETCH of fetch_size rows.  Its answer
- * shows how large the rows are.  A later batch asks for SCAN_BYTES, or for
- * what comes in BATCH_ROUND_TRIPS round trips if that is more.  It asks for no
- * more than comes within BATCH_MSECS, and for at most BATCH_GROWTH times as
- * many rows as the batch before: whoever stops early waits for all that was
- * asked for.  A query that is certain to read the rest (reading.c) has all
- * batches as large as they may be.
+ * The first batch has DECLARE and a FETCH of fetch_size rows, or of what the
+ * executor is asked for now if each row is one of the result.  Its answer shows
+ * how large the rows are.  A later batch asks for SCAN_BYTES, or for what comes in
+ * BATCH_ROUND_TRIPS round trips if that is more, but for no more than comes within
+ * BATCH_MSECS, and for at most BATCH_GROWTH times as many rows as the batch before.
+ *
+ * Whoever stops early is to get hardly more rows than through postgres_fdw, which
+ * asks for fetch_size rows at a time.  So where the query is not certain to read
+ * the rest (demand.c), no more are asked for than postgres_fdw would have received
+ * for the next row, and one in SPARE_RATIO of these.
  *
  * A second answer shows that the consumer goes on.  From then on the next
  * batch is sent ahead, as soon as one has been received, unless it would take
- * longer than BATCH_MSECS.  The remote server works on it while the rows of
- * the last one are converted and used.
+ * longer than BATCH_MSECS, or be kept small by what may not be used.  The remote
+ * server works on it while the rows of the last one are converted and used.
  *
  * Rows are taken from the connection until SCAN_BYTES are in memory.  The
  * remote server waits while the socket is full, so memory stays bounded here
@@ -54,37 +57,100 @@
 /* Factor by which a batch may grow at a time, for consumers that stop early */
 #define BATCH_GROWTH 10
 
+/* For so many rows that postgres_fdw would have received there may be one more */
+#define SPARE_RATIO 10
+
 /* The longest that a batch of more rows than fetch_size should take, in ms */
 #define BATCH_MSECS 1000
 
 /* Answers after which the next batch is sent ahead */
 #define ANSWERS_BEFORE_AHEAD 2
 
+/* Is the query certain to read so much of the scan? */
+static bool
+is_read(const RemoteScanState *scan, ScanReading reading)
+{
+	return method_reads(scan->node, &scan->demand, reading);
+}
+
 /*
- * Is the query certain to read so much of the scan, with nothing else sent in
- * between?  Not under a remote statement_timeout, which would run all the
- * time.
+ * Is the same certain, with nothing else sent in between?  Not under a remote
+ * statement_timeout, which would run all the time.
  */
 static bool
-will_be_read(const RemoteScanState *scan, ScanReading reading)
+is_read_alone(const RemoteScanState *scan, ScanReading reading)
 {
 	return fastpath_is_on(scan->plan.fast_paths, FAST_DIRECT_RESULTS) &&
-		scan->may_prefetch &&
-		scan->reading >= reading && run_is_whole(scan->node->ss.ps.state) &&
-		scan_may_wait(scan);
+		scan->may_prefetch && !scan->demand.is_interleaved &&
+		is_read(scan, reading) && scan_may_wait(scan);
 }
 
-/* The number of FETCHes in the next batch. */
-static int
-choose_fetches(const RemoteScanState *scan)
+/* Rows that the query is certain to use if there are as many, or 0. */
+static int64
+rows_needed(const RemoteScanState *scan)
 {
-	if (scan_declares(scan))
-		return will_be_read(scan, READS_ALL) ?
-			Max(1, Min(FIRST_FETCHES, FIRST_ROWS / scan->plan.fetch_size)) : 1;
-	return will_be_read(scan, READS_REST) ? SCAN_FETCHES : scan->batch_fetches;
+	return scan->demand.is_output && scan->may_prefetch ?
+		run_rows_left(scan->node->ss.ps.state) : 0;
 }
 
-/* Asks for more rows, together with the DECLARE if the cursor is new. */
+/* Chooses the first batch: DECLARE and FETCHes. */
+static void
+size_first_batch(RemoteScanState *scan)
+{
+	int			size = scan->plan.fetch_size;
+	int64		needed = rows_needed(scan);
+	int			at_once = Max(size, SCAN_BYTES / Max(scan->plan.width, 1));
+
+	scan->fetch_rows = size;
+	scan->answers = 1;
+	if (is_read_alone(scan, READS_ALL))
+		scan->answers = Max(1, Min(FIRST_FETCHES, FIRST_ROWS / size));
+	else if (needed > size)
+	{
+		scan->fetch_rows = (int) Min(needed, at_once);
+		scan->answers = (int) Min(needed / scan->fetch_rows, SCAN_FETCHES);
+	}
+}
+
+/*
+ * Chooses a later batch: what size_batch has found to be best, but no more than
+ * spare rows if they may not be used.
+ */
+static void
+size_next_batch(RemoteScanState *scan, int64 spare)
+{
+	int64		rows = (int64) scan->fetch_rows * scan->batch_fetches;
+
+	scan->answers = scan->batch_fetches;
+	if (is_read_alone(scan, READS_REST))
+		scan->answers = SCAN_FETCHES;
+	else if (!is_read(scan, READS_REST) && rows > spare)
+	{
+		rows = Max(spare, Min(rows, rows_needed(scan)));
+		scan->fetch_rows = (int) Min(scan->fetch_rows, rows);
+		scan->answers = (int) (rows / scan->fetch_rows);
+	}
+}
+
+/*
+ * Rows that may be asked for without being used, by what postgres_fdw would have
+ * received for the next row.  If those received last have yet to be used, too, they
+ * take their part.
+ */
+static int64
+spare_rows(const RemoteScanState *scan)
+{
+	int64		size = scan->plan.fetch_size;
+	int64		of_stock = (scan->total_received / size + 1) * size;
+	int64		spare = of_stock + of_stock / SPARE_RATIO - scan->total_received;
+
+	return scan->results == NIL ? spare : spare / 3;
+}
+
+/*
+ * Asks for more rows, together with the DECLARE if the cursor is new.  The size of
+ * the batch has been chosen.
+ */
 static void
 send_batch(RemoteScanState *scan)
 {
@@ -95,7 +161,6 @@ send_batch(RemoteScanState *scan)
 
 	snprintf(scan->fetch, sizeof(scan->fetch), "FETCH %d FROM c%u",
 			 scan->fetch_rows, scan->cursor);
-	scan->answers = choose_fetches(scan);
 	for (int i = 0; i < scan->answers; i++)
 		scan->commands[first + i] = fetch;
 	scan->batch_asked = (int64) scan->fetch_rows * scan->answers;
@@ -113,21 +178,22 @@ cursor_open(RemoteScanState *scan, const RemoteCommand *query)
 	MemoryContext old = MemoryContextSwitchTo(scan->node->ss.ps.state->es_query_cxt);
 
 	scan->cursor = ++scan->session->cursors.names;
-	scan->fetch_rows = scan->plan.fetch_size;
 	scan->batch_fetches = 1;
 	scan->batches = 0;
+	scan->total_received = 0;
 	scan->batch_took = -1;
 	scan->binary = false;
 	if (scan->declare != NULL)
 		pfree(scan->declare);
 	scan->declare = psprintf("DECLARE c%u CURSOR FOR\n%s", scan->cursor,
-							 scan->plan.command.sql);
+							 scan->sql);
 	if (scan->commands == NULL)
 		scan->commands = palloc((1 + SCAN_FETCHES) * sizeof(RemoteCommand));
 	MemoryContextSwitchTo(old);
 	scan->commands[0] = *query;
 	scan->commands[0].sql = scan->declare;
 	portals_add(scan->session, scan->cursor);
+	size_first_batch(scan);
 	send_batch(scan);
 }
 
@@ -168,7 +234,9 @@ may_send_ahead(const RemoteScanState *scan)
 {
 	return fastpath_is_on(scan->plan.fast_paths, FAST_READ_AHEAD) &&
 		scan->may_prefetch && !scan->is_slow &&
-		scan->batches >= ANSWERS_BEFORE_AHEAD;
+		scan->batches >= ANSWERS_BEFORE_AHEAD &&
+		(is_read(scan, READS_REST) ||
+		 spare_rows(scan) >= (int64) scan->fetch_rows * scan->batch_fetches);
 }
 
 /* Frees the received rows, all of which have been returned. */
@@ -187,8 +255,10 @@ cursor_send_more(RemoteScanState *scan)
 		return;
 	if (scan->batch_took >= 0)
 		size_batch(scan);
-	if (scan->results == NIL || may_send_ahead(scan))
-		send_batch(scan);
+	if (scan->results != NIL && !may_send_ahead(scan))
+		return;
+	size_next_batch(scan, spare_rows(scan));
+	send_batch(scan);
 }
 
 /* Receives more rows after all have been returned; false after the last. */

@@ -19,7 +19,6 @@
 
 #include "base/compat.h"
 #include "base/fastpath.h"
-#include "base/run.h"
 #include "scan/scan_state.h"
 #include "session/portals.h"
 #include "session/results.h"
@@ -225,6 +224,7 @@ next_answer(RemoteScanState *scan)
 {
 	scan->is_short |= scan->received < scan->fetch_rows;
 	scan->batch_received += scan->received;
+	scan->total_received += scan->received;
 	scan->received = 0;
 	return --scan->answers > 0;
 }
@@ -313,28 +313,40 @@ fetch_read(RemoteScanState *scan)
 }
 
 /*
- * Do the received rows exceed work_mem?  They must not move to the store while
- * one of them is being converted.
+ * Do the received rows exceed work_mem?  A single row stays where it is, however
+ * large it is.  Rows must not move to the store while one of them is being
+ * converted.
  */
 static bool
 should_spill(const RemoteScanState *scan)
 {
-	return scan->result_bytes > (Size) scan->work_mem * 1024 &&
+	bool		is_single = scan->store == NULL &&
+		list_length(scan->results) == 1 &&
+		PQntuples(linitial(scan->results)) == 1;
+
+	return scan->result_bytes > (Size) scan->work_mem * 1024 && !is_single &&
 		!rows_is_converting(scan->reader);
+}
+
+/* Moves the received rows that exceed work_mem into the store. */
+static void
+spill_excess(RemoteScanState *scan)
+{
+	if (!should_spill(scan))
+		return;
+	scan->dropped |= scan->method != FETCH_DIRECT;
+	fetch_spill(scan);
 }
 
 /* fetch_read; rows that exceed work_mem go into the store. */
 static bool
 read_or_spill(RemoteScanState *scan)
 {
-	if (!fetch_read(scan))
-		return false;
-	if (should_spill(scan))
-	{
-		scan->dropped |= scan->method != FETCH_DIRECT;
-		fetch_spill(scan);
-	}
-	return true;
+	bool		has_read = fetch_read(scan);
+
+	if (has_read)
+		spill_excess(scan);
+	return has_read;
 }
 
 /* Reads all that is in flight for the scan. */
@@ -353,7 +365,8 @@ static bool
 may_stream(const RemoteScanState *scan)
 {
 	return scan->batch == NULL && !scan->keeps_rows &&
-		run_is_whole(scan->node->ss.ps.state) && scan_may_wait(scan);
+		method_reads(scan->node, &scan->demand, READS_ALL) &&
+		!scan->demand.is_interleaved && scan_may_wait(scan);
 }
 
 /*
@@ -365,13 +378,14 @@ fetch_direct(RemoteScanState *scan)
 {
 	Size		most = Max(SCAN_BYTES, (Size) scan->work_mem * 1024 / 2);
 
-	while (read_or_spill(scan))
+	while (fetch_read(scan))
 	{
 		if (scan->store == NULL && scan->result_bytes > most && may_stream(scan))
 		{
 			scan->method = FETCH_STREAM;
 			return;
 		}
+		spill_excess(scan);
 	}
 }
 

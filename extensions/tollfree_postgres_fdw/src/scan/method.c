@@ -2,19 +2,24 @@
  * method.c
  *	  How a scan asks for its rows.
  *
- * A result that is expected to be small is asked for directly: the query is
- * sent without a cursor, with START TRANSACTION before it if need be, and one
- * round trip brings all of its rows.  If it is large after all, it goes on as a
- * stream where it may.
+ * Who stops early gets no more than through postgres_fdw.  So what may stop early
+ * comes through a cursor (cursor.c), and the first FETCH asks for fetch_size rows.
  *
- * A result of any size that is certain to be read to its end (reading.c) is
- * streamed: the query is sent without a cursor, and its rows are read as they
- * are used.  The remote server waits while the socket is full.
+ * A result is asked for directly, the query being sent without a cursor, if it is
+ * expected to be small and is certain to be read to its end (demand.c), or if it
+ * has but few rows.  One round trip brings all of its rows, with START TRANSACTION
+ * before it if need be.  If it is large after all, it goes on as a stream where it
+ * may.
  *
- * Other results come through a cursor (cursor.c).  A consumer that stops early
- * then has not received the rest.  A cursor is also used where the query locks
- * remote rows, or updates them by ctid: without one it would lock rows far
- * ahead of the consumer.
+ * A larger result that is certain to be read to its end is streamed: the query is
+ * sent without a cursor, and its rows are read as they are used.  The remote server
+ * waits while the socket is full.
+ *
+ * How many rows are used at most can be known, as below LIMIT or EXISTS.  That is
+ * sent as LIMIT.
+ *
+ * A cursor is also used where the query locks remote rows, or updates them by ctid:
+ * without one it would lock rows far ahead of the consumer.
  */
 #include "postgres.h"
 
@@ -27,6 +32,12 @@
 
 /* The largest result, in bytes, that is asked for directly */
 #define DIRECT_BYTES (1024 * 1024)
+
+/*
+ * Rows are few if they are expected to be so many times fewer than a FETCH asks for.
+ * An estimate can be wrong, and who stops early would get all rows.
+ */
+#define FETCHED_FOR_FEW 10
 
 /* Does the query lock rows? */
 static bool
@@ -92,11 +103,26 @@ method_may_prefetch(const ForeignScanState *node, const ScanPlan *scan,
 		  session->remote.has_statement_timeout);
 }
 
-/* Is the result expected to be small enough to be asked for directly? */
-bool
-method_is_small(const ScanPlan *scan)
+/* May a LIMIT be sent with the query? */
+static bool
+may_limit(const ForeignScanState *node, const ScanPlan *scan)
 {
-	return scan->bytes <= DIRECT_BYTES;
+	return !scan->is_bounded && method_is_free(node, scan) &&
+		fastpath_is_on(scan->fast_paths, FAST_REMOTE_LIMITS);
+}
+
+/* What a query wants of a scan, which may stop early if it can send no LIMIT. */
+ScanDemand
+method_demand(const ForeignScanState *node, const ScanPlan *scan)
+{
+	ScanDemand	demand = demand_of_plan(node->ss.ps.state, node->ss.ps.plan);
+
+	if (demand.limit > 0 && !may_limit(node, scan))
+	{
+		demand.reading = READS_SOME;
+		demand.limit = 0;
+	}
+	return demand;
 }
 
 /*
@@ -113,34 +139,83 @@ can_stream(const ForeignScanState *node, const ScanPlan *scan)
 }
 
 /*
- * The method for a result that may be prefetched.  is_run_whole says whether
- * the executor was asked for all rows of the query, not for the next few.
+ * Does the query, as the executor is asked for its rows now, read so much of what
+ * is wanted of a scan?
  */
+bool
+method_reads(const ForeignScanState *node, const ScanDemand *demand,
+			 ScanReading reading)
+{
+	return demand->reading >= reading &&
+		(demand->at_once || run_is_whole(node->ss.ps.state));
+}
+
+/* The method for a result that may be prefetched, and is read whole or not. */
 static FetchMethod
 method_for(const ForeignScanState *node, const ScanPlan *scan,
-		   ScanReading reading, bool is_run_whole)
+		   const ScanDemand *demand, bool is_read_whole)
 {
+	double		bytes = scan->bytes;
+	bool		has_few_rows = scan->rows >= 0 &&
+		scan->rows <= Max(scan->fetch_size / FETCHED_FOR_FEW, 1);
+
 	if (!fastpath_is_on(scan->fast_paths, FAST_DIRECT_RESULTS))
 		return FETCH_CURSOR;
-	if (method_is_small(scan))
+	if (demand->limit > 0)
+	{
+		bytes = Min(bytes, (double) demand->limit * scan->width);
+		has_few_rows |= demand->limit <= scan->fetch_size;
+	}
+	if (bytes <= DIRECT_BYTES && (is_read_whole || has_few_rows))
 		return FETCH_DIRECT;
-	return is_run_whole && reading == READS_ALL && can_stream(node, scan) ?
+	return is_read_whole && !demand->is_interleaved && can_stream(node, scan) ?
 		FETCH_STREAM : FETCH_CURSOR;
 }
 
+/* Takes the rows that the executor is asked for for a LIMIT, if it is the last time. */
+static void
+limit_by_run(const ForeignScanState *node, RemoteScanState *scan)
+{
+	ScanDemand *demand = &scan->demand;
+	int64		rows = run_rows_left(node->ss.ps.state);
+
+	if (!demand->is_output || rows == 0 || !run_is_last(node->ss.ps.state) ||
+		!may_limit(node, &scan->plan))
+		return;
+	demand->limit = demand->limit == 0 ? rows : Min(demand->limit, rows);
+	demand->reading = READS_ALL;
+	demand->at_once = true;
+}
+
+/* Writes the query, with the LIMIT that is sent. */
+static void
+write_query(const ForeignScanState *node, RemoteScanState *scan)
+{
+	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
+
+	limit_by_run(node, scan);
+	scan->sql = scan->demand.limit == 0 ? scan->plan.command.sql :
+		psprintf("%s LIMIT " INT64_FORMAT, scan->plan.command.sql,
+				 scan->demand.limit);
+	MemoryContextSwitchTo(old);
+}
+
 /*
- * The method for the next execution.  Nothing is streamed under a remote
- * statement_timeout: all of the stream would have to be read within it.
+ * The method for the next execution.  Writes the query before the first.  Nothing
+ * is streamed under a remote statement_timeout: all of the stream would have to be
+ * read within it.
  */
 FetchMethod
-method_choose(const ForeignScanState *node, const RemoteScanState *scan)
+method_choose(const ForeignScanState *node, RemoteScanState *scan)
 {
 	FetchMethod method;
 
+	if (scan->sql == NULL)
+		write_query(node, scan);
 	if (!scan->may_prefetch)
 		return FETCH_CURSOR;
-	method = method_for(node, &scan->plan, scan->reading,
-						run_is_whole(node->ss.ps.state));
+	method = method_for(node, &scan->plan, &scan->demand,
+						method_reads(node, &scan->demand, READS_ALL));
 	return method == FETCH_STREAM && scan->session->remote.has_statement_timeout ?
 		FETCH_CURSOR : method;
 }
@@ -153,10 +228,12 @@ FetchMethod
 method_explain(const ForeignScanState *node, const ScanPlan *plan)
 {
 	const RemoteScanState *scan = node->fdw_state;
+	ScanDemand	demand;
 
 	if (scan != NULL && scan->phase != SCAN_IDLE)
 		return scan->method;
 	if (!method_may_prefetch(node, plan, scan != NULL ? scan->session : NULL))
 		return FETCH_CURSOR;
-	return method_for(node, plan, reading_of_scan(node), true);
+	demand = method_demand(node, plan);
+	return method_for(node, plan, &demand, demand.reading == READS_ALL);
 }

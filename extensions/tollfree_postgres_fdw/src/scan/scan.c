@@ -86,8 +86,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	scan->states = states_read(scan->plan.states);
 	scan->params = rows_params(&node->ss.ps, plan->fdw_exprs);
 	scan->may_prefetch = method_may_prefetch(node, &scan->plan, scan->session);
-	if (!method_is_small(&scan->plan))
-		scan->reading = reading_of_scan(node);
+	scan->demand = method_demand(node, &scan->plan);
 	scan->begun_in = GetCurrentSubTransactionId();
 	scan->keeps_rows = (eflags & EXEC_FLAG_REWIND) != 0;
 
@@ -131,12 +130,11 @@ send_query(ForeignScanState *node)
 {
 	RemoteScanState *scan = node->fdw_state;
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
-	RemoteCommand command = {
-		.sql = scan->plan.command.sql,.shown = scan->plan.command.shown
-	};
+	RemoteCommand command = {.shown = scan->plan.command.shown};
 	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 
 	scan->method = scan->batch != NULL ? FETCH_DIRECT : method_choose(node, scan);
+	command.sql = scan->sql;
 	settings_require(REQUIRE_DIRECT, scan->method != FETCH_CURSOR);
 	set_params(scan, econtext, &command);
 	command.hints.is_cacheable = scan->method == FETCH_DIRECT &&
@@ -431,11 +429,15 @@ scan_explain(ForeignScanState *node, ExplainState *es)
 	ScanPlan	remote = plan_read_scan(plan->fdw_private);
 	static const char *const names[] = {"direct", "streamed", "cursor"};
 	FetchMethod method;
+	int64		limit;
 
 	if (!es->verbose)
 		return;
 	method = method_explain(node, &remote);
 	ExplainPropertyText("Fetch Method", names[method], es);
+	limit = scan != NULL ? scan->demand.limit : method_demand(node, &remote).limit;
+	if (limit > 0)
+		ExplainPropertyInteger("Remote Limit", NULL, limit, es);
 	if (method != FETCH_CURSOR && autocommit_suits_plan(node, &remote))
 		ExplainPropertyText("Autocommit", "possible", es);
 	if (!es->analyze || scan == NULL)

@@ -33,6 +33,18 @@ typedef enum ScanReading
 	READS_ALL
 } ScanReading;
 
+/* What a query wants of the rows of a scan */
+typedef struct ScanDemand
+{
+	ScanReading reading;		/* if the query is asked for all of its rows */
+	bool		at_once;		/* or for any number of them, as below a sort */
+	bool		is_output;		/* is each row one of the query's result? */
+	bool		is_interleaved; /* may the query use the server before all
+								 * rows have been read? */
+	int64		limit;			/* of rows that are used; 0 if there is none.
+								 * The others hold if no more are returned. */
+} ScanDemand;
+
 /* How the remote server is asked for rows */
 typedef enum FetchMethod
 {
@@ -102,7 +114,9 @@ typedef struct RemoteScanState
 	const ForeignScanState *node;
 	dlist_node	parameterized;	/* in scan.c's list, if it has parameters */
 	FetchMethod method;			/* of the last execution */
-	ScanReading reading;		/* if the query is asked for all rows */
+	ScanDemand	demand;
+	char	   *sql;			/* the query that is executed, with the LIMIT;
+								 * NULL before the first execution */
 	SessionUsage *usage;		/* of the twin, too */
 	struct RemoteScanState *twin;	/* has another batch of keys looked up
 									 * while the rows of one are used; NULL if
@@ -142,9 +156,8 @@ typedef struct RemoteScanState
 								 * been returned */
 	int64		fetches_binary; /* FETCHes for rows in binary form */
 	int			fetch_rows;		/* that each FETCH of the batch in flight, or
-								 * else of the next one, asks for */
-	int			batch_fetches;	/* FETCHes of the next batch, if the query may
-								 * stop early */
+								 * else of the next one, asks for at most */
+	int			batch_fetches;	/* FETCHes of the next batch, at most */
 	bool		is_slow;		/* would the next batch take longer than
 								 * BATCH_MSECS? */
 	int			received;		/* rows of the FETCH being read */
@@ -152,6 +165,7 @@ typedef struct RemoteScanState
 	TimestampTz sent;			/* when the last batch was sent */
 	long		batch_took;		/* ms until all of it was received; -1 once
 								 * the next batch has been sized by it */
+	int64		total_received; /* rows of all batches */
 	int64		batch_asked;	/* rows that it asked for */
 	int64		batch_received; /* rows of its FETCHes answered so far */
 	Size		batch_bytes;	/* bytes of its rows received so far */
@@ -192,10 +206,8 @@ scan_declares(const RemoteScanState *scan)
 	return scan->method == FETCH_CURSOR && scan->batches == 0;
 }
 
-/* reading.c */
-extern ScanReading reading_of_scan(const ForeignScanState *node);
-extern ScanReading reading_of_plan(const EState *estate, const Plan *plan,
-								   Oid server);
+/* demand.c */
+extern ScanDemand demand_of_plan(EState *estate, const Plan *plan);
 
 /* autocommit.c */
 extern bool autocommit_suits_plan(ForeignScanState *node, const ScanPlan *plan);
@@ -205,9 +217,12 @@ extern List *autocommit_relations(ForeignScanState *node, const ScanPlan *plan);
 extern bool method_is_free(const ForeignScanState *node, const ScanPlan *scan);
 extern bool method_may_prefetch(const ForeignScanState *node,
 								const ScanPlan *scan, const Session *session);
-extern bool method_is_small(const ScanPlan *scan);
+extern ScanDemand method_demand(const ForeignScanState *node,
+								const ScanPlan *scan);
+extern bool method_reads(const ForeignScanState *node, const ScanDemand *demand,
+						 ScanReading reading);
 extern FetchMethod method_choose(const ForeignScanState *node,
-								 const RemoteScanState *scan);
+								 RemoteScanState *scan);
 extern FetchMethod method_explain(const ForeignScanState *node,
 								  const ScanPlan *plan);
 

@@ -232,10 +232,7 @@ parameterize_scan(Parameterization *command, const PlannerInfo *root,
 {
 	ListCell   *cell;
 
-	/*
-	 * Of a path with a LIMIT postgres_fdw, and upper/limit.c, have notes
-	 * here.
-	 */
+	/* postgres_fdw has notes in a path with a LIMIT. */
 	if (!IS_SIMPLE_REL(rel) || path->path.pathkeys != NIL ||
 		path->fdw_private != NIL ||
 		bms_is_member(rel->relid, root->all_result_relids))

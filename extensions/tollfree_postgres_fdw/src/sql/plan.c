@@ -12,7 +12,8 @@
  *
  *			fetch_size, bytes of the result, bytes of a row, fast paths that
  *			options allow, states of aggregates (upper/), is it of a sorted
- *			partition? [, command]
+ *			partition?, rows of the result, are there no more for
+ *			certain? [, command]
  *
  * and to that of a direct modification we may append a command.  A command is
  * a list of the SQL that is executed, the types that are declared for its
@@ -26,6 +27,7 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/value.h"
 #include "optimizer/optimizer.h"
@@ -41,8 +43,16 @@
 /* Of a table whose size is a guess, rows are few if it has so many times more */
 #define FEW_OF_GUESSED 10
 
-/* Where the command is in the list that a scan has in place of fetch_size */
-#define PLAN_COMMAND 6
+/* Bytes of a row's message, and of each value in it, beside the values' own */
+#define ROW_OVERHEAD 7
+#define VALUE_OVERHEAD 4
+
+/* Where these are in the list that a scan has in place of fetch_size */
+#define PLAN_ROWS 6
+#define PLAN_COMMAND 8
+
+/* Where a path of postgres_fdw says that its query has a LIMIT */
+#define PATH_HAS_LIMIT 1
 
 /* Is the nth member a node of that kind?  The empty list is NULL. */
 static bool
@@ -51,6 +61,40 @@ is_kind(List *private, int n, NodeTag tag)
 	Node	   *member = list_nth(private, n);
 
 	return member == NULL ? tag == T_IntList : nodeTag(member) == tag;
+}
+
+/*
+ * The bytes that a value of a type has as text, in a message, if it has so many
+ * here.  Of times and floating-point numbers the longest text is taken.
+ */
+static int32
+text_width(Oid type, int32 width)
+{
+	switch (type)
+	{
+		case INT4OID:
+		case OIDOID:
+			return 8;
+		case INT8OID:
+		case DATEOID:
+		case FLOAT4OID:
+			return 10;
+		case FLOAT8OID:
+			return 18;
+		case TIMEOID:
+			return 15;
+		case TIMESTAMPOID:
+			return 26;
+		case TIMESTAMPTZOID:
+			return 29;
+		case UUIDOID:
+			return 36;
+		case NUMERICOID:
+		case BYTEAOID:
+			return 2 * width + 2;
+		default:
+			return width;
+	}
 }
 
 /* The expected bytes of a column, by its statistics or else its type. */
@@ -62,10 +106,8 @@ column_width(Oid relid, AttrNumber attno)
 	int32		typmod;
 	Oid			collation;
 
-	if (width > 0)
-		return width;
 	get_atttypetypmodcoll(relid, attno, &type, &typmod, &collation);
-	return get_typavgwidth(type, typmod);
+	return text_width(type, width > 0 ? width : get_typavgwidth(type, typmod));
 }
 
 /* The expected bytes of a column that a join or an aggregate returns. */
@@ -82,7 +124,8 @@ expression_width(PlannerInfo *root, const Node *expr)
 		if (rte->rtekind == RTE_RELATION && var->varattno == 0)
 			return get_relation_data_width(rte->relid, NULL);
 	}
-	return get_typavgwidth(exprType(expr), exprTypmod(expr));
+	return text_width(exprType(expr),
+					  get_typavgwidth(exprType(expr), exprTypmod(expr)));
 }
 
 /*
@@ -92,13 +135,14 @@ expression_width(PlannerInfo *root, const Node *expr)
 static double
 sent_width(PlannerInfo *root, const ForeignScan *plan, Oid tableid, List *attrs)
 {
-	double		width = 0;
+	double		width = ROW_OVERHEAD;
 	ListCell   *cell;
 
 	foreach(cell, attrs)
 	{
 		int			attr = lfirst_int(cell);
 
+		width += VALUE_OVERHEAD;
 		if (plan->scan.scanrelid == 0)
 		{
 			TargetEntry *entry = list_nth(plan->fdw_scan_tlist, attr - 1);
@@ -140,22 +184,57 @@ analyzed_rows(Oid tableid)
 }
 
 /*
- * Is it a mere guess that a scan of a table sends but few rows?  Where the query
- * may stop early no guess is trusted, since a cursor spares what else would come.
- * There a table that was analyzed when it was empty counts as not analyzed.
+ * Is it a mere guess that a scan of a table sends but few rows?  A table that has
+ * never been analyzed is guessed to be small.
  */
 static bool
-is_guessed(const PlannerInfo *root, const RelOptInfo *rel, Oid tableid,
-		   double sent)
+is_guessed(const RelOptInfo *rel, Oid tableid, double sent)
 {
-	double		rows = analyzed_rows(tableid);
-
-	if (root->tuple_fraction > 0)
-		return rows <= 0 &&
-			!option_of_table_is_true(tableid, "use_remote_estimate", false);
-	return rows < 0 &&
+	return analyzed_rows(tableid) < 0 &&
 		(sent > PLAN_FEW_ROWS ||
 		 (rel->tuples >= 0 && sent * FEW_OF_GUESSED > rel->tuples));
+}
+
+/* Is a scan one of an aggregate without groups, which has one row at most? */
+static bool
+has_one_row(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	return IS_UPPER_REL(rel) && root->parse->hasAggs &&
+		root->parse->groupClause == NIL && root->parse->groupingSets == NIL;
+}
+
+/*
+ * Is the number of rows that a scan sends known from statistics of all of its
+ * foreign tables, or from the remote server?  A table that was empty when it was
+ * analyzed says nothing.
+ */
+static bool
+is_known(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	const Bitmapset *relids = rel->relids != NULL ? rel->relids :
+		root->all_baserels;
+	int			rtindex = -1;
+
+	while ((rtindex = bms_next_member(relids, rtindex)) >= 0)
+	{
+		const RangeTblEntry *rte = rtindex < root->simple_rel_array_size ?
+			root->simple_rte_array[rtindex] : NULL;
+
+		if (rte != NULL && rte->rtekind == RTE_RELATION &&
+			rte->relkind == RELKIND_FOREIGN_TABLE &&
+			analyzed_rows(rte->relid) <= 0 &&
+			!option_of_table_is_true(rte->relid, "use_remote_estimate", false))
+			return false;
+	}
+	return true;
+}
+
+/* Has postgres_fdw put a LIMIT into the query of a path? */
+static bool
+sends_limit(const ForeignPath *path)
+{
+	return path->fdw_private != NIL &&
+		boolVal(list_nth(path->fdw_private, PATH_HAS_LIMIT));
 }
 
 /* Walker: is there a parameter? */
@@ -220,32 +299,35 @@ plan_fast_paths(const PlannerInfo *root, const RelOptInfo *rel, Oid tableid)
 }
 
 /*
- * Puts into a scan's plan the bytes that the remote server is expected to
- * send, INT_MAX if that is a mere guess, and the fast paths that options
- * allow.  The scan is of a table, a join or an aggregate.
+ * Puts into a scan's plan the rows and bytes that the remote server is expected to
+ * send, less than none and INT_MAX if that is a mere guess, and the fast paths that
+ * options allow.  The scan is of a table, a join or an aggregate.
  */
 void
 plan_annotate_scan(ForeignScan *plan, PlannerInfo *root, const RelOptInfo *rel,
-				   Oid tableid, const Path *path, int fast_paths)
+				   Oid tableid, const ForeignPath *path, int fast_paths)
 {
 	ScanPlan	scan = plan_read_scan(plan->fdw_private);
-	double		sent = sent_rows(root, rel, plan, path->rows);
-	double		width = Max(sent_width(root, plan, tableid, scan.attrs), 1);
+	double		sent = sent_rows(root, rel, plan, path->path.rows);
+	double		width = sent_width(root, plan, tableid, scan.attrs);
 	double		bytes = sent * width;
-	bool		is_sorted_member = path->pathkeys != NIL &&
+	bool		is_bounded = sends_limit(path) || has_one_row(root, rel);
+	bool		is_sorted_member = path->path.pathkeys != NIL &&
 		rel->reloptkind == RELOPT_OTHER_MEMBER_REL;
+	List	   *noted;
 
-	/* A LIMIT that is sent, which the path notes, is no guess. */
-	if (plan->scan.scanrelid > 0 &&
-		((const ForeignPath *) path)->fdw_private == NIL &&
-		is_guessed(root, rel, tableid, sent))
+	if (plan->scan.scanrelid > 0 && !is_bounded && is_guessed(rel, tableid, sent))
 		bytes = INT_MAX;
-	lfirst(list_nth_cell(plan->fdw_private, 2)) =
-		lappend(list_make5(makeInteger(scan.fetch_size),
-						   makeInteger((int) Min(bytes, INT_MAX)),
-						   makeInteger((int) Min(width, INT_MAX)),
-						   makeInteger(fast_paths), NIL),
-				makeBoolean(is_sorted_member));
+	if (!is_bounded && !is_known(root, rel))
+		sent = -1;
+	noted = list_make5(makeInteger(scan.fetch_size),
+					   makeInteger((int) Min(bytes, INT_MAX)),
+					   makeInteger((int) Min(width, INT_MAX)),
+					   makeInteger(fast_paths), NIL);
+	noted = lappend(noted, makeBoolean(is_sorted_member));
+	noted = lappend(noted, makeInteger((int) Min(sent, INT_MAX)));
+	noted = lappend(noted, makeBoolean(is_bounded));
+	lfirst(list_nth_cell(plan->fdw_private, 2)) = noted;
 }
 
 /* A query that returns one row if another one returns any. */
@@ -267,6 +349,7 @@ plan_ask_existence(ForeignScan *plan)
 	linitial(plan->fdw_private) =
 		existence_query(strVal(linitial(plan->fdw_private)));
 	lsecond(noted) = makeInteger(intVal(lthird(noted)));
+	lfirst(list_nth_cell(noted, PLAN_ROWS)) = makeInteger(1);
 	if (list_length(noted) > PLAN_COMMAND)
 	{
 		List	   *command = list_nth_node(List, noted, PLAN_COMMAND);
@@ -380,6 +463,8 @@ plan_read_scan(List *private)
 		plan.fast_paths = intVal(lfourth(noted));
 		plan.states = list_nth(noted, 4);
 		plan.is_sorted_member = boolVal(list_nth(noted, 5));
+		plan.rows = intVal(list_nth(noted, PLAN_ROWS));
+		plan.is_bounded = boolVal(list_nth(noted, 7));
 	}
 	plan.command = read_command(noted, PLAN_COMMAND, strVal(linitial(private)));
 	return plan;

@@ -26,6 +26,10 @@ typedef struct ScanPlan
 	PlanCommand command;
 	List	   *attrs;			/* attribute number of each result column */
 	int			fetch_size;		/* rows */
+	int			rows;			/* expected number of the result; less than
+								 * none if unknown */
+	bool		is_bounded;		/* are there no more, by a LIMIT that
+								 * postgres_fdw sends or without groups? */
 	int			bytes;			/* expected size of the result; INT_MAX if
 								 * unknown */
 	int			width;			/* expected bytes of a row */
@@ -59,7 +63,7 @@ extern int	plan_fast_paths(const PlannerInfo *root, const RelOptInfo *rel,
 							Oid tableid);
 extern void plan_annotate_scan(ForeignScan *plan, PlannerInfo *root,
 							   const RelOptInfo *rel, Oid tableid,
-							   const Path *path, int fast_paths);
+							   const ForeignPath *path, int fast_paths);
 extern void plan_ask_existence(ForeignScan *plan);
 extern void plan_note_states(ForeignScan *plan, List *attrs, List *states);
 extern void plan_note_command(ForeignScan *plan, Node *sql, List *types,

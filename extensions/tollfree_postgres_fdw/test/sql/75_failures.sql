@@ -142,10 +142,22 @@ BEGIN
 END
 $$;
 TABLE here;
+-- (one whose rows have been asked for, and come behind those of another server)
+CREATE VIEW remote.early AS SELECT 'x' AS pad, 1 AS q FROM generate_series(1, 100);
+CREATE VIEW remote.later AS SELECT 'x' AS pad, 1 / (i - 1) AS q FROM generate_series(1, 1) i WHERE pg_sleep(0.3) IS NOT NULL;
+DO $$
+BEGIN
+	EXECUTE format('CREATE SERVER early_here FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (%s)', server_options());
+END
+$$;
+CREATE USER MAPPING FOR PUBLIC SERVER early_here OPTIONS (password_required 'false');
+CREATE FOREIGN TABLE early (pad text, q int) SERVER early_here OPTIONS (schema_name 'remote', async_capable 'true');
+CREATE FOREIGN TABLE later (pad text, q int) SERVER loopback OPTIONS (schema_name 'remote', async_capable 'true');
+CREATE VIEW in_time AS SELECT * FROM early UNION ALL SELECT * FROM later;
 -- met at a savepoint it is raised at every use until what it happened in is gone
 BEGIN;
 SAVEPOINT a;
-DECLARE c CURSOR FOR SELECT pad FROM late WHERE q IS NOT NULL;
+DECLARE c CURSOR FOR SELECT pad FROM in_time WHERE q IS NOT NULL;
 MOVE 50 FROM c;
 SAVEPOINT b;
 UPDATE items SET label = 'lost' WHERE id = 4;
@@ -162,7 +174,7 @@ SELECT label FROM items WHERE id = 4;
 BEGIN;
 UPDATE items SET label = 'lost' WHERE id = 4;
 INSERT INTO here VALUES (2);
-DECLARE c CURSOR FOR SELECT pad FROM late WHERE q IS NOT NULL;
+DECLARE c CURSOR FOR SELECT pad FROM in_time WHERE q IS NOT NULL;
 MOVE 50 FROM c;
 SAVEPOINT a;
 RELEASE a;
@@ -181,10 +193,11 @@ BEGIN
 END
 $$;
 CREATE FOREIGN TABLE late_elsewhere (pad text, q int) SERVER other_3 OPTIONS (schema_name 'remote', table_name 'late', fetch_size '10');
+CREATE FOREIGN TABLE later_elsewhere (pad text, q int) SERVER other_3 OPTIONS (schema_name 'remote', table_name 'later', async_capable 'true');
 BEGIN;
 INSERT INTO elsewhere_1 VALUES (1);
 INSERT INTO elsewhere_2 VALUES (2);
-DECLARE c CURSOR FOR SELECT pad FROM late_elsewhere WHERE q IS NOT NULL;
+DECLARE c CURSOR FOR SELECT pad FROM (SELECT * FROM early UNION ALL SELECT * FROM later_elsewhere) x WHERE q IS NOT NULL;
 MOVE 50 FROM c;
 SAVEPOINT a;
 SELECT count(*) FROM elsewhere_3;
@@ -209,43 +222,46 @@ RESET client_min_messages;
 UPDATE items SET label = 'item 4' WHERE id = 4;
 BEGIN;
 UPDATE items SET label = 'lost' WHERE id = 4;
-DECLARE c CURSOR FOR SELECT pad FROM late WHERE q IS NOT NULL;
+DECLARE c CURSOR FOR SELECT pad FROM in_time WHERE q IS NOT NULL;
 MOVE 50 FROM c;
 SELECT count(*) FROM items;
 COMMIT;
 BEGIN;
 UPDATE items SET label = 'lost' WHERE id = 4;
-DECLARE c CURSOR FOR SELECT pad FROM late WHERE q IS NOT NULL;
+DECLARE c CURSOR FOR SELECT pad FROM in_time WHERE q IS NOT NULL;
 MOVE 50 FROM c;
 CLOSE c;
 COMMIT;
 BEGIN;
 UPDATE items SET label = 'lost' WHERE id = 4;
-DECLARE c CURSOR FOR SELECT pad FROM late WHERE q IS NOT NULL;
+DECLARE c CURSOR FOR SELECT pad FROM in_time WHERE q IS NOT NULL;
 MOVE 50 FROM c;
 COMMIT;
-SELECT count(length(pad)) FROM (SELECT pad FROM late WHERE q IS NOT NULL AND random() >= 0 LIMIT 50) x;
+SELECT count(length(pad)) FROM (SELECT pad FROM in_time WHERE q IS NOT NULL AND random() >= 0 LIMIT 50) x;
 SELECT label FROM items WHERE id = 4;
 -- not where what it happened in is rolled back
 BEGIN;
 UPDATE items SET label = 'lost' WHERE id = 4;
-DECLARE c CURSOR FOR SELECT pad FROM late WHERE q IS NOT NULL;
+DECLARE c CURSOR FOR SELECT pad FROM in_time WHERE q IS NOT NULL;
 MOVE 50 FROM c;
 ROLLBACK;
 BEGIN;
 UPDATE items SET label = 'kept' WHERE id = 4;
 SAVEPOINT a;
-DECLARE c CURSOR FOR SELECT pad FROM late WHERE q IS NOT NULL;
+DECLARE c CURSOR FOR SELECT pad FROM in_time WHERE q IS NOT NULL;
 MOVE 50 FROM c;
 ROLLBACK TO a;
 SELECT label FROM items WHERE id = 4;
-DECLARE c CURSOR FOR SELECT pad FROM late WHERE q IS NOT NULL;
+DECLARE c CURSOR FOR SELECT pad FROM in_time WHERE q IS NOT NULL;
 MOVE 50 FROM c;
 SAVEPOINT b;
 ROLLBACK TO a;
 COMMIT;
 SELECT label FROM items WHERE id = 4;
 UPDATE items SET label = 'item 4' WHERE id = 4 RETURNING (SELECT count(*) FROM here);
+SET client_min_messages = warning;
+DROP SERVER early_here CASCADE;
+RESET client_min_messages;
 RESET tollfree_postgres_fdw.direct_results;
 
 -- a server that is changed or dropped while it is used

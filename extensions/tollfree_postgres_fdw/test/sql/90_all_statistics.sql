@@ -46,18 +46,19 @@ SELECT n.trips - b.trips AS trips, n.rows - b.rows AS rows, n.unawaited - b.unaw
 
 -- a result that is put aside for another one, beyond work_mem and within it
 ANALYZE counted;
+CREATE FUNCTION again(int) RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT count(*) FROM counted_again WHERE id = $1); END';
 BEGIN;
 SET LOCAL work_mem = '64kB';
-DECLARE a CURSOR FOR SELECT * FROM counted;
-FETCH FORWARD 2 FROM a \g /dev/null
-SELECT count(*) FROM counted_again WHERE id = 3;
+SELECT count(label), sum(CASE id % 1000 WHEN 0 THEN again(id) END) FROM counted;
 COMMIT;
 SELECT spills FROM counts;
-BEGIN;
-DECLARE a CURSOR FOR SELECT * FROM counted;
-FETCH FORWARD 2 FROM a \g /dev/null
-SELECT count(*) FROM counted_again WHERE id = 3;
-COMMIT;
+SELECT count(label), sum(CASE id % 1000 WHEN 0 THEN again(id) END) FROM counted;
+SELECT spills FROM counts;
+-- no row is put aside for its size alone, as one of the size of a file
+CREATE VIEW remote.counted_large AS SELECT id, repeat(label, 100000) AS label FROM remote.counted;
+CREATE FOREIGN TABLE counted_large (id int, label text) SERVER counted OPTIONS (schema_name 'remote');
+DO $$DECLARE pad text; BEGIN SELECT label INTO pad FROM counted_large WHERE id = 1; RAISE NOTICE '% bytes', length(pad); END$$;
+SELECT length(label || random()) > 10000000 AS large FROM counted_large WHERE id = 1;
 SELECT spills FROM counts;
 
 -- a connection that is lost between two transactions
@@ -87,4 +88,6 @@ SELECT count(*) FROM pg_stat_tollfree_postgres_fdw;
 
 DROP ROLE regress_tollfree_reader;
 DROP VIEW counts;
+DROP FUNCTION again;
+DROP VIEW remote.counted_large;
 DROP TABLE remote.counted, before;

@@ -39,7 +39,7 @@ BEGIN
 	PERFORM set_config('search_path', 'public', true);
 	EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, FORMAT JSON) ' || query INTO plan;
 	RETURN (SELECT format('%s rows from %s scans, %s limits', sum((node->'Actual Rows')::numeric)::int, count(*),
-						  count(*) FILTER (WHERE node->>'Remote SQL' LIKE '%LIMIT%'))
+						  count(*) FILTER (WHERE node ? 'Remote Limit'))
 			FROM jsonb_path_query(plan, 'strict $.**?(@."Node Type" == "Foreign Scan")') node)
 		|| CASE WHEN here IS DISTINCT FROM there THEN E', WRONG: ' || here || ', not ' || there ELSE '' END;
 END
@@ -74,13 +74,13 @@ RESET plan_cache_mode;
 -- Rows are locked in all partitions before it is known which ones are the first.
 EXPLAIN (VERBOSE, COSTS OFF) SELECT name FROM events ORDER BY score LIMIT 1 FOR UPDATE;
 -- By the setting, by the option, and without asking ahead
-SET tollfree_postgres_fdw.partition_limits TO off;
+SET tollfree_postgres_fdw.remote_limits TO off;
 SELECT first_rows('SELECT name FROM events ORDER BY score LIMIT 10');
-RESET tollfree_postgres_fdw.partition_limits;
-ALTER SERVER place_1 OPTIONS (ADD partition_limits 'false');
+RESET tollfree_postgres_fdw.remote_limits;
+ALTER SERVER place_1 OPTIONS (ADD remote_limits 'false');
 ALTER SERVER place_2 OPTIONS (ADD read_ahead 'false');
 SELECT first_rows('SELECT name FROM events ORDER BY score LIMIT 10');
-ALTER SERVER place_1 OPTIONS (DROP partition_limits);
+ALTER SERVER place_1 OPTIONS (DROP remote_limits);
 ALTER SERVER place_2 OPTIONS (DROP read_ahead);
 -- All scans have begun before one is waited for; so an error of the last one does not keep the others from ending.
 ALTER FOREIGN TABLE events_3 OPTIONS (ADD table_name 'no_events');
