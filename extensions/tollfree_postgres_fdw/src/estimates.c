@@ -15,7 +15,7 @@
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
-#include "base/options.h"
+#include "base/tables.h"
 #include "estimates.h"
 #include "join/remote.h"
 #include "session/session.h"
@@ -131,7 +131,7 @@ get_rel_size(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 		.tableid = tableid
 	};
 
-	if (option_of_table_is_true(tableid, "use_remote_estimate", false))
+	if (tables_asks_for_estimates(tableid))
 		estimates_enter_stock(rel->serverid);
 	take_step(rel->serverid, &step);
 }

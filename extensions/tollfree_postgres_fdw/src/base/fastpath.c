@@ -14,12 +14,12 @@
 #include "postgres.h"
 
 #include "commands/defrem.h"
-#include "foreign/foreign.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 
 #include "base/fastpath.h"
 #include "base/options.h"
+#include "base/tables.h"
 
 /* The set that is allowed without options */
 #define PATHS_BY_DEFAULT (~(1 << FAST_ARRAYS | 1 << FAST_PARALLEL_MODIFY))
@@ -118,13 +118,17 @@ fastpath_of_server(List *options)
 
 /* The paths that the options of a foreign table and its server allow. */
 int
+fastpath_of_options(List *table_options, List *server_options)
+{
+	return option_is_compatible(server_options) ? 0
+		: apply_options(table_options, fastpath_of_server(server_options));
+}
+
+/* The same of the table with this OID. */
+int
 fastpath_of_table(Oid relid)
 {
-	ForeignTable *table = GetForeignTable(relid);
-	ForeignServer *server = GetForeignServer(table->serverid);
-
-	return option_is_compatible(server->options) ? 0
-		: apply_options(table->options, fastpath_of_server(server->options));
+	return tables_options(relid).fast_paths;
 }
 
 /* Is a path allowed, by options (the set) and by its setting? */

@@ -44,6 +44,7 @@
 
 #include "base/compat.h"
 #include "base/options.h"
+#include "base/tables.h"
 #include "join/lookup.h"
 #include "session/session.h"
 #include "sql/deparse.h"
@@ -318,7 +319,7 @@ lookup_make_scan(PlannerInfo *root, RelOptInfo *rel, Relids tables)
 		outer = bms_add_members(outer, others);
 	}
 	if (!found || !bms_is_subset(outer, tables) ||
-		option_of_table_is_true(relid, "use_remote_estimate", false))
+		tables_asks_for_estimates(relid))
 		return NULL;
 	return make_scan(root, rel, relid, outer);
 }
@@ -361,8 +362,7 @@ lookup_split_clauses(PlannerInfo *root, RelOptInfo *rel, const Path *path,
 
 	if (path->param_info == NULL || !IS_SIMPLE_REL(rel) ||
 		bms_equal(path->param_info->ppi_req_outer, rel->lateral_relids) ||
-		option_of_table_is_true(planner_rt_fetch(rel->relid, root)->relid,
-								"use_remote_estimate", false))
+		tables_asks_for_estimates(planner_rt_fetch(rel->relid, root)->relid))
 		return NIL;
 	foreach(cell, *clauses)
 	{

@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_class.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
@@ -21,7 +22,7 @@
 
 #include "base/compat.h"
 #include "base/fastpath.h"
-#include "base/options.h"
+#include "base/tables.h"
 #include "join/memory.h"
 #include "join/remote.h"
 #include "sql/plan.h"
@@ -88,7 +89,7 @@ has_remote_estimate(PlannerInfo *root, const RelOptInfo *rel)
 
 		if (rte->rtekind == RTE_RELATION &&
 			rte->relkind == RELKIND_FOREIGN_TABLE &&
-			option_of_table_is_true(rte->relid, "use_remote_estimate", false))
+			tables_asks_for_estimates(rte->relid))
 			return true;
 	}
 	return false;

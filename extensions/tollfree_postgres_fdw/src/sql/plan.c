@@ -37,7 +37,7 @@
 #include "utils/syscache.h"
 
 #include "base/fastpath.h"
-#include "base/options.h"
+#include "base/tables.h"
 #include "sql/plan.h"
 
 /* Of a table whose size is a guess, rows are few if it has so many times more */
@@ -223,7 +223,7 @@ is_known(const PlannerInfo *root, const RelOptInfo *rel)
 		if (rte != NULL && rte->rtekind == RTE_RELATION &&
 			rte->relkind == RELKIND_FOREIGN_TABLE &&
 			analyzed_rows(rte->relid) <= 0 &&
-			!option_of_table_is_true(rte->relid, "use_remote_estimate", false))
+			!tables_asks_for_estimates(rte->relid))
 			return false;
 	}
 	return true;
