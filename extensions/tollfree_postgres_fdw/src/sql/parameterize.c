@@ -363,7 +363,7 @@ print_value(const Const *constant)
 	return value;
 }
 
-/* Writes a constant as postgres_fdw does; cast is "::" and its type. */
+/* Writes a constant as postgres_fdw does; cast is the name of its type. */
 static void
 write_constant(StringInfo text, const Const *constant, const char *cast)
 {
@@ -375,15 +375,20 @@ write_constant(StringInfo text, const Const *constant, const char *cast)
 		type == OIDOID || type == NUMERICOID)
 		is_number = value[strspn(value, "+-.0123456789")] == '\0';
 
-	if (is_number)
-		appendStringInfo(text, *value == '-' ? "(%s)" : "%s", value);
+	if (is_number && *value != '-')
+		appendStringInfoString(text, value);
+	else if (is_number)
+		appendStringInfo(text, "(%s)", value);
 	else if (type == BITOID || type == VARBITOID)
 		appendStringInfo(text, "B'%s'", value);
 	else
 		appendStringInfoString(text, quote_literal_cstr(value));
 	if (!has_literals(constant) ||
 		(type == NUMERICOID && !(is_number && strchr(value, '.') != NULL)))
+	{
+		appendStringInfoString(text, "::");
 		appendStringInfoString(text, cast);
+	}
 }
 
 /*
@@ -393,11 +398,14 @@ write_constant(StringInfo text, const Const *constant, const char *cast)
 static const char *
 find_param(const char *text, int n, const char *cast)
 {
-	char	   *name = psprintf("$%d::", n);
-	const char *found = strstr(text, name);
+	char		name[16] = "$";
+	int			length = 1 + pg_ltoa(n, name + 1);
+	const char *found;
 
+	strcpy(name + length, "::");
+	found = strstr(text, name);
 	if (found == NULL || strstr(found + 1, name) != NULL ||
-		strncmp(found + strlen(name), cast + 2, strlen(cast + 2)) != 0)
+		strncmp(found + length + 2, cast, strlen(cast)) != 0)
 		return NULL;
 	return found;
 }
@@ -430,34 +438,35 @@ parameterize_finish(Parameterization *command, ForeignScan *plan)
 		Const	   *constant;
 		char	   *cast;
 		const char *found;
+		const char *end;
 
 		if (!IsA(param, Param) || param->paramkind != PARAM_EXTERN ||
 			param->paramid >= 0)
 			return false;
 		constant = command->constants[-1 - param->paramid];
-		cast = psprintf("::%s", format_type_extended(param->paramtype,
-													 param->paramtypmod,
-													 FORMAT_TYPE_TYPEMOD_GIVEN));
+		cast = format_type_extended(param->paramtype, param->paramtypmod,
+									FORMAT_TYPE_TYPEMOD_GIVEN);
 		found = find_param(text, n, cast);
 		if (found == NULL || found < rest)
 			return false;
 
 		appendBinaryStringInfo(shown, rest, found - rest);
 		write_constant(shown, constant, cast);
-		appendBinaryStringInfo(sql, rest, found - rest);
-		appendStringInfo(sql, "$%d", n);
-		rest = strchr(found, ':') + strlen(cast);
+		end = strchr(found, ':');
+		appendBinaryStringInfo(sql, rest, end - rest);
+		rest = end + strlen("::") + strlen(cast);
 		if (has_literals(constant))
 			types = lappend_oid(types, constant->consttype);
 		else
 		{
-			appendStringInfoString(sql, cast);
+			appendBinaryStringInfo(sql, end, rest - end);
 			types = lappend_oid(types, InvalidOid);
 		}
 		lfirst(cell) = constant;
 	}
 	appendStringInfoString(shown, rest);
-	command->sql = psprintf("%s%s", sql->data, rest);
+	appendStringInfoString(sql, rest);
+	command->sql = sql->data;
 	command->types = types;
 	linitial(plan->fdw_private) = makeString(shown->data);
 	return true;
