@@ -64,6 +64,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 		  List *tlist, List *clauses, Plan *outer_plan)
 {
 	int			fast_paths = plan_fast_paths(root, rel, tableid);
+	List	   *all = clauses;
 	List	   *kept = lookup_split_clauses(root, rel, &path->path, &clauses);
 	Parameterization command = {0};
 	ForeignScan *plan;
@@ -76,7 +77,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 		plan = stock->GetForeignPlan(root, rel, tableid, path, tlist, clauses,
 									 outer_plan);
 	plan->scan.plan.qual = list_concat(plan->scan.plan.qual, kept);
-	plan_annotate_scan(plan, root, rel, tableid, path, fast_paths);
+	plan_annotate_scan(plan, root, rel, path, all, fast_paths);
 	parameterize_note(&command, plan);
 	return plan;
 }

@@ -155,17 +155,46 @@ sent_width(PlannerInfo *root, const ForeignScan *plan, Oid tableid, List *attrs)
 	return width;
 }
 
+/*
+ * The conditions of a plan, as those of the planner's RestrictInfos that they were
+ * taken from.  These remember their selectivity, so it is not estimated again: an
+ * operator's estimator may run a user's function.
+ */
+static List *
+find_restrictions(const List *quals, const List *clauses)
+{
+	List	   *found = NIL;
+	const ListCell *qual;
+	const ListCell *clause;
+
+	foreach(qual, quals)
+	{
+		void	   *condition = lfirst(qual);
+
+		foreach(clause, clauses)
+		{
+			if ((void *) lfirst_node(RestrictInfo, clause)->clause == condition)
+			{
+				condition = lfirst(clause);
+				break;
+			}
+		}
+		found = lappend(found, condition);
+	}
+	return found;
+}
+
 /* The expected rows that the remote server sends, before local conditions. */
 static double
-sent_rows(PlannerInfo *root, const RelOptInfo *rel, const ForeignScan *plan,
-		  double rows)
+sent_rows(PlannerInfo *root, const RelOptInfo *rel, const List *quals,
+		  const List *clauses, double rows)
 {
-	List	   *quals = plan->scan.plan.qual;
-
 	if (quals == NIL)
 		return rows;
-	return clamp_row_est(rows / clauselist_selectivity(root, quals, rel->relid,
-													   JOIN_INNER, NULL));
+	return clamp_row_est(rows /
+						 clauselist_selectivity(root,
+												find_restrictions(quals, clauses),
+												rel->relid, JOIN_INNER, NULL));
 }
 
 /* The rows of a table at its last ANALYZE; less than none without one. */
@@ -301,14 +330,18 @@ plan_fast_paths(const PlannerInfo *root, const RelOptInfo *rel, Oid tableid)
 /*
  * Puts into a scan's plan the rows and bytes that the remote server is expected to
  * send, less than none and INT_MAX if that is a mere guess, and the fast paths that
- * options allow.  The scan is of a table, a join or an aggregate.
+ * options allow.  The scan is of a table, a join or an aggregate; clauses are those
+ * that a table's scan was planned with.
  */
 void
 plan_annotate_scan(ForeignScan *plan, PlannerInfo *root, const RelOptInfo *rel,
-				   Oid tableid, const ForeignPath *path, int fast_paths)
+				   const ForeignPath *path, const List *clauses, int fast_paths)
 {
 	ScanPlan	scan = plan_read_scan(plan->fdw_private);
-	double		sent = sent_rows(root, rel, plan, path->path.rows);
+	Oid			tableid = IS_SIMPLE_REL(rel) ?
+		planner_rt_fetch(rel->relid, root)->relid : InvalidOid;
+	double		sent = sent_rows(root, rel, plan->scan.plan.qual, clauses,
+								 path->path.rows);
 	double		width = sent_width(root, plan, tableid, scan.attrs);
 	double		bytes = sent * width;
 	bool		is_bounded = sends_limit(path) || has_one_row(root, rel);

@@ -62,8 +62,8 @@ typedef struct DirectPlan
 extern int	plan_fast_paths(const PlannerInfo *root, const RelOptInfo *rel,
 							Oid tableid);
 extern void plan_annotate_scan(ForeignScan *plan, PlannerInfo *root,
-							   const RelOptInfo *rel, Oid tableid,
-							   const ForeignPath *path, int fast_paths);
+							   const RelOptInfo *rel, const ForeignPath *path,
+							   const List *clauses, int fast_paths);
 extern void plan_ask_existence(ForeignScan *plan);
 extern void plan_note_states(ForeignScan *plan, List *attrs, List *states);
 extern void plan_note_command(ForeignScan *plan, Node *sql, List *types,
