@@ -32,6 +32,7 @@
 #include "modify/pipeline.h"
 #include "scan/scan.h"
 #include "session/shared_counters.h"
+#include "sql/located.h"
 #include "sql/parameterize.h"
 #include "sql/plan.h"
 #include "upper/partial.h"
@@ -79,6 +80,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 	plan->scan.plan.qual = list_concat(plan->scan.plan.qual, kept);
 	plan_annotate_scan(plan, root, rel, path, all, fast_paths);
 	parameterize_note(&command, plan);
+	located_note_target(root, plan);
 	return plan;
 }
 

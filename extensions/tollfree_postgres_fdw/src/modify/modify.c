@@ -97,7 +97,7 @@ make_state(ModifyTableState *node, ResultRelInfo *rinfo, const ModifyPlan *plan,
 	else
 		state->batch_size = option_batch_size(state->rel);
 	state->is_copy = node->ps.plan == NULL;
-	state->writes = writes_create(state->session, state->rel, plan, ctid_attno);
+	state->writes = writes_create(state->session, rinfo, estate, plan, ctid_attno);
 	return state;
 }
 

@@ -9,6 +9,9 @@
  * first.  There are up to two such commands, for two numbers of rows: those of
  * an INSERT's full batches, and of its last one.  Their prepared statements
  * belong to the executor node, and are dropped with a later batch.
+ *
+ * Those of an UPDATE or DELETE write one row each: one of the remote table that
+ * is named, and one of its partitions or children (sql/located.c).
  */
 #include "postgres.h"
 
@@ -21,12 +24,15 @@
 #include "session/results.h"
 #include "session/session.h"
 #include "sql/deparse.h"
+#include "sql/located.h"
+#include "wire/ctids.h"
 #include "wire/rows.h"
 
 /* The command that writes nrows rows */
 typedef struct WriteCommand
 {
 	int			nrows;			/* 0 if there is none */
+	bool		has_table;		/* is their table a parameter, the last one? */
 	char	   *sql;
 	char		statement[STATEMENT_NAME_SIZE]; /* "" until it is prepared */
 } WriteCommand;
@@ -37,7 +43,10 @@ struct RowWrites
 	Relation	rel;
 	ModifyPlan	plan;
 	AttrNumber	ctid_attno;		/* in the plan's rows; 0 for INSERT */
-	WriteCommand commands[2];	/* the second for another number of rows */
+	const EState *estate;		/* of the execution, for ctids_resolve */
+	Index		rtindex;		/* of the table, the same */
+	WriteCommand commands[2];	/* the second for another number of rows, or
+								 * one whose table is a parameter */
 
 	int			nparams;		/* per row */
 	FmgrInfo   *output;			/* of each parameter of a row */
@@ -61,12 +70,15 @@ add_param(RowWrites *writes, Oid type)
 	writes->needs_path |= rows_needs_path(function);
 }
 
-/* Adds the parameters of a row: a ctid if there is one, then the columns. */
+/*
+ * Adds the parameters of a row: a ctid if there is one, then the columns.  The
+ * types end with that of a further parameter for the table.
+ */
 static void
 add_params(RowWrites *writes)
 {
 	TupleDesc	tupdesc = RelationGetDescr(writes->rel);
-	int			most = list_length(writes->plan.targets) + 1;
+	int			most = list_length(writes->plan.targets) + 2;
 	ListCell   *cell;
 
 	writes->output = palloc0(most * sizeof(FmgrInfo));
@@ -81,6 +93,7 @@ add_params(RowWrites *writes)
 		if (!attribute->attgenerated)
 			add_param(writes, attribute->atttypid);
 	}
+	writes->types[writes->nparams] = OIDOID;
 }
 
 /*
@@ -89,13 +102,16 @@ add_params(RowWrites *writes)
  * modified, 0 for INSERT.
  */
 RowWrites *
-writes_create(Session *session, Relation rel, const ModifyPlan *plan,
+writes_create(Session *session, const ResultRelInfo *rinfo,
+			  const EState *estate, const ModifyPlan *plan,
 			  AttrNumber ctid_attno)
 {
 	RowWrites  *writes = palloc0(sizeof(RowWrites));
 
 	writes->session = session;
-	writes->rel = rel;
+	writes->rel = rinfo->ri_RelationDesc;
+	writes->rtindex = rinfo->ri_RangeTableIndex;
+	writes->estate = estate;
 	writes->plan = *plan;
 	writes->ctid_attno = ctid_attno;
 	writes->context = CurrentMemoryContext;
@@ -105,10 +121,12 @@ writes_create(Session *session, Relation rel, const ModifyPlan *plan,
 
 /* The index of the command for nrows rows; another one may be there now. */
 static int
-command_index(const RowWrites *writes, int nrows)
+command_index(const RowWrites *writes, int nrows, bool has_table)
 {
 	int			first = writes->commands[0].nrows;
 
+	if (writes->ctid_attno != 0)
+		return has_table ? 1 : 0;
 	return first == nrows || first == 0 ? 0 : 1;
 }
 
@@ -119,16 +137,28 @@ command_index(const RowWrites *writes, int nrows)
 bool
 writes_have(const RowWrites *writes, int nrows)
 {
-	int			present = writes->commands[command_index(writes, nrows)].nrows;
+	int			index = command_index(writes, nrows, false);
+	int			present = writes->commands[index].nrows;
 
 	return present == nrows || present == 0;
 }
 
+/* The text of a command, in this context. */
+static char *
+make_sql(const RowWrites *writes, int nrows, bool has_table)
+{
+	if (writes->ctid_attno != 0)
+		return located_write(writes->plan.sql, writes->nparams, has_table);
+	return nrows == 1 ? pstrdup(writes->plan.sql) :
+		deparse_insert_rows(&writes->plan, writes->rel, writes->nparams, nrows);
+}
+
 /* Finds or makes the command for nrows rows; drops the one in its place. */
 static WriteCommand *
-find_command(RowWrites *writes, int nrows)
+find_command(RowWrites *writes, int nrows, bool has_table)
 {
-	WriteCommand *command = &writes->commands[command_index(writes, nrows)];
+	WriteCommand *command =
+		&writes->commands[command_index(writes, nrows, has_table)];
 	MemoryContext old;
 
 	if (command->nrows == nrows)
@@ -136,11 +166,9 @@ find_command(RowWrites *writes, int nrows)
 	session_deallocate_later(writes->session, command->statement);
 	command->statement[0] = '\0';
 	old = MemoryContextSwitchTo(writes->context);
-	if (command->nrows > 1)
+	if (command->sql != NULL)
 		pfree(command->sql);
-	command->sql = nrows == 1 ? writes->plan.sql
-		: deparse_insert_rows(&writes->plan, writes->rel, writes->nparams,
-							  nrows);
+	command->sql = make_sql(writes, nrows, has_table);
 	command->nrows = nrows;
 	MemoryContextSwitchTo(old);
 	return command;
@@ -170,27 +198,43 @@ print_columns(RowWrites *writes, TupleTableSlot *slot, int first,
 	}
 }
 
-/* Prints the parameters of all rows, in this context. */
+/*
+ * Prints the ctid of the row to be modified as its first parameter and, if it is
+ * of a partition or child, the OID of that as its last one.
+ */
+static void
+print_ctid(RowWrites *writes, TupleTableSlot *plan_slot, const char **values)
+{
+	bool		is_null;
+	Datum		datum = ExecGetJunkAttribute(plan_slot, writes->ctid_attno,
+											 &is_null);
+	ItemPointerData ctid;
+	Oid			table;
+
+	if (is_null)
+		elog(ERROR, "ctid is NULL");
+	ctid = *(ItemPointer) DatumGetPointer(datum);
+	table = ctids_resolve(writes->estate, writes->rtindex, &ctid);
+	values[0] = OutputFunctionCall(&writes->output[0], PointerGetDatum(&ctid));
+	if (OidIsValid(table))
+		values[writes->nparams] = psprintf("%u", table);
+}
+
+/*
+ * Prints the parameters of all rows, in this context; behind them NULL, or the
+ * table of the one row.
+ */
 static const char **
 print_params(RowWrites *writes, TupleTableSlot **slots,
 			 TupleTableSlot *plan_slot, int nrows)
 {
-	const char **values = palloc0(Max(nrows * writes->nparams, 1) *
+	const char **values = palloc0((nrows * writes->nparams + 1) *
 								  sizeof(char *));
-	int			first = 0;
+	int			first = writes->ctid_attno != 0 ? 1 : 0;
 	int			nestlevel;
 
 	if (writes->ctid_attno != 0)
-	{
-		bool		is_null;
-		Datum		ctid = ExecGetJunkAttribute(plan_slot, writes->ctid_attno,
-												&is_null);
-
-		if (is_null)
-			elog(ERROR, "ctid is NULL");
-		values[first] = OutputFunctionCall(&writes->output[first], ctid);
-		first++;
-	}
+		print_ctid(writes, plan_slot, values);
 	if (writes->nparams == first)
 		return values;
 	nestlevel = rows_enter_transmission(writes->needs_path);
@@ -236,20 +280,23 @@ writes_make(RowWrites *writes, TupleTableSlot **slots,
 		.params = print_params(writes, slots, plan_slot, nrows)
 	};
 	bool		is_first = !writes->has_begun && nrows == 1;
+	bool		has_table = execution.params[execution.nparams] != NULL;
 	WriteCommand *command;
 
+	execution.nparams += has_table;
 	writes->has_begun = true;
 	if (is_first)
 	{
-		execution.sql = writes->plan.sql;
+		execution.sql = make_sql(writes, 1, has_table);
 		execution.hints.is_cacheable = true;
 		execution.hints.returns_nothing = !writes->plan.has_returning;
 		execution.hints.printed_types = writes->types;
 		commands[0] = execution;
 		return 1;
 	}
-	command = find_command(writes, nrows);
-	execution.shown = command->sql;
+	command = find_command(writes, nrows, has_table);
+	if (writes->ctid_attno == 0)
+		execution.shown = command->sql;
 	return writes_by_statement(writes->session, command->statement,
 							   command->sql, writes->describes, execution,
 							   commands);

@@ -5,7 +5,7 @@
 #ifndef TOLLFREE_FDW_WRITES_H
 #define TOLLFREE_FDW_WRITES_H
 
-#include "executor/tuptable.h"
+#include "nodes/execnodes.h"
 #include "utils/rel.h"
 
 #include "session/state.h"
@@ -17,8 +17,9 @@
 typedef struct RowWrites RowWrites;
 typedef struct RowArrays RowArrays;
 
-extern RowWrites *writes_create(Session *session, Relation rel,
-								const ModifyPlan *plan, AttrNumber ctid_attno);
+extern RowWrites *writes_create(Session *session, const ResultRelInfo *rinfo,
+								const EState *estate, const ModifyPlan *plan,
+								AttrNumber ctid_attno);
 extern bool writes_have(const RowWrites *writes, int nrows);
 extern int	writes_make(RowWrites *writes, TupleTableSlot **slots,
 						TupleTableSlot *plan_slot, int nrows,

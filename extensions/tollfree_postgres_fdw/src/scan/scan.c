@@ -83,6 +83,12 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 		rel = node->ss.ss_currentRelation;
 	scan->reader = rows_reader_for_scan(node, rel, scan->plan.attrs,
 										scan->session->remote.same_encoding);
+	scan->reader->ctid = (CtidColumn)
+	{
+		.attno = scan->plan.target.attno,.estate = estate,
+			.rtindex = scan->plan.target.rtindex,
+			.is_used = scan->plan.target.uses_ctid
+	};
 	scan->states = states_read(scan->plan.states);
 	scan->params = rows_params(&node->ss.ps, plan->fdw_exprs);
 	scan->may_prefetch = method_may_prefetch(node, &scan->plan, scan->session);

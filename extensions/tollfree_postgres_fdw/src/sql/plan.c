@@ -13,12 +13,13 @@
  *			fetch_size, bytes of the result, bytes of a row, fast paths that
  *			options allow, states of aggregates (upper/), is it of a sorted
  *			partition?, rows of the result, are there no more for
- *			certain? [, command]
+ *			certain? [, command [, target]]
  *
  * and to that of a direct modification we may append a command.  A command is
  * a list of the SQL that is executed, the types that are declared for its
  * parameters, and whether it may be kept prepared (parameterize.c).  If there
- * is one, the sql at the start of the list is for EXPLAIN and errors only.
+ * is one, the sql at the start of the list is for EXPLAIN and errors only.  A
+ * target is a ScanTarget, as a list of integers (located.c).
  *
  * Any other shape is refused.  compat.h refuses to compile for a version whose
  * lists we do not know.
@@ -49,7 +50,9 @@
 
 /* Where these are in the list that a scan has in place of fetch_size */
 #define PLAN_ROWS 6
+#define PLAN_BOUNDED 7
 #define PLAN_COMMAND 8
+#define PLAN_TARGET 9
 
 /* Where a path of postgres_fdw says that its query has a LIMIT */
 #define PATH_HAS_LIMIT 1
@@ -432,6 +435,25 @@ plan_note_command(ForeignScan *plan, Node *sql, List *types,
 		plan->fdw_private = lappend(plan->fdw_private, command);
 }
 
+/*
+ * Notes in the plan of a scan, which has no command of its own yet, the one that
+ * is executed, and the table whose ctids it returns.
+ */
+void
+plan_note_target(ForeignScan *plan, char *sql, ScanTarget target)
+{
+	const char *shown = strVal(linitial(plan->fdw_private));
+	List	   *noted;
+
+	Assert(list_length(lthird_node(List, plan->fdw_private)) == PLAN_COMMAND);
+	plan_note_command(plan, (Node *) makeString(sql), NIL,
+					  strchr(shown, '\'') == NULL);
+	noted = lthird_node(List, plan->fdw_private);
+	lfirst(list_nth_cell(plan->fdw_private, 2)) =
+		lappend(noted, list_make3_int(target.rtindex, target.attno,
+									  target.uses_ctid));
+}
+
 /* An array of the types to be declared, or NULL. */
 static Oid *
 copy_types(List *types)
@@ -497,7 +519,15 @@ plan_read_scan(List *private)
 		plan.states = list_nth(noted, 4);
 		plan.is_sorted_member = boolVal(list_nth(noted, 5));
 		plan.rows = intVal(list_nth(noted, PLAN_ROWS));
-		plan.is_bounded = boolVal(list_nth(noted, 7));
+		plan.is_bounded = boolVal(list_nth(noted, PLAN_BOUNDED));
+	}
+	if (list_length(noted) > PLAN_TARGET)
+	{
+		List	   *target = list_nth(noted, PLAN_TARGET);
+
+		plan.target.rtindex = linitial_int(target);
+		plan.target.attno = lsecond_int(target);
+		plan.target.uses_ctid = lthird_int(target) != 0;
 	}
 	plan.command = read_command(noted, PLAN_COMMAND, strVal(linitial(private)));
 	return plan;

@@ -21,6 +21,14 @@ typedef struct PlanCommand
 	bool		is_cacheable;	/* may it be kept prepared? */
 } PlanCommand;
 
+/* The table whose rows a scan reads to be modified by their ctids */
+typedef struct ScanTarget
+{
+	Index		rtindex;		/* 0 if there is none */
+	AttrNumber	attno;			/* attribute that has the ctids */
+	bool		uses_ctid;		/* does the query itself refer to ctids? */
+} ScanTarget;
+
 typedef struct ScanPlan
 {
 	PlanCommand command;
@@ -38,6 +46,7 @@ typedef struct ScanPlan
 								 * wire/states.h */
 	bool		is_sorted_member;	/* is it of a partition whose rows are to
 									 * come in an order? */
+	ScanTarget	target;
 } ScanPlan;
 
 typedef struct ModifyPlan
@@ -68,6 +77,7 @@ extern void plan_ask_existence(ForeignScan *plan);
 extern void plan_note_states(ForeignScan *plan, List *attrs, List *states);
 extern void plan_note_command(ForeignScan *plan, Node *sql, List *types,
 							  bool is_cacheable);
+extern void plan_note_target(ForeignScan *plan, char *sql, ScanTarget target);
 extern ScanPlan plan_read_scan(List *private);
 extern ModifyPlan plan_read_modify(List *private);
 extern DirectPlan plan_read_direct(List *private);

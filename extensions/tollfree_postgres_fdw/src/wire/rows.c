@@ -447,7 +447,16 @@ convert_columns(RowReader *reader, PGresult *res, int row, Datum *values,
 		char	   *string = is_null ? NULL : PQgetvalue(res, row, i);
 
 		reader->current = attno;
-		if (attno > 0)
+		if (attno == reader->ctid.attno && attno != 0 && !is_null)
+		{
+			ctid = ctids_read(&reader->ctid, string);
+			if (attno > 0)
+			{
+				values[attno - 1] = PointerGetDatum(ctid);
+				nulls[attno - 1] = false;
+			}
+		}
+		else if (attno > 0)
 		{
 			nulls[attno - 1] = is_null;
 			if (is_null && column->decode != NULL)

@@ -9,6 +9,7 @@
 #include "libpq-fe.h"
 #include "nodes/execnodes.h"
 
+#include "wire/ctids.h"
 #include "wire/decode.h"
 
 /* A column of the results */
@@ -29,6 +30,7 @@ typedef struct RowReader
 								 * read as its row type, not as RECORD */
 	RowColumn  *columns;
 	int			ncolumns;
+	CtidColumn	ctid;			/* whose text may name a table, too */
 	int			nextra;			/* further columns of a result, not converted */
 	const PGresult *result;		/* that the decoders were chosen for */
 	bool		same_encoding;	/* have both databases the same encoding? */

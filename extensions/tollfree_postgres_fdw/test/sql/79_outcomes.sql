@@ -34,6 +34,7 @@ COPY tripled FROM stdin;
 1
 2
 \.
+-- (both rows have one ctid: postgres_fdw changes both for the first of them, and counts one)
 UPDATE halves_stock SET a = a + 1 WHERE random() >= 0;
 UPDATE halves SET a = a - 1 WHERE random() >= 0;
 \set QUIET on
