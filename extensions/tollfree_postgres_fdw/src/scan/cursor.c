@@ -28,6 +28,11 @@
  * and there.  If something else is to be sent in the session the rest is read
  * first (fetch.c).
  *
+ * Rows that are locked, or are to be updated by ctid, are not fetched before they
+ * are asked for, and fetch_size rows at a time.  Only where all of them come to be
+ * locked do batches grow: to what is fetched and used within BATCH_MSECS, so that
+ * no row is locked for much longer.
+ *
  * A remote statement_timeout would run while the remote server waits, which it
  * does not with postgres_fdw.  So where there is one, each answer is read
  * whole at once, what exceeds work_mem goes into a store, and no batch is sent
@@ -83,6 +88,18 @@ is_read_alone(const RemoteScanState *scan, ScanReading reading)
 	return fastpath_is_on(scan->plan.fast_paths, FAST_DIRECT_RESULTS) &&
 		scan->may_prefetch && !scan->demand.is_interleaved &&
 		is_read(scan, reading) && scan_may_wait(scan);
+}
+
+/*
+ * Is the query certain to read, and so to lock, all rows that the cursor has
+ * left?  Then a batch of them may grow, too.  Not under a remote
+ * statement_timeout: more rows can be locked by others.
+ */
+static bool
+locks_rest(const RemoteScanState *scan)
+{
+	return fastpath_is_on(scan->plan.fast_paths, FAST_READ_AHEAD) &&
+		scan->locks_rows && is_read(scan, READS_REST) && scan_may_wait(scan);
 }
 
 /* Rows that the query is certain to use if there are as many, or 0. */
@@ -253,6 +270,9 @@ cursor_send_more(RemoteScanState *scan)
 {
 	if (scan->phase != SCAN_PAUSED)
 		return;
+	if (scan->results == NIL && locks_rest(scan))
+		scan->batch_took = TimestampDifferenceMilliseconds(scan->sent,
+														   GetCurrentTimestamp());
 	if (scan->batch_took >= 0)
 		size_batch(scan);
 	if (scan->results != NIL && !may_send_ahead(scan))

@@ -92,6 +92,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	scan->states = states_read(scan->plan.states);
 	scan->params = rows_params(&node->ss.ps, plan->fdw_exprs);
 	scan->may_prefetch = method_may_prefetch(node, &scan->plan, scan->session);
+	scan->locks_rows = !method_is_free(node, &scan->plan);
 	scan->demand = method_demand(node, &scan->plan);
 	scan->begun_in = GetCurrentSubTransactionId();
 	scan->keeps_rows = (eflags & EXEC_FLAG_REWIND) != 0;

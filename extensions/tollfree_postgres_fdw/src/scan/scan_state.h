@@ -150,6 +150,8 @@ typedef struct RemoteScanState
 	char		fetch[64];		/* text of a FETCH */
 	bool		may_prefetch;	/* may rows be fetched before they are asked
 								 * for? */
+	bool		locks_rows;		/* does the query lock rows, or update them by
+								 * ctid? */
 	bool		binary;			/* are further rows to come in binary form? */
 	int			batches;		/* number of batches received */
 	int64		fetches_ahead;	/* FETCHes sent before all received rows had

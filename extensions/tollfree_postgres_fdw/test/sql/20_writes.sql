@@ -109,3 +109,52 @@ ANALYZE stock;
 TRUNCATE stock;
 ROLLBACK;
 ANALYZE stock;
+
+-- Rows that are locked come fetch_size at a time, and in larger parts where the query locks all of them.
+CREATE TABLE remote.racks (id int PRIMARY KEY, amount int);
+INSERT INTO remote.racks SELECT i, i FROM generate_series(1, 2000) i;
+CREATE FOREIGN TABLE racks (id int, amount int) SERVER loopback OPTIONS (schema_name 'remote', fetch_size '10');
+CREATE TABLE pickings (id int PRIMARY KEY, taken int);
+INSERT INTO pickings SELECT i * 100, 1 FROM generate_series(1, 20) i;
+ANALYZE racks, pickings;
+CREATE FUNCTION fetched(query text) RETURNS text
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	next xid8 := pg_snapshot_xmax(pg_current_snapshot());
+	before int8 := round_trips_since(0);
+	processed int;
+BEGIN
+	EXECUTE query;
+	GET DIAGNOSTICS processed = ROW_COUNT;
+	RETURN format('%s rows here, %s locked by %s round trips', processed,
+				  (SELECT count(*) FROM remote.racks WHERE xmax::text::int8 >= next::text::int8),
+				  CASE WHEN round_trips_since(before) < 20 THEN 'few' ELSE 'many' END);
+END
+$$;
+CREATE FUNCTION is_odd(n int) RETURNS bool LANGUAGE plpgsql AS 'BEGIN RETURN n % 2 = 1; END';
+SET enable_nestloop = off;
+SET enable_mergejoin = off;
+SELECT fetched('UPDATE racks w SET amount = w.amount - o.taken FROM pickings o WHERE o.id = w.id');
+SELECT fetched('DELETE FROM racks w USING pickings o WHERE o.id = w.id AND o.id <= 1000');
+SELECT fetched('SELECT * FROM racks JOIN pickings USING (id) FOR UPDATE OF racks');
+SELECT fetched('UPDATE racks SET amount = amount + 1 WHERE random() >= 0');
+SELECT sum(amount), count(*) FROM remote.racks;
+-- not if it may stop early, nor under a timeout, which runs while others have rows locked
+SELECT fetched('SELECT * FROM racks WHERE is_odd(id) LIMIT 1 FOR UPDATE');
+SELECT fetched('SELECT * FROM pickings WHERE EXISTS (SELECT FROM racks WHERE is_odd(racks.id) FOR UPDATE)');
+BEGIN;
+DECLARE c CURSOR FOR SELECT * FROM racks FOR UPDATE;
+SELECT fetched('FETCH 25 FROM c');
+COMMIT;
+ALTER SERVER loopback OPTIONS (ADD options '-c statement_timeout=100s');
+SELECT count(*) FROM pickings JOIN racks USING (id);
+SELECT fetched('UPDATE racks w SET amount = w.amount - o.taken FROM pickings o WHERE o.id = w.id');
+ALTER SERVER loopback OPTIONS (DROP options);
+RESET enable_nestloop;
+RESET enable_mergejoin;
+-- nor many at once that are used slowly
+CREATE SEQUENCE used;
+SELECT pg_snapshot_xmax(pg_current_snapshot()) AS next \gset
+UPDATE racks SET amount = 0 WHERE pg_sleep(0.11) IS NOT NULL AND 1 / (11 - nextval('used')) IS NOT NULL;
+SELECT count(*) FROM remote.racks WHERE xmax::text::int8 >= :next;
