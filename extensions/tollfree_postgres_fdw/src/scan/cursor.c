@@ -18,6 +18,9 @@
  * the rest (demand.c), no more are asked for than postgres_fdw would have received
  * for the next row, and one in SPARE_RATIO of these.
  *
+ * A query that is certain to read the rest asks at once for all rows that are
+ * expected to be left.
+ *
  * A second answer shows that the consumer goes on.  From then on the next
  * batch is sent ahead, as soon as one has been received, unless it would take
  * longer than BATCH_MSECS, or be kept small by what may not be used.  The remote
@@ -65,6 +68,9 @@
 /* For so many rows that postgres_fdw would have received there may be one more */
 #define SPARE_RATIO 10
 
+/* By this share a result may have more rows than expected to come in one batch */
+#define ROWS_MARGIN 0.1
+
 /* The longest that a batch of more rows than fetch_size should take, in ms */
 #define BATCH_MSECS 1000
 
@@ -110,6 +116,20 @@ rows_needed(const RemoteScanState *scan)
 		run_rows_left(scan->node->ss.ps.state) : 0;
 }
 
+/*
+ * The number of FETCHes, at most SCAN_FETCHES, for all rows that are expected to be
+ * left.  FETCHes behind the last row cost as much as any.
+ */
+static int
+fetches_for_rest(const RemoteScanState *scan)
+{
+	double		left = scan->plan.rows * (1 + ROWS_MARGIN) - scan->rows_asked;
+
+	if (scan->plan.rows < 0)
+		return SCAN_FETCHES;
+	return (int) Min(Max(left, 0) / scan->fetch_rows + 1, SCAN_FETCHES);
+}
+
 /* Chooses the first batch: DECLARE and FETCHes. */
 static void
 size_first_batch(RemoteScanState *scan)
@@ -121,7 +141,8 @@ size_first_batch(RemoteScanState *scan)
 	scan->fetch_rows = size;
 	scan->answers = 1;
 	if (is_read_alone(scan, READS_ALL))
-		scan->answers = Max(1, Min(FIRST_FETCHES, FIRST_ROWS / size));
+		scan->answers = Max(1, Min(Min(FIRST_FETCHES, fetches_for_rest(scan)),
+								   FIRST_ROWS / size));
 	else if (needed > size)
 	{
 		scan->fetch_rows = (int) Min(needed, at_once);
@@ -140,7 +161,7 @@ size_next_batch(RemoteScanState *scan, int64 spare)
 
 	scan->answers = scan->batch_fetches;
 	if (is_read_alone(scan, READS_REST))
-		scan->answers = SCAN_FETCHES;
+		scan->answers = Max(scan->answers, fetches_for_rest(scan));
 	else if (!is_read(scan, READS_REST) && rows > spare)
 	{
 		rows = Max(spare, Min(rows, rows_needed(scan)));
@@ -181,6 +202,7 @@ send_batch(RemoteScanState *scan)
 	for (int i = 0; i < scan->answers; i++)
 		scan->commands[first + i] = fetch;
 	scan->batch_asked = (int64) scan->fetch_rows * scan->answers;
+	scan->rows_asked += scan->batch_asked;
 	scan->batch_received = scan->batch_bytes = scan->received = 0;
 	scan->sent = GetCurrentTimestamp();
 	scan->fetches_ahead += scan->results != NIL ? scan->answers : 0;
@@ -197,7 +219,7 @@ cursor_open(RemoteScanState *scan, const RemoteCommand *query)
 	scan->cursor = ++scan->session->cursors.names;
 	scan->batch_fetches = 1;
 	scan->batches = 0;
-	scan->total_received = 0;
+	scan->rows_asked = scan->total_received = 0;
 	scan->batch_took = -1;
 	scan->binary = false;
 	if (scan->declare != NULL)

@@ -577,3 +577,13 @@ COPY shelf FROM PROGRAM 'seq -f "%g	copied" 151 200';
 DROP FOREIGN TABLE shelf;
 DROP FUNCTION on_shelf, count_shelf;
 DROP TABLE remote.shelf;
+-- no more FETCHes are sent than the rows that are expected take, whether or not there are as many
+CREATE TABLE remote.readings AS
+SELECT i AS id, i / 7.0::float8 AS x, i / 11.0::float8 AS y, i / 13.0::float8 AS z, timestamp '2020-01-01' + i * interval '1 min' AS made
+FROM generate_series(1, 40000) i;
+IMPORT FOREIGN SCHEMA remote LIMIT TO (readings) FROM SERVER loopback INTO public;
+ANALYZE readings;
+SELECT explained('SELECT sum(x + y + z), max(made) FROM readings WHERE random() >= 0', 'Binary Fetches')::int < 20 AS few;
+INSERT INTO remote.readings SELECT * FROM remote.readings;
+INSERT INTO remote.readings SELECT * FROM remote.readings;
+SELECT count(*), sum(id), count(DISTINCT made) FROM readings WHERE random() >= 0;
