@@ -281,8 +281,11 @@ batch_add_sync(Session *session)
 void
 batch_add_deallocate(Session *session, const char *statement)
 {
+	char		sql[sizeof("DEALLOCATE ") + STATEMENT_NAME_SIZE];
+
+	snprintf(sql, sizeof(sql), "DEALLOCATE %s", statement);
 	check_queued(session, compat_send_deallocate(session->conn, statement),
-				 PART_CLEANUP, 0, statement);
+				 PART_CLEANUP, 0, sql);
 	log_command(session, "deallocate", statement, 0, NULL);
 }
 

@@ -125,6 +125,7 @@ connection_begin(Session *session, UserMapping *user)
 	read_options(session, server, user);
 	wait_make_room(server->servername);
 	session->conn = connect_open(server, user);
+	error_receive_notices(session);
 	session->remote.same_encoding = is_same_encoding(session->conn);
 	PG_TRY();
 	{
@@ -158,6 +159,8 @@ connection_end(Session *session)
 	libpqsrv_disconnect(session->conn);
 	session->conn = NULL;
 	session->is_set_up = session->unusable = false;
+	PQfreemem(session->fatal);
+	session->fatal = NULL;
 
 	session->xact.remote_depth = session->xact.kept_depth = 0;
 	session->xact.failed_depth = 0;

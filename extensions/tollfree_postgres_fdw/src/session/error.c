@@ -14,6 +14,9 @@
 #include "session/results.h"
 #include "session/pending.h"
 
+/* libpq's own notice receiver, which writes to the server's log */
+static PQnoticeReceiver default_receiver = NULL;
+
 /* The SQLSTATE of an error, or of a lost connection. */
 int
 error_sqlstate(const PGresult *res)
@@ -108,22 +111,101 @@ error_raise_kept(Session *session)
 					GetForeignServer(session->server)->servername)));
 }
 
+/* Has the remote server ended the session with this? */
+bool
+error_is_fatal(const PGresult *res)
+{
+	const char *severity = PQresultErrorField(res,
+											  PG_DIAG_SEVERITY_NONLOCALIZED);
+
+	return severity != NULL &&
+		(strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0);
+}
+
 /*
- * Reports an error.  If the connection is lost, that becomes the error: a
- * FATAL arrives as an ErrorResponse before the socket closes.  No answer of
- * the batch may be left unread.
+ * Keeps the text of a FATAL, all of it.  It arrives as an answer, before the
+ * connection is lost, and is the reason for that.
+ */
+void
+error_note_fatal(Session *session, const PGresult *res)
+{
+	if (session->fatal == NULL && error_is_fatal(res))
+		session->fatal = PQresultVerboseErrorMessage(res, PQERRORS_DEFAULT,
+													 PQSHOW_CONTEXT_ALWAYS);
+}
+
+/*
+ * libpq's notice receiver.  It gets the answers, too, that libpq finds when it has
+ * noticed, in sending, that the connection is lost: it expects none then.
+ */
+static void
+receive_notice(void *arg, const PGresult *res)
+{
+	Session    *session = arg;
+
+	error_note_fatal(session, res);
+	if (PQstatus(session->conn) != CONNECTION_BAD)
+		default_receiver(NULL, res);
+}
+
+/* Has the session's notices looked at. */
+void
+error_receive_notices(Session *session)
+{
+	default_receiver = PQsetNoticeReceiver(session->conn, receive_notice,
+										   session);
+}
+
+/*
+ * Has libpq look at what had arrived, and was not read, when the connection was
+ * lost.  It gives NULL again and again when it is done.
+ */
+static void
+read_rest(Session *session)
+{
+	int			nulls = 0;
+
+	while (session->fatal == NULL && nulls < 2)
+	{
+		PGresult   *res = PQgetResult(session->conn);
+
+		error_note_fatal(session, res);
+		nulls = res == NULL ? nulls + 1 : 0;
+		PQclear(res);
+	}
+}
+
+/*
+ * The error of a lost connection, as postgres_fdw puts it: the FATAL, if there
+ * was one, with all that belongs to it, and what libpq says.
+ */
+static RemoteError
+describe_loss(Session *session, const RemoteError *error)
+{
+	const char *message = pstrdup(PQerrorMessage(session->conn));
+	const char *fatal;
+	RemoteError loss = {.sqlstate = ERRCODE_CONNECTION_FAILURE};
+
+	read_rest(session);
+	fatal = session->fatal != NULL ? session->fatal : "";
+	/* libpq's message begins with the FATAL, unless it has been reset since. */
+	if (strncmp(message, fatal, strlen(fatal)) == 0)
+		fatal = "";
+	loss.primary = pchomp(psprintf("%s%s", fatal, message));
+	if (loss.primary[0] == '\0')
+		loss.primary = error->primary;
+	return loss;
+}
+
+/*
+ * Reports an error.  If the connection is lost, that becomes the error.  No
+ * answer of the batch may be left unread.
  */
 void
 error_report(Session *session, int elevel, RemoteError *error, const char *sql)
 {
 	if (PQstatus(session->conn) == CONNECTION_BAD)
-	{
-		char	   *message = pchomp(PQerrorMessage(session->conn));
-
-		error->sqlstate = ERRCODE_CONNECTION_FAILURE;
-		if (*message != '\0')
-			error->primary = message;
-	}
+		*error = describe_loss(session, error);
 	if (elevel >= ERROR)
 		keep_outer_error(session, error, sql);
 	report(elevel, error, sql);

@@ -19,7 +19,20 @@
 #include "session/results.h"
 #include "session/wait.h"
 
-/* What PQgetResult returns next; NULL, and timed_out, after the deadline. */
+/* What PQgetResult returns.  Every answer is read here. */
+static PGresult *
+get_result(Session *session)
+{
+	PGresult   *res = PQgetResult(session->conn);
+
+	error_note_fatal(session, res);
+	return res;
+}
+
+/*
+ * What PQgetResult returns next; NULL if the connection is lost, and, with
+ * timed_out, after the deadline.
+ */
 static PGresult *
 wait_for_result(Session *session)
 {
@@ -40,9 +53,14 @@ wait_for_result(Session *session)
 			return NULL;
 		}
 		if (!PQconsumeInput(session->conn))
+		{
+			/* To read on would add to libpq's message. */
+			if (PQstatus(session->conn) == CONNECTION_BAD)
+				return NULL;
 			break;
+		}
 	}
-	return PQgetResult(session->conn);
+	return get_result(session);
 }
 
 /*
@@ -200,6 +218,33 @@ warn_of_commit(Session *session, PGresult *res)
 }
 
 /*
+ * The command to be shown with an error that answers one of our own.  If the
+ * session has been ended, that is the caller's, not what happened to be before it
+ * in the batch, or behind it.
+ */
+static const char *
+shown_command(const Session *session, const BatchPart *part,
+			  const PGresult *res)
+{
+	const Batch *batch = &session->batch;
+
+	if (!error_is_fatal(res) ||
+		(part->kind != PART_CLEANUP && part->kind != PART_WRITE_CHECK))
+		return part->sql;
+	for (int i = batch->part; i < batch->nparts; i++)
+	{
+		if (batch->parts[i].kind == PART_COMMAND)
+			return batch->parts[i].sql;
+	}
+	for (int i = batch->part - 1; i >= 0; i--)
+	{
+		if (batch->parts[i].kind == PART_COMMAND)
+			return batch->parts[i].sql;
+	}
+	return part->sql;
+}
+
+/*
  * Takes the answer to one of our own commands, and clears it; a NULL ends the
  * answer to any command.  An error leaves the session unusable, and is raised
  * unless quiet.  Exceptions: an error of a question is a no, one of a COMMIT that
@@ -244,7 +289,8 @@ take_answer(Session *session, PGresult *res, bool quiet)
 			if (part->kind != PART_PREPARE)
 				session->unusable = true;
 			if (!quiet)
-				results_report(session, ERROR, res, part->sql);
+				results_report(session, ERROR, res,
+							   shown_command(session, part, res));
 			break;
 	}
 	PQclear(res);
@@ -351,7 +397,7 @@ results_are_ready(Session *session)
 			(session->pending.ahead != NULL && part->kind != PART_COMMIT &&
 			 part->kind != PART_SYNC && !part_is_apart(part->kind)))
 			return true;
-		take_answer(session, PQgetResult(session->conn), false);
+		take_answer(session, get_result(session), false);
 	}
 	return true;
 }

@@ -32,6 +32,9 @@ typedef struct RemoteError
 } RemoteError;
 
 extern int	error_sqlstate(const PGresult *res);
+extern bool error_is_fatal(const PGresult *res);
+extern void error_note_fatal(Session *session, const PGresult *res);
+extern void error_receive_notices(Session *session);
 extern RemoteError error_read(Session *session, PGresult *res);
 extern void error_report(Session *session, int elevel, RemoteError *error,
 						 const char *sql);

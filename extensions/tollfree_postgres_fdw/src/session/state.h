@@ -278,6 +278,9 @@ typedef struct Session
 	bool		is_set_up;		/* connected, and its settings made */
 	bool		unusable;		/* the remote state is not known: during
 								 * COMMIT and rollback, and after they fail */
+	char	   *fatal;			/* the error with which the remote server has
+								 * ended the session, libpq's; or NULL.
+								 * Written by error.c */
 
 	SessionOptions options;
 	RemoteTraits remote;

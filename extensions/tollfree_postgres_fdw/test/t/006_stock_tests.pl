@@ -38,8 +38,8 @@ my %differences = (
 			diff => qr/^< COPY rem2, line 1: .*\n---\n> COPY rem2\n$/,
 		},
 		{
-			reason => 'an error while a cursor is opened names the query, without DECLARE',
-			diff => qr/^< (.*: )DECLARE c1 CURSOR FOR\n< (.*\n)---\n> \1\2$/,
+			reason => 'an error while a cursor is opened names the query, without DECLARE; who ended the session is told',
+			diff => qr/^< ERROR:  (no connection.*\n)< (.*: )DECLARE c1 CURSOR FOR\n< (.*\n)---\n> ERROR:  FATAL:  .*\n> \1> \2\3$/,
 		},
 		{
 			reason => 'a cursor whose rows are all here has nothing to close remotely',
