@@ -6,6 +6,8 @@
  */
 #include "postgres.h"
 
+#include <poll.h>
+
 #include "common/pg_prng.h"
 #include "catalog/pg_user_mapping.h"
 #include "mb/pg_wchar.h"
@@ -22,6 +24,10 @@
 #include "session/results.h"
 #include "session/shared_counters.h"
 #include "session/wait.h"
+
+/* How long closing a connection may wait for answers, in ms */
+#define CLOSE_LIMIT_MIN 100
+#define CLOSE_LIMIT_MAX 1000
 
 static const char *const settings[] = {
 	"SET search_path = pg_catalog",
@@ -149,6 +155,59 @@ connection_begin(Session *session, UserMapping *user)
 	PG_END_TRY();
 }
 
+/*
+ * Reads what is still to come of answers that nobody waits for, until a time.
+ * No interrupt is served, no ERROR raised, and nothing used that a backend has
+ * lost by its exit, like its latch.
+ */
+static void
+read_last_answers(PGconn *conn, TimestampTz until)
+{
+	while (PQstatus(conn) == CONNECTION_OK &&
+		   PQtransactionStatus(conn) == PQTRANS_ACTIVE)
+	{
+		struct pollfd event = {.fd = PQsocket(conn),.events = POLLIN};
+		long		left;
+		int			unsent;
+
+		if (!PQisBusy(conn))
+		{
+			PQclear(PQgetResult(conn));
+			continue;
+		}
+		left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), until);
+		unsent = PQflush(conn);
+		if (left <= 0 || unsent < 0)
+			return;
+		if (unsent > 0)
+			event.events |= POLLOUT;
+		if (poll(&event, 1, left) < 0 && errno != EINTR)
+			return;
+		if (!PQconsumeInput(conn))
+			return;
+	}
+}
+
+/*
+ * Closes the connection, if there is one, as a server expects it: with all
+ * answers read and Terminate sent.  Else it would log that its client was lost.
+ * Answers to a COMMIT and to questions come within a round trip and the time
+ * that these take; a server that is slower than the limit has its log
+ * lines.  The limit counts from a time that several connections may share.
+ */
+void
+connection_close(Session *session, TimestampTz since)
+{
+	long		limit = Min(CLOSE_LIMIT_MIN + 2 * session->remote.round_trip,
+							CLOSE_LIMIT_MAX);
+
+	if (!session->unusable && !batch_is_in_flight(session))
+		read_last_answers(session->conn,
+						  TimestampTzPlusMilliseconds(since, limit));
+	libpqsrv_disconnect(session->conn);
+	session->conn = NULL;
+}
+
 /* Ends the connection, if there is one, and forgets all that depends on it. */
 void
 connection_end(Session *session)
@@ -156,8 +215,7 @@ connection_end(Session *session)
 	wait_free_set(session);
 	shared_counters_add(session);
 	session->added.received = session->added.sent = 0;
-	libpqsrv_disconnect(session->conn);
-	session->conn = NULL;
+	connection_close(session, GetCurrentTimestamp());
 	session->is_set_up = session->unusable = false;
 	PQfreemem(session->fatal);
 	session->fatal = NULL;

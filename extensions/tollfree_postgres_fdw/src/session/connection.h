@@ -12,6 +12,7 @@ extern PGconn *connect_open(ForeignServer *server, UserMapping *user);
 
 /* connection.c */
 extern void connection_begin(Session *session, UserMapping *user);
+extern void connection_close(Session *session, TimestampTz since);
 extern void connection_end(Session *session);
 
 #endif							/* TOLLFREE_FDW_CONNECTION_H */

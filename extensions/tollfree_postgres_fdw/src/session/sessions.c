@@ -14,6 +14,7 @@
 #include "access/htup_details.h"
 #include "catalog/pg_user_mapping.h"
 #include "miscadmin.h"
+#include "storage/ipc.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
@@ -85,10 +86,25 @@ forget_execution(ResourceReleasePhase phase, bool is_commit, bool is_top_level,
 		pending_forget_owner(lfirst(cell), CurrentResourceOwner);
 }
 
+/*
+ * Exit callback: closes all connections.  It is called when the backend has ended
+ * its transaction and left shared memory, so nobody waits for what it holds.
+ */
+static void
+close_all(int code, Datum arg)
+{
+	TimestampTz start = GetCurrentTimestamp();
+	ListCell   *cell;
+
+	foreach(cell, sessions)
+		connection_close(lfirst(cell), start);
+}
+
 /* Registers the callbacks; to be called once per backend. */
 void
 sessions_register_callbacks(void)
 {
+	on_proc_exit(close_all, (Datum) 0);
 	RegisterResourceReleaseCallback(forget_execution, NULL);
 	CacheRegisterSyscacheCallback(FOREIGNSERVEROID, invalidate, (Datum) 0);
 	CacheRegisterSyscacheCallback(USERMAPPINGOID, invalidate, (Datum) 0);
