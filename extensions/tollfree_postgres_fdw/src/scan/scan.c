@@ -19,6 +19,7 @@
 #include "base/settings.h"
 #include "scan/scan.h"
 #include "scan/scan_state.h"
+#include "session/questions.h"
 #include "xact/transaction.h"
 
 /* Bytes of a direct result that is kept in case the scan starts again */
@@ -80,7 +81,10 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 											GetForeignServerIdByRelId(rte->relid));
 
 	if (plan->scan.scanrelid > 0)
+	{
 		rel = node->ss.ss_currentRelation;
+		questions_note_wanted(scan->session, rte->relid);
+	}
 	scan->reader = rows_reader_for_scan(node, rel, scan->plan.attrs,
 										scan->session->remote.same_encoding);
 	scan->reader->ctid = (CtidColumn)

@@ -235,6 +235,7 @@ connection_end(Session *session)
 	list_free_deep(session->prepared.own);
 	results_forget_description(session);
 	memset(&session->prepared, 0, sizeof(PreparedStatements));
+	questions_forget_relation(session, InvalidOid);
 	hash_destroy(session->facts.relations);
 	session->facts.relations = NULL;
 }

@@ -13,7 +13,8 @@
  *	default isolation level, may the user send keys as arrays (join/)?
  *
  *	After the COMMIT of a transaction, in a transaction of its own.  Nobody
- *	waits; the answers are read with the next batch: are relations plain?
+ *	waits; the answers are read with the next batch: are relations plain, and
+ *	which of their columns have an index?
  *
  *	In the user's transaction, in a savepoint (session_ask): how large is a
  *	table, what are its statistics (analyze/)?  ANALYZE waits for these as it
@@ -33,6 +34,9 @@
  * may name another relation, changes.  Then an answer still to come is of no use,
  * either: it is about the former relation.  So a question has the number of the
  * entry that it was asked for.  scan/autocommit.c uses the answers.
+ *
+ * A column has an index if one for equality begins with it, and has all rows.  That
+ * may change while the answer is kept: nothing but costs depends on it.
  */
 #include "postgres.h"
 
@@ -63,12 +67,22 @@
 	"SELECT FROM ROWS FROM (pg_catalog.unnest('{}'::pg_catalog.int4[]))" \
 	" WITH ORDINALITY"
 
-/* "t" if the relation is plain */
+/*
+ * "t" if the relation is plain, else "f"; then the columns that have an index, each
+ * between commas.  403 and 405 are btree and hash.
+ */
 #define RELATION_SQL \
-	"SELECT EXISTS (SELECT FROM pg_catalog.pg_class c" \
+	"SELECT pg_catalog.max(CASE WHEN c.relkind IN ('r', 'm')" \
+	" AND NOT c.relrowsecurity AND NOT c.relhassubclass THEN 't' ELSE 'f' END" \
+	" || ',' || coalesce((SELECT pg_catalog.string_agg(a.attname || ',', '')" \
+	" FROM pg_catalog.pg_index i" \
+	" JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid" \
+	" JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid" \
+	" AND a.attnum = i.indkey[0] WHERE i.indrelid = c.oid AND i.indisvalid" \
+	" AND i.indpred IS NULL AND x.relam IN (403, 405)), ''))" \
+	" FROM pg_catalog.pg_class c" \
 	" JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace" \
-	" WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'm')" \
-	" AND NOT c.relrowsecurity AND NOT c.relhassubclass)"
+	" WHERE n.nspname = $1 AND c.relname = $2"
 
 /* A transaction that works on a standby, too, whatever the defaults are */
 #define START_SQL \
@@ -92,6 +106,9 @@ typedef struct KnownRelation
 	Oid			relid;			/* the foreign table; the key */
 	uint32		number;			/* of the entry, never given twice */
 	RelationKind kind;
+	bool		is_wanted;		/* is a planner waiting for the answer? */
+	char	   *indexed;		/* columns that have an index, each between
+								 * commas; NULL if there is none */
 } KnownRelation;
 
 /* A remote relation to ask about */
@@ -192,6 +209,59 @@ make_table(void)
 					   &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
+/* Finds a relation in the table, which is made if need be, or adds it. */
+static KnownRelation *
+add_relation(Session *session, Oid relid)
+{
+	KnownRelation *relation;
+	bool		found;
+
+	if (session->facts.relations == NULL)
+		session->facts.relations = make_table();
+	relation = hash_search(session->facts.relations, &relid, HASH_ENTER, &found);
+	if (!found)
+	{
+		relation->number = ++session->facts.numbers;
+		relation->kind = RELATION_UNKNOWN;
+		relation->is_wanted = false;
+		relation->indexed = NULL;
+	}
+	return relation;
+}
+
+/*
+ * Has a column of a remote relation an index?  If that is not known yet a scan of
+ * the relation is to ask (questions_note_wanted).
+ */
+IndexFact
+questions_know_index(Session *session, Oid relid, const char *column)
+{
+	KnownRelation *relation;
+
+	if (session->remote.hides_relations)
+		return INDEX_UNKNOWN;
+	relation = add_relation(session, relid);
+	if (relation->kind == RELATION_UNKNOWN)
+	{
+		relation->is_wanted = true;
+		return INDEX_UNKNOWN;
+	}
+	return relation->indexed != NULL &&
+		strstr(relation->indexed, psprintf(",%s,", column)) != NULL ?
+		INDEX_PRESENT : INDEX_ABSENT;
+}
+
+/* Has a foreign table's relation asked about, if a planner waits for that. */
+void
+questions_note_wanted(Session *session, Oid relid)
+{
+	const KnownRelation *relation = find_relation(session, relid);
+
+	if (relation != NULL && relation->is_wanted &&
+		relation->kind == RELATION_UNKNOWN)
+		questions_note_relations(session, list_make1_oid(relid));
+}
+
 /*
  * Notes that it would be useful to know that these relations are plain.  They
  * are asked about after the transaction's COMMIT, unless one is known not to be.
@@ -206,23 +276,13 @@ questions_note_relations(Session *session, List *relids)
 	if (relids == NIL || session->remote.hides_relations ||
 		PQserverVersion(session->conn) < QUESTIONS_VERSION)
 		return;
-	if (session->facts.relations == NULL)
-		session->facts.relations = make_table();
 	old = MemoryContextSwitchTo(TopTransactionContext);
 	foreach(cell, relids)
 	{
 		Oid			relid = lfirst_oid(cell);
 		RelationQuestion *question;
-		KnownRelation *relation;
-		bool		found;
+		const KnownRelation *relation = add_relation(session, relid);
 
-		relation = hash_search(session->facts.relations, &relid, HASH_ENTER,
-							   &found);
-		if (!found)
-		{
-			relation->number = ++session->facts.numbers;
-			relation->kind = RELATION_UNKNOWN;
-		}
 		if (relation->kind == RELATION_OTHER)
 			break;
 		if (relation->kind == RELATION_PLAIN)
@@ -236,6 +296,17 @@ questions_note_relations(Session *session, List *relids)
 	if (cell == NULL)
 		session->facts.unasked = list_concat(session->facts.unasked, questions);
 	MemoryContextSwitchTo(old);
+}
+
+/* Removes a relation, which may be NULL, from the table. */
+static void
+remove_relation(HTAB *known, KnownRelation *relation)
+{
+	if (relation == NULL)
+		return;
+	if (relation->indexed != NULL)
+		pfree(relation->indexed);
+	(void) hash_search(known, &relation->relid, HASH_REMOVE, NULL);
 }
 
 /*
@@ -254,12 +325,12 @@ questions_forget_relation(Session *session, Oid relid)
 		return;
 	if (OidIsValid(relid))
 	{
-		(void) hash_search(known, &relid, HASH_REMOVE, NULL);
+		remove_relation(known, hash_search(known, &relid, HASH_FIND, NULL));
 		return;
 	}
 	hash_seq_init(&status, known);
 	while ((relation = hash_seq_search(&status)) != NULL)
-		(void) hash_search(known, &relation->relid, HASH_REMOVE, NULL);
+		remove_relation(known, relation);
 }
 
 /* Asks about a relation; its names are the parameters. */
@@ -313,6 +384,15 @@ questions_add_behind_commit(Session *session)
 	batch_add(session, PART_QUESTION_CONTROL, 0, "ROLLBACK TRANSACTION");
 }
 
+/* Takes the answer about a relation, which is empty if there is none. */
+static void
+take_relation(KnownRelation *relation, const char *answer)
+{
+	relation->kind = answer[0] == 't' ? RELATION_PLAIN : RELATION_OTHER;
+	if (strlen(answer) > strlen("t,"))
+		relation->indexed = MemoryContextStrdup(TopMemoryContext, answer + 1);
+}
+
 /*
  * Takes the answer to a question that is not part of the user's transaction.
  * A question about a relation that was given up at one of its limits, not
@@ -353,9 +433,8 @@ questions_take(Session *session, const BatchPart *part, const PGresult *res)
 		case PART_RELATION_QUESTION:
 			session->remote.hides_relations |= is_refused;
 			relation = find_asked(session, part->relid, part->relation_number);
-			if (is_answered && relation != NULL)
-				relation->kind = strcmp(answer, "t") == 0 ?
-					RELATION_PLAIN : RELATION_OTHER;
+			if (is_answered && relation != NULL && relation->kind == RELATION_UNKNOWN)
+				take_relation(relation, answer);
 			break;
 		default:
 			break;

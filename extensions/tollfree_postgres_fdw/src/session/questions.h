@@ -15,6 +15,9 @@ extern void questions_take(Session *session, const BatchPart *part,
 
 /* Relations */
 extern bool questions_know_plain(const Session *session, List *relids);
+extern IndexFact questions_know_index(Session *session, Oid relid,
+									  const char *column);
+extern void questions_note_wanted(Session *session, Oid relid);
 extern void questions_note_relations(Session *session, List *relids);
 extern void questions_forget_relation(Session *session, Oid relid);
 

@@ -262,6 +262,19 @@ sessions_have_same_encoding(Oid user, Oid server)
 }
 
 /*
+ * Has a column of a foreign table a remote index?  Not known if there is no
+ * connection.
+ */
+IndexFact
+sessions_know_index(Oid user, Oid server, Oid relid, const char *column)
+{
+	Session    *session = find(find_mapping(user, server));
+
+	return session != NULL && session->conn != NULL ?
+		questions_know_index(session, relid, column) : INDEX_UNKNOWN;
+}
+
+/*
  * The name of the user whose mapping the session uses, "public" for the public
  * mapping; NULL if the mapping is gone.
  */

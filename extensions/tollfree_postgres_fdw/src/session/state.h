@@ -218,6 +218,14 @@ typedef struct PreparedStatements
 	int			ndescribed;
 } PreparedStatements;
 
+/* What is known of the remote index that a column may have */
+typedef enum IndexFact
+{
+	INDEX_UNKNOWN,
+	INDEX_PRESENT,
+	INDEX_ABSENT
+} IndexFact;
+
 /*
  * What is known of remote relations.  Written by questions.c; unasked by
  * transaction.c, too.
