@@ -10,6 +10,7 @@
 #include "utils/selfuncs.h"
 
 #include "join/lookup.h"
+#include "sql/plan.h"
 
 /* How many batches so many outer rows make. */
 static double
@@ -87,6 +88,17 @@ key_cost(const Path *inner)
 
 	return IsA(inner, AppendPath) && asks_one(inner) ?
 		cost / list_length(((const AppendPath *) inner)->subpaths) : cost;
+}
+
+/*
+ * What the node costs before its first row, beside beginning a scan: the foreign
+ * rows of all keys of the first batch, if the query may stop early.
+ */
+Cost
+lookup_first_cost(double rows, const Path *inner)
+{
+	return Min(rows, lookup_first_rows(inner->rows, PLAN_FEW_ROWS)) *
+		key_cost(inner);
 }
 
 /*

@@ -181,6 +181,23 @@ inner_remote(const InnerSide *side)
 	return &side->scans[0].batches[0].scan->session->remote;
 }
 
+/* Outer rows of the first batch, if the query may stop early. */
+int
+inner_first_rows(const InnerSide *side)
+{
+	int			first = LOOKUP_FIRST_ROWS;
+
+	for (int i = 0; i < side->nscans; i++)
+	{
+		const RemoteScanState *scan = side->scans[i].batches[0].scan;
+		double		rows = scan->plan.rows < 0 ?
+			scan->node->ss.ps.plan->plan_rows : scan->plan.rows;
+
+		first = Min(first, lookup_first_rows(rows, scan->plan.fetch_size));
+	}
+	return first;
+}
+
 /* Has any of the remote sessions a statement_timeout? */
 bool
 inner_has_timeout(const InnerSide *side)

@@ -43,6 +43,7 @@ extern List *inner_queries(List *plans);
 extern void inner_find(InnerSide *side, EState *estate, List *plans,
 					   List *params, MemoryContext *contexts);
 extern const RemoteTraits *inner_remote(const InnerSide *side);
+extern int	inner_first_rows(const InnerSide *side);
 extern bool inner_has_timeout(const InnerSide *side);
 extern Size inner_overhead(const InnerSide *side, int number, int nrows);
 extern void inner_begin(InnerSide *side, int number);

@@ -26,11 +26,26 @@ lookup_user(const RelOptInfo *rel)
 	return OidIsValid(rel->userid) ? rel->userid : GetUserId();
 }
 
+/* Outer rows of the first batch if the query may stop early, and how it grows */
+#define LOOKUP_FIRST_ROWS 20
+#define LOOKUP_GROWTH 10
+
+/*
+ * Outer rows of that batch, for which so many foreign rows each are expected: in
+ * all no more than a cursor asks for at first.
+ */
+static inline int
+lookup_first_rows(double rows, int fetch_size)
+{
+	return (int) Max(Min(fetch_size / Max(rows, 1), LOOKUP_FIRST_ROWS), 1);
+}
+
 /* paths.c */
 extern void lookup_install(void);
 extern bool lookup_writes_quietly(const Query *query);
 
 /* costs.c */
+extern Cost lookup_first_cost(double rows, const Path *inner);
 extern Cost lookup_saved_cost(PlannerInfo *root, double rows, const Path *inner,
 							  List *keys, JoinType jointype,
 							  const JoinPathExtraData *extra);
@@ -44,10 +59,6 @@ extern List *lookup_split_clauses(PlannerInfo *root, RelOptInfo *rel,
 
 /* node.c */
 extern const CustomScanMethods lookup_scan_methods;
-
-/* Outer rows of the first batch if the query may stop early, and how it grows */
-#define LOOKUP_FIRST_ROWS 20
-#define LOOKUP_GROWTH 10
 
 /* Outer rows of a batch at most */
 #define LOOKUP_MAX_ROWS 10000

@@ -186,7 +186,7 @@ first_rows(const LookupState *state)
 {
 	if (inner_has_timeout(&state->inner))
 		return 1;
-	return state->sends_ahead ? LOOKUP_MAX_ROWS : LOOKUP_FIRST_ROWS;
+	return state->sends_ahead ? LOOKUP_MAX_ROWS : inner_first_rows(&state->inner);
 }
 
 /* What looks for the LIMIT above a node */

@@ -7,8 +7,16 @@
  * whether there is a remote index, and each execution would be a round trip.
  * In batches there is one round trip for many executions, and the remote server
  * reads the table at most once for a batch.  So this file makes these scans, for
- * the equalities of a column with a value of other tables, and costs them as if
- * there were an index.  No other join gets them.
+ * the equalities of a column with a value of other tables.  No other join gets
+ * them.
+ *
+ * Which columns have an index is asked once a connection, behind a transaction
+ * (questions.c).  Without one, beginning a scan costs what reading the table does,
+ * and each batch begins one.  As long as nothing is known an index is expected.
+ *
+ * Where the query may stop early, reading the table could cost many times what
+ * fetching some rows does.  There only a column with an index is looked up, and as
+ * long as nothing is known only a column of different values has one.
  *
  * An equality must be one that postgres_fdw sends, or else every execution
  * would read the whole table.  So only what it certainly sends is accepted:
@@ -25,8 +33,11 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "access/table.h"
 #include "access/transam.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_statistic.h"
 #include "catalog/pg_type_d.h"
 #include "commands/defrem.h"
 #include "foreign/foreign.h"
@@ -41,6 +52,7 @@
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 
 #include "base/compat.h"
 #include "base/options.h"
@@ -48,6 +60,7 @@
 #include "join/lookup.h"
 #include "session/session.h"
 #include "sql/deparse.h"
+#include "sql/plan.h"
 
 /* Pages that a lookup reads: one of an index, one of the table */
 #define LOOKUP_PAGES 2
@@ -160,6 +173,19 @@ is_equality(const RestrictInfo *clause, const RelOptInfo *rel, Node **column,
 		*value = linitial(operation->args);
 	}
 	return is_column(*column, rel);
+}
+
+/* The column of the table that an equality compares. */
+static AttrNumber
+looked_up(const RestrictInfo *clause, const RelOptInfo *rel)
+{
+	Node	   *column;
+	Node	   *value;
+
+	(void) is_equality(clause, rel, &column, &value);
+	if (IsA(column, RelabelType))
+		column = (Node *) ((RelabelType *) column)->arg;
+	return ((Var *) column)->varattno;
 }
 
 /* Is a clause one with a value of other tables, and may it be sent? */
@@ -280,9 +306,55 @@ cost_option(Oid relid, const char *name, double otherwise)
 	return value == NULL ? otherwise : strtod(value, NULL);
 }
 
-/* The scan that is given the values of these other tables. */
+/* Are the values of a column all different, as those of a primary key? */
+static bool
+is_distinct(Oid relid, AttrNumber attno)
+{
+	HeapTuple	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid),
+										Int16GetDatum(attno),
+										BoolGetDatum(false));
+	bool		is_distinct = false;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		is_distinct = ((Form_pg_statistic) GETSTRUCT(tuple))->stadistinct == -1;
+		ReleaseSysCache(tuple);
+	}
+	return is_distinct;
+}
+
+/*
+ * May a join of the query be left before it has returned all of its rows?  Sorts
+ * and aggregates read them all.
+ */
+static bool
+may_stop(const PlannerInfo *root)
+{
+	return root->tuple_fraction > 0 && root->query_pathkeys == NIL &&
+		!root->parse->hasAggs;
+}
+
+/* Is a column expected to have a remote index? */
+static bool
+has_index(const PlannerInfo *root, const RelOptInfo *rel, Oid relid,
+		  AttrNumber attno)
+{
+	Relation	table = table_open(relid, NoLock);
+	IndexFact	fact = sessions_know_index(lookup_user(rel), rel->serverid, relid,
+										   deparse_column_name(table, attno));
+
+	table_close(table, NoLock);
+	return fact == INDEX_PRESENT ||
+		(fact == INDEX_UNKNOWN && (!may_stop(root) || is_distinct(relid, attno)));
+}
+
+/*
+ * The scan that is given the values of these other tables.  Beginning one costs
+ * what reading the whole table does if the values are looked up without an index.
+ */
 static Path *
-make_scan(PlannerInfo *root, RelOptInfo *rel, Oid relid, Relids outer)
+make_scan(PlannerInfo *root, RelOptInfo *rel, Oid relid, Relids outer,
+		  bool by_index)
 {
 	double		rows = get_baserel_parampathinfo(root, rel, outer)->ppi_rows;
 	double		startup = cost_option(relid, "fdw_startup_cost",
@@ -290,10 +362,12 @@ make_scan(PlannerInfo *root, RelOptInfo *rel, Oid relid, Relids outer)
 	double		row = cost_option(relid, "fdw_tuple_cost",
 								  COMPAT_FDW_TUPLE_COST) + cpu_tuple_cost;
 
+	if (!by_index)
+		startup += rel->pages * seq_page_cost + rel->tuples * cpu_tuple_cost;
 	return (Path *)
-		compat_foreign_path(root, rel, rows, startup,
-							startup + LOOKUP_PAGES * random_page_cost +
-							rows * row, outer);
+		compat_foreign_path(root, rel, rows, startup, startup + rows * row +
+							(by_index ? LOOKUP_PAGES * random_page_cost : 0),
+							outer);
 }
 
 /*
@@ -306,6 +380,7 @@ lookup_make_scan(PlannerInfo *root, RelOptInfo *rel, Relids tables)
 	Oid			relid = planner_rt_fetch(rel->relid, root)->relid;
 	Relids		outer = bms_copy(rel->lateral_relids);
 	bool		found = false;
+	bool		by_index = false;
 	ListCell   *cell;
 
 	foreach(cell, find_equalities(root, rel))
@@ -316,12 +391,19 @@ lookup_make_scan(PlannerInfo *root, RelOptInfo *rel, Relids tables)
 		if (!bms_is_subset(others, tables) || !is_lookup(root, clause, rel))
 			continue;
 		found = true;
+		by_index = by_index || has_index(root, rel, relid,
+										 looked_up(clause, rel));
 		outer = bms_add_members(outer, others);
 	}
 	if (!found || !bms_is_subset(outer, tables) ||
 		tables_asks_for_estimates(relid))
 		return NULL;
-	return make_scan(root, rel, relid, outer);
+	/* Who stops early is not to wait for the table, or for many rows. */
+	if (may_stop(root) &&
+		(!by_index ||
+		 get_baserel_parampathinfo(root, rel, outer)->ppi_rows > PLAN_FEW_ROWS))
+		return NULL;
+	return make_scan(root, rel, relid, outer, by_index);
 }
 
 /* Mutator: gives columns of the table their local types by casts. */

@@ -416,6 +416,9 @@ add_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
 													 columns, jointype, extra);
 	loop->jpath.path.total_cost = Max(loop->jpath.path.total_cost,
 									  keys->total_cost + inner->total_cost);
+	loop->jpath.path.startup_cost =
+		Min(loop->jpath.path.startup_cost + lookup_first_cost(outer->rows, inner),
+			loop->jpath.path.total_cost);
 	add_path(joinrel, &loop->jpath.path);
 }
 

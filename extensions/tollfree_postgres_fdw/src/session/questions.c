@@ -67,11 +67,18 @@
 	"SELECT FROM ROWS FROM (pg_catalog.unnest('{}'::pg_catalog.int4[]))" \
 	" WITH ORDINALITY"
 
-/*
- * "t" if the relation is plain, else "f"; then the columns that have an index, each
- * between commas.  403 and 405 are btree and hash.
- */
+/* "t" if the relation is plain */
 #define RELATION_SQL \
+	"SELECT EXISTS (SELECT FROM pg_catalog.pg_class c" \
+	" JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace" \
+	" WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'm')" \
+	" AND NOT c.relrowsecurity AND NOT c.relhassubclass)"
+
+/*
+ * The same, or "f"; then the columns that have an index, each between commas.  Empty
+ * if there is no such relation.  403 and 405 are btree and hash.
+ */
+#define INDEXES_SQL \
 	"SELECT pg_catalog.max(CASE WHEN c.relkind IN ('r', 'm')" \
 	" AND NOT c.relrowsecurity AND NOT c.relhassubclass THEN 't' ELSE 'f' END" \
 	" || ',' || coalesce((SELECT pg_catalog.string_agg(a.attname || ',', '')" \
@@ -106,7 +113,8 @@ typedef struct KnownRelation
 	Oid			relid;			/* the foreign table; the key */
 	uint32		number;			/* of the entry, never given twice */
 	RelationKind kind;
-	bool		is_wanted;		/* is a planner waiting for the answer? */
+	bool		is_wanted;		/* would a planner like to know its indexes? */
+	bool		knows_indexes;	/* have these been answered? */
 	char	   *indexed;		/* columns that have an index, each between
 								 * commas; NULL if there is none */
 } KnownRelation;
@@ -223,7 +231,7 @@ add_relation(Session *session, Oid relid)
 	{
 		relation->number = ++session->facts.numbers;
 		relation->kind = RELATION_UNKNOWN;
-		relation->is_wanted = false;
+		relation->is_wanted = relation->knows_indexes = false;
 		relation->indexed = NULL;
 	}
 	return relation;
@@ -241,25 +249,70 @@ questions_know_index(Session *session, Oid relid, const char *column)
 	if (session->remote.hides_relations)
 		return INDEX_UNKNOWN;
 	relation = add_relation(session, relid);
-	if (relation->kind == RELATION_UNKNOWN)
-	{
-		relation->is_wanted = true;
+	relation->is_wanted = true;
+	if (!relation->knows_indexes)
 		return INDEX_UNKNOWN;
-	}
 	return relation->indexed != NULL &&
 		strstr(relation->indexed, psprintf(",%s,", column)) != NULL ?
 		INDEX_PRESENT : INDEX_ABSENT;
 }
 
-/* Has a foreign table's relation asked about, if a planner waits for that. */
+/* Is there something to be asked about a relation? */
+static bool
+is_unknown(const KnownRelation *relation)
+{
+	return relation->kind == RELATION_UNKNOWN ||
+		(relation->is_wanted && !relation->knows_indexes);
+}
+
+/* Can this server be asked about relations? */
+static bool
+may_ask(const Session *session)
+{
+	return !session->remote.hides_relations &&
+		PQserverVersion(session->conn) >= QUESTIONS_VERSION;
+}
+
+/* A question about a relation, in this context. */
+static RelationQuestion *
+make_question(const KnownRelation *relation)
+{
+	RelationQuestion *question = palloc(sizeof(RelationQuestion));
+
+	question->relid = relation->relid;
+	question->number = relation->number;
+	deparse_table_name(question->relid, &question->names[0], &question->names[1]);
+	return question;
+}
+
+/* Is a relation to be asked about when the transaction has committed? */
+static bool
+is_noted(const Session *session, const KnownRelation *relation)
+{
+	ListCell   *cell;
+
+	foreach(cell, session->facts.unasked)
+	{
+		if (((RelationQuestion *) lfirst(cell))->number == relation->number)
+			return true;
+	}
+	return false;
+}
+
+/* Has the indexes of a foreign table's relation asked for, if a planner waits. */
 void
 questions_note_wanted(Session *session, Oid relid)
 {
 	const KnownRelation *relation = find_relation(session, relid);
+	MemoryContext old;
 
-	if (relation != NULL && relation->is_wanted &&
-		relation->kind == RELATION_UNKNOWN)
-		questions_note_relations(session, list_make1_oid(relid));
+	if (relation == NULL || !relation->is_wanted || !is_unknown(relation) ||
+		!may_ask(session) || is_noted(session, relation))
+		return;
+	old = MemoryContextSwitchTo(TopTransactionContext);
+	session->facts.unasked = lappend(session->facts.unasked,
+									 make_question(relation));
+	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -273,25 +326,19 @@ questions_note_relations(Session *session, List *relids)
 	ListCell   *cell;
 	MemoryContext old;
 
-	if (relids == NIL || session->remote.hides_relations ||
-		PQserverVersion(session->conn) < QUESTIONS_VERSION)
+	if (relids == NIL || !may_ask(session))
 		return;
 	old = MemoryContextSwitchTo(TopTransactionContext);
 	foreach(cell, relids)
 	{
 		Oid			relid = lfirst_oid(cell);
-		RelationQuestion *question;
 		const KnownRelation *relation = add_relation(session, relid);
 
 		if (relation->kind == RELATION_OTHER)
 			break;
 		if (relation->kind == RELATION_PLAIN)
 			continue;
-		question = palloc(sizeof(RelationQuestion));
-		question->relid = relid;
-		question->number = relation->number;
-		deparse_table_name(relid, &question->names[0], &question->names[1]);
-		questions = lappend(questions, question);
+		questions = lappend(questions, make_question(relation));
 	}
 	if (cell == NULL)
 		session->facts.unasked = list_concat(session->facts.unasked, questions);
@@ -333,12 +380,17 @@ questions_forget_relation(Session *session, Oid relid)
 		remove_relation(known, relation);
 }
 
-/* Asks about a relation; its names are the parameters. */
+/*
+ * Asks about a relation, and about its indexes if these are wanted; its names are
+ * the parameters.
+ */
 static void
-add_relation_question(Session *session, const RelationQuestion *question)
+add_relation_question(Session *session, const RelationQuestion *question,
+					  bool is_wanted)
 {
+	const char *sql = is_wanted ? INDEXES_SQL : RELATION_SQL;
 	RemoteCommand command = {
-		.sql = RELATION_SQL,.shown = RELATION_SQL,
+		.sql = sql,.shown = sql,
 		.nparams = lengthof(question->names),.params = question->names
 	};
 	BatchPart  *part = batch_queue(session, PART_RELATION_QUESTION, 0, &command);
@@ -366,7 +418,7 @@ questions_add_behind_commit(Session *session)
 		const KnownRelation *relation = find_asked(session, question->relid,
 												   question->number);
 
-		if (relation == NULL || relation->kind != RELATION_UNKNOWN)
+		if (relation == NULL || !is_unknown(relation))
 			continue;
 		if (!is_asking)
 		{
@@ -376,7 +428,7 @@ questions_add_behind_commit(Session *session)
 			batch_add(session, PART_QUESTION_CONTROL, 0, TIME_LIMIT_SQL);
 			is_asking = true;
 		}
-		add_relation_question(session, question);
+		add_relation_question(session, question, relation->is_wanted);
 	}
 	if (!is_asking)
 		return;
@@ -384,11 +436,15 @@ questions_add_behind_commit(Session *session)
 	batch_add(session, PART_QUESTION_CONTROL, 0, "ROLLBACK TRANSACTION");
 }
 
-/* Takes the answer about a relation, which is empty if there is none. */
+/* Takes the answer about a relation, which may come twice. */
 static void
 take_relation(KnownRelation *relation, const char *answer)
 {
 	relation->kind = answer[0] == 't' ? RELATION_PLAIN : RELATION_OTHER;
+	if (relation->knows_indexes ||
+		(answer[0] != '\0' && strchr(answer, ',') == NULL))
+		return;
+	relation->knows_indexes = true;
 	if (strlen(answer) > strlen("t,"))
 		relation->indexed = MemoryContextStrdup(TopMemoryContext, answer + 1);
 }
@@ -433,7 +489,7 @@ questions_take(Session *session, const BatchPart *part, const PGresult *res)
 		case PART_RELATION_QUESTION:
 			session->remote.hides_relations |= is_refused;
 			relation = find_asked(session, part->relid, part->relation_number);
-			if (is_answered && relation != NULL && relation->kind == RELATION_UNKNOWN)
+			if (is_answered && relation != NULL)
 				take_relation(relation, answer);
 			break;
 		default:

@@ -75,6 +75,7 @@ decide_use(Session *session, Sending *sending)
 /*
  * Can the only command be sent without a transaction around it?  Only if nobody
  * else uses the session in the local transaction, and it is alone in the batch.
+ * Nor if there is something to be asked, which is done behind a COMMIT.
  */
 static bool
 can_autocommit(const Session *session, const Sending *sending)
@@ -84,7 +85,7 @@ can_autocommit(const Session *session, const Sending *sending)
 	return command->hints.sole_relids != NIL && session->xact.users == 1 &&
 		session->xact.remote_depth == 0 && session->xact.local_depth == 1 &&
 		sending->use != STATEMENT_PREPARE && session->prepared.unused == NIL &&
-		!session->remote.is_serializable &&
+		!session->remote.is_serializable && session->facts.unasked == NIL &&
 		questions_know_plain(session, command->hints.sole_relids);
 }
 

@@ -161,7 +161,9 @@ COMMIT;
 EXPLAIN (COSTS OFF) SELECT n, s.ctid FROM picks LEFT JOIN shelf s ON s.id = picks.id;
 -- under a remote statement_timeout batches begin with one row
 ALTER SERVER loopback OPTIONS (ADD options '-c statement_timeout=60s');
+SET enable_hashjoin TO off;
 SELECT batched('SELECT n, shelf.id FROM picks JOIN shelf USING (id) LIMIT 1');
+RESET enable_hashjoin;
 SELECT batched('SELECT n, shelf.id FROM picks JOIN shelf USING (id) ORDER BY 1, 2') !~ ', 1 batches|no batches|WRONG' AS batched;
 ALTER SERVER loopback OPTIONS (DROP options);
 -- as a user with few rights
