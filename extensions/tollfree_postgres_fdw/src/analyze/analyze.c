@@ -2,7 +2,8 @@
  * analyze.c
  *	  ANALYZE of foreign tables: which rows are asked for.
  *
- * One batch asks how large the remote table is, and one brings the sample
+ * One batch asks how large the remote table is, a second one how large its
+ * partitions and children are if there are any, and one brings the sample
  * (sample.c).  The option analyze_sampling says which rows are sent:
  *
  *	off			all of them
@@ -26,12 +27,15 @@
  */
 #include "postgres.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "access/htup_details.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "common/pg_prng.h"
 #include "foreign/foreign.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -72,6 +76,7 @@
 typedef struct RemoteTable
 {
 	Oid			relid;			/* of the foreign table */
+	bool		is_stored;		/* not a view, nor a foreign table */
 	bool		can_sample;		/* by TABLESAMPLE */
 	bool		by_hash;		/* are rows of all blocks chosen by a hash of
 								 * ctid, which workers compute? */
@@ -151,15 +156,71 @@ describe_hidden(Relation rel, Session *session)
 	return table;
 }
 
-/*
- * Would the remote planner give a scan two workers at least, of those that a
- * query may have?  The first is for pages_per_worker, the second for three
- * times as many.  One alone saves little more time than it takes to start.
- */
-static bool
-gets_workers(double pages, double workers, double pages_per_worker)
+/* A number in the answer to deparse_table; a NULL is 0. */
+static double
+number(const PGresult *res, TableColumn column)
 {
-	return workers >= 2 && pages >= 3 * Max(pages_per_worker, 1);
+	return strtod(PQgetvalue(res, 0, column), NULL);
+}
+
+/* A yes or no in that answer; a NULL is a no. */
+static bool
+is_yes(const PGresult *res, TableColumn column)
+{
+	return strcmp(PQgetvalue(res, 0, column), "t") == 0;
+}
+
+/*
+ * How many blocks a table must have for the remote planner to give a scan of it two
+ * workers at least, of those that a query may have; DBL_MAX if it never does.
+ * The first is for the blocks of a setting, the second for three times as many.
+ * One alone saves little more time than it takes to start.
+ */
+static double
+blocks_for_workers(const PGresult *res)
+{
+	int			kilobytes;
+
+	if (Min(number(res, TABLE_WORKERS), number(res, TABLE_GATHER_WORKERS)) < 2 ||
+		!parse_int(PQgetvalue(res, 0, TABLE_SCAN_SIZE), &kilobytes, GUC_UNIT_KB,
+				   NULL))
+		return DBL_MAX;
+	return 3 * Max(kilobytes * 1024.0 / number(res, TABLE_BLOCK_SIZE), 1);
+}
+
+/* Takes a table's own blocks and rows from the answer to deparse_table. */
+static void
+take_size(RemoteTable *table, const PGresult *res)
+{
+	char		kind = *PQgetvalue(res, 0, TABLE_KIND);
+	double		analyzed = number(res, TABLE_PAGES);
+	double		rows = number(res, TABLE_ROWS);
+
+	table->is_stored = kind == RELKIND_RELATION || kind == RELKIND_MATVIEW ||
+		kind == RELKIND_PARTITIONED_TABLE;
+	table->pages = floor(number(res, TABLE_SIZE) /
+						 Max(number(res, TABLE_BLOCK_SIZE), 1));
+	table->is_known = table->pages == 0 || (analyzed > 0 && rows >= 0);
+	if (kind == RELKIND_FOREIGN_TABLE)
+		table->rows = Max(rows, 0);
+	else if (table->pages > 0 && analyzed > 0)
+		table->rows = Max(rows, 0) / analyzed * table->pages;
+}
+
+/* Asks for the blocks and rows of a table with its children; false if refused. */
+static bool
+ask_tree(RemoteTable *table, Relation rel, Session *session)
+{
+	double		answers[5];
+
+	if (!ask(session, deparse_tree_size(rel), answers, lengthof(answers)))
+		return false;
+	table->is_stored = answers[0] != 0;
+	table->is_known = answers[1] != 0;
+	table->pages = answers[2];
+	table->rows = answers[3];
+	table->has_parts = answers[4] > 1;
+	return true;
 }
 
 /*
@@ -199,30 +260,28 @@ static RemoteTable
 describe(Relation rel)
 {
 	Session    *session = owners_session(rel);
-	double		answers[9];
-	int			version;
-	bool		is_stored;		/* not a view, nor a foreign table */
-	double		pages;
+	int			version = PQserverVersion(session->conn);
+	PGresult   *res = session_ask(session, deparse_table(rel, version));
+	RemoteTable table = {.relid = RelationGetRelid(rel)};
+	bool		is_told = PQntuples(res) == 1 && PQnfields(res) == NUM_TABLE_COLUMNS;
+	bool		has_children = is_told && is_yes(res, TABLE_HAS_CHILDREN);
+	bool		may_hash = is_told && is_yes(res, TABLE_MAY_HASH);
+	double		hashed_blocks = DBL_MAX;
 
-	if (!ask(session, deparse_table_size(rel), answers, lengthof(answers)))
-		return describe_hidden(rel, session);
-	version = PQserverVersion(session->conn);
-	is_stored = answers[0] != 0;
-	pages = answers[2];
-	if (!is_stored && has_superclass(RelationGetRelid(rel)))
-		pages = explain_pages(rel, session);
-	return (RemoteTable)
+	if (is_told)
 	{
-		.relid = RelationGetRelid(rel),
-			.can_sample = is_stored && version >= TABLESAMPLE_VERSION,
-			.by_hash = is_stored && answers[6] != 0 &&
-			gets_workers(pages, answers[7], answers[8]),
-			.has_parts = answers[5] > 1,
-			.is_known = answers[1] != 0,
-			.pages = pages,
-			.rows = answers[3],
-			.has_jit = answers[4] != 0
-	};
+		take_size(&table, res);
+		table.has_jit = strcmp(PQgetvalue(res, 0, TABLE_JIT), "on") == 0;
+		hashed_blocks = blocks_for_workers(res);
+	}
+	PQclear(res);
+	if (!is_told || (has_children && !ask_tree(&table, rel, session)))
+		return describe_hidden(rel, session);
+	if (!table.is_stored && has_superclass(RelationGetRelid(rel)))
+		table.pages = explain_pages(rel, session);
+	table.can_sample = table.is_stored && version >= TABLESAMPLE_VERSION;
+	table.by_hash = table.is_stored && may_hash && table.pages >= hashed_blocks;
+	return table;
 }
 
 /* Estimates a table's rows by counting those of some blocks; 0 if it cannot. */

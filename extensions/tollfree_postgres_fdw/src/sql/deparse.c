@@ -29,6 +29,9 @@
 
 #include "sql/deparse.h"
 
+/* The first version whose current_setting may be asked for what is not there */
+#define SETTINGS_VERSION 90600
+
 /* An attribute's member of a set, as pull_varattnos makes one */
 #define MEMBER(attno) ((attno) - FirstLowInvalidHeapAttributeNumber)
 
@@ -361,54 +364,60 @@ deparse_regclass(Relation rel)
 }
 
 /*
- * A query for a table's size, with its partitions and children.  Its answer is
+ * A query for what a server of this version says of a table, without its
+ * partitions and children: one row, TableColumn.  It fails if the user may not
+ * call random().  It only looks up values, for there are many to be asked about
+ * where a table has many partitions; the caller computes.
+ */
+char *
+deparse_table(Relation rel, int version)
+{
+	const char *table = deparse_regclass(rel);
+
+	return psprintf("SELECT c.relkind, c.relpages, c.reltuples, c.relhassubclass,"
+					" pg_catalog.pg_relation_size(c.oid),"
+					" pg_catalog.current_setting('block_size'),"
+					" pg_catalog.has_table_privilege(%s, 'SELECT')"
+					" AND pg_catalog.has_function_privilege("
+					"pg_catalog.to_regprocedure('pg_catalog.hashtidextended(tid,bigint)'),"
+					" 'EXECUTE') AND pg_catalog.random() >= 0, %s"
+					" FROM pg_catalog.pg_class c WHERE c.oid = %s",
+					table, version < SETTINGS_VERSION ? "NULL, NULL, NULL, NULL" :
+					"pg_catalog.current_setting('jit', true),"
+					" pg_catalog.current_setting('max_parallel_workers', true),"
+					" pg_catalog.current_setting('max_parallel_workers_per_gather', true),"
+					" pg_catalog.current_setting('min_parallel_table_scan_size', true)",
+					table);
+}
+
+/*
+ * A query for the size of a table with its partitions and children.  Its answer is
  * one row of numbers, 1 for yes and 0 for no:
  *
  *	0	can it be sampled?
  *	1	is the number of its rows known?
  *	2	blocks
  *	3	rows: those of the last ANALYZE or VACUUM, scaled by the blocks now
- *	4	is jit on?
- *	5	number of tables
- *	6	may the user read all columns, ctid too, and call the hash function?
- *	7	workers that a query may have
- *	8	blocks that a table needs for a scan to have one worker
- *
- * It fails if the user may not call random().
+ *	4	number of tables
  */
 char *
-deparse_table_size(Relation rel)
+deparse_tree_size(Relation rel)
 {
-	const char *table = deparse_regclass(rel);
-
 	return psprintf("WITH RECURSIVE tree (oid) AS (SELECT %s::pg_catalog.oid"
 					" UNION SELECT i.inhrelid FROM tree"
-					" JOIN pg_catalog.pg_inherits i ON i.inhparent = tree.oid),"
-					" settings AS (SELECT name, setting FROM pg_catalog.pg_settings"
-					" WHERE name IN ('jit', 'max_parallel_workers',"
-					" 'max_parallel_workers_per_gather', 'min_parallel_table_scan_size'))"
+					" JOIN pg_catalog.pg_inherits i ON i.inhparent = tree.oid)"
 					" SELECT pg_catalog.min((relkind IN ('r', 'm', 'p'))::int),"
 					" pg_catalog.min((pages = 0 OR relpages > 0 AND reltuples >= 0)::int),"
 					" pg_catalog.sum(pages),"
 					" pg_catalog.sum(CASE WHEN relkind = 'f' THEN greatest(reltuples, 0)"
 					" WHEN pages > 0 AND relpages > 0"
 					" THEN greatest(reltuples, 0) / relpages * pages"
-					" ELSE 0 END),"
-					" (SELECT pg_catalog.count(*) FROM settings"
-					" WHERE name = 'jit' AND setting = 'on'),"
-					" pg_catalog.count(*),"
-					" (pg_catalog.has_table_privilege(%s, 'SELECT')"
-					" AND coalesce(pg_catalog.has_function_privilege("
-					"pg_catalog.to_regprocedure('pg_catalog.hashtidextended(tid,bigint)'),"
-					" 'EXECUTE'), false) AND pg_catalog.random() >= 0)::int,"
-					" (SELECT pg_catalog.min(setting::int) FROM settings"
-					" WHERE name LIKE 'max%%'),"
-					" (SELECT setting FROM settings WHERE name LIKE 'min%%')"
+					" ELSE 0 END), pg_catalog.count(*)"
 					" FROM (SELECT c.relkind, c.relpages, c.reltuples,"
 					" coalesce(pg_catalog.pg_relation_size(c.oid), 0)"
 					" / pg_catalog.current_setting('block_size')::pg_catalog.int8 AS pages"
 					" FROM tree JOIN pg_catalog.pg_class c ON c.oid = tree.oid) s",
-					table, table);
+					deparse_regclass(rel));
 }
 
 /* A query that counts the rows in a share of a table's blocks. */

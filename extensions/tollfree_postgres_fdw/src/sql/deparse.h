@@ -24,6 +24,25 @@ typedef struct SamplePlan
 	bool		switches_jit;	/* is jit to be switched off for the query? */
 } SamplePlan;
 
+/* What the remote server says of a table: the columns of deparse_table */
+typedef enum TableColumn
+{
+	TABLE_KIND,					/* relkind */
+	TABLE_PAGES,				/* blocks at the last ANALYZE or VACUUM */
+	TABLE_ROWS,					/* the same of rows */
+	TABLE_HAS_CHILDREN,			/* may it have some? */
+	TABLE_SIZE,					/* bytes; NULL of a view */
+	TABLE_BLOCK_SIZE,
+	TABLE_MAY_HASH,				/* may the user read all columns, ctid too,
+								 * and call the hash function? */
+	TABLE_JIT,					/* settings; NULL if there is none */
+	TABLE_WORKERS,
+	TABLE_GATHER_WORKERS,
+	TABLE_SCAN_SIZE,			/* of a table for a scan to have one worker,
+								 * with a unit */
+	NUM_TABLE_COLUMNS
+} TableColumn;
+
 extern bool deparse_may_be_key(Oid type);
 extern char *deparse_lookups(const char *sql, List *keys);
 extern char *deparse_truncate(List *rels, DropBehavior behavior,
@@ -37,7 +56,8 @@ extern void deparse_table_name(Oid relid, const char **schema,
 							   const char **table);
 extern const char *deparse_column_name(Relation rel, AttrNumber attno);
 extern char *deparse_regclass(Relation rel);
-extern char *deparse_table_size(Relation rel);
+extern char *deparse_table(Relation rel, int version);
+extern char *deparse_tree_size(Relation rel);
 extern char *deparse_count(Relation rel, double share);
 extern char *deparse_sample(Relation rel, const SamplePlan *plan, List **attrs);
 

@@ -110,6 +110,17 @@ INSERT INTO steps (sql) VALUES
 \pset format unaligned
 \pset tuples_only
 
+-- the size of a table is asked for without what takes long to answer, as pg_settings does
+INSERT INTO orders VALUES ('REVOKE SELECT ON pg_catalog.pg_settings FROM PUBLIC');
+SET search_path = by_ours, public;
+ALTER FOREIGN TABLE item OPTIONS (ADD analyze_sampling 'import');
+SET client_min_messages = notice;
+\set VERBOSITY default
+ANALYZE item;
+\set VERBOSITY terse
+SET client_min_messages = warning;
+ALTER FOREIGN TABLE item OPTIONS (DROP analyze_sampling);
+
 -- pg_class is hidden
 INSERT INTO orders VALUES ('REVOKE SELECT ON pg_catalog.pg_class FROM PUBLIC');
 SET search_path = by_stock, public;
