@@ -134,7 +134,9 @@ static void
 explain_scan(ForeignScanState *node, ExplainState *es)
 {
 	stock->ExplainForeignScan(node, es);
-	scan_explain(node, es);
+	scan_explain(node, es->verbose &&
+				 lookup_has_scan(es->pstmt,
+								 castNode(ForeignScan, node->ss.ps.plan)), es);
 }
 
 /* EXPLAIN of a modification row by row. */

@@ -14,7 +14,9 @@ from oracle.side import Outcome, Report, Result, Row
 ORDERED = "/* ordered */"
 
 EXPLAIN_COLUMN = "QUERY PLAN"
-EXPLAIN_OF_WRAPPER = re.compile(rb"\s*((Fetch|Write) Method|Autocommit): \w+")
+EXPLAIN_OF_WRAPPER = re.compile(
+    rb"\s*((Fetch|Write) Method|Remote Limit|Autocommit|Lookups): [\w ]+"
+)
 """What a wrapper says of itself in EXPLAIN (VERBOSE), beyond stock."""
 
 OF_A_ROW = re.compile(r"remote SQL command: (INSERT|UPDATE|DELETE)\b.*\$1", re.DOTALL)

@@ -75,6 +75,24 @@ inner_queries(List *plans)
 	return add_queries(NIL, plans);
 }
 
+/* Is a scan one of these plans that have a query for many keys? */
+bool
+inner_has_scan(List *plans, const ForeignScan *scan)
+{
+	ListCell   *cell;
+
+	foreach(cell, plans)
+	{
+		const Plan *plan = lfirst(cell);
+
+		if (IsA(plan, Append) ?
+			inner_has_scan(((const Append *) plan)->appendplans, scan) :
+			plan == &scan->scan.plan && make_query(plan) != NULL)
+			return true;
+	}
+	return false;
+}
+
 /* Prepares a batch of a scan, whose keys are kept in this context. */
 static void
 prepare_batch(InnerBatch *batch, RemoteScanState *scan, const char *query,

@@ -40,6 +40,7 @@ typedef struct InnerSide
 } InnerSide;
 
 extern List *inner_queries(List *plans);
+extern bool inner_has_scan(List *plans, const ForeignScan *scan);
 extern void inner_find(InnerSide *side, EState *estate, List *plans,
 					   List *params, MemoryContext *contexts);
 extern const RemoteTraits *inner_remote(const InnerSide *side);

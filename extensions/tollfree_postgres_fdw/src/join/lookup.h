@@ -59,6 +59,7 @@ extern List *lookup_split_clauses(PlannerInfo *root, RelOptInfo *rel,
 
 /* node.c */
 extern const CustomScanMethods lookup_scan_methods;
+extern bool lookup_has_scan(const PlannedStmt *stmt, const ForeignScan *scan);
 
 /* Outer rows of a batch at most */
 #define LOOKUP_MAX_ROWS 10000

@@ -107,15 +107,21 @@ find_loop(Plan *plan, const Plan *outer)
 	return find_in_list(inputs_of_plan(plan), outer);
 }
 
+/* The nested loop in a statement that has this outer side; NULL if none has. */
+static NestLoop *
+loop_in(const PlannedStmt *stmt, const Plan *outer)
+{
+	NestLoop   *loop = find_loop(stmt->planTree, outer);
+
+	return loop != NULL ? loop : find_in_list(stmt->subplans, outer);
+}
+
 /* The nested loop that the node is the outer side of; NULL if it is in none. */
 static NestLoop *
 loop_of(const LookupState *state)
 {
-	const PlannedStmt *stmt = state->css.ss.ps.state->es_plannedstmt;
-	const Plan *plan = state->css.ss.ps.plan;
-	NestLoop   *loop = find_loop(stmt->planTree, plan);
-
-	return loop != NULL ? loop : find_in_list(stmt->subplans, plan);
+	return loop_in(state->css.ss.ps.state->es_plannedstmt,
+				   state->css.ss.ps.plan);
 }
 
 /* The node's plan. */
@@ -133,24 +139,60 @@ has_subqueries(const LookupState *state)
 }
 
 /*
- * The foreign scans, and Appends of them, that look up rows for the node; NIL if
- * they are not found.
+ * The foreign scans, and Appends of them, that look up rows for a node of a
+ * statement; NIL if they are not found.
  */
 static List *
-find_lookups(const LookupState *state)
+find_lookups(const CustomScan *node, const PlannedStmt *stmt)
 {
 	const NestLoop *loop;
 	Plan	   *inner;
 
-	if (has_subqueries(state))
-		return subqueries_lookups(plan_of(state),
-								  state->css.ss.ps.state->es_plannedstmt);
-	loop = loop_of(state);
+	if (node->custom_private != NIL)
+		return subqueries_lookups(node, stmt);
+	loop = loop_in(stmt, &node->scan.plan);
 	if (loop == NULL)
 		return NIL;
 	inner = innerPlan(loop);
 	return list_make1(IsA(inner, SubqueryScan) ?
 					  ((SubqueryScan *) inner)->subplan : inner);
+}
+
+/* The same for a node that is executed or explained. */
+static List *
+lookups_of(const LookupState *state)
+{
+	return find_lookups(plan_of(state), state->css.ss.ps.state->es_plannedstmt);
+}
+
+/* Does a node in one of these plans of a statement look up a scan's rows? */
+static bool
+look_up_scan(List *plans, const PlannedStmt *stmt, const ForeignScan *scan)
+{
+	ListCell   *cell;
+
+	foreach(cell, plans)
+	{
+		const Plan *plan = lfirst(cell);
+
+		if (plan == NULL)
+			continue;
+		if (IsA(plan, CustomScan) &&
+			((const CustomScan *) plan)->methods == &lookup_scan_methods &&
+			inner_has_scan(find_lookups((const CustomScan *) plan, stmt), scan))
+			return true;
+		if (look_up_scan(inputs_of_plan(plan), stmt, scan))
+			return true;
+	}
+	return false;
+}
+
+/* Are the rows of a scan looked up in batches, by the plan of its statement? */
+bool
+lookup_has_scan(const PlannedStmt *stmt, const ForeignScan *scan)
+{
+	return look_up_scan(list_make1(stmt->planTree), stmt, scan) ||
+		look_up_scan(stmt->subplans, stmt, scan);
 }
 
 /* Are all outer rows certain to be read? */
@@ -245,7 +287,7 @@ static void
 find_inner(LookupState *state)
 {
 	EState	   *estate = state->css.ss.ps.state;
-	List	   *lookups = find_lookups(state);
+	List	   *lookups = lookups_of(state);
 	MemoryContext contexts[INNER_BATCHES];
 	MemoryContext old;
 
@@ -503,7 +545,7 @@ explain(CustomScanState *node, List *ancestors, ExplainState *es)
 
 	if (!es->verbose)
 		return;
-	explain_queries(inner_queries(find_lookups(state)), es);
+	explain_queries(inner_queries(lookups_of(state)), es);
 	if (!es->analyze)
 		return;
 	ExplainPropertyInteger("Keys", NULL, state->nkeys, es);

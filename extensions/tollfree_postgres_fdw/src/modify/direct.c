@@ -33,6 +33,7 @@ typedef struct DirectModifyState
 {
 	DirectPlan	plan;
 	Session    *session;
+	const EState *estate;
 	ParamWriter *params;		/* NULL if there are none */
 	RowReader  *reader;			/* NULL if the remote command does not return
 								 * rows */
@@ -103,6 +104,7 @@ tollfreeBeginDirectModify(ForeignScanState *node, int eflags)
 		return;
 	state = palloc0(sizeof(DirectModifyState));
 	state->plan = plan_read_direct(plan->fdw_private);
+	state->estate = estate;
 	state->is_join = plan->scan.scanrelid == 0;
 	target = state->is_join ? ExecOpenScanRelation(estate, rtindex, eflags)
 		: node->ss.ss_currentRelation;
@@ -143,6 +145,7 @@ receive_result(DirectModifyState *state)
 	usage_start(session, &state->usage);
 	state->res = session_receive(session, &state->command, 1);
 	usage_stop(session, &state->usage);
+	usage_receive(&state->usage, state->res, state->estate);
 	state->nrows = state->plan.has_returning ? PQntuples(state->res)
 		: atoi(PQcmdTuples(state->res));
 }

@@ -422,6 +422,7 @@ modify(ForeignModifyState *state, ResultRelInfo *rinfo, TupleTableSlot **slots,
 		return slots;
 	}
 	res = execute_awaited(state, slots, plan_slot, *nrows);
+	usage_receive(&state->usage, res, state->node->ps.state);
 	if (state->plan.has_returning)
 	{
 		*nrows = PQntuples(res);

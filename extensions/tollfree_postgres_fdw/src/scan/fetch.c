@@ -66,6 +66,7 @@ keep_result(RemoteScanState *scan, PGresult *res)
 	scan->result_bytes += bytes;
 	scan->received += PQntuples(res);
 	scan->batch_bytes += bytes_of_rows(res);
+	usage_receive(scan->usage, res, scan->node->ss.ps.state);
 	MemoryContextSwitchTo(old);
 }
 

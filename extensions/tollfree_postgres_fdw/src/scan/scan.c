@@ -359,6 +359,7 @@ scan_look_up(RemoteScanState *scan, KeyBatch *batch)
 		return;
 	batch->key = batch->reached = 0;
 	batch->stored = NULL;
+	scan->looks_up = scan->twin->looks_up = true;
 	node->fdw_state = scan;
 	usage_start(scan->session, scan->usage);
 	send_query(node);
@@ -431,9 +432,12 @@ tollfreeEndForeignScan(ForeignScanState *node)
 		discard(scan->twin);
 }
 
-/* Shows in EXPLAIN how rows are asked for, and what executing that took. */
+/*
+ * Shows in EXPLAIN how rows are asked for, and what executing that took.  looks_up
+ * says whether the plan has rows looked up in batches; an execution knows better.
+ */
 void
-scan_explain(ForeignScanState *node, ExplainState *es)
+scan_explain(ForeignScanState *node, bool looks_up, ExplainState *es)
 {
 	RemoteScanState *scan = node->fdw_state;
 	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
@@ -444,6 +448,8 @@ scan_explain(ForeignScanState *node, ExplainState *es)
 
 	if (!es->verbose)
 		return;
+	if (es->analyze && scan != NULL ? scan->looks_up : looks_up)
+		ExplainPropertyText("Lookups", "in batches", es);
 	method = method_explain(node, &remote);
 	ExplainPropertyText("Fetch Method", names[method], es);
 	limit = scan != NULL ? scan->demand.limit : method_demand(node, &remote).limit;

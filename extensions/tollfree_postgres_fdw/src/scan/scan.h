@@ -8,7 +8,8 @@
 #include "foreign/fdwapi.h"
 
 /* scan.c */
-extern void scan_explain(ForeignScanState *node, struct ExplainState *es);
+extern void scan_explain(ForeignScanState *node, bool looks_up,
+						 struct ExplainState *es);
 extern void tollfreeBeginForeignScan(ForeignScanState *node, int eflags);
 extern TupleTableSlot *tollfreeIterateForeignScan(ForeignScanState *node);
 extern void tollfreeReScanForeignScan(ForeignScanState *node);

@@ -111,6 +111,7 @@ typedef struct RemoteScanState
 	StateMaker *states;			/* to be made in each row, or NULL */
 	ParamWriter *params;		/* NULL if there are none */
 	KeyBatch   *batch;			/* in place of these parameters, or NULL */
+	bool		looks_up;		/* has there been a batch? */
 	const ForeignScanState *node;
 	dlist_node	parameterized;	/* in scan.c's list, if it has parameters */
 	FetchMethod method;			/* of the last execution */

@@ -93,6 +93,24 @@ results_value(const PGresult *res)
 		PQgetvalue(res, 0, 0) : NULL;
 }
 
+/*
+ * The bytes of the messages that the rows of a result came in: type and length of
+ * the message, number of columns, length and value of each.
+ */
+int64
+results_bytes(const PGresult *res)
+{
+	int64		bytes = 0;
+
+	for (int row = 0; row < PQntuples(res); row++)
+	{
+		bytes += 1 + sizeof(int32) + sizeof(int16);
+		for (int i = 0; i < PQnfields(res); i++)
+			bytes += sizeof(int32) + PQgetlength(res, row, i);
+	}
+	return bytes;
+}
+
 /* Is the result, which may be NULL, one row that begins with true? */
 static bool
 is_true(const PGresult *res)

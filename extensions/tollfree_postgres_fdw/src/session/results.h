@@ -8,6 +8,7 @@
 #include "session/state.h"
 
 extern const char *results_value(const PGresult *res);
+extern int64 results_bytes(const PGresult *res);
 extern PGresult *results_next(Session *session);
 extern bool results_are_ready(Session *session);
 extern bool results_read_leading(Session *session, bool may_replace);

@@ -7,13 +7,19 @@
 #define TOLLFREE_FDW_SESSION_H
 
 #include "base/compat.h"
+#include "session/results.h"
 #include "session/state.h"
 
-/* What a session did for an executor node: differences of its counters */
+/*
+ * What a session did for an executor node: differences of its counters, and the
+ * rows that the node was sent
+ */
 typedef struct SessionUsage
 {
 	int64		round_trips;
 	int64		hits;			/* of the statement cache */
+	int64		rows;
+	int64		bytes;			/* of the messages that the rows came in */
 } SessionUsage;
 
 /* From here on counts what the session does for the node. */
@@ -32,11 +38,25 @@ usage_stop(const Session *session, SessionUsage *usage)
 	usage->hits += session->counters.statements.hits;
 }
 
+/*
+ * Counts rows that the node has received; their bytes only if the query is
+ * instrumented, as under EXPLAIN ANALYZE.
+ */
+static inline void
+usage_receive(SessionUsage *usage, const PGresult *res, const EState *estate)
+{
+	usage->rows += PQntuples(res);
+	if (estate->es_instrument != 0)
+		usage->bytes += results_bytes(res);
+}
+
 /* Adds to a node's EXPLAIN output what the session did for it. */
 static inline void
 usage_explain(const SessionUsage *usage, ExplainState *es)
 {
 	ExplainPropertyInteger("Round Trips", NULL, usage->round_trips, es);
+	ExplainPropertyInteger("Rows Received", NULL, usage->rows, es);
+	ExplainPropertyInteger("Bytes Received", NULL, usage->bytes, es);
 	ExplainPropertyInteger("Statement Cache Hits", NULL, usage->hits, es);
 }
 

@@ -168,6 +168,10 @@ SELECT explained('SELECT v FROM shape WHERE id = 7');
 SELECT explained('SELECT v FROM shape WHERE id = 7');
 SELECT explained('SELECT i FROM items i FOR UPDATE LIMIT 3');
 SELECT explained('UPDATE shape SET v = upper(v) WHERE id = 7');
+-- rows that are returned count, too
+SELECT explained('UPDATE shape SET v = v WHERE id IN (7, 8) RETURNING id, v');
+SELECT explained('INSERT INTO shape (id, v) SELECT 900 + i, NULL FROM generate_series(1, 2) i RETURNING id, v');
+DELETE FROM shape WHERE id > 900;
 
 -- the counters
 SELECT server_name, connects, round_trips > 0 AS round_trips, rows > 0 AS rows,

@@ -62,6 +62,28 @@ FROM unnest(ARRAY[
 	'SELECT n, shelf.id FROM picks LEFT JOIN shelf ON shelf.id = picks.id AND picks.part > 4',
 	$$SELECT n, shelf.id FROM picks JOIN shelf ON shelf.id BETWEEN picks.id AND picks.id + 2 AND shelf.name NOT LIKE '%$1''%'$$
 	]) AS query;
+-- what EXPLAIN ANALYZE says of the scan that is looked up: how, and what it has received
+CREATE FUNCTION received(query text) RETURNS text
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	plan jsonb;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, FORMAT JSON) ' || query INTO plan;
+	RETURN (SELECT string_agg(format('%s: %s rows, %s bytes', coalesce(node->>'Lookups', 'one by one'), node->'Rows Received', node->'Bytes Received'), '; ')
+			FROM jsonb_path_query(plan, 'strict $.**?(exists(@."Rows Received"))') node);
+END
+$$;
+SELECT received('SELECT picks.n, shelf.name FROM picks JOIN shelf USING (id) WHERE n <= 20');
+SET tollfree_postgres_fdw.batched_lookups = off;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_material = off;
+SELECT received('SELECT picks.n, shelf.name FROM picks JOIN shelf USING (id) WHERE n <= 20');
+RESET tollfree_postgres_fdw.batched_lookups;
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+RESET enable_material;
 -- without asking the remote server for estimates; where the query may stop early batches grow
 ALTER FOREIGN TABLE shelf OPTIONS (DROP use_remote_estimate);
 SELECT plan_of('SELECT picks.n, shelf.name FROM picks JOIN shelf ON shelf.id = picks.id');
