@@ -111,6 +111,44 @@ error_raise_kept(Session *session)
 					GetForeignServer(session->server)->servername)));
 }
 
+/* Does a command name a parameter of this number? */
+static bool
+names_parameter(const char *sql, int number)
+{
+	for (const char *p = strchr(sql, '$'); p != NULL; p = strchr(p + 1, '$'))
+	{
+		if (atoi(p + 1) == number)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Removes the lines of a context that name parameters of which the command, as the
+ * user knows it, has none: they are constants in it (sql/parameterize.c).
+ */
+static void
+remove_constants(char *context, const char *sql)
+{
+	static const char start[] = "unnamed portal parameter $";
+	char	   *line = context;
+
+	while (*line != '\0')
+	{
+		char	   *next = line + strcspn(line, "\n");
+
+		next += *next == '\n';
+		if (strncmp(line, start, strlen(start)) == 0 &&
+			!names_parameter(sql, atoi(line + strlen(start))))
+			memmove(line, next, strlen(next) + 1);
+		else
+			line = next;
+	}
+	/* The last line may have been one of them. */
+	if (line > context && line[-1] == '\n')
+		line[-1] = '\0';
+}
+
 /* Has the remote server ended the session with this? */
 bool
 error_is_fatal(const PGresult *res)
@@ -206,6 +244,12 @@ error_report(Session *session, int elevel, RemoteError *error, const char *sql)
 {
 	if (PQstatus(session->conn) == CONNECTION_BAD)
 		*error = describe_loss(session, error);
+	if (error->context != NULL && sql != NULL)
+	{
+		remove_constants(error->context, sql);
+		if (*error->context == '\0')
+			error->context = NULL;
+	}
 	if (elevel >= ERROR)
 		keep_outer_error(session, error, sql);
 	report(elevel, error, sql);

@@ -41,6 +41,31 @@ UPDATE words_ours SET price = 1 WHERE id = 1 RETURNING octet_length(fixed);
 INSERT INTO words_stock VALUES (0, U&'\00e4', U&'\00e4', 0) RETURNING octet_length(fixed);
 INSERT INTO words_ours VALUES (0, U&'\00e4', U&'\00e4', 0) RETURNING octet_length(fixed);
 
+-- no such character there: an error says nothing of the parameter that a constant is sent as
+CREATE DATABASE western TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C';
+SELECT server_options('western') AS "to" \gset
+CREATE SERVER western_ours FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (:to);
+CREATE SERVER western_stock FOREIGN DATA WRAPPER postgres_fdw OPTIONS (:to);
+CREATE USER MAPPING FOR PUBLIC SERVER western_ours OPTIONS (password_required 'false');
+CREATE USER MAPPING FOR PUBLIC SERVER western_stock OPTIONS (password_required 'false');
+CREATE FOREIGN TABLE letters_ours (id int, t text) SERVER western_ours OPTIONS (table_name 'letters');
+CREATE FOREIGN TABLE letters_stock (id int, t text) SERVER western_stock OPTIONS (table_name 'letters');
+\connect western
+CREATE TABLE letters (id int, t text);
+\connect :home
+UPDATE letters_stock SET t = U&'\0436' WHERE id = 1;
+UPDATE letters_ours SET t = U&'\0436' WHERE id = 1;
+PREPARE rename(text) AS UPDATE letters_ours SET t = $1 WHERE id = 1;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE rename(U&'\0436');
+RESET plan_cache_mode;
+DEALLOCATE rename;
+SET client_min_messages = error;
+DROP SERVER western_ours CASCADE;
+DROP SERVER western_stock CASCADE;
+DROP DATABASE western WITH (FORCE);
+RESET client_min_messages;
+
 -- written: too long there, not here
 INSERT INTO words_stock VALUES (0, 'x', U&'\00e4\00e4\00e4\00e4', 0);
 INSERT INTO words_ours VALUES (0, 'x', U&'\00e4\00e4\00e4\00e4', 0);
