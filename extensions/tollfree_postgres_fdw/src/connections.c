@@ -13,6 +13,7 @@
 
 #include "funcapi.h"
 #include "utils/builtins.h"
+#include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
 #include "base/compat_export.h"
@@ -208,6 +209,24 @@ tollfree_postgres_fdw_statistics(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+/* Removes what has been counted in databases that have been dropped since. */
+static void
+forget_databases(void)
+{
+	CountersEntry entry;
+	TimestampTz since;
+	int			i = 0;
+
+	while (shared_counters_get(i, &entry, &since))
+	{
+		if (!OidIsValid(entry.database) ||
+			SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(entry.database)))
+			i++;
+		else
+			shared_counters_forget(entry.database);
+	}
+}
+
 /*
  * The SQL function of the view: what the sessions of each user mapping have
  * done.  Those that had no room of their own have neither database nor server
@@ -220,6 +239,7 @@ tollfree_postgres_fdw_all_statistics(PG_FUNCTION_ARGS)
 	TimestampTz since;
 
 	shared_counters_attach();
+	forget_databases();
 	InitMaterializedSRF(fcinfo, 0);
 	for (int i = 0; shared_counters_get(i, &entry, &since); i++)
 	{

@@ -5,7 +5,8 @@
  * A table has one entry for each database, server and user of a mapping.  A
  * session adds what it has counted when its transaction or its connection
  * ends.  The size is fixed: entry 0 sums what has no room.  Entries go when the
- * table is reset, not when a server is dropped.
+ * table is reset, and those of a dropped database when the table is read, but not
+ * when a server is dropped.
  *
  * The table is in the server's shared memory if the library is preloaded, else
  * in a segment that the first backend makes, from PostgreSQL 17 on.  Without
@@ -252,6 +253,19 @@ shared_counters_get(int index, CountersEntry *entry, TimestampTz *since)
 	}
 	SpinLockRelease(&table->lock);
 	return exists;
+}
+
+/* Removes the entries of a database. */
+void
+shared_counters_forget(Oid database)
+{
+	SpinLockAcquire(&table->lock);
+	for (int i = table->count - 1; i > 0; i--)
+	{
+		if (table->entries[i].database == database)
+			table->entries[i] = table->entries[--table->count];
+	}
+	SpinLockRelease(&table->lock);
 }
 
 /* Are these the counters of all backends? */

@@ -21,6 +21,7 @@ extern void shared_counters_attach(void);
 extern void shared_counters_add(Session *session);
 extern bool shared_counters_get(int index, CountersEntry *entry,
 								TimestampTz *since);
+extern void shared_counters_forget(Oid database);
 extern bool shared_counters_are_shared(void);
 extern void shared_counters_reset(void);
 

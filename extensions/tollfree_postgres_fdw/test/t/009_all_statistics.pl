@@ -143,6 +143,21 @@ $node->safe_psql('other', 'CREATE EXTENSION tollfree_postgres_fdw CASCADE');
 is( $node->safe_psql('other', 'SELECT datname, server_name, user_name, rows FROM pg_stat_tollfree_postgres_fdw'),
 	'postgres||public|1', 'as another database sees it');
 
+# The rows of a database go with it; others stay.
+$node->safe_psql('other', <<"END");
+CREATE SERVER ours FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres');
+CREATE SERVER again FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres');
+CREATE USER MAPPING FOR PUBLIC SERVER ours;
+CREATE USER MAPPING FOR PUBLIC SERVER again;
+CREATE FOREIGN TABLE far_goods (id int) SERVER ours OPTIONS (table_name 'goods');
+CREATE FOREIGN TABLE far_goods_again (id int) SERVER again OPTIONS (table_name 'goods');
+SELECT (SELECT count(*) FROM far_goods WHERE id = 1) + (SELECT count(*) FROM far_goods_again WHERE id = 1);
+END
+is(ask('SELECT datname, count(*) FROM pg_stat_tollfree_postgres_fdw GROUP BY 1 ORDER BY 1'),
+	"other|2\npostgres|1", 'two databases');
+$node->safe_psql('postgres', 'DROP DATABASE other');
+is(ask($figures), 'ours|public|1|1|server', 'without the one that is dropped');
+
 # Shared memory is made anew after a crash.
 $node->stop('immediate');
 $node->start;
