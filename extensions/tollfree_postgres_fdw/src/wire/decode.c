@@ -14,6 +14,8 @@
 #include "lib/stringinfo.h"
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/datetime.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
@@ -21,6 +23,10 @@
 #include "wire/decode.h"
 
 #define INT64_SAFE_DIGITS 18	/* any number of so many digits fits */
+#define DATE_LENGTH 10
+#define TIMESTAMP_LENGTH 19		/* without a fraction */
+#define GMT "+00"
+#define GMT_LENGTH 3
 #define INFINITE_INTERVALS 170000	/* the first version with them */
 
 /* Reads an optional minus sign and digits, as integers are printed. */
@@ -91,6 +97,104 @@ text_bool(const char *field, int length, Datum *value)
 		return false;
 	*value = BoolGetDatum(field[0] == 't');
 	return true;
+}
+
+/* Reads exactly so many digits; -1 if there is anything else. */
+static inline int
+read_number(const char *field, int ndigits)
+{
+	int			number = 0;
+
+	for (int i = 0; i < ndigits; i++)
+	{
+		unsigned	digit = (unsigned char) field[i] - '0';
+
+		if (digit > 9)
+			return -1;
+		number = number * 10 + digit;
+	}
+	return number;
+}
+
+/*
+ * Reads "2024-02-29", as days since 2000-01-01.  Not years before 1 or after 9999,
+ * which have more characters, nor infinity.
+ */
+static bool
+read_date(const char *field, DateADT *date)
+{
+	int			year = read_number(field, 4);
+	int			month = field[4] == '-' ? read_number(field + 5, 2) : -1;
+	int			day = field[7] == '-' ? read_number(field + 8, 2) : -1;
+
+	if (year < 1 || month < 1 || month > MONTHS_PER_YEAR || day < 1 ||
+		day > day_tab[isleap(year)][month - 1])
+		return false;
+	*date = date2j(year, month, day) - POSTGRES_EPOCH_JDATE;
+	return true;
+}
+
+/* date as text */
+static bool
+text_date(const char *field, int length, Datum *value)
+{
+	DateADT		date;
+
+	if (length != DATE_LENGTH || !read_date(field, &date))
+		return false;
+	*value = DateADTGetDatum(date);
+	return true;
+}
+
+/* Reads ".5" to ".500000", as microseconds; -1 if it is anything else. */
+static inline int
+read_fraction(const char *field, int length)
+{
+	int			number;
+
+	if (length < 2 || length > 1 + MAX_TIMESTAMP_PRECISION || field[0] != '.')
+		return -1;
+	number = read_number(field + 1, length - 1);
+	for (int i = length; number > 0 && i < 1 + MAX_TIMESTAMP_PRECISION; i++)
+		number *= 10;
+	return number;
+}
+
+/* timestamp as text: "2024-02-29 23:59:59", perhaps with a fraction */
+static bool
+text_timestamp(const char *field, int length, Datum *value)
+{
+	DateADT		date;
+	int			hour;
+	int			minute;
+	int			second;
+	int			micros = 0;
+
+	if (length < TIMESTAMP_LENGTH || !read_date(field, &date) ||
+		field[10] != ' ' || field[13] != ':' || field[16] != ':')
+		return false;
+	hour = read_number(field + 11, 2);
+	minute = read_number(field + 14, 2);
+	second = read_number(field + 17, 2);
+	if (length > TIMESTAMP_LENGTH)
+		micros = read_fraction(field + TIMESTAMP_LENGTH, length - TIMESTAMP_LENGTH);
+	if (hour < 0 || hour >= HOURS_PER_DAY || minute < 0 ||
+		minute >= MINS_PER_HOUR || second < 0 || second >= SECS_PER_MINUTE ||
+		micros < 0)
+		return false;
+	*value = TimestampGetDatum(date * USECS_PER_DAY + hour * USECS_PER_HOUR +
+							   minute * USECS_PER_MINUTE +
+							   second * USECS_PER_SEC + micros);
+	return true;
+}
+
+/* timestamptz as text, which the remote server prints in GMT */
+static bool
+text_timestamptz(const char *field, int length, Datum *value)
+{
+	return length > GMT_LENGTH &&
+		memcmp(field + length - GMT_LENGTH, GMT, GMT_LENGTH) == 0 &&
+		text_timestamp(field, length - GMT_LENGTH, value);
 }
 
 /* Any type whose value is the bytes of the field, in text or binary */
@@ -214,10 +318,10 @@ static const FieldCodec codecs[] = {
 	{FLOAT4OID, true, false, NULL, binary_int4},
 	{FLOAT8OID, true, false, NULL, binary_int8},
 	{NUMERICOID, true, false, NULL, binary_numeric},
-	{DATEOID, true, false, NULL, binary_int4},
+	{DATEOID, true, false, text_date, binary_int4},
 	{TIMEOID, true, false, NULL, binary_int8},
-	{TIMESTAMPOID, true, false, NULL, binary_int8},
-	{TIMESTAMPTZOID, true, false, NULL, binary_int8},
+	{TIMESTAMPOID, true, false, text_timestamp, binary_int8},
+	{TIMESTAMPTZOID, true, false, text_timestamptz, binary_int8},
 	{INTERVALOID, true, false, NULL, binary_interval},
 	{UUIDOID, true, false, NULL, binary_uuid},
 	{BYTEAOID, true, true, NULL, bytes},

@@ -587,3 +587,45 @@ SELECT explained('SELECT sum(x + y + z), max(made) FROM readings WHERE random() 
 INSERT INTO remote.readings SELECT * FROM remote.readings;
 INSERT INTO remote.readings SELECT * FROM remote.readings;
 SELECT count(*), sum(id), count(DISTINCT made) FROM readings WHERE random() >= 0;
+-- dates and times whose texts are read without the input function, and others: as a cast, or the same error
+CREATE TABLE remote.moments (id int, t text);
+INSERT INTO remote.moments SELECT row_number() OVER (), t FROM unnest(ARRAY['2024-02-29', '2023-02-29', '0001-01-01', '0000-01-01', '9999-12-31', '10000-01-01',
+	'2024-13-01', '2024-00-10', '2024-1-10', '2024-01-32', '24-01-10 BC', '2024/01/10', '2024-01-10 23:59:59', '2024-01-10 24:00:00', '2024-01-10 23:59:60',
+	'2024-01-10 23:60:00', '2024-01-10 00:00:00.5', '2024-01-10 00:00:00.000001', '2024-01-10 00:00:00.1234567', '2024-01-10 00:00:00.', '2024-01-10T00:00:00',
+	'2024-01-10 00:00:00+00', '2024-01-10 00:00:00.25+00', '2024-01-10 00:00:00+01', '2024-01-10 00:00:00-00', '2024-01-10 00:00+00', '2024-01-10 00:00:00 BC', '']) t;
+CREATE FUNCTION read_moments(type regtype, OUT fetched int, OUT refused int, OUT wrong text)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	moment record;
+	expected text;
+	found text;
+BEGIN
+	EXECUTE format('CREATE FOREIGN TABLE moments (id int, t %s) SERVER loopback OPTIONS (schema_name ''remote'')', type);
+	fetched := 0;
+	refused := 0;
+	FOR moment IN SELECT * FROM remote.moments LOOP
+		BEGIN
+			EXECUTE format('SELECT %L::%s', moment.t, type) INTO expected;
+		EXCEPTION WHEN data_exception THEN
+			expected := sqlerrm;
+		END;
+		BEGIN
+			SELECT t INTO found FROM moments WHERE id = moment.id;
+			fetched := fetched + 1;
+		EXCEPTION WHEN data_exception THEN
+			found := sqlerrm;
+			refused := refused + 1;
+		END;
+		IF found IS DISTINCT FROM expected THEN
+			wrong := concat_ws(', ', wrong, moment.t);
+		END IF;
+	END LOOP;
+	DROP FOREIGN TABLE moments;
+END
+$$;
+SET timezone = 'Asia/Kolkata';
+SET datestyle = 'SQL, DMY';
+SELECT type, m.* FROM unnest('{date,timestamp,timestamptz}'::regtype[]) type, read_moments(type) m;
+RESET timezone;
+RESET datestyle;
