@@ -91,6 +91,20 @@ prepare_work(ForeignScanState *node)
 								&aggregate->work);
 }
 
+/* Finds out which values the work needs; of all others only that they are valid. */
+static void
+prepare_values(FileScanState *scan)
+{
+	AggregateScan *aggregate = scan->aggregate;
+
+	aggregate->kept = palloc0(sizeof(bool) *
+							  Max(1, scan->input.columns.ncolumns));
+	aggregates_find_values(&aggregate->work, aggregate->kept);
+	if (scan->filter != NULL)
+		filter_columns(scan->filter, aggregate->kept);
+	aggregate->may_overflow = aggregates_may_overflow(&aggregate->work);
+}
+
 /* Goes on to a phase, or leaves the work to the plan below for that reason. */
 static void
 enter_phase(AggregateScan *aggregate, AggregatePhase phase,
@@ -124,9 +138,14 @@ aggregate_scan_begin(ForeignScanState *node)
 		AllocSetContextCreate(CurrentMemoryContext,
 							  "tollfree_file_fdw batch",
 							  ALLOCSET_START_SMALL_SIZES);
+	scan->aggregate->row_memory =
+		AllocSetContextCreate(CurrentMemoryContext, "tollfree_file_fdw row",
+							  ALLOCSET_DEFAULT_SIZES);
 	scan->input.owner = find_input_below(node);
 	scan->input.share.keeps_chunks = true;
 	enter_phase(scan->aggregate, AGGREGATE_PENDING, prepare_work(node));
+	if (scan->aggregate->phase == AGGREGATE_PENDING)
+		prepare_values(scan);
 	scan->input.index.counts_rows = counts_rows(&scan->aggregate->work);
 	scan->input.share.counts_rows = scan->input.index.counts_rows;
 }
@@ -159,16 +178,35 @@ add_rows(FileScanState *scan, int from, int to)
 }
 
 /*
+ * Asks PostgreSQL for the open values of a row; false if the batch cannot hold
+ * one.  Memory is used again with each row: as much as a batch needs would go
+ * back to the system with each batch, and be taken from it anew.
+ */
+static bool
+judge_row(FileScanState *scan, int row)
+{
+	AggregateScan *aggregate = scan->aggregate;
+	MemoryContext old = MemoryContextSwitchTo(aggregate->row_memory);
+	bool		fits = batch_judge_row(scan->input.batches, row,
+									   aggregate->kept,
+									   aggregate->batch_memory);
+
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(aggregate->row_memory);
+	return fits;
+}
+
+/*
  * Takes in the present batch.  Values that PostgreSQL has to be asked for are
- * asked for in the order of rows, when all rows before have been taken in: so
- * what fails first is what comes first in the file.
+ * asked for in the order of rows.  If the arithmetic can raise an ERROR, too, all
+ * rows before have been taken in: so what fails first is what comes first in the
+ * file.
  */
 static const char *
 add_batch(FileScanState *scan)
 {
 	BatchSource *batches = scan->input.batches;
 	RowBatch   *batch = batches->batch;
-	MemoryContext old;
 	int			from = 0;
 
 	MemoryContextReset(scan->aggregate->batch_memory);
@@ -178,21 +216,20 @@ add_batch(FileScanState *scan)
 		 row < batch->nrows;
 		 row = bitmap_next(&batches->asks, row + 1, batch->nrows))
 	{
-		const char *fallback = add_rows(scan, from, row);
-		bool		fits;
-
 		CHECK_FOR_INTERRUPTS();
-		if (fallback != NULL)
-			return fallback;
-		old = MemoryContextSwitchTo(scan->aggregate->batch_memory);
-		fits = batch_judge_row(batches, row);
-		MemoryContextSwitchTo(old);
-		if (!fits)
+		if (scan->aggregate->may_overflow)
+		{
+			const char *fallback = add_rows(scan, from, row);
+
+			if (fallback != NULL)
+				return fallback;
+			from = row;
+		}
+		if (!judge_row(scan, row))
 			return "a value that is not finite";
 		if (scan->filter != NULL)
 			filter_run(scan->filter, batch, row / 64, row / 64 + 1,
 					   &scan->selected);
-		from = row;
 	}
 	return add_rows(scan, from, batch->nrows);
 }

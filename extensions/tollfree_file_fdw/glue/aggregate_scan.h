@@ -34,7 +34,10 @@ typedef struct AggregateScan
 	Aggregation *aggregation;	/* the groups, or NULL */
 	int			group;			/* the next to be returned */
 	const char *fallback;		/* BELOW: why; else NULL */
-	MemoryContext batch_memory; /* values asked for in a batch */
+	bool	   *kept;			/* of each column: are its values looked at? */
+	bool		may_overflow;	/* may the arithmetic raise an ERROR? */
+	MemoryContext batch_memory; /* texts asked for in a batch */
+	MemoryContext row_memory;	/* what input functions make of a row */
 } AggregateScan;
 
 extern void aggregate_scan_begin(ForeignScanState *node);

@@ -388,6 +388,53 @@ aggregates_translate(const QualContext *context, List *targets,
 	return NULL;
 }
 
+/* Marks the columns whose values an aggregate looks at, and not only the nulls. */
+static void
+find_argument_values(const AggregateSpec *spec, bool *used)
+{
+	if (spec->argument != NULL)
+	{
+		for (int i = 0; i < spec->argument->nsteps; i++)
+		{
+			if (spec->argument->steps[i].op == ARITHMETIC_COLUMN)
+				used[spec->argument->steps[i].column] = true;
+		}
+	}
+	else if (spec->kind != AGGREGATE_COUNT_ROWS &&
+			 spec->kind != AGGREGATE_COUNT)
+		used[spec->column] = true;
+	if (spec->filter != NULL)
+		filter_columns(spec->filter, used);
+}
+
+/* Marks the columns whose values the work looks at; leaves the others alone. */
+void
+aggregates_find_values(const AggregateWork *work, bool *used)
+{
+	for (int i = 0; i < work->nkeys; i++)
+		used[work->keys[i]] = true;
+	for (int i = 0; i < work->nspecs; i++)
+		find_argument_values(&work->specs[i], used);
+}
+
+/* May PostgreSQL raise an ERROR when it does the work with valid values? */
+bool
+aggregates_may_overflow(const AggregateWork *work)
+{
+	for (int i = 0; i < work->nspecs; i++)
+	{
+		const AggregateSpec *spec = &work->specs[i];
+
+		if (spec->kind == AGGREGATE_SUM ||
+			spec->kind == AGGREGATE_SUM_FLOAT4 ||
+			spec->kind == AGGREGATE_SUM_FLOAT8 ||
+			spec->kind == AGGREGATE_MOMENTS ||
+			(spec->argument != NULL && spec->argument->nsteps > 1))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Opens an aggregation in the current memory context; NULL with the reason if
  * the work cannot be done.

@@ -180,12 +180,14 @@ batch_load_row(BatchSource *source, int row, TupleTableSlot *slot)
 }
 
 /*
- * Asks for all open values of a row of the present batch and stores them in
- * it; false if the batch cannot hold one.  They live in the current memory
- * context.  May raise the ERROR of an input function.
+ * Asks for all open values of a row of the present batch, and stores those of
+ * columns that are kept; false if the batch cannot hold one.  Input functions
+ * leave what they allocate in the current memory context; what is stored lives
+ * in that other one.  May raise the ERROR of an input function.
  */
 bool
-batch_judge_row(BatchSource *source, int row)
+batch_judge_row(BatchSource *source, int row, const bool *kept,
+				MemoryContext memory)
 {
 	for (int column = 0; column < source->columns.ncolumns; column++)
 	{
@@ -196,7 +198,8 @@ batch_judge_row(BatchSource *source, int row)
 		if (!is_open(source, column, row))
 			continue;
 		value = ask_value(source, row, column, &isnull);
-		if (!isnull && !column_store(vector, row, value))
+		if (!isnull && kept[column] &&
+			!column_store(vector, row, value, memory))
 			return false;
 		bitmap_remove(&vector->asks, row);
 	}

@@ -95,6 +95,7 @@ extern void batch_convert_column(BatchSource *source, int column,
 extern void batch_set_range(BatchSource *source, const ScanRange *range);
 extern void batch_load_row(BatchSource *source, int row,
 						   TupleTableSlot *slot);
-extern bool batch_judge_row(BatchSource *source, int row);
+extern bool batch_judge_row(BatchSource *source, int row, const bool *kept,
+							MemoryContext memory);
 
 #endif							/* TOLLFREE_FILE_BATCH_H */

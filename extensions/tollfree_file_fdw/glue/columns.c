@@ -340,12 +340,24 @@ column_value(const ColumnVector *column, int row)
 	elog(ERROR, "a column of type %d has no values", column->spec->type);
 }
 
+/* Stores a copy of a text's bytes, in that memory. */
+static void
+store_text(TextRef *stored, Datum value, MemoryContext memory)
+{
+	struct varlena *text = PG_DETOAST_DATUM_PACKED(value);
+	size_t		length = VARSIZE_ANY_EXHDR(text);
+
+	stored->bytes = memcpy(MemoryContextAlloc(memory, length),
+						   VARDATA_ANY(text), length);
+	stored->length = length;
+}
+
 /*
- * Stores a value that is not null; false if core/ cannot hold it.  Text stays
- * where it is, unless it is toasted.
+ * Stores a value that is not null; false if core/ cannot hold it.  Bytes of a
+ * text are copied into that memory.
  */
 bool
-column_store(ColumnVector *column, int row, Datum value)
+column_store(ColumnVector *column, int row, Datum value, MemoryContext memory)
 {
 	int			scale;
 
@@ -381,13 +393,8 @@ column_store(ColumnVector *column, int row, Datum value)
 			return true;
 		case COLUMN_TEXT:
 		case COLUMN_BPCHAR:
-			{
-				struct varlena *text = PG_DETOAST_DATUM_PACKED(value);
-
-				column->values.texts[row].bytes = (unsigned char *) VARDATA_ANY(text);
-				column->values.texts[row].length = VARSIZE_ANY_EXHDR(text);
-				return true;
-			}
+			store_text(&column->values.texts[row], value, memory);
+			return true;
 		case COLUMN_OTHER:
 			return true;
 	}

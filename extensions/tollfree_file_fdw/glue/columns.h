@@ -26,6 +26,7 @@ extern int	columns_find(const FileColumns *columns, AttrNumber attnum);
 extern bool column_unscale(Datum numeric, int64_t *integer, int *scale);
 extern Datum column_numeric(__int128 number, int scale);
 extern Datum column_value(const ColumnVector *column, int row);
-extern bool column_store(ColumnVector *column, int row, Datum value);
+extern bool column_store(ColumnVector *column, int row, Datum value,
+						 MemoryContext memory);
 
 #endif							/* TOLLFREE_FILE_COLUMNS_H */

@@ -74,8 +74,8 @@ AT_END = range(LINES - 300, LINES - 299)
 FALLBACKS = {
     "nothing odd": Fallback("scan"),
     "an input function's values": Fallback("scan", odd={"a": "1e1", "d": "Jan 5 2001"}),
-    "NaN": Fallback("not finite", odd={"a": "NaN"}, lines=range(2, LINES, 3)),
-    "one NaN": Fallback("not finite", odd={"a": "NaN"}, lines=AT_END),
+    "NaN": Fallback("not finite", odd={"a": "NaN"}, lines=range(2, LINES, 3), aggregate="sum(a)"),
+    "one NaN": Fallback("not finite", odd={"a": "NaN"}, lines=AT_END, aggregate="sum(a)"),
     "an overflow": Fallback(
         "an overflow", "b", {"b": "99999999999999.9999"}, aggregate="sum(b * b)"
     ),
