@@ -17,6 +17,46 @@
 /* positions[-1] stands for the line end before the first record. */
 #define POSITIONS_BEFORE	1
 
+/* Rows that there is memory for at first, and how it grows */
+#define ROOM_FIRST		64
+#define ROOM_FACTOR		4
+
+/* Frees the values of all columns, of which the memory of some may be missing. */
+static void
+filescan_free_values(FileScan *scan)
+{
+	for (int i = 0; scan->batch.columns != NULL && i < scan->ncolumns; i++)
+	{
+		ColumnVector *vector = &scan->batch.columns[i];
+
+		if (vector->values.any != NULL)
+			allocator_free(&scan->allocator, vector->values.any,
+						   scan->rows_room *
+						   column_value_size(vector->spec->type));
+		vector->values.any = NULL;
+	}
+}
+
+/* Makes room for the values of rows_room rows; false without memory. */
+static bool
+filescan_allocate_values(FileScan *scan)
+{
+	for (int i = 0; i < scan->ncolumns; i++)
+	{
+		ColumnVector *vector = &scan->batch.columns[i];
+		size_t		size = scan->rows_room *
+			column_value_size(vector->spec->type);
+
+		if (size == 0)
+			continue;
+		vector->values.any = allocator_new(&scan->allocator, size);
+		if (vector->values.any == NULL)
+			return false;
+		memset(vector->values.any, 0, size);
+	}
+	return true;
+}
+
 /* Returns whether all memory could be had. */
 static bool
 filescan_allocate_columns(FileScan *scan, const ColumnSpec *columns,
@@ -39,18 +79,18 @@ filescan_allocate_columns(FileScan *scan, const ColumnSpec *columns,
 		return false;
 	memcpy(scan->specs, columns, (size_t) ncolumns * sizeof(ColumnSpec));
 	for (int i = 0; i < ncolumns; i++)
-	{
-		size_t		size = BATCH_ROWS * column_value_size(columns[i].type);
-
 		vectors[i].spec = &scan->specs[i];
-		if (size == 0)
-			continue;
-		vectors[i].values.any = allocator_new(&scan->allocator, size);
-		if (vectors[i].values.any == NULL)
-			return false;
-		memset(vectors[i].values.any, 0, size);
-	}
-	return true;
+	return filescan_allocate_values(scan);
+}
+
+static void
+filescan_free_structure(FileScan *scan)
+{
+	allocator_free(&scan->allocator, scan->structure.ends, scan->ends_size);
+	allocator_free(&scan->allocator, scan->positions_memory,
+				   scan->positions_size);
+	scan->structure.ends = NULL;
+	scan->positions_memory = NULL;
 }
 
 static bool
@@ -60,16 +100,15 @@ filescan_allocate_structure(FileScan *scan)
 	uint32_t	nfields = (uint32_t) scan->nfields;
 	size_t		npositions;
 
-	structure->max_records = BATCH_ROWS;
-	structure->max_positions = nfields < POSITIONS_MAX / BATCH_ROWS ?
-		nfields * BATCH_ROWS : POSITIONS_MAX;
+	structure->max_positions = nfields < POSITIONS_MAX / scan->rows_room ?
+		nfields * scan->rows_room : POSITIONS_MAX;
 	if (structure->max_positions <= nfields)
 		structure->max_positions = nfields + 1;
 
 	npositions = POSITIONS_BEFORE + (size_t) structure->max_positions +
 		KERNEL_BLOCK;
 	scan->positions_size = npositions * sizeof(uint32_t);
-	scan->ends_size = (BATCH_ROWS + KERNEL_BLOCK) * sizeof(uint32_t);
+	scan->ends_size = (scan->rows_room + KERNEL_BLOCK) * sizeof(uint32_t);
 	scan->positions_memory = allocator_new(&scan->allocator,
 										   scan->positions_size);
 	structure->ends = allocator_new(&scan->allocator, scan->ends_size);
@@ -77,6 +116,50 @@ filescan_allocate_structure(FileScan *scan)
 		return false;
 	structure->positions = scan->positions_memory + POSITIONS_BEFORE;
 	return true;
+}
+
+bool
+filescan_grow(FileScan *scan)
+{
+	uint32_t	rows = scan->rows_passed < scan->rows_first ?
+		scan->rows_first : scan->rows_passed;
+
+	scan->structure.max_records = rows;
+	if (rows <= scan->rows_room)
+		return true;
+	filescan_free_values(scan);
+	filescan_free_structure(scan);
+	while (scan->rows_room < rows)
+		scan->rows_room *= ROOM_FACTOR;
+	if (scan->rows_room > BATCH_ROWS)
+		scan->rows_room = BATCH_ROWS;
+	return filescan_allocate_structure(scan) && filescan_allocate_values(scan);
+}
+
+/*
+ * Chooses how much is read and converted at once: no more than there can be in the
+ * file, whose records have a byte for each field.
+ */
+static void
+filescan_choose_sizes(FileScan *scan, const FileScanOptions *options)
+{
+	int64_t		rows_most = scan->source.size / scan->nfields + 1;
+	size_t		block_size = options->block_size > 0 ?
+		options->block_size : SCAN_BLOCK_DEFAULT;
+
+	scan->rows_room = options->begins_small ? ROOM_FIRST : BATCH_ROWS;
+	while (rows_most <= scan->rows_room / 2 && scan->rows_room > ROOM_FIRST)
+		scan->rows_room /= 2;
+	scan->rows_first = options->begins_small ?
+		SCAN_ROWS_FIRST : scan->rows_room;
+	scan->structure.max_records = scan->rows_first;
+	while (scan->source.size <= (int64_t) block_size / 2 &&
+		   block_size > SCAN_BLOCK_FIRST)
+		block_size /= 2;
+	scan->block_size = block_size;
+	if (options->begins_small && block_size > SCAN_BLOCK_FIRST)
+		block_size = SCAN_BLOCK_FIRST;
+	window_open(&scan->window, &scan->allocator, block_size);
 }
 
 FileScan *
@@ -107,8 +190,7 @@ filescan_open(const FileScanOptions *options, int fd, SourceStatus *status)
 		options->max_record : SCAN_RECORD_MAX;
 	scan->nfields = options->nfields;
 	scan->header = options->header;
-	window_open(&scan->window, &scan->allocator, options->block_size > 0 ?
-				options->block_size : SCAN_BLOCK_DEFAULT);
+	filescan_choose_sizes(scan, options);
 	arena_open(&scan->arena, &scan->allocator);
 	scan->field_rules = field_rules(&scan->dialect);
 	if (!filescan_allocate_structure(scan) ||
@@ -128,20 +210,12 @@ filescan_close(FileScan *scan)
 
 	window_free(&scan->window);
 	arena_close(&scan->arena);
-	for (int i = 0; scan->batch.columns != NULL && i < scan->ncolumns; i++)
-	{
-		ColumnVector *vector = &scan->batch.columns[i];
-
-		if (vector->values.any != NULL)
-			allocator_free(&allocator, vector->values.any, BATCH_ROWS *
-						   column_value_size(vector->spec->type));
-	}
+	filescan_free_values(scan);
+	filescan_free_structure(scan);
 	allocator_free(&allocator, scan->batch.columns,
 				   (size_t) scan->ncolumns * sizeof(ColumnVector));
 	allocator_free(&allocator, scan->specs,
 				   (size_t) scan->ncolumns * sizeof(ColumnSpec));
-	allocator_free(&allocator, scan->structure.ends, scan->ends_size);
-	allocator_free(&allocator, scan->positions_memory, scan->positions_size);
 	allocator_free(&allocator, scan, sizeof(FileScan));
 }
 

@@ -7,6 +7,10 @@
  * The window holds one block of the file plus the record that the last block
  * ended in; it grows only for a record that does not fit, up to max_record.
  *
+ * Whoever scans may want a few rows.  So a scan that begins_small has a first
+ * block of SCAN_BLOCK_FIRST, each next one twice as large up to block_size, and
+ * batches that have as many rows as all before them.
+ *
  *		|<-padding->|<- returned ->|<- rows of the batch ->|<- to come ->|<-pad->|
  *
  * What core/ reads, it reads exactly as COPY FROM does.  Where it does not
@@ -29,6 +33,13 @@
 #define SCAN_BLOCK_DEFAULT		((size_t) 256 << 10)
 #define SCAN_BLOCK_MIN			((size_t) 256)
 #define SCAN_BLOCK_MAX			((size_t) 16 << 20)
+
+/*
+ * Of a scan that may be left after a few rows: the first block, bytes, and the
+ * rows of the first batch
+ */
+#define SCAN_BLOCK_FIRST		((size_t) 8 << 10)
+#define SCAN_ROWS_FIRST			8
 
 /* What is read at once behind the end of a range, for its last record, bytes */
 #define SCAN_REACH		((size_t) 4 << 10)
@@ -101,6 +112,8 @@ typedef struct FileScanOptions
 	bool		header;			/* is the first record a header? */
 	size_t		block_size;		/* bytes, SCAN_BLOCK_MIN..SCAN_BLOCK_MAX, or 0
 								 * for SCAN_BLOCK_DEFAULT */
+	bool		begins_small;	/* is little read and converted at first, and
+								 * as much again as rows are asked for? */
 	size_t		max_record;		/* bytes, or 0 for SCAN_RECORD_MAX */
 	void		(*check_interrupts) (void); /* called before each read, or
 											 * NULL; if it does not return,

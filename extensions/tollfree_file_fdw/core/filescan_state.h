@@ -29,6 +29,10 @@ struct FileScan
 	ScanStatus	final;			/* what all calls return, or SCAN_AGAIN */
 	Handover	handover;
 
+	size_t		block_size;		/* of the window, once it has grown */
+	uint32_t	rows_first;		/* of the first batch, at most */
+	uint32_t	rows_passed;	/* returned and left, up to BATCH_ROWS */
+	uint32_t	rows_room;		/* that there is memory for, as follows */
 	Structure	structure;
 	uint32_t   *positions_memory;
 	size_t		positions_size; /* bytes, as the next */
@@ -43,6 +47,12 @@ struct FileScan
 	ColumnSpec *specs;
 	RowBatch	batch;
 };
+
+/*
+ * Sets how many rows the next batch may have, and makes room for them; false
+ * without memory.  What the last batch had is lost.
+ */
+extern bool filescan_grow(FileScan *scan);
 
 /* Returns where a record of the batch begins, counted from the first. */
 extern uint32_t filescan_record_begin(const FileScan *scan, int row);

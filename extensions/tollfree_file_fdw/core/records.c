@@ -88,19 +88,23 @@ filescan_end(FileScan *scan)
 	return filescan_source_status(source_verify(&scan->source));
 }
 
-/* Passes over the rows of the last batch. */
-static void
+/* Passes over the rows of the last batch; false without memory for the next. */
+static bool
 filescan_consume(FileScan *scan)
 {
 	int			nrecords = scan->records.nrecords;
 
 	if (nrecords == 0)
-		return;
+		return true;
 	scan->line = filescan_lines(scan, nrecords);
 	scan->window.begin += filescan_record_begin(scan, nrecords);
 	scan->records.nrecords = 0;
+	scan->rows_passed += scan->header_due ? 0 : (uint32_t) nrecords;
+	if (scan->rows_passed > BATCH_ROWS)
+		scan->rows_passed = BATCH_ROWS;
 	scan->header_due = false;
 	arena_reset(&scan->arena);
+	return filescan_grow(scan);
 }
 
 /* Returns how much to read: little where the range ends. */
@@ -142,6 +146,8 @@ filescan_fill(FileScan *scan)
 		return filescan_hand_over(scan, HANDOVER_TOO_LONG);
 	status = window_read(window, &scan->source, filescan_next_length(scan),
 						 &source_status);
+	window->block_size = 2 * window->block_size < scan->block_size ?
+		2 * window->block_size : scan->block_size;
 	return filescan_window_status(status, source_status);
 }
 
@@ -198,8 +204,8 @@ static int
 filescan_whole_records(const FileScan *scan, size_t length)
 {
 	const Structure *structure = &scan->structure;
-	uint32_t	n = structure->nrecords < BATCH_ROWS ?
-		structure->nrecords : BATCH_ROWS;
+	uint32_t	n = structure->nrecords < structure->max_records ?
+		structure->nrecords : structure->max_records;
 	uint32_t	last;
 
 	if (n == 0 || !scan->rules.paired)
@@ -374,7 +380,8 @@ filescan_next(FileScan *scan, RowBatch **batch)
 	*batch = &scan->batch;
 	if (scan->final != SCAN_AGAIN)
 		return scan->final;
-	filescan_consume(scan);
+	if (!filescan_consume(scan))
+		return scan->final = SCAN_NO_MEMORY;
 	status = filescan_make_batch(scan);
 	if (status == SCAN_AGAIN)
 	{

@@ -363,7 +363,7 @@ try_blocks(Reservoir *sample, OpenFile *file, const FileOptions *options,
 		format_unsupported(options, &layout) != NULL ||
 		!inputs_are_repeatable(file->copy->rel, &columns))
 		return false;
-	reader = reader_open(file, &columns, &layout, BLOCK_READ_SIZE);
+	reader = reader_open(file, &columns, &layout, BLOCK_READ_SIZE, false);
 	if (reader != NULL)
 	{
 		has_index = setting_record_index && options->may_have_index &&

@@ -150,6 +150,16 @@ is_sparse(const ColumnCache *cache, const BlockRun *run)
 	return (uint64) run->nblocks * SPARSE_SHARE < cache->part_blocks;
 }
 
+/* Finds the part that a run of blocks is in, unless that is the one found last. */
+static void
+find_run_part(ColumnCache *cache, const IndexUse *index, const BlockRun *run)
+{
+	if (cache->part == part_of(cache, run->range.offset))
+		return;
+	find_part(cache, &index->index, run->first);
+	cache->part_state = PART_UNTRIED;
+}
+
 /* Has the source load the part found last, if there are all segments of it. */
 static void
 load_part(ColumnCache *cache, const IndexUse *index)
@@ -225,6 +235,17 @@ store_part(ColumnCache *cache, const IndexUse *index, const FileReader *reader)
 	}
 }
 
+/* May a run of several blocks be read from segments, if they are there? */
+bool
+column_cache_may_enter(ColumnCache *cache, const IndexUse *index,
+					   const BlockRun *run)
+{
+	if (cache->source == NULL || run->nblocks < 2)
+		return false;
+	find_run_part(cache, index, run);
+	return !is_sparse(cache, run);
+}
+
 /*
  * Is a run of blocks to be read from segments?  Then the source has them.  If it
  * is not, but all of its part, segments are made of it.
@@ -240,11 +261,7 @@ column_cache_enter(ColumnCache *cache, const IndexUse *index,
 		cache->unused_reason = "the file has grown";
 		return false;
 	}
-	if (cache->part != part_of(cache, run->range.offset))
-	{
-		find_part(cache, &index->index, run->first);
-		cache->part_state = PART_UNTRIED;
-	}
+	find_run_part(cache, index, run);
 	if (cache->part_state != PART_LOADED && is_sparse(cache, run))
 		return false;
 	if (cache->part_state == PART_UNTRIED)

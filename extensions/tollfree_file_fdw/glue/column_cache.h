@@ -61,6 +61,8 @@ extern void column_cache_prepare(ColumnCache *cache, const IndexUse *index,
 								 const FileColumns *columns);
 extern void column_cache_begin(ColumnCache *cache, IndexUse *index,
 							   FileReader *reader, SegmentRoom *shared);
+extern bool column_cache_may_enter(ColumnCache *cache, const IndexUse *index,
+								   const BlockRun *run);
 extern bool column_cache_enter(ColumnCache *cache, const IndexUse *index,
 							   const FileReader *reader, const BlockRun *run);
 extern void column_cache_add(ColumnCache *cache, const IndexUse *index,

@@ -14,6 +14,9 @@
 #include "copy.h"
 #include "input.h"
 
+/* Rows that are read before it matters what is kept of the file */
+#define HEAD_ROWS 256
+
 /* Describes a file that has not been opened: of which table, which columns. */
 void
 input_prepare(ScanInput *input, List *columns, bool counts_only)
@@ -73,8 +76,10 @@ open_reader(ScanInput *input)
 		input->slow_reason = "client_encoding was changed";
 	if (input->slow_reason != NULL)
 		return;
+	/* Who aggregates, or shares the file, reads all of it. */
 	input->reader = reader_open(input->file, &input->columns, &input->layout,
-								0);
+								0, input->owner == input &&
+								input->share.file == NULL);
 	if (input->reader == NULL)
 		input->slow_reason = "no regular file of a known size";
 	else
@@ -100,6 +105,68 @@ begin_share(ScanInput *input)
 					   &shared->room);
 }
 
+/* Looks for what is kept of the file, or begins to make it. */
+static void
+begin_kept(ScanInput *input)
+{
+	index_use_begin(&input->index, input->reader, input->encoding,
+					&input->options);
+	column_cache_begin(&input->cache, &input->index, input->reader, NULL);
+}
+
+/*
+ * Begins to read alone.  Where no filter can have blocks skipped, what is kept of
+ * the file can wait.
+ */
+static void
+begin_alone(ScanInput *input)
+{
+	input->share.maker.use = NULL;
+	input->in_head = input->begins_small && input->index.is_wanted &&
+		input->index.filter == NULL;
+	if (!input->in_head)
+	{
+		begin_kept(input);
+		return;
+	}
+	index_use_reset(&input->index);
+	input->index.unused_reason = "only the first rows were read";
+}
+
+/*
+ * More rows are asked for than the first: looks for what is kept of the file.  If
+ * there is anything, or it can be made, all is read from the beginning again, and
+ * the rows that were read are passed over.
+ */
+static void
+leave_head(ScanInput *input)
+{
+	MemoryContext old = MemoryContextSwitchTo(input->context);
+
+	input->in_head = false;
+	begin_kept(input);
+	if (input->index.role != INDEX_UNUSED)
+	{
+		filescan_restart(input->reader->scan);
+		input->phase = INPUT_WAITING;
+		input->has_run = true;
+	}
+	else
+		input->head_rows = 0;
+	MemoryContextSwitchTo(old);
+}
+
+/* How many rows at the beginning of the present batch were returned before? */
+int
+input_take_passed(ScanInput *input)
+{
+	int			npassed = Min(input->passed_rows,
+							  (uint32) input->batches->batch->nrows);
+
+	input->passed_rows -= npassed;
+	return npassed;
+}
+
 /* Opens the file and decides who reads: a reader, if that is possible. */
 void
 input_begin(ScanInput *input)
@@ -112,18 +179,35 @@ input_begin(ScanInput *input)
 	input_check_file(input->owner);
 	input->file = input->owner->file;
 	input->phase = INPUT_WAITING;
+	input->in_head = input->has_run = false;
+	input->head_rows = input->passed_rows = 0;
 	old = MemoryContextSwitchTo(input->context);
 	open_reader(input);
 	if (input->reader != NULL && input->share.file != NULL)
 		begin_share(input);
 	else if (input->reader != NULL)
-	{
-		input->share.maker.use = NULL;
-		index_use_begin(&input->index, input->reader, input->encoding,
-						&input->options);
-		column_cache_begin(&input->cache, &input->index, input->reader, NULL);
-	}
+		begin_alone(input);
 	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Reads the first block of the first run as text, if that may be read from
+ * segments: who wants a few rows need not load these.  The next run begins with the
+ * same block, whose rows are passed over.
+ */
+static bool
+begins_by_text(ScanInput *input, BlockRun *run)
+{
+	bool		is_first = !input->has_run && input->begins_small;
+
+	input->has_run = true;
+	if (!is_first ||
+		!column_cache_may_enter(&input->cache, &input->index, run))
+		return false;
+	input->index.next = run->first;
+	run->range.end = index_block_end(&input->index.index, run->first);
+	input->head_rows = index_block(&input->index.index, run->first)->nrows;
+	return true;
 }
 
 /* Has blocks be read, from segments if they are there. */
@@ -150,7 +234,10 @@ take_blocks(ScanInput *input)
 
 	if (!index_blocks_next(&input->index, input->reader, &run))
 		return false;
-	enter_run(input, &run);
+	if (begins_by_text(input, &run))
+		reader_read_range(input->reader, &run.range);
+	else
+		enter_run(input, &run);
 	return true;
 }
 
@@ -188,6 +275,12 @@ void
 input_take_part(ScanInput *input)
 {
 	Assert(input->phase == INPUT_WAITING);
+	if (!input->in_head)
+	{
+		/* A part may have fewer rows than were read before. */
+		input->passed_rows += input->head_rows;
+		input->head_rows = 0;
+	}
 	if (input->share.file != NULL && !take_shared(input))
 	{
 		input->phase = INPUT_FINISHED;
@@ -231,6 +324,14 @@ keep_batch(ScanInput *input, BatchStatus status)
 {
 	if (input_uses_segments(input))
 		return;
+	if (input->in_head)
+	{
+		if (status == BATCH_READY)
+			input->head_rows += input->batches->batch->nrows;
+		else if (status == BATCH_END)
+			input->index.unused_reason = "the file has fewer than two blocks";
+		return;
+	}
 	if (status == BATCH_READY)
 	{
 		if (input->index.is_filling)
@@ -266,6 +367,8 @@ input_next_batch(ScanInput *input)
 	{
 		BatchStatus status;
 
+		if (input->in_head && input->head_rows >= HEAD_ROWS)
+			leave_head(input);
 		if (input->phase == INPUT_WAITING)
 			input_take_part(input);
 		if (input->phase != INPUT_READING)

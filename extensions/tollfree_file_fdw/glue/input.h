@@ -78,6 +78,14 @@ typedef struct ScanInput
 								 * segments are used or made */
 	ColumnCache cache;
 
+	/* The first rows are read as text, if they may be all that is wanted */
+	bool		begins_small;	/* may they be? */
+	bool		in_head;		/* has nothing kept been looked for yet? */
+	bool		has_run;		/* have blocks been taken? */
+	uint32		head_rows;		/* read so far, and to be read again in front
+								 * of others from the next part on */
+	uint32		passed_rows;	/* of the part, to be passed over */
+
 	const char *slow_reason;	/* why there was no reader; NULL if there was */
 	char	   *handover;		/* where and why it stopped, or NULL */
 	uint64		rejected;		/* rows skipped, of a file that was closed */
@@ -103,6 +111,7 @@ extern void input_reopen(ScanInput *input);
 extern void input_end(ScanInput *input);
 extern uint64 input_bytes_read(const ScanInput *input);
 extern uint64 input_take_counted(ScanInput *input);
+extern int	input_take_passed(ScanInput *input);
 
 /* These two are called for each row. */
 

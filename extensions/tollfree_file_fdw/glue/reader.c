@@ -328,12 +328,13 @@ check_interrupts(void)
 
 /*
  * Lets core/ read these columns of the file that COPY has opened; NULL if it
- * is no regular file of a known size.  The reader lives in a memory context of
- * its own, a child of the current one, until reader_close.
+ * is no regular file of a known size.  It begins small where a few rows may be
+ * all that is wanted.  The reader lives in a memory context of its own, a child of
+ * the current one, until reader_close.
  */
 FileReader *
 reader_open(OpenFile *file, const FileColumns *columns,
-			const FileLayout *layout, size_t block_size)
+			const FileLayout *layout, size_t block_size, bool begins_small)
 {
 	MemoryContext context;
 	MemoryContext old;
@@ -360,6 +361,7 @@ reader_open(OpenFile *file, const FileColumns *columns,
 	options.nfields = reader->base.columns.nfields;
 	options.header = layout->header != COPY_HEADER_FALSE;
 	options.block_size = block_size;
+	options.begins_small = begins_small;
 	options.check_interrupts = check_interrupts;
 	options.source = &file->source;
 	options.allocator = memory_allocator(context);

@@ -31,7 +31,8 @@ typedef struct FileReader
 } FileReader;
 
 extern FileReader *reader_open(OpenFile *file, const FileColumns *columns,
-							   const FileLayout *layout, size_t block_size);
+							   const FileLayout *layout, size_t block_size,
+							   bool begins_small);
 extern void reader_set_source(FileReader *reader, const Source *source);
 extern void reader_read_range(FileReader *reader, const ScanRange *range);
 extern void reader_close(FileReader *reader);

@@ -181,6 +181,7 @@ next_batch(ForeignScanState *node)
 	FileScanState *scan = node->fdw_state;
 	bool		has_batch = input_next_batch(&scan->input);
 	RowSelector *selector;
+	int			npassed;
 
 	InstrCountFiltered1(node, counter_take(&scan->input.index.skipped_rows));
 	InstrCountFiltered2(node, counter_take(&scan->input.index.unjoined_rows));
@@ -188,7 +189,10 @@ next_batch(ForeignScanState *node)
 		return false;
 	selector = scan_selector(scan);
 	select_rows(selector, scan->input.batches, &scan->selected);
-	InstrCountFiltered1(node, scan->input.batches->batch->nrows -
+	npassed = input_take_passed(&scan->input);
+	for (int row = 0; row < npassed; row++)
+		bitmap_remove(&scan->selected, row);
+	InstrCountFiltered1(node, scan->input.batches->batch->nrows - npassed -
 						bitmap_count(&scan->selected));
 	scan->row = 0;
 	if (scan->joins != NULL)
@@ -283,6 +287,10 @@ begin_reading(FileScanState *scan)
 {
 	if (input_is_begun(&scan->input))
 		return;
+	/* A join above tells more of rows that it drops the more is known. */
+	scan->input.begins_small = scan->joins == NULL &&
+		scan->input.share.file == NULL &&
+		setting_debug_require == REQUIRE_NOTHING;
 	input_begin(&scan->input);
 	scan->row = 0;
 	bitmap_clear(&scan->selected);

@@ -36,6 +36,8 @@ share_file(ForeignScanState *node, ParallelFile *shared)
 	ParallelShare *share = &input->share;
 
 	share->file = NULL;
+	/* What is kept of the file is looked for now, to cut it. */
+	input->begins_small = false;
 	if (!input_is_begun(input))
 		input_begin(input);
 	share->file = shared;

@@ -307,7 +307,8 @@ static const ScanCase cases[] = {
 
 /* Scans twice, the second time by a restart. */
 static void
-test_case(const ScanCase *test, const Kernel *kernel, size_t block_size)
+test_case(const ScanCase *test, const Kernel *kernel, size_t block_size,
+		  bool begins_small)
 {
 	TestMemory	memory;
 	FileScanOptions options = {
@@ -318,6 +319,7 @@ test_case(const ScanCase *test, const Kernel *kernel, size_t block_size)
 		.nfields = test->nfields,
 		.header = test->header,
 		.block_size = block_size,
+		.begins_small = begins_small,
 		.allocator = test_memory_allocator(&memory)
 	};
 	size_t		length = test->length > 0 ? test->length : strlen(test->file);
@@ -356,7 +358,10 @@ main(void)
 		TEST_OK(unsupported == NULL, "%s: the dialect", cases[i].name);
 		for (int n = 0; (kernel = kernel_at(n)) != NULL; n++)
 			for (size_t j = 0; j < sizeof(block_sizes) / sizeof(size_t); j++)
-				test_case(&cases[i], kernel, block_sizes[j]);
+			{
+				test_case(&cases[i], kernel, block_sizes[j], false);
+				test_case(&cases[i], kernel, block_sizes[j], true);
+			}
 	}
 	return test_done();
 }

@@ -263,7 +263,7 @@ COPY (SELECT * FROM rows) TO :'text';
 BEGIN;
 DECLARE c CURSOR FOR SELECT id FROM ours.texts;
 FETCH 1 FROM c;
-COPY (SELECT id + 1000000, small, big, amount, ratio, part, ok, day, at, name, code, tag, key FROM rows) TO :'text';
+COPY (SELECT id, small, big, amount, ratio, part, ok, day, at, reverse(name), code, tag, key FROM rows UNION ALL SELECT * FROM rows) TO :'text';
 MOVE ALL FROM c;
 ROLLBACK;
 \set VERBOSITY default
