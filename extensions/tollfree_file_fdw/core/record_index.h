@@ -132,6 +132,16 @@ extern bool index_is_of_beginning(const RecordIndex *index, Source *source,
 extern int64_t zone_float_key(double value);
 extern int64_t zone_text_key(TextRef text, ColumnType type);
 
+/*
+ * May a file of so many bytes, whose records have so many fields, have two blocks?
+ * A record has a byte for each field.
+ */
+static inline bool
+index_may_have_blocks(int64_t size, int nfields)
+{
+	return size / INDEX_BLOCK_ROWS >= nfields;
+}
+
 /* Returns which column of the index a field is, or -1. */
 extern int	index_find_column(const RecordIndex *index, int field);
 

@@ -64,8 +64,11 @@ source_read_edges(Source *source, unsigned char *first, unsigned char *last)
 		(size_t) source->size : SOURCE_EDGE;
 	SourceStatus status = source_read(source, first, length, 0);
 
-	return status != SOURCE_OK ? status :
-		source_read(source, last, length, source->size - (int64_t) length);
+	if (status != SOURCE_OK || (int64_t) length < source->size)
+		return status != SOURCE_OK ? status :
+			source_read(source, last, length, source->size - (int64_t) length);
+	memcpy(last, first, length);
+	return status;
 }
 
 /*

@@ -435,13 +435,9 @@ aggregates_may_overflow(const AggregateWork *work)
 	return false;
 }
 
-/*
- * Opens an aggregation in the current memory context; NULL with the reason if
- * the work cannot be done.
- */
-Aggregation *
-aggregates_open(const QualContext *context, const AggregateWork *work,
-				const char **unsupported)
+/* What vector/ is told, with memory of the current context. */
+static AggregateOptions
+make_options(const QualContext *context, const AggregateWork *work)
 {
 	AggregateOptions options = {
 		.columns = context->columns->specs,
@@ -454,6 +450,28 @@ aggregates_open(const QualContext *context, const AggregateWork *work,
 		.max_memory = get_hash_memory_limit(),
 		.allocator = memory_allocator(CurrentMemoryContext)
 	};
+
+	return options;
+}
+
+/* Returns NULL, or why the work cannot be done. */
+const char *
+aggregates_unsupported(const QualContext *context, const AggregateWork *work)
+{
+	AggregateOptions options = make_options(context, work);
+
+	return aggregate_unsupported(&options);
+}
+
+/*
+ * Opens an aggregation in the current memory context; NULL with the reason if
+ * the work cannot be done.
+ */
+Aggregation *
+aggregates_open(const QualContext *context, const AggregateWork *work,
+				const char **unsupported)
+{
+	AggregateOptions options = make_options(context, work);
 	Aggregation *aggregation;
 
 	*unsupported = NULL;

@@ -52,6 +52,8 @@ extern const char *aggregates_translate(const QualContext *context,
 										List *targets, AggregateWork *work);
 extern void aggregates_find_values(const AggregateWork *work, bool *used);
 extern bool aggregates_may_overflow(const AggregateWork *work);
+extern const char *aggregates_unsupported(const QualContext *context,
+										  const AggregateWork *work);
 extern Aggregation *aggregates_open(const QualContext *context,
 									const AggregateWork *work,
 									const char **unsupported);

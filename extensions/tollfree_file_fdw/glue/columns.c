@@ -88,12 +88,9 @@ columns_read_times(void)
 	return true;
 }
 
-/*
- * How core/ is to hold a type, times only if it may read them; domains over these
- * types are other types.
- */
+/* How core/ is to hold a type; domains over these types are other types. */
 static ColumnSpec
-column_spec(Oid type, int32 typmod, bool reads_times)
+column_spec(Oid type, int32 typmod)
 {
 	ColumnSpec	spec = {.type = COLUMN_OTHER};
 
@@ -116,8 +113,6 @@ column_spec(Oid type, int32 typmod, bool reads_times)
 			break;
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
-			if (!reads_times)
-				break;
 			spec.type = type == TIMESTAMPOID ? COLUMN_TIMESTAMP
 				: COLUMN_TIMESTAMPTZ;
 			spec.scale = typmod < 0 ? MAX_TIMESTAMP_PRECISION : typmod;
@@ -163,6 +158,28 @@ is_named(Form_pg_attribute attribute, List *names)
 	return names == NIL;
 }
 
+static bool
+is_time(const ColumnSpec *spec)
+{
+	return spec->type == COLUMN_TIMESTAMP || spec->type == COLUMN_TIMESTAMPTZ;
+}
+
+/* Leaves all times to PostgreSQL. */
+static void
+leave_times(FileColumns *columns)
+{
+	for (int i = 0; i < columns->ncolumns; i++)
+	{
+		ColumnSpec *spec = &columns->specs[i];
+
+		if (is_time(spec))
+			*spec = (ColumnSpec)
+		{
+			.type = COLUMN_OTHER,.field = spec->field
+		};
+	}
+}
+
 /*
  * Describes the columns named (String; NIL means all), or none, of those that
  * the file has: neither dropped nor generated ones.
@@ -171,7 +188,7 @@ FileColumns
 columns_describe(Relation rel, List *names, bool none)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	bool		reads_times = columns_read_times();
+	bool		has_times = false;
 	FileColumns result = {0};
 
 	result.specs = palloc0(sizeof(ColumnSpec) * Max(1, desc->natts));
@@ -185,13 +202,15 @@ columns_describe(Relation rel, List *names, bool none)
 			continue;
 		if (!none && is_named(attribute, names))
 		{
-			*spec = column_spec(attribute->atttypid, attribute->atttypmod,
-								reads_times);
+			*spec = column_spec(attribute->atttypid, attribute->atttypmod);
+			has_times |= is_time(spec);
 			spec->field = result.nfields;
 			result.attnums[result.ncolumns++] = attribute->attnum;
 		}
 		result.nfields++;
 	}
+	if (has_times && !columns_read_times())
+		leave_times(&result);
 	return result;
 }
 

@@ -319,6 +319,12 @@ index_use_begin(IndexUse *use, FileReader *reader, int encoding,
 		use->unused_reason = "the header must match";
 		return;
 	}
+	if (!index_may_have_blocks(reader->base.file->source.size,
+							   reader->base.columns.nfields))
+	{
+		use->unused_reason = INDEX_TOO_SMALL;
+		return;
+	}
 	old = index_use_enter(use);
 	make_key(&use->key, reader->base.file->copy->rel, encoding, options);
 	choose_role(use, reader);
@@ -390,7 +396,7 @@ index_use_store(IndexUse *use, FileReader *reader, LineEnd line_end)
 									 &length);
 	/* One block is read by whoever wants anything of it. */
 	else if (!use->builder.failed && use->builder.nblocks < 2)
-		return give_reason(use, "the file has fewer than two blocks");
+		return give_reason(use, INDEX_TOO_SMALL);
 	else
 		bytes = index_builder_finish(&use->builder, &facts,
 									 use->is_loaded ? &use->index : NULL,

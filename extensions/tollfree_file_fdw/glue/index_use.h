@@ -68,6 +68,9 @@ typedef struct IndexUse
 	uint64		written;		/* blocks of indexes made */
 } IndexUse;
 
+/* Why a file has no index whose records are in one block, as long as that is */
+#define INDEX_TOO_SMALL "the file has fewer than two blocks"
+
 extern bool index_use_load(RecordIndex *index, const OpenFile *file,
 						   int encoding, const FileOptions *options);
 extern void index_use_prepare(IndexUse *use, const FileOptions *options);

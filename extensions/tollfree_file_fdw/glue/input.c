@@ -329,7 +329,7 @@ keep_batch(ScanInput *input, BatchStatus status)
 		if (status == BATCH_READY)
 			input->head_rows += input->batches->batch->nrows;
 		else if (status == BATCH_END)
-			input->index.unused_reason = "the file has fewer than two blocks";
+			input->index.unused_reason = INDEX_TOO_SMALL;
 		return;
 	}
 	if (status == BATCH_READY)

@@ -65,12 +65,15 @@ option_find_ours(List *options)
 	return NULL;
 }
 
-/* Appends the columns that have this option set, as COPY wants to be told. */
+/* Columns' options: the columns that have one are a list for COPY. */
+static const char *const column_options[] = {"force_not_null", "force_null"};
+
+/* Appends the columns that have an option set, as COPY wants to be told. */
 static List *
-append_column_list(List *options, const char *name, Relation rel)
+append_column_lists(List *options, Relation rel)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	List	   *columns = NIL;
+	List	   *columns[lengthof(column_options)] = {NIL};
 
 	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 	{
@@ -83,14 +86,19 @@ append_column_list(List *options, const char *name, Relation rel)
 		{
 			DefElem    *option = lfirst_node(DefElem, cell);
 
-			if (strcmp(option->defname, name) == 0 && defGetBoolean(option))
-				columns = lappend(columns,
-								  makeString(pstrdup(NameStr(attribute->attname))));
+			for (int i = 0; i < lengthof(column_options); i++)
+				if (strcmp(option->defname, column_options[i]) == 0 &&
+					defGetBoolean(option))
+					columns[i] = lappend(columns[i],
+										 makeString(pstrdup(NameStr(attribute->attname))));
 		}
 	}
-	if (columns == NIL)
-		return options;
-	return lappend(options, makeDefElem(pstrdup(name), (Node *) columns, -1));
+	for (int i = 0; i < lengthof(column_options); i++)
+		if (columns[i] != NIL)
+			options = lappend(options,
+							  makeDefElem(pstrdup(column_options[i]),
+										  (Node *) columns[i], -1));
+	return options;
 }
 
 /*
@@ -147,8 +155,7 @@ options_read(Oid relid)
 	if (IsParallelWorker())
 		result.copy = append_leaders_encoding(result.copy);
 	result.format = list_copy(result.copy);
-	result.copy = append_column_list(result.copy, "force_not_null", rel);
-	result.copy = append_column_list(result.copy, "force_null", rel);
+	result.copy = append_column_lists(result.copy, rel);
 	table_close(rel, AccessShareLock);
 	if (result.filename == NULL)
 		elog(ERROR, "either filename or program is required for file_fdw foreign tables");

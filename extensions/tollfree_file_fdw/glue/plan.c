@@ -62,13 +62,18 @@ may_have_index(const FileOptions *options)
 		!options->is_program;
 }
 
-/* How many rows the record index knows of for a byte of the file; 0 if there is none. */
+/*
+ * How many rows the record index knows of for a byte of the file, of that size and
+ * about that many fields; 0 if there is none.
+ */
 static double
-indexed_density(Oid relid, const FileOptions *options)
+indexed_density(Oid relid, const FileOptions *options, int64 size, int nfields)
 {
 	IndexHeader header;
 
-	if (!may_have_index(options) || !index_file_load_header(relid, &header))
+	if (!may_have_index(options) ||
+		!index_may_have_blocks(size, nfields) ||
+		!index_file_load_header(relid, &header))
 		return 0;
 	return (double) header.nrows / header.size;
 }
@@ -84,7 +89,8 @@ estimate_size(RelOptInfo *baserel, Oid relid, FilePlanState *state)
 	if (baserel->tuples >= 0 && baserel->pages > 0)
 		state->rows = clamp_row_est(baserel->tuples / baserel->pages *
 									state->pages);
-	else if ((density = indexed_density(relid, &state->options)) > 0)
+	else if ((density = indexed_density(relid, &state->options, state->size,
+										baserel->max_attr)) > 0)
 		state->rows = clamp_row_est(density * state->size);
 	else
 		state->rows = clamp_row_est((double) state->size /

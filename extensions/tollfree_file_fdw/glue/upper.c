@@ -181,7 +181,7 @@ is_supported(PlannerInfo *root, RelOptInfo *input_rel, List *quals,
 	unsupported = npushed < list_length(quals) ? "such a condition" :
 		aggregates_translate(&context, targets, &work);
 	if (unsupported == NULL)
-		aggregates_open(&context, &work, &unsupported);
+		unsupported = aggregates_unsupported(&context, &work);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
 	return unsupported == NULL;

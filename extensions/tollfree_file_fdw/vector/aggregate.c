@@ -110,8 +110,8 @@ aggregate_prepare(const AggregateOptions *options, const AggregateSpec *spec)
 	return NULL;
 }
 
-static const char *
-aggregate_prepare_all(const AggregateOptions *options)
+const char *
+aggregate_unsupported(const AggregateOptions *options)
 {
 	if (options->nkeys > AGGREGATE_KEYS_MAX)
 		return "too many grouping columns";
@@ -165,7 +165,7 @@ aggregate_open(const AggregateOptions *options, const char **unsupported)
 {
 	Aggregation *aggregation;
 
-	*unsupported = aggregate_prepare_all(options);
+	*unsupported = aggregate_unsupported(options);
 	if (*unsupported != NULL)
 		return NULL;
 	aggregation = allocator_new(&options->allocator, sizeof(Aggregation));

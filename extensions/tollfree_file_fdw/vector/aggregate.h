@@ -103,6 +103,9 @@ typedef struct GroupKey
 
 typedef struct Aggregation Aggregation;
 
+/* Returns NULL, or why aggregate_open would return NULL but for memory. */
+extern const char *aggregate_unsupported(const AggregateOptions *options);
+
 /*
  * Returns an aggregation, or NULL: with *unsupported saying why, or NULL there
  * too when there is no memory.  Filters and arguments are prepared by it, and

@@ -20,7 +20,8 @@
 void
 groups_open(Groups *groups, const AggregateOptions *options)
 {
-	memset(groups, 0, sizeof(*groups));
+	/* What is of a batch is written before it is read. */
+	memset(groups, 0, offsetof(Groups, words));
 	groups->allocator = &options->allocator;
 	groups->columns = options->columns;
 	groups->keys = options->keys;
