@@ -51,6 +51,32 @@ SELECT query, agree(query) FROM unnest(ARRAY['SELECT * FROM first_rows', 'SELECT
 	'SELECT * FROM first_rows WHERE a > 30000', 'SELECT count(*) FROM first_rows x, first_rows y WHERE x.a = y.a AND y.b < 3', 'SELECT * FROM first_wide']) query;
 SELECT regexp_replace(line, '^ *', '') FROM unnest(ARRAY['SELECT * FROM ours.first_rows LIMIT 1', 'SELECT * FROM ours.first_rows LIMIT 5000', 'SELECT a FROM ours.first_rows WHERE b < 900', 'SELECT * FROM ours.first_wide']) query,
 	shown_plan(query, 'analyze, costs off, timing off, summary off, buffers off') line WHERE line ~ 'Record|Column|Removed|Scan';
+-- Blocks that several processes have made are smaller than what is read first; one that is made again passes over several.
+SELECT tollfree_file_fdw_drop_record_index('ours.first_rows');
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET tollfree_file_fdw.parallel_chunk_size = '1kB';
+SELECT count(a) FROM ours.first_rows;
+RESET tollfree_file_fdw.parallel_chunk_size;
+SET max_parallel_workers_per_gather = 0;
+SELECT agree('SELECT a, b FROM first_rows'), agree('SELECT a, b FROM first_rows'), agree('SELECT a, b FROM first_rows WHERE b > 5 LIMIT 2000');
+-- Several processes, who have the file cut by what is kept of it, pass over nothing, however often they start.
+SET max_parallel_workers_per_gather = 2;
+SET enable_hashagg = off;
+SET enable_material = off;
+SET enable_memoize = off;
+SELECT workers, set_config('max_parallel_workers', workers, false), agree('SELECT v, (SELECT sum(c) FROM (SELECT b AS k, count(a) AS c FROM first_rows WHERE length(c) < 99 GROUP BY b ORDER BY 1 OFFSET 0) y WHERE c > v) FROM (VALUES (0), (1), (2)) x (v)')
+FROM unnest('{0,8}'::text[]) workers;
+RESET max_parallel_workers;
+RESET enable_hashagg;
+RESET enable_material;
+RESET enable_memoize;
+SET max_parallel_workers_per_gather = 0;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
 BEGIN;
 DECLARE c CURSOR FOR SELECT a, b, c FROM ours.first_rows;
 FETCH 2 FROM c;
