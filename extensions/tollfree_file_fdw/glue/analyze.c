@@ -366,7 +366,7 @@ try_blocks(Reservoir *sample, OpenFile *file, const FileOptions *options,
 	reader = reader_open(file, &columns, &layout, BLOCK_READ_SIZE, false);
 	if (reader != NULL)
 	{
-		has_index = setting_record_index && options->may_have_index &&
+		has_index = options_keep_index(options) &&
 			index_use_load(&index, file, format_encoding(options), options);
 		done = sample_blocks(sample, reader, has_index ? &index : NULL,
 							 econtext, slot, totalrows);

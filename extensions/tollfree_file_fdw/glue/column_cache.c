@@ -46,10 +46,13 @@ column_cache_prepare(ColumnCache *cache, const IndexUse *index,
 	const bool	counts_all = index->counts_rows && index->filter == NULL;
 
 	cache->columns = columns_copy(columns);
-	cache->is_wanted = setting_column_cache && options->may_have_columns &&
-		index->is_wanted && columns->ncolumns > 0 && !counts_all;
-	cache->unused_reason = counts_all ? "no value is asked for" :
-		"the column cache is switched off";
+	cache->has_failed = palloc0(sizeof(bool) * Max(1, columns->ncolumns));
+	cache->unkept = -1;
+	cache->is_wanted = options_keep_columns(options) && index->is_wanted &&
+		columns->ncolumns > 0 && !counts_all;
+	cache->unused_reason = !options_keep_columns(options) ?
+		"the column cache is switched off" :
+		!index->is_wanted ? index->unused_reason : "no value is asked for";
 }
 
 /* Prepares to make segments of what the reader converts. */
@@ -70,6 +73,8 @@ open_builders(ColumnCache *cache, const FileReader *reader)
 			!reader->base.asks_null[i];
 		if (cache->is_kept[i])
 			segment_builder_open(&cache->builders[i], &allocator, spec);
+		else if (!spec->deferred && cache->unkept < 0)
+			cache->unkept = i;
 	}
 }
 
@@ -228,6 +233,13 @@ store_part(ColumnCache *cache, const IndexUse *index, const FileReader *reader)
 		bytes = segment_builder_finish(&cache->builders[i], index->id,
 									   cache->filled_offset, key.spec->field,
 									   &length);
+		if (bytes == NULL)
+		{
+			cache->has_failed[i] = true;
+			if (cache->unkept < 0)
+				cache->unkept = i;
+			cache->counts.open_column = i + 1;
+		}
 		if (bytes == NULL || cache->is_closed)
 			continue;
 		cache->is_closed = !segment_file_store(&key, bytes, length, cache->room);
@@ -338,6 +350,20 @@ column_cache_give_up(ColumnCache *cache)
 {
 	cache->filled_part = NO_PART;
 	cache->unused_reason = "a record is not plain";
+}
+
+/*
+ * Why parts of a column are not kept, for all that the scan has met; NULL if it knows
+ * of nothing against that.
+ */
+const char *
+column_cache_missing_reason(const ColumnCache *cache, int column)
+{
+	if (cache->columns.specs[column].type == COLUMN_OTHER)
+		return "its type has no fast conversion";
+	if (cache->has_failed[column])
+		return COLUMN_CACHE_OPEN_VALUE;
+	return cache->is_closed ? "there is no room, or it cannot be written" : NULL;
 }
 
 /* Gives back all memory. */

@@ -19,12 +19,17 @@ typedef enum PartState
 	PART_INCOMPLETE				/* there is none of some column */
 } PartState;
 
+/* Why a column is not kept, of the reasons that a worker can meet */
+#define COLUMN_CACHE_OPEN_VALUE "a value has no fast conversion"
+
 /* Of the parts that were read. */
 typedef struct SegmentCounts
 {
 	uint64		needed;
 	uint64		used;			/* of these, read instead of text */
 	uint64		written;
+	int			open_column;	/* one with a value that has no fast
+								 * conversion, counted from 1; 0 if none */
 } SegmentCounts;
 
 /*
@@ -54,6 +59,9 @@ typedef struct ColumnCache
 	bool		is_closed;		/* is there no room, or does writing fail? */
 
 	SegmentCounts counts;
+	int			unkept;			/* a column of which a part is not kept since
+								 * it cannot be; -1 if none has been met */
+	bool	   *has_failed;		/* of each: does a value keep it from that? */
 } ColumnCache;
 
 extern void column_cache_prepare(ColumnCache *cache, const IndexUse *index,
@@ -72,6 +80,8 @@ extern void column_cache_leave(ColumnCache *cache, const IndexUse *index,
 extern void column_cache_finish(ColumnCache *cache, const IndexUse *index,
 								const FileReader *reader);
 extern void column_cache_give_up(ColumnCache *cache);
+extern const char *column_cache_missing_reason(const ColumnCache *cache,
+											   int column);
 extern void column_cache_end(ColumnCache *cache);
 
 #endif							/* TOLLFREE_FILE_COLUMN_CACHE_H */

@@ -7,10 +7,13 @@
 
 #include <sys/stat.h>
 
+#include "utils/rel.h"
+
 #include "aggregate_scan.h"
 #include "callbacks.h"
 #include "compat.h"
 #include "guc.h"
+#include "options.h"
 
 /* Why workers have left the fast path, and how often. */
 static void
@@ -81,6 +84,15 @@ describe_path(const FileScanState *scan, const Plan *plan)
 	return words.data;
 }
 
+/* The name of a column that the scan converts. */
+static const char *
+column_name(const ScanInput *input, int column)
+{
+	AttrNumber	attnum = input->columns.attnums[column];
+
+	return NameStr(TupleDescAttr(RelationGetDescr(input->rel), attnum - 1)->attname);
+}
+
 /* Why there is no record index, in the scan that would have made one; or NULL. */
 static const char *
 describe_no_index(const ScanInput *input)
@@ -95,6 +107,21 @@ describe_no_index(const ScanInput *input)
 		return psprintf("none (%s%s)", input->index.unmade_reason,
 						is_alone ? "" : ", or it could not be stored");
 	return psprintf("none (%s)", input->index.unused_reason);
+}
+
+/* Why no block was skipped. */
+static void
+describe_unskipped(const ScanInput *input, StringInfo words)
+{
+	const IndexUse *index = &input->index;
+
+	if (index->filter == NULL && index->joins == NULL)
+		appendStringInfoString(words, " (no filter)");
+	else if (index->unclean >= 0)
+		appendStringInfo(words, " (column \"%s\" has values with no fast conversion)",
+						 column_name(input, index->unclean));
+	else
+		appendStringInfoString(words, " (a row of each may pass the filter)");
 }
 
 /* What the record index was good for, or why there is none, or NULL. */
@@ -116,14 +143,31 @@ describe_index(const ScanInput *input)
 						 index->unjoined);
 	if (index->counted > 0)
 		appendStringInfo(&words, ", " UINT64_FORMAT " counted", index->counted);
+	if (index->blocks > 0 && index->skipped + index->unjoined + index->counted == 0)
+		describe_unskipped(input, &words);
 	if (written > 0)
 		appendStringInfo(&words, "%s" UINT64_FORMAT " blocks written",
 						 words.len > 0 ? ", " : "", written);
 	return words.data;
 }
 
-/* What column segments were good for, in all processes; NULL if there were none. */
-static char *
+/* Why no column segment was looked for or made where they may be kept, or NULL. */
+static const char *
+describe_no_cache(const ScanInput *input)
+{
+	if (!options_keep_columns(&input->options) || !input_is_begun(input) ||
+		input->slow_reason != NULL)
+		return NULL;
+	if (!input->index.is_wanted)
+		return psprintf("none (%s)", input->index.unused_reason);
+	if (parallel_index_is_making(&input->share.maker))
+		return "none (several processes make the record index)";
+	/* Without an index it is said there why. */
+	return NULL;
+}
+
+/* What column segments were good for, in all processes, or why there are none. */
+static const char *
 describe_cache(const ScanInput *input)
 {
 	const SegmentCounts *ours = &input->cache.counts;
@@ -133,7 +177,7 @@ describe_cache(const ScanInput *input)
 	StringInfoData words;
 
 	if (needed + written == 0)
-		return NULL;
+		return describe_no_cache(input);
 	initStringInfo(&words);
 	if (needed > 0)
 		appendStringInfo(&words, UINT64_FORMAT " of " UINT64_FORMAT " segments",
@@ -141,6 +185,15 @@ describe_cache(const ScanInput *input)
 	if (written > 0)
 		appendStringInfo(&words, "%s" UINT64_FORMAT " written",
 						 words.len > 0 ? ", " : "", written);
+	if (input->cache.unkept >= 0)
+		appendStringInfo(&words, " (column \"%s\": %s)",
+						 column_name(input, input->cache.unkept),
+						 column_cache_missing_reason(&input->cache,
+													 input->cache.unkept));
+	else if (workers->open_column > 0)
+		appendStringInfo(&words, " (column \"%s\": %s)",
+						 column_name(input, workers->open_column - 1),
+						 COLUMN_CACHE_OPEN_VALUE);
 	return words.data;
 }
 

@@ -81,7 +81,7 @@ static const struct
 
 	{"tollfree_file_fdw.column_cache", &setting_column_cache,
 		"Keeps the columns of each file as they were converted, and reads these instead.",
-	"That needs tollfree_file_fdw.record_index, too."},
+	"Their record index is kept and used as well."},
 	{"tollfree_file_fdw.fast_scan", &setting_fast_scan,
 	"Reads files by the wrapper's own parser where it can.", NULL},
 	{"tollfree_file_fdw.join_filters", &setting_join_filters,

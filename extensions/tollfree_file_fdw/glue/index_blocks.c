@@ -48,7 +48,10 @@ judge_block(IndexUse *use, const FileReader *reader, const IndexBlock *block)
 			!(reader->base.asks_null[i] && zone->nulls > 0);
 
 		if (use->needed[i] && !is_clean)
+		{
+			use->unclean = i;
 			return BLOCK_READ;
+		}
 		use->zones[i] = is_clean ? zone : NULL;
 	}
 	if (use->filter != NULL)

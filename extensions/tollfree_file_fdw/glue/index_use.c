@@ -277,11 +277,13 @@ choose_role(IndexUse *use, FileReader *reader)
 void
 index_use_prepare(IndexUse *use, const FileOptions *options)
 {
-	use->is_wanted = setting_record_index && options->may_have_index;
+	use->is_wanted = options_keep_index(options);
+	use->unclean = -1;
 	use->is_lazy = options->is_lazy;
 	use->is_append_only = options->is_append_only;
 	use->unused_reason = use->is_wanted ? NO_INDEX :
-		"the record index is switched off";
+		options->may_have_index ? "the record index is switched off" :
+		"the table's option record_index is false";
 }
 
 /* Forgets the last execution: what follows is another one. */

@@ -62,6 +62,9 @@ typedef struct IndexUse
 	uint64		unjoined;		/* blocks not read: no row is joined */
 	uint64		counted;		/* blocks not read: all rows do, and are only
 								 * counted */
+	int			unclean;		/* a needed column of which a block that was
+								 * read has values that are not known; -1 if
+								 * there is none */
 	uint64		skipped_rows;	/* since somebody has asked */
 	uint64		unjoined_rows;	/* likewise, as the next */
 	uint64		counted_rows;

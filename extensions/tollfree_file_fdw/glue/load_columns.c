@@ -30,7 +30,7 @@
 #include "segment_file.h"
 
 /* Columns of tollfree_file_fdw_load_columns */
-#define LOAD_COLUMNS 3
+#define LOAD_COLUMNS 4
 
 COMPAT_SQL_FUNCTION(tollfree_file_fdw_load_columns);
 
@@ -76,9 +76,9 @@ check_settings(Relation rel)
 	if (!options.may_have_index || !options.may_have_columns)
 		report_obstacle(rel, "a table option switches that off",
 						"Set the table's options \"record_index\" and \"column_cache\" to true.");
-	if (!setting_record_index || !setting_column_cache)
+	if (!setting_column_cache)
 		report_obstacle(rel, "a setting switches that off",
-						"Set tollfree_file_fdw.record_index and tollfree_file_fdw.column_cache to on.");
+						"Set tollfree_file_fdw.column_cache to on.");
 }
 
 /* The columns of the table that an array names; ERROR if it has no such column. */
@@ -151,6 +151,22 @@ make_query(Relation rel, const Bitmapset *asked)
 	return query.data;
 }
 
+/*
+ * Why all of a column that the scan asked for is not kept, for each attribute of the
+ * table; NULL where it is.
+ */
+static const char **
+find_reasons(Relation rel, const ColumnCache *cache)
+{
+	const char **reasons = palloc0(sizeof(char *) *
+								   Max(1, RelationGetNumberOfAttributes(rel)));
+
+	for (int i = 0; i < cache->columns.ncolumns; i++)
+		reasons[cache->columns.attnums[i] - 1] =
+			column_cache_missing_reason(cache, i);
+	return reasons;
+}
+
 /* Raises an ERROR if a scan that has ended could not keep anything. */
 static void
 check_scan(Relation rel, const FileScanState *scan)
@@ -182,10 +198,16 @@ remove_useless(Relation rel, const IndexUse *index)
 							   has_index ? index->id : NULL);
 }
 
-/* Reads all rows of the query, by one process, and throws them away. */
-static void
+/*
+ * Reads all rows of the query, by one process, and throws them away.  Returns why
+ * columns are not kept, in the current memory context.
+ */
+static const char **
 read_rows(Relation rel, const char *query)
 {
+	MemoryContext context = CurrentMemoryContext;
+	MemoryContext old;
+	const char **reasons;
 	SPIPlanPtr	plan;
 	Portal		portal;
 	PlanState  *node;
@@ -205,13 +227,18 @@ read_rows(Relation rel, const char *query)
 	scan = castNode(ForeignScanState, node)->fdw_state;
 	check_scan(rel, scan);
 	remove_useless(rel, &scan->input.index);
+	old = MemoryContextSwitchTo(context);
+	reasons = find_reasons(rel, &scan->input.cache);
+	MemoryContextSwitchTo(old);
 	SPI_cursor_close(portal);
 	SPI_finish();
+	return reasons;
 }
 
-/* Returns what is kept of the columns asked for, a row for each. */
+/* Returns what is kept of the columns asked for, and why not all, a row for each. */
 static void
-list_kept(ReturnSetInfo *result, Relation rel, const Bitmapset *asked)
+list_kept(ReturnSetInfo *result, Relation rel, const Bitmapset *asked,
+		  const char **reasons)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
 	HTAB	   *kept = segment_file_survey();
@@ -233,6 +260,8 @@ list_kept(ReturnSetInfo *result, Relation rel, const Bitmapset *asked)
 		values[0] = CStringGetTextDatum(NameStr(attribute->attname));
 		values[1] = Int64GetDatum(column == NULL ? 0 : column->nsegments);
 		values[2] = Int64GetDatum(column == NULL ? 0 : column->size);
+		nulls[3] = reasons[i] == NULL;
+		values[3] = nulls[3] ? (Datum) 0 : CStringGetTextDatum(reasons[i]);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 }
@@ -243,6 +272,7 @@ tollfree_file_fdw_load_columns(PG_FUNCTION_ARGS)
 {
 	Relation	rel;
 	Bitmapset  *asked = NULL;
+	const char **reasons;
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (PG_ARGISNULL(0))
@@ -251,8 +281,8 @@ tollfree_file_fdw_load_columns(PG_FUNCTION_ARGS)
 	check_settings(rel);
 	if (!PG_ARGISNULL(1))
 		asked = find_named(rel, PG_GETARG_ARRAYTYPE_P(1));
-	read_rows(rel, make_query(rel, asked));
-	list_kept((ReturnSetInfo *) fcinfo->resultinfo, rel, asked);
+	reasons = read_rows(rel, make_query(rel, asked));
+	list_kept((ReturnSetInfo *) fcinfo->resultinfo, rel, asked, reasons);
 	table_close(rel, AccessShareLock);
 	return (Datum) 0;
 }

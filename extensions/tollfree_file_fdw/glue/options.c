@@ -27,9 +27,11 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/rel.h"
+#include "utils/varlena.h"
 
 #include "compat.h"
 #include "compat_export.h"
+#include "guc.h"
 #include "options.h"
 
 #define OPTION_LAZY "lazy"
@@ -39,14 +41,20 @@
 
 COMPAT_SQL_FUNCTION(tollfree_file_fdw_validator);
 
+static const char *const our_options[] = {
+	OPTION_APPEND_ONLY, OPTION_COLUMN_CACHE, OPTION_LAZY, OPTION_RECORD_INDEX
+};
+
 /* Is this an option that file_fdw does not have? */
 static bool
 is_ours(const char *name)
 {
-	return strcmp(name, OPTION_LAZY) == 0 ||
-		strcmp(name, OPTION_RECORD_INDEX) == 0 ||
-		strcmp(name, OPTION_COLUMN_CACHE) == 0 ||
-		strcmp(name, OPTION_APPEND_ONLY) == 0;
+	for (int i = 0; i < lengthof(our_options); i++)
+	{
+		if (strcmp(name, our_options[i]) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* The name of the first option that file_fdw does not have, or NULL. */
@@ -162,6 +170,21 @@ options_read(Oid relid)
 	return result;
 }
 
+/* Are converted columns of the file kept and used, if there is an index of it? */
+bool
+options_keep_columns(const FileOptions *options)
+{
+	return setting_column_cache && options->may_have_columns;
+}
+
+/* Is a record index of the file kept and used?  Kept columns are worth nothing without. */
+bool
+options_keep_index(const FileOptions *options)
+{
+	return options->may_have_index && !options->is_program &&
+		(setting_record_index || options_keep_columns(options));
+}
+
 /*
  * Has COPY convert only the columns named, in the current memory context; NIL
  * stands for all.
@@ -188,6 +211,38 @@ check_our_option(char *name, const char *value, Oid catalog)
 									 -1));
 }
 
+/*
+ * Raises an ERROR if a table of a program has an option about what is kept of a
+ * file.  One that is false says what is so.
+ */
+static void
+check_program_option(const char *name, const char *value)
+{
+	if (strcmp(name, OPTION_LAZY) == 0 ||
+		!defGetBoolean(makeDefElem(pstrdup(name),
+								   (Node *) makeString(pstrdup(value)), -1)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_SYNTAX_ERROR),
+			 errmsg("conflicting options \"%s\" and \"program\"", name),
+			 errdetail("Nothing is kept of what a program prints."),
+			 errhint("Drop the option \"%s\", or write the output to a file and set \"filename\".",
+					 name)));
+}
+
+/* The name in an element of an options' array; *value is what is behind it. */
+static char *
+split_option(Datum element, char **value)
+{
+	char	   *name = TextDatumGetCString(element);
+	char	   *equals = strchr(name, '=');
+
+	if (equals != NULL)
+		*equals = '\0';
+	*value = equals == NULL ? "" : equals + 1;
+	return name;
+}
+
 /* The array without our options, which are checked. */
 static ArrayType *
 strip_our_options(ArrayType *options, Oid catalog)
@@ -195,22 +250,71 @@ strip_our_options(ArrayType *options, Oid catalog)
 	Datum	   *elements;
 	int			count;
 	int			kept = 0;
+	bool		is_program = false;
+	char	   *value;
 
 	deconstruct_array(options, TEXTOID, -1, false, TYPALIGN_INT,
 					  &elements, NULL, &count);
 	for (int i = 0; i < count; i++)
+		is_program |= strcmp(split_option(elements[i], &value), "program") == 0;
+	for (int i = 0; i < count; i++)
 	{
-		char	   *name = TextDatumGetCString(elements[i]);
-		char	   *equals = strchr(name, '=');
+		char	   *name = split_option(elements[i], &value);
 
-		if (equals != NULL)
-			*equals = '\0';
 		if (is_ours(name))
-			check_our_option(name, equals == NULL ? "" : equals + 1, catalog);
+		{
+			check_our_option(name, value, catalog);
+			if (is_program)
+				check_program_option(name, value);
+		}
 		else
 			elements[kept++] = elements[i];
 	}
 	return construct_array(elements, kept, TEXTOID, -1, false, TYPALIGN_INT);
+}
+
+/* One of our options whose name is another one but for a slip or two, or NULL. */
+static const char *
+find_nearest(const char *name)
+{
+	for (int i = 0; i < lengthof(our_options); i++)
+	{
+		int			length = strlen(our_options[i]);
+		int			most = length > 4 ? 2 : 1;
+
+		if (strlen(name) < NAMEDATALEN &&
+			varstr_levenshtein_less_equal(name, strlen(name), our_options[i],
+										  length, 1, 1, 1, most, true) <= most)
+			return our_options[i];
+	}
+	return NULL;
+}
+
+/*
+ * Error context of file_fdw's validator, whose argument is the array that it
+ * checks.  It does not know our options, so neither does its hint.
+ */
+static void
+hint_nearest(void *arg)
+{
+	Datum	   *elements;
+	int			count;
+	char	   *value;
+
+	if (geterrcode() != ERRCODE_FDW_INVALID_OPTION_NAME)
+		return;
+	deconstruct_array(arg, TEXTOID, -1, false, TYPALIGN_INT, &elements, NULL,
+					  &count);
+	for (int i = 0; i < count; i++)
+	{
+		const char *nearest = find_nearest(split_option(elements[i], &value));
+
+		if (nearest != NULL)
+		{
+			errhint("Perhaps you meant the option \"%s\".", nearest);
+			return;
+		}
+	}
 }
 
 /* The wrapper's validator. */
@@ -223,7 +327,17 @@ tollfree_file_fdw_validator(PG_FUNCTION_ARGS)
 												   "file_fdw_validator",
 												   true, NULL);
 
+	ErrorContextCallback context = {
+		.callback = hint_nearest,
+		.arg = options,
+		.previous = error_context_stack
+	};
+
+	/* On other objects than a table ours are no options either. */
+	if (catalog == ForeignTableRelationId)
+		error_context_stack = &context;
 	DirectFunctionCall2(validator, PointerGetDatum(options),
 						ObjectIdGetDatum(catalog));
+	error_context_stack = context.previous;
 	PG_RETURN_VOID();
 }

@@ -22,6 +22,8 @@ typedef struct FileOptions
 
 extern const char *option_find_ours(List *options);
 extern FileOptions options_read(Oid relid);
+extern bool options_keep_columns(const FileOptions *options);
+extern bool options_keep_index(const FileOptions *options);
 extern void options_select_columns(FileOptions *options, List *columns);
 
 #endif							/* TOLLFREE_FILE_OPTIONS_H */

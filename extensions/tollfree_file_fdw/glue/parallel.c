@@ -157,6 +157,8 @@ add_segments(SegmentCounts *sum, const SegmentCounts *counts)
 	sum->needed += counts->needed;
 	sum->used += counts->used;
 	sum->written += counts->written;
+	if (sum->open_column == 0)
+		sum->open_column = counts->open_column;
 }
 
 /* Tells the leader what a worker has read and kept, when that has ended. */

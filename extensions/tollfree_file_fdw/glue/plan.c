@@ -54,14 +54,6 @@ look_at_file(FilePlanState *state)
 		status.st_mtim.tv_nsec;
 }
 
-/* May there be a record index of the file? */
-static bool
-may_have_index(const FileOptions *options)
-{
-	return setting_record_index && options->may_have_index &&
-		!options->is_program;
-}
-
 /*
  * How many rows the record index knows of for a byte of the file, of that size and
  * about that many fields; 0 if there is none.
@@ -71,7 +63,7 @@ indexed_density(Oid relid, const FileOptions *options, int64 size, int nfields)
 {
 	IndexHeader header;
 
-	if (!may_have_index(options) ||
+	if (!options_keep_index(options) ||
 		!index_may_have_blocks(size, nfields) ||
 		!index_file_load_header(relid, &header))
 		return 0;
@@ -250,7 +242,7 @@ adds_to_index(Oid relid, const FilePlanState *state)
 	FileColumns columns;
 	int			nmissing;
 
-	if (!may_have_index(&state->options) || state->options.is_lazy ||
+	if (!options_keep_index(&state->options) || state->options.is_lazy ||
 		!index_file_load_fields(relid, &header, &fields) ||
 		header.size != state->size || header.modified_ns != state->modified_ns)
 		return false;

@@ -22,6 +22,7 @@
 #include "postgres.h"
 
 #include "executor/executor.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/rel.h"
 
@@ -389,14 +390,38 @@ copy_line_end(LineEnd line_end)
 	return EOL_UNKNOWN;
 }
 
-/* A few words on why COPY's parser must go on. */
+/*
+ * What bytes core/ does not take for characters of the file's encoding, or has no
+ * way to convert; in the current memory context.
+ */
+static const char *
+encoding_words(const FileReader *reader)
+{
+	const char *name = pg_encoding_to_char(reader->layout.encoding);
+
+	switch (reader->layout.dialect.encoding)
+	{
+		case FILE_ENCODING_UTF8:
+			return "a zero byte or bytes that are not valid UTF8";
+		case FILE_ENCODING_SINGLE_BYTE:
+			return "a zero byte";
+		case FILE_ENCODING_ASCII:
+			break;
+	}
+	if (reader->layout.encoding == GetDatabaseEncoding())
+		return psprintf("characters of encoding %s", name);
+	return psprintf("characters to be converted from %s to %s", name,
+					GetDatabaseEncodingName());
+}
+
+/* A few words on why COPY's parser must go on, in the current memory context. */
 const char *
 reader_handover_words(const FileReader *reader)
 {
 	switch (filescan_handover(reader->scan)->reason)
 	{
 		case HANDOVER_ENCODING:
-			return "bytes to be checked or converted";
+			return encoding_words(reader);
 		case HANDOVER_LINE_END:
 			return "another line end";
 		case HANDOVER_FIELDS:
@@ -433,8 +458,9 @@ reader_hand_over(FileReader *reader)
 			  at_start ? EOL_UNKNOWN : copy_line_end(handover->line_end));
 	if (reader->lines_before == COPY_LINE_UNKNOWN)
 		return psprintf("%s after byte %lld", words, (long long) offset);
-	return psprintf("%s after line %lld", words,
-					(long long) (line + reader->lines_before));
+	line += reader->lines_before;
+	return line == 0 ? psprintf("%s in the first line", words) :
+		psprintf("%s after line %lld", words, (long long) line);
 }
 
 /*

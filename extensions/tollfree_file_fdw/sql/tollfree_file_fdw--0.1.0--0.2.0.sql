@@ -40,7 +40,7 @@ COMMENT ON FUNCTION tollfree_file_fdw_drop_cached_columns(regclass) IS
 
 CREATE FUNCTION tollfree_file_fdw_load_columns(relation regclass,
 	columns name[] DEFAULT NULL,
-	OUT column_name text, OUT segments int8, OUT size int8)
+	OUT column_name text, OUT segments int8, OUT size int8, OUT reason text)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME';

@@ -83,7 +83,7 @@ FALLBACKS = {
     "an escaped byte": Fallback("an escaped byte", "t", {"t": "\\303\\251"}),
     "one escaped byte": Fallback("an escaped byte", "t", {"t": "\\303\\251"}, lines=AT_END),
     "another encoding": Fallback(
-        "bytes to be",
+        "to be converted",
         "t",
         {"t": "é"},
         options={"delimiter": "|", "encoding": "LATIN1"},

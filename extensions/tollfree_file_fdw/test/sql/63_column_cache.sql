@@ -29,7 +29,7 @@ $$;
 SET max_parallel_workers_per_gather = 0;
 SET tollfree_file_fdw.debug_record_index_age = 0;
 
--- Off by default, and of no use without a record index.
+-- Off by default. The record index that it needs is kept with it.
 SELECT name, setting, unit, context FROM pg_settings WHERE name ~ 'tollfree_file_fdw.*(column|segment)' ORDER BY 1;
 SET tollfree_file_fdw.debug_require = 'column_cache';
 SELECT sum(id) FROM ours.cached;
