@@ -283,8 +283,8 @@ def test_copy_does_not_wait_for_each_row(local: Connection, link: Link) -> None:
     ("carrier", "setup", "select"),
     [
         ("postgres_fdw", 5, 5),
-        # the SELECT itself, and the COMMIT that nobody waits for
-        ("tollfree_postgres_fdw", 1, 1 + 1),
+        # all that sets up a session travels with the SELECT; its first COMMIT is waited for
+        ("tollfree_postgres_fdw", 0, 1 + 1),
     ],
 )
 def test_setting_up_a_session(

@@ -19,6 +19,7 @@
 #include "join/inner.h"
 #include "join/lookup.h"
 #include "scan/scan.h"
+#include "session/questions.h"
 #include "sql/deparse.h"
 #include "sql/plan.h"
 
@@ -118,7 +119,7 @@ add_scan(InnerSide *side, EState *estate, const Plan *plan,
 	InnerScan  *inner;
 
 	if (query == NULL || !method_is_free(scan->node, &scan->plan) ||
-		!scan->session->remote.takes_arrays)
+		!questions_takes_arrays(scan->session))
 		return;
 	side->scans = side->nscans == 0 ? palloc(sizeof(InnerScan)) :
 		repalloc(side->scans, (side->nscans + 1) * sizeof(InnerScan));
@@ -222,7 +223,7 @@ inner_has_timeout(const InnerSide *side)
 {
 	for (int i = 0; i < side->nscans; i++)
 	{
-		if (side->scans[i].batches[0].scan->session->remote.has_statement_timeout)
+		if (questions_has_timeout(side->scans[i].batches[0].scan->session))
 			return true;
 	}
 	return false;

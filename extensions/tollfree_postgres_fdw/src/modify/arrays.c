@@ -36,6 +36,7 @@
 #include "utils/memutils.h"
 
 #include "modify/writes.h"
+#include "session/questions.h"
 #include "session/session.h"
 #include "sql/deparse.h"
 #include "wire/decode.h"
@@ -136,7 +137,7 @@ arrays_create(Session *session, Relation rel, const ModifyPlan *plan)
 {
 	RowArrays  *arrays = palloc0(sizeof(RowArrays));
 
-	if (session->remote.has_statement_timeout ||
+	if (questions_has_timeout(session) ||
 		!describe_columns(arrays, rel, plan->targets, session))
 		return NULL;
 	arrays->sql = deparse_insert_arrays(plan, rel);

@@ -427,7 +427,7 @@ fetch_receive(RemoteScanState *scan)
 	while (scan_is_in_flight(scan))
 	{
 		if (scan->method != FETCH_DIRECT &&
-			!scan->session->remote.has_statement_timeout &&
+			!questions_has_timeout(scan->session) &&
 			scan->result_bytes >= SCAN_BYTES)
 			return true;
 		if (!results_are_ready(scan->session))

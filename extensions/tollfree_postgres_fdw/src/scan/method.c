@@ -96,11 +96,11 @@ method_is_free(const ForeignScanState *node, const ScanPlan *scan)
  */
 bool
 method_may_prefetch(const ForeignScanState *node, const ScanPlan *scan,
-					const Session *session)
+					Session *session)
 {
 	return method_is_free(node, scan) &&
 		!(node->ss.ps.async_capable && session != NULL &&
-		  session->remote.has_statement_timeout);
+		  questions_has_timeout(session));
 }
 
 /* May a LIMIT be sent with the query? */
@@ -216,7 +216,7 @@ method_choose(const ForeignScanState *node, RemoteScanState *scan)
 		return FETCH_CURSOR;
 	method = method_for(node, &scan->plan, &scan->demand,
 						method_reads(node, &scan->demand, READS_ALL));
-	return method == FETCH_STREAM && scan->session->remote.has_statement_timeout ?
+	return method == FETCH_STREAM && questions_has_timeout(scan->session) ?
 		FETCH_CURSOR : method;
 }
 

@@ -10,6 +10,7 @@
 #include "utils/resowner.h"
 #include "utils/timestamp.h"
 
+#include "session/questions.h"
 #include "session/session.h"
 #include "sql/plan.h"
 #include "wire/rows.h"
@@ -192,7 +193,7 @@ scan_may_outlive_batch(const RemoteScanState *scan)
 static inline bool
 scan_may_wait(const RemoteScanState *scan)
 {
-	return !scan->session->remote.has_statement_timeout &&
+	return !questions_has_timeout(scan->session) &&
 		!scan_may_outlive_batch(scan);
 }
 
@@ -220,7 +221,7 @@ extern List *autocommit_relations(ForeignScanState *node, const ScanPlan *plan);
 /* method.c */
 extern bool method_is_free(const ForeignScanState *node, const ScanPlan *scan);
 extern bool method_may_prefetch(const ForeignScanState *node,
-								const ScanPlan *scan, const Session *session);
+								const ScanPlan *scan, Session *session);
 extern ScanDemand method_demand(const ForeignScanState *node,
 								const ScanPlan *scan);
 extern bool method_reads(const ForeignScanState *node, const ScanDemand *demand,

@@ -25,6 +25,9 @@
 #include "session/shared_counters.h"
 #include "session/wait.h"
 
+/* Round trips that connecting takes, at least: TCP's own, and the startup */
+#define CONNECT_ROUND_TRIPS 2
+
 /* How long closing a connection may wait for answers, in ms */
 #define CLOSE_LIMIT_MIN 100
 #define CLOSE_LIMIT_MAX 1000
@@ -40,13 +43,11 @@ static const char *const settings[] = {
 /*
  * Sets up the session in one batch: settings under which values are exchanged,
  * the statements that transactions need, and what the remote server is like.
+ * The answers are read with those to the next batch.
  */
 static void
 configure(Session *session)
 {
-	TimestampTz start = GetCurrentTimestamp();
-	PGresult   *res;
-
 	batch_begin(session, false);
 	for (int i = 0; i < lengthof(settings); i++)
 		batch_add(session, PART_CLEANUP, 0, settings[i]);
@@ -54,14 +55,7 @@ configure(Session *session)
 	questions_add_at_setup(session);
 	if (!batch_send(session))
 		results_report(session, ERROR, NULL, settings[0]);
-	session->counters.round_trips++;
-	res = results_next(session);
-	if (PQstatus(session->conn) == CONNECTION_BAD)
-		results_report(session, ERROR, res, settings[0]);
-	Assert(res == NULL);
 	session->unusable = false;
-	session->remote.round_trip =
-		TimestampDifferenceMilliseconds(start, GetCurrentTimestamp());
 }
 
 /* Keeps a name for messages that must not fail: in ASCII. */
@@ -125,6 +119,7 @@ void
 connection_begin(Session *session, UserMapping *user)
 {
 	ForeignServer *server = GetForeignServer(user->serverid);
+	TimestampTz start = GetCurrentTimestamp();
 
 	Assert(session->conn == NULL);
 	shared_counters_attach();
@@ -132,6 +127,9 @@ connection_begin(Session *session, UserMapping *user)
 	wait_make_room(server->servername);
 	session->conn = connect_open(server, user);
 	error_receive_notices(session);
+	session->remote.round_trip =
+		TimestampDifferenceMilliseconds(start, GetCurrentTimestamp()) /
+		CONNECT_ROUND_TRIPS;
 	session->remote.same_encoding = is_same_encoding(session->conn);
 	PG_TRY();
 	{
@@ -217,6 +215,7 @@ connection_end(Session *session)
 	session->added.received = session->added.sent = 0;
 	connection_close(session, GetCurrentTimestamp());
 	session->is_set_up = session->unusable = false;
+	session->remote.unanswered = 0;
 	PQfreemem(session->fatal);
 	session->fatal = NULL;
 

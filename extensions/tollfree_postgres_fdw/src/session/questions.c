@@ -9,12 +9,20 @@
  * the last is asked where its error would end the user's transaction:
  *
  *	When the session is set up, in the same batch, each behind a Sync of its
- *	own: is the write check answered, what is statement_timeout, what is the
- *	default isolation level, may the user send keys as arrays (join/)?
+ *	own: what is statement_timeout, what is the default isolation level?  The
+ *	first command is sent behind them, unless how it is sent depends on them.
  *
- *	After the COMMIT of a transaction, in a transaction of its own.  Nobody
+ *	After the COMMIT of a session's first transaction, which is always waited
+ *	for: is the write check answered, may the user send keys as arrays (join/)?
+ *	Their first execution reads catalogs, and so takes as long as many a query.
+ *	The second transaction waits for the answers, which the remote server has to
+ *	give before.  If the first depends on one, they are asked before it, or in a
+ *	savepoint if it has begun.
+ *
+ *	After the COMMIT of a later transaction, in a transaction of its own.  Nobody
  *	waits; the answers are read with the next batch: are relations plain, and
- *	which of their columns have an index?
+ *	which of their columns have an index?  It would take a good part of the work of
+ *	a session that has but one query.
  *
  *	In the user's transaction, in a savepoint (session_ask): how large is a
  *	table, what are its statistics (analyze/)?  ANALYZE waits for these as it
@@ -24,7 +32,7 @@
  *	transaction written (the write check)?
  *
  * A savepoint around the write check would cost more than the check saves.  It
- * is sent only if it worked when the session was set up.  If the right to call
+ * is sent only if it worked in a transaction of its own.  If the right to call
  * its function is revoked later, one transaction fails, and the session is
  * replaced by one that does not ask.
  *
@@ -45,6 +53,7 @@
 #include "session/batch.h"
 #include "session/results.h"
 #include "session/questions.h"
+#include "session/session.h"
 #include "sql/deparse.h"
 
 /* The first version that can be asked whether a transaction has written */
@@ -127,30 +136,109 @@ typedef struct RelationQuestion
 	const char *names[2];		/* remote schema and relation */
 } RelationQuestion;
 
-/* Asks at the setup of the session what all its transactions depend on. */
+/* Adds a question about the server, behind a Sync of its own. */
+static void
+add_question(Session *session, PartKind kind, const char *sql)
+{
+	batch_add_sync(session);
+	batch_add(session, kind, 0, sql);
+	session->remote.unanswered++;
+}
+
+/* Asks whether the write check is answered. */
+static void
+add_write_question(Session *session)
+{
+	if (PQserverVersion(session->conn) < QUESTIONS_VERSION)
+		return;
+	batch_add_sync(session);
+	control_prepare(session, PART_QUESTION_CONTROL, WRITE_CHECK_NAME,
+					WRITE_CHECK_SQL);
+	control_add(session, PART_WRITE_QUESTION, 0, WRITE_CHECK_NAME,
+				WRITE_CHECK_SQL);
+	session->remote.unanswered++;
+}
+
+/* Asks what is not asked at setup, once. */
+static void
+add_later_questions(Session *session)
+{
+	session->remote.asked_all = true;
+	add_write_question(session);
+	add_question(session, PART_ARRAYS_QUESTION, ARRAYS_SQL);
+}
+
+/* Asks at the setup of the session what costs next to nothing to answer. */
 void
 questions_add_at_setup(Session *session)
 {
+	session->remote.unanswered = 0;
+	session->remote.asked_all = session->remote.knows_arrays = false;
 	session->remote.can_check_writes = false;
 	session->remote.has_statement_timeout = true;
 	session->remote.is_serializable = true;
 	session->remote.hides_relations = false;
-	session->remote.takes_arrays = false;
+	session->remote.takes_arrays = true;
 
-	if (PQserverVersion(session->conn) >= QUESTIONS_VERSION)
+	add_question(session, PART_TIMEOUT_QUESTION, TIMEOUT_SQL);
+	add_question(session, PART_ISOLATION_QUESTION, ISOLATION_SQL);
+}
+
+/*
+ * Waits for the answers to the questions about the server.  What has not been
+ * asked is asked first, if there is no transaction yet: one round trip for all.
+ * A lost connection answers nothing, and shows when it is used.
+ */
+static void
+await_answers(Session *session)
+{
+	if (!session->remote.asked_all && session->xact.remote_depth == 0 &&
+		!batch_is_in_flight(session) && session->pending.flush.act == NULL)
 	{
-		batch_add_sync(session);
-		control_prepare(session, PART_QUESTION_CONTROL, WRITE_CHECK_NAME,
-						WRITE_CHECK_SQL);
-		control_add(session, PART_WRITE_QUESTION, 0, WRITE_CHECK_NAME,
-					WRITE_CHECK_SQL);
+		batch_begin(session, false);
+		add_later_questions(session);
+		session->counters.round_trips++;
+		if (!batch_send(session))
+			return;
 	}
-	batch_add_sync(session);
-	batch_add(session, PART_TIMEOUT_QUESTION, 0, TIMEOUT_SQL);
-	batch_add_sync(session);
-	batch_add(session, PART_ISOLATION_QUESTION, 0, ISOLATION_SQL);
-	batch_add_sync(session);
-	batch_add(session, PART_ARRAYS_QUESTION, 0, ARRAYS_SQL);
+	results_read_questions(session);
+}
+
+/* Has the remote server a statement_timeout?  True if it does not say. */
+bool
+questions_has_timeout(Session *session)
+{
+	if (session->remote.unanswered > 0)
+		await_answers(session);
+	return session->remote.has_statement_timeout;
+}
+
+/* May the remote user send keys as arrays? */
+bool
+questions_takes_arrays(Session *session)
+{
+	if (!session->remote.knows_arrays)
+		await_answers(session);
+	if (!session->remote.knows_arrays)
+	{
+		PGresult   *res = session_ask(session, ARRAYS_SQL);
+
+		session->remote.knows_arrays = true;
+		session->remote.takes_arrays = res != NULL;
+		PQclear(res);
+	}
+	return session->remote.takes_arrays;
+}
+
+/*
+ * Waits for the answers to what was asked behind the first COMMIT: what is sent
+ * next depends on them.
+ */
+void
+questions_settle(Session *session)
+{
+	if (session->remote.asked_all)
+		results_read_questions(session);
 }
 
 /*
@@ -402,15 +490,24 @@ add_relation_question(Session *session, const RelationQuestion *question,
 	}
 }
 
-/* Asks about the relations that are not known yet, behind the COMMIT. */
+/*
+ * Asks behind the COMMIT, if the session goes on: behind the first about the
+ * server, behind later ones about relations that are not known.
+ */
 void
 questions_add_behind_commit(Session *session)
 {
 	bool		is_asking = false;
 	ListCell   *cell;
 
-	if (session->remote.hides_relations || session->options.is_outdated ||
-		!session->options.keep)
+	if (session->options.is_outdated || !session->options.keep)
+		return;
+	if (!session->remote.asked_all)
+	{
+		add_later_questions(session);
+		return;
+	}
+	if (session->remote.hides_relations)
 		return;
 	foreach(cell, session->facts.unasked)
 	{
@@ -473,16 +570,21 @@ questions_take(Session *session, const BatchPart *part, const PGresult *res)
 			session->remote.hides_relations |= is_refused;
 			break;
 		case PART_WRITE_QUESTION:
+			session->remote.unanswered--;
 			session->remote.can_check_writes = is_answered;
 			break;
 		case PART_TIMEOUT_QUESTION:
+			session->remote.unanswered--;
 			session->remote.has_statement_timeout = strcmp(answer, "0") != 0;
 			break;
 		case PART_ISOLATION_QUESTION:
+			session->remote.unanswered--;
 			session->remote.is_serializable = !is_answered ||
 				strcmp(answer, "serializable") == 0;
 			break;
 		case PART_ARRAYS_QUESTION:
+			session->remote.unanswered--;
+			session->remote.knows_arrays = true;
 			session->remote.takes_arrays =
 				PQresultStatus(res) == PGRES_TUPLES_OK;
 			break;

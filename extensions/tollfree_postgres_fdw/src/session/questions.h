@@ -10,6 +10,9 @@
 extern void questions_add_at_setup(Session *session);
 extern void questions_add_behind_commit(Session *session);
 extern void questions_add_write_check(Session *session, bool only_reads);
+extern bool questions_has_timeout(Session *session);
+extern bool questions_takes_arrays(Session *session);
+extern void questions_settle(Session *session);
 extern void questions_take(Session *session, const BatchPart *part,
 						   const PGresult *res);
 

@@ -420,6 +420,40 @@ results_are_ready(Session *session)
 	return true;
 }
 
+/*
+ * Reads on until the questions about the server are answered, or the connection is
+ * lost.  No command of the caller is before them.  The Sync behind the last one is
+ * read, too: if that has failed, libpq would skip a result where the next command
+ * is queued before.
+ */
+void
+results_read_questions(Session *session)
+{
+	const BatchPart *part = batch_part(session);
+	bool		is_apart = false;
+
+	while (part != NULL && part->kind != PART_COMMAND &&
+		   (session->remote.unanswered > 0 || is_apart))
+	{
+		PGresult   *res = wait_for_result(session);
+
+		if (PQstatus(session->conn) == CONNECTION_BAD)
+		{
+			PQclear(res);
+			return;
+		}
+		if (error_is_fatal(res))
+		{
+			PQclear(res);
+			results_drain(session);
+			return;
+		}
+		is_apart = part->kind != PART_SYNC;
+		take_answer(session, res, false);
+		part = batch_part(session);
+	}
+}
+
 /* Reads the rest of the batch, and raises an error of any command in it. */
 void
 results_finish(Session *session)

@@ -12,6 +12,7 @@ extern int64 results_bytes(const PGresult *res);
 extern PGresult *results_next(Session *session);
 extern bool results_are_ready(Session *session);
 extern bool results_read_leading(Session *session, bool may_replace);
+extern void results_read_questions(Session *session);
 extern void results_finish(Session *session);
 extern void results_drain(Session *session);
 extern void results_forget_description(Session *session);

@@ -147,7 +147,10 @@ send_commands(Session *session, const RemoteCommand *commands, int ncommands,
 
 	questions_note_relations(session, commands[0].hints.sole_relids);
 	if (!sending.appends)
+	{
 		pending_drain(session);
+		questions_settle(session);
+	}
 	batch_begin(session, sending.appends);
 	decide(session, &sending);
 	emit(session, &sending);

@@ -38,13 +38,17 @@ typedef struct SessionOptions
 
 /*
  * What the remote server is like.  Written by connection.c and questions.c,
- * round_trip by scan/cursor.c, has_forgotten by results.c, too.
+ * round_trip by scan/cursor.c, has_forgotten by results.c, too.  Above
+ * session/, questions.h has functions for what need not be known yet.
  */
 typedef struct RemoteTraits
 {
+	int			unanswered;		/* questions about what follows */
 	bool		has_statement_timeout;	/* true if not known */
 	bool		is_serializable;	/* by default; true if not known */
+	bool		asked_all;		/* of them */
 	bool		can_check_writes;	/* does it answer the write check? */
+	bool		knows_arrays;	/* has it answered the next one? */
 	bool		takes_arrays;	/* may the user call unnest? */
 	bool		hides_relations;	/* has it refused to say what they are? */
 	bool		has_forgotten;	/* prepared statements; the next connection

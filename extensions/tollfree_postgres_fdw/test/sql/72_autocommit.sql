@@ -226,6 +226,7 @@ SELECT pg_terminate_backend(remote_backend_pid, 10000)
 FROM tollfree_postgres_fdw_get_connections() WHERE server_name = 'loopback';
 SELECT v FROM plain WHERE id = 12;
 SELECT v FROM plain WHERE id = 12;
+SELECT v FROM plain WHERE id = 12;
 SELECT v FROM plain WHERE id = 13;
 SELECT last_remote_command();
 ALTER SERVER loopback OPTIONS (ADD keep_connections 'off');
@@ -238,6 +239,7 @@ DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation 
 SELECT tollfree_postgres_fdw_disconnect_all();
 SELECT v FROM plain WHERE id = 15;
 SELECT v FROM plain WHERE id = 15;
+SELECT v FROM plain WHERE id = 15;
 SET tollfree_postgres_fdw.debug_require = 'autocommit';
 SELECT v FROM plain WHERE id = 15;
 RESET tollfree_postgres_fdw.debug_require;
@@ -247,6 +249,7 @@ SELECT tollfree_postgres_fdw_disconnect_all();
 -- each server, and each kind of isolation
 CREATE FOREIGN TABLE plain_rc (id int, v text) SERVER read_committed
 	OPTIONS (schema_name 'far', table_name 'plain');
+SELECT v FROM plain_rc WHERE id = 1;
 SELECT v FROM plain_rc WHERE id = 1;
 SELECT v FROM plain_rc WHERE id = 1;
 SET tollfree_postgres_fdw.debug_require = 'autocommit';

@@ -201,6 +201,8 @@ SET search_path = by_ours, public;
 INSERT INTO orders VALUES
 	('GRANT USAGE ON SCHEMA pg_catalog TO PUBLIC'),
 	('GRANT EXECUTE ON FUNCTION pg_catalog.pg_current_xact_id_if_assigned() TO PUBLIC');
+-- (the second transaction waits for the answers to what was asked behind the first)
+SELECT v FROM item WHERE id = 5;
 SELECT v FROM item WHERE id = 5;
 INSERT INTO orders VALUES
 	('REVOKE EXECUTE ON FUNCTION pg_catalog.pg_current_xact_id_if_assigned() FROM PUBLIC');

@@ -99,6 +99,9 @@ EXECUTE lookup (2);
 SET tollfree_postgres_fdw.debug_require = 'cached';
 EXECUTE lookup (2);
 ALTER SERVER optional OPTIONS (DROP statement_cache_size, ADD autocommit_scans 'false');
+-- the first COMMIT of a connection is always waited for
+SET tollfree_postgres_fdw.debug_require = '';
+EXECUTE lookup (3);
 SET tollfree_postgres_fdw.debug_require = 'unawaited_commit';
 EXECUTE lookup (3);
 ALTER SERVER optional OPTIONS (ADD unawaited_commit 'false');

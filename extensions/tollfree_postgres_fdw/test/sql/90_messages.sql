@@ -1,6 +1,7 @@
 -- What is sent, as DEBUG1 messages.  The first statements connect.
 SELECT label FROM items WHERE id = 1;
 SELECT label FROM items WHERE id = 1;
+SELECT label FROM items WHERE id = 1;
 SET client_min_messages = debug1;
 
 -- a SELECT that is sent alone; when it comes again it is prepared, then executed
