@@ -49,9 +49,10 @@ def local(pg_instance: Cluster, source: Connection) -> Iterator[Connection]:
         password = pg_instance.password_file.read_text("utf-8")
         make_server(connection, row, "autocommit_source", password)
         import_tables(connection, ["item"])
-        # What the relation is comes behind the first; the second has the statement prepared.
-        connection.execute("SELECT v FROM item WHERE id = 9")
-        connection.execute("SELECT v FROM item WHERE id = 9")
+        # What the server is like comes behind the first, what the relation is behind the second,
+        # which has the statement prepared.
+        for _ in range(3):
+            connection.execute("SELECT v FROM item WHERE id = 9")
         yield connection
 
 
