@@ -51,7 +51,7 @@ sub count_lines
 }
 
 # Tests that such sessions log no more than one line, by any server.  A table's
-# name is TABLE, a server's SERVER.
+# name is TABLE, a server's PLACE.
 sub check
 {
 	my ($name, $script, $sessions) = @_;
@@ -59,7 +59,7 @@ sub check
 	foreach my $server ('stock', 'ours', 'ours_awaiting', 'ours_passing')
 	{
 		my $function = $server eq 'stock' ? 'postgres_fdw_disconnect' : 'tollfree_postgres_fdw_disconnect';
-		my $own = $script =~ s/TABLE/goods_$server/gr =~ s/SERVER/$server/gr =~ s/DISCONNECT/$function/gr;
+		my $own = $script =~ s/TABLE/goods_$server/gr =~ s/PLACE/$server/gr =~ s/DISCONNECT/$function/gr;
 
 		cmp_ok(count_lines($own, $sessions), '<=', 1, "$name: $server");
 	}
@@ -75,11 +75,13 @@ check('an open cursor', 'BEGIN; DECLARE c CURSOR FOR SELECT * FROM TABLE; FETCH 
 check('an error', 'SELECT 1 / (id - id) FROM TABLE WHERE id < 10;', 10);
 check('a remote error', 'INSERT INTO TABLE VALUES (1);', 10);
 check('DISCARD ALL', 'SELECT v FROM TABLE WHERE id = 7; DISCARD ALL;', 10);
-check('disconnecting', "SELECT v FROM TABLE WHERE id = 7; SELECT DISCONNECT('SERVER');", 10);
-check('an altered server', "SELECT v FROM TABLE WHERE id = 7; ALTER SERVER SERVER OPTIONS (SET port '$port');", 10);
+check('disconnecting', "SELECT v FROM TABLE WHERE id = 7; SELECT DISCONNECT('PLACE');", 10);
+check('an altered server', "SELECT v FROM TABLE WHERE id = 7; ALTER SERVER PLACE OPTIONS (SET port '$port');", 10);
 
-# A remote server that does not answer delays an exit by no more than a moment.
+# A remote server that does not answer delays an exit by no more than a moment.  The
+# first COMMIT of a connection is waited for, the second is not.
 my $pids = $node->safe_psql('postgres', <<'SQL');
+SELECT count(*) > 0 AS read FROM goods_ours WHERE id = 7 \gset
 BEGIN;
 SELECT count(*) > 0 AS read FROM goods_ours WHERE id = 7 \gset
 SELECT remote_backend_pid FROM tollfree_postgres_fdw_get_connections() \gset
