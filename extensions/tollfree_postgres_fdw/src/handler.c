@@ -6,9 +6,8 @@
  * one set all callbacks that share the state of an executor node.  Callbacks
  * that plan, or only read plans or catalogs, are wrapped or left as they are.
  *
- * Cost estimates with use_remote_estimate (estimates.c) and IMPORT FOREIGN
- * SCHEMA still use postgres_fdw's own connection.  They only read, in a remote
- * transaction of their own that lasts as long as the local one.  TRUNCATE
+ * IMPORT FOREIGN SCHEMA still uses postgres_fdw's own connection.  It only reads,
+ * in a remote transaction of its own that lasts as long as the local one.  TRUNCATE
  * would wait for it, or it for TRUNCATE, in a deadlock that no server detects.
  * So each is refused after the other.
  */
@@ -25,17 +24,19 @@
 #include "base/compat_export.h"
 #include "base/run.h"
 #include "base/settings.h"
-#include "estimates.h"
+#include "estimates/estimates.h"
 #include "join/lookup.h"
 #include "join/subqueries.h"
 #include "modify/modify.h"
 #include "modify/pipeline.h"
 #include "scan/scan.h"
+#include "session/session.h"
 #include "session/shared_counters.h"
 #include "sql/located.h"
 #include "sql/parameterize.h"
 #include "sql/plan.h"
 #include "upper/partial.h"
+#include "xact/transaction.h"
 
 PG_MODULE_MAGIC;
 
@@ -121,11 +122,20 @@ plan_direct(PlannerInfo *root, ModifyTable *plan, Index target,
 	return is_direct;
 }
 
-/* Notes that postgres_fdw's connection is used, and has it import a schema. */
+/*
+ * Notes that postgres_fdw's connection is used, and has it import a schema.
+ * Raises an ERROR if it would wait for ours, which has truncated a table.
+ */
 static List *
 import_schema(ImportForeignSchemaStmt *stmt, Oid server)
 {
-	estimates_enter_stock(server);
+	if (sessions_use_server(server, true))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("schemas of server \"%s\" cannot be imported after TRUNCATE in the same transaction",
+						GetForeignServer(server)->servername),
+				 errhint("Commit the TRUNCATE first.")));
+	transaction_note_stock(server);
 	return stock->ImportForeignSchema(stmt, server);
 }
 

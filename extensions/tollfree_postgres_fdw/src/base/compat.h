@@ -5,12 +5,14 @@
 #ifndef TOLLFREE_FDW_COMPAT_H
 #define TOLLFREE_FDW_COMPAT_H
 
+#include "access/stratnum.h"
 #include "access/xact.h"
 #include "catalog/pg_attribute.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "libpq/libpq-be-fe-helpers.h"
 #include "miscadmin.h"
+#include "optimizer/paths.h"
 #include "parser/parsetree.h"
 #include "storage/latch.h"
 #include "storage/lock.h"
@@ -114,6 +116,30 @@ compat_own_pruning(Plan *plan, PlannedStmt *stmt)
 
 /* The first version whose dates and times have one binary form */
 #define COMPAT_BINARY_VERSION 100000
+
+/*
+ * What came with 18: the members of an equivalence class that are of partitions
+ * are apart; orders are named by comparisons.
+ */
+#if PG_VERSION_NUM >= 180000
+#define COMPAT_LESS COMPARE_LT
+typedef EquivalenceMemberIterator CompatMembers;
+#define compat_begin_members(members, class, relids) \
+	setup_eclass_member_iterator(members, class, relids)
+#define compat_next_member(members) eclass_member_iterator_next(members)
+#else
+#define COMPAT_LESS BTLessStrategyNumber
+typedef struct CompatMembers
+{
+	List	   *list;
+	int			next;
+} CompatMembers;
+#define compat_begin_members(members, class, relids) \
+	(*(members) = (CompatMembers) {(class)->ec_members, 0})
+#define compat_next_member(members) \
+	((members)->next < list_length((members)->list) ? \
+	 (EquivalenceMember *) list_nth((members)->list, (members)->next++) : NULL)
+#endif
 
 /* Parameters of ExecutorRun_hook, and the arguments that pass them on */
 #if PG_VERSION_NUM >= 180000

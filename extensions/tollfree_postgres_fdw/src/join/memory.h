@@ -10,10 +10,11 @@
 typedef enum MemoryKind
 {
 	MEMORY_CONDITIONS,			/* of RestrictInfo: a join's, and its inputs' */
-	MEMORY_SCANS				/* of MadeScan, see paths.c */
+	MEMORY_SCANS,				/* of MadeScan, see paths.c */
+	MEMORY_ESTIMATES			/* of Estimate, see estimates/ */
 } MemoryKind;
 
-#define MEMORY_KINDS (MEMORY_SCANS + 1)
+#define MEMORY_KINDS (MEMORY_ESTIMATES + 1)
 
 extern List *memory_find(const RelOptInfo *rel, MemoryKind kind);
 extern void memory_keep(RelOptInfo *rel, MemoryKind kind, List *list);

@@ -42,9 +42,9 @@ tollfreeExecForeignTruncate(List *rels, DropBehavior behavior,
 	if (transaction_noted_stock(server->serverid))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot truncate tables of server \"%s\" after asking it for estimates or schemas in the same transaction",
+				 errmsg("cannot truncate tables of server \"%s\" after importing its schemas in the same transaction",
 						server->servername),
-				 errhint("Truncate in a transaction of its own, or turn use_remote_estimate off.")));
+				 errhint("Truncate in a transaction of its own.")));
 	session = transaction_get_session(GetUserId(), server->serverid);
 	command.sql = command.shown = deparse_truncate(rels, behavior, restart_seqs);
 	PQclear(session_execute(session, &command, 1, false));

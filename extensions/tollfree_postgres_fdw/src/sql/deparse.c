@@ -160,6 +160,63 @@ append_with_columns(StringInfo query, const char *sql, const char *table)
 	}
 }
 
+/* The name of a type, as postgres_fdw writes it in casts. */
+static char *
+cast_name(const Node *expr)
+{
+	Oid			type = exprType(expr);
+	uint16		flags = FORMAT_TYPE_TYPEMOD_GIVEN;
+
+	if (type >= FirstGenbkiObjectId)
+		flags |= FORMAT_TYPE_FORCE_QUALIFY;
+	return format_type_extended(type, exprTypmod(expr), flags);
+}
+
+/*
+ * Appends a value that nobody knows yet in place of a parameter, which postgres_fdw
+ * writes as $n::type; returns what follows it.
+ */
+static const char *
+append_unknown(StringInfo query, const char *param, List *params)
+{
+	char	   *rest;
+	long		n = strtol(param + 1, &rest, 10);
+	char	   *cast = n < 1 || n > list_length(params) ? "" :
+		psprintf("::%s", cast_name(list_nth(params, n - 1)));
+
+	/* Without its cast in the text, the text casts what is put there. */
+	if (strncmp(rest, cast, strlen(cast)) != 0)
+		cast = "";
+	appendStringInfo(query, "((SELECT null%s)%s)", cast, cast);
+	return rest + strlen(cast);
+}
+
+/*
+ * The command that asks what a query of postgres_fdw costs; params are the
+ * expressions that are its parameters.
+ */
+char *
+deparse_estimate(const char *sql, List *params)
+{
+	StringInfoData query;
+	char		quote = '\0';
+
+	initStringInfo(&query);
+	appendStringInfoString(&query, "EXPLAIN ");
+	for (const char *p = sql; *p != '\0';)
+	{
+		if (quote != '\0' && *p == quote)
+			quote = '\0';
+		else if (quote == '\0' && (*p == '\'' || *p == '"'))
+			quote = *p;
+		if (quote == '\0' && *p == '$')
+			p = append_unknown(&query, p, params);
+		else
+			appendStringInfoChar(&query, *p++);
+	}
+	return query.data;
+}
+
 /*
  * The query that returns the rows of another one for many values of its
  * parameters, which are sent as arrays.  Behind the columns of a row comes the

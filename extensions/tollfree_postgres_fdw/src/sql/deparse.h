@@ -44,6 +44,7 @@ typedef enum TableColumn
 } TableColumn;
 
 extern bool deparse_may_be_key(Oid type);
+extern char *deparse_estimate(const char *sql, List *params);
 extern char *deparse_lookups(const char *sql, List *keys);
 extern char *deparse_truncate(List *rels, DropBehavior behavior,
 							  bool restart_seqs);

@@ -163,8 +163,8 @@ sent_width(PlannerInfo *root, const ForeignScan *plan, Oid tableid, List *attrs)
  * taken from.  These remember their selectivity, so it is not estimated again: an
  * operator's estimator may run a user's function.
  */
-static List *
-find_restrictions(const List *quals, const List *clauses)
+List *
+plan_find_restrictions(const List *quals, const List *clauses)
 {
 	List	   *found = NIL;
 	const ListCell *qual;
@@ -196,7 +196,7 @@ sent_rows(PlannerInfo *root, const RelOptInfo *rel, const List *quals,
 		return rows;
 	return clamp_row_est(rows /
 						 clauselist_selectivity(root,
-												find_restrictions(quals, clauses),
+												plan_find_restrictions(quals, clauses),
 												rel->relid, JOIN_INNER, NULL));
 }
 

@@ -70,6 +70,7 @@ typedef struct DirectPlan
 
 extern int	plan_fast_paths(const PlannerInfo *root, const RelOptInfo *rel,
 							Oid tableid);
+extern List *plan_find_restrictions(const List *quals, const List *clauses);
 extern void plan_annotate_scan(ForeignScan *plan, PlannerInfo *root,
 							   const RelOptInfo *rel, const ForeignPath *path,
 							   const List *clauses, int fast_paths);

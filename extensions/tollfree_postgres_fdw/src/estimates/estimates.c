@@ -1,0 +1,152 @@
+/*
+ * estimates.c
+ *	  Planning, with estimates that the remote server is asked for.
+ *
+ * With use_remote_estimate postgres_fdw asks over its own connection: each
+ * estimate costs a round trip, each session has two connections, and what one of
+ * them locks the other one waits for, in a deadlock that no server
+ * detects.  So postgres_fdw plans such a table as if it lacked the option
+ * (hidden.c), and all that it is not to ask follows from that: relations made of
+ * it do not have it either.  Of the paths that postgres_fdw then makes, and
+ * of those that it makes for estimates alone, we ask (explain.c) and compute the
+ * rows and costs that it would have computed (estimate.c).
+ *
+ * Tables are in scans.c, joins in joins.c, what is above them here.
+ */
+#include "postgres.h"
+
+#include "nodes/value.h"
+#include "optimizer/pathnode.h"
+
+#include "base/tables.h"
+#include "estimates/estimate.h"
+#include "estimates/estimates.h"
+#include "estimates/joins.h"
+#include "estimates/scans.h"
+#include "join/remote.h"
+#include "upper/partial.h"
+
+/* postgres_fdw's own callbacks */
+static const FdwRoutine *stock = NULL;
+
+/* The planner's callbacks, named as in FdwRoutine */
+static void
+get_rel_size(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
+{
+	if (tables_asks_for_estimates(tableid))
+		scans_size(stock, root, rel, tableid);
+	else
+		stock->GetForeignRelSize(root, rel, tableid);
+}
+
+static void
+get_paths(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
+{
+	if (tables_asks_for_estimates(tableid))
+		scans_add_paths(stock, root, rel);
+	else
+		stock->GetForeignPaths(root, rel, tableid);
+}
+
+static void
+get_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
+			   RelOptInfo *inner, JoinType jointype, JoinPathExtraData *extra)
+{
+	RemoteJoin	join;
+
+	/* postgres_fdw looks at a join once, however many pairs make it. */
+	if (rel->fdw_private != NULL)
+		return;
+	if (joins_are_asked(outer, inner))
+	{
+		joins_add_paths(stock, root, rel, outer, inner, jointype, extra);
+		return;
+	}
+	remote_begin_join(&join, root, rel, outer, inner, jointype, extra);
+	stock->GetForeignJoinPaths(root, rel, outer, inner, jointype, extra);
+	remote_end_join(&join);
+}
+
+/*
+ * Asks about a path above the joins.  target is that of the query's result, if the
+ * path sorts that; or NULL.
+ */
+static Estimate *
+ask(PlannerInfo *root, ForeignPath *path, const PathTarget *target)
+{
+	Estimate   *estimate = estimate_make(stock, root, path, NULL, NIL);
+
+	explain_ask(root, list_make1(estimate));
+	estimate_finish(root, estimate,
+					target == path->path.parent->reltarget ? NULL : target);
+	estimate_apply(&path->path, estimate);
+	return estimate;
+}
+
+/*
+ * Gives a path that postgres_fdw has made above the joins the costs that the
+ * server tells, if it was asked about what is below.
+ */
+static void
+cost_upper_path(PlannerInfo *root, UpperRelationKind stage,
+				const RelOptInfo *input, ForeignPath *path, void *extra)
+{
+	RelOptInfo *rel = path->path.parent;
+	bool		groups = stage == UPPERREL_GROUP_AGG;
+	List	   *below = estimate_find(groups ? input : rel);
+
+	if (below == NIL || (!groups && path->fdw_private == NIL))
+		return;
+	if (groups)
+		estimate_keep(rel, list_make1(ask(root, path, NULL)));
+	else if (boolVal(linitial(path->fdw_private)))
+		(void) ask(root, path, root->upper_targets[stage]);
+	else
+		estimate_limit(&path->path, linitial(below), extra);
+}
+
+/* Has postgres_fdw make paths above the joins, and gives them their costs. */
+static void
+add_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
+				RelOptInfo *rel, void *extra)
+{
+	List	   *former = scans_take_paths(rel, NIL);
+	ListCell   *cell;
+
+	stock->GetForeignUpperPaths(root, stage, input, rel, extra);
+	foreach(cell, scans_take_paths(rel, former))
+	{
+		cost_upper_path(root, stage, input, lfirst_node(ForeignPath, cell),
+						extra);
+		add_path(rel, lfirst(cell));
+	}
+}
+
+static void
+get_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
+				RelOptInfo *rel, void *extra)
+{
+	FullAggregation *full;
+
+	if (stage != UPPERREL_PARTIAL_GROUP_AGG)
+	{
+		add_upper_paths(root, stage, input, rel, extra);
+		return;
+	}
+	full = partial_full_aggregation(root, rel, extra);
+	if (full == NULL)
+		return;
+	add_upper_paths(root, UPPERREL_GROUP_AGG, input, full->rel, &full->extra);
+	partial_add_path(rel, full);
+}
+
+/* Puts our callbacks into the routine; postgres_fdw's own must last. */
+void
+estimates_install(FdwRoutine *routine, const FdwRoutine *postgres_fdw)
+{
+	stock = postgres_fdw;
+	routine->GetForeignRelSize = get_rel_size;
+	routine->GetForeignPaths = get_paths;
+	routine->GetForeignJoinPaths = get_join_paths;
+	routine->GetForeignUpperPaths = get_upper_paths;
+}

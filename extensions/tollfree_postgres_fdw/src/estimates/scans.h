@@ -1,0 +1,16 @@
+/*
+ * scans.h
+ *	  Paths of foreign tables whose servers are asked for estimates.
+ */
+#ifndef TOLLFREE_FDW_SCANS_H
+#define TOLLFREE_FDW_SCANS_H
+
+#include "foreign/fdwapi.h"
+
+extern void scans_size(const FdwRoutine *stock, PlannerInfo *root,
+					   RelOptInfo *rel, Oid tableid);
+extern void scans_add_paths(const FdwRoutine *stock, PlannerInfo *root,
+							RelOptInfo *rel);
+extern List *scans_take_paths(RelOptInfo *rel, List *former);
+
+#endif							/* TOLLFREE_FDW_SCANS_H */
