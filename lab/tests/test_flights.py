@@ -150,6 +150,30 @@ UNITS = (
 )
 
 
+ESTIMATED = (
+    Unit("EXPLAIN of a lookup", (f"EXPLAIN {BY_KEY}",), 1, stock=3),
+    Unit("SELECT by key", (BY_KEY,), 2, stock=6),
+    Unit("first rows", ("SELECT v FROM item ORDER BY id LIMIT 3",), 3, stock=8),
+    Unit(
+        "join of two tables",
+        ("SELECT i.v, f.v FROM item i JOIN fresh f USING (id) WHERE i.id < 10",),
+        3,
+        stock=12,
+    ),
+    Unit(
+        "join of three tables",
+        (
+            "SELECT i.v, f.v, d.t FROM item i JOIN fresh f USING (id) JOIN dated d USING (id)"
+            " WHERE i.id < 10",
+        ),
+        6,
+        stock=24,
+    ),
+    Unit("UPDATE by key", (UPDATE,), 3, stock=4),
+)
+"""With `use_remote_estimate`."""
+
+
 @pytest.fixture(scope="module")
 def link(pg_instance: Cluster) -> Iterator[Link]:
     """A link to the instance."""
@@ -337,4 +361,33 @@ def test_stock_waits_for_each_command(unit: Unit, stock: Connection, link: Link)
         counted = fewest(lambda: flights_of(unit, stock, link, warm_up=1, repeats=1), expected)
     finally:
         stock.execute("RESET ALL")
+    assert counted == expected
+
+
+@pytest.fixture(scope="module")
+def estimated(
+    make_local: Callable[[str], Connection], wrapper: str, stock: Connection
+) -> Iterator[tuple[Connection, Connection]]:
+    """Both connections, to tables whose server is asked for estimates, each time."""
+    option = "ALTER SERVER source_server OPTIONS ({} use_remote_estimate{})"
+    ours = make_local(wrapper)
+    for connection in (ours, stock):
+        connection.execute(option.format("ADD", " 'true'"))
+        connection.prepare_threshold = None
+    yield ours, stock
+    for connection in (ours, stock):
+        connection.execute(option.format("DROP", ""))
+        connection.prepare_threshold = 5
+
+
+@pytest.mark.parametrize("unit", ESTIMATED, ids=lambda unit: unit.name)
+def test_remote_estimates_share_round_trips(
+    unit: Unit, estimated: tuple[Connection, Connection], link: Link
+) -> None:
+    """Each batch of questions is awaited; through stock each path is."""
+    ours, stock = estimated
+    counted = fewest(lambda: flights_of(unit, ours, link, warm_up=1), unit.flights)
+    assert counted == unit.flights
+    expected = unit.stock or 0
+    counted = fewest(lambda: flights_of(unit, stock, link, warm_up=1, repeats=1), expected)
     assert counted == expected
