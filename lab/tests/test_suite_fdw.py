@@ -26,6 +26,7 @@ def test_the_fdw_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
         "|^(SCAN|INSERT|COPY):.*:(default|1000):bulk$"
         "|^SCAN_1KB:.*:2000us:default:bulk$"
         "|^INSERT_1KB:.*:1000:bulk$"
+        "|^STOP:(LIMIT|FETCH_5|INTO):.*:stops$"
         "|^without:(all|direct_results):RO:.*:simple:|^without:insert_arrays:"
     )
     out, _ = tollfree("run", "fdw", "--rounds", "1", "--only", pattern)
@@ -33,6 +34,7 @@ def test_the_fdw_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     said = " ".join(out.split())
     assert "Reading 100,000 rows through tollfree_postgres_fdw: postgres_fdw takes" in said
     assert "Reading 20,000 rows of 1 kB through tollfree_postgres_fdw with a round trip" in said
+    assert "3 statements that stop early" in said
     assert "Fast paths that " in said
     with lab.database() as store:
         run = latest_run(store, "fdw")
@@ -46,6 +48,10 @@ def test_the_fdw_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
         assert closed.figures["flights_per_tx"] == 2
         copied = results["SCAN_1KB:direct:none:rmt:tcp:2000us:default:bulk"].figures
         assert (copied["rows"], copied["bytes"] // 20_000) == (20_000, 998)
+        for stop in ("LIMIT", "FETCH_5", "INTO"):
+            counted = results[f"STOP:{stop}:FDW_external:postgres_fdw:rmt:tcp:2000us:stops"].figures
+            # what fetch_size says, in each of the executions that count
+            assert counted["rows_to_client_after"] - counted["rows_to_client_before"] == 20 * 100
         _judge_sees_through_wrong_rows(store)
 
     page, document = tmp_path / "page.html", tmp_path / "run.json"

@@ -114,6 +114,16 @@ LANGUAGE sql STABLE
 RETURN psql_words(socket_conninfo(instance_name, dbname));
 
 /*
+ * Returns psql's command that prints a word, and what a link has counted so far;
+ * NULL for a link that does not count.
+ */
+CREATE FUNCTION link_asked(control text, word text)
+RETURNS text
+LANGUAGE sql IMMUTABLE
+RETURN '\echo ' || word || ' `tollfree-link --control '
+	|| '''' || replace(control, '''', '''\''''') || '''' || ' --ask stats`';
+
+/*
  * Returns the connection string to a database of "source" over a link; without
  * TLS, also when a suite has made the server offer it.
  */

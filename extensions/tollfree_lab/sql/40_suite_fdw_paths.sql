@@ -125,6 +125,11 @@ SELECT instance, dbname, table_name, relation, columns, writes, option, size
 FROM fdw_bulk_roads
 WHERE wrapper IS NOT NULL
 UNION
+SELECT r.instance, r.dbname, t.source, t.source, t.columns, false, 'fetch_size', NULL
+FROM fdw_stop_roads r
+	JOIN fdw_bulk_tables t ON t.source = 'bulk_rows'
+WHERE r.wrapper IS NOT NULL
+UNION
 SELECT d.instance, d.dbname, r.table_name, r.relation, r.columns, r.writes, r.option, r.size
 FROM fdw_ablation_databases_needed d
 	JOIN fdw_ablations a USING (path)

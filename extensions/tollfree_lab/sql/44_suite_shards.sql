@@ -289,8 +289,7 @@ BEGIN ATOMIC
 	FROM unnest(controls) WITH ORDINALITY AS c (control, n)
 		CROSS JOIN LATERAL
 			(VALUES (1, '-c'),
-					(2, format('\echo %s %s `tollfree-link --control %s --ask stats`', what, n,
-							   '''' || replace(control, '''', '''\''''') || '''')))
+					(2, link_asked(control, what || ' ' || n)))
 			AS words (place, word);
 END;
 

@@ -34,6 +34,20 @@ WHERE profile = 'quick' AND dims->>'bench' ~ '_1KB$'
 ORDER BY dims->>'bench', dims->>'link', dims->>'target' COLLATE "C", dims->>'wrapper',
 	(dims->>'size')::int NULLS FIRST;
 
+-- statements that stop early, beside the local table, or the source over the same link
+SELECT testcase, baseline, chosen AS in_quick, argv[5:] AS words
+FROM fdw_stop_testcases
+WHERE profile = 'quick' AND dims->>'bench' IN ('LIMIT', 'WITH') AND dims->>'target' <> 'direct'
+ORDER BY testcase COLLATE "C";
+SELECT fdw_stop_script(s, '/run/it''s', 1, 2) FROM fdw_stops s WHERE stop = 'FETCH_5';
+SELECT fdw_stop_script(s, NULL, 1, 1) FROM fdw_stops s WHERE stop = 'EXISTS';
+SELECT output, figures, fdw_stop_judge(jsonb_populate_record(NULL::run_cases, '{"dims": {"rows": 10}}'), figures)
+FROM (VALUES (E'ms=1.5\nrows=10\n'), (E'ms=1.5\nrows=9\n'), (E'ms=1.5\n'),
+	(E'before {"flights": 5, "bytes_to_server": 6, "bytes_to_client": 700, "rows_to_client": 3}\nms=1.5\n'
+	 'after {"flights": 9, "bytes_to_server": 8, "bytes_to_client": 1700, "rows_to_client": 8}\nrows=10\n'))
+	AS o (output)
+	CROSS JOIN LATERAL read_figures('fdw_stops', output) AS figures;
+
 -- transactions are timed over the links that are for them; the round trip of each is measured
 SELECT l.link, l.for_transactions,
 	   count(*) FILTER (WHERE t.dims->>'measure' = 'tps') AS tps,

@@ -11,6 +11,7 @@ from tollfree.suites.fdw.databases import SOURCE, has_scale, load, make_foreign_
 from tollfree.suites.fdw.export import write_published_files
 from tollfree.suites.fdw.findings import FdwFindings
 from tollfree.suites.fdw.gains import gain_chart
+from tollfree.suites.fdw.stops import make_stop_functions
 from tollfree.suites.fdw.tables import all_tables
 from tollfree.suites.fdw.verdicts import verdicts
 from tollfree.suites.foreign import make_page_cache_functions
@@ -65,6 +66,7 @@ class FdwSuite(Suite):
                 make_foreign_database(instances[row["instance"]], row, password)
         load_bulk(source, bench.store, bench.profile)
         make_bulk_tables(instances, bench.store)
+        make_stop_functions(instances, bench.store)
 
     def section(self, run: Findings) -> SuiteSection:
         """Return the experiment's tables beside the published ones, verdicts and plots."""

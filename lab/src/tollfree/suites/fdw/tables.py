@@ -14,6 +14,7 @@ from tollfree.suites.fdw.findings import (
     max_min_mean,
 )
 from tollfree.suites.fdw.sessions import sessions_table
+from tollfree.suites.fdw.stops import stops_table
 from tollfree.suites.presentation import again_table, number, with_interval
 
 
@@ -28,6 +29,7 @@ def all_tables(fdw: FdwFindings) -> tuple[Table, ...]:
         latency_table(fdw),
         mean_latency_table(fdw),
         *bulk_tables(fdw),
+        stops_table(fdw),
         ablation_table(fdw),
         links_table(fdw),
         noise_table(fdw),

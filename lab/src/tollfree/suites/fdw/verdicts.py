@@ -4,6 +4,7 @@ from tollfree.suites.fdw.ablation import ablation_verdicts
 from tollfree.suites.fdw.bulk import bulk_verdicts
 from tollfree.suites.fdw.findings import SECOND_ARTICLE, FdwFindings
 from tollfree.suites.fdw.sessions import sessions_verdicts
+from tollfree.suites.fdw.stops import stops_verdicts
 from tollfree.suites.presentation import noise_sentence, ratio_words
 
 STOCK = "postgres_fdw"
@@ -17,6 +18,7 @@ def verdicts(fdw: FdwFindings) -> tuple[str, ...]:
         sentences += filter(None, (_distance(fdw, wrapper),))
     sentences += sessions_verdicts(fdw)
     sentences += bulk_verdicts(fdw)
+    sentences += stops_verdicts(fdw)
     sentences += ablation_verdicts(fdw)
     noise = fdw.run.noise
     if noise:
