@@ -26,7 +26,7 @@ OUR_FILE_WRAPPER = "tollfree_file_fdw"
 
 LONG = (
     *("test_lab", "test_clients", "test_archive", "test_check"),
-    *("test_suite_fdw", "test_suite_shards", "test_suite_file"),
+    *("test_suite_fdw", "test_suite_shards", "test_suite_file", "test_never_more"),
 )
 """The names of the files whose tests take minutes."""
 
