@@ -53,10 +53,10 @@
 #include "session/portals.h"
 
 /*
- * FETCHes in the first batch if all rows are read, for most results are short; and
- * their rows, which come one by one.
+ * FETCHes in the first batch if all rows are read, for most results are short, and an
+ * empty FETCH has its messages, too; and their rows, which come one by one.
  */
-#define FIRST_FETCHES 16
+#define FIRST_FETCHES 4
 #define FIRST_ROWS 1600
 
 /* Round trips that a batch lasts at least; one of them is waited for */
@@ -66,7 +66,7 @@
 #define BATCH_GROWTH 10
 
 /* For so many rows that postgres_fdw would have received there may be one more */
-#define SPARE_RATIO 10
+#define SPARE_RATIO 20
 
 /* By this share a result may have more rows than expected to come in one batch */
 #define ROWS_MARGIN 0.1
@@ -141,8 +141,11 @@ size_first_batch(RemoteScanState *scan)
 	scan->fetch_rows = size;
 	scan->answers = 1;
 	if (is_read_alone(scan, READS_ALL))
-		scan->answers = Max(1, Min(Min(FIRST_FETCHES, fetches_for_rest(scan)),
-								   FIRST_ROWS / size));
+	{
+		scan->fetch_rows = Max(size, FIRST_ROWS / FIRST_FETCHES);
+		scan->answers = Max(Min(fetches_for_rest(scan),
+								FIRST_ROWS / scan->fetch_rows), 1);
+	}
 	else if (needed > size)
 	{
 		scan->fetch_rows = (int) Min(needed, at_once);
