@@ -121,7 +121,10 @@ waits_for_sibling(const AsyncRequest *request)
 		other->request->callback_pending;
 }
 
-/* Answers each pending request of the Append whose rows have arrived. */
+/*
+ * Answers each pending request of the Append whose rows have arrived.  None is sent
+ * that has waited for its session: the Append may need no more rows.
+ */
 static void
 answer_arrived(AppendState *append)
 {
@@ -132,17 +135,31 @@ answer_arrived(AppendState *append)
 		AsyncRequest *request = append->as_asyncrequests[i];
 
 		if (request->callback_pending && is_ours(request) &&
+			requested_scan(request)->phase != SCAN_IDLE &&
 			fetch_receive(requested_scan(request)))
 			(void) answer_pending(request);
 	}
 }
 
-/* Answers a request for a row, or leaves it pending. */
+/*
+ * Answers a request for a row, or leaves it pending.  The first one is pending
+ * even if its rows come at once: the session would be free then, and a scan that
+ * waits for it be sent, although the Append may need no more rows.
+ */
 void
 tollfreeForeignAsyncRequest(AsyncRequest *request)
 {
-	requested_scan(request)->request = request;
-	answer(request);
+	RemoteScanState *scan = requested_scan(request);
+
+	scan->request = request;
+	if (scan->phase != SCAN_IDLE)
+	{
+		answer(request);
+		return;
+	}
+	if (!is_blocked(scan))
+		scan_send_more(castNode(ForeignScanState, request->requestee));
+	ExecAsyncRequestPending(request);
 }
 
 /*
