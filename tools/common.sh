@@ -11,7 +11,7 @@
 set -euo pipefail
 
 readonly OLDEST_MAJOR=15
-readonly NEWEST_MAJOR=18
+readonly NEWEST_MAJOR=19
 readonly EXIT_USAGE=2
 readonly EXIT_ENVIRONMENT=3
 

@@ -152,7 +152,7 @@ def test_a_bad_pg_config_is_named_with_the_remedy(tmp_path: Path) -> None:
     ("printed", "words"),
     [
         ("PostgreSQL 14.20", ("14.20", "too old", "15")),
-        ("PostgreSQL 19beta1", ("19beta1", "too new", "18")),
+        ("PostgreSQL 20beta1", ("20beta1", "too new", "19")),
         ("MariaDB 11", ("MariaDB 11", "PG_CONFIG")),
     ],
 )

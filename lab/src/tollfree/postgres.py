@@ -1,7 +1,7 @@
 """Which PostgreSQL: finds an installation by its pg_config and knows where its parts are.
 
 PG_CONFIG in the environment chooses; `tools/find-pg-config` chooses otherwise (the newest
-installed of 15 to 18). What libpq would read from the environment is taken out of it. Nothing here
+installed of 15 to 19). What libpq would read from the environment is taken out of it. Nothing here
 starts a server.
 """
 
@@ -17,7 +17,7 @@ from tollfree.errors import EnvironmentLacksError
 from tollfree.paths import CHECKOUT
 
 OLDEST_MAJOR = 15
-NEWEST_MAJOR = 18
+NEWEST_MAJOR = 19
 MAJORS = f"{OLDEST_MAJOR} to {NEWEST_MAJOR}"
 FINDER = CHECKOUT / "tools" / "find-pg-config"
 
@@ -85,7 +85,7 @@ def _ask(pg_config: Path, *options: str) -> list[str]:
 def installation(pg_config: Path) -> Installation:
     """Return the installation that `pg_config` speaks for.
 
-    Raises `EnvironmentLacksError` when it is older than 15, newer than 18, or has no server.
+    Raises `EnvironmentLacksError` when it is older than 15, newer than 19, or has no server.
     """
     version, major = parse_version(_ask(pg_config, "--version")[0])
     if not OLDEST_MAJOR <= major <= NEWEST_MAJOR:
