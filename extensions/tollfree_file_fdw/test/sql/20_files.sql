@@ -41,7 +41,9 @@ CREATE FOREIGN TABLE ours.program (a int, b text) SERVER ours
 	OPTIONS (program 'printf "1,one\n2,two\n"', format 'csv');
 SELECT * FROM ours.program;
 SELECT shown_plan('SELECT * FROM ours.program');
+\set VERBOSITY sqlstate
 ANALYZE ours.program;
+\set VERBOSITY default
 ALTER FOREIGN TABLE ours.program OPTIONS (SET program 'printf "1,x\n"; exit 3');
 SELECT * FROM ours.program;
 DROP FOREIGN TABLE ours.program;

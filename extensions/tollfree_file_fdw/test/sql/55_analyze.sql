@@ -138,7 +138,9 @@ END
 $$;
 SELECT make_parent('stock', :'long', :'short', :'nothing'), make_parent('ours', :'long', :'short', :'nothing');
 SET default_statistics_target = 10;
+\set VERBOSITY sqlstate
 ANALYZE stock.parent, ours.parent;
+\set VERBOSITY default
 RESET default_statistics_target;
 SELECT c.oid::regclass, abs(c.reltuples - 102000) < 5000 AS has_rows,
 	   id.n_distinct = -1 AS all_ids, kind.n_distinct AS kinds, kind.freq BETWEEN 0.01 AND 0.05 AS is_weighed

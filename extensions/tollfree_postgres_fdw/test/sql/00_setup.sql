@@ -74,6 +74,20 @@ BEGIN
 END
 $$;
 
+-- A plan, without the names of its subplans, which are numbers before 19.
+CREATE FUNCTION shown_plan(query text, options text = 'COSTS OFF') RETURNS TABLE ("QUERY PLAN" text)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE format('EXPLAIN (%s) %s', options, query) LOOP
+		"QUERY PLAN" = regexp_replace(line, 'SubPlan \w+', 'SubPlan', 'g');
+		RETURN NEXT;
+	END LOOP;
+END
+$$;
+
 -- How many round trips were waited for since the last call; the first connects.
 CREATE FUNCTION round_trips_since(before int8, server text = 'loopback') RETURNS int8
 LANGUAGE sql

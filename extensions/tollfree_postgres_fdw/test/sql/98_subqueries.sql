@@ -8,11 +8,10 @@ CREATE TABLE baskets (n int, id int, kind int, who text);
 INSERT INTO baskets SELECT i, CASE WHEN i % 9 > 0 THEN i * 3 % 600 END, i % 25, 'name ' || i % 4 FROM generate_series(1, 1000) i;
 ANALYZE baskets;
 -- In a target list, in a condition, and in both
-EXPLAIN (VERBOSE, COSTS OFF) SELECT n, (SELECT price FROM prices p WHERE p.id = b.id) FROM baskets b;
-EXPLAIN (VERBOSE, COSTS OFF) SELECT b.n FROM baskets b WHERE n < 50 AND 10 < (SELECT price FROM prices p WHERE p.id = b.id) AND who = 'name 1';
-EXPLAIN (VERBOSE, COSTS OFF)
-SELECT upper((SELECT note FROM prices p WHERE p.id = b.n)), count(*), (SELECT count(*) FROM prices p WHERE p.kind = max(b.kind))
-FROM baskets b GROUP BY n HAVING 10 > (SELECT price FROM prices p WHERE p.id = b.n) AND (SELECT kind FROM prices p WHERE p.id = max(b.id)) > 3;
+SELECT * FROM shown_plan($$SELECT n, (SELECT price FROM prices p WHERE p.id = b.id) FROM baskets b$$, 'VERBOSE, COSTS OFF');
+SELECT * FROM shown_plan($$SELECT b.n FROM baskets b WHERE n < 50 AND 10 < (SELECT price FROM prices p WHERE p.id = b.id) AND who = 'name 1'$$, 'VERBOSE, COSTS OFF');
+SELECT * FROM shown_plan($$SELECT upper((SELECT note FROM prices p WHERE p.id = b.n)), count(*), (SELECT count(*) FROM prices p WHERE p.kind = max(b.kind))
+FROM baskets b GROUP BY n HAVING 10 > (SELECT price FROM prices p WHERE p.id = b.n) AND (SELECT kind FROM prices p WHERE p.id = max(b.id)) > 3$$, 'VERBOSE, COSTS OFF');
 -- Of EXISTS one row comes for a key; of IN all would come, and none are looked up.
 CREATE FUNCTION subquery_commands(query text) RETURNS SETOF text
 LANGUAGE plpgsql
@@ -28,7 +27,7 @@ BEGIN
 END
 $$;
 SELECT subquery_commands('SELECT n, EXISTS (SELECT FROM prices p WHERE p.kind = b.kind AND p.id > b.n) FROM baskets b');
-EXPLAIN (COSTS OFF) SELECT n, n IN (SELECT id FROM prices p WHERE p.kind = b.kind), EXISTS (SELECT FROM prices p WHERE p.kind = b.kind AND p.note COLLATE "C" > b.who) FROM baskets b;
+SELECT * FROM shown_plan($$SELECT n, n IN (SELECT id FROM prices p WHERE p.kind = b.kind), EXISTS (SELECT FROM prices p WHERE p.kind = b.kind AND p.note COLLATE "C" > b.who) FROM baskets b$$);
 -- Executes a query of the foreign table and of the remote one: is the answer the same, and how many batches were there?
 CREATE FUNCTION compare_subqueries(query text) RETURNS text
 LANGUAGE plpgsql
@@ -73,15 +72,15 @@ SELECT compare_subqueries('SELECT n FROM baskets b WHERE (n, (SELECT kind FROM p
 SELECT compare_subqueries('SELECT n, (CASE WHEN n > 6 THEN ARRAY[1, 2] END)[(SELECT kind FROM prices p WHERE p.id = b.n AND 1 / (p.id - 6) < 5)] FROM baskets b ORDER BY n');
 SELECT compare_subqueries('SELECT n, (ARRAY(SELECT p.id FROM prices p WHERE p.kind = b.kind ORDER BY p.id))[2] FROM baskets b ORDER BY n');
 -- Nor is anything if somebody could tell that rows are read ahead.
-EXPLAIN (COSTS OFF) SELECT random() < 2, (SELECT price FROM prices p WHERE p.id = b.id) FROM baskets b;
-EXPLAIN (COSTS OFF) SELECT (SELECT price FROM prices p WHERE p.id = b.id) FROM baskets b FOR UPDATE;
-EXPLAIN (COSTS OFF) UPDATE prices q SET note = (SELECT note FROM prices p WHERE p.id = q.id + 1);
-EXPLAIN (COSTS OFF) DECLARE scrolled SCROLL CURSOR FOR SELECT n, (SELECT price FROM prices p WHERE p.id = b.id) FROM baskets b;
+SELECT * FROM shown_plan($$SELECT random() < 2, (SELECT price FROM prices p WHERE p.id = b.id) FROM baskets b$$);
+SELECT * FROM shown_plan($$SELECT (SELECT price FROM prices p WHERE p.id = b.id) FROM baskets b FOR UPDATE$$);
+SELECT * FROM shown_plan($$UPDATE prices q SET note = (SELECT note FROM prices p WHERE p.id = q.id + 1)$$);
+SELECT * FROM shown_plan($$DECLARE scrolled SCROLL CURSOR FOR SELECT n, (SELECT price FROM prices p WHERE p.id = b.id) FROM baskets b$$);
 SET tollfree_postgres_fdw.batched_lookups = off;
 SELECT compare_subqueries('SELECT n, (SELECT price FROM prices p WHERE p.id = b.id) FROM baskets b WHERE n < 20 ORDER BY n');
 RESET tollfree_postgres_fdw.batched_lookups;
 -- A query that writes
-EXPLAIN (COSTS OFF) UPDATE baskets b SET who = (SELECT note FROM prices p WHERE p.id = b.id);
+SELECT * FROM shown_plan($$UPDATE baskets b SET who = (SELECT note FROM prices p WHERE p.id = b.id)$$);
 CREATE TABLE priced (n int, price numeric, note text, kind int, other text);
 INSERT INTO priced SELECT n, (SELECT price FROM prices p WHERE p.id = b.id) FROM baskets b;
 UPDATE priced SET note = (SELECT note FROM prices p WHERE p.id = n), (kind, other) = (SELECT kind, note FROM prices p WHERE p.id = n + 1) WHERE (SELECT kind FROM prices p WHERE p.id = n) < 12;
@@ -183,7 +182,7 @@ CREATE INDEX ON split_baskets_1 (n);
 ANALYZE split_baskets;
 SET enable_sort = off;
 SET enable_hashjoin = off;
-EXPLAIN (COSTS OFF) SELECT n FROM split_baskets b WHERE (SELECT kind FROM prices p WHERE p.id = b.id) > 3 ORDER BY n;
+SELECT * FROM shown_plan($$SELECT n FROM split_baskets b WHERE (SELECT kind FROM prices p WHERE p.id = b.id) > 3 ORDER BY n$$);
 SELECT compare_subqueries('SELECT n FROM split_baskets b WHERE (SELECT kind FROM prices p WHERE p.id = b.id) > 3 ORDER BY n');
 SELECT compare_subqueries('SELECT b.n, c.n FROM split_baskets b JOIN split_baskets c ON c.n = b.n + 1 WHERE (SELECT kind FROM prices p WHERE p.id = b.id) > 3 AND (SELECT kind FROM prices p WHERE p.id = c.id) > 3 ORDER BY b.n');
 RESET enable_sort;
