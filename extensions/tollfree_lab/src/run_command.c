@@ -10,6 +10,8 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+
 #include <limits.h>
 #include <sys/wait.h>
 

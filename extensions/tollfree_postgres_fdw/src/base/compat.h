@@ -1,6 +1,6 @@
 /*
  * compat.h
- *	  Differences between the supported major versions, 15 to 18.
+ *	  Differences between the supported major versions, 15 to 19.
  */
 #ifndef TOLLFREE_FDW_COMPAT_H
 #define TOLLFREE_FDW_COMPAT_H
@@ -10,7 +10,6 @@
 #include "catalog/pg_attribute.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
-#include "libpq/libpq-be-fe-helpers.h"
 #include "miscadmin.h"
 #include "optimizer/paths.h"
 #include "parser/parsetree.h"
@@ -20,6 +19,10 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
+#if PG_VERSION_NUM >= 190000
+#include "access/htup_details.h"
+#include "utils/tuplestore.h"
+#endif
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
@@ -45,9 +48,14 @@
 extern bool be_gssapi_get_delegation(Port *port);
 #endif
 
-#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 190000
+#include "base/libpq.h"
+
+#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 200000
 #error "the plans of this version's postgres_fdw are not known here"
 #endif
+
+/* That a case goes on with the next one; compilers do not read comments. */
+#define compat_fallthrough __attribute__((fallthrough))
 
 /*
  * Rows that libpq collects before it hands them over; few, because rows can be
@@ -98,6 +106,21 @@ compat_own_pruning(Plan *plan, PlannedStmt *stmt)
 	*number = list_length(stmt->partPruneInfos) - 1;
 #endif
 }
+
+/* An Append of these paths, and a nested loop's cost. */
+#if PG_VERSION_NUM >= 190000
+#define compat_append_path(root, rel, paths, outer) \
+	create_append_path(root, rel, (AppendPathInput) {.subpaths = (paths)}, NIL, \
+					   outer, 0, false, -1)
+#define compat_cost_nestloop(root, workspace, type, outer, inner, extra) \
+	initial_cost_nestloop(root, workspace, type, PGS_NESTLOOP_PLAIN, outer, \
+						  inner, extra)
+#else
+#define compat_append_path(root, rel, paths, outer) \
+	create_append_path(root, rel, paths, NIL, NIL, outer, 0, false, -1)
+#define compat_cost_nestloop(root, workspace, type, outer, inner, extra) \
+	initial_cost_nestloop(root, workspace, type, outer, inner, extra)
+#endif
 
 /* Which inputs of an Append can have rows, as it finds out in its execution. */
 #if PG_VERSION_NUM >= 180000
@@ -150,6 +173,47 @@ typedef struct CompatMembers
 #define COMPAT_EXECUTOR_RUN_PARAMS \
 	QueryDesc *queryDesc, ScanDirection direction, uint64 count, bool once
 #define COMPAT_EXECUTOR_RUN_ARGS queryDesc, direction, count, once
+#endif
+
+/* Counts time towards the whole execution, as extensions asked to have it. */
+#if PG_VERSION_NUM >= 190000
+#define compat_start_timing(queryDesc) \
+	((queryDesc)->query_instr != NULL ? InstrStart((queryDesc)->query_instr) : (void) 0)
+#define compat_stop_timing(queryDesc) \
+	((queryDesc)->query_instr != NULL ? InstrStop((queryDesc)->query_instr) : (void) 0)
+#else
+#define compat_start_timing(queryDesc) \
+	((queryDesc)->totaltime != NULL ? InstrStartNode((queryDesc)->totaltime) : (void) 0)
+#define compat_stop_timing(queryDesc) \
+	((queryDesc)->totaltime != NULL ? InstrStopNode((queryDesc)->totaltime, 0) : (void) 0)
+#endif
+
+/* From 19 on a descriptor is to be finished before rows are made by it. */
+#if PG_VERSION_NUM >= 190000
+#define compat_finish_tupdesc(tupdesc) TupleDescFinalize(tupdesc)
+#else
+#define compat_finish_tupdesc(tupdesc) ((void) 0)
+#endif
+
+/* Parameters of planner_hook, and the arguments that pass them on */
+#if PG_VERSION_NUM >= 190000
+#define COMPAT_PLANNER_PARAMS \
+	Query *query, const char *text, int cursor_options, ParamListInfo params, \
+	ExplainState *es
+#define COMPAT_PLANNER_ARGS query, text, cursor_options, params, es
+#else
+#define COMPAT_PLANNER_PARAMS \
+	Query *query, const char *text, int cursor_options, ParamListInfo params
+#define COMPAT_PLANNER_ARGS query, text, cursor_options, params
+#endif
+
+/* Does a statement write to the relation at this range table index? */
+#if PG_VERSION_NUM >= 190000
+#define compat_is_target(stmt, rtindex) \
+	bms_is_member(rtindex, (stmt)->resultRelationRelids)
+#else
+#define compat_is_target(stmt, rtindex) \
+	list_member_int((stmt)->resultRelations, rtindex)
 #endif
 
 /* Does this backend hold a lock of exactly this mode on a relation? */
@@ -297,14 +361,26 @@ compat_send_deallocate(PGconn *conn, const char *name)
 	CreateWaitEventSet(TopMemoryContext, nevents)
 #endif
 
+/* Parameters of a function that initializes named shared memory */
+#if PG_VERSION_NUM >= 190000
+#define COMPAT_INIT_PARAMS void *memory, void *arg
+#else
+#define COMPAT_INIT_PARAMS void *memory
+#endif
+
 /*
  * Named shared memory, which the first who asks makes, and which lasts until
  * the server ends; NULL before 17.
  */
 static inline void *
-compat_get_segment(const char *name, size_t size, void (*init) (void *memory))
+compat_get_segment(const char *name, size_t size,
+				   void (*init) (COMPAT_INIT_PARAMS))
 {
-#if PG_VERSION_NUM >= 170000
+#if PG_VERSION_NUM >= 190000
+	bool		found;
+
+	return GetNamedDSMSegment(name, size, init, &found, NULL);
+#elif PG_VERSION_NUM >= 170000
 	bool		found;
 
 	return GetNamedDSMSegment(name, size, init, &found);

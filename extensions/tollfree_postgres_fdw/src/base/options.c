@@ -12,7 +12,6 @@
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "foreign/foreign.h"
-#include "libpq-fe.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -20,6 +19,7 @@
 #include "base/compat.h"
 #include "base/compat_export.h"
 #include "base/fastpath.h"
+#include "base/libpq.h"
 #include "base/options.h"
 #include "base/settings.h"
 

@@ -122,7 +122,7 @@ has_other(Node *node, void *context)
 			if ((Index) ((Var *) node)->varno == ((RelOptInfo *) context)->relid &&
 				(exprType(node) == TIMESTAMPTZOID || exprType(node) == TIMETZOID))
 				return true;
-			/* FALLTHROUGH */
+			compat_fallthrough;
 		case T_Const:
 		case T_RelabelType:
 			if (!deparse_may_be_key(exprType(node)) ||

@@ -33,6 +33,7 @@
 #include "parser/parsetree.h"
 #include "utils/rel.h"
 
+#include "base/compat.h"
 #include "base/fastpath.h"
 #include "join/lookup.h"
 #include "join/memory.h"
@@ -407,7 +408,7 @@ add_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
 
 	if (!may_be_sent(columns) || is_given_others(scan))
 		return;
-	initial_cost_nestloop(root, &workspace, jointype, keys, inner, extra);
+	compat_cost_nestloop(root, &workspace, jointype, keys, inner, extra);
 	loop = create_nestloop_path(root, joinrel, jointype, &workspace, extra,
 								keys, inner, extra->restrictlist, pathkeys,
 								NULL);
@@ -497,8 +498,7 @@ make_append(PlannerInfo *root, RelOptInfo *rel, Relids tables)
 			return NULL;
 		paths = lappend(paths, path);
 	}
-	return (Path *) create_append_path(root, rel, paths, NIL, NIL,
-									   PATH_REQ_OUTER(made), 0, false, -1);
+	return (Path *) compat_append_path(root, rel, paths, PATH_REQ_OUTER(made));
 }
 
 /* Makes such a scan of a table or of its members, and remembers it. */

@@ -35,6 +35,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/planner.h"
 
+#include "base/compat.h"
 #include "base/inputs.h"
 #include "join/correlated.h"
 #include "join/lookup.h"
@@ -409,13 +410,12 @@ may_cut_query(const PlannedStmt *stmt, int cursor_options)
 
 /* The hook: plans a query, and has its subqueries look up rows in batches. */
 static PlannedStmt *
-plan_query(Query *query, const char *text, int cursor_options,
-		   ParamListInfo params)
+plan_query(COMPAT_PLANNER_PARAMS)
 {
 	bool		suits = may_look_up(query, cursor_options);
 	PlannedStmt *stmt = next_planner != NULL ?
-		next_planner(query, text, cursor_options, params) :
-		standard_planner(query, text, cursor_options, params);
+		next_planner(COMPAT_PLANNER_ARGS) :
+		standard_planner(COMPAT_PLANNER_ARGS);
 
 	ncopied = 0;
 	if (suits && may_cut_query(stmt, cursor_options))

@@ -480,10 +480,8 @@ pipeline_finish_run(QueryDesc *queryDesc)
 	EState	   *estate = queryDesc->estate;
 	uint64		processed = estate->es_processed;
 
-	if (queryDesc->totaltime != NULL)
-		InstrStartNode(queryDesc->totaltime);
+	compat_start_timing(queryDesc);
 	pipeline_finish_execution(estate);
 	compat_correct_total(estate, estate->es_processed - processed);
-	if (queryDesc->totaltime != NULL)
-		InstrStopNode(queryDesc->totaltime, 0);
+	compat_stop_timing(queryDesc);
 }

@@ -210,11 +210,10 @@ fetch_more(RemoteScanState *scan)
 static bool
 writes_elsewhere(EState *estate)
 {
-	ListCell   *cell;
-
-	foreach(cell, estate->es_plannedstmt->resultRelations)
+	for (Index rtindex = 1; rtindex <= estate->es_range_table_size; rtindex++)
 	{
-		if (exec_rt_fetch(lfirst_int(cell), estate)->relkind != RELKIND_RELATION)
+		if (compat_is_target(estate->es_plannedstmt, rtindex) &&
+			exec_rt_fetch(rtindex, estate)->relkind != RELKIND_RELATION)
 			return true;
 	}
 	return false;

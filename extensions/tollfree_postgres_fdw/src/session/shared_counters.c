@@ -63,14 +63,19 @@ clear_table(CountersTable *cleared, TimestampTz now)
 	memset(&cleared->entries[0], 0, sizeof(CountersEntry));
 }
 
-/* Makes memory an empty table. */
+/* Makes an empty table. */
 static void
-init_table(void *memory)
+make_table(CountersTable *made)
 {
-	CountersTable *made = memory;
-
 	SpinLockInit(&made->lock);
 	clear_table(made, GetCurrentTimestamp());
+}
+
+/* The same, for memory that has a name. */
+static void
+init_table(COMPAT_INIT_PARAMS)
+{
+	make_table(memory);
 }
 
 /* Reserves the server's shared memory. */
@@ -93,7 +98,7 @@ take_memory(void)
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
 	table = ShmemInitStruct(TABLE_NAME, sizeof(CountersTable), &found);
 	if (!found)
-		init_table(table);
+		make_table(table);
 	LWLockRelease(AddinShmemInitLock);
 }
 
@@ -159,7 +164,7 @@ shared_counters_attach(void)
 		attach_segment();
 	if (table == NULL)
 	{
-		init_table(&own);
+		make_table(&own);
 		table = &own;
 	}
 }

@@ -10,12 +10,12 @@
 
 #include "foreign/foreign.h"
 #include "lib/stringinfo.h"
-#include "libpq-fe.h"
 #include "storage/latch.h"
 #include "utils/hsearch.h"
 #include "utils/resowner.h"
 #include "utils/timestamp.h"
 
+#include "base/libpq.h"
 #include "session/statement.h"
 #include "sql/command.h"
 

@@ -6,9 +6,9 @@
 #define TOLLFREE_FDW_ROWS_H
 
 #include "funcapi.h"
-#include "libpq-fe.h"
 #include "nodes/execnodes.h"
 
+#include "base/libpq.h"
 #include "wire/ctids.h"
 #include "wire/decode.h"
 

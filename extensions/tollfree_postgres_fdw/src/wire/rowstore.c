@@ -21,6 +21,7 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
+#include "base/compat.h"
 #include "wire/rowstore.h"
 
 /* A buffer of more bytes is freed after its row, not used for further rows */
@@ -78,6 +79,7 @@ rowstore_create(MemoryContext parent, ResourceOwner owner, int kilobytes)
 	store->last = tuplestore_alloc_read_pointer(store->rows, EXEC_FLAG_REWIND);
 	store->tupdesc = CreateTemplateTupleDesc(1);
 	TupleDescInitEntry(store->tupdesc, 1, "row", BYTEAOID, -1, 0);
+	compat_finish_tupdesc(store->tupdesc);
 	store->slot = MakeSingleTupleTableSlot(store->tupdesc,
 										   &TTSOpsMinimalTuple);
 	initStringInfo(&store->packed);

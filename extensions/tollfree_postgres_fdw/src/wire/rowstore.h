@@ -5,8 +5,9 @@
 #ifndef TOLLFREE_FDW_ROWSTORE_H
 #define TOLLFREE_FDW_ROWSTORE_H
 
-#include "libpq-fe.h"
 #include "utils/resowner.h"
+
+#include "base/libpq.h"
 
 typedef struct RowStore RowStore;
 
