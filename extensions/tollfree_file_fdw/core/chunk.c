@@ -87,29 +87,35 @@ chunk_correction(const FileScan *scan, const StructureRules *rules)
 	return correction;
 }
 
-/* Reads the first record, which is before begin if it is the header. */
+/*
+ * Reads the records of the header, which are before begin; if there are none, the
+ * first record.
+ */
 static bool
-chunk_read_first(FileScan *scan, const Dialect *dialect, bool header,
+chunk_read_first(FileScan *scan, const Dialect *dialect, int header,
 				 ChunkLayout *layout)
 {
 	ScanStatus	status;
 	RowBatch   *batch;
 
-	do
-		status = filescan_next(scan, &batch);
-	while (status == SCAN_AGAIN);
-	if (status != SCAN_HEADER && status != SCAN_BATCH)
-		return false;
+	for (int i = 0; i < (header > 0 ? header : 1); i++)
+	{
+		do
+			status = filescan_next(scan, &batch);
+		while (status == SCAN_AGAIN);
+		if (status != SCAN_HEADER)
+			return false;
+	}
 	layout->line_end = filescan_line_end(scan);
 	layout->rules = structure_rules(dialect, layout->line_end);
-	layout->correction = header ? 0 : chunk_correction(scan, &layout->rules);
-	layout->begin = header ? filescan_offset(scan, 1) : 0;
-	layout->line = header ? filescan_line(scan, 0) : 0;
+	layout->correction = header > 0 ? 0 : chunk_correction(scan, &layout->rules);
+	layout->begin = header > 0 ? filescan_offset(scan, 1) : 0;
+	layout->line = header > 0 ? filescan_line(scan, 0) : 0;
 	return true;
 }
 
 bool
-chunk_layout(Source *source, const Dialect *dialect, bool header,
+chunk_layout(Source *source, const Dialect *dialect, int header,
 			 const Allocator *allocator, ChunkLayout *layout)
 {
 	/* The first record is read as a header, which may have any fields. */
@@ -117,7 +123,7 @@ chunk_layout(Source *source, const Dialect *dialect, bool header,
 		.dialect = dialect,
 		.kernel = &scalar_kernel,
 		.nfields = 1,
-		.header = true,
+		.header = header > 0 ? header : 1,
 		.block_size = SCAN_REACH,
 		.max_record = SCAN_BLOCK_MAX,
 		.check_interrupts = source->check_interrupts,

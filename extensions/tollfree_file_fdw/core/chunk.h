@@ -63,12 +63,13 @@ extern const char *chunk_unsupported(const Dialect *dialect);
 extern bool chunk_needs_count(const Dialect *dialect);
 
 /*
- * Finds out about the first record.  Returns false when there is nothing to
- * cut: it is not whole within the first SCAN_BLOCK_MAX bytes, or odd, or the
- * file cannot be read.  Takes memory for the time of the call.
+ * Finds out about the header's records or, if there is none, the first one.
+ * Returns false when there is nothing to cut: one of them is not whole within
+ * SCAN_BLOCK_MAX bytes, or odd, or missing, or the file cannot be read.  Takes
+ * memory for the time of the call.
  */
 extern bool chunk_layout(Source *source, const Dialect *dialect,
-						 bool header, const Allocator *allocator,
+						 int header, const Allocator *allocator,
 						 ChunkLayout *layout);
 
 /*

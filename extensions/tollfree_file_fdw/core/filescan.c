@@ -228,7 +228,7 @@ filescan_begin(FileScan *scan, const ScanRange *range)
 	scan->line_end = range->line_end;
 	if (range->line_end != LINE_END_UNKNOWN)
 		scan->rules = structure_rules(&scan->dialect, range->line_end);
-	scan->header_due = false;
+	scan->header_due = 0;
 	scan->final = SCAN_AGAIN;
 	memset(&scan->handover, 0, sizeof(scan->handover));
 	scan->records.nrecords = 0;

@@ -53,8 +53,9 @@
 typedef enum ScanStatus
 {
 	SCAN_BATCH,					/* rows */
-	SCAN_HEADER,				/* the header, in row 0 of a batch without
-								 * columns: use filescan_nfields and _field */
+	SCAN_HEADER,				/* a record of the header, in row 0 of a batch
+								 * without columns: use filescan_nfields and
+								 * _field */
 	SCAN_AGAIN,					/* a block was read, no rows yet: call again */
 	SCAN_END,					/* all rows returned, the file is unchanged */
 	SCAN_HANDOVER,				/* COPY's parser must go on, see handover */
@@ -86,7 +87,7 @@ typedef struct Handover
 	int64_t		line;			/* lines counted so far, as in COPY's errors;
 								 * this record makes it at least line + 1 */
 	LineEnd		line_end;		/* LINE_END_UNKNOWN in the first record */
-	bool		in_header;		/* that record is the header */
+	bool		in_header;		/* that record is one of the header */
 } Handover;
 
 /*
@@ -109,7 +110,7 @@ typedef struct FileScanOptions
 	const ColumnSpec *columns;	/* the referenced ones, in the fields' order */
 	int			ncolumns;
 	int			nfields;		/* that a record must have, at least 1 */
-	bool		header;			/* is the first record a header? */
+	int			header;			/* records before the first row */
 	size_t		block_size;		/* bytes, SCAN_BLOCK_MIN..SCAN_BLOCK_MAX, or 0
 								 * for SCAN_BLOCK_DEFAULT */
 	bool		begins_small;	/* is little read and converted at first, and

@@ -20,12 +20,12 @@ struct FileScan
 	Window		window;
 	size_t		max_record;
 	int			nfields;
-	bool		header;			/* does the file have one? */
+	int			header;			/* records before the first row */
 
 	ScanRange	range;
 	LineEnd		line_end;		/* LINE_END_UNKNOWN before the first record */
 	StructureRules rules;		/* once it is known */
-	bool		header_due;		/* is the next record the header? */
+	int			header_due;		/* how many of them are next */
 	ScanStatus	final;			/* what all calls return, or SCAN_AGAIN */
 	Handover	handover;
 

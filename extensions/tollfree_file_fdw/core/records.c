@@ -27,7 +27,7 @@ filescan_hand_over(FileScan *scan, HandoverReason reason)
 	scan->handover.line = scan->line;
 	scan->handover.line_end = filescan_is_first(scan) ?
 		LINE_END_UNKNOWN : scan->line_end;
-	scan->handover.in_header = scan->header_due;
+	scan->handover.in_header = scan->header_due > 0;
 	return SCAN_HANDOVER;
 }
 
@@ -99,10 +99,11 @@ filescan_consume(FileScan *scan)
 	scan->line = filescan_lines(scan, nrecords);
 	scan->window.begin += filescan_record_begin(scan, nrecords);
 	scan->records.nrecords = 0;
-	scan->rows_passed += scan->header_due ? 0 : (uint32_t) nrecords;
+	scan->rows_passed += scan->header_due > 0 ? 0 : (uint32_t) nrecords;
 	if (scan->rows_passed > BATCH_ROWS)
 		scan->rows_passed = BATCH_ROWS;
-	scan->header_due = false;
+	if (scan->header_due > 0)
+		scan->header_due--;
 	arena_reset(&scan->arena);
 	return filescan_grow(scan);
 }

@@ -1,6 +1,6 @@
 /*
  * compat.h
- *	  What differs between the supported major versions, 15 to 18.
+ *	  What differs between the supported major versions, 15 to 19.
  */
 #ifndef TOLLFREE_FILE_COMPAT_H
 #define TOLLFREE_FILE_COMPAT_H
@@ -25,9 +25,34 @@
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"				/* part of postgres.h before */
 #endif
+#if PG_VERSION_NUM >= 190000
+#include "executor/instrument.h"
+#include "utils/tuplestore.h"
+#endif
 
-#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 190000
+#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 200000
 #error "the COPY parser of this version is not known here"
+#endif
+
+/* That a case goes on with the next one; compilers do not read comments. */
+#define compat_fallthrough __attribute__((fallthrough))
+
+/*
+ * The format of a file in COPY's options, and how many records its header has: a
+ * number from 19 on, where MATCH is negative.  What EXPLAIN ANALYZE counts of a node.
+ */
+#if PG_VERSION_NUM >= 190000
+#define compat_is_binary(options) ((options)->format == COPY_FORMAT_BINARY)
+#define compat_is_csv(options) ((options)->format == COPY_FORMAT_CSV)
+#define compat_header_records(options) \
+	((options)->header_line == COPY_HEADER_MATCH ? 1 : (options)->header_line)
+typedef NodeInstrumentation CompatNodeCounts;
+#else
+#define compat_is_binary(options) ((options)->binary)
+#define compat_is_csv(options) ((options)->csv_mode)
+#define compat_header_records(options) \
+	((options)->header_line == COPY_HEADER_FALSE ? 0 : 1)
+typedef Instrumentation CompatNodeCounts;
 #endif
 
 /* A path of a base relation, without parameters. */

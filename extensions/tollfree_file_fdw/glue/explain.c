@@ -202,7 +202,7 @@ static void
 show_unjoined(const ForeignScanState *node, ExplainState *es)
 {
 	const FileScanState *scan = node->fdw_state;
-	const Instrumentation *counts = node->ss.ps.instrument;
+	const CompatNodeCounts *counts = node->ss.ps.instrument;
 
 	if (es->analyze && scan->joins != NULL && counts->nloops > 0 &&
 		(counts->nfiltered2 > 0 || es->format != EXPLAIN_FORMAT_TEXT))

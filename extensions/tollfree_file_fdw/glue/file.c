@@ -36,6 +36,7 @@
 #include "storage/fd.h"
 #include "utils/memutils.h"
 
+#include "compat.h"
 #include "file.h"
 
 static dlist_head files = DLIST_STATIC_INIT(files);
@@ -252,7 +253,7 @@ static void
 read_by_offset(OpenFile *file)
 {
 	/* It has read the head of a binary file. */
-	file->next = file->copy->opts.binary ? ftello(file->copy->copy_file) : 0;
+	file->next = compat_is_binary(&file->copy->opts) ? ftello(file->copy->copy_file) : 0;
 	file->copy->copy_src = COPY_CALLBACK;
 	file->copy->data_source_cb = read_bytes;
 }

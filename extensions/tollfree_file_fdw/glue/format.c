@@ -16,6 +16,12 @@
 #include "guc.h"
 
 /*
+ * Most records of a header, which core/ looks for one by one, each time among
+ * those of a batch.
+ */
+#define HEADER_MAX 100
+
+/*
  * What core/ has to know about bytes above 0x7F.  COPY checks them against the
  * file's encoding, and converts them if the server's is another one; functions
  * such as LIKE then take them for characters of the server's.  Where the two
@@ -68,7 +74,7 @@ format_unsupported(const FileOptions *options, FileLayout *layout)
 	if (options->is_program)
 		return "a program's output";
 	ProcessCopyOptions(NULL, &format, true, options->format);
-	if (format.binary)
+	if (compat_is_binary(&format))
 		return "binary format";
 	if (!PG_VALID_BE_ENCODING(encoding))
 		return "an encoding that servers do not have";
@@ -76,16 +82,19 @@ format_unsupported(const FileOptions *options, FileLayout *layout)
 		return "on_error";
 	if (compat_has_default(&format))
 		return "a default string";
+	if (compat_header_records(&format) > HEADER_MAX)
+		return "a long header";
 
-	layout->header = format.header_line;
+	layout->header = compat_header_records(&format);
+	layout->header_matches = format.header_line == COPY_HEADER_MATCH;
 	layout->encoding = encoding;
 	layout->dialect = (Dialect)
 	{
-		.format = format.csv_mode ? FILE_FORMAT_CSV : FILE_FORMAT_TEXT,
+		.format = compat_is_csv(&format) ? FILE_FORMAT_CSV : FILE_FORMAT_TEXT,
 			.encoding = checked_encoding(encoding),
 			.delimiter = format.delim[0],
-			.quote = format.csv_mode ? format.quote[0] : 0,
-			.escape = format.csv_mode ? format.escape[0] : 0,
+			.quote = compat_is_csv(&format) ? format.quote[0] : 0,
+			.escape = compat_is_csv(&format) ? format.escape[0] : 0,
 			.marker_in_csv = COMPAT_MARKER_IN_CSV,
 			.null = format.null_print,
 			.null_length = format.null_print_len
@@ -101,6 +110,6 @@ bool
 format_is_divisible(const FileLayout *layout)
 {
 	return layout->dialect.encoding != FILE_ENCODING_ASCII &&
-		layout->header != COPY_HEADER_MATCH &&
+		!layout->header_matches &&
 		chunk_unsupported(&layout->dialect) == NULL;
 }

@@ -14,7 +14,8 @@
 typedef struct FileLayout
 {
 	Dialect		dialect;
-	CopyHeaderChoice header;
+	int			header;			/* records before the first row */
+	bool		header_matches; /* must the header name the columns? */
 	int			encoding;		/* which the dialect's follows from */
 } FileLayout;
 

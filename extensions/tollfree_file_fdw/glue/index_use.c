@@ -316,7 +316,7 @@ index_use_begin(IndexUse *use, FileReader *reader, int encoding,
 	index_use_reset(use);
 	if (!use->is_wanted)
 		return;
-	if (reader->layout.header == COPY_HEADER_MATCH)
+	if (reader->layout.header_matches)
 	{
 		use->unused_reason = "the header must match";
 		return;

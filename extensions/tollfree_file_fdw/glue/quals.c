@@ -237,7 +237,7 @@ has_more(Node *node, void *arg)
 		case T_FuncExpr:
 			if (castNode(FuncExpr, node)->funcretset)
 				return true;
-			/* FALLTHROUGH */
+			compat_fallthrough;
 		case T_OpExpr:
 			if (check_functions_in_node(node, is_unpredictable, NULL))
 				return true;

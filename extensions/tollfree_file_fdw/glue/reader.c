@@ -119,11 +119,10 @@ reader_find_chunks(FileReader *reader)
 {
 	Allocator	allocator = memory_allocator(reader->context);
 
-	return reader->layout.header != COPY_HEADER_MATCH &&
+	return !reader->layout.header_matches &&
 		chunk_unsupported(&reader->layout.dialect) == NULL &&
 		chunk_layout(filescan_source(reader->scan), &reader->layout.dialect,
-					 reader->layout.header != COPY_HEADER_FALSE, &allocator,
-					 &reader->chunks);
+					 reader->layout.header, &allocator, &reader->chunks);
 }
 
 /* Finds the records that begin in a chunk; false if there are none. */
@@ -353,14 +352,14 @@ reader_open(OpenFile *file, const FileColumns *columns,
 	batch_prepare(&reader->base, &methods, file, columns);
 	reader->layout = *layout;
 	reader->context = context;
-	reader->awaits_header = layout->header == COPY_HEADER_MATCH;
+	reader->awaits_header = layout->header_matches;
 
 	options.dialect = &reader->layout.dialect;
 	options.kernel = setting_kernel();
 	options.columns = reader->base.columns.specs;
 	options.ncolumns = reader->base.columns.ncolumns;
 	options.nfields = reader->base.columns.nfields;
-	options.header = layout->header != COPY_HEADER_FALSE;
+	options.header = layout->header;
 	options.block_size = block_size;
 	options.begins_small = begins_small;
 	options.check_interrupts = check_interrupts;

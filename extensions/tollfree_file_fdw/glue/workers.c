@@ -6,6 +6,7 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
+#include "executor/instrument.h"
 
 #include "callbacks.h"
 #include "scan.h"

@@ -54,7 +54,7 @@ scan(Shown *shown, const Dialect *dialect, int fd, uint8_t bits,
 		.columns = columns,
 		.ncolumns = nfields < 6 ? nfields : 6,
 		.nfields = nfields,
-		.header = (bits & 8) != 0,
+		.header = (bits & 8) != 0 ? 1 + (bits >> 7) : 0,
 		.block_size = block_size,
 		.allocator = test_memory_allocator(&memory)
 	};

@@ -159,7 +159,7 @@ make_dialect(RandomFile *file, TestRandom *random)
 	dialect.null_length = strlen(dialect.null);
 	file->dialect = dialect;
 	file->line_end = chance(random, 3) ? LINE_END_CRNL : LINE_END_NL;
-	file->header = chance(random, 3);
+	file->header = chance(random, 3) ? 1 + (int) test_random_below(random, 3) : 0;
 }
 
 void
@@ -172,7 +172,7 @@ random_file_make(RandomFile *file, TestRandom *random, size_t length,
 	memcpy(file->columns, random_columns, sizeof(random_columns));
 	file->length = 0;
 	put(file, "");
-	if (file->header)
+	for (int i = 0; i < file->header; i++)
 	{
 		put(file, "one,two|three");
 		put(file, line_end(file));

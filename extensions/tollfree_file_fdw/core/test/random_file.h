@@ -16,7 +16,7 @@ typedef struct RandomFile
 {
 	Dialect		dialect;
 	LineEnd		line_end;
-	bool		header;
+	int			header;			/* records before the rows */
 	ColumnSpec	columns[RANDOM_COLUMNS];
 	unsigned char *bytes;
 	size_t		length;

@@ -164,10 +164,12 @@ static const char *
 behind_header(const Shown *shown)
 {
 	const char *text = shown->line;
-	const char *record = strncmp(text, "header ", 7) == 0 ?
-		strchr(text +7, ' ') : NULL;
+	const char *record;
 
-	return record == NULL ? text : record + 1;
+	while (strncmp(text, "header ", 7) == 0 &&
+		   (record = strchr(text +7, ' ')) != NULL)
+		text = record + 1;
+	return text;
 }
 
 static void

@@ -21,7 +21,7 @@ typedef struct ScanCase
 {
 	const char *name;
 	Dialect		dialect;
-	bool		header;
+	int			header;			/* records before the rows */
 	int			nfields;
 	int			ncolumns;
 	ColumnSpec	columns[COLUMNS_MAX];
@@ -152,6 +152,19 @@ static const ScanCase cases[] = {
 	{
 		"a header", TEXT("\\N"), true, 2, 2, TEXT_COLUMNS,
 		"x|y|z\na|b\n", 0, "header x|y|z 2:a|b end"
+	},
+	{
+		"a header of several records, one with a line end", CSV(""), 3, 2, 2,
+		TEXT_COLUMNS, "x\n\"y\nz\",\n,,\na,b\n", 0,
+		"header x header y\nz| header || 5:a|b end"
+	},
+	{
+		"a file that ends within the header", CSV(""), 3, 2, 2, TEXT_COLUMNS,
+		"x\na,b\n", 0, "header x header a|b end"
+	},
+	{
+		"COPY goes on within the header", CSV(""), 2, 2, 2, TEXT_COLUMNS,
+		"x\n\303,y\na,b\n", 0, "header x handover 1 at 2 line 1"
 	},
 	{
 		"plain CSV", CSV(""), false, 2, 2, TEXT_COLUMNS,
