@@ -122,6 +122,16 @@ compat_own_pruning(Plan *plan, PlannedStmt *stmt)
 	initial_cost_nestloop(root, workspace, type, outer, inner, extra)
 #endif
 
+/*
+ * Is it a relation's partial aggregation below a join?  It is a copy of the
+ * relation, whose rows are groups.
+ */
+#if PG_VERSION_NUM >= 190000
+#define compat_is_grouped(rel) IS_GROUPED_REL(rel)
+#else
+#define compat_is_grouped(rel) false
+#endif
+
 /* Which inputs of an Append can have rows, as it finds out in its execution. */
 #if PG_VERSION_NUM >= 180000
 #define compat_matching_subplans(prune) \

@@ -18,6 +18,7 @@
 #include "nodes/value.h"
 #include "optimizer/pathnode.h"
 
+#include "base/compat.h"
 #include "base/tables.h"
 #include "estimates/estimate.h"
 #include "estimates/estimates.h"
@@ -54,6 +55,9 @@ get_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
 {
 	RemoteJoin	join;
 
+	/* postgres_fdw would take partial aggregates for columns, and fail. */
+	if (compat_is_grouped(rel))
+		return;
 	/* postgres_fdw looks at a join once, however many pairs make it. */
 	if (rel->fdw_private != NULL)
 		return;

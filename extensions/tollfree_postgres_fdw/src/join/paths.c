@@ -544,8 +544,9 @@ make_inner(PlannerInfo *root, RelOptInfo *rel, Relids tables)
 static bool
 may_be_lookup(PlannerInfo *root, const RelOptInfo *rel)
 {
-	return is_ours(rel) || has_members(root, rel) ||
-		rel->rtekind == RTE_SUBQUERY;
+	return !compat_is_grouped(rel) &&
+		(is_ours(rel) || has_members(root, rel) ||
+		 rel->rtekind == RTE_SUBQUERY);
 }
 
 /* The hook: adds nested loops with batched lookups for two sides of a join. */

@@ -5,7 +5,7 @@
  * PostgreSQL combines the states that partial aggregations hand over.  Such a
  * state is a value of the transition type or, if that is internal, what the
  * aggregate's serialization function makes of it.  The latter's format is that
- * of numeric.c in PostgreSQL 15 to 18:
+ * of numeric.c in PostgreSQL 15 to 19:
  *
  *	STATE_INTEGER_SUM		N, sum
  *	STATE_SMALLINT_SQUARES	N, sum, sum of squares
@@ -14,7 +14,8 @@
  *	STATE_NUMERIC_SQUARES	N, sum, sum of squares, specials
  *
  * where a sum is written as numeric_send does, but with a header of 32-bit
- * fields, and specials are the largest scale, how many values had it, and the
+ * fields; from 19 on those of the first three kinds are integers of 128 bits, the
+ * higher half first.  Specials are the largest scale, how many values had it, and the
  * numbers of NaN, Infinity and -Infinity, which N does not count.
  *
  * Special values make sums special.  Which of the values were special need not
@@ -106,6 +107,33 @@ append_numeric(StringInfo state, Datum value)
 	pq_sendbytes(state, in.data + in.cursor, in.len - in.cursor);
 }
 
+#if PG_VERSION_NUM >= 190000
+/*
+ * Appends a sum of integers, which 128 bits have room for.  ERROR if it is not one:
+ * then the remote column is not what it is declared to be here.
+ */
+static void
+append_integer_sum(StringInfo state, Datum sum)
+{
+	const char *text = DatumGetCString(DirectFunctionCall1(numeric_out, sum));
+	bool		negative = *text == '-';
+	uint128		value = 0;
+
+	for (const char *digit = text +negative; *digit != '\0'; digit++)
+	{
+		if (*digit < '0' || *digit > '9')
+			elog(ERROR, "a remote sum of integers is not an integer: %s", text);
+		value = value * 10 + (*digit - '0');
+	}
+	if (negative)
+		value = -value;
+	pq_sendint64(state, (uint64) (value >> 64));
+	pq_sendint64(state, (uint64) value);
+}
+#else
+#define append_integer_sum(state, sum) append_numeric(state, sum)
+#endif
+
 /* Is a numeric value less than 0? */
 static bool
 is_negative(Numeric value)
@@ -138,12 +166,17 @@ make_internal(StateKind kind, const Datum *parts)
 
 	pq_begintypsend(&state);
 	pq_sendint64(&state, count);
-	append_numeric(&state, is_special ? zero : NumericGetDatum(sum));
-	if (states_count_parts(kind) == STATE_PARTS)
-		append_numeric(&state, is_special ? zero :
-					   NumericGetDatum(sum_of(parts[2], has_small_squares)));
-	if (kind == STATE_NUMERIC_SUM || kind == STATE_NUMERIC_SQUARES)
+	if (kind != STATE_NUMERIC_SUM && kind != STATE_NUMERIC_SQUARES)
 	{
+		append_integer_sum(&state, NumericGetDatum(sum));
+		if (states_count_parts(kind) == STATE_PARTS)
+			append_integer_sum(&state, NumericGetDatum(sum_of(parts[2], has_small_squares)));
+	}
+	else
+	{
+		append_numeric(&state, is_special ? zero : NumericGetDatum(sum));
+		if (states_count_parts(kind) == STATE_PARTS)
+			append_numeric(&state, is_special ? zero : parts[2]);
 		/* Only moving aggregates, which are never partial, use the scale. */
 		pq_sendint32(&state, 0);
 		pq_sendint64(&state, count);
