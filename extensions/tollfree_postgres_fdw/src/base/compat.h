@@ -226,6 +226,18 @@ typedef struct CompatMembers
 	list_member_int((stmt)->resultRelations, rtindex)
 #endif
 
+/*
+ * The level of the topmost read-only transaction that this one is in, 0 if it may
+ * write; is it deferrable?  postgres_fdw heeds neither before 19.
+ */
+#if PG_VERSION_NUM >= 190000
+#define compat_read_only_level() GetTopReadOnlyTransactionNestLevel()
+#define compat_is_deferrable() XactDeferrable
+#else
+#define compat_read_only_level() 0
+#define compat_is_deferrable() false
+#endif
+
 /* Does this backend hold a lock of exactly this mode on a relation? */
 static inline bool
 compat_holds_lock(Oid relid, LOCKMODE mode)

@@ -9,6 +9,7 @@
 
 #include "access/xact.h"
 
+#include "base/compat.h"
 #include "session/batch.h"
 #include "session/session.h"
 #include "session/portals.h"
@@ -77,6 +78,36 @@ start_sql(const Session *session)
 }
 
 /*
+ * Adds what makes the remote transaction at this depth read-only, if the local one
+ * is from there on, and has not been so before.
+ */
+static void
+add_read_only(Session *session, int depth, bool is_new)
+{
+	int			done = session->xact.read_only_depth;
+
+	if (depth == session->xact.read_only_level &&
+		(is_new || done == 0 || done > depth))
+		batch_add(session, PART_READ_ONLY, depth, "SET TRANSACTION READ ONLY");
+}
+
+/*
+ * Adds the start of a remote transaction.  Its prepared statement has only the
+ * isolation level, which the other properties follow.
+ */
+static void
+add_start(Session *session)
+{
+	if (IsolationIsSerializable())
+		control_add(session, PART_START, 1, SERIALIZABLE_NAME,
+					SERIALIZABLE_SQL);
+	else
+		control_add(session, PART_START, 1, START_NAME, start_sql(session));
+	if (compat_is_deferrable())
+		batch_add(session, PART_CLEANUP, 1, "SET TRANSACTION DEFERRABLE");
+}
+
+/*
  * Adds the commands that bring the remote transaction from a depth to the
  * depth of the local one.  A new transaction always starts with a prepared
  * statement: if the session's prepared statements are gone, that shows while
@@ -86,6 +117,7 @@ void
 control_add_transaction(Session *session, int depth)
 {
 	char		sql[64];
+	bool		starts = depth == 0;
 
 	if (session->xact.kept_depth < depth)
 	{
@@ -93,16 +125,17 @@ control_add_transaction(Session *session, int depth)
 		snprintf(sql, sizeof(sql), "RELEASE SAVEPOINT s%d", depth + 1);
 		batch_add(session, PART_RELEASE, depth, sql);
 	}
-	if (depth == 0 && IsolationIsSerializable())
-		control_add(session, PART_START, ++depth, SERIALIZABLE_NAME,
-					SERIALIZABLE_SQL);
-	else if (depth == 0)
-		control_add(session, PART_START, ++depth, START_NAME,
-					start_sql(session));
+	if (starts)
+	{
+		add_start(session);
+		depth = 1;
+	}
+	add_read_only(session, depth, starts);
 	while (depth < session->xact.local_depth)
 	{
 		snprintf(sql, sizeof(sql), "SAVEPOINT s%d", ++depth);
 		batch_add(session, PART_SAVEPOINT, depth, sql);
+		add_read_only(session, depth, true);
 	}
 }
 

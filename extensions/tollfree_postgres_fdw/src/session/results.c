@@ -192,6 +192,13 @@ accept_answer(Session *session, const BatchPart *part, PGresult *res)
 			session->xact.remote_depth = part->depth;
 			/* The level may have been released since the command was sent. */
 			session->xact.kept_depth = Min(part->depth, session->xact.local_depth);
+			/* A level that has begun is no more what an earlier one was. */
+			if (part->kind != PART_RELEASE &&
+				session->xact.read_only_depth >= part->depth)
+				session->xact.read_only_depth = 0;
+			break;
+		case PART_READ_ONLY:
+			session->xact.read_only_depth = part->depth;
 			break;
 		case PART_PREPARE:
 			part->statement->is_prepared = true;

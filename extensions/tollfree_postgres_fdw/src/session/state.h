@@ -73,7 +73,13 @@ typedef struct SessionWait
  *	kept_depth		<= remote_depth; deeper savepoints are to be released
  *
  * The next batch begins with the RELEASE, START TRANSACTION and SAVEPOINTs
- * that make all three equal.  Written by session.c, results.c, pending.c,
+ * that make all three equal.  From PostgreSQL 19 on it also makes the remote
+ * transaction read-only where the local one is:
+ *
+ *	read_only_level	the outermost local level that is; 0 if none is
+ *	read_only_depth	the outermost remote one, if not deeper than remote_depth
+ *
+ * Written by session.c, results.c, pending.c,
  * error.c, questions.c and the files in xact/; truncated by modify/truncate.c.
  */
 typedef struct RemoteTransaction
@@ -81,6 +87,8 @@ typedef struct RemoteTransaction
 	int			local_depth;
 	int			remote_depth;
 	int			kept_depth;
+	int			read_only_level;
+	int			read_only_depth;
 	int			failed_depth;	/* remote_depth at the last error, or 0 */
 	struct RemoteError *kept_error; /* of an outer level, raised by each use
 									 * of the session; NULL if it has no text */
@@ -104,6 +112,7 @@ typedef enum PartKind
 	PART_RELEASE,
 	PART_START,
 	PART_SAVEPOINT,
+	PART_READ_ONLY,				/* SET TRANSACTION READ ONLY */
 	PART_CLEANUP,				/* CLOSE, DEALLOCATE, settings */
 	PART_PREPARE,				/* of a cached statement */
 	PART_DESCRIBE,				/* the types of a statement's parameters */

@@ -19,6 +19,7 @@
 #include "access/xact.h"
 #include "utils/memutils.h"
 
+#include "base/compat.h"
 #include "base/fastpath.h"
 #include "base/settings.h"
 #include "session/batch.h"
@@ -59,6 +60,7 @@ leave(Session *session)
 {
 	session->xact.local_depth = 0;
 	session->xact.remote_depth = session->xact.kept_depth = 0;
+	session->xact.read_only_level = 0;
 	session->xact.failed_depth = 0;
 	session->xact.kept_error = NULL;
 	session->xact.kept_level = 0;
@@ -312,6 +314,8 @@ subtransaction_callback(SubXactEvent event, SubTransactionId mine,
 		session->xact.local_depth = level - 1;
 		session->xact.kept_depth = Min(session->xact.kept_depth, level - 1);
 		session->xact.kept_level = Min(session->xact.kept_level, level - 1);
+		if (session->xact.read_only_level >= level)
+			session->xact.read_only_level = 0;
 	}
 }
 
@@ -360,5 +364,6 @@ transaction_get_session(Oid user, Oid server)
 	in_use = true;
 	session->xact.users++;
 	session->xact.local_depth = GetCurrentTransactionNestLevel();
+	session->xact.read_only_level = compat_read_only_level();
 	return session;
 }
