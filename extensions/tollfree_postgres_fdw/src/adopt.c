@@ -8,12 +8,19 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
+#include "access/table.h"
 #include "access/xact.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_depend.h"
+#include "catalog/pg_foreign_server.h"
+#include "catalog/pg_subscription.h"
 #include "commands/defrem.h"
 #include "fmgr.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/formatting.h"
 #include "utils/lsyscache.h"
 
@@ -25,6 +32,11 @@
 
 #define STOCK_WRAPPER "postgres_fdw"
 #define OUR_WRAPPER "tollfree_postgres_fdw"
+
+/* What gives a wrapper of before 19 its CONNECTION function */
+#define UPDATE_STOCK "ALTER EXTENSION postgres_fdw UPDATE;"
+#define ADD_CONNECTION \
+	"ALTER FOREIGN DATA WRAPPER tollfree_postgres_fdw CONNECTION tollfree_postgres_fdw_connection;"
 
 COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_adopt);
 COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_release);
@@ -66,6 +78,56 @@ check_table_options(Oid relid)
 				  quote_qualified_identifier(schema, name));
 }
 
+/* A subscription that connects to the server, or InvalidOid. */
+static Oid
+find_subscription(Oid server)
+{
+	Relation	catalog = table_open(DependRelationId, AccessShareLock);
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	Oid			found = InvalidOid;
+
+	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(ForeignServerRelationId));
+	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(server));
+	scan = systable_beginscan(catalog, DependReferenceIndexId, true, NULL, 2,
+							  keys);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_depend depend = (Form_pg_depend) GETSTRUCT(tuple);
+
+		if (depend->classid == SubscriptionRelationId)
+			found = depend->objid;
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return found;
+}
+
+/*
+ * Raises an ERROR if a subscription could no longer connect to the server.  Of a
+ * wrapper that pg_upgrade has brought from before 19, PostgreSQL does not know the
+ * function for that before remedy is executed.
+ */
+static void
+check_subscriptions(const ForeignServer *server, const char *wrapper,
+					const char *remedy)
+{
+	Oid			subscription = find_subscription(server->serverid);
+
+	if (OidIsValid(subscription) &&
+		!compat_serves_subscriptions(GetForeignDataWrapperByName(wrapper, false)))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("subscription \"%s\" could not connect to server \"%s\" of %s",
+						get_subscription_name(subscription, false),
+						server->servername, wrapper),
+				 errdetail("The foreign-data wrapper has no CONNECTION function."),
+				 errhint("Execute this as a superuser: %s", remedy)));
+}
+
 /* Raises an ERROR if this transaction has used the server through us. */
 static void
 check_server(const ForeignServer *server)
@@ -99,10 +161,19 @@ check_unused(Oid relid)
 	}
 }
 
+/* Raises an ERROR if a server cannot come to this wrapper now. */
+static void
+check_adopted_server(const ForeignServer *server)
+{
+	check_subscriptions(server, OUR_WRAPPER, ADD_CONNECTION);
+	check_server(server);
+}
+
 /* Raises an ERROR if a server cannot go back to postgres_fdw now. */
 static void
 check_released_server(const ForeignServer *server)
 {
+	check_subscriptions(server, STOCK_WRAPPER, UPDATE_STOCK);
 	check_options(server->options, "SERVER", server->servername,
 				  quote_identifier(server->servername));
 	check_server(server);
@@ -116,7 +187,7 @@ tollfree_postgres_fdw_adopt(PG_FUNCTION_ARGS)
 		.server = NameStr(*PG_GETARG_NAME(0)),
 		.from = STOCK_WRAPPER,
 		.to = OUR_WRAPPER,
-		.check_server = check_server,
+		.check_server = check_adopted_server,
 		.check_unlocked = check_unused
 	};
 

@@ -41,6 +41,7 @@
 PG_MODULE_MAGIC;
 
 COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_handler);
+COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_connection);
 
 /* postgres_fdw's own routine */
 static FdwRoutine *stock = NULL;
@@ -229,4 +230,19 @@ tollfree_postgres_fdw_handler(PG_FUNCTION_ARGS)
 
 	routine->ExecForeignTruncate = tollfreeExecForeignTruncate;
 	PG_RETURN_POINTER(routine);
+}
+
+/*
+ * The SQL function: the connection string of a subscription to a server, by
+ * postgres_fdw's function for that, which 19 is the first to have.
+ */
+Datum
+tollfree_postgres_fdw_connection(PG_FUNCTION_ARGS)
+{
+	PGFunction	connection = load_external_function("$libdir/postgres_fdw",
+													"postgres_fdw_connection",
+													true, NULL);
+
+	return DirectFunctionCall3(connection, PG_GETARG_DATUM(0),
+							   PG_GETARG_DATUM(1), PG_GETARG_DATUM(2));
 }

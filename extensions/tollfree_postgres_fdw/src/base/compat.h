@@ -319,7 +319,8 @@ compat_may_time_out(const char *const *names)
 #endif
 
 /*
- * Connects, and reserves a file descriptor.  On 15 only libpq's own waiting
+ * Connects, and reserves a file descriptor.  From 19 on messages of the remote
+ * server that are no errors go to the log of this one.  On 15 only libpq's own waiting
  * heeds connect_timeout, and nothing interrupts it, so it is used only where
  * there may be a timeout.  From 16 on connect_timeout is ignored.
  */
@@ -339,8 +340,26 @@ compat_connect(const char *const *names, const char *const *values,
 		return conn;
 	}
 #endif
+#if PG_VERSION_NUM >= 190000
+	{
+		PGconn	   *conn = libpqsrv_connect_params_start(names, values, false);
+
+		PQsetNoticeReceiver(conn, libpqsrv_notice_receiver,
+							"received message via remote connection");
+		libpqsrv_connect_complete(conn, wait_event);
+		return conn;
+	}
+#else
 	return libpqsrv_connect_params(names, values, false, wait_event);
+#endif
 }
+
+/* Can subscriptions connect to servers of this wrapper?  There are none before 19. */
+#if PG_VERSION_NUM >= 190000
+#define compat_serves_subscriptions(wrapper) OidIsValid((wrapper)->fdwconnection)
+#else
+#define compat_serves_subscriptions(wrapper) true
+#endif
 
 /*
  * What came with libpq 17, queued: dropping a prepared statement that need not
