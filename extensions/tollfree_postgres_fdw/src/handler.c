@@ -200,6 +200,7 @@ tollfree_postgres_fdw_handler(PG_FUNCTION_ARGS)
 	routine->GetForeignPlan = get_plan;
 	routine->PlanDirectModify = plan_direct;
 	routine->AnalyzeForeignTable = tollfreeAnalyzeForeignTable;
+	restore_stats_install(routine);
 	routine->ImportForeignSchema = import_schema;
 
 	routine->ExplainForeignScan = explain_scan;

@@ -31,6 +31,9 @@ extern bool tollfreeAnalyzeForeignTable(Relation rel,
 /* import_stats.c */
 extern const char *import_statistics(Relation rel, Session *session);
 
+/* restore_stats.c */
+extern void restore_stats_install(FdwRoutine *routine);
+
 /* sample.c */
 extern void sample_read(Sample *sample, Session *session);
 
