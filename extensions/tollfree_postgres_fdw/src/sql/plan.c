@@ -2,7 +2,7 @@
  * plan.c
  *	  The private lists of postgres_fdw's plans, and what we add to them.
  *
- * In versions 15 to 18 the lists are
+ * In versions 15 to 19 the lists are
  *
  *	scan	sql, attrs, fetch_size [, relations, for EXPLAIN]
  *	modify	sql, targets, values_end, has_returning, attrs
