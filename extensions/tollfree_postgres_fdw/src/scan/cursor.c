@@ -123,7 +123,7 @@ rows_needed(const RemoteScanState *scan)
 static int
 fetches_for_rest(const RemoteScanState *scan)
 {
-	double		left = scan->plan.rows * (1 + ROWS_MARGIN) - scan->rows_asked;
+	double		left = scan->plan.rows * (1 + ROWS_MARGIN) - scan->total_received;
 
 	if (scan->plan.rows < 0)
 		return SCAN_FETCHES;
@@ -205,7 +205,6 @@ send_batch(RemoteScanState *scan)
 	for (int i = 0; i < scan->answers; i++)
 		scan->commands[first + i] = fetch;
 	scan->batch_asked = (int64) scan->fetch_rows * scan->answers;
-	scan->rows_asked += scan->batch_asked;
 	scan->batch_received = scan->batch_bytes = scan->received = 0;
 	scan->sent = GetCurrentTimestamp();
 	scan->fetches_ahead += scan->results != NIL ? scan->answers : 0;
@@ -222,7 +221,7 @@ cursor_open(RemoteScanState *scan, const RemoteCommand *query)
 	scan->cursor = ++scan->session->cursors.names;
 	scan->batch_fetches = 1;
 	scan->batches = 0;
-	scan->rows_asked = scan->total_received = 0;
+	scan->total_received = 0;
 	scan->batch_took = -1;
 	scan->binary = false;
 	if (scan->declare != NULL)

@@ -171,7 +171,6 @@ typedef struct RemoteScanState
 								 * the next batch has been sized by it */
 	int64		total_received; /* rows of all batches */
 	int64		batch_asked;	/* rows that it asked for */
-	int64		rows_asked;		/* by all batches of the cursor so far */
 	int64		batch_received; /* rows of its FETCHes answered so far */
 	Size		batch_bytes;	/* bytes of its rows received so far */
 } RemoteScanState;
