@@ -14,9 +14,9 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "compat_export.h"
+#include "base/compat_export.h"
+#include "base/options.h"
 #include "move_server.h"
-#include "options.h"
 
 #define STOCK_WRAPPER "file_fdw"
 #define OUR_WRAPPER "tollfree_file_fdw"

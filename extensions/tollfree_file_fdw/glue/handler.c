@@ -4,11 +4,11 @@
  */
 #include "postgres.h"
 
-#include "callbacks.h"
-#include "compat.h"
-#include "compat_export.h"
-#include "guc.h"
-#include "join_search.h"
+#include "base/compat.h"
+#include "base/compat_export.h"
+#include "base/guc.h"
+#include "exec/join_search.h"
+#include "plan/callbacks.h"
 
 PG_MODULE_MAGIC;
 

@@ -21,13 +21,13 @@
 #include "utils/portal.h"
 #include "utils/rel.h"
 
-#include "callbacks.h"
-#include "compat.h"
-#include "compat_export.h"
-#include "guc.h"
-#include "options.h"
-#include "scan.h"
-#include "segment_file.h"
+#include "base/compat.h"
+#include "base/compat_export.h"
+#include "base/guc.h"
+#include "base/options.h"
+#include "cache/segment_file.h"
+#include "exec/scan.h"
+#include "plan/callbacks.h"
 
 /* Columns of tollfree_file_fdw_load_columns */
 #define LOAD_COLUMNS 4

@@ -1,0 +1,173 @@
+/*
+ * guc.c
+ *	  Settings: an off switch for each fast path, and a way to insist on one.
+ */
+#include "postgres.h"
+
+#include <limits.h>
+
+#include "utils/guc.h"
+
+#include "base/guc.h"
+
+/* All in kB */
+#define PARALLEL_CHUNK_SIZE_DEFAULT 4096
+#define PARALLEL_CHUNK_SIZE_MIN 1
+#define PARALLEL_CHUNK_SIZE_MAX (1024 * 1024)
+
+#define RECORD_INDEX_SIZE_DEFAULT (1024 * 1024)
+#define RECORD_INDEX_SIZE_MIN 0
+#define RECORD_INDEX_SIZE_MAX MAX_KILOBYTES
+
+#define COLUMN_CACHE_SIZE_DEFAULT (4 * 1024 * 1024)
+#define COLUMN_CACHE_SIZE_MIN 0
+#define COLUMN_CACHE_SIZE_MAX MAX_KILOBYTES
+
+#define DEBUG_SEGMENT_SIZE_DEFAULT (16 * 1024)
+#define DEBUG_SEGMENT_SIZE_MIN 1
+#define DEBUG_SEGMENT_SIZE_MAX (1024 * 1024)
+
+/* In ms */
+#define RECORD_INDEX_AGE_DEFAULT 2000
+#define RECORD_INDEX_AGE_MIN 0
+#define RECORD_INDEX_AGE_MAX (24 * 60 * 60 * 1000)
+
+bool		setting_column_cache = false;
+int			setting_column_cache_size = COLUMN_CACHE_SIZE_DEFAULT;
+bool		setting_fast_scan = true;
+bool		setting_join_filters = true;
+bool		setting_parallel_scan = true;
+int			setting_parallel_chunk_size = PARALLEL_CHUNK_SIZE_DEFAULT;
+bool		setting_push_aggregates = true;
+bool		setting_push_filters = true;
+bool		setting_record_index = false;
+int			setting_record_index_age = RECORD_INDEX_AGE_DEFAULT;
+int			setting_record_index_size = RECORD_INDEX_SIZE_DEFAULT;
+bool		setting_sample_blocks = true;
+int			setting_segment_size = DEBUG_SEGMENT_SIZE_DEFAULT;
+int			setting_debug_require = REQUIRE_NOTHING;
+
+static const struct config_enum_entry required_paths[] = {
+	{"none", REQUIRE_NOTHING, false},
+	{"scan", REQUIRE_SCAN, false},
+	{"filter", REQUIRE_FILTER, false},
+	{"aggregate", REQUIRE_AGGREGATE, false},
+	{"parallel", REQUIRE_PARALLEL, false},
+	{"record_index", REQUIRE_RECORD_INDEX, false},
+	{"column_cache", REQUIRE_COLUMN_CACHE, false},
+	{"join_filter", REQUIRE_JOIN_FILTER, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry kernels[] = {
+	{"auto", 0, false},
+	{"scalar", 1, false},
+	{"avx2", 2, false},
+	{"avx512", 3, false},
+	{"neon", 4, false},
+	{NULL, 0, false}
+};
+
+static int	kernel = 0;			/* index in kernels */
+
+/* Settings that are on or off, as they are by default */
+static const struct
+{
+	const char *name;
+	bool	   *setting;
+	const char *description;
+	const char *more;			/* or NULL */
+}			switches[] = {
+
+	{"tollfree_file_fdw.column_cache", &setting_column_cache,
+		"Keeps the columns of each file as they were converted, and reads these instead.",
+	"Their record index is kept and used as well."},
+	{"tollfree_file_fdw.fast_scan", &setting_fast_scan,
+	"Reads files by the wrapper's own parser where it can.", NULL},
+	{"tollfree_file_fdw.join_filters", &setting_join_filters,
+	"Drops rows that a hash join above would drop before they are made.", NULL},
+	{"tollfree_file_fdw.parallel_scan", &setting_parallel_scan,
+	"Lets several processes scan one file.", NULL},
+	{"tollfree_file_fdw.push_aggregates", &setting_push_aggregates,
+	"Computes aggregates on whole batches of rows where it can.", NULL},
+	{"tollfree_file_fdw.push_filters", &setting_push_filters,
+	"Evaluates conditions on whole batches of rows where it can.", NULL},
+	{"tollfree_file_fdw.record_index", &setting_record_index,
+	"Keeps an index of the records of each file, and reads only the blocks that a query needs.", NULL},
+	{"tollfree_file_fdw.sample_blocks", &setting_sample_blocks,
+	"Analyzes random blocks of a file instead of all of it where it can.", NULL}
+};
+
+/* The kernel that is set. */
+const Kernel *
+setting_kernel(void)
+{
+	return kernel_find(kernels[kernel].name);
+}
+
+/* Refuses a kernel that does not run here. */
+static bool
+check_kernel(int *newval, void **extra, GucSource source)
+{
+	if (kernel_find(kernels[*newval].name) != NULL)
+		return true;
+	GUC_check_errdetail("This processor, or this build, cannot run the kernel \"%s\".",
+						kernels[*newval].name);
+	GUC_check_errhint("\"auto\" chooses the best that can be run.");
+	return false;
+}
+
+/* When the library is loaded. */
+void
+settings_define(void)
+{
+	for (int i = 0; i < lengthof(switches); i++)
+		DefineCustomBoolVariable(switches[i].name, switches[i].description,
+								 switches[i].more, switches[i].setting,
+								 *switches[i].setting, PGC_USERSET, 0,
+								 NULL, NULL, NULL);
+	DefineCustomIntVariable("tollfree_file_fdw.column_cache_size",
+							"How much disk space the columns kept of all databases may take.",
+							"Those used least often for their size are removed first.",
+							&setting_column_cache_size,
+							COLUMN_CACHE_SIZE_DEFAULT,
+							COLUMN_CACHE_SIZE_MIN, COLUMN_CACHE_SIZE_MAX,
+							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("tollfree_file_fdw.parallel_chunk_size",
+							"What a process takes at a time of a file that several scan.",
+							NULL, &setting_parallel_chunk_size,
+							PARALLEL_CHUNK_SIZE_DEFAULT,
+							PARALLEL_CHUNK_SIZE_MIN, PARALLEL_CHUNK_SIZE_MAX,
+							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("tollfree_file_fdw.record_index_size",
+							"How much disk space the record indexes of all databases may take.",
+							"The oldest ones are removed.",
+							&setting_record_index_size,
+							RECORD_INDEX_SIZE_DEFAULT,
+							RECORD_INDEX_SIZE_MIN, RECORD_INDEX_SIZE_MAX,
+							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomEnumVariable("tollfree_file_fdw.kernel",
+							 "The instruction set that files are scanned with.",
+							 NULL, &kernel, 0, kernels,
+							 PGC_USERSET, 0, check_kernel, NULL, NULL);
+	DefineCustomIntVariable("tollfree_file_fdw.debug_record_index_age",
+							"How long a file must have been left alone to be given a record index.",
+							NULL, &setting_record_index_age,
+							RECORD_INDEX_AGE_DEFAULT,
+							RECORD_INDEX_AGE_MIN, RECORD_INDEX_AGE_MAX,
+							PGC_SUSET, GUC_NOT_IN_SAMPLE | GUC_UNIT_MS,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("tollfree_file_fdw.debug_segment_size",
+							"How much of a file a column segment is of.",
+							NULL, &setting_segment_size,
+							DEBUG_SEGMENT_SIZE_DEFAULT,
+							DEBUG_SEGMENT_SIZE_MIN, DEBUG_SEGMENT_SIZE_MAX,
+							PGC_SUSET, GUC_NOT_IN_SAMPLE | GUC_UNIT_KB,
+							NULL, NULL, NULL);
+	DefineCustomEnumVariable("tollfree_file_fdw.debug_require",
+							 "Makes it an error if a scan does not take this fast path.",
+							 NULL, &setting_debug_require, REQUIRE_NOTHING,
+							 required_paths, PGC_USERSET, GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
+	MarkGUCPrefixReserved("tollfree_file_fdw");
+}

@@ -1,0 +1,343 @@
+/*
+ * options.c
+ *	  Options of foreign tables.
+ *
+ * file_fdw knows its options, their values and who may set them; its own
+ * validator checks them.  Most of them are COPY's and are handed on to it.
+ * Here only those are checked that this wrapper adds:
+ *
+ *	lazy	of a foreign table: values are not checked where a query
+ *			references no column, and in rows that filters have ruled out
+ *	record_index	of a foreign table: whether a record index may be kept
+ *	column_cache	of a foreign table: whether converted columns may be kept
+ *	append_only		of a foreign table: nothing that is in the file is changed
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/table.h"
+#include "catalog/pg_foreign_table.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "fmgr.h"
+#include "foreign/foreign.h"
+#include "nodes/makefuncs.h"
+#include "nodes/value.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/rel.h"
+#include "utils/varlena.h"
+
+#include "base/compat.h"
+#include "base/compat_export.h"
+#include "base/guc.h"
+#include "base/options.h"
+
+#define OPTION_LAZY "lazy"
+#define OPTION_RECORD_INDEX "record_index"
+#define OPTION_COLUMN_CACHE "column_cache"
+#define OPTION_APPEND_ONLY "append_only"
+
+COMPAT_SQL_FUNCTION(tollfree_file_fdw_validator);
+
+static const char *const our_options[] = {
+	OPTION_APPEND_ONLY, OPTION_COLUMN_CACHE, OPTION_LAZY, OPTION_RECORD_INDEX
+};
+
+/* Is this an option that file_fdw does not have? */
+static bool
+is_ours(const char *name)
+{
+	for (int i = 0; i < lengthof(our_options); i++)
+	{
+		if (strcmp(name, our_options[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The name of the first option that file_fdw does not have, or NULL. */
+const char *
+option_find_ours(List *options)
+{
+	ListCell   *cell;
+
+	foreach(cell, options)
+	{
+		const char *name = lfirst_node(DefElem, cell)->defname;
+
+		if (is_ours(name))
+			return name;
+	}
+	return NULL;
+}
+
+/* Columns' options: the columns that have one are a list for COPY. */
+static const char *const column_options[] = {"force_not_null", "force_null"};
+
+/* Appends the columns that have an option set, as COPY wants to be told. */
+static List *
+append_column_lists(List *options, Relation rel)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	List	   *columns[lengthof(column_options)] = {NIL};
+
+	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(desc, attnum - 1);
+		ListCell   *cell;
+
+		if (attribute->attisdropped)
+			continue;
+		foreach(cell, GetForeignColumnOptions(RelationGetRelid(rel), attnum))
+		{
+			DefElem    *option = lfirst_node(DefElem, cell);
+
+			for (int i = 0; i < lengthof(column_options); i++)
+				if (strcmp(option->defname, column_options[i]) == 0 &&
+					defGetBoolean(option))
+					columns[i] = lappend(columns[i],
+										 makeString(pstrdup(NameStr(attribute->attname))));
+		}
+	}
+	for (int i = 0; i < lengthof(column_options); i++)
+		if (columns[i] != NIL)
+			options = lappend(options,
+							  makeDefElem(pstrdup(column_options[i]),
+										  (Node *) columns[i], -1));
+	return options;
+}
+
+/*
+ * Adds the client's encoding, which a file without that option has.  A worker
+ * has another client, the leader, and of the leader's only what the setting says.
+ */
+static List *
+append_leaders_encoding(List *options)
+{
+	const char *name = GetConfigOption("client_encoding", false, false);
+	ListCell   *cell;
+
+	foreach(cell, options)
+	{
+		if (strcmp(lfirst_node(DefElem, cell)->defname, "encoding") == 0)
+			return options;
+	}
+	return lappend(options, makeDefElem("encoding",
+										(Node *) makeString(pstrdup(name)),
+										-1));
+}
+
+/* Everything the options of a foreign table say. */
+FileOptions
+options_read(Oid relid)
+{
+	FileOptions result = {.may_have_index = true,.may_have_columns = true};
+	ForeignTable *table = GetForeignTable(relid);
+	Relation	rel = table_open(relid, AccessShareLock);
+	ListCell   *cell;
+
+	foreach(cell, table->options)
+	{
+		DefElem    *option = lfirst_node(DefElem, cell);
+
+		if (strcmp(option->defname, OPTION_LAZY) == 0)
+			result.is_lazy = defGetBoolean(option);
+		else if (strcmp(option->defname, OPTION_RECORD_INDEX) == 0)
+			result.may_have_index = defGetBoolean(option);
+		else if (strcmp(option->defname, OPTION_COLUMN_CACHE) == 0)
+			result.may_have_columns = defGetBoolean(option);
+		else if (strcmp(option->defname, OPTION_APPEND_ONLY) == 0)
+			result.is_append_only = defGetBoolean(option);
+		else if (strcmp(option->defname, "filename") == 0)
+			result.filename = defGetString(option);
+		else if (strcmp(option->defname, "program") == 0)
+		{
+			result.filename = defGetString(option);
+			result.is_program = true;
+		}
+		else
+			result.copy = lappend(result.copy, option);
+	}
+	if (IsParallelWorker())
+		result.copy = append_leaders_encoding(result.copy);
+	result.format = list_copy(result.copy);
+	result.copy = append_column_lists(result.copy, rel);
+	table_close(rel, AccessShareLock);
+	if (result.filename == NULL)
+		elog(ERROR, "either filename or program is required for file_fdw foreign tables");
+	return result;
+}
+
+/* Are converted columns of the file kept and used, if there is an index of it? */
+bool
+options_keep_columns(const FileOptions *options)
+{
+	return setting_column_cache && options->may_have_columns;
+}
+
+/* Is a record index of the file kept and used?  Kept columns are worth nothing without. */
+bool
+options_keep_index(const FileOptions *options)
+{
+	return options->may_have_index && !options->is_program &&
+		(setting_record_index || options_keep_columns(options));
+}
+
+/*
+ * Has COPY convert only the columns named, in the current memory context; NIL
+ * stands for all.
+ */
+void
+options_select_columns(FileOptions *options, List *columns)
+{
+	if (columns != NIL)
+		options->copy = lappend(options->copy,
+								makeDefElem("convert_selectively",
+											(Node *) columns, -1));
+}
+
+/* Raises an ERROR unless our option is one of a table and has a valid value. */
+static void
+check_our_option(char *name, const char *value, Oid catalog)
+{
+	if (catalog != ForeignTableRelationId)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+				 errmsg("invalid option \"%s\"", name),
+				 errhint("Set it on the foreign table.")));
+	(void) defGetBoolean(makeDefElem(name, (Node *) makeString(pstrdup(value)),
+									 -1));
+}
+
+/*
+ * Raises an ERROR if a table of a program has an option about what is kept of a
+ * file.  One that is false says what is so.
+ */
+static void
+check_program_option(const char *name, const char *value)
+{
+	if (strcmp(name, OPTION_LAZY) == 0 ||
+		!defGetBoolean(makeDefElem(pstrdup(name),
+								   (Node *) makeString(pstrdup(value)), -1)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_SYNTAX_ERROR),
+			 errmsg("conflicting options \"%s\" and \"program\"", name),
+			 errdetail("Nothing is kept of what a program prints."),
+			 errhint("Drop the option \"%s\", or write the output to a file and set \"filename\".",
+					 name)));
+}
+
+/* The name in an element of an options' array; *value is what is behind it. */
+static char *
+split_option(Datum element, char **value)
+{
+	char	   *name = TextDatumGetCString(element);
+	char	   *equals = strchr(name, '=');
+
+	if (equals != NULL)
+		*equals = '\0';
+	*value = equals == NULL ? "" : equals + 1;
+	return name;
+}
+
+/* The array without our options, which are checked. */
+static ArrayType *
+strip_our_options(ArrayType *options, Oid catalog)
+{
+	Datum	   *elements;
+	int			count;
+	int			kept = 0;
+	bool		is_program = false;
+	char	   *value;
+
+	deconstruct_array(options, TEXTOID, -1, false, TYPALIGN_INT,
+					  &elements, NULL, &count);
+	for (int i = 0; i < count; i++)
+		is_program |= strcmp(split_option(elements[i], &value), "program") == 0;
+	for (int i = 0; i < count; i++)
+	{
+		char	   *name = split_option(elements[i], &value);
+
+		if (is_ours(name))
+		{
+			check_our_option(name, value, catalog);
+			if (is_program)
+				check_program_option(name, value);
+		}
+		else
+			elements[kept++] = elements[i];
+	}
+	return construct_array(elements, kept, TEXTOID, -1, false, TYPALIGN_INT);
+}
+
+/* One of our options whose name is another one but for a slip or two, or NULL. */
+static const char *
+find_nearest(const char *name)
+{
+	for (int i = 0; i < lengthof(our_options); i++)
+	{
+		int			length = strlen(our_options[i]);
+		int			most = length > 4 ? 2 : 1;
+
+		if (strlen(name) < NAMEDATALEN &&
+			varstr_levenshtein_less_equal(name, strlen(name), our_options[i],
+										  length, 1, 1, 1, most, true) <= most)
+			return our_options[i];
+	}
+	return NULL;
+}
+
+/*
+ * Error context of file_fdw's validator, whose argument is the array that it
+ * checks.  It does not know our options, so neither does its hint.
+ */
+static void
+hint_nearest(void *arg)
+{
+	Datum	   *elements;
+	int			count;
+	char	   *value;
+
+	if (geterrcode() != ERRCODE_FDW_INVALID_OPTION_NAME)
+		return;
+	deconstruct_array(arg, TEXTOID, -1, false, TYPALIGN_INT, &elements, NULL,
+					  &count);
+	for (int i = 0; i < count; i++)
+	{
+		const char *nearest = find_nearest(split_option(elements[i], &value));
+
+		if (nearest != NULL)
+		{
+			errhint("Perhaps you meant the option \"%s\".", nearest);
+			return;
+		}
+	}
+}
+
+/* The wrapper's validator. */
+Datum
+tollfree_file_fdw_validator(PG_FUNCTION_ARGS)
+{
+	Oid			catalog = PG_GETARG_OID(1);
+	ArrayType  *options = strip_our_options(PG_GETARG_ARRAYTYPE_P(0), catalog);
+	PGFunction	validator = load_external_function("$libdir/file_fdw",
+												   "file_fdw_validator",
+												   true, NULL);
+
+	ErrorContextCallback context = {
+		.callback = hint_nearest,
+		.arg = options,
+		.previous = error_context_stack
+	};
+
+	/* On other objects than a table ours are no options either. */
+	if (catalog == ForeignTableRelationId)
+		error_context_stack = &context;
+	DirectFunctionCall2(validator, PointerGetDatum(options),
+						ObjectIdGetDatum(catalog));
+	error_context_stack = context.previous;
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,377 @@
+/*
+ * column_cache.c
+ *	  What a scan has to do with column segments: it reads them, and makes them.
+ *
+ * A file is divided into parts of 16 MB: a block of the record index belongs to
+ * the one that its first byte is in.  A segment is of one column in one part.
+ *
+ *		the index is USED or SHARED, and there is	 yes	the part's blocks are
+ *		a segment of each of the scan's columns		---->	read from segments
+ *			| no
+ *			v
+ *		all blocks of the part are read as text		 yes	segments are made of
+ *		by this scan, or it FILLS an index			---->	columns that lack one
+ *
+ * The scan that needs them writes segments, when it has read the part: there is
+ * nobody in the background.  One that is made beside its index has the id that the
+ * index is going to have, and is worth nothing if that comes to nothing.  Before a
+ * segment is written the file must still be what it was when it was opened.
+ *
+ * Of a file that is only ever appended to, the last part has no segments until
+ * there is another one behind it.
+ *
+ * Of several processes each does so for the parts that it takes, and none makes an
+ * index (see index_use.c).  The processes share what is known of the room.
+ */
+#include "postgres.h"
+
+#include "utils/rel.h"
+
+#include "base/allocate.h"
+#include "base/guc.h"
+#include "cache/column_cache.h"
+
+/* A run of blocks of less than this share of its part is read as text */
+#define SPARSE_SHARE 16
+
+/*
+ * Says whether a scan of these columns may use segments, or make them.  Who counts
+ * all rows has all columns converted, but asks for none: they would take the room of
+ * those that queries ask for.
+ */
+void
+column_cache_prepare(ColumnCache *cache, const IndexUse *index,
+					 const FileOptions *options, const FileColumns *columns)
+{
+	const bool	counts_all = index->counts_rows && index->filter == NULL;
+
+	cache->columns = columns_copy(columns);
+	cache->has_failed = palloc0(sizeof(bool) * Max(1, columns->ncolumns));
+	cache->unkept = -1;
+	cache->is_wanted = options_keep_columns(options) && index->is_wanted &&
+		columns->ncolumns > 0 && !counts_all;
+	cache->unused_reason = !options_keep_columns(options) ?
+		"the column cache is switched off" :
+		!index->is_wanted ? index->unused_reason : "no value is asked for";
+}
+
+/* Prepares to make segments of what the reader converts. */
+static void
+open_builders(ColumnCache *cache, const FileReader *reader)
+{
+	const FileColumns *columns = &reader->base.columns;
+	Allocator	allocator = memory_allocator_or_fail(cache->context);
+
+	cache->builders = palloc0(sizeof(SegmentBuilder) * columns->ncolumns);
+	cache->is_kept = palloc0(sizeof(bool) * columns->ncolumns);
+	cache->is_missing = palloc0(sizeof(bool) * columns->ncolumns);
+	for (int i = 0; i < columns->ncolumns; i++)
+	{
+		const ColumnSpec *spec = &columns->specs[i];
+
+		cache->is_kept[i] = !spec->deferred && spec->type != COLUMN_OTHER &&
+			!reader->base.asks_null[i];
+		if (cache->is_kept[i])
+			segment_builder_open(&cache->builders[i], &allocator, spec);
+		else if (!spec->deferred && cache->unkept < 0)
+			cache->unkept = i;
+	}
+}
+
+/*
+ * Decides what to do with segments, by the index's role, when reading begins.  The
+ * room is that of several processes, or NULL.
+ */
+void
+column_cache_begin(ColumnCache *cache, IndexUse *index, FileReader *reader,
+				   SegmentRoom *shared)
+{
+	MemoryContext old;
+
+	column_cache_end(cache);
+	cache->part = cache->filled_part = NO_PART;
+	if (!cache->is_wanted)
+		return;
+	cache->unused_reason = index->unused_reason;
+	if (index->role == INDEX_UNUSED)
+		return;
+	cache->context = AllocSetContextCreate(CurrentMemoryContext,
+										   "tollfree_file_fdw column cache",
+										   ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(cache->context);
+	cache->part_size = (int64) setting_segment_size * 1024;
+	cache->room = shared == NULL ? &cache->own_room : shared;
+	if (shared == NULL)
+		segment_file_begin_room(&cache->own_room);
+	cache->is_closed = false;
+	open_builders(cache, reader);
+	if (index->role != INDEX_FILLED)
+	{
+		cache->unused_reason = NULL;
+		index->run_size = cache->part_size;
+		cache->source = segments_open(reader->base.file, &cache->columns,
+									  &index->index);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* The part of the file that a block is in which begins there. */
+static uint32
+part_of(const ColumnCache *cache, int64 offset)
+{
+	return Min(offset / cache->part_size, NO_PART - 1);
+}
+
+/* Finds the blocks of the part that a block is in. */
+static void
+find_part(ColumnCache *cache, const RecordIndex *index, uint32 block)
+{
+	uint32		first = block;
+	uint32		end = block + 1;
+
+	cache->part = part_of(cache, index_block(index, block)->offset);
+	while (first > 0 &&
+		   part_of(cache, index_block(index, first - 1)->offset) == cache->part)
+		first--;
+	while (end < index->header->nblocks &&
+		   part_of(cache, index_block(index, end)->offset) == cache->part)
+		end++;
+	cache->part_block = first;
+	cache->part_blocks = end - first;
+}
+
+/* Will the part found last remain what it is, whatever is appended? */
+static bool
+part_is_complete(const ColumnCache *cache, const IndexUse *index)
+{
+	return !index->is_append_only ||
+		cache->part_block + cache->part_blocks < index->index.header->nblocks;
+}
+
+/* Is so little of its part to be read that loading whole segments takes longer? */
+static bool
+is_sparse(const ColumnCache *cache, const BlockRun *run)
+{
+	return (uint64) run->nblocks * SPARSE_SHARE < cache->part_blocks;
+}
+
+/* Finds the part that a run of blocks is in, unless that is the one found last. */
+static void
+find_run_part(ColumnCache *cache, const IndexUse *index, const BlockRun *run)
+{
+	if (cache->part == part_of(cache, run->range.offset))
+		return;
+	find_part(cache, &index->index, run->first);
+	cache->part_state = PART_UNTRIED;
+}
+
+/* Has the source load the part found last, if there are all segments of it. */
+static void
+load_part(ColumnCache *cache, const IndexUse *index)
+{
+	bool		is_loaded = part_is_complete(cache, index) &&
+		segments_load(cache->source, cache->part, cache->part_block,
+					  cache->part_blocks);
+
+	cache->part_state = is_loaded ? PART_LOADED : PART_INCOMPLETE;
+	cache->counts.needed += cache->columns.ncolumns;
+	cache->counts.used += is_loaded ? cache->columns.ncolumns : 0;
+}
+
+/*
+ * Begins to make segments of a part, of columns that have none.  It has so many
+ * rows, or 0 if that is not known.
+ */
+static void
+begin_part(ColumnCache *cache, const IndexUse *index, const FileReader *reader,
+		   int64 offset, uint32 nrows)
+{
+	const FileColumns *columns = &reader->base.columns;
+	SegmentKey	key = {
+		.relid = RelationGetRelid(reader->base.file->copy->rel),
+		.number = part_of(cache, offset),
+		.index_id = index->id,
+		.offset = offset,
+		.nrows = nrows
+	};
+
+	cache->filled_part = key.number;
+	cache->filled_offset = offset;
+	for (int i = 0; i < columns->ncolumns; i++)
+	{
+		key.spec = &columns->specs[i];
+		cache->is_missing[i] = cache->is_kept[i] && !cache->is_closed &&
+			!segment_file_exists(&key);
+		if (cache->is_missing[i])
+			segment_builder_reset(&cache->builders[i]);
+	}
+}
+
+/* Writes the segments of a part that has been read to its end. */
+static void
+store_part(ColumnCache *cache, const IndexUse *index, const FileReader *reader)
+{
+	const FileColumns *columns = &reader->base.columns;
+	SegmentKey	key = {
+		.relid = RelationGetRelid(reader->base.file->copy->rel),
+		.number = cache->filled_part
+	};
+
+	if (cache->filled_part == NO_PART)
+		return;
+	cache->filled_part = NO_PART;
+	if (!index_use_is_settled(index, reader->base.file))
+		return;
+	for (int i = 0; i < columns->ncolumns; i++)
+	{
+		unsigned char *bytes;
+		size_t		length;
+
+		key.spec = &columns->specs[i];
+		if (!cache->is_missing[i])
+			continue;
+		bytes = segment_builder_finish(&cache->builders[i], index->id,
+									   cache->filled_offset, key.spec->field,
+									   &length);
+		if (bytes == NULL)
+		{
+			cache->has_failed[i] = true;
+			if (cache->unkept < 0)
+				cache->unkept = i;
+			cache->counts.open_column = i + 1;
+		}
+		if (bytes == NULL || cache->is_closed)
+			continue;
+		cache->is_closed = !segment_file_store(&key, bytes, length, cache->room);
+		cache->counts.written += !cache->is_closed;
+	}
+}
+
+/* May a run of several blocks be read from segments, if they are there? */
+bool
+column_cache_may_enter(ColumnCache *cache, const IndexUse *index,
+					   const BlockRun *run)
+{
+	if (cache->source == NULL || run->nblocks < 2)
+		return false;
+	find_run_part(cache, index, run);
+	return !is_sparse(cache, run);
+}
+
+/*
+ * Is a run of blocks to be read from segments?  Then the source has them.  If it
+ * is not, but all of its part, segments are made of it.
+ */
+bool
+column_cache_enter(ColumnCache *cache, const IndexUse *index,
+				   const FileReader *reader, const BlockRun *run)
+{
+	if (cache->source == NULL)
+		return false;
+	if (run->nblocks == 0)
+	{
+		cache->unused_reason = "the file has grown";
+		return false;
+	}
+	find_run_part(cache, index, run);
+	if (cache->part_state != PART_LOADED && is_sparse(cache, run))
+		return false;
+	if (cache->part_state == PART_UNTRIED)
+		load_part(cache, index);
+	if (cache->part_state == PART_LOADED)
+		return true;
+	cache->unused_reason = "a column segment is missing";
+	if (run->nblocks == cache->part_blocks && part_is_complete(cache, index))
+		begin_part(cache, index, reader, run->range.offset,
+				   segments_count_rows(&index->index, run->first,
+									   run->nblocks));
+	return false;
+}
+
+/* Takes in the reader's batch, which has just been read and added to the index. */
+void
+column_cache_add(ColumnCache *cache, const IndexUse *index,
+				 const FileReader *reader)
+{
+	const RowBatch *batch = reader->base.batch;
+
+	if (cache->context == NULL)
+		return;
+	if (index->role == INDEX_FILLED)
+	{
+		int64		offset = index_builder_block_offset(&index->builder);
+
+		if (offset < 0)
+			cache->is_closed = true;
+		else if (cache->filled_part != part_of(cache, offset))
+		{
+			store_part(cache, index, reader);
+			begin_part(cache, index, reader, offset, 0);
+		}
+	}
+	if (cache->filled_part == NO_PART)
+		return;
+	for (int i = 0; i < batch->ncolumns; i++)
+	{
+		if (cache->is_missing[i])
+			segment_builder_add(&cache->builders[i], &batch->columns[i],
+								batch->nrows);
+	}
+}
+
+/* A run of blocks has been read. */
+void
+column_cache_leave(ColumnCache *cache, const IndexUse *index,
+				   const FileReader *reader)
+{
+	if (cache->context != NULL && index->role != INDEX_FILLED)
+		store_part(cache, index, reader);
+}
+
+/*
+ * An index of all that was read has been stored.  Segments of another one are
+ * worth nothing any more.
+ */
+void
+column_cache_finish(ColumnCache *cache, const IndexUse *index,
+					const FileReader *reader)
+{
+	Oid			relid = RelationGetRelid(reader->base.file->copy->rel);
+
+	segment_file_remove(relid, index->id);
+	if (cache->context != NULL && index->role == INDEX_FILLED &&
+		!index->is_append_only)
+		store_part(cache, index, reader);
+}
+
+/* Another one than the reader goes on, to the file's end. */
+void
+column_cache_give_up(ColumnCache *cache)
+{
+	cache->filled_part = NO_PART;
+	cache->unused_reason = "a record is not plain";
+}
+
+/*
+ * Why parts of a column are not kept, for all that the scan has met; NULL if it knows
+ * of nothing against that.
+ */
+const char *
+column_cache_missing_reason(const ColumnCache *cache, int column)
+{
+	if (cache->columns.specs[column].type == COLUMN_OTHER)
+		return "its type has no fast conversion";
+	if (cache->has_failed[column])
+		return COLUMN_CACHE_OPEN_VALUE;
+	return cache->is_closed ? "there is no room, or it cannot be written" : NULL;
+}
+
+/* Gives back all memory. */
+void
+column_cache_end(ColumnCache *cache)
+{
+	if (cache->context != NULL)
+		MemoryContextDelete(cache->context);
+	cache->context = NULL;
+	cache->source = NULL;
+}

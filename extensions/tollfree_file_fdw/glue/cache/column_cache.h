@@ -1,0 +1,87 @@
+/*
+ * column_cache.h
+ *	  What a scan has to do with column segments: it reads them, and makes them.
+ */
+#ifndef TOLLFREE_FILE_COLUMN_CACHE_H
+#define TOLLFREE_FILE_COLUMN_CACHE_H
+
+#include "cache/index_blocks.h"
+#include "cache/segments.h"
+
+/* No part of the file */
+#define NO_PART PG_UINT32_MAX
+
+/* What is known of the segments of a part of the file. */
+typedef enum PartState
+{
+	PART_UNTRIED,				/* nobody has looked for them */
+	PART_LOADED,				/* the source has one of each column */
+	PART_INCOMPLETE				/* there is none of some column */
+} PartState;
+
+/* Why a column is not kept, of the reasons that a worker can meet */
+#define COLUMN_CACHE_OPEN_VALUE "a value has no fast conversion"
+
+/* Of the parts that were read. */
+typedef struct SegmentCounts
+{
+	uint64		needed;
+	uint64		used;			/* of these, read instead of text */
+	uint64		written;
+	int			open_column;	/* one with a value that has no fast
+								 * conversion, counted from 1; 0 if none */
+} SegmentCounts;
+
+/*
+ * In a ScanInput.  The first part is set when the scan is prepared, the second
+ * whenever it begins; the last adds up over all of its executions.
+ */
+typedef struct ColumnCache
+{
+	bool		is_wanted;
+	FileColumns columns;		/* the scan's, some of which wait for a filter */
+
+	MemoryContext context;		/* of all below; NULL between executions */
+	const char *unused_reason;	/* why text is read, if it is; or NULL */
+	int64		part_size;		/* bytes of the file that a segment is of */
+	SegmentSource *source;		/* where an index is used; else NULL */
+	uint32		part;			/* the one looked at last, or NO_PART */
+	uint32		part_block;		/* its first block */
+	uint32		part_blocks;
+	PartState	part_state;
+	SegmentBuilder *builders;	/* of each column that the reader converts */
+	bool	   *is_kept;		/* of each: may it be kept at all? */
+	bool	   *is_missing;		/* of each: is a segment of filled_part made? */
+	uint32		filled_part;	/* the one segments are made of, or NO_PART */
+	int64		filled_offset;	/* of its first record */
+	SegmentRoom own_room;		/* of a scan by one process */
+	SegmentRoom *room;			/* this one, or that of several */
+	bool		is_closed;		/* is there no room, or does writing fail? */
+
+	SegmentCounts counts;
+	int			unkept;			/* a column of which a part is not kept since
+								 * it cannot be; -1 if none has been met */
+	bool	   *has_failed;		/* of each: does a value keep it from that? */
+} ColumnCache;
+
+extern void column_cache_prepare(ColumnCache *cache, const IndexUse *index,
+								 const FileOptions *options,
+								 const FileColumns *columns);
+extern void column_cache_begin(ColumnCache *cache, IndexUse *index,
+							   FileReader *reader, SegmentRoom *shared);
+extern bool column_cache_may_enter(ColumnCache *cache, const IndexUse *index,
+								   const BlockRun *run);
+extern bool column_cache_enter(ColumnCache *cache, const IndexUse *index,
+							   const FileReader *reader, const BlockRun *run);
+extern void column_cache_add(ColumnCache *cache, const IndexUse *index,
+							 const FileReader *reader);
+extern void column_cache_leave(ColumnCache *cache, const IndexUse *index,
+							   const FileReader *reader);
+extern void column_cache_finish(ColumnCache *cache, const IndexUse *index,
+								const FileReader *reader);
+extern void column_cache_give_up(ColumnCache *cache);
+extern const char *column_cache_missing_reason(const ColumnCache *cache,
+											   int column);
+extern void column_cache_end(ColumnCache *cache);
+
+#endif							/* TOLLFREE_FILE_COLUMN_CACHE_H */

@@ -1,1 +1,0 @@
-../../common/compat_export.h

@@ -1,0 +1,248 @@
+/*
+ * explain.c
+ *	  What EXPLAIN says about the scan of a file: what file_fdw says, and
+ *	  which path reads it.
+ */
+#include "postgres.h"
+
+#include <sys/stat.h>
+
+#include "utils/rel.h"
+
+#include "base/compat.h"
+#include "base/guc.h"
+#include "base/options.h"
+#include "exec/aggregate_scan.h"
+#include "plan/callbacks.h"
+
+/* Why workers have left the fast path, and how often. */
+static void
+describe_fallbacks(const Fallbacks *fallbacks, StringInfo words)
+{
+	if (fallbacks->nworkers == 0)
+		return;
+	appendStringInfo(words, ", fallback in %d workers", fallbacks->nworkers);
+	for (int i = 0; i < fallbacks->nreasons; i++)
+		appendStringInfo(words, "%s%s: %d", i == 0 ? " (" : ", ",
+						 fallbacks->reasons[i].words,
+						 fallbacks->reasons[i].times);
+	appendStringInfoChar(words, ')');
+}
+
+/* Which hash joins above tell the scan what rows they drop. */
+static void
+describe_joins(const JoinFilters *joins, StringInfo words)
+{
+	int			count = joins == NULL ? 0 : join_filters_count(joins);
+	int			npaused = joins == NULL ? 0 : join_filters_count_paused(joins);
+	const char *reason = joins == NULL ? NULL :
+		join_filters_unused_reason(joins);
+
+	if (count == 1)
+		appendStringInfoString(words, ", join filter");
+	if (count > 1)
+		appendStringInfo(words, ", %d join filters", count);
+	if (npaused == 1 && count == 1)
+		appendStringInfoString(words, " (paused: few rows dropped)");
+	else if (npaused > 0)
+		appendStringInfo(words, " (%d paused: few rows dropped)", npaused);
+	if (reason != NULL)
+		appendStringInfo(words, ", no%s join filter (%s)",
+						 count > 0 ? " other" : "", reason);
+}
+
+/* The fast path taken, or why there is none, in a few words. */
+static char *
+describe_path(const FileScanState *scan, const Plan *plan)
+{
+	const ScanInput *input = &scan->input;
+	int			nquals = list_length(plan->qual);
+	StringInfoData words;
+
+	if (input->slow_reason != NULL)
+		return psprintf("none (%s)", input->slow_reason);
+	initStringInfo(&words);
+	appendStringInfo(&words, "%s scan", setting_kernel()->name);
+	if (scan->npushed > 0)
+		appendStringInfoString(&words, ", filter");
+	if (scan->aggregate == NULL && scan->npushed > 0 && scan->npushed < nquals)
+		appendStringInfo(&words, " (%d of %d conditions)", scan->npushed,
+						 nquals);
+	describe_joins(scan->joins, &words);
+	if (plan->parallel_aware)
+		appendStringInfoString(&words, ", parallel");
+	if (input->share.undivided != NULL)
+		appendStringInfo(&words, ", %s read by one process", input->share.undivided);
+	if (scan->aggregate != NULL)
+		appendStringInfoString(&words, ", aggregate");
+	if (scan->aggregate != NULL && scan->aggregate->fallback != NULL)
+		appendStringInfo(&words, ", given up for %s",
+						 scan->aggregate->fallback);
+	if (input->handover != NULL)
+		appendStringInfo(&words, ", stopped by %s", input->handover);
+	describe_fallbacks(&input->share.worker_fallbacks, &words);
+	return words.data;
+}
+
+/* The name of a column that the scan converts. */
+static const char *
+column_name(const ScanInput *input, int column)
+{
+	AttrNumber	attnum = input->columns.attnums[column];
+
+	return NameStr(TupleDescAttr(RelationGetDescr(input->rel), attnum - 1)->attname);
+}
+
+/* Why there is no record index, in the scan that would have made one; or NULL. */
+static const char *
+describe_no_index(const ScanInput *input)
+{
+	bool		is_alone = input->share.file == NULL;
+
+	if (!input->index.is_wanted || !input_is_begun(input) ||
+		(!is_alone && input->share.maker.use == NULL))
+		return NULL;
+	/* Of several processes another one may know why. */
+	if (input->index.role == INDEX_FILLED)
+		return psprintf("none (%s%s)", input->index.unmade_reason,
+						is_alone ? "" : ", or it could not be stored");
+	return psprintf("none (%s)", input->index.unused_reason);
+}
+
+/* Why no block was skipped. */
+static void
+describe_unskipped(const ScanInput *input, StringInfo words)
+{
+	const IndexUse *index = &input->index;
+
+	if (index->filter == NULL && index->joins == NULL)
+		appendStringInfoString(words, " (no filter)");
+	else if (index->unclean >= 0)
+		appendStringInfo(words, " (column \"%s\" has values with no fast conversion)",
+						 column_name(input, index->unclean));
+	else
+		appendStringInfoString(words, " (a row of each may pass the filter)");
+}
+
+/* What the record index was good for, or why there is none, or NULL. */
+static const char *
+describe_index(const ScanInput *input)
+{
+	const IndexUse *index = &input->index;
+	uint64		written = index->written + input->share.worker_blocks_written;
+	StringInfoData words;
+
+	if (index->blocks + written == 0)
+		return describe_no_index(input);
+	initStringInfo(&words);
+	if (index->blocks > 0)
+		appendStringInfo(&words, UINT64_FORMAT " of " UINT64_FORMAT " blocks skipped",
+						 index->skipped + index->unjoined, index->blocks);
+	if (index->unjoined > 0)
+		appendStringInfo(&words, " (" UINT64_FORMAT " for joins)",
+						 index->unjoined);
+	if (index->counted > 0)
+		appendStringInfo(&words, ", " UINT64_FORMAT " counted", index->counted);
+	if (index->blocks > 0 && index->skipped + index->unjoined + index->counted == 0)
+		describe_unskipped(input, &words);
+	if (written > 0)
+		appendStringInfo(&words, "%s" UINT64_FORMAT " blocks written",
+						 words.len > 0 ? ", " : "", written);
+	return words.data;
+}
+
+/* Why no column segment was looked for or made where they may be kept, or NULL. */
+static const char *
+describe_no_cache(const ScanInput *input)
+{
+	if (!options_keep_columns(&input->options) || !input_is_begun(input) ||
+		input->slow_reason != NULL)
+		return NULL;
+	if (!input->index.is_wanted)
+		return psprintf("none (%s)", input->index.unused_reason);
+	if (parallel_index_is_making(&input->share.maker))
+		return "none (several processes make the record index)";
+	/* Without an index it is said there why. */
+	return NULL;
+}
+
+/* What column segments were good for, in all processes, or why there are none. */
+static const char *
+describe_cache(const ScanInput *input)
+{
+	const SegmentCounts *ours = &input->cache.counts;
+	const SegmentCounts *workers = &input->share.worker_segments;
+	uint64		needed = ours->needed + workers->needed;
+	uint64		written = ours->written + workers->written;
+	StringInfoData words;
+
+	if (needed + written == 0)
+		return describe_no_cache(input);
+	initStringInfo(&words);
+	if (needed > 0)
+		appendStringInfo(&words, UINT64_FORMAT " of " UINT64_FORMAT " segments",
+						 ours->used + workers->used, needed);
+	if (written > 0)
+		appendStringInfo(&words, "%s" UINT64_FORMAT " written",
+						 words.len > 0 ? ", " : "", written);
+	if (input->cache.unkept >= 0)
+		appendStringInfo(&words, " (column \"%s\": %s)",
+						 column_name(input, input->cache.unkept),
+						 column_cache_missing_reason(&input->cache,
+													 input->cache.unkept));
+	else if (workers->open_column > 0)
+		appendStringInfo(&words, " (column \"%s\": %s)",
+						 column_name(input, workers->open_column - 1),
+						 COLUMN_CACHE_OPEN_VALUE);
+	return words.data;
+}
+
+/* How many rows were dropped for hash joins, on average of the scan's executions. */
+static void
+show_unjoined(const ForeignScanState *node, ExplainState *es)
+{
+	const FileScanState *scan = node->fdw_state;
+	const CompatNodeCounts *counts = node->ss.ps.instrument;
+
+	if (es->analyze && scan->joins != NULL && counts->nloops > 0 &&
+		(counts->nfiltered2 > 0 || es->format != EXPLAIN_FORMAT_TEXT))
+		ExplainPropertyFloat("Rows Removed by Hash Join", NULL,
+							 counts->nfiltered2 / counts->nloops, 0, es);
+}
+
+/* Shows what became of what is kept of the file, if there is anything to say. */
+static void
+show_kept(const char *label, const char *what, ExplainState *es)
+{
+	if (what != NULL)
+		ExplainPropertyText(label, what, es);
+}
+
+/* Adds lines about the scan to EXPLAIN's output. */
+void
+tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
+{
+	FileScanState *scan = node->fdw_state;
+	const FileOptions *options = &scan->input.options;
+	struct stat status;
+
+	ExplainPropertyText(options->is_program ? "Foreign Program" : "Foreign File",
+						options->filename, es);
+	if (es->costs && !options->is_program &&
+		stat(options->filename, &status) == 0)
+		ExplainPropertyInteger("Foreign File Size", "b",
+							   (int64) status.st_size, es);
+	ExplainPropertyText("Fast Path",
+						describe_path(scan, node->ss.ps.plan), es);
+	if (es->analyze && scan->input.slow_reason == NULL)
+		ExplainPropertyUInteger("Fast Path Read", "b",
+								input_bytes_read(&scan->input) +
+								scan->input.share.worker_bytes_read,
+								es);
+	show_unjoined(node, es);
+	if (es->analyze)
+	{
+		show_kept("Record Index", describe_index(&scan->input), es);
+		show_kept("Column Cache", describe_cache(&scan->input), es);
+	}
+}

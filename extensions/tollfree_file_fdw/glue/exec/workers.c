@@ -1,0 +1,129 @@
+/*
+ * workers.c
+ *	  A scan by several processes, as the executor asks for it: what they share
+ *	  is set up, joined and given up.  What they do with it is in parallel.c.
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "executor/instrument.h"
+
+#include "exec/scan.h"
+#include "plan/callbacks.h"
+
+/* How many parts a record index may cut the file into; 0 if none is wanted. */
+static uint32
+count_parts(const ScanInput *input)
+{
+	return input->index.is_wanted ? MAX_INDEX_PARTS : 0;
+}
+
+/* How much shared memory is needed. */
+Size
+tollfreeEstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt)
+{
+	const FileScanState *scan = node->fdw_state;
+
+	return offsetof(ParallelFile, parts) +
+		sizeof(IndexPart) * count_parts(&scan->input);
+}
+
+/* Cuts the file that has the name by now, in the leader, and closes it. */
+static void
+share_file(ForeignScanState *node, ParallelFile *shared)
+{
+	FileScanState *scan = node->fdw_state;
+	ScanInput  *input = &scan->input;
+	ParallelShare *share = &input->share;
+
+	share->file = NULL;
+	/* What is kept of the file is looked for now, to cut it. */
+	input->begins_small = false;
+	if (!input_is_begun(input))
+		input_begin(input);
+	share->file = shared;
+	share->maker.area = node->ss.ps.state->es_query_dsa;
+	share->is_shut_down = false;
+	shared->max_parts = count_parts(input);
+	parallel_cut(shared, input->reader, &input->layout, input->encoding,
+				 &input->index);
+	input->index.role = INDEX_UNUSED;
+	if (scan->aggregate == NULL)
+		InstrCountFiltered1(node, counter_take(&input->index.skipped_rows));
+	input_leave(input);
+}
+
+/* Sets up what is shared. */
+void
+tollfreeInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt,
+								 void *coordinate)
+{
+	share_file(node, coordinate);
+}
+
+/*
+ * Sets it up again, for the file that has the name by now.  The executor asks
+ * for that before it asks the leader to scan again, which opens the file.
+ */
+void
+tollfreeReInitializeDSMForeignScan(ForeignScanState *node,
+								   ParallelContext *pcxt, void *coordinate)
+{
+	FileScanState *scan = node->fdw_state;
+
+	if (!scan->input.share.is_shut_down)
+		parallel_keep_counts(&scan->input.share);
+	parallel_index_reset(&scan->input.share.file->made,
+						 scan->input.share.maker.area);
+	tollfreeReScanForeignScan(node);
+	share_file(node, coordinate);
+}
+
+/*
+ * Raises an ERROR if the file has another encoding here than for the leader: it
+ * is the client's, and a query may be begun before that is set and go on behind.
+ */
+static void
+check_encoding(const ScanInput *input)
+{
+	if (input->encoding != input->share.file->encoding)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("client_encoding was changed while file \"%s\" was read",
+						input->options.filename),
+				 errhint("Run the query again, or set the table's option \"encoding\".")));
+}
+
+/* Lets a worker take part. */
+void
+tollfreeInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc,
+									void *coordinate)
+{
+	FileScanState *scan = node->fdw_state;
+
+	scan->input.share.file = coordinate;
+	scan->input.share.maker.area = node->ss.ps.state->es_query_dsa;
+	check_encoding(&scan->input);
+}
+
+/*
+ * Tells the leader what a worker has read; the leader keeps it, since what is
+ * shared ends before EXPLAIN.  Comes twice if a LIMIT ends the query, the second
+ * time when it has ended.
+ */
+void
+tollfreeShutdownForeignScan(ForeignScanState *node)
+{
+	FileScanState *scan = node->fdw_state;
+	ParallelShare *share = &scan->input.share;
+
+	if (share->file == NULL || share->is_shut_down)
+		return;
+	share->is_shut_down = true;
+	if (IsParallelWorker())
+		parallel_tell_counts(share, input_bytes_read(&scan->input),
+							 scan->input.index.written,
+							 &scan->input.cache.counts);
+	else
+		parallel_keep_counts(share);
+}

@@ -1,0 +1,208 @@
+/*
+ * batch.c
+ *	  Rows of batches, wherever these come from.
+ *
+ * A source leaves values open that only PostgreSQL's input functions can judge.
+ * They are asked here, with the functions and the error context of COPY's state,
+ * so an ERROR is the one that file_fdw raises.
+ *
+ *		BatchSource	next, convert_column -> batch
+ *			|		raw_field, line		 -> values that were left open
+ *			v
+ *		FileReader	text, by core/
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "utils/rel.h"
+
+#include "read/batch.h"
+
+/* A row that a value is asked of, for its error context. */
+typedef struct AskedRow
+{
+	BatchSource *source;
+	int			row;
+} AskedRow;
+
+/*
+ * Prepares a source of these columns of a file that is open, in the current
+ * memory context; adds what COPY knows of the columns.
+ */
+void
+batch_prepare(BatchSource *source, const BatchMethods *methods,
+			  OpenFile *file, const FileColumns *columns)
+{
+	const CopyFromStateData *copy = file->copy;
+
+	source->methods = methods;
+	source->file = file;
+	source->columns = *columns;
+	source->asks_null = palloc0(sizeof(bool) * Max(1, columns->ncolumns));
+	for (int column = 0; column < columns->ncolumns; column++)
+	{
+		ColumnSpec *spec = &columns->specs[column];
+		int			i = columns->attnums[column] - 1;
+
+		spec->force_null = copy->opts.force_null_flags[i];
+		spec->force_not_null = copy->opts.force_notnull_flags[i];
+		source->asks_null[column] = !copy->in_functions[i].fn_strict;
+	}
+}
+
+/* Finds the rows of the present batch that hold an open value. */
+static void
+find_asks(BatchSource *source)
+{
+	const RowBatch *batch = source->batch;
+
+	source->asks = batch->asks;
+	for (int i = 0; i < source->columns.ncolumns; i++)
+	{
+		const RowBitmap *nulls = &batch->columns[i].nulls;
+
+		if (source->asks_null[i])
+			for (int word = 0; word < bitmap_words(batch->nrows); word++)
+				source->asks.words[word] |= nulls->words[word];
+	}
+}
+
+/* Reads on; source->batch is the next batch if there is one. */
+BatchStatus
+batch_next(BatchSource *source)
+{
+	BatchStatus status = source->methods->next(source);
+
+	if (status == BATCH_READY)
+		find_asks(source);
+	return status;
+}
+
+/* Converts a deferred column in these rows of the present batch. */
+void
+batch_convert_column(BatchSource *source, int column, const RowBitmap *rows)
+{
+	source->methods->convert_column(source, column, rows);
+	find_asks(source);
+}
+
+/* Has the source go on with the records of that range. */
+void
+batch_set_range(BatchSource *source, const ScanRange *range)
+{
+	source->methods->set_range(source, range);
+}
+
+/* The error context of a row of the batch. */
+static void
+report_asked_row(void *arg)
+{
+	const AskedRow *asked = arg;
+	BatchSource *source = asked->source;
+
+	copy_report_line(source->file, source->methods->line(source, asked->row));
+}
+
+/*
+ * Asks the type's input function for a value, in the way COPY does; an ERROR
+ * names the line, the column and the field as COPY's own.
+ */
+static Datum
+ask_value(BatchSource *source, int row, int column, bool *isnull)
+{
+	CopyFromState copy = source->file->copy;
+	int			i = source->columns.attnums[column] - 1;
+	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(copy->rel), i);
+	bool		no_memory = false;
+	FieldRef	field = source->methods->raw_field(source, row, column,
+												   &no_memory);
+	char	   *string = NULL;
+	AskedRow	asked = {.source = source,.row = row};
+	ErrorContextCallback callback = {
+		.callback = report_asked_row,
+		.arg = &asked,
+		.previous = error_context_stack
+	};
+	Datum		value;
+
+	if (no_memory)
+		file_report_no_memory(source->file->filename);
+	if (!field.is_null)
+		string = pnstrdup((const char *) field.bytes, field.length);
+	copy->cur_attname = NameStr(attribute->attname);
+	copy->cur_attval = string;
+	error_context_stack = &callback;
+	value = InputFunctionCall(&copy->in_functions[i], string,
+							  copy->typioparams[i], attribute->atttypmod);
+	error_context_stack = callback.previous;
+	copy->cur_attname = copy->cur_attval = NULL;
+	*isnull = string == NULL;
+	return value;
+}
+
+/* Is it a value that the type's input function has to be asked for? */
+static inline bool
+is_open(const BatchSource *source, int column, int row)
+{
+	const ColumnVector *vector = &source->batch->columns[column];
+
+	return bitmap_has(&vector->asks, row) ||
+		(source->asks_null[column] && bitmap_has(&vector->nulls, row));
+}
+
+/*
+ * Puts a row of the present batch into the slot; values are made in the
+ * current memory context.  May raise the ERROR of an input function.
+ */
+void
+batch_load_row(BatchSource *source, int row, TupleTableSlot *slot)
+{
+	bool		asks = bitmap_has(&source->asks, row);
+
+	ExecClearTuple(slot);
+	for (int column = 0; column < source->columns.ncolumns; column++)
+	{
+		const ColumnVector *vector = &source->batch->columns[column];
+		int			i = source->columns.attnums[column] - 1;
+
+		if (asks && is_open(source, column, row))
+			slot->tts_values[i] = ask_value(source, row, column,
+											&slot->tts_isnull[i]);
+		else if (bitmap_has(&vector->nulls, row))
+			slot->tts_isnull[i] = true;
+		else
+		{
+			slot->tts_isnull[i] = false;
+			slot->tts_values[i] = column_value(vector, row);
+		}
+	}
+	ExecStoreVirtualTuple(slot);
+}
+
+/*
+ * Asks for all open values of a row of the present batch, and stores those of
+ * columns that are kept; false if the batch cannot hold one.  Input functions
+ * leave what they allocate in the current memory context; what is stored lives
+ * in that other one.  May raise the ERROR of an input function.
+ */
+bool
+batch_judge_row(BatchSource *source, int row, const bool *kept,
+				MemoryContext memory)
+{
+	for (int column = 0; column < source->columns.ncolumns; column++)
+	{
+		ColumnVector *vector = &source->batch->columns[column];
+		Datum		value;
+		bool		isnull;
+
+		if (!is_open(source, column, row))
+			continue;
+		value = ask_value(source, row, column, &isnull);
+		if (!isnull && kept[column] &&
+			!column_store(vector, row, value, memory))
+			return false;
+		bitmap_remove(&vector->asks, row);
+	}
+	bitmap_remove(&source->batch->asks, row);
+	return true;
+}

@@ -1,0 +1,145 @@
+/*
+ * copy.c
+ *	  Reading a file by COPY's own parser.
+ *
+ * This is all that file_fdw does, and what everything off the fast path comes
+ * back to.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "base/compat.h"
+#include "read/copy.h"
+
+/*
+ * Has COPY parse the next row; false after the last.  Input functions may read
+ * other files.  Those of a binary file are called before the rest of its row is
+ * read, so the parser then has to come back to this file, after an error, too.
+ */
+static bool
+parse_row(OpenFile *file, ExprContext *econtext, TupleTableSlot *slot)
+{
+	OpenFile   *outer = file_feed(file);
+	bool		found;
+
+	PG_TRY();
+	{
+		found = NextCopyFrom(file->copy, econtext, slot->tts_values,
+							 slot->tts_isnull);
+	}
+	PG_FINALLY();
+	{
+		(void) file_feed(outer);
+	}
+	PG_END_TRY();
+	return found;
+}
+
+/*
+ * Puts the next row into the slot; false after the last.  Values live in the
+ * current memory context, the per-tuple one of econtext.  Of the error context
+ * the callback and its argument are given.
+ */
+bool
+copy_next_row_in(OpenFile *file, ErrorContextCallback *context,
+				 ExprContext *econtext, TupleTableSlot *slot)
+{
+	bool		found;
+
+	Assert(CurrentMemoryContext == econtext->ecxt_per_tuple_memory);
+	context->previous = error_context_stack;
+	error_context_stack = context;
+	ExecClearTuple(slot);
+	for (;;)
+	{
+		found = parse_row(file, econtext, slot);
+		if (!found || !compat_row_is_rejected(file->copy))
+			break;
+		CHECK_FOR_INTERRUPTS();
+		MemoryContextReset(econtext->ecxt_per_tuple_memory);
+	}
+	error_context_stack = context->previous;
+	if (found)
+		ExecStoreVirtualTuple(slot);
+	return found;
+}
+
+/* The same with COPY's own error context. */
+bool
+copy_next_row(OpenFile *file, ExprContext *econtext, TupleTableSlot *slot)
+{
+	ErrorContextCallback context = {
+		.callback = CopyFromErrorCallback,
+		.arg = file->copy
+	};
+
+	return copy_next_row_in(file, &context, econtext, slot);
+}
+
+/*
+ * Lets the parser go on at another place of a regular file: with the record at
+ * this offset, which so many lines come before; the line end may be one that is
+ * known.
+ */
+void
+copy_seek(OpenFile *file, int64 offset, int64 line, EolType eol_type)
+{
+	CopyFromState copy = file->copy;
+
+	Assert(file->is_regular);
+	file->next = offset;
+	copy->raw_buf_index = copy->raw_buf_len = 0;
+	copy->raw_reached_eof = false;
+	copy->input_buf_index = copy->input_buf_len = 0;
+	copy->input_reached_eof = copy->input_reached_error = false;
+	copy->line_buf_valid = false;
+	copy->cur_lineno = line;
+	copy->eol_type = eol_type;
+}
+
+/* COPY's error context at that line, or at one whose number is not known. */
+void
+copy_report_line(const OpenFile *file, int64 line)
+{
+	CopyFromState copy = file->copy;
+	uint64		cur_lineno = copy->cur_lineno;
+
+	if (line == COPY_LINE_UNKNOWN)
+	{
+		errcontext("COPY %s", copy->cur_relname);
+		return;
+	}
+	copy->cur_lineno = line;
+	CopyFromErrorCallback(copy);
+	/* It may have been no error, but a message on the way. */
+	copy->cur_lineno = cur_lineno;
+}
+
+/*
+ * Where the next record begins that the parser reads from a regular file, if the
+ * file's encoding is not converted.  Both buffers are one then, and all of it up
+ * to raw_buf_len has been read from the file.
+ */
+int64
+copy_position(const OpenFile *file)
+{
+	const CopyFromStateData *copy = file->copy;
+
+	Assert(file->is_regular && !copy->need_transcoding);
+	return file->next - (copy->raw_buf_len - copy->input_buf_index);
+}
+
+/* Tells how many rows were skipped, if any. */
+void
+copy_report_rejected(uint64 count)
+{
+	unsigned long long skipped = count;
+
+	if (skipped > 0)
+		ereport(NOTICE,
+				errmsg_plural("%llu row was skipped due to data type incompatibility",
+							  "%llu rows were skipped due to data type incompatibility",
+							  skipped, skipped));
+}

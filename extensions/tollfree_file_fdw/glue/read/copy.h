@@ -1,0 +1,26 @@
+/*
+ * copy.h
+ *	  Reading a file by COPY's own parser.
+ */
+#ifndef TOLLFREE_FILE_COPY_H
+#define TOLLFREE_FILE_COPY_H
+
+#include "executor/tuptable.h"
+#include "nodes/execnodes.h"
+
+#include "read/file.h"
+
+/* Where lines before cannot be counted. */
+#define COPY_LINE_UNKNOWN (-1)
+
+extern bool copy_next_row_in(OpenFile *file, ErrorContextCallback *context,
+							 ExprContext *econtext, TupleTableSlot *slot);
+extern bool copy_next_row(OpenFile *file, ExprContext *econtext,
+						  TupleTableSlot *slot);
+extern void copy_seek(OpenFile *file, int64 offset, int64 line,
+					  EolType eol_type);
+extern void copy_report_line(const OpenFile *file, int64 line);
+extern int64 copy_position(const OpenFile *file);
+extern void copy_report_rejected(uint64 count);
+
+#endif							/* TOLLFREE_FILE_COPY_H */

@@ -1,0 +1,43 @@
+/*
+ * file.h
+ *	  A file that is open: COPY's state, and what the file was.
+ */
+#ifndef TOLLFREE_FILE_FILE_H
+#define TOLLFREE_FILE_FILE_H
+
+#include "commands/copyfrom_internal.h"
+#include "lib/ilist.h"
+#include "utils/rel.h"
+
+#include "base/core.h"
+#include "base/options.h"
+
+/* Lives in a memory context of its own, until file_close. */
+typedef struct OpenFile
+{
+	CopyFromState copy;			/* it has the program or pipe open */
+	const char *filename;		/* or the program's command line */
+	bool		is_regular;		/* is it a regular file of a known size?  Only
+								 * then the next three are used. */
+	Source		source;			/* its descriptor, and what it was when it was
+								 * opened */
+	int64		next;			/* offset of what COPY's parser is given next */
+	bool		is_watched;		/* is it an ERROR if somebody writes to it? */
+	SubTransactionId owner;		/* that a program or pipe is closed with */
+	bool		is_lost;		/* has it been closed with that? */
+	dlist_node	node;			/* in the list of those that are open */
+	MemoryContext context;
+	MemoryContextCallback forget;
+} OpenFile;
+
+extern void file_check_options(Relation rel, const FileOptions *options,
+							   int encoding);
+extern bool file_can_wait(const FileOptions *options, int encoding);
+extern OpenFile *file_open(Relation rel, const FileOptions *options,
+						   int encoding);
+extern OpenFile *file_feed(OpenFile *file);
+extern void file_report_no_memory(const char *filename);
+extern void file_report_change(const char *filename, bool is_truncated);
+extern void file_close(OpenFile *file);
+
+#endif							/* TOLLFREE_FILE_FILE_H */

@@ -1,0 +1,479 @@
+/*
+ * reader.c
+ *	  The fast path: a file read by core/ instead of COPY's parser.
+ *
+ * COPY has opened the file and looked up its columns and input functions, and
+ * core/ reads through the same descriptor, by pread, behind COPY's back:
+ *
+ *		COPY's state	file, attnumlist, in_functions, error context
+ *			|				|
+ *			|			core/: batches of typed values
+ *			|				|	values that it leaves open: input functions
+ *			|				|	with COPY's own error context
+ *			v				v
+ *		COPY's parser <- handover: offset, line, line end
+ *
+ * So when core/ meets anything that it does not want to judge, COPY's parser
+ * goes on right there, and either raises the error that file_fdw raises or
+ * reads the record that only it understands.
+ *
+ * A file that grows while it is read is read as it was at the beginning.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/rel.h"
+
+#include "base/allocate.h"
+#include "base/columns.h"
+#include "base/compat.h"
+#include "base/guc.h"
+#include "read/copy.h"
+#include "read/reader.h"
+
+/* For looking into the file beside the scan, bytes */
+#define START_BUFFER_SIZE 1024
+#define COUNT_BUFFER_SIZE (64 * 1024)
+
+/* What is counted before somebody may have lost interest, bytes */
+#define COUNT_STEP (1024 * 1024)
+
+/* Raises the ERROR that a status stands for. */
+static void
+report_status(ScanStatus status, const Source *source, const char *filename)
+{
+	if (status == SCAN_NO_MEMORY)
+		file_report_no_memory(filename);
+	if (status == SCAN_FAILED)
+	{
+		errno = source->error;
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read from COPY file: %m")));
+	}
+	file_report_change(filename, status == SCAN_TRUNCATED);
+}
+
+/*
+ * Has the reader, and COPY's parser behind it, read the file as it was for
+ * somebody who has opened the same one.
+ */
+void
+reader_set_source(FileReader *reader, const Source *source)
+{
+	Source	   *ours = filescan_source(reader->scan);
+	Source		taken = *source;
+
+	taken.fd = ours->fd;
+	taken.check_interrupts = ours->check_interrupts;
+	taken.bytes_read = ours->bytes_read;
+	*ours = taken;
+	reader->base.file->source = taken;
+}
+
+/* Has the reader go on with a range whose line is that in the file. */
+void
+reader_read_range(FileReader *reader, const ScanRange *range)
+{
+	batch_set_range(&reader->base, range);
+	reader->lines_before = 0;
+}
+
+/* Frees everything; COPY's state is the caller's. */
+void
+reader_close(FileReader *reader)
+{
+	MemoryContextDelete(reader->context);
+}
+
+/* Raises an ERROR if the file could not be read, or is not what it was. */
+void
+reader_check_source(const FileReader *reader, SourceStatus status)
+{
+	const Source *source = filescan_source(reader->scan);
+	const char *filename = reader->base.file->filename;
+
+	if (status == SOURCE_FAILED)
+		report_status(SCAN_FAILED, source, filename);
+	if (status == SOURCE_TRUNCATED)
+		report_status(SCAN_TRUNCATED, source, filename);
+	if (status == SOURCE_CHANGED)
+		report_status(SCAN_CHANGED, source, filename);
+}
+
+/* Raises an ERROR if the file is not what it was when it was opened. */
+void
+reader_verify(const FileReader *reader)
+{
+	reader_check_source(reader, source_verify(filescan_source(reader->scan)));
+}
+
+/*
+ * Finds out how the file can be read in parts; false if it cannot.  A header
+ * that has to match is only looked at when all is read.
+ */
+bool
+reader_find_chunks(FileReader *reader)
+{
+	Allocator	allocator = memory_allocator(reader->context);
+
+	return !reader->layout.header_matches &&
+		chunk_unsupported(&reader->layout.dialect) == NULL &&
+		chunk_layout(filescan_source(reader->scan), &reader->layout.dialect,
+					 reader->layout.header, &allocator, &reader->chunks);
+}
+
+/* Finds the records that begin in a chunk; false if there are none. */
+bool
+reader_find_records(FileReader *reader, const FileChunk *chunk)
+{
+	char		buffer[START_BUFFER_SIZE];
+	bool		empty;
+
+	reader_check_source(reader,
+						chunk_start(filescan_source(reader->scan),
+									&reader->chunks, buffer, sizeof(buffer),
+									chunk, &reader->range, &empty));
+	reader->from = chunk->from;
+	return !empty;
+}
+
+/*
+ * Reads bytes [from, to) of the file for somebody to look through them, before
+ * records in them are read.
+ */
+const unsigned char *
+reader_load(FileReader *reader, int64_t from, int64_t to)
+{
+	const unsigned char *bytes;
+	ScanStatus	status = filescan_load(reader->scan, from, to, &bytes);
+
+	if (status != SCAN_AGAIN)
+		report_status(status, filescan_source(reader->scan),
+					  reader->base.file->filename);
+	return bytes;
+}
+
+/*
+ * How many lines are before the chunk that is read, behind the header; core/
+ * counts from there on.  COPY_LINE_UNKNOWN if the file cannot be read, or when the
+ * query has been cancelled.  Never an ERROR: one is being reported.
+ */
+static int64_t
+count_lines_before(const FileReader *reader)
+{
+	char		buffer[COUNT_BUFFER_SIZE];
+	FileChunk	part = {.to = reader->chunks.begin};
+	int64_t		lines = 0;
+
+	while (part.to < reader->from)
+	{
+		part.from = part.to;
+		part.to = Min(part.from + COUNT_STEP, reader->from);
+		if (QueryCancelPending || ProcDiePending ||
+			chunk_count(filescan_source(reader->scan), setting_kernel(),
+						&reader->chunks, buffer, sizeof(buffer),
+						&part) != SOURCE_OK)
+			return COPY_LINE_UNKNOWN;
+		lines += part.count.line_ends;
+	}
+	return lines;
+}
+
+/*
+ * The number of a line of the file that is that one of the chunk.  In text format
+ * the lines before are counted only now: that may mean looking at all of them.
+ */
+static int64
+line_in_file(FileReader *reader, int64 line)
+{
+	if (reader->lines_before == COPY_LINE_UNKNOWN)
+	{
+		HOLD_INTERRUPTS();
+		reader->lines_before = count_lines_before(reader);
+		RESUME_INTERRUPTS();
+	}
+	return reader->lines_before == COPY_LINE_UNKNOWN ? COPY_LINE_UNKNOWN :
+		line + reader->lines_before;
+}
+
+/* The error context of a row that COPY's parser reads. */
+static void
+report_copied_row(void *arg)
+{
+	FileReader *reader = arg;
+	OpenFile   *file = reader->base.file;
+
+	copy_report_line(file, line_in_file(reader, file->copy->cur_lineno));
+}
+
+/* Does the header name the columns, as header 'match' demands? */
+static bool
+header_matches(FileReader *reader)
+{
+	CopyFromState copy = reader->base.file->copy;
+	TupleDesc	desc = RelationGetDescr(copy->rel);
+	const ColumnSpec plain = {.type = COLUMN_TEXT};
+	bool		no_memory = false;
+
+	if (filescan_nfields(reader->scan) != list_length(copy->attnumlist))
+		return false;
+	for (int i = 0; i < list_length(copy->attnumlist); i++)
+	{
+		AttrNumber	attnum = list_nth_int(copy->attnumlist, i);
+		const char *name = NameStr(TupleDescAttr(desc, attnum - 1)->attname);
+		FieldRef	field = filescan_field(reader->scan, 0, i, &plain,
+										   &no_memory);
+
+		if (no_memory || field.is_null || field.length != strlen(name) ||
+			memcmp(field.bytes, name, field.length) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* The slots of BatchMethods, whose comments say what each does. */
+
+static BatchStatus
+next_batch(BatchSource *base)
+{
+	FileReader *reader = (FileReader *) base;
+
+	for (;;)
+	{
+		RowBatch   *batch;
+		ScanStatus	status = filescan_next(reader->scan, &batch);
+		const Source *source = filescan_source(reader->scan);
+
+		CHECK_FOR_INTERRUPTS();
+		switch (status)
+		{
+			case SCAN_BATCH:
+				base->batch = batch;
+				return BATCH_READY;
+			case SCAN_AGAIN:
+				break;
+			case SCAN_HEADER:
+				if (reader->awaits_header && !header_matches(reader))
+					return BATCH_STOPPED;
+				reader->awaits_header = false;
+				break;
+			case SCAN_HANDOVER:
+				return BATCH_STOPPED;
+			case SCAN_END:
+				/* COPY compares even the header that an empty file lacks. */
+				return reader->awaits_header ? BATCH_STOPPED : BATCH_END;
+			case SCAN_NO_MEMORY:
+			case SCAN_FAILED:
+			case SCAN_TRUNCATED:
+			case SCAN_CHANGED:
+				report_status(status, source, reader->base.file->filename);
+		}
+	}
+}
+
+static void
+convert_column(BatchSource *base, int column, const RowBitmap *rows)
+{
+	FileReader *reader = (FileReader *) base;
+
+	if (!filescan_convert_column(reader->scan, column, rows))
+		file_report_no_memory(base->file->filename);
+}
+
+static FieldRef
+raw_field(BatchSource *base, int row, int column, bool *no_memory)
+{
+	const ColumnSpec *spec = &base->columns.specs[column];
+
+	return filescan_field(((FileReader *) base)->scan, row, spec->field, spec,
+						  no_memory);
+}
+
+static int64
+row_line(BatchSource *base, int row)
+{
+	FileReader *reader = (FileReader *) base;
+
+	return line_in_file(reader, filescan_line(reader->scan, row));
+}
+
+static void
+set_range(BatchSource *base, const ScanRange *range)
+{
+	FileReader *reader = (FileReader *) base;
+
+	reader->range = *range;
+	reader->lines_before = chunk_needs_count(&reader->layout.dialect) ?
+		0 : COPY_LINE_UNKNOWN;
+	filescan_set_range(reader->scan, range);
+}
+
+static const BatchMethods methods = {
+	.next = next_batch,
+	.convert_column = convert_column,
+	.raw_field = raw_field,
+	.line = row_line,
+	.set_range = set_range
+};
+
+/* Called by core/ before each read. */
+static void
+check_interrupts(void)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
+/*
+ * Lets core/ read these columns of the file that COPY has opened; NULL if it
+ * is no regular file of a known size.  It begins small where a few rows may be
+ * all that is wanted.  The reader lives in a memory context of its own, a child of
+ * the current one, until reader_close.
+ */
+FileReader *
+reader_open(OpenFile *file, const FileColumns *columns,
+			const FileLayout *layout, size_t block_size, bool begins_small)
+{
+	MemoryContext context;
+	MemoryContext old;
+	FileReader *reader;
+	FileScanOptions options = {0};
+	SourceStatus status;
+
+	if (!file->is_regular)
+		return NULL;
+	context = AllocSetContextCreate(CurrentMemoryContext,
+									"tollfree_file_fdw reader",
+									ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(context);
+	reader = palloc0(sizeof(FileReader));
+	batch_prepare(&reader->base, &methods, file, columns);
+	reader->layout = *layout;
+	reader->context = context;
+	reader->awaits_header = layout->header_matches;
+
+	options.dialect = &reader->layout.dialect;
+	options.kernel = setting_kernel();
+	options.columns = reader->base.columns.specs;
+	options.ncolumns = reader->base.columns.ncolumns;
+	options.nfields = reader->base.columns.nfields;
+	options.header = layout->header;
+	options.block_size = block_size;
+	options.begins_small = begins_small;
+	options.check_interrupts = check_interrupts;
+	options.source = &file->source;
+	options.allocator = memory_allocator(context);
+	reader->scan = filescan_open(&options, file->source.fd, &status);
+	MemoryContextSwitchTo(old);
+	file->is_watched = true;
+	return reader;
+}
+
+/* COPY's name for a line end. */
+static EolType
+copy_line_end(LineEnd line_end)
+{
+	switch (line_end)
+	{
+		case LINE_END_NL:
+			return EOL_NL;
+		case LINE_END_CR:
+			return EOL_CR;
+		case LINE_END_CRNL:
+			return EOL_CRNL;
+		case LINE_END_UNKNOWN:
+			break;
+	}
+	return EOL_UNKNOWN;
+}
+
+/*
+ * What bytes core/ does not take for characters of the file's encoding, or has no
+ * way to convert; in the current memory context.
+ */
+static const char *
+encoding_words(const FileReader *reader)
+{
+	const char *name = pg_encoding_to_char(reader->layout.encoding);
+
+	switch (reader->layout.dialect.encoding)
+	{
+		case FILE_ENCODING_UTF8:
+			return "a zero byte or bytes that are not valid UTF8";
+		case FILE_ENCODING_SINGLE_BYTE:
+			return "a zero byte";
+		case FILE_ENCODING_ASCII:
+			break;
+	}
+	if (reader->layout.encoding == GetDatabaseEncoding())
+		return psprintf("characters of encoding %s", name);
+	return psprintf("characters to be converted from %s to %s", name,
+					GetDatabaseEncodingName());
+}
+
+/* A few words on why COPY's parser must go on, in the current memory context. */
+const char *
+reader_handover_words(const FileReader *reader)
+{
+	switch (filescan_handover(reader->scan)->reason)
+	{
+		case HANDOVER_ENCODING:
+			return encoding_words(reader);
+		case HANDOVER_LINE_END:
+			return "another line end";
+		case HANDOVER_FIELDS:
+			return "missing or extra fields";
+		case HANDOVER_UNTERMINATED:
+			return "an unterminated field";
+		case HANDOVER_MARKER:
+			return "an end-of-data marker";
+		case HANDOVER_ESCAPE:
+			return "an escaped byte";
+		case HANDOVER_TOO_LONG:
+			return "a long record";
+		case HANDOVER_NONE:
+			break;
+	}
+	return "the header";
+}
+
+/*
+ * Lets COPY's parser go on where the reader stopped.  Returns a few words on
+ * where and why, in the current memory context.
+ */
+char *
+reader_hand_over(FileReader *reader)
+{
+	const Handover *handover = filescan_handover(reader->scan);
+	bool		at_start = handover->reason == HANDOVER_NONE ||
+		handover->in_header;
+	const char *words = reader_handover_words(reader);
+	int64_t		offset = at_start ? 0 : handover->offset;
+	int64_t		line = at_start ? 0 : handover->line;
+
+	copy_seek(reader->base.file, offset, line,
+			  at_start ? EOL_UNKNOWN : copy_line_end(handover->line_end));
+	if (reader->lines_before == COPY_LINE_UNKNOWN)
+		return psprintf("%s after byte %lld", words, (long long) offset);
+	line += reader->lines_before;
+	return line == 0 ? psprintf("%s in the first line", words) :
+		psprintf("%s after line %lld", words, (long long) line);
+}
+
+/*
+ * Puts the next row into the slot, after COPY's parser has taken over, as
+ * copy_next_row does.  It knows the line as counted from the reader's chunk.
+ */
+bool
+reader_copy_row(FileReader *reader, ExprContext *econtext,
+				TupleTableSlot *slot)
+{
+	ErrorContextCallback context = {
+		.callback = report_copied_row,
+		.arg = reader
+	};
+
+	return copy_next_row_in(reader->base.file, &context, econtext, slot);
+}
