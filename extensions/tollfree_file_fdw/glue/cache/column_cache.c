@@ -34,32 +34,11 @@
 /* A run of blocks of less than this share of its part is read as text */
 #define SPARSE_SHARE 16
 
-/*
- * Says whether a scan of these columns may use segments, or make them.  Who counts
- * all rows has all columns converted, but asks for none: they would take the room of
- * those that queries ask for.
- */
-void
-column_cache_prepare(ColumnCache *cache, const IndexUse *index,
-					 const FileOptions *options, const FileColumns *columns)
-{
-	const bool	counts_all = index->counts_rows && index->filter == NULL;
-
-	cache->columns = columns_copy(columns);
-	cache->has_failed = palloc0(sizeof(bool) * Max(1, columns->ncolumns));
-	cache->unkept = -1;
-	cache->is_wanted = options_keep_columns(options) && index->is_wanted &&
-		columns->ncolumns > 0 && !counts_all;
-	cache->unused_reason = !options_keep_columns(options) ?
-		"the column cache is switched off" :
-		!index->is_wanted ? index->unused_reason : "no value is asked for";
-}
-
 /* Prepares to make segments of what the reader converts. */
 static void
-open_builders(ColumnCache *cache, const FileReader *reader)
+open_builders(ColumnCache *cache)
 {
-	const FileColumns *columns = &reader->base.columns;
+	const FileColumns *columns = &cache->index->reader->base.columns;
 	Allocator	allocator = memory_allocator_or_fail(cache->context);
 
 	cache->builders = palloc0(sizeof(SegmentBuilder) * columns->ncolumns);
@@ -70,7 +49,7 @@ open_builders(ColumnCache *cache, const FileReader *reader)
 		const ColumnSpec *spec = &columns->specs[i];
 
 		cache->is_kept[i] = !spec->deferred && spec->type != COLUMN_OTHER &&
-			!reader->base.asks_null[i];
+			!cache->index->reader->base.asks_null[i];
 		if (cache->is_kept[i])
 			segment_builder_open(&cache->builders[i], &allocator, spec);
 		else if (!spec->deferred && cache->unkept < 0)
@@ -83,9 +62,9 @@ open_builders(ColumnCache *cache, const FileReader *reader)
  * room is that of several processes, or NULL.
  */
 void
-column_cache_begin(ColumnCache *cache, IndexUse *index, FileReader *reader,
-				   SegmentRoom *shared)
+column_cache_begin(ColumnCache *cache, SegmentRoom *shared)
 {
+	IndexUse   *index = cache->index;
 	MemoryContext old;
 
 	column_cache_end(cache);
@@ -104,12 +83,12 @@ column_cache_begin(ColumnCache *cache, IndexUse *index, FileReader *reader,
 	if (shared == NULL)
 		segment_file_begin_room(&cache->own_room);
 	cache->is_closed = false;
-	open_builders(cache, reader);
+	open_builders(cache);
 	if (index->role != INDEX_FILLED)
 	{
 		cache->unused_reason = NULL;
 		index->run_size = cache->part_size;
-		cache->source = segments_open(reader->base.file, &cache->columns,
+		cache->source = segments_open(index->reader->base.file, &cache->columns,
 									  &index->index);
 	}
 	MemoryContextSwitchTo(old);
@@ -142,8 +121,10 @@ find_part(ColumnCache *cache, const RecordIndex *index, uint32 block)
 
 /* Will the part found last remain what it is, whatever is appended? */
 static bool
-part_is_complete(const ColumnCache *cache, const IndexUse *index)
+part_is_complete(const ColumnCache *cache)
 {
+	const IndexUse *index = cache->index;
+
 	return !index->is_append_only ||
 		cache->part_block + cache->part_blocks < index->index.header->nblocks;
 }
@@ -157,19 +138,19 @@ is_sparse(const ColumnCache *cache, const BlockRun *run)
 
 /* Finds the part that a run of blocks is in, unless that is the one found last. */
 static void
-find_run_part(ColumnCache *cache, const IndexUse *index, const BlockRun *run)
+find_run_part(ColumnCache *cache, const BlockRun *run)
 {
 	if (cache->part == part_of(cache, run->range.offset))
 		return;
-	find_part(cache, &index->index, run->first);
+	find_part(cache, &cache->index->index, run->first);
 	cache->part_state = PART_UNTRIED;
 }
 
 /* Has the source load the part found last, if there are all segments of it. */
 static void
-load_part(ColumnCache *cache, const IndexUse *index)
+load_part(ColumnCache *cache)
 {
-	bool		is_loaded = part_is_complete(cache, index) &&
+	bool		is_loaded = part_is_complete(cache) &&
 		segments_load(cache->source, cache->part, cache->part_block,
 					  cache->part_blocks);
 
@@ -183,14 +164,13 @@ load_part(ColumnCache *cache, const IndexUse *index)
  * rows, or 0 if that is not known.
  */
 static void
-begin_part(ColumnCache *cache, const IndexUse *index, const FileReader *reader,
-		   int64 offset, uint32 nrows)
+begin_part(ColumnCache *cache, int64 offset, uint32 nrows)
 {
-	const FileColumns *columns = &reader->base.columns;
+	const FileColumns *columns = &cache->index->reader->base.columns;
 	SegmentKey	key = {
-		.relid = RelationGetRelid(reader->base.file->copy->rel),
+		.relid = RelationGetRelid(cache->index->reader->base.file->copy->rel),
 		.number = part_of(cache, offset),
-		.index_id = index->id,
+		.index_id = cache->index->id,
 		.offset = offset,
 		.nrows = nrows
 	};
@@ -209,18 +189,19 @@ begin_part(ColumnCache *cache, const IndexUse *index, const FileReader *reader,
 
 /* Writes the segments of a part that has been read to its end. */
 static void
-store_part(ColumnCache *cache, const IndexUse *index, const FileReader *reader)
+store_part(ColumnCache *cache)
 {
-	const FileColumns *columns = &reader->base.columns;
+	const IndexUse *index = cache->index;
+	const FileColumns *columns = &cache->index->reader->base.columns;
 	SegmentKey	key = {
-		.relid = RelationGetRelid(reader->base.file->copy->rel),
+		.relid = RelationGetRelid(cache->index->reader->base.file->copy->rel),
 		.number = cache->filled_part
 	};
 
 	if (cache->filled_part == NO_PART)
 		return;
 	cache->filled_part = NO_PART;
-	if (!index_use_is_settled(index, reader->base.file))
+	if (!index_use_is_settled(index))
 		return;
 	for (int i = 0; i < columns->ncolumns; i++)
 	{
@@ -249,23 +230,23 @@ store_part(ColumnCache *cache, const IndexUse *index, const FileReader *reader)
 
 /* May a run of several blocks be read from segments, if they are there? */
 bool
-column_cache_may_enter(ColumnCache *cache, const IndexUse *index,
-					   const BlockRun *run)
+column_cache_may_enter(ColumnCache *cache, const BlockRun *run)
 {
 	if (cache->source == NULL || run->nblocks < 2)
 		return false;
-	find_run_part(cache, index, run);
+	find_run_part(cache, run);
 	return !is_sparse(cache, run);
 }
 
 /*
- * Is a run of blocks to be read from segments?  Then the source has them.  If it
- * is not, but all of its part, segments are made of it.
+ * Is a run of blocks to be read from segments?  Then the source has them.  If it is
+ * read as text, and is all of its part, segments are made of it.
  */
-bool
-column_cache_enter(ColumnCache *cache, const IndexUse *index,
-				   const FileReader *reader, const BlockRun *run)
+static bool
+column_cache_has(ColumnCache *cache, const BlockRun *run)
 {
+	const RecordIndex *index = &cache->index->index;
+
 	if (cache->source == NULL)
 		return false;
 	if (run->nblocks == 0)
@@ -273,27 +254,46 @@ column_cache_enter(ColumnCache *cache, const IndexUse *index,
 		cache->unused_reason = "the file has grown";
 		return false;
 	}
-	find_run_part(cache, index, run);
+	find_run_part(cache, run);
 	if (cache->part_state != PART_LOADED && is_sparse(cache, run))
 		return false;
 	if (cache->part_state == PART_UNTRIED)
-		load_part(cache, index);
+		load_part(cache);
 	if (cache->part_state == PART_LOADED)
 		return true;
 	cache->unused_reason = "a column segment is missing";
-	if (run->nblocks == cache->part_blocks && part_is_complete(cache, index))
-		begin_part(cache, index, reader, run->range.offset,
-				   segments_count_rows(&index->index, run->first,
-									   run->nblocks));
+	if (run->nblocks == cache->part_blocks && part_is_complete(cache))
+		begin_part(cache, run->range.offset,
+				   segments_count_rows(index, run->first, run->nblocks));
 	return false;
 }
 
-/* Takes in the reader's batch, which has just been read and added to the index. */
-void
-column_cache_add(ColumnCache *cache, const IndexUse *index,
-				 const FileReader *reader)
+/* Has a run of blocks be read, from segments if they are there; returns by what. */
+BatchSource *
+column_cache_enter(ColumnCache *cache, const BlockRun *run)
 {
-	const RowBatch *batch = reader->base.batch;
+	FileReader *reader = cache->index->reader;
+
+	if (!column_cache_has(cache, run))
+	{
+		reader_read_range(reader, &run->range);
+		return &reader->base;
+	}
+	batch_set_range(&cache->source->base, &run->range);
+	return &cache->source->base;
+}
+
+/*
+ * The slots of SinkMethods, whose comments say what each does.  The index has been
+ * shown what this one is shown before.
+ */
+
+static void
+cache_sink_add(BatchSink *sink, const BatchSource *source)
+{
+	ColumnCache *cache = (ColumnCache *) sink;
+	const IndexUse *index = cache->index;
+	const RowBatch *batch = source->batch;
 
 	if (cache->context == NULL)
 		return;
@@ -305,8 +305,8 @@ column_cache_add(ColumnCache *cache, const IndexUse *index,
 			cache->is_closed = true;
 		else if (cache->filled_part != part_of(cache, offset))
 		{
-			store_part(cache, index, reader);
-			begin_part(cache, index, reader, offset, 0);
+			store_part(cache);
+			begin_part(cache, offset, 0);
 		}
 	}
 	if (cache->filled_part == NO_PART)
@@ -319,37 +319,69 @@ column_cache_add(ColumnCache *cache, const IndexUse *index,
 	}
 }
 
-/* A run of blocks has been read. */
-void
-column_cache_leave(ColumnCache *cache, const IndexUse *index,
-				   const FileReader *reader)
+static void
+cache_sink_end_range(BatchSink *sink)
 {
-	if (cache->context != NULL && index->role != INDEX_FILLED)
-		store_part(cache, index, reader);
+	ColumnCache *cache = (ColumnCache *) sink;
+
+	if (cache->context != NULL && cache->index->role != INDEX_FILLED)
+		store_part(cache);
 }
 
-/*
- * An index of all that was read has been stored.  Segments of another one are
- * worth nothing any more.
- */
-void
-column_cache_finish(ColumnCache *cache, const IndexUse *index,
-					const FileReader *reader)
+/* Segments of another index than the one that is stored now are worth nothing. */
+static void
+cache_sink_finish(BatchSink *sink)
 {
-	Oid			relid = RelationGetRelid(reader->base.file->copy->rel);
+	ColumnCache *cache = (ColumnCache *) sink;
+	const IndexUse *index = cache->index;
 
-	segment_file_remove(relid, index->id);
+	if (!index->is_stored)
+		return;
+	segment_file_remove(RelationGetRelid(cache->index->reader->base.file->copy->rel),
+						index->id);
 	if (cache->context != NULL && index->role == INDEX_FILLED &&
 		!index->is_append_only)
-		store_part(cache, index, reader);
+		store_part(cache);
 }
 
-/* Another one than the reader goes on, to the file's end. */
-void
-column_cache_give_up(ColumnCache *cache)
+/* The unfinished segments are discarded. */
+static void
+cache_sink_give_up(BatchSink *sink)
 {
+	ColumnCache *cache = (ColumnCache *) sink;
+
 	cache->filled_part = NO_PART;
 	cache->unused_reason = "a record is not plain";
+}
+
+static const SinkMethods cache_sink_methods = {
+	.add = cache_sink_add,
+	.end_range = cache_sink_end_range,
+	.finish = cache_sink_finish,
+	.give_up = cache_sink_give_up
+};
+
+/*
+ * Says whether a scan of these columns may use segments, or make them.  Who counts
+ * all rows has all columns converted, but asks for none: they would take the room of
+ * those that queries ask for.
+ */
+void
+column_cache_prepare(ColumnCache *cache, IndexUse *index,
+					 const FileOptions *options, const FileColumns *columns)
+{
+	const bool	counts_all = index->counts_rows && index->filter == NULL;
+
+	cache->sink.methods = &cache_sink_methods;
+	cache->index = index;
+	cache->columns = columns_copy(columns);
+	cache->has_failed = palloc0(sizeof(bool) * Max(1, columns->ncolumns));
+	cache->unkept = -1;
+	cache->is_wanted = options_keep_columns(options) && index->is_wanted &&
+		columns->ncolumns > 0 && !counts_all;
+	cache->unused_reason = !options_keep_columns(options) ?
+		"the column cache is switched off" :
+		!index->is_wanted ? index->unused_reason : "no value is asked for";
 }
 
 /*

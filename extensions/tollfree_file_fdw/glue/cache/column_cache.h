@@ -34,15 +34,18 @@ typedef struct SegmentCounts
 
 /*
  * In a ScanInput.  The first part is set when the scan is prepared, the second
- * whenever it begins; the last adds up over all of its executions.
+ * whenever it begins; the last adds up over all of its executions.  As a sink it
+ * makes segments of what is read as text.
  */
 typedef struct ColumnCache
 {
+	BatchSink	sink;
+	IndexUse   *index;			/* of the same scan */
 	bool		is_wanted;
 	FileColumns columns;		/* the scan's, some of which wait for a filter */
 
-	MemoryContext context;		/* of all below; NULL between executions */
 	const char *unused_reason;	/* why text is read, if it is; or NULL */
+	MemoryContext context;		/* of all below; NULL between executions */
 	int64		part_size;		/* bytes of the file that a segment is of */
 	SegmentSource *source;		/* where an index is used; else NULL */
 	uint32		part;			/* the one looked at last, or NO_PART */
@@ -64,22 +67,12 @@ typedef struct ColumnCache
 	bool	   *has_failed;		/* of each: does a value keep it from that? */
 } ColumnCache;
 
-extern void column_cache_prepare(ColumnCache *cache, const IndexUse *index,
+extern void column_cache_prepare(ColumnCache *cache, IndexUse *index,
 								 const FileOptions *options,
 								 const FileColumns *columns);
-extern void column_cache_begin(ColumnCache *cache, IndexUse *index,
-							   FileReader *reader, SegmentRoom *shared);
-extern bool column_cache_may_enter(ColumnCache *cache, const IndexUse *index,
-								   const BlockRun *run);
-extern bool column_cache_enter(ColumnCache *cache, const IndexUse *index,
-							   const FileReader *reader, const BlockRun *run);
-extern void column_cache_add(ColumnCache *cache, const IndexUse *index,
-							 const FileReader *reader);
-extern void column_cache_leave(ColumnCache *cache, const IndexUse *index,
-							   const FileReader *reader);
-extern void column_cache_finish(ColumnCache *cache, const IndexUse *index,
-								const FileReader *reader);
-extern void column_cache_give_up(ColumnCache *cache);
+extern void column_cache_begin(ColumnCache *cache, SegmentRoom *shared);
+extern bool column_cache_may_enter(ColumnCache *cache, const BlockRun *run);
+extern BatchSource *column_cache_enter(ColumnCache *cache, const BlockRun *run);
 extern const char *column_cache_missing_reason(const ColumnCache *cache,
 											   int column);
 extern void column_cache_end(ColumnCache *cache);

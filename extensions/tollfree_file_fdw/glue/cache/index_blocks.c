@@ -35,9 +35,10 @@ typedef enum BlockVerdict
 
 /* Finds out what is to be done with a block. */
 static BlockVerdict
-judge_block(IndexUse *use, const FileReader *reader, const IndexBlock *block)
+judge_block(IndexUse *use, const IndexBlock *block)
 {
-	const FileColumns *columns = &reader->base.columns;
+	const BatchSource *base = &use->reader->base;
+	const FileColumns *columns = &base->columns;
 	ZoneTruths	truths = {true, false, false};
 
 	for (int i = 0; i < columns->ncolumns; i++)
@@ -45,7 +46,7 @@ judge_block(IndexUse *use, const FileReader *reader, const IndexBlock *block)
 		const Zone *zone = use->columns[i] < 0 ? NULL :
 			&block->zones[use->columns[i]];
 		bool		is_clean = zone != NULL && zone->open == 0 &&
-			!(reader->base.asks_null[i] && zone->nulls > 0);
+			!(base->asks_null[i] && zone->nulls > 0);
 
 		if (use->needed[i] && !is_clean)
 		{
@@ -81,12 +82,12 @@ note_unread(IndexUse *use, BlockVerdict verdict, const IndexBlock *block)
 
 /* Passes over blocks that need not be read; false if all are left behind. */
 static bool
-find_block(IndexUse *use, const FileReader *reader)
+find_block(IndexUse *use)
 {
 	for (; use->next < use->nblocks; use->next++)
 	{
 		const IndexBlock *block = index_block(&use->index, use->next);
-		BlockVerdict verdict = judge_block(use, reader, block);
+		BlockVerdict verdict = judge_block(use, block);
 
 		if (verdict == BLOCK_READ)
 			return true;
@@ -109,7 +110,7 @@ index_blocks_range_from(const IndexUse *use, uint32 n)
 
 /* Finds what is behind the blocks; false if that has been read. */
 static bool
-find_tail(IndexUse *use, FileReader *reader, BlockRun *run)
+find_tail(IndexUse *use, BlockRun *run)
 {
 	MemoryContext old;
 
@@ -117,7 +118,7 @@ find_tail(IndexUse *use, FileReader *reader, BlockRun *run)
 		return false;
 	use->has_tail = false;
 	old = MemoryContextSwitchTo(use->context);
-	index_use_begin_filling(use, reader);
+	index_use_begin_filling(use);
 	MemoryContextSwitchTo(old);
 	run->range = index_blocks_range_from(use, use->nblocks);
 	run->range.end = PG_INT64_MAX;
@@ -127,7 +128,7 @@ find_tail(IndexUse *use, FileReader *reader, BlockRun *run)
 
 /* Is the next block to be read, as a part of the run? */
 static bool
-continues_run(IndexUse *use, const FileReader *reader, const BlockRun *run)
+continues_run(IndexUse *use, const BlockRun *run)
 {
 	const IndexBlock *block;
 
@@ -137,7 +138,7 @@ continues_run(IndexUse *use, const FileReader *reader, const BlockRun *run)
 	if (use->run_size > 0 && block->offset / use->run_size !=
 		run->range.offset / use->run_size)
 		return false;
-	return judge_block(use, reader, block) == BLOCK_READ;
+	return judge_block(use, block) == BLOCK_READ;
 }
 
 /* Goes on with the next block, which is made again; false if there is none. */
@@ -156,18 +157,18 @@ next_filled(IndexUse *use, BlockRun *run)
 
 /* Finds the next blocks to be read; false if there are none. */
 bool
-index_blocks_next(IndexUse *use, FileReader *reader, BlockRun *run)
+index_blocks_next(IndexUse *use, BlockRun *run)
 {
 	Assert(index_use_has_blocks(use));
 	if (use->role == INDEX_FILLED)
 		return next_filled(use, run);
-	if (!find_block(use, reader))
-		return find_tail(use, reader, run);
+	if (!find_block(use))
+		return find_tail(use, run);
 	run->first = use->next;
 	run->range = index_blocks_range_from(use, use->next);
 	do
 		run->range.end = index_block_end(&use->index, use->next++);
-	while (continues_run(use, reader, run));
+	while (continues_run(use, run));
 	run->nblocks = use->next - run->first;
 	return true;
 }
@@ -177,8 +178,9 @@ index_blocks_next(IndexUse *use, FileReader *reader, BlockRun *run)
  * the next block begins, so that those behind it are judged again.
  */
 void
-index_blocks_narrow(IndexUse *use, FileReader *reader)
+index_blocks_narrow(IndexUse *use)
 {
+	FileReader *reader = use->reader;
 	int64_t		at = filescan_offset(reader->scan, reader->base.batch->nrows);
 	uint32		next = use->next;
 
@@ -263,8 +265,8 @@ widen_verdicts(BlockVerdict *verdicts, uint32 nblocks, uint32 group)
  * part, which one process reads to the end of the data.
  */
 uint32
-index_blocks_cut(IndexUse *use, const FileReader *reader, int64_t size,
-				 IndexPart *parts, uint32 capacity)
+index_blocks_cut(IndexUse *use, int64_t size, IndexPart *parts,
+				 uint32 capacity)
 {
 	uint32		nblocks = use->nblocks;
 	BlockVerdict *verdicts = palloc(sizeof(BlockVerdict) * nblocks);
@@ -276,7 +278,7 @@ index_blocks_cut(IndexUse *use, const FileReader *reader, int64_t size,
 	/* Room for what is behind the blocks */
 	capacity -= use->has_tail;
 	for (uint32 i = 0; i < nblocks; i++)
-		verdicts[i] = judge_block(use, reader, index_block(&use->index, i));
+		verdicts[i] = judge_block(use, index_block(&use->index, i));
 	nparts = cut_blocks(use, verdicts, size, parts, capacity);
 	for (uint32 group = 2; nparts > capacity; group *= 2)
 	{

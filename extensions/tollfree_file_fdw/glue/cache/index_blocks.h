@@ -25,10 +25,10 @@ typedef struct BlockRun
 	uint32		nblocks;		/* 0 for what is behind all blocks */
 } BlockRun;
 
-extern bool index_blocks_next(IndexUse *use, FileReader *reader, BlockRun *run);
+extern bool index_blocks_next(IndexUse *use, BlockRun *run);
 extern ScanRange index_blocks_range_from(const IndexUse *use, uint32 n);
-extern void index_blocks_narrow(IndexUse *use, FileReader *reader);
-extern uint32 index_blocks_cut(IndexUse *use, const FileReader *reader,
-							   int64_t size, IndexPart *parts, uint32 capacity);
+extern void index_blocks_narrow(IndexUse *use);
+extern uint32 index_blocks_cut(IndexUse *use, int64_t size, IndexPart *parts,
+							   uint32 capacity);
 
 #endif							/* TOLLFREE_FILE_INDEX_BLOCKS_H */

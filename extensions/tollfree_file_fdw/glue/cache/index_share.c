@@ -35,11 +35,11 @@ index_share_identify(const IndexUse *use)
 
 /* Loads, after a reset, the index that the leader has cut the file by, if it is there. */
 void
-index_share_join(IndexUse *use, const FileReader *reader,
+index_share_join(IndexUse *use, FileReader *reader,
 				 const IndexIdentity *identity)
 {
 	Oid			relid = RelationGetRelid(reader->base.file->copy->rel);
-	MemoryContext old = index_use_enter(use);
+	MemoryContext old = index_use_enter(use, reader);
 
 	use->next = use->nblocks = 0;
 	if (index_file_load(relid, &use->index) &&

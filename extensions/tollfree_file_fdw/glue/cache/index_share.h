@@ -15,7 +15,7 @@ typedef struct IndexIdentity
 } IndexIdentity;
 
 extern IndexIdentity index_share_identify(const IndexUse *use);
-extern void index_share_join(IndexUse *use, const FileReader *reader,
+extern void index_share_join(IndexUse *use, FileReader *reader,
 							 const IndexIdentity *identity);
 extern void index_share_take(IndexUse *use, const ScanRange *range);
 extern bool index_share_next(IndexUse *use, BlockRun *run);

@@ -96,9 +96,9 @@ index_use_load(RecordIndex *index, const OpenFile *file, int encoding,
 
 /* Finds which columns matter, and where the index has them; false if it lacks one. */
 static bool
-find_columns(IndexUse *use, const FileReader *reader)
+find_columns(IndexUse *use)
 {
-	const FileColumns *columns = &reader->base.columns;
+	const FileColumns *columns = &use->reader->base.columns;
 	int			n = Max(1, columns->ncolumns);
 	bool		has_all = true;
 
@@ -119,9 +119,9 @@ find_columns(IndexUse *use, const FileReader *reader)
 
 /* How many columns would this scan add to the index, if there is room? */
 static int
-count_missing(const IndexUse *use, const FileReader *reader)
+count_missing(const IndexUse *use)
 {
-	const FileColumns *columns = &reader->base.columns;
+	const FileColumns *columns = &use->reader->base.columns;
 	int			nmissing = 0;
 
 	for (int i = 0; i < columns->ncolumns; i++)
@@ -131,9 +131,9 @@ count_missing(const IndexUse *use, const FileReader *reader)
 
 /* Is the index, which lacks a column, made again with what this scan converts? */
 static bool
-is_made_again(IndexUse *use, const FileReader *reader)
+is_made_again(IndexUse *use)
 {
-	int			nmissing = count_missing(use, reader);
+	int			nmissing = count_missing(use);
 
 	use->unused_reason = "the record index lacks a column";
 	if (nmissing == 0 || index_file_has_room(use->index.header, nmissing))
@@ -147,16 +147,17 @@ is_made_again(IndexUse *use, const FileReader *reader)
  * What is only appended to needs no rest: whatever was there remains.
  */
 static bool
-is_settled(const IndexUse *use, const Source *source, int64_t quiet_ns)
+is_settled(const IndexUse *use, int64_t quiet_ns)
 {
-	return use->is_append_only || source_is_settled(source, quiet_ns);
+	return use->is_append_only ||
+		source_is_settled(&use->reader->base.file->source, quiet_ns);
 }
 
-/* Is the file still, for all that can be told, what its index is or will be of? */
+/* Is the file unchanged since it was opened? */
 bool
-index_use_is_settled(const IndexUse *use, const OpenFile *file)
+index_use_is_settled(const IndexUse *use)
 {
-	return is_settled(use, &file->source, 0);
+	return is_settled(use, 0);
 }
 
 /* Sets the id of the loaded index's blocks, or one that nobody else has. */
@@ -171,12 +172,13 @@ choose_id(const IndexUse *use, bool is_loaded, unsigned char *id)
 
 /* Opens a builder for what the reader converts. */
 void
-index_use_open_builder(IndexUse *use, const FileReader *reader)
+index_use_open_builder(IndexUse *use)
 {
+	const FileColumns *columns = &use->reader->base.columns;
 	Allocator	allocator = memory_allocator_or_fail(use->context);
 
-	index_builder_open(&use->builder, &allocator, reader->base.columns.specs,
-					   reader->base.columns.ncolumns);
+	index_builder_open(&use->builder, &allocator, columns->specs,
+					   columns->ncolumns);
 }
 
 /* Has an index be made of what is read from now on. */
@@ -190,12 +192,11 @@ fill(IndexUse *use)
 
 /* Begins to make an index, if that is possible. */
 void
-index_use_begin_filling(IndexUse *use, FileReader *reader)
+index_use_begin_filling(IndexUse *use)
 {
-	use->is_filling = is_settled(use, &reader->base.file->source,
-								 setting_record_index_age * MS_NS);
+	use->is_filling = is_settled(use, setting_record_index_age * MS_NS);
 	if (use->is_filling)
-		index_use_open_builder(use, reader);
+		index_use_open_builder(use);
 }
 
 /* Reads the first so many blocks. */
@@ -223,19 +224,19 @@ begin_using(IndexUse *use, bool is_whole)
  * half?  More is worth a new one, with blocks for all processes.
  */
 static bool
-is_of_beginning(IndexUse *use, FileReader *reader)
+is_of_beginning(IndexUse *use)
 {
 	return use->is_append_only &&
-		use->index.header->size >= reader->base.file->source.size / 2 &&
-		index_is_of_beginning(&use->index, filescan_source(reader->scan),
+		use->index.header->size >= use->reader->base.file->source.size / 2 &&
+		index_is_of_beginning(&use->index, filescan_source(use->reader->scan),
 							  (unsigned char *) use->key.data, use->key.len);
 }
 
 /* Loads the table's index, and uses it or makes one. */
 static void
-choose_role(IndexUse *use, FileReader *reader)
+choose_role(IndexUse *use)
 {
-	const OpenFile *file = reader->base.file;
+	const OpenFile *file = use->reader->base.file;
 	bool		has_index = index_file_load(RelationGetRelid(file->copy->rel),
 											&use->index);
 
@@ -245,21 +246,21 @@ choose_role(IndexUse *use, FileReader *reader)
 					(unsigned char *) use->key.data, use->key.len);
 	if (use->is_loaded)
 	{
-		if (find_columns(use, reader))
+		if (find_columns(use))
 		{
 			begin_using(use, true);
 			return;
 		}
-		if (!is_made_again(use, reader))
+		if (!is_made_again(use))
 			return;
 	}
-	else if (has_index && is_of_beginning(use, reader) &&
-			 find_columns(use, reader))
+	else if (has_index && is_of_beginning(use) &&
+			 find_columns(use))
 	{
 		begin_using(use, false);
 		return;
 	}
-	index_use_begin_filling(use, reader);
+	index_use_begin_filling(use);
 	if (!use->is_filling)
 	{
 		use->unused_reason = "the file was changed a moment ago";
@@ -273,10 +274,43 @@ choose_role(IndexUse *use, FileReader *reader)
 	}
 }
 
+/* The slots of SinkMethods, whose comments say what each does. */
+
+static void
+index_sink_add(BatchSink *sink, const BatchSource *source)
+{
+	IndexUse   *use = (IndexUse *) sink;
+
+	if (use->is_filling)
+		index_use_add(use, 0);
+}
+
+static void
+index_sink_finish(BatchSink *sink)
+{
+	IndexUse   *use = (IndexUse *) sink;
+
+	if (use->is_filling)
+		index_use_store(use, filescan_line_end(use->reader->scan));
+}
+
+static void
+index_sink_give_up(BatchSink *sink)
+{
+	index_use_give_up((IndexUse *) sink);
+}
+
+static const SinkMethods index_sink_methods = {
+	.add = index_sink_add,
+	.finish = index_sink_finish,
+	.give_up = index_sink_give_up
+};
+
 /* Says whether a scan may use an index, or make one. */
 void
 index_use_prepare(IndexUse *use, const FileOptions *options)
 {
+	use->sink.methods = &index_sink_methods;
 	use->is_wanted = options_keep_index(options);
 	use->unclean = -1;
 	use->is_lazy = options->is_lazy;
@@ -292,14 +326,15 @@ index_use_reset(IndexUse *use)
 {
 	index_use_end(use);
 	use->role = INDEX_UNUSED;
-	use->is_loaded = use->is_filling = use->has_tail = false;
+	use->is_loaded = use->is_filling = use->has_tail = use->is_stored = false;
 	use->skipped_rows = use->unjoined_rows = use->counted_rows = 0;
 }
 
 /* Makes the context of an execution and enters it; returns the one that was left. */
 MemoryContext
-index_use_enter(IndexUse *use)
+index_use_enter(IndexUse *use, FileReader *reader)
 {
+	use->reader = reader;
 	use->context = AllocSetContextCreate(CurrentMemoryContext,
 										 "tollfree_file_fdw record index",
 										 ALLOCSET_DEFAULT_SIZES);
@@ -327,9 +362,9 @@ index_use_begin(IndexUse *use, FileReader *reader, int encoding,
 		use->unused_reason = INDEX_TOO_SMALL;
 		return;
 	}
-	old = index_use_enter(use);
+	old = index_use_enter(use, reader);
 	make_key(&use->key, reader->base.file->copy->rel, encoding, options);
-	choose_role(use, reader);
+	choose_role(use);
 	MemoryContextSwitchTo(old);
 }
 
@@ -338,19 +373,21 @@ void
 index_use_join(IndexUse *use, FileReader *reader, int encoding,
 			   const FileOptions *options)
 {
-	MemoryContext old = index_use_enter(use);
+	MemoryContext old = index_use_enter(use, reader);
 
 	make_key(&use->key, reader->base.file->copy->rel, encoding, options);
 	use->is_filling = true;
 	fill(use);
-	index_use_open_builder(use, reader);
+	index_use_open_builder(use);
 	MemoryContextSwitchTo(old);
 }
 
-/* Takes in the reader's batch, which has just been read: lines behind line_zero. */
+/* Adds the reader's batch, which has just been read: lines behind line_zero. */
 void
-index_use_add(IndexUse *use, FileReader *reader, int64 line_zero)
+index_use_add(IndexUse *use, int64 line_zero)
 {
+	const FileReader *reader = use->reader;
+
 	Assert(use->is_filling);
 	index_builder_add(&use->builder, filescan_offset(reader->scan, 0),
 					  filescan_lines_before(reader->scan) - line_zero,
@@ -367,13 +404,14 @@ give_reason(IndexUse *use, const char *reason)
 }
 
 /*
- * All has been read to the end: stores the index, if it is still that file; false
+ * All has been read to the end: stores the index, if the file is unchanged; false
  * if there is none.
  */
 bool
-index_use_store(IndexUse *use, FileReader *reader, LineEnd line_end)
+index_use_store(IndexUse *use, LineEnd line_end)
 {
-	Source	   *source = &reader->base.file->source;
+	OpenFile   *file = use->reader->base.file;
+	Source	   *source = &file->source;
 	unsigned char id[INDEX_ID_SIZE];
 	IndexFacts	facts = {
 		.source = source,
@@ -406,25 +444,20 @@ index_use_store(IndexUse *use, FileReader *reader, LineEnd line_end)
 	if (bytes == NULL)
 		return give_reason(use, "it would be too large");
 	/* That has read some of it. */
-	if (!is_settled(use, source, 0))
+	if (!is_settled(use, 0))
 		return give_reason(use, "the file was changed meanwhile");
-	if (!index_file_store(RelationGetRelid(reader->base.file->copy->rel), bytes,
-						  length))
+	if (!index_file_store(RelationGetRelid(file->copy->rel), bytes, length))
 		return give_reason(use, "it could not be stored");
 	memcpy(use->id, ((IndexHeader *) bytes)->id, INDEX_ID_SIZE);
 	use->written += use->builder.nblocks;
+	use->is_stored = true;
 	return true;
 }
 
-/*
- * Another one than the reader goes on, to the file's end; in a scan by several
- * processes to that of the blocks that are read, behind which the reader goes on.
- */
+/* COPY's parser reads the rest of the file: the index is neither used nor made. */
 void
 index_use_give_up(IndexUse *use)
 {
-	if (use->role == INDEX_SHARED)
-		return;
 	if (use->role == INDEX_FILLED)
 	{
 		use->role = INDEX_UNUSED;

@@ -6,6 +6,7 @@
 #define TOLLFREE_FILE_INDEX_USE_H
 
 #include "read/reader.h"
+#include "read/sink.h"
 
 typedef enum IndexRole
 {
@@ -20,10 +21,13 @@ typedef enum IndexRole
 
 /*
  * In a ScanInput.  The first part is set when the scan is prepared, the second
- * whenever it begins; the last adds up over all of its executions.
+ * whenever it begins; the last adds up over all of its executions.  As a sink it
+ * makes an index of what one process reads.
  */
 typedef struct IndexUse
 {
+	BatchSink	sink;
+
 	bool		is_wanted;
 	const FilterNode *filter;	/* for batches; NULL if there is none */
 	const FilterNode *joins;	/* what keys of hash joins above must be for a
@@ -40,7 +44,10 @@ typedef struct IndexUse
 	IndexRole	role;
 	const char *unused_reason;	/* why it is not USED, if it is not */
 	const char *unmade_reason;	/* FILLED: why none is stored, if none is */
+	bool		is_stored;		/* has an index of all that was read been
+								 * stored? */
 	MemoryContext context;		/* of all below; NULL between executions */
+	FileReader *reader;			/* of the file */
 	StringInfoData key;
 	bool		is_loaded;		/* is an index of the file there? */
 	RecordIndex index;			/* that one */
@@ -80,15 +87,14 @@ extern void index_use_prepare(IndexUse *use, const FileOptions *options);
 extern void index_use_begin(IndexUse *use, FileReader *reader, int encoding,
 							const FileOptions *options);
 extern void index_use_reset(IndexUse *use);
-extern MemoryContext index_use_enter(IndexUse *use);
+extern MemoryContext index_use_enter(IndexUse *use, FileReader *reader);
 extern void index_use_join(IndexUse *use, FileReader *reader, int encoding,
 						   const FileOptions *options);
-extern void index_use_begin_filling(IndexUse *use, FileReader *reader);
-extern void index_use_open_builder(IndexUse *use, const FileReader *reader);
-extern void index_use_add(IndexUse *use, FileReader *reader, int64 line_zero);
-extern bool index_use_store(IndexUse *use, FileReader *reader,
-							LineEnd line_end);
-extern bool index_use_is_settled(const IndexUse *use, const OpenFile *file);
+extern void index_use_begin_filling(IndexUse *use);
+extern void index_use_open_builder(IndexUse *use);
+extern void index_use_add(IndexUse *use, int64 line_zero);
+extern bool index_use_store(IndexUse *use, LineEnd line_end);
+extern bool index_use_is_settled(const IndexUse *use);
 extern void index_use_give_up(IndexUse *use);
 extern void index_use_end(IndexUse *use);
 
@@ -108,14 +114,6 @@ index_use_has_blocks(const IndexUse *use)
 {
 	return use->role == INDEX_USED ||
 		(use->role == INDEX_FILLED && use->is_loaded);
-}
-
-/* Is there anything more to be read by these blocks? */
-static inline bool
-index_use_goes_on(const IndexUse *use)
-{
-	return index_use_has_blocks(use) &&
-		(use->next < use->nblocks || use->has_tail);
 }
 
 #endif							/* TOLLFREE_FILE_INDEX_USE_H */

@@ -3,16 +3,16 @@
  *	  A record index that is made by several processes.
  *
  * Each process has a builder, to which it adds the blocks of every chunk that it
- * has taken; no block is of two chunks.  A process that finds no more chunks puts
- * what it has where all see it.  Who is the last to do so has everything, and
- * stores the index:
+ * has taken; no block is of two chunks.  A process that finds no more chunks
+ * publishes its blocks.  Who is the last to do so has everything, and stores the
+ * index:
  *
  *		process A	chunks 0, 2, 5	---->  blocks |0|0|2|5|5|  \
  *		process B	chunks 1, 4		---->  blocks |1|4|4|		 --> |0|0|1|2|3|4|4|5|5|
  *		process C	chunk 3			---->  blocks |3|			/
  *
- * There is no index where a process does not come so far: because of a LIMIT, of
- * an error, or of a record that COPY's parser has to read.  Then some chunks are
+ * There is no index where a process publishes nothing: because of a LIMIT, of an
+ * error, or of a record that COPY's parser has to read.  Then some chunks are
  * missing for good.
  *
  * In text format nobody knows how many lines are before a chunk.  So lines are
@@ -81,20 +81,6 @@ parallel_index_reset(ParallelIndex *shared, dsa_area *area)
 	shared->npieces = shared->nchunks = 0;
 }
 
-/* Begins to make this process's part of the index, if one is made. */
-void
-parallel_index_join(const ParallelIndex *shared, IndexMaker *maker, IndexUse *use,
-					FileReader *reader, int encoding, const FileOptions *options)
-{
-	maker->nchunks = maker->capacity = 0;
-	maker->chunks = NULL;
-	maker->use = NULL;
-	if (!shared->is_made || maker->area == NULL)
-		return;
-	index_use_join(use, reader, encoding, options);
-	maker->use = use;
-}
-
 /* Doubles the room for chunks. */
 static void
 grow_chunks(IndexMaker *maker)
@@ -126,39 +112,48 @@ parallel_index_begin_chunk(IndexMaker *maker, uint32 chunk)
 	index_builder_end_block(builder);
 }
 
-/* Takes in the reader's batch, which has just been read. */
-void
-parallel_index_add(IndexMaker *maker, FileReader *reader)
-{
-	IndexUse   *use = maker->use;
-	ChunkBlocks *chunk = &maker->chunks[maker->nchunks - 1];
+/* The slots of SinkMethods, whose comments say what each does. */
 
+static void
+maker_sink_add(BatchSink *sink, const BatchSource *source)
+{
+	IndexMaker *maker = (IndexMaker *) sink;
+	IndexUse   *use = maker->use;
+	ChunkBlocks *chunk;
+
+	if (!parallel_index_is_making(maker))
+		return;
+	chunk = &maker->chunks[maker->nchunks - 1];
 	if (chunk->nblocks == 0)
 	{
-		chunk->begin = filescan_offset(reader->scan, 0);
-		chunk->line = filescan_lines_before(reader->scan);
+		chunk->begin = filescan_offset(use->reader->scan, 0);
+		chunk->line = filescan_lines_before(use->reader->scan);
 	}
-	index_use_add(use, reader, chunk->line);
+	index_use_add(use, chunk->line);
 	chunk->nblocks = use->builder.nblocks - chunk->first;
 	chunk->end = use->end;
 }
 
-/* The chunk has been read to its end. */
-void
-parallel_index_end_chunk(IndexMaker *maker, const FileReader *reader)
+static void
+maker_sink_end_range(BatchSink *sink)
 {
-	ChunkBlocks *chunk = &maker->chunks[maker->nchunks - 1];
+	IndexMaker *maker = (IndexMaker *) sink;
+	ChunkBlocks *chunk;
 
-	chunk->nlines = filescan_lines_before(reader->scan) - chunk->line;
+	if (!parallel_index_is_making(maker))
+		return;
+	chunk = &maker->chunks[maker->nchunks - 1];
+	chunk->nlines = filescan_lines_before(maker->use->reader->scan) - chunk->line;
 }
 
 /*
- * Puts what this process has found where all see it; false if there is no memory
- * for that, or if there is nothing to be made of it.
+ * Publishes this process's blocks, and sets how many chunks all have published;
+ * false if there is no memory for that, or if its builder has failed.
  */
 static bool
-publish(ParallelIndex *shared, const IndexMaker *maker, uint32 *nchunks)
+parallel_index_publish(const IndexMaker *maker, uint32 *nchunks)
 {
+	ParallelIndex *shared = maker->shared;
 	const IndexBuilder *builder = &maker->use->builder;
 	Size		chunks_size = MAXALIGN(sizeof(ChunkBlocks) * maker->nchunks);
 	Size		blocks_size = builder->stride * builder->nblocks;
@@ -221,21 +216,21 @@ place_chunks(const ParallelIndex *shared, dsa_area *area, uint32 nchunks)
 }
 
 /*
- * Replaces what this process has found by what all have; false if it does not
- * fit together.
+ * Replaces this process's blocks by those of all; false if they do not fit
+ * together.
  */
 static bool
-collect(const ParallelIndex *shared, IndexMaker *maker, const FileReader *reader,
-		const ChunkLayout *layout, uint32 nchunks)
+parallel_index_collect(IndexMaker *maker)
 {
 	IndexUse   *use = maker->use;
-	PlacedChunk *placed = place_chunks(shared, maker->area, nchunks);
-	int64		line = layout->line;
+	uint32		nchunks = maker->nexpected;
+	PlacedChunk *placed = place_chunks(maker->shared, maker->area, nchunks);
+	int64		line = maker->layout->line;
 
 	if (placed == NULL)
 		return false;
 	index_builder_close(&use->builder);
-	index_use_open_builder(use, reader);
+	index_use_open_builder(use);
 	use->end = -1;
 	for (uint32 i = 0; i < nchunks; i++)
 	{
@@ -254,24 +249,56 @@ collect(const ParallelIndex *shared, IndexMaker *maker, const FileReader *reader
 }
 
 /*
- * This process has found no more chunks: puts what it has to the rest, and stores
- * the index of all so many chunks if they are there.  Says whether it has.  One
- * that has had no chunk finds them all there when another one has stored them.
+ * Publishes this process's blocks, and stores the index if those of all expected
+ * chunks are there.  A process that has had no chunk finds them all there when
+ * another one has stored them.
  */
-bool
-parallel_index_finish(ParallelIndex *shared, IndexMaker *maker,
-					  FileReader *reader, const ChunkLayout *layout,
-					  uint32 nchunks)
+static void
+maker_sink_finish(BatchSink *sink)
 {
+	IndexMaker *maker = (IndexMaker *) sink;
 	IndexUse   *use = maker->use;
-	MemoryContext old = MemoryContextSwitchTo(use->context);
 	uint32		found = 0;
-	bool		is_stored = maker->nchunks > 0 &&
-		publish(shared, maker, &found) &&
-		found == nchunks && collect(shared, maker, reader, layout, nchunks) &&
-		index_use_store(use, reader, layout->line_end);
+	MemoryContext old;
 
+	if (!parallel_index_is_making(maker))
+		return;
+	old = MemoryContextSwitchTo(use->context);
+	if (maker->nchunks > 0 && parallel_index_publish(maker, &found) &&
+		found == maker->nexpected && parallel_index_collect(maker))
+		index_use_store(use, maker->layout->line_end);
 	use->is_filling = false;
 	MemoryContextSwitchTo(old);
-	return is_stored;
+}
+
+static void
+maker_sink_give_up(BatchSink *sink)
+{
+	IndexMaker *maker = (IndexMaker *) sink;
+
+	if (maker->use != NULL)
+		index_use_give_up(maker->use);
+}
+
+static const SinkMethods maker_sink_methods = {
+	.add = maker_sink_add,
+	.end_range = maker_sink_end_range,
+	.finish = maker_sink_finish,
+	.give_up = maker_sink_give_up
+};
+
+/* Begins to make this process's blocks of the index, if one is made. */
+void
+parallel_index_join(ParallelIndex *shared, IndexMaker *maker, IndexUse *use,
+					FileReader *reader, int encoding, const FileOptions *options)
+{
+	maker->sink.methods = &maker_sink_methods;
+	maker->shared = shared;
+	maker->nchunks = maker->capacity = 0;
+	maker->chunks = NULL;
+	maker->use = NULL;
+	if (!shared->is_made || maker->area == NULL)
+		return;
+	index_use_join(use, reader, encoding, options);
+	maker->use = use;
 }

@@ -35,9 +35,14 @@ typedef struct ChunkBlocks
 	int64		nlines;			/* of all records */
 } ChunkBlocks;
 
-/* What one process has, in a ParallelShare. */
+/* What one process has, in a ParallelShare: a sink. */
 typedef struct IndexMaker
 {
+	BatchSink	sink;
+	ParallelIndex *shared;
+	const ChunkLayout *layout;	/* of the file */
+	uint32		nexpected;		/* chunks of all processes, when no more are
+								 * left */
 	dsa_area   *area;			/* memory that all see; NULL if there is none */
 	IndexUse   *use;			/* what the blocks are added to, as long as it
 								 * is_filling; NULL if no index is made */
@@ -49,15 +54,10 @@ typedef struct IndexMaker
 
 extern void parallel_index_init(ParallelIndex *shared, bool is_made);
 extern void parallel_index_reset(ParallelIndex *shared, dsa_area *area);
-extern void parallel_index_join(const ParallelIndex *shared, IndexMaker *maker,
+extern void parallel_index_join(ParallelIndex *shared, IndexMaker *maker,
 								IndexUse *use, FileReader *reader, int encoding,
 								const FileOptions *options);
 extern void parallel_index_begin_chunk(IndexMaker *maker, uint32 chunk);
-extern void parallel_index_add(IndexMaker *maker, FileReader *reader);
-extern void parallel_index_end_chunk(IndexMaker *maker, const FileReader *reader);
-extern bool parallel_index_finish(ParallelIndex *shared, IndexMaker *maker,
-								  FileReader *reader, const ChunkLayout *layout,
-								  uint32 nchunks);
 
 /* Is this process still making its part? */
 static inline bool

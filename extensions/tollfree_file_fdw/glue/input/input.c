@@ -86,6 +86,14 @@ open_reader(ScanInput *input)
 		input->batches = &input->reader->base;
 }
 
+/* Has a sink be shown what is read as text, after those added before. */
+static void
+add_sink(ScanInput *input, BatchSink *sink)
+{
+	Assert(input->nsinks < INPUT_SINKS_MAX);
+	input->sinks[input->nsinks++] = sink;
+}
+
 /* Joins the processes that read the file, and what they have of it. */
 static void
 begin_share(ScanInput *input)
@@ -96,13 +104,14 @@ begin_share(ScanInput *input)
 	index_use_reset(&input->index);
 	parallel_begin_index(&input->share, input->reader, &input->index,
 						 &input->options);
+	add_sink(input, &input->share.maker.sink);
+	add_sink(input, &input->cache.sink);
 	/* Segments are of blocks of an index that is there. */
 	if (parallel_index_is_making(&input->share.maker))
 		return;
 	if (shared->by_index && input->cache.is_wanted)
 		index_share_join(&input->index, input->reader, &shared->index);
-	column_cache_begin(&input->cache, &input->index, input->reader,
-					   &shared->room);
+	column_cache_begin(&input->cache, &shared->room);
 }
 
 /* Looks for what is kept of the file, or begins to make it. */
@@ -111,7 +120,9 @@ begin_kept(ScanInput *input)
 {
 	index_use_begin(&input->index, input->reader, input->encoding,
 					&input->options);
-	column_cache_begin(&input->cache, &input->index, input->reader, NULL);
+	column_cache_begin(&input->cache, NULL);
+	add_sink(input, &input->index.sink);
+	add_sink(input, &input->cache.sink);
 }
 
 /*
@@ -179,6 +190,7 @@ input_begin(ScanInput *input)
 	input_check_file(input->owner);
 	input->file = input->owner->file;
 	input->phase = INPUT_WAITING;
+	input->nsinks = 0;
 	input->in_head = input->has_run = false;
 	input->head_rows = input->passed_rows = 0;
 	old = MemoryContextSwitchTo(input->context);
@@ -202,28 +214,12 @@ begins_by_text(ScanInput *input, BlockRun *run)
 
 	input->has_run = true;
 	if (!is_first ||
-		!column_cache_may_enter(&input->cache, &input->index, run))
+		!column_cache_may_enter(&input->cache, run))
 		return false;
 	input->index.next = run->first;
 	run->range.end = index_block_end(&input->index.index, run->first);
 	input->head_rows = index_block(&input->index.index, run->first)->nrows;
 	return true;
-}
-
-/* Has blocks be read, from segments if they are there. */
-static void
-enter_run(ScanInput *input, const BlockRun *run)
-{
-	if (column_cache_enter(&input->cache, &input->index, input->reader, run))
-	{
-		input->batches = &input->cache.source->base;
-		batch_set_range(input->batches, &run->range);
-	}
-	else
-	{
-		input->batches = &input->reader->base;
-		reader_read_range(input->reader, &run->range);
-	}
 }
 
 /* Takes the next blocks that may matter; false if none are left. */
@@ -232,12 +228,15 @@ take_blocks(ScanInput *input)
 {
 	BlockRun	run;
 
-	if (!index_blocks_next(&input->index, input->reader, &run))
+	if (!index_blocks_next(&input->index, &run))
 		return false;
 	if (begins_by_text(input, &run))
+	{
+		input->batches = &input->reader->base;
 		reader_read_range(input->reader, &run.range);
+	}
 	else
-		enter_run(input, &run);
+		input->batches = column_cache_enter(&input->cache, &run);
 	return true;
 }
 
@@ -258,16 +257,22 @@ take_shared(ScanInput *input)
 			return false;
 		index_share_take(&input->index, &input->reader->range);
 	}
-	enter_run(input, &run);
+	input->batches = column_cache_enter(&input->cache, &run);
 	return true;
 }
 
-/* This process finds no more chunks: stores the index, if that is up to it. */
+/* No part is left: what is made of all that was read is finished. */
 static void
-finish_shared_index(ScanInput *input)
+finish_reading(ScanInput *input)
 {
-	if (parallel_finish_index(&input->share, input->reader))
-		column_cache_finish(&input->cache, &input->index, input->reader);
+	input->phase = INPUT_FINISHED;
+	for (int i = 0; i < input->nsinks; i++)
+	{
+		BatchSink  *sink = input->sinks[i];
+
+		if (sink->methods->finish != NULL)
+			sink->methods->finish(sink);
+	}
 }
 
 /* Takes the next part of the file, to read it, if one is left. */
@@ -282,15 +287,12 @@ input_take_part(ScanInput *input)
 		input->head_rows = 0;
 	}
 	if (input->share.file != NULL && !take_shared(input))
-	{
-		input->phase = INPUT_FINISHED;
-		finish_shared_index(input);
-	}
+		finish_reading(input);
 	else if (input->reader == NULL)
 		input->phase = INPUT_COPYING;
 	else if (input->share.file == NULL &&
 			 index_use_has_blocks(&input->index) && !take_blocks(input))
-		input->phase = INPUT_FINISHED;
+		finish_reading(input);
 	else
 		input->phase = INPUT_READING;
 }
@@ -302,58 +304,31 @@ end_part(ScanInput *input)
 	bool		has_parts = input->share.file != NULL ||
 		index_use_has_blocks(&input->index);
 
-	input->phase = has_parts && input->reader != NULL ?
-		INPUT_WAITING : INPUT_FINISHED;
+	if (has_parts && input->reader != NULL)
+		input->phase = INPUT_WAITING;
+	else
+		finish_reading(input);
 }
 
-/* All has been read: stores the index made of it, and what belongs to it. */
+/* The reader has read a batch, or come to an end: shows it to the sinks. */
 static void
-finish_index(ScanInput *input)
-{
-	if (index_use_store(&input->index, input->reader,
-						filescan_line_end(input->reader->scan)))
-		column_cache_finish(&input->cache, &input->index, input->reader);
-}
-
-/*
- * The reader has read a batch, or come to an end: an index or segments may be made
- * of it.
- */
-static void
-keep_batch(ScanInput *input, BatchStatus status)
+show_sinks(ScanInput *input, BatchStatus status)
 {
 	if (input_uses_segments(input))
 		return;
-	if (input->in_head)
+	if (input->in_head && status == BATCH_READY)
+		input->head_rows += input->batches->batch->nrows;
+	else if (input->in_head && status == BATCH_END)
+		input->index.unused_reason = INDEX_TOO_SMALL;
+	for (int i = 0; i < input->nsinks; i++)
 	{
-		if (status == BATCH_READY)
-			input->head_rows += input->batches->batch->nrows;
-		else if (status == BATCH_END)
-			input->index.unused_reason = INDEX_TOO_SMALL;
-		return;
-	}
-	if (status == BATCH_READY)
-	{
-		if (input->index.is_filling)
-			index_use_add(&input->index, input->reader, 0);
-		column_cache_add(&input->cache, &input->index, input->reader);
-	}
-	if (status == BATCH_END)
-	{
-		column_cache_leave(&input->cache, &input->index, input->reader);
-		if (input->index.is_filling && !index_use_goes_on(&input->index))
-			finish_index(input);
-	}
-}
+		BatchSink  *sink = input->sinks[i];
 
-/* The same where several processes make an index. */
-static void
-keep_shared_batch(ScanInput *input, BatchStatus status)
-{
-	if (status == BATCH_READY)
-		parallel_index_add(&input->share.maker, input->reader);
-	if (status == BATCH_END)
-		parallel_index_end_chunk(&input->share.maker, input->reader);
+		if (status == BATCH_READY && sink->methods->add != NULL)
+			sink->methods->add(sink, input->batches);
+		else if (status == BATCH_END && sink->methods->end_range != NULL)
+			sink->methods->end_range(sink);
+	}
 }
 
 /*
@@ -374,10 +349,7 @@ input_next_batch(ScanInput *input)
 		if (input->phase != INPUT_READING)
 			return false;
 		status = batch_next(input->batches);
-		if (parallel_index_is_making(&input->share.maker))
-			keep_shared_batch(input, status);
-		else
-			keep_batch(input, status);
+		show_sinks(input, status);
 		switch (status)
 		{
 			case BATCH_READY:
@@ -403,7 +375,7 @@ input_narrow(ScanInput *input, const FilterNode *joins)
 	Assert(input->phase == INPUT_READING);
 	input->index.joins = joins;
 	if (input->cache.context == NULL)
-		index_blocks_narrow(&input->index, input->reader);
+		index_blocks_narrow(&input->index);
 }
 
 /* Forgets where and why the reader stopped. */
@@ -422,8 +394,8 @@ input_hand_over(ScanInput *input)
 	MemoryContext old = MemoryContextSwitchTo(input->context);
 
 	Assert(input->phase == INPUT_STOPPED);
-	index_use_give_up(&input->index);
-	column_cache_give_up(&input->cache);
+	for (int i = 0; i < input->nsinks; i++)
+		input->sinks[i]->methods->give_up(input->sinks[i]);
 	forget_handover(input);
 	input->handover = reader_hand_over(input->reader);
 	input->phase = INPUT_COPYING;

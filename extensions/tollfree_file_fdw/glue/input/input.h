@@ -48,6 +48,8 @@ typedef enum InputPhase
 	INPUT_FINISHED				/* all has been returned */
 } InputPhase;
 
+#define INPUT_SINKS_MAX 2
+
 /*
  * The file is open from its first row to its last; one that cannot be opened a
  * second time, from the beginning to the end of the scan.  A scan that returns
@@ -77,6 +79,8 @@ typedef struct ScanInput
 								 * the file has been cut; then only if
 								 * segments are used or made */
 	ColumnCache cache;
+	BatchSink  *sinks[INPUT_SINKS_MAX]; /* shown what is read as text */
+	int			nsinks;
 
 	/* The first rows are read as text, if they may be all that is wanted */
 	bool		begins_small;	/* may they be? */

@@ -86,7 +86,7 @@ cut_by_index(ParallelFile *shared, FileReader *reader, IndexUse *index)
 	shared->source = *filescan_source(reader->scan);
 	shared->layout.line_end = (LineEnd) index->index.header->line_end;
 	shared->index = index_share_identify(index);
-	shared->nchunks = index_blocks_cut(index, reader,
+	shared->nchunks = index_blocks_cut(index,
 									   (int64_t) setting_parallel_chunk_size * 1024,
 									   shared->parts, shared->max_parts);
 	if (index->has_tail)
@@ -234,24 +234,9 @@ void
 parallel_begin_index(ParallelShare *share, FileReader *reader, IndexUse *index,
 					 const FileOptions *options)
 {
+	share->maker.layout = &share->file->layout;
 	parallel_index_join(&share->file->made, &share->maker, index, reader,
 						share->file->encoding, options);
-}
-
-/*
- * This process has found no more chunks.  Says whether it has stored an index of
- * all of them.
- */
-bool
-parallel_finish_index(ParallelShare *share, FileReader *reader)
-{
-	ParallelFile *shared = share->file;
-	uint32		last = pg_atomic_read_u32(&shared->last);
-
-	return parallel_index_is_making(&share->maker) &&
-		parallel_index_finish(&shared->made, &share->maker, reader,
-							  &shared->layout,
-							  last < shared->nchunks ? last + 1 : shared->nchunks);
 }
 
 /*
@@ -480,6 +465,15 @@ enter_owed_chunk(ParallelShare *share, FileReader *reader)
 	return has_rows;
 }
 
+/* Tells this process's part of an index how many chunks all processes have read. */
+static void
+tell_chunks(ParallelShare *share)
+{
+	uint32		last = pg_atomic_read_u32(&share->file->last);
+
+	share->maker.nexpected = Min(last, share->file->nchunks - 1) + 1;
+}
+
 /*
  * Takes a chunk that has rows; false if none is left.  Without a reader that can
  * only be all of a file that is not cut.
@@ -501,7 +495,10 @@ parallel_take_chunk(ParallelShare *share, FileReader *reader,
 		if (share->owed != NIL)
 			has_rows = enter_owed_chunk(share, reader);
 		else if (!enter_next_chunk(share, reader, &has_rows))
+		{
+			tell_chunks(share);
 			return false;
+		}
 	} while (!has_rows);
 	return true;
 }

@@ -109,7 +109,6 @@ extern void parallel_share_source(const ParallelShare *share,
 								  FileReader *reader);
 extern void parallel_begin_index(ParallelShare *share, FileReader *reader,
 								 IndexUse *index, const FileOptions *options);
-extern bool parallel_finish_index(ParallelShare *share, FileReader *reader);
 extern bool parallel_take_chunk(ParallelShare *share, FileReader *reader,
 								const OpenFile *file);
 extern bool parallel_copies_on(const ParallelShare *share,
