@@ -172,16 +172,17 @@ static void
 check_scan(Relation rel, const FileScanState *scan)
 {
 	const ScanInput *input = &scan->input;
+	const IndexUse *index = &scan->kept.index;
 
 	if (input->slow_reason != NULL)
 		report_obstacle(rel, input->slow_reason, NULL);
 	if (input->handover != NULL)
 		report_obstacle(rel, input->handover, NULL);
-	if (input->index.role == INDEX_UNUSED)
-		report_obstacle(rel, input->index.unused_reason, NULL);
-	if (input->index.role == INDEX_FILLED && input->index.written == 0 &&
-		!input->index.is_loaded)
-		report_obstacle(rel, input->index.unmade_reason, NULL);
+	if (index->role == INDEX_UNUSED)
+		report_obstacle(rel, index->unused_reason, NULL);
+	if (index->role == INDEX_FILLED && index->written == 0 &&
+		!index->is_loaded)
+		report_obstacle(rel, index->unmade_reason, NULL);
 }
 
 /*
@@ -226,9 +227,9 @@ read_rows(Relation rel, const char *query)
 		report_obstacle(rel, "its plan is more than a scan", NULL);
 	scan = castNode(ForeignScanState, node)->fdw_state;
 	check_scan(rel, scan);
-	remove_useless(rel, &scan->input.index);
+	remove_useless(rel, &scan->kept.index);
 	old = MemoryContextSwitchTo(context);
-	reasons = find_reasons(rel, &scan->input.cache);
+	reasons = find_reasons(rel, &scan->kept.cache);
 	MemoryContextSwitchTo(old);
 	SPI_cursor_close(portal);
 	SPI_finish();

@@ -354,11 +354,18 @@ cache_sink_give_up(BatchSink *sink)
 	cache->unused_reason = "a record is not plain";
 }
 
+static void
+cache_sink_end(BatchSink *sink)
+{
+	column_cache_end((ColumnCache *) sink);
+}
+
 static const SinkMethods cache_sink_methods = {
 	.add = cache_sink_add,
 	.end_range = cache_sink_end_range,
 	.finish = cache_sink_finish,
-	.give_up = cache_sink_give_up
+	.give_up = cache_sink_give_up,
+	.end = cache_sink_end
 };
 
 /*

@@ -141,9 +141,9 @@ continues_run(IndexUse *use, const BlockRun *run)
 	return judge_block(use, block) == BLOCK_READ;
 }
 
-/* Goes on with the next block, which is made again; false if there is none. */
-static bool
-next_filled(IndexUse *use, BlockRun *run)
+/* Finds the next block, which is made again; false if there is none. */
+bool
+index_blocks_next_filled(IndexUse *use, BlockRun *run)
 {
 	if (use->next == use->nblocks)
 		return false;
@@ -159,9 +159,7 @@ next_filled(IndexUse *use, BlockRun *run)
 bool
 index_blocks_next(IndexUse *use, BlockRun *run)
 {
-	Assert(index_use_has_blocks(use));
-	if (use->role == INDEX_FILLED)
-		return next_filled(use, run);
+	Assert(use->role == INDEX_USED);
 	if (!find_block(use))
 		return find_tail(use, run);
 	run->first = use->next;

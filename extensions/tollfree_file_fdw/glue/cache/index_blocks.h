@@ -26,6 +26,7 @@ typedef struct BlockRun
 } BlockRun;
 
 extern bool index_blocks_next(IndexUse *use, BlockRun *run);
+extern bool index_blocks_next_filled(IndexUse *use, BlockRun *run);
 extern ScanRange index_blocks_range_from(const IndexUse *use, uint32 n);
 extern void index_blocks_narrow(IndexUse *use);
 extern uint32 index_blocks_cut(IndexUse *use, int64_t size, IndexPart *parts,

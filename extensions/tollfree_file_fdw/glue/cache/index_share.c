@@ -74,8 +74,8 @@ find_block_from(const RecordIndex *index, int64 offset)
 }
 
 /* Has the blocks of a part be the next ones, or what is behind all blocks. */
-void
-index_share_take(IndexUse *use, const ScanRange *range)
+static void
+take_part_blocks(IndexUse *use, const ScanRange *range)
 {
 	Assert(use->role == INDEX_SHARED);
 	use->next = find_block_from(&use->index, range->offset);
@@ -85,8 +85,8 @@ index_share_take(IndexUse *use, const ScanRange *range)
 }
 
 /* Finds the next run of the part that was taken last; false if none is left. */
-bool
-index_share_next(IndexUse *use, BlockRun *run)
+static bool
+next_part_run(IndexUse *use, BlockRun *run)
 {
 	int64		multiple;
 
@@ -110,4 +110,67 @@ index_share_next(IndexUse *use, BlockRun *run)
 		   multiple);
 	run->nblocks = use->next - run->first;
 	return true;
+}
+
+/* The slots of RangeMethods, whose comments say what each does. */
+
+static bool
+part_runs_next(RangeSource *source)
+{
+	PartRuns   *runs = (PartRuns *) source;
+	BlockRun	run;
+
+	while (!next_part_run(runs->use, &run))
+	{
+		bool		has_part = runs->parts->methods->next(runs->parts);
+
+		source->counted += counter_take(&runs->parts->counted);
+		if (!has_part)
+			return false;
+		take_part_blocks(runs->use, &source->reader->range);
+	}
+	source->batches = column_cache_enter(runs->cache, &run);
+	return true;
+}
+
+static bool
+part_runs_copies_on(const RangeSource *source)
+{
+	const RangeSource *parts = ((const PartRuns *) source)->parts;
+
+	return parts->methods->copies_on(parts);
+}
+
+static void
+part_runs_check_end(const RangeSource *source)
+{
+	const RangeSource *parts = ((const PartRuns *) source)->parts;
+
+	parts->methods->check_end(parts);
+}
+
+static void
+part_runs_end(RangeSource *source)
+{
+	index_use_end(((PartRuns *) source)->use);
+}
+
+static const RangeMethods part_runs_methods = {
+	.next = part_runs_next,
+	.copies_on = part_runs_copies_on,
+	.check_end = part_runs_check_end,
+	.end = part_runs_end
+};
+
+/* Begins with the runs of parts, whose blocks that index has. */
+RangeSource *
+part_runs_begin(PartRuns *runs, RangeSource *parts, IndexUse *use,
+				ColumnCache *cache)
+{
+	Assert(use->role == INDEX_SHARED);
+	range_prepare(&runs->base, &part_runs_methods, parts->file, parts->reader);
+	runs->parts = parts;
+	runs->use = use;
+	runs->cache = cache;
+	return &runs->base;
 }

@@ -300,10 +300,17 @@ index_sink_give_up(BatchSink *sink)
 	index_use_give_up((IndexUse *) sink);
 }
 
+static void
+index_sink_end(BatchSink *sink)
+{
+	index_use_end((IndexUse *) sink);
+}
+
 static const SinkMethods index_sink_methods = {
 	.add = index_sink_add,
 	.finish = index_sink_finish,
-	.give_up = index_sink_give_up
+	.give_up = index_sink_give_up,
+	.end = index_sink_end
 };
 
 /* Says whether a scan may use an index, or make one. */

@@ -47,17 +47,15 @@ status_words(AggregateStatus status)
 	return NULL;
 }
 
-/* The input of the scan in the plan below, which opens and closes the file. */
-static ScanInput *
-find_input_below(ForeignScanState *node)
+/* The scan in the plan below. */
+static FileScanState *
+find_scan_below(ForeignScanState *node)
 {
 	PlanState  *below = outerPlanState(node);
-	FileScanState *scan;
 
 	while (!IsA(below, ForeignScanState))
 		below = outerPlanState(below);
-	scan = castNode(ForeignScanState, below)->fdw_state;
-	return &scan->input;
+	return castNode(ForeignScanState, below)->fdw_state;
 }
 
 /* Prepares the work; NULL, or why it is left to the plan below. */
@@ -141,13 +139,14 @@ aggregate_scan_begin(ForeignScanState *node)
 	scan->aggregate->row_memory =
 		AllocSetContextCreate(CurrentMemoryContext, "tollfree_file_fdw row",
 							  ALLOCSET_DEFAULT_SIZES);
-	scan->input.owner = find_input_below(node);
-	scan->input.share.keeps_chunks = true;
+	scan->aggregate->below = find_scan_below(node);
+	scan->input.owner = &scan->aggregate->below->input;
+	scan->share.keeps_chunks = true;
 	enter_phase(scan->aggregate, AGGREGATE_PENDING, prepare_work(node));
 	if (scan->aggregate->phase == AGGREGATE_PENDING)
 		prepare_values(scan);
-	scan->input.index.counts_rows = counts_rows(&scan->aggregate->work);
-	scan->input.share.counts_rows = scan->input.index.counts_rows;
+	scan->kept.index.counts_rows = counts_rows(&scan->aggregate->work);
+	scan->share.counts_rows = scan->kept.index.counts_rows;
 }
 
 /* Takes in the selected rows in [from, to) of the present batch. */
@@ -238,7 +237,7 @@ add_batch(FileScanState *scan)
 static const char *
 add_counted_rows(FileScanState *scan)
 {
-	uint64		left = input_take_counted(&scan->input);
+	uint64		left = counter_take(&scan->input.ranges->counted);
 	const char *fallback = NULL;
 
 	while (left > 0 && fallback == NULL)
@@ -300,14 +299,14 @@ aggregate_file(ForeignScanState *node)
 	MemoryContext old = MemoryContextSwitchTo(input->context);
 
 	if (!input_is_begun(input))
-		input_begin(input);
+		scan_begin_reading(scan, false);
 	enter_phase(aggregate, AGGREGATE_GROUPS, read_all(scan));
 	MemoryContextSwitchTo(old);
 	if (aggregate->phase == AGGREGATE_BELOW)
 	{
 		forget_groups(aggregate);
 		MemoryContextReset(aggregate->batch_memory);
-		parallel_note_fallback(&input->share,
+		parallel_note_fallback(&scan->share,
 							   input->phase == INPUT_STOPPED ?
 							   input_stop_words(input) :
 							   aggregate->fallback);
@@ -349,13 +348,13 @@ static TupleTableSlot *
 next_outer_group(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
-	ScanInput  *input = &scan->input;
+	FileScanState *below = scan->aggregate->below;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 	TupleTableSlot *outer;
 	MemoryContext old;
 
-	if (input->share.file != NULL && input->owner->share.file == NULL)
-		parallel_pass_down(&input->share, &input->owner->share);
+	if (scan->share.file != NULL && below->share.file == NULL)
+		parallel_pass_down(&scan->share, &below->share);
 	/* A node may keep what it allocates; this one's memory is short. */
 	old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
 	outer = ExecProcNode(outerPlanState(node));
@@ -427,16 +426,16 @@ void
 aggregate_scan_reset(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
-	ScanInput  *input = &scan->input;
+	FileScanState *below = scan->aggregate->below;
 
 	forget_groups(scan->aggregate);
 	if (scan->aggregate->phase != AGGREGATE_BELOW)
 		scan->aggregate->phase = AGGREGATE_PENDING;
-	if (input->share.file == NULL)
+	if (scan->share.file == NULL)
 		return;
-	parallel_forget_chunks(&input->share);
-	parallel_forget_chunks(&input->owner->share);
-	input->owner->share.file = NULL;
+	parallel_forget_chunks(&scan->share);
+	parallel_forget_chunks(&below->share);
+	below->share.file = NULL;
 	restart_below(node);
 }
 

@@ -30,6 +30,8 @@ typedef struct AggregateScan
 {
 	QualContext context;
 	AggregateWork work;
+	FileScanState *below;		/* the scan in the plan below, whose input
+								 * opens and closes the file */
 	AggregatePhase phase;
 	Aggregation *aggregation;	/* the groups, or NULL */
 	int			group;			/* the next to be returned */

@@ -71,8 +71,8 @@ describe_path(const FileScanState *scan, const Plan *plan)
 	describe_joins(scan->joins, &words);
 	if (plan->parallel_aware)
 		appendStringInfoString(&words, ", parallel");
-	if (input->share.undivided != NULL)
-		appendStringInfo(&words, ", %s read by one process", input->share.undivided);
+	if (scan->share.undivided != NULL)
+		appendStringInfo(&words, ", %s read by one process", scan->share.undivided);
 	if (scan->aggregate != NULL)
 		appendStringInfoString(&words, ", aggregate");
 	if (scan->aggregate != NULL && scan->aggregate->fallback != NULL)
@@ -80,7 +80,7 @@ describe_path(const FileScanState *scan, const Plan *plan)
 						 scan->aggregate->fallback);
 	if (input->handover != NULL)
 		appendStringInfo(&words, ", stopped by %s", input->handover);
-	describe_fallbacks(&input->share.worker_fallbacks, &words);
+	describe_fallbacks(&scan->share.worker_fallbacks, &words);
 	return words.data;
 }
 
@@ -95,45 +95,45 @@ column_name(const ScanInput *input, int column)
 
 /* Why there is no record index, in the scan that would have made one; or NULL. */
 static const char *
-describe_no_index(const ScanInput *input)
+describe_no_index(const FileScanState *scan)
 {
-	bool		is_alone = input->share.file == NULL;
+	bool		is_alone = scan->share.file == NULL;
 
-	if (!input->index.is_wanted || !input_is_begun(input) ||
-		(!is_alone && input->share.maker.use == NULL))
+	if (!scan->kept.index.is_wanted || !input_is_begun(&scan->input) ||
+		(!is_alone && scan->share.maker.use == NULL))
 		return NULL;
 	/* Of several processes another one may know why. */
-	if (input->index.role == INDEX_FILLED)
-		return psprintf("none (%s%s)", input->index.unmade_reason,
+	if (scan->kept.index.role == INDEX_FILLED)
+		return psprintf("none (%s%s)", scan->kept.index.unmade_reason,
 						is_alone ? "" : ", or it could not be stored");
-	return psprintf("none (%s)", input->index.unused_reason);
+	return psprintf("none (%s)", scan->kept.index.unused_reason);
 }
 
 /* Why no block was skipped. */
 static void
-describe_unskipped(const ScanInput *input, StringInfo words)
+describe_unskipped(const FileScanState *scan, StringInfo words)
 {
-	const IndexUse *index = &input->index;
+	const IndexUse *index = &scan->kept.index;
 
 	if (index->filter == NULL && index->joins == NULL)
 		appendStringInfoString(words, " (no filter)");
 	else if (index->unclean >= 0)
 		appendStringInfo(words, " (column \"%s\" has values with no fast conversion)",
-						 column_name(input, index->unclean));
+						 column_name(&scan->input, index->unclean));
 	else
 		appendStringInfoString(words, " (a row of each may pass the filter)");
 }
 
 /* What the record index was good for, or why there is none, or NULL. */
 static const char *
-describe_index(const ScanInput *input)
+describe_index(const FileScanState *scan)
 {
-	const IndexUse *index = &input->index;
-	uint64		written = index->written + input->share.worker_blocks_written;
+	const IndexUse *index = &scan->kept.index;
+	uint64		written = index->written + scan->share.worker_blocks_written;
 	StringInfoData words;
 
 	if (index->blocks + written == 0)
-		return describe_no_index(input);
+		return describe_no_index(scan);
 	initStringInfo(&words);
 	if (index->blocks > 0)
 		appendStringInfo(&words, UINT64_FORMAT " of " UINT64_FORMAT " blocks skipped",
@@ -144,7 +144,7 @@ describe_index(const ScanInput *input)
 	if (index->counted > 0)
 		appendStringInfo(&words, ", " UINT64_FORMAT " counted", index->counted);
 	if (index->blocks > 0 && index->skipped + index->unjoined + index->counted == 0)
-		describe_unskipped(input, &words);
+		describe_unskipped(scan, &words);
 	if (written > 0)
 		appendStringInfo(&words, "%s" UINT64_FORMAT " blocks written",
 						 words.len > 0 ? ", " : "", written);
@@ -153,14 +153,16 @@ describe_index(const ScanInput *input)
 
 /* Why no column segment was looked for or made where they may be kept, or NULL. */
 static const char *
-describe_no_cache(const ScanInput *input)
+describe_no_cache(const FileScanState *scan)
 {
+	const ScanInput *input = &scan->input;
+
 	if (!options_keep_columns(&input->options) || !input_is_begun(input) ||
 		input->slow_reason != NULL)
 		return NULL;
-	if (!input->index.is_wanted)
-		return psprintf("none (%s)", input->index.unused_reason);
-	if (parallel_index_is_making(&input->share.maker))
+	if (!scan->kept.index.is_wanted)
+		return psprintf("none (%s)", scan->kept.index.unused_reason);
+	if (parallel_index_is_making(&scan->share.maker))
 		return "none (several processes make the record index)";
 	/* Without an index it is said there why. */
 	return NULL;
@@ -168,16 +170,16 @@ describe_no_cache(const ScanInput *input)
 
 /* What column segments were good for, in all processes, or why there are none. */
 static const char *
-describe_cache(const ScanInput *input)
+describe_cache(const FileScanState *scan)
 {
-	const SegmentCounts *ours = &input->cache.counts;
-	const SegmentCounts *workers = &input->share.worker_segments;
+	const SegmentCounts *ours = &scan->kept.cache.counts;
+	const SegmentCounts *workers = &scan->share.worker_segments;
 	uint64		needed = ours->needed + workers->needed;
 	uint64		written = ours->written + workers->written;
 	StringInfoData words;
 
 	if (needed + written == 0)
-		return describe_no_cache(input);
+		return describe_no_cache(scan);
 	initStringInfo(&words);
 	if (needed > 0)
 		appendStringInfo(&words, UINT64_FORMAT " of " UINT64_FORMAT " segments",
@@ -185,14 +187,14 @@ describe_cache(const ScanInput *input)
 	if (written > 0)
 		appendStringInfo(&words, "%s" UINT64_FORMAT " written",
 						 words.len > 0 ? ", " : "", written);
-	if (input->cache.unkept >= 0)
+	if (scan->kept.cache.unkept >= 0)
 		appendStringInfo(&words, " (column \"%s\": %s)",
-						 column_name(input, input->cache.unkept),
-						 column_cache_missing_reason(&input->cache,
-													 input->cache.unkept));
+						 column_name(&scan->input, scan->kept.cache.unkept),
+						 column_cache_missing_reason(&scan->kept.cache,
+													 scan->kept.cache.unkept));
 	else if (workers->open_column > 0)
 		appendStringInfo(&words, " (column \"%s\": %s)",
-						 column_name(input, workers->open_column - 1),
+						 column_name(&scan->input, workers->open_column - 1),
 						 COLUMN_CACHE_OPEN_VALUE);
 	return words.data;
 }
@@ -237,12 +239,12 @@ tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	if (es->analyze && scan->input.slow_reason == NULL)
 		ExplainPropertyUInteger("Fast Path Read", "b",
 								input_bytes_read(&scan->input) +
-								scan->input.share.worker_bytes_read,
+								scan->share.worker_bytes_read,
 								es);
 	show_unjoined(node, es);
 	if (es->analyze)
 	{
-		show_kept("Record Index", describe_index(&scan->input), es);
-		show_kept("Column Cache", describe_cache(&scan->input), es);
+		show_kept("Record Index", describe_index(scan), es);
+		show_kept("Column Cache", describe_cache(scan), es);
 	}
 }

@@ -218,7 +218,7 @@ add_filter(const JoinSearch *search, ForeignScanState *node)
 	}
 	select_add_keys(scan->selector, &scan->input.columns,
 					scan_text_mode(scan), columns);
-	select_add_keys(scan->cached_selector, &scan->input.cache.columns,
+	select_add_keys(scan->cached_selector, &scan->kept.cache.columns,
 					SELECT_BY_TESTS, columns);
 	if (scan->joins == NULL)
 		scan->joins = join_filters_create();

@@ -68,16 +68,16 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 										  eflags);
 	input_prepare(input, list_nth(plan->fdw_private, PLAN_COLUMNS),
 				  boolVal(list_nth(plan->fdw_private, PLAN_COUNTS_ONLY)));
-	index_use_prepare(&input->index, &input->options);
+	index_use_prepare(&scan->kept.index, &input->options);
 	node->fdw_state = scan;
 	if (plan->scan.scanrelid == 0)
 		aggregate_scan_begin(node);
 	else if (input->slow_reason == NULL && setting_push_filters)
 		push_filter(node);
-	input->index.filter = scan->filter;
-	column_cache_prepare(&input->cache, &input->index, &input->options,
+	scan->kept.index.filter = scan->filter;
+	column_cache_prepare(&scan->kept.cache, &scan->kept.index, &input->options,
 						 &input->columns);
-	scan->cached_selector = select_plan(&input->cache.columns, scan->filter,
+	scan->cached_selector = select_plan(&scan->kept.cache.columns, scan->filter,
 										SELECT_BY_TESTS);
 	scan->selector = select_plan(&input->columns, scan->filter,
 								 scan_text_mode(scan));
@@ -113,12 +113,13 @@ find_missing(const FileScanState *scan)
 			return scan->aggregate == NULL ?
 				"nothing is aggregated in the scan" : scan->aggregate->fallback;
 		case REQUIRE_PARALLEL:
-			return input->share.file == NULL || input->share.file->is_whole ?
+			return scan->share.file == NULL || scan->share.file->is_whole ?
 				"it is not scanned in parallel" : NULL;
 		case REQUIRE_RECORD_INDEX:
-			return input_uses_index(input) ? NULL : input->index.unused_reason;
+			return scan_uses_index(scan) ? NULL :
+				scan->kept.index.unused_reason;
 		case REQUIRE_COLUMN_CACHE:
-			return input->cache.unused_reason;
+			return scan->kept.cache.unused_reason;
 		case REQUIRE_JOIN_FILTER:
 			return scan->joins == NULL ?
 				"no hash join above drops rows by their keys" :
@@ -154,18 +155,18 @@ static void
 drop_unjoined(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
-	ScanInput  *input = &scan->input;
+	RangeSource *ranges = scan->input.ranges;
 	JoinFilters *joins = scan->joins;
 	int			nwaiting = joins->nwaiting;
-	bool		by_index = input->share.file == NULL && input_uses_index(input);
+	bool		narrows = ranges->methods->narrow != NULL;
 	int			ndropped;
 
-	if (by_index)
+	if (narrows)
 		join_filters_want_bounds(joins);
-	ndropped = join_filters_apply(joins, input->batches, scan->row,
+	ndropped = join_filters_apply(joins, scan->input.batches, scan->row,
 								  &scan->selected);
-	if (by_index && joins->nwaiting < nwaiting)
-		input_narrow(input, joins->bounds);
+	if (narrows && joins->nwaiting < nwaiting)
+		ranges->methods->narrow(ranges, joins->bounds);
 
 	/* No other node of a foreign scan counts by the second counter. */
 	InstrCountFiltered2(node, ndropped);
@@ -183,13 +184,14 @@ next_batch(ForeignScanState *node)
 	RowSelector *selector;
 	int			npassed;
 
-	InstrCountFiltered1(node, counter_take(&scan->input.index.skipped_rows));
-	InstrCountFiltered2(node, counter_take(&scan->input.index.unjoined_rows));
+	InstrCountFiltered1(node, counter_take(&scan->kept.index.skipped_rows));
+	InstrCountFiltered2(node, counter_take(&scan->kept.index.unjoined_rows));
 	if (!has_batch)
 		return false;
 	selector = scan_selector(scan);
 	select_rows(selector, scan->input.batches, &scan->selected);
-	npassed = input_take_passed(&scan->input);
+	npassed = range_take_passed(scan->input.ranges,
+								scan->input.batches->batch->nrows);
 	for (int row = 0; row < npassed; row++)
 		bitmap_remove(&scan->selected, row);
 	InstrCountFiltered1(node, scan->input.batches->batch->nrows - npassed -
@@ -264,7 +266,7 @@ next_read_row(ForeignScanState *node)
 
 /*
  * Puts the next row that COPY's parser reads into the slot; false at the end of
- * the file, or of this process's chunk.
+ * the file, or of this process's range.
  */
 static bool
 next_copied_row(ForeignScanState *node)
@@ -281,21 +283,6 @@ next_copied_row(ForeignScanState *node)
 	return false;
 }
 
-/* Begins to read, if that has not been done. */
-static void
-begin_reading(FileScanState *scan)
-{
-	if (input_is_begun(&scan->input))
-		return;
-	/* A join above tells more of rows that it drops the more is known. */
-	scan->input.begins_small = scan->joins == NULL &&
-		scan->input.share.file == NULL &&
-		setting_debug_require == REQUIRE_NOTHING;
-	input_begin(&scan->input);
-	scan->row = 0;
-	bitmap_clear(&scan->selected);
-}
-
 /* Puts the next row into the slot; false after the last one. */
 static bool
 next_row(ForeignScanState *node)
@@ -303,20 +290,28 @@ next_row(ForeignScanState *node)
 	FileScanState *scan = node->fdw_state;
 	ScanInput  *input = &scan->input;
 
-	begin_reading(scan);
+	if (!input_is_begun(input))
+	{
+		/* A join above tells more of rows that it drops the more is known. */
+		scan_begin_reading(scan, scan->joins == NULL &&
+						   setting_debug_require == REQUIRE_NOTHING);
+		scan->row = 0;
+		bitmap_clear(&scan->selected);
+	}
 	check_required(scan);
 	for (;;)
 	{
 		switch (input->phase)
 		{
 			case INPUT_WAITING:
-				input_take_part(input);
+				input_take_range(input);
 				break;
 			case INPUT_READING:
 				if (next_read_row(node))
 					return true;
 				break;
 			case INPUT_STOPPED:
+				parallel_note_fallback(&scan->share, input_stop_words(input));
 				input_hand_over(input);
 				break;
 			case INPUT_COPYING:

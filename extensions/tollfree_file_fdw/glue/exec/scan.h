@@ -8,14 +8,20 @@
 #include "nodes/execnodes.h"
 
 #include "base/core.h"
+#include "cache/kept.h"
 #include "exec/join_filter.h"
 #include "input/input.h"
 #include "read/select.h"
+#include "share/parallel.h"
 
 /* In the fdw_state of a ForeignScanState. */
 typedef struct FileScanState
 {
 	ScanInput	input;			/* what it reads from, and how far it is */
+	KeptFile	kept;			/* what is kept of that; in the leader of
+								 * several processes, until the file has been
+								 * cut; then only if segments are used or made */
+	ParallelShare share;		/* in a scan by several processes */
 	RowBitmap	selected;		/* rows of its batch that are to be returned */
 	int			row;			/* the next one of the batch to look at */
 
@@ -45,8 +51,18 @@ scan_text_mode(const FileScanState *scan)
 static inline RowSelector *
 scan_selector(const FileScanState *scan)
 {
-	return input_uses_segments(&scan->input) ? scan->cached_selector :
-		scan->selector;
+	return scan->input.batches->methods->is_text ? scan->selector :
+		scan->cached_selector;
 }
+
+/* Is the file read by blocks of a record index? */
+static inline bool
+scan_uses_index(const FileScanState *scan)
+{
+	return scan->share.file == NULL ? scan->kept.index.role == INDEX_USED :
+		scan->share.file->by_index;
+}
+
+extern void scan_begin_reading(FileScanState *scan, bool may_end_early);
 
 #endif							/* TOLLFREE_FILE_SCAN_H */

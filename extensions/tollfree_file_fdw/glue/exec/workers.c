@@ -13,9 +13,9 @@
 
 /* How many parts a record index may cut the file into; 0 if none is wanted. */
 static uint32
-count_parts(const ScanInput *input)
+count_parts(const FileScanState *scan)
 {
-	return input->index.is_wanted ? MAX_INDEX_PARTS : 0;
+	return scan->kept.index.is_wanted ? MAX_INDEX_PARTS : 0;
 }
 
 /* How much shared memory is needed. */
@@ -25,7 +25,7 @@ tollfreeEstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt)
 	const FileScanState *scan = node->fdw_state;
 
 	return offsetof(ParallelFile, parts) +
-		sizeof(IndexPart) * count_parts(&scan->input);
+		sizeof(IndexPart) * count_parts(scan);
 }
 
 /* Cuts the file that has the name by now, in the leader, and closes it. */
@@ -34,22 +34,21 @@ share_file(ForeignScanState *node, ParallelFile *shared)
 {
 	FileScanState *scan = node->fdw_state;
 	ScanInput  *input = &scan->input;
-	ParallelShare *share = &input->share;
+	ParallelShare *share = &scan->share;
 
 	share->file = NULL;
 	/* What is kept of the file is looked for now, to cut it. */
-	input->begins_small = false;
 	if (!input_is_begun(input))
-		input_begin(input);
+		scan_begin_reading(scan, false);
 	share->file = shared;
 	share->maker.area = node->ss.ps.state->es_query_dsa;
 	share->is_shut_down = false;
-	shared->max_parts = count_parts(input);
+	shared->max_parts = count_parts(scan);
 	parallel_cut(shared, input->reader, &input->layout, input->encoding,
-				 &input->index);
-	input->index.role = INDEX_UNUSED;
+				 &scan->kept.index);
+	scan->kept.index.role = INDEX_UNUSED;
 	if (scan->aggregate == NULL)
-		InstrCountFiltered1(node, counter_take(&input->index.skipped_rows));
+		InstrCountFiltered1(node, counter_take(&scan->kept.index.skipped_rows));
 	input_leave(input);
 }
 
@@ -71,10 +70,10 @@ tollfreeReInitializeDSMForeignScan(ForeignScanState *node,
 {
 	FileScanState *scan = node->fdw_state;
 
-	if (!scan->input.share.is_shut_down)
-		parallel_keep_counts(&scan->input.share);
-	parallel_index_reset(&scan->input.share.file->made,
-						 scan->input.share.maker.area);
+	if (!scan->share.is_shut_down)
+		parallel_keep_counts(&scan->share);
+	parallel_index_reset(&scan->share.file->made,
+						 scan->share.maker.area);
 	tollfreeReScanForeignScan(node);
 	share_file(node, coordinate);
 }
@@ -84,9 +83,11 @@ tollfreeReInitializeDSMForeignScan(ForeignScanState *node,
  * is the client's, and a query may be begun before that is set and go on behind.
  */
 static void
-check_encoding(const ScanInput *input)
+check_encoding(const FileScanState *scan)
 {
-	if (input->encoding != input->share.file->encoding)
+	const ScanInput *input = &scan->input;
+
+	if (input->encoding != scan->share.file->encoding)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("client_encoding was changed while file \"%s\" was read",
@@ -101,9 +102,9 @@ tollfreeInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc,
 {
 	FileScanState *scan = node->fdw_state;
 
-	scan->input.share.file = coordinate;
-	scan->input.share.maker.area = node->ss.ps.state->es_query_dsa;
-	check_encoding(&scan->input);
+	scan->share.file = coordinate;
+	scan->share.maker.area = node->ss.ps.state->es_query_dsa;
+	check_encoding(scan);
 }
 
 /*
@@ -115,15 +116,15 @@ void
 tollfreeShutdownForeignScan(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
-	ParallelShare *share = &scan->input.share;
+	ParallelShare *share = &scan->share;
 
 	if (share->file == NULL || share->is_shut_down)
 		return;
 	share->is_shut_down = true;
 	if (IsParallelWorker())
 		parallel_tell_counts(share, input_bytes_read(&scan->input),
-							 scan->input.index.written,
-							 &scan->input.cache.counts);
+							 scan->kept.index.written,
+							 &scan->kept.cache.counts);
 	else
 		parallel_keep_counts(share);
 }

@@ -7,28 +7,26 @@
 
 #include "nodes/execnodes.h"
 
-#include "cache/column_cache.h"
-#include "cache/index_use.h"
-#include "input/parallel.h"
+#include "base/format.h"
 #include "read/file.h"
+#include "read/range.h"
 #include "read/reader.h"
 
 /*
- * How far reading has come.  A part is a chunk of the file; if a record index is
- * used, by one process or for column segments, some blocks; else the whole file.
+ * How far reading has come.
  *
  *		CLOSED, REOPENED
  *			| input_begin
- *			v		take a part
+ *			v		take a range
  *		WAITING	----------------> READING --> STOPPED
  *		 |	^ |						|			| input_hand_over
  *		 |	| | no reader			|			v
  *		 |	| +---------------------|------> COPYING
- *		 |	|		a part ends		|			|
+ *		 |	|		a range ends	|			|
  *		 |	+-----------------------+-----------+
- *		 |									| the only part ends
- *		 +--> FINISHED <--------------------+
- *		 no part is left
+ *		 |
+ *		 +--> FINISHED
+ *		 no range is left
  *
  * input_reset leads from each of them to CLOSED, as input_leave does from all
  * but FINISHED.
@@ -40,15 +38,12 @@ typedef enum InputPhase
 	INPUT_REOPENED,				/* the same, but the scan above has started
 								 * this one again, as the executor has still
 								 * to do */
-	INPUT_WAITING,				/* a part has to be taken before more is read */
-	INPUT_READING,				/* batches come from the reader, or from
-								 * column segments */
+	INPUT_WAITING,				/* a range has to be taken before more is read */
+	INPUT_READING,				/* batches come from a BatchSource */
 	INPUT_STOPPED,				/* it has met what COPY's parser has to read */
 	INPUT_COPYING,				/* rows come from COPY's parser */
 	INPUT_FINISHED				/* all has been returned */
 } InputPhase;
-
-#define INPUT_SINKS_MAX 2
 
 /*
  * The file is open from its first row to its last; one that cannot be opened a
@@ -70,25 +65,11 @@ typedef struct ScanInput
 	struct ScanInput *owner;	/* the input that opens and closes the file:
 								 * this one, or that of the scan below */
 	OpenFile   *file;			/* the owner's, or NULL */
-	FileReader *reader;			/* what reads text; NULL before input_begin,
+	FileReader *reader;			/* what reads text; NULL before input_open,
 								 * and where only COPY's parser can */
-	BatchSource *batches;		/* of the present part: the reader, or the
-								 * cache's */
-	ParallelShare share;		/* in a scan by several processes */
-	IndexUse	index;			/* in the leader of several processes, until
-								 * the file has been cut; then only if
-								 * segments are used or made */
-	ColumnCache cache;
-	BatchSink  *sinks[INPUT_SINKS_MAX]; /* shown what is read as text */
-	int			nsinks;
-
-	/* The first rows are read as text, if they may be all that is wanted */
-	bool		begins_small;	/* may they be? */
-	bool		in_head;		/* has nothing kept been looked for yet? */
-	bool		has_run;		/* have blocks been taken? */
-	uint32		head_rows;		/* read so far, and to be read again in front
-								 * of others from the next part on */
-	uint32		passed_rows;	/* of the part, to be passed over */
+	RangeSource *ranges;		/* what is to be read; NULL before input_begin */
+	BatchSource *batches;		/* what reads the present range; before the
+								 * first the reader */
 
 	const char *slow_reason;	/* why there was no reader; NULL if there was */
 	char	   *handover;		/* where and why it stopped, or NULL */
@@ -99,10 +80,10 @@ typedef struct ScanInput
 extern void input_prepare(ScanInput *input, List *columns, bool counts_only);
 extern void input_open_early(ScanInput *input);
 extern void input_report_lost(const ScanInput *input);
-extern void input_begin(ScanInput *input);
-extern void input_take_part(ScanInput *input);
+extern void input_open(ScanInput *input, bool begins_small);
+extern void input_begin(ScanInput *input, RangeSource *ranges);
+extern void input_take_range(ScanInput *input);
 extern bool input_next_batch(ScanInput *input);
-extern void input_narrow(ScanInput *input, const FilterNode *joins);
 extern void input_hand_over(ScanInput *input);
 extern const char *input_stop_words(const ScanInput *input);
 extern char *input_start_over(ScanInput *input);
@@ -114,32 +95,14 @@ extern void input_reset(ScanInput *input);
 extern void input_reopen(ScanInput *input);
 extern void input_end(ScanInput *input);
 extern uint64 input_bytes_read(const ScanInput *input);
-extern uint64 input_take_counted(ScanInput *input);
-extern int	input_take_passed(ScanInput *input);
 
 /* These two are called for each row. */
 
-/* Is it known who reads? */
+/* Is it known what is read? */
 static inline bool
 input_is_begun(const ScanInput *input)
 {
 	return input->phase > INPUT_REOPENED;
-}
-
-/* Is the file read by blocks of a record index? */
-static inline bool
-input_uses_index(const ScanInput *input)
-{
-	return input->share.file == NULL ? input->index.role == INDEX_USED :
-		input->share.file->by_index;
-}
-
-/* Is the present part read from column segments? */
-static inline bool
-input_uses_segments(const ScanInput *input)
-{
-	return input->cache.source != NULL &&
-		input->batches == &input->cache.source->base;
 }
 
 /* Raises an ERROR if the file has been closed behind the scan's back. */

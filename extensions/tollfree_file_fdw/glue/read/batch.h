@@ -30,6 +30,9 @@ typedef enum BatchStatus
  */
 typedef struct BatchMethods
 {
+	/* Are batches read from the file's text, and shown to sinks? */
+	bool		is_text;
+
 	/*
 	 * Reads on, and sets source->batch if there is one: 1 to BATCH_ROWS rows,
 	 * in the order of the file, with a vector for each of source->columns. It

@@ -312,6 +312,7 @@ set_range(BatchSource *base, const ScanRange *range)
 }
 
 static const BatchMethods methods = {
+	.is_text = true,
 	.next = next_batch,
 	.convert_column = convert_column,
 	.raw_field = raw_field,

@@ -27,6 +27,9 @@ typedef struct SinkMethods
 
 	/* COPY's parser takes over: its records are not shown. */
 	void		(*give_up) (BatchSink *sink);
+
+	/* Nothing is shown any more: gives back all memory. */
+	void		(*end) (BatchSink *sink);
 } SinkMethods;
 
 /* The first member of a sink. */
@@ -34,5 +37,40 @@ struct BatchSink
 {
 	const SinkMethods *methods;
 };
+
+static inline void
+sink_add(BatchSink *sink, const BatchSource *source)
+{
+	if (sink->methods->add != NULL)
+		sink->methods->add(sink, source);
+}
+
+static inline void
+sink_end_range(BatchSink *sink)
+{
+	if (sink->methods->end_range != NULL)
+		sink->methods->end_range(sink);
+}
+
+static inline void
+sink_finish(BatchSink *sink)
+{
+	if (sink->methods->finish != NULL)
+		sink->methods->finish(sink);
+}
+
+static inline void
+sink_give_up(BatchSink *sink)
+{
+	if (sink->methods->give_up != NULL)
+		sink->methods->give_up(sink);
+}
+
+static inline void
+sink_end(BatchSink *sink)
+{
+	if (sink->methods->end != NULL)
+		sink->methods->end(sink);
+}
 
 #endif							/* TOLLFREE_FILE_SINK_H */

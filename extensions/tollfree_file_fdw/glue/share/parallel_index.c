@@ -22,7 +22,7 @@
  */
 #include "postgres.h"
 
-#include "cache/parallel_index.h"
+#include "share/parallel_index.h"
 
 #define FIRST_CAPACITY 16		/* chunks */
 
@@ -280,11 +280,21 @@ maker_sink_give_up(BatchSink *sink)
 		index_use_give_up(maker->use);
 }
 
+static void
+maker_sink_end(BatchSink *sink)
+{
+	IndexMaker *maker = (IndexMaker *) sink;
+
+	if (maker->use != NULL)
+		index_use_end(maker->use);
+}
+
 static const SinkMethods maker_sink_methods = {
 	.add = maker_sink_add,
 	.end_range = maker_sink_end_range,
 	.finish = maker_sink_finish,
-	.give_up = maker_sink_give_up
+	.give_up = maker_sink_give_up,
+	.end = maker_sink_end
 };
 
 /* Begins to make this process's blocks of the index, if one is made. */

@@ -9,11 +9,10 @@
 #include "storage/condition_variable.h"
 #include "storage/spin.h"
 
-#include "cache/column_cache.h"
-#include "cache/index_blocks.h"
 #include "cache/index_share.h"
-#include "cache/parallel_index.h"
-#include "read/reader.h"
+#include "cache/kept.h"
+#include "read/range.h"
+#include "share/parallel_index.h"
 
 /* How many parts of a file with a record index there may be */
 #define MAX_INDEX_PARTS 256
@@ -74,14 +73,14 @@ typedef struct ParallelFile
 	IndexPart	parts[FLEXIBLE_ARRAY_MEMBER];
 } ParallelFile;
 
-/* What one process has of it. */
+/* What one process has of it: a source of ranges, chunks or parts. */
 typedef struct ParallelShare
 {
+	RangeSource ranges;
+	PartRuns	runs;			/* of its parts, if segments are used or made */
 	ParallelFile *file;			/* what they share, or NULL */
 	bool		keeps_chunks;	/* may a scan below have to read them again? */
 	bool		counts_rows;	/* are rows only counted? */
-	uint64		counted_rows;	/* in parts that were taken and not read,
-								 * since somebody has asked */
 	uint32		chunk;			/* the one taken last */
 	List	   *taken;			/* those taken, if they are kept */
 	List	   *owed;			/* chunks to be read before more are taken */
@@ -105,18 +104,11 @@ extern void parallel_keep_counts(ParallelShare *share);
 extern void parallel_tell_counts(ParallelShare *share, uint64 bytes_read,
 								 uint64 blocks_written,
 								 const SegmentCounts *segments);
-extern void parallel_share_source(const ParallelShare *share,
-								  FileReader *reader);
-extern void parallel_begin_index(ParallelShare *share, FileReader *reader,
-								 IndexUse *index, const FileOptions *options);
-extern bool parallel_take_chunk(ParallelShare *share, FileReader *reader,
-								const OpenFile *file);
-extern bool parallel_copies_on(const ParallelShare *share,
-							   const FileReader *reader, const OpenFile *file);
+extern RangeSource *chunks_begin(ParallelShare *share, KeptFile *kept,
+								 OpenFile *file, FileReader *reader,
+								 const FileOptions *options);
 extern void parallel_note_fallback(ParallelShare *share, const char *reason);
 extern void parallel_pass_down(ParallelShare *share, ParallelShare *below);
 extern void parallel_forget_chunks(ParallelShare *share);
-extern void parallel_check_end(const ParallelShare *share,
-							   const OpenFile *file);
 
 #endif							/* TOLLFREE_FILE_PARALLEL_H */
