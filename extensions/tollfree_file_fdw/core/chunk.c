@@ -413,39 +413,52 @@ chunk_may_end_on(const Dialect *dialect, const unsigned char *bytes,
 						 length + (size_t) before);
 }
 
+/*
+ * Decides about the next bytes of the search: sets *may_end if they may hold a
+ * marker, in front of where the next record begins.  Returns whether it does begin.
+ */
+static bool
+chunk_judge_behind(RecordSearch *search, const Dialect *dialect,
+				   unsigned char *bytes, size_t length, bool *may_end)
+{
+	int64_t		at = search->at;
+	bool		escaped = search->state.escaped;
+	bool		found = chunk_search(search, bytes, length);
+
+	if (search->at - at < (int64_t) length)
+		length = (size_t) (search->at - at);
+	*may_end = chunk_may_end_on(dialect, bytes, length, escaped);
+	memmove(bytes - 2, bytes + length - 2, 2);
+	return found;
+}
+
 SourceStatus
-chunk_may_end_behind(Source *source, const Dialect *dialect,
-					 const ChunkLayout *layout, void *memory, size_t size,
-					 const FileChunk *behind, bool *may_end)
+chunk_search_behind(Source *source, const Dialect *dialect,
+					const ChunkLayout *layout, void *memory, size_t size,
+					FileChunk *behind)
 {
 	ChunkBuffer buffer = chunk_buffer(memory, size);
 	RecordSearch search = {.layout = layout,.from = behind->from};
 	bool		found = false;
 	SourceStatus status;
 
-	*may_end = false;
+	behind->may_end = false;
 	if (!chunk_has_marker(dialect))
 		return SOURCE_OK;
 	status = chunk_search_begin(source, &buffer, behind, &search);
-	if (status != SOURCE_OK)
-		return status;
-	memset(buffer.bytes - 2, search.state.escaped ? '\\' : 0, 2);
-	while (!found && !*may_end && search.at < behind->to)
+	if (status == SOURCE_OK)
+		memset(buffer.bytes - 2, search.state.escaped ? '\\' : 0, 2);
+	while (status == SOURCE_OK && !found && !behind->may_end &&
+		   search.at < behind->to)
 	{
-		int64_t		at = search.at;
-		bool		escaped = search.state.escaped;
 		size_t		length;
 
-		status = chunk_read(source, &buffer, at, behind->to, &length);
-		if (status != SOURCE_OK)
-			return status;
-		found = chunk_search(&search, buffer.bytes, length);
-		if (search.at - at < (int64_t) length)
-			length = (size_t) (search.at - at);
-		*may_end = chunk_may_end_on(dialect, buffer.bytes, length, escaped);
-		memmove(buffer.bytes - 2, buffer.bytes + length - 2, 2);
+		status = chunk_read(source, &buffer, search.at, behind->to, &length);
+		if (status == SOURCE_OK)
+			found = chunk_judge_behind(&search, dialect, buffer.bytes, length,
+									   &behind->may_end);
 	}
 	if (!found && behind->to < layout->end)
-		*may_end = true;
-	return SOURCE_OK;
+		behind->may_end = true;
+	return status;
 }

@@ -32,6 +32,8 @@ typedef struct FileChunk
 	StructureCount count;		/* of these bytes; set by chunk_count */
 	bool		in_quotes;		/* at from; set by chunk_resolve, as the next */
 	int64_t		line;			/* lines before from */
+	bool		may_end;		/* may there be an end-of-data marker in it?
+								 * Set by chunk_search_behind. */
 } FileChunk;
 
 /* What the bytes before a chunk say of it. */
@@ -117,16 +119,14 @@ extern SourceStatus chunk_start(Source *source,
 								ScanRange *range, bool *empty);
 
 /*
- * May there be an end-of-data marker in the last record of a chunk, in what of
- * it is behind that?  It is looked for in the bytes given as behind, up to where
- * the next record begins; if none does, what is not looked at may have one.  In
- * CSV format behind's in_quotes is used.  The buffer is as above.
+ * Looks for an end-of-data marker in the bytes of a chunk's last record past its end:
+ * those given as behind, up to where the next record begins.  If none begins in them,
+ * and they are not the file's last, what is not looked at may have a marker.  In CSV
+ * format behind's in_quotes is used.  Sets its may_end.  The buffer is as above.
  */
-extern SourceStatus chunk_may_end_behind(Source *source,
-										 const Dialect *dialect,
-										 const ChunkLayout *layout,
-										 void *buffer, size_t size,
-										 const FileChunk *behind,
-										 bool *may_end);
+extern SourceStatus chunk_search_behind(Source *source, const Dialect *dialect,
+										const ChunkLayout *layout,
+										void *buffer, size_t size,
+										FileChunk *behind);
 
 #endif							/* CORE_CHUNK_H */

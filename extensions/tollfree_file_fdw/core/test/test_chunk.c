@@ -384,17 +384,16 @@ may_end_behind(const Dialect *dialect, const char *marker, int at,
 		.in_quotes = is_csv
 	};
 	Source		source;
-	bool		may_end = false;
 
 	source_open(&source, fd);
 	source.check_interrupts = count_check;
 	source.bytes_read = 0;
-	if (chunk_may_end_behind(&source, dialect, &layout, buffer, BUFFER_SIZE,
-							 &behind, &may_end) != SOURCE_OK)
+	if (chunk_search_behind(&source, dialect, &layout, buffer, BUFFER_SIZE,
+							&behind) != SOURCE_OK)
 		TEST_OK(false, "what is behind a chunk is read");
 	*bytes_read = source.bytes_read;
 	close(fd);
-	return may_end;
+	return behind.may_end;
 }
 
 /* Markers behind a chunk, wherever the buffer cuts them in two. */

@@ -143,10 +143,10 @@ search_last_record(const FileReader *reader, bool in_quotes, TakenChunk *taken)
 	if (taken->is_last || taken->searched_to >= layout->end)
 		return;
 	reader_check_source(reader,
-						chunk_may_end_behind(filescan_source(reader->scan),
-											 &reader->layout.dialect, layout,
-											 buffer, sizeof(buffer), &behind,
-											 &taken->is_last));
+						chunk_search_behind(filescan_source(reader->scan),
+											&reader->layout.dialect, layout,
+											buffer, sizeof(buffer), &behind));
+	taken->is_last = behind.may_end;
 }
 
 /*
