@@ -232,8 +232,19 @@ is_of_beginning(IndexUse *use)
 							  (unsigned char *) use->key.data, use->key.len);
 }
 
-/* Loads the table's index, and uses it or makes one. */
-static void
+/* What a scan can do with its table's index. */
+typedef enum IndexChoice
+{
+	CHOICE_NOTHING,				/* as unused_reason says */
+	CHOICE_USE,
+	CHOICE_USE_BEGINNING,		/* the file was shorter: all blocks but the
+								 * last, then what is behind them */
+	CHOICE_REMAKE,				/* with the same blocks, and more columns */
+	CHOICE_MAKE
+} IndexChoice;
+
+/* Loads the table's index, and decides what can be done with it. */
+static IndexChoice
 choose_role(IndexUse *use)
 {
 	const OpenFile *file = use->reader->base.file;
@@ -245,32 +256,48 @@ choose_role(IndexUse *use)
 		index_is_of(&use->index, &file->source,
 					(unsigned char *) use->key.data, use->key.len);
 	if (use->is_loaded)
-	{
-		if (find_columns(use))
-		{
-			begin_using(use, true);
-			return;
-		}
-		if (!is_made_again(use))
-			return;
-	}
-	else if (has_index && is_of_beginning(use) &&
-			 find_columns(use))
-	{
-		begin_using(use, false);
-		return;
-	}
+		return find_columns(use) ? CHOICE_USE :
+			is_made_again(use) ? CHOICE_REMAKE : CHOICE_NOTHING;
+	return has_index && is_of_beginning(use) && find_columns(use) ?
+		CHOICE_USE_BEGINNING : CHOICE_MAKE;
+}
+
+/* Has an index be made of all that is read, if the file has been left alone. */
+static void
+begin_making(IndexUse *use)
+{
 	index_use_begin_filling(use);
-	if (!use->is_filling)
-	{
+	if (use->is_filling)
+		fill(use);
+	else
 		use->unused_reason = "the file was changed a moment ago";
-		return;
-	}
-	fill(use);
-	if (use->is_loaded)
+}
+
+/* Begins to do what was decided. */
+static void
+begin_role(IndexUse *use, IndexChoice choice)
+{
+	switch (choice)
 	{
-		begin_blocks(use, use->index.header->nblocks, false);
-		use->builder.ends_by_rows = false;
+		case CHOICE_NOTHING:
+			break;
+		case CHOICE_USE:
+			begin_using(use, true);
+			break;
+		case CHOICE_USE_BEGINNING:
+			begin_using(use, false);
+			break;
+		case CHOICE_REMAKE:
+			begin_making(use);
+			if (use->is_filling)
+			{
+				begin_blocks(use, use->index.header->nblocks, false);
+				use->builder.ends_by_rows = false;
+			}
+			break;
+		case CHOICE_MAKE:
+			begin_making(use);
+			break;
 	}
 }
 
@@ -371,7 +398,7 @@ index_use_begin(IndexUse *use, FileReader *reader, int encoding,
 	}
 	old = index_use_enter(use, reader);
 	make_key(&use->key, reader->base.file->copy->rel, encoding, options);
-	choose_role(use);
+	begin_role(use, choose_role(use));
 	MemoryContextSwitchTo(old);
 }
 
