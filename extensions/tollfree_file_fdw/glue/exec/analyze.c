@@ -385,7 +385,7 @@ acquire_sample_rows(Relation rel, int elevel, HeapTuple *rows, int targrows,
 													&TTSOpsVirtual);
 	ExprContext *econtext = CreateStandaloneExprContext();
 	OpenFile   *file = file_open(rel, &options,
-								 format_encoding(&options));
+								 format_encoding(&options), NULL);
 	Reservoir	sample;
 
 	reservoir_begin(&sample, rows, targrows);

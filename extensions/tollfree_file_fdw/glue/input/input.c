@@ -44,7 +44,8 @@ open_file(ScanInput *input)
 {
 	MemoryContext old = MemoryContextSwitchTo(input->context);
 
-	input->file = file_open(input->rel, &input->options, input->encoding);
+	input->file = file_open(input->rel, &input->options, input->encoding,
+							input->early);
 	MemoryContextSwitchTo(old);
 }
 
@@ -52,8 +53,8 @@ open_file(ScanInput *input)
 void
 input_open_early(ScanInput *input)
 {
-	input->can_wait = file_can_wait(&input->options, input->encoding);
-	if (input->can_wait)
+	input->early = file_open_early(&input->options, input->encoding);
+	if (input->early != NULL)
 		file_check_options(input->rel, &input->options, input->encoding);
 	else
 		open_file(input);
@@ -347,8 +348,9 @@ input_reopen(ScanInput *input)
 {
 	input_reset(input);
 	close_file(input);
+	file_close_early(input->early);
 	input->rejected = 0;
-	if (!input->can_wait)
+	if (input->early == NULL)
 		open_file(input);
 }
 
@@ -360,5 +362,6 @@ input_end(ScanInput *input)
 	if (input->owner != input)
 		return;
 	close_file(input);
+	file_close_early(input->early);
 	copy_report_rejected(input->rejected);
 }

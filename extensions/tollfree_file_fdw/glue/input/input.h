@@ -58,7 +58,8 @@ typedef struct ScanInput
 	FileLayout	layout;
 	FileColumns columns;		/* those that a reader converts */
 	int			encoding;		/* of the file, when the scan began */
-	bool		can_wait;		/* is it opened when it is read? */
+	EarlyFile  *early;			/* NULL if it had to be opened when the query
+								 * began */
 	MemoryContext context;		/* of the query */
 
 	InputPhase	phase;

@@ -2,24 +2,22 @@
  * file.c
  *	  A file that is open.
  *
- * COPY checks the options and opens the file, so errors about these are its own.
- * But what COPY has open is closed with the subtransaction that it was opened in.
- * A file is opened when it is first read, and a cursor may go on behind that:
+ * A regular file of a known size has a descriptor of its own, which is closed with
+ * the memory of the query, whatever happens.  COPY's parser is given its bytes, up
+ * to the end that the file had when it was opened, as the fast path reads it: so a
+ * file that grows has the same rows, however it is read.  That the descriptor is
+ * not COPY's matters where a cursor is read in another subtransaction than the one
+ * that began it, since COPY's files are closed with theirs:
  *
  *		DECLARE cursor		the scan begins
  *		SAVEPOINT
- *		FETCH				the file is opened
+ *		FETCH				the file may be opened here
  *		ROLLBACK TO
  *		FETCH				and must still be
  *
- * So a regular file gets a descriptor of its own, which is closed with the memory
- * of the query, whatever happens.  Programs and pipes, which are opened when the
- * scan begins, remain COPY's.  They are in a list: a scan that has begun again in
- * a subtransaction is told when one is lost.
- *
- * COPY reads these itself.  A regular file it is given up to the end that the
- * file had when it was opened, as the fast path reads it: so a file that grows
- * has the same rows, however it is read.
+ * Everything else, programs, pipes, what does not say how long it is and what
+ * cannot be opened, is COPY's, and so are the errors about it.  Such files are in a
+ * list: a scan that has begun again in a subtransaction is told when one is lost.
  */
 #include "postgres.h"
 
@@ -30,19 +28,58 @@
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "commands/defrem.h"
+#include "commands/progress.h"
 #include "mb/pg_wchar.h"
 #include "nodes/makefuncs.h"
 #include "nodes/value.h"
+#include "pgstat.h"
 #include "storage/fd.h"
 #include "utils/memutils.h"
 
 #include "base/compat.h"
 #include "read/file.h"
 
+/* Files that are kept open from the beginning of a scan until it is read */
+#define EARLY_FILES_MAX	16
+
+static int	nearly_files = 0;
+
 static dlist_head files = DLIST_STATIC_INIT(files);
 
 /* The file that COPY's parser reads; COPY's callbacks have no argument. */
 static OpenFile *fed_file;
+
+/*
+ * Returns a descriptor of a regular file, or -1: COPY is to open it then, or to
+ * raise the ERROR.  A pipe must not be opened in vain, since its writer would
+ * notice.
+ */
+static int
+open_regular(const char *filename)
+{
+	struct stat status;
+	int			fd;
+
+	if (stat(filename, &status) != 0 || !S_ISREG(status.st_mode))
+		return -1;
+	if (!AcquireExternalFD())
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open file \"%s\" for reading: %m",
+						filename)));
+	fd = BasicOpenFile(filename, O_RDONLY | O_CLOEXEC | PG_BINARY);
+	if (fd < 0)
+		ReleaseExternalFD();
+	return fd;
+}
+
+/* Closes what open_regular has opened. */
+static void
+close_regular(int fd)
+{
+	close(fd);
+	ReleaseExternalFD();
+}
 
 /*
  * A subtransaction ends: files that it has opened are closed with it, or belong
@@ -75,10 +112,8 @@ forget_file(void *arg)
 	OpenFile   *file = arg;
 
 	dlist_delete(&file->node);
-	if (!file->is_regular)
-		return;
-	close(file->source.fd);
-	ReleaseExternalFD();
+	if (file->is_regular)
+		close_regular(file->source.fd);
 }
 
 /* Puts it into the list. */
@@ -123,22 +158,81 @@ lacks_conversion(int encoding)
 		!OidIsValid(FindDefaultConversionProc(encoding, own));
 }
 
-/*
- * Can it be left to be opened when it is read?  PostgreSQL has a limit of open
- * files, which the partitions of one table may exceed.  But file_fdw opens a file
- * when the query begins: one that it cannot open is an error then, even if it is
- * never read, and so it is here.  The same goes for what COPY refuses when it
- * opens a file: a binary one by its head, an encoding, or an option, see
- * file_check_options.  A pipe or a program may be waiting to be opened.
- */
-bool
-file_can_wait(const FileOptions *options, int encoding)
+/* Takes the descriptor of a file that was opened early; -1 if there is none. */
+static int
+take_early(EarlyFile *early)
 {
+	int			fd = early == NULL ? -1 : early->fd;
+
+	if (fd < 0)
+		return -1;
+	early->fd = -1;
+	nearly_files--;
+	return fd;
+}
+
+/*
+ * Closes what file_open_early has opened, unless it is being read.  The file can
+ * still be opened when it is read.
+ */
+void
+file_close_early(EarlyFile *early)
+{
+	int			fd = take_early(early);
+
+	if (fd >= 0)
+		close_regular(fd);
+}
+
+/* The same when the memory of a query goes. */
+static void
+close_early(void *arg)
+{
+	file_close_early(arg);
+}
+
+/* Can nothing but reading it raise an ERROR about a file? */
+static bool
+can_wait(const FileOptions *options, int encoding)
+{
+	return !options->is_program && !is_binary(options) &&
+		!lacks_conversion(encoding);
+}
+
+/*
+ * Prepares a file for being read later, which begins with file_open; NULL if it
+ * has to be opened when the query begins.  file_fdw opens each file then: one that
+ * it cannot open is an error, even if it is never read, and so it is here.  The
+ * same goes for what COPY refuses when it opens a file: a binary one by its head,
+ * an encoding, or an option, see file_check_options.  A pipe or a program may be
+ * waiting to be opened.
+ *
+ * The first files get their descriptor here.  Of others only the rights are
+ * checked: PostgreSQL has a limit of open files, which the partitions of one table
+ * may exceed.  The result is of the current memory context.
+ */
+EarlyFile *
+file_open_early(const FileOptions *options, int encoding)
+{
+	EarlyFile  *early;
 	struct stat status;
 
-	return !options->is_program && !is_binary(options) &&
-		!lacks_conversion(encoding) && stat(options->filename, &status) == 0 &&
-		S_ISREG(status.st_mode) && access(options->filename, R_OK) == 0;
+	if (!can_wait(options, encoding))
+		return NULL;
+	early = palloc0(sizeof(EarlyFile));
+	early->fd = -1;
+	if (nearly_files >= EARLY_FILES_MAX)
+		return stat(options->filename, &status) == 0 &&
+			S_ISREG(status.st_mode) && access(options->filename, R_OK) == 0 ?
+			early : NULL;
+	early->close.func = close_early;
+	early->close.arg = early;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &early->close);
+	early->fd = open_regular(options->filename);
+	if (early->fd < 0)
+		return NULL;
+	nearly_files++;
+	return early;
 }
 
 /* COPY's options with the encoding, if the table's have none. */
@@ -248,16 +342,6 @@ read_bytes(void *buffer, int minread, int maxread)
 	return n;
 }
 
-/* Has COPY's parser read a regular file so, from where COPY has read up to. */
-static void
-read_by_offset(OpenFile *file)
-{
-	/* It has read the head of a binary file. */
-	file->next = compat_is_binary(&file->copy->opts) ? ftello(file->copy->copy_file) : 0;
-	file->copy->copy_src = COPY_CALLBACK;
-	file->copy->data_source_cb = read_bytes;
-}
-
 /*
  * Says whose bytes COPY's parser is to be given from now on, or NULL.  Returns
  * whose it was given.
@@ -271,56 +355,64 @@ file_feed(OpenFile *file)
 	return before;
 }
 
-/* Takes a regular file of a known size over from COPY. */
-static void
-take_over(OpenFile *file)
+/*
+ * Makes it a regular file of a known size; false if it is not.  The descriptor is
+ * one that was opened early, or -1.
+ */
+static bool
+open_source(OpenFile *file, int fd)
 {
-	CopyFromState copy = file->copy;
-	int			fd = -1;
-
-	if (source_open(&file->source, fileno(copy->copy_file)) != SOURCE_OK)
-		return;
-	if (AcquireExternalFD())
-	{
-		fd = fcntl(fileno(copy->copy_file), F_DUPFD_CLOEXEC, 0);
-		if (fd < 0)
-			ReleaseExternalFD();
-	}
 	if (fd < 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not open file \"%s\" for reading: %m",
-						file->filename)));
-	file->source.fd = fd;
-	file->is_regular = true;
-	read_by_offset(file);
-	FreeFile(copy->copy_file);
-	copy->copy_file = NULL;
-	copy->filename = NULL;
+		fd = open_regular(file->filename);
+	if (fd < 0)
+		return false;
+	file->is_regular = source_open(&file->source, fd) == SOURCE_OK;
+	if (!file->is_regular)
+		close_regular(fd);
+	return file->is_regular;
+}
+
+/* Has COPY read a regular file by its offset.  It shows that it reads a file. */
+static CopyFromState
+begin_copy_regular(OpenFile *file, Relation rel, List *options)
+{
+	const int	indexes[] = {PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL};
+	const int64 values[] = {PROGRESS_COPY_TYPE_FILE, file->source.size};
+	OpenFile   *before = file_feed(file);
+	CopyFromState copy;
+
+	/* Of a binary file the head is read here. */
+	copy = BeginCopyFrom(NULL, rel, NULL, NULL, false, read_bytes, NIL, options);
+	file_feed(before);
+	pgstat_progress_update_multi_param(lengthof(values), indexes, values);
+	return copy;
 }
 
 /*
  * Opens the file, or starts the program.  The result is a child of the current
  * memory context.  The encoding is what the client's was when file_fdw would
- * have opened it; a table's own counts before.
+ * have opened it; a table's own counts before.  The last argument is what was
+ * opened early of it, or NULL.
  */
 OpenFile *
-file_open(Relation rel, const FileOptions *options, int encoding)
+file_open(Relation rel, const FileOptions *options, int encoding,
+		  EarlyFile *early)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "tollfree_file_fdw file",
 												  ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	OpenFile   *file = palloc0(sizeof(OpenFile));
+	List	   *copied = copy_options(options, encoding);
 
 	file->context = context;
 	file->filename = pstrdup(options->filename);
-	file->copy = BeginCopyFrom(NULL, rel, NULL, options->filename,
-							   options->is_program, NULL, NIL,
-							   copy_options(options, encoding));
 	remember_file(file);
-	if (!options->is_program)
-		take_over(file);
+	if (!options->is_program && open_source(file, take_early(early)))
+		file->copy = begin_copy_regular(file, rel, copied);
+	else
+		file->copy = BeginCopyFrom(NULL, rel, NULL, options->filename,
+								   options->is_program, NULL, NIL, copied);
 	MemoryContextSwitchTo(old);
 	return file;
 }

@@ -15,7 +15,7 @@
 /* Lives in a memory context of its own, until file_close. */
 typedef struct OpenFile
 {
-	CopyFromState copy;			/* it has the program or pipe open */
+	CopyFromState copy;			/* it has open what is no regular file */
 	const char *filename;		/* or the program's command line */
 	bool		is_regular;		/* is it a regular file of a known size?  Only
 								 * then the next three are used. */
@@ -30,11 +30,19 @@ typedef struct OpenFile
 	MemoryContextCallback forget;
 } OpenFile;
 
+/* A file that is read later, see file_open_early */
+typedef struct EarlyFile
+{
+	int			fd;				/* -1 if there is none (any more) */
+	MemoryContextCallback close;
+} EarlyFile;
+
 extern void file_check_options(Relation rel, const FileOptions *options,
 							   int encoding);
-extern bool file_can_wait(const FileOptions *options, int encoding);
+extern EarlyFile *file_open_early(const FileOptions *options, int encoding);
+extern void file_close_early(EarlyFile *early);
 extern OpenFile *file_open(Relation rel, const FileOptions *options,
-						   int encoding);
+						   int encoding, EarlyFile *early);
 extern OpenFile *file_feed(OpenFile *file);
 extern void file_report_no_memory(const char *filename);
 extern void file_report_change(const char *filename, bool is_truncated);
