@@ -40,9 +40,13 @@ check: ## what a change needs first, in three minutes: lint, unit tests, one rou
 	@$(MAKE) lint build
 	@$(CHOOSE_POSTGRES) && tools/run-tests unit-lab round
 
-test-walks: build ## run the long comparisons with stock wrappers, and faults at every message
+test-walks: build ## run a part, another for each commit, of the walks
 	@tools/make-venv dev
 	@$(CHOOSE_POSTGRES) && tools/run-tests walks
+
+walks: build ## run and record all walks: comparisons with stock wrappers, faults at every message
+	@tools/make-venv dev
+	@$(CHOOSE_POSTGRES) && tools/run-tests walks-all
 
 test-db: build ## run the tests that need a PostgreSQL server, but the walks
 	@tools/make-venv dev
@@ -103,4 +107,4 @@ format: ## lay out the C and Python sources
 clean: ## remove what was built and reported; not the lab's data
 	rm -rf build report
 
-.PHONY: help demo check test test-walks test-db build build-clang bench lint docs format clean
+.PHONY: help demo check test test-walks walks test-db build build-clang bench lint docs format clean

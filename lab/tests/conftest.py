@@ -1,13 +1,15 @@
 """Fixtures that start real servers, in a home of the test session's own."""
 
 import os
+import random
 import secrets
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from command_line import lab_of_its_own
@@ -21,6 +23,8 @@ from tollfree.postgres import Installation, buildable_installation, clear_libpq_
 from tollfree.privileges import ServerUser, server_user
 from tollfree.stage import Stage, make_stage
 
+T = TypeVar("T")
+
 OUR_WRAPPER = "tollfree_postgres_fdw"
 OUR_FILE_WRAPPER = "tollfree_file_fdw"
 
@@ -32,7 +36,22 @@ LONG = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options of test_oracle.py."""
+    """Add the options of the walks."""
+    group = parser.getgroup("walks", "how much of the long comparisons is walked, and where")
+    group.addoption(
+        "--walk-share",
+        type=int,
+        default=1,
+        help="walk one N-th: of the numbered cases so many less, and one of N other walks",
+        metavar="N",
+    )
+    group.addoption(
+        "--walk-from",
+        type=int,
+        default=0,
+        help="the first number of the numbered cases; chooses the other walks (%(default)s)",
+        metavar="NUMBER",
+    )
     group = parser.getgroup("oracle", "comparison of a wrapper with stock postgres_fdw")
     group.addoption(
         "--oracle-seed", type=int, default=1, help="what the sessions are drawn from (%(default)s)"
@@ -84,9 +103,37 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take minutes, so that no process of several ends with one."""
+def walked_numbers(config: pytest.Config, count: int) -> range:
+    """Return the numbers of the cases that this run walks, where a whole one walks `count`."""
+    first: int = config.getoption("--walk-from")
+    return range(first, first + max(1, count // config.getoption("--walk-share")))
+
+
+def chosen(walks: Sequence[T], share: int, number: int) -> set[T]:
+    """Return one of `share` walks, which ones depends on the number alone."""
+    return set(random.Random(number).sample(walks, -(-len(walks) // share)))
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Tell which part is walked: what is to be repeated after a failure."""
+    share, first = config.getoption("--walk-share"), config.getoption("--walk-from")
+    return f"walks: --walk-share={share} --walk-from={first}" if share > 1 or first else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with the files that take minutes, so that no process of several ends with one. Of each
+    file's walks that have no numbers take as many as are to be walked."""
     items.sort(key=lambda item: item.path.stem not in LONG)
+    whole: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        mark = item.get_closest_marker("walk")
+        if mark and not mark.kwargs.get("numbered"):
+            whole.setdefault(item.path, []).append(item)
+    share, first = config.getoption("--walk-share"), config.getoption("--walk-from")
+    left = {walk for walks in whole.values() for walk in set(walks) - chosen(walks, share, first)}
+    if left:
+        config.hook.pytest_deselected(items=list(left))
+        items[:] = [item for item in items if item not in left]
 
 
 def pytest_configure() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import pytest
+from conftest import walked_numbers
 from filediff.binary import binary_case
 from filediff.cases import Case, Server, draw_case
 from filediff.changes import DIALECTS, Changes
@@ -57,38 +58,39 @@ def explanation(differ: Differ, difference: Difference, seed: int, number: int) 
     )
 
 
-@pytest.mark.walk
+@pytest.mark.walk(numbered=True)
 @pytest.mark.cluster
 def test_no_case_differs(
     world: FileWorld, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
 ) -> None:
     seed: int = pytestconfig.getoption("--filediff-seed")
     only: int | None = pytestconfig.getoption("--filediff-case")
-    count: int = pytestconfig.getoption("--filediff-cases")
+    numbers = walked_numbers(pytestconfig, pytestconfig.getoption("--filediff-cases"))
     differ = Differ(world)
-    for number in range(count) if only is None else (only,):
+    for number in numbers if only is None else (only,):
         difference = differ.run(draw_case(seed, number, world.server))
         if difference:
             pytest.fail(explanation(differ, difference, seed, number), pytrace=False)
     itself = " ITSELF" if world.wrapper == STOCK else ""
     with capsys.disabled():
-        print(f"\nfilediff: {world.wrapper} against {STOCK}{itself}, seed {seed}: {differ.tally}")
+        where = f"seed {seed}, from {numbers.start}"
+        print(f"\nfilediff: {world.wrapper} against {STOCK}{itself}, {where}: {differ.tally}")
 
 
-@pytest.mark.walk
+@pytest.mark.walk(numbered=True)
 @pytest.mark.cluster
 def test_no_binary_file_differs(
     world: FileWorld, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Of a tenth of the cases, those that can be written so."""
     seed: int = pytestconfig.getoption("--filediff-seed")
-    count: int = pytestconfig.getoption("--filediff-cases") // 10
+    numbers = walked_numbers(pytestconfig, pytestconfig.getoption("--filediff-cases") // 10)
     differ = Differ(world)
-    for number in range(count):
+    for number in numbers:
         case = binary_case(world, seed, number)
         difference = differ.run(case) if case else None
         assert difference is None, f"seed {seed}, case {number}:\n{difference}"
-    assert differ.tally.cases > count / 4
+    assert differ.tally.cases > len(numbers) / 4
     with capsys.disabled():
         print(f"\nfilediff: binary files, seed {seed}: {differ.tally}")
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from conftest import walked_numbers
 from oracle.compare import Allowance, Comparer, allowances, row_difference
 from oracle.grammar import read_grammar
 from oracle.minimise import minimise
@@ -23,13 +24,14 @@ def world(instances: Instances, wrapper: str) -> Iterator[World]:
     world.close()
 
 
-@pytest.mark.walk
+@pytest.mark.walk(numbered=True)
 @pytest.mark.cluster
 def test_no_session_differs(
     world: World, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
 ) -> None:
     count: int = pytestconfig.getoption("--oracle-sessions")
-    tally = run_sessions(world, pytestconfig, count, "tests/test_oracle.py")
+    numbers = walked_numbers(pytestconfig, count)
+    tally = run_sessions(world, pytestconfig, numbers, "tests/test_oracle.py")
     with capsys.disabled():
         print(f"\noracle: {tally}")
 

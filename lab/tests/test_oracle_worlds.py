@@ -67,7 +67,8 @@ def test_no_session_differs(
     count: int = pytestconfig.getoption("--oracle-world-sessions")
     kind = request.node.callspec.id
     test = f"tests/test_oracle_worlds.py -k {kind}"
-    tally = run_sessions(world, pytestconfig, count, test)
+    first: int = pytestconfig.getoption("--walk-from")
+    tally = run_sessions(world, pytestconfig, range(first, first + count), test)
     difference = Oracle(world).run(SERIALIZABLE)
     assert difference is None, str(difference)
     with capsys.disabled():

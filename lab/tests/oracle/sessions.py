@@ -14,15 +14,15 @@ wrapper with the first that it asks; the one that has been refused is good for n
 local transaction ends."""
 
 
-def run_sessions(world: World, pytestconfig: pytest.Config, count: int, test: str) -> str:
-    """Run `count` sessions, or the one that was asked for; return what has been compared.
+def run_sessions(world: World, pytestconfig: pytest.Config, numbers: range, test: str) -> str:
+    """Run these sessions, or the one that was asked for; return what has been compared.
 
     Fails with the first difference; `test` names the test that repeats it.
     """
     seed: int = pytestconfig.getoption("--oracle-seed")
     only: int | None = pytestconfig.getoption("--oracle-session")
     grammar, oracle = read_grammar(), Oracle(world)
-    for number in range(count) if only is None else (only,):
+    for number in numbers if only is None else (only,):
         session = grammar.session(seed, number, world.major)
         if world.is_standby:
             session = tuple(SERIALIZABLE.sub("REPEATABLE READ", each) for each in session)
@@ -35,7 +35,8 @@ def run_sessions(world: World, pytestconfig: pytest.Config, count: int, test: st
         if difference:
             pytest.fail(_explanation(oracle, difference, seed, number, test), pytrace=False)
     itself = " ITSELF" if world.wrapper == STOCK else ""
-    return f"{world.wrapper} against {STOCK}{itself}, seed {seed}: {oracle.tally}"
+    where = f"seed {seed}, from {numbers.start}"
+    return f"{world.wrapper} against {STOCK}{itself}, {where}: {oracle.tally}"
 
 
 def _explanation(oracle: Oracle, difference: Difference, seed: int, number: int, test: str) -> str:
