@@ -6,7 +6,9 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,18 +17,49 @@ from command_line import LIMIT_S, until
 from tollfree.paths import CHECKOUT
 from tollfree.postgres import Installation
 
+PATIENCE_S = 20.0
+"""How long a process may take to end itself; then it is killed."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @pytest.fixture
 def scratch() -> Iterator[Path]:
-    """A folder for temporary files of every user's."""
+    """A folder for temporary files of every user's. What a failed test has left running there is
+    ended before the folder goes."""
     folder = Path(tempfile.mkdtemp(prefix="tollfree-scratch-"))
     folder.chmod(0o1777)
     try:
         yield folder
     finally:
+        end_all_in(folder)
         shutil.rmtree(folder)
+
+
+def end_all_in(folder: Path) -> None:
+    """End the scripts whose temporary folders are in a folder, and whatever they have started."""
+    mark = f"TMPDIR={folder}".encode()
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        until_s = time.monotonic() + PATIENCE_S
+        while left := [pid for pid in processes() if mark in environment(pid)]:
+            for pid in left:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, how)
+            if time.monotonic() > until_s:
+                break
+            time.sleep(0.02)
+
+
+def processes() -> list[int]:
+    """Return the processes of this machine."""
+    return [int(path.name) for path in Path("/proc").glob("[0-9]*")]
+
+
+def environment(pid: int) -> list[bytes]:
+    """Return a process's environment; nothing of one that has ended."""
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
 
 
 def started(
@@ -83,6 +116,16 @@ def has_ready_server(folder: Path) -> bool:
         except FileNotFoundError:
             continue
     return False
+
+
+def test_what_a_failed_test_leaves_running_is_ended(scratch: Path) -> None:
+    """Also what has a process group of its own."""
+    (scratch / "script").write_text("#!/bin/sh\nsetsid tail -f $0 &\nwait\n")
+    (scratch / "script").chmod(0o755)
+    with started(scratch / "script", scratch=scratch) as process:
+        begun(process, lambda: any(x.startswith("tail\0") for x in working_in(scratch)))
+        end_all_in(scratch)
+        assert working_in(scratch) == []
 
 
 def test_make_names_a_checkout_in_whose_path_it_cannot_work(tmp_path: Path) -> None:
