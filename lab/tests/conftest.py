@@ -34,6 +34,19 @@ LONG = (
 )
 """The names of the files whose tests take minutes."""
 
+OF_THE_LAB = (
+    (
+        *("test_archive", "test_client_messages", "test_lab", "test_new_suite"),
+        *("test_suite_sampling", "test_suite_shards", "test_txprobe"),
+    ),
+    (
+        *("test_cli", "test_clients", "test_cluster", "test_migration", "test_stage"),
+        *("test_suite_fdw", "test_suite_interface"),
+    ),
+)
+"""The names of files that test the lab, whichever major its servers are of, in two halves that
+take about as long. What compares wrappers with stock, statement by statement, is in others."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of the walks."""
@@ -44,6 +57,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=1,
         help="walk one N-th: of the numbered cases so many less, and one of N other walks",
         metavar="N",
+    )
+    group.addoption(
+        "--lab-half",
+        choices=("0", "1"),
+        help="of the tests of the lab itself execute those of one half",
     )
     group.addoption(
         "--walk-from",
@@ -131,6 +149,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             whole.setdefault(item.path, []).append(item)
     share, first = config.getoption("--walk-share"), config.getoption("--walk-from")
     left = {walk for walks in whole.values() for walk in set(walks) - chosen(walks, share, first)}
+    if half := config.getoption("--lab-half"):
+        others = OF_THE_LAB[1 - int(half)]
+        left |= {x for x in items if x.path.stem in others and x.get_closest_marker("cluster")}
     if left:
         config.hook.pytest_deselected(items=list(left))
         items[:] = [item for item in items if item not in left]
