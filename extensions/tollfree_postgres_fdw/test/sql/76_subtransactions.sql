@@ -1,7 +1,16 @@
 -- What is in the air, held back or lost while subtransactions begin and end.
 SELECT tollfree_postgres_fdw_disconnect_all();
 CREATE TABLE remote.events (n int);
-CREATE VIEW remote.tardy AS SELECT 1 AS part, n FROM pg_sleep(0.3), generate_series(1, 3) n;
+-- A remote query of `tardy` does not answer while a lock is held here.
+CREATE FUNCTION remote.wait_for_release() RETURNS void LANGUAGE plpgsql COST 1
+AS $$
+BEGIN
+	PERFORM pg_advisory_lock_shared(76), pg_advisory_unlock_shared(76);
+END
+$$;
+\set hold 'DO $$BEGIN PERFORM pg_advisory_lock(76); END$$;'
+\set release 'DO $$BEGIN PERFORM pg_advisory_unlock(76); END$$;'
+CREATE VIEW remote.tardy AS SELECT 1 AS part, n FROM remote.wait_for_release(), generate_series(1, 3) n;
 CREATE VIEW remote.prompt AS SELECT 2 AS part, n FROM generate_series(1, 3) n;
 CREATE FOREIGN TABLE events (n int) SERVER async_1 OPTIONS (schema_name 'remote');
 CREATE TABLE parts (part int, n int) PARTITION BY LIST (part);
@@ -11,11 +20,13 @@ CREATE FOREIGN TABLE prompt PARTITION OF parts FOR VALUES IN (2)
 	SERVER async_2 OPTIONS (schema_name 'remote');
 
 -- a savepoint that is released before the remote server has said that it is there
+:hold
 BEGIN;
 SAVEPOINT a;
 DECLARE c CURSOR FOR SELECT * FROM parts;
 FETCH 1 FROM c;
 RELEASE a;
+:release
 INSERT INTO events VALUES (1);
 SAVEPOINT b;
 INSERT INTO events VALUES (2);
@@ -23,12 +34,14 @@ ROLLBACK TO b;
 COMMIT;
 SELECT * FROM remote.events;
 SET tollfree_postgres_fdw.direct_results = off;
+:hold
 BEGIN;
 SAVEPOINT a;
 DECLARE c CURSOR FOR SELECT * FROM parts;
 FETCH 1 FROM c;
 RELEASE a;
 SAVEPOINT b;
+:release
 INSERT INTO events VALUES (3);
 ROLLBACK TO b;
 \set QUIET off
@@ -223,34 +236,45 @@ RESET work_mem;
 
 -- What is in the air when a subtransaction begins is not waited for, nor is it touched
 -- when one that has not used its connection is rolled back.
-CREATE VIEW remote.sluggish AS SELECT 1 AS part, n FROM pg_sleep(4), generate_series(1, 3) n;
-CREATE TABLE slow_parts (part int, n int) PARTITION BY LIST (part);
-CREATE FOREIGN TABLE sluggish PARTITION OF slow_parts FOR VALUES IN (1)
-	SERVER async_1 OPTIONS (schema_name 'remote');
-CREATE FOREIGN TABLE swift PARTITION OF slow_parts FOR VALUES IN (2)
-	SERVER async_2 OPTIONS (schema_name 'remote', table_name 'prompt');
+CREATE FUNCTION is_held() RETURNS bool LANGUAGE plpgsql
+AS $$
+BEGIN
+	FOR i IN 1..1000 LOOP
+		IF EXISTS (SELECT FROM pg_locks l JOIN tollfree_postgres_fdw_get_connections() c ON l.pid = c.remote_backend_pid
+				   WHERE server_name = 'async_1' AND locktype = 'advisory' AND NOT granted) THEN
+			RETURN true;
+		END IF;
+		PERFORM pg_sleep(0.01);
+	END LOOP;
+	RETURN false;
+END
+$$;
+:hold
 BEGIN;
-DECLARE c CURSOR FOR SELECT * FROM slow_parts;
+DECLARE c CURSOR FOR SELECT * FROM parts;
 FETCH 1 FROM c;
 SAVEPOINT a;
 SELECT id FROM items WHERE id = 1;
 ROLLBACK TO a;
 SAVEPOINT b;
 RELEASE b;
-SELECT state FROM pg_stat_activity a JOIN tollfree_postgres_fdw_get_connections() c ON a.pid = c.remote_backend_pid
-WHERE server_name = 'async_1';
+SELECT is_held();
+:release
 \set QUIET off
 MOVE ALL FROM c;
 \set QUIET on
 COMMIT;
 -- One that uses the connection reads it first, for the cursor.
+:hold
 BEGIN;
-DECLARE c CURSOR FOR SELECT * FROM slow_parts;
+DECLARE c CURSOR FOR SELECT * FROM parts;
 FETCH 1 FROM c;
 SAVEPOINT a;
+:release
 INSERT INTO events VALUES (1000);
 ROLLBACK TO a;
-SET LOCAL statement_timeout = '1s';
+:hold
+SET LOCAL statement_timeout = '20s';
 \set QUIET off
 MOVE ALL FROM c;
 \set QUIET on
@@ -259,7 +283,7 @@ COMMIT;
 BEGIN;
 INSERT INTO events VALUES (1001);
 SAVEPOINT a;
-DECLARE c CURSOR FOR SELECT * FROM slow_parts;
+DECLARE c CURSOR FOR SELECT * FROM parts;
 FETCH 1 FROM c;
 SAVEPOINT b;
 SET LOCAL statement_timeout = '200ms';
@@ -269,6 +293,7 @@ SELECT * FROM events WHERE n > 1000;
 ROLLBACK TO b;
 FETCH 1 FROM c;
 ROLLBACK TO b;
+:release
 FETCH ALL FROM c;
 ROLLBACK TO a;
 SELECT * FROM events WHERE n > 1000;
@@ -288,20 +313,24 @@ BEGIN
 END
 $$;
 SET work_mem = '64kB';
+:hold
 BEGIN;
-DECLARE c CURSOR FOR SELECT 1 / (n - 2) FROM slow_parts;
+DECLARE c CURSOR FOR SELECT 1 / (n - 2) FROM parts;
 FETCH 1 FROM c;
 SAVEPOINT a;
 FETCH 1 FROM c;
 ROLLBACK TO a;
+:release
 COMMIT;
 SELECT are_transactions_over();
+:hold
 BEGIN;
-DECLARE c CURSOR FOR SELECT 1 / (n - 2) FROM slow_parts;
+DECLARE c CURSOR FOR SELECT 1 / (n - 2) FROM parts;
 FETCH 1 FROM c;
 SAVEPOINT a;
 FETCH 1 FROM c;
 ROLLBACK TO a;
+:release
 INSERT INTO events VALUES (1003);
 CLOSE c;
 SELECT * FROM events WHERE n > 1000;
@@ -322,9 +351,7 @@ COMMIT;
 SELECT are_transactions_over();
 RESET tollfree_postgres_fdw.direct_results;
 RESET work_mem;
-DROP FUNCTION are_transactions_over;
-DROP TABLE slow_parts;
-DROP VIEW remote.sluggish;
+DROP FUNCTION are_transactions_over, is_held;
 
 DROP FOREIGN TABLE long_rows_looking;
 DROP DOMAIN looking, meddling;
@@ -334,4 +361,5 @@ DROP TABLE parts;
 DROP DOMAIN tried;
 DROP FUNCTION cut, tries;
 DROP VIEW remote.tardy, remote.prompt, remote.long_rows;
+DROP FUNCTION remote.wait_for_release;
 DROP TABLE remote.events;
