@@ -103,8 +103,6 @@ put_row(FunctionCallInfo fcinfo, const ShownColumn *columns, int ncolumns,
 		{"connects", true, Int64GetDatum(counters->connects)},
 		{"reconnects", true, Int64GetDatum(counters->reconnects)},
 		{"round_trips", true, Int64GetDatum(counters->round_trips)},
-		/* the name of round_trips in version 0.1.0 */
-		{"flights", true, Int64GetDatum(counters->round_trips)},
 		{"rows", true, Int64GetDatum(counters->rows)},
 		{"bytes_received", counts_bytes, Int64GetDatum(counters->bytes_received)},
 		{"bytes_sent", counts_bytes, Int64GetDatum(counters->bytes_sent)},

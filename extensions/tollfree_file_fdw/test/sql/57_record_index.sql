@@ -277,14 +277,3 @@ SELECT * FROM index_files();
 SELECT tollfree_file_fdw_drop_record_index('ours.indexed');
 DROP FOREIGN TABLE ours.indexed, stock.indexed;
 DROP FUNCTION index_lines, index_files, damage;
-
--- From the former version to this one.
-CREATE DATABASE regress_tollfree_upgrade;
-\c regress_tollfree_upgrade
-SET client_min_messages = warning;
-CREATE EXTENSION tollfree_file_fdw VERSION '0.1.0' CASCADE;
-ALTER EXTENSION tollfree_file_fdw UPDATE;
-SELECT extversion FROM pg_extension WHERE extname = 'tollfree_file_fdw';
-SELECT count(*) FROM tollfree_file_fdw_record_indexes();
-\c contrib_regression
-DROP DATABASE regress_tollfree_upgrade;
