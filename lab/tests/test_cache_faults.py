@@ -54,7 +54,7 @@ OWN = {
     "column_cache": "on",
     "debug_record_index_age": "0",
     "debug_segment_size": "'32kB'",
-    "parallel_chunk_size": "'16kB'",
+    "debug_parallel_chunk_size": "'16kB'",
 }
 QUERY = "SELECT count(*), sum(id), min(what) FROM {} WHERE id > 100"
 

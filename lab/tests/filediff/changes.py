@@ -36,7 +36,7 @@ WORKERS = "max_parallel_workers_per_gather"
 SETTINGS = (
     *(f"{name} = {value}" for name, value in PARALLEL.items()),
     f"{WORKERS} = 0",
-    "tollfree_file_fdw.parallel_chunk_size = '16kB'",
+    "tollfree_file_fdw.debug_parallel_chunk_size = '16kB'",
     "tollfree_file_fdw.record_index = on",
     f"tollfree_file_fdw.debug_record_index_age = {AGE_MS}",
 )

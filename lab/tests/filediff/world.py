@@ -42,7 +42,7 @@ FROM pg_settings,
                WHEN 'integer' THEN ARRAY[boot_val, min_val]
                ELSE enumvals
            END) AS value
-WHERE starts_with(name, {prefix}) AND name !~ 'debug'
+WHERE starts_with(name, {prefix}) AND name !~ 'debug_(require|record_index_age|segment_size)$'
 ORDER BY name, value <> boot_val, value
 """
 

@@ -11,9 +11,9 @@
 #include "base/guc.h"
 
 /* All in kB */
-#define PARALLEL_CHUNK_SIZE_DEFAULT 4096
-#define PARALLEL_CHUNK_SIZE_MIN 1
-#define PARALLEL_CHUNK_SIZE_MAX (1024 * 1024)
+#define DEBUG_PARALLEL_CHUNK_SIZE_DEFAULT 4096
+#define DEBUG_PARALLEL_CHUNK_SIZE_MIN 1
+#define DEBUG_PARALLEL_CHUNK_SIZE_MAX (1024 * 1024)
 
 #define RECORD_INDEX_SIZE_DEFAULT (1024 * 1024)
 #define RECORD_INDEX_SIZE_MIN 0
@@ -37,7 +37,7 @@ int			setting_column_cache_size = COLUMN_CACHE_SIZE_DEFAULT;
 bool		setting_fast_scan = true;
 bool		setting_join_filters = true;
 bool		setting_parallel_scan = true;
-int			setting_parallel_chunk_size = PARALLEL_CHUNK_SIZE_DEFAULT;
+int			setting_parallel_chunk_size = DEBUG_PARALLEL_CHUNK_SIZE_DEFAULT;
 bool		setting_push_aggregates = true;
 bool		setting_push_filters = true;
 bool		setting_record_index = false;
@@ -133,12 +133,6 @@ settings_define(void)
 							COLUMN_CACHE_SIZE_DEFAULT,
 							COLUMN_CACHE_SIZE_MIN, COLUMN_CACHE_SIZE_MAX,
 							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
-	DefineCustomIntVariable("tollfree_file_fdw.parallel_chunk_size",
-							"What a process takes at a time of a file that several scan.",
-							NULL, &setting_parallel_chunk_size,
-							PARALLEL_CHUNK_SIZE_DEFAULT,
-							PARALLEL_CHUNK_SIZE_MIN, PARALLEL_CHUNK_SIZE_MAX,
-							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("tollfree_file_fdw.record_index_size",
 							"How much disk space the record indexes of all databases may take.",
 							"The oldest ones are removed.",
@@ -146,10 +140,18 @@ settings_define(void)
 							RECORD_INDEX_SIZE_DEFAULT,
 							RECORD_INDEX_SIZE_MIN, RECORD_INDEX_SIZE_MAX,
 							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
-	DefineCustomEnumVariable("tollfree_file_fdw.kernel",
+	DefineCustomEnumVariable("tollfree_file_fdw.debug_kernel",
 							 "The instruction set that files are scanned with.",
 							 NULL, &kernel, 0, kernels,
-							 PGC_USERSET, 0, check_kernel, NULL, NULL);
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
+							 check_kernel, NULL, NULL);
+	DefineCustomIntVariable("tollfree_file_fdw.debug_parallel_chunk_size",
+							"What a process takes at a time of a file that several scan.",
+							NULL, &setting_parallel_chunk_size,
+							DEBUG_PARALLEL_CHUNK_SIZE_DEFAULT,
+							DEBUG_PARALLEL_CHUNK_SIZE_MIN, DEBUG_PARALLEL_CHUNK_SIZE_MAX,
+							PGC_USERSET, GUC_NOT_IN_SAMPLE | GUC_UNIT_KB,
+							NULL, NULL, NULL);
 	DefineCustomIntVariable("tollfree_file_fdw.debug_record_index_age",
 							"How long a file must have been left alone to be given a record index.",
 							NULL, &setting_record_index_age,

@@ -59,7 +59,7 @@ CREATE FUNCTION kernel_sum(kernel text) RETURNS text
 LANGUAGE plpgsql
 AS $$
 BEGIN
-	PERFORM set_config('tollfree_file_fdw.kernel', kernel, true);
+	PERFORM set_config('tollfree_file_fdw.debug_kernel', kernel, true);
 	RETURN (SELECT md5(string_agg(t::text, '|')) FROM (SELECT * FROM ours.texts UNION ALL SELECT * FROM ours.csvs) t);
 EXCEPTION WHEN invalid_parameter_value THEN
 	RETURN (SELECT md5(string_agg(t::text, '|')) FROM (SELECT * FROM stock.texts UNION ALL SELECT * FROM stock.csvs) t);

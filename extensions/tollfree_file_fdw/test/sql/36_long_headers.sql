@@ -61,7 +61,7 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
-SET tollfree_file_fdw.parallel_chunk_size = '1kB';
+SET tollfree_file_fdw.debug_parallel_chunk_size = '1kB';
 CREATE FUNCTION compare_headed_again(requirement text) RETURNS SETOF text LANGUAGE plpgsql
 AS $$
 DECLARE
@@ -117,5 +117,5 @@ RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
 RESET max_parallel_workers_per_gather;
-RESET tollfree_file_fdw.parallel_chunk_size;
+RESET tollfree_file_fdw.debug_parallel_chunk_size;
 RESET client_min_messages;

@@ -30,7 +30,7 @@ SELECT shown_plan('SELECT id, sum(amount) FROM ours.parts GROUP BY id HAVING sum
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
-SET tollfree_file_fdw.parallel_chunk_size = '1kB';
+SET tollfree_file_fdw.debug_parallel_chunk_size = '1kB';
 SET tollfree_file_fdw.debug_require = 'aggregate';
 SELECT workers, query, agree(query)
 FROM unnest('{0,2}'::text[]) workers, LATERAL (SELECT set_config('max_parallel_workers_per_gather', workers, false)) s (setting),
@@ -87,7 +87,7 @@ SELECT query, agree(query) FROM of_parents;
 SET max_parallel_workers_per_gather = 0;
 DROP FOREIGN TABLE ours.parent, stock.parent, ours.child, stock.child;
 DROP TABLE of_parents;
-RESET tollfree_file_fdw.parallel_chunk_size;
+RESET tollfree_file_fdw.debug_parallel_chunk_size;
 RESET min_parallel_table_scan_size;
 RESET parallel_tuple_cost;
 RESET parallel_setup_cost;

@@ -5,7 +5,7 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
-SET tollfree_file_fdw.parallel_chunk_size = '1kB';
+SET tollfree_file_fdw.debug_parallel_chunk_size = '1kB';
 SET tollfree_file_fdw.push_aggregates = off;
 SET client_min_messages = warning;
 SET tollfree_file_fdw.debug_require = 'parallel';
@@ -153,7 +153,7 @@ BEGIN
 				  round(substring(plan FROM 'Fast Path Read: (\d+) b')::numeric / substring(plan FROM 'Foreign File Size: (\d+) b')::numeric, 1), ' times');
 END
 $$;
-SET tollfree_file_fdw.parallel_chunk_size = '256kB';
+SET tollfree_file_fdw.debug_parallel_chunk_size = '256kB';
 SELECT workers, aggregates, name, result
 FROM unnest('{2,0}'::text[]) workers, unnest('{on,off}'::text[]) aggregates, unnest('{twice_text,twice_csv}'::text[]) name,
 	LATERAL (SELECT set_config('tollfree_file_fdw.push_aggregates', aggregates, false) || set_config('max_parallel_workers_per_gather', workers, false) || name) s (settings),

@@ -7,7 +7,7 @@ SET max_parallel_workers_per_gather = 2;
 SET client_min_messages = warning;
 
 -- Lines before a chunk are counted for an error alone, not when COPY's parser takes over.
-SET tollfree_file_fdw.parallel_chunk_size = '1kB';
+SET tollfree_file_fdw.debug_parallel_chunk_size = '1kB';
 CREATE FUNCTION escaped_rows(bad int, has_header bool) RETURNS text LANGUAGE sql
 RETURN CASE WHEN has_header THEN E'a,b\n' ELSE '' END ||
 	(SELECT string_agg(CASE WHEN i = bad THEN 'x' ELSE i::text END || CASE WHEN i % 10 = 0 THEN E',\\303\\251\n' ELSE E',a\n' END, '') FROM generate_series(1, 1200) i);
@@ -29,13 +29,13 @@ SET max_parallel_workers = 0;
 SELECT regexp_replace(trim(line), 'byte \d+', 'byte N') AS line
 FROM shown_plan('SELECT count(b) FROM ours.octals', 'analyze, costs off, timing off, summary off, buffers off') line WHERE line LIKE '%Fast Path%';
 RESET max_parallel_workers;
-SET tollfree_file_fdw.parallel_chunk_size = '64kB';
+SET tollfree_file_fdw.debug_parallel_chunk_size = '64kB';
 SELECT agree('SELECT count(a), max(a), count(b) FROM octals'),
 	substring(times_read('SELECT count(a), count(b) FROM ours.octals') FROM 'parallel, read (\S+) times')::numeric < 2 AS is_read_once;
 RESET tollfree_file_fdw.push_aggregates;
 
 -- Records that are longer than several chunks, with and without what may be an end-of-data marker in them
-SET tollfree_file_fdw.parallel_chunk_size = '1kB';
+SET tollfree_file_fdw.debug_parallel_chunk_size = '1kB';
 SELECT format, before, value, count(*), count(*) FILTER (WHERE result LIKE 'DIFFERENT%') AS different
 FROM unnest('{text,csv}'::text[]) format, unnest('{0,3000,5000,20000}'::int[]) before,
 	unnest(ARRAY['y', E'\\.', E'\\\\.', E'n\\.', E'n\\.n', E'n\\.x']) value, unnest('{on,off}'::text[]) aggregates,

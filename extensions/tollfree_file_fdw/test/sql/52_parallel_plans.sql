@@ -5,7 +5,7 @@ SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
 SET parallel_leader_participation = off;
-SET tollfree_file_fdw.parallel_chunk_size = '1kB';
+SET tollfree_file_fdw.debug_parallel_chunk_size = '1kB';
 SET client_min_messages = warning;
 CREATE FUNCTION has_gather(query text) RETURNS bool LANGUAGE sql
 AS $$SELECT coalesce(bool_or(line LIKE '%Gather%'), false) FROM shown_plan(query) line$$;

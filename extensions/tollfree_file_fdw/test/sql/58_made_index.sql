@@ -31,7 +31,7 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
-SET tollfree_file_fdw.parallel_chunk_size = '16kB';
+SET tollfree_file_fdw.debug_parallel_chunk_size = '16kB';
 
 -- Not with a LIMIT, nor where a process cannot read on.  (The leader reads for certain where no worker does.)
 SET max_parallel_workers = 0;
@@ -99,7 +99,7 @@ RESET max_parallel_workers_per_gather;
 RESET min_parallel_table_scan_size;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
-RESET tollfree_file_fdw.parallel_chunk_size;
+RESET tollfree_file_fdw.debug_parallel_chunk_size;
 DROP FOREIGN TABLE ours.made_csv, stock.made_csv, ours.made_text, stock.made_text, ours.made_long, stock.made_long, ours.made_marked, stock.made_marked;
 DROP TABLE queries, before;
 DROP FUNCTION index_lines, indexes;

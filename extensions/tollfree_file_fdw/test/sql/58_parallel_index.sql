@@ -14,7 +14,7 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
-SET tollfree_file_fdw.parallel_chunk_size = '16kB';
+SET tollfree_file_fdw.debug_parallel_chunk_size = '16kB';
 
 -- An aggregation that starts over makes none.
 SELECT agree('SELECT sum(n) FROM shared');
@@ -52,10 +52,10 @@ SELECT index_lines('SELECT sum(id) FROM ours.shared WHERE id BETWEEN 150000 AND 
 -- Where parts would be too many, more is read.
 SELECT index_lines('SELECT * FROM ours.shared WHERE flips');
 SELECT index_lines('SELECT * FROM ours.shared WHERE id < 3000');
-SET tollfree_file_fdw.parallel_chunk_size = '1kB';
+SET tollfree_file_fdw.debug_parallel_chunk_size = '1kB';
 SELECT query FROM queries WHERE outcome(query, 'ours') IS DISTINCT FROM expected;
 SELECT index_lines('SELECT id FROM ours.shared WHERE id < 150000 OR id > 152000');
-RESET tollfree_file_fdw.parallel_chunk_size;
+RESET tollfree_file_fdw.debug_parallel_chunk_size;
 SELECT query FROM queries WHERE outcome(query, 'ours') IS DISTINCT FROM expected;
 SET parallel_leader_participation = off;
 SELECT query FROM queries WHERE outcome(query, 'ours') IS DISTINCT FROM expected;
@@ -69,7 +69,7 @@ SELECT agree('SELECT count(*) FROM shared WHERE id > 2000 AND (n = 1 OR id > 0)'
 SELECT line FROM shown_plan('SELECT count(*) FROM ours.shared WHERE id > 2000 AND (n = 1 OR id > 0)', 'analyze, costs off, timing off, summary off, buffers off') line WHERE line ~ 'Index|Fast Path';
 RESET max_parallel_workers;
 SELECT agree('SELECT count(*) FROM shared WHERE id > 2000 AND (n = 1 OR id > 0)');
-SET tollfree_file_fdw.parallel_chunk_size = '16kB';
+SET tollfree_file_fdw.debug_parallel_chunk_size = '16kB';
 SELECT agree('SELECT count(*) FROM shared WHERE id > 2000 AND (n = 1 OR id > 0)');
 SELECT agree('SELECT a, b FROM generate_series(0, 290000, 145000) a, LATERAL (SELECT count(*) FROM shared WHERE id > 2000 AND (n = 1 OR id > 0) OFFSET a * 0) b');
 
@@ -92,7 +92,7 @@ RESET tollfree_file_fdw.debug_require;
 SELECT agree('SELECT count(*), sum(n) FROM shared WHERE n > 0 AND flips');
 -- Who has had no part of the file stores no index of it.
 RESET max_parallel_workers;
-RESET tollfree_file_fdw.parallel_chunk_size;
+RESET tollfree_file_fdw.debug_parallel_chunk_size;
 SELECT tollfree_file_fdw_drop_record_index('ours.shared');
 SELECT index_lines('SELECT sum(id) FROM ours.shared');
 SELECT tollfree_file_fdw_drop_record_index('ours.shared');

@@ -61,7 +61,7 @@ SET max_parallel_workers_per_gather = 2;
 SET min_parallel_table_scan_size = 0;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
-SET tollfree_file_fdw.parallel_chunk_size = '16kB';
+SET tollfree_file_fdw.debug_parallel_chunk_size = '16kB';
 SELECT agree('SELECT count(*), sum(id) FROM appended'), agree('SELECT id FROM appended WHERE id > 129990 OR id < 4 ORDER BY id'), agree('SELECT count(*) FROM appended');
 SELECT index_lines('SELECT id FROM ours.appended WHERE id > 129990 OR id < 4');
 -- A record for COPY's parser among the new ones, and another file of the same name.

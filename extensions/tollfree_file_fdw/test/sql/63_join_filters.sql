@@ -229,9 +229,9 @@ SET max_parallel_workers_per_gather = 2;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
-SET tollfree_file_fdw.parallel_chunk_size = '16kB';
+SET tollfree_file_fdw.debug_parallel_chunk_size = '16kB';
 SELECT agree('SELECT count(*), sum(id), sum(w) FROM facts JOIN some_keys ON id = a');
-RESET tollfree_file_fdw.parallel_chunk_size;
+RESET tollfree_file_fdw.debug_parallel_chunk_size;
 RESET min_parallel_table_scan_size;
 RESET parallel_tuple_cost;
 RESET parallel_setup_cost;
@@ -289,7 +289,7 @@ SET max_parallel_workers_per_gather = 2;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
-SET tollfree_file_fdw.parallel_chunk_size = '16kB';
+SET tollfree_file_fdw.debug_parallel_chunk_size = '16kB';
 SET enable_parallel_hash = off;
 SELECT agree('SELECT count(*), sum(id) FROM facts JOIN dims ON k = a'), substring(line, 'Fast Path:.*') AS path
 FROM shown_plan('SELECT count(*) FROM ours.facts JOIN dims ON k = a') line WHERE line ~ 'Fast Path';
@@ -298,7 +298,7 @@ SELECT agree('SELECT count(*), sum(x.id) FROM facts x JOIN facts y ON x.k = y.id
 SELECT agree('SELECT count(*), sum(id), sum(a) FROM facts JOIN dims ON k = a'), substring(line, 'Fast Path:.*') AS path
 FROM shown_plan('SELECT count(*) FROM ours.facts JOIN dims ON k = a', 'analyze, costs off, timing off, summary off, buffers off') line WHERE line ~ 'Fast Path:';
 RESET enable_parallel_hash;
-RESET tollfree_file_fdw.parallel_chunk_size;
+RESET tollfree_file_fdw.debug_parallel_chunk_size;
 RESET min_parallel_table_scan_size;
 RESET parallel_tuple_cost;
 RESET parallel_setup_cost;

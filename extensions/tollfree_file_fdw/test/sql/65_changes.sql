@@ -94,7 +94,7 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
-SET tollfree_file_fdw.parallel_chunk_size = '1kB';
+SET tollfree_file_fdw.debug_parallel_chunk_size = '1kB';
 SET tollfree_file_fdw.debug_require = 'parallel';
 -- Rows are wide, so workers cannot be far ahead of the leader.
 CREATE FUNCTION change_in_parallel(command text, file text) RETURNS text LANGUAGE plpgsql

@@ -57,9 +57,9 @@ SET max_parallel_workers_per_gather = 2;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
-SET tollfree_file_fdw.parallel_chunk_size = '1kB';
+SET tollfree_file_fdw.debug_parallel_chunk_size = '1kB';
 SELECT count(a) FROM ours.first_rows;
-RESET tollfree_file_fdw.parallel_chunk_size;
+RESET tollfree_file_fdw.debug_parallel_chunk_size;
 SET max_parallel_workers_per_gather = 0;
 SELECT agree('SELECT a, b FROM first_rows'), agree('SELECT a, b FROM first_rows'), agree('SELECT a, b FROM first_rows WHERE b > 5 LIMIT 2000');
 -- Several processes, who have the file cut by what is kept of it, pass over nothing, however often they start.
