@@ -17,7 +17,7 @@ def gain(
     ratio = stats.median_interval(ratios)
     assert ratio is not None
     return PathGain(
-        path="read_ahead",
+        path="binary_results",
         work="SCAN",
         protocol="simple",
         with_path=with_path,

@@ -23,7 +23,6 @@ INSERT INTO fdw_ablations VALUES
 	('unawaited_commit', '{"unawaited_commit": "false"}', '{RO}'),
 	('statement_cache_size', '{"statement_cache_size": "0"}', '{RO,RW}'),
 	('constants_as_parameters', '{"constants_as_parameters": "false"}', '{RO,RW}'),
-	('read_ahead', '{"read_ahead": "false"}', '{SCAN_1KB}'),
 	('binary_results', '{"binary_results": "false"}', '{SCAN}'),
 	('pipelined_writes', '{"pipelined_writes": "false"}', '{INSERT}'),
 	('insert_arrays', '{"insert_arrays": "true"}', '{INSERT}');

@@ -3,9 +3,9 @@
  *	  Which fast paths, ways to save round trips or work, are allowed.
  *
  * Whoever runs a query can switch a path off by a setting, and the owner of
- * the server or the foreign table by an option of the same name.  A table's
- * option overrides its server's.  The server option compatibility 'stock'
- * switches all paths off, whatever else is set.
+ * the server or the foreign table by an option of the same name, if the path
+ * has a name.  A table's option overrides its server's.  The server option
+ * compatibility 'stock' switches all paths off, whatever else is set.
  *
  * Options are read when a query is planned, or when a modification or a
  * connection begins, and passed on as a set.  Settings are read when the path
@@ -26,7 +26,7 @@
 
 static struct
 {
-	const char *name;
+	const char *name;			/* NULL if it has no switch of its own */
 	bool		of_table;		/* is it an option of tables, too? */
 	bool		setting;
 	const char *description;	/* of the setting; NULL if there is none */
@@ -34,8 +34,7 @@ static struct
 
 	[FAST_DIRECT_RESULTS] = {"direct_results", true, true,
 	"Fetches results without a cursor that are small or will all be read."},
-	[FAST_READ_AHEAD] = {"read_ahead", true, true,
-	"Asks for further rows of a large result before they are needed."},
+	[FAST_READ_AHEAD] = {NULL, false, true, NULL},
 	[FAST_BINARY_RESULTS] = {"binary_results", true, true,
 	"Asks for rows in binary form where local and remote types are the same."},
 	[FAST_CONSTANTS] = {"constants_as_parameters", true, true,
@@ -73,18 +72,27 @@ fastpath_define_settings(void)
 	}
 }
 
+/* The path that an option of this name allows, or -1. */
+static int
+find_path(const char *name)
+{
+	for (int i = 0; i < lengthof(fast_paths); i++)
+	{
+		if (fast_paths[i].name != NULL && strcmp(name, fast_paths[i].name) == 0)
+			return i;
+	}
+	return -1;
+}
+
 /* Is this an option that allows a path?  If so, can a table have it, too? */
 bool
 fastpath_is_option(const char *name, bool *of_table)
 {
-	for (int i = 0; i < lengthof(fast_paths); i++)
-	{
-		if (strcmp(name, fast_paths[i].name) != 0)
-			continue;
-		*of_table = fast_paths[i].of_table;
-		return true;
-	}
-	return false;
+	int			path = find_path(name);
+
+	if (path >= 0)
+		*of_table = fast_paths[path].of_table;
+	return path >= 0;
 }
 
 /* Changes a set of allowed paths by the options that are given. */
@@ -96,14 +104,11 @@ apply_options(List *options, int allowed)
 	foreach(cell, options)
 	{
 		DefElem    *option = lfirst_node(DefElem, cell);
+		int			path = find_path(option->defname);
 		bool		is_on;
 
-		for (int i = 0; i < lengthof(fast_paths); i++)
-		{
-			if (strcmp(option->defname, fast_paths[i].name) == 0 &&
-				parse_bool(defGetString(option), &is_on))
-				allowed = is_on ? allowed | 1 << i : allowed & ~(1 << i);
-		}
+		if (path >= 0 && parse_bool(defGetString(option), &is_on))
+			allowed = is_on ? allowed | 1 << path : allowed & ~(1 << path);
 	}
 	return allowed;
 }

@@ -64,8 +64,7 @@ BEGIN
 END
 $$;
 CREATE VIEW compared AS
-SELECT current_setting('tollfree_postgres_fdw.read_ahead') AS read_ahead,
-	   current_setting('tollfree_postgres_fdw.binary_results') AS binary_results,
+SELECT current_setting('tollfree_postgres_fdw.binary_results') AS binary_results,
 	   carried('SELECT * FROM extremes'),
 	   (SELECT count(*) FROM (SELECT e::text FROM extremes e EXCEPT ALL SELECT r::text FROM remote.extremes r) x) AS wrong,
 	   (SELECT count(*) FROM (SELECT r::text FROM remote.extremes r EXCEPT ALL SELECT e::text FROM extremes e) x) AS lacking;
@@ -73,11 +72,7 @@ SET tollfree_postgres_fdw.direct_results = off;
 SELECT * FROM compared;
 SET tollfree_postgres_fdw.binary_results = off;
 SELECT * FROM compared;
-SET tollfree_postgres_fdw.read_ahead = off;
-SELECT * FROM compared;
 RESET tollfree_postgres_fdw.binary_results;
-SELECT * FROM compared;
-RESET tollfree_postgres_fdw.read_ahead;
 -- not where no column gains by it, nor where rows are locked
 SELECT carried('SELECT n, t FROM extremes');
 SELECT carried('SELECT * FROM extremes FOR UPDATE');

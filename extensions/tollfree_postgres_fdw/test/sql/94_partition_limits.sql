@@ -73,15 +73,13 @@ EXECUTE top(2);
 RESET plan_cache_mode;
 -- Rows are locked in all partitions before it is known which ones are the first.
 EXPLAIN (VERBOSE, COSTS OFF) SELECT name FROM events ORDER BY score LIMIT 1 FOR UPDATE;
--- By the setting, by the option, and without asking ahead
+-- By the setting and by the option
 SET tollfree_postgres_fdw.remote_limits TO off;
 SELECT first_rows('SELECT name FROM events ORDER BY score LIMIT 10');
 RESET tollfree_postgres_fdw.remote_limits;
 ALTER SERVER place_1 OPTIONS (ADD remote_limits 'false');
-ALTER SERVER place_2 OPTIONS (ADD read_ahead 'false');
 SELECT first_rows('SELECT name FROM events ORDER BY score LIMIT 10');
 ALTER SERVER place_1 OPTIONS (DROP remote_limits);
-ALTER SERVER place_2 OPTIONS (DROP read_ahead);
 -- All scans have begun before one is waited for; so an error of the last one does not keep the others from ending.
 ALTER FOREIGN TABLE events_3 OPTIONS (ADD table_name 'no_events');
 SELECT name FROM events ORDER BY score LIMIT 1;
