@@ -319,7 +319,7 @@ DECLARE
 BEGIN
 	IF run_case.dims->>'measure' ~ 'bulk$' THEN
 		RETURN lab.fdw_bulk_judge(run_case, figures, after);
-	ELSIF run_case.dims->>'measure' = 'stops' THEN
+	ELSIF run_case.dims->>'measure' ~ '(stops|paths)$' THEN
 		RETURN lab.fdw_stop_judge(run_case, figures);
 	ELSIF coalesce(committed, 0) = 0 THEN
 		RETURN 'no transaction was processed';

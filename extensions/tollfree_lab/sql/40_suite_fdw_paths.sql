@@ -3,8 +3,9 @@
  *
  * The wrapper with one path closed by an option of its server, beside the wrapper
  * as it is: lookups and TPC-B by each protocol, a large result, many rows written;
- * and, over a link, how many round trips somebody waits for.  A path is one more
- * row here; which work concerns it is said beside it.
+ * over a link, how many round trips somebody waits for, and the time of statements
+ * that join, aggregate or change what is on the source.  A path is one more row
+ * here; which work concerns it is said beside it.
  */
 CREATE TABLE fdw_ablations
 (
@@ -14,10 +15,11 @@ CREATE TABLE fdw_ablations
 );
 
 COMMENT ON TABLE fdw_ablations IS 'fast paths, and how the owner of a server switches each';
-COMMENT ON COLUMN fdw_ablations.works IS 'the work that may go by it: of fdw_benches and fdw_bulk_operations';
+COMMENT ON COLUMN fdw_ablations.works IS 'the work that may go by it: of fdw_benches, fdw_bulk_operations and fdw_path_statements';
 
 INSERT INTO fdw_ablations VALUES
-	('all', '{"compatibility": "stock"}', '{RO,RW,SCAN,INSERT}'),
+	('all', '{"compatibility": "stock"}',
+	 '{RO,RW,SCAN,INSERT,JOIN,LOOKUP,CORRELATED,AGGREGATE,TOP}'),
 	('direct_results', '{"direct_results": "false"}', '{RO,RW,SCAN}'),
 	('autocommit_scans', '{"autocommit_scans": "false"}', '{RO}'),
 	('unawaited_commit', '{"unawaited_commit": "false"}', '{RO}'),
@@ -25,7 +27,39 @@ INSERT INTO fdw_ablations VALUES
 	('constants_as_parameters', '{"constants_as_parameters": "false"}', '{RO,RW}'),
 	('binary_results', '{"binary_results": "false"}', '{SCAN}'),
 	('pipelined_writes', '{"pipelined_writes": "false"}', '{INSERT}'),
-	('insert_arrays', '{"insert_arrays": "true"}', '{INSERT}');
+	('insert_arrays', '{"insert_arrays": "true"}', '{INSERT}'),
+	('join_estimates', '{"join_estimates": "false"}', '{JOIN}'),
+	('batched_lookups', '{"batched_lookups": "false"}', '{LOOKUP,CORRELATED}'),
+	('partial_aggregates', '{"partial_aggregates": "false"}', '{AGGREGATE}'),
+	('remote_limits', '{"remote_limits": "false"}', '{TOP}'),
+	('parallel_modify', '{"parallel_modify": "true"}', '{UPDATE_PARTS}');
+
+/*
+ * Statements on two tables of 100,000 and 20,000 rows, whatever the profile: one
+ * with a key, and one whose four partitions have a server each (ablation.py).
+ */
+CREATE TABLE fdw_path_statements
+(
+	work		text PRIMARY KEY,
+	begins		text NOT NULL DEFAULT '',
+	command		text NOT NULL,
+	rows		int NOT NULL
+);
+
+COMMENT ON COLUMN fdw_path_statements.begins IS 'what goes before the command in each execution';
+COMMENT ON COLUMN fdw_path_statements.rows IS 'how many rows the command returns, or changes';
+
+INSERT INTO fdw_path_statements (work, command, rows) VALUES
+	('JOIN', 'SELECT a.id, b.note FROM path_rows a JOIN path_rows b ON b.id = a.other', 100),
+	('LOOKUP', 'SELECT r.note FROM generate_series(1, 1000) g JOIN path_rows r ON r.id = g * 7', 1000),
+	('CORRELATED', 'SELECT (SELECT r.note FROM path_rows r WHERE r.id = g) FROM generate_series(1, 200) g',
+	 200),
+	('TOP', 'SELECT id, note FROM path_parts ORDER BY id LIMIT 10', 10),
+	('UPDATE_PARTS', 'UPDATE path_parts SET other = other WHERE id <= 4', 4);
+
+INSERT INTO fdw_path_statements VALUES
+	('AGGREGATE', 'SET enable_partitionwise_aggregate = on;',
+	 'SELECT count(*), sum(other), max(note) FROM path_parts', 1);
 
 /*
  * Where it is measured: throughput and time in a database that reaches the source
@@ -117,6 +151,62 @@ FROM fdw_ablation_databases d
 		   AND b.dims->>'size' IS NULL;
 
 INSERT INTO case_views VALUES ('fdw', 'fdw_ablation_testcases');
+
+/* Where statements are timed: over the link, as the wrapper is, and with a path closed. */
+CREATE VIEW fdw_path_roads AS
+SELECT NULL AS path, false AS opens, instance, dbname, link, wrapper, control, works
+FROM fdw_roads
+	CROSS JOIN (SELECT array_agg(work) FROM fdw_path_statements) AS w (works)
+WHERE target = 'FDW_external' AND wrapper = 'tollfree_postgres_fdw' AND rtt_us = 2000
+UNION ALL
+SELECT path, opens, instance, dbname, link, wrapper, control, works
+FROM fdw_ablation_databases JOIN fdw_ablations USING (path)
+WHERE rtt_us = 2000;
+
+CREATE VIEW fdw_path_testcases AS
+SELECT 'fdw'::text AS suite,
+	   p.profile,
+	   CASE WHEN r.path IS NULL THEN n.baseline
+	   ELSE concat_ws(':', 'without', r.path, s.work, r.link, 'paths') END AS testcase,
+	   concat_ws(':', 'FDW_external', r.wrapper, r.link, 'without ' || r.path) AS candidate,
+	   CASE WHEN r.path IS NOT NULL THEN n.baseline END AS baseline,
+	   'ms'::text AS figure, 'ms'::text AS unit, false AS higher_is_better,
+	   jsonb_build_object('bench', s.work, 'target', 'FDW_external', 'wrapper', r.wrapper,
+						  'link', r.link, 'protocol', 'simple', 'isolation', 'rc',
+						  'clients', 1, 'measure', 'paths', 'rows', s.rows,
+						  'repeats', 10, 'dbname', r.dbname)
+	   || CASE WHEN r.path IS NULL THEN '{}'::jsonb
+		  ELSE jsonb_build_object('measure', 'without paths', 'path', r.path,
+								  'opens', r.opens) END AS dims,
+	   ARRAY['sh', '-c', 'printf %s "$0" | exec "$@" --file=-',
+			 fdw_stop_script(ROW(s.work, s.begins, s.command, '', s.rows, false),
+							 r.control, 3, 10)]
+	   || psql_words(r.instance, r.dbname) AS argv,
+	   ARRAY['PGPASSFILE=' || source.passfile] AS env,
+	   make_interval(mins => 5) AS time_limit,
+	   'fdw_stops'::text AS format,
+	   NULL::text[] AS probe_argv,
+	   p.profile = 'full' AS chosen
+FROM fdw_path_roads r
+	JOIN fdw_path_statements s ON s.work = ANY (r.works)
+	JOIN profiles p ON p.suite = 'fdw'
+	JOIN instances source ON source.instance = 'source'
+	CROSS JOIN LATERAL
+		(SELECT concat_ws(':', 'PATH', s.work, r.wrapper, r.link, 'paths') AS baseline) AS n;
+
+INSERT INTO case_views VALUES ('fdw', 'fdw_path_testcases');
+
+/* The databases in which the present run executes such statements: most runs have none. */
+CREATE VIEW fdw_path_places AS
+SELECT instance, dbname, wrapper, server_options, server_host, server_port
+FROM (SELECT instance, dbname, wrapper, server_options, server_host, server_port
+	  FROM fdw_databases
+	  UNION ALL
+	  SELECT instance, dbname, wrapper, server_options, server_host, server_port
+	  FROM fdw_ablation_databases) d
+WHERE dbname IN
+	(SELECT c.dims->>'dbname' FROM runs JOIN run_cases c USING (run_id)
+	 WHERE suite = 'fdw' AND state = 'running' AND c.dims->>'measure' ~ 'paths$');
 
 /* The databases in which bulk tables are made: every wrapper's, and these. */
 CREATE VIEW fdw_bulk_places AS

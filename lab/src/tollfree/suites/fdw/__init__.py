@@ -5,6 +5,7 @@ from pathlib import Path
 from tollfree.report.model import Cell, SuiteSection
 from tollfree.store import Profile
 from tollfree.suites.base import Bench, Suite
+from tollfree.suites.fdw.ablation import make_path_tables
 from tollfree.suites.fdw.bulk import load_bulk, make_bulk_tables
 from tollfree.suites.fdw.charts import charts
 from tollfree.suites.fdw.databases import SOURCE, has_scale, load, make_foreign_database
@@ -67,6 +68,7 @@ class FdwSuite(Suite):
         load_bulk(source, bench.store, bench.profile)
         make_bulk_tables(instances, bench.store)
         make_stop_functions(instances, bench.store)
+        make_path_tables(instances, bench.store, password)
 
     def section(self, run: Findings) -> SuiteSection:
         """Return the experiment's tables beside the published ones, verdicts and plots."""

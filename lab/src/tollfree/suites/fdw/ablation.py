@@ -1,15 +1,24 @@
 """Part `ablation` of suite `fdw`: what each fast path gains, and whether that is enough.
 
 Which paths there are, how each is closed and what work concerns it stands in the driver table
-`lab.fdw_ablations`. A path stays if closing it makes somebody wait for a round trip more, or makes
+`lab.fdw_ablations`, statements among that work in `lab.fdw_path_statements`. Their tables are made
+here. A path stays if closing it makes somebody wait for a round trip more, or makes
 some work take `LEAST_GAIN` times as long.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from psycopg import sql
 
 from tollfree import stats
+from tollfree.cluster import Cluster
 from tollfree.report.model import Column, Table
+from tollfree.store import Store
+from tollfree.suites.fdw.databases import SOURCE
 from tollfree.suites.fdw.findings import FdwFindings
+from tollfree.suites.foreign import Connection, make_named_server
 from tollfree.suites.presentation import number, with_interval
 
 LEAST_GAIN = 1.1
@@ -19,6 +28,62 @@ LEAST_ROUND_TRIPS = 0.5
 """Of a transaction, more: what is not awaited is counted in some of them."""
 ALL = "all"
 """The row of `lab.fdw_ablations` that closes every path; it is no path itself."""
+
+PARTS = 4
+PATH_COLUMNS = "id int NOT NULL, other int, note text"
+PATH_ROWS = f"""
+    DROP TABLE IF EXISTS path_rows;
+    CREATE TABLE path_rows ({PATH_COLUMNS}, PRIMARY KEY (id));
+    INSERT INTO path_rows SELECT i, i * 1000, 'note on row ' || i FROM generate_series(1, 100000) i;
+    ANALYZE path_rows;
+"""
+PATH_PART = f"""
+    DROP TABLE IF EXISTS path_part_{{0}};
+    CREATE TABLE path_part_{{0}} ({PATH_COLUMNS});
+    INSERT INTO path_part_{{0}} SELECT * FROM path_rows WHERE id <= 20000 AND id % {PARTS} = {{0}};
+    ANALYZE path_part_{{0}};
+"""
+FOREIGN_ROWS = f"""
+    CREATE FOREIGN TABLE path_rows ({PATH_COLUMNS}) SERVER path_server_0;
+    ANALYZE path_rows;
+    CREATE TABLE path_parts ({PATH_COLUMNS}) PARTITION BY LIST ((id % {PARTS}));
+"""
+FOREIGN_PART = """
+    CREATE FOREIGN TABLE path_part_{0} PARTITION OF path_parts FOR VALUES IN ({0})
+        SERVER path_server_{0};
+    ANALYZE path_part_{0};
+"""
+
+
+def make_path_tables(instances: Mapping[str, Cluster], store: Store, password: str) -> None:
+    """Make the tables that statements of the present run use, on the source and in each database
+    that it measures; none if it has no such statement."""
+    places = store.rows("fdw_path_places", order="dbname")
+    if not places:
+        return
+    with instances[SOURCE].connect(SOURCE) as connection:
+        connection.execute(PATH_ROWS)
+        for part in range(PARTS):
+            connection.execute(PATH_PART.format(part))
+    for place in places:
+        with instances[place["instance"]].connect(place["dbname"]) as connection:
+            _make_path_place(connection, place, instances[SOURCE], password)
+
+
+def _make_path_place(
+    connection: Connection, place: dict[str, Any], source: Cluster, password: str
+) -> None:
+    """Make the servers and foreign tables; what ANALYZE reads does not go over the link."""
+    near = {**place, "server_port": source.port}
+    for part in range(PARTS):
+        make_named_server(connection, f"path_server_{part}", near, SOURCE, password)
+    connection.execute(FOREIGN_ROWS)
+    port = sql.Literal(str(place["server_port"]))
+    for part in range(PARTS):
+        connection.execute(FOREIGN_PART.format(part))
+    for part in range(PARTS):
+        name = sql.Identifier(f"path_server_{part}")
+        connection.execute(sql.SQL("ALTER SERVER {} OPTIONS (SET port {})").format(name, port))
 
 
 @dataclass(frozen=True)
