@@ -72,12 +72,12 @@ check_settings(Relation rel)
 	FileOptions options = options_read(RelationGetRelid(rel));
 
 	if (options.is_program)
-		report_obstacle(rel, "it reads a program's output", NULL);
+		report_obstacle(rel, "it reads the output of a program", NULL);
 	if (!options.may_have_index || !options.may_have_columns)
-		report_obstacle(rel, "a table option switches that off",
+		report_obstacle(rel, "a table option disables it",
 						"Set the table's options \"record_index\" and \"column_cache\" to true.");
 	if (!setting_column_cache)
-		report_obstacle(rel, "a setting switches that off",
+		report_obstacle(rel, "a setting disables it",
 						"Set tollfree_file_fdw.column_cache to on.");
 }
 
@@ -100,7 +100,7 @@ find_named(Relation rel, ArrayType *names)
 		if (nulls[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("the name of a column must not be null")));
+					 errmsg("column name must not be null")));
 		name = NameStr(*DatumGetName(elements[i]));
 		attnum = get_attnum(RelationGetRelid(rel), name);
 		if (attnum <= 0 ||
@@ -115,7 +115,7 @@ find_named(Relation rel, ArrayType *names)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("no columns are named"),
-				 errhint("Leave them out to keep all columns.")));
+				 errhint("Omit the argument to keep all columns.")));
 	return attnums;
 }
 
@@ -224,7 +224,7 @@ read_rows(Relation rel, const char *query)
 	node = portal->queryDesc->planstate;
 	/* The planner may be another one than PostgreSQL's. */
 	if (!IsA(node, ForeignScanState))
-		report_obstacle(rel, "its plan is more than a scan", NULL);
+		report_obstacle(rel, "the plan of its query is not a plain scan", NULL);
 	scan = castNode(ForeignScanState, node)->fdw_state;
 	check_scan(rel, scan);
 	remove_useless(rel, &scan->kept.index);

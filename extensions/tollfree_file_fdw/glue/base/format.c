@@ -77,13 +77,13 @@ format_unsupported(const FileOptions *options, FileLayout *layout)
 	if (compat_is_binary(&format))
 		return "binary format";
 	if (!PG_VALID_BE_ENCODING(encoding))
-		return "an encoding that servers do not have";
+		return "a client-only encoding";
 	if (compat_ignores_errors(&format))
 		return "on_error";
 	if (compat_has_default(&format))
 		return "a default string";
 	if (compat_header_records(&format) > HEADER_MAX)
-		return "a long header";
+		return "a header of too many lines";
 
 	layout->header = compat_header_records(&format);
 	layout->header_matches = format.header_line == COPY_HEADER_MATCH;

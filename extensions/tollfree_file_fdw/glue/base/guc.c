@@ -80,22 +80,22 @@ static const struct
 }			switches[] = {
 
 	{"tollfree_file_fdw.column_cache", &setting_column_cache,
-		"Keeps the columns of each file as they were converted, and reads these instead.",
-	"Their record index is kept and used as well."},
+		"Caches the converted columns of each file, and reads these instead of its text.",
+	"The file's record index is kept and used as well."},
 	{"tollfree_file_fdw.fast_scan", &setting_fast_scan,
-	"Reads files by the wrapper's own parser where it can.", NULL},
+	"Reads files with the wrapper's own parser where possible.", NULL},
 	{"tollfree_file_fdw.join_filters", &setting_join_filters,
-	"Drops rows that a hash join above would drop before they are made.", NULL},
+	"Drops rows in the scan that a hash join above would drop.", NULL},
 	{"tollfree_file_fdw.parallel_scan", &setting_parallel_scan,
-	"Lets several processes scan one file.", NULL},
+	"Enables parallel scans of one file.", NULL},
 	{"tollfree_file_fdw.push_aggregates", &setting_push_aggregates,
-	"Computes aggregates on whole batches of rows where it can.", NULL},
+	"Computes aggregates on batches of rows where possible.", NULL},
 	{"tollfree_file_fdw.push_filters", &setting_push_filters,
-	"Evaluates conditions on whole batches of rows where it can.", NULL},
+	"Evaluates conditions on batches of rows where possible.", NULL},
 	{"tollfree_file_fdw.record_index", &setting_record_index,
-	"Keeps an index of the records of each file, and reads only the blocks that a query needs.", NULL},
+	"Keeps an index of each file's records, and reads only the blocks that a query needs.", NULL},
 	{"tollfree_file_fdw.sample_blocks", &setting_sample_blocks,
-	"Analyzes random blocks of a file instead of all of it where it can.", NULL}
+	"Has ANALYZE read random blocks of a file where possible.", NULL}
 };
 
 /* The kernel that is set. */
@@ -111,9 +111,9 @@ check_kernel(int *newval, void **extra, GucSource source)
 {
 	if (kernel_find(kernels[*newval].name) != NULL)
 		return true;
-	GUC_check_errdetail("This processor, or this build, cannot run the kernel \"%s\".",
+	GUC_check_errdetail("This processor or this build does not support the kernel \"%s\".",
 						kernels[*newval].name);
-	GUC_check_errhint("\"auto\" chooses the best that can be run.");
+	GUC_check_errhint("\"auto\" selects the best supported kernel.");
 	return false;
 }
 
@@ -127,47 +127,47 @@ settings_define(void)
 								 *switches[i].setting, PGC_USERSET, 0,
 								 NULL, NULL, NULL);
 	DefineCustomIntVariable("tollfree_file_fdw.column_cache_size",
-							"How much disk space the columns kept of all databases may take.",
-							"Those used least often for their size are removed first.",
+							"Sets the disk space for the cached columns of all databases.",
+							"Segments with the fewest uses for their size are removed first.",
 							&setting_column_cache_size,
 							COLUMN_CACHE_SIZE_DEFAULT,
 							COLUMN_CACHE_SIZE_MIN, COLUMN_CACHE_SIZE_MAX,
 							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("tollfree_file_fdw.record_index_size",
-							"How much disk space the record indexes of all databases may take.",
-							"The oldest ones are removed.",
+							"Sets the disk space for the record indexes of all databases.",
+							"The oldest indexes are removed first.",
 							&setting_record_index_size,
 							RECORD_INDEX_SIZE_DEFAULT,
 							RECORD_INDEX_SIZE_MIN, RECORD_INDEX_SIZE_MAX,
 							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomEnumVariable("tollfree_file_fdw.debug_kernel",
-							 "The instruction set that files are scanned with.",
+							 "Selects the instruction set that files are scanned with.",
 							 NULL, &kernel, 0, kernels,
 							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
 							 check_kernel, NULL, NULL);
 	DefineCustomIntVariable("tollfree_file_fdw.debug_parallel_chunk_size",
-							"What a process takes at a time of a file that several scan.",
+							"Sets the size of the chunks of a file in a parallel scan.",
 							NULL, &setting_parallel_chunk_size,
 							DEBUG_PARALLEL_CHUNK_SIZE_DEFAULT,
 							DEBUG_PARALLEL_CHUNK_SIZE_MIN, DEBUG_PARALLEL_CHUNK_SIZE_MAX,
 							PGC_USERSET, GUC_NOT_IN_SAMPLE | GUC_UNIT_KB,
 							NULL, NULL, NULL);
 	DefineCustomIntVariable("tollfree_file_fdw.debug_record_index_age",
-							"How long a file must have been left alone to be given a record index.",
+							"Sets how long a file must be unchanged before it is indexed.",
 							NULL, &setting_record_index_age,
 							RECORD_INDEX_AGE_DEFAULT,
 							RECORD_INDEX_AGE_MIN, RECORD_INDEX_AGE_MAX,
 							PGC_SUSET, GUC_NOT_IN_SAMPLE | GUC_UNIT_MS,
 							NULL, NULL, NULL);
 	DefineCustomIntVariable("tollfree_file_fdw.debug_segment_size",
-							"How much of a file a column segment is of.",
+							"Sets how much of a file one column segment covers.",
 							NULL, &setting_segment_size,
 							DEBUG_SEGMENT_SIZE_DEFAULT,
 							DEBUG_SEGMENT_SIZE_MIN, DEBUG_SEGMENT_SIZE_MAX,
 							PGC_SUSET, GUC_NOT_IN_SAMPLE | GUC_UNIT_KB,
 							NULL, NULL, NULL);
 	DefineCustomEnumVariable("tollfree_file_fdw.debug_require",
-							 "Makes it an error if a scan does not take this fast path.",
+							 "Makes a scan fail that does not take this fast path.",
 							 NULL, &setting_debug_require, REQUIRE_NOTHING,
 							 required_paths, PGC_USERSET, GUC_NOT_IN_SAMPLE,
 							 NULL, NULL, NULL);

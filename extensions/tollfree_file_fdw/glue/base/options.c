@@ -225,7 +225,7 @@ check_program_option(const char *name, const char *value)
 	ereport(ERROR,
 			(errcode(ERRCODE_SYNTAX_ERROR),
 			 errmsg("conflicting options \"%s\" and \"program\"", name),
-			 errdetail("Nothing is kept of what a program prints."),
+			 errdetail("The output of a program is not indexed or cached."),
 			 errhint("Drop the option \"%s\", or write the output to a file and set \"filename\".",
 					 name)));
 }

@@ -388,7 +388,7 @@ column_cache_prepare(ColumnCache *cache, IndexUse *index,
 		columns->ncolumns > 0 && !counts_all;
 	cache->unused_reason = !options_keep_columns(options) ?
 		"the column cache is switched off" :
-		!index->is_wanted ? index->unused_reason : "no value is asked for";
+		!index->is_wanted ? index->unused_reason : "the query needs no column";
 }
 
 /*

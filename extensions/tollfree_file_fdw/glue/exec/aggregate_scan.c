@@ -79,7 +79,7 @@ prepare_work(ForeignScanState *node)
 	aggregate->context.relid = intVal(list_nth(plan->fdw_private, PLAN_VARNO));
 	scan->filter = quals_push(&aggregate->context, quals, &scan->npushed);
 	if (scan->npushed < list_length(quals))
-		return "such a condition";
+		return "an unsupported condition";
 
 	/* Unlike what is private, the target list has been renumbered. */
 	aggregate->context.relid = plan_find_scan(&plan->scan.plan)->scan.scanrelid;

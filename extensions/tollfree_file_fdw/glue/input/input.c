@@ -87,7 +87,7 @@ open_reader(ScanInput *input, bool begins_small)
 	input->reader = reader_open(input->file, &input->columns, &input->layout,
 								0, begins_small);
 	if (input->reader == NULL)
-		input->slow_reason = "no regular file of a known size";
+		input->slow_reason = "not a regular file of known size";
 	else
 		input->batches = &input->reader->base;
 }

@@ -178,7 +178,7 @@ is_supported(PlannerInfo *root, RelOptInfo *input_rel, List *quals,
 
 	table_close(rel, NoLock);
 	quals_push(&context, quals, &npushed);
-	unsupported = npushed < list_length(quals) ? "such a condition" :
+	unsupported = npushed < list_length(quals) ? "an unsupported condition" :
 		aggregates_translate(&context, targets, &work);
 	if (unsupported == NULL)
 		unsupported = aggregates_unsupported(&context, &work);

@@ -255,7 +255,7 @@ translate_argument(const QualContext *context, Aggref *aggref,
 		case AGGREGATE_MAX:
 			spec->argument = palloc0(sizeof(Arithmetic));
 			return add_expression(context, spec->argument, (Node *) argument) ?
-				NULL : "an aggregate of such an expression";
+				NULL : "an aggregate of an unsupported expression";
 		case AGGREGATE_MIN_TEXT:
 		case AGGREGATE_MAX_TEXT:
 			if (!OidIsValid(aggref->inputcollid) ||
@@ -266,7 +266,7 @@ translate_argument(const QualContext *context, Aggref *aggref,
 			break;
 	}
 	return quals_find_column(context, argument, &spec->column) ?
-		NULL : "an aggregate of such an expression";
+		NULL : "an aggregate of an unsupported expression";
 }
 
 /* Do two aggregates without FILTER come to one state? */
@@ -328,7 +328,7 @@ translate_aggregate(const QualContext *context, Aggref *aggref,
 		target->index = share_state(work);
 		return unsupported;
 	}
-	return "such an aggregate";
+	return "an unsupported aggregate";
 }
 
 /* Translates a grouping column.  Returns NULL or why not. */
@@ -340,15 +340,15 @@ translate_key(const QualContext *context, Var *var, AggregateWork *work)
 	ColumnType	type;
 
 	if (!quals_find_column(context, (Expr *) var, &column))
-		return "grouping by such an expression";
+		return "grouping by an unsupported expression";
 	type = context->columns->specs[column].type;
 	if (type == COLUMN_OTHER || column_type_is_float(type))
-		return "grouping by a column of such a type";
+		return "grouping by a column of an unsupported type";
 	if (OidIsValid(var->varcollid) &&
 		!get_collation_isdeterministic(var->varcollid))
 		return "a nondeterministic collation";
 	if (work->nkeys == AGGREGATE_KEYS_MAX)
-		return "grouping by so many columns";
+		return "grouping by too many columns";
 	target->kind = RESULT_KEY;
 	target->index = work->nkeys;
 	work->keys[work->nkeys++] = column;
@@ -381,7 +381,7 @@ aggregates_translate(const QualContext *context, List *targets,
 		else if (IsA(expr, Var))
 			unsupported = translate_key(context, castNode(Var, expr), work);
 		else
-			unsupported = "grouping by such an expression";
+			unsupported = "grouping by an unsupported expression";
 		if (unsupported != NULL)
 			return unsupported;
 	}
