@@ -36,11 +36,11 @@ static const char *
 dialect_unsupported_csv(const Dialect *dialect)
 {
 	if (!dialect_is_plain(dialect->quote) || dialect->quote == '\\')
-		return "quote is no plain character";
+		return "quote is not a plain ASCII character";
 	if (dialect_is_value_byte(dialect->quote))
 		return "quote may be part of a value";
 	if (!dialect_is_plain(dialect->escape))
-		return "escape is no plain character";
+		return "escape is not a plain ASCII character";
 	if (dialect->delimiter == dialect->quote)
 		return "delimiter and quote are the same";
 	if (dialect->delimiter == '\\')
@@ -54,7 +54,7 @@ dialect_unsupported(const Dialect *dialect)
 	unsigned char delimiter = dialect->delimiter;
 
 	if (!dialect_is_plain(delimiter))
-		return "delimiter is no plain character";
+		return "delimiter is not a plain ASCII character";
 	for (size_t i = 0; i < dialect->null_length; i++)
 		if (dialect_is_line_end((unsigned char) dialect->null[i]))
 			return "null string has a line end";

@@ -47,7 +47,7 @@ typedef struct Dialect
 
 /*
  * Returns NULL if core/ reads this dialect, else why not: a few words for
- * EXPLAIN, such as "delimiter may be a hexadecimal digit".
+ * EXPLAIN, such as "delimiter may be a digit of an escape".
  */
 extern const char *dialect_unsupported(const Dialect *dialect);
 

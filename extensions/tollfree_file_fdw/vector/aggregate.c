@@ -106,7 +106,7 @@ aggregate_prepare(const AggregateOptions *options, const AggregateSpec *spec)
 	if (spec->column < 0 || spec->column >= options->ncolumns ||
 		!aggregate_takes_column(spec->kind,
 								options->columns[spec->column].type))
-		return "aggregate of another type";
+		return "unsupported argument of an aggregate";
 	return NULL;
 }
 
@@ -122,7 +122,7 @@ aggregate_unsupported(const AggregateOptions *options)
 		if (key < 0 || key >= options->ncolumns ||
 			options->columns[key].type == COLUMN_OTHER ||
 			column_type_is_float(options->columns[key].type))
-			return "grouping column is not of a fast type";
+			return "unsupported type of a grouping column";
 	}
 	for (int i = 0; i < options->nspecs; i++)
 	{

@@ -197,7 +197,7 @@ filter_prepare_children(FilterNode *node, const ColumnSpec *columns,
 	if (node->kind == FILTER_AND)
 		filter_merge_ranges(node, columns);
 	return node->kind == FILTER_NOT && node->nchildren != 1 ?
-		"NOT of other than one condition" : NULL;
+		"NOT needs one condition" : NULL;
 }
 
 /* Prepares a condition on one column, or on two. */
@@ -213,7 +213,7 @@ filter_prepare_column(FilterNode *node, const ColumnSpec *columns,
 	if (node->kind == FILTER_IS_NULL)
 		return NULL;
 	if (spec->type == COLUMN_OTHER)
-		return "type is not a fast one";
+		return "unsupported type";
 	if (node->kind == FILTER_IS_TRUE)
 		return spec->type == COLUMN_BOOL ? NULL : "type is not boolean";
 	if (node->kind == FILTER_COMPARE_COLUMNS)
