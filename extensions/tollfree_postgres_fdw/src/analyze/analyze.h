@@ -11,7 +11,7 @@
 #include "sql/deparse.h"
 
 /* The obstacle to an import if the remote server refuses the query */
-#define IMPORT_REFUSED "The remote server does not tell its user what it knows of the table."
+#define IMPORT_REFUSED "The remote user may not read the statistics of the table."
 
 /* A sample of the rows of a table */
 typedef struct Sample

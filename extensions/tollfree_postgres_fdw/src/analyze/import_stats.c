@@ -239,10 +239,10 @@ column_obstacle(const ImportedColumn *column)
 						name, column->identity, identity ? identity : "unknown");
 	if (field(column, NULL_FRAC) == NULL ||
 		field(column, AVG_WIDTH) == NULL || field(column, N_DISTINCT) == NULL)
-		return psprintf("Column \"%s\" has no statistics on the remote server, or none that its user may see.",
+		return psprintf("Column \"%s\" has no statistics on the remote server, or none that the remote user may read.",
 						name);
 	if (!is_sound(column))
-		return psprintf("Column \"%s\" has statistics on the remote server that contradict themselves.",
+		return psprintf("Column \"%s\" has inconsistent statistics on the remote server.",
 						name);
 	return NULL;
 }
@@ -369,7 +369,7 @@ table_obstacle(Relation rel, const PGresult *res)
 	if (PQntuples(res) == 0)
 		return "It has no columns on the remote server.";
 	if (strcmp(PQgetvalue(res, 0, IS_PLAIN), "t") != 0)
-		return "It is not a plain table on the remote server, or it has children there.";
+		return "It is not an ordinary table on the remote server, or has children there.";
 	return NULL;
 }
 
@@ -428,7 +428,7 @@ import_statistics(Relation rel, Session *session)
 		MyBEEntry->st_progress_command_target != RelationGetRelid(rel) ||
 		MyBEEntry->st_progress_param[PROGRESS_ANALYZE_CURRENT_CHILD_TABLE_RELID] != 0)
 		return pgstat_track_activities ?
-			"Its rows are wanted for the statistics of a table that it is a part of." :
+			"The statistics of its parent table need its rows." :
 			"The setting track_activities is off.";
 
 	sql = psprintf(STATISTICS_SQL "%s", deparse_regclass(rel));

@@ -33,28 +33,28 @@ static struct
 }			fast_paths[] = {
 
 	[FAST_DIRECT_RESULTS] = {"direct_results", true, true,
-	"Fetches results without a cursor that are small or will all be read."},
+	"Fetches small results, and those that will all be read, without a cursor."},
 	[FAST_READ_AHEAD] = {NULL, false, true, NULL},
 	[FAST_BINARY_RESULTS] = {"binary_results", true, true,
-	"Asks for rows in binary form where local and remote types are the same."},
+	"Fetches rows in binary format where local and remote types are the same."},
 	[FAST_CONSTANTS] = {"constants_as_parameters", true, true,
-	"Keeps short remote commands prepared whatever constants are in them."},
+	"Sends the constants of short remote commands as parameters of prepared statements."},
 	[FAST_LOOKUPS] = {"batched_lookups", true, true,
 	"Looks up the foreign rows of a join for many outer rows at once."},
 	[FAST_JOIN_ESTIMATES] = {"join_estimates", true, true,
-	"Takes a join by the remote server for a hash join, where it can be one."},
+	"Costs a remote join as a hash join where its conditions are hashable."},
 	[FAST_PARTIAL_AGGREGATES] = {"partial_aggregates", true, true,
-	"Has the servers of foreign partitions aggregate what PostgreSQL combines."},
+	"Pushes partial aggregation of foreign partitions down to their servers."},
 	[FAST_REMOTE_LIMITS] = {"remote_limits", true, true,
-	"Sends as LIMIT how many rows a query can use of a foreign scan."},
+	"Sends the number of rows that a query can use from a foreign scan as a LIMIT."},
 	[FAST_AUTOCOMMIT] = {"autocommit_scans", true, true,
-	"Sends a SELECT that is all of its transaction without beginning one."},
+	"Sends a SELECT without a remote transaction if the local transaction does nothing else."},
 	[FAST_PIPELINED_WRITES] = {"pipelined_writes", true, true,
-	"Writes rows without waiting for each where nobody can tell the difference."},
+	"Writes rows without waiting for each where the outcome is the same."},
 	[FAST_ARRAYS] = {"insert_arrays", true, true, NULL},
 	[FAST_PARALLEL_MODIFY] = {"parallel_modify", true, true, NULL},
 	[FAST_UNAWAITED_COMMIT] = {"unawaited_commit", false, true,
-	"Does not wait for the end of remote transactions that wrote nothing."}
+	"Does not wait for the COMMIT of remote transactions that wrote nothing."}
 };
 
 /* Defines the settings; called when the library is loaded. */

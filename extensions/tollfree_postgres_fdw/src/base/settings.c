@@ -89,7 +89,7 @@ settings_require(Requirement what, bool is_met)
 		if (pg_strcasecmp(lfirst(cell), requirements[what]) == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("\"%s\" is required, but is not how this would be executed",
+					 errmsg("statement cannot be executed by the required method \"%s\"",
 							requirements[what]),
 					 errhint("Reset \"tollfree_postgres_fdw.debug_require\".")));
 	}
@@ -114,7 +114,7 @@ settings_define(void)
 							STATEMENT_CACHE_SIZE_MIN, STATEMENT_CACHE_SIZE_MAX,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("tollfree_postgres_fdw.debug_require",
-							   "Makes statements fail that are not executed in the ways listed.",
+							   "Makes a statement fail that is not executed by the methods listed.",
 							   NULL, &debug_require, DEBUG_REQUIRE_DEFAULT,
 							   PGC_USERSET, GUC_NOT_IN_SAMPLE | GUC_LIST_INPUT,
 							   check_debug_require, NULL, NULL);
