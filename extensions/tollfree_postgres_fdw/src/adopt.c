@@ -33,7 +33,9 @@
 #define STOCK_WRAPPER "postgres_fdw"
 #define OUR_WRAPPER "tollfree_postgres_fdw"
 
-/* What gives a wrapper of before 19 its CONNECTION function */
+/*
+ * The command that adds the CONNECTION function to a wrapper created before 19
+ */
 #define UPDATE_STOCK "ALTER EXTENSION postgres_fdw UPDATE;"
 #define ADD_CONNECTION \
 	"ALTER FOREIGN DATA WRAPPER tollfree_postgres_fdw CONNECTION tollfree_postgres_fdw_connection;"
@@ -107,9 +109,9 @@ find_subscription(Oid server)
 }
 
 /*
- * Raises an ERROR if a subscription could no longer connect to the server.  Of a
- * wrapper that pg_upgrade has brought from before 19, PostgreSQL does not know the
- * function for that before remedy is executed.
+ * Raises an ERROR if a subscription could no longer connect to the server.  A
+ * wrapper that pg_upgrade has brought from before 19 has no CONNECTION
+ * function until remedy is executed.
  */
 static void
 check_subscriptions(const ForeignServer *server, const char *wrapper,
@@ -141,8 +143,8 @@ check_server(const ForeignServer *server)
 
 /*
  * Raises an ERROR if this transaction has used a table through postgres_fdw,
- * for whose remote locks our session would wait.  Whoever has used a table
- * holds a local lock on it.
+ * for whose remote locks our session would wait.  A transaction that has used
+ * a table holds a local lock on it.
  */
 static void
 check_unused(Oid relid)
@@ -161,7 +163,7 @@ check_unused(Oid relid)
 	}
 }
 
-/* Raises an ERROR if a server cannot come to this wrapper now. */
+/* Raises an ERROR if a server cannot be adopted now. */
 static void
 check_adopted_server(const ForeignServer *server)
 {
@@ -169,7 +171,7 @@ check_adopted_server(const ForeignServer *server)
 	check_server(server);
 }
 
-/* Raises an ERROR if a server cannot go back to postgres_fdw now. */
+/* Raises an ERROR if a server cannot be released now. */
 static void
 check_released_server(const ForeignServer *server)
 {

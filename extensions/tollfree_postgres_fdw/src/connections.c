@@ -2,10 +2,10 @@
  * connections.c
  *	  The SQL functions that show and close connections, and their counters.
  *
- * The counters are the sessions', and last as long as the backend.  Only the
- * bytes are the kernel's: a lost connection takes its count along, so the
- * present one's is shown.  Those of all backends are what sessions have added
- * by the end of a transaction (shared_counters.c).
+ * The counters belong to the sessions, and last as long as the backend. Bytes
+ * are counted by the kernel for each connection, so those of lost connections
+ * are not shown. The counters of all backends are in shared memory; sessions
+ * add to them at the end of a transaction (shared_counters.c).
  */
 #include "postgres.h"
 
@@ -22,7 +22,9 @@
 #include "session/shared_counters.h"
 #include "session/traffic.h"
 
-/* Can poll tell that the other side has closed?  If not the column is null. */
+/*
+ * Does poll report that the other side has closed? If not the column is null.
+ */
 #ifdef POLLRDHUP
 #define CAN_SEE_CLOSED true
 #else
@@ -30,7 +32,7 @@
 #define POLLRDHUP 0
 #endif
 
-/* A column that can be shown; it is null if its value is not known. */
+/* A result column; null if its value is not known. */
 typedef struct ShownColumn
 {
 	const char *name;
@@ -86,7 +88,7 @@ set_columns(TupleDesc desc, Datum *values, bool *nulls,
 /*
  * Adds a row of some columns and counters.  The function may have been created
  * by another version of the extension, with other columns.  So columns are
- * found by name, and one that is not known here is null.
+ * found by name, and an unknown one is null.
  */
 static void
 put_row(FunctionCallInfo fcinfo, const ShownColumn *columns, int ncolumns,
@@ -171,7 +173,7 @@ tollfree_postgres_fdw_get_connections(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Adds a row: a session's server and user, and what it has done. */
+/* Adds a row: a session's server and user, and its counters. */
 static void
 show_statistics(FunctionCallInfo fcinfo, const Session *session)
 {
@@ -190,7 +192,7 @@ show_statistics(FunctionCallInfo fcinfo, const Session *session)
 	put_row(fcinfo, columns, lengthof(columns), &counters);
 }
 
-/* The SQL function: what the sessions of this backend have done. */
+/* The SQL function: the counters of this backend's sessions. */
 Datum
 tollfree_postgres_fdw_statistics(PG_FUNCTION_ARGS)
 {
@@ -207,7 +209,7 @@ tollfree_postgres_fdw_statistics(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Removes what has been counted in databases that have been dropped since. */
+/* Removes the counters of dropped databases. */
 static void
 forget_databases(void)
 {
@@ -226,9 +228,8 @@ forget_databases(void)
 }
 
 /*
- * The SQL function of the view: what the sessions of each user mapping have
- * done.  Those that had no room of their own have neither database nor server
- * nor user.
+ * The SQL function of the view: the counters of each user mapping. The
+ * overflow entry has neither database nor server nor user.
  */
 Datum
 tollfree_postgres_fdw_all_statistics(PG_FUNCTION_ARGS)
@@ -256,7 +257,7 @@ tollfree_postgres_fdw_all_statistics(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* The SQL function: all of that begins anew. */
+/* The SQL function: resets these counters. */
 Datum
 tollfree_postgres_fdw_reset_statistics(PG_FUNCTION_ARGS)
 {

@@ -58,9 +58,8 @@ _PG_init(void)
 }
 
 /*
- * Has postgres_fdw plan a scan, with parameters in place of some constants if
- * that can be done.  Notes in the plan how much the remote server is expected
- * to send.
+ * Has postgres_fdw plan a scan, with parameters in place of constants where
+ * possible. Stores in the plan the expected size of the remote result.
  */
 static ForeignScan *
 plan_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
@@ -86,9 +85,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 	return plan;
 }
 
-/*
- * GetForeignPlan: a scan, perhaps of what a partial aggregation is made of.
- */
+/* GetForeignPlan: a scan, perhaps of the columns of a partial aggregation. */
 static ForeignScan *
 get_plan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 		 List *tlist, List *clauses, Plan *outer_plan)
@@ -124,7 +121,7 @@ plan_direct(PlannerInfo *root, ModifyTable *plan, Index target,
 }
 
 /*
- * Notes that postgres_fdw's connection is used, and has it import a schema.
+ * Records that postgres_fdw's connection is used, and has it import a schema.
  * Raises an ERROR if it would wait for ours, which has truncated a table.
  */
 static List *
@@ -140,7 +137,7 @@ import_schema(ImportForeignSchemaStmt *stmt, Oid server)
 	return stock->ImportForeignSchema(stmt, server);
 }
 
-/* EXPLAIN of a scan: what postgres_fdw shows, then what we add. */
+/* EXPLAIN of a scan: the lines of postgres_fdw, then ours. */
 static void
 explain_scan(ForeignScanState *node, ExplainState *es)
 {
@@ -167,7 +164,7 @@ explain_direct(ForeignScanState *node, ExplainState *es)
 	direct_explain(node, es);
 }
 
-/* Asks postgres_fdw for its routine, once per backend. */
+/* Gets the routine of postgres_fdw, once per backend. */
 static void
 load_stock(void)
 {
@@ -235,7 +232,7 @@ tollfree_postgres_fdw_handler(PG_FUNCTION_ARGS)
 
 /*
  * The SQL function: the connection string of a subscription to a server, by
- * postgres_fdw's function for that, which 19 is the first to have.
+ * postgres_fdw's function, which exists from 19 on.
  */
 Datum
 tollfree_postgres_fdw_connection(PG_FUNCTION_ARGS)

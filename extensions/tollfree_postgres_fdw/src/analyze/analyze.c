@@ -1,10 +1,10 @@
 /*
  * analyze.c
- *	  ANALYZE of foreign tables: which rows are asked for.
+ *	  ANALYZE of foreign tables: chooses the sample.
  *
- * One batch asks how large the remote table is, a second one how large its
- * partitions and children are if there are any, and one brings the sample
- * (sample.c).  The option analyze_sampling says which rows are sent:
+ * One batch queries the size of the remote table, a second one that of its
+ * partitions and children if there are any, and one the sample (sample.c).
+ * The option analyze_sampling says which rows are sent:
  *
  *	off			all of them
  *	random		each with the same probability
@@ -13,17 +13,18 @@
  *	auto		some rows of some blocks, as ANALYZE of a local table
  *	import		none: the remote server's own statistics, import_stats.c
  *
- * auto asks for as many blocks as rows are wanted, and for about one row of
- * each: rows of one block tend to be alike, so whole blocks would have too few
- * distinct values.  If reading all blocks takes no longer, auto is bernoulli.
+ * auto reads as many blocks as the sample has rows, and about one row of
+ * each: rows of one block tend to be alike, so whole blocks would have too
+ * few distinct values.  If reading all blocks takes no longer, auto is
+ * bernoulli.
  *
  * random and bernoulli use a condition on a hash of ctid if the remote server
- * can execute it in parallel, and rows have a ctid that the user may read.
- * In one process TABLESAMPLE is faster: it looks only into rows it chooses,
- * and sends them in order, without ctid.
+ * can execute it in parallel, and rows have a ctid that the user may read. In
+ * one process TABLESAMPLE is faster: it reads only the rows it chooses, and
+ * sends them in order, without ctid.
  *
- * If the remote user may not ask for a table's size, all rows are asked for,
- * as postgres_fdw does.
+ * If the remote user may not read a table's size, all rows are fetched, as
+ * postgres_fdw does.
  */
 #include "postgres.h"
 
@@ -52,10 +53,10 @@
 #define TABLESAMPLE_VERSION 90500
 
 /*
- * What reading costs the remote server, in units of about 40 ns.  Some blocks
- * cost something for each block, and for each row in it, since all of them pass
- * through the executor.  All blocks cost something for each block only: less by
- * a hash in three processes than by TABLESAMPLE in one.
+ * Costs of reading remotely, in units of about 40 ns.  Some blocks cost
+ * something for each block, and for each row in it, since all of them pass
+ * through the executor.  All blocks cost something for each block only: less
+ * by a hash in three processes than by TABLESAMPLE in one.
  *
  * Fitted to the times of the queries with 7, 58 and 226 rows a block;
  * lab/benchmarks/analyze.py measures the result.
@@ -67,12 +68,12 @@
 
 /*
  * How much the number of rows may differ from the remote statistics: by this
- * share, or by so many standard deviations, whichever is more.
+ * share, or by this many standard deviations, whichever is more.
  */
 #define ROWS_DOUBT 0.1
 #define CHANCE 3
 
-/* What the remote server says of a table, with its partitions */
+/* Size of a remote table, with its partitions */
 typedef struct RemoteTable
 {
 	Oid			relid;			/* of the foreign table */
@@ -83,15 +84,16 @@ typedef struct RemoteTable
 	bool		has_parts;		/* are there partitions or children? */
 	bool		is_known;		/* do statistics tell how many rows it has? */
 	bool		has_jit;		/* does the remote server compile queries? */
-	bool		is_hidden;		/* may the user ask only for its blocks? */
+	bool		is_hidden;		/* may the user read only the number of its
+								 * blocks? */
 	double		pages;
 	double		rows;			/* 0 if not known, or if it is a view */
 } RemoteTable;
 
-/* What AnalyzeForeignTable found; of RemoteTable, in TopMemoryContext */
+/* Results of AnalyzeForeignTable; of RemoteTable, in TopMemoryContext */
 static List *described = NIL;
 
-/* Takes what is known of a table out of there; false if nothing is. */
+/* Removes and returns the entry of a table; false if there is none. */
 static bool
 take_description(Oid relid, RemoteTable *table)
 {
@@ -121,8 +123,8 @@ owners_session(Relation rel)
 }
 
 /*
- * Asks a question whose answer is one row of numbers; a NULL is 0.  False if
- * the remote server refuses.
+ * Executes a query that returns one row of numbers; a NULL is 0. False if the
+ * remote server refuses it.
  */
 static bool
 ask(Session *session, const char *sql, double *answers, int nanswers)
@@ -137,8 +139,8 @@ ask(Session *session, const char *sql, double *answers, int nanswers)
 }
 
 /*
- * Asks for a table's blocks only, as postgres_fdw does, which needs no right to
- * read the catalogs.
+ * Queries only the number of a table's blocks, as postgres_fdw does, which
+ * needs no right to read the catalogs.
  */
 static RemoteTable
 describe_hidden(Relation rel, Session *session)
@@ -156,14 +158,14 @@ describe_hidden(Relation rel, Session *session)
 	return table;
 }
 
-/* A number in the answer to deparse_table; a NULL is 0. */
+/* A number in the result of deparse_table's query; a NULL is 0. */
 static double
 number(const PGresult *res, TableColumn column)
 {
 	return strtod(PQgetvalue(res, 0, column), NULL);
 }
 
-/* A yes or no in that answer; a NULL is a no. */
+/* A Boolean in that result; a NULL is false. */
 static bool
 is_yes(const PGresult *res, TableColumn column)
 {
@@ -188,7 +190,10 @@ blocks_for_workers(const PGresult *res)
 	return 3 * Max(kilobytes * 1024.0 / number(res, TABLE_BLOCK_SIZE), 1);
 }
 
-/* Takes a table's own blocks and rows from the answer to deparse_table. */
+/*
+ * Takes a table's own blocks and rows from the result of deparse_table's
+ * query.
+ */
 static void
 take_size(RemoteTable *table, const PGresult *res)
 {
@@ -207,7 +212,9 @@ take_size(RemoteTable *table, const PGresult *res)
 		table->rows = Max(rows, 0) / analyzed * table->pages;
 }
 
-/* Asks for the blocks and rows of a table with its children; false if refused. */
+/*
+ * Queries the blocks and rows of a table with its children; false if refused.
+ */
 static bool
 ask_tree(RemoteTable *table, Relation rel, Session *session)
 {
@@ -225,7 +232,7 @@ ask_tree(RemoteTable *table, Relation rel, Session *session)
 
 /*
  * How many blocks the rows of a view or a remote foreign table would fill, by
- * the estimates of the remote planner; 0 if that refuses to say, as of one that
+ * the estimates of the remote planner; 0 if it refuses, as for a relation that
  * the user may not read.
  */
 static double
@@ -252,9 +259,9 @@ explain_pages(Relation rel, Session *session)
 }
 
 /*
- * Asks how large a table is.  A remote view has no size, but gets an estimated
- * one if it is a child here: ANALYZE of the parent takes rows of each child in
- * proportion to its size.
+ * Queries the size of a table. A remote view has no size, but gets an
+ * estimated one if it is a child here: ANALYZE of the parent takes rows of
+ * each child in proportion to its size.
  */
 static RemoteTable
 describe(Relation rel)
@@ -309,7 +316,7 @@ is_cheaper_by_blocks(const RemoteTable *table, int target)
 }
 
 /*
- * Decides what to ask for: all rows if there are no more than are wanted, or
+ * Plans the sample: all rows if there are no more than the sample's target, or
  * if their number is not known.
  */
 static SamplePlan
@@ -332,7 +339,7 @@ plan_sample(SamplingMethod method, const RemoteTable *table, int target)
 	{
 		case SAMPLING_AUTO:
 			plan.blocks = target / table->pages;
-			/* Some more than wanted, for chance may bring fewer. */
+			/* Somewhat more than the target, since chance may yield fewer. */
 			plan.rows = Min(1.0, (target + 3 * sqrt(target)) /
 							(table->rows * plan.blocks));
 			break;
@@ -352,14 +359,16 @@ plan_sample(SamplingMethod method, const RemoteTable *table, int target)
 	return plan;
 }
 
-/* Estimates the rows of the table by those that were seen. */
+/* Estimates the rows of the table from the rows received. */
 static double
 count_rows(const SamplePlan *plan, double seen)
 {
 	return rint(seen / (plan->blocks * plan->rows));
 }
 
-/* Do the rows seen differ from the remote statistics by more than chance? */
+/*
+ * Do the rows received differ from the remote statistics by more than chance?
+ */
 static bool
 is_surprising(const RemoteTable *table, const SamplePlan *plan, double seen)
 {
@@ -372,7 +381,10 @@ is_surprising(const RemoteTable *table, const SamplePlan *plan, double seen)
 	return fabs(seen / expected - 1) > Max(ROWS_DOUBT, CHANCE * sqrt(variance));
 }
 
-/* Imports the statistics of a table, or says why not and returns false. */
+/*
+ * Imports the statistics of a table; otherwise reports the obstacle and
+ * returns false.
+ */
 static bool
 import(Relation rel, int elevel, const RemoteTable *table)
 {
@@ -401,9 +413,9 @@ take_sample(Sample *sample, SamplingMethod method, const RemoteTable *table)
 }
 
 /*
- * Samples the rows of a table by a method: again if chosen blocks brought no
- * row, or if far fewer rows came than the remote statistics say.  Corrects the
- * number of the table's rows.
+ * Samples the rows of a table by a method; again if the chosen blocks had no
+ * row, or far fewer rows than the remote statistics say.  Corrects the number
+ * of the table's rows.
  */
 static void
 sample_table(Sample *sample, SamplingMethod method, RemoteTable *table)
@@ -433,7 +445,8 @@ sample_table(Sample *sample, SamplingMethod method, RemoteTable *table)
 
 /*
  * AcquireSampleRowsFunc: samples the rows of a foreign table; returns their
- * number.  If that is 0 ANALYZE leaves statistics, as imported ones, alone.
+ * number.  If that is 0 ANALYZE does not change the statistics, so imported
+ * ones remain.
  */
 static int
 acquire_sample(Relation rel, int elevel, HeapTuple *rows, int target,

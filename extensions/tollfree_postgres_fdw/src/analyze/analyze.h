@@ -10,7 +10,7 @@
 #include "session/state.h"
 #include "sql/deparse.h"
 
-/* The obstacle to an import if the remote server refuses the query */
+/* Reported if the remote server refuses the query for statistics */
 #define IMPORT_REFUSED "The remote user may not read the statistics of the table."
 
 /* A sample of the rows of a table */
@@ -19,7 +19,7 @@ typedef struct Sample
 	Relation	rel;
 	SamplePlan	plan;
 	HeapTuple  *rows;			/* rows kept */
-	int			target;			/* rows wanted */
+	int			target;			/* target number of rows */
 	int			nrows;			/* rows kept, at most target */
 	double		seen;			/* rows sent, kept or not */
 } Sample;

@@ -4,13 +4,13 @@
  *
  * One query reads the remote view pg_stats, which has all statistics of types
  * that are analyzed in the standard way, and the answer is written into
- * pg_statistic here.  ANALYZE gets no rows: then it sets the table's size and
- * leaves pg_statistic alone.
+ * pg_statistic here.  ANALYZE gets no rows: then it sets the table's size
+ * and does not change pg_statistic.
  *
  * All columns are imported or none.  Statistics that are out of date, or of
- * values of another type or sort order, would mislead the planner.  So
- * anything that may not mean the same here is an obstacle: the caller reports
- * it, and samples rows instead.
+ * values of another type or sort order, would mislead the planner.  So any
+ * difference in meaning is an obstacle: the caller reports it, and samples
+ * rows instead.
  */
 #include "postgres.h"
 
@@ -42,8 +42,8 @@
 #include "wire/rows.h"
 
 /*
- * A column's type, and all that decides how its values sort, as text, which is
- * compared.  Columns that not every version has are read through to_jsonb.
+ * A column's type and sort order as text, for comparison. Catalog columns that
+ * some versions lack are read through to_jsonb.
  */
 #define COLUMN_IDENTITY \
 	"pg_catalog.concat_ws(' ', pg_catalog.format_type(a.atttypid, a.atttypmod)," \
@@ -68,7 +68,7 @@ enum
 {
 	IS_PLAIN,					/* is it a table or materialized view without
 								 * children? */
-	IS_STALE,					/* are they of other rows than there are? */
+	IS_STALE,					/* are the statistics out of date? */
 	NAME,
 	IDENTITY,
 	NULL_FRAC,
@@ -84,8 +84,7 @@ enum
 /* The remote query; the table is appended as a regclass. */
 #define STATISTICS_SQL \
 	"SELECT c.relkind IN ('r', 'm') AND NOT c.relhassubclass," \
-	/* as autovacuum decides it by default, with what this session has not
-	 * reported yet; or the table was emptied or written anew */ \
+	/* by autovacuum's default rule, including changes that this session has not reported yet; or the table was truncated or rewritten */ \
 	" pg_catalog.pg_stat_get_mod_since_analyze(c.oid)" \
 	" + pg_catalog.pg_stat_get_xact_tuples_inserted(c.oid)" \
 	" + pg_catalog.pg_stat_get_xact_tuples_updated(c.oid)" \
@@ -420,9 +419,9 @@ import_statistics(Relation rel, Session *session)
 	int			nestlevel;
 
 	/*
-	 * ANALYZE of a parent asks for this table's rows, too; a foreign table
-	 * with children is asked twice.  Only the progress report tells for which
-	 * table ANALYZE is working.
+	 * ANALYZE of a parent samples this table's rows, too; a foreign table
+	 * with children is sampled twice. Only the progress report shows which
+	 * table ANALYZE is processing.
 	 */
 	if (MyBEEntry == NULL || MyBEEntry->st_progress_command != PROGRESS_COMMAND_ANALYZE ||
 		MyBEEntry->st_progress_command_target != RelationGetRelid(rel) ||
@@ -440,7 +439,11 @@ import_statistics(Relation rel, Session *session)
 		if (PQnfields(res) != NUM_COLUMNS)
 			elog(ERROR, "unexpected answer from the remote server to: %s",
 				 sql);
-		/* The settings under which the remote server wrote types and values. */
+
+		/*
+		 * The settings under which the remote server printed types and
+		 * values.
+		 */
 		nestlevel = rows_enter_transmission(true);
 		obstacle = take_over(rel, res);
 		rows_leave_transmission(nestlevel);

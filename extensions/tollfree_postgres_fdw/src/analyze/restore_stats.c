@@ -1,13 +1,14 @@
 /*
  * restore_stats.c
- *	  postgres_fdw's import of statistics, which PostgreSQL 19 brings, over our
+ *	  postgres_fdw's import of statistics, new in PostgreSQL 19, over our
  *	  connection.
  *
- * The option is named restore_stats in betas of 19; import_stats is understood,
- * too.  ANALYZE asks here before it asks for rows, and imports what the remote
- * server has, stale or not, as postgres_fdw does: one query reads the sizes and
- * the columns' statistics, and PostgreSQL's own functions take them over.  What
- * cannot be imported is warned of in the words of postgres_fdw, and sampled.
+ * The option is named restore_stats in betas of 19; import_stats is
+ * understood, too.  ANALYZE calls this before it samples rows, and imports
+ * the remote statistics, stale or not, as postgres_fdw does: one query reads
+ * the sizes and the columns' statistics, and PostgreSQL's own functions store
+ * them.  If something cannot be imported, the warning is that of
+ * postgres_fdw, and the table is sampled.
  *
  * analyze_sampling 'import' (import_stats.c) works on all majors, and only
  * imports what is not out of date.
@@ -78,7 +79,7 @@ static const Oid column_types[NUM_COLUMNS] = {
 	[RANGE_EMPTY_FRAC] = FLOAT4OID,[RANGE_BOUNDS] = TEXTOID
 };
 
-/* One column that ANALYZE wants */
+/* One column of the ANALYZE command */
 typedef struct WantedColumn
 {
 	AttrNumber	attnum;
@@ -97,7 +98,7 @@ typedef struct Restoration
 	WantedColumn *columns;		/* in the order of their remote names */
 	int			version;		/* of the remote server */
 	const PGresult *res;
-	double		tuples;			/* as the remote server knows */
+	double		tuples;			/* as the remote server has it */
 } Restoration;
 
 static int
@@ -121,7 +122,7 @@ is_listed(List *names, const char *name)
 	return names == NIL;
 }
 
-/* Finds the columns that are to have statistics. */
+/* Finds the columns to be analyzed. */
 static void
 find_columns(Restoration *restored, List *names)
 {
@@ -214,7 +215,10 @@ match_columns(Restoration *restored)
 	return true;
 }
 
-/* May the statistics be imported?  Else warns.  Without rows only sizes are. */
+/*
+ * May the statistics be imported? Warns if not. Of an empty table only sizes
+ * are.
+ */
 static bool
 check_remote(Restoration *restored)
 {
@@ -301,7 +305,10 @@ restore(const Restoration *restored)
 	return true;
 }
 
-/* Asks the remote server, and imports what it says; false with a warning if not. */
+/*
+ * Queries the remote statistics and imports them; false with a warning if it
+ * cannot.
+ */
 static bool
 fetch_and_restore(Restoration *restored, Session *session)
 {
@@ -329,7 +336,7 @@ fetch_and_restore(Restoration *restored, Session *session)
 	return done;
 }
 
-/* Does a table's option, or else its server's, ask for the import? */
+/* Does a table's option, or else its server's, request the import? */
 static bool
 is_wanted(Oid relid)
 {
@@ -337,7 +344,7 @@ is_wanted(Oid relid)
 		option_of_table_is_true(relid, "import_stats", false);
 }
 
-/* Imports a table's statistics; false if ANALYZE is to ask for rows. */
+/* Imports a table's statistics; false if ANALYZE has to sample rows. */
 static bool
 import_foreign_statistics(Relation rel, List *names, int elevel)
 {

@@ -2,9 +2,10 @@
  * sample.c
  *	  The sample of a foreign table's rows, read as it arrives.
  *
- * A row is converted only if it is kept.  If more rows come than are wanted,
- * later ones replace others at random.  In the end the rows are put back into
- * the order of the remote table, which ANALYZE computes the correlation from.
+ * A row is converted only if it is kept.  If more rows arrive than the
+ * target, later ones replace others at random.  In the end the rows are put
+ * back into the order of the remote table, which ANALYZE computes the
+ * correlation from.
  */
 #include "postgres.h"
 
@@ -23,9 +24,9 @@
 #include "wire/rows.h"
 
 /*
- * The remote planner takes a sample for a large part of the table.  So it would
- * compile the query, which takes longer than it saves.  The transaction may go
- * on, so jit is switched on again.
+ * The remote planner takes a sample for a large part of the table.  So it
+ * would compile the query, which takes longer than it saves.  The transaction
+ * may continue, so jit is switched on again.
  */
 #define JIT_OFF "SET LOCAL jit = off"
 #define JIT_ON "SET LOCAL jit = on"
@@ -78,7 +79,7 @@ keep_row(SampleState *state, PGresult *res, int row)
 	MemoryContextSwitchTo(old);
 }
 
-/* Keeps or skips a row, so that all have the same chance to be kept. */
+/* Keeps or skips a row, each with the same probability. */
 static void
 take_row(SampleState *state, PGresult *res, int row)
 {
@@ -93,8 +94,8 @@ take_row(SampleState *state, PGresult *res, int row)
 }
 
 /*
- * Reads one more result; false after the last one.  A part of the sample must
- * not be taken for all of it.
+ * Reads one more result; false after the last one. Raises an ERROR rather than
+ * return an incomplete sample.
  */
 static bool
 read_result(SampleState *state)
@@ -127,8 +128,8 @@ read_result(SampleState *state)
 }
 
 /*
- * PendingWork's drain: receives the rest, so that the session can be used for
- * something else, by a type's input function.
+ * PendingWork's drain: receives all remaining rows, so that the session can be
+ * used otherwise, as by a type's input function.
  */
 static void
 drain_sample(void *arg)
@@ -201,7 +202,7 @@ compare_rows(const void *a, const void *b)
 	return ItemPointerCompare(&left->t_self, &right->t_self);
 }
 
-/* Reads the sample that its plan asks for, in place of an earlier one. */
+/* Reads the planned sample, in place of an earlier one. */
 void
 sample_read(Sample *sample, Session *session)
 {
