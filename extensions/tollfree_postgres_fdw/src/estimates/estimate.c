@@ -1,10 +1,10 @@
 /*
  * estimate.c
- *	  An estimate that the remote server gives of a scan, join or aggregate.
+ *	  A remote estimate of a scan, join or aggregate.
  *
- * The question is the query that postgres_fdw plans for the path.  What is made
- * of the answer is what postgres_fdw makes of it: the remote costs, those of
- * conditions and columns that are computed here, and those of sending rows.
+ * The query that postgres_fdw plans for the path is explained remotely.  The
+ * path's cost is computed as postgres_fdw computes it: the remote cost, that
+ * of conditions and columns that are computed here, and that of sending rows.
  */
 #include "postgres.h"
 
@@ -41,8 +41,8 @@ split_quals(Estimate *estimate, List *quals)
 }
 
 /*
- * The conditions of a table's scan.  Those without columns are among them: the
- * remote server does not check them, but postgres_fdw asks as if it did.
+ * The conditions of a table's scan, with those without columns: the remote
+ * server does not check them, but postgres_fdw includes them in its EXPLAIN.
  */
 static List *
 find_clauses(const RelOptInfo *rel, const ParamPathInfo *param)
@@ -67,7 +67,7 @@ find_clauses(const RelOptInfo *rel, const ParamPathInfo *param)
 }
 
 /*
- * The estimate to be asked for of a path, which need not have costs.
+ * An estimate, not yet made, of a path, which need not have costs.
  * restrictions are the conditions of a join.
  */
 Estimate *
@@ -133,7 +133,7 @@ add_quals(PlannerInfo *root, Estimate *estimate, List *quals)
 	estimate->rel_total += cost.per_tuple * estimate->answer.rows;
 }
 
-/* Adds the costs of columns, so many times, for each row that is returned. */
+/* Adds the costs of columns, times a factor, for each row that is returned. */
 static void
 add_columns(Estimate *estimate, QualCost cost, int times)
 {
@@ -143,8 +143,8 @@ add_columns(Estimate *estimate, QualCost cost, int times)
 }
 
 /*
- * Computes rows and costs from the answer.  target is that of a path that sorts a
- * query's result, if it has another one than the relation; or NULL.
+ * Computes rows and costs from the remote plan's.  target is that of a path
+ * that sorts a query's result, if it differs from the relation's; or NULL.
  */
 void
 estimate_finish(PlannerInfo *root, Estimate *estimate,
@@ -176,7 +176,7 @@ estimate_finish(PlannerInfo *root, Estimate *estimate,
 	add_sending(rel, answer->rows, &estimate->startup, &estimate->total);
 }
 
-/* Gives a path the rows and costs that were estimated. */
+/* Sets a path's rows and costs from the estimate. */
 void
 estimate_apply(Path *path, const Estimate *estimate)
 {
@@ -186,8 +186,8 @@ estimate_apply(Path *path, const Estimate *estimate)
 }
 
 /*
- * Gives a path with a LIMIT, and with no order, rows and costs by the estimate
- * without one: the remote server is not asked for it.
+ * Sets rows and costs of a path with a LIMIT, and with no order, from the
+ * estimate without the LIMIT.
  */
 void
 estimate_limit(Path *path, const Estimate *estimate,
@@ -222,7 +222,7 @@ estimate_keep(RelOptInfo *rel, List *estimates)
 	memory_keep(rel, MEMORY_ESTIMATES, estimates);
 }
 
-/* The estimates of a relation; NIL if the remote server was not asked for any. */
+/* The estimates of a relation; NIL if there are none. */
 List *
 estimate_find(const RelOptInfo *rel)
 {

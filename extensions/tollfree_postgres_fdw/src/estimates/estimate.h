@@ -1,6 +1,6 @@
 /*
  * estimate.h
- *	  An estimate that the remote server gives of a scan, join or aggregate.
+ *	  A remote estimate of a scan, join or aggregate.
  */
 #ifndef TOLLFREE_FDW_ESTIMATE_H
 #define TOLLFREE_FDW_ESTIMATE_H
@@ -8,7 +8,7 @@
 #include "foreign/fdwapi.h"
 #include "nodes/pathnodes.h"
 
-/* What the remote server says of the rows that it would send */
+/* The remote plan's costs and rows */
 typedef struct EstimateAnswer
 {
 	double		rows;
@@ -20,7 +20,7 @@ typedef struct EstimateAnswer
 typedef struct Estimate
 {
 	RelOptInfo *rel;			/* a table, a join or a grouping */
-	List	   *pathkeys;		/* order in which rows are to come */
+	List	   *pathkeys;		/* required order of rows */
 	ParamPathInfo *param;		/* of a scan with parameters, or NULL */
 
 	char	   *sql;			/* the EXPLAIN */
@@ -30,7 +30,7 @@ typedef struct Estimate
 	List	   *received;		/* columns of a grouping, as they are sent */
 	EstimateAnswer answer;		/* explain.c */
 
-	/* what follows from the answer */
+	/* computed from the remote plan */
 	double		rows;			/* of the path */
 	Cost		rel_startup;	/* before rows are sent */
 	Cost		rel_total;

@@ -1,17 +1,17 @@
 /*
  * estimates.c
- *	  Planning, with estimates that the remote server is asked for.
+ *	  Planning with remote estimates.
  *
- * With use_remote_estimate postgres_fdw asks over its own connection: each
- * estimate costs a round trip, each session has two connections, and what one of
- * them locks the other one waits for, in a deadlock that no server
- * detects.  So postgres_fdw plans such a table as if it lacked the option
- * (hidden.c), and all that it is not to ask follows from that: relations made of
- * it do not have it either.  Of the paths that postgres_fdw then makes, and
- * of those that it makes for estimates alone, we ask (explain.c) and compute the
+ * With use_remote_estimate postgres_fdw executes EXPLAIN over its own
+ * connection: each estimate costs a round trip, each session has two
+ * connections, and one of them may wait for a lock of the other, in a
+ * deadlock that no server detects.  So postgres_fdw plans such a table as if
+ * it lacked the option (hidden.c).  Relations made of the table then lack it,
+ * too.  We have the paths that postgres_fdw makes, and those that it would
+ * make for estimates alone, explained remotely (explain.c), and compute the
  * rows and costs that it would have computed (estimate.c).
  *
- * Tables are in scans.c, joins in joins.c, what is above them here.
+ * Tables are in scans.c, joins in joins.c, upper relations here.
  */
 #include "postgres.h"
 
@@ -55,10 +55,14 @@ get_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
 {
 	RemoteJoin	join;
 
-	/* postgres_fdw would take partial aggregates for columns, and fail. */
+	/* postgres_fdw would treat partial aggregates as columns, and fail. */
 	if (compat_is_grouped(rel))
 		return;
-	/* postgres_fdw looks at a join once, however many pairs make it. */
+
+	/*
+	 * postgres_fdw adds paths to a join relation once, for the first pair
+	 * that makes it.
+	 */
 	if (rel->fdw_private != NULL)
 		return;
 	if (joins_are_asked(outer, inner))
@@ -72,8 +76,8 @@ get_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
 }
 
 /*
- * Asks about a path above the joins.  target is that of the query's result, if the
- * path sorts that; or NULL.
+ * Estimates a path of an upper relation.  target is that of the query's
+ * result, if the path sorts that; or NULL.
  */
 static Estimate *
 ask(PlannerInfo *root, ForeignPath *path, const PathTarget *target)
@@ -88,8 +92,8 @@ ask(PlannerInfo *root, ForeignPath *path, const PathTarget *target)
 }
 
 /*
- * Gives a path that postgres_fdw has made above the joins the costs that the
- * server tells, if it was asked about what is below.
+ * Sets the costs of postgres_fdw's path of an upper relation by a remote
+ * estimate, if its input has one.
  */
 static void
 cost_upper_path(PlannerInfo *root, UpperRelationKind stage,
@@ -109,7 +113,7 @@ cost_upper_path(PlannerInfo *root, UpperRelationKind stage,
 		estimate_limit(&path->path, linitial(below), extra);
 }
 
-/* Has postgres_fdw make paths above the joins, and gives them their costs. */
+/* Has postgres_fdw make paths of an upper relation, and sets their costs. */
 static void
 add_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 				RelOptInfo *rel, void *extra)

@@ -1,6 +1,6 @@
 /*
  * estimates.h
- *	  Planning, with estimates that the remote server is asked for.
+ *	  Planning with remote estimates.
  */
 #ifndef TOLLFREE_FDW_ESTIMATES_H
 #define TOLLFREE_FDW_ESTIMATES_H

@@ -1,14 +1,14 @@
 /*
  * explain.c
- *	  Asking the remote server for estimates.
+ *	  Executes EXPLAINs for remote estimates.
  *
- * The questions are EXPLAINs in the remote transaction of the session that
- * executes the query, and go there in one batch.  So they cost one round trip,
- * and no connection.  With use_remote_estimate they are part of what the user
- * asked: an error of one ends the planning, as with postgres_fdw.
+ * They are executed in the remote transaction of the session that executes
+ * the query, in one batch.  So they cost one round trip, and no connection.
+ * With use_remote_estimate an error of one ends the planning, as with
+ * postgres_fdw.
  *
- * An answer is kept while the query is planned: the same relation may come twice
- * in it, and GEQO makes the same joins again.
+ * A result is kept while the query is planned: the query may have the same
+ * relation twice, and GEQO makes the same joins again.
  */
 #include "postgres.h"
 
@@ -21,7 +21,7 @@
 #include "session/session.h"
 #include "xact/transaction.h"
 
-/* A question, and its answer; in the memory of the query */
+/* An EXPLAIN, and its result; in the memory of the query */
 typedef struct KnownAnswer
 {
 	Oid			user;
@@ -31,11 +31,11 @@ typedef struct KnownAnswer
 	EstimateAnswer answer;
 } KnownAnswer;
 
-/* The query that asked last, until its memory goes; and what it was answered */
+/* The query planned last, until its memory is freed; and its results */
 static const PlannerGlobal *known_query = NULL;
 static List *known_answers = NIL;	/* of KnownAnswer */
 
-/* Forgets a query; called when its memory goes. */
+/* Forgets a query; called when its memory is freed. */
 static void
 forget(void *query)
 {
@@ -45,7 +45,7 @@ forget(void *query)
 	known_answers = NIL;
 }
 
-/* From here on the answers to this query are kept, in its memory. */
+/* Begins to keep the results for this query, in its memory. */
 static void
 begin_query(PlannerGlobal *query)
 {
@@ -62,14 +62,14 @@ begin_query(PlannerGlobal *query)
 	known_answers = NIL;
 }
 
-/* The hash value of a question. */
+/* The hash value of an EXPLAIN. */
 static uint32
 hash_sql(const char *sql)
 {
 	return hash_bytes((const unsigned char *) sql, strlen(sql));
 }
 
-/* The answer to a question, if it has been asked; or NULL. */
+/* The result of an EXPLAIN, if it has been executed; or NULL. */
 static KnownAnswer *
 find_answer(const Estimate *question)
 {
@@ -88,7 +88,7 @@ find_answer(const Estimate *question)
 	return NULL;
 }
 
-/* Adds a question whose answer is to come. */
+/* Adds an EXPLAIN whose result is pending. */
 static KnownAnswer *
 add_question(const Estimate *question)
 {
@@ -104,7 +104,7 @@ add_question(const Estimate *question)
 	return added;
 }
 
-/* Reads what EXPLAIN says of the topmost node; false if that is something else. */
+/* Reads the topmost node of EXPLAIN's output; false if it has another form. */
 static bool
 read_answer(PGresult *res, EstimateAnswer *answer)
 {
@@ -116,7 +116,7 @@ read_answer(PGresult *res, EstimateAnswer *answer)
 			   &answer->total, &answer->rows, &answer->width) == 4;
 }
 
-/* Waits for the answer to a question.  Raises its error. */
+/* Waits for the result of an EXPLAIN.  Raises its error. */
 static void
 receive(Session *session, KnownAnswer *question)
 {
@@ -132,7 +132,7 @@ receive(Session *session, KnownAnswer *question)
 	session_end_command(session, question->sql);
 }
 
-/* Asks all these questions of one user to one server, in one batch. */
+/* Executes the EXPLAINs of one user on one server, in one batch. */
 static void
 ask(List *questions)
 {
@@ -155,7 +155,7 @@ ask(List *questions)
 	pfree(commands);
 }
 
-/* Asks the questions, which are for several sessions. */
+/* Executes the EXPLAINs, which may be of several sessions. */
 static void
 ask_all(List *questions)
 {
@@ -182,14 +182,14 @@ ask_all(List *questions)
 }
 
 /*
- * Has all these estimates answered.  After an error no answer is kept: some are
- * missing.
+ * Completes all these estimates.  After an error no result is kept, as some
+ * are missing.
  */
 void
 explain_ask(PlannerInfo *root, List *estimates)
 {
 	List	   *answers = NIL;	/* of all */
-	List	   *questions = NIL;	/* those that are to be asked */
+	List	   *questions = NIL;	/* those to be executed */
 	ListCell   *cell;
 	ListCell   *answer;
 

@@ -2,14 +2,15 @@
  * hidden.c
  *	  Planning by postgres_fdw without use_remote_estimate.
  *
- * With use_remote_estimate postgres_fdw asks over a connection of its own, which
- * it cannot be kept from.  It reads the option when it is asked for the size of a
- * table, and only then, from the rows of the table and the server in the system
- * cache.  While that callback runs, the cache's entries show these rows without the
- * option.  They are pinned, and shown as they are again whatever happens.  What
- * they show meanwhile is seen by this backend alone.
+ * With use_remote_estimate postgres_fdw gets estimates over a connection of
+ * its own.  It reads the option only in GetForeignRelSize, from the rows of
+ * the table and the server in the system cache.  While that callback runs,
+ * the cache's entries point to copies of these rows without the option.  The
+ * entries are pinned, and restored also after an error.  Only this backend
+ * sees the copies.
  *
- * Were an entry replaced in between, postgres_fdw would ask as without us.
+ * If an entry is invalidated meanwhile, postgres_fdw gets estimates as
+ * without us.
  */
 #include "postgres.h"
 
@@ -33,10 +34,10 @@ typedef struct CacheEntry
 {
 	HeapTuple	tuple;			/* pinned */
 	HeapTupleData shown;		/* its row */
-	HeapTupleData stripped;		/* the same without the option */
+	HeapTupleData stripped;		/* its copy without the option */
 } CacheEntry;
 
-/* An array of options without the one; *is_null says that none is left. */
+/* An array of options without this one; *is_null if it becomes empty. */
 static Datum
 strip_option(Datum options, bool *is_null)
 {
@@ -95,7 +96,7 @@ find_entry(int cache, Oid object, Oid catalog, AttrNumber column)
 	return entry;
 }
 
-/* Has an entry show this row. */
+/* Makes an entry point to this row. */
 static void
 show(const CacheEntry *entry, const HeapTupleData *row)
 {
@@ -103,7 +104,7 @@ show(const CacheEntry *entry, const HeapTupleData *row)
 	entry->tuple->t_len = row->t_len;
 }
 
-/* Has postgres_fdw prepare a table's relation as if nobody had set the option. */
+/* Has postgres_fdw prepare a table's relation as if the option were off. */
 void
 hidden_plan_size(GetForeignRelSize_function plan, PlannerInfo *root,
 				 RelOptInfo *rel, Oid tableid)

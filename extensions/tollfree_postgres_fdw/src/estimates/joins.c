@@ -1,10 +1,10 @@
 /*
  * joins.c
- *	  Paths of remote joins whose server is asked for estimates.
+ *	  Paths of remote joins with remote estimates.
  *
- * postgres_fdw makes the paths of a join, with costs of no meaning, and where
- * nobody sees them: a list of their own.  Of each order they are in, and of those
- * that merge joins could use, the server is asked, all at once.
+ * postgres_fdw makes the paths of a join, with meaningless costs, in a list
+ * of their own.  The server then estimates each of their orders, and those
+ * that merge joins could use, all in one batch.
  */
 #include "postgres.h"
 
@@ -22,7 +22,7 @@
 /* More than any path costs */
 #define COST_OF_NONE 1e300
 
-/* Has the remote server been asked about an input of a join? */
+/* Has an input of a join a remote estimate? */
 bool
 joins_are_asked(const RelOptInfo *outer, const RelOptInfo *inner)
 {
@@ -46,9 +46,9 @@ copy_local_path(const Path *path)
 }
 
 /*
- * The paths that postgres_fdw makes of a join.  It looks for a local one, by which
- * a row that has changed is checked again, and may free what is worse than its own:
- * it is shown copies.
+ * The paths that postgres_fdw makes of a join.  It looks for a local one, for
+ * EvalPlanQual, and may free paths that are worse than its own: so it gets
+ * copies.
  */
 static List *
 make_paths(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel,
@@ -97,9 +97,9 @@ find_columns(const List *quals)
 }
 
 /*
- * A local path by which rows are checked again, in this order: it may be the input
- * of a merge join.  A sort passes on only the columns that come to it, so they
- * must be all that the conditions and the expressions of the join need.
+ * A local path for EvalPlanQual in this order: it may be the input of a merge
+ * join.  A sort returns only the columns of its input, so these must include
+ * all that the conditions and the expressions of the join need.
  */
 static Path *
 sort_local_path(PlannerInfo *root, RelOptInfo *rel, Path *path, List *pathkeys,
@@ -141,7 +141,7 @@ compare_orders(const ListCell *one, const ListCell *other)
 		list_length(((const Path *) lfirst(other))->pathkeys);
 }
 
-/* GetForeignJoinPaths of a join with a table whose server is asked. */
+/* GetForeignJoinPaths of a join with a table that has remote estimates. */
 void
 joins_add_paths(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel,
 				RelOptInfo *outer, RelOptInfo *inner, JoinType jointype,

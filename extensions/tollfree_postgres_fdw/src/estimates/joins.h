@@ -1,6 +1,6 @@
 /*
  * joins.h
- *	  Paths of remote joins whose server is asked for estimates.
+ *	  Paths of remote joins with remote estimates.
  */
 #ifndef TOLLFREE_FDW_JOINS_H
 #define TOLLFREE_FDW_JOINS_H

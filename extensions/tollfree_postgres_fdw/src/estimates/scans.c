@@ -1,13 +1,13 @@
 /*
  * scans.c
- *	  Paths of foreign tables whose servers are asked for estimates.
+ *	  Paths of foreign tables with remote estimates.
  *
- * postgres_fdw asks for the rows of a table when the planner wants its size, then
- * for each order that may be useful, and for each set of other tables whose values
- * may be parameters.  All of that is known when the size is wanted.  So
- * it is asked at once, and for all tables of the query together: nobody
- * needs the size of a table before the last table has one.  Only a parent does
- * need those of its children.
+ * postgres_fdw gets an estimate for the size of a table, then one for each
+ * useful order, and one for each set of outer tables whose values may be
+ * parameters.  All of these are known when the size is needed.  So they are
+ * fetched in one batch, and for all tables of the query together: no size is
+ * used before the last table has one.  Only a parent needs the sizes of its
+ * children at once.
  */
 #include "postgres.h"
 
@@ -28,7 +28,7 @@
 #include "scan/scan.h"
 #include "sql/plan.h"
 
-/* Is a relation a foreign table of ours whose server is asked? */
+/* Is a relation a foreign table of ours with remote estimates? */
 static bool
 is_asked(PlannerInfo *root, const RelOptInfo *rel)
 {
@@ -39,8 +39,8 @@ is_asked(PlannerInfo *root, const RelOptInfo *rel)
 }
 
 /*
- * Has postgres_fdw prepare a relation without asking.  Of what it estimates nothing
- * is left that it would not leave when it asks.
+ * Has postgres_fdw prepare a relation without remote estimates.  Resets the
+ * fields that it sets only without them.
  */
 static void
 prepare(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel,
@@ -59,7 +59,7 @@ prepare(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel,
 	memcpy(rel->attr_widths, widths, size);
 }
 
-/* A path of a table that is only to be asked about. */
+/* A path of a table that is only estimated, not added. */
 static ForeignPath *
 make_probe(RelOptInfo *rel, List *pathkeys)
 {
@@ -72,7 +72,7 @@ make_probe(RelOptInfo *rel, List *pathkeys)
 	return probe;
 }
 
-/* The paths that a relation has got; its former ones are put back. */
+/* The paths added to a relation; its former ones are restored. */
 List *
 scans_take_paths(RelOptInfo *rel, List *former)
 {
@@ -82,7 +82,10 @@ scans_take_paths(RelOptInfo *rel, List *former)
 	return paths;
 }
 
-/* The orders of rows to be asked for.  postgres_fdw notes what it finds out. */
+/*
+ * The orders of rows to be estimated.  postgres_fdw stores what it finds in
+ * its private struct.
+ */
 static List *
 find_orders(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel)
 {
@@ -101,14 +104,17 @@ find_orders(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel)
 	return list_concat(orders, sorted_useful_pathkeys(root, rel));
 }
 
-/* Which expressions of a table are being looked for in equivalence classes */
+/* State of the search for a table's expressions in equivalence classes */
 typedef struct MemberSearch
 {
-	Expr	   *current;		/* the one that is; NULL before it is found */
-	List	   *done;			/* those that have been */
+	Expr	   *current;		/* the present one; NULL before one is found */
+	List	   *done;			/* those found before */
 } MemberSearch;
 
-/* ec_matches_callback_type: takes the next expression, and then that alone. */
+/*
+ * ec_matches_callback_type: selects the next expression, and then only that
+ * one.
+ */
 static bool
 is_next_member(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *class,
 			   EquivalenceMember *member, void *arg)
@@ -140,13 +146,13 @@ find_sent(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel,
 	plan = stock->GetForeignPlan(root, rel,
 								 planner_rt_fetch(rel->relid, root)->relid,
 								 make_probe(rel, NIL), NIL, movable, NULL);
-	/* It has those checked here that cannot be sent. */
+	/* Conditions that cannot be sent are checked here. */
 	return list_difference_ptr(movable,
 							   plan_find_restrictions(plan->scan.plan.qual,
 													  movable));
 }
 
-/* Adds what scans are given that have some of these conditions. */
+/* Adds the ParamPathInfos of scans that have some of these conditions. */
 static List *
 add_params(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel,
 		   List *params, const List *clauses)
@@ -169,8 +175,9 @@ add_params(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel,
 }
 
 /*
- * What scans with parameters are given, as ParamPathInfos.  Equivalence classes give
- * their conditions in postgres_fdw's order: on it depends which side comes first.
+ * The ParamPathInfos of parameterized scans.  Conditions from equivalence
+ * classes are made in postgres_fdw's order, which determines the side of each
+ * operand.
  */
 static List *
 find_params(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel)
@@ -194,7 +201,9 @@ find_params(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel)
 	return params;
 }
 
-/* All estimates that are to be asked for of a table; the first is that of it all. */
+/*
+ * All estimates needed for a table; the first is of its unparameterized scan.
+ */
 static List *
 make_estimates(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel)
 {
@@ -215,7 +224,7 @@ make_estimates(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel)
 	return estimates;
 }
 
-/* Takes over the estimates of a table that have been answered. */
+/* Stores the completed estimates of a table. */
 static void
 take_estimates(PlannerInfo *root, RelOptInfo *rel, List *estimates)
 {
@@ -236,7 +245,7 @@ take_estimates(PlannerInfo *root, RelOptInfo *rel, List *estimates)
 	estimate_keep(rel, estimates);
 }
 
-/* Asks about these tables, which are prepared. */
+/* Gets the estimates of these tables, which are prepared. */
 static void
 ask(const FdwRoutine *stock, PlannerInfo *root, List *rels)
 {
@@ -255,7 +264,7 @@ ask(const FdwRoutine *stock, PlannerInfo *root, List *rels)
 		take_estimates(root, lfirst(cell), lfirst(list));
 }
 
-/* The tables of a query, not their children, that are to be asked about. */
+/* The tables of a query, without children, that need remote estimates. */
 static List *
 find_unasked(PlannerInfo *root)
 {
@@ -288,8 +297,8 @@ find_prepared(const List *rels)
 }
 
 /*
- * GetForeignRelSize of a table; its server may be asked later.  A parent needs the
- * size of a child at once.
+ * GetForeignRelSize of a table; its estimate may be fetched later.  A parent
+ * needs the size of a child at once.
  */
 void
 scans_size(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel,
@@ -314,7 +323,7 @@ scans_add_paths(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel)
 {
 	ListCell   *cell;
 
-	/* The table that was waited for may have turned out to be empty. */
+	/* The last table may have turned out to be empty. */
 	if (estimate_find(rel) == NIL)
 		ask(stock, root, find_prepared(find_unasked(root)));
 	foreach(cell, estimate_find(rel))

@@ -1,6 +1,6 @@
 /*
  * scans.h
- *	  Paths of foreign tables whose servers are asked for estimates.
+ *	  Paths of foreign tables with remote estimates.
  */
 #ifndef TOLLFREE_FDW_SCANS_H
 #define TOLLFREE_FDW_SCANS_H

@@ -2,12 +2,12 @@
  * sorted.c
  *	  Orders of remote rows that merge joins could use.
  *
- * postgres_fdw considers such an order if the remote server tells what it costs:
- * that of one column that is equal to one of another relation.  Orders that
- * the query itself wants are not found here: postgres_fdw has paths for them.
+ * With remote estimates postgres_fdw considers the order of a column that is
+ * equal to one of another relation.  Orders that the query itself needs are
+ * not found here: postgres_fdw has paths for them.
  *
- * Expressions other than columns of built-in types are left out: whether they can
- * be sent, postgres_fdw does not tell.
+ * Expressions other than columns of built-in types are left out: postgres_fdw
+ * has no interface to test whether they can be sent.
  */
 #include "postgres.h"
 
@@ -18,7 +18,7 @@
 #include "base/compat.h"
 #include "estimates/sorted.h"
 
-/* Is an expression a column of a built-in type, or that as a type it is like? */
+/* Is an expression a column of a built-in type, perhaps relabeled? */
 static bool
 is_column(const Node *expr)
 {
@@ -37,7 +37,7 @@ is_column(const Node *expr)
 
 /*
  * The tables of a remote join whose columns it does not return: those on the
- * inner side of semi joins, of which only the existence of a row counts.
+ * inner side of semi joins.
  */
 static Relids
 find_hidden(const PlannerInfo *root, const RelOptInfo *rel)
@@ -75,7 +75,10 @@ may_sort(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *class)
 	return found;
 }
 
-/* The class of that side of a join's condition that is of a relation; or NULL. */
+/*
+ * The equivalence class of the side of a join condition that belongs to a
+ * relation; or NULL.
+ */
 static EquivalenceClass *
 find_side(PlannerInfo *root, const RelOptInfo *rel, RestrictInfo *clause)
 {

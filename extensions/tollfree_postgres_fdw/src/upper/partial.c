@@ -2,20 +2,20 @@
  * partial.c
  *	  Partial aggregation of foreign partitions by their servers.
  *
- * With enable_partitionwise_aggregate PostgreSQL aggregates each partition and
- * combines the transition states that come of it.  postgres_fdw can only have
- * a whole aggregation done remotely.  So each state is made of parts that are
- * results of aggregates, as that of avg(x) of count(x) and sum(x):
+ * With enable_partitionwise_aggregate PostgreSQL aggregates each partition
+ * and combines the transition states.  postgres_fdw can push down only full
+ * aggregations.  So each state is made of components that are results of
+ * aggregates, as that of avg(x) of count(x) and sum(x):
  *
- *	postgres_fdw plans a full aggregation that yields all parts;
- *	the scan receives the parts and makes the states (wire/states.c).
+ *	postgres_fdw plans a full aggregation that returns all components, and the
+ *	scan makes the states of them (wire/states.c).
  *
  * It is one foreign scan, so Append can have all servers work at once.  Its
- * rows have a column for each expression of the partial aggregation, and behind
- * them one for each part that is no such expression.
+ * rows have a column for each expression of the partial aggregation, followed
+ * by one for each component that is no such expression.
  *
- * If there is a state that we cannot make, the partition is scanned as it is
- * without us.
+ * If we cannot make one of the states, the partition is scanned as without
+ * us.
  */
 #include "postgres.h"
 
@@ -71,7 +71,7 @@ static const StateSource sources[] = {
 	{F_FLOAT8_ACCUM, STATE_FLOAT, 0, F_SUM_FLOAT8, 0, 0}
 };
 
-/* The kind of a state, and the aggregates that its parts are results of */
+/* The kind of a state, and the aggregates that yield its components */
 typedef struct StateParts
 {
 	StateKind	kind;
@@ -108,7 +108,7 @@ square_of(Expr *value, Oid multiply)
 	return (Expr *) square;
 }
 
-/* The parts of a state that is made by one of the sources. */
+/* The components of a state that is made by one of the sources. */
 static List *
 make_parts(const Aggref *partial, const StateSource *source)
 {
@@ -129,7 +129,7 @@ make_parts(const Aggref *partial, const StateSource *source)
 	return list_make2(count, make_aggregate(partial, source->sum, value));
 }
 
-/* The parts of a partial aggregate's state; none if we cannot make it. */
+/* The components of a partial aggregate's state; NIL if we cannot make it. */
 static StateParts
 parts_of(const Aggref *partial)
 {
@@ -166,10 +166,7 @@ parts_of(const Aggref *partial)
 	return parts;
 }
 
-/*
- * An expression of the query, with the columns of these partitions in place of
- * those of their tables.
- */
+/* An expression of the query, translated to the columns of these partitions. */
 static Node *
 translate(PlannerInfo *root, Node *expr, Relids relids)
 {
@@ -226,9 +223,9 @@ add_group(const PlannerInfo *root, PathTarget *target, Expr *expr, List *groups)
 }
 
 /*
- * Adds the columns of a partial aggregation, or its states' parts.  False if that
- * cannot be done: there are states that we cannot make, or columns that only a
- * part of an expression of GROUP BY needs.
+ * Adds the columns of a partial aggregation, or its states' components.  False
+ * if we cannot make a state, or if a column is only part of an expression of
+ * GROUP BY.
  */
 static bool
 add_columns(const PlannerInfo *root, PathTarget *target,
@@ -252,7 +249,7 @@ add_columns(const PlannerInfo *root, PathTarget *target,
 			return false;
 		add_new_columns_to_pathtarget(target, parts.aggregates);
 	}
-	/* PostgreSQL leaves out those that conditions make superfluous. */
+	/* PostgreSQL omits grouping columns that conditions make redundant. */
 	foreach(cell, groups)
 	{
 		if (!list_member(target->exprs, lfirst(cell)))
@@ -262,9 +259,9 @@ add_columns(const PlannerInfo *root, PathTarget *target,
 }
 
 /*
- * The full aggregation that yields the parts of all states of a partial one;
- * NULL if it cannot, or if it is switched off.  postgres_fdw is to add a path to
- * its relation if it can be done remotely.
+ * The full aggregation that yields the components of all states of a partial
+ * one; NULL if there is none, or if it is switched off.  postgres_fdw adds a
+ * path to its relation if it can be pushed down.
  */
 FullAggregation *
 partial_full_aggregation(PlannerInfo *root, const RelOptInfo *partial,
@@ -273,7 +270,7 @@ partial_full_aggregation(PlannerInfo *root, const RelOptInfo *partial,
 	PathTarget *target = create_empty_pathtarget();
 	FullAggregation *full;
 
-	/* Workers aggregate partially, too, without anything being partitioned. */
+	/* Parallel workers aggregate partially, too, without partitions. */
 	if (extra->patype != PARTITIONWISE_AGGREGATE_PARTIAL ||
 		!fastpath_is_on(plan_fast_paths(root, partial, InvalidOid),
 						FAST_PARTIAL_AGGREGATES) ||
@@ -287,13 +284,13 @@ partial_full_aggregation(PlannerInfo *root, const RelOptInfo *partial,
 	full->rel->pathlist = full->rel->partial_pathlist = NIL;
 	full->rel->fdw_private = NULL;
 	full->extra = *extra;
-	/* HAVING is checked when all states have been combined. */
+	/* HAVING is checked after all states have been combined. */
 	full->extra.havingQual = NULL;
 	full->extra.patype = PARTITIONWISE_AGGREGATE_FULL;
 	return full;
 }
 
-/* Adds the path of a full aggregation, if it has one, to the partial one. */
+/* Adds the path of a full aggregation, if there is one, to the partial one. */
 void
 partial_add_path(RelOptInfo *partial, const FullAggregation *full)
 {
@@ -306,14 +303,14 @@ partial_add_path(RelOptInfo *partial, const FullAggregation *full)
 	path->path.parent = partial;
 	path->path.pathtarget = partial->reltarget;
 	path->fdw_private = list_make1(linitial(full->rel->pathlist));
-	/* postgres_fdw looks here whether the path can be asynchronous. */
+	/* postgres_fdw checks this for asynchronous execution. */
 	partial->fdw_private = full->rel->fdw_private;
 	add_path(partial, (Path *) path);
 }
 
 /*
- * The path of the full aggregation that a path of a partial one stands for, or
- * NULL if it is a path of something else.
+ * The path of the full aggregation that a partial one's path represents; NULL
+ * for any other path.
  */
 ForeignPath *
 partial_full_path(const ForeignPath *path)
@@ -324,7 +321,7 @@ partial_full_path(const ForeignPath *path)
 		linitial(path->fdw_private) : NULL;
 }
 
-/* The column, counted from 1, of a scan that receives a part. */
+/* The column of a scan, counted from 1, that receives a component. */
 static int
 column_of(const Expr *part, List *received, List *attrs)
 {
@@ -340,8 +337,8 @@ column_of(const Expr *part, List *received, List *attrs)
 }
 
 /*
- * Is what is received as it is one of the columns of a partial aggregation?
- * Then which one, counted from 1; else 0.
+ * The column of a partial aggregation, counted from 1, that is received
+ * unchanged; else 0.
  */
 static int
 column_that_is(const Expr *received, List *exprs)
@@ -364,7 +361,7 @@ column_that_is(const Expr *received, List *exprs)
 	return 0;
 }
 
-/* How a column is made of what is received; its parts are counted from 0. */
+/* How a column is made of received columns, which are counted from 0. */
 static StateMaker
 make_maker(Expr *expr, int column, List *received, List *attrs)
 {
@@ -386,8 +383,8 @@ make_maker(Expr *expr, int column, List *received, List *attrs)
 }
 
 /*
- * Makes the plan of a full aggregation that of the partial one that it stands
- * for, with that target list.
+ * Changes the plan of a full aggregation to the partial one that it
+ * represents, with that target list.
  */
 void
 partial_finish_plan(ForeignScan *plan, const ForeignPath *path, List *tlist)

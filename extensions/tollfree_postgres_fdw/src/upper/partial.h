@@ -8,7 +8,7 @@
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
-/* The full aggregation that yields the parts of a partial one */
+/* The full aggregation that yields the components of a partial one */
 typedef struct FullAggregation
 {
 	RelOptInfo *rel;
