@@ -2,13 +2,15 @@
  * correlated.c
  *	  Which subqueries can look up the foreign rows of many outer rows at once.
  *
- * They are given columns or aggregates of each outer row, and have foreign scans
- * that turn them into a query's parameters.  What is behind a CASE, COALESCE,
- * AND, OR or aggregate, in a comparison of rows, in the index of a subscript or in
- * JSON_VALUE and the like may not be evaluated at all, and is not among them.
+ * They take columns or aggregates of each outer row, and have foreign scans
+ * that use these as a query's parameters.  Subqueries below a CASE, COALESCE,
+ * AND, OR or aggregate, in a comparison of rows, in the index of a subscript
+ * or in JSON_VALUE and the like are excluded: they may not be evaluated at
+ * all.
  *
- * A subquery has to need the rows that looking it up brings.  So all rows of a
- * key come of a scalar one or an ARRAY, one row of an EXISTS, and none of IN.
+ * A lookup must fetch no rows that the subquery does not read: all rows of a
+ * key for a scalar subquery or an ARRAY, one row for an EXISTS.  IN is
+ * excluded.
  */
 #include "postgres.h"
 
@@ -24,7 +26,7 @@
 #include "sql/deparse.h"
 #include "sql/plan.h"
 
-/* What is looked for in the plan of a subquery */
+/* State of the search in a subquery's plan */
 typedef struct SubqueryPlan
 {
 	const SubPlan *subquery;
@@ -54,7 +56,7 @@ may_batch(const ForeignScan *scan, const PlannedStmt *stmt)
 }
 
 /*
- * Are a foreign scan's parameters, which can be sent in arrays, known before its
+ * Can a foreign scan's parameters be sent in arrays, are they known before its
  * subquery is executed, and does the subquery set any of them?
  */
 static bool
@@ -117,8 +119,8 @@ is_append_of_lookups(const Append *append, const SubqueryPlan *subquery)
 }
 
 /*
- * Finds the foreign scans, and Appends, whose rows can be looked up.  Below a
- * LIMIT perhaps only few of these are read.
+ * Finds the foreign scans, and Appends, whose rows can be looked up.  Not
+ * below a LIMIT, which may read only few of their rows.
  */
 static void
 find_lookups(Plan *plan, SubqueryPlan *subquery)
@@ -139,8 +141,8 @@ find_lookups(Plan *plan, SubqueryPlan *subquery)
 }
 
 /*
- * The foreign scans, and Appends of them, that a subquery has its rows from, and
- * that can look these up.
+ * The foreign scans, and Appends of them, that a subquery reads and whose rows
+ * can be looked up.
  */
 List *
 correlated_lookups(const SubPlan *subquery, const PlannedStmt *stmt)
@@ -169,8 +171,8 @@ has_init_plans(const Plan *plan)
 }
 
 /*
- * The scans that tell whether a subquery has rows: its plan, or what this is an
- * Append of.  NIL if there are none, or if one has to check conditions itself.
+ * The scans that decide whether a subquery has rows: its plan, or the inputs
+ * of its Append.  NIL if there are none, or if one has local conditions.
  */
 static List *
 find_witnesses(const SubPlan *subquery, Plan *top, const PlannedStmt *stmt)
@@ -195,8 +197,8 @@ find_witnesses(const SubPlan *subquery, Plan *top, const PlannedStmt *stmt)
 }
 
 /*
- * Does a subquery need, for each row, what looking it up brings?  Of most kinds
- * of subqueries all rows are read.  An EXISTS needs one, and IN stops at one.
+ * Does a subquery read all rows that a lookup fetches?  Most kinds of
+ * subqueries read all rows.  An EXISTS needs one, and IN stops at one.
  */
 static bool
 reads_what_comes(const SubPlan *subquery, const PlannedStmt *stmt)
@@ -214,7 +216,7 @@ reads_what_comes(const SubPlan *subquery, const PlannedStmt *stmt)
 	}
 }
 
-/* Has the partitions of a copied plan pruned by themselves. */
+/* Gives a copied plan its own pruning of partitions. */
 static void
 own_pruning(Plan *plan, PlannedStmt *stmt)
 {
@@ -225,7 +227,7 @@ own_pruning(Plan *plan, PlannedStmt *stmt)
 		own_pruning(lfirst(cell), stmt);
 }
 
-/* A copy of the plan of a subquery, for one node that has it look up rows. */
+/* A copy of the plan of a subquery, for the node that batches its lookups. */
 Plan *
 correlated_copy_plan(const SubPlan *subquery, PlannedStmt *stmt)
 {
@@ -242,8 +244,8 @@ correlated_copy_plan(const SubPlan *subquery, PlannedStmt *stmt)
 }
 
 /*
- * Is a subquery executed for each row, given columns and aggregates only?  Its
- * plan is to be copied, which uncorrelated subqueries of it could not share.
+ * Is a subquery executed for each row, with columns and aggregates only?  Its
+ * plan will be copied; copies cannot share uncorrelated subqueries.
  */
 static bool
 is_correlated(const SubPlan *subquery, const PlannedStmt *stmt)
@@ -263,7 +265,7 @@ is_correlated(const SubPlan *subquery, const PlannedStmt *stmt)
 	return true;
 }
 
-/* What looks for subqueries in an expression */
+/* State of the walker for subqueries in an expression */
 typedef struct SubquerySearch
 {
 	const PlannedStmt *stmt;
@@ -287,7 +289,7 @@ find_subqueries(Node *node, void *arg)
 		case T_WindowFunc:
 			return false;
 		case T_SubscriptingRef:
-			/* Of a null no subscript is evaluated. */
+			/* The subscript of a null is not evaluated. */
 			return find_subqueries((Node *) ((SubscriptingRef *) node)->refexpr,
 								   arg);
 		case T_BoolExpr:
@@ -298,7 +300,7 @@ find_subqueries(Node *node, void *arg)
 			if (is_correlated((SubPlan *) node, search->stmt) &&
 				correlated_lookups((SubPlan *) node, search->stmt) != NIL)
 				search->found = lappend(search->found, node);
-			/* What it is compared with is evaluated if it has rows. */
+			/* The left side is evaluated only if the subquery has rows. */
 			return expression_tree_walker((Node *) ((SubPlan *) node)->args,
 										  find_subqueries, arg);
 		default:

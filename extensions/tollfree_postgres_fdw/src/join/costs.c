@@ -1,6 +1,6 @@
 /*
  * costs.c
- *	  What looking up foreign rows in batches costs.
+ *	  Costs of batched lookups.
  */
 #include "postgres.h"
 
@@ -12,7 +12,7 @@
 #include "join/lookup.h"
 #include "sql/plan.h"
 
-/* How many batches so many outer rows make. */
+/* The number of batches for a number of outer rows. */
 static double
 count_batches(double rows)
 {
@@ -28,7 +28,7 @@ count_batches(double rows)
 	return Max(batches, 1);
 }
 
-/* What it costs to begin the foreign scans of an inner side. */
+/* The startup cost of the foreign scans of an inner side. */
 static Cost
 beginning_cost(const Path *inner)
 {
@@ -64,7 +64,7 @@ has_equality(const List *clauses, const List *exprs)
 	return false;
 }
 
-/* Does the Append ask only one partition, told by the values that it is given? */
+/* Does the Append query only one partition, selected by its parameters? */
 static bool
 asks_one(const Path *append)
 {
@@ -80,7 +80,7 @@ asks_one(const Path *append)
 	return true;
 }
 
-/* What an inner side costs for a key, without beginning. */
+/* The cost of an inner side for one key, without its startup cost. */
 static Cost
 key_cost(const Path *inner)
 {
@@ -91,8 +91,8 @@ key_cost(const Path *inner)
 }
 
 /*
- * What the node costs before its first row, beside beginning a scan: the foreign
- * rows of all keys of the first batch, if the query may stop early.
+ * The node's startup cost, beside a scan's: the foreign rows of all keys of
+ * the first batch, if the query may stop early.
  */
 Cost
 lookup_first_cost(double rows, const Path *inner)
@@ -102,8 +102,8 @@ lookup_first_cost(double rows, const Path *inner)
 }
 
 /*
- * What a nested loop is charged for its inner side.  Where one match is enough, a
- * row that has matches is expected to stop at the first of them.
+ * The cost of a nested loop's inner side.  Where one match is enough, the loop
+ * is expected to stop at the first.
  */
 static Cost
 charged_cost(double rows, const Path *inner, JoinType jointype,
@@ -121,12 +121,12 @@ charged_cost(double rows, const Path *inner, JoinType jointype,
 }
 
 /*
- * What the node saves a nested loop, which is costed as if each outer row began
- * a scan: all of these but one for each batch, the rows of keys that come again,
- * and partitions that are not asked.  Less than nothing where the loop would stop
- * at a match, but the rows of a key come all.  Keys that come again in another
- * batch are taken for saved, too: what Memoize saves by them it loses in round
- * trips.
+ * What the node saves a nested loop, which is costed as if each outer row
+ * began a scan: all of these but one for each batch, the rows of repeated
+ * keys, and partitions that are not queried.  Negative where the loop would
+ * stop at the first match, since all rows of a key are fetched.  Keys that are
+ * repeated in another batch count as saved, too: Memoize saves these, but
+ * loses more by its round trips.
  */
 Cost
 lookup_saved_cost(PlannerInfo *root, double rows, const Path *inner, List *keys,

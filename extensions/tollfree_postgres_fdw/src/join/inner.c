@@ -2,12 +2,12 @@
  * inner.c
  *	  The foreign scans that look up the rows of many outer rows at once.
  *
- * A join has one scan, or an Append of those of partitions; subqueries can have
- * several.  While the rows of a batch are used, those of the next one may be in
- * flight.  All servers are asked before one is waited for.  An Append passes
- * over partitions that cannot have rows for an outer row, and their servers are
- * not sent its key.  Its inputs that are no scans of ours are executed for each
- * outer row, as without batches.
+ * A join has one scan, or an Append of those of partitions; subqueries can
+ * have several.  While the rows of a batch are used, those of the next one
+ * may be in flight.  The queries are sent to all servers before the first
+ * answer is awaited.  An Append skips partitions that cannot have rows for an
+ * outer row, and its key is not sent to their servers.  Inputs that are not
+ * our scans are executed for each outer row, as without batches.
  */
 #include "postgres.h"
 
@@ -23,15 +23,15 @@
 #include "sql/deparse.h"
 #include "sql/plan.h"
 
-/* Outer rows of a batch that there is room for at first */
+/* Initial capacity of a batch, in outer rows */
 #define ROWS_AT_FIRST 64
 
-/* What a scan with keys takes beside their bytes: a hash table and buffers */
+/* Memory of a scan with keys beside their bytes: a hash table and buffers */
 #define KEYS_OVERHEAD (12 * 1024)
 
 /*
- * The query for many keys of a plan; NULL if there can be none, or if it is not
- * allowed: the partitions of a table can have different options.
+ * The query for many keys of a plan; NULL if there can be none, or if it is
+ * switched off: partitions can have different options.
  */
 static char *
 make_query(const Plan *plan)
@@ -76,7 +76,7 @@ inner_queries(List *plans)
 	return add_queries(NIL, plans);
 }
 
-/* Is a scan one of these plans that have a query for many keys? */
+/* Is a scan one of these plans, with a query for many keys? */
 bool
 inner_has_scan(List *plans, const ForeignScan *scan)
 {
@@ -94,7 +94,7 @@ inner_has_scan(List *plans, const ForeignScan *scan)
 	return false;
 }
 
-/* Prepares a batch of a scan, whose keys are kept in this context. */
+/* Prepares a batch of a scan; its keys are in this context. */
 static void
 prepare_batch(InnerBatch *batch, RemoteScanState *scan, const char *query,
 			  MemoryContext context)
@@ -135,7 +135,7 @@ typedef struct AppendSearch
 	const AppendState *append;	/* result */
 } AppendSearch;
 
-/* Looks for the execution of an Append; true once it is found. */
+/* Walker: finds the state of an Append; true once it is found. */
 static bool
 find_append(PlanState *node, void *arg)
 {
@@ -193,7 +193,7 @@ inner_find(InnerSide *side, EState *estate, List *plans, List *params,
 	}
 }
 
-/* What is known of a remote session; there is a scan. */
+/* The properties of the first scan's remote session; there is a scan. */
 const RemoteTraits *
 inner_remote(const InnerSide *side)
 {
@@ -230,8 +230,8 @@ inner_has_timeout(const InnerSide *side)
 }
 
 /*
- * What a batch of so many outer rows takes for its scans, beside rows and keys, in
- * bytes.  Numbers have doubled, and what they have outgrown counts, too.
+ * Memory of a batch's scans for this many outer rows, beside rows and keys, in
+ * bytes.  Arrays of numbers grow by doubling; their former copies count, too.
  */
 Size
 inner_overhead(const InnerSide *side, int number, int nrows)
@@ -294,7 +294,10 @@ add_key(InnerBatch *batch)
 	return keys_add(&batch->keys, batch->scan->params->values);
 }
 
-/* Does an Append ask for an outer row only those inputs that can have rows? */
+/*
+ * Does an Append execute only those inputs that can have rows for an outer
+ * row?
+ */
 static bool
 prunes(const AppendState *append)
 {
@@ -330,7 +333,7 @@ inner_add(InnerSide *side, int number, int row, TupleTableSlot *slot)
 	bms_free(wanted);
 }
 
-/* Asks for the rows of a scan's keys; returns how many keys there are. */
+/* Sends the query for a scan's keys; returns their number. */
 static int
 send_keys(InnerBatch *batch)
 {
@@ -349,8 +352,8 @@ send_keys(InnerBatch *batch)
 }
 
 /*
- * Has the rows of a batch's keys looked up, without waiting for them; returns
- * how many keys were sent.
+ * Sends the queries for a batch's keys, without waiting for the rows; returns
+ * the number of keys.
  */
 int
 inner_look_up(InnerSide *side, int number)
@@ -370,7 +373,9 @@ inner_use_batch(InnerSide *side, int number)
 		scan_use_lookup(side->scans[i].batches[number].scan);
 }
 
-/* Has the scans return the rows for an outer row of the batch in use next. */
+/*
+ * Makes the scans return the rows of this outer row of the present batch next.
+ */
 void
 inner_use(InnerSide *side, int number, int row)
 {
@@ -383,7 +388,7 @@ inner_use(InnerSide *side, int number, int row)
 	}
 }
 
-/* Ends all batches: the scans ask for their parameters again. */
+/* Ends all batches: the scans then look up their parameters one by one. */
 void
 inner_end(InnerSide *side)
 {

@@ -12,14 +12,14 @@
 /* Batches at the same time: the rows of one are used, the next is in flight */
 #define INNER_BATCHES 2
 
-/* What a scan is asked for a batch of outer rows */
+/* The keys of a scan for a batch of outer rows */
 typedef struct InnerBatch
 {
 	RemoteScanState *scan;
 	KeySet		keys;
 	KeyBatch	batch;
 	uint16	   *numbers;		/* of each outer row's key, 0 for none */
-	int			size;			/* outer rows that there is room for */
+	int			size;			/* capacity, in outer rows */
 } InnerBatch;
 
 /* A scan */
@@ -35,7 +35,7 @@ typedef struct InnerSide
 {
 	List	   *params;			/* NestLoopParams, which outer rows set */
 	int			nscans;			/* 0 if nothing can be batched */
-	int			nasked[INNER_BATCHES];	/* scans that a batch has keys for */
+	int			nasked[INNER_BATCHES];	/* scans with keys in a batch */
 	InnerScan  *scans;
 } InnerSide;
 

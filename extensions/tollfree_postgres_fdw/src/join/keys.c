@@ -2,9 +2,9 @@
  * keys.c
  *	  The different keys of a batch, as arrays to be sent.
  *
- * A key is the texts of a scan's parameters.  The same texts bring the same
- * rows, so they are sent once.  Keys are numbered in the order in which they
- * come, from 1 on.
+ * A key is the texts of a scan's parameters.  Equal texts have the same rows,
+ * so they are sent once.  Keys are numbered in the order of their first
+ * occurrence, from 1 on.
  */
 #include "postgres.h"
 
@@ -12,7 +12,7 @@
 
 #include "join/keys.h"
 
-/* Keys that the hash table has room for at first */
+/* Initial size of the hash table */
 #define KEYS_EXPECTED 64
 
 typedef struct KeyEntry
@@ -45,7 +45,7 @@ keys_begin(KeySet *keys)
 	keys->numbers = NULL;
 }
 
-/* Makes what the keys of a batch are kept in, in its context. */
+/* Creates the hash table and arrays of a batch, in its context. */
 static void
 make_room(KeySet *keys)
 {

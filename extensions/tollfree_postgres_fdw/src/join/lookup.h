@@ -31,8 +31,8 @@ lookup_user(const RelOptInfo *rel)
 #define LOOKUP_GROWTH 10
 
 /*
- * Outer rows of that batch, for which so many foreign rows each are expected: in
- * all no more than a cursor asks for at first.
+ * Outer rows of that batch, given the expected foreign rows of each: in all no
+ * more than a cursor's first FETCH.
  */
 static inline int
 lookup_first_rows(double rows, int fetch_size)

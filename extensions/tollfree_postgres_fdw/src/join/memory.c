@@ -1,10 +1,10 @@
 /*
  * memory.c
- *	  What is remembered of a relation while a query is planned.
+ *	  Lists that are kept for a relation while a query is planned.
  *
- * The planner asks for the same inner side once for each outer one, and a
- * RelOptInfo has no room for others.  So lists are kept here, as long as the
- * relation is: GEQO frees joins, and plans are made in plans.
+ * The planner pairs an inner side with each outer one, and before 19 a
+ * RelOptInfo has no field for extensions.  So lists are kept here, as long as
+ * the relation exists: GEQO frees joins, and planning can be nested.
  */
 #include "postgres.h"
 
@@ -23,7 +23,7 @@ typedef struct Memory
 
 static dlist_head memories = DLIST_STATIC_INIT(memories);
 
-/* Forgets a relation; called when its memory goes. */
+/* Forgets a relation; called when its memory is freed. */
 static void
 forget(void *memory)
 {
@@ -45,7 +45,7 @@ find(const RelOptInfo *rel)
 	return NULL;
 }
 
-/* What is kept of a relation; NIL if nothing is. */
+/* A list of a relation; NIL if there is none. */
 List *
 memory_find(const RelOptInfo *rel, MemoryKind kind)
 {

@@ -1,6 +1,6 @@
 /*
  * memory.h
- *	  What is remembered of a relation while a query is planned.
+ *	  Lists that are kept for a relation while a query is planned.
  */
 #ifndef TOLLFREE_FDW_MEMORY_H
 #define TOLLFREE_FDW_MEMORY_H

@@ -1,14 +1,14 @@
 /*
  * node.c
- *	  The node that has the foreign rows of many outer rows looked up at once.
+ *	  The Custom Scan "Batched Foreign Lookup".
  *
- * The node reads a batch of outer rows, and has foreign scans (inner.c) ask for
- * the rows of all of them by one query (deparse_lookups).  Then it returns the
- * outer rows one by one.
+ * The node reads a batch of outer rows, and has foreign scans (inner.c) fetch
+ * the rows of all of them by one query (deparse_lookups).  Then it returns
+ * the outer rows one by one.
  *
  * It is the outer side of a nested loop whose inner side has the scans.  The
- * nested loop knows nothing of this: it sets the parameters of a scan and
- * executes it again, and that returns the rows of its present key
+ * nested loop is PostgreSQL's own: it sets the parameters of a scan and
+ * rescans it, and the scan returns the rows of its present key
  * (scan/lookups.c).  Or the node itself evaluates a condition or target list
  * with subqueries that have the scans (subqueries.c).
  *
@@ -20,10 +20,10 @@
  * rows of the present one are used, so that the remote server works meanwhile.
  *
  * A remote statement_timeout may be meant for single lookups.  Then the first
- * batch has one row, and no later one more than take LOOKUP_MSECS.
+ * batch has one row, and later ones at most as many as take LOOKUP_MSECS.
  *
- * Where the remote server is too old, or its user may not call unnest, rows pass
- * through, and the inner scan asks for each.
+ * If the remote server is too old, or its user may not call unnest, outer
+ * rows pass through unchanged, and the inner scan sends one query for each.
  */
 #include "postgres.h"
 
@@ -43,7 +43,7 @@
 /* Bytes of a batch's outer rows and keys, exceeded at most by those of one row */
 #define LOOKUP_BYTES (1024 * 1024)
 
-/* Bytes that it may take beside, if there are many scans */
+/* Bytes that its scans may take in addition, if there are many */
 #define LOOKUP_OVERHEAD (16 * 1024 * 1024)
 
 /* A batch of outer rows */
@@ -57,8 +57,8 @@ typedef struct OuterBatch
 typedef struct LookupState
 {
 	CustomScanState css;
-	bool		has_begun;		/* has the inner scan been looked for? */
-	InnerSide	inner;			/* without scans if rows pass through */
+	bool		has_begun;		/* has the inner scan been searched? */
+	InnerSide	inner;			/* has no scans if rows pass through */
 	TupleTableSlot *slot;		/* of the rows returned */
 
 	OuterBatch	batches[INNER_BATCHES];
@@ -69,7 +69,7 @@ typedef struct LookupState
 	TimestampTz sent;			/* when a batch was sent last */
 	int			limit;			/* rows of the next batch */
 	const LimitState *above;	/* the LIMIT whose input the node is, or NULL */
-	int64		wanted;			/* outer rows that it has yet to get, or -1 */
+	int64		wanted;			/* outer rows until it is reached, or -1 */
 	bool		is_last;		/* has the last outer row been read? */
 
 	int64		nkeys;			/* sent so far */
@@ -80,7 +80,7 @@ static const CustomExecMethods exec_methods;
 
 static NestLoop *find_loop(Plan *plan, const Plan *outer);
 
-/* The same in several plans. */
+/* The same for several plans. */
 static NestLoop *
 find_in_list(List *plans, const Plan *outer)
 {
@@ -165,7 +165,7 @@ lookups_of(const LookupState *state)
 	return find_lookups(plan_of(state), state->css.ss.ps.state->es_plannedstmt);
 }
 
-/* Does a node in one of these plans of a statement look up a scan's rows? */
+/* Does a node in one of these plans look up a scan's rows? */
 static bool
 look_up_scan(List *plans, const PlannedStmt *stmt, const ForeignScan *scan)
 {
@@ -208,7 +208,7 @@ reads_all(const LookupState *state)
 		(demand.at_once || run_is_whole(estate));
 }
 
-/* Outer rows of the next batch, when that in use has been received. */
+/* Outer rows of the next batch, once the present one has been received. */
 static int
 next_rows(const LookupState *state)
 {
@@ -231,7 +231,7 @@ first_rows(const LookupState *state)
 	return state->sends_ahead ? LOOKUP_MAX_ROWS : inner_first_rows(&state->inner);
 }
 
-/* What looks for the LIMIT above a node */
+/* State of the search for the LIMIT above a node */
 typedef struct LimitSearch
 {
 	const PlanState *input;
@@ -266,9 +266,9 @@ limit_above(const LookupState *state)
 }
 
 /*
- * Notes how many rows the LIMIT above wants, and tells the outer side, as nodes of
- * PostgreSQL do that return all of their outer rows: a sort keeps no more, and may
- * not be asked for more.
+ * Stores the bound of the LIMIT above, and passes it on to the outer side, as
+ * PostgreSQL's nodes do that return all of their outer rows: a bounded sort
+ * keeps no more rows, so no more may be read.
  */
 static void
 pass_limit(LookupState *state)
@@ -314,10 +314,7 @@ find_inner(LookupState *state)
 	MemoryContextSwitchTo(old);
 }
 
-/*
- * The next outer row, in the form in which it is kept; an empty slot after the
- * last.
- */
+/* The next outer row as a minimal tuple; an empty slot after the last. */
 static TupleTableSlot *
 next_outer(LookupState *state)
 {
@@ -376,7 +373,9 @@ read_batch(LookupState *state, int number)
 	}
 }
 
-/* Reads a batch, and asks for the rows of its keys; false if it has no rows. */
+/*
+ * Reads a batch, and sends the queries for its keys; false if it has no rows.
+ */
 static bool
 send_batch(LookupState *state, int number)
 {
@@ -397,8 +396,8 @@ other_batch(const LookupState *state)
 }
 
 /*
- * Waits for the rows of the next batch, and sends the one behind it if the join
- * needs that for certain; false behind the last outer row.
+ * Waits for the rows of the next batch, and sends the one after it if the join
+ * is certain to need it; false after the last outer row.
  */
 static bool
 use_next_batch(LookupState *state)
@@ -433,7 +432,7 @@ begin(CustomScanState *node, EState *estate, int eflags)
 {
 	LookupState *state = (LookupState *) node;
 
-	/* Rows are read in one direction, and not again without asking again. */
+	/* Rows are read in one direction; a rescan sends the queries again. */
 	eflags &= ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK);
 	outerPlanState(node) = ExecInitNode(outerPlan(node->ss.ps.plan), estate,
 										eflags);
@@ -441,7 +440,7 @@ begin(CustomScanState *node, EState *estate, int eflags)
 		node->ss.ps.ps_ResultTupleSlot : node->ss.ss_ScanTupleSlot;
 }
 
-/* The next outer row, for which the scans are to return the rows next. */
+/* The next outer row; the scans return its rows next. */
 static TupleTableSlot *
 next_row(LookupState *state)
 {
@@ -458,7 +457,9 @@ next_row(LookupState *state)
 	return state->slot;
 }
 
-/* The next row that passes the conditions, which may look up rows. */
+/*
+ * The next row that passes the conditions, whose subqueries may look up rows.
+ */
 static TupleTableSlot *
 next_evaluated(LookupState *state)
 {
@@ -488,7 +489,7 @@ next(CustomScanState *node)
 	return has_subqueries(state) ? next_evaluated(state) : next_row(state);
 }
 
-/* Ends all batches: the inner scan asks for its parameters again. */
+/* Ends all batches: the inner scan then looks up its parameters itself. */
 static void
 end_batches(LookupState *state)
 {
@@ -498,8 +499,8 @@ end_batches(LookupState *state)
 }
 
 /*
- * Starts again.  If not all outer rows were wanted the last time, that may be so
- * this time, too: the first batch is small again.
+ * Rescans.  If the last scan stopped early, this one may, too: the first batch
+ * is small again.
  */
 static void
 rescan(CustomScanState *node)

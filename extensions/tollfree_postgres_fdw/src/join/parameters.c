@@ -1,35 +1,36 @@
 /*
  * parameters.c
- *	  Scans with parameters, of tables that are planned without asking the
- *	  remote server.
+ *	  Parameterized scans of tables without use_remote_estimate.
  *
- * Without use_remote_estimate postgres_fdw has no such scans: it does not know
- * whether there is a remote index, and each execution would be a round trip.
- * In batches there is one round trip for many executions, and the remote server
- * reads the table at most once for a batch.  So this file makes these scans, for
- * the equalities of a column with a value of other tables.  No other join gets
- * them.
+ * Without use_remote_estimate postgres_fdw makes no such paths: it does not
+ * know whether there is a remote index, and each execution would be a round
+ * trip.  In batches there is one round trip for many executions, and the
+ * remote server reads the table at most once for a batch.  So this file makes
+ * these paths, for equalities of a column with a value of other tables.  Only
+ * batched lookups use them.
  *
- * Which columns have an index is asked once a connection, behind a transaction
- * (questions.c).  Without one, beginning a scan costs what reading the table does,
- * and each batch begins one.  As long as nothing is known an index is expected.
+ * Which columns have an index is queried once for each connection, after a
+ * transaction (questions.c).  Without one, the startup cost of a scan is that
+ * of reading the table, and each batch starts one.  Until the answer is
+ * known, an index is assumed.
  *
- * Where the query may stop early, reading the table could cost many times what
- * fetching some rows does.  There only a column with an index is looked up, and as
- * long as nothing is known only a column of different values has one.
+ * Where the query may stop early, reading the table could cost many times
+ * what fetching some rows does.  There only a column with an index is looked
+ * up, and until the answer is known only a unique column (by its statistics)
+ * is assumed to have one.
  *
- * An equality must be one that postgres_fdw sends, or else every execution
- * would read the whole table.  So only what it certainly sends is accepted:
- * built-in operators and types, no function, no collation but the default.
+ * postgres_fdw must send the equality, or else every execution would read the
+ * whole table.  So only conditions are accepted that it certainly sends:
+ * built-in operators and types, no functions, the default collation.
  *
- * With postgres_fdw, which has such scans for LATERAL alone, the local server joins.
- * So a condition of the join is sent only if the remote server comes to the same:
- * without an order of texts, which the remote database could have otherwise, and
- * with casts to the types that the columns have here, if the remote columns have
- * others.  Beside the equalities it must not fail, since the remote server may
- * evaluate it for rows that they drop.  All other conditions are checked here.
- * What a cast makes of a value is what reading its text here would, but for a few
- * pairs of types; the reference names them.
+ * With postgres_fdw, which has such scans for LATERAL alone, the local server
+ * joins.  So a join condition is sent only if it has the same result
+ * remotely: it must not depend on the order of texts, and columns are cast to
+ * their local types, in case the remote types differ.  A condition beside the
+ * equalities must be leakproof, since the remote server may evaluate it for
+ * rows that they drop.  All other conditions are checked here.  A remote cast
+ * gives the same value as reading the text here, except for a few pairs of
+ * types that the reference lists.
  */
 #include "postgres.h"
 
@@ -72,7 +73,10 @@ is_plain_collation(Oid collation)
 	return !OidIsValid(collation) || collation == DEFAULT_COLLATION_OID;
 }
 
-/* Are the texts of a type's values names of objects, other ones remotely? */
+/*
+ * Are the texts of a type's values names of objects, which may differ
+ * remotely?
+ */
 static bool
 names_objects(Oid type)
 {
@@ -107,8 +111,8 @@ may_lack_characters(Node *node, const RelOptInfo *rel)
 }
 
 /*
- * Walker: is there anything but columns, constants and built-in operators of
- * types that can be sent as keys?
+ * Walker: is there a node other than columns, constants and built-in operators
+ * of types that can be sent as keys?
  */
 static bool
 has_other(Node *node, void *context)
@@ -118,7 +122,7 @@ has_other(Node *node, void *context)
 	switch (nodeTag(node))
 	{
 		case T_Var:
-			/* One without a zone remotely is read in the local zone. */
+			/* A remote timestamp without time zone is read in the local zone. */
 			if ((Index) ((Var *) node)->varno == ((RelOptInfo *) context)->relid &&
 				(exprType(node) == TIMESTAMPTZOID || exprType(node) == TIMETZOID))
 				return true;
@@ -200,10 +204,10 @@ is_lookup(PlannerInfo *root, const RestrictInfo *clause, RelOptInfo *rel)
 		!bms_is_member(rel->relid, pull_varnos(root, value));
 }
 
-/* The members of equivalence classes that are a column of the table */
+/* State of the search for a column of the table in equivalence classes */
 typedef struct ColumnSearch
 {
-	AttrNumber	attno;			/* the column that is looked for */
+	AttrNumber	attno;			/* the present column */
 } ColumnSearch;
 
 /* ec_matches_callback_type */
@@ -221,8 +225,8 @@ is_member(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec,
 }
 
 /*
- * Is a column of a table used by the query?  Of a partition nobody notes that: it
- * counts as used.
+ * Does the query use a column of a table?  attr_needed is not set for
+ * partitions: there it counts as used.
  */
 static bool
 is_used(const RelOptInfo *rel, AttrNumber attno)
@@ -271,9 +275,9 @@ find_equalities(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
- * Those of these tables whose values could be looked up in a table, by an equality
- * with a column; NULL if there are none.  What lookup_make_scan() makes for these
- * it makes for all of the tables, of a table and of each of its partitions.
+ * Those of these tables whose values could be looked up in a table, by an
+ * equality with a column; NULL if there are none.  lookup_make_scan() uses all
+ * of these tables, for a table and for each of its partitions.
  */
 Relids
 lookup_outer(PlannerInfo *root, RelOptInfo *rel, Relids tables)
@@ -324,8 +328,8 @@ is_distinct(Oid relid, AttrNumber attno)
 }
 
 /*
- * May a join of the query be left before it has returned all of its rows?  Sorts
- * and aggregates read them all.
+ * May the query stop reading a join early?  Sorts and aggregates read all
+ * rows.
  */
 static bool
 may_stop(const PlannerInfo *root)
@@ -349,8 +353,8 @@ has_index(const PlannerInfo *root, const RelOptInfo *rel, Oid relid,
 }
 
 /*
- * The scan that is given the values of these other tables.  Beginning one costs
- * what reading the whole table does if the values are looked up without an index.
+ * The scan parameterized by these other tables.  Without an index its startup
+ * cost is that of reading the whole table.
  */
 static Path *
 make_scan(PlannerInfo *root, RelOptInfo *rel, Oid relid, Relids outer,
@@ -371,8 +375,9 @@ make_scan(PlannerInfo *root, RelOptInfo *rel, Oid relid, Relids outer,
 }
 
 /*
- * The scan of a foreign table that is given the values of these tables, by all
- * equalities with them; NULL if there is none, or if postgres_fdw has made one.
+ * The scan of a foreign table parameterized by these tables, with all
+ * equalities between them; NULL if there is none, or if postgres_fdw has made
+ * one.
  */
 Path *
 lookup_make_scan(PlannerInfo *root, RelOptInfo *rel, Relids tables)
@@ -398,7 +403,11 @@ lookup_make_scan(PlannerInfo *root, RelOptInfo *rel, Relids tables)
 	if (!found || !bms_is_subset(outer, tables) ||
 		tables_asks_for_estimates(relid))
 		return NULL;
-	/* Who stops early is not to wait for the table, or for many rows. */
+
+	/*
+	 * A query that may stop early must not wait for the whole table, or for
+	 * many rows.
+	 */
 	if (may_stop(root) &&
 		(!by_index ||
 		 get_baserel_parampathinfo(root, rel, outer)->ppi_rows > PLAN_FEW_ROWS))
@@ -417,7 +426,11 @@ cast_columns(Node *node, void *context)
 		return NULL;
 	if (!IsA(node, Var) || (Index) var->varno != rel->relid)
 		return expression_tree_mutator(node, cast_columns, context);
-	/* All numbers compare alike, and a cast could keep an index from use. */
+
+	/*
+	 * All numeric types compare alike, and a cast could prevent the use of an
+	 * index.
+	 */
 	if (var->vartype == INT2OID || var->vartype == INT4OID ||
 		var->vartype == INT8OID)
 		return copyObjectImpl(node);
@@ -427,10 +440,11 @@ cast_columns(Node *node, void *context)
 }
 
 /*
- * Splits the conditions of a scan with parameters into those that are sent, to
- * which the list is set, and those that are checked here.  Returns the latter, as
- * expressions.  What postgres_fdw would send is sent: conditions without
- * parameters, those with values of LATERAL alone, and all with use_remote_estimate.
+ * Splits the conditions of a scan with parameters into those that are sent,
+ * to which the list is set, and those that are checked here.  Returns the
+ * latter, as expressions.  Conditions that postgres_fdw would send are sent:
+ * those without parameters, those with LATERAL parameters only, and all with
+ * use_remote_estimate.
  *
  * The remote server ignores a cast to the type that a column has anyway.
  */

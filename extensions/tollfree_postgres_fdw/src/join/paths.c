@@ -2,19 +2,20 @@
  * paths.c
  *	  When a join looks up the foreign rows of many outer rows at once.
  *
- * A nested loop whose inner side is a foreign scan with parameters asks the
- * remote server once for each outer row.  To such a nested loop this file adds
- * a second one that differs in one thing: above its outer side stands a custom
- * scan (node.c), which has the inner scan ask for many outer rows at once.
+ * A nested loop whose inner side is a parameterized foreign scan sends one
+ * query for each outer row.  To such a nested loop this file adds a second
+ * one that differs in one thing: its outer side has a custom scan on top
+ * (node.c), which has the inner scan fetch the rows for many outer rows at
+ * once.
  *
- * That node returns the outer rows as they are and in their order.  So all that
- * the planner knows of a nested loop holds, whatever the join type, and what
- * the remote server cannot evaluate is checked in the join as usual.
+ * That node returns the outer rows as they are and in their order.  So the
+ * nested loop keeps its properties, whatever the join type, and conditions
+ * that the remote server cannot evaluate are checked in the join as usual.
  *
- * Outer rows are read ahead.  Nobody can tell that of a query that calls no
- * volatile function, locks no rows, and writes at most to a local table without
- * row triggers.  A row of that table that has changed is checked again in a plan
- * of its own (EvalPlanQual), where the node lets rows pass through.
+ * Outer rows are read ahead.  This has no visible effect in a query that
+ * calls no volatile function, locks no rows, and writes at most to a local
+ * table without row triggers.  EvalPlanQual rechecks a changed row of that
+ * table in a plan of its own, where the node lets rows pass through.
  */
 #include "postgres.h"
 
@@ -43,7 +44,7 @@
 #include "sql/deparse.h"
 #include "sql/plan.h"
 
-/* A scan that is given the values of some tables, of those that MEMORY_SCANS has */
+/* A scan parameterized by some tables, as in MEMORY_SCANS */
 typedef struct MadeScan
 {
 	Relids		outer;
@@ -99,7 +100,7 @@ locks_rows(Node *node, void *arg)
 	return expression_tree_walker(node, locks_rows, arg);
 }
 
-/* May the effect of a query, or of one in it, depend on when rows are read? */
+/* May the result of a query or subquery depend on when rows are read? */
 static bool
 depends_on_timing(Query *query)
 {
@@ -115,7 +116,7 @@ any_depends_on_timing(const PlannerInfo *root)
 
 	if (depends_on_timing(root->parse))
 		return true;
-	/* Those of its expressions are planned already, and not seen there. */
+	/* Subqueries in its expressions are planned already, and not seen there. */
 	foreach(cell, root->glob->subroots)
 	{
 		if (depends_on_timing(lfirst_node(PlannerInfo, cell)->parse))
@@ -124,7 +125,7 @@ any_depends_on_timing(const PlannerInfo *root)
 	return false;
 }
 
-/* Can nobody tell that outer rows are read ahead? */
+/* Has reading ahead outer rows no visible effect? */
 static bool
 may_read_ahead(PlannerInfo *root)
 {
@@ -137,7 +138,10 @@ may_read_ahead(PlannerInfo *root)
 	}
 }
 
-/* Does the query want the ctids of a table?  method.c asks for these row by row. */
+/*
+ * Does the query use the ctids of a table?  Such rows are fetched row by row
+ * (method.c).
+ */
 static bool
 wants_ctids(const RelOptInfo *rel)
 {
@@ -175,7 +179,9 @@ is_table(PlannerInfo *root, const RelOptInfo *rel)
 		may_batch(rel, fastpath_of_table(entry->relid));
 }
 
-/* Is a relation a table with partitions or children, whose ctids nobody wants? */
+/*
+ * Is a relation a table with partitions or children, whose ctids are not used?
+ */
 static bool
 has_members(PlannerInfo *root, const RelOptInfo *rel)
 {
@@ -200,9 +206,9 @@ has_lookup(PlannerInfo *root, const AppendPath *append)
 }
 
 /*
- * Has a relation a condition without columns, as PostgreSQL 15 has it below an
- * outer join?  A Result above its scan checks that, and the node and the scan do
- * not find each other.
+ * Has a relation a pseudoconstant condition, as PostgreSQL 15 may push below
+ * an outer join?  A Result above its scan evaluates it, so the node would not
+ * find the scan.
  */
 static bool
 is_gated(const RelOptInfo *rel)
@@ -218,9 +224,10 @@ is_gated(const RelOptInfo *rel)
 }
 
 /*
- * Is an inner path a foreign scan that may be looked up in batches, of a table,
- * of some partitions, or of all of a LATERAL subquery?  A subquery in that one
- * is executed once for many outer rows, so it may depend on none of them.
+ * Is an inner path a foreign scan that may be looked up in batches, of a
+ * table, of some partitions, or of all of a LATERAL subquery?  A subquery
+ * inside it is executed once for many outer rows, so it must not depend on
+ * them.
  */
 static bool
 is_lookup(PlannerInfo *root, const Path *inner)
@@ -253,10 +260,9 @@ is_beside(const RelOptInfo *rel, const RelOptInfo *scan)
 }
 
 /*
- * Is it left to the remote server to join the inner side with the outer one, or
- * with a table of it?  postgres_fdw has a path for that, which asks once.  If it
- * takes such a join for a nested loop, its costs cannot be compared with those
- * of lookups.
+ * Can the remote server join the inner side with the outer one, or with a
+ * table of it?  postgres_fdw then has a path that sends one query.  If it is
+ * costed as a nested loop, its cost cannot be compared with that of lookups.
  */
 static bool
 may_join_remotely(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *innerrel)
@@ -279,7 +285,10 @@ may_join_remotely(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *innerrel)
 	return false;
 }
 
-/* One of the foreign scans of an inner side, which are all given the same values. */
+/*
+ * One of the foreign scans of an inner side, which all have the same
+ * parameters.
+ */
 static const Path *
 foreign_scan(const Path *inner)
 {
@@ -295,7 +304,7 @@ foreign_scan(const Path *inner)
 	return inner;
 }
 
-/* The values of outer rows that a path is given, as columns. */
+/* The columns of outer rows that parameterize a path. */
 static List *
 find_keys(const Path *path)
 {
@@ -327,7 +336,9 @@ has_other_param(Node *node, void *context)
 	return expression_tree_walker(node, has_other_param, context);
 }
 
-/* Is a scan given a value by the query, not by outer rows, that cannot be sent? */
+/*
+ * Has a scan a parameter of the query, not of outer rows, that cannot be sent?
+ */
 static bool
 is_given_others(const Path *scan)
 {
@@ -391,8 +402,8 @@ make_path(Path *outer)
 }
 
 /*
- * Adds the nested loop of two sides with the node, if the values that the inner
- * one is given can be sent.
+ * Adds the nested loop of two sides with the node, if the inner one's
+ * parameters can be sent.
  */
 static void
 add_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
@@ -424,8 +435,8 @@ add_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
 }
 
 /*
- * The cheapest path of a relation that is given the values of just these tables;
- * NULL if there is none.  A local table can be scanned as a whole.
+ * The cheapest path of a relation parameterized by just these tables; NULL if
+ * there is none.  A local table may have an unparameterized path.
  */
 static Path *
 cheapest_given(PlannerInfo *root, const RelOptInfo *rel, Relids outer)
@@ -445,7 +456,7 @@ cheapest_given(PlannerInfo *root, const RelOptInfo *rel, Relids outer)
 		: reparameterize_path(root, rel->cheapest_total_path, outer, 1.0);
 }
 
-/* The tables that a partitioned table, or one with children, consists of. */
+/* The leaf tables of a partitioned table, or one with children. */
 static List *
 find_members(PlannerInfo *root, const RelOptInfo *rel)
 {
@@ -468,8 +479,8 @@ find_members(PlannerInfo *root, const RelOptInfo *rel)
 }
 
 /*
- * The Append of the scans of partitions that are given the values of these
- * tables; NULL if there is none.
+ * The Append of the scans of partitions parameterized by these tables; NULL if
+ * there is none.
  */
 static Path *
 make_append(PlannerInfo *root, RelOptInfo *rel, Relids tables)
@@ -501,7 +512,7 @@ make_append(PlannerInfo *root, RelOptInfo *rel, Relids tables)
 	return (Path *) compat_append_path(root, rel, paths, PATH_REQ_OUTER(made));
 }
 
-/* Makes such a scan of a table or of its members, and remembers it. */
+/* Makes such a scan of a table or of its members, and keeps it in memory.c. */
 static MadeScan *
 make_scan(PlannerInfo *root, RelOptInfo *rel, Relids outer)
 {
@@ -516,9 +527,9 @@ make_scan(PlannerInfo *root, RelOptInfo *rel, Relids outer)
 }
 
 /*
- * The scan of an inner side that is given the values of these tables, if it is
- * not one that PostgreSQL has made.  It lives as long as the relation's other
- * paths: GEQO frees what is made in joins.
+ * The scan of an inner side parameterized by these tables, unless PostgreSQL
+ * has made one.  It is allocated with the relation's other paths: GEQO frees
+ * the memory of joins.
  */
 static Path *
 make_inner(PlannerInfo *root, RelOptInfo *rel, Relids tables)
@@ -540,7 +551,7 @@ make_inner(PlannerInfo *root, RelOptInfo *rel, Relids tables)
 	return made == NULL ? NULL : made->path;
 }
 
-/* Could rows of an inner side be looked up?  Cheap to ask, unlike all else. */
+/* Could rows of an inner side be looked up?  A cheap test before the others. */
 static bool
 may_be_lookup(PlannerInfo *root, const RelOptInfo *rel)
 {

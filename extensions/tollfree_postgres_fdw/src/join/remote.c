@@ -1,16 +1,16 @@
 /*
  * remote.c
- *	  What a join costs that the remote server executes.
+ *	  Costs of remote joins without use_remote_estimate.
  *
- * Without use_remote_estimate postgres_fdw takes such a join for a nested loop:
- * it counts the conditions once for each pair of rows.  For two tables of
- * 100,000 rows that comes to so much that both are fetched, although their
+ * Without use_remote_estimate postgres_fdw costs such a join as a nested
+ * loop: it charges the conditions for each pair of rows.  For two tables of
+ * 100,000 rows this cost is so high that both are fetched, although their
  * server has hash joins, too.
  *
- * The planner keeps with each condition what evaluating it costs.  While
- * postgres_fdw makes the paths of a join, the costs kept are such that for all
- * pairs of rows they add up to those of a hash join.  To the conditions of an
- * inner join postgres_fdw adds those of its inputs, so these are remembered.
+ * A RestrictInfo caches its evaluation cost.  While postgres_fdw makes the
+ * paths of a join, the cached costs are changed so that they add up to those
+ * of a hash join over all pairs of rows.  postgres_fdw adds the conditions of
+ * the inputs to those of an inner join, so these are kept in memory.c.
  */
 #include "postgres.h"
 
@@ -27,7 +27,7 @@
 #include "join/remote.h"
 #include "sql/plan.h"
 
-/* Bytes of a row that fdw_tuple_cost is taken to be for */
+/* The row width that fdw_tuple_cost is assumed for, in bytes */
 #define ROW_BYTES 100
 
 /* The conditions of an input, which is a table or a join. */
@@ -67,7 +67,7 @@ find_hashed(const List *clauses, const RelOptInfo *outer,
 	return hashed;
 }
 
-/* What all of the conditions cost for a pair of rows. */
+/* The cost of all conditions for a pair of rows. */
 static Cost
 cost_of_pair(PlannerInfo *root, List *clauses)
 {
@@ -77,7 +77,7 @@ cost_of_pair(PlannerInfo *root, List *clauses)
 	return cost.per_tuple;
 }
 
-/* Does the server of a foreign table tell what joins with it cost? */
+/* Has a foreign table remote estimates? */
 static bool
 has_remote_estimate(PlannerInfo *root, const RelOptInfo *rel)
 {
@@ -103,8 +103,8 @@ bytes_of(const RelOptInfo *rel)
 }
 
 /*
- * What it costs to send the bytes of a join beyond those of its inputs: it repeats
- * those of a row for each other row that this matches.
+ * The cost of sending the bytes of a join beyond those of its inputs: a row is
+ * repeated for each of its matches.
  */
 static Cost
 cost_of_repeating(const RelOptInfo *joinrel, const RelOptInfo *outer,
@@ -115,7 +115,7 @@ cost_of_repeating(const RelOptInfo *joinrel, const RelOptInfo *outer,
 	return Max(more, 0) / ROW_BYTES * COMPAT_FDW_TUPLE_COST;
 }
 
-/* What a hash join of two inputs costs: see remote_begin_join. */
+/* The cost of a hash join of two inputs: see remote_begin_join. */
 static Cost
 cost_of_hash_join(PlannerInfo *root, const RelOptInfo *outer,
 				  const RelOptInfo *inner, List *hashed, Cost pair,
@@ -129,10 +129,10 @@ cost_of_hash_join(PlannerInfo *root, const RelOptInfo *outer,
 }
 
 /*
- * Has the conditions of a join, before postgres_fdw estimates it, cost for all
- * pairs of rows what they do in a hash join, if it can be one.  There a hash is
- * computed for each row of both sides, the inner rows are kept, and pairs of
- * equal hash value are compared.
+ * Before postgres_fdw estimates a join that can be a hash join, changes the
+ * costs of its conditions so that they add up to a hash join's over all pairs
+ * of rows.  A hash join computes a hash for each row of both sides, stores the
+ * inner rows, and compares pairs of equal hash value.
  */
 void
 remote_begin_join(RemoteJoin *join, PlannerInfo *root, RelOptInfo *joinrel,
@@ -146,7 +146,7 @@ remote_begin_join(RemoteJoin *join, PlannerInfo *root, RelOptInfo *joinrel,
 	ListCell   *cell;
 
 	join->clauses = NIL;
-	/* postgres_fdw estimates a join once, however many pairs make it. */
+	/* postgres_fdw estimates a join relation once, for its first pair. */
 	if (joinrel->fdw_private != NULL ||
 		!fastpath_is_on(plan_fast_paths(root, joinrel, InvalidOid),
 						FAST_JOIN_ESTIMATES) ||
@@ -176,7 +176,10 @@ remote_begin_join(RemoteJoin *join, PlannerInfo *root, RelOptInfo *joinrel,
 	}
 }
 
-/* Puts back what the conditions cost, when postgres_fdw has estimated the join. */
+/*
+ * Restores the costs of the conditions after postgres_fdw has estimated the
+ * join.
+ */
 void
 remote_end_join(const RemoteJoin *join)
 {

@@ -1,13 +1,13 @@
 /*
  * remote.h
- *	  What a join costs that the remote server executes.
+ *	  Costs of remote joins without use_remote_estimate.
  */
 #ifndef TOLLFREE_FDW_REMOTE_H
 #define TOLLFREE_FDW_REMOTE_H
 
 #include "nodes/pathnodes.h"
 
-/* The conditions whose costs are changed, and those that they had */
+/* The conditions whose costs are changed, and their original costs */
 typedef struct RemoteJoin
 {
 	List	   *clauses;		/* of RestrictInfo; NIL if none is changed */

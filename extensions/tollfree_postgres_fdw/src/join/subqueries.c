@@ -2,12 +2,12 @@
  * subqueries.c
  *	  Subqueries that look up the foreign rows of many outer rows at once.
  *
- * A correlated subquery, as in SELECT (SELECT v FROM ft WHERE id = l.k) FROM l,
- * is executed for each row of l, and a foreign scan in it asks the remote server
- * each time.  PostgreSQL has no path that another one could compete with, so
- * this file changes the finished plan: it puts the custom scan of node.c above
- * the node that has the subquery in its condition or target list, and moves
- * these there.
+ * A correlated subquery, as in SELECT (SELECT v FROM ft WHERE id = l.k) FROM
+ * l, is executed for each row of l, and a foreign scan in it sends a query
+ * each time.  PostgreSQL makes no paths for subqueries in expressions, so
+ * this file changes the finished plan: it puts the custom scan of node.c
+ * above the node that has the subquery in its condition or target list, and
+ * moves these there.
  *
  *	Seq Scan on l						Custom Scan (Batched Foreign Lookup)
  *	  Output: (SubPlan 1)		->		  Output: (SubPlan 1)
@@ -16,17 +16,17 @@
  *										  SubPlan 1
  *											->  Foreign Scan on ft
  *
- * The node below returns the values that the expressions are computed from.  A
- * condition is evaluated for no more rows than before: each one that looks rows
- * up has a custom scan of its own, and so has the target list.  Subqueries that
- * cannot look up rows (correlated.c) are executed for each row, as before.
+ * The node below returns the inputs of the expressions.  A condition is
+ * evaluated for no more rows than before: each one that looks up rows has a
+ * custom scan of its own, and so has the target list.  Subqueries that cannot
+ * look up rows (correlated.c) are executed for each row, as before.
  *
- * Subqueries in plans of other subqueries are left alone unless these look up
- * rows, too.
+ * Subqueries in plans of other subqueries are not changed unless these look
+ * up rows, too.
  *
- * As in a join, nobody can tell that outer rows are read ahead: the query calls
- * no volatile function, locks no rows, and writes at most to a local table
- * without row triggers.
+ * As in a join, reading ahead outer rows has no visible effect: the query
+ * calls no volatile function, locks no rows, and writes at most to a local
+ * table without row triggers.
  */
 #include "postgres.h"
 
@@ -42,9 +42,10 @@
 #include "join/subqueries.h"
 
 /*
- * Foreign scans in copied plans of a query.  Where there are so many, since both
- * the outer table and the foreign one have many partitions, further nodes are left
- * as they are: the executor begins all scans, asked or not.
+ * Maximum number of foreign scans in copied plans of a query.  If both the
+ * outer table and the foreign one have many partitions there could be many
+ * more, and the executor begins each, whether or not it is executed.  Further
+ * nodes are then not changed.
  */
 #define COPIED_SCANS 1000
 
@@ -52,7 +53,7 @@ static int	ncopied;
 
 static planner_hook_type next_planner = NULL;
 
-/* How many conditions of a list come before the first that looks up rows? */
+/* The number of conditions of a list before the first that looks up rows. */
 static int
 count_before(const List *quals, const PlannedStmt *stmt)
 {
@@ -66,7 +67,7 @@ count_before(const List *quals, const PlannedStmt *stmt)
 	return list_length(quals);
 }
 
-/* Mutator: columns of the node below in place of the values, which it notes. */
+/* Mutator: replaces inputs by columns of the node below, and collects them. */
 static Node *
 replace_values(Node *node, void *arg)
 {
@@ -111,8 +112,8 @@ make_columns(List *values)
 }
 
 /*
- * Puts a custom scan above a node, which keeps its first conditions only; the
- * others, and the target list, go up.
+ * Puts a custom scan above a node.  The node keeps its first conditions only;
+ * the others, and the target list, move up.
  */
 static CustomScan *
 cut(Plan *node, int nquals)
@@ -140,7 +141,7 @@ cut(Plan *node, int nquals)
 
 static Plan *cut_plan(Plan *plan, PlannedStmt *stmt);
 
-/* How many scans are these, with those that Appends read? */
+/* The number of these scans, with those of Appends. */
 static int
 count_scans(const List *plans)
 {
@@ -154,10 +155,10 @@ count_scans(const List *plans)
 }
 
 /*
- * Notes which subqueries of an expression a custom scan has look up rows.  Each
- * gets a plan of its own: partitions, for example, share that of a condition.
- * It comes behind the plans of the subqueries in it, since the executor begins
- * them in this order.
+ * Adds the subqueries of an expression to those that a custom scan batches.
+ * Each gets its own copy of the plan: partitions, for example, share the plan
+ * of a condition.  The copy follows the plans of its own subqueries, since the
+ * executor begins them in this order.
  */
 static void
 note_subqueries(CustomScan *scan, const void *expression, PlannedStmt *stmt)
@@ -178,9 +179,9 @@ note_subqueries(CustomScan *scan, const void *expression, PlannedStmt *stmt)
 }
 
 /*
- * Cuts a node as often as it needs; returns what takes its place.  Of the
- * conditions of a custom scan the first is the one that looks up rows; without
- * conditions its target list does.
+ * Splits a node as often as needed; returns the new top node.  The first
+ * condition of a custom scan is the one that looks up rows; without conditions
+ * its target list does.
  */
 static Plan *
 cut_node(Plan *node, PlannedStmt *stmt)
@@ -206,8 +207,8 @@ cut_node(Plan *node, PlannedStmt *stmt)
 }
 
 /*
- * Moves the conditions of an inner join from the first on that looks up rows
- * behind the join, where they are evaluated next.
+ * Moves the join conditions of an inner join, from the first that looks up
+ * rows on, to its filter, which is evaluated next.
  */
 static void
 free_join_quals(Join *join, const PlannedStmt *stmt)
@@ -222,7 +223,10 @@ free_join_quals(Join *join, const PlannedStmt *stmt)
 	join->joinqual = list_truncate(list_copy(join->joinqual), nquals);
 }
 
-/* Can a node be cut?  Of an asynchronous one the Append expects what it is. */
+/*
+ * Can a node be split?  Not an asynchronous one: its Append expects that node
+ * type.
+ */
 static bool
 may_cut(const Plan *node)
 {
@@ -253,7 +257,7 @@ may_cut(const Plan *node)
 	}
 }
 
-/* Cuts the plans of a list. */
+/* Splits the plans of a list. */
 static void
 cut_list(List *plans, PlannedStmt *stmt)
 {
@@ -272,9 +276,9 @@ is_batched(const Plan *plan)
 }
 
 /*
- * Cuts the inputs of a plan, but for those that it needs as they are: the inner
- * side of a merge join, which goes back in it, and that of a nested loop whose
- * foreign scans are looked up by the rows of its outer side.
+ * Splits the inputs of a plan, except the inner side of a merge join, which is
+ * marked and restored, and that of a nested loop whose foreign scans are
+ * looked up by its outer rows.
  */
 static void
 cut_inputs(Plan *plan, PlannedStmt *stmt)
@@ -305,7 +309,7 @@ cut_inputs(Plan *plan, PlannedStmt *stmt)
 		outerPlan(plan) = cut_plan(outerPlan(plan), stmt);
 }
 
-/* Cuts the nodes of a plan that need it; returns the plan in its place. */
+/* Splits the nodes of a plan where needed; returns the new plan. */
 static Plan *
 cut_plan(Plan *plan, PlannedStmt *stmt)
 {
@@ -334,8 +338,8 @@ may_have_subqueries(const Query *query)
 }
 
 /*
- * Could a query, not planned yet, have its subqueries look up rows, without
- * anybody telling that the outer rows are read ahead?
+ * Could subqueries of a query, not planned yet, look up rows, so that reading
+ * ahead outer rows has no visible effect?
  */
 static bool
 may_look_up(Query *query, int cursor_options)
@@ -361,8 +365,8 @@ locks_rows(const PlannedStmt *stmt)
 }
 
 /*
- * Is a plan a scan of a table, or a few of them, whose present row WHERE CURRENT
- * OF can ask for?
+ * Is a plan a scan of a table, or an Append of them, that WHERE CURRENT OF can
+ * use?
  */
 static bool
 is_positioned(const Plan *plan)
@@ -397,8 +401,8 @@ is_positioned(const Plan *plan)
 }
 
 /*
- * May a planned query have its outer rows read ahead?  Not by a cursor that has
- * a name, which CURSOR_OPT_FAST_PLAN tells, if it has to stand at a row.
+ * May a planned query read ahead outer rows?  Not if it is a named cursor, as
+ * CURSOR_OPT_FAST_PLAN shows, that can be used by WHERE CURRENT OF.
  */
 static bool
 may_cut_query(const PlannedStmt *stmt, int cursor_options)
@@ -408,7 +412,7 @@ may_cut_query(const PlannedStmt *stmt, int cursor_options)
 		  is_positioned(stmt->planTree));
 }
 
-/* The hook: plans a query, and has its subqueries look up rows in batches. */
+/* planner_hook: plans a query, and batches the lookups of its subqueries. */
 static PlannedStmt *
 plan_query(COMPAT_PLANNER_PARAMS)
 {
@@ -423,7 +427,7 @@ plan_query(COMPAT_PLANNER_PARAMS)
 	return stmt;
 }
 
-/* What looks for a subquery by the number of its plan */
+/* State of the search for a subquery by the number of its plan */
 typedef struct NumberSearch
 {
 	int			plan_id;
@@ -458,7 +462,7 @@ find_subquery(const CustomScan *scan, int plan_id)
 	return search.found;
 }
 
-/* The plans that a custom scan has look up rows, of all of its subqueries. */
+/* The plans of all subqueries that a custom scan batches. */
 List *
 subqueries_lookups(const CustomScan *scan, const PlannedStmt *stmt)
 {
@@ -472,7 +476,7 @@ subqueries_lookups(const CustomScan *scan, const PlannedStmt *stmt)
 	return plans;
 }
 
-/* What these are given: NestLoopParams, of columns that the custom scan reads. */
+/* Their parameters: NestLoopParams, of columns that the custom scan reads. */
 List *
 subqueries_params(const CustomScan *scan)
 {

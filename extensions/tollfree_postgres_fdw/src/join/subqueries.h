@@ -1,6 +1,6 @@
 /*
  * subqueries.h
- *	  Subqueries that look up the foreign rows of many outer rows at once.
+ *	  Batches the lookups of correlated subqueries.
  */
 #ifndef TOLLFREE_FDW_SUBQUERIES_H
 #define TOLLFREE_FDW_SUBQUERIES_H
