@@ -4,8 +4,8 @@
  *
  * A server belongs to a wrapper by one field of its catalog row and one
  * dependency.  Changing both leaves tables, user mappings and privileges as
- * they are, and pg_dump says what is true.  The tables are locked, so that no
- * plan made by one wrapper is executed by the other: that waits for every
+ * they are, and pg_dump's output correct.  The tables are locked, so that no
+ * plan made by one wrapper is executed by the other: this waits for every
  * other transaction that has used, created or dropped one.
  *
  * Shared by our wrappers; each has a link to this file among its sources.
@@ -56,10 +56,10 @@ check_privileges(const ForeignServer *server, const ForeignDataWrapper *wrapper)
 }
 
 /*
- * The server's tables but for those already seen.  All versions of catalog rows
- * are read: a table whose creation or end is not committed counts, and so does
- * one that this transaction has dropped.  Others may no longer exist.  They are
- * in the order of their OIDs, for whoever locks them one by one.
+ * The server's tables, without those already seen.  All versions of catalog
+ * rows are read: a table whose creation or end is not committed counts, and so
+ * does one that this transaction has dropped.  Others may no longer exist.
+ * They are sorted by OID, so that all callers lock them in the same order.
  */
 static List *
 find_tables(Oid serverid, List *seen)
@@ -85,9 +85,9 @@ find_tables(Oid serverid, List *seen)
 }
 
 /*
- * Waits for the transactions that have used one of the tables.  A request for
- * the lock would hold up whoever comes later; and the locks on other tables,
- * those who are waited for.
+ * Waits for the transactions that have used one of the tables.  Requesting the
+ * lock at once would block later transactions; holding locks on other tables,
+ * the transactions that we wait for.
  */
 static void
 wait_for_users(List *relids)
@@ -121,10 +121,10 @@ lock_table(Oid relid, const ServerMove *move)
 }
 
 /*
- * Locks the server's tables, and in the end their catalog, against new ones.
- * While that is locked nothing is waited for, unless another server was moved in
- * the transaction: whoever writes to it may hold the lock on a table, which is
- * given back only at the end of the transaction.
+ * Locks the server's tables, and finally pg_foreign_table, against new ones.
+ * No lock is awaited while that one is held, unless the transaction has moved
+ * another server: a transaction that writes to the catalog may hold a table's
+ * lock until it ends.
  */
 static void
 lock_tables(Oid serverid, const ServerMove *move)
@@ -176,8 +176,8 @@ set_wrapper(const ForeignServer *server, Oid wrapperid)
 
 /*
  * Moves the server.  Raises an ERROR if it or a wrapper does not exist, if it
- * is not of the wrapper that it is to leave, if the user may not, or if a check
- * forbids it.
+ * does not belong to the expected wrapper, if the user lacks the right, or if
+ * a check forbids it.
  */
 void
 server_move(const ServerMove *move)
@@ -193,7 +193,7 @@ server_move(const ServerMove *move)
 	LockDatabaseObject(ForeignServerRelationId,
 					   GetForeignServerByName(move->server, false)->serverid, 0,
 					   ExclusiveLock);
-	/* Again, for it may have been changed until it was locked. */
+	/* Checked again: it may have been changed before it was locked. */
 	server = GetForeignServerByName(move->server, false);
 	check_privileges(server, target);
 	if (server->fdwid != GetForeignDataWrapperByName(move->from, false)->fdwid)
@@ -201,7 +201,7 @@ server_move(const ServerMove *move)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("server \"%s\" is not a server of %s", move->server,
 						move->from)));
-	/* With its row changed, nobody else can change the options. */
+	/* Now that its row has changed, no other session can change the options. */
 	set_wrapper(server, target->fdwid);
 	if (move->check_server != NULL)
 		move->check_server(GetForeignServer(server->serverid));

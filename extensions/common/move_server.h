@@ -10,8 +10,8 @@
 /*
  * What is to be moved, and what may forbid it: each check raises an ERROR, and
  * can be NULL.  The server's is called before its tables are locked; a table's
- * are called before that is locked, when it can be one that was dropped, and
- * once it is.
+ * are called before the table is locked, when it may be a dropped one, and
+ * after.
  */
 typedef struct ServerMove
 {

@@ -7,23 +7,22 @@
  *
  *	INSERT INTO t(a, b) SELECT unnest($1::...[]), unnest($2::...[])
  *
- * with arrays in binary form, where the owner of the foreign table allows it by
- * the option insert_arrays: triggers and the like on the remote table can tell
- * many rows of one command from many commands.
+ * with arrays in binary format, where the owner of the foreign table allows
+ * it by the option insert_arrays: triggers and the like on the remote table
+ * can distinguish one command of many rows from many commands.
  *
- * The owner need not know whether the remote columns have the local types.  If
- * one did not, elements of its array would be cast, but the column's own input
- * function reads the text of single rows.  So the INSERT of one row is
- * described when it is prepared.  The types of its parameters are those of the
- * columns.  They cannot change until the transaction ends, since the INSERT
- * has locked the table.
+ * The remote columns must have the local types: otherwise elements of an
+ * array would be cast, where the column's own input function reads the text
+ * of single rows.  So the INSERT of one row is described when it is prepared.
+ * The types of its parameters are those of the columns.  They cannot change
+ * until the transaction ends, since the INSERT has locked the table.
  *
  * The rows are inserted in their order.  The first one that fails ends the
  * command, as it would end a sequence of commands.
  *
- * An array in binary form is five int32: dimensions (1), whether there are nulls,
- * the elements' type, their number, and the index of the first (1); then for
- * each element its length, -1 for a null, and its bytes.
+ * An array in binary format is five int32: dimensions (1), whether there are
+ * nulls, the elements' type, their number, and the index of the first (1);
+ * then for each element its length, -1 for a null, and its bytes.
  */
 #include "postgres.h"
 
@@ -52,7 +51,7 @@ typedef struct ArrayColumn
 	Oid			type;
 	int16		typlen;
 	bool		typbyval;
-	bool		is_bytes;		/* is the binary form the value's bytes? */
+	bool		is_bytes;		/* is the binary format the value's bytes? */
 	bool		has_nulls;
 	FmgrInfo	send;			/* the type's send function */
 	StringInfoData data;		/* the array, its header to be filled in */
@@ -61,7 +60,7 @@ typedef struct ArrayColumn
 struct RowArrays
 {
 	const char *sql;			/* that inserts the arrays */
-	const char *shown;			/* the INSERT of one row, for messages */
+	const char *shown;			/* the INSERT of one row, for error messages */
 	int			nrows;			/* 0 once taken */
 	int			ncolumns;
 	ArrayColumn *columns;
@@ -75,7 +74,7 @@ struct RowArrays
 /*
  * Does the remote server accept all values of the type?  Other versions may
  * not accept infinite intervals and numerics.  Another encoding may lack a
- * character of a text.  Such a value would fail when the array arrives, before
+ * character of a text.  Such a value would fail when the array is read, before
  * the rows in front of it are inserted.
  */
 static bool
@@ -91,8 +90,8 @@ is_common_type(const FieldCodec *codec, const Session *session)
 }
 
 /*
- * Describes the columns that are written; false if decode.c does not know the
- * type of one, or the remote server does not accept all of its values.
+ * Describes the columns that are written; false if decode.c does not support
+ * the type of one, or the remote server does not accept all of its values.
  */
 static bool
 describe_columns(RowArrays *arrays, Relation rel, List *targets,
@@ -129,8 +128,8 @@ describe_columns(RowArrays *arrays, Relation rel, List *targets,
 
 /*
  * Makes empty arrays, in this context; NULL if the local types do not allow
- * arrays.  Nor does a remote statement_timeout: inserting all rows of an array
- * may take too long for it, where each single row does not.
+ * arrays, or there is a remote statement_timeout: inserting all rows of an
+ * array may exceed it, where each single row does not.
  */
 RowArrays *
 arrays_create(Session *session, Relation rel, const ModifyPlan *plan)

@@ -2,14 +2,14 @@
  * direct.c
  *	  UPDATE and DELETE that are one remote command.
  *
- * If the modified relation is a join, RETURNING brings the join's columns.
+ * If the modified relation is a join, RETURNING returns the join's columns.
  * The local RETURNING list refers to the target table's row, which is put
  * together from them.
  *
  * Those of a partitioned table can be executed by several servers at a time.
- * The statement then waits for the servers in its own order.  It is the owner
- * who allows that, by the option parallel_modify: two such statements may wait
- * for each other on two servers, and no server sees that deadlock.
+ * The statement then waits for the servers in plan order.  The owner must
+ * allow that by the option parallel_modify: two such statements may wait for
+ * each other on two servers, and no server detects that deadlock.
  */
 #include "postgres.h"
 
@@ -38,7 +38,7 @@ typedef struct DirectModifyState
 	RowReader  *reader;			/* NULL if the remote command does not return
 								 * rows */
 
-	bool		is_parallel;	/* may other servers be at work meanwhile? */
+	bool		is_parallel;	/* may other servers work meanwhile? */
 	bool		is_sent;
 	RemoteCommand command;		/* what was sent */
 	SessionUsage usage;
@@ -150,7 +150,10 @@ receive_result(DirectModifyState *state)
 		: atoi(PQcmdTuples(state->res));
 }
 
-/* PendingWork's drain: the session is needed for something else. */
+/*
+ * PendingWork's drain: receives the result, since the session is needed
+ * otherwise.
+ */
 static void
 drain_result(void *arg)
 {
@@ -205,7 +208,10 @@ params_are_known(const ForeignScanState *node)
 	return true;
 }
 
-/* Is this one of the modifications made here, which other servers may join? */
+/*
+ * Is this a direct modification of ours that other servers may execute in
+ * parallel?
+ */
 static bool
 is_parallel(const PlanState *node)
 {
@@ -238,8 +244,8 @@ find_append(const EState *estate)
 }
 
 /*
- * Has the other partitions' servers begin, those that have nothing to do.  The
- * Append has found out by now which partitions it does not ask.
+ * Sends the commands of the other partitions, to servers that are idle.  The
+ * Append has been pruned by now.
  */
 static void
 send_others(const EState *estate)
@@ -261,10 +267,7 @@ send_others(const EState *estate)
 	}
 }
 
-/*
- * Puts the target's row together from a row of the join, in the slot that
- * RETURNING has for it.
- */
+/* Builds the target's row from a row of the join, in the slot of RETURNING. */
 static TupleTableSlot *
 extract_target(DirectModifyState *state, ForeignScanState *node,
 			   TupleTableSlot *joined)
@@ -298,7 +301,7 @@ extract_target(DirectModifyState *state, ForeignScanState *node,
 	return slot;
 }
 
-/* Puts the next modified row where RETURNING is computed from. */
+/* Stores the next modified row in the slot that RETURNING is computed from. */
 static TupleTableSlot *
 next_returning(ForeignScanState *node, DirectModifyState *state)
 {
@@ -311,7 +314,7 @@ next_returning(ForeignScanState *node, DirectModifyState *state)
 	if (state->plan.set_processed)
 		node->ss.ps.state->es_processed++;
 
-	/* RETURNING may want nothing of the row. */
+	/* RETURNING may use no column of the row. */
 	if (!state->plan.has_returning)
 		ExecStoreAllNullTuple(slot);
 	else
@@ -352,7 +355,7 @@ tollfreeIterateDirectModify(ForeignScanState *node)
 	return ExecClearTuple(node->ss.ss_ScanTupleSlot);
 }
 
-/* Shows in EXPLAIN what executing the command took. */
+/* Shows the command's counters in EXPLAIN. */
 void
 direct_explain(ForeignScanState *node, ExplainState *es)
 {

@@ -2,9 +2,9 @@
  * modify.c
  *	  INSERT, UPDATE and DELETE row by row.
  *
- * Each row is sent and waited for, unless the statement's effect is the same
- * without waiting: then rows go through a pipeline (pipeline.c).  writes.c and
- * arrays.c make the remote commands.
+ * Each row is sent and awaited, unless the statement's effect is the same
+ * without waiting: then rows are written through a pipeline (pipeline.c).
+ * writes.c and arrays.c make the remote commands.
  */
 #include "postgres.h"
 
@@ -27,13 +27,13 @@
 #include "wire/rows.h"
 #include "xact/transaction.h"
 
-/* Rows of an INSERT after which waiting for the remote types is worth it */
+/* Rows of an INSERT after which arrays are considered */
 #define ROWS_BEFORE_ARRAYS 256
 
 /* The same where COPY gives rows one by one, and the first are awaited */
 #define COPIED_BEFORE_ARRAYS 16
 
-/* The batch size that COPY is told; it may give fewer rows */
+/* The batch size reported to COPY, which may pass fewer rows */
 #define COPY_ROWS 1000
 
 typedef struct ForeignModifyState
@@ -63,7 +63,7 @@ typedef struct ForeignModifyState
 
 /*
  * The state of modifying one table; connects if that has not been done.  The
- * subplan is what an UPDATE or DELETE takes its rows from, NULL for INSERT.
+ * subplan returns the rows of an UPDATE or DELETE; NULL for INSERT.
  */
 static ForeignModifyState *
 make_state(ModifyTableState *node, ResultRelInfo *rinfo, const ModifyPlan *plan,
@@ -139,7 +139,7 @@ tollfreeBeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 	ModifyTable *mtplan = castNode(ModifyTable, mtstate->ps.plan);
 	ModifyPlan	plan;
 
-	/* The UPDATE of this table, still to come, would update these rows too. */
+	/* A later UPDATE of this table would update these rows, too. */
 	if (mtplan != NULL && mtplan->operation == CMD_UPDATE &&
 		(rinfo->ri_usesFdwDirectModify || rinfo->ri_FdwState != NULL))
 		ereport(ERROR,
@@ -190,9 +190,9 @@ calls_functions(const PlannedStmt *stmt)
 }
 
 /*
- * Can rows be written without waiting for each?  Only if their number is all
- * that the statement uses of their results, and if no user's code runs between
- * them: that could meet a row's error in another place.
+ * Can rows be written without waiting for each?  Only if the statement uses
+ * nothing of their results but their number, and no user's code runs between
+ * them, which could see a row's error at another place.
  */
 static bool
 can_pipeline(const ModifyTableState *node, ResultRelInfo *rinfo,
@@ -213,7 +213,7 @@ can_pipeline(const ModifyTableState *node, ResultRelInfo *rinfo,
 		routed_quietly(node, rinfo, fast_paths);
 }
 
-/* PipelineCompleter: gives the pipeline the rows that are in arrays. */
+/* PipelineCompleter: adds the rows in arrays to the pipeline. */
 static void
 append_arrays(WritePipeline *pipeline, void *arg)
 {
@@ -264,7 +264,7 @@ make_pipeline(ForeignModifyState *state, bool is_routed, uint64 *count)
 {
 	MemoryContext old = MemoryContextSwitchTo(state->node->ps.state->es_query_cxt);
 
-	/* Rows that may become arrays have a pipeline of their own. */
+	/* Rows that may become arrays have their own pipeline. */
 	state->pipeline = is_routed && !fastpath_is_on(state->fast_paths, FAST_ARRAYS) ?
 		routed_pipeline(state, count) : create_pipeline(state, count);
 	if (state->node->operation == CMD_INSERT)
@@ -279,8 +279,8 @@ make_pipeline(ForeignModifyState *state, bool is_routed, uint64 *count)
 
 /*
  * Are the pipelines of a statement finished before its rows are counted?  They
- * are at the end of its run, or at the end of its input if a row is what had
- * this library loaded.  Batches are written behind the input.
+ * are at the end of ExecutorRun, or at the end of the input if a row has
+ * loaded this library.  Batches are written after the input.
  */
 static bool
 is_finished(const ModifyTableState *node, const ResultRelInfo *rinfo)
@@ -290,7 +290,7 @@ is_finished(const ModifyTableState *node, const ResultRelInfo *rinfo)
 		 run_watch(outerPlanState(node), pipeline_finish_execution));
 }
 
-/* Decides before the first row, and makes the pipeline if it is to be used. */
+/* Decides before the first row whether to use a pipeline, and makes it. */
 static void
 decide_pipeline(ForeignModifyState *state, ResultRelInfo *rinfo)
 {
@@ -307,9 +307,8 @@ decide_pipeline(ForeignModifyState *state, ResultRelInfo *rinfo)
 }
 
 /*
- * Decides whether further rows go into arrays: they do if the remote columns
- * have the local types.  The answers to the rows so far bring the remote
- * types.
+ * Decides whether further rows are sent as arrays: if the remote columns have
+ * the local types.  The results of earlier rows have the remote types.
  */
 static void
 decide_arrays(ForeignModifyState *state)
@@ -327,7 +326,7 @@ decide_arrays(ForeignModifyState *state)
 	settings_require(REQUIRE_ARRAYS, state->arrays != NULL);
 }
 
-/* Do rows go into arrays now? */
+/* Are rows sent as arrays now? */
 static bool
 uses_arrays(const ForeignModifyState *state)
 {
@@ -354,8 +353,8 @@ add_to_arrays(ForeignModifyState *state, TupleTableSlot **slots, int nrows)
 }
 
 /*
- * Finishes the pipeline if the command for these rows takes the place of
- * another one, whose executions may be buffered.
+ * Finishes the pipeline if the command for these rows would replace one with
+ * buffered executions.
  */
 static void
 finish_before_replacing(ForeignModifyState *state, int nrows)
@@ -404,8 +403,8 @@ execute_awaited(ForeignModifyState *state, TupleTableSlot **slots,
 }
 
 /*
- * Modifies rows.  Sets how many were modified, as far as that is known;
- * returns the slots, or NULL if no row was.
+ * Modifies rows.  Sets the number modified, as far as it is known; returns the
+ * slots, or NULL if there are none.
  */
 static TupleTableSlot **
 modify(ForeignModifyState *state, ResultRelInfo *rinfo, TupleTableSlot **slots,
@@ -446,11 +445,11 @@ pipelines_copy(const ForeignModifyState *state)
 /*
  * Adds a row of COPY to the arrays; false if it must be sent in another way.
  *
- * Before PostgreSQL 16 COPY gives rows one by one, and counts each at once.
+ * Before PostgreSQL 16 COPY passes rows one by one, and counts each at once.
  * So it also counts rows in arrays that the remote server skips.
  *
  * An error here belongs to an earlier row.  So COPY's error context, which
- * names the present line, is left out.
+ * names the present line, is omitted.
  */
 static bool
 add_copied(ForeignModifyState *state, ResultRelInfo *rinfo,
@@ -460,7 +459,7 @@ add_copied(ForeignModifyState *state, ResultRelInfo *rinfo,
 	const TriggerDesc *triggers = rinfo->ri_TrigDesc;
 	bool		is_added;
 
-	/* COPY calls triggers of the statement before it ends its inserting. */
+	/* COPY fires statement triggers before it calls EndForeignInsert. */
 	if (!pipelines_copy(state) || rinfo->ri_RootResultRelInfo != NULL ||
 		triggers_see_rows(triggers) ||
 		(triggers != NULL && triggers->trig_insert_after_statement))
@@ -523,10 +522,9 @@ tollfreeExecForeignBatchInsert(EState *estate, ResultRelInfo *rinfo,
 }
 
 /*
- * May COPY give many rows at a time?  From 16 on it does so for partitions, too,
- * those of one partition after those of another.  So the rows of a server keep
- * their order if it has one partition only.  Its owner does not want that order
- * where several rows go into an INSERT.
+ * May COPY pass many rows at a time?  From 16 on it does so for partitions,
+ * too, partition by partition.  So the rows of a server keep their order if it
+ * has only one partition.  With a batch_size the owner accepts another order.
  */
 static bool
 may_copy_rows(const ForeignModifyState *state, const ResultRelInfo *rinfo)
@@ -542,7 +540,7 @@ tollfreeGetForeignModifyBatchSize(ResultRelInfo *rinfo)
 	ForeignModifyState *state = rinfo->ri_FdwState;
 	TriggerDesc *triggers = rinfo->ri_TrigDesc;
 
-	/* The result of each row has to be known before the next one. */
+	/* The result of each row must be known before the next one. */
 	if (rinfo->ri_projectReturning != NULL ||
 		rinfo->ri_WithCheckOptions != NIL ||
 		(triggers != NULL && (triggers->trig_insert_before_row ||
@@ -561,8 +559,8 @@ tollfreeGetForeignModifyBatchSize(ResultRelInfo *rinfo)
 }
 
 /*
- * How rows are written, for EXPLAIN: whether each is waited for.  Whether
- * arrays are used is known only after some rows have been written.
+ * The write method, for EXPLAIN.  Whether arrays are used is known only after
+ * some rows have been written.
  */
 static const char *
 write_method(const ModifyTableState *node, ResultRelInfo *rinfo,
@@ -577,7 +575,7 @@ write_method(const ModifyTableState *node, ResultRelInfo *rinfo,
 		: "pipelined";
 }
 
-/* Shows in EXPLAIN how rows are written, and what writing them took. */
+/* Shows the write method and its counters in EXPLAIN. */
 void
 modify_explain(ModifyTableState *node, ResultRelInfo *rinfo, List *private,
 			   ExplainState *es)

@@ -4,13 +4,13 @@
  *
  * The commands that write a statement's rows are buffered until they take
  * PIPELINE_BYTES, and then sent in one batch.  Up to PIPELINE_BATCHES batches
- * are in flight, so that a link with a long round trip is kept full.  Answers
- * are read when they have arrived, and waited for if one more batch would be too
- * many.  The remote server executes the commands in the order in which they were
- * added, and none after one that fails: that aborts the transaction.
+ * are in flight, so that a link with a long round trip is kept busy.  Answers
+ * are read when they have arrived, and awaited if PIPELINE_BATCHES are in
+ * flight.  The remote server executes the commands in the order in which they
+ * were added, and none after one that fails, which aborts the transaction.
  *
- * The effect is the same as if each row were waited for.  For that the
- * buffered commands are sent and all answers are read
+ * The effect is the same as if each row were awaited.  For that the buffered
+ * commands are sent and all answers are read
  *
  *	- before anything else is sent in the session, so that a scan sees the rows
  *	  written before it (session->pending.flush);
@@ -22,8 +22,8 @@
  *
  * Rows of several servers may fail.  The error is that of the first one.
  *
- * If a row cannot be computed the statement ends with that error, even if the
- * remote server has refused, or would refuse, a row before it.
+ * If computing a row fails, the statement ends with that error, even if the
+ * remote server has refused, or would refuse, an earlier row.
  */
 #include "postgres.h"
 
@@ -51,17 +51,18 @@
 
 /*
  * The longest time between two batches, in us, if there are rows.  The remote
- * transaction is idle while they are computed, and may have a timeout for
- * that.
+ * transaction is idle while rows are computed, and may have
+ * idle_in_transaction_session_timeout.
  */
 #define PIPELINE_MAX_DELAY 2000000
 
 /* The answer to a command */
 typedef struct AwaitedAnswer
 {
-	const char *shown;			/* what an error names as the command */
-	int			nrows;			/* rows that it writes if none is skipped */
-	uint64		number;			/* of the execution, among all pipelines' */
+	const char *shown;			/* the command's text in errors */
+	int			nrows;			/* rows that it writes unless the remote
+								 * server skips some */
+	uint64		number;			/* number of the execution, over all pipelines */
 	bool		ends_batch;		/* is it the last of its batch? */
 } AwaitedAnswer;
 
@@ -70,7 +71,8 @@ struct WritePipeline
 	Session    *session;
 	EState	   *estate;
 	uint64	   *count;			/* rows written; skipped ones are subtracted */
-	SessionUsage *usage;		/* of all commands, whoever has them sent */
+	SessionUsage *usage;		/* of all commands, whatever has caused their
+								 * sending */
 	PipelineCompleter complete; /* called before a batch is sent */
 	void	   *complete_arg;
 	bool		is_holding;		/* is there something to send? */
@@ -95,9 +97,9 @@ static void read_before(Session *session, const EState *estate, uint64 number);
 static void flush_pipeline(void *arg);
 
 /*
- * Makes a pipeline, in this context, which lasts as long as the execution.  The
- * caller counts rows when they are added; reading the answers subtracts skipped
- * ones.  What the pipeline does in the session is added to the usage.
+ * Makes a pipeline, in this context, which lasts as long as the execution.
+ * The caller counts rows when they are added; reading the answers subtracts
+ * skipped ones.  Its round trips, rows and bytes are added to the usage.
  */
 WritePipeline *
 pipeline_create(Session *session, EState *estate, uint64 *count,
@@ -121,7 +123,7 @@ pipeline_create(Session *session, EState *estate, uint64 *count,
 	return pipeline;
 }
 
-/* The session that it writes in. */
+/* Its session. */
 const Session *
 pipeline_session(const WritePipeline *pipeline)
 {
@@ -136,8 +138,8 @@ pipeline_context(const WritePipeline *pipeline)
 }
 
 /*
- * How many of its nrows rows has a command skipped?  A single local row may be
- * several remote ones; they count as one.  A preparation has none.
+ * The number of a command's nrows rows that were skipped.  A single local row
+ * may be several remote ones; they count as one.  A preparation has none.
  */
 static int
 count_skipped(PGresult *res, int nrows)
@@ -149,7 +151,7 @@ count_skipped(PGresult *res, int nrows)
 
 /*
  * Raises the error of an execution, or that of an earlier one in another
- * session: the one that would have come if each had been awaited.
+ * session: the one that would have been raised if each had been awaited.
  */
 static void
 report_failure(const WritePipeline *pipeline, const AwaitedAnswer *answer,
@@ -191,7 +193,7 @@ read_answer(WritePipeline *pipeline)
 	pipeline->nbatches -= answer->ends_batch;
 }
 
-/* How many answers are still to come, of commands that have been sent? */
+/* The number of outstanding answers. */
 static int
 count_in_flight(const WritePipeline *pipeline)
 {
@@ -229,7 +231,10 @@ is_full(const WritePipeline *pipeline)
 		pipeline->nanswers - pipeline->answer > PIPELINE_ANSWERS;
 }
 
-/* Reads the answers that have arrived, and waits for more if it is full. */
+/*
+ * Reads the answers that have arrived, and waits for more if the pipeline is
+ * full.
+ */
 static void
 await_room(WritePipeline *pipeline)
 {
@@ -245,7 +250,7 @@ await_room(WritePipeline *pipeline)
 	usage_stop(session, pipeline->usage);
 }
 
-/* Sends the buffered commands, behind those in flight. */
+/* Sends the buffered commands, after those in flight. */
 static void
 send_held(WritePipeline *pipeline)
 {
@@ -271,8 +276,8 @@ send_held(WritePipeline *pipeline)
 }
 
 /*
- * Has the session send what a pipeline of this execution has buffered, and reads
- * its answers, as far as they come before that number.
+ * Has the session send the buffered commands of this execution's pipeline, and
+ * reads the answers of executions before that number.
  */
 static void
 read_before(Session *session, const EState *estate, uint64 number)
@@ -299,8 +304,8 @@ flush_pipeline(void *arg)
 }
 
 /*
- * Raises an ERROR if the session has forgotten buffered rows.  It forgets them
- * with a rollback only, after which the statement must not go on.
+ * Raises an ERROR if the session has discarded buffered rows.  It does so only
+ * at a rollback, after which the statement must not continue.
  */
 static void
 check_not_discarded(const WritePipeline *pipeline)
@@ -310,8 +315,8 @@ check_not_discarded(const WritePipeline *pipeline)
 }
 
 /*
- * Tells the session that there is something to send.  What another pipeline
- * has buffered is sent first.
+ * Registers the pipeline as the session's pending work.  The buffered commands
+ * of another pipeline are sent first.
  */
 void
 pipeline_hold(WritePipeline *pipeline)
@@ -378,7 +383,7 @@ pipeline_append(WritePipeline *pipeline, const RemoteCommand *commands,
 	}
 }
 
-/* Has nothing been sent for so long that a remote timeout may come near? */
+/* Has nothing been sent for PIPELINE_MAX_DELAY? */
 static bool
 is_overdue(WritePipeline *pipeline)
 {
@@ -392,9 +397,9 @@ is_overdue(WritePipeline *pipeline)
 }
 
 /*
- * Called after a row has been added.  Sends a batch if that is large enough,
- * or if none has been sent for PIPELINE_MAX_DELAY.  bytes is the size of rows
- * that the completer has yet to add.
+ * Called after a row has been added.  Sends a batch if it is large enough, or
+ * if none has been sent for PIPELINE_MAX_DELAY.  bytes is the size of the
+ * completer's rows.
  */
 void
 pipeline_send_if_due(WritePipeline *pipeline, Size bytes)
@@ -430,7 +435,7 @@ find_pipeline(const Session *session, const EState *estate)
 	return pipeline != NULL && pipeline->estate == estate ? pipeline : NULL;
 }
 
-/* Has all sessions send what the pipelines of an execution have buffered. */
+/* Sends the buffered commands of an execution's pipelines, in all sessions. */
 static void
 send_execution(const EState *estate)
 {
@@ -449,8 +454,8 @@ send_execution(const EState *estate)
 
 /*
  * Finishes the pipelines of an execution, in all sessions, which work at the
- * same time.  If a subtransaction made one send its rows, an error of theirs
- * may have been kept for this level: it is raised.
+ * same time.  If a subtransaction has flushed one of them, an error may have
+ * been kept for this level: it is raised.
  */
 void
 pipeline_finish_execution(const EState *estate)
@@ -471,8 +476,8 @@ pipeline_finish_execution(const EState *estate)
 }
 
 /*
- * Finishes the pipelines of a statement that the executor has run.  Time and
- * rows are added to those of the run, for auto_explain and the like.
+ * Finishes the pipelines of a statement after ExecutorRun.  Time and rows are
+ * added to those of the run, for auto_explain and the like.
  */
 void
 pipeline_finish_run(QueryDesc *queryDesc)

@@ -14,8 +14,8 @@ typedef struct WritePipeline WritePipeline;
 extern void pipeline_finish_run(struct QueryDesc *queryDesc);
 
 /*
- * Adds commands for rows that the maker of the pipeline has buffered on its
- * own.  Called before each batch is sent.
+ * Adds commands for rows that the pipeline's creator has buffered itself.
+ * Called before each batch is sent.
  */
 typedef void (*PipelineCompleter) (WritePipeline *pipeline, void *arg);
 

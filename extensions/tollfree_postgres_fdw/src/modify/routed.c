@@ -2,9 +2,9 @@
  * routed.c
  *	  Rows that PostgreSQL routes to partitions.
  *
- * Whether they may be written without waiting for each depends on all partitions
- * of the table, not only on those that get rows.  It is asked for each partition
- * that gets some, so the answers are kept for as long as the execution lasts.
+ * Whether they may be written without waiting for each depends on all
+ * partitions of the table, not only on those that get rows.  It is checked
+ * for each partition that gets some, so the result is kept for the execution.
  */
 #include "postgres.h"
 
@@ -46,7 +46,10 @@ triggers_see_rows(const TriggerDesc *triggers)
 		 triggers->trig_delete_before_row || triggers->trig_delete_after_row);
 }
 
-/* Has a partition a row trigger?  Most can be ruled out without locking it. */
+/*
+ * Has a partition a row trigger?  relhastriggers rules most out without a
+ * lock.
+ */
 static bool
 partition_has_triggers(Oid relid)
 {
@@ -66,7 +69,7 @@ partition_has_triggers(Oid relid)
 	return found;
 }
 
-/* Notes the server of a partition, if that is a foreign table. */
+/* Records the server of a partition, if that is a foreign table. */
 static void
 note_server(Oid relid)
 {
@@ -82,7 +85,7 @@ note_server(Oid relid)
 		routed.servers = lappend_oid(routed.servers, server);
 }
 
-/* Looks at all partitions of a table; what is kept is in this context. */
+/* Examines all partitions of a table; the result is in this context. */
 static void
 look_at_partitions(Oid root)
 {
@@ -101,7 +104,7 @@ look_at_partitions(Oid root)
 	list_free(relids);
 }
 
-/* Forgets the execution, which ends. */
+/* Forgets the execution at its end. */
 static void
 forget_routed(void *arg)
 {
@@ -109,7 +112,9 @@ forget_routed(void *arg)
 		routed.estate = NULL;
 }
 
-/* Looks at the partitions that rows are routed to, if that has not been done. */
+/*
+ * Examines the partitions that rows are routed to, unless that has been done.
+ */
 static void
 begin_routed(const ModifyTableState *node, const ResultRelInfo *rinfo)
 {
@@ -146,9 +151,9 @@ returns_one_row(const Plan *plan)
  * If a row was routed to a partition, is it one of several that are inserted,
  * and does no trigger of any partition run between them?
  *
- * With ON CONFLICT the same rows may well be inserted twice at a time.  If these
- * wait for each other on two servers, no server sees a deadlock.  So its owner
- * has to allow that.
+ * With ON CONFLICT two sessions are likely to insert the same rows.  If they
+ * wait for each other on two servers, no server detects the deadlock.  So the
+ * owner has to allow that.
  */
 bool
 routed_quietly(const ModifyTableState *node, const ResultRelInfo *rinfo,
@@ -175,8 +180,8 @@ routed_shares_server(const ModifyTableState *node, const ResultRelInfo *rinfo)
 }
 
 /*
- * The pipeline for routed rows in a session, or NULL.  routed_quietly has been
- * asked before.
+ * The pipeline for routed rows in a session, or NULL.  routed_quietly must
+ * have been called before.
  */
 WritePipeline *
 routed_find_pipeline(const Session *session)
@@ -191,7 +196,7 @@ routed_find_pipeline(const Session *session)
 	return NULL;
 }
 
-/* Keeps a pipeline for routed rows; this context lasts as long as it does. */
+/* Keeps a pipeline for routed rows; the pipeline must live in this context. */
 void
 routed_add_pipeline(WritePipeline *pipeline)
 {

@@ -48,6 +48,6 @@ tollfreeExecForeignTruncate(List *rels, DropBehavior behavior,
 	session = transaction_get_session(GetUserId(), server->serverid);
 	command.sql = command.shown = deparse_truncate(rels, behavior, restart_seqs);
 	PQclear(session_execute(session, &command, 1, false));
-	/* Not before: a lost connection may have been replaced. */
+	/* Not earlier: a lost connection may have been replaced. */
 	session->xact.truncated = true;
 }

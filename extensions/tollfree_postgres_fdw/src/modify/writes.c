@@ -2,13 +2,13 @@
  * writes.c
  *	  The remote commands that write rows of one table.
  *
- * Most statements write only one row.  So a first row that comes alone goes by
- * a command that the session may keep prepared for later statements.
+ * Most statements write only one row.  So a single first row is written by a
+ * command that the session may keep prepared for later statements.
  *
- * For the rows after it a command is prepared, in the batch that executes it
- * first.  There are up to two such commands, for two numbers of rows: those of
- * an INSERT's full batches, and of its last one.  Their prepared statements
- * belong to the executor node, and are dropped with a later batch.
+ * For further rows a command is prepared, in the batch that executes it
+ * first.  There are up to two such commands, for two numbers of rows: those
+ * of an INSERT's full batches, and of its last one.  Their prepared
+ * statements belong to the executor node, and are dropped with a later batch.
  *
  * Those of an UPDATE or DELETE write one row each: one of the remote table that
  * is named, and one of its partitions or children (sql/located.c).
@@ -119,7 +119,10 @@ writes_create(Session *session, const ResultRelInfo *rinfo,
 	return writes;
 }
 
-/* The index of the command for nrows rows; another one may be there now. */
+/*
+ * The index of the command for nrows rows, which may be occupied by another
+ * one.
+ */
 static int
 command_index(const RowWrites *writes, int nrows, bool has_table)
 {
@@ -153,7 +156,7 @@ make_sql(const RowWrites *writes, int nrows, bool has_table)
 		deparse_insert_rows(&writes->plan, writes->rel, writes->nparams, nrows);
 }
 
-/* Finds or makes the command for nrows rows; drops the one in its place. */
+/* Finds or makes the command for nrows rows; drops the one at its index. */
 static WriteCommand *
 find_command(RowWrites *writes, int nrows, bool has_table)
 {
@@ -245,9 +248,9 @@ print_params(RowWrites *writes, TupleTableSlot **slots,
 }
 
 /*
- * Makes the commands that execute a statement of our own: before the execution
- * itself, the first time, one that prepares the SQL under a new name.  Returns
- * their number.
+ * Makes the commands that execute one of the node's prepared statements: the
+ * first time one that prepares the SQL under a new name, then the execution.
+ * Returns their number.
  */
 int
 writes_by_statement(Session *session, char *name, const char *sql,
@@ -269,7 +272,7 @@ writes_by_statement(Session *session, char *name, const char *sql,
 
 /*
  * Makes the commands of one execution, in this context, and returns their
- * number.  A first row that comes alone takes no statement of our own.
+ * number.  A single first row needs no prepared statement of the node.
  */
 int
 writes_make(RowWrites *writes, TupleTableSlot **slots,
@@ -302,7 +305,7 @@ writes_make(RowWrites *writes, TupleTableSlot **slots,
 							   commands);
 }
 
-/* Has statements described when they are prepared from now on. */
+/* Requests a Describe for statements that are prepared from now on. */
 void
 writes_describe(RowWrites *writes)
 {
@@ -325,14 +328,17 @@ writes_described_types(const RowWrites *writes)
 	return types;
 }
 
-/* How many of these rows one command can write, by its parameters. */
+/*
+ * The number of these rows that one command can write, limited by its
+ * parameters.
+ */
 int
 writes_limit(const RowWrites *writes, int nrows)
 {
 	return Min(nrows, PQ_QUERY_PARAM_MAX_LIMIT / Max(writes->nparams, 1));
 }
 
-/* No more rows are written: the statements are dropped. */
+/* Drops the statements after the last row. */
 void
 writes_end(RowWrites *writes)
 {
