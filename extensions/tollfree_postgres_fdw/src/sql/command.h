@@ -7,20 +7,19 @@
 
 #include "nodes/pg_list.h"
 
-/* What is known of a command; false, NULL or NIL is always safe. */
+/* Properties of a command; false, NULL or NIL is always safe. */
 typedef struct CommandHints
 {
 	bool		is_cacheable;	/* may it be kept prepared? */
 	bool		returns_nothing;	/* does it return no rows? */
 	bool		in_pieces;		/* are its rows read as they arrive? */
-	bool		syncs;			/* do later commands not depend on it?  Then a
+	bool		syncs;			/* is it independent of later commands? Then a
 								 * Sync follows it. */
-	const Oid  *printed_types;	/* local types of its parameters, if they are
-								 * to be compared with the remote ones; or
-								 * NULL */
-	List	   *sole_relids;	/* the foreign tables that it reads, if that
-								 * is all that the local transaction does in
-								 * the session; or NIL */
+	const Oid  *printed_types;	/* local types of its parameters, to be
+								 * compared with the remote ones; or NULL */
+	List	   *sole_relids;	/* the foreign tables that it reads, if it is
+								 * the only command of the local transaction
+								 * in the session; or NIL */
 } CommandHints;
 
 /*
@@ -31,20 +30,19 @@ typedef struct RemoteCommand
 {
 	const char *sql;			/* text to be sent; unused if a prepared
 								 * statement is executed */
-	const char *shown;			/* text that an error names as the remote
-								 * command */
+	const char *shown;			/* the remote command's text in errors */
 	const char *statement;		/* name of a prepared statement, or NULL */
 	bool		prepare;		/* prepare that statement, not execute it */
-	bool		describes;		/* when preparing: ask for the parameters'
+	bool		describes;		/* when preparing: describe the parameters'
 								 * types, for results_described_types */
 	int			nparams;
 	const char *const *params;	/* NULL for a null */
 	const Oid  *types;			/* of parameters; 0 lets the remote server
 								 * choose, NULL means 0 for all */
-	const int  *lengths;		/* of parameters in binary form */
-	const int  *formats;		/* 1 for a parameter in binary form; NULL if
+	const int  *lengths;		/* of parameters in binary format */
+	const int  *formats;		/* 1 for a parameter in binary format; NULL if
 								 * all are text */
-	bool		binary;			/* are its rows to come in binary form? */
+	bool		binary;			/* are rows requested in binary format? */
 	CommandHints hints;
 } RemoteCommand;
 

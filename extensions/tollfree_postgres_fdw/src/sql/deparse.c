@@ -6,7 +6,7 @@
  *
  * Names in pg_catalog are written with their schema.  The remote session's
  * temporary schema is searched before pg_catalog, and a remote function may
- * have created anything there.
+ * have created objects there.
  */
 #include "postgres.h"
 
@@ -29,7 +29,7 @@
 
 #include "sql/deparse.h"
 
-/* The first version whose current_setting may be asked for what is not there */
+/* The first version whose current_setting has missing_ok */
 #define SETTINGS_VERSION 90600
 
 /* An attribute's member of a set, as pull_varattnos makes one */
@@ -83,8 +83,8 @@ append_column(StringInfo sql, Relation rel, AttrNumber attno)
 }
 
 /*
- * Appends the columns of a set, behind a word for the first of them; returns
- * their attribute numbers.  The whole row stands for all columns.
+ * Appends the columns of a set, with a prefix before the first; returns their
+ * attribute numbers.  A whole-row reference means all columns.
  */
 static List *
 append_columns(StringInfo sql, const char *word, Relation rel,
@@ -125,8 +125,8 @@ append_builtin_type(StringInfo sql, Oid type)
 }
 
 /*
- * Can many values of a type be sent as an array, with commas between them?  Those
- * of box have semicolons.
+ * Can values of a type be sent as an array whose delimiter is a comma?  That
+ * of box is a semicolon.
  */
 bool
 deparse_may_be_key(Oid type)
@@ -138,9 +138,9 @@ deparse_may_be_key(Oid type)
 }
 
 /*
- * Appends a query with columns of another table, of a name without quotes, in
- * place of its parameters.  Strings and quoted names are copied: there a quote
- * is doubled, which ends and begins them again.
+ * Appends a query with its parameters replaced by columns of another table,
+ * whose name needs no quotes.  Strings and quoted names are copied: a doubled
+ * quote ends one and begins the next.
  */
 static void
 append_with_columns(StringInfo query, const char *sql, const char *table)
@@ -173,8 +173,8 @@ cast_name(const Node *expr)
 }
 
 /*
- * Appends a value that nobody knows yet in place of a parameter, which postgres_fdw
- * writes as $n::type; returns what follows it.
+ * Appends an unknown value in place of a parameter, which postgres_fdw writes
+ * as $n::type; returns the text after it.
  */
 static const char *
 append_unknown(StringInfo query, const char *param, List *params)
@@ -184,7 +184,7 @@ append_unknown(StringInfo query, const char *param, List *params)
 	char	   *cast = n < 1 || n > list_length(params) ? "" :
 		psprintf("::%s", cast_name(list_nth(params, n - 1)));
 
-	/* Without its cast in the text, the text casts what is put there. */
+	/* If the text has no cast here, it casts the value later. */
 	if (strncmp(rest, cast, strlen(cast)) != 0)
 		cast = "";
 	appendStringInfo(query, "((SELECT null%s)%s)", cast, cast);
@@ -192,8 +192,8 @@ append_unknown(StringInfo query, const char *param, List *params)
 }
 
 /*
- * The command that asks what a query of postgres_fdw costs; params are the
- * expressions that are its parameters.
+ * The EXPLAIN of a query of postgres_fdw; params are the expressions of its
+ * parameters.
  */
 char *
 deparse_estimate(const char *sql, List *params)
@@ -219,10 +219,10 @@ deparse_estimate(const char *sql, List *params)
 
 /*
  * The query that returns the rows of another one for many values of its
- * parameters, which are sent as arrays.  Behind the columns of a row comes the
- * number of its values in the arrays, from 1 on, by which rows are ordered.
- * keys are the expressions that are the parameters; NULL if the values of one
- * cannot be sent as an array.
+ * parameters, which are sent as arrays.  The last column is the index of a
+ * row's values in the arrays, from 1 on; rows are ordered by it.  keys are the
+ * expressions that are the parameters; NULL if the values of one cannot be
+ * sent as an array.
  */
 char *
 deparse_lookups(const char *sql, List *keys)
@@ -233,8 +233,8 @@ deparse_lookups(const char *sql, List *keys)
 	ListCell   *cell;
 
 	/*
-	 * A name that does not occur in the query, and begins those of the
-	 * columns: a column that the remote table lacks must stay an error.
+	 * A prefix for the columns' names that does not occur in the query: a
+	 * column that the remote table lacks must remain an error.
 	 */
 	for (int i = 1; strstr(sql, table) != NULL; i++)
 		table = psprintf("keys%d", i);
@@ -421,10 +421,10 @@ deparse_regclass(Relation rel)
 }
 
 /*
- * A query for what a server of this version says of a table, without its
- * partitions and children: one row, TableColumn.  It fails if the user may not
- * call random().  It only looks up values, for there are many to be asked about
- * where a table has many partitions; the caller computes.
+ * A query for the properties of a table on a server of this version, without
+ * its partitions and children: one row, TableColumn.  It fails if the user may
+ * not call random().  It is cheap, since a table may have many partitions; the
+ * caller computes.
  */
 char *
 deparse_table(Relation rel, int version)
@@ -448,8 +448,8 @@ deparse_table(Relation rel, int version)
 }
 
 /*
- * A query for the size of a table with its partitions and children.  Its answer is
- * one row of numbers, 1 for yes and 0 for no:
+ * A query for the size of a table with its partitions and children.  Its
+ * result is one row of numbers, 1 for true and 0 for false:
  *
  *	0	can it be sampled?
  *	1	is the number of its rows known?
@@ -493,7 +493,7 @@ deparse_count(Relation rel, double share)
 /*
  * Appends the condition that chooses a share of the rows by a hash of their
  * ctid.  If there are several tables their OIDs go into the hash: rows with
- * the same ctid in two partitions may have something in common.
+ * the same ctid in two partitions may be correlated.
  *
  * The condition is a range at the upper end of the hash's values.  Its first
  * comparison rejects most rows.  The planner expects few rows from a range,
@@ -535,8 +535,8 @@ append_sampling(StringInfo sql, const SamplePlan *plan)
 
 /*
  * A query for a sample.  Sets the attribute number of each result column.
- * Rows chosen by a hash come in any order, so ctid and tableoid come with
- * them.
+ * Rows chosen by a hash arrive in any order, so ctid and tableoid are
+ * selected, too.
  */
 char *
 deparse_sample(Relation rel, const SamplePlan *plan, List **attrs)

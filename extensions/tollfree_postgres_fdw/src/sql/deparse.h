@@ -12,7 +12,7 @@
 #include "base/options.h"
 #include "sql/plan.h"
 
-/* The rows of a table that ANALYZE asks for */
+/* ANALYZE's sample of a table */
 typedef struct SamplePlan
 {
 	SamplingMethod method;
@@ -24,7 +24,7 @@ typedef struct SamplePlan
 	bool		switches_jit;	/* is jit to be switched off for the query? */
 } SamplePlan;
 
-/* What the remote server says of a table: the columns of deparse_table */
+/* The result columns of deparse_table's query */
 typedef enum TableColumn
 {
 	TABLE_KIND,					/* relkind */

@@ -1,28 +1,29 @@
 /*
  * located.c
- *	  Rows to be modified, told by their ctid and their remote table.
+ *	  Identifies rows to be modified by their ctid and remote table.
  *
  * postgres_fdw modifies a row of the remote table t by
  *
  *	UPDATE t SET ... WHERE ctid = $1
  *
- * If t has partitions or children a row of each of them may have that ctid, and
- * all are modified.  So what is executed tells their tables apart: the scan has
+ * If t has partitions or children a row of each of them may have that ctid,
+ * and all are modified.  So the executed commands distinguish their tables:
+ * the scan has
  *
  *	concat(ctid,nullif(tableoid,(SELECT to_regclass('t'))))
  *
- * in place of ctid, which is the ctid for a row of t itself, and a row of
- * another table has the table's OID behind it (wire/ctids.c).  The former row is
- * modified by UPDATE ONLY t ... WHERE ctid = $1, the latter by UPDATE t ...
- * WHERE ctid = $1 AND tableoid = $2.
+ * in place of ctid.  For a row of t itself this is its ctid, and for a row of
+ * another table the ctid followed by the table's OID (wire/ctids.c).  The
+ * former row is modified by UPDATE ONLY t ...  WHERE ctid = $1, the latter by
+ * UPDATE t ...  WHERE ctid = $1 AND tableoid = $2.
  *
- * So nothing need be known of t, nor can it have changed since it was known, and
- * a row of a table without children takes no more bytes than it did.  EXPLAIN
- * and errors show what postgres_fdw planned.
+ * So no properties of t are needed, which could change, and a row of a table
+ * without children takes no more bytes.  EXPLAIN and errors show the commands
+ * of postgres_fdw.
  *
  * Functions and operators need no schema, since temporary ones are not found
- * without one; a name with a schema, or a cast to a type, would need rights to
- * pg_catalog.
+ * without one.  A name with a schema, or a cast to a type, would need rights
+ * to pg_catalog.
  */
 #include "postgres.h"
 
@@ -38,8 +39,9 @@
 #include "sql/plan.h"
 
 /*
- * The first place of a text at the top level of a query, outside of quotes and
- * parentheses; NULL if there is none.  Quotes in quotes are doubled.
+ * The first occurrence of a text at the top level of a query, outside of
+ * quotes and parentheses; NULL if there is none.  Quotes in quotes are
+ * doubled.
  */
 static const char *
 find_at_top(const char *sql, const char *text)
@@ -62,8 +64,8 @@ find_at_top(const char *sql, const char *text)
 }
 
 /*
- * The query of a scan that tells the tables of rows in its nth column, from 0 on,
- * which is the ctid of a table, perhaps qualified.
+ * The query of a scan with the remote table added to its nth column, from 0
+ * on, which is the ctid of a table, perhaps qualified.
  */
 static char *
 locate_scan(const char *sql, int n, Oid relid)
@@ -91,8 +93,8 @@ locate_scan(const char *sql, int n, Oid relid)
 }
 
 /*
- * The command that modifies a row by its ctid, of the table that it names or, told
- * by one more parameter behind its nparams, of another one.
+ * The command that modifies a row by its ctid: of the table that it names or,
+ * by one more parameter after its nparams, of another one.
  */
 char *
 located_write(const char *sql, int nparams, bool has_table)
@@ -110,7 +112,7 @@ located_write(const char *sql, int nparams, bool has_table)
 					condition, nparams + 1, found + strlen(condition));
 }
 
-/* Walker: does a query refer to a ctid, other than to pass it on? */
+/* Walker: does a query refer to a ctid, other than as a junk column? */
 static bool
 refers_to_ctid(Node *node, void *context)
 {
@@ -126,7 +128,7 @@ refers_to_ctid(Node *node, void *context)
 	return expression_tree_walker(node, refers_to_ctid, context);
 }
 
-/* The same, outside of RETURNING, which shows what the remote server returns. */
+/* The same, except in RETURNING, which shows the remote server's values. */
 static bool
 uses_ctid(const Query *parse)
 {
@@ -160,8 +162,8 @@ target_of(const PlannerInfo *root, const ForeignScan *plan, AttrNumber attno)
 }
 
 /*
- * Has the scan of a table that is modified by ctid tell the tables of its rows.
- * It must have gone through plan_annotate_scan.
+ * Adds the remote table to the ctids of a modified table's scan.  It must have
+ * gone through plan_annotate_scan.
  */
 void
 located_note_target(PlannerInfo *root, ForeignScan *plan)

@@ -1,6 +1,6 @@
 /*
  * located.h
- *	  Rows to be modified, told by their ctid and their remote table.
+ *	  Identifies rows to be modified by their ctid and remote table.
  */
 #ifndef TOLLFREE_FDW_LOCATED_H
 #define TOLLFREE_FDW_LOCATED_H

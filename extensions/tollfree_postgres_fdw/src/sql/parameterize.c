@@ -2,20 +2,21 @@
  * parameterize.c
  *	  Constants of a remote command, sent as parameters.
  *
- * postgres_fdw writes constants into its SQL.  If an application writes other
- * constants into each statement the remote server parses and plans each of
- * them.  With parameters in place of the constants the remote text is the same
- * each time, and is kept prepared (statement.c).
+ * postgres_fdw writes constants into its SQL.  If these differ in each
+ * statement, the remote server parses and plans each.  With parameters in
+ * place of the constants the remote text is the same each time, and is kept
+ * prepared (statement.c).
  *
- * So postgres_fdw plans such a command with Params in place of some constants.
- * It writes them as $n::type and adds them to the list of expressions to be
- * sent.  That text is executed, with the constants as its parameters.  EXPLAIN
- * and errors show the text with the constants, as postgres_fdw writes them.
+ * So postgres_fdw plans such a command with Params in place of some
+ * constants.  It deparses them as $n::type and adds them to the list of
+ * parameter expressions.  That text is executed, with the constants as its
+ * parameters.  EXPLAIN and errors show the text with the constants, as
+ * postgres_fdw writes them.
  *
  * Constants are replaced in scans and modifications of one table that are
- * expected to have few rows and do not sort: operands of a built-in operator =
- * and, in SET, what is assigned or an operand of any operator.  Elsewhere the
- * remote plan depends too much on the constant's value.
+ * expected to have few rows and do not sort: operands of a built-in operator
+ * = and, in SET, the assigned value or an operand of any operator.  Elsewhere
+ * the remote plan depends too much on the constant's value.
  *
  * The parameter has the type that the constant has in the text:
  *
@@ -24,7 +25,7 @@
  *	  with that type, and the cast of $n is removed: a remote user without the
  *	  right to use schema pg_catalog may not write a cast.
  *	- a quoted literal beside a column of its type has no cast.  The remote
- *	  server finds out its type, so it stays.
+ *	  server infers its type, so it stays.
  *	- a floating-point number is written as a literal that is read as numeric.
  *	  It stays, since a parameter of -0 would have another value.
  */
@@ -44,7 +45,7 @@
 #include "wire/rows.h"
 
 /*
- * The Param that stands for the nth constant.  Its number is negative, for
+ * The Param that stands for the nth constant.  Its number is negative, since
  * those of the query's own Params begin with 1.
  */
 static Param *
@@ -140,11 +141,10 @@ is_untyped(const Const *constant, const Node *other)
 /*
  * One operand of two, with Params for constants.
  *
- * The remote server finds out the type of a constant that is written without
- * one.  If that type is a date or time, 'today' is another value the next
- * time.  So a command that compares such a constant is not kept prepared.
- * Operators other than comparisons, such as LIKE's, take text there as they
- * do here.
+ * The remote server infers the type of a constant without a cast.  If it is a
+ * date or time, 'today' has another value the next time.  So a command that
+ * compares such a constant is not kept prepared.  Operators other than
+ * comparisons, such as LIKE's, take text there as they do here.
  */
 static Node *
 replace_operand(Parameterization *command, const OpExpr *operation,
@@ -209,7 +209,7 @@ replace_at(Parameterization *command, Expr **place)
 	*place = (Expr *) node;
 }
 
-/* Begins a command of one table, all of whose expressions are to be walked. */
+/* Begins a command of one table, whose expressions the caller then walks. */
 static void
 begin(Parameterization *command, int fast_paths, double rows)
 {
@@ -220,10 +220,10 @@ begin(Parameterization *command, int fast_paths, double rows)
 
 /*
  * Replaces the constants of a scan's conditions, until parameterize_restore,
- * if it scans one table, does not sort and has no LIMIT.  A join, an aggregate or
- * a LIMIT may read many rows to return few.  Nor are constants replaced in the scan of a table
- * that is modified: it becomes a direct modification, or uses a cursor.  The
- * caller passes an empty command.
+ * if it scans one table, does not sort and has no LIMIT.  A join, an aggregate
+ * or a LIMIT may read many rows to return few.  Constants are not replaced in
+ * the scan of a modified table: it becomes a direct modification, or uses a
+ * cursor.  The caller passes an empty command.
  */
 void
 parameterize_scan(Parameterization *command, const PlannerInfo *root,
@@ -232,7 +232,7 @@ parameterize_scan(Parameterization *command, const PlannerInfo *root,
 {
 	ListCell   *cell;
 
-	/* postgres_fdw has notes in a path with a LIMIT. */
+	/* A path of postgres_fdw with a LIMIT has a private list. */
 	if (!IS_SIMPLE_REL(rel) || path->path.pathkeys != NIL ||
 		path->fdw_private != NIL ||
 		bms_is_member(rel->relid, root->all_result_relids))
@@ -271,12 +271,12 @@ find_scan(Plan *plan, Index target)
 }
 
 /*
- * The same for a modification of one table that may become one remote command.
- * Returns the plan of its scan, or NULL if it was not looked at.
+ * The same for a modification of one table that may become one remote
+ * command.  Returns the plan of its scan, or NULL if it was not examined.
  *
- * Conditions are replaced in that plan's fdw_recheck_quals, a list that
- * postgres_fdw also makes the command's text from.  If it used another list no
- * constant would be replaced in the text, and nothing would break.
+ * Conditions are replaced in that plan's fdw_recheck_quals, the list from
+ * which postgres_fdw deparses the command.  If it used another list the text
+ * would have its constants, and be correct.
  */
 ForeignScan *
 parameterize_direct(Parameterization *command, PlannerInfo *root,
@@ -303,7 +303,7 @@ parameterize_direct(Parameterization *command, PlannerInfo *root,
 	return scan;
 }
 
-/* Puts an expression back into a list that may have its replacement. */
+/* Restores an expression in a list that may have its replacement. */
 static void
 restore_in(List *list, const Node *replacement, Node *original)
 {
@@ -317,8 +317,8 @@ restore_in(List *list, const Node *replacement, Node *original)
 }
 
 /*
- * Puts back what was replaced: in the planner's structures, and in the plan of
- * a scan made from them, which may be NULL.
+ * Restores the replaced expressions: in the planner's structures, and in the
+ * plan of a scan made from them, which may be NULL.
  */
 void
 parameterize_restore(const Parameterization *command, ForeignScan *plan)
@@ -392,8 +392,8 @@ write_constant(StringInfo text, const Const *constant, const char *cast)
 }
 
 /*
- * Where a text has the nth parameter; NULL if not exactly once, since a string
- * in it looks the same.
+ * The place of the nth parameter in a text; NULL unless it occurs exactly
+ * once, since a string can look the same.
  */
 static const char *
 find_param(const char *text, int n, const char *cast)
@@ -411,11 +411,10 @@ find_param(const char *text, int n, const char *cast)
 }
 
 /*
- * Makes of a plan with Params the command to be executed, with the types to be
- * declared for its parameters, 0 for one with a cast; and the plan for the
- * command as it is, which shows its constants.  False, and the plan is of no
- * use, if that cannot be done: other parameters are sent too, or one is not
- * found in the text.
+ * Makes the command to be executed from a plan with Params, with the declared
+ * types of its parameters, 0 for one with a cast; and restores the constants
+ * in the plan's own text.  False, and the plan is unusable, if there are other
+ * parameters, or one is not found in the text.
  */
 bool
 parameterize_finish(Parameterization *command, ForeignScan *plan)
@@ -473,8 +472,8 @@ parameterize_finish(Parameterization *command, ForeignScan *plan)
 }
 
 /*
- * Notes in a plan the command to be executed: the one with parameters, or else
- * the plan's own.
+ * Stores in a plan the command to be executed: the one with parameters, or
+ * else the plan's own.
  */
 void
 parameterize_note(const Parameterization *command, ForeignScan *plan)

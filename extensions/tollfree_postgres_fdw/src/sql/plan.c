@@ -41,23 +41,26 @@
 #include "base/tables.h"
 #include "sql/plan.h"
 
-/* Of a table whose size is a guess, rows are few if it has so many times more */
+/*
+ * Of a table whose size is a guess, rows are few if the table has this many
+ * times more
+ */
 #define FEW_OF_GUESSED 10
 
-/* Bytes of a row's message, and of each value in it, beside the values' own */
+/* Bytes of a row's message, and of each value in it, beside the value itself */
 #define ROW_OVERHEAD 7
 #define VALUE_OVERHEAD 4
 
-/* Where these are in the list that a scan has in place of fetch_size */
+/* Positions in the list that replaces a scan's fetch_size */
 #define PLAN_ROWS 6
 #define PLAN_BOUNDED 7
 #define PLAN_COMMAND 8
 #define PLAN_TARGET 9
 
-/* Where a path of postgres_fdw says that its query has a LIMIT */
+/* The position of has_limit in the private list of postgres_fdw's path */
 #define PATH_HAS_LIMIT 1
 
-/* Is the nth member a node of that kind?  The empty list is NULL. */
+/* Is the nth member a node of this tag?  The empty list is NULL. */
 static bool
 is_kind(List *private, int n, NodeTag tag)
 {
@@ -67,8 +70,8 @@ is_kind(List *private, int n, NodeTag tag)
 }
 
 /*
- * The bytes that a value of a type has as text, in a message, if it has so many
- * here.  Of times and floating-point numbers the longest text is taken.
+ * The text length of a value of a type in a message, given its length here.
+ * Of times and floating-point numbers the longest text is taken.
  */
 static int32
 text_width(Oid type, int32 width)
@@ -159,9 +162,9 @@ sent_width(PlannerInfo *root, const ForeignScan *plan, Oid tableid, List *attrs)
 }
 
 /*
- * The conditions of a plan, as those of the planner's RestrictInfos that they were
- * taken from.  These remember their selectivity, so it is not estimated again: an
- * operator's estimator may run a user's function.
+ * The conditions of a plan, as the planner's RestrictInfos.  These cache their
+ * selectivity, so it is not estimated again: an operator's estimator may run a
+ * user's function.
  */
 List *
 plan_find_restrictions(const List *quals, const List *clauses)
@@ -200,7 +203,7 @@ sent_rows(PlannerInfo *root, const RelOptInfo *rel, const List *quals,
 												rel->relid, JOIN_INNER, NULL));
 }
 
-/* The rows of a table at its last ANALYZE; less than none without one. */
+/* The rows of a table at its last ANALYZE; negative without one. */
 static double
 analyzed_rows(Oid tableid)
 {
@@ -216,8 +219,8 @@ analyzed_rows(Oid tableid)
 }
 
 /*
- * Is it a mere guess that a scan of a table sends but few rows?  A table that has
- * never been analyzed is guessed to be small.
+ * Is the estimate that a scan sends few rows a mere guess?  A table that has
+ * never been analyzed is assumed to be small.
  */
 static bool
 is_guessed(const RelOptInfo *rel, Oid tableid, double sent)
@@ -304,8 +307,8 @@ aggregates_params(const PlannerInfo *root)
  * The fast paths that the options of all tables allow that a scan reads.  For
  * an aggregate these are all tables of the query.
  *
- * Where parameters become columns of another table, as in deparse_lookups, an
- * aggregate of these alone would be one of the query above.
+ * deparse_lookups replaces parameters by columns of another table; an
+ * aggregate of these alone would belong to the outer query.
  */
 int
 plan_fast_paths(const PlannerInfo *root, const RelOptInfo *rel, Oid tableid)
@@ -331,10 +334,10 @@ plan_fast_paths(const PlannerInfo *root, const RelOptInfo *rel, Oid tableid)
 }
 
 /*
- * Puts into a scan's plan the rows and bytes that the remote server is expected to
- * send, less than none and INT_MAX if that is a mere guess, and the fast paths that
- * options allow.  The scan is of a table, a join or an aggregate; clauses are those
- * that a table's scan was planned with.
+ * Stores in a scan's plan the expected rows and bytes of the remote result,
+ * negative and INT_MAX if they are a mere guess, and the fast paths that
+ * options allow.  The scan is of a table, a join or an aggregate; clauses are
+ * those that a table's scan was planned with.
  */
 void
 plan_annotate_scan(ForeignScan *plan, PlannerInfo *root, const RelOptInfo *rel,
@@ -366,7 +369,7 @@ plan_annotate_scan(ForeignScan *plan, PlannerInfo *root, const RelOptInfo *rel,
 	lfirst(list_nth_cell(plan->fdw_private, 2)) = noted;
 }
 
-/* A query that returns one row if another one returns any. */
+/* A query that returns one row if another query returns any. */
 static Node *
 existence_query(const char *query)
 {
@@ -374,8 +377,8 @@ existence_query(const char *query)
 }
 
 /*
- * Has a scan without columns, which must have gone through plan_annotate_scan,
- * return one row if there is any.
+ * Makes a scan without columns return one row if there is any.  It must have
+ * gone through plan_annotate_scan.
  */
 void
 plan_ask_existence(ForeignScan *plan)
@@ -395,8 +398,8 @@ plan_ask_existence(ForeignScan *plan)
 }
 
 /*
- * Notes that the result columns are these attributes, and of which of them
- * states are made.  The scan must have gone through plan_annotate_scan.
+ * Stores the attributes of the result columns, and the states made of them.
+ * The scan must have gone through plan_annotate_scan.
  */
 void
 plan_note_states(ForeignScan *plan, List *attrs, List *states)
@@ -407,7 +410,7 @@ plan_note_states(ForeignScan *plan, List *attrs, List *states)
 	lfirst(list_nth_cell(noted, 4)) = states;
 }
 
-/* Raises an ERROR: going on would misread memory. */
+/* Raises an ERROR rather than misread memory. */
 static void
 refuse(const char *kind)
 {
@@ -419,8 +422,8 @@ refuse(const char *kind)
 }
 
 /*
- * Notes in the plan of a scan or a direct modification the command that is
- * executed.  A scan must have gone through plan_annotate_scan.
+ * Stores the executed command in the plan of a scan or a direct modification.
+ * A scan must have gone through plan_annotate_scan.
  */
 void
 plan_note_command(ForeignScan *plan, Node *sql, List *types,
@@ -436,8 +439,8 @@ plan_note_command(ForeignScan *plan, Node *sql, List *types,
 }
 
 /*
- * Notes in the plan of a scan, which has no command of its own yet, the one that
- * is executed, and the table whose ctids it returns.
+ * Stores in the plan of a scan, which has no command yet, the executed one and
+ * the table whose ctids it returns.
  */
 void
 plan_note_target(ForeignScan *plan, char *sql, ScanTarget target)
@@ -469,9 +472,9 @@ copy_types(List *types)
 }
 
 /*
- * The command that is executed: the nth member of the list, or what is shown
- * if there is none.  What is shown may be kept prepared only if it has no
- * string: the remote server could read that as another value the next time.
+ * The executed command: the nth member of the list, or the text that is shown
+ * if there is none.  That text may be kept prepared only if it has no string,
+ * which the remote server could read as another value the next time.
  */
 static PlanCommand
 read_command(List *members, int n, char *shown)

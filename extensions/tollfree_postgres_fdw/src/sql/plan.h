@@ -9,7 +9,7 @@
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
-/* So many rows of one table are few, even if their number is only a guess */
+/* This many rows of one table are few, even if their number is only a guess */
 #define PLAN_FEW_ROWS 100
 
 typedef struct PlanCommand
@@ -36,16 +36,15 @@ typedef struct ScanPlan
 	int			fetch_size;		/* rows */
 	int			rows;			/* expected number of the result; less than
 								 * none if unknown */
-	bool		is_bounded;		/* are there no more, by a LIMIT that
-								 * postgres_fdw sends or without groups? */
+	bool		is_bounded;		/* is that an upper bound: a LIMIT of
+								 * postgres_fdw, or no GROUP BY? */
 	int			bytes;			/* expected size of the result; INT_MAX if
 								 * unknown */
 	int			width;			/* expected bytes of a row */
 	int			fast_paths;		/* that options allow; fastpath.h */
 	List	   *states;			/* of aggregates, to be made in each row;
 								 * wire/states.h */
-	bool		is_sorted_member;	/* is it of a partition whose rows are to
-									 * come in an order? */
+	bool		is_sorted_member;	/* is it an ordered scan of a partition? */
 	ScanTarget	target;
 } ScanPlan;
 

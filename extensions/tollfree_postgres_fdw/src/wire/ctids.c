@@ -1,21 +1,22 @@
 /*
  * ctids.c
- *	  The ctids of rows that may be of several remote tables.
+ *	  The ctids of rows of several remote tables.
  *
- * postgres_fdw tells the row to be modified by its ctid, which is a row's own
+ * postgres_fdw identifies the row to be modified by its ctid, which is unique
  * in one table only.  A remote table with partitions or children has rows of
- * other tables, too.  So the scan asks for these tables (sql/located.c): a row of
- * the table that it names comes with its ctid, one of another table with the OID
- * of that behind it, as in (0,1)16384.
+ * other tables, too.  So the scan selects the table (sql/located.c): a row of
+ * the table that it names has its ctid, one of another table its ctid
+ * followed by the table's OID, as in (0,1)16384.
  *
- * A plan passes on no more than a ctid.  So such a row gets one of our own: the
- * number of an entry, which has the table and the block, as its block, and its
- * offset with the highest bit set.  The highest bit of no offset is set in a
- * table of PostgreSQL's; one that has it gets an entry, too.  Rows that come one
- * after the other from one block share an entry.
+ * A plan has room for a ctid only.  So such a row gets an artificial one: its
+ * block is the number of an entry, which has the table and the block, and its
+ * offset has the highest bit set.  No offset in a heap has that bit; if a
+ * table access method sets it, the row gets an entry, too.  Consecutive rows
+ * of one block share an entry.
  *
  * The entries of a modified table are its CtidMap, which lives as long as the
- * query.  A query that itself refers to ctids must not see our own: it fails.
+ * query.  A query that itself refers to ctids must not see artificial ones:
+ * it fails.
  */
 #include "postgres.h"
 
@@ -30,7 +31,7 @@
 
 #define ENTRIES_AT_FIRST 64
 
-/* Where rows are */
+/* The table and block of rows */
 typedef struct CtidEntry
 {
 	Oid			table;			/* InvalidOid: the one that the scan names */
@@ -50,10 +51,10 @@ typedef struct CtidMap
 	MemoryContextCallback forget;
 } CtidMap;
 
-/* The maps of all queries that have some */
+/* The maps of all queries */
 static dlist_head maps = DLIST_STATIC_INIT(maps);
 
-/* Takes a map, whose memory is freed, out of the list. */
+/* Removes a map from the list when its memory is freed. */
 static void
 forget_map(void *arg)
 {
@@ -124,7 +125,7 @@ find_entry(CtidMap *map, CtidEntry entry)
 	return map->nentries++;
 }
 
-/* Raises an ERROR: a row would show another ctid than it has. */
+/* Raises an ERROR rather than show an artificial ctid. */
 static void
 refuse(const CtidColumn *column)
 {
@@ -140,8 +141,8 @@ refuse(const CtidColumn *column)
 }
 
 /*
- * The ctid that the text of a column stands for, in this context: the row's own,
- * or one that ctids_resolve knows.
+ * The ctid for a column's text, in this context: the row's own, or an
+ * artificial one for ctids_resolve.
  */
 ItemPointer
 ctids_read(CtidColumn *column, const char *string)
@@ -173,8 +174,8 @@ ctids_read(CtidColumn *column, const char *string)
 }
 
 /*
- * Puts the row's own ctid in place of one that ctids_read has returned in this
- * execution.  Returns its table, InvalidOid if that is the one that is named.
+ * Replaces a ctid that ctids_read has returned in this execution by the row's
+ * own.  Returns its table, InvalidOid for the named one.
  */
 Oid
 ctids_resolve(const EState *estate, Index rtindex, ItemPointer ctid)

@@ -1,6 +1,6 @@
 /*
  * ctids.h
- *	  The ctids of rows that may be of several remote tables.
+ *	  The ctids of rows of several remote tables.
  */
 #ifndef TOLLFREE_FDW_CTIDS_H
 #define TOLLFREE_FDW_CTIDS_H
@@ -16,7 +16,7 @@ typedef struct CtidColumn
 	const EState *estate;
 	Index		rtindex;		/* of the table */
 	bool		is_used;		/* does the query itself refer to ctids? */
-	struct CtidMap *map;		/* or NULL, as long as each is the row's own */
+	struct CtidMap *map;		/* NULL until there is an artificial ctid */
 } CtidColumn;
 
 extern ItemPointer ctids_read(CtidColumn *column, const char *string);

@@ -2,11 +2,12 @@
  * decode.c
  *	  Fields of common types to values, without their input functions.
  *
- * Of texts the decoders accept only what the type's output function prints.
- * All others are left to its input function, which also raises the errors.
+ * The decoders of text accept only the form that the type's output function
+ * prints.  Other texts go to its input function, which also raises errors.
  *
- * The binary form is decoded only if the remote column has the same built-in
- * type (rows.c), and for types whose form is the same in all versions since 10.
+ * Binary format is decoded only if the remote column has the same built-in
+ * type (rows.c), and for types whose format is the same in all versions since
+ * 10.
  */
 #include "postgres.h"
 
@@ -22,7 +23,7 @@
 #include "base/compat.h"
 #include "wire/decode.h"
 
-#define INT64_SAFE_DIGITS 18	/* any number of so many digits fits */
+#define INT64_SAFE_DIGITS 18	/* any number of this many digits fits */
 #define DATE_LENGTH 10
 #define TIMESTAMP_LENGTH 19		/* without a fraction */
 #define GMT "+00"
@@ -99,7 +100,7 @@ text_bool(const char *field, int length, Datum *value)
 	return true;
 }
 
-/* Reads exactly so many digits; -1 if there is anything else. */
+/* Reads exactly this many digits; -1 if there is anything else. */
 static inline int
 read_number(const char *field, int ndigits)
 {
@@ -328,7 +329,7 @@ static const FieldCodec codecs[] = {
 	{JSONOID, false, true, NULL, bytes}
 };
 
-/* What is known of a type, or NULL. */
+/* The decoders of a type, or NULL. */
 const FieldCodec *
 decode_find(Oid type)
 {
@@ -341,8 +342,8 @@ decode_find(Oid type)
 }
 
 /*
- * Does the type's binary form mean the same on a server of this version?  Times
- * may be floating-point numbers before 10.  An infinite interval is a finite one
+ * Has the type the same binary format on a server of this version?  Times may
+ * be floating-point numbers before 10.  An infinite interval is a finite one
  * to versions before 17.
  */
 bool

@@ -6,20 +6,20 @@
 #define TOLLFREE_FDW_DECODE_H
 
 /*
- * Makes a value of a field's bytes, in this context; false if the field has
- * to go through the type's input function.
+ * Converts a field's bytes to a value, in this context; false if the type's
+ * input function has to do it.
  */
 typedef bool (*FieldDecoder) (const char *field, int length, Datum *value);
 
-/* What is known of a type */
+/* The decoders of a type */
 typedef struct FieldCodec
 {
 	Oid			type;
 	bool		text_is_slow;	/* are its text output and input slow? */
-	bool		is_bytes;		/* is the binary form the value's bytes? */
+	bool		is_bytes;		/* is the binary format the value's bytes? */
 	FieldDecoder text;			/* of text, whatever type the remote column
 								 * has; NULL: always the input function */
-	FieldDecoder binary;		/* of the binary form */
+	FieldDecoder binary;		/* of binary format */
 } FieldCodec;
 
 extern const FieldCodec *decode_find(Oid type);

@@ -1,14 +1,15 @@
 /*
  * rows.c
- *	  Values between text and PostgreSQL's own form.
+ *	  Converts values between text and Datums.
  *
  * Values are sent as text, which the types' own input and output functions
  * define on both servers.  Parameters are printed under fixed settings, so
  * that they mean the same on the remote server.
  *
  * decode.c reads values of common types faster: text without the input
- * function, and binary form, in which the rows of a large result come after
- * its first rows have shown that the remote columns have the local types.
+ * function, and binary format.  A large result is fetched in binary format
+ * after its first rows have shown that the remote columns have the local
+ * types.
  */
 #include "postgres.h"
 
@@ -170,7 +171,7 @@ whole_row_type(ForeignScanState *node, int column)
 
 /*
  * The descriptor whose input functions read a join's rows.  A whole row has
- * the type of its table's rows in place of RECORD, which has no input.
+ * its table's row type in place of RECORD, which has no input function.
  */
 static TupleDesc
 name_records(ForeignScanState *node)
@@ -192,7 +193,7 @@ name_records(ForeignScanState *node)
 	return tupdesc;
 }
 
-/* What is known of an attribute's type, or NULL. */
+/* The decoders of an attribute's type, or NULL. */
 static const FieldCodec *
 find_codec(TupleDesc tupdesc, AttrNumber attno)
 {
@@ -322,8 +323,8 @@ conversion_context(void *arg)
 }
 
 /*
- * Has a column of the result the same type as here, with its modifier?  Lengths
- * in characters are comparable only within one encoding.
+ * Has a column of the result the local type and modifier?  Lengths in
+ * characters are comparable only within one encoding.
  */
 static bool
 is_same_type(const RowReader *reader, const PGresult *res, int column)
@@ -348,8 +349,8 @@ rows_is_converting(const RowReader *reader)
 }
 
 /*
- * Should the rows after these be asked for in binary form, from a server of
- * this version?  Only if all columns can be decoded, and text is slow for one.
+ * Should later rows be fetched in binary format, from a server of this
+ * version?  Only if all columns can be decoded, and text is slow for one.
  */
 bool
 rows_prefer_binary(const RowReader *reader, const PGresult *res, int version)
@@ -371,8 +372,8 @@ rows_prefer_binary(const RowReader *reader, const PGresult *res, int version)
 }
 
 /*
- * Would binary form be faster for the columns, if their remote types are the
- * same as here?
+ * Would binary format be faster for the columns, if their remote types are the
+ * local ones?
  */
 bool
 rows_gain_from_binary(TupleDesc tupdesc, List *attrs)
@@ -395,7 +396,7 @@ rows_gain_from_binary(TupleDesc tupdesc, List *attrs)
 static void
 choose_decoders(RowReader *reader, const PGresult *res)
 {
-	/* A query for no columns has one all the same, which is NULL. */
+	/* A query for no columns has one NULL column. */
 	if (reader->ncolumns > 0 &&
 		reader->ncolumns + reader->nextra != PQnfields(res))
 		elog(ERROR, "remote query result does not match the foreign table");

@@ -1,6 +1,6 @@
 /*
  * rows.h
- *	  Values between text and PostgreSQL's own form.
+ *	  Converts values between text and Datums.
  */
 #ifndef TOLLFREE_FDW_ROWS_H
 #define TOLLFREE_FDW_ROWS_H
@@ -34,7 +34,7 @@ typedef struct RowReader
 	int			nextra;			/* further columns of a result, not converted */
 	const PGresult *result;		/* that the decoders were chosen for */
 	bool		same_encoding;	/* have both databases the same encoding? */
-	bool		virtual;		/* does nobody need a tuple's header? */
+	bool		virtual;		/* may a tuple's header be omitted? */
 	MemoryContext temp_context; /* of one row */
 
 	/* the row being converted */

@@ -1,15 +1,15 @@
 /*
  * rowstore.c
- *	  Rows that wait in memory or in a temporary file, as they were received.
+ *	  Received rows, not yet converted, in memory or in a temporary file.
  *
  * Rows go into a store if they exceed work_mem, often because the connection
- * is needed for something else, under another user or other settings, or where
- * an error is not allowed.  Converting a value may run any code, so that waits
- * until the row is taken out again, as a PGresult of one row.
+ * is needed for something else, under another user or other settings, or
+ * where an error is not allowed.  Converting a value may run any code, so a
+ * row is converted only when it is taken out again, as a PGresult of one row.
  *
- * A tuplestore keeps each row as one bytea: a byte that is 1 if the fields are
- * in binary form, then for each field its length, -1 for a null, and its
- * bytes.
+ * A tuplestore keeps each row as one bytea: a byte that is 1 if the fields
+ * are in binary format, then for each field its length, -1 for a null, and
+ * its bytes.
  */
 #include "postgres.h"
 
@@ -24,7 +24,7 @@
 #include "base/compat.h"
 #include "wire/rowstore.h"
 
-/* A buffer of more bytes is freed after its row, not used for further rows */
+/* A larger buffer is freed after its row, not reused */
 #define ROW_BYTES (64 * 1024)
 
 struct RowStore
@@ -56,7 +56,7 @@ clear_results(void *arg)
 
 /*
  * An empty store, which lives until it is freed, or the parent context is.
- * Rows beyond so many kilobytes go into a temporary file, which belongs to
+ * Rows beyond this many kilobytes go into a temporary file, which belongs to
  * the owner.
  */
 RowStore *
@@ -204,7 +204,7 @@ rowstore_get(RowStore *store)
 	return store->row;
 }
 
-/* Have all rows been taken out?  Rows that are added would not be returned. */
+/* Have all rows been taken out?  Rows added later would not be returned. */
 bool
 rowstore_has_ended(const RowStore *store)
 {
@@ -218,7 +218,7 @@ rowstore_is_on_disk(const RowStore *store)
 	return !tuplestore_in_memory(store->rows);
 }
 
-/* Goes back to the first row. */
+/* Rewinds to the first row. */
 void
 rowstore_rescan(RowStore *store)
 {
@@ -227,13 +227,16 @@ rowstore_rescan(RowStore *store)
 }
 
 /*
- * A mark at the row last taken out, or behind the last one if there was none.
- * It lasts as long as the store, to which no row may be added any more.
+ * A mark at the row last taken out, or after the last row if all were.  It
+ * lasts as long as the store, to which no row may be added any more.
  */
 int
 rowstore_mark(RowStore *store)
 {
-	/* Of the flags of all others, or else each copy looks at all pointers. */
+	/*
+	 * It gets the flags of all others, or else each copy would examine all
+	 * pointers.
+	 */
 	int			mark = tuplestore_alloc_read_pointer(store->rows,
 													 EXEC_FLAG_BACKWARD |
 													 EXEC_FLAG_REWIND);
@@ -242,7 +245,7 @@ rowstore_mark(RowStore *store)
 	return mark;
 }
 
-/* Has the row at a mark taken out next. */
+/* Moves the read position to a mark. */
 void
 rowstore_go_to(RowStore *store, int mark)
 {

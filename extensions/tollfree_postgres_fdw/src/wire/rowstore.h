@@ -1,6 +1,6 @@
 /*
  * rowstore.h
- *	  Rows that wait in memory or in a temporary file, as they were received.
+ *	  Received rows, not yet converted, in memory or in a temporary file.
  */
 #ifndef TOLLFREE_FDW_ROWSTORE_H
 #define TOLLFREE_FDW_ROWSTORE_H

@@ -1,11 +1,10 @@
 /*
  * states.c
- *	  Transition states of aggregates, made of what a remote server computes.
+ *	  Transition states of aggregates, made of remote aggregates' results.
  *
- * PostgreSQL combines the states that partial aggregations hand over.  Such a
- * state is a value of the transition type or, if that is internal, what the
- * aggregate's serialization function makes of it.  The latter's format is that
- * of numeric.c in PostgreSQL 15 to 19:
+ * PostgreSQL combines the states of partial aggregations.  Such a state is a
+ * value of the transition type or, if that is internal, its serialized form.
+ * The latter's format is that of numeric.c in PostgreSQL 15 to 19:
  *
  *	STATE_INTEGER_SUM		N, sum
  *	STATE_SMALLINT_SQUARES	N, sum, sum of squares
@@ -18,8 +17,8 @@
  * higher half first.  Specials are the largest scale, how many values had it, and the
  * numbers of NaN, Infinity and -Infinity, which N does not count.
  *
- * Special values make sums special.  Which of the values were special need not
- * be known: a final result depends only on what kinds there were.
+ * Special values make sums special.  The final result depends only on which
+ * kinds of special values occurred.
  */
 #include "postgres.h"
 
@@ -31,7 +30,7 @@
 
 #include "wire/states.h"
 
-/* How many parts does a state of this kind have? */
+/* The number of components of a state of this kind. */
 int
 states_count_parts(StateKind kind)
 {
@@ -52,7 +51,7 @@ states_count_parts(StateKind kind)
 	return 0;
 }
 
-/* As a list for a plan: kind, column, parts. */
+/* As a list for a plan: kind, column, components. */
 List *
 states_write(const StateMaker *maker)
 {
@@ -109,8 +108,8 @@ append_numeric(StringInfo state, Datum value)
 
 #if PG_VERSION_NUM >= 190000
 /*
- * Appends a sum of integers, which 128 bits have room for.  ERROR if it is not one:
- * then the remote column is not what it is declared to be here.
+ * Appends a sum of integers, which 128 bits have room for.  ERROR if it is not
+ * one: then the remote column has another type than its declaration here.
  */
 static void
 append_integer_sum(StringInfo state, Datum sum)
@@ -203,7 +202,11 @@ make_state(const StateMaker *maker, Datum *values, bool *nulls)
 		nulls[maker->column] = nulls[maker->parts[0]];
 		return;
 	}
-	/* Of no values only the count is not null, as is 0 in the arrays. */
+
+	/*
+	 * Without values only the count is not null; elements of the arrays are
+	 * 0.
+	 */
 	is_empty = DatumGetInt64(parts[0]) == 0;
 	for (int i = 1; !is_empty && i < states_count_parts(maker->kind); i++)
 	{
@@ -229,7 +232,7 @@ make_state(const StateMaker *maker, Datum *values, bool *nulls)
 		values[maker->column] = make_internal(maker->kind, parts);
 }
 
-/* Makes the states of a row, of values in the same arrays, in this context. */
+/* Makes the states of a row from values in the same arrays, in this context. */
 void
 states_make(const StateMaker *makers, int nmakers, Datum *values, bool *nulls)
 {

@@ -1,16 +1,16 @@
 /*
  * states.h
- *	  Transition states of aggregates, made of what a remote server computes.
+ *	  Transition states of aggregates, made of remote aggregates' results.
  */
 #ifndef TOLLFREE_FDW_STATES_H
 #define TOLLFREE_FDW_STATES_H
 
 #include "nodes/pg_list.h"
 
-/* How a state is made of its parts; sums are numeric where nothing is said */
+/* How a state is made of its components; sums are numeric by default */
 typedef enum StateKind
 {
-	STATE_VALUE,				/* it is the only part */
+	STATE_VALUE,				/* it is the only component */
 	STATE_INTEGER_AVERAGE,		/* count, sum (int8) */
 	STATE_FLOAT,				/* count, sum, population variance (float8) */
 	STATE_INTEGER_SUM,			/* count, sum */
@@ -22,7 +22,7 @@ typedef enum StateKind
 
 #define STATE_PARTS 3			/* at most */
 
-/* Makes one column of each row of others; all are counted from 0. */
+/* Makes one column of each row from other columns; all are counted from 0. */
 typedef struct StateMaker
 {
 	StateKind	kind;
