@@ -1,11 +1,11 @@
 /*
  * allocator.h
- *	  Memory as the caller of core/ gives it.
+ *	  The allocator that the caller of core/ passes in.
  *
- * Everything below core/ and vector/ takes its memory through one of these, so
- * that whoever embeds it decides where it lies and what it may cost.  The
- * function may return NULL, which comes back as a "no memory" status, or leave
- * by longjmp: nothing but memory is ever held.
+ * core/ and vector/ allocate all memory through one of these, so that the
+ * caller decides where it is allocated and limits it.  The function may
+ * return NULL, which is reported as a "no memory" status, or longjmp: core/
+ * holds no resource but memory.
  */
 #ifndef CORE_ALLOCATOR_H
 #define CORE_ALLOCATOR_H
@@ -15,9 +15,9 @@
 typedef struct Allocator
 {
 	/*
-	 * Returns new_size bytes that begin as the old_size bytes of old did, and
-	 * takes old back.  old is NULL for a first request; new_size 0 frees.
-	 * Memory is aligned to 8 bytes, or better.
+	 * Reallocates old, of old_size bytes, to new_size bytes.  old is NULL for
+	 * a new allocation; new_size 0 frees.  Memory is aligned to 8 bytes, or
+	 * better.
 	 */
 	void	   *(*resize) (void *context, void *old, size_t old_size,
 						   size_t new_size);

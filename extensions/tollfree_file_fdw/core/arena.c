@@ -1,6 +1,6 @@
 /*
  * arena.c
- *	  Small pieces of memory that are given back all at once.
+ *	  Small pieces of memory that are freed all at once.
  */
 #include <stdint.h>
 #include <string.h>
@@ -91,7 +91,7 @@ arena_reset(Arena *arena)
 	block->next = NULL;
 	block->used = 0;
 
-	/* One that was made for an uncommonly large piece is not worth keeping. */
+	/* A block that was made for an unusually large piece is not kept. */
 	if (block->size > ARENA_BLOCK)
 		arena_close(arena);
 }

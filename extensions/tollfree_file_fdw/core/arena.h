@@ -1,6 +1,6 @@
 /*
  * arena.h
- *	  Small pieces of memory that are given back all at once.
+ *	  Small pieces of memory that are freed all at once.
  *
  * Pieces come from blocks; a block is never moved, so pieces stay where they
  * are until the arena is reset.  Not for more than one user at a time.
@@ -26,7 +26,7 @@ extern void arena_open(Arena *arena, const Allocator *allocator);
 /* Returns size bytes, aligned to 8, or NULL when there is no memory. */
 extern void *arena_new(Arena *arena, size_t size);
 
-/* Takes back all pieces; one block stays for the next ones. */
+/* Frees all pieces; one block is kept. */
 extern void arena_reset(Arena *arena);
 
 extern void arena_close(Arena *arena);

@@ -1,6 +1,6 @@
 /*
  * batch.h
- *	  Up to BATCH_ROWS rows as typed columns: what a scan hands out.
+ *	  Up to BATCH_ROWS rows as typed columns: the result of a scan.
  *
  *		RowBatch
  *		+-------+----------+---------+------------------+
@@ -12,16 +12,17 @@
  *		| spec | values[0..nrows)        | nulls | asks |
  *		+------+-------------------------+-------+------+
  *
- * For each row and column exactly one of three things is so:
+ * For each row and column exactly one of these holds:
  *
  *	1. the row is in nulls: the value is null;
- *	2. the row is in asks: core/ does not say what the value is, nor whether it
- *	   is valid.  The caller takes the field's bytes (filescan_field), calls
- *	   PostgreSQL's input function, stores the value and takes the row out of
- *	   the column's asks.  A row that is in any column's asks is in the batch's;
+ *	2. the row is in asks: the value is unresolved.  core/ has not converted
+ *	   it, and it may be invalid.  The caller takes the field's bytes
+ *	   (filescan_field), calls PostgreSQL's input function, stores the value
+ *	   and removes the row from the column's asks.  A row that is in any
+ *	   column's asks is in the batch's;
  *	3. neither: the value is exactly what PostgreSQL's input function gives.
  *
- * The value of a row in nulls or asks is zero: reading it does no harm.
+ * The stored value of a row in nulls or asks is zero, so it can be read.
  *
  * A batch and all that it points to belong to the scan and last until the next
  * call that makes one.  The caller may write to values, nulls and asks.
@@ -35,7 +36,7 @@
 
 typedef enum ColumnType
 {
-	COLUMN_OTHER,				/* every value that is not null asks */
+	COLUMN_OTHER,				/* every value that is not null is unresolved */
 	COLUMN_BOOL,				/* integers: 0, 1 */
 	COLUMN_INT2,				/* integers */
 	COLUMN_INT4,
@@ -51,9 +52,9 @@ typedef enum ColumnType
 	COLUMN_BPCHAR				/* texts, not padded; trailing blanks as found */
 } ColumnType;
 
-#define NUMERIC_DIGITS_MAX	18	/* of a COLUMN_NUMERIC: what int64 holds */
+#define NUMERIC_DIGITS_MAX	18	/* of a COLUMN_NUMERIC: fits into int64 */
 
-/* One column that is read. */
+/* One column of a scan. */
 typedef struct ColumnSpec
 {
 	int			field;			/* which field of a record, from 0 */
@@ -66,12 +67,11 @@ typedef struct ColumnSpec
 								 * varchar(n) or char(n), 0 for no limit */
 	bool		force_null;		/* CSV: a quoted null string is null too */
 	bool		force_not_null; /* CSV: the null string is a string */
-	bool		deferred;		/* has no values before
-								 * filescan_convert_column, and then of the
-								 * rows asked for alone */
+	bool		deferred;		/* converted only by filescan_convert_column,
+								 * and only in the rows given there */
 } ColumnSpec;
 
-/* Bytes in the file's encoding, which end without a zero byte. */
+/* Bytes in the file's encoding, without a final zero byte. */
 typedef struct TextRef
 {
 	const unsigned char *bytes;
@@ -101,9 +101,8 @@ typedef struct ColumnVector
 	RowBitmap	asks;
 
 	/*
-	 * Where it is known of texts which are equal: a number below ncodes for
-	 * each row.  Rows that have the same one have the same text, unless they
-	 * are null.  Else NULL.
+	 * Dictionary codes of texts, or NULL: a number below ncodes for each row.
+	 * Rows with the same code have the same text, unless they are null.
 	 */
 	const uint8_t *codes;
 	int			ncodes;
@@ -114,7 +113,7 @@ typedef struct RowBatch
 	int			nrows;
 	int			ncolumns;
 	ColumnVector *columns;
-	RowBitmap	asks;			/* rows with a value to ask for, in any column */
+	RowBitmap	asks;			/* rows with an unresolved value in any column */
 } RowBatch;
 
 static inline bool
@@ -135,7 +134,7 @@ column_type_is_text(ColumnType type)
 	return type == COLUMN_TEXT || type == COLUMN_BPCHAR;
 }
 
-/* Returns how many of a column's digits are behind the point. */
+/* Returns a column's scale: its digits after the decimal point. */
 static inline int
 column_scale(const ColumnSpec *spec)
 {

@@ -60,7 +60,7 @@ bitmap_fill(RowBitmap *bitmap, int nrows)
 		bitmap->words[nrows / 64] = ((uint64_t) 1 << (nrows % 64)) - 1;
 }
 
-/* Takes out all rows before that one, which is less than BATCH_ROWS. */
+/* Removes all rows before that one, which is less than BATCH_ROWS. */
 static inline void
 bitmap_remove_below(RowBitmap *bitmap, int row)
 {

@@ -7,7 +7,7 @@
 #include "core/chunk.h"
 #include "core/simd/scalar.h"
 
-/* The parts of a buffer that is lent: bytes with KERNEL_PADDING around them. */
+/* A borrowed buffer: bytes with KERNEL_PADDING around them. */
 typedef struct ChunkBuffer
 {
 	unsigned char *bytes;
@@ -24,7 +24,7 @@ chunk_buffer(void *buffer, size_t size)
 	return inner;
 }
 
-/* Fills the buffer from offset, up to end; *length is what there is. */
+/* Fills the buffer from offset, up to end; sets *length. */
 static SourceStatus
 chunk_read(Source *source, ChunkBuffer *buffer, int64_t offset,
 		   int64_t end, size_t *length)
@@ -74,7 +74,7 @@ chunk_data_end(Source *source, const Dialect *dialect, LineEnd line_end)
 	return source->size - 2 - (line_end == LINE_END_CRNL ? 2 : 1);
 }
 
-/* Returns what COPY's lines of the first record differ by from its bytes. */
+/* Returns COPY's lines in the first record minus the line ends in its bytes. */
 static int64_t
 chunk_correction(const FileScan *scan, const StructureRules *rules)
 {
@@ -88,8 +88,8 @@ chunk_correction(const FileScan *scan, const StructureRules *rules)
 }
 
 /*
- * Reads the records of the header, which are before begin; if there are none, the
- * first record.
+ * Reads the records of the header, up to begin; without a header, the first
+ * record.
  */
 static bool
 chunk_read_first(FileScan *scan, const Dialect *dialect, int header,
@@ -118,7 +118,10 @@ bool
 chunk_layout(Source *source, const Dialect *dialect, int header,
 			 const Allocator *allocator, ChunkLayout *layout)
 {
-	/* The first record is read as a header, which may have any fields. */
+	/*
+	 * The first record is read as a header, which may have any number of
+	 * fields.
+	 */
 	FileScanOptions options = {
 		.dialect = dialect,
 		.kernel = &scalar_kernel,
@@ -150,8 +153,8 @@ chunk_layout(Source *source, const Dialect *dialect, int header,
  */
 
 /*
- * Sets *escaped: an odd number of backslashes stands before offset.  Nothing
- * before begin counts.
+ * Sets *escaped: is there an odd number of backslashes before offset?  Bytes
+ * before begin do not count.
  */
 static SourceStatus
 chunk_is_escaped(Source *source, const ChunkLayout *layout,
@@ -172,8 +175,8 @@ chunk_is_escaped(Source *source, const ChunkLayout *layout,
 			from = layout->begin;
 
 		/*
-		 * A long run is rare: a few bytes show nearly always that there is
-		 * none.
+		 * A long run of backslashes is rare: a few bytes nearly always
+		 * suffice.
 		 */
 		if (backslashes == 0 && end - from > KERNEL_BLOCK)
 			from = end - KERNEL_BLOCK;
@@ -263,7 +266,10 @@ chunk_may_end_text(const unsigned char *bytes, const unsigned char *end)
 	return false;
 }
 
-/* Are there a backslash and a dot where a line begins, within quotes or not? */
+/*
+ * Are there a backslash and a dot at the start of a line, within quotes or
+ * not?
+ */
 static bool
 chunk_may_end_csv(unsigned char before, const unsigned char *bytes,
 				  const unsigned char *end)
@@ -304,17 +310,17 @@ chunk_may_end(const Dialect *dialect, unsigned char before,
  *------------------------------------------------------------------------
  */
 
-/* A search for the first record that begins at or behind from. */
+/* A search for the first record that begins at or after from. */
 typedef struct RecordSearch
 {
 	const ChunkLayout *layout;
 	int64_t		from;
-	int64_t		at;				/* offset of the next byte to look at */
+	int64_t		at;				/* offset of the next byte to examine */
 	ScalarState state;			/* before that byte */
-	int64_t		lines;			/* line ends met, at or behind from */
+	int64_t		lines;			/* line ends found, at or after from */
 } RecordSearch;
 
-/* Looks at bytes; returns whether at is now where the record begins. */
+/* Examines bytes; returns whether at is now the start of the record. */
 static bool
 chunk_search(RecordSearch *search, const unsigned char *bytes, size_t length)
 {
@@ -339,8 +345,8 @@ chunk_search(RecordSearch *search, const unsigned char *bytes, size_t length)
 }
 
 /*
- * A record begins behind a line end.  So the search starts as many bytes before
- * the chunk as a line end has, in the state that holds there.
+ * A record begins after a line end.  So the search starts before the chunk, by
+ * the length of a line end, in the state at that place.
  */
 static SourceStatus
 chunk_search_begin(Source *source, ChunkBuffer *buffer,
@@ -400,8 +406,8 @@ chunk_start(Source *source, const ChunkLayout *layout, void *memory,
  */
 
 /*
- * May there be a marker in bytes that follow others?  One of those may belong to
- * it, so the last two stand in front.
+ * May there be a marker in bytes that continue others?  It may begin in those,
+ * so their last two bytes are put in front.
  */
 static bool
 chunk_may_end_on(const Dialect *dialect, const unsigned char *bytes,

@@ -1,21 +1,21 @@
 /*
  * chunk.h
- *	  A file cut into ranges that several processes can scan.
+ *	  A file divided into ranges for several processes.
  *
  *		begins in quotes?	no		  yes		no
  *							|---------|---------|---------|		chunks
  *		 records			..r1..r2.."......"r3....r4..r5..
  *									^				^			chunk_start
  *
- * A chunk owns the records that begin in it; whoever scans it reads over its
- * end for the last of them.  In text format a record can be found anywhere.
- * In CSV that takes knowing whether a chunk begins within quotes, which is the
- * number of quotes before it: each chunk is counted by whoever is free
- * (chunk_count), and, when those before it have been, given its beginning and
- * its line number (chunk_resolve).
+ * A chunk owns the records that begin in it; its scan reads past its end for
+ * the last of them.  In text format the start of a record can be found
+ * anywhere.  In CSV it depends on whether the chunk begins within quotes,
+ * that is on the number of quotes before it: each chunk is counted by any
+ * process (chunk_count) and, when all chunks before it have been counted,
+ * gets its state and line number (chunk_resolve).
  *
- * Lines are counted for error messages alone; where only those are lacking,
- * as in text format, the count may wait until there is an error.
+ * Lines are counted for error messages only.  If nothing else is needed, as
+ * in text format, they can be counted when there is an error.
  */
 #ifndef CORE_CHUNK_H
 #define CORE_CHUNK_H
@@ -36,47 +36,50 @@ typedef struct FileChunk
 								 * Set by chunk_search_behind. */
 } FileChunk;
 
-/* What the bytes before a chunk say of it. */
+/* The state at the start of a chunk. */
 typedef struct ChunkState
 {
 	bool		in_quotes;
 	int64_t		line;			/* line ends, and layout->line */
 } ChunkState;
 
-/* What is the same for all chunks of a file. */
+/* Properties that all chunks of a file share. */
 typedef struct ChunkLayout
 {
 	StructureRules rules;
 	LineEnd		line_end;
 	int64_t		begin;			/* offset of the first record to be scanned,
-								 * behind the header */
+								 * after the header */
 	int64_t		line;			/* lines before it */
 	int64_t		correction;		/* lines that COPY counts in that record,
-								 * where it does not know the line end yet,
-								 * minus the line ends that are in it */
-	int64_t		end;			/* the file's end, or that of what an
-								 * end-of-data marker on the last line leaves */
+								 * before it knows the line end, minus the
+								 * line ends in it */
+	int64_t		end;			/* end of the data: the file's end, or an
+								 * end-of-data marker on the last line */
 } ChunkLayout;
 
-/* Returns NULL if such files can be cut, else why not, for EXPLAIN. */
+/* Returns NULL if such files can be divided, else the reason, for EXPLAIN. */
 extern const char *chunk_unsupported(const Dialect *dialect);
 
-/* Must chunks be counted before they are scanned?  Else only for messages. */
+/*
+ * Must chunks be counted before they are scanned?  Otherwise only for error
+ * messages.
+ */
 extern bool chunk_needs_count(const Dialect *dialect);
 
 /*
- * Finds out about the header's records or, if there is none, the first one.
- * Returns false when there is nothing to cut: one of them is not whole within
- * SCAN_BLOCK_MAX bytes, or odd, or missing, or the file cannot be read.  Takes
- * memory for the time of the call.
+ * Examines the header's records or, without a header, the first record.
+ * Returns false if the file cannot be divided: one of these is longer than
+ * SCAN_BLOCK_MAX bytes, not plain, or missing, or the file cannot be read.
+ * Takes memory for the time of the call.
  */
 extern bool chunk_layout(Source *source, const Dialect *dialect,
 						 int header, const Allocator *allocator,
 						 ChunkLayout *layout);
 
 /*
- * Counts what is in the chunk.  The buffer of size bytes, more than
- * 2 * KERNEL_PADDING, is overwritten.
+ * Counts quotes and lines in the chunk.  The buffer of size bytes, more than 2
+ * * KERNEL_PADDING, is overwritten.
  */
 extern SourceStatus chunk_count(Source *source, const Kernel *kernel,
 								const ChunkLayout *layout, void *buffer,
@@ -98,8 +101,8 @@ extern bool chunk_may_end(const Dialect *dialect, unsigned char before,
 
 /*
  * Gives a counted chunk its in_quotes and line.  The state is that before the
- * chunk, and becomes that behind it; before the first one it is not in quotes,
- * and its line is layout->line.
+ * chunk, and becomes that after it; before the first chunk it is not in
+ * quotes, and its line is layout->line.
  */
 extern void chunk_resolve(const ChunkLayout *layout, ChunkState *state,
 						  FileChunk *chunk);
@@ -108,10 +111,10 @@ extern void chunk_resolve(const ChunkLayout *layout, ChunkState *state,
  * Sets the range of the records that begin in the chunk, whose in_quotes and
  * line are used; *empty when there is none.  The buffer is as above.
  *
- * range->line is chunk->line and the line ends from chunk->from on.  So where
+ * range->line is chunk->line and the line ends from chunk->from on.  So if
  * the chunks before were not counted, as in text format, chunk->line may be
- * layout->line, and what is to be added to every line number is counted later,
- * from layout->begin up to chunk->from.
+ * layout->line; the lines from layout->begin up to chunk->from are then
+ * counted later, and added to every line number.
  */
 extern SourceStatus chunk_start(Source *source,
 								const ChunkLayout *layout, void *buffer,
@@ -120,9 +123,10 @@ extern SourceStatus chunk_start(Source *source,
 
 /*
  * Looks for an end-of-data marker in the bytes of a chunk's last record past its end:
- * those given as behind, up to where the next record begins.  If none begins in them,
- * and they are not the file's last, what is not looked at may have a marker.  In CSV
- * format behind's in_quotes is used.  Sets its may_end.  The buffer is as above.
+ * those given as behind, up to the start of the next record.  If no record starts
+ * there, and they are not the file's last, the bytes that are not searched may have a
+ * marker.  In CSV format behind's in_quotes is used.  Sets its may_end.  The buffer is
+ * as above.
  */
 extern SourceStatus chunk_search_behind(Source *source, const Dialect *dialect,
 										const ChunkLayout *layout,

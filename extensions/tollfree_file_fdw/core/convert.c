@@ -1,10 +1,10 @@
 /*
  * convert.c
- *	  Fields of many records into the values of one column.
+ *	  Converts fields of many records to the values of one column.
  *
- * One loop per type, made from convert_rows by inlining the type's parser.  The
- * loop takes plain fields; one that its parser does not read, because it is
- * quoted, escaped, unusual or wrong, is looked at again by convert_again.
+ * One loop per type, made from convert_rows by inlining the type's parser.
+ * The loop converts plain fields; one that its parser does not read, because
+ * it is quoted, escaped, unusual or invalid, is handled by convert_again.
  */
 #include "core/convert.h"
 #include "core/inline.h"
@@ -22,7 +22,7 @@ typedef struct Conversion
 	ColumnValues values;		/* the vector's */
 } Conversion;
 
-/* Stores the value of a field in the vector's row; false: it is not plain. */
+/* Stores the value of a field in the vector's row; false if it is not plain. */
 typedef bool (*ParseField) (const Conversion *conversion, RawField raw,
 							int row);
 
@@ -104,7 +104,7 @@ convert_uuid(const Conversion *conversion, RawField raw, int row)
 					  &conversion->values.uuids[row]);
 }
 
-/* COLUMN_OTHER: all is PostgreSQL's to read. */
+/* COLUMN_OTHER: PostgreSQL converts all values. */
 static ALWAYS_INLINE bool
 convert_nothing(const Conversion *conversion, RawField raw, int row)
 {
@@ -114,7 +114,7 @@ convert_nothing(const Conversion *conversion, RawField raw, int row)
 	return false;
 }
 
-/* Are there no more characters than the type's length lets pass as they are? */
+/* Has the text no more characters than the type's length? */
 static ALWAYS_INLINE bool
 convert_text_fits(const Conversion *conversion, RawField raw)
 {
@@ -130,7 +130,7 @@ convert_text_fits(const Conversion *conversion, RawField raw)
 	return chars <= most;
 }
 
-/* Takes bytes that are free of quotes and escapes. */
+/* Stores bytes without quotes and escapes. */
 static ALWAYS_INLINE bool
 convert_decoded_text(const Conversion *conversion, RawField raw, int row)
 {
@@ -159,8 +159,8 @@ convert_zero(const Conversion *conversion, int row)
 }
 
 /*
- * Stores a value that has been freed of its quotes and escapes, if it is plain
- * now.  Parsers need the padding that a field in the file's bytes has.
+ * Stores an unquoted and unescaped value, if it is plain now.  Parsers need
+ * the padding that a field in the file's bytes has.
  */
 static bool
 convert_decoded(const Conversion *conversion, RawField raw, FieldValue value,
@@ -176,8 +176,8 @@ convert_decoded(const Conversion *conversion, RawField raw, FieldValue value,
 }
 
 /*
- * Decides on a field that is the null string, or that the parser has not read
- * as it stands.  Returns false when there is no memory.
+ * Converts a field that is the null string, or that the parser did not accept.
+ * Returns false when there is no memory.
  */
 static __attribute__((noinline))
 bool
@@ -201,8 +201,8 @@ convert_again(const Conversion *conversion, RawField raw, int row,
 }
 
 /*
- * Converts one row.  The local conversion is a copy whose address nobody else
- * has, which can stay in registers.
+ * Converts one row.  The local conversion is a copy whose address is not
+ * taken, so that it stays in registers.
  */
 static ALWAYS_INLINE bool
 convert_row(const Conversion *conversion, const Conversion *local, int row,

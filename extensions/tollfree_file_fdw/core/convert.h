@@ -1,6 +1,6 @@
 /*
  * convert.h
- *	  Fields of many records into the values of one column.
+ *	  Converts fields of many records to the values of one column.
  */
 #ifndef CORE_CONVERT_H
 #define CORE_CONVERT_H

@@ -2,8 +2,8 @@
  * dialect.c
  *	  Which dialects core/ reads.
  *
- * COPY's own checks have been made by whoever made the options; these are
- * about combinations that are legal there and not worth their own code here.
+ * The caller has made COPY's own checks of the options; these exclude
+ * combinations that are legal in COPY but too rare for code of their own.
  */
 #include "core/dialect.h"
 
@@ -13,7 +13,7 @@ dialect_is_line_end(unsigned char c)
 	return c == '\n' || c == '\r';
 }
 
-/* Is it a byte that can stand alone in every encoding core/ is used with? */
+/* Is it a single-byte character in every encoding core/ is used with? */
 static bool
 dialect_is_plain(unsigned char c)
 {
@@ -21,8 +21,9 @@ dialect_is_plain(unsigned char c)
 }
 
 /*
- * May a plain value have it?  The parsers of parse.h read a field before its
- * quotes are taken off: with the quote 1, 1231 is not the number 1231 but 23.
+ * May a plain value contain it?  The parsers of parse.h read a field before
+ * its quotes are taken off: with the quote 1, 1231 is not the number 1231 but
+ * 23.
  */
 static bool
 dialect_is_value_byte(unsigned char c)

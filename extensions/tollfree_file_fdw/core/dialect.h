@@ -1,6 +1,6 @@
 /*
  * dialect.h
- *	  How a file is written: COPY's options, without PostgreSQL.
+ *	  The format of a file: COPY's options, without PostgreSQL.
  */
 #ifndef CORE_DIALECT_H
 #define CORE_DIALECT_H
@@ -14,7 +14,7 @@ typedef enum FileFormat
 	FILE_FORMAT_CSV
 } FileFormat;
 
-/* What is known of the bytes above 0x7F; a zero byte is never valid. */
+/* How bytes above 0x7F are checked; a zero byte is never valid. */
 typedef enum FileEncoding
 {
 	FILE_ENCODING_UTF8,			/* checked as PostgreSQL checks UTF8 */
@@ -22,7 +22,7 @@ typedef enum FileEncoding
 	FILE_ENCODING_ASCII			/* such bytes are left to COPY's parser */
 } FileEncoding;
 
-/* The line end that the first record binds the whole file to. */
+/* The line end of the first record, which the whole file must have. */
 typedef enum LineEnd
 {
 	LINE_END_UNKNOWN,			/* nothing read yet, or one line without end */
@@ -46,7 +46,7 @@ typedef struct Dialect
 } Dialect;
 
 /*
- * Returns NULL if core/ reads this dialect, else why not: a few words for
+ * Returns NULL if core/ reads this dialect, else the reason: a few words for
  * EXPLAIN, such as "delimiter may be a digit of an escape".
  */
 extern const char *dialect_unsupported(const Dialect *dialect);

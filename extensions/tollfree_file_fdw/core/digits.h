@@ -8,8 +8,8 @@
  *		byte	 0   1   2   3   4   5   6   7
  *				'0' '0' '0' '0' '1' '9' '9' '6'
  *
- * Digits are loaded by where they end, so that the padding costs one mask.
- * Such a load reaches in front of them, into KERNEL_PADDING at worst.
+ * A load ends with the last digit, so that padding costs one mask.  It may
+ * begin before the first digit, in KERNEL_PADDING at worst.
  */
 #ifndef CORE_DIGITS_H
 #define CORE_DIGITS_H
@@ -73,8 +73,8 @@ digits_pairs(uint64_t word)
 }
 
 /*
- * Returns the number that 8 digits make.  Each multiplication adds neighbours,
- * the first of them with its weight: pairs to fours, fours to the whole.
+ * Returns the number of 8 digits.  Each multiplication adds neighbours, the
+ * first of them with its weight: pairs to fours, fours to the whole.
  */
 static ALWAYS_INLINE uint64_t
 digits_value(uint64_t word)
@@ -85,8 +85,8 @@ digits_value(uint64_t word)
 }
 
 /*
- * Reads the n digits, 1 to 18, that end before end.  Returns false when one of
- * them is none.
+ * Reads the n digits, 1 to 18, that end before end.  Returns false if one of
+ * them is not a digit.
  */
 static ALWAYS_INLINE bool
 digits_read(const unsigned char *end, int n, uint64_t *value)

@@ -9,7 +9,7 @@
 
 /*
  * Reads the sequence that the bytes begin with: a backslash and at least one
- * more byte.  Sets *value to the byte that it stands for and returns its
+ * more byte.  Sets *value to the byte that it represents and returns its
  * length.
  */
 extern size_t escape_read(const unsigned char *bytes, size_t length,

@@ -1,10 +1,10 @@
 /*
  * field.c
- *	  What the bytes of a field mean: null string, quotes and escapes.
+ *	  Decodes the bytes of a field: null string, quotes and escapes.
  *
- * The fields come from records whose quotes are known to be balanced and whose
- * octal and hexadecimal escapes are known to give valid bytes: filescan.c hands
- * all others over to COPY's parser.
+ * The fields are of records whose quotes are balanced and whose octal and
+ * hexadecimal escapes give valid bytes: filescan.c hands all others over to
+ * COPY's parser.
  */
 #include "core/escape.h"
 #include "core/field.h"
@@ -78,7 +78,7 @@ field_is_plainly_quoted(const Dialect *dialect, RawField raw)
 		 memchr(inner, dialect->escape, raw.length - 2) == NULL);
 }
 
-/* Returns the bytes of an encoded field. */
+/* Returns the decoded bytes of a field. */
 static FieldValue
 field_decode(const FieldRules *rules, RawField raw, Arena *arena)
 {

@@ -1,6 +1,6 @@
 /*
  * field.h
- *	  One field: where it is, whether it is null, what its bytes mean.
+ *	  One field: its place, whether it is null, its decoded bytes.
  */
 #ifndef CORE_FIELD_H
 #define CORE_FIELD_H
@@ -14,9 +14,9 @@
  *
  *		positions[r * nfields + f]
  *
- * and begins behind the position before that one, which for the first field is
- * a line end, of line_end_length bytes.  positions[-1] stands for the line end
- * before the first record.
+ * and begins after the position before that one, which for the first field is
+ * a line end, of line_end_length bytes.  positions[-1] is the line end before
+ * the first record.
  */
 typedef struct RecordFields
 {
@@ -27,7 +27,7 @@ typedef struct RecordFields
 	uint32_t	line_end_length;	/* bytes: 1 or 2 */
 } RecordFields;
 
-/* How the bytes of a field are to be understood. */
+/* How the bytes of a field are decoded. */
 typedef struct FieldRules
 {
 	const Dialect *dialect;
@@ -37,7 +37,7 @@ typedef struct FieldRules
 	bool		has_escapes;	/* text: may there be backslashes? */
 } FieldRules;
 
-/* Bytes of a field as they stand in the file. */
+/* Bytes of a field as in the file. */
 typedef struct RawField
 {
 	const unsigned char *bytes;
@@ -57,7 +57,7 @@ field_at(const RecordFields *records, int record, int field)
 
 extern FieldRules field_rules(const Dialect *dialect);
 
-/* Is it the null string as it stands?  Reads up to 8 bytes from its first. */
+/* Is it the null string, undecoded?  Reads up to 8 bytes from its first. */
 static inline bool
 field_is_null_string(const FieldRules *rules, RawField raw)
 {
@@ -80,7 +80,7 @@ field_is_encoded(const FieldRules *rules, RawField raw)
 	return rules->has_escapes && memchr(raw.bytes, '\\', raw.length) != NULL;
 }
 
-/* What COPY gives to the input function, or null. */
+/* The bytes that COPY passes to the input function, or null. */
 typedef struct FieldValue
 {
 	const unsigned char *bytes; /* in the file's bytes or the arena */

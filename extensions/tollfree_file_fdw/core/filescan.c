@@ -1,6 +1,6 @@
 /*
  * filescan.c
- *	  A file, or a part of it, as batches of typed rows: beginning and ending.
+ *	  Opens and closes a scan of a file, or of a range of it.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -9,19 +9,19 @@
 #include "core/filescan_state.h"
 
 /*
- * Positions that are looked for at once; a table with many columns gets fewer
+ * Positions that are searched at once; a table with many columns gets fewer
  * rows in a batch.
  */
 #define POSITIONS_MAX		((uint32_t) 128 << 10)
 
-/* positions[-1] stands for the line end before the first record. */
+/* positions[-1] is the line end before the first record. */
 #define POSITIONS_BEFORE	1
 
-/* Rows that there is memory for at first, and how it grows */
+/* Initial memory, in rows, and its growth */
 #define ROOM_FIRST		64
 #define ROOM_FACTOR		4
 
-/* Frees the values of all columns, of which the memory of some may be missing. */
+/* Frees the values of all columns; some may not have been allocated. */
 static void
 filescan_free_values(FileScan *scan)
 {
@@ -57,7 +57,7 @@ filescan_allocate_values(FileScan *scan)
 	return true;
 }
 
-/* Returns whether all memory could be had. */
+/* Returns false without memory. */
 static bool
 filescan_allocate_columns(FileScan *scan, const ColumnSpec *columns,
 						  int ncolumns)
@@ -137,8 +137,8 @@ filescan_grow(FileScan *scan)
 }
 
 /*
- * Chooses how much is read and converted at once: no more than there can be in the
- * file, whose records have a byte for each field.
+ * Chooses how much is read and converted at once: no more than the file can
+ * have, since a record has at least a byte for each field.
  */
 static void
 filescan_choose_sizes(FileScan *scan, const FileScanOptions *options)
@@ -219,7 +219,7 @@ filescan_close(FileScan *scan)
 	allocator_free(&allocator, scan, sizeof(FileScan));
 }
 
-/* Begins with the record at the range's offset. */
+/* Begins at the record at the range's offset. */
 static void
 filescan_begin(FileScan *scan, const ScanRange *range)
 {

@@ -1,25 +1,24 @@
 /*
  * filescan.h
- *	  A file, or a part of it, as batches of typed rows.
+ *	  A file, or a range of it, as batches of typed rows.
  *
  *		pread -> window -> structure -> fields -> converters -> RowBatch
  *
  * The window holds one block of the file plus the record that the last block
  * ended in; it grows only for a record that does not fit, up to max_record.
  *
- * Whoever scans may want a few rows.  So a scan that begins_small has a first
- * block of SCAN_BLOCK_FIRST, each next one twice as large up to block_size, and
- * batches that have as many rows as all before them.
+ * The caller may need only a few rows.  So a scan that begins_small has a
+ * first block of SCAN_BLOCK_FIRST, each next one twice as large up to
+ * block_size, and batches with as many rows as all batches before.
  *
  *		|<-padding->|<- returned ->|<- rows of the batch ->|<- to come ->|<-pad->|
  *
- * What core/ reads, it reads exactly as COPY FROM does.  Where it does not
- * want to judge (a line end of another style, bytes that are not valid in the
+ * Records that core/ reads have the values of COPY FROM.  Before any other
+ * record (a line end of another style, bytes that are not valid in the
  * encoding, too few or too many fields, an unterminated quote, an end-of-data
- * marker that does not stand alone, ...), it stops before that record with
- * SCAN_HANDOVER and says where: offset, line number and line end are all that
- * PostgreSQL's own COPY parser needs to go on from there, with the rows and
- * errors that it has for them.
+ * marker that is not alone on its line, ...) it stops with SCAN_HANDOVER.
+ * The handover has offset, line number and line end: with these PostgreSQL's
+ * own COPY parser continues from there, and returns its rows and errors.
  */
 #ifndef CORE_FILESCAN_H
 #define CORE_FILESCAN_H
@@ -41,12 +40,12 @@
 #define SCAN_BLOCK_FIRST		((size_t) 8 << 10)
 #define SCAN_ROWS_FIRST			8
 
-/* What is read at once behind the end of a range, for its last record, bytes */
+/* Bytes read at once past the end of a range, for its last record */
 #define SCAN_REACH		((size_t) 4 << 10)
 
 /*
- * Longest record.  What goes on for longer is rather a hole in the file than a
- * value, which COPY sees without having all of it in memory.
+ * Longest record.  A longer one is more likely a hole in the file than a
+ * value; COPY handles it without holding all of it in memory.
  */
 #define SCAN_RECORD_MAX			((size_t) 64 << 20)
 
@@ -58,12 +57,12 @@ typedef enum ScanStatus
 								 * _field */
 	SCAN_AGAIN,					/* a block was read, no rows yet: call again */
 	SCAN_END,					/* all rows returned, the file is unchanged */
-	SCAN_HANDOVER,				/* COPY's parser must go on, see handover */
+	SCAN_HANDOVER,				/* COPY's parser must continue, see handover */
 	SCAN_NO_MEMORY,
 	SCAN_FAILED,				/* see source.error, an errno */
 	SCAN_TRUNCATED,				/* the file became shorter */
-	SCAN_CHANGED				/* the file was changed; if it has only grown,
-								 * all that it was has been read: SCAN_END */
+	SCAN_CHANGED				/* the file was changed; one that has only
+								 * grown is read up to its old size: SCAN_END */
 } ScanStatus;
 
 typedef enum HandoverReason
@@ -73,7 +72,7 @@ typedef enum HandoverReason
 	HANDOVER_LINE_END,			/* not of the style of the first, or CR alone */
 	HANDOVER_FIELDS,			/* missing or extra fields */
 	HANDOVER_UNTERMINATED,		/* the data end within quotes or an escape */
-	HANDOVER_MARKER,			/* \. in another place than alone on a line */
+	HANDOVER_MARKER,			/* \. not alone on a line */
 	HANDOVER_ESCAPE,			/* an escape gives a byte not known to be
 								 * valid */
 	HANDOVER_TOO_LONG			/* a record longer than max_record */
@@ -84,15 +83,16 @@ typedef struct Handover
 {
 	HandoverReason reason;
 	int64_t		offset;			/* of the record's first byte in the file */
-	int64_t		line;			/* lines counted so far, as in COPY's errors;
-								 * this record makes it at least line + 1 */
+	int64_t		line;			/* lines before the record, as counted in
+								 * COPY's errors */
 	LineEnd		line_end;		/* LINE_END_UNKNOWN in the first record */
 	bool		in_header;		/* that record is one of the header */
 } Handover;
 
 /*
  * Which records to read: those that begin at or after offset, before end.  An
- * end-of-data marker inside a range is handed over, for it ends the others too.
+ * end-of-data marker inside a range is handed over, since it ends the other
+ * ranges, too.
  */
 typedef struct ScanRange
 {
@@ -102,25 +102,29 @@ typedef struct ScanRange
 	LineEnd		line_end;
 } ScanRange;
 
-/* What to read; the scan copies it, not what it points to. */
+/*
+ * Options of a scan, which copies the struct, but not the objects it points
+ * to.
+ */
 typedef struct FileScanOptions
 {
 	const Dialect *dialect;		/* one that dialect_unsupported lets pass */
 	const Kernel *kernel;
-	const ColumnSpec *columns;	/* the referenced ones, in the fields' order */
+	const ColumnSpec *columns;	/* the referenced columns, in the order of the
+								 * fields */
 	int			ncolumns;
 	int			nfields;		/* that a record must have, at least 1 */
 	int			header;			/* records before the first row */
 	size_t		block_size;		/* bytes, SCAN_BLOCK_MIN..SCAN_BLOCK_MAX, or 0
 								 * for SCAN_BLOCK_DEFAULT */
-	bool		begins_small;	/* is little read and converted at first, and
-								 * as much again as rows are asked for? */
+	bool		begins_small;	/* begin with a small block and batch, and
+								 * double them? */
 	size_t		max_record;		/* bytes, or 0 for SCAN_RECORD_MAX */
 	void		(*check_interrupts) (void); /* called before each read, or
 											 * NULL; if it does not return,
 											 * the scan can only be freed */
-	const Source *source;		/* what the file was when somebody has opened
-								 * it, or NULL to find that out */
+	const Source *source;		/* the file's state when it was opened, or
+								 * NULL to take it now */
 	Allocator	allocator;
 } FileScanOptions;
 
@@ -142,60 +146,61 @@ extern FileScan *filescan_open(const FileScanOptions *options, int fd,
 							   SourceStatus *status);
 
 /*
- * Reads on, by one block at most.  After a status that is none of SCAN_BATCH,
- * SCAN_HEADER and SCAN_AGAIN it gives that status again.
+ * Reads at most one more block.  After a status other than SCAN_BATCH,
+ * SCAN_HEADER and SCAN_AGAIN it returns that status again.
  */
 extern ScanStatus filescan_next(FileScan *scan, RowBatch **batch);
 
 /*
  * Converts a deferred column of the batch, once, in these rows; its values in
- * other rows are zero, and not looked at.  Returns false when there is no
- * memory.
+ * other rows are zero, and unchecked.  Returns false when there is no memory.
  */
 extern bool filescan_convert_column(FileScan *scan, int column,
 									const RowBitmap *rows);
 
-/* Starts again at the beginning, of the same file as it was when opened. */
+/* Restarts at the beginning of the same file, as it was when opened. */
 extern void filescan_restart(FileScan *scan);
 
-/* Goes on with the records of a range: see chunk.h.  No header is returned. */
+/*
+ * Continues with the records of a range: see chunk.h.  No header is returned.
+ */
 extern void filescan_set_range(FileScan *scan, const ScanRange *range);
 
-/* Has the range end at an offset behind the batch, and before its end so far. */
+/* Moves the end of the range to an earlier offset, after the batch. */
 extern void filescan_cut_range(FileScan *scan, int64_t end);
 
 /*
- * Reads bytes [from, to) of the file for somebody to look through them, with
+ * Reads bytes [from, to) of the file for the caller to examine, with
  * KERNEL_PADDING on both sides.  They last until filescan_next, which does not
- * read them again for a range that begins in them.  Returns SCAN_AGAIN, or what
- * has failed.
+ * read them again for a range that begins in them.  Returns SCAN_AGAIN, or the
+ * status of a failure.
  */
 extern ScanStatus filescan_load(FileScan *scan, int64_t from, int64_t to,
 								const unsigned char **bytes);
 
 /*
- * Returns a field of a row of the batch, as COPY hands it to the input
+ * Returns a field of a row of the batch, as COPY passes it to the input
  * function of a column with that specification.  The bytes last as long as the
- * batch.  *no_memory is set, and left alone otherwise, when there is none.
+ * batch.  *no_memory is set without memory, otherwise unchanged.
  */
 extern FieldRef filescan_field(FileScan *scan, int row, int field,
 							   const ColumnSpec *spec, bool *no_memory);
 
-/* Returns how many fields the header has. */
+/* Returns the number of the header's fields. */
 extern int	filescan_nfields(const FileScan *scan);
 
 /* Returns the line number that COPY's errors give for a row of the batch. */
 extern int64_t filescan_line(const FileScan *scan, int row);
 
-/* Returns the lines before the batch. */
+/* Returns the number of lines before the batch. */
 extern int64_t filescan_lines_before(const FileScan *scan);
 
 /* Returns the bytes of a whole row of the batch, without the line end. */
 extern TextRef filescan_record(const FileScan *scan, int row);
 
 /*
- * Returns where a row of the batch begins in the file; of the number of rows,
- * where the last one ends.
+ * Returns the offset of a row of the batch; for row nrows, the end of the last
+ * one.
  */
 extern int64_t filescan_offset(const FileScan *scan, int row);
 

@@ -1,7 +1,7 @@
 /*
  * filescan_state.h
- *	  What a FileScan is, for the files that make one up: filescan.c opens and
- *	  closes it, places.c says where things are, records.c reads.
+ *	  The struct FileScan, for the files that implement it: filescan.c opens
+ *	  and closes it, places.c locates rows and fields, records.c reads.
  */
 #ifndef CORE_FILESCAN_STATE_H
 #define CORE_FILESCAN_STATE_H
@@ -26,13 +26,13 @@ struct FileScan
 	LineEnd		line_end;		/* LINE_END_UNKNOWN before the first record */
 	StructureRules rules;		/* once it is known */
 	int			header_due;		/* how many of them are next */
-	ScanStatus	final;			/* what all calls return, or SCAN_AGAIN */
+	ScanStatus	final;			/* the final status, or SCAN_AGAIN */
 	Handover	handover;
 
 	size_t		block_size;		/* of the window, once it has grown */
 	uint32_t	rows_first;		/* of the first batch, at most */
-	uint32_t	rows_passed;	/* returned and left, up to BATCH_ROWS */
-	uint32_t	rows_room;		/* that there is memory for, as follows */
+	uint32_t	rows_passed;	/* returned so far, up to BATCH_ROWS */
+	uint32_t	rows_room;		/* capacity of the arrays below */
 	Structure	structure;
 	uint32_t   *positions_memory;
 	size_t		positions_size; /* bytes, as the next */
@@ -49,8 +49,8 @@ struct FileScan
 };
 
 /*
- * Sets how many rows the next batch may have, and makes room for them; false
- * without memory.  What the last batch had is lost.
+ * Sets the maximum of rows of the next batch, and allocates them; false
+ * without memory.  The last batch becomes invalid.
  */
 extern bool filescan_grow(FileScan *scan);
 

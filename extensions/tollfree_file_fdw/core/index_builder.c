@@ -51,7 +51,7 @@ builder_block(const IndexBuilder *builder, size_t n)
 	return (IndexBlock *) (builder->blocks + n * builder->stride);
 }
 
-/* Doubles the room for blocks; sets failed where that is too much. */
+/* Doubles the room for blocks; sets failed if that is too much. */
 static void
 builder_grow(IndexBuilder *builder)
 {
@@ -86,7 +86,7 @@ builder_begin_block(IndexBuilder *builder, int64_t offset, int64_t line)
 	}
 }
 
-/* How many rows are in the set; mostly none is. */
+/* The number of rows in the set, mostly 0. */
 static uint32_t
 count_rows(const RowBitmap *rows)
 {
@@ -103,7 +103,7 @@ zone_float_key(double value)
 	if (value == 0)
 		value = 0;				/* not -0 */
 	memcpy(&bits, &value, sizeof(bits));
-	/* The bits of negative numbers ascend as these descend. */
+	/* For negative numbers the order of the bits is reversed. */
 	return bits < 0 ? bits ^ INT64_MAX : bits;
 }
 
@@ -135,7 +135,7 @@ vector_key(ColumnValues values, ColumnType type, int row)
 		values.integers[row];
 }
 
-/* Adds the values of a type, but for those of some rows, which may be none. */
+/* Adds the values of a type, without those of some rows. */
 static ALWAYS_INLINE void
 add_keys(IntegerRange *range, ColumnValues values, ColumnType type, int nrows,
 		 const RowBitmap *without)
@@ -153,7 +153,7 @@ add_keys(IntegerRange *range, ColumnValues values, ColumnType type, int nrows,
 	range_add_all(range, keys, n);
 }
 
-/* Adds the values that there are to a range, of integers or keys. */
+/* Adds the values to a range, of integers or keys. */
 static void
 add_values(IntegerRange *range, const ColumnVector *vector, int nrows,
 		   const RowBitmap *without)
@@ -256,7 +256,7 @@ index_builder_close(IndexBuilder *builder)
 	memset(builder, 0, sizeof(*builder));
 }
 
-/* Does the old index have the blocks that have been made? */
+/* Has the old index the same blocks? */
 static bool
 has_same_blocks(const IndexBuilder *builder, const RecordIndex *old)
 {
@@ -271,7 +271,7 @@ has_same_blocks(const IndexBuilder *builder, const RecordIndex *old)
 	return true;
 }
 
-/* Puts the fields of both into one list, ascending; returns how many. */
+/* Merges the fields of both into one list, ascending; returns their number. */
 static uint32_t
 merge_fields(const IndexBuilder *builder, const RecordIndex *old,
 			 uint32_t *fields)
@@ -292,7 +292,10 @@ merge_fields(const IndexBuilder *builder, const RecordIndex *old,
 	return n;
 }
 
-/* Writes the zones of a block, each as it was made, else as the old one is. */
+/*
+ * Writes the zones of a block: the new ones, and those that only the old index
+ * has.
+ */
 static void
 write_zones(const IndexBuilder *builder, const RecordIndex *old, uint32_t n,
 			const uint32_t *fields, uint32_t ncolumns, IndexBlock *to)
@@ -315,7 +318,9 @@ write_zones(const IndexBuilder *builder, const RecordIndex *old, uint32_t n,
 	}
 }
 
-/* Sets what the header says of the file; false if that cannot be read. */
+/*
+ * Sets the header's properties of the file; false if the file cannot be read.
+ */
 static bool
 write_header(const IndexFacts *facts, const RecordIndex *old,
 			 IndexHeader *header)
@@ -376,7 +381,7 @@ index_allocate(const Allocator *allocator, const IndexFacts *facts,
 	return bytes;
 }
 
-/* Returns a block of an index that is written. */
+/* Returns a block of an index being written. */
 static IndexBlock *
 allocated_block(unsigned char *bytes, size_t length, size_t n)
 {
@@ -413,7 +418,7 @@ index_builder_finish(const IndexBuilder *builder, const IndexFacts *facts,
 	return bytes;
 }
 
-/* Writes a block that was made, with the columns of the old index. */
+/* Writes a new block, with the columns of the old index. */
 static void
 write_appended(const IndexBuilder *builder, const RecordIndex *old, uint32_t n,
 			   IndexBlock *to)

@@ -22,12 +22,12 @@ typedef struct IndexBuilder
 	size_t		nblocks;
 	size_t		capacity;		/* blocks */
 	bool		ends_by_rows;	/* does a block end when it has enough rows?
-								 * Else only where the caller says so */
+								 * Else only at index_builder_end_block */
 	bool		is_ended;		/* does the next batch begin a block? */
 	bool		failed;			/* no memory, or too large: no index */
 } IndexBuilder;
 
-/* What an index is made of that is not in the batches. */
+/* The data of an index that are not in the batches. */
 typedef struct IndexFacts
 {
 	Source	   *source;
@@ -39,39 +39,38 @@ typedef struct IndexFacts
 } IndexFacts;
 
 /*
- * Begins an index of the columns that are not deferred, which batches have
- * for all of their rows.
+ * Begins an index of the columns that are not deferred, since only these have
+ * values in all rows of a batch.
  */
 extern void index_builder_open(IndexBuilder *builder,
 							   const Allocator *allocator,
 							   const ColumnSpec *columns, int ncolumns);
 
 /*
- * Takes in the next batch, as it was read: no open value may have been stored
- * since.  Its first record is at offset, behind so many lines.
+ * Adds the next batch, as it was read: the caller must not have stored
+ * unresolved values.  Its first record is at offset, after this many lines.
  */
 extern void index_builder_add(IndexBuilder *builder, int64_t offset,
 							  int64_t line, const RowBatch *batch);
 
-/* Ends the block that the last batch is part of. */
+/* Ends the block of the last batch. */
 extern void index_builder_end_block(IndexBuilder *builder);
 
 /*
- * Takes in blocks that were made of the same columns, behind all that it has.
- * Their lines are counted from a record behind so many lines.
+ * Appends blocks that were made of the same columns.  Their lines are relative
+ * to a record after this many lines.
  */
 extern void index_builder_append(IndexBuilder *builder,
 								 const unsigned char *blocks, size_t nblocks,
 								 int64_t line);
 
-/* Returns where the block begins that the last batch is part of; -1 if failed. */
+/* Returns the offset of the last batch's block; -1 if failed. */
 extern int64_t index_builder_block_offset(const IndexBuilder *builder);
 
 /*
- * Returns the index of all batches, without a checksum, or NULL if there is
- * none to be made.  Reads pieces of the file.  If the old index, which may be
- * NULL, has the same blocks, its id is kept, and columns that only it has are
- * added.
+ * Returns the index of all batches, without a checksum, or NULL if none can be
+ * made.  Reads samples of the file.  If the old index, which may be NULL, has
+ * the same blocks, its id is kept, and its further columns are added.
  */
 extern unsigned char *index_builder_finish(const IndexBuilder *builder,
 										   const IndexFacts *facts,
@@ -79,10 +78,10 @@ extern unsigned char *index_builder_finish(const IndexBuilder *builder,
 										   size_t *length);
 
 /*
- * The same for batches from the beginning of the old index's last block on, which
- * is replaced by them.  The columns are those of the old one; where the batches
- * lack one, all of its values are open.  So is the id: of all blocks but the last
- * it means what it did.
+ * The same for batches from the start of the old index's last block on, which
+ * they replace.  The columns are those of the old index; values of a column
+ * that the batches lack are unresolved.  The id is kept, since all blocks but
+ * the last are unchanged.
  */
 extern unsigned char *index_builder_extend(const IndexBuilder *builder,
 										   const IndexFacts *facts,

@@ -1,17 +1,17 @@
 /*
  * inspect.c
- *	  What is to be known of records before their fields may be used.
+ *	  Checks of records before their fields may be used.
  *
- * Each check finds the first record that it would not let pass; the earliest
- * of all checks decides, as COPY reads one record after the other.  A check
- * whose bytes the kernel has not seen is not made.
+ * Each check finds the first record that fails it; the earliest of these
+ * counts, as COPY reads one record after the other.  A check for bytes that
+ * the kernel has not seen is skipped.
  */
 #include <string.h>
 
 #include "core/escape.h"
 #include "core/inspect.h"
 
-/* Returns where a record begins; that of nrecords is where the last ends. */
+/* Returns the offset of a record; for nrecords, the end of the last one. */
 static size_t
 inspect_begin(const Records *records, int record)
 {
@@ -27,7 +27,7 @@ inspect_length(const Records *records, int record)
 		inspect_begin(records, record);
 }
 
-/* Returns the record that the byte at offset is in. */
+/* Returns the record of the byte at offset. */
 static int
 inspect_record_at(const Records *records, size_t offset)
 {
@@ -46,7 +46,7 @@ inspect_record_at(const Records *records, size_t offset)
 	return low;
 }
 
-/* Notes that a record is not good, unless an earlier one is known not to be. */
+/* Records that a record fails a check, unless an earlier one does. */
 static void
 inspect_reject(Inspection *inspection, int record, HandoverReason reason,
 			   bool is_end)
@@ -58,7 +58,7 @@ inspect_reject(Inspection *inspection, int record, HandoverReason reason,
 	inspection->is_end = is_end;
 }
 
-/* The encoding of all bytes, whether somebody will look at them or not. */
+/* The encoding of all bytes, also of unused fields. */
 static void
 inspect_encoding(const Dialect *dialect, const Kernel *kernel,
 				 const Records *records, Inspection *inspection)
@@ -81,7 +81,7 @@ inspect_encoding(const Dialect *dialect, const Kernel *kernel,
 					   HANDOVER_ENCODING, false);
 }
 
-/* Is the record nothing but a marker, with a line end of its own? */
+/* Is the record only a marker, with its own line end? */
 static bool
 inspect_is_marker(const Records *records, int record)
 {
@@ -94,8 +94,8 @@ inspect_is_marker(const Records *records, int record)
 }
 
 /*
- * Returns what is wrong with the escape at p, in text format.  A byte that is
- * written by number may be zero or part of a character.
+ * Returns the defect of the escape at p, in text format.  An octal or
+ * hexadecimal escape may be zero or part of a character.
  */
 static HandoverReason
 inspect_escape(const unsigned char *p, size_t length)
@@ -118,7 +118,7 @@ inspect_escapes(const Records *records, Inspection *inspection)
 	const unsigned char *p = records->bytes;
 	const unsigned char *end = p + inspect_begin(records, records->nrecords);
 
-	/* A record cannot end in an escape, so there is a byte behind each. */
+	/* A record cannot end in a backslash, so a byte follows each. */
 	while ((p = memchr(p, '\\', (size_t) (end - p))) != NULL)
 	{
 		HandoverReason reason = inspect_escape(p, (size_t) (end - p));
@@ -136,7 +136,7 @@ inspect_escapes(const Records *records, Inspection *inspection)
 	}
 }
 
-/* Lines \. of a CSV file; with anything behind it, it is data. */
+/* Lines \.  of a CSV file; with more bytes on the line it is data. */
 static void
 inspect_csv_markers(const Records *records, Inspection *inspection)
 {

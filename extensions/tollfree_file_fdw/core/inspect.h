@@ -1,6 +1,6 @@
 /*
  * inspect.h
- *	  What is to be known of records before their fields may be used.
+ *	  Checks of records before their fields may be used.
  */
 #ifndef CORE_INSPECT_H
 #define CORE_INSPECT_H
@@ -17,14 +17,14 @@ typedef struct Records
 	int			nrecords;
 	int			nfields;		/* that each must have, 0 for any number */
 	uint32_t	line_end_length;
-	unsigned	seen;			/* a superset of what is in them */
+	unsigned	seen;			/* a superset of the bytes in them */
 	bool		last_is_closed; /* the last one's line end is not the file's */
 } Records;
 
 typedef struct Inspection
 {
-	int			nrecords;		/* how many, from the first, are good */
-	HandoverReason reason;		/* why the next is not, or HANDOVER_NONE */
+	int			nrecords;		/* number of leading records that pass */
+	HandoverReason reason;		/* why the next one fails, or HANDOVER_NONE */
 	bool		is_end;			/* the next is the end-of-data marker */
 } Inspection;
 

@@ -1,6 +1,6 @@
 /*
  * kernel.c
- *	  Which kernels this build has, and which of them this processor runs.
+ *	  The kernels of this build that this processor supports.
  */
 #include <string.h>
 

@@ -2,9 +2,9 @@
  * kernel.h
  *	  The loops over every byte of a file, one set for each instruction set.
  *
- * scalar.c is written for reading, a byte at a time, and decides what is right.
- * The others are one algorithm (simd/structure.h) over a vocabulary of a few
- * operations on 64 bytes.  All give the same answers.
+ * scalar.c processes a byte at a time, and is the reference.  The others are
+ * one algorithm (simd/structure.h) over a few operations on 64 bytes.  All
+ * have the same results.
  */
 #ifndef CORE_KERNEL_H
 #define CORE_KERNEL_H
@@ -15,11 +15,11 @@
 
 #include "core/dialect.h"
 
-#define KERNEL_BLOCK	64		/* bytes that are looked at together */
+#define KERNEL_BLOCK	64		/* bytes that are processed together */
 
 /*
- * Bytes that must be readable, though they may hold anything, before and after
- * what a kernel or a converter is given.
+ * Bytes that must be readable, with any content, before and after the input of
+ * a kernel or converter.
  */
 #define KERNEL_PADDING	64
 
@@ -30,7 +30,7 @@ typedef enum StructureMode
 	STRUCTURE_CSV_ESCAPE		/* ESCAPE is not QUOTE */
 } StructureMode;
 
-/* A dialect as far as records and fields go, once the line end is known. */
+/* The rules for records and fields of a dialect, once the line end is known. */
 typedef struct StructureRules
 {
 	StructureMode mode;
@@ -42,7 +42,7 @@ typedef struct StructureRules
 	bool		paired;			/* a line ends in line_end, other_end */
 } StructureRules;
 
-/* What bytes a scan has met, anywhere in what it looked at. */
+/* Kinds of bytes that a scan has seen. */
 #define SEEN_BACKSLASH	0x01
 #define SEEN_QUOTE		0x02	/* CSV only */
 #define SEEN_HIGH		0x04	/* bytes above 0x7F */
@@ -58,13 +58,13 @@ typedef struct StructureRules
  *		positions	2 4 6 9 11			delimiters and line ends
  *		ends		1 3					where in positions the line ends are
  *
- * The caller owns both arrays and gives room for max_positions and max_records
- * plus KERNEL_BLOCK entries each, since whole blocks are written.  A scan stops
- * after the block that reaches either maximum, at the end of the bytes, or
- * before a line end that does not fit the rules.
+ * The caller owns both arrays, of max_positions and max_records plus
+ * KERNEL_BLOCK entries, since whole blocks are written.  A scan stops after
+ * the block that reaches either maximum, at the end of the bytes, or before a
+ * line end that violates the rules.
  *
  * With paired line ends a position is that of the first byte.  The second has
- * been checked, except that of a line end which the scan stopped right behind.
+ * been checked, except after the line end at which the scan stopped.
  */
 typedef struct Structure
 {
@@ -75,13 +75,13 @@ typedef struct Structure
 
 	uint32_t	npositions;
 	uint32_t	nrecords;
-	size_t		scanned;		/* bytes looked at */
+	size_t		scanned;		/* bytes scanned */
 	unsigned	seen;			/* SEEN_ bits */
-	bool		odd_line_end;	/* what comes next is a line end that does not
-								 * fit, in the record after the last */
+	bool		odd_line_end;	/* a line end that violates the rules follows,
+								 * in the record after the last */
 } Structure;
 
-/* Makes it the structure of no bytes. */
+/* Initializes it as empty. */
 static inline void
 structure_begin(Structure *structure)
 {
@@ -99,7 +99,7 @@ structure_is_full(const Structure *structure)
 		structure->nrecords >= structure->max_records;
 }
 
-/* What a part of a file that may begin anywhere adds up to. */
+/* Counts of a range of a file, which may begin anywhere. */
 typedef struct StructureCount
 {
 	uint64_t	quotes;
@@ -116,18 +116,21 @@ typedef struct Kernel
 								   const unsigned char *bytes, size_t length,
 								   Structure *structure);
 
-	/* Adds what is in the bytes, the first of which is not escaped. */
+	/* Adds the counts of the bytes, the first of which is not escaped. */
 	void		(*count_structure) (const StructureRules *rules,
 									const unsigned char *bytes, size_t length,
 									StructureCount *count);
 
-	/* Returns how many leading bytes are whole, valid UTF-8 without zero. */
+	/*
+	 * Returns the length of the prefix that is whole, valid UTF-8 without
+	 * zero.
+	 */
 	size_t		(*check_utf8) (const unsigned char *bytes, size_t length);
 } Kernel;
 
 /*
  * Returns a kernel that runs here: the named one ("scalar", "avx2", "avx512",
- * "neon"), NULL if this processor or build has it not, or for "auto" the best.
+ * "neon"), NULL if this processor or build lacks it, or for "auto" the best.
  */
 extern const Kernel *kernel_find(const char *name);
 

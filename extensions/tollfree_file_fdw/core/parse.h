@@ -1,13 +1,13 @@
 /*
  * parse.h
- *	  The plain spellings of values.
+ *	  Parsers of plain values.
  *
- * Each function reads a value if it is spelt in the one plain way that is
- * listed with it, and returns false for everything else, be it wrong or only
- * unusual: then PostgreSQL's input function decides.  What it reads is what
- * that function would, whatever the session's settings.
+ * Each function reads a value in the one plain syntax listed with it, and
+ * returns false for everything else, invalid or only unusual: then
+ * PostgreSQL's input function decides.  The result is that function's,
+ * whatever the session's settings.
  *
- * They are inline for convert.c, which makes one loop over rows of each.  All
+ * They are inlined into convert.c, which has a loop over rows for each.  All
  * may read KERNEL_PADDING bytes before and after their field.
  */
 #ifndef CORE_PARSE_H
@@ -19,7 +19,7 @@
 #include "core/digits.h"
 #include "core/inline.h"
 
-/* Takes a sign off; returns whether it is a minus. */
+/* Skips a sign; returns whether it is a minus. */
 static ALWAYS_INLINE bool
 parse_sign(const unsigned char **p, uint32_t *length)
 {
@@ -139,7 +139,7 @@ parse_numeric(const unsigned char *p, uint32_t length, int precision,
 
 /*
  * Returns the days from 2000-01-01 to a date of the proleptic Gregorian
- * calendar.  Years are taken to begin in March, so that the leap day is last.
+ * calendar.  Years begin in March here, so that the leap day is last.
  */
 static ALWAYS_INLINE int64_t
 parse_days(uint32_t year, uint32_t month, uint32_t day)
@@ -283,7 +283,7 @@ parse_zone(const unsigned char *p, uint32_t length, uint32_t *zone_length,
 	return false;
 }
 
-/* Date and time as above, perhaps with such a zone, which does not count */
+/* Date and time as above, perhaps with such a zone, which is ignored */
 static ALWAYS_INLINE bool
 parse_timestamp(const unsigned char *p, uint32_t length, int scale,
 				int64_t *microseconds)
@@ -330,10 +330,7 @@ typedef struct DecimalParts
 	bool		negative;
 } DecimalParts;
 
-/*
- * Adds digits to *number, as long as they are digits and 19 of them suffice;
- * returns how many bytes were taken.
- */
+/* Adds up to 19 digits to *number; returns the number of bytes read. */
 static ALWAYS_INLINE uint32_t
 parse_digit_run(const unsigned char *p, uint32_t length, uint64_t *number)
 {

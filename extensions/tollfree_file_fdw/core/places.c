@@ -1,6 +1,6 @@
 /*
  * places.c
- *	  Where the records of a batch are, their lines and their fields.
+ *	  Locates the records of a batch, their lines and their fields.
  */
 #include "core/filescan_state.h"
 
@@ -28,9 +28,9 @@ filescan_is_first(const FileScan *scan)
 }
 
 /*
- * Returns how many lines a record adds, beside its own: COPY counts line ends
- * between quotes.  While the style is not known, in the first record, it takes
- * CR for one.
+ * Returns the number of line ends between quotes in a record, which COPY
+ * counts.  In the first record, whose style is not known yet, CR counts as
+ * one.
  */
 static int64_t
 filescan_enclosed_lines(const FileScan *scan, int row)

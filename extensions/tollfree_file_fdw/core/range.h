@@ -1,13 +1,13 @@
 /*
  * range.h
- *	  The least and the greatest of many integers.
+ *	  The minimum and maximum of many integers.
  */
 #ifndef CORE_RANGE_H
 #define CORE_RANGE_H
 
 #include <stdint.h>
 
-/* None yet: low is above high. */
+/* Empty: low is above high. */
 typedef struct IntegerRange
 {
 	int64_t		low;
@@ -21,7 +21,7 @@ range_add(IntegerRange *range, int64_t value)
 	range->high = value > range->high ? value : range->high;
 }
 
-/* Adds n integers, in two turns that do not wait for one another. */
+/* Adds n integers, in two independent chains. */
 static inline void
 range_add_all(IntegerRange *range, const int64_t *values, int n)
 {

@@ -1,6 +1,6 @@
 /*
  * record_index.c
- *	  A record index, read and compared with a file.
+ *	  Reads a record index and compares it with a file.
  */
 #include <string.h>
 
@@ -30,7 +30,7 @@ index_length_with(const IndexHeader *header, uint32_t nmore)
 		header->nblocks * index_stride(ncolumns);
 }
 
-/* Are the header's numbers such that all of it is in so many bytes? */
+/* Does the index described by the header fit into this many bytes? */
 static bool
 header_is_valid(const IndexHeader *header, size_t length)
 {
@@ -42,7 +42,7 @@ header_is_valid(const IndexHeader *header, size_t length)
 	return index_length_with(header, 0) == length;
 }
 
-/* Are the blocks such as a file can have? */
+/* Are the blocks plausible? */
 static bool
 blocks_are_valid(const RecordIndex *index)
 {
@@ -110,7 +110,9 @@ index_is_of(const RecordIndex *index, const Source *source,
 		memcmp(index->key, key, key_length) == 0;
 }
 
-/* Reads the pieces of the file, as long as it was, that an index remembers. */
+/*
+ * Reads the samples of the file that an index stores, by the file's old size.
+ */
 SourceStatus
 index_read_samples(Source *source, int64_t size,
 				   unsigned char samples[INDEX_SAMPLES][INDEX_SAMPLE_SIZE])
@@ -125,7 +127,7 @@ index_read_samples(Source *source, int64_t size,
 	return status;
 }
 
-/* Are the bytes that an index remembers where they were? */
+/* Are the index's samples unchanged in the file? */
 static bool
 pieces_match(const IndexHeader *header, Source *source)
 {

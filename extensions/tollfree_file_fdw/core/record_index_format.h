@@ -1,6 +1,6 @@
 /*
  * record_index_format.h
- *	  What the files that make and read a record index share of its layout.
+ *	  The layout of a record index, for the files that make and read it.
  */
 #ifndef CORE_RECORD_INDEX_FORMAT_H
 #define CORE_RECORD_INDEX_FORMAT_H
@@ -23,8 +23,7 @@ index_stride(size_t ncolumns)
 }
 
 /*
- * Reads the pieces of the file that an index remembers, as long as the file was
- * for that.
+ * Reads the samples of the file that an index stores, by the file's size then.
  */
 extern SourceStatus index_read_samples(Source *source, int64_t size,
 									   unsigned char samples[INDEX_SAMPLES][INDEX_SAMPLE_SIZE]);

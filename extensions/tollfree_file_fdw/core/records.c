@@ -1,13 +1,13 @@
 /*
  * records.c
- *	  Reading a file, or a part of it, record by record.
+ *	  Reads a file, or a range of it, batch by batch.
  *
- * One call of filescan_next passes over the rows of the last batch, reads a
- * block if there is no whole record left, has the kernel find the structure of
- * what is in the window and the columns converted.
+ * filescan_next skips the rows of the last batch, reads a block if the window
+ * has no whole record, has the kernel find the structure of the bytes in the
+ * window, and converts the columns.
  *
- * For a record that is longer than a block, as much is read at once as there is
- * of it: so each of its bytes is copied and looked at a bounded number of times.
+ * For a record that is longer than a block, each read doubles its bytes: so
+ * each byte is copied and scanned a bounded number of times.
  */
 #include <stdint.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "core/inspect.h"
 #include "core/simd/scalar.h"
 
-/* Leaves the first unread record, and all others, to COPY's parser. */
+/* Hands the first unread record, and all later ones, over to COPY's parser. */
 static ScanStatus
 filescan_hand_over(FileScan *scan, HandoverReason reason)
 {
@@ -81,14 +81,14 @@ filescan_load(FileScan *scan, int64_t from, int64_t to,
 	return filescan_window_status(status, source_status);
 }
 
-/* All rows were returned: is the file still the one that they came from? */
+/* At the end: is the file unchanged? */
 static ScanStatus
 filescan_end(FileScan *scan)
 {
 	return filescan_source_status(source_verify(&scan->source));
 }
 
-/* Passes over the rows of the last batch; false without memory for the next. */
+/* Skips the rows of the last batch; false without memory for the next one. */
 static bool
 filescan_consume(FileScan *scan)
 {
@@ -108,7 +108,7 @@ filescan_consume(FileScan *scan)
 	return filescan_grow(scan);
 }
 
-/* Returns how much to read: little where the range ends. */
+/* Returns the bytes to read: few at the end of the range. */
 static size_t
 filescan_next_length(const FileScan *scan)
 {
@@ -124,8 +124,8 @@ filescan_next_length(const FileScan *scan)
 }
 
 /*
- * Brings more of the file, or the end of its last line, into the window.
- * Returns SCAN_AGAIN when there is something new.
+ * Reads more of the file into the window, or completes its last line.  Returns
+ * SCAN_AGAIN if there are new bytes.
  */
 static ScanStatus
 filescan_fill(FileScan *scan)
@@ -180,11 +180,12 @@ filescan_first_line_end(FileScan *scan)
 }
 
 /*
- * Finds out which line end the first record has.  Returns SCAN_AGAIN if that is
- * not known yet, SCAN_BATCH if it is one to go on with.
+ * Finds the line end of the first record.  Returns SCAN_AGAIN if it is not
+ * known yet, SCAN_BATCH if it is supported.
  *
- * A file of CRs alone is left to COPY: to see that there is no NL behind a CR
- * it wants the next line's first byte to be valid before it has the line.
+ * A file whose lines end in CR is left to COPY: it checks the next line's
+ * first byte for NL, and requires that byte to be valid, before it returns
+ * the line.
  */
 static ScanStatus
 filescan_know_line_end(FileScan *scan)
@@ -200,7 +201,7 @@ filescan_know_line_end(FileScan *scan)
 	return SCAN_BATCH;
 }
 
-/* Returns how many whole records the kernel found. */
+/* Returns the number of whole records that the kernel found. */
 static int
 filescan_whole_records(const FileScan *scan, size_t length)
 {
@@ -212,7 +213,7 @@ filescan_whole_records(const FileScan *scan, size_t length)
 	if (n == 0 || !scan->rules.paired)
 		return (int) n;
 
-	/* Is the second byte of the last line end there? */
+	/* Is the second byte of the last line end in the window? */
 	last = structure->positions[structure->ends[n - 1]];
 	if ((size_t) last + 1 >= length ||
 		scan->records.bytes[last + 1] != scan->rules.other_end)
@@ -239,7 +240,7 @@ filescan_find_records(FileScan *scan)
 	return filescan_whole_records(scan, length);
 }
 
-/* There is no whole record: say whether more bytes can change that. */
+/* There is no whole record: returns whether more bytes can change that. */
 static ScanStatus
 filescan_miss(FileScan *scan)
 {
@@ -252,7 +253,7 @@ filescan_miss(FileScan *scan)
 	return SCAN_AGAIN;
 }
 
-/* Returns how many of the records begin before the end of the range. */
+/* Returns the number of records that begin before the end of the range. */
 static int
 filescan_clip(const FileScan *scan, int nrecords)
 {
@@ -293,7 +294,7 @@ filescan_convert_column(FileScan *scan, int column, const RowBitmap *rows)
 	return true;
 }
 
-/* Makes rows of records that are good. */
+/* Makes a batch of records that passed all checks. */
 static ScanStatus
 filescan_convert(FileScan *scan, int nrecords)
 {
@@ -319,7 +320,7 @@ filescan_convert(FileScan *scan, int nrecords)
 	return SCAN_BATCH;
 }
 
-/* Says which of the records that the kernel found are good. */
+/* Checks the records that the kernel found. */
 static Inspection
 filescan_inspect(const FileScan *scan, int nrecords)
 {
@@ -341,7 +342,7 @@ filescan_inspect(const FileScan *scan, int nrecords)
 	return inspect_records(&scan->dialect, scan->kernel, &records);
 }
 
-/* Makes a batch of what is in the window, or returns SCAN_AGAIN. */
+/* Makes a batch of the records in the window, or returns SCAN_AGAIN. */
 static ScanStatus
 filescan_make_batch(FileScan *scan)
 {

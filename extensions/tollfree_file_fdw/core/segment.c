@@ -13,7 +13,7 @@
 #define FIRST_ROOM		((size_t) 64 << 10) /* bytes */
 #define FIRST_CHUNKS	64
 
-/* A dictionary is given up when it has more entries than these */
+/* Limits of a dictionary's entries */
 #define ENTRIES_ALWAYS	16		/* whatever the number of rows */
 #define ROWS_PER_ENTRY	8
 
@@ -23,12 +23,12 @@
 #define HASH_FACTOR		((uint64_t) 0x9E3779B97F4A7C15)
 
 /*
- * The distinct texts of the chunk being filled, whose bytes are staged first.  The
- * numbers of its rows are entries then.
+ * The distinct texts of the slice being filled, whose bytes are staged first.
+ * The numbers of its rows are then entries.
  */
 struct SegmentDictionary
 {
-	bool		is_open;		/* false: the chunk has too many */
+	bool		is_open;		/* false: the slice has too many */
 	uint64_t	words[SEGMENT_ENTRIES_MAX]; /* their first bytes */
 	uint32_t	offsets[SEGMENT_ENTRIES_MAX];	/* of their bytes */
 	uint32_t	lengths[SEGMENT_ENTRIES_MAX];
@@ -38,7 +38,7 @@ struct SegmentDictionary
 	uint16_t	slots[DICTIONARY_SLOTS];	/* an entry plus one, or 0 */
 };
 
-/* Makes room for so many bytes more; returns whether there is. */
+/* Makes room for more bytes; false without memory. */
 static bool
 segment_grow(SegmentBuilder *builder, unsigned char **bytes, size_t used,
 			 size_t *room, size_t more)
@@ -82,9 +82,9 @@ segment_append(SegmentBuilder *builder, const void *bytes, size_t length)
 	builder->length += aligned;
 }
 
-/* Begins to stage a chunk. */
+/* Begins to stage a slice. */
 static void
-begin_chunk(SegmentBuilder *builder)
+begin_slice(SegmentBuilder *builder)
 {
 	SegmentDictionary *dictionary = builder->dictionary;
 
@@ -121,9 +121,9 @@ segment_builder_reset(SegmentBuilder *builder)
 {
 	builder->failed = builder->numbers == NULL ||
 		(column_type_is_text(builder->type) && builder->dictionary == NULL);
-	begin_chunk(builder);
+	begin_slice(builder);
 	builder->length = 0;
-	builder->nchunks = 0;
+	builder->nslices = 0;
 	segment_append(builder, NULL, sizeof(SegmentHeader));
 }
 
@@ -142,13 +142,13 @@ segment_builder_close(SegmentBuilder *builder)
 }
 
 /*------------------------------------------------------------------------
- * Texts of the chunk being filled
+ * Texts of the slice being filled
  *------------------------------------------------------------------------
  */
 
 /*
- * Makes room for so many bytes behind the staged ones, and for a word behind
- * these; sets failed if there is none.
+ * Makes room for more bytes after the staged ones, and for one more word; sets
+ * failed without memory.
  */
 static unsigned char *
 stage_reserve(SegmentBuilder *builder, size_t length)
@@ -164,8 +164,8 @@ stage_reserve(SegmentBuilder *builder, size_t length)
 }
 
 /*
- * Copies a text, and returns where the next one goes.  Most are short: what is written
- * behind is written over, or behind all.
+ * Copies a text; returns the place of the next one.  Most are short: surplus
+ * bytes are overwritten by the next text, or are past the last.
  */
 static inline unsigned char *
 put_text(unsigned char *to, const unsigned char *bytes, uint32_t length)
@@ -239,7 +239,10 @@ add_entry(SegmentBuilder *builder, TextRef text, uint64_t word, int row)
 	return (int) entry;
 }
 
-/* Stages the first n rows as texts, behind the dictionary's, which it closes. */
+/*
+ * Stages the first n rows as texts, after the dictionary's, and drops the
+ * dictionary.
+ */
 static void
 give_up_dictionary(SegmentBuilder *builder, int n)
 {
@@ -258,21 +261,21 @@ give_up_dictionary(SegmentBuilder *builder, int n)
 }
 
 /*------------------------------------------------------------------------
- * Chunks
+ * Slices
  *------------------------------------------------------------------------
  */
 
 /* Sets base and width so that all of n numbers can be packed, at least one. */
 static void
-choose_packing(SegmentChunk *chunk, const int64_t *numbers, int n)
+choose_packing(SegmentSlice *slice, const int64_t *numbers, int n)
 {
 	IntegerRange all = {INT64_MAX, INT64_MIN};
 	uint64_t	range;
 
 	range_add_all(&all, numbers, n);
 	range = (uint64_t) all.high - (uint64_t) all.low;
-	chunk->base = all.low;
-	chunk->width = range == 0 ? 0 : range <= UINT8_MAX ? 1 :
+	slice->base = all.low;
+	slice->width = range == 0 ? 0 : range <= UINT8_MAX ? 1 :
 		range <= UINT16_MAX ? 2 : range <= UINT32_MAX ? 4 : 8;
 }
 
@@ -290,7 +293,7 @@ pack_number(void *packed, uint32_t width, uint64_t number, int i)
 		((uint64_t *) packed)[i] = number;
 }
 
-/* Packs all of the chunk's room, in which numbers behind the last mean nothing. */
+/* Packs the whole slice; numbers after the last one are arbitrary. */
 static ALWAYS_INLINE void
 pack_all(void *restrict packed, uint32_t width, uint64_t base,
 		 const int64_t *numbers)
@@ -299,23 +302,23 @@ pack_all(void *restrict packed, uint32_t width, uint64_t base,
 		pack_number(packed, width, (uint64_t) numbers[i] - base, i);
 }
 
-/* Appends the first n numbers, of BATCH_ROWS, as base and width say. */
+/* Appends the first n numbers, of BATCH_ROWS, packed by base and width. */
 static void
-append_numbers(SegmentBuilder *builder, const SegmentChunk *chunk,
+append_numbers(SegmentBuilder *builder, const SegmentSlice *slice,
 			   const int64_t *numbers, int n)
 {
-	const uint64_t base = (uint64_t) chunk->base;
+	const uint64_t base = (uint64_t) slice->base;
 	uint64_t	packed[BATCH_ROWS];
 
-	if (chunk->width == 1)
+	if (slice->width == 1)
 		pack_all(packed, 1, base, numbers);
-	else if (chunk->width == 2)
+	else if (slice->width == 2)
 		pack_all(packed, 2, base, numbers);
-	else if (chunk->width == 4)
+	else if (slice->width == 4)
 		pack_all(packed, 4, base, numbers);
-	else if (chunk->width == 8)
+	else if (slice->width == 8)
 		pack_all(packed, 8, base, numbers);
-	segment_append(builder, packed, (size_t) n * chunk->width);
+	segment_append(builder, packed, (size_t) n * slice->width);
 }
 
 /* Appends the entries of a dictionary: their ends, then their bytes. */
@@ -333,18 +336,18 @@ append_entries(SegmentBuilder *builder)
 }
 
 static void
-append_head(SegmentBuilder *builder, const SegmentChunk *chunk)
+append_head(SegmentBuilder *builder, const SegmentSlice *slice)
 {
-	segment_append(builder, chunk, sizeof(*chunk));
-	if (chunk->has_nulls)
+	segment_append(builder, slice, sizeof(*slice));
+	if (slice->has_nulls)
 		segment_append(builder, &builder->nulls,
 					   (size_t) bitmap_words(builder->nstaged) *
 					   sizeof(uint64_t));
 }
 
-/* Appends a chunk of texts, with a dictionary if that is shorter. */
+/* Appends a slice of texts, with a dictionary if that is shorter. */
 static void
-append_texts(SegmentBuilder *builder, SegmentChunk *chunk)
+append_texts(SegmentBuilder *builder, SegmentSlice *slice)
 {
 	SegmentDictionary *dictionary = builder->dictionary;
 	const int	n = builder->nstaged;
@@ -355,11 +358,11 @@ append_texts(SegmentBuilder *builder, SegmentChunk *chunk)
 		give_up_dictionary(builder, n);
 	if (builder->failed)
 		return;
-	chunk->encoding = dictionary->is_open ? SEGMENT_DICTIONARY : SEGMENT_TEXTS;
-	chunk->nentries = dictionary->is_open ? dictionary->nentries : 0;
-	choose_packing(chunk, builder->numbers, n);
-	append_head(builder, chunk);
-	append_numbers(builder, chunk, builder->numbers, n);
+	slice->encoding = dictionary->is_open ? SEGMENT_DICTIONARY : SEGMENT_TEXTS;
+	slice->nentries = dictionary->is_open ? dictionary->nentries : 0;
+	choose_packing(slice, builder->numbers, n);
+	append_head(builder, slice);
+	append_numbers(builder, slice, builder->numbers, n);
 	if (dictionary->is_open)
 		append_entries(builder);
 	else
@@ -367,7 +370,7 @@ append_texts(SegmentBuilder *builder, SegmentChunk *chunk)
 					   builder->nstaged_bytes - dictionary->nbytes);
 }
 
-/* Gives rows that are null the number of one that is not, which takes no room. */
+/* Gives null rows the number of another row, which takes no space. */
 static void
 fill_nulls(SegmentBuilder *builder)
 {
@@ -381,25 +384,25 @@ fill_nulls(SegmentBuilder *builder)
 		builder->numbers[i] = builder->numbers[first];
 }
 
-/* Appends a chunk of integers; what is null takes no room of its own. */
+/* Appends a slice of integers; nulls take no space of their own. */
 static void
-append_integers(SegmentBuilder *builder, SegmentChunk *chunk)
+append_integers(SegmentBuilder *builder, SegmentSlice *slice)
 {
 	const int	n = builder->nstaged;
 
-	chunk->encoding = SEGMENT_INTEGERS;
-	if (chunk->has_nulls)
+	slice->encoding = SEGMENT_INTEGERS;
+	if (slice->has_nulls)
 		fill_nulls(builder);
-	choose_packing(chunk, builder->numbers, n);
-	append_head(builder, chunk);
-	append_numbers(builder, chunk, builder->numbers, n);
+	choose_packing(slice, builder->numbers, n);
+	append_head(builder, slice);
+	append_numbers(builder, slice, builder->numbers, n);
 }
 
-/* Remembers where the chunk ends; sets failed. */
+/* Stores the end of the slice; may set failed. */
 static void
-end_chunk(SegmentBuilder *builder)
+end_slice(SegmentBuilder *builder)
 {
-	if (builder->nchunks == builder->ends_room)
+	if (builder->nslices == builder->ends_room)
 	{
 		size_t		room = builder->ends_room > 0 ? 2 * builder->ends_room :
 			FIRST_CHUNKS;
@@ -417,33 +420,33 @@ end_chunk(SegmentBuilder *builder)
 		builder->ends = ends;
 		builder->ends_room = room;
 	}
-	builder->ends[builder->nchunks++] = (uint32_t) builder->length;
+	builder->ends[builder->nslices++] = (uint32_t) builder->length;
 }
 
-/* Encodes the staged rows, which may be none. */
+/* Encodes the staged rows, if any. */
 static void
-flush_chunk(SegmentBuilder *builder)
+flush_slice(SegmentBuilder *builder)
 {
-	SegmentChunk chunk = {0};
+	SegmentSlice slice = {0};
 
 	if (builder->nstaged == 0)
 		return;
 	for (int i = 0; i < BATCH_WORDS; i++)
-		chunk.has_nulls |= builder->nulls.words[i] != 0;
+		slice.has_nulls |= builder->nulls.words[i] != 0;
 	if (column_type_is_integer(builder->type))
-		append_integers(builder, &chunk);
+		append_integers(builder, &slice);
 	else if (column_type_is_text(builder->type))
-		append_texts(builder, &chunk);
+		append_texts(builder, &slice);
 	else
 	{
-		chunk.encoding = SEGMENT_RAW;
-		chunk.width = segment_raw_width(builder->type);
-		append_head(builder, &chunk);
+		slice.encoding = SEGMENT_RAW;
+		slice.width = segment_raw_width(builder->type);
+		append_head(builder, &slice);
 		segment_append(builder, builder->staged, builder->nstaged_bytes);
 	}
 	if (!builder->failed)
-		end_chunk(builder);
-	begin_chunk(builder);
+		end_slice(builder);
+	begin_slice(builder);
 }
 
 /*------------------------------------------------------------------------
@@ -451,7 +454,7 @@ flush_chunk(SegmentBuilder *builder)
  *------------------------------------------------------------------------
  */
 
-/* Stages n texts behind the rows that there are, and of these rows from the first on. */
+/* Stages n texts, of rows from the first on, after the staged rows. */
 static void
 stage_texts(SegmentBuilder *builder, const TextRef *texts, int first, int n)
 {
@@ -469,8 +472,8 @@ stage_texts(SegmentBuilder *builder, const TextRef *texts, int first, int n)
 }
 
 /*
- * Stages texts as entries of the dictionary, as long as it has room for them;
- * returns how many.
+ * Stages texts as entries of the dictionary until it is full; returns their
+ * number.
  */
 static int
 stage_entries(SegmentBuilder *builder, const TextRef *texts, int first, int n)
@@ -519,7 +522,7 @@ stage_floats(SegmentBuilder *builder, const double *floats, int n)
 		to[i] = (float) floats[i];
 }
 
-/* Stages values of a type that is stored as it is. */
+/* Stages values of a type that is stored unpacked. */
 static void
 stage_values(SegmentBuilder *builder, const void *values, size_t length)
 {
@@ -567,7 +570,7 @@ segment_builder_add(SegmentBuilder *builder, const ColumnVector *vector,
 		stage_rows(builder, vector, from, n);
 		from += n;
 		if (builder->nstaged == BATCH_ROWS && !builder->failed)
-			flush_chunk(builder);
+			flush_slice(builder);
 	}
 }
 
@@ -576,14 +579,14 @@ segment_builder_finish(SegmentBuilder *builder, const unsigned char *index_id,
 					   int64_t offset, uint32_t field, size_t *length)
 {
 	SegmentHeader *header;
-	uint32_t	nrows = (uint32_t) (builder->nchunks * BATCH_ROWS);
+	uint32_t	nrows = (uint32_t) (builder->nslices * BATCH_ROWS);
 
 	if (builder->nstaged > 0)
 		nrows += (uint32_t) builder->nstaged;
 	if (!builder->failed)
-		flush_chunk(builder);
+		flush_slice(builder);
 	segment_append(builder, builder->ends,
-				   builder->nchunks * sizeof(uint32_t));
+				   builder->nslices * sizeof(uint32_t));
 	if (builder->failed || nrows == 0)
 		return NULL;
 	header = (SegmentHeader *) builder->bytes;

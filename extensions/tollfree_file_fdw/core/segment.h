@@ -2,28 +2,30 @@
  * segment.h
  *	  A column segment: the values of one column in a run of records.
  *
- * The run is whole blocks of a record index.  Its rows are encoded in chunks of
- * BATCH_ROWS, the last of which may have fewer:
+ * The run is whole blocks of a record index.  Its rows are encoded in slices
+ * of BATCH_ROWS, the last of which may have fewer:
  *
- *		SegmentHeader | chunk 0 | chunk 1 | ... | ends[nchunks]
+ *		SegmentHeader | slice 0 | slice 1 | ... | ends[nslices]
  *							|
- *		SegmentChunk | nulls | numbers | bytes
+ *		SegmentSlice | nulls | numbers | bytes
  *
- *		nulls		a bit a row; only if some row is null
+ *		nulls		one bit for each row; only if some row is null
  *		numbers		packed: each is base plus 0, 1, 2, 4 or 8 bytes
- *		ends		where each chunk ends, counted from the header
+ *		ends		where each slice ends, counted from the header
  *
- * Each part begins at a multiple of 8 bytes, and is in the byte order of the
- * machine.  Of integers the numbers are the values.  Of texts they are lengths,
- * of the bytes behind; or, where few are distinct, entries of a dictionary there.
- * Floats and uuids are stored as they are, in place of numbers.
+ * Each of these begins at a multiple of 8 bytes, and is in the byte order of
+ * the machine.  Integers are stored as numbers.  The numbers of texts are the
+ * lengths of the bytes that follow or, if few texts are distinct, entries of
+ * a dictionary that follows.  Floats and uuids are stored unpacked, in place
+ * of numbers.
  *
- * Only values that core/ has converted are stored: a column with an open value
- * among the rows has no segment.  Whoever stores it sets when it was made, computes the
- * checksum, over all bytes from SEGMENT_CHECKED_FROM on, and may count its uses later.  segment_read and segment_decode take
- * any bytes at all.
+ * Only values that core/ has converted are stored: a column with an
+ * unresolved value in these rows has no segment.  The caller that stores it
+ * sets the time of creation and the checksum, over all bytes from
+ * SEGMENT_CHECKED_FROM on, and may count its uses later.  segment_read and
+ * segment_decode accept any bytes.
  *
- * A segment is true of the file for which an index of that id is true.
+ * A segment is valid for the file for which the index with that id is valid.
  */
 #ifndef CORE_SEGMENT_H
 #define CORE_SEGMENT_H
@@ -41,8 +43,7 @@ typedef struct SegmentHeader
 	char		magic[8];
 	uint32_t	version;
 	uint32_t	checksum;
-	uint32_t	uses;			/* how often it was read, and once for making
-								 * it */
+	uint32_t	uses;			/* reads, plus one */
 	uint32_t	unused;			/* 0 */
 	uint64_t	length;			/* of all, bytes */
 	unsigned char index_id[INDEX_ID_SIZE];
@@ -51,7 +52,7 @@ typedef struct SegmentHeader
 	uint32_t	field;
 	uint32_t	type;			/* a ColumnType */
 	uint32_t	unused_too;		/* 0 */
-	int64_t		made_ns;		/* when, since 1970 */
+	int64_t		made_ns;		/* time of creation, since 1970 */
 } SegmentHeader;
 
 #define SEGMENT_CHECKED_FROM	offsetof(SegmentHeader, length)
@@ -61,27 +62,27 @@ typedef enum SegmentEncoding
 	SEGMENT_INTEGERS,
 	SEGMENT_RAW,				/* floats, uuids */
 	SEGMENT_TEXTS,				/* numbers are lengths */
-	SEGMENT_DICTIONARY			/* numbers are entries: behind them the ends
+	SEGMENT_DICTIONARY			/* numbers are entries: followed by the ends
 								 * of the entries' bytes, 32 bits each, and
-								 * these */
+								 * these bytes */
 } SegmentEncoding;
 
-typedef struct SegmentChunk
+typedef struct SegmentSlice
 {
 	int64_t		base;			/* of the numbers */
 	uint32_t	encoding;		/* a SegmentEncoding */
 	uint32_t	width;			/* bytes of a number */
 	uint32_t	nentries;		/* SEGMENT_DICTIONARY, else 0 */
 	uint32_t	has_nulls;		/* 0 or 1 */
-} SegmentChunk;
+} SegmentSlice;
 
-/* A segment in memory of the caller's, who frees it. */
+/* A segment in the caller's memory. */
 typedef struct Segment
 {
 	const SegmentHeader *header;
-	const unsigned char *chunks;
+	const unsigned char *slices;
 	const uint32_t *ends;
-	uint32_t	nchunks;
+	uint32_t	nslices;
 } Segment;
 
 typedef struct SegmentDictionary SegmentDictionary;
@@ -90,10 +91,10 @@ typedef struct SegmentDictionary SegmentDictionary;
 typedef struct SegmentBuilder
 {
 	Allocator	allocator;		/* may return NULL */
-	bool		failed;			/* no memory, too large, or an open value: no
-								 * segment */
+	bool		failed;			/* no memory, too large, or an unresolved
+								 * value: no segment */
 	ColumnType	type;
-	int			nstaged;		/* rows of the chunk being filled */
+	int			nstaged;		/* rows of the slice being filled */
 	RowBitmap	nulls;			/* of these, as the next two */
 	int64_t    *numbers;		/* integers, entries of the dictionary, or
 								 * lengths of texts */
@@ -101,12 +102,12 @@ typedef struct SegmentBuilder
 	unsigned char *staged;		/* bytes of all else */
 	size_t		nstaged_bytes;
 	size_t		staged_room;
-	unsigned char *bytes;		/* the header and finished chunks */
+	unsigned char *bytes;		/* the header and finished slices */
 	size_t		length;
 	size_t		room;
-	uint32_t   *ends;			/* of finished chunks */
-	size_t		nchunks;
-	size_t		ends_room;		/* chunks */
+	uint32_t   *ends;			/* of finished slices */
+	size_t		nslices;
+	size_t		ends_room;		/* slices */
 } SegmentBuilder;
 
 /* Begins a segment of a column of that specification, not of COLUMN_OTHER. */
@@ -114,14 +115,17 @@ extern void segment_builder_open(SegmentBuilder *builder,
 								 const Allocator *allocator,
 								 const ColumnSpec *spec);
 
-/* Takes in the next rows, as they were read: no open value may be stored. */
+/*
+ * Adds the next rows, as they were read: the caller must not have stored
+ * unresolved values.
+ */
 extern void segment_builder_add(SegmentBuilder *builder,
 								const ColumnVector *vector, int nrows);
 
 /*
  * Returns the segment of all rows, of that field, which begin at that offset,
- * without a checksum, or NULL if there is none to be made.  It lasts until the builder is
- * used again.
+ * without a checksum, or NULL if none can be made.  It lasts until the builder
+ * is used again.
  */
 extern unsigned char *segment_builder_finish(SegmentBuilder *builder,
 											 const unsigned char *index_id,
@@ -138,34 +142,36 @@ extern bool segment_read(Segment *segment, const unsigned char *bytes,
 						 size_t length);
 
 /*
- * Decodes rows [row, row + nrows), which are in one chunk, into the vector,
- * whose spec and memory are set: all of them, or those in the set, which counts
- * from row; the others are harmless then.  Texts point into the segment.  Returns
- * false if the segment is damaged, or of another type.
+ * Decodes rows [row, row + nrows), which are in one slice, into the vector,
+ * whose spec and memory are set: all of them, or those in the set, which
+ * counts from row; other rows then have arbitrary valid values.  Texts point
+ * into the segment.  Returns false if the segment is damaged, or of another
+ * type.
  */
 extern bool segment_decode(const Segment *segment, uint32_t row, int nrows,
 						   const RowBitmap *rows, ColumnVector *vector);
 
 /*
- * Sets inside to the rows, of [row, row + nrows) in one chunk, whose integer is
- * low to high, both included, or, if that is negated, is not; nulls are in neither.
- * False where this cannot be told without decoding.
+ * Sets inside to the rows, of [row, row + nrows) in one slice, whose integer
+ * is low to high, both included, or, if negated, is not; never to nulls.
+ * False if this cannot be decided without decoding.
  */
 extern bool segment_test_range(const Segment *segment, uint32_t row, int nrows,
 							   int64_t low, int64_t high, bool negated,
 							   RowBitmap *inside);
 
 /*
- * Returns how many texts the dictionary of the row's chunk has, at most
- * SEGMENT_ENTRIES_MAX, and sets entries to them, which point into the segment; 0
- * if the chunk has no dictionary.
+ * Returns the number of texts in the dictionary of the row's slice, at most
+ * SEGMENT_ENTRIES_MAX, and sets entries to them, which point into the segment;
+ * 0 if the slice has no dictionary.
  */
 extern int	segment_entries(const Segment *segment, uint32_t row,
 							TextRef *entries);
 
 /*
- * Sets rows to those, of [row, row + nrows) in one chunk with a dictionary, whose
- * text is one of these entries; nulls are not.  False if the segment is damaged.
+ * Sets rows to those, of [row, row + nrows) in one slice with a dictionary,
+ * whose text is one of these entries; never to nulls.  False if the segment is
+ * damaged.
  */
 extern bool segment_test_entries(const Segment *segment, uint32_t row, int nrows,
 								 const RowBitmap *entries, RowBitmap *rows);

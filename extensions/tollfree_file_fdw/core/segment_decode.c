@@ -2,8 +2,8 @@
  * segment_decode.c
  *	  Column segments: decoding.
  *
- * Numbers are unpacked in groups of a fixed size, which compilers turn into
- * vector instructions without being asked to.
+ * Numbers are unpacked in groups of a fixed size, which compilers vectorize
+ * by themselves.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@
 /* Of the rows of a dictionary with one entry */
 static const uint8_t no_codes[BATCH_ROWS];
 
-/* From how many of the rows on all are decoded: an eighth */
+/* The share of rows from which on all are decoded: an eighth */
 #define FEW_ROWS(nrows)	((nrows) / 8)
 
 bool
@@ -32,17 +32,17 @@ segment_read(Segment *segment, const unsigned char *bytes, size_t length)
 		header->nrows == 0)
 		return false;
 	segment->header = header;
-	segment->chunks = bytes;
-	segment->nchunks = (header->nrows - 1) / BATCH_ROWS + 1;
-	if (segment_align(segment->nchunks * sizeof(uint32_t)) >
+	segment->slices = bytes;
+	segment->nslices = (header->nrows - 1) / BATCH_ROWS + 1;
+	if (segment_align(segment->nslices * sizeof(uint32_t)) >
 		length - sizeof(SegmentHeader))
 		return false;
 	segment->ends = (const uint32_t *)
-		(bytes + length - segment_align(segment->nchunks * sizeof(uint32_t)));
-	for (uint32_t i = 0; i < segment->nchunks; i++)
+		(bytes + length - segment_align(segment->nslices * sizeof(uint32_t)));
+	for (uint32_t i = 0; i < segment->nslices; i++)
 	{
 		if (segment->ends[i] % 8 != 0 || segment->ends[i] < end ||
-			segment->ends[i] - end < sizeof(SegmentChunk))
+			segment->ends[i] - end < sizeof(SegmentSlice))
 			return false;
 		end = segment->ends[i];
 	}
@@ -50,16 +50,16 @@ segment_read(Segment *segment, const unsigned char *bytes, size_t length)
 }
 
 bool
-segment_find_parts(const Segment *segment, uint32_t n, ChunkParts *parts)
+segment_find_parts(const Segment *segment, uint32_t n, SliceParts *parts)
 {
 	const uint32_t begin = n == 0 ? sizeof(SegmentHeader) :
 		segment->ends[n - 1];
-	size_t		left = segment->ends[n] - begin - sizeof(SegmentChunk);
+	size_t		left = segment->ends[n] - begin - sizeof(SegmentSlice);
 	size_t		nulls_size = 0;
 	size_t		numbers_size;
 
-	parts->head = (const SegmentChunk *) (segment->chunks + begin);
-	parts->nrows = n + 1 < segment->nchunks ? BATCH_ROWS :
+	parts->head = (const SegmentSlice *) (segment->slices + begin);
+	parts->nrows = n + 1 < segment->nslices ? BATCH_ROWS :
 		(int) ((segment->header->nrows - 1) % BATCH_ROWS) + 1;
 	if (parts->head->has_nulls != 0)
 		nulls_size = (size_t) bitmap_words(parts->nrows) * sizeof(uint64_t);
@@ -121,9 +121,9 @@ unpack_some(const unsigned char *packed, uint32_t width, uint64_t base, int n,
 		numbers[i] = unpack_number(packed, width, base, i);
 }
 
-/* Unpacks n numbers from the first on, of those rows if these are given. */
+/* Unpacks n numbers from the first on, or only those of the given rows. */
 static bool
-unpack_numbers(const ChunkParts *parts, int first, int n, const RowBitmap *rows,
+unpack_numbers(const SliceParts *parts, int first, int n, const RowBitmap *rows,
 			   int64_t *numbers)
 {
 	const uint32_t width = parts->head->width;
@@ -153,7 +153,7 @@ unpack_numbers(const ChunkParts *parts, int first, int n, const RowBitmap *rows,
  */
 
 static bool
-decode_raw(const ChunkParts *parts, int first, int n, ColumnVector *vector)
+decode_raw(const SliceParts *parts, int first, int n, ColumnVector *vector)
 {
 	const uint32_t width = segment_raw_width(vector->spec->type);
 	const unsigned char *raw = parts->numbers + (size_t) first * width;
@@ -171,7 +171,7 @@ decode_raw(const ChunkParts *parts, int first, int n, ColumnVector *vector)
 }
 
 static bool
-decode_texts(const ChunkParts *parts, int first, int n, ColumnVector *vector)
+decode_texts(const SliceParts *parts, int first, int n, ColumnVector *vector)
 {
 	int64_t		lengths[BATCH_ROWS];
 	const unsigned char *at = parts->bytes;
@@ -195,7 +195,7 @@ decode_texts(const ChunkParts *parts, int first, int n, ColumnVector *vector)
 }
 
 bool
-segment_find_entries(const ChunkParts *parts, TextRef *entries)
+segment_find_entries(const SliceParts *parts, TextRef *entries)
 {
 	const uint32_t nentries = parts->head->nentries;
 	const uint32_t *ends = (const uint32_t *) parts->bytes;
@@ -216,7 +216,7 @@ segment_find_entries(const ChunkParts *parts, TextRef *entries)
 }
 
 static bool
-decode_dictionary(const ChunkParts *parts, int first, int n,
+decode_dictionary(const SliceParts *parts, int first, int n,
 				  ColumnVector *vector)
 {
 	int64_t		codes[BATCH_ROWS];
@@ -242,7 +242,7 @@ decode_dictionary(const ChunkParts *parts, int first, int n,
 
 /* Sets the vector's nulls, whose values are zero. */
 static void
-decode_nulls(const ChunkParts *parts, int first, int n, ColumnVector *vector)
+decode_nulls(const SliceParts *parts, int first, int n, ColumnVector *vector)
 {
 	const size_t size = column_value_size(vector->spec->type);
 	char	   *values = vector->values.any;
@@ -264,7 +264,7 @@ segment_decode(const Segment *segment, uint32_t row, int nrows,
 {
 	const ColumnType type = vector->spec->type;
 	const int	first = (int) (row % BATCH_ROWS);
-	ChunkParts	parts;
+	SliceParts	parts;
 	bool		is_decoded = false;
 
 	bitmap_clear(&vector->nulls);

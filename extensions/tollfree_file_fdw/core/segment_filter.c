@@ -1,10 +1,11 @@
 /*
  * segment_filter.c
- *	  Column segments: conditions on values that are not decoded.
+ *	  Column segments: conditions on encoded values.
  *
- * A range of integers is one of packed numbers, of which a vector instruction
- * compares 16 or 8 at once.  Any condition on texts with a dictionary is one on its
- * few entries, and then a bit of an entry's number.
+ * A range of integers becomes a range of packed numbers, of which a vector
+ * instruction compares 16 or 8 at once.  A condition on texts with a
+ * dictionary is evaluated for its few entries, and is then a bit for each
+ * entry's number.
  */
 #include <string.h>
 
@@ -13,7 +14,7 @@
 #include "core/segment_format.h"
 #include "core/text_word.h"
 
-/* Makes the lowest bits of 64 bytes, each 0 or 1, a word: 8 by a multiplication. */
+/* Packs 64 bytes, each 0 or 1, into a word: 8 by one multiplication. */
 static inline uint64_t
 word_of_flags(const uint8_t *flags)
 {
@@ -49,7 +50,7 @@ is_between(const void *packed, uint32_t width, uint64_t low, uint64_t span, int 
 	return ((const uint64_t *) packed)[i] - low <= span;
 }
 
-/* Compares 64 packed numbers, which compilers do by vector instructions. */
+/* Compares 64 packed numbers; compilers vectorize this. */
 static ALWAYS_INLINE void
 set_flags(const void *restrict packed, uint32_t width, uint64_t low,
 		  uint64_t span, uint8_t *restrict flags)
@@ -84,9 +85,9 @@ width_max(uint32_t width)
 	return width >= 8 ? UINT64_MAX : ((uint64_t) 1 << (8 * width)) - 1;
 }
 
-/* Tests n numbers from the first on; false if they are of no width that there is. */
+/* Tests n numbers from the first on; false if the width is invalid. */
 static bool
-test_numbers(const ChunkParts *parts, int first, int n, int64_t low,
+test_numbers(const SliceParts *parts, int first, int n, int64_t low,
 			 int64_t high, RowBitmap *inside)
 {
 	const uint32_t width = parts->head->width;
@@ -114,9 +115,9 @@ test_numbers(const ChunkParts *parts, int first, int n, int64_t low,
 	return true;
 }
 
-/* Takes out the rows that are null. */
+/* Removes the rows that are null. */
 static void
-remove_nulls(const ChunkParts *parts, int first, int n, RowBitmap *rows)
+remove_nulls(const SliceParts *parts, int first, int n, RowBitmap *rows)
 {
 	for (int i = 0; parts->nulls != NULL && i < n; i++)
 	{
@@ -127,9 +128,9 @@ remove_nulls(const ChunkParts *parts, int first, int n, RowBitmap *rows)
 	}
 }
 
-/* Finds the chunk of a row, and nrows rows from it on in the chunk. */
+/* Finds the slice of a row, with nrows rows from it on. */
 static bool
-find_rows(const Segment *segment, uint32_t row, int nrows, ChunkParts *parts)
+find_rows(const Segment *segment, uint32_t row, int nrows, SliceParts *parts)
 {
 	return row < segment->header->nrows &&
 		segment_find_parts(segment, row / BATCH_ROWS, parts) && nrows >= 0 &&
@@ -141,7 +142,7 @@ segment_test_range(const Segment *segment, uint32_t row, int nrows,
 				   int64_t low, int64_t high, bool negated, RowBitmap *inside)
 {
 	const int	first = (int) (row % BATCH_ROWS);
-	ChunkParts	parts;
+	SliceParts	parts;
 	RowBitmap	all;
 
 	bitmap_clear(inside);
@@ -160,7 +161,7 @@ segment_test_range(const Segment *segment, uint32_t row, int nrows,
 int
 segment_entries(const Segment *segment, uint32_t row, TextRef *entries)
 {
-	ChunkParts	parts;
+	SliceParts	parts;
 
 	if (!column_type_is_text((ColumnType) segment->header->type) ||
 		!find_rows(segment, row, 1, &parts) ||
@@ -175,10 +176,10 @@ segment_test_entries(const Segment *segment, uint32_t row, int nrows,
 					 const RowBitmap *entries, RowBitmap *rows)
 {
 	const int	first = (int) (row % BATCH_ROWS);
-	ChunkParts	parts;
+	SliceParts	parts;
 
 	bitmap_clear(rows);
-	/* Codes are numbers of one byte, or all the same: there are few entries. */
+	/* Codes have one byte, or are all the same: there are few entries. */
 	if (!find_rows(segment, row, nrows, &parts) ||
 		parts.head->encoding != SEGMENT_DICTIONARY || parts.head->width > 1)
 		return false;

@@ -1,6 +1,7 @@
 /*
  * segment_format.h
- *	  What those who make, decode and filter column segments have in common.
+ *	  The format of column segments, for the files that make, decode and
+ *	  filter them.
  */
 #ifndef CORE_SEGMENT_FORMAT_H
 #define CORE_SEGMENT_FORMAT_H
@@ -10,16 +11,16 @@
 #define SEGMENT_MAGIC		"tollseg"
 #define SEGMENT_VERSION		3
 
-/* The parts of a chunk. */
-typedef struct ChunkParts
+/* The sections of a slice. */
+typedef struct SliceParts
 {
-	const SegmentChunk *head;
+	const SegmentSlice *head;
 	const uint64_t *nulls;		/* NULL if there are none */
 	const unsigned char *numbers;
-	const unsigned char *bytes; /* behind the numbers */
+	const unsigned char *bytes; /* after the numbers */
 	size_t		nbytes;
 	int			nrows;
-} ChunkParts;
+} SliceParts;
 
 static inline size_t
 segment_align(size_t length)
@@ -38,11 +39,11 @@ segment_raw_width(ColumnType type)
 	return type == COLUMN_FLOAT8 ? sizeof(double) : 0;
 }
 
-/* Finds the parts of a chunk; false if they are not in it. */
+/* Finds the sections of a slice; false if they exceed it. */
 extern bool segment_find_parts(const Segment *segment, uint32_t n,
-							   ChunkParts *parts);
+							   SliceParts *parts);
 
-/* Finds the entries of a dictionary; false if they are not in the chunk. */
-extern bool segment_find_entries(const ChunkParts *parts, TextRef *entries);
+/* Finds the entries of a dictionary; false if they exceed the slice. */
+extern bool segment_find_entries(const SliceParts *parts, TextRef *entries);
 
 #endif							/* CORE_SEGMENT_FORMAT_H */

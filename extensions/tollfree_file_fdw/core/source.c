@@ -10,7 +10,7 @@
 
 #include "core/source.h"
 
-/* Nothing is read at once that would take long, bytes */
+/* Largest single read, so that interrupts are not delayed, bytes */
 #define SOURCE_READ_MAX	((size_t) 16 << 20)
 
 #define SETTLE_PAUSES	20
@@ -56,7 +56,7 @@ source_read(Source *source, void *buffer, size_t length, int64_t offset)
 	return SOURCE_OK;
 }
 
-/* Reads the first and the last bytes of what the file was when opened. */
+/* Reads the first and last bytes of the file, by its size when opened. */
 static SourceStatus
 source_read_edges(Source *source, unsigned char *first, unsigned char *last)
 {
@@ -72,8 +72,8 @@ source_read_edges(Source *source, unsigned char *first, unsigned char *last)
 }
 
 /*
- * Has the file another length than it says?  Those of the kernel do, in /proc
- * and /sys: they say that they are empty, or have a page.
+ * Is the reported size of the file wrong?  That of files in /proc and /sys is
+ * 0 or a page.
  */
 static SourceStatus
 source_check_length(Source *source)
@@ -108,8 +108,8 @@ source_open(Source *source, int fd)
 }
 
 /*
- * Is what the file was when opened still there, as far as its ends tell?  If so,
- * returns the status given.
+ * Returns the status given if the file's first and last bytes, by its size
+ * when opened, are unchanged.
  */
 static SourceStatus
 source_compare_edges(Source *source, SourceStatus same)
@@ -125,7 +125,7 @@ source_compare_edges(Source *source, SourceStatus same)
 		same : SOURCE_CHANGED;
 }
 
-/* Compares what the file is now with what it was when opened. */
+/* Compares the file's state with that when it was opened. */
 static SourceStatus
 source_compare(Source *source)
 {
@@ -141,8 +141,8 @@ source_compare(Source *source)
 		return SOURCE_CHANGED;
 
 	/*
-	 * Another name, owner or mode is no other content, unless somebody who
-	 * has written has then set mtime back.
+	 * Only ctime has changed: a new name, owner or mode, or a write after
+	 * which mtime was set back.
 	 */
 	if (source_ns(&now.st_ctim) != source->changed_ns)
 		return source_compare_edges(source, SOURCE_OK);
@@ -150,8 +150,8 @@ source_compare(Source *source)
 }
 
 /*
- * The kernel notes the time of a write before it does the write.  So a file
- * that somebody appends to may seem changed until it is longer.
+ * The kernel sets the time of a write before it writes.  So a file being
+ * appended to may seem changed before it is longer.
  */
 SourceStatus
 source_verify(Source *source)
@@ -174,7 +174,7 @@ source_is_settled(const Source *source, int64_t quiet_ns)
 	struct stat now;
 	int64_t		latest;
 
-	/* The clock comes first: what is written behind fstat is later. */
+	/* Read the clock first: writes after fstat then have a later time. */
 	if (clock_gettime(CLOCK_REALTIME, &clock) != 0 ||
 		fstat(source->fd, &now) != 0)
 		return false;

@@ -2,15 +2,15 @@
  * source.h
  *	  The file, read by pread and watched for changes.
  *
- * A file is never mapped: one that is truncated under a mapping raises SIGBUS.
- * What is read is what the file had when it was opened, to the byte: the size
- * is taken once, nothing behind it is looked at, and a file that is shorter, or
- * was written to before the scan ended, is reported.
+ * A file is never mapped: one that is truncated under a mapping raises
+ * SIGBUS.  The file is read as it was when it was opened: the size is taken
+ * once, later bytes are ignored, and a file that became shorter, or was
+ * written to before the scan ended, is reported.
  *
- * A longer file may be the old one with something appended, or another one
- * written over it.  Its old first and last bytes tell: where anything has moved,
- * the last ones are no longer there.  The same is asked of a file that has been
- * renamed, removed or given other rights, of which only ctime knows.
+ * A longer file may have been appended to, or overwritten.  Its old first and
+ * last bytes decide: if data have moved, the last ones differ.  The same
+ * check is made if only ctime has changed, as when a file is renamed, removed
+ * or given other permissions.
  */
 #ifndef CORE_SOURCE_H
 #define CORE_SOURCE_H
@@ -19,13 +19,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SOURCE_EDGE	512			/* bytes remembered of either end */
+#define SOURCE_EDGE	512			/* bytes stored of either end */
 
 typedef enum SourceStatus
 {
 	SOURCE_OK,
-	SOURCE_NOT_REGULAR,			/* no regular file, or one that does not say
-								 * how long it is: not for core/ */
+	SOURCE_NOT_REGULAR,			/* not a regular file of known size */
 	SOURCE_FAILED,				/* see error */
 	SOURCE_TRUNCATED,			/* it has become shorter */
 	SOURCE_CHANGED,				/* it was written to */
@@ -44,12 +43,12 @@ typedef struct Source
 	ino_t		inode;
 	int64_t		modified_ns;	/* mtime, since 1970 */
 	int64_t		changed_ns;		/* ctime, since 1970 */
-	int64_t		bytes_read;		/* in all, for whoever wants to know */
+	int64_t		bytes_read;		/* in all, for EXPLAIN */
 	unsigned char first[SOURCE_EDGE];	/* of a shorter file, all bytes */
 	unsigned char last[SOURCE_EDGE];
 } Source;
 
-/* Remembers what the file is now. */
+/* Stores the file's present state. */
 extern SourceStatus source_open(Source *source, int fd);
 
 /*
@@ -59,14 +58,13 @@ extern SourceStatus source_open(Source *source, int fd);
 extern SourceStatus source_read(Source *source, void *buffer, size_t length,
 								int64_t offset);
 
-/* Says whether the file still is what it was when opened. */
+/* Is the file unchanged since it was opened? */
 extern SourceStatus source_verify(Source *source);
 
 /*
- * Says whether the file is to the nanosecond what it was when opened, and has
- * been so for that long: neither written to nor touched since, by the clock of
- * now.  Times in the future are none.  So whoever writes to it later gives it
- * another time.
+ * Is the file unchanged since it was opened, to the nanosecond, and was it
+ * last written or touched at least that long ago?  Not if its times are in the
+ * future.  Then any later write sets another time.
  */
 extern bool source_is_settled(const Source *source, int64_t quiet_ns);
 

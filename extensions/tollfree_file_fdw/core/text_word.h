@@ -10,7 +10,7 @@
 
 #define TEXT_WORD_SIZE	8		/* bytes */
 
-/* Has the first byte in memory count least, whatever the machine's order. */
+/* Converts to little-endian. */
 static inline uint64_t
 text_word_order(uint64_t word)
 {
@@ -22,9 +22,9 @@ text_word_order(uint64_t word)
 }
 
 /*
- * Returns the first eight bytes, the first of them lowest, with zeros behind the
- * last.  Nothing behind the text is read: of 5 bytes 0-3 and 1-4 are put on top
- * of one another, of 3 bytes each.
+ * Returns the first eight bytes, the first of them lowest, with zeros behind
+ * the last.  Nothing after the text is read: 5 bytes are two overlapping loads
+ * of bytes 0-3 and 1-4, 3 bytes are loaded one by one.
  */
 static inline uint64_t
 text_word(const unsigned char *bytes, uint32_t length)

@@ -1,13 +1,13 @@
 /*
  * window.c
- *	  The part of a file that is in memory.
+ *	  The window of a file that is in memory.
  */
 #include <string.h>
 
 #include "core/kernel.h"
 #include "core/window.h"
 
-/* What window_close_line may append. */
+/* Room for window_close_line. */
 #define LINE_END_BYTES	2
 
 static size_t
@@ -70,7 +70,7 @@ window_grow(Window *window, size_t capacity)
 	return true;
 }
 
-/* Gives what may be read behind the last byte a value. */
+/* Initializes the padding after the last byte. */
 static void
 window_pad(Window *window)
 {

@@ -1,6 +1,6 @@
 /*
  * window.h
- *	  The part of a file that is in memory.
+ *	  The window of a file that is in memory.
  *
  *		 bytes								   filled		 capacity
  *		 v									   v			 v
@@ -22,14 +22,14 @@
 typedef struct Window
 {
 	const Allocator *allocator;
-	size_t		block_size;		/* bytes, of which there is room for two */
+	size_t		block_size;		/* bytes; the window has room for two */
 	unsigned char *bytes;		/* with KERNEL_PADDING on both sides */
 	size_t		capacity;
 	size_t		begin;
 	size_t		filled;
 	int64_t		offset;			/* of bytes[0] in the file */
-	bool		closed;			/* the file's last line, which had no end, has
-								 * been given one */
+	bool		closed;			/* a line end has been appended to the file's
+								 * last line */
 } Window;
 
 typedef enum WindowStatus
@@ -43,8 +43,8 @@ extern void window_open(Window *window, const Allocator *allocator,
 						size_t block_size);
 
 /*
- * Makes the byte at offset the next one.  It, and what follows it, is not read
- * again if it is in the window.
+ * Makes the byte at offset the next one.  Bytes in the window are not read
+ * again.
  */
 extern void window_seek(Window *window, int64_t offset);
 
@@ -52,13 +52,13 @@ extern void window_seek(Window *window, int64_t offset);
 extern bool window_has_end(const Window *window, const Source *source);
 
 /*
- * Reads on, that many bytes or what is left of the file; *source_status is set
+ * Reads that many bytes, or up to the end of the file; *source_status is set
  * with WINDOW_SOURCE.
  */
 extern WindowStatus window_read(Window *window, Source *source, size_t length,
 								SourceStatus *source_status);
 
-/* Gives the last line an end, LINE_END_NL or LINE_END_CRNL. */
+/* Appends a line end to the last line, LINE_END_NL or LINE_END_CRNL. */
 extern void window_close_line(Window *window, LineEnd line_end);
 
 extern void window_free(Window *window);

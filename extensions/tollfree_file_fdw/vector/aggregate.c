@@ -3,10 +3,9 @@
  *	  count, sum, avg, min and max of the rows of batches, plain or grouped.
  *
  * The selected rows of a batch become a list, once; each row in it gets its
- * group's number.  Where there are few groups the list is put in their order, and
- * within a group remains in the file's.  Then every aggregate goes through the
- * list by itself, with a loop of its own, and keeps the state of a group at hand
- * as long as rows of it follow.
+ * group's number.  If there are few groups the list is sorted by group, and
+ * by file order within a group.  Then each aggregate loops over the list, and
+ * keeps a group's state in registers while its rows follow each other.
  */
 #include <math.h>
 
@@ -15,15 +14,15 @@
 #include "vector/compare.h"
 #include "vector/groups.h"
 
-/* Up to so many groups rows are put in their order */
+/* Up to this many groups, rows are sorted by group */
 #define SORTED_GROUPS_MAX	256
 
 struct Aggregation
 {
-	AggregateOptions options;	/* with the allocator that all others point to */
+	AggregateOptions options;	/* has the allocator that all others point to */
 	Groups		groups;
 	AggregateState *states;		/* nspecs for each group, group 0 first */
-	size_t		states_max;		/* groups that there is room for */
+	size_t		states_max;		/* capacity, in groups */
 	ArithmeticBuffers buffers;
 	uint16_t	selected[BATCH_ROWS];	/* in the order of the file */
 	uint32_t	found[BATCH_ROWS];	/* their groups */
@@ -38,11 +37,11 @@ struct Aggregation
 	uint16_t	identity[BATCH_ROWS];	/* 0, 1, 2, ... */
 };
 
-/* What one aggregate takes in of a batch. */
+/* The input of one aggregate from a batch. */
 typedef struct AggregateInput
 {
 	const uint16_t *rows;
-	const uint16_t *places;		/* where the rows' values are */
+	const uint16_t *places;		/* indexes of the rows' values */
 	const uint32_t *numbers;	/* of their groups */
 	int			n;
 	const RowBitmap *nulls;		/* rows without a value; NULL: none */
@@ -89,7 +88,7 @@ aggregate_takes_column(AggregateKind kind, ColumnType type)
 	}
 }
 
-/* Returns NULL, or why the aggregate cannot be computed. */
+/* Returns NULL, or the reason why the aggregate is not supported. */
 static const char *
 aggregate_prepare(const AggregateOptions *options, const AggregateSpec *spec)
 {
@@ -222,7 +221,7 @@ aggregate_restart(Aggregation *aggregation)
  *------------------------------------------------------------------------
  */
 
-/* Takes the value at a place into a state. */
+/* Adds the value at a place to a state. */
 typedef AggregateStatus (*TakeValue) (const AggregateInput *input, int place,
 									  AggregateState *state);
 
@@ -348,7 +347,7 @@ aggregate_take_moments(const AggregateInput *input, int place,
 	return aggregate_check_float(value, state->u.moments.sum);
 }
 
-/* Of equal values the later one stays: a zero's sign can tell. */
+/* Of equal values the later one is kept, since zeros can differ in sign. */
 static inline AggregateStatus
 aggregate_take_min_float(const AggregateInput *input, int place,
 						 AggregateState *state)
@@ -466,8 +465,8 @@ aggregate_list_rows(const RowBitmap *selected, uint16_t *rows)
 }
 
 /*
- * Leaves the rows that an aggregate's FILTER lets pass.  They may be few, of a batch
- * that is added row by row.
+ * Keeps the rows that pass an aggregate's FILTER; often few, if a batch is
+ * added row by row.
  */
 static void
 aggregate_apply_filter(Aggregation *aggregation, const FilterNode *filter,
@@ -498,7 +497,7 @@ aggregate_apply_filter(Aggregation *aggregation, const FilterNode *filter,
 	input->n = n;
 }
 
-/* Leaves the places of values that are not null. */
+/* Keeps the places of values that are not null. */
 static void
 aggregate_drop_nulls(Aggregation *aggregation, AggregateInput *input)
 {
@@ -554,7 +553,7 @@ aggregate_add_spec(Aggregation *aggregation, int i, const RowBatch *batch,
 	return aggregate_take_all(spec->kind, &input);
 }
 
-/* Puts the rows in the order of their groups, if these are few. */
+/* Sorts the rows by group, if there are few groups. */
 static void
 aggregate_sort_rows(Aggregation *aggregation, int nrows)
 {

@@ -6,10 +6,10 @@
  *			-> group numbers (hash table over the keys, in order of arrival)
  *			-> one loop per aggregate over one AggregateState per group
  *
- * All is exact: integers are summed in 128 bits, floats in the file's order
- * and with PostgreSQL's own recurrence.  What cannot be held ends in a status,
- * after which the aggregation is worth nothing and the caller starts over on
- * the slow path; so it must not have returned a row before the end.
+ * Results are exact: integers are summed in 128 bits, floats in the file's
+ * order and with PostgreSQL's own recurrence.  A value that cannot be
+ * represented gives a status, after which the aggregation is unusable and the
+ * caller restarts on the slow path; so it must not have returned a row.
  */
 #ifndef VECTOR_AGGREGATE_H
 #define VECTOR_AGGREGATE_H
@@ -46,7 +46,7 @@ typedef struct AggregateSpec
 	FilterNode *filter;			/* FILTER (WHERE ...), or NULL */
 } AggregateSpec;
 
-/* With the alignment that any memory has. */
+/* Aligned as all memory. */
 typedef __int128 AggregateSum __attribute__((aligned(8)));
 
 typedef struct AggregateState
@@ -103,18 +103,21 @@ typedef struct GroupKey
 
 typedef struct Aggregation Aggregation;
 
-/* Returns NULL, or why aggregate_open would return NULL but for memory. */
+/*
+ * Returns NULL, or the reason why aggregate_open would fail, other than
+ * memory.
+ */
 extern const char *aggregate_unsupported(const AggregateOptions *options);
 
 /*
- * Returns an aggregation, or NULL: with *unsupported saying why, or NULL there
- * too when there is no memory.  Filters and arguments are prepared by it, and
- * must last as long.
+ * Returns an aggregation, or NULL: then *unsupported is the reason, or NULL
+ * without memory.  Filters and arguments are prepared by it, and must last as
+ * long.
  */
 extern Aggregation *aggregate_open(const AggregateOptions *options,
 								   const char **unsupported);
 
-/* Takes in the selected rows of a batch that has nothing left to ask for. */
+/* Adds the selected rows of a batch without unresolved values. */
 extern AggregateStatus aggregate_add(Aggregation *aggregation,
 									 const RowBatch *batch,
 									 const RowBitmap *selected);

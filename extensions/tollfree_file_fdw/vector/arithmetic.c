@@ -2,19 +2,19 @@
  * arithmetic.c
  *	  Columns, constants and + - * of them, exact in int64.
  *
- * Each step runs over the whole batch, or, where few rows are wanted, over a list
- * of these, into which columns are gathered.  A loop only notes that some row has
- * overflowed; whether that row counts is looked at in the rare case, row by row
- * from the columns on, since a step's result takes the place of its operand.
+ * Each step runs over the whole batch or, if few rows are needed, over a list
+ * of these, into which columns are gathered.  A loop only detects that some
+ * row has overflowed.  Then each row is computed again from the columns, to
+ * see whether it counts, since a step's result replaces its operand.
  */
 #include "core/digits.h"
 #include "core/inline.h"
 #include "vector/arithmetic.h"
 
-/* Less than this share of a batch is computed by itself */
+/* Fewer rows than this share of a batch are computed as a list */
 #define FEW_ROWS	4
 
-/* What a step leaves on the stack: one value a row, or the same for all. */
+/* A step's result on the stack: one value for each row, or a constant. */
 typedef struct Operand
 {
 	const int64_t *values;		/* NULL for a constant */
@@ -94,7 +94,10 @@ arithmetic_prepare(Arithmetic *arithmetic, const ColumnSpec *columns,
  *------------------------------------------------------------------------
  */
 
-/* Does the value leave the range of the type?  That of int64 is its own. */
+/*
+ * Does the value leave the range of the type?  int64 is checked by the
+ * operation itself.
+ */
 static inline bool
 arithmetic_is_outside(int64_t value, ColumnType type)
 {
@@ -103,7 +106,9 @@ arithmetic_is_outside(int64_t value, ColumnType type)
 	return type == COLUMN_INT2 && value != (int16_t) value;
 }
 
-/* One operation, with what brings each operand to the common scale. */
+/*
+ * One operation, with the factors that bring each operand to the common scale.
+ */
 typedef struct Operation
 {
 	ArithmeticOp op;
@@ -161,7 +166,10 @@ arithmetic_compute_rows(ArithmeticOp op, const Operation *operation,
 	return overflow;
 }
 
-/* Computes all of an operation whose operands have one scale, in int64's range. */
+/*
+ * Computes all rows of an operation whose operands have one scale, in int64's
+ * range.
+ */
 static ALWAYS_INLINE
 bool
 arithmetic_compute_plain(ArithmeticOp op, const Operation *operation,
@@ -189,7 +197,7 @@ arithmetic_compute_plain(ArithmeticOp op, const Operation *operation,
 	return overflow;
 }
 
-/* Chooses the loop for an operation; with one that fits the common ones best. */
+/* Chooses the loop for an operation, with special ones for common cases. */
 static ALWAYS_INLINE
 bool
 arithmetic_compute_op(ArithmeticOp op, const Operation *operation, int n,
@@ -262,8 +270,8 @@ arithmetic_operation(const ArithmeticStep *step, const Operand *operands)
 }
 
 /*
- * Does a row overflow?  SQL evaluates both operands before it looks whether
- * either is null: (a + b) * c may overflow though c is null.
+ * Does a row overflow?  SQL evaluates both operands before it checks for
+ * nulls: (a + b) * c may overflow even if c is null.
  */
 static bool
 arithmetic_row_overflows(const Arithmetic *arithmetic, const RowBatch *batch,
@@ -326,7 +334,7 @@ arithmetic_add_nulls(const Arithmetic *arithmetic, const RowBatch *batch,
 					batch->columns[arithmetic->steps[i].column].nulls.words[word];
 }
 
-/* Gives a constant result the shape of the others. */
+/* Expands a constant result to one value for each row. */
 static const int64_t *
 arithmetic_spread(const Operand *operand, int n, int64_t *results)
 {

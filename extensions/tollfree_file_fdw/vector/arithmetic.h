@@ -8,8 +8,8 @@
  *									SUBTRACT, MULTIPLY
  *
  * Each step's result has a scale (its integers count 10^-scale) and a range,
- * that of its SQL type: leaving it is an error there and ARITHMETIC_OVERFLOW
- * here, as is leaving int64 where SQL's numeric would go on.
+ * that of its SQL type: leaving it is an error in SQL and ARITHMETIC_OVERFLOW
+ * here, as is leaving int64, where SQL's numeric would continue.
  */
 #ifndef VECTOR_ARITHMETIC_H
 #define VECTOR_ARITHMETIC_H
@@ -20,7 +20,7 @@
 #define ARITHMETIC_STEPS_MAX	32
 #define ARITHMETIC_DEPTH_MAX	8
 
-/* Beyond that nothing but zeros fits into int64 */
+/* With a larger scale only zeros fit into int64 */
 #define ARITHMETIC_SCALE_MAX	(2 * NUMERIC_DIGITS_MAX)
 
 typedef enum ArithmeticOp
@@ -54,28 +54,28 @@ typedef struct Arithmetic
 typedef struct ArithmeticResult
 {
 	const int64_t *values;		/* a column's own, or in the buffers */
-	bool		is_listed;		/* is there one for each of the list, in its
-								 * order, or one for each row of the batch? */
+	bool		is_listed;		/* has it one value for each row of the list,
+								 * or one for each row of the batch? */
 	RowBitmap	nulls;			/* of the batch's rows */
 } ArithmeticResult;
 
-/* Room for what arithmetic_run computes. */
+/* Buffers for arithmetic_run. */
 typedef struct ArithmeticBuffers
 {
 	int64_t		slots[ARITHMETIC_DEPTH_MAX][BATCH_ROWS];
 } ArithmeticBuffers;
 
 /*
- * Sets the scale of each step.  Returns NULL, or a few words on why the
- * expression cannot be run.  The last step's scale is the result's.
+ * Sets the scale of each step.  Returns NULL, or the reason why the expression
+ * is not supported.  The last step's scale is the result's.
  */
 extern const char *arithmetic_prepare(Arithmetic *arithmetic,
 									  const ColumnSpec *columns, int ncolumns);
 
 /*
- * Computes the expression for the n rows of a list, in any order.  Returns false
- * when one of them overflows, in an operation of which neither operand is null.
- * Values of other rows, or of null ones, mean nothing.
+ * Computes the expression for the n rows of a list, in any order.  Returns
+ * false when one of them overflows, in an operation of which neither operand
+ * is null.  Values of other rows, or of null ones, are arbitrary.
  */
 extern bool arithmetic_run(const Arithmetic *arithmetic, const RowBatch *batch,
 						   const uint16_t *rows, int n,

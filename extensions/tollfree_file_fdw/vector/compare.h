@@ -1,6 +1,6 @@
 /*
  * compare.h
- *	  How values order, each function as the type's btree comparison does.
+ *	  Comparisons, each with the order of the type's btree operator class.
  *
  * All return a negative number, zero or a positive one.
  */
@@ -63,7 +63,7 @@ compare_texts(TextRef a, TextRef b, bool ignore_blanks)
 	return order != 0 ? order : (a_length > b_length) - (a_length < b_length);
 }
 
-/* The same, but only whether they are equal: most are not, by their lengths. */
+/* The same for equality only: most texts differ in length. */
 static inline bool
 compare_equal_texts(TextRef a, TextRef b, bool ignore_blanks)
 {
@@ -75,7 +75,7 @@ compare_equal_texts(TextRef a, TextRef b, bool ignore_blanks)
 						   memcmp(a.bytes, b.bytes, a_length) == 0));
 }
 
-/* Says whether a op b, given how a compares with b. */
+/* Evaluates a op b, given the result of comparing a with b. */
 static inline bool
 compare_holds(CompareOp op, int order)
 {

@@ -1,10 +1,10 @@
 /*
  * filter.c
- *	  Conditions on the columns of a batch, with SQL's three values of truth.
+ *	  Conditions on the columns of a batch, in SQL's three-valued logic.
  *
  * Each node gives two sets of rows, those for which it is true and those for
  * which it is unknown; AND, OR and NOT are then operations on whole words.
- * What a type's comparison comes to has been decided by filter_prepare.c.
+ * Comparisons have been simplified by filter_prepare.c.
  */
 #include "core/inline.h"
 #include "vector/compare.h"
@@ -20,8 +20,8 @@ typedef struct FilterResult
 } FilterResult;
 
 /*
- * The words of the bitmaps that are worked on: [first, last).  Of those in which
- * an AND has left no row it does not matter what they become.
+ * The words of the bitmaps that are computed: [first, last).  Words in which
+ * an AND has left no row may get any value.
  */
 typedef struct FilterWords
 {
@@ -36,7 +36,7 @@ typedef struct FilterWords
  *------------------------------------------------------------------------
  */
 
-/* Says whether the condition is true of a row whose values are not null. */
+/* Is the condition true for a row whose values are not null? */
 typedef bool (*FilterRow) (const FilterNode *node, const RowBatch *batch,
 						   int row);
 
@@ -61,9 +61,9 @@ filter_rows(const FilterNode *node, const FilterWords *words,
 }
 
 /*
- * Which of 64 integers are outside of a range that begins at low?  One comparison
- * does for both ends: below low it wraps around.  Two halves that do not wait
- * for one another each begin with their last row.
+ * Returns which of 64 integers are outside of a range that begins at low.  One
+ * comparison tests both ends: a value below low wraps around.  Two independent
+ * halves each begin with their last row.
  */
 static inline uint64_t
 filter_outside(const int64_t *values, uint64_t low, uint64_t span)
@@ -80,8 +80,8 @@ filter_outside(const int64_t *values, uint64_t low, uint64_t span)
 }
 
 /*
- * Sets the rows whose integer is in the range.  A vector has room for whole words;
- * what is behind the last row does not matter.
+ * Sets the rows whose integer is in the range.  A vector has room for whole
+ * words; bits after the last row may have any value.
  */
 static void
 filter_rows_in_range(const FilterNode *node, const FilterWords *words,
@@ -129,7 +129,7 @@ filter_compare_constant(const ColumnVector *vector, int row,
 	return memcmp(&vector->values.uuids[row], &value->uuid, sizeof(Uuid));
 }
 
-/* Is it a comparison of texts for which only matters whether they are equal? */
+/* Is it a comparison of texts for equality? */
 static inline bool
 filter_asks_equal_texts(const FilterNode *node, ColumnType type)
 {
@@ -189,7 +189,7 @@ filter_are_related(const FilterNode *node, const RowBatch *batch, int row)
  *------------------------------------------------------------------------
  */
 
-/* Takes the rows with a null out of is_true, into is_unknown. */
+/* Moves the rows with a null from is_true to is_unknown. */
 static void
 filter_set_unknown(const FilterNode *node, const FilterWords *words,
 				   FilterResult *result)

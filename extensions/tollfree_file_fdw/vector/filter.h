@@ -1,11 +1,11 @@
 /*
  * filter.h
- *	  Conditions on the columns of a batch, with SQL's three values of truth.
+ *	  Conditions on the columns of a batch, in SQL's three-valued logic.
  *
  * The caller builds a tree of FilterNodes in memory of its own, has it
  * prepared once (filter_prepare) and runs it over each batch (filter_run).
- * A value that is still to be asked for counts as whatever is stored for it:
- * the caller asks for it, stores it and runs the row's word again.
+ * For an unresolved value the stored one is used: the caller resolves it,
+ * stores it and runs the row's word again.
  */
 #ifndef VECTOR_FILTER_H
 #define VECTOR_FILTER_H
@@ -81,28 +81,27 @@ typedef struct FilterNode
 	/* Set by filter_prepare: an integer passes if low <= it <= high. */
 	int64_t		low;
 	int64_t		high;
-	bool		negated;		/* or, if this is set, if not */
-	bool		implied;		/* a condition before it in the same AND says
-								 * as much */
-	bool		multibyte;		/* LIKE: may _ stand for several bytes? */
+	bool		negated;		/* or, if this is set, if not in that range */
+	bool		implied;		/* implied by an earlier condition of the same
+								 * AND */
+	bool		multibyte;		/* LIKE: may _ match several bytes? */
 } FilterNode;
 
-/* How many slots a list has for each of its values, at most. */
+/* Maximum number of slots for each value of a list. */
 #define FILTER_SLOTS_MAX	16
 
-/* How many slots a list of so many values has; a power of two. */
+/* The number of slots for a list of this many values; a power of two. */
 extern int	filter_slots(int nvalues);
 
 /*
- * Makes the tree ready for columns of these specifications, whose texts are in
- * the encoding (that of the database, whatever was known of the file's).
- * Returns NULL, or a few words on why it cannot be run; the tree is then
- * useless.
+ * Prepares the tree for columns of these specifications, whose texts are in
+ * the database's encoding.  Returns NULL, or the reason why it is not
+ * supported; the tree is then unusable.
  */
 extern const char *filter_prepare(FilterNode *node, const ColumnSpec *columns,
 								  int ncolumns, FileEncoding encoding);
 
-/* Sets used[column] of the columns that the condition looks at. */
+/* Sets used[column] of the columns in the condition. */
 extern void filter_columns(const FilterNode *node, bool *used);
 
 /*

@@ -1,7 +1,8 @@
 /*
  * filter_prepare.c
- *	  What a condition comes to, decided once: a comparison of integers to a range,
- *	  whatever the operator and the constant's scale; a list to a hash table.
+ *	  Simplifies conditions once: a comparison of integers becomes a range,
+ *	  whatever the operator and the constant's scale; a list becomes a hash
+ *	  table.
  */
 #include "core/digits.h"
 #include "vector/compare.h"
@@ -11,8 +12,8 @@
 
 /*
  * Brings a constant to the column's scale, rounding down; returns whether it
- * had to.  What does not fit becomes INT64_MAX or INT64_MIN, which no value of
- * a column with a scale reaches.
+ * had to.  A constant out of range becomes INT64_MAX or INT64_MIN, which no
+ * value of a column with a scale reaches.
  */
 static bool
 filter_rescale(const FilterValue *value, int scale, int64_t *integer)
@@ -35,8 +36,8 @@ filter_rescale(const FilterValue *value, int scale, int64_t *integer)
 }
 
 /*
- * Has integers in [low, high] pass: all if these are the ends of int64, none if
- * low is behind high.
+ * Passes integers in [low, high]: all if these are the ends of int64, none if
+ * low is above high.
  */
 static void
 filter_set_range(FilterNode *node, int64_t low, int64_t high)
@@ -46,7 +47,7 @@ filter_set_range(FilterNode *node, int64_t low, int64_t high)
 	node->high = node->negated ? INT64_MAX : high;
 }
 
-/* Has integers above that one pass. */
+/* Passes integers above that one. */
 static void
 filter_set_above(FilterNode *node, int64_t value)
 {
@@ -56,7 +57,7 @@ filter_set_above(FilterNode *node, int64_t value)
 		filter_set_range(node, value + 1, INT64_MAX);
 }
 
-/* Has integers below that one pass. */
+/* Passes integers below that one. */
 static void
 filter_set_below(FilterNode *node, int64_t value)
 {
@@ -103,7 +104,7 @@ filter_prepare_integer(FilterNode *node, int scale)
 	}
 }
 
-/* Leaves the integers that a value can equal, at its scale. */
+/* Keeps the constants that a value of the column's scale can equal. */
 static void
 filter_rescale_list(FilterNode *node, int scale)
 {
@@ -145,7 +146,7 @@ filter_can_compare(ColumnType a, ColumnType b)
 		 (column_type_is_float(a) && column_type_is_float(b)));
 }
 
-/* Is the condition that an integer is in a range? */
+/* Is the condition a range of integers? */
 static bool
 filter_is_range(const FilterNode *node, const ColumnSpec *columns)
 {
@@ -154,9 +155,9 @@ filter_is_range(const FilterNode *node, const ColumnSpec *columns)
 }
 
 /*
- * Has the first condition of an AND on an integer column stand for all: x >= 3 AND
- * x < 5 is one range.  The others are left as they are, for whoever runs them by
- * themselves.
+ * Merges the ranges of an AND on an integer column into the first: x >= 3 AND
+ * x < 5 is one range.  The others are not changed, for callers that run them
+ * by themselves.
  */
 static void
 filter_merge_ranges(FilterNode *node, const ColumnSpec *columns)

@@ -2,9 +2,9 @@
  * groups.c
  *	  The groups of a GROUP BY: a hash table from key values to numbers.
  *
- * Of a batch's rows the words of each key are made first, then the hashes, in
- * loops over one column; then each row is looked for in the table.  Where the keys
- * have codes this is done of one row for each combination of these.
+ * For a batch the words of each key are made first, then the hashes, in loops
+ * over one column; then each row is looked up in the table.  If the keys have
+ * codes, one row for each combination of these is looked up.
  */
 #include "core/text_word.h"
 #include "vector/compare.h"
@@ -20,7 +20,7 @@
 void
 groups_open(Groups *groups, const AggregateOptions *options)
 {
-	/* What is of a batch is written before it is read. */
+	/* Data of a batch are written before they are read. */
 	memset(groups, 0, offsetof(Groups, words));
 	groups->allocator = &options->allocator;
 	groups->columns = options->columns;
@@ -89,7 +89,7 @@ groups_hash_bytes(TextRef text)
 	return hash;
 }
 
-/* What does not fit in the word of a row's value; no bytes if all of it does. */
+/* The bytes of a value that do not fit in its word; empty if all do. */
 static inline TextRef
 groups_bytes(const ColumnVector *vector, int row)
 {
@@ -137,7 +137,7 @@ groups_load_bytes(Groups *groups, int key, const ColumnVector *vector,
 	groups->has_bytes[key] = has_bytes;
 }
 
-/* Sets what is compared of a key in these rows. */
+/* Sets the words of a key in these rows. */
 static void
 groups_load_key(Groups *groups, int key, const ColumnVector *vector,
 				const uint16_t *rows, int n)
@@ -161,7 +161,7 @@ groups_load_key(Groups *groups, int key, const ColumnVector *vector,
 	}
 }
 
-/* Sets what is compared of all keys in these rows, and the rows' hashes. */
+/* Sets the words of all keys in these rows, and the rows' hashes. */
 static void
 groups_load(Groups *groups, const RowBatch *batch, const uint16_t *rows, int n)
 {
@@ -192,8 +192,8 @@ groups_bytes_are(const ColumnVector *vector, int row, const GroupKeyWord *key)
 }
 
 /*
- * Returns a key as the caller sees it.  A short text lies in the table, which
- * moves when groups are added.
+ * Returns a key's value.  A short text is in the table, which moves when
+ * groups are added.
  */
 GroupKey
 groups_key(const Groups *groups, uint32_t group, int key)
@@ -384,7 +384,10 @@ groups_find_all(Groups *groups, const RowBatch *batch, const uint16_t *rows,
 	return true;
 }
 
-/* How many combinations of codes have the keys of a batch?  0: too many, or none. */
+/*
+ * The number of combinations of codes of a batch's keys; 0: too many, or no
+ * codes.
+ */
 static int
 groups_count_codes(const Groups *groups, const RowBatch *batch)
 {
@@ -421,8 +424,8 @@ groups_combine_codes(Groups *groups, const RowBatch *batch,
 }
 
 /*
- * The same where rows with the same codes are of one group: of each combination of
- * codes only the first row is looked for.
+ * The same if rows with the same codes are in one group: only the first row of
+ * each combination is looked up.
  */
 static bool
 groups_find_by_codes(Groups *groups, const RowBatch *batch,

@@ -19,10 +19,10 @@
 #include "core/arena.h"
 #include "vector/aggregate.h"
 
-/* Combinations of codes of all keys, up to which they are looked at */
+/* Maximum number of combinations of codes for which they are used */
 #define GROUPS_CODES_MAX	1024
 
-/* A key whose bytes do not fit in the word has them behind its header. */
+/* The bytes of a key that do not fit in the word follow its header. */
 typedef struct GroupBytes
 {
 	uint32_t	length;
@@ -55,12 +55,12 @@ typedef struct Groups
 	uint32_t   *slots;
 	uint32_t	nslots;			/* a power of two */
 
-	/* Of the rows that are looked for, in the order of their list. */
+	/* Of the rows that are looked up, in the order of their list. */
 	uint64_t	words[AGGREGATE_KEYS_MAX][BATCH_ROWS];	/* 0 of a null */
 	uint64_t	hashes[BATCH_ROWS];
 	uint8_t		nulls[BATCH_ROWS];	/* bit i: key i is null */
-	bool		has_bytes[AGGREGATE_KEYS_MAX];	/* does not all of some value
-												 * fit in the word? */
+	bool		has_bytes[AGGREGATE_KEYS_MAX];	/* does some value not fit in
+												 * the word? */
 
 	/* Where all keys have codes; see groups_find_by_codes */
 	uint16_t	combined[BATCH_ROWS];

@@ -3,19 +3,18 @@
  *	  Rows whose keys may have one of many hash values: a Bloom filter.
  *
  * Rows are tested by words of a bitmap, 64 at a time: first their hash values
- * are computed, by loops that a compiler makes into vector instructions, then
- * the filter is looked at, without a branch on what is found there, so that many
- * loads are under way.
+ * are computed, by loops that compilers vectorize; then the filter is probed
+ * without branches, so that many loads are in flight.
  */
 #include "core/inline.h"
 #include "vector/hash_filter.h"
 
 #define WORD_ROWS	64
 
-/* What a filter of a few values has; the shift must be less than 64 */
+/* Minimum of words; the shift must be less than 64 */
 #define WORDS_MIN	64
 
-/* Values for each word at most: 2 per cent of other rows are kept by as many. */
+/* Maximum of values for each word, with 2 per cent of false positives. */
 #define WORD_VALUES	4
 
 /*------------------------------------------------------------------------
@@ -29,7 +28,9 @@ rotate(uint32_t value, int bits)
 	return (value << bits) | (value >> (32 - bits));
 }
 
-/* A step of the final mix of Bob Jenkins' lookup3, which PostgreSQL hashes by. */
+/*
+ * A step of the final mix of Bob Jenkins' lookup3, PostgreSQL's hash function.
+ */
 static ALWAYS_INLINE uint32_t
 mix(uint32_t value, uint32_t other, int bits)
 {
@@ -55,8 +56,8 @@ hash_word(uint32_t word)
 }
 
 /*
- * Makes an int64 into the word that is hashed: the upper half counts, but for
- * values that fit into an int32, which are hashed as those.
+ * Folds an int64 into the word that is hashed, so that values that fit into an
+ * int32 hash as that.
  */
 static ALWAYS_INLINE uint32_t
 fold(int64_t value)
@@ -73,8 +74,8 @@ hash_filter_integer(int64_t value)
 }
 
 /*
- * Adds the hash values of a key to those of the keys before it.  Each loop is of
- * one width and knows where it writes to, or it would not become vectors.
+ * Adds the hash values of a key to those of the keys before it.  Each loop has
+ * one width and one destination, or it would not be vectorized.
  */
 static ALWAYS_INLINE void
 hash_integers(const int64_t *restrict values, uint32_t *restrict hashes)
@@ -87,7 +88,7 @@ hash_integers(const int64_t *restrict values, uint32_t *restrict hashes)
 		hashes[i] = rotate(hashes[i], 1) ^ hash_word(words[i]);
 }
 
-/* The same for texts; of rows that are not in the set there may be none. */
+/* The same for texts; rows that are not in the set may have none. */
 static void
 hash_texts(const TextRef *texts, bool trim, HashBytes hash_bytes, uint64_t set,
 		   uint32_t *hashes)

@@ -9,8 +9,8 @@
  *				 +---- which two bits, by the lowest 12
  *
  * It keeps every row whose hash value was added, and some two per cent of the
- * others.  Hash values are those of PostgreSQL's hash joins: the keys of a row
- * count in their order, and a row with a null is never kept.
+ * others.  Hash values are those of PostgreSQL's hash joins: the keys of a
+ * row are combined in order, and a row with a null is never kept.
  */
 #ifndef VECTOR_HASH_FILTER_H
 #define VECTOR_HASH_FILTER_H
@@ -33,8 +33,8 @@ typedef uint32_t (*HashBytes) (const unsigned char *bytes, int length);
 extern bool hash_filter_takes(const ColumnSpec *spec);
 
 /*
- * Opens a filter for so many values, of two to four bytes each.  Returns false
- * when there is no memory.
+ * Opens a filter for this many values, of two to four bytes each.  Returns
+ * false without memory.
  */
 extern bool hash_filter_open(HashFilter *filter, const Allocator *allocator,
 							 uint64_t nvalues);
@@ -42,8 +42,8 @@ extern bool hash_filter_open(HashFilter *filter, const Allocator *allocator,
 extern void hash_filter_add(HashFilter *filter, uint32_t hash);
 
 /*
- * Takes rows out of the set whose keys, columns of the batch that the filter
- * takes, are none of those added.  The keys of the rows in the set must be there.
+ * Removes rows from the set whose keys, which are columns of the batch, were
+ * not added.  The keys of the rows in the set must have been converted.
  */
 extern void hash_filter_run(const HashFilter *filter, const RowBatch *batch,
 							const int *keys, int nkeys, HashBytes hash_bytes,

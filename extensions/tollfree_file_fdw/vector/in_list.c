@@ -1,6 +1,6 @@
 /*
  * in_list.c
- *	  The constants of an IN: a hash table of those that there are.
+ *	  The constants of an IN, in a hash table.
  */
 #include <math.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 
 #define SLOTS_FIRST		FILTER_SLOTS_MAX
 #define SLOTS_PER_VALUE	(FILTER_SLOTS_MAX / 2)	/* at least: most values are
-												 * none of them, and are to
-												 * find nothing */
+												 * not in the list, and should
+												 * hit an empty slot */
 
 /* An odd number with bits everywhere, to multiply by. */
 #define HASH_FACTOR		((uint64_t) 0x9E3779B97F4A7C15)

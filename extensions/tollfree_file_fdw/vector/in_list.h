@@ -1,6 +1,6 @@
 /*
  * in_list.h
- *	  The constants of an IN: a hash table of those that there are.
+ *	  The constants of an IN, in a hash table.
  *
  * A slot holds the place of a constant plus one, or 0, as most slots do.
  */

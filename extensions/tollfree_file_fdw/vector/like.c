@@ -2,13 +2,13 @@
  * like.c
  *	  LIKE, with a backslash as the escape, where equal bytes are equal text.
  *
- * The pattern is matched from the left.  When it fails behind a %, that % takes
- * in one more character and what follows is tried again; earlier ones need no
- * second try, for what they could take in the last one can as well.
+ * The pattern is matched from the left.  When it fails after a %, that % is
+ * extended by one character and the match repeated; an earlier % needs no
+ * second try, since the last one can match the same characters.
  */
 #include "vector/like.h"
 
-/* What is left of a text or a pattern */
+/* The remaining bytes of a text or a pattern */
 typedef struct LikeRest
 {
 	const unsigned char *at;
@@ -23,7 +23,7 @@ like_rest(TextRef whole)
 	return rest;
 }
 
-/* Passes over one character, which must be there. */
+/* Skips one character, which must exist. */
 static inline void
 like_skip_char(LikeRest *rest, bool multibyte)
 {
@@ -42,8 +42,8 @@ like_is_supported(TextRef pattern)
 }
 
 /*
- * Matches the pattern up to its next %, or its end.  Returns whether it does;
- * both rests then are behind what matched.
+ * Matches the pattern up to its next %, or its end.  If it matches, both are
+ * advanced.
  */
 static bool
 like_match_part(LikeRest *text, LikeRest *pattern, bool multibyte)
@@ -82,7 +82,7 @@ like_matches(TextRef text_ref, TextRef pattern_ref, bool multibyte)
 				return true;
 			if (pattern.at < pattern.end)
 			{
-				/* At a %: begin with nothing for it. */
+				/* At a %: begin with the empty match. */
 				pattern.at++;
 				if (pattern.at == pattern.end)
 					return true;

@@ -11,8 +11,8 @@
 extern bool like_is_supported(TextRef pattern);
 
 /*
- * Does the text match?  multibyte: the text is UTF-8, so that _ stands for a
- * whole character; else for a byte.
+ * Does the text match?  multibyte: the text is UTF-8, so that _ matches a
+ * whole character; else a byte.
  */
 extern bool like_matches(TextRef text, TextRef pattern, bool multibyte);
 

@@ -1,13 +1,14 @@
 /*
  * zones.c
- *	  What a condition can come to in a block, by what is known of its columns.
+ *	  The possible results of a condition in a block, by its zone maps.
  *
- * Each column is looked at by itself.  So for AND and OR the answer may have
- * values of truth that no row has, as of a < 5 AND a > 5, but none is missing.
+ * Each column is examined by itself.  So for AND and OR the result may
+ * include truth values that no row has, as of a < 5 AND a > 5, but none is
+ * missing.
  */
 #include "vector/zones.h"
 
-/* Anything, of values that may be null or not. */
+/* All truth values, given whether there may be nulls. */
 static ZoneTruths
 truths_of_any(const Zone *zone, uint32_t nrows)
 {
@@ -17,7 +18,7 @@ truths_of_any(const Zone *zone, uint32_t nrows)
 	return truths;
 }
 
-/* A range of integers that rows pass, or fail if it is negated. */
+/* A range of integers, perhaps negated. */
 static ZoneTruths
 truths_of_range(const FilterNode *node, const Zone *zone)
 {

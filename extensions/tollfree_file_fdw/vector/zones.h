@@ -1,6 +1,6 @@
 /*
  * zones.h
- *	  What a condition can come to in a block, by what is known of its columns.
+ *	  The possible results of a condition in a block, by its zone maps.
  */
 #ifndef VECTOR_ZONES_H
 #define VECTOR_ZONES_H
@@ -8,7 +8,7 @@
 #include "core/record_index.h"
 #include "vector/filter.h"
 
-/* Values of truth that some row may have; more than there are is never wrong. */
+/* Truth values that some row may have; a superset is correct. */
 typedef struct ZoneTruths
 {
 	bool		may_be_true;
@@ -17,9 +17,9 @@ typedef struct ZoneTruths
 } ZoneTruths;
 
 /*
- * Returns what a prepared condition can come to in the rows of a block.  Of the
- * batch's columns zones[column] is what is known there, or NULL; nothing open
- * may be in it.
+ * Returns the possible results of a prepared condition in a block.
+ * zones[column] is the zone map of the batch's column, or NULL; it must have
+ * no unresolved values.
  */
 extern ZoneTruths zones_truths(const FilterNode *node,
 							   const ColumnSpec *columns,

@@ -70,7 +70,10 @@ simd_prefix_xor(uint64_t mask)
 	return (uint64_t) _mm_cvtsi128_si64(product);
 }
 
-/* Always four at a time: how often is easier to foresee than how many. */
+/*
+ * Always four at a time: the number of rounds is easier to predict than the
+ * number of bits.
+ */
 static inline void
 simd_store_positions(uint32_t *to, uint64_t mask, uint32_t base)
 {

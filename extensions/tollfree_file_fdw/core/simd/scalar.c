@@ -1,9 +1,9 @@
 /*
  * scalar.c
- *	  The scalar kernel, a byte at a time: what all kernels must agree with.
+ *	  The scalar kernel, a byte at a time: the reference of all kernels.
  *
- * The rules are those by which COPY FROM finds the end of a line; inside the
- * line it then cuts fields by rules that come to the same.
+ * The rules are those by which COPY FROM finds the end of a line; its rules
+ * for fields within the line are equivalent.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ scalar_seen(const StructureRules *rules, unsigned char c)
 	return 0;
 }
 
-/* Takes back the last record, whose line end turned out to be half of one. */
+/* Removes the last record, whose line end turned out to be incomplete. */
 static void
 scalar_retract_record(Structure *structure)
 {
@@ -60,7 +60,10 @@ scalar_add_structure(const StructureRules *rules,
 		unsigned char c = bytes[i];
 		bool		is_data;
 
-		/* A plain byte matters only where the last one asks for another. */
+		/*
+		 * A plain byte matters only after the first byte of a paired line
+		 * end.
+		 */
 		if (!classes->is_special[c] && !state->escaped && !state->in_line_end)
 			continue;
 
@@ -161,7 +164,7 @@ scalar_count_structure(const StructureRules *rules, const unsigned char *bytes,
 	}
 }
 
-/* Returns how many leading bytes are plain ASCII, eight at a time. */
+/* Returns the length of the plain ASCII prefix, eight bytes at a time. */
 static size_t
 scalar_skip_ascii(const unsigned char *bytes, size_t length)
 {

@@ -1,13 +1,13 @@
 /*
  * scalar.h
- *	  The scalar kernel, a byte at a time: what all kernels must agree with.
+ *	  The scalar kernel, a byte at a time: the reference of all kernels.
  */
 #ifndef CORE_SIMD_SCALAR_H
 #define CORE_SIMD_SCALAR_H
 
 #include "core/kernel.h"
 
-/* What is known of the bytes before the next. */
+/* State before the next byte. */
 typedef struct ScalarState
 {
 	bool		in_quotes;
@@ -16,8 +16,8 @@ typedef struct ScalarState
 } ScalarState;
 
 /*
- * Takes one byte's effect on quotes and escapes.  Returns whether the byte
- * itself is data whatever it is.
+ * Applies one byte's effect on quotes and escapes.  Returns whether the byte
+ * is protected, so plain data.
  */
 static inline bool
 scalar_protects(const StructureRules *rules, unsigned char c,
@@ -50,7 +50,7 @@ scalar_protects(const StructureRules *rules, unsigned char c,
 	return false;
 }
 
-/* Which bytes are more than data, by the rules. */
+/* Which bytes are special, by the rules. */
 typedef struct ScalarClasses
 {
 	bool		is_special[256];
@@ -60,7 +60,7 @@ extern ScalarClasses scalar_classes(const StructureRules *rules);
 
 /*
  * Adds the structure of bytes [from, to).  Returns false, with odd_line_end
- * set and scanned at the place, at a line end that does not fit the rules.
+ * set and scanned at its place, at a line end that violates the rules.
  */
 extern bool scalar_add_structure(const StructureRules *rules,
 								 const ScalarClasses *classes,
@@ -78,7 +78,7 @@ extern LineEnd scalar_first_line_end(const Dialect *dialect,
 									 const unsigned char *bytes,
 									 size_t length, bool at_end);
 
-/* Returns how many leading bytes are whole, valid UTF-8 without zero. */
+/* Returns the length of the prefix that is whole, valid UTF-8 without zero. */
 extern size_t scalar_check_utf8(const unsigned char *bytes, size_t length);
 
 extern const Kernel scalar_kernel;

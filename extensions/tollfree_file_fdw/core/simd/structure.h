@@ -2,7 +2,7 @@
  * structure.h
  *	  The kernels' algorithms, over a vocabulary of five operations.
  *
- * Not a header like others: each instruction set's file defines the vocabulary
+ * A template: each instruction set's file defines the vocabulary
  *
  *		SimdBlock						KERNEL_BLOCK bytes
  *		simd_load(bytes)				loads them, from any address
@@ -17,7 +17,7 @@
  * the first byte's bit lowest.
  */
 
-/* What one block inherits from those before it. */
+/* State carried from block to block. */
 typedef struct SimdCarry
 {
 	uint64_t	in_quotes;		/* all ones or all zeros */
@@ -25,7 +25,7 @@ typedef struct SimdCarry
 	uint64_t	in_line_end;	/* is it the second of a pair?  0 or 1 */
 } SimdCarry;
 
-/* What there is in one block. */
+/* Masks of one block. */
 typedef struct SimdMasks
 {
 	uint64_t	delimiters;		/* protected ones as well, as the next two */
@@ -65,8 +65,8 @@ simd_masks(StructureMode mode, const StructureRules *rules,
 }
 
 /*
- * Returns which bytes stand behind a backslash that is not escaped itself.
- * There are few, so they are taken one by one.
+ * Returns which bytes follow a backslash that is not escaped itself.  There
+ * are few, so they are handled one by one.
  */
 static inline uint64_t
 simd_escaped(uint64_t backslashes, SimdCarry *carry)
@@ -86,7 +86,7 @@ simd_escaped(uint64_t backslashes, SimdCarry *carry)
 	return escaped;
 }
 
-/* Returns which bytes are data whatever they are. */
+/* Returns which bytes are protected, so plain data. */
 static ALWAYS_INLINE
 uint64_t
 simd_protected(StructureMode mode, const SimdMasks *masks, SimdCarry *carry)
@@ -131,9 +131,7 @@ simd_seen(const SimdMasks *seen)
 		(seen->zeros != 0 ? SEEN_ZERO : 0);
 }
 
-/*
- * A line end in the block does not fit: has the scalar kernel find out which.
- */
+/* A line end in the block violates the rules: the scalar kernel finds which. */
 static NEVER_INLINE
 void
 simd_end_oddly(const StructureRules *rules, const unsigned char *bytes,
@@ -239,8 +237,8 @@ simd_count_structure(const StructureRules *rules, const unsigned char *bytes,
 }
 
 /*
- * UTF-8 by masks: a byte is a continuation exactly when a lead before it asks
- * for one, and four leads narrow the byte behind them.
+ * UTF-8 by masks: a byte is a continuation exactly when a lead byte before it
+ * requires one, and four lead bytes restrict the byte after them.
  */
 typedef struct Utf8Carry
 {
@@ -251,7 +249,7 @@ typedef struct Utf8Carry
 	uint64_t	after_f4;
 } Utf8Carry;
 
-/* Returns the bytes behind those in leads, and carries over the last. */
+/* Returns the bytes after those in leads, and carries over the last. */
 static inline uint64_t
 simd_behind(uint64_t leads, uint64_t *carry)
 {
