@@ -1,6 +1,6 @@
 /*
  * compat_export.h
- *	  What a library exports, on every supported major: its entry points.
+ *	  Exports of a library, on every supported major: its entry points.
  *
  * A server loads libraries into one namespace, so a name that two of them
  * export is that of the one loaded first.  The makefiles therefore hide

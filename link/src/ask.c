@@ -1,9 +1,9 @@
 /*
  * ask.c
- *		Asking a running link for its counts.
+ *		Queries the counts of a running link.
  *
- * The other end of control.c, for scripts and for commands run by a server:
- * one command, one line of answer.
+ * The client of control.c, for scripts and for commands run by a server: one
+ * command, one line of answer.
  */
 #include <errno.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /*
  * ask.h
- *		Asking a running link for its counts.
+ *		Queries the counts of a running link.
  */
 #ifndef ASK_H
 #define ASK_H

@@ -1,6 +1,6 @@
 /*
  * connection.c
- *		One connection through the link: two ends and what is on its way
+ *		One connection through the link: two ends and the data in flight
  *		between them.
  *
  * With a one-way delay of d, counted from the moment the client was accepted:
@@ -41,7 +41,7 @@
 /* One-way delays that a TCP handshake takes until the server sees it done. */
 #define HANDSHAKE_CROSSINGS		3
 
-/* Has small writes go out at once; they are as many as the peer's own. */
+/* Sends small writes at once; they are as many as the peer's own. */
 static void
 connection_set_nodelay(int fd)
 {
@@ -107,8 +107,8 @@ connection_abort(Connection *connection)
 }
 
 /*
- * Starts connecting to the server's next address, passing over those that
- * fail at once; aborts when none is left.
+ * Starts connecting to the server's next address, skipping those that fail at
+ * once; aborts after the last.
  */
 static void
 connection_start(Connection *connection)
@@ -156,7 +156,7 @@ connection_finish_start(Connection *connection)
 	connection->phase = PHASE_OPEN;
 }
 
-/* Whether an end has something to say that there is room for. */
+/* Can an end be read, and has its queue room? */
 static bool
 connection_reads(const Connection *connection, const ConnectionEnd *end)
 {
@@ -164,7 +164,7 @@ connection_reads(const Connection *connection, const ConnectionEnd *end)
 		(end == &connection->client || connection->phase == PHASE_OPEN);
 }
 
-/* Returns when what the end does now is due at the other one. */
+/* Returns when data sent by the end now are due at the other one. */
 static int64_t
 connection_due(const Connection *connection, const ConnectionEnd *end)
 {
@@ -175,7 +175,9 @@ connection_due(const Connection *connection, const ConnectionEnd *end)
 		(in_handshake ? HANDSHAKE_CROSSINGS : 1);
 }
 
-/* Notes that an end is gone; the other one learns of it after the delay. */
+/*
+ * Records that an end has closed; the other one learns of it after the delay.
+ */
 static void
 connection_lose(Connection *connection, ConnectionEnd *end)
 {
@@ -210,8 +212,8 @@ connection_read(Connection *connection, ConnectionEnd *end)
 }
 
 /*
- * Sends what is left of a chunk to an end.  Returns whether all of it went;
- * if not, the end is full or lost.
+ * Sends the remaining bytes of a chunk to an end.  Returns whether all were
+ * sent; if not, the end is full or lost.
  */
 static bool
 connection_send(Connection *connection, ConnectionEnd *to, Chunk *chunk)
@@ -236,8 +238,8 @@ connection_send(Connection *connection, ConnectionEnd *to, Chunk *chunk)
 }
 
 /*
- * Delivers what is due at an end.  Lateness is taken where it is the link's
- * own: not of what came due while the end took nothing.
+ * Delivers the chunks due at an end.  Lateness is recorded only if it is the
+ * link's own: not for chunks that came due while the end was full.
  */
 static void
 connection_deliver(Connection *connection, ConnectionEnd *to)
@@ -319,7 +321,7 @@ connection_poll(Connection *connection, PollSet *set)
 	return wake_ns;
 }
 
-/* Takes what the wait reported about an end. */
+/* Handles the events of an end. */
 static void
 connection_serve_end(Connection *connection, ConnectionEnd *end,
 					 const PollSet *set)
@@ -342,8 +344,8 @@ connection_serve_end(Connection *connection, ConnectionEnd *end,
 
 /*
  * Reads and delivers on an open connection.  The client is read once more just
- * before it is given something: its bytes that are already here did not wait
- * for that, and must not count as a new flight.
+ * before it is sent something: bytes that have already arrived did not wait
+ * for it, and must not count as a new flight.
  */
 static void
 connection_exchange(Connection *connection, const PollSet *set)
@@ -363,8 +365,8 @@ connection_exchange(Connection *connection, const PollSet *set)
 }
 
 /*
- * Takes what the wait reported and does what is due.  A reset comes last, so
- * that it does not overtake the data that was due before it.
+ * Handles events and delivers what is due.  A reset comes last, so that it
+ * does not overtake earlier data.
  */
 void
 connection_serve(Connection *connection, const PollSet *set)

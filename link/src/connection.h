@@ -1,6 +1,6 @@
 /*
  * connection.h
- *		One connection through the link: two ends and what is on its way
+ *		One connection through the link: two ends and the data in flight
  *		between them.
  */
 #ifndef CONNECTION_H

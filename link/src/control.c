@@ -1,6 +1,6 @@
 /*
  * control.c
- *		The Unix socket on which the link tells its counts.
+ *		The Unix socket on which the link reports its counts.
  *
  * A client sends a line, "stats" or "connections", and is answered with one
  * line of JSON; it may then send another.  A client that does not read its
@@ -8,12 +8,11 @@
  * answer; none of them is ever waited for.  A line that is too long ends the
  * conversation.
  *
- * Answering "stats" takes microseconds; "connections" prints up to
- * HISTORY_LENGTH entries and more, and is better not asked while times are
- * taken.
+ * Answering "stats" takes microseconds; "connections" prints HISTORY_LENGTH
+ * entries and more, and should not be used while times are taken.
  *
- * The socket is made with mode 0600.  One that was left behind by a killed
- * link is replaced; anything else that is in the way is left alone.
+ * The socket is made with mode 0600.  A stale one of a killed link is
+ * replaced; any other file at its path is an error.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -171,7 +170,7 @@ control_answer(ControlClient *client, const char *command, const Relay *relay)
 	return fclose(stream) == 0;
 }
 
-/* Takes the first line of what was read.  Returns whether there was one. */
+/* Handles the first line of the input.  Returns whether there was one. */
 static bool
 control_next_line(ControlClient *client, char command[CONTROL_LINE])
 {
@@ -189,8 +188,8 @@ control_next_line(ControlClient *client, char command[CONTROL_LINE])
 }
 
 /*
- * Sends what the socket takes of the answer.  Returns false when the client is
- * gone.
+ * Sends the answer as far as the socket accepts it.  Returns false if the
+ * client has closed.
  */
 static bool
 control_send(ControlClient *client)
@@ -224,8 +223,8 @@ control_read(ControlClient *client)
 }
 
 /*
- * Goes on with a client as far as it can without waiting.  Returns false when
- * it is to be dropped: it has ended, or its line is too long.
+ * Serves a client without waiting.  Returns false if it is to be dropped: it
+ * has ended, or its line is too long.
  */
 static bool
 control_advance(ControlClient *client, const Relay *relay)
@@ -247,7 +246,7 @@ control_advance(ControlClient *client, const Relay *relay)
 	}
 }
 
-/* Answers the control clients as far as they are ready, and takes a new one. */
+/* Serves the control clients that are ready, and accepts a new one. */
 void
 control_serve(Control *control, const PollSet *set, const Relay *relay)
 {

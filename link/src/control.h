@@ -1,6 +1,6 @@
 /*
  * control.h
- *		The Unix socket on which the link tells its counts.
+ *		The Unix socket on which the link reports its counts.
  */
 #ifndef CONTROL_H
 #define CONTROL_H

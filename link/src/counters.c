@@ -1,9 +1,9 @@
 /*
  * counters.c
- *		What the link counts, per connection and in total.
+ *		The link's counters, per connection and in total.
  *
  * An open connection's counts are in its own record only; totals are summed
- * when somebody asks, which keeps one account of everything.
+ * on request.
  *
  * It neither sees sockets (connection.c) nor formats anything (report.c).
  */

@@ -1,9 +1,9 @@
 /*
  * counters.h
- *		What the link counts, per connection and in total.
+ *		The link's counters, per connection and in total.
  *
- * Flights are the round trips that a client awaited.  They are told apart at
- * the client's end of the link, from the order of two kinds of event: bytes
+ * Flights are the round trips that a client awaited.  They are counted at the
+ * client's end of the link, from the order of two kinds of event: bytes
  * arriving from the client, and bytes handed to it.  A flight begins with
  * client bytes that are the first of the connection or the first since
  * something was handed to the client:
@@ -14,8 +14,8 @@
  *		flights			1				2				3
  *
  * B left before a came, so nothing was awaited between A and B: they share a
- * flight.  C left after b, so somebody waited: a new flight.  The answer to C
- * came in two pieces, which makes no difference.
+ * flight.  C left after b, so the client waited: a new flight.  The answer to
+ * C came in two pieces, which makes no difference.
  *
  * It is exact while the delay is longer than the client takes to send what it
  * does not await; at no delay an early answer can part A from B.  A client
@@ -33,7 +33,7 @@
 #include "address.h"
 #include "messages.h"
 
-/* Closed connections that can still be asked for. */
+/* Closed connections that are still listed. */
 #define HISTORY_LENGTH	256
 
 /* Bytes are those that crossed the client's end of the link. */

@@ -1,6 +1,6 @@
 /*
  * fail.c
- *		The link's one way to give up.
+ *		Ends the link on an error.
  *
  * Only options and start-up end here, and running out of memory for the
  * poll set: a connection that fails is closed, never the program.

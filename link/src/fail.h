@@ -1,6 +1,6 @@
 /*
  * fail.h
- *		The link's exit codes, and the way to leave with one.
+ *		The link's exit codes.
  */
 #ifndef FAIL_H
 #define FAIL_H

@@ -37,8 +37,8 @@ main_stop(int signal_number)
 }
 
 /*
- * Lets the two signals in only while waiting, so that none slips between the
- * look at stop_requested and the wait.  Returns the mask to wait with.
+ * Unblocks the two signals only while waiting, so that none is lost between
+ * the check of stop_requested and the wait.  Returns the mask to wait with.
  */
 static sigset_t
 main_set_signals(void)
@@ -59,7 +59,7 @@ main_set_signals(void)
 	return waiting;
 }
 
-/* Tells whoever started the link where it listens, and that it does. */
+/* Prints the address that the link listens on. */
 static void
 main_announce(int listener)
 {
@@ -75,7 +75,10 @@ main_announce(int listener)
 	fflush(stdout);
 }
 
-/* Sets the link up, runs it until a signal, and takes it down; or asks one. */
+/*
+ * Sets up the link, runs it until a signal, and closes it; or queries a
+ * running one.
+ */
 int
 main(int argc, char **argv)
 {

@@ -1,15 +1,14 @@
 /*
  * messages.c
- *		Rows in what a PostgreSQL server sends.
+ *		Counts rows in the messages of a PostgreSQL server.
  *
- * A message is a byte that says its type, the length of the rest, and the rest.
- * Rows of queries come as messages of their own (DataRow).  Rows of COPY are
- * not told apart: several may share a message.
+ * A message is a byte with its type, the length of its body, and the body.
+ * Each row of a query is a message (DataRow).  Rows of COPY are not counted:
+ * several may share a message.
  *
  * Before the first message the server answers a request for encryption with a
- * single byte.  If it agrees, nothing can be read from there on; nor can it if
- * the first message is none that PostgreSQL begins with.  Then no row is
- * counted.
+ * single byte.  If it agrees, or the first message is not one of
+ * PostgreSQL's, nothing can be read from there on, and no row is counted.
  */
 #include "messages.h"
 
@@ -23,7 +22,7 @@
 #define NO_ENCRYPTION		'N'
 
 /*
- * Takes the first byte of a message.  Returns whether it is one: before the
+ * Handles the first byte of a message.  Returns whether it is one: before the
  * first message it may be an answer, or show that nothing can be read.
  */
 static bool
@@ -53,8 +52,8 @@ messages_body(MessageReader *reader)
 }
 
 /*
- * Takes the next bytes.  Returns how many rows they begin: those whose header
- * ends in them.
+ * Handles the next bytes.  Returns the number of rows whose header ends in
+ * them.
  */
 uint64_t
 messages_count_rows(MessageReader *reader, const unsigned char *data,

@@ -1,6 +1,6 @@
 /*
  * messages.h
- *		Rows in what a PostgreSQL server sends.
+ *		Counts rows in the messages of a PostgreSQL server.
  */
 #ifndef MESSAGES_H
 #define MESSAGES_H
@@ -11,13 +11,13 @@
 
 #define MESSAGE_HEADER	5		/* bytes: type, and length without it */
 
-/* Where reading a server's bytes has come to; all zero at first. */
+/* State of reading a server's bytes; all zero at first. */
 typedef struct MessageReader
 {
 	bool		has_begun;		/* a message has been seen */
-	bool		is_opaque;		/* what comes cannot be read */
+	bool		is_opaque;		/* further bytes cannot be read */
 	unsigned char header[MESSAGE_HEADER];
-	size_t		header_length;	/* bytes of it that have come */
+	size_t		header_length;	/* bytes of it that have arrived */
 	uint64_t	left;			/* bytes of the message still to come */
 } MessageReader;
 

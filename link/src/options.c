@@ -2,9 +2,9 @@
  * options.c
  *		The link's command line.
  *
- * All four options of a link are required: one whose delay was forgotten would
- * be measured as if it had been asked for.  Every complaint is one line that
- * names the option, the value and what to give instead, and exits with 2.
+ * All four options of a link are required, so that no delay is left out by
+ * mistake.  An error is one line with the option, the value and the remedy,
+ * and exit code 2.
  */
 #include <getopt.h>
 #include <stdbool.h>
@@ -40,7 +40,7 @@ static const char usage_text[] =
 "Exit codes: 0 stopped by a signal, 1 failure, 2 bad option, 3 port or control\n"
 "socket in use.\n";
 
-/* Prints a text that was asked for and exits. */
+/* Prints the requested text and exits. */
 static noreturn void
 options_answer(const char *text)
 {

@@ -19,7 +19,7 @@ typedef struct LinkOptions
 	AddressList *connect;		/* tried in order, for each connection */
 	int64_t		delay_ns;		/* one way */
 	const char *control_path;
-	const char *question;		/* to ask a running link; NULL to be one */
+	const char *question;		/* command for a running link; NULL to run one */
 } LinkOptions;
 
 extern void options_parse(LinkOptions *options, int argc, char **argv);

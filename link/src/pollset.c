@@ -2,8 +2,8 @@
  * pollset.c
  *		The descriptors of one wait, rebuilt for each.
  *
- * Rebuilding costs a few nanoseconds a connection and spares keeping a second
- * account of who waits for what.  The array is kept between waits.
+ * Rebuilding costs a few nanoseconds a connection and avoids a second record
+ * of what is awaited.  The array is kept between waits.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,6 @@
 /*
  * queue.c
- *		One direction of a connection: chunks on their way, each with a due
- *		time.
+ *		One direction of a connection: chunks in flight, each with a due time.
  *
  * A chunk is allocated at the size of what was read, and its header counts
  * towards the limit, so that a peer sending single bytes cannot hold more
@@ -15,7 +14,7 @@
 
 #include "queue.h"
 
-/* What the allocator adds to a chunk, near enough for a limit. */
+/* The allocator's overhead of a chunk, approximately. */
 #define ALLOCATION_OVERHEAD		16
 
 /* Returns the memory that a chunk of this length holds, in bytes. */

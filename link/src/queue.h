@@ -1,7 +1,6 @@
 /*
  * queue.h
- *		One direction of a connection: chunks on their way, each with a due
- *		time.
+ *		One direction of a connection: chunks in flight, each with a due time.
  */
 #ifndef QUEUE_H
 #define QUEUE_H
@@ -14,7 +13,7 @@
 #define QUEUE_LIMIT		((size_t) 4 << 20)
 
 /*
- * What one read brought in.
+ * The data of one read.
  *
  *		+------+--------+--------+------+--------------------+
  *		| next | due_ns | length | sent | data[length]       |

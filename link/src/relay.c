@@ -3,17 +3,17 @@
  *		The link as a whole, and its event loop.
  *
  * One thread waits for every socket and for the nearest due time, then lets
- * each connection do what it can without blocking:
+ * each connection work without blocking:
  *
  *		build the poll set -> ppoll -> connections -> control -> accept
  *
- * Control clients come after the connections, so that an answer to one of them
- * shows what this round did and delays no delivery that was already due.
+ * Control clients come after the connections, so that their answers include
+ * this round and delay no delivery that was due.
  *
- * At the limit of connections the listening socket is left out of the wait, and
+ * At the limit of connections the listening socket is not waited for, and
  * further clients stay in the kernel's queue until a connection closes.
  *
- * What happens on one connection is connection.c's business.
+ * connection.c handles one connection.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  *
  * Numbers, booleans and numeric addresses only, so nothing needs escaping.
  *
- * Who asks, and over what, is control.c's business.
+ * control.c sends it.
  */
 #include <inttypes.h>
 

@@ -1,11 +1,11 @@
 /*
  * client.c
- *		The loop that every client in C is measured by.
+ *		The measuring loop of every client in C.
  *
- * Timed: all executions asked for, with connecting where it is asked for each
- * time, reading every cell, and printing it where that is asked for.  Not
- * timed: the program's start, warm-up, and one more execution at the end whose
- * rows are checked, since a checksum costs as much as many a driver.
+ * Timed: the requested executions, with connecting if each has its own
+ * connection, reading every cell, and printing it if requested.  Not timed:
+ * the program's start, warm-up, and one more execution at the end whose rows
+ * are checked, since a checksum may cost as much as a driver.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,8 +19,8 @@
 #define OUTPUT_BUFFER	(1024 * 1024)
 
 /*
- * What the executions of one kind have taken together, in nanoseconds, and the
- * time from which on no further one begins.
+ * The total times of the executions of one kind, in nanoseconds, and the time
+ * from which on no further one begins.
  */
 typedef struct Times
 {
@@ -60,7 +60,7 @@ execution_all_rows(Execution *execution)
 		execution->first_row_ns = execution->all_rows_ns;
 }
 
-/* Opens a connection and adds what it took. */
+/* Opens a connection and adds its time. */
 static Session *
 client_open(const Client *client, const Request *request, Times *times)
 {
@@ -72,7 +72,7 @@ client_open(const Client *client, const Request *request, Times *times)
 	return session;
 }
 
-/* Sends some executions together, takes their rows, and adds what it took. */
+/* Sends some executions together, reads their rows, and adds their time. */
 static void
 client_execute(const Request *request, Session *session, Sink *sink,
 			   int count, Times *times)
@@ -99,7 +99,7 @@ client_is_over(const Times *times)
 }
 
 /*
- * Runs the statement so many times, or until the limit has passed, in one
+ * Runs the statement this many times, or until the limit has passed, in one
  * connection or each in its own.  Returns the last connection when it is still
  * open.
  */
@@ -125,7 +125,7 @@ client_run(const Client *client, const Request *request, Sink *sink,
 	return session;
 }
 
-/* Opens what rows are printed to, if anything. */
+/* Opens the output for rows, if any. */
 static FILE *
 client_open_output(const Request *request)
 {
@@ -142,7 +142,7 @@ client_open_output(const Request *request)
 }
 
 /*
- * Does the executions that count, and tells what they took.  Returns the last
+ * Runs the timed executions, and sets their times.  Returns the last
  * connection when it is still open.
  */
 static Session *
@@ -168,7 +168,7 @@ client_measure(const Client *client, const Request *request, Sink *sink,
 	return session;
 }
 
-/* Prints a time, or null where the method has no such part. */
+/* Prints a time, or null if the method does not have it. */
 static void
 client_print_ns(const char *name, int64_t ns, bool known)
 {
@@ -204,7 +204,7 @@ client_print(const Client *client, const Request *request, const Times *times,
 		   (double) times->executions);
 }
 
-/* Carries out what the command line asks for; returns the exit code. */
+/* Executes the command line; returns the exit code. */
 int
 client_main(const Client *client, int argc, char **argv)
 {

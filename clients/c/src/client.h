@@ -1,10 +1,10 @@
 /*
  * client.h
- *		What a client in C brings, and the loop that measures it.
+ *		The interface between a client in C and its measuring loop.
  *
  * A client fills in a Client and calls client_main().  Its methods tell the
- * Execution when they send, when the first row is there and when all are, and
- * hand every cell to its sink.
+ * Execution when they send, when the first row has arrived and when all have,
+ * and pass every cell to its sink.
  */
 #ifndef CLIENT_H
 #define CLIENT_H

@@ -11,7 +11,7 @@
 #define NS_PER_S	INT64_C(1000000000)
 #define NS_PER_US	INT64_C(1000)
 
-/* Returns what one of the system's clocks says, in nanoseconds. */
+/* Returns the time of one of the system's clocks, in nanoseconds. */
 static inline int64_t
 clock_read_ns(clockid_t clock)
 {

@@ -1,7 +1,7 @@
 /*
  * fail.c
- *		A client's one way to give up: a line on standard error, nothing on
- *		standard output, and an exit code that says whose fault it was.
+ *		Ends a client on an error: a line on standard error, nothing on
+ *		standard output, and an exit code for the kind of error.
  */
 #include <errno.h>
 #include <stdarg.h>

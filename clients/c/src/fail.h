@@ -1,6 +1,6 @@
 /*
  * fail.h
- *		A client's exit codes, and the way to leave with one.
+ *		A client's exit codes.
  */
 #ifndef FAIL_H
 #define FAIL_H
@@ -10,7 +10,7 @@
 typedef enum ExitCode
 {
 	EXIT_CODE_OK = 0,
-	EXIT_CODE_FAILURE = 1,		/* the database, or what it said */
+	EXIT_CODE_FAILURE = 1,		/* the database, or an error of it */
 	EXIT_CODE_USAGE = 2,		/* an option is missing or bad */
 	EXIT_CODE_UNAVAILABLE = 77	/* the driver here lacks the method */
 } ExitCode;

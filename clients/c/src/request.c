@@ -2,8 +2,8 @@
  * request.c
  *		A client's command line, as CONTRACT.md has it.
  *
- * Every complaint is one line that names the option, the value and what to
- * give instead, and exits with 2.
+ * An error is one line with the option, the value and the remedy, and exit
+ * code 2.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -46,7 +46,7 @@ request_find_method(const Client *client, const char *name, char letter)
 		 letter);
 }
 
-/* Prints the text that was asked for and exits. */
+/* Prints the requested text and exits. */
 static noreturn void
 request_help(const Client *client)
 {
@@ -60,7 +60,7 @@ request_help(const Client *client)
 	exit(fflush(stdout) == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE);
 }
 
-/* Takes one option of the command line. */
+/* Handles one option of the command line. */
 static void
 request_take(Request *request, const Client *client, int letter,
 			 const char *value, bool *print)

@@ -1,6 +1,6 @@
 /*
  * server_file.c
- *		The half of server-side COPY that the client does: reading the file.
+ *		The client's part of server-side COPY: reading the file.
  *
  * The server has written the rows to the path that the command line names, as
  * COPY's text.  For clients on the server's own machine, with the rights to
@@ -24,7 +24,7 @@ server_file_path(const Request *request)
 	return request->server_file;
 }
 
-/* Takes the rows that the server has written. */
+/* Reads the rows that the server has written. */
 void
 server_file_read(Execution *execution)
 {

@@ -1,10 +1,10 @@
 /*
  * sink.c
- *		What becomes of the cells of a result.
+ *		Reads, prints or checks the cells of a result.
  *
- * The text of a row is what COPY would write of it: cells separated by tabs,
- * "\N" for null, a line feed at the end.  Nothing is escaped: the statements
- * that clients are measured with have no such values.
+ * The text of a row is that of COPY: cells separated by tabs, "\N" for null,
+ * a line feed at the end.  Nothing is escaped: the statements that clients
+ * are measured with have no such values.
  *
  * The checksum is the sum of the rows' CRC-32 (the polynomial of Ethernet and
  * zlib) modulo 2^32: a scan may return rows in any order.
@@ -51,7 +51,7 @@ sink_put(Sink *sink, const char *bytes, size_t length)
 	sink->bytes += length;
 }
 
-/* Takes a cell where its text is wanted; a NULL pointer is a null value. */
+/* Handles a cell whose text is needed; a NULL pointer is a null value. */
 void
 sink_put_cell(Sink *sink, const char *value, size_t length)
 {
@@ -77,8 +77,8 @@ sink_end_row(Sink *sink)
 }
 
 /*
- * Takes a whole row in COPY's text form, its line feed included.  To read its
- * cells is to find where each one ends.
+ * Handles a whole row in COPY's text format, its line feed included.  Reading
+ * its cells means finding the end of each.
  */
 void
 sink_put_line(Sink *sink, const char *line, size_t length)

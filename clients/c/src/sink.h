@@ -2,8 +2,8 @@
  * sink.h
  *		Where the cells of a result go: read, printed, or checked.
  *
- * A client hands over each row cell by cell, or as a line of COPY's text form.
- * What becomes of it depends on the execution, not on the client.
+ * A client passes each row cell by cell, or as a line of COPY's text format.
+ * The execution, not the client, determines what is done with it.
  */
 #ifndef SINK_H
 #define SINK_H
@@ -36,7 +36,7 @@ extern void sink_put_cell(Sink *sink, const char *value, size_t length);
 extern void sink_put_line(Sink *sink, const char *line, size_t length);
 extern void sink_end_row(Sink *sink);
 
-/* Whether cells must come in text form, and not as they travelled. */
+/* Are cells needed as text, not in the form received? */
 static inline bool
 sink_wants_text(const Sink *sink)
 {

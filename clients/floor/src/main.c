@@ -1,16 +1,16 @@
 /*
  * main.c
- *		floortest: what no driver can beat.
+ *		floortest: a lower bound for the time of all drivers.
  *
- * libpq connects; from there on only bytes travel.  The statement is parsed
- * once a connection; each execution sends the same ready-made bytes (Bind,
- * Execute, Sync) with one system call, and the answer is drained: of every
- * message only type and length are looked at, to count rows and their bytes
- * and to find the end.  No cell is looked at, let alone copied.
+ * libpq connects; then only bytes are sent and received.  The statement is
+ * parsed once a connection; each execution sends the same prepared bytes
+ * (Bind, Execute, Sync) with one system call, and drains the answer: of every
+ * message only type and length are read, to count rows and their bytes and to
+ * find the end.  No cell is read or copied.
  *
- * In the checked execution, and where rows are printed, cells are taken apart.
+ * In the checked execution, and if rows are printed, cells are decoded.
  *
- * Not over TLS: libpq keeps that to itself.
+ * Not over TLS: libpq does not expose it.
  */
 #include <libpq-fe.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /*
  * wire.c
- *		The few messages of the protocol that an execution takes.
+ *		The messages of the protocol that an execution needs.
  *
- * A message is a byte that tells its type, four bytes that tell its length
- * (which counts itself, not the type) and the rest:
+ * A message is a byte with its type, four bytes with its length (which counts
+ * itself, not the type) and the body:
  *
  *		'D' | length | column count (2) | { length (4) | bytes } ...
  */
@@ -42,7 +42,7 @@ wire_begin(Wire *wire, int socket)
 			 strerror(errno));
 }
 
-/* Gives the memory back; the socket is left alone. */
+/* Frees the memory; the socket stays open. */
 void
 wire_end(Wire *wire)
 {
@@ -50,7 +50,7 @@ wire_end(Wire *wire)
 	free(wire->output);
 }
 
-/* Adds bytes to what waits to be sent. */
+/* Adds bytes to the output buffer. */
 static void
 wire_add(Wire *wire, const void *bytes, size_t length)
 {
@@ -65,7 +65,7 @@ wire_add(Wire *wire, const void *bytes, size_t length)
 	wire->output_length += length;
 }
 
-/* Adds a message to what waits to be sent. */
+/* Adds a message to the output buffer. */
 static void
 wire_add_message(Wire *wire, char type, const void *body, size_t length)
 {
@@ -103,7 +103,7 @@ wire_add_execute(Wire *wire)
 	wire_add_message(wire, 'S', nothing, 0);
 }
 
-/* Sends what waits. */
+/* Sends the output buffer. */
 void
 wire_send(Wire *wire)
 {
@@ -122,7 +122,7 @@ wire_send(Wire *wire)
 	wire->output_length = 0;
 }
 
-/* Reads until at least so many bytes are there, moving what is left of old. */
+/* Reads until at least this many bytes are buffered, moving unread ones. */
 static void
 wire_need(Wire *wire, size_t length)
 {
@@ -164,7 +164,7 @@ wire_int32(const char *at)
 	return (int32_t) ntohl(number);
 }
 
-/* Hands the cells of a row, the body of a DataRow, to the sink. */
+/* Passes the cells of a row, the body of a DataRow, to the sink. */
 static void
 wire_take_row(const char *body, Sink *sink)
 {
@@ -198,7 +198,7 @@ wire_fail(const char *field)
 	fail(EXIT_CODE_FAILURE, "the statement failed");
 }
 
-/* Takes the answer to the end, counting its rows. */
+/* Reads the answer to its end, counting its rows. */
 void
 wire_drain(Wire *wire, Execution *execution)
 {

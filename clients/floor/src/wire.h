@@ -1,6 +1,6 @@
 /*
  * wire.h
- *		The few messages of the protocol that an execution takes.
+ *		The messages of the protocol that an execution needs.
  */
 #ifndef WIRE_H
 #define WIRE_H
@@ -18,7 +18,7 @@ typedef struct Wire
 	size_t		output_room;
 	char	   *input;			/* room for input_room bytes */
 	size_t		input_room;
-	size_t		input_begin;	/* what is read and not taken begins here */
+	size_t		input_begin;	/* unread bytes begin here */
 	size_t		input_end;
 } Wire;
 

@@ -1,7 +1,7 @@
 /*
  * copy.c
- *		The methods that let COPY send the rows of the statement: as text, in
- *		binary form, or into a file that the server writes and we read.
+ *		The methods that fetch the rows of the statement by COPY: as text, in
+ *		binary format, or through a file that the server writes and we read.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "methods.h"
 #include "server_file.h"
 
-/* What stands before the first row in COPY's binary form. */
+/* The header of COPY's binary format. */
 #define BINARY_SIGNATURE	11
 #define BINARY_FIXED_HEADER (BINARY_SIGNATURE + 4 + 4)
 
@@ -30,7 +30,7 @@ copy_statement(char **kept, const char *sql, const char *target)
 	return *kept;
 }
 
-/* Begins to copy out. */
+/* Starts COPY TO STDOUT. */
 static void
 copy_begin(Session *session, Execution *execution, const char *statement)
 {
@@ -42,7 +42,7 @@ copy_begin(Session *session, Execution *execution, const char *statement)
 	PQclear(result);
 }
 
-/* Ends a copy whose data have all been taken. */
+/* Ends a COPY whose data have all been read. */
 static void
 copy_end(Session *session, Execution *execution, int status)
 {
@@ -57,7 +57,7 @@ copy_end(Session *session, Execution *execution, int status)
 	execution_all_rows(execution);
 }
 
-/* COPY's text form: each piece that libpq gives is a row. */
+/* COPY's text format: each buffer of libpq is a row. */
 void
 method_copy(Session *session, Execution *execution)
 {
@@ -97,8 +97,8 @@ copy_int32(const char *at)
 }
 
 /*
- * Takes a row of COPY's binary form: a count of columns, then of each its
- * length and its bytes.  The description may be NULL when nobody needs text.
+ * Handles a row of COPY's binary format: a count of columns, then the length
+ * and bytes of each.  The description may be NULL if no text is needed.
  */
 static void
 copy_take_binary(Sink *sink, const char *at, const PGresult *description)
@@ -127,7 +127,7 @@ copy_take_binary(Sink *sink, const char *at, const PGresult *description)
 	sink_end_row(sink);
 }
 
-/* COPY's binary form; the header comes in one piece with the first row. */
+/* COPY's binary format; the header is in one buffer with the first row. */
 void
 method_copy_binary(Session *session, Execution *execution)
 {

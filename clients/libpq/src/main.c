@@ -1,9 +1,9 @@
 /*
  * main.c
- *		libpqtest: measures libpq's ways to get at the rows of a statement.
+ *		libpqtest: measures libpq's methods to fetch the rows of a statement.
  *
  * The loop, the command line and the figures are those of every client in C
- * (../c); here is what libpq is asked for.
+ * (../c); the use of libpq is here.
  */
 #include <stdio.h>
 
@@ -12,7 +12,7 @@
 /* Executions that the pipeline method sends together. */
 #define PIPELINE_BATCH	100
 
-/* Returns libpq's version as a person writes it; the text is static. */
+/* Returns libpq's version as x.y; the text is static. */
 static const char *
 main_libpq_version(void)
 {

@@ -1,7 +1,7 @@
 /*
  * methods.c
- *		The methods that give results: whole, row by row, in chunks, in binary
- *		form, prepared, in a pipeline.
+ *		The methods that fetch results: whole, row by row, in chunks, in
+ *		binary format, prepared, in a pipeline.
  */
 #include "fail.h"
 #include "methods.h"
@@ -9,7 +9,7 @@
 /* Rows a chunk, where libpq has chunks. */
 #define CHUNK_ROWS		1000
 
-/* Takes a whole result when it is there, and frees it. */
+/* Reads a whole result, and frees it. */
 static void
 method_take_result(Session *session, Execution *execution, PGresult *result)
 {
@@ -49,7 +49,10 @@ method_prepared(Session *session, Execution *execution)
 									  NULL, NULL, 0));
 }
 
-/* Takes the results of a statement one after the other, each freed at once. */
+/*
+ * Reads the results of a statement one after the other, and frees each at
+ * once.
+ */
 static void
 method_take_stream(Session *session, Execution *execution,
 				   ExecStatusType partial)
@@ -97,10 +100,7 @@ method_chunked(Session *session, Execution *execution)
 #endif
 }
 
-/*
- * Several executions sent without waiting, each with its own Sync as if it
- * stood alone.
- */
+/* Several executions sent without waiting, each with its own Sync. */
 void
 method_pipeline(Session *session, Execution *execution)
 {

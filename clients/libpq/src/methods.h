@@ -1,6 +1,6 @@
 /*
  * methods.h
- *		libpq's ways to get at the rows of a statement.
+ *		libpq's methods to fetch the rows of a statement.
  */
 #ifndef METHODS_H
 #define METHODS_H

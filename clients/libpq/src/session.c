@@ -1,7 +1,7 @@
 /*
  * session.c
- *		One libpq connection, and what its methods share: errors, preparing,
- *		and bringing cells to the sink.
+ *		One libpq connection, with code that the methods share: errors,
+ *		preparing, and passing cells to the sink.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -12,18 +12,18 @@
 #include "fail.h"
 #include "session.h"
 
-/* The built-in types whose binary form differs from their text. */
+/* The built-in types whose binary format differs from their text. */
 #define INT8_OID		20
 #define INT4_OID		23
 
-/* Ends the program with what libpq last said about the connection. */
+/* Ends the program with libpq's last error on the connection. */
 noreturn void
 session_fail(Session *session)
 {
 	fail(EXIT_CODE_FAILURE, "%s", PQerrorMessage(session->conn));
 }
 
-/* Ends the program unless a result is what it must be. */
+/* Ends the program unless a result has the expected status. */
 void
 session_require(Session *session, PGresult *result, ExecStatusType status)
 {
@@ -74,7 +74,7 @@ session_prepare(Session *session, const char *sql)
 	session->prepared = true;
 }
 
-/* Returns the statement's columns, asking once a connection. */
+/* Returns the statement's columns, described once a connection. */
 const PGresult *
 session_describe(Session *session, const char *sql)
 {
@@ -87,7 +87,7 @@ session_describe(Session *session, const char *sql)
 	return session->described;
 }
 
-/* Brings a cell that came in binary form to the sink as text. */
+/* Passes a cell in binary format to the sink as text. */
 void
 session_take_binary(Sink *sink, Oid type, const char *value, int length)
 {
@@ -113,7 +113,7 @@ session_take_binary(Sink *sink, Oid type, const char *value, int length)
 	sink_cell(sink, text, (size_t) length);
 }
 
-/* Brings the rows of a result to the sink, and reads every cell of them. */
+/* Passes the rows of a result to the sink, reading every cell. */
 void
 session_take_rows(Sink *sink, const PGresult *result)
 {

@@ -1,6 +1,6 @@
 /*
  * session.h
- *		One libpq connection, and what its methods share.
+ *		One libpq connection, with code that the methods share.
  */
 #ifndef SESSION_H
 #define SESSION_H

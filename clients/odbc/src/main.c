@@ -1,10 +1,10 @@
 /*
  * main.c
- *		odbctest: measures psqlODBC's ways to get at the rows of a statement,
- *		through the driver manager unixODBC.
+ *		odbctest: measures psqlODBC's methods to fetch the rows of a
+ *		statement, through the driver manager unixODBC.
  *
  * The loop, the command line and the figures are those of every client in C
- * (../c); here is what ODBC is asked for.
+ * (../c); the use of ODBC is here.
  */
 #include "methods.h"
 

@@ -3,8 +3,8 @@
  *		The methods: a cell at a time, arrays of bound columns, a cursor,
  *		prepared, a file that the server writes.
  *
- * psqlODBC holds the whole result when the statement has been executed, in
- * records of its own, unless it is told to declare a cursor.
+ * psqlODBC holds the whole result after the statement has been executed, in
+ * its own format, unless it declares a cursor.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "methods.h"
 #include "server_file.h"
 
-/* The longest text that a bound array has room for, with its final zero. */
+/* The longest text that fits into a bound array, with its final zero. */
 #define BOUND_TEXT		2048
 
 /* A SQLGetData buffer to begin with. */
@@ -68,7 +68,7 @@ method_width(SQLSMALLINT type)
 	}
 }
 
-/* Asks for one cell, for as much of it as there is room at first. */
+/* Reads one cell, up to the present size of the buffer. */
 static void
 method_take_cell(Session *session, Sink *sink, int column, SQLSMALLINT type)
 {
@@ -98,7 +98,7 @@ method_take_cell(Session *session, Sink *sink, int column, SQLSMALLINT type)
 	}
 }
 
-/* Takes the rows of the executed statement a cell at a time. */
+/* Reads the rows of the executed statement cell by cell. */
 static void
 method_take_rows(Session *session, Execution *execution)
 {
@@ -163,7 +163,7 @@ method_cursor(Session *session, Execution *execution)
 	execution_all_rows(execution);
 }
 
-/* Sets and binds columns to the arrays that the buffer has room for. */
+/* Binds columns to arrays in the buffer. */
 static void
 method_bind(Session *session, BoundColumn *columns, int column_count)
 {
@@ -187,7 +187,7 @@ method_bind(Session *session, BoundColumn *columns, int column_count)
 	}
 }
 
-/* Reads the cells of the rows that one fetch has brought. */
+/* Reads the cells of the rows of one fetch. */
 static void
 method_take_bound(Sink *sink, const BoundColumn *columns, int column_count,
 				  SQLULEN row_count)

@@ -1,6 +1,6 @@
 /*
  * methods.h
- *		ODBC's ways to get at the rows of a statement.
+ *		ODBC's methods to fetch the rows of a statement.
  */
 #ifndef METHODS_H
 #define METHODS_H

@@ -15,10 +15,10 @@
 #define CONNINFO_MAX	4096
 #define MESSAGE_MAX		1024
 
-/* What the driver has said of itself, since the last connection. */
+/* The driver's name and version, of the last connection. */
 static char driver_version[64] = "unknown";
 
-/* Ends the program with what ODBC says of a handle. */
+/* Ends the program with ODBC's diagnostics of a handle. */
 static noreturn void
 session_fail(SQLSMALLINT type, SQLHANDLE handle)
 {
@@ -33,7 +33,7 @@ session_fail(SQLSMALLINT type, SQLHANDLE handle)
 	fail(EXIT_CODE_FAILURE, "%s", (const char *) message);
 }
 
-/* Ends the program unless a connection could be asked something. */
+/* Ends the program unless a call on a connection succeeded. */
 static void
 session_require(Session *session, SQLRETURN result)
 {
@@ -41,10 +41,7 @@ session_require(Session *session, SQLRETURN result)
 		session_fail(SQL_HANDLE_DBC, session->connection);
 }
 
-/*
- * Whether the statement gave something: false at its end.  Ends the program
- * where it failed.
- */
+/* False at the end of the statement's data.  Ends the program on an error. */
 bool
 session_succeeded(Session *session, SQLRETURN result)
 {
@@ -108,7 +105,7 @@ session_driver_version(void)
 	return driver_version;
 }
 
-/* Makes the buffer at least so long; keeps what is in it. */
+/* Enlarges the buffer to at least this size; keeps its content. */
 void
 session_reserve(Session *session, size_t size)
 {
@@ -120,7 +117,7 @@ session_reserve(Session *session, size_t size)
 	session->buffer_size = size;
 }
 
-/* Fills in the types of the result's columns; returns how many there are. */
+/* Sets the types of the result's columns; returns their number. */
 int
 session_columns(Session *session, SQLSMALLINT *types)
 {

@@ -1,6 +1,7 @@
 /*
  * session.h
- *		One ODBC connection with its statement, and what the methods share.
+ *		One ODBC connection with its statement, with code that the methods
+ *		share.
  */
 #ifndef SESSION_H
 #define SESSION_H

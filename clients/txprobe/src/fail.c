@@ -1,10 +1,9 @@
 /*
  * fail.c
- *		The probe's one way to give up.
+ *		Ends the probe on an error.
  *
- * A figure from a run in which something went wrong must not exist, so the
- * first thing that does ends the program: one message on standard error,
- * nothing on standard output.
+ * A run with an error must not give a figure, so the first error ends the
+ * program: one message on standard error, nothing on standard output.
  */
 #include <pthread.h>
 #include <stdarg.h>
@@ -14,8 +13,8 @@
 #include "fail.h"
 
 /*
- * Prints one line on standard error and exits with the code.  When several
- * clients fail together, for a server that went away, only the first speaks.
+ * Prints one line on standard error and exits with the code.  If several
+ * clients fail together, as when the server ends, only the first prints.
  */
 void
 fail(ExitCode code, const char *format,...)

@@ -1,6 +1,6 @@
 /*
  * fail.h
- *		The probe's exit codes, and the way to leave with one.
+ *		The probe's exit codes.
  */
 #ifndef FAIL_H
 #define FAIL_H
@@ -10,7 +10,8 @@
 typedef enum ExitCode
 {
 	EXIT_CODE_OK = 0,
-	EXIT_CODE_FAILURE = 1,		/* the database or the link, or what it said */
+	EXIT_CODE_FAILURE = 1,		/* the database or the link, or an error of
+								 * them */
 	EXIT_CODE_USAGE = 2			/* an option is missing or bad */
 } ExitCode;
 

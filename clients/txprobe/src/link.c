@@ -2,9 +2,9 @@
  * link.c
  *		The totals of a tollfree-link, read from its control socket.
  *
- * They are the totals of all connections, so that the link may stand behind
- * the server that the probe talks to, where a foreign data wrapper connects;
- * nothing else may use it meanwhile.
+ * They are the totals of all connections, so the link may be between the
+ * probe's server and the remote server of a foreign data wrapper; nothing
+ * else may use it meanwhile.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -54,7 +54,7 @@ link_member(const char *reply, const char *name)
 	return strtoull(member + strlen(name), NULL, 10);
 }
 
-/* Returns the link's totals of now, or exits. */
+/* Returns the link's present totals, or exits. */
 LinkTotals
 link_read(int fd)
 {

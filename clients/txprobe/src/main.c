@@ -3,9 +3,8 @@
  *		txprobe: runs pgbench's transactions, checks every answer, and keeps
  *		every latency.
  *
- * pgbench discards what it reads, and its log of latencies has recorded 0 us
- * for transactions that took longer; a lab that compares servers by them can
- * afford neither.
+ * pgbench discards the rows it reads, and its log of latencies has recorded 0
+ * us for transactions that took longer.
  *
  *		options					what was asked for
  *		probe -> session		phases and clients; one connection
@@ -23,7 +22,7 @@
 
 #define NS_PER_US		1000.0
 
-/* Prints what was run and how fast it was, leaving the object open. */
+/* Prints the run's parameters and throughput, leaving the object open. */
 static void
 main_print_run(const ProbeOptions *options, const ProbeResult *result)
 {
@@ -49,7 +48,7 @@ main_print_latency(const char *name, double ns)
 	printf(", \"latency_%s_us\": %.3f", name, ns / NS_PER_US);
 }
 
-/* Prints the members that tell the latencies. */
+/* Prints the members with the latencies. */
 static void
 main_print_latencies(const Samples *latencies)
 {
@@ -71,7 +70,7 @@ main_print_latencies(const Samples *latencies)
 												 percentiles[i].per_mille));
 }
 
-/* Prints the members that the link's totals give. */
+/* Prints the members with the link's totals. */
 static void
 main_print_link(const LinkTotals *totals, size_t transactions)
 {

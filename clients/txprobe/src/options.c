@@ -2,8 +2,8 @@
  * options.c
  *		The probe's command line.
  *
- * Every complaint is one line that names the option, the value and what to
- * give instead, and exits with 2.
+ * An error is one line with the option, the value and the remedy, and exit
+ * code 2.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -41,7 +41,7 @@ static const char usage_text[] =
 "\n"
 "Exit codes: 0 measured, 1 failure (nothing was printed), 2 bad option.\n";
 
-/* Prints a text that was asked for and exits. */
+/* Prints the requested text and exits. */
 static noreturn void
 options_answer(const char *text)
 {
@@ -94,7 +94,7 @@ options_parse_protocol(const char *value)
 		 value);
 }
 
-/* Checks what no single option can tell. */
+/* Checks combinations of options. */
 static void
 options_check(const ProbeOptions *options)
 {
@@ -115,7 +115,7 @@ options_check(const ProbeOptions *options)
 			 "--control counts the first transaction by itself: give --warmup 1 or more");
 }
 
-/* Takes one option of the command line. */
+/* Handles one option of the command line. */
 static void
 options_take(ProbeOptions *options, int letter, const char *value)
 {

@@ -1,6 +1,6 @@
 /*
  * probe.c
- *		A run of the probe: its phases and what they gave.
+ *		A run of the probe: its phases and their results.
  *
  *		connect -> first transaction -> rest of the warm-up -> measured
  *
@@ -8,9 +8,9 @@
  * has.  A latency is taken just around the transaction: drawing its values
  * and keeping the latency lie outside.
  *
- * With a link, its totals are read between the phases.  A phase has awaited
+ * With a link, its totals are read between the phases.  A phase has received
  * all its answers by then, and the link counts a byte before it passes it on,
- * so nothing that was awaited is missed.
+ * so every awaited byte is counted.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -119,7 +119,7 @@ probe_read_link(ProbeResult *result, ProbeReading reading, int link)
 		result->totals[reading] = link_read(link);
 }
 
-/* Adds up the clients' share of the measured phase, and lets them go. */
+/* Adds up the clients' share of the measured phase, and disconnects them. */
 static void
 probe_collect(ProbeResult *result, ProbeClient *clients, int count)
 {
@@ -135,7 +135,7 @@ probe_collect(ProbeResult *result, ProbeClient *clients, int count)
 	samples_sort(&result->latencies);
 }
 
-/* Forgets what the sessions counted during the warm-up. */
+/* Resets the sessions' counters after the warm-up. */
 static void
 probe_forget_warmup(ProbeClient *clients, int count)
 {

@@ -1,6 +1,6 @@
 /*
  * probe.h
- *		A run of the probe: its phases and what they gave.
+ *		A run of the probe: its phases and their results.
  */
 #ifndef PROBE_H
 #define PROBE_H
@@ -20,7 +20,7 @@ typedef enum ProbeReading
 	READING_COUNT
 } ProbeReading;
 
-/* What is told of a run. */
+/* The results of a run. */
 typedef struct ProbeResult
 {
 	Samples		latencies;		/* of all clients, sorted */

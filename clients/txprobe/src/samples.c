@@ -1,6 +1,6 @@
 /*
  * samples.c
- *		Raw latencies, and what is told of them.
+ *		Raw latencies and their statistics.
  *
  * Every latency is kept, so that a percentile is one of them and not an
  * estimate.  The memory is 8 bytes a transaction.
@@ -14,7 +14,7 @@
 
 #define SAMPLES_CAPACITY_FIRST	1024
 
-/* Makes room for so many more, or ends the program. */
+/* Makes room for this many more, or ends the program. */
 static void
 samples_reserve(Samples *samples, size_t more)
 {
@@ -103,9 +103,8 @@ samples_stddev_ns(const Samples *samples)
 }
 
 /*
- * Returns the smallest latency that so many thousandths of all do not exceed
- * (the nearest-rank percentile); 0 gives the minimum.  The latencies must be
- * sorted and at least one.
+ * Returns the nearest-rank percentile, given in thousandths; 0 gives the
+ * minimum.  The latencies must be sorted and at least one.
  */
 int64_t
 samples_percentile_ns(const Samples *samples, int per_mille)

@@ -1,6 +1,6 @@
 /*
  * samples.h
- *		Raw latencies, and what is told of them.
+ *		Raw latencies and their statistics.
  */
 #ifndef SAMPLES_H
 #define SAMPLES_H

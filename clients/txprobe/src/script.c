@@ -3,11 +3,10 @@
  *		The transactions that the probe knows, as tables.
  *
  * "ro" and "rw" are pgbench's built-in select-only and tpcb-like: the same
- * statements and the same ranges, so that figures can be laid side by side.
- * "ping" is an empty query, the least that a round trip can carry.
+ * statements and the same ranges, so that figures can be compared.  "ping" is
+ * an empty query, the smallest round trip.
  *
- * How a statement travels (the protocol) and what becomes of its answer is
- * session.c's business.
+ * session.c sends the statements and checks their answers.
  */
 #include <stdio.h>
 #include <string.h>

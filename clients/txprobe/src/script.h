@@ -34,7 +34,7 @@ typedef struct ScriptStatement
 	const char *text;			/* $1 is parameters[0], and so on */
 	int			parameter_count;
 	ScriptVariable parameters[SCRIPT_PARAMETERS];
-	const char *tag;			/* what the server must say; NULL if nothing */
+	const char *tag;			/* expected command tag; NULL if any */
 	bool		reads_integer;	/* returns exactly one, not null */
 } ScriptStatement;
 

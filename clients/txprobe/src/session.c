@@ -2,15 +2,15 @@
  * session.c
  *		One connection, and transactions run and checked on it.
  *
- * Each statement is sent and its answer awaited before the next one goes out,
+ * Each statement is sent and its answer awaited before the next one is sent,
  * through libpq's blocking calls, as most programs do.  Every answer is
- * checked: a fast wrong answer must not become a figure.
+ * checked.
  *
- * A transaction that fails to serialize or is chosen as a deadlock's victim is
- * rolled back and run again with the same values, within the caller's timing.
- * Any other surprise ends the program.
+ * A transaction that fails to serialize or is a deadlock's victim is rolled
+ * back and retried with the same values, within the caller's timing.  Any
+ * other error ends the program.
  *
- * The session does not take times; probe.c does.
+ * Times are taken in probe.c.
  */
 #include <errno.h>
 #include <limits.h>
@@ -21,7 +21,7 @@
 #include "fail.h"
 #include "session.h"
 
-/* Above any contention worth measuring. */
+/* Limit of retries, above any contention worth measuring. */
 #define RETRIES_MAX		1000
 
 #define STATEMENT_NAME	24
@@ -47,9 +47,9 @@ session_note(void *argument, const char *message)
 }
 
 /*
- * Ends the program with what was said about a statement: by the server in the
- * result, or else by libpq.  A server that goes away between two statements
- * gives its reason in a notice.
+ * Ends the program with a statement's error: the server's in the result, or
+ * else libpq's.  A server that ends between two statements sends its reason in
+ * a notice.
  */
 static noreturn void
 session_fail(const Session *session, const char *text, const PGresult *result)
@@ -155,7 +155,7 @@ session_is_integer(const PGresult *result)
 	return errno == 0 && *end == '\0' && value >= INT_MIN && value <= INT_MAX;
 }
 
-/* Whether the server refused the statement in a way that asks for a retry. */
+/* Is the error one that can be retried? */
 static bool
 session_must_retry(const PGresult *result)
 {
@@ -166,7 +166,7 @@ session_must_retry(const PGresult *result)
 		 strcmp(state, SQLSTATE_DEADLOCK_DETECTED) == 0);
 }
 
-/* Ends the program unless the result is what the statement must give. */
+/* Ends the program unless the result is the expected one. */
 static void
 session_check(Session *session, const ScriptStatement *statement,
 			  const ScriptValues *values, PGresult *result)
@@ -195,7 +195,7 @@ session_check(Session *session, const ScriptStatement *statement,
 		 text);
 }
 
-/* Leaves a transaction that failed. */
+/* Rolls back a failed transaction. */
 static void
 session_rollback(Session *session)
 {
@@ -209,7 +209,7 @@ session_rollback(Session *session)
 	PQclear(result);
 }
 
-/* Runs the script once.  Returns whether it need not be run again. */
+/* Runs the script once.  Returns false if it has to be retried. */
 static bool
 session_attempt(Session *session, const ScriptValues *values)
 {
@@ -236,7 +236,7 @@ session_attempt(Session *session, const ScriptValues *values)
 
 /*
  * Runs one transaction until it has succeeded, or ends the program.  The first
- * one also prepares the statements, when the protocol asks for that.
+ * one also prepares the statements, if the protocol requires it.
  */
 void
 session_run(Session *session, const ScriptValues *values)

@@ -1,6 +1,6 @@
 /*
  * compat.h
- *	  What differs between the supported major versions, 15 to 19.
+ *	  Differences between the supported major versions, 15 to 19.
  */
 #ifndef TOLLFREE_LAB_COMPAT_H
 #define TOLLFREE_LAB_COMPAT_H

@@ -2,14 +2,14 @@
  * output.c
  *	  Keeps the first or the last bytes of a stream and makes a text of them.
  *
- * Memory is bounded by the limit given to output_init; it grows towards it
- * as bytes come.  It belongs to the memory context of output_init.
+ * Memory is bounded by the limit given to output_init; it grows up to it as
+ * bytes arrive.  It belongs to the memory context of output_init.
  *
  * A command may write anything, so the text is made valid in the database
  * encoding: each byte that is not part of a valid character, and each NUL,
  * becomes '?'.  A character that the limit has cut in two is dropped.
  *
- * Reading the stream is process.c's.
+ * process.c reads the stream.
  */
 #include "postgres.h"
 
@@ -45,7 +45,7 @@ output_enlarge(Output *output, int needed)
 	output->data = repalloc(output->data, output->allocated);
 }
 
-/* Lets a full ring swallow "bytes"; only the last "limit" of them matter. */
+/* Adds "bytes" to a full ring; only the last "limit" of them matter. */
 static void
 output_wrap(Output *output, const char *bytes, int length)
 {
@@ -78,7 +78,7 @@ output_append(Output *output, const char *bytes, int length)
 	output->total += length;
 }
 
-/* Has some of the stream been left out? */
+/* Has some of the stream been dropped? */
 bool
 output_truncated(const Output *output)
 {
@@ -86,8 +86,8 @@ output_truncated(const Output *output)
 }
 
 /*
- * How many bytes at the start are the rest of a character cut in two.  Only
- * UTF-8 tells these from the first byte of a character.
+ * The number of bytes at the start that are the end of a character cut in two.
+ * Only UTF-8 tells these from the first byte of a character.
  */
 static int
 count_cut_start(const char *bytes, int length)
@@ -119,7 +119,7 @@ is_cut_end(const char *bytes, int length)
 	return true;
 }
 
-/* Makes the bytes valid, in place, and returns how many of them are left. */
+/* Makes the bytes valid, in place, and returns their new number. */
 static int
 make_valid(char *bytes, int length, bool cut_end)
 {
@@ -137,7 +137,7 @@ make_valid(char *bytes, int length, bool cut_end)
 	}
 }
 
-/* What was kept, as a valid text in the current memory context. */
+/* The kept bytes, as a valid text in the current memory context. */
 text *
 output_text(const Output *output)
 {

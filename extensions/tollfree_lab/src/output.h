@@ -1,6 +1,6 @@
 /*
  * output.h
- *	  What is kept of one output stream of a command.
+ *	  The kept bytes of one output stream of a command.
  */
 #ifndef TOLLFREE_LAB_OUTPUT_H
 #define TOLLFREE_LAB_OUTPUT_H

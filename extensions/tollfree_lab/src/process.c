@@ -1,21 +1,22 @@
 /*
  * process.c
- *	  Starts a runner, waits for its report, reads what the command writes.
+ *	  Starts a runner, waits for its report, reads the command's output.
  *
  * posix_spawn starts the runner: no code of ours runs in a forked copy of the
  * backend.  The runner has a session of its own, so that the signals which
  * the postmaster sends to the backend's process group do not reach it.
  *
  * A Process owns its descriptors, its wait event set and the runner.  All are
- * given back by process_end, whatever happens, since its caller puts the rest
- * inside PG_ENSURE_ERROR_CLEANUP: PG_CATCH covers ERROR and thus cancel and
- * statement_timeout; before_shmem_exit covers FATAL, which does not unwind the
- * stack, and thus pg_terminate_backend, fast shutdown and the postmaster's
- * death.  A resource owner would do for the first alone.  A backend that
- * ends with no cleanup at all (SIGKILL, SIGQUIT) closes its socket, and the
- * runner does the rest.
+ * released by process_end, whatever happens, since its caller uses
+ * PG_ENSURE_ERROR_CLEANUP: PG_CATCH covers ERROR and thus cancel and
+ * statement_timeout; before_shmem_exit covers FATAL, which does not unwind
+ * the stack, and thus pg_terminate_backend, fast shutdown and the
+ * postmaster's death.  A resource owner would cover only the first.  A
+ * backend that ends without cleanup (SIGKILL, SIGQUIT) closes its socket, and
+ * the runner ends the command.
  *
- * Killing the command is the runner's, as are its times and its time limit.
+ * The runner kills the command, measures its times and enforces its time
+ * limit.
  */
 #include "postgres.h"
 
@@ -66,7 +67,7 @@ process_close(Process *process, ProcessFd which)
 	ReleaseExternalFD();
 }
 
-/* Takes two new descriptors over, or reports why there are none. */
+/* Takes over two new descriptors, or raises an ERROR. */
 static void
 process_adopt(Process *process, ProcessFd first, const int *pair, int rc)
 {
@@ -230,7 +231,7 @@ process_start(Process *process, const Command *command)
 	process_close(process, FD_CONTROL_RUNNER);
 }
 
-/* Reads all that is in a pipe now. */
+/* Reads all bytes that are in a pipe now. */
 static void
 drain(int fd, char *chunk, Output *output)
 {
@@ -247,7 +248,10 @@ drain(int fd, char *chunk, Output *output)
 				 errmsg("could not read the output of a command: %m")));
 }
 
-/* Takes the report if it has come; an ERROR if it never will. */
+/*
+ * Reads the report if it has arrived; an ERROR if the runner has ended without
+ * one.
+ */
 static bool
 receive_report(Process *process, RunReport *report)
 {
@@ -282,7 +286,7 @@ make_wait_set(const Process *process)
 	return set;
 }
 
-/* Collects output until the report is there; may be interrupted. */
+/* Collects output until the report has arrived; may be interrupted. */
 void
 process_wait(Process *process, Output *out, Output *err, RunReport *report)
 {
@@ -299,7 +303,7 @@ process_wait(Process *process, Output *out, Output *err, RunReport *report)
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 
-		/* The report first: what was written before it is then in the pipes. */
+		/* The report first: output written before it is then in the pipes. */
 		reported = receive_report(process, report);
 		drain(process->fds[FD_STDOUT], chunk, out);
 		drain(process->fds[FD_STDERR], chunk, err);
@@ -307,7 +311,7 @@ process_wait(Process *process, Output *out, Output *err, RunReport *report)
 	pfree(chunk);
 }
 
-/* Is the runner gone, or about to be, before the time is over? */
+/* Has the runner ended, or is it ending, before the time is over? */
 static bool
 runner_leaves(int control)
 {
@@ -331,9 +335,9 @@ runner_leaves(int control)
 }
 
 /*
- * Ends the run, if it has not ended, and gives everything back.  Waits for
- * the runner, and so for the last of the command's processes, but only so
- * long.  A pg_on_exit_callback: raises no ERROR, takes no interrupts.
+ * Ends the run, if it has not ended, and releases everything.  Waits for the
+ * runner, and so for the last of the command's processes, up to a limit.  A
+ * pg_on_exit_callback: raises no ERROR, takes no interrupts.
  */
 void
 process_end(int code, Datum arg)

@@ -1,6 +1,6 @@
 /*
  * process.h
- *	  The backend's hold on a runner and on what the command writes.
+ *	  A runner and the output of its command, in the backend.
  */
 #ifndef TOLLFREE_LAB_PROCESS_H
 #define TOLLFREE_LAB_PROCESS_H

@@ -1,12 +1,12 @@
 /*
  * run_command.c
- *	  lab.run_command: runs one command and returns what became of it.
+ *	  lab.run_command: runs one command and returns its outcome.
  *
  * This file checks the arguments, shapes the result and decides which
  * outcomes are errors.  A command that ran, however it ended, is a row; one
  * that could not be executed is an ERROR.  process.c runs it.
  *
- * All memory is in the context of the call and goes with it.
+ * All memory is in the context of the call.
  */
 #include "postgres.h"
 
@@ -197,7 +197,7 @@ get_byte_limit(FunctionCallInfo fcinfo, RunArgument which)
 	return limit;
 }
 
-/* Is the command to be looked up in a PATH that is not there? */
+/* Would the command be looked up in PATH, but env has none? */
 static bool
 lacks_path(const Command *command)
 {
@@ -239,7 +239,7 @@ check_outcome(const Command *command, const RunReport *report)
 				 errhint("See whether it runs as another user.")));
 }
 
-/* Runs the command; on an ERROR or a FATAL exit nothing of it is left. */
+/* Runs the command; on an ERROR or a FATAL exit no process of it survives. */
 static void
 execute(const Command *command, Output *out, Output *err, RunReport *report)
 {

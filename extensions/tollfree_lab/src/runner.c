@@ -2,9 +2,9 @@
  * runner.c
  *	  A small program that runs one command for the backend.
  *
- * It starts the command, times it, ends it, and reports what became of it;
- * runner.h has the exchange with the backend.  It is a process of its own,
- * between the backend and the command, for three reasons:
+ * It starts the command, times it, ends it, and reports its outcome; runner.h
+ * has the exchange with the backend.  It is a process of its own, between the
+ * backend and the command, for three reasons:
  *
  *	- It outlives a backend that is killed, and takes the command along.
  *	- Linux counts into a process's peak memory what it had before exec, which
@@ -77,7 +77,7 @@ clock_ns(void)
 	return now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
-/* Waits on "fds" until the deadline; a past one makes it a mere look. */
+/* Waits on "fds" until the deadline; with a past one it only polls. */
 static void
 poll_until(struct pollfd *fds, nfds_t nfds, int64_t deadline_ns)
 {
@@ -105,8 +105,8 @@ find_path(char **envp)
 }
 
 /*
- * Becomes the command; comes back only on failure, with errno set.  Unlike
- * execvp, it knows no default PATH and gives no file to a shell.
+ * Executes the command in this process; returns only on failure, with errno
+ * set.  Unlike execvp, it knows no default PATH and gives no file to a shell.
  */
 static void
 exec_command(char **argv, char **envp)
@@ -216,7 +216,7 @@ reap_children(Run *run)
 {
 	struct signalfd_siginfo ignored;
 
-	/* Before looking at the children, so that no later SIGCHLD is lost. */
+	/* Before examining the children, so that no later SIGCHLD is lost. */
 	while (read(run->signals, &ignored, sizeof(ignored)) > 0)
 		;
 	for (;;)
@@ -263,7 +263,7 @@ command_wait(Run *run, int64_t deadline_ns)
 	}
 }
 
-/* Asks the command's group to end and gives it a moment to do so. */
+/* Sends SIGTERM to the command's group and waits a moment. */
 static void
 command_terminate(Run *run)
 {
@@ -298,7 +298,7 @@ kill_children(const Run *run)
 	fclose(children);
 }
 
-/* Kills and reaps what is left, generation by generation. */
+/* Kills and reaps the remaining processes, generation by generation. */
 static void
 run_end(Run *run)
 {

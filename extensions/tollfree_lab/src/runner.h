@@ -1,6 +1,6 @@
 /*
  * runner.h
- *	  What the backend and tollfree_lab_runner say to each other.
+ *	  The interface between the backend and tollfree_lab_runner.
  *
  * The backend starts the runner as
  *
@@ -13,8 +13,8 @@
  * or shutting down its end, which the kernel does for a backend that is
  * killed, tells the runner to end the run at once.
  *
- * This file is shared with a program that knows nothing of the server, so it
- * must not depend on postgres.h.
+ * The runner is no part of the server, so this file must not depend on
+ * postgres.h.
  */
 #ifndef TOLLFREE_LAB_RUNNER_H
 #define TOLLFREE_LAB_RUNNER_H
@@ -35,7 +35,7 @@
 /* From SIGTERM to SIGKILL */
 #define RUNNER_TERM_GRACE_MS 100
 
-/* How long SIGKILL is repeated before what will not die is left alone */
+/* How long SIGKILL is repeated before surviving processes are abandoned */
 #define RUNNER_KILL_LIMIT_MS 1000
 
 typedef enum RunOutcome

@@ -84,7 +84,8 @@ enum
 /* The remote query; the table is appended as a regclass. */
 #define STATISTICS_SQL \
 	"SELECT c.relkind IN ('r', 'm') AND NOT c.relhassubclass," \
-	/* by autovacuum's default rule, including changes that this session has not reported yet; or the table was truncated or rewritten */ \
+	/* by autovacuum's default rule, with changes that this session has not
+	 * reported yet; or the table was truncated or rewritten */ \
 	" pg_catalog.pg_stat_get_mod_since_analyze(c.oid)" \
 	" + pg_catalog.pg_stat_get_xact_tuples_inserted(c.oid)" \
 	" + pg_catalog.pg_stat_get_xact_tuples_updated(c.oid)" \
