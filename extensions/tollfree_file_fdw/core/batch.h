@@ -4,28 +4,27 @@
  *
  *		RowBatch
  *		+-------+----------+---------+------------------+
- *		| nrows | ncolumns | columns | asks (a bitmap)  |
+ *		| nrows | ncolumns | columns | unresolved rows  |
  *		+-------+----------+----|----+------------------+
  *								v one per referenced column, in file order
  *		ColumnVector
- *		+------+-------------------------+-------+------+
- *		| spec | values[0..nrows)        | nulls | asks |
- *		+------+-------------------------+-------+------+
+ *		+------+-------------------------+-------+------------+
+ *		| spec | values[0..nrows)        | nulls | unresolved |
+ *		+------+-------------------------+-------+------------+
  *
  * For each row and column exactly one of these holds:
  *
  *	1. the row is in nulls: the value is null;
- *	2. the row is in asks: the value is unresolved.  core/ has not converted
- *	   it, and it may be invalid.  The caller takes the field's bytes
- *	   (filescan_field), calls PostgreSQL's input function, stores the value
- *	   and removes the row from the column's asks.  A row that is in any
- *	   column's asks is in the batch's;
+ *	2. the row is in unresolved: core/ has not converted the value, and it may
+ *	   be invalid.  The caller takes the field's bytes (filescan_field), calls
+ *	   PostgreSQL's input function, stores the value and removes the row from
+ *	   the set.  The batch's set is the union of its columns';
  *	3. neither: the value is exactly what PostgreSQL's input function gives.
  *
- * The stored value of a row in nulls or asks is zero, so it can be read.
+ * The stored value of a row in nulls or unresolved is zero, so it can be read.
  *
  * A batch and all that it points to belong to the scan and last until the next
- * call that makes one.  The caller may write to values, nulls and asks.
+ * call that makes one.  The caller may write to values, nulls and unresolved.
  */
 #ifndef CORE_BATCH_H
 #define CORE_BATCH_H
@@ -98,7 +97,7 @@ typedef struct ColumnVector
 	const ColumnSpec *spec;
 	ColumnValues values;
 	RowBitmap	nulls;
-	RowBitmap	asks;
+	RowBitmap	unresolved;
 
 	/*
 	 * Dictionary codes of texts, or NULL: a number below ncodes for each row.
@@ -113,7 +112,7 @@ typedef struct RowBatch
 	int			nrows;
 	int			ncolumns;
 	ColumnVector *columns;
-	RowBitmap	asks;			/* rows with an unresolved value in any column */
+	RowBitmap	unresolved;		/* rows with an unresolved value in any column */
 } RowBatch;
 
 static inline bool

@@ -195,7 +195,7 @@ convert_again(const Conversion *conversion, RawField raw, int row,
 	else if (!convert_decoded(conversion, raw, value, row, parse))
 	{
 		convert_zero(conversion, row);
-		bitmap_add(&conversion->vector->asks, row);
+		bitmap_add(&conversion->vector->unresolved, row);
 	}
 	return true;
 }

@@ -8,9 +8,9 @@
 #include "core/field.h"
 
 /*
- * Fills the vector, whose spec and memory are set, and which has no nulls or
- * asks yet, with its field of those records, of all if rows is NULL.  Returns
- * false when there is no memory.
+ * Fills the vector, whose spec and memory are set and whose nulls and
+ * unresolved are empty, with its field of those records, of all if rows is
+ * NULL.  Returns false when there is no memory.
  */
 extern bool convert_column(const RecordFields *records,
 						   const FieldRules *rules, Arena *arena,

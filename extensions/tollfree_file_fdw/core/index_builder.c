@@ -177,7 +177,7 @@ zone_add(Zone *zone, const ColumnVector *vector, int nrows)
 {
 	IntegerRange range = {zone->low, zone->high};
 	uint32_t	nulls = count_rows(&vector->nulls);
-	uint32_t	open = count_rows(&vector->asks);
+	uint32_t	open = count_rows(&vector->unresolved);
 	RowBitmap	without;
 
 	zone->nulls += nulls;
@@ -186,7 +186,7 @@ zone_add(Zone *zone, const ColumnVector *vector, int nrows)
 		vector->spec->type == COLUMN_UUID)
 		return;
 	for (int i = 0; i < BATCH_WORDS; i++)
-		without.words[i] = vector->nulls.words[i] | vector->asks.words[i];
+		without.words[i] = vector->nulls.words[i] | vector->unresolved.words[i];
 	add_values(&range, vector, nrows, nulls + open > 0 ? &without : NULL);
 	zone->low = range.low;
 	zone->high = range.high;

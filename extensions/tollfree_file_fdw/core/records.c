@@ -290,7 +290,7 @@ filescan_convert_column(FileScan *scan, int column, const RowBitmap *rows)
 						vector))
 		return false;
 	for (int word = 0; word < BATCH_WORDS; word++)
-		batch->asks.words[word] |= vector->asks.words[word];
+		batch->unresolved.words[word] |= vector->unresolved.words[word];
 	return true;
 }
 
@@ -306,14 +306,14 @@ filescan_convert(FileScan *scan, int nrecords)
 		scan->dialect.format == FILE_FORMAT_TEXT;
 	scan->records.nrecords = nrecords;
 	batch->nrows = nrecords;
-	bitmap_clear(&batch->asks);
+	bitmap_clear(&batch->unresolved);
 	batch->ncolumns = scan->header_due ? 0 : scan->ncolumns;
 	if (scan->header_due)
 		return SCAN_HEADER;
 	for (int i = 0; i < batch->ncolumns; i++)
 	{
 		bitmap_clear(&batch->columns[i].nulls);
-		bitmap_clear(&batch->columns[i].asks);
+		bitmap_clear(&batch->columns[i].unresolved);
 		if (!scan->specs[i].deferred && !filescan_convert_column(scan, i, NULL))
 			return SCAN_NO_MEMORY;
 	}

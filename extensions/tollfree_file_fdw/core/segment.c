@@ -560,7 +560,7 @@ void
 segment_builder_add(SegmentBuilder *builder, const ColumnVector *vector,
 					int nrows)
 {
-	if (bitmap_next(&vector->asks, 0, nrows) < nrows)
+	if (bitmap_next(&vector->unresolved, 0, nrows) < nrows)
 		builder->failed = true;
 	for (int from = 0; from < nrows && !builder->failed;)
 	{

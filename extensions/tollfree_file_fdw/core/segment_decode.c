@@ -268,7 +268,7 @@ segment_decode(const Segment *segment, uint32_t row, int nrows,
 	bool		is_decoded = false;
 
 	bitmap_clear(&vector->nulls);
-	bitmap_clear(&vector->asks);
+	bitmap_clear(&vector->unresolved);
 	vector->codes = NULL;
 	if (segment->header->type != (uint32_t) type ||
 		row >= segment->header->nrows ||

@@ -131,7 +131,7 @@ filter_compare_constant(const ColumnVector *vector, int row,
 
 /* Is it a comparison of texts for equality? */
 static inline bool
-filter_asks_equal_texts(const FilterNode *node, ColumnType type)
+filter_is_text_equality(const FilterNode *node, ColumnType type)
 {
 	return column_type_is_text(type) &&
 		(node->op == FILTER_EQ || node->op == FILTER_NE);
@@ -143,7 +143,7 @@ filter_is_related(const FilterNode *node, const RowBatch *batch, int row)
 	const ColumnVector *vector = &batch->columns[node->column];
 	const ColumnType type = vector->spec->type;
 
-	if (filter_asks_equal_texts(node, type))
+	if (filter_is_text_equality(node, type))
 		return compare_equal_texts(vector->values.texts[row],
 								   node->values[0].text,
 								   type == COLUMN_BPCHAR) ==

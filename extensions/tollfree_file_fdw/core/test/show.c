@@ -76,7 +76,7 @@ show_value(Shown *shown, FileScan *scan, const ColumnVector *vector, int row)
 {
 	if (bitmap_has(&vector->nulls, row))
 		show(shown, "NULL");
-	else if (bitmap_has(&vector->asks, row))
+	else if (bitmap_has(&vector->unresolved, row))
 	{
 		show(shown, "?");
 		show_field(shown, scan, row, vector->spec);

@@ -51,7 +51,7 @@ is_same_value(const ColumnVector *x, const ColumnVector *y, int row)
 	size_t		size = column_value_size(x->spec->type);
 
 	if (bitmap_has(&x->nulls, row) != bitmap_has(&y->nulls, row) ||
-		bitmap_has(&x->asks, row) != bitmap_has(&y->asks, row))
+		bitmap_has(&x->unresolved, row) != bitmap_has(&y->unresolved, row))
 		return false;
 	if (column_type_is_text(x->spec->type))
 		return x->values.texts[row].length == y->values.texts[row].length &&
@@ -70,7 +70,7 @@ is_nothing(const ColumnVector *vector, int row)
 	static const char nothing[sizeof(Uuid)];
 	size_t		size = column_value_size(vector->spec->type);
 
-	return !bitmap_has(&vector->nulls, row) && !bitmap_has(&vector->asks, row) &&
+	return !bitmap_has(&vector->nulls, row) && !bitmap_has(&vector->unresolved, row) &&
 		(size == 0 || memcmp((char *) vector->values.any + size * (size_t) row,
 							 nothing, size) == 0);
 }
@@ -83,7 +83,7 @@ count_wrong(const RowBatch *batch, const RowBatch *whole, const RowBitmap *rows)
 
 	for (int row = 0; row < batch->nrows; row++)
 	{
-		bool		asks = false;
+		bool		unresolved = false;
 
 		for (int i = 0; i < batch->ncolumns; i++)
 		{
@@ -93,9 +93,9 @@ count_wrong(const RowBatch *batch, const RowBatch *whole, const RowBitmap *rows)
 				wrong += !is_nothing(vector, row);
 			else
 				wrong += !is_same_value(vector, &whole->columns[i], row);
-			asks |= bitmap_has(&vector->asks, row);
+			unresolved |= bitmap_has(&vector->unresolved, row);
 		}
-		wrong += asks != bitmap_has(&batch->asks, row);
+		wrong += unresolved != bitmap_has(&batch->unresolved, row);
 	}
 	return wrong;
 }

@@ -67,7 +67,7 @@ build_from(IndexBuilder *builder, const Allocator *allocator, TestTable *table,
 
 		test_table_fill(table, &random, nrows);
 		if (i % 3 == 0)
-			bitmap_add(&table->vectors[TEST_INT4].asks, nrows / 2);
+			bitmap_add(&table->vectors[TEST_INT4].unresolved, nrows / 2);
 		index_builder_add(builder, at * 10, at, &table->batch);
 		at += nrows;
 	}
@@ -99,17 +99,17 @@ check_zones(const RecordIndex *index, TestTable *table, uint64_t seed)
 	for (int i = 0; i < BATCHES; i++)
 	{
 		int			nrows = (int) test_random_below(&random, BATCH_ROWS) + 1;
-		RowBitmap  *asks = &table->vectors[TEST_INT4].asks;
+		RowBitmap  *unresolved = &table->vectors[TEST_INT4].unresolved;
 		const RowBitmap *null_rows = &table->vectors[TEST_INT4].nulls;
 
 		test_table_fill(table, &random, nrows);
 		if (i % 3 == 0)
-			bitmap_add(asks, nrows / 2);
+			bitmap_add(unresolved, nrows / 2);
 		for (int row = 0; row < nrows; row++)
 		{
 			nulls += bitmap_has(null_rows, row);
-			open += bitmap_has(asks, row);
-			if (!bitmap_has(null_rows, row) && !bitmap_has(asks, row) &&
+			open += bitmap_has(unresolved, row);
+			if (!bitmap_has(null_rows, row) && !bitmap_has(unresolved, row) &&
 				table->integers[TEST_INT4][row] < low)
 				low = table->integers[TEST_INT4][row];
 		}

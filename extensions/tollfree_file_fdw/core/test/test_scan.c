@@ -1,6 +1,6 @@
 /*
  * test_scan.c
- *	  Whole files through filescan.c: rows, nulls, asks, line numbers, and
+ *	  Whole files through filescan.c: rows, nulls, unresolved, line numbers, and
  *	  where COPY's parser has to take over.
  *
  * Each file is scanned by every kernel and with several block sizes.

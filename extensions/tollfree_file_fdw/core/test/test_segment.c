@@ -58,7 +58,7 @@ init_vector(Vector *vector, const ColumnSpec *spec)
 {
 	vector->vector.spec = spec;
 	bitmap_clear(&vector->vector.nulls);
-	bitmap_clear(&vector->vector.asks);
+	bitmap_clear(&vector->vector.unresolved);
 	if (column_type_is_integer(spec->type))
 		vector->vector.values.integers = vector->integers;
 	else if (column_type_is_float(spec->type))
@@ -424,9 +424,9 @@ test_open_values(void)
 			"there is no segment of no rows");
 	segment_builder_reset(&builder);
 	build(&builder, &random);
-	bitmap_add(&in.vector.asks, 0);
+	bitmap_add(&in.vector.unresolved, 0);
 	segment_builder_add(&builder, &in.vector, 1);
-	bitmap_clear(&in.vector.asks);
+	bitmap_clear(&in.vector.unresolved);
 	segment_builder_add(&builder, &in.vector, 1);
 	TEST_OK(segment_builder_finish(&builder, id, 0, 0, &length) == NULL,
 			"nor one with an open value");

@@ -211,9 +211,9 @@ add_batch(FileScanState *scan)
 	MemoryContextReset(scan->aggregate->batch_memory);
 	select_rows(scan_selector(scan), scan->input.batches, &scan->selected);
 	select_rest(scan_selector(scan), scan->input.batches, &scan->selected);
-	for (int row = bitmap_next(&batches->asks, 0, batch->nrows);
+	for (int row = bitmap_next(&batches->unresolved, 0, batch->nrows);
 		 row < batch->nrows;
-		 row = bitmap_next(&batches->asks, row + 1, batch->nrows))
+		 row = bitmap_next(&batches->unresolved, row + 1, batch->nrows))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (scan->aggregate->may_overflow)

@@ -327,12 +327,12 @@ apply_filter(JoinFilter *filter, const BatchSource *source,
 	RowBitmap	rows = *selected;
 
 	for (int word = 0; word < nwords; word++)
-		rows.words[word] &= ~source->asks.words[word];
+		rows.words[word] &= ~source->unresolved.words[word];
 	hash_filter_run(&filter->hashes, source->batch, filter->columns,
 					filter->nkeys, hash_bytes, &rows);
 	for (int word = 0; word < nwords; word++)
 		selected->words[word] = rows.words[word] |
-			(selected->words[word] & source->asks.words[word]);
+			(selected->words[word] & source->unresolved.words[word]);
 	judge_filter(filter, nselected, nselected - bitmap_count(selected));
 }
 

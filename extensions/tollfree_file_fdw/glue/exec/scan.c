@@ -253,7 +253,7 @@ next_read_row(ForeignScanState *node)
 			continue;
 		}
 		scan->row = row + 1;
-		if (!bitmap_has(&batches->asks, row))
+		if (!bitmap_has(&batches->unresolved, row))
 		{
 			slot_store_row(node->ss.ss_ScanTupleSlot, batches, row);
 			return true;

@@ -56,14 +56,14 @@ find_asks(BatchSource *source)
 {
 	const RowBatch *batch = source->batch;
 
-	source->asks = batch->asks;
+	source->unresolved = batch->unresolved;
 	for (int i = 0; i < source->columns.ncolumns; i++)
 	{
 		const RowBitmap *nulls = &batch->columns[i].nulls;
 
 		if (source->asks_null[i])
 			for (int word = 0; word < bitmap_words(batch->nrows); word++)
-				source->asks.words[word] |= nulls->words[word];
+				source->unresolved.words[word] |= nulls->words[word];
 	}
 }
 
@@ -146,7 +146,7 @@ is_open(const BatchSource *source, int column, int row)
 {
 	const ColumnVector *vector = &source->batch->columns[column];
 
-	return bitmap_has(&vector->asks, row) ||
+	return bitmap_has(&vector->unresolved, row) ||
 		(source->asks_null[column] && bitmap_has(&vector->nulls, row));
 }
 
@@ -157,7 +157,7 @@ is_open(const BatchSource *source, int column, int row)
 void
 batch_load_row(BatchSource *source, int row, TupleTableSlot *slot)
 {
-	bool		asks = bitmap_has(&source->asks, row);
+	bool		is_unresolved = bitmap_has(&source->unresolved, row);
 
 	ExecClearTuple(slot);
 	for (int column = 0; column < source->columns.ncolumns; column++)
@@ -165,7 +165,7 @@ batch_load_row(BatchSource *source, int row, TupleTableSlot *slot)
 		const ColumnVector *vector = &source->batch->columns[column];
 		int			i = source->columns.attnums[column] - 1;
 
-		if (asks && is_open(source, column, row))
+		if (is_unresolved && is_open(source, column, row))
 			slot->tts_values[i] = ask_value(source, row, column,
 											&slot->tts_isnull[i]);
 		else if (bitmap_has(&vector->nulls, row))
@@ -201,8 +201,8 @@ batch_judge_row(BatchSource *source, int row, const bool *kept,
 		if (!isnull && kept[column] &&
 			!column_store(vector, row, value, memory))
 			return false;
-		bitmap_remove(&vector->asks, row);
+		bitmap_remove(&vector->unresolved, row);
 	}
-	bitmap_remove(&source->batch->asks, row);
+	bitmap_remove(&source->batch->unresolved, row);
 	return true;
 }

@@ -87,7 +87,7 @@ struct BatchSource
 	FileColumns columns;		/* those converted, in the order of the file */
 	bool	   *asks_null;		/* of each: does its input function see nulls? */
 	RowBatch   *batch;			/* the present one; NULL before the first */
-	RowBitmap	asks;			/* its rows with values to ask PostgreSQL for */
+	RowBitmap	unresolved;		/* its rows with unresolved values */
 };
 
 extern void batch_prepare(BatchSource *source, const BatchMethods *methods,

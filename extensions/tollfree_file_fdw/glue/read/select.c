@@ -255,6 +255,6 @@ select_rows(RowSelector *selector, BatchSource *source,
 		}
 		for (int word = 0; word < nwords; word++)
 			selected->words[word] &= passing.words[word] |
-				source->asks.words[word];
+				source->unresolved.words[word];
 	}
 }
