@@ -24,6 +24,26 @@ typedef struct Sample
 	double		seen;			/* rows sent, kept or not */
 } Sample;
 
+/*
+ * What both imports read of pg_stats, behind four columns of their own in the
+ * query's result
+ */
+#define STATISTICS_COLUMNS \
+	"null_frac, avg_width, n_distinct, most_common_vals, most_common_freqs," \
+	" histogram_bounds, correlation"
+
+enum
+{
+	NULL_FRAC = 4,
+	AVG_WIDTH,
+	N_DISTINCT,
+	COMMON_VALUES,
+	COMMON_FREQUENCIES,
+	BOUNDS,
+	CORRELATION,
+	END_OF_STATISTICS
+};
+
 extern bool tollfreeAnalyzeForeignTable(Relation rel,
 										AcquireSampleRowsFunc *func,
 										BlockNumber *totalpages);

@@ -71,14 +71,7 @@ enum
 	IS_STALE,					/* are the statistics out of date? */
 	NAME,
 	IDENTITY,
-	NULL_FRAC,
-	AVG_WIDTH,
-	N_DISTINCT,
-	COMMON_VALUES,
-	COMMON_FREQUENCIES,
-	BOUNDS,
-	CORRELATION,
-	NUM_COLUMNS
+	NUM_COLUMNS = END_OF_STATISTICS
 };
 
 /* The remote query; the table is appended as a regclass. */
@@ -93,8 +86,7 @@ enum
 	" > 50 + 0.1 * greatest(c.reltuples, 0)" \
 	" OR c.relpages = 0 AND pg_catalog.pg_relation_size(c.oid) > 0," \
 	" a.attname, " COLUMN_IDENTITY "," \
-	" s.null_frac, s.avg_width, s.n_distinct," \
-	" s.most_common_vals, s.most_common_freqs, s.histogram_bounds, s.correlation" \
+	" " STATISTICS_COLUMNS \
 	" FROM pg_catalog.pg_class c" \
 	" JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace" \
 	" JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid" \

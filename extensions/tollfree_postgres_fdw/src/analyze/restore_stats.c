@@ -52,14 +52,7 @@ enum
 	TUPLES,
 	KIND,
 	NAME,
-	NULL_FRAC,
-	AVG_WIDTH,
-	N_DISTINCT,
-	COMMON_VALUES,
-	COMMON_FREQUENCIES,
-	BOUNDS,
-	CORRELATION,
-	COMMON_ELEMENTS,
+	COMMON_ELEMENTS = END_OF_STATISTICS,
 	COMMON_ELEMENT_FREQUENCIES,
 	ELEMENT_COUNTS,
 	RANGE_LENGTHS,
@@ -158,9 +151,7 @@ statistics_sql(const Restoration *restored)
 					 "SELECT c.relpages, c.reltuples, c.relkind, s.*"
 					 " FROM pg_catalog.pg_class c LEFT JOIN"
 					 " (SELECT DISTINCT ON (attname COLLATE \"C\") attname,"
-					 " null_frac, avg_width, n_distinct,"
-					 " most_common_vals, most_common_freqs, histogram_bounds,"
-					 " correlation, most_common_elems, most_common_elem_freqs,"
+					 " " STATISTICS_COLUMNS ", most_common_elems, most_common_elem_freqs,"
 					 " elem_count_histogram, %s FROM pg_catalog.pg_stats"
 					 " WHERE schemaname = %s AND tablename = %s"
 					 " AND attname = ANY (ARRAY[",
