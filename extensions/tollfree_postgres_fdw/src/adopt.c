@@ -14,6 +14,7 @@
 #include "catalog/indexing.h"
 #include "catalog/pg_depend.h"
 #include "catalog/pg_foreign_server.h"
+#include "catalog/pg_foreign_table.h"
 #include "catalog/pg_subscription.h"
 #include "commands/defrem.h"
 #include "fmgr.h"
@@ -44,13 +45,13 @@ COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_adopt);
 COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_release);
 
 /*
- * Raises an ERROR if an object has an option that postgres_fdw refuses; kind
- * is SERVER or FOREIGN TABLE, quoted is the name as SQL has it.
+ * Raises an ERROR if a server or table, as the catalog says, has an option that
+ * postgres_fdw refuses; quoted is its name as SQL has it.
  */
 static void
-check_options(List *options, const char *kind, const char *name,
-			  const char *quoted)
+check_options(List *options, Oid catalog, const char *name, const char *quoted)
 {
+	const char *kind = catalog == ForeignServerRelationId ? "SERVER" : "FOREIGN TABLE";
 	ListCell   *cell;
 
 	foreach(cell, options)
@@ -58,6 +59,7 @@ check_options(List *options, const char *kind, const char *name,
 		DefElem    *option = lfirst_node(DefElem, cell);
 		const char *value = defGetString(option);
 
+		option_check_stock(option->defname, value, catalog);
 		if (!option_is_stock(option->defname, value))
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -76,7 +78,7 @@ check_table_options(Oid relid)
 	char	   *schema = get_namespace_name(get_rel_namespace(relid));
 	char	   *name = get_rel_name(relid);
 
-	check_options(GetForeignTable(relid)->options, "FOREIGN TABLE", name,
+	check_options(GetForeignTable(relid)->options, ForeignTableRelationId, name,
 				  quote_qualified_identifier(schema, name));
 }
 
@@ -176,7 +178,7 @@ static void
 check_released_server(const ForeignServer *server)
 {
 	check_subscriptions(server, STOCK_WRAPPER, UPDATE_STOCK);
-	check_options(server->options, "SERVER", server->servername,
+	check_options(server->options, ForeignServerRelationId, server->servername,
 				  quote_identifier(server->servername));
 	check_server(server);
 }

@@ -3,15 +3,15 @@
  *	  postgres_fdw's import of statistics, new in PostgreSQL 19, over our
  *	  connection.
  *
- * The option is named restore_stats in betas of 19; import_stats is
- * understood, too.  ANALYZE calls this before it samples rows, and imports
- * the remote statistics, stale or not, as postgres_fdw does: one query reads
+ * The option is import_stats; betas of 19 name it restore_stats, and both names
+ * are understood (base/options.c).  ANALYZE calls this before it samples rows, and
+ * imports the remote statistics, stale or not, as postgres_fdw does: one query reads
  * the sizes and the columns' statistics, and PostgreSQL's own functions store
  * them.  If something cannot be imported, the warning is that of
  * postgres_fdw, and the table is sampled.
  *
  * analyze_sampling 'import' (import_stats.c) works on all majors, and only
- * imports what is not out of date.
+ * imports what is not out of date.  It does nothing where this option decides.
  */
 #include "postgres.h"
 
@@ -327,14 +327,6 @@ fetch_and_restore(Restoration *restored, Session *session)
 	return done;
 }
 
-/* Does a table's option, or else its server's, request the import? */
-static bool
-is_wanted(Oid relid)
-{
-	return option_of_table_is_true(relid, "restore_stats", false) ||
-		option_of_table_is_true(relid, "import_stats", false);
-}
-
 /* Imports a table's statistics; false if ANALYZE has to sample rows. */
 static bool
 import_foreign_statistics(Relation rel, List *names, int elevel)
@@ -343,7 +335,7 @@ import_foreign_statistics(Relation rel, List *names, int elevel)
 	TimestampTz start = GetCurrentTimestamp();
 	Session    *session;
 
-	if (!is_wanted(RelationGetRelid(rel)))
+	if (!option_imports_statistics(RelationGetRelid(rel)))
 		return false;
 	restored.local = psprintf("%s.%s", get_namespace_name(RelationGetNamespace(rel)),
 							  RelationGetRelationName(rel));

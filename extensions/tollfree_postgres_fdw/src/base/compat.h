@@ -252,6 +252,9 @@ compat_holds_lock(Oid relid, LOCKMODE mode)
 #endif
 }
 
+/* Does postgres_fdw have the option import_stats? */
+#define COMPAT_STOCK_IMPORTS (PG_VERSION_NUM >= 190000)
+
 /*
  * What came with 16: postgres_fdw's option analyze_sampling; the relations that
  * a scan of a join or an aggregate reads, without outer joins; a count of the

@@ -7,11 +7,13 @@
  */
 #include "postgres.h"
 
+#include "access/reloptions.h"
 #include "catalog/pg_foreign_server.h"
 #include "catalog/pg_foreign_table.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "foreign/foreign.h"
+#include "nodes/makefuncs.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -25,7 +27,10 @@
 
 #define ANALYZE_SAMPLING "analyze_sampling"
 #define COMPATIBILITY "compatibility"
+#define IMPORT_STATS "import_stats"
 #define REMOTE_ISOLATION "remote_isolation"
+/* IMPORT_STATS in betas of PostgreSQL 19 */
+#define RESTORE_STATS "restore_stats"
 #define STATEMENT_CACHE_SIZE "statement_cache_size"
 
 #define COMPATIBILITY_STOCK "stock"
@@ -97,6 +102,37 @@ option_is_true(List *options, const char *name, bool otherwise)
 	return is_true(option_find(options, name), otherwise);
 }
 
+/*
+ * Is this postgres_fdw's option to import statistics, by either name?  Which one
+ * postgres_fdw knows depends on its release of PostgreSQL 19.
+ */
+static bool
+is_import(const char *name)
+{
+	return COMPAT_STOCK_IMPORTS &&
+		(strcmp(name, IMPORT_STATS) == 0 || strcmp(name, RESTORE_STATS) == 0);
+}
+
+/* The value of that option, or NULL. */
+static const char *
+find_import(List *options)
+{
+	const char *value = option_find(options, IMPORT_STATS);
+
+	return value != NULL ? value : option_find(options, RESTORE_STATS);
+}
+
+/* Does a foreign table's option, or else its server's, ask for the import? */
+bool
+option_imports_statistics(Oid relid)
+{
+	ForeignTable *table = GetForeignTable(relid);
+	const char *value = find_import(table->options);
+
+	return is_true(value != NULL ? value :
+				   find_import(GetForeignServer(table->serverid)->options), false);
+}
+
 /* The same for a foreign table, whose option overrides its server's. */
 bool
 option_of_table_is_true(Oid relid, const char *name, bool otherwise)
@@ -132,15 +168,23 @@ find_sampling(const char *name, SamplingMethod *method)
 	return false;
 }
 
-/* The sampling method of a foreign table. */
+/*
+ * The sampling method of a foreign table.  Where import_stats decides whether
+ * statistics are imported, 'import' does not ask a second time.
+ */
 SamplingMethod
 option_sampling_method(Relation rel)
 {
-	const char *value = find_of_table(RelationGetRelid(rel), ANALYZE_SAMPLING);
+	Oid			relid = RelationGetRelid(rel);
+	const char *value = find_of_table(relid, ANALYZE_SAMPLING);
 	SamplingMethod method;
 
-	return value != NULL && find_sampling(value, &method) ? method
-		: SAMPLING_AUTO;
+	if (value == NULL || !find_sampling(value, &method) ||
+		(method == SAMPLING_IMPORT &&
+		 (find_import(GetForeignTable(relid)->options) != NULL ||
+		  option_imports_statistics(relid))))
+		return SAMPLING_AUTO;
+	return method;
 }
 
 /* Is this an option of libpq that a server or a user mapping may set? */
@@ -250,7 +294,10 @@ check_value(const char *name, const char *value)
 	int			size;
 	bool		is_on;
 
-	if (strcmp(name, REMOTE_ISOLATION) == 0)
+	if (is_import(name))
+		(void) defGetBoolean(makeDefElem(unconstify(char *, name),
+										 (Node *) makeString(unconstify(char *, value)), -1));
+	else if (strcmp(name, REMOTE_ISOLATION) == 0)
 		check_either(name, value, "repeatable read", READ_COMMITTED);
 	else if (strcmp(name, COMPATIBILITY) == 0)
 		check_either(name, value, COMPATIBILITY_STOCK, "tollfree");
@@ -275,7 +322,7 @@ check_value(const char *name, const char *value)
 static void
 check_own(const char *name, const char *value, Oid catalog)
 {
-	bool		of_table = strcmp(name, ANALYZE_SAMPLING) == 0;
+	bool		of_table = strcmp(name, ANALYZE_SAMPLING) == 0 || is_import(name);
 
 	(void) fastpath_is_option(name, &of_table);
 	if (catalog != ForeignServerRelationId &&
@@ -287,6 +334,59 @@ check_own(const char *name, const char *value, Oid catalog)
 				 errhint("Set it on the foreign server or on a foreign table.") :
 				 errhint("Set it on the foreign server.")));
 	check_value(name, value);
+}
+
+/* Raises an ERROR if the options of one object disagree about importing statistics. */
+static void
+check_import(List *options)
+{
+	const char *sampling = option_find(options, ANALYZE_SAMPLING);
+
+	if (!COMPAT_STOCK_IMPORTS || find_import(options) == NULL)
+		return;
+	if (option_find(options, IMPORT_STATS) != NULL &&
+		option_find(options, RESTORE_STATS) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+				 errmsg("options \"%s\" and \"%s\" cannot be used together",
+						IMPORT_STATS, RESTORE_STATS),
+				 errdetail("They are two names of the same option."),
+				 errhint("Drop \"%s\".", RESTORE_STATS)));
+	if (sampling != NULL && strcmp(sampling, sampling_names[SAMPLING_IMPORT]) == 0 &&
+		!is_true(find_import(options), false))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"%s\" is off, but \"%s\" is \"%s\"",
+						option_find(options, IMPORT_STATS) ? IMPORT_STATS : RESTORE_STATS,
+						ANALYZE_SAMPLING, sampling),
+				 errhint("Drop one of them, or choose another value of \"%s\".",
+						 ANALYZE_SAMPLING)));
+}
+
+/* postgres_fdw's validator: raises an ERROR for what it does not accept. */
+static void
+call_stock_validator(Datum options, Oid catalog)
+{
+	PGFunction	validator = load_external_function("$libdir/postgres_fdw",
+												   "postgres_fdw_validator",
+												   true, NULL);
+
+	DirectFunctionCall2(validator, options, ObjectIdGetDatum(catalog));
+}
+
+/*
+ * Raises postgres_fdw's own ERROR if the object, on which the option to import
+ * statistics has this name, could not have it there.
+ */
+void
+option_check_stock(const char *name, const char *value, Oid catalog)
+{
+	Datum		option = CStringGetTextDatum(psprintf("%s=%s", name, value));
+
+	if (is_import(name))
+		call_stock_validator(PointerGetDatum(construct_array(&option, 1, TEXTOID, -1,
+															 false, TYPALIGN_INT)),
+							 catalog);
 }
 
 /* Checks the options of our own, and returns the array without them. */
@@ -307,7 +407,7 @@ strip_own_options(ArrayType *options, Oid catalog)
 
 		if (equals != NULL)
 			*equals = '\0';
-		if (option_is_stock(name, value))
+		if (!is_import(name) && option_is_stock(name, value))
 			elements[kept++] = elements[i];
 		else
 			check_own(name, value, catalog);
@@ -321,11 +421,8 @@ tollfree_postgres_fdw_validator(PG_FUNCTION_ARGS)
 {
 	Oid			catalog = PG_GETARG_OID(1);
 	ArrayType  *options = strip_own_options(PG_GETARG_ARRAYTYPE_P(0), catalog);
-	PGFunction	validator = load_external_function("$libdir/postgres_fdw",
-												   "postgres_fdw_validator",
-												   true, NULL);
 
-	DirectFunctionCall2(validator, PointerGetDatum(options),
-						ObjectIdGetDatum(catalog));
+	check_import(untransformRelOptions(PG_GETARG_DATUM(0)));
+	call_stock_validator(PointerGetDatum(options), catalog);
 	PG_RETURN_VOID();
 }

@@ -23,11 +23,13 @@ extern const char *option_find(List *options, const char *name);
 extern bool option_is_true(List *options, const char *name, bool otherwise);
 extern bool option_of_table_is_true(Oid relid, const char *name,
 									bool otherwise);
+extern bool option_imports_statistics(Oid relid);
 extern int	option_batch_size(Relation rel);
 extern SamplingMethod option_sampling_method(Relation rel);
 extern const char *option_sampling_name(SamplingMethod method);
 extern bool option_is_libpq(const char *name);
 extern bool option_is_stock(const char *name, const char *value);
+extern void option_check_stock(const char *name, const char *value, Oid catalog);
 extern bool option_reads_committed(List *server_options);
 extern bool option_is_compatible(List *server_options);
 extern int	option_statement_cache_size(List *server_options);

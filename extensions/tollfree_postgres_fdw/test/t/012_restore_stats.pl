@@ -17,8 +17,13 @@ $node->append_conf('postgresql.conf', 'autovacuum = off');
 $node->start;
 my ($host, $port) = ($node->host, $node->port);
 
+$node->safe_psql('postgres', 'CREATE EXTENSION tollfree_postgres_fdw CASCADE');
+# Betas of 19 name the option restore_stats.
+my ($unknown) = $node->psql('postgres', "CREATE SERVER probe FOREIGN DATA WRAPPER postgres_fdw OPTIONS (import_stats 'true')");
+my $option = $unknown ? 'restore_stats' : 'import_stats';
+my $other = $unknown ? 'import_stats' : 'restore_stats';
+
 $node->safe_psql('postgres', <<"END");
-CREATE EXTENSION tollfree_postgres_fdw CASCADE;
 CREATE SCHEMA remote;
 CREATE TABLE remote.goods AS SELECT i AS id, 'kind ' || i % 7 AS kind, ARRAY[i % 5, i % 3] AS tags, int4range(i, i + i % 9) AS span,
 	now() + i * interval '1 hour' AS made, nullif(i % 3, 0) AS part, i / 7.0 AS weight FROM generate_series(1, 3000) i;
@@ -31,8 +36,8 @@ CREATE TABLE remote.untold AS SELECT i AS id, i AS n FROM generate_series(1, 100
 ALTER TABLE remote.untold ALTER n SET STATISTICS 0;
 CREATE SCHEMA stock;
 CREATE SCHEMA ours;
-CREATE SERVER stock FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres', restore_stats 'true');
-CREATE SERVER ours FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres', restore_stats 'true');
+CREATE SERVER stock FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres', $option 'true');
+CREATE SERVER ours FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres', import_stats 'true');
 CREATE USER MAPPING FOR CURRENT_USER SERVER stock;
 CREATE USER MAPPING FOR CURRENT_USER SERVER ours;
 IMPORT FOREIGN SCHEMA remote FROM SERVER stock INTO stock;
@@ -85,7 +90,7 @@ $node->safe_psql('postgres', "DROP STATISTICS $_.together") foreach ('stock', 'o
 $node->safe_psql('postgres', <<"END") foreach ('stock', 'ours');
 CREATE FOREIGN TABLE $_.odd (num bigint OPTIONS (column_name 'id'), kind varchar, tags text, part int) SERVER $_ OPTIONS (schema_name 'remote', table_name 'goods');
 CREATE FOREIGN TABLE $_.nowhere (id int) SERVER $_ OPTIONS (schema_name 'remote');
-CREATE FOREIGN TABLE $_.sampled (id int) SERVER $_ OPTIONS (schema_name 'remote', table_name 'goods', restore_stats 'false');
+CREATE FOREIGN TABLE $_.sampled (id int) SERVER $_ OPTIONS (schema_name 'remote', table_name 'goods', $option 'false');
 END
 compare('odd (num, kind, part)');
 compare('odd', qr/could not determine element type of column "tags"/);
@@ -100,4 +105,52 @@ SELECT round_trips - :round_trips FROM tollfree_postgres_fdw_get_connections();
 SELECT count(*) FROM postgres_fdw_get_connections();
 END
 is($trips, "0\n1\n0", 'one round trip, and no connection of postgres_fdw');
+
+# Either name is taken, and what the options of a table and its server say of
+# importing, analyze_sampling 'import' among them, comes to one answer.
+sub outcome
+{
+	my ($server, $table) = @_;
+
+	$node->safe_psql('postgres', <<"END");
+CREATE SERVER chosen FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres'$server);
+CREATE USER MAPPING FOR CURRENT_USER SERVER chosen;
+CREATE FOREIGN TABLE chosen (id int) SERVER chosen OPTIONS (schema_name 'remote', table_name 'goods'$table);
+END
+	my (undef, undef, $error) = $node->psql('postgres', 'ANALYZE VERBOSE chosen');
+
+	$node->safe_psql('postgres', 'DROP SERVER chosen CASCADE');
+	return join(' ', $error =~ /(finished importing|its statistics are imported|are sampled|rows in sample)/g);
+}
+
+is(outcome(q{, restore_stats 'true'}, ''), 'finished importing', 'restore_stats');
+is(outcome(q{, import_stats 'true'}, ''), 'finished importing', 'import_stats');
+is(outcome(q{, import_stats 'true'}, q{, restore_stats 'false'}), 'rows in sample', "the table's option decides, by either name");
+is(outcome('', q{, analyze_sampling 'import'}), 'its statistics are imported', 'analyze_sampling');
+is(outcome(q{, import_stats 'true'}, q{, analyze_sampling 'import'}), 'finished importing', 'both');
+is(outcome(q{, analyze_sampling 'import'}, q{, import_stats 'false'}), 'rows in sample', "the table's option decides over analyze_sampling");
+is(outcome(q{, import_stats 'false'}, q{, analyze_sampling 'import'}), 'its statistics are imported', 'and analyze_sampling over it');
+$node->safe_psql('postgres', 'DELETE FROM remote.goods WHERE id > 1000');
+is(outcome('', q{, analyze_sampling 'import'}), 'are sampled rows in sample', 'stale statistics are refused');
+is(outcome(q{, analyze_sampling 'import'}, q{, import_stats 'true'}), 'finished importing', 'but not by import_stats');
+
+sub refused
+{
+	my ($options, $error) = @_;
+
+	like(($node->psql('postgres', "ALTER SERVER ours OPTIONS ($options)"))[2], $error, $options);
+}
+
+refused("ADD restore_stats 'true'", qr/ERROR:  options "import_stats" and "restore_stats" cannot be used together/);
+refused("ADD analyze_sampling 'import', SET import_stats 'false'", qr/ERROR:  option "import_stats" is off, but "analyze_sampling" is "import"/);
+refused("SET import_stats 'perhaps'", qr/ERROR:  import_stats requires a Boolean value/);
+like(($node->psql('postgres', "ALTER USER MAPPING FOR CURRENT_USER SERVER ours OPTIONS (import_stats 'true')"))[2],
+	qr/ERROR:  invalid option "import_stats"/, 'not of user mappings');
+
+# A server goes back only with the name that postgres_fdw knows.
+$node->safe_psql('postgres', "ALTER SERVER ours OPTIONS (DROP import_stats, ADD $other 'true')");
+like(($node->psql('postgres', q{SELECT tollfree_postgres_fdw_release('ours')}))[2],
+	qr/ERROR:  invalid option "$other"/, "release with $other");
+$node->safe_psql('postgres', "ALTER SERVER ours OPTIONS (DROP $other, ADD $option 'true')");
+$node->safe_psql('postgres', q{SELECT tollfree_postgres_fdw_release('ours')});
 done_testing();
