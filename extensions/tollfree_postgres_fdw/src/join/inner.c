@@ -96,10 +96,9 @@ inner_has_scan(List *plans, const ForeignScan *scan)
 
 /* Prepares a batch of a scan; its keys are in this context. */
 static void
-prepare_batch(InnerBatch *batch, RemoteScanState *scan, const char *query,
-			  MemoryContext context)
+prepare_batch(InnerBatch *batch, const RemoteScanState *scan,
+			  const char *query, MemoryContext context)
 {
-	batch->scan = scan;
 	batch->keys.nparams = batch->batch.nparams = scan->params->count;
 	batch->keys.context = context;
 	batch->batch.sql = query;
@@ -125,8 +124,10 @@ add_scan(InnerSide *side, EState *estate, const Plan *plan,
 		repalloc(side->scans, (side->nscans + 1) * sizeof(InnerScan));
 	inner = &side->scans[side->nscans++];
 	memset(inner, 0, sizeof(InnerScan));
-	prepare_batch(&inner->batches[0], scan, query, contexts[0]);
-	prepare_batch(&inner->batches[1], scan_make_twin(scan), query, contexts[1]);
+	inner->scan = scan;
+	lookups_begin(scan);
+	for (int i = 0; i < INNER_BATCHES; i++)
+		prepare_batch(&inner->batches[i], scan, query, contexts[i]);
 }
 
 typedef struct AppendSearch
@@ -197,7 +198,7 @@ inner_find(InnerSide *side, EState *estate, List *plans, List *params,
 const RemoteTraits *
 inner_remote(const InnerSide *side)
 {
-	return &side->scans[0].batches[0].scan->session->remote;
+	return &side->scans[0].scan->session->remote;
 }
 
 /* Outer rows of the first batch, if the query may stop early. */
@@ -208,7 +209,7 @@ inner_first_rows(const InnerSide *side)
 
 	for (int i = 0; i < side->nscans; i++)
 	{
-		const RemoteScanState *scan = side->scans[i].batches[0].scan;
+		const RemoteScanState *scan = side->scans[i].scan;
 		double		rows = scan->plan.rows < 0 ?
 			scan->node->ss.ps.plan->plan_rows : scan->plan.rows;
 
@@ -223,7 +224,7 @@ inner_has_timeout(const InnerSide *side)
 {
 	for (int i = 0; i < side->nscans; i++)
 	{
-		if (questions_has_timeout(side->scans[i].batches[0].scan->session))
+		if (questions_has_timeout(side->scans[i].scan->session))
 			return true;
 	}
 	return false;
@@ -258,7 +259,7 @@ inner_begin(InnerSide *side, int number)
 static void
 set_params(const InnerSide *side, TupleTableSlot *slot)
 {
-	EState	   *estate = side->scans[0].batches[0].scan->node->ss.ps.state;
+	EState	   *estate = side->scans[0].scan->node->ss.ps.state;
 	ListCell   *cell;
 
 	foreach(cell, side->params)
@@ -285,13 +286,13 @@ make_room(InnerBatch *batch, int row)
 
 /* Adds the key of an outer row for one scan; returns its number. */
 static int
-add_key(InnerBatch *batch)
+add_key(const RemoteScanState *scan, KeySet *keys)
 {
-	ExprContext *econtext = batch->scan->node->ss.ps.ps_ExprContext;
+	ExprContext *econtext = scan->node->ss.ps.ps_ExprContext;
 
 	ResetExprContext(econtext);
-	rows_write_params(batch->scan->params, econtext);
-	return keys_add(&batch->keys, batch->scan->params->values);
+	rows_write_params(scan->params, econtext);
+	return keys_add(keys, scan->params->values);
 }
 
 /*
@@ -327,27 +328,27 @@ inner_add(InnerSide *side, int number, int row, TupleTableSlot *slot)
 		append = inner->append;
 		make_room(batch, row);
 		batch->numbers[row] = !prunes(append) ||
-			bms_is_member(inner->position, wanted) ? add_key(batch) : 0;
+			bms_is_member(inner->position, wanted) ?
+			add_key(inner->scan, &batch->keys) : 0;
 		side->nasked[number] += is_first && batch->keys.count > 0;
 	}
 	bms_free(wanted);
 }
 
-/* Sends the query for a scan's keys; returns their number. */
+/* Sends the query for a scan's keys, if there are any; returns their number. */
 static int
-send_keys(InnerBatch *batch)
+send_keys(InnerScan *inner, int number)
 {
+	InnerBatch *batch = &inner->batches[number];
 	int			nkeys = batch->keys.count;
 
-	if (nkeys == 0)
+	if (nkeys > 0)
 	{
-		scan_look_up(batch->scan, NULL);
-		return 0;
+		keys_end(&batch->keys, batch->batch.params);
+		batch->batch.starts = MemoryContextAlloc(batch->keys.context,
+												 nkeys * sizeof(ReceivedPlace));
 	}
-	keys_end(&batch->keys, batch->batch.params);
-	batch->batch.starts = MemoryContextAlloc(batch->keys.context,
-											 nkeys * sizeof(KeyStart));
-	scan_look_up(batch->scan, &batch->batch);
+	lookups_send(inner->scan, number, nkeys > 0 ? &batch->batch : NULL);
 	return nkeys;
 }
 
@@ -361,7 +362,7 @@ inner_look_up(InnerSide *side, int number)
 	int			nkeys = 0;
 
 	for (int i = 0; i < side->nscans; i++)
-		nkeys += send_keys(&side->scans[i].batches[number]);
+		nkeys += send_keys(&side->scans[i], number);
 	return nkeys;
 }
 
@@ -370,7 +371,7 @@ void
 inner_use_batch(InnerSide *side, int number)
 {
 	for (int i = 0; i < side->nscans; i++)
-		scan_use_lookup(side->scans[i].batches[number].scan);
+		lookups_use(side->scans[i].scan, number);
 }
 
 /*
@@ -384,7 +385,7 @@ inner_use(InnerSide *side, int number, int row)
 		const InnerBatch *batch = &side->scans[i].batches[number];
 
 		if (batch->keys.count > 0)
-			lookups_set_key(batch->scan, batch->numbers[row]);
+			lookups_set_key(side->scans[i].scan, batch->numbers[row]);
 	}
 }
 
@@ -393,5 +394,5 @@ void
 inner_end(InnerSide *side)
 {
 	for (int i = 0; i < side->nscans; i++)
-		scan_end_lookups(side->scans[i].batches[0].scan);
+		lookups_end(side->scans[i].scan);
 }

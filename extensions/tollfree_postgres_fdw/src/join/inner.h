@@ -9,13 +9,11 @@
 #include "nodes/execnodes.h"
 #include "scan/scan_state.h"
 
-/* Batches at the same time: the rows of one are used, the next is in flight */
-#define INNER_BATCHES 2
+#define INNER_BATCHES SCAN_LOOKUPS
 
 /* The keys of a scan for a batch of outer rows */
 typedef struct InnerBatch
 {
-	RemoteScanState *scan;
 	KeySet		keys;
 	KeyBatch	batch;
 	uint16	   *numbers;		/* of each outer row's key, 0 for none */
@@ -25,6 +23,7 @@ typedef struct InnerBatch
 /* A scan */
 typedef struct InnerScan
 {
+	RemoteScanState *scan;
 	const AppendState *append;	/* that it is an input of, or NULL */
 	int			position;		/* among the Append's inputs */
 	InnerBatch	batches[INNER_BATCHES];

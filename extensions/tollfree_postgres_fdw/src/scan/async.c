@@ -2,11 +2,11 @@
  * async.c
  *	  Scans on several servers at the same time, under an Append.
  *
- * A request is answered with a received row.  If there is none, the scan asks
- * the remote server for more and the request stays pending.  The Append goes
- * on with other scans and waits for all of them together.  Data is read only
- * as far as it has arrived.  A pending request is answered when the whole
- * batch has arrived, or SCAN_BYTES of it.  So no server is waited for while
+ * A request is answered with a received row.  If there is none, the scan sends
+ * its query, or the next batch of FETCHes, and the request stays pending.  The
+ * Append executes its other scans and waits for all of them together.  Data is
+ * read only as far as it has arrived.  A pending request is answered when the
+ * whole batch has arrived, or SCAN_BYTES of it.  So no server is waited for while
  * another one has rows.
  *
  * Scans that share a session take turns.  If the session of a request is busy
@@ -23,11 +23,18 @@
 #include "scan/scan_state.h"
 #include "session/batch.h"
 
-/* The scan that a request is for. */
-static RemoteScanState *
-requested_scan(const AsyncRequest *request)
+/* The node that a request is for. */
+static ForeignScanState *
+requested_node(const AsyncRequest *request)
 {
-	return castNode(ForeignScanState, request->requestee)->fdw_state;
+	return castNode(ForeignScanState, request->requestee);
+}
+
+/* The answer that a request is to be answered from. */
+static ScanAnswer *
+requested_answer(const AsyncRequest *request)
+{
+	return scan_answer(requested_node(request)->fdw_state);
 }
 
 /* Is it a request of ours?  An Append may have those of other wrappers. */
@@ -35,15 +42,16 @@ static bool
 is_ours(const AsyncRequest *request)
 {
 	return IsA(request->requestee, ForeignScanState) &&
-		castNode(ForeignScanState, request->requestee)->fdwroutine->ForeignAsyncRequest ==
+		requested_node(request)->fdwroutine->ForeignAsyncRequest ==
 		tollfreeForeignAsyncRequest;
 }
 
 /* Is something in flight in the session that is not the scan's? */
 static bool
-is_blocked(const RemoteScanState *scan)
+is_blocked(const ScanAnswer *answer)
 {
-	return !scan_is_in_flight(scan) && batch_is_in_flight(scan->session);
+	return !answer_is_in_flight(answer) &&
+		batch_is_in_flight(answer->scan->session);
 }
 
 /*
@@ -51,23 +59,22 @@ is_blocked(const RemoteScanState *scan)
  * Leaves it pending if the row has to be waited for.
  */
 static void
-answer(AsyncRequest *request)
+async_answer(AsyncRequest *request)
 {
-	RemoteScanState *scan = requested_scan(request);
-	ForeignScanState *node = castNode(ForeignScanState, request->requestee);
+	ScanAnswer *answer = requested_answer(request);
 	TupleTableSlot *slot;
 
 	for (;;)
 	{
 		slot = request->requestee->ExecProcNodeReal(request->requestee);
-		if (!TupIsNull(slot) || scan->phase == SCAN_DONE)
+		if (!TupIsNull(slot) || answer->phase == SCAN_DONE)
 		{
 			ExecAsyncRequestDone(request, slot);
 			return;
 		}
-		if (!is_blocked(scan))
-			scan_send_more(node);
-		if (is_blocked(scan) || !fetch_receive(scan))
+		if (!is_blocked(answer))
+			scan_send_more(requested_node(request));
+		if (is_blocked(answer) || !fetch_receive(answer))
 		{
 			ExecAsyncRequestPending(request);
 			return;
@@ -77,10 +84,10 @@ answer(AsyncRequest *request)
 
 /* Answers a pending request; false if it is pending again. */
 static bool
-answer_pending(AsyncRequest *request)
+async_answer_pending(AsyncRequest *request)
 {
 	request->callback_pending = false;
-	answer(request);
+	async_answer(request);
 	ExecAsyncResponse(request);
 	if (request->requestee->instrument != NULL)
 		InstrUpdateTupleCount(request->requestee->instrument,
@@ -96,14 +103,14 @@ waits_for_nothing(const AppendState *append)
 }
 
 /*
- * Can a scan ask for rows without draining another one?  Computing the
+ * Can a scan send its query without draining another one?  Computing the
  * parameters of a query may run any code, which may drain.
  */
 static bool
-can_send(const RemoteScanState *scan)
+can_send(const ScanAnswer *answer)
 {
-	return !is_blocked(scan) && !scan_may_outlive_batch(scan) &&
-		(scan->phase != SCAN_IDLE || scan->params == NULL);
+	return !is_blocked(answer) && !scan_may_outlive_batch(answer->scan) &&
+		(answer->phase != SCAN_IDLE || answer->scan->params == NULL);
 }
 
 /*
@@ -113,10 +120,10 @@ can_send(const RemoteScanState *scan)
 static bool
 waits_for_sibling(const AsyncRequest *request)
 {
-	const RemoteScanState *scan = requested_scan(request);
-	const RemoteScanState *other = fetch_in_flight(scan->session);
+	const ScanAnswer *answer = requested_answer(request);
+	const RemoteScanState *other = fetch_in_flight(answer->scan->session);
 
-	return is_blocked(scan) && other != NULL && other->request != NULL &&
+	return is_blocked(answer) && other != NULL && other->request != NULL &&
 		other->request->requestor == request->requestor &&
 		other->request->callback_pending;
 }
@@ -135,9 +142,9 @@ answer_arrived(AppendState *append)
 		AsyncRequest *request = append->as_asyncrequests[i];
 
 		if (request->callback_pending && is_ours(request) &&
-			requested_scan(request)->phase != SCAN_IDLE &&
-			fetch_receive(requested_scan(request)))
-			(void) answer_pending(request);
+			requested_answer(request)->phase != SCAN_IDLE &&
+			fetch_receive(requested_answer(request)))
+			(void) async_answer_pending(request);
 	}
 }
 
@@ -149,16 +156,16 @@ answer_arrived(AppendState *append)
 void
 tollfreeForeignAsyncRequest(AsyncRequest *request)
 {
-	RemoteScanState *scan = requested_scan(request);
+	ScanAnswer *answer = requested_answer(request);
 
-	scan->request = request;
-	if (scan->phase != SCAN_IDLE)
+	answer->scan->request = request;
+	if (answer->phase != SCAN_IDLE)
 	{
-		answer(request);
+		async_answer(request);
 		return;
 	}
-	if (!is_blocked(scan))
-		scan_send_more(castNode(ForeignScanState, request->requestee));
+	if (!is_blocked(answer))
+		scan_send_more(requested_node(request));
 	ExecAsyncRequestPending(request);
 }
 
@@ -176,7 +183,7 @@ tollfreeForeignAsyncRequest(AsyncRequest *request)
 void
 tollfreeForeignAsyncConfigureWait(AsyncRequest *request)
 {
-	RemoteScanState *scan = requested_scan(request);
+	ScanAnswer *answer = requested_answer(request);
 	AppendState *append = castNode(AppendState, request->requestor);
 	bool		answers = waits_for_nothing(append);
 
@@ -184,29 +191,30 @@ tollfreeForeignAsyncConfigureWait(AsyncRequest *request)
 		answer_arrived(append);
 	if (!bms_is_empty(append->as_needrequest) || !request->callback_pending)
 		return;
-	if (!scan_is_in_flight(scan))
+	if (!answer_is_in_flight(answer))
 	{
-		if (answers ? waits_for_sibling(request) : !can_send(scan))
+		if (answers ? waits_for_sibling(request) : !can_send(answer))
 			return;
-		scan_send_more(castNode(ForeignScanState, request->requestee));
-		if (answers && !scan_is_in_flight(scan) && answer_pending(request))
+		scan_send_more(requested_node(request));
+		if (answers && !answer_is_in_flight(answer) &&
+			async_answer_pending(request))
 			return;
 	}
-	if (!scan_is_in_flight(scan))
+	if (!answer_is_in_flight(answer))
 		return;
 	/* A lost connection has no socket; reading raises its error. */
-	if (PQstatus(scan->session->conn) == CONNECTION_BAD)
-		(void) fetch_receive(scan);
+	if (PQstatus(answer->scan->session->conn) == CONNECTION_BAD)
+		(void) fetch_receive(answer);
 	AddWaitEventToSet(append->as_eventset, WL_SOCKET_READABLE,
-					  PQsocket(scan->session->conn), NULL, request);
+					  PQsocket(answer->scan->session->conn), NULL, request);
 }
 
 /* Receives what has arrived; answers the request if that is enough. */
 void
 tollfreeForeignAsyncNotify(AsyncRequest *request)
 {
-	if (fetch_receive(requested_scan(request)))
-		answer(request);
+	if (fetch_receive(requested_answer(request)))
+		async_answer(request);
 	else
 		ExecAsyncRequestPending(request);
 }

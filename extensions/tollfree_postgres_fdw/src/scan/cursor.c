@@ -1,44 +1,49 @@
 /*
  * cursor.c
- *	  Large results, which come through a cursor.
+ *	  The size of a cursor's batches, and when they are sent.
  *
- * FETCHes are sent in batches, so that a link with a long round trip is used
- * for longer.  The remote server collects all rows of a FETCH before it sends
- * the first one.  So each FETCH asks for about SCAN_BYTES, but for fetch_size
- * rows at least, and a batch grows by more FETCHes.
+ * A batch consists of FETCHes, so that a link with a long round trip is used
+ * for longer.  This file chooses batches and counts what is received; fetch.c
+ * sends them and reads their answers.
  *
- * The first batch has DECLARE and a FETCH of fetch_size rows, or of what the
- * executor is asked for now if each row is one of the result.  Its answer shows
- * how large the rows are.  A later batch asks for SCAN_BYTES, or for what comes in
- * BATCH_ROUND_TRIPS round trips if that is more, but for no more than comes within
- * BATCH_MSECS, and for at most BATCH_GROWTH times as many rows as the batch before.
+ * The remote server collects all rows of a FETCH before it sends the first one.
+ * So a FETCH is for about SCAN_BYTES, but for fetch_size rows at least, and a
+ * batch grows by more FETCHes.
  *
- * Whoever stops early is to get hardly more rows than through postgres_fdw, which
- * asks for fetch_size rows at a time.  So where the query is not certain to read
- * the rest (demand.c), no more are asked for than postgres_fdw would have received
- * for the next row, and one in SPARE_RATIO of these.
+ * The first batch has DECLARE and a FETCH of fetch_size rows, or of those that
+ * this run of the executor returns if each row is one of the result.  Its answer
+ * shows how large the rows are.  A later batch is for SCAN_BYTES, or for what
+ * arrives in BATCH_ROUND_TRIPS round trips if that is more, but for no more than
+ * arrives within BATCH_MSECS, and for at most BATCH_GROWTH times as many rows as
+ * the batch before.
  *
- * A query that is certain to read the rest asks at once for all rows that are
- * expected to be left.
+ * A query that stops early should receive hardly more rows than with
+ * postgres_fdw, which fetches fetch_size rows at a time.  So where the query is
+ * not certain to read all remaining rows (demand.c), a batch is for no more than
+ * postgres_fdw would have received for the next row, and one in SPARE_RATIO of
+ * these.
  *
- * A second answer shows that the consumer goes on.  From then on the next
+ * A query that is certain to read all remaining rows fetches all that are
+ * expected at once.
+ *
+ * After a second answer the consumer is known to read on.  From then on the next
  * batch is sent ahead, as soon as one has been received, unless it would take
- * longer than BATCH_MSECS, or be kept small by what may not be used.  The remote
- * server works on it while the rows of the last one are converted and used.
+ * longer than BATCH_MSECS, or is kept small because its rows may not be used.  The
+ * remote server executes it while the rows of the last one are converted and used.
  *
  * Rows are taken from the connection until SCAN_BYTES are in memory.  The
  * remote server waits while the socket is full, so memory stays bounded here
- * and there.  If something else is to be sent in the session the rest is read
- * first (fetch.c).
+ * and there.  Before anything else is sent in the session, what is in flight is
+ * read (fetch.c).
  *
- * Rows that are locked, or are to be updated by ctid, are not fetched before they
- * are asked for, and fetch_size rows at a time.  Only where all of them come to be
- * locked do batches grow: to what is fetched and used within BATCH_MSECS, so that
- * no row is locked for much longer.
+ * Rows that are locked, or will be updated by ctid, are fetched only when needed,
+ * fetch_size rows at a time.  Only where all of them will be locked do batches
+ * grow: to what is fetched and used within BATCH_MSECS, so that no row is locked
+ * for much longer.
  *
  * A remote statement_timeout would run while the remote server waits, which it
  * does not with postgres_fdw.  So where there is one, each answer is read
- * whole at once, what exceeds work_mem goes into a store, and no batch is sent
+ * whole at once, what exceeds work_mem is put into a store, and no batch is sent
  * ahead.
  *
  * No answer stays in flight in a subtransaction other than the one that the
@@ -47,14 +52,16 @@
  */
 #include "postgres.h"
 
+#include "utils/timestamp.h"
+
 #include "base/fastpath.h"
 #include "base/run.h"
 #include "scan/scan_state.h"
 #include "session/portals.h"
 
 /*
- * FETCHes in the first batch if all rows are read, for most results are short, and an
- * empty FETCH has its messages, too; and their rows, which come one by one.
+ * FETCHes in the first batch if all rows are read: most results are short, and an
+ * empty FETCH has its messages, too.  And their rows, which are received one by one.
  */
 #define FIRST_FETCHES 4
 #define FIRST_ROWS 1600
@@ -62,13 +69,13 @@
 /* Round trips that a batch lasts at least; one of them is waited for */
 #define BATCH_ROUND_TRIPS 10
 
-/* Factor by which a batch may grow at a time, for consumers that stop early */
+/* Factor by which a batch may grow at a time, for queries that stop early */
 #define BATCH_GROWTH 10
 
-/* For so many rows that postgres_fdw would have received there may be one more */
+/* One more row is fetched for this many that postgres_fdw would have received */
 #define SPARE_RATIO 20
 
-/* By this share a result may have more rows than expected to come in one batch */
+/* Share of rows beyond the expected number that still fit into one batch */
 #define ROWS_MARGIN 0.1
 
 /* The longest that a batch of more rows than fetch_size should take, in ms */
@@ -77,11 +84,47 @@
 /* Answers after which the next batch is sent ahead */
 #define ANSWERS_BEFORE_AHEAD 2
 
-/* Is the query certain to read so much of the scan? */
+/* FETCHes in a batch, at most */
+#define BATCH_FETCHES 64
+
+struct CursorState
+{
+	uint32		number;			/* in its name; 0 if none is open */
+	char	   *declare;		/* text of the DECLARE */
+	RemoteCommand *commands;	/* last batch: perhaps a DECLARE, then at most
+								 * BATCH_FETCHES FETCHes */
+	char		fetch[64];		/* text of a FETCH */
+	bool		binary;			/* are further rows to come in binary form? */
+	bool		is_short;		/* has a FETCH returned fewer rows than its
+								 * count? */
+	int			batches;		/* number of batches received */
+	int64		total_received; /* rows of all batches */
+	int64		fetches_ahead;	/* FETCHes sent before all received rows had
+								 * been returned */
+	int64		fetches_binary; /* FETCHes for rows in binary form */
+
+	/* the next batch */
+	int			fetch_rows;		/* count of each FETCH of the batch in flight,
+								 * or else of the next one */
+	int			batch_fetches;	/* FETCHes of the next batch, at most */
+	bool		is_slow;		/* would it take longer than BATCH_MSECS? */
+
+	/* the batch in flight, or else the last one */
+	int			answers;		/* FETCHes in flight; the first is being read */
+	int			received;		/* rows of the FETCH being read */
+	TimestampTz sent;			/* when it was sent */
+	long		batch_took;		/* ms until all of it was received; -1 once
+								 * the next batch has been sized by it */
+	int64		batch_requested;	/* rows that its FETCHes requested */
+	int64		batch_received; /* rows of its FETCHes answered so far */
+	Size		batch_bytes;	/* bytes of its rows received so far */
+};
+
+/* Is the query certain to read this part of the scan? */
 static bool
 is_read(const RemoteScanState *scan, ScanReading reading)
 {
-	return method_reads(scan->node, &scan->demand, reading);
+	return demand_reads(scan->node->ss.ps.state, &scan->demand, reading);
 }
 
 /*
@@ -97,18 +140,18 @@ is_read_alone(const RemoteScanState *scan, ScanReading reading)
 }
 
 /*
- * Is the query certain to read, and so to lock, all rows that the cursor has
- * left?  Then a batch of them may grow, too.  Not under a remote
+ * Is the query certain to read, and so to lock, all remaining rows of the
+ * cursor?  Then a batch of them may grow, too.  Not under a remote
  * statement_timeout: more rows can be locked by others.
  */
 static bool
-locks_rest(const RemoteScanState *scan)
+locks_remaining(const RemoteScanState *scan)
 {
 	return fastpath_is_on(scan->plan.fast_paths, FAST_READ_AHEAD) &&
-		scan->locks_rows && is_read(scan, READS_REST) && scan_may_wait(scan);
+		scan->locks_rows && is_read(scan, READS_REMAINING) && scan_may_wait(scan);
 }
 
-/* Rows that the query is certain to use if there are as many, or 0. */
+/* Rows that the query is certain to use, if there are that many; or 0. */
 static int64
 rows_needed(const RemoteScanState *scan)
 {
@@ -117,39 +160,41 @@ rows_needed(const RemoteScanState *scan)
 }
 
 /*
- * The number of FETCHes, at most SCAN_FETCHES, for all rows that are expected to be
- * left.  FETCHes behind the last row cost as much as any.
+ * The number of FETCHes, at most BATCH_FETCHES, for all remaining rows that are
+ * expected.  FETCHes behind the last row cost as much as any.
  */
 static int
-fetches_for_rest(const RemoteScanState *scan)
+fetches_for_remaining(const RemoteScanState *scan)
 {
-	double		left = scan->plan.rows * (1 + ROWS_MARGIN) - scan->total_received;
+	const CursorState *cursor = scan->cursor;
+	double		left = scan->plan.rows * (1 + ROWS_MARGIN) - cursor->total_received;
 
 	if (scan->plan.rows < 0)
-		return SCAN_FETCHES;
-	return (int) Min(Max(left, 0) / scan->fetch_rows + 1, SCAN_FETCHES);
+		return BATCH_FETCHES;
+	return (int) Min(Max(left, 0) / cursor->fetch_rows + 1, BATCH_FETCHES);
 }
 
 /* Chooses the first batch: DECLARE and FETCHes. */
 static void
-size_first_batch(RemoteScanState *scan)
+size_first_batch(const RemoteScanState *scan)
 {
+	CursorState *cursor = scan->cursor;
 	int			size = scan->plan.fetch_size;
 	int64		needed = rows_needed(scan);
 	int			at_once = Max(size, SCAN_BYTES / Max(scan->plan.width, 1));
 
-	scan->fetch_rows = size;
-	scan->answers = 1;
+	cursor->fetch_rows = size;
+	cursor->answers = 1;
 	if (is_read_alone(scan, READS_ALL))
 	{
-		scan->fetch_rows = Max(size, FIRST_ROWS / FIRST_FETCHES);
-		scan->answers = Max(Min(fetches_for_rest(scan),
-								FIRST_ROWS / scan->fetch_rows), 1);
+		cursor->fetch_rows = Max(size, FIRST_ROWS / FIRST_FETCHES);
+		cursor->answers = Max(Min(fetches_for_remaining(scan),
+								  FIRST_ROWS / cursor->fetch_rows), 1);
 	}
 	else if (needed > size)
 	{
-		scan->fetch_rows = (int) Min(needed, at_once);
-		scan->answers = (int) Min(needed / scan->fetch_rows, SCAN_FETCHES);
+		cursor->fetch_rows = (int) Min(needed, at_once);
+		cursor->answers = (int) Min(needed / cursor->fetch_rows, BATCH_FETCHES);
 	}
 }
 
@@ -158,178 +203,283 @@ size_first_batch(RemoteScanState *scan)
  * spare rows if they may not be used.
  */
 static void
-size_next_batch(RemoteScanState *scan, int64 spare)
+size_next_batch(const RemoteScanState *scan, int64 spare)
 {
-	int64		rows = (int64) scan->fetch_rows * scan->batch_fetches;
+	CursorState *cursor = scan->cursor;
+	int64		rows = (int64) cursor->fetch_rows * cursor->batch_fetches;
 
-	scan->answers = scan->batch_fetches;
-	if (is_read_alone(scan, READS_REST))
-		scan->answers = Max(scan->answers, fetches_for_rest(scan));
-	else if (!is_read(scan, READS_REST) && rows > spare)
+	cursor->answers = cursor->batch_fetches;
+	if (is_read_alone(scan, READS_REMAINING))
+		cursor->answers = Max(cursor->answers, fetches_for_remaining(scan));
+	else if (!is_read(scan, READS_REMAINING) && rows > spare)
 	{
 		rows = Max(spare, Min(rows, rows_needed(scan)));
-		scan->fetch_rows = (int) Min(scan->fetch_rows, rows);
-		scan->answers = (int) (rows / scan->fetch_rows);
+		cursor->fetch_rows = (int) Min(cursor->fetch_rows, rows);
+		cursor->answers = (int) (rows / cursor->fetch_rows);
 	}
 }
 
 /*
- * Rows that may be asked for without being used, by what postgres_fdw would have
- * received for the next row.  If those received last have yet to be used, too, they
- * take their part.
+ * Rows that may be fetched without being used, by what postgres_fdw would have
+ * received for the next row.  If those received last are not used yet either, they
+ * count.
  */
 static int64
 spare_rows(const RemoteScanState *scan)
 {
+	const CursorState *cursor = scan->cursor;
 	int64		size = scan->plan.fetch_size;
-	int64		of_stock = (scan->total_received / size + 1) * size;
-	int64		spare = of_stock + of_stock / SPARE_RATIO - scan->total_received;
+	int64		of_stock = (cursor->total_received / size + 1) * size;
+	int64		spare = of_stock + of_stock / SPARE_RATIO - cursor->total_received;
 
-	return scan->results == NIL ? spare : spare / 3;
+	return received_is_empty(scan->own.rows) ? spare : spare / 3;
 }
 
 /*
- * Asks for more rows, together with the DECLARE if the cursor is new.  The size of
- * the batch has been chosen.
+ * Writes the commands that ask for a batch of the chosen size, together with the
+ * DECLARE if the cursor is new; sets their number.
  */
-static void
-send_batch(RemoteScanState *scan)
+static const RemoteCommand *
+cursor_write_batch(const RemoteScanState *scan, int *ncommands)
 {
-	int			first = scan_declares(scan) ? 1 : 0;
+	CursorState *cursor = scan->cursor;
+	int			first = cursor->batches == 0 ? 1 : 0;
 	RemoteCommand fetch = {
-		.sql = scan->fetch,.shown = scan->plan.command.shown,.binary = scan->binary
+		.sql = cursor->fetch,.shown = scan->plan.command.shown,
+		.binary = cursor->binary
 	};
 
-	snprintf(scan->fetch, sizeof(scan->fetch), "FETCH %d FROM c%u",
-			 scan->fetch_rows, scan->cursor);
-	for (int i = 0; i < scan->answers; i++)
-		scan->commands[first + i] = fetch;
-	scan->batch_asked = (int64) scan->fetch_rows * scan->answers;
-	scan->batch_received = scan->batch_bytes = scan->received = 0;
-	scan->sent = GetCurrentTimestamp();
-	scan->fetches_ahead += scan->results != NIL ? scan->answers : 0;
-	scan->fetches_binary += scan->binary ? scan->answers : 0;
-	fetch_send(scan, scan->commands, first + scan->answers);
+	snprintf(cursor->fetch, sizeof(cursor->fetch), "FETCH %d FROM c%u",
+			 cursor->fetch_rows, cursor->number);
+	for (int i = 0; i < cursor->answers; i++)
+		cursor->commands[first + i] = fetch;
+	cursor->batch_requested = (int64) cursor->fetch_rows * cursor->answers;
+	cursor->batch_received = cursor->batch_bytes = cursor->received = 0;
+	cursor->is_short = false;
+	cursor->sent = GetCurrentTimestamp();
+	cursor->fetches_ahead += received_is_empty(scan->own.rows) ? 0
+		: cursor->answers;
+	cursor->fetches_binary += cursor->binary ? cursor->answers : 0;
+	*ncommands = first + cursor->answers;
+	return cursor->commands;
 }
 
-/* Opens a cursor for the query and fetches from it, in one batch. */
-void
-cursor_open(RemoteScanState *scan, const RemoteCommand *query)
+/* The cursor of a scan, which is made if need be, as it is before it is opened. */
+static CursorState *
+cursor_prepare(RemoteScanState *scan)
 {
-	MemoryContext old = MemoryContextSwitchTo(scan->node->ss.ps.state->es_query_cxt);
+	CursorState *cursor = scan->cursor;
 
-	scan->cursor = ++scan->session->cursors.names;
-	scan->batch_fetches = 1;
-	scan->batches = 0;
-	scan->total_received = 0;
-	scan->batch_took = -1;
-	scan->binary = false;
-	if (scan->declare != NULL)
-		pfree(scan->declare);
-	scan->declare = psprintf("DECLARE c%u CURSOR FOR\n%s", scan->cursor,
-							 scan->sql);
-	if (scan->commands == NULL)
-		scan->commands = palloc((1 + SCAN_FETCHES) * sizeof(RemoteCommand));
-	MemoryContextSwitchTo(old);
-	scan->commands[0] = *query;
-	scan->commands[0].sql = scan->declare;
-	portals_add(scan->session, scan->cursor);
-	size_first_batch(scan);
-	send_batch(scan);
+	if (cursor == NULL)
+	{
+		cursor = scan->cursor = palloc0(sizeof(CursorState));
+		cursor->commands = palloc((1 + BATCH_FETCHES) * sizeof(RemoteCommand));
+	}
+	cursor->batch_fetches = 1;
+	cursor->batches = 0;
+	cursor->total_received = 0;
+	cursor->batch_took = -1;
+	cursor->binary = false;
+	if (cursor->declare != NULL)
+		pfree(cursor->declare);
+	cursor->declare = NULL;
+	return cursor;
 }
 
 /*
- * Chooses how many rows the next batch asks for, from how fast the last one
- * came.  Whoever needs but one row, or ends the scan, waits for all rows of
- * the batch: so it is small where rows come slowly.
+ * Names a cursor for the query; returns the commands that open it and fetch from
+ * it, in one batch, and sets their number.
+ */
+const RemoteCommand *
+cursor_open(RemoteScanState *scan, const RemoteCommand *query, int *ncommands)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->node->ss.ps.state->es_query_cxt);
+	CursorState *cursor = cursor_prepare(scan);
+
+	cursor->number = ++scan->session->cursors.names;
+	cursor->declare = psprintf("DECLARE c%u CURSOR FOR\n%s", cursor->number,
+							   scan->sql);
+	MemoryContextSwitchTo(old);
+	cursor->commands[0] = *query;
+	cursor->commands[0].sql = cursor->declare;
+	portals_add(scan->session, cursor->number);
+	size_first_batch(scan);
+	return cursor_write_batch(scan, ncommands);
+}
+
+/*
+ * Chooses the size of the next batch from how fast the last one arrived.  A query
+ * that needs only one row, or ends the scan, waits for all rows of the batch: so
+ * it is small where rows arrive slowly.
  *
  * The rows' rate leaves out the round trip: the shortest one seen, but at most
  * half of the time that the batch took.
  */
 static void
-size_batch(RemoteScanState *scan)
+size_batch(const RemoteScanState *scan)
 {
-	long		took = scan->batch_took;
+	CursorState *cursor = scan->cursor;
+	long		took = cursor->batch_took;
 	long		round_trip = Min(scan->session->remote.round_trip, took);
-	double		per_ms = (double) scan->batch_received /
+	double		per_ms = (double) cursor->batch_received /
 		Max(took - Min(round_trip, took / 2), 1);
 	double		in_time = per_ms * BATCH_MSECS;
 	double		at_once = SCAN_BYTES /
-		((double) scan->batch_bytes / scan->batch_received + 1);
+		((double) cursor->batch_bytes / cursor->batch_received + 1);
 	double		rows = Max(at_once, per_ms * round_trip * BATCH_ROUND_TRIPS);
 
 	scan->session->remote.round_trip = round_trip;
-	rows = Min(rows, (double) scan->batch_asked * BATCH_GROWTH);
+	rows = Min(rows, (double) cursor->batch_requested * BATCH_GROWTH);
 	rows = Min(rows, in_time);
 	rows = Max(rows, scan->plan.fetch_size);
 	at_once = Max(Min(at_once, rows), scan->plan.fetch_size);
-	scan->fetch_rows = (int) Min(at_once, INT_MAX);
-	scan->batch_fetches = (int) Min(rows / at_once, SCAN_FETCHES);
-	scan->is_slow = rows > in_time;
-	scan->batch_took = -1;
+	cursor->fetch_rows = (int) Min(at_once, INT_MAX);
+	cursor->batch_fetches = (int) Min(rows / at_once, BATCH_FETCHES);
+	cursor->is_slow = rows > in_time;
+	cursor->batch_took = -1;
 }
 
 /* May the next batch be sent before all received rows have been returned? */
 static bool
 may_send_ahead(const RemoteScanState *scan)
 {
+	const CursorState *cursor = scan->cursor;
+
 	return fastpath_is_on(scan->plan.fast_paths, FAST_READ_AHEAD) &&
-		scan->may_prefetch && !scan->is_slow &&
-		scan->batches >= ANSWERS_BEFORE_AHEAD &&
-		(is_read(scan, READS_REST) ||
-		 spare_rows(scan) >= (int64) scan->fetch_rows * scan->batch_fetches);
+		scan->may_prefetch && !cursor->is_slow &&
+		cursor->batches >= ANSWERS_BEFORE_AHEAD &&
+		(is_read(scan, READS_REMAINING) ||
+		 spare_rows(scan) >= (int64) cursor->fetch_rows * cursor->batch_fetches);
 }
 
-/* Frees the received rows, all of which have been returned. */
-void
-cursor_forget_rows(RemoteScanState *scan)
+/*
+ * The commands of the next batch, if no rows are left or if it may be sent ahead,
+ * and sets their number; NULL if it is not to be sent now.
+ */
+const RemoteCommand *
+cursor_next_batch(const RemoteScanState *scan, int *ncommands)
 {
-	scan->dropped |= scan->results != NIL;
-	fetch_clear(scan);
-}
+	CursorState *cursor = scan->cursor;
+	bool		is_ahead = !received_is_empty(scan->own.rows);
 
-/* Sends the next batch if no rows are left, or if it may be sent ahead. */
-void
-cursor_send_more(RemoteScanState *scan)
-{
-	if (scan->phase != SCAN_PAUSED)
-		return;
-	if (scan->results == NIL && locks_rest(scan))
-		scan->batch_took = TimestampDifferenceMilliseconds(scan->sent,
-														   GetCurrentTimestamp());
-	if (scan->batch_took >= 0)
+	if (!is_ahead && locks_remaining(scan))
+		cursor->batch_took = TimestampDifferenceMilliseconds(cursor->sent,
+															 GetCurrentTimestamp());
+	if (cursor->batch_took >= 0)
 		size_batch(scan);
-	if (scan->results != NIL && !may_send_ahead(scan))
-		return;
+	if (is_ahead && !may_send_ahead(scan))
+		return NULL;
 	size_next_batch(scan, spare_rows(scan));
-	send_batch(scan);
+	return cursor_write_batch(scan, ncommands);
 }
 
-/* Receives more rows after all have been returned; false after the last. */
+/* Is the batch in flight the first one, which begins with the DECLARE? */
 bool
-cursor_more(RemoteScanState *scan)
+cursor_is_opening(const RemoteScanState *scan)
 {
-	cursor_forget_rows(scan);
-	while (scan->results == NIL)
-	{
-		if (scan->phase == SCAN_DONE)
-			return false;
-		cursor_send_more(scan);
-		while (scan->result_bytes < SCAN_BYTES && fetch_read(scan))
-			;
-	}
-	if (scan_may_wait(scan))
-		cursor_send_more(scan);
-	else
-		fetch_drain(scan);
-	return true;
+	return scan->cursor->batches == 0;
 }
 
-/* Has the cursor, which may have been rolled back, closed later. */
+/* Reads the answer to the DECLARE.  If it fails there is no cursor to be closed. */
 void
-cursor_close(RemoteScanState *scan)
+cursor_read_declare(const RemoteScanState *scan)
 {
-	if (scan->cursor != 0 && scan->session->conn != NULL)
-		portals_let_go(scan->session, scan->cursor);
-	scan->cursor = 0;
+	CursorState *cursor = scan->cursor;
+	uint32		number = cursor->number;
+
+	cursor->number = 0;
+	session_finish_command(scan->session, scan->plan.command.shown);
+	cursor->number = number;
+	/* If the connection was replaced meanwhile its portals were forgotten. */
+	portals_add(scan->session, number);
+}
+
+/*
+ * How many bytes the rows of a result had on the wire, if all are like the
+ * last one.  In memory short rows take several times as much.
+ */
+static Size
+bytes_of_rows(const PGresult *res)
+{
+	Size		bytes = 0;
+
+	for (int i = 0; i < PQnfields(res); i++)
+		bytes += sizeof(int32) + PQgetlength(res, PQntuples(res) - 1, i);
+	return bytes * PQntuples(res);
+}
+
+/* Are further rows to come in binary form, by the types of these first ones? */
+static bool
+prefers_binary(const RemoteScanState *scan, const PGresult *res)
+{
+	int			version = PQserverVersion(scan->session->conn);
+
+	return scan->may_prefetch &&
+		fastpath_is_on(scan->plan.fast_paths, FAST_BINARY_RESULTS) &&
+		version >= COMPAT_BINARY_VERSION &&
+		rows_prefer_binary(scan->reader, res, version);
+}
+
+/*
+ * Counts the rows of a result.  The types of the first ones tell whether those of
+ * later batches are to come in binary form.
+ */
+void
+cursor_note_rows(const RemoteScanState *scan, const PGresult *res)
+{
+	CursorState *cursor = scan->cursor;
+
+	if (cursor->batches == 0 && received_is_empty(scan->own.rows))
+		cursor->binary = prefers_binary(scan, res);
+	cursor->received += PQntuples(res);
+	cursor->batch_bytes += bytes_of_rows(res);
+}
+
+/* Counts a FETCH as answered; does the batch have another one? */
+bool
+cursor_end_fetch(const RemoteScanState *scan)
+{
+	CursorState *cursor = scan->cursor;
+
+	cursor->is_short |= cursor->received < cursor->fetch_rows;
+	cursor->batch_received += cursor->received;
+	cursor->total_received += cursor->received;
+	cursor->received = 0;
+	return --cursor->answers > 0;
+}
+
+/* Counts a batch as received; may the cursor have more rows? */
+bool
+cursor_end_batch(const RemoteScanState *scan)
+{
+	CursorState *cursor = scan->cursor;
+
+	cursor->batches++;
+	if (scan->may_prefetch && !cursor->is_short)
+		cursor->batch_took = TimestampDifferenceMilliseconds(cursor->sent,
+															 GetCurrentTimestamp());
+	return !cursor->is_short;
+}
+
+/* Has the cursor, if one is open, closed later; it may have been rolled back. */
+void
+cursor_close(const RemoteScanState *scan)
+{
+	if (scan->cursor == NULL)
+		return;
+	if (scan->cursor->number != 0 && scan->session->conn != NULL)
+		portals_let_go(scan->session, scan->cursor->number);
+	scan->cursor->number = 0;
+}
+
+/* Shows in EXPLAIN what was fetched; a scan without a cursor has fetched nothing. */
+void
+cursor_explain(const RemoteScanState *scan, ExplainState *es)
+{
+	const CursorState *cursor = scan->cursor;
+
+	ExplainPropertyInteger("Fetches Ahead", NULL,
+						   cursor != NULL ? cursor->fetches_ahead : 0, es);
+	ExplainPropertyInteger("Binary Fetches", NULL,
+						   cursor != NULL ? cursor->fetches_binary : 0, es);
 }

@@ -10,8 +10,8 @@
  *
  *	- each node between the scan and the query's result reads its input to the
  *	  end, and
- *	- the executor was asked for all rows of the query, not for the next ones of
- *	  a cursor (run.c).  Below a node that reads all of its input before it
+ *	- this run of the executor returns all rows of the query, not the next ones
+ *	  of a cursor (run.c).  Below a node that reads all of its input before it
  *	  returns a row, as a sort, this does not matter (at_once).
  *
  * The remote server can then send all of them at once.  A stream occupies the
@@ -20,11 +20,12 @@
  *
  * A hash join may read one row of its outer side before it builds its hash
  * table, and no further row if that table is empty.  Then the outer side is
- * READS_REST.
+ * READS_REMAINING.
  *
  * A LIMIT bounds the rows of its input, and EXISTS needs one row.  The bound is
- * passed down through nodes that return all rows of their input and no others.  A scan without local conditions
- * can then send it as LIMIT, and what it returns is read to its end.
+ * passed down through nodes that return all rows of their input and no others.  A
+ * scan without local conditions can then send it as LIMIT, and what it returns is
+ * read to its end.
  *
  * The answers for all plans of a query are kept until its memory is freed, for
  * one query at a time.
@@ -42,6 +43,7 @@
 #include "utils/hsearch.h"
 
 #include "base/inputs.h"
+#include "base/run.h"
 #include "scan/scan_state.h"
 
 /* What is wanted of a plan */
@@ -262,7 +264,7 @@ want_hash(DemandSearch *search, HashJoin *join, Wanted wanted)
 	{
 		add_servers(&outer, innerPlan(join));
 		if (!fills_outer)
-			outer.demand.reading = Min(outer.demand.reading, READS_REST);
+			outer.demand.reading = Min(outer.demand.reading, READS_REMAINING);
 	}
 	want(search, innerPlan(join), at_once());
 	want(search, outerPlan(join), outer);
@@ -528,4 +530,16 @@ demand_of_plan(EState *estate, const Plan *plan)
 		.is_interleaved = true
 	};
 	return entry->demand;
+}
+
+/*
+ * Does the query, in this run of the executor, read this part of what it wants of
+ * a scan?
+ */
+bool
+demand_reads(const EState *estate, const ScanDemand *demand,
+			 ScanReading reading)
+{
+	return demand->reading >= reading &&
+		(demand->at_once || run_is_whole(estate));
 }

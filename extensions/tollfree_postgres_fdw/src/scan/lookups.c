@@ -2,134 +2,215 @@
  * lookups.c
  *	  Scans that return the rows for many values of their parameters.
  *
- * Whoever has the values (join/) sends them as one batch of keys.  The rows come
- * ordered by the number of their key.  Keys are first used in that order, too, so
- * the scan goes on through the rows, and notes where those of each key begin: a
- * key that is used again has its rows returned again.
+ * join/ has the values: it sends them as one batch of keys.  The rows come ordered
+ * by the number of their key.  Keys are first used in that order, too, so the rows
+ * are passed once, and where those of each key begin is noted: a key that is used
+ * again has its rows returned again.
  *
- * Rows of a key that nobody wants, as behind the first match of a semi-join, are
- * passed over when the next key is used.
+ * Rows of a key that are not used, as behind the first match of a semi-join, are
+ * passed when the next key is used.
+ *
+ * There are SCAN_LOOKUPS batches, each with its own query and rows: the next one
+ * may be in flight while one is used.
  */
 #include "postgres.h"
 
+#include "base/settings.h"
 #include "scan/scan_state.h"
 
-/* The next row that was received, in *row of the result; NULL behind the last */
-static PGresult *
-next_row(RemoteScanState *scan, int *row)
+/* One batch of keys */
+typedef struct LookupState
 {
-	KeyBatch   *batch = scan->batch;
+	ScanAnswer	answer;
+	const KeyBatch *keys;		/* NULL if it has none */
+	int			key;			/* whose rows are wanted; numbers begin with 1 */
+	bool		is_at_key;		/* has the scan gone to its rows? */
+	int			reached;		/* the last key that it has gone to so far */
+} LookupState;
 
-	*row = 0;
-	if (scan->store != NULL && batch->stored == NULL)
-		batch->stored = rowstore_get(scan->store);
-	if (batch->stored != NULL)
-		return batch->stored;
-	for (; scan->result < list_length(scan->results); scan->result++)
+struct LookupStates
+{
+	LookupState states[SCAN_LOOKUPS];
+	LookupState *used;			/* whose rows the scan returns; NULL if it
+								 * executes its own query */
+	bool		were_sent;		/* has a batch been sent? */
+};
+
+/* Prepares a scan for lookups, in this context, which lasts as long as the query. */
+void
+lookups_begin(RemoteScanState *scan)
+{
+	LookupStates *lookups = palloc0(sizeof(LookupStates));
+
+	Assert(scan->own.phase == SCAN_IDLE && scan->lookups == NULL);
+	for (int i = 0; i < SCAN_LOOKUPS; i++)
 	{
-		PGresult   *res = list_nth(scan->results, scan->result);
-
-		*row = scan->row;
-		if (scan->row < PQntuples(res))
-			return res;
-		scan->row = 0;
+		lookups->states[i].answer.scan = scan;
+		lookups->states[i].answer.rows = received_create_like(scan->own.rows);
 	}
-	return NULL;
+	scan->lookups = lookups;
 }
 
-/* Goes on to the row behind. */
-static void
-pass_row(RemoteScanState *scan)
+/* The answer to the batch in use; NULL if there is none. */
+ScanAnswer *
+lookups_answer(const RemoteScanState *scan)
 {
-	if (scan->batch->stored != NULL)
-		scan->batch->stored = NULL;
-	else
-		scan->row++;
+	LookupState *used = scan->lookups->used;
+
+	return used != NULL ? &used->answer : NULL;
+}
+
+/* Has a scan sent a batch? */
+bool
+lookups_were_sent(const RemoteScanState *scan)
+{
+	return scan->lookups != NULL && scan->lookups->were_sent;
+}
+
+/*
+ * Sends the query for a batch of keys, which must last as long as their rows are
+ * used, without waiting; keys is NULL if there are none.  What is in use stays so.
+ */
+void
+lookups_send(RemoteScanState *scan, int number, const KeyBatch *keys)
+{
+	LookupState *lookup = &scan->lookups->states[number];
+	RemoteCommand command = {
+		.hints.is_cacheable = scan->plan.command.is_cacheable,
+		.hints.in_pieces = true
+	};
+
+	fetch_discard(&lookup->answer);
+	lookup->keys = keys;
+	if (keys == NULL)
+		return;
+	lookup->key = lookup->reached = 0;
+	scan->lookups->were_sent = true;
+	command.sql = command.shown = keys->sql;
+	command.nparams = keys->nparams;
+	command.params = keys->params;
+	usage_start(scan->session, &scan->usage);
+	fetch_start(&lookup->answer, FETCH_DIRECT, &command);
+	usage_stop(scan->session, &scan->usage);
+}
+
+/*
+ * Waits for the rows of a batch, all of them, and has the scan return these.  If
+ * they exceed work_mem all are put into the store, the last ones too.
+ */
+void
+lookups_use(RemoteScanState *scan, int number)
+{
+	LookupState *lookup = &scan->lookups->states[number];
+
+	scan->lookups->used = lookup->keys != NULL ? lookup : NULL;
+	scan->reader->nextra = lookup->keys != NULL ? 1 : 0;
+	if (lookup->keys == NULL)
+		return;
+	usage_start(scan->session, &scan->usage);
+	fetch_drain(&lookup->answer);
+	if (received_has_store(lookup->answer.rows))
+		fetch_spill(&lookup->answer, false);
+	usage_stop(scan->session, &scan->usage);
+}
+
+/* Has the scan execute its own query again. */
+void
+lookups_end(RemoteScanState *scan)
+{
+	for (int i = 0; i < SCAN_LOOKUPS; i++)
+		lookups_send(scan, i, NULL);
+	lookups_use(scan, 0);
 }
 
 /* The number of a row's key. */
 static int
-key_of(const PGresult *res, int row)
+key_of(ReceivedRow row)
 {
-	if (PQnfields(res) == 0)
+	int			ncolumns = PQnfields(row.res);
+
+	if (ncolumns == 0)
 		elog(ERROR, "remote query result does not match the foreign table");
-	return atoi(PQgetvalue(res, row, PQnfields(res) - 1));
+	return atoi(PQgetvalue(row.res, row.row, ncolumns - 1));
 }
 
-/* Goes back to where the rows of a key begin. */
+/* Goes to the rows of the key behind the last one reached. */
 static void
-go_back(RemoteScanState *scan, int key)
+reach_next_key(LookupState *lookup)
 {
-	const KeyStart *start = &scan->batch->starts[key - 1];
+	ReceivedRows *rows = lookup->answer.rows;
+	ReceivedPlace *start = &lookup->keys->starts[lookup->reached++];
+	ReceivedRow row;
 
-	scan->batch->stored = NULL;
-	if (scan->store != NULL)
-		rowstore_go_to(scan->store, start->row);
-	else
-	{
-		scan->result = start->result;
-		scan->row = start->row;
-	}
+	while ((row = received_peek(rows)).res != NULL &&
+		   key_of(row) < lookup->reached)
+		received_pass(rows);
+	*start = received_place(rows);
 }
 
-/* Goes on to the rows of the key behind the last one reached. */
+/* Goes back to the rows of a key that has been reached. */
 static void
-reach_next(RemoteScanState *scan)
+go_back_to_key(LookupState *lookup, int key)
 {
-	KeyBatch   *batch = scan->batch;
-	KeyStart   *start = &batch->starts[batch->reached++];
-	PGresult   *res;
-	int			row;
-
-	while ((res = next_row(scan, &row)) != NULL &&
-		   key_of(res, row) < batch->reached)
-		pass_row(scan);
-	start->result = scan->result;
-	start->row = scan->store != NULL ? rowstore_mark(scan->store) : scan->row;
+	received_go_to(lookup->answer.rows, lookup->keys->starts[key - 1]);
 }
 
-/* Has the scan return the rows of this key next; 0 if it is not to be asked. */
+/* Has the scan return the rows of this key next; 0 if it will not be executed. */
 void
 lookups_set_key(RemoteScanState *scan, int key)
 {
-	KeyBatch   *batch = scan->batch;
+	LookupState *lookup = scan->lookups->used;
 
-	/* From rows of an earlier key on there is no way but by the last one. */
-	if (batch->key < batch->reached && key > batch->reached)
-		go_back(scan, batch->reached);
-	batch->key = key;
-	batch->is_at_key = false;
+	/* From rows of an earlier key the way forward begins at the last one. */
+	if (lookup->key < lookup->reached && key > lookup->reached)
+		go_back_to_key(lookup, lookup->reached);
+	lookup->key = key;
+	lookup->is_at_key = false;
 }
 
 /* Goes to the rows of the present key. */
 static void
-go_to_key(RemoteScanState *scan)
+go_to_key(LookupState *lookup)
 {
-	KeyBatch   *batch = scan->batch;
-
-	if (batch->key <= batch->reached)
-		go_back(scan, batch->key);
-	while (batch->reached < batch->key)
-		reach_next(scan);
-	batch->is_at_key = true;
+	if (lookup->key <= lookup->reached)
+		go_back_to_key(lookup, lookup->key);
+	while (lookup->reached < lookup->key)
+		reach_next_key(lookup);
+	lookup->is_at_key = true;
 }
 
 /* Puts the next row for the present key into the slot, or clears the slot. */
 TupleTableSlot *
 lookups_next(RemoteScanState *scan, TupleTableSlot *slot)
 {
-	PGresult   *res;
-	int			row;
+	LookupState *lookup = scan->lookups->used;
+	ReceivedRows *rows = lookup->answer.rows;
+	ReceivedRow row;
 
 	ExecClearTuple(slot);
-	if (scan->batch->key == 0)
+	if (lookup->key == 0)
 		elog(ERROR, "rows were not looked up");
-	if (!scan->batch->is_at_key)
-		go_to_key(scan);
-	res = next_row(scan, &row);
-	if (res == NULL || key_of(res, row) != scan->batch->key)
+	if (!lookup->is_at_key)
+		go_to_key(lookup);
+	row = received_peek(rows);
+	if (row.res == NULL || key_of(row) != lookup->key)
 		return slot;
-	fetch_convert(scan, res, row, slot);
-	pass_row(scan);
+	fetch_convert(scan, row, slot);
+	received_pass(rows);
 	return slot;
+}
+
+/* Has the rows of the present key returned again. */
+void
+lookups_rescan(const RemoteScanState *scan)
+{
+	scan->lookups->used->is_at_key = false;
+}
+
+/* Frees the results of libpq, when the query's memory is freed. */
+void
+lookups_clear(const RemoteScanState *scan)
+{
+	for (int i = 0; i < SCAN_LOOKUPS; i++)
+		received_clear(scan->lookups->states[i].answer.rows);
 }

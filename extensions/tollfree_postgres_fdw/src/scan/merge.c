@@ -50,7 +50,7 @@ can_start(const ForeignScanState *node)
 {
 	const RemoteScanState *scan = node->fdw_state;
 
-	return scan->phase == SCAN_IDLE && scan->params == NULL &&
+	return scan->own.phase == SCAN_IDLE && scan->params == NULL &&
 		scan->may_prefetch &&
 		fastpath_is_on(scan->plan.fast_paths, FAST_READ_AHEAD) &&
 		!batch_is_in_flight(scan->session) && scan_may_wait(scan);

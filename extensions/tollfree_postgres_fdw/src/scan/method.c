@@ -1,14 +1,15 @@
 /*
  * method.c
- *	  How a scan asks for its rows.
+ *	  How a scan requests its rows.
  *
- * Who stops early gets no more than through postgres_fdw.  So what may stop early
- * comes through a cursor (cursor.c), and the first FETCH asks for fetch_size rows.
+ * A query that stops early receives no more rows than through postgres_fdw.  So if
+ * it may stop early, its rows come through a cursor (cursor.c), and the first FETCH
+ * is for fetch_size rows.
  *
- * A result is asked for directly, the query being sent without a cursor, if it is
+ * A result is requested directly, the query being sent without a cursor, if it is
  * expected to be small and is certain to be read to its end (demand.c), or if it
- * has but few rows.  One round trip brings all of its rows, with START TRANSACTION
- * before it if need be.  If it is large after all, it goes on as a stream where it
+ * has only few rows.  One round trip brings all of its rows, with START TRANSACTION
+ * before it if need be.  If it is large after all, it becomes a stream where it
  * may.
  *
  * A larger result that is certain to be read to its end is streamed: the query is
@@ -30,12 +31,12 @@
 #include "base/run.h"
 #include "scan/scan_state.h"
 
-/* The largest result, in bytes, that is asked for directly */
+/* The largest result, in bytes, that is requested directly */
 #define DIRECT_BYTES (1024 * 1024)
 
 /*
- * Rows are few if they are expected to be so many times fewer than a FETCH asks for.
- * An estimate can be wrong, and who stops early would get all rows.
+ * Rows are few if this many times their expected number is no more than fetch_size.
+ * An estimate can be wrong, and a query that stops early would receive all rows.
  */
 #define FETCHED_FOR_FEW 10
 
@@ -89,7 +90,7 @@ method_is_free(const ForeignScanState *node, const ScanPlan *scan)
 }
 
 /*
- * May rows be fetched before the executor asks for them?  Not for an
+ * May rows be fetched before the executor needs them?  Not for an
  * asynchronous scan under a remote statement_timeout: its answers can be in
  * flight for long, and the timeout runs meanwhile.  The session is NULL if the
  * plan is only explained.
@@ -138,18 +139,6 @@ can_stream(const ForeignScanState *node, const ScanPlan *scan)
 							   scan->attrs);
 }
 
-/*
- * Does the query, as the executor is asked for its rows now, read so much of what
- * is wanted of a scan?
- */
-bool
-method_reads(const ForeignScanState *node, const ScanDemand *demand,
-			 ScanReading reading)
-{
-	return demand->reading >= reading &&
-		(demand->at_once || run_is_whole(node->ss.ps.state));
-}
-
 /* The method for a result that may be prefetched, and is read whole or not. */
 static FetchMethod
 method_for(const ForeignScanState *node, const ScanPlan *scan,
@@ -172,28 +161,32 @@ method_for(const ForeignScanState *node, const ScanPlan *scan,
 		FETCH_STREAM : FETCH_CURSOR;
 }
 
-/* Takes the rows that the executor is asked for for a LIMIT, if it is the last time. */
+/*
+ * Uses the number of rows that this run of the executor returns as a LIMIT, if it
+ * is the last run.
+ */
 static void
-limit_by_run(const ForeignScanState *node, RemoteScanState *scan)
+limit_by_run(RemoteScanState *scan)
 {
+	const EState *estate = scan->node->ss.ps.state;
 	ScanDemand *demand = &scan->demand;
-	int64		rows = run_rows_left(node->ss.ps.state);
+	int64		rows = run_rows_left(estate);
 
-	if (!demand->is_output || rows == 0 || !run_is_last(node->ss.ps.state) ||
-		!may_limit(node, &scan->plan))
+	if (!demand->is_output || rows == 0 || !run_is_last(estate) ||
+		!may_limit(scan->node, &scan->plan))
 		return;
 	demand->limit = demand->limit == 0 ? rows : Min(demand->limit, rows);
 	demand->reading = READS_ALL;
 	demand->at_once = true;
 }
 
-/* Writes the query, with the LIMIT that is sent. */
-static void
-write_query(const ForeignScanState *node, RemoteScanState *scan)
+/* Writes the query of a scan, with the LIMIT that is sent, before the first use. */
+void
+method_write_query(RemoteScanState *scan)
 {
-	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
+	MemoryContext old = MemoryContextSwitchTo(scan->node->ss.ps.state->es_query_cxt);
 
-	limit_by_run(node, scan);
+	limit_by_run(scan);
 	scan->sql = scan->demand.limit == 0 ? scan->plan.command.sql :
 		psprintf("%s LIMIT " INT64_FORMAT, scan->plan.command.sql,
 				 scan->demand.limit);
@@ -201,38 +194,34 @@ write_query(const ForeignScanState *node, RemoteScanState *scan)
 }
 
 /*
- * The method for the next execution.  Writes the query before the first.  Nothing
- * is streamed under a remote statement_timeout: all of the stream would have to be
- * read within it.
+ * The method for the next execution.  Nothing is streamed under a remote
+ * statement_timeout: all of the stream would have to be read within it.
  */
 FetchMethod
-method_choose(const ForeignScanState *node, RemoteScanState *scan)
+method_choose(const RemoteScanState *scan)
 {
 	FetchMethod method;
 
-	if (scan->sql == NULL)
-		write_query(node, scan);
 	if (!scan->may_prefetch)
 		return FETCH_CURSOR;
-	method = method_for(node, &scan->plan, &scan->demand,
-						method_reads(node, &scan->demand, READS_ALL));
+	method = method_for(scan->node, &scan->plan, &scan->demand,
+						demand_reads(scan->node->ss.ps.state, &scan->demand,
+									 READS_ALL));
 	return method == FETCH_STREAM && questions_has_timeout(scan->session) ?
 		FETCH_CURSOR : method;
 }
 
 /*
- * The method that EXPLAIN shows: of the last execution, or else the one for a
- * query that is asked for all of its rows.
+ * The method that EXPLAIN shows for a query that has not been executed: the one if
+ * all of its rows are read.  The session is NULL if the plan is only explained.
  */
 FetchMethod
-method_explain(const ForeignScanState *node, const ScanPlan *plan)
+method_expect(const ForeignScanState *node, const ScanPlan *plan,
+			  Session *session)
 {
-	const RemoteScanState *scan = node->fdw_state;
 	ScanDemand	demand;
 
-	if (scan != NULL && scan->phase != SCAN_IDLE)
-		return scan->method;
-	if (!method_may_prefetch(node, plan, scan != NULL ? scan->session : NULL))
+	if (!method_may_prefetch(node, plan, session))
 		return FETCH_CURSOR;
 	demand = method_demand(node, plan);
 	return method_for(node, plan, &demand, demand.reading == READS_ALL);

@@ -2,8 +2,9 @@
  * scan.c
  *	  Scans of foreign tables, joins and aggregates.
  *
- * method.c chooses how a scan asks for its rows, cursor.c what a cursor asks
- * for.  fetch.c receives the rows.
+ * method.c chooses how a query is sent, cursor.c how much a cursor fetches.
+ * fetch.c sends and reads, received.c has the rows.  lookups.c has the rows for
+ * many values of the parameters.
  */
 #include "postgres.h"
 
@@ -54,7 +55,9 @@ clear_scan(void *arg)
 {
 	RemoteScanState *scan = arg;
 
-	fetch_clear(scan);
+	received_clear(scan->own.rows);
+	if (scan->lookups != NULL)
+		lookups_clear(scan);
 	if (scan->params != NULL)
 		dlist_delete(&scan->parameterized);
 }
@@ -73,7 +76,6 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	scan = palloc0(sizeof(RemoteScanState));
-	scan->usage = palloc0(sizeof(SessionUsage));
 	scan->plan = plan_read_scan(plan->fdw_private);
 	rte = exec_rt_fetch(compat_scan_rtindex(plan), estate);
 	user = compat_scan_user(plan, rte);
@@ -101,8 +103,9 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	scan->begun_in = GetCurrentSubTransactionId();
 	scan->keeps_rows = (eflags & EXEC_FLAG_REWIND) != 0;
 
-	scan->work_mem = work_mem;
-	scan->owner = CurrentResourceOwner;
+	scan->own.scan = scan;
+	scan->own.rows = received_create(estate->es_query_cxt,
+									 CurrentResourceOwner);
 	scan->row_context = AllocSetContextCreate(estate->es_query_cxt,
 											  "tollfree_postgres_fdw tuple",
 											  ALLOCSET_SMALL_SIZES);
@@ -115,94 +118,85 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	node->fdw_state = scan;
 }
 
-/* Puts the parameters' present values, or those of many keys, into a command. */
+/* Puts the parameters' present values into a command. */
 static void
 set_params(RemoteScanState *scan, ExprContext *econtext,
 		   RemoteCommand *command)
 {
-	if (scan->batch != NULL)
-	{
-		command->sql = command->shown = scan->batch->sql;
-		command->nparams = scan->batch->nparams;
-		command->params = scan->batch->params;
-	}
-	else if (scan->params != NULL)
-	{
-		rows_write_params(scan->params, econtext);
-		command->nparams = scan->params->count;
-		command->params = scan->params->values;
-		command->types = scan->plan.command.types;
-	}
+	rows_write_params(scan->params, econtext);
+	command->nparams = scan->params->count;
+	command->params = scan->params->values;
+	command->types = scan->plan.command.types;
 }
 
-/* Sends the query, with the parameters' present values. */
+/* Sends the scan's own query, with the parameters' present values. */
 static void
-send_query(ForeignScanState *node)
+scan_send_query(ForeignScanState *node)
 {
 	RemoteScanState *scan = node->fdw_state;
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
 	RemoteCommand command = {.shown = scan->plan.command.shown};
 	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	FetchMethod method;
 
-	scan->method = scan->batch != NULL ? FETCH_DIRECT : method_choose(node, scan);
+	if (scan->sql == NULL)
+		method_write_query(scan);
+	method = method_choose(scan);
 	command.sql = scan->sql;
-	settings_require(REQUIRE_DIRECT, scan->method != FETCH_CURSOR);
-	set_params(scan, econtext, &command);
-	command.hints.is_cacheable = scan->method == FETCH_DIRECT &&
+	settings_require(REQUIRE_DIRECT, method != FETCH_CURSOR);
+	if (scan->params != NULL)
+		set_params(scan, econtext, &command);
+	command.hints.is_cacheable = method == FETCH_DIRECT &&
 		scan->plan.command.is_cacheable;
-	command.hints.in_pieces = scan->method != FETCH_CURSOR;
+	command.hints.in_pieces = method != FETCH_CURSOR;
 	MemoryContextSwitchTo(old);
-	if (scan->method != FETCH_CURSOR && scan->batch == NULL)
+	if (method != FETCH_CURSOR)
 		command.hints.sole_relids = autocommit_relations(node, &scan->plan);
-	scan->query = command;
-	if (scan->method == FETCH_CURSOR)
-		cursor_open(scan, &command);
-	else
-		fetch_send(scan, &scan->query, 1);
+	fetch_start(&scan->own, method, &command);
 }
 
 /*
- * Sends the query, unless merge.c has sent it; receives the whole result if it
- * is asked for directly, and does not go on as a stream.  If its rows exceed
- * work_mem all of them go into the store, the last ones too.
+ * Sends the query, unless it was sent as that of a member of a MergeAppend;
+ * receives the whole result of a direct one that does not become a stream.  If its
+ * rows exceed work_mem all of them are put into the store, the last ones too.
  */
 static void
 execute_and_wait(ForeignScanState *node)
 {
 	RemoteScanState *scan = node->fdw_state;
 
-	usage_start(scan->session, scan->usage);
-	if (scan->phase == SCAN_IDLE)
+	usage_start(scan->session, &scan->usage);
+	if (scan->own.phase == SCAN_IDLE)
 	{
-		send_query(node);
+		scan_send_query(node);
 		if (scan->plan.is_sorted_member && scan->may_prefetch &&
 			fastpath_is_on(scan->plan.fast_paths, FAST_READ_AHEAD))
 			merge_start_others(node);
 	}
-	if (scan->method == FETCH_DIRECT)
-		fetch_direct(scan);
-	if (scan->store != NULL)
-		fetch_spill(scan);
-	usage_stop(scan->session, scan->usage);
+	if (scan->own.method == FETCH_DIRECT)
+		fetch_direct(&scan->own);
+	if (received_has_store(scan->own.rows))
+		fetch_spill(&scan->own, false);
+	usage_stop(scan->session, &scan->usage);
 }
 
 /* Is there nothing to be returned before the query, or its answer, is? */
 static bool
 needs_execution(const RemoteScanState *scan)
 {
-	return scan->phase == SCAN_IDLE ||
-		(scan->method == FETCH_DIRECT && scan_is_in_flight(scan));
+	return scan->own.phase == SCAN_IDLE ||
+		(scan->own.method == FETCH_DIRECT && answer_is_in_flight(&scan->own));
 }
 
 /* Receives more rows of a stream or a cursor; false if there are none. */
 static bool
-fetch_more(RemoteScanState *scan)
+receive_more(RemoteScanState *scan)
 {
 	bool		found;
 
-	usage_start(scan->session, scan->usage);
-	found = cursor_more(scan);
-	usage_stop(scan->session, scan->usage);
+	usage_start(scan->session, &scan->usage);
+	found = fetch_more(&scan->own);
+	usage_stop(scan->session, &scan->usage);
 	return found;
 }
 
@@ -222,20 +216,19 @@ writes_elsewhere(EState *estate)
 /*
  * Frees the rows of a direct result once all of them have been returned: below an
  * Append many scans end one after the other.  Few rows are kept, and so are those of
- * a scan that may start again.  Should another one start again, the remote server
- * is asked once more.  If the query writes to foreign tables, that would show what
- * it has written, so it keeps all rows.
+ * a scan that may start again.  Should another one start again, it sends its query
+ * once more.  If the query writes to foreign tables, that would show what it has
+ * written, so it keeps all rows.
  */
 static void
-let_go(RemoteScanState *scan)
+release_returned_rows(RemoteScanState *scan)
 {
-	if (scan->phase != SCAN_DONE || scan->keeps_rows ||
-		(scan->store == NULL && scan->result_bytes <= KEPT_BYTES) ||
+	if (scan->own.phase != SCAN_DONE || scan->keeps_rows ||
+		(!received_has_store(scan->own.rows) &&
+		 received_bytes(scan->own.rows) <= KEPT_BYTES) ||
 		writes_elsewhere(scan->node->ss.ps.state))
 		return;
-	cursor_forget_rows(scan);
-	fetch_drop_store(scan);
-	scan->dropped = true;
+	received_release(scan->own.rows);
 }
 
 /*
@@ -247,150 +240,69 @@ TupleTableSlot *
 tollfreeIterateForeignScan(ForeignScanState *node)
 {
 	RemoteScanState *scan = node->fdw_state;
+	ReceivedRows *rows = scan->own.rows;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 	bool		waits = !node->ss.ps.async_capable;
+	ReceivedRow row;
 
-	if (scan->batch != NULL)
+	if (scan->lookups != NULL && lookups_answer(scan) != NULL)
 		return lookups_next(scan, slot);
 	if (waits && needs_execution(scan))
 		execute_and_wait(node);
-	do
+	while ((row = received_next(rows)).res == NULL)
 	{
-		if (scan->store != NULL && fetch_next_stored(scan, slot))
-			return slot;
-		fetch_next_row(scan, slot);
-		if (!TupIsNull(slot))
-			return slot;
-		if (scan->method == FETCH_DIRECT)
+		ExecClearTuple(slot);
+		if (scan->own.method == FETCH_DIRECT)
 		{
-			let_go(scan);
+			release_returned_rows(scan);
 			return slot;
 		}
-		fetch_drop_store(scan);
-	} while (waits && fetch_more(scan));
+		received_drop_store(rows);
+		if (!waits || !receive_more(scan))
+			return slot;
+	}
+	fetch_convert(scan, row, slot);
 	return slot;
 }
 
 /*
- * Asks for more rows, without waiting, once all received ones have been
- * returned.  Some may be left: another use of the session may have drained
- * this scan.  Waits in a subtransaction other than the one that the scan began
- * in: rolling that back would lose what is in flight.
+ * Sends the query, or the next batch of FETCHes, without waiting, once all received
+ * rows have been returned.  Some may be left: another use of the session may have
+ * drained this scan.  Waits in a subtransaction other than the one that the scan
+ * began in: rolling that back would lose what is in flight.
  */
 void
 scan_send_more(ForeignScanState *node)
 {
 	RemoteScanState *scan = node->fdw_state;
+	ScanAnswer *answer = scan_answer(scan);
 
-	if (fetch_has_row(scan))
+	if (received_has_row(answer->rows))
 		return;
-	usage_start(scan->session, scan->usage);
-	if (scan->phase == SCAN_IDLE)
-		send_query(node);
-	else if (scan->method != FETCH_DIRECT)
+	usage_start(scan->session, &scan->usage);
+	if (answer->phase == SCAN_IDLE)
+		scan_send_query(node);
+	else if (answer->method != FETCH_DIRECT)
 	{
-		cursor_forget_rows(scan);
-		cursor_send_more(scan);
+		received_forget(answer->rows);
+		fetch_send_more(answer);
 	}
 	if (scan_may_outlive_batch(scan))
-		fetch_drain(scan);
-	usage_stop(scan->session, scan->usage);
+		fetch_drain(answer);
+	usage_stop(scan->session, &scan->usage);
 }
 
-/*
- * Forgets all rows, and the cursor.  What is in flight is read first, since
- * the session must not drain into a scan that has ended.
- */
+/* Ends the execution of the scan's own query, so that it can be sent again. */
 static void
-discard(RemoteScanState *scan)
+scan_discard(RemoteScanState *scan)
 {
-	while (scan->session->pending.drain.arg == scan && fetch_read(scan))
-		fetch_clear(scan);
+	fetch_discard(&scan->own);
 	cursor_close(scan);
-	fetch_drop_store(scan);
-	fetch_clear(scan);
-	scan->phase = SCAN_IDLE;
-	scan->dropped = false;
-}
-
-/* Frees the results of a twin, when the query's memory is freed. */
-static void
-clear_twin(void *arg)
-{
-	fetch_clear(arg);
 }
 
 /*
- * Makes a second state of a scan, in this context, which lasts as long as the
- * query.  It asks for a batch of keys while the rows of another one are used.
- */
-RemoteScanState *
-scan_make_twin(RemoteScanState *scan)
-{
-	RemoteScanState *twin = palloc(sizeof(RemoteScanState));
-
-	Assert(scan->phase == SCAN_IDLE && scan->twin == NULL);
-	*twin = *scan;
-	twin->row_context = AllocSetContextCreate(CurrentMemoryContext,
-											  "tollfree_postgres_fdw tuple",
-											  ALLOCSET_SMALL_SIZES);
-	twin->clear.func = clear_twin;
-	twin->clear.arg = twin;
-	MemoryContextRegisterResetCallback(CurrentMemoryContext, &twin->clear);
-	twin->twin = scan;
-	scan->twin = twin;
-	return twin;
-}
-
-/*
- * Asks for the rows of a batch of keys, which must last as long as they are
- * used; NULL if there is no key.  The scan goes on returning what it does.
- */
-void
-scan_look_up(RemoteScanState *scan, KeyBatch *batch)
-{
-	ForeignScanState *node = unconstify(ForeignScanState *, scan->node);
-	RemoteScanState *used = node->fdw_state;
-
-	discard(scan);
-	scan->batch = batch;
-	if (batch == NULL)
-		return;
-	batch->key = batch->reached = 0;
-	batch->stored = NULL;
-	scan->looks_up = scan->twin->looks_up = true;
-	node->fdw_state = scan;
-	usage_start(scan->session, scan->usage);
-	send_query(node);
-	usage_stop(scan->session, scan->usage);
-	node->fdw_state = used;
-}
-
-/* Waits for the rows of a batch of keys, and has the scan return these. */
-void
-scan_use_lookup(RemoteScanState *scan)
-{
-	ForeignScanState *node = unconstify(ForeignScanState *, scan->node);
-
-	node->fdw_state = scan;
-	scan->reader->nextra = scan->batch != NULL ? 1 : 0;
-	if (scan->batch != NULL)
-		execute_and_wait(node);
-}
-
-/* Has the scan ask for its parameters again. */
-void
-scan_end_lookups(RemoteScanState *scan)
-{
-	scan_look_up(scan, NULL);
-	if (scan->twin != NULL)
-		scan_look_up(scan->twin, NULL);
-	scan_use_lookup(scan);
-}
-
-/*
- * Starts again.  Asks the remote server again only if its parameters change or
- * rows have been dropped.
+ * Starts again.  Sends the query again only if its parameters change or rows have
+ * been freed.
  *
  * A direct result may still be in flight under an asynchronous Append, with
  * some of its rows in the store: then all of it is read first.  What a cursor
@@ -400,22 +312,23 @@ void
 tollfreeReScanForeignScan(ForeignScanState *node)
 {
 	RemoteScanState *scan = node->fdw_state;
+	ScanAnswer *own = &scan->own;
 	bool		changes = node->ss.ps.chgParam != NULL;
 
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
-	if (scan->batch != NULL)
+	if (scan->lookups != NULL && lookups_answer(scan) != NULL)
 	{
-		scan->batch->is_at_key = false;
+		lookups_rescan(scan);
 		return;
 	}
-	scan->result = scan->row = 0;
+	received_rewind(own->rows);
 	scan->keeps_rows |= !changes;
-	if (!changes && scan->method == FETCH_DIRECT)
-		fetch_drain(scan);
-	if (changes || scan->dropped)
-		discard(scan);
-	else if (scan->store != NULL)
-		rowstore_rescan(scan->store);
+	if (!changes && own->method == FETCH_DIRECT)
+		fetch_drain(own);
+	if (changes || received_has_lost_rows(own->rows))
+		scan_discard(scan);
+	else
+		received_rewind_store(own->rows);
 }
 
 /* Ends a scan. */
@@ -426,13 +339,24 @@ tollfreeEndForeignScan(ForeignScanState *node)
 
 	if (scan == NULL)
 		return;
-	discard(scan);
-	if (scan->twin != NULL)
-		discard(scan->twin);
+	scan_discard(scan);
+	if (scan->lookups != NULL)
+		lookups_end(scan);
+}
+
+/* The method that EXPLAIN shows: of the last execution, or else the expected one. */
+static FetchMethod
+shown_method(const ForeignScanState *node, const ScanPlan *plan)
+{
+	RemoteScanState *scan = node->fdw_state;
+
+	if (scan != NULL && scan_answer(scan)->phase != SCAN_IDLE)
+		return scan_answer(scan)->method;
+	return method_expect(node, plan, scan != NULL ? scan->session : NULL);
 }
 
 /*
- * Shows in EXPLAIN how rows are asked for, and what executing that took.  looks_up
+ * Shows in EXPLAIN how rows are requested, and what executing that took.  looks_up
  * says whether the plan has rows looked up in batches; an execution knows better.
  */
 void
@@ -447,9 +371,9 @@ scan_explain(ForeignScanState *node, bool looks_up, ExplainState *es)
 
 	if (!es->verbose)
 		return;
-	if (es->analyze && scan != NULL ? scan->looks_up : looks_up)
+	if (es->analyze && scan != NULL ? lookups_were_sent(scan) : looks_up)
 		ExplainPropertyText("Lookups", "in batches", es);
-	method = method_explain(node, &remote);
+	method = shown_method(node, &remote);
 	ExplainPropertyText("Fetch Method", names[method], es);
 	limit = scan != NULL ? scan->demand.limit : method_demand(node, &remote).limit;
 	if (limit > 0)
@@ -458,9 +382,7 @@ scan_explain(ForeignScanState *node, bool looks_up, ExplainState *es)
 		ExplainPropertyText("Autocommit", "possible", es);
 	if (!es->analyze || scan == NULL)
 		return;
-	usage_explain(scan->usage, es);
-	if (method != FETCH_CURSOR)
-		return;
-	ExplainPropertyInteger("Fetches Ahead", NULL, scan->fetches_ahead, es);
-	ExplainPropertyInteger("Binary Fetches", NULL, scan->fetches_binary, es);
+	usage_explain(&scan->usage, es);
+	if (method == FETCH_CURSOR)
+		cursor_explain(scan, es);
 }
