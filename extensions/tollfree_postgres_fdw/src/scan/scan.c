@@ -20,6 +20,7 @@
 #include "base/settings.h"
 #include "scan/scan.h"
 #include "scan/scan_state.h"
+#include "session/batch.h"
 #include "session/questions.h"
 #include "xact/transaction.h"
 
@@ -156,6 +157,36 @@ scan_send_query(ForeignScanState *node)
 }
 
 /*
+ * May and can a scan below a MergeAppend send its query before it is executed?
+ * Under a statement_timeout its answer could have to wait for too long.
+ */
+static bool
+can_start_early(const RemoteScanState *scan)
+{
+	return scan->own.phase == SCAN_IDLE && scan->params == NULL &&
+		scan->may_prefetch &&
+		fastpath_is_on(scan->plan.fast_paths, FAST_READ_AHEAD) &&
+		!batch_is_in_flight(scan->session) && scan_may_wait(scan);
+}
+
+/* Has the other inputs of the MergeAppend above a scan send their queries, too. */
+static void
+start_merge_members(const ForeignScanState *node)
+{
+	List	   *members = merge_find_members(node);
+	ListCell   *cell;
+
+	foreach(cell, members)
+	{
+		ForeignScanState *member = lfirst(cell);
+
+		if (can_start_early(member->fdw_state))
+			scan_send_more(member);
+	}
+	list_free(members);
+}
+
+/*
  * Sends the query, unless it was sent as that of a member of a MergeAppend;
  * receives the whole result of a direct one that does not become a stream.  If its
  * rows exceed work_mem all of them are put into the store, the last ones too.
@@ -171,7 +202,7 @@ execute_and_wait(ForeignScanState *node)
 		scan_send_query(node);
 		if (scan->plan.is_sorted_member && scan->may_prefetch &&
 			fastpath_is_on(scan->plan.fast_paths, FAST_READ_AHEAD))
-			merge_start_others(node);
+			start_merge_members(node);
 	}
 	if (scan->own.method == FETCH_DIRECT)
 		fetch_direct(&scan->own);

@@ -233,7 +233,7 @@ extern void lookups_set_key(RemoteScanState *scan, int key);
 extern void lookups_end(RemoteScanState *scan);
 
 /* merge.c */
-extern void merge_start_others(const ForeignScanState *node);
+extern List *merge_find_members(const ForeignScanState *node);
 
 /* scan.c */
 extern void scan_send_more(ForeignScanState *node);
