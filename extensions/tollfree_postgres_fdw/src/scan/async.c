@@ -95,13 +95,6 @@ async_answer_pending(AsyncRequest *request)
 	return request->request_complete;
 }
 
-/* Does the Append wait for no scan yet?  Its set has one event of its own. */
-static bool
-waits_for_nothing(const AppendState *append)
-{
-	return GetNumRegisteredWaitEvents(append->as_eventset) == 1;
-}
-
 /*
  * Can a scan send its query without draining another one?  Computing the
  * parameters of a query may run any code, which may drain.
@@ -169,44 +162,75 @@ tollfreeForeignAsyncRequest(AsyncRequest *request)
 	ExecAsyncRequestPending(request);
 }
 
+/* What is done for a request when the Append is about to wait */
+typedef enum AsyncStep
+{
+	ASYNC_NONE,					/* no event is needed, or no row yet */
+	ASYNC_SEND,
+	ASYNC_WAIT					/* for what is in flight */
+} AsyncStep;
+
+/* Decides that; may_answer is ConfigureWait's. */
+static AsyncStep
+async_choose_step(const AsyncRequest *request, bool may_answer)
+{
+	const AppendState *append = castNode(AppendState, request->requestor);
+	const ScanAnswer *answer = requested_answer(request);
+
+	/* Once a request is answered the Append has a row to return. */
+	if (!bms_is_empty(append->as_needrequest) || !request->callback_pending)
+		return ASYNC_NONE;
+	if (answer_is_in_flight(answer))
+		return ASYNC_WAIT;
+	if (may_answer ? waits_for_sibling(request) : !can_send(answer))
+		return ASYNC_NONE;
+	return ASYNC_SEND;
+}
+
+/* Adds the event of what is in flight to the Append's set. */
+static void
+async_add_event(AsyncRequest *request)
+{
+	AppendState *append = castNode(AppendState, request->requestor);
+	ScanAnswer *answer = requested_answer(request);
+	PGconn	   *conn = answer->scan->session->conn;
+
+	/* A lost connection has no socket; reading raises its error. */
+	if (PQstatus(conn) == CONNECTION_BAD)
+		(void) fetch_receive(answer);
+	AddWaitEventToSet(append->as_eventset, WL_SOCKET_READABLE, PQsocket(conn),
+					  NULL, request);
+}
+
 /*
  * Adds the event that a pending request waits for, or answers the request.
  *
  * Requests are answered only while the Append's set has no event of a scan, of
  * ours or of another wrapper.  If it had one the Append would wait for it,
  * even with a row to return.  And an answer may run any code, which may drain
- * what the event is for: then the event never comes.
- *
- * Once a request is answered no event of ours is added: the Append has a row
- * to return.
+ * what the event is for: then the event never comes.  A new set has one event of
+ * the Append's own.
  */
 void
 tollfreeForeignAsyncConfigureWait(AsyncRequest *request)
 {
-	ScanAnswer *answer = requested_answer(request);
 	AppendState *append = castNode(AppendState, request->requestor);
-	bool		answers = waits_for_nothing(append);
+	bool		may_answer = GetNumRegisteredWaitEvents(append->as_eventset) == 1;
+	AsyncStep	step;
 
-	if (answers)
+	if (may_answer)
 		answer_arrived(append);
-	if (!bms_is_empty(append->as_needrequest) || !request->callback_pending)
-		return;
-	if (!answer_is_in_flight(answer))
+	step = async_choose_step(request, may_answer);
+	if (step == ASYNC_SEND)
 	{
-		if (answers ? waits_for_sibling(request) : !can_send(answer))
-			return;
 		scan_send_more(requested_node(request));
-		if (answers && !answer_is_in_flight(answer) &&
+		/* All of its answer may have been read. */
+		if (may_answer && !answer_is_in_flight(requested_answer(request)) &&
 			async_answer_pending(request))
 			return;
 	}
-	if (!answer_is_in_flight(answer))
-		return;
-	/* A lost connection has no socket; reading raises its error. */
-	if (PQstatus(answer->scan->session->conn) == CONNECTION_BAD)
-		(void) fetch_receive(answer);
-	AddWaitEventToSet(append->as_eventset, WL_SOCKET_READABLE,
-					  PQsocket(answer->scan->session->conn), NULL, request);
+	if (step != ASYNC_NONE && answer_is_in_flight(requested_answer(request)))
+		async_add_event(request);
 }
 
 /* Receives what has arrived; answers the request if that is enough. */
