@@ -140,6 +140,15 @@ option_of_table_is_true(Oid relid, const char *name, bool otherwise)
 	return is_true(find_of_table(relid, name), otherwise);
 }
 
+/* A cost of a server, or the default (otherwise); tables have none of their own. */
+double
+option_cost(Oid server, const char *name, double otherwise)
+{
+	const char *value = option_find(GetForeignServer(server)->options, name);
+
+	return value == NULL ? otherwise : strtod(value, NULL);
+}
+
 /* How many rows one INSERT into this table may have. */
 int
 option_batch_size(Relation rel)

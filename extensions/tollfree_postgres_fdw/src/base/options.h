@@ -25,6 +25,7 @@ extern bool option_of_table_is_true(Oid relid, const char *name,
 									bool otherwise);
 extern bool option_imports_statistics(Oid relid);
 extern int	option_batch_size(Relation rel);
+extern double option_cost(Oid server, const char *name, double otherwise);
 extern SamplingMethod option_sampling_method(Relation rel);
 extern const char *option_sampling_name(SamplingMethod method);
 extern bool option_is_libpq(const char *name);

@@ -8,7 +8,6 @@
  */
 #include "postgres.h"
 
-#include "foreign/foreign.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -97,23 +96,14 @@ estimate_make(const FdwRoutine *stock, PlannerInfo *root, ForeignPath *path,
 	return estimate;
 }
 
-/* A cost among a server's options. */
-static double
-cost_option(const RelOptInfo *rel, const char *name, double otherwise)
-{
-	const char *value = option_find(GetForeignServer(rel->serverid)->options,
-									name);
-
-	return value == NULL ? otherwise : strtod(value, NULL);
-}
-
 /* Adds the costs of rows that are sent. */
 static void
 add_sending(const RelOptInfo *rel, double sent, Cost *startup, Cost *total)
 {
-	Cost		start = cost_option(rel, "fdw_startup_cost",
+	Cost		start = option_cost(rel->serverid, "fdw_startup_cost",
 									COMPAT_FDW_STARTUP_COST);
-	Cost		row = cost_option(rel, "fdw_tuple_cost", COMPAT_FDW_TUPLE_COST);
+	Cost		row = option_cost(rel->serverid, "fdw_tuple_cost",
+								  COMPAT_FDW_TUPLE_COST);
 
 	/* In postgres_fdw's order: a sum depends on it. */
 	*startup += start;

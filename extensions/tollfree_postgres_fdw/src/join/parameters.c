@@ -41,7 +41,6 @@
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type_d.h"
 #include "commands/defrem.h"
-#include "foreign/foreign.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -298,18 +297,6 @@ lookup_outer(PlannerInfo *root, RelOptInfo *rel, Relids tables)
 	return outer == NULL ? NULL : bms_add_members(outer, rel->lateral_relids);
 }
 
-/* A cost of the server or, overriding it, of the table. */
-static double
-cost_option(Oid relid, const char *name, double otherwise)
-{
-	ForeignTable *table = GetForeignTable(relid);
-	const char *value = option_find(table->options, name);
-
-	if (value == NULL)
-		value = option_find(GetForeignServer(table->serverid)->options, name);
-	return value == NULL ? otherwise : strtod(value, NULL);
-}
-
 /* Are the values of a column all different, as those of a primary key? */
 static bool
 is_distinct(Oid relid, AttrNumber attno)
@@ -357,13 +344,12 @@ has_index(const PlannerInfo *root, const RelOptInfo *rel, Oid relid,
  * cost is that of reading the whole table.
  */
 static Path *
-make_scan(PlannerInfo *root, RelOptInfo *rel, Oid relid, Relids outer,
-		  bool by_index)
+make_scan(PlannerInfo *root, RelOptInfo *rel, Relids outer, bool by_index)
 {
 	double		rows = get_baserel_parampathinfo(root, rel, outer)->ppi_rows;
-	double		startup = cost_option(relid, "fdw_startup_cost",
+	double		startup = option_cost(rel->serverid, "fdw_startup_cost",
 									  COMPAT_FDW_STARTUP_COST);
-	double		row = cost_option(relid, "fdw_tuple_cost",
+	double		row = option_cost(rel->serverid, "fdw_tuple_cost",
 								  COMPAT_FDW_TUPLE_COST) + cpu_tuple_cost;
 
 	if (!by_index)
@@ -412,7 +398,7 @@ lookup_make_scan(PlannerInfo *root, RelOptInfo *rel, Relids tables)
 		(!by_index ||
 		 get_baserel_parampathinfo(root, rel, outer)->ppi_rows > PLAN_FEW_ROWS))
 		return NULL;
-	return make_scan(root, rel, relid, outer, by_index);
+	return make_scan(root, rel, outer, by_index);
 }
 
 /* Mutator: gives columns of the table their local types by casts. */
