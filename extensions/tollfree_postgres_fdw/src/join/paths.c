@@ -211,7 +211,7 @@ has_lookup(PlannerInfo *root, const AppendPath *append)
  * find the scan.
  */
 static bool
-is_gated(const RelOptInfo *rel)
+has_pseudoconstant_qual(const RelOptInfo *rel)
 {
 	ListCell   *cell;
 
@@ -242,7 +242,7 @@ is_lookup(PlannerInfo *root, const Path *inner)
 		const Path *scan = ((const SubqueryScanPath *) inner)->subpath;
 
 		return IsA(scan, ForeignPath) && is_ours(scan->parent) &&
-			!is_gated(scan->parent) &&
+			!has_pseudoconstant_qual(scan->parent) &&
 			rel->subroot->init_plans == NIL &&
 			may_batch(scan->parent,
 					  plan_fast_paths(rel->subroot, scan->parent,
@@ -253,7 +253,7 @@ is_lookup(PlannerInfo *root, const Path *inner)
 
 /* Could a relation be joined on the remote server with this foreign scan? */
 static bool
-is_beside(const RelOptInfo *rel, const RelOptInfo *scan)
+is_same_server(const RelOptInfo *rel, const RelOptInfo *scan)
 {
 	return OidIsValid(rel->serverid) && rel->serverid == scan->serverid &&
 		rel->userid == scan->userid;
@@ -269,7 +269,7 @@ may_join_remotely(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *innerrel)
 {
 	int			relid = -1;
 
-	if (is_beside(outerrel, innerrel))
+	if (is_same_server(outerrel, innerrel))
 		return true;
 	if (fastpath_is_on(plan_fast_paths(root, innerrel, InvalidOid),
 					   FAST_JOIN_ESTIMATES))
@@ -278,7 +278,7 @@ may_join_remotely(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *innerrel)
 	{
 		RelOptInfo *rel = root->simple_rel_array[relid];
 
-		if (rel != NULL && is_beside(rel, innerrel) &&
+		if (rel != NULL && is_same_server(rel, innerrel) &&
 			have_relevant_joinclause(root, rel, innerrel))
 			return true;
 	}
@@ -575,7 +575,7 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		 jointype != JOIN_SEMI && jointype != JOIN_ANTI) ||
 		outer == NULL || PATH_REQ_OUTER(outer) != NULL ||
 		!may_be_lookup(root, innerrel) ||
-		is_gated(outerrel) || is_gated(innerrel) ||
+		has_pseudoconstant_qual(outerrel) || has_pseudoconstant_qual(innerrel) ||
 		may_join_remotely(root, outerrel, innerrel) || !may_read_ahead(root))
 		return;
 	foreach(cell, innerrel->cheapest_parameterized_paths)
