@@ -116,7 +116,7 @@ make_columns(List *values)
  * the others, and the target list, move up.
  */
 static CustomScan *
-cut(Plan *node, int nquals)
+subqueries_cut_above(Plan *node, int nquals)
 {
 	CustomScan *scan = makeNode(CustomScan);
 	Plan	   *plan = &scan->scan.plan;
@@ -179,29 +179,47 @@ note_subqueries(CustomScan *scan, const void *expression, PlannedStmt *stmt)
 }
 
 /*
- * Splits a node as often as needed; returns the new top node.  The first
- * condition of a custom scan is the one that looks up rows; without conditions
- * its target list does.
+ * Where a node is split: the numbers of its conditions that look up rows, from 0
+ * on, and the number of all conditions if its target list does.
+ */
+static List *
+subqueries_choose_cuts(const Plan *node, const PlannedStmt *stmt)
+{
+	List	   *cuts = NIL;
+	ListCell   *cell;
+
+	foreach(cell, node->qual)
+	{
+		if (correlated_find(lfirst(cell), stmt) != NIL)
+			cuts = lappend_int(cuts, foreach_current_index(cell));
+	}
+	if (correlated_find(node->targetlist, stmt) != NIL)
+		cuts = lappend_int(cuts, list_length(node->qual));
+	return cuts;
+}
+
+/*
+ * Splits a node at these places, as long as not too many scans have been copied;
+ * returns the new top node.  The first condition of a custom scan is the one that
+ * looks up rows; without conditions its target list does.
  */
 static Plan *
-cut_node(Plan *node, PlannedStmt *stmt)
+subqueries_cut_node(Plan *node, const List *cuts, PlannedStmt *stmt)
 {
-	int			nquals = count_before(node->qual, stmt);
+	int			nbelow = 0;		/* conditions below the last custom scan */
+	const ListCell *cell;
 
-	while (ncopied < COPIED_SCANS &&
-		   (nquals < list_length(node->qual) ||
-			correlated_find(node->targetlist, stmt) != NIL))
+	foreach(cell, cuts)
 	{
-		CustomScan *scan = cut(node, nquals);
+		CustomScan *scan;
 
-		node = &scan->scan.plan;
-		if (node->qual == NIL)
-		{
-			note_subqueries(scan, node->targetlist, stmt);
+		if (ncopied >= COPIED_SCANS)
 			break;
-		}
-		note_subqueries(scan, linitial(node->qual), stmt);
-		nquals = 1 + count_before(list_copy_tail(node->qual, 1), stmt);
+		scan = subqueries_cut_above(node, lfirst_int(cell) - nbelow);
+		nbelow = lfirst_int(cell);
+		node = &scan->scan.plan;
+		note_subqueries(scan, node->qual != NIL ? linitial(node->qual)
+						: (void *) node->targetlist, stmt);
 	}
 	return node;
 }
@@ -318,7 +336,7 @@ cut_plan(Plan *plan, PlannedStmt *stmt)
 		return plan;
 	if (IsA(plan, NestLoop) || IsA(plan, MergeJoin) || IsA(plan, HashJoin))
 		free_join_quals((Join *) plan, stmt);
-	return cut_node(plan, stmt);
+	return subqueries_cut_node(plan, subqueries_choose_cuts(plan, stmt), stmt);
 }
 
 /* Could a query, not planned yet, have subqueries in its expressions? */
