@@ -214,34 +214,55 @@ finish_rollback(Rollback *rollback)
 	pfree(rollback);
 }
 
-/*
- * Must the session roll back something for this level?  Work in flight for an
- * outer level goes on.  While an error of an outer level is kept, nothing is sent.
- */
-static bool
-takes_part(Session *session, int level)
+/* What the rollback of a level does in a session */
+typedef enum RollbackStep
+{
+	ROLLBACK_KEEP_ERROR,		/* nothing: an error of an outer level is kept */
+	ROLLBACK_KEEP_PENDING,		/* nothing: work of an outer level is pending */
+	ROLLBACK_NOTHING,			/* nothing is to be rolled back remotely */
+	ROLLBACK_GIVE_UP,			/* the session becomes unusable */
+	ROLLBACK_SEND
+} RollbackStep;
+
+/* Decides that. */
+static RollbackStep
+rollback_choose_step(const Session *session, int level)
+{
+	if (session->xact.kept_level != 0 && session->xact.kept_level < level)
+		return ROLLBACK_KEEP_ERROR;
+	if (pending_is_due(session, level))
+		return ROLLBACK_KEEP_PENDING;
+	if (session->conn == NULL ||
+		(session->xact.local_depth < level && !batch_is_in_flight(session)))
+		return ROLLBACK_NOTHING;
+	/* A clean-up that raises an error would do so again, up to a PANIC. */
+	if (session->batch.deadline != 0 || in_error_recursion_trouble())
+		return ROLLBACK_GIVE_UP;
+	return session->unusable && !batch_is_in_flight(session) ?
+		ROLLBACK_NOTHING : ROLLBACK_SEND;
+}
+
+/* Forgets what ends with the level, locally, before any of it is rolled back. */
+static void
+rollback_forget(Session *session, RollbackStep step)
+{
+	if (step == ROLLBACK_KEEP_ERROR)
+		return;
+	session->xact.kept_error = NULL;
+	session->xact.kept_level = 0;
+	if (step != ROLLBACK_KEEP_PENDING)
+		pending_forget(session);
+	if (step == ROLLBACK_GIVE_UP)
+		session->unusable = true;
+}
+
+/* An error has ended pending_settle: what that had to send is lost. */
+static void
+rollback_end_settling(Session *session)
 {
 	if (session->pending.is_settling)
 		pending_forget(session);
 	session->pending.is_settling = false;
-	if (session->xact.kept_level != 0 && session->xact.kept_level < level)
-		return false;
-	session->xact.kept_error = NULL;
-	session->xact.kept_level = 0;
-	if (pending_is_due(session, level))
-		return false;
-	pending_forget(session);
-	if (session->conn == NULL ||
-		(session->xact.local_depth < level && !batch_is_in_flight(session)))
-		return false;
-
-	/* A clean-up that raises an error would do so again, up to a PANIC. */
-	if (session->batch.deadline != 0 || in_error_recursion_trouble())
-	{
-		session->unusable = true;
-		return false;
-	}
-	return !session->unusable || batch_is_in_flight(session);
 }
 
 /*
@@ -259,8 +280,12 @@ rollback_all(int level)
 	{
 		Session    *session = lfirst(cell);
 		Rollback   *rollback;
+		RollbackStep step;
 
-		if (!takes_part(session, level))
+		rollback_end_settling(session);
+		step = rollback_choose_step(session, level);
+		rollback_forget(session, step);
+		if (step != ROLLBACK_SEND)
 			continue;
 		rollback = begin_rollback(session, level);
 		if (session->options.parallel_abort)
