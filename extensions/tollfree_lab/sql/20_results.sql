@@ -105,6 +105,19 @@ COMMENT ON COLUMN runs.migrated IS
 COMMENT ON COLUMN runs.server IS
 'per instance: version and every setting that is not PostgreSQL''s default';
 
+/*
+ * How large cases are: as their profile says now, and as it said when a run began.
+ * Views of cases that depend on that have a row for each, and the column of_run.
+ */
+CREATE VIEW sizes AS
+SELECT 0 AS of_run, suite, profile, seconds, scale
+FROM profiles
+UNION ALL
+SELECT run_id, suite, profile, seconds, scale
+FROM runs;
+
+COMMENT ON COLUMN sizes.of_run IS 'the run, or 0 for its profile';
+
 CREATE TABLE run_cases
 (
 	run_id		int NOT NULL REFERENCES runs ON DELETE CASCADE,

@@ -278,9 +278,10 @@ SELECT 'fdw'::text AS suite,
 	   END AS probe_argv,
 	   p.profile = 'full'
 	   OR c.testcase IN (SELECT testcase FROM quick) AS chosen,
-	   CASE WHEN c.least_seconds > p.seconds THEN c.least_seconds + 0.2::float8 END AS seconds
+	   CASE WHEN c.least_seconds > p.seconds THEN c.least_seconds + 0.2::float8 END AS seconds,
+	   p.of_run
 FROM crossing c
-	JOIN profiles p ON p.suite = 'fdw'
+	JOIN sizes p ON p.suite = 'fdw'
 	JOIN instances source ON source.instance = 'source'
 	/* a road is compared with asking directly, on the same link if it is long */
 	LEFT JOIN crossing base

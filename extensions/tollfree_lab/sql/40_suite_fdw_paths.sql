@@ -130,19 +130,25 @@ SELECT 'fdw'::text AS suite, p.profile,
 				'-c', '\connect ' || fdw_psql_word(socket_conninfo('source', 'source')),
 				'-c', fdw_probe_query(),
 				'-c', '\o /dev/null', '-c', fdw_warm_query()] AS probe_argv,
-	   p.profile = 'full' AS chosen
+	   p.profile = 'full' AS chosen, p.of_run
 FROM fdw_ablation_transactions t
-	JOIN profiles p ON p.suite = 'fdw'
-	JOIN fdw_testcases base ON (base.profile, base.testcase) = (p.profile, t.baseline)
-UNION ALL
+	JOIN sizes p ON p.suite = 'fdw'
+	JOIN fdw_testcases base
+		ON (base.profile, base.of_run, base.testcase) = (p.profile, p.of_run, t.baseline);
+
+INSERT INTO case_views VALUES ('fdw', 'fdw_ablation_testcases');
+
+CREATE VIEW fdw_ablation_bulk_testcases AS
 SELECT b.suite, b.profile,
-	   concat_ws(':', 'without', d.path, b.dims->>'bench', d.link, 'bulk'),
-	   concat_ws(':', 'FDW_external', d.wrapper, d.link, 'without', d.path),
-	   b.testcase, b.figure, b.unit, b.higher_is_better,
-	   b.dims || jsonb_build_object('measure', 'without bulk', 'path', d.path, 'opens', d.opens),
-	   psql_words(d.instance, d.dbname) || b.argv[cardinality(psql_words(d.instance, d.dbname)) + 1:],
+	   concat_ws(':', 'without', d.path, b.dims->>'bench', d.link, 'bulk') AS testcase,
+	   concat_ws(':', 'FDW_external', d.wrapper, d.link, 'without', d.path) AS candidate,
+	   b.testcase AS baseline, b.figure, b.unit, b.higher_is_better,
+	   b.dims || jsonb_build_object('measure', 'without bulk', 'path', d.path, 'opens', d.opens)
+	   AS dims,
+	   psql_words(d.instance, d.dbname)
+	   || b.argv[cardinality(psql_words(d.instance, d.dbname)) + 1:] AS argv,
 	   b.env, b.time_limit, b.format, b.probe_argv,
-	   b.profile = 'full'
+	   b.profile = 'full' AS chosen
 FROM fdw_ablation_databases d
 	JOIN fdw_ablations a USING (path)
 	JOIN fdw_bulk_testcases b
@@ -150,7 +156,7 @@ FROM fdw_ablation_databases d
 		   AND b.dims->>'wrapper' = d.wrapper AND b.dims->>'link' = d.link
 		   AND b.dims->>'size' IS NULL;
 
-INSERT INTO case_views VALUES ('fdw', 'fdw_ablation_testcases');
+INSERT INTO case_views VALUES ('fdw', 'fdw_ablation_bulk_testcases');
 
 /* Where statements are timed: over the link, as the wrapper is, and with a path closed. */
 CREATE VIEW fdw_path_roads AS

@@ -257,9 +257,10 @@ SELECT 'file'::text AS suite,
 	   NULL::int AS most_rounds,
 	   /* The A/A case has a place of its own, like what it stands beside. */
 	   ARRAY[c.query, concat_ws(' ', CASE c.candidate WHEN 'local_again' THEN c.candidate
-										 ELSE c.candidate_kind END, c.engine)] AS neighbours
+										 ELSE c.candidate_kind END, c.engine)] AS neighbours,
+	   p.of_run
 FROM file_cases c
-	JOIN profiles p ON p.suite = 'file'
+	JOIN sizes p ON p.suite = 'file'
 	CROSS JOIN LATERAL
 		(SELECT CASE c.kind WHEN 'query' THEN file_checked(c.statement)
 					ELSE 'SELECT FROM lineitem' END AS planned,

@@ -338,9 +338,9 @@ SELECT 'shards'::text AS suite,
 	   CASE WHEN c.clients IS NULL THEN 'shards' ELSE 'pgbench' END AS format,
 	   CASE WHEN c.clients IS NOT NULL
 		   THEN psql_words(c.instance, c.dbname) || ARRAY['-c', c.answer] END AS probe_argv,
-	   p.profile = 'full' OR c.chosen AS chosen
+	   p.profile = 'full' OR c.chosen AS chosen, p.of_run
 FROM shards_cases c
-	JOIN profiles p ON p.suite = 'shards'
+	JOIN sizes p ON p.suite = 'shards'
 	JOIN instances source ON source.instance = 'source';
 
 INSERT INTO output_patterns VALUES

@@ -56,17 +56,23 @@ CREATE TYPE testcase AS
 	neighbours	text[]
 );
 
-/* Returns a query of the cases of a profile, its parameter, in one of the views. */
+/*
+ * Returns a query of the cases in one of the views: of a profile, its first
+ * parameter, and as large as its second one says, a number in the view sizes.
+ */
 CREATE FUNCTION case_query(case_view regclass)
 RETURNS text
 LANGUAGE sql STABLE
 RETURN (
-	SELECT format('SELECT %s FROM %s WHERE profile = $1',
+	SELECT format('SELECT %s FROM %s WHERE profile = $1%s',
 				  string_agg(CASE WHEN found.attname IS NULL
 								 THEN 'NULL::' || format_type(wanted.atttypid, NULL)
 							 ELSE quote_ident(wanted.attname) END,
 							 ', ' ORDER BY wanted.attnum),
-				  case_view)
+				  case_view,
+				  CASE WHEN EXISTS (SELECT FROM pg_attribute
+									WHERE attrelid = case_view AND attname = 'of_run')
+					  THEN ' AND of_run = $2' END)
 	FROM pg_class c
 		JOIN pg_attribute wanted ON wanted.attrelid = c.oid AND NOT wanted.attisdropped
 		LEFT JOIN pg_attribute found
@@ -75,10 +81,11 @@ RETURN (
 );
 
 /*
- * Returns the cases of a suite in a profile, out of the views that it names.
- * Its cost has planners look at suites and profiles first.
+ * Returns the cases of a suite in a profile, out of the views that it names: as
+ * large as the profile says, or as a run's were when it began.  Its cost has
+ * planners look at suites and profiles first.
  */
-CREATE FUNCTION suite_cases(of_suite text, of_profile text)
+CREATE FUNCTION suite_cases(of_suite text, of_profile text, size_of int DEFAULT 0)
 RETURNS SETOF testcase
 LANGUAGE plpgsql STABLE COST 100000 ROWS 2000
 AS $$
@@ -88,7 +95,7 @@ BEGIN
 	FOR case_view IN
 		SELECT v.cases FROM lab.case_views v WHERE v.suite = of_suite ORDER BY v.cases
 	LOOP
-		RETURN QUERY EXECUTE lab.case_query(case_view) USING of_profile;
+		RETURN QUERY EXECUTE lab.case_query(case_view) USING of_profile, size_of;
 	END LOOP;
 END
 $$;
@@ -108,9 +115,9 @@ BEGIN
 		SELECT v.cases FROM lab.case_views v WHERE v.suite = of_suite ORDER BY v.cases
 	LOOP
 		RETURN QUERY EXECUTE
-			format('SELECT * FROM (%s) c WHERE c.chosen AND c.testcase ~ $2',
+			format('SELECT * FROM (%s) c WHERE c.chosen AND c.testcase ~ $3',
 				   lab.case_query(case_view))
-			USING of_profile, pattern;
+			USING of_profile, 0, pattern;
 	END LOOP;
 END
 $$;

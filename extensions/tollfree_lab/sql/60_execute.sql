@@ -106,42 +106,22 @@ END
 $$;
 
 /*
- * Takes the commands of a run's cases from the view again: the servers may
+ * Takes the commands of a run's cases from their views again: the servers may
  * have other addresses than when the run began.  The list of cases stays, and so
- * does their size: the view takes that from the profile, which therefore has the
- * run's for as long as this takes.
+ * do their seconds and scale.
  */
 CREATE FUNCTION refresh_commands(of_run int)
 RETURNS void
-LANGUAGE plpgsql
-AS $$
-DECLARE
-	present		lab.profiles;
-BEGIN
-	SELECT p.* INTO present
-	FROM lab.profiles p JOIN lab.runs USING (suite, profile)
-	WHERE run_id = of_run
-	FOR UPDATE OF p;
-
-	UPDATE lab.profiles p SET seconds = r.seconds, scale = r.scale
-	FROM lab.runs r
-	WHERE r.run_id = of_run AND (p.suite, p.profile) = (r.suite, r.profile);
-
-	/* of that suite alone, and all at once, not one by one */
-	WITH t AS MATERIALIZED (
-		SELECT testcase, argv, env, probe_argv FROM lab.testcases
-		WHERE (suite, profile) = (present.suite, present.profile)
-	)
-	UPDATE lab.run_cases c
-	SET argv = t.argv || lab.limit_words(of_run), env = t.env,
+LANGUAGE sql
+BEGIN ATOMIC
+	UPDATE run_cases c
+	SET argv = t.argv || limit_words(of_run), env = t.env,
 		probe_argv = t.probe_argv
-	FROM t
-	WHERE c.run_id = of_run AND t.testcase = c.testcase;
-
-	UPDATE lab.profiles SET seconds = present.seconds, scale = present.scale
-	WHERE (suite, profile) = (present.suite, present.profile);
-END
-$$;
+	FROM runs r
+		CROSS JOIN LATERAL suite_cases(r.suite, r.profile, r.run_id) t
+	WHERE r.run_id = refresh_commands.of_run AND c.run_id = r.run_id
+	  AND t.testcase = c.testcase;
+END;
 
 /*
  * Stores all that a run still owes of one candidate as skipped, for a reason

@@ -54,7 +54,7 @@ SELECT l.link, l.for_transactions,
 	   count(*) FILTER (WHERE t.dims->>'bench' = 'PING') AS ping,
 	   count(*) FILTER (WHERE t.dims->>'bench' = 'PING' AND chosen) AS quick_ping
 FROM links l
-	JOIN fdw_testcases t ON (t.profile, t.dims->>'link') = ('quick', l.link)
+	JOIN fdw_testcases t ON (t.profile, t.of_run, t.dims->>'link') = ('quick', 0, l.link)
 WHERE l.rtt_us IS NOT NULL
 GROUP BY l.link ORDER BY l.rtt_us;
 
