@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -429,6 +429,29 @@ def test_comparing_runs_of_one_round_tells_no_change() -> None:
 def test_a_run_survives_the_way_through_a_file(tmp_path: Path) -> None:
     findings = findings_of(GOOD)
     assert read_json(write_json(findings, tmp_path / "new" / "run.json")) == findings
+
+
+def test_a_file_does_not_repeat_how_a_case_is_executed(tmp_path: Path) -> None:
+    """Unless another round has executed it otherwise."""
+    findings = findings_of(GOOD)
+    first, second = findings.results[:2]
+    path = write_json(replace(findings, results=[first, second]), tmp_path / "run.json")
+    said, unsaid = json.loads(path.read_text(encoding="utf-8"))["results"]
+    assert said["argv"] == first.argv
+    assert not {"argv", "env"} & unsaid.keys()
+    changed = replace(second, argv=[*second.argv, "--more"], env=[*second.env, "MORE=1"])
+    for results in ([first, changed, first], [changed, first]):
+        again = replace(findings, results=results)
+        assert read_json(write_json(again, path)) == again
+
+
+def test_files_of_version_1_are_read(tmp_path: Path) -> None:
+    findings = findings_of(GOOD)
+    path = write_json(findings, tmp_path / "run.json")
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document |= {"version": 1, "results": [asdict(result) for result in findings.results]}
+    path.write_text(json.dumps(document, default=datetime.isoformat), encoding="utf-8")
+    assert read_json(path) == findings
 
 
 def test_a_run_says_how_large_it_was() -> None:

@@ -1,15 +1,17 @@
 """Runs as files: one JSON document that can be read back, or CSV tables for other programs.
 
-The JSON format has a version. FORMAT_VERSION 1: an object with `format`, `version`, `run`, `cases`
+The JSON format has a version. Version 1: an object with `format`, `version`, `run`, `cases`
 and `results`, whose members are those of the dataclasses in `tollfree.store`, and `facts`, what the
-suite has to know beside them (`Suite.facts`), which files of an early version lack.
+suite has to know beside them (`Suite.facts`), which files of an early version lack. Version 2: a
+result lacks members that are null, `argv` if the case's result before has the same, and `env` if
+the result before has.
 """
 
 import csv
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import datetime
 from itertools import takewhile
 from pathlib import Path
@@ -21,7 +23,9 @@ from tollfree.suites import suite_named
 from tollfree.suites.presentation import Findings, samples
 
 FORMAT = "tollfree-run"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+READ_VERSIONS = (1, 2)
+NOTHING = dict.fromkeys(member.name for member in fields(Result))
 
 
 def write_json(findings: Findings, path: Path) -> Path:
@@ -41,10 +45,34 @@ def json_text(findings: Findings) -> str:
         "version": FORMAT_VERSION,
         "run": asdict(findings.run),
         "cases": [asdict(case) for case in findings.cases.values()],
-        "results": [asdict(result) for result in findings.results],
+        "results": list(_without_repetition(findings.results)),
         "facts": findings.facts,
     }
     return _text(document)
+
+
+def _without_repetition(results: list[Result]) -> Iterator[dict[str, Any]]:
+    argv: dict[str, list[str]] = {}
+    env: list[str] | None = None
+    for result in results:
+        members = {name: value for name, value in asdict(result).items() if value is not None}
+        if argv.get(result.testcase) == result.argv:
+            del members["argv"]
+        if env == result.env:
+            del members["env"]
+        argv[result.testcase], env = result.argv, result.env
+        yield members
+
+
+def _with_repetition(entries: list[dict[str, Any]]) -> Iterator[Result]:
+    argv: dict[str, list[str]] = {}
+    env: list[str] | None = None
+    for entry in entries:
+        testcase = entry["testcase"]
+        argv[testcase] = entry["argv"] if "argv" in entry else argv[testcase]
+        env = entry.get("env", env)
+        members = {**NOTHING, **entry, "argv": argv[testcase], "env": env}
+        yield Result(**_with_times(members, "ts"))
 
 
 def _text(document: dict[str, Any]) -> str:
@@ -81,7 +109,7 @@ def read_json(path: Path) -> Findings:
         document = json.loads(path.read_text(encoding="utf-8"))
         run = _run_in(document)
         cases = [RunCase(**case) for case in document["cases"]]
-        results = [Result(**_with_times(result, "ts")) for result in document["results"]]
+        results = list(_with_repetition(document["results"]))
         unknown = {result.testcase for result in results} - {case.testcase for case in cases}
         if unknown:
             raise ValueError(f"it has results of {unknown.pop()}, which is none of its cases")
@@ -90,7 +118,7 @@ def read_json(path: Path) -> Findings:
 
 
 def _run_in(document: dict[str, Any]) -> Run:
-    if (document["format"], document["version"]) != (FORMAT, FORMAT_VERSION):
+    if document["format"] != FORMAT or document["version"] not in READ_VERSIONS:
         raise ValueError(f"its format is {document['format']} {document['version']}")
     return Run(**_with_times(document["run"], "started", "ended"))
 
