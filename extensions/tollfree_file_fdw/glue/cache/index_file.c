@@ -102,7 +102,7 @@ index_file_load(Oid relid, RecordIndex *index)
 
 /* Reads what an index says of all of the file; false if that cannot be one. */
 static bool
-read_header(int fd, IndexHeader *header)
+index_file_read_header(int fd, IndexHeader *header)
 {
 	return cache_read(fd, (unsigned char *) header, sizeof(*header)) &&
 		index_header_is_known(header);
@@ -121,7 +121,7 @@ index_file_load_header(Oid relid, IndexHeader *header)
 
 	if (fd < 0)
 		return false;
-	is_read = read_header(fd, header);
+	is_read = index_file_read_header(fd, header);
 	close(fd);
 	return is_read;
 }
@@ -139,7 +139,7 @@ index_file_load_fields(Oid relid, IndexHeader *header, uint32 **fields)
 
 	if (fd < 0)
 		return false;
-	is_read = read_header(fd, header) &&
+	is_read = index_file_read_header(fd, header) &&
 		header->ncolumns <= INDEX_COLUMNS_MAX &&
 		lseek(fd, index_fields_offset(header), SEEK_SET) >= 0;
 	if (is_read)

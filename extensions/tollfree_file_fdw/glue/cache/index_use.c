@@ -96,7 +96,7 @@ index_use_load(RecordIndex *index, const OpenFile *file, int encoding,
 
 /* Finds which columns matter, and where the index has them; false if it lacks one. */
 static bool
-find_columns(IndexUse *use)
+index_use_find_columns(IndexUse *use)
 {
 	const FileColumns *columns = &use->reader->base.columns;
 	int			n = Max(1, columns->ncolumns);
@@ -119,7 +119,7 @@ find_columns(IndexUse *use)
 
 /* How many columns would this scan add to the index, if there is room? */
 static int
-count_missing(const IndexUse *use)
+index_use_count_missing(const IndexUse *use)
 {
 	const FileColumns *columns = &use->reader->base.columns;
 	int			nmissing = 0;
@@ -133,7 +133,7 @@ count_missing(const IndexUse *use)
 static bool
 is_made_again(IndexUse *use)
 {
-	int			nmissing = count_missing(use);
+	int			nmissing = index_use_count_missing(use);
 
 	use->unused_reason = "the record index lacks a column";
 	if (nmissing == 0 || index_file_has_room(use->index.header, nmissing))
@@ -183,7 +183,7 @@ index_use_open_builder(IndexUse *use)
 
 /* Has an index be made of what is read from now on. */
 static void
-fill(IndexUse *use)
+index_use_fill(IndexUse *use)
 {
 	use->role = INDEX_FILLED;
 	use->unmade_reason = "not all of the file was read";
@@ -256,9 +256,9 @@ choose_role(IndexUse *use)
 		index_is_of(&use->index, &file->source,
 					(unsigned char *) use->key.data, use->key.len);
 	if (use->is_loaded)
-		return find_columns(use) ? CHOICE_USE :
+		return index_use_find_columns(use) ? CHOICE_USE :
 			is_made_again(use) ? CHOICE_REMAKE : CHOICE_NOTHING;
-	return has_index && is_of_beginning(use) && find_columns(use) ?
+	return has_index && is_of_beginning(use) && index_use_find_columns(use) ?
 		CHOICE_USE_BEGINNING : CHOICE_MAKE;
 }
 
@@ -268,7 +268,7 @@ begin_making(IndexUse *use)
 {
 	index_use_begin_filling(use);
 	if (use->is_filling)
-		fill(use);
+		index_use_fill(use);
 	else
 		use->unused_reason = "the file was changed a moment ago";
 }
@@ -411,7 +411,7 @@ index_use_join(IndexUse *use, FileReader *reader, int encoding,
 
 	make_key(&use->key, reader->base.file->copy->rel, encoding, options);
 	use->is_filling = true;
-	fill(use);
+	index_use_fill(use);
 	index_use_open_builder(use);
 	MemoryContextSwitchTo(old);
 }

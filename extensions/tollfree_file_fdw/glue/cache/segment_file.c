@@ -59,7 +59,7 @@ segment_name(const SegmentKey *key)
 
 /* Is it the segment that it should be? */
 static bool
-header_matches(const SegmentHeader *header, const SegmentKey *key)
+segment_file_matches(const SegmentHeader *header, const SegmentKey *key)
 {
 	return memcmp(header->index_id, key->index_id, INDEX_ID_SIZE) == 0 &&
 		header->field == key->spec->field && header->type == key->spec->type &&
@@ -99,7 +99,7 @@ read_segment(int fd, const SegmentKey *key, SegmentBuffer *buffer,
 		((SegmentHeader *) buffer->bytes)->checksum ==
 		cache_checksum(buffer->bytes, length, SEGMENT_CHECKED_FROM) &&
 		segment_read(segment, buffer->bytes, length) &&
-		header_matches(segment->header, key);
+		segment_file_matches(segment->header, key);
 }
 
 /* Counts one more use; two at a time may be counted as one. */
@@ -141,7 +141,7 @@ segment_file_load(const SegmentKey *key, SegmentBuffer *buffer,
 
 /* Reads the header of a file that may be a segment. */
 static bool
-read_header(const char *path, SegmentHeader *header)
+segment_file_read_header(const char *path, SegmentHeader *header)
 {
 	int			fd = BasicOpenFile(path, O_RDONLY | PG_BINARY);
 	bool		is_read;
@@ -162,7 +162,7 @@ segment_file_exists(const SegmentKey *key)
 	SegmentHeader header;
 
 	cache_make_path(path, &name);
-	return read_header(path, &header) && header_matches(&header, key);
+	return segment_file_read_header(path, &header) && segment_file_matches(&header, key);
 }
 
 /* Now, since 1970, by the clock that files are given their times by. */
@@ -190,7 +190,7 @@ segment_worth(const char *path)
 	SegmentHeader header;
 	int64		age_ns;
 
-	if (!read_header(path, &header) || header.length == 0)
+	if (!segment_file_read_header(path, &header) || header.length == 0)
 		return 0;
 	/* The clock may have been set back. */
 	age_ns = Max(0, file_time_ns() - header.made_ns);
@@ -272,7 +272,7 @@ segment_file_remove(Oid relid, const unsigned char *index_id)
 			name.relid != relid)
 			continue;
 		cache_make_path(path, &name);
-		if (index_id != NULL && read_header(path, &header) &&
+		if (index_id != NULL && segment_file_read_header(path, &header) &&
 			memcmp(header.index_id, index_id, INDEX_ID_SIZE) == 0)
 			continue;
 		is_removed |= unlink(path) == 0;

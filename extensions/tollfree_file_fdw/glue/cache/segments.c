@@ -38,7 +38,7 @@ decode_column(SegmentSource *source, int column, const RowBitmap *rows)
 /* The slots of BatchMethods, whose comments say what each does. */
 
 static BatchStatus
-next_batch(BatchSource *base)
+segments_next(BatchSource *base)
 {
 	SegmentSource *source = (SegmentSource *) base;
 	uint32		left = source->end - source->row;
@@ -61,7 +61,7 @@ next_batch(BatchSource *base)
 }
 
 static void
-convert_column(BatchSource *base, int column, const RowBitmap *rows)
+segments_convert_column(BatchSource *base, int column, const RowBitmap *rows)
 {
 	decode_column((SegmentSource *) base, column, rows);
 }
@@ -88,7 +88,7 @@ test_texts(SegmentSource *source, const FilterNode *condition, RowBitmap *rows)
 }
 
 static bool
-test(BatchSource *base, const FilterNode *condition, RowBitmap *rows)
+segments_test(BatchSource *base, const FilterNode *condition, RowBitmap *rows)
 {
 	SegmentSource *source = (SegmentSource *) base;
 	const ColumnType type = base->columns.specs[condition->column].type;
@@ -104,20 +104,20 @@ test(BatchSource *base, const FilterNode *condition, RowBitmap *rows)
 
 /* No value is open. */
 static FieldRef
-raw_field(BatchSource *base, int row, int column, bool *no_memory)
+segments_raw_field(BatchSource *base, int row, int column, bool *no_memory)
 {
 	elog(ERROR, "a column segment has no fields");
 }
 
 static int64
-row_line(BatchSource *base, int row)
+segments_row_line(BatchSource *base, int row)
 {
 	return COPY_LINE_UNKNOWN;
 }
 
 /* The range is some blocks of the part that is loaded. */
 static void
-set_range(BatchSource *base, const ScanRange *range)
+segments_set_range(BatchSource *base, const ScanRange *range)
 {
 	SegmentSource *source = (SegmentSource *) base;
 	uint32		n = source->first_block;
@@ -131,13 +131,13 @@ set_range(BatchSource *base, const ScanRange *range)
 		source->end += index_block(source->index, n)->nrows;
 }
 
-static const BatchMethods methods = {
-	.next = next_batch,
-	.convert_column = convert_column,
-	.test = test,
-	.raw_field = raw_field,
-	.line = row_line,
-	.set_range = set_range
+static const BatchMethods segments_methods = {
+	.next = segments_next,
+	.convert_column = segments_convert_column,
+	.test = segments_test,
+	.raw_field = segments_raw_field,
+	.line = segments_row_line,
+	.set_range = segments_set_range
 };
 
 /*
@@ -156,7 +156,7 @@ segments_open(OpenFile *file, const FileColumns *columns,
 	SegmentSource *source = palloc0(sizeof(SegmentSource));
 	int			n = columns->ncolumns;
 
-	batch_prepare(&source->base, &methods, file, columns);
+	batch_prepare(&source->base, &segments_methods, file, columns);
 	source->context = context;
 	source->index = index;
 	source->batch.ncolumns = n;

@@ -320,7 +320,7 @@ aggregate_file(ForeignScanState *node)
 
 /* The next group that vector/ has computed; none is kept after the last one. */
 static TupleTableSlot *
-next_group(ForeignScanState *node)
+aggregate_next_group(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
 	AggregateScan *aggregate = scan->aggregate;
@@ -345,7 +345,7 @@ next_group(ForeignScanState *node)
 
 /* The next group of the plan below. */
 static TupleTableSlot *
-next_outer_group(ForeignScanState *node)
+aggregate_next_outer_group(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
 	FileScanState *below = scan->aggregate->below;
@@ -388,9 +388,9 @@ aggregate_scan_next(ForeignScanState *node)
 	switch (scan->aggregate->phase)
 	{
 		case AGGREGATE_GROUPS:
-			return next_group(node);
+			return aggregate_next_group(node);
 		case AGGREGATE_BELOW:
-			return next_outer_group(node);
+			return aggregate_next_outer_group(node);
 		case AGGREGATE_PENDING:
 		case AGGREGATE_FINISHED:
 			break;

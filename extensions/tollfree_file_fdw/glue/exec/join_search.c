@@ -64,7 +64,7 @@ is_leaky(Oid function, void *context)
 
 /* Can a function fail in one execution of a plan, and not in another one? */
 static bool
-is_unpredictable(Oid function, void *context)
+join_search_is_unpredictable(Oid function, void *context)
 {
 	return !get_func_leakproof(function) && !quals_is_predictable(function);
 }
@@ -89,7 +89,7 @@ may_fail(Node *node, void *context)
 	if (IsA(node, ArrayCoerceExpr) &&
 		(has_param(node, NULL) || contain_var_clause(node)))
 		return true;
-	if (check_functions_in_node(node, is_unpredictable, NULL) ||
+	if (check_functions_in_node(node, join_search_is_unpredictable, NULL) ||
 		(check_functions_in_node(node, is_leaky, NULL) && has_param(node, NULL)))
 		return true;
 	return expression_tree_walker(node, may_fail, context);
@@ -229,7 +229,7 @@ add_filter(const JoinSearch *search, ForeignScanState *node)
 
 /* Follows a join down, from a node whose rows have its key in these columns. */
 static void
-follow(JoinSearch search, PlanState *node)
+join_search_follow(JoinSearch search, PlanState *node)
 {
 	if (IsA(node, HashJoinState))
 	{
@@ -238,7 +238,7 @@ follow(JoinSearch search, PlanState *node)
 		if (!passes_on(join) || !follow_keys(&search, node, OUTER_VAR))
 			return;
 		search.between = lappend(list_copy(search.between), join);
-		follow(search, outerPlanState(node));
+		join_search_follow(search, outerPlanState(node));
 	}
 	else if (IsA(node, AppendState))
 	{
@@ -247,7 +247,7 @@ follow(JoinSearch search, PlanState *node)
 		if (!follow_keys(&search, node, OUTER_VAR))
 			return;
 		for (int i = 0; i < append->as_nplans; i++)
-			follow(search, append->appendplans[i]);
+			join_search_follow(search, append->appendplans[i]);
 	}
 	else if (IsA(node, ForeignScanState))
 	{
@@ -370,7 +370,7 @@ search_below(HashJoinState *join)
 		search.keys = lappend_int(search.keys, key);
 		search.inner = lappend_int(search.inner, find_inner(join, i));
 	}
-	follow(search, outerPlanState(join));
+	join_search_follow(search, outerPlanState(join));
 }
 
 /* Looks at each node of a query. */
@@ -384,7 +384,7 @@ search_node(PlanState *node, void *context)
 
 /* The hook: the executor has made the nodes of a query. */
 static void
-start(QueryDesc *query, int eflags)
+join_search_start(QueryDesc *query, int eflags)
 {
 	MemoryContext old;
 
@@ -404,5 +404,5 @@ void
 join_search_install(void)
 {
 	next_start_hook = ExecutorStart_hook;
-	ExecutorStart_hook = start;
+	ExecutorStart_hook = join_search_start;
 }

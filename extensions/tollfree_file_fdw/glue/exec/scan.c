@@ -177,7 +177,7 @@ drop_unjoined(ForeignScanState *node)
  * none.
  */
 static bool
-next_batch(ForeignScanState *node)
+scan_next_batch(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
 	bool		has_batch = input_next_batch(&scan->input);
@@ -231,7 +231,7 @@ passes_filter(ForeignScanState *node)
 
 /* Puts the next row of a batch into the slot; false where batches end. */
 static bool
-next_read_row(ForeignScanState *node)
+scan_next_read_row(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
 
@@ -241,14 +241,14 @@ next_read_row(ForeignScanState *node)
 		int			nrows = batches->batch == NULL ? 0 : batches->batch->nrows;
 		int			row;
 
-		/* In front of the first row next_batch has asked all joins. */
+		/* In front of the first row scan_next_batch has asked all joins. */
 		if (scan->joins != NULL && scan->joins->nwaiting > 0 &&
 			scan->row > 0 && scan->row < nrows)
 			drop_unjoined(node);
 		row = bitmap_next(&scan->selected, scan->row, nrows);
 		if (row == nrows)
 		{
-			if (!next_batch(node))
+			if (!scan_next_batch(node))
 				return false;
 			continue;
 		}
@@ -269,7 +269,7 @@ next_read_row(ForeignScanState *node)
  * the file, or of this process's range.
  */
 static bool
-next_copied_row(ForeignScanState *node)
+scan_next_copied_row(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
 
@@ -285,7 +285,7 @@ next_copied_row(ForeignScanState *node)
 
 /* Puts the next row into the slot; false after the last one. */
 static bool
-next_row(ForeignScanState *node)
+scan_next_row(ForeignScanState *node)
 {
 	FileScanState *scan = node->fdw_state;
 	ScanInput  *input = &scan->input;
@@ -307,7 +307,7 @@ next_row(ForeignScanState *node)
 				input_take_range(input);
 				break;
 			case INPUT_READING:
-				if (next_read_row(node))
+				if (scan_next_read_row(node))
 					return true;
 				break;
 			case INPUT_STOPPED:
@@ -315,7 +315,7 @@ next_row(ForeignScanState *node)
 				input_hand_over(input);
 				break;
 			case INPUT_COPYING:
-				if (next_copied_row(node))
+				if (scan_next_copied_row(node))
 					return true;
 				break;
 			case INPUT_FINISHED:
@@ -330,7 +330,7 @@ next_row(ForeignScanState *node)
 
 /* The next group, or an empty slot after the last one. */
 static TupleTableSlot *
-next_group(ForeignScanState *node)
+scan_next_group(ForeignScanState *node)
 {
 	if (aggregate_scan_work(node))
 		check_required(node->fdw_state);
@@ -346,10 +346,10 @@ tollfreeIterateForeignScan(ForeignScanState *node)
 
 	input_check_file(&scan->input);
 	if (scan->aggregate != NULL)
-		return next_group(node);
+		return scan_next_group(node);
 	if (scan->input.phase == INPUT_FINISHED)
 		return ExecClearTuple(slot);
-	if (next_row(node))
+	if (scan_next_row(node))
 		return slot;
 	ExecClearTuple(slot);
 	input_leave(&scan->input);
@@ -373,7 +373,7 @@ tollfreeRecheckForeignScan(ForeignScanState *node, TupleTableSlot *slot)
 	if (scan->aggregate == NULL)
 		return true;
 	old = MemoryContextSwitchTo(node->ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
-	slot = next_group(node);
+	slot = scan_next_group(node);
 	MemoryContextSwitchTo(old);
 	return !TupIsNull(slot);
 }

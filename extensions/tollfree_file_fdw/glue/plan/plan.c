@@ -95,7 +95,7 @@ estimate_size(RelOptInfo *baserel, Oid relid, FilePlanState *state)
  * whole row is referenced, if all of them are, and, as in file_fdw, if none is.
  */
 static void
-find_columns(RelOptInfo *baserel, Oid relid, FilePlanState *state)
+plan_find_columns(RelOptInfo *baserel, Oid relid, FilePlanState *state)
 {
 	Relation	rel = table_open(relid, AccessShareLock);
 	TupleDesc	desc = RelationGetDescr(rel);
@@ -214,7 +214,7 @@ limit_may_change(const PlannerInfo *root)
 
 /* How many of these columns does an index of so many fields, ascending, lack? */
 static int
-count_missing(const uint32 *fields, uint32 nfields, const FileColumns *columns)
+plan_count_missing(const uint32 *fields, uint32 nfields, const FileColumns *columns)
 {
 	uint32		n = 0;
 	int			nmissing = 0;
@@ -249,7 +249,7 @@ adds_to_index(Oid relid, const FilePlanState *state)
 	rel = table_open(relid, NoLock);
 	columns = columns_describe(rel, state->columns, state->counts_only);
 	table_close(rel, NoLock);
-	nmissing = count_missing(fields, header.ncolumns, &columns);
+	nmissing = plan_count_missing(fields, header.ncolumns, &columns);
 	return nmissing > 0 && index_file_has_room(&header, nmissing);
 }
 
@@ -305,7 +305,7 @@ tollfreeGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	ForeignPath *path;
 	int			nworkers;
 
-	find_columns(baserel, relid, baserel->fdw_private);
+	plan_find_columns(baserel, relid, baserel->fdw_private);
 	add_path(baserel, (Path *) plan_scan_path(root, baserel, 1));
 
 	nworkers = plan_parallel_workers(root, baserel);

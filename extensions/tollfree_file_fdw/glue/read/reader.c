@@ -211,7 +211,7 @@ report_copied_row(void *arg)
 
 /* Does the header name the columns, as header 'match' demands? */
 static bool
-header_matches(FileReader *reader)
+reader_header_matches(FileReader *reader)
 {
 	CopyFromState copy = reader->base.file->copy;
 	TupleDesc	desc = RelationGetDescr(copy->rel);
@@ -237,7 +237,7 @@ header_matches(FileReader *reader)
 /* The slots of BatchMethods, whose comments say what each does. */
 
 static BatchStatus
-next_batch(BatchSource *base)
+reader_next(BatchSource *base)
 {
 	FileReader *reader = (FileReader *) base;
 
@@ -256,7 +256,7 @@ next_batch(BatchSource *base)
 			case SCAN_AGAIN:
 				break;
 			case SCAN_HEADER:
-				if (reader->awaits_header && !header_matches(reader))
+				if (reader->awaits_header && !reader_header_matches(reader))
 					return BATCH_STOPPED;
 				reader->awaits_header = false;
 				break;
@@ -275,7 +275,7 @@ next_batch(BatchSource *base)
 }
 
 static void
-convert_column(BatchSource *base, int column, const RowBitmap *rows)
+reader_convert_column(BatchSource *base, int column, const RowBitmap *rows)
 {
 	FileReader *reader = (FileReader *) base;
 
@@ -284,7 +284,7 @@ convert_column(BatchSource *base, int column, const RowBitmap *rows)
 }
 
 static FieldRef
-raw_field(BatchSource *base, int row, int column, bool *no_memory)
+reader_raw_field(BatchSource *base, int row, int column, bool *no_memory)
 {
 	const ColumnSpec *spec = &base->columns.specs[column];
 
@@ -293,7 +293,7 @@ raw_field(BatchSource *base, int row, int column, bool *no_memory)
 }
 
 static int64
-row_line(BatchSource *base, int row)
+reader_row_line(BatchSource *base, int row)
 {
 	FileReader *reader = (FileReader *) base;
 
@@ -301,7 +301,7 @@ row_line(BatchSource *base, int row)
 }
 
 static void
-set_range(BatchSource *base, const ScanRange *range)
+reader_set_range(BatchSource *base, const ScanRange *range)
 {
 	FileReader *reader = (FileReader *) base;
 
@@ -311,13 +311,13 @@ set_range(BatchSource *base, const ScanRange *range)
 	filescan_set_range(reader->scan, range);
 }
 
-static const BatchMethods methods = {
+static const BatchMethods reader_methods = {
 	.is_text = true,
-	.next = next_batch,
-	.convert_column = convert_column,
-	.raw_field = raw_field,
-	.line = row_line,
-	.set_range = set_range
+	.next = reader_next,
+	.convert_column = reader_convert_column,
+	.raw_field = reader_raw_field,
+	.line = reader_row_line,
+	.set_range = reader_set_range
 };
 
 /* Called by core/ before each read. */
@@ -350,7 +350,7 @@ reader_open(OpenFile *file, const FileColumns *columns,
 									ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(context);
 	reader = palloc0(sizeof(FileReader));
-	batch_prepare(&reader->base, &methods, file, columns);
+	batch_prepare(&reader->base, &reader_methods, file, columns);
 	reader->layout = *layout;
 	reader->context = context;
 	reader->awaits_header = layout->header_matches;

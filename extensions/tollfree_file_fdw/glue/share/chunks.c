@@ -304,15 +304,6 @@ take_owed_chunk(ParallelShare *share, TakenChunk *taken)
 	}
 }
 
-/* Tells this process's blocks of an index how many chunks all processes have read. */
-static void
-tell_chunks(ParallelShare *share)
-{
-	uint32		last = pg_atomic_read_u32(&share->file->last);
-
-	share->maker.nexpected = Min(last, share->file->nchunks - 1) + 1;
-}
-
 /* The slots of RangeMethods, whose comments say what each does. */
 
 static bool
@@ -335,7 +326,10 @@ chunks_next(RangeSource *source)
 			take_owed_chunk(share, &taken);
 		else if (!take_chunk(share, &taken))
 		{
-			tell_chunks(share);
+			/* What all processes have read, for an index made of it */
+			share->maker.nexpected =
+				Min(pg_atomic_read_u32(&share->file->last),
+					share->file->nchunks - 1) + 1;
 			return false;
 		}
 	} while (!taken.has_records);

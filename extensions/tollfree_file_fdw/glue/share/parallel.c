@@ -41,15 +41,6 @@
 /* Their numbers are 32 bits long */
 #define MAX_CHUNKS PG_INT32_MAX
 
-/* How many chunks a file of that size is cut into. */
-static uint32
-count_chunks(int64_t size, int64_t *chunk_size)
-{
-	*chunk_size = Max((int64_t) setting_parallel_chunk_size * 1024,
-					  size / MAX_CHUNKS + 1);
-	return (size + *chunk_size - 1) / *chunk_size;
-}
-
 /* Cuts the file where the record index says that records begin. */
 static void
 cut_by_index(ParallelFile *shared, FileReader *reader, IndexUse *index)
@@ -74,6 +65,8 @@ void
 parallel_cut(ParallelFile *shared, FileReader *reader,
 			 const FileLayout *layout, int encoding, IndexUse *index)
 {
+	int64_t		size;
+
 	pg_atomic_init_u32(&shared->next, 0);
 	SpinLockInit(&shared->counts_lock);
 	memset(&shared->fallbacks, 0, sizeof(shared->fallbacks));
@@ -102,8 +95,10 @@ parallel_cut(ParallelFile *shared, FileReader *reader,
 	{
 		.line = shared->layout.line
 	};
-	shared->nchunks = count_chunks(shared->layout.end - shared->layout.begin,
-								   &shared->chunk_size);
+	size = shared->layout.end - shared->layout.begin;
+	shared->chunk_size = Max((int64_t) setting_parallel_chunk_size * 1024,
+							 size / MAX_CHUNKS + 1);
+	shared->nchunks = (size + shared->chunk_size - 1) / shared->chunk_size;
 	shared->made.is_made = index->role == INDEX_FILLED && !index->is_loaded;
 }
 

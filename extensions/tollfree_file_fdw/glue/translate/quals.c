@@ -212,7 +212,7 @@ quals_is_predictable(Oid function)
 
 /* The opposite, for check_functions_in_node. */
 static bool
-is_unpredictable(Oid function, void *arg)
+quals_is_unpredictable(Oid function, void *arg)
 {
 	return !quals_is_predictable(function);
 }
@@ -239,7 +239,7 @@ has_more(Node *node, void *arg)
 				return true;
 			compat_fallthrough;
 		case T_OpExpr:
-			if (check_functions_in_node(node, is_unpredictable, NULL))
+			if (check_functions_in_node(node, quals_is_unpredictable, NULL))
 				return true;
 			break;
 		default:
@@ -406,7 +406,7 @@ collation_fits(const ColumnSpec *spec, CompareOp op, Oid collation)
 
 /* The comparison with its sides exchanged. */
 static CompareOp
-commute(CompareOp op)
+quals_commute(CompareOp op)
 {
 	static const CompareOp commuted[] = {
 		[FILTER_EQ] = FILTER_EQ,
@@ -538,7 +538,7 @@ translate_operator(const QualContext *context, OpExpr *expr)
 
 		left = right;
 		right = swap;
-		op = commute(op);
+		op = quals_commute(op);
 		if (!quals_find_column(context, left, &column))
 			return NULL;
 	}
