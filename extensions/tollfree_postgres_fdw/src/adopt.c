@@ -27,7 +27,7 @@
 
 #include "base/compat.h"
 #include "base/compat_export.h"
-#include "base/options.h"
+#include "base/validator.h"
 #include "session/session.h"
 #include "move_server.h"
 
@@ -59,8 +59,8 @@ check_options(List *options, Oid catalog, const char *name, const char *quoted)
 		DefElem    *option = lfirst_node(DefElem, cell);
 		const char *value = defGetString(option);
 
-		option_check_stock(option->defname, value, catalog);
-		if (!option_is_stock(option->defname, value))
+		validator_check_stock(option->defname, value, catalog);
+		if (!validator_is_stock(option->defname, value))
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("%s \"%s\" has an option that postgres_fdw does not know: %s '%s'",

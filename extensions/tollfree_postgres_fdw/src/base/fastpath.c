@@ -19,7 +19,6 @@
 
 #include "base/fastpath.h"
 #include "base/options.h"
-#include "base/tables.h"
 
 /* The set that is allowed without options */
 #define PATHS_BY_DEFAULT (~(1 << FAST_ARRAYS | 1 << FAST_PARALLEL_MODIFY))
@@ -127,13 +126,6 @@ fastpath_of_options(List *table_options, List *server_options)
 {
 	return option_is_compatible(server_options) ? 0
 		: apply_options(table_options, fastpath_of_server(server_options));
-}
-
-/* The same of the table with this OID. */
-int
-fastpath_of_table(Oid relid)
-{
-	return tables_options(relid).fast_paths;
 }
 
 /* Is a path allowed, by options (the set) and by its setting? */

@@ -29,7 +29,6 @@ extern void fastpath_define_settings(void);
 extern bool fastpath_is_option(const char *name, bool *of_table);
 extern int	fastpath_of_server(List *options);
 extern int	fastpath_of_options(List *table_options, List *server_options);
-extern int	fastpath_of_table(Oid relid);
 extern bool fastpath_is_on(int allowed, FastPath path);
 
 #endif							/* TOLLFREE_FDW_FASTPATH_H */

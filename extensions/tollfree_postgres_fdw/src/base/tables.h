@@ -15,6 +15,13 @@ typedef struct TableOptions
 
 extern TableOptions tables_options(Oid relid);
 
+/* The fast paths that its options allow */
+static inline int
+tables_fast_paths(Oid relid)
+{
+	return tables_options(relid).fast_paths;
+}
+
 /* Is the remote server to be asked for estimates of this table? */
 static inline bool
 tables_asks_for_estimates(Oid relid)

@@ -36,6 +36,7 @@
 
 #include "base/compat.h"
 #include "base/fastpath.h"
+#include "base/tables.h"
 #include "join/lookup.h"
 #include "join/memory.h"
 #include "scan/scan.h"
@@ -176,7 +177,7 @@ is_table(PlannerInfo *root, const RelOptInfo *rel)
 		planner_rt_fetch(rel->relid, root) : NULL;
 
 	return entry != NULL && !entry->inh && is_ours(rel) && !wants_ctids(rel) &&
-		may_batch(rel, fastpath_of_table(entry->relid));
+		may_batch(rel, tables_fast_paths(entry->relid));
 }
 
 /*

@@ -22,6 +22,7 @@
 #include "base/compat.h"
 #include "base/fastpath.h"
 #include "base/run.h"
+#include "base/tables.h"
 #include "modify/modify.h"
 #include "session/batch.h"
 #include "session/session.h"
@@ -124,7 +125,7 @@ tollfreeBeginDirectModify(ForeignScanState *node, int eflags)
 	}
 	state->params = rows_params(&node->ss.ps, plan->fdw_exprs);
 	state->is_parallel =
-		fastpath_is_on(fastpath_of_table(RelationGetRelid(target)),
+		fastpath_is_on(tables_fast_paths(RelationGetRelid(target)),
 					   FAST_PARALLEL_MODIFY);
 	state->row_context = AllocSetContextCreate(estate->es_query_cxt,
 											   "tollfree_postgres_fdw tuple",

@@ -18,6 +18,7 @@
 #include "base/fastpath.h"
 #include "base/run.h"
 #include "base/settings.h"
+#include "base/tables.h"
 #include "modify/modify.h"
 #include "modify/pipeline.h"
 #include "modify/routed.h"
@@ -77,7 +78,7 @@ make_state(ModifyTableState *node, ResultRelInfo *rinfo, const ModifyPlan *plan,
 	state->rel = rinfo->ri_RelationDesc;
 	state->node = node;
 	state->plan = *plan;
-	state->fast_paths = fastpath_of_table(RelationGetRelid(state->rel));
+	state->fast_paths = tables_fast_paths(RelationGetRelid(state->rel));
 	server = GetForeignServerIdByRelId(RelationGetRelid(state->rel));
 	state->session = transaction_get_session(compat_result_user(rinfo, estate),
 											 server);
@@ -569,7 +570,7 @@ write_method(const ModifyTableState *node, ResultRelInfo *rinfo,
 	const ForeignModifyState *state = rinfo->ri_FdwState;
 
 	if (!can_pipeline(node, rinfo, plan->has_returning,
-					  fastpath_of_table(RelationGetRelid(rinfo->ri_RelationDesc))))
+					  tables_fast_paths(RelationGetRelid(rinfo->ri_RelationDesc))))
 		return "awaited";
 	return state != NULL && uses_arrays(state) ? "pipelined, in arrays"
 		: "pipelined";

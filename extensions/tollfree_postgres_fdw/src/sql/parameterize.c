@@ -40,6 +40,7 @@
 #include "utils/lsyscache.h"
 
 #include "base/fastpath.h"
+#include "base/tables.h"
 #include "sql/parameterize.h"
 #include "sql/plan.h"
 #include "wire/rows.h"
@@ -287,7 +288,7 @@ parameterize_direct(Parameterization *command, PlannerInfo *root,
 
 	if (scan == NULL || scan->scan.plan.qual != NIL)
 		return NULL;
-	begin(command, fastpath_of_table(planner_rt_fetch(target, root)->relid),
+	begin(command, tables_fast_paths(planner_rt_fetch(target, root)->relid),
 		  scan->scan.plan.plan_rows);
 	command->in_set = true;
 	foreach(cell, root->processed_tlist)

@@ -319,14 +319,14 @@ plan_fast_paths(const PlannerInfo *root, const RelOptInfo *rel, Oid tableid)
 	int			rtindex = -1;
 
 	if (OidIsValid(tableid))
-		return fastpath_of_table(tableid);
+		return tables_fast_paths(tableid);
 	while ((rtindex = bms_next_member(relids, rtindex)) >= 0)
 	{
 		const RangeTblEntry *rte = planner_rt_fetch(rtindex, root);
 
 		if (rte->rtekind == RTE_RELATION &&
 			rte->relkind == RELKIND_FOREIGN_TABLE)
-			allowed &= fastpath_of_table(rte->relid);
+			allowed &= tables_fast_paths(rte->relid);
 	}
 	if (IS_UPPER_REL(rel) && aggregates_params(root))
 		allowed &= ~(1 << FAST_LOOKUPS);
