@@ -150,7 +150,7 @@ describe_hidden(Relation rel, Session *session)
 	RemoteCommand command = {.sql = sql,.shown = sql};
 	PGresult   *res = session_execute(session, &command, 1, true);
 	RemoteTable table = {.relid = RelationGetRelid(rel),.is_hidden = true};
-	const char *pages = results_value(res);
+	const char *pages = result_value(res);
 
 	if (pages != NULL)
 		table.pages = strtod(pages, NULL);

@@ -19,6 +19,7 @@
 
 #include "analyze/analyze.h"
 #include "base/compat.h"
+#include "session/reader.h"
 #include "session/results.h"
 #include "session/session.h"
 #include "wire/rows.h"
@@ -107,7 +108,7 @@ read_result(SampleState *state)
 	if (state->at_end)
 		return false;
 	error_raise_kept(session);
-	if (session->pending.drain.arg != state)
+	if (!reader_is(session, state))
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_ERROR),
 				 errmsg("the sample of a foreign table was discarded while it was read")));
@@ -115,7 +116,7 @@ read_result(SampleState *state)
 	if (res == NULL && PQstatus(session->conn) == CONNECTION_OK)
 	{
 		state->at_end = true;
-		session->pending.drain = NOTHING_PENDING;
+		reader_release(session);
 		results_finish(session);
 		return false;
 	}
@@ -184,7 +185,7 @@ read_sample(SampleState *state)
 	else
 		session_send(session, &commands[1], 1, true);
 	compat_set_row_mode(session->conn, COMPAT_ROWS_IN_CHUNK);
-	session->pending.drain = pending_action(drain_sample, state);
+	reader_claim(session, drain_sample, state);
 	while (read_result(state))
 		take_results(state);
 	take_results(state);

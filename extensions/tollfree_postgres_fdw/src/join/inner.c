@@ -118,7 +118,7 @@ add_scan(InnerSide *side, EState *estate, const Plan *plan,
 	InnerScan  *inner;
 
 	if (query == NULL || !method_is_free(scan->node, &scan->plan) ||
-		!questions_takes_arrays(scan->session))
+		!session_takes_arrays(scan->session))
 		return;
 	side->scans = side->nscans == 0 ? palloc(sizeof(InnerScan)) :
 		repalloc(side->scans, (side->nscans + 1) * sizeof(InnerScan));

@@ -35,6 +35,7 @@
 #include "utils/memutils.h"
 
 #include "modify/writes.h"
+#include "session/prepared.h"
 #include "session/questions.h"
 #include "session/session.h"
 #include "sql/deparse.h"
@@ -297,5 +298,5 @@ arrays_take(RowArrays *arrays, Session *session, RemoteCommand *commands,
 void
 arrays_end(RowArrays *arrays, Session *session)
 {
-	session_deallocate_later(session, arrays->statement);
+	prepared_deallocate_later(session, arrays->statement);
 }

@@ -25,6 +25,7 @@
 #include "base/tables.h"
 #include "modify/modify.h"
 #include "session/batch.h"
+#include "session/reader.h"
 #include "session/session.h"
 #include "sql/plan.h"
 #include "wire/rows.h"
@@ -142,7 +143,7 @@ receive_result(DirectModifyState *state)
 {
 	Session    *session = state->session;
 
-	session->pending.drain = NOTHING_PENDING;
+	reader_release(session);
 	usage_start(session, &state->usage);
 	state->res = session_receive(session, &state->command, 1);
 	usage_stop(session, &state->usage);
@@ -185,7 +186,7 @@ send_command(ForeignScanState *node, DirectModifyState *state)
 	session_send_ahead(session, &state->command, 1, false);
 	usage_stop(session, &state->usage);
 	state->is_sent = true;
-	session->pending.drain = pending_action(drain_result, state);
+	reader_claim(session, drain_result, state);
 }
 
 /* Are the parameters known, so that no subplan is executed for them? */

@@ -13,7 +13,7 @@
  * commands are sent and all answers are read
  *
  *	- before anything else is sent in the session, so that a scan sees the rows
- *	  written before it (session->pending.flush);
+ *	  written before it (session/reader.c);
  *	- before a subtransaction that has begun meanwhile uses the session
  *	  (pending.c); and
  *	- when the executor has run the statement, before it reports the number of
@@ -35,6 +35,7 @@
 #include "base/compat.h"
 #include "modify/pipeline.h"
 #include "session/pending.h"
+#include "session/reader.h"
 #include "session/results.h"
 #include "session/session.h"
 
@@ -207,7 +208,7 @@ drain_pipeline(void *arg)
 	WritePipeline *pipeline = arg;
 	Session    *session = pipeline->session;
 
-	session->pending.drain = NOTHING_PENDING;
+	reader_release(session);
 	usage_start(session, pipeline->usage);
 	while (count_in_flight(pipeline) > 0)
 		read_answer(pipeline);
@@ -219,8 +220,7 @@ drain_pipeline(void *arg)
 static bool
 is_in_flight(const WritePipeline *pipeline)
 {
-	return pipeline->session->pending.drain.act == drain_pipeline &&
-		pipeline->session->pending.drain.arg == pipeline;
+	return reader_by(pipeline->session, drain_pipeline) == pipeline;
 }
 
 /* Must answers be read before the buffered commands may be sent? */
@@ -256,14 +256,14 @@ send_held(WritePipeline *pipeline)
 {
 	Session    *session = pipeline->session;
 
-	session->pending.flush = NOTHING_PENDING;
+	reader_release_held(session);
 	pipeline->is_holding = false;
 	pipeline->complete(pipeline, pipeline->complete_arg);
 	if (is_in_flight(pipeline))
 		await_room(pipeline);
 
 	usage_start(session, pipeline->usage);
-	session->batch.is_appended = is_in_flight(pipeline) && pipeline->nbatches > 0;
+	reader_append(session, is_in_flight(pipeline) && pipeline->nbatches > 0);
 	session_send(session, pipeline->held, pipeline->nheld, false);
 	usage_stop(session, pipeline->usage);
 	Assert(pipeline->nheld > 0);
@@ -272,7 +272,7 @@ send_held(WritePipeline *pipeline)
 	pipeline->nheld = 0;
 	MemoryContextReset(pipeline->held_context);
 	INSTR_TIME_SET_CURRENT(pipeline->sent);
-	session->pending.drain = pending_action(drain_pipeline, pipeline);
+	reader_claim(session, drain_pipeline, pipeline);
 }
 
 /*
@@ -282,13 +282,12 @@ send_held(WritePipeline *pipeline)
 static void
 read_before(Session *session, const EState *estate, uint64 number)
 {
-	WritePipeline *pipeline = session->pending.flush.arg;
+	WritePipeline *pipeline = reader_holder_by(session, flush_pipeline);
 
-	if (session->pending.flush.act == flush_pipeline &&
-		pipeline->estate == estate && pipeline->first_held < number)
+	if (pipeline != NULL && pipeline->estate == estate && pipeline->first_held < number)
 		send_held(pipeline);
-	pipeline = session->pending.drain.arg;
-	if (session->pending.drain.act != drain_pipeline || pipeline->estate != estate)
+	pipeline = reader_by(session, drain_pipeline);
+	if (pipeline == NULL || pipeline->estate != estate)
 		return;
 	while (count_in_flight(pipeline) > 0 &&
 		   pipeline->answers[pipeline->answer].number < number)
@@ -310,7 +309,7 @@ flush_pipeline(void *arg)
 static void
 check_not_discarded(const WritePipeline *pipeline)
 {
-	if (pipeline->is_holding && pipeline->session->pending.flush.arg != pipeline)
+	if (pipeline->is_holding && !reader_holds(pipeline->session, pipeline))
 		elog(ERROR, "rows to be written were discarded");
 }
 
@@ -323,15 +322,15 @@ pipeline_hold(WritePipeline *pipeline)
 {
 	Session    *session = pipeline->session;
 
-	if (session->pending.flush.arg == pipeline)
+	if (reader_holds(session, pipeline))
 		return;
 	error_raise_kept(session);
 	pending_flush(session);
 	check_not_discarded(pipeline);
 	pipeline->is_holding = true;
 	pipeline->first_held = executions;
-	session->pending.flush = pending_action(flush_pipeline, pipeline);
-	session->pending.flush_level = GetCurrentTransactionNestLevel();
+	reader_hold(session, flush_pipeline, pipeline,
+				GetCurrentTransactionNestLevel());
 }
 
 /*
@@ -416,7 +415,7 @@ void
 pipeline_finish(WritePipeline *pipeline)
 {
 	check_not_discarded(pipeline);
-	if (pipeline->session->pending.flush.arg == pipeline)
+	if (reader_holds(pipeline->session, pipeline))
 		flush_pipeline(pipeline);
 	if (is_in_flight(pipeline))
 		drain_pipeline(pipeline);
@@ -426,12 +425,10 @@ pipeline_finish(WritePipeline *pipeline)
 static WritePipeline *
 find_pipeline(const Session *session, const EState *estate)
 {
-	WritePipeline *pipeline = NULL;
+	WritePipeline *pipeline = reader_holder_by(session, flush_pipeline);
 
-	if (session->pending.flush.act == flush_pipeline)
-		pipeline = session->pending.flush.arg;
-	else if (session->pending.drain.act == drain_pipeline)
-		pipeline = session->pending.drain.arg;
+	if (pipeline == NULL)
+		pipeline = reader_by(session, drain_pipeline);
 	return pipeline != NULL && pipeline->estate == estate ? pipeline : NULL;
 }
 
@@ -444,11 +441,11 @@ send_execution(const EState *estate)
 	foreach(cell, sessions_all())
 	{
 		const Session *session = lfirst(cell);
+		WritePipeline *pipeline = reader_holder_by(session, flush_pipeline);
 
-		if (session->pending.flush.act == flush_pipeline &&
-			session->xact.kept_level == 0 &&
-			((WritePipeline *) session->pending.flush.arg)->estate == estate)
-			send_held(session->pending.flush.arg);
+		if (pipeline != NULL && session->xact.kept_level == 0 &&
+			pipeline->estate == estate)
+			send_held(pipeline);
 	}
 }
 

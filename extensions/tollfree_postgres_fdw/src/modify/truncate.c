@@ -9,6 +9,7 @@
 #include "utils/rel.h"
 
 #include "modify/modify.h"
+#include "session/remote_xact.h"
 #include "session/session.h"
 #include "sql/deparse.h"
 #include "xact/transaction.h"
@@ -49,5 +50,5 @@ tollfreeExecForeignTruncate(List *rels, DropBehavior behavior,
 	command.sql = command.shown = deparse_truncate(rels, behavior, restart_seqs);
 	PQclear(session_execute(session, &command, 1, false));
 	/* Not earlier: a lost connection may have been replaced. */
-	session->xact.truncated = true;
+	remote_xact_note_truncation(session);
 }

@@ -21,7 +21,7 @@
 #include "utils/memutils.h"
 
 #include "modify/writes.h"
-#include "session/results.h"
+#include "session/prepared.h"
 #include "session/session.h"
 #include "sql/deparse.h"
 #include "sql/located.h"
@@ -166,7 +166,7 @@ find_command(RowWrites *writes, int nrows, bool has_table)
 
 	if (command->nrows == nrows)
 		return command;
-	session_deallocate_later(writes->session, command->statement);
+	prepared_deallocate_later(writes->session, command->statement);
 	command->statement[0] = '\0';
 	old = MemoryContextSwitchTo(writes->context);
 	if (command->sql != NULL)
@@ -264,7 +264,7 @@ writes_by_statement(Session *session, char *name, const char *sql,
 		commands[n++] = (RemoteCommand)
 	{
 		.sql = sql,.shown = execution.shown,.prepare = true,
-			.statement = names_of_next(session, name),.describes = describes
+			.statement = prepared_next_name(session, name),.describes = describes
 	};
 	commands[n++] = execution;
 	return n;
@@ -322,9 +322,9 @@ writes_described_types(const RowWrites *writes)
 	const Oid  *types = NULL;
 
 	for (int i = 0; types == NULL && i < lengthof(writes->commands); i++)
-		types = results_described_types(writes->session,
-										writes->commands[i].statement,
-										writes->nparams);
+		types = prepared_types(writes->session,
+							   writes->commands[i].statement,
+							   writes->nparams);
 	return types;
 }
 
@@ -343,6 +343,6 @@ void
 writes_end(RowWrites *writes)
 {
 	for (int i = 0; i < lengthof(writes->commands); i++)
-		session_deallocate_later(writes->session,
-								 writes->commands[i].statement);
+		prepared_deallocate_later(writes->session,
+								  writes->commands[i].statement);
 }

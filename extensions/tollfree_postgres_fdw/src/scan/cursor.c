@@ -57,6 +57,7 @@
 #include "base/fastpath.h"
 #include "base/run.h"
 #include "scan/scan_state.h"
+#include "session/facts.h"
 #include "session/portals.h"
 
 /*
@@ -296,7 +297,7 @@ cursor_open(RemoteScanState *scan, const RemoteCommand *query, int *ncommands)
 	MemoryContext old = MemoryContextSwitchTo(scan->node->ss.ps.state->es_query_cxt);
 	CursorState *cursor = cursor_prepare(scan);
 
-	cursor->number = ++scan->session->cursors.names;
+	cursor->number = portals_next(scan->session);
 	cursor->declare = psprintf("DECLARE c%u CURSOR FOR\n%s", cursor->number,
 							   scan->sql);
 	MemoryContextSwitchTo(old);
@@ -328,7 +329,7 @@ size_batch(const RemoteScanState *scan)
 		((double) cursor->batch_bytes / cursor->batch_received + 1);
 	double		rows = Max(at_once, per_ms * round_trip * BATCH_ROUND_TRIPS);
 
-	scan->session->remote.round_trip = round_trip;
+	facts_note_round_trip(scan->session, round_trip);
 	rows = Min(rows, (double) cursor->batch_requested * BATCH_GROWTH);
 	rows = Min(rows, in_time);
 	rows = Max(rows, scan->plan.fetch_size);
@@ -468,7 +469,7 @@ cursor_close(const RemoteScanState *scan)
 	if (scan->cursor == NULL)
 		return;
 	if (scan->cursor->number != 0 && scan->session->conn != NULL)
-		portals_let_go(scan->session, scan->cursor->number);
+		portals_close_later(scan->session, scan->cursor->number);
 	scan->cursor->number = 0;
 }
 

@@ -18,6 +18,7 @@
 
 #include "base/compat.h"
 #include "scan/scan_state.h"
+#include "session/reader.h"
 #include "session/results.h"
 #include "session/session.h"
 
@@ -84,15 +85,12 @@ static void
 begin_answer(ScanAnswer *answer)
 {
 	Session    *session = answer->scan->session;
-	PendingAction drain = session->pending.drain;
 
 	session_await_front(session);
 	if (is_declaring(answer))
 		cursor_read_declare(answer->scan);
 	compat_set_row_mode(session->conn, rows_in_piece(answer));
 	answer->phase = SCAN_READING;
-	/* If the connection was replaced meanwhile this was forgotten. */
-	session->pending.drain = drain;
 }
 
 /*
@@ -105,7 +103,7 @@ check_not_discarded(const ScanAnswer *answer)
 	Session    *session = answer->scan->session;
 
 	error_raise_kept(session);
-	if (session->pending.drain.arg != answer)
+	if (!reader_is(session, answer))
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_ERROR),
 				 errmsg("the result of a foreign scan was discarded while it was read")));
@@ -130,7 +128,7 @@ end_answer(ScanAnswer *answer)
 	Session    *session = answer->scan->session;
 	bool		has_more;
 
-	session->pending.drain = NOTHING_PENDING;
+	reader_release(session);
 	results_finish(session);
 	has_more = answer->method == FETCH_CURSOR &&
 		cursor_end_batch(answer->scan);
@@ -252,8 +250,9 @@ drain_answer(void *arg)
 RemoteScanState *
 fetch_in_flight(const Session *session)
 {
-	return session->pending.drain.act == drain_answer ?
-		((ScanAnswer *) session->pending.drain.arg)->scan : NULL;
+	const ScanAnswer *answer = reader_by(session, drain_answer);
+
+	return answer != NULL ? answer->scan : NULL;
 }
 
 /* Sends commands, which must last as long as the scan, without waiting. */
@@ -264,10 +263,10 @@ fetch_send(ScanAnswer *answer, const RemoteCommand *commands, int ncommands)
 
 	session_send_ahead(session, commands, ncommands, true);
 	answer->phase = SCAN_SENT;
-	session->pending.drain = pending_action(drain_answer, answer);
+	reader_claim(session, drain_answer, answer);
 
 	/* libpq must be told now how to return the rows of a first answer. */
-	if (session->pending.ahead == NULL && !is_declaring(answer))
+	if (!reader_is_ahead(session) && !is_declaring(answer))
 		begin_answer(answer);
 }
 
@@ -354,7 +353,7 @@ fetch_receive(ScanAnswer *answer)
 void
 fetch_discard(ScanAnswer *answer)
 {
-	while (answer->scan->session->pending.drain.arg == answer &&
+	while (reader_is(answer->scan->session, answer) &&
 		   fetch_read(answer))
 		received_clear(answer->rows);
 	received_reset(answer->rows);

@@ -21,7 +21,7 @@
 #include "scan/scan.h"
 #include "scan/scan_state.h"
 #include "session/batch.h"
-#include "session/questions.h"
+#include "session/facts.h"
 #include "xact/transaction.h"
 
 /* Bytes of a direct result that is kept in case the scan starts again */
@@ -86,7 +86,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	if (plan->scan.scanrelid > 0)
 	{
 		rel = node->ss.ss_currentRelation;
-		questions_note_wanted(scan->session, rte->relid);
+		facts_note_wanted(scan->session, rte->relid);
 	}
 	scan->reader = rows_reader_for_scan(node, rel, scan->plan.attrs,
 										scan->session->remote.same_encoding);

@@ -16,7 +16,9 @@
  * can be secret.  A message can fail, and a part of a batch must not be sent
  * alone.  So there is one message, once all of the batch has been sent.
  *
- * session.c and xact/transaction.c decide which commands go into a batch.
+ * This file alone writes Batch.  session.c and xact/transaction.c decide which
+ * commands go into a batch; results.c and xact/rollback.c say which of its
+ * answers have been read.
  */
 #include "postgres.h"
 
@@ -25,9 +27,53 @@
 
 #include "base/compat.h"
 #include "session/batch.h"
-#include "session/results.h"
-#include "session/session.h"
+#include "session/error.h"
+#include "session/prepared.h"
+#include "session/remote_xact.h"
 #include "session/wait.h"
+
+/* The part that this file writes. */
+static Batch *
+batch_own(Session *session)
+{
+	return session_own(Batch, session, batch);
+}
+
+/* Its parts. */
+static BatchPart *
+batch_parts(Session *session)
+{
+	return unconstify(BatchPart *, session->batch.parts);
+}
+
+/* Gives a new session an empty batch. */
+void
+batch_create(Session *session)
+{
+	batch_own(session)->context =
+		AllocSetContextCreate(TopMemoryContext, "tollfree_postgres_fdw batch",
+							  ALLOCSET_SMALL_SIZES);
+}
+
+/* The session is freed. */
+void
+batch_free(Session *session)
+{
+	MemoryContextDelete(session->batch.context);
+}
+
+/* The connection is gone, if there was one: no answer is expected. */
+void
+batch_forget(Session *session)
+{
+	Batch	   *batch = batch_own(session);
+
+	PQclear(batch->result);
+	*batch = (Batch)
+	{
+		.context = batch->context
+	};
+}
 
 /*
  * Are there unread answers?  Not counted are those to a COMMIT that is not
@@ -64,10 +110,12 @@ batch_is_committing(const Session *session)
 static void
 forget_done_parts(Session *session)
 {
-	for (int i = 0; i < session->batch.part; i++)
+	Batch	   *batch = batch_own(session);
+
+	for (int i = 0; i < batch->part; i++)
 	{
-		BatchPart  *part = &session->batch.parts[i];
-		bool		is_shared = i + 1 < session->batch.nparts &&
+		const BatchPart *part = &batch->parts[i];
+		bool		is_shared = i + 1 < batch->nparts &&
 			part[1].sql == part->sql;
 
 		/* The last of neighbours that share a text (keep_text) frees it. */
@@ -76,10 +124,10 @@ forget_done_parts(Session *session)
 		if (part->prepares != NULL)
 			pfree(unconstify(char *, part->prepares));
 	}
-	session->batch.nparts -= session->batch.part;
-	memmove(session->batch.parts, session->batch.parts + session->batch.part,
-			session->batch.nparts * sizeof(BatchPart));
-	session->batch.part = 0;
+	batch->nparts -= batch->part;
+	memmove(batch_parts(session), batch->parts + batch->part,
+			batch->nparts * sizeof(BatchPart));
+	batch->part = 0;
 }
 
 /*
@@ -89,19 +137,21 @@ forget_done_parts(Session *session)
 void
 batch_begin(Session *session, bool append)
 {
+	Batch	   *batch = batch_own(session);
+
 	Assert(append || !batch_is_in_flight(session));
-	session->batch.level = GetCurrentTransactionNestLevel();
-	session->batch.owner = CurrentResourceOwner;
-	session->batch.is_commit = false;
-	PQclear(session->batch.result);
-	session->batch.result = NULL;
-	session->batch.log.data = NULL;
-	session->prepared.repeatable = NULL;
-	if (session->batch.part == session->batch.nparts)
+	batch->level = GetCurrentTransactionNestLevel();
+	batch->owner = CurrentResourceOwner;
+	batch->is_commit = false;
+	PQclear(batch->result);
+	batch->result = NULL;
+	batch->log.data = NULL;
+	prepared_forget_repeatable(session);
+	if (batch->part == batch->nparts)
 	{
-		session->batch.part = session->batch.nparts = session->batch.size = 0;
-		session->batch.parts = NULL;
-		MemoryContextReset(session->batch.context);
+		batch->part = batch->nparts = batch->size = 0;
+		batch->parts = NULL;
+		MemoryContextReset(batch->context);
 	}
 	else
 		forget_done_parts(session);
@@ -126,9 +176,9 @@ keep_text(const Session *session, const char *sql)
 
 /* Adds the part for an expected answer; the text is copied. */
 static BatchPart *
-expect(Session *session, PartKind kind, int depth, const char *sql)
+batch_expect(Session *session, PartKind kind, int depth, const char *sql)
 {
-	Batch	   *batch = &session->batch;
+	Batch	   *batch = batch_own(session);
 	BatchPart  *part;
 
 	if (batch->nparts == batch->size)
@@ -136,9 +186,9 @@ expect(Session *session, PartKind kind, int depth, const char *sql)
 		batch->size = Max(2 * batch->size, 16);
 		batch->parts = batch->parts == NULL ?
 			MemoryContextAlloc(batch->context, batch->size * sizeof(BatchPart)) :
-			repalloc(batch->parts, batch->size * sizeof(BatchPart));
+			repalloc(batch_parts(session), batch->size * sizeof(BatchPart));
 	}
-	part = &batch->parts[batch->nparts];
+	part = &batch_parts(session)[batch->nparts];
 	*part = (BatchPart)
 	{
 		.kind = kind,.depth = depth,.sql = keep_text(session, sql)
@@ -150,7 +200,7 @@ expect(Session *session, PartKind kind, int depth, const char *sql)
 /*
  * Adds the part of a queued message, and returns it; NULL if the connection is
  * lost, which batch_send reports.  If libpq could not queue the message, the
- * whole batch is given up and an ERROR raised, since no part of it must be
+ * whole batch is abandoned and an ERROR raised, since no part of it must be
  * executed without the others.
  */
 static BatchPart *
@@ -158,13 +208,13 @@ check_queued(Session *session, bool queued, PartKind kind, int depth,
 			 const char *sql)
 {
 	if (queued)
-		return expect(session, kind, depth, sql);
+		return batch_expect(session, kind, depth, sql);
 	if (PQstatus(session->conn) != CONNECTION_BAD)
 	{
 		RemoteError error = error_read(session, NULL);
 
-		session->unusable = true;
-		session->batch.part = session->batch.nparts;
+		remote_xact_enter(session, PHASE_BROKEN);
+		batch_abandon(session);
 		error_report(session, ERROR, &error, sql);
 	}
 	return NULL;
@@ -175,7 +225,7 @@ static void
 log_command(Session *session, const char *action, const char *statement,
 			int nparams, const char *sql)
 {
-	StringInfo	log = &session->batch.log;
+	StringInfo	log = &batch_own(session)->log;
 
 	if (!message_level_is_interesting(DEBUG1))
 		return;
@@ -208,7 +258,7 @@ report_log(Session *session)
 
 	if (log == NULL)
 		return;
-	session->batch.log.data = NULL;
+	batch_own(session)->log.data = NULL;
 	HOLD_INTERRUPTS();
 	error_context_stack = NULL;
 	ereport(DEBUG1,
@@ -221,9 +271,9 @@ report_log(Session *session)
 }
 
 /* Adds a command; returns its part, or NULL if the connection is lost. */
-BatchPart *
-batch_queue(Session *session, PartKind kind, int depth,
-			const RemoteCommand *command)
+static BatchPart *
+queue_command(Session *session, PartKind kind, int depth,
+			  const RemoteCommand *command)
 {
 	PGconn	   *conn = session->conn;
 	bool		queued;
@@ -248,7 +298,29 @@ batch_queue(Session *session, PartKind kind, int depth,
 	return part;
 }
 
-/* The same for the description of a prepared statement. */
+/* Adds a command of our own. */
+void
+batch_queue(Session *session, PartKind kind, int depth,
+			const RemoteCommand *command)
+{
+	(void) queue_command(session, kind, depth, command);
+}
+
+/* Adds a question about the relation of a foreign table; number is facts.c's. */
+void
+batch_ask_relation(Session *session, const RemoteCommand *command, Oid relid,
+				   uint32 number)
+{
+	BatchPart  *part = queue_command(session, PART_RELATION_QUESTION, 0, command);
+
+	if (part != NULL)
+	{
+		part->relid = relid;
+		part->relation_number = number;
+	}
+}
+
+/* Adds the description of a prepared statement; returns its part, or NULL. */
 static BatchPart *
 queue_describe(Session *session, const RemoteCommand *command)
 {
@@ -312,7 +384,7 @@ note_statement(Session *session, BatchPart *part, const char *name)
 void
 batch_add_command(Session *session, const RemoteCommand *command)
 {
-	BatchPart  *part = batch_queue(session, PART_COMMAND, 0, command);
+	BatchPart  *part = queue_command(session, PART_COMMAND, 0, command);
 
 	if (command->prepare)
 		note_statement(session, part, command->statement);
@@ -343,7 +415,7 @@ batch_add_cached(Session *session, const RemoteCommand *command,
 	named.prepare = false;
 	batch_add_command(session, &named);
 	while (first < session->batch.nparts)
-		session->batch.parts[first++].statement = statement;
+		batch_parts(session)[first++].statement = statement;
 }
 
 /*
@@ -358,17 +430,14 @@ batch_send(Session *session)
 	int			left;
 
 	/* A clean-up raises no ERROR. */
-	if (!queued && session->batch.deadline != 0)
+	if (!queued && session->wait.deadline != 0)
 		return false;
 	if (check_queued(session, queued, PART_SYNC, 0, NULL) == NULL)
 		return false;
 	while ((left = PQflush(session->conn)) > 0)
 	{
 		if (!wait_for(session, WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE))
-		{
-			session->batch.timed_out = true;
 			return false;
-		}
 		/* Reading avoids a deadlock in which both sides wait to send. */
 		if (!PQconsumeInput(session->conn))
 			return false;
@@ -376,4 +445,67 @@ batch_send(Session *session)
 	if (left == 0)
 		report_log(session);
 	return left == 0;
+}
+
+/* The answer that was expected next has been read. */
+void
+batch_advance(Session *session)
+{
+	batch_own(session)->part++;
+}
+
+/* Answers that are still expected are not read any more. */
+void
+batch_abandon(Session *session)
+{
+	Batch	   *batch = batch_own(session);
+
+	batch->part = batch->nparts;
+}
+
+/* The batch ends the local transaction. */
+void
+batch_note_commit(Session *session)
+{
+	batch_own(session)->is_commit = true;
+}
+
+/*
+ * The COMMIT whose answer is being read has succeeded: no later interrupt or error
+ * may deny it.  What is left of the batch is read with the next one.
+ */
+void
+batch_leave_commit(Session *session)
+{
+	batch_parts(session)[session->batch.part].kind = PART_COMMIT;
+}
+
+/* A batch of a local level that has ended belongs to the one around it. */
+void
+batch_release_level(Session *session, int level)
+{
+	Batch	   *batch = batch_own(session);
+
+	batch->level = Min(batch->level, level - 1);
+}
+
+/* Keeps a result, in place of the last one, until it is taken or a batch begins. */
+void
+batch_keep_result(Session *session, PGresult *res)
+{
+	Batch	   *batch = batch_own(session);
+
+	PQclear(batch->result);
+	batch->result = res;
+}
+
+/* Hands over the kept result, or NULL; the caller must clear it. */
+PGresult *
+batch_take_result(Session *session)
+{
+	Batch	   *batch = batch_own(session);
+	PGresult   *res = batch->result;
+
+	batch->result = NULL;
+	return res;
 }

@@ -8,7 +8,6 @@
 
 #include <poll.h>
 
-#include "common/pg_prng.h"
 #include "catalog/pg_user_mapping.h"
 #include "mb/pg_wchar.h"
 #include "utils/syscache.h"
@@ -18,9 +17,13 @@
 #include "base/options.h"
 #include "session/batch.h"
 #include "session/connection.h"
-#include "session/pending.h"
+#include "session/control.h"
+#include "session/facts.h"
 #include "session/portals.h"
+#include "session/prepared.h"
 #include "session/questions.h"
+#include "session/reader.h"
+#include "session/remote_xact.h"
 #include "session/results.h"
 #include "session/shared_counters.h"
 #include "session/wait.h"
@@ -46,7 +49,7 @@ static const char *const settings[] = {
  * The answers are read with those to the next batch.
  */
 static void
-configure(Session *session)
+connection_configure(Session *session)
 {
 	batch_begin(session, false);
 	for (int i = 0; i < lengthof(settings); i++)
@@ -55,7 +58,21 @@ configure(Session *session)
 	questions_add_at_setup(session);
 	if (!batch_send(session))
 		results_report(session, ERROR, NULL, settings[0]);
-	session->unusable = false;
+	remote_xact_enter(session, PHASE_IDLE);
+}
+
+/* Whose mapping is read when the connection has to be replaced. */
+void
+connection_set_user(Session *session, Oid user)
+{
+	*session_own(Oid, session, user) = user;
+}
+
+/* The options have changed: the connection ends with the transaction. */
+void
+connection_outdate(Session *session)
+{
+	session_own(SessionOptions, session, options)->is_outdated = true;
 }
 
 /* Keeps a name for messages that must not fail: in ASCII. */
@@ -77,14 +94,14 @@ keep_name(char *kept, const char *name)
 static void
 read_options(Session *session, ForeignServer *server, UserMapping *user)
 {
-	SessionOptions *options = &session->options;
+	SessionOptions *options = session_own(SessionOptions, session, options);
 	List	   *list = server->options;
 
-	session->server = server->serverid;
-	session->user = user->userid;
-	session->mapping_user = GetSysCacheOid1(USERMAPPINGOID,
-											Anum_pg_user_mapping_umuser,
-											ObjectIdGetDatum(user->umid));
+	*session_own(Oid, session, server) = server->serverid;
+	connection_set_user(session, user->userid);
+	*session_own(Oid, session, mapping_user) =
+		GetSysCacheOid1(USERMAPPINGOID, Anum_pg_user_mapping_umuser,
+						ObjectIdGetDatum(user->umid));
 	options->server_hash = GetSysCacheHashValue1(FOREIGNSERVEROID,
 												 ObjectIdGetDatum(server->serverid));
 	options->mapping_hash = GetSysCacheHashValue1(USERMAPPINGOID,
@@ -94,9 +111,9 @@ read_options(Session *session, ForeignServer *server, UserMapping *user)
 	options->parallel_abort = option_is_true(list, "parallel_abort", false);
 	options->read_committed = option_reads_committed(list);
 	options->fast_paths = fastpath_of_server(list);
-	options->statement_cache_size = session->remote.has_forgotten ? 0 :
+	options->statement_cache_size = session->remote.lost_statements ? 0 :
 		option_statement_cache_size(list);
-	session->remote.has_forgotten = false;
+	facts_note_lost_statements(session, false);
 	keep_name(options->server_name, server->servername);
 	options->is_outdated = false;
 }
@@ -125,24 +142,20 @@ connection_begin(Session *session, UserMapping *user)
 	shared_counters_attach();
 	read_options(session, server, user);
 	wait_make_room(server->servername);
-	session->conn = connect_open(server, user);
+	*session_own(PGconn *, session, conn) = connect_open(server, user);
 	error_receive_notices(session);
-	session->remote.round_trip =
-		TimestampDifferenceMilliseconds(start, GetCurrentTimestamp()) /
-		CONNECT_ROUND_TRIPS;
-	session->remote.same_encoding = is_same_encoding(session->conn);
+	facts_begin(session,
+				TimestampDifferenceMilliseconds(start, GetCurrentTimestamp()) /
+				CONNECT_ROUND_TRIPS,
+				is_same_encoding(session->conn));
 	PG_TRY();
 	{
 		if (!PQenterPipelineMode(session->conn) ||
 			PQsetnonblocking(session->conn, 1) != 0)
 			results_report(session, ERROR, NULL, NULL);
-		snprintf(session->prepared.prefix, sizeof(session->prepared.prefix),
-				 "tollfree_%08x_", pg_prng_uint32(&pg_global_prng_state));
-		session->prepared.cache = statement_create_cache(session->options.statement_cache_size,
-														 session->prepared.prefix,
-														 &session->prepared.unused);
-		configure(session);
-		session->is_set_up = true;
+		prepared_begin(session);
+		connection_configure(session);
+		*session_own(bool, session, is_set_up) = true;
 		session->counters.connects++;
 	}
 	PG_CATCH();
@@ -199,42 +212,26 @@ connection_close(Session *session, TimestampTz since)
 	long		limit = Min(CLOSE_LIMIT_MIN + 2 * session->remote.round_trip,
 							CLOSE_LIMIT_MAX);
 
-	if (!session->unusable && !batch_is_in_flight(session))
+	if (!remote_xact_is_unusable(session) && !batch_is_in_flight(session))
 		read_last_answers(session->conn,
 						  TimestampTzPlusMilliseconds(since, limit));
 	libpqsrv_disconnect(session->conn);
-	session->conn = NULL;
+	*session_own(PGconn *, session, conn) = NULL;
 }
 
 /* Ends the connection, if there is one, and forgets all that depends on it. */
 void
 connection_end(Session *session)
 {
-	wait_free_set(session);
-	shared_counters_add(session);
-	session->added.received = session->added.sent = 0;
+	wait_forget(session);
+	shared_counters_end_connection(session);
 	connection_close(session, GetCurrentTimestamp());
-	session->is_set_up = session->unusable = false;
-	session->remote.unanswered = 0;
-	PQfreemem(session->fatal);
-	session->fatal = NULL;
-
-	session->xact.remote_depth = session->xact.kept_depth = 0;
-	session->xact.failed_depth = 0;
-	session->xact.truncated = session->xact.commit_failed = false;
-	PQclear(session->batch.result);
-	session->batch = (Batch)
-	{
-		.context = session->batch.context
-	};
-	pending_forget(session);
+	*session_own(bool, session, is_set_up) = false;
+	error_forget_fatal(session);
+	remote_xact_disconnect(session);
+	batch_forget(session);
+	reader_forget(session);
 	portals_forget(session);
-	statement_drop_cache(session->prepared.cache);
-	list_free_deep(session->prepared.unused);
-	list_free_deep(session->prepared.own);
-	results_forget_description(session);
-	memset(&session->prepared, 0, sizeof(PreparedStatements));
-	questions_forget_relation(session, InvalidOid);
-	hash_destroy(session->facts.relations);
-	session->facts.relations = NULL;
+	prepared_end(session);
+	facts_forget(session);
 }

@@ -11,6 +11,8 @@
 extern PGconn *connect_open(ForeignServer *server, UserMapping *user);
 
 /* connection.c */
+extern void connection_set_user(Session *session, Oid user);
+extern void connection_outdate(Session *session);
 extern void connection_begin(Session *session, UserMapping *user);
 extern void connection_close(Session *session, TimestampTz since);
 extern void connection_end(Session *session);

@@ -11,8 +11,9 @@
 
 #include "base/compat.h"
 #include "session/batch.h"
-#include "session/session.h"
+#include "session/control.h"
 #include "session/portals.h"
+#include "session/prepared.h"
 
 /* Names; control_prepare says when they are prepared. */
 #define START_NAME "start"
@@ -32,7 +33,7 @@ control_prepare(Session *session, PartKind kind, const char *what,
 	char		name[STATEMENT_NAME_SIZE];
 	RemoteCommand command = {
 		.sql = sql,.shown = sql,.prepare = true,
-		.statement = names_of_own(session, what, name)
+		.statement = prepared_own_name(session, what, name)
 	};
 
 	if (session->options.statement_cache_size > 0)
@@ -48,7 +49,7 @@ control_add(Session *session, PartKind kind, int depth, const char *what,
 	RemoteCommand command = {.sql = sql,.shown = sql};
 
 	if (session->options.statement_cache_size > 0)
-		command.statement = names_of_own(session, what, name);
+		command.statement = prepared_own_name(session, what, name);
 	batch_queue(session, kind, depth, &command);
 }
 
@@ -159,8 +160,7 @@ control_add_cleanup(Session *session)
 		foreach(cell, session->prepared.unused)
 			batch_add_deallocate(session, lfirst(cell));
 	}
-	list_free_deep(session->prepared.unused);
-	session->prepared.unused = NIL;
+	prepared_forget_unused(session);
 }
 
 /* Adds the preparation of the statements that transactions need. */

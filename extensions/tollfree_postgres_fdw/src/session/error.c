@@ -11,8 +11,9 @@
 #include "access/xact.h"
 #include "utils/memutils.h"
 
-#include "session/results.h"
-#include "session/pending.h"
+#include "session/error.h"
+#include "session/reader.h"
+#include "session/remote_xact.h"
 
 /* libpq's own notice receiver, which writes to the server's log */
 static PQnoticeReceiver default_receiver = NULL;
@@ -29,7 +30,7 @@ error_sqlstate(const PGresult *res)
 
 /* Copies a string, which may be NULL, into this context. */
 static char *
-copy(const char *string)
+error_copy(const char *string)
 {
 	return string == NULL ? NULL : pstrdup(string);
 }
@@ -40,10 +41,10 @@ error_read(Session *session, PGresult *res)
 {
 	RemoteError error = {
 		.sqlstate = error_sqlstate(res),
-		.primary = copy(PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY)),
-		.detail = copy(PQresultErrorField(res, PG_DIAG_MESSAGE_DETAIL)),
-		.hint = copy(PQresultErrorField(res, PG_DIAG_MESSAGE_HINT)),
-		.context = copy(PQresultErrorField(res, PG_DIAG_CONTEXT))
+		.primary = error_copy(PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY)),
+		.detail = error_copy(PQresultErrorField(res, PG_DIAG_MESSAGE_DETAIL)),
+		.hint = error_copy(PQresultErrorField(res, PG_DIAG_MESSAGE_HINT)),
+		.context = error_copy(PQresultErrorField(res, PG_DIAG_CONTEXT))
 	};
 
 	if (error.primary == NULL)
@@ -70,21 +71,20 @@ keep_outer_error(Session *session, const RemoteError *error, const char *sql)
 	*kept = (RemoteError)
 	{
 		.sqlstate = error->sqlstate,
-			.primary = copy(error->primary),
-			.detail = copy(error->detail),
-			.hint = copy(error->hint),
-			.context = copy(error->context),
-			.sql = copy(sql)
+			.primary = error_copy(error->primary),
+			.detail = error_copy(error->detail),
+			.hint = error_copy(error->hint),
+			.context = error_copy(error->context),
+			.sql = error_copy(sql)
 	};
 	MemoryContextSwitchTo(old);
-	session->xact.kept_error = kept;
-	session->xact.kept_level = session->xact.local_depth;
-	pending_forget(session);
+	remote_xact_keep_error(session, kept);
+	reader_forget(session);
 }
 
 /* Reports an error of the remote server as one of the local server. */
 static void
-report(int elevel, const RemoteError *error, const char *sql)
+error_emit(int elevel, const RemoteError *error, const char *sql)
 {
 	ereport(elevel,
 			(errcode(error->sqlstate),
@@ -104,7 +104,7 @@ error_raise_kept(Session *session)
 	if (session->xact.kept_level == 0 || session->pending.is_settling)
 		return;
 	if (session->xact.kept_error != NULL)
-		report(ERROR, session->xact.kept_error, session->xact.kept_error->sql);
+		error_emit(ERROR, session->xact.kept_error, session->xact.kept_error->sql);
 	ereport(ERROR,
 			(errcode(ERRCODE_CONNECTION_EXCEPTION),
 			 errmsg("connection to server \"%s\" cannot be used because a command of an outer transaction level was interrupted",
@@ -168,8 +168,17 @@ void
 error_note_fatal(Session *session, const PGresult *res)
 {
 	if (session->fatal == NULL && error_is_fatal(res))
-		session->fatal = PQresultVerboseErrorMessage(res, PQERRORS_DEFAULT,
-													 PQSHOW_CONTEXT_ALWAYS);
+		*session_own(char *, session, fatal) =
+			PQresultVerboseErrorMessage(res, PQERRORS_DEFAULT,
+										PQSHOW_CONTEXT_ALWAYS);
+}
+
+/* The connection on which it arrived is gone. */
+void
+error_forget_fatal(Session *session)
+{
+	PQfreemem(session->fatal);
+	*session_own(char *, session, fatal) = NULL;
 }
 
 /*
@@ -252,5 +261,5 @@ error_report(Session *session, int elevel, RemoteError *error, const char *sql)
 	}
 	if (elevel >= ERROR)
 		keep_outer_error(session, error, sql);
-	report(elevel, error, sql);
+	error_emit(elevel, error, sql);
 }

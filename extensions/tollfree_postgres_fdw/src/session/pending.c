@@ -21,6 +21,9 @@
 
 #include "session/batch.h"
 #include "session/pending.h"
+#include "session/prepared.h"
+#include "session/reader.h"
+#include "session/remote_xact.h"
 #include "session/results.h"
 
 /* Has an outer level unsent commands or unread answers? */
@@ -62,12 +65,12 @@ pending_settle(Session *session)
 	if (session->pending.is_settling ||
 		!pending_is_due(session, GetCurrentTransactionNestLevel()))
 		return;
-	session->pending.is_settling = true;
-	session->xact.kept_level = session->xact.local_depth;
+	reader_settle(session, true);
+	remote_xact_keep_error(session, NULL);
 	pending_flush(session);
 	pending_drain(session);
-	session->xact.kept_level = 0;
-	session->pending.is_settling = false;
+	remote_xact_forget_error(session);
+	reader_settle(session, false);
 }
 
 /* An execution has ended: nobody reads what is in flight for it any more. */
@@ -76,7 +79,7 @@ pending_forget_owner(Session *session, ResourceOwner owner)
 {
 	if (session->batch.owner != owner || session->pending.drain.act == NULL)
 		return;
-	session->pending.drain = NOTHING_PENDING;
-	session->pending.ahead = NULL;
-	session->prepared.repeatable = NULL;
+	reader_release(session);
+	reader_end_ahead(session);
+	prepared_forget_repeatable(session);
 }

@@ -7,15 +7,6 @@
 
 #include "session/state.h"
 
-/* Forgets who reads what is in flight, and what is buffered. */
-static inline void
-pending_forget(Session *session)
-{
-	session->pending.drain = session->pending.flush = NOTHING_PENDING;
-	session->pending.ahead = NULL;
-	session->batch.is_appended = false;
-}
-
 extern bool pending_is_due(const Session *session, int level);
 extern void pending_flush(Session *session);
 extern void pending_drain(Session *session);

@@ -21,9 +21,16 @@ typedef struct RemotePortal
 	bool		is_unused;
 } RemotePortal;
 
-/* Finds the entry of a cursor, or NULL. */
+/* The part that this file writes. */
+static RemoteCursors *
+portals_own(Session *session)
+{
+	return session_own(RemoteCursors, session, cursors);
+}
+
+/* The entry of a cursor, or NULL. */
 static RemotePortal *
-find(const Session *session, uint32 cursor)
+portals_find(const Session *session, uint32 cursor)
 {
 	ListCell   *cell;
 
@@ -37,28 +44,36 @@ find(const Session *session, uint32 cursor)
 	return NULL;
 }
 
+/* The number of a new cursor, by which it is named. */
+uint32
+portals_next(Session *session)
+{
+	return ++portals_own(session)->names;
+}
+
 /* Notes that a cursor is opened at the session's current level. */
 void
 portals_add(Session *session, uint32 cursor)
 {
+	RemoteCursors *cursors = portals_own(session);
 	MemoryContext old;
 	RemotePortal *portal;
 
-	if (find(session, cursor) != NULL)
+	if (portals_find(session, cursor) != NULL)
 		return;
 	old = MemoryContextSwitchTo(TopMemoryContext);
 	portal = palloc0(sizeof(RemotePortal));
 	portal->cursor = cursor;
 	portal->level = session->xact.local_depth;
-	session->cursors.open = lappend(session->cursors.open, portal);
+	cursors->open = lappend(cursors->open, portal);
 	MemoryContextSwitchTo(old);
 }
 
 /* Notes that a cursor is not used any more, if it is still open. */
 void
-portals_let_go(Session *session, uint32 cursor)
+portals_close_later(Session *session, uint32 cursor)
 {
-	RemotePortal *portal = find(session, cursor);
+	RemotePortal *portal = portals_find(session, cursor);
 
 	if (portal != NULL)
 		portal->is_unused = true;
@@ -68,17 +83,18 @@ portals_let_go(Session *session, uint32 cursor)
 void
 portals_close_unused(Session *session)
 {
+	RemoteCursors *cursors = portals_own(session);
 	ListCell   *cell;
 	char		sql[64];
 
-	foreach(cell, session->cursors.open)
+	foreach(cell, cursors->open)
 	{
 		RemotePortal *portal = lfirst(cell);
 
 		if (!portal->is_unused)
 			continue;
 		snprintf(sql, sizeof(sql), "CLOSE c%u", portal->cursor);
-		session->cursors.open = foreach_delete_current(session->cursors.open, cell);
+		cursors->open = foreach_delete_current(cursors->open, cell);
 		pfree(portal);
 		batch_add(session, PART_CLEANUP, 0, sql);
 	}
@@ -88,15 +104,16 @@ portals_close_unused(Session *session)
 void
 portals_roll_back(Session *session, int level)
 {
+	RemoteCursors *cursors = portals_own(session);
 	ListCell   *cell;
 
-	foreach(cell, session->cursors.open)
+	foreach(cell, cursors->open)
 	{
 		RemotePortal *portal = lfirst(cell);
 
 		if (portal->level < level)
 			continue;
-		session->cursors.open = foreach_delete_current(session->cursors.open, cell);
+		cursors->open = foreach_delete_current(cursors->open, cell);
 		pfree(portal);
 	}
 }
@@ -119,6 +136,16 @@ portals_release(Session *session, int level)
 void
 portals_forget(Session *session)
 {
-	list_free_deep(session->cursors.open);
-	session->cursors.open = NIL;
+	RemoteCursors *cursors = portals_own(session);
+
+	list_free_deep(cursors->open);
+	cursors->open = NIL;
+}
+
+/* The same when the local transaction has ended: names are given anew. */
+void
+portals_leave(Session *session)
+{
+	portals_own(session)->names = 0;
+	portals_forget(session);
 }

@@ -7,21 +7,19 @@
 
 #include "session/state.h"
 
+/*
+ * What a query for many keys needs: unnest, WITH ORDINALITY for several
+ * functions, and to look into pg_catalog
+ */
+#define QUESTIONS_ARRAYS_SQL \
+	"SELECT FROM ROWS FROM (pg_catalog.unnest('{}'::pg_catalog.int4[]))" \
+	" WITH ORDINALITY"
+
 extern void questions_add_at_setup(Session *session);
 extern void questions_add_behind_commit(Session *session);
 extern void questions_add_write_check(Session *session, bool only_reads);
+extern void questions_await(Session *session);
 extern bool questions_has_timeout(Session *session);
-extern bool questions_takes_arrays(Session *session);
 extern void questions_settle(Session *session);
-extern void questions_take(Session *session, const BatchPart *part,
-						   const PGresult *res);
-
-/* Relations */
-extern bool questions_know_plain(const Session *session, List *relids);
-extern IndexFact questions_know_index(Session *session, Oid relid,
-									  const char *column);
-extern void questions_note_wanted(Session *session, Oid relid);
-extern void questions_note_relations(Session *session, List *relids);
-extern void questions_forget_relation(Session *session, Oid relid);
 
 #endif							/* TOLLFREE_FDW_QUESTIONS_H */

@@ -5,17 +5,19 @@
  * The parts of the batch (batch.c) say what each answer belongs to.  The caller
  * reads the results of its own commands and owns them.  Answers to our own
  * commands are consumed on the way, and update what is known of the remote
- * transaction.  After an error the rest of the batch is read for that purpose.
+ * transaction.  After an error the remaining answers are read for that purpose.
  *
  * The leading answers are those before the answer to the caller's first command.
  */
 #include "postgres.h"
 
 #include "utils/builtins.h"
-#include "utils/memutils.h"
 
 #include "session/batch.h"
-#include "session/questions.h"
+#include "session/facts.h"
+#include "session/prepared.h"
+#include "session/reader.h"
+#include "session/remote_xact.h"
 #include "session/results.h"
 #include "session/wait.h"
 
@@ -48,10 +50,7 @@ wait_for_result(Session *session)
 		if (unsent > 0)
 			events |= WL_SOCKET_WRITEABLE;
 		if (!wait_for(session, events))
-		{
-			session->batch.timed_out = true;
 			return NULL;
-		}
 		if (!PQconsumeInput(session->conn))
 		{
 			/* To read on would add to libpq's message. */
@@ -65,8 +64,8 @@ wait_for_result(Session *session)
 
 /*
  * Reports an error of the remote server, or of the connection if it was lost.
- * Clears the result, which may be NULL.  The rest of the batch is read first:
- * the remote server has skipped it.
+ * Clears the result, which may be NULL.  The remaining answers are read first:
+ * the remote server has skipped their commands.
  */
 void
 results_report(Session *session, int elevel, PGresult *res, const char *sql)
@@ -76,21 +75,10 @@ results_report(Session *session, int elevel, PGresult *res, const char *sql)
 	PQclear(res);
 	if (batch_part(session) != NULL)
 	{
-		session->xact.failed_depth = Max(session->xact.remote_depth, 1);
+		remote_xact_fail(session);
 		results_drain(session);
 	}
 	error_report(session, elevel, &error, sql);
-}
-
-/*
- * The first value of a result of one row, which may be NULL; NULL if it has none.
- * Nothing is certain of what calls itself a server.
- */
-const char *
-results_value(const PGresult *res)
-{
-	return PQntuples(res) == 1 && PQnfields(res) > 0 ?
-		PQgetvalue(res, 0, 0) : NULL;
 }
 
 /*
@@ -115,68 +103,9 @@ results_bytes(const PGresult *res)
 static bool
 is_true(const PGresult *res)
 {
-	const char *value = results_value(res);
+	const char *value = result_value(res);
 
 	return value != NULL && strcmp(value, "t") == 0;
-}
-
-/*
- * Has a COMMIT failed that nobody waited for, and is no transaction known to have
- * begun since?
- */
-static bool
-has_lost_commit(const Session *session)
-{
-	return session->xact.commit_failed && session->xact.remote_depth == 0;
-}
-
-/* Keeps the types of a cached statement's parameters from its description. */
-static void
-accept_types(Session *session, CachedStatement *statement, PGresult *res)
-{
-	statement_make_types(session->prepared.cache, statement, PQnparams(res));
-	for (int i = 0; i < statement->ntypes; i++)
-		statement->types[i] = PQparamtype(res, i);
-}
-
-/* The same for a caller's statement.  Only the last one is remembered. */
-static void
-accept_description(Session *session, const char *statement, PGresult *res)
-{
-	int			ntypes = PQnparams(res);
-	Oid		   *types = MemoryContextAlloc(TopMemoryContext,
-										   Max(ntypes, 1) * sizeof(Oid));
-
-	results_forget_description(session);
-	for (int i = 0; i < ntypes; i++)
-		types[i] = PQparamtype(res, i);
-	session->prepared.described_types = types;
-	session->prepared.ndescribed = ntypes;
-	strlcpy(session->prepared.described, statement, NAMEDATALEN);
-}
-
-/* Forgets the statement that was described last. */
-void
-results_forget_description(Session *session)
-{
-	if (session->prepared.described_types != NULL)
-		pfree(session->prepared.described_types);
-	session->prepared.described_types = NULL;
-	session->prepared.described[0] = '\0';
-}
-
-/*
- * The types that the remote server chose for a statement's first ntypes
- * parameters; NULL if another one was described last, or if it has fewer.
- */
-const Oid  *
-results_described_types(const Session *session, const char *statement,
-						int ntypes)
-{
-	const PreparedStatements *prepared = &session->prepared;
-
-	return strcmp(prepared->described, statement) == 0 &&
-		ntypes <= prepared->ndescribed ? prepared->described_types : NULL;
 }
 
 /* Updates the session from the answer to one of our own commands. */
@@ -189,30 +118,20 @@ accept_answer(Session *session, const BatchPart *part, PGresult *res)
 		case PART_RELEASE:
 		case PART_START:
 		case PART_SAVEPOINT:
-			session->xact.remote_depth = part->depth;
-			/* The level may have been released since the command was sent. */
-			session->xact.kept_depth = Min(part->depth, session->xact.local_depth);
-			/* A level that has begun is no more what an earlier one was. */
-			if (part->kind != PART_RELEASE &&
-				session->xact.read_only_depth >= part->depth)
-				session->xact.read_only_depth = 0;
-			break;
 		case PART_READ_ONLY:
-			session->xact.read_only_depth = part->depth;
+			remote_xact_confirm(session, part->kind, part->depth);
 			break;
 		case PART_PREPARE:
-			part->statement->is_prepared = true;
-			part->statement->safe_epoch = session->xact.lock_epoch;
+			statement_note_prepared(part->statement, session->xact.lock_epoch);
 			break;
 		case PART_DESCRIBE:
 			if (part->statement != NULL)
-				accept_types(session, part->statement, res);
+				statement_note_types(session->prepared.cache, part->statement, res);
 			else
-				accept_description(session, part->prepares, res);
+				prepared_describe(session, part->prepares, res);
 			break;
 		case PART_WRITE_CHECK:
-			session->xact.may_have_written = !is_true(res);
-			session->xact.has_written |= session->xact.may_have_written;
+			remote_xact_check_writes(session, !is_true(res));
 			break;
 		default:
 			break;
@@ -269,50 +188,75 @@ shown_command(const Session *session, const BatchPart *part,
 	return part->sql;
 }
 
+/* What an answer to one of our own commands means */
+typedef enum AnswerMeaning
+{
+	ANSWER_END,					/* NULL: the command has no further answer */
+	ANSWER_FACT,				/* to a question; an error is a no */
+	ANSWER_DONE,				/* the command has been executed */
+	ANSWER_SYNC,				/* no NULL follows */
+	ANSWER_SKIPPED,				/* after an error */
+	ANSWER_COMMIT_FAILED,		/* one that was not waited for */
+	ANSWER_NOT_PREPARED,		/* a cached statement; its command fails, too */
+	ANSWER_FAILED				/* the remote state is not known any more */
+} AnswerMeaning;
+
+/* Decides what an answer means; it may be NULL. */
+static AnswerMeaning
+classify_answer(const BatchPart *part, const PGresult *res)
+{
+	if (res == NULL)
+		return ANSWER_END;
+	if (part_is_apart(part->kind))
+		return ANSWER_FACT;
+	switch (PQresultStatus(res))
+	{
+		case PGRES_COMMAND_OK:
+		case PGRES_TUPLES_OK:
+			return ANSWER_DONE;
+		case PGRES_PIPELINE_SYNC:
+			return ANSWER_SYNC;
+		case PGRES_PIPELINE_ABORTED:
+			return ANSWER_SKIPPED;
+		default:
+			return part->kind == PART_COMMIT ? ANSWER_COMMIT_FAILED :
+				part->kind == PART_PREPARE ? ANSWER_NOT_PREPARED : ANSWER_FAILED;
+	}
+}
+
 /*
- * Takes the answer to one of our own commands, and clears it; a NULL ends the
- * answer to any command.  An error leaves the session unusable, and is raised
- * unless quiet.  Exceptions: an error of a question is a no, one of a COMMIT that
- * was not waited for is warned of, and one of preparing a cached statement leaves
- * the session usable.
+ * Takes the answer to one of our own commands, which may be NULL, and clears it.
+ * Raises an error of the command unless quiet.
  */
 static void
 take_answer(Session *session, PGresult *res, bool quiet)
 {
 	const BatchPart *part = batch_part(session);
+	AnswerMeaning meaning = classify_answer(part, res);
 
-	if (res == NULL)
+	switch (meaning)
 	{
-		session->batch.part++;
-		return;
-	}
-	if (part_is_apart(part->kind))
-	{
-		questions_take(session, part, res);
-		PQclear(res);
-		return;
-	}
-	switch (PQresultStatus(res))
-	{
-		case PGRES_COMMAND_OK:
-		case PGRES_TUPLES_OK:
+		case ANSWER_END:
+		case ANSWER_SYNC:
+			batch_advance(session);
+			break;
+		case ANSWER_FACT:
+			facts_take(session, part, res);
+			break;
+		case ANSWER_DONE:
 			accept_answer(session, part, res);
 			break;
-		case PGRES_PIPELINE_SYNC:
-			session->batch.part++;	/* no NULL follows a Sync */
+		case ANSWER_SKIPPED:
 			break;
-		case PGRES_PIPELINE_ABORTED:
-			break;				/* skipped after an error */
-		default:
-			if (part->kind == PART_COMMIT)
-			{
-				session->xact.commit_failed = true;
-				warn_of_commit(session, res);
-				break;
-			}
-			session->xact.failed_depth = Max(session->xact.remote_depth, 1);
-			if (part->kind != PART_PREPARE)
-				session->unusable = true;
+		case ANSWER_COMMIT_FAILED:
+			remote_xact_fail_commit(session);
+			warn_of_commit(session, res);
+			break;
+		case ANSWER_NOT_PREPARED:
+		case ANSWER_FAILED:
+			remote_xact_fail(session);
+			if (meaning == ANSWER_FAILED)
+				remote_xact_enter(session, PHASE_BROKEN);
 			if (!quiet)
 				results_report(session, ERROR, res,
 							   shown_command(session, part, res));
@@ -321,48 +265,29 @@ take_answer(Session *session, PGresult *res, bool quiet)
 	PQclear(res);
 }
 
-/* Notes that a caller's statement exists; the caller is to drop it. */
-static void
-note_prepared(Session *session, const char *name)
-{
-	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-
-	session->prepared.own = lappend(session->prepared.own, pstrdup(name));
-	MemoryContextSwitchTo(old);
-}
-
 /* Updates the session from a result of a caller's command, read or drained. */
 static void
 note_command(Session *session, const BatchPart *part, const PGresult *res)
 {
-	CachedStatement *statement = part->statement;
-
 	if (PQresultStatus(res) == PGRES_COMMAND_OK && part->prepares != NULL)
-		note_prepared(session, part->prepares);
+		prepared_note(session, part->prepares);
 	if (PQresultStatus(res) != PGRES_FATAL_ERROR)
 		return;
 	session->counters.errors++;
-	if (statement == NULL)
-		return;
-	statement->is_doubtful = statement->types != NULL;
-	if (error_sqlstate(res) == ERRCODE_UNDEFINED_PSTATEMENT)
-		statement->is_prepared = false;
+	if (part->statement != NULL)
+		statement_note_error(part->statement, error_sqlstate(res));
 }
 
-/*
- * The same for a result that the caller reads: counts its rows.  Success shows that
- * a cached statement is not stale, unless the remote server chose its parameter
- * types.
- */
+/* The same for a result that the caller reads: counts its rows. */
 static void
 note_result(Session *session, const BatchPart *part, PGresult *res)
 {
 	note_command(session, part, res);
 	session->counters.rows += PQntuples(res);
-	if (part->statement != NULL && part->statement->types == NULL &&
+	if (part->statement != NULL &&
 		PQresultStatus(res) != PGRES_FATAL_ERROR &&
 		PQresultStatus(res) != PGRES_PIPELINE_ABORTED)
-		part->statement->safe_epoch = session->xact.lock_epoch;
+		statement_note_success(part->statement, session->xact.lock_epoch);
 }
 
 /*
@@ -389,14 +314,14 @@ results_next(Session *session)
 		if (res != NULL)
 			note_result(session, part, res);
 		else
-			session->batch.part++;
+			batch_advance(session);
 		return res;
 	}
 	return NULL;
 }
 
 /*
- * Can the caller go on without waiting?  Yes if its result, or the leading
+ * Can the caller read on without waiting?  Yes if its result, or the leading
  * answers that it has yet to read, can be read now, if nothing is left to be
  * read, the connection is lost, or a COMMIT has failed.  Reads what has arrived.
  */
@@ -407,7 +332,7 @@ results_are_ready(Session *session)
 	bool		is_taken = false;
 
 	while ((part = batch_part(session)) != NULL &&
-		   !has_lost_commit(session) &&
+		   !remote_xact_has_lost_commit(session) &&
 		   PQstatus(session->conn) != CONNECTION_BAD)
 	{
 		if (PQisBusy(session->conn))
@@ -419,7 +344,7 @@ results_are_ready(Session *session)
 			continue;
 		}
 		if (part->kind == PART_COMMAND ||
-			(session->pending.ahead != NULL && part->kind != PART_COMMIT &&
+			(reader_is_ahead(session) && part->kind != PART_COMMIT &&
 			 part->kind != PART_SYNC && !part_is_apart(part->kind)))
 			return true;
 		take_answer(session, get_result(session), false);
@@ -461,7 +386,7 @@ results_read_questions(Session *session)
 	}
 }
 
-/* Reads the rest of the batch, and raises an error of any command in it. */
+/* Reads the remaining answers, and raises an error of any command. */
 void
 results_finish(Session *session)
 {
@@ -478,12 +403,13 @@ results_finish(Session *session)
 }
 
 /*
- * Reads the rest of the batch to learn the state of the remote transaction, and
- * raises no error of the remote server.  Nothing of the batch is left to be read,
- * even if the connection is lost or the deadline has passed.
+ * Reads the remaining answers to learn the state of the remote transaction, and
+ * raises no error of the remote server.  No answer of the batch is left to be
+ * read, even if the connection is lost or the deadline has passed.  Whoever reads
+ * the session's answers reads those to what is sent next.
  */
 void
-results_drain(Session *session)
+results_skip(Session *session)
 {
 	const BatchPart *part;
 
@@ -492,54 +418,82 @@ results_drain(Session *session)
 	{
 		PGresult   *res = wait_for_result(session);
 
-		if (session->batch.timed_out)
+		if (session->wait.timed_out)
 			break;
 		if (part->kind == PART_COMMAND && res != NULL)
 		{
 			if (PQresultStatus(res) == PGRES_FATAL_ERROR)
-				session->xact.failed_depth = Max(session->xact.remote_depth, 1);
+				remote_xact_fail(session);
 			note_command(session, part, res);
 			PQclear(res);
 		}
 		else
 			take_answer(session, res, true);
 	}
-	session->batch.part = session->batch.nparts;
-	session->pending.drain = NOTHING_PENDING;
-	session->batch.is_appended = false;
+	batch_abandon(session);
+	reader_append(session, false);
+}
+
+/* The same, and nobody reads the session's answers any more. */
+void
+results_drain(Session *session)
+{
+	results_skip(session);
+	reader_release(session);
+}
+
+/* What to do about the next of the leading answers */
+typedef enum LeadingAction
+{
+	LEADING_TAKE,
+	LEADING_STOP,				/* the connection is lost */
+	LEADING_GIVE_UP				/* an error, before there is a remote
+								 * transaction */
+} LeadingAction;
+
+/* Decides about an answer, which may be NULL. */
+static LeadingAction
+decide_leading(const Session *session, const BatchPart *part,
+			   const PGresult *res)
+{
+	if (PQstatus(session->conn) == CONNECTION_BAD)
+		return LEADING_STOP;
+	if (session->xact.remote_depth == 0 && res != NULL &&
+		PQresultStatus(res) == PGRES_FATAL_ERROR &&
+		part->kind != PART_COMMIT && !part_is_apart(part->kind))
+		return LEADING_GIVE_UP;
+	return LEADING_TAKE;
 }
 
 /*
  * Handles an error among the leading answers, before there is a remote
- * transaction.  The caller replaces a lost connection, which shows only once the
- * rest is read, after a FATAL.  So it does, with may_replace, one whose own
- * prepared statements are gone, as behind a pooler; the new one prepares none.
- * Any other error is raised.
+ * transaction.  Returns if the caller can replace the connection: if it is lost,
+ * which shows only once all is read, after a FATAL, and, with may_replace, if its
+ * own prepared statements are gone, as behind a pooler; the new connection
+ * prepares none.  Any other error is raised.
  */
 static void
-take_early_error(Session *session, PGresult *res, bool may_replace)
+give_up(Session *session, PGresult *res, bool may_replace)
 {
 	const char *sql = batch_part(session)->sql;
 	RemoteError error = error_read(session, res);
 
 	PQclear(res);
-	results_drain(session);
+	results_skip(session);
 	if (PQstatus(session->conn) == CONNECTION_BAD)
 		return;
-	session->unusable = true;
+	remote_xact_enter(session, PHASE_BROKEN);
 	if (may_replace && error.sqlstate == ERRCODE_UNDEFINED_PSTATEMENT)
 	{
-		session->remote.has_forgotten = true;
+		facts_note_lost_statements(session, true);
 		return;
 	}
+	reader_release(session);
 	error_report(session, ERROR, &error, sql);
 }
 
-/*
- * Reads the leading answers.  Returns false if the session cannot be used any
- * more, but nothing is lost with it.
- */
-bool
+/* Reads the leading answers. */
+LeadingAnswers
 results_read_leading(Session *session, bool may_replace)
 {
 	while (PQstatus(session->conn) != CONNECTION_BAD)
@@ -547,22 +501,23 @@ results_read_leading(Session *session, bool may_replace)
 		const BatchPart *part = batch_part(session);
 		PGresult   *res;
 
-		if (has_lost_commit(session))
-			return false;
+		if (remote_xact_has_lost_commit(session))
+			return LEADING_REPLACE;
 		if (part == NULL || part->kind == PART_COMMAND)
-			return true;
+			return LEADING_READ;
 		res = wait_for_result(session);
-		if (PQstatus(session->conn) == CONNECTION_BAD)
-			PQclear(res);
-		else if (session->xact.remote_depth == 0 && res != NULL &&
-				 PQresultStatus(res) == PGRES_FATAL_ERROR &&
-				 part->kind != PART_COMMIT && !part_is_apart(part->kind))
+		switch (decide_leading(session, part, res))
 		{
-			take_early_error(session, res, may_replace);
-			return false;
+			case LEADING_TAKE:
+				take_answer(session, res, false);
+				break;
+			case LEADING_STOP:
+				PQclear(res);
+				break;
+			case LEADING_GIVE_UP:
+				give_up(session, res, may_replace);
+				return LEADING_REPLACE;
 		}
-		else
-			take_answer(session, res, false);
 	}
-	return session->xact.remote_depth > 0;
+	return session->xact.remote_depth > 0 ? LEADING_LOST : LEADING_REPLACE;
 }

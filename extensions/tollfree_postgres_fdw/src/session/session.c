@@ -19,8 +19,13 @@
 #include "base/settings.h"
 #include "session/batch.h"
 #include "session/connection.h"
+#include "session/control.h"
+#include "session/facts.h"
 #include "session/pending.h"
+#include "session/prepared.h"
 #include "session/questions.h"
+#include "session/reader.h"
+#include "session/remote_xact.h"
 #include "session/results.h"
 #include "session/session.h"
 
@@ -31,9 +36,8 @@
 static bool
 can_append(const Session *session)
 {
-	return session->batch.is_appended && session->xact.remote_depth > 0 &&
-		session->xact.remote_depth == session->xact.local_depth &&
-		session->xact.kept_depth == session->xact.local_depth;
+	return session->pending.may_append && session->xact.remote_depth > 0 &&
+		remote_xact_is_level(session);
 }
 
 /* How commands are sent.  Decided completely before the batch is built. */
@@ -85,20 +89,18 @@ can_autocommit(const Session *session, const Sending *sending)
 	return command->hints.sole_relids != NIL && session->xact.users == 1 &&
 		session->xact.remote_depth == 0 && session->xact.local_depth == 1 &&
 		sending->use != STATEMENT_PREPARE && session->prepared.unused == NIL &&
-		!session->remote.is_serializable && session->facts.unasked == NIL &&
-		questions_know_plain(session, command->hints.sole_relids);
+		!session->remote.is_serializable &&
+		session->facts.pending_questions == NIL &&
+		facts_know_plain(session, command->hints.sole_relids);
 }
 
 /* Makes all decisions about the batch.  Counts a transaction that it starts. */
 static void
-decide(Session *session, Sending *sending)
+decide_sending(Session *session, Sending *sending)
 {
 	sending->depth = sending->repeats ? 0 : session->xact.remote_depth;
 	if (sending->depth == 0)
-	{
-		session->xact.lock_epoch++;
-		session->xact.has_written = false;
-	}
+		remote_xact_begin(session);
 	decide_use(session, sending);
 	sending->autocommits = can_autocommit(session, sending);
 	settings_require(REQUIRE_AUTOCOMMIT, sending->autocommits);
@@ -106,7 +108,7 @@ decide(Session *session, Sending *sending)
 
 /* Builds the batch as decided. */
 static void
-emit(Session *session, const Sending *sending)
+build_batch(Session *session, const Sending *sending)
 {
 	const RemoteCommand *first = &sending->commands[0];
 
@@ -144,24 +146,24 @@ send_commands(Session *session, const RemoteCommand *commands, int ncommands,
 		.only_reads = only_reads,.appends = can_append(session),
 		.repeats = repeats
 	};
+	bool		repeatable;
 
-	questions_note_relations(session, commands[0].hints.sole_relids);
+	facts_note_relations(session, commands[0].hints.sole_relids);
 	if (!sending.appends)
 	{
 		pending_drain(session);
 		questions_settle(session);
 	}
 	batch_begin(session, sending.appends);
-	decide(session, &sending);
-	emit(session, &sending);
+	decide_sending(session, &sending);
+	build_batch(session, &sending);
 
-	if (sending.use == STATEMENT_REUSE && sending.depth == 0 &&
-		commands[0].hints.printed_types == NULL)
-		session->prepared.repeatable = &commands[0];
-	session->prepared.only_reads = only_reads;
+	repeatable = sending.use == STATEMENT_REUSE && sending.depth == 0 &&
+		commands[0].hints.printed_types == NULL;
+	prepared_note_sent(session, repeatable ? &commands[0] : NULL, only_reads);
 	session->counters.autocommit_scans += sending.autocommits;
 	session->counters.round_trips += !sending.appends;
-	session->batch.is_appended = false;
+	reader_append(session, false);
 	(void) batch_send(session);
 }
 
@@ -185,41 +187,57 @@ connect_again(Session *session)
 
 /*
  * Replaces a connection that was lost before anything could be lost with it.
- * Buffered commands stay buffered.
+ * Whoever reads the session's answers reads those to what is sent again, and
+ * buffered commands stay buffered.
  */
 static void
 replace_connection(Session *session)
 {
-	PendingAction flush = session->pending.flush;
+	const PendingWork pending = session->pending;
 
 	Assert(session->xact.remote_depth == 0);
 	connection_end(session);
 	connect_again(session);
 	session->counters.reconnects++;
-	session->pending.flush = flush;
+	reader_keep(session, &pending);
 }
 
-/* Sends a command once more, in a new remote transaction if it had one. */
+/*
+ * Sends the command that has failed once more, without its cached statement and in
+ * a new remote transaction if it had one.
+ */
 static void
-repeat(Session *session, const RemoteCommand *command)
+repeat_command(Session *session, const RemoteCommand *command)
 {
+	CachedStatement *statement = batch_part(session)->statement;
+
+	results_skip(session);
+	remote_xact_forget_failure(session);
+	statement_forget(session->prepared.cache, statement);
+	session->counters.repeats++;
 	send_commands(session, command, 1, session->prepared.only_reads, true);
-	if (!results_read_leading(session, false))
+	if (results_read_leading(session, false) == LEADING_REPLACE)
 		results_report(session, ERROR, NULL, command->shown);
 	if (command->hints.in_pieces)
 		compat_set_row_mode(session->conn, COMPAT_ROWS_IN_CHUNK);
 }
 
-/* Can a stale cached statement, or a type that is gone, have caused this? */
+/*
+ * Is a command to be repeated after this result?  It must be repeatable (or else
+ * NULL), and a stale cached statement, or a type that is gone, may have caused the
+ * error.
+ */
 static bool
-may_be_stale(const PGresult *res)
+is_to_repeat(const RemoteCommand *command, const PGresult *res)
 {
-	int			code = error_sqlstate(res);
+	int			code;
 
-	return PQresultStatus(res) == PGRES_FATAL_ERROR &&
-		(code == ERRCODE_UNDEFINED_PSTATEMENT ||
-		 code == ERRCODE_FEATURE_NOT_SUPPORTED ||
-		 code == ERRCODE_INTERNAL_ERROR);
+	if (command == NULL || PQresultStatus(res) != PGRES_FATAL_ERROR)
+		return false;
+	code = error_sqlstate(res);
+	return code == ERRCODE_UNDEFINED_PSTATEMENT ||
+		code == ERRCODE_FEATURE_NOT_SUPPORTED ||
+		code == ERRCODE_INTERNAL_ERROR;
 }
 
 /*
@@ -230,21 +248,13 @@ PGresult *
 session_result(Session *session)
 {
 	const RemoteCommand *command = session->prepared.repeatable;
-	PendingAction drain = session->pending.drain;
 	PGresult   *res = results_next(session);
-	CachedStatement *statement;
 
-	session->prepared.repeatable = NULL;
-	if (command == NULL || !may_be_stale(res))
+	prepared_forget_repeatable(session);
+	if (!is_to_repeat(command, res))
 		return res;
 	PQclear(res);
-	statement = batch_part(session)->statement;
-	results_drain(session);
-	session->xact.failed_depth = 0;
-	statement_forget(session->prepared.cache, statement);
-	session->counters.repeats++;
-	repeat(session, command);
-	session->pending.drain = drain;
+	repeat_command(session, command);
 	return results_next(session);
 }
 
@@ -253,7 +263,7 @@ void
 session_check_usable(Session *session)
 {
 	error_raise_kept(session);
-	if (session->unusable)
+	if (remote_xact_is_unusable(session))
 		ereport(ERROR,
 				(errcode(ERRCODE_CONNECTION_EXCEPTION),
 				 errmsg("connection to server \"%s\" cannot be used due to abort cleanup failure",
@@ -292,8 +302,7 @@ session_send_ahead(Session *session, const RemoteCommand *commands,
 	part = batch_part(session);
 	if (part != NULL && part->kind == PART_COMMAND)
 		return;
-	session->pending.ahead = commands;
-	session->pending.nahead = ncommands;
+	reader_send_ahead(session, commands, ncommands);
 }
 
 /*
@@ -306,13 +315,14 @@ session_await_front(Session *session)
 	const RemoteCommand *commands = session->pending.ahead;
 	bool		only_reads = session->prepared.only_reads;
 
-	session->pending.ahead = NULL;
-	if (commands == NULL || results_read_leading(session, true))
+	reader_end_ahead(session);
+	if (commands == NULL ||
+		results_read_leading(session, true) != LEADING_REPLACE)
 		return;
 
 	replace_connection(session);
 	send_commands(session, commands, session->pending.nahead, only_reads, false);
-	if (!results_read_leading(session, false))
+	if (results_read_leading(session, false) == LEADING_REPLACE)
 		results_report(session, ERROR, NULL, commands[0].shown);
 }
 
@@ -347,24 +357,6 @@ session_finish_command(Session *session, const char *sql)
 	session_end_command(session, sql);
 }
 
-/* Has the command of this result succeeded? */
-static bool
-has_worked(const PGresult *res)
-{
-	return PQresultStatus(res) == PGRES_COMMAND_OK ||
-		PQresultStatus(res) == PGRES_TUPLES_OK;
-}
-
-/* Hands over the kept result, which the caller must clear. */
-static PGresult *
-take_result(Session *session)
-{
-	PGresult   *res = session->batch.result;
-
-	session->batch.result = NULL;
-	return res;
-}
-
 /*
  * Waits for all of the commands that session_send_ahead has sent.  Returns the
  * only result of the last one, which the caller must clear.  Raises an error of
@@ -379,14 +371,14 @@ session_receive(Session *session, const RemoteCommand *commands,
 	{
 		PGresult   *res = session_result(session);
 
-		PQclear(take_result(session));
-		if (!has_worked(res))
+		PQclear(batch_take_result(session));
+		if (!result_has_worked(res))
 			results_report(session, ERROR, res, commands[i].shown);
-		session->batch.result = res;
+		batch_keep_result(session, res);
 		session_end_command(session, commands[i].shown);
 	}
 	results_finish(session);
-	return take_result(session);
+	return batch_take_result(session);
 }
 
 /* Sends commands and waits for all of them, as session_receive does. */
@@ -421,35 +413,32 @@ session_ask(Session *session, const char *sql)
 	res = session_result(session);
 	if (PQstatus(session->conn) == CONNECTION_BAD)
 		results_report(session, ERROR, res, sql);
-	if (has_worked(res))
-		session->batch.result = res;
+	if (result_has_worked(res))
+		batch_keep_result(session, res);
 	else
 		PQclear(res);
 	session_end_command(session, sql);
 	session_finish_command(session, sql);
 	session_finish_command(session, sql);
 	results_finish(session);
-	return take_result(session);
+	return batch_take_result(session);
 }
 
-/* Has the next batch drop a caller's prepared statement, if it exists. */
-void
-session_deallocate_later(Session *session, const char *name)
+/*
+ * May the remote user send keys as arrays?  If that is not answered yet the server
+ * is asked before the transaction begins, or in it.
+ */
+bool
+session_takes_arrays(Session *session)
 {
-	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-	ListCell   *cell;
-
-	foreach(cell, session->prepared.own)
+	if (!session->remote.knows_arrays)
+		questions_await(session);
+	if (!session->remote.knows_arrays)
 	{
-		char	   *known = lfirst(cell);
+		PGresult   *res = session_ask(session, QUESTIONS_ARRAYS_SQL);
 
-		if (strcmp(known, name) == 0)
-		{
-			session->prepared.own = foreach_delete_current(session->prepared.own,
-														   cell);
-			session->prepared.unused = lappend(session->prepared.unused, known);
-			break;
-		}
+		facts_take_arrays(session, res != NULL);
+		PQclear(res);
 	}
-	MemoryContextSwitchTo(old);
+	return session->remote.takes_arrays;
 }

@@ -60,25 +60,6 @@ usage_explain(const SessionUsage *usage, ExplainState *es)
 	ExplainPropertyInteger("Statement Cache Hits", NULL, usage->hits, es);
 }
 
-/* The name of one of the session's own commands, of up to 12 letters */
-static inline const char *
-names_of_own(const Session *session, const char *what, char *name)
-{
-	memcpy(name, session->prepared.prefix, STATEMENT_PREFIX_LENGTH);
-	strlcpy(name + STATEMENT_PREFIX_LENGTH, what,
-			STATEMENT_NAME_SIZE - STATEMENT_PREFIX_LENGTH);
-	return name;
-}
-
-/* The name of a statement that an execution prepares for itself */
-static inline const char *
-names_of_next(Session *session, char *name)
-{
-	snprintf(name, STATEMENT_NAME_SIZE, "%s%u", session->prepared.prefix,
-			 ++session->prepared.names);
-	return name;
-}
-
 extern void session_check_usable(Session *session);
 extern void session_send(Session *session, const RemoteCommand *commands,
 						 int ncommands, bool only_reads);
@@ -94,7 +75,7 @@ extern PGresult *session_ask(Session *session, const char *sql);
 extern PGresult *session_result(Session *session);
 extern void session_end_command(Session *session, const char *sql);
 extern void session_finish_command(Session *session, const char *sql);
-extern void session_deallocate_later(Session *session, const char *name);
+extern bool session_takes_arrays(Session *session);
 
 /* sessions.c: the sessions of this backend */
 extern Session *sessions_get(Oid user, Oid server);

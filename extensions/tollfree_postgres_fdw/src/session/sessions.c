@@ -20,16 +20,17 @@
 #include "utils/resowner.h"
 #include "utils/syscache.h"
 
+#include "session/batch.h"
 #include "session/connection.h"
+#include "session/facts.h"
 #include "session/pending.h"
-#include "session/questions.h"
 #include "session/session.h"
 
 static List *sessions = NIL;
 
 /* Syscache callback: servers or mappings have changed; all if hash is 0. */
 static void
-invalidate(Datum arg, int cacheid, uint32 hash)
+sessions_invalidate(Datum arg, int cacheid, uint32 hash)
 {
 	ListCell   *cell;
 
@@ -45,7 +46,7 @@ invalidate(Datum arg, int cacheid, uint32 hash)
 		if (session->xact.local_depth == 0 && session->is_set_up)
 			connection_end(session);
 		else
-			session->options.is_outdated = true;
+			connection_outdate(session);
 	}
 }
 
@@ -56,7 +57,7 @@ forget_relation(Datum arg, Oid relid)
 	ListCell   *cell;
 
 	foreach(cell, sessions)
-		questions_forget_relation(lfirst(cell), relid);
+		facts_forget_relation(lfirst(cell), relid);
 }
 
 /* Syscache callback: remote names of relations or schemas may have changed. */
@@ -106,8 +107,10 @@ sessions_register_callbacks(void)
 {
 	on_proc_exit(close_all, (Datum) 0);
 	RegisterResourceReleaseCallback(forget_execution, NULL);
-	CacheRegisterSyscacheCallback(FOREIGNSERVEROID, invalidate, (Datum) 0);
-	CacheRegisterSyscacheCallback(USERMAPPINGOID, invalidate, (Datum) 0);
+	CacheRegisterSyscacheCallback(FOREIGNSERVEROID, sessions_invalidate,
+								  (Datum) 0);
+	CacheRegisterSyscacheCallback(USERMAPPINGOID, sessions_invalidate,
+								  (Datum) 0);
 	CacheRegisterRelcacheCallback(forget_relation, (Datum) 0);
 	CacheRegisterSyscacheCallback(FOREIGNTABLEREL, forget_relations, (Datum) 0);
 	CacheRegisterSyscacheCallback(NAMESPACEOID, forget_relations, (Datum) 0);
@@ -131,7 +134,7 @@ free_orphans(void)
 								  ObjectIdGetDatum(session->mapping)))
 			continue;
 		connection_end(session);
-		MemoryContextDelete(session->batch.context);
+		batch_free(session);
 		pfree(session);
 		sessions = foreach_delete_current(sessions, cell);
 	}
@@ -147,10 +150,8 @@ add_session(Oid mapping)
 	free_orphans();
 	old = MemoryContextSwitchTo(TopMemoryContext);
 	session = palloc0(sizeof(Session));
-	session->mapping = mapping;
-	session->batch.context = AllocSetContextCreate(TopMemoryContext,
-												   "tollfree_postgres_fdw batch",
-												   ALLOCSET_SMALL_SIZES);
+	*session_own(Oid, session, mapping) = mapping;
+	batch_create(session);
 	sessions = lappend(sessions, session);
 	MemoryContextSwitchTo(old);
 	return session;
@@ -178,7 +179,7 @@ find_mapping(Oid user, Oid server)
 
 /* The session of a user mapping, connected or not; NULL if there is none. */
 static Session *
-find(Oid mapping)
+sessions_find(Oid mapping)
 {
 	ListCell   *cell;
 
@@ -199,7 +200,7 @@ find(Oid mapping)
 Session *
 sessions_get(Oid user, Oid server)
 {
-	Session    *session = find(find_mapping(user, server));
+	Session    *session = sessions_find(find_mapping(user, server));
 
 	if (session == NULL)
 		session = add_session(GetUserMapping(user, server)->umid);
@@ -209,7 +210,7 @@ sessions_get(Oid user, Oid server)
 	if (session->conn == NULL)
 		connection_begin(session, GetUserMapping(user, server));
 	if (session->xact.local_depth == 0)
-		session->user = user;
+		connection_set_user(session, user);
 	return session;
 }
 
@@ -238,7 +239,7 @@ sessions_use_server(Oid server, bool truncated)
 static const Session *
 find_connected(Oid user, Oid server)
 {
-	const Session *session = find(find_mapping(user, server));
+	const Session *session = sessions_find(find_mapping(user, server));
 
 	return session != NULL && session->conn != NULL ? session : NULL;
 }
@@ -268,10 +269,10 @@ sessions_have_same_encoding(Oid user, Oid server)
 IndexFact
 sessions_know_index(Oid user, Oid server, Oid relid, const char *column)
 {
-	Session    *session = find(find_mapping(user, server));
+	Session    *session = sessions_find(find_mapping(user, server));
 
 	return session != NULL && session->conn != NULL ?
-		questions_know_index(session, relid, column) : INDEX_UNKNOWN;
+		facts_know_index(session, relid, column) : INDEX_UNKNOWN;
 }
 
 /*

@@ -169,20 +169,28 @@ shared_counters_attach(void)
 	}
 }
 
+/* The part that this file writes. */
+static AddedCounters *
+added_own(Session *session)
+{
+	return session_own(AddedCounters, session, added);
+}
+
 /* Counts what the connection has carried since the last time. */
 static void
 count_bytes(Session *session)
 {
+	AddedCounters *added = added_own(session);
 	int64_t		received;
 	int64_t		sent;
 
 	if (session->conn == NULL ||
 		!traffic_count(PQsocket(session->conn), &received, &sent))
 		return;
-	session->counters.bytes_received += received - session->added.received;
-	session->counters.bytes_sent += sent - session->added.sent;
-	session->added.received = received;
-	session->added.sent = sent;
+	session->counters.bytes_received += received - added->received;
+	session->counters.bytes_sent += sent - added->sent;
+	added->received = received;
+	added->sent = sent;
 }
 
 /* Is this the entry of the session? */
@@ -222,8 +230,9 @@ find_entry(const Session *session)
 void
 shared_counters_add(Session *session)
 {
+	AddedCounters *added = added_own(session);
 	const int64 *now = (const int64 *) &session->counters;
-	const int64 *before = (const int64 *) &session->added.counters;
+	const int64 *before = (const int64 *) &added->counters;
 	int64	   *sums;
 
 	StaticAssertStmt(COUNTERS * sizeof(int64) == sizeof(SessionCounters),
@@ -233,12 +242,22 @@ shared_counters_add(Session *session)
 		memcmp(now, before, sizeof(SessionCounters)) == 0)
 		return;
 	SpinLockAcquire(&table->lock);
-	session->added.entry = find_entry(session);
-	sums = (int64 *) &table->entries[session->added.entry].counters;
+	added->entry = find_entry(session);
+	sums = (int64 *) &table->entries[added->entry].counters;
 	for (int i = 0; i < COUNTERS; i++)
 		sums[i] += now[i] - before[i];
 	SpinLockRelease(&table->lock);
-	session->added.counters = session->counters;
+	added->counters = session->counters;
+}
+
+/* The same at the end of the connection: another one begins to count at 0. */
+void
+shared_counters_end_connection(Session *session)
+{
+	AddedCounters *added = added_own(session);
+
+	shared_counters_add(session);
+	added->received = added->sent = 0;
 }
 
 /* Copies an entry, and since when it has been counted; false behind the last. */

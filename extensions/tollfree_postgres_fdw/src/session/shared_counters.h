@@ -19,6 +19,7 @@ typedef struct CountersEntry
 extern void shared_counters_install(void);
 extern void shared_counters_attach(void);
 extern void shared_counters_add(Session *session);
+extern void shared_counters_end_connection(Session *session);
 extern bool shared_counters_get(int index, CountersEntry *entry,
 								TimestampTz *since);
 extern void shared_counters_forget(Oid database);

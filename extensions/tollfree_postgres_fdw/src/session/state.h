@@ -2,8 +2,11 @@
  * state.h
  *	  The state of a session on a remote server.
  *
- * The comment above each part of a Session names the files that write it; all
- * others only read it.  connection.c also resets parts when a connection ends.
+ * Each part of a Session has an owner: the one file that writes it, named in the
+ * comment above its struct.  To all other files the part is const, so an
+ * assignment there does not compile; they call the owner.  The owner writes
+ * through session_own.  tools/who-writes prints who writes which field, and fails
+ * (make lint) if that is not as the comments say.
  */
 #ifndef TOLLFREE_FDW_STATE_H
 #define TOLLFREE_FDW_STATE_H
@@ -19,7 +22,7 @@
 #include "session/statement.h"
 #include "sql/command.h"
 
-/* Options of server and mapping.  Written by connection.c and sessions.c. */
+/* Options of server and mapping.  Written by connection.c. */
 typedef struct SessionOptions
 {
 	uint32		server_hash;	/* of their syscache entries */
@@ -37,32 +40,44 @@ typedef struct SessionOptions
 } SessionOptions;
 
 /*
- * What the remote server is like.  Written by connection.c and questions.c,
- * round_trip by scan/cursor.c, has_forgotten by results.c, too.  Above
- * session/, questions.h has functions for what need not be known yet.
+ * What the remote server is like.  Written by facts.c.  Above session/,
+ * questions.h and session.h have functions for what need not be known yet.
  */
 typedef struct RemoteTraits
 {
-	int			unanswered;		/* questions about what follows */
+	int			unanswered;		/* questions sent about what follows */
 	bool		has_statement_timeout;	/* true if not known */
 	bool		is_serializable;	/* by default; true if not known */
-	bool		asked_all;		/* of them */
+	bool		asked_all;		/* have all of them been sent? */
 	bool		can_check_writes;	/* does it answer the write check? */
-	bool		knows_arrays;	/* has it answered the next one? */
+	bool		knows_arrays;	/* has the next question been answered? */
 	bool		takes_arrays;	/* may the user call unnest? */
 	bool		hides_relations;	/* has it refused to say what they are? */
-	bool		has_forgotten;	/* prepared statements; the next connection
-								 * prepares none */
+	bool		lost_statements;	/* prepared ones; the next connection
+									 * prepares none */
 	bool		same_encoding;	/* as the local database */
 	long		round_trip;		/* the shortest one seen, in ms */
 } RemoteTraits;
 
-/* The session's wait event set.  Written by wait.c. */
+/* The session's wait event set, and limits of waiting.  Written by wait.c. */
 typedef struct SessionWait
 {
 	WaitEventSet *set;			/* or NULL */
 	uint32		events;			/* at the socket; 0 if it is incomplete */
+	TimestampTz deadline;		/* of the clean-up after an error, or 0 */
+	bool		timed_out;		/* the deadline has passed */
+	TimestampTz cancel_again;	/* when to send another cancel request, or 0 */
+	int			cancel_pause;	/* ms between cancel requests */
 } SessionWait;
+
+/* May commands be executed, as far as this side knows? */
+typedef enum SessionPhase
+{
+	PHASE_IDLE,					/* between commands, or no connection */
+	PHASE_ENDING,				/* COMMIT or a rollback is under way */
+	PHASE_BROKEN				/* the remote state is not known: the
+								 * connection is to be closed */
+} SessionPhase;
 
 /*
  * The remote transaction.  A depth counts transaction levels: 0 is no
@@ -70,7 +85,8 @@ typedef struct SessionWait
  *
  *	local_depth		the depth that local commands call for, sent or not
  *	remote_depth	the depth that the remote server has confirmed
- *	kept_depth		<= remote_depth; deeper savepoints are to be released
+ *	kept_depth		how much of both is kept: deeper remote savepoints, of local
+ *					levels that have ended, are to be released
  *
  * The next batch begins with the RELEASE, START TRANSACTION and SAVEPOINTs
  * that make all three equal.  From PostgreSQL 19 on it also makes the remote
@@ -79,19 +95,20 @@ typedef struct SessionWait
  *	read_only_level	the outermost local level that is; 0 if none is
  *	read_only_depth	the outermost remote one, if not deeper than remote_depth
  *
- * Written by session.c, results.c, pending.c,
- * error.c, questions.c and the files in xact/; truncated by modify/truncate.c.
+ * Written by remote_xact.c.
  */
 typedef struct RemoteTransaction
 {
+	SessionPhase phase;
 	int			local_depth;
 	int			remote_depth;
 	int			kept_depth;
 	int			read_only_level;
 	int			read_only_depth;
 	int			failed_depth;	/* remote_depth at the last error, or 0 */
-	struct RemoteError *kept_error; /* of an outer level, raised by each use
-									 * of the session; NULL if it has no text */
+	const struct RemoteError *kept_error;	/* of an outer level, raised by
+											 * each use of the session; NULL
+											 * if it has no text */
 	int			kept_level;		/* the level whose rollback clears that error;
 								 * 0 if there is none */
 	bool		commit_failed;	/* a COMMIT that was not waited for */
@@ -130,13 +147,14 @@ typedef enum PartKind
 	PART_SYNC
 } PartKind;
 
-/* Is it part of a question, not of the user's transaction? */
+/* Does it belong to a question, not to the user's transaction? */
 static inline bool
 part_is_apart(PartKind kind)
 {
 	return kind >= PART_QUESTION_CONTROL && kind < PART_SYNC;
 }
 
+/* An expected answer.  Written by batch.c. */
 typedef struct BatchPart
 {
 	PartKind	kind;
@@ -151,14 +169,12 @@ typedef struct BatchPart
 
 /*
  * Commands sent together, without waiting for answers in between.  Written by
- * batch.c and results.c; is_commit, deadline and cancellations by wait.c and xact/,
- * result by session.c, is_appended by session.c and
- * modify/pipeline.c.
+ * batch.c.
  */
 typedef struct Batch
 {
 	MemoryContext context;		/* until the next batch */
-	BatchPart  *parts;			/* parts[0 .. part - 1] have been answered */
+	const BatchPart *parts;		/* parts[0 .. part - 1] have been answered */
 	int			nparts;
 	int			part;
 	int			size;			/* room for parts */
@@ -166,37 +182,20 @@ typedef struct Batch
 	int			level;			/* local transaction level that sent it */
 	ResourceOwner owner;		/* of the execution that sent it */
 	bool		is_commit;		/* at the end of the local transaction */
-	bool		is_appended;	/* may the next one be sent before this one is
-								 * answered? */
 	PGresult   *result;			/* of session_execute or session_ask, until
 								 * they return */
-	TimestampTz deadline;		/* for the clean-up after an error, or 0 */
-	bool		timed_out;		/* the deadline has passed */
-	TimestampTz cancel_again;	/* when to send another cancel request, or 0 */
-	int			cancel_pause;	/* ms between cancel requests */
 } Batch;
 
-/* What has to be done for whoever left something to be done */
+/* A deferred callback: act(arg) is to be called, unless act is NULL */
 typedef struct PendingAction
 {
-	void		(*act) (void *arg); /* or NULL */
+	void		(*act) (void *arg);
 	void	   *arg;
 } PendingAction;
 
-#define NOTHING_PENDING pending_action(NULL, NULL)
-
-/* That act is to be called with arg. */
-static inline PendingAction
-pending_action(void (*act) (void *arg), void *arg)
-{
-	PendingAction action = {act, arg};
-
-	return action;
-}
-
 /*
  * Answers that are not read yet, and commands that are not sent yet.  Written
- * by pending.c, session.c, xact/, and the callers that set drain and flush.
+ * by reader.c.
  */
 typedef struct PendingWork
 {
@@ -205,16 +204,15 @@ typedef struct PendingWork
 								 * answers */
 	int			flush_level;	/* local transaction level of these commands */
 	bool		is_settling;	/* is pending_settle running? */
+	bool		may_append;		/* may the next batch be sent before this one
+								 * is answered? */
 
 	const RemoteCommand *ahead; /* sent, and the leading answers (results.c)
 								 * not read; or NULL */
 	int			nahead;
 } PendingWork;
 
-/*
- * Prepared statements on the remote server.  Written by session.c, results.c,
- * batch.c, control.c, pending.c and transaction.c; names by modify/.
- */
+/* Prepared statements on the remote server.  Written by prepared.c. */
 typedef struct PreparedStatements
 {
 	StatementCache *cache;
@@ -239,28 +237,26 @@ typedef enum IndexFact
 	INDEX_ABSENT
 } IndexFact;
 
-/*
- * What is known of remote relations.  Written by questions.c; unasked by
- * transaction.c, too.
- */
+/* What is known of remote relations.  Written by facts.c. */
 typedef struct RelationFacts
 {
-	HTAB	   *relations;		/* questions.c's; or NULL */
+	HTAB	   *relations;		/* facts.c's; or NULL */
 	uint32		numbers;		/* given to entries of that table so far */
-	List	   *unasked;		/* RelationQuestions, in TopTransactionContext */
+	List	   *pending_questions;	/* RelationQuestions, in
+									 * TopTransactionContext */
 } RelationFacts;
 
-/*
- * Cursors on the remote server.  Written by portals.c; names by scan/cursor.c
- * and transaction.c.
- */
+/* Cursors on the remote server.  Written by portals.c. */
 typedef struct RemoteCursors
 {
 	List	   *open;			/* in TopMemoryContext */
 	uint32		names;			/* given in this transaction */
 } RemoteCursors;
 
-/* What the session has done since it was made; each is an int64 */
+/*
+ * What the session has done since it was made; each is an int64.  Whoever does
+ * it counts it.
+ */
 typedef struct SessionCounters
 {
 	int64		connects;
@@ -278,7 +274,7 @@ typedef struct SessionCounters
 	StatementCounters statements;
 } SessionCounters;
 
-/* What of that has been added to shared_counters.c, which writes it */
+/* What of that is in the shared counters.  Written by shared_counters.c. */
 typedef struct AddedCounters
 {
 	SessionCounters counters;
@@ -287,33 +283,43 @@ typedef struct AddedCounters
 	int			entry;			/* where it was added, most likely */
 } AddedCounters;
 
-/* The session of one user mapping; sessions.c frees it once that is gone. */
+/*
+ * The session of one user mapping; sessions.c frees it once that is gone.
+ * Written by sessions.c (mapping), connection.c and error.c (fatal).
+ */
 typedef struct Session
 {
-	Oid			mapping;
-	Oid			server;
-	Oid			user;			/* who first got it in this transaction, or
+	const Oid	mapping;
+	const Oid	server;
+	const Oid	user;			/* who first got it in this transaction, or
 								 * else got it last */
-	Oid			mapping_user;	/* whose mapping it is; InvalidOid for public */
-	PGconn	   *conn;			/* NULL when not connected */
-	bool		is_set_up;		/* connected, and its settings made */
-	bool		unusable;		/* the remote state is not known: during
-								 * COMMIT and rollback, and after they fail */
-	char	   *fatal;			/* the error with which the remote server has
-								 * ended the session, libpq's; or NULL.
-								 * Written by error.c */
+	const Oid	mapping_user;	/* whose mapping it is; InvalidOid for public */
+	PGconn	   *const conn;		/* NULL when not connected */
+	const bool	is_set_up;		/* connected, and its settings made */
+	char	   *const fatal;	/* the error with which the remote server has
+								 * ended the session, libpq's; or NULL */
 
-	SessionOptions options;
-	RemoteTraits remote;
-	SessionWait wait;
-	RemoteTransaction xact;
-	Batch		batch;
-	PendingWork pending;
-	PreparedStatements prepared;
-	RelationFacts facts;
-	RemoteCursors cursors;
+	const SessionOptions options;
+	const RemoteTraits remote;
+	const SessionWait wait;
+	const RemoteTransaction xact;
+	const Batch batch;
+	const PendingWork pending;
+	const PreparedStatements prepared;
+	const RelationFacts facts;
+	const RemoteCursors cursors;
 	SessionCounters counters;
-	AddedCounters added;
+	const AddedCounters added;
 } Session;
+
+/*
+ * A part of a session, or a field of it, that the caller's file owns.  A session
+ * is allocated, never defined, so writing to its const members is allowed.
+ */
+#define session_own(type, session, part) \
+	(StaticAssertExpr(__builtin_types_compatible_p(__typeof__((session)->part), \
+												   type), \
+					  "the part has another type"), \
+	 (type *) &(session)->part)
 
 #endif							/* TOLLFREE_FDW_STATE_H */

@@ -113,15 +113,47 @@ statement_forget(StatementCache *cache, CachedStatement *statement)
 	MemoryContextSwitchTo(old);
 }
 
-/* Allocates the array of a new statement's parameter types. */
+/* The remote server has prepared a statement, in this lock epoch. */
 void
-statement_make_types(StatementCache *cache, CachedStatement *statement,
-					 int ntypes)
+statement_note_prepared(CachedStatement *statement, uint64 epoch)
 {
+	statement->is_prepared = true;
+	statement->safe_epoch = epoch;
+}
+
+/* Keeps the types of a statement's parameters, from its description. */
+void
+statement_note_types(StatementCache *cache, CachedStatement *statement,
+					 const PGresult *res)
+{
+	int			ntypes = PQnparams(res);
+
 	Assert(statement->types == NULL);
 	statement->types = MemoryContextAllocZero(cache->context,
 											  Max(ntypes, 1) * sizeof(Oid));
 	statement->ntypes = ntypes;
+	for (int i = 0; i < ntypes; i++)
+		statement->types[i] = PQparamtype(res, i);
+}
+
+/*
+ * A statement has been executed.  That shows that it is not stale in this lock
+ * epoch, unless the remote server chose its parameter types.
+ */
+void
+statement_note_success(CachedStatement *statement, uint64 epoch)
+{
+	if (statement->types == NULL)
+		statement->safe_epoch = epoch;
+}
+
+/* A statement has failed. */
+void
+statement_note_error(CachedStatement *statement, int sqlstate)
+{
+	statement->is_doubtful = statement->types != NULL;
+	if (sqlstate == ERRCODE_UNDEFINED_PSTATEMENT)
+		statement->is_prepared = false;
 }
 
 /* Has the text been seen once before?  If so, that is forgotten. */
@@ -144,7 +176,7 @@ size_limit(const StatementCache *cache)
 
 /* Evicts statements until there are at most the limit, less some. */
 static void
-evict(StatementCache *cache, int less, StatementCounters *counters)
+statement_evict(StatementCache *cache, int less, StatementCounters *counters)
 {
 	while (hash_get_num_entries(cache->table) >
 		   Max(size_limit(cache) - less, 0))
@@ -271,7 +303,7 @@ statement_choose(StatementCache *cache, const RemoteCommand *command,
 	uint32		hash = hash_bytes((const unsigned char *) sql, strlen(sql));
 	StatementUse use = STATEMENT_ONCE;
 
-	evict(cache, 0, counters);
+	statement_evict(cache, 0, counters);
 	*statement = NULL;
 	if (size_limit(cache) == 0)
 		return use;
@@ -281,7 +313,7 @@ statement_choose(StatementCache *cache, const RemoteCommand *command,
 		use = choose_known(cache, statement, command, epoch, starts);
 	else if (*statement == NULL && is_repeated(cache, hash))
 	{
-		evict(cache, 1, counters);
+		statement_evict(cache, 1, counters);
 		*statement = add_statement(cache, sql, hash);
 		use = STATEMENT_PREPARE;
 	}

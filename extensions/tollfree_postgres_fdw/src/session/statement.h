@@ -7,6 +7,7 @@
 
 #include "lib/ilist.h"
 
+#include "base/libpq.h"
 #include "sql/command.h"
 
 #define STATEMENT_NAME_SIZE 32	/* bytes, with the final zero */
@@ -26,6 +27,7 @@ typedef enum StatementUse
 	STATEMENT_REUSE				/* executed; prepared before */
 } StatementUse;
 
+/* Written by statement.c. */
 typedef struct CachedStatement
 {
 	uint32		hash;			/* of the text; the key */
@@ -61,8 +63,12 @@ extern StatementUse statement_choose(StatementCache *cache,
 									 uint64 epoch, bool starts,
 									 StatementCounters *counters,
 									 CachedStatement **statement);
-extern void statement_make_types(StatementCache *cache,
-								 CachedStatement *statement, int ntypes);
+extern void statement_note_prepared(CachedStatement *statement, uint64 epoch);
+extern void statement_note_types(StatementCache *cache,
+								 CachedStatement *statement,
+								 const PGresult *res);
+extern void statement_note_success(CachedStatement *statement, uint64 epoch);
+extern void statement_note_error(CachedStatement *statement, int sqlstate);
 extern void statement_forget(StatementCache *cache, CachedStatement *statement);
 
 #endif							/* TOLLFREE_FDW_STATEMENT_H */

@@ -42,6 +42,13 @@ static const char *const event_names[] = {
 	[WAIT_CLEANUP] = "TollfreeCleanup"
 };
 
+/* The part that this file writes. */
+static SessionWait *
+wait_own(Session *session)
+{
+	return session_own(SessionWait, session, wait);
+}
+
 /* Are this many file descriptors free for connections and the like? */
 static bool
 are_free(int count)
@@ -57,17 +64,17 @@ are_free(int count)
 
 /* Frees the set of the last holder. */
 static void
-free_last(void)
+wait_free_last(void)
 {
-	Session    *session = holders[--nholders];
+	SessionWait *wait = wait_own(holders[--nholders]);
 
-	FreeWaitEventSet(session->wait.set);
-	session->wait.set = NULL;
-	session->wait.events = 0;
+	FreeWaitEventSet(wait->set);
+	wait->set = NULL;
+	wait->events = 0;
 }
 
 /* Frees a session's set, if it has one. */
-void
+static void
 wait_free_set(Session *session)
 {
 	for (int i = 0; i < nholders; i++)
@@ -76,7 +83,7 @@ wait_free_set(Session *session)
 		{
 			holders[i] = holders[nholders - 1];
 			holders[nholders - 1] = session;
-			free_last();
+			wait_free_last();
 			return;
 		}
 	}
@@ -91,7 +98,7 @@ void
 wait_make_room(const char *server)
 {
 	while (nholders > 1 && !are_free(2))
-		free_last();
+		wait_free_last();
 	if (!are_free(nholders > 0 ? 2 : 3))
 		ereport(ERROR,
 				(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
@@ -108,7 +115,7 @@ spare_descriptor(void)
 	{
 		if (nholders == 0)
 			return false;
-		free_last();
+		wait_free_last();
 	}
 	return true;
 }
@@ -128,21 +135,23 @@ can_wait(const Session *session)
 static void
 make_wait_set(Session *session)
 {
+	SessionWait *wait = wait_own(session);
+
 	wait_free_set(session);
 	if (nholders == MAX_WAIT_SETS || (nholders > 0 && !are_free(2)))
-		free_last();
-	session->wait.set = compat_create_wait_event_set(WAIT_EVENTS);
+		wait_free_last();
+	wait->set = compat_create_wait_event_set(WAIT_EVENTS);
 	holders[nholders++] = session;
 
-	AddWaitEventToSet(session->wait.set, WL_SOCKET_READABLE,
+	AddWaitEventToSet(wait->set, WL_SOCKET_READABLE,
 					  PQsocket(session->conn), NULL, NULL);
-	AddWaitEventToSet(session->wait.set, WL_LATCH_SET,
+	AddWaitEventToSet(wait->set, WL_LATCH_SET,
 					  PGINVALID_SOCKET, MyLatch, NULL);
 	/* A stand-alone backend has no postmaster. */
 	if (IsUnderPostmaster)
-		AddWaitEventToSet(session->wait.set, WL_EXIT_ON_PM_DEATH,
+		AddWaitEventToSet(wait->set, WL_EXIT_ON_PM_DEATH,
 						  PGINVALID_SOCKET, NULL, NULL);
-	session->wait.events = WL_SOCKET_READABLE;
+	wait->events = WL_SOCKET_READABLE;
 }
 
 /*
@@ -162,11 +171,46 @@ wait_event(WaitReason reason)
 	return events[reason];
 }
 
+/* Limits waiting, which does not raise an ERROR then, to a time in ms from now. */
+void
+wait_begin_limit(Session *session, int limit)
+{
+	SessionWait *wait = wait_own(session);
+
+	wait->timed_out = false;
+	wait->deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), limit);
+}
+
+/* Does not limit it any more. */
+void
+wait_end_limit(Session *session)
+{
+	wait_own(session)->deadline = 0;
+}
+
+/* Sends no further cancel requests. */
+void
+wait_stop_cancelling(Session *session)
+{
+	wait_own(session)->cancel_again = 0;
+}
+
+/* The connection is gone, if there was one: frees its set, and forgets limits. */
+void
+wait_forget(Session *session)
+{
+	wait_free_set(session);
+	*wait_own(session) = (SessionWait)
+	{
+		0
+	};
+}
+
 /* What a session waits for, once it is connected. */
 static WaitReason
 reason_to_wait(const Session *session)
 {
-	if (session->batch.deadline != 0)
+	if (session->wait.deadline != 0)
 		return WAIT_CLEANUP;
 	return session->batch.is_commit ? WAIT_COMMIT : WAIT_GET_RESULT;
 }
@@ -191,10 +235,11 @@ send_cancel(Session *session, TimestampTz deadline)
 const char *
 wait_cancel(Session *session)
 {
-	const char *error = send_cancel(session, session->batch.deadline);
+	SessionWait *wait = wait_own(session);
+	const char *error = send_cancel(session, wait->deadline);
 
-	session->batch.cancel_pause = CANCEL_PAUSE;
-	session->batch.cancel_again =
+	wait->cancel_pause = CANCEL_PAUSE;
+	wait->cancel_again =
 		TimestampTzPlusMilliseconds(GetCurrentTimestamp(), CANCEL_PAUSE);
 	return error;
 }
@@ -206,15 +251,16 @@ wait_cancel(Session *session)
 static void
 repeat_cancel(Session *session)
 {
+	SessionWait *wait = wait_own(session);
 	TimestampTz until;
 
-	session->batch.cancel_pause *= 2;
+	wait->cancel_pause *= 2;
 	until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
-										session->batch.cancel_pause);
-	(void) send_cancel(session, Min(until, session->batch.deadline));
-	session->batch.cancel_again = COMPAT_CANCEL_IS_BOUNDED ?
+										wait->cancel_pause);
+	(void) send_cancel(session, Min(until, wait->deadline));
+	wait->cancel_again = COMPAT_CANCEL_IS_BOUNDED ?
 		TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
-									session->batch.cancel_pause) : 0;
+									wait->cancel_pause) : 0;
 }
 
 /*
@@ -225,37 +271,40 @@ static long
 time_left(Session *session)
 {
 	TimestampTz now = GetCurrentTimestamp();
-	TimestampTz until = session->batch.deadline;
+	TimestampTz until = session->wait.deadline;
 
-	if (session->batch.cancel_again != 0 && now >= session->batch.cancel_again &&
+	if (session->wait.cancel_again != 0 && now >= session->wait.cancel_again &&
 		now < until)
 	{
 		repeat_cancel(session);
 		now = GetCurrentTimestamp();
 	}
-	if (session->batch.cancel_again != 0)
-		until = Min(until, session->batch.cancel_again);
+	if (session->wait.cancel_again != 0)
+		until = Min(until, session->wait.cancel_again);
 	return TimestampDifferenceMilliseconds(now, until);
 }
 
 /*
- * Waits for these events of the socket, or for the latch.  Returns false if the
- * deadline has passed.  A clean-up must not raise an ERROR: if no wait event
- * set can be had, that counts as passed, too.
+ * Waits for these events of the socket, or for the latch.  Returns false, with
+ * timed_out set, if the deadline has passed.  A clean-up must not raise an ERROR:
+ * if no wait event set can be had, that counts as passed, too.
  */
 bool
 wait_for(Session *session, uint32 events)
 {
-	SessionWait *wait = &session->wait;
+	SessionWait *wait = wait_own(session);
 	uint32		shown = wait_event(reason_to_wait(session));
 	long		timeout = -1;
 	WaitEvent	event;
 
-	if (session->batch.deadline != 0)
+	if (wait->deadline != 0)
 	{
 		timeout = time_left(session);
 		if (timeout <= 0 || !can_wait(session))
+		{
+			wait->timed_out = true;
 			return false;
+		}
 	}
 	if (wait->events == 0)
 		make_wait_set(session);

@@ -19,7 +19,10 @@ typedef enum WaitReason
 extern uint32 wait_event(WaitReason reason);
 extern const char *wait_cancel(Session *session);
 extern void wait_make_room(const char *server);
-extern void wait_free_set(Session *session);
+extern void wait_forget(Session *session);
+extern void wait_begin_limit(Session *session, int limit);
+extern void wait_end_limit(Session *session);
+extern void wait_stop_cancelling(Session *session);
 extern bool wait_for(Session *session, uint32 events);
 
 #endif							/* TOLLFREE_FDW_WAIT_H */

@@ -13,6 +13,8 @@
 #include "session/batch.h"
 #include "session/pending.h"
 #include "session/portals.h"
+#include "session/reader.h"
+#include "session/remote_xact.h"
 #include "session/results.h"
 #include "session/session.h"
 #include "session/wait.h"
@@ -34,7 +36,7 @@ typedef struct Rollback
 static void
 warn(Session *session, const char *sql)
 {
-	if (session->batch.timed_out)
+	if (session->wait.timed_out)
 		ereport(WARNING,
 				(errmsg("could not get query result due to timeout"),
 				 errcontext("remote SQL command: %s", sql)));
@@ -61,9 +63,7 @@ is_over(const Session *session)
 static void
 start_clock(Session *session)
 {
-	session->batch.timed_out = false;
-	session->batch.deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
-														  setting_cleanup_timeout);
+	wait_begin_limit(session, setting_cleanup_timeout);
 }
 
 /*
@@ -79,7 +79,7 @@ begin_rollback(Session *session, int level)
 
 	rollback->session = session;
 	rollback->level = level;
-	session->unusable = true;
+	remote_xact_enter(session, PHASE_ENDING);
 	start_clock(session);
 	if (batch_part(session) != NULL && session->xact.local_depth >= level &&
 		!is_over(session))
@@ -89,7 +89,7 @@ begin_rollback(Session *session, int level)
 		ereport(WARNING,
 				(errcode(ERRCODE_CONNECTION_FAILURE),
 				 errmsg("could not send cancel request: %s", error)));
-		session->batch.part = session->batch.nparts;
+		batch_abandon(session);
 		rollback->failed = true;
 	}
 	return rollback;
@@ -104,10 +104,10 @@ end_batch(Rollback *rollback)
 	if (batch_part(session) == NULL || is_over(session))
 		return;
 	results_drain(session);
-	if (session->batch.timed_out)
+	if (session->wait.timed_out)
 		ereport(WARNING,
 				(errmsg("could not get result of cancel request due to timeout")));
-	if (session->batch.timed_out || PQstatus(session->conn) != CONNECTION_OK)
+	if (session->wait.timed_out || PQstatus(session->conn) != CONNECTION_OK)
 		rollback->failed = true;
 }
 
@@ -141,7 +141,7 @@ send_rollback(Rollback *rollback)
 	/* The loss of the connection has been reported where it was noticed. */
 	if (PQstatus(session->conn) == CONNECTION_BAD)
 		rollback->failed = true;
-	session->batch.cancel_again = 0;	/* the rollback must not be cancelled */
+	wait_stop_cancelling(session);	/* the rollback must not be cancelled */
 	sql = rollback->failed ? NULL : choose_command(rollback);
 	if (sql == NULL)
 		return;
@@ -171,7 +171,7 @@ read_answers(Rollback *rollback)
 	{
 		PGresult   *res = session_result(session);
 
-		if (session->batch.timed_out || PQstatus(session->conn) == CONNECTION_BAD)
+		if (session->wait.timed_out || PQstatus(session->conn) == CONNECTION_BAD)
 		{
 			PQclear(res);
 			warn(session, rollback->sql);
@@ -187,7 +187,7 @@ read_answers(Rollback *rollback)
 
 	/* If the server shuts down here, its FATAL is read, not raised. */
 	results_drain(session);
-	return !session->batch.timed_out && PQstatus(session->conn) == CONNECTION_OK;
+	return !session->wait.timed_out && PQstatus(session->conn) == CONNECTION_OK;
 }
 
 /* Ends a rollback.  If it failed, the session stays unusable. */
@@ -199,18 +199,14 @@ finish_rollback(Rollback *rollback)
 
 	if (rollback->sql != NULL && !read_answers(rollback))
 	{
-		session->batch.part = session->batch.nparts;
+		batch_abandon(session);
 		rollback->failed = true;
 	}
 	/* Not earlier: an answer just read may have noted a statement as right. */
-	session->xact.lock_epoch++;
-	if (session->xact.kept_depth >= level)
-		session->xact.remote_depth = session->xact.kept_depth = level - 1;
+	remote_xact_roll_back(session, level);
 	portals_roll_back(session, level);
-	if (session->xact.failed_depth > session->xact.remote_depth)
-		session->xact.failed_depth = 0;
-	session->batch.deadline = 0;
-	session->unusable = rollback->failed;
+	wait_end_limit(session);
+	remote_xact_enter(session, rollback->failed ? PHASE_BROKEN : PHASE_IDLE);
 	pfree(rollback);
 }
 
@@ -236,9 +232,9 @@ rollback_choose_step(const Session *session, int level)
 		(session->xact.local_depth < level && !batch_is_in_flight(session)))
 		return ROLLBACK_NOTHING;
 	/* A clean-up that raises an error would do so again, up to a PANIC. */
-	if (session->batch.deadline != 0 || in_error_recursion_trouble())
+	if (session->wait.deadline != 0 || in_error_recursion_trouble())
 		return ROLLBACK_GIVE_UP;
-	return session->unusable && !batch_is_in_flight(session) ?
+	return remote_xact_is_unusable(session) && !batch_is_in_flight(session) ?
 		ROLLBACK_NOTHING : ROLLBACK_SEND;
 }
 
@@ -248,12 +244,11 @@ rollback_forget(Session *session, RollbackStep step)
 {
 	if (step == ROLLBACK_KEEP_ERROR)
 		return;
-	session->xact.kept_error = NULL;
-	session->xact.kept_level = 0;
+	remote_xact_forget_error(session);
 	if (step != ROLLBACK_KEEP_PENDING)
-		pending_forget(session);
+		reader_forget(session);
 	if (step == ROLLBACK_GIVE_UP)
-		session->unusable = true;
+		remote_xact_enter(session, PHASE_BROKEN);
 }
 
 /* An error has ended pending_settle: what that had to send is lost. */
@@ -261,8 +256,8 @@ static void
 rollback_end_settling(Session *session)
 {
 	if (session->pending.is_settling)
-		pending_forget(session);
-	session->pending.is_settling = false;
+		reader_forget(session);
+	reader_settle(session, false);
 }
 
 /*

@@ -24,9 +24,14 @@
 #include "base/settings.h"
 #include "session/batch.h"
 #include "session/connection.h"
+#include "session/control.h"
+#include "session/facts.h"
 #include "session/pending.h"
 #include "session/portals.h"
+#include "session/prepared.h"
 #include "session/questions.h"
+#include "session/reader.h"
+#include "session/remote_xact.h"
 #include "session/results.h"
 #include "session/session.h"
 #include "session/shared_counters.h"
@@ -38,39 +43,19 @@ static bool in_use = false;
 /* Servers that this transaction has used by postgres_fdw's own connection */
 static List *stock_servers = NIL;
 
-/* Has the statements dropped that callers left prepared, after an error. */
-static void
-forget_statements(Session *session)
-{
-	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-
-	session->prepared.unused = list_concat(session->prepared.unused,
-										   session->prepared.own);
-	list_free(session->prepared.own);
-	session->prepared.own = NIL;
-	MemoryContextSwitchTo(old);
-}
-
 /*
  * Ends a session's part in the local transaction, connected or not.  Disconnects
  * it if it is broken, outdated or not to be kept.
  */
 static void
-leave(Session *session)
+leave_transaction(Session *session)
 {
-	session->xact.local_depth = 0;
-	session->xact.remote_depth = session->xact.kept_depth = 0;
-	session->xact.read_only_level = 0;
-	session->xact.failed_depth = 0;
-	session->xact.kept_error = NULL;
-	session->xact.kept_level = 0;
-	session->cursors.names = session->xact.users = 0;
-	session->xact.truncated = false;
-	session->facts.unasked = NIL;
-	portals_forget(session);
-	forget_statements(session);
-	if (PQstatus(session->conn) != CONNECTION_OK || session->unusable ||
-		session->options.is_outdated || !session->options.keep)
+	remote_xact_leave(session);
+	facts_leave(session);
+	portals_leave(session);
+	prepared_deallocate_all_later(session);
+	if (PQstatus(session->conn) != CONNECTION_OK ||
+		remote_xact_is_unusable(session) || session->options.is_outdated || !session->options.keep)
 		connection_end(session);
 	else
 		shared_counters_add(session);
@@ -111,9 +96,8 @@ finish_commit(Session *session)
 		results_report(session, ERROR, res, "COMMIT TRANSACTION");
 	PQclear(res);
 
-	/* No later interrupt or error may deny it: the next batch reads the rest. */
-	batch_part(session)->kind = PART_COMMIT;
-	session->unusable = false;
+	batch_leave_commit(session);
+	remote_xact_enter(session, PHASE_IDLE);
 	if (!committed)
 		report_rolled_back();
 }
@@ -142,9 +126,9 @@ start_commit(Session *session)
 		return false;
 	settings_require(REQUIRE_UNAWAITED_COMMIT, !waits);
 
-	session->unusable = true;
+	remote_xact_enter(session, PHASE_ENDING);
 	batch_begin(session, false);
-	session->batch.is_commit = true;
+	batch_note_commit(session);
 	portals_forget(session);
 	control_add_cleanup(session);
 	control_add_commit(session, waits ? PART_COMMAND : PART_COMMIT);
@@ -154,7 +138,7 @@ start_commit(Session *session)
 	if (waits)
 		session->counters.round_trips++;
 	else
-		session->unusable = false;
+		remote_xact_enter(session, PHASE_IDLE);
 	return waits;
 }
 
@@ -180,19 +164,19 @@ commit_all(void)
 		if (session->xact.local_depth == 0)
 			continue;
 		if (!start_commit(session))
-			leave(session);
+			leave_transaction(session);
 		else if (session->options.parallel_commit)
 			pending = lappend(pending, session);
 		else
 		{
 			finish_commit(session);
-			leave(session);
+			leave_transaction(session);
 		}
 	}
 	foreach(cell, pending)
 	{
 		finish_commit(lfirst(cell));
-		leave(lfirst(cell));
+		leave_transaction(lfirst(cell));
 	}
 	list_free(pending);
 }
@@ -208,8 +192,8 @@ abort_all(void)
 	{
 		Session    *session = lfirst(cell);
 
-		if (session->xact.local_depth > 0 || session->unusable)
-			leave(session);
+		if (session->xact.local_depth > 0 || remote_xact_is_unusable(session))
+			leave_transaction(session);
 	}
 }
 
@@ -249,8 +233,8 @@ close_late(void)
 				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
 				 errmsg("closing a connection that was used after its remote transaction had been committed"),
 				 errdetail("What was done there since is rolled back.")));
-		session->unusable = true;
-		leave(session);
+		remote_xact_enter(session, PHASE_BROKEN);
+		leave_transaction(session);
 	}
 }
 
@@ -306,16 +290,12 @@ subtransaction_callback(SubXactEvent event, SubTransactionId mine,
 	{
 		Session    *session = lfirst(cell);
 
-		session->batch.level = Min(session->batch.level, level - 1);
-		session->pending.flush_level = Min(session->pending.flush_level, level - 1);
+		batch_release_level(session, level);
+		reader_release_level(session, level);
 		if (session->xact.local_depth < level)
 			continue;
 		portals_release(session, level);
-		session->xact.local_depth = level - 1;
-		session->xact.kept_depth = Min(session->xact.kept_depth, level - 1);
-		session->xact.kept_level = Min(session->xact.kept_level, level - 1);
-		if (session->xact.read_only_level >= level)
-			session->xact.read_only_level = 0;
+		remote_xact_release(session, level);
 	}
 }
 
@@ -362,8 +342,7 @@ transaction_get_session(Oid user, Oid server)
 	session = sessions_get(user, server);
 	pending_settle(session);
 	in_use = true;
-	session->xact.users++;
-	session->xact.local_depth = GetCurrentTransactionNestLevel();
-	session->xact.read_only_level = compat_read_only_level();
+	remote_xact_join(session, GetCurrentTransactionNestLevel(),
+					 compat_read_only_level());
 	return session;
 }

@@ -1,0 +1,189 @@
+/*
+ * prepared.c
+ *	  The prepared statements of a session's connection.
+ *
+ * This file alone writes PreparedStatements.  The statements of the cache are
+ * statement.c's.  Callers prepare others, and have them dropped with a later
+ * batch.  Names are never given twice on a connection.
+ */
+#include "postgres.h"
+
+#include "common/pg_prng.h"
+#include "utils/memutils.h"
+
+#include "base/compat.h"
+#include "session/prepared.h"
+
+/* The part that this file writes. */
+static PreparedStatements *
+prepared_own(Session *session)
+{
+	return session_own(PreparedStatements, session, prepared);
+}
+
+/* A connection has been made, on which nothing is prepared. */
+void
+prepared_begin(Session *session)
+{
+	PreparedStatements *prepared = prepared_own(session);
+
+	snprintf(prepared->prefix, sizeof(prepared->prefix), "tollfree_%08x_",
+			 pg_prng_uint32(&pg_global_prng_state));
+	prepared->cache = statement_create_cache(session->options.statement_cache_size,
+											 prepared->prefix,
+											 &prepared->unused);
+}
+
+/* Forgets the statement that was described last. */
+static void
+forget_description(PreparedStatements *prepared)
+{
+	if (prepared->described_types != NULL)
+		pfree(prepared->described_types);
+	prepared->described_types = NULL;
+	prepared->described[0] = '\0';
+}
+
+/* The connection is gone, if there was one, and all statements with it. */
+void
+prepared_end(Session *session)
+{
+	PreparedStatements *prepared = prepared_own(session);
+
+	statement_drop_cache(prepared->cache);
+	list_free_deep(prepared->unused);
+	list_free_deep(prepared->own);
+	forget_description(prepared);
+	memset(prepared, 0, sizeof(PreparedStatements));
+}
+
+/* The name of one of the session's own commands, of up to 12 letters. */
+const char *
+prepared_own_name(const Session *session, const char *what, char *name)
+{
+	memcpy(name, session->prepared.prefix, STATEMENT_PREFIX_LENGTH);
+	strlcpy(name + STATEMENT_PREFIX_LENGTH, what,
+			STATEMENT_NAME_SIZE - STATEMENT_PREFIX_LENGTH);
+	return name;
+}
+
+/* The name of a statement that an execution prepares for itself. */
+const char *
+prepared_next_name(Session *session, char *name)
+{
+	PreparedStatements *prepared = prepared_own(session);
+
+	snprintf(name, STATEMENT_NAME_SIZE, "%s%u", prepared->prefix,
+			 ++prepared->names);
+	return name;
+}
+
+/* Notes that a caller's statement exists; the caller is to drop it. */
+void
+prepared_note(Session *session, const char *name)
+{
+	PreparedStatements *prepared = prepared_own(session);
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+	prepared->own = lappend(prepared->own, pstrdup(name));
+	MemoryContextSwitchTo(old);
+}
+
+/* Has the next batch drop a caller's prepared statement, if it exists. */
+void
+prepared_deallocate_later(Session *session, const char *name)
+{
+	PreparedStatements *prepared = prepared_own(session);
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+	ListCell   *cell;
+
+	foreach(cell, prepared->own)
+	{
+		char	   *known = lfirst(cell);
+
+		if (strcmp(known, name) == 0)
+		{
+			prepared->own = foreach_delete_current(prepared->own, cell);
+			prepared->unused = lappend(prepared->unused, known);
+			break;
+		}
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* Has the statements dropped that callers left prepared, after an error. */
+void
+prepared_deallocate_all_later(Session *session)
+{
+	PreparedStatements *prepared = prepared_own(session);
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+	prepared->unused = list_concat(prepared->unused, prepared->own);
+	list_free(prepared->own);
+	prepared->own = NIL;
+	MemoryContextSwitchTo(old);
+}
+
+/* The dropping of the unused statements is part of the batch. */
+void
+prepared_forget_unused(Session *session)
+{
+	PreparedStatements *prepared = prepared_own(session);
+
+	list_free_deep(prepared->unused);
+	prepared->unused = NIL;
+}
+
+/*
+ * Keeps the types of the parameters of a caller's statement, from its
+ * description.  Only the last one is remembered.
+ */
+void
+prepared_describe(Session *session, const char *statement, const PGresult *res)
+{
+	PreparedStatements *prepared = prepared_own(session);
+	int			ntypes = PQnparams(res);
+	Oid		   *types = MemoryContextAlloc(TopMemoryContext,
+										   Max(ntypes, 1) * sizeof(Oid));
+
+	forget_description(prepared);
+	for (int i = 0; i < ntypes; i++)
+		types[i] = PQparamtype(res, i);
+	prepared->described_types = types;
+	prepared->ndescribed = ntypes;
+	strlcpy(prepared->described, statement, NAMEDATALEN);
+}
+
+/*
+ * The types that the remote server chose for a statement's first ntypes
+ * parameters; NULL if another one was described last, or if it has fewer.
+ */
+const Oid  *
+prepared_types(const Session *session, const char *statement, int ntypes)
+{
+	const PreparedStatements *prepared = &session->prepared;
+
+	return strcmp(prepared->described, statement) == 0 &&
+		ntypes <= prepared->ndescribed ? prepared->described_types : NULL;
+}
+
+/*
+ * A batch is about to be sent.  repeatable is its command that is sent again if
+ * its cached statement is stale, or NULL; it must last until its first result.
+ */
+void
+prepared_note_sent(Session *session, const RemoteCommand *repeatable,
+				   bool only_reads)
+{
+	PreparedStatements *prepared = prepared_own(session);
+
+	prepared->repeatable = repeatable;
+	prepared->only_reads = only_reads;
+}
+
+/* No command may be repeated any more. */
+void
+prepared_forget_repeatable(Session *session)
+{
+	prepared_own(session)->repeatable = NULL;
+}
