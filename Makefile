@@ -9,7 +9,7 @@ endif
 
 CHOOSE_POSTGRES = PG_CONFIG=$$(tools/find-pg-config) && export PG_CONFIG
 SHELL_SCRIPTS = $(shell grep -lE '^\#(!/bin/(ba)?sh| shellcheck)' tools/* .ci/* clients/*/build)
-PYTHON_TOOLS = tools/check-layers
+PYTHON_TOOLS = tools/check-layers tools/who-writes
 PYTHON_CLIENTS = $(wildcard clients/*/*.py)
 
 # $(call write,FILE,COMMAND): the file stays as it is if the command fails
@@ -75,6 +75,7 @@ lint: ## check types, style, layout and the direction of dependencies
 	cd lab && MYPYPATH=../clients/python ../.venv/bin/mypy --ignore-missing-imports \
 		$(addprefix ../,$(PYTHON_CLIENTS))
 	tools/check-layers
+	tools/who-writes --check
 	@.venv/bin/python -m tollfree.stale
 	tools/format --check
 	@if command -v shellcheck >/dev/null; then \
