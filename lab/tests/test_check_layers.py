@@ -25,6 +25,14 @@ CLEAN_TREE = {
     "extensions/one/glue/plan.c": '#include "postgres.h"\n#include "core/scan.h"\n',
     "extensions/two/src/plan.c": '#include "postgres.h"\n#include "nodes/nodes.h"\n',
     "extensions/two/src/base/options.h": "",
+    "extensions/two/src/base/values.h": "extern int value(void);\nextern int check(int of);\n",
+    "extensions/two/src/base/values.c": (
+        "int\nvalue(void)\n{\n\treturn use(check);\t/* check() calls it */\n}\n"
+    ),
+    "extensions/two/src/base/checks.c": (
+        "static int\nvalue_of(int of)\n{\n\treturn of;\n}\n\n"
+        "int\ncheck(int of)\n{\n\treturn value_of(value());\n}\n"
+    ),
     "extensions/two/src/scan/cursor.c": '#include "base/options.h"\n',
     "extensions/two/src/handler.c": '#include "base/options.h"\n',
 }
@@ -100,6 +108,27 @@ BREACHES = {
     "a client imports the lab": ("clients/psycopg/client.py", "import tollfree.store\n", "outside"),
 }
 
+CIRCLES = {
+    "two files": (
+        {"values.c": "int\nvalue(void)\n{\n\treturn check(1);\n}\n"},
+        "checks calls values (value), values calls checks (check)",
+    ),
+    "a function in a header": (
+        {
+            "values.c": "int\nvalue(void)\n{\n\treturn first(1);\n}\n",
+            "checks.h": "static inline int\nfirst(int of)\n{\n\treturn of;\n}\n",
+        },
+        "checks calls values (value), values calls checks (first)",
+    ),
+    "three files": (
+        {
+            "values.c": "int\nvalue(void)\n{\n\treturn third();\n}\n",
+            "third.c": "int\nthird(void)\n{\n\treturn check(1);\n}\n",
+        },
+        "checks calls values (value), values calls third (third), third calls checks (check)",
+    ),
+}
+
 TARGETS = (
     "extensions/one/vector/batch.h",
     "extensions/one/glue/plan.h",
@@ -169,6 +198,19 @@ def test_breach_is_named(tree: Path, name: str) -> None:
     first, last = done.stdout.splitlines()
     assert first.startswith(f"{path}:{line}: ")
     assert reason in first
+    assert last == "check-layers: 1 breaches"
+
+
+@pytest.mark.parametrize("name", CIRCLES)
+def test_circle_of_calls_in_a_room_is_named(tree: Path, name: str) -> None:
+    files, steps = CIRCLES[name]
+    build_tree(tree, {f"extensions/two/src/base/{file}": text for file, text in files.items()})
+    done = run_checker(tree)
+    assert done.returncode == 1
+    first, last = done.stdout.splitlines()
+    assert first == (
+        f"extensions/two/src/base/checks.c:1: files call one another in a circle: {steps}"
+    )
     assert last == "check-layers: 1 breaches"
 
 

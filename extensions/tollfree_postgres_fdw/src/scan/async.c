@@ -34,7 +34,7 @@ requested_node(const AsyncRequest *request)
 static ScanAnswer *
 requested_answer(const AsyncRequest *request)
 {
-	return scan_answer(requested_node(request)->fdw_state);
+	return lookups_or_own_answer(requested_node(request)->fdw_state);
 }
 
 /* Is it a request of ours?  An Append may have those of other wrappers. */

@@ -60,6 +60,18 @@ lookups_answer(const RemoteScanState *scan)
 	return used != NULL ? &used->answer : NULL;
 }
 
+/*
+ * The answer whose rows are returned: to the batch of keys in use, or else to the
+ * scan's own query.
+ */
+ScanAnswer *
+lookups_or_own_answer(RemoteScanState *scan)
+{
+	ScanAnswer *answer = scan->lookups != NULL ? lookups_answer(scan) : NULL;
+
+	return answer != NULL ? answer : &scan->own;
+}
+
 /* Has a scan sent a batch? */
 bool
 lookups_were_sent(const RemoteScanState *scan)

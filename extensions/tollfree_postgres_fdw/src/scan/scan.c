@@ -306,7 +306,7 @@ void
 scan_send_more(ForeignScanState *node)
 {
 	RemoteScanState *scan = node->fdw_state;
-	ScanAnswer *answer = scan_answer(scan);
+	ScanAnswer *answer = lookups_or_own_answer(scan);
 
 	if (received_has_row(answer->rows))
 		return;
@@ -381,8 +381,8 @@ shown_method(const ForeignScanState *node, const ScanPlan *plan)
 {
 	RemoteScanState *scan = node->fdw_state;
 
-	if (scan != NULL && scan_answer(scan)->phase != SCAN_IDLE)
-		return scan_answer(scan)->method;
+	if (scan != NULL && lookups_or_own_answer(scan)->phase != SCAN_IDLE)
+		return lookups_or_own_answer(scan)->method;
 	return method_expect(node, plan, scan != NULL ? scan->session : NULL);
 }
 

@@ -218,6 +218,7 @@ extern void fetch_convert(RemoteScanState *scan, ReceivedRow row,
 
 /* lookups.c, for scan.c */
 extern ScanAnswer *lookups_answer(const RemoteScanState *scan);
+extern ScanAnswer *lookups_or_own_answer(RemoteScanState *scan);
 extern bool lookups_were_sent(const RemoteScanState *scan);
 extern TupleTableSlot *lookups_next(RemoteScanState *scan,
 									TupleTableSlot *slot);
@@ -238,17 +239,5 @@ extern List *merge_find_members(const ForeignScanState *node);
 /* scan.c */
 extern void scan_send_more(ForeignScanState *node);
 extern RemoteScanState *scan_find(const EState *estate, const Plan *plan);
-
-/*
- * The answer whose rows are returned: to the batch of keys in use, or else to the
- * scan's own query.
- */
-static inline ScanAnswer *
-scan_answer(RemoteScanState *scan)
-{
-	ScanAnswer *answer = scan->lookups != NULL ? lookups_answer(scan) : NULL;
-
-	return answer != NULL ? answer : &scan->own;
-}
 
 #endif							/* TOLLFREE_FDW_SCAN_STATE_H */
