@@ -99,19 +99,12 @@ results_bytes(const PGresult *res)
 	return bytes;
 }
 
-/* Is the result, which may be NULL, one row that begins with true? */
-static bool
-is_true(const PGresult *res)
-{
-	const char *value = result_value(res);
-
-	return value != NULL && strcmp(value, "t") == 0;
-}
-
 /* Updates the session from the answer to one of our own commands. */
 static void
 accept_answer(Session *session, const BatchPart *part, PGresult *res)
 {
+	const char *value;
+
 	switch (part->kind)
 	{
 		case PART_ROLLBACK:
@@ -131,7 +124,9 @@ accept_answer(Session *session, const BatchPart *part, PGresult *res)
 				prepared_describe(session, part->prepares, res);
 			break;
 		case PART_WRITE_CHECK:
-			remote_xact_check_writes(session, !is_true(res));
+			value = result_value(res);
+			remote_xact_check_writes(session,
+									 value == NULL || strcmp(value, "t") != 0);
 			break;
 		default:
 			break;

@@ -120,13 +120,6 @@ spare_descriptor(void)
 	return true;
 }
 
-/* Has a session a set, or can it get one without an ERROR? */
-static bool
-can_wait(const Session *session)
-{
-	return session->wait.set != NULL || nholders > 0 || are_free(1);
-}
-
 /*
  * Makes a session's set, or makes it anew if an error has left it incomplete.
  * The last holder loses its set if there would be too many, or no descriptor
@@ -229,7 +222,7 @@ send_cancel(Session *session, TimestampTz deadline)
 
 /*
  * Cancels the batch, and has it cancelled once more after a while: a cancel
- * request has no effect while the server waits for the rest of the batch, or
+ * request has no effect while the server waits for more of the batch, or
  * has not received it.  Returns an error message, or NULL.
  */
 const char *
@@ -300,7 +293,8 @@ wait_for(Session *session, uint32 events)
 	if (wait->deadline != 0)
 	{
 		timeout = time_left(session);
-		if (timeout <= 0 || !can_wait(session))
+		if (timeout <= 0 ||
+			(wait->set == NULL && nholders == 0 && !are_free(1)))
 		{
 			wait->timed_out = true;
 			return false;
