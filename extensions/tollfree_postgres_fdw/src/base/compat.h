@@ -54,7 +54,7 @@ extern bool be_gssapi_get_delegation(Port *port);
 #error "the plans of this version's postgres_fdw are not known here"
 #endif
 
-/* That a case goes on with the next one; compilers do not read comments. */
+/* That a case falls through to the next one; compilers do not read comments. */
 #define compat_fallthrough __attribute__((fallthrough))
 
 /*
@@ -185,7 +185,7 @@ typedef struct CompatMembers
 #define COMPAT_EXECUTOR_RUN_ARGS queryDesc, direction, count, once
 #endif
 
-/* Counts time towards the whole execution, as extensions asked to have it. */
+/* Counts time towards the whole execution, if an extension wants that. */
 #if PG_VERSION_NUM >= 190000
 #define compat_start_timing(queryDesc) \
 	((queryDesc)->query_instr != NULL ? InstrStart((queryDesc)->query_instr) : (void) 0)
@@ -413,7 +413,7 @@ compat_send_deallocate(PGconn *conn, const char *name)
 #endif
 
 /*
- * Named shared memory, which the first who asks makes, and which lasts until
+ * Named shared memory, which the first caller makes, and which lasts until
  * the server ends; NULL before 17.
  */
 static inline void *
@@ -450,7 +450,7 @@ compat_cancel(PGconn *conn, TimestampTz deadline)
 #endif
 }
 
-/* Asks for rows as they arrive: so many at a time, one before libpq 17. */
+/* Sets how many rows come in one result, as they arrive; one before libpq 17. */
 static inline void
 compat_set_row_mode(PGconn *conn, int rows)
 {

@@ -18,7 +18,7 @@
 #define COMPATIBILITY_STOCK "stock"
 #define READ_COMMITTED "read committed"
 
-/* Which rows ANALYZE asks for; analyze.c describes them. */
+/* Which rows ANALYZE samples; analyze.c describes them. */
 typedef enum SamplingMethod
 {
 	SAMPLING_OFF,

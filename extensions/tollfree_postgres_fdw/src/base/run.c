@@ -2,7 +2,7 @@
  * run.c
  *	  Hooking into each run of the executor.
  *
- * A run is asked for all rows of the query, or only for the next ones, as by a
+ * A run returns all rows of the query, or only the next ones, as for a
  * cursor.  At the end of a run of a modifying statement the finisher sends the
  * rest of the rows.
  *
@@ -37,7 +37,7 @@ typedef struct Run
 {
 	const QueryDesc *query;
 	bool		is_forward;
-	uint64		count;			/* rows that it is asked for; 0 for all */
+	uint64		count;			/* rows that it is to return; 0 for all */
 } Run;
 
 /* The innermost run; its query is NULL if there is none */
@@ -45,7 +45,7 @@ static Run	innermost;
 
 /* The hook: runs the executor, and finishes what a statement writes. */
 static void
-run(COMPAT_EXECUTOR_RUN_PARAMS)
+run_executor(COMPAT_EXECUTOR_RUN_PARAMS)
 {
 	Run			outer = innermost;
 
@@ -74,7 +74,7 @@ run_install(void (*finish) (QueryDesc *queryDesc))
 {
 	finish_run = finish;
 	next_run_hook = ExecutorRun_hook;
-	ExecutorRun_hook = run;
+	ExecutorRun_hook = run_executor;
 }
 
 /*
@@ -125,7 +125,7 @@ is_forward(const EState *estate)
 		innermost.is_forward;
 }
 
-/* Is the innermost run one of this query, asked for all of its rows? */
+/* Is the innermost run one of this query that returns all of its rows? */
 bool
 run_is_whole(const EState *estate)
 {
@@ -133,8 +133,8 @@ run_is_whole(const EState *estate)
 }
 
 /*
- * Is the innermost run the last one of this query, although it is asked for some
- * rows only?  So it is if the server programming interface executes a query with
+ * Is the innermost run the last one of this query, although it is to return
+ * some rows only?  So it is if the server programming interface executes a query with
  * a maximum of rows, as SELECT INTO of PL/pgSQL does.  A query of a cursor may
  * have further runs, and is that of the active portal.
  */
@@ -146,7 +146,7 @@ run_is_last(const EState *estate)
 		(ActivePortal == NULL || ActivePortal->queryDesc != innermost.query);
 }
 
-/* Rows that the innermost run of this query is still asked for; 0 if unknown. */
+/* Rows that the innermost run of this query has still to return; 0 if unknown. */
 int64
 run_rows_left(const EState *estate)
 {

@@ -3,9 +3,8 @@
  *	  Options of foreign tables that each planning reads.
  *
  * PostgreSQL parses the options of a table and of its server each time that
- * they are asked for.  Planning a join asks for each table and each pair of
- * tables.  So what they say is kept, until any foreign table or server
- * changes.
+ * they are read.  Planning a join reads them for each table and each pair of
+ * tables.  So they are kept, until any foreign table or server changes.
  */
 #include "postgres.h"
 

@@ -22,7 +22,7 @@ tables_fast_paths(Oid relid)
 	return tables_options(relid).fast_paths;
 }
 
-/* Is the remote server to be asked for estimates of this table? */
+/* Do estimates of this table come from the remote server? */
 static inline bool
 tables_asks_for_estimates(Oid relid)
 {

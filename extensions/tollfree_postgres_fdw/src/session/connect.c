@@ -5,7 +5,7 @@
  * A user must not borrow the identity of the local server.  The checks are
  * those of postgres_fdw.  One looks at the parameters before connecting, so
  * that the local server's password files and environment are not used.  One
- * comes after connecting: the remote server must really have asked for the
+ * comes after connecting: the remote server must really have required the
  * credentials that the user mapping gives.
  */
 #include "postgres.h"

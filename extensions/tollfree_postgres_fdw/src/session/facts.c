@@ -3,7 +3,7 @@
  *	  What is known of a remote server and its relations.
  *
  * This file alone writes RemoteTraits and RelationFacts.  It takes the answers to
- * the questions of questions.c, and notes what a later one is to ask.
+ * the questions of questions.c, and notes which of them are to be sent.
  *
  * A relation is plain if reading it runs no user's code: it is a table or a
  * materialized view, has no row security, and has no children, which could be
@@ -70,7 +70,7 @@ facts_begin(Session *session, long round_trip, bool same_encoding)
 	traits->same_encoding = same_encoding;
 }
 
-/* The server is to be asked now: until it has answered this is assumed. */
+/* Questions are being sent: until they are answered this is assumed. */
 void
 facts_assume(Session *session)
 {
@@ -195,7 +195,7 @@ facts_add(Session *session, Oid relid)
 
 /*
  * Has a column of a remote relation an index?  If that is not known yet a scan of
- * the relation is to ask (facts_note_wanted).
+ * the relation has the question sent (facts_note_wanted).
  */
 IndexFact
 facts_know_index(Session *session, Oid relid, const char *column)
@@ -213,7 +213,7 @@ facts_know_index(Session *session, Oid relid, const char *column)
 		INDEX_PRESENT : INDEX_ABSENT;
 }
 
-/* Is there something to be asked about a relation? */
+/* Is a question about a relation open? */
 static bool
 is_unknown(const KnownRelation *relation)
 {
@@ -221,7 +221,7 @@ is_unknown(const KnownRelation *relation)
 		(relation->is_wanted && !relation->knows_indexes);
 }
 
-/* Can this server be asked about relations? */
+/* Does this server answer questions about relations? */
 static bool
 may_ask(const Session *session)
 {
@@ -241,7 +241,7 @@ make_question(const KnownRelation *relation)
 	return question;
 }
 
-/* Is a relation to be asked about when the transaction has committed? */
+/* Is a question about a relation pending, until the COMMIT? */
 static bool
 is_noted(const Session *session, const KnownRelation *relation)
 {
@@ -255,7 +255,7 @@ is_noted(const Session *session, const KnownRelation *relation)
 	return false;
 }
 
-/* Has the indexes of a foreign table's relation asked for, if a planner waits. */
+/* Notes a question about the indexes of a relation, if a planner wants to know. */
 void
 facts_note_wanted(Session *session, Oid relid)
 {
@@ -274,7 +274,7 @@ facts_note_wanted(Session *session, Oid relid)
 
 /*
  * Notes that it would be useful to know that these relations are plain.  They
- * are asked about after the transaction's COMMIT, unless one is known not to be.
+ * are queried after the transaction's COMMIT, unless one is known not to be.
  */
 void
 facts_note_relations(Session *session, List *relids)
@@ -339,7 +339,7 @@ facts_forget_relation(Session *session, Oid relid)
 		remove_relation(known, relation);
 }
 
-/* The local transaction has ended: what it wanted to ask is not asked any more. */
+/* The local transaction has ended: its pending questions are dropped. */
 void
 facts_leave(Session *session)
 {
@@ -389,7 +389,7 @@ take_relation(KnownRelation *relation, const char *answer)
 /*
  * Takes the answer to a question that is not part of the user's transaction.
  * A question about a relation that was given up at one of its limits, not
- * refused, is asked again behind a later transaction.
+ * refused, is sent again behind a later transaction.
  */
 void
 facts_take(Session *session, const BatchPart *part, const PGresult *res)

@@ -7,10 +7,10 @@
 
 #include "session/state.h"
 
-/* The first version that can be asked whether a transaction has written */
+/* The first version that says whether a transaction has written */
 #define FACTS_VERSION 130000
 
-/* A remote relation to ask about */
+/* A question about a remote relation */
 typedef struct RelationQuestion
 {
 	Oid			relid;			/* the foreign table */

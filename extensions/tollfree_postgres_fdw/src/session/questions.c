@@ -1,12 +1,12 @@
 /*
  * questions.c
- *	  The questions that a session asks the remote server on its own.
+ *	  The questions that a session sends to the remote server on its own.
  *
  * The rule: a question never makes a command of the user fail or wait.  The
  * remote user may lack a right, the server may be a standby or of another
  * version, somebody may have locked a catalog.  A question without an answer
  * counts as answered by no, which costs nothing but speed.  So no question but
- * the last is asked where its error would end the user's transaction:
+ * the last is sent where its error would end the user's transaction:
  *
  *	When the session is set up, in the same batch, each behind a Sync of its
  *	own: what is statement_timeout, what is the default isolation level?  The
@@ -16,7 +16,7 @@
  *	for: is the write check answered, may the user send keys as arrays (join/)?
  *	Their first execution reads catalogs, and so takes as long as many a query.
  *	The second transaction waits for the answers, which the remote server has to
- *	give before.  If the first depends on one, they are asked before it, or in a
+ *	give before.  If the first depends on one, they are sent before it, or in a
  *	savepoint if it has begun.
  *
  *	After the COMMIT of a later transaction, in a transaction of its own.  Nobody
@@ -34,7 +34,7 @@
  * A savepoint around the write check would cost more than the check saves.  It
  * is sent only if it worked in a transaction of its own.  If the right to call
  * its function is revoked later, one transaction fails, and the session is
- * replaced by one that does not ask.
+ * replaced by one without the check.
  *
  * facts.c keeps the answers.
  */
@@ -97,7 +97,7 @@ add_question(Session *session, PartKind kind, const char *sql)
 	facts_expect_answer(session);
 }
 
-/* Asks whether the write check is answered. */
+/* Adds the question whether the write check is answered. */
 static void
 add_write_question(Session *session)
 {
@@ -111,7 +111,7 @@ add_write_question(Session *session)
 	facts_expect_answer(session);
 }
 
-/* Asks what is not asked at setup, once. */
+/* Adds the questions that are not sent at setup, once. */
 static void
 add_later_questions(Session *session)
 {
@@ -120,7 +120,7 @@ add_later_questions(Session *session)
 	add_question(session, PART_ARRAYS_QUESTION, QUESTIONS_ARRAYS_SQL);
 }
 
-/* Asks at the setup of the session what costs next to nothing to answer. */
+/* Adds, at the setup of the session, the questions that are answered at once. */
 void
 questions_add_at_setup(Session *session)
 {
@@ -131,7 +131,7 @@ questions_add_at_setup(Session *session)
 
 /*
  * Waits for the answers to the questions about the server.  What has not been
- * asked is asked first, if there is no transaction yet: one round trip for all.
+ * sent is sent first, if there is no transaction yet: one round trip for all.
  * A lost connection answers nothing, and shows when it is used.
  */
 void
@@ -159,7 +159,7 @@ questions_has_timeout(Session *session)
 }
 
 /*
- * Waits for the answers to what was asked behind the first COMMIT: what is sent
+ * Waits for the answers to what was sent behind the first COMMIT: what is sent
  * next depends on them.
  */
 void
@@ -184,8 +184,8 @@ questions_add_write_check(Session *session, bool only_reads)
 }
 
 /*
- * Asks about a relation, and about its indexes if these are wanted; its names are
- * the parameters.
+ * Adds the question about a relation, and about its indexes if these are wanted;
+ * its names are the parameters.
  */
 static void
 add_relation_question(Session *session, const RelationQuestion *question,
@@ -201,13 +201,13 @@ add_relation_question(Session *session, const RelationQuestion *question,
 }
 
 /*
- * Asks behind the COMMIT, if the session goes on: behind the first about the
- * server, behind later ones about relations that are not known.
+ * Adds questions behind the COMMIT, if the connection is kept: behind the first
+ * about the server, behind later ones about relations that are not known.
  */
 void
 questions_add_behind_commit(Session *session)
 {
-	bool		is_asking = false;
+	bool		has_begun = false;
 	ListCell   *cell;
 
 	if (session->options.is_outdated || !session->options.keep)
@@ -226,17 +226,17 @@ questions_add_behind_commit(Session *session)
 
 		if (!facts_are_missing(session, question, &is_wanted))
 			continue;
-		if (!is_asking)
+		if (!has_begun)
 		{
 			batch_add_sync(session);
 			batch_add(session, PART_QUESTION_CONTROL, 0, START_SQL);
 			batch_add(session, PART_QUESTION_CONTROL, 0, LOCK_LIMIT_SQL);
 			batch_add(session, PART_QUESTION_CONTROL, 0, TIME_LIMIT_SQL);
-			is_asking = true;
+			has_begun = true;
 		}
 		add_relation_question(session, question, is_wanted);
 	}
-	if (!is_asking)
+	if (!has_begun)
 		return;
 	batch_add_sync(session);
 	batch_add(session, PART_QUESTION_CONTROL, 0, "ROLLBACK TRANSACTION");

@@ -1,6 +1,6 @@
 /*
  * questions.h
- *	  The questions that a session asks the remote server on its own.
+ *	  The questions that a session sends to the remote server on its own.
  */
 #ifndef TOLLFREE_FDW_QUESTIONS_H
 #define TOLLFREE_FDW_QUESTIONS_H

@@ -79,7 +79,7 @@ decide_use(Session *session, Sending *sending)
 /*
  * Can the only command be sent without a transaction around it?  Only if nobody
  * else uses the session in the local transaction, and it is alone in the batch.
- * Nor if there is something to be asked, which is done behind a COMMIT.
+ * Nor if a question is pending, which is sent behind a COMMIT.
  */
 static bool
 can_autocommit(const Session *session, const Sending *sending)
@@ -426,7 +426,7 @@ session_ask(Session *session, const char *sql)
 
 /*
  * May the remote user send keys as arrays?  If that is not answered yet the server
- * is asked before the transaction begins, or in it.
+ * gets the question before the transaction begins, or in it.
  */
 bool
 session_takes_arrays(Session *session)

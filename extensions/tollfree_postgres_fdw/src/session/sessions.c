@@ -244,7 +244,7 @@ find_connected(Oid user, Oid server)
 	return session != NULL && session->conn != NULL ? session : NULL;
 }
 
-/* May keys be sent as arrays to this server?  True if it has not been asked. */
+/* May keys be sent as arrays to this server?  True if that is not known. */
 bool
 sessions_may_send_arrays(Oid user, Oid server)
 {

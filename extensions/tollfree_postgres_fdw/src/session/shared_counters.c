@@ -115,8 +115,8 @@ shared_counters_install(void)
 }
 
 /*
- * Finds the segment, or makes it.  Want of memory is no error of what the user
- * asked: it is logged, and there is no segment.
+ * Finds the segment, or makes it.  Want of memory is no error of the user's
+ * command: it is logged, and there is no segment.
  */
 static void
 attach_segment(void)

@@ -163,7 +163,7 @@ typedef struct BatchPart
 	const char *prepares;		/* the caller's statement that it prepares or
 								 * describes, or NULL; of the batch */
 	CachedStatement *statement; /* that it is about, or NULL */
-	Oid			relid;			/* the foreign table that is asked about */
+	Oid			relid;			/* the foreign table of a question */
 	uint32		relation_number;	/* of what is known of it; questions.c */
 } BatchPart;
 

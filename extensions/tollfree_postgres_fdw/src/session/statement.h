@@ -41,7 +41,7 @@ typedef struct CachedStatement
 								 * remote server; to be prepared anew */
 	int			ntypes;
 	Oid		   *types;			/* of its parameters, chosen by the remote
-								 * server; NULL if not asked */
+								 * server; NULL if they were given */
 	dlist_node	node;			/* in the list, by last use */
 } CachedStatement;
 
