@@ -164,7 +164,7 @@ typedef struct BatchPart
 								 * describes, or NULL; of the batch */
 	CachedStatement *statement; /* that it is about, or NULL */
 	Oid			relid;			/* the foreign table of a question */
-	uint32		relation_number;	/* of what is known of it; questions.c */
+	uint32		relation_number;	/* of what is known of it; facts.c */
 } BatchPart;
 
 /*
