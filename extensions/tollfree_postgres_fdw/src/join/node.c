@@ -316,7 +316,7 @@ find_inner(LookupState *state)
 
 /* The next outer row as a minimal tuple; an empty slot after the last. */
 static TupleTableSlot *
-next_outer(LookupState *state)
+node_next_outer(LookupState *state)
 {
 	ScanState  *ss = &state->css.ss;
 	TupleTableSlot *outer = ExecProcNode(outerPlanState(state));
@@ -359,7 +359,7 @@ read_batch(LookupState *state, int number)
 	inner_begin(&state->inner, number);
 	while (!state->is_last && has_room(state, number))
 	{
-		TupleTableSlot *row = state->wanted == 0 ? NULL : next_outer(state);
+		TupleTableSlot *row = state->wanted == 0 ? NULL : node_next_outer(state);
 
 		state->is_last = TupIsNull(row);
 		if (state->is_last)
@@ -428,7 +428,7 @@ create_state(CustomScan *scan)
 
 /* Prepares the outer side. */
 static void
-begin(CustomScanState *node, EState *estate, int eflags)
+node_begin(CustomScanState *node, EState *estate, int eflags)
 {
 	LookupState *state = (LookupState *) node;
 
@@ -442,12 +442,12 @@ begin(CustomScanState *node, EState *estate, int eflags)
 
 /* The next outer row; the scans return its rows next. */
 static TupleTableSlot *
-next_row(LookupState *state)
+node_next_row(LookupState *state)
 {
 	if (!state->has_begun)
 		find_inner(state);
 	if (state->inner.nscans == 0)
-		return next_outer(state);
+		return node_next_outer(state);
 	if (state->next == state->batches[state->used].nrows &&
 		!use_next_batch(state))
 		return ExecClearTuple(state->slot);
@@ -461,13 +461,13 @@ next_row(LookupState *state)
  * The next row that passes the conditions, whose subqueries may look up rows.
  */
 static TupleTableSlot *
-next_evaluated(LookupState *state)
+node_next_evaluated(LookupState *state)
 {
 	PlanState  *ps = &state->css.ss.ps;
 
 	for (;;)
 	{
-		TupleTableSlot *row = next_row(state);
+		TupleTableSlot *row = node_next_row(state);
 
 		if (TupIsNull(row))
 			return NULL;
@@ -482,11 +482,11 @@ next_evaluated(LookupState *state)
 
 /* Returns the next row. */
 static TupleTableSlot *
-next(CustomScanState *node)
+node_next(CustomScanState *node)
 {
 	LookupState *state = (LookupState *) node;
 
-	return has_subqueries(state) ? next_evaluated(state) : next_row(state);
+	return has_subqueries(state) ? node_next_evaluated(state) : node_next_row(state);
 }
 
 /* Ends all batches: the inner scan then looks up its parameters itself. */
@@ -503,7 +503,7 @@ end_batches(LookupState *state)
  * is small again.
  */
 static void
-rescan(CustomScanState *node)
+node_rescan(CustomScanState *node)
 {
 	LookupState *state = (LookupState *) node;
 	PlanState  *outer = outerPlanState(node);
@@ -518,7 +518,7 @@ rescan(CustomScanState *node)
 
 /* Ends. */
 static void
-end(CustomScanState *node)
+node_end(CustomScanState *node)
 {
 	ExecEndNode(outerPlanState(node));
 }
@@ -540,7 +540,7 @@ explain_queries(List *queries, ExplainState *es)
 
 /* Shows in EXPLAIN the queries for many keys, and how often they were sent. */
 static void
-explain(CustomScanState *node, List *ancestors, ExplainState *es)
+node_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	LookupState *state = (LookupState *) node;
 
@@ -555,11 +555,11 @@ explain(CustomScanState *node, List *ancestors, ExplainState *es)
 
 static const CustomExecMethods exec_methods = {
 	.CustomName = LOOKUP_NODE,
-	.BeginCustomScan = begin,
-	.ExecCustomScan = next,
-	.EndCustomScan = end,
-	.ReScanCustomScan = rescan,
-	.ExplainCustomScan = explain
+	.BeginCustomScan = node_begin,
+	.ExecCustomScan = node_next,
+	.EndCustomScan = node_end,
+	.ReScanCustomScan = node_rescan,
+	.ExplainCustomScan = node_explain
 };
 
 const CustomScanMethods lookup_scan_methods = {

@@ -123,7 +123,7 @@ struct CursorState
 
 /* Is the query certain to read this part of the scan? */
 static bool
-is_read(const RemoteScanState *scan, ScanReading reading)
+cursor_is_read(const RemoteScanState *scan, ScanReading reading)
 {
 	return demand_reads(scan->node->ss.ps.state, &scan->demand, reading);
 }
@@ -133,11 +133,11 @@ is_read(const RemoteScanState *scan, ScanReading reading)
  * statement_timeout, which would run all the time.
  */
 static bool
-is_read_alone(const RemoteScanState *scan, ScanReading reading)
+cursor_is_read_alone(const RemoteScanState *scan, ScanReading reading)
 {
 	return fastpath_is_on(scan->plan.fast_paths, FAST_DIRECT_RESULTS) &&
 		scan->may_prefetch && !scan->demand.is_interleaved &&
-		is_read(scan, reading) && scan_may_wait(scan);
+		cursor_is_read(scan, reading) && scan_may_wait(scan);
 }
 
 /*
@@ -149,7 +149,7 @@ static bool
 locks_remaining(const RemoteScanState *scan)
 {
 	return fastpath_is_on(scan->plan.fast_paths, FAST_READ_AHEAD) &&
-		scan->locks_rows && is_read(scan, READS_REMAINING) && scan_may_wait(scan);
+		scan->locks_rows && cursor_is_read(scan, READS_REMAINING) && scan_may_wait(scan);
 }
 
 /* Rows that the query is certain to use, if there are that many; or 0. */
@@ -177,7 +177,7 @@ fetches_for_remaining(const RemoteScanState *scan)
 
 /* Chooses the first batch: DECLARE and FETCHes. */
 static void
-size_first_batch(const RemoteScanState *scan)
+cursor_size_first(const RemoteScanState *scan)
 {
 	CursorState *cursor = scan->cursor;
 	int			size = scan->plan.fetch_size;
@@ -186,7 +186,7 @@ size_first_batch(const RemoteScanState *scan)
 
 	cursor->fetch_rows = size;
 	cursor->answers = 1;
-	if (is_read_alone(scan, READS_ALL))
+	if (cursor_is_read_alone(scan, READS_ALL))
 	{
 		cursor->fetch_rows = Max(size, FIRST_ROWS / FIRST_FETCHES);
 		cursor->answers = Max(Min(fetches_for_remaining(scan),
@@ -200,19 +200,19 @@ size_first_batch(const RemoteScanState *scan)
 }
 
 /*
- * Chooses a later batch: what size_batch has found to be best, but no more than
+ * Chooses a later batch: what cursor_size_batch has found to be best, but no more than
  * spare rows if they may not be used.
  */
 static void
-size_next_batch(const RemoteScanState *scan, int64 spare)
+cursor_size_next(const RemoteScanState *scan, int64 spare)
 {
 	CursorState *cursor = scan->cursor;
 	int64		rows = (int64) cursor->fetch_rows * cursor->batch_fetches;
 
 	cursor->answers = cursor->batch_fetches;
-	if (is_read_alone(scan, READS_REMAINING))
+	if (cursor_is_read_alone(scan, READS_REMAINING))
 		cursor->answers = Max(cursor->answers, fetches_for_remaining(scan));
-	else if (!is_read(scan, READS_REMAINING) && rows > spare)
+	else if (!cursor_is_read(scan, READS_REMAINING) && rows > spare)
 	{
 		rows = Max(spare, Min(rows, rows_needed(scan)));
 		cursor->fetch_rows = (int) Min(cursor->fetch_rows, rows);
@@ -304,7 +304,7 @@ cursor_open(RemoteScanState *scan, const RemoteCommand *query, int *ncommands)
 	cursor->commands[0] = *query;
 	cursor->commands[0].sql = cursor->declare;
 	portals_add(scan->session, cursor->number);
-	size_first_batch(scan);
+	cursor_size_first(scan);
 	return cursor_write_batch(scan, ncommands);
 }
 
@@ -317,7 +317,7 @@ cursor_open(RemoteScanState *scan, const RemoteCommand *query, int *ncommands)
  * half of the time that the batch took.
  */
 static void
-size_batch(const RemoteScanState *scan)
+cursor_size_batch(const RemoteScanState *scan)
 {
 	CursorState *cursor = scan->cursor;
 	long		took = cursor->batch_took;
@@ -342,14 +342,14 @@ size_batch(const RemoteScanState *scan)
 
 /* May the next batch be sent before all received rows have been returned? */
 static bool
-may_send_ahead(const RemoteScanState *scan)
+cursor_may_send_ahead(const RemoteScanState *scan)
 {
 	const CursorState *cursor = scan->cursor;
 
 	return fastpath_is_on(scan->plan.fast_paths, FAST_READ_AHEAD) &&
 		scan->may_prefetch && !cursor->is_slow &&
 		cursor->batches >= ANSWERS_BEFORE_AHEAD &&
-		(is_read(scan, READS_REMAINING) ||
+		(cursor_is_read(scan, READS_REMAINING) ||
 		 spare_rows(scan) >= (int64) cursor->fetch_rows * cursor->batch_fetches);
 }
 
@@ -367,10 +367,10 @@ cursor_next_batch(const RemoteScanState *scan, int *ncommands)
 		cursor->batch_took = TimestampDifferenceMilliseconds(cursor->sent,
 															 GetCurrentTimestamp());
 	if (cursor->batch_took >= 0)
-		size_batch(scan);
-	if (is_ahead && !may_send_ahead(scan))
+		cursor_size_batch(scan);
+	if (is_ahead && !cursor_may_send_ahead(scan))
 		return NULL;
-	size_next_batch(scan, spare_rows(scan));
+	cursor_size_next(scan, spare_rows(scan));
 	return cursor_write_batch(scan, ncommands);
 }
 

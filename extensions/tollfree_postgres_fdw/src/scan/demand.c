@@ -4,7 +4,7 @@
  *
  * The plan tells how much of a scan is read, and how many rows of it are used
  * at most.  From the top of the plan down, each node says what it wants of its
- * inputs (want).  A node of a kind that is not listed may stop anywhere.
+ * inputs (demand_want).  A node of a kind that is not listed may stop anywhere.
  *
  * All rows of a scan are certain to be read if
  *
@@ -75,7 +75,7 @@ typedef struct DemandSearch
 
 static DemandSearch *latest = NULL;
 
-static void want(DemandSearch *search, Plan *plan, Wanted wanted);
+static void demand_want(DemandSearch *search, Plan *plan, Wanted wanted);
 
 /* Is a plan our own node, which reads all of its outer plan? */
 static bool
@@ -128,7 +128,7 @@ add_written(Wanted *wanted, const ModifyTable *modify, const PlannedStmt *stmt)
 
 /* What is wanted of an input some of whose rows may not be returned. */
 static Wanted
-filtered(Wanted wanted)
+demand_filtered(Wanted wanted)
 {
 	if (wanted.demand.limit > 0)
 		wanted.demand.reading = READS_SOME;
@@ -139,16 +139,16 @@ filtered(Wanted wanted)
 
 /* What is wanted of an input that may be left anywhere. */
 static Wanted
-partly(Wanted wanted)
+demand_partly(Wanted wanted)
 {
-	wanted = filtered(wanted);
+	wanted = demand_filtered(wanted);
 	wanted.demand.reading = READS_SOME;
 	return wanted;
 }
 
 /* What is wanted of an input that is read before a row is returned. */
 static Wanted
-at_once(void)
+demand_at_once(void)
 {
 	return (Wanted)
 	{
@@ -161,9 +161,9 @@ at_once(void)
 
 /* The same of an input of which no more rows are read. */
 static Wanted
-at_most(int64 limit)
+demand_at_most(int64 limit)
 {
-	Wanted		wanted = at_once();
+	Wanted		wanted = demand_at_once();
 
 	wanted.demand.limit = limit;
 	return wanted;
@@ -198,7 +198,7 @@ fixed_value(Node *node, const EState *estate)
 
 /* What a LIMIT wants of its input. */
 static Wanted
-want_of_limit(const Limit *limit, Wanted wanted, const EState *estate)
+demand_of_limit(const Limit *limit, Wanted wanted, const EState *estate)
 {
 	int64		count = -1;
 	int64		offset = 0;
@@ -208,7 +208,7 @@ want_of_limit(const Limit *limit, Wanted wanted, const EState *estate)
 	if (limit->limitOffset != NULL)
 		offset = fixed_value(limit->limitOffset, estate);
 	if (count < 1 || count > INT_MAX || offset < 0 || offset > INT_MAX)
-		return partly(wanted);
+		return demand_partly(wanted);
 	/* A limit above does not know of what the OFFSET passes over. */
 	wanted.demand.limit = wanted.demand.limit == 0 ? count + offset :
 		Min(wanted.demand.limit, count) + offset;
@@ -226,31 +226,31 @@ reads_at_once(const Agg *agg)
 
 /* What a nested loop wants of both sides. */
 static void
-want_loop(DemandSearch *search, NestLoop *loop, Wanted wanted)
+demand_want_loop(DemandSearch *search, NestLoop *loop, Wanted wanted)
 {
 	const Join *join = &loop->join;
-	Wanted		outer = filtered(wanted);
-	Wanted		inner = filtered(wanted);
+	Wanted		outer = demand_filtered(wanted);
+	Wanted		inner = demand_filtered(wanted);
 
 	if (join->inner_unique || join->jointype == JOIN_SEMI ||
 		join->jointype == JOIN_ANTI)
-		inner = join->joinqual == NIL ? at_most(1) : partly(wanted);
+		inner = join->joinqual == NIL ? demand_at_most(1) : demand_partly(wanted);
 	else if (join->jointype != JOIN_INNER && join->jointype != JOIN_LEFT)
-		inner = partly(wanted);
+		inner = demand_partly(wanted);
 	inner.busy = wanted.busy;
 	inner.any_busy = wanted.any_busy;
 	add_servers(&outer, innerPlan(loop));
 	add_servers(&inner, outerPlan(loop));
-	want(search, outerPlan(loop), outer);
-	want(search, innerPlan(loop), inner);
+	demand_want(search, outerPlan(loop), outer);
+	demand_want(search, innerPlan(loop), inner);
 }
 
 /* What a hash join wants of both sides; the executor has these rules, too. */
 static void
-want_hash(DemandSearch *search, HashJoin *join, Wanted wanted)
+demand_want_hash(DemandSearch *search, HashJoin *join, Wanted wanted)
 {
 	JoinType	type = join->join.jointype;
-	Wanted		outer = filtered(wanted);
+	Wanted		outer = demand_filtered(wanted);
 	bool		fills_outer = type == JOIN_LEFT || type == JOIN_FULL ||
 		type == JOIN_ANTI;
 	bool		fills_inner = type == JOIN_FULL || type == JOIN_RIGHT;
@@ -266,18 +266,18 @@ want_hash(DemandSearch *search, HashJoin *join, Wanted wanted)
 		if (!fills_outer)
 			outer.demand.reading = Min(outer.demand.reading, READS_REMAINING);
 	}
-	want(search, innerPlan(join), at_once());
-	want(search, outerPlan(join), outer);
+	demand_want(search, innerPlan(join), demand_at_once());
+	demand_want(search, outerPlan(join), outer);
 }
 
 /* The same of several inputs. */
 static void
-want_list(DemandSearch *search, List *plans, Wanted wanted)
+demand_want_list(DemandSearch *search, List *plans, Wanted wanted)
 {
 	ListCell   *cell;
 
 	foreach(cell, plans)
-		want(search, lfirst(cell), wanted);
+		demand_want(search, lfirst(cell), wanted);
 }
 
 /*
@@ -285,19 +285,19 @@ want_list(DemandSearch *search, List *plans, Wanted wanted)
  * a row of each before it returns one: none of them is a stream.
  */
 static void
-want_merge(DemandSearch *search, MergeAppend *merge, Wanted wanted)
+demand_want_merge(DemandSearch *search, MergeAppend *merge, Wanted wanted)
 {
 	wanted.demand.is_output = false;
 	wanted.any_busy = true;
-	want_list(search, merge->mergeplans, wanted);
+	demand_want_list(search, merge->mergeplans, wanted);
 }
 
 /* Notes that a WITH query is read like this; another scan may read it, too. */
 static void
-want_cte(DemandSearch *search, const CteScan *scan, Wanted wanted)
+demand_want_cte(DemandSearch *search, const CteScan *scan, Wanted wanted)
 {
 	ScanDemand *known = &search->subplans[scan->ctePlanId - 1].demand;
-	ScanDemand	demand = filtered(wanted).demand;
+	ScanDemand	demand = demand_filtered(wanted).demand;
 
 	known->at_once = demand.reading > known->reading ? demand.at_once :
 		known->at_once || (demand.reading == known->reading && demand.at_once);
@@ -306,7 +306,7 @@ want_cte(DemandSearch *search, const CteScan *scan, Wanted wanted)
 
 /* Walker: notes how the subqueries in an expression are read. */
 static bool
-want_subqueries(Node *node, void *arg)
+demand_want_subqueries(Node *node, void *arg)
 {
 	DemandSearch *search = arg;
 
@@ -320,44 +320,44 @@ want_subqueries(Node *node, void *arg)
 		switch (subplan->subLinkType)
 		{
 			case EXISTS_SUBLINK:
-				*wanted = at_most(1);
+				*wanted = demand_at_most(1);
 				break;
 			case EXPR_SUBLINK:
 			case MULTIEXPR_SUBLINK:
 			case ROWCOMPARE_SUBLINK:
 			case ARRAY_SUBLINK:
-				*wanted = at_once();
+				*wanted = demand_at_once();
 				break;
 			case ANY_SUBLINK:
 			case ALL_SUBLINK:
 				if (subplan->useHashTable)
-					*wanted = at_once();
+					*wanted = demand_at_once();
 				break;
 			case CTE_SUBLINK:
 				break;
 		}
 	}
-	return expression_tree_walker(node, want_subqueries, arg);
+	return expression_tree_walker(node, demand_want_subqueries, arg);
 }
 
 /* The same in all expressions of a plan. */
 static void
-want_of_expressions(DemandSearch *search, Plan *plan)
+demand_want_expressions(DemandSearch *search, Plan *plan)
 {
 	if (search->stmt->subplans == NIL)
 		return;
-	(void) want_subqueries((Node *) plan->initPlan, search);
-	(void) want_subqueries((Node *) plan->targetlist, search);
-	(void) want_subqueries((Node *) plan->qual, search);
+	(void) demand_want_subqueries((Node *) plan->initPlan, search);
+	(void) demand_want_subqueries((Node *) plan->targetlist, search);
+	(void) demand_want_subqueries((Node *) plan->qual, search);
 	if (IsA(plan, Result))
-		(void) want_subqueries(((Result *) plan)->resconstantqual, search);
+		(void) demand_want_subqueries(((Result *) plan)->resconstantqual, search);
 	if (IsA(plan, NestLoop) || IsA(plan, HashJoin) || IsA(plan, MergeJoin))
-		(void) want_subqueries((Node *) ((Join *) plan)->joinqual, search);
+		(void) demand_want_subqueries((Node *) ((Join *) plan)->joinqual, search);
 }
 
 /* Keeps the answer for a plan. */
 static void
-keep(DemandSearch *search, const Plan *plan, Wanted wanted)
+demand_keep(DemandSearch *search, const Plan *plan, Wanted wanted)
 {
 	DemandEntry *entry = hash_search(search->entries, &plan, HASH_ENTER, NULL);
 
@@ -366,7 +366,7 @@ keep(DemandSearch *search, const Plan *plan, Wanted wanted)
 		const ForeignScan *scan = (const ForeignScan *) plan;
 
 		if (plan->qual != NIL)
-			wanted = filtered(wanted);
+			wanted = demand_filtered(wanted);
 		wanted.demand.is_interleaved = search->in_subplan || wanted.any_busy ||
 			list_member_oid(wanted.busy, scan->fs_server);
 	}
@@ -375,34 +375,34 @@ keep(DemandSearch *search, const Plan *plan, Wanted wanted)
 
 /* Says what is wanted of a plan, and of the plans below it. */
 static void
-want(DemandSearch *search, Plan *plan, Wanted wanted)
+demand_want(DemandSearch *search, Plan *plan, Wanted wanted)
 {
 	Wanted		below;
 
 	if (plan == NULL)
 		return;
-	want_of_expressions(search, plan);
-	below = plan->qual != NIL ? filtered(wanted) : wanted;
+	demand_want_expressions(search, plan);
+	below = plan->qual != NIL ? demand_filtered(wanted) : wanted;
 	switch (nodeTag(plan))
 	{
 		case T_ForeignScan:
-			keep(search, plan, wanted);
+			demand_keep(search, plan, wanted);
 			break;
 		case T_Result:
-			want(search, outerPlan(plan), below);
+			demand_want(search, outerPlan(plan), below);
 			break;
 		case T_SubqueryScan:
-			want(search, ((SubqueryScan *) plan)->subplan, below);
+			demand_want(search, ((SubqueryScan *) plan)->subplan, below);
 			break;
 		case T_Append:
-			want_list(search, ((Append *) plan)->appendplans, below);
+			demand_want_list(search, ((Append *) plan)->appendplans, below);
 			break;
 		case T_MergeAppend:
-			want_merge(search, (MergeAppend *) plan, below);
+			demand_want_merge(search, (MergeAppend *) plan, below);
 			break;
 		case T_Limit:
-			want(search, outerPlan(plan),
-				 want_of_limit((Limit *) plan, below, search->estate));
+			demand_want(search, outerPlan(plan),
+						demand_of_limit((Limit *) plan, below, search->estate));
 			break;
 		case T_ProjectSet:
 		case T_Material:
@@ -410,45 +410,45 @@ want(DemandSearch *search, Plan *plan, Wanted wanted)
 		case T_Group:
 		case T_IncrementalSort:
 		case T_LockRows:
-			want(search, outerPlan(plan), filtered(wanted));
+			demand_want(search, outerPlan(plan), demand_filtered(wanted));
 			break;
 		case T_Sort:
 		case T_Hash:
-			want(search, outerPlan(plan), at_once());
+			demand_want(search, outerPlan(plan), demand_at_once());
 			break;
 		case T_Agg:
-			want(search, outerPlan(plan), reads_at_once((Agg *) plan) ?
-				 at_once() : filtered(wanted));
+			demand_want(search, outerPlan(plan), reads_at_once((Agg *) plan) ?
+						demand_at_once() : demand_filtered(wanted));
 			break;
 		case T_WindowAgg:
-			want(search, outerPlan(plan),
-				 ((WindowAgg *) plan)->runCondition == NIL ? filtered(wanted) :
-				 partly(wanted));
+			demand_want(search, outerPlan(plan),
+						((WindowAgg *) plan)->runCondition == NIL ? demand_filtered(wanted) :
+						demand_partly(wanted));
 			break;
 		case T_NestLoop:
-			keep(search, plan, wanted);
-			want_loop(search, (NestLoop *) plan, wanted);
+			demand_keep(search, plan, wanted);
+			demand_want_loop(search, (NestLoop *) plan, wanted);
 			break;
 		case T_HashJoin:
-			want_hash(search, (HashJoin *) plan, wanted);
+			demand_want_hash(search, (HashJoin *) plan, wanted);
 			break;
 		case T_ModifyTable:
-			below = filtered(wanted);
+			below = demand_filtered(wanted);
 			add_written(&below, (ModifyTable *) plan, search->stmt);
-			want(search, outerPlan(plan), below);
+			demand_want(search, outerPlan(plan), below);
 			break;
 		case T_CteScan:
-			want_cte(search, (CteScan *) plan, wanted);
+			demand_want_cte(search, (CteScan *) plan, wanted);
 			break;
 		case T_CustomScan:
-			keep(search, plan, wanted);
+			demand_keep(search, plan, wanted);
 			if (is_lookups(plan))
-				want(search, outerPlan(plan), filtered(wanted));
+				demand_want(search, outerPlan(plan), demand_filtered(wanted));
 			else
-				want_list(search, inputs_of_plan(plan), partly(wanted));
+				demand_want_list(search, inputs_of_plan(plan), demand_partly(wanted));
 			break;
 		default:
-			want_list(search, inputs_of_plan(plan), partly(wanted));
+			demand_want_list(search, inputs_of_plan(plan), demand_partly(wanted));
 			break;
 	}
 }
@@ -465,15 +465,15 @@ search_plans(DemandSearch *search)
 	search->subplans = palloc0(Max(nsubplans, 1) * sizeof(Wanted));
 	foreach(cell, stmt->subplans)
 		add_servers(&top, lfirst(cell));
-	want(search, stmt->planTree, top);
+	demand_want(search, stmt->planTree, top);
 	search->in_subplan = true;
 	for (int i = nsubplans; i-- > 0;)
-		want(search, list_nth(stmt->subplans, i), search->subplans[i]);
+		demand_want(search, list_nth(stmt->subplans, i), search->subplans[i]);
 }
 
 /* Forgets the answers, whose memory is freed. */
 static void
-forget(void *arg)
+demand_forget(void *arg)
 {
 	if (latest == arg)
 		latest = NULL;
@@ -499,7 +499,7 @@ answers_for(EState *estate)
 	search->entries = hash_create("tollfree_postgres_fdw demands", 64, &control,
 								  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	search_plans(search);
-	search->forget.func = forget;
+	search->forget.func = demand_forget;
 	search->forget.arg = search;
 	MemoryContextRegisterResetCallback(estate->es_query_cxt, &search->forget);
 	MemoryContextSwitchTo(old);

@@ -82,7 +82,7 @@ is_declaring(const ScanAnswer *answer)
  * in pieces.
  */
 static void
-begin_answer(ScanAnswer *answer)
+fetch_begin_answer(ScanAnswer *answer)
 {
 	Session    *session = answer->scan->session;
 
@@ -111,7 +111,7 @@ check_not_discarded(const ScanAnswer *answer)
 
 /* Adds a result with rows to the received ones, and counts it. */
 static void
-keep_result(ScanAnswer *answer, PGresult *res)
+fetch_keep(ScanAnswer *answer, PGresult *res)
 {
 	RemoteScanState *scan = answer->scan;
 
@@ -123,7 +123,7 @@ keep_result(ScanAnswer *answer, PGresult *res)
 
 /* Ends an answer, or the batch of FETCHes in flight, all of which has been read. */
 static void
-end_answer(ScanAnswer *answer)
+fetch_end_answer(ScanAnswer *answer)
 {
 	Session    *session = answer->scan->session;
 	bool		has_more;
@@ -150,7 +150,7 @@ fetch_read(ScanAnswer *answer)
 		return false;
 	check_not_discarded(answer);
 	if (answer->phase == SCAN_SENT)
-		begin_answer(answer);
+		fetch_begin_answer(answer);
 	res = session_result(session);
 	if (res == NULL && PQstatus(session->conn) == CONNECTION_OK)
 	{
@@ -159,7 +159,7 @@ fetch_read(ScanAnswer *answer)
 			compat_set_row_mode(session->conn, rows_in_piece(answer));
 			return true;
 		}
-		end_answer(answer);
+		fetch_end_answer(answer);
 		return false;
 	}
 	if (!compat_has_rows(res))
@@ -168,7 +168,7 @@ fetch_read(ScanAnswer *answer)
 	if (PQntuples(res) == 0)
 		PQclear(res);
 	else
-		keep_result(answer, res);
+		fetch_keep(answer, res);
 	return true;
 }
 
@@ -177,7 +177,7 @@ fetch_read(ScanAnswer *answer)
  * being converted.
  */
 static void
-spill_excess(ScanAnswer *answer)
+fetch_spill_excess(ScanAnswer *answer)
 {
 	if (received_exceeds_work_mem(answer->rows) &&
 		!rows_is_converting(answer->scan->reader))
@@ -186,12 +186,12 @@ spill_excess(ScanAnswer *answer)
 
 /* fetch_read; rows that exceed work_mem are put into the store. */
 static bool
-read_or_spill(ScanAnswer *answer)
+fetch_read_or_spill(ScanAnswer *answer)
 {
 	bool		has_read = fetch_read(answer);
 
 	if (has_read)
-		spill_excess(answer);
+		fetch_spill_excess(answer);
 	return has_read;
 }
 
@@ -199,7 +199,7 @@ read_or_spill(ScanAnswer *answer)
 void
 fetch_drain(ScanAnswer *answer)
 {
-	while (read_or_spill(answer))
+	while (fetch_read_or_spill(answer))
 		;
 }
 
@@ -232,7 +232,7 @@ fetch_direct(ScanAnswer *answer)
 			answer->method = FETCH_STREAM;
 			return;
 		}
-		spill_excess(answer);
+		fetch_spill_excess(answer);
 	}
 }
 
@@ -241,7 +241,7 @@ fetch_direct(ScanAnswer *answer)
  * as another user, so no row is converted.
  */
 static void
-drain_answer(void *arg)
+fetch_drain_pending(void *arg)
 {
 	fetch_drain(arg);
 }
@@ -250,7 +250,7 @@ drain_answer(void *arg)
 RemoteScanState *
 fetch_in_flight(const Session *session)
 {
-	const ScanAnswer *answer = reader_by(session, drain_answer);
+	const ScanAnswer *answer = reader_by(session, fetch_drain_pending);
 
 	return answer != NULL ? answer->scan : NULL;
 }
@@ -263,11 +263,11 @@ fetch_send(ScanAnswer *answer, const RemoteCommand *commands, int ncommands)
 
 	session_send_ahead(session, commands, ncommands, true);
 	answer->phase = SCAN_SENT;
-	reader_claim(session, drain_answer, answer);
+	reader_claim(session, fetch_drain_pending, answer);
 
 	/* libpq must be told now how to return the rows of a first answer. */
 	if (!reader_is_ahead(session) && !is_declaring(answer))
-		begin_answer(answer);
+		fetch_begin_answer(answer);
 }
 
 /*
@@ -341,7 +341,7 @@ fetch_receive(ScanAnswer *answer)
 		if (!results_are_ready(session))
 			return false;
 		CHECK_FOR_INTERRUPTS();
-		(void) read_or_spill(answer);
+		(void) fetch_read_or_spill(answer);
 	}
 	return true;
 }

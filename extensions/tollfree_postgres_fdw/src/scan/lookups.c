@@ -137,7 +137,7 @@ lookups_end(RemoteScanState *scan)
 
 /* The number of a row's key. */
 static int
-key_of(ReceivedRow row)
+lookups_key_of(ReceivedRow row)
 {
 	int			ncolumns = PQnfields(row.res);
 
@@ -148,21 +148,21 @@ key_of(ReceivedRow row)
 
 /* Goes to the rows of the key behind the last one reached. */
 static void
-reach_next_key(LookupState *lookup)
+lookups_reach_next_key(LookupState *lookup)
 {
 	ReceivedRows *rows = lookup->answer.rows;
 	ReceivedPlace *start = &lookup->keys->starts[lookup->reached++];
 	ReceivedRow row;
 
 	while ((row = received_peek(rows)).res != NULL &&
-		   key_of(row) < lookup->reached)
+		   lookups_key_of(row) < lookup->reached)
 		received_pass(rows);
 	*start = received_place(rows);
 }
 
 /* Goes back to the rows of a key that has been reached. */
 static void
-go_back_to_key(LookupState *lookup, int key)
+lookups_go_back_to_key(LookupState *lookup, int key)
 {
 	received_go_to(lookup->answer.rows, lookup->keys->starts[key - 1]);
 }
@@ -175,19 +175,19 @@ lookups_set_key(RemoteScanState *scan, int key)
 
 	/* From rows of an earlier key the way forward begins at the last one. */
 	if (lookup->key < lookup->reached && key > lookup->reached)
-		go_back_to_key(lookup, lookup->reached);
+		lookups_go_back_to_key(lookup, lookup->reached);
 	lookup->key = key;
 	lookup->is_at_key = false;
 }
 
 /* Goes to the rows of the present key. */
 static void
-go_to_key(LookupState *lookup)
+lookups_go_to_key(LookupState *lookup)
 {
 	if (lookup->key <= lookup->reached)
-		go_back_to_key(lookup, lookup->key);
+		lookups_go_back_to_key(lookup, lookup->key);
 	while (lookup->reached < lookup->key)
-		reach_next_key(lookup);
+		lookups_reach_next_key(lookup);
 	lookup->is_at_key = true;
 }
 
@@ -203,9 +203,9 @@ lookups_next(RemoteScanState *scan, TupleTableSlot *slot)
 	if (lookup->key == 0)
 		elog(ERROR, "rows were not looked up");
 	if (!lookup->is_at_key)
-		go_to_key(lookup);
+		lookups_go_to_key(lookup);
 	row = received_peek(rows);
-	if (row.res == NULL || key_of(row) != lookup->key)
+	if (row.res == NULL || lookups_key_of(row) != lookup->key)
 		return slot;
 	fetch_convert(scan, row, slot);
 	received_pass(rows);

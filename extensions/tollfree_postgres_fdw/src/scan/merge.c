@@ -23,7 +23,7 @@ typedef struct MergeSearch
 
 /* Looks for the MergeAppend above a scan; true once it is found. */
 static bool
-find_merge(PlanState *node, void *arg)
+merge_find(PlanState *node, void *arg)
 {
 	MergeSearch *search = arg;
 
@@ -36,7 +36,7 @@ find_merge(PlanState *node, void *arg)
 		search->merge = castNode(MergeAppendState, node);
 		return true;
 	}
-	return planstate_tree_walker(node, find_merge, arg);
+	return planstate_tree_walker(node, merge_find, arg);
 }
 
 /*
@@ -51,7 +51,7 @@ merge_find_members(const ForeignScanState *node)
 	List	   *members = NIL;
 	int			i = -1;
 
-	if (!find_merge(top, &search))
+	if (!merge_find(top, &search))
 		return NIL;
 	/* Those of pruned partitions are never executed. */
 	while ((i = bms_next_member(search.merge->ms_valid_subplans, i)) >= 0)

@@ -106,7 +106,7 @@ method_may_prefetch(const ForeignScanState *node, const ScanPlan *scan,
 
 /* May a LIMIT be sent with the query? */
 static bool
-may_limit(const ForeignScanState *node, const ScanPlan *scan)
+method_may_limit(const ForeignScanState *node, const ScanPlan *scan)
 {
 	return !scan->is_bounded && method_is_free(node, scan) &&
 		fastpath_is_on(scan->fast_paths, FAST_REMOTE_LIMITS);
@@ -118,7 +118,7 @@ method_demand(const ForeignScanState *node, const ScanPlan *scan)
 {
 	ScanDemand	demand = demand_of_plan(node->ss.ps.state, node->ss.ps.plan);
 
-	if (demand.limit > 0 && !may_limit(node, scan))
+	if (demand.limit > 0 && !method_may_limit(node, scan))
 	{
 		demand.reading = READS_SOME;
 		demand.limit = 0;
@@ -132,7 +132,7 @@ method_demand(const ForeignScanState *node, const ScanPlan *scan)
  * types.
  */
 static bool
-can_stream(const ForeignScanState *node, const ScanPlan *scan)
+method_can_stream(const ForeignScanState *node, const ScanPlan *scan)
 {
 	return !fastpath_is_on(scan->fast_paths, FAST_BINARY_RESULTS) ||
 		!rows_gain_from_binary(node->ss.ss_ScanTupleSlot->tts_tupleDescriptor,
@@ -157,7 +157,7 @@ method_for(const ForeignScanState *node, const ScanPlan *scan,
 	}
 	if (bytes <= DIRECT_BYTES && (is_read_whole || has_few_rows))
 		return FETCH_DIRECT;
-	return is_read_whole && !demand->is_interleaved && can_stream(node, scan) ?
+	return is_read_whole && !demand->is_interleaved && method_can_stream(node, scan) ?
 		FETCH_STREAM : FETCH_CURSOR;
 }
 
@@ -166,14 +166,14 @@ method_for(const ForeignScanState *node, const ScanPlan *scan,
  * is the last run.
  */
 static void
-limit_by_run(RemoteScanState *scan)
+method_limit_by_run(RemoteScanState *scan)
 {
 	const EState *estate = scan->node->ss.ps.state;
 	ScanDemand *demand = &scan->demand;
 	int64		rows = run_rows_left(estate);
 
 	if (!demand->is_output || rows == 0 || !run_is_last(estate) ||
-		!may_limit(scan->node, &scan->plan))
+		!method_may_limit(scan->node, &scan->plan))
 		return;
 	demand->limit = demand->limit == 0 ? rows : Min(demand->limit, rows);
 	demand->reading = READS_ALL;
@@ -186,7 +186,7 @@ method_write_query(RemoteScanState *scan)
 {
 	MemoryContext old = MemoryContextSwitchTo(scan->node->ss.ps.state->es_query_cxt);
 
-	limit_by_run(scan);
+	method_limit_by_run(scan);
 	scan->sql = scan->demand.limit == 0 ? scan->plan.command.sql :
 		psprintf("%s LIMIT " INT64_FORMAT, scan->plan.command.sql,
 				 scan->demand.limit);

@@ -52,7 +52,7 @@ scan_find(const EState *estate, const Plan *plan)
  * has the list of them.
  */
 static void
-clear_scan(void *arg)
+scan_clear(void *arg)
 {
 	RemoteScanState *scan = arg;
 
@@ -110,24 +110,13 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	scan->row_context = AllocSetContextCreate(estate->es_query_cxt,
 											  "tollfree_postgres_fdw tuple",
 											  ALLOCSET_SMALL_SIZES);
-	scan->clear.func = clear_scan;
+	scan->clear.func = scan_clear;
 	scan->clear.arg = scan;
 	scan->node = node;
 	if (scan->params != NULL)
 		dlist_push_head(&parameterized, &scan->parameterized);
 	MemoryContextRegisterResetCallback(estate->es_query_cxt, &scan->clear);
 	node->fdw_state = scan;
-}
-
-/* Puts the parameters' present values into a command. */
-static void
-set_params(RemoteScanState *scan, ExprContext *econtext,
-		   RemoteCommand *command)
-{
-	rows_write_params(scan->params, econtext);
-	command->nparams = scan->params->count;
-	command->params = scan->params->values;
-	command->types = scan->plan.command.types;
 }
 
 /* Sends the scan's own query, with the parameters' present values. */
@@ -146,7 +135,12 @@ scan_send_query(ForeignScanState *node)
 	command.sql = scan->sql;
 	settings_require(REQUIRE_DIRECT, method != FETCH_CURSOR);
 	if (scan->params != NULL)
-		set_params(scan, econtext, &command);
+	{
+		rows_write_params(scan->params, econtext);
+		command.nparams = scan->params->count;
+		command.params = scan->params->values;
+		command.types = scan->plan.command.types;
+	}
 	command.hints.is_cacheable = method == FETCH_DIRECT &&
 		scan->plan.command.is_cacheable;
 	command.hints.in_pieces = method != FETCH_CURSOR;
@@ -192,7 +186,7 @@ start_merge_members(const ForeignScanState *node)
  * rows exceed work_mem all of them are put into the store, the last ones too.
  */
 static void
-execute_and_wait(ForeignScanState *node)
+scan_execute(ForeignScanState *node)
 {
 	RemoteScanState *scan = node->fdw_state;
 
@@ -279,7 +273,7 @@ tollfreeIterateForeignScan(ForeignScanState *node)
 	if (scan->lookups != NULL && lookups_answer(scan) != NULL)
 		return lookups_next(scan, slot);
 	if (waits && needs_execution(scan))
-		execute_and_wait(node);
+		scan_execute(node);
 	while ((row = received_next(rows)).res == NULL)
 	{
 		ExecClearTuple(slot);
