@@ -1,6 +1,7 @@
 /*
  * correlated.c
- *	  Which subqueries can look up the foreign rows of many outer rows at once.
+ *	  Which subqueries can look up the foreign rows of many outer rows at once,
+ *	  and which of those a custom scan of node.c has.
  *
  * They take columns or aggregates of each outer row, and have foreign scans
  * that use these as a query's parameters.  Subqueries below a CASE, COALESCE,
@@ -320,4 +321,78 @@ correlated_find(const void *expression, const PlannedStmt *stmt)
 
 	(void) find_subqueries(unconstify(Node *, (const Node *) expression), &search);
 	return search.found;
+}
+
+/* What looks for a subquery by the number of its plan */
+typedef struct NumberSearch
+{
+	int			plan_id;
+	SubPlan    *found;
+} NumberSearch;
+
+/* Walker: true once the subquery is found. */
+static bool
+find_number(Node *node, void *arg)
+{
+	NumberSearch *search = arg;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubPlan) && ((SubPlan *) node)->plan_id == search->plan_id)
+	{
+		search->found = (SubPlan *) node;
+		return true;
+	}
+	return expression_tree_walker(node, find_number, arg);
+}
+
+/* The subquery of a custom scan whose plan has this number. */
+static const SubPlan *
+find_subquery(const CustomScan *scan, int plan_id)
+{
+	NumberSearch search = {.plan_id = plan_id};
+
+	if (!find_number((Node *) scan->scan.plan.qual, &search))
+		(void) find_number((Node *) scan->scan.plan.targetlist, &search);
+	Assert(search.found != NULL);
+	return search.found;
+}
+
+/* The plans that look up rows, of all subqueries that a custom scan batches. */
+List *
+correlated_scan_lookups(const CustomScan *scan, const PlannedStmt *stmt)
+{
+	List	   *plans = NIL;
+	ListCell   *cell;
+
+	foreach(cell, scan->custom_private)
+		plans = list_concat(plans,
+							correlated_lookups(find_subquery(scan, lfirst_int(cell)),
+											   stmt));
+	return plans;
+}
+
+/* Their parameters: NestLoopParams, of columns that the custom scan reads. */
+List *
+correlated_scan_params(const CustomScan *scan)
+{
+	List	   *params = NIL;
+	ListCell   *cell;
+
+	foreach(cell, scan->custom_private)
+	{
+		const SubPlan *subquery = find_subquery(scan, lfirst_int(cell));
+		ListCell   *number;
+		ListCell   *arg;
+
+		forboth(number, subquery->parParam, arg, subquery->args)
+		{
+			NestLoopParam *param = makeNode(NestLoopParam);
+
+			param->paramno = lfirst_int(number);
+			param->paramval = lfirst_node(Var, arg);
+			params = lappend(params, param);
+		}
+	}
+	return params;
 }

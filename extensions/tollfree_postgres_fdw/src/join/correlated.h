@@ -12,5 +12,8 @@ extern List *correlated_lookups(const SubPlan *subquery,
 								const PlannedStmt *stmt);
 extern Plan *correlated_copy_plan(const SubPlan *subquery,
 								  PlannedStmt *stmt);
+extern List *correlated_scan_lookups(const CustomScan *scan,
+									 const PlannedStmt *stmt);
+extern List *correlated_scan_params(const CustomScan *scan);
 
 #endif							/* TOLLFREE_FDW_CORRELATED_H */

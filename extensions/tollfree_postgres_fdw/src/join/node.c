@@ -35,9 +35,9 @@
 #include "base/compat.h"
 #include "base/inputs.h"
 #include "base/run.h"
+#include "join/correlated.h"
 #include "join/inner.h"
 #include "join/lookup.h"
-#include "join/subqueries.h"
 #include "scan/scan_state.h"
 
 /* Bytes of a batch's outer rows and keys, exceeded at most by those of one row */
@@ -149,7 +149,7 @@ find_lookups(const CustomScan *node, const PlannedStmt *stmt)
 	Plan	   *inner;
 
 	if (node->custom_private != NIL)
-		return subqueries_lookups(node, stmt);
+		return correlated_scan_lookups(node, stmt);
 	loop = loop_in(stmt, &node->scan.plan);
 	if (loop == NULL)
 		return NIL;
@@ -303,7 +303,7 @@ find_inner(LookupState *state)
 								  "tollfree_postgres_fdw lookups",
 								  ALLOCSET_DEFAULT_SIZES);
 	inner_find(&state->inner, estate, lookups,
-			   has_subqueries(state) ? subqueries_params(plan_of(state))
+			   has_subqueries(state) ? correlated_scan_params(plan_of(state))
 			   : loop_of(state)->nestParams, contexts);
 	if (state->inner.nscans > 0)
 	{
