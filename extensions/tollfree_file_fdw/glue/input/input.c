@@ -38,7 +38,7 @@ input_prepare(ScanInput *input, List *columns, bool counts_only)
 	input->owner = input;
 }
 
-/* Opens the file, for the rest of the query. */
+/* Opens the file, until the query ends. */
 static void
 open_file(ScanInput *input)
 {
@@ -215,7 +215,7 @@ input_hand_over(ScanInput *input)
 	for (int i = 0; i < input->ranges->nsinks; i++)
 		sink_give_up(input->ranges->sinks[i]);
 	forget_handover(input);
-	input->handover = reader_hand_over(input->reader);
+	input->handover = input->batches->methods->hand_over(input->batches);
 	input->phase = INPUT_COPYING;
 	MemoryContextSwitchTo(old);
 }
@@ -225,7 +225,7 @@ const char *
 input_stop_words(const ScanInput *input)
 {
 	Assert(input->phase == INPUT_STOPPED);
-	return reader_handover_words(input->reader);
+	return input->batches->methods->stop_words(input->batches);
 }
 
 /*
@@ -235,7 +235,7 @@ input_stop_words(const ScanInput *input)
 char *
 input_start_over(ScanInput *input)
 {
-	char	   *words = reader_hand_over(input->reader);
+	char	   *words = input->batches->methods->hand_over(input->batches);
 
 	copy_seek(input->file, 0, 0, EOL_UNKNOWN);
 	return words;
@@ -249,23 +249,23 @@ input_start_over(ScanInput *input)
 bool
 input_copy_row(ScanInput *input, ExprContext *econtext, TupleTableSlot *slot)
 {
-	FileReader *reader = input->reader;
+	BatchSource *batches = input->batches;
 	const RangeSource *ranges = input->ranges;
 	const RangeMethods *methods = ranges->methods;
 
 	Assert(input->phase == INPUT_COPYING);
 	if (methods->copies_on == NULL || methods->copies_on(ranges))
 	{
-		if (reader == NULL ? copy_next_row(input->file, econtext, slot) :
-			reader_copy_row(reader, econtext, slot))
+		if (batches == NULL ? copy_next_row(ranges->file, econtext, slot) :
+			batches->methods->copy_row(batches, econtext, slot))
 			return true;
 		if (methods->check_end != NULL)
 			methods->check_end(ranges);
 	}
 
-	/* What the reader has returned must be of the same file. */
-	if (reader != NULL)
-		reader_verify(reader);
+	/* What was returned before must be of the same file. */
+	if (batches != NULL)
+		batches->methods->verify(batches);
 	input->phase = INPUT_WAITING;
 	return false;
 }

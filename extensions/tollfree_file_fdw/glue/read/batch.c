@@ -2,8 +2,8 @@
  * batch.c
  *	  Rows of batches, wherever these come from.
  *
- * A source leaves values open that only PostgreSQL's input functions can judge.
- * They are asked here, with the functions and the error context of COPY's state,
+ * A source leaves values open that only PostgreSQL's input functions can tell.
+ * These are called here, with the functions and the error context of COPY's state,
  * so an ERROR is the one that file_fdw raises.
  *
  *		BatchSource	next, convert_column -> batch
@@ -86,7 +86,7 @@ batch_convert_column(BatchSource *source, int column, const RowBitmap *rows)
 	find_asks(source);
 }
 
-/* Has the source go on with the records of that range. */
+/* Has the source read the records of that range. */
 void
 batch_set_range(BatchSource *source, const ScanRange *range)
 {

@@ -20,8 +20,8 @@ typedef enum BatchStatus
 {
 	BATCH_READY,				/* a batch */
 	BATCH_END,					/* the end of what is to be read */
-	BATCH_STOPPED				/* a record for COPY's parser, which must go
-								 * on */
+	BATCH_STOPPED				/* a record for COPY's parser, which has to
+								 * read on */
 } BatchStatus;
 
 /*
@@ -72,11 +72,29 @@ typedef struct BatchMethods
 	int64		(*line) (BatchSource *source, int row);
 
 	/*
-	 * Has the source go on with the records of that range, which begins with
-	 * a record; batches end at its end.  Without it all is read.  The range
-	 * is copied.
+	 * Has the source read the records of that range, which begins with a
+	 * record; batches end at its end.  Without it all is read.  The range is
+	 * copied.
 	 */
 	void		(*set_range) (BatchSource *source, const ScanRange *range);
+
+	/* The others are NULL where a source never stops. */
+
+	/* A few words on why it has stopped, in the current memory context. */
+	const char *(*stop_words) (const BatchSource *source);
+
+	/*
+	 * Puts COPY's parser where the source has stopped.  Returns a few words
+	 * on where and why, in the current memory context.
+	 */
+	char	   *(*hand_over) (BatchSource *source);
+
+	/* The same as copy_next_row, after that. */
+	bool		(*copy_row) (BatchSource *source, ExprContext *econtext,
+							 TupleTableSlot *slot);
+
+	/* Raises an ERROR if the file is not what it was when it was opened. */
+	void		(*verify) (const BatchSource *source);
 } BatchMethods;
 
 /* The first member of a source; whoever opens that closes it. */

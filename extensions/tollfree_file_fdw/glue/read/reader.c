@@ -13,9 +13,9 @@
  *			v				v
  *		COPY's parser <- handover: offset, line, line end
  *
- * So when core/ meets anything that it does not want to judge, COPY's parser
- * goes on right there, and either raises the error that file_fdw raises or
- * reads the record that only it understands.
+ * So where core/ cannot tell what COPY makes of a record, COPY's parser takes over
+ * right there, and either raises the error that file_fdw raises or reads the record
+ * that only it understands.
  *
  * A file that grows while it is read is read as it was at the beginning.
  */
@@ -37,7 +37,7 @@
 #define START_BUFFER_SIZE 1024
 #define COUNT_BUFFER_SIZE (64 * 1024)
 
-/* What is counted before somebody may have lost interest, bytes */
+/* What is counted between two looks for a cancelled query, bytes */
 #define COUNT_STEP (1024 * 1024)
 
 /* Raises the ERROR that a status stands for. */
@@ -57,8 +57,8 @@ report_status(ScanStatus status, const Source *source, const char *filename)
 }
 
 /*
- * Has the reader, and COPY's parser behind it, read the file as it was for
- * somebody who has opened the same one.
+ * Has the reader, and COPY's parser behind it, read the file as it was for another
+ * process, which has opened the same one.
  */
 void
 reader_set_source(FileReader *reader, const Source *source)
@@ -73,7 +73,7 @@ reader_set_source(FileReader *reader, const Source *source)
 	reader->base.file->source = taken;
 }
 
-/* Has the reader go on with a range whose line is that in the file. */
+/* Has the reader read a range whose line is that in the file. */
 void
 reader_read_range(FileReader *reader, const ScanRange *range)
 {
@@ -101,13 +101,6 @@ reader_check_source(const FileReader *reader, SourceStatus status)
 		report_status(SCAN_TRUNCATED, source, filename);
 	if (status == SOURCE_CHANGED)
 		report_status(SCAN_CHANGED, source, filename);
-}
-
-/* Raises an ERROR if the file is not what it was when it was opened. */
-void
-reader_verify(const FileReader *reader)
-{
-	reader_check_source(reader, source_verify(filescan_source(reader->scan)));
 }
 
 /*
@@ -234,6 +227,48 @@ reader_header_matches(FileReader *reader)
 	return true;
 }
 
+/* COPY's name for a line end. */
+static EolType
+copy_line_end(LineEnd line_end)
+{
+	switch (line_end)
+	{
+		case LINE_END_NL:
+			return EOL_NL;
+		case LINE_END_CR:
+			return EOL_CR;
+		case LINE_END_CRNL:
+			return EOL_CRNL;
+		case LINE_END_UNKNOWN:
+			break;
+	}
+	return EOL_UNKNOWN;
+}
+
+/*
+ * What bytes core/ does not take for characters of the file's encoding, or has no
+ * way to convert; in the current memory context.
+ */
+static const char *
+encoding_words(const FileReader *reader)
+{
+	const char *name = pg_encoding_to_char(reader->layout.encoding);
+
+	switch (reader->layout.dialect.encoding)
+	{
+		case FILE_ENCODING_UTF8:
+			return "a zero byte or bytes that are not valid UTF8";
+		case FILE_ENCODING_SINGLE_BYTE:
+			return "a zero byte";
+		case FILE_ENCODING_ASCII:
+			break;
+	}
+	if (reader->layout.encoding == GetDatabaseEncoding())
+		return psprintf("characters of encoding %s", name);
+	return psprintf("characters to be converted from %s to %s", name,
+					GetDatabaseEncodingName());
+}
+
 /* The slots of BatchMethods, whose comments say what each does. */
 
 static BatchStatus
@@ -311,13 +346,84 @@ reader_set_range(BatchSource *base, const ScanRange *range)
 	filescan_set_range(reader->scan, range);
 }
 
+static const char *
+reader_stop_words(const BatchSource *base)
+{
+	const FileReader *reader = (const FileReader *) base;
+
+	switch (filescan_handover(reader->scan)->reason)
+	{
+		case HANDOVER_ENCODING:
+			return encoding_words(reader);
+		case HANDOVER_LINE_END:
+			return "another line end";
+		case HANDOVER_FIELDS:
+			return "missing or extra fields";
+		case HANDOVER_UNTERMINATED:
+			return "an unterminated field";
+		case HANDOVER_MARKER:
+			return "an end-of-data marker";
+		case HANDOVER_ESCAPE:
+			return "an escaped byte";
+		case HANDOVER_TOO_LONG:
+			return "a long record";
+		case HANDOVER_NONE:
+			break;
+	}
+	return "the header";
+}
+
+static char *
+reader_hand_over(BatchSource *base)
+{
+	FileReader *reader = (FileReader *) base;
+	const Handover *handover = filescan_handover(reader->scan);
+	bool		at_start = handover->reason == HANDOVER_NONE ||
+		handover->in_header;
+	const char *words = reader_stop_words(base);
+	int64_t		offset = at_start ? 0 : handover->offset;
+	int64_t		line = at_start ? 0 : handover->line;
+
+	copy_seek(reader->base.file, offset, line,
+			  at_start ? EOL_UNKNOWN : copy_line_end(handover->line_end));
+	if (reader->lines_before == COPY_LINE_UNKNOWN)
+		return psprintf("%s after byte %lld", words, (long long) offset);
+	line += reader->lines_before;
+	return line == 0 ? psprintf("%s in the first line", words) :
+		psprintf("%s after line %lld", words, (long long) line);
+}
+
+/* The line is counted from the reader's chunk. */
+static bool
+reader_copy_row(BatchSource *base, ExprContext *econtext, TupleTableSlot *slot)
+{
+	ErrorContextCallback context = {
+		.callback = report_copied_row,
+		.arg = base
+	};
+
+	return copy_next_row_in(base->file, &context, econtext, slot);
+}
+
+static void
+reader_verify(const BatchSource *base)
+{
+	const FileReader *reader = (const FileReader *) base;
+
+	reader_check_source(reader, source_verify(filescan_source(reader->scan)));
+}
+
 static const BatchMethods reader_methods = {
 	.is_text = true,
 	.next = reader_next,
 	.convert_column = reader_convert_column,
 	.raw_field = reader_raw_field,
 	.line = reader_row_line,
-	.set_range = reader_set_range
+	.set_range = reader_set_range,
+	.stop_words = reader_stop_words,
+	.hand_over = reader_hand_over,
+	.copy_row = reader_copy_row,
+	.verify = reader_verify
 };
 
 /* Called by core/ before each read. */
@@ -370,111 +476,4 @@ reader_open(OpenFile *file, const FileColumns *columns,
 	MemoryContextSwitchTo(old);
 	file->is_watched = true;
 	return reader;
-}
-
-/* COPY's name for a line end. */
-static EolType
-copy_line_end(LineEnd line_end)
-{
-	switch (line_end)
-	{
-		case LINE_END_NL:
-			return EOL_NL;
-		case LINE_END_CR:
-			return EOL_CR;
-		case LINE_END_CRNL:
-			return EOL_CRNL;
-		case LINE_END_UNKNOWN:
-			break;
-	}
-	return EOL_UNKNOWN;
-}
-
-/*
- * What bytes core/ does not take for characters of the file's encoding, or has no
- * way to convert; in the current memory context.
- */
-static const char *
-encoding_words(const FileReader *reader)
-{
-	const char *name = pg_encoding_to_char(reader->layout.encoding);
-
-	switch (reader->layout.dialect.encoding)
-	{
-		case FILE_ENCODING_UTF8:
-			return "a zero byte or bytes that are not valid UTF8";
-		case FILE_ENCODING_SINGLE_BYTE:
-			return "a zero byte";
-		case FILE_ENCODING_ASCII:
-			break;
-	}
-	if (reader->layout.encoding == GetDatabaseEncoding())
-		return psprintf("characters of encoding %s", name);
-	return psprintf("characters to be converted from %s to %s", name,
-					GetDatabaseEncodingName());
-}
-
-/* A few words on why COPY's parser must go on, in the current memory context. */
-const char *
-reader_handover_words(const FileReader *reader)
-{
-	switch (filescan_handover(reader->scan)->reason)
-	{
-		case HANDOVER_ENCODING:
-			return encoding_words(reader);
-		case HANDOVER_LINE_END:
-			return "another line end";
-		case HANDOVER_FIELDS:
-			return "missing or extra fields";
-		case HANDOVER_UNTERMINATED:
-			return "an unterminated field";
-		case HANDOVER_MARKER:
-			return "an end-of-data marker";
-		case HANDOVER_ESCAPE:
-			return "an escaped byte";
-		case HANDOVER_TOO_LONG:
-			return "a long record";
-		case HANDOVER_NONE:
-			break;
-	}
-	return "the header";
-}
-
-/*
- * Lets COPY's parser go on where the reader stopped.  Returns a few words on
- * where and why, in the current memory context.
- */
-char *
-reader_hand_over(FileReader *reader)
-{
-	const Handover *handover = filescan_handover(reader->scan);
-	bool		at_start = handover->reason == HANDOVER_NONE ||
-		handover->in_header;
-	const char *words = reader_handover_words(reader);
-	int64_t		offset = at_start ? 0 : handover->offset;
-	int64_t		line = at_start ? 0 : handover->line;
-
-	copy_seek(reader->base.file, offset, line,
-			  at_start ? EOL_UNKNOWN : copy_line_end(handover->line_end));
-	if (reader->lines_before == COPY_LINE_UNKNOWN)
-		return psprintf("%s after byte %lld", words, (long long) offset);
-	line += reader->lines_before;
-	return line == 0 ? psprintf("%s in the first line", words) :
-		psprintf("%s after line %lld", words, (long long) line);
-}
-
-/*
- * Puts the next row into the slot, after COPY's parser has taken over, as
- * copy_next_row does.  It knows the line as counted from the reader's chunk.
- */
-bool
-reader_copy_row(FileReader *reader, ExprContext *econtext,
-				TupleTableSlot *slot)
-{
-	ErrorContextCallback context = {
-		.callback = report_copied_row,
-		.arg = reader
-	};
-
-	return copy_next_row_in(reader->base.file, &context, econtext, slot);
 }
