@@ -134,7 +134,7 @@ cache_checksum(const unsigned char *bytes, size_t length, size_t from)
 	return checksum;
 }
 
-/* Reads so many bytes; false if there are fewer. */
+/* Reads length bytes; false if there are fewer. */
 bool
 cache_read(int fd, unsigned char *bytes, size_t length)
 {
@@ -152,7 +152,7 @@ cache_read(int fd, unsigned char *bytes, size_t length)
 	return true;
 }
 
-/* Writes so many bytes; false, with errno, if that fails. */
+/* Writes length bytes; false, with errno, if that fails. */
 static bool
 write_all(int fd, const unsigned char *bytes, size_t length)
 {

@@ -2,22 +2,22 @@
  * column_cache.c
  *	  What a scan has to do with column segments: it reads them, and makes them.
  *
- * A file is divided into parts of 16 MB: a block of the record index belongs to
- * the one that its first byte is in.  A segment is of one column in one part.
+ * A file is divided into spans of 16 MB: a block of the record index belongs to the
+ * one that its first byte is in.  A segment covers one column in one span.
  *
- *		the index is USED or SHARED, and there is	 yes	the part's blocks are
+ *		the index is USED or SHARED, and there is	 yes	the span's blocks are
  *		a segment of each of the scan's columns		---->	read from segments
  *			| no
  *			v
- *		all blocks of the part are read as text		 yes	segments are made of
+ *		all blocks of the span are read as text		 yes	segments are made of
  *		by this scan, or it FILLS an index			---->	columns that lack one
  *
- * The scan that needs them writes segments, when it has read the part: there is
+ * The scan that needs them writes segments, when it has read the span: there is
  * nobody in the background.  One that is made beside its index has the id that the
  * index is going to have, and is worth nothing if that comes to nothing.  Before a
  * segment is written the file must still be what it was when it was opened.
  *
- * Of a file that is only ever appended to, the last part has no segments until
+ * Of a file that is only ever appended to, the last span has no segments until
  * there is another one behind it.
  *
  * Of several processes each does so for the parts that it takes, and none makes an
@@ -31,7 +31,7 @@
 #include "base/guc.h"
 #include "cache/column_cache.h"
 
-/* A run of blocks of less than this share of its part is read as text */
+/* A run of blocks of less than this share of its span is read as text */
 #define SPARSE_SHARE 16
 
 /* Prepares to make segments of what the reader converts. */
@@ -68,7 +68,7 @@ column_cache_begin(ColumnCache *cache, SegmentRoom *shared)
 	MemoryContext old;
 
 	column_cache_end(cache);
-	cache->part = cache->filled_part = NO_PART;
+	cache->span = cache->filled_span = NO_SPAN;
 	if (!cache->is_wanted)
 		return;
 	cache->unused_reason = index->unused_reason;
@@ -78,7 +78,7 @@ column_cache_begin(ColumnCache *cache, SegmentRoom *shared)
 										   "tollfree_file_fdw column cache",
 										   ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(cache->context);
-	cache->part_size = (int64) setting_segment_size * 1024;
+	cache->span_size = (int64) setting_segment_size * 1024;
 	cache->room = shared == NULL ? &cache->own_room : shared;
 	if (shared == NULL)
 		segment_file_begin_room(&cache->own_room);
@@ -87,95 +87,95 @@ column_cache_begin(ColumnCache *cache, SegmentRoom *shared)
 	if (index->role != INDEX_FILLED)
 	{
 		cache->unused_reason = NULL;
-		index->run_size = cache->part_size;
+		index->run_size = cache->span_size;
 		cache->source = segments_open(index->reader->base.file, &cache->columns,
 									  &index->index);
 	}
 	MemoryContextSwitchTo(old);
 }
 
-/* The part of the file that a block is in which begins there. */
+/* The span of the file that a block is in which begins there. */
 static uint32
-part_of(const ColumnCache *cache, int64 offset)
+span_of(const ColumnCache *cache, int64 offset)
 {
-	return Min(offset / cache->part_size, NO_PART - 1);
+	return Min(offset / cache->span_size, NO_SPAN - 1);
 }
 
-/* Finds the blocks of the part that a block is in. */
+/* Finds the blocks of the span that a block is in. */
 static void
-find_part(ColumnCache *cache, const RecordIndex *index, uint32 block)
+find_span(ColumnCache *cache, const RecordIndex *index, uint32 block)
 {
 	uint32		first = block;
 	uint32		end = block + 1;
 
-	cache->part = part_of(cache, index_block(index, block)->offset);
+	cache->span = span_of(cache, index_block(index, block)->offset);
 	while (first > 0 &&
-		   part_of(cache, index_block(index, first - 1)->offset) == cache->part)
+		   span_of(cache, index_block(index, first - 1)->offset) == cache->span)
 		first--;
 	while (end < index->header->nblocks &&
-		   part_of(cache, index_block(index, end)->offset) == cache->part)
+		   span_of(cache, index_block(index, end)->offset) == cache->span)
 		end++;
-	cache->part_block = first;
-	cache->part_blocks = end - first;
+	cache->span_block = first;
+	cache->span_blocks = end - first;
 }
 
-/* Will the part found last remain what it is, whatever is appended? */
+/* Will the span found last remain what it is, whatever is appended? */
 static bool
-part_is_complete(const ColumnCache *cache)
+span_is_complete(const ColumnCache *cache)
 {
 	const IndexUse *index = cache->index;
 
 	return !index->is_append_only ||
-		cache->part_block + cache->part_blocks < index->index.header->nblocks;
+		cache->span_block + cache->span_blocks < index->index.header->nblocks;
 }
 
-/* Is so little of its part to be read that loading whole segments takes longer? */
+/* Is so little of its span to be read that loading whole segments takes longer? */
 static bool
 is_sparse(const ColumnCache *cache, const BlockRun *run)
 {
-	return (uint64) run->nblocks * SPARSE_SHARE < cache->part_blocks;
+	return (uint64) run->nblocks * SPARSE_SHARE < cache->span_blocks;
 }
 
-/* Finds the part that a run of blocks is in, unless that is the one found last. */
+/* Finds the span that a run of blocks is in, unless that is the one found last. */
 static void
-find_run_part(ColumnCache *cache, const BlockRun *run)
+find_run_span(ColumnCache *cache, const BlockRun *run)
 {
-	if (cache->part == part_of(cache, run->range.offset))
+	if (cache->span == span_of(cache, run->range.offset))
 		return;
-	find_part(cache, &cache->index->index, run->first);
-	cache->part_state = PART_UNTRIED;
+	find_span(cache, &cache->index->index, run->first);
+	cache->span_state = SPAN_UNTRIED;
 }
 
-/* Has the source load the part found last, if there are all segments of it. */
+/* Has the source load the span found last, if each column has a segment of it. */
 static void
-load_part(ColumnCache *cache)
+load_span(ColumnCache *cache)
 {
-	bool		is_loaded = part_is_complete(cache) &&
-		segments_load(cache->source, cache->part, cache->part_block,
-					  cache->part_blocks);
+	bool		is_loaded = span_is_complete(cache) &&
+		segments_load(cache->source, cache->span, cache->span_block,
+					  cache->span_blocks);
 
-	cache->part_state = is_loaded ? PART_LOADED : PART_INCOMPLETE;
+	cache->span_state = is_loaded ? SPAN_LOADED : SPAN_INCOMPLETE;
 	cache->counts.needed += cache->columns.ncolumns;
 	cache->counts.used += is_loaded ? cache->columns.ncolumns : 0;
 }
 
 /*
- * Begins to make segments of a part, of columns that have none.  It has so many
- * rows, or 0 if that is not known.
+ * Begins to make segments of a span, of columns that have none.  It has nrows rows;
+ * 0: that is not known.
  */
 static void
-begin_part(ColumnCache *cache, int64 offset, uint32 nrows)
+begin_span(ColumnCache *cache, int64 offset, uint32 nrows)
 {
 	const FileColumns *columns = &cache->index->reader->base.columns;
 	SegmentKey	key = {
 		.relid = RelationGetRelid(cache->index->reader->base.file->copy->rel),
-		.number = part_of(cache, offset),
+		.number = span_of(cache, offset),
 		.index_id = cache->index->id,
 		.offset = offset,
 		.nrows = nrows
 	};
 
-	cache->filled_part = key.number;
+	cache->filled_span = key.number;
 	cache->filled_offset = offset;
 	for (int i = 0; i < columns->ncolumns; i++)
 	{
@@ -187,20 +187,20 @@ begin_part(ColumnCache *cache, int64 offset, uint32 nrows)
 	}
 }
 
-/* Writes the segments of a part that has been read to its end. */
+/* Writes the segments of a span that has been read to its end. */
 static void
-store_part(ColumnCache *cache)
+store_span(ColumnCache *cache)
 {
 	const IndexUse *index = cache->index;
 	const FileColumns *columns = &cache->index->reader->base.columns;
 	SegmentKey	key = {
 		.relid = RelationGetRelid(cache->index->reader->base.file->copy->rel),
-		.number = cache->filled_part
+		.number = cache->filled_span
 	};
 
-	if (cache->filled_part == NO_PART)
+	if (cache->filled_span == NO_SPAN)
 		return;
-	cache->filled_part = NO_PART;
+	cache->filled_span = NO_SPAN;
 	if (!index_use_is_settled(index))
 		return;
 	for (int i = 0; i < columns->ncolumns; i++)
@@ -234,13 +234,13 @@ column_cache_may_enter(ColumnCache *cache, const BlockRun *run)
 {
 	if (cache->source == NULL || run->nblocks < 2)
 		return false;
-	find_run_part(cache, run);
+	find_run_span(cache, run);
 	return !is_sparse(cache, run);
 }
 
 /*
  * Is a run of blocks to be read from segments?  Then the source has them.  If it is
- * read as text, and is all of its part, segments are made of it.
+ * read as text, and is all of its span, segments are made of it.
  */
 static bool
 column_cache_has(ColumnCache *cache, const BlockRun *run)
@@ -254,16 +254,16 @@ column_cache_has(ColumnCache *cache, const BlockRun *run)
 		cache->unused_reason = "the file has grown";
 		return false;
 	}
-	find_run_part(cache, run);
-	if (cache->part_state != PART_LOADED && is_sparse(cache, run))
+	find_run_span(cache, run);
+	if (cache->span_state != SPAN_LOADED && is_sparse(cache, run))
 		return false;
-	if (cache->part_state == PART_UNTRIED)
-		load_part(cache);
-	if (cache->part_state == PART_LOADED)
+	if (cache->span_state == SPAN_UNTRIED)
+		load_span(cache);
+	if (cache->span_state == SPAN_LOADED)
 		return true;
 	cache->unused_reason = "a column segment is missing";
-	if (run->nblocks == cache->part_blocks && part_is_complete(cache))
-		begin_part(cache, run->range.offset,
+	if (run->nblocks == cache->span_blocks && span_is_complete(cache))
+		begin_span(cache, run->range.offset,
 				   segments_count_rows(index, run->first, run->nblocks));
 	return false;
 }
@@ -303,13 +303,13 @@ cache_sink_add(BatchSink *sink, const BatchSource *source)
 
 		if (offset < 0)
 			cache->is_closed = true;
-		else if (cache->filled_part != part_of(cache, offset))
+		else if (cache->filled_span != span_of(cache, offset))
 		{
-			store_part(cache);
-			begin_part(cache, offset, 0);
+			store_span(cache);
+			begin_span(cache, offset, 0);
 		}
 	}
-	if (cache->filled_part == NO_PART)
+	if (cache->filled_span == NO_SPAN)
 		return;
 	for (int i = 0; i < batch->ncolumns; i++)
 	{
@@ -325,7 +325,7 @@ cache_sink_end_range(BatchSink *sink)
 	ColumnCache *cache = (ColumnCache *) sink;
 
 	if (cache->context != NULL && cache->index->role != INDEX_FILLED)
-		store_part(cache);
+		store_span(cache);
 }
 
 /* Segments of another index than the one that is stored now are worth nothing. */
@@ -341,7 +341,7 @@ cache_sink_finish(BatchSink *sink)
 						index->id);
 	if (cache->context != NULL && index->role == INDEX_FILLED &&
 		!index->is_append_only)
-		store_part(cache);
+		store_span(cache);
 }
 
 /* The unfinished segments are discarded. */
@@ -350,7 +350,7 @@ cache_sink_give_up(BatchSink *sink)
 {
 	ColumnCache *cache = (ColumnCache *) sink;
 
-	cache->filled_part = NO_PART;
+	cache->filled_span = NO_SPAN;
 	cache->unused_reason = "a record is not plain";
 }
 
@@ -370,8 +370,8 @@ static const SinkMethods cache_sink_methods = {
 
 /*
  * Says whether a scan of these columns may use segments, or make them.  Who counts
- * all rows has all columns converted, but asks for none: they would take the room of
- * those that queries ask for.
+ * all rows has all columns converted, but uses none: they would take the room of
+ * those that queries use.
  */
 void
 column_cache_prepare(ColumnCache *cache, IndexUse *index,
@@ -392,7 +392,7 @@ column_cache_prepare(ColumnCache *cache, IndexUse *index,
 }
 
 /*
- * Why parts of a column are not kept, for all that the scan has met; NULL if it knows
+ * Why spans of a column are not kept, for all that the scan has met; NULL if it knows
  * of nothing against that.
  */
 const char *

@@ -8,21 +8,21 @@
 #include "cache/index_blocks.h"
 #include "cache/segments.h"
 
-/* No part of the file */
-#define NO_PART PG_UINT32_MAX
+/* No span of the file */
+#define NO_SPAN PG_UINT32_MAX
 
-/* What is known of the segments of a part of the file. */
-typedef enum PartState
+/* What is known of the segments of a span of the file. */
+typedef enum SpanState
 {
-	PART_UNTRIED,				/* nobody has looked for them */
-	PART_LOADED,				/* the source has one of each column */
-	PART_INCOMPLETE				/* there is none of some column */
-} PartState;
+	SPAN_UNTRIED,				/* nobody has looked for them */
+	SPAN_LOADED,				/* the source has one of each column */
+	SPAN_INCOMPLETE				/* a column has none */
+} SpanState;
 
 /* Why a column is not kept, of the reasons that a worker can meet */
 #define COLUMN_CACHE_OPEN_VALUE "a value has no fast conversion"
 
-/* Of the parts that were read. */
+/* Of the spans that were read. */
 typedef struct SegmentCounts
 {
 	uint64		needed;
@@ -46,23 +46,23 @@ typedef struct ColumnCache
 
 	const char *unused_reason;	/* why text is read, if it is; or NULL */
 	MemoryContext context;		/* of all below; NULL between executions */
-	int64		part_size;		/* bytes of the file that a segment is of */
+	int64		span_size;		/* bytes of the file that a segment covers */
 	SegmentSource *source;		/* where an index is used; else NULL */
-	uint32		part;			/* the one looked at last, or NO_PART */
-	uint32		part_block;		/* its first block */
-	uint32		part_blocks;
-	PartState	part_state;
+	uint32		span;			/* the one looked at last, or NO_SPAN */
+	uint32		span_block;		/* its first block */
+	uint32		span_blocks;
+	SpanState	span_state;
 	SegmentBuilder *builders;	/* of each column that the reader converts */
 	bool	   *is_kept;		/* of each: may it be kept at all? */
-	bool	   *is_missing;		/* of each: is a segment of filled_part made? */
-	uint32		filled_part;	/* the one segments are made of, or NO_PART */
+	bool	   *is_missing;		/* of each: is a segment of filled_span made? */
+	uint32		filled_span;	/* the one segments are made of, or NO_SPAN */
 	int64		filled_offset;	/* of its first record */
 	SegmentRoom own_room;		/* of a scan by one process */
 	SegmentRoom *room;			/* this one, or that of several */
 	bool		is_closed;		/* is there no room, or does writing fail? */
 
 	SegmentCounts counts;
-	int			unkept;			/* a column of which a part is not kept since
+	int			unkept;			/* a column of which a span is not kept since
 								 * it cannot be; -1 if none has been met */
 	bool	   *has_failed;		/* of each: does a value keep it from that? */
 } ColumnCache;

@@ -9,13 +9,13 @@
  *
  * A block that is not read has no error that file_fdw would raise: its records
  * were found to be good, and each value that the scan would have converted is
- * one that core/ has converted.  Of a lazy table that is asked of the columns of
+ * one that core/ has converted.  Of a lazy table that has to be so for the columns of
  * filters alone.
  *
  * Of several processes the leader decides which blocks are read and cuts them into
  * parts; the others need not see the index.  Where column segments may be used or
- * made, a part is of what one segment is of, 16 MB: who has taken it loads whole
- * segments, once, and makes whole ones.  If several processes shared a part, each
+ * made, a part is the span that one segment covers, 16 MB: who has taken it loads
+ * whole segments, once, and makes whole ones.  If several processes shared a part, each
  * would load and check all of its segments, and none could make any.  A part of that
  * size takes some 10 ms to read as text, so little time is lost by those that have
  * none left.
@@ -33,9 +33,9 @@ typedef enum BlockVerdict
 	BLOCK_COUNT
 } BlockVerdict;
 
-/* Finds out what is to be done with a block. */
+/* Decides what is to be done with a block. */
 static BlockVerdict
-judge_block(IndexUse *use, const IndexBlock *block)
+decide_block(IndexUse *use, const IndexBlock *block)
 {
 	const BatchSource *base = &use->reader->base;
 	const FileColumns *columns = &base->columns;
@@ -87,7 +87,7 @@ find_block(IndexUse *use)
 	for (; use->next < use->nblocks; use->next++)
 	{
 		const IndexBlock *block = index_block(&use->index, use->next);
-		BlockVerdict verdict = judge_block(use, block);
+		BlockVerdict verdict = decide_block(use, block);
 
 		if (verdict == BLOCK_READ)
 			return true;
@@ -138,7 +138,7 @@ continues_run(IndexUse *use, const BlockRun *run)
 	if (use->run_size > 0 && block->offset / use->run_size !=
 		run->range.offset / use->run_size)
 		return false;
-	return judge_block(use, block) == BLOCK_READ;
+	return decide_block(use, block) == BLOCK_READ;
 }
 
 /* Finds the next block, which is made again; false if there is none. */
@@ -173,7 +173,7 @@ index_blocks_next(IndexUse *use, BlockRun *run)
 
 /*
  * More is known by now of which blocks matter: has the run that is read end where
- * the next block begins, so that those behind it are judged again.
+ * the next block begins, so that those behind it are decided on again.
  */
 void
 index_blocks_narrow(IndexUse *use)
@@ -192,8 +192,8 @@ index_blocks_narrow(IndexUse *use)
 
 /*
  * Does a block to be read begin another part than the one before it?  Parts have
- * that size in bytes, or a block more; for column segments it is a multiple of what
- * these are of, which no part goes beyond.
+ * that size in bytes, or a block more; for column segments it is that of spans, and no
+ * part is of two.
  */
 static bool
 begins_part(const IndexUse *use, const IndexPart *part,
@@ -258,7 +258,7 @@ widen_verdicts(BlockVerdict *verdicts, uint32 nblocks, uint32 group)
 
 /*
  * Cuts the file into parts for several processes, of that size in bytes or more,
- * or of what column segments are of, and returns their number.  Where they would be
+ * or of the spans of column segments, and returns their number.  Where they would be
  * too many, blocks are read that need not be.  What is behind all blocks is the last
  * part, which one process reads to the end of the data.
  */
@@ -276,7 +276,7 @@ index_blocks_cut(IndexUse *use, int64_t size, IndexPart *parts,
 	/* Room for what is behind the blocks */
 	capacity -= use->has_tail;
 	for (uint32 i = 0; i < nblocks; i++)
-		verdicts[i] = judge_block(use, index_block(&use->index, i));
+		verdicts[i] = decide_block(use, index_block(&use->index, i));
 	nparts = cut_blocks(use, verdicts, size, parts, capacity);
 	for (uint32 group = 2; nparts > capacity; group *= 2)
 	{

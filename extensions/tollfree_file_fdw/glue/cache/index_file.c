@@ -152,7 +152,7 @@ index_file_load_fields(Oid relid, IndexHeader *header, uint32 **fields)
 	return is_read;
 }
 
-/* May an index of the same blocks be kept that has so many columns more? */
+/* May an index of the same blocks be kept that has that many columns more? */
 bool
 index_file_has_room(const IndexHeader *header, int nmore)
 {

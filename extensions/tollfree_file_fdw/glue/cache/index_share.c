@@ -10,7 +10,8 @@
  *		taken					|<------------------------->|
  *		runs					|<- 0 ->|<---- 1 ---->|<-2->|
  *
- * Parts of a file that is not very large are within such 16 MB, and have one run.
+ * Parts of a file that is not very large are within one span of 16 MB, and have one
+ * run.
  *
  * Another session may have removed or replaced the index since it was cut by.  Then
  * this process has none, and reads its parts as text.

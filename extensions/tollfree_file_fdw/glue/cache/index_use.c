@@ -199,7 +199,7 @@ index_use_begin_filling(IndexUse *use)
 		index_use_open_builder(use);
 }
 
-/* Reads the first so many blocks. */
+/* Has the first nblocks blocks be read, and what is behind them if has_tail. */
 static void
 begin_blocks(IndexUse *use, uint32 nblocks, bool has_tail)
 {

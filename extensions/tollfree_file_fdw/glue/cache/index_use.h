@@ -37,9 +37,8 @@ typedef struct IndexUse
 	bool		is_lazy;		/* are the filter's columns all that matters? */
 
 	bool		is_append_only; /* is the index of a shorter file true, too? */
-	int64		run_size;		/* a run of blocks has none that begin in
-								 * another multiple of so many bytes; 0 if it
-								 * may */
+	int64		run_size;		/* all blocks of a run begin within one
+								 * multiple of this, bytes; 0: anywhere */
 
 	IndexRole	role;
 	const char *unused_reason;	/* why it is not USED, if it is not */

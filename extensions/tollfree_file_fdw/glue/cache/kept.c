@@ -49,7 +49,7 @@ head_kept(HeadRange *head)
 
 /*
  * More rows are wanted than the head.  Returns what reads all from the beginning
- * again; NULL if nothing is kept or made, and the reader goes on where it is.
+ * again; NULL if nothing is kept or made, and the reader reads on where it is.
  */
 static RangeSource *
 head_leave(HeadRange *head)

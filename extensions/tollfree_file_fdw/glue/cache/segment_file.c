@@ -67,7 +67,7 @@ segment_file_matches(const SegmentHeader *header, const SegmentKey *key)
 		(key->nrows == 0 || header->nrows == key->nrows);
 }
 
-/* Makes room for so many bytes; false if there is no memory. */
+/* Makes room for that size, bytes; false if there is no memory. */
 static bool
 buffer_reserve(SegmentBuffer *buffer, size_t size)
 {
@@ -197,7 +197,7 @@ segment_worth(const char *path)
 	return header.uses / ((double) header.length * (1 + (double) age_ns / NS_PER_S));
 }
 
-/* Takes room for so many bytes, and makes some if none is left. */
+/* Takes room for that size, bytes, and makes some if none is left. */
 static bool
 take_room(const CacheName *name, size_t length, SegmentRoom *room)
 {

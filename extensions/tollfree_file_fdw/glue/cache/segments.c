@@ -3,14 +3,14 @@
  *	  Column segments, as a source of batches.
  *
  *		record index	block 0 | block 1 | block 2 | ...
- *						|<----- a part of the file ---->|
+ *						|<----- a span of the file ---->|
  *		column a		|  chunk 0  |  chunk 1  | chunk 2 |
  *		column b		|  chunk 0  |  chunk 1  | chunk 2 |
  *						   |<- range ->|
  *		batches			   |     0     |
  *						   |<->|<----->|
  *
- * Rows are counted from the beginning of the part.  A range of blocks is read in
+ * Rows are counted from the beginning of the span.  A range of blocks is read in
  * batches of the rows that it has in each chunk.  Nothing is open in a segment,
  * so no batch has a row to ask for.
  */
@@ -115,7 +115,7 @@ segments_row_line(BatchSource *base, int row)
 	return COPY_LINE_UNKNOWN;
 }
 
-/* The range is some blocks of the part that is loaded. */
+/* The range is some blocks of the span that is loaded. */
 static void
 segments_set_range(BatchSource *base, const ScanRange *range)
 {
@@ -189,8 +189,8 @@ segments_count_rows(const RecordIndex *index, uint32 first_block,
 }
 
 /*
- * Loads the part of that number, which is these blocks; false if there is no
- * segment of a column.
+ * Loads the span of that number, which is these blocks; false if a column has no
+ * segment.
  */
 bool
 segments_load(SegmentSource *source, uint32 number, uint32 first_block,
@@ -206,7 +206,7 @@ segments_load(SegmentSource *source, uint32 number, uint32 first_block,
 	};
 
 	source->first_block = first_block;
-	/* All or none, so that none is read in vain. */
+	/* All or none: a loaded one is of no use without the others. */
 	for (int i = 0; i < columns->ncolumns; i++)
 	{
 		key.spec = &columns->specs[i];

@@ -16,7 +16,7 @@ typedef struct LoadedSegment
 	SegmentBuffer buffer;
 } LoadedSegment;
 
-/* Of one part of the file at a time all columns are loaded, or none. */
+/* Of one span of the file at a time all columns are loaded, or none. */
 typedef struct SegmentSource
 {
 	BatchSource base;
@@ -26,7 +26,7 @@ typedef struct SegmentSource
 	LoadedSegment *segments;	/* of each column */
 	ColumnVector *entry_columns;	/* of each: texts of a dictionary that are
 									 * being tested */
-	uint32		first_block;	/* of the part loaded */
+	uint32		first_block;	/* of the span loaded */
 	uint32		row;			/* the next one, counted from that block's
 								 * first */
 	uint32		end;			/* behind the last one of the range */

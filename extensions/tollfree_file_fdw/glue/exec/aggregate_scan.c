@@ -27,7 +27,7 @@
 #include "read/slot.h"
 #include "translate/inputs.h"
 
-/* A few words about why the aggregation cannot go on; NULL if it can. */
+/* The reason for the fallback, in a few words; NULL if there is none. */
 static const char *
 status_words(AggregateStatus status)
 {
@@ -253,7 +253,7 @@ add_counted_rows(FileScanState *scan)
 	return fallback;
 }
 
-/* Reads all that this process is to read.  Returns NULL, or why that was in vain. */
+/* Reads all that this process is to read.  Returns NULL, or the reason for the fallback. */
 static const char *
 read_all(FileScanState *scan)
 {

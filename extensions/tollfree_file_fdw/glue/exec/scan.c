@@ -4,9 +4,9 @@
  *
  * Rows are returned, and errors raised, in the order of the file, as with
  * file_fdw: what a batch holds after the row that was returned last has not
- * been judged yet.  A row with values that only PostgreSQL's input functions
- * can judge is always looked at, even if the filter has no use for it: it
- * might be an error.
+ * been looked at yet.  A row with values that only PostgreSQL's input functions
+ * can tell is always looked at, even if the filter has no use for it: it might
+ * be an error.
  */
 #include "postgres.h"
 
@@ -94,7 +94,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
 }
 
-/* What the settings insist on and this scan does without, or NULL. */
+/* Why a path that the settings require is not taken; NULL if it is. */
 static const char *
 find_missing(const FileScanState *scan)
 {
@@ -131,7 +131,7 @@ find_missing(const FileScanState *scan)
 	return NULL;
 }
 
-/* Raises an ERROR if the scan does without what the settings insist on. */
+/* Raises an ERROR if a path that the settings require is not taken. */
 static void
 check_required(const FileScanState *scan)
 {
@@ -241,7 +241,10 @@ scan_next_read_row(ForeignScanState *node)
 		int			nrows = batches->batch == NULL ? 0 : batches->batch->nrows;
 		int			row;
 
-		/* In front of the first row scan_next_batch has asked all joins. */
+		/*
+		 * In front of the first row scan_next_batch has done so for all
+		 * joins.
+		 */
 		if (scan->joins != NULL && scan->joins->nwaiting > 0 &&
 			scan->row > 0 && scan->row < nrows)
 			drop_unjoined(node);

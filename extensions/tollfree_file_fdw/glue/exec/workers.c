@@ -1,6 +1,6 @@
 /*
  * workers.c
- *	  A scan by several processes, as the executor asks for it: what they share
+ *	  A scan by several processes, as the executor calls for it: what they share
  *	  is set up, joined and given up.  What they do with it is in parallel.c.
  */
 #include "postgres.h"
@@ -61,8 +61,8 @@ tollfreeInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt,
 }
 
 /*
- * Sets it up again, for the file that has the name by now.  The executor asks
- * for that before it asks the leader to scan again, which opens the file.
+ * Sets it up again, for the file that has the name by now.  The executor calls
+ * this before it has the leader scan again, which opens the file.
  */
 void
 tollfreeReInitializeDSMForeignScan(ForeignScanState *node,

@@ -15,7 +15,7 @@
 
 /*
  * Has COPY parse the next row; false after the last.  Input functions may read
- * other files.  Those of a binary file are called before the rest of its row is
+ * other files.  Those of a binary file are called before all of its row is
  * read, so the parser then has to come back to this file, after an error, too.
  */
 static bool
@@ -79,9 +79,8 @@ copy_next_row(OpenFile *file, ExprContext *econtext, TupleTableSlot *slot)
 }
 
 /*
- * Lets the parser go on at another place of a regular file: with the record at
- * this offset, which so many lines come before; the line end may be one that is
- * known.
+ * Has the parser read on at another place of a regular file: with the record at this
+ * offset, behind that many lines; the line end may be one that is known.
  */
 void
 copy_seek(OpenFile *file, int64 offset, int64 line, EolType eol_type)

@@ -57,13 +57,14 @@ struct RangeSource
 	BatchSink  *sinks[RANGE_SINKS_MAX]; /* are shown what is read as text, in
 										 * this order */
 	int			nsinks;
-	uint32		passed;			/* so many rows, from the present range's
+	uint32		passed;			/* how many rows, from the present range's
 								 * first, were returned before; next adds */
 	uint64		counted;		/* rows that were counted and not read; next
 								 * adds */
 	bool		is_cut;			/* is the present range left after this batch,
 								 * as a sink has decided?  Cleared by next. */
-	RangeSource *then;			/* goes on when this one has no more; or NULL */
+	RangeSource *then;			/* takes over when this one has no more; or
+								 * NULL */
 };
 
 extern void range_prepare(RangeSource *source, const RangeMethods *methods,

@@ -5,9 +5,9 @@
  * core/ has checked all values of a row; to make Datums of them, numerics above
  * all, costs as much again.  A join often looks at its key alone and drops the
  * row.  So a row is stored as a reference, and values are made up to the column
- * that somebody asks for, as those of a heap tuple are:
+ * that somebody wants, as those of a heap tuple are:
  *
- *		RowSlot	--> BatchSource --> batch, until the scan goes on
+ *		RowSlot	--> BatchSource --> batch, until the next batch
  *			|			row
  *			v
  *		tts_values[0 .. tts_nvalid)		in the memory of the scan's tuple

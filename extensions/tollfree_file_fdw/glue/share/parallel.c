@@ -3,7 +3,7 @@
  *	  One file, read by several processes.
  *
  * The file is cut into chunks.  A process owns the records that begin in a chunk
- * that it has taken.  Where core/ does not want to judge a record, COPY's parser
+ * that it has taken.  Where core/ cannot tell what COPY makes of it, COPY's parser
  * of that process reads on to the chunk's end.
  *
  * Where records begin, and whether there are any, depends on all that is before
@@ -102,7 +102,7 @@ parallel_cut(ParallelFile *shared, FileReader *reader,
 	shared->made.is_made = index->role == INDEX_FILLED && !index->is_loaded;
 }
 
-/* Counts that workers have met a reason so many times. */
+/* Counts how often workers have met a reason. */
 static void
 add_reason(Fallbacks *fallbacks, const char *words, int times)
 {

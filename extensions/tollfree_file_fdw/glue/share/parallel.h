@@ -57,7 +57,8 @@ typedef struct ParallelFile
 	 * What has been found out by looking through chunks, in their order.  The
 	 * state is changed by whoever has looked through the chunk that is next.
 	 */
-	pg_atomic_uint32 searched;	/* so many chunks, the first, have no marker */
+	pg_atomic_uint32 searched;	/* how many chunks, from the first, are known
+								 * to have no marker */
 	pg_atomic_uint32 last;		/* the chunk that may have one: who took it
 								 * reads all behind it as well */
 	ChunkState	state;			/* CSV: behind the chunks searched */
