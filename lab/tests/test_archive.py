@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from command_line import tollfree
 
-from tollfree.archive import PROFILES, keep
+from tollfree.archive import PROFILES, cases_of, keep
 from tollfree.errors import ExitCode
 from tollfree.export import read_json
 from tollfree.lab import Lab
 from tollfree.paths import CHECKOUT
 from tollfree.patterns import matcher
+from tollfree.store import CaseInfo
 from tollfree.suites import all_suites, findings_of
 
 pytestmark = pytest.mark.cluster
@@ -97,26 +98,31 @@ def test_files_that_cannot_be_written_keep_nothing_from_being_read(measured: Lab
 
 
 ASKED = (
-    *((suite, size) for suite in all_suites() for size in ("--quick", "--full")),
+    ("fdw", "--quick"),
     ("interface", "--full", "--only", r"^(libpq|JDBC):lcl.*acc-[ny]:p-none"),
     ("shards", "--only", "TPCB:.*[48] servers"),
     ("file", "--only", "no such case"),
 )
 
 
-def listed() -> list[str]:
-    return [tollfree("list", *words, "--json")[0] for words in ASKED]
+def listed(lab: Lab) -> tuple[list[str], dict[str, list[CaseInfo]]]:
+    """Return what some commands list, and all cases."""
+    printed = [tollfree("list", *words, "--json")[0] for words in ASKED]
+    cases = {
+        f"{suite} {x}": cases_of(lab, suite, x, "") for suite in all_suites() for x in PROFILES
+    }
+    return printed, cases
 
 
 def test_cases_are_listed_without_a_server(measured: Lab) -> None:
     tollfree("up")
-    running = listed()
+    running = listed(measured)
     tollfree("down")
-    assert [len(json.loads(text)["cases"]) > 0 for text in running] == [True] * len(ASKED[:-1]) + [
-        False
-    ]
+    found = [len(json.loads(text)["cases"]) > 0 for text in running[0]]
+    assert found == [*(True for _ in ASKED[:-1]), False]
+    assert all(running[1].values())
     with without_a_database(measured):
-        assert listed() == running
+        assert listed(measured) == running
         assert "true" in tollfree("list", "custom", "--commands")[0]
         assert not measured.own.is_running()
 

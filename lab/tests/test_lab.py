@@ -598,6 +598,8 @@ def test_a_home_whose_name_needs_quotes_will_do(
     monkeypatch.setenv("TOLLFREE_HOME", str(home))
     lab = Lab(installation, home, user)
     try:
+        with lab.database() as store:
+            store.connection.execute("UPDATE lab.profiles SET scale = 1 WHERE suite = 'fdw'")
         cases = "^(RO|COPY):(local|FDW_external):.*:lcl:ipc:"
         out, _ = tollfree("run", "fdw", "--only", cases, "--rounds", "1")
         assert "COPY" in out

@@ -186,6 +186,7 @@ def test_a_run_is_not_resumed_on_other_servers(lab: Lab) -> None:
     """Nor with another build of a wrapper; that the server offers TLS by now is no difference."""
     wrapper = "tollfree_postgres_fdw"
     pattern = f"^RO:FDW_external:{wrapper}:lcl:tcp:simple:rr:c1:tps$"
+    tollfree("up")
     tollfree("run", "fdw", "--rounds", "1", "--only", pattern)
     with lab.database() as store:
         run = latest_run(store, "fdw")
@@ -218,6 +219,7 @@ def test_a_run_is_not_resumed_on_other_servers(lab: Lab) -> None:
     with lab.database() as store:
         store.describe_run(run, run.host, run.server)
     tollfree("run", "fdw", "--resume")
+    tollfree("down")
 
 
 def _flights(results: dict[str, Result], prefix: str) -> float | None:
