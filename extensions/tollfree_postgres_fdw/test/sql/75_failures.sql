@@ -336,19 +336,19 @@ RETURN (SELECT count(*) FROM pg_stat_activity
 		WHERE state = 'active' AND query LIKE '%remote.sleeping%' AND pid <> pg_backend_pid());
 SET statement_timeout = '200ms';
 SELECT * FROM sleeping;
+RESET statement_timeout;
 BEGIN;
 INSERT INTO shards VALUES (0, -4, '');
 SAVEPOINT a;
+SET LOCAL statement_timeout = '200ms';
 SELECT * FROM sleeping;
 ROLLBACK TO a;
-RESET statement_timeout;
 SELECT part, n FROM shards WHERE n < 0;
 ROLLBACK;
 SELECT slow_queries();
 SELECT count(*) FROM shards;
 
 -- so is a write, with more on its way than is executed; or it is lost with its connection
-RESET statement_timeout;
 CREATE TABLE remote.tedious (n int PRIMARY KEY, pad text);
 CREATE FUNCTION remote.dawdle() RETURNS trigger LANGUAGE plpgsql
 AS $$ BEGIN IF NEW.n % 500 = 0 THEN PERFORM pg_sleep(0.1); END IF; RETURN NEW; END $$;

@@ -48,7 +48,7 @@ CREATE EXTENSION $wrapper CASCADE;
 CREATE SERVER far FOREIGN DATA WRAPPER $wrapper OPTIONS ($options, async_capable 'true');
 CREATE SERVER further FOREIGN DATA WRAPPER $wrapper OPTIONS ($options, async_capable 'true');
 CREATE SERVER impatient FOREIGN DATA WRAPPER $wrapper
-	OPTIONS ($options, options '-c idle_in_transaction_session_timeout=200ms');
+	OPTIONS ($options, options '-c idle_in_transaction_session_timeout=600ms');
 CREATE USER MAPPING FOR CURRENT_USER SERVER far;
 CREATE USER MAPPING FOR CURRENT_USER SERVER further;
 CREATE USER MAPPING FOR CURRENT_USER SERVER impatient;
@@ -168,11 +168,11 @@ compare('TRUNCATE', "BEGIN; SELECT FROM goods WHERE id = 1; $end TRUNCATE notes;
 my $idle = 'terminating connection due to idle-in-transaction timeout';
 
 compare('SELECT after a pause',
-	'BEGIN; SELECT FROM goods_soon WHERE id = 1; SELECT pg_sleep(0.6); SELECT v FROM goods_soon WHERE id = 1; COMMIT;', $idle);
+	'BEGIN; SELECT FROM goods_soon WHERE id = 1; SELECT pg_sleep(1.5); SELECT v FROM goods_soon WHERE id = 1; COMMIT;', $idle);
 compare('INSERT after a pause',
-	'BEGIN; INSERT INTO notes_soon SELECT generate_series(1, 3); SELECT pg_sleep(0.6);
+	'BEGIN; INSERT INTO notes_soon SELECT generate_series(1, 3); SELECT pg_sleep(1.5);
 	 INSERT INTO notes_soon SELECT generate_series(1, 3); COMMIT;', $idle);
-compare('COMMIT after a pause', 'BEGIN; INSERT INTO notes_soon VALUES (1); SELECT pg_sleep(0.6); COMMIT;', $idle);
+compare('COMMIT after a pause', 'BEGIN; INSERT INTO notes_soon VALUES (1); SELECT pg_sleep(1.5); COMMIT;', $idle);
 
 # A FATAL with DETAIL and HINT: a standby has to remove rows that somebody may read.
 $node->backup('backup');
