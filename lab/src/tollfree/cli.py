@@ -81,7 +81,7 @@ def _lab() -> Lab:
 
 
 def _lab_as_it_is() -> Lab:
-    """Return a lab to read from: nothing is built where what was built before will do."""
+    """Return a lab to read from: nothing is built if an earlier build exists."""
     return Lab(chosen_installation(), lab_home(), server_user(), builds=False, keep=keep)
 
 
@@ -91,7 +91,7 @@ def _runs() -> AbstractContextManager[Runs]:
 
 
 def _suites_like(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
-    """Complete the name of a suite; whether there is one is for the command to say."""
+    """Complete the name of a suite; the command checks whether there is one."""
     return [name for name in all_suites() if name.startswith(begun)]
 
 
@@ -119,7 +119,7 @@ def _as_precision(
 def _as_round_trips(
     context: click.Context, option: click.Parameter, values: tuple[int, ...]
 ) -> tuple[int, ...]:
-    """Return round trips whose half can be waited for each way, in whole microseconds."""
+    """Return round trips whose half is a whole number of microseconds."""
     for value in values:
         if value % 2:
             raise click.BadParameter(f"{value} is odd: a link waits for half of it each way")
@@ -172,9 +172,9 @@ def cli(context: click.Context) -> None:
 @cli.command(name="doctor")
 @_as_json
 def doctor_command(as_json: bool) -> None:
-    """Say what is here, what is missing and what each missing thing costs.
+    """List what is installed, what is missing and what cannot run without it.
 
-    Exits with 3 when something is missing without which no suite can run.
+    Exits with 3 if a requirement of all suites is missing.
     """
     findings = list(doctor.examine())
     if as_json:
@@ -202,7 +202,7 @@ def doctor_command(as_json: bool) -> None:
 @click.option(
     "--query",
     metavar="SQL",
-    help="Say what this one waits for. Without --execute it is not executed.",
+    help="Show what this query waits for. Without --execute it is not executed.",
 )
 @click.option(
     "--top",
@@ -237,12 +237,12 @@ def check_command(
     executes: bool,
     as_json: bool,
 ) -> None:
-    """Look at the foreign servers of a database of yours, which DSN names as for psql.
+    """Examine the foreign servers of your database; DSN is a connection string as for psql.
 
-    Says how long their round trips are, which statistics are missing, how many round trips your
+    Shows how long their round trips are, which statistics are missing, how many round trips your
     queries wait for, and which commands switch a server to our wrappers and back. Nothing is
-    changed: every transaction is rolled back, and read-only too without --execute. What the server
-    refuses to this user is listed as not known.
+    changed: every transaction is rolled back, and without --execute also read-only. What the
+    server refuses to this user is listed as not known.
     """
     report = check(dsn, limit_s, query, most, all_users=all_users, executes=executes)
     if as_json:
@@ -328,18 +328,18 @@ def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--limit",
             metavar="SECONDS",
             type=click.IntRange(1, 1000000),
-            help="Suite interface: a case of many queries begins none after so long, and is"
+            help="Suite interface: a case of many queries starts no query after this time, and is"
             " compared by the query.",
         ),
         click.option(
             "--seed",
             type=click.IntRange(0, LARGEST_SEED),
-            help="Of the random order in the rounds.",
+            help="Seed of the random order in the rounds.",
         ),
         click.option(
             "--resume",
             is_flag=True,
-            help="Go on with the suite's latest interrupted run, as it was begun. Leave out the"
+            help="Resume the suite's latest interrupted run, with its own options. Leave out the"
             " options that choose what is run, or repeat those of that run; others are refused.",
         ),
         click.option("--port", type=click.IntRange(1024, 65000), help="First TCP port to use."),
@@ -363,9 +363,9 @@ def run(
     resume: bool,
     port: int | None,
 ) -> None:
-    """Run the cases of SUITE in rounds and print what came out.
+    """Run the cases of SUITE in rounds and print the results.
 
-    Ctrl-C stops cleanly and keeps what was measured; the same command with --resume goes on. A
+    Ctrl-C stops cleanly and keeps the results; the same command with --resume continues. A
     case whose command fails, exceeds its limit or gives wrong rows is stored as failed and has no
     figure; the command then exits with 1.
     """
@@ -500,7 +500,7 @@ def report(run_names: tuple[str, ...], output: Path, opens: bool) -> None:
     "kind",
     type=click.Choice(["csv", "json"]),
     required=True,
-    help="Of the files; has to be given.",
+    help="Format of the files; required.",
 )
 @click.option(
     "-o",
@@ -534,7 +534,8 @@ def export(run_name: str | None, kind: str, output: Path | None) -> None:
     "limit",
     metavar="PERCENT",
     callback=_as_share,
-    help="Exit with 7 when a case's ratio to its baseline has grown by more than this, or is gone.",
+    help="Exit with 7 if a case's ratio to its baseline has grown by more than this, or is"
+    " missing.",
 )
 @_as_json
 def compare(before: str, after: str, limit: float | None, as_json: bool) -> None:
@@ -564,7 +565,7 @@ def compare(before: str, after: str, limit: float | None, as_json: bool) -> None
 
 
 def _judge(found: list[Change], limit: float) -> None:
-    """Say which cases became worse than allowed, and exit if any did."""
+    """Name the cases that became worse than allowed, and exit if any did."""
     single = sum(change.after is not None and not change.has_intervals for change in found)
     if single:
         ERR.print(f"{single} of {len(found)} cases cannot be judged: one round has no interval")
@@ -654,7 +655,7 @@ def _exit_code() -> int:
         _complain(
             f"the disk of {lab_home()} is full: {error.diag.message_primary}",
             "Free space there, or name another folder with TOLLFREE_HOME. Nothing measured is"
-            " lost: `tollfree run SUITE --resume` goes on.",
+            " lost: `tollfree run SUITE --resume` continues.",
         )
         return ExitCode.FILES
     except psycopg.OperationalError as error:
@@ -669,9 +670,9 @@ def _exit_code() -> int:
 
 
 def _after_interrupt(arguments: list[str]) -> str:
-    """Say what an interrupted command has left."""
+    """Describe the state that an interrupted command has left."""
     if {"run", "demo"} & set(arguments):
-        return "What was measured is kept; `tollfree run SUITE --resume` goes on."
+        return "The results are kept; `tollfree run SUITE --resume` continues."
     return "No result was changed."
 
 

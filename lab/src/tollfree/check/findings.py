@@ -66,8 +66,8 @@ def _switch(server: ForeignServer, ours: Wrapper) -> Finding:
     elif not ours.usable:
         who = "A superuser can"
     text = (
-        f"{who} switch it to {ours.name}, which waits for whoever uses its tables, and locks them:"
-        f" see {INSTALLING}."
+        f"{who} switch it to {ours.name}, which waits for transactions that use its tables, and"
+        f" locks them: see {INSTALLING}."
     )
     return Finding(
         name, text, (*commands, _call(server, "adopt")), undo=(_call(server, "release"),)
