@@ -1,9 +1,9 @@
-"""Runs and cases as files beside the lab's data, so that who reads them starts no server.
+"""Runs and cases as files beside the lab's data, so that reading them starts no server.
 
 `runs/N.json` in the lab's folder is the export of run N, and `cases.json` has what `tollfree list`
 prints of every suite. The lab has `keep` write them whenever it stops its own server, and then sets
 a mark, which it removes before it starts the server (`Lab.has_files`). So with the mark the files
-are what the database has; without it, as in a lab of an earlier version, the database is asked.
+equal the database; without it, as in a lab of an earlier version, the database is read.
 
 Cases also change with the scripts and the clients of the checkout, which the database takes in when
 the lab starts. So their file says what it was made of, and counts only while that is the same.
@@ -101,7 +101,7 @@ def cases_of(lab: Lab, suite: str, profile: str, pattern: str) -> list[CaseInfo]
 
 
 def _listed(lab: Lab) -> Listed:
-    """Return what is in the file of cases; nothing unless starting the lab would leave it so."""
+    """Return the cases in the file; nothing if starting the lab would change them."""
     made_of = written_builds() | _build_of_clients(clients(lab.installation))
     with suppress(OSError, ValueError):
         document = json.loads(lab.cases_file.read_text(encoding="utf-8"))
@@ -118,8 +118,8 @@ def _build_of_clients(found: list[Client]) -> dict[str, str]:
 
 
 def _keep_cases(lab: Lab, store: Store) -> None:
-    """Write the file of cases. A suite whose cases cannot be evaluated is left out: who lists them
-    is to see the error."""
+    """Write the file of cases. A suite whose cases cannot be evaluated is omitted, so that listing
+    them shows the error."""
     found = clients(lab.installation)
     store.register_clients(found)
     suites: Listed = {}

@@ -1,4 +1,4 @@
-"""What the programs in lab/benchmarks have printed: recording it, and the page of all records.
+"""Records the output of the programs in lab/benchmarks, and makes the page of all records.
 
     python -m tollfree.benchmarks                       print the page, docs/runs/benchmarks.md
     python -m tollfree.benchmarks PROGRAM [ARGUMENT...] execute a program, and record what it prints
@@ -49,7 +49,7 @@ def _section(program: Path, records: Path) -> str:
 
 
 def question(program: Path) -> str:
-    """Return what a program asks: the first paragraph of its docstring."""
+    """Return a program's question: the first paragraph of its docstring."""
     text = ast.get_docstring(ast.parse(program.read_text(encoding="utf-8"))) or ""
     return " ".join(text.split("\n\n")[0].split())
 

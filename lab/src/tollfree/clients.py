@@ -52,7 +52,7 @@ NOT_BUILT = {
 
 @dataclass(frozen=True)
 class Client:
-    """An interface as it stands here."""
+    """An interface, and whether it is ready here."""
 
     interface: Interface
     start: tuple[str, ...]
@@ -305,7 +305,7 @@ def _run(argv: tuple[str, ...], folder: Path, limit_s: int) -> _Complaint | None
 
 
 def _try(argv: tuple[str, ...]) -> _Complaint | None:
-    """Run a client as the user who will run it; return what it complains about."""
+    """Run a client as the user who will run it; return its error."""
     try:
         done = server_user().run(argv, timeout_s=START_LIMIT_S)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -326,7 +326,7 @@ def _complaint(done: subprocess.CompletedProcess[str]) -> _Complaint | None:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Build the clients, trying anew what failed before; print how each one stands."""
+    """Build the clients, retrying failed builds; print the state of each."""
     parser = argparse.ArgumentParser(prog="python -m tollfree.clients", description=main.__doc__)
     parser.add_argument("--all", action="store_true", help="those of tier `more` too")
     tiers = TIERS if parser.parse_args(words).all else COMMON

@@ -244,7 +244,7 @@ class Cluster:
     def pid(self) -> int | None:
         """Return the postmaster's process id, or None when it does not run.
 
-        A stale file with a recycled process id is told apart by the process's command line.
+        The process's command line shows whether its id was recycled.
         """
         pid = self._written_pid()
         return pid if pid and os.fsencode(self.data) in _command_line(pid) else None

@@ -27,8 +27,7 @@ class Change:
 
     @property
     def share(self) -> float | None:
-        """How much larger the ratio has become, as a share of what it was; None if no change can
-        be told."""
+        """The growth of the ratio, as a share of the old one; None if it is within the noise."""
         old, new = self.before, self.after
         if new is None or not self.has_intervals or not (old.high < new.low or new.high < old.low):
             return None
@@ -36,7 +35,7 @@ class Change:
 
     @property
     def has_intervals(self) -> bool:
-        """Whether a change could be told."""
+        """Whether the change is beyond the noise."""
         return self.after is not None and min(self.before.samples, self.after.samples) > 1
 
     def is_worse_than(self, limit: float) -> bool:

@@ -1,4 +1,4 @@
-"""`tollfree doctor`: what is here, what is missing, and what each missing thing costs."""
+"""`tollfree doctor`: what is installed, what is missing, and what cannot run without it."""
 
 import os
 import shutil
@@ -26,7 +26,7 @@ HYPERVISOR = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked for."""
+    """One requirement, found or missing."""
 
     thing: str
     found: bool

@@ -125,7 +125,7 @@ def _run_in(document: dict[str, Any]) -> Run:
 
 @contextmanager
 def _read_errors(path: Path) -> Iterator[None]:
-    """Turn what is wrong with a file into an error that names it."""
+    """Turn a defect of a file into an error that names it."""
     try:
         yield
     except OSError as error:

@@ -1,7 +1,7 @@
 """One running link: a proxy that delays and counts, in a process of its own.
 
 The proxy itself is the C program `tollfree-link`; this module starts it, finds it again by its
-command line, asks what it counted and stops it.
+command line, reads its counts and stops it.
 """
 
 import contextlib

@@ -101,7 +101,7 @@ def _others(name: str) -> Iterator[str]:
 
 
 def write_pages() -> None:
-    """Write every page, and remove what is none."""
+    """Write every page, and remove all other files."""
     MANUAL.mkdir(exist_ok=True)
     written = pages()
     for path in MANUAL.iterdir():

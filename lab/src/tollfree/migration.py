@@ -1,8 +1,8 @@
 """Results from one build of the lab's database to the next.
 
 Cases, views and functions belong to a build; results and what a person added belong to the user.
-So an upgrade copies these to a schema `lab_<n>`, makes the extension anew and takes the rows in
-again: columns by their names, since builds add some. What cannot be taken in stays in its schema,
+So an upgrade copies these to a schema `lab_<n>`, creates the extension again and inserts the rows:
+columns by their names, since builds add some. Rows that cannot be inserted stay in their schema,
 and the next upgrade tries again.
 """
 

@@ -1,8 +1,8 @@
 """Regular expressions as PostgreSQL reads them, for names that are matched without a server.
 
-The two dialects agree on almost everything that a person types. What they may read differently
-(class escapes, character classes by name, what one of them refuses) has no matcher here: ask a
-server.
+The two dialects agree on almost everything that a person types. Syntax that they may read
+differently (class escapes, character classes by name, errors of one of them) has no matcher here:
+use a server.
 """
 
 import re

@@ -1,6 +1,6 @@
-"""TCP ports on loopback, and what a Unix socket may be called.
+"""TCP ports on loopback, and names of Unix sockets.
 
-Finds free ports and says clearly when a wanted one is taken.
+Finds free ports, and reports a requested one that is taken.
 
 A port is only ours once a server has bound it. Between the choice and the bind, `reserved_ports`
 holds a lock that every tollfree of this user takes, so two labs that start together do not choose
@@ -64,7 +64,7 @@ def reserved_ports(
 
 
 def _open_lock() -> int:
-    """Open the lock's file: where nobody else can make or hold it, the same for all homes."""
+    """Open the lock's file, which no other user can create or hold, the same for all homes."""
     path = cache_home() / "ports.lock"
     try:
         # The cache is for the servers' user to read, whatever our umask is.

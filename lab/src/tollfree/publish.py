@@ -1,4 +1,4 @@
-"""Makes the report of some runs: asks their suites for sections and writes the page."""
+"""Makes the report of some runs: has their suites make sections, and writes the page."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,7 @@
 """The pages in docs/results, one for each suite, made from the runs in docs/runs.
 
-A page begins with a table of all pictures (`GainChart`) of its runs, side by side, and goes on run
-by run: identity, sentences, tables. What a run does not say of itself is in docs/runs/remarks.toml;
+A page begins with a table of all pictures (`GainChart`) of its runs, side by side. Then follow,
+for each run, identity, sentences and tables. Remarks on runs are in docs/runs/remarks.toml;
 nothing else is written by hand. Run as a module it writes the pages; a test compares them.
 """
 
@@ -182,7 +182,7 @@ def _rule(kinds: str) -> str:
 
 
 def write_pages(folder: Path = RESULTS) -> None:
-    """Write every page, and remove what is none."""
+    """Write every page, and remove all other files."""
     folder.mkdir(parents=True, exist_ok=True)
     written = pages()
     for path in folder.iterdir():

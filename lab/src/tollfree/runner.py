@@ -1,11 +1,11 @@
 """Runs a suite: opens or resumes a run, prepares its data, executes case by case.
 
-Each execution is one statement in the lab's database and is stored when it ends, so whatever kills
+Each execution is one statement in the lab's database and is stored when it ends, so a crash of
 this process or the servers loses at most the case in flight. Ctrl-C cancels that statement, which
-kills its command, and marks the run as interrupted; `--resume` goes on with it.
+kills its command, and marks the run as interrupted; `--resume` continues it.
 
-A run with a precision looks at its ratios after each round and ends the cases whose are precise, by
-the number of their rounds in the database: what remains is asked for anew then.
+A run with a precision looks at its ratios after each round and ends the cases whose are precise,
+by the number of their rounds in the database: the remaining cases are then read again.
 """
 
 import shutil
@@ -31,7 +31,7 @@ from tollfree.suites.presentation import Findings, percent
 
 @dataclass(frozen=True)
 class Request:
-    """What to run, as the command line asks for it."""
+    """What to run, from the command line."""
 
     suite: str
     profile: str | None
@@ -52,13 +52,13 @@ class Observer:
         """Data are being made."""
 
     def begins(self, run: Run, done: int, remaining: Sequence[Step]) -> None:
-        """The cases begin: so many executions are done, these remain."""
+        """The cases begin: this many executions are done, these remain."""
 
     def remains(self, remaining: Sequence[Step]) -> None:
         """A round has ended, and what remains may have become less."""
 
     def ended(self, step: Step, result: Result, seconds: float) -> None:
-        """One execution has ended after so many seconds, probes included."""
+        """One execution has ended after this many seconds, probes included."""
 
 
 def run_suite(lab: Lab, request: Request, observer: Observer) -> Run:
@@ -145,7 +145,7 @@ def _resumable(store: Store, request: Request) -> Run:
 
 
 def _require_same_choice(run: Run, request: Request) -> None:
-    """Raise `UsageError` when what is asked for is not what the run was begun with."""
+    """Raise `UsageError` if the options differ from those that the run began with."""
     chosen = (
         ("--quick or --full", request.profile, run.profile),
         ("--only", request.pattern or None, run.pattern or "every case"),

@@ -89,7 +89,7 @@ def make_home(installation: Installation, home: Path, user: ServerUser) -> Path:
 def make_stage(installation: Installation, home: Path, user: ServerUser) -> Stage:
     """Build our parts against `installation` and stage them under `home`; return the stage.
 
-    What is already as it should be is left alone, so that doing it again is fast. Raises
+    Parts that are up to date are not changed, so that repeating it is fast. Raises
     `EnvironmentLacksError` when something does not build.
     """
     installation.require_headers()
@@ -116,10 +116,10 @@ def make_stage(installation: Installation, home: Path, user: ServerUser) -> Stag
 
 @contextlib.contextmanager
 def building(installation: Installation) -> Iterator[None]:
-    """Wait until nobody else builds in the checkout for `installation`, and keep others waiting.
+    """Lock the builds in the checkout for `installation`, waiting for another one.
 
-    Two commands with homes of their own build in the same folder. At the same time they would
-    leave libraries that are neither's.
+    Two commands with homes of their own build in the same folder. At the same time they would mix
+    their libraries.
     """
     BUILD.mkdir(exist_ok=True)
     lock = os.open(BUILD / f"{installation.key}.lock", os.O_RDONLY | os.O_CREAT, 0o644)
@@ -160,7 +160,7 @@ def _is_laid_out(stage: Stage) -> bool:
 
 
 def _link_installation(stage: Stage) -> None:
-    """Lay out copies and links, unless they stand there already for this very build."""
+    """Lay out copies and links, unless they exist for this very build."""
     installation = stage.installation
     try:
         if os.path.lexists(stage.root):

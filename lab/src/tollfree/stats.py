@@ -208,7 +208,7 @@ def _farthest(ratios: Sequence[float]) -> float:
 
 
 def told_apart(ratio: Estimate, noise: Noise | None) -> bool:
-    """Return whether a ratio is told apart from 1.
+    """Return whether a ratio can be distinguished from 1.
 
     Its interval must leave out 1, and no A/A case may have come as far from 1. One round has no
     interval: its ratio must lie beyond where a further round of A/A cases would come, and is not

@@ -1,9 +1,9 @@
-"""The lab's own database as Python sees it.
+"""Access to the lab's own database.
 
-What all suites share is asked here, and returned as frozen dataclasses. A suite reads its own views
+Queries that all suites share are here, and return frozen dataclasses. A suite reads its own views
 by `Store.rows` and calls its own functions by `Store.call`: no SQL on the lab's schema stands
-outside this module and `migration` (tools/check-layers). What a case is and how it is judged is
-decided in the database (extensions/tollfree_lab).
+outside this module and `migration` (tools/check-layers). Cases and their checks are defined in the
+database (extensions/tollfree_lab).
 """
 
 import hashlib

@@ -47,7 +47,7 @@ def _row(path: Path) -> str:
 
 
 def _machine(host: dict[str, object]) -> Iterator[str]:
-    """Yield what is known of the machine in a few words."""
+    """Yield the known properties of the machine, in a few words."""
     if "cpu" in host:
         yield str(host["cpu"])
     if "cores" in host:

@@ -3,8 +3,8 @@
 Each transaction makes copies of the tables in the temporary schema: on the server itself for stock,
 on a copy of the server for ours. Of a file there is no copy: both read it. Then the transaction is
 made READ ONLY, the query is executed twice, of which the second time counts, and all of it is
-rolled back. Transactions of both alternate, so that both see the same minutes. What begins and ends
-a transaction is left out of the times.
+rolled back. Transactions of both alternate, so that both see the same minutes. The times exclude
+the begin and end of a transaction.
 """
 
 from dataclasses import dataclass

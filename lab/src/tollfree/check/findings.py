@@ -36,7 +36,7 @@ STANDBY = Finding("this server", "It is a standby: execute commands on its prima
 def of_servers(
     servers: tuple[ForeignServer, ...], wrappers: tuple[Wrapper, ...], links: tuple[Link, ...]
 ) -> Iterator[Finding]:
-    """Yield what there is to say of each server, how to switch it over among it."""
+    """Yield the findings on each server, with the commands to switch it over."""
     by_name = {wrapper.name: wrapper for wrapper in wrappers}
     measured = {link.server: link for link in links}
     for server in servers:
@@ -115,7 +115,7 @@ def of_tables(
     links: tuple[Link, ...],
     version: int,
 ) -> Iterator[Finding]:
-    """Yield what there is to say of each table, on a server of that version, as 160003."""
+    """Yield the findings on each table, on a server of that version, as 160003."""
     measured = {link.server: link for link in links}
     for table in tables:
         server = servers.get(table.server)

@@ -1,10 +1,10 @@
 """A session that changes nothing: each transaction is rolled back, and has limits on time and on
 waits for locks. It is READ ONLY, but for what is made in it first where that was allowed.
 
-A question that the server refuses is kept as unknown and ends nothing; only a lost connection is
-an error. SQL that comes from the user is sent by the extended protocol, which takes one statement
-only, so that no COMMIT can come in by it. It has the user's search_path. The command's own SQL
-finds names in pg_catalog alone, and so no function that somebody has made elsewhere.
+A query that the server refuses is reported as unknown; only a lost connection is an error. SQL
+that comes from the user is sent by the extended protocol, which takes one statement only, so that
+no COMMIT can come in by it. It has the user's search_path. The command's own SQL finds names in
+pg_catalog alone, and so no function that somebody has made elsewhere.
 """
 
 import os
@@ -33,7 +33,7 @@ Row = dict[str, Any]
 
 
 class Session:
-    """A connection to a server of the user's, and what it did not answer."""
+    """A connection to the user's server, and the queries that it refused."""
 
     def __init__(self, connection: psycopg.Connection[Row], statement_limit_s: int) -> None:
         self.unknown: list[Unknown] = []
@@ -132,7 +132,7 @@ class Session:
         return rows
 
     def query(self, file: str, *values: object) -> list[Row]:
-        """Execute what is in a file of this folder in the present transaction; return its rows."""
+        """Execute a file of this folder in the present transaction; return its rows."""
         return self.run(files(__package__).joinpath(file).read_bytes(), *values)
 
 

@@ -6,7 +6,7 @@ from tollfree.check.model import Execution, ForeignServer, Link, Query, Report
 
 
 def lines(report: Report) -> Iterator[str]:
-    """Yield the report's lines: what there is, what queries wait for, what to do about it."""
+    """Yield the report's lines: inventory, what queries wait for, remedies."""
     yield f"PostgreSQL {report.server_version}, database {report.database}, user {report.user}"
     for wrapper in report.wrappers:
         state = (

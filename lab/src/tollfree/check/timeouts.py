@@ -24,7 +24,7 @@ TABLE = sql.SQL(
 def timeouts(
     session: Session, servers: tuple[ForeignServer, ...], *, is_allowed: bool
 ) -> tuple[Timeouts, ...]:
-    """Return the timeouts of each remote server that can be asked."""
+    """Return the timeouts of each remote server that can be queried."""
     remote = [server for server in servers if server.wrapper in REMOTE_WRAPPERS]
     if remote and not is_allowed:
         session.not_known("the remote timeouts", NOT_ALLOWED)

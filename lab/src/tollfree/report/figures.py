@@ -10,7 +10,7 @@ NOISE_MEANING = "not told apart from noise"
 
 
 def fixed(value: float | None, decimals: int) -> str:
-    """Return a number with so many decimals, or a dash."""
+    """Return a number with this many decimals, or a dash."""
     if value is None or not math.isfinite(value):
         return DASH
     return f"{value:,.{decimals}f}"

@@ -32,7 +32,7 @@ SUBTITLE = "time as a multiple of that of {}: left of 1x is faster; logarithmic 
 
 
 def gain_figure(value: GainChart, beside: Iterable[GainChart] = ()) -> Markup:
-    """Return the chart as a figure; its axis is that of the charts that it stands beside."""
+    """Return the chart as a figure; its axis is that of the charts beside it."""
     charts = (value, *beside)
     texts = [_row_text(value, row) for row in value.rows]
     all_texts = [_row_text(one, row) for one in charts for row in one.rows]

@@ -1,6 +1,6 @@
 """Lines over a shared x, with an interval band where the points carry one.
 
-A series is told from the others by its marker and its dashes as well as by its colour.
+Series differ in marker and dashes as well as in colour.
 """
 
 from collections.abc import Iterable
@@ -47,7 +47,7 @@ def line_figure(value: LineChart) -> Markup:
 
 
 def series_mark(number: int) -> Markup:
-    """Return what stands for a series in a key, on 22 by 14 pixels."""
+    """Return a series' mark for the key, on 22 by 14 pixels."""
     return element("g", _line("M0 7H22", number), _marker(number, 11, 7))
 
 

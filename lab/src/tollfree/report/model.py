@@ -46,7 +46,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Estimate:
-    """A median and the interval around it, in the unit of whoever holds it."""
+    """A median and the interval around it, in the unit of its owner."""
 
     value: float
     low: float | None = None
@@ -97,7 +97,7 @@ class RatioRow:
 
 @dataclass(frozen=True)
 class RatioChart:
-    """Ratios of `quantity` to that of `baseline`; the axis is logarithmic where the span asks."""
+    """Ratios of `quantity` to that of `baseline`; the axis is logarithmic for a large span."""
 
     caption: str
     quantity: str

@@ -1,4 +1,4 @@
-"""The page: a `Report` becomes one HTML file that asks nothing of any other.
+"""The page: a `Report` becomes one HTML file without external references.
 
 Styles and script are inlined and named in the Content-Security-Policy by their hashes, so nothing
 else can run and nothing can be fetched. The same report gives the same bytes.

@@ -20,7 +20,7 @@ GAP = 12
 
 @dataclass(frozen=True)
 class Layout:
-    """How wide a drawing is, and whether the labels of its rows stand above the marks."""
+    """The width of a drawing, and whether the labels of its rows are above the marks."""
 
     name: str
     width: int
@@ -36,7 +36,7 @@ LAYOUTS = (WIDE, NARROW)
 
 @dataclass(frozen=True)
 class RowText:
-    """What is written on a row; without `measured`, `figure` is the word that stands for it."""
+    """The label of a row; without `measured`, `figure` is the word in its place."""
 
     label: str
     figure: str
@@ -64,7 +64,7 @@ def shape(name: str, *children: Child, class_: str, **geometry: float) -> Markup
 
 
 def text(content: Child, x: float, y: float, class_: str) -> Markup:
-    """Return text whose baseline stands on (x, y); its class says how it is anchored."""
+    """Return text whose baseline is at (x, y); its class sets the anchor."""
     return shape("text", content, class_=class_, x=x, y=y)
 
 
@@ -115,7 +115,7 @@ def row_chart(
     tick_label: Callable[[float], str],
     marks: Callable[[int, float], Iterable[Markup]],
 ) -> Markup:
-    """Return a chart with one row per case; `marks(row, y)` draws what stands at height y."""
+    """Return a chart with one row per case; `marks(row, y)` draws the marks at height y."""
     bottom = TOP + len(rows) * layout.row_height
     body = _vertical_grid(axis, bottom, tick_label)
     for number, row in enumerate(rows):
@@ -178,7 +178,7 @@ def captioned(
 
 
 def key_entry(mark: Markup, meaning: str) -> Markup:
-    """Return an entry of a key: a mark, drawn on 22 by 14 pixels, beside what it means."""
+    """Return an entry of a key: a mark, drawn on 22 by 14 pixels, beside its meaning."""
     swatch = element("svg", mark, class_="swatch", width=22, height=14, aria_hidden="true")
     return fragment(element("span", swatch, meaning), " ")
 

@@ -144,7 +144,7 @@ def _estimate(
     before: Markup | None = None,
     after: Markup | None = None,
 ) -> list[Markup]:
-    """Return two cells: the figure with what stands before and after it, and its interval."""
+    """Return two cells: the figure with its prefix and suffix, and its interval."""
     if estimate is None:
         return [_number(None, figures.DASH), _number(None, figures.DASH)]
     return [

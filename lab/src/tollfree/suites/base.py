@@ -1,6 +1,6 @@
-"""What a suite is to the runner and to the report.
+"""The interface of a suite to the runner and the report.
 
-A package of `tollfree.suites` has one, as `SUITE`. All that is asked of a suite is asked here.
+A package of `tollfree.suites` has one, as `SUITE`. It has all members that a suite must provide.
 """
 
 from dataclasses import dataclass

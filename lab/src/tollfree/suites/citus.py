@@ -42,10 +42,10 @@ def start_citus(bench: Bench) -> None:
 
 
 def make_citus_database(bench: Bench, name: str, roads: Sequence[Mapping[str, Any]]) -> bool:
-    """Make a database whose tables Citus can distribute; return whether it was made anew.
+    """Make a database whose tables Citus can distribute; return whether it was created again.
 
     `roads` says how the coordinator reaches the workers, `server_host` and `server_port` of each.
-    Citus keeps them; so where these have changed the database, with what is in it, is made anew.
+    Citus keeps them; so if these have changed the database, with its contents, is created again.
     """
     lab = bench.lab
     coordinator = lab.other(COORDINATOR)

@@ -12,7 +12,7 @@ Connection = psycopg.Connection[tuple[object, ...]]
 
 
 def recreate_database(connection: Connection, dbname: str) -> None:
-    """Make a database anew, over a connection to another one."""
+    """Recreate a database, over a connection to another one."""
     name = sql.Identifier(dbname)
     connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(name))
     connection.execute(sql.SQL("CREATE DATABASE {}").format(name))
@@ -49,7 +49,7 @@ def make_server(connection: Connection, row: dict[str, Any], dbname: str, passwo
 
 
 def make_extension(connection: Connection, wrapper: str) -> None:
-    """Make a wrapper available, with what it needs."""
+    """Create a wrapper's extension, with those it requires."""
     connection.execute(sql.SQL("CREATE EXTENSION {} CASCADE").format(sql.Identifier(wrapper)))
 
 

@@ -429,7 +429,7 @@ def _single_round(noise: stats.Noise) -> str:
 
 
 def noise_sentence(noise: stats.Noise, what: str) -> str:
-    """Say how far apart equal things have come out; `what` is measured against itself."""
+    """Report the noise: the ratios of `what` measured against itself."""
     return (
         f"The A/A case, {what} against itself, comes out from {noise.low:.2f}x to {noise.high:.2f}x"
         f" in this run: smaller differences are noise. {_single_round(noise)}"

@@ -54,7 +54,7 @@ class FdwSuite(Suite):
         return BYTES_OF_SERVERS + profile.scale * BYTES_PER_SCALE
 
     def prepare(self, bench: Bench, *, resumed: bool) -> None:
-        """Load the source's tables and make every foreign database anew."""
+        """Load the source's tables and recreate every foreign database."""
         source = bench.lab.source()
         instances = {SOURCE: source, "external": bench.lab.external()}
         if not (resumed and has_scale(source, bench.profile.scale)):

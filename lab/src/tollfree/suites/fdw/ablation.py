@@ -1,9 +1,9 @@
 """Part `ablation` of suite `fdw`: what each fast path gains, and whether that is enough.
 
-Which paths there are, how each is closed and what work concerns it stands in the driver table
-`lab.fdw_ablations`, statements among that work in `lab.fdw_path_statements`. Their tables are made
-here. A path stays if closing it makes somebody wait for a round trip more, or makes
-some work take `LEAST_GAIN` times as long.
+The paths, how each is switched off and which work it affects are in the driver table
+`lab.fdw_ablations`; statements among that work are in `lab.fdw_path_statements`, and their tables
+are made here. A path pays if without it a transaction waits for one more round trip, or some work
+takes `LEAST_GAIN` times as long.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """Part `bulk` of suite `fdw`: its tables on the servers, and its share of the report.
 
-What is measured stands in the driver tables `lab.fdw_bulk_*`.
+The cases are in the driver tables `lab.fdw_bulk_*`.
 """
 
 from collections import defaultdict

@@ -35,7 +35,7 @@ def has_scale(source: Cluster, scale: int) -> bool:
 
 
 def load(source: Cluster, scale: int) -> None:
-    """Make the source database anew with pgbench's tables; raises `LabStateError`."""
+    """Recreate the source database with pgbench's tables; raises `LabStateError`."""
     with source.connect() as connection:
         recreate_database(connection, SOURCE)
     done = source.user.run(

@@ -41,7 +41,7 @@ def _transactions(fdw: FdwFindings) -> Iterator[GainRow]:
 
 
 def _distant_lookups(fdw: FdwFindings) -> Iterator[GainRow]:
-    """Yield lookups over links, which are compared with asking the remote server directly."""
+    """Yield lookups over links, which are compared with querying the remote server directly."""
     place = {"target": "FDW_external", "isolation": "rr", "clients": 1, "bench": "RO"}
     found = fdw.distant(measure="tps", protocol="simple", **place)
     for link in dict.fromkeys(str(fdw.dims(name)["link"]) for name in found):

@@ -1,6 +1,6 @@
-"""Part `stops` of suite `fdw`: statements that stop before they have read what they ask for.
+"""Part `stops` of suite `fdw`: statements that stop before they have read their whole input.
 
-What is measured stands in the driver tables `lab.fdw_stops` and `lab.fdw_stop_links`.
+The cases are in the driver tables `lab.fdw_stops` and `lab.fdw_stop_links`.
 """
 
 import statistics

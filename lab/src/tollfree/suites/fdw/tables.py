@@ -205,7 +205,7 @@ def mean_latency_table(fdw: FdwFindings) -> Table:
 
 
 def links_table(fdw: FdwFindings) -> Table:
-    """Return what each link's round trip really is, beside what was asked for."""
+    """Return each link's measured round trip, beside its setting."""
     medians = {
         str(fdw.dims(name)["link"]): fdw.run.median(name) for name in fdw.ordered(bench="PING")
     }

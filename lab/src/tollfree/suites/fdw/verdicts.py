@@ -37,7 +37,7 @@ def _base_case(fdw: FdwFindings, bench: str, wrapper: str) -> str | None:
 
 
 def _flights(fdw: FdwFindings, bench: str, wrapper: str) -> tuple[float, float] | None:
-    """Return flights per transaction through the wrapper and asking directly."""
+    """Return flights per transaction through the wrapper and directly."""
     found = []
     for dims in ({"wrapper": wrapper}, {"target": "direct"}):
         names = fdw.run.find(measure="flights", bench=bench, protocol="simple", **dims)

@@ -82,7 +82,7 @@ class FileSuite(Suite):
     def prepare(self, bench: Bench, *, resumed: bool) -> None:
         """Make the text, the schemas that the run's cases need, and the heap tables' answers.
 
-        Text and loaded tables are kept from run to run; foreign tables are made anew.
+        Text and loaded tables are kept from run to run; foreign tables are recreated.
         """
         source = bench.lab.source()
         tables = tpch_tables(bench.store)
@@ -158,7 +158,7 @@ def _make_unless(maker: SchemaMaker, schema: Schema, *, is_kept: bool) -> None:
 def _schemas(
     bench: Bench, source: Cluster, connection: psycopg.Connection[tuple[object, ...]]
 ) -> list[Schema]:
-    """Return the schemas that the run needs and this server can have; skip what it cannot."""
+    """Return the schemas that the run needs and this server supports; skip the others."""
     found = []
     run = bench.store.latest_run(FileSuite.name, "running")
     for row in bench.store.rows("file_needed", order="schema"):
@@ -195,9 +195,9 @@ def _ask(
     *,
     is_resumed: bool,
 ) -> None:
-    """Ask the heap tables of a schema what every candidate has to answer.
+    """Read the expected answers of all candidates from the heap tables of a schema.
 
-    A resumed run goes on with the answers that it has: its tables are the same.
+    A resumed run keeps its answers: its tables are the same.
     """
     connection.execute(
         sql.SQL("SET search_path = {}; SET work_mem = {}").format(

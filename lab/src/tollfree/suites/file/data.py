@@ -65,8 +65,8 @@ class TextFiles:
         return [self.folder / table / f"{table}.{number}.tbl" for number in numbers]
 
     def growing(self, table: str) -> Path:
-        """Return the file of a table that grows. Beside it are what it grows by, `.rest`, and how
-        long it is before, `.length`."""
+        """Return the file of a table that grows. Beside it are the bytes that are appended,
+        `.rest`, and the length before, `.length`."""
         return self.folder / "growing" / f"{table}.tbl"
 
     def first_key(self, table: str, block: int) -> int:
@@ -82,7 +82,7 @@ def scale_folder(scale: int) -> str:
 
 @dataclass(frozen=True)
 class BlockFiles(TextFiles):
-    """The files of one scale for whoever has only one block of each large table."""
+    """The files of one scale with only one block of each large table."""
 
     block: int
     """Counted from 0."""

@@ -1,7 +1,7 @@
 """What the parts of the section `file` share: the run's cases in order, sizes, published figures.
 
-The published experiment gives the mean of three executions; tables that stand beside it do the
-same over the rounds. Ratios are medians over the rounds, as everywhere.
+The published experiment gives the mean of three executions; our tables do the same over the
+rounds. Ratios are medians over the rounds, as everywhere.
 """
 
 import re
@@ -69,7 +69,7 @@ class FileFindings(SuiteFindings):
         return cls(run, published, run.facts.get("scanned_bytes", {}))
 
     def candidates(self) -> list[str]:
-        """Return the candidates that stand beside the heap table, stock first."""
+        """Return the candidates that are compared with the heap table, stock first."""
         found = {str(case.dims["target"]) for case in self.run.cases.values()}
         return sorted(found - {HEAP, AGAIN, *KEPT}, key=lambda name: (name != STOCK, name))
 
@@ -127,7 +127,7 @@ class FileFindings(SuiteFindings):
 
 
 def query_order(query: str) -> tuple[int, str]:
-    """Order Q2 before Q10, and what is no query of TPC-H behind them.
+    """Order Q2 before Q10, and other names after TPC-H's queries.
 
     >>> sorted(["COUNT", "Q10", "Q2"], key=query_order)
     ['Q2', 'Q10', 'COUNT']

@@ -22,7 +22,7 @@ def gain_chart(file: FileFindings) -> GainChart:
 
 
 def _means(file: FileFindings) -> Iterator[GainRow]:
-    """Yield the geometric mean of the queries that both were asked."""
+    """Yield the geometric mean of the queries that both have executed."""
     cases = [file.tpch_cases(name, "plain", 0) for name in CANDIDATES]
     common = set.intersection(*map(set, cases))
     if len(common) > 1:

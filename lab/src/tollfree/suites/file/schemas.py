@@ -1,7 +1,7 @@
 """Makes one schema a candidate and engine, with TPC-H's tables on or beside the text.
 
-What is made belongs together: a schema's comment says from what it was made, and is written when
-all of it is there. Tables are loaded through stock file_fdw, whose schema is always made first.
+A schema's comment says from what it was made, and is written when it is complete. Tables are
+loaded through stock file_fdw, whose schema is always made first.
 """
 
 import hashlib
@@ -56,7 +56,8 @@ class SchemaMaker:
         return found == (self._mark(schema),)
 
     def make(self, schema: Schema) -> None:
-        """Make the schema anew, analysed. The mark that it is whole comes last."""
+        """Recreate the schema, analysed. Its comment, which marks it as complete, is written
+        last."""
         name = sql.Identifier(schema.schema)
         with self._connection.transaction():
             self._execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(name))

@@ -79,7 +79,7 @@ def _cold(file: FileFindings, query: str, engine: str, workers: int) -> str:
 
 
 def kept_table(file: FileFindings, workers: int) -> Table:
-    """Return what keeping an index and columns of files gains, and what it costs at first."""
+    """Return the gain of record indexes and cached columns, and their initial cost."""
     targets = (OURS, *(name for name in KEPT if file.run.find(target=name, workers=workers)))
     rows: list[tuple[Cell, ...]] = []
     for query in file.queries(engine="plain", workers=workers):

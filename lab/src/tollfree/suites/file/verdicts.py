@@ -27,7 +27,7 @@ def verdicts(file: FileFindings) -> tuple[str, ...]:
 
 
 def _queries(file: FileFindings, candidate: str, engine: str, workers: int) -> str | None:
-    """Say what becomes of the article's queries, and of all of TPC-H's where there are more."""
+    """Summarise the article's queries, and all of TPC-H's if there are more."""
     cases = file.tpch_cases(candidate, engine, workers)
     published = {query: cases[query] for query in cases if (query, engine) in file.published}
     first = published or cases

@@ -22,7 +22,7 @@ def statements(store: Store) -> list[str]:
 
 
 def unexpected(store: Store, asked: Sequence[str]) -> list[str]:
-    """Return those of the statements of which it is not known what they must return."""
+    """Return the statements whose expected rows are not known."""
     known = {row["sql"] for row in store.rows("interface_expected", sql=list(asked))}
     return [statement for statement in asked if statement not in known]
 
@@ -33,5 +33,5 @@ def expect(store: Store, expected: Expected) -> None:
 
 
 def forget(store: Store, table: str) -> None:
-    """Forget what statements about a table must return: it is to be loaded anew."""
+    """Forget the expected rows of a table's statements: it will be loaded again."""
     store.call("interface_forget", table)

@@ -1,6 +1,6 @@
 """What the parts of the section `interface` share: tasks, candidates, the published figures.
 
-A *task* is what candidates compete at: a road, a statement with how often and in how many
+A *task* is what candidates are compared at: a road, a statement with how often and in how many
 connections it is run, and whether rows are printed. A candidate is an interface with a method.
 """
 
@@ -51,7 +51,7 @@ class Task:
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """Where it stands among others."""
+        """Its place among others."""
         statement, connect, executions = self.strategy.split(":")
         road = ROADS.index(self.road) if self.road in ROADS else len(ROADS)
         return (self.print, STATEMENTS.index(statement), road, self.road, connect, executions)
@@ -139,7 +139,7 @@ class InterfaceFindings(SuiteFindings):
     def server_ms(self, testcase: str) -> float | None:
         """Return the server's processor time of one execution, connecting included.
 
-        The mean of all rounds; None where they are too short to be told.
+        The mean of all rounds; None if they are too short to be measured.
         """
         rounds = self._per_queries(testcase, "server_cpu_ms")
         used = sum(cpu_ms for _, cpu_ms in rounds)

@@ -76,7 +76,7 @@ def require_room(folder: Path, table: LoadTable, *, loaded: bool) -> None:
 
 
 def load(connection: psycopg.Connection[tuple[object, ...]], table: LoadTable) -> None:
-    """Make a table anew, whole or not at all."""
+    """Recreate a table, whole or not at all."""
     name = sql.Identifier(table.name)
     columns = [sql.Identifier(f"x{n}") for n in range(1, len(table.widths) + 1)]
     texts = (

@@ -223,7 +223,7 @@ def task_table(interface: InterfaceFindings, task: Task) -> Table:
 
 
 def traffic_table(interface: InterfaceFindings) -> Table:
-    """Return what links counted, task by task."""
+    """Return the links' counts, task by task."""
     rows: Rows = []
     for task in interface.tasks:
         for name in interface.ranking(task) if task.print == "p-none:null" else []:
@@ -263,7 +263,7 @@ def _rows_of_t10m(run: Run) -> str:
 
 
 def _caption(interface: InterfaceFindings, task: Task) -> str:
-    """Return what a task is, in words, and its name."""
+    """Return a task's description and its name."""
     statement, connect, _ = task.strategy.split(":")
     name = next(iter(interface.tasks[task].values()))
     executions = interface.dims(name)["executions"]

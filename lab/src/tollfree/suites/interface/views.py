@@ -1,6 +1,6 @@
 """The published experiment's views ifmeth_cat_results and loccomm_cat_results of one run.
 
-The lab's database has them in SQL, for who asks it. A report of a file has no database, so they are
+The lab's database has them in SQL. A report of a file has no database, so they are
 made here too, from the same executions; a test compares both.
 """
 

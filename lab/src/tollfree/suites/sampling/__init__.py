@@ -1,4 +1,4 @@
-"""Suite `sampling`: what it costs to sample a remote table, and to ANALYZE it."""
+"""Suite `sampling`: the cost of sampling a remote table, and of ANALYZE."""
 
 from pathlib import Path
 

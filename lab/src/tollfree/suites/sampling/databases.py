@@ -1,7 +1,7 @@
 """Makes the tables to be sampled, and the databases of foreign tables on them.
 
-Which tables, views and foreign databases there are is in the lab's database; the SQL beside this
-file is what stands in each of them. The tables never change, so they are kept from run to run.
+Which tables, views and foreign databases there are is in the lab's database; their contents are in
+the SQL beside this file. The tables never change, so they are kept from run to run.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """The rows of sampled tables as text files, and the foreign tables on these.
 
-The server writes a file from the table that it stands beside, so both have the same rows in the
-same order. Files are kept from run to run; foreign tables are made anew.
+The server writes a file from its table, so both have the same rows in the same order. Files are
+kept from run to run; foreign tables are recreated.
 """
 
 import shutil
@@ -23,7 +23,7 @@ def path_of(bench: Bench, table: str) -> Path:
 
 
 def remove_files(bench: Bench) -> None:
-    """Remove all files: their tables are made anew."""
+    """Remove all files: their tables are recreated."""
     shutil.rmtree(path_of(bench, "any").parent, ignore_errors=True)
 
 

@@ -91,8 +91,8 @@ def prepare(bench: Bench, *, is_resumed: bool) -> None:
 
 
 def _ask(bench: Bench, *, is_resumed: bool) -> None:
-    """Ask the local tables what every candidate has to answer. A resumed run goes on with the
-    answers that it has: its tables are the same."""
+    """Read the expected answers of all candidates from the local tables. A resumed run keeps its
+    answers: its tables are the same."""
     with bench.lab.external().connect(LOCAL) as connection:
         for row in bench.store.rows("shards_questions", order="operation"):
             if is_resumed and row["is_answered"]:
@@ -111,7 +111,7 @@ def _ask(bench: Bench, *, is_resumed: bool) -> None:
 def _make_foreign(
     bench: Bench, needed: list[dict[str, Any]], content: _Content, tpch: Tpch | None
 ) -> None:
-    """Make the databases of foreign tables, with TPC-H's where cases ask for them."""
+    """Make the databases of foreign tables, with TPC-H's if cases need them."""
     external, password = bench.lab.external(), bench.lab.password()
     has_tpch = {row["dbname"]: row["is_tpch"] for row in needed}
     for row in bench.store.rows("shards_databases", order="dbname", dbname=list(has_tpch)):
@@ -154,7 +154,7 @@ def _make_on_citus(bench: Bench, dbname: str, content: _Content, tpch: Tpch | No
 
 
 def shard_name(servers: int, n: int) -> str:
-    """Return the name of the database that is one of so many servers."""
+    """Return the name of the database of one of this many servers."""
     return f"shards_{servers}_{n}"
 
 
@@ -185,7 +185,7 @@ def _column_names(table: dict[str, Any]) -> list[str]:
 
 
 def _make_shard(source: Cluster, content: _Content, servers: int, n: int) -> None:
-    """Make the database of one server anew, unless it is there at that scale."""
+    """Recreate the database of one server, unless it exists at that scale."""
     name, mark = shard_name(servers, n), f"shard {content.mark}"
     with source.connect() as connection:
         is_there = mark_of_database(connection, name) == mark
@@ -217,7 +217,7 @@ def _finish(connection: Connection, dbname: str) -> None:
 
 
 def _make_local(instance: Cluster, content: _Content, tpch: Tpch | None) -> None:
-    """Make the database of the local tables anew, unless it is there at that scale."""
+    """Recreate the database of the local tables, unless it exists at that scale."""
     mark = f"whole tables {content.mark}"
     with instance.connect() as connection:
         is_there = mark_of_database(connection, LOCAL) == mark

@@ -77,7 +77,7 @@ def _queries(
     candidates: tuple[str, ...],
     fewer: dict[Place, str],
 ) -> Iterator[GainRow]:
-    """Yield geometric means of TPC-H's queries that all candidates of a place were asked."""
+    """Yield geometric means of TPC-H's queries that all candidates of a place have executed."""
     for content, link in dict.fromkeys(place[1:] for place in found if _is_tpch(place)):
         places = [place for place in found if _is_tpch(place) and place[1:] == (content, link)]
         asked = [found[place] for place in places]
