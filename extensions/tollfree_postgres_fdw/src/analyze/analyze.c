@@ -127,7 +127,7 @@ owners_session(Relation rel)
  * remote server refuses it.
  */
 static bool
-ask(Session *session, const char *sql, double *answers, int nanswers)
+query_numbers(Session *session, const char *sql, double *answers, int nanswers)
 {
 	PGresult   *res = session_ask(session, sql);
 	bool		fits = PQntuples(res) == 1 && PQnfields(res) == nanswers;
@@ -216,11 +216,11 @@ take_size(RemoteTable *table, const PGresult *res)
  * Queries the blocks and rows of a table with its children; false if refused.
  */
 static bool
-ask_tree(RemoteTable *table, Relation rel, Session *session)
+query_tree_size(RemoteTable *table, Relation rel, Session *session)
 {
 	double		answers[5];
 
-	if (!ask(session, deparse_tree_size(rel), answers, lengthof(answers)))
+	if (!query_numbers(session, deparse_tree_size(rel), answers, lengthof(answers)))
 		return false;
 	table->is_stored = answers[0] != 0;
 	table->is_known = answers[1] != 0;
@@ -270,19 +270,19 @@ describe(Relation rel)
 	int			version = PQserverVersion(session->conn);
 	PGresult   *res = session_ask(session, deparse_table(rel, version));
 	RemoteTable table = {.relid = RelationGetRelid(rel)};
-	bool		is_told = PQntuples(res) == 1 && PQnfields(res) == NUM_TABLE_COLUMNS;
-	bool		has_children = is_told && is_yes(res, TABLE_HAS_CHILDREN);
-	bool		may_hash = is_told && is_yes(res, TABLE_MAY_HASH);
+	bool		has_result = PQntuples(res) == 1 && PQnfields(res) == NUM_TABLE_COLUMNS;
+	bool		has_children = has_result && is_yes(res, TABLE_HAS_CHILDREN);
+	bool		may_hash = has_result && is_yes(res, TABLE_MAY_HASH);
 	double		hashed_blocks = DBL_MAX;
 
-	if (is_told)
+	if (has_result)
 	{
 		take_size(&table, res);
 		table.has_jit = strcmp(PQgetvalue(res, 0, TABLE_JIT), "on") == 0;
 		hashed_blocks = blocks_for_workers(res);
 	}
 	PQclear(res);
-	if (!is_told || (has_children && !ask_tree(&table, rel, session)))
+	if (!has_result || (has_children && !query_tree_size(&table, rel, session)))
 		return describe_hidden(rel, session);
 	if (!table.is_stored && has_superclass(RelationGetRelid(rel)))
 		table.pages = explain_pages(rel, session);
@@ -299,7 +299,7 @@ estimate_rows(Relation rel, const RemoteTable *table)
 	double		rows;
 
 	if (!table->can_sample ||
-		!ask(owners_session(rel), deparse_count(rel, share), &rows, 1))
+		!query_numbers(owners_session(rel), deparse_count(rel, share), &rows, 1))
 		return 0;
 	return rint(rows / share);
 }

@@ -39,7 +39,7 @@ typedef struct Estimate
 } Estimate;
 
 /* explain.c */
-extern void explain_ask(PlannerInfo *root, List *estimates);
+extern void explain_estimates(PlannerInfo *root, List *estimates);
 
 /* estimate.c */
 extern Estimate *estimate_make(const FdwRoutine *stock, PlannerInfo *root,

@@ -65,7 +65,7 @@ get_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
 	 */
 	if (rel->fdw_private != NULL)
 		return;
-	if (joins_are_asked(outer, inner))
+	if (joins_have_estimates(outer, inner))
 	{
 		joins_add_paths(stock, root, rel, outer, inner, jointype, extra);
 		return;
@@ -80,11 +80,11 @@ get_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
  * result, if the path sorts that; or NULL.
  */
 static Estimate *
-ask(PlannerInfo *root, ForeignPath *path, const PathTarget *target)
+estimate_upper_path(PlannerInfo *root, ForeignPath *path, const PathTarget *target)
 {
 	Estimate   *estimate = estimate_make(stock, root, path, NULL, NIL);
 
-	explain_ask(root, list_make1(estimate));
+	explain_estimates(root, list_make1(estimate));
 	estimate_finish(root, estimate,
 					target == path->path.parent->reltarget ? NULL : target);
 	estimate_apply(&path->path, estimate);
@@ -106,9 +106,9 @@ cost_upper_path(PlannerInfo *root, UpperRelationKind stage,
 	if (below == NIL || (!groups && path->fdw_private == NIL))
 		return;
 	if (groups)
-		estimate_keep(rel, list_make1(ask(root, path, NULL)));
+		estimate_keep(rel, list_make1(estimate_upper_path(root, path, NULL)));
 	else if (boolVal(linitial(path->fdw_private)))
-		(void) ask(root, path, root->upper_targets[stage]);
+		(void) estimate_upper_path(root, path, root->upper_targets[stage]);
 	else
 		estimate_limit(&path->path, linitial(below), extra);
 }

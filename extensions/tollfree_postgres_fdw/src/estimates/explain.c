@@ -134,7 +134,7 @@ receive(Session *session, KnownAnswer *question)
 
 /* Executes the EXPLAINs of one user on one server, in one batch. */
 static void
-ask(List *questions)
+execute_explains(List *questions)
 {
 	const KnownAnswer *first = linitial(questions);
 	Session    *session = transaction_get_session(first->user, first->server);
@@ -157,7 +157,7 @@ ask(List *questions)
 
 /* Executes the EXPLAINs, which may be of several sessions. */
 static void
-ask_all(List *questions)
+execute_all(List *questions)
 {
 	while (questions != NIL)
 	{
@@ -176,7 +176,7 @@ ask_all(List *questions)
 			else
 				others = lappend(others, question);
 		}
-		ask(same);
+		execute_explains(same);
 		questions = others;
 	}
 }
@@ -186,7 +186,7 @@ ask_all(List *questions)
  * are missing.
  */
 void
-explain_ask(PlannerInfo *root, List *estimates)
+explain_estimates(PlannerInfo *root, List *estimates)
 {
 	List	   *answers = NIL;	/* of all */
 	List	   *questions = NIL;	/* those to be executed */
@@ -207,7 +207,7 @@ explain_ask(PlannerInfo *root, List *estimates)
 	}
 	PG_TRY();
 	{
-		ask_all(questions);
+		execute_all(questions);
 	}
 	PG_CATCH();
 	{

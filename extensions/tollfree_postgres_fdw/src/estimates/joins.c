@@ -24,7 +24,7 @@
 
 /* Has an input of a join a remote estimate? */
 bool
-joins_are_asked(const RelOptInfo *outer, const RelOptInfo *inner)
+joins_have_estimates(const RelOptInfo *outer, const RelOptInfo *inner)
 {
 	return estimate_find(outer) != NIL || estimate_find(inner) != NIL;
 }
@@ -171,7 +171,7 @@ joins_add_paths(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel,
 		estimates = lappend(estimates,
 							estimate_make(stock, root, lfirst(cell), NULL,
 										  extra->restrictlist));
-	explain_ask(root, estimates);
+	explain_estimates(root, estimates);
 	forboth(cell, paths, estimate, estimates)
 	{
 		estimate_finish(root, lfirst(estimate), NULL);

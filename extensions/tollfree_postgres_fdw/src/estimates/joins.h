@@ -7,7 +7,7 @@
 
 #include "foreign/fdwapi.h"
 
-extern bool joins_are_asked(const RelOptInfo *outer, const RelOptInfo *inner);
+extern bool joins_have_estimates(const RelOptInfo *outer, const RelOptInfo *inner);
 extern void joins_add_paths(const FdwRoutine *stock, PlannerInfo *root,
 							RelOptInfo *rel, RelOptInfo *outer,
 							RelOptInfo *inner, JoinType jointype,

@@ -30,7 +30,7 @@
 
 /* Is a relation a foreign table of ours with remote estimates? */
 static bool
-is_asked(PlannerInfo *root, const RelOptInfo *rel)
+has_estimates(PlannerInfo *root, const RelOptInfo *rel)
 {
 	return rel != NULL && IS_SIMPLE_REL(rel) && rel->fdwroutine != NULL &&
 		rel->fdwroutine->BeginForeignScan == tollfreeBeginForeignScan &&
@@ -247,7 +247,7 @@ take_estimates(PlannerInfo *root, RelOptInfo *rel, List *estimates)
 
 /* Gets the estimates of these tables, which are prepared. */
 static void
-ask(const FdwRoutine *stock, PlannerInfo *root, List *rels)
+estimate_tables(const FdwRoutine *stock, PlannerInfo *root, List *rels)
 {
 	List	   *lists = NIL;	/* of estimates, for each of these */
 	List	   *all = NIL;
@@ -259,14 +259,14 @@ ask(const FdwRoutine *stock, PlannerInfo *root, List *rels)
 		lists = lappend(lists, make_estimates(stock, root, lfirst(cell)));
 		all = list_concat(all, llast(lists));
 	}
-	explain_ask(root, all);
+	explain_estimates(root, all);
 	forboth(cell, rels, list, lists)
 		take_estimates(root, lfirst(cell), lfirst(list));
 }
 
 /* The tables of a query, without children, that need remote estimates. */
 static List *
-find_unasked(PlannerInfo *root)
+find_unestimated(PlannerInfo *root)
 {
 	List	   *rels = NIL;
 
@@ -274,7 +274,7 @@ find_unasked(PlannerInfo *root)
 	{
 		RelOptInfo *rel = root->simple_rel_array[i];
 
-		if (is_asked(root, rel) && rel->reloptkind == RELOPT_BASEREL &&
+		if (has_estimates(root, rel) && rel->reloptkind == RELOPT_BASEREL &&
 			!IS_DUMMY_REL(rel) && estimate_find(rel) == NIL)
 			rels = lappend(rels, rel);
 	}
@@ -304,17 +304,17 @@ void
 scans_size(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel,
 		   Oid tableid)
 {
-	List	   *unasked;
+	List	   *unestimated;
 
 	prepare(stock, root, rel, tableid);
 	if (rel->reloptkind != RELOPT_BASEREL)
 	{
-		ask(stock, root, list_make1(rel));
+		estimate_tables(stock, root, list_make1(rel));
 		return;
 	}
-	unasked = find_unasked(root);
-	if (llast(unasked) == rel)
-		ask(stock, root, find_prepared(unasked));
+	unestimated = find_unestimated(root);
+	if (llast(unestimated) == rel)
+		estimate_tables(stock, root, find_prepared(unestimated));
 }
 
 /* GetForeignPaths of a table that scans_size has prepared. */
@@ -325,7 +325,7 @@ scans_add_paths(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel)
 
 	/* The last table may have turned out to be empty. */
 	if (estimate_find(rel) == NIL)
-		ask(stock, root, find_prepared(find_unasked(root)));
+		estimate_tables(stock, root, find_prepared(find_unestimated(root)));
 	foreach(cell, estimate_find(rel))
 	{
 		const Estimate *estimate = lfirst(cell);

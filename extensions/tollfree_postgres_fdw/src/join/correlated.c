@@ -239,7 +239,7 @@ correlated_copy_plan(const SubPlan *subquery, PlannedStmt *stmt)
 	if (subquery->subLinkType == EXISTS_SUBLINK)
 	{
 		foreach(cell, find_witnesses(subquery, plan, stmt))
-			plan_ask_existence(lfirst(cell));
+			plan_check_existence(lfirst(cell));
 	}
 	return plan;
 }

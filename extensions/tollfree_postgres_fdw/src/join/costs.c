@@ -66,7 +66,7 @@ has_equality(const List *clauses, const List *exprs)
 
 /* Does the Append query only one partition, selected by its parameters? */
 static bool
-asks_one(const Path *append)
+scans_one_partition(const Path *append)
 {
 	const RelOptInfo *rel = append->parent;
 
@@ -86,7 +86,7 @@ key_cost(const Path *inner)
 {
 	Cost		cost = inner->total_cost - beginning_cost(inner);
 
-	return IsA(inner, AppendPath) && asks_one(inner) ?
+	return IsA(inner, AppendPath) && scans_one_partition(inner) ?
 		cost / list_length(((const AppendPath *) inner)->subpaths) : cost;
 }
 

@@ -237,7 +237,7 @@ inner_has_timeout(const InnerSide *side)
 Size
 inner_overhead(const InnerSide *side, int number, int nrows)
 {
-	return (Size) side->nasked[number] * KEYS_OVERHEAD +
+	return (Size) side->nqueried[number] * KEYS_OVERHEAD +
 		(Size) side->nscans * Max(nrows, ROWS_AT_FIRST) * 4 * sizeof(uint16);
 }
 
@@ -247,7 +247,7 @@ inner_begin(InnerSide *side, int number)
 {
 	StaticAssertStmt(LOOKUP_MAX_ROWS <= PG_UINT16_MAX,
 					 "rows are numbered in 16 bits");
-	side->nasked[number] = 0;
+	side->nqueried[number] = 0;
 	for (int i = 0; i < side->nscans; i++)
 	{
 		keys_begin(&side->scans[i].batches[number].keys);
@@ -330,7 +330,7 @@ inner_add(InnerSide *side, int number, int row, TupleTableSlot *slot)
 		batch->numbers[row] = !prunes(append) ||
 			bms_is_member(inner->position, wanted) ?
 			add_key(inner->scan, &batch->keys) : 0;
-		side->nasked[number] += is_first && batch->keys.count > 0;
+		side->nqueried[number] += is_first && batch->keys.count > 0;
 	}
 	bms_free(wanted);
 }

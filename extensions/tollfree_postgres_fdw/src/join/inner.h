@@ -34,7 +34,7 @@ typedef struct InnerSide
 {
 	List	   *params;			/* NestLoopParams, which outer rows set */
 	int			nscans;			/* 0 if nothing can be batched */
-	int			nasked[INNER_BATCHES];	/* scans with keys in a batch */
+	int			nqueried[INNER_BATCHES];	/* scans with keys in a batch */
 	InnerScan  *scans;
 } InnerSide;
 

@@ -381,7 +381,7 @@ existence_query(const char *query)
  * gone through plan_annotate_scan.
  */
 void
-plan_ask_existence(ForeignScan *plan)
+plan_check_existence(ForeignScan *plan)
 {
 	List	   *noted = lthird_node(List, plan->fdw_private);
 
