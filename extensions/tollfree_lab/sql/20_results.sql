@@ -99,9 +99,9 @@ COMMENT ON COLUMN runs.query_limit_s IS
 COMMENT ON COLUMN runs.precision IS
 'how far the interval of a ratio may reach, as a share: its case is executed until it reaches no farther, or in all rounds; NULL if all cases are';
 COMMENT ON COLUMN runs.seconds IS
-'of the profile when the run began, which is what a resumed run goes on with; so is the scale';
+'of the profile when the run began, which a resumed run keeps; so is the scale';
 COMMENT ON COLUMN runs.migrated IS
-'whether another build of the lab made it, so that it is shown, and not gone on with; the first builds stored no seconds and scale';
+'whether another build of the lab made it, so that it is shown, but cannot be resumed; the first builds stored no seconds and scale';
 COMMENT ON COLUMN runs.server IS
 'per instance: version and every setting that is not PostgreSQL''s default';
 

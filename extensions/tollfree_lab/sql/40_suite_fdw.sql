@@ -67,7 +67,7 @@ CREATE TABLE fdw_clients
 );
 
 COMMENT ON COLUMN fdw_clients.published IS
-'whether the published experiment had so many: it suspected a roof for concurrent sessions, which the others look for, in lookups';
+'whether the published experiment had this number: it suspected a roof for concurrent sessions, which the others show for lookups';
 COMMENT ON COLUMN fdw_clients.threads IS
 'of pgbench, of which one would be the roof on a large machine';
 COMMENT ON COLUMN fdw_clients.least_seconds IS

@@ -56,7 +56,7 @@ COMMENT ON COLUMN fdw_bulk_operations.command IS
 COMMENT ON COLUMN fdw_bulk_operations.direct_commands IS
 'what brings the same rows over a link without a wrapper; NULL for what is not done over one';
 
-/* The tables that are read, with as many rows as an operation of the profile asks for. */
+/* The tables that are read, with the rows of an operation of the profile. */
 CREATE VIEW fdw_bulk_sources AS
 SELECT p.profile, t.source, t.target, t.columns, t.content,
 	   max(CASE p.profile WHEN 'quick' THEN o.quick_rows ELSE o.full_rows END) AS rows

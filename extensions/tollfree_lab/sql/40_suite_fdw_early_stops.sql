@@ -1,5 +1,5 @@
 /*
- * Suite fdw, part stops: statements that stop before they have read what they ask for.
+ * Suite fdw, part stops: statements that stop before they have read their whole input.
  *
  * A LIMIT above a condition that is evaluated locally, EXISTS, a cursor, a loop
  * that is left: what the remote server sends beyond the rows that are used is for
@@ -63,7 +63,7 @@ FROM fdw_stop_links l
 		   END;
 
 /*
- * Returns a script for psql that executes a statement so many times, after some
+ * Returns a script for psql that executes a statement this many times, after some
  * executions that are not counted.  It prints the time of one, how many rows the
  * last one returned, and what a link has counted before and after.
  */

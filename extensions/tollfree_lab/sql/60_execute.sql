@@ -21,7 +21,7 @@ RETURN coalesce((SELECT s.published FROM lab.suites s WHERE s.suite = suite_name
 /*
  * Opens a run: freezes the chosen cases whose names match the pattern.  Without
  * a number of rounds each is executed as often as its profile has it.  With a
- * limit a case that asks for several queries begins none after so many seconds.
+ * limit a case of several queries begins none after this many seconds.
  * With a precision the number of rounds is the most, 50 if it is not given, and
  * who executes the run ends a case when its ratios are precise enough.
  * Returns the run's number.  The command line and exectestcases() both start
