@@ -30,7 +30,7 @@ async def normal(connection: Any, execution: Execution) -> None:
 
 
 async def cursor(connection: Any, execution: Execution) -> None:
-    """A thousand rows at a time, asked for, in the transaction that a cursor takes."""
+    """A thousand rows at a time, on request, in the transaction that a cursor needs."""
     execution.sent()
     async with connection.transaction():
         server_cursor = await connection.cursor(execution.sql)

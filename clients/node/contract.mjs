@@ -295,7 +295,7 @@ function exitCode(error) {
   return error instanceof Unavailable ? EXIT_UNAVAILABLE : EXIT_FAILURE;
 }
 
-// Carries out what the command line asks for.
+// Executes the command line.
 export async function main(client) {
   try {
     const request = parse(client, process.argv.slice(2));

@@ -49,7 +49,7 @@ async function array(client, execution) {
   for (const row of rows) execution.sink.takeRow(row);
 }
 
-// A thousand rows at a time, asked for.
+// A thousand rows at a time, on request.
 async function cursor(client, execution) {
   execution.sent();
   const open = client.query(new Cursor(execution.sql, [], { rowMode: "array" }));

@@ -74,7 +74,7 @@ async function singleRow(sql, execution) {
   execution.sawAll();
 }
 
-// A thousand rows at a time, asked for.
+// A thousand rows at a time, on request.
 async function cursor(sql, execution) {
   execution.sent();
   for await (const rows of kept(sql, execution).cursor(CHUNK_ROWS)) {

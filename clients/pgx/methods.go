@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A cursor brings so many rows at a time.
+// A cursor fetches this many rows at a time.
 const chunkRows = 1000
 
 // A method is one way to get at the rows.
@@ -117,7 +117,7 @@ func stream(ctx context.Context, conn *pgx.Conn, e *execution) error {
 	return err
 }
 
-// cursor asks for a thousand rows at a time, in the transaction that this takes.
+// cursor fetches a thousand rows at a time, in the transaction that this needs.
 func cursor(ctx context.Context, conn *pgx.Conn, e *execution) error {
 	e.sent = time.Now()
 	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {

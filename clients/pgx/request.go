@@ -24,7 +24,7 @@ type request struct {
 	method      *method
 }
 
-// parse returns what the command line asks for; its errors name the option, the
+// parse returns the request of the command line; its errors name the option, the
 // value and what to give instead.
 func parse(arguments []string) (*request, error) {
 	asked := &request{output: "/dev/null", executions: 1, method: &methods[0]}

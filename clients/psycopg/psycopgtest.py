@@ -74,7 +74,7 @@ async def chunked(connection: Connection, execution: Execution) -> None:
 
 
 async def cursor(connection: Connection, execution: Execution) -> None:
-    """A thousand rows at a time, asked for, in the transaction that a cursor takes."""
+    """A thousand rows at a time, on request, in the transaction that a cursor needs."""
     execution.sent()
     with connection.transaction(), connection.cursor(name="rows") as server_cursor:
         server_cursor.execute(execution.sql.encode())

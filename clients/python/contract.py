@@ -372,7 +372,7 @@ def _parse(client: Client) -> Request:
 
 
 def main(client: Client) -> NoReturn:
-    """Carry out what the command line asks for and exit."""
+    """Execute the command line and exit."""
     request = _parse(client)
     try:
         client.run(_measure(client, request))

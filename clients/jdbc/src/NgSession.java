@@ -4,7 +4,7 @@ import java.sql.SQLException;
 
 import com.impossibl.postgres.api.jdbc.PGConnection;
 
-/** A connection of pgjdbc-ng. It asks for binary results by itself. */
+/** A connection of pgjdbc-ng. It requests binary results by default. */
 final class NgSession extends Session {
     NgSession(String conninfo) throws SQLException, IOException {
         super(conninfo);

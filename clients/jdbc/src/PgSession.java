@@ -6,7 +6,7 @@ import org.postgresql.PGConnection;
 import org.postgresql.PGStatement;
 import org.postgresql.copy.CopyOut;
 
-/** A connection of pgjdbc. It asks for text unless a statement has been prepared on the server. */
+/** A connection of pgjdbc. It requests text unless a statement has been prepared on the server. */
 final class PgSession extends Session {
     /** pgjdbc's word for binary results from the first execution on. */
     private static final int FORCE_BINARY = -1;

@@ -23,12 +23,12 @@ record Request(
     /** As a limit: none. */
     static final long UNLIMITED = Long.MAX_VALUE;
 
-    /** Whether the command line asks for nothing but the options. */
+    /** Whether the command line has --help. */
     static boolean wantsHelp(String[] arguments) {
         return List.of(arguments).contains("--help");
     }
 
-    /** Returns what the command line asks for. */
+    /** Parses the command line. */
     static Request parse(String[] arguments) throws Failure {
         String conninfo = null;
         String sql = null;

@@ -13,8 +13,7 @@ import java.sql.Types;
 import java.util.Properties;
 
 /**
- * One connection, and what its methods ask of JDBC. What they ask of a driver beyond that, the
- * subclasses say.
+ * One connection, with the methods by JDBC. The subclasses have the code for each driver.
  */
 abstract class Session implements AutoCloseable {
     private static final int CHUNK_ROWS = 1000;
@@ -57,7 +56,7 @@ abstract class Session implements AutoCloseable {
     /** A prepared statement that the server prepares at its first execution. */
     abstract PreparedStatement prepare(String sql) throws SQLException;
 
-    /** The whole result, as the driver asks for it by itself. */
+    /** The whole result, as the driver fetches it by default. */
     void normal(Execution execution) throws SQLException, IOException {
         execution.sent();
         try (Statement plain = connection.createStatement();
@@ -85,7 +84,7 @@ abstract class Session implements AutoCloseable {
         }
     }
 
-    /** A thousand rows at a time, asked for, which takes a transaction. */
+    /** A thousand rows at a time, on request, which needs a transaction. */
     void cursor(Execution execution) throws SQLException, IOException {
         execution.sent();
         connection.setAutoCommit(false);

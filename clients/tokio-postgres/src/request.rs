@@ -23,7 +23,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Returns what the command line asks for, or what is wrong with it.
+    /// Parses the command line; returns the request, or the error.
     pub fn parse(arguments: &[String]) -> Result<Request, String> {
         let mut conninfo = None;
         let mut sql = None;

@@ -6,7 +6,7 @@
  * pgbench discards the rows it reads, and its log of latencies has recorded 0
  * us for transactions that took longer.
  *
- *		options					what was asked for
+ *		options					the command line
  *		probe -> session		phases and clients; one connection
  *		script, random			the transactions and their values
  *		samples, link			latencies; flights and bytes
