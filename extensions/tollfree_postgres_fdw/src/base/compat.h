@@ -252,6 +252,12 @@ compat_holds_lock(Oid relid, LOCKMODE mode)
 #endif
 }
 
+/*
+ * What the notice receiver of a new connection is to be given.  From 19 on it begins
+ * the line in the log; libpq's own, before 19, does not look at it.
+ */
+#define COMPAT_NOTICE_PREFIX "received message via remote connection"
+
 /* Does postgres_fdw have the option import_stats? */
 #define COMPAT_STOCK_IMPORTS (PG_VERSION_NUM >= 190000)
 
@@ -347,8 +353,7 @@ compat_connect(const char *const *names, const char *const *values,
 	{
 		PGconn	   *conn = libpqsrv_connect_params_start(names, values, false);
 
-		PQsetNoticeReceiver(conn, libpqsrv_notice_receiver,
-							"received message via remote connection");
+		PQsetNoticeReceiver(conn, libpqsrv_notice_receiver, COMPAT_NOTICE_PREFIX);
 		libpqsrv_connect_complete(conn, wait_event);
 		return conn;
 	}

@@ -11,6 +11,7 @@
 #include "access/xact.h"
 #include "utils/memutils.h"
 
+#include "base/compat.h"
 #include "session/error.h"
 #include "session/reader.h"
 #include "session/remote_xact.h"
@@ -192,7 +193,7 @@ receive_notice(void *arg, const PGresult *res)
 
 	error_note_fatal(session, res);
 	if (PQstatus(session->conn) != CONNECTION_BAD)
-		default_receiver(NULL, res);
+		default_receiver(COMPAT_NOTICE_PREFIX, res);
 }
 
 /* Has the session's notices looked at. */
