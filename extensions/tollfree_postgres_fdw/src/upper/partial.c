@@ -16,6 +16,13 @@
  *
  * If we cannot make one of the states, the partition is scanned as without
  * us.
+ *
+ * Not done: groups below a join, which PostgreSQL 19 makes of rows that were
+ * fetched (eager aggregation).  No callback is called for paths of a grouped
+ * relation.  It would take: a path added to rel->grouped_rel in GetForeignPaths;
+ * there, and when the plan is made, the groups of its RelAggInfo in place of
+ * parse->groupClause, which postgres_fdw deparses; and an Append of the grouped
+ * partitions, since PostgreSQL groups only above theirs.
  */
 #include "postgres.h"
 
