@@ -160,7 +160,7 @@ settings_define(void)
 							PGC_SUSET, GUC_NOT_IN_SAMPLE | GUC_UNIT_MS,
 							NULL, NULL, NULL);
 	DefineCustomIntVariable("tollfree_file_fdw.debug_segment_size",
-							"Sets how much of a file one column segment covers.",
+							"Sets how much of a file one segment covers.",
 							NULL, &setting_segment_size,
 							DEBUG_SEGMENT_SIZE_DEFAULT,
 							DEBUG_SEGMENT_SIZE_MIN, DEBUG_SEGMENT_SIZE_MAX,
