@@ -73,7 +73,7 @@ typedef struct SessionWait
 /* May commands be executed, as far as this side knows? */
 typedef enum SessionPhase
 {
-	PHASE_IDLE,					/* between commands, or no connection */
+	PHASE_IDLE,					/* commands are executed */
 	PHASE_ENDING,				/* COMMIT or a rollback is under way */
 	PHASE_BROKEN				/* the remote state is not known: the
 								 * connection is to be closed */

@@ -55,7 +55,8 @@ leave_transaction(Session *session)
 	portals_leave(session);
 	prepared_deallocate_all_later(session);
 	if (PQstatus(session->conn) != CONNECTION_OK ||
-		remote_xact_is_unusable(session) || session->options.is_outdated || !session->options.keep)
+		remote_xact_is_unusable(session) ||
+		session->options.is_outdated || !session->options.keep)
 		connection_end(session);
 	else
 		shared_counters_add(session);
