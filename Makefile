@@ -71,7 +71,7 @@ lint: ## check types, style, layout and the direction of dependencies
 	@tools/make-venv dev
 	cd lab && ../.venv/bin/ruff check . $(addprefix ../,$(PYTHON_TOOLS) $(PYTHON_CLIENTS))
 	cd lab && ../.venv/bin/mypy
-	cd lab && ../.venv/bin/mypy $(addprefix ../,$(PYTHON_TOOLS))
+	cd lab && for tool in $(PYTHON_TOOLS); do ../.venv/bin/mypy ../$$tool || exit; done
 	cd lab && MYPYPATH=../clients/python ../.venv/bin/mypy --ignore-missing-imports \
 		$(addprefix ../,$(PYTHON_CLIENTS))
 	tools/check-layers

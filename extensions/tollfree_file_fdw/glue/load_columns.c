@@ -26,7 +26,7 @@
 #include "base/guc.h"
 #include "base/options.h"
 #include "cache/segment_file.h"
-#include "exec/scan.h"
+#include "exec/scan_state.h"
 #include "plan/callbacks.h"
 
 /* Columns of tollfree_file_fdw_load_columns */

@@ -299,7 +299,7 @@ aggregate_file(ForeignScanState *node)
 	MemoryContext old = MemoryContextSwitchTo(input->context);
 
 	if (!input_is_begun(input))
-		scan_begin_reading(scan, false);
+		sources_begin(scan, false);
 	enter_phase(aggregate, AGGREGATE_GROUPS, read_all(scan));
 	MemoryContextSwitchTo(old);
 	if (aggregate->phase == AGGREGATE_BELOW)

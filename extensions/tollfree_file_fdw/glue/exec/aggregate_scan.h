@@ -5,7 +5,7 @@
 #ifndef TOLLFREE_FILE_AGGREGATE_SCAN_H
 #define TOLLFREE_FILE_AGGREGATE_SCAN_H
 
-#include "exec/scan.h"
+#include "exec/scan_state.h"
 #include "translate/aggregates.h"
 
 /*

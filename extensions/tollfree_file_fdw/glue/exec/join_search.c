@@ -31,7 +31,7 @@
 #include "base/compat.h"
 #include "base/guc.h"
 #include "exec/join_search.h"
-#include "exec/scan.h"
+#include "exec/scan_state.h"
 #include "plan/callbacks.h"
 #include "translate/quals.h"
 

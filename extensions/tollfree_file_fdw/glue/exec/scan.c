@@ -296,8 +296,8 @@ scan_next_row(ForeignScanState *node)
 	if (!input_is_begun(input))
 	{
 		/* A join above tells more of rows that it drops the more is known. */
-		scan_begin_reading(scan, scan->joins == NULL &&
-						   setting_debug_require == REQUIRE_NOTHING);
+		sources_begin(scan, scan->joins == NULL &&
+					  setting_debug_require == REQUIRE_NOTHING);
 		scan->row = 0;
 		bitmap_clear(&scan->selected);
 	}

@@ -10,7 +10,7 @@
  */
 #include "postgres.h"
 
-#include "exec/scan.h"
+#include "exec/scan_state.h"
 
 /* What is to be read of a file that has been opened. */
 static RangeSource *
@@ -33,7 +33,7 @@ choose_ranges(FileScanState *scan, bool begins_small)
  * aggregates, or shares the file, reads all of it.
  */
 void
-scan_begin_reading(FileScanState *scan, bool may_end_early)
+sources_begin(FileScanState *scan, bool may_end_early)
 {
 	ScanInput  *input = &scan->input;
 	bool		reads_all = input->owner != input || scan->share.file != NULL;

@@ -8,7 +8,7 @@
 #include "access/parallel.h"
 #include "executor/instrument.h"
 
-#include "exec/scan.h"
+#include "exec/scan_state.h"
 #include "plan/callbacks.h"
 
 /* How many parts a record index may cut the file into; 0 if none is wanted. */
@@ -39,7 +39,7 @@ share_file(ForeignScanState *node, ParallelFile *shared)
 	share->file = NULL;
 	/* What is kept of the file is looked for now, to cut it. */
 	if (!input_is_begun(input))
-		scan_begin_reading(scan, false);
+		sources_begin(scan, false);
 	share->file = shared;
 	share->maker.area = node->ss.ps.state->es_query_dsa;
 	share->is_shut_down = false;

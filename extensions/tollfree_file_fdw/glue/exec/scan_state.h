@@ -1,9 +1,9 @@
 /*
- * scan.h
+ * scan_state.h
  *	  The state of a scan of a file.
  */
-#ifndef TOLLFREE_FILE_SCAN_H
-#define TOLLFREE_FILE_SCAN_H
+#ifndef TOLLFREE_FILE_SCAN_STATE_H
+#define TOLLFREE_FILE_SCAN_STATE_H
 
 #include "nodes/execnodes.h"
 
@@ -63,6 +63,7 @@ scan_uses_index(const FileScanState *scan)
 		scan->share.file->by_index;
 }
 
-extern void scan_begin_reading(FileScanState *scan, bool may_end_early);
+/* sources.c */
+extern void sources_begin(FileScanState *scan, bool may_end_early);
 
-#endif							/* TOLLFREE_FILE_SCAN_H */
+#endif							/* TOLLFREE_FILE_SCAN_STATE_H */
