@@ -35,8 +35,12 @@ kept_find(KeptFile *kept, FileReader *reader, bool begins_by_text)
 	source = index_use_has_blocks(use) ?
 		block_ranges_begin(&kept->blocks, use, &kept->cache, begins_by_text) :
 		whole_file_begin(&kept->whole, reader->base.file, reader);
-	range_add_sink(source, &use->sink);
-	range_add_sink(source, &kept->cache.sink);
+	/* Where none is looked for, nothing is made, either. */
+	if (use->context != NULL)
+	{
+		range_add_sink(source, &use->sink);
+		range_add_sink(source, &kept->cache.sink);
+	}
 	return source;
 }
 
