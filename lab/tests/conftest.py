@@ -8,6 +8,7 @@ import signal
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,7 +17,7 @@ from command_line import lab_of_its_own
 from oracle.servers import started_instances
 from oracle.world import Instances
 
-from tollfree.cluster import Cluster
+from tollfree.cluster import NO_PORT, Cluster
 from tollfree.lab import Lab
 from tollfree.ports import reserved_ports
 from tollfree.postgres import Installation, buildable_installation, clear_libpq_environment
@@ -208,15 +209,23 @@ def stage(installation: Installation, home: Path, user: ServerUser) -> Stage:
     return make_stage(installation, home, user)
 
 
+def start_anew(cluster: Cluster, password: str) -> Cluster:
+    """Make a server, and then start it on a port that is chosen only now: whoever chooses one keeps
+    all others waiting. Returns the server with its port."""
+    cluster.make(password)
+    with reserved_ports(1) as (port,):
+        started = replace(cluster, port=port)
+        started.start()
+    return started
+
+
 @pytest.fixture(scope="session")
 def pg_instance(stage: Stage, home: Path, user: ServerUser) -> Iterator[Cluster]:
     """A running server that listens on TCP too; PGPASSFILE is set for it."""
     folder = home / "instance"
     password = secrets.token_urlsafe(12)
-    with reserved_ports(1) as (port,):
-        cluster = Cluster("instance", folder, home / "run", port, stage, user, listens=True)
-        cluster.make(password)
-        cluster.start()
+    cluster = Cluster("instance", folder, home / "run", NO_PORT, stage, user, listens=True)
+    cluster = start_anew(cluster, password)
     passfile = home / "passfile"
     passfile.touch(mode=0o600)
     passfile.write_text(f"*:*:*:*:{password}\n")

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from conftest import start_anew
 from filediff.statements import PARALLEL
 
-from tollfree.cluster import Cluster
-from tollfree.ports import reserved_ports
+from tollfree.cluster import NO_PORT, Cluster
 from tollfree.privileges import ServerUser
 from tollfree.stage import Stage
 
@@ -137,15 +137,13 @@ def faulty(stage: Stage, home: Path, user: ServerUser, file_wrapper: str) -> Ite
     )
     control = folder / "control"
     user.write_text(control, "\0" * COUNTS.size)
-    with reserved_ports(1) as (port,):
-        cluster = Cluster(
-            *("faults", folder / "server", home / "run", port, stage, user),
-            settings={"autovacuum": "off", "restart_after_crash": "on"},
-            environment={"LD_PRELOAD": str(library), "CACHE_FAULTS": str(control)},
-        )
-        # initdb is not to have the library: the environment is that of the server alone.
-        cluster.make(secrets.token_urlsafe(12))
-        cluster.start()
+    cluster = Cluster(
+        *("faults", folder / "server", home / "run", NO_PORT, stage, user),
+        settings={"autovacuum": "off", "restart_after_crash": "on"},
+        environment={"LD_PRELOAD": str(library), "CACHE_FAULTS": str(control)},
+    )
+    # initdb is not to have the library: the environment is that of the server alone.
+    cluster = start_anew(cluster, secrets.token_urlsafe(12))
     try:
         with cluster.connect() as connection:
             file = folder / "rows.csv"

@@ -16,15 +16,15 @@ from typing import Any
 
 import psycopg
 import pytest
-from conftest import OUR_FILE_WRAPPER, OUR_WRAPPER
+from conftest import OUR_FILE_WRAPPER, OUR_WRAPPER, start_anew
 from links import link_to
 
 from tollfree.check import findings, inventory, model, plans
-from tollfree.cluster import SUPERUSER, Cluster
+from tollfree.cluster import NO_PORT, SUPERUSER, Cluster
 from tollfree.errors import ExitCode
 from tollfree.link import Link
 from tollfree.paths import CHECKOUT
-from tollfree.ports import LOOPBACK, reserved_ports
+from tollfree.ports import LOOPBACK
 from tollfree.privileges import ServerUser
 from tollfree.stage import Stage
 from tollfree.suites.foreign import recreate_database
@@ -106,14 +106,12 @@ def make_roles(connection: psycopg.Connection[tuple[object, ...]]) -> None:
 def server(stage: Stage, home: Path, user: ServerUser) -> Iterator[Cluster]:
     """A server with pg_stat_statements."""
     settings = {"shared_preload_libraries": "'pg_stat_statements'"}
-    with reserved_ports(1) as (port,):
-        cluster = Cluster(
-            *("check", home / "check", home / "run", port, stage, user),
-            listens=True,
-            settings=settings,
-        )
-        cluster.make(secrets.token_urlsafe(12))
-        cluster.start()
+    cluster = Cluster(
+        *("check", home / "check", home / "run", NO_PORT, stage, user),
+        listens=True,
+        settings=settings,
+    )
+    cluster = start_anew(cluster, secrets.token_urlsafe(12))
     try:
         yield cluster
     finally:

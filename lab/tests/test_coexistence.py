@@ -14,10 +14,9 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from conftest import OUR_FILE_WRAPPER, OUR_WRAPPER
+from conftest import OUR_FILE_WRAPPER, OUR_WRAPPER, start_anew
 
 from tollfree.cluster import SUPERUSER, Cluster
-from tollfree.ports import reserved_ports
 from tollfree.stage import EXTENSIONS, Stage
 from tollfree.suites.foreign import recreate_database
 
@@ -144,21 +143,18 @@ def test_a_session_loads_all_libraries(server: Cluster, order: tuple[str, ...]) 
 def test_a_server_preloads_all_libraries(
     pg_instance: Cluster, home: Path, order: tuple[str, ...]
 ) -> None:
-    with reserved_ports(1) as (port,):
-        preloading = replace(
-            pg_instance,
-            name="preloading",
-            folder=home / f"preloading-{order[0]}",
-            port=port,
-            listens=False,
-            settings={
-                "shared_preload_libraries": f"'{','.join(order)}'",
-                "auto_explain.log_min_duration": "0",
-                "auto_explain.log_level": "notice",
-            },
-        )
-        preloading.make("unused")
-        preloading.start()
+    preloading = replace(
+        pg_instance,
+        name="preloading",
+        folder=home / f"preloading-{order[0]}",
+        listens=False,
+        settings={
+            "shared_preload_libraries": f"'{','.join(order)}'",
+            "auto_explain.log_min_duration": "0",
+            "auto_explain.log_level": "notice",
+        },
+    )
+    preloading = start_anew(preloading, "unused")
     try:
         with objects(preloading), preloading.connect(DATABASE) as connection:
             plans: list[str] = []

@@ -108,6 +108,42 @@ def test_up_status_down(lab: Lab) -> None:
     assert "was not running" in tollfree("down")[0]
 
 
+def chooses_ports() -> bool:
+    """Whether this process keeps others from choosing ports."""
+    files = [path.readlink().name for path in Path("/proc/self/fd").iterdir() if path.is_symlink()]
+    return "ports.lock" in files
+
+
+def test_nobody_waits_for_ports_while_data_are_made(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, start = Cluster.make, Cluster.start
+    waited: list[tuple[str, str, bool]] = []
+
+    def make_and_tell(self: Cluster, password: str) -> None:
+        waited.append(("make", self.name, chooses_ports()))
+        make(self, password)
+
+    def start_and_tell(self: Cluster) -> None:
+        waited.append(("start", self.name, chooses_ports()))
+        start(self)
+
+    monkeypatch.setattr(Cluster, "make", make_and_tell)
+    monkeypatch.setattr(Cluster, "start", start_and_tell)
+    lab.up()
+    try:
+        with lab.lock(), lab.database() as store:
+            lab.start_others(store, ["worker_2"])
+    finally:
+        lab.down()
+    further = ("source", "external", "worker_2")
+    assert {name: told for what, name, told in waited if what == "start" and name in further} == (
+        dict.fromkeys(further, True)
+    )
+    assert [name for what, name, told in waited if what == "make" and told] == []
+    assert ("make", "worker_2", False) in waited
+
+
 def test_a_suite_starts_further_servers_which_stop_with_the_lab(lab: Lab) -> None:
     tollfree("up")
     with lab.lock(), lab.database() as store:

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conftest import start_anew
 from filediff.statements import PARALLEL
 
-from tollfree.cluster import Cluster
-from tollfree.ports import reserved_ports
+from tollfree.cluster import NO_PORT, Cluster
 from tollfree.privileges import ServerUser
 from tollfree.stage import Stage
 
@@ -52,12 +52,10 @@ def cluster(stage: Stage, home: Path, user: ServerUser, file_wrapper: str) -> It
     folder = home / "many-files"
     user.make_folder(folder)
     settings = {"max_locks_per_transaction": "300", "autovacuum": "off"}
-    with reserved_ports(1) as (port,):
-        cluster = Cluster(
-            "many", home / "many", home / "many-run", port, stage, user, settings=settings
-        )
-        cluster.make(secrets.token_urlsafe(12))
-        cluster.start()
+    cluster = Cluster(
+        "many", home / "many", home / "many-run", NO_PORT, stage, user, settings=settings
+    )
+    cluster = start_anew(cluster, secrets.token_urlsafe(12))
     try:
         script = OBJECTS.format(
             wrapper=file_wrapper, groups=GROUPS, each=FILES // GROUPS, rows=ROWS, folder=folder

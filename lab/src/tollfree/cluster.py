@@ -27,6 +27,8 @@ from tollfree.stage import Stage
 SUPERUSER = "postgres"
 START_LIMIT_S = 60.0
 STOP_LIMIT_S = 60.0
+NO_PORT = 0
+"""Of a server that is made before a port is chosen for it."""
 STOP_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL)
 LOG_TAIL_LINES = 15
 READY = ("ready", "standby")

@@ -25,7 +25,7 @@ from pathlib import Path
 import psycopg
 
 from tollfree.clients import clients
-from tollfree.cluster import Cluster
+from tollfree.cluster import NO_PORT, Cluster
 from tollfree.errors import FileError, LabError, LabStateError
 from tollfree.link import Link
 from tollfree.ports import LOOPBACK, reserved_ports
@@ -205,11 +205,17 @@ class Lab:
 
     def source(self) -> Cluster:
         """Return the cluster that holds the data; raises when the lab is down."""
-        return self._cluster("source", self._up_ports().source, listens=True)
+        return self._source(self._up_ports().source)
+
+    def _source(self, port: int = NO_PORT) -> Cluster:
+        return self._cluster("source", port, listens=True)
 
     def external(self) -> Cluster:
         """Return the other cluster; raises when the lab is down."""
-        return self._cluster("external", self._up_ports().external)
+        return self._external(self._up_ports().external)
+
+    def _external(self, port: int = NO_PORT) -> Cluster:
+        return self._cluster("external", port)
 
     def other(self, name: str) -> Cluster:
         """Return a further cluster that was started; raises when the lab is down."""
@@ -323,11 +329,13 @@ class Lab:
             for rtt_us in further_us:
                 store.add_link(rtt_us)
             round_trips = store.link_round_trips()
+            for cluster in (self._source(), self._external()):
+                self._make_cluster(cluster)
             with reserved_ports(2 + len(round_trips), first_port) as free:
                 links = dict(zip(round_trips, free[2:], strict=True))
                 self._write_state(Ports(free[0], free[1], links, owner))
                 for cluster in (self.source(), self.external()):
-                    self._start_cluster(cluster)
+                    cluster.start()
                 for link in self.links():
                     link.start()
             self.register(store)
@@ -346,6 +354,8 @@ class Lab:
         }
         if not round_trips:
             return
+        for name in round_trips:
+            self._make_cluster(self._cluster(name, NO_PORT, settings=settings))
         count = sum(1 + len(found) for found in round_trips.values())
         with reserved_ports(count, taken=before.all()) as free:
             others = dict(before.others)
@@ -355,9 +365,7 @@ class Lab:
             self._write_state(replace(before, others=others))
             try:
                 for name in round_trips:
-                    self._start_cluster(
-                        self._cluster(name, others[name].server, listens=True, settings=settings)
-                    )
+                    self._cluster(name, others[name].server, listens=True).start()
                 for link in self.links():
                     if link.server in round_trips:
                         link.start()
@@ -381,7 +389,8 @@ class Lab:
         if not self.own.is_running():
             if self.has_files:
                 self._mark_of_files.unlink()
-            self._start_cluster(self.own)
+            self._make_cluster(self.own)
+            self.own.start()
         self.own.make_database(DATABASE)
         with self.connected_store() as store:
             store.install(self.stage.sharedir / "extension")
@@ -407,10 +416,10 @@ class Lab:
             self.user.write_text(self._mark_of_files, "")
         return ran
 
-    def _start_cluster(self, cluster: Cluster) -> None:
+    def _make_cluster(self, cluster: Cluster) -> None:
+        """Make the data of a server that has none, without keeping others from choosing ports."""
         if not cluster.is_made:
             cluster.make(self.password())
-        cluster.start()
 
     def password(self) -> str:
         """Return the superuser's password on all servers, made when there is none yet."""

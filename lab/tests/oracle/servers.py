@@ -7,10 +7,11 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from oracle.world import LOCAL_SETTINGS, SOURCE_SETTINGS, Instances
-from tollfree.cluster import SUPERUSER, Cluster
+from tollfree.cluster import NO_PORT, SUPERUSER, Cluster
 from tollfree.ports import reserved_ports
 from tollfree.privileges import ServerUser
 from tollfree.stage import Stage
@@ -31,31 +32,33 @@ def started_instances(
 ) -> Iterator[Instances]:
     """Start the servers, whose data and sockets are in `folder`; stop them in the end."""
     with ExitStack() as stack:
-        with reserved_ports(3) as ports:
-            source = _make(
-                "source", folder, ports[0], source_stage, user, SOURCE_SETTINGS | STANDBY_SETTINGS
-            )
-            local = _make("local", folder, ports[1], local_stage, user, LOCAL_SETTINGS)
-            if standby:
-                _allow_replication(source)
+        source = _make("source", folder, source_stage, user, SOURCE_SETTINGS | STANDBY_SETTINGS)
+        local = _make("local", folder, local_stage, user, LOCAL_SETTINGS)
+        if standby:
+            _allow_replication(source)
+        # Whoever chooses ports keeps all others waiting: not while data are made.
+        with reserved_ports(2) as ports:
+            source, local = replace(source, port=ports[0]), replace(local, port=ports[1])
             for cluster in (source, local):
                 stack.callback(cluster.stop)
                 cluster.start()
-            follower = _follow(source, folder, ports[2]) if standby else None
-            if follower:
+        follower = _follow(source, folder) if standby else None
+        if follower:
+            with reserved_ports(1, taken=ports) as (port,):
+                follower = replace(follower, port=port)
                 stack.callback(follower.stop)
                 follower.start()
         yield Instances(source, local, follower)
 
 
 def _make(
-    name: str, folder: Path, port: int, stage: Stage, user: ServerUser, settings: dict[str, str]
+    name: str, folder: Path, stage: Stage, user: ServerUser, settings: dict[str, str]
 ) -> Cluster:
     cluster = Cluster(
         name,
         folder.with_name(f"{name}-{folder.name}"),
         folder,
-        port,
+        NO_PORT,
         stage,
         user,
         settings=settings,
@@ -70,13 +73,13 @@ def _allow_replication(cluster: Cluster) -> None:
         file.write("local replication all trust\n")
 
 
-def _follow(source: Cluster, folder: Path, port: int) -> Cluster:
+def _follow(source: Cluster, folder: Path) -> Cluster:
     """Return a standby of a running server, made but not started."""
     standby = Cluster(
         "standby",
         folder.with_name(f"standby-{folder.name}"),
         folder,
-        port,
+        NO_PORT,
         source.stage,
         source.user,
     )
