@@ -29,6 +29,7 @@
 #include "join/subqueries.h"
 #include "modify/modify.h"
 #include "modify/pipeline.h"
+#include "rewrite/rewrite.h"
 #include "scan/scan.h"
 #include "session/session.h"
 #include "session/shared_counters.h"
@@ -54,6 +55,7 @@ _PG_init(void)
 	run_install(pipeline_finish_run);
 	lookup_install();
 	subqueries_install();
+	rewrite_install();
 	shared_counters_install();
 }
 
@@ -82,6 +84,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 	plan_annotate_scan(plan, root, rel, path, all, fast_paths);
 	parameterize_note(&command, plan);
 	located_note_target(root, plan);
+	rewrite_restore_scan(plan);
 	return plan;
 }
 
@@ -108,15 +111,19 @@ plan_direct(PlannerInfo *root, ModifyTable *plan, Index target,
 			int subplan_index)
 {
 	Parameterization command = {0};
-	ForeignScan *scan = parameterize_direct(&command, root, plan, target);
-	bool		is_direct = stock->PlanDirectModify(root, plan, target,
-													subplan_index);
+	RewrittenUpdate update;
+	ForeignScan *scan;
+	bool		is_direct;
 
+	rewrite_begin_direct(&update, root, plan, target);
+	scan = parameterize_direct(&command, root, plan, target);
+	is_direct = stock->PlanDirectModify(root, plan, target, subplan_index);
 	parameterize_restore(&command, scan);
 	if (is_direct && !parameterize_finish(&command, scan))
 		is_direct = stock->PlanDirectModify(root, plan, target, subplan_index);
 	if (is_direct)
 		parameterize_note(&command, scan);
+	rewrite_end_direct(&update, is_direct, plan, target);
 	return is_direct;
 }
 

@@ -25,6 +25,7 @@
 #include "estimates/joins.h"
 #include "estimates/scans.h"
 #include "join/remote.h"
+#include "rewrite/rewrite.h"
 #include "upper/partial.h"
 
 /* postgres_fdw's own callbacks */
@@ -34,6 +35,7 @@ static const FdwRoutine *stock = NULL;
 static void
 get_rel_size(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 {
+	rewrite_conditions(root, rel, tableid);
 	if (tables_asks_for_estimates(tableid))
 		scans_size(stock, root, rel, tableid);
 	else

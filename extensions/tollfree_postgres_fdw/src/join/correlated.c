@@ -56,6 +56,17 @@ may_batch(const ForeignScan *scan, const PlannedStmt *stmt)
 		sessions_may_send_arrays(compat_scan_user(scan, rte), scan->fs_server);
 }
 
+/* Walker: is there a parameter that the executor sets? */
+static bool
+has_exec_param(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+		return ((Param *) node)->paramkind == PARAM_EXEC;
+	return expression_tree_walker(node, has_exec_param, context);
+}
+
 /*
  * Can a foreign scan's parameters be sent in arrays, are they known before its
  * subquery is executed, and does the subquery set any of them?
@@ -72,12 +83,10 @@ has_outer_params(const ForeignScan *scan, const SubqueryPlan *plan)
 
 		if (!deparse_may_be_key(exprType(lfirst(cell))))
 			return false;
-		if (IsA(param, Const))
+		if (!has_exec_param(lfirst(cell), NULL))
 			continue;
 		if (!IsA(param, Param))
 			return false;
-		if (param->paramkind != PARAM_EXEC)
-			continue;
 		if (!bms_is_member(param->paramid, plan->top->extParam))
 			return false;
 		is_correlated = is_correlated ||

@@ -443,6 +443,11 @@ parameterize_finish(Parameterization *command, ForeignScan *plan)
 		if (!IsA(param, Param) || param->paramkind != PARAM_EXTERN ||
 			param->paramid >= 0)
 			return false;
+		if (param->paramid <= PARAMETERIZE_OTHERS)
+		{
+			types = lappend_oid(types, InvalidOid);
+			continue;
+		}
 		constant = command->constants[-1 - param->paramid];
 		cast = format_type_extended(param->paramtype, param->paramtypmod,
 									FORMAT_TYPE_TYPEMOD_GIVEN);

@@ -11,6 +11,12 @@
 /* Parameters of one command, at most; further constants stay in its text. */
 #define PARAMETERIZE_MAX 32
 
+/*
+ * Numbers of Params from this one on down are free for others, whose values are
+ * sent beside those of the constants.
+ */
+#define PARAMETERIZE_OTHERS (-1 - PARAMETERIZE_MAX)
+
 /* A command that is being planned */
 typedef struct Parameterization
 {

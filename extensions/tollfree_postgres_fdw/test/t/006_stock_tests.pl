@@ -26,7 +26,8 @@ plan skip_all => "$stock has no tests of postgres_fdw; "
 
 my ($major) = `pg_config --version` =~ /^PostgreSQL (\d+)/;
 my $work = PostgreSQL::Test::Utils::tempdir();
-my @settings = qw(batched_lookups join_estimates partial_aggregates remote_limits);
+my @settings = qw(batched_lookups join_estimates partial_aggregates remote_limits
+  remote_expressions);
 my $own_plans = 'off';
 
 # What differs in the output of a test, in its order: the reason, and what diff

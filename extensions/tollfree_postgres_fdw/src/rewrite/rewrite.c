@@ -1,0 +1,298 @@
+/*
+ * rewrite.c
+ *	  Expressions that postgres_fdw does not send, in a form that it sends.
+ *
+ * postgres_fdw decides which conditions of a table it sends when the planner wants
+ * the table's size.  Before that some of them are rewritten:
+ *
+ *	- stable values without columns become parameters (values.c).
+ *
+ * A condition keeps its selectivity, which is computed before.  All that is made of
+ * it while the query is planned is made of its new form.  What the finished plan of a
+ * scan evaluates here gets the written form back: conditions that are not sent after
+ * all, and those that are checked again when a row is locked.  They are found by
+ * their addresses, so nothing else can change.
+ *
+ * The values of SET are rewritten only while postgres_fdw looks whether the
+ * modification can be one command.
+ *
+ * What is known of a query lasts as long as the planner works on it.  Plans may
+ * be made in plans, each with a state of its own.
+ */
+#include "postgres.h"
+
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/planner.h"
+#include "parser/parsetree.h"
+
+#include "base/compat.h"
+#include "base/fastpath.h"
+#include "base/tables.h"
+#include "rewrite/rewrite.h"
+#include "rewrite/values.h"
+
+/* A condition that is rewritten */
+typedef struct Condition
+{
+	Expr	   *written;
+	Expr	   *sent;			/* in a form that may be sent */
+} Condition;
+
+/* A scan whose fdw_recheck_quals got the written forms back */
+typedef struct RestoredScan
+{
+	const ForeignScan *plan;
+	List	   *sent;			/* the list that postgres_fdw made */
+} RestoredScan;
+
+/* What is rewritten in the query that is being planned */
+typedef struct QueryState
+{
+	List	   *conditions;		/* of Condition */
+	List	   *values;			/* of Node, for values.c */
+	List	   *scans;			/* of RestoredScan */
+} QueryState;
+
+/* The state of the innermost planner; NULL outside of it */
+static QueryState *current = NULL;
+
+static planner_hook_type next_planner = NULL;
+
+/* The hook: plans a query with a state of its own. */
+static PlannedStmt *
+plan_query(COMPAT_PLANNER_PARAMS)
+{
+	QueryState	state = {0};
+	QueryState *outer = current;
+	PlannedStmt *stmt;
+
+	current = &state;
+	PG_TRY();
+	{
+		stmt = next_planner != NULL ? next_planner(COMPAT_PLANNER_ARGS) :
+			standard_planner(COMPAT_PLANNER_ARGS);
+	}
+	PG_FINALLY();
+	{
+		current = outer;
+	}
+	PG_END_TRY();
+	return stmt;
+}
+
+/* May expressions on this table be rewritten? */
+static bool
+is_allowed(Oid tableid)
+{
+	return current != NULL &&
+		fastpath_is_on(tables_fast_paths(tableid), FAST_REMOTE_EXPRESSIONS);
+}
+
+/* Rewrites a condition; its selectivity stays that of the written form. */
+static void
+rewrite_condition(PlannerInfo *root, RestrictInfo *clause)
+{
+	Node	   *written = (Node *) clause->clause;
+	Node	   *sent = values_replace(written, true, &current->values);
+	Condition  *condition;
+
+	if (sent == written)
+		return;
+	(void) clause_selectivity(root, (Node *) clause, 0, JOIN_INNER, NULL);
+	condition = palloc(sizeof(Condition));
+	condition->written = (Expr *) written;
+	condition->sent = clause->clause = (Expr *) sent;
+	current->conditions = lappend(current->conditions, condition);
+}
+
+/*
+ * Rewrites the conditions of a foreign table, before postgres_fdw decides which of
+ * them it sends.
+ */
+void
+rewrite_conditions(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
+{
+	ListCell   *cell;
+
+	if (rel->baserestrictinfo == NIL || !is_allowed(tableid))
+		return;
+	foreach(cell, rel->baserestrictinfo)
+	{
+		RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
+
+		if (!clause->pseudoconstant)
+			rewrite_condition(root, clause);
+	}
+}
+
+/* The written form of a condition; the condition itself if it is not rewritten. */
+static Expr *
+written_form(Expr *sent)
+{
+	ListCell   *cell;
+
+	foreach(cell, current->conditions)
+	{
+		const Condition *condition = lfirst(cell);
+
+		if (condition->sent == sent)
+			return condition->written;
+	}
+	return sent;
+}
+
+/* A copy of a list of conditions, in their written forms. */
+static List *
+written_forms(const List *conditions)
+{
+	List	   *written = NIL;
+	const ListCell *cell;
+
+	foreach(cell, conditions)
+		written = lappend(written, written_form(lfirst(cell)));
+	return written;
+}
+
+/*
+ * Gives what a finished scan evaluates here its written form: conditions, and
+ * parameters.  Of fdw_recheck_quals postgres_fdw keeps the list that it made.
+ */
+void
+rewrite_restore_scan(ForeignScan *plan)
+{
+	RestoredScan *scan;
+
+	if (current == NULL)
+		return;
+	if (current->values != NIL)
+		plan->fdw_exprs = values_restore(plan->fdw_exprs, current->values);
+	if (current->conditions == NIL)
+		return;
+	plan->scan.plan.qual = written_forms(plan->scan.plan.qual);
+	scan = palloc(sizeof(RestoredScan));
+	scan->plan = plan;
+	scan->sent = plan->fdw_recheck_quals;
+	plan->fdw_recheck_quals = written_forms(scan->sent);
+	current->scans = lappend(current->scans, scan);
+}
+
+/* The scan below a modification whose fdw_recheck_quals were restored, or NULL. */
+static RestoredScan *
+find_restored(const Plan *plan, Index target)
+{
+	ListCell   *cell;
+
+	if (plan == NULL)
+		return NULL;
+	if (IsA(plan, Append))
+	{
+		foreach(cell, ((const Append *) plan)->appendplans)
+		{
+			RestoredScan *scan = find_restored(lfirst(cell), target);
+
+			if (scan != NULL)
+				return scan;
+		}
+		return NULL;
+	}
+	if (IsA(plan, Result))
+		return find_restored(outerPlan(plan), target);
+	foreach(cell, current->scans)
+	{
+		RestoredScan *scan = lfirst(cell);
+
+		if (&scan->plan->scan.plan == plan &&
+			scan->plan->scan.scanrelid == target)
+			return scan;
+	}
+	return NULL;
+}
+
+/*
+ * Rewrites what SET assigns and, again, the conditions of a modification that may
+ * become one command, until rewrite_end_direct.
+ */
+void
+rewrite_begin_direct(RewrittenUpdate *update, PlannerInfo *root,
+					 ModifyTable *plan, Index target)
+{
+	RestoredScan *scan;
+	ListCell   *cell;
+
+	*update = (RewrittenUpdate)
+	{
+		0
+	};
+	if (!is_allowed(planner_rt_fetch(target, root)->relid))
+		return;
+	scan = find_restored(outerPlan(plan), target);
+	if (scan != NULL)
+	{
+		update->scan = unconstify(ForeignScan *, scan->plan);
+		update->rechecks = update->scan->fdw_recheck_quals;
+		update->scan->fdw_recheck_quals = scan->sent;
+	}
+	if (plan->operation != CMD_UPDATE)
+		return;
+	foreach(cell, root->processed_tlist)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, cell);
+		Node	   *sent;
+
+		if (entry->resjunk)
+			continue;
+		sent = values_replace((Node *) entry->expr, false, &current->values);
+		if (sent == (Node *) entry->expr)
+			continue;
+		update->entries = lappend(update->entries, entry);
+		update->written = lappend(update->written, entry->expr);
+		entry->expr = (Expr *) sent;
+	}
+}
+
+/* Gives the parameters of direct modifications of a table their written form. */
+static void
+restore_direct(Plan *plan, Index target)
+{
+	ForeignScan *scan = (ForeignScan *) plan;
+	ListCell   *cell;
+
+	if (plan == NULL)
+		return;
+	if (IsA(plan, Append))
+	{
+		foreach(cell, ((Append *) plan)->appendplans)
+			restore_direct(lfirst(cell), target);
+	}
+	else if (IsA(plan, Result))
+		restore_direct(outerPlan(plan), target);
+	else if (IsA(plan, ForeignScan) && scan->operation != CMD_SELECT &&
+			 scan->resultRelation == target)
+		scan->fdw_exprs = values_restore(scan->fdw_exprs, current->values);
+}
+
+/* Puts back what rewrite_begin_direct replaced, in the finished plan, too. */
+void
+rewrite_end_direct(const RewrittenUpdate *update, bool is_direct,
+				   ModifyTable *plan, Index target)
+{
+	ListCell   *cell;
+	ListCell   *written;
+
+	forboth(cell, update->entries, written, update->written)
+		lfirst_node(TargetEntry, cell)->expr = lfirst(written);
+	if (update->scan != NULL)
+		update->scan->fdw_recheck_quals = update->rechecks;
+	if (is_direct && current != NULL && current->values != NIL)
+		restore_direct(outerPlan(plan), target);
+}
+
+/* Installs the hook; called when the library is loaded. */
+void
+rewrite_install(void)
+{
+	next_planner = planner_hook;
+	planner_hook = plan_query;
+}

@@ -1,0 +1,29 @@
+/*
+ * rewrite.h
+ *	  Expressions that postgres_fdw does not send, in a form that it sends.
+ */
+#ifndef TOLLFREE_FDW_REWRITE_H
+#define TOLLFREE_FDW_REWRITE_H
+
+#include "nodes/pathnodes.h"
+#include "nodes/plannodes.h"
+
+/* A direct modification that is being planned */
+typedef struct RewrittenUpdate
+{
+	ForeignScan *scan;			/* whose rows are modified; NULL if unknown */
+	List	   *rechecks;		/* its fdw_recheck_quals, as written */
+	List	   *entries;		/* TargetEntries of SET that are rewritten */
+	List	   *written;		/* their expressions, as written */
+} RewrittenUpdate;
+
+extern void rewrite_install(void);
+extern void rewrite_conditions(PlannerInfo *root, RelOptInfo *rel,
+							   Oid tableid);
+extern void rewrite_restore_scan(ForeignScan *plan);
+extern void rewrite_begin_direct(RewrittenUpdate *update, PlannerInfo *root,
+								 ModifyTable *plan, Index target);
+extern void rewrite_end_direct(const RewrittenUpdate *update, bool is_direct,
+							   ModifyTable *plan, Index target);
+
+#endif							/* TOLLFREE_FDW_REWRITE_H */

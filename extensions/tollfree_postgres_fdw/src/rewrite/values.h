@@ -1,0 +1,13 @@
+/*
+ * values.h
+ *	  Stable values without columns, sent as parameters.
+ */
+#ifndef TOLLFREE_FDW_VALUES_H
+#define TOLLFREE_FDW_VALUES_H
+
+#include "nodes/primnodes.h"
+
+extern Node *values_replace(Node *expr, bool is_condition, List **values);
+extern List *values_restore(List *exprs, const List *values);
+
+#endif							/* TOLLFREE_FDW_VALUES_H */

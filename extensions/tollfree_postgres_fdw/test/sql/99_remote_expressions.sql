@@ -1,0 +1,176 @@
+-- Conditions that postgres_fdw evaluates here, decided by the remote server.
+SELECT tollfree_postgres_fdw_disconnect_all();
+SET client_min_messages = warning;
+SET datestyle = ISO;
+DO $$
+BEGIN
+	EXECUTE format('CREATE SERVER expressions_stock FOREIGN DATA WRAPPER postgres_fdw OPTIONS (%s)', server_options());
+END
+$$;
+CREATE USER MAPPING FOR PUBLIC SERVER expressions_stock OPTIONS (password_required 'false');
+CREATE TABLE remote.moments (id int PRIMARY KEY, ts timestamptz, t timestamp, d date,
+	name text, owner text, tenant int, doc jsonb, x int, y int);
+INSERT INTO remote.moments
+SELECT i, now() - i * interval '1 hour', localtimestamp - i * interval '1 hour',
+	current_date - i % 40, 'name ' || i % 9, CASE WHEN i % 4 = 0 THEN session_user ELSE 'other' END,
+	i % 10, jsonb_build_object('k', 'k' || i % 6, 'n', i % 5), nullif(i % 7, 0), nullif(i % 5, 0)
+FROM generate_series(1, 2000) i;
+ANALYZE remote.moments;
+IMPORT FOREIGN SCHEMA remote LIMIT TO (moments) FROM SERVER loopback INTO public;
+CREATE FOREIGN TABLE stock_moments (id int, ts timestamptz, t timestamp, d date,
+	name text, owner text, tenant int, doc jsonb, x int, y int) SERVER expressions_stock
+	OPTIONS (schema_name 'remote', table_name 'moments');
+ANALYZE moments, stock_moments;
+
+-- A condition: the remote command, rows that come, and whether stock and the local table agree.
+CREATE FUNCTION decided(condition text) RETURNS TABLE (remote_condition text, excess bigint, same bool)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	ids int[];
+	others int[];
+	locals int[];
+BEGIN
+	EXECUTE format('SELECT ARRAY(SELECT id FROM moments WHERE %s ORDER BY id)', condition) INTO ids;
+	EXECUTE format('SELECT ARRAY(SELECT id FROM stock_moments WHERE %s ORDER BY id)', condition) INTO others;
+	EXECUTE format('SELECT ARRAY(SELECT id FROM remote.moments WHERE %s ORDER BY id)', condition) INTO locals;
+	remote_condition := regexp_replace(explained(format('SELECT * FROM moments WHERE %s', condition), 'Remote SQL') #>> '{}',
+									   '^.*? FROM remote.moments', '');
+	excess := explained(format('SELECT id FROM moments WHERE %s', condition), 'Rows Received')::int - cardinality(ids);
+	same := ids = others AND ids = locals;
+	RETURN NEXT;
+END
+$$;
+CREATE FUNCTION public.yesterday(days int) RETURNS date STABLE LANGUAGE sql AS 'SELECT current_date - days';
+SET app.tenant = '3';
+SET app.name = 'name 4';
+SELECT condition, decided.* FROM unnest(ARRAY[
+	$$ts > now() - interval '10 hours'$$,
+	$$ts BETWEEN now() - interval '3 days' AND now() - interval '2 days'$$,
+	$$ts > date_trunc('day', now()) - interval '1 day'$$,
+	$$t >= localtimestamp - interval '1 day'$$,
+	$$d = current_date - 3$$,
+	$$d >= current_date - interval '1 week'$$,
+	$$d > (now() - interval '2 days')::date$$,
+	$$d = yesterday(2)$$,
+	$$name = current_setting('app.name')$$,
+	$$tenant = current_setting('app.tenant')::int$$,
+	$$tenant = nullif(current_setting('app.nothing', true), '')::int$$,
+	$$tenant = ANY (string_to_array(current_setting('app.tenant') || ',5', ',')::int[])$$,
+	$$name = current_setting('app.nothing', true) OR d = current_date$$,
+	$$x IS NULL AND ts < now()$$,
+	$$CASE WHEN x = 3 THEN ts > now() - interval '1 day' ELSE false END$$
+]) AS condition, decided(condition);
+
+-- These stay here: they are volatile, may fail where nobody would see it, or their texts mean
+-- something else there.
+SELECT condition, decided.* FROM unnest(ARRAY[
+	$$ts > clock_timestamp() - interval '10 hours' AND id < 5$$,
+	$$id < 5 AND (x = 3 OR tenant = current_setting('app.tenant')::int)$$,
+	$$id < 5 AND CASE WHEN current_setting('app.nothing', true) <> '' THEN tenant = current_setting('app.nothing')::int ELSE true END$$,
+	$$id < 5 AND x::oid <> 'moments'::text::regclass$$
+]) AS condition, decided(condition);
+
+-- No error without a row, but where PostgreSQL evaluates the value to plan the query
+SELECT count(*) FROM moments WHERE id < 0 AND CASE WHEN x = 3 THEN true ELSE tenant = current_setting('app.nothing')::int END;
+SELECT count(*) FROM stock_moments WHERE id < 0 AND CASE WHEN x = 3 THEN true ELSE tenant = current_setting('app.nothing')::int END;
+SELECT count(*) FROM moments WHERE id < 0 AND tenant = current_setting('app.nothing')::int;
+SELECT count(*) FROM stock_moments WHERE id < 0 AND tenant = current_setting('app.nothing')::int;
+
+-- The estimate is that of the condition as it is written.
+SELECT explained(format(query, 'moments'), 'Plan Rows', 'COSTS') = explained(format(query, 'stock_moments'), 'Plan Rows', 'COSTS') AS same_estimate
+FROM unnest(ARRAY['SELECT * FROM %s WHERE ts > now() - interval ''10 hours''',
+	'SELECT * FROM %s WHERE ts BETWEEN now() - interval ''30 hours'' AND now() - interval ''20 hours''',
+	'SELECT * FROM %s WHERE tenant = current_setting(''app.tenant'')::int AND x = 3']) AS query;
+
+-- Each execution of a prepared statement has its own value, by custom and generic plans.
+PREPARE of_tenant(int) AS SELECT count(*), min(tenant) FROM moments WHERE tenant = current_setting('app.tenant')::int AND x > $1;
+PREPARE of_local_day AS SELECT (SELECT count(*) FROM moments WHERE d = current_date - 1) = (SELECT count(*) FROM remote.moments WHERE d = current_date - 1) AS same;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE of_tenant(2);
+SET app.tenant = '4';
+EXECUTE of_tenant(2);
+SET timezone = 'Pacific/Kiritimati';
+EXECUTE of_local_day;
+SET timezone = 'Pacific/Pago_Pago';
+EXECUTE of_local_day;
+RESET timezone;
+SET app.tenant = 'none';
+EXECUTE of_tenant(2);
+SET app.tenant = '4';
+RESET plan_cache_mode;
+EXECUTE of_tenant(2);
+
+-- A rescan whose parameters change; a cursor; a subtransaction
+SELECT n, (SELECT count(*) FROM moments WHERE tenant = n AND ts > now() - n * interval '100 hours')
+FROM generate_series(1, 3) n;
+BEGIN;
+DECLARE c CURSOR FOR SELECT id FROM moments WHERE ts > now() - interval '4 hours' ORDER BY id;
+FETCH 1 FROM c;
+SAVEPOINT s;
+SET LOCAL app.tenant = '5';
+SELECT min(tenant) FROM moments WHERE tenant = current_setting('app.tenant')::int;
+ROLLBACK TO s;
+SELECT min(tenant) FROM moments WHERE tenant = current_setting('app.tenant')::int;
+FETCH ALL FROM c;
+COMMIT;
+
+-- The role is the one that evaluates the condition here.
+CREATE ROLE expressions_owner;
+GRANT ALL ON moments, remote.moments TO expressions_owner;
+GRANT USAGE ON SCHEMA remote TO expressions_owner;
+INSERT INTO remote.moments (id, owner) VALUES (-1, 'expressions_owner');
+CREATE FUNCTION public.mine() RETURNS int SECURITY DEFINER LANGUAGE sql
+AS 'SELECT count(*) FROM moments WHERE owner = current_user::text';
+ALTER FUNCTION public.mine() OWNER TO expressions_owner;
+SELECT mine(), count(*) FILTER (WHERE id = -1), count(*) FROM moments WHERE owner = current_user::text;
+SET ROLE expressions_owner;
+SELECT min(id), count(*) FROM moments WHERE owner = current_user::text;
+RESET ROLE;
+DELETE FROM moments WHERE id = -1;
+
+-- One command; RETURNING and the condition of a locked row are evaluated as written.
+BEGIN;
+EXPLAIN (VERBOSE, COSTS OFF) DELETE FROM moments WHERE ts < now() - interval '960 hours';
+DELETE FROM moments WHERE ts < now() - interval '1999 hours' RETURNING id < 0 OR ts < now() AS is_old;
+WITH gone AS (DELETE FROM moments WHERE ts < now() - interval '960 hours' RETURNING id) SELECT count(*), min(id) FROM gone;
+EXPLAIN (VERBOSE, COSTS OFF) UPDATE moments SET ts = now(), d = current_date, name = name || '!' WHERE id = 3;
+UPDATE moments SET ts = now(), d = current_date, t = now(), name = name || '!' WHERE id = 3 AND ts < now() RETURNING ts = now() AS now, d = current_date AS today, t = localtimestamp AS local, name;
+EXPLAIN (VERBOSE, COSTS OFF) UPDATE moments SET tenant = current_setting('app.tenant')::int WHERE id < 0;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM moments WHERE ts < now() AND id = 5 FOR UPDATE;
+ROLLBACK;
+
+-- Joins, and lookups in batches, also of subqueries
+EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM moments a JOIN moments b USING (id) WHERE a.ts > now() - interval '1 day' AND b.d > current_date - 5;
+SELECT count(*) FROM moments a JOIN moments b USING (id) WHERE a.ts > now() - interval '1 day' AND b.d > current_date - 5;
+SELECT (SELECT count(*) FROM stock_moments a JOIN stock_moments b USING (id) WHERE a.ts > now() - interval '1 day' AND b.d > current_date - 5);
+CREATE TEMP TABLE wanted AS SELECT i * 7 AS id FROM generate_series(1, 20) i;
+ANALYZE wanted;
+SELECT explained(query, 'Rows Received'), explained(query, 'Round Trips') FROM unnest(ARRAY[
+	'SELECT m.name FROM wanted w JOIN moments m ON m.id = w.id WHERE m.ts > now() - interval ''40 hours''',
+	'SELECT (SELECT m.name FROM moments m WHERE m.id = w.id AND m.ts > now() - interval ''40 hours'') FROM wanted w'
+]) AS query;
+
+-- Switches
+\set query 'SELECT id FROM moments WHERE ts > now() - interval \'10 hours\''
+SELECT explained(:'query', 'Rows Received');
+SET tollfree_postgres_fdw.remote_expressions = off;
+SELECT explained(:'query', 'Rows Received');
+RESET tollfree_postgres_fdw.remote_expressions;
+ALTER FOREIGN TABLE moments OPTIONS (ADD remote_expressions 'false');
+SELECT explained(:'query', 'Rows Received');
+ALTER FOREIGN TABLE moments OPTIONS (DROP remote_expressions);
+ALTER SERVER loopback OPTIONS (ADD compatibility 'stock');
+SELECT explained(:'query', 'Filter');
+ALTER SERVER loopback OPTIONS (DROP compatibility);
+
+DROP FOREIGN TABLE moments, stock_moments;
+DROP TABLE remote.moments, wanted;
+DROP FUNCTION decided, yesterday, mine;
+DROP SERVER expressions_stock CASCADE;
+REVOKE ALL ON SCHEMA remote FROM expressions_owner;
+DROP ROLE expressions_owner;
+RESET app.tenant;
+RESET app.name;
+RESET datestyle;
+RESET client_min_messages;
