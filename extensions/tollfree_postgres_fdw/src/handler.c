@@ -55,7 +55,7 @@ _PG_init(void)
 	run_install(pipeline_finish_run);
 	lookup_install();
 	subqueries_install();
-	rewrite_install();
+	rewrite_install(tollfreeBeginForeignScan);
 	shared_counters_install();
 }
 

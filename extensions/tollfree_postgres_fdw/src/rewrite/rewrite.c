@@ -5,7 +5,11 @@
  * postgres_fdw decides which conditions of a table it sends when the planner wants
  * the table's size.  Before that some of them are rewritten:
  *
- *	- stable values without columns become parameters (values.c).
+ *	- stable values without columns become parameters (values.c);
+ *	- what does not depend on its collation has none (collations.c).
+ *
+ * Functions that never look at a collation lose it in the whole query, before it is
+ * planned (query.c).
  *
  * A condition keeps its selectivity, which is computed before.  All that is made of
  * it while the query is planned is made of its new form.  What the finished plan of a
@@ -30,6 +34,8 @@
 #include "base/compat.h"
 #include "base/fastpath.h"
 #include "base/tables.h"
+#include "rewrite/collations.h"
+#include "rewrite/query.h"
 #include "rewrite/rewrite.h"
 #include "rewrite/values.h"
 
@@ -68,6 +74,7 @@ plan_query(COMPAT_PLANNER_PARAMS)
 	QueryState *outer = current;
 	PlannedStmt *stmt;
 
+	query_rewrite(query);
 	current = &state;
 	PG_TRY();
 	{
@@ -95,9 +102,10 @@ static void
 rewrite_condition(PlannerInfo *root, RestrictInfo *clause)
 {
 	Node	   *written = (Node *) clause->clause;
-	Node	   *sent = values_replace(written, true, &current->values);
+	Node	   *sent = collations_drop(values_compare_texts(written), false);
 	Condition  *condition;
 
+	sent = values_replace(sent, true, &current->values);
 	if (sent == written)
 		return;
 	(void) clause_selectivity(root, (Node *) clause, 0, JOIN_INNER, NULL);
@@ -243,7 +251,8 @@ rewrite_begin_direct(RewrittenUpdate *update, PlannerInfo *root,
 
 		if (entry->resjunk)
 			continue;
-		sent = values_replace((Node *) entry->expr, false, &current->values);
+		sent = collations_drop((Node *) entry->expr, true);
+		sent = values_replace(sent, false, &current->values);
 		if (sent == (Node *) entry->expr)
 			continue;
 		update->entries = lappend(update->entries, entry);
@@ -289,10 +298,14 @@ rewrite_end_direct(const RewrittenUpdate *update, bool is_direct,
 		restore_direct(outerPlan(plan), target);
 }
 
-/* Installs the hook; called when the library is loaded. */
+/*
+ * Installs the hook; called when the library is loaded.  Foreign tables whose scans
+ * begin by this function are ours.
+ */
 void
-rewrite_install(void)
+rewrite_install(BeginForeignScan_function begin)
 {
+	query_know_tables(begin);
 	next_planner = planner_hook;
 	planner_hook = plan_query;
 }

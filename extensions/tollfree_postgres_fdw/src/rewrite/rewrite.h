@@ -5,6 +5,7 @@
 #ifndef TOLLFREE_FDW_REWRITE_H
 #define TOLLFREE_FDW_REWRITE_H
 
+#include "foreign/fdwapi.h"
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
@@ -17,7 +18,7 @@ typedef struct RewrittenUpdate
 	List	   *written;		/* their expressions, as written */
 } RewrittenUpdate;
 
-extern void rewrite_install(void);
+extern void rewrite_install(BeginForeignScan_function begin);
 extern void rewrite_conditions(PlannerInfo *root, RelOptInfo *rel,
 							   Oid tableid);
 extern void rewrite_restore_scan(ForeignScan *plan);

@@ -24,6 +24,8 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_collation_d.h"
+#include "catalog/pg_operator_d.h"
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
 #include "miscadmin.h"
@@ -222,6 +224,7 @@ cannot_fail(const Node *node)
 		case F_TIMESTAMP_DATE:
 		case F_TIMESTAMPTZ_DATE:
 		case F_TIMESTAMPTZ_TIMESTAMP:
+		case F_TEXT_NAME:
 			return cannot_fail(linitial(args));
 		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
 		case F_DATE_TRUNC_TEXT_TIMESTAMP:
@@ -240,6 +243,13 @@ cannot_fail(const Node *node)
 	}
 }
 
+/* Is this collation, which may be none, the default one?  A parameter has no other. */
+static bool
+is_plain_collation(Oid collation)
+{
+	return !OidIsValid(collation) || collation == DEFAULT_COLLATION_OID;
+}
+
 /* Is an expression a stable value that is to be sent as a parameter? */
 static bool
 is_value(Node *node, const Replacing *replacing)
@@ -252,6 +262,7 @@ is_value(Node *node, const Replacing *replacing)
 		!IsA(node, ArrayExpr) && !IsA(node, CollateExpr))
 		return false;
 	return is_sendable(exprType(node)) && !has_other(node, NULL) &&
+		is_plain_collation(exprCollation(node)) &&
 		(replacing->may_fail || cannot_fail(node)) &&
 		contain_mutable_functions(node);
 }
@@ -329,6 +340,49 @@ replace_operands(List *args, Oid operator, Replacing *replacing)
 		replaced = lappend(replaced, replace(lfirst(cell), replacing));
 	}
 	return replaced;
+}
+
+/*
+ * A comparison of a text with the name of a role, as current_user is, as one of
+ * texts: a name sent as such would bring its collation along.  Any other condition
+ * as it is.
+ */
+Node *
+values_compare_texts(Node *condition)
+{
+	OpExpr	   *copy = makeNode(OpExpr);
+	Node	   *text;
+	Node	   *name;
+
+	*copy = *(OpExpr *) condition;
+	if (!IsA(condition, OpExpr) || list_length(copy->args) != 2)
+		return condition;
+	switch (get_opcode(copy->opno))
+	{
+		case F_TEXTEQNAME:
+			text = linitial(copy->args);
+
+			name = lsecond(copy->args);
+			break;
+		case F_NAMEEQTEXT:
+			text = lsecond(copy->args);
+
+			name = linitial(copy->args);
+			break;
+		default:
+			return condition;
+	}
+	if (!IsA(name, SQLValueFunction) ||
+		!get_collation_isdeterministic(exprCollation(text)))
+		return condition;
+	name = (Node *) makeFuncExpr(F_TEXT_NAME, TEXTOID, list_make1(name),
+								 DEFAULT_COLLATION_OID, InvalidOid,
+								 COERCE_EXPLICIT_CAST);
+	copy->opno = TextEqualOperator;
+	copy->opfuncid = F_TEXTEQ;
+	copy->inputcollid = exprCollation(text);
+	copy->args = list_make2(text, name);
+	return (Node *) copy;
 }
 
 /*

@@ -7,6 +7,7 @@
 
 #include "nodes/primnodes.h"
 
+extern Node *values_compare_texts(Node *condition);
 extern Node *values_replace(Node *expr, bool is_condition, List **values);
 extern List *values_restore(List *exprs, const List *values);
 

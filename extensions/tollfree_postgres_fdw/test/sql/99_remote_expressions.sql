@@ -41,6 +41,11 @@ BEGIN
 	RETURN NEXT;
 END
 $$;
+CREATE FUNCTION run(query text) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY EXECUTE format('SELECT to_jsonb(q) FROM (%s) q', query);
+END
+$$;
 CREATE FUNCTION public.yesterday(days int) RETURNS date STABLE LANGUAGE sql AS 'SELECT current_date - days';
 SET app.tenant = '3';
 SET app.name = 'name 4';
@@ -151,6 +156,63 @@ SELECT explained(query, 'Rows Received'), explained(query, 'Round Trips') FROM u
 	'SELECT (SELECT m.name FROM moments m WHERE m.id = w.id AND m.ts > now() - interval ''40 hours'') FROM wanted w'
 ]) AS query;
 
+-- What does not depend on a collation
+SELECT condition, decided.* FROM unnest(ARRAY[
+	$$extract(year FROM d) = extract(year FROM current_date)$$,
+	$$date_part('month', d) = date_part('month', current_date)$$,
+	$$date_part('hour', t) < 5 AND extract(minute FROM t) >= 0$$,
+	$$date_trunc('day', t) = date_trunc('day', localtimestamp)$$,
+	$$doc->>'k' = 'k3'$$,
+	$$doc->>'k' <> 'k3'$$,
+	$$doc->>'k' IS DISTINCT FROM 'k3'$$,
+	$$doc->>'k' IN ('k1', 'k2')$$,
+	$$doc->>'k' LIKE 'k%' AND doc->>'n' NOT LIKE '%2'$$,
+	$$doc #>> '{k}' = 'k3'$$,
+	$$doc->'n' @> '3' AND (doc->'n')::int = 3$$,
+	$$doc ? 'k' AND doc ?| '{a,n}' AND NOT doc ?& '{k,a}'$$,
+	$$jsonb_extract_path_text(doc, 'k') = name OR doc->>'k' || '!' = 'k4!'$$,
+	$$name COLLATE "C" = 'name 4'$$,
+	$$owner = current_user$$
+]) AS condition, decided(condition);
+-- What does, or might
+SELECT condition, decided.* FROM unnest(ARRAY[
+	$$id < 9 AND doc->>'k' < 'k3'$$,
+	$$id < 9 AND doc->'n' < '3'$$,
+	$$id < 9 AND upper(doc->>'k') = 'K3'$$,
+	$$id < 9 AND name || (doc->>'k') < 'name 3'$$,
+	$$id < 9 AND doc->>'k' LIKE 'k_'$$,
+	$$id < 0 AND date_trunc('day', ts) = date_trunc('day', now())$$
+]) AS condition, decided(condition);
+EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM moments ORDER BY doc->>'k', doc->'n';
+CREATE COLLATION nondeterministic (provider = icu, locale = 'und', deterministic = false);
+CREATE FOREIGN TABLE odd_moments (id int, name text COLLATE nondeterministic, doc jsonb) SERVER loopback
+	OPTIONS (schema_name 'remote', table_name 'moments');
+EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM odd_moments WHERE name COLLATE "C" = 'x' AND doc->>'k' = 'x' COLLATE nondeterministic;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM odd_moments WHERE name = current_user;
+-- Groups, aggregates, orders and joins, also of subqueries, and assignments
+SELECT explained(format(query, 'moments'), 'Rows Received') AS received,
+	ARRAY(SELECT run(format(query, 'moments'))) = ARRAY(SELECT run(format(query, 'stock_moments'))) AS same
+FROM unnest(ARRAY[
+	$$SELECT extract(hour FROM t), date_part('hour', t), count(*) FROM %s GROUP BY 1, 2 ORDER BY 1$$,
+	$$SELECT count(*) FILTER (WHERE extract(hour FROM t) = 3), max(extract(day FROM d)) FROM %s$$,
+	$$SELECT hour, count(*) FROM (SELECT extract(hour FROM t) AS hour, x FROM %s WHERE x > 3) q GROUP BY hour HAVING min(hour) >= 0 ORDER BY hour$$,
+	$$SELECT id FROM %s ORDER BY extract(hour FROM t), id LIMIT 3$$
+]) AS query;
+BEGIN;
+EXPLAIN (VERBOSE, COSTS OFF) UPDATE moments SET name = doc->>'k', x = extract(year FROM d) WHERE doc->>'k' = 'k3';
+UPDATE moments SET name = doc->>'k', x = extract(year FROM d) WHERE doc->>'k' = 'k3';
+SELECT bool_and(name = 'k3' AND x = extract(year FROM d)), count(*) FROM moments WHERE doc->>'k' = 'k3';
+ROLLBACK;
+-- Evaluated here after all, it is what was written; and so are expressions of other tables.
+SELECT count(*) FROM moments WHERE id < 20 AND (doc->>'k' = 'k3' OR random() < 0);
+SELECT a.id FROM moments a JOIN wanted w ON a.id = w.id AND (a.doc->>'k' = 'k3' OR w.id = 7) ORDER BY 1;
+CREATE TEMP TABLE here AS SELECT i AS id, timestamp '2000-01-01' + i * interval '1 day' AS t FROM generate_series(1, 1000) i;
+CREATE INDEX by_month ON here (date_trunc('month', t));
+ANALYZE here;
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT h.id FROM here h JOIN moments m USING (id) WHERE date_trunc('month', h.t) = '2001-05-01' AND date_trunc('month', m.t) = '2001-05-01';
+RESET enable_seqscan;
+
 -- Switches
 \set query 'SELECT id FROM moments WHERE ts > now() - interval \'10 hours\''
 SELECT explained(:'query', 'Rows Received');
@@ -165,8 +227,10 @@ SELECT explained(:'query', 'Filter');
 ALTER SERVER loopback OPTIONS (DROP compatibility);
 
 DROP FOREIGN TABLE moments, stock_moments;
-DROP TABLE remote.moments, wanted;
-DROP FUNCTION decided, yesterday, mine;
+DROP FOREIGN TABLE odd_moments;
+DROP COLLATION nondeterministic;
+DROP TABLE remote.moments, wanted, here;
+DROP FUNCTION decided, run, yesterday, mine;
 DROP SERVER expressions_stock CASCADE;
 REVOKE ALL ON SCHEMA remote FROM expressions_owner;
 DROP ROLE expressions_owner;

@@ -1,0 +1,301 @@
+/*
+ * collations.c
+ *	  Functions whose result does not depend on a collation.
+ *
+ * postgres_fdw sends a function that has a text among its arguments only if the
+ * collation comes from a foreign column.  In date_trunc('month', t) or doc->>'k' it
+ * comes from the constant.  But these functions do not look at their collation.  So
+ * they get none, and are sent.
+ *
+ * Each function of the tables below was read (19's sources): none of them calls
+ * PG_GET_COLLATION() or uses the database's default collation,
+ *
+ *	- those of times fold a unit's name to lower case, and look it up as bytes;
+ *	- those of jsonb compare keys as bytes, and strings for equality only;
+ *	- textcat appends bytes.
+ *
+ * A comparison for equality looks at its collation to see whether it is
+ * deterministic: then equal texts are equal bytes, by whatever collation.  LIKE
+ * without _ compares bytes, too; _ would be a character here, and a byte in a remote
+ * database that knows no encoding.
+ *
+ * A result that has a collation, or is of type jsonb, whose order depends on the
+ * default one, must not be sorted by the remote server.  It counts only below a
+ * function or operator of the tables that does not look at an order.
+ *
+ * Left out, though they do not look at an order either: what takes a unit of time
+ * in the session's zone; length, left, substr and the like, since characters are
+ * counted in the remote encoding; md5, since its bytes are; functions of json,
+ * whose escapes the remote encoding may lack; AT TIME ZONE, whose rules the servers
+ * may have of another year; parts of intervals, which major versions count in
+ * different ways.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+#include "rewrite/collations.h"
+
+/* An expression whose collations are being dropped */
+typedef struct Dropping
+{
+	bool		is_below;		/* does what is above not look at an order? */
+	bool		has_changed;
+} Dropping;
+
+/* Is it a function that takes a part of a time without a zone? */
+static bool
+is_of_times(Oid function)
+{
+	switch (function)
+	{
+		case F_DATE_TRUNC_TEXT_TIMESTAMP:
+		case F_DATE_PART_TEXT_TIMESTAMP:
+		case F_DATE_PART_TEXT_DATE:
+		case F_DATE_PART_TEXT_TIME:
+		case F_DATE_PART_TEXT_TIMETZ:
+		case F_EXTRACT_TEXT_TIMESTAMP:
+		case F_EXTRACT_TEXT_DATE:
+		case F_EXTRACT_TEXT_TIME:
+		case F_EXTRACT_TEXT_TIMETZ:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Is it a function with a text argument that looks at no order, nor its parents? */
+static bool
+is_of_keys(Oid function)
+{
+	switch (function)
+	{
+		case F_JSONB_EXISTS:
+		case F_JSONB_EXISTS_ANY:
+		case F_JSONB_EXISTS_ALL:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Is it one whose result may not be sorted, or compared for an order? */
+static bool
+is_of_values(Oid function)
+{
+	switch (function)
+	{
+		case F_JSONB_OBJECT_FIELD:
+		case F_JSONB_OBJECT_FIELD_TEXT:
+		case F_JSONB_EXTRACT_PATH:
+		case F_JSONB_EXTRACT_PATH_TEXT:
+		case F_JSONB_DELETE_JSONB_TEXT:
+		case F_JSONB_DELETE_JSONB__TEXT:
+		case F_JSONB_DELETE_PATH:
+		case F_TEXTCAT:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Does a function without texts take such values, and look at no order? */
+static bool
+takes_values(Oid function)
+{
+	switch (function)
+	{
+		case F_JSONB_CONTAINS:
+		case F_JSONB_CONTAINED:
+		case F_JSONB_EQ:
+		case F_JSONB_NE:
+		case F_JSONB_ARRAY_LENGTH:
+		case F_BOOL_JSONB:
+		case F_INT2_JSONB:
+		case F_INT4_JSONB:
+		case F_INT8_JSONB:
+		case F_NUMERIC_JSONB:
+		case F_FLOAT4_JSONB:
+		case F_FLOAT8_JSONB:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Is it LIKE's pattern, without _ and not unknown before the execution? */
+static bool
+is_of_bytes(const Node *pattern)
+{
+	const Const *constant = (const Const *) pattern;
+
+	return IsA(pattern, Const) && !constant->constisnull &&
+		constant->consttype == TEXTOID &&
+		strchr(TextDatumGetCString(constant->constvalue), '_') == NULL;
+}
+
+/* Walker: is there an expression whose collation is not deterministic? */
+static bool
+has_nondeterministic(Node *node, void *context)
+{
+	Oid			collation;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var) || IsA(node, RelabelType) || IsA(node, CollateExpr))
+	{
+		collation = exprCollation(node);
+		if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
+			return true;
+	}
+	return expression_tree_walker(node, has_nondeterministic, context);
+}
+
+/* Does a comparison ask for equal bytes, if its collation is deterministic? */
+static bool
+is_equality(Oid function, const List *args)
+{
+	switch (function)
+	{
+		case F_TEXTEQ:
+		case F_TEXTNE:
+		case F_BPCHAREQ:
+		case F_BPCHARNE:
+			return true;
+		case F_TEXTLIKE:
+		case F_TEXTNLIKE:
+			return is_of_bytes(lsecond(args));
+		default:
+			return false;
+	}
+}
+
+/* The function of a call or an operator, of which NULLIF is none; else InvalidOid. */
+static Oid
+function_of(const Node *node)
+{
+	if (IsA(node, FuncExpr))
+		return ((const FuncExpr *) node)->funcid;
+	if (IsA(node, OpExpr) || IsA(node, DistinctExpr))
+		return get_opcode(((const OpExpr *) node)->opno);
+	if (IsA(node, ScalarArrayOpExpr))
+		return get_opcode(((const ScalarArrayOpExpr *) node)->opno);
+	return InvalidOid;
+}
+
+/* Where a call or an operator has its collation. */
+static Oid *
+collation_of(Node *node)
+{
+	if (IsA(node, FuncExpr))
+		return &((FuncExpr *) node)->inputcollid;
+	if (IsA(node, ScalarArrayOpExpr))
+		return &((ScalarArrayOpExpr *) node)->inputcollid;
+	return &((OpExpr *) node)->inputcollid;
+}
+
+/* The arguments of a call or an operator. */
+static List *
+args_of(const Node *node)
+{
+	if (IsA(node, FuncExpr))
+		return ((const FuncExpr *) node)->args;
+	if (IsA(node, ScalarArrayOpExpr))
+		return ((const ScalarArrayOpExpr *) node)->args;
+	return ((const OpExpr *) node)->args;
+}
+
+/* Is it a part of a time, by a function that has a collation? */
+bool
+collations_is_time_part(const Node *node)
+{
+	return IsA(node, FuncExpr) && is_of_times(((const FuncExpr *) node)->funcid) &&
+		OidIsValid(((const FuncExpr *) node)->inputcollid);
+}
+
+/*
+ * Drops the collation of a call or an operator, if it does not depend on that.
+ * Returns whether its arguments are below what does not look at an order.
+ */
+static bool
+drop_of(Node *node, Dropping *dropping)
+{
+	Oid			function = function_of(node);
+	Oid		   *collation;
+
+	if (takes_values(function))
+		return true;
+	collation = collation_of(node);
+	if (is_equality(function, args_of(node)))
+	{
+		if (!OidIsValid(*collation) ||
+			!get_collation_isdeterministic(*collation) ||
+			has_nondeterministic((Node *) args_of(node), NULL))
+			return false;
+	}
+	else if (is_of_values(function))
+	{
+		if (!dropping->is_below)
+			return false;
+	}
+	else if (!is_of_times(function) && !is_of_keys(function))
+		return false;
+	if (OidIsValid(*collation))
+	{
+		dropping->has_changed = true;
+		*collation = InvalidOid;
+	}
+	return true;
+}
+
+/* Walker: drops the collations of a condition; in place. */
+static bool
+drop(Node *node, void *arg)
+{
+	Dropping   *dropping = arg;
+	bool		was_below = dropping->is_below;
+
+	check_stack_depth();
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_List:
+		case T_RelabelType:
+		case T_ArrayExpr:
+			break;
+		case T_FuncExpr:
+		case T_OpExpr:
+		case T_DistinctExpr:
+		case T_ScalarArrayOpExpr:
+			dropping->is_below = drop_of(node, dropping);
+			break;
+		default:
+			dropping->is_below = false;
+	}
+	(void) expression_tree_walker(node, drop, arg);
+	dropping->is_below = was_below;
+	return false;
+}
+
+/*
+ * A copy of an expression without the collations that it does not depend on; the
+ * expression itself if it depends on all of its collations.  Its value is a
+ * condition's or, if it is assigned, of any type; nobody sorts by it.  It must not be
+ * evaluated here: some functions want a collation, if only to see that it is
+ * deterministic.
+ */
+Node *
+collations_drop(Node *expr, bool is_assigned)
+{
+	Dropping	dropping = {.is_below = is_assigned};
+	Node	   *copy = copyObjectImpl(expr);
+
+	(void) drop(copy, &dropping);
+	return dropping.has_changed ? copy : expr;
+}

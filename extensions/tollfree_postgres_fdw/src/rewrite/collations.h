@@ -1,0 +1,13 @@
+/*
+ * collations.h
+ *	  Functions whose result does not depend on a collation.
+ */
+#ifndef TOLLFREE_FDW_COLLATIONS_H
+#define TOLLFREE_FDW_COLLATIONS_H
+
+#include "nodes/primnodes.h"
+
+extern bool collations_is_time_part(const Node *node);
+extern Node *collations_drop(Node *expr, bool is_assigned);
+
+#endif							/* TOLLFREE_FDW_COLLATIONS_H */

@@ -1,0 +1,14 @@
+/*
+ * query.h
+ *	  Functions in a query that is not planned yet, in a form that is sent.
+ */
+#ifndef TOLLFREE_FDW_QUERY_H
+#define TOLLFREE_FDW_QUERY_H
+
+#include "foreign/fdwapi.h"
+#include "nodes/parsenodes.h"
+
+extern void query_know_tables(BeginForeignScan_function begin);
+extern void query_rewrite(Query *query);
+
+#endif							/* TOLLFREE_FDW_QUERY_H */
