@@ -97,6 +97,17 @@ is_allowed(Oid tableid)
 		fastpath_is_on(tables_fast_paths(tableid), FAST_REMOTE_EXPRESSIONS);
 }
 
+/*
+ * Has a condition keep its selectivity, also where postgres_fdw counts it among
+ * those of an outer join.  Nobody could compute that of what has no collation.
+ */
+static void
+keep_selectivity(PlannerInfo *root, RestrictInfo *clause)
+{
+	(void) clause_selectivity(root, (Node *) clause, 0, JOIN_INNER, NULL);
+	(void) clause_selectivity(root, (Node *) clause, 0, JOIN_LEFT, NULL);
+}
+
 /* Rewrites a condition; its selectivity stays that of the written form. */
 static void
 rewrite_condition(PlannerInfo *root, RestrictInfo *clause)
@@ -108,7 +119,7 @@ rewrite_condition(PlannerInfo *root, RestrictInfo *clause)
 	sent = values_replace(sent, true, &current->values);
 	if (sent == written)
 		return;
-	(void) clause_selectivity(root, (Node *) clause, 0, JOIN_INNER, NULL);
+	keep_selectivity(root, clause);
 	condition = palloc(sizeof(Condition));
 	condition->written = (Expr *) written;
 	condition->sent = clause->clause = (Expr *) sent;

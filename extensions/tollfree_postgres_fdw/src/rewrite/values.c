@@ -132,6 +132,13 @@ has_other(Node *node, void *context)
 	return expression_tree_walker(node, has_other, context);
 }
 
+/* Is a number between this one and its negative? */
+static bool
+is_within(int64 number, int64 limit)
+{
+	return number >= -limit && number <= limit;
+}
+
 /* Is a constant to be added to a time of our era so small that it stays in range? */
 static bool
 is_small(const Node *node)
@@ -144,14 +151,13 @@ is_small(const Node *node)
 	if (constant->constisnull)
 		return true;
 	if (constant->consttype == INT4OID)
-		return Abs((int64) DatumGetInt32(constant->constvalue)) <= SAFE_DAYS;
+		return is_within(DatumGetInt32(constant->constvalue), SAFE_DAYS);
 	if (constant->consttype != INTERVALOID)
 		return false;
 	interval = DatumGetIntervalP(constant->constvalue);
-	return Abs((int64) interval->month) <= SAFE_MONTHS &&
-		Abs((int64) interval->day) <= SAFE_DAYS &&
-		interval->time / USECS_PER_DAY <= SAFE_DAYS &&
-		interval->time / USECS_PER_DAY >= -SAFE_DAYS;
+	return is_within(interval->month, SAFE_MONTHS) &&
+		is_within(interval->day, SAFE_DAYS) &&
+		is_within(interval->time / USECS_PER_DAY, SAFE_DAYS);
 }
 
 /* Is an argument of current_setting true, so that no setting need exist? */
