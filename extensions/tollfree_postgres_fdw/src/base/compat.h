@@ -147,6 +147,13 @@ compat_own_pruning(Plan *plan, PlannedStmt *stmt)
 #define compat_is_json_expr(node) false
 #endif
 
+/* How rows are compared: less, less or equal and so on, as strategies of a B-tree */
+#if PG_VERSION_NUM >= 180000
+#define compat_row_comparison(rows) ((int) (rows)->cmptype)
+#else
+#define compat_row_comparison(rows) ((int) (rows)->rctype)
+#endif
+
 /* The first version whose dates and times have one binary form */
 #define COMPAT_BINARY_VERSION 100000
 

@@ -175,13 +175,13 @@ is_equality(Oid function, const List *args)
 	}
 }
 
-/* The function of a call or an operator, of which NULLIF is none; else InvalidOid. */
+/* The function of a call or an operator; else InvalidOid. */
 static Oid
 function_of(const Node *node)
 {
 	if (IsA(node, FuncExpr))
 		return ((const FuncExpr *) node)->funcid;
-	if (IsA(node, OpExpr) || IsA(node, DistinctExpr))
+	if (IsA(node, OpExpr) || IsA(node, DistinctExpr) || IsA(node, NullIfExpr))
 		return get_opcode(((const OpExpr *) node)->opno);
 	if (IsA(node, ScalarArrayOpExpr))
 		return get_opcode(((const ScalarArrayOpExpr *) node)->opno);
@@ -233,7 +233,9 @@ drop_of(Node *node, Dropping *dropping)
 	collation = collation_of(node);
 	if (is_equality(function, args_of(node)))
 	{
-		if (!OidIsValid(*collation) ||
+		/* NULLIF returns what it has compared. */
+		if ((IsA(node, NullIfExpr) && !dropping->is_below) ||
+			!OidIsValid(*collation) ||
 			!get_collation_isdeterministic(*collation) ||
 			has_nondeterministic((Node *) args_of(node), NULL))
 			return false;
@@ -268,7 +270,9 @@ drop(Node *node, void *arg)
 		case T_List:
 		case T_RelabelType:
 		case T_ArrayExpr:
+		case T_CoalesceExpr:
 			break;
+		case T_NullIfExpr:
 		case T_FuncExpr:
 		case T_OpExpr:
 		case T_DistinctExpr:
@@ -298,4 +302,71 @@ collations_drop(Node *expr, bool is_assigned)
 
 	(void) drop(copy, &dropping);
 	return dropping.has_changed ? copy : expr;
+}
+
+/* Is it a comparison of jsonb for an order, by the database's default collation? */
+static bool
+orders_jsonb(Oid function)
+{
+	switch (function)
+	{
+		case F_JSONB_LT:
+		case F_JSONB_LE:
+		case F_JSONB_GT:
+		case F_JSONB_GE:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Walker: may the value of an expression depend on a collation? */
+static bool
+has_collation(Node *node, void *context)
+{
+	ListCell   *cell;
+
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_FuncExpr:
+		case T_OpExpr:
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+		case T_ScalarArrayOpExpr:
+			if (OidIsValid(*collation_of(node)) || orders_jsonb(function_of(node)))
+				return true;
+			break;
+		case T_MinMaxExpr:
+			if (OidIsValid(((MinMaxExpr *) node)->inputcollid) ||
+				((MinMaxExpr *) node)->minmaxtype == JSONBOID)
+				return true;
+			break;
+		case T_Aggref:
+			if (OidIsValid(((Aggref *) node)->inputcollid))
+				return true;
+			break;
+		case T_RowCompareExpr:
+			foreach(cell, ((RowCompareExpr *) node)->inputcollids)
+			{
+				if (OidIsValid(lfirst_oid(cell)))
+					return true;
+			}
+			break;
+		default:
+			break;
+	}
+	return expression_tree_walker(node, has_collation, context);
+}
+
+/*
+ * May the value of an expression depend on a collation?  Such a one is not sent in
+ * another form: postgres_fdw takes the collation that a foreign column is declared
+ * with for that of the remote column, but here the local one counted.
+ */
+bool
+collations_remain(Node *expr)
+{
+	return has_collation(expr, NULL);
 }

@@ -8,6 +8,7 @@
 #include "nodes/primnodes.h"
 
 extern bool collations_is_time_part(const Node *node);
+extern bool collations_remain(Node *expr);
 extern Node *collations_drop(Node *expr, bool is_assigned);
 
 #endif							/* TOLLFREE_FDW_COLLATIONS_H */

@@ -6,6 +6,9 @@
  * collation (collations.c), so that they need not get it back.  They lose it
  * wherever a query has them: in groups, aggregates, joins and orders.
  *
+ * So do COALESCE and the like in what aggregates compute from: CASE has the same value
+ * (forms.c).
+ *
  * But what PostgreSQL knows of a table it finds by comparing expressions, with their
  * collations.  So only functions of columns are changed that all belong to foreign
  * tables of ours, or to partitioned tables of nothing else, and only if
@@ -31,6 +34,7 @@
 #include "base/fastpath.h"
 #include "base/tables.h"
 #include "rewrite/collations.h"
+#include "rewrite/forms.h"
 #include "rewrite/query.h"
 
 /* A query and those that it is a part of, the innermost one first */
@@ -187,7 +191,27 @@ change(FuncExpr *part)
 										 COERCE_EXPLICIT_CAST));
 }
 
-/* Walker: changes the parts of times in a query. */
+/*
+ * Gives the arguments and the filter of an aggregate a form that can be sent, which
+ * is as good here.
+ */
+static void
+change_aggregate(Aggref *aggregate)
+{
+	ListCell   *cell;
+
+	if (collations_remain((Node *) aggregate))
+		return;
+	foreach(cell, aggregate->args)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, cell);
+
+		entry->expr = (Expr *) forms_replace((Node *) entry->expr);
+	}
+	aggregate->aggfilter = (Expr *) forms_replace((Node *) aggregate->aggfilter);
+}
+
+/* Walker: changes the parts of times in a query, and aggregates. */
 static bool
 rewrite(Node *node, void *arg)
 {
@@ -205,6 +229,9 @@ rewrite(Node *node, void *arg)
 	if (collations_is_time_part(node) && contain_vars_of_level(node, 0) &&
 		!has_other_column((Node *) ((FuncExpr *) node)->args, level))
 		change((FuncExpr *) node);
+	if (IsA(node, Aggref) && contain_vars_of_level(node, 0) &&
+		!has_other_column(node, level))
+		change_aggregate((Aggref *) node);
 	return expression_tree_walker(node, rewrite, arg);
 }
 

@@ -6,7 +6,8 @@
  * the table's size.  Before that some of them are rewritten:
  *
  *	- stable values without columns become parameters (values.c);
- *	- what does not depend on its collation has none (collations.c).
+ *	- what does not depend on its collation has none (collations.c);
+ *	- COALESCE and the like become CASE, rows are compared by columns (forms.c).
  *
  * Functions that never look at a collation lose it in the whole query, before it is
  * planned (query.c).
@@ -35,6 +36,7 @@
 #include "base/fastpath.h"
 #include "base/tables.h"
 #include "rewrite/collations.h"
+#include "rewrite/forms.h"
 #include "rewrite/query.h"
 #include "rewrite/rewrite.h"
 #include "rewrite/values.h"
@@ -108,15 +110,28 @@ keep_selectivity(PlannerInfo *root, RestrictInfo *clause)
 	(void) clause_selectivity(root, (Node *) clause, 0, JOIN_LEFT, NULL);
 }
 
+/*
+ * A condition, or what SET assigns, in a form that may be sent and whose value does
+ * not depend on a collation; what it is, if it has none.
+ */
+static Node *
+sent_form(Node *written, bool is_condition)
+{
+	Node	   *sent = is_condition ? values_compare_texts(written) : written;
+
+	sent = values_replace(sent, is_condition, &current->values);
+	sent = forms_replace(collations_drop(sent, !is_condition));
+	return sent == written || collations_remain(sent) ? written : sent;
+}
+
 /* Rewrites a condition; its selectivity stays that of the written form. */
 static void
 rewrite_condition(PlannerInfo *root, RestrictInfo *clause)
 {
 	Node	   *written = (Node *) clause->clause;
-	Node	   *sent = collations_drop(values_compare_texts(written), false);
+	Node	   *sent = sent_form(written, true);
 	Condition  *condition;
 
-	sent = values_replace(sent, true, &current->values);
 	if (sent == written)
 		return;
 	keep_selectivity(root, clause);
@@ -262,8 +277,7 @@ rewrite_begin_direct(RewrittenUpdate *update, PlannerInfo *root,
 
 		if (entry->resjunk)
 			continue;
-		sent = collations_drop((Node *) entry->expr, true);
-		sent = values_replace(sent, false, &current->values);
+		sent = sent_form((Node *) entry->expr, false);
 		if (sent == (Node *) entry->expr)
 			continue;
 		update->entries = lappend(update->entries, entry);

@@ -174,8 +174,24 @@ SELECT condition, decided.* FROM unnest(ARRAY[
 	$$name COLLATE "C" = 'name 4'$$,
 	$$owner = current_user$$
 ]) AS condition, decided(condition);
+-- What postgres_fdw has no words for
+SELECT condition, decided.* FROM unnest(ARRAY[
+	$$coalesce(x, y, 3) = 3$$,
+	$$nullif(x, y) = 3$$,
+	$$greatest(x, y) > least(y, 2, x)$$,
+	$$(x > y) IS NOT TRUE$$,
+	$$(x > y) IS UNKNOWN OR (y > 2) IS FALSE$$,
+	$$(x, y, id) >= (3, 2, 100)$$,
+	$$coalesce(nullif(doc->>'k', 'k3'), 'k4') = 'k4'$$,
+	$$coalesce(tenant = current_setting('app.nothing', true)::int, d > current_date - 2)$$
+]) AS condition, decided(condition);
 -- What does, or might
 SELECT condition, decided.* FROM unnest(ARRAY[
+	$$id < 9 AND name > current_setting('app.name')$$,
+	$$id < 9 AND coalesce(name, '') < 'name 3'$$,
+	$$id < 9 AND (name, id) > ('name 3', 4)$$,
+	$$id < 9 AND greatest(doc, '{}') = doc$$,
+	$$id < 9 AND coalesce(x, random()) > 3$$,
 	$$id < 9 AND doc->>'k' < 'k3'$$,
 	$$id < 9 AND doc->'n' < '3'$$,
 	$$id < 9 AND upper(doc->>'k') = 'K3'$$,
@@ -196,6 +212,7 @@ FROM unnest(ARRAY[
 	$$SELECT extract(hour FROM t), date_part('hour', t), count(*) FROM %s GROUP BY 1, 2 ORDER BY 1$$,
 	$$SELECT count(*) FILTER (WHERE extract(hour FROM t) = 3), max(extract(day FROM d)) FROM %s$$,
 	$$SELECT hour, count(*) FROM (SELECT extract(hour FROM t) AS hour, x FROM %s WHERE x > 3) q GROUP BY hour HAVING min(hour) >= 0 ORDER BY hour$$,
+	$$SELECT sum(coalesce(x, 0)), max(greatest(x, y)), count(*) FILTER (WHERE (x > y) IS NOT TRUE) FROM %s$$,
 	$$SELECT id FROM %s ORDER BY extract(hour FROM t), id LIMIT 3$$
 ]) AS query;
 BEGIN;

@@ -1,0 +1,281 @@
+/*
+ * forms.c
+ *	  Expressions that postgres_fdw has no words for, in other words.
+ *
+ *	COALESCE(a, b)		CASE WHEN a IS NOT NULL THEN a ELSE b END
+ *	NULLIF(a, b)		CASE WHEN a = b THEN NULL ELSE a END
+ *	GREATEST(a, b)		CASE WHEN a IS NULL THEN b WHEN b IS NULL THEN a
+ *						WHEN a < b THEN b ELSE a END
+ *	a IS NOT TRUE		CASE WHEN a THEN false ELSE true END
+ *	(a, b) > (x, y)		a >= x AND (a > x OR (a = x AND b > y))
+ *
+ * Arguments are evaluated more than once, so none may be volatile.  An argument is
+ * evaluated only where it was before, or has been evaluated already.  The
+ * last form has a condition that an index serves.  It is null where a comparison
+ * of rows is: a comparison before the first difference is null.
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "base/compat.h"
+#include "rewrite/forms.h"
+
+/* Arguments of GREATEST and LEAST; each one more triples the text */
+#define FORMS_MAX_COMPARED 3
+
+/* A comparison of two copies of expressions. */
+static Expr *
+compare(Oid operator, const void *left, const void *right, Oid collation)
+{
+	OpExpr	   *comparison = (OpExpr *)
+		make_opclause(operator, BOOLOID, false, copyObjectImpl(left),
+					  copyObjectImpl(right), InvalidOid, collation);
+
+	set_opfuncid(comparison);
+	return (Expr *) comparison;
+}
+
+/* Is a copy of an expression null, or not null? */
+static Expr *
+test_null(const void *expr, NullTestType type)
+{
+	NullTest   *test = makeNode(NullTest);
+
+	test->arg = copyObjectImpl(expr);
+	test->nulltesttype = type;
+	test->location = -1;
+	return (Expr *) test;
+}
+
+/* WHEN condition THEN a copy of the result */
+static CaseWhen *
+when(Expr *condition, const void *result)
+{
+	CaseWhen   *when = makeNode(CaseWhen);
+
+	when->expr = condition;
+	when->result = copyObjectImpl(result);
+	when->location = -1;
+	return when;
+}
+
+/* CASE with these WHENs, and a copy of the result otherwise */
+static Node *
+make_case(List *whens, const void *otherwise, Oid type, Oid collation)
+{
+	CaseExpr   *choice = makeNode(CaseExpr);
+
+	choice->casetype = type;
+	choice->casecollid = collation;
+	choice->args = whens;
+	choice->defresult = copyObjectImpl(otherwise);
+	choice->location = -1;
+	return (Node *) choice;
+}
+
+/* COALESCE; what it is, if rows are tested, whose fields count */
+static Node *
+replace_coalesce(const CoalesceExpr *coalesce)
+{
+	List	   *whens = NIL;
+	ListCell   *cell;
+
+	if (type_is_rowtype(coalesce->coalescetype))
+		return (Node *) coalesce;
+	foreach(cell, coalesce->args)
+	{
+		if (lnext(coalesce->args, cell) != NULL)
+			whens = lappend(whens, when(test_null(lfirst(cell), IS_NOT_NULL),
+										lfirst(cell)));
+	}
+	return make_case(whens, llast(coalesce->args), coalesce->coalescetype,
+					 coalesce->coalescecollid);
+}
+
+/* NULLIF */
+static Node *
+replace_nullif(const NullIfExpr *nullif)
+{
+	const Node *value = linitial(nullif->args);
+	Expr	   *are_equal = compare(nullif->opno, value, lsecond(nullif->args),
+									nullif->inputcollid);
+	Const	   *null = makeNullConst(exprType(value), -1, nullif->opcollid);
+
+	return make_case(list_make1(when(are_equal, null)), value, exprType(value),
+					 nullif->opcollid);
+}
+
+/* GREATEST or LEAST; what it is, if it compares texts or too much */
+static Node *
+replace_minmax(const MinMaxExpr *minmax)
+{
+	const TypeCacheEntry *type = lookup_type_cache(minmax->minmaxtype,
+												   TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+	Oid			loses = minmax->op == IS_GREATEST ? type->lt_opr : type->gt_opr;
+	Node	   *chosen = linitial(minmax->args);
+
+	if (OidIsValid(minmax->inputcollid) || !OidIsValid(loses) ||
+		list_length(minmax->args) > FORMS_MAX_COMPARED)
+		return (Node *) minmax;
+	for (int i = 1; i < list_length(minmax->args); i++)
+	{
+		const Node *next = list_nth(minmax->args, i);
+
+		chosen = make_case(list_make3(when(test_null(chosen, IS_NULL), next),
+									  when(test_null(next, IS_NULL), chosen),
+									  when(compare(loses, chosen, next, InvalidOid),
+										   next)),
+						   chosen, minmax->minmaxtype, InvalidOid);
+	}
+	return chosen;
+}
+
+/* IS TRUE and the like */
+static Node *
+replace_test(const BooleanTest *test)
+{
+	Expr	   *condition = test->arg;
+	bool		if_met = true;
+
+	switch (test->booltesttype)
+	{
+		case IS_UNKNOWN:
+			return (Node *) test_null(condition, IS_NULL);
+		case IS_NOT_UNKNOWN:
+			return (Node *) test_null(condition, IS_NOT_NULL);
+		case IS_TRUE:
+			break;
+		case IS_NOT_TRUE:
+			if_met = false;
+			break;
+		case IS_FALSE:
+			condition = make_notclause(condition);
+			break;
+		case IS_NOT_FALSE:
+			condition = make_notclause(condition);
+			if_met = false;
+			break;
+	}
+	return make_case(list_make1(when(copyObjectImpl(condition),
+									 makeBoolConst(if_met, false))),
+					 makeBoolConst(!if_met, false), BOOLOID, InvalidOid);
+}
+
+/* The comparison of the nth pair of a row by another operator of its kind. */
+static Expr *
+compare_pair(const RowCompareExpr *rows, int n, int strategy)
+{
+	Node	   *left = list_nth(rows->largs, n);
+	Node	   *right = list_nth(rows->rargs, n);
+	Oid			family = list_nth_oid(rows->opfamilies, n);
+	Oid			lefttype;
+	Oid			righttype;
+	Oid			operator;
+
+	op_input_types(list_nth_oid(rows->opnos, n), &lefttype, &righttype);
+	operator = get_opfamily_member(family, lefttype, righttype, strategy);
+	if (!OidIsValid(operator))
+		return NULL;
+	return compare(operator, left, right, list_nth_oid(rows->inputcollids, n));
+}
+
+/* A comparison of rows, from the nth pair on; NULL without all the operators. */
+static Expr *
+compare_rows(const RowCompareExpr *rows, int n, bool less, bool or_equal)
+{
+	int			strict = less ? BTLessStrategyNumber : BTGreaterStrategyNumber;
+	int			loose = less ? BTLessEqualStrategyNumber :
+		BTGreaterEqualStrategyNumber;
+	Expr	   *bound;
+	Expr	   *decides;
+	Expr	   *equal;
+	Expr	   *rest;
+
+	if (n == list_length(rows->opnos) - 1)
+		return compare_pair(rows, n, or_equal ? loose : strict);
+	bound = compare_pair(rows, n, loose);
+	decides = compare_pair(rows, n, strict);
+	equal = compare_pair(rows, n, BTEqualStrategyNumber);
+	rest = compare_rows(rows, n + 1, less, or_equal);
+	if (bound == NULL || decides == NULL || equal == NULL || rest == NULL)
+		return NULL;
+	rest = make_andclause(list_make2(equal, rest));
+	rest = make_orclause(list_make2(decides, rest));
+	return n > 0 ? rest : make_andclause(list_make2(bound, rest));
+}
+
+/* A comparison of rows; what it is, if it cannot be taken apart */
+static Node *
+replace_rows(const RowCompareExpr *rows)
+{
+	int			type = compat_row_comparison(rows);
+	bool		or_equal = type == BTLessEqualStrategyNumber ||
+		type == BTGreaterEqualStrategyNumber;
+	Expr	   *apart = compare_rows(rows, 0, type < BTEqualStrategyNumber,
+									 or_equal);
+
+	return apart != NULL ? (Node *) apart : (Node *) rows;
+}
+
+/* Walker: is there anything that has another form? */
+static bool
+has_form(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_CoalesceExpr:
+		case T_NullIfExpr:
+		case T_MinMaxExpr:
+		case T_BooleanTest:
+		case T_RowCompareExpr:
+			return true;
+		default:
+			return expression_tree_walker(node, has_form, context);
+	}
+}
+
+/* Mutator: other forms, the innermost ones first. */
+static Node *
+replace(Node *node, void *context)
+{
+	check_stack_depth();
+	if (node == NULL)
+		return NULL;
+	node = expression_tree_mutator(node, replace, context);
+	switch (nodeTag(node))
+	{
+		case T_CoalesceExpr:
+			return replace_coalesce((CoalesceExpr *) node);
+		case T_NullIfExpr:
+			return replace_nullif((NullIfExpr *) node);
+		case T_MinMaxExpr:
+			return replace_minmax((MinMaxExpr *) node);
+		case T_BooleanTest:
+			return replace_test((BooleanTest *) node);
+		case T_RowCompareExpr:
+			return replace_rows((RowCompareExpr *) node);
+		default:
+			return node;
+	}
+}
+
+/* A copy of an expression in an equal form; the expression itself if it has none. */
+Node *
+forms_replace(Node *expr)
+{
+	if (!has_form(expr, NULL) || contain_volatile_functions(expr) ||
+		contain_subplans(expr))
+		return expr;
+	return replace(expr, NULL);
+}
