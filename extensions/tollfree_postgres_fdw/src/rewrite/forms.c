@@ -91,6 +91,13 @@ replace_coalesce(const CoalesceExpr *coalesce)
 
 	if (type_is_rowtype(coalesce->coalescetype))
 		return (Node *) coalesce;
+
+	/*
+	 * What is null for certain has been dropped when the query was
+	 * simplified.
+	 */
+	if (list_length(coalesce->args) == 1)
+		return linitial(coalesce->args);
 	foreach(cell, coalesce->args)
 	{
 		if (lnext(coalesce->args, cell) != NULL)

@@ -177,6 +177,7 @@ SELECT condition, decided.* FROM unnest(ARRAY[
 -- What postgres_fdw has no words for
 SELECT condition, decided.* FROM unnest(ARRAY[
 	$$coalesce(x, y, 3) = 3$$,
+	$$coalesce(NULL, x) = 3$$,
 	$$nullif(x, y) = 3$$,
 	$$greatest(x, y) > least(y, 2, x)$$,
 	$$(x > y) IS NOT TRUE$$,
