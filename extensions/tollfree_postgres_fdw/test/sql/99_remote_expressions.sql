@@ -210,7 +210,8 @@ EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM odd_moments WHERE name = current_use
 SELECT explained(format(query, 'moments'), 'Rows Received') AS received,
 	ARRAY(SELECT run(format(query, 'moments'))) = ARRAY(SELECT run(format(query, 'stock_moments'))) AS same
 FROM unnest(ARRAY[
-	$$SELECT extract(hour FROM t), date_part('hour', t), count(*) FROM %s GROUP BY 1, 2 ORDER BY 1$$,
+	$$SELECT extract(hour FROM t), count(*) FROM %s GROUP BY 1 ORDER BY 1$$,
+	$$SELECT date_part('isodow', d), count(*) FROM %s GROUP BY 1 ORDER BY 1$$,
 	$$SELECT count(*) FILTER (WHERE extract(hour FROM t) = 3), max(extract(day FROM d)) FROM %s$$,
 	$$SELECT hour, count(*) FROM (SELECT extract(hour FROM t) AS hour, x FROM %s WHERE x > 3) q GROUP BY hour HAVING min(hour) >= 0 ORDER BY hour$$,
 	$$SELECT sum(coalesce(x, 0)), max(greatest(x, y)), count(*) FILTER (WHERE (x > y) IS NOT TRUE) FROM %s$$,
