@@ -45,7 +45,8 @@
 typedef struct Dropping
 {
 	bool		is_below;		/* does what is above not look at an order? */
-	bool		has_changed;
+	bool		changes;		/* or is it only being looked at? */
+	bool		found;
 } Dropping;
 
 /* Is it a function that takes a part of a time without a zone? */
@@ -249,13 +250,14 @@ drop_of(Node *node, Dropping *dropping)
 		return false;
 	if (OidIsValid(*collation))
 	{
-		dropping->has_changed = true;
-		*collation = InvalidOid;
+		dropping->found = true;
+		if (dropping->changes)
+			*collation = InvalidOid;
 	}
 	return true;
 }
 
-/* Walker: drops the collations of a condition; in place. */
+/* Walker: drops the collations of a condition, or looks for them; in place. */
 static bool
 drop(Node *node, void *arg)
 {
@@ -298,10 +300,15 @@ Node *
 collations_drop(Node *expr, bool is_assigned)
 {
 	Dropping	dropping = {.is_below = is_assigned};
-	Node	   *copy = copyObjectImpl(expr);
+	Node	   *copy;
 
+	(void) drop(expr, &dropping);
+	if (!dropping.found)
+		return expr;
+	dropping.changes = true;
+	copy = copyObjectImpl(expr);
 	(void) drop(copy, &dropping);
-	return dropping.has_changed ? copy : expr;
+	return copy;
 }
 
 /* Is it a comparison of jsonb for an order, by the database's default collation? */

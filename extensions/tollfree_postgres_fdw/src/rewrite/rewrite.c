@@ -101,13 +101,15 @@ is_allowed(Oid tableid)
 
 /*
  * Has a condition keep its selectivity, also where postgres_fdw counts it among
- * those of an outer join.  Nobody could compute that of what has no collation.
+ * those of an outer join, whose it is, too: it is of one table.  Nobody could compute
+ * that of what has no collation.
  */
 static void
 keep_selectivity(PlannerInfo *root, RestrictInfo *clause)
 {
 	(void) clause_selectivity(root, (Node *) clause, 0, JOIN_INNER, NULL);
-	(void) clause_selectivity(root, (Node *) clause, 0, JOIN_LEFT, NULL);
+	if (clause->outer_selec < 0)
+		clause->outer_selec = clause->norm_selec;
 }
 
 /*
