@@ -107,6 +107,8 @@ BEGIN
 END
 $$;
 SET tollfree_postgres_fdw.statement_cache_size = 500;
+-- What is shown is compared, so conditions have postgres_fdw's form.
+SET tollfree_postgres_fdw.remote_expressions = off;
 CREATE TABLE conditions (position int GENERATED ALWAYS AS IDENTITY, condition text);
 INSERT INTO conditions (condition) VALUES
 	('id = ?'), ('? = id'), ('id = -?'), ('id = -2147483648'), ('id = ? OR id = 3'), ('NOT id = ? AND b <> 0'),

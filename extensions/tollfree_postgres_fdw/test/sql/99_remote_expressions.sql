@@ -8,19 +8,19 @@ BEGIN
 END
 $$;
 CREATE USER MAPPING FOR PUBLIC SERVER expressions_stock OPTIONS (password_required 'false');
-CREATE TABLE remote.moments (id int PRIMARY KEY, ts timestamptz, t timestamp, d date,
+CREATE TABLE remote.instants (id int PRIMARY KEY, ts timestamptz, t timestamp, d date,
 	name text, owner text, tenant int, doc jsonb, x int, y int);
-INSERT INTO remote.moments
+INSERT INTO remote.instants
 SELECT i, now() - i * interval '1 hour', localtimestamp - i * interval '1 hour',
 	current_date - i % 40, 'name ' || i % 9, CASE WHEN i % 4 = 0 THEN session_user ELSE 'other' END,
 	i % 10, jsonb_build_object('k', 'k' || i % 6, 'n', i % 5), nullif(i % 7, 0), nullif(i % 5, 0)
 FROM generate_series(1, 2000) i;
-ANALYZE remote.moments;
-IMPORT FOREIGN SCHEMA remote LIMIT TO (moments) FROM SERVER loopback INTO public;
-CREATE FOREIGN TABLE stock_moments (id int, ts timestamptz, t timestamp, d date,
+ANALYZE remote.instants;
+IMPORT FOREIGN SCHEMA remote LIMIT TO (instants) FROM SERVER loopback INTO public;
+CREATE FOREIGN TABLE stock_instants (id int, ts timestamptz, t timestamp, d date,
 	name text, owner text, tenant int, doc jsonb, x int, y int) SERVER expressions_stock
-	OPTIONS (schema_name 'remote', table_name 'moments');
-ANALYZE moments, stock_moments;
+	OPTIONS (schema_name 'remote', table_name 'instants');
+ANALYZE instants, stock_instants;
 
 -- A condition: the remote command, rows that come, and whether stock and the local table agree.
 CREATE FUNCTION decided(condition text) RETURNS TABLE (remote_condition text, excess bigint, same bool)
@@ -31,12 +31,12 @@ DECLARE
 	others int[];
 	locals int[];
 BEGIN
-	EXECUTE format('SELECT ARRAY(SELECT id FROM moments WHERE %s ORDER BY id)', condition) INTO ids;
-	EXECUTE format('SELECT ARRAY(SELECT id FROM stock_moments WHERE %s ORDER BY id)', condition) INTO others;
-	EXECUTE format('SELECT ARRAY(SELECT id FROM remote.moments WHERE %s ORDER BY id)', condition) INTO locals;
-	remote_condition := regexp_replace(explained(format('SELECT * FROM moments WHERE %s', condition), 'Remote SQL') #>> '{}',
-									   '^.*? FROM remote.moments', '');
-	excess := explained(format('SELECT id FROM moments WHERE %s', condition), 'Rows Received')::int - cardinality(ids);
+	EXECUTE format('SELECT ARRAY(SELECT id FROM instants WHERE %s ORDER BY id)', condition) INTO ids;
+	EXECUTE format('SELECT ARRAY(SELECT id FROM stock_instants WHERE %s ORDER BY id)', condition) INTO others;
+	EXECUTE format('SELECT ARRAY(SELECT id FROM remote.instants WHERE %s ORDER BY id)', condition) INTO locals;
+	remote_condition := regexp_replace(explained(format('SELECT * FROM instants WHERE %s', condition), 'Remote SQL') #>> '{}',
+									   '^.*? FROM remote.instants', '');
+	excess := explained(format('SELECT id FROM instants WHERE %s', condition), 'Rows Received')::int - cardinality(ids);
 	same := ids = others AND ids = locals;
 	RETURN NEXT;
 END
@@ -73,24 +73,24 @@ SELECT condition, decided.* FROM unnest(ARRAY[
 	$$ts > clock_timestamp() - interval '10 hours' AND id < 5$$,
 	$$id < 5 AND (x = 3 OR tenant = current_setting('app.tenant')::int)$$,
 	$$id < 5 AND CASE WHEN current_setting('app.nothing', true) <> '' THEN tenant = current_setting('app.nothing')::int ELSE true END$$,
-	$$id < 5 AND x::oid <> 'moments'::text::regclass$$
+	$$id < 5 AND x::oid <> 'instants'::text::regclass$$
 ]) AS condition, decided(condition);
 
 -- No error without a row, but where PostgreSQL evaluates the value to plan the query
-SELECT count(*) FROM moments WHERE id < 0 AND CASE WHEN x = 3 THEN true ELSE tenant = current_setting('app.nothing')::int END;
-SELECT count(*) FROM stock_moments WHERE id < 0 AND CASE WHEN x = 3 THEN true ELSE tenant = current_setting('app.nothing')::int END;
-SELECT count(*) FROM moments WHERE id < 0 AND tenant = current_setting('app.nothing')::int;
-SELECT count(*) FROM stock_moments WHERE id < 0 AND tenant = current_setting('app.nothing')::int;
+SELECT count(*) FROM instants WHERE id < 0 AND CASE WHEN x = 3 THEN true ELSE tenant = current_setting('app.nothing')::int END;
+SELECT count(*) FROM stock_instants WHERE id < 0 AND CASE WHEN x = 3 THEN true ELSE tenant = current_setting('app.nothing')::int END;
+SELECT count(*) FROM instants WHERE id < 0 AND tenant = current_setting('app.nothing')::int;
+SELECT count(*) FROM stock_instants WHERE id < 0 AND tenant = current_setting('app.nothing')::int;
 
 -- The estimate is that of the condition as it is written.
-SELECT explained(format(query, 'moments'), 'Plan Rows', 'COSTS') = explained(format(query, 'stock_moments'), 'Plan Rows', 'COSTS') AS same_estimate
+SELECT explained(format(query, 'instants'), 'Plan Rows', 'COSTS') = explained(format(query, 'stock_instants'), 'Plan Rows', 'COSTS') AS same_estimate
 FROM unnest(ARRAY['SELECT * FROM %s WHERE ts > now() - interval ''10 hours''',
 	'SELECT * FROM %s WHERE ts BETWEEN now() - interval ''30 hours'' AND now() - interval ''20 hours''',
 	'SELECT * FROM %s WHERE tenant = current_setting(''app.tenant'')::int AND x = 3']) AS query;
 
 -- Each execution of a prepared statement has its own value, by custom and generic plans.
-PREPARE of_tenant(int) AS SELECT count(*), min(tenant) FROM moments WHERE tenant = current_setting('app.tenant')::int AND x > $1;
-PREPARE of_local_day AS SELECT (SELECT count(*) FROM moments WHERE d = current_date - 1) = (SELECT count(*) FROM remote.moments WHERE d = current_date - 1) AS same;
+PREPARE of_tenant(int) AS SELECT count(*), min(tenant) FROM instants WHERE tenant = current_setting('app.tenant')::int AND x > $1;
+PREPARE of_local_day AS SELECT (SELECT count(*) FROM instants WHERE d = current_date - 1) = (SELECT count(*) FROM remote.instants WHERE d = current_date - 1) AS same;
 SET plan_cache_mode = force_generic_plan;
 EXECUTE of_tenant(2);
 SET app.tenant = '4';
@@ -107,53 +107,53 @@ RESET plan_cache_mode;
 EXECUTE of_tenant(2);
 
 -- A rescan whose parameters change; a cursor; a subtransaction
-SELECT n, (SELECT count(*) FROM moments WHERE tenant = n AND ts > now() - n * interval '100 hours')
+SELECT n, (SELECT count(*) FROM instants WHERE tenant = n AND ts > now() - n * interval '100 hours')
 FROM generate_series(1, 3) n;
 BEGIN;
-DECLARE c CURSOR FOR SELECT id FROM moments WHERE ts > now() - interval '4 hours' ORDER BY id;
+DECLARE c CURSOR FOR SELECT id FROM instants WHERE ts > now() - interval '4 hours' ORDER BY id;
 FETCH 1 FROM c;
 SAVEPOINT s;
 SET LOCAL app.tenant = '5';
-SELECT min(tenant) FROM moments WHERE tenant = current_setting('app.tenant')::int;
+SELECT min(tenant) FROM instants WHERE tenant = current_setting('app.tenant')::int;
 ROLLBACK TO s;
-SELECT min(tenant) FROM moments WHERE tenant = current_setting('app.tenant')::int;
+SELECT min(tenant) FROM instants WHERE tenant = current_setting('app.tenant')::int;
 FETCH ALL FROM c;
 COMMIT;
 
 -- The role is the one that evaluates the condition here.
 CREATE ROLE expressions_owner;
-GRANT ALL ON moments, remote.moments TO expressions_owner;
+GRANT ALL ON instants, remote.instants TO expressions_owner;
 GRANT USAGE ON SCHEMA remote TO expressions_owner;
-INSERT INTO remote.moments (id, owner) VALUES (-1, 'expressions_owner');
+INSERT INTO remote.instants (id, owner) VALUES (-1, 'expressions_owner');
 CREATE FUNCTION public.mine() RETURNS int SECURITY DEFINER LANGUAGE sql
-AS 'SELECT count(*) FROM moments WHERE owner = current_user::text';
+AS 'SELECT count(*) FROM instants WHERE owner = current_user::text';
 ALTER FUNCTION public.mine() OWNER TO expressions_owner;
-SELECT mine(), count(*) FILTER (WHERE id = -1), count(*) FROM moments WHERE owner = current_user::text;
+SELECT mine(), count(*) FILTER (WHERE id = -1), count(*) FROM instants WHERE owner = current_user::text;
 SET ROLE expressions_owner;
-SELECT min(id), count(*) FROM moments WHERE owner = current_user::text;
+SELECT min(id), count(*) FROM instants WHERE owner = current_user::text;
 RESET ROLE;
-DELETE FROM moments WHERE id = -1;
+DELETE FROM instants WHERE id = -1;
 
 -- One command; RETURNING and the condition of a locked row are evaluated as written.
 BEGIN;
-EXPLAIN (VERBOSE, COSTS OFF) DELETE FROM moments WHERE ts < now() - interval '960 hours';
-DELETE FROM moments WHERE ts < now() - interval '1999 hours' RETURNING id < 0 OR ts < now() AS is_old;
-WITH gone AS (DELETE FROM moments WHERE ts < now() - interval '960 hours' RETURNING id) SELECT count(*), min(id) FROM gone;
-EXPLAIN (VERBOSE, COSTS OFF) UPDATE moments SET ts = now(), d = current_date, name = name || '!' WHERE id = 3;
-UPDATE moments SET ts = now(), d = current_date, t = now(), name = name || '!' WHERE id = 3 AND ts < now() RETURNING ts = now() AS now, d = current_date AS today, t = localtimestamp AS local, name;
-EXPLAIN (VERBOSE, COSTS OFF) UPDATE moments SET tenant = current_setting('app.tenant')::int WHERE id < 0;
-EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM moments WHERE ts < now() AND id = 5 FOR UPDATE;
+EXPLAIN (VERBOSE, COSTS OFF) DELETE FROM instants WHERE ts < now() - interval '960 hours';
+DELETE FROM instants WHERE ts < now() - interval '1999 hours' RETURNING id < 0 OR ts < now() AS is_old;
+WITH gone AS (DELETE FROM instants WHERE ts < now() - interval '960 hours' RETURNING id) SELECT count(*), min(id) FROM gone;
+EXPLAIN (VERBOSE, COSTS OFF) UPDATE instants SET ts = now(), d = current_date, name = name || '!' WHERE id = 3;
+UPDATE instants SET ts = now(), d = current_date, t = now(), name = name || '!' WHERE id = 3 AND ts < now() RETURNING ts = now() AS now, d = current_date AS today, t = localtimestamp AS local, name;
+EXPLAIN (VERBOSE, COSTS OFF) UPDATE instants SET tenant = current_setting('app.tenant')::int WHERE id < 0;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM instants WHERE ts < now() AND id = 5 FOR UPDATE;
 ROLLBACK;
 
 -- Joins, and lookups in batches, also of subqueries
-EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM moments a JOIN moments b USING (id) WHERE a.ts > now() - interval '1 day' AND b.d > current_date - 5;
-SELECT count(*) FROM moments a JOIN moments b USING (id) WHERE a.ts > now() - interval '1 day' AND b.d > current_date - 5;
-SELECT (SELECT count(*) FROM stock_moments a JOIN stock_moments b USING (id) WHERE a.ts > now() - interval '1 day' AND b.d > current_date - 5);
+EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM instants a JOIN instants b USING (id) WHERE a.ts > now() - interval '1 day' AND b.d > current_date - 5;
+SELECT count(*) FROM instants a JOIN instants b USING (id) WHERE a.ts > now() - interval '1 day' AND b.d > current_date - 5;
+SELECT (SELECT count(*) FROM stock_instants a JOIN stock_instants b USING (id) WHERE a.ts > now() - interval '1 day' AND b.d > current_date - 5);
 CREATE TEMP TABLE wanted AS SELECT i * 7 AS id FROM generate_series(1, 20) i;
 ANALYZE wanted;
 SELECT explained(query, 'Rows Received'), explained(query, 'Round Trips') FROM unnest(ARRAY[
-	'SELECT m.name FROM wanted w JOIN moments m ON m.id = w.id WHERE m.ts > now() - interval ''40 hours''',
-	'SELECT (SELECT m.name FROM moments m WHERE m.id = w.id AND m.ts > now() - interval ''40 hours'') FROM wanted w'
+	'SELECT m.name FROM wanted w JOIN instants m ON m.id = w.id WHERE m.ts > now() - interval ''40 hours''',
+	'SELECT (SELECT m.name FROM instants m WHERE m.id = w.id AND m.ts > now() - interval ''40 hours'') FROM wanted w'
 ]) AS query;
 
 -- What does not depend on a collation
@@ -200,15 +200,15 @@ SELECT condition, decided.* FROM unnest(ARRAY[
 	$$id < 9 AND doc->>'k' LIKE 'k_'$$,
 	$$id < 0 AND date_trunc('day', ts) = date_trunc('day', now())$$
 ]) AS condition, decided(condition);
-EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM moments ORDER BY doc->>'k', doc->'n';
+EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM instants ORDER BY doc->>'k', doc->'n';
 CREATE COLLATION nondeterministic (provider = icu, locale = 'und', deterministic = false);
-CREATE FOREIGN TABLE odd_moments (id int, name text COLLATE nondeterministic, doc jsonb) SERVER loopback
-	OPTIONS (schema_name 'remote', table_name 'moments');
-EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM odd_moments WHERE name COLLATE "C" = 'x' AND doc->>'k' = 'x' COLLATE nondeterministic;
-EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM odd_moments WHERE name = current_user;
+CREATE FOREIGN TABLE odd_instants (id int, name text COLLATE nondeterministic, doc jsonb) SERVER loopback
+	OPTIONS (schema_name 'remote', table_name 'instants');
+EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM odd_instants WHERE name COLLATE "C" = 'x' AND doc->>'k' = 'x' COLLATE nondeterministic;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM odd_instants WHERE name = current_user;
 -- Groups, aggregates, orders and joins, also of subqueries, and assignments
-SELECT explained(format(query, 'moments'), 'Rows Received') AS received,
-	ARRAY(SELECT run(format(query, 'moments'))) = ARRAY(SELECT run(format(query, 'stock_moments'))) AS same
+SELECT explained(format(query, 'instants'), 'Rows Received') AS received,
+	ARRAY(SELECT run(format(query, 'instants'))) = ARRAY(SELECT run(format(query, 'stock_instants'))) AS same
 FROM unnest(ARRAY[
 	$$SELECT extract(hour FROM t), count(*) FROM %s GROUP BY 1 ORDER BY 1$$,
 	$$SELECT date_part('isodow', d), count(*) FROM %s GROUP BY 1 ORDER BY 1$$,
@@ -218,37 +218,37 @@ FROM unnest(ARRAY[
 	$$SELECT id FROM %s ORDER BY extract(hour FROM t), id LIMIT 3$$
 ]) AS query;
 BEGIN;
-EXPLAIN (VERBOSE, COSTS OFF) UPDATE moments SET name = doc->>'k', x = extract(year FROM d) WHERE doc->>'k' = 'k3';
-UPDATE moments SET name = doc->>'k', x = extract(year FROM d) WHERE doc->>'k' = 'k3';
-SELECT bool_and(name = 'k3' AND x = extract(year FROM d)), count(*) FROM moments WHERE doc->>'k' = 'k3';
+EXPLAIN (VERBOSE, COSTS OFF) UPDATE instants SET name = doc->>'k', x = extract(year FROM d) WHERE doc->>'k' = 'k3';
+UPDATE instants SET name = doc->>'k', x = extract(year FROM d) WHERE doc->>'k' = 'k3';
+SELECT bool_and(name = 'k3' AND x = extract(year FROM d)), count(*) FROM instants WHERE doc->>'k' = 'k3';
 ROLLBACK;
 -- Evaluated here after all, it is what was written; and so are expressions of other tables.
-SELECT count(*) FROM moments WHERE id < 20 AND (doc->>'k' = 'k3' OR random() < 0);
-SELECT a.id FROM moments a JOIN wanted w ON a.id = w.id AND (a.doc->>'k' = 'k3' OR w.id = 7) ORDER BY 1;
+SELECT count(*) FROM instants WHERE id < 20 AND (doc->>'k' = 'k3' OR random() < 0);
+SELECT a.id FROM instants a JOIN wanted w ON a.id = w.id AND (a.doc->>'k' = 'k3' OR w.id = 7) ORDER BY 1;
 CREATE TEMP TABLE here AS SELECT i AS id, timestamp '2000-01-01' + i * interval '1 day' AS t FROM generate_series(1, 1000) i;
 CREATE INDEX by_month ON here (date_trunc('month', t));
 ANALYZE here;
 SET enable_seqscan = off;
-EXPLAIN (COSTS OFF) SELECT h.id FROM here h JOIN moments m USING (id) WHERE date_trunc('month', h.t) = '2001-05-01' AND date_trunc('month', m.t) = '2001-05-01';
+EXPLAIN (COSTS OFF) SELECT h.id FROM here h JOIN instants m USING (id) WHERE date_trunc('month', h.t) = '2001-05-01' AND date_trunc('month', m.t) = '2001-05-01';
 RESET enable_seqscan;
 
 -- Switches
-\set query 'SELECT id FROM moments WHERE ts > now() - interval \'10 hours\''
+\set query 'SELECT id FROM instants WHERE ts > now() - interval \'10 hours\''
 SELECT explained(:'query', 'Rows Received');
 SET tollfree_postgres_fdw.remote_expressions = off;
 SELECT explained(:'query', 'Rows Received');
 RESET tollfree_postgres_fdw.remote_expressions;
-ALTER FOREIGN TABLE moments OPTIONS (ADD remote_expressions 'false');
+ALTER FOREIGN TABLE instants OPTIONS (ADD remote_expressions 'false');
 SELECT explained(:'query', 'Rows Received');
-ALTER FOREIGN TABLE moments OPTIONS (DROP remote_expressions);
+ALTER FOREIGN TABLE instants OPTIONS (DROP remote_expressions);
 ALTER SERVER loopback OPTIONS (ADD compatibility 'stock');
 SELECT explained(:'query', 'Filter');
 ALTER SERVER loopback OPTIONS (DROP compatibility);
 
-DROP FOREIGN TABLE moments, stock_moments;
-DROP FOREIGN TABLE odd_moments;
+DROP FOREIGN TABLE instants, stock_instants;
+DROP FOREIGN TABLE odd_instants;
 DROP COLLATION nondeterministic;
-DROP TABLE remote.moments, wanted, here;
+DROP TABLE remote.instants, wanted, here;
 DROP FUNCTION decided, run, yesterday, mine;
 DROP SERVER expressions_stock CASCADE;
 REVOKE ALL ON SCHEMA remote FROM expressions_owner;
