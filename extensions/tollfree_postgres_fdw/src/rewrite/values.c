@@ -356,24 +356,24 @@ replace_operands(List *args, Oid operator, Replacing *replacing)
 Node *
 values_compare_texts(Node *condition)
 {
-	OpExpr	   *copy = makeNode(OpExpr);
+	const OpExpr *comparison = (const OpExpr *) condition;
+	OpExpr	   *copy;
 	Node	   *text;
 	Node	   *name;
 
-	*copy = *(OpExpr *) condition;
-	if (!IsA(condition, OpExpr) || list_length(copy->args) != 2)
+	if (!IsA(condition, OpExpr) || list_length(comparison->args) != 2)
 		return condition;
-	switch (get_opcode(copy->opno))
+	text = linitial(comparison->args);
+
+	name = lsecond(comparison->args);
+	switch (get_opcode(comparison->opno))
 	{
 		case F_TEXTEQNAME:
-			text = linitial(copy->args);
-
-			name = lsecond(copy->args);
 			break;
 		case F_NAMEEQTEXT:
-			text = lsecond(copy->args);
+			text = lsecond(comparison->args);
 
-			name = linitial(copy->args);
+			name = linitial(comparison->args);
 			break;
 		default:
 			return condition;
@@ -384,6 +384,8 @@ values_compare_texts(Node *condition)
 	name = (Node *) makeFuncExpr(F_TEXT_NAME, TEXTOID, list_make1(name),
 								 DEFAULT_COLLATION_OID, InvalidOid,
 								 COERCE_EXPLICIT_CAST);
+	copy = makeNode(OpExpr);
+	*copy = *comparison;
 	copy->opno = TextEqualOperator;
 	copy->opfuncid = F_TEXTEQ;
 	copy->inputcollid = exprCollation(text);
