@@ -81,8 +81,8 @@ SELECT * FROM what_is_kept();
 -- interrupted in the middle of the rows: a view that takes a minute, then a table whose
 -- rows take long to look at
 SET client_min_messages = warning;
-CREATE VIEW remote.slow AS SELECT i AS id, 1 AS few, '' AS word FROM generate_series(1, 600) i, LATERAL pg_sleep(0.1 + 0 * i);
-CALL point_at('slow');
+CREATE VIEW remote.minute AS SELECT i AS id, 1 AS few, '' AS word FROM generate_series(1, 600) i, LATERAL pg_sleep(0.1 + 0 * i);
+CALL point_at('minute');
 SET statement_timeout = '200ms';
 SELECT 'ANALYZE ' || name FROM herds \gexec
 RESET statement_timeout;
@@ -177,7 +177,7 @@ SELECT 'DROP FOREIGN TABLE ' || name FROM herds \gexec
 DROP TABLE herds, known_herds;
 DROP FUNCTION known_now, what_is_kept, outcome, distinct_values;
 DROP PROCEDURE point_at;
-DROP VIEW remote.slow, remote.herd_seen;
+DROP VIEW remote.minute, remote.herd_seen;
 DROP TABLE remote.herd, remote.gone, remote.empty_herd, remote.parted_herd;
 DROP FUNCTION remote.is_looked_at;
 DROP USER MAPPING FOR PUBLIC SERVER stock;
