@@ -39,8 +39,13 @@
 #include "base/compat.h"
 #include "read/file.h"
 
-/* Files that are kept open from the beginning of a scan until it is read */
+/*
+ * Files that are kept open from the beginning of a scan until it is read: how many,
+ * and for how many of a session's descriptors one of them.  Files that are being
+ * read and connections need those, too; together they may have a third.
+ */
 #define EARLY_FILES_MAX	16
+#define DESCRIPTORS_PER_EARLY_FILE	12
 
 static int	nearly_files = 0;
 
@@ -199,6 +204,19 @@ can_wait(const FileOptions *options, int encoding)
 		!lacks_conversion(encoding);
 }
 
+/* May a further file be kept open until it is read? */
+static bool
+has_early_room(void)
+{
+	if (nearly_files >= Min(EARLY_FILES_MAX,
+							max_safe_fds / DESCRIPTORS_PER_EARLY_FILE) ||
+		!AcquireExternalFD())
+		return false;
+	/* open_regular takes it. */
+	ReleaseExternalFD();
+	return true;
+}
+
 /*
  * Prepares a file for being read later, which begins with file_open; NULL if it
  * has to be opened when the query begins.  file_fdw opens each file then: one that
@@ -221,7 +239,7 @@ file_open_early(const FileOptions *options, int encoding)
 		return NULL;
 	early = palloc0(sizeof(EarlyFile));
 	early->fd = -1;
-	if (nearly_files >= EARLY_FILES_MAX)
+	if (!has_early_room())
 		return stat(options->filename, &status) == 0 &&
 			S_ISREG(status.st_mode) && access(options->filename, R_OK) == 0 ?
 			early : NULL;

@@ -65,6 +65,32 @@ ALTER FOREIGN TABLE ours.many_400 OPTIONS (SET filename '/nowhere/at_all');
 SET max_parallel_workers_per_gather = 0;
 SELECT outcome_of_prefix('SELECT part, a FROM many LIMIT 1'), outcome_of_prefix('SELECT part, a FROM many WHERE part < 400 LIMIT 1');
 RESET max_parallel_workers_per_gather;
+-- It is read where no more than one descriptor is left: files are kept open for a query that has not read them yet only while
+-- there are enough.
+CREATE FUNCTION read_with_one_descriptor() RETURNS text LANGUAGE plpgsql SET max_parallel_workers_per_gather = 0
+AS $$
+DECLARE
+	opened refcursor;
+	n int := 0;
+	r record;
+BEGIN
+	LOOP
+		opened := 'opened ' || n;
+		BEGIN
+			OPEN opened FOR SELECT a FROM ours.many_1;
+			FETCH opened INTO r;
+		EXCEPTION WHEN insufficient_resources THEN
+			EXIT;
+		END;
+		n := n + 1;
+	END LOOP;
+	opened := 'opened 0';
+	CLOSE opened;
+	RETURN format('%s | %s', n > 16, array_to_string(outcome('SELECT count(*), sum(a) FROM many WHERE part < 40', 'ours'), ' | '));
+END
+$$;
+SELECT read_with_one_descriptor();
+DROP FUNCTION read_with_one_descriptor;
 DROP TABLE ours.many, copied;
 DROP FUNCTION make_many, agree_on_many, compare_many, outcome_of_prefix;
 RESET parallel_setup_cost;
