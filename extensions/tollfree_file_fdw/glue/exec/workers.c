@@ -37,6 +37,7 @@ share_file(ForeignScanState *node, ParallelFile *shared)
 	ParallelShare *share = &scan->share;
 
 	share->file = NULL;
+	input_forget_early(input);
 	/* What is kept of the file is looked for now, to cut it. */
 	if (!input_is_begun(input))
 		sources_begin(scan, false);

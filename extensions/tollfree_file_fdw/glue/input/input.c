@@ -60,6 +60,16 @@ input_open_early(ScanInput *input)
 		open_file(input);
 }
 
+/*
+ * Has a file that waits to be read opened by its name then, as other processes
+ * open it.
+ */
+void
+input_forget_early(ScanInput *input)
+{
+	file_close_early(input->owner->early);
+}
+
 /* Raises the ERROR of a file that was closed behind the scan's back. */
 void
 input_report_lost(const ScanInput *input)

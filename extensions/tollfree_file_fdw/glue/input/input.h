@@ -80,6 +80,7 @@ typedef struct ScanInput
 
 extern void input_prepare(ScanInput *input, List *columns, bool counts_only);
 extern void input_open_early(ScanInput *input);
+extern void input_forget_early(ScanInput *input);
 extern void input_report_lost(const ScanInput *input);
 extern void input_open(ScanInput *input, bool begins_small);
 extern void input_begin(ScanInput *input, RangeSource *ranges);

@@ -139,6 +139,19 @@ FROM unnest(ARRAY['true', 'printf "20001\\tx\\n" >> "$f"', 'printf "1\\tx\\n2\\t
 	LATERAL (SELECT settings, change_before_rescan(command, :'file', 'ours') AS ours) o;
 SELECT shell('rm -f "$f"', :'file');
 
+-- Several processes that begin late read the file that has the name by then, as a scan does that is begun again.
+CREATE FUNCTION replace_before_gather(file text, side text) RETURNS text[] LANGUAGE plpgsql
+AS $$
+BEGIN
+	PERFORM write_file(file);
+	RETURN outcome(format('SELECT count(*), sum(a) FROM (SELECT shell(%L, %L)::text AS s FROM generate_series(1, 1) OFFSET 0) x LEFT JOIN (SELECT a FROM changing WHERE length(b) > 0 OFFSET 0) y ON s = ''''',
+						  'printf "1\\tx\\n2\\ty\\n3\\tz\\n" > "$f.new"; mv "$f.new" "$f"', file), side);
+END
+$$;
+SELECT write_file(:'file'), shown_plan($$SELECT count(*), sum(a) FROM (SELECT shell('', '')::text AS s FROM generate_series(1, 1) OFFSET 0) x LEFT JOIN (SELECT a FROM ours.changing WHERE length(b) > 0 OFFSET 0) y ON s = ''$$);
+SELECT replace_before_gather(:'file', 'ours') AS ours, replace_before_gather(:'file', 'stock') AS stock;
+SELECT shell('rm -f "$f"', :'file');
+
 -- An error is told without its line when the lines before it can no longer be counted: one of comparing a range's bounds.
 CREATE FUNCTION compare_soundly(int, int) RETURNS int LANGUAGE plpgsql PARALLEL SAFE
 AS $$
