@@ -96,6 +96,13 @@ fastpath_is_option(const char *name, bool *of_table)
 	return path >= 0;
 }
 
+/* The option that allows a path, or NULL if it has none. */
+const char *
+fastpath_option_name(FastPath path)
+{
+	return fast_paths[path].name;
+}
+
 /* Changes a set of allowed paths by the options that are given. */
 static int
 apply_options(List *options, int allowed)

@@ -28,6 +28,7 @@ typedef enum FastPath
 
 extern void fastpath_define_settings(void);
 extern bool fastpath_is_option(const char *name, bool *of_table);
+extern const char *fastpath_option_name(FastPath path);
 extern int	fastpath_of_server(List *options);
 extern int	fastpath_of_options(List *table_options, List *server_options);
 extern bool fastpath_is_on(int allowed, FastPath path);

@@ -16,6 +16,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/varlena.h"
 
 #include "base/compat.h"
 #include "base/compat_export.h"
@@ -25,6 +26,9 @@
 #include "base/validator.h"
 
 COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_validator);
+
+/* By how many letters a misspelt option differs */
+#define SLIPS_MAX	2
 
 /* Does postgres_fdw accept this option with this value? */
 bool
@@ -196,14 +200,77 @@ strip_own_options(ArrayType *options, Oid catalog)
 	return construct_array(elements, kept, TEXTOID, -1, false, TYPALIGN_INT);
 }
 
+/* Is a name another one but for a slip or two? */
+static bool
+is_near(const char *name, const char *other)
+{
+	return strlen(name) < NAMEDATALEN &&
+		varstr_levenshtein_less_equal(name, strlen(name), other, strlen(other),
+									  1, 1, 1, SLIPS_MAX, true) <= SLIPS_MAX;
+}
+
+/* An option of our own whose name is nearly this one, or NULL. */
+static const char *
+find_nearest(const char *name)
+{
+	const char *const others[] = {ANALYZE_SAMPLING, COMPATIBILITY, REMOTE_ISOLATION,
+	STATEMENT_CACHE_SIZE};
+
+	for (FastPath path = 0; path <= FAST_UNAWAITED_COMMIT; path++)
+	{
+		const char *other = fastpath_option_name(path);
+
+		if (other != NULL && is_near(name, other))
+			return other;
+	}
+	for (int i = 0; i < lengthof(others); i++)
+	{
+		if (is_near(name, others[i]))
+			return others[i];
+	}
+	return NULL;
+}
+
+/*
+ * Error context of postgres_fdw's validator, whose argument is the array that it
+ * checks.  It does not know our options, so neither does its hint.
+ */
+static void
+hint_nearest(void *arg)
+{
+	ListCell   *cell;
+
+	if (geterrcode() != ERRCODE_FDW_INVALID_OPTION_NAME)
+		return;
+	foreach(cell, untransformRelOptions(PointerGetDatum(arg)))
+	{
+		const char *nearest = find_nearest(lfirst_node(DefElem, cell)->defname);
+
+		if (nearest != NULL)
+		{
+			errhint("Perhaps you meant the option \"%s\".", nearest);
+			return;
+		}
+	}
+}
+
 /* The wrapper's validator function. */
 Datum
 tollfree_postgres_fdw_validator(PG_FUNCTION_ARGS)
 {
 	Oid			catalog = PG_GETARG_OID(1);
 	ArrayType  *options = strip_own_options(PG_GETARG_ARRAYTYPE_P(0), catalog);
+	ErrorContextCallback context = {
+		.callback = hint_nearest,
+		.arg = options,
+		.previous = error_context_stack
+	};
 
 	check_import(untransformRelOptions(PG_GETARG_DATUM(0)));
+	/* Other objects can have none of ours. */
+	if (catalog == ForeignServerRelationId || catalog == ForeignTableRelationId)
+		error_context_stack = &context;
 	call_stock_validator(PointerGetDatum(options), catalog);
+	error_context_stack = context.previous;
 	PG_RETURN_VOID();
 }

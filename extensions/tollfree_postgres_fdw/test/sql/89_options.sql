@@ -28,6 +28,10 @@ ALTER USER MAPPING FOR CURRENT_USER SERVER optional OPTIONS (direct_results 'fal
 \set VERBOSITY default
 ALTER SERVER optional OPTIONS (compatibility 'none');
 ALTER FOREIGN TABLE optional OPTIONS (ADD compatibility 'stock');
+-- For a misspelt option of ours the nearest one is suggested.
+ALTER SERVER optional OPTIONS (ADD direct_result 'false');
+ALTER SERVER optional OPTIONS (ADD statement_cachesize '10', ADD parallel_commit 'true');
+ALTER FOREIGN TABLE optional OPTIONS (ADD remote_limit 'false');
 
 -- How the table is read and written, by EXPLAIN
 CREATE FUNCTION ways(query text) RETURNS SETOF text LANGUAGE plpgsql
