@@ -390,7 +390,11 @@ open_source(OpenFile *file, int fd)
 	return file->is_regular;
 }
 
-/* Has COPY read a regular file by its offset.  It shows that it reads a file. */
+/*
+ * Has COPY read a regular file by its offset.  It shows that it reads a file.  Of a
+ * binary one the head is read here: if that raises an ERROR which is caught, a
+ * parser that has read a row in part has to come back to its own file.
+ */
 static CopyFromState
 begin_copy_regular(OpenFile *file, Relation rel, List *options)
 {
@@ -399,9 +403,16 @@ begin_copy_regular(OpenFile *file, Relation rel, List *options)
 	OpenFile   *before = file_feed(file);
 	CopyFromState copy;
 
-	/* Of a binary file the head is read here. */
-	copy = BeginCopyFrom(NULL, rel, NULL, NULL, false, read_bytes, NIL, options);
-	file_feed(before);
+	PG_TRY();
+	{
+		copy = BeginCopyFrom(NULL, rel, NULL, NULL, false, read_bytes, NIL,
+							 options);
+	}
+	PG_FINALLY();
+	{
+		(void) file_feed(before);
+	}
+	PG_END_TRY();
 	pgstat_progress_update_multi_param(lengthof(values), indexes, values);
 	return copy;
 }

@@ -11,8 +11,9 @@ COPY (SELECT 'x') TO :'broken_file';
 SELECT make_pair('nested_inner', 'id int, what text', :'inner_file', $$format 'binary'$$);
 SELECT make_pair('nested_text', 'id int', :'text_file', $$delimiter 'A'$$);
 SELECT make_pair('nested_broken', 'id int', :'broken_file', $$delimiter 'A'$$);
+SELECT make_pair('nested_headless', 'id int', :'broken_file', $$format 'binary'$$);
 
--- A whole scan, one that fails, and a row of one that goes on.
+-- A whole scan, one that fails, one that fails when it begins, and a row of one that goes on.
 CREATE FUNCTION reads_all(schema text) RETURNS boolean LANGUAGE plpgsql
 AS $$
 DECLARE
@@ -28,6 +29,15 @@ BEGIN
 	EXECUTE format('SELECT sum(id) FROM %I.nested_broken', schema);
 	RETURN false;
 EXCEPTION WHEN invalid_text_representation THEN
+	RETURN true;
+END
+$$;
+CREATE FUNCTION fails_to_begin(schema text) RETURNS boolean LANGUAGE plpgsql
+AS $$
+BEGIN
+	EXECUTE format('SELECT sum(id) FROM %I.nested_headless', schema);
+	RETURN false;
+EXCEPTION WHEN bad_copy_file_format THEN
 	RETURN true;
 END
 $$;
@@ -64,9 +74,10 @@ $$;
 SELECT set_config('test.outer_file', :'outer_file', false) = :'outer_file' AS is_set;
 SELECT * FROM compare_nested('reads_all');
 SELECT * FROM compare_nested('fails');
+SELECT * FROM compare_nested('fails_to_begin');
 SELECT * FROM compare_nested('reads_on');
 SET tollfree_file_fdw.fast_scan = off;
 SELECT * FROM compare_nested('reads_all');
 RESET tollfree_file_fdw.fast_scan;
-DROP FUNCTION reads_all, fails, reads_on, compare_nested;
-DROP FOREIGN TABLE stock.nested_inner, ours.nested_inner, stock.nested_text, ours.nested_text, stock.nested_broken, ours.nested_broken;
+DROP FUNCTION reads_all, fails, fails_to_begin, reads_on, compare_nested;
+DROP FOREIGN TABLE stock.nested_inner, ours.nested_inner, stock.nested_text, ours.nested_text, stock.nested_broken, ours.nested_broken, stock.nested_headless, ours.nested_headless;
