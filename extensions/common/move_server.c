@@ -200,7 +200,9 @@ server_move(const ServerMove *move)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("server \"%s\" is not a server of %s", move->server,
-						move->from)));
+						move->from),
+				 server->fdwid == target->fdwid ?
+				 errdetail("It is a server of %s already.", move->to) : 0));
 	/* Now that its row has changed, no other session can change the options. */
 	set_wrapper(server, target->fdwid);
 	if (move->check_server != NULL)
