@@ -32,6 +32,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_collation_d.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -140,10 +141,15 @@ is_of_bytes(const Node *pattern)
 		strchr(TextDatumGetCString(constant->constvalue), '_') == NULL;
 }
 
-/* Walker: is there an expression whose collation is not deterministic? */
+/*
+ * Walker: does an expression have a collation that is not deterministic, or columns
+ * of two collations?  Of those the remote server could not choose one, since COLLATE
+ * is not sent; the default one gives way.
+ */
 static bool
-has_nondeterministic(Node *node, void *context)
+has_odd_collations(Node *node, void *of_columns)
 {
+	Oid		   *other = of_columns;
 	Oid			collation;
 
 	if (node == NULL)
@@ -153,8 +159,15 @@ has_nondeterministic(Node *node, void *context)
 		collation = exprCollation(node);
 		if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
 			return true;
+		if (IsA(node, Var) && OidIsValid(collation) &&
+			collation != DEFAULT_COLLATION_OID)
+		{
+			if (OidIsValid(*other) && collation != *other)
+				return true;
+			*other = collation;
+		}
 	}
-	return expression_tree_walker(node, has_nondeterministic, context);
+	return expression_tree_walker(node, has_odd_collations, of_columns);
 }
 
 /* Does a comparison ask for equal bytes, if its collation is deterministic? */
@@ -227,6 +240,7 @@ static bool
 drop_of(Node *node, Dropping *dropping)
 {
 	Oid			function = function_of(node);
+	Oid			of_columns = InvalidOid;
 	Oid		   *collation;
 
 	if (takes_values(function))
@@ -238,7 +252,7 @@ drop_of(Node *node, Dropping *dropping)
 		if ((IsA(node, NullIfExpr) && !dropping->is_below) ||
 			!OidIsValid(*collation) ||
 			!get_collation_isdeterministic(*collation) ||
-			has_nondeterministic((Node *) args_of(node), NULL))
+			has_odd_collations((Node *) args_of(node), &of_columns))
 			return false;
 	}
 	else if (is_of_values(function))

@@ -206,6 +206,13 @@ CREATE FOREIGN TABLE odd_instants (id int, name text COLLATE nondeterministic, d
 	OPTIONS (schema_name 'remote', table_name 'instants');
 EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM odd_instants WHERE name COLLATE "C" = 'x' AND doc->>'k' = 'x' COLLATE nondeterministic;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM odd_instants WHERE name = current_user;
+-- The remote server could not choose between the collations of two columns.
+CREATE TABLE remote.two_collations (id int, c text COLLATE "C", p text COLLATE "POSIX");
+INSERT INTO remote.two_collations VALUES (1, 'a', 'a'), (2, 'a', 'b');
+IMPORT FOREIGN SCHEMA remote LIMIT TO (two_collations) FROM SERVER loopback INTO public;
+SELECT id FROM two_collations WHERE c = p COLLATE "C" AND (c || p) COLLATE "C" LIKE 'a%' AND coalesce(c, p) COLLATE "C" IN ('a', p);
+DROP FOREIGN TABLE two_collations;
+DROP TABLE remote.two_collations;
 -- Groups, aggregates, orders and joins, also of subqueries, and assignments
 SELECT explained(format(query, 'instants'), 'Rows Received') AS received,
 	ARRAY(SELECT run(format(query, 'instants'))) = ARRAY(SELECT run(format(query, 'stock_instants'))) AS same
