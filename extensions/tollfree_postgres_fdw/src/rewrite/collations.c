@@ -325,20 +325,57 @@ collations_drop(Node *expr, bool is_assigned)
 	return copy;
 }
 
-/* Is it a comparison of jsonb for an order, by the database's default collation? */
+/* Is it jsonb, or an array of it, whose order is that of the default collation? */
 static bool
-orders_jsonb(Oid function)
+has_jsonb_order(Oid type)
 {
-	switch (function)
+	return type == JSONBOID || type == JSONBARRAYOID;
+}
+
+/* Does a call or an operator look at the order of jsonb, or of arrays of it? */
+static bool
+orders_jsonb(const Node *node)
+{
+	switch (function_of(node))
 	{
 		case F_JSONB_LT:
 		case F_JSONB_LE:
 		case F_JSONB_GT:
 		case F_JSONB_GE:
+		case F_JSONB_CMP:
 			return true;
+		case F_ARRAY_LT:
+		case F_ARRAY_LE:
+		case F_ARRAY_GT:
+		case F_ARRAY_GE:
+		case F_ARRAY_LARGER:
+		case F_ARRAY_SMALLER:
+		case F_BTARRAYCMP:
+			return exprType(linitial(args_of(node))) == JSONBARRAYOID;
 		default:
 			return false;
 	}
+}
+
+/*
+ * Does an aggregate sort texts or jsonb, or is it one of arrays of jsonb?  What it
+ * sorts by has a collation of its own.
+ */
+static bool
+orders_texts(const Aggref *aggregate)
+{
+	ListCell   *cell;
+
+	foreach(cell, aggregate->args)
+	{
+		Node	   *arg = (Node *) lfirst_node(TargetEntry, cell)->expr;
+
+		if (exprType(arg) == JSONBARRAYOID ||
+			((aggregate->aggorder != NIL || aggregate->aggdistinct != NIL) &&
+			 (OidIsValid(exprCollation(arg)) || has_jsonb_order(exprType(arg)))))
+			return true;
+	}
+	return false;
 }
 
 /* Walker: may the value of an expression depend on a collation? */
@@ -356,16 +393,17 @@ has_collation(Node *node, void *context)
 		case T_DistinctExpr:
 		case T_NullIfExpr:
 		case T_ScalarArrayOpExpr:
-			if (OidIsValid(*collation_of(node)) || orders_jsonb(function_of(node)))
+			if (OidIsValid(*collation_of(node)) || orders_jsonb(node))
 				return true;
 			break;
 		case T_MinMaxExpr:
 			if (OidIsValid(((MinMaxExpr *) node)->inputcollid) ||
-				((MinMaxExpr *) node)->minmaxtype == JSONBOID)
+				has_jsonb_order(((MinMaxExpr *) node)->minmaxtype))
 				return true;
 			break;
 		case T_Aggref:
-			if (OidIsValid(((Aggref *) node)->inputcollid))
+			if (OidIsValid(((Aggref *) node)->inputcollid) ||
+				orders_texts((Aggref *) node))
 				return true;
 			break;
 		case T_RowCompareExpr:

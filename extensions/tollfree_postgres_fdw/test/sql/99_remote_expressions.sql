@@ -192,6 +192,8 @@ SELECT condition, decided.* FROM unnest(ARRAY[
 	$$id < 9 AND coalesce(name, '') < 'name 3'$$,
 	$$id < 9 AND (name, id) > ('name 3', 4)$$,
 	$$id < 9 AND greatest(doc, '{}') = doc$$,
+	$$id < 9 AND greatest(ARRAY[doc], '{}') = ARRAY[doc]$$,
+	$$id < 9 AND coalesce(ARRAY[doc] > '{3}', true)$$,
 	$$id < 9 AND coalesce(x, random()) > 3$$,
 	$$id < 9 AND doc->>'k' < 'k3'$$,
 	$$id < 9 AND doc->'n' < '3'$$,
@@ -223,6 +225,12 @@ FROM unnest(ARRAY[
 	$$SELECT hour, count(*) FROM (SELECT extract(hour FROM t) AS hour, x FROM %s WHERE x > 3) q GROUP BY hour HAVING min(hour) >= 0 ORDER BY hour$$,
 	$$SELECT sum(coalesce(x, 0)), max(greatest(x, y)), count(*) FILTER (WHERE (x > y) IS NOT TRUE) FROM %s$$,
 	$$SELECT id FROM %s ORDER BY extract(hour FROM t), id LIMIT 3$$
+]) AS query;
+-- Aggregates that depend on an order of texts
+SELECT explained(query, 'Rows Received') AS received FROM unnest(ARRAY[
+	$$SELECT max(coalesce(ARRAY[doc], '{}')) FROM instants WHERE id < 9$$,
+	$$SELECT array_agg(coalesce(x, 0) ORDER BY name, id) FROM instants WHERE id < 9$$,
+	$$SELECT array_agg(coalesce(x, 0) ORDER BY id) FROM instants WHERE id < 9$$
 ]) AS query;
 BEGIN;
 EXPLAIN (VERBOSE, COSTS OFF) UPDATE instants SET name = doc->>'k', x = extract(year FROM d) WHERE doc->>'k' = 'k3';
