@@ -13,7 +13,8 @@
  * collations.  So only functions of columns are changed that all belong to foreign
  * tables of ours, or to partitioned tables of nothing else, and only if
  * none of these has a partition key, a CHECK constraint or extended statistics
- * that could have such a function, too.
+ * that could have such a function, too.  Nor is a table whose rows are hidden by row
+ * security: a condition that is sent may see them.
  */
 #include "postgres.h"
 
@@ -105,8 +106,9 @@ is_table_ours(const RangeTblEntry *rte)
 	Relation	rel;
 	bool		is_ours = false;
 
-	if (rte->relkind != RELKIND_FOREIGN_TABLE &&
-		rte->relkind != RELKIND_PARTITIONED_TABLE)
+	if (rte->securityQuals != NIL ||
+		(rte->relkind != RELKIND_FOREIGN_TABLE &&
+		 rte->relkind != RELKIND_PARTITIONED_TABLE))
 		return false;
 	rel = table_open(rte->relid, AccessShareLock);
 	if (!has_expressions(rel))

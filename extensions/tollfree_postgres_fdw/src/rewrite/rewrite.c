@@ -30,6 +30,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/planner.h"
+#include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 
 #include "base/compat.h"
@@ -158,7 +159,9 @@ rewrite_conditions(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 	{
 		RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
 
-		if (!clause->pseudoconstant)
+		/* What hidden rows could be seen by waits for what hides them. */
+		if (!clause->pseudoconstant &&
+			restriction_is_securely_promotable(clause, rel))
 			rewrite_condition(root, clause);
 	}
 }

@@ -247,6 +247,18 @@ SET enable_seqscan = off;
 EXPLAIN (COSTS OFF) SELECT h.id FROM here h JOIN instants m USING (id) WHERE date_trunc('month', h.t) = '2001-05-01' AND date_trunc('month', m.t) = '2001-05-01';
 RESET enable_seqscan;
 
+-- What could see hidden rows is not sent before what hides them.
+CREATE FUNCTION public.is_shown(x int) RETURNS bool IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN x <> 3; END';
+CREATE VIEW shown WITH (security_barrier) AS SELECT * FROM instants WHERE is_shown(x);
+BEGIN;
+UPDATE shown SET y = 1 WHERE coalesce(6 / (x - 3), 0) = 6 AND ts < now();
+UPDATE shown SET y = 1 WHERE extract(day FROM d) = 60 / (x - 3) AND id < 0;
+DELETE FROM shown WHERE 6 / (x - 3) = extract(day FROM current_date)::int AND id < 0;
+ROLLBACK;
+EXPLAIN (VERBOSE, COSTS OFF) UPDATE shown SET y = 1 WHERE ts < now();
+DROP VIEW shown;
+DROP FUNCTION is_shown;
+
 -- Switches
 \set query 'SELECT id FROM instants WHERE ts > now() - interval \'10 hours\''
 SELECT explained(:'query', 'Rows Received');
