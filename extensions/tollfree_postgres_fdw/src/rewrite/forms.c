@@ -9,14 +9,15 @@
  *	a IS NOT TRUE		CASE WHEN a THEN false ELSE true END
  *	(a, b) > (x, y)		a >= x AND (a > x OR (a = x AND b > y))
  *
- * Arguments are evaluated more than once, so none may be volatile.  An argument is
- * evaluated only where it was before, or has been evaluated already.  The
+ * Arguments are evaluated more than once, so none may be volatile, or call a function
+ * that is not PostgreSQL's own.  An argument is evaluated only where it was before, or has been evaluated already.  The
  * last form has a condition that an index serves.  It is null where a comparison
  * of rows is: a comparison before the first difference is null.
  */
 #include "postgres.h"
 
 #include "access/stratnum.h"
+#include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -31,6 +32,17 @@
 
 /* Arguments of GREATEST and LEAST; each one more triples the text */
 #define FORMS_MAX_COMPARED 3
+
+/* Nodes of a form, at most, and for each node of what it is made of */
+#define FORMS_MAX_NODES 500
+#define FORMS_MAX_GROWTH 8
+
+/* An expression that is being replaced */
+typedef struct Forming
+{
+	int			max;			/* nodes that its form may have */
+	bool		is_large;		/* would it have more? */
+} Forming;
 
 /* A comparison of two copies of expressions. */
 static Expr *
@@ -252,14 +264,30 @@ has_form(Node *node, void *context)
 	}
 }
 
-/* Mutator: other forms, the innermost ones first. */
-static Node *
-replace(Node *node, void *context)
+/* Walker: counts nodes down; true if there are more. */
+static bool
+count_down(Node *node, void *left)
 {
-	check_stack_depth();
 	if (node == NULL)
-		return NULL;
-	node = expression_tree_mutator(node, replace, context);
+		return false;
+	return --*(int *) left < 0 || expression_tree_walker(node, count_down, left);
+}
+
+/* How many nodes a form of an expression may have. */
+static int
+max_nodes(Node *expr)
+{
+	int			left = INT_MAX;
+
+	(void) count_down(expr, &left);
+	return Min(INT_MAX - left, INT_MAX / FORMS_MAX_GROWTH - FORMS_MAX_NODES) *
+		FORMS_MAX_GROWTH + FORMS_MAX_NODES;
+}
+
+/* The other form of a node without its arguments'; the node itself if it has none. */
+static Node *
+form_of(Node *node)
+{
 	switch (nodeTag(node))
 	{
 		case T_CoalesceExpr:
@@ -277,12 +305,57 @@ replace(Node *node, void *context)
 	}
 }
 
-/* A copy of an expression in an equal form; the expression itself if it has none. */
+/* Mutator: other forms, the innermost ones first; none after one that is too large. */
+static Node *
+replace(Node *node, void *arg)
+{
+	Forming    *forming = arg;
+	Node	   *form;
+	int			left = forming->max;
+
+	check_stack_depth();
+	if (node == NULL || forming->is_large)
+		return node;
+	node = expression_tree_mutator(node, replace, arg);
+	if (forming->is_large)
+		return node;
+	form = form_of(node);
+	if (form != node)
+		forming->is_large = count_down(form, &left);
+	return form;
+}
+
+/* check_function_callback: is it a function that is not PostgreSQL's own? */
+static bool
+is_other_function(Oid function, void *context)
+{
+	return function >= FirstGenbkiObjectId;
+}
+
+/* Walker: is there a call of such a one?  It may be slow, or show that it is called. */
+static bool
+calls_other(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return check_functions_in_node(node, is_other_function, NULL) ||
+		expression_tree_walker(node, calls_other, context);
+}
+
+/*
+ * A copy of an expression in an equal form; the expression itself if it has none, or
+ * only one that is much larger: of nested forms each one multiplies those within.
+ */
 Node *
 forms_replace(Node *expr)
 {
+	Forming		forming = {0};
+	Node	   *form;
+
 	if (!has_form(expr, NULL) || contain_volatile_functions(expr) ||
-		contain_subplans(expr))
+		contain_subplans(expr) || calls_other(expr, NULL))
 		return expr;
-	return replace(expr, NULL);
+	forming.max = max_nodes(expr);
+	form = replace(expr, &forming);
+	return forming.is_large ? expr : form;
 }

@@ -247,6 +247,16 @@ SET enable_seqscan = off;
 EXPLAIN (COSTS OFF) SELECT h.id FROM here h JOIN instants m USING (id) WHERE date_trunc('month', h.t) = '2001-05-01' AND date_trunc('month', m.t) = '2001-05-01';
 RESET enable_seqscan;
 
+-- Nested forms do not grow without bounds, and functions are not called twice.
+SELECT n, length((explained(format('SELECT id FROM instants WHERE %s = 3', replace(repeat('coalesce(', n), 'coalesce', form) || 'x' || repeat(', y)', n)),
+									'Remote SQL') #>> '{}')) < 10000 AS is_short
+FROM unnest(ARRAY['coalesce', 'nullif', 'greatest']) AS form, unnest(ARRAY[2, 20]) n;
+CREATE SEQUENCE calls;
+CREATE FUNCTION public.count_calls(x int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN PERFORM nextval(''calls''); RETURN x; END';
+SELECT sum(coalesce(count_calls(x), 0)) FROM instants WHERE x = 1 AND id < 20;
+SELECT last_value FROM calls;
+DROP FUNCTION count_calls;
+DROP SEQUENCE calls;
 -- What could see hidden rows is not sent before what hides them.
 CREATE FUNCTION public.is_shown(x int) RETURNS bool IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN x <> 3; END';
 CREATE VIEW shown WITH (security_barrier) AS SELECT * FROM instants WHERE is_shown(x);
