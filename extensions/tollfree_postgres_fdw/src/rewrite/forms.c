@@ -10,9 +10,10 @@
  *	(a, b) > (x, y)		a >= x AND (a > x OR (a = x AND b > y))
  *
  * Arguments are evaluated more than once, so none may be volatile, or call a function
- * that is not PostgreSQL's own.  An argument is evaluated only where it was before, or has been evaluated already.  The
- * last form has a condition that an index serves.  It is null where a comparison
- * of rows is: a comparison before the first difference is null.
+ * that is not PostgreSQL's own.  An argument is evaluated only where it was before,
+ * or has been evaluated already.  The last form has a condition that an index
+ * serves.  It is null where a comparison of rows is: a comparison before the first
+ * difference is null.
  */
 #include "postgres.h"
 

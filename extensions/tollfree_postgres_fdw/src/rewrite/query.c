@@ -37,6 +37,7 @@
 #include "rewrite/collations.h"
 #include "rewrite/forms.h"
 #include "rewrite/query.h"
+#include "rewrite/values.h"
 
 /* A query and those that it is a part of, the innermost one first */
 typedef struct QueryLevel
@@ -202,7 +203,8 @@ change_aggregate(Aggref *aggregate)
 {
 	ListCell   *cell;
 
-	if (collations_remain((Node *) aggregate))
+	if (collations_remain((Node *) aggregate) ||
+		values_may_fail_early((Node *) aggregate, NULL))
 		return;
 	foreach(cell, aggregate->args)
 	{

@@ -114,8 +114,8 @@ keep_selectivity(PlannerInfo *root, RestrictInfo *clause)
 }
 
 /*
- * A condition, or what SET assigns, in a form that may be sent and whose value does
- * not depend on a collation; what it is, if it has none.
+ * A condition, or what SET assigns, in a form that may be sent, whose value does not
+ * depend on a collation, and that fails no earlier; what it is, if it has none.
  */
 static Node *
 sent_form(Node *written, bool is_condition)
@@ -124,7 +124,8 @@ sent_form(Node *written, bool is_condition)
 
 	sent = values_replace(sent, is_condition, &current->values);
 	sent = forms_replace(collations_drop(sent, !is_condition));
-	return sent == written || collations_remain(sent) ? written : sent;
+	return sent == written || collations_remain(sent) ||
+		values_may_fail_early(sent, NULL) ? written : sent;
 }
 
 /* Rewrites a condition; its selectivity stays that of the written form. */

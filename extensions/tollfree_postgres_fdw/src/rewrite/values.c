@@ -19,6 +19,9 @@
  *	  operator whose selectivity depends on the value.  PostgreSQL evaluates
  *	  it when it plans the query, and before the first row of an index scan.
  *
+ * What is computed of a value is a constant to the remote server's planner.  So it
+ * must not fail either.
+ *
  * The value is sent as text, so its text must mean the same there: no names of
  * objects, no labels.
  */
@@ -423,6 +426,49 @@ values_replace(Node *expr, bool is_condition, List **values)
 		return (Node *) copy;
 	}
 	return replace(expr, &replacing);
+}
+
+/* check_function_callback: may a function raise an error, whatever its arguments? */
+static bool
+may_fail(Oid function, void *context)
+{
+	switch (function)
+	{
+		case F_TEXTCAT:
+		case F_TEXT_NAME:
+		case F_TEXT_BPCHAR:
+		case F_NUMERIC_INT2:
+		case F_NUMERIC_INT4:
+		case F_NUMERIC_INT8:
+			return false;
+		default:
+			return !get_func_leakproof(function);
+	}
+}
+
+/* Walker: is there a Param? */
+static bool
+has_param(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return IsA(node, Param) || expression_tree_walker(node, has_param, context);
+}
+
+/*
+ * Walker: is a part of an expression computed from parameters alone, and may fail?
+ * The remote server knows their values when it plans a command, and computes such a
+ * part even if no row needs it.  Leakproof functions raise no errors.
+ */
+bool
+values_may_fail_early(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (check_functions_in_node(node, may_fail, NULL) &&
+		!contain_var_clause(node) && has_param(node, NULL))
+		return true;
+	return expression_tree_walker(node, values_may_fail_early, context);
 }
 
 /* Mutator: the values, copied, in place of the Params for them. */

@@ -247,6 +247,18 @@ SET enable_seqscan = off;
 EXPLAIN (COSTS OFF) SELECT h.id FROM here h JOIN instants m USING (id) WHERE date_trunc('month', h.t) = '2001-05-01' AND date_trunc('month', m.t) = '2001-05-01';
 RESET enable_seqscan;
 
+-- The remote server would compute what parameters are known for, though no row needs it.
+SET plan_cache_mode = force_generic_plan;
+PREPARE divided(int) AS SELECT count(*) FROM instants WHERE coalesce(id, 1 / $1) = 3 AND (id, 1 / $1) > (2, 1);
+EXECUTE divided(0);
+PREPARE total(int) AS SELECT sum(coalesce(id, 1 / $1)) FROM instants WHERE id < 4;
+EXECUTE total(0);
+RESET plan_cache_mode;
+BEGIN;
+UPDATE instants SET x = 1 / (date_part('year', localtimestamp)::int - date_part('year', localtimestamp)::int) WHERE id < 0;
+ROLLBACK;
+DEALLOCATE divided;
+DEALLOCATE total;
 -- Nested forms do not grow without bounds, and functions are not called twice.
 SELECT n, length((explained(format('SELECT id FROM instants WHERE %s = 3', replace(repeat('coalesce(', n), 'coalesce', form) || 'x' || repeat(', y)', n)),
 									'Remote SQL') #>> '{}')) < 10000 AS is_short
