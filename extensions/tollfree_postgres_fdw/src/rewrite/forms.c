@@ -267,11 +267,14 @@ has_form(Node *node, void *context)
 
 /* Walker: counts nodes down; true if there are more. */
 static bool
-count_down(Node *node, void *left)
+count_down(Node *node, void *arg)
 {
+	int		   *left = arg;
+
 	if (node == NULL)
 		return false;
-	return --*(int *) left < 0 || expression_tree_walker(node, count_down, left);
+	*left -= 1;
+	return *left < 0 || expression_tree_walker(node, count_down, arg);
 }
 
 /* How many nodes a form of an expression may have. */
