@@ -67,6 +67,14 @@ get_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
 	 */
 	if (rel->fdw_private != NULL)
 		return;
+
+	/*
+	 * To check a condition of a semi-join here, postgres_fdw would ask for
+	 * columns that its command hides in EXISTS.
+	 */
+	if (jointype == JOIN_SEMI && IS_SIMPLE_REL(inner) && inner->fdw_private != NULL &&
+		!scans_send_all(stock, root, inner, extra->restrictlist))
+		return;
 	if (joins_have_estimates(outer, inner))
 	{
 		joins_add_paths(stock, root, rel, outer, inner, jointype, extra);

@@ -152,6 +152,15 @@ find_sent(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel,
 													  movable));
 }
 
+/* Would postgres_fdw send all of these conditions of a table's joins? */
+bool
+scans_send_all(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel,
+			   const List *clauses)
+{
+	return list_length(find_sent(stock, root, rel, clauses)) ==
+		list_length(clauses);
+}
+
 /* Adds the ParamPathInfos of scans that have some of these conditions. */
 static List *
 add_params(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel,

@@ -12,5 +12,7 @@ extern void scans_size(const FdwRoutine *stock, PlannerInfo *root,
 extern void scans_add_paths(const FdwRoutine *stock, PlannerInfo *root,
 							RelOptInfo *rel);
 extern List *scans_take_paths(RelOptInfo *rel, List *former);
+extern bool scans_send_all(const FdwRoutine *stock, PlannerInfo *root,
+						   RelOptInfo *rel, const List *clauses);
 
 #endif							/* TOLLFREE_FDW_SCANS_H */

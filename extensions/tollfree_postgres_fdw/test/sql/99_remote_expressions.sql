@@ -259,6 +259,10 @@ UPDATE instants SET x = 1 / (date_part('year', localtimestamp)::int - date_part(
 ROLLBACK;
 DEALLOCATE divided;
 DEALLOCATE total;
+-- A condition of a semi-join that stays here
+ALTER SERVER loopback OPTIONS (ADD use_remote_estimate 'true');
+SELECT count(*) FROM instants a WHERE a.x IN (SELECT coalesce(b.y, 9) FROM instants b WHERE b.d <= current_date AND b.id < 9);
+ALTER SERVER loopback OPTIONS (DROP use_remote_estimate);
 -- Nested forms do not grow without bounds, and functions are not called twice.
 SELECT n, length((explained(format('SELECT id FROM instants WHERE %s = 3', replace(repeat('coalesce(', n), 'coalesce', form) || 'x' || repeat(', y)', n)),
 									'Remote SQL') #>> '{}')) < 10000 AS is_short
