@@ -26,12 +26,16 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/planner.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
+#include "utils/lsyscache.h"
 
 #include "base/compat.h"
 #include "base/fastpath.h"
@@ -41,6 +45,7 @@
 #include "rewrite/query.h"
 #include "rewrite/rewrite.h"
 #include "rewrite/values.h"
+#include "session/session.h"
 
 /* A condition that is rewritten */
 typedef struct Condition
@@ -114,26 +119,67 @@ keep_selectivity(PlannerInfo *root, RestrictInfo *clause)
 }
 
 /*
+ * Walker: is there a text with characters that another encoding may lack?  To send it
+ * would be an error.
+ */
+static bool
+has_odd_text(Node *node, void *context)
+{
+	const Const *constant = (const Const *) node;
+	Oid			output;
+	bool		is_varlena;
+
+	if (node == NULL)
+		return false;
+	if ((!IsA(node, Const) && !IsA(node, Param)) ||
+		!(type_is_collatable(exprType(node)) || exprType(node) == JSONBOID))
+		return expression_tree_walker(node, has_odd_text, context);
+	if (IsA(node, Param))
+		return true;
+	if (constant->constisnull)
+		return false;
+	getTypeOutputInfo(constant->consttype, &output, &is_varlena);
+	for (const char *c = OidOutputFunctionCall(output, constant->constvalue);
+		 *c != '\0'; c++)
+	{
+		if (IS_HIGHBIT_SET(*c))
+			return true;
+	}
+	return false;
+}
+
+/* Is the database of a table known to have another encoding than the local one? */
+static bool
+has_other_encoding(const RelOptInfo *rel)
+{
+	return !sessions_have_same_encoding(OidIsValid(rel->userid) ? rel->userid :
+										GetUserId(), rel->serverid);
+}
+
+/*
  * A condition, or what SET assigns, in a form that may be sent, whose value does not
  * depend on a collation, and that fails no earlier; what it is, if it has none.
  */
 static Node *
-sent_form(Node *written, bool is_condition)
+sent_form(const RelOptInfo *rel, Node *written, bool is_condition)
 {
 	Node	   *sent = is_condition ? values_compare_texts(written) : written;
 
 	sent = values_replace(sent, is_condition, &current->values);
 	sent = forms_replace(collations_drop(sent, !is_condition));
-	return sent == written || collations_remain(sent) ||
-		values_may_fail_early(sent, NULL) ? written : sent;
+	if (sent == written || collations_remain(sent) ||
+		values_may_fail_early(sent, NULL) ||
+		(has_other_encoding(rel) && has_odd_text(sent, NULL)))
+		return written;
+	return sent;
 }
 
 /* Rewrites a condition; its selectivity stays that of the written form. */
 static void
-rewrite_condition(PlannerInfo *root, RestrictInfo *clause)
+rewrite_condition(PlannerInfo *root, const RelOptInfo *rel, RestrictInfo *clause)
 {
 	Node	   *written = (Node *) clause->clause;
-	Node	   *sent = sent_form(written, true);
+	Node	   *sent = sent_form(rel, written, true);
 	Condition  *condition;
 
 	if (sent == written)
@@ -163,7 +209,7 @@ rewrite_conditions(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 		/* What hidden rows could be seen by waits for what hides them. */
 		if (!clause->pseudoconstant &&
 			restriction_is_securely_promotable(clause, rel))
-			rewrite_condition(root, clause);
+			rewrite_condition(root, rel, clause);
 	}
 }
 
@@ -283,7 +329,7 @@ rewrite_begin_direct(RewrittenUpdate *update, PlannerInfo *root,
 
 		if (entry->resjunk)
 			continue;
-		sent = sent_form((Node *) entry->expr, false);
+		sent = sent_form(find_base_rel(root, target), (Node *) entry->expr, false);
 		if (sent == (Node *) entry->expr)
 			continue;
 		update->entries = lappend(update->entries, entry);

@@ -121,6 +121,12 @@ SELECT explained('SELECT l.id FROM sought w JOIN latin_ours l USING (word)', 'Ke
 	   explained('SELECT l.id FROM sought w JOIN latin_ours l USING (id)', 'Keys') AS by_number;
 DROP TABLE sought;
 
+-- Nor is it sent a text that postgres_fdw compares here.
+SELECT set_config('app.euro', U&'\20ac', false) <> '' AS is_set;
+SELECT id FROM latin_ours WHERE word = current_setting('app.euro') OR word COLLATE "C" = U&'\20ac' OR coalesce(id, 1) = 3001;
+SELECT id FROM latin_ours WHERE word = current_setting('app.euro');
+SELECT id FROM latin_ours WHERE word COLLATE "C" IN (U&'\20ac', 'once');
+
 SET client_min_messages = error;
 DROP VIEW many_words;
 DROP SERVER latin_ours CASCADE;
