@@ -65,7 +65,8 @@ get_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
 	 * postgres_fdw adds paths to a join relation once, for the first pair
 	 * that makes it.
 	 */
-	if (rel->fdw_private != NULL)
+	if (rel->fdw_private != NULL ||
+		rewrite_keeps_join(root, rel, extra->restrictlist))
 		return;
 
 	/*
@@ -146,6 +147,8 @@ get_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 {
 	FullAggregation *full;
 
+	if (rewrite_keeps_upper(root, stage, input, rel))
+		return;
 	if (stage != UPPERREL_PARTIAL_GROUP_AGG)
 	{
 		add_upper_paths(root, stage, input, rel, extra);

@@ -378,7 +378,48 @@ orders_texts(const Aggref *aggregate)
 	return false;
 }
 
-/* Walker: may the value of an expression depend on a collation? */
+/* Does a call or an operator with a collation not look at an order? */
+static bool
+ignores_order(Node *node)
+{
+	Oid			function = function_of(node);
+
+	if (is_equality(function, args_of(node)))
+		return get_collation_isdeterministic(*collation_of(node));
+	return is_of_times(function) || is_of_keys(function) ||
+		is_of_values(function);
+}
+
+/* Does an aggregate only count or collect values, in any order? */
+static bool
+collects(const Aggref *aggregate)
+{
+	switch (aggregate->aggfnoid)
+	{
+		case F_COUNT_ANY:
+			return aggregate->aggorder == NIL;
+		case F_STRING_AGG_TEXT_TEXT:
+		case F_ARRAY_AGG_ANYNONARRAY:
+		case F_JSON_AGG:
+		case F_JSONB_AGG:
+			return aggregate->aggorder == NIL && aggregate->aggdistinct == NIL;
+		default:
+			return false;
+	}
+}
+
+/* Does an aggregate look at an order of texts or jsonb? */
+static bool
+aggregate_orders(const Aggref *aggregate)
+{
+	return !collects(aggregate) &&
+		(OidIsValid(aggregate->inputcollid) || orders_texts(aggregate));
+}
+
+/*
+ * Walker: may the value of an expression depend on a collation?  With a context: on
+ * the order of texts or jsonb?
+ */
 static bool
 has_collation(Node *node, void *context)
 {
@@ -393,7 +434,9 @@ has_collation(Node *node, void *context)
 		case T_DistinctExpr:
 		case T_NullIfExpr:
 		case T_ScalarArrayOpExpr:
-			if (OidIsValid(*collation_of(node)) || orders_jsonb(node))
+			if (orders_jsonb(node) ||
+				(OidIsValid(*collation_of(node)) &&
+				 (context == NULL || !ignores_order(node))))
 				return true;
 			break;
 		case T_MinMaxExpr:
@@ -402,8 +445,9 @@ has_collation(Node *node, void *context)
 				return true;
 			break;
 		case T_Aggref:
-			if (OidIsValid(((Aggref *) node)->inputcollid) ||
-				orders_texts((Aggref *) node))
+			if (context != NULL ? aggregate_orders((Aggref *) node) :
+				(OidIsValid(((Aggref *) node)->inputcollid) ||
+				 orders_texts((Aggref *) node)))
 				return true;
 			break;
 		case T_RowCompareExpr:
@@ -428,4 +472,34 @@ bool
 collations_remain(Node *expr)
 {
 	return has_collation(expr, NULL);
+}
+
+/*
+ * May the value of an expression, in the form that the query has, depend on the order
+ * of texts or jsonb?
+ */
+bool
+collations_order(Node *expr)
+{
+	bool		only_orders = true;
+
+	return has_collation(expr, &only_orders);
+}
+
+/* Is a result sorted by texts or jsonb? */
+bool
+collations_sort(const List *pathkeys)
+{
+	const ListCell *cell;
+
+	foreach(cell, pathkeys)
+	{
+		const EquivalenceClass *class = lfirst_node(PathKey, cell)->pk_eclass;
+		const EquivalenceMember *member = linitial(class->ec_members);
+
+		if (OidIsValid(class->ec_collation) ||
+			has_jsonb_order(member->em_datatype))
+			return true;
+	}
+	return false;
 }

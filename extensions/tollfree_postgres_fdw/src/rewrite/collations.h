@@ -5,10 +5,13 @@
 #ifndef TOLLFREE_FDW_COLLATIONS_H
 #define TOLLFREE_FDW_COLLATIONS_H
 
+#include "nodes/pathnodes.h"
 #include "nodes/primnodes.h"
 
 extern bool collations_is_time_part(const Node *node);
 extern bool collations_remain(Node *expr);
+extern bool collations_order(Node *expr);
+extern bool collations_sort(const List *pathkeys);
 extern Node *collations_drop(Node *expr, bool is_assigned);
 
 #endif							/* TOLLFREE_FDW_COLLATIONS_H */

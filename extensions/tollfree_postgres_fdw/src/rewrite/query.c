@@ -39,11 +39,15 @@
 #include "rewrite/query.h"
 #include "rewrite/values.h"
 
-/* A query and those that it is a part of, the innermost one first */
+/*
+ * A query and those that it is a part of, the innermost one first; behind the
+ * outermost one is a level without a query.
+ */
 typedef struct QueryLevel
 {
 	const Query *query;
 	struct QueryLevel *outer;
+	bool	   *is_changed;		/* has anything been changed? */
 } QueryLevel;
 
 /* How the scans of our tables begin */
@@ -132,7 +136,7 @@ is_other_column(const Var *var, QueryLevel *level)
 	for (Index up = 0; up < var->varlevelsup; up++)
 	{
 		level = level->outer;
-		if (level == NULL)
+		if (level->query == NULL)
 			return true;
 	}
 	if (var->varattno <= 0)
@@ -148,7 +152,7 @@ is_other_column(const Var *var, QueryLevel *level)
 		case RTE_SUBQUERY:
 			below = (QueryLevel)
 			{
-				rte->subquery, level
+				rte->subquery, level, level->is_changed
 			};
 			if (var->varattno > list_length(rte->subquery->targetList))
 				return true;
@@ -196,23 +200,29 @@ change(FuncExpr *part)
 
 /*
  * Gives the arguments and the filter of an aggregate a form that can be sent, which
- * is as good here.
+ * is as good here.  Returns whether they have one.
  */
-static void
+static bool
 change_aggregate(Aggref *aggregate)
 {
+	Expr	   *filter = aggregate->aggfilter;
+	bool		is_changed;
 	ListCell   *cell;
 
 	if (collations_remain((Node *) aggregate) ||
 		values_may_fail_early((Node *) aggregate, NULL))
-		return;
+		return false;
+	aggregate->aggfilter = (Expr *) forms_replace((Node *) filter);
+	is_changed = aggregate->aggfilter != filter;
 	foreach(cell, aggregate->args)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, cell);
+		Expr	   *arg = entry->expr;
 
-		entry->expr = (Expr *) forms_replace((Node *) entry->expr);
+		entry->expr = (Expr *) forms_replace((Node *) arg);
+		is_changed |= entry->expr != arg;
 	}
-	aggregate->aggfilter = (Expr *) forms_replace((Node *) aggregate->aggfilter);
+	return is_changed;
 }
 
 /* Walker: changes the parts of times in a query, and aggregates. */
@@ -226,16 +236,19 @@ rewrite(Node *node, void *arg)
 		return false;
 	if (IsA(node, Query))
 	{
-		QueryLevel	inner = {(Query *) node, level};
+		QueryLevel	inner = {(Query *) node, level, level->is_changed};
 
 		return query_tree_walker((Query *) node, rewrite, &inner, 0);
 	}
 	if (collations_is_time_part(node) && contain_vars_of_level(node, 0) &&
 		!has_other_column((Node *) ((FuncExpr *) node)->args, level))
+	{
 		change((FuncExpr *) node);
+		*level->is_changed = true;
+	}
 	if (IsA(node, Aggref) && contain_vars_of_level(node, 0) &&
 		!has_other_column(node, level))
-		change_aggregate((Aggref *) node);
+		*level->is_changed |= change_aggregate((Aggref *) node);
 	return expression_tree_walker(node, rewrite, arg);
 }
 
@@ -264,10 +277,17 @@ may_read_foreign(const Query *query)
 	return false;
 }
 
-/* Rewrites what can be sent in another form of a query that is to be planned. */
-void
+/*
+ * Rewrites what can be sent in another form of a query that is to be planned; returns
+ * whether there was anything.
+ */
+bool
 query_rewrite(Query *query)
 {
+	bool		is_changed = false;
+	QueryLevel	outside = {.is_changed = &is_changed};
+
 	if (query->commandType != CMD_UTILITY && may_read_foreign(query))
-		(void) rewrite((Node *) query, NULL);
+		(void) rewrite((Node *) query, &outside);
+	return is_changed;
 }

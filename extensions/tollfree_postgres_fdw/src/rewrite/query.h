@@ -9,6 +9,6 @@
 #include "nodes/parsenodes.h"
 
 extern void query_know_tables(BeginForeignScan_function begin);
-extern void query_rewrite(Query *query);
+extern bool query_rewrite(Query *query);
 
 #endif							/* TOLLFREE_FDW_QUERY_H */

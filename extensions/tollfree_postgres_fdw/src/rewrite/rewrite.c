@@ -50,6 +50,8 @@
 /* A condition that is rewritten */
 typedef struct Condition
 {
+	const RelOptInfo *rel;		/* the table that it is of */
+	const PlannerInfo *root;
 	Expr	   *written;
 	Expr	   *sent;			/* in a form that may be sent */
 } Condition;
@@ -64,6 +66,7 @@ typedef struct RestoredScan
 /* What is rewritten in the query that is being planned */
 typedef struct QueryState
 {
+	bool		is_changed;		/* by query.c? */
 	List	   *conditions;		/* of Condition */
 	List	   *values;			/* of Node, for values.c */
 	List	   *scans;			/* of RestoredScan */
@@ -82,7 +85,7 @@ plan_query(COMPAT_PLANNER_PARAMS)
 	QueryState *outer = current;
 	PlannedStmt *stmt;
 
-	query_rewrite(query);
+	state.is_changed = query_rewrite(query);
 	current = &state;
 	PG_TRY();
 	{
@@ -186,6 +189,8 @@ rewrite_condition(PlannerInfo *root, const RelOptInfo *rel, RestrictInfo *clause
 		return;
 	keep_selectivity(root, clause);
 	condition = palloc(sizeof(Condition));
+	condition->rel = rel;
+	condition->root = root;
 	condition->written = (Expr *) written;
 	condition->sent = clause->clause = (Expr *) sent;
 	current->conditions = lappend(current->conditions, condition);
@@ -211,6 +216,64 @@ rewrite_conditions(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 			restriction_is_securely_promotable(clause, rel))
 			rewrite_condition(root, rel, clause);
 	}
+}
+
+/*
+ * May more be sent of a relation of a query, or of all of it if that is NULL, than
+ * postgres_fdw would send?
+ */
+static bool
+sends_more(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	ListCell   *cell;
+
+	if (current == NULL)
+		return false;
+	if (current->is_changed)
+		return true;
+	foreach(cell, current->conditions)
+	{
+		const Condition *condition = lfirst(cell);
+
+		if (condition->root == root &&
+			(rel == NULL ||
+			 bms_is_subset(condition->rel->relids, rel->relids)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Must a join be executed here?  If postgres_fdw would do so, and a condition looks at
+ * an order of texts, the local collation counts.
+ */
+bool
+rewrite_keeps_join(const PlannerInfo *root, const RelOptInfo *rel,
+				   const List *clauses)
+{
+	const ListCell *cell;
+
+	if (!sends_more(root, rel))
+		return false;
+	foreach(cell, clauses)
+	{
+		if (collations_order((Node *) lfirst_node(RestrictInfo, cell)->clause))
+			return true;
+	}
+	return false;
+}
+
+/* The same for groups, and for sorting them. */
+bool
+rewrite_keeps_upper(const PlannerInfo *root, UpperRelationKind stage,
+					const RelOptInfo *input, const RelOptInfo *rel)
+{
+	if (stage == UPPERREL_GROUP_AGG || stage == UPPERREL_PARTIAL_GROUP_AGG)
+		return sends_more(root, input) &&
+			(collations_order((Node *) rel->reltarget->exprs) ||
+			 collations_order(root->parse->havingQual));
+	return stage == UPPERREL_ORDERED && IS_UPPER_REL(input) &&
+		sends_more(root, NULL) && collations_sort(root->sort_pathkeys);
 }
 
 /* The written form of a condition; the condition itself if it is not rewritten. */

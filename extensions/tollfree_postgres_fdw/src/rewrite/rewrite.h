@@ -21,6 +21,12 @@ typedef struct RewrittenUpdate
 extern void rewrite_install(BeginForeignScan_function begin);
 extern void rewrite_conditions(PlannerInfo *root, RelOptInfo *rel,
 							   Oid tableid);
+extern bool rewrite_keeps_join(const PlannerInfo *root, const RelOptInfo *rel,
+							   const List *clauses);
+extern bool rewrite_keeps_upper(const PlannerInfo *root,
+								UpperRelationKind stage,
+								const RelOptInfo *input,
+								const RelOptInfo *rel);
 extern void rewrite_restore_scan(ForeignScan *plan);
 extern void rewrite_begin_direct(RewrittenUpdate *update, PlannerInfo *root,
 								 ModifyTable *plan, Index target);

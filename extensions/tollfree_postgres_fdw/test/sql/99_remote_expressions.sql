@@ -285,6 +285,15 @@ EXPLAIN (VERBOSE, COSTS OFF) UPDATE shown SET y = 1 WHERE ts < now();
 DROP VIEW shown;
 DROP FUNCTION is_shown;
 
+-- What looks at an order of texts stays where postgres_fdw leaves it: the local collation counts.
+EXPLAIN (COSTS OFF) SELECT max(name), count(*) FROM instants WHERE ts < now();
+EXPLAIN (COSTS OFF) SELECT date_trunc('month', t), count(*) FILTER (WHERE name < 'name 4') FROM instants GROUP BY 1;
+EXPLAIN (COSTS OFF) SELECT sum(coalesce(x, 0)), min(name) FROM instants;
+EXPLAIN (COSTS OFF) SELECT name, count(name) FILTER (WHERE name <> 'x') FROM instants WHERE ts < now() GROUP BY 1;
+EXPLAIN (COSTS OFF) SELECT name, count(*) FROM instants WHERE ts < now() GROUP BY 1 ORDER BY 1;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM instants a JOIN instants b ON a.x = b.x AND a.name < b.owner WHERE a.ts < now();
+EXPLAIN (COSTS OFF) SELECT count(*) FROM instants a JOIN instants b ON a.x = b.x AND a.name = b.owner WHERE a.ts < now();
+
 -- Switches
 \set query 'SELECT id FROM instants WHERE ts > now() - interval \'10 hours\''
 SELECT explained(:'query', 'Rows Received');
