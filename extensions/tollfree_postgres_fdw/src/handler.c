@@ -84,7 +84,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 	plan_annotate_scan(plan, root, rel, path, all, fast_paths);
 	parameterize_note(&command, plan);
 	located_note_target(root, plan);
-	rewrite_restore_scan(plan);
+	rewrite_restore_scan(root, plan);
 	return plan;
 }
 
@@ -123,7 +123,7 @@ plan_direct(PlannerInfo *root, ModifyTable *plan, Index target,
 		is_direct = stock->PlanDirectModify(root, plan, target, subplan_index);
 	if (is_direct)
 		parameterize_note(&command, scan);
-	rewrite_end_direct(&update, is_direct, plan, target);
+	rewrite_end_direct(&update, root, is_direct, plan, target);
 	return is_direct;
 }
 

@@ -22,7 +22,8 @@
  * modification can be one command.
  *
  * What is known of a query lasts as long as the planner works on it.  Plans may
- * be made in plans, each with a state of its own.
+ * be made in plans, each with a state of its own.  A session's first query may load
+ * the library when it is being planned; then the hook does not see it.
  */
 #include "postgres.h"
 
@@ -66,13 +67,23 @@ typedef struct RestoredScan
 /* What is rewritten in the query that is being planned */
 typedef struct QueryState
 {
+	const PlannerGlobal *query; /* if it is the first one; else NULL */
 	bool		is_changed;		/* by query.c? */
 	List	   *conditions;		/* of Condition */
 	List	   *values;			/* of Node, for values.c */
 	List	   *scans;			/* of RestoredScan */
 } QueryState;
 
-/* The state of the innermost planner; NULL outside of it */
+/* The state of the innermost planner that the hook knows of; NULL outside of it */
+static QueryState *hooked = NULL;
+
+/*
+ * That of the query whose planning loaded the library, before there was a hook; NULL
+ * when its memory is gone.
+ */
+static QueryState *first = NULL;
+
+/* The one of the query that a callback is for, until it returns */
 static QueryState *current = NULL;
 
 static planner_hook_type next_planner = NULL;
@@ -82,11 +93,11 @@ static PlannedStmt *
 plan_query(COMPAT_PLANNER_PARAMS)
 {
 	QueryState	state = {0};
-	QueryState *outer = current;
+	QueryState *outer = hooked;
 	PlannedStmt *stmt;
 
 	state.is_changed = query_rewrite(query);
-	current = &state;
+	hooked = &state;
 	PG_TRY();
 	{
 		stmt = next_planner != NULL ? next_planner(COMPAT_PLANNER_ARGS) :
@@ -94,18 +105,54 @@ plan_query(COMPAT_PLANNER_PARAMS)
 	}
 	PG_FINALLY();
 	{
-		current = outer;
+		hooked = outer;
 	}
 	PG_END_TRY();
 	return stmt;
 }
 
-/* May expressions on this table be rewritten? */
-static bool
-is_allowed(Oid tableid)
+/* A reset callback: the memory of a state goes. */
+static void
+forget(void *state)
 {
-	return current != NULL &&
-		fastpath_is_on(tables_fast_paths(tableid), FAST_REMOTE_EXPRESSIONS);
+	if (first == state)
+		first = NULL;
+}
+
+/* Makes the state of a query that is planned without the hook. */
+static void
+begin_first(const PlannerInfo *root)
+{
+	MemoryContextCallback *callback =
+		MemoryContextAllocZero(root->planner_cxt, sizeof(MemoryContextCallback));
+
+	first = MemoryContextAllocZero(root->planner_cxt, sizeof(QueryState));
+	first->query = root->glob;
+	callback->func = forget;
+	callback->arg = first;
+	MemoryContextRegisterResetCallback(root->planner_cxt, callback);
+}
+
+/* Finds the state of a query; false if it has none. */
+static bool
+find_state(const PlannerInfo *root)
+{
+	current = hooked;
+	if (current == NULL && first != NULL && first->query == root->glob)
+		current = first;
+	return current != NULL;
+}
+
+/* May expressions on this table be rewritten?  Then the query has a state. */
+static bool
+is_allowed(const PlannerInfo *root, Oid tableid)
+{
+	if (!find_state(root))
+	{
+		begin_first(root);
+		current = first;
+	}
+	return fastpath_is_on(tables_fast_paths(tableid), FAST_REMOTE_EXPRESSIONS);
 }
 
 /*
@@ -188,6 +235,8 @@ rewrite_condition(PlannerInfo *root, const RelOptInfo *rel, RestrictInfo *clause
 	if (sent == written)
 		return;
 	keep_selectivity(root, clause);
+	/* An estimator may have had a function's query planned. */
+	(void) find_state(root);
 	condition = palloc(sizeof(Condition));
 	condition->rel = rel;
 	condition->root = root;
@@ -205,7 +254,7 @@ rewrite_conditions(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 {
 	ListCell   *cell;
 
-	if (rel->baserestrictinfo == NIL || !is_allowed(tableid))
+	if (rel->baserestrictinfo == NIL || !is_allowed(root, tableid))
 		return;
 	foreach(cell, rel->baserestrictinfo)
 	{
@@ -227,7 +276,7 @@ sends_more(const PlannerInfo *root, const RelOptInfo *rel)
 {
 	ListCell   *cell;
 
-	if (current == NULL)
+	if (!find_state(root))
 		return false;
 	if (current->is_changed)
 		return true;
@@ -309,11 +358,11 @@ written_forms(const List *conditions)
  * parameters.  Of fdw_recheck_quals postgres_fdw keeps the list that it made.
  */
 void
-rewrite_restore_scan(ForeignScan *plan)
+rewrite_restore_scan(const PlannerInfo *root, ForeignScan *plan)
 {
 	RestoredScan *scan;
 
-	if (current == NULL)
+	if (!find_state(root))
 		return;
 	if (current->values != NIL)
 		plan->fdw_exprs = values_restore(plan->fdw_exprs, current->values);
@@ -374,7 +423,7 @@ rewrite_begin_direct(RewrittenUpdate *update, PlannerInfo *root,
 	{
 		0
 	};
-	if (!is_allowed(planner_rt_fetch(target, root)->relid))
+	if (!is_allowed(root, planner_rt_fetch(target, root)->relid))
 		return;
 	scan = find_restored(outerPlan(plan), target);
 	if (scan != NULL)
@@ -424,8 +473,8 @@ restore_direct(Plan *plan, Index target)
 
 /* Puts back what rewrite_begin_direct replaced, in the finished plan, too. */
 void
-rewrite_end_direct(const RewrittenUpdate *update, bool is_direct,
-				   ModifyTable *plan, Index target)
+rewrite_end_direct(const RewrittenUpdate *update, const PlannerInfo *root,
+				   bool is_direct, ModifyTable *plan, Index target)
 {
 	ListCell   *cell;
 	ListCell   *written;
@@ -434,7 +483,7 @@ rewrite_end_direct(const RewrittenUpdate *update, bool is_direct,
 		lfirst_node(TargetEntry, cell)->expr = lfirst(written);
 	if (update->scan != NULL)
 		update->scan->fdw_recheck_quals = update->rechecks;
-	if (is_direct && current != NULL && current->values != NIL)
+	if (is_direct && find_state(root) && current->values != NIL)
 		restore_direct(outerPlan(plan), target);
 }
 

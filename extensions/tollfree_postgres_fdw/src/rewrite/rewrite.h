@@ -27,10 +27,11 @@ extern bool rewrite_keeps_upper(const PlannerInfo *root,
 								UpperRelationKind stage,
 								const RelOptInfo *input,
 								const RelOptInfo *rel);
-extern void rewrite_restore_scan(ForeignScan *plan);
+extern void rewrite_restore_scan(const PlannerInfo *root, ForeignScan *plan);
 extern void rewrite_begin_direct(RewrittenUpdate *update, PlannerInfo *root,
 								 ModifyTable *plan, Index target);
-extern void rewrite_end_direct(const RewrittenUpdate *update, bool is_direct,
+extern void rewrite_end_direct(const RewrittenUpdate *update,
+							   const PlannerInfo *root, bool is_direct,
 							   ModifyTable *plan, Index target);
 
 #endif							/* TOLLFREE_FDW_REWRITE_H */

@@ -307,10 +307,18 @@ ALTER SERVER loopback OPTIONS (ADD compatibility 'stock');
 SELECT explained(:'query', 'Filter');
 ALTER SERVER loopback OPTIONS (DROP compatibility);
 
+-- A session's first query loads the library when it is being planned.
+DROP TABLE wanted, here;
+\connect -
+EXPLAIN (VERBOSE, COSTS OFF) DELETE FROM instants WHERE ts < now() - interval '960 hours' AND coalesce(x, 1) = 1;
+\connect -
+SELECT count(*) FROM instants WHERE CASE WHEN id < 0 THEN true ELSE ts > now() END;
+SET client_min_messages = warning;
+
 DROP FOREIGN TABLE instants, stock_instants;
 DROP FOREIGN TABLE odd_instants;
 DROP COLLATION nondeterministic;
-DROP TABLE remote.instants, wanted, here;
+DROP TABLE remote.instants;
 DROP FUNCTION decided, run, yesterday, mine;
 DROP SERVER expressions_stock CASCADE;
 REVOKE ALL ON SCHEMA remote FROM expressions_owner;
