@@ -117,6 +117,7 @@ takes_values(Oid function)
 		case F_JSONB_EQ:
 		case F_JSONB_NE:
 		case F_JSONB_ARRAY_LENGTH:
+		case F_JSONB_TYPEOF:
 		case F_BOOL_JSONB:
 		case F_INT2_JSONB:
 		case F_INT4_JSONB:

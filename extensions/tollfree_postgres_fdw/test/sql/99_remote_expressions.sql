@@ -247,6 +247,11 @@ SET enable_seqscan = off;
 EXPLAIN (COSTS OFF) SELECT h.id FROM here h JOIN instants m USING (id) WHERE date_trunc('month', h.t) = '2001-05-01' AND date_trunc('month', m.t) = '2001-05-01';
 RESET enable_seqscan;
 
+-- A test of a type is sent with what it guards, and before it.
+SELECT condition, decided.* FROM unnest(ARRAY[
+	$$jsonb_typeof(doc->'k') <> 'string' AND (doc->'k')::int > 1$$,
+	$$jsonb_typeof(doc->'k') IN ('array', 'object') AND jsonb_array_length(doc->'k') > 1$$
+]) AS condition, decided(condition);
 -- The remote server would compute what parameters are known for, though no row needs it.
 SET plan_cache_mode = force_generic_plan;
 PREPARE divided(int) AS SELECT count(*) FROM instants WHERE coalesce(id, 1 / $1) = 3 AND (id, 1 / $1) > (2, 1);
