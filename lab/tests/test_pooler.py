@@ -46,12 +46,16 @@ class Pooled:
     port: int
 
     def options(self) -> dict[str, str]:
-        """Return the options of a server behind the pooler."""
-        return {
+        """Return the options of a server behind the pooler. Without the last one libpq of 19 asks
+        for a protocol that PgBouncer 1.18 refuses."""
+        options = {
             "host": str(self.server.socket_folder),
             "port": str(self.port),
             "dbname": DATABASE,
         }
+        if self.server.stage.installation.major >= 19:
+            options["max_protocol_version"] = "3.0"
+        return options
 
 
 @contextmanager
