@@ -270,6 +270,27 @@ def test_only_what_is_allowed_may_differ(
     assert (reason == "") is equal
 
 
+@pytest.mark.parametrize(
+    ("statement", "equal"),
+    [
+        (
+            "INSERT INTO big SELECT b.id, a.owner FROM big b JOIN account a ON b.id % 40 = a.id",
+            True,
+        ),
+        ("INSERT INTO big SELECT b.id FROM big b JOIN account a USING (id) ORDER BY 1", False),
+        ("INSERT INTO big SELECT g FROM generate_series(1, 9) g", False),
+    ],
+)
+def test_the_first_duplicate_key_is_any_where_rows_have_no_order(
+    statement: str, equal: bool
+) -> None:
+    stock, candidate = (
+        failed(SQLSTATE="23505", MESSAGE_DETAIL=f"Key (id)=({number}) already exists.")
+        for number in (1081, 1004)
+    )
+    assert (Comparer(allowances(STOCK)).difference(statement, stock, candidate) == "") is equal
+
+
 @pytest.mark.cluster
 def test_either_error_of_a_statement_that_has_two(world: World) -> None:
     """The first row is refused there, and the third divides by zero here."""
