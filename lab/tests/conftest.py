@@ -68,7 +68,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--walk-from",
         type=int,
         default=0,
-        help="the first number of the numbered cases; chooses the other walks (%(default)s)",
+        help="chooses which part is walked (%(default)s)",
         metavar="NUMBER",
     )
     group = parser.getgroup("oracle", "comparison of a wrapper with stock postgres_fdw")
@@ -123,9 +123,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def walked_numbers(config: pytest.Config, count: int) -> range:
-    """Return the numbers of the cases that this run walks, where a whole one walks `count`."""
-    first: int = config.getoption("--walk-from")
-    return range(first, first + max(1, count // config.getoption("--walk-share")))
+    """Return the numbers of the cases that this run walks, where a whole one walks `count`: one of
+    its parts, so that what a run meets a whole one has met, or will."""
+    return part_of(count, config.getoption("--walk-share"), config.getoption("--walk-from"))
+
+
+def part_of(count: int, share: int, number: int) -> range:
+    """Return one of `share` parts of as many numbers, which one depends on the number alone."""
+    first, behind = (count * part // share for part in (number % share, number % share + 1))
+    return range(first, max(behind, first + 1))
 
 
 def chosen(walks: Sequence[T], share: int, number: int) -> set[T]:

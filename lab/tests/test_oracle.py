@@ -291,6 +291,30 @@ def test_the_first_duplicate_key_is_any_where_rows_have_no_order(
     assert (Comparer(allowances(STOCK)).difference(statement, stock, candidate) == "") is equal
 
 
+@pytest.mark.parametrize(
+    ("statement", "equal"),
+    [
+        ("UPDATE wide w SET n = 1 WHERE coalesce(w.c2, 3) = 2", True),
+        ("UPDATE wide w SET n = 1 WHERE w.b IS NOT TRUE", True),
+        ("UPDATE wide w SET n = 1 WHERE w.c2 = 2", False),
+    ],
+)
+def test_another_command_may_fail_where_a_condition_is_sent_in_another_form(
+    statement: str, equal: bool
+) -> None:
+    stock, candidate = (
+        failed(
+            SQLSTATE="25006",
+            MESSAGE_PRIMARY=f"cannot execute {command} in a read-only transaction",
+            CONTEXT=f"remote SQL command: {command} public.wide",
+        )
+        for command in ("SELECT FOR UPDATE", "UPDATE")
+    )
+    assert (Comparer(allowances(STOCK)).difference(statement, stock, candidate) == "") is equal
+    other = failed(SQLSTATE="22012", CONTEXT="remote SQL command: UPDATE public.wide")
+    assert Comparer(allowances(STOCK)).difference(statement, stock, other) != ""
+
+
 @pytest.mark.cluster
 def test_either_error_of_a_statement_that_has_two(world: World) -> None:
     """The first row is refused there, and the third divides by zero here."""

@@ -1,13 +1,15 @@
 """Decides whether two outcomes of one statement differ.
 
 Rows are compared in order when the statement says so, as multisets otherwise. What the two sides
-may legitimately do differently is rewritten first: `allowances` is the whole list. Two things more
-may differ, which are no matter of rewriting: `is_other_error`, and which key is a duplicate first
-where rows of a join are inserted in no order (`INSERT_OF_A_JOIN`).
+may legitimately do differently is rewritten first: `allowances` is the whole list. Three things
+more may differ, which are no matter of rewriting: `is_other_error`; which key is a duplicate first
+where rows of a join are inserted in no order (`INSERT_OF_A_JOIN`); and which remote command fails
+where the wrapper sends a condition that stock does not (`SENT_IN_ANOTHER_FORM`).
 """
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from oracle.side import Outcome, Report, Result, Row
@@ -22,6 +24,12 @@ EXPLAIN_OF_WRAPPER = re.compile(
 
 INSERT_OF_A_JOIN = re.compile(r"INSERT INTO (?!.*\bORDER BY\b).*\bSELECT\b.*\bJOIN\b", re.DOTALL)
 DUPLICATE_KEY = re.compile(r"Key (\([^()]*\))=\(.*\) already exists\.")
+
+SENT_IN_ANOTHER_FORM = re.compile(
+    r"\b(coalesce|extract|now)\(|\bIS (NOT )?(TRUE|FALSE|UNKNOWN)\b", re.IGNORECASE
+)
+"""Expressions of the grammar for which the wrapper may have a form that can be sent."""
+READ_ONLY = re.compile(r"^cannot execute (SELECT FOR UPDATE|UPDATE|DELETE) in")
 
 OF_A_ROW = re.compile(r"remote SQL command: (INSERT|UPDATE|DELETE)\b.*\$1", re.DOTALL)
 REMOTE = "remote SQL command:"
@@ -106,6 +114,8 @@ class Comparer:
         ordered = statement.startswith(ORDERED)
         if INSERT_OF_A_JOIN.match(statement):
             stock, candidate = _without_key(stock), _without_key(candidate)
+        if SENT_IN_ANOTHER_FORM.search(statement):
+            stock, candidate = _without_command(stock), _without_command(candidate)
         for ours, theirs in zip(stock.results, candidate.results, strict=True):
             found = self._result_difference(ours, theirs, ordered)
             if found:
@@ -156,12 +166,27 @@ def is_other_error(stock: Outcome, candidate: Outcome) -> bool:
 
 def _without_key(outcome: Outcome) -> Outcome:
     """Return an outcome whose error does not say which key was a duplicate."""
+    return _with_error(
+        outcome, lambda _, value: DUPLICATE_KEY.sub(r"Key \1 already exists.", value)
+    )
+
+
+def _without_command(outcome: Outcome) -> Outcome:
+    """Return an outcome whose error does not say which remote command has failed."""
+    return _with_error(
+        outcome,
+        lambda name, value: REMOTE
+        if name == "CONTEXT" and value.startswith(REMOTE)
+        else READ_ONLY.sub("cannot be executed in", value),
+    )
+
+
+def _with_error(outcome: Outcome, change: Callable[[str, str], str]) -> Outcome:
+    """Return an outcome with each field of its error changed."""
     error = outcome.results[-1].error if outcome.results else None
     if error is None:
         return outcome
-    fields = tuple(
-        (name, DUPLICATE_KEY.sub(r"Key \1 already exists.", value)) for name, value in error.fields
-    )
+    fields = tuple((name, change(name, value)) for name, value in error.fields)
     last = replace(outcome.results[-1], error=replace(error, fields=fields))
     return replace(outcome, results=(*outcome.results[:-1], last))
 
