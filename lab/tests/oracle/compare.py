@@ -3,8 +3,8 @@
 Rows are compared in order when the statement says so, as multisets otherwise. What the two sides
 may legitimately do differently is rewritten first: `allowances` is the whole list. Three things
 more may differ, which are no matter of rewriting: `is_other_error`; which key is a duplicate first
-where rows of a join are inserted in no order (`INSERT_OF_A_JOIN`); and which remote command fails
-where the wrapper sends a condition that stock does not (`SENT_IN_ANOTHER_FORM`).
+where rows of a join are inserted in no order (`INSERT_OF_A_JOIN`); and which remote command EXPLAIN
+shows, or fails, where the wrapper sends a condition that stock does not (`SENT_IN_ANOTHER_FORM`).
 """
 
 import re
@@ -115,7 +115,7 @@ class Comparer:
         if INSERT_OF_A_JOIN.match(statement):
             stock, candidate = _without_key(stock), _without_key(candidate)
         if SENT_IN_ANOTHER_FORM.search(statement):
-            stock, candidate = _without_command(stock), _without_command(candidate)
+            stock, candidate = _without_form(stock), _without_form(candidate)
         for ours, theirs in zip(stock.results, candidate.results, strict=True):
             found = self._result_difference(ours, theirs, ordered)
             if found:
@@ -171,10 +171,13 @@ def _without_key(outcome: Outcome) -> Outcome:
     )
 
 
-def _without_command(outcome: Outcome) -> Outcome:
-    """Return an outcome whose error does not say which remote command has failed."""
+def _without_form(outcome: Outcome) -> Outcome:
+    """Return an outcome that does not say which remote command there is, or has failed."""
+    results = tuple(
+        replace(result, rows=()) if _is_plan(result) else result for result in outcome.results
+    )
     return _with_error(
-        outcome,
+        replace(outcome, results=results),
         lambda name, value: REMOTE
         if name == "CONTEXT" and value.startswith(REMOTE)
         else READ_ONLY.sub("cannot be executed in", value),
@@ -196,9 +199,13 @@ def _context_of_error(outcome: Outcome) -> str | None:
     return None if error is None else dict(error.fields).get("CONTEXT", "")
 
 
+def _is_plan(result: Result) -> bool:
+    return [column[0] for column in result.columns] == [EXPLAIN_COLUMN]
+
+
 def _without_own_lines(candidate: Result) -> tuple[Row, ...]:
     """Return the rows, without those in which EXPLAIN says how the wrapper carries rows."""
-    if [column[0] for column in candidate.columns] != [EXPLAIN_COLUMN]:
+    if not _is_plan(candidate):
         return candidate.rows
     return tuple(row for row in candidate.rows if not EXPLAIN_OF_WRAPPER.fullmatch(row[0] or b""))
 
