@@ -94,6 +94,7 @@ SCANS = _group(
     ("100 rows", "SELECT * FROM item WHERE id <= 100"),
     ("1,000 rows", "SELECT * FROM item WHERE id <= 1000"),
     ("100,000 rows", "SELECT id, v FROM item WHERE id <= 100000"),
+    ("60,000 rows, small numbers", "SELECT n, amount FROM shelf"),
     ("60,000 rows, dates and numbers", "SELECT id, ts, amount, f FROM shelf"),
     ("count(*)", "SELECT count(*) FROM item"),
     ("count(*) with a local condition", f"SELECT count(*) FROM shelf WHERE {MINE}"),

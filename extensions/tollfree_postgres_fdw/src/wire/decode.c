@@ -28,6 +28,8 @@
 #define TIMESTAMP_LENGTH 19		/* without a fraction */
 #define GMT "+00"
 #define GMT_LENGTH 3
+#define NUMERIC_HEADER 8		/* of numeric in binary form */
+#define NUMERIC_GROUP 4			/* decimal digits in 2 bytes */
 #define INFINITE_INTERVALS 170000	/* the first version with them */
 
 /* Reads an optional minus sign and digits, as integers are printed. */
@@ -308,25 +310,25 @@ binary_numeric(const char *field, int length, Datum *value)
 }
 
 static const FieldCodec codecs[] = {
-	{BOOLOID, false, false, text_bool, binary_bool},
-	{INT2OID, false, false, text_int2, binary_int2},
-	{INT4OID, false, false, text_int4, binary_int4},
-	{INT8OID, false, false, text_int8, binary_int8},
-	{TEXTOID, false, true, bytes, bytes},
-	{VARCHAROID, false, true, bytes, bytes},
-	{BPCHAROID, false, true, bytes, bytes},
-	{OIDOID, false, false, NULL, binary_int4},
-	{FLOAT4OID, true, false, NULL, binary_int4},
-	{FLOAT8OID, true, false, NULL, binary_int8},
-	{NUMERICOID, true, false, NULL, binary_numeric},
-	{DATEOID, true, false, text_date, binary_int4},
-	{TIMEOID, true, false, NULL, binary_int8},
-	{TIMESTAMPOID, true, false, text_timestamp, binary_int8},
-	{TIMESTAMPTZOID, true, false, text_timestamptz, binary_int8},
-	{INTERVALOID, true, false, NULL, binary_interval},
-	{UUIDOID, true, false, NULL, binary_uuid},
-	{BYTEAOID, true, true, NULL, bytes},
-	{JSONOID, false, true, NULL, bytes}
+	{BOOLOID, 1, false, false, text_bool, binary_bool},
+	{INT2OID, 2, false, false, text_int2, binary_int2},
+	{INT4OID, 4, false, false, text_int4, binary_int4},
+	{INT8OID, 8, false, false, text_int8, binary_int8},
+	{TEXTOID, 0, false, true, bytes, bytes},
+	{VARCHAROID, 0, false, true, bytes, bytes},
+	{BPCHAROID, 0, false, true, bytes, bytes},
+	{OIDOID, 4, false, false, NULL, binary_int4},
+	{FLOAT4OID, 4, true, false, NULL, binary_int4},
+	{FLOAT8OID, 8, true, false, NULL, binary_int8},
+	{NUMERICOID, 0, true, false, NULL, binary_numeric},
+	{DATEOID, 4, true, false, text_date, binary_int4},
+	{TIMEOID, 8, true, false, NULL, binary_int8},
+	{TIMESTAMPOID, 8, true, false, text_timestamp, binary_int8},
+	{TIMESTAMPTZOID, 8, true, false, text_timestamptz, binary_int8},
+	{INTERVALOID, 16, true, false, NULL, binary_interval},
+	{UUIDOID, 16, true, false, NULL, binary_uuid},
+	{BYTEAOID, 0, true, true, NULL, bytes},
+	{JSONOID, 0, false, true, NULL, bytes}
 };
 
 /* The decoders of a type, or NULL. */
@@ -339,6 +341,43 @@ decode_find(Oid type)
 			return &codecs[i];
 	}
 	return NULL;
+}
+
+/* The bytes of a numeric in binary form: groups of digits to both sides of the point. */
+static int
+numeric_binary_length(const char *field, int length)
+{
+	int			digits[2] = {0, 0};
+	int			side = 0;
+
+	for (int i = 0; i < length; i++)
+	{
+		if (field[i] == '.')
+			side = 1;
+		else if (field[i] >= '0' && field[i] <= '9' &&
+				 (side == 1 || digits[0] > 0 || field[i] != '0'))
+			digits[side]++;
+	}
+	return NUMERIC_HEADER + (int) sizeof(int16) *
+		((digits[0] + NUMERIC_GROUP - 1) / NUMERIC_GROUP +
+		 (digits[1] + NUMERIC_GROUP - 1) / NUMERIC_GROUP);
+}
+
+/* How many bytes a value has in binary form, by its text; at most, for a numeric. */
+int
+decode_binary_length(const FieldCodec *codec, const char *field, int length)
+{
+	if (codec->binary_length > 0)
+		return codec->binary_length;
+	switch (codec->type)
+	{
+		case NUMERICOID:
+			return numeric_binary_length(field, length);
+		case BYTEAOID:
+			return length / 2;	/* two digits a byte, after its prefix */
+		default:
+			return length;
+	}
 }
 
 /*

@@ -15,6 +15,8 @@ typedef bool (*FieldDecoder) (const char *field, int length, Datum *value);
 typedef struct FieldCodec
 {
 	Oid			type;
+	int			binary_length;	/* bytes of a value in binary form, 0 if they
+								 * vary */
 	bool		text_is_slow;	/* are its text output and input slow? */
 	bool		is_bytes;		/* is the binary format the value's bytes? */
 	FieldDecoder text;			/* of text, whatever type the remote column
@@ -23,6 +25,8 @@ typedef struct FieldCodec
 } FieldCodec;
 
 extern const FieldCodec *decode_find(Oid type);
+extern int	decode_binary_length(const FieldCodec *codec, const char *field,
+								 int length);
 extern bool decode_is_same_binary(Oid type, int version);
 
 #endif							/* TOLLFREE_FDW_DECODE_H */

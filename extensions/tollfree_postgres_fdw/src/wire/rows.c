@@ -29,6 +29,12 @@
 
 #include "wire/rows.h"
 
+#define ROW_HEADER 7			/* bytes of a row's message, without its
+								 * fields */
+#define FIELD_HEADER 4
+#define MOST_BINARY_BYTES 1.05	/* of the bytes in text, that binary format
+								 * may take */
+
 /*
  * May the function's output depend on search_path, as that of regclass does?
  * A function that is not listed here may.
@@ -349,8 +355,39 @@ rows_is_converting(const RowReader *reader)
 }
 
 /*
+ * Would these rows, which are text, be as short in binary format?  A small
+ * integer has one digit and 4 bytes, a price 6 digits and 12 bytes.
+ */
+static bool
+is_short_in_binary(const RowReader *reader, const PGresult *res)
+{
+	int64 text = 0,
+				binary = 0;
+
+	for (int row = 0; row < PQntuples(res); row++)
+	{
+		for (int i = 0; i < reader->ncolumns; i++)
+		{
+			int			length = PQgetlength(res, row, i);
+
+			if (PQgetisnull(res, row, i))
+				continue;
+			text	  +=length;
+
+			binary += decode_binary_length(reader->columns[i].codec,
+										   PQgetvalue(res, row, i), length);
+		}
+		text	  +=ROW_HEADER + FIELD_HEADER * reader->ncolumns;
+
+		binary += ROW_HEADER + FIELD_HEADER * reader->ncolumns;
+	}
+	return binary <= text *MOST_BINARY_BYTES;
+}
+
+/*
  * Should later rows be fetched in binary format, from a server of this
- * version?  Only if all columns can be decoded, and text is slow for one.
+ * version?  Only if all columns can be decoded, text is slow for one, and these
+ * rows would not be longer.
  */
 bool
 rows_prefer_binary(const RowReader *reader, const PGresult *res, int version)
@@ -368,7 +405,7 @@ rows_prefer_binary(const RowReader *reader, const PGresult *res, int version)
 			return false;
 		gains |= codec->text_is_slow;
 	}
-	return gains;
+	return gains && is_short_in_binary(reader, res);
 }
 
 /*
