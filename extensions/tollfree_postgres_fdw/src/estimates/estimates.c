@@ -56,6 +56,7 @@ get_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
 			   RelOptInfo *inner, JoinType jointype, JoinPathExtraData *extra)
 {
 	RemoteJoin	join;
+	JoinPathExtraData rewritten = *extra;
 
 	/* postgres_fdw would treat partial aggregates as columns, and fail. */
 	if (compat_is_grouped(rel))
@@ -68,6 +69,9 @@ get_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
 	if (rel->fdw_private != NULL ||
 		rewrite_keeps_join(root, rel, extra->restrictlist))
 		return;
+
+	rewritten.restrictlist = rewrite_join(root, rel, jointype, extra);
+	extra = &rewritten;
 
 	/*
 	 * To check a condition of a semi-join here, postgres_fdw would ask for
@@ -130,9 +134,12 @@ add_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 				RelOptInfo *rel, void *extra)
 {
 	List	   *former = scans_take_paths(rel, NIL);
+	RewrittenUpper upper;
 	ListCell   *cell;
 
+	rewrite_begin_upper(&upper, root, stage, rel, extra);
 	stock->GetForeignUpperPaths(root, stage, input, rel, extra);
+	rewrite_end_upper(&upper);
 	foreach(cell, scans_take_paths(rel, former))
 	{
 		cost_upper_path(root, stage, input, lfirst_node(ForeignPath, cell),

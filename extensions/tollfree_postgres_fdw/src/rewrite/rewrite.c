@@ -7,7 +7,8 @@
  *
  *	- stable values without columns become parameters (values.c);
  *	- what does not depend on its collation has none (collations.c);
- *	- COALESCE and the like become CASE, rows are compared by columns (forms.c).
+ *	- COALESCE and the like become CASE, rows are compared by columns (forms.c);
+ *	- enums are compared by their labels, domains as their base types (types.c).
  *
  * Functions that never look at a collation lose it in the whole query, before it is
  * planned (query.c).
@@ -27,6 +28,7 @@
  */
 #include "postgres.h"
 
+#include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -45,8 +47,10 @@
 #include "rewrite/forms.h"
 #include "rewrite/query.h"
 #include "rewrite/rewrite.h"
+#include "rewrite/types.h"
 #include "rewrite/values.h"
 #include "session/session.h"
+#include "sql/plan.h"
 
 /* A condition that is rewritten */
 typedef struct Condition
@@ -71,6 +75,7 @@ typedef struct QueryState
 	bool		is_changed;		/* by query.c? */
 	List	   *conditions;		/* of Condition */
 	List	   *values;			/* of Node, for values.c */
+	List	   *types;			/* what types.c has replaced */
 	List	   *scans;			/* of RestoredScan */
 } QueryState;
 
@@ -143,15 +148,22 @@ find_state(const PlannerInfo *root)
 	return current != NULL;
 }
 
-/* May expressions on this table be rewritten?  Then the query has a state. */
-static bool
-is_allowed(const PlannerInfo *root, Oid tableid)
+/* Finds the state of a query, or makes one. */
+static void
+need_state(const PlannerInfo *root)
 {
 	if (!find_state(root))
 	{
 		begin_first(root);
 		current = first;
 	}
+}
+
+/* May expressions on this table be rewritten?  Then the query has a state. */
+static bool
+is_allowed(const PlannerInfo *root, Oid tableid)
+{
+	need_state(root);
 	return fastpath_is_on(tables_fast_paths(tableid), FAST_REMOTE_EXPRESSIONS);
 }
 
@@ -215,6 +227,7 @@ sent_form(const RelOptInfo *rel, Node *written, bool is_condition)
 {
 	Node	   *sent = is_condition ? values_compare_texts(written) : written;
 
+	sent = types_replace(sent, rel->serverid, &current->types);
 	sent = values_replace(sent, is_condition, &current->values);
 	sent = forms_replace(collations_drop(sent, !is_condition));
 	if (sent == written || collations_remain(sent) ||
@@ -224,25 +237,34 @@ sent_form(const RelOptInfo *rel, Node *written, bool is_condition)
 	return sent;
 }
 
+/* Notes the written form of a condition that is sent in another one. */
+static void
+note_condition(const PlannerInfo *root, const RelOptInfo *rel, Node *written,
+			   Node *sent)
+{
+	Condition  *condition = palloc(sizeof(Condition));
+
+	condition->rel = rel;
+	condition->root = root;
+	condition->written = (Expr *) written;
+	condition->sent = (Expr *) sent;
+	current->conditions = lappend(current->conditions, condition);
+}
+
 /* Rewrites a condition; its selectivity stays that of the written form. */
 static void
 rewrite_condition(PlannerInfo *root, const RelOptInfo *rel, RestrictInfo *clause)
 {
 	Node	   *written = (Node *) clause->clause;
 	Node	   *sent = sent_form(rel, written, true);
-	Condition  *condition;
 
 	if (sent == written)
 		return;
 	keep_selectivity(root, clause);
 	/* An estimator may have had a function's query planned. */
 	(void) find_state(root);
-	condition = palloc(sizeof(Condition));
-	condition->rel = rel;
-	condition->root = root;
-	condition->written = (Expr *) written;
-	condition->sent = clause->clause = (Expr *) sent;
-	current->conditions = lappend(current->conditions, condition);
+	clause->clause = (Expr *) sent;
+	note_condition(root, rel, written, sent);
 }
 
 /*
@@ -265,6 +287,177 @@ rewrite_conditions(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 			restriction_is_securely_promotable(clause, rel))
 			rewrite_condition(root, rel, clause);
 	}
+}
+
+/*
+ * May expressions on all foreign tables of a relation be rewritten?  Then the query
+ * has a state.
+ */
+static bool
+is_rewritten(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	need_state(root);
+	return fastpath_is_on(plan_fast_paths(root, rel, InvalidOid),
+						  FAST_REMOTE_EXPRESSIONS);
+}
+
+/*
+ * A copy of a join's condition with another expression.  It has the selectivity of
+ * the written form, for any join: to compute it from statistics of other types than
+ * the expression has would crash.
+ */
+static RestrictInfo *
+copy_join_clause(PlannerInfo *root, RestrictInfo *clause, Node *sent,
+				 JoinType jointype, SpecialJoinInfo *sjinfo)
+{
+	Selectivity selectivity = clause_selectivity(root, (Node *) clause, 0,
+												 jointype, sjinfo);
+	RestrictInfo *copy = makeNode(RestrictInfo);
+
+	*copy = *clause;
+	copy->clause = (Expr *) sent;
+	if (copy->norm_selec < 0)
+		copy->norm_selec = selectivity;
+	if (copy->outer_selec < 0)
+		copy->outer_selec = selectivity;
+	return copy;
+}
+
+/*
+ * The conditions of a join that postgres_fdw may execute remotely, with those copied
+ * whose types are replaced.
+ */
+List *
+rewrite_join(PlannerInfo *root, const RelOptInfo *rel, JoinType jointype,
+			 const JoinPathExtraData *extra)
+{
+	List	   *rewritten = NIL;
+	ListCell   *cell;
+
+	if (!OidIsValid(rel->serverid) || !is_rewritten(root, rel))
+		return extra->restrictlist;
+	foreach(cell, extra->restrictlist)
+	{
+		RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
+		Node	   *written = (Node *) clause->clause;
+		Node	   *sent = types_replace(written, rel->serverid, &current->types);
+
+		if (sent != written)
+			sent = sent_form(rel, written, true);
+		if (sent != written)
+		{
+			clause = copy_join_clause(root, clause, sent, jointype,
+									  extra->sjinfo);
+			(void) find_state(root);
+			note_condition(root, rel, written, sent);
+		}
+		rewritten = lappend(rewritten, clause);
+	}
+	return rewritten;
+}
+
+/*
+ * The type that values of this one are sent as to the server of a foreign table; the
+ * type itself if they are sent as such, or not at all.
+ */
+Oid
+rewrite_sent_as(const PlannerInfo *root, const RelOptInfo *rel, Oid type)
+{
+	return type >= FirstGenbkiObjectId && OidIsValid(rel->serverid) &&
+		is_rewritten(root, rel) ?
+		types_sent_as(type, rel->serverid) : type;
+}
+
+/*
+ * A condition of a join with the types that are sent with a scan of a table, whose
+ * parameters are other tables' columns; the condition itself if there are none.
+ */
+Node *
+rewrite_lookup(const PlannerInfo *root, const RelOptInfo *rel, Node *clause)
+{
+	Node	   *sent = is_rewritten(root, rel) ?
+		types_replace_lookup(clause, rel, &current->types) : clause;
+
+	return sent == clause ? clause :
+		values_replace_lookup(sent, rel->relid, &current->values);
+}
+
+/* Notes what a scan sends in place of a condition, of rewrite_lookup. */
+void
+rewrite_note_lookup(const PlannerInfo *root, const RelOptInfo *rel,
+					Node *written, Node *sent)
+{
+	if (find_state(root))
+		note_condition(root, rel, written, sent);
+}
+
+/* A list of expressions with the types that are sent, or the list itself. */
+static List *
+replace_types(const RelOptInfo *rel, List *exprs, bool are_conditions,
+			  const PlannerInfo *root)
+{
+	List	   *replaced = NIL;
+	bool		is_changed = false;
+	ListCell   *cell;
+
+	foreach(cell, exprs)
+	{
+		Node	   *written = lfirst(cell);
+		Node	   *sent = are_conditions ?
+			types_replace(written, rel->serverid, &current->types) :
+			types_replace_output(written, rel->serverid, &current->types);
+
+		if (sent != written)
+		{
+			is_changed = true;
+			sent = values_replace(sent, false, &current->values);
+			if (are_conditions)
+				note_condition(root, rel, written, sent);
+		}
+		replaced = lappend(replaced, sent);
+	}
+	return is_changed ? replaced : exprs;
+}
+
+/*
+ * Replaces the types in what an aggregation computes, until rewrite_end_upper; not
+ * where an order of texts counts.
+ */
+void
+rewrite_begin_upper(RewrittenUpper *upper, const PlannerInfo *root,
+					UpperRelationKind stage, RelOptInfo *rel, void *extra)
+{
+	List	   *exprs = rel->reltarget->exprs;
+	List	   *having;
+	List	   *sent;
+	List	   *sent_having;
+
+	upper->rel = NULL;
+	if (stage != UPPERREL_GROUP_AGG || extra == NULL || !is_rewritten(root, rel))
+		return;
+	having = (List *) ((GroupPathExtraData *) extra)->havingQual;
+	if (collations_order((Node *) exprs) || collations_order((Node *) having))
+		return;
+	sent = replace_types(rel, exprs, false, root);
+	sent_having = replace_types(rel, having, true, root);
+	if (sent == exprs && sent_having == having)
+		return;
+	upper->rel = rel;
+	upper->written = exprs;
+	upper->extra = extra;
+	upper->having = (Node *) having;
+	rel->reltarget->exprs = sent;
+	upper->extra->havingQual = (Node *) sent_having;
+}
+
+/* Puts back what rewrite_begin_upper replaced. */
+void
+rewrite_end_upper(const RewrittenUpper *upper)
+{
+	if (upper->rel == NULL)
+		return;
+	upper->rel->reltarget->exprs = upper->written;
+	upper->extra->havingQual = upper->having;
 }
 
 /*
@@ -366,6 +559,10 @@ rewrite_restore_scan(const PlannerInfo *root, ForeignScan *plan)
 		return;
 	if (current->values != NIL)
 		plan->fdw_exprs = values_restore(plan->fdw_exprs, current->values);
+	if (current->types != NIL && plan->fdw_scan_tlist != NIL)
+		plan->fdw_scan_tlist =
+			types_restore(values_restore(plan->fdw_scan_tlist, current->values),
+						  current->types);
 	if (current->conditions == NIL)
 		return;
 	plan->scan.plan.qual = written_forms(plan->scan.plan.qual);

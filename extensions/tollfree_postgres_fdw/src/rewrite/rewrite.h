@@ -18,11 +18,32 @@ typedef struct RewrittenUpdate
 	List	   *written;		/* their expressions, as written */
 } RewrittenUpdate;
 
+/* An upper relation, while postgres_fdw plans it */
+typedef struct RewrittenUpper
+{
+	RelOptInfo *rel;			/* NULL if nothing is rewritten */
+	List	   *written;		/* the expressions of its result, as written */
+	GroupPathExtraData *extra;
+	Node	   *having;			/* as written */
+} RewrittenUpper;
+
 extern void rewrite_install(BeginForeignScan_function begin);
 extern void rewrite_conditions(PlannerInfo *root, RelOptInfo *rel,
 							   Oid tableid);
 extern bool rewrite_keeps_join(const PlannerInfo *root, const RelOptInfo *rel,
 							   const List *clauses);
+extern List *rewrite_join(PlannerInfo *root, const RelOptInfo *rel,
+						  JoinType jointype, const JoinPathExtraData *extra);
+extern Oid	rewrite_sent_as(const PlannerInfo *root, const RelOptInfo *rel,
+							Oid type);
+extern Node *rewrite_lookup(const PlannerInfo *root, const RelOptInfo *rel,
+							Node *clause);
+extern void rewrite_note_lookup(const PlannerInfo *root, const RelOptInfo *rel,
+								Node *written, Node *sent);
+extern void rewrite_begin_upper(RewrittenUpper *upper, const PlannerInfo *root,
+								UpperRelationKind stage, RelOptInfo *rel,
+								void *extra);
+extern void rewrite_end_upper(const RewrittenUpper *upper);
 extern bool rewrite_keeps_upper(const PlannerInfo *root,
 								UpperRelationKind stage,
 								const RelOptInfo *input,

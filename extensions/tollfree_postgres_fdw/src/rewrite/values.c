@@ -42,6 +42,7 @@
 #include "utils/timestamp.h"
 
 #include "sql/parameterize.h"
+#include "rewrite/types.h"
 #include "rewrite/values.h"
 
 /* What is added to a time of day in our era, and leaves it in range */
@@ -53,6 +54,7 @@ typedef struct Replacing
 {
 	List	  **values;			/* those found so far in the query */
 	bool		may_fail;		/* may the next one raise an error? */
+	Index		relid;			/* of a table to be looked up, or 0 */
 } Replacing;
 
 /* Does the text of a value mean the same on every server? */
@@ -270,6 +272,9 @@ is_value(Node *node, const Replacing *replacing)
 		!IsA(node, CaseExpr) && !IsA(node, ArrayCoerceExpr) &&
 		!IsA(node, ArrayExpr) && !IsA(node, CollateExpr))
 		return false;
+	if (types_is_converted(node, replacing->relid))
+		return is_sendable(exprType(node)) &&
+			is_plain_collation(exprCollation(node));
 	return is_sendable(exprType(node)) && !has_other(node, NULL) &&
 		is_plain_collation(exprCollation(node)) &&
 		(replacing->may_fail || cannot_fail(node)) &&
@@ -396,6 +401,16 @@ values_compare_texts(Node *condition)
 	return (Node *) copy;
 }
 
+/* Walker: is there a value that is given, in another type than its own? */
+static bool
+has_converted(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return types_is_converted(node, 0) ||
+		expression_tree_walker(node, has_converted, context);
+}
+
 /*
  * An expression with Params for the values in it; the expression itself if there are
  * none.  values are those of the query; new ones are appended.  In a condition that
@@ -407,7 +422,8 @@ values_replace(Node *expr, bool is_condition, List **values)
 {
 	Replacing	replacing = {.values = values};
 
-	if (!contain_mutable_functions(expr) || contain_volatile_functions(expr))
+	if ((!contain_mutable_functions(expr) && !has_converted(expr, NULL)) ||
+		contain_volatile_functions(expr))
 		return expr;
 	if (is_condition && IsA(expr, OpExpr))
 	{
@@ -426,6 +442,18 @@ values_replace(Node *expr, bool is_condition, List **values)
 		return (Node *) copy;
 	}
 	return replace(expr, &replacing);
+}
+
+/*
+ * A condition of a join with Params for what types.c has made of other tables' columns
+ * than this one's.
+ */
+Node *
+values_replace_lookup(Node *clause, Index relid, List **values)
+{
+	Replacing	replacing = {.values = values,.relid = relid};
+
+	return replace(clause, &replacing);
 }
 
 /* check_function_callback: may a function raise an error, whatever its arguments? */

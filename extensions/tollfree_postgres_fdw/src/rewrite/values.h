@@ -9,6 +9,7 @@
 
 extern Node *values_compare_texts(Node *condition);
 extern Node *values_replace(Node *expr, bool is_condition, List **values);
+extern Node *values_replace_lookup(Node *clause, Index relid, List **values);
 extern bool values_may_fail_early(Node *node, void *context);
 extern List *values_restore(List *exprs, const List *values);
 
