@@ -68,6 +68,20 @@ has_exec_param(Node *node, void *context)
 }
 
 /*
+ * What a parameter of a scan is computed from: the label of an enum from it, a
+ * domain's base type from the domain.
+ */
+static const Param *
+source_of(const Node *expr)
+{
+	if (IsA(expr, CoerceViaIO))
+		return (const Param *) ((const CoerceViaIO *) expr)->arg;
+	if (IsA(expr, RelabelType))
+		return (const Param *) ((const RelabelType *) expr)->arg;
+	return (const Param *) expr;
+}
+
+/*
  * Can a foreign scan's parameters be sent in arrays, are they known before its
  * subquery is executed, and does the subquery set any of them?
  */
@@ -79,7 +93,7 @@ has_outer_params(const ForeignScan *scan, const SubqueryPlan *plan)
 
 	foreach(cell, scan->fdw_exprs)
 	{
-		const Param *param = lfirst(cell);
+		const Param *param = source_of(lfirst(cell));
 
 		if (!deparse_may_be_key(exprType(lfirst(cell))))
 			return false;

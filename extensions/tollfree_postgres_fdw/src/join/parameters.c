@@ -58,6 +58,7 @@
 #include "base/options.h"
 #include "base/tables.h"
 #include "join/lookup.h"
+#include "rewrite/rewrite.h"
 #include "session/session.h"
 #include "sql/deparse.h"
 #include "sql/plan.h"
@@ -99,14 +100,27 @@ names_objects(Oid type)
 	}
 }
 
-/* May the remote encoding lack characters of an expression's value? */
+/* May the remote encoding lack characters of a value of a type? */
 static bool
-may_lack_characters(Node *node, const RelOptInfo *rel)
+may_lack_characters(Oid type, const RelOptInfo *rel)
 {
-	Oid			type = exprType(node);
-
 	return (type_is_collatable(type) || type == CHAROID || type == JSONBOID) &&
 		!sessions_have_same_encoding(lookup_user(rel), rel->serverid);
+}
+
+/* A table to be looked up */
+typedef struct LookupTable
+{
+	PlannerInfo *root;
+	RelOptInfo *rel;
+} LookupTable;
+
+/* Can no values of a type be sent as keys? */
+static bool
+is_other_type(Oid type, const LookupTable *table)
+{
+	return !deparse_may_be_key(type) || names_objects(type) ||
+		may_lack_characters(type, table->rel);
 }
 
 /*
@@ -116,22 +130,25 @@ may_lack_characters(Node *node, const RelOptInfo *rel)
 static bool
 has_other(Node *node, void *context)
 {
+	const LookupTable *table = context;
+	Oid			type = InvalidOid;
+
 	if (node == NULL)
 		return false;
 	switch (nodeTag(node))
 	{
 		case T_Var:
+			type = exprType(node);
 			/* A remote timestamp without time zone is read in the local zone. */
-			if ((Index) ((Var *) node)->varno == ((RelOptInfo *) context)->relid &&
-				(exprType(node) == TIMESTAMPTZOID || exprType(node) == TIMETZOID))
+			if ((Index) ((Var *) node)->varno == table->rel->relid &&
+				(type == TIMESTAMPTZOID || type == TIMETZOID))
 				return true;
+			type = rewrite_sent_as(table->root, table->rel, type);
 			compat_fallthrough;
 		case T_Const:
 		case T_RelabelType:
-			if (!deparse_may_be_key(exprType(node)) ||
-				names_objects(exprType(node)) ||
-				!is_plain_collation(exprCollation(node)) ||
-				may_lack_characters(node, context))
+			if (is_other_type(OidIsValid(type) ? type : exprType(node), table) ||
+				!is_plain_collation(exprCollation(node)))
 				return true;
 			break;
 		case T_OpExpr:
@@ -179,7 +196,7 @@ is_equality(const RestrictInfo *clause, const RelOptInfo *rel, Node **column,
 }
 
 /* The column of the table that an equality compares. */
-static AttrNumber
+static const Var *
 looked_up(const RestrictInfo *clause, const RelOptInfo *rel)
 {
 	Node	   *column;
@@ -188,18 +205,19 @@ looked_up(const RestrictInfo *clause, const RelOptInfo *rel)
 	(void) is_equality(clause, rel, &column, &value);
 	if (IsA(column, RelabelType))
 		column = (Node *) ((RelabelType *) column)->arg;
-	return ((Var *) column)->varattno;
+	return (const Var *) column;
 }
 
 /* Is a clause one with a value of other tables, and may it be sent? */
 static bool
 is_lookup(PlannerInfo *root, const RestrictInfo *clause, RelOptInfo *rel)
 {
+	LookupTable table = {root, rel};
 	Node	   *column;
 	Node	   *value;
 
 	return is_equality(clause, rel, &column, &value) &&
-		!has_other(column, rel) && !has_other(value, rel) &&
+		!has_other(column, &table) && !has_other(value, &table) &&
 		!bms_is_member(rel->relid, pull_varnos(root, value));
 }
 
@@ -325,18 +343,23 @@ may_stop(const PlannerInfo *root)
 		!root->parse->hasAggs;
 }
 
-/* Is a column expected to have a remote index? */
+/* Is a column expected to have a remote index?  None is used for an enum's label. */
 static bool
 has_index(const PlannerInfo *root, const RelOptInfo *rel, Oid relid,
-		  AttrNumber attno)
+		  const Var *column)
 {
-	Relation	table = table_open(relid, NoLock);
-	IndexFact	fact = sessions_know_index(lookup_user(rel), rel->serverid, relid,
-										   deparse_column_name(table, attno));
+	Relation	table;
+	IndexFact	fact;
 
+	if (type_is_enum(getBaseType(column->vartype)))
+		return false;
+	table = table_open(relid, NoLock);
+	fact = sessions_know_index(lookup_user(rel), rel->serverid, relid,
+							   deparse_column_name(table, column->varattno));
 	table_close(table, NoLock);
 	return fact == INDEX_PRESENT ||
-		(fact == INDEX_UNKNOWN && (!may_stop(root) || is_distinct(relid, attno)));
+		(fact == INDEX_UNKNOWN &&
+		 (!may_stop(root) || is_distinct(relid, column->varattno)));
 }
 
 /*
@@ -438,6 +461,7 @@ List *
 lookup_split_clauses(PlannerInfo *root, RelOptInfo *rel, const Path *path,
 					 List **clauses)
 {
+	LookupTable table = {root, rel};
 	List	   *sent = NIL;
 	List	   *kept = NIL;
 	ListCell   *cell;
@@ -455,13 +479,17 @@ lookup_split_clauses(PlannerInfo *root, RelOptInfo *rel, const Path *path,
 			sent = lappend(sent, clause);
 		else if (is_lookup(root, clause, rel) ||
 				 (IsA(clause->clause, OpExpr) &&
-				  !has_other((Node *) clause->clause, rel) &&
+				  !has_other((Node *) clause->clause, &table) &&
 				  !contain_leaked_vars((Node *) clause->clause)))
 		{
 			RestrictInfo *copy = makeNode(RestrictInfo);
+			Node	   *written = (Node *) clause->clause;
+			Node	   *form = rewrite_lookup(root, rel, written);
 
 			*copy = *clause;
-			copy->clause = (Expr *) cast_columns((Node *) clause->clause, rel);
+			copy->clause = (Expr *) cast_columns(form, rel);
+			if (form != written)
+				rewrite_note_lookup(root, rel, written, (Node *) copy->clause);
 			sent = lappend(sent, copy);
 		}
 		else

@@ -39,6 +39,7 @@
 #include "base/tables.h"
 #include "join/lookup.h"
 #include "join/memory.h"
+#include "rewrite/rewrite.h"
 #include "scan/scan.h"
 #include "scan/scan_state.h"
 #include "session/session.h"
@@ -349,15 +350,16 @@ is_given_others(const Path *scan)
 	return has_other_param((Node *) extract_actual_clauses(clauses, false), NULL);
 }
 
-/* Can all these values be sent in arrays? */
+/* Can all these values be sent in arrays to the server of this relation? */
 static bool
-may_be_sent(const List *keys)
+may_be_sent(const PlannerInfo *root, const RelOptInfo *rel, const List *keys)
 {
 	const ListCell *cell;
 
 	foreach(cell, keys)
 	{
-		if (!deparse_may_be_key(lfirst_node(Var, cell)->vartype))
+		if (!deparse_may_be_key(rewrite_sent_as(root, rel,
+												lfirst_node(Var, cell)->vartype)))
 			return false;
 	}
 	return keys != NIL;
@@ -418,7 +420,7 @@ add_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
 	JoinCostWorkspace workspace;
 	NestPath   *loop;
 
-	if (!may_be_sent(columns) || is_given_others(scan))
+	if (!may_be_sent(root, scan->parent, columns) || is_given_others(scan))
 		return;
 	compat_cost_nestloop(root, &workspace, jointype, keys, inner, extra);
 	loop = create_nestloop_path(root, joinrel, jointype, &workspace, extra,
