@@ -73,6 +73,9 @@ check_settings(Relation rel)
 
 	if (options.is_program)
 		report_obstacle(rel, "it reads the output of a program", NULL);
+	if (options.pattern != NULL)
+		report_obstacle(rel, "it has many files",
+						"Nothing is kept of a table with the option \"filenames\".");
 	if (!options.may_have_index || !options.may_have_columns)
 		report_obstacle(rel, "a table option disables it",
 						"Set the table's options \"record_index\" and \"column_cache\" to true.");

@@ -11,18 +11,22 @@
  *	record_index	of a foreign table: whether a record index may be kept
  *	column_cache	of a foreign table: whether converted columns may be kept
  *	append_only		of a foreign table: nothing that is in the file is changed
+ *	filenames		of a foreign table, in place of filename: a pattern, see paths.c
  */
 #include "postgres.h"
 
 #include "access/parallel.h"
 #include "access/table.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_foreign_table.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "fmgr.h"
 #include "foreign/foreign.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/value.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -38,11 +42,13 @@
 #define OPTION_RECORD_INDEX "record_index"
 #define OPTION_COLUMN_CACHE "column_cache"
 #define OPTION_APPEND_ONLY "append_only"
+#define OPTION_FILENAMES "filenames"
 
 COMPAT_SQL_FUNCTION(tollfree_file_fdw_validator);
 
 static const char *const our_options[] = {
-	OPTION_APPEND_ONLY, OPTION_COLUMN_CACHE, OPTION_LAZY, OPTION_RECORD_INDEX
+	OPTION_APPEND_ONLY, OPTION_COLUMN_CACHE, OPTION_FILENAMES, OPTION_LAZY,
+	OPTION_RECORD_INDEX
 };
 
 /* Is this an option that file_fdw does not have? */
@@ -150,6 +156,8 @@ options_read(Oid relid)
 			result.may_have_columns = defGetBoolean(option);
 		else if (strcmp(option->defname, OPTION_APPEND_ONLY) == 0)
 			result.is_append_only = defGetBoolean(option);
+		else if (strcmp(option->defname, OPTION_FILENAMES) == 0)
+			result.pattern = defGetString(option);
 		else if (strcmp(option->defname, "filename") == 0)
 			result.filename = defGetString(option);
 		else if (strcmp(option->defname, "program") == 0)
@@ -165,7 +173,7 @@ options_read(Oid relid)
 	result.format = list_copy(result.copy);
 	result.copy = append_column_lists(result.copy, rel);
 	table_close(rel, AccessShareLock);
-	if (result.filename == NULL)
+	if (result.filename == NULL && result.pattern == NULL)
 		elog(ERROR, "either filename or program is required for file_fdw foreign tables");
 	return result;
 }
@@ -174,7 +182,8 @@ options_read(Oid relid)
 bool
 options_keep_columns(const FileOptions *options)
 {
-	return setting_column_cache && options->may_have_columns;
+	return setting_column_cache && options->may_have_columns &&
+		options->pattern == NULL;
 }
 
 /* Is a record index of the file kept and used?  Kept columns are worth nothing without. */
@@ -182,6 +191,7 @@ bool
 options_keep_index(const FileOptions *options)
 {
 	return options->may_have_index && !options->is_program &&
+		options->pattern == NULL &&
 		(setting_record_index || options_keep_columns(options));
 }
 
@@ -198,6 +208,27 @@ options_select_columns(FileOptions *options, List *columns)
 											(Node *) columns, -1));
 }
 
+/*
+ * Raises an ERROR unless the user may name files of the server, as file_fdw does of
+ * its options, and has named some.
+ */
+static void
+check_filenames(const char *value)
+{
+	if (!has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to set the option \"%s\" of a foreign table",
+						OPTION_FILENAMES),
+				 errhint("Only roles with privileges of the role \"%s\" may set it.",
+						 "pg_read_server_files")));
+	if (value[0] == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"%s\" must not be empty", OPTION_FILENAMES),
+				 errhint("Set it to a folder or a pattern, such as '/data/*.csv'.")));
+}
+
 /* Raises an ERROR unless our option is one of a table and has a valid value. */
 static void
 check_our_option(char *name, const char *value, Oid catalog)
@@ -207,6 +238,11 @@ check_our_option(char *name, const char *value, Oid catalog)
 				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
 				 errmsg("invalid option \"%s\"", name),
 				 errhint("Set it on the foreign table.")));
+	if (strcmp(name, OPTION_FILENAMES) == 0)
+	{
+		check_filenames(value);
+		return;
+	}
 	(void) defGetBoolean(makeDefElem(name, (Node *) makeString(pstrdup(value)),
 									 -1));
 }
@@ -243,7 +279,23 @@ split_option(Datum element, char **value)
 	return name;
 }
 
-/* The array without our options, which are checked. */
+/* Raises an ERROR if a table with many files has an option that names its data, too. */
+static void
+check_conflict(const char *name, bool has_filenames)
+{
+	if (has_filenames &&
+		(strcmp(name, "filename") == 0 || strcmp(name, "program") == 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("conflicting options \"%s\" and \"%s\"", OPTION_FILENAMES,
+						name),
+				 errhint("Set one of them.")));
+}
+
+/*
+ * The array without our options, which are checked.  file_fdw demands a name, so
+ * "filenames" is shown to it as "filename".
+ */
 static ArrayType *
 strip_our_options(ArrayType *options, Oid catalog)
 {
@@ -251,21 +303,31 @@ strip_our_options(ArrayType *options, Oid catalog)
 	int			count;
 	int			kept = 0;
 	bool		is_program = false;
+	bool		has_filenames = false;
 	char	   *value;
 
 	deconstruct_array(options, TEXTOID, -1, false, TYPALIGN_INT,
 					  &elements, NULL, &count);
 	for (int i = 0; i < count; i++)
-		is_program |= strcmp(split_option(elements[i], &value), "program") == 0;
+	{
+		const char *name = split_option(elements[i], &value);
+
+		is_program |= strcmp(name, "program") == 0;
+		has_filenames |= strcmp(name, OPTION_FILENAMES) == 0;
+	}
 	for (int i = 0; i < count; i++)
 	{
 		char	   *name = split_option(elements[i], &value);
 
+		check_conflict(name, has_filenames);
 		if (is_ours(name))
 		{
 			check_our_option(name, value, catalog);
 			if (is_program)
 				check_program_option(name, value);
+			if (strcmp(name, OPTION_FILENAMES) == 0)
+				elements[kept++] = CStringGetTextDatum(psprintf("filename=%s",
+																value));
 		}
 		else
 			elements[kept++] = elements[i];
@@ -273,18 +335,27 @@ strip_our_options(ArrayType *options, Oid catalog)
 	return construct_array(elements, kept, TEXTOID, -1, false, TYPALIGN_INT);
 }
 
-/* One of our options whose name is another one but for a slip or two, or NULL. */
+/* Is a name another one but for so many slips? */
+static bool
+is_near(const char *name, const char *other, int most)
+{
+	return strlen(name) < NAMEDATALEN &&
+		varstr_levenshtein_less_equal(name, strlen(name), other, strlen(other),
+									  1, 1, 1, most, true) <= most;
+}
+
+/*
+ * One of our options whose name is another one but for a slip or two, or NULL.  Of
+ * file_fdw's option that is nearly one of ours it tells itself.
+ */
 static const char *
 find_nearest(const char *name)
 {
+	if (is_near(name, "filename", 1))
+		return NULL;
 	for (int i = 0; i < lengthof(our_options); i++)
 	{
-		int			length = strlen(our_options[i]);
-		int			most = length > 4 ? 2 : 1;
-
-		if (strlen(name) < NAMEDATALEN &&
-			varstr_levenshtein_less_equal(name, strlen(name), our_options[i],
-										  length, 1, 1, 1, most, true) <= most)
+		if (is_near(name, our_options[i], strlen(our_options[i]) > 4 ? 2 : 1))
 			return our_options[i];
 	}
 	return NULL;

@@ -10,7 +10,9 @@
 /* What the options of one foreign table and of its columns say. */
 typedef struct FileOptions
 {
-	char	   *filename;		/* or the program's command line */
+	char	   *filename;		/* or the program's command line.  Of many
+								 * files the one that is read, or NULL */
+	char	   *pattern;		/* of the names of many files; or NULL */
 	bool		is_program;
 	bool		is_lazy;		/* may values go unchecked that nobody needs? */
 	bool		may_have_index; /* may a record index of it be kept? */

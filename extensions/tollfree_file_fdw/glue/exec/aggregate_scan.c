@@ -261,7 +261,7 @@ read_all(FileScanState *scan)
 	ScanInput  *input = &scan->input;
 	const char *unsupported;
 
-	if (input->batches == NULL)
+	if (input->slow_reason != NULL)
 		return input->slow_reason;
 	aggregate->aggregation = aggregates_open(&aggregate->context,
 											 &aggregate->work, &unsupported);
@@ -274,8 +274,12 @@ read_all(FileScanState *scan)
 		if (fallback != NULL)
 			return fallback;
 	}
-	return input->phase == INPUT_STOPPED ? input_start_over(input) :
-		add_counted_rows(scan);
+	if (input->phase == INPUT_STOPPED)
+		return input_start_over(input);
+	/* One of many files cannot be read by a reader. */
+	if (input->phase == INPUT_COPYING)
+		return input->slow_reason;
+	return add_counted_rows(scan);
 }
 
 static void

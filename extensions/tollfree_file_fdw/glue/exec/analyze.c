@@ -31,6 +31,7 @@
 
 #include "base/compat.h"
 #include "base/guc.h"
+#include "base/paths.h"
 #include "cache/index_use.h"
 #include "plan/callbacks.h"
 #include "read/copy.h"
@@ -375,6 +376,45 @@ try_blocks(Reservoir *sample, OpenFile *file, const FileOptions *options,
 	return done;
 }
 
+/* Offers rows of the table's only file, and sets how many it has. */
+static void
+sample_one(Reservoir *sample, Relation rel, const FileOptions *options,
+		   ExprContext *econtext, TupleTableSlot *slot, double *totalrows)
+{
+	OpenFile   *file = file_open(rel, options, format_encoding(options), NULL);
+
+	if (!try_blocks(sample, file, options, econtext, slot, totalrows))
+	{
+		reservoir_begin(sample, sample->rows, sample->targrows);
+		sample_file(sample, file, econtext, slot);
+		*totalrows = sample->seen;
+	}
+	file_close(file);
+}
+
+/*
+ * Offers all rows of all files: so each file has the part of the sample that it has
+ * of the rows.
+ */
+static void
+sample_many(Reservoir *sample, Relation rel, const FileOptions *options,
+			ExprContext *econtext, TupleTableSlot *slot, double *totalrows)
+{
+	FilePaths	paths = paths_find(options->pattern, false);
+	FileOptions one = *options;
+
+	for (int i = 0; i < paths.count; i++)
+	{
+		OpenFile   *file;
+
+		one.filename = paths.names[i];
+		file = file_open(rel, &one, format_encoding(options), NULL);
+		sample_file(sample, file, econtext, slot);
+		file_close(file);
+	}
+	*totalrows = sample->seen;
+}
+
 /* Takes the sample; see AcquireSampleRowsFunc. */
 static int
 acquire_sample_rows(Relation rel, int elevel, HeapTuple *rows, int targrows,
@@ -384,28 +424,45 @@ acquire_sample_rows(Relation rel, int elevel, HeapTuple *rows, int targrows,
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(rel),
 													&TTSOpsVirtual);
 	ExprContext *econtext = CreateStandaloneExprContext();
-	OpenFile   *file = file_open(rel, &options,
-								 format_encoding(&options), NULL);
 	Reservoir	sample;
 
 	reservoir_begin(&sample, rows, targrows);
 	memset(slot->tts_isnull, true, RelationGetDescr(rel)->natts);
-	if (!try_blocks(&sample, file, &options, econtext, slot, totalrows))
-	{
-		reservoir_begin(&sample, rows, targrows);
-		sample_file(&sample, file, econtext, slot);
-		*totalrows = sample.seen;
-	}
-	file_close(file);
+	if (options.pattern != NULL)
+		sample_many(&sample, rel, &options, econtext, slot, totalrows);
+	else
+		sample_one(&sample, rel, &options, econtext, slot, totalrows);
 	FreeExprContext(econtext, true);
 	ExecDropSingleTupleTableSlot(slot);
 
 	*totaldeadrows = 0;
 	ereport(elevel,
-			(errmsg("\"%s\": file contains %.0f rows; %d rows in sample",
-					RelationGetRelationName(rel), *totalrows,
+			(errmsg("\"%s\": %s %.0f rows; %d rows in sample",
+					RelationGetRelationName(rel),
+					options.pattern == NULL ? "file contains" : "files contain",
+					*totalrows,
 					sample.numrows)));
 	return sample.numrows;
+}
+
+/* How many pages all files that a pattern names have. */
+static BlockNumber
+count_pages(const char *pattern)
+{
+	FilePaths	paths = paths_find(pattern, false);
+	int64		size = 0;
+
+	for (int i = 0; i < paths.count; i++)
+	{
+		struct stat status;
+
+		if (stat(paths.names[i], &status) < 0)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not stat file \"%s\": %m", paths.names[i])));
+		size += status.st_size;
+	}
+	return Max(1, (size + (BLCKSZ - 1)) / BLCKSZ);
 }
 
 /* Says how to sample the table, and how large it is; false for a program. */
@@ -418,11 +475,16 @@ tollfreeAnalyzeForeignTable(Relation rel, AcquireSampleRowsFunc *func,
 
 	if (options.is_program)
 		return false;
+	*func = acquire_sample_rows;
+	if (options.pattern != NULL)
+	{
+		*totalpages = count_pages(options.pattern);
+		return true;
+	}
 	if (stat(options.filename, &status) < 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not stat file \"%s\": %m", options.filename)));
 	*totalpages = Max(1, (status.st_size + (BLCKSZ - 1)) / BLCKSZ);
-	*func = acquire_sample_rows;
 	return true;
 }

@@ -80,6 +80,8 @@ describe_path(const FileScanState *scan, const Plan *plan)
 						 scan->aggregate->fallback);
 	if (input->handover != NULL)
 		appendStringInfo(&words, ", stopped by %s", input->handover);
+	if (input->nhandovers > 1)
+		appendStringInfo(&words, " (the last of %d)", input->nhandovers);
 	describe_fallbacks(&scan->share.worker_fallbacks, &words);
 	return words.data;
 }
@@ -99,6 +101,9 @@ describe_no_index(const FileScanState *scan)
 {
 	bool		is_alone = scan->share.file == NULL;
 
+	if (input_has_many(&scan->input) &&
+		(setting_record_index || setting_column_cache))
+		return psprintf("none (%s)", scan->kept.index.unused_reason);
 	if (!scan->kept.index.is_wanted || !input_is_begun(&scan->input) ||
 		(!is_alone && scan->share.maker.use == NULL))
 		return NULL;
@@ -220,11 +225,31 @@ show_kept(const char *label, const char *what, ExplainState *es)
 		ExplainPropertyText(label, what, es);
 }
 
-/* Adds lines about the scan to EXPLAIN's output. */
-void
-tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
+/* Shows which files are read, and how many and how long they are. */
+static void
+show_many(const FileScanState *scan, ExplainState *es)
 {
-	FileScanState *scan = node->fdw_state;
+	const FileOptions *options = &scan->input.options;
+	const FilePaths *known = scan->input.owner->paths;
+	FilePaths	paths = known != NULL ? *known : paths_find(options->pattern, true);
+	struct stat status;
+	int64		size = 0;
+
+	for (int i = 0; i < paths.count; i++)
+	{
+		if (es->costs && stat(paths.names[i], &status) == 0)
+			size += status.st_size;
+	}
+	ExplainPropertyText("Foreign Files", options->pattern, es);
+	if (es->costs)
+		ExplainPropertyInteger("Foreign File Size", "b", size, es);
+	ExplainPropertyInteger("Files", NULL, paths.count, es);
+}
+
+/* Shows which file is read, as file_fdw does. */
+static void
+show_one(const FileScanState *scan, ExplainState *es)
+{
 	const FileOptions *options = &scan->input.options;
 	struct stat status;
 
@@ -234,6 +259,18 @@ tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
 		stat(options->filename, &status) == 0)
 		ExplainPropertyInteger("Foreign File Size", "b",
 							   (int64) status.st_size, es);
+}
+
+/* Adds lines about the scan to EXPLAIN's output. */
+void
+tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
+{
+	FileScanState *scan = node->fdw_state;
+
+	if (input_has_many(&scan->input))
+		show_many(scan, es);
+	else
+		show_one(scan, es);
 	ExplainPropertyText("Fast Path",
 						describe_path(scan, node->ss.ps.plan), es);
 	if (es->analyze && scan->input.slow_reason == NULL)

@@ -10,6 +10,7 @@
 #include "base/core.h"
 #include "cache/kept.h"
 #include "exec/join_filter.h"
+#include "input/files.h"
 #include "input/input.h"
 #include "read/select.h"
 #include "share/parallel.h"
@@ -21,6 +22,7 @@ typedef struct FileScanState
 	KeptFile	kept;			/* what is kept of that; in the leader of
 								 * several processes, until the file has been
 								 * cut; then only if segments are used or made */
+	ManyFiles	files;			/* of a table that has many */
 	ParallelShare share;		/* in a scan by several processes */
 	RowBitmap	selected;		/* rows of its batch that are to be returned */
 	int			row;			/* the next one of the batch to look at */

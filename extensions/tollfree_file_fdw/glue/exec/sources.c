@@ -2,6 +2,7 @@
  * sources.c
  *	  What a scan reads: the choice among all sources of ranges.
  *
+ *		the table has many files			files.c
  *		several processes share the file	chunks.c
  *		only COPY's parser can read it		WholeFile
  *		else								kept.c: an index, or all of the text
@@ -18,6 +19,8 @@ choose_ranges(FileScanState *scan, bool begins_small)
 {
 	ScanInput  *input = &scan->input;
 
+	if (input_has_many(input))
+		return files_begin(&scan->files, input);
 	if (scan->share.file != NULL)
 		return chunks_begin(&scan->share, &scan->kept, input->file,
 							input->reader, &input->options);

@@ -49,10 +49,39 @@ open_file(ScanInput *input)
 	MemoryContextSwitchTo(old);
 }
 
-/* Opens a file that cannot wait until it is read; of others checks the options. */
+/*
+ * The files of a table that has many: those that there were when this was first
+ * asked.  ERROR if there are none.
+ */
+FilePaths *
+input_find_paths(ScanInput *input)
+{
+	ScanInput  *owner = input->owner;
+	MemoryContext old;
+
+	if (owner->paths != NULL)
+		return owner->paths;
+	old = MemoryContextSwitchTo(owner->context);
+	owner->paths = palloc(sizeof(FilePaths));
+	*owner->paths = paths_find(owner->options.pattern, false);
+	MemoryContextSwitchTo(old);
+	return owner->paths;
+}
+
+/*
+ * Opens a file that cannot wait until it is read; of others checks the options.  Of
+ * many files it is known from now on which they are, but a worker may be told.
+ */
 void
 input_open_early(ScanInput *input)
 {
+	if (input_has_many(input))
+	{
+		file_check_options(input->rel, &input->options, input->encoding);
+		if (!IsParallelWorker())
+			(void) input_find_paths(input);
+		return;
+	}
 	input->early = file_open_early(&input->options, input->encoding);
 	if (input->early != NULL)
 		file_check_options(input->rel, &input->options, input->encoding);
@@ -104,7 +133,7 @@ open_reader(ScanInput *input, bool begins_small)
 
 /*
  * Opens the file, and a reader for it if that is possible: a small one where not all
- * may be read.
+ * may be read.  Many files are opened one by one.
  */
 void
 input_open(ScanInput *input, bool begins_small)
@@ -112,6 +141,11 @@ input_open(ScanInput *input, bool begins_small)
 	MemoryContext old;
 
 	Assert(!input_is_begun(input));
+	if (input_has_many(input))
+	{
+		input->begins_small = begins_small;
+		return;
+	}
 	if (input->owner->file == NULL)
 		open_file(input->owner);
 	input_check_file(input->owner);
@@ -215,6 +249,19 @@ forget_handover(ScanInput *input)
 	input->handover = NULL;
 }
 
+/* Adds where and why the reader has stopped; of many files, in which one. */
+static void
+note_handover(ScanInput *input, char *words)
+{
+	forget_handover(input);
+	input->nhandovers++;
+	input->handover = words;
+	if (!input_has_many(input))
+		return;
+	input->handover = psprintf("%s of file \"%s\"", words, input->file->filename);
+	pfree(words);
+}
+
 /* Lets COPY's parser read on where the reader has stopped. */
 void
 input_hand_over(ScanInput *input)
@@ -224,8 +271,7 @@ input_hand_over(ScanInput *input)
 	Assert(input->phase == INPUT_STOPPED);
 	for (int i = 0; i < input->ranges->nsinks; i++)
 		sink_give_up(input->ranges->sinks[i]);
-	forget_handover(input);
-	input->handover = input->batches->methods->hand_over(input->batches);
+	note_handover(input, input->batches->methods->hand_over(input->batches));
 	input->phase = INPUT_COPYING;
 	MemoryContextSwitchTo(old);
 }
@@ -303,16 +349,23 @@ end_ranges(ScanInput *input)
 	input->ranges = NULL;
 }
 
-/* Closes the reader, if there is one, and what reads by it. */
-void
-input_close_reader(ScanInput *input)
+/* Closes the reader, if there is one. */
+static void
+close_reader(ScanInput *input)
 {
 	input->bytes_read = input_bytes_read(input);
-	end_ranges(input);
 	if (input->reader != NULL)
 		reader_close(input->reader);
 	input->reader = NULL;
 	input->batches = NULL;
+}
+
+/* Closes the reader, if there is one, and what reads by it. */
+void
+input_close_reader(ScanInput *input)
+{
+	end_ranges(input);
+	close_reader(input);
 }
 
 /* Closes the file, if it is open. */
@@ -321,9 +374,34 @@ close_file(ScanInput *input)
 {
 	if (input->file == NULL)
 		return;
-	input->rejected = compat_count_rejected(input->file->copy);
+	input->rejected += compat_count_rejected(input->file->copy);
 	file_close(input->file);
 	input->file = NULL;
+}
+
+/* Closes the one of many files that is open, if one is. */
+void
+input_close(ScanInput *input)
+{
+	close_reader(input);
+	close_file(input->owner);
+	input->owner->options.filename = NULL;
+	input->file = NULL;
+}
+
+/* Opens the next one of many files, after that; the name lasts as long as the query. */
+void
+input_open_next(ScanInput *input, const char *filename)
+{
+	ScanInput  *owner = input->owner;
+	MemoryContext old = MemoryContextSwitchTo(input->context);
+
+	input_close(input);
+	owner->options.filename = unconstify(char *, filename);
+	open_file(owner);
+	input->file = owner->file;
+	open_reader(input, input->begins_small);
+	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -334,7 +412,8 @@ void
 input_leave(ScanInput *input)
 {
 	input_close_reader(input);
-	if (input->owner->file == NULL || !input->owner->file->is_regular)
+	if (!input_has_many(input) &&
+		(input->owner->file == NULL || !input->owner->file->is_regular))
 		return;
 	close_file(input->owner);
 	input->file = NULL;
@@ -350,6 +429,7 @@ input_reset(ScanInput *input)
 	input->phase = INPUT_CLOSED;
 	input->encoding = format_encoding(&input->options);
 	forget_handover(input);
+	input->nhandovers = 0;
 }
 
 /* Starts again, with the file that has the name by now. */
@@ -360,7 +440,7 @@ input_reopen(ScanInput *input)
 	close_file(input);
 	file_close_early(input->early);
 	input->rejected = 0;
-	if (input->early == NULL)
+	if (input->early == NULL && !input_has_many(input))
 		open_file(input);
 }
 

@@ -8,6 +8,7 @@
 #include "nodes/execnodes.h"
 
 #include "base/format.h"
+#include "base/paths.h"
 #include "read/file.h"
 #include "read/range.h"
 #include "read/reader.h"
@@ -50,6 +51,9 @@ typedef enum InputPhase
  * second time, from the beginning to the end of the scan.  A scan that returns
  * groups has an input of its own, with a reader of its own, for the file of the
  * scan below it, which opens and closes it.
+ *
+ * Of a table with many files one is open at a time, from its first row to its last.
+ * They are those that the pattern named when the query began.
  */
 typedef struct ScanInput
 {
@@ -58,8 +62,11 @@ typedef struct ScanInput
 	FileLayout	layout;
 	FileColumns columns;		/* those that a reader converts */
 	int			encoding;		/* of the file, when the scan began */
+	FilePaths  *paths;			/* of many files, in the owner; NULL before
+								 * they are looked for, and of one */
 	EarlyFile  *early;			/* NULL if it had to be opened when the query
-								 * began */
+								 * began, and of many files */
+	bool		begins_small;	/* may not all of one of many files be read? */
 	MemoryContext context;		/* of the query */
 
 	InputPhase	phase;
@@ -73,7 +80,8 @@ typedef struct ScanInput
 								 * first the reader */
 
 	const char *slow_reason;	/* why there was no reader; NULL if there was */
-	char	   *handover;		/* where and why it stopped, or NULL */
+	char	   *handover;		/* where and why it stopped last, or NULL */
+	int			nhandovers;		/* how often it has */
 	uint64		rejected;		/* rows skipped, of a file that was closed */
 	uint64		bytes_read;		/* by readers that have been closed */
 } ScanInput;
@@ -83,6 +91,9 @@ extern void input_open_early(ScanInput *input);
 extern void input_forget_early(ScanInput *input);
 extern void input_report_lost(const ScanInput *input);
 extern void input_open(ScanInput *input, bool begins_small);
+extern void input_open_next(ScanInput *input, const char *filename);
+extern void input_close(ScanInput *input);
+extern FilePaths *input_find_paths(ScanInput *input);
 extern void input_begin(ScanInput *input, RangeSource *ranges);
 extern void input_take_range(ScanInput *input);
 extern bool input_next_batch(ScanInput *input);
@@ -99,6 +110,13 @@ extern void input_end(ScanInput *input);
 extern uint64 input_bytes_read(const ScanInput *input);
 
 /* These two are called for each row. */
+
+/* Has the table many files, or a pattern for them? */
+static inline bool
+input_has_many(const ScanInput *input)
+{
+	return input->options.pattern != NULL;
+}
 
 /* Is it known what is read? */
 static inline bool

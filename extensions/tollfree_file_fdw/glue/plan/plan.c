@@ -25,6 +25,7 @@
 
 #include "base/compat.h"
 #include "base/guc.h"
+#include "base/paths.h"
 #include "cache/index_file.h"
 #include "plan/callbacks.h"
 #include "plan/plan.h"
@@ -36,8 +37,33 @@
 /* What COPY's parser needs for a row, in units of cpu_tuple_cost */
 #define COPY_ROW_COST 10
 
+/* What it takes to open one of many files, in units of cpu_tuple_cost */
+#define FILE_OPEN_COST 100
+
 /* What core/ needs for a value, in units of cpu_operator_cost */
 #define CORE_VALUE_COST 0.5
+
+/* Looks at all files that a pattern names by now: how long are they together? */
+static void
+look_at_files(FilePlanState *state)
+{
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
+												  "tollfree_file_fdw files",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scratch);
+	FilePaths	paths = paths_find(state->options.pattern, true);
+	struct stat status;
+
+	state->size = 0;
+	state->nfiles = paths.count;
+	for (int i = 0; i < paths.count; i++)
+	{
+		if (stat(paths.names[i], &status) == 0)
+			state->size += status.st_size;
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+}
 
 /* Looks at the file: its length, or a guess; is it a pipe, or another special one? */
 static void
@@ -46,6 +72,11 @@ look_at_file(FilePlanState *state)
 	struct stat status;
 
 	state->size = UNKNOWN_PAGES * BLCKSZ;
+	if (state->options.pattern != NULL)
+	{
+		look_at_files(state);
+		return;
+	}
 	if (state->options.is_program || stat(state->options.filename, &status) < 0)
 		return;
 	state->is_special = !S_ISREG(status.st_mode);
@@ -168,7 +199,9 @@ row_cost(const FilePlanState *state)
 Cost
 plan_read_cost(const FilePlanState *state, double part)
 {
-	return seq_page_cost * state->pages + row_cost(state) * state->rows * part;
+	return seq_page_cost * state->pages +
+		FILE_OPEN_COST * cpu_tuple_cost * state->nfiles +
+		row_cost(state) * state->rows * part;
 }
 
 /* How many processes' work so many workers and the leader do. */
@@ -266,6 +299,7 @@ plan_parallel_workers(PlannerInfo *root, RelOptInfo *baserel)
 	int			nworkers;
 
 	if (!baserel->consider_parallel || !setting_parallel_scan ||
+		state->options.pattern != NULL ||
 		state->slow_reason != NULL || state->is_special ||
 		!bms_is_empty(baserel->lateral_relids) || limit_may_change(root) ||
 		!format_is_divisible(&state->layout))

@@ -22,6 +22,7 @@ typedef struct FilePlanState
 								 * regular file */
 	int64		modified_ns;	/* since 1970 */
 	BlockNumber pages;			/* of the file, on disk */
+	int			nfiles;			/* of a table that has many; else 0 */
 	double		rows;			/* in the file */
 	List	   *columns;		/* String: those referenced; NIL means all */
 	int			ncolumns;		/* how many those are */

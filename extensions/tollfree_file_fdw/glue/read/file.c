@@ -417,6 +417,32 @@ begin_copy_regular(OpenFile *file, Relation rel, List *options)
 	return copy;
 }
 
+/* The error context of one of many files that is being opened. */
+static void
+report_file(void *arg)
+{
+	errcontext("file \"%s\"", ((const OpenFile *) arg)->filename);
+}
+
+/* Has the errors that are raised when one of many files is opened name it. */
+static void
+begin_naming(ErrorContextCallback *naming, OpenFile *file)
+{
+	naming->callback = report_file;
+	naming->arg = file;
+	naming->previous = error_context_stack;
+	error_context_stack = naming;
+}
+
+/* Then has those that are raised when it is read do so. */
+static void
+end_naming(const ErrorContextCallback *naming, OpenFile *file)
+{
+	error_context_stack = naming->previous;
+	file->copy->cur_relname = psprintf("%s, file \"%s\"",
+									   file->copy->cur_relname, file->filename);
+}
+
 /*
  * Opens the file, or starts the program.  The result is a child of the current
  * memory context.  The encoding is what the client's was when file_fdw would
@@ -433,15 +459,20 @@ file_open(Relation rel, const FileOptions *options, int encoding,
 	MemoryContext old = MemoryContextSwitchTo(context);
 	OpenFile   *file = palloc0(sizeof(OpenFile));
 	List	   *copied = copy_options(options, encoding);
+	ErrorContextCallback naming;
 
 	file->context = context;
 	file->filename = pstrdup(options->filename);
 	remember_file(file);
+	if (options->pattern != NULL)
+		begin_naming(&naming, file);
 	if (!options->is_program && open_source(file, take_early(early)))
 		file->copy = begin_copy_regular(file, rel, copied);
 	else
 		file->copy = BeginCopyFrom(NULL, rel, NULL, options->filename,
 								   options->is_program, NULL, NIL, copied);
+	if (options->pattern != NULL)
+		end_naming(&naming, file);
 	MemoryContextSwitchTo(old);
 	return file;
 }
