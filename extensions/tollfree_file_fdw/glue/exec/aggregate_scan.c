@@ -141,7 +141,7 @@ aggregate_scan_begin(ForeignScanState *node)
 							  ALLOCSET_DEFAULT_SIZES);
 	scan->aggregate->below = find_scan_below(node);
 	scan->input.owner = &scan->aggregate->below->input;
-	scan->share.keeps_chunks = true;
+	scan->share.keeps_chunks = scan->files.keeps_taken = true;
 	enter_phase(scan->aggregate, AGGREGATE_PENDING, prepare_work(node));
 	if (scan->aggregate->phase == AGGREGATE_PENDING)
 		prepare_values(scan);
@@ -358,7 +358,10 @@ aggregate_next_outer_group(ForeignScanState *node)
 	MemoryContext old;
 
 	if (scan->share.file != NULL && below->share.file == NULL)
+	{
 		parallel_pass_down(&scan->share, &below->share);
+		files_pass_down(&scan->files, &below->files);
+	}
 	/* A node may keep what it allocates; this one's memory is short. */
 	old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
 	outer = ExecProcNode(outerPlanState(node));
@@ -439,6 +442,8 @@ aggregate_scan_reset(ForeignScanState *node)
 		return;
 	parallel_forget_chunks(&scan->share);
 	parallel_forget_chunks(&below->share);
+	files_forget(&scan->files);
+	files_forget(&below->files);
 	below->share.file = NULL;
 	restart_below(node);
 }

@@ -20,7 +20,10 @@ choose_ranges(FileScanState *scan, bool begins_small)
 	ScanInput  *input = &scan->input;
 
 	if (input_has_many(input))
-		return files_begin(&scan->files, input);
+		return scan->share.file == NULL ?
+			files_begin(&scan->files, input, input_find_paths(input), NULL) :
+			files_begin(&scan->files, input, &scan->share.files,
+						&scan->share.file->next);
 	if (scan->share.file != NULL)
 		return chunks_begin(&scan->share, &scan->kept, input->file,
 							input->reader, &input->options);

@@ -22,10 +22,28 @@ count_parts(const FileScanState *scan)
 Size
 tollfreeEstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt)
 {
-	const FileScanState *scan = node->fdw_state;
+	FileScanState *scan = node->fdw_state;
 
+	if (input_has_many(&scan->input))
+		return offsetof(ParallelFile, parts) +
+			parallel_files_size(input_find_paths(&scan->input));
 	return offsetof(ParallelFile, parts) +
 		sizeof(IndexPart) * count_parts(scan);
+}
+
+/* Shares out the files of a table that has many, in the leader. */
+static void
+share_files(ForeignScanState *node, ParallelFile *shared)
+{
+	FileScanState *scan = node->fdw_state;
+	ScanInput  *input = &scan->input;
+
+	scan->share.is_shut_down = false;
+	parallel_cut(shared, NULL, &input->layout, input->encoding,
+				 &scan->kept.index);
+	parallel_files_write(shared, input_find_paths(input));
+	parallel_files_join(&scan->share, shared, input->context);
+	input_leave(input);
 }
 
 /* Cuts the file that has the name by now, in the leader, and closes it. */
@@ -58,7 +76,12 @@ void
 tollfreeInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt,
 								 void *coordinate)
 {
-	share_file(node, coordinate);
+	FileScanState *scan = node->fdw_state;
+
+	if (input_has_many(&scan->input))
+		share_files(node, coordinate);
+	else
+		share_file(node, coordinate);
 }
 
 /*
@@ -76,7 +99,7 @@ tollfreeReInitializeDSMForeignScan(ForeignScanState *node,
 	parallel_index_reset(&scan->share.file->made,
 						 scan->share.maker.area);
 	tollfreeReScanForeignScan(node);
-	share_file(node, coordinate);
+	tollfreeInitializeDSMForeignScan(node, pcxt, coordinate);
 }
 
 /*
@@ -92,7 +115,7 @@ check_encoding(const FileScanState *scan)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("client_encoding was changed while file \"%s\" was read",
-						input->options.filename),
+						input_name(input)),
 				 errhint("Run the query again, or set the table's option \"encoding\".")));
 }
 
@@ -104,6 +127,8 @@ tollfreeInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc,
 	FileScanState *scan = node->fdw_state;
 
 	scan->share.file = coordinate;
+	if (input_has_many(&scan->input))
+		parallel_files_join(&scan->share, coordinate, scan->input.context);
 	scan->share.maker.area = node->ss.ps.state->es_query_dsa;
 	check_encoding(scan);
 }

@@ -118,6 +118,14 @@ input_has_many(const ScanInput *input)
 	return input->options.pattern != NULL;
 }
 
+/* The file that is read, or the pattern of its and others' names. */
+static inline const char *
+input_name(const ScanInput *input)
+{
+	return input->options.filename != NULL ? input->options.filename :
+		input->options.pattern;
+}
+
 /* Is it known what is read? */
 static inline bool
 input_is_begun(const ScanInput *input)

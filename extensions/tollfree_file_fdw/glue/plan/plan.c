@@ -289,23 +289,26 @@ adds_to_index(Oid relid, const FilePlanState *state)
 /*
  * How many workers may scan the file with the leader; 0 if it has to do alone.
  * Each opens it: a pipe that is opened again waits for another writer.  Each may
- * come to let COPY's parser convert what there is to convert.
+ * come to let COPY's parser convert what there is to convert.  Of many files each is
+ * read by one of them.
  */
 int
 plan_parallel_workers(PlannerInfo *root, RelOptInfo *baserel)
 {
 	FilePlanState *state = baserel->fdw_private;
 	Oid			relid = planner_rt_fetch(baserel->relid, root)->relid;
+	bool		has_many = state->options.pattern != NULL;
 	int			nworkers;
 
 	if (!baserel->consider_parallel || !setting_parallel_scan ||
-		state->options.pattern != NULL ||
 		state->slow_reason != NULL || state->is_special ||
 		!bms_is_empty(baserel->lateral_relids) || limit_may_change(root) ||
-		!format_is_divisible(&state->layout))
+		(!has_many && !format_is_divisible(&state->layout)))
 		return 0;
 	nworkers = compute_parallel_worker(baserel, state->pages, -1,
 									   max_parallel_workers_per_gather);
+	if (has_many)
+		nworkers = Min(nworkers, state->nfiles - 1);
 	if (nworkers > 0 &&
 		(!inputs_are_parallel_safe(relid, state->columns) ||
 		 adds_to_index(relid, state)))

@@ -192,6 +192,7 @@ void
 parallel_pass_down(ParallelShare *share, ParallelShare *below)
 {
 	below->file = share->file;
+	below->files = share->files;
 	below->is_noted = share->is_noted;
 	/* Of workers the scan above tells. */
 	below->is_shut_down = !IsParallelWorker();

@@ -9,6 +9,7 @@
 #include "storage/condition_variable.h"
 #include "storage/spin.h"
 
+#include "base/paths.h"
 #include "cache/index_share.h"
 #include "cache/kept.h"
 #include "read/range.h"
@@ -71,6 +72,9 @@ typedef struct ParallelFile
 	IndexIdentity index;
 	SegmentRoom room;			/* for column segments */
 	uint32		max_parts;
+
+	/* Of a table with many files: how many; their names are where parts are. */
+	uint32		nfiles;
 	IndexPart	parts[FLEXIBLE_ARRAY_MEMBER];
 } ParallelFile;
 
@@ -80,6 +84,8 @@ typedef struct ParallelShare
 	RangeSource ranges;
 	PartRuns	runs;			/* of its parts, if segments are used or made */
 	ParallelFile *file;			/* what they share, or NULL */
+	FilePaths	files;			/* of a table with many files: these, in the
+								 * order in which they are taken */
 	bool		keeps_chunks;	/* may a scan below have to read them again? */
 	bool		counts_rows;	/* are rows only counted? */
 	uint32		chunk;			/* the one taken last */
@@ -101,6 +107,10 @@ typedef struct ParallelShare
 extern void parallel_cut(ParallelFile *shared, FileReader *reader,
 						 const FileLayout *layout, int encoding,
 						 IndexUse *index);
+extern Size parallel_files_size(const FilePaths *paths);
+extern void parallel_files_write(ParallelFile *shared, const FilePaths *paths);
+extern void parallel_files_join(ParallelShare *share, ParallelFile *shared,
+								MemoryContext memory);
 extern void parallel_keep_counts(ParallelShare *share);
 extern void parallel_tell_counts(ParallelShare *share, uint64 bytes_read,
 								 uint64 blocks_written,
