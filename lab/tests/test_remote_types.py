@@ -33,6 +33,7 @@ DOMAINS = """
 CREATE DOMAIN {schema}.small AS int{small};
 CREATE DOMAIN {schema}.mail AS text{mail};
 CREATE DOMAIN {schema}.state AS {schema}.mood;
+CREATE DOMAIN {schema}.num AS int;
 """
 CHECKS = {"small": " CHECK (value > 0)", "mail": " CHECK (value <> 'none')"}
 STRICT = {"small": " CHECK (value BETWEEN 1 AND 9)", "mail": " NOT NULL CHECK (value LIKE '%@%')"}
@@ -55,11 +56,11 @@ WORLDS = {
 
 TABLE = """
 CREATE TABLE {schema}.t (id int PRIMARY KEY, m {mood}, o {mood}, ms {mood}[], q {small}, r int,
-    e {mail}, s text, st {state});
+    e {mail}, s text, st {state}, n {num});
 INSERT INTO {schema}.t
 SELECT i, l[i % 8 + 1]::{mood}, l[i % 5 + 1]::{mood}, ARRAY[l[i % 8 + 1], l[i % 3 + 1]]::{mood}[],
     nullif(i % 7, 0) + 0, nullif(i % 5, 0), 'a' || i % 6 || '@b', l[i % 5 + 1],
-    l[i % 8 + 1]::{state}
+    l[i % 8 + 1]::{state}, nullif(i % 4, 0)
 FROM generate_series(1, 200) i, CAST({labels} AS text[]) l;
 ANALYZE {schema}.t;
 """
@@ -98,6 +99,7 @@ def local(pg_instance: Cluster) -> Iterator[Connection]:
                     labels=array_of(USED),
                     small=f"{world}.small",
                     mail=f"{world}.mail",
+                    num=f"{world}.num",
                     state=state,
                 )
             )
@@ -112,7 +114,7 @@ def make_sides(connection: Connection, cluster: Cluster) -> None:
     connection.execute(f"CREATE TYPE mood {enum_of(*LABELS)}")
     connection.execute(DOMAINS.format(schema="public", **CHECKS) + KEYS)
     connection.execute(f"CREATE SCHEMA {PLAIN}")
-    names = {"mood": "mood", "small": "small", "mail": "mail", "state": "state"}
+    names = {"mood": "mood", "small": "small", "mail": "mail", "state": "state", "num": "num"}
     connection.execute(TABLE.format(schema=PLAIN, labels=array_of(USED), **names))
     for side in SIDES[1:]:
         connection.execute(
@@ -131,7 +133,7 @@ def make_sides(connection: Connection, cluster: Cluster) -> None:
         for world in WORLDS:
             connection.execute(
                 f"CREATE SCHEMA {side}_{world}; CREATE FOREIGN TABLE {side}_{world}.t (id int,"
-                f" m mood, o mood, ms mood[], q small, r int, e mail, s text, st state)"
+                f" m mood, o mood, ms mood[], q small, r int, e mail, s text, st state, n num)"
                 f" SERVER {side} OPTIONS (schema_name '{world}'); ANALYZE {side}_{world}.t"
             )
 
@@ -174,7 +176,7 @@ def of_domain(draw: random.Random) -> str:
     return draw.choice(
         (
             f"q {compared} {number}",
-            f"q + 1 {compared} {number}",
+            f"{draw.choice(('q + 1', 'n', '-n'))} {compared} {number}",
             f"coalesce(q, 0) {compared} {number}",
             f"q {draw.choice(('IN', 'NOT IN'))} (1, 2, {number})",
             f"q BETWEEN {number} AND 5",
@@ -242,7 +244,18 @@ def statement(draw: random.Random) -> str:
         return joined(draw)
     if kind == "write":
         value = draw.choice(
-            ("r = 3", "m = 'open', r = q", "q = q + 1", "e = 'c@d'", "m = $2", "o = m")
+            (
+                "r = 3",
+                "m = 'open', r = q",
+                "q = q + 1",
+                "e = 'c@d'",
+                "m = $2",
+                "o = m",
+                "n = 5, o = $2",
+                "n = n + 1, o = NULL",
+                "n = $4",
+                "m = 'open'",
+            )
         )
         return draw.choice(
             (

@@ -105,6 +105,17 @@ get_plan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 	return plan;
 }
 
+/* Has postgres_fdw look whether a modification can be one command. */
+static bool
+plan_rewritten_direct(PlannerInfo *root, ModifyTable *plan, Index target,
+					  int subplan_index, const RewrittenUpdate *update)
+{
+	if (!stock->PlanDirectModify(root, plan, target, subplan_index))
+		return false;
+	rewrite_finish_direct(update, plan, target);
+	return true;
+}
+
 /* plan_scan for a modification; true if it becomes one remote command. */
 static bool
 plan_direct(PlannerInfo *root, ModifyTable *plan, Index target,
@@ -117,10 +128,11 @@ plan_direct(PlannerInfo *root, ModifyTable *plan, Index target,
 
 	rewrite_begin_direct(&update, root, plan, target);
 	scan = parameterize_direct(&command, root, plan, target);
-	is_direct = stock->PlanDirectModify(root, plan, target, subplan_index);
+	is_direct = plan_rewritten_direct(root, plan, target, subplan_index, &update);
 	parameterize_restore(&command, scan);
 	if (is_direct && !parameterize_finish(&command, scan))
-		is_direct = stock->PlanDirectModify(root, plan, target, subplan_index);
+		is_direct = plan_rewritten_direct(root, plan, target, subplan_index,
+										  &update);
 	if (is_direct)
 		parameterize_note(&command, scan);
 	rewrite_end_direct(&update, root, is_direct, plan, target);

@@ -28,10 +28,14 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "access/transam.h"
 #include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "nodes/value.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -605,6 +609,19 @@ find_restored(const Plan *plan, Index target)
 	return NULL;
 }
 
+/* What SET assigns, in a form that may be sent; what it is, if it has none. */
+static Node *
+assigned_form(const RelOptInfo *rel, Node *written)
+{
+	bool		is_value;
+	Node	   *sent = types_replace_assigned(written, rel->serverid, &is_value);
+
+	if (!is_value)
+		return sent_form(rel, sent, false);
+	return has_other_encoding(rel) && exprType(sent) == TEXTOID ? written :
+		values_assign(sent, &current->values);
+}
+
 /*
  * Rewrites what SET assigns and, again, the conditions of a modification that may
  * become one command, until rewrite_end_direct.
@@ -638,7 +655,7 @@ rewrite_begin_direct(RewrittenUpdate *update, PlannerInfo *root,
 
 		if (entry->resjunk)
 			continue;
-		sent = sent_form(find_base_rel(root, target), (Node *) entry->expr, false);
+		sent = assigned_form(find_base_rel(root, target), (Node *) entry->expr);
 		if (sent == (Node *) entry->expr)
 			continue;
 		update->entries = lappend(update->entries, entry);
@@ -647,25 +664,74 @@ rewrite_begin_direct(RewrittenUpdate *update, PlannerInfo *root,
 	}
 }
 
-/* Gives the parameters of direct modifications of a table their written form. */
-static void
-restore_direct(Plan *plan, Index target)
+/*
+ * The text of a command with the types removed of parameters that values_assign has
+ * made.
+ */
+static char *
+without_unknown(const char *sql)
+{
+	static const char cast[] = "::unknown";
+	StringInfoData text;
+	char		quote = '\0';
+	bool		is_param = false;
+
+	initStringInfo(&text);
+	while (*sql != '\0')
+	{
+		if (is_param && strncmp(sql, cast, strlen(cast)) == 0)
+			sql += strlen(cast);
+		if (quote != '\0' && *sql == quote)
+			quote = '\0';
+		else if (quote == '\0' && (*sql == '\'' || *sql == '"'))
+			quote = *sql;
+		is_param = quote == '\0' &&
+			(*sql == '$' || (is_param && isdigit((unsigned char) *sql)));
+		if (*sql != '\0')
+			appendStringInfoChar(&text, *sql++);
+	}
+	return text.data;
+}
+
+/* The direct modifications of a table in a plan. */
+static List *
+find_direct(Plan *plan, Index target)
 {
 	ForeignScan *scan = (ForeignScan *) plan;
+	List	   *found = NIL;
 	ListCell   *cell;
 
 	if (plan == NULL)
-		return;
+		return NIL;
 	if (IsA(plan, Append))
 	{
 		foreach(cell, ((Append *) plan)->appendplans)
-			restore_direct(lfirst(cell), target);
+			found = list_concat(found, find_direct(lfirst(cell), target));
 	}
 	else if (IsA(plan, Result))
-		restore_direct(outerPlan(plan), target);
+		found = find_direct(outerPlan(plan), target);
 	else if (IsA(plan, ForeignScan) && scan->operation != CMD_SELECT &&
 			 scan->resultRelation == target)
-		scan->fdw_exprs = values_restore(scan->fdw_exprs, current->values);
+		found = list_make1(scan);
+	return found;
+}
+
+/* Completes the commands of direct modifications, as postgres_fdw has made them. */
+void
+rewrite_finish_direct(const RewrittenUpdate *update, ModifyTable *plan,
+					  Index target)
+{
+	ListCell   *cell;
+
+	if (update->entries == NIL)
+		return;
+	foreach(cell, find_direct(outerPlan(plan), target))
+	{
+		List	   *private = lfirst_node(ForeignScan, cell)->fdw_private;
+
+		linitial(private) =
+			makeString(without_unknown(strVal(linitial(private))));
+	}
 }
 
 /* Puts back what rewrite_begin_direct replaced, in the finished plan, too. */
@@ -680,8 +746,14 @@ rewrite_end_direct(const RewrittenUpdate *update, const PlannerInfo *root,
 		lfirst_node(TargetEntry, cell)->expr = lfirst(written);
 	if (update->scan != NULL)
 		update->scan->fdw_recheck_quals = update->rechecks;
-	if (is_direct && find_state(root) && current->values != NIL)
-		restore_direct(outerPlan(plan), target);
+	if (!is_direct || !find_state(root) || current->values == NIL)
+		return;
+	foreach(cell, find_direct(outerPlan(plan), target))
+	{
+		ForeignScan *scan = lfirst_node(ForeignScan, cell);
+
+		scan->fdw_exprs = values_restore(scan->fdw_exprs, current->values);
+	}
 }
 
 /*

@@ -51,6 +51,8 @@ extern bool rewrite_keeps_upper(const PlannerInfo *root,
 extern void rewrite_restore_scan(const PlannerInfo *root, ForeignScan *plan);
 extern void rewrite_begin_direct(RewrittenUpdate *update, PlannerInfo *root,
 								 ModifyTable *plan, Index target);
+extern void rewrite_finish_direct(const RewrittenUpdate *update,
+								  ModifyTable *plan, Index target);
 extern void rewrite_end_direct(const RewrittenUpdate *update,
 							   const PlannerInfo *root, bool is_direct,
 							   ModifyTable *plan, Index target);

@@ -551,6 +551,28 @@ types_sent_as(Oid type, Oid serverid)
 }
 
 /*
+ * What SET assigns to an enum or a domain, if it is given or needs no check: a label,
+ * or a value of the base type.  All else as it is.  Sets whether it is given.
+ */
+Node *
+types_replace_assigned(Node *expr, Oid serverid, bool *is_value)
+{
+	PlainType	plain = plain_type(exprType(expr));
+
+	*is_value = false;
+	if (!OidIsValid(plain.type) ||
+		types_sent_as(exprType(expr), serverid) != plain.type)
+		return expr;
+	if (is_given(expr, 0))
+	{
+		*is_value = true;
+		return plain_value(expr, &plain);
+	}
+	return IsA(expr, RelabelType) && !plain.is_label ?
+		(Node *) ((RelabelType *) expr)->arg : expr;
+}
+
+/*
  * The same for a column of a result.  A column of labels is sent as it is: only
  * what is read of it counts.
  */

@@ -306,6 +306,20 @@ make_param(Node *value, List **values)
 	return (Node *) param;
 }
 
+/*
+ * The Param that stands for what SET assigns.  It is written with a type that
+ * rewrite.c removes, so that the remote server takes the column's.
+ */
+Node *
+values_assign(Node *value, List **values)
+{
+	Param	   *param = (Param *) make_param(value, values);
+
+	param->paramtype = UNKNOWNOID;
+	param->paramtypmod = -1;
+	return (Node *) param;
+}
+
 /* Mutator: Params for values. */
 static Node *
 replace(Node *node, void *arg)

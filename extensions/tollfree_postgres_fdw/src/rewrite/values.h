@@ -8,6 +8,7 @@
 #include "nodes/primnodes.h"
 
 extern Node *values_compare_texts(Node *condition);
+extern Node *values_assign(Node *value, List **values);
 extern Node *values_replace(Node *expr, bool is_condition, List **values);
 extern Node *values_replace_lookup(Node *clause, Index relid, List **values);
 extern bool values_may_fail_early(Node *node, void *context);
