@@ -83,6 +83,7 @@ facts_assume(Session *session)
 	traits->is_serializable = true;
 	traits->hides_relations = false;
 	traits->takes_arrays = true;
+	traits->nzones = 0;
 }
 
 /* A question about the server has been sent. */
@@ -107,6 +108,52 @@ facts_take_arrays(Session *session, bool takes_arrays)
 
 	traits->knows_arrays = true;
 	traits->takes_arrays = takes_arrays;
+}
+
+/* Is it known whether the remote server has the rules of a zone?  Then is_same is set. */
+bool
+facts_know_zone(const Session *session, const pg_tz *zone, bool *is_same)
+{
+	const RemoteTraits *traits = &session->remote;
+
+	for (int i = 0; i < Min(traits->nzones, ZONES_KNOWN); i++)
+	{
+		if (traits->zones[i].zone == zone)
+		{
+			*is_same = traits->zones[i].is_same;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The question about a zone is being sent. */
+void
+facts_expect_zone(Session *session, const pg_tz *zone)
+{
+	facts_own_traits(session)->asked_zone = zone;
+}
+
+/* The local transaction relies on a zone's rules: so must a connection that replaces it. */
+void
+facts_rely_on_zone(Session *session, const pg_tz *zone)
+{
+	facts_own_traits(session)->relied_zone = zone;
+}
+
+/* Takes the answer to that question; none, or NULL, is no. */
+void
+facts_take_zone(Session *session, const PGresult *res)
+{
+	RemoteTraits *traits = facts_own_traits(session);
+	const char *value = PQresultStatus(res) == PGRES_TUPLES_OK ?
+		result_value(res) : NULL;
+
+	traits->zones[traits->nzones % ZONES_KNOWN] = (ZoneFact)
+	{
+		traits->asked_zone, value != NULL && value[0] == 't'
+	};
+	traits->nzones++;
 }
 
 /* A round trip has taken this long, in ms. */
@@ -344,6 +391,7 @@ void
 facts_leave(Session *session)
 {
 	facts_own(session)->pending_questions = NIL;
+	facts_own_traits(session)->relied_zone = NULL;
 }
 
 /* The connection is gone, if there was one: nothing is known of relations. */
@@ -353,6 +401,7 @@ facts_forget(Session *session)
 	RelationFacts *facts = facts_own(session);
 
 	facts_own_traits(session)->unanswered = 0;
+	facts_own_traits(session)->nzones = 0;
 	facts_forget_relation(session, InvalidOid);
 	hash_destroy(facts->relations);
 	facts->relations = NULL;
@@ -426,6 +475,10 @@ facts_take(Session *session, const BatchPart *part, const PGresult *res)
 		case PART_ARRAYS_QUESTION:
 			traits->unanswered--;
 			facts_take_arrays(session, PQresultStatus(res) == PGRES_TUPLES_OK);
+			break;
+		case PART_ZONE_QUESTION:
+			traits->unanswered--;
+			facts_take_zone(session, res);
 			break;
 		case PART_RELATION_QUESTION:
 			traits->hides_relations |= is_refused;

@@ -24,6 +24,12 @@
  *	which of their columns have an index?  It would take a good part of the work of
  *	a session that has but one query.
  *
+ *	Before a statement that sends times of the session's zone, once a connection and
+ *	zone: are its rules the same (timezones.c)?  With the setup, if this statement
+ *	has the session connected, or else before the transaction begins, or in a
+ *	savepoint.  The statement waits for the answer, and is planned again without
+ *	these times if it is no.
+ *
  *	In the user's transaction, in a savepoint (session_ask): how large is a
  *	table, what are its statistics (analyze/)?  ANALYZE waits for these as it
  *	does for locks of the table.
@@ -46,6 +52,7 @@
 #include "session/questions.h"
 #include "session/remote_xact.h"
 #include "session/results.h"
+#include "session/timezones.h"
 
 /* The write check: "t" if the transaction has written nothing so far */
 #define WRITE_CHECK_NAME "check"
@@ -88,6 +95,9 @@
 #define LOCK_LIMIT_SQL "SET LOCAL lock_timeout = 1"
 #define TIME_LIMIT_SQL "SET LOCAL statement_timeout = 1000"
 
+/* The zone that the next setup asks about, or NULL */
+static const pg_tz *wanted_zone = NULL;
+
 /* Adds a question about the server, behind a Sync of its own. */
 static void
 add_question(Session *session, PartKind kind, const char *sql)
@@ -120,6 +130,24 @@ add_later_questions(Session *session)
 	add_question(session, PART_ARRAYS_QUESTION, QUESTIONS_ARRAYS_SQL);
 }
 
+/* Adds the question about a time zone. */
+static void
+add_zone_question(Session *session, const pg_tz *zone)
+{
+	char	   *sql = timezones_question(zone);
+
+	facts_expect_zone(session, zone);
+	add_question(session, PART_ZONE_QUESTION, sql);
+	pfree(sql);
+}
+
+/* Has sessions that are set up from here on asked about a zone; none if it is NULL. */
+void
+questions_want_zone(const pg_tz *zone)
+{
+	wanted_zone = zone;
+}
+
 /* Adds, at the setup of the session, the questions that are answered at once. */
 void
 questions_add_at_setup(Session *session)
@@ -127,6 +155,16 @@ questions_add_at_setup(Session *session)
 	facts_assume(session);
 	add_question(session, PART_TIMEOUT_QUESTION, TIMEOUT_SQL);
 	add_question(session, PART_ISOLATION_QUESTION, ISOLATION_SQL);
+	if (wanted_zone != NULL)
+		add_zone_question(session, wanted_zone);
+}
+
+/* May a question be sent, and waited for, before the transaction begins? */
+static bool
+may_ask_before(const Session *session)
+{
+	return session->xact.remote_depth == 0 && !batch_is_in_flight(session) &&
+		session->pending.flush.act == NULL;
 }
 
 /*
@@ -137,8 +175,7 @@ questions_add_at_setup(Session *session)
 void
 questions_await(Session *session)
 {
-	if (!session->remote.asked_all && session->xact.remote_depth == 0 &&
-		!batch_is_in_flight(session) && session->pending.flush.act == NULL)
+	if (!session->remote.asked_all && may_ask_before(session))
 	{
 		batch_begin(session, false);
 		add_later_questions(session);
@@ -147,6 +184,29 @@ questions_await(Session *session)
 			return;
 	}
 	results_read_questions(session);
+}
+
+/*
+ * Asks about a time zone, unless that was done with the setup, and waits for the
+ * answer.  Does nothing in a transaction.
+ */
+void
+questions_ask_zone(Session *session, const pg_tz *zone)
+{
+	bool		is_same;
+
+	if (session->remote.unanswered > 0)
+	{
+		session->counters.round_trips++;
+		results_read_questions(session);
+	}
+	if (facts_know_zone(session, zone, &is_same) || !may_ask_before(session))
+		return;
+	batch_begin(session, false);
+	add_zone_question(session, zone);
+	session->counters.round_trips++;
+	if (batch_send(session))
+		results_read_questions(session);
 }
 
 /* Has the remote server a statement_timeout?  True if it does not say. */

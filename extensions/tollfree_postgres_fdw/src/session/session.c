@@ -28,6 +28,7 @@
 #include "session/remote_xact.h"
 #include "session/results.h"
 #include "session/session.h"
+#include "session/timezones.h"
 
 /*
  * May the next batch be sent while the answers to the last one are unread?
@@ -185,6 +186,21 @@ connect_again(Session *session)
 	connection_begin(session, user);
 }
 
+/* Raises an ERROR if the server of a new connection has other rules of a time zone. */
+static void
+check_zone_again(Session *session, const pg_tz *zone)
+{
+	bool		is_same = false;
+
+	questions_ask_zone(session, zone);
+	if (!facts_know_zone(session, zone, &is_same) || !is_same)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("could not connect to server \"%s\" again: it has other rules of time zone \"%s\" now",
+						GetForeignServer(session->server)->servername,
+						pg_get_timezone_name(unconstify(pg_tz *, zone)))));
+}
+
 /*
  * Replaces a connection that was lost before anything could be lost with it.
  * Whoever reads the session's answers reads those to what is sent again, and
@@ -199,6 +215,8 @@ replace_connection(Session *session)
 	connection_end(session);
 	connect_again(session);
 	session->counters.reconnects++;
+	if (session->remote.relied_zone != NULL)
+		check_zone_again(session, session->remote.relied_zone);
 	reader_keep(session, &pending);
 }
 
@@ -441,4 +459,30 @@ session_takes_arrays(Session *session)
 		PQclear(res);
 	}
 	return session->remote.takes_arrays;
+}
+
+/*
+ * Has the remote server the local rules of a time zone?  If that is not known yet, it
+ * gets the question before the transaction begins, or in it.  If it has, the
+ * transaction relies on that from here on.
+ */
+bool
+session_has_zone(Session *session, const pg_tz *zone)
+{
+	bool		is_same;
+
+	if (!facts_know_zone(session, zone, &is_same))
+		questions_ask_zone(session, zone);
+	if (!facts_know_zone(session, zone, &is_same))
+	{
+		PGresult   *res = session_ask(session, timezones_question(zone));
+
+		facts_expect_zone(session, zone);
+		facts_take_zone(session, res);
+		PQclear(res);
+	}
+	if (!facts_know_zone(session, zone, &is_same) || !is_same)
+		return false;
+	facts_rely_on_zone(session, zone);
+	return true;
 }

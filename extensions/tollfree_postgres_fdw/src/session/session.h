@@ -76,6 +76,7 @@ extern PGresult *session_result(Session *session);
 extern void session_end_command(Session *session, const char *sql);
 extern void session_finish_command(Session *session, const char *sql);
 extern bool session_takes_arrays(Session *session);
+extern bool session_has_zone(Session *session, const pg_tz *zone);
 
 /* sessions.c: the sessions of this backend */
 extern Session *sessions_get(Oid user, Oid server);
@@ -84,6 +85,7 @@ extern const char *sessions_user_name(const Session *session);
 extern bool sessions_use_server(Oid server, bool truncated);
 extern bool sessions_may_send_arrays(Oid user, Oid server);
 extern bool sessions_have_same_encoding(Oid user, Oid server);
+extern bool sessions_may_have_zone(Oid user, Oid server, const pg_tz *zone);
 extern IndexFact sessions_know_index(Oid user, Oid server, Oid relid,
 									 const char *column);
 extern void sessions_register_callbacks(void);

@@ -262,6 +262,16 @@ sessions_have_same_encoding(Oid user, Oid server)
 	return session == NULL || session->remote.same_encoding;
 }
 
+/* Has this server the local rules of a zone?  True if that is not known. */
+bool
+sessions_may_have_zone(Oid user, Oid server, const pg_tz *zone)
+{
+	const Session *session = find_connected(user, server);
+	bool		is_same;
+
+	return session == NULL || !facts_know_zone(session, zone, &is_same) || is_same;
+}
+
 /*
  * Has a column of a foreign table a remote index?  Not known if there is no
  * connection.

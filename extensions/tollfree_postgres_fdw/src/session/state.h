@@ -13,6 +13,7 @@
 
 #include "foreign/foreign.h"
 #include "lib/stringinfo.h"
+#include "pgtime.h"
 #include "storage/latch.h"
 #include "utils/hsearch.h"
 #include "utils/resowner.h"
@@ -39,6 +40,16 @@ typedef struct SessionOptions
 								 * the transaction ends */
 } SessionOptions;
 
+/* Time zones that a session knows, at most */
+#define ZONES_KNOWN 8
+
+/* What is known of a time zone of the session's user */
+typedef struct ZoneFact
+{
+	const pg_tz *zone;			/* PostgreSQL keeps one for each name */
+	bool		is_same;		/* has the remote server its rules? */
+} ZoneFact;
+
 /*
  * What the remote server is like.  Written by facts.c.  Above session/,
  * questions.h and session.h have functions for what need not be known yet.
@@ -57,6 +68,10 @@ typedef struct RemoteTraits
 									 * prepares none */
 	bool		same_encoding;	/* as the local database */
 	long		round_trip;		/* the shortest one seen, in ms */
+	const pg_tz *asked_zone;	/* that the last question was about */
+	const pg_tz *relied_zone;	/* that the transaction relies on, or NULL */
+	uint32		nzones;			/* known so far; the first ones are forgotten */
+	ZoneFact	zones[ZONES_KNOWN];
 } RemoteTraits;
 
 /* The session's wait event set, and limits of waiting.  Written by wait.c. */
@@ -142,6 +157,7 @@ typedef enum PartKind
 	PART_TIMEOUT_QUESTION,		/* what is statement_timeout? */
 	PART_ISOLATION_QUESTION,	/* what is the default isolation level? */
 	PART_ARRAYS_QUESTION,		/* may the user send keys as arrays? */
+	PART_ZONE_QUESTION,			/* has it the rules of a time zone? */
 	PART_RELATION_QUESTION,		/* is a relation plain? */
 
 	PART_SYNC
