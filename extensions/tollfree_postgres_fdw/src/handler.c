@@ -84,7 +84,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 	plan_annotate_scan(plan, root, rel, path, all, fast_paths);
 	parameterize_note(&command, plan);
 	located_note_target(root, plan);
-	rewrite_restore_scan(root, plan);
+	rewrite_restore_scan(root, rel, plan);
 	return plan;
 }
 

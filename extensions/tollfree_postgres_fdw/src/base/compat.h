@@ -224,6 +224,15 @@ typedef struct CompatMembers
 #define COMPAT_PLANNER_ARGS query, text, cursor_options, params
 #endif
 
+/* Plans a query. */
+#if PG_VERSION_NUM >= 190000
+#define compat_plan(query, text, cursor_options, params) \
+	planner(query, text, cursor_options, params, NULL)
+#else
+#define compat_plan(query, text, cursor_options, params) \
+	planner(query, text, cursor_options, params)
+#endif
+
 /* Does a statement write to the relation at this range table index? */
 #if PG_VERSION_NUM >= 190000
 #define compat_is_target(stmt, rtindex) \

@@ -26,6 +26,7 @@
 #include "estimates/scans.h"
 #include "join/remote.h"
 #include "rewrite/rewrite.h"
+#include "rewrite/targets.h"
 #include "upper/partial.h"
 
 /* postgres_fdw's own callbacks */
@@ -134,12 +135,12 @@ add_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 				RelOptInfo *rel, void *extra)
 {
 	List	   *former = scans_take_paths(rel, NIL);
-	RewrittenUpper upper;
+	RewrittenTarget rewritten;
 	ListCell   *cell;
 
-	rewrite_begin_upper(&upper, root, stage, rel, extra);
+	rewrite_begin_upper(&rewritten, root, stage, rel, extra);
 	stock->GetForeignUpperPaths(root, stage, input, rel, extra);
-	rewrite_end_upper(&upper);
+	targets_end(&rewritten);
 	foreach(cell, scans_take_paths(rel, former))
 	{
 		cost_upper_path(root, stage, input, lfirst_node(ForeignPath, cell),

@@ -23,12 +23,13 @@
  * default one, must not be sorted by the remote server.  It counts only below a
  * function or operator of the tables that does not look at an order.
  *
- * Left out, though they do not look at an order either: what takes a unit of time
- * in the session's zone; length, left, substr and the like, since characters are
- * counted in the remote encoding; md5, since its bytes are; functions of json,
- * whose escapes the remote encoding may lack; AT TIME ZONE, whose rules the servers
- * may have of another year; parts of intervals, which major versions count in
- * different ways.
+ * Times in the session's zone are zones.c's.
+ *
+ * Left out, though they do not look at an order either: length, left, substr and the
+ * like, since characters are counted in the remote encoding; md5, since its bytes
+ * are; functions of json, whose escapes the remote encoding may lack; AT TIME ZONE of
+ * a given zone, whose rules the servers may have of another year; parts of
+ * intervals, which major versions count in different ways.
  */
 #include "postgres.h"
 

@@ -256,8 +256,8 @@ rewrite(Node *node, void *arg)
  * May a query read a foreign table, or a table whose partitions are such?  Subqueries in
  * expressions count as if they did.
  */
-static bool
-may_read_foreign(const Query *query)
+bool
+query_reads_foreign(const Query *query)
 {
 	ListCell   *cell;
 
@@ -271,7 +271,7 @@ may_read_foreign(const Query *query)
 			(rte->relkind == RELKIND_FOREIGN_TABLE ||
 			 rte->relkind == RELKIND_PARTITIONED_TABLE))
 			return true;
-		if (rte->rtekind == RTE_SUBQUERY && may_read_foreign(rte->subquery))
+		if (rte->rtekind == RTE_SUBQUERY && query_reads_foreign(rte->subquery))
 			return true;
 	}
 	return false;
@@ -287,7 +287,7 @@ query_rewrite(Query *query)
 	bool		is_changed = false;
 	QueryLevel	outside = {.is_changed = &is_changed};
 
-	if (query->commandType != CMD_UTILITY && may_read_foreign(query))
+	if (query->commandType != CMD_UTILITY && query_reads_foreign(query))
 		(void) rewrite((Node *) query, &outside);
 	return is_changed;
 }

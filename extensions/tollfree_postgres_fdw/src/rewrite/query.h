@@ -9,6 +9,7 @@
 #include "nodes/parsenodes.h"
 
 extern void query_know_tables(BeginForeignScan_function begin);
+extern bool query_reads_foreign(const Query *query);
 extern bool query_rewrite(Query *query);
 
 #endif							/* TOLLFREE_FDW_QUERY_H */

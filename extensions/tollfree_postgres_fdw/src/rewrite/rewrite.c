@@ -7,6 +7,7 @@
  *
  *	- stable values without columns become parameters (values.c);
  *	- what does not depend on its collation has none (collations.c);
+ *	- times in the session's zone get the zone as a parameter (zones.c, replan.c);
  *	- COALESCE and the like become CASE, rows are compared by columns (forms.c);
  *	- enums are compared by their labels, domains as their base types (types.c).
  *
@@ -50,9 +51,12 @@
 #include "rewrite/collations.h"
 #include "rewrite/forms.h"
 #include "rewrite/query.h"
+#include "rewrite/replan.h"
 #include "rewrite/rewrite.h"
+#include "rewrite/targets.h"
 #include "rewrite/types.h"
 #include "rewrite/values.h"
+#include "rewrite/zones.h"
 #include "session/session.h"
 #include "sql/plan.h"
 
@@ -77,9 +81,13 @@ typedef struct QueryState
 {
 	const PlannerGlobal *query; /* if it is the first one; else NULL */
 	bool		is_changed;		/* by query.c? */
+	Query	   *written;		/* before planning, if it has times in the
+								 * session's zone and may be planned again */
+	List	   *zone_servers;	/* on which its plan depends then (replan.c) */
 	List	   *conditions;		/* of Condition */
 	List	   *values;			/* of Node, for values.c */
 	List	   *types;			/* what types.c has replaced */
+	List	   *pairs;			/* for targets.c */
 	List	   *scans;			/* of RestoredScan */
 } QueryState;
 
@@ -105,6 +113,8 @@ plan_query(COMPAT_PLANNER_PARAMS)
 	QueryState *outer = hooked;
 	PlannedStmt *stmt;
 
+	if (!replan_is_under_way() && query_reads_foreign(query) && zones_in_query(query))
+		state.written = copyObject(query);
 	state.is_changed = query_rewrite(query);
 	hooked = &state;
 	PG_TRY();
@@ -117,6 +127,8 @@ plan_query(COMPAT_PLANNER_PARAMS)
 		hooked = outer;
 	}
 	PG_END_TRY();
+	if (state.zone_servers != NIL)
+		replan_keep(stmt, state.written, cursor_options, state.zone_servers);
 	return stmt;
 }
 
@@ -223,6 +235,18 @@ has_other_encoding(const RelOptInfo *rel)
 }
 
 /*
+ * May times in the session's zone be sent to the server of a table?  Not if its rules of
+ * that zone are known to differ, nor if that could not be found out later.
+ */
+static bool
+may_send_zone(const RelOptInfo *rel)
+{
+	return current->written != NULL &&
+		sessions_may_have_zone(OidIsValid(rel->userid) ? rel->userid : GetUserId(),
+							   rel->serverid, session_timezone);
+}
+
+/*
  * A condition, or what SET assigns, in a form that may be sent, whose value does not
  * depend on a collation, and that fails no earlier; what it is, if it has none.
  */
@@ -232,7 +256,8 @@ sent_form(const RelOptInfo *rel, Node *written, bool is_condition)
 	Node	   *sent = is_condition ? values_compare_texts(written) : written;
 
 	sent = types_replace(sent, rel->serverid, &current->types);
-	sent = values_replace(sent, is_condition, &current->values);
+	sent = values_replace(zones_compare(sent), is_condition, &current->values);
+	sent = zones_replace(sent, may_send_zone(rel), &current->values);
 	sent = forms_replace(collations_drop(sent, !is_condition));
 	if (sent == written || collations_remain(sent) ||
 		values_may_fail_early(sent, NULL) ||
@@ -395,75 +420,6 @@ rewrite_note_lookup(const PlannerInfo *root, const RelOptInfo *rel,
 		note_condition(root, rel, written, sent);
 }
 
-/* A list of expressions with the types that are sent, or the list itself. */
-static List *
-replace_types(const RelOptInfo *rel, List *exprs, bool are_conditions,
-			  const PlannerInfo *root)
-{
-	List	   *replaced = NIL;
-	bool		is_changed = false;
-	ListCell   *cell;
-
-	foreach(cell, exprs)
-	{
-		Node	   *written = lfirst(cell);
-		Node	   *sent = are_conditions ?
-			types_replace(written, rel->serverid, &current->types) :
-			types_replace_output(written, rel->serverid, &current->types);
-
-		if (sent != written)
-		{
-			is_changed = true;
-			sent = values_replace(sent, false, &current->values);
-			if (are_conditions)
-				note_condition(root, rel, written, sent);
-		}
-		replaced = lappend(replaced, sent);
-	}
-	return is_changed ? replaced : exprs;
-}
-
-/*
- * Replaces the types in what an aggregation computes, until rewrite_end_upper; not
- * where an order of texts counts.
- */
-void
-rewrite_begin_upper(RewrittenUpper *upper, const PlannerInfo *root,
-					UpperRelationKind stage, RelOptInfo *rel, void *extra)
-{
-	List	   *exprs = rel->reltarget->exprs;
-	List	   *having;
-	List	   *sent;
-	List	   *sent_having;
-
-	upper->rel = NULL;
-	if (stage != UPPERREL_GROUP_AGG || extra == NULL || !is_rewritten(root, rel))
-		return;
-	having = (List *) ((GroupPathExtraData *) extra)->havingQual;
-	if (collations_order((Node *) exprs) || collations_order((Node *) having))
-		return;
-	sent = replace_types(rel, exprs, false, root);
-	sent_having = replace_types(rel, having, true, root);
-	if (sent == exprs && sent_having == having)
-		return;
-	upper->rel = rel;
-	upper->written = exprs;
-	upper->extra = extra;
-	upper->having = (Node *) having;
-	rel->reltarget->exprs = sent;
-	upper->extra->havingQual = (Node *) sent_having;
-}
-
-/* Puts back what rewrite_begin_upper replaced. */
-void
-rewrite_end_upper(const RewrittenUpper *upper)
-{
-	if (upper->rel == NULL)
-		return;
-	upper->rel->reltarget->exprs = upper->written;
-	upper->extra->havingQual = upper->having;
-}
-
 /*
  * May more be sent of a relation of a query, or of all of it if that is NULL, than
  * postgres_fdw would send?
@@ -475,7 +431,7 @@ sends_more(const PlannerInfo *root, const RelOptInfo *rel)
 
 	if (!find_state(root))
 		return false;
-	if (current->is_changed)
+	if (current->is_changed || current->pairs != NIL)
 		return true;
 	foreach(cell, current->conditions)
 	{
@@ -522,6 +478,37 @@ rewrite_keeps_upper(const PlannerInfo *root, UpperRelationKind stage,
 		sends_more(root, NULL) && collations_sort(root->sort_pathkeys);
 }
 
+/* How an expression of an aggregation on this relation is sent */
+static Node *
+sent_target(Node *expr, void *rel)
+{
+	Node	   *sent = types_replace_output(expr, ((RelOptInfo *) rel)->serverid,
+											&current->types);
+
+	if (sent != expr)
+		sent = values_replace(sent, false, &current->values);
+	return zones_replace(sent, may_send_zone(rel), &current->values);
+}
+
+/*
+ * Rewrites what a remote aggregation computes while postgres_fdw looks whether it can
+ * be sent, until targets_end.
+ */
+void
+rewrite_begin_upper(RewrittenTarget *rewritten, const PlannerInfo *root,
+					UpperRelationKind stage, RelOptInfo *rel, void *extra)
+{
+	*rewritten = (RewrittenTarget)
+	{
+		0
+	};
+	if (stage == UPPERREL_GROUP_AGG && extra != NULL && is_rewritten(root, rel) &&
+		!collations_order((Node *) rel->reltarget->exprs) &&
+		!collations_order(((GroupPathExtraData *) extra)->havingQual))
+		(void) targets_begin(rewritten, rel, extra, sent_target, rel,
+							 &current->pairs);
+}
+
 /* The written form of a condition; the condition itself if it is not rewritten. */
 static Expr *
 written_form(Expr *sent)
@@ -550,19 +537,36 @@ written_forms(const List *conditions)
 	return written;
 }
 
+/* Gives the parameters of a scan their written form, and notes if one is the zone. */
+static void
+restore_values(ForeignScan *plan, const RelOptInfo *rel)
+{
+	if (current->values == NIL)
+		return;
+	plan->fdw_exprs = values_restore(plan->fdw_exprs, current->values);
+	if (zones_among(plan->fdw_exprs))
+		current->zone_servers = replan_add_server(current->zone_servers,
+												  rel->userid, rel->serverid);
+}
+
 /*
  * Gives what a finished scan evaluates here its written form: conditions, and
  * parameters.  Of fdw_recheck_quals postgres_fdw keeps the list that it made.
  */
 void
-rewrite_restore_scan(const PlannerInfo *root, ForeignScan *plan)
+rewrite_restore_scan(const PlannerInfo *root, const RelOptInfo *rel,
+					 ForeignScan *plan)
 {
 	RestoredScan *scan;
 
 	if (!find_state(root))
 		return;
-	if (current->values != NIL)
-		plan->fdw_exprs = values_restore(plan->fdw_exprs, current->values);
+	restore_values(plan, rel);
+	if (current->pairs != NIL && IS_UPPER_REL(rel))
+	{
+		plan->fdw_scan_tlist = targets_restore(plan->fdw_scan_tlist, current->pairs);
+		plan->scan.plan.qual = targets_restore(plan->scan.plan.qual, current->pairs);
+	}
 	if (current->types != NIL && plan->fdw_scan_tlist != NIL)
 		plan->fdw_scan_tlist =
 			types_restore(values_restore(plan->fdw_scan_tlist, current->values),
@@ -749,11 +753,8 @@ rewrite_end_direct(const RewrittenUpdate *update, const PlannerInfo *root,
 	if (!is_direct || !find_state(root) || current->values == NIL)
 		return;
 	foreach(cell, find_direct(outerPlan(plan), target))
-	{
-		ForeignScan *scan = lfirst_node(ForeignScan, cell);
-
-		scan->fdw_exprs = values_restore(scan->fdw_exprs, current->values);
-	}
+		restore_values(lfirst_node(ForeignScan, cell),
+					   find_base_rel(unconstify(PlannerInfo *, root), target));
 }
 
 /*
@@ -766,4 +767,5 @@ rewrite_install(BeginForeignScan_function begin)
 	query_know_tables(begin);
 	next_planner = planner_hook;
 	planner_hook = plan_query;
+	replan_install();
 }

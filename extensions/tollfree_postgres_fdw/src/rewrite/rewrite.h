@@ -9,6 +9,8 @@
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
+#include "rewrite/targets.h"
+
 /* A direct modification that is being planned */
 typedef struct RewrittenUpdate
 {
@@ -17,15 +19,6 @@ typedef struct RewrittenUpdate
 	List	   *entries;		/* TargetEntries of SET that are rewritten */
 	List	   *written;		/* their expressions, as written */
 } RewrittenUpdate;
-
-/* An upper relation, while postgres_fdw plans it */
-typedef struct RewrittenUpper
-{
-	RelOptInfo *rel;			/* NULL if nothing is rewritten */
-	List	   *written;		/* the expressions of its result, as written */
-	GroupPathExtraData *extra;
-	Node	   *having;			/* as written */
-} RewrittenUpper;
 
 extern void rewrite_install(BeginForeignScan_function begin);
 extern void rewrite_conditions(PlannerInfo *root, RelOptInfo *rel,
@@ -40,15 +33,16 @@ extern Node *rewrite_lookup(const PlannerInfo *root, const RelOptInfo *rel,
 							Node *clause);
 extern void rewrite_note_lookup(const PlannerInfo *root, const RelOptInfo *rel,
 								Node *written, Node *sent);
-extern void rewrite_begin_upper(RewrittenUpper *upper, const PlannerInfo *root,
-								UpperRelationKind stage, RelOptInfo *rel,
-								void *extra);
-extern void rewrite_end_upper(const RewrittenUpper *upper);
 extern bool rewrite_keeps_upper(const PlannerInfo *root,
 								UpperRelationKind stage,
 								const RelOptInfo *input,
 								const RelOptInfo *rel);
-extern void rewrite_restore_scan(const PlannerInfo *root, ForeignScan *plan);
+extern void rewrite_begin_upper(RewrittenTarget *rewritten,
+								const PlannerInfo *root,
+								UpperRelationKind stage, RelOptInfo *rel,
+								void *extra);
+extern void rewrite_restore_scan(const PlannerInfo *root,
+								 const RelOptInfo *rel, ForeignScan *plan);
 extern void rewrite_begin_direct(RewrittenUpdate *update, PlannerInfo *root,
 								 ModifyTable *plan, Index target);
 extern void rewrite_finish_direct(const RewrittenUpdate *update,

@@ -49,6 +49,10 @@
 #define SAFE_DAYS 365000
 #define SAFE_MONTHS 12000
 
+/* The years 1 to 9999, as days since 2000-01-01 */
+#define ERA_FIRST_DAY (-730119)
+#define ERA_LAST_DAY 2921939
+
 /* An expression whose values are being replaced */
 typedef struct Replacing
 {
@@ -196,21 +200,43 @@ is_unit(const Node *node)
 	return false;
 }
 
+/* Is a constant a time of our era? */
+static bool
+is_of_our_era(const Const *constant)
+{
+	if (constant->constisnull)
+		return false;
+	switch (constant->consttype)
+	{
+		case DATEOID:
+			return DatumGetDateADT(constant->constvalue) >= ERA_FIRST_DAY &&
+				DatumGetDateADT(constant->constvalue) <= ERA_LAST_DAY;
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return DatumGetTimestamp(constant->constvalue) / USECS_PER_DAY > ERA_FIRST_DAY &&
+				DatumGetTimestamp(constant->constvalue) / USECS_PER_DAY < ERA_LAST_DAY;
+		default:
+			return false;
+	}
+}
+
 /*
  * Can an expression raise no error, whatever the settings are?  If it is a time,
  * it is then one of our era.
  */
-static bool
-cannot_fail(const Node *node)
+bool
+values_cannot_fail(const Node *node)
 {
 	const List *args;
 
 	switch (nodeTag(node))
 	{
+		case T_Const:
+			return is_of_our_era((const Const *) node);
 		case T_SQLValueFunction:
 			return true;
 		case T_RelabelType:
-			return cannot_fail((Node *) ((const RelabelType *) node)->arg);
+			return values_cannot_fail((Node *) ((const RelabelType *) node)->arg);
 		case T_FuncExpr:
 			args = ((const FuncExpr *) node)->args;
 			break;
@@ -236,10 +262,10 @@ cannot_fail(const Node *node)
 		case F_TIMESTAMPTZ_DATE:
 		case F_TIMESTAMPTZ_TIMESTAMP:
 		case F_TEXT_NAME:
-			return cannot_fail(linitial(args));
+			return values_cannot_fail(linitial(args));
 		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
 		case F_DATE_TRUNC_TEXT_TIMESTAMP:
-			return is_unit(linitial(args)) && cannot_fail(lsecond(args));
+			return is_unit(linitial(args)) && values_cannot_fail(lsecond(args));
 		case F_TIMESTAMPTZ_PL_INTERVAL:
 		case F_TIMESTAMPTZ_MI_INTERVAL:
 		case F_TIMESTAMP_PL_INTERVAL:
@@ -248,7 +274,7 @@ cannot_fail(const Node *node)
 		case F_DATE_MI_INTERVAL:
 		case F_DATE_PLI:
 		case F_DATE_MII:
-			return cannot_fail(linitial(args)) && is_small(lsecond(args));
+			return values_cannot_fail(linitial(args)) && is_small(lsecond(args));
 		default:
 			return false;
 	}
@@ -277,13 +303,13 @@ is_value(Node *node, const Replacing *replacing)
 			is_plain_collation(exprCollation(node));
 	return is_sendable(exprType(node)) && !has_other(node, NULL) &&
 		is_plain_collation(exprCollation(node)) &&
-		(replacing->may_fail || cannot_fail(node)) &&
+		(replacing->may_fail || values_cannot_fail(node)) &&
 		contain_mutable_functions(node);
 }
 
 /* The Param that stands for a value, which is noted unless it is known. */
-static Node *
-make_param(Node *value, List **values)
+Node *
+values_make_param(Node *value, List **values)
 {
 	Param	   *param = makeNode(Param);
 	ListCell   *cell;
@@ -313,7 +339,7 @@ make_param(Node *value, List **values)
 Node *
 values_assign(Node *value, List **values)
 {
-	Param	   *param = (Param *) make_param(value, values);
+	Param	   *param = (Param *) values_make_param(value, values);
 
 	param->paramtype = UNKNOWNOID;
 	param->paramtypmod = -1;
@@ -330,7 +356,7 @@ replace(Node *node, void *arg)
 	if (node == NULL)
 		return NULL;
 	if (is_value(node, replacing))
-		return make_param(node, replacing->values);
+		return values_make_param(node, replacing->values);
 	replacing->may_fail = false;
 	return expression_tree_mutator(node, replace, arg);
 }

@@ -7,6 +7,8 @@
 
 #include "nodes/primnodes.h"
 
+extern bool values_cannot_fail(const Node *node);
+extern Node *values_make_param(Node *value, List **values);
 extern Node *values_compare_texts(Node *condition);
 extern Node *values_assign(Node *value, List **values);
 extern Node *values_replace(Node *expr, bool is_condition, List **values);

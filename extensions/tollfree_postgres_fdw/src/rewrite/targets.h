@@ -1,0 +1,28 @@
+/*
+ * targets.h
+ *	  What a remote aggregation computes, in a form that is sent.
+ */
+#ifndef TOLLFREE_FDW_TARGETS_H
+#define TOLLFREE_FDW_TARGETS_H
+
+#include "nodes/pathnodes.h"
+
+/* How an expression is sent: as this function says; itself if that is as written */
+typedef Node *(*TargetForm) (Node *expr, void *arg);
+
+/* The target of an aggregation that is being planned */
+typedef struct RewrittenTarget
+{
+	PathTarget *target;			/* NULL if nothing is rewritten */
+	GroupPathExtraData *extra;
+	List	   *exprs;			/* of the target, as written */
+	Node	   *having;			/* the same */
+} RewrittenTarget;
+
+extern bool targets_begin(RewrittenTarget *rewritten, RelOptInfo *rel,
+						  GroupPathExtraData *extra, TargetForm form,
+						  void *arg, List **pairs);
+extern void targets_end(const RewrittenTarget *rewritten);
+extern List *targets_restore(List *exprs, List *pairs);
+
+#endif							/* TOLLFREE_FDW_TARGETS_H */
