@@ -20,6 +20,7 @@
 
 #include "base/compat.h"
 #include "base/tables.h"
+#include "estimates/buckets.h"
 #include "estimates/estimate.h"
 #include "estimates/estimates.h"
 #include "estimates/joins.h"
@@ -145,6 +146,8 @@ add_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 	{
 		cost_upper_path(root, stage, input, lfirst_node(ForeignPath, cell),
 						extra);
+		if (stage == UPPERREL_GROUP_AGG && estimate_find(input) == NIL)
+			buckets_adjust(root, input, lfirst(cell));
 		add_path(rel, lfirst(cell));
 	}
 }

@@ -72,6 +72,21 @@ is_of_times(Oid function)
 	}
 }
 
+/* Is it one that takes a part of a time in the session's zone (zones.c)? */
+static bool
+is_of_instants(Oid function)
+{
+	switch (function)
+	{
+		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
+		case F_DATE_PART_TEXT_TIMESTAMPTZ:
+		case F_EXTRACT_TEXT_TIMESTAMPTZ:
+			return true;
+		default:
+			return false;
+	}
+}
+
 /* Is it a function with a text argument that looks at no order, nor its parents? */
 static bool
 is_of_keys(Oid function)
@@ -388,8 +403,8 @@ ignores_order(Node *node)
 
 	if (is_equality(function, args_of(node)))
 		return get_collation_isdeterministic(*collation_of(node));
-	return is_of_times(function) || is_of_keys(function) ||
-		is_of_values(function);
+	return is_of_times(function) || is_of_instants(function) ||
+		is_of_keys(function) || is_of_values(function);
 }
 
 /* Does an aggregate only count or collect values, in any order? */

@@ -1,0 +1,203 @@
+/*
+ * buckets.c
+ *	  How many groups parts of times make.
+ *
+ * PostgreSQL expects as many groups of date_trunc('month', t) as t has values, and
+ * so does postgres_fdw: then all rows seem to travel, whoever groups them.
+ * But the days or months between the first and the last value of a column are known
+ * from its histogram, and a day has 24 hours.  So a remote aggregation is taken to
+ * return no more groups than that, and costs as much less as rows less travel.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+#include "utils/timestamp.h"
+
+#include "base/compat.h"
+#include "base/options.h"
+#include "estimates/buckets.h"
+
+/* A unit of time, for what function takes its name */
+typedef struct Unit
+{
+	const char *name;
+	double		days;			/* that it lasts; 0 if no date_trunc has it */
+	double		parts;			/* values that extract returns; 0 if more come
+								 * with the years */
+} Unit;
+
+static const Unit units[] = {
+	{"minute", 1.0 / 1440, 60}, {"hour", 1.0 / 24, 24}, {"day", 1, 31},
+	{"dow", 0, 7}, {"isodow", 0, 7}, {"doy", 0, 366}, {"week", 7, 53},
+	{"month", 30.4, 12}, {"quarter", 91.3, 4}, {"year", 365.2, 0},
+	{"isoyear", 365.2, 0}, {"decade", 3652, 0}, {"century", 36524, 0}
+};
+
+static const Unit day = {"day", 1, 0};
+
+/* The unit that an argument names, or NULL. */
+static const Unit *
+find_unit(const Node *arg)
+{
+	const Const *constant = (const Const *) arg;
+	char	   *name;
+
+	if (!IsA(arg, Const) || constant->constisnull)
+		return NULL;
+	name = TextDatumGetCString(constant->constvalue);
+	for (int i = 0; i < lengthof(units); i++)
+	{
+		if (strcmp(units[i].name, name) == 0)
+			return &units[i];
+	}
+	return NULL;
+}
+
+/*
+ * The unit in which an expression counts times, or NULL if it does not.  is_part says
+ * whether it is a part of a time, and time is what it is computed from.
+ */
+static const Unit *
+unit_of(const Node *expr, bool *is_part, Node **time)
+{
+	const FuncExpr *func = (const FuncExpr *) expr;
+
+	if (!IsA(expr, FuncExpr) || func->args == NIL)
+		return NULL;
+	*is_part = false;
+	*time = llast(func->args);
+	switch (func->funcid)
+	{
+		case F_DATE_TIMESTAMP:
+		case F_DATE_TIMESTAMPTZ:
+			return &day;
+		case F_DATE_TRUNC_TEXT_TIMESTAMP:
+		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
+			return find_unit(linitial(func->args));
+		case F_EXTRACT_TEXT_TIMESTAMP:
+		case F_EXTRACT_TEXT_TIMESTAMPTZ:
+		case F_EXTRACT_TEXT_DATE:
+		case F_DATE_PART_TEXT_TIMESTAMP:
+		case F_DATE_PART_TEXT_TIMESTAMPTZ:
+		case F_DATE_PART_TEXT_DATE:
+			*is_part = true;
+			return find_unit(linitial(func->args));
+		default:
+			return NULL;
+	}
+}
+
+/* A time as days since 2000-01-01 */
+static double
+days_of(Datum value, Oid type)
+{
+	return type == DATEOID ? (double) DatumGetDateADT(value)
+		: (double) DatumGetTimestamp(value) / USECS_PER_DAY;
+}
+
+/* The days between the first and the last value of a column; 0 if not known. */
+static double
+range_of(PlannerInfo *root, Node *time)
+{
+	Oid			type = exprType(time);
+	VariableStatData variable;
+	AttStatsSlot slot;
+	double		range = 0;
+
+	if (type != DATEOID && type != TIMESTAMPOID && type != TIMESTAMPTZOID)
+		return 0;
+	examine_variable(root, time, 0, &variable);
+	if (HeapTupleIsValid(variable.statsTuple) && variable.atttype == type &&
+		get_attstatsslot(&slot, variable.statsTuple, STATISTIC_KIND_HISTOGRAM,
+						 InvalidOid, ATTSTATSSLOT_VALUES))
+	{
+		if (slot.nvalues > 1)
+			range = days_of(slot.values[slot.nvalues - 1], type) -
+				days_of(slot.values[0], type);
+		free_attstatsslot(&slot);
+	}
+	ReleaseVariableStats(variable);
+	return range;
+}
+
+/* How many values an expression has, of so many rows; 0 if it counts no times. */
+static double
+count_values(PlannerInfo *root, const Node *expr)
+{
+	bool		is_part;
+	Node	   *time;
+	const Unit *unit = unit_of(expr, &is_part, &time);
+	double		range;
+
+	if (unit == NULL)
+		return 0;
+	if (is_part && unit->parts > 0)
+		return unit->parts;
+	range = unit->days > 0 ? range_of(root, time) : 0;
+	return range > 0 ? range / unit->days + 1 : 0;
+}
+
+/* The expressions of GROUP BY in a target; NIL if not all are there. */
+static List *
+find_groups(const PlannerInfo *root, const PathTarget *target)
+{
+	List	   *groups = NIL;
+	ListCell   *cell;
+
+	foreach(cell, target->exprs)
+	{
+		Index		ref = get_pathtarget_sortgroupref(target,
+													  foreach_current_index(cell));
+
+		if (ref != 0 &&
+			get_sortgroupref_clause_noerr(ref, root->parse->groupClause) != NULL)
+			groups = lappend(groups, lfirst(cell));
+	}
+	return list_length(groups) == list_length(root->parse->groupClause) ? groups : NIL;
+}
+
+/*
+ * Lowers the rows and the cost of a remote aggregation's path whose groups are parts
+ * of times.
+ */
+void
+buckets_adjust(PlannerInfo *root, const RelOptInfo *input, Path *path)
+{
+	List	   *groups = find_groups(root, path->pathtarget);
+	double		expected = 1;
+	double		row = cpu_tuple_cost + option_cost(input->serverid, "fdw_tuple_cost",
+												   COMPAT_FDW_TUPLE_COST);
+	bool		found = false;
+	double		former;
+	double		rows;
+	ListCell   *cell;
+
+	foreach(cell, groups)
+	{
+		double		values = count_values(root, lfirst(cell));
+
+		found |= values > 0;
+		expected *= values > 0 ? values :
+			estimate_num_groups(root, list_make1(lfirst(cell)), input->rows, NULL,
+								NULL);
+	}
+	if (!found)
+		return;
+	former = estimate_num_groups(root, groups, input->rows, NULL, NULL);
+	if (expected >= former)
+		return;
+	rows = clamp_row_est(path->rows * expected / former);
+	path->total_cost = Max(path->startup_cost,
+						   path->total_cost - row * (path->rows - rows));
+	path->rows = rows;
+}
