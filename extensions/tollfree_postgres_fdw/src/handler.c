@@ -29,6 +29,7 @@
 #include "join/subqueries.h"
 #include "modify/modify.h"
 #include "modify/pipeline.h"
+#include "rewrite/evaluated.h"
 #include "rewrite/rewrite.h"
 #include "scan/scan.h"
 #include "session/session.h"
@@ -161,6 +162,7 @@ static void
 explain_scan(ForeignScanState *node, ExplainState *es)
 {
 	stock->ExplainForeignScan(node, es);
+	evaluated_explain(node, es);
 	scan_explain(node, es->verbose &&
 				 lookup_has_scan(es->pstmt,
 								 castNode(ForeignScan, node->ss.ps.plan)), es);

@@ -274,6 +274,9 @@ compat_holds_lock(Oid relid, LOCKMODE mode)
  */
 #define COMPAT_NOTICE_PREFIX "received message via remote connection"
 
+/* Does postgres_fdw send a cast of an array? */
+#define COMPAT_STOCK_CASTS_ARRAYS (PG_VERSION_NUM >= 190000)
+
 /* Does postgres_fdw have the option import_stats? */
 #define COMPAT_STOCK_IMPORTS (PG_VERSION_NUM >= 190000)
 

@@ -247,18 +247,33 @@ may_send_zone(const RelOptInfo *rel)
 }
 
 /*
+ * A condition, or what SET assigns, in a form that postgres_fdw may have words for, on
+ * tables of this server; what it is, if it has none.  New values, and what is replaced
+ * for its type, are appended to those of the query.
+ */
+Node *
+rewrite_form(Node *written, bool is_condition, Oid serverid, bool may_send_zones,
+			 List **values, List **types)
+{
+	Node	   *form = is_condition ? values_compare_texts(written) : written;
+
+	form = types_replace(form, serverid, types);
+	form = values_replace(zones_compare(form), is_condition, values);
+	form = zones_replace(form, may_send_zones, values);
+	return forms_replace(collations_drop(form, !is_condition));
+}
+
+/*
  * A condition, or what SET assigns, in a form that may be sent, whose value does not
  * depend on a collation, and that fails no earlier; what it is, if it has none.
  */
 static Node *
 sent_form(const RelOptInfo *rel, Node *written, bool is_condition)
 {
-	Node	   *sent = is_condition ? values_compare_texts(written) : written;
+	Node	   *sent = rewrite_form(written, is_condition, rel->serverid,
+									may_send_zone(rel), &current->values,
+									&current->types);
 
-	sent = types_replace(sent, rel->serverid, &current->types);
-	sent = values_replace(zones_compare(sent), is_condition, &current->values);
-	sent = zones_replace(sent, may_send_zone(rel), &current->values);
-	sent = forms_replace(collations_drop(sent, !is_condition));
 	if (sent == written || collations_remain(sent) ||
 		values_may_fail_early(sent, NULL) ||
 		(has_other_encoding(rel) && has_odd_text(sent, NULL)))

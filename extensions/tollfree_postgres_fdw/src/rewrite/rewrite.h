@@ -21,6 +21,8 @@ typedef struct RewrittenUpdate
 } RewrittenUpdate;
 
 extern void rewrite_install(BeginForeignScan_function begin);
+extern Node *rewrite_form(Node *written, bool is_condition, Oid serverid,
+						  bool may_send_zones, List **values, List **types);
 extern void rewrite_conditions(PlannerInfo *root, RelOptInfo *rel,
 							   Oid tableid);
 extern bool rewrite_keeps_join(const PlannerInfo *root, const RelOptInfo *rel,

@@ -96,7 +96,7 @@ sub comparable
 
 	foreach my $line (split(/\n/, $text))
 	{
-		if ($line =~ /^ +(Fetch Method|Write Method|Autocommit): /)
+		if ($line =~ /^ +(Fetch Method|Write Method|Autocommit|Evaluated Here|Reason): /)
 		{
 			$added++;
 			next;
