@@ -386,6 +386,99 @@ def test_a_query_is_executed_by_both_on_copies(place: Place) -> None:
     assert place.server.password_file.read_text() not in out
 
 
+@contextmanager
+def function_of_ours(place: Place, *, adopted: bool) -> Iterator[None]:
+    """Make a function that no remote server knows; hand `far` to our wrapper meanwhile."""
+    with place.connect() as connection:
+        connection.execute(
+            "CREATE FUNCTION is_even(id int) RETURNS bool IMMUTABLE LANGUAGE plpgsql"
+            " AS 'BEGIN RETURN id % 2 = 0; END'"
+        )
+        if adopted:
+            connection.execute(f"CREATE EXTENSION {OUR_WRAPPER}")
+            connection.execute(f"SELECT {OUR_WRAPPER}_adopt('far')")
+    try:
+        yield
+    finally:
+        with place.connect() as connection:
+            connection.execute("DROP FUNCTION is_even")
+            if adopted:
+                connection.execute(f"SELECT {OUR_WRAPPER}_release('far')")
+                connection.execute(f"DROP EXTENSION {OUR_WRAPPER}")
+
+
+@pytest.mark.parametrize("adopted", [False, True])
+def test_what_travels_for_nothing_is_said_and_why(place: Place, *, adopted: bool) -> None:
+    query = "SELECT count(*) FROM items WHERE is_even(id) AND id > 19000"
+    with function_of_ours(place, adopted=adopted):
+        before = place.marks()
+        (planned,) = report(place.dsn(), "--query", query)["queries"]
+        (executed,) = report(place.dsn(), "--run", "--query", query)["queries"]
+        out, _ = run(place.dsn(), "--run", "--query", query)
+        assert place.marks() == before
+    for one, measured in ((planned, False), (executed, True)):
+        (travel,) = one["travels"]
+        assert (travel["relation"], travel["server"]) == ("public.items", "far")
+        assert (travel["rows_needed"], travel["is_measured"]) == (1, measured)
+        condition, groups = travel["evaluated"]
+        assert condition["expression"].endswith("is_even(items.id)")
+        assert condition["reason"] == "is_even is not known to be the same on the remote server"
+        assert "extensions" in condition["advice"]
+        assert groups["expression"] == "count(*)"
+        assert "the condition" in groups["reason"]
+    assert planned["travels"][0]["rows_sent"] is None
+    assert executed["travels"][0]["rows_sent"] == 1000
+    assert "public.items: 1,000 rows travel, 1 needed\n" in out
+    assert "because is_even is not known" in out
+
+
+def test_a_query_of_which_all_is_decided_there_has_nothing_that_travels(place: Place) -> None:
+    (one,) = report(place.dsn(), "--query", "SELECT count(*) FROM items WHERE id = 7")["queries"]
+    assert one["travels"] == []
+
+
+@pytest.mark.parametrize(
+    ("condition", "reason", "advice"),
+    [
+        ("random() < id", "random is volatile", "Call it once"),
+        ("v = current_user", "CURRENT_USER may have another value", "Through tollfree"),
+        ("coalesce(id, 3) = 3", "COALESCE is not sent", "Through tollfree"),
+        ("v COLLATE \"C\" < 'x'", "postgres_fdw does not say why", "Through tollfree"),
+        ("id > (SELECT 1 + random() * id)", "a subquery", "Write it as a join"),
+    ],
+)
+def test_of_stock_the_reason_is_guessed(
+    place: Place, condition: str, reason: str, advice: str
+) -> None:
+    query = f"SELECT id FROM items WHERE {condition}"
+    (one,) = report(place.dsn(), "--query", query)["queries"]
+    (travel,) = one["travels"]
+    (part,) = travel["evaluated"]
+    assert part["reason"].startswith(reason)
+    assert part["advice"].startswith(advice)
+
+
+def test_an_extension_that_the_server_may_have_is_named_in_a_command(place: Place) -> None:
+    with place.connect() as connection:
+        connection.execute("CREATE EXTENSION hstore")
+    try:
+        query = "SELECT id FROM items WHERE hstore('k', v) ? 'k'"
+        (one,) = report(place.dsn(), "--query", query)["queries"]
+    finally:
+        with place.connect() as connection:
+            connection.execute("DROP EXTENSION hstore")
+    (part,) = one["travels"][0]["evaluated"]
+    assert part["commands"] == ["ALTER SERVER \"far\" OPTIONS (ADD extensions 'hstore');"]
+
+
+def test_a_query_that_writes_is_not_run(place: Place) -> None:
+    before = place.marks()
+    found = report(place.dsn(), "--run", "--query", "UPDATE items SET v = 'new' WHERE id = 7")
+    assert place.marks() == before
+    assert found["queries"] == []
+    assert "read-only" in unknown(found, "the query")[0]
+
+
 @pytest.mark.parametrize(
     ("query", "servers", "trips"),
     [

@@ -202,7 +202,15 @@ def doctor_command(as_json: bool) -> None:
 @click.option(
     "--query",
     metavar="SQL",
-    help="Show what this query waits for. Without --execute it is not executed.",
+    help="Show what this query waits for, and which rows travel for nothing. Without --run or"
+    " --execute it is not executed.",
+)
+@click.option(
+    "--run",
+    "runs",
+    is_flag=True,
+    help="Execute the query of --query once, in a READ ONLY transaction that is rolled back, to"
+    " count the rows that travel.",
 )
 @click.option(
     "--top",
@@ -236,6 +244,7 @@ def check_command(
     all_users: bool,
     executes: bool,
     as_json: bool,
+    runs: bool,
 ) -> None:
     """Examine the foreign servers of your database; DSN is a connection string as for psql.
 
@@ -244,7 +253,7 @@ def check_command(
     changed: every transaction is rolled back, and without --execute also read-only. What the
     server refuses to this user is listed as not known.
     """
-    report = check(dsn, limit_s, query, most, all_users=all_users, executes=executes)
+    report = check(dsn, limit_s, query, most, all_users=all_users, executes=executes, runs=runs)
     if as_json:
         _print_json(dataclasses.asdict(report))
         return

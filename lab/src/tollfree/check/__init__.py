@@ -1,8 +1,9 @@
 """`tollfree check`: a read-only look at a server of the user's.
 
 `check` asks, `text.lines` prints. `inventory` has what is there, `links` what a round trip costs,
-`queries` and `plans` what queries wait for, `execution` how long one takes by both wrappers,
-`timeouts` what the remote servers allow, `findings` what to do about it.
+`queries` and `plans` what queries wait for, `travels` which rows come for nothing and why,
+`execution` how long one takes by both wrappers, `timeouts` what the remote servers allow,
+`findings` what to do about it.
 Nothing here knows the lab.
 """
 
@@ -25,12 +26,14 @@ def check(
     *,
     all_users: bool = False,
     executes: bool = False,
+    runs: bool = False,
 ) -> Report:
     """Look at the server that `dsn` names; raises `LabError` only if it cannot be reached.
 
     `query` is explained, or else up to `most` of those in pg_stat_statements: of the session's
-    user, or of all. No statement takes longer than `limit_s`. With `executes` it makes temporary
-    copies, to time the query given by both wrappers and to read the remote timeouts.
+    user, or of all. No statement takes longer than `limit_s`. With `runs` the query given is
+    executed once, to count its rows. With `executes` it makes temporary copies, to time the query
+    given by both wrappers and to read the remote timeouts.
     """
     with connected(dsn, limit_s) as session:
         wrappers = inventory.wrappers(session)
@@ -39,7 +42,9 @@ def check(
         measured = links.measure(session, servers, tables)
         by_name = {server.name: server for server in servers}
         known = tuple(table for table in tables if table.server in by_name)
-        examined = queries.examine(session, query, most, by_name, known, all_users=all_users)
+        examined = queries.examine(
+            session, query, most, by_name, known, all_users=all_users, runs=runs
+        )
         if executes and query is not None:
             examined = tuple(
                 replace(one, execution=execute(session, query, by_name, known)) for one in examined

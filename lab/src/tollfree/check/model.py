@@ -103,6 +103,32 @@ class Execution:
 
 
 @dataclass(frozen=True)
+class Evaluation:
+    """A part of a query that is evaluated here, the reason, and what to do about it."""
+
+    expression: str
+    reason: str
+    """Of postgres_fdw a guess: it does not say."""
+    advice: str
+    commands: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Travel:
+    """A scan whose rows all travel to be evaluated here."""
+
+    relation: str
+    server: str
+    rows_sent: float | None
+    """How many travel; None if the plan does not say."""
+    rows_needed: float
+    """How many are left of them: rows, or groups of them."""
+    is_measured: bool
+    """Whether the query has been executed; otherwise the planner expects so."""
+    evaluated: tuple[Evaluation, ...]
+
+
+@dataclass(frozen=True)
 class Query:
     """A query, the round trips it waits for, and what ours would wait for."""
 
@@ -120,6 +146,8 @@ class Query:
     """At least so many: lookups in loops are taken to be sent in batches."""
     execution: Execution | None = None
     """None unless it was asked for, and could be."""
+    travels: tuple[Travel, ...] = ()
+    """Of the query that was given."""
 
 
 @dataclass(frozen=True)

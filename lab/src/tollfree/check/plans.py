@@ -97,7 +97,7 @@ def costs(
             raise NotCountedError("it writes foreign rows one by one or in batches")
         if node["Node Type"] != "Foreign Scan":
             continue
-        read = [table for table in tables if _is_read(node, table)]
+        read = [table for table in tables if reads(node, table)]
         remote = [t for t in read if servers[t.server].wrapper in REMOTE_WRAPPERS]
         if not remote:
             files.update(table.server for table in read)
@@ -122,10 +122,11 @@ def costs(
 def tables_read(plan: Plan, tables: tuple[ForeignTable, ...]) -> list[ForeignTable]:
     """Return those of the tables that a plan reads or writes."""
     found = [node for node, _ in nodes(plan)]
-    return [table for table in tables if any(_is_read(node, table) for node in found)]
+    return [table for table in tables if any(reads(node, table) for node in found)]
 
 
-def _is_read(node: Plan, table: ForeignTable) -> bool:
+def reads(node: Plan, table: ForeignTable) -> bool:
+    """Return whether a node reads or writes a foreign table."""
     if "Relations" in node:
         return bool(
             re.search(rf"(?<![\w.\"]){re.escape(table.qualified)}(?=[\s)])", node["Relations"])
@@ -140,7 +141,7 @@ def _writes_remotely(
     modifies it by one remote command."""
     targets = [node, *node.get("Target Tables", [])]
     is_foreign = any(
-        _is_read(target, table) and servers[table.server].wrapper in REMOTE_WRAPPERS
+        reads(target, table) and servers[table.server].wrapper in REMOTE_WRAPPERS
         for target in targets
         for table in tables
     )

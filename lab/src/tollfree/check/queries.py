@@ -1,6 +1,7 @@
 """What queries wait for: the one that was given, or the most expensive ones of pg_stat_statements.
 
-No query is executed here: each is prepared and its generic plan read. That works with the
+Only the query given is executed, and only if that is asked for. Each other is prepared and its
+generic plan read. That works with the
 parameters that pg_stat_statements puts in place of constants, on every major. But planning executes
 functions, those that are declared immutable or stable, with all rights of who plans. So what other
 users have executed is planned only where that is allowed: anybody may have such a function, and get
@@ -9,6 +10,7 @@ a call of it into pg_stat_statements.
 
 import re
 import time
+from dataclasses import replace
 
 import psycopg
 from psycopg import sql
@@ -16,6 +18,7 @@ from psycopg import sql
 from tollfree.check.model import ForeignServer, ForeignTable, Query
 from tollfree.check.plans import NotCountedError, Plan, costs, plan_of
 from tollfree.check.session import MARK, Row, Session, reason
+from tollfree.check.travels import travels
 
 STATISTICS = "pg_stat_statements"
 EXPENSIVE = "the most expensive queries"
@@ -54,13 +57,14 @@ def examine(
     tables: tuple[ForeignTable, ...],
     *,
     all_users: bool = False,
+    runs: bool = False,
 ) -> tuple[Query, ...]:
     """Return the query given, or up to `most` expensive ones, as far as they read foreign tables:
-    those of this user, or of all."""
+    those of this user, or of all. With `runs` the query given is executed."""
     found = (
         _most_expensive(session, most, servers, tables, all_users=all_users)
         if given is None
-        else _given(session, given, servers, tables)
+        else _given(session, given, servers, tables, runs=runs)
     )
     with session.answering("which statements it has prepared"):
         _deallocate(session)  # where a pooler keeps the connection
@@ -105,12 +109,17 @@ def _given(
     given: str,
     servers: dict[str, ForeignServer],
     tables: tuple[ForeignTable, ...],
+    *,
+    runs: bool,
 ) -> tuple[Query, ...]:
     what = "what the query waits for"
     found: list[Query] = []
     with session.answering(what):
         try:
-            found = _counted(given, _generic_plan(session, given), None, servers, tables)
+            plan = _executed(session, given) if runs else _generic_plan(session, given)
+            moved = travels(session, plan, servers, tables)
+            counted = _counted(given, plan, None, servers, tables)
+            found = [replace(one, travels=moved) for one in counted]
             if not found:
                 session.not_known(what, "it reads no foreign table that is known")
         except NotCountedError as error:
@@ -173,6 +182,14 @@ def _generic_plan(session: Session, query: str) -> Plan:
     plan = _explained(session)
     _deallocate(session)
     return plan
+
+
+def _executed(session: Session, query: str) -> Plan:
+    """Return the plan of a statement with what executing it has counted.
+
+    The transaction is READ ONLY and rolled back, as all of them.
+    """
+    return plan_of(session.run_given("EXPLAIN (ANALYZE, TIMING OFF, VERBOSE, FORMAT JSON)", query))
 
 
 def _deallocate(session: Session) -> None:

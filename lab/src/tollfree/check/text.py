@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tollfree.check.model import Execution, ForeignServer, Link, Query, Report
+from tollfree.check.model import Execution, ForeignServer, Link, Query, Report, Travel
 
 
 def lines(report: Report) -> Iterator[str]:
@@ -78,8 +78,22 @@ def _query(query: Query, links: dict[str, Link]) -> Iterator[str]:
             f"  that is {_ms(query.stock_round_trips * slowest)} of waiting for the link, or"
             f" {_ms(query.ours_round_trips * slowest)}"
         )
+    for travel in query.travels:
+        yield from _travel(travel)
     if query.execution:
         yield from _execution(query.execution)
+
+
+def _travel(travel: Travel) -> Iterator[str]:
+    sent = "more rows" if travel.rows_sent is None else _many(travel.rows_sent, "row")
+    expected = "" if travel.is_measured else ", as the planner expects"
+    verb = "travels" if sent == "1 row" else "travel"
+    yield f"  {travel.relation}: {sent} {verb}, {travel.rows_needed:,.0f} needed{expected}"
+    for part in travel.evaluated:
+        yield f"    evaluated here: {part.expression}"
+        yield f"      because {part.reason}"
+        yield f"      {part.advice}"
+        yield from (f"        {command}" for command in part.commands)
 
 
 def _execution(done: Execution) -> Iterator[str]:
