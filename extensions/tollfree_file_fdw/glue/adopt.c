@@ -29,7 +29,14 @@ static void
 check_options(Oid relid)
 {
 	const char *name = option_find_ours(GetForeignTable(relid)->options);
+	const char *of_column = option_find_of_columns(relid);
 
+	if (of_column != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("foreign table \"%s\" has a column with the option \"%s\", which file_fdw does not know",
+						get_rel_name(relid), of_column),
+				 errhint("Drop the table, or that column.")));
 	if (name != NULL)
 	{
 		char	   *table =

@@ -182,10 +182,11 @@ leave_times(FileColumns *columns)
 
 /*
  * Describes the columns named (String; NIL means all), or none, of those that
- * the file has: neither dropped nor generated ones.
+ * the file has: neither dropped nor generated ones, nor those with a source.
  */
 FileColumns
-columns_describe(Relation rel, List *names, bool none)
+columns_describe(Relation rel, const FileOptions *options, List *names,
+				 bool none)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
 	bool		has_times = false;
@@ -198,7 +199,8 @@ columns_describe(Relation rel, List *names, bool none)
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);
 		ColumnSpec *spec = &result.specs[result.ncolumns];
 
-		if (attribute->attisdropped || attribute->attgenerated)
+		if (attribute->attisdropped || attribute->attgenerated ||
+			bms_is_member(attribute->attnum, options->computed_attnums))
 			continue;
 		if (!none && is_named(attribute, names))
 		{

@@ -8,6 +8,7 @@
 #include "utils/rel.h"
 
 #include "base/core.h"
+#include "base/options.h"
 
 /* The columns of a foreign table that a scan converts, in their order. */
 typedef struct FileColumns
@@ -19,7 +20,8 @@ typedef struct FileColumns
 } FileColumns;
 
 extern bool columns_read_times(void);
-extern FileColumns columns_describe(Relation rel, List *names, bool none);
+extern FileColumns columns_describe(Relation rel, const FileOptions *options,
+									List *names, bool none);
 extern FileColumns columns_copy(const FileColumns *columns);
 extern char *columns_field_name(Oid relid, uint32 field);
 extern int	columns_find(const FileColumns *columns, AttrNumber attnum);

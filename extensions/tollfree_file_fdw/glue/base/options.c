@@ -12,11 +12,14 @@
  *	column_cache	of a foreign table: whether converted columns may be kept
  *	append_only		of a foreign table: nothing that is in the file is changed
  *	filenames		of a foreign table, in place of filename: a pattern, see paths.c
+ *	source, pattern	of a column of such a table: what its values are made of, see
+ *			computed.c
  */
 #include "postgres.h"
 
 #include "access/parallel.h"
 #include "access/table.h"
+#include "catalog/pg_attribute.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_foreign_table.h"
 #include "catalog/pg_type.h"
@@ -43,6 +46,13 @@
 #define OPTION_COLUMN_CACHE "column_cache"
 #define OPTION_APPEND_ONLY "append_only"
 #define OPTION_FILENAMES "filenames"
+
+/* Of a column */
+#define OPTION_SOURCE "source"
+#define OPTION_PATTERN "pattern"
+
+/* The values of OPTION_SOURCE, in the order of ColumnOrigin */
+static const char *const origins[] = {"file", "line", "path"};
 
 COMPAT_SQL_FUNCTION(tollfree_file_fdw_validator);
 
@@ -79,12 +89,100 @@ option_find_ours(List *options)
 	return NULL;
 }
 
+/* Is it one of ours of a column? */
+static bool
+is_of_column(const char *name)
+{
+	return strcmp(name, OPTION_SOURCE) == 0 || strcmp(name, OPTION_PATTERN) == 0;
+}
+
+/* The name of the first option of a table's columns that file_fdw does not have. */
+const char *
+option_find_of_columns(Oid relid)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	const char *name = NULL;
+
+	for (AttrNumber attnum = 1;
+		 attnum <= RelationGetNumberOfAttributes(rel) && name == NULL; attnum++)
+	{
+		ListCell   *cell;
+
+		if (TupleDescAttr(RelationGetDescr(rel), attnum - 1)->attisdropped)
+			continue;
+		foreach(cell, GetForeignColumnOptions(relid, attnum))
+		{
+			const char *found = lfirst_node(DefElem, cell)->defname;
+
+			if (is_of_column(found))
+				name = found;
+		}
+	}
+	table_close(rel, AccessShareLock);
+	return name;
+}
+
 /* Columns' options: the columns that have one are a list for COPY. */
 static const char *const column_options[] = {"force_not_null", "force_null"};
 
-/* Appends the columns that have an option set, as COPY wants to be told. */
+/* The number of a source's name; ERROR if there is none of that name. */
+static ColumnOrigin
+find_origin(const char *name)
+{
+	for (int i = 0; i < lengthof(origins); i++)
+	{
+		if (strcmp(name, origins[i]) == 0)
+			return (ColumnOrigin) i;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid value for option \"%s\": \"%s\"", OPTION_SOURCE, name),
+			 errhint("Valid values are \"file\", \"line\" and \"path\".")));
+}
+
+/* Adds a column, if it has that option, to those that are not in the file. */
+static void
+add_computed(FileOptions *result, Form_pg_attribute attribute, List *options)
+{
+	ComputedColumn column = {.attnum = attribute->attnum};
+	ComputedColumn *copy;
+	bool		has_source = false;
+	ListCell   *cell;
+
+	foreach(cell, options)
+	{
+		DefElem    *option = lfirst_node(DefElem, cell);
+
+		if (strcmp(option->defname, OPTION_PATTERN) == 0)
+			column.pattern = defGetString(option);
+		if (strcmp(option->defname, OPTION_SOURCE) != 0)
+			continue;
+		column.origin = find_origin(defGetString(option));
+		has_source = true;
+	}
+	if (!has_source)
+		return;
+	if (result->pattern == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+				 errmsg("column \"%s\" has the option \"%s\", but its table reads one file",
+						NameStr(attribute->attname), OPTION_SOURCE),
+				 errhint("Set the table's option \"%s\" in place of \"filename\".",
+						 OPTION_FILENAMES)));
+	column.name = pstrdup(NameStr(attribute->attname));
+	copy = palloc(sizeof(ComputedColumn));
+	*copy = column;
+	result->computed = lappend(result->computed, copy);
+	result->computed_attnums = bms_add_member(result->computed_attnums,
+											  column.attnum);
+}
+
+/*
+ * Reads the options of all columns.  Those that have one of COPY's are appended to
+ * its options, as it wants to be told.
+ */
 static List *
-append_column_lists(List *options, Relation rel)
+read_columns(FileOptions *result, List *options, Relation rel)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
 	List	   *columns[lengthof(column_options)] = {NIL};
@@ -92,11 +190,15 @@ append_column_lists(List *options, Relation rel)
 	for (AttrNumber attnum = 1; attnum <= desc->natts; attnum++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(desc, attnum - 1);
+		List	   *of_column;
 		ListCell   *cell;
 
 		if (attribute->attisdropped)
 			continue;
-		foreach(cell, GetForeignColumnOptions(RelationGetRelid(rel), attnum))
+		of_column = GetForeignColumnOptions(RelationGetRelid(rel), attnum);
+		if (of_column != NIL)
+			add_computed(result, attribute, of_column);
+		foreach(cell, of_column)
 		{
 			DefElem    *option = lfirst_node(DefElem, cell);
 
@@ -171,7 +273,7 @@ options_read(Oid relid)
 	if (IsParallelWorker())
 		result.copy = append_leaders_encoding(result.copy);
 	result.format = list_copy(result.copy);
-	result.copy = append_column_lists(result.copy, rel);
+	result.copy = read_columns(&result, result.copy, rel);
 	table_close(rel, AccessShareLock);
 	if (result.filename == NULL && result.pattern == NULL)
 		elog(ERROR, "either filename or program is required for file_fdw foreign tables");
@@ -233,6 +335,12 @@ check_filenames(const char *value)
 static void
 check_our_option(char *name, const char *value, Oid catalog)
 {
+	if (is_of_column(name))
+	{
+		if (strcmp(name, OPTION_SOURCE) == 0)
+			(void) find_origin(value);
+		return;
+	}
 	if (catalog != ForeignTableRelationId)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
@@ -320,7 +428,8 @@ strip_our_options(ArrayType *options, Oid catalog)
 		char	   *name = split_option(elements[i], &value);
 
 		check_conflict(name, has_filenames);
-		if (is_ours(name))
+		if (is_ours(name) ||
+			(catalog == AttributeRelationId && is_of_column(name)))
 		{
 			check_our_option(name, value, catalog);
 			if (is_program)

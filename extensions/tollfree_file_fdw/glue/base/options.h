@@ -5,7 +5,26 @@
 #ifndef TOLLFREE_FILE_OPTIONS_H
 #define TOLLFREE_FILE_OPTIONS_H
 
+#include "access/attnum.h"
+#include "nodes/bitmapset.h"
 #include "nodes/pg_list.h"
+
+/* What a column's values are made of that is not in the file. */
+typedef enum ColumnOrigin
+{
+	ORIGIN_FILE,				/* the file's path */
+	ORIGIN_LINE,				/* the row's line in it */
+	ORIGIN_PATH					/* a part of the path */
+} ColumnOrigin;
+
+/* A column with the option "source" */
+typedef struct ComputedColumn
+{
+	AttrNumber	attnum;
+	ColumnOrigin origin;
+	char	   *name;
+	char	   *pattern;		/* PATH: a regular expression; or NULL */
+} ComputedColumn;
 
 /* What the options of one foreign table and of its columns say. */
 typedef struct FileOptions
@@ -18,11 +37,15 @@ typedef struct FileOptions
 	bool		may_have_index; /* may a record index of it be kept? */
 	bool		may_have_columns;	/* may its columns be kept? */
 	bool		is_append_only; /* is nothing changed that is in it? */
+	List	   *computed;		/* ComputedColumn: columns that are not in the
+								 * file; NIL of a table with one file */
+	Bitmapset  *computed_attnums;	/* of these */
 	List	   *copy;			/* DefElem: everything else, for COPY */
 	List	   *format;			/* those of it that are no lists of columns */
 } FileOptions;
 
 extern const char *option_find_ours(List *options);
+extern const char *option_find_of_columns(Oid relid);
 extern FileOptions options_read(Oid relid);
 extern bool options_keep_columns(const FileOptions *options);
 extern bool options_keep_index(const FileOptions *options);

@@ -34,6 +34,7 @@
 #include "base/paths.h"
 #include "cache/index_use.h"
 #include "plan/callbacks.h"
+#include "read/computed.h"
 #include "read/copy.h"
 #include "read/reader.h"
 #include "translate/inputs.h"
@@ -123,9 +124,10 @@ reservoir_take(Reservoir *sample, TupleTableSlot *slot)
 	sample->rows[place] = ExecCopySlotHeapTuple(slot);
 }
 
-/* Offers all rows, read by COPY's parser. */
+/* Offers all rows, read by COPY's parser; the columns that are no file's may be NULL. */
 static void
-sample_file(Reservoir *sample, OpenFile *file, ExprContext *econtext,
+sample_file(Reservoir *sample, OpenFile *file,
+			const ComputedColumns *computed, ExprContext *econtext,
 			TupleTableSlot *slot)
 {
 	MemoryContext caller = CurrentMemoryContext;
@@ -142,6 +144,8 @@ sample_file(Reservoir *sample, OpenFile *file, ExprContext *econtext,
 		MemoryContextSwitchTo(caller);
 		if (!found)
 			break;
+		if (computed != NULL)
+			computed_store(computed, slot, file->copy->cur_lineno);
 		if (reservoir_wants(sample))
 			reservoir_take(sample, slot);
 	}
@@ -353,7 +357,8 @@ static bool
 try_blocks(Reservoir *sample, OpenFile *file, const FileOptions *options,
 		   ExprContext *econtext, TupleTableSlot *slot, double *totalrows)
 {
-	FileColumns columns = columns_describe(file->copy->rel, NIL, false);
+	FileColumns columns = columns_describe(file->copy->rel, options, NIL,
+										   false);
 	FileLayout	layout;
 	FileReader *reader;
 	RecordIndex index;
@@ -386,7 +391,7 @@ sample_one(Reservoir *sample, Relation rel, const FileOptions *options,
 	if (!try_blocks(sample, file, options, econtext, slot, totalrows))
 	{
 		reservoir_begin(sample, sample->rows, sample->targrows);
-		sample_file(sample, file, econtext, slot);
+		sample_file(sample, file, NULL, econtext, slot);
 		*totalrows = sample->seen;
 	}
 	file_close(file);
@@ -402,14 +407,22 @@ sample_many(Reservoir *sample, Relation rel, const FileOptions *options,
 {
 	FilePaths	paths = paths_find(options->pattern, false);
 	FileOptions one = *options;
+	List	   *attnums = NIL;
+	ComputedColumns *computed;
+	ListCell   *cell;
 
+	foreach(cell, options->computed)
+		attnums = lappend_int(attnums, ((const ComputedColumn *) lfirst(cell))->attnum);
+	computed = computed_open(rel, options, attnums);
 	for (int i = 0; i < paths.count; i++)
 	{
 		OpenFile   *file;
 
 		one.filename = paths.names[i];
 		file = file_open(rel, &one, format_encoding(options), NULL);
-		sample_file(sample, file, econtext, slot);
+		if (computed != NULL)
+			computed_set_file(computed, one.filename);
+		sample_file(sample, file, computed, econtext, slot);
 		file_close(file);
 	}
 	*totalrows = sample->seen;

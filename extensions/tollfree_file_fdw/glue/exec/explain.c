@@ -7,13 +7,16 @@
 
 #include <sys/stat.h>
 
+#include "nodes/makefuncs.h"
 #include "utils/rel.h"
+#include "utils/ruleutils.h"
 
 #include "base/compat.h"
 #include "base/guc.h"
 #include "base/options.h"
 #include "exec/aggregate_scan.h"
 #include "plan/callbacks.h"
+#include "plan/plan.h"
 
 /* Why workers have left the fast path, and how often. */
 static void
@@ -225,25 +228,71 @@ show_kept(const char *label, const char *what, ExplainState *es)
 		ExplainPropertyText(label, what, es);
 }
 
-/* Shows which files are read, and how many and how long they are. */
+/* Shows the conditions that are decided for a file as a whole, if there are any. */
 static void
-show_many(const FileScanState *scan, ExplainState *es)
+show_file_conditions(const ForeignScan *plan, ExplainState *es)
 {
-	const FileOptions *options = &scan->input.options;
-	const FilePaths *known = scan->input.owner->paths;
-	FilePaths	paths = known != NULL ? *known : paths_find(options->pattern, true);
-	struct stat status;
+	List	   *context;
+
+	if (plan->fdw_exprs == NIL)
+		return;
+	context = set_deparse_context_plan(es->deparse_cxt,
+									   unconstify(Plan *, &plan->scan.plan), NIL);
+	ExplainPropertyText("File Filter",
+						deparse_expression((Node *) make_ands_explicit(plan->fdw_exprs),
+										   context, list_length(es->rtable) > 1,
+										   false),
+						es);
+}
+
+/* How long files are, bytes. */
+static int64
+files_size(const FilePaths *paths)
+{
 	int64		size = 0;
 
-	for (int i = 0; i < paths.count; i++)
+	for (int i = 0; i < paths->count; i++)
 	{
-		if (es->costs && stat(paths.names[i], &status) == 0)
+		struct stat status;
+
+		if (stat(paths->names[i], &status) == 0)
 			size += status.st_size;
 	}
-	ExplainPropertyText("Foreign Files", options->pattern, es);
-	if (es->costs)
-		ExplainPropertyInteger("Foreign File Size", "b", size, es);
-	ExplainPropertyInteger("Files", NULL, paths.count, es);
+	return size;
+}
+
+/*
+ * Shows which files are read, and how many of all that there are: as they were when
+ * the scan began, or else when it was planned.
+ */
+static void
+show_many(const FileScanState *scan, const ForeignScan *plan, ExplainState *es)
+{
+	const ScanInput *owner = scan->input.owner;
+	const List *planned = list_nth(plan->fdw_private, PLAN_FILES);
+	int			nread = linitial_int(planned);
+	int			nall = lsecond_int(planned);
+
+	if (owner->paths != NULL)
+		nall = owner->paths->count;
+	if (owner->is_chosen)
+		nread = owner->chosen.count;
+	else if (owner->paths != NULL && owner->file_conditions == NULL)
+		nread = nall;
+	show_file_conditions(plan, es);
+	ExplainPropertyText("Foreign Files", owner->options.pattern, es);
+	if (es->costs && owner->paths != NULL)
+		ExplainPropertyInteger("Foreign File Size", "b",
+							   files_size(owner->is_chosen ? &owner->chosen :
+										  owner->paths), es);
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+	{
+		ExplainPropertyInteger("Files", NULL, nread, es);
+		ExplainPropertyInteger("Files Found", NULL, nall, es);
+	}
+	else
+		ExplainPropertyText("Files", nread == nall ? psprintf("%d", nall) :
+							psprintf("%d of %d", nread, nall), es);
 }
 
 /* Shows which file is read, as file_fdw does. */
@@ -268,7 +317,7 @@ tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	FileScanState *scan = node->fdw_state;
 
 	if (input_has_many(&scan->input))
-		show_many(scan, es);
+		show_many(scan, castNode(ForeignScan, node->ss.ps.plan), es);
 	else
 		show_one(scan, es);
 	ExplainPropertyText("Fast Path",

@@ -20,6 +20,7 @@
 #include "exec/aggregate_scan.h"
 #include "plan/callbacks.h"
 #include "plan/plan.h"
+#include "read/computed.h"
 #include "read/slot.h"
 #include "translate/quals.h"
 
@@ -51,6 +52,27 @@ push_filter(ForeignScanState *node)
 	node->ss.ps.subPlan = subplans;
 }
 
+/*
+ * Prepares the columns of a table with many files that are not in them, and the
+ * conditions on these.
+ */
+static void
+prepare_files(ForeignScanState *node)
+{
+	ScanInput  *input = &((FileScanState *) node->fdw_state)->input;
+	ForeignScan *plan = castNode(ForeignScan, node->ss.ps.plan);
+
+	input->computed = computed_open(input->rel, &input->options,
+									list_nth(plan->fdw_private, PLAN_COMPUTED));
+	if (plan->fdw_exprs == NIL)
+		return;
+	input->file_conditions = ExecInitQual(plan->fdw_exprs, &node->ss.ps);
+	input->file_slot = ExecInitExtraTupleSlot(node->ss.ps.state,
+											  RelationGetDescr(input->rel),
+											  &TTSOpsVirtual);
+	input->econtext = node->ss.ps.ps_ExprContext;
+}
+
 /* Prepares a scan. */
 void
 tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
@@ -70,6 +92,8 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 				  boolVal(list_nth(plan->fdw_private, PLAN_COUNTS_ONLY)));
 	index_use_prepare(&scan->kept.index, &input->options);
 	node->fdw_state = scan;
+	if (plan->scan.scanrelid != 0 && input_has_many(input))
+		prepare_files(node);
 	if (plan->scan.scanrelid == 0)
 		aggregate_scan_begin(node);
 	else if (input->slow_reason == NULL && setting_push_filters)
@@ -229,6 +253,25 @@ passes_filter(ForeignScanState *node)
 	return false;
 }
 
+/* Adds the values to the row in the slot, of that line, that are not in its file. */
+static inline void
+add_computed(ForeignScanState *node, int64 line)
+{
+	const FileScanState *scan = node->fdw_state;
+
+	computed_store(scan->input.computed, node->ss.ss_ScanTupleSlot, line);
+}
+
+/* The line of a row of the present batch, if that is asked for. */
+static int64
+find_line(const FileScanState *scan, int row)
+{
+	BatchSource *batches = scan->input.batches;
+
+	return scan->input.computed->has_lines ?
+		batches->methods->line(batches, row) : 0;
+}
+
 /* Puts the next row of a batch into the slot; false where batches end. */
 static bool
 scan_next_read_row(ForeignScanState *node)
@@ -259,9 +302,13 @@ scan_next_read_row(ForeignScanState *node)
 		if (!bitmap_has(&batches->unresolved, row))
 		{
 			slot_store_row(node->ss.ss_ScanTupleSlot, batches, row);
+			if (scan->input.computed != NULL)
+				add_computed(node, find_line(scan, row));
 			return true;
 		}
 		batch_load_row(batches, row, node->ss.ss_ScanTupleSlot);
+		if (scan->input.computed != NULL)
+			add_computed(node, find_line(scan, row));
 		if (passes_filter(node))
 			return true;
 	}
@@ -280,6 +327,8 @@ scan_next_copied_row(ForeignScanState *node)
 						  node->ss.ss_ScanTupleSlot))
 	{
 		check_required(scan);
+		if (scan->input.computed != NULL)
+			add_computed(node, scan->input.file->copy->cur_lineno);
 		if (passes_filter(node))
 			return true;
 	}

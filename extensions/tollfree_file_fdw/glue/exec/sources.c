@@ -21,7 +21,7 @@ choose_ranges(FileScanState *scan, bool begins_small)
 
 	if (input_has_many(input))
 		return scan->share.file == NULL ?
-			files_begin(&scan->files, input, input_find_paths(input), NULL) :
+			files_begin(&scan->files, input, input_choose_paths(input), NULL) :
 			files_begin(&scan->files, input, &scan->share.files,
 						&scan->share.file->next);
 	if (scan->share.file != NULL)

@@ -41,7 +41,7 @@ share_files(ForeignScanState *node, ParallelFile *shared)
 	scan->share.is_shut_down = false;
 	parallel_cut(shared, NULL, &input->layout, input->encoding,
 				 &scan->kept.index);
-	parallel_files_write(shared, input_find_paths(input));
+	parallel_files_write(shared, input_choose_paths(input));
 	parallel_files_join(&scan->share, shared, input->context);
 	input_leave(input);
 }

@@ -18,6 +18,8 @@
  */
 #include "postgres.h"
 
+#include "executor/executor.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "base/compat.h"
@@ -30,7 +32,8 @@ input_prepare(ScanInput *input, List *columns, bool counts_only)
 {
 	input->options = options_read(RelationGetRelid(input->rel));
 	options_select_columns(&input->options, columns);
-	input->columns = columns_describe(input->rel, columns, counts_only);
+	input->columns = columns_describe(input->rel, &input->options, columns,
+									  counts_only);
 	input->slow_reason = input->columns.nfields == 0 ? "no columns" :
 		format_unsupported(&input->options, &input->layout);
 	input->encoding = format_encoding(&input->options);
@@ -53,7 +56,7 @@ open_file(ScanInput *input)
  * The files of a table that has many: those that there were when this was first
  * asked.  ERROR if there are none.
  */
-FilePaths *
+const FilePaths *
 input_find_paths(ScanInput *input)
 {
 	ScanInput  *owner = input->owner;
@@ -66,6 +69,50 @@ input_find_paths(ScanInput *input)
 	*owner->paths = paths_find(owner->options.pattern, false);
 	MemoryContextSwitchTo(old);
 	return owner->paths;
+}
+
+/* Do the conditions on files let one be read?  May raise the ERROR of one. */
+static bool
+is_chosen(ScanInput *owner, const char *path)
+{
+	TupleTableSlot *slot = owner->file_slot;
+
+	CHECK_FOR_INTERRUPTS();
+	computed_set_file(owner->computed, path);
+	ExecClearTuple(slot);
+	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
+	computed_store(owner->computed, slot, 0);
+	ExecStoreVirtualTuple(slot);
+	owner->econtext->ecxt_scantuple = slot;
+	return ExecQualAndReset(owner->file_conditions, owner->econtext);
+}
+
+/*
+ * The files that conditions on their paths let be read in this execution: they are
+ * decided when it is first asked.
+ */
+const FilePaths *
+input_choose_paths(ScanInput *input)
+{
+	ScanInput  *owner = input->owner;
+	const FilePaths *paths = input_find_paths(owner);
+
+	if (owner->file_conditions == NULL)
+		return paths;
+	if (owner->is_chosen)
+		return &owner->chosen;
+	if (owner->chosen.names == NULL)
+		owner->chosen.names = MemoryContextAllocHuge(owner->context,
+													 sizeof(char *) *
+													 Max(1, paths->count));
+	owner->chosen.count = 0;
+	for (int i = 0; i < paths->count; i++)
+	{
+		if (is_chosen(owner, paths->names[i]))
+			owner->chosen.names[owner->chosen.count++] = paths->names[i];
+	}
+	owner->is_chosen = true;
+	return &owner->chosen;
 }
 
 /*
@@ -400,6 +447,8 @@ input_open_next(ScanInput *input, const char *filename)
 	owner->options.filename = unconstify(char *, filename);
 	open_file(owner);
 	input->file = owner->file;
+	if (input->computed != NULL)
+		computed_set_file(input->computed, filename);
 	open_reader(input, input->begins_small);
 	MemoryContextSwitchTo(old);
 }
@@ -438,6 +487,7 @@ input_reopen(ScanInput *input)
 {
 	input_reset(input);
 	close_file(input);
+	input->is_chosen = false;
 	file_close_early(input->early);
 	input->rejected = 0;
 	if (input->early == NULL && !input_has_many(input))

@@ -9,6 +9,7 @@
 
 #include "base/format.h"
 #include "base/paths.h"
+#include "read/computed.h"
 #include "read/file.h"
 #include "read/range.h"
 #include "read/reader.h"
@@ -64,6 +65,14 @@ typedef struct ScanInput
 	int			encoding;		/* of the file, when the scan began */
 	FilePaths  *paths;			/* of many files, in the owner; NULL before
 								 * they are looked for, and of one */
+	ComputedColumns *computed;	/* of many files: those that are asked for and
+								 * not in them; or NULL */
+	ExprState  *file_conditions;	/* in the owner: decided for a file as a
+									 * whole; or NULL */
+	TupleTableSlot *file_slot;	/* what they look at */
+	ExprContext *econtext;		/* for them */
+	bool		is_chosen;		/* have they been decided in this execution? */
+	FilePaths	chosen;			/* the files that they let be read */
 	EarlyFile  *early;			/* NULL if it had to be opened when the query
 								 * began, and of many files */
 	bool		begins_small;	/* may not all of one of many files be read? */
@@ -93,7 +102,8 @@ extern void input_report_lost(const ScanInput *input);
 extern void input_open(ScanInput *input, bool begins_small);
 extern void input_open_next(ScanInput *input, const char *filename);
 extern void input_close(ScanInput *input);
-extern FilePaths *input_find_paths(ScanInput *input);
+extern const FilePaths *input_find_paths(ScanInput *input);
+extern const FilePaths *input_choose_paths(ScanInput *input);
 extern void input_begin(ScanInput *input, RangeSource *ranges);
 extern void input_take_range(ScanInput *input);
 extern bool input_next_batch(ScanInput *input);

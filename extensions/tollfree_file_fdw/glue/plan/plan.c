@@ -25,10 +25,10 @@
 
 #include "base/compat.h"
 #include "base/guc.h"
-#include "base/paths.h"
 #include "cache/index_file.h"
 #include "plan/callbacks.h"
 #include "plan/plan.h"
+#include "plan/plan_files.h"
 #include "translate/inputs.h"
 
 /* Assumed of a program's output and of a file that cannot be looked at */
@@ -43,28 +43,6 @@
 /* What core/ needs for a value, in units of cpu_operator_cost */
 #define CORE_VALUE_COST 0.5
 
-/* Looks at all files that a pattern names by now: how long are they together? */
-static void
-look_at_files(FilePlanState *state)
-{
-	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
-												  "tollfree_file_fdw files",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(scratch);
-	FilePaths	paths = paths_find(state->options.pattern, true);
-	struct stat status;
-
-	state->size = 0;
-	state->nfiles = paths.count;
-	for (int i = 0; i < paths.count; i++)
-	{
-		if (stat(paths.names[i], &status) == 0)
-			state->size += status.st_size;
-	}
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(scratch);
-}
-
 /* Looks at the file: its length, or a guess; is it a pipe, or another special one? */
 static void
 look_at_file(FilePlanState *state)
@@ -72,11 +50,6 @@ look_at_file(FilePlanState *state)
 	struct stat status;
 
 	state->size = UNKNOWN_PAGES * BLCKSZ;
-	if (state->options.pattern != NULL)
-	{
-		look_at_files(state);
-		return;
-	}
 	if (state->options.is_program || stat(state->options.filename, &status) < 0)
 		return;
 	state->is_special = !S_ISREG(status.st_mode);
@@ -101,24 +74,45 @@ indexed_density(Oid relid, const FileOptions *options, int64 size, int nfields)
 	return (double) header.nrows / header.size;
 }
 
-/* Estimates how much there is in the file. */
-static void
-estimate_size(RelOptInfo *baserel, Oid relid, FilePlanState *state)
+/* How many pages so many bytes take. */
+static BlockNumber
+count_pages(off_t size)
+{
+	return Max(1, (size + (BLCKSZ - 1)) / BLCKSZ);
+}
+
+/* Estimates how many rows there are in so many bytes of the table's data. */
+static double
+estimate_rows(const RelOptInfo *baserel, Oid relid, const FilePlanState *state,
+			  off_t size)
 {
 	double		density;
 
-	look_at_file(state);
-	state->pages = Max(1, (state->size + (BLCKSZ - 1)) / BLCKSZ);
 	if (baserel->tuples >= 0 && baserel->pages > 0)
-		state->rows = clamp_row_est(baserel->tuples / baserel->pages *
-									state->pages);
-	else if ((density = indexed_density(relid, &state->options, state->size,
-										baserel->max_attr)) > 0)
-		state->rows = clamp_row_est(density * state->size);
+		return baserel->tuples / baserel->pages * count_pages(size);
+	density = indexed_density(relid, &state->options, size, baserel->max_attr);
+	if (density > 0)
+		return density * size;
+	return (double) size / (MAXALIGN(baserel->reltarget->width) +
+							MAXALIGN(SizeofHeapTupleHeader));
+}
+
+/*
+ * Estimates how much there is in the file, which has been looked at.  Of many files
+ * those that are read have their part of all rows.
+ */
+static void
+estimate_size(RelOptInfo *baserel, Oid relid, FilePlanState *state)
+{
+	double		rows;
+
+	state->pages = count_pages(state->size);
+	if (state->options.pattern == NULL)
+		rows = estimate_rows(baserel, relid, state, state->size);
 	else
-		state->rows = clamp_row_est((double) state->size /
-									(MAXALIGN(baserel->reltarget->width) +
-									 MAXALIGN(SizeofHeapTupleHeader)));
+		rows = estimate_rows(baserel, relid, state, state->total) *
+			state->size / Max(1, state->total);
+	state->rows = clamp_row_est(rows);
 }
 
 /*
@@ -139,24 +133,32 @@ plan_find_columns(RelOptInfo *baserel, Oid relid, FilePlanState *state)
 	foreach(cell, baserel->baserestrictinfo)
 		pull_varattnos((Node *) lfirst_node(RestrictInfo, cell)->clause,
 					   baserel->relid, &attrs);
+	is_whole = bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber,
+							 attrs);
 
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);
+		bool		is_used = bms_is_member(attribute->attnum -
+											FirstLowInvalidHeapAttributeNumber,
+											attrs);
 
 		if (attribute->attisdropped || attribute->attgenerated)
 			continue;
+		if (bms_is_member(attribute->attnum, state->options.computed_attnums))
+		{
+			if (is_used || is_whole)
+				state->computed = lappend_int(state->computed, attribute->attnum);
+			continue;
+		}
 		nfields++;
-		if (bms_is_member(attribute->attnum - FirstLowInvalidHeapAttributeNumber,
-						  attrs))
+		if (is_used)
 			state->columns = lappend(state->columns,
 									 makeString(pstrdup(NameStr(attribute->attname))));
 	}
 	table_close(rel, AccessShareLock);
 	if (nfields == 0)
 		state->slow_reason = "no columns";
-	is_whole = bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber,
-							 attrs);
 	state->counts_only = state->options.is_lazy && !is_whole &&
 		state->columns == NIL;
 	if (is_whole || list_length(state->columns) == nfields)
@@ -172,14 +174,18 @@ void
 tollfreeGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 {
 	FilePlanState *state = palloc0(sizeof(FilePlanState));
+	List	   *conditions = baserel->baserestrictinfo;
 
 	state->options = options_read(relid);
 	state->slow_reason = format_unsupported(&state->options, &state->layout);
+	if (state->options.pattern != NULL)
+		conditions = plan_look_at_files(root, baserel, relid, state);
+	else
+		look_at_file(state);
 	estimate_size(baserel, relid, state);
 	baserel->rows = clamp_row_est(state->rows *
-								  clauselist_selectivity(root,
-														 baserel->baserestrictinfo,
-														 0, JOIN_INNER, NULL));
+								  clauselist_selectivity(root, conditions, 0,
+														 JOIN_INNER, NULL));
 	baserel->fdw_private = state;
 }
 
@@ -280,7 +286,8 @@ adds_to_index(Oid relid, const FilePlanState *state)
 		header.size != state->size || header.modified_ns != state->modified_ns)
 		return false;
 	rel = table_open(relid, NoLock);
-	columns = columns_describe(rel, state->columns, state->counts_only);
+	columns = columns_describe(rel, &state->options, state->columns,
+							   state->counts_only);
 	table_close(rel, NoLock);
 	nmissing = plan_count_missing(fields, header.ncolumns, &columns);
 	return nmissing > 0 && index_file_has_room(&header, nmissing);
@@ -310,7 +317,7 @@ plan_parallel_workers(PlannerInfo *root, RelOptInfo *baserel)
 	if (has_many)
 		nworkers = Min(nworkers, state->nfiles - 1);
 	if (nworkers > 0 &&
-		(!inputs_are_parallel_safe(relid, state->columns) ||
+		(!inputs_are_parallel_safe(relid, &state->options, state->columns) ||
 		 adds_to_index(relid, state)))
 		return 0;
 	return nworkers;
@@ -330,9 +337,12 @@ plan_scan_path(PlannerInfo *root, RelOptInfo *baserel, double part)
 								   clamp_row_est(baserel->rows * part), startup,
 								   startup + plan_read_cost(state, part) +
 								   per_row * state->rows * part,
-								   list_make3(makeString(FILE_BUILD),
+								   list_make5(makeString(FILE_BUILD),
 											  state->columns,
-											  makeBoolean(state->counts_only)));
+											  makeBoolean(state->counts_only),
+											  state->computed,
+											  list_make2_int(state->nfiles,
+															 state->nall)));
 }
 
 /* Offers the ways to scan the file. */

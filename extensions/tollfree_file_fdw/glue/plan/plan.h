@@ -18,11 +18,18 @@ typedef struct FilePlanState
 	FileLayout	layout;
 	const char *slow_reason;	/* why core/ cannot read the file, or NULL */
 	bool		is_special;		/* is it known to be no regular file? */
-	off_t		size;			/* of the file, bytes; a guess if it is no
-								 * regular file */
+	off_t		size;			/* of the file, or of all to be read, bytes; a
+								 * guess if it is no regular file */
+	off_t		total;			/* of many files: the same before conditions
+								 * have been looked at */
 	int64		modified_ns;	/* since 1970 */
 	BlockNumber pages;			/* of the file, on disk */
-	int			nfiles;			/* of a table that has many; else 0 */
+	int			nfiles;			/* to be read, of a table that has many; else
+								 * 0 */
+	int			nall;			/* before conditions have been looked at */
+	List	   *file_conditions;	/* RestrictInfo: decided for a file as a
+									 * whole */
+	List	   *computed;		/* Integer: referenced columns with a source */
 	double		rows;			/* in the file */
 	List	   *columns;		/* String: those referenced; NIL means all */
 	int			ncolumns;		/* how many those are */
@@ -31,7 +38,7 @@ typedef struct FilePlanState
 
 /*
  * The members of a plan's fdw_private.  A scan for the executor has the first
- * three only, one that aggregates all of them.
+ * five only, one that aggregates all of them.
  */
 typedef enum PlanMember
 {
@@ -39,6 +46,10 @@ typedef enum PlanMember
 								 * builds, too: plan_check_build reads it */
 	PLAN_COLUMNS,				/* String: those to convert; NIL means all */
 	PLAN_COUNTS_ONLY,			/* may even these be left alone? Boolean */
+	PLAN_COMPUTED,				/* Integer: numbers of columns that are not in
+								 * the file */
+	PLAN_FILES,					/* Integer: how many files are to be read, and
+								 * how many there are */
 	PLAN_QUALS,					/* conditions that rows must satisfy */
 	PLAN_VARNO					/* of the table's columns in those; Integer */
 } PlanMember;

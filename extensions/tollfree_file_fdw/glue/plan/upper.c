@@ -136,10 +136,14 @@ find_targets(PlannerInfo *root, RelOptInfo *output_rel, UpperWork *work)
 	return true;
 }
 
-/* The conditions of the scan, or false if one is not for each row. */
+/*
+ * The conditions of the scan that are not decided for a file as a whole; false if one
+ * is not for each row.
+ */
 static bool
 find_quals(RelOptInfo *input_rel, List **quals)
 {
+	const FilePlanState *state = input_rel->fdw_private;
 	ListCell   *cell;
 
 	foreach(cell, input_rel->baserestrictinfo)
@@ -148,6 +152,8 @@ find_quals(RelOptInfo *input_rel, List **quals)
 
 		if (rinfo->pseudoconstant)
 			return false;
+		if (list_member_ptr(state->file_conditions, rinfo))
+			continue;
 		*quals = lappend(*quals, rinfo->clause);
 	}
 	return true;
@@ -165,8 +171,8 @@ is_supported(PlannerInfo *root, RelOptInfo *input_rel, List *quals,
 	MemoryContext old = MemoryContextSwitchTo(scratch);
 	Relation	rel = table_open(planner_rt_fetch(input_rel->relid, root)->relid,
 								 NoLock);
-	FileColumns columns = columns_describe(rel, state->columns,
-										   state->counts_only);
+	FileColumns columns = columns_describe(rel, &state->options,
+										   state->columns, state->counts_only);
 	QualContext context = {
 		.columns = &columns,
 		.relid = input_rel->relid,
@@ -360,9 +366,20 @@ tollfreeGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 					   ForeignPath *best_path, List *tlist, List *scan_clauses,
 					   Plan *outer_plan)
 {
+	FilePlanState *state = rel->fdw_private;
+	List	   *of_files;
+	List	   *of_rows = NIL;
+	ListCell   *cell;
+
 	if (IS_UPPER_REL(rel))
 		return make_plan(best_path, tlist, outer_plan);
-	return make_foreignscan(tlist, extract_actual_clauses(scan_clauses, false),
-							rel->relid, NIL, best_path->fdw_private, NIL,
-							NIL, outer_plan);
+	foreach(cell, scan_clauses)
+	{
+		if (!list_member_ptr(state->file_conditions, lfirst(cell)))
+			of_rows = lappend(of_rows, lfirst(cell));
+	}
+	of_files = extract_actual_clauses(state->file_conditions, false);
+	return make_foreignscan(tlist, extract_actual_clauses(of_rows, false),
+							rel->relid, of_files, best_path->fdw_private, NIL,
+							of_files, outer_plan);
 }

@@ -271,6 +271,35 @@ copy_options(const FileOptions *options, int encoding)
 	return lappend(list_copy(options->copy), element);
 }
 
+/*
+ * The columns that are in the file (String), as COPY wants to be told; NIL if all are.
+ * ERROR if none is.
+ */
+static List *
+file_columns(Relation rel, const FileOptions *options)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	List	   *names = NIL;
+
+	if (options->computed == NIL)
+		return NIL;
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(desc, i);
+
+		if (!attribute->attisdropped && !attribute->attgenerated &&
+			!bms_is_member(attribute->attnum, options->computed_attnums))
+			names = lappend(names, makeString(pstrdup(NameStr(attribute->attname))));
+	}
+	if (names == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
+				 errmsg("foreign table \"%s\" has no column that is in its files",
+						RelationGetRelationName(rel)),
+				 errhint("Add a column without the option \"source\".")));
+	return names;
+}
+
 /* COPY's source of data of a file that is not read. */
 static int
 read_nothing(void *buffer, int minread, int maxread)
@@ -286,6 +315,7 @@ read_nothing(void *buffer, int minread, int maxread)
 void
 file_check_options(Relation rel, const FileOptions *options, int encoding)
 {
+	List	   *names = file_columns(rel, options);
 	ListCell   *cell;
 
 	foreach(cell, options->copy)
@@ -296,7 +326,7 @@ file_check_options(Relation rel, const FileOptions *options, int encoding)
 			strcmp(name, "force_null") == 0 || strcmp(name, "default") == 0)
 		{
 			EndCopyFrom(BeginCopyFrom(NULL, rel, NULL, NULL, false, read_nothing,
-									  NIL, copy_options(options, encoding)));
+									  names, copy_options(options, encoding)));
 			return;
 		}
 	}
@@ -396,7 +426,7 @@ open_source(OpenFile *file, int fd)
  * parser that has read a row in part has to come back to its own file.
  */
 static CopyFromState
-begin_copy_regular(OpenFile *file, Relation rel, List *options)
+begin_copy_regular(OpenFile *file, Relation rel, List *names, List *options)
 {
 	const int	indexes[] = {PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL};
 	const int64 values[] = {PROGRESS_COPY_TYPE_FILE, file->source.size};
@@ -405,7 +435,7 @@ begin_copy_regular(OpenFile *file, Relation rel, List *options)
 
 	PG_TRY();
 	{
-		copy = BeginCopyFrom(NULL, rel, NULL, NULL, false, read_bytes, NIL,
+		copy = BeginCopyFrom(NULL, rel, NULL, NULL, false, read_bytes, names,
 							 options);
 	}
 	PG_FINALLY();
@@ -459,6 +489,7 @@ file_open(Relation rel, const FileOptions *options, int encoding,
 	MemoryContext old = MemoryContextSwitchTo(context);
 	OpenFile   *file = palloc0(sizeof(OpenFile));
 	List	   *copied = copy_options(options, encoding);
+	List	   *names = file_columns(rel, options);
 	ErrorContextCallback naming;
 
 	file->context = context;
@@ -467,10 +498,10 @@ file_open(Relation rel, const FileOptions *options, int encoding,
 	if (options->pattern != NULL)
 		begin_naming(&naming, file);
 	if (!options->is_program && open_source(file, take_early(early)))
-		file->copy = begin_copy_regular(file, rel, copied);
+		file->copy = begin_copy_regular(file, rel, names, copied);
 	else
 		file->copy = BeginCopyFrom(NULL, rel, NULL, options->filename,
-								   options->is_program, NULL, NIL, copied);
+								   options->is_program, NULL, names, copied);
 	if (options->pattern != NULL)
 		end_naming(&naming, file);
 	MemoryContextSwitchTo(old);

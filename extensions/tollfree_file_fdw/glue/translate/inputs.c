@@ -164,10 +164,10 @@ columns_allow(Relation rel, const FileColumns *columns, InputUse use)
  * The table is locked.
  */
 bool
-inputs_are_parallel_safe(Oid relid, List *names)
+inputs_are_parallel_safe(Oid relid, const FileOptions *options, List *names)
 {
 	Relation	rel = table_open(relid, NoLock);
-	FileColumns columns = columns_describe(rel, names, false);
+	FileColumns columns = columns_describe(rel, options, names, false);
 	bool		is_safe = columns_allow(rel, &columns, CONVERT_ANYWHERE);
 
 	table_close(rel, NoLock);

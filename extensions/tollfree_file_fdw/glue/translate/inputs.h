@@ -7,7 +7,8 @@
 
 #include "base/columns.h"
 
-extern bool inputs_are_parallel_safe(Oid relid, List *names);
+extern bool inputs_are_parallel_safe(Oid relid, const FileOptions *options,
+									 List *names);
 extern bool inputs_are_repeatable(Relation rel, const FileColumns *columns);
 
 #endif							/* TOLLFREE_FILE_INPUTS_H */
