@@ -14,6 +14,7 @@ from filediff.differ import Differ, Difference
 from filediff.exactness import ROWS as FACTS
 from filediff.exactness import Exactness, queries
 from filediff.files import draw_file
+from filediff.folders import Folders
 from filediff.found import FOUND
 from filediff.joins import Joins
 from filediff.rescans import Rescans, started_again
@@ -93,6 +94,28 @@ def test_no_binary_file_differs(
     assert differ.tally.cases > len(numbers) / 4
     with capsys.disabled():
         print(f"\nfilediff: binary files, seed {seed}: {differ.tally}")
+
+
+@pytest.mark.walk(numbered=True)
+@pytest.mark.cluster
+def test_a_folder_is_its_files_one_after_the_other(
+    world: FileWorld, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if world.wrapper == STOCK:
+        pytest.skip("stock has a table for each file")
+    seed: int = pytestconfig.getoption("--filediff-seed")
+    numbers = walked_numbers(pytestconfig, pytestconfig.getoption("--filediff-cases") // 4)
+    folders = Folders(world, seed)
+    for number in numbers:
+        folder = folders.draw(number)
+        found = folders.difference(folder) if folder else ""
+        assert not found, f"seed {seed}, folder {number}:\n{folder}\n{found}"
+    assert folders.folders > len(numbers) / 2
+    with capsys.disabled():
+        told = (
+            f"{folders.folders} folders, {folders.statements} statements, {folders.errors} errors"
+        )
+        print(f"\nfilediff: {told}")
 
 
 @pytest.mark.cluster

@@ -83,6 +83,10 @@ class FileWorld:
             self._clusters[1].user.own(path)
         return path
 
+    def own_folder(self, path: Path) -> None:
+        """Make a folder that both servers can read."""
+        self._clusters[1].user.make_folder(path)
+
     def kept_files(self, pattern: str) -> list[Path]:
         """Return what the candidate keeps of files, by the names that match."""
         folder = self._clusters[1].data / f"pgsql_tmp_{self.wrapper}"
