@@ -11,10 +11,12 @@ CREATE TABLE fdw_ablations
 (
 	path		text PRIMARY KEY,
 	server_options jsonb NOT NULL,
-	works		text[] NOT NULL
+	works		text[] NOT NULL,
+	size		int
 );
 
 COMMENT ON TABLE fdw_ablations IS 'fast paths, and how the owner of a server switches each';
+COMMENT ON COLUMN fdw_ablations.size IS 'the batch_size with which rows are written; NULL for the default';
 COMMENT ON COLUMN fdw_ablations.works IS 'the work that may go by it: of fdw_benches, fdw_bulk_operations and fdw_path_statements';
 
 INSERT INTO fdw_ablations VALUES
@@ -27,12 +29,14 @@ INSERT INTO fdw_ablations VALUES
 	('constants_as_parameters', '{"constants_as_parameters": "false"}', '{RO,RW}'),
 	('binary_results', '{"binary_results": "false"}', '{SCAN}'),
 	('pipelined_writes', '{"pipelined_writes": "false"}', '{INSERT}'),
-	('insert_arrays', '{"insert_arrays": "true"}', '{INSERT}'),
 	('join_estimates', '{"join_estimates": "false"}', '{JOIN}'),
 	('batched_lookups', '{"batched_lookups": "false"}', '{LOOKUP,CORRELATED}'),
 	('partial_aggregates', '{"partial_aggregates": "false"}', '{AGGREGATE}'),
 	('remote_limits', '{"remote_limits": "false"}', '{TOP}'),
 	('parallel_modify', '{"parallel_modify": "true"}', '{UPDATE_PARTS}');
+
+INSERT INTO fdw_ablations VALUES
+	('insert_arrays', '{"insert_arrays": "false"}', '{INSERT}', 1000);
 
 /*
  * Statements on two tables of 100,000 and 20,000 rows, whatever the profile: one
@@ -154,7 +158,7 @@ FROM fdw_ablation_databases d
 	JOIN fdw_bulk_testcases b
 		ON b.dims->>'bench' = ANY (a.works) AND b.dims->>'target' = 'FDW_external'
 		   AND b.dims->>'wrapper' = d.wrapper AND b.dims->>'link' = d.link
-		   AND b.dims->>'size' IS NULL;
+		   AND (b.dims->>'size')::int IS NOT DISTINCT FROM a.size;
 
 INSERT INTO case_views VALUES ('fdw', 'fdw_ablation_bulk_testcases');
 
@@ -230,4 +234,4 @@ FROM fdw_ablation_databases_needed d
 	JOIN fdw_ablations a USING (path)
 	JOIN fdw_bulk_roads r
 		ON (r.wrapper, r.link) = (d.wrapper, d.link) AND r.operation = ANY (a.works)
-WHERE r.size IS NULL;
+WHERE r.size IS NOT DISTINCT FROM a.size;

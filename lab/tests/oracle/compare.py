@@ -75,15 +75,6 @@ def allowances(wrapper: str) -> tuple[Allowance, ...]:
         ),
         Allowance(
             "CONTEXT",
-            re.compile(
-                r"(remote SQL command: INSERT INTO [^\n]* VALUES \(\$\d+[^()\n]*\))"
-                r"(?:, \(\$\d+[^()\n]*\))+"
-            ),
-            r"\1",
-            "Rows in arrays are in no batch: an error names the command for one row.",
-        ),
-        Allowance(
-            "CONTEXT",
             re.compile(r"(remote SQL command: [^\n]*public\.part_)(?:low|high)\b"),
             r"\1one of two",
             "These are on two servers. Where both refuse, the one that is asked or answers first"

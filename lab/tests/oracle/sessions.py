@@ -27,7 +27,6 @@ def run_sessions(world: World, pytestconfig: pytest.Config, numbers: range, test
         if world.is_standby:
             session = tuple(SERIALIZABLE.sub("REPEATABLE READ", each) for each in session)
         try:
-            world.use_arrays(allowed=number % 2 == 0)
             difference = oracle.run(session)
         except RuntimeError as error:
             error.add_note(f"seed {seed}, session {number}, or what the one before left behind")

@@ -33,7 +33,7 @@ _KEEP_OPTIONS = (
     "UPDATE options_baseline o SET options = srvoptions FROM pg_foreign_server s"
     " WHERE s.oid = o.server"
 )
-# With a timeout the wrapper would neither fetch ahead nor send arrays.
+# With a timeout the wrapper would not fetch ahead.
 SOURCE_SETTINGS = _SETTINGS | {
     "datestyle": "'SQL, DMY'",
     "extra_float_digits": "0",
@@ -81,9 +81,6 @@ class World:
             reached = instances.standby or source
             user = HARDENED_USER if is_hardened else SUPERUSER
             _run(local, name, _foreign_objects(reached, name, of_side, user))
-        self._may_use_arrays = wrapper != STOCK and not is_hardened
-        if self._may_use_arrays:
-            self._change_servers("ADD insert_arrays 'true'")
         if wrapper != STOCK and self.is_standby:
             # What a standby refuses names the query, which depends on where a join is executed.
             self._change_servers("ADD join_estimates 'false'")
@@ -95,11 +92,6 @@ class World:
     def execute(self, where: str, name: str, statement: str) -> None:
         """Execute `statement` in the `remote` or `local` database of one side."""
         _run(self._clusters[where], name, statement)
-
-    def use_arrays(self, *, allowed: bool) -> None:
-        """Say whether rows may be sent as arrays in the sessions from here on, if they ever may."""
-        if self._may_use_arrays:
-            self._change_servers(f"SET insert_arrays '{allowed}'")
 
     def connect(self) -> tuple[Side, Side]:
         """Return a new session on each side."""

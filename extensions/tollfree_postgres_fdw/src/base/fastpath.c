@@ -21,7 +21,7 @@
 #include "base/options.h"
 
 /* The set that is allowed without options */
-#define PATHS_BY_DEFAULT (~(1 << FAST_ARRAYS | 1 << FAST_PARALLEL_MODIFY))
+#define PATHS_BY_DEFAULT (~(1 << FAST_PARALLEL_MODIFY))
 
 static struct
 {
@@ -52,7 +52,8 @@ static struct
 	"Sends a SELECT without a remote transaction if the local transaction does nothing else."},
 	[FAST_PIPELINED_WRITES] = {"pipelined_writes", true, true,
 	"Writes rows without waiting for each where the outcome is the same."},
-	[FAST_ARRAYS] = {"insert_arrays", true, true, NULL},
+	[FAST_ARRAYS] = {"insert_arrays", true, true,
+	"Sends large batches of inserted rows as one array for each column."},
 	[FAST_PARALLEL_MODIFY] = {"parallel_modify", true, true, NULL},
 	[FAST_UNAWAITED_COMMIT] = {"unawaited_commit", false, true,
 	"Does not wait for the COMMIT of remote transactions that wrote nothing."}

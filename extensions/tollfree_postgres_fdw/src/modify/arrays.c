@@ -1,82 +1,98 @@
 /*
  * arrays.c
- *	  Rows to be inserted as one array for each column.
+ *	  A batch of an INSERT as one array for each column.
  *
- * Binding and executing an INSERT costs the remote server more than inserting
- * the row.  So thousands of rows are sent with one
+ * Each parameter of a command costs the remote server about as much as a row,
+ * and INSERT ... VALUES has one for each column of each row.  So a large batch
+ * is sent by
  *
  *	INSERT INTO t(a, b) SELECT unnest($1::...[]), unnest($2::...[])
  *
- * with arrays in binary format, where the owner of the foreign table allows
- * it by the option insert_arrays: triggers and the like on the remote table
- * can distinguish one command of many rows from many commands.
+ * where that has the same effect as VALUES with as many rows:
  *
- * The remote columns must have the local types: otherwise elements of an
- * array would be cast, where the column's own input function reads the text
- * of single rows.  So the INSERT of one row is described when it is prepared.
- * The types of its parameters are those of the columns.  They cannot change
- * until the transaction ends, since the INSERT has locked the table.
+ *	The remote columns have the local types.  Otherwise an element would be
+ *	cast, where the column's own input function reads the text of a parameter.
+ *	So the INSERT of one row is prepared and described: the types of its
+ *	parameters are those of the columns.  They cannot change until the
+ *	transaction ends, since batches that were inserted have locked the table.
  *
- * The rows are inserted in their order.  The first one that fails ends the
- * command, as it would end a sequence of commands.
+ *	The remote server accepts all values of the types, so reading an array does
+ *	not fail.  The remote user may call unnest, and array_nulls is on there.
  *
- * An array in binary format is five int32: dimensions (1), whether there are
- * nulls, the elements' type, their number, and the index of the first (1);
- * then for each element its length, -1 for a null, and its bytes.
+ *	The command for as many rows has been executed ARRAYS_EXECUTIONS times with
+ *	VALUES (writes.c).  From then on the remote server has a generic plan for
+ *	it, which applies type modifiers row by row, as the SELECT does.  A custom
+ *	plan does so for all rows before it inserts one, and so would report another
+ *	of several rows that fail.
+ *
+ * Triggers, defaults and checks of the remote table cannot tell the two apart:
+ * rows are inserted in their order, by as many commands.
+ *
+ * A parameter takes four bytes more than its text.  Numbers and intervals are
+ * sent in text format, where an element takes one byte more than its text, or
+ * three, and the others in binary format, which is at most as long as their text:
+ * five int32 for dimensions (1), whether there are nulls, the elements' type,
+ * their number, and the index of the first (1); then for each element its
+ * length, -1 for a null, and its bytes.
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "libpq/pqformat.h"
 #include "port/pg_bswap.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
+#include "utils/uuid.h"
 
 #include "modify/writes.h"
 #include "session/prepared.h"
-#include "session/questions.h"
 #include "session/session.h"
 #include "sql/deparse.h"
 #include "wire/decode.h"
+#include "wire/rows.h"
 
 #define HEADER_BYTES (5 * sizeof(int32))
 
+/* Of a batch.  One of longer rows gains nothing. */
+#define ARRAYS_BYTES_MAX (1024 * 1024)
+
 /* The first version that has infinite numerics */
 #define INFINITE_NUMERICS 140000
+
+typedef enum ArraysPhase
+{
+	ARRAYS_UNDECIDED,			/* the remote types have been requested */
+	ARRAYS_ACCEPTED,
+	ARRAYS_REFUSED
+} ArraysPhase;
 
 typedef struct ArrayColumn
 {
 	AttrNumber	attno;
 	Oid			type;
 	int16		typlen;
-	bool		typbyval;
-	bool		is_bytes;		/* is the binary format the value's bytes? */
-	bool		has_nulls;
-	FmgrInfo	send;			/* the type's send function */
-	StringInfoData data;		/* the array, its header to be filled in */
+	bool		is_text;		/* is the array sent in text format? */
+	FmgrInfo	output;			/* of the type, if it is */
 } ArrayColumn;
 
 struct RowArrays
 {
-	const char *sql;			/* that inserts the arrays */
-	const char *shown;			/* the INSERT of one row, for error messages */
-	int			nrows;			/* 0 once taken */
+	Session    *session;
+	ArraysPhase phase;
+	const char *sql;			/* that inserts arrays */
 	int			ncolumns;
 	ArrayColumn *columns;
-	const char **params;
-	int		   *lengths;
-	int		   *formats;
-	MemoryContext row_context;
-	char		statement[STATEMENT_NAME_SIZE];
+	char		row_statement[STATEMENT_NAME_SIZE]; /* described; never
+													 * executed */
+	char		statement[STATEMENT_NAME_SIZE]; /* "" until it is prepared */
 };
 
 /*
  * Does the remote server accept all values of the type?  Other versions may
  * not accept infinite intervals and numerics.  Another encoding may lack a
- * character of a text.  Such a value would fail when the array is read, before
- * the rows in front of it are inserted.
+ * character of a text.
  */
 static bool
 is_common_type(const FieldCodec *codec, const Session *session)
@@ -90,13 +106,32 @@ is_common_type(const FieldCodec *codec, const Session *session)
 	return decode_is_same_binary(codec->type, version);
 }
 
+/* May the text of a value be shorter than its binary format? */
+static bool
+has_short_text(Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case OIDOID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+		case INTERVALOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
 /*
  * Describes the columns that are written; false if decode.c does not support
  * the type of one, or the remote server does not accept all of its values.
  */
 static bool
-describe_columns(RowArrays *arrays, Relation rel, List *targets,
-				 const Session *session)
+describe_columns(RowArrays *arrays, Relation rel, List *targets)
 {
 	ListCell   *cell;
 
@@ -112,191 +147,256 @@ describe_columns(RowArrays *arrays, Relation rel, List *targets,
 
 		if (attribute->attgenerated)
 			continue;
-		if (codec == NULL || !is_common_type(codec, session))
+		if (codec == NULL || !is_common_type(codec, arrays->session))
 			return false;
 		column->attno = attribute->attnum;
 		column->type = attribute->atttypid;
 		column->typlen = attribute->attlen;
-		column->typbyval = attribute->attbyval;
-		column->is_bytes = codec->is_bytes;
-		getTypeBinaryOutputInfo(column->type, &function, &is_varlena);
-		fmgr_info(function, &column->send);
-		initStringInfo(&column->data);
+		column->is_text = has_short_text(column->type);
+		getTypeOutputInfo(column->type, &function, &is_varlena);
+		fmgr_info(function, &column->output);
 		arrays->ncolumns++;
 	}
 	return arrays->ncolumns > 0;
 }
 
 /*
- * Makes empty arrays, in this context; NULL if the local types do not allow
- * arrays, or there is a remote statement_timeout: inserting all rows of an
- * array may exceed it, where each single row does not.
+ * Makes what sends batches of the plan's rows as arrays, in this context, and
+ * the command that requests the types of the remote columns.  NULL, and no
+ * command, if the local types do not allow arrays.
  */
 RowArrays *
-arrays_create(Session *session, Relation rel, const ModifyPlan *plan)
+arrays_request(Session *session, Relation rel, const ModifyPlan *plan,
+			   RemoteCommand *command)
 {
 	RowArrays  *arrays = palloc0(sizeof(RowArrays));
 
-	if (questions_has_timeout(session) ||
-		!describe_columns(arrays, rel, plan->targets, session))
+	arrays->session = session;
+	if (!describe_columns(arrays, rel, plan->targets))
 		return NULL;
 	arrays->sql = deparse_insert_arrays(plan, rel);
-	arrays->shown = plan->sql;
-	arrays->params = palloc(arrays->ncolumns * sizeof(char *));
-	arrays->lengths = palloc(arrays->ncolumns * sizeof(int));
-	arrays->formats = palloc(arrays->ncolumns * sizeof(int));
-	arrays->row_context = AllocSetContextCreate(CurrentMemoryContext,
-												"tollfree_postgres_fdw array",
-												ALLOCSET_SMALL_SIZES);
+	*command = (RemoteCommand)
+	{
+		.sql = plan->sql,.shown = plan->sql,.prepare = true,.describes = true,
+			.statement = prepared_next_name(session, arrays->row_statement)
+	};
 	return arrays;
 }
 
-/* Are these, one for each parameter of a row, the local columns' types? */
+/* Must the requested types be received before rows are made arrays? */
 bool
-arrays_are_of(const RowArrays *arrays, const Oid *types)
+arrays_are_undecided(const RowArrays *arrays)
 {
-	for (int i = 0; i < arrays->ncolumns; i++)
+	return arrays->phase == ARRAYS_UNDECIDED;
+}
+
+/* Has a batch been sent as arrays? */
+bool
+arrays_are_used(const RowArrays *arrays)
+{
+	return arrays->statement[0] != '\0';
+}
+
+/* Are the remote columns of the local types? */
+static bool
+have_local_types(const RowArrays *arrays)
+{
+	const Oid  *types = prepared_types(arrays->session, arrays->row_statement,
+									   arrays->ncolumns);
+
+	for (int i = 0; types != NULL && i < arrays->ncolumns; i++)
 	{
 		if (types[i] != arrays->columns[i].type)
+			return false;
+	}
+	return types != NULL;
+}
+
+/* Decides whether arrays are sent.  The requested types have been received. */
+static void
+decide(RowArrays *arrays)
+{
+	bool		are_accepted = have_local_types(arrays) &&
+		session_takes_arrays(arrays->session);
+
+	prepared_deallocate_later(arrays->session, arrays->row_statement);
+	arrays->phase = are_accepted ? ARRAYS_ACCEPTED : ARRAYS_REFUSED;
+}
+
+/* Appends an element in text format: the only one that needs quotes has no quote. */
+static void
+append_text(StringInfo array, ArrayColumn *column, Datum value)
+{
+	const char *quote = column->type == INTERVALOID ? "\"" : "";
+	char	   *text = OutputFunctionCall(&column->output, value);
+
+	appendStringInfoString(array, quote);
+	appendStringInfoString(array, text);
+	appendStringInfoString(array, quote);
+	pfree(text);
+}
+
+/*
+ * Appends the bytes of a value of variable length; false, and nothing, if they
+ * are too long.
+ */
+static bool
+append_varlena(StringInfo array, Datum value)
+{
+	struct varlena *packed;
+
+	if (toast_raw_datum_size(value) > ARRAYS_BYTES_MAX)
+		return false;
+	packed = PG_DETOAST_DATUM_PACKED(value);
+	pq_sendint32(array, VARSIZE_ANY_EXHDR(packed));
+	appendBinaryStringInfoNT(array, VARDATA_ANY(packed),
+							 VARSIZE_ANY_EXHDR(packed));
+	if (PointerGetDatum(packed) != value)
+		pfree(packed);
+	return true;
+}
+
+/* Appends an element in binary format; false, and nothing, if it is too long. */
+static bool
+append_binary(StringInfo array, const ArrayColumn *column, Datum value)
+{
+	if (column->typlen < 0)
+		return append_varlena(array, value);
+	pq_sendint32(array, column->typlen);
+	switch (column->typlen)
+	{
+		case sizeof(uint8):
+			pq_sendint8(array, DatumGetUInt8(value));
+			break;
+		case sizeof(uint32):
+			pq_sendint32(array, DatumGetUInt32(value));
+			break;
+		case sizeof(uint64):
+			pq_sendint64(array, DatumGetInt64(value));
+			break;
+		default:
+			Assert(column->type == UUIDOID);
+			appendBinaryStringInfoNT(array, (char *) DatumGetUUIDP(value)->data,
+									 UUID_LEN);
+			break;
+	}
+	return true;
+}
+
+/* Appends the values of a column; false if the array is too long. */
+static bool
+append_values(StringInfo array, ArrayColumn *column, TupleTableSlot **slots,
+			  int nrows, bool *has_nulls)
+{
+	*has_nulls = false;
+	for (int i = 0; i < nrows; i++)
+	{
+		bool		is_null;
+		Datum		value = slot_getattr(slots[i], column->attno, &is_null);
+
+		*has_nulls |= is_null;
+		if (column->is_text)
+			appendStringInfoChar(array, i == 0 ? '{' : ',');
+		if (is_null && column->is_text)
+			appendStringInfoString(array, "NULL");
+		else if (is_null)
+			pq_sendint32(array, -1);
+		else if (column->is_text)
+			append_text(array, column, value);
+		else if (!append_binary(array, column, value))
+			return false;
+		if (array->len > ARRAYS_BYTES_MAX)
 			return false;
 	}
 	return true;
 }
 
-/*
- * Appends an element that is passed by value: a number, in network byte order.
- */
-static void
-append_number(ArrayColumn *column, Datum value)
+/* Makes a column's array, in this context; false if it is too long. */
+static bool
+make_array(StringInfo array, ArrayColumn *column, TupleTableSlot **slots,
+		   int nrows)
 {
-	StringInfo	data = &column->data;
+	bool		has_nulls;
 
-	pq_sendint32(data, column->typlen);
-	switch (column->typlen)
+	initStringInfo(array);
+	if (!column->is_text)
+		array->len = HEADER_BYTES;
+	if (!append_values(array, column, slots, nrows, &has_nulls))
+		return false;
+	if (column->is_text)
+		appendStringInfoChar(array, '}');
+	else
 	{
-		case sizeof(uint8):
-			pq_sendint8(data, (uint8) value);
-			break;
-		case sizeof(uint16):
-			pq_sendint16(data, (uint16) value);
-			break;
-		case sizeof(uint32):
-			pq_sendint32(data, (uint32) value);
-			break;
-		default:
-			pq_sendint64(data, (uint64) value);
-			break;
+		const uint32 header[] = {
+			pg_hton32(1), pg_hton32(has_nulls ? 1 : 0),
+			pg_hton32(column->type), pg_hton32(nrows), pg_hton32(1)
+		};
+
+		StaticAssertStmt(sizeof(header) == HEADER_BYTES, "size of the header");
+		memcpy(array->data, header, sizeof(header));
 	}
+	return true;
 }
 
-/* Appends an element, which is not null. */
-static void
-append_element(ArrayColumn *column, Datum value)
+/* Makes the parameters, in this context; false if they are too long. */
+static bool
+make_params(RowArrays *arrays, TupleTableSlot **slots, int nrows,
+			RemoteCommand *execution)
 {
-	struct varlena *bytes;
-
-	if (column->typbyval)
-	{
-		append_number(column, value);
-		return;
-	}
-	bytes = column->is_bytes ? PG_DETOAST_DATUM_PACKED(value)
-		: SendFunctionCall(&column->send, value);
-	pq_sendint32(&column->data, VARSIZE_ANY_EXHDR(bytes));
-	appendBinaryStringInfoNT(&column->data, VARDATA_ANY(bytes),
-							 VARSIZE_ANY_EXHDR(bytes));
-}
-
-/* Empties the arrays, and leaves room for their headers. */
-static void
-reset(RowArrays *arrays)
-{
-	for (int i = 0; i < arrays->ncolumns; i++)
-	{
-		ArrayColumn *column = &arrays->columns[i];
-
-		resetStringInfo(&column->data);
-		enlargeStringInfo(&column->data, HEADER_BYTES);
-		column->data.len = HEADER_BYTES;
-		column->has_nulls = false;
-	}
-}
-
-/* Adds a row; returns the bytes of all arrays. */
-Size
-arrays_add(RowArrays *arrays, TupleTableSlot *slot)
-{
-	MemoryContext old = MemoryContextSwitchTo(arrays->row_context);
+	const char **params = palloc(arrays->ncolumns * sizeof(char *));
+	int		   *lengths = palloc(arrays->ncolumns * sizeof(int));
+	int		   *formats = palloc(arrays->ncolumns * sizeof(int));
+	int			nestlevel = rows_enter_transmission(false);
+	bool		fits = true;
 	Size		bytes = 0;
 
-	if (arrays->nrows == 0)
-		reset(arrays);
-	for (int i = 0; i < arrays->ncolumns; i++)
+	for (int i = 0; fits && i < arrays->ncolumns; i++)
 	{
-		ArrayColumn *column = &arrays->columns[i];
-		bool		is_null;
-		Datum		value = slot_getattr(slot, column->attno, &is_null);
+		StringInfoData array;
 
-		if (is_null)
-			pq_sendint32(&column->data, -1);
-		else
-			append_element(column, value);
-		column->has_nulls |= is_null;
-		bytes += column->data.len;
+		fits = make_array(&array, &arrays->columns[i], slots, nrows);
+		params[i] = array.data;
+		lengths[i] = array.len;
+		formats[i] = arrays->columns[i].is_text ? 0 : 1;
+		bytes += array.len;
+		fits = fits && bytes <= ARRAYS_BYTES_MAX;
 	}
-	arrays->nrows++;
-	MemoryContextReset(arrays->row_context);
-	MemoryContextSwitchTo(old);
-	return bytes;
-}
-
-/* Fills in the header of an array. */
-static void
-write_header(ArrayColumn *column, int nrows)
-{
-	const uint32 header[] = {
-		pg_hton32(1), pg_hton32(column->has_nulls ? 1 : 0),
-		pg_hton32(column->type), pg_hton32(nrows), pg_hton32(1)
-	};
-
-	StaticAssertStmt(sizeof(header) == HEADER_BYTES, "size of the header");
-	memcpy(column->data.data, header, sizeof(header));
+	rows_leave_transmission(nestlevel);
+	execution->nparams = arrays->ncolumns;
+	execution->params = params;
+	execution->lengths = lengths;
+	execution->formats = formats;
+	return fits;
 }
 
 /*
- * Makes the commands that insert the rows added, valid until the next row is.
- * Returns the number of commands, 0 if there are no rows; sets that of rows.
+ * Makes the commands that insert these rows as arrays, in this context, and
+ * returns their number; 0 if the rows have to be sent in another way.  Errors
+ * show the text of the command that they replace.
  */
 int
-arrays_take(RowArrays *arrays, Session *session, RemoteCommand *commands,
-			int *nrows)
+arrays_make(RowArrays *arrays, TupleTableSlot **slots, int nrows,
+			const char *shown, RemoteCommand *commands)
 {
-	RemoteCommand execution = {
-		.shown = arrays->shown,.nparams = arrays->ncolumns,
-		.params = arrays->params,.lengths = arrays->lengths,
-		.formats = arrays->formats
-	};
+	RemoteCommand execution = {.shown = shown};
 
-	*nrows = arrays->nrows;
-	if (arrays->nrows == 0)
+	if (arrays->phase == ARRAYS_UNDECIDED)
+		decide(arrays);
+	if (arrays->phase != ARRAYS_ACCEPTED)
 		return 0;
-	for (int i = 0; i < arrays->ncolumns; i++)
+	if (!make_params(arrays, slots, nrows, &execution))
 	{
-		ArrayColumn *column = &arrays->columns[i];
-
-		write_header(column, arrays->nrows);
-		arrays->params[i] = column->data.data;
-		arrays->lengths[i] = column->data.len;
-		arrays->formats[i] = 1;
+		arrays->phase = ARRAYS_REFUSED;
+		return 0;
 	}
-	arrays->nrows = 0;
-	return writes_by_statement(session, arrays->statement, arrays->sql, false,
-							   execution, commands);
+	return prepared_make(arrays->session, arrays->statement, arrays->sql,
+						 execution, commands);
 }
 
-/* Has the prepared statement dropped later, if there is one. */
+/* Has the prepared statements dropped later. */
 void
-arrays_end(RowArrays *arrays, Session *session)
+arrays_end(RowArrays *arrays)
 {
-	prepared_deallocate_later(session, arrays->statement);
+	prepared_deallocate_later(arrays->session, arrays->row_statement);
+	prepared_deallocate_later(arrays->session, arrays->statement);
 }

@@ -4,7 +4,7 @@
  *
  * Each row is sent and awaited, unless the statement's effect is the same
  * without waiting: then rows are written through a pipeline (pipeline.c).
- * writes.c and arrays.c make the remote commands.
+ * writes.c makes the remote commands.
  */
 #include "postgres.h"
 
@@ -28,12 +28,6 @@
 #include "wire/rows.h"
 #include "xact/transaction.h"
 
-/* Rows of an INSERT after which arrays are considered */
-#define ROWS_BEFORE_ARRAYS 256
-
-/* The same where COPY gives rows one by one, and the first are awaited */
-#define COPIED_BEFORE_ARRAYS 16
-
 /* The batch size reported to COPY, which may pass fewer rows */
 #define COPY_ROWS 1000
 
@@ -55,9 +49,6 @@ typedef struct ForeignModifyState
 	bool		is_decided;		/* has it been decided whether there is a
 								 * pipeline? */
 	WritePipeline *pipeline;	/* NULL if each row is awaited */
-	int			rows_until_arrays;	/* rows until it is decided whether arrays
-									 * are used; then 0 */
-	RowArrays  *arrays;			/* used once that is 0, if not NULL */
 
 	MemoryContext temp_context; /* of one execution */
 } ForeignModifyState;
@@ -99,6 +90,8 @@ make_state(ModifyTableState *node, ResultRelInfo *rinfo, const ModifyPlan *plan,
 		state->batch_size = option_batch_size(state->rel);
 	state->is_copy = node->ps.plan == NULL;
 	state->writes = writes_create(state->session, rinfo, estate, plan, ctid_attno);
+	if (fastpath_is_on(state->fast_paths, FAST_ARRAYS))
+		writes_allow_arrays(state->writes);
 	return state;
 }
 
@@ -214,29 +207,12 @@ can_pipeline(const ModifyTableState *node, ResultRelInfo *rinfo,
 		routed_quietly(node, rinfo, fast_paths);
 }
 
-/* PipelineCompleter: adds the rows in arrays to the pipeline. */
-static void
-append_arrays(WritePipeline *pipeline, void *arg)
-{
-	ForeignModifyState *state = arg;
-	RemoteCommand commands[2];
-	int			nrows;
-
-	if (state->arrays != NULL)
-	{
-		int			ncommands = arrays_take(state->arrays, state->session,
-											commands, &nrows);
-
-		pipeline_append(pipeline, commands, ncommands, nrows);
-	}
-}
-
 /* Makes a pipeline, in this context, which lasts as long as the execution. */
 static WritePipeline *
 create_pipeline(ForeignModifyState *state, uint64 *count)
 {
 	return pipeline_create(state->session, state->node->ps.state, count,
-						   &state->usage, append_arrays, state);
+						   &state->usage);
 }
 
 /*
@@ -256,25 +232,14 @@ routed_pipeline(ForeignModifyState *state, uint64 *count)
 	return pipeline;
 }
 
-/*
- * Makes the pipeline, which corrects the count of rows.  Rows of an INSERT may
- * become arrays, if the owner of the table allows them.
- */
+/* Makes the pipeline, which corrects the count of rows. */
 static void
 make_pipeline(ForeignModifyState *state, bool is_routed, uint64 *count)
 {
 	MemoryContext old = MemoryContextSwitchTo(state->node->ps.state->es_query_cxt);
 
-	/* Rows that may become arrays have their own pipeline. */
-	state->pipeline = is_routed && !fastpath_is_on(state->fast_paths, FAST_ARRAYS) ?
-		routed_pipeline(state, count) : create_pipeline(state, count);
-	if (state->node->operation == CMD_INSERT)
-		state->rows_until_arrays = ROWS_BEFORE_ARRAYS;
-	if (state->node->operation == CMD_INSERT &&
-		fastpath_is_on(state->fast_paths, FAST_ARRAYS))
-		state->arrays = arrays_create(state->session, state->rel, &state->plan);
-	if (state->arrays != NULL)
-		writes_describe(state->writes);
+	state->pipeline = is_routed ? routed_pipeline(state, count)
+		: create_pipeline(state, count);
 	MemoryContextSwitchTo(old);
 }
 
@@ -307,60 +272,11 @@ decide_pipeline(ForeignModifyState *state, ResultRelInfo *rinfo)
 	settings_require(REQUIRE_PIPELINED, state->pipeline != NULL);
 }
 
-/*
- * Decides whether further rows are sent as arrays: if the remote columns have
- * the local types.  The results of earlier rows have the remote types.
- */
+/* Finishes the pipeline if that is needed to make the command for these rows. */
 static void
-decide_arrays(ForeignModifyState *state)
+finish_if_needed(ForeignModifyState *state, int nrows)
 {
-	state->rows_until_arrays = 0;
-	if (state->arrays != NULL)
-	{
-		const Oid  *types;
-
-		pipeline_finish(state->pipeline);
-		types = writes_described_types(state->writes);
-		if (types == NULL || !arrays_are_of(state->arrays, types))
-			state->arrays = NULL;
-	}
-	settings_require(REQUIRE_ARRAYS, state->arrays != NULL);
-}
-
-/* Are rows sent as arrays now? */
-static bool
-uses_arrays(const ForeignModifyState *state)
-{
-	return state->arrays != NULL && state->rows_until_arrays == 0;
-}
-
-/* Adds rows to the arrays; false if they must be sent in another way. */
-static bool
-add_to_arrays(ForeignModifyState *state, TupleTableSlot **slots, int nrows)
-{
-	if (state->rows_until_arrays == 1)
-		decide_arrays(state);
-	else if (state->rows_until_arrays > 1)
-		state->rows_until_arrays = Max(state->rows_until_arrays - nrows, 1);
-	if (!uses_arrays(state))
-		return false;
-	for (int i = 0; i < nrows; i++)
-	{
-		pipeline_hold(state->pipeline);
-		pipeline_send_if_due(state->pipeline,
-							 arrays_add(state->arrays, slots[i]));
-	}
-	return true;
-}
-
-/*
- * Finishes the pipeline if the command for these rows would replace one with
- * buffered executions.
- */
-static void
-finish_before_replacing(ForeignModifyState *state, int nrows)
-{
-	if (state->pipeline != NULL && !writes_have(state->writes, nrows))
+	if (state->pipeline != NULL && !writes_are_ready(state->writes, nrows))
 		pipeline_finish(state->pipeline);
 }
 
@@ -373,13 +289,13 @@ add_execution(ForeignModifyState *state, WritePipeline *pipeline,
 	MemoryContext old;
 	int			ncommands;
 
-	finish_before_replacing(state, nrows);
+	finish_if_needed(state, nrows);
 	old = MemoryContextSwitchTo(pipeline_context(pipeline));
 	ncommands = writes_make(state->writes, slots, plan_slot, nrows, commands);
 	MemoryContextSwitchTo(old);
 	pipeline_hold(pipeline);
 	pipeline_append(pipeline, commands, ncommands, nrows);
-	pipeline_send_if_due(pipeline, 0);
+	pipeline_send_if_due(pipeline);
 }
 
 /* Sends the commands that write these rows, and waits for the result. */
@@ -392,7 +308,7 @@ execute_awaited(ForeignModifyState *state, TupleTableSlot **slots,
 	int			ncommands;
 	PGresult   *res;
 
-	finish_before_replacing(state, nrows);
+	finish_if_needed(state, nrows);
 	old = MemoryContextSwitchTo(state->temp_context);
 	ncommands = writes_make(state->writes, slots, plan_slot, nrows, commands);
 	usage_start(state->session, &state->usage);
@@ -417,8 +333,7 @@ modify(ForeignModifyState *state, ResultRelInfo *rinfo, TupleTableSlot **slots,
 	decide_pipeline(state, rinfo);
 	if (state->pipeline != NULL && !state->is_copy)
 	{
-		if (!add_to_arrays(state, slots, *nrows))
-			add_execution(state, state->pipeline, slots, plan_slot, *nrows);
+		add_execution(state, state->pipeline, slots, plan_slot, *nrows);
 		return slots;
 	}
 	res = execute_awaited(state, slots, plan_slot, *nrows);
@@ -443,40 +358,6 @@ pipelines_copy(const ForeignModifyState *state)
 		fastpath_is_on(state->fast_paths, FAST_PIPELINED_WRITES);
 }
 
-/*
- * Adds a row of COPY to the arrays; false if it must be sent in another way.
- *
- * Before PostgreSQL 16 COPY passes rows one by one, and counts each at once.
- * So it also counts rows in arrays that the remote server skips.
- *
- * An error here belongs to an earlier row.  So COPY's error context, which
- * names the present line, is omitted.
- */
-static bool
-add_copied(ForeignModifyState *state, ResultRelInfo *rinfo,
-		   TupleTableSlot *slot)
-{
-	ErrorContextCallback *callbacks = error_context_stack;
-	const TriggerDesc *triggers = rinfo->ri_TrigDesc;
-	bool		is_added;
-
-	/* COPY fires statement triggers before it calls EndForeignInsert. */
-	if (!pipelines_copy(state) || rinfo->ri_RootResultRelInfo != NULL ||
-		triggers_see_rows(triggers) ||
-		(triggers != NULL && triggers->trig_insert_after_statement))
-		return false;
-	if (state->pipeline == NULL)
-	{
-		make_pipeline(state, false, &state->copied);
-		state->rows_until_arrays = COPIED_BEFORE_ARRAYS;
-	}
-	if (callbacks != NULL)
-		error_context_stack = callbacks->previous;
-	is_added = add_to_arrays(state, &slot, 1);
-	error_context_stack = callbacks;
-	return is_added;
-}
-
 /* Inserts, updates or deletes a row. */
 TupleTableSlot *
 tollfreeExecForeignModify(EState *estate, ResultRelInfo *rinfo,
@@ -485,8 +366,6 @@ tollfreeExecForeignModify(EState *estate, ResultRelInfo *rinfo,
 	ForeignModifyState *state = rinfo->ri_FdwState;
 	int			nrows = 1;
 
-	if (add_copied(state, rinfo, slot))
-		return slot;
 	return modify(state, rinfo, &slot, &planSlot, &nrows) ? slot : NULL;
 }
 
@@ -501,10 +380,8 @@ copy_rows(ForeignModifyState *state, TupleTableSlot **slots, int *nrows)
 	state->copied = *nrows;
 	for (int i = 0; i < *nrows; i += most)
 	{
-		int			n = Min(most, *nrows - i);
-
-		if (!add_to_arrays(state, &slots[i], n))
-			add_execution(state, state->pipeline, &slots[i], NULL, n);
+		add_execution(state, state->pipeline, &slots[i], NULL,
+					  Min(most, *nrows - i));
 	}
 	pipeline_finish(state->pipeline);
 	*nrows = state->copied;
@@ -561,19 +438,19 @@ tollfreeGetForeignModifyBatchSize(ResultRelInfo *rinfo)
 
 /*
  * The write method, for EXPLAIN.  Whether arrays are used is known only after
- * some rows have been written.
+ * some batches have been written.
  */
 static const char *
 write_method(const ModifyTableState *node, ResultRelInfo *rinfo,
 			 const ModifyPlan *plan)
 {
 	const ForeignModifyState *state = rinfo->ri_FdwState;
+	bool		in_arrays = state != NULL && writes_use_arrays(state->writes);
 
 	if (!can_pipeline(node, rinfo, plan->has_returning,
 					  tables_fast_paths(RelationGetRelid(rinfo->ri_RelationDesc))))
-		return "awaited";
-	return state != NULL && uses_arrays(state) ? "pipelined, in arrays"
-		: "pipelined";
+		return in_arrays ? "awaited, in arrays" : "awaited";
+	return in_arrays ? "pipelined, in arrays" : "pipelined";
 }
 
 /* Shows the write method and its counters in EXPLAIN. */
@@ -602,6 +479,4 @@ tollfreeEndForeignModify(EState *estate, ResultRelInfo *rinfo)
 	if (state->pipeline != NULL)
 		pipeline_finish(state->pipeline);
 	writes_end(state->writes);
-	if (state->arrays != NULL)
-		arrays_end(state->arrays, state->session);
 }

@@ -74,8 +74,6 @@ struct WritePipeline
 	uint64	   *count;			/* rows written; skipped ones are subtracted */
 	SessionUsage *usage;		/* of all commands, whatever has caused their
 								 * sending */
-	PipelineCompleter complete; /* called before a batch is sent */
-	void	   *complete_arg;
 	bool		is_holding;		/* is there something to send? */
 	uint64		first_held;		/* number of the first execution held */
 	instr_time	sent;			/* when it last sent, or first had, rows */
@@ -104,7 +102,7 @@ static void flush_pipeline(void *arg);
  */
 WritePipeline *
 pipeline_create(Session *session, EState *estate, uint64 *count,
-				SessionUsage *usage, PipelineCompleter complete, void *arg)
+				SessionUsage *usage)
 {
 	WritePipeline *pipeline = palloc0(sizeof(WritePipeline));
 
@@ -112,8 +110,6 @@ pipeline_create(Session *session, EState *estate, uint64 *count,
 	pipeline->estate = estate;
 	pipeline->count = count;
 	pipeline->usage = usage;
-	pipeline->complete = complete;
-	pipeline->complete_arg = arg;
 	pipeline->held_size = pipeline->answers_size = PIPELINE_COMMANDS_FIRST;
 	pipeline->held = palloc(pipeline->held_size * sizeof(RemoteCommand));
 	pipeline->answers = palloc(pipeline->answers_size * sizeof(AwaitedAnswer));
@@ -258,7 +254,6 @@ send_held(WritePipeline *pipeline)
 
 	reader_release_held(session);
 	pipeline->is_holding = false;
-	pipeline->complete(pipeline, pipeline->complete_arg);
 	if (is_in_flight(pipeline))
 		await_room(pipeline);
 
@@ -396,15 +391,13 @@ is_overdue(WritePipeline *pipeline)
 }
 
 /*
- * Called after a row has been added.  Sends a batch if it is large enough, or
- * if none has been sent for PIPELINE_MAX_DELAY.  bytes is the size of the
- * completer's rows.
+ * Called after a command has been added.  Sends a batch if it is large enough,
+ * or if none has been sent for PIPELINE_MAX_DELAY.
  */
 void
-pipeline_send_if_due(WritePipeline *pipeline, Size bytes)
+pipeline_send_if_due(WritePipeline *pipeline)
 {
-	bytes += MemoryContextMemAllocated(pipeline->held_context, false);
-	if (bytes >= PIPELINE_BYTES ||
+	if (MemoryContextMemAllocated(pipeline->held_context, false) >= PIPELINE_BYTES ||
 		pipeline->nheld + 2 * PIPELINE_APPENDED > PIPELINE_COMMANDS ||
 		is_overdue(pipeline))
 		send_held(pipeline);

@@ -13,22 +13,15 @@ typedef struct WritePipeline WritePipeline;
 
 extern void pipeline_finish_run(struct QueryDesc *queryDesc);
 
-/*
- * Adds commands for rows that the pipeline's creator has buffered itself.
- * Called before each batch is sent.
- */
-typedef void (*PipelineCompleter) (WritePipeline *pipeline, void *arg);
-
 extern WritePipeline *pipeline_create(Session *session, EState *estate,
-									  uint64 *count, SessionUsage *usage,
-									  PipelineCompleter complete, void *arg);
+									  uint64 *count, SessionUsage *usage);
 extern const Session *pipeline_session(const WritePipeline *pipeline);
 extern MemoryContext pipeline_context(const WritePipeline *pipeline);
 extern void pipeline_hold(WritePipeline *pipeline);
 extern void pipeline_append(WritePipeline *pipeline,
 							const RemoteCommand *commands, int ncommands,
 							int nrows);
-extern void pipeline_send_if_due(WritePipeline *pipeline, Size bytes);
+extern void pipeline_send_if_due(WritePipeline *pipeline);
 extern void pipeline_finish(WritePipeline *pipeline);
 extern void pipeline_finish_execution(const EState *estate);
 

@@ -10,6 +10,9 @@
  * of an INSERT's full batches, and of its last one.  Their prepared
  * statements belong to the executor node, and are dropped with a later batch.
  *
+ * Large batches of an INSERT become arrays once their command has been executed
+ * a few times (arrays.c).
+ *
  * Those of an UPDATE or DELETE write one row each: one of the remote table that
  * is named, and one of its partitions or children (sql/located.c).
  */
@@ -20,6 +23,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "base/settings.h"
 #include "modify/writes.h"
 #include "session/prepared.h"
 #include "session/session.h"
@@ -28,12 +32,22 @@
 #include "wire/ctids.h"
 #include "wire/rows.h"
 
+/* Rows of a batch that may become arrays: fewer gain little, and would take more bytes. */
+#define ARRAYS_ROWS_MIN 50
+
+/*
+ * Executions of a batch's command before batches become arrays.  The remote
+ * server makes a custom plan for each of these.
+ */
+#define ARRAYS_EXECUTIONS 5
+
 /* The command that writes nrows rows */
 typedef struct WriteCommand
 {
 	int			nrows;			/* 0 if there is none */
 	bool		has_table;		/* is their table a parameter, the last one? */
 	char	   *sql;
+	int			executions;
 	char		statement[STATEMENT_NAME_SIZE]; /* "" until it is prepared */
 } WriteCommand;
 
@@ -51,7 +65,8 @@ struct RowWrites
 	int			nparams;		/* per row */
 	FmgrInfo   *output;			/* of each parameter of a row */
 	Oid		   *types;			/* of each parameter of a row */
-	bool		describes;		/* are statements described when prepared? */
+	bool		allows_arrays;	/* may batches become arrays, as far as known? */
+	RowArrays  *arrays;			/* NULL until they are considered */
 	bool		has_begun;		/* has a row been written? */
 	bool		needs_path;		/* does an output function use search_path? */
 	MemoryContext context;		/* of this struct and its members */
@@ -133,17 +148,35 @@ command_index(const RowWrites *writes, int nrows, bool has_table)
 	return first == nrows || first == 0 ? 0 : 1;
 }
 
+/* Allows arrays for batches of rows. */
+void
+writes_allow_arrays(RowWrites *writes)
+{
+	writes->allows_arrays = true;
+}
+
+/* Is the next batch that is written by this command to be sent as arrays? */
+static bool
+wants_arrays(const WriteCommand *command)
+{
+	return command->nrows >= ARRAYS_ROWS_MIN &&
+		command->executions >= ARRAYS_EXECUTIONS;
+}
+
 /*
- * Can nrows rows be written without dropping another command?  A command must
- * not be dropped while a pipeline has buffered an execution of it.
+ * Can the command for nrows rows be made while a pipeline has buffered others?
+ * Not if it replaces one of these, or if it depends on an answer.
  */
 bool
-writes_have(const RowWrites *writes, int nrows)
+writes_are_ready(const RowWrites *writes, int nrows)
 {
-	int			index = command_index(writes, nrows, false);
-	int			present = writes->commands[index].nrows;
+	const WriteCommand *command =
+		&writes->commands[command_index(writes, nrows, false)];
 
-	return present == nrows || present == 0;
+	if (command->nrows != nrows)
+		return command->nrows == 0;
+	return writes->arrays == NULL || !wants_arrays(command) ||
+		!arrays_are_undecided(writes->arrays);
 }
 
 /* The text of a command, in this context. */
@@ -173,6 +206,7 @@ find_command(RowWrites *writes, int nrows, bool has_table)
 		pfree(command->sql);
 	command->sql = make_sql(writes, nrows, has_table);
 	command->nrows = nrows;
+	command->executions = 0;
 	MemoryContextSwitchTo(old);
 	return command;
 }
@@ -248,26 +282,44 @@ print_params(RowWrites *writes, TupleTableSlot **slots,
 }
 
 /*
- * Makes the commands that execute one of the node's prepared statements: the
- * first time one that prepares the SQL under a new name, then the execution.
- * Returns their number.
+ * Makes the commands that insert a batch as arrays, in this context, and
+ * returns their number; 0 if it is to be sent as parameters.
  */
-int
-writes_by_statement(Session *session, char *name, const char *sql,
-					bool describes, RemoteCommand execution,
-					RemoteCommand *commands)
+static int
+make_arrays(RowWrites *writes, TupleTableSlot **slots, int nrows,
+			RemoteCommand *commands)
 {
-	int			n = 0;
+	const WriteCommand *command = find_command(writes, nrows, false);
+	int			ncommands = 0;
 
-	execution.statement = name;
-	if (name[0] == '\0')
-		commands[n++] = (RemoteCommand)
-	{
-		.sql = sql,.shown = execution.shown,.prepare = true,
-			.statement = prepared_next_name(session, name),.describes = describes
-	};
-	commands[n++] = execution;
-	return n;
+	if (!wants_arrays(command))
+		return 0;
+	if (writes->arrays != NULL)
+		ncommands = arrays_make(writes->arrays, slots, nrows, command->sql,
+								commands);
+	settings_require(REQUIRE_ARRAYS, ncommands > 0);
+	return ncommands;
+}
+
+/*
+ * Counts an execution.  With the one after which arrays are considered it makes
+ * a command that requests what these depend on; returns the number of commands.
+ */
+static int
+count_execution(RowWrites *writes, WriteCommand *command,
+				RemoteCommand *commands)
+{
+	MemoryContext old;
+
+	command->executions++;
+	if (!wants_arrays(command) || !writes->allows_arrays)
+		return 0;
+	writes->allows_arrays = false;
+	old = MemoryContextSwitchTo(writes->context);
+	writes->arrays = arrays_request(writes->session, writes->rel, &writes->plan,
+									commands);
+	MemoryContextSwitchTo(old);
+	return writes->arrays != NULL ? 1 : 0;
 }
 
 /*
@@ -278,14 +330,18 @@ int
 writes_make(RowWrites *writes, TupleTableSlot **slots,
 			TupleTableSlot *plan_slot, int nrows, RemoteCommand *commands)
 {
-	RemoteCommand execution = {
-		.shown = writes->plan.sql,.nparams = writes->nparams * nrows,
-		.params = print_params(writes, slots, plan_slot, nrows)
-	};
+	int			ncommands = nrows > 1 ?
+		make_arrays(writes, slots, nrows, commands) : 0;
+	RemoteCommand execution = {.shown = writes->plan.sql};
 	bool		is_first = !writes->has_begun && nrows == 1;
-	bool		has_table = execution.params[execution.nparams] != NULL;
+	bool		has_table;
 	WriteCommand *command;
 
+	if (ncommands > 0)
+		return ncommands;
+	execution.nparams = writes->nparams * nrows;
+	execution.params = print_params(writes, slots, plan_slot, nrows);
+	has_table = execution.params[execution.nparams] != NULL;
 	execution.nparams += has_table;
 	writes->has_begun = true;
 	if (is_first)
@@ -300,32 +356,17 @@ writes_make(RowWrites *writes, TupleTableSlot **slots,
 	command = find_command(writes, nrows, has_table);
 	if (writes->ctid_attno == 0)
 		execution.shown = command->sql;
-	return writes_by_statement(writes->session, command->statement,
-							   command->sql, writes->describes, execution,
-							   commands);
+	ncommands = count_execution(writes, command, commands);
+	return ncommands + prepared_make(writes->session, command->statement,
+									 command->sql, execution,
+									 commands + ncommands);
 }
 
-/* Requests a Describe for statements that are prepared from now on. */
-void
-writes_describe(RowWrites *writes)
+/* Has a batch been sent as arrays? */
+bool
+writes_use_arrays(const RowWrites *writes)
 {
-	writes->describes = true;
-}
-
-/*
- * The types that the remote server chose for the parameters of one row, which
- * are those of the remote columns; NULL if they are not known.
- */
-const Oid  *
-writes_described_types(const RowWrites *writes)
-{
-	const Oid  *types = NULL;
-
-	for (int i = 0; types == NULL && i < lengthof(writes->commands); i++)
-		types = prepared_types(writes->session,
-							   writes->commands[i].statement,
-							   writes->nparams);
-	return types;
+	return writes->arrays != NULL && arrays_are_used(writes->arrays);
 }
 
 /*
@@ -345,4 +386,6 @@ writes_end(RowWrites *writes)
 	for (int i = 0; i < lengthof(writes->commands); i++)
 		prepared_deallocate_later(writes->session,
 								  writes->commands[i].statement);
+	if (writes->arrays != NULL)
+		arrays_end(writes->arrays);
 }

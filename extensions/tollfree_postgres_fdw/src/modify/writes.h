@@ -1,6 +1,6 @@
 /*
  * writes.h
- *	  The remote commands that write rows of one table, and rows as arrays.
+ *	  The remote commands that write rows of one table, and batches as arrays.
  */
 #ifndef TOLLFREE_FDW_WRITES_H
 #define TOLLFREE_FDW_WRITES_H
@@ -20,25 +20,23 @@ typedef struct RowArrays RowArrays;
 extern RowWrites *writes_create(Session *session, const ResultRelInfo *rinfo,
 								const EState *estate, const ModifyPlan *plan,
 								AttrNumber ctid_attno);
-extern bool writes_have(const RowWrites *writes, int nrows);
+extern void writes_allow_arrays(RowWrites *writes);
+extern bool writes_are_ready(const RowWrites *writes, int nrows);
 extern int	writes_make(RowWrites *writes, TupleTableSlot **slots,
 						TupleTableSlot *plan_slot, int nrows,
 						RemoteCommand *commands);
-extern void writes_describe(RowWrites *writes);
-extern const Oid *writes_described_types(const RowWrites *writes);
+extern bool writes_use_arrays(const RowWrites *writes);
 extern int	writes_limit(const RowWrites *writes, int nrows);
 extern void writes_end(RowWrites *writes);
-extern int	writes_by_statement(Session *session, char *name, const char *sql,
-								bool describes, RemoteCommand execution,
-								RemoteCommand *commands);
 
 /* arrays.c */
-extern RowArrays *arrays_create(Session *session, Relation rel,
-								const ModifyPlan *plan);
-extern bool arrays_are_of(const RowArrays *arrays, const Oid *types);
-extern Size arrays_add(RowArrays *arrays, TupleTableSlot *slot);
-extern int	arrays_take(RowArrays *arrays, Session *session,
-						RemoteCommand *commands, int *nrows);
-extern void arrays_end(RowArrays *arrays, Session *session);
+extern RowArrays *arrays_request(Session *session, Relation rel,
+								 const ModifyPlan *plan,
+								 RemoteCommand *command);
+extern bool arrays_are_undecided(const RowArrays *arrays);
+extern bool arrays_are_used(const RowArrays *arrays);
+extern int	arrays_make(RowArrays *arrays, TupleTableSlot **slots, int nrows,
+						const char *shown, RemoteCommand *commands);
+extern void arrays_end(RowArrays *arrays);
 
 #endif							/* TOLLFREE_FDW_WRITES_H */

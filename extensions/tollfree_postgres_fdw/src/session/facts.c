@@ -100,7 +100,7 @@ facts_note_all_asked(Session *session)
 	facts_own_traits(session)->asked_all = true;
 }
 
-/* May the remote user send keys as arrays? */
+/* May keys and rows be sent as arrays? */
 void
 facts_take_arrays(Session *session, bool takes_arrays)
 {

@@ -34,14 +34,47 @@ prepared_begin(Session *session)
 											 &prepared->unused);
 }
 
-/* Forgets the statement that was described last. */
-static void
-forget_description(PreparedStatements *prepared)
+/* The types of the parameters of a caller's statement; in TopMemoryContext */
+typedef struct StatementDescription
 {
-	if (prepared->described_types != NULL)
-		pfree(prepared->described_types);
-	prepared->described_types = NULL;
-	prepared->described[0] = '\0';
+	char		name[STATEMENT_NAME_SIZE];
+	int			ntypes;
+	Oid			types[FLEXIBLE_ARRAY_MEMBER];
+} StatementDescription;
+
+/* The description of a statement, or NULL. */
+static StatementDescription *
+find_description(const PreparedStatements *prepared, const char *name)
+{
+	ListCell   *cell;
+
+	foreach(cell, prepared->descriptions)
+	{
+		StatementDescription *description = lfirst(cell);
+
+		if (strcmp(description->name, name) == 0)
+			return description;
+	}
+	return NULL;
+}
+
+/* Forgets the description of a statement, if there is one. */
+static void
+forget_description(PreparedStatements *prepared, const char *name)
+{
+	StatementDescription *description = find_description(prepared, name);
+
+	prepared->descriptions = list_delete_ptr(prepared->descriptions, description);
+	if (description != NULL)
+		pfree(description);
+}
+
+/* Forgets the descriptions of all statements. */
+static void
+forget_descriptions(PreparedStatements *prepared)
+{
+	list_free_deep(prepared->descriptions);
+	prepared->descriptions = NIL;
 }
 
 /* The connection is gone, if there was one, and all statements with it. */
@@ -53,7 +86,7 @@ prepared_end(Session *session)
 	statement_drop_cache(prepared->cache);
 	list_free_deep(prepared->unused);
 	list_free_deep(prepared->own);
-	forget_description(prepared);
+	forget_descriptions(prepared);
 	memset(prepared, 0, sizeof(PreparedStatements));
 }
 
@@ -76,6 +109,27 @@ prepared_next_name(Session *session, char *name)
 	snprintf(name, STATEMENT_NAME_SIZE, "%s%u", prepared->prefix,
 			 ++prepared->names);
 	return name;
+}
+
+/*
+ * Makes the commands that execute a caller's statement: the first time one that
+ * prepares the SQL under a new name, then the execution.  Returns their number.
+ */
+int
+prepared_make(Session *session, char *name, const char *sql,
+			  RemoteCommand execution, RemoteCommand *commands)
+{
+	int			n = 0;
+
+	execution.statement = name;
+	if (name[0] == '\0')
+		commands[n++] = (RemoteCommand)
+	{
+		.sql = sql,.shown = execution.shown,.prepare = true,
+			.statement = prepared_next_name(session, name)
+	};
+	commands[n++] = execution;
+	return n;
 }
 
 /* Notes that a caller's statement exists; the caller is to drop it. */
@@ -109,6 +163,7 @@ prepared_deallocate_later(Session *session, const char *name)
 		}
 	}
 	MemoryContextSwitchTo(old);
+	forget_description(prepared, name);
 }
 
 /* Has the statements dropped that callers left prepared, after an error. */
@@ -122,6 +177,7 @@ prepared_deallocate_all_later(Session *session)
 	list_free(prepared->own);
 	prepared->own = NIL;
 	MemoryContextSwitchTo(old);
+	forget_descriptions(prepared);
 }
 
 /* The dropping of the unused statements is part of the batch. */
@@ -136,35 +192,37 @@ prepared_forget_unused(Session *session)
 
 /*
  * Keeps the types of the parameters of a caller's statement, from its
- * description.  Only the last one is remembered.
+ * description, until the statement is to be dropped.
  */
 void
 prepared_describe(Session *session, const char *statement, const PGresult *res)
 {
 	PreparedStatements *prepared = prepared_own(session);
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
 	int			ntypes = PQnparams(res);
-	Oid		   *types = MemoryContextAlloc(TopMemoryContext,
-										   Max(ntypes, 1) * sizeof(Oid));
+	StatementDescription *description = palloc(offsetof(StatementDescription, types) +
+											   ntypes * sizeof(Oid));
 
-	forget_description(prepared);
+	strlcpy(description->name, statement, STATEMENT_NAME_SIZE);
+	description->ntypes = ntypes;
 	for (int i = 0; i < ntypes; i++)
-		types[i] = PQparamtype(res, i);
-	prepared->described_types = types;
-	prepared->ndescribed = ntypes;
-	strlcpy(prepared->described, statement, NAMEDATALEN);
+		description->types[i] = PQparamtype(res, i);
+	prepared->descriptions = lappend(prepared->descriptions, description);
+	MemoryContextSwitchTo(old);
 }
 
 /*
- * The types that the remote server chose for a statement's first ntypes
- * parameters; NULL if another one was described last, or if it has fewer.
+ * The types that the remote server chose for the ntypes parameters of a
+ * statement; NULL if it was not described, or has another number of them.
  */
 const Oid  *
 prepared_types(const Session *session, const char *statement, int ntypes)
 {
-	const PreparedStatements *prepared = &session->prepared;
+	const StatementDescription *description = find_description(&session->prepared,
+															   statement);
 
-	return strcmp(prepared->described, statement) == 0 &&
-		ntypes <= prepared->ndescribed ? prepared->described_types : NULL;
+	return description != NULL && description->ntypes == ntypes ?
+		description->types : NULL;
 }
 
 /*

@@ -16,6 +16,8 @@ extern const char *prepared_own_name(const Session *session, const char *what,
 extern const char *prepared_next_name(Session *session, char *name);
 
 /* Statements of callers */
+extern int	prepared_make(Session *session, char *name, const char *sql,
+						  RemoteCommand execution, RemoteCommand *commands);
 extern void prepared_note(Session *session, const char *name);
 extern void prepared_deallocate_later(Session *session, const char *name);
 extern void prepared_deallocate_all_later(Session *session);

@@ -13,7 +13,7 @@
  *	first command is sent behind them, unless how it is sent depends on them.
  *
  *	After the COMMIT of a session's first transaction, which is always waited
- *	for: is the write check answered, may the user send keys as arrays (join/)?
+ *	for: is the write check answered, may arrays be sent (join/, modify/)?
  *	Their first execution reads catalogs, and so takes as long as many a query.
  *	The second transaction waits for the answers, which the remote server has to
  *	give before.  If the first depends on one, they are sent before it, or in a

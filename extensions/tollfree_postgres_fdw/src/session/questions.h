@@ -12,8 +12,8 @@
  * functions, and to look into pg_catalog
  */
 #define QUESTIONS_ARRAYS_SQL \
-	"SELECT FROM ROWS FROM (pg_catalog.unnest('{}'::pg_catalog.int4[]))" \
-	" WITH ORDINALITY"
+	"SELECT FROM ROWS FROM (pg_catalog.unnest('{NULL}'::pg_catalog.int4[]))" \
+	" WITH ORDINALITY LIMIT 0"
 
 extern void questions_add_at_setup(Session *session);
 extern void questions_add_behind_commit(Session *session);

@@ -443,7 +443,7 @@ session_ask(Session *session, const char *sql)
 }
 
 /*
- * May the remote user send keys as arrays?  If that is not answered yet the server
+ * May keys and rows be sent as arrays?  If that is not answered yet the server
  * gets the question before the transaction begins, or in it.
  */
 bool

@@ -62,7 +62,8 @@ typedef struct RemoteTraits
 	bool		asked_all;		/* have all of them been sent? */
 	bool		can_check_writes;	/* does it answer the write check? */
 	bool		knows_arrays;	/* has the next question been answered? */
-	bool		takes_arrays;	/* may the user call unnest? */
+	bool		takes_arrays;	/* may the user call unnest, and is
+								 * array_nulls on? */
 	bool		hides_relations;	/* has it refused to say what they are? */
 	bool		lost_statements;	/* prepared ones; the next connection
 									 * prepares none */
@@ -156,7 +157,7 @@ typedef enum PartKind
 	PART_WRITE_QUESTION,		/* does the write check work? */
 	PART_TIMEOUT_QUESTION,		/* what is statement_timeout? */
 	PART_ISOLATION_QUESTION,	/* what is the default isolation level? */
-	PART_ARRAYS_QUESTION,		/* may the user send keys as arrays? */
+	PART_ARRAYS_QUESTION,		/* may keys and rows be sent as arrays? */
 	PART_ZONE_QUESTION,			/* has it the rules of a time zone? */
 	PART_RELATION_QUESTION,		/* is a relation plain? */
 
@@ -240,9 +241,7 @@ typedef struct PreparedStatements
 	List	   *unused;			/* names of statements to be dropped */
 	char		prefix[STATEMENT_PREFIX_LENGTH + 1];	/* of all names */
 	uint32		names;			/* given so far */
-	char		described[NAMEDATALEN]; /* a caller's statement, or "" */
-	Oid		   *described_types;	/* of its parameters; in TopMemoryContext */
-	int			ndescribed;
+	List	   *descriptions;	/* of callers' statements; prepared.c's */
 } PreparedStatements;
 
 /* What is known of the remote index that a column may have */

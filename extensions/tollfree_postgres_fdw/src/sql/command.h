@@ -34,7 +34,7 @@ typedef struct RemoteCommand
 	const char *statement;		/* name of a prepared statement, or NULL */
 	bool		prepare;		/* prepare that statement, not execute it */
 	bool		describes;		/* when preparing: describe the parameters'
-								 * types, for results_described_types */
+								 * types, for prepared_types */
 	int			nparams;
 	const char *const *params;	/* NULL for a null */
 	const Oid  *types;			/* of parameters; 0 lets the remote server

@@ -231,9 +231,9 @@ ALTER FOREIGN TABLE written OPTIONS (ADD batch_size '10');
 CALL write_around_failures();
 ALTER FOREIGN TABLE written OPTIONS (SET batch_size '1000');
 CALL write_around_failures();
-ALTER FOREIGN TABLE written OPTIONS (DROP batch_size, ADD insert_arrays 'true');
+ALTER FOREIGN TABLE written OPTIONS (SET batch_size '100');
 CALL write_around_failures();
-ALTER FOREIGN TABLE written OPTIONS (DROP insert_arrays);
+ALTER FOREIGN TABLE written OPTIONS (DROP batch_size);
 -- the source is the same server, or the table itself, in turns with the rows
 INSERT INTO written SELECT id + 20000, v FROM written WHERE random() >= 0;
 SELECT shown_written();
@@ -364,11 +364,11 @@ SELECT shown_written();
 SELECT id FROM remote.written WHERE id > 900 ORDER BY id;
 RESET tollfree_postgres_fdw.debug_require;
 
--- arrays: all types, nulls, a generated column, rows enough for several batches
+-- batches as arrays: all types, nulls, a generated column
 CREATE TABLE remote.copied (LIKE remote.every_type, twice int GENERATED ALWAYS AS (n * 2) STORED, made text DEFAULT 'remotely');
 IMPORT FOREIGN SCHEMA remote LIMIT TO (copied) FROM SERVER loopback INTO public;
 ALTER FOREIGN TABLE copied DROP COLUMN made;
-ALTER FOREIGN TABLE copied OPTIONS (ADD insert_arrays 'true');
+ALTER FOREIGN TABLE copied OPTIONS (ADD batch_size '100');
 SET tollfree_postgres_fdw.debug_require = 'arrays';
 SELECT format('INSERT INTO copied (%1$s) SELECT %1$s FROM remote.every_type', string_agg(attname, ', ' ORDER BY attnum)) AS copy
 FROM pg_attribute WHERE attrelid = 'remote.every_type'::regclass AND attnum > 0 \gset
@@ -381,7 +381,7 @@ SELECT count(*) FROM (SELECT e::text FROM remote.every_type e EXCEPT ALL SELECT 
 
 -- a trigger of the COPY is called once all of its rows are there
 CREATE TABLE remote.looked (id int CHECK (id < 900), r int);
-CREATE FOREIGN TABLE looked (id int, r int DEFAULT (random() * 10)::int) SERVER loopback OPTIONS (schema_name 'remote', insert_arrays 'true');
+CREATE FOREIGN TABLE looked (id int, r int DEFAULT (random() * 10)::int) SERVER loopback OPTIONS (schema_name 'remote', batch_size '100');
 CREATE FUNCTION see_copied() RETURNS trigger
 LANGUAGE plpgsql
 AS $$
@@ -397,40 +397,47 @@ COPY looked (id) FROM PROGRAM 'seq 1 899';
 \set VERBOSITY default
 SELECT count(*) FROM remote.looked;
 
--- where the owner says so: of the server, or of the table, which counts before it
+-- large batches, from the sixth on, unless that is switched off: for the server, or for the table, which counts before it
 CREATE TABLE remote.many (n int, t text);
 CREATE FOREIGN TABLE many (n int, t text) SERVER loopback OPTIONS (schema_name 'remote', table_name 'many');
-CREATE FUNCTION show_many(expected text) RETURNS void
-LANGUAGE plpgsql
-AS $$
-BEGIN
-	RAISE NOTICE '%: % rows by % commands', expected, (SELECT count(*) FROM remote.many),
-		(SELECT count(DISTINCT cmin::text) FROM remote.many);
-END
-$$;
-\set fill_many 'TRUNCATE remote.many; INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;'
+CREATE FUNCTION write_many(rows int = 600) RETURNS jsonb
+LANGUAGE sql
+RETURN explained(format('INSERT INTO many SELECT i, i::text FROM generate_series(1, %s) i', rows), 'Write Method');
+CREATE FUNCTION show_many() RETURNS text
+LANGUAGE sql
+AS $$ SELECT format('%s rows by %s commands', count(*), count(DISTINCT cmin::text)) FROM remote.many WHERE n::text = t $$;
+\set fill_many 'TRUNCATE remote.many; SELECT write_many(); SELECT show_many();'
 :fill_many
-SELECT show_many('rows');
-ALTER SERVER loopback OPTIONS (ADD insert_arrays 'on');
+ALTER FOREIGN TABLE many OPTIONS (ADD batch_size '100');
 :fill_many
-SELECT show_many('arrays, by the server');
-ALTER FOREIGN TABLE many OPTIONS (ADD insert_arrays 'off');
+TRUNCATE remote.many;
+SELECT write_many(500) AS of_500;
+TRUNCATE remote.many;
+SELECT write_many(650) AS of_650;
+SELECT show_many();
+SET tollfree_postgres_fdw.insert_arrays = off;
 :fill_many
-SELECT show_many('rows, by the table');
+RESET tollfree_postgres_fdw.insert_arrays;
+ALTER SERVER loopback OPTIONS (ADD insert_arrays 'off');
+:fill_many
+ALTER FOREIGN TABLE many OPTIONS (ADD insert_arrays 'on');
+:fill_many
 ALTER SERVER loopback OPTIONS (DROP insert_arrays);
-ALTER FOREIGN TABLE many OPTIONS (SET insert_arrays 'on');
+ALTER FOREIGN TABLE many OPTIONS (SET insert_arrays 'off');
 :fill_many
-SELECT show_many('arrays, by the table');
 ALTER FOREIGN TABLE many OPTIONS (SET insert_arrays 'perhaps');
 ALTER USER MAPPING FOR PUBLIC SERVER loopback OPTIONS (ADD insert_arrays 'on');
+ALTER FOREIGN TABLE many OPTIONS (DROP insert_arrays, SET batch_size '49');
+:fill_many
+ALTER FOREIGN TABLE many OPTIONS (SET batch_size '100');
 
 -- rows, where a column is of another type there: a text is read by that one's input function
 SELECT server_options() AS options \gset
 CREATE SERVER stock FOREIGN DATA WRAPPER postgres_fdw OPTIONS (:options);
 CREATE USER MAPPING FOR PUBLIC SERVER stock OPTIONS (password_required 'false');
 CREATE TABLE remote.other_type (n int, v int);
-CREATE FOREIGN TABLE other_type (n int, v numeric) SERVER loopback OPTIONS (schema_name 'remote', insert_arrays 'on');
-CREATE FOREIGN TABLE other_type_stock (n int, v numeric) SERVER stock OPTIONS (schema_name 'remote', table_name 'other_type');
+CREATE FOREIGN TABLE other_type (n int, v numeric) SERVER loopback OPTIONS (schema_name 'remote', batch_size '50');
+CREATE FOREIGN TABLE other_type_stock (n int, v numeric) SERVER stock OPTIONS (schema_name 'remote', table_name 'other_type', batch_size '50');
 CREATE DOMAIN remote.price AS numeric CHECK (VALUE < 10);
 SELECT format(sql, target, type)
 FROM unnest('{numeric,"numeric(8,1)",int4,float8,text,char(4),remote.price}'::text[]) WITH ORDINALITY t(type, i),
@@ -445,64 +452,70 @@ DROP FOREIGN TABLE other_type;
 DROP TABLE remote.other_type;
 DROP DOMAIN remote.price;
 
--- what tells commands from rows is the owner's choice: a row trigger sees each row, one of statements each command
+-- triggers see the same rows and commands as without arrays; rows that one skips are not counted
 CREATE TABLE remote.witnessed (who text);
 CREATE FUNCTION remote.witness() RETURNS trigger LANGUAGE plpgsql
-AS $$ BEGIN INSERT INTO remote.witnessed VALUES (TG_LEVEL); RETURN NEW; END $$;
+AS $$
+BEGIN
+	INSERT INTO remote.witnessed VALUES (format('%s, before it %s rows', TG_LEVEL, (SELECT count(*) FROM remote.many)));
+	RETURN CASE WHEN NEW.n % 10 <> 0 THEN NEW END;
+END
+$$;
 CREATE TRIGGER each_row BEFORE INSERT ON remote.many FOR EACH ROW EXECUTE FUNCTION remote.witness();
 CREATE TRIGGER each_statement AFTER INSERT ON remote.many FOR EACH STATEMENT EXECUTE FUNCTION remote.witness();
-:fill_many
-SELECT who, count(*) FROM remote.witnessed GROUP BY who ORDER BY who;
+TRUNCATE remote.many;
+\set QUIET off
+INSERT INTO many SELECT i, i::text FROM generate_series(1, 750) i;
+\set QUIET on
+SELECT count(*), count(*) FILTER (WHERE who LIKE 'STATEMENT%') AS statements, md5(string_agg(who, ',' ORDER BY ctid)) FROM remote.witnessed;
+TRUNCATE remote.many, remote.witnessed;
+SET tollfree_postgres_fdw.insert_arrays = off;
+INSERT INTO many SELECT i, i::text FROM generate_series(1, 750) i;
+SELECT count(*), count(*) FILTER (WHERE who LIKE 'STATEMENT%') AS statements, md5(string_agg(who, ',' ORDER BY ctid)) FROM remote.witnessed;
+RESET tollfree_postgres_fdw.insert_arrays;
 DROP TRIGGER each_row ON remote.many;
 DROP TRIGGER each_statement ON remote.many;
 DROP FUNCTION remote.witness;
 DROP TABLE remote.witnessed;
--- rows that it skips are not counted
-CREATE FUNCTION remote.skip_tenths() RETURNS trigger
-LANGUAGE plpgsql
-AS $$ BEGIN IF NEW.n % 10 = 0 THEN RETURN NULL; END IF; RETURN NEW; END $$;
-CREATE TRIGGER nothing BEFORE INSERT ON remote.many FOR EACH ROW EXECUTE FUNCTION remote.skip_tenths();
-TRUNCATE remote.many;
-\set QUIET off
-INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i;
-\set QUIET on
-SELECT show_many('arrays, but for tenths');
-DROP TRIGGER nothing ON remote.many;
 -- rows, where each is looked at: RETURNING, a local trigger
-TRUNCATE remote.many;
-WITH more AS (INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i RETURNING n) SELECT sum(n) FROM more;
-SELECT show_many('rows for RETURNING');
+SELECT explained('INSERT INTO many SELECT i, i::text FROM generate_series(1, 600) i RETURNING n', 'Write Method') AS returning;
 CREATE TABLE fired (n int);
 CREATE FUNCTION fire() RETURNS trigger LANGUAGE plpgsql
 AS $$ BEGIN INSERT INTO public.fired VALUES (NEW.n); RETURN NEW; END $$;
 CREATE TRIGGER fire AFTER INSERT ON many FOR EACH ROW EXECUTE FUNCTION fire();
 :fill_many
-SELECT show_many('rows for a trigger');
 SELECT count(*) FROM fired;
 DROP TRIGGER fire ON many;
 DROP FUNCTION fire;
 DROP TABLE fired;
-TRUNCATE remote.many;
-ALTER FOREIGN TABLE many OPTIONS (ADD batch_size '200');
-INSERT INTO many SELECT i, i::text FROM generate_series(1, 900) i;
-SELECT show_many('two batches, then arrays');
-ALTER FOREIGN TABLE many OPTIONS (DROP batch_size);
+-- batches that are awaited
+CREATE FUNCTION plain(int) RETURNS text LANGUAGE plpgsql AS 'BEGIN RETURN $1; END';
+SELECT explained('INSERT INTO many SELECT i, plain(i) FROM generate_series(1, 600) i', 'Write Method') AS awaited;
+DROP FUNCTION plain;
+-- not in arrays: rows of more than 1 MB in a batch, a user whose arrays have no nulls
+SELECT explained('INSERT INTO many SELECT i, repeat(''x'', CASE WHEN i > 500 THEN 20000 END) FROM generate_series(1, 700) i', 'Write Method') AS wide;
+SELECT server_options() || ', options ''-c array_nulls=off''' AS options \gset
+CREATE SERVER nullless FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (:options);
+CREATE USER MAPPING FOR PUBLIC SERVER nullless OPTIONS (password_required 'false');
+CREATE FOREIGN TABLE many_nullless (n int, t text) SERVER nullless OPTIONS (schema_name 'remote', table_name 'many', batch_size '100');
+SELECT explained('INSERT INTO many_nullless SELECT nullif(i, 600), NULL FROM generate_series(1, 600) i', 'Write Method') AS nullless;
+DROP SERVER nullless CASCADE;
 -- as varchar, whose length the remote server checks
-ALTER TABLE remote.many ALTER t TYPE varchar(10);
+ALTER TABLE remote.many ALTER t TYPE varchar(10) USING left(t, 10);
 ALTER FOREIGN TABLE many ALTER t TYPE varchar;
 :fill_many
-SELECT show_many('arrays');
 -- and errors in arrays
-INSERT INTO many SELECT i, repeat('x', i - 580) FROM generate_series(1, 600) i;
-INSERT INTO many SELECT i, 'x' || 1 / (i - 595) FROM generate_series(1, 600) i;
-INSERT INTO many SELECT i, repeat('x', (i - 590) / (i - 605)) || repeat('y', i - 580) FROM generate_series(1, 700) i;
+\set VERBOSITY terse
+INSERT INTO many SELECT i, repeat('x', i - 780) FROM generate_series(1, 800) i;
+INSERT INTO many SELECT i, 'x' || 1 / (i - 795) FROM generate_series(1, 800) i;
+INSERT INTO many SELECT i, repeat('x', (i - 790) / (i - 805)) || repeat('y', i - 780) FROM generate_series(1, 900) i;
+\set VERBOSITY default
 
 -- how rows are written shows, and can be required
 EXPLAIN (VERBOSE, COSTS OFF) INSERT INTO many SELECT i, 'x' FROM generate_series(1, 3) i;
 EXPLAIN (VERBOSE, COSTS OFF) UPDATE many SET t = n WHERE random() >= 0;
 EXPLAIN (VERBOSE, COSTS OFF) INSERT INTO many SELECT i, 'x' FROM generate_series(1, 3) i RETURNING n;
 SET tollfree_postgres_fdw.debug_require = 'pipelined, arrays';
-INSERT INTO many SELECT i, 'x' FROM generate_series(1, 600) i;
 SELECT written('INSERT INTO many SELECT i, ''x'' FROM generate_series(1, 600) i');
 SELECT written('INSERT INTO many SELECT i, ''x'' FROM generate_series(1, 3) i');
 INSERT INTO many VALUES (1, 'x') RETURNING n;
@@ -512,9 +525,11 @@ RESET tollfree_postgres_fdw.debug_require;
 SELECT written('INSERT INTO many SELECT i, ''x'' FROM generate_series(1, 600) i');
 SELECT written('INSERT INTO many SELECT i, ''x'' FROM generate_series(1, 3) i RETURNING n');
 SELECT written('UPDATE many SET t = n WHERE n = 3 AND random() >= 0');
+ALTER FOREIGN TABLE many OPTIONS (DROP batch_size);
+INSERT INTO many VALUES (1, 'x');
+INSERT INTO many VALUES (1, 'x');
 -- rows of its own that a scan has sent are the writer's
 SELECT written('INSERT INTO many SELECT i, (SELECT count(*) FROM many WHERE n = i AND n > -random()) FROM generate_series(1, 3) i');
-ALTER FOREIGN TABLE many OPTIONS (DROP insert_arrays);
 
 CREATE TABLE remote.once (id int PRIMARY KEY, v int8);
 INSERT INTO remote.once SELECT i FROM generate_series(1, 100) i;
@@ -528,6 +543,9 @@ DROP FOREIGN TABLE once;
 DROP TABLE remote.once;
 
 -- COPY of more rows than a batch, all and without those that the remote skips
+CREATE FUNCTION remote.skip_tenths() RETURNS trigger
+LANGUAGE plpgsql
+AS $$ BEGIN IF NEW.n % 10 = 0 THEN RETURN NULL; END IF; RETURN NEW; END $$;
 TRUNCATE remote.many;
 ALTER TABLE remote.many ALTER t TYPE text;
 \set QUIET off
@@ -540,7 +558,7 @@ SELECT count(*), sum(n), max(t) FROM remote.many;
 
 -- COPY of rows for which arrays may stand, an error of the remote server, and one of a line
 CREATE TABLE remote.shelf (n int PRIMARY KEY, t text);
-CREATE FOREIGN TABLE shelf (n int, t text) SERVER loopback OPTIONS (schema_name 'remote', insert_arrays 'true');
+CREATE FOREIGN TABLE shelf (n int, t text) SERVER loopback OPTIONS (schema_name 'remote', batch_size '100');
 \set QUIET off
 \set VERBOSITY terse
 BEGIN;

@@ -91,8 +91,8 @@ SELECT server_options('latin') AS "to" \gset
 CREATE TABLE words (id int PRIMARY KEY, word text, bytes bytea);
 INSERT INTO words VALUES (500, 'word');
 \connect :home
-CREATE SERVER latin_ours FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (:to, insert_arrays 'true');
-CREATE SERVER latin_stock FOREIGN DATA WRAPPER postgres_fdw OPTIONS (:to);
+CREATE SERVER latin_ours FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (:to, batch_size '50');
+CREATE SERVER latin_stock FOREIGN DATA WRAPPER postgres_fdw OPTIONS (:to, batch_size '50');
 CREATE USER MAPPING FOR PUBLIC SERVER latin_ours OPTIONS (password_required 'false');
 CREATE USER MAPPING FOR PUBLIC SERVER latin_stock OPTIONS (password_required 'false');
 CREATE FOREIGN TABLE latin_ours (id int, word text, bytes bytea) SERVER latin_ours OPTIONS (table_name 'words');

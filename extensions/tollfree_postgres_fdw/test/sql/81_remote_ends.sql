@@ -24,14 +24,7 @@ SELECT fetches_ahead('SELECT * FROM much') AS ahead, fetches_ahead('SELECT * FRO
 RESET tollfree_postgres_fdw.direct_results;
 -- nor would it leave a stream the time that its reader takes
 SELECT explained('SELECT * FROM much', 'Fetch Method') AS method, explained('SELECT * FROM much_timed', 'Fetch Method') AS timed;
--- What it allows a row need not be enough for many in one command.
-CREATE TABLE remote.unhurried (n int);
-CREATE FOREIGN TABLE unhurried (n int) SERVER loopback OPTIONS (schema_name 'remote', insert_arrays 'true');
-CREATE FOREIGN TABLE unhurried_timed (n int) SERVER timed
-	OPTIONS (schema_name 'remote', table_name 'unhurried', insert_arrays 'true');
-SELECT explained('INSERT INTO unhurried SELECT generate_series(1, 600)', 'Write Method') AS method,
-	   explained('INSERT INTO unhurried_timed SELECT generate_series(1, 600)', 'Write Method') AS method_timed;
--- Nor do rows that wait in an asynchronous Append.
+-- nor would it leave rows the time that they wait in an asynchronous Append
 CREATE TABLE much_twice (n int, pad text, part int) PARTITION BY LIST (part);
 CREATE VIEW remote.much_1 AS SELECT *, 1 AS part FROM remote.much;
 CREATE VIEW remote.much_2 AS SELECT *, 2 AS part FROM remote.much;

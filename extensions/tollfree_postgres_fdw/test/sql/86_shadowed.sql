@@ -6,7 +6,7 @@ INSERT INTO remote.shaded SELECT i, i % 5, 'word ' || i % 7 FROM generate_series
 SELECT pg_stat_force_next_flush();
 ANALYZE remote.shaded;
 CREATE FOREIGN TABLE shaded (id int, n int, word text) SERVER loopback
-	OPTIONS (schema_name 'remote', analyze_sampling 'auto', insert_arrays 'true');
+	OPTIONS (schema_name 'remote', analyze_sampling 'auto', batch_size '100');
 CREATE FOREIGN TABLE shaded_numbers (id int, n int) SERVER loopback
 	OPTIONS (schema_name 'remote', table_name 'shaded', analyze_sampling 'import');
 -- Makes some of these tables and returns how many were missing. All at once would be more news than this

@@ -83,7 +83,7 @@ INSERT INTO papers SELECT i / 2, CASE i % 2 WHEN 0 THEN 'head' ELSE 'line' END F
 SELECT kind, count(*) FROM papers GROUP BY kind ORDER BY kind;
 INSERT INTO papers SELECT i / 2, CASE i % 2 WHEN 1 THEN 'head' ELSE 'line' END FROM generate_series(202, 301) i;
 SELECT kind, count(*) FROM papers GROUP BY kind ORDER BY kind;
--- They share a pipeline, unless rows may become arrays.
+-- They share a pipeline, also where batches become arrays.
 CREATE FUNCTION insert_papers(first int) RETURNS text
 LANGUAGE plpgsql
 AS $$
@@ -99,8 +99,13 @@ BEGIN
 END
 $$;
 SELECT insert_papers(1000);
-ALTER FOREIGN TABLE papers_line OPTIONS (ADD insert_arrays 'true');
+ALTER FOREIGN TABLE papers_line OPTIONS (ADD batch_size '50');
+ALTER FOREIGN TABLE papers_head OPTIONS (ADD batch_size '50');
 SELECT insert_papers(2000);
+ALTER TABLE remote.line DROP CONSTRAINT line_id_fkey;
+SET tollfree_postgres_fdw.debug_require = 'arrays';
+INSERT INTO papers SELECT i / 2, CASE i % 2 WHEN 0 THEN 'head' ELSE 'line' END FROM generate_series(10000, 11999) i;
+RESET tollfree_postgres_fdw.debug_require;
 SELECT kind, count(*) FROM papers GROUP BY kind ORDER BY kind;
 -- The cache has room for one statement.  The third and the fourth row may each have one, and come before the second has been answered.
 CREATE FUNCTION remote.linger() RETURNS trigger

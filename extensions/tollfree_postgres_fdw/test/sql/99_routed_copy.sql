@@ -77,7 +77,7 @@ DROP TRIGGER counting ON cargo_4;
 DO $$
 BEGIN
 	FOR i IN 0..3 LOOP
-		EXECUTE format('ALTER SERVER dock_%s OPTIONS (ADD insert_arrays ''true'')', i);
+		EXECUTE format('ALTER SERVER dock_%s OPTIONS (ADD batch_size ''100'')', i);
 	END LOOP;
 END
 $$;
@@ -91,7 +91,7 @@ CREATE FOREIGN TABLE vessels_ships PARTITION OF vessels FOR VALUES IN ('ship') S
 CREATE FOREIGN TABLE vessels_boats PARTITION OF vessels FOR VALUES IN ('boat') SERVER dock_0 OPTIONS (schema_name 'remote', table_name 'boats');
 SELECT copy_rows('vessels', 'SELECT i / 2, CASE i % 2 WHEN 0 THEN ''ship'' ELSE ''boat'' END FROM generate_series(2, 101) i') LIKE '100 rows counted, 100 there%' AS in_order;
 ALTER TABLE remote.boats DROP CONSTRAINT boats_id_fkey;
-ALTER SERVER dock_0 OPTIONS (ADD batch_size '10');
+ALTER SERVER dock_0 OPTIONS (SET batch_size '10');
 SELECT copy_rows('vessels', 'SELECT i / 2, CASE i % 2 WHEN 0 THEN ''ship'' ELSE ''boat'' END FROM generate_series(1002, 3001) i');
 -- Partitions of partitions
 CREATE TABLE cargo_of_cargo (id int, weight numeric, label text) PARTITION BY RANGE (id);
