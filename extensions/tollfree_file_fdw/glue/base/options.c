@@ -34,11 +34,11 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/rel.h"
-#include "utils/varlena.h"
 
 #include "base/compat.h"
 #include "base/compat_export.h"
 #include "base/guc.h"
+#include "base/option_hint.h"
 #include "base/options.h"
 
 #define OPTION_LAZY "lazy"
@@ -444,59 +444,6 @@ strip_our_options(ArrayType *options, Oid catalog)
 	return construct_array(elements, kept, TEXTOID, -1, false, TYPALIGN_INT);
 }
 
-/* Is a name another one but for so many slips? */
-static bool
-is_near(const char *name, const char *other, int most)
-{
-	return strlen(name) < NAMEDATALEN &&
-		varstr_levenshtein_less_equal(name, strlen(name), other, strlen(other),
-									  1, 1, 1, most, true) <= most;
-}
-
-/*
- * One of our options whose name is another one but for a slip or two, or NULL.  Of
- * file_fdw's option that is nearly one of ours it tells itself.
- */
-static const char *
-find_nearest(const char *name)
-{
-	if (is_near(name, "filename", 1))
-		return NULL;
-	for (int i = 0; i < lengthof(our_options); i++)
-	{
-		if (is_near(name, our_options[i], strlen(our_options[i]) > 4 ? 2 : 1))
-			return our_options[i];
-	}
-	return NULL;
-}
-
-/*
- * Error context of file_fdw's validator, whose argument is the array that it
- * checks.  It does not know our options, so neither does its hint.
- */
-static void
-hint_nearest(void *arg)
-{
-	Datum	   *elements;
-	int			count;
-	char	   *value;
-
-	if (geterrcode() != ERRCODE_FDW_INVALID_OPTION_NAME)
-		return;
-	deconstruct_array(arg, TEXTOID, -1, false, TYPALIGN_INT, &elements, NULL,
-					  &count);
-	for (int i = 0; i < count; i++)
-	{
-		const char *nearest = find_nearest(split_option(elements[i], &value));
-
-		if (nearest != NULL)
-		{
-			errhint("Perhaps you meant the option \"%s\".", nearest);
-			return;
-		}
-	}
-}
-
 /* The wrapper's validator. */
 Datum
 tollfree_file_fdw_validator(PG_FUNCTION_ARGS)
@@ -506,10 +453,15 @@ tollfree_file_fdw_validator(PG_FUNCTION_ARGS)
 	PGFunction	validator = load_external_function("$libdir/file_fdw",
 												   "file_fdw_validator",
 												   true, NULL);
-
+	OptionHint	hint = {
+		.options = PointerGetDatum(options),
+		.names = our_options,
+		.nnames = lengthof(our_options),
+		.stock_name = "filename"
+	};
 	ErrorContextCallback context = {
-		.callback = hint_nearest,
-		.arg = options,
+		.callback = option_hint,
+		.arg = &hint,
 		.previous = error_context_stack
 	};
 

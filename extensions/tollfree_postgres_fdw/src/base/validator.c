@@ -16,19 +16,19 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/varlena.h"
 
 #include "base/compat.h"
 #include "base/compat_export.h"
 #include "base/fastpath.h"
+#include "base/option_hint.h"
 #include "base/options.h"
 #include "base/settings.h"
 #include "base/validator.h"
 
 COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_validator);
 
-/* By how many letters a misspelt option differs */
-#define SLIPS_MAX	2
+/* Options of our own, apart from those to import */
+#define OWN_OPTIONS_MAX (FAST_UNAWAITED_COMMIT + 1 + 4)
 
 /* Does postgres_fdw accept this option with this value? */
 bool
@@ -200,58 +200,23 @@ strip_own_options(ArrayType *options, Oid catalog)
 	return construct_array(elements, kept, TEXTOID, -1, false, TYPALIGN_INT);
 }
 
-/* Is a name another one but for a slip or two? */
-static bool
-is_near(const char *name, const char *other)
+/* Lists the options of our own, apart from those to import; returns their number. */
+static int
+list_own(const char **names)
 {
-	return strlen(name) < NAMEDATALEN &&
-		varstr_levenshtein_less_equal(name, strlen(name), other, strlen(other),
-									  1, 1, 1, SLIPS_MAX, true) <= SLIPS_MAX;
-}
-
-/* An option of our own whose name is nearly this one, or NULL. */
-static const char *
-find_nearest(const char *name)
-{
-	const char *const others[] = {ANALYZE_SAMPLING, COMPATIBILITY, REMOTE_ISOLATION,
-	STATEMENT_CACHE_SIZE};
+	int			n = 0;
 
 	for (FastPath path = 0; path <= FAST_UNAWAITED_COMMIT; path++)
 	{
-		const char *other = fastpath_option_name(path);
-
-		if (other != NULL && is_near(name, other))
-			return other;
+		if (fastpath_option_name(path) != NULL)
+			names[n++] = fastpath_option_name(path);
 	}
-	for (int i = 0; i < lengthof(others); i++)
-	{
-		if (is_near(name, others[i]))
-			return others[i];
-	}
-	return NULL;
-}
-
-/*
- * Error context of postgres_fdw's validator, whose argument is the array that it
- * checks.  It does not know our options, so neither does its hint.
- */
-static void
-hint_nearest(void *arg)
-{
-	ListCell   *cell;
-
-	if (geterrcode() != ERRCODE_FDW_INVALID_OPTION_NAME)
-		return;
-	foreach(cell, untransformRelOptions(PointerGetDatum(arg)))
-	{
-		const char *nearest = find_nearest(lfirst_node(DefElem, cell)->defname);
-
-		if (nearest != NULL)
-		{
-			errhint("Perhaps you meant the option \"%s\".", nearest);
-			return;
-		}
-	}
+	names[n++] = ANALYZE_SAMPLING;
+	names[n++] = COMPATIBILITY;
+	names[n++] = REMOTE_ISOLATION;
+	names[n++] = STATEMENT_CACHE_SIZE;
+	Assert(n <= OWN_OPTIONS_MAX);
+	return n;
 }
 
 /* The wrapper's validator function. */
@@ -260,9 +225,15 @@ tollfree_postgres_fdw_validator(PG_FUNCTION_ARGS)
 {
 	Oid			catalog = PG_GETARG_OID(1);
 	ArrayType  *options = strip_own_options(PG_GETARG_ARRAYTYPE_P(0), catalog);
+	const char *names[OWN_OPTIONS_MAX];
+	OptionHint	hint = {
+		.options = PointerGetDatum(options),
+		.names = names,
+		.nnames = list_own(names)
+	};
 	ErrorContextCallback context = {
-		.callback = hint_nearest,
-		.arg = options,
+		.callback = option_hint,
+		.arg = &hint,
 		.previous = error_context_stack
 	};
 

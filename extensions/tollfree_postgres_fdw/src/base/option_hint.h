@@ -1,0 +1,1 @@
+../../../common/option_hint.h
