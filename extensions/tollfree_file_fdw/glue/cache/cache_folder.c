@@ -28,6 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "access/parallel.h"
 #include "access/table.h"
 #include "miscadmin.h"
 #include "port/pg_crc32c.h"
@@ -172,16 +173,14 @@ write_all(int fd, const unsigned char *bytes, size_t length)
 	return true;
 }
 
-/* Writes a file under another name, and gives it its own; false, with errno. */
-bool
-cache_write(const CacheName *name, const unsigned char *bytes, size_t length)
+/* Writes a file under another name, and renames it to path; false, with errno. */
+static bool
+write_file(const char *path, const unsigned char *bytes, size_t length)
 {
-	char		path[MAXPGPATH];
 	char		temporary[MAXPGPATH + 16];
 	int			fd;
 	int			error;
 
-	cache_make_path(path, name);
 	snprintf(temporary, sizeof(temporary), "%s.%d", path, MyProcPid);
 	if (mkdir(CACHE_FOLDER, FOLDER_MODE) != 0 && errno != EEXIST)
 		return false;
@@ -198,6 +197,32 @@ cache_write(const CacheName *name, const unsigned char *bytes, size_t length)
 		error = errno;
 	unlink(temporary);
 	errno = error;
+	return false;
+}
+
+/*
+ * Writes a file; false if that fails, of which a session is warned once for each
+ * kind of file.
+ */
+bool
+cache_write(const CacheName *name, const unsigned char *bytes, size_t length)
+{
+	static bool is_warned[2] = {false, false};
+	char		path[MAXPGPATH];
+
+	cache_make_path(path, name);
+	if (write_file(path, bytes, length))
+		return true;
+	/* Each query's workers would repeat the leader's warning. */
+	ereport(is_warned[name->is_segment] || IsParallelWorker() ? DEBUG1 : WARNING,
+			(errcode_for_file_access(),
+			 name->is_segment ?
+			 errmsg("could not write column segment \"%s\": %m", path) :
+			 errmsg("could not write record index \"%s\": %m", path),
+			 name->is_segment ?
+			 errdetail("Queries convert the file's text.") :
+			 errdetail("Queries read the whole file.")));
+	is_warned[name->is_segment] = true;
 	return false;
 }
 

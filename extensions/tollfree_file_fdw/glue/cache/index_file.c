@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "access/parallel.h"
 #include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
@@ -161,36 +160,21 @@ index_file_has_room(const IndexHeader *header, int nmore)
 		Min(INDEX_SIZE_MAX, (uint64) setting_record_index_size * 1024);
 }
 
-/*
- * Keeps a table's index; false if it is too large, or if it cannot be written,
- * which a session is told once.
- */
+/* Keeps a table's index; false if it is too large, or if it cannot be written. */
 bool
 index_file_store(Oid relid, unsigned char *bytes, size_t length)
 {
-	static bool is_told = false;
 	const CacheName name = index_name(relid);
 	const CacheLimit limit = {
 		.size = (uint64) setting_record_index_size * 1024,
 		.keep_from_ns = PG_INT64_MAX
 	};
-	char		path[MAXPGPATH];
 	uint64		left;
 
 	((IndexHeader *) bytes)->checksum =
 		cache_checksum(bytes, length, INDEX_CHECKED_FROM);
-	if (!cache_make_room(&name, length, &limit, &left))
-		return false;
-	if (cache_write(&name, bytes, length))
-		return true;
-	cache_make_path(path, &name);
-	/* Each query's workers would tell it again; the leader does. */
-	ereport(is_told || IsParallelWorker() ? DEBUG1 : WARNING,
-			(errcode_for_file_access(),
-			 errmsg("could not write record index \"%s\": %m", path),
-			 errdetail("Queries read the whole file.")));
-	is_told = true;
-	return false;
+	return cache_make_room(&name, length, &limit, &left) &&
+		cache_write(&name, bytes, length);
 }
 
 /* The names of the columns whose values an index knows of. */

@@ -23,7 +23,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "access/parallel.h"
 #include "access/table.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -219,33 +218,17 @@ take_room(const CacheName *name, size_t length, SegmentRoom *room)
 	return has_room;
 }
 
-/*
- * Keeps a segment; false if there is no room, or if it cannot be written, which
- * a session is told once.
- */
+/* Keeps a segment; false if there is no room, or if it cannot be written. */
 bool
 segment_file_store(const SegmentKey *key, unsigned char *bytes, size_t length,
 				   SegmentRoom *room)
 {
-	static bool is_told = false;
 	const CacheName name = segment_name(key);
-	char		path[MAXPGPATH];
 
 	((SegmentHeader *) bytes)->made_ns = file_time_ns();
 	((SegmentHeader *) bytes)->checksum =
 		cache_checksum(bytes, length, SEGMENT_CHECKED_FROM);
-	if (!take_room(&name, length, room))
-		return false;
-	if (cache_write(&name, bytes, length))
-		return true;
-	cache_make_path(path, &name);
-	/* Each query's workers would tell it again; the leader does. */
-	ereport(is_told || IsParallelWorker() ? DEBUG1 : WARNING,
-			(errcode_for_file_access(),
-			 errmsg("could not write column segment \"%s\": %m", path),
-			 errdetail("Queries convert the file's text.")));
-	is_told = true;
-	return false;
+	return take_room(&name, length, room) && cache_write(&name, bytes, length);
 }
 
 /*
