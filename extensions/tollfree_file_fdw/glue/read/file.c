@@ -177,23 +177,16 @@ take_early(EarlyFile *early)
 }
 
 /*
- * Closes what file_open_early has opened, unless it is being read.  The file can
- * still be opened when it is read.
+ * Closes what file_open_early has opened, an EarlyFile, unless it is being read.
+ * The file can still be opened when it is read.  A MemoryContextCallbackFunction.
  */
 void
-file_close_early(EarlyFile *early)
+file_close_early(void *early)
 {
 	int			fd = take_early(early);
 
 	if (fd >= 0)
 		close_regular(fd);
-}
-
-/* The same when the memory of a query goes. */
-static void
-close_early(void *arg)
-{
-	file_close_early(arg);
 }
 
 /* Can nothing but reading it raise an ERROR about a file? */
@@ -243,7 +236,7 @@ file_open_early(const FileOptions *options, int encoding)
 		return stat(options->filename, &status) == 0 &&
 			S_ISREG(status.st_mode) && access(options->filename, R_OK) == 0 ?
 			early : NULL;
-	early->close.func = close_early;
+	early->close.func = file_close_early;
 	early->close.arg = early;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &early->close);
 	early->fd = open_regular(options->filename);

@@ -40,7 +40,7 @@ typedef struct EarlyFile
 extern void file_check_options(Relation rel, const FileOptions *options,
 							   int encoding);
 extern EarlyFile *file_open_early(const FileOptions *options, int encoding);
-extern void file_close_early(EarlyFile *early);
+extern void file_close_early(void *early);
 extern OpenFile *file_open(Relation rel, const FileOptions *options,
 						   int encoding, EarlyFile *early);
 extern OpenFile *file_feed(OpenFile *file);
