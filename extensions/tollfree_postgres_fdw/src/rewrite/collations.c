@@ -433,14 +433,34 @@ aggregate_orders(const Aggref *aggregate)
 		(OidIsValid(aggregate->inputcollid) || orders_texts(aggregate));
 }
 
-/*
- * Walker: may the value of an expression depend on a collation?  With a context: on
- * the order of texts or jsonb?
- */
+/* Does a node that is no function, operator or aggregate compare by a collation? */
+static bool
+compares_by_collation(const Node *node)
+{
+	ListCell   *cell;
+
+	switch (nodeTag(node))
+	{
+		case T_MinMaxExpr:
+			return OidIsValid(((const MinMaxExpr *) node)->inputcollid) ||
+				has_jsonb_order(((const MinMaxExpr *) node)->minmaxtype);
+		case T_RowCompareExpr:
+			foreach(cell, ((const RowCompareExpr *) node)->inputcollids)
+			{
+				if (OidIsValid(lfirst_oid(cell)))
+					return true;
+			}
+			return false;
+		default:
+			return false;
+	}
+}
+
+/* Walker: may the value of an expression depend on a collation? */
 static bool
 has_collation(Node *node, void *context)
 {
-	ListCell   *cell;
+	bool		found = false;
 
 	if (node == NULL)
 		return false;
@@ -451,33 +471,45 @@ has_collation(Node *node, void *context)
 		case T_DistinctExpr:
 		case T_NullIfExpr:
 		case T_ScalarArrayOpExpr:
-			if (orders_jsonb(node) ||
-				(OidIsValid(*collation_of(node)) &&
-				 (context == NULL || !ignores_order(node))))
-				return true;
-			break;
-		case T_MinMaxExpr:
-			if (OidIsValid(((MinMaxExpr *) node)->inputcollid) ||
-				has_jsonb_order(((MinMaxExpr *) node)->minmaxtype))
-				return true;
+			found = orders_jsonb(node) || OidIsValid(*collation_of(node));
 			break;
 		case T_Aggref:
-			if (context != NULL ? aggregate_orders((Aggref *) node) :
-				(OidIsValid(((Aggref *) node)->inputcollid) ||
-				 orders_texts((Aggref *) node)))
-				return true;
-			break;
-		case T_RowCompareExpr:
-			foreach(cell, ((RowCompareExpr *) node)->inputcollids)
-			{
-				if (OidIsValid(lfirst_oid(cell)))
-					return true;
-			}
+			found = OidIsValid(((Aggref *) node)->inputcollid) ||
+				orders_texts((Aggref *) node);
 			break;
 		default:
+			found = compares_by_collation(node);
 			break;
 	}
-	return expression_tree_walker(node, has_collation, context);
+	return found || expression_tree_walker(node, has_collation, context);
+}
+
+/* Walker: may the value of an expression depend on the order of texts or jsonb? */
+static bool
+has_order(Node *node, void *context)
+{
+	bool		found = false;
+
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_FuncExpr:
+		case T_OpExpr:
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+		case T_ScalarArrayOpExpr:
+			found = orders_jsonb(node) ||
+				(OidIsValid(*collation_of(node)) && !ignores_order(node));
+			break;
+		case T_Aggref:
+			found = aggregate_orders((Aggref *) node);
+			break;
+		default:
+			found = compares_by_collation(node);
+			break;
+	}
+	return found || expression_tree_walker(node, has_order, context);
 }
 
 /*
@@ -498,9 +530,7 @@ collations_remain(Node *expr)
 bool
 collations_order(Node *expr)
 {
-	bool		only_orders = true;
-
-	return has_collation(expr, &only_orders);
+	return has_order(expr, NULL);
 }
 
 /* Is a result sorted by texts or jsonb? */
