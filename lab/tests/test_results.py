@@ -110,6 +110,22 @@ def test_without_history_nothing_is_told_of_a_runs_age(monkeypatch: pytest.Monke
     assert "cannot be told" in line
 
 
+def test_walks_older_than_the_wrappers_are_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(stale, "WALKS", tmp_path / "walks.txt")
+    assert "make walks" in next(stale.walk_warnings())
+    lines = (
+        "PostgreSQL 15.18 (Debian 15.18-0), commit 0123456789ab, 2026-11-28: 9 passed in 5.00s",
+        "PostgreSQL 19beta3, commit ba9876543210+, 2026-11-28: 9 passed, 1 skipped in 5.00s",
+    )
+    stale.WALKS.write_text("".join(f"{line}\n" for line in lines))
+    counts = {"0123456789ab": 0, "ba9876543210": 3}
+    monkeypatch.setattr(stale, "commits_after", lambda place, _: counts[place])
+    (told,) = stale.walk_warnings()
+    assert told == "3 commits to the wrappers since the last walks of PostgreSQL 19beta3"
+
+
 def test_the_sources_of_wrappers_are_where_they_are_looked_for() -> None:
     for wrapper, folders in stale.SOURCES.items():
         for folder in folders:

@@ -1,10 +1,12 @@
-"""Which stored runs are older than the wrapper that they measured.
+"""Which stored runs, and which whole walks, are older than the wrappers that they are of.
 
 A run says at which commit it was made, or only when; git says how many commits have changed the
 sources of its wrappers since. Run as a module it prints a line for each page of results that has
-such runs: a warning, no error, for a new run takes hours on a quiet machine.
+such runs, and one for the walks of each major: a warning, no error, for these take hours on a quiet
+machine.
 """
 
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -19,6 +21,9 @@ SOURCES = {
     "tollfree_file_fdw": ("core", "glue", "vector", "../common"),
 }
 """Where the sources of our wrappers are, in the folder of each in `extensions`."""
+WALKS = STORED / "walks.txt"
+"""A line for the last whole walks of each major, as `tools/run-tests` writes it."""
+WALKED = re.compile(r"(?P<version>PostgreSQL \w+).*, commit (?P<commit>\w+)\+?, .*")
 
 
 def measured(run: Findings) -> list[str]:
@@ -49,8 +54,8 @@ def warnings() -> Iterator[str]:
                 pages[run.run.suite, wrapper].append(f"{path.stem} ({commits})")
     for (suite, wrapper), runs in pages.items():
         yield (
-            f"docs/results/{suite}.md has runs older than {wrapper}, with so many commits to it"
-            f" since: {', '.join(runs)}"
+            f"docs/results/{suite}.md has runs older than {wrapper} (the commits to it since):"
+            f" {', '.join(runs)}"
         )
     if untold:
         yield (
@@ -59,6 +64,20 @@ def warnings() -> Iterator[str]:
         )
 
 
+def walk_warnings() -> Iterator[str]:
+    """Yield a line for each record of whole walks that is older than the wrappers."""
+    paths = [f"extensions/{wrapper}/{part}" for wrapper in SOURCES for part in SOURCES[wrapper]]
+    if not WALKS.exists():
+        yield "docs/runs/walks.txt is missing: no whole run of the walks is recorded (make walks)"
+        return
+    for line in WALKS.read_text("utf-8").splitlines():
+        walked = WALKED.fullmatch(line)
+        commits = commits_after(walked["commit"], paths) if walked else None
+        if walked and commits != 0:
+            since = "an unknown number of" if commits is None else commits
+            yield f"{since} commits to the wrappers since the last walks of {walked['version']}"
+
+
 if __name__ == "__main__":
-    found = list(warnings())
+    found = [*warnings(), *walk_warnings()]
     sys.stdout.write("".join(f"warning: {line}\n" for line in found))
