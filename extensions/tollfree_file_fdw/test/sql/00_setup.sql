@@ -62,6 +62,22 @@ BEGIN
 END
 $$;
 
+-- By how much a counter, an expression, grows when a query is executed for the second time.
+CREATE FUNCTION counted_by(counter text, query text, side text) RETURNS bigint
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	before bigint;
+	after bigint;
+BEGIN
+	PERFORM set_config('search_path', side || ', public', true);
+	EXECUTE query;
+	EXECUTE 'SELECT ' || counter INTO before;
+	EXECUTE query;
+	EXECUTE 'SELECT ' || counter INTO after;
+	RETURN after - before;
+END
+$$;
 -- EXPLAIN without what differs between machines and versions.
 CREATE FUNCTION shown_plan(query text, options text DEFAULT 'costs off') RETURNS SETOF text
 LANGUAGE plpgsql

@@ -83,24 +83,12 @@ COPY (SELECT i, jsonb_build_object('a', i, 'b', 'x'), int4range(i, i + 5), CASE 
 SELECT make_pair('memory_asked', 'a int, j jsonb, r int4range, n numeric(9, 0), t varchar(9) COLLATE "C"', :'asked', $$format 'csv'$$);
 CREATE FUNCTION page_faults() RETURNS bigint LANGUAGE sql VOLATILE
 RETURN split_part(pg_read_file('/proc/self/stat', 0, 1000), ' ', 10)::bigint;
-CREATE FUNCTION query_faults(query text, side text) RETURNS bigint LANGUAGE plpgsql
-AS $$
-DECLARE
-	before bigint;
-BEGIN
-	PERFORM set_config('search_path', side || ', public', true);
-	EXECUTE query;
-	before := page_faults();
-	EXECUTE query;
-	RETURN page_faults() - before;
-END
-$$;
 SET tollfree_file_fdw.debug_require = 'aggregate';
-SELECT query, agree(query), query_faults(query, 'ours') < 2000 AS is_little
+SELECT query, agree(query), counted_by('page_faults()', query, 'ours') < 2000 AS is_little
 FROM unnest(ARRAY['SELECT count(*) FROM memory_asked', 'SELECT count(j), count(r), count(n) FROM memory_asked',
 	'SELECT max(t), min(t) FROM memory_asked WHERE j IS NOT NULL', 'SELECT sum(a) FROM memory_asked WHERE r IS NOT NULL']) query;
 RESET tollfree_file_fdw.debug_require;
-DROP FUNCTION query_faults, page_faults;
+DROP FUNCTION page_faults;
 DROP FOREIGN TABLE stock.memory_asked, ours.memory_asked;
 DROP FOREIGN TABLE stock.memory_plain, ours.memory_plain, stock.memory_octal, ours.memory_octal;
 DROP FUNCTION memory_growth, query_memory;

@@ -12,18 +12,6 @@ SELECT make_pair('first_wide', (SELECT string_agg(format('c%s int', i), ', ') FR
 -- How many bytes of files a query has read: the kernel counts them for each process.
 CREATE FUNCTION bytes_read() RETURNS bigint LANGUAGE sql VOLATILE
 RETURN substring(pg_read_file('/proc/self/io', 0, 1000) FROM 'rchar: (\d+)')::bigint;
-CREATE FUNCTION query_bytes(query text, side text) RETURNS bigint LANGUAGE plpgsql
-AS $$
-DECLARE
-	before bigint;
-BEGIN
-	PERFORM set_config('search_path', side || ', public', true);
-	EXECUTE query;
-	before := bytes_read();
-	EXECUTE query;
-	RETURN bytes_read() - before;
-END
-$$;
 CREATE TABLE first_queries (query text);
 INSERT INTO first_queries VALUES ('SELECT * FROM first_rows LIMIT 1'), ('SELECT * FROM first_rows LIMIT 10'),
 	('SELECT EXISTS (SELECT FROM first_rows)'), ('SELECT v, (SELECT a FROM first_rows WHERE a > v LIMIT 1) FROM generate_series(1, 20) v'),
@@ -33,7 +21,7 @@ INSERT INTO first_queries VALUES ('SELECT * FROM first_rows LIMIT 1'), ('SELECT 
 	('DO $d$ DECLARE r record; BEGIN FOR r IN SELECT * FROM first_rows LOOP EXIT WHEN r.a > 2; END LOOP; END $d$');
 CREATE FUNCTION compare_bytes() RETURNS TABLE (query text, agrees text, is_little bool) LANGUAGE sql VOLATILE
 AS $$
-SELECT query, CASE WHEN query LIKE 'SELECT%' THEN agree(query) END, query_bytes(query, 'ours') <= query_bytes(query, 'stock') * 1.1 FROM first_queries
+SELECT query, CASE WHEN query LIKE 'SELECT%' THEN agree(query) END, counted_by('bytes_read()', query, 'ours') <= counted_by('bytes_read()', query, 'stock') * 1.1 FROM first_queries
 $$;
 SELECT * FROM compare_bytes();
 
@@ -102,7 +90,7 @@ DROP FOREIGN TABLE stock.first_small, ours.first_small;
 RESET tollfree_file_fdw.record_index;
 RESET tollfree_file_fdw.column_cache;
 RESET tollfree_file_fdw.debug_record_index_age;
-DROP FUNCTION compare_bytes, query_bytes, bytes_read;
+DROP FUNCTION compare_bytes, bytes_read;
 DROP TABLE first_queries;
 DROP FOREIGN TABLE stock.first_rows, ours.first_rows, stock.first_wide, ours.first_wide;
 RESET client_min_messages;
