@@ -199,7 +199,15 @@ def text_of(draw: random.Random) -> str:
         return f"{text} {draw.choice(COMPARED)} {value}"
     if kind == 3:
         return draw.choice(
-            ("doc ? 'k'", "doc ?| '{a,n}'", "doc->'n' @> '1'", "doc - 'n' = '{\"k\": \"a\"}'")
+            (
+                *("id::text LIKE '1%'", "a::text = '3'", "n::text <> '0.25'"),
+                *(
+                    "concat(s, a, v) = 'a1'",
+                    "s || b IN ('b2', 'a1')",
+                    "concat(doc->>'k', b) = 'a1'",
+                ),
+                *("doc ? 'k'", "doc ?| '{a,n}'", "doc->'n' @> '1'", "doc - 'n' = '{\"k\": \"a\"}'"),
+            )
         )
     return f"{text} {draw.choice(EQUAL)} {value}"
 
@@ -249,7 +257,21 @@ GROUPS = (
     "extract(hour FROM t)",
     "doc->>'k'",
     "coalesce(a, 0)",
+    "nullif(b, 3)",
     "s",
+    "coalesce(s, v)",
+    "(id % 10)::text",
+    "s || a",
+    "concat(v, b, '-', c)",
+    "CASE WHEN a > 3 THEN doc->>'k' ELSE s END",
+)
+VALUES = (
+    "sum(coalesce(a, 0))",
+    "count(DISTINCT b)",
+    "max(greatest(a, b))",
+    "count(DISTINCT doc->>'k')",
+    "100 * count(*) FILTER (WHERE doc->>'k' = 'a') / count(*)",
+    "min(CASE WHEN doc->>'k' IN ('a', 'B') THEN id END)",
 )
 
 
@@ -258,7 +280,7 @@ def statement(draw: random.Random) -> str:
     kind = draw.choice(("rows", "rows", "rows", "groups", "groups", "join", "update", "delete"))
     if kind == "groups":
         group = draw.choice(GROUPS)
-        value = draw.choice(("sum(coalesce(a, 0))", "count(DISTINCT b)", "max(greatest(a, b))"))
+        value = draw.choice(VALUES)
         having = draw.choice(("", " HAVING count(*) > 3", " HAVING min(extract(year FROM d)) > 0"))
         order = draw.choice(("", " ORDER BY 1"))
         return (
@@ -350,7 +372,7 @@ def execute_everywhere(connection: Connection, draw: random.Random, tally: Tally
         tally.plain += ours == plain
         tally.executions += 1
         tally.errors += bool(ours[1])
-        if text.startswith("SELECT *") and "LIMIT" not in text and not ours[1]:
+        if text.startswith("SELECT * FROM {}") and "LIMIT" not in text and not ours[1]:
             execute = f"EXECUTE {OUR_WRAPPER}({value})"
             count_decided(connection, execute, len(ours[0]), tally)
 

@@ -130,18 +130,35 @@ cost_upper_path(PlannerInfo *root, UpperRelationKind stage,
 		estimate_limit(&path->path, linitial(below), extra);
 }
 
+/*
+ * Has postgres_fdw make paths of an upper relation.  It is asked about a grouping
+ * that it does not send once more, in another form.
+ */
+static void
+make_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
+				 RelOptInfo *rel, void *extra)
+{
+	RewrittenTarget rewritten;
+
+	stock->GetForeignUpperPaths(root, stage, input, rel, extra);
+	if (stage != UPPERREL_GROUP_AGG || rel->pathlist != NIL ||
+		input->fdw_private == NULL ||
+		!rewrite_begin_grouping(&rewritten, root, input, rel, extra))
+		return;
+	rel->fdw_private = NULL;
+	stock->GetForeignUpperPaths(root, stage, input, rel, extra);
+	rewrite_end_grouping(&rewritten, root, input, rel);
+}
+
 /* Has postgres_fdw make paths of an upper relation, and sets their costs. */
 static void
 add_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 				RelOptInfo *rel, void *extra)
 {
 	List	   *former = scans_take_paths(rel, NIL);
-	RewrittenTarget rewritten;
 	ListCell   *cell;
 
-	rewrite_begin_upper(&rewritten, root, stage, rel, extra);
-	stock->GetForeignUpperPaths(root, stage, input, rel, extra);
-	targets_end(&rewritten);
+	make_upper_paths(root, stage, input, rel, extra);
 	foreach(cell, scans_take_paths(rel, former))
 	{
 		cost_upper_path(root, stage, input, lfirst_node(ForeignPath, cell),

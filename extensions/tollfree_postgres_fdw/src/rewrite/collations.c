@@ -304,6 +304,8 @@ drop(Node *node, void *arg)
 		case T_RelabelType:
 		case T_ArrayExpr:
 		case T_CoalesceExpr:
+		case T_CaseExpr:
+		case T_CaseWhen:
 			break;
 		case T_NullIfExpr:
 		case T_FuncExpr:
@@ -408,8 +410,8 @@ ignores_order(Node *node)
 }
 
 /* Does an aggregate only count or collect values, in any order? */
-static bool
-collects(const Aggref *aggregate)
+bool
+collations_collects(const Aggref *aggregate)
 {
 	switch (aggregate->aggfnoid)
 	{
@@ -429,7 +431,7 @@ collects(const Aggref *aggregate)
 static bool
 aggregate_orders(const Aggref *aggregate)
 {
-	return !collects(aggregate) &&
+	return !collations_collects(aggregate) &&
 		(OidIsValid(aggregate->inputcollid) || orders_texts(aggregate));
 }
 

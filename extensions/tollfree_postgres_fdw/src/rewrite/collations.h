@@ -11,6 +11,7 @@
 extern bool collations_is_time_part(const Node *node);
 extern bool collations_remain(Node *expr);
 extern bool collations_order(Node *expr);
+extern bool collations_collects(const Aggref *aggregate);
 extern bool collations_sort(const List *pathkeys);
 extern Node *collations_drop(Node *expr, bool is_assigned);
 

@@ -9,10 +9,12 @@
  *	- what does not depend on its collation has none (collations.c);
  *	- times in the session's zone get the zone as a parameter (zones.c, replan.c);
  *	- COALESCE and the like become CASE, rows are compared by columns (forms.c);
+ *	- casts to text are written as calls of functions (casts.c);
  *	- enums are compared by their labels, domains as their base types (types.c).
  *
  * Functions that never look at a collation lose it in the whole query, before it is
- * planned (query.c).
+ * planned (query.c).  Groups and aggregates are rewritten for the remote command alone
+ * (groups.c).
  *
  * A condition keeps its selectivity, which is computed before.  All that is made of
  * it while the query is planned is made of its new form.  What the finished plan of a
@@ -48,8 +50,10 @@
 #include "base/compat.h"
 #include "base/fastpath.h"
 #include "base/tables.h"
+#include "rewrite/casts.h"
 #include "rewrite/collations.h"
 #include "rewrite/forms.h"
+#include "rewrite/groups.h"
 #include "rewrite/query.h"
 #include "rewrite/replan.h"
 #include "rewrite/rewrite.h"
@@ -60,7 +64,7 @@
 #include "session/session.h"
 #include "sql/plan.h"
 
-/* A condition that is rewritten */
+/* A condition that is rewritten, or a grouping, which has no forms here */
 typedef struct Condition
 {
 	const RelOptInfo *rel;		/* the table that it is of */
@@ -168,11 +172,10 @@ find_state(const PlannerInfo *root)
 static void
 need_state(const PlannerInfo *root)
 {
-	if (!find_state(root))
-	{
-		begin_first(root);
-		current = first;
-	}
+	if (find_state(root))
+		return;
+	begin_first(root);
+	current = first;
 }
 
 /* May expressions on this table be rewritten?  Then the query has a state. */
@@ -234,6 +237,13 @@ has_other_encoding(const RelOptInfo *rel)
 										GetUserId(), rel->serverid);
 }
 
+/* Can all texts of an expression be sent to the database of a table? */
+static bool
+can_encode(const RelOptInfo *rel, Node *expr)
+{
+	return !has_other_encoding(rel) || !has_odd_text(expr, NULL);
+}
+
 /*
  * May times in the session's zone be sent to the server of a table?  Not if its rules of
  * that zone are known to differ, nor if that could not be found out later.
@@ -260,7 +270,7 @@ rewrite_form(Node *written, bool is_condition, Oid serverid, bool may_send_zones
 	form = types_replace(form, serverid, types);
 	form = values_replace(zones_compare(form), is_condition, values);
 	form = zones_replace(form, may_send_zones, values);
-	return forms_replace(collations_drop(form, !is_condition));
+	return forms_replace(collations_drop(casts_replace(form), !is_condition));
 }
 
 /*
@@ -275,8 +285,7 @@ sent_form(const RelOptInfo *rel, Node *written, bool is_condition)
 									&current->types);
 
 	if (sent == written || collations_remain(sent) ||
-		values_may_fail_early(sent, NULL) ||
-		(has_other_encoding(rel) && has_odd_text(sent, NULL)))
+		values_may_fail_early(sent, NULL) || !can_encode(rel, sent))
 		return written;
 	return sent;
 }
@@ -446,7 +455,7 @@ sends_more(const PlannerInfo *root, const RelOptInfo *rel)
 
 	if (!find_state(root))
 		return false;
-	if (current->is_changed || current->pairs != NIL)
+	if (current->is_changed)
 		return true;
 	foreach(cell, current->conditions)
 	{
@@ -493,35 +502,62 @@ rewrite_keeps_upper(const PlannerInfo *root, UpperRelationKind stage,
 		sends_more(root, NULL) && collations_sort(root->sort_pathkeys);
 }
 
-/* How an expression of an aggregation on this relation is sent */
+/* How a group, or an expression of aggregates, is sent to the server of a relation */
 static Node *
-sent_target(Node *expr, void *rel)
+sent_target(Node *written, bool is_group, void *rel)
 {
-	Node	   *sent = types_replace_output(expr, ((RelOptInfo *) rel)->serverid,
+	Node	   *sent = types_replace_output(written, ((RelOptInfo *) rel)->serverid,
 											&current->types);
 
-	if (sent != expr)
+	if (sent != written)
 		sent = values_replace(sent, false, &current->values);
-	return zones_replace(sent, may_send_zone(rel), &current->values);
+	sent = zones_replace(sent, may_send_zone(rel), &current->values);
+	sent = groups_replace(sent, is_group);
+	return values_may_fail_early(sent, NULL) ? written : sent;
+}
+
+/* May an expression of a grouping be sent in this form? */
+static bool
+may_send_target(const RelOptInfo *input, Node *sent)
+{
+	return !collations_order(sent) && can_encode(input, sent);
 }
 
 /*
- * Rewrites what a remote aggregation computes while postgres_fdw looks whether it can
- * be sent, until targets_end.
+ * Has a grouping in the form that is sent, until rewrite_end_grouping.  Returns
+ * whether it has another one.
  */
-void
-rewrite_begin_upper(RewrittenTarget *rewritten, const PlannerInfo *root,
-					UpperRelationKind stage, RelOptInfo *rel, void *extra)
+bool
+rewrite_begin_grouping(RewrittenTarget *rewritten, const PlannerInfo *root,
+					   const RelOptInfo *input, RelOptInfo *rel,
+					   GroupPathExtraData *extra)
 {
-	*rewritten = (RewrittenTarget)
-	{
-		0
-	};
-	if (stage == UPPERREL_GROUP_AGG && extra != NULL && is_rewritten(root, rel) &&
-		!collations_order((Node *) rel->reltarget->exprs) &&
-		!collations_order(((GroupPathExtraData *) extra)->havingQual))
-		(void) targets_begin(rewritten, rel, extra, sent_target, rel,
-							 &current->pairs);
+	if (!is_rewritten(root, rel) ||
+		!targets_begin(rewritten, root, rel, extra, sent_target, rel,
+					   &current->pairs))
+		return false;
+	if (may_send_target(input, (Node *) rel->reltarget->exprs) &&
+		may_send_target(input, extra->havingQual))
+		return true;
+	targets_end(rewritten);
+	return false;
+}
+
+/* Puts back what was written, and notes whether postgres_fdw sends the other form. */
+void
+rewrite_end_grouping(const RewrittenTarget *rewritten, const PlannerInfo *root,
+					 const RelOptInfo *input, const RelOptInfo *rel)
+{
+	Condition  *grouping;
+
+	targets_end(rewritten);
+	if (rel->pathlist == NIL)
+		return;
+	need_state(root);
+	grouping = palloc0(sizeof(Condition));
+	grouping->rel = input;
+	grouping->root = root;
+	current->conditions = lappend(current->conditions, grouping);
 }
 
 /* The written form of a condition; the condition itself if it is not rewritten. */

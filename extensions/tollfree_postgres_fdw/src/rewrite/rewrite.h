@@ -39,10 +39,14 @@ extern bool rewrite_keeps_upper(const PlannerInfo *root,
 								UpperRelationKind stage,
 								const RelOptInfo *input,
 								const RelOptInfo *rel);
-extern void rewrite_begin_upper(RewrittenTarget *rewritten,
-								const PlannerInfo *root,
-								UpperRelationKind stage, RelOptInfo *rel,
-								void *extra);
+extern bool rewrite_begin_grouping(RewrittenTarget *rewritten,
+								   const PlannerInfo *root,
+								   const RelOptInfo *input, RelOptInfo *rel,
+								   GroupPathExtraData *extra);
+extern void rewrite_end_grouping(const RewrittenTarget *rewritten,
+								 const PlannerInfo *root,
+								 const RelOptInfo *input,
+								 const RelOptInfo *rel);
 extern void rewrite_restore_scan(const PlannerInfo *root,
 								 const RelOptInfo *rel, ForeignScan *plan);
 extern void rewrite_begin_direct(RewrittenUpdate *update, PlannerInfo *root,

@@ -16,6 +16,7 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
 
 #include "rewrite/targets.h"
 
@@ -26,11 +27,21 @@ typedef struct Pair
 	Node	   *sent;
 } Pair;
 
+/* How expressions are sent, and where their pairs are kept */
+typedef struct Target
+{
+	const PlannerInfo *root;
+	const PathTarget *groups;	/* NULL for conditions */
+	TargetForm	form;
+	void	   *arg;			/* of the function */
+	List	  **pairs;
+} Target;
+
 /* Adds a pair for an expression, unless it is sent as written; returns what is sent. */
 static Node *
-add_pair(Node *written, TargetForm form, void *arg, List **pairs)
+add_pair(Node *written, bool is_group, const Target *target)
 {
-	Node	   *sent = form(written, arg);
+	Node	   *sent = target->form(written, is_group, target->arg);
 	Pair	   *pair;
 
 	if (sent == written)
@@ -38,28 +49,42 @@ add_pair(Node *written, TargetForm form, void *arg, List **pairs)
 	pair = palloc(sizeof(Pair));
 	pair->written = written;
 	pair->sent = sent;
-	*pairs = lappend(*pairs, pair);
+	*target->pairs = lappend(*target->pairs, pair);
 	return sent;
+}
+
+/* Is an expression of a target one of the groups? */
+static bool
+is_group(const Target *target, int n)
+{
+	Index		ref = target->groups != NULL ?
+		get_pathtarget_sortgroupref(target->groups, n) : 0;
+
+	return ref != 0 &&
+		get_sortgroupref_clause_noerr(ref, target->root->parse->groupClause) != NULL;
 }
 
 /* A copy of expressions in the form that is sent; the list itself if none differs. */
 static List *
-replace(List *exprs, TargetForm form, void *arg, List **pairs)
+replace(List *exprs, const Target *target)
 {
 	List	   *replaced = NIL;
-	int			npairs = list_length(*pairs);
+	int			npairs = list_length(*target->pairs);
 	ListCell   *cell;
 
 	foreach(cell, exprs)
-		replaced = lappend(replaced, add_pair(lfirst(cell), form, arg, pairs));
-	if (list_length(*pairs) == npairs)
+		replaced = lappend(replaced,
+						   add_pair(lfirst(cell),
+									is_group(target, foreach_current_index(cell)),
+									target));
+	if (list_length(*target->pairs) == npairs)
 		return exprs;
 	foreach(cell, pull_var_clause((Node *) exprs, PVC_INCLUDE_AGGREGATES |
 								  PVC_RECURSE_WINDOWFUNCS |
 								  PVC_RECURSE_PLACEHOLDERS))
 	{
 		if (IsA(lfirst(cell), Aggref))
-			(void) add_pair(lfirst(cell), form, arg, pairs);
+			(void) add_pair(lfirst(cell), false, target);
 	}
 	return replaced;
 }
@@ -69,12 +94,22 @@ replace(List *exprs, TargetForm form, void *arg, List **pairs)
  * targets_end.  Returns whether anything differs.  Appends the pairs of forms.
  */
 bool
-targets_begin(RewrittenTarget *rewritten, RelOptInfo *rel,
-			  GroupPathExtraData *extra, TargetForm form, void *arg, List **pairs)
+targets_begin(RewrittenTarget *rewritten, const PlannerInfo *root,
+			  RelOptInfo *rel, GroupPathExtraData *extra, TargetForm form,
+			  void *arg, List **pairs)
 {
-	List	   *exprs = replace(rel->reltarget->exprs, form, arg, pairs);
-	List	   *having = replace((List *) extra->havingQual, form, arg, pairs);
+	Target		target = {
+		.root = root,
+		.groups = rel->reltarget,
+		.form = form,
+		.arg = arg,
+		.pairs = pairs
+	};
+	List	   *exprs = replace(rel->reltarget->exprs, &target);
+	List	   *having;
 
+	target.groups = NULL;
+	having = replace((List *) extra->havingQual, &target);
 	if (exprs == rel->reltarget->exprs && (Node *) having == extra->havingQual)
 		return false;
 	rewritten->target = rel->reltarget;
@@ -86,12 +121,10 @@ targets_begin(RewrittenTarget *rewritten, RelOptInfo *rel,
 	return true;
 }
 
-/* Puts back what targets_begin replaced, if anything. */
+/* Puts back what targets_begin replaced. */
 void
 targets_end(const RewrittenTarget *rewritten)
 {
-	if (rewritten->target == NULL)
-		return;
 	rewritten->target->exprs = rewritten->exprs;
 	rewritten->extra->havingQual = rewritten->having;
 }

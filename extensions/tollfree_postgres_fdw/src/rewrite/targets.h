@@ -7,21 +7,24 @@
 
 #include "nodes/pathnodes.h"
 
-/* How an expression is sent: as this function says; itself if that is as written */
-typedef Node *(*TargetForm) (Node *expr, void *arg);
+/*
+ * How an expression, which may be a group, is sent: as this function says; itself if
+ * that is as written.
+ */
+typedef Node *(*TargetForm) (Node *expr, bool is_group, void *arg);
 
 /* The target of an aggregation that is being planned */
 typedef struct RewrittenTarget
 {
-	PathTarget *target;			/* NULL if nothing is rewritten */
+	PathTarget *target;
 	GroupPathExtraData *extra;
 	List	   *exprs;			/* of the target, as written */
 	Node	   *having;			/* the same */
 } RewrittenTarget;
 
-extern bool targets_begin(RewrittenTarget *rewritten, RelOptInfo *rel,
-						  GroupPathExtraData *extra, TargetForm form,
-						  void *arg, List **pairs);
+extern bool targets_begin(RewrittenTarget *rewritten, const PlannerInfo *root,
+						  RelOptInfo *rel, GroupPathExtraData *extra,
+						  TargetForm form, void *arg, List **pairs);
 extern void targets_end(const RewrittenTarget *rewritten);
 extern List *targets_restore(List *exprs, List *pairs);
 

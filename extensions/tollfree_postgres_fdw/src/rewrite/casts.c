@@ -1,0 +1,187 @@
+/*
+ * casts.c
+ *	  Casts to text, and concat, in a form that is sent.
+ *
+ *	id::text			textin(int4out(id)), which postgres_fdw writes as id::text
+ *	name || id			has such a cast, too
+ *	concat(a, id)		COALESCE(a, '') || COALESCE(id::text, '')
+ *
+ * A cast without a function of its own calls the output function of one type and the
+ * input function of the other.  postgres_fdw has no words for that, but for calls
+ * that are written as casts: so these two functions are called, one in an implicit
+ * cast, which it leaves out, and one in an explicit one.  Their value is that of
+ * the cast, wherever they are evaluated.
+ *
+ * Only types whose text is the same on each server, whatever the settings: integers,
+ * numeric, uuid.  Those of dates and times depend on DateStyle, of floating-point
+ * numbers on extra_float_digits, of bytea on bytea_output.  Casts from text stay: they
+ * may fail for a row that a condition evaluated here would have left out.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_operator_d.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+#include "rewrite/casts.h"
+
+/* ||, which has no name in PostgreSQL's headers */
+#define TEXT_CONCATENATION 654
+
+/* Does a value of a type have the same text on each server? */
+static bool
+has_one_text(Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case NUMERICOID:
+		case UUIDOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* A cast to text by functions; the collation is that of the result. */
+static Node *
+make_cast(Node *value, Oid collation)
+{
+	Oid			output;
+	bool		is_varlena;
+	FuncExpr   *text;
+
+	getTypeOutputInfo(exprType(value), &output, &is_varlena);
+	text = makeFuncExpr(output, CSTRINGOID, list_make1(value), InvalidOid,
+						InvalidOid, COERCE_IMPLICIT_CAST);
+
+	return (Node *) makeFuncExpr(F_TEXTIN, TEXTOID, list_make1(text), collation,
+								 InvalidOid, COERCE_EXPLICIT_CAST);
+}
+
+/* A text as an argument of concat, which takes null for an empty one. */
+static Node *
+make_filled(Node *text, Oid collation)
+{
+	CoalesceExpr *filled = makeNode(CoalesceExpr);
+
+	if (IsA(text, Const) && !((Const *) text)->constisnull)
+		return text;
+
+	filled->coalescetype = TEXTOID;
+	filled->coalescecollid = collation;
+	filled->args = list_make2(text, makeConst(TEXTOID, -1, collation, -1,
+											  CStringGetTextDatum(""), false, false));
+	filled->location = -1;
+	return (Node *) filled;
+}
+
+/* An argument of concat as a text; NULL if its text is not the same everywhere. */
+static Node *
+text_of(Node *arg, Oid collation)
+{
+	Oid			type = exprType(arg);
+	const Const *literal = (const Const *) arg;
+
+	if (type == TEXTOID)
+		return arg;
+	if (type == UNKNOWNOID && IsA(arg, Const) && !literal->constisnull)
+		return (Node *) makeConst(TEXTOID, -1, collation, -1,
+								  CStringGetTextDatum(DatumGetCString(literal->constvalue)),
+								  false, false);
+	if (type == VARCHAROID)
+		return (Node *) makeRelabelType((Expr *) arg, TEXTOID, -1, collation,
+										COERCE_IMPLICIT_CAST);
+	return has_one_text(type) ? make_cast(arg, collation) : NULL;
+}
+
+/* concat without VARIADIC; what it is, if it has an argument of another type */
+static Node *
+replace_concat(FuncExpr *call)
+{
+	Node	   *all = NULL;
+	ListCell   *cell;
+
+	foreach(cell, call->args)
+	{
+		Node	   *text = text_of(lfirst(cell), call->inputcollid);
+
+		if (text == NULL)
+			return (Node *) call;
+		text = make_filled(text, call->inputcollid);
+
+		if (all != NULL)
+		{
+			OpExpr	   *both = (OpExpr *)
+				make_opclause(TEXT_CONCATENATION, TEXTOID, false, (Expr *) all,
+							  (Expr *) text, call->funccollid,
+							  call->inputcollid);
+
+			set_opfuncid(both);
+			text = (Node *) both;
+		}
+		all = text;
+	}
+	return all;
+}
+
+/* Is it a call of concat whose arguments all stand there? */
+static bool
+is_concat(const Node *node)
+{
+	const FuncExpr *call = (const FuncExpr *) node;
+
+	return IsA(node, FuncExpr) && call->funcid == F_CONCAT &&
+		!call->funcvariadic && OidIsValid(call->inputcollid);
+}
+
+/* Is it a cast to text whose text is the same everywhere? */
+static bool
+is_cast(const Node *node)
+{
+	const CoerceViaIO *cast = (const CoerceViaIO *) node;
+
+	return IsA(node, CoerceViaIO) && cast->resulttype == TEXTOID &&
+		has_one_text(exprType((Node *) cast->arg));
+}
+
+/* Walker: is there any of these? */
+static bool
+has_cast(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return is_cast(node) || is_concat(node) ||
+		expression_tree_walker(node, has_cast, context);
+}
+
+/* Mutator: other forms. */
+static Node *
+replace(Node *node, void *context)
+{
+	check_stack_depth();
+	if (node == NULL)
+		return NULL;
+	node = expression_tree_mutator(node, replace, context);
+	if (is_cast(node))
+		return make_cast((Node *) ((CoerceViaIO *) node)->arg,
+						 ((CoerceViaIO *) node)->resultcollid);
+	return is_concat(node) ? replace_concat((FuncExpr *) node) : node;
+}
+
+/*
+ * A copy of an expression in an equal form; the expression itself if it has no such
+ * cast.  What takes the place of concat may be COALESCE (forms.c).
+ */
+Node *
+casts_replace(Node *expr)
+{
+	return has_cast(expr, NULL) ? replace(expr, NULL) : expr;
+}

@@ -1,0 +1,134 @@
+-- Groups and first rows of groups that postgres_fdw makes here, made by the remote server.
+SELECT tollfree_postgres_fdw_disconnect_all();
+SET client_min_messages = warning;
+SET datestyle = ISO;
+DO $$
+BEGIN
+	EXECUTE format('CREATE SERVER groups_stock FOREIGN DATA WRAPPER postgres_fdw OPTIONS (%s)', server_options());
+	EXECUTE format('CREATE SERVER groups_other FOREIGN DATA WRAPPER tollfree_postgres_fdw OPTIONS (%s)', server_options());
+END
+$$;
+CREATE USER MAPPING FOR PUBLIC SERVER groups_stock OPTIONS (password_required 'false');
+CREATE USER MAPPING FOR PUBLIC SERVER groups_other OPTIONS (password_required 'false');
+CREATE TABLE remote.events (id int PRIMARY KEY, k int, x int, ts timestamp, name text, code varchar(8), c text COLLATE "C",
+	uid uuid, n numeric, f float8, doc jsonb);
+INSERT INTO remote.events
+SELECT i, nullif(i % 7, 0), nullif(i % 5, 3), timestamp '2024-01-01' + i % 500 * interval '1 hour', 'name ' || i % 9, nullif('k' || i % 4, 'k2'),
+	'c' || i % 3, md5((i % 6)::text)::uuid, (i % 3)::numeric(4, 1), i % 4 / 8.0, jsonb_build_object('k', 'k' || i % 6, 'n', i % 5)
+FROM generate_series(1, 3000) i;
+ANALYZE remote.events;
+CREATE TABLE remote.events_0 AS SELECT * FROM remote.events WHERE id % 2 = 0;
+CREATE TABLE remote.events_1 AS SELECT * FROM remote.events WHERE id % 2 = 1;
+IMPORT FOREIGN SCHEMA remote LIMIT TO (events) FROM SERVER loopback INTO public;
+CREATE SCHEMA stock;
+IMPORT FOREIGN SCHEMA remote LIMIT TO (events) FROM SERVER groups_stock INTO stock;
+CREATE TABLE parted (LIKE remote.events) PARTITION BY LIST ((id % 2));
+CREATE FOREIGN TABLE parted_0 PARTITION OF parted FOR VALUES IN (0) SERVER loopback OPTIONS (schema_name 'remote', table_name 'events_0');
+CREATE FOREIGN TABLE parted_1 PARTITION OF parted FOR VALUES IN (1) SERVER groups_other OPTIONS (schema_name 'remote', table_name 'events_1');
+ANALYZE events, stock.events, parted_0, parted_1;
+
+-- Rows that all scans of a query receive, by stock and by ours, and whether the answers are those of a local table.
+CREATE FUNCTION received(query text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	plan jsonb;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, FORMAT JSON) ' || query INTO plan;
+	RETURN (SELECT sum(coalesce((node->'Rows Received')::numeric,
+								((node->'Actual Rows')::numeric + coalesce((node->'Rows Removed by Filter')::numeric, 0)) * (node->'Actual Loops')::numeric))::int
+			FROM jsonb_path_query(plan, 'strict $.**?(@."Node Type" == "Foreign Scan")') node);
+END
+$$;
+CREATE FUNCTION digest(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	digest text;
+BEGIN
+	EXECUTE format('SELECT string_agg(q::text, E''\n'' ORDER BY q::text COLLATE "C") FROM (%s) q', query) INTO digest;
+	RETURN digest;
+END
+$$;
+CREATE FUNCTION compared(query text, OUT stock int, OUT ours int, OUT same bool) LANGUAGE plpgsql AS $$
+BEGIN
+	stock := received(format(query, 'stock.events'));
+	ours := received(format(query, 'events'));
+	same := digest(format(query, 'events')) IS NOT DISTINCT FROM digest(format(query, 'remote.events'))
+		AND digest(format(query, 'stock.events')) IS NOT DISTINCT FROM digest(format(query, 'remote.events'));
+END
+$$;
+-- The same for partitions on two servers
+CREATE FUNCTION of_parts(query text, OUT rows int, OUT same bool) LANGUAGE plpgsql AS $$
+BEGIN
+	rows := received(format(query, 'parted'));
+	same := digest(format(query, 'parted')) IS NOT DISTINCT FROM digest(format(query, 'remote.events'));
+END
+$$;
+SET enable_partitionwise_aggregate = on;
+-- Groups by expressions, and aggregates of them
+EXPLAIN (VERBOSE, COSTS OFF) SELECT doc->>'k', count(*), sum(x) FROM events GROUP BY 1;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT coalesce(x, 0) + 1, id % 10 || '%', round(avg(k), 2), 100.0 * count(*) FILTER (WHERE doc->>'k' = 'k3') / count(*) FROM events GROUP BY coalesce(x, 0), id % 10 || '%';
+SELECT query, compared.* FROM unnest(ARRAY[
+	'SELECT doc->>''k'', count(*) FROM %s GROUP BY 1',
+	'SELECT doc->>''k'' AS key, count(*) FROM %s GROUP BY 1 ORDER BY 1',
+	'SELECT doc->>''k'', (doc->>''k'') || ''!'', count(*) FROM %s GROUP BY 1 HAVING count(*) > 3',
+	'SELECT coalesce(x, 0), count(*) FROM %s GROUP BY 1 HAVING coalesce(x, 0) + count(*) > 5',
+	'SELECT coalesce(x, 0), count(*) FROM %s GROUP BY 1 ORDER BY 1 LIMIT 2',
+	'SELECT coalesce(code, name), nullif(x, 2), count(*) FROM %s GROUP BY 1, 2',
+	'SELECT CASE WHEN x > 2 THEN doc->>''k'' ELSE name END, CASE doc->>''k'' WHEN ''k1'' THEN 1 END, count(*) FROM %s GROUP BY 1, 2',
+	'SELECT k::text, uid::text, n::text, count(*) FROM %s GROUP BY 1, 2, 3',
+	'SELECT name || k, concat(code, ''-'', x), count(*) FROM %s GROUP BY 1, 2',
+	'SELECT greatest(k, x) IS NOT NULL, count(*) FROM %s GROUP BY 1',
+	'SELECT count(DISTINCT doc->>''k''), count(*) FILTER (WHERE doc->>''k'' IN (''k1'', ''k2'')) FROM %s',
+	'SELECT k, min(CASE WHEN doc->>''k'' = ''k3'' THEN id END), sum(coalesce(x, 0)) FROM %s GROUP BY k',
+	'SELECT name, count(*) FILTER (WHERE doc->>''k'' = ''k1'') FROM %s GROUP BY name ORDER BY name',
+	'SELECT a.k, coalesce(b.x, 0), count(*) FROM %1$s a JOIN %1$s b USING (id) GROUP BY 1, 2',
+	'SELECT count(*) FROM %s WHERE id::text = ''45'' OR concat(name, ''/'', k) = ''name 4/3'' OR name || x = ''name 32''',
+	'SELECT count(*) FROM %s WHERE uid::text LIKE ''c4%%'' AND n::text <> ''1.0'''
+]) AS query, compared(query);
+-- What looks at an order of texts, or could fail where no row needs it
+SELECT query, compared.* FROM unnest(ARRAY[
+	'SELECT doc->>''k'', upper(doc->>''k''), count(*) FROM %s WHERE id < 50 GROUP BY 1',
+	'SELECT doc->>''k'', max(name) FROM %s WHERE id < 50 GROUP BY 1',
+	'SELECT doc->>''k'', max(doc->>''n'') FROM %s WHERE id < 50 GROUP BY 1',
+	'SELECT k, sum(length(k::text || ''x'')) FROM %s WHERE id < 50 GROUP BY k',
+	'SELECT coalesce(x, 0), count(*) FILTER (WHERE doc->>''k'' > ''k2'') FROM %s WHERE id < 50 GROUP BY 1',
+	'SELECT k, count(*) FROM %s WHERE id < 50 GROUP BY k HAVING count(*) FILTER (WHERE doc->>''k'' = ''k1'') > 0',
+	'SELECT ts::text, f::text, count(*) FROM %s WHERE id < 50 GROUP BY 1, 2',
+	'SELECT doc->>''k'', count(*) FROM %s WHERE id < 50 AND (x IS NULL OR doc->>''k'' > '''') GROUP BY 1'
+]) AS query, compared(query);
+PREPARE grouped(int) AS SELECT coalesce(x, 1 / $1), count(*) FROM events WHERE x IS NOT NULL GROUP BY 1 ORDER BY 1;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE grouped(0);
+EXECUTE grouped(1);
+RESET plan_cache_mode;
+DEALLOCATE grouped;
+SELECT query, of_parts.* FROM unnest(ARRAY[
+	'SELECT doc->>''k'', count(*), avg(x), sum(coalesce(n, 0)) FROM %s GROUP BY 1',
+	'SELECT coalesce(x, 0), avg(k) FILTER (WHERE doc->>''k'' <> ''k1'') FROM %s GROUP BY 1',
+	'SELECT max(coalesce(x, k)), count(*) FILTER (WHERE doc->>''k'' <> ''k1'') FROM %s'
+]) AS query, of_parts(query);
+SET tollfree_postgres_fdw.remote_expressions = off;
+SELECT query, compared.* FROM unnest(ARRAY[
+	'SELECT doc->>''k'', count(*) FROM %s GROUP BY 1',
+	'SELECT coalesce(x, 0), id %% 10 || ''%%'', count(*) FROM %s GROUP BY 1, 2'
+]) AS query, compared(query);
+RESET tollfree_postgres_fdw.remote_expressions;
+ALTER SERVER loopback OPTIONS (ADD use_remote_estimate 'true');
+SELECT query, compared.* FROM unnest(ARRAY[
+	'SELECT doc->>''k'', count(*) FROM %s GROUP BY 1',
+	'SELECT coalesce(x, 0), id %% 10 || ''%%'', count(*) FROM %s GROUP BY 1, 2'
+]) AS query, compared(query);
+ALTER SERVER loopback OPTIONS (DROP use_remote_estimate);
+-- A session's first query loads the library when it is being planned.
+\connect -
+SET client_min_messages = warning;
+SELECT coalesce(x, 0), count(*) FROM events GROUP BY 1 ORDER BY 1;
+SET enable_partitionwise_aggregate = on;
+
+DROP FUNCTION compared, of_parts, digest, received;
+DROP TABLE parted;
+DROP FOREIGN TABLE events;
+DROP SCHEMA stock CASCADE;
+DROP TABLE remote.events, remote.events_0, remote.events_1;
+DROP SERVER groups_stock, groups_other CASCADE;
+RESET enable_partitionwise_aggregate;
+RESET client_min_messages;
+RESET datestyle;
