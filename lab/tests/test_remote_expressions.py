@@ -273,11 +273,32 @@ VALUES = (
     "100 * count(*) FILTER (WHERE doc->>'k' = 'a') / count(*)",
     "min(CASE WHEN doc->>'k' IN ('a', 'B') THEN id END)",
 )
+SELECTED = (*GROUPS, "a", "k", "d", "c", "v", "id % 3", "lower(s)", "s < 'b'", "now() > ts")
+ORDERED = ("a", "b", "k", "d", "t", "ts", "c", "f")
+"""Columns whose order is the same on both servers."""
+
+
+def distinct_of(draw: random.Random) -> str:
+    """Return a SELECT DISTINCT; where it is limited, its order decides about each row."""
+    if draw.random() < 0.4:
+        columns = ", ".join(draw.sample(ORDERED, draw.choice((1, 2, 3))))
+        order = f" ORDER BY {columns} LIMIT {draw.choice((1, 5, 50))}"
+    else:
+        columns = ", ".join(draw.sample(SELECTED, draw.choice((1, 2))))
+        order = draw.choice(("", " ORDER BY 1"))
+    return f"SELECT DISTINCT {columns} FROM {{}}.t WHERE {where(draw)}{order}"
 
 
 def statement(draw: random.Random) -> str:
     """Return a statement with a placeholder for the schema of `t`."""
-    kind = draw.choice(("rows", "rows", "rows", "groups", "groups", "join", "update", "delete"))
+    kind = draw.choice(
+        (
+            *("rows", "rows", "rows", "groups", "groups", "distinct"),
+            *("join", "update", "delete"),
+        )
+    )
+    if kind == "distinct":
+        return distinct_of(draw)
     if kind == "groups":
         group = draw.choice(GROUPS)
         value = draw.choice(VALUES)

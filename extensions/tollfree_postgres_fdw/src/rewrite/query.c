@@ -35,6 +35,7 @@
 #include "base/fastpath.h"
 #include "base/tables.h"
 #include "rewrite/collations.h"
+#include "rewrite/distinct.h"
 #include "rewrite/forms.h"
 #include "rewrite/query.h"
 #include "rewrite/values.h"
@@ -103,10 +104,11 @@ is_partitioned_ours(Relation rel)
 
 /*
  * Is a table of the query a foreign one of ours, or a partitioned one of nothing
- * else, of which expressions may be rewritten?
+ * else?  And can none of its expressions be compared with those of the query, if
+ * these are to be changed?
  */
 static bool
-is_table_ours(const RangeTblEntry *rte)
+is_read_ours(const RangeTblEntry *rte, bool changes_expressions)
 {
 	Relation	rel;
 	bool		is_ours = false;
@@ -116,12 +118,26 @@ is_table_ours(const RangeTblEntry *rte)
 		 rte->relkind != RELKIND_PARTITIONED_TABLE))
 		return false;
 	rel = table_open(rte->relid, AccessShareLock);
-	if (!has_expressions(rel))
+	if (!changes_expressions || !has_expressions(rel))
 		is_ours = rte->relkind == RELKIND_FOREIGN_TABLE ?
 			!rel->rd_rel->relhassubclass && is_foreign_ours(rte->relid)
 			: is_partitioned_ours(rel);
 	table_close(rel, NoLock);
 	return is_ours;
+}
+
+/* Is it one whose expressions may be changed? */
+static bool
+is_table_ours(const RangeTblEntry *rte)
+{
+	return is_read_ours(rte, true);
+}
+
+/* Is it one whose rows are all ours? */
+static bool
+has_our_rows(const RangeTblEntry *rte)
+{
+	return is_read_ours(rte, false);
 }
 
 static bool has_other_column(Node *node, void *arg);
@@ -238,6 +254,7 @@ rewrite(Node *node, void *arg)
 	{
 		QueryLevel	inner = {(Query *) node, level, level->is_changed};
 
+		distinct_to_groups((Query *) node, has_our_rows);
 		return query_tree_walker((Query *) node, rewrite, &inner, 0);
 	}
 	if (collations_is_time_part(node) && contain_vars_of_level(node, 0) &&

@@ -13,8 +13,8 @@
  *	- enums are compared by their labels, domains as their base types (types.c).
  *
  * Functions that never look at a collation lose it in the whole query, before it is
- * planned (query.c).  Groups and aggregates are rewritten for the remote command alone
- * (groups.c).
+ * planned (query.c), and SELECT DISTINCT becomes GROUP BY (distinct.c).  Groups and
+ * aggregates are rewritten for the remote command alone (groups.c).
  *
  * A condition keeps its selectivity, which is computed before.  All that is made of
  * it while the query is planned is made of its new form.  What the finished plan of a
@@ -52,6 +52,7 @@
 #include "base/tables.h"
 #include "rewrite/casts.h"
 #include "rewrite/collations.h"
+#include "rewrite/distinct.h"
 #include "rewrite/forms.h"
 #include "rewrite/groups.h"
 #include "rewrite/query.h"
@@ -494,12 +495,15 @@ bool
 rewrite_keeps_upper(const PlannerInfo *root, UpperRelationKind stage,
 					const RelOptInfo *input, const RelOptInfo *rel)
 {
+	bool		is_distinct = distinct_is_replaced(root->parse);
+
 	if (stage == UPPERREL_GROUP_AGG || stage == UPPERREL_PARTIAL_GROUP_AGG)
-		return sends_more(root, input) &&
+		return (is_distinct || sends_more(root, input)) &&
 			(collations_order((Node *) rel->reltarget->exprs) ||
 			 collations_order(root->parse->havingQual));
 	return stage == UPPERREL_ORDERED && IS_UPPER_REL(input) &&
-		sends_more(root, NULL) && collations_sort(root->sort_pathkeys);
+		(is_distinct || sends_more(root, NULL)) &&
+		collations_sort(root->sort_pathkeys);
 }
 
 /* How a group, or an expression of aggregates, is sent to the server of a relation */

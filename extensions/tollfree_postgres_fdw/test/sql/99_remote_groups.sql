@@ -123,6 +123,76 @@ SET client_min_messages = warning;
 SELECT coalesce(x, 0), count(*) FROM events GROUP BY 1 ORDER BY 1;
 SET enable_partitionwise_aggregate = on;
 
+-- SELECT DISTINCT
+EXPLAIN (VERBOSE, COSTS OFF) SELECT DISTINCT k, name FROM events WHERE x > 1;
+SELECT query, compared.* FROM unnest(ARRAY[
+	'SELECT DISTINCT k FROM %s',
+	'SELECT DISTINCT k, x, k FROM %s WHERE id > 100',
+	'SELECT DISTINCT name, code FROM %s',
+	'SELECT DISTINCT name FROM %s ORDER BY name',
+	'SELECT DISTINCT k, x FROM %s ORDER BY x, k',
+	'SELECT DISTINCT k + x, ''text'' FROM %s',
+	'SELECT DISTINCT date_trunc(''month'', ts) FROM %s',
+	'SELECT DISTINCT extract(hour FROM ts), coalesce(x, 0) FROM %s',
+	'SELECT DISTINCT doc->>''k'' FROM %s',
+	'SELECT count(*), sum(x) FROM (SELECT DISTINCT k, x FROM %s) q WHERE k > 2',
+	'SELECT DISTINCT k FROM (SELECT k, x FROM %s WHERE x > 1) q',
+	'SELECT k FROM (SELECT DISTINCT k, name FROM %s) q WHERE name = ''name 3''',
+	'SELECT DISTINCT a.k, b.x FROM %1$s a JOIN %1$s b USING (id) WHERE a.x = 2',
+	'SELECT DISTINCT k FROM %1$s UNION SELECT DISTINCT x FROM %1$s',
+	'SELECT i FROM generate_series(1, 9) i WHERE i IN (SELECT DISTINCT k FROM %s)',
+	'SELECT DISTINCT k FROM %s WHERE id < 0',
+	'WITH q AS (SELECT DISTINCT k, c FROM %s) SELECT max(k), min(c) FROM q'
+]) AS query, compared(query);
+-- These were evaluated here, by the local collation, or are not the same there; what is volatile, too.
+SELECT query, compared.* FROM unnest(ARRAY[
+	'SELECT DISTINCT upper(name) FROM %s WHERE id < 50',
+	'SELECT DISTINCT name < ''name 3'' FROM %s WHERE id < 50',
+	'SELECT DISTINCT f::text FROM %s WHERE id < 50',
+	'SELECT DISTINCT k, random() < 0 FROM %s WHERE id < 50',
+	'SELECT DISTINCT k, (SELECT 1) FROM %s WHERE id < 50',
+	'SELECT DISTINCT k, count(*) FROM %s WHERE id < 50 GROUP BY k, x'
+]) AS query, compared(query);
+CREATE COLLATION nondeterministic (provider = icu, locale = 'und', deterministic = false);
+CREATE FOREIGN TABLE odd_events (id int, name text COLLATE nondeterministic) SERVER loopback OPTIONS (schema_name 'remote', table_name 'events');
+SELECT explained('SELECT DISTINCT name FROM odd_events', 'Relations', 'VERBOSE') AS grouped;
+CREATE TEMP TABLE here AS SELECT i AS id, i % 3 AS k FROM generate_series(1, 30) i;
+EXPLAIN (COSTS OFF) SELECT DISTINCT k FROM here;
+-- Prepared, of a cursor, in a view; without a table, and for rows to be locked
+PREPARE of_key(int) AS SELECT DISTINCT x FROM events WHERE k = $1 ORDER BY x;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE of_key(3);
+RESET plan_cache_mode;
+CREATE VIEW keys AS SELECT DISTINCT k, x FROM events;
+SELECT count(*) FROM keys WHERE k = 2;
+SELECT * FROM keys WHERE k = 2 ORDER BY x FOR UPDATE;
+SELECT pg_get_viewdef('keys') LIKE '%DISTINCT%' AS is_distinct;
+DROP VIEW keys;
+SELECT DISTINCT 1 AS one;
+DEALLOCATE of_key;
+SELECT query, of_parts.* FROM unnest(ARRAY[
+	'SELECT DISTINCT k, name FROM %s',
+	'SELECT DISTINCT coalesce(x, 0) FROM %s ORDER BY 1 LIMIT 2',
+	'SELECT DISTINCT doc->>''k'' FROM %s',
+	'SELECT count(*) FROM (SELECT DISTINCT k, x FROM %s) q'
+]) AS query, of_parts(query);
+SET tollfree_postgres_fdw.remote_expressions = off;
+SELECT query, compared.* FROM unnest(ARRAY[
+	'SELECT DISTINCT name, code FROM %s'
+]) AS query, compared(query);
+RESET tollfree_postgres_fdw.remote_expressions;
+ALTER SERVER loopback OPTIONS (ADD use_remote_estimate 'true');
+SELECT query, compared.* FROM unnest(ARRAY[
+	'SELECT DISTINCT name, code FROM %s',
+	'SELECT DISTINCT k, x FROM %s ORDER BY x, k LIMIT 3 OFFSET 1'
+]) AS query, compared(query);
+EXPLAIN (VERBOSE, COSTS OFF) SELECT DISTINCT k, x FROM events ORDER BY k DESC, x LIMIT 3;
+SELECT explained('SELECT DISTINCT name FROM events ORDER BY name LIMIT 3', 'Remote SQL');
+ALTER SERVER loopback OPTIONS (DROP use_remote_estimate);
+DROP TABLE here;
+DROP FOREIGN TABLE odd_events;
+DROP COLLATION nondeterministic;
+
 DROP FUNCTION compared, of_parts, digest, received;
 DROP TABLE parted;
 DROP FOREIGN TABLE events;

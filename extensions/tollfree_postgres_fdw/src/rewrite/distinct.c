@@ -1,0 +1,121 @@
+/*
+ * distinct.c
+ *	  SELECT DISTINCT as GROUP BY, which is sent.
+ *
+ *	SELECT DISTINCT a, b ...	SELECT a, b ... GROUP BY a, b
+ *
+ * have the same rows, but postgres_fdw sends only the second one.  So the clause
+ * moves in a query that reads nothing but our tables.  PostgreSQL knows GROUP BY
+ * wherever it knows DISTINCT: orders, LIMIT, partial aggregation of partitions,
+ * subqueries.
+ *
+ * Equal values are equal there, too, except by a collation that is not
+ * deterministic.  But what the query selects was evaluated here, so that expressions
+ * which look at an order of texts, and orders by texts, stay (rewrite.c).
+ *
+ * Left as it is: DISTINCT ON; what has groups, aggregates, window functions or sets
+ * below; volatile values; subqueries in what is selected.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+
+#include "rewrite/distinct.h"
+
+static bool reads_only(const Query *query, const Node *from,
+					   distinct_is_ours_function is_ours);
+
+/* Does a list in FROM have only our tables, and subqueries of these? */
+static bool
+list_reads_only(const Query *query, const List *from,
+				distinct_is_ours_function is_ours)
+{
+	const ListCell *cell;
+
+	foreach(cell, from)
+	{
+		if (!reads_only(query, lfirst(cell), is_ours))
+			return false;
+	}
+	return from != NIL;
+}
+
+/* Does a node of FROM? */
+static bool
+reads_only(const Query *query, const Node *from,
+		   distinct_is_ours_function is_ours)
+{
+	const RangeTblEntry *rte;
+
+	check_stack_depth();
+	if (IsA(from, JoinExpr))
+		return reads_only(query, ((const JoinExpr *) from)->larg, is_ours) &&
+			reads_only(query, ((const JoinExpr *) from)->rarg, is_ours);
+	if (!IsA(from, RangeTblRef))
+		return false;
+	rte = rt_fetch(((const RangeTblRef *) from)->rtindex, query->rtable);
+	if (rte->rtekind == RTE_SUBQUERY)
+		return rte->subquery->setOperations == NULL &&
+			list_reads_only(rte->subquery, rte->subquery->jointree->fromlist,
+							is_ours);
+	return rte->rtekind == RTE_RELATION && is_ours(rte);
+}
+
+/* Can what is distinct be compared remotely, and is there any that is no constant? */
+static bool
+is_comparable(const Query *query)
+{
+	bool		has_column = false;
+	const ListCell *cell;
+
+	foreach(cell, query->distinctClause)
+	{
+		const Node *expr = get_sortgroupclause_expr(lfirst(cell),
+													query->targetList);
+		Oid			collation = exprCollation(expr);
+
+		if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
+			return false;
+		has_column |= !IsA(expr, Const) && !IsA(expr, Param);
+	}
+	return has_column;
+}
+
+/* Is a query a plain SELECT DISTINCT? */
+static bool
+is_plain(const Query *query)
+{
+	return query->commandType == CMD_SELECT && query->distinctClause != NIL &&
+		!query->hasDistinctOn && query->setOperations == NULL &&
+		query->groupClause == NIL && query->groupingSets == NIL &&
+		query->havingQual == NULL && query->rowMarks == NIL &&
+		!query->hasAggs && !query->hasWindowFuncs && !query->hasTargetSRFs &&
+		!contain_subplans((Node *) query->targetList) &&
+		!contain_volatile_functions((Node *) query->targetList);
+}
+
+/* Replaces the DISTINCT of a query that is not planned yet, if that can be sent. */
+void
+distinct_to_groups(Query *query, distinct_is_ours_function is_ours)
+{
+	if (!is_plain(query) || !is_comparable(query) ||
+		!list_reads_only(query, query->jointree->fromlist, is_ours))
+		return;
+	query->groupClause = query->distinctClause;
+	query->distinctClause = NIL;
+	/* Of GROUP BY DISTINCT, that is without a meaning where no sets are. */
+	query->groupDistinct = true;
+}
+
+/* Is the GROUP BY of a query in place of its DISTINCT?  GROUP BY DISTINCT is alike. */
+bool
+distinct_is_replaced(const Query *query)
+{
+	return query->groupDistinct && query->groupingSets == NIL;
+}
