@@ -274,6 +274,7 @@ VALUES = (
     "min(CASE WHEN doc->>'k' IN ('a', 'B') THEN id END)",
 )
 SELECTED = (*GROUPS, "a", "k", "d", "c", "v", "id % 3", "lower(s)", "s < 'b'", "now() > ts")
+UNORDERED = ("s", "v", "doc->>'k'", "(a, s)")
 ORDERED = ("a", "b", "k", "d", "t", "ts", "c", "f")
 """Columns whose order is the same on both servers."""
 
@@ -289,16 +290,34 @@ def distinct_of(draw: random.Random) -> str:
     return f"SELECT DISTINCT {columns} FROM {{}}.t WHERE {where(draw)}{order}"
 
 
+def latest_of(draw: random.Random) -> str:
+    """Return a query of the first rows of groups; its order decides about each row."""
+    key = draw.choice((*ORDERED, *UNORDERED, "a, s", "k, c"))
+    directions = ("", " DESC", " DESC NULLS LAST", " NULLS FIRST")
+    order = f"{draw.choice(ORDERED)}{draw.choice(directions)}, id{draw.choice(directions)}"
+    rows = f"FROM {{}}.t WHERE {where(draw)}"
+    if draw.random() < 0.5:
+        limit = "" if key in UNORDERED or "s" in key else draw.choice(("", " LIMIT 3"))
+        return f"SELECT DISTINCT ON ({key}) * {rows} ORDER BY {key}, {order}{limit}"
+    function = draw.choice(("row_number", "row_number", "rank", "dense_rank"))
+    groups = draw.choice((f"PARTITION BY {key} ", ""))
+    bound = draw.choice(("= 1", "<= 2", "< 4"))
+    return (
+        f"SELECT * FROM (SELECT *, {function}() OVER ({groups}ORDER BY {order}) AS r {rows}) q"
+        f" WHERE r {bound}"
+    )
+
+
 def statement(draw: random.Random) -> str:
     """Return a statement with a placeholder for the schema of `t`."""
     kind = draw.choice(
         (
-            *("rows", "rows", "rows", "groups", "groups", "distinct"),
+            *("rows", "rows", "rows", "groups", "groups", "distinct", "latest"),
             *("join", "update", "delete"),
         )
     )
-    if kind == "distinct":
-        return distinct_of(draw)
+    if kind in ("distinct", "latest"):
+        return (distinct_of if kind == "distinct" else latest_of)(draw)
     if kind == "groups":
         group = draw.choice(GROUPS)
         value = draw.choice(VALUES)

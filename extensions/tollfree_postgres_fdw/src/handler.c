@@ -30,6 +30,7 @@
 #include "modify/modify.h"
 #include "modify/pipeline.h"
 #include "rewrite/evaluated.h"
+#include "rewrite/firsts.h"
 #include "rewrite/rewrite.h"
 #include "scan/scan.h"
 #include "session/session.h"
@@ -89,7 +90,25 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 	return plan;
 }
 
-/* GetForeignPlan: a scan, perhaps of the columns of a partial aggregation. */
+/* plan_scan for a path that returns the first rows of groups. */
+static ForeignScan *
+plan_firsts(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
+			List *tlist, List *clauses)
+{
+	const List *firsts = firsts_of_path(path);
+	ForeignPath all = *path;
+	ForeignScan *plan;
+
+	all.fdw_private = NIL;
+	plan = plan_scan(root, rel, tableid, &all, tlist, clauses, NULL);
+	firsts_finish_plan(plan, firsts);
+	return plan;
+}
+
+/*
+ * GetForeignPlan: a scan, perhaps of the first rows of groups, or of the columns of a
+ * partial aggregation.
+ */
 static ForeignScan *
 get_plan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 		 List *tlist, List *clauses, Plan *outer_plan)
@@ -97,6 +116,8 @@ get_plan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 	ForeignPath *full = partial_full_path(path);
 	ForeignScan *plan;
 
+	if (firsts_of_path(path) != NIL)
+		return plan_firsts(root, rel, tableid, path, tlist, clauses);
 	if (full == NULL)
 		return plan_scan(root, rel, tableid, path, tlist, clauses, outer_plan);
 	plan = plan_scan(root, full->path.parent, tableid, full,

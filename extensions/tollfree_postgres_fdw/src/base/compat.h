@@ -11,6 +11,7 @@
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "optimizer/paths.h"
 #include "parser/parsetree.h"
 #include "storage/latch.h"
@@ -163,12 +164,14 @@ compat_own_pruning(Plan *plan, PlannedStmt *stmt)
  */
 #if PG_VERSION_NUM >= 180000
 #define COMPAT_LESS COMPARE_LT
+#define compat_ascends(pathkey) ((pathkey)->pk_cmptype == COMPARE_LT)
 typedef EquivalenceMemberIterator CompatMembers;
 #define compat_begin_members(members, class, relids) \
 	setup_eclass_member_iterator(members, class, relids)
 #define compat_next_member(members) eclass_member_iterator_next(members)
 #else
 #define COMPAT_LESS BTLessStrategyNumber
+#define compat_ascends(pathkey) ((pathkey)->pk_strategy == BTLessStrategyNumber)
 typedef struct CompatMembers
 {
 	List	   *list;
@@ -180,6 +183,35 @@ typedef struct CompatMembers
 	((members)->next < list_length((members)->list) ? \
 	 (EquivalenceMember *) list_nth((members)->list, (members)->next++) : NULL)
 #endif
+
+/*
+ * The bounds that are known of the values of window functions, as OpExprs whose first
+ * argument is the function: of a function from 17 on, before of all those of its
+ * window
+ */
+static inline List *
+compat_run_conditions(WindowFunc *function, const WindowClause *window)
+{
+#if PG_VERSION_NUM >= 170000
+	List	   *conditions = NIL;
+	ListCell   *cell;
+
+	foreach(cell, function->runCondition)
+	{
+		const WindowFuncRunCondition *condition = lfirst(cell);
+
+		if (condition->wfunc_left)
+			conditions = lappend(conditions,
+								 make_opclause(condition->opno, BOOLOID, false,
+											   (Expr *) function,
+											   condition->arg, InvalidOid,
+											   condition->inputcollid));
+	}
+	return conditions;
+#else
+	return window->runCondition;
+#endif
+}
 
 /* Parameters of ExecutorRun_hook, and the arguments that pass them on */
 #if PG_VERSION_NUM >= 180000

@@ -26,6 +26,7 @@
 #include "estimates/joins.h"
 #include "estimates/scans.h"
 #include "join/remote.h"
+#include "rewrite/firsts.h"
 #include "rewrite/rewrite.h"
 #include "rewrite/targets.h"
 #include "upper/partial.h"
@@ -44,6 +45,22 @@ get_rel_size(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 		stock->GetForeignRelSize(root, rel, tableid);
 }
 
+/* Has the paths of a table return the first rows of groups, if no others are needed. */
+static void
+reduce_paths(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
+{
+	List	   *firsts = firsts_find(root, rel, tableid);
+	ListCell   *cell;
+
+	if (firsts == NIL || !scans_send_conditions(stock, root, rel))
+		return;
+	foreach(cell, scans_take_paths(rel, NIL))
+	{
+		firsts_reduce_path(root, lfirst_node(ForeignPath, cell), firsts);
+		add_path(rel, lfirst(cell));
+	}
+}
+
 static void
 get_paths(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 {
@@ -51,6 +68,7 @@ get_paths(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 		scans_add_paths(stock, root, rel);
 	else
 		stock->GetForeignPaths(root, rel, tableid);
+	reduce_paths(root, rel, tableid);
 }
 
 static void

@@ -161,6 +161,21 @@ scans_send_all(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel,
 		list_length(clauses);
 }
 
+/* Would postgres_fdw send all of a table's own conditions? */
+bool
+scans_send_conditions(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel)
+{
+	ForeignScan *plan;
+
+	if (rel->baserestrictinfo == NIL)
+		return true;
+	plan = stock->GetForeignPlan(root, rel,
+								 planner_rt_fetch(rel->relid, root)->relid,
+								 make_probe(rel, NIL), NIL,
+								 rel->baserestrictinfo, NULL);
+	return plan->scan.plan.qual == NIL;
+}
+
 /* Adds the ParamPathInfos of scans that have some of these conditions. */
 static List *
 add_params(const FdwRoutine *stock, PlannerInfo *root, RelOptInfo *rel,

@@ -14,5 +14,7 @@ extern void scans_add_paths(const FdwRoutine *stock, PlannerInfo *root,
 extern List *scans_take_paths(RelOptInfo *rel, List *former);
 extern bool scans_send_all(const FdwRoutine *stock, PlannerInfo *root,
 						   RelOptInfo *rel, const List *clauses);
+extern bool scans_send_conditions(const FdwRoutine *stock, PlannerInfo *root,
+								  RelOptInfo *rel);
 
 #endif							/* TOLLFREE_FDW_SCANS_H */

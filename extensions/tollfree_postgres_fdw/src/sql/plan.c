@@ -369,6 +369,25 @@ plan_annotate_scan(ForeignScan *plan, PlannerInfo *root, const RelOptInfo *rel,
 	lfirst(list_nth_cell(plan->fdw_private, 2)) = noted;
 }
 
+/*
+ * Puts the query of a scan between two texts.  It must have gone through
+ * plan_annotate_scan, and may have a command.
+ */
+void
+plan_wrap_query(ForeignScan *plan, const char *before, const char *after)
+{
+	List	   *noted = lthird_node(List, plan->fdw_private);
+	List	   *command = list_length(noted) > PLAN_COMMAND ?
+		list_nth_node(List, noted, PLAN_COMMAND) : NIL;
+
+	linitial(plan->fdw_private) =
+		makeString(psprintf("%s%s%s", before,
+							strVal(linitial(plan->fdw_private)), after));
+	if (command != NIL)
+		linitial(command) = makeString(psprintf("%s%s%s", before,
+												strVal(linitial(command)), after));
+}
+
 /* A query that returns one row if another query returns any. */
 static Node *
 existence_query(const char *query)

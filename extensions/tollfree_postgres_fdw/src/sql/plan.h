@@ -73,6 +73,8 @@ extern List *plan_find_restrictions(const List *quals, const List *clauses);
 extern void plan_annotate_scan(ForeignScan *plan, PlannerInfo *root,
 							   const RelOptInfo *rel, const ForeignPath *path,
 							   const List *clauses, int fast_paths);
+extern void plan_wrap_query(ForeignScan *plan, const char *before,
+							const char *after);
 extern void plan_check_existence(ForeignScan *plan);
 extern void plan_note_states(ForeignScan *plan, List *attrs, List *states);
 extern void plan_note_command(ForeignScan *plan, Node *sql, List *types,

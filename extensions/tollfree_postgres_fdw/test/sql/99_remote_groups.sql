@@ -193,6 +193,56 @@ DROP TABLE here;
 DROP FOREIGN TABLE odd_events;
 DROP COLLATION nondeterministic;
 
+-- The first rows of groups
+SELECT explained('SELECT DISTINCT ON (k) k, id, ts FROM events ORDER BY k, ts DESC, id', 'Remote SQL');
+SELECT explained('SELECT id, n FROM (SELECT id, row_number() OVER (PARTITION BY name ORDER BY ts DESC, id) AS n FROM events WHERE x > 1) q WHERE n <= 2', 'Remote SQL');
+SELECT query, compared.* FROM unnest(ARRAY[
+	'SELECT DISTINCT ON (k) k, id, ts, doc FROM %s ORDER BY k, ts DESC, id',
+	'SELECT DISTINCT ON (x, k) * FROM %s WHERE id > 500 ORDER BY k DESC NULLS LAST, x, ts NULLS FIRST, id DESC',
+	'SELECT DISTINCT ON (name) name, id FROM %s ORDER BY name, id DESC',
+	'SELECT DISTINCT ON (code) code, c, id FROM %s ORDER BY code, c DESC, id',
+	'SELECT DISTINCT ON (k) k FROM %s',
+	'SELECT DISTINCT ON (k) k, id + 1 FROM %s WHERE ts < localtimestamp ORDER BY k, id',
+	'SELECT q.id FROM (SELECT DISTINCT ON (k) * FROM %s ORDER BY k, id) q WHERE x = 2',
+	'SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY ts DESC, id) AS r FROM %s) q WHERE r = 1',
+	'SELECT * FROM (SELECT id, name, row_number() OVER (PARTITION BY name, k ORDER BY id) AS r FROM %s) q WHERE r < 3 AND name <> ''name 3''',
+	'SELECT * FROM (SELECT id, rank() OVER w AS r, row_number() OVER w AS i FROM %s WINDOW w AS (PARTITION BY k ORDER BY x, id)) q WHERE r <= 4',
+	'SELECT k, x, r FROM (SELECT k, x, dense_rank() OVER (PARTITION BY k ORDER BY x) AS r FROM %s) q WHERE r <= 2::bigint',
+	'SELECT * FROM (SELECT id, row_number() OVER (ORDER BY ts DESC, id) AS r, random() < 2 FROM %s WHERE id < 50) q WHERE r <= 5',
+	'SELECT i, id FROM generate_series(1, 2) i, LATERAL (SELECT DISTINCT ON (k) * FROM %s WHERE x = i ORDER BY k, id) q'
+]) AS query, compared(query);
+-- Orders with another meaning there, and what needs the other rows, too
+SELECT query, compared.* FROM unnest(ARRAY[
+	'SELECT DISTINCT ON (k) k, name FROM %s WHERE id < 50 ORDER BY k, name, id',
+	'SELECT DISTINCT ON (k) k, id FROM %s WHERE id < 50 ORDER BY k, doc, id',
+	'SELECT DISTINCT ON (k + 1) k, id FROM %s WHERE id < 50 ORDER BY k + 1, id',
+	'SELECT DISTINCT ON (k) k, id FROM %s WHERE id < 50 AND upper(doc->>''k'') <> ''K3'' ORDER BY k, id',
+	'SELECT DISTINCT ON (k) k, count(*), sum(id) FROM %s WHERE id < 50 GROUP BY k, x ORDER BY k, 2, 3',
+	'SELECT * FROM (SELECT id, row_number() OVER w AS r, count(*) OVER w FROM %s WHERE id < 50 WINDOW w AS (PARTITION BY k ORDER BY id)) q WHERE r <= 2',
+	'SELECT * FROM (SELECT id, row_number() OVER (PARTITION BY k ORDER BY id) AS r, rank() OVER (ORDER BY id) FROM %s WHERE id < 50) q WHERE r <= 2',
+	'SELECT * FROM (SELECT id, row_number() OVER (PARTITION BY k ORDER BY id) AS r FROM %s WHERE id < 50) q WHERE r > 2',
+	'SELECT * FROM (SELECT id, row_number() OVER (PARTITION BY k ORDER BY id) AS r FROM %s WHERE id < 50 LIMIT 100) q WHERE r <= 2',
+	'SELECT id, row_number() OVER (PARTITION BY k ORDER BY id) FROM %s WHERE id < 50'
+]) AS query, compared(query);
+SELECT received('SELECT DISTINCT ON (a.k) a.id FROM events a JOIN events b USING (id) WHERE a.id < 50 ORDER BY a.k, a.id') AS received;
+SELECT query, of_parts.* FROM unnest(ARRAY[
+	'SELECT DISTINCT ON (k) k, id, ts FROM %s ORDER BY k, ts DESC, id',
+	'SELECT * FROM (SELECT id, name, row_number() OVER (PARTITION BY name ORDER BY ts DESC, id) AS r FROM %s) q WHERE r <= 2',
+	'SELECT * FROM (SELECT id, row_number() OVER (ORDER BY ts DESC, id) AS r FROM %s) q WHERE r <= 2'
+]) AS query, of_parts(query);
+SELECT explained('SELECT * FROM (SELECT id, row_number() OVER (ORDER BY ts DESC, id) AS r FROM events WHERE x > 2) q WHERE r < 3', 'Remote SQL'),
+	explained('SELECT * FROM (SELECT id, rank() OVER (ORDER BY ts DESC, id) AS r FROM events WHERE x > 2) q WHERE r < 3', 'Remote SQL');
+SET tollfree_postgres_fdw.remote_expressions = off;
+SELECT query, compared.* FROM unnest(ARRAY[
+	'SELECT DISTINCT ON (k) k, id, ts FROM %s ORDER BY k, ts DESC, id'
+]) AS query, compared(query);
+RESET tollfree_postgres_fdw.remote_expressions;
+ALTER SERVER loopback OPTIONS (ADD use_remote_estimate 'true');
+SELECT query, compared.* FROM unnest(ARRAY[
+	'SELECT DISTINCT ON (k) k, id, ts FROM %s ORDER BY k, ts DESC, id'
+]) AS query, compared(query);
+ALTER SERVER loopback OPTIONS (DROP use_remote_estimate);
+
 DROP FUNCTION compared, of_parts, digest, received;
 DROP TABLE parted;
 DROP FOREIGN TABLE events;
