@@ -506,7 +506,7 @@ write_window(StringInfo text, const List *attrs, const List *firsts)
 	return true;
 }
 
-/* Writes what stands before and after the query; false if a column has no name. */
+/* Writes what stands before and after the query; false if columns have no names. */
 static bool
 write_wrapper(StringInfo before, StringInfo after, const List *attrs,
 			  const List *firsts)
@@ -514,6 +514,8 @@ write_wrapper(StringInfo before, StringInfo after, const List *attrs,
 	int			rows = intVal(lsecond(firsts));
 	StringInfo	columns = makeStringInfo();
 
+	if (attrs == NIL)
+		return false;
 	for (int i = 1; i <= list_length(attrs); i++)
 		appendStringInfo(columns, i == 1 ? "c%d" : ", c%d", i);
 	appendStringInfo(before, "SELECT %s FROM (", columns->data);

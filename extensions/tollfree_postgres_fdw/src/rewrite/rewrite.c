@@ -508,9 +508,9 @@ rewrite_keeps_upper(const PlannerInfo *root, UpperRelationKind stage,
 
 /* How a group, or an expression of aggregates, is sent to the server of a relation */
 static Node *
-sent_target(Node *written, bool is_group, void *rel)
+sent_target(Node *written, bool is_group, const RelOptInfo *rel)
 {
-	Node	   *sent = types_replace_output(written, ((RelOptInfo *) rel)->serverid,
+	Node	   *sent = types_replace_output(written, rel->serverid,
 											&current->types);
 
 	if (sent != written)
@@ -537,7 +537,7 @@ rewrite_begin_grouping(RewrittenTarget *rewritten, const PlannerInfo *root,
 					   GroupPathExtraData *extra)
 {
 	if (!is_rewritten(root, rel) ||
-		!targets_begin(rewritten, root, rel, extra, sent_target, rel,
+		!targets_begin(rewritten, root, rel, extra, sent_target,
 					   &current->pairs))
 		return false;
 	if (may_send_target(input, (Node *) rel->reltarget->exprs) &&
@@ -619,8 +619,10 @@ rewrite_restore_scan(const PlannerInfo *root, const RelOptInfo *rel,
 	restore_values(plan, rel);
 	if (current->pairs != NIL && IS_UPPER_REL(rel))
 	{
-		plan->fdw_scan_tlist = targets_restore(plan->fdw_scan_tlist, current->pairs);
-		plan->scan.plan.qual = targets_restore(plan->scan.plan.qual, current->pairs);
+		plan->fdw_scan_tlist = targets_restore(plan->fdw_scan_tlist, rel,
+											   current->pairs);
+		plan->scan.plan.qual = targets_restore(plan->scan.plan.qual, rel,
+											   current->pairs);
 	}
 	if (current->types != NIL && plan->fdw_scan_tlist != NIL)
 		plan->fdw_scan_tlist =

@@ -9,7 +9,8 @@
  * the conditions that the scan checks here.
  *
  * For that a pair is kept for each expression that is found again in the plan: the
- * whole ones, and the aggregates in them.
+ * whole ones, and the aggregates in them.  Two that are sent in the same form could not
+ * be told apart, so such an aggregation stays.
  */
 #include "postgres.h"
 
@@ -20,37 +21,37 @@
 
 #include "rewrite/targets.h"
 
-/* An expression in two forms */
+/* An expression of a relation's aggregation, in two forms */
 typedef struct Pair
 {
+	const RelOptInfo *rel;
 	Node	   *written;
-	Node	   *sent;
+	Node	   *sent;			/* the same one if it is sent as written */
 } Pair;
 
 /* How expressions are sent, and where their pairs are kept */
 typedef struct Target
 {
 	const PlannerInfo *root;
+	RelOptInfo *rel;
 	const PathTarget *groups;	/* NULL for conditions */
 	TargetForm	form;
-	void	   *arg;			/* of the function */
-	List	  **pairs;
+	List	   *pairs;
+	bool		is_changed;		/* is any form another one? */
 } Target;
 
-/* Adds a pair for an expression, unless it is sent as written; returns what is sent. */
+/* Adds the pair of an expression; returns what is sent. */
 static Node *
-add_pair(Node *written, bool is_group, const Target *target)
+add_pair(Node *written, bool is_group, Target *target)
 {
-	Node	   *sent = target->form(written, is_group, target->arg);
-	Pair	   *pair;
+	Pair	   *pair = palloc(sizeof(Pair));
 
-	if (sent == written)
-		return written;
-	pair = palloc(sizeof(Pair));
+	pair->rel = target->rel;
 	pair->written = written;
-	pair->sent = sent;
-	*target->pairs = lappend(*target->pairs, pair);
-	return sent;
+	pair->sent = target->form(written, is_group, target->rel);
+	target->is_changed |= pair->sent != written;
+	target->pairs = lappend(target->pairs, pair);
+	return pair->sent;
 }
 
 /* Is an expression of a target one of the groups? */
@@ -64,12 +65,11 @@ is_group(const Target *target, int n)
 		get_sortgroupref_clause_noerr(ref, target->root->parse->groupClause) != NULL;
 }
 
-/* A copy of expressions in the form that is sent; the list itself if none differs. */
+/* A copy of expressions in the form that is sent. */
 static List *
-replace(List *exprs, const Target *target)
+replace(List *exprs, Target *target)
 {
 	List	   *replaced = NIL;
-	int			npairs = list_length(*target->pairs);
 	ListCell   *cell;
 
 	foreach(cell, exprs)
@@ -77,8 +77,6 @@ replace(List *exprs, const Target *target)
 						   add_pair(lfirst(cell),
 									is_group(target, foreach_current_index(cell)),
 									target));
-	if (list_length(*target->pairs) == npairs)
-		return exprs;
 	foreach(cell, pull_var_clause((Node *) exprs, PVC_INCLUDE_AGGREGATES |
 								  PVC_RECURSE_WINDOWFUNCS |
 								  PVC_RECURSE_PLACEHOLDERS))
@@ -89,6 +87,29 @@ replace(List *exprs, const Target *target)
 	return replaced;
 }
 
+/* Are two different expressions sent in the same form? */
+static bool
+has_same_forms(const List *pairs)
+{
+	const ListCell *cell;
+	const ListCell *other;
+
+	foreach(cell, pairs)
+	{
+		const Pair *pair = lfirst(cell);
+
+		for_each_from(other, pairs, foreach_current_index(cell) + 1)
+		{
+			const Pair *another = lfirst(other);
+
+			if (equal(pair->sent, another->sent) &&
+				!equal(pair->written, another->written))
+				return true;
+		}
+	}
+	return false;
+}
+
 /*
  * Has the target of an aggregation, and its HAVING, in the form that is sent, until
  * targets_end.  Returns whether anything differs.  Appends the pairs of forms.
@@ -96,22 +117,22 @@ replace(List *exprs, const Target *target)
 bool
 targets_begin(RewrittenTarget *rewritten, const PlannerInfo *root,
 			  RelOptInfo *rel, GroupPathExtraData *extra, TargetForm form,
-			  void *arg, List **pairs)
+			  List **pairs)
 {
 	Target		target = {
 		.root = root,
+		.rel = rel,
 		.groups = rel->reltarget,
-		.form = form,
-		.arg = arg,
-		.pairs = pairs
+		.form = form
 	};
 	List	   *exprs = replace(rel->reltarget->exprs, &target);
 	List	   *having;
 
 	target.groups = NULL;
 	having = replace((List *) extra->havingQual, &target);
-	if (exprs == rel->reltarget->exprs && (Node *) having == extra->havingQual)
+	if (!target.is_changed || has_same_forms(target.pairs))
 		return false;
+	*pairs = list_concat(*pairs, target.pairs);
 	rewritten->target = rel->reltarget;
 	rewritten->extra = extra;
 	rewritten->exprs = rel->reltarget->exprs;
@@ -129,28 +150,38 @@ targets_end(const RewrittenTarget *rewritten)
 	rewritten->extra->havingQual = rewritten->having;
 }
 
+/* Forms to be put back */
+typedef struct Restoring
+{
+	const List *pairs;
+	const RelOptInfo *rel;
+} Restoring;
+
 /* Mutator: written forms. */
 static Node *
-restore(Node *node, void *pairs)
+restore(Node *node, void *arg)
 {
-	ListCell   *cell;
+	const Restoring *restoring = arg;
+	const ListCell *cell;
 
 	check_stack_depth();
 	if (node == NULL)
 		return NULL;
-	foreach(cell, (List *) pairs)
+	foreach(cell, restoring->pairs)
 	{
 		const Pair *pair = lfirst(cell);
 
-		if (equal(pair->sent, node))
+		if (pair->rel == restoring->rel && equal(pair->sent, node))
 			return copyObjectImpl(pair->written);
 	}
-	return expression_tree_mutator(node, restore, pairs);
+	return expression_tree_mutator(node, restore, arg);
 }
 
-/* A copy of expressions, or of a target list, in their written form. */
+/* A copy of expressions, or of a target list, of a relation in their written form. */
 List *
-targets_restore(List *exprs, List *pairs)
+targets_restore(List *exprs, const RelOptInfo *rel, const List *pairs)
 {
-	return (List *) restore((Node *) exprs, pairs);
+	Restoring	restoring = {.pairs = pairs,.rel = rel};
+
+	return (List *) restore((Node *) exprs, &restoring);
 }

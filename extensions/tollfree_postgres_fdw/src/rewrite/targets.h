@@ -8,10 +8,10 @@
 #include "nodes/pathnodes.h"
 
 /*
- * How an expression, which may be a group, is sent: as this function says; itself if
- * that is as written.
+ * How an expression of an aggregation, which may be a group, is sent: as this function
+ * says; itself if that is as written.
  */
-typedef Node *(*TargetForm) (Node *expr, bool is_group, void *arg);
+typedef Node *(*TargetForm) (Node *expr, bool is_group, const RelOptInfo *rel);
 
 /* The target of an aggregation that is being planned */
 typedef struct RewrittenTarget
@@ -24,8 +24,9 @@ typedef struct RewrittenTarget
 
 extern bool targets_begin(RewrittenTarget *rewritten, const PlannerInfo *root,
 						  RelOptInfo *rel, GroupPathExtraData *extra,
-						  TargetForm form, void *arg, List **pairs);
+						  TargetForm form, List **pairs);
 extern void targets_end(const RewrittenTarget *rewritten);
-extern List *targets_restore(List *exprs, List *pairs);
+extern List *targets_restore(List *exprs, const RelOptInfo *rel,
+							 const List *pairs);
 
 #endif							/* TOLLFREE_FDW_TARGETS_H */

@@ -83,6 +83,9 @@ SELECT query, compared.* FROM unnest(ARRAY[
 	'SELECT count(*) FROM %s WHERE id::text = ''45'' OR concat(name, ''/'', k) = ''name 4/3'' OR name || x = ''name 32''',
 	'SELECT count(*) FROM %s WHERE uid::text LIKE ''c4%%'' AND n::text <> ''1.0'''
 ]) AS query, compared(query);
+-- Two expressions with the same form
+SELECT coalesce(x, 0), CASE WHEN x IS NOT NULL THEN x ELSE 0 END AS same, count(*), count(concat(name)), count(coalesce(name, '')) FROM events GROUP BY 1, 2 ORDER BY 1 LIMIT 1;
+SELECT count(concat(name)), count(coalesce(name, '')) FROM events;
 -- What looks at an order of texts, or could fail where no row needs it
 SELECT query, compared.* FROM unnest(ARRAY[
 	'SELECT doc->>''k'', upper(doc->>''k''), count(*) FROM %s WHERE id < 50 GROUP BY 1',
@@ -224,6 +227,7 @@ SELECT query, compared.* FROM unnest(ARRAY[
 	'SELECT * FROM (SELECT id, row_number() OVER (PARTITION BY k ORDER BY id) AS r FROM %s WHERE id < 50 LIMIT 100) q WHERE r <= 2',
 	'SELECT id, row_number() OVER (PARTITION BY k ORDER BY id) FROM %s WHERE id < 50'
 ]) AS query, compared(query);
+SELECT count(*) FROM (SELECT row_number() OVER () AS r FROM events) q WHERE r <= 3;
 SELECT received('SELECT DISTINCT ON (a.k) a.id FROM events a JOIN events b USING (id) WHERE a.id < 50 ORDER BY a.k, a.id') AS received;
 SELECT query, of_parts.* FROM unnest(ARRAY[
 	'SELECT DISTINCT ON (k) k, id, ts FROM %s ORDER BY k, ts DESC, id',
