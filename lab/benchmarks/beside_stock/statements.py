@@ -218,6 +218,53 @@ CURSORS = _group(
     ("a function that returns the first row", "SELECT first_item()"),
 )
 
+GROUPS = _group(
+    "groups",
+    ("DISTINCT", "SELECT DISTINCT kind FROM shelf"),
+    ("DISTINCT by a key, LIMIT 10", "SELECT DISTINCT id FROM item ORDER BY id LIMIT 10"),
+    ("DISTINCT by a text, LIMIT 10", "SELECT DISTINCT v FROM shelf ORDER BY v LIMIT 10"),
+    ("DISTINCT rows, LIMIT 10", "SELECT DISTINCT * FROM shelf LIMIT 10"),
+    ("DISTINCT, all different", "SELECT DISTINCT id, v FROM shelf"),
+    ("DISTINCT of a constant", "SELECT DISTINCT n FROM shelf WHERE n = 7"),
+    ("DISTINCT in EXISTS", "SELECT EXISTS (SELECT DISTINCT n FROM shelf)"),
+    ("DISTINCT, FETCH 5", _cursor("SELECT DISTINCT id FROM shelf", 5)),
+    ("DISTINCT in order, FETCH 5", _cursor("SELECT DISTINCT n, id FROM shelf ORDER BY n, id", 5)),
+    ("by COALESCE", "SELECT coalesce(n, 0), count(*) FROM shelf GROUP BY 1"),
+    ("by COALESCE of a key, LIMIT 5", "SELECT coalesce(id, 0) FROM shelf GROUP BY 1 LIMIT 5"),
+    ("DISTINCT ON", "SELECT DISTINCT ON (kind) kind, id, v FROM shelf ORDER BY kind, ts DESC"),
+    (
+        "DISTINCT ON a key, LIMIT 5",
+        "SELECT DISTINCT ON (id) id, v FROM item ORDER BY id, ts DESC LIMIT 5",
+    ),
+    (
+        "DISTINCT ON an indexed column, LIMIT 5",
+        "SELECT DISTINCT ON (n) n, id FROM shelf ORDER BY n, id LIMIT 5",
+    ),
+    (
+        "DISTINCT ON, FETCH 5",
+        _cursor("SELECT DISTINCT ON (n) n, id FROM shelf ORDER BY n, id", 5),
+    ),
+    (
+        "row_number() of groups",
+        "SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY n ORDER BY ts DESC) AS r"
+        " FROM shelf) q WHERE r <= 2",
+    ),
+    (
+        "row_number() of all rows",
+        "SELECT id FROM (SELECT id, row_number() OVER (ORDER BY id) AS r FROM item) q"
+        " WHERE r <= 10",
+    ),
+    (
+        "rank() of all rows",
+        "SELECT id FROM (SELECT id, rank() OVER (ORDER BY n) AS r FROM shelf) q WHERE r <= 10",
+    ),
+    (
+        "row_number() of a key, LIMIT 5",
+        "SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY id ORDER BY ts) AS r"
+        " FROM shelf) q WHERE r = 1 LIMIT 5",
+    ),
+)
+
 JOINS = _group(
     "joins",
     ("10 local rows by key", "SELECT i.v FROM pick p JOIN shelf i ON i.id = p.k WHERE p.k <= 70"),
@@ -397,6 +444,7 @@ STATEMENTS: tuple[Statement, ...] = (
     *SCANS,
     *EARLY,
     *CURSORS,
+    *GROUPS,
     *JOINS,
     *PARTITIONS,
     *WRITES,
