@@ -34,15 +34,33 @@
 /* postgres_fdw's own callbacks */
 static const FdwRoutine *stock = NULL;
 
+/*
+ * Hides the order that a query needs from postgres_fdw, if rows must be sorted here.
+ * Returns it; the caller puts it back.
+ */
+static List *
+hide_order(PlannerInfo *root, const RelOptInfo *rel)
+{
+	List	   *order = root->query_pathkeys;
+
+	if (rewrite_keeps_order(root, rel))
+		root->query_pathkeys = NIL;
+	return order;
+}
+
 /* The planner's callbacks, named as in FdwRoutine */
 static void
 get_rel_size(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 {
+	List	   *order;
+
 	rewrite_conditions(root, rel, tableid);
+	order = hide_order(root, rel);
 	if (tables_asks_for_estimates(tableid))
 		scans_size(stock, root, rel, tableid);
 	else
 		stock->GetForeignRelSize(root, rel, tableid);
+	root->query_pathkeys = order;
 }
 
 /* Has the paths of a table return the first rows of groups, if no others are needed. */
@@ -64,10 +82,13 @@ reduce_paths(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 static void
 get_paths(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 {
+	List	   *order = hide_order(root, rel);
+
 	if (tables_asks_for_estimates(tableid))
 		scans_add_paths(stock, root, rel);
 	else
 		stock->GetForeignPaths(root, rel, tableid);
+	root->query_pathkeys = order;
 	reduce_paths(root, rel, tableid);
 }
 
@@ -77,6 +98,7 @@ get_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
 {
 	RemoteJoin	join;
 	JoinPathExtraData rewritten = *extra;
+	List	   *order;
 
 	/* postgres_fdw would treat partial aggregates as columns, and fail. */
 	if (compat_is_grouped(rel))
@@ -100,14 +122,16 @@ get_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
 	if (jointype == JOIN_SEMI && IS_SIMPLE_REL(inner) && inner->fdw_private != NULL &&
 		!scans_send_all(stock, root, inner, extra->restrictlist))
 		return;
+	order = hide_order(root, rel);
 	if (joins_have_estimates(outer, inner))
-	{
 		joins_add_paths(stock, root, rel, outer, inner, jointype, extra);
-		return;
+	else
+	{
+		remote_begin_join(&join, root, rel, outer, inner, jointype, extra);
+		stock->GetForeignJoinPaths(root, rel, outer, inner, jointype, extra);
+		remote_end_join(&join);
 	}
-	remote_begin_join(&join, root, rel, outer, inner, jointype, extra);
-	stock->GetForeignJoinPaths(root, rel, outer, inner, jointype, extra);
-	remote_end_join(&join);
+	root->query_pathkeys = order;
 }
 
 /*

@@ -10,8 +10,9 @@
  * subqueries.
  *
  * Equal values are equal there, too, except by a collation that is not
- * deterministic.  But what the query selects was evaluated here, so that expressions
- * which look at an order of texts, and orders by texts, stay (rewrite.c).
+ * deterministic.  But what the query selects was evaluated here, so that a query of
+ * expressions which look at an order of texts is left as it is, and orders by texts
+ * stay (rewrite.c).
  *
  * Left as it is: DISTINCT ON; what has groups, aggregates, window functions or sets
  * below; volatile values; subqueries in what is selected.
@@ -26,6 +27,7 @@
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 
+#include "rewrite/collations.h"
 #include "rewrite/distinct.h"
 
 static bool reads_only(const Query *query, const Node *from,
@@ -80,7 +82,8 @@ is_comparable(const Query *query)
 													query->targetList);
 		Oid			collation = exprCollation(expr);
 
-		if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
+		if ((OidIsValid(collation) && !get_collation_isdeterministic(collation)) ||
+			collations_order(unconstify(Node *, expr)))
 			return false;
 		has_column |= !IsA(expr, Const) && !IsA(expr, Param);
 	}

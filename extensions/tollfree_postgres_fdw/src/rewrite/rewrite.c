@@ -506,6 +506,33 @@ rewrite_keeps_upper(const PlannerInfo *root, UpperRelationKind stage,
 		collations_sort(root->sort_pathkeys);
 }
 
+/*
+ * Must rows that are brought together here, as by GROUP BY, be sorted here?  They may
+ * be together by another expression's value there, if that looks at an order of texts.
+ */
+bool
+rewrite_keeps_order(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	const Query *query = root->parse;
+	ListCell   *key;
+
+	if ((query->groupClause == NIL && query->distinctClause == NIL &&
+		 query->windowClause == NIL) || !sends_more(root, rel))
+		return false;
+	foreach(key, root->query_pathkeys)
+	{
+		ListCell   *member;
+
+		foreach(member, lfirst_node(PathKey, key)->pk_eclass->ec_members)
+		{
+			if (collations_order((Node *) lfirst_node(EquivalenceMember,
+													  member)->em_expr))
+				return true;
+		}
+	}
+	return false;
+}
+
 /* How a group, or an expression of aggregates, is sent to the server of a relation */
 static Node *
 sent_target(Node *written, bool is_group, const RelOptInfo *rel)

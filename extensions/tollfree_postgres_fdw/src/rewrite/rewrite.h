@@ -39,6 +39,7 @@ extern bool rewrite_keeps_upper(const PlannerInfo *root,
 								UpperRelationKind stage,
 								const RelOptInfo *input,
 								const RelOptInfo *rel);
+extern bool rewrite_keeps_order(const PlannerInfo *root, const RelOptInfo *rel);
 extern bool rewrite_begin_grouping(RewrittenTarget *rewritten,
 								   const PlannerInfo *root,
 								   const RelOptInfo *input, RelOptInfo *rel,

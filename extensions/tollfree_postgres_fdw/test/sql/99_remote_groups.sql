@@ -161,6 +161,11 @@ CREATE FOREIGN TABLE odd_events (id int, name text COLLATE nondeterministic) SER
 SELECT explained('SELECT DISTINCT name FROM odd_events', 'Relations', 'VERBOSE') AS grouped;
 CREATE TEMP TABLE here AS SELECT i AS id, i % 3 AS k FROM generate_series(1, 30) i;
 EXPLAIN (COSTS OFF) SELECT DISTINCT k FROM here;
+-- Nor are rows for these sorted there, as they would be brought together by another value.
+SET enable_hashagg = off;
+SELECT explained(format('SELECT DISTINCT %s FROM events WHERE code IN (''k1'', current_setting(''app.none'', true))', selected), 'Remote SQL')::text LIKE '%ORDER BY%' AS sorted_there
+FROM unnest(ARRAY['id % 3, name < ''name 3''', 'id % 3, name', 'row_number() OVER (PARTITION BY upper(name))']) AS selected;
+RESET enable_hashagg;
 -- Prepared, of a cursor, in a view; without a table, and for rows to be locked
 PREPARE of_key(int) AS SELECT DISTINCT x FROM events WHERE k = $1 ORDER BY x;
 SET plan_cache_mode = force_generic_plan;
