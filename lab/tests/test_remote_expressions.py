@@ -274,7 +274,7 @@ VALUES = (
     "min(CASE WHEN doc->>'k' IN ('a', 'B') THEN id END)",
 )
 SELECTED = (*GROUPS, "a", "k", "d", "c", "v", "id % 3", "lower(s)", "now() > ts")
-"""What is distinct. Not s < 'b': stock has it sorted remotely, where it is another, and repeats it."""
+"""What is distinct. Not `s < 'b'`: stock sorts it remotely by another value, and repeats it."""
 UNORDERED = ("s", "v", "doc->>'k'", "(a, s)")
 ORDERED = ("a", "b", "k", "d", "t", "ts", "c", "f")
 """Columns whose order is the same on both servers."""
