@@ -10,25 +10,25 @@ END
 $$;
 CREATE USER MAPPING FOR PUBLIC SERVER groups_stock OPTIONS (password_required 'false');
 CREATE USER MAPPING FOR PUBLIC SERVER groups_other OPTIONS (password_required 'false');
-CREATE TABLE remote.events (id int PRIMARY KEY, k int, x int, ts timestamp, name text, code varchar(8), c text COLLATE "C",
+CREATE TABLE remote.occasions (id int PRIMARY KEY, k int, x int, ts timestamp, name text, code varchar(8), c text COLLATE "C",
 	uid uuid, n numeric, f float8, doc jsonb);
-INSERT INTO remote.events
+INSERT INTO remote.occasions
 SELECT i, nullif(i % 7, 0), nullif(i % 5, 3), timestamp '2024-01-01' + i % 500 * interval '1 hour', 'name ' || i % 9, nullif('k' || i % 4, 'k2'),
 	'c' || i % 3, md5((i % 6)::text)::uuid, (i % 3)::numeric(4, 1), i % 4 / 8.0, jsonb_build_object('k', 'k' || i % 6, 'n', i % 5)
 FROM generate_series(1, 3000) i;
-ANALYZE remote.events;
-CREATE TABLE remote.events_0 AS SELECT * FROM remote.events WHERE id % 2 = 0;
-CREATE TABLE remote.events_1 AS SELECT * FROM remote.events WHERE id % 2 = 1;
-IMPORT FOREIGN SCHEMA remote LIMIT TO (events) FROM SERVER loopback INTO public;
-CREATE SCHEMA stock;
-IMPORT FOREIGN SCHEMA remote LIMIT TO (events) FROM SERVER groups_stock INTO stock;
-CREATE TABLE parted (LIKE remote.events) PARTITION BY LIST ((id % 2));
-CREATE FOREIGN TABLE parted_0 PARTITION OF parted FOR VALUES IN (0) SERVER loopback OPTIONS (schema_name 'remote', table_name 'events_0');
-CREATE FOREIGN TABLE parted_1 PARTITION OF parted FOR VALUES IN (1) SERVER groups_other OPTIONS (schema_name 'remote', table_name 'events_1');
-ANALYZE events, stock.events, parted_0, parted_1;
+ANALYZE remote.occasions;
+CREATE TABLE remote.occasions_0 AS SELECT * FROM remote.occasions WHERE id % 2 = 0;
+CREATE TABLE remote.occasions_1 AS SELECT * FROM remote.occasions WHERE id % 2 = 1;
+IMPORT FOREIGN SCHEMA remote LIMIT TO (occasions) FROM SERVER loopback INTO public;
+CREATE SCHEMA stock_groups;
+IMPORT FOREIGN SCHEMA remote LIMIT TO (occasions) FROM SERVER groups_stock INTO stock_groups;
+CREATE TABLE occasion_parts (LIKE remote.occasions) PARTITION BY LIST ((id % 2));
+CREATE FOREIGN TABLE occasion_parts_0 PARTITION OF occasion_parts FOR VALUES IN (0) SERVER loopback OPTIONS (schema_name 'remote', table_name 'occasions_0');
+CREATE FOREIGN TABLE occasion_parts_1 PARTITION OF occasion_parts FOR VALUES IN (1) SERVER groups_other OPTIONS (schema_name 'remote', table_name 'occasions_1');
+ANALYZE occasions, stock_groups.occasions, occasion_parts_0, occasion_parts_1;
 
 -- Rows that all scans of a query receive, by stock and by ours, and whether the answers are those of a local table.
-CREATE FUNCTION received(query text) RETURNS int LANGUAGE plpgsql AS $$
+CREATE FUNCTION rows_sent_for(query text) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
 	plan jsonb;
 BEGIN
@@ -46,26 +46,26 @@ BEGIN
 	RETURN digest;
 END
 $$;
-CREATE FUNCTION compared(query text, OUT stock int, OUT ours int, OUT same bool) LANGUAGE plpgsql AS $$
+CREATE FUNCTION beside(query text, OUT stock int, OUT ours int, OUT same bool) LANGUAGE plpgsql AS $$
 BEGIN
-	stock := received(format(query, 'stock.events'));
-	ours := received(format(query, 'events'));
-	same := digest(format(query, 'events')) IS NOT DISTINCT FROM digest(format(query, 'remote.events'))
-		AND digest(format(query, 'stock.events')) IS NOT DISTINCT FROM digest(format(query, 'remote.events'));
+	stock := rows_sent_for(format(query, 'stock_groups.occasions'));
+	ours := rows_sent_for(format(query, 'occasions'));
+	same := digest(format(query, 'occasions')) IS NOT DISTINCT FROM digest(format(query, 'remote.occasions'))
+		AND digest(format(query, 'stock_groups.occasions')) IS NOT DISTINCT FROM digest(format(query, 'remote.occasions'));
 END
 $$;
 -- The same for partitions on two servers
 CREATE FUNCTION of_parts(query text, OUT rows int, OUT same bool) LANGUAGE plpgsql AS $$
 BEGIN
-	rows := received(format(query, 'parted'));
-	same := digest(format(query, 'parted')) IS NOT DISTINCT FROM digest(format(query, 'remote.events'));
+	rows := rows_sent_for(format(query, 'occasion_parts'));
+	same := digest(format(query, 'occasion_parts')) IS NOT DISTINCT FROM digest(format(query, 'remote.occasions'));
 END
 $$;
 SET enable_partitionwise_aggregate = on;
 -- Groups by expressions, and aggregates of them
-EXPLAIN (VERBOSE, COSTS OFF) SELECT doc->>'k', count(*), sum(x) FROM events GROUP BY 1;
-EXPLAIN (VERBOSE, COSTS OFF) SELECT coalesce(x, 0) + 1, id % 10 || '%', round(avg(k), 2), 100.0 * count(*) FILTER (WHERE doc->>'k' = 'k3') / count(*) FROM events GROUP BY coalesce(x, 0), id % 10 || '%';
-SELECT query, compared.* FROM unnest(ARRAY[
+EXPLAIN (VERBOSE, COSTS OFF) SELECT doc->>'k', count(*), sum(x) FROM occasions GROUP BY 1;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT coalesce(x, 0) + 1, id % 10 || '%', round(avg(k), 2), 100.0 * count(*) FILTER (WHERE doc->>'k' = 'k3') / count(*) FROM occasions GROUP BY coalesce(x, 0), id % 10 || '%';
+SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT doc->>''k'', count(*) FROM %s GROUP BY 1',
 	'SELECT doc->>''k'' AS key, count(*) FROM %s GROUP BY 1 ORDER BY 1',
 	'SELECT doc->>''k'', (doc->>''k'') || ''!'', count(*) FROM %s GROUP BY 1 HAVING count(*) > 3',
@@ -82,12 +82,12 @@ SELECT query, compared.* FROM unnest(ARRAY[
 	'SELECT a.k, coalesce(b.x, 0), count(*) FROM %1$s a JOIN %1$s b USING (id) GROUP BY 1, 2',
 	'SELECT count(*) FROM %s WHERE id::text = ''45'' OR concat(name, ''/'', k) = ''name 4/3'' OR name || x = ''name 32''',
 	'SELECT count(*) FROM %s WHERE uid::text LIKE ''c4%%'' AND n::text <> ''1.0'''
-]) AS query, compared(query);
+]) AS query, beside(query);
 -- Two expressions with the same form
-SELECT coalesce(x, 0), CASE WHEN x IS NOT NULL THEN x ELSE 0 END AS same, count(*), count(concat(name)), count(coalesce(name, '')) FROM events GROUP BY 1, 2 ORDER BY 1 LIMIT 1;
-SELECT count(concat(name)), count(coalesce(name, '')) FROM events;
+SELECT coalesce(x, 0), CASE WHEN x IS NOT NULL THEN x ELSE 0 END AS same, count(*), count(concat(name)), count(coalesce(name, '')) FROM occasions GROUP BY 1, 2 ORDER BY 1 LIMIT 1;
+SELECT count(concat(name)), count(coalesce(name, '')) FROM occasions;
 -- What looks at an order of texts, or could fail where no row needs it
-SELECT query, compared.* FROM unnest(ARRAY[
+SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT doc->>''k'', upper(doc->>''k''), count(*) FROM %s WHERE id < 50 GROUP BY 1',
 	'SELECT doc->>''k'', max(name) FROM %s WHERE id < 50 GROUP BY 1',
 	'SELECT doc->>''k'', max(doc->>''n'') FROM %s WHERE id < 50 GROUP BY 1',
@@ -96,8 +96,8 @@ SELECT query, compared.* FROM unnest(ARRAY[
 	'SELECT k, count(*) FROM %s WHERE id < 50 GROUP BY k HAVING count(*) FILTER (WHERE doc->>''k'' = ''k1'') > 0',
 	'SELECT ts::text, f::text, count(*) FROM %s WHERE id < 50 GROUP BY 1, 2',
 	'SELECT doc->>''k'', count(*) FROM %s WHERE id < 50 AND (x IS NULL OR doc->>''k'' > '''') GROUP BY 1'
-]) AS query, compared(query);
-PREPARE grouped(int) AS SELECT coalesce(x, 1 / $1), count(*) FROM events WHERE x IS NOT NULL GROUP BY 1 ORDER BY 1;
+]) AS query, beside(query);
+PREPARE grouped(int) AS SELECT coalesce(x, 1 / $1), count(*) FROM occasions WHERE x IS NOT NULL GROUP BY 1 ORDER BY 1;
 SET plan_cache_mode = force_generic_plan;
 EXECUTE grouped(0);
 EXECUTE grouped(1);
@@ -109,26 +109,26 @@ SELECT query, of_parts.* FROM unnest(ARRAY[
 	'SELECT max(coalesce(x, k)), count(*) FILTER (WHERE doc->>''k'' <> ''k1'') FROM %s'
 ]) AS query, of_parts(query);
 SET tollfree_postgres_fdw.remote_expressions = off;
-SELECT query, compared.* FROM unnest(ARRAY[
+SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT doc->>''k'', count(*) FROM %s GROUP BY 1',
 	'SELECT coalesce(x, 0), id %% 10 || ''%%'', count(*) FROM %s GROUP BY 1, 2'
-]) AS query, compared(query);
+]) AS query, beside(query);
 RESET tollfree_postgres_fdw.remote_expressions;
 ALTER SERVER loopback OPTIONS (ADD use_remote_estimate 'true');
-SELECT query, compared.* FROM unnest(ARRAY[
+SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT doc->>''k'', count(*) FROM %s GROUP BY 1',
 	'SELECT coalesce(x, 0), id %% 10 || ''%%'', count(*) FROM %s GROUP BY 1, 2'
-]) AS query, compared(query);
+]) AS query, beside(query);
 ALTER SERVER loopback OPTIONS (DROP use_remote_estimate);
 -- A session's first query loads the library when it is being planned.
 \connect -
 SET client_min_messages = warning;
-SELECT coalesce(x, 0), count(*) FROM events GROUP BY 1 ORDER BY 1;
+SELECT coalesce(x, 0), count(*) FROM occasions GROUP BY 1 ORDER BY 1;
 SET enable_partitionwise_aggregate = on;
 
 -- SELECT DISTINCT
-EXPLAIN (VERBOSE, COSTS OFF) SELECT DISTINCT k, name FROM events WHERE x > 1;
-SELECT query, compared.* FROM unnest(ARRAY[
+EXPLAIN (VERBOSE, COSTS OFF) SELECT DISTINCT k, name FROM occasions WHERE x > 1;
+SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT DISTINCT k FROM %s',
 	'SELECT DISTINCT k, x, k FROM %s WHERE id > 100',
 	'SELECT DISTINCT name, code FROM %s',
@@ -146,36 +146,36 @@ SELECT query, compared.* FROM unnest(ARRAY[
 	'SELECT i FROM generate_series(1, 9) i WHERE i IN (SELECT DISTINCT k FROM %s)',
 	'SELECT DISTINCT k FROM %s WHERE id < 0',
 	'WITH q AS (SELECT DISTINCT k, c FROM %s) SELECT max(k), min(c) FROM q'
-]) AS query, compared(query);
+]) AS query, beside(query);
 -- These were evaluated here, by the local collation, or are not the same there; what is volatile, too.
-SELECT query, compared.* FROM unnest(ARRAY[
+SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT DISTINCT upper(name) FROM %s WHERE id < 50',
 	'SELECT DISTINCT name < ''name 3'' FROM %s WHERE id < 50',
 	'SELECT DISTINCT f::text FROM %s WHERE id < 50',
 	'SELECT DISTINCT k, random() < 0 FROM %s WHERE id < 50',
 	'SELECT DISTINCT k, (SELECT 1) FROM %s WHERE id < 50',
 	'SELECT DISTINCT k, count(*) FROM %s WHERE id < 50 GROUP BY k, x'
-]) AS query, compared(query);
+]) AS query, beside(query);
 CREATE COLLATION nondeterministic (provider = icu, locale = 'und', deterministic = false);
-CREATE FOREIGN TABLE odd_events (id int, name text COLLATE nondeterministic) SERVER loopback OPTIONS (schema_name 'remote', table_name 'events');
-SELECT explained('SELECT DISTINCT name FROM odd_events', 'Relations', 'VERBOSE') AS grouped;
+CREATE FOREIGN TABLE odd_occasions (id int, name text COLLATE nondeterministic) SERVER loopback OPTIONS (schema_name 'remote', table_name 'occasions');
+SELECT explained('SELECT DISTINCT name FROM odd_occasions', 'Relations', 'VERBOSE') AS grouped;
 CREATE TEMP TABLE here AS SELECT i AS id, i % 3 AS k FROM generate_series(1, 30) i;
 EXPLAIN (COSTS OFF) SELECT DISTINCT k FROM here;
 -- Nor are rows for these sorted there, as they would be brought together by another value.
 SET enable_hashagg = off;
-SELECT explained(format('SELECT DISTINCT %s FROM events WHERE code IN (''k1'', current_setting(''app.none'', true))', selected), 'Remote SQL')::text LIKE '%ORDER BY%' AS sorted_there
+SELECT explained(format('SELECT DISTINCT %s FROM occasions WHERE code IN (''k1'', current_setting(''app.none'', true))', selected), 'Remote SQL')::text LIKE '%ORDER BY%' AS sorted_there
 FROM unnest(ARRAY['id % 3, name < ''name 3''', 'id % 3, name', 'row_number() OVER (PARTITION BY upper(name))']) AS selected;
 RESET enable_hashagg;
 -- Prepared, of a cursor, in a view; without a table, and for rows to be locked
-PREPARE of_key(int) AS SELECT DISTINCT x FROM events WHERE k = $1 ORDER BY x;
+PREPARE of_key(int) AS SELECT DISTINCT x FROM occasions WHERE k = $1 ORDER BY x;
 SET plan_cache_mode = force_generic_plan;
 EXECUTE of_key(3);
 RESET plan_cache_mode;
-CREATE VIEW keys AS SELECT DISTINCT k, x FROM events;
-SELECT count(*) FROM keys WHERE k = 2;
-SELECT * FROM keys WHERE k = 2 ORDER BY x FOR UPDATE;
-SELECT pg_get_viewdef('keys') LIKE '%DISTINCT%' AS is_distinct;
-DROP VIEW keys;
+CREATE VIEW distinct_keys AS SELECT DISTINCT k, x FROM occasions;
+SELECT count(*) FROM distinct_keys WHERE k = 2;
+SELECT * FROM distinct_keys WHERE k = 2 ORDER BY x FOR UPDATE;
+SELECT pg_get_viewdef('distinct_keys') LIKE '%DISTINCT%' AS is_distinct;
+DROP VIEW distinct_keys;
 SELECT DISTINCT 1 AS one;
 DEALLOCATE of_key;
 SELECT query, of_parts.* FROM unnest(ARRAY[
@@ -185,26 +185,26 @@ SELECT query, of_parts.* FROM unnest(ARRAY[
 	'SELECT count(*) FROM (SELECT DISTINCT k, x FROM %s) q'
 ]) AS query, of_parts(query);
 SET tollfree_postgres_fdw.remote_expressions = off;
-SELECT query, compared.* FROM unnest(ARRAY[
+SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT DISTINCT name, code FROM %s'
-]) AS query, compared(query);
+]) AS query, beside(query);
 RESET tollfree_postgres_fdw.remote_expressions;
 ALTER SERVER loopback OPTIONS (ADD use_remote_estimate 'true');
-SELECT query, compared.* FROM unnest(ARRAY[
+SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT DISTINCT name, code FROM %s',
 	'SELECT DISTINCT k, x FROM %s ORDER BY x, k LIMIT 3 OFFSET 1'
-]) AS query, compared(query);
-EXPLAIN (VERBOSE, COSTS OFF) SELECT DISTINCT k, x FROM events ORDER BY k DESC, x LIMIT 3;
-SELECT explained('SELECT DISTINCT name FROM events ORDER BY name LIMIT 3', 'Remote SQL');
+]) AS query, beside(query);
+EXPLAIN (VERBOSE, COSTS OFF) SELECT DISTINCT k, x FROM occasions ORDER BY k DESC, x LIMIT 3;
+SELECT explained('SELECT DISTINCT name FROM occasions ORDER BY name LIMIT 3', 'Remote SQL');
 ALTER SERVER loopback OPTIONS (DROP use_remote_estimate);
 DROP TABLE here;
-DROP FOREIGN TABLE odd_events;
+DROP FOREIGN TABLE odd_occasions;
 DROP COLLATION nondeterministic;
 
 -- The first rows of groups
-SELECT explained('SELECT DISTINCT ON (k) k, id, ts FROM events ORDER BY k, ts DESC, id', 'Remote SQL');
-SELECT explained('SELECT id, n FROM (SELECT id, row_number() OVER (PARTITION BY name ORDER BY ts DESC, id) AS n FROM events WHERE x > 1) q WHERE n <= 2', 'Remote SQL');
-SELECT query, compared.* FROM unnest(ARRAY[
+SELECT explained('SELECT DISTINCT ON (k) k, id, ts FROM occasions ORDER BY k, ts DESC, id', 'Remote SQL');
+SELECT explained('SELECT id, n FROM (SELECT id, row_number() OVER (PARTITION BY name ORDER BY ts DESC, id) AS n FROM occasions WHERE x > 1) q WHERE n <= 2', 'Remote SQL');
+SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT DISTINCT ON (k) k, id, ts, doc FROM %s ORDER BY k, ts DESC, id',
 	'SELECT DISTINCT ON (x, k) * FROM %s WHERE id > 500 ORDER BY k DESC NULLS LAST, x, ts NULLS FIRST, id DESC',
 	'SELECT DISTINCT ON (name) name, id FROM %s ORDER BY name, id DESC',
@@ -218,9 +218,9 @@ SELECT query, compared.* FROM unnest(ARRAY[
 	'SELECT k, x, r FROM (SELECT k, x, dense_rank() OVER (PARTITION BY k ORDER BY x) AS r FROM %s) q WHERE r <= 2::bigint',
 	'SELECT * FROM (SELECT id, row_number() OVER (ORDER BY ts DESC, id) AS r, random() < 2 FROM %s WHERE id < 50) q WHERE r <= 5',
 	'SELECT i, id FROM generate_series(1, 2) i, LATERAL (SELECT DISTINCT ON (k) * FROM %s WHERE x = i ORDER BY k, id) q'
-]) AS query, compared(query);
+]) AS query, beside(query);
 -- Orders with another meaning there, and what needs the other rows, too
-SELECT query, compared.* FROM unnest(ARRAY[
+SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT DISTINCT ON (k) k, name FROM %s WHERE id < 50 ORDER BY k, name, id',
 	'SELECT DISTINCT ON (k) k, id FROM %s WHERE id < 50 ORDER BY k, doc, id',
 	'SELECT DISTINCT ON (k + 1) k, id FROM %s WHERE id < 50 ORDER BY k + 1, id',
@@ -231,32 +231,32 @@ SELECT query, compared.* FROM unnest(ARRAY[
 	'SELECT * FROM (SELECT id, row_number() OVER (PARTITION BY k ORDER BY id) AS r FROM %s WHERE id < 50) q WHERE r > 2',
 	'SELECT * FROM (SELECT id, row_number() OVER (PARTITION BY k ORDER BY id) AS r FROM %s WHERE id < 50 LIMIT 100) q WHERE r <= 2',
 	'SELECT id, row_number() OVER (PARTITION BY k ORDER BY id) FROM %s WHERE id < 50'
-]) AS query, compared(query);
-SELECT count(*) FROM (SELECT row_number() OVER () AS r FROM events) q WHERE r <= 3;
-SELECT received('SELECT DISTINCT ON (a.k) a.id FROM events a JOIN events b USING (id) WHERE a.id < 50 ORDER BY a.k, a.id') AS received;
+]) AS query, beside(query);
+SELECT count(*) FROM (SELECT row_number() OVER () AS r FROM occasions) q WHERE r <= 3;
+SELECT rows_sent_for('SELECT DISTINCT ON (a.k) a.id FROM occasions a JOIN occasions b USING (id) WHERE a.id < 50 ORDER BY a.k, a.id') AS received;
 SELECT query, of_parts.* FROM unnest(ARRAY[
 	'SELECT DISTINCT ON (k) k, id, ts FROM %s ORDER BY k, ts DESC, id',
 	'SELECT * FROM (SELECT id, name, row_number() OVER (PARTITION BY name ORDER BY ts DESC, id) AS r FROM %s) q WHERE r <= 2',
 	'SELECT * FROM (SELECT id, row_number() OVER (ORDER BY ts DESC, id) AS r FROM %s) q WHERE r <= 2'
 ]) AS query, of_parts(query);
-SELECT explained('SELECT * FROM (SELECT id, row_number() OVER (ORDER BY ts DESC, id) AS r FROM events WHERE x > 2) q WHERE r < 3', 'Remote SQL'),
-	explained('SELECT * FROM (SELECT id, rank() OVER (ORDER BY ts DESC, id) AS r FROM events WHERE x > 2) q WHERE r < 3', 'Remote SQL');
+SELECT explained('SELECT * FROM (SELECT id, row_number() OVER (ORDER BY ts DESC, id) AS r FROM occasions WHERE x > 2) q WHERE r < 3', 'Remote SQL'),
+	explained('SELECT * FROM (SELECT id, rank() OVER (ORDER BY ts DESC, id) AS r FROM occasions WHERE x > 2) q WHERE r < 3', 'Remote SQL');
 SET tollfree_postgres_fdw.remote_expressions = off;
-SELECT query, compared.* FROM unnest(ARRAY[
+SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT DISTINCT ON (k) k, id, ts FROM %s ORDER BY k, ts DESC, id'
-]) AS query, compared(query);
+]) AS query, beside(query);
 RESET tollfree_postgres_fdw.remote_expressions;
 ALTER SERVER loopback OPTIONS (ADD use_remote_estimate 'true');
-SELECT query, compared.* FROM unnest(ARRAY[
+SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT DISTINCT ON (k) k, id, ts FROM %s ORDER BY k, ts DESC, id'
-]) AS query, compared(query);
+]) AS query, beside(query);
 ALTER SERVER loopback OPTIONS (DROP use_remote_estimate);
 
-DROP FUNCTION compared, of_parts, digest, received;
-DROP TABLE parted;
-DROP FOREIGN TABLE events;
-DROP SCHEMA stock CASCADE;
-DROP TABLE remote.events, remote.events_0, remote.events_1;
+DROP FUNCTION beside, of_parts, digest, rows_sent_for;
+DROP TABLE occasion_parts;
+DROP FOREIGN TABLE occasions;
+DROP SCHEMA stock_groups CASCADE;
+DROP TABLE remote.occasions, remote.occasions_0, remote.occasions_1;
 DROP SERVER groups_stock, groups_other CASCADE;
 RESET enable_partitionwise_aggregate;
 RESET client_min_messages;
