@@ -35,6 +35,7 @@
 #include "scan/scan.h"
 #include "session/session.h"
 #include "session/shared_counters.h"
+#include "sql/exists.h"
 #include "sql/located.h"
 #include "sql/parameterize.h"
 #include "sql/plan.h"
@@ -61,6 +62,18 @@ _PG_init(void)
 	shared_counters_install();
 }
 
+/* Has postgres_fdw plan a scan, as it is asked to. */
+static ForeignScan *
+plan_by_stock(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
+			  List *tlist, List *clauses, Plan *outer_plan)
+{
+	ForeignScan *plan = stock->GetForeignPlan(root, rel, tableid, path, tlist,
+											  clauses, outer_plan);
+
+	exists_finish_plan(plan);
+	return plan;
+}
+
 /*
  * Has postgres_fdw plan a scan, with parameters in place of constants where
  * possible. Stores in the plan the expected size of the remote result.
@@ -76,12 +89,10 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 	ForeignScan *plan;
 
 	parameterize_scan(&command, root, rel, path, clauses, fast_paths);
-	plan = stock->GetForeignPlan(root, rel, tableid, path, tlist, clauses,
-								 outer_plan);
+	plan = plan_by_stock(root, rel, tableid, path, tlist, clauses, outer_plan);
 	parameterize_restore(&command, plan);
 	if (!parameterize_finish(&command, plan))
-		plan = stock->GetForeignPlan(root, rel, tableid, path, tlist, clauses,
-									 outer_plan);
+		plan = plan_by_stock(root, rel, tableid, path, tlist, clauses, outer_plan);
 	plan->scan.plan.qual = list_concat(plan->scan.plan.qual, kept);
 	plan_annotate_scan(plan, root, rel, path, all, fast_paths);
 	parameterize_note(&command, plan);

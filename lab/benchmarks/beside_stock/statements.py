@@ -304,6 +304,33 @@ JOINS = _group(
         "SELECT p.k, (SELECT count(*) FROM shelf i WHERE i.n = p.k) FROM pick p WHERE p.k <= 35",
     ),
     (
+        "semi join of foreign tables",
+        "SELECT count(*) FROM shelf s WHERE EXISTS (SELECT FROM other o WHERE o.n = s.id)",
+    ),
+    (
+        "anti join of foreign tables",
+        "SELECT count(*) FROM shelf s"
+        " WHERE NOT EXISTS (SELECT FROM other o WHERE o.id = s.id AND o.n < 900)",
+    ),
+    (
+        "anti join of foreign tables, LIMIT 5",
+        "SELECT s.id FROM shelf s"
+        " WHERE NOT EXISTS (SELECT FROM other o WHERE o.id = s.id AND o.n < 900) LIMIT 5",
+    ),
+    ("IN of local keys", "SELECT count(i.v) FROM shelf i WHERE i.id IN (SELECT k FROM pick)"),
+    (
+        "IN of local keys, LIMIT 5",
+        "SELECT v FROM shelf i WHERE i.id IN (SELECT k FROM pick) LIMIT 5",
+    ),
+    (
+        "5,000 local rows by key",
+        "SELECT count(i.v) FROM generate_series(1, 5000) g JOIN shelf i ON i.id = g * 11",
+    ),
+    (
+        "subquery in an aggregate",
+        "SELECT sum((SELECT n FROM shelf i WHERE i.id = p.k)) FROM pick p WHERE p.k <= 700",
+    ),
+    (
         "foreign tables joined here",
         "SELECT count(*) FROM shelf s JOIN other o USING (id) WHERE s.n < 5 AND mine(s.id)",
     ),

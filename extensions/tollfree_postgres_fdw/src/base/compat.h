@@ -123,6 +123,9 @@ compat_own_pruning(Plan *plan, PlannedStmt *stmt)
 	initial_cost_nestloop(root, workspace, type, outer, inner, extra)
 #endif
 
+/* Does postgres_fdw send semi joins? */
+#define COMPAT_STOCK_SEMI_JOINS (PG_VERSION_NUM >= 170000)
+
 /*
  * Is it a relation's partial aggregation below a join?  It is a copy of the
  * relation, whose rows are groups.

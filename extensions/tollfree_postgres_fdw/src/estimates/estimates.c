@@ -26,6 +26,7 @@
 #include "estimates/joins.h"
 #include "estimates/scans.h"
 #include "join/remote.h"
+#include "join/semi.h"
 #include "rewrite/firsts.h"
 #include "rewrite/rewrite.h"
 #include "rewrite/targets.h"
@@ -92,12 +93,35 @@ get_paths(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 	reduce_paths(root, rel, tableid);
 }
 
+/*
+ * Has postgres_fdw make paths of a join, which may be sent as one of another type.  The
+ * conditions are those that are sent.
+ */
+static void
+make_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
+				RelOptInfo *inner, JoinType jointype, JoinPathExtraData *extra)
+{
+	bool		has_estimates = joins_have_estimates(outer, inner);
+	RemoteJoin	join;
+
+	/* The mark of a semi join would be part of what is estimated. */
+	if (!(has_estimates && jointype == JOIN_SEMI))
+		jointype = semi_sent_type(root, rel, inner, jointype, extra);
+	if (has_estimates)
+	{
+		joins_add_paths(stock, root, rel, outer, inner, jointype, extra);
+		return;
+	}
+	remote_begin_join(&join, root, rel, outer, inner, jointype, extra);
+	stock->GetForeignJoinPaths(root, rel, outer, inner, jointype, extra);
+	remote_end_join(&join);
+}
+
 static void
 get_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
 			   RelOptInfo *inner, JoinType jointype, JoinPathExtraData *extra)
 {
-	RemoteJoin	join;
-	JoinPathExtraData rewritten = *extra;
+	JoinPathExtraData sent = *extra;
 	List	   *order;
 
 	/* postgres_fdw would treat partial aggregates as columns, and fail. */
@@ -111,26 +135,17 @@ get_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
 	if (rel->fdw_private != NULL ||
 		rewrite_keeps_join(root, rel, extra->restrictlist))
 		return;
-
-	rewritten.restrictlist = rewrite_join(root, rel, jointype, extra);
-	extra = &rewritten;
+	sent.restrictlist = rewrite_join(root, rel, jointype, extra);
 
 	/*
 	 * To check a condition of a semi-join here, postgres_fdw would ask for
 	 * columns that its command hides in EXISTS.
 	 */
 	if (jointype == JOIN_SEMI && IS_SIMPLE_REL(inner) && inner->fdw_private != NULL &&
-		!scans_send_all(stock, root, inner, extra->restrictlist))
+		!scans_send_all(stock, root, inner, sent.restrictlist))
 		return;
 	order = hide_order(root, rel);
-	if (joins_have_estimates(outer, inner))
-		joins_add_paths(stock, root, rel, outer, inner, jointype, extra);
-	else
-	{
-		remote_begin_join(&join, root, rel, outer, inner, jointype, extra);
-		stock->GetForeignJoinPaths(root, rel, outer, inner, jointype, extra);
-		remote_end_join(&join);
-	}
+	make_join_paths(root, rel, outer, inner, jointype, &sent);
 	root->query_pathkeys = order;
 }
 

@@ -115,14 +115,27 @@ cost_of_repeating(const RelOptInfo *joinrel, const RelOptInfo *outer,
 	return Max(more, 0) / ROW_BYTES * COMPAT_FDW_TUPLE_COST;
 }
 
+/*
+ * The pairs of rows that a hash join compares: those of equal hash value, or for a
+ * semi or anti join one of each outer row.
+ */
+static double
+count_pairs(PlannerInfo *root, const RelOptInfo *outer, const RelOptInfo *inner,
+			List *hashed, JoinType jointype, SpecialJoinInfo *sjinfo)
+{
+	if (sjinfo->jointype == JOIN_SEMI || sjinfo->jointype == JOIN_ANTI)
+		return outer->rows;
+	return outer->rows * inner->rows *
+		clauselist_selectivity(root, hashed, 0, jointype, sjinfo);
+}
+
 /* The cost of a hash join of two inputs: see remote_begin_join. */
 static Cost
 cost_of_hash_join(PlannerInfo *root, const RelOptInfo *outer,
 				  const RelOptInfo *inner, List *hashed, Cost pair,
 				  JoinType jointype, SpecialJoinInfo *sjinfo)
 {
-	double		found = outer->rows * inner->rows *
-		clauselist_selectivity(root, hashed, 0, jointype, sjinfo);
+	double		found = count_pairs(root, outer, inner, hashed, jointype, sjinfo);
 
 	return (outer->rows + inner->rows) * cost_of_pair(root, hashed) +
 		inner->rows * cpu_tuple_cost + found * pair;
