@@ -126,6 +126,14 @@ compat_own_pruning(Plan *plan, PlannedStmt *stmt)
 /* Does postgres_fdw send semi joins? */
 #define COMPAT_STOCK_SEMI_JOINS (PG_VERSION_NUM >= 170000)
 
+/* The different rows of a path.  From 19 on its relation has been made unique. */
+#if PG_VERSION_NUM >= 190000
+#define compat_unique_path(root, rel, path, sjinfo) (path)
+#else
+#define compat_unique_path(root, rel, path, sjinfo) \
+	((Path *) create_unique_path(root, rel, path, sjinfo))
+#endif
+
 /*
  * Is it a relation's partial aggregation below a join?  It is a copy of the
  * relation, whose rows are groups.

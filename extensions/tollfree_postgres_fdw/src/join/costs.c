@@ -7,17 +7,27 @@
 #include <math.h>
 
 #include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
 #include "utils/selfuncs.h"
 
+#include "base/compat.h"
 #include "join/lookup.h"
 #include "sql/plan.h"
 
-/* The number of batches for a number of outer rows. */
+/* The cost of sending a key, with its number in the rows: half that of a row */
+#define KEY_COST (COMPAT_FDW_TUPLE_COST / 2)
+
+/*
+ * The number of batches for a number of outer rows.  If all are certain to be read the
+ * first batch is no smaller than the others.
+ */
 static double
-count_batches(double rows)
+count_batches(const PlannerInfo *root, double rows)
 {
 	double		batches = 0;
 
+	if (!lookup_may_stop(root))
+		return Max(ceil(rows / LOOKUP_MAX_ROWS), 1);
 	for (double size = LOOKUP_FIRST_ROWS; rows > 0; batches++)
 	{
 		rows -= size;
@@ -121,6 +131,22 @@ charged_cost(double rows, const Path *inner, JoinType jointype,
 }
 
 /*
+ * The cost of finding the rows of a number of keys, beside a scan's startup cost.  For
+ * many of them the remote server reads the table once for each batch, rather than an
+ * index for each key.
+ */
+static Cost
+keys_cost(const PlannerInfo *root, double keys, double batches, const Path *inner)
+{
+	const RelOptInfo *rel = inner->parent;
+	Cost		index = keys * lookup_index_cost(root, inner);
+	Cost		table = batches *
+		(rel->pages * seq_page_cost + rel->tuples * cpu_tuple_cost);
+
+	return keys * (key_cost(inner) + KEY_COST) - Max(index - table, 0);
+}
+
+/*
  * What the node saves a nested loop, which is costed as if each outer row
  * began a scan: all of these but one for each batch, the rows of repeated
  * keys, and partitions that are not queried.  Negative where the loop would
@@ -133,8 +159,9 @@ lookup_saved_cost(PlannerInfo *root, double rows, const Path *inner, List *keys,
 				  JoinType jointype, const JoinPathExtraData *extra)
 {
 	double		different = estimate_num_groups(root, keys, rows, NULL, NULL);
+	double		batches = Min(count_batches(root, rows), rows);
 
 	return charged_cost(rows, inner, jointype, extra) -
-		Min(count_batches(rows), rows) * beginning_cost(inner) -
-		Min(different, rows) * key_cost(inner);
+		batches * beginning_cost(inner) -
+		keys_cost(root, Min(different, rows), batches, inner);
 }

@@ -51,6 +51,8 @@ extern Cost lookup_saved_cost(PlannerInfo *root, double rows, const Path *inner,
 							  const JoinPathExtraData *extra);
 
 /* parameters.c */
+extern bool lookup_may_stop(const PlannerInfo *root);
+extern Cost lookup_index_cost(const PlannerInfo *root, const Path *path);
 extern Relids lookup_outer(PlannerInfo *root, RelOptInfo *rel, Relids tables);
 extern Path *lookup_make_scan(PlannerInfo *root, RelOptInfo *rel,
 							  Relids tables);

@@ -336,8 +336,8 @@ is_distinct(Oid relid, AttrNumber attno)
  * May the query stop reading a join early?  Sorts and aggregates read all
  * rows.
  */
-static bool
-may_stop(const PlannerInfo *root)
+bool
+lookup_may_stop(const PlannerInfo *root)
 {
 	return root->tuple_fraction > 0 && root->query_pathkeys == NIL &&
 		!root->parse->hasAggs;
@@ -359,7 +359,31 @@ has_index(const PlannerInfo *root, const RelOptInfo *rel, Oid relid,
 	table_close(table, NoLock);
 	return fact == INDEX_PRESENT ||
 		(fact == INDEX_UNKNOWN &&
-		 (!may_stop(root) || is_distinct(relid, column->varattno)));
+		 (!lookup_may_stop(root) || is_distinct(relid, column->varattno)));
+}
+
+/* The cost of a row of a table that is fetched. */
+static Cost
+row_cost(const RelOptInfo *rel)
+{
+	return option_cost(rel->serverid, "fdw_tuple_cost",
+					   COMPAT_FDW_TUPLE_COST) + cpu_tuple_cost;
+}
+
+/*
+ * What of the cost of a scan with parameters is for reading an index; 0 if this file has
+ * not made it.
+ */
+Cost
+lookup_index_cost(const PlannerInfo *root, const Path *path)
+{
+	const RelOptInfo *rel = path->parent;
+
+	if (!IsA(path, ForeignPath) || !IS_SIMPLE_REL(rel) || rel->rtekind != RTE_RELATION ||
+		bms_equal(path->param_info->ppi_req_outer, rel->lateral_relids) ||
+		tables_asks_for_estimates(planner_rt_fetch(rel->relid, root)->relid))
+		return 0;
+	return path->total_cost - path->startup_cost - path->rows * row_cost(rel);
 }
 
 /*
@@ -372,13 +396,11 @@ make_scan(PlannerInfo *root, RelOptInfo *rel, Relids outer, bool by_index)
 	double		rows = get_baserel_parampathinfo(root, rel, outer)->ppi_rows;
 	double		startup = option_cost(rel->serverid, "fdw_startup_cost",
 									  COMPAT_FDW_STARTUP_COST);
-	double		row = option_cost(rel->serverid, "fdw_tuple_cost",
-								  COMPAT_FDW_TUPLE_COST) + cpu_tuple_cost;
 
 	if (!by_index)
 		startup += rel->pages * seq_page_cost + rel->tuples * cpu_tuple_cost;
 	return (Path *)
-		compat_foreign_path(root, rel, rows, startup, startup + rows * row +
+		compat_foreign_path(root, rel, rows, startup, startup + rows * row_cost(rel) +
 							(by_index ? LOOKUP_PAGES * random_page_cost : 0),
 							outer);
 }
@@ -417,7 +439,7 @@ lookup_make_scan(PlannerInfo *root, RelOptInfo *rel, Relids tables)
 	 * A query that may stop early must not wait for the whole table, or for
 	 * many rows.
 	 */
-	if (may_stop(root) &&
+	if (lookup_may_stop(root) &&
 		(!by_index ||
 		 get_baserel_parampathinfo(root, rel, outer)->ppi_rows > PLAN_FEW_ROWS))
 		return NULL;

@@ -574,6 +574,11 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 
 	if (next_hook != NULL)
 		next_hook(root, joinrel, outerrel, innerrel, jointype, extra);
+	if (jointype == JOIN_UNIQUE_OUTER && outer != NULL)
+	{
+		outer = compat_unique_path(root, outerrel, outer, extra->sjinfo);
+		jointype = JOIN_INNER;
+	}
 	if ((jointype != JOIN_INNER && jointype != JOIN_LEFT &&
 		 jointype != JOIN_SEMI && jointype != JOIN_ANTI) ||
 		outer == NULL || PATH_REQ_OUTER(outer) != NULL ||

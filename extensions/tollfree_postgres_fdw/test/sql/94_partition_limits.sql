@@ -44,6 +44,7 @@ BEGIN
 		|| CASE WHEN here IS DISTINCT FROM there THEN E', WRONG: ' || here || ', not ' || there ELSE '' END;
 END
 $$;
+SET tollfree_postgres_fdw.batched_lookups = off;
 SELECT query, first_rows(query)
 FROM unnest(ARRAY[
 	'SELECT name FROM events ORDER BY score LIMIT 10',
@@ -62,6 +63,7 @@ FROM unnest(ARRAY[
 	'SELECT name FROM events ORDER BY score LIMIT (SELECT 3)',
 	'SELECT sum(score) OVER (ORDER BY score) FROM events ORDER BY 1 LIMIT 3',
 	'SELECT name FROM (SELECT name, score FROM events ORDER BY score LIMIT 100) e ORDER BY name LIMIT 2']) query;
+RESET tollfree_postgres_fdw.batched_lookups;
 SELECT id % 4 FROM events_1 ORDER BY score LIMIT 1;
 -- A LIMIT that is not known to the planner, or only guessed
 PREPARE top(int) AS SELECT score FROM events ORDER BY score LIMIT $1;

@@ -1,11 +1,12 @@
--- Semi and anti joins of two foreign tables of one server.
+-- Semi and anti joins of two foreign tables of one server, and foreign rows that match local ones.
 CREATE TABLE remote.clients AS SELECT i AS id, 'client ' || i AS name, nullif(i % 50, 7) AS region FROM generate_series(1, 2000) i;
 CREATE TABLE remote.bills AS SELECT i AS id, nullif(i * 7 % 2100, 14) AS client, i % 1000 AS day FROM generate_series(1, 10000) i;
 ALTER TABLE remote.clients ADD PRIMARY KEY (id);
 ALTER TABLE remote.bills ADD PRIMARY KEY (id);
 CREATE FOREIGN TABLE clients (id int, name text, region int) SERVER loopback OPTIONS (schema_name 'remote');
 CREATE FOREIGN TABLE bills (id int, client int, day int) SERVER loopback OPTIONS (schema_name 'remote');
-ANALYZE remote.clients, remote.bills, clients, bills;
+CREATE TABLE picks AS SELECT i AS n, nullif(i * 9 % 12000, 9) AS k FROM generate_series(1, 800) i;
+ANALYZE remote.clients, remote.bills, clients, bills, picks;
 -- Is the answer of a query that of the tables themselves, how many foreign scans has it, and how many rows do these return?
 CREATE FUNCTION compare_semi(query text) RETURNS text
 LANGUAGE plpgsql
@@ -69,3 +70,8 @@ SELECT count(*), count(*) FILTER (WHERE name = 'none') FROM remote.clients;
 SET tollfree_postgres_fdw.remote_expressions = off;
 SELECT compare_semi('SELECT count(*) FROM clients c WHERE NOT EXISTS (SELECT FROM bills b WHERE b.client = c.id)');
 RESET tollfree_postgres_fdw.remote_expressions;
+-- Foreign rows that match local ones: the different values of these are looked up.
+SELECT compare_semi('SELECT * FROM bills b WHERE id IN (SELECT k FROM picks)');
+SELECT compare_semi('SELECT count(*), sum(day) FROM bills b WHERE EXISTS (SELECT FROM picks p WHERE p.k = b.id AND p.n % 2 = 0)');
+-- Many local keys: the remote server reads its table once, rather than an index for each of them.
+SELECT compare_semi('SELECT p.n, b.day FROM picks p JOIN bills b ON b.id = p.k');
