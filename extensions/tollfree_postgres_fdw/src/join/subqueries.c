@@ -37,6 +37,7 @@
 
 #include "base/compat.h"
 #include "base/inputs.h"
+#include "join/arguments.h"
 #include "join/correlated.h"
 #include "join/lookup.h"
 #include "join/subqueries.h"
@@ -77,7 +78,8 @@ replace_values(Node *node, void *arg)
 
 	if (node == NULL)
 		return NULL;
-	if (!IsA(node, Var) && !IsA(node, Aggref) && !IsA(node, GroupingFunc))
+	if (!IsA(node, Var) && !IsA(node, Aggref) && !IsA(node, GroupingFunc) &&
+		!IsA(node, WindowFunc))
 		return expression_tree_mutator(node, replace_values, arg);
 	foreach(cell, *values)
 	{
@@ -224,6 +226,16 @@ subqueries_cut_node(Plan *node, const List *cuts, PlannedStmt *stmt)
 	return node;
 }
 
+/* Splits the arguments of an aggregation's aggregates from it (arguments.c). */
+static void
+subqueries_cut_arguments(Agg *agg, PlannedStmt *stmt)
+{
+	CustomScan *scan = ncopied < COPIED_SCANS ? arguments_cut_below(agg, stmt) : NULL;
+
+	if (scan != NULL)
+		note_subqueries(scan, scan->scan.plan.targetlist, stmt);
+}
+
 /*
  * Moves the join conditions of an inner join, from the first that looks up
  * rows on, to its filter, which is evaluated next.
@@ -270,6 +282,8 @@ may_cut(const Plan *node)
 		case T_Agg:
 		case T_Group:
 			return true;
+		case T_WindowAgg:
+			return node->qual == NIL;
 		default:
 			return false;
 	}
@@ -336,6 +350,8 @@ cut_plan(Plan *plan, PlannedStmt *stmt)
 		return plan;
 	if (IsA(plan, NestLoop) || IsA(plan, MergeJoin) || IsA(plan, HashJoin))
 		free_join_quals((Join *) plan, stmt);
+	if (IsA(plan, Agg))
+		subqueries_cut_arguments((Agg *) plan, stmt);
 	return subqueries_cut_node(plan, subqueries_choose_cuts(plan, stmt), stmt);
 }
 

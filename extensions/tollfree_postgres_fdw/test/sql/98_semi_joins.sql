@@ -1,4 +1,4 @@
--- Semi and anti joins of two foreign tables of one server, and foreign rows that match local ones.
+-- Semi and anti joins of two foreign tables of one server, foreign rows that match local ones, and subqueries in aggregates.
 CREATE TABLE remote.clients AS SELECT i AS id, 'client ' || i AS name, nullif(i % 50, 7) AS region FROM generate_series(1, 2000) i;
 CREATE TABLE remote.bills AS SELECT i AS id, nullif(i * 7 % 2100, 14) AS client, i % 1000 AS day FROM generate_series(1, 10000) i;
 ALTER TABLE remote.clients ADD PRIMARY KEY (id);
@@ -75,3 +75,24 @@ SELECT compare_semi('SELECT * FROM bills b WHERE id IN (SELECT k FROM picks)');
 SELECT compare_semi('SELECT count(*), sum(day) FROM bills b WHERE EXISTS (SELECT FROM picks p WHERE p.k = b.id AND p.n % 2 = 0)');
 -- Many local keys: the remote server reads its table once, rather than an index for each of them.
 SELECT compare_semi('SELECT p.n, b.day FROM picks p JOIN bills b ON b.id = p.k');
+-- Subqueries in the arguments of aggregates
+CREATE FUNCTION batches_of(query text) RETURNS text
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	plan jsonb;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, FORMAT JSON) ' || query INTO plan;
+	RETURN (SELECT coalesce(string_agg(format('%s keys in %s batches', node->'Keys', node->'Batches'), ', '), 'no batches')
+			FROM jsonb_path_query(plan, 'strict $.**?(exists(@."Keys"))') node) || ', ' || compare_semi(query);
+END
+$$;
+SELECT batches_of('SELECT sum((SELECT day FROM bills b WHERE b.id = p.k)) FROM picks p');
+SELECT batches_of('SELECT n % 7, sum((SELECT day FROM bills b WHERE b.id = p.k)), max(n + (SELECT client FROM bills b WHERE b.id = p.n)) FROM picks p GROUP BY 1 HAVING sum((SELECT day FROM bills b WHERE b.id = p.k)) > 50');
+SELECT batches_of('SELECT array_agg((SELECT day FROM bills b WHERE b.id = p.k) ORDER BY n DESC), count(DISTINCT (SELECT day FROM bills b WHERE b.id = p.k)) FROM picks p GROUP BY ROLLUP (n % 3)');
+SELECT batches_of('SELECT x, (SELECT string_agg((SELECT day + x FROM bills b WHERE b.id = p.k)::text, '','' ORDER BY n) FROM picks p WHERE n % 50 = x) FROM generate_series(2, 4) x');
+SELECT batches_of('SELECT count(*) FILTER (WHERE EXISTS (SELECT FROM bills b WHERE b.id = p.k)), sum((SELECT day FROM bills b WHERE b.id = p.k)) FILTER (WHERE n < 3) FROM picks p WHERE n < 20');
+-- Beside window functions
+SELECT batches_of('SELECT n, (SELECT day FROM bills b WHERE b.id = p.k), row_number() OVER (ORDER BY n DESC) + sum(n) OVER (PARTITION BY n % 5) FROM picks p WHERE n BETWEEN 2 AND 60');
+SELECT * FROM shown_plan($$SELECT n % 7, sum((SELECT day FROM bills b WHERE b.id = p.k)) FROM picks p GROUP BY 1$$, 'VERBOSE, COSTS OFF');
+SELECT sum((SELECT day FROM bills b WHERE b.client = p.k)) FROM picks p;
