@@ -102,18 +102,26 @@ make_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
 				RelOptInfo *inner, JoinType jointype, JoinPathExtraData *extra)
 {
 	bool		has_estimates = joins_have_estimates(outer, inner);
+	List	   *written = extra->restrictlist;
+	JoinType	sent_type;
 	RemoteJoin	join;
 
 	/* The mark of a semi join would be part of what is estimated. */
-	if (!(has_estimates && jointype == JOIN_SEMI))
-		jointype = semi_sent_type(root, rel, inner, jointype, extra);
+	sent_type = has_estimates && jointype == JOIN_SEMI ? jointype :
+		semi_sent_type(root, rel, inner, jointype, extra);
+	if (sent_type != jointype)
+	{
+		rewrite_note_join(root, rel);
+		if (rewrite_keeps_join(root, rel, written))
+			return;
+	}
 	if (has_estimates)
 	{
-		joins_add_paths(stock, root, rel, outer, inner, jointype, extra);
+		joins_add_paths(stock, root, rel, outer, inner, sent_type, extra);
 		return;
 	}
-	remote_begin_join(&join, root, rel, outer, inner, jointype, extra);
-	stock->GetForeignJoinPaths(root, rel, outer, inner, jointype, extra);
+	remote_begin_join(&join, root, rel, outer, inner, sent_type, extra);
+	stock->GetForeignJoinPaths(root, rel, outer, inner, sent_type, extra);
 	remote_end_join(&join);
 }
 

@@ -74,6 +74,13 @@ typedef struct Condition
 	Expr	   *sent;			/* in a form that may be sent */
 } Condition;
 
+/* A join that postgres_fdw would not send */
+typedef struct SentJoin
+{
+	const PlannerInfo *root;
+	Relids		relids;
+} SentJoin;
+
 /* A scan whose fdw_recheck_quals got the written forms back */
 typedef struct RestoredScan
 {
@@ -90,6 +97,7 @@ typedef struct QueryState
 								 * session's zone and may be planned again */
 	List	   *zone_servers;	/* on which its plan depends then (replan.c) */
 	List	   *conditions;		/* of Condition */
+	List	   *joins;			/* of SentJoin */
 	List	   *values;			/* of Node, for values.c */
 	List	   *types;			/* what types.c has replaced */
 	List	   *pairs;			/* for targets.c */
@@ -467,7 +475,32 @@ sends_more(const PlannerInfo *root, const RelOptInfo *rel)
 			 bms_is_subset(condition->rel->relids, rel->relids)))
 			return true;
 	}
+	foreach(cell, current->joins)
+	{
+		const SentJoin *join = lfirst(cell);
+
+		if (join->root == root &&
+			(rel == NULL || bms_is_subset(join->relids, rel->relids)))
+			return true;
+	}
 	return false;
+}
+
+/* Notes that a join may be sent which postgres_fdw would not send. */
+void
+rewrite_note_join(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	SentJoin   *join;
+	MemoryContext old;
+
+	need_state(root);
+	/* GEQO frees the memory of joins. */
+	old = MemoryContextSwitchTo(root->planner_cxt);
+	join = palloc(sizeof(SentJoin));
+	join->root = root;
+	join->relids = bms_copy(rel->relids);
+	current->joins = lappend(current->joins, join);
+	MemoryContextSwitchTo(old);
 }
 
 /*

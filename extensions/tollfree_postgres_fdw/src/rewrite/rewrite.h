@@ -25,6 +25,7 @@ extern Node *rewrite_form(Node *written, bool is_condition, Oid serverid,
 						  bool may_send_zones, List **values, List **types);
 extern void rewrite_conditions(PlannerInfo *root, RelOptInfo *rel,
 							   Oid tableid);
+extern void rewrite_note_join(const PlannerInfo *root, const RelOptInfo *rel);
 extern bool rewrite_keeps_join(const PlannerInfo *root, const RelOptInfo *rel,
 							   const List *clauses);
 extern List *rewrite_join(PlannerInfo *root, const RelOptInfo *rel,

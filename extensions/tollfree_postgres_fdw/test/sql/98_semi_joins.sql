@@ -55,6 +55,9 @@ END
 $$;
 SELECT semi_commands('SELECT count(*) FROM clients c WHERE NOT EXISTS (SELECT FROM bills b WHERE b.client = c.id)');
 SELECT compare_semi($$SELECT count(*) FROM clients c WHERE EXISTS (SELECT FROM bills b WHERE b.client = c.id AND c.name <> ') r2 ON (' AND c.name <> 'client ''(5')$$);
+-- The local order of texts counts, as where the join is executed here.
+SELECT semi_commands('SELECT max(c.name) FROM clients c WHERE NOT EXISTS (SELECT FROM bills b WHERE b.client = c.id)');
+SELECT split_part(compare_semi('SELECT count(*) FROM clients c WHERE NOT EXISTS (SELECT FROM clients d WHERE d.id = c.region AND d.name > c.name)'), ' of ', 1);
 -- Kept plans, and rows that are locked or changed
 PREPARE kept(int) AS SELECT count(*) FROM clients c WHERE NOT EXISTS (SELECT FROM bills b WHERE b.client = c.id AND b.day % 10 < $1);
 SET plan_cache_mode = force_generic_plan;
