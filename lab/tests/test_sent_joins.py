@@ -26,7 +26,7 @@ SIDES = (PLAIN, "postgres_fdw", OUR_WRAPPER)
 SEED = 44
 QUERIES = 150
 WALK_QUERIES = 1500
-LEAST_JOINED = 0.5
+LEAST_JOINED = 0.35
 """Share of the queries of joins that the remote server joins, where it may; others have a condition
 that cannot be sent, or are cheaper here."""
 
