@@ -380,6 +380,14 @@ WRITES = _group(
         "DELETE joined with 200 local rows",
         "DELETE FROM tally t USING few f WHERE t.id = -f.k",
     ),
+    (
+        "UPDATE of a table of 60,000 rows joined with 200 local ones",
+        "UPDATE other o SET n = o.n FROM few f WHERE o.id = f.k",
+    ),
+    (
+        "DELETE from it of rows that a subquery chooses",
+        "DELETE FROM other WHERE id IN (SELECT -k FROM few)",
+    ),
     ("a transaction of 5", ("BEGIN", *("UPDATE tally SET n = n + 1 WHERE id = 9",) * 4, "COMMIT")),
     (
         "INSERT, UPDATE, SELECT in a transaction",

@@ -126,7 +126,10 @@ compat_own_pruning(Plan *plan, PlannedStmt *stmt)
 /* Does postgres_fdw send semi joins? */
 #define COMPAT_STOCK_SEMI_JOINS (PG_VERSION_NUM >= 170000)
 
-/* The different rows of a path.  From 19 on its relation has been made unique. */
+/*
+ * The different rows of the outer side of a join of type JOIN_UNIQUE_OUTER, whose
+ * cheapest path is given.  From 19 on the planner has made a relation of them.
+ */
 #if PG_VERSION_NUM >= 190000
 #define compat_unique_path(root, rel, path, sjinfo) (path)
 #else

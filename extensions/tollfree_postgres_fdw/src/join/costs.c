@@ -11,6 +11,7 @@
 #include "utils/selfuncs.h"
 
 #include "base/compat.h"
+#include "base/options.h"
 #include "join/lookup.h"
 #include "sql/plan.h"
 
@@ -164,4 +165,29 @@ lookup_saved_cost(PlannerInfo *root, double rows, const Path *inner, List *keys,
 	return charged_cost(rows, inner, jointype, extra) -
 		batches * beginning_cost(inner) -
 		keys_cost(root, Min(different, rows), batches, inner);
+}
+
+/*
+ * The cost of looking up the rows of a table for all outer rows, where the remote
+ * server reads the table once for each batch, as by a hash join, and not by an
+ * index.  A key travels as a row does.
+ */
+Cost
+lookup_whole_cost(PlannerInfo *root, const Path *outer, const Path *inner,
+				  List *keys)
+{
+	const RelOptInfo *rel = inner->parent;
+	double		bytes = outer->rows * outer->pathtarget->width;
+	double		batches = ceil(Max(outer->rows / LOOKUP_MAX_ROWS,
+								   bytes / LOOKUP_BYTES));
+	double		different = estimate_num_groups(root, keys, outer->rows, NULL,
+												NULL);
+	Cost		batch = option_cost(rel->serverid, "fdw_startup_cost",
+									COMPAT_FDW_STARTUP_COST) +
+		rel->pages * seq_page_cost + rel->tuples * cpu_tuple_cost;
+	Cost		row = option_cost(rel->serverid, "fdw_tuple_cost",
+								  COMPAT_FDW_TUPLE_COST) + cpu_tuple_cost;
+
+	return outer->total_cost + batches * batch +
+		Min(different, outer->rows) * (inner->rows + 1) * row;
 }

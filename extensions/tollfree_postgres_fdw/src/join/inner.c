@@ -117,7 +117,7 @@ add_scan(InnerSide *side, EState *estate, const Plan *plan,
 	char	   *query = scan != NULL ? make_query(plan) : NULL;
 	InnerScan  *inner;
 
-	if (query == NULL || !method_is_free(scan->node, &scan->plan) ||
+	if (query == NULL || !method_may_look_up(scan->node, &scan->plan) ||
 		!session_takes_arrays(scan->session))
 		return;
 	side->scans = side->nscans == 0 ? palloc(sizeof(InnerScan)) :

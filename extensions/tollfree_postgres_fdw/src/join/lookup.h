@@ -49,6 +49,8 @@ extern Cost lookup_first_cost(double rows, const Path *inner);
 extern Cost lookup_saved_cost(PlannerInfo *root, double rows, const Path *inner,
 							  List *keys, JoinType jointype,
 							  const JoinPathExtraData *extra);
+extern Cost lookup_whole_cost(PlannerInfo *root, const Path *outer,
+							  const Path *inner, List *keys);
 
 /* parameters.c */
 extern bool lookup_may_stop(const PlannerInfo *root);
@@ -63,8 +65,15 @@ extern List *lookup_split_clauses(PlannerInfo *root, RelOptInfo *rel,
 extern const CustomScanMethods lookup_scan_methods;
 extern bool lookup_has_scan(const PlannedStmt *stmt, const ForeignScan *scan);
 
+/* store.c */
+extern const CustomScanMethods store_scan_methods;
+extern Path *store_make_path(Path *join);
+
 /* Outer rows of a batch at most */
 #define LOOKUP_MAX_ROWS 10000
+
+/* Bytes of a batch's outer rows and keys, exceeded at most by those of one row */
+#define LOOKUP_BYTES (1024 * 1024)
 
 /* How long a batch may take under a remote statement_timeout, in ms */
 #define LOOKUP_MSECS 100

@@ -40,9 +40,6 @@
 #include "join/lookup.h"
 #include "scan/scan_state.h"
 
-/* Bytes of a batch's outer rows and keys, exceeded at most by those of one row */
-#define LOOKUP_BYTES (1024 * 1024)
-
 /* Bytes that its scans may take in addition, if there are many */
 #define LOOKUP_OVERHEAD (16 * 1024 * 1024)
 

@@ -16,6 +16,13 @@
  * calls no volatile function, locks no rows, and writes at most to a local
  * table without row triggers.  EvalPlanQual rechecks a changed row of that
  * table in a plan of its own, where the node lets rows pass through.
+ *
+ * Rows of a foreign table to be modified are looked up before the first one is
+ * modified: another node above the nested loop stores them (store.c).  Only rows
+ * that are looked up are locked remotely.
+ *
+ * A semi-join whose left side is looked up is a join with the different rows of
+ * its right side.
  */
 #include "postgres.h"
 
@@ -46,6 +53,12 @@
 #include "sql/deparse.h"
 #include "sql/plan.h"
 
+/*
+ * The share of its cost without batches that a nested loop costs at most with
+ * them, where they are to be preferred: the planner takes 1% for no difference
+ */
+#define LOOKUP_PREFERENCE 0.98
+
 /* A scan parameterized by some tables, as in MEMORY_SCANS */
 typedef struct MadeScan
 {
@@ -70,6 +83,21 @@ fires_triggers(Oid relid, CmdType command)
 
 	table_close(rel, NoLock);
 	return fires;
+}
+
+/*
+ * Does a query modify rows of a foreign table?  It can look up rows only
+ * before it modifies the first one (store.c).
+ */
+static bool
+modifies_foreign(const Query *query)
+{
+	const RangeTblEntry *target;
+
+	if (query->commandType != CMD_UPDATE && query->commandType != CMD_DELETE)
+		return false;
+	target = rt_fetch(query->resultRelation, query->rtable);
+	return target->relkind == RELKIND_FOREIGN_TABLE && !target->inh;
 }
 
 /* Does a query write, if at all, only to a local table without row triggers? */
@@ -127,10 +155,15 @@ any_depends_on_timing(const PlannerInfo *root)
 	return false;
 }
 
-/* Has reading ahead outer rows no visible effect? */
+/*
+ * Has reading ahead outer rows no visible effect?  Of a query that modifies a
+ * foreign table, which may be in WITH, this is asked for its own joins.
+ */
 static bool
 may_read_ahead(PlannerInfo *root)
 {
+	if (modifies_foreign(root->parse))
+		return !root->parse->hasModifyingCTE && !any_depends_on_timing(root);
 	for (;; root = root->parent_root)
 	{
 		if (!lookup_writes_quietly(root->parse))
@@ -141,14 +174,15 @@ may_read_ahead(PlannerInfo *root)
 }
 
 /*
- * Does the query use the ctids of a table?  Such rows are fetched row by row
- * (method.c).
+ * Does the query use the ctids of a table, other than to modify its rows?  Such
+ * rows are fetched row by row (method.c).
  */
 static bool
-wants_ctids(const RelOptInfo *rel)
+wants_ctids(const PlannerInfo *root, const RelOptInfo *rel)
 {
-	return !bms_is_empty(rel->attr_needed[SelfItemPointerAttributeNumber -
-										  rel->min_attr]);
+	return !bms_is_member(rel->relid, root->all_result_relids) &&
+		!bms_is_empty(rel->attr_needed[SelfItemPointerAttributeNumber -
+									   rel->min_attr]);
 }
 
 /* May scans of a relation be looked up in batches, by these fast paths? */
@@ -177,7 +211,8 @@ is_table(PlannerInfo *root, const RelOptInfo *rel)
 	const RangeTblEntry *entry = IS_SIMPLE_REL(rel) ?
 		planner_rt_fetch(rel->relid, root) : NULL;
 
-	return entry != NULL && !entry->inh && is_ours(rel) && !wants_ctids(rel) &&
+	return entry != NULL && !entry->inh && is_ours(rel) &&
+		!wants_ctids(root, rel) &&
 		may_batch(rel, tables_fast_paths(entry->relid));
 }
 
@@ -188,7 +223,7 @@ static bool
 has_members(PlannerInfo *root, const RelOptInfo *rel)
 {
 	return rel->reloptkind == RELOPT_BASEREL && rel->rtekind == RTE_RELATION &&
-		planner_rt_fetch(rel->relid, root)->inh && !wants_ctids(rel);
+		planner_rt_fetch(rel->relid, root)->inh && !wants_ctids(root, rel);
 }
 
 /* Is any input of an Append a foreign scan that may be looked up in batches? */
@@ -405,6 +440,25 @@ make_path(Path *outer)
 }
 
 /*
+ * The cost at most of a nested loop that looks up all rows before the first one
+ * is modified, given what it costs without batches.  Without them, it could find
+ * rows again that it has modified, so with them it costs less.
+ */
+static Cost
+cost_before_writes(PlannerInfo *root, Cost plain, const Path *outer,
+				   const Path *inner, List *keys)
+{
+	Cost		cost = plain;
+
+	if (bms_overlap(inner->parent->relids, root->all_result_relids))
+		cost *= LOOKUP_PREFERENCE;
+	/* Before 18 the cost of a nested loop may say that it is not wanted. */
+	if (IsA(inner, ForeignPath) && enable_nestloop)
+		cost = Min(cost, lookup_whole_cost(root, outer, inner, keys));
+	return cost;
+}
+
+/*
  * Adds the nested loop of two sides with the node, if the inner one's
  * parameters can be sent.
  */
@@ -419,6 +473,7 @@ add_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
 	Path	   *keys = make_path(outer);
 	JoinCostWorkspace workspace;
 	NestPath   *loop;
+	Cost		plain;
 
 	if (!may_be_sent(root, scan->parent, columns) || is_given_others(scan))
 		return;
@@ -427,10 +482,19 @@ add_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
 								keys, inner, extra->restrictlist, pathkeys,
 								NULL);
 	loop->jpath.path.parallel_safe = false;
+	plain = loop->jpath.path.total_cost;
 	loop->jpath.path.total_cost -= lookup_saved_cost(root, outer->rows, inner,
 													 columns, jointype, extra);
 	loop->jpath.path.total_cost = Max(loop->jpath.path.total_cost,
 									  keys->total_cost + inner->total_cost);
+	if (modifies_foreign(root->parse))
+	{
+		loop->jpath.path.total_cost = Min(loop->jpath.path.total_cost,
+										  cost_before_writes(root, plain, keys,
+															 inner, columns));
+		add_path(joinrel, store_make_path(&loop->jpath.path));
+		return;
+	}
 	loop->jpath.path.startup_cost =
 		Min(loop->jpath.path.startup_cost + lookup_first_cost(outer->rows, inner),
 			loop->jpath.path.total_cost);
@@ -563,6 +627,23 @@ may_be_lookup(PlannerInfo *root, const RelOptInfo *rel)
 		 rel->rtekind == RTE_SUBQUERY);
 }
 
+/* May rows of the inner side of a join of this type be looked up? */
+static bool
+is_looked_up(JoinType jointype)
+{
+	switch (jointype)
+	{
+		case JOIN_INNER:
+		case JOIN_LEFT:
+		case JOIN_SEMI:
+		case JOIN_ANTI:
+		case JOIN_UNIQUE_OUTER:
+			return true;
+		default:
+			return false;
+	}
+}
+
 /* The hook: adds nested loops with batched lookups for two sides of a join. */
 static void
 consider(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
@@ -574,18 +655,17 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 
 	if (next_hook != NULL)
 		next_hook(root, joinrel, outerrel, innerrel, jointype, extra);
-	if (jointype == JOIN_UNIQUE_OUTER && outer != NULL)
-	{
-		outer = compat_unique_path(root, outerrel, outer, extra->sjinfo);
-		jointype = JOIN_INNER;
-	}
-	if ((jointype != JOIN_INNER && jointype != JOIN_LEFT &&
-		 jointype != JOIN_SEMI && jointype != JOIN_ANTI) ||
+	if (!is_looked_up(jointype) ||
 		outer == NULL || PATH_REQ_OUTER(outer) != NULL ||
 		!may_be_lookup(root, innerrel) ||
 		has_pseudoconstant_qual(outerrel) || has_pseudoconstant_qual(innerrel) ||
 		may_join_remotely(root, outerrel, innerrel) || !may_read_ahead(root))
 		return;
+	if (jointype == JOIN_UNIQUE_OUTER)
+	{
+		outer = compat_unique_path(root, outerrel, outer, extra->sjinfo);
+		jointype = JOIN_INNER;
+	}
 	foreach(cell, innerrel->cheapest_parameterized_paths)
 	{
 		Path	   *inner = lfirst(cell);
@@ -605,6 +685,7 @@ void
 lookup_install(void)
 {
 	RegisterCustomScanMethods(&lookup_scan_methods);
+	RegisterCustomScanMethods(&store_scan_methods);
 	next_hook = set_join_pathlist_hook;
 	set_join_pathlist_hook = consider;
 }

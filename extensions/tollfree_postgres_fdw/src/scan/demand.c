@@ -77,12 +77,19 @@ static DemandSearch *latest = NULL;
 
 static void demand_want(DemandSearch *search, Plan *plan, Wanted wanted);
 
-/* Is a plan our own node, which reads all of its outer plan? */
+/* Is a plan the custom scan of this name? */
+static bool
+is_custom(const Plan *plan, const char *name)
+{
+	return IsA(plan, CustomScan) &&
+		strcmp(((const CustomScan *) plan)->methods->CustomName, name) == 0;
+}
+
+/* Is it one of ours, which read all of their outer plan? */
 static bool
 is_lookups(const Plan *plan)
 {
-	return strcmp(((const CustomScan *) plan)->methods->CustomName,
-				  LOOKUP_NODE) == 0;
+	return is_custom(plan, LOOKUP_NODE) || is_custom(plan, LOOKUP_STORE);
 }
 
 /*
@@ -442,7 +449,9 @@ demand_want(DemandSearch *search, Plan *plan, Wanted wanted)
 			break;
 		case T_CustomScan:
 			demand_keep(search, plan, wanted);
-			if (is_lookups(plan))
+			if (is_custom(plan, LOOKUP_STORE))
+				demand_want(search, outerPlan(plan), demand_at_once());
+			else if (is_lookups(plan))
 				demand_want(search, outerPlan(plan), demand_filtered(wanted));
 			else
 				demand_want_list(search, inputs_of_plan(plan), demand_partly(wanted));

@@ -90,6 +90,17 @@ method_is_free(const ForeignScanState *node, const ScanPlan *scan)
 }
 
 /*
+ * May the rows for many keys be fetched at once?  A plan that looks up rows to be
+ * modified needs all of them before it modifies the first one (join/store.c).
+ */
+bool
+method_may_look_up(const ForeignScanState *node, const ScanPlan *scan)
+{
+	return method_is_free(node, scan) ||
+		(scan->target.rtindex != 0 && !locks_rows(node->ss.ps.state));
+}
+
+/*
  * May rows be fetched before the executor needs them?  Not for an
  * asynchronous scan under a remote statement_timeout: its answers can be in
  * flight for long, and the timeout runs meanwhile.  The session is NULL if the

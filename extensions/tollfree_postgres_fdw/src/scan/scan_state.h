@@ -86,6 +86,9 @@ typedef struct ScanAnswer
 /* The custom scan that has many keys looked up, and returns the rows below it */
 #define LOOKUP_NODE "Batched Foreign Lookup"
 
+/* The one above a join that has rows to be modified looked up (join/store.c) */
+#define LOOKUP_STORE "Lookups Before Writes"
+
 /* Batches of keys at the same time: one is used, the next is in flight */
 #define SCAN_LOOKUPS 2
 
@@ -179,6 +182,8 @@ extern List *autocommit_relations(ForeignScanState *node, const ScanPlan *plan);
 
 /* method.c */
 extern bool method_is_free(const ForeignScanState *node, const ScanPlan *scan);
+extern bool method_may_look_up(const ForeignScanState *node,
+							   const ScanPlan *scan);
 extern bool method_may_prefetch(const ForeignScanState *node,
 								const ScanPlan *scan, Session *session);
 extern ScanDemand method_demand(const ForeignScanState *node,

@@ -218,11 +218,32 @@ deparse_estimate(const char *sql, List *params)
 }
 
 /*
+ * Removes the clause that locks a table's rows from the end of a query, in this
+ * context; returns whether there was one.
+ */
+static bool
+remove_locking(const char **sql)
+{
+	static const char clause[] = " FOR UPDATE";
+	size_t		length = strlen(*sql);
+	size_t		before = length - strlen(clause);
+
+	if (length < strlen(clause) || strcmp(*sql + before, clause) != 0)
+		return false;
+	*sql = pnstrdup(*sql, before);
+	return true;
+}
+
+/*
  * The query that returns the rows of another one for many values of its
  * parameters, which are sent as arrays.  The last column is the index of a
  * row's values in the arrays, from 1 on; rows are ordered by it.  keys are the
  * expressions that are the parameters; NULL if the values of one cannot be
  * sent as an array.
+ *
+ * If the query locks rows the whole one does so instead, which locks the same
+ * ones: a subquery that did could not become part of a join, and so the remote
+ * server would execute it for each key.
  */
 char *
 deparse_lookups(const char *sql, List *keys)
@@ -230,6 +251,7 @@ deparse_lookups(const char *sql, List *keys)
 	StringInfoData query;
 	StringInfoData columns;
 	char	   *table = "keys";
+	bool		locks_rows = remove_locking(&sql);
 	ListCell   *cell;
 
 	/*
@@ -256,7 +278,8 @@ deparse_lookups(const char *sql, List *keys)
 	appendStringInfo(&query, ") WITH ORDINALITY AS %s(%s%s_n), LATERAL (",
 					 table, columns.data, table);
 	append_with_columns(&query, sql, table);
-	appendStringInfo(&query, ") AS q ORDER BY %s.%s_n", table, table);
+	appendStringInfo(&query, ") AS q ORDER BY %s.%s_n%s", table, table,
+					 locks_rows ? " FOR UPDATE OF q" : "");
 	return query.data;
 }
 
