@@ -28,6 +28,9 @@ STATEMENTS = 120
 LEAST_LOOKED_UP = 0.4
 """Share of the statements whose plan looks rows up; the others show that nothing else breaks."""
 
+LEAST_OF_PARTITIONS = 0.2
+"""The same where `t` has partitions."""
+
 TABLE = """
     CREATE TABLE {name} AS SELECT i AS id, i % 97 AS k, 's' || i % 300 AS s,
         date '2024-01-01' + i % 400 AS d, i % 1000 AS v, NULL::text AS note
@@ -69,6 +72,9 @@ MORE = (
     (", l m", " AND m.n = l.n"),
 )
 """Further tables, and their conditions."""
+
+
+SMALL = "CREATE VIEW {0}.small AS SELECT * FROM {0}.t WHERE v < 990 WITH CHECK OPTION"
 
 
 @dataclass(frozen=True)
@@ -134,7 +140,8 @@ def world(pg_instance: Cluster) -> Iterator[World]:
                         sql.Identifier(wrapper),
                     )
                 )
-        local.execute(f"ALTER SERVER {OUR_WRAPPER} OPTIONS (ADD fdw_tuple_cost '100')")
+        for name in (OUR_WRAPPER, f"{OUR_WRAPPER}_2"):
+            local.execute(f"ALTER SERVER {name} OPTIONS (ADD fdw_tuple_cost '100')")
         yield World(local, source)
 
 
@@ -147,14 +154,46 @@ def import_tables(local: Connection, *, asks: bool, analyzes: bool) -> None:
             f"CREATE FOREIGN TABLE {wrapper}.apart (id integer, k integer)"
             f" SERVER {wrapper}_2 OPTIONS (schema_name '{wrapper}', table_name 'u')"
         )
-        local.execute(
-            f"CREATE VIEW {wrapper}.small AS SELECT * FROM {wrapper}.t WHERE v < 990"
-            " WITH CHECK OPTION"
-        )
+        local.execute(SMALL.format(wrapper))
         if analyzes:
             local.execute(f"ANALYZE {wrapper}.t, {wrapper}.u, {wrapper}.apart")
     if asks:
         local.execute(f"ALTER FOREIGN TABLE {OUR_WRAPPER}.t OPTIONS (use_remote_estimate 'true')")
+
+
+def divide_source(source: Connection) -> None:
+    """Move remote rows of `t` to two children, of which each has rows of other `id`s."""
+    for wrapper in WRAPPERS:
+        for name, ids in (("low", "id <= 500"), ("middle", "id BETWEEN 501 AND 1000")):
+            table = f"{wrapper}.t_{name}"
+            source.execute(f"CREATE TABLE {table} (PRIMARY KEY (id)) INHERITS ({wrapper}.t)")
+            source.execute(f"INSERT INTO {table} SELECT * FROM ONLY {wrapper}.t WHERE {ids}")
+        source.execute(f"DELETE FROM ONLY {wrapper}.t WHERE id <= 1000")
+    source.execute("ANALYZE")
+
+
+def divide_target(local: Connection) -> None:
+    """Make `t` a table whose partitions are foreign, of two servers, but for the last."""
+    for wrapper in WRAPPERS:
+        table = f"{wrapper}.t"
+        local.execute(f"CREATE TABLE {wrapper}.whole AS SELECT * FROM {table}")
+        local.execute(f"DROP FOREIGN TABLE {table} CASCADE")
+        local.execute(f"DROP FOREIGN TABLE {table}_low, {table}_middle")
+        local.execute(f"CREATE TABLE {table} (LIKE {wrapper}.whole) PARTITION BY RANGE (id)")
+        for name, ids, server in (
+            ("low", "(MINVALUE) TO (501)", wrapper),
+            ("middle", "(501) TO (1001)", f"{wrapper}_2"),
+        ):
+            local.execute(
+                f"CREATE FOREIGN TABLE {table}_{name} PARTITION OF {table} FOR VALUES FROM {ids}"
+                f" SERVER {server} OPTIONS (schema_name '{wrapper}', table_name 't_{name}')"
+            )
+        local.execute(
+            f"CREATE TABLE {table}_high PARTITION OF {table} FOR VALUES FROM (1001) TO (MAXVALUE)"
+        )
+        local.execute(f"INSERT INTO {table} SELECT * FROM {wrapper}.whole WHERE id > 1000")
+        local.execute(SMALL.format(wrapper))
+        local.execute(f"ANALYZE {table}_low, {table}_middle, {table}_high")
 
 
 def add_triggers(local: Connection) -> None:
@@ -329,3 +368,12 @@ def test_random_joined_writes_with_triggers(world: World) -> None:
     import_tables(world.local, asks=False, analyzes=True)
     add_triggers(world.local)
     compare(world, random.Random(f"{SEED} triggers"), LEAST_LOOKED_UP)
+
+
+@pytest.mark.walk
+def test_random_joined_writes_of_partitions(world: World) -> None:
+    make_source(world.source, indexed=True)
+    divide_source(world.source)
+    import_tables(world.local, asks=False, analyzes=True)
+    divide_target(world.local)
+    compare(world, random.Random(f"{SEED} partitions"), LEAST_OF_PARTITIONS)

@@ -86,18 +86,23 @@ fires_triggers(Oid relid, CmdType command)
 }
 
 /*
- * Does a query modify rows of a foreign table?  It can look up rows only
- * before it modifies the first one (store.c).
+ * Does a query modify rows of a foreign table, perhaps of a partition or
+ * child?  It can look up rows only before it modifies the first one (store.c).
  */
 static bool
-modifies_foreign(const Query *query)
+modifies_foreign(const PlannerInfo *root)
 {
-	const RangeTblEntry *target;
+	int			rtindex = -1;
 
-	if (query->commandType != CMD_UPDATE && query->commandType != CMD_DELETE)
+	if (root->parse->commandType != CMD_UPDATE &&
+		root->parse->commandType != CMD_DELETE)
 		return false;
-	target = rt_fetch(query->resultRelation, query->rtable);
-	return target->relkind == RELKIND_FOREIGN_TABLE && !target->inh;
+	while ((rtindex = bms_next_member(root->all_result_relids, rtindex)) >= 0)
+	{
+		if (planner_rt_fetch(rtindex, root)->relkind == RELKIND_FOREIGN_TABLE)
+			return true;
+	}
+	return false;
 }
 
 /* Does a query write, if at all, only to a local table without row triggers? */
@@ -162,7 +167,7 @@ any_depends_on_timing(const PlannerInfo *root)
 static bool
 may_read_ahead(PlannerInfo *root)
 {
-	if (modifies_foreign(root->parse))
+	if (modifies_foreign(root))
 		return !root->parse->hasModifyingCTE && !any_depends_on_timing(root);
 	for (;; root = root->parent_root)
 	{
@@ -487,7 +492,7 @@ add_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
 													 columns, jointype, extra);
 	loop->jpath.path.total_cost = Max(loop->jpath.path.total_cost,
 									  keys->total_cost + inner->total_cost);
-	if (modifies_foreign(root->parse))
+	if (modifies_foreign(root))
 	{
 		loop->jpath.path.total_cost = Min(loop->jpath.path.total_cost,
 										  cost_before_writes(root, plain, keys,
