@@ -275,6 +275,8 @@ def chosen(draw: random.Random) -> str:
             f"NOT EXISTS (SELECT FROM l WHERE t.{key} = l.{key})",
             "t.id IN (SELECT id FROM {}.t ORDER BY d, id LIMIT 20)",
             "t.id IN (SELECT id FROM {}.apart ORDER BY k, id LIMIT 20)",
+            "t.id IN (SELECT id FROM {}.t ORDER BY d, id LIMIT 20 FOR UPDATE)",
+            "t.id IN (SELECT id FROM l ORDER BY n LIMIT 20 FOR UPDATE)",
             "t.id = ANY (ARRAY(SELECT id FROM l))",
             "t.id = (SELECT max(id) FROM l)",
             "t.id IN (SELECT u.id FROM {}.u JOIN l ON l.k = u.k AND u.id < 300)",

@@ -135,46 +135,54 @@ locks_rows(Node *node, void *arg)
 	return expression_tree_walker(node, locks_rows, arg);
 }
 
-/* May the result of a query or subquery depend on when rows are read? */
+/*
+ * May the result of a query or subquery depend on when rows are read?  Locks
+ * count only where it may stop early.
+ */
 static bool
-depends_on_timing(Query *query)
+depends_on_timing(Query *query, bool may_stop)
 {
 	return contain_volatile_functions((Node *) query) ||
-		locks_rows((Node *) query, NULL);
+		(may_stop && locks_rows((Node *) query, NULL));
 }
 
 /* May that of a query, or of a subquery of it? */
 static bool
-any_depends_on_timing(const PlannerInfo *root)
+any_depends_on_timing(const PlannerInfo *root, bool may_stop)
 {
 	ListCell   *cell;
 
-	if (depends_on_timing(root->parse))
+	if (depends_on_timing(root->parse, may_stop))
 		return true;
 	/* Subqueries in its expressions are planned already, and not seen there. */
 	foreach(cell, root->glob->subroots)
 	{
-		if (depends_on_timing(lfirst_node(PlannerInfo, cell)->parse))
+		if (depends_on_timing(lfirst_node(PlannerInfo, cell)->parse, may_stop))
 			return true;
 	}
 	return false;
 }
 
 /*
- * Has reading ahead outer rows no visible effect?  Of a query that modifies a
- * foreign table, which may be in WITH, this is asked for its own joins.
+ * Has reading ahead outer rows no visible effect, where rows of this relation
+ * are looked up by them?  Of a query that modifies a foreign table, which may
+ * be in WITH, this is asked for its own joins.  It reads all outer rows of its
+ * target anyway, also those that a subquery locks, as that of a queue does.
  */
 static bool
-may_read_ahead(PlannerInfo *root)
+may_read_ahead(PlannerInfo *root, const RelOptInfo *inner)
 {
 	if (modifies_foreign(root))
-		return !root->parse->hasModifyingCTE && !any_depends_on_timing(root);
+		return !root->parse->hasModifyingCTE &&
+			!any_depends_on_timing(root, !bms_overlap(inner->relids,
+													  root->all_result_relids));
 	for (;; root = root->parent_root)
 	{
 		if (!lookup_writes_quietly(root->parse))
 			return false;
 		if (root->parent_root == NULL)
-			return !root->parse->hasModifyingCTE && !any_depends_on_timing(root);
+			return !root->parse->hasModifyingCTE &&
+				!any_depends_on_timing(root, true);
 	}
 }
 
@@ -664,7 +672,8 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		outer == NULL || PATH_REQ_OUTER(outer) != NULL ||
 		!may_be_lookup(root, innerrel) ||
 		has_pseudoconstant_qual(outerrel) || has_pseudoconstant_qual(innerrel) ||
-		may_join_remotely(root, outerrel, innerrel) || !may_read_ahead(root))
+		may_join_remotely(root, outerrel, innerrel) ||
+		!may_read_ahead(root, innerrel))
 		return;
 	if (jointype == JOIN_UNIQUE_OUTER)
 	{

@@ -96,8 +96,7 @@ method_is_free(const ForeignScanState *node, const ScanPlan *scan)
 bool
 method_may_look_up(const ForeignScanState *node, const ScanPlan *scan)
 {
-	return method_is_free(node, scan) ||
-		(scan->target.rtindex != 0 && !locks_rows(node->ss.ps.state));
+	return method_is_free(node, scan) || scan->target.rtindex != 0;
 }
 
 /*

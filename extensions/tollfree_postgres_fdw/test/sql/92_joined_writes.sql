@@ -76,6 +76,8 @@ RESET enable_hashjoin;
 RESET enable_mergejoin;
 -- a queue: the oldest rows of the foreign table itself
 CALL try_writes('DELETE FROM ledger WHERE id IN (SELECT id FROM ledger ORDER BY v, id LIMIT 30)');
+CALL try_writes('DELETE FROM ledger WHERE id IN (SELECT id FROM ledger ORDER BY v, id LIMIT 30 FOR UPDATE SKIP LOCKED)');
+CALL try_writes('UPDATE ledger l SET v = 0 FROM (SELECT id FROM ledger WHERE k < 5 ORDER BY id LIMIT 30 FOR UPDATE) q WHERE l.id = q.id');
 -- by the result of a subquery it is one remote command
 CALL try_writes('UPDATE ledger SET v = 0 WHERE id = (SELECT max(id) FROM bookings WHERE id < 20000)');
 CALL try_writes('DELETE FROM ledger WHERE id = ANY (ARRAY(SELECT id FROM bookings))');
@@ -84,7 +86,7 @@ CALL try_writes('WITH gone AS (DELETE FROM ledger l USING bookings b WHERE l.id 
 -- a view's check
 CALL try_writes('UPDATE part_of p SET v = p.v + b.n FROM bookings b WHERE p.id = b.id AND p.v < 14000');
 CALL try_writes('UPDATE part_of p SET v = 20000 FROM bookings b WHERE p.id = b.id');
--- rows that a function may change in between are not looked up, nor are those that the query locks
+-- rows that a function may change in between are not looked up; those that a subquery has locked may look up
 SELECT statement, (SELECT bool_or("QUERY PLAN" LIKE '%Lookups Before Writes%') FROM shown_plan(statement)) AS looked_up
 FROM unnest(ARRAY[
 	'UPDATE ledger l SET v = b.n * random() FROM bookings b WHERE l.id = b.id',
