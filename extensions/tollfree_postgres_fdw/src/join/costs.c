@@ -148,6 +148,25 @@ keys_cost(const PlannerInfo *root, double keys, double batches, const Path *inne
 }
 
 /*
+ * The number of different keys of a number of outer rows.  Without statistics,
+ * as of a function's result, the planner assumes 200 at most.  Where rows are to
+ * be modified all keys count as different then: more of them than the table has
+ * rows would cost more than to fetch the table.
+ */
+static double
+count_different(PlannerInfo *root, double rows, List *keys)
+{
+	EstimationInfo info;
+	double		different = estimate_num_groups(root, keys, rows, NULL, &info);
+
+	if ((info.flags & SELFLAG_USED_DEFAULT) != 0 &&
+		(root->parse->commandType == CMD_UPDATE ||
+		 root->parse->commandType == CMD_DELETE))
+		return rows;
+	return Min(different, rows);
+}
+
+/*
  * What the node saves a nested loop, which is costed as if each outer row
  * began a scan: all of these but one for each batch, the rows of repeated
  * keys, and partitions that are not queried.  Negative where the loop would
@@ -159,12 +178,11 @@ Cost
 lookup_saved_cost(PlannerInfo *root, double rows, const Path *inner, List *keys,
 				  JoinType jointype, const JoinPathExtraData *extra)
 {
-	double		different = estimate_num_groups(root, keys, rows, NULL, NULL);
 	double		batches = Min(count_batches(root, rows), rows);
 
 	return charged_cost(rows, inner, jointype, extra) -
 		batches * beginning_cost(inner) -
-		keys_cost(root, Min(different, rows), batches, inner);
+		keys_cost(root, count_different(root, rows, keys), batches, inner);
 }
 
 /*
@@ -180,8 +198,6 @@ lookup_whole_cost(PlannerInfo *root, const Path *outer, const Path *inner,
 	double		bytes = outer->rows * outer->pathtarget->width;
 	double		batches = ceil(Max(outer->rows / LOOKUP_MAX_ROWS,
 								   bytes / LOOKUP_BYTES));
-	double		different = estimate_num_groups(root, keys, outer->rows, NULL,
-												NULL);
 	Cost		batch = option_cost(rel->serverid, "fdw_startup_cost",
 									COMPAT_FDW_STARTUP_COST) +
 		rel->pages * seq_page_cost + rel->tuples * cpu_tuple_cost;
@@ -189,5 +205,5 @@ lookup_whole_cost(PlannerInfo *root, const Path *outer, const Path *inner,
 								  COMPAT_FDW_TUPLE_COST) + cpu_tuple_cost;
 
 	return outer->total_cost + batches * batch +
-		Min(different, outer->rows) * (inner->rows + 1) * row;
+		count_different(root, outer->rows, keys) * (inner->rows + 1) * row;
 }
