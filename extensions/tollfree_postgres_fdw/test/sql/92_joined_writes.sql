@@ -123,30 +123,30 @@ DELETE FROM branches WHERE id IN (SELECT n FROM bookings WHERE n <= 50);
 SELECT count(*), count(*) FILTER (WHERE id <= 50) AS wrong FROM remote.branches;
 -- local partitions: two are foreign, on two servers, and one is local
 CALL make_servers('booked', 2, $$fdw_tuple_cost '10'$$);
-CREATE TABLE remote.parts_0 AS SELECT i AS id, i AS v FROM generate_series(1, 999) i;
-CREATE TABLE remote.parts_1 AS SELECT i AS id, i AS v FROM generate_series(1000, 1999) i;
-CREATE INDEX ON remote.parts_0 (id);
-CREATE INDEX ON remote.parts_1 (id);
-CREATE TABLE parts (id int, v int) PARTITION BY RANGE (id);
-CREATE FOREIGN TABLE parts_0 PARTITION OF parts FOR VALUES FROM (0) TO (1000) SERVER booked_0 OPTIONS (schema_name 'remote');
-CREATE FOREIGN TABLE parts_1 PARTITION OF parts FOR VALUES FROM (1000) TO (2000) SERVER booked_1 OPTIONS (schema_name 'remote');
-CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (2000) TO (MAXVALUE);
-INSERT INTO parts_2 SELECT i, i FROM generate_series(2000, 2999) i;
-CREATE INDEX ON parts_2 (id);
-ANALYZE remote.parts_0, remote.parts_1, parts_0, parts_1, parts_2;
-SELECT shown_plan('UPDATE parts p SET v = -b.n FROM bookings b WHERE p.id = b.id');
-UPDATE parts p SET v = -b.n FROM bookings b WHERE p.id = b.id;
-SELECT count(*), sum(p.v) = sum(-b.n) AS right FROM parts p LEFT JOIN bookings b ON b.id = p.id WHERE p.v < 0;
+CREATE TABLE remote.folios_0 AS SELECT i AS id, i AS v FROM generate_series(1, 999) i;
+CREATE TABLE remote.folios_1 AS SELECT i AS id, i AS v FROM generate_series(1000, 1999) i;
+CREATE INDEX ON remote.folios_0 (id);
+CREATE INDEX ON remote.folios_1 (id);
+CREATE TABLE folios (id int, v int) PARTITION BY RANGE (id);
+CREATE FOREIGN TABLE folios_0 PARTITION OF folios FOR VALUES FROM (0) TO (1000) SERVER booked_0 OPTIONS (schema_name 'remote');
+CREATE FOREIGN TABLE folios_1 PARTITION OF folios FOR VALUES FROM (1000) TO (2000) SERVER booked_1 OPTIONS (schema_name 'remote');
+CREATE TABLE folios_2 PARTITION OF folios FOR VALUES FROM (2000) TO (MAXVALUE);
+INSERT INTO folios_2 SELECT i, i FROM generate_series(2000, 2999) i;
+CREATE INDEX ON folios_2 (id);
+ANALYZE remote.folios_0, remote.folios_1, folios_0, folios_1, folios_2;
+SELECT shown_plan('UPDATE folios p SET v = -b.n FROM bookings b WHERE p.id = b.id');
+UPDATE folios p SET v = -b.n FROM bookings b WHERE p.id = b.id;
+SELECT count(*), sum(p.v) = sum(-b.n) AS right FROM folios p LEFT JOIN bookings b ON b.id = p.id WHERE p.v < 0;
 BEGIN;
-WITH gone AS (DELETE FROM parts WHERE id IN (SELECT id FROM bookings) RETURNING tableoid::regclass AS part, v)
+WITH gone AS (DELETE FROM folios WHERE id IN (SELECT id FROM bookings) RETURNING tableoid::regclass AS part, v)
 SELECT part, count(*), min(v), max(v) FROM gone GROUP BY part ORDER BY part::text;
-SELECT (SELECT count(*) FROM remote.parts_0) - (SELECT count(*) FROM (SELECT FROM remote.parts_0 FOR UPDATE SKIP LOCKED) p) AS locked_0,
-	(SELECT count(*) FROM remote.parts_1) - (SELECT count(*) FROM (SELECT FROM remote.parts_1 FOR UPDATE SKIP LOCKED) p) AS locked_1;
+SELECT (SELECT count(*) FROM remote.folios_0) - (SELECT count(*) FROM (SELECT FROM remote.folios_0 FOR UPDATE SKIP LOCKED) p) AS locked_0,
+	(SELECT count(*) FROM remote.folios_1) - (SELECT count(*) FROM (SELECT FROM remote.folios_1 FOR UPDATE SKIP LOCKED) p) AS locked_1;
 ROLLBACK;
 -- a row that goes to another partition
-UPDATE parts p SET id = p.id + 2000 FROM bookings b WHERE p.id = b.id AND b.n <= 2 RETURNING p.tableoid::regclass, p.*;
+UPDATE folios p SET id = p.id + 2000 FROM bookings b WHERE p.id = b.id AND b.n <= 2 RETURNING p.tableoid::regclass, p.*;
 \set VERBOSITY default
-DROP TABLE parts, remote.parts_0, remote.parts_1;
+DROP TABLE folios, remote.folios_0, remote.folios_1;
 DROP SERVER booked_0 CASCADE;
 DROP SERVER booked_1 CASCADE;
 DROP FOREIGN TABLE branches;
