@@ -86,23 +86,20 @@ fires_triggers(Oid relid, CmdType command)
 }
 
 /*
- * Does a query modify rows of a foreign table, perhaps of a partition or
- * child?  It can look up rows only before it modifies the first one (store.c).
+ * Does a query modify rows of a foreign table?  It can look up rows only
+ * before it modifies the first one (store.c).  Not of partitions or children:
+ * custom scans cannot return what identifies rows of several tables.
  */
 static bool
 modifies_foreign(const PlannerInfo *root)
 {
-	int			rtindex = -1;
+	const Query *query = root->parse;
+	const RangeTblEntry *target;
 
-	if (root->parse->commandType != CMD_UPDATE &&
-		root->parse->commandType != CMD_DELETE)
+	if (query->commandType != CMD_UPDATE && query->commandType != CMD_DELETE)
 		return false;
-	while ((rtindex = bms_next_member(root->all_result_relids, rtindex)) >= 0)
-	{
-		if (planner_rt_fetch(rtindex, root)->relkind == RELKIND_FOREIGN_TABLE)
-			return true;
-	}
-	return false;
+	target = planner_rt_fetch(query->resultRelation, root);
+	return target->relkind == RELKIND_FOREIGN_TABLE && !target->inh;
 }
 
 /* Does a query write, if at all, only to a local table without row triggers? */

@@ -121,34 +121,7 @@ UPDATE branches s SET v = -b.n FROM bookings b WHERE s.id = b.id;
 SELECT count(*), sum(s.v) = sum(-b.n) AS right FROM remote.branches s LEFT JOIN bookings b ON b.id = s.id WHERE s.v < 0;
 DELETE FROM branches WHERE id IN (SELECT n FROM bookings WHERE n <= 50);
 SELECT count(*), count(*) FILTER (WHERE id <= 50) AS wrong FROM remote.branches;
--- local partitions: two are foreign, on two servers, and one is local
-CALL make_servers('booked', 2, $$fdw_tuple_cost '10'$$);
-CREATE TABLE remote.folios_0 AS SELECT i AS id, i AS v FROM generate_series(1, 999) i;
-CREATE TABLE remote.folios_1 AS SELECT i AS id, i AS v FROM generate_series(1000, 1999) i;
-CREATE INDEX ON remote.folios_0 (id);
-CREATE INDEX ON remote.folios_1 (id);
-CREATE TABLE folios (id int, v int) PARTITION BY RANGE (id);
-CREATE FOREIGN TABLE folios_0 PARTITION OF folios FOR VALUES FROM (0) TO (1000) SERVER booked_0 OPTIONS (schema_name 'remote');
-CREATE FOREIGN TABLE folios_1 PARTITION OF folios FOR VALUES FROM (1000) TO (2000) SERVER booked_1 OPTIONS (schema_name 'remote');
-CREATE TABLE folios_2 PARTITION OF folios FOR VALUES FROM (2000) TO (MAXVALUE);
-INSERT INTO folios_2 SELECT i, i FROM generate_series(2000, 2999) i;
-CREATE INDEX ON folios_2 (id);
-ANALYZE remote.folios_0, remote.folios_1, folios_0, folios_1, folios_2;
-SELECT shown_plan('UPDATE folios p SET v = -b.n FROM bookings b WHERE p.id = b.id');
-UPDATE folios p SET v = -b.n FROM bookings b WHERE p.id = b.id;
-SELECT count(*), sum(p.v) = sum(-b.n) AS right FROM folios p LEFT JOIN bookings b ON b.id = p.id WHERE p.v < 0;
-BEGIN;
-WITH gone AS (DELETE FROM folios WHERE id IN (SELECT id FROM bookings) RETURNING tableoid::regclass AS part, v)
-SELECT part, count(*), min(v), max(v) FROM gone GROUP BY part ORDER BY part::text;
-SELECT (SELECT count(*) FROM remote.folios_0) - (SELECT count(*) FROM (SELECT FROM remote.folios_0 FOR UPDATE SKIP LOCKED) p) AS locked_0,
-	(SELECT count(*) FROM remote.folios_1) - (SELECT count(*) FROM (SELECT FROM remote.folios_1 FOR UPDATE SKIP LOCKED) p) AS locked_1;
-ROLLBACK;
--- a row that goes to another partition
-UPDATE folios p SET id = p.id + 2000 FROM bookings b WHERE p.id = b.id AND b.n <= 2 RETURNING p.tableoid::regclass, p.*;
 \set VERBOSITY default
-DROP TABLE folios, remote.folios_0, remote.folios_1;
-DROP SERVER booked_0 CASCADE;
-DROP SERVER booked_1 CASCADE;
 DROP FOREIGN TABLE branches;
 DROP TABLE remote.branches;
 DROP VIEW part_of;
