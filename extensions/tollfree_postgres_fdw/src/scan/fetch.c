@@ -195,9 +195,13 @@ fetch_read_or_spill(ScanAnswer *answer)
 	return has_read;
 }
 
-/* Reads all that is in flight. */
+/*
+ * Reads all that is in flight for an answer.  It is also PendingWork's drain:
+ * whoever needs the session calls it, perhaps as another user, so no row is
+ * converted.
+ */
 void
-fetch_drain(ScanAnswer *answer)
+fetch_drain(void *answer)
 {
 	while (fetch_read_or_spill(answer))
 		;
@@ -215,6 +219,15 @@ may_stream(const RemoteScanState *scan)
 		!scan->demand.is_interleaved && scan_may_wait(scan);
 }
 
+/* Is a direct result larger than was expected, and not yet in the store? */
+static bool
+is_unexpectedly_large(const ReceivedRows *rows)
+{
+	return received_bytes(rows) > SCAN_BYTES &&
+		received_bytes(rows) > received_work_mem(rows) / 2 &&
+		!received_has_store(rows);
+}
+
 /*
  * Reads the direct result of a scan's own query.  One that is larger than was
  * expected becomes a stream, if it may, before it would be put into the store.
@@ -222,12 +235,9 @@ may_stream(const RemoteScanState *scan)
 void
 fetch_direct(ScanAnswer *answer)
 {
-	Size		most = Max(SCAN_BYTES, received_work_mem(answer->rows) / 2);
-
 	while (fetch_read(answer))
 	{
-		if (!received_has_store(answer->rows) &&
-			received_bytes(answer->rows) > most && may_stream(answer->scan))
+		if (is_unexpectedly_large(answer->rows) && may_stream(answer->scan))
 		{
 			answer->method = FETCH_STREAM;
 			return;
@@ -236,21 +246,11 @@ fetch_direct(ScanAnswer *answer)
 	}
 }
 
-/*
- * PendingWork's drain for an answer.  Whoever needs the session calls it, perhaps
- * as another user, so no row is converted.
- */
-static void
-fetch_drain_pending(void *arg)
-{
-	fetch_drain(arg);
-}
-
 /* The scan whose rows are in flight, or NULL. */
 RemoteScanState *
 fetch_in_flight(const Session *session)
 {
-	const ScanAnswer *answer = reader_by(session, fetch_drain_pending);
+	const ScanAnswer *answer = reader_by(session, fetch_drain);
 
 	return answer != NULL ? answer->scan : NULL;
 }
@@ -263,7 +263,7 @@ fetch_send(ScanAnswer *answer, const RemoteCommand *commands, int ncommands)
 
 	session_send_ahead(session, commands, ncommands, true);
 	answer->phase = SCAN_SENT;
-	reader_claim(session, fetch_drain_pending, answer);
+	reader_claim(session, fetch_drain, answer);
 
 	/* libpq must be told now how to return the rows of a first answer. */
 	if (!reader_is_ahead(session) && !is_declaring(answer))

@@ -214,7 +214,7 @@ extern void fetch_send_more(ScanAnswer *answer);
 extern bool fetch_more(ScanAnswer *answer);
 extern bool fetch_receive(ScanAnswer *answer);
 extern void fetch_direct(ScanAnswer *answer);
-extern void fetch_drain(ScanAnswer *answer);
+extern void fetch_drain(void *answer);
 extern void fetch_spill(ScanAnswer *answer, bool loses_rows);
 extern void fetch_discard(ScanAnswer *answer);
 extern RemoteScanState *fetch_in_flight(const Session *session);
