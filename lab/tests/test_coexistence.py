@@ -204,7 +204,7 @@ def test_a_worker_of_another_build_refuses_its_leaders_plan(
             other = library.with_suffix(".new")
             other.write_bytes(library.read_bytes().replace(build, b"1" * len(build)))
             other.replace(library)
-            with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="installed anew"):
+            with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="was replaced"):
                 connection.execute(query)
             connection.execute("SET max_parallel_workers_per_gather = 0")
             assert connection.execute(query).fetchone() == (ROWS,)

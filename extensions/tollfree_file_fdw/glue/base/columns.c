@@ -304,7 +304,7 @@ column_numeric(__int128 number, int scale)
 							   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 }
 
-/* A text value, padded with blanks to so many characters. */
+/* A text value, padded with blanks to chars characters. */
 static Datum
 text_value(const TextRef *text, int chars)
 {

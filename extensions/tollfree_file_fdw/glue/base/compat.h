@@ -136,7 +136,7 @@ compat_decode_time(char **fields, int *types, int nfields, int *type,
 #endif
 }
 
-/* A copied minimal tuple may be asked to leave room for so many bytes in front. */
+/* From 18 on a minimal tuple is copied with room for extra bytes in front. */
 #if PG_VERSION_NUM >= 180000
 #define COMPAT_EXTRA_PARAMETER , Size extra
 #define COMPAT_EXTRA_ARGUMENT , extra
@@ -146,7 +146,7 @@ compat_decode_time(char **fields, int *types, int nfields, int *type,
 #endif
 
 /*
- * Reads so many bytes of a temporary file; false if it has ended there and may.
+ * Reads size bytes of a temporary file; false if it has ended there and may.
  * ERROR if it cannot be read, or has fewer.
  */
 static inline bool

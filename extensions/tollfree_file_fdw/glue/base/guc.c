@@ -167,7 +167,7 @@ settings_define(void)
 							PGC_SUSET, GUC_NOT_IN_SAMPLE | GUC_UNIT_KB,
 							NULL, NULL, NULL);
 	DefineCustomEnumVariable("tollfree_file_fdw.debug_require",
-							 "Makes a scan fail that does not take this fast path.",
+							 "Raises an error in scans that do not take this fast path.",
 							 NULL, &setting_debug_require, REQUIRE_NOTHING,
 							 required_paths, PGC_USERSET, GUC_NOT_IN_SAMPLE,
 							 NULL, NULL, NULL);

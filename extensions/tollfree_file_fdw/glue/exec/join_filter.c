@@ -39,17 +39,17 @@
 #include "exec/join_table.h"
 
 /*
- * A filter is made when the join has been given a row for so many tuples of its
- * table.  By then it has taken longer to look these rows up than it takes to make
- * the filter.  So little is lost where few rows come, since conditions rule out
- * most of them, or since the scan starts again and again and stops early.
+ * A filter is made when the join has received a row for every TUPLES_FOR_ROW
+ * tuples of its hash table.  Looking these rows up has then taken longer than
+ * making the filter does.  So little is lost if few rows follow, because
+ * conditions exclude most of them, or the scan is restarted often and stops early.
  */
 #define TUPLES_FOR_ROW 16
 
 /*
- * A filter that has tested so many rows, and dropped less than that share of
- * them, costs more than it saves: it pauses for so many batches.  Then it tries
- * again, for the keys of a file may be in order.
+ * A filter that has tested JUDGED_ROWS rows, and dropped less than one of
+ * DROPPED_SHARE, costs more than it saves: it pauses for PAUSE_BATCHES batches.
+ * Then it is tried again, since the keys of a file may be sorted.
  */
 #define JUDGED_ROWS 4096
 #define DROPPED_SHARE 16

@@ -50,7 +50,7 @@ typedef struct JoinFilters
 {
 	List	   *filters;		/* JoinFilter */
 	int			nkeys;			/* of all of them */
-	int			nwaiting;		/* so many are WAITING */
+	int			nwaiting;		/* filters that are WAITING */
 	uint64		nrows;			/* selected by conditions, in this execution
 								 * of the scan */
 	FilterNode *bounds;			/* what integer keys must be for a row to be

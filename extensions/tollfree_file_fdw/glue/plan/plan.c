@@ -210,7 +210,7 @@ plan_read_cost(const FilePlanState *state, double part)
 		row_cost(state) * state->rows * part;
 }
 
-/* How many processes' work so many workers and the leader do. */
+/* By how many processes the work is divided with nworkers workers and the leader. */
 double
 plan_parallel_divisor(int nworkers)
 {
@@ -251,7 +251,7 @@ limit_may_change(const PlannerInfo *root)
 	return false;
 }
 
-/* How many of these columns does an index of so many fields, ascending, lack? */
+/* How many of these columns are not among the fields of an index, in ascending order? */
 static int
 plan_count_missing(const uint32 *fields, uint32 nfields, const FileColumns *columns)
 {
@@ -390,7 +390,7 @@ plan_check_build(const ForeignScan *plan)
 		strcmp(strVal(build), FILE_BUILD) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("tollfree_file_fdw was installed anew since this session has loaded it"),
+				 errmsg("tollfree_file_fdw was replaced after this session had loaded it"),
 				 errhint("Connect again, or set \"max_parallel_workers_per_gather\" to 0.")));
 }
 

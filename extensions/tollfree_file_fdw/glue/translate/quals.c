@@ -559,8 +559,8 @@ translate_operator(const QualContext *context, OpExpr *expr)
 }
 
 /*
- * Do a list of so many values and the hash table of them fit into hash_mem?  Each
- * process has its own.
+ * Do a list of nelements values and its hash table fit into hash_mem?  Each process
+ * has its own.
  */
 static bool
 list_fits(int nelements)
@@ -712,6 +712,6 @@ quals_push(const QualContext *context, List *quals, int *npushed)
 	all = make_junction(FILTER_AND, nodes);
 	if (filter_prepare(all, context->columns->specs,
 					   context->columns->ncolumns, context->encoding) != NULL)
-		elog(ERROR, "conditions that can be evaluated each for itself cannot together");
+		elog(ERROR, "conditions that can be evaluated one by one cannot be evaluated together");
 	return all;
 }

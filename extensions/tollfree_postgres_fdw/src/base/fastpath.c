@@ -47,7 +47,7 @@ static struct
 	[FAST_REMOTE_LIMITS] = {"remote_limits", true, true,
 	"Sends the number of rows that a query can use from a foreign scan as a LIMIT."},
 	[FAST_REMOTE_EXPRESSIONS] = {"remote_expressions", true, true,
-	"Sends conditions that postgres_fdw evaluates here, in an equal form."},
+	"Sends conditions that postgres_fdw would evaluate locally, in an equivalent form."},
 	[FAST_AUTOCOMMIT] = {"autocommit_scans", true, true,
 	"Sends a SELECT without a remote transaction if the local transaction does nothing else."},
 	[FAST_PIPELINED_WRITES] = {"pipelined_writes", true, true,

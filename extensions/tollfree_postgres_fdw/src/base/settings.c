@@ -114,7 +114,7 @@ settings_define(void)
 							STATEMENT_CACHE_SIZE_MIN, STATEMENT_CACHE_SIZE_MAX,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("tollfree_postgres_fdw.debug_require",
-							   "Makes a statement fail that is not executed by the methods listed.",
+							   "Raises an error in statements that are not executed by the listed methods.",
 							   NULL, &debug_require, DEBUG_REQUIRE_DEFAULT,
 							   PGC_USERSET, GUC_NOT_IN_SAMPLE | GUC_LIST_INPUT,
 							   check_debug_require, NULL, NULL);
