@@ -229,7 +229,7 @@ INSERT_OF_A_ROW = "remote SQL command: INSERT INTO public.t(a, b, c) VALUES ($1,
         (
             {"CONTEXT": f"{INSERT_OF_A_ROW}, ($3, DEFAULT, $4)"},
             {"CONTEXT": INSERT_OF_A_ROW},
-            True,
+            False,
         ),
         (
             {"CONTEXT": f"{INSERT_OF_A_ROW} ON CONFLICT DO NOTHING"},
