@@ -157,6 +157,7 @@ def of_enum(draw: random.Random) -> str:
             f"{column} = ANY ($3)",
             f"{column} <> ALL ($3::mood[])",
             f"{label(draw)} = ANY (ms)",
+            f"ms {draw.choice(('@>', '<@', '&&', '=', '<>'))} {draw.choice(ARRAYS)}",
             f"{column} IS {draw.choice(('', 'NOT '))}NULL",
             f"{column}::text {draw.choice(('=', '<>', 'LIKE'))} {draw.choice(LABEL_TEXTS)}",
             f"CASE {column} WHEN 'open' THEN r = 1 WHEN {label(draw)} THEN q > 2 ELSE true END",
@@ -165,6 +166,7 @@ def of_enum(draw: random.Random) -> str:
     )
 
 
+ARRAYS = ("$3", "'{open,new}'", "ARRAY[]::mood[]", "ARRAY[m, o]", "ARRAY['done', m]", "NULL")
 LABEL_TEXTS = ("'open'", "'Open'", "'nothing'", "'o%'", "s")
 
 
@@ -212,7 +214,13 @@ def grouped(draw: random.Random) -> str:
             *("max(m)", "count(*) FILTER (WHERE {})", "sum(CASE WHEN {} THEN q ELSE 0 END)"),
         )
     ).format(condition(draw))
-    having = draw.choice(("", "", " HAVING count(m) > 3", f" HAVING max(q) > {draw.choice('25')}"))
+    first = "m" if group == "m, q" else group
+    having = draw.choice(
+        (
+            *("", "", " HAVING count(m) > 3", f" HAVING max(q) > {draw.choice('25')}"),
+            f" HAVING count(*) > 20 OR ({first})::text {draw.choice(('=', 'LIKE'))} 'o'",
+        )
+    )
     order = draw.choice(("", " ORDER BY 1", " ORDER BY count(*), 1"))
     return (
         f"SELECT {group}, {value}, count(*) FROM {{}}.t WHERE {where(draw)}"

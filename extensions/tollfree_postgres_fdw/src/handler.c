@@ -145,7 +145,7 @@ plan_rewritten_direct(PlannerInfo *root, ModifyTable *plan, Index target,
 {
 	if (!stock->PlanDirectModify(root, plan, target, subplan_index))
 		return false;
-	rewrite_finish_direct(update, plan, target);
+	rewrite_finish_direct(update, root, plan, target);
 	return true;
 }
 

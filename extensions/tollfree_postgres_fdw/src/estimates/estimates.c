@@ -143,7 +143,7 @@ get_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
 	if (rel->fdw_private != NULL ||
 		rewrite_keeps_join(root, rel, extra->restrictlist))
 		return;
-	sent.restrictlist = rewrite_join(root, rel, jointype, extra);
+	sent.restrictlist = rewrite_join(root, rel, extra);
 
 	/*
 	 * To check a condition of a semi-join here, postgres_fdw would ask for

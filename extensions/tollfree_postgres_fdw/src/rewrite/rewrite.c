@@ -31,11 +31,9 @@
  */
 #include "postgres.h"
 
-#include <ctype.h>
-
+#include "access/table.h"
 #include "access/transam.h"
 #include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/value.h"
@@ -45,11 +43,13 @@
 #include "optimizer/planner.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "base/compat.h"
 #include "base/fastpath.h"
 #include "base/tables.h"
+#include "rewrite/assigned.h"
 #include "rewrite/casts.h"
 #include "rewrite/collations.h"
 #include "rewrite/distinct.h"
@@ -63,6 +63,7 @@
 #include "rewrite/values.h"
 #include "rewrite/zones.h"
 #include "session/session.h"
+#include "sql/deparse.h"
 #include "sql/plan.h"
 
 /* A condition that is rewritten, or a grouping, which has no forms here */
@@ -268,7 +269,8 @@ may_send_zone(const RelOptInfo *rel)
 /*
  * A condition, or what SET assigns, in a form that postgres_fdw may have words for, on
  * tables of this server; what it is, if it has none.  New values, and what is replaced
- * for its type, are appended to those of the query.
+ * for its type, are appended to those of the query; no types are replaced without a
+ * list.
  */
 Node *
 rewrite_form(Node *written, bool is_condition, Oid serverid, bool may_send_zones,
@@ -276,7 +278,8 @@ rewrite_form(Node *written, bool is_condition, Oid serverid, bool may_send_zones
 {
 	Node	   *form = is_condition ? values_compare_texts(written) : written;
 
-	form = types_replace(form, serverid, types);
+	if (types != NULL)
+		form = types_replace(form, serverid, types);
 	form = values_replace(zones_compare(form), is_condition, values);
 	form = zones_replace(form, may_send_zones, values);
 	return forms_replace(collations_drop(casts_replace(form), !is_condition));
@@ -289,9 +292,10 @@ rewrite_form(Node *written, bool is_condition, Oid serverid, bool may_send_zones
 static Node *
 sent_form(const RelOptInfo *rel, Node *written, bool is_condition)
 {
+	/* Extended statistics would be read as if they were of the other types. */
+	List	  **types = rel->statlist == NIL ? &current->types : NULL;
 	Node	   *sent = rewrite_form(written, is_condition, rel->serverid,
-									may_send_zone(rel), &current->values,
-									&current->types);
+									may_send_zone(rel), &current->values, types);
 
 	if (sent == written || collations_remain(sent) ||
 		values_may_fail_early(sent, NULL) || !can_encode(rel, sent))
@@ -370,10 +374,10 @@ is_rewritten(const PlannerInfo *root, const RelOptInfo *rel)
  */
 static RestrictInfo *
 copy_join_clause(PlannerInfo *root, RestrictInfo *clause, Node *sent,
-				 JoinType jointype, SpecialJoinInfo *sjinfo)
+				 SpecialJoinInfo *sjinfo)
 {
 	Selectivity selectivity = clause_selectivity(root, (Node *) clause, 0,
-												 jointype, sjinfo);
+												 sjinfo->jointype, sjinfo);
 	RestrictInfo *copy = makeNode(RestrictInfo);
 
 	*copy = *clause;
@@ -390,7 +394,7 @@ copy_join_clause(PlannerInfo *root, RestrictInfo *clause, Node *sent,
  * whose types are replaced.
  */
 List *
-rewrite_join(PlannerInfo *root, const RelOptInfo *rel, JoinType jointype,
+rewrite_join(PlannerInfo *root, const RelOptInfo *rel,
 			 const JoinPathExtraData *extra)
 {
 	List	   *rewritten = NIL;
@@ -408,8 +412,7 @@ rewrite_join(PlannerInfo *root, const RelOptInfo *rel, JoinType jointype,
 			sent = sent_form(rel, written, true);
 		if (sent != written)
 		{
-			clause = copy_join_clause(root, clause, sent, jointype,
-									  extra->sjinfo);
+			clause = copy_join_clause(root, clause, sent, extra->sjinfo);
 			(void) find_state(root);
 			note_condition(root, rel, written, sent);
 		}
@@ -566,17 +569,38 @@ rewrite_keeps_order(const PlannerInfo *root, const RelOptInfo *rel)
 	return false;
 }
 
-/* How a group, or an expression of aggregates, is sent to the server of a relation */
-static Node *
-sent_target(Node *written, bool is_group, const RelOptInfo *rel)
+/*
+ * Has a condition on groups a column of a type that is not PostgreSQL's own, outside
+ * of aggregates?  postgres_fdw computes its selectivity from the column's statistics.
+ */
+static bool
+has_other_group(Node *condition)
 {
-	Node	   *sent = types_replace_output(written, rel->serverid,
-											&current->types);
+	ListCell   *cell;
 
+	foreach(cell, pull_var_clause(condition, PVC_INCLUDE_AGGREGATES |
+								  PVC_INCLUDE_PLACEHOLDERS))
+	{
+		if (!IsA(lfirst(cell), Aggref) &&
+			exprType(lfirst(cell)) >= FirstGenbkiObjectId)
+			return true;
+	}
+	return false;
+}
+
+/* How an expression of an aggregation is sent to the server of its relation */
+static Node *
+sent_target(Node *written, TargetKind kind, const RelOptInfo *rel)
+{
+	Node	   *sent;
+
+	if (kind == TARGET_CONDITION && has_other_group(written))
+		return written;
+	sent = types_replace_output(written, rel->serverid, &current->types);
 	if (sent != written)
 		sent = values_replace(sent, false, &current->values);
 	sent = zones_replace(sent, may_send_zone(rel), &current->values);
-	sent = groups_replace(sent, is_group);
+	sent = groups_replace(sent, kind == TARGET_GROUP);
 	return values_may_fail_early(sent, NULL) ? written : sent;
 }
 
@@ -730,17 +754,46 @@ find_restored(const Plan *plan, Index target)
 	return NULL;
 }
 
-/* What SET assigns, in a form that may be sent; what it is, if it has none. */
-static Node *
-assigned_form(const RelOptInfo *rel, Node *written)
+/*
+ * The name of a remote column whose assigned value is a label; empty for any other
+ * type.
+ */
+static char *
+label_column(Oid relid, AttrNumber attno, Oid type)
 {
+	Relation	table;
+	const char *name;
+
+	if (!type_is_enum(getBaseType(type)))
+		return "";
+	table = table_open(relid, NoLock);
+	name = deparse_column_name(table, attno);
+	table_close(table, NoLock);
+	return pstrdup(name);
+}
+
+/*
+ * What SET assigns to a column, in a form that may be sent; what it is, if it has none.
+ * Notes the column of a value without a type.
+ */
+static Node *
+assigned_form(RewrittenUpdate *update, PlannerInfo *root, Index target,
+			  AttrNumber attno, Node *written)
+{
+	const RelOptInfo *rel = find_base_rel(root, target);
 	bool		is_value;
 	Node	   *sent = types_replace_assigned(written, rel->serverid, &is_value);
 
 	if (!is_value)
 		return sent_form(rel, sent, false);
-	return has_other_encoding(rel) && exprType(sent) == TEXTOID ? written :
-		values_assign(sent, &current->values);
+	/* A partition's columns have other numbers. */
+	if (target != root->parse->resultRelation ||
+		(has_other_encoding(rel) && has_odd_text(sent, NULL)))
+		return written;
+	update->columns = lappend(update->columns,
+							  label_column(planner_rt_fetch(target, root)->relid,
+										   attno, exprType(written)));
+	return values_assign(sent, &current->values);
 }
 
 /*
@@ -753,6 +806,7 @@ rewrite_begin_direct(RewrittenUpdate *update, PlannerInfo *root,
 {
 	RestoredScan *scan;
 	ListCell   *cell;
+	ListCell   *attno;
 
 	*update = (RewrittenUpdate)
 	{
@@ -769,49 +823,19 @@ rewrite_begin_direct(RewrittenUpdate *update, PlannerInfo *root,
 	}
 	if (plan->operation != CMD_UPDATE)
 		return;
-	foreach(cell, root->processed_tlist)
+	/* What is assigned comes before other columns. */
+	forboth(cell, root->processed_tlist, attno, root->update_colnos)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, cell);
-		Node	   *sent;
+		Node	   *sent = assigned_form(update, root, target, lfirst_int(attno),
+										 (Node *) entry->expr);
 
-		if (entry->resjunk)
-			continue;
-		sent = assigned_form(find_base_rel(root, target), (Node *) entry->expr);
 		if (sent == (Node *) entry->expr)
 			continue;
 		update->entries = lappend(update->entries, entry);
 		update->written = lappend(update->written, entry->expr);
 		entry->expr = (Expr *) sent;
 	}
-}
-
-/*
- * The text of a command with the types removed of parameters that values_assign has
- * made.
- */
-static char *
-without_unknown(const char *sql)
-{
-	static const char cast[] = "::unknown";
-	StringInfoData text;
-	char		quote = '\0';
-	bool		is_param = false;
-
-	initStringInfo(&text);
-	while (*sql != '\0')
-	{
-		if (is_param && strncmp(sql, cast, strlen(cast)) == 0)
-			sql += strlen(cast);
-		if (quote != '\0' && *sql == quote)
-			quote = '\0';
-		else if (quote == '\0' && (*sql == '\'' || *sql == '"'))
-			quote = *sql;
-		is_param = quote == '\0' &&
-			(*sql == '$' || (is_param && isdigit((unsigned char) *sql)));
-		if (*sql != '\0')
-			appendStringInfoChar(&text, *sql++);
-	}
-	return text.data;
 }
 
 /* The direct modifications of a table in a plan. */
@@ -839,19 +863,27 @@ find_direct(Plan *plan, Index target)
 
 /* Completes the commands of direct modifications, as postgres_fdw has made them. */
 void
-rewrite_finish_direct(const RewrittenUpdate *update, ModifyTable *plan,
-					  Index target)
+rewrite_finish_direct(const RewrittenUpdate *update, const PlannerInfo *root,
+					  ModifyTable *plan, Index target)
 {
 	ListCell   *cell;
 
-	if (update->entries == NIL)
+	if (update->columns == NIL)
 		return;
 	foreach(cell, find_direct(outerPlan(plan), target))
 	{
-		List	   *private = lfirst_node(ForeignScan, cell)->fdw_private;
+		ForeignScan *scan = lfirst_node(ForeignScan, cell);
+		const char *schema;
+		const char *table;
+		const char *row;
 
-		linitial(private) =
-			makeString(without_unknown(strVal(linitial(private))));
+		deparse_table_name(planner_rt_fetch(target, root)->relid, &schema, &table);
+		/* postgres_fdw names the tables of a join so. */
+		row = scan->scan.scanrelid > 0 ? quote_identifier(table) :
+			psprintf("r%u", target);
+		linitial(scan->fdw_private) =
+			makeString(assigned_write(strVal(linitial(scan->fdw_private)),
+									  update->columns, row));
 	}
 }
 

@@ -18,6 +18,7 @@ typedef struct RewrittenUpdate
 	List	   *rechecks;		/* its fdw_recheck_quals, as written */
 	List	   *entries;		/* TargetEntries of SET that are rewritten */
 	List	   *written;		/* their expressions, as written */
+	List	   *columns;		/* of values without a type, for assigned.c */
 } RewrittenUpdate;
 
 extern void rewrite_install(BeginForeignScan_function begin);
@@ -29,7 +30,7 @@ extern void rewrite_note_join(const PlannerInfo *root, const RelOptInfo *rel);
 extern bool rewrite_keeps_join(const PlannerInfo *root, const RelOptInfo *rel,
 							   const List *clauses);
 extern List *rewrite_join(PlannerInfo *root, const RelOptInfo *rel,
-						  JoinType jointype, const JoinPathExtraData *extra);
+						  const JoinPathExtraData *extra);
 extern Oid	rewrite_sent_as(const PlannerInfo *root, const RelOptInfo *rel,
 							Oid type);
 extern Node *rewrite_lookup(const PlannerInfo *root, const RelOptInfo *rel,
@@ -54,6 +55,7 @@ extern void rewrite_restore_scan(const PlannerInfo *root,
 extern void rewrite_begin_direct(RewrittenUpdate *update, PlannerInfo *root,
 								 ModifyTable *plan, Index target);
 extern void rewrite_finish_direct(const RewrittenUpdate *update,
+								  const PlannerInfo *root,
 								  ModifyTable *plan, Index target);
 extern void rewrite_end_direct(const RewrittenUpdate *update,
 							   const PlannerInfo *root, bool is_direct,

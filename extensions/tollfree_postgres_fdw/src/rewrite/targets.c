@@ -42,27 +42,30 @@ typedef struct Target
 
 /* Adds the pair of an expression; returns what is sent. */
 static Node *
-add_pair(Node *written, bool is_group, Target *target)
+add_pair(Node *written, TargetKind kind, Target *target)
 {
 	Pair	   *pair = palloc(sizeof(Pair));
 
 	pair->rel = target->rel;
 	pair->written = written;
-	pair->sent = target->form(written, is_group, target->rel);
+	pair->sent = target->form(written, kind, target->rel);
 	target->is_changed |= pair->sent != written;
 	target->pairs = lappend(target->pairs, pair);
 	return pair->sent;
 }
 
-/* Is an expression of a target one of the groups? */
-static bool
-is_group(const Target *target, int n)
+/* What an expression is, by its number in the target, or among conditions */
+static TargetKind
+kind_of(const Target *target, int n)
 {
-	Index		ref = target->groups != NULL ?
-		get_pathtarget_sortgroupref(target->groups, n) : 0;
+	Index		ref;
 
+	if (target->groups == NULL)
+		return TARGET_CONDITION;
+	ref = get_pathtarget_sortgroupref(target->groups, n);
 	return ref != 0 &&
-		get_sortgroupref_clause_noerr(ref, target->root->parse->groupClause) != NULL;
+		get_sortgroupref_clause_noerr(ref, target->root->parse->groupClause) != NULL ?
+		TARGET_GROUP : TARGET_VALUE;
 }
 
 /* A copy of expressions in the form that is sent. */
@@ -75,14 +78,14 @@ replace(List *exprs, Target *target)
 	foreach(cell, exprs)
 		replaced = lappend(replaced,
 						   add_pair(lfirst(cell),
-									is_group(target, foreach_current_index(cell)),
+									kind_of(target, foreach_current_index(cell)),
 									target));
 	foreach(cell, pull_var_clause((Node *) exprs, PVC_INCLUDE_AGGREGATES |
 								  PVC_RECURSE_WINDOWFUNCS |
 								  PVC_RECURSE_PLACEHOLDERS))
 	{
 		if (IsA(lfirst(cell), Aggref))
-			(void) add_pair(lfirst(cell), false, target);
+			(void) add_pair(lfirst(cell), TARGET_VALUE, target);
 	}
 	return replaced;
 }

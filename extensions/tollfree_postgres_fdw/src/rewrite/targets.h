@@ -7,11 +7,16 @@
 
 #include "nodes/pathnodes.h"
 
-/*
- * How an expression of an aggregation, which may be a group, is sent: as this function
- * says; itself if that is as written.
- */
-typedef Node *(*TargetForm) (Node *expr, bool is_group, const RelOptInfo *rel);
+/* What an expression of an aggregation is */
+typedef enum TargetKind
+{
+	TARGET_GROUP,				/* what is grouped by */
+	TARGET_VALUE,				/* another column, or an aggregate */
+	TARGET_CONDITION			/* of HAVING */
+} TargetKind;
+
+/* How it is sent: as this function says; itself if that is as written */
+typedef Node *(*TargetForm) (Node *expr, TargetKind kind, const RelOptInfo *rel);
 
 /* The target of an aggregation that is being planned */
 typedef struct RewrittenTarget

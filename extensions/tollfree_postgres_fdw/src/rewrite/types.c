@@ -294,12 +294,21 @@ plain_form(Node *node, Typing *typing)
 	}
 }
 
-/* The operator of texts in place of one of enums; InvalidOid if there is none. */
+/*
+ * The operator of texts in place of one of enums, or perhaps of arrays of them;
+ * InvalidOid if there is none.
+ */
 static Oid
 text_operator(Oid operator)
 {
 	switch (get_opcode(operator))
 	{
+		case F_ARRAY_EQ:
+		case F_ARRAY_NE:
+		case F_ARRAYOVERLAP:
+		case F_ARRAYCONTAINS:
+		case F_ARRAYCONTAINED:
+			return operator;
 		case F_ENUM_EQ:
 			return TextEqualOperator;
 		case F_ENUM_NE:
@@ -560,7 +569,7 @@ types_replace_assigned(Node *expr, Oid serverid, bool *is_value)
 	PlainType	plain = plain_type(exprType(expr));
 
 	*is_value = false;
-	if (!OidIsValid(plain.type) ||
+	if (!OidIsValid(plain.type) || plain.type == TEXTARRAYOID ||
 		types_sent_as(exprType(expr), serverid) != plain.type)
 		return expr;
 	if (is_given(expr, 0))

@@ -333,8 +333,8 @@ values_make_param(Node *value, List **values)
 }
 
 /*
- * The Param that stands for what SET assigns.  It is written with a type that
- * rewrite.c removes, so that the remote server takes the column's.
+ * The Param that stands for what SET assigns to a column of another type: see
+ * assigned.c.
  */
 Node *
 values_assign(Node *value, List **values)

@@ -64,6 +64,8 @@ SELECT condition, decided.* FROM unnest(ARRAY[
 	$$o IN ('NULL', 'done')$$,
 	$$coalesce(m, 'lost') = 'lost'$$,
 	$$'done' = ANY (ms)$$,
+	$$ms @> '{open,done}'$$,
+	$$ms && '{lost,new}' AND ms <> '{new}' AND ms IS NOT NULL$$,
 	$$m = 'open'::text::mood$$,
 	$$m::text = 'open'$$,
 	$$m::text LIKE 'o%'$$,
@@ -107,6 +109,11 @@ SELECT explained(format(query, 'typed'), 'Plan Rows', 'COSTS') = explained(forma
 FROM unnest(ARRAY['SELECT * FROM %s WHERE m = ''open''', 'SELECT * FROM %s WHERE a = 5',
 	'SELECT * FROM %s WHERE m IN (''open'', ''new'') AND a > 20',
 	'SELECT * FROM %1$s a JOIN %1$s b ON a.m = b.o', 'SELECT * FROM %1$s a LEFT JOIN %1$s b ON a.m = b.o AND a.a = b.a']) AS query;
+-- Statistics have values of the columns' own types.
+CREATE STATISTICS of_typed (mcv) ON m, p FROM typed;
+ANALYZE typed;
+SELECT count(*) FROM typed WHERE m::text = 'open' AND p = 3 AND m IN ('open', 'new');
+DROP STATISTICS of_typed;
 
 -- Parameters
 PREPARE by_label(mood, mood[], amount, mail, text) AS
@@ -154,6 +161,7 @@ SELECT md5(string_agg(q::text, ';' ORDER BY q::text)) FROM (SELECT s, a, count(m
 SELECT md5(string_agg(q::text, ';' ORDER BY q::text)) FROM (SELECT s, a, count(m), count(DISTINCT o), sum(a) FILTER (WHERE m = 'open'), max(p) FROM stock_typed GROUP BY s, a HAVING count(o) > 1 AND max(a) < 40) q;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT m::text, m = 'open' AS is_open, count(*) FROM typed GROUP BY 1, 2 HAVING m = 'open' OR count(*) > 3;
 SELECT m::text, m = 'open' AS is_open, count(*) FROM typed GROUP BY 1, 2 ORDER BY 1;
+SELECT m, count(*) FROM typed GROUP BY m HAVING m::text = 'open' OR count(*) > 1000;
 EXPLAIN (COSTS OFF) SELECT max(m), min(m) FROM typed;
 EXPLAIN (COSTS OFF) SELECT m, max(e) FROM typed GROUP BY m;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT a.id, b.m FROM typed a JOIN typed b ON a.m = b.t AND a.a = b.id WHERE a.m <> 'done';
@@ -203,6 +211,14 @@ RESET plan_cache_mode;
 SELECT explained('UPDATE typed SET o = m WHERE id = 60', 'Remote SQL'), explained('UPDATE typed SET a = 5 WHERE id = 60', 'Remote SQL');
 ROLLBACK;
 UPDATE typed SET m = 'done' WHERE id = 1 RETURNING m;
+-- A label that the remote server lacks is an error only for a row.
+ALTER TYPE public.mood ADD VALUE 'here';
+UPDATE typed SET m = 'here' WHERE id < 0;
+UPDATE typed SET m = 'here' WHERE id = 1;
+UPDATE stock_typed SET m = 'here' WHERE id = 1;
+SELECT count(*) FROM typed WHERE m = 'here' OR o IN ('here', 'lost');
+UPDATE typed a SET m = 'open', p = 7 FROM typed b WHERE a.id = b.a AND b.m = 'done' AND b.id < 4 RETURNING a.id, a.m, b.m;
+EXPLAIN (VERBOSE, COSTS OFF) UPDATE typed a SET m = 'open', p = 7 FROM typed b WHERE a.id = b.a AND b.m = 'done' AND b.id < 4;
 UPDATE typed SET flag = 't' WHERE id = 1 RETURNING flag;
 
 -- A type of an extension that the server knows is sent as before.
