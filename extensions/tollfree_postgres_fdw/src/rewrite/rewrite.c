@@ -400,7 +400,10 @@ rewrite_join(PlannerInfo *root, const RelOptInfo *rel,
 	List	   *rewritten = NIL;
 	ListCell   *cell;
 
-	if (!OidIsValid(rel->serverid) || !is_rewritten(root, rel))
+	if (!OidIsValid(rel->serverid) ||
+		!types_are_other((Node *) extract_actual_clauses(extra->restrictlist,
+														 false)) ||
+		!is_rewritten(root, rel))
 		return extra->restrictlist;
 	foreach(cell, extra->restrictlist)
 	{
@@ -756,18 +759,22 @@ find_restored(const Plan *plan, Index target)
 
 /*
  * The name of a remote column whose assigned value is a label; empty for any other
- * type.
+ * type.  attno is the column's in the table of the command, of which the target may
+ * be a partition.
  */
 static char *
-label_column(Oid relid, AttrNumber attno, Oid type)
+label_column(const PlannerInfo *root, Index target, AttrNumber attno, Oid type)
 {
+	Oid			named = planner_rt_fetch(root->parse->resultRelation, root)->relid;
+	Oid			relid = planner_rt_fetch(target, root)->relid;
 	Relation	table;
 	const char *name;
 
 	if (!type_is_enum(getBaseType(type)))
 		return "";
 	table = table_open(relid, NoLock);
-	name = deparse_column_name(table, attno);
+	name = deparse_column_name(table, get_attnum(relid, get_attname(named, attno,
+																	false)));
 	table_close(table, NoLock);
 	return pstrdup(name);
 }
@@ -786,13 +793,11 @@ assigned_form(RewrittenUpdate *update, PlannerInfo *root, Index target,
 
 	if (!is_value)
 		return sent_form(rel, sent, false);
-	/* A partition's columns have other numbers. */
-	if (target != root->parse->resultRelation ||
-		(has_other_encoding(rel) && has_odd_text(sent, NULL)))
+	if (has_other_encoding(rel) && has_odd_text(sent, NULL))
 		return written;
 	update->columns = lappend(update->columns,
-							  label_column(planner_rt_fetch(target, root)->relid,
-										   attno, exprType(written)));
+							  label_column(root, target, attno,
+										   exprType(written)));
 	return values_assign(sent, &current->values);
 }
 

@@ -498,6 +498,13 @@ has_other_type(Node *node, void *context)
 	return expression_tree_walker(node, has_other_type, context);
 }
 
+/* Has an expression a column of a type that is not PostgreSQL's own? */
+bool
+types_are_other(Node *expr)
+{
+	return has_other_type(expr, NULL);
+}
+
 /* Prepares to replace types; false if an expression has none to be replaced. */
 static bool
 begin(Typing *typing, Node *expr, Oid serverid, List **forms)
@@ -506,9 +513,11 @@ begin(Typing *typing, Node *expr, Oid serverid, List **forms)
 	{
 		.forms = forms
 	};
+	if (!types_are_other(expr) || contain_volatile_functions(expr))
+		return false;
 	typing->has_extensions =
 		option_find(GetForeignServer(serverid)->options, "extensions") != NULL;
-	return has_other_type(expr, NULL) && !contain_volatile_functions(expr);
+	return true;
 }
 
 /*

@@ -8,6 +8,7 @@
 #include "nodes/pathnodes.h"
 #include "nodes/primnodes.h"
 
+extern bool types_are_other(Node *expr);
 extern Node *types_replace(Node *expr, Oid serverid, List **forms);
 extern Node *types_replace_output(Node *expr, Oid serverid, List **forms);
 extern Node *types_replace_lookup(Node *clause, const RelOptInfo *rel,
