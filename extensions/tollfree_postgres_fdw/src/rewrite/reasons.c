@@ -65,6 +65,7 @@ reasons_scan(const ForeignScan *plan, const PlannedStmt *stmt)
 	const char *extensions = option_find(GetForeignServer(plan->fs_server)->options,
 										 "extensions");
 	ReasonScan	scan = {.relids = relids};
+	bool		is_same;
 
 	if (extensions != NULL)
 		(void) SplitIdentifierString(pstrdup(extensions), ',', &scan.extensions);
@@ -73,8 +74,9 @@ reasons_scan(const ForeignScan *plan, const PlannedStmt *stmt)
 	scan.serverid = plan->fs_server;
 	scan.has_other_encoding =
 		!sessions_have_same_encoding(compat_scan_user(plan, rte), plan->fs_server);
-	scan.may_send_zones = sessions_may_have_zone(compat_scan_user(plan, rte),
-												 plan->fs_server, session_timezone);
+	scan.may_send_zones = !sessions_know_zone(compat_scan_user(plan, rte),
+											  plan->fs_server, session_timezone,
+											  &is_same) || is_same;
 	return scan;
 }
 

@@ -66,6 +66,9 @@
 #include "sql/deparse.h"
 #include "sql/plan.h"
 
+/* Rows of a table for which a question that takes ten milliseconds is worth it */
+#define ZONE_MIN_ROWS 5000
+
 /* A condition that is rewritten, or a grouping, which has no forms here */
 typedef struct Condition
 {
@@ -255,15 +258,39 @@ can_encode(const RelOptInfo *rel, Node *expr)
 }
 
 /*
- * May times in the session's zone be sent to the server of a table?  Not if its rules of
- * that zone are known to differ, nor if that could not be found out later.
+ * Is a table, or any table of a query that an aggregation is of, so large that it is
+ * worth asking whether the server has the rules of a zone?  Yes if that is not known.
  */
 static bool
-may_send_zone(const RelOptInfo *rel)
+is_worth_asking(const PlannerInfo *root, const RelOptInfo *rel)
 {
-	return current->written != NULL &&
-		sessions_may_have_zone(OidIsValid(rel->userid) ? rel->userid : GetUserId(),
-							   rel->serverid, session_timezone);
+	if (rel->relid > 0)
+		return rel->tuples < 0 || rel->tuples >= ZONE_MIN_ROWS;
+	for (int i = 1; i < root->simple_rel_array_size; i++)
+	{
+		if (root->simple_rel_array[i] != NULL && root->simple_rel_array[i]->relid > 0 &&
+			is_worth_asking(root, root->simple_rel_array[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * May times in the session's zone be sent to the server of a relation?  Not if its
+ * rules of that zone are known to differ, nor if that could not be found out later, or
+ * would take longer than to fetch the rows.
+ */
+static bool
+may_send_zone(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	bool		is_same;
+
+	if (current->written == NULL)
+		return false;
+	if (sessions_know_zone(OidIsValid(rel->userid) ? rel->userid : GetUserId(),
+						   rel->serverid, session_timezone, &is_same))
+		return is_same;
+	return is_worth_asking(root, rel);
 }
 
 /*
@@ -290,12 +317,13 @@ rewrite_form(Node *written, bool is_condition, Oid serverid, bool may_send_zones
  * depend on a collation, and that fails no earlier; what it is, if it has none.
  */
 static Node *
-sent_form(const RelOptInfo *rel, Node *written, bool is_condition)
+sent_form(const PlannerInfo *root, const RelOptInfo *rel, Node *written,
+		  bool is_condition)
 {
 	/* Extended statistics would be read as if they were of the other types. */
 	List	  **types = rel->statlist == NIL ? &current->types : NULL;
 	Node	   *sent = rewrite_form(written, is_condition, rel->serverid,
-									may_send_zone(rel), &current->values, types);
+									may_send_zone(root, rel), &current->values, types);
 
 	if (sent == written || collations_remain(sent) ||
 		values_may_fail_early(sent, NULL) || !can_encode(rel, sent))
@@ -322,7 +350,7 @@ static void
 rewrite_condition(PlannerInfo *root, const RelOptInfo *rel, RestrictInfo *clause)
 {
 	Node	   *written = (Node *) clause->clause;
-	Node	   *sent = sent_form(rel, written, true);
+	Node	   *sent = sent_form(root, rel, written, true);
 
 	if (sent == written)
 		return;
@@ -412,7 +440,7 @@ rewrite_join(PlannerInfo *root, const RelOptInfo *rel,
 		Node	   *sent = types_replace(written, rel->serverid, &current->types);
 
 		if (sent != written)
-			sent = sent_form(rel, written, true);
+			sent = sent_form(root, rel, written, true);
 		if (sent != written)
 		{
 			clause = copy_join_clause(root, clause, sent, extra->sjinfo);
@@ -593,7 +621,8 @@ has_other_group(Node *condition)
 
 /* How an expression of an aggregation is sent to the server of its relation */
 static Node *
-sent_target(Node *written, TargetKind kind, const RelOptInfo *rel)
+sent_target(Node *written, TargetKind kind, const PlannerInfo *root,
+			const RelOptInfo *rel)
 {
 	Node	   *sent;
 
@@ -602,7 +631,7 @@ sent_target(Node *written, TargetKind kind, const RelOptInfo *rel)
 	sent = types_replace_output(written, rel->serverid, &current->types);
 	if (sent != written)
 		sent = values_replace(sent, false, &current->values);
-	sent = zones_replace(sent, may_send_zone(rel), &current->values);
+	sent = zones_replace(sent, may_send_zone(root, rel), &current->values);
 	sent = groups_replace(sent, kind == TARGET_GROUP);
 	return values_may_fail_early(sent, NULL) ? written : sent;
 }
@@ -792,7 +821,7 @@ assigned_form(RewrittenUpdate *update, PlannerInfo *root, Index target,
 	Node	   *sent = types_replace_assigned(written, rel->serverid, &is_value);
 
 	if (!is_value)
-		return sent_form(rel, sent, false);
+		return sent_form(root, rel, sent, false);
 	if (has_other_encoding(rel) && has_odd_text(sent, NULL))
 		return written;
 	update->columns = lappend(update->columns,

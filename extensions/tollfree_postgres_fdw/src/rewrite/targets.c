@@ -48,7 +48,7 @@ add_pair(Node *written, TargetKind kind, Target *target)
 
 	pair->rel = target->rel;
 	pair->written = written;
-	pair->sent = target->form(written, kind, target->rel);
+	pair->sent = target->form(written, kind, target->root, target->rel);
 	target->is_changed |= pair->sent != written;
 	target->pairs = lappend(target->pairs, pair);
 	return pair->sent;

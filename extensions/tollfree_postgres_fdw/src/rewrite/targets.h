@@ -16,7 +16,8 @@ typedef enum TargetKind
 } TargetKind;
 
 /* How it is sent: as this function says; itself if that is as written */
-typedef Node *(*TargetForm) (Node *expr, TargetKind kind, const RelOptInfo *rel);
+typedef Node *(*TargetForm) (Node *expr, TargetKind kind,
+							 const PlannerInfo *root, const RelOptInfo *rel);
 
 /* The target of an aggregation that is being planned */
 typedef struct RewrittenTarget

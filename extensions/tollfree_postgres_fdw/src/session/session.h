@@ -85,7 +85,8 @@ extern const char *sessions_user_name(const Session *session);
 extern bool sessions_use_server(Oid server, bool truncated);
 extern bool sessions_may_send_arrays(Oid user, Oid server);
 extern bool sessions_have_same_encoding(Oid user, Oid server);
-extern bool sessions_may_have_zone(Oid user, Oid server, const pg_tz *zone);
+extern bool sessions_know_zone(Oid user, Oid server, const pg_tz *zone,
+							   bool *is_same);
 extern IndexFact sessions_know_index(Oid user, Oid server, Oid relid,
 									 const char *column);
 extern void sessions_register_callbacks(void);

@@ -262,14 +262,15 @@ sessions_have_same_encoding(Oid user, Oid server)
 	return session == NULL || session->remote.same_encoding;
 }
 
-/* Has this server the local rules of a zone?  True if that is not known. */
+/*
+ * Is it known whether this server has the local rules of a zone?  Then is_same is set.
+ */
 bool
-sessions_may_have_zone(Oid user, Oid server, const pg_tz *zone)
+sessions_know_zone(Oid user, Oid server, const pg_tz *zone, bool *is_same)
 {
 	const Session *session = find_connected(user, server);
-	bool		is_same;
 
-	return session == NULL || !facts_know_zone(session, zone, &is_same) || is_same;
+	return session != NULL && facts_know_zone(session, zone, is_same);
 }
 
 /*

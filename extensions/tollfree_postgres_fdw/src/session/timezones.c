@@ -9,10 +9,12 @@
  *
  *	- in the first and the last second of each period without a change, so that
  *	  each local change is found to the second;
- *	- once a week in between.  A change there that is unknown here would have to be
- *	  undone within a week to be missed.  No zone has had such a one.
+ *	- in between every five days from 1900 on, and once a year before, when there was
+ *	  no summer time.  A change there that is unknown here would have to be undone
+ *	  sooner to be missed.  The shortest periods in zone files last a week less an
+ *	  hour, as Recife's summer of 2000 did.
  *
- * No zone has had rules before 1800: clocks showed the sun's time, as is found in the
+ * No zone has had rules before 1844: clocks showed the sun's time, as is found in the
  * first period.  The rules of 2100 repeat themselves for ever, as PostgreSQL computes
  * them.  So what is true of these years is true of all times.
  */
@@ -23,12 +25,14 @@
 
 #include "session/timezones.h"
 
-/* The years that are compared: 1800-01-01 to 2100-01-01, as seconds since 1970 */
+/* The years that are compared: 1800, 1900 and 2100, as seconds since 1970 */
 #define TIMEZONES_FROM INT64CONST(-5364662400)
+#define TIMEZONES_SUMMER INT64CONST(-2208988800)
 #define TIMEZONES_TO INT64CONST(4102444800)
 
-/* Seconds between two times that are compared */
-#define TIMEZONES_STEP (7 * 24 * 60 * 60)
+/* Seconds between two times that are compared, before 1900 and from then on */
+#define TIMEZONES_YEAR (365 * 24 * 60 * 60)
+#define TIMEZONES_STEP (5 * 24 * 60 * 60)
 
 /* Periods without a change, as the contents of arrays */
 typedef struct Periods
@@ -54,10 +58,11 @@ append_period(Periods *periods, const pg_tz *zone, pg_time_t begin, pg_time_t en
 	append_number(&periods->offsets, pg_localtime(&begin, zone)->tm_gmtoff);
 }
 
-/* The time of the next change after a time; the last time if there is none before. */
+/* The time of the next change after a time, or 1900 or 2100 if these come before. */
 static pg_time_t
 next_change(pg_time_t time, const pg_tz *zone)
 {
+	pg_time_t	limit = time < TIMEZONES_SUMMER ? TIMEZONES_SUMMER : TIMEZONES_TO;
 	long		offset_before;
 	long		offset_after;
 	int			is_dst_before;
@@ -66,8 +71,8 @@ next_change(pg_time_t time, const pg_tz *zone)
 
 	if (pg_next_dst_boundary(&time, &offset_before, &is_dst_before, &next,
 							 &offset_after, &is_dst_after, zone) != 1 ||
-		next > TIMEZONES_TO)
-		return TIMEZONES_TO;
+		next > limit)
+		return limit;
 	return next;
 }
 
@@ -96,8 +101,10 @@ timezones_question(const pg_tz *zone)
 					" FROM ROWS FROM (pg_catalog.unnest('{%s}'::int8[]),"
 					" pg_catalog.unnest('{%s}'::int8[]),"
 					" pg_catalog.unnest('{%s}'::int8[])) AS p(b, e, o),"
-					" LATERAL (SELECT pg_catalog.generate_series(b, e, %d)"
+					" LATERAL (SELECT pg_catalog.generate_series(b, e,"
+					" CASE WHEN b < " INT64_FORMAT " THEN %d ELSE %d END)"
 					" UNION ALL SELECT e) AS q(t)",
 					quote_literal_cstr(name), periods.begins.data,
-					periods.ends.data, periods.offsets.data, TIMEZONES_STEP);
+					periods.ends.data, periods.offsets.data, TIMEZONES_SUMMER,
+					TIMEZONES_YEAR, TIMEZONES_STEP);
 }
