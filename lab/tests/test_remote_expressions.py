@@ -52,7 +52,8 @@ INSERT INTO {schema}.t
 SELECT i, nullif(i % 7, 3), nullif(i % 11, 4), nullif(i % 5, 2) / 4.0, nullif(i % 9, 5) / 8.0,
     CASE WHEN i % 13 > 0 THEN date '2024-02-27' + i END,
     CASE WHEN i % 17 > 0 THEN timestamp '2024-03-30 20:00' + i * interval '7 h 13 min' END,
-    CASE WHEN i % 19 > 0 THEN timestamptz '2024-03-30 20:00+00' + i * interval '5 h 11 min' END,
+    CASE WHEN i % 61 = 0 THEN timestamptz '-infinity' WHEN i % 59 = 0 THEN 'infinity'
+        WHEN i % 19 > 0 THEN timestamptz '2024-03-30 20:00+00' + i * interval '17 h 31 min' END,
     (ARRAY['a', 'B', 'b', 'ä', 'Z', '', 'a-b', 'a b', '_', '%', NULL])[i % 11 + 1],
     (ARRAY['a', 'B', 'k1', 'ä', 'K1', NULL, 'k2 '])[i % 7 + 1],
     (ARRAY['a', 'B', 'b', 'Z', NULL])[i % 5 + 1],
@@ -63,6 +64,8 @@ SELECT i, nullif(i % 7, 3), nullif(i % 11, 4), nullif(i % 5, 2) / 4.0, nullif(i 
 FROM generate_series(1, 300) i;
 ANALYZE {schema}.t;
 """
+SEEMS_LARGE = "UPDATE pg_class SET reltuples = 5000 WHERE oid = %s::regclass"
+"""For a smaller table a connection does not ask about the rules of a time zone."""
 INVALID_TEXT = "22P02"
 """The error's code of a text that is no integer, as that of a setting can be."""
 READER = "expressions_reader"
@@ -71,9 +74,16 @@ STATES = (
     "SET timezone = 'UTC'; SET app.tenant = '3'; SET app.name = 'a'; RESET ROLE",
     "SET timezone = 'America/New_York'; SET app.tenant = '5'; SET app.name = 'B'",
     "SET timezone = 'Pacific/Kiritimati'; SET app.tenant = ''; SET app.name = 'ä'",
+    "SET timezone = 'Europe/Berlin'",
+    "SET timezone = 'Australia/Lord_Howe'",
+    "SET timezone = '<+0330>-3:30'",
+    "SET timezone = 'CET'",
     f"SET app.tenant = '3'; SET ROLE {READER}; SET datestyle = 'ISO, DMY'",
 )
-"""What changes between two executions of a prepared statement."""
+"""What changes between two executions of a prepared statement.
+
+The zone CET has summer time, AT TIME ZONE 'CET' has none: the remote server has other rules.
+"""
 
 TIMES = (
     "now()",
@@ -84,6 +94,7 @@ TIMES = (
     "date_trunc('month', now())",
 )
 SPANS = ("interval '1 day'", "interval '1 month'", "interval '36 hours'", "interval '-1 year'")
+ZONE_SPANS = (*SPANS, "interval '1 month -3 days 2:30:00.5'", "interval '90 minutes'")
 UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute")
 LOCAL_TIMES = (
     "localtimestamp",
@@ -91,6 +102,7 @@ LOCAL_TIMES = (
     "current_setting('app.moment')::timestamp",
     "now()::timestamp",
 )
+ZONE_UNITS = (*UNITS, "dow", "isodow", "doy", "epoch", "second", "milliseconds", "century")
 DATES = ("current_date", "date '2024-05-01'", "now()::date", "current_setting('app.moment')::date")
 COMPARED = ("=", "<>", "<", "<=", ">", ">=")
 EQUAL = ("=", "<>", "IS DISTINCT FROM", "IS NOT DISTINCT FROM")
@@ -158,6 +170,7 @@ def make_sides(connection: Connection, cluster: Cluster) -> None:
             )
             connection.execute(f"IMPORT FOREIGN SCHEMA public FROM SERVER {side} INTO {side}")
             connection.execute(f"ANALYZE {side}.t")
+            connection.execute(SEEMS_LARGE, (f"{side}.t",))
         connection.execute(
             f"GRANT USAGE ON SCHEMA {side} TO {READER}; GRANT ALL ON {side}.t TO {READER}"
         )
@@ -183,6 +196,27 @@ def time_of(draw: random.Random) -> str:
     if kind == 2:
         return f"{column} BETWEEN {value} - interval '3 months' AND {value}"
     return f"{column} {compared} {value}"
+
+
+def zone_time_of(draw: random.Random) -> str:
+    """Return a condition on a timestamptz in the session's zone."""
+    span = draw.choice(("", "", f" {draw.choice('+-')} {draw.choice(ZONE_SPANS)}"))
+    compared = draw.choice(COMPARED)
+    unit = draw.choice(UNITS)
+    column = draw.choice((f"(ts{span})", f"(ts{span})", "(t::timestamptz)", "coalesce(ts, d)"))
+    return draw.choice(
+        (
+            f"{column}::date {compared} {draw.choice(DATES)}",
+            f"{column}::time {compared} '02:{draw.randrange(60):02}'",
+            f"{column}::timestamp {compared} {draw.choice(LOCAL_TIMES)}",
+            f"{column} {compared} {draw.choice((*DATES, *LOCAL_TIMES))}",
+            f"{draw.choice((*DATES, *LOCAL_TIMES))} {compared} {column}",
+            f"extract({draw.choice(ZONE_UNITS)} FROM {column}) {compared} {draw.randrange(31)}",
+            f"date_part('{draw.choice(ZONE_UNITS)}', {column}) {compared} {draw.randrange(31)}",
+            f"date_trunc('{unit}', {column}) {compared} date_trunc('{unit}', {draw.choice(TIMES)})",
+            f"date_trunc('{unit}', {column})::date {compared} d",
+        )
+    )
 
 
 def text_of(draw: random.Random) -> str:
@@ -242,7 +276,7 @@ def condition(draw: random.Random, depth: int = 2) -> str:
                 f"({one}) IS NOT TRUE",
             )
         )
-    return draw.choice((time_of, text_of, number_of))(draw)
+    return draw.choice((time_of, zone_time_of, text_of, number_of))(draw)
 
 
 def where(draw: random.Random) -> str:
@@ -255,6 +289,10 @@ GROUPS = (
     "extract(year FROM d)",
     "date_part('month', d)",
     "extract(hour FROM t)",
+    "ts::date",
+    "date_trunc('week', ts)",
+    "date_trunc('hour', ts)",
+    "extract(hour FROM ts)",
     "doc->>'k'",
     "coalesce(a, 0)",
     "nullif(b, 3)",
@@ -343,7 +381,12 @@ def statement(draw: random.Random) -> str:
         )
     if kind == "update":
         value = draw.choice(
-            ("ts = now(), k = NOT k", "s = doc->>'k'", "d = current_date, a = extract(day FROM t)")
+            (
+                "ts = now(), k = NOT k",
+                "d = ts::date, t = date_trunc('day', ts)",
+                "s = doc->>'k'",
+                "d = current_date, a = extract(day FROM t)",
+            )
         )
         return f"UPDATE {{}}.t SET {value} WHERE {where(draw)} RETURNING *"
     if kind == "delete":
