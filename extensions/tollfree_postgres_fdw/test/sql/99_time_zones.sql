@@ -3,8 +3,8 @@ SELECT tollfree_postgres_fdw_disconnect_all();
 SET client_min_messages = warning;
 SET datestyle = ISO;
 -- Around changes of clocks, from seconds to months; the ends of time, infinity and null
-CREATE TABLE remote.moments (id serial PRIMARY KEY, ts timestamptz, t timestamp, d date, x int);
-INSERT INTO remote.moments (ts, t, d, x)
+CREATE TABLE remote.zone_moments (id serial PRIMARY KEY, ts timestamptz, t timestamp, d date, x int);
+INSERT INTO remote.zone_moments (ts, t, d, x)
 SELECT ts, ts AT TIME ZONE 'UTC', (ts AT TIME ZONE 'UTC')::date, n
 FROM (SELECT c + i * s AS ts, row_number() OVER () % 7 AS n
 	  FROM unnest(ARRAY[timestamptz '2024-03-31 01:00+00', '2024-10-27 01:00+00', '2024-03-10 07:00+00', '2024-11-03 06:00+00',
@@ -15,8 +15,8 @@ UNION ALL
 SELECT ts, CASE WHEN isfinite(ts) THEN ts AT TIME ZONE 'UTC' END, '2024-01-01', 9
 FROM unnest(ARRAY[timestamptz '0044-03-15 12:00+00 BC', '4001-02-28 23:59:59.999999+00 BC', '1066-10-14 09:00+00', '1752-09-02 23:30+00',
 				  '9999-12-31 23:59:59+00', '2500-07-01 00:00+00', '200000-01-01 00:00+00', 'infinity', '-infinity', NULL]) ts;
-ANALYZE remote.moments;
-IMPORT FOREIGN SCHEMA remote LIMIT TO (moments) FROM SERVER loopback INTO public;
+ANALYZE remote.zone_moments;
+IMPORT FOREIGN SCHEMA remote LIMIT TO (zone_moments) FROM SERVER loopback INTO public;
 
 -- A condition: the remote command, rows that come in vain, and whether the local table agrees
 CREATE FUNCTION decided(condition text) RETURNS TABLE (remote_condition text, excess bigint, same bool)
@@ -26,17 +26,17 @@ DECLARE
 	ids int[];
 	locals int[];
 BEGIN
-	EXECUTE format('SELECT ARRAY(SELECT id FROM moments WHERE %s ORDER BY id)', condition) INTO ids;
-	EXECUTE format('SELECT ARRAY(SELECT id FROM remote.moments WHERE %s ORDER BY id)', condition) INTO locals;
-	remote_condition := regexp_replace(explained(format('SELECT id FROM moments WHERE %s', condition), 'Remote SQL') #>> '{}',
-									   '^.*? FROM remote.moments', '');
-	excess := explained(format('SELECT id FROM moments WHERE %s', condition), 'Rows Received')::int - cardinality(ids);
+	EXECUTE format('SELECT ARRAY(SELECT id FROM zone_moments WHERE %s ORDER BY id)', condition) INTO ids;
+	EXECUTE format('SELECT ARRAY(SELECT id FROM remote.zone_moments WHERE %s ORDER BY id)', condition) INTO locals;
+	remote_condition := regexp_replace(explained(format('SELECT id FROM zone_moments WHERE %s', condition), 'Remote SQL') #>> '{}',
+									   '^.*? FROM remote.zone_moments', '');
+	excess := explained(format('SELECT id FROM zone_moments WHERE %s', condition), 'Rows Received')::int - cardinality(ids);
 	same := ids = locals;
 	RETURN NEXT;
 END
 $$;
-CREATE TABLE conditions (n serial, condition text);
-INSERT INTO conditions (condition) VALUES
+CREATE TABLE zone_conditions (n serial, condition text);
+INSERT INTO zone_conditions (condition) VALUES
 	($$ts::date = '2024-03-31'$$),
 	($$ts::date = current_date OR ts::date < '1900-01-01'$$),
 	($$ts::date BETWEEN '2024-03-30' AND '2024-04-02'$$),
@@ -66,12 +66,12 @@ INSERT INTO conditions (condition) VALUES
 	($$coalesce(ts::date, d) = '2024-03-31'$$);
 -- In UTC once; then in other zones, of which only what differs is shown
 SET timezone = 'UTC';
-SELECT c.condition, decided.* FROM conditions c, decided(c.condition) ORDER BY n;
+SELECT c.condition, decided.* FROM zone_conditions c, decided(c.condition) ORDER BY n;
 CREATE FUNCTION in_zone(zone text) RETURNS TABLE (conditions bigint, differ bigint, excess bigint) LANGUAGE plpgsql
 AS $$
 BEGIN
 	PERFORM set_config('timezone', zone, false);
-	RETURN QUERY SELECT count(*), count(*) FILTER (WHERE NOT d.same), sum(d.excess)::bigint FROM conditions c, decided(c.condition) d;
+	RETURN QUERY SELECT count(*), count(*) FILTER (WHERE NOT d.same), sum(d.excess)::bigint FROM zone_conditions c, decided(c.condition) d;
 END
 $$;
 SELECT zone, in_zone.* FROM unnest(ARRAY['Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe', 'Pacific/Apia', 'America/Sao_Paulo',
@@ -84,9 +84,9 @@ SELECT conditions, differ, excess FROM in_zone('Europe/Berlin');
 SET timezone = 'Europe/Berlin';
 SELECT tollfree_postgres_fdw_disconnect_all();
 SET plan_cache_mode = force_generic_plan;
-PREPARE of_day(date) AS SELECT count(*), min(id) FROM moments WHERE ts::date = $1;
-PREPARE of_day_local(date) AS SELECT count(*), min(id) FROM remote.moments WHERE ts::date = $1;
-PREPARE of_days AS SELECT ts::date, count(*) FROM moments WHERE ts::date > '2024-10-26' GROUP BY ts::date ORDER BY 1 LIMIT 3;
+PREPARE of_day(date) AS SELECT count(*), min(id) FROM zone_moments WHERE ts::date = $1;
+PREPARE of_day_local(date) AS SELECT count(*), min(id) FROM remote.zone_moments WHERE ts::date = $1;
+PREPARE of_days AS SELECT ts::date, count(*) FROM zone_moments WHERE ts::date > '2024-10-26' GROUP BY ts::date ORDER BY 1 LIMIT 3;
 EXECUTE of_day('2024-10-27');
 EXECUTE of_day_local('2024-10-27');
 EXECUTE of_days;
@@ -110,13 +110,13 @@ DEALLOCATE ALL;
 -- A cursor keeps the zone that it was opened in, for what is sent.
 SET timezone = 'UTC';
 BEGIN;
-DECLARE c CURSOR FOR SELECT id FROM moments WHERE ts::date = '2024-10-27' ORDER BY id;
+DECLARE c CURSOR FOR SELECT id FROM zone_moments WHERE ts::date = '2024-10-27' ORDER BY id;
 SET LOCAL timezone = 'CET';
 FETCH 1 FROM c;
 ROLLBACK;
 BEGIN;
 SET LOCAL timezone = 'CET';
-DECLARE c SCROLL CURSOR FOR SELECT id FROM moments WHERE ts::date = '2024-10-27' ORDER BY id;
+DECLARE c SCROLL CURSOR FOR SELECT id FROM zone_moments WHERE ts::date = '2024-10-27' ORDER BY id;
 FETCH 2 FROM c;
 FETCH BACKWARD 1 FROM c;
 COMMIT;
@@ -125,15 +125,15 @@ COMMIT;
 SET timezone = 'Europe/Berlin';
 SELECT round_trips_since(0) AS trips \gset
 SELECT tollfree_postgres_fdw_disconnect_all();
-SELECT count(*) FROM moments WHERE ts::date = '2024-10-27';
+SELECT count(*) FROM zone_moments WHERE ts::date = '2024-10-27';
 SELECT round_trips_since(:trips) AS with_setup, round_trips_since(0) AS trips \gset
-SELECT count(*) FROM moments WHERE ts::date = '2024-10-28';
+SELECT count(*) FROM zone_moments WHERE ts::date = '2024-10-28';
 SELECT round_trips_since(:trips) AS known, round_trips_since(0) AS trips \gset
 SET timezone = 'Asia/Tokyo';
 BEGIN;
-SELECT count(*) FROM moments WHERE x = 1;
-SELECT count(*) FROM moments WHERE ts::date = '2024-10-28';
-SELECT count(*) FROM moments WHERE ts::date = '2024-10-27';
+SELECT count(*) FROM zone_moments WHERE x = 1;
+SELECT count(*) FROM zone_moments WHERE ts::date = '2024-10-28';
+SELECT count(*) FROM zone_moments WHERE ts::date = '2024-10-27';
 COMMIT;
 SELECT :with_setup AS with_setup, :known AS known, round_trips_since(:trips) AS in_transaction;
 
@@ -144,8 +144,8 @@ BEGIN
 	RETURN QUERY EXECUTE format('SELECT to_jsonb(q) FROM (%s) q', query);
 END
 $$;
-CREATE TABLE queries (n serial, query text);
-INSERT INTO queries (query) VALUES
+CREATE TABLE zone_queries (n serial, query text);
+INSERT INTO zone_queries (query) VALUES
 	($$SELECT ts::date, count(*) FROM %s GROUP BY ts::date ORDER BY 1$$),
 	($$SELECT date_trunc('day', ts), count(*), sum(x) FROM %s WHERE ts > '2000-01-01' GROUP BY 1 ORDER BY 1$$),
 	($$SELECT date_trunc('hour', ts) AS h, min(ts) FROM %s GROUP BY 1 ORDER BY 1$$),
@@ -158,15 +158,15 @@ INSERT INTO queries (query) VALUES
 	($$SELECT a.ts::date AS day, count(*) FROM %1$s a JOIN %1$s b USING (id) WHERE b.ts::date < '2024-12-01' GROUP BY 1 ORDER BY 1$$),
 	($$SELECT date_trunc('hour', ts) AS h, count(DISTINCT ts::date) FROM %s WHERE extract(isodow FROM ts) = 7 GROUP BY 1 ORDER BY 1$$),
 	($$SELECT day, count(*) FROM (SELECT ts::date AS day, x FROM %s WHERE x > 1) q GROUP BY day ORDER BY day LIMIT 5$$);
-SELECT q.query, ARRAY(SELECT run(format(q.query, 'moments'))) = ARRAY(SELECT run(format(q.query, 'remote.moments'))) AS same
-FROM queries q ORDER BY n;
+SELECT q.query, ARRAY(SELECT run(format(q.query, 'zone_moments'))) = ARRAY(SELECT run(format(q.query, 'remote.zone_moments'))) AS same
+FROM zone_queries q ORDER BY n;
 -- Groups travel, not rows: their number is estimated by the days that there are.
-CREATE TABLE remote.readings AS
+CREATE TABLE remote.zone_readings AS
 SELECT i AS id, timestamptz '2024-09-01 00:00+00' + i * interval '4 minutes' AS ts, i % 8 AS x FROM generate_series(1, 20000) i;
-IMPORT FOREIGN SCHEMA remote LIMIT TO (readings) FROM SERVER loopback INTO public;
-ANALYZE readings;
-SELECT query, explained(format(query, 'readings'), 'Remote SQL') AS remote, explained(format(query, 'readings'), 'Rows Received') AS received,
-	ARRAY(SELECT run(format(query, 'readings'))) = ARRAY(SELECT run(format(query, 'remote.readings'))) AS same
+IMPORT FOREIGN SCHEMA remote LIMIT TO (zone_readings) FROM SERVER loopback INTO public;
+ANALYZE zone_readings;
+SELECT query, explained(format(query, 'zone_readings'), 'Remote SQL') AS remote, explained(format(query, 'zone_readings'), 'Rows Received') AS received,
+	ARRAY(SELECT run(format(query, 'zone_readings'))) = ARRAY(SELECT run(format(query, 'remote.zone_readings'))) AS same
 FROM unnest(ARRAY[
 	$$SELECT ts::date, count(*) FROM %s GROUP BY 1 ORDER BY 1$$,
 	$$SELECT date_trunc('day', ts) AS day, x, count(*) FROM %s WHERE ts >= '2024-09-20'::date GROUP BY 1, 2 ORDER BY 1, 2$$,
@@ -174,61 +174,61 @@ FROM unnest(ARRAY[
 	$$SELECT extract(hour FROM ts) AS hour, max(ts)::date FROM %s GROUP BY 1 HAVING count(*) > 1 ORDER BY 1$$
 ]) AS query;
 SET timezone = 'CET';
-SELECT count(*) FILTER (WHERE ARRAY(SELECT run(format(q.query, 'moments'))) <> ARRAY(SELECT run(format(q.query, 'remote.moments')))) AS differ FROM queries q;
+SELECT count(*) FILTER (WHERE ARRAY(SELECT run(format(q.query, 'zone_moments'))) <> ARRAY(SELECT run(format(q.query, 'remote.zone_moments')))) AS differ FROM zone_queries q;
 SET timezone = 'Europe/Berlin';
-SELECT count(*) FILTER (WHERE ARRAY(SELECT run(format(q.query, 'moments'))) <> ARRAY(SELECT run(format(q.query, 'remote.moments')))) AS differ FROM queries q;
+SELECT count(*) FILTER (WHERE ARRAY(SELECT run(format(q.query, 'zone_moments'))) <> ARRAY(SELECT run(format(q.query, 'remote.zone_moments')))) AS differ FROM zone_queries q;
 
 -- One command; RETURNING and the condition of a locked row are evaluated as written.
 BEGIN;
-EXPLAIN (VERBOSE, COSTS OFF) UPDATE moments SET d = ts::date, x = extract(hour FROM ts) WHERE ts::date = '2024-10-27';
-UPDATE moments SET d = ts::date, x = extract(hour FROM ts) WHERE ts::date = '2024-10-27';
-SELECT bool_and(d = ts::date AND x = extract(hour FROM ts)), count(*) FROM moments WHERE ts::date = '2024-10-27';
+EXPLAIN (VERBOSE, COSTS OFF) UPDATE zone_moments SET d = ts::date, x = extract(hour FROM ts) WHERE ts::date = '2024-10-27';
+UPDATE zone_moments SET d = ts::date, x = extract(hour FROM ts) WHERE ts::date = '2024-10-27';
+SELECT bool_and(d = ts::date AND x = extract(hour FROM ts)), count(*) FROM zone_moments WHERE ts::date = '2024-10-27';
 SET LOCAL timezone = 'CET';
-UPDATE moments SET d = ts::date, x = extract(hour FROM ts) WHERE ts::date = '2024-10-28' RETURNING d = ts::date AND x = extract(hour FROM ts) AS is_right;
-DELETE FROM moments WHERE ts::date = '2024-10-28';
-EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM moments WHERE ts::date = '2024-10-28' FOR UPDATE;
+UPDATE zone_moments SET d = ts::date, x = extract(hour FROM ts) WHERE ts::date = '2024-10-28' RETURNING d = ts::date AND x = extract(hour FROM ts) AS is_right;
+DELETE FROM zone_moments WHERE ts::date = '2024-10-28';
+EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM zone_moments WHERE ts::date = '2024-10-28' FOR UPDATE;
 ROLLBACK;
 
 -- Partitions: partial aggregates
 SET timezone = 'Europe/Berlin';
-CREATE TABLE parts (id int, ts timestamptz, x int) PARTITION BY LIST (x);
-CREATE TABLE remote.readings1 AS SELECT * FROM remote.readings WHERE x < 4;
-CREATE TABLE remote.readings2 AS SELECT * FROM remote.readings WHERE x >= 4;
-CREATE FOREIGN TABLE part1 PARTITION OF parts FOR VALUES IN (0, 1, 2, 3) SERVER loopback OPTIONS (schema_name 'remote', table_name 'readings1');
-CREATE FOREIGN TABLE part2 PARTITION OF parts FOR VALUES IN (4, 5, 6, 7) SERVER loopback OPTIONS (schema_name 'remote', table_name 'readings2');
-ANALYZE part1, part2;
+CREATE TABLE zone_parts (id int, ts timestamptz, x int) PARTITION BY LIST (x);
+CREATE TABLE remote.zone_readings1 AS SELECT * FROM remote.zone_readings WHERE x < 4;
+CREATE TABLE remote.zone_readings2 AS SELECT * FROM remote.zone_readings WHERE x >= 4;
+CREATE FOREIGN TABLE zone_part1 PARTITION OF zone_parts FOR VALUES IN (0, 1, 2, 3) SERVER loopback OPTIONS (schema_name 'remote', table_name 'zone_readings1');
+CREATE FOREIGN TABLE zone_part2 PARTITION OF zone_parts FOR VALUES IN (4, 5, 6, 7) SERVER loopback OPTIONS (schema_name 'remote', table_name 'zone_readings2');
+ANALYZE zone_part1, zone_part2;
 SET enable_partitionwise_aggregate = on;
-SELECT explained('SELECT ts::date, count(*), avg(x) FROM parts GROUP BY 1', 'Remote SQL');
-SELECT count(*) FROM ((SELECT ts::date, count(*), avg(x) FROM parts GROUP BY 1) EXCEPT ALL
-	(SELECT ts::date, count(*), avg(x) FROM remote.readings GROUP BY 1)) q;
+SELECT explained('SELECT ts::date, count(*), avg(x) FROM zone_parts GROUP BY 1', 'Remote SQL');
+SELECT count(*) FROM ((SELECT ts::date, count(*), avg(x) FROM zone_parts GROUP BY 1) EXCEPT ALL
+	(SELECT ts::date, count(*), avg(x) FROM remote.zone_readings GROUP BY 1)) q;
 SET timezone = 'CET';
-SELECT count(*) FROM ((SELECT ts::date, count(*), avg(x) FROM parts GROUP BY 1) EXCEPT ALL
-	(SELECT ts::date, count(*), avg(x) FROM remote.readings GROUP BY 1)) q;
+SELECT count(*) FROM ((SELECT ts::date, count(*), avg(x) FROM zone_parts GROUP BY 1) EXCEPT ALL
+	(SELECT ts::date, count(*), avg(x) FROM remote.zone_readings GROUP BY 1)) q;
 RESET enable_partitionwise_aggregate;
 RESET timezone;
 
 -- Switches
-\set query 'SELECT id FROM moments WHERE ts::date = \'2024-10-27\''
+\set query 'SELECT id FROM zone_moments WHERE ts::date = \'2024-10-27\''
 SET timezone = 'Europe/Berlin';
 SELECT explained(:'query', 'Rows Received');
 SET tollfree_postgres_fdw.remote_expressions = off;
 SELECT explained(:'query', 'Rows Received');
 RESET tollfree_postgres_fdw.remote_expressions;
-ALTER FOREIGN TABLE moments OPTIONS (ADD remote_expressions 'false');
+ALTER FOREIGN TABLE zone_moments OPTIONS (ADD remote_expressions 'false');
 SELECT explained(:'query', 'Rows Received');
-ALTER FOREIGN TABLE moments OPTIONS (DROP remote_expressions);
+ALTER FOREIGN TABLE zone_moments OPTIONS (DROP remote_expressions);
 
 -- A small table does not ask, but uses what is known.
-ANALYZE moments;
+ANALYZE zone_moments;
 SET timezone = 'Asia/Dhaka';
 SELECT explained(:'query', 'Filter');
-SELECT count(*) > 0 AS asked FROM readings WHERE ts::date = '2024-09-30';
+SELECT count(*) > 0 AS asked FROM zone_readings WHERE ts::date = '2024-09-30';
 SELECT explained(:'query', 'Filter');
 
-DROP TABLE parts;
-DROP FOREIGN TABLE moments, readings;
-DROP TABLE remote.readings;
-DROP TABLE remote.moments, remote.readings1, remote.readings2, conditions, queries;
+DROP TABLE zone_parts;
+DROP FOREIGN TABLE zone_moments, zone_readings;
+DROP TABLE remote.zone_readings;
+DROP TABLE remote.zone_moments, remote.zone_readings1, remote.zone_readings2, zone_conditions, zone_queries;
 DROP FUNCTION decided, in_zone, run;
 RESET timezone;
 RESET datestyle;
