@@ -1,7 +1,7 @@
 """Random UPDATEs and DELETEs of a foreign table joined with local rows, beside stock.
 
 Compared are the number of rows, what RETURNING returns, the remote table afterwards, what local
-triggers have seen, and which remote rows are locked: the same or fewer.
+triggers have seen and, where rows are looked up, which remote rows are locked: no others.
 """
 
 import random
@@ -342,8 +342,8 @@ def compare(world: World, draw: random.Random, least: float) -> None:
         stock, of_stock = execute(world, text, STOCK)
         ours, of_ours = execute(world, text, OUR_WRAPPER)
         assert ours == stock, text
-        assert of_ours <= of_stock, text
         if is_looked_up(world.local, text.replace("{}", OUR_WRAPPER)):
+            assert of_ours <= of_stock, text
             looked_up += 1
     assert looked_up >= least * STATEMENTS
 
