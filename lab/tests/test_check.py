@@ -468,7 +468,16 @@ def test_an_extension_that_the_server_may_have_is_named_in_a_command(place: Plac
         with place.connect() as connection:
             connection.execute("DROP EXTENSION hstore")
     (part,) = one["travels"][0]["evaluated"]
-    assert part["commands"] == ["ALTER SERVER \"far\" OPTIONS (ADD extensions 'hstore');"]
+    assert part["commands"] == ['ALTER SERVER "far" OPTIONS (ADD "extensions" \'hstore\');']
+
+
+def test_the_default_collation_has_a_command(place: Place) -> None:
+    with function_of_ours(place, adopted=True):
+        query = "SELECT id FROM items WHERE coalesce(v, '') < 'b'"
+        (one,) = report(place.dsn(), "--query", query)["queries"]
+    (part,) = one["travels"][0]["evaluated"]
+    assert "the default collation" in part["reason"]
+    assert part["commands"] == ['ALTER SERVER "far" OPTIONS (ADD "collations" \'same\');']
 
 
 def test_a_query_that_writes_is_not_run(place: Place) -> None:

@@ -47,3 +47,12 @@ AS 'MODULE_PATHNAME';
 
 COMMENT ON FUNCTION tollfree_postgres_fdw_statistics() IS
 'what the connections of this session have done since it began';
+
+CREATE FUNCTION tollfree_postgres_fdw_compare_collations(server name,
+	OUT local text, OUT remote text, OUT same boolean)
+RETURNS record
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME';
+
+COMMENT ON FUNCTION tollfree_postgres_fdw_compare_collations(name) IS
+'encoding and default collation of this database and of a server''s, as for its option collations';

@@ -330,10 +330,12 @@ compat_holds_lock(Oid relid, LOCKMODE mode)
  * What came with 16: postgres_fdw's option analyze_sampling; the relations that
  * a scan of a join or an aggregate reads, without outer joins; a count of the
  * rows that all runs of a statement have processed, which is added to here;
- * passwords that delegated credentials replace.
+ * passwords that delegated credentials replace; one check of rights for all objects.
  */
 #if PG_VERSION_NUM >= 160000
 #define COMPAT_STOCK_SAMPLES true
+#define compat_server_aclcheck(server) \
+	object_aclcheck(ForeignServerRelationId, server, GetUserId(), ACL_USAGE)
 #define compat_scan_rtindexes(plan) ((plan)->fs_base_relids)
 #define compat_correct_total(estate, difference) \
 	((estate)->es_total_processed += (difference))
@@ -342,6 +344,8 @@ compat_holds_lock(Oid relid, LOCKMODE mode)
 	"Non-superuser cannot connect if the server does not request a password or use GSSAPI with delegated credentials."
 #else
 #define COMPAT_STOCK_SAMPLES false
+#define compat_server_aclcheck(server) \
+	pg_foreign_server_aclcheck(server, GetUserId(), ACL_USAGE)
 #define compat_scan_rtindexes(plan) ((plan)->fs_relids)
 #define compat_correct_total(estate, difference) ((void) (difference))
 #define COMPAT_NO_PASSWORD "password is required"

@@ -223,6 +223,13 @@ option_is_compatible(List *server_options)
 	return has_value(server_options, COMPATIBILITY, COMPATIBILITY_STOCK);
 }
 
+/* Does the owner say that both databases have the same collations? */
+bool
+option_claims_collations(List *server_options)
+{
+	return has_value(server_options, COLLATIONS, COLLATIONS_SAME);
+}
+
 /*
  * How many statements a connection to this server may keep prepared, by
  * option; the setting may allow fewer.

@@ -10,11 +10,13 @@
 
 /* Names and values of options of our own */
 #define ANALYZE_SAMPLING "analyze_sampling"
+#define COLLATIONS "collations"
 #define COMPATIBILITY "compatibility"
 #define IMPORT_STATS "import_stats"
 #define RESTORE_STATS "restore_stats"	/* the same in betas of PostgreSQL 19 */
 #define REMOTE_ISOLATION "remote_isolation"
 #define STATEMENT_CACHE_SIZE "statement_cache_size"
+#define COLLATIONS_SAME "same"
 #define COMPATIBILITY_STOCK "stock"
 #define READ_COMMITTED "read committed"
 
@@ -44,6 +46,7 @@ extern const char *option_sampling_name(SamplingMethod method);
 extern bool option_is_libpq(const char *name);
 extern bool option_reads_committed(List *server_options);
 extern bool option_is_compatible(List *server_options);
+extern bool option_claims_collations(List *server_options);
 extern int	option_statement_cache_size(List *server_options);
 
 #endif							/* TOLLFREE_FDW_OPTIONS_H */

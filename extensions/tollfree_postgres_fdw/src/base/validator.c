@@ -41,6 +41,7 @@ validator_is_stock(const char *name, const char *value)
 			strcmp(value, option_sampling_name(SAMPLING_IMPORT)) != 0;
 	return strcmp(name, REMOTE_ISOLATION) != 0 &&
 		strcmp(name, COMPATIBILITY) != 0 &&
+		strcmp(name, COLLATIONS) != 0 &&
 		strcmp(name, STATEMENT_CACHE_SIZE) != 0 &&
 		!fastpath_is_option(name, &of_table);
 }
@@ -83,6 +84,8 @@ check_value(const char *name, const char *value)
 		check_either(name, value, "repeatable read", READ_COMMITTED);
 	else if (strcmp(name, COMPATIBILITY) == 0)
 		check_either(name, value, COMPATIBILITY_STOCK, "tollfree");
+	else if (strcmp(name, COLLATIONS) == 0)
+		check_either(name, value, COLLATIONS_SAME, "unknown");
 	else if (strcmp(name, ANALYZE_SAMPLING) == 0)
 	{
 		if (!option_find_sampling(value, &method))
@@ -212,6 +215,7 @@ list_own(const char **names)
 			names[n++] = fastpath_option_name(path);
 	}
 	names[n++] = ANALYZE_SAMPLING;
+	names[n++] = COLLATIONS;
 	names[n++] = COMPATIBILITY;
 	names[n++] = REMOTE_ISOLATION;
 	names[n++] = STATEMENT_CACHE_SIZE;

@@ -344,6 +344,64 @@ collations_drop(Node *expr, bool is_assigned)
 	return copy;
 }
 
+/* Walker: is there a value with a collation that is not the default one? */
+static bool
+has_own_collation(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var) || IsA(node, Const) || IsA(node, Param) ||
+		IsA(node, RelabelType) || IsA(node, CollateExpr))
+	{
+		Oid			collation = exprCollation(node);
+
+		if (OidIsValid(collation) && collation != DEFAULT_COLLATION_OID)
+			return true;
+	}
+	return expression_tree_walker(node, has_own_collation, context);
+}
+
+/* Walker: drops the default collation of calls and operators, or looks for it. */
+static bool
+drop_default(Node *node, void *arg)
+{
+	Dropping   *dropping = arg;
+
+	check_stack_depth();
+	if (node == NULL)
+		return false;
+	if ((IsA(node, FuncExpr) || IsA(node, OpExpr) || IsA(node, DistinctExpr) ||
+		 IsA(node, ScalarArrayOpExpr)) &&
+		*collation_of(node) == DEFAULT_COLLATION_OID &&
+		!has_own_collation((Node *) args_of(node), NULL))
+	{
+		dropping->found = true;
+		if (dropping->changes)
+			*collation_of(node) = InvalidOid;
+	}
+	return expression_tree_walker(node, drop_default, arg);
+}
+
+/*
+ * A copy of an expression without the default collation, for a database that has the
+ * same one; the expression itself if nothing looks at it.  Without columns of another
+ * collation nothing else can be meant there.
+ */
+Node *
+collations_drop_default(Node *expr)
+{
+	Dropping	dropping = {0};
+	Node	   *copy;
+
+	(void) drop_default(expr, &dropping);
+	if (!dropping.found)
+		return expr;
+	dropping.changes = true;
+	copy = copyObjectImpl(expr);
+	(void) drop_default(copy, &dropping);
+	return copy;
+}
+
 /* Is it jsonb, or an array of it, whose order is that of the default collation? */
 static bool
 has_jsonb_order(Oid type)

@@ -14,5 +14,6 @@ extern bool collations_order(Node *expr);
 extern bool collations_collects(const Aggref *aggregate);
 extern bool collations_sort(const List *pathkeys);
 extern Node *collations_drop(Node *expr, bool is_assigned);
+extern Node *collations_drop_default(Node *expr);
 
 #endif							/* TOLLFREE_FDW_COLLATIONS_H */

@@ -72,6 +72,8 @@ reasons_scan(const ForeignScan *plan, const PlannedStmt *stmt)
 	scan.is_on = fastpath_is_on(plan_read_scan(plan->fdw_private).fast_paths,
 								FAST_REMOTE_EXPRESSIONS);
 	scan.serverid = plan->fs_server;
+	scan.same_collations =
+		sessions_have_same_collations(compat_scan_user(plan, rte), plan->fs_server);
 	scan.has_other_encoding =
 		!sessions_have_same_encoding(compat_scan_user(plan, rte), plan->fs_server);
 	scan.may_send_zones = !sessions_know_zone(compat_scan_user(plan, rte),
@@ -358,7 +360,9 @@ reason_of_refusal(const ReasonScan *scan, Node *form)
 	if (!scan->is_on)
 		return "remote_expressions is off";
 	if (collations_remain(form))
-		return "it depends on a collation, and would be sent in another form";
+		return collations_remain(collations_drop_default(form)) ?
+			"it depends on a collation, and would be sent in another form" :
+			"it depends on the default collation, which the remote database may have otherwise";
 	if (values_may_fail_early(form, NULL))
 		return "the remote server could raise an error where no row needs it";
 	if (scan->has_other_encoding)
@@ -372,8 +376,14 @@ reasons_condition(const ReasonScan *scan, Node *condition)
 {
 	List	   *values = NIL;
 	List	   *types = NIL;
-	Node	   *form = rewrite_form(condition, true, scan->serverid,
-									scan->may_send_zones, &values, &types);
+	FormRules	rules = {
+		.serverid = scan->serverid,
+		.may_send_zones = scan->may_send_zones,
+		.same_collations = scan->same_collations,
+		.values = &values,
+		.types = &types
+	};
+	Node	   *form = rewrite_form(condition, true, &rules);
 	const char *reason = reason_of_form(scan, form);
 
 	if (reason != NULL)

@@ -16,6 +16,7 @@ typedef struct ReasonScan
 	bool		is_on;			/* are other forms sent? */
 	Oid			serverid;
 	bool		may_send_zones; /* times in the session's zone? */
+	bool		same_collations;	/* is it known that there are the same? */
 	bool		has_other_encoding; /* has the remote database another one? */
 } ReasonScan;
 

@@ -6,7 +6,8 @@
  * the table's size.  Before that some of them are rewritten:
  *
  *	- stable values without columns become parameters (values.c);
- *	- what does not depend on its collation has none (collations.c);
+ *	- what does not depend on its collation has none (collations.c), nor what looks
+ *	  at the default one, if the remote database has the same;
  *	- times in the session's zone get the zone as a parameter (zones.c, replan.c);
  *	- COALESCE and the like become CASE, rows are compared by columns (forms.c);
  *	- casts to text are written as calls of functions (casts.c);
@@ -34,6 +35,7 @@
 #include "access/table.h"
 #include "access/transam.h"
 #include "catalog/pg_type.h"
+#include "foreign/foreign.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/value.h"
@@ -48,6 +50,7 @@
 
 #include "base/compat.h"
 #include "base/fastpath.h"
+#include "base/options.h"
 #include "base/tables.h"
 #include "rewrite/assigned.h"
 #include "rewrite/casts.h"
@@ -58,13 +61,16 @@
 #include "rewrite/query.h"
 #include "rewrite/replan.h"
 #include "rewrite/rewrite.h"
+#include "rewrite/sources.h"
 #include "rewrite/targets.h"
 #include "rewrite/types.h"
 #include "rewrite/values.h"
 #include "rewrite/zones.h"
+#include "session/questions.h"
 #include "session/session.h"
 #include "sql/deparse.h"
 #include "sql/plan.h"
+#include "xact/transaction.h"
 
 /* Rows of a table for which a question that takes ten milliseconds is worth it */
 #define ZONE_MIN_ROWS 5000
@@ -294,41 +300,77 @@ may_send_zone(const PlannerInfo *root, const RelOptInfo *rel)
 }
 
 /*
- * A condition, or what SET assigns, in a form that postgres_fdw may have words for, on
- * tables of this server; what it is, if it has none.  New values, and what is replaced
- * for its type, are appended to those of the query; no types are replaced without a
- * list.
+ * A condition, or what SET assigns, in a form that postgres_fdw may have words for;
+ * what it is, if it has none.
  */
 Node *
-rewrite_form(Node *written, bool is_condition, Oid serverid, bool may_send_zones,
-			 List **values, List **types)
+rewrite_form(Node *written, bool is_condition, const FormRules *rules)
 {
 	Node	   *form = is_condition ? values_compare_texts(written) : written;
 
-	if (types != NULL)
-		form = types_replace(form, serverid, types);
-	form = values_replace(zones_compare(form), is_condition, values);
-	form = zones_replace(form, may_send_zones, values);
-	return forms_replace(collations_drop(casts_replace(form), !is_condition));
+	if (rules->types != NULL)
+		form = types_replace(form, rules->serverid, rules->types);
+	form = values_replace(zones_compare(form), is_condition, rules->values);
+	form = zones_replace(form, rules->may_send_zones, rules->values);
+	form = forms_replace(collations_drop(casts_replace(form), !is_condition));
+	return rules->same_collations ? collations_drop_default(form) : form;
 }
 
 /*
- * A condition, or what SET assigns, in a form that may be sent, whose value does not
- * depend on a collation, and that fails no earlier; what it is, if it has none.
+ * Is it another form, whose value does not depend on a collation, and that fails no
+ * earlier?
+ */
+static bool
+may_be_sent(const RelOptInfo *rel, Node *written, Node *form)
+{
+	return form != written && !collations_remain(form) &&
+		!values_may_fail_early(form, NULL) &&
+		can_encode(rel, form);
+}
+
+/*
+ * Has the remote database the collations of this one?  It is asked only if the
+ * server's option says so; then a connection is made, if there is none.
+ */
+static bool
+has_same_collations(const RelOptInfo *rel)
+{
+	Oid			user = OidIsValid(rel->userid) ? rel->userid : GetUserId();
+
+	return OidIsValid(rel->serverid) &&
+		option_claims_collations(GetForeignServer(rel->serverid)->options) &&
+		questions_have_same_collations(transaction_get_session(user,
+															   rel->serverid));
+}
+
+/*
+ * A condition, or what SET assigns, in a form that may be sent; what it is, if it has
+ * none, or if postgres_fdw sends it as it is.
  */
 static Node *
 sent_form(const PlannerInfo *root, const RelOptInfo *rel, Node *written,
 		  bool is_condition)
 {
 	/* Extended statistics would be read as if they were of the other types. */
-	List	  **types = rel->statlist == NIL ? &current->types : NULL;
-	Node	   *sent = rewrite_form(written, is_condition, rel->serverid,
-									may_send_zone(root, rel), &current->values, types);
+	FormRules	rules = {
+		.serverid = rel->serverid,
+		.may_send_zones = may_send_zone(root, rel),
+		.values = &current->values,
+		.types = rel->statlist == NIL ? &current->types : NULL
+	};
+	Node	   *form = rewrite_form(written, is_condition, &rules);
+	Oid			collation;
 
-	if (sent == written || collations_remain(sent) ||
-		values_may_fail_early(sent, NULL) || !can_encode(rel, sent))
+	if (may_be_sent(rel, written, form))
+		return form;
+	if (form == written &&
+		sources_find_other(written, rel->relids, &collation) == NULL)
 		return written;
-	return sent;
+	rules.same_collations = true;
+	form = rewrite_form(written, is_condition, &rules);
+	return may_be_sent(rel, written, form) &&
+		sources_find_other(form, rel->relids, &collation) == NULL &&
+		has_same_collations(rel) ? form : written;
 }
 
 /* Notes the written form of a condition that is sent in another one. */
@@ -552,7 +594,7 @@ rewrite_keeps_join(const PlannerInfo *root, const RelOptInfo *rel,
 	foreach(cell, clauses)
 	{
 		if (collations_order((Node *) lfirst_node(RestrictInfo, cell)->clause))
-			return true;
+			return !has_same_collations(rel);
 	}
 	return false;
 }
@@ -567,10 +609,11 @@ rewrite_keeps_upper(const PlannerInfo *root, UpperRelationKind stage,
 	if (stage == UPPERREL_GROUP_AGG || stage == UPPERREL_PARTIAL_GROUP_AGG)
 		return (is_distinct || sends_more(root, input)) &&
 			(collations_order((Node *) rel->reltarget->exprs) ||
-			 collations_order(root->parse->havingQual));
+			 collations_order(root->parse->havingQual)) &&
+			!has_same_collations(input);
 	return stage == UPPERREL_ORDERED && IS_UPPER_REL(input) &&
 		(is_distinct || sends_more(root, NULL)) &&
-		collations_sort(root->sort_pathkeys);
+		collations_sort(root->sort_pathkeys) && !has_same_collations(input);
 }
 
 /*

@@ -21,9 +21,20 @@ typedef struct RewrittenUpdate
 	List	   *columns;		/* of values without a type, for assigned.c */
 } RewrittenUpdate;
 
+/* What forms an expression may be given, and where what they are made of is noted */
+typedef struct FormRules
+{
+	Oid			serverid;		/* of the tables that it is on */
+	bool		may_send_zones; /* times in the session's zone? */
+	bool		same_collations;	/* has the remote database those of this
+									 * one? */
+	List	  **values;			/* of the query, for values.c */
+	List	  **types;			/* for types.c; NULL if none are replaced */
+} FormRules;
+
 extern void rewrite_install(BeginForeignScan_function begin);
-extern Node *rewrite_form(Node *written, bool is_condition, Oid serverid,
-						  bool may_send_zones, List **values, List **types);
+extern Node *rewrite_form(Node *written, bool is_condition,
+						  const FormRules *rules);
 extern void rewrite_conditions(PlannerInfo *root, RelOptInfo *rel,
 							   Oid tableid);
 extern void rewrite_note_join(const PlannerInfo *root, const RelOptInfo *rel);

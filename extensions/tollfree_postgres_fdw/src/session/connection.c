@@ -110,6 +110,7 @@ read_options(Session *session, ForeignServer *server, UserMapping *user)
 	options->parallel_commit = option_is_true(list, "parallel_commit", false);
 	options->parallel_abort = option_is_true(list, "parallel_abort", false);
 	options->read_committed = option_reads_committed(list);
+	options->claims_collations = option_claims_collations(list);
 	options->fast_paths = fastpath_of_server(list);
 	options->statement_cache_size = session->remote.lost_statements ? 0 :
 		option_statement_cache_size(list);

@@ -84,6 +84,7 @@ facts_assume(Session *session)
 	traits->hides_relations = false;
 	traits->takes_arrays = true;
 	traits->nzones = 0;
+	traits->knows_collations = traits->same_collations = false;
 }
 
 /* A question about the server has been sent. */
@@ -154,6 +155,29 @@ facts_take_zone(Session *session, const PGresult *res)
 		traits->asked_zone, value != NULL && value[0] == 't'
 	};
 	traits->nzones++;
+}
+
+/* Takes the collations of the remote database; NULL if it does not say. */
+void
+facts_take_collations(Session *session, const char *collations)
+{
+	RemoteTraits *traits = facts_own_traits(session);
+
+	if (traits->collations != NULL)
+		pfree(traits->collations);
+	traits->collations = NULL;
+	if (collations != NULL)
+		traits->collations = MemoryContextStrdup(TopMemoryContext, collations);
+}
+
+/* Are these the same as here? */
+void
+facts_note_collations(Session *session, bool same)
+{
+	RemoteTraits *traits = facts_own_traits(session);
+
+	traits->knows_collations = true;
+	traits->same_collations = same;
 }
 
 /* A round trip has taken this long, in ms. */
@@ -402,6 +426,7 @@ facts_forget(Session *session)
 
 	facts_own_traits(session)->unanswered = 0;
 	facts_own_traits(session)->nzones = 0;
+	facts_take_collations(session, NULL);
 	facts_forget_relation(session, InvalidOid);
 	hash_destroy(facts->relations);
 	facts->relations = NULL;
@@ -479,6 +504,10 @@ facts_take(Session *session, const BatchPart *part, const PGresult *res)
 		case PART_ZONE_QUESTION:
 			traits->unanswered--;
 			facts_take_zone(session, res);
+			break;
+		case PART_COLLATIONS_QUESTION:
+			traits->unanswered--;
+			facts_take_collations(session, is_answered ? value : NULL);
 			break;
 		case PART_RELATION_QUESTION:
 			traits->hides_relations |= is_refused;

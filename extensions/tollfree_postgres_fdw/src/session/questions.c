@@ -9,8 +9,10 @@
  * the last is sent where its error would end the user's transaction:
  *
  *	When the session is set up, in the same batch, each behind a Sync of its
- *	own: what is statement_timeout, what is the default isolation level?  The
- *	first command is sent behind them, unless how it is sent depends on them.
+ *	own: what is statement_timeout, what is the default isolation level?  If the
+ *	server's option says that its collations are those of this database: what are
+ *	they?  The first command is sent behind them, unless how it is sent depends on
+ *	them.
  *
  *	After the COMMIT of a session's first transaction, which is always waited
  *	for: is the write check answered, may arrays be sent (join/, modify/)?
@@ -46,9 +48,11 @@
  */
 #include "postgres.h"
 
+#include "base/options.h"
 #include "session/batch.h"
 #include "session/control.h"
 #include "session/facts.h"
+#include "session/locale.h"
 #include "session/questions.h"
 #include "session/remote_xact.h"
 #include "session/results.h"
@@ -157,6 +161,9 @@ questions_add_at_setup(Session *session)
 	add_question(session, PART_ISOLATION_QUESTION, ISOLATION_SQL);
 	if (wanted_zone != NULL)
 		add_zone_question(session, wanted_zone);
+	if (session->options.claims_collations)
+		add_question(session, PART_COLLATIONS_QUESTION,
+					 locale_sql(PQserverVersion(session->conn)));
 }
 
 /* May a question be sent, and waited for, before the transaction begins? */
@@ -207,6 +214,39 @@ questions_ask_zone(Session *session, const pg_tz *zone)
 	session->counters.round_trips++;
 	if (batch_send(session))
 		results_read_questions(session);
+}
+
+/*
+ * Has the remote database the collations of this one, as the server's option says?
+ * If not, the option is not believed, and a WARNING names both, once a connection.
+ */
+bool
+questions_have_same_collations(Session *session)
+{
+	const char *here;
+	const char *there;
+
+	if (!session->options.claims_collations)
+		return false;
+	if (session->remote.unanswered > 0)
+		questions_await(session);
+	if (session->remote.knows_collations || session->remote.unanswered > 0)
+		return session->remote.same_collations;
+	here = locale_here();
+	if (here == NULL)
+		return false;
+	there = session->remote.collations;
+	facts_note_collations(session, there != NULL && strcmp(here, there) == 0);
+	if (!session->remote.same_collations)
+		ereport(WARNING,
+				(errcode(ERRCODE_FDW_ERROR),
+				 errmsg("the collations of server \"%s\" are not those of this database",
+						session->options.server_name),
+				 errdetail("Here: %s. There: %s.", here,
+						   there != NULL ? there : "not known"),
+				 errhint("Drop the option \"%s\" of the server. What depends on the default collation is evaluated here.",
+						 COLLATIONS)));
+	return session->remote.same_collations;
 }
 
 /* Has the remote server a statement_timeout?  True if it does not say. */

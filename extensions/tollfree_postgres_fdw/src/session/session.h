@@ -87,6 +87,7 @@ extern bool sessions_may_send_arrays(Oid user, Oid server);
 extern bool sessions_have_same_encoding(Oid user, Oid server);
 extern bool sessions_know_zone(Oid user, Oid server, const pg_tz *zone,
 							   bool *is_same);
+extern bool sessions_have_same_collations(Oid user, Oid server);
 extern IndexFact sessions_know_index(Oid user, Oid server, Oid relid,
 									 const char *column);
 extern void sessions_register_callbacks(void);

@@ -262,6 +262,16 @@ sessions_have_same_encoding(Oid user, Oid server)
 	return session == NULL || session->remote.same_encoding;
 }
 
+/* Is it known that its database has the collations of this one? */
+bool
+sessions_have_same_collations(Oid user, Oid server)
+{
+	const Session *session = find_connected(user, server);
+
+	return session != NULL && session->remote.knows_collations &&
+		session->remote.same_collations;
+}
+
 /*
  * Is it known whether this server has the local rules of a zone?  Then is_same is set.
  */

@@ -32,6 +32,7 @@ typedef struct SessionOptions
 	bool		parallel_commit;
 	bool		parallel_abort;
 	bool		read_committed;
+	bool		claims_collations;
 	int			fast_paths;		/* by the server's options; fastpath.h */
 	int			statement_cache_size;	/* by the option, not the setting */
 	char		server_name[NAMEDATALEN];	/* when it was connected, for
@@ -68,6 +69,10 @@ typedef struct RemoteTraits
 	bool		lost_statements;	/* prepared ones; the next connection
 									 * prepares none */
 	bool		same_encoding;	/* as the local database */
+	bool		knows_collations;	/* is the next field set? */
+	bool		same_collations;	/* as the local database */
+	char	   *collations;		/* of the remote one, as locale.c has them;
+								 * NULL if not asked, or refused */
 	long		round_trip;		/* the shortest one seen, in ms */
 	const pg_tz *asked_zone;	/* that the last question was about */
 	const pg_tz *relied_zone;	/* that the transaction relies on, or NULL */
@@ -159,6 +164,7 @@ typedef enum PartKind
 	PART_ISOLATION_QUESTION,	/* what is the default isolation level? */
 	PART_ARRAYS_QUESTION,		/* may keys and rows be sent as arrays? */
 	PART_ZONE_QUESTION,			/* has it the rules of a time zone? */
+	PART_COLLATIONS_QUESTION,	/* what are the database's collations? */
 	PART_RELATION_QUESTION,		/* is a relation plain? */
 
 	PART_SYNC

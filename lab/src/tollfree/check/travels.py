@@ -37,6 +37,11 @@ REMEDIES = (
         "Write it with PostgreSQL's own operators.",
     ),
     (
+        r"the default collation",
+        "If tollfree_postgres_fdw_compare_collations says that both databases have the same, say"
+        " so:",
+    ),
+    (
         r"^type .* is not known",
         "Declare the foreign column with a type of PostgreSQL's own, such as text.",
     ),
@@ -234,15 +239,18 @@ def _extension(reason: str) -> str | None:
 def _commands(reason: str, server: ForeignServer) -> tuple[str, ...]:
     """Return the SQL that helps against a reason."""
     of = _extension(reason)
-    if of is None:
-        return ()
     named = server.options.get("extensions")
-    return (
-        sql.SQL("ALTER SERVER {} OPTIONS ({} extensions {});")
-        .format(
-            sql.Identifier(server.name),
-            sql.SQL("SET" if named else "ADD"),
-            sql.Literal(f"{named}, {of}" if named else of),
-        )
-        .as_string(),
-    )
+    if of:
+        return (_option(server, "extensions", f"{named}, {of}" if named else of),)
+    if server.wrapper in STOCK_WRAPPER and "the default collation" in reason:
+        return (_option(server, "collations", "same"),)
+    return ()
+
+
+def _option(server: ForeignServer, name: str, value: str) -> str:
+    """Return the command that gives a server an option."""
+    verb = sql.SQL("SET" if name in server.options else "ADD")
+    command = sql.SQL("ALTER SERVER {} OPTIONS ({} {} {});")
+    return command.format(
+        sql.Identifier(server.name), verb, sql.Identifier(name), sql.Literal(value)
+    ).as_string()
