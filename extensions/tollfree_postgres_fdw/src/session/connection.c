@@ -156,6 +156,7 @@ connection_begin(Session *session, UserMapping *user)
 			results_report(session, ERROR, NULL, NULL);
 		prepared_begin(session);
 		connection_configure(session);
+		questions_check_belief(session);
 		*session_own(bool, session, is_set_up) = true;
 		session->counters.connects++;
 	}

@@ -178,6 +178,20 @@ facts_note_collations(Session *session, bool same)
 
 	traits->knows_collations = true;
 	traits->same_collations = same;
+	if (same && traits->believed == NULL)
+		traits->believed = MemoryContextStrdup(TopMemoryContext,
+											   traits->collations);
+}
+
+/* No plan relies on the collations of the remote database any more. */
+void
+facts_forget_belief(Session *session)
+{
+	RemoteTraits *traits = facts_own_traits(session);
+
+	if (traits->believed != NULL)
+		pfree(traits->believed);
+	traits->believed = NULL;
 }
 
 /* A round trip has taken this long, in ms. */

@@ -25,6 +25,7 @@ extern void facts_expect_answer(Session *session);
 extern void facts_note_all_asked(Session *session);
 extern void facts_take_collations(Session *session, const char *collations);
 extern void facts_note_collations(Session *session, bool same);
+extern void facts_forget_belief(Session *session);
 extern void facts_take_arrays(Session *session, bool takes_arrays);
 extern bool facts_know_zone(const Session *session, const pg_tz *zone,
 							bool *is_same);

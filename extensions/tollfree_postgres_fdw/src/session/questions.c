@@ -48,6 +48,8 @@
  */
 #include "postgres.h"
 
+#include "utils/plancache.h"
+
 #include "base/options.h"
 #include "session/batch.h"
 #include "session/control.h"
@@ -247,6 +249,32 @@ questions_have_same_collations(Session *session)
 				 errhint("Drop the option \"%s\" of the server. What depends on the default collation is evaluated here.",
 						 COLLATIONS)));
 	return session->remote.same_collations;
+}
+
+/*
+ * A connection has been made anew.  Raises an ERROR if plans may rely on collations
+ * that the remote database had before, and has no longer; all are made again.
+ */
+void
+questions_check_belief(Session *session)
+{
+	if (!session->options.claims_collations)
+		facts_forget_belief(session);
+	if (session->remote.believed == NULL)
+		return;
+	questions_await(session);
+	/* A lost connection shows when it is used. */
+	if (session->remote.unanswered > 0 ||
+		(session->remote.collations != NULL &&
+		 strcmp(session->remote.collations, session->remote.believed) == 0))
+		return;
+	facts_forget_belief(session);
+	ResetPlanCache();
+	ereport(ERROR,
+			(errcode(ERRCODE_FDW_ERROR),
+			 errmsg("the collations of server \"%s\" have changed",
+					session->options.server_name),
+			 errhint("Execute the statement again; its plan is made anew.")));
 }
 
 /* Has the remote server a statement_timeout?  True if it does not say. */

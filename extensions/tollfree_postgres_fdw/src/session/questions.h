@@ -22,6 +22,7 @@ extern void questions_await(Session *session);
 extern void questions_want_zone(const pg_tz *zone);
 extern void questions_ask_zone(Session *session, const pg_tz *zone);
 extern bool questions_have_same_collations(Session *session);
+extern void questions_check_belief(Session *session);
 extern bool questions_has_timeout(Session *session);
 extern void questions_settle(Session *session);
 

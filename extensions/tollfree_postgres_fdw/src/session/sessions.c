@@ -135,6 +135,7 @@ free_orphans(void)
 			continue;
 		connection_end(session);
 		batch_free(session);
+		facts_forget_belief(session);
 		pfree(session);
 		sessions = foreach_delete_current(sessions, cell);
 	}

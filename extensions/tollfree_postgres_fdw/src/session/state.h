@@ -73,6 +73,8 @@ typedef struct RemoteTraits
 	bool		same_collations;	/* as the local database */
 	char	   *collations;		/* of the remote one, as locale.c has them;
 								 * NULL if not asked, or refused */
+	char	   *believed;		/* those that plans may rely on, or NULL; it
+								 * outlives the connection */
 	long		round_trip;		/* the shortest one seen, in ms */
 	const pg_tz *asked_zone;	/* that the last question was about */
 	const pg_tz *relied_zone;	/* that the transaction relies on, or NULL */

@@ -90,6 +90,34 @@ SELECT count(*) FROM tollfree_postgres_fdw_get_connections() WHERE server_name =
 EXPLAIN (COSTS OFF) SELECT max(w), count(*) FROM words WHERE coalesce(id, 1) > 3;
 EXPLAIN (COSTS OFF) SELECT w, count(*) FROM words WHERE coalesce(id, 1) > 3 GROUP BY 1 ORDER BY 1;
 
+-- A plan that relies on it is not executed where it is true no longer.
+ALTER SERVER same_here OPTIONS (SET dbname 'regress_same');
+CREATE DATABASE regress_same TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C';
+\connect regress_same
+CREATE SCHEMA remote;
+CREATE TABLE remote.words AS SELECT i AS id, '' AS w, '' AS c, '{"k": "b"}'::jsonb AS doc FROM generate_series(1, 10) i;
+\connect regress_icu
+CREATE SCHEMA remote;
+CREATE VIEW remote.words AS SELECT * FROM public.words;
+\connect :home
+SET client_min_messages = warning;
+SET plan_cache_mode = force_generic_plan;
+PREPARE of_case AS SELECT count(*) FROM words WHERE upper(doc->>'k') = 'B';
+EXECUTE of_case;
+SELECT tollfree_postgres_fdw_disconnect_all();
+EXECUTE of_case;
+SELECT tollfree_postgres_fdw_disconnect_all();
+DROP DATABASE regress_same;
+ALTER DATABASE regress_icu RENAME TO regress_same;
+EXECUTE of_case;
+\set VERBOSITY terse
+EXECUTE of_case;
+\set VERBOSITY default
+DEALLOCATE of_case;
+RESET plan_cache_mode;
+SELECT tollfree_postgres_fdw_disconnect_all();
+ALTER DATABASE regress_same RENAME TO regress_icu;
+
 -- A word that is not true: one warning for a connection, and the local answer
 ALTER SERVER other_there OPTIONS (ADD collations 'same');
 \set VERBOSITY terse
