@@ -23,7 +23,10 @@ END
 $$;
 
 EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM reasons WHERE v = other_function(id) AND random() < 2 AND name > 'name 1';
-EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) SELECT count(*) FROM reasons WHERE v = other_function(id);
+EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM reasons WHERE v = other_function(id);
+-- How many rows travelled for nothing PostgreSQL says.
+SELECT name, explained('SELECT count(*) FROM reasons WHERE v = other_function(id)', name)
+FROM unnest(ARRAY['Rows Received', 'Rows Removed by Filter']) AS name;
 EXPLAIN (COSTS OFF) SELECT id FROM reasons WHERE v = other_function(id);
 SET app.nothing = '1';
 SELECT condition, r.reason FROM unnest(ARRAY[
@@ -41,7 +44,6 @@ SELECT condition, r.reason FROM unnest(ARRAY[
 	$$tableoid > 0$$,
 	$$v::text = '3'$$,
 	$$ROW(v, id) = ROW(1, 2)$$,
-	$$coalesce(v, 1) = 3 AND xmlelement(name x) IS NOT NULL$$,
 	$$doc->>'k' < 'v'$$,
 	$$upper(doc->>'k') = 'V'$$,
 	$$name COLLATE "C" < 'x'$$,
@@ -76,7 +78,7 @@ SELECT query, r.* FROM unnest(ARRAY[
 	$$UPDATE reasons SET name = 'x' WHERE v = other_function(id)$$,
 	$$SELECT * FROM generate_series(1, 2) n CROSS JOIN LATERAL (SELECT id FROM reasons WHERE v = other_function(n) LIMIT 1) l$$
 ]) AS query, reasons_of(query) r;
--- An extension that the server's option names; switches; other formats
+-- An extension that the server's option names; switches
 SELECT * FROM reasons_of($$SELECT id FROM reasons WHERE name::citext = 'x'::citext$$);
 ALTER SERVER loopback OPTIONS (ADD extensions 'citext');
 SELECT * FROM reasons_of($$SELECT id FROM reasons WHERE name::citext = 'x'::citext$$);
@@ -84,7 +86,6 @@ ALTER SERVER loopback OPTIONS (DROP extensions);
 SET tollfree_postgres_fdw.remote_expressions = off;
 SELECT * FROM reasons_of($$SELECT id FROM reasons WHERE coalesce(v, 1) = 3$$);
 RESET tollfree_postgres_fdw.remote_expressions;
-EXPLAIN (VERBOSE, COSTS OFF, FORMAT YAML) SELECT id FROM reasons WHERE v = other_function(id);
 -- A security barrier
 CREATE VIEW shown_reasons WITH (security_barrier) AS SELECT * FROM reasons WHERE other_function(v) <> 3;
 SELECT * FROM reasons_of($$UPDATE shown_reasons SET v = 1 WHERE coalesce(6 / (v - 3), 0) = 6$$);
