@@ -7,9 +7,9 @@
  * sort and fold texts alike.
  *
  * A locale of the C library is the same in each of its spellings, as en_US.UTF-8 and
- * en_US.utf8.  PostgreSQL's own provider has its rules in each major version, without
- * a version of their own.  Before 15 a server does not say the version of its
- * default collation, which C needs not.
+ * en_US.utf8; C is the same by each provider.  PostgreSQL's own provider has its rules
+ * in each major version, without a version of their own.  Before 15 a server does not
+ * say the version of its default collation, which C needs not.
  */
 #include "postgres.h"
 
@@ -20,20 +20,30 @@
 #include "session/locale.h"
 
 #define LOCALE_FORMAT "encoding %s, provider %s, collate %s, ctype %s, locale %s, rules %s, version %s"
-
-/* A locale of the C library in one spelling */
-#define LOCALE_SPELLING(column) \
-	"pg_catalog.replace(pg_catalog.lower(" column "), 'utf-8', 'utf8')"
-
-#define LOCALE_SQL(provider, locale, rules, version) \
-	"SELECT pg_catalog.format('" LOCALE_FORMAT "', pg_catalog.getdatabaseencoding(), " \
-	provider ", " LOCALE_SPELLING("datcollate::text") ", " \
-	LOCALE_SPELLING("datctype::text") ", " locale ", " rules ", " version ")" \
-	" FROM pg_catalog.pg_database" \
-	" WHERE datname OPERATOR(pg_catalog.=) pg_catalog.current_database()"
+#define LOCALE_C_FORMAT "encoding %s, locale C"
 
 /* Operators are named in full: here the search path is the user's. */
 #define LOCALE_IS(column, value) column " OPERATOR(pg_catalog.=) '" value "'"
+#define LOCALE_IN(column, values) column " OPERATOR(pg_catalog.=) ANY ('{" values "}')"
+
+/* A locale of the C library in one spelling */
+#define LOCALE_SPELLING(column) \
+	"pg_catalog.replace(pg_catalog.lower(" column "::pg_catalog.text), 'utf-8', 'utf8')"
+
+#define LOCALE_SQL(is_c, provider, locale, rules, version) \
+	"SELECT CASE WHEN " is_c \
+	" THEN pg_catalog.format('" LOCALE_C_FORMAT "', pg_catalog.getdatabaseencoding())" \
+	" ELSE pg_catalog.format('" LOCALE_FORMAT "', pg_catalog.getdatabaseencoding(), " \
+	provider ", " LOCALE_SPELLING("datcollate") ", " LOCALE_SPELLING("datctype") ", " \
+	locale ", " rules ", " version ") END" \
+	" FROM pg_catalog.pg_database" \
+	" WHERE datname OPERATOR(pg_catalog.=) pg_catalog.current_database()"
+
+#define LOCALE_BYTES \
+	LOCALE_IN("datcollate", "C,POSIX") " AND " LOCALE_IN("datctype", "C,POSIX")
+#define LOCALE_LIBC_BYTES LOCALE_IS("datlocprovider", "c") " AND " LOCALE_BYTES
+#define LOCALE_OWN_BYTES \
+	LOCALE_IS("datlocprovider", "b") " AND " LOCALE_IS("datlocale", "C")
 #define LOCALE_PROVIDER \
 	"CASE WHEN " LOCALE_IS("datlocprovider", "c") " THEN 'libc'" \
 	" WHEN " LOCALE_IS("datlocprovider", "i") " THEN 'icu' ELSE 'builtin' END"
@@ -50,17 +60,16 @@ const char *
 locale_sql(int version)
 {
 	if (version >= 170000)
-		return LOCALE_SQL(LOCALE_PROVIDER, "datlocale", "daticurules",
+		return LOCALE_SQL(LOCALE_LIBC_BYTES " OR " LOCALE_OWN_BYTES,
+						  LOCALE_PROVIDER, "datlocale", "daticurules",
 						  LOCALE_OWN_VERSION);
 	if (version >= 160000)
-		return LOCALE_SQL(LOCALE_PROVIDER, "daticulocale", "daticurules",
-						  LOCALE_VERSION);
+		return LOCALE_SQL(LOCALE_LIBC_BYTES, LOCALE_PROVIDER, "daticulocale",
+						  "daticurules", LOCALE_VERSION);
 	if (version >= 150000)
-		return LOCALE_SQL(LOCALE_PROVIDER, "daticulocale", "''", LOCALE_VERSION);
-	return LOCALE_SQL("'libc'", "''", "''",
-					  "CASE WHEN " LOCALE_IS("datcollate", "C")
-					  " AND " LOCALE_IS("datctype", "C")
-					  " THEN '' ELSE 'not known' END");
+		return LOCALE_SQL(LOCALE_LIBC_BYTES, LOCALE_PROVIDER, "daticulocale",
+						  "''", LOCALE_VERSION);
+	return LOCALE_SQL(LOCALE_BYTES, "'libc'", "''", "''", "'not known'");
 }
 
 /*
