@@ -104,6 +104,7 @@ sub comparable
 		$added = 0 if $line =~ s/^\((\d+) (rows?)\)$/'(' . ($1 - $added) . " $2)"/e;
 		$line =~ s/^-[-+]*$/---/;
 		$line =~ s/ +$//;
+		$line =~ s/^ +(?=QUERY PLAN$)/ /;
 		push @lines, "$line\n";
 	}
 	return join('', @lines);
