@@ -28,7 +28,7 @@
 COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_validator);
 
 /* Options of our own, apart from those to import */
-#define OWN_OPTIONS_MAX (FAST_UNAWAITED_COMMIT + 1 + 4)
+#define OWN_OPTIONS_MAX (FAST_UNAWAITED_COMMIT + 1 + 5)
 
 /* Does postgres_fdw accept this option with this value? */
 bool
