@@ -83,7 +83,7 @@ describe_path(const FileScanState *scan, const Plan *plan)
 						 scan->aggregate->fallback);
 	if (input->handover != NULL)
 		appendStringInfo(&words, ", stopped by %s", input->handover);
-	if (input->nhandovers > 1)
+	if (input_has_many(input) && input->nhandovers > 1)
 		appendStringInfo(&words, " (the last of %d)", input->nhandovers);
 	describe_fallbacks(&scan->share.worker_fallbacks, &words);
 	return words.data;

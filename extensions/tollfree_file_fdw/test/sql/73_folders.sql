@@ -15,14 +15,14 @@ BEGIN
 	EXECUTE format('COPY (SELECT 1) TO PROGRAM %L', 'cat >/dev/null; ' || command);
 END
 $$;
-CREATE FUNCTION write_file(path text, content text) RETURNS void LANGUAGE plpgsql
+CREATE FUNCTION put_file(path text, content text) RETURNS void LANGUAGE plpgsql
 AS $$
 BEGIN
 	PERFORM shell(format('printf ''%s'' > ''%s''', content, path));
 END
 $$;
 SELECT shell(format('rm -rf %1$s && mkdir -p %1$s/2026/01 %1$s/2026/02 %1$s/.hidden %1$s/empty', :'folder'));
-SELECT count(write_file(:'folder' || file, content)) FROM (VALUES
+SELECT count(put_file(:'folder' || file, content)) FROM (VALUES
 	('/a.csv', 'id,word,day\n1,one,2026-01-01\n2,"two\nlines",2026-01-02'), ('/b.csv', ''), ('/c.csv', 'id,word,day\n'),
 	('/d.csv', 'id,word,day\r\n3,three,2026-01-03\r\n4,,2026-1-4\r\n'), ('/e.csv', 'id,word,day\n5,"a ""b""",2026-01-05\n'),
 	('/f*.csv', 'id,word,day\n6,star,2026-01-06\n'), ('/.g.csv', 'id,word,day\n99,hidden,2026-01-07\n'), ('/h.txt', 'id,word,day\n7,text,2026-01-08\n'),
@@ -81,7 +81,7 @@ SELECT * FROM compare_folder();
 RESET tollfree_file_fdw.push_aggregates;
 
 -- COPY's parser reads on to the end of a file, the next one is read fast again; an end-of-data marker ends its file.
-SELECT count(write_file(:'folder' || file, content)) FROM (VALUES
+SELECT count(put_file(:'folder' || file, content)) FROM (VALUES
 	('/t1', '1\tone\n\\.\n2\tbehind\n'), ('/t2', '3\tth\\162ee\n4\t\\N'), ('/t3', '5\tfive\n'), ('/t4', '6\tsix\nseven\tx\n')) files (file, content);
 SELECT stock_files('marked', 'id int, word text', ARRAY[:'folder' || '/t1', :'folder' || '/t2', :'folder' || '/t3'], $$format 'text'$$);
 CREATE FOREIGN TABLE ours.marked (id int, word text) SERVER ours OPTIONS (filenames :'three');
@@ -103,7 +103,7 @@ DROP FOREIGN TABLE ours.marked;
 BEGIN;
 DECLARE c CURSOR FOR SELECT id FROM ours.folder;
 FETCH 1 FROM c;
-SELECT write_file(:'folder' || '/bb.csv', 'id,word,day\n50,late,2026-01-01\n');
+SELECT put_file(:'folder' || '/bb.csv', 'id,word,day\n50,late,2026-01-01\n');
 FETCH ALL FROM c;
 ROLLBACK;
 BEGIN;

@@ -113,8 +113,8 @@ CREATE FOREIGN TABLE ours.held (a int, b text OPTIONS (source 'file')) SERVER fo
 SELECT tollfree_file_fdw_release('folders');
 DROP SERVER folders CASCADE;
 -- Lines within quotes, and those that COPY's parser reads
-SELECT write_file(:'folder' || '/log-4.csv', '1,1\n"2",2\n3,"3"\n4,4\n') IS NULL;
-SELECT write_file(:'folder' || '/log-5.csv', 'b,z\na,"x\ny"\nc,z\n') IS NULL;
+SELECT put_file(:'folder' || '/log-4.csv', '1,1\n"2",2\n3,"3"\n4,4\n') IS NULL;
+SELECT put_file(:'folder' || '/log-5.csv', 'b,z\na,"x\ny"\nc,z\n') IS NULL;
 CREATE FOREIGN TABLE ours.lined (a text, b text, line int OPTIONS (source 'line')) SERVER ours OPTIONS (filenames :'logs', format 'csv');
 SELECT * FROM ours.lined;
 SELECT a, line FROM ours.lined WHERE line > 2 OR a = 'b';
