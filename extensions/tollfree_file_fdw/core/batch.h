@@ -66,6 +66,7 @@ typedef struct ColumnSpec
 								 * varchar(n) or char(n), 0 for no limit */
 	bool		force_null;		/* CSV: a quoted null string is null too */
 	bool		force_not_null; /* CSV: the null string is a string */
+	bool		is_missing;		/* records have no such field: all is null */
 	bool		deferred;		/* converted only by filescan_convert_column,
 								 * and only in the rows given there */
 } ColumnSpec;

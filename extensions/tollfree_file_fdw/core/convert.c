@@ -249,6 +249,11 @@ convert_column(const RecordFields *records, const FieldRules *rules,
 		.values = vector->values
 	};
 
+	if (vector->spec->is_missing)
+	{
+		bitmap_fill(&vector->nulls, records->nrecords);
+		return true;
+	}
 	if (rows != NULL && vector->values.any != NULL)
 		memset(vector->values.any, 0, (size_t) records->nrecords *
 			   column_value_size(vector->spec->type));

@@ -12,6 +12,7 @@
  *	column_cache	of a foreign table: whether converted columns may be kept
  *	append_only		of a foreign table: nothing that is in the file is changed
  *	filenames		of a foreign table, in place of filename: a pattern, see paths.c
+ *	columns		of such a table: 'by name', in place of 'by position'
  *	source, pattern	of a column of such a table: what its values are made of, see
  *			computed.c
  */
@@ -45,7 +46,12 @@
 #define OPTION_RECORD_INDEX "record_index"
 #define OPTION_COLUMN_CACHE "column_cache"
 #define OPTION_APPEND_ONLY "append_only"
+#define OPTION_COLUMNS "columns"
 #define OPTION_FILENAMES "filenames"
+
+/* The values of OPTION_COLUMNS */
+#define COLUMNS_BY_NAME "by name"
+#define COLUMNS_BY_POSITION "by position"
 
 /* Of a column */
 #define OPTION_SOURCE "source"
@@ -57,8 +63,8 @@ static const char *const origins[] = {"file", "line", "path"};
 COMPAT_SQL_FUNCTION(tollfree_file_fdw_validator);
 
 static const char *const our_options[] = {
-	OPTION_APPEND_ONLY, OPTION_COLUMN_CACHE, OPTION_FILENAMES, OPTION_LAZY,
-	OPTION_RECORD_INDEX
+	OPTION_APPEND_ONLY, OPTION_COLUMN_CACHE, OPTION_COLUMNS, OPTION_FILENAMES,
+	OPTION_LAZY, OPTION_RECORD_INDEX
 };
 
 /* Is this an option that file_fdw does not have? */
@@ -237,6 +243,21 @@ append_leaders_encoding(List *options)
 										-1));
 }
 
+/* Are columns found by name?  ERROR if the value says neither yes nor no. */
+static bool
+is_by_name(const char *value)
+{
+	if (strcmp(value, COLUMNS_BY_NAME) != 0 &&
+		strcmp(value, COLUMNS_BY_POSITION) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for option \"%s\": \"%s\"", OPTION_COLUMNS,
+						value),
+				 errhint("Valid values are \"%s\" and \"%s\".", COLUMNS_BY_NAME,
+						 COLUMNS_BY_POSITION)));
+	return strcmp(value, COLUMNS_BY_NAME) == 0;
+}
+
 /* Everything the options of a foreign table say. */
 FileOptions
 options_read(Oid relid)
@@ -258,6 +279,8 @@ options_read(Oid relid)
 			result.may_have_columns = defGetBoolean(option);
 		else if (strcmp(option->defname, OPTION_APPEND_ONLY) == 0)
 			result.is_append_only = defGetBoolean(option);
+		else if (strcmp(option->defname, OPTION_COLUMNS) == 0)
+			result.by_name = is_by_name(defGetString(option));
 		else if (strcmp(option->defname, OPTION_FILENAMES) == 0)
 			result.pattern = defGetString(option);
 		else if (strcmp(option->defname, "filename") == 0)
@@ -351,6 +374,8 @@ check_our_option(char *name, const char *value, Oid catalog)
 		check_filenames(value);
 		return;
 	}
+	if (strcmp(name, OPTION_COLUMNS) == 0)
+		return;
 	(void) defGetBoolean(makeDefElem(name, (Node *) makeString(pstrdup(value)),
 									 -1));
 }
@@ -412,6 +437,8 @@ strip_our_options(ArrayType *options, Oid catalog)
 	int			kept = 0;
 	bool		is_program = false;
 	bool		has_filenames = false;
+	bool		has_header = false;
+	bool		by_name = false;
 	char	   *value;
 
 	deconstruct_array(options, TEXTOID, -1, false, TYPALIGN_INT,
@@ -422,7 +449,16 @@ strip_our_options(ArrayType *options, Oid catalog)
 
 		is_program |= strcmp(name, "program") == 0;
 		has_filenames |= strcmp(name, OPTION_FILENAMES) == 0;
+		if (strcmp(name, "header") == 0 && !parse_bool(value, &has_header))
+			has_header = false;
+		if (strcmp(name, OPTION_COLUMNS) == 0 && catalog == ForeignTableRelationId)
+			by_name = is_by_name(value);
 	}
+	if (by_name && !(has_filenames && has_header))
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("option \"%s\" can be \"%s\" only with the options \"%s\" and \"header\" \"true\"",
+						OPTION_COLUMNS, COLUMNS_BY_NAME, OPTION_FILENAMES)));
 	for (int i = 0; i < count; i++)
 	{
 		char	   *name = split_option(elements[i], &value);

@@ -37,6 +37,10 @@ typedef struct FileOptions
 	bool		may_have_index; /* may a record index of it be kept? */
 	bool		may_have_columns;	/* may its columns be kept? */
 	bool		is_append_only; /* is nothing changed that is in it? */
+	bool		by_name;		/* does each file's header name its columns? */
+	List	   *names;			/* String: of one file, those names; else NIL */
+	bool		converts_none;	/* has the file none of the columns that COPY
+								 * is to convert? */
 	List	   *computed;		/* ComputedColumn: columns that are not in the
 								 * file; NIL of a table with one file */
 	Bitmapset  *computed_attnums;	/* of these */

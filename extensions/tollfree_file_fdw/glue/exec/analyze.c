@@ -36,6 +36,7 @@
 #include "plan/callbacks.h"
 #include "read/computed.h"
 #include "read/copy.h"
+#include "read/header.h"
 #include "read/reader.h"
 #include "translate/inputs.h"
 
@@ -419,6 +420,9 @@ sample_many(Reservoir *sample, Relation rel, const FileOptions *options,
 		OpenFile   *file;
 
 		one.filename = paths.names[i];
+		if (options->by_name)
+			one = header_options(rel, options, format_encoding(options),
+								 paths.names[i]);
 		file = file_open(rel, &one, format_encoding(options), NULL);
 		if (computed != NULL)
 			computed_set_file(computed, one.filename);

@@ -25,6 +25,7 @@
 #include "base/compat.h"
 #include "input/input.h"
 #include "read/copy.h"
+#include "read/header.h"
 
 /* Describes a file that has not been opened: of which table, which columns. */
 void
@@ -41,14 +42,34 @@ input_prepare(ScanInput *input, List *columns, bool counts_only)
 	input->owner = input;
 }
 
+/* Sets the options of a file whose header names its columns. */
+static void
+read_header(ScanInput *input)
+{
+	if (input->of_file_memory == NULL)
+		input->of_file_memory = AllocSetContextCreate(CurrentMemoryContext,
+													  "tollfree_file_fdw header",
+													  ALLOCSET_SMALL_SIZES);
+	MemoryContextReset(input->of_file_memory);
+	MemoryContextSwitchTo(input->of_file_memory);
+	input->of_file = header_options(input->rel, &input->options, input->encoding,
+									input->options.filename);
+	MemoryContextSwitchTo(input->context);
+}
+
 /* Opens the file, until the query ends. */
 static void
 open_file(ScanInput *input)
 {
 	MemoryContext old = MemoryContextSwitchTo(input->context);
+	const FileOptions *options = &input->options;
 
-	input->file = file_open(input->rel, &input->options, input->encoding,
-							input->early);
+	if (options->by_name)
+	{
+		read_header(input);
+		options = &input->of_file;
+	}
+	input->file = file_open(input->rel, options, input->encoding, input->early);
 	MemoryContextSwitchTo(old);
 }
 
@@ -157,6 +178,21 @@ input_report_lost(const ScanInput *input)
 			 errhint("Open the cursor again.")));
 }
 
+/* The columns as they are in a file whose header names them; they last as it does. */
+static FileColumns
+columns_of_file(ScanInput *input)
+{
+	MemoryContext old = MemoryContextSwitchTo(input->file->context);
+	bool		has_defaults;
+	FileColumns columns = header_columns(&input->columns, input->rel,
+										 &input->owner->of_file, &has_defaults);
+
+	MemoryContextSwitchTo(old);
+	if (has_defaults)
+		input->slow_reason = "a file lacks a column that has a default";
+	return columns;
+}
+
 /*
  * Opens a reader for the file that is open, unless it cannot be read by one.
  * The layout, and what has been prepared by it, is as of the scan's beginning,
@@ -165,13 +201,20 @@ input_report_lost(const ScanInput *input)
 static void
 open_reader(ScanInput *input, bool begins_small)
 {
+	FileColumns columns;
+
 	if (input->slow_reason == NULL &&
 		input->encoding != input->layout.encoding)
 		input->slow_reason = "client_encoding was changed";
 	if (input->slow_reason != NULL)
 		return;
-	input->reader = reader_open(input->file, &input->columns, &input->layout,
-								0, begins_small);
+	columns = input->columns;
+	if (input->options.by_name)
+		columns = columns_of_file(input);
+	if (input->slow_reason != NULL)
+		return;
+	input->reader = reader_open(input->file, &columns, &input->layout, 0,
+								begins_small);
 	if (input->reader == NULL)
 		input->slow_reason = "not a regular file of known size";
 	else

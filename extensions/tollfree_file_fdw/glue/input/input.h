@@ -63,6 +63,9 @@ typedef struct ScanInput
 	FileLayout	layout;
 	FileColumns columns;		/* those that a reader converts */
 	int			encoding;		/* of the file, when the scan began */
+	FileOptions of_file;		/* in the owner: of one of many files whose
+								 * header names its columns; in the next */
+	MemoryContext of_file_memory;	/* NULL before the first */
 	FilePaths  *paths;			/* of many files, in the owner; NULL before
 								 * they are looked for, and of one */
 	ComputedColumns *computed;	/* of many files: those that are asked for and

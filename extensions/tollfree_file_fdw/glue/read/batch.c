@@ -46,7 +46,8 @@ batch_prepare(BatchSource *source, const BatchMethods *methods,
 
 		spec->force_null = copy->opts.force_null_flags[i];
 		spec->force_not_null = copy->opts.force_notnull_flags[i];
-		source->asks_null[column] = !copy->in_functions[i].fn_strict;
+		source->asks_null[column] = !copy->in_functions[i].fn_strict &&
+			!spec->is_missing;
 	}
 }
 

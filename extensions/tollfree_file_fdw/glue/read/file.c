@@ -274,8 +274,8 @@ file_columns(Relation rel, const FileOptions *options)
 	TupleDesc	desc = RelationGetDescr(rel);
 	List	   *names = NIL;
 
-	if (options->computed == NIL)
-		return NIL;
+	if (options->names != NIL || options->computed == NIL)
+		return options->names;
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);
@@ -497,6 +497,10 @@ file_open(Relation rel, const FileOptions *options, int encoding,
 								   options->is_program, NULL, names, copied);
 	if (options->pattern != NULL)
 		end_naming(&naming, file);
+	/* COPY takes an empty list for one of all columns. */
+	if (options->converts_none)
+		memset(file->copy->convert_select_flags, 0,
+			   sizeof(bool) * RelationGetNumberOfAttributes(rel));
 	MemoryContextSwitchTo(old);
 	return file;
 }
