@@ -83,21 +83,21 @@ RESET tollfree_file_fdw.push_aggregates;
 -- COPY's parser reads on to the end of a file, the next one is read fast again; an end-of-data marker ends its file.
 SELECT count(put_file(:'folder' || file, content)) FROM (VALUES
 	('/t1', '1\tone\n\\.\n2\tbehind\n'), ('/t2', '3\tth\\162ee\n4\t\\N'), ('/t3', '5\tfive\n'), ('/t4', '6\tsix\nseven\tx\n')) files (file, content);
-SELECT stock_files('marked', 'id int, word text', ARRAY[:'folder' || '/t1', :'folder' || '/t2', :'folder' || '/t3'], $$format 'text'$$);
-CREATE FOREIGN TABLE ours.marked (id int, word text) SERVER ours OPTIONS (filenames :'three');
-SELECT query, agree(query) FROM unnest(ARRAY['SELECT * FROM marked', 'SELECT count(*), sum(id) FROM marked', 'SELECT id FROM marked WHERE id > 2']) query;
-SELECT * FROM shown_plan('SELECT * FROM ours.marked', 'costs off, analyze, timing off, summary off');
+SELECT stock_files('finale', 'id int, word text', ARRAY[:'folder' || '/t1', :'folder' || '/t2', :'folder' || '/t3'], $$format 'text'$$);
+CREATE FOREIGN TABLE ours.finale (id int, word text) SERVER ours OPTIONS (filenames :'three');
+SELECT query, agree(query) FROM unnest(ARRAY['SELECT * FROM finale', 'SELECT count(*), sum(id) FROM finale', 'SELECT id FROM finale WHERE id > 2']) query;
+SELECT * FROM shown_plan('SELECT * FROM ours.finale', 'costs off, analyze, timing off, summary off');
 CREATE FUNCTION failure(query text) RETURNS text LANGUAGE sql
 AS $$
 SELECT regexp_replace(array_to_string(outcome(query, 'ours'), ' | '), '"/[^"]*/', '"', 'g')
 $$;
-ALTER FOREIGN TABLE ours.marked OPTIONS (SET filenames :'four');
-SELECT failure(query) FROM unnest(ARRAY['SELECT * FROM marked', 'SELECT sum(id) FROM marked', 'SELECT id FROM marked LIMIT 4', 'SELECT word FROM marked WHERE id = 6']) query;
-ALTER FOREIGN TABLE ours.marked OPTIONS (ADD format 'csv', ADD header 'match', SET filenames :'two');
-SELECT failure('SELECT * FROM marked');
-ALTER FOREIGN TABLE ours.marked OPTIONS (SET format 'binary', DROP header);
-SELECT failure('SELECT * FROM marked');
-DROP FOREIGN TABLE ours.marked;
+ALTER FOREIGN TABLE ours.finale OPTIONS (SET filenames :'four');
+SELECT failure(query) FROM unnest(ARRAY['SELECT * FROM finale', 'SELECT sum(id) FROM finale', 'SELECT id FROM finale LIMIT 4', 'SELECT word FROM finale WHERE id = 6']) query;
+ALTER FOREIGN TABLE ours.finale OPTIONS (ADD format 'csv', ADD header 'match', SET filenames :'two');
+SELECT failure('SELECT * FROM finale');
+ALTER FOREIGN TABLE ours.finale OPTIONS (SET format 'binary', DROP header);
+SELECT failure('SELECT * FROM finale');
+DROP FOREIGN TABLE ours.finale;
 
 -- A file that is gone when its turn comes; one that comes is not read.
 BEGIN;
