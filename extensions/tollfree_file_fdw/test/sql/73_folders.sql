@@ -86,7 +86,7 @@ SELECT count(put_file(:'folder' || file, content)) FROM (VALUES
 SELECT stock_files('finale', 'id int, word text', ARRAY[:'folder' || '/t1', :'folder' || '/t2', :'folder' || '/t3'], $$format 'text'$$);
 CREATE FOREIGN TABLE ours.finale (id int, word text) SERVER ours OPTIONS (filenames :'three');
 SELECT query, agree(query) FROM unnest(ARRAY['SELECT * FROM finale', 'SELECT count(*), sum(id) FROM finale', 'SELECT id FROM finale WHERE id > 2']) query;
-SELECT * FROM shown_plan('SELECT * FROM ours.finale', 'costs off, analyze, timing off, summary off');
+SELECT * FROM shown_plan('SELECT * FROM ours.finale', 'costs off, analyze, timing off, summary off, buffers off');
 CREATE FUNCTION failure(query text) RETURNS text LANGUAGE sql
 AS $$
 SELECT regexp_replace(array_to_string(outcome(query, 'ours'), ' | '), '"/[^"]*/', '"', 'g')
@@ -153,7 +153,7 @@ SELECT agree('SELECT * FROM star');
 -- Plans, sizes and statistics; nothing is kept of many files.
 SELECT * FROM shown_plan('SELECT sum(id) FROM ours.folder WHERE id > 2');
 SET tollfree_file_fdw.column_cache = on;
-SELECT * FROM shown_plan('SELECT id FROM ours.folder', 'costs off, analyze, timing off, summary off');
+SELECT * FROM shown_plan('SELECT id FROM ours.folder', 'costs off, analyze, timing off, summary off, buffers off');
 SELECT * FROM tollfree_file_fdw_load_columns('ours.folder');
 RESET tollfree_file_fdw.column_cache;
 ANALYZE ours.folder;

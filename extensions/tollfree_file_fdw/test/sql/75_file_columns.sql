@@ -52,20 +52,20 @@ SET max_parallel_workers_per_gather = 0;
 SELECT * FROM shown_plan('SELECT stamp FROM ours.parted WHERE year = 2026 AND month IN (1, 2) AND id > 1');
 SELECT * FROM shown_plan('SELECT sum(stamp) FROM ours.parted WHERE year = 2026 AND id > 1');
 SELECT * FROM shown_plan('SELECT stamp FROM ours.parted WHERE digits LIKE ''1%'' AND line = 1');
-SELECT * FROM shown_plan('SELECT stamp FROM ours.parted WHERE digits LIKE ''1%'' AND line = 1', 'costs off, analyze, timing off, summary off');
-SELECT * FROM shown_plan('SELECT sum(stamp) FROM ours.parted WHERE year > 2025', 'costs off, analyze, timing off, summary off');
-SELECT * FROM shown_plan('SELECT sum(stamp) FROM ours.parted WHERE year = 1', 'costs off, analyze, timing off, summary off');
+SELECT * FROM shown_plan('SELECT stamp FROM ours.parted WHERE digits LIKE ''1%'' AND line = 1', 'costs off, analyze, timing off, summary off, buffers off');
+SELECT * FROM shown_plan('SELECT sum(stamp) FROM ours.parted WHERE year > 2025', 'costs off, analyze, timing off, summary off, buffers off');
+SELECT * FROM shown_plan('SELECT sum(stamp) FROM ours.parted WHERE year = 1', 'costs off, analyze, timing off, summary off, buffers off');
 SET plan_cache_mode = force_generic_plan;
 PREPARE parted AS SELECT sum(stamp) FROM ours.parted WHERE year = $1 AND month < $2;
 SELECT * FROM shown_plan('EXECUTE parted(2025, 3)', 'costs off');
-SELECT * FROM shown_plan('EXECUTE parted(2025, 3)', 'costs off, analyze, timing off, summary off');
+SELECT * FROM shown_plan('EXECUTE parted(2025, 3)', 'costs off, analyze, timing off, summary off, buffers off');
 EXECUTE parted(2025, 3);
 EXECUTE parted(2024, 13);
 EXECUTE parted(NULL, 3);
 DEALLOCATE parted;
 RESET plan_cache_mode;
 -- What is read for an outer row
-SELECT * FROM shown_plan('SELECT n, (SELECT sum(stamp) FROM ours.parted WHERE year = n) FROM generate_series(2025, 2027) n', 'costs off, analyze, timing off, summary off');
+SELECT * FROM shown_plan('SELECT n, (SELECT sum(stamp) FROM ours.parted WHERE year = n) FROM generate_series(2025, 2027) n', 'costs off, analyze, timing off, summary off, buffers off');
 -- A condition that is not the owner's sees no file that a view's hides.
 CREATE FUNCTION tells(file text) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS $$ BEGIN RAISE WARNING 'seen: %', regexp_replace(file, '.*/', ''); RETURN true; END $$;
 CREATE VIEW barred WITH (security_barrier) AS SELECT * FROM ours.parted WHERE digits || '' = '12' AND year = 2026;

@@ -37,7 +37,7 @@ SET max_parallel_workers_per_gather = 0;
 ALTER FOREIGN TABLE ours.named OPTIONS (ADD lazy 'true');
 SELECT * FROM compare_named();
 ALTER FOREIGN TABLE ours.named OPTIONS (DROP lazy);
-SELECT * FROM shown_plan('SELECT sum(id) FROM ours.named', 'costs off, analyze, timing off, summary off');
+SELECT * FROM shown_plan('SELECT sum(id) FROM ours.named', 'costs off, analyze, timing off, summary off, buffers off');
 ANALYZE ours.named;
 SELECT attname, null_frac FROM pg_stats WHERE schemaname = 'ours' AND tablename = 'named' ORDER BY attname;
 -- Options of columns that a file lacks, and defaults
@@ -46,7 +46,7 @@ SELECT id, word FROM ours.named WHERE id > 2;
 ALTER FOREIGN TABLE ours.named ALTER word SET DEFAULT 'none';
 SELECT id, word FROM ours.named WHERE id > 2;
 SELECT count(*), count(word) FROM ours.named;
-SELECT * FROM shown_plan('SELECT word FROM ours.named', 'costs off, analyze, timing off, summary off');
+SELECT * FROM shown_plan('SELECT word FROM ours.named', 'costs off, analyze, timing off, summary off, buffers off');
 ALTER FOREIGN TABLE ours.named ALTER word DROP DEFAULT;
 
 -- What a header cannot name, and values that are none
