@@ -182,7 +182,7 @@ show_part(Explained *explained, Agg *agg, List *ancestors, List *aggregates)
 		Node	   *key = (Node *) list_nth_node(TargetEntry, below->targetlist,
 												 agg->grpColIdx[i] - 1)->expr;
 
-		reason = reasons_value(&explained->scan, by_columns(key, below));
+		reason = reasons_value(&explained->scan, by_columns(key, below), true);
 		if (reason != NULL)
 		{
 			show(explained, groups_of(explained, agg, ancestors), reason);
@@ -194,7 +194,7 @@ show_part(Explained *explained, Agg *agg, List *ancestors, List *aggregates)
 		Node	   *aggregate = lfirst(cell);
 
 		reason = reasons_value(&explained->scan,
-							   by_columns(aggregate, &agg->plan));
+							   by_columns(aggregate, &agg->plan), false);
 		if (reason != NULL)
 		{
 			show(explained,
@@ -305,7 +305,8 @@ show_join(Explained *explained, Join *join, List *ancestors)
 	foreach(cell, conditions)
 	{
 		const char *reason = reasons_value(&both,
-										   by_columns(lfirst(cell), &join->plan));
+										   by_columns(lfirst(cell), &join->plan),
+										   false);
 
 		if (reason == NULL)
 			continue;

@@ -28,6 +28,7 @@
 #include "commands/extension.h"
 #include "foreign/foreign.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "pgtime.h"
@@ -76,9 +77,9 @@ reasons_scan(const ForeignScan *plan, const PlannedStmt *stmt)
 		sessions_have_same_collations(compat_scan_user(plan, rte), plan->fs_server);
 	scan.has_other_encoding =
 		!sessions_have_same_encoding(compat_scan_user(plan, rte), plan->fs_server);
-	scan.may_send_zones = !sessions_know_zone(compat_scan_user(plan, rte),
-											  plan->fs_server, session_timezone,
-											  &is_same) || is_same;
+	scan.may_send_zones = sessions_know_zone(compat_scan_user(plan, rte),
+											 plan->fs_server, session_timezone,
+											 &is_same) && is_same;
 	return scan;
 }
 
@@ -355,7 +356,7 @@ reason_of_form(const ReasonScan *scan, Node *expr)
 
 /* Why a form that could be sent is not; rewrite.c decides so. */
 static const char *
-reason_of_refusal(const ReasonScan *scan, Node *form)
+reason_of_refusal(const ReasonScan *scan, Node *condition, Node *form)
 {
 	if (!scan->is_on)
 		return "remote_expressions is off";
@@ -367,7 +368,23 @@ reason_of_refusal(const ReasonScan *scan, Node *form)
 		return "the remote server could raise an error where no row needs it";
 	if (scan->has_other_encoding)
 		return "the remote database has another encoding";
-	return "a security barrier hides rows, which another form could see";
+	if (contain_agg_clause(condition) && rewrite_has_other_group(condition))
+		return "PostgreSQL would estimate it by statistics of another type";
+	return "a security barrier hides rows, which another form could see, or the table has extended statistics of another type";
+}
+
+/* The forms that the scan's expressions are given. */
+static FormRules
+rules_of(const ReasonScan *scan, List **values, List **types)
+{
+	return (FormRules)
+	{
+		.serverid = scan->serverid,
+			.may_send_zones = scan->may_send_zones,
+			.same_collations = scan->same_collations,
+			.values = values,
+			.types = types
+	};
 }
 
 /* Why a condition of a scan, in its finished form, is evaluated here. */
@@ -376,25 +393,24 @@ reasons_condition(const ReasonScan *scan, Node *condition)
 {
 	List	   *values = NIL;
 	List	   *types = NIL;
-	FormRules	rules = {
-		.serverid = scan->serverid,
-		.may_send_zones = scan->may_send_zones,
-		.same_collations = scan->same_collations,
-		.values = &values,
-		.types = &types
-	};
+	FormRules	rules = rules_of(scan, &values, &types);
 	Node	   *form = rewrite_form(condition, true, &rules);
 	const char *reason = reason_of_form(scan, form);
 
 	if (reason != NULL)
 		return reason;
-	return form != condition ? reason_of_refusal(scan, form) :
+	return form != condition ? reason_of_refusal(scan, condition, form) :
 		"postgres_fdw does not send it";
 }
 
 /* Why an aggregate, or what is grouped by, is evaluated here; NULL if it need not be. */
 const char *
-reasons_value(const ReasonScan *scan, Node *expr)
+reasons_value(const ReasonScan *scan, Node *expr, bool is_group)
 {
-	return reason_of_form(scan, expr);
+	List	   *values = NIL;
+	List	   *types = NIL;
+	FormRules	rules = rules_of(scan, &values, &types);
+
+	return reason_of_form(scan, scan->is_on ?
+						  rewrite_target(expr, is_group, &rules) : expr);
 }

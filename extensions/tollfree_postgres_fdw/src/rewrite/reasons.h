@@ -15,7 +15,8 @@ typedef struct ReasonScan
 	List	   *extensions;		/* names, of the server's option */
 	bool		is_on;			/* are other forms sent? */
 	Oid			serverid;
-	bool		may_send_zones; /* times in the session's zone? */
+	bool		may_send_zones; /* are the rules of the session's zone known
+								 * to be the same? */
 	bool		same_collations;	/* is it known that there are the same? */
 	bool		has_other_encoding; /* has the remote database another one? */
 } ReasonScan;
@@ -23,6 +24,7 @@ typedef struct ReasonScan
 extern ReasonScan reasons_scan(const ForeignScan *plan,
 							   const PlannedStmt *stmt);
 extern const char *reasons_condition(const ReasonScan *scan, Node *condition);
-extern const char *reasons_value(const ReasonScan *scan, Node *expr);
+extern const char *reasons_value(const ReasonScan *scan, Node *expr,
+								 bool is_group);
 
 #endif							/* TOLLFREE_FDW_REASONS_H */

@@ -647,8 +647,8 @@ rewrite_keeps_order(const PlannerInfo *root, const RelOptInfo *rel)
  * Has a condition on groups a column of a type that is not PostgreSQL's own, outside
  * of aggregates?  postgres_fdw computes its selectivity from the column's statistics.
  */
-static bool
-has_other_group(Node *condition)
+bool
+rewrite_has_other_group(Node *condition)
 {
 	ListCell   *cell;
 
@@ -662,20 +662,37 @@ has_other_group(Node *condition)
 	return false;
 }
 
+/*
+ * An expression of an aggregation in a form that postgres_fdw may have words for; what
+ * it is, if it has none.
+ */
+Node *
+rewrite_target(Node *written, bool is_group, const FormRules *rules)
+{
+	Node	   *form = types_replace_output(written, rules->serverid, rules->types);
+
+	if (form != written)
+		form = values_replace(form, false, rules->values);
+	form = zones_replace(form, rules->may_send_zones, rules->values);
+	return groups_replace(form, is_group);
+}
+
 /* How an expression of an aggregation is sent to the server of its relation */
 static Node *
 sent_target(Node *written, TargetKind kind, const PlannerInfo *root,
 			const RelOptInfo *rel)
 {
+	FormRules	rules = {
+		.serverid = rel->serverid,
+		.may_send_zones = may_send_zone(root, rel),
+		.values = &current->values,
+		.types = &current->types
+	};
 	Node	   *sent;
 
-	if (kind == TARGET_CONDITION && has_other_group(written))
+	if (kind == TARGET_CONDITION && rewrite_has_other_group(written))
 		return written;
-	sent = types_replace_output(written, rel->serverid, &current->types);
-	if (sent != written)
-		sent = values_replace(sent, false, &current->values);
-	sent = zones_replace(sent, may_send_zone(root, rel), &current->values);
-	sent = groups_replace(sent, kind == TARGET_GROUP);
+	sent = rewrite_target(written, kind == TARGET_GROUP, &rules);
 	return values_may_fail_early(sent, NULL) ? written : sent;
 }
 

@@ -35,6 +35,9 @@ typedef struct FormRules
 extern void rewrite_install(BeginForeignScan_function begin);
 extern Node *rewrite_form(Node *written, bool is_condition,
 						  const FormRules *rules);
+extern Node *rewrite_target(Node *written, bool is_group,
+							const FormRules *rules);
+extern bool rewrite_has_other_group(Node *condition);
 extern void rewrite_conditions(PlannerInfo *root, RelOptInfo *rel,
 							   Oid tableid);
 extern void rewrite_note_join(const PlannerInfo *root, const RelOptInfo *rel);

@@ -222,18 +222,18 @@ EXPLAIN (VERBOSE, COSTS OFF) UPDATE typed a SET m = 'open', p = 7 FROM typed b W
 UPDATE typed SET flag = 't' WHERE id = 1 RETURNING flag;
 
 -- Partitions; the columns of one have other numbers.
-CREATE TABLE parted (p plain, m mood, id int) PARTITION BY LIST (m);
-CREATE FOREIGN TABLE parted_1 (id int, state mood OPTIONS (column_name 'm'), m mood OPTIONS (column_name 'o'), p plain)
+CREATE TABLE halved (p plain, m mood, id int) PARTITION BY LIST (m);
+CREATE FOREIGN TABLE halved_1 (id int, state mood OPTIONS (column_name 'm'), m mood OPTIONS (column_name 'o'), p plain)
 	SERVER loopback OPTIONS (schema_name 'remote', table_name 'typed');
-ALTER FOREIGN TABLE parted_1 DROP state;
-ALTER TABLE parted ATTACH PARTITION parted_1 FOR VALUES IN ('new', 'open');
-EXPLAIN (VERBOSE, COSTS OFF) UPDATE parted SET p = 3 WHERE m = 'open' AND id < 9;
-EXPLAIN (VERBOSE, COSTS OFF) UPDATE parted SET m = 'open', p = 4 WHERE m = 'open' AND id < 9;
+ALTER FOREIGN TABLE halved_1 DROP state;
+ALTER TABLE halved ATTACH PARTITION halved_1 FOR VALUES IN ('new', 'open');
+EXPLAIN (VERBOSE, COSTS OFF) UPDATE halved SET p = 3 WHERE m = 'open' AND id < 9;
+EXPLAIN (VERBOSE, COSTS OFF) UPDATE halved SET m = 'open', p = 4 WHERE m = 'open' AND id < 9;
 BEGIN;
-UPDATE parted SET p = 3 WHERE m = 'open' AND id < 9 RETURNING *;
-UPDATE parted SET m = 'open', p = 4 WHERE m = 'open' AND id < 9 RETURNING *;
+UPDATE halved SET p = 3 WHERE m = 'open' AND id < 9 RETURNING *;
+UPDATE halved SET m = 'open', p = 4 WHERE m = 'open' AND id < 9 RETURNING *;
 ROLLBACK;
-DROP TABLE parted;
+DROP TABLE halved;
 
 -- A type of an extension that the server knows is sent as before.
 CREATE EXTENSION citext SCHEMA public;

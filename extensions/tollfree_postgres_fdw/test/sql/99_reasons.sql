@@ -2,11 +2,11 @@
 SELECT tollfree_postgres_fdw_disconnect_all();
 SET client_min_messages = warning;
 CREATE EXTENSION citext;
-CREATE TYPE public.mood AS ENUM ('low', 'high');
+CREATE TYPE public.tone AS ENUM ('low', 'high');
 CREATE TABLE remote.reasons (id int PRIMARY KEY, v int, name text, other text COLLATE "C", ts timestamptz,
-	m mood, doc jsonb);
+	m tone, doc jsonb);
 INSERT INTO remote.reasons SELECT i, i % 7, 'name ' || i % 9, 'o', now() - i * interval '1 hour',
-	CASE WHEN i % 2 = 0 THEN 'low' ELSE 'high' END::mood, '{"k": "v"}' FROM generate_series(1, 2000) i;
+	CASE WHEN i % 2 = 0 THEN 'low' ELSE 'high' END::tone, '{"k": "v"}' FROM generate_series(1, 2000) i;
 ANALYZE remote.reasons;
 IMPORT FOREIGN SCHEMA remote LIMIT TO (reasons) FROM SERVER loopback INTO public;
 ANALYZE reasons;
@@ -95,6 +95,6 @@ RESET app.nothing;
 DROP FUNCTION reasons_of, other_function;
 DROP FOREIGN TABLE reasons;
 DROP TABLE remote.reasons;
-DROP TYPE mood;
+DROP TYPE tone;
 DROP EXTENSION citext;
 RESET client_min_messages;

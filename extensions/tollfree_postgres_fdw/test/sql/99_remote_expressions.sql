@@ -228,7 +228,7 @@ FROM unnest(ARRAY[
 ]) AS query;
 -- Aggregates that depend on an order of texts
 SELECT explained(query, 'Rows Received') AS received FROM unnest(ARRAY[
-	$$SELECT max(coalesce(ARRAY[doc], '{}')) FROM instants WHERE id < 9$$,
+	$$SELECT max(coalesce(nullif(ARRAY[doc], '{}'), '{}')) FROM instants WHERE id < 9$$,
 	$$SELECT array_agg(coalesce(x, 0) ORDER BY name, id) FROM instants WHERE id < 9$$,
 	$$SELECT array_agg(coalesce(x, 0) ORDER BY id) FROM instants WHERE id < 9$$
 ]) AS query;

@@ -69,6 +69,7 @@ SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT doc->>''k'', count(*) FROM %s GROUP BY 1',
 	'SELECT doc->>''k'' AS key, count(*) FROM %s GROUP BY 1 ORDER BY 1',
 	'SELECT doc->>''k'', (doc->>''k'') || ''!'', count(*) FROM %s GROUP BY 1 HAVING count(*) > 3',
+	'SELECT k, count(*) FROM %s GROUP BY k HAVING count(*) FILTER (WHERE doc->>''k'' = ''k1'') > 0',
 	'SELECT coalesce(x, 0), count(*) FROM %s GROUP BY 1 HAVING coalesce(x, 0) + count(*) > 5',
 	'SELECT coalesce(x, 0), count(*) FROM %s GROUP BY 1 ORDER BY 1 LIMIT 2',
 	'SELECT coalesce(code, name), nullif(x, 2), count(*) FROM %s GROUP BY 1, 2',
@@ -93,7 +94,6 @@ SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT doc->>''k'', max(doc->>''n'') FROM %s WHERE id < 50 GROUP BY 1',
 	'SELECT k, sum(length(k::text || ''x'')) FROM %s WHERE id < 50 GROUP BY k',
 	'SELECT coalesce(x, 0), count(*) FILTER (WHERE doc->>''k'' > ''k2'') FROM %s WHERE id < 50 GROUP BY 1',
-	'SELECT k, count(*) FROM %s WHERE id < 50 GROUP BY k HAVING count(*) FILTER (WHERE doc->>''k'' = ''k1'') > 0',
 	'SELECT ts::text, f::text, count(*) FROM %s WHERE id < 50 GROUP BY 1, 2',
 	'SELECT doc->>''k'', count(*) FROM %s WHERE id < 50 AND (x IS NULL OR doc->>''k'' > '''') GROUP BY 1'
 ]) AS query, beside(query);
