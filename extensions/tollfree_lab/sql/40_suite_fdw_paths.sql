@@ -21,7 +21,8 @@ COMMENT ON COLUMN fdw_ablations.works IS 'the work that may go by it: of fdw_ben
 
 INSERT INTO fdw_ablations VALUES
 	('all', '{"compatibility": "stock"}',
-	 '{RO,RW,SCAN,INSERT,JOIN,LOOKUP,CORRELATED,AGGREGATE,TOP}'),
+	 '{RO,RW,SCAN,INSERT,JOIN,LOOKUP,CORRELATED,AGGREGATE,TOP,MATCHED,VALUE,FUNCTION,FORM,DISTINCT,'
+	 'FIRST,ZONE,LABEL,UNMATCHED}'),
 	('direct_results', '{"direct_results": "false"}', '{RO,RW,SCAN}'),
 	('autocommit_scans', '{"autocommit_scans": "false"}', '{RO}'),
 	('unawaited_commit', '{"unawaited_commit": "false"}', '{RO}'),
@@ -30,17 +31,19 @@ INSERT INTO fdw_ablations VALUES
 	('binary_results', '{"binary_results": "false"}', '{SCAN}'),
 	('pipelined_writes', '{"pipelined_writes": "false"}', '{INSERT}'),
 	('join_estimates', '{"join_estimates": "false"}', '{JOIN}'),
-	('batched_lookups', '{"batched_lookups": "false"}', '{LOOKUP,CORRELATED}'),
+	('batched_lookups', '{"batched_lookups": "false"}', '{LOOKUP,CORRELATED,MATCHED}'),
 	('partial_aggregates', '{"partial_aggregates": "false"}', '{AGGREGATE}'),
 	('remote_limits', '{"remote_limits": "false"}', '{TOP}'),
+	('remote_expressions', '{"remote_expressions": "false"}',
+	 '{VALUE,FUNCTION,FORM,DISTINCT,FIRST,ZONE,LABEL,UNMATCHED}'),
 	('parallel_modify', '{"parallel_modify": "true"}', '{UPDATE_PARTS}');
 
 INSERT INTO fdw_ablations VALUES
 	('insert_arrays', '{"insert_arrays": "false"}', '{INSERT}', 1000);
 
 /*
- * Statements on two tables of 100,000 and 20,000 rows, whatever the profile: one
- * with a key, and one whose four partitions have a server each (ablation.py).
+ * Statements on tables of 100,000 and 20,000 rows, whatever the profile: one with a
+ * key, one whose four partitions have a server each, and one of events (ablation.py).
  */
 CREATE TABLE fdw_path_statements
 (
@@ -59,9 +62,20 @@ INSERT INTO fdw_path_statements (work, command, rows) VALUES
 	('CORRELATED', 'SELECT (SELECT r.note FROM path_rows r WHERE r.id = g) FROM generate_series(1, 200) g',
 	 200),
 	('TOP', 'SELECT id, note FROM path_parts ORDER BY id LIMIT 10', 10),
-	('UPDATE_PARTS', 'UPDATE path_parts SET other = other WHERE id <= 4', 4);
+	('UPDATE_PARTS', 'UPDATE path_parts SET other = other WHERE id <= 4', 4),
+	('MATCHED', 'UPDATE path_rows r SET other = other FROM generate_series(1, 100) g WHERE r.id = g * 7', 100),
+	('FUNCTION', 'SELECT date_trunc(''month'', made), count(*) FROM path_events GROUP BY 1', 15),
+	('FORM', 'SELECT id FROM path_events WHERE coalesce(n, 0) = 0', 400),
+	('DISTINCT', 'SELECT DISTINCT n FROM path_events', 50),
+	('FIRST', 'SELECT DISTINCT ON (tenant) tenant, id FROM path_events ORDER BY tenant, id', 400),
+	('LABEL', 'SELECT id FROM path_events WHERE state = ''lost''', 200),
+	('UNMATCHED', 'SELECT count(*) FROM path_rows a WHERE NOT EXISTS (SELECT FROM path_events e WHERE e.id = a.id)', 1);
 
 INSERT INTO fdw_path_statements VALUES
+	('VALUE', 'SET app.tenant = 7;',
+	 'SELECT id FROM path_events WHERE tenant = current_setting(''app.tenant'')::int', 50),
+	('ZONE', 'SET TimeZone = ''Europe/Berlin'';',
+	 'SELECT ts::date, count(*) FROM path_events GROUP BY 1', 418),
 	('AGGREGATE', 'SET enable_partitionwise_aggregate = on;',
 	 'SELECT count(*), sum(other), max(note) FROM path_parts', 1);
 

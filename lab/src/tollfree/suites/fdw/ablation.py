@@ -37,6 +37,18 @@ PATH_ROWS = f"""
     INSERT INTO path_rows SELECT i, i * 1000, 'note on row ' || i FROM generate_series(1, 100000) i;
     ANALYZE path_rows;
 """
+PATH_EVENTS = """
+    DROP TABLE IF EXISTS path_events;
+    DROP TYPE IF EXISTS path_state;
+    CREATE TYPE path_state AS ENUM ('open', 'paid', 'lost');
+    CREATE TABLE path_events AS
+    SELECT i AS id, nullif(i % 50, 0) AS n, i % 400 AS tenant,
+        (CASE WHEN i % 100 = 0 THEN 'lost' ELSE 'paid' END)::path_state AS state,
+        timestamp '2026-02-21' - i * interval '30 minutes' AS made,
+        timestamptz '2026-02-21 00:00+00' - i * interval '30 minutes' AS ts
+    FROM generate_series(1, 20000) i;
+    ANALYZE path_events;
+"""
 PATH_PART = f"""
     DROP TABLE IF EXISTS path_part_{{0}};
     CREATE TABLE path_part_{{0}} ({PATH_COLUMNS});
@@ -45,7 +57,10 @@ PATH_PART = f"""
 """
 FOREIGN_ROWS = f"""
     CREATE FOREIGN TABLE path_rows ({PATH_COLUMNS}) SERVER path_server_0;
-    ANALYZE path_rows;
+    CREATE TYPE path_state AS ENUM ('open', 'paid', 'lost');
+    CREATE FOREIGN TABLE path_events (id int, n int, tenant int, state path_state, made timestamp,
+        ts timestamptz) SERVER path_server_0;
+    ANALYZE path_rows, path_events;
     CREATE TABLE path_parts ({PATH_COLUMNS}) PARTITION BY LIST ((id % {PARTS}));
 """
 FOREIGN_PART = """
@@ -63,6 +78,7 @@ def make_path_tables(instances: Mapping[str, Cluster], store: Store, password: s
         return
     with instances[SOURCE].connect(SOURCE) as connection:
         connection.execute(PATH_ROWS)
+        connection.execute(PATH_EVENTS)
         for part in range(PARTS):
             connection.execute(PATH_PART.format(part))
     for place in places:
