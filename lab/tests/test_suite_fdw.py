@@ -27,8 +27,9 @@ def test_the_fdw_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
         "|^SCAN_1KB:.*:2000us:default:bulk$"
         "|^INSERT_1KB:.*:1000:bulk$"
         "|^STOP:(LIMIT|FETCH_5|INTO):.*:stops$"
+        "|^TRAVEL:(recent|by_month):.*:travels$"
         "|^without:(all|direct_results):RO:.*:simple:|^without:insert_arrays:"
-        "|^without:(all|batched_lookups|parallel_modify):.*:paths$"
+        "|^without:(all|batched_lookups|parallel_modify|remote_expressions):.*:paths$"
     )
     out, _ = tollfree("run", "fdw", "--rounds", "1", "--only", pattern)
     assert "RO.FDW_external" in out
@@ -36,6 +37,7 @@ def test_the_fdw_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     assert "Reading 100,000 rows through tollfree_postgres_fdw: postgres_fdw takes" in said
     assert "Reading 20,000 rows of 1 kB through tollfree_postgres_fdw with a round trip" in said
     assert "3 statements that stop early" in said
+    assert "Of 2 everyday statements through tollfree_postgres_fdw, none had more rows" in said
     assert "Fast paths that " in said
     with lab.database() as store:
         run = latest_run(store, "fdw")

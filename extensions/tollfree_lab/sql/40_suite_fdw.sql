@@ -322,6 +322,8 @@ BEGIN
 		RETURN lab.fdw_bulk_judge(run_case, figures, after);
 	ELSIF run_case.dims->>'measure' ~ '(stops|paths)$' THEN
 		RETURN lab.fdw_stop_judge(run_case, figures);
+	ELSIF run_case.dims->>'measure' = 'travels' THEN
+		RETURN CASE WHEN figures->>'rows' IS NULL THEN 'the statement has failed' END;
 	ELSIF coalesce(committed, 0) = 0 THEN
 		RETURN 'no transaction was processed';
 	ELSIF (figures->>'failed')::int8 > 0 THEN

@@ -209,6 +209,28 @@ INSERT INTO fdw_travels (class, travel, needed, command) VALUES
 	('writes', 'UPDATE by COALESCE', 0, $$UPDATE event SET n = coalesce(n, 0) + 1 WHERE client = 7$$),
 	('writes', 'UPDATE by a subquery', 0, $$UPDATE event SET n = 1 WHERE id = (SELECT max(id) FROM pick)$$);
 
+/* What is left: the rest of these statements is sent. */
+UPDATE fdw_travels t SET reason = left_out.reason
+FROM (VALUES
+	('DISTINCT, in order', 'a sorted DISTINCT with a LIMIT is read in its order, which seems to cost less'),
+	('ROLLUP', 'grouping sets are computed here'),
+	('count of DISTINCT', 'an aggregate of a subquery with DISTINCT is computed here, of its rows'),
+	('json_agg', 'json_agg is stable: the text of its values depends on settings'),
+	('totals', 'grouping sets are computed here'),
+	('doc number', 'a cast of text to a number accepts other texts on other major versions'),
+	('left', 'characters of a domain are counted in the remote encoding'),
+	('EXISTS as a column', 'each row is looked up, in one batch'),
+	('count as a column', 'each row is looked up, in one batch'),
+	('clients of keys', 'clients are looked up by the events that were looked up'),
+	('partitions DISTINCT', 'different values of several partitions are counted here'),
+	('partitions by month', 'PostgreSQL aggregates no partitions unless enable_partitionwise_aggregate is on'),
+	('by date', 'groups by a time in the zone of the session are sorted here'),
+	('by day in a zone', 'a zone other than that of the session is not known to have the same rules'),
+	('by to_char', 'to_char depends on settings'),
+	('by to_char without a zone', 'to_char depends on settings')
+) AS left_out (travel, reason)
+WHERE t.travel = left_out.travel;
+
 UPDATE fdw_travels SET in_quick = true WHERE travel IN ('recent', 'by month', 'DISTINCT');
 
 /* Where: through each wrapper, and directly, over a link on which rows are counted. */

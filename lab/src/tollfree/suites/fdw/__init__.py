@@ -14,6 +14,7 @@ from tollfree.suites.fdw.findings import FdwFindings
 from tollfree.suites.fdw.gains import gain_chart
 from tollfree.suites.fdw.stops import make_stop_functions
 from tollfree.suites.fdw.tables import all_tables
+from tollfree.suites.fdw.travels import make_travel_tables
 from tollfree.suites.fdw.verdicts import verdicts
 from tollfree.suites.foreign import make_page_cache_functions
 from tollfree.suites.presentation import FROM_DISK, Findings, number, plain_section
@@ -68,6 +69,7 @@ class FdwSuite(Suite):
         load_bulk(source, bench.store, bench.profile)
         make_bulk_tables(instances, bench.store)
         make_stop_functions(instances, bench.store)
+        make_travel_tables(instances, bench.store)
         make_path_tables(instances, bench.store, password)
 
     def section(self, run: Findings) -> SuiteSection:

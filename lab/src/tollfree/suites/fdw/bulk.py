@@ -58,7 +58,7 @@ def make_bulk_tables(instances: Mapping[str, Cluster], store: Store) -> None:
                 _make_bulk_table(connection, table)
             # How many rows there are, and how wide: nothing more is asked of the statistics.
             connection.execute("SET default_statistics_target = 1")
-            with _without_the_link(connection, instances["source"].port):
+            with without_the_link(connection, instances["source"].port):
                 for table in tables:
                     if not table["writes"]:
                         name = sql.Identifier(table["table_name"])
@@ -79,7 +79,7 @@ def _make_bulk_table(connection: Connection, table: dict[str, Any]) -> None:
 
 
 @contextmanager
-def _without_the_link(connection: Connection, port: int) -> Iterator[None]:
+def without_the_link(connection: Connection, port: int) -> Iterator[None]:
     """Have the foreign server at the source's own port meanwhile: what ANALYZE reads would take a
     minute over a long link."""
     found = connection.execute(

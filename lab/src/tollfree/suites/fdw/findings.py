@@ -4,6 +4,7 @@ The articles express cost as overhead, the extra time in units of the local one:
 ratio of 7.5 here. Tables show both, under those names.
 """
 
+import statistics
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,6 +86,13 @@ class FdwFindings(SuiteFindings):
         if is_distant(dims["link"]):
             label += f" at {round_trip_us(dims['link']) / 1000:g} ms"
         return label
+
+    def counted(self, testcase: str, counter: str) -> float | None:
+        """Return what a link has counted for one execution, the median over the rounds; None
+        without a link that counts."""
+        before, after = (self.run.figures(testcase, f"{counter}_{x}") for x in ("before", "after"))
+        found = [b - a for a, b in zip(before, after, strict=True)]
+        return statistics.median(found) / int(self.dims(testcase)["repeats"]) if found else None
 
     def published_ratio(self, article: str, bench: str, target: str) -> float | None:
         """Return how many times slower an article found a target than the local table."""

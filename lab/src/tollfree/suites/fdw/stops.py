@@ -3,7 +3,6 @@
 The cases are in the driver tables `lab.fdw_stops` and `lab.fdw_stop_links`.
 """
 
-import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -62,24 +61,17 @@ def _stop(fdw: FdwFindings, name: str) -> Stop:
     place = {x: dims[x] for x in ("measure", "bench", "target", "link")}
     stock = fdw.run.find(wrapper=STOCK, **place)
     ratio = fdw.run.ratio(name, stock[0]) if stock else None
-    received, sent = (_counted(fdw, name, f"bytes_to_{end}") for end in ("client", "server"))
+    received, sent = (fdw.counted(name, f"bytes_to_{end}") for end in ("client", "server"))
     return Stop(
         stop=str(dims["bench"]),
         wrapper=str(dims["wrapper"]),
         link=str(dims["link"]),
         ms=fdw.run.middle(name, "ms"),
         of_stock=ratio.median if ratio else None,
-        rows=_counted(fdw, name, "rows_to_client"),
+        rows=fdw.counted(name, "rows_to_client"),
         bytes=None if received is None or sent is None else received + sent,
-        round_trips=_counted(fdw, name, "flights"),
+        round_trips=fdw.counted(name, "flights"),
     )
-
-
-def _counted(fdw: FdwFindings, name: str, counter: str) -> float | None:
-    """Return what a link has counted for one execution, the median over the rounds."""
-    before, after = (fdw.run.figures(name, f"{counter}_{x}") for x in ("before", "after"))
-    found = [b - a for a, b in zip(before, after, strict=True)]
-    return statistics.median(found) / int(fdw.dims(name)["repeats"]) if found else None
 
 
 def stops_table(fdw: FdwFindings) -> Table:

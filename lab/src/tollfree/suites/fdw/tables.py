@@ -15,6 +15,7 @@ from tollfree.suites.fdw.findings import (
 )
 from tollfree.suites.fdw.sessions import sessions_table
 from tollfree.suites.fdw.stops import stops_table
+from tollfree.suites.fdw.travels import travels_table
 from tollfree.suites.presentation import again_table, number, with_interval
 
 
@@ -30,6 +31,7 @@ def all_tables(fdw: FdwFindings) -> tuple[Table, ...]:
         mean_latency_table(fdw),
         *bulk_tables(fdw),
         stops_table(fdw),
+        travels_table(fdw),
         ablation_table(fdw),
         links_table(fdw),
         noise_table(fdw),

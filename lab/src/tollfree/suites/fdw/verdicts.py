@@ -5,6 +5,7 @@ from tollfree.suites.fdw.bulk import bulk_verdicts
 from tollfree.suites.fdw.findings import SECOND_ARTICLE, FdwFindings
 from tollfree.suites.fdw.sessions import sessions_verdicts
 from tollfree.suites.fdw.stops import stops_verdicts
+from tollfree.suites.fdw.travels import travels_verdicts
 from tollfree.suites.presentation import noise_sentence, ratio_words
 
 STOCK = "postgres_fdw"
@@ -19,6 +20,7 @@ def verdicts(fdw: FdwFindings) -> tuple[str, ...]:
     sentences += sessions_verdicts(fdw)
     sentences += bulk_verdicts(fdw)
     sentences += stops_verdicts(fdw)
+    sentences += travels_verdicts(fdw)
     sentences += ablation_verdicts(fdw)
     noise = fdw.run.noise
     if noise:
