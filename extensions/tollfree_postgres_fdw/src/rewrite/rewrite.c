@@ -78,7 +78,7 @@
 /* A condition that is rewritten, or a grouping, which has no forms here */
 typedef struct Condition
 {
-	const RelOptInfo *rel;		/* the table that it is of */
+	Relids		relids;			/* of the tables that it is of */
 	const PlannerInfo *root;
 	Expr	   *written;
 	Expr	   *sent;			/* in a form that may be sent */
@@ -375,12 +375,11 @@ sent_form(const PlannerInfo *root, const RelOptInfo *rel, Node *written,
 
 /* Notes the written form of a condition that is sent in another one. */
 static void
-note_condition(const PlannerInfo *root, const RelOptInfo *rel, Node *written,
-			   Node *sent)
+note_condition(const PlannerInfo *root, Relids relids, Node *written, Node *sent)
 {
 	Condition  *condition = palloc(sizeof(Condition));
 
-	condition->rel = rel;
+	condition->relids = relids;
 	condition->root = root;
 	condition->written = (Expr *) written;
 	condition->sent = (Expr *) sent;
@@ -400,7 +399,7 @@ rewrite_condition(PlannerInfo *root, const RelOptInfo *rel, RestrictInfo *clause
 	/* An estimator may have had a function's query planned. */
 	(void) find_state(root);
 	clause->clause = (Expr *) sent;
-	note_condition(root, rel, written, sent);
+	note_condition(root, rel->relids, written, sent);
 }
 
 /*
@@ -459,6 +458,49 @@ copy_join_clause(PlannerInfo *root, RestrictInfo *clause, Node *sent,
 	return copy;
 }
 
+/* What a join's condition has been found to be sent as, or NULL. */
+static Node *
+find_join_form(const PlannerInfo *root, const RestrictInfo *clause)
+{
+	ListCell   *cell;
+
+	foreach(cell, current->conditions)
+	{
+		const Condition *condition = lfirst(cell);
+
+		if (condition->root == root &&
+			bms_equal(condition->relids, clause->clause_relids) &&
+			equal(condition->written, clause->clause))
+			return (Node *) condition->sent;
+	}
+	return NULL;
+}
+
+/*
+ * A join's condition, or a copy of it with other types.  Joins are planned several
+ * times, by GEQO in memory that it frees: what is noted is copied, and noted once.
+ */
+static RestrictInfo *
+rewrite_join_clause(PlannerInfo *root, const RelOptInfo *rel,
+					RestrictInfo *clause, SpecialJoinInfo *sjinfo)
+{
+	Node	   *written = (Node *) clause->clause;
+	Node	   *sent = find_join_form(root, clause);
+
+	if (sent != NULL)
+		return copy_join_clause(root, clause, sent, sjinfo);
+	if (!types_are_other(written))
+		return clause;
+	sent = sent_form(root, rel, written, true);
+	if (sent == written)
+		return clause;
+	clause = copy_join_clause(root, clause, sent, sjinfo);
+	(void) find_state(root);
+	note_condition(root, bms_copy(clause->clause_relids), copyObjectImpl(written),
+				   sent);
+	return clause;
+}
+
 /*
  * The conditions of a join that postgres_fdw may execute remotely, with those copied
  * whose types are replaced.
@@ -468,6 +510,7 @@ rewrite_join(PlannerInfo *root, const RelOptInfo *rel,
 			 const JoinPathExtraData *extra)
 {
 	List	   *rewritten = NIL;
+	MemoryContext old;
 	ListCell   *cell;
 
 	if (!OidIsValid(rel->serverid) ||
@@ -475,22 +518,13 @@ rewrite_join(PlannerInfo *root, const RelOptInfo *rel,
 														 false)) ||
 		!is_rewritten(root, rel))
 		return extra->restrictlist;
+	old = MemoryContextSwitchTo(root->planner_cxt);
 	foreach(cell, extra->restrictlist)
-	{
-		RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
-		Node	   *written = (Node *) clause->clause;
-		Node	   *sent = types_replace(written, rel->serverid, &current->types);
-
-		if (sent != written)
-			sent = sent_form(root, rel, written, true);
-		if (sent != written)
-		{
-			clause = copy_join_clause(root, clause, sent, extra->sjinfo);
-			(void) find_state(root);
-			note_condition(root, rel, written, sent);
-		}
-		rewritten = lappend(rewritten, clause);
-	}
+		rewritten = lappend(rewritten,
+							rewrite_join_clause(root, rel,
+												lfirst_node(RestrictInfo, cell),
+												extra->sjinfo));
+	MemoryContextSwitchTo(old);
 	return rewritten;
 }
 
@@ -526,7 +560,7 @@ rewrite_note_lookup(const PlannerInfo *root, const RelOptInfo *rel,
 					Node *written, Node *sent)
 {
 	if (find_state(root))
-		note_condition(root, rel, written, sent);
+		note_condition(root, rel->relids, written, sent);
 }
 
 /*
@@ -548,7 +582,7 @@ sends_more(const PlannerInfo *root, const RelOptInfo *rel)
 
 		if (condition->root == root &&
 			(rel == NULL ||
-			 bms_is_subset(condition->rel->relids, rel->relids)))
+			 bms_is_subset(condition->relids, rel->relids)))
 			return true;
 	}
 	foreach(cell, current->joins)
@@ -735,7 +769,7 @@ rewrite_end_grouping(const RewrittenTarget *rewritten, const PlannerInfo *root,
 		return;
 	need_state(root);
 	grouping = palloc0(sizeof(Condition));
-	grouping->rel = input;
+	grouping->relids = input->relids;
 	grouping->root = root;
 	current->conditions = lappend(current->conditions, grouping);
 }

@@ -177,6 +177,11 @@ INSERT INTO keys VALUES ('NULL', 7, NULL, NULL), (NULL, NULL, 'u3@x', 3);
 ANALYZE keys;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
+-- Joins are planned many times by GEQO, in memory that it frees
+SET geqo_threshold = 2;
+SELECT count(*), sum(d.id) FROM typed a JOIN typed b ON a.m = b.m AND a.id = b.id JOIN typed c ON c.m = b.o AND c.id = a.id JOIN typed d ON d.id = c.id AND d.m = a.t;
+SELECT count(*), sum(d.id) FROM stock_typed a JOIN stock_typed b ON a.m = b.m AND a.id = b.id JOIN stock_typed c ON c.m = b.o AND c.id = a.id JOIN stock_typed d ON d.id = c.id AND d.m = a.t;
+RESET geqo_threshold;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT k.a, t.id FROM keys k JOIN typed t ON t.a = k.a;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT k.a, t.id FROM keys k LEFT JOIN typed t ON t.e = k.e AND t.o = k.m AND t.m <> 'open';
 SELECT count(*), sum(t.id) FROM keys k JOIN typed t ON t.a = k.a;
