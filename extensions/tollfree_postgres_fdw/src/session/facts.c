@@ -147,13 +147,12 @@ void
 facts_take_zone(Session *session, const PGresult *res)
 {
 	RemoteTraits *traits = facts_own_traits(session);
+	ZoneFact   *fact = &traits->zones[traits->nzones % ZONES_KNOWN];
 	const char *value = PQresultStatus(res) == PGRES_TUPLES_OK ?
 		result_value(res) : NULL;
 
-	traits->zones[traits->nzones % ZONES_KNOWN] = (ZoneFact)
-	{
-		traits->asked_zone, value != NULL && value[0] == 't'
-	};
+	fact->zone = traits->asked_zone;
+	fact->is_same = value != NULL && value[0] == 't';
 	traits->nzones++;
 }
 

@@ -44,7 +44,7 @@ typedef struct SessionOptions
 /* Time zones that a session knows, at most */
 #define ZONES_KNOWN 8
 
-/* What is known of a time zone of the session's user */
+/* What is known of a time zone of the session's user.  Written by facts.c. */
 typedef struct ZoneFact
 {
 	const pg_tz *zone;			/* PostgreSQL keeps one for each name */
