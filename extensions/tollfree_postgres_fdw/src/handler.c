@@ -31,7 +31,9 @@
 #include "modify/pipeline.h"
 #include "rewrite/evaluated.h"
 #include "rewrite/firsts.h"
+#include "rewrite/planning.h"
 #include "rewrite/rewrite.h"
+#include "rewrite/updates.h"
 #include "scan/scan.h"
 #include "session/session.h"
 #include "session/shared_counters.h"
@@ -58,7 +60,7 @@ _PG_init(void)
 	run_install(pipeline_finish_run);
 	lookup_install();
 	subqueries_install();
-	rewrite_install(tollfreeBeginForeignScan);
+	planning_install(tollfreeBeginForeignScan);
 	shared_counters_install();
 }
 
@@ -145,7 +147,7 @@ plan_rewritten_direct(PlannerInfo *root, ModifyTable *plan, Index target,
 {
 	if (!stock->PlanDirectModify(root, plan, target, subplan_index))
 		return false;
-	rewrite_finish_direct(update, root, plan, target);
+	updates_finish(update, root, plan, target);
 	return true;
 }
 
@@ -159,7 +161,7 @@ plan_direct(PlannerInfo *root, ModifyTable *plan, Index target,
 	ForeignScan *scan;
 	bool		is_direct;
 
-	rewrite_begin_direct(&update, root, plan, target);
+	updates_begin(&update, root, plan, target);
 	scan = parameterize_direct(&command, root, plan, target);
 	is_direct = plan_rewritten_direct(root, plan, target, subplan_index, &update);
 	parameterize_restore(&command, scan);
@@ -168,7 +170,7 @@ plan_direct(PlannerInfo *root, ModifyTable *plan, Index target,
 										  &update);
 	if (is_direct)
 		parameterize_note(&command, scan);
-	rewrite_end_direct(&update, root, is_direct, plan, target);
+	updates_end(&update, root, is_direct, plan, target);
 	return is_direct;
 }
 

@@ -28,6 +28,7 @@
 #include "join/remote.h"
 #include "join/semi.h"
 #include "rewrite/firsts.h"
+#include "rewrite/groups.h"
 #include "rewrite/rewrite.h"
 #include "rewrite/targets.h"
 #include "upper/partial.h"
@@ -208,11 +209,11 @@ make_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 	stock->GetForeignUpperPaths(root, stage, input, rel, extra);
 	if (stage != UPPERREL_GROUP_AGG || rel->pathlist != NIL ||
 		input->fdw_private == NULL ||
-		!rewrite_begin_grouping(&rewritten, root, input, rel, extra))
+		!groups_begin(&rewritten, root, input, rel, extra))
 		return;
 	rel->fdw_private = NULL;
 	stock->GetForeignUpperPaths(root, stage, input, rel, extra);
-	rewrite_end_grouping(&rewritten, root, input, rel);
+	groups_end(&rewritten, root, input, rel);
 }
 
 /* Has postgres_fdw make paths of an upper relation, and sets their costs. */

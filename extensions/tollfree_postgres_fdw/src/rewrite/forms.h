@@ -7,6 +7,17 @@
 
 #include "nodes/primnodes.h"
 
+/* What forms an expression may be given, and where what they are made of is noted */
+typedef struct FormRules
+{
+	Oid			serverid;		/* of the tables that it is on */
+	bool		may_send_zones; /* times in the session's zone? */
+	bool		same_collations;	/* has the remote database those of this
+									 * one? */
+	List	  **values;			/* of the query, for values.c */
+	List	  **types;			/* for types.c; NULL if none are replaced */
+} FormRules;
+
 extern Node *forms_replace(Node *expr);
 
 #endif							/* TOLLFREE_FDW_FORMS_H */

@@ -16,15 +16,22 @@
  */
 #include "postgres.h"
 
+#include "access/transam.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
 #include "rewrite/casts.h"
 #include "rewrite/collations.h"
 #include "rewrite/forms.h"
 #include "rewrite/groups.h"
+#include "rewrite/planning.h"
+#include "rewrite/remotes.h"
+#include "rewrite/types.h"
+#include "rewrite/values.h"
+#include "rewrite/zones.h"
 
 /* A form that may be sent; the expression itself if it has none. */
 static Expr *
@@ -84,8 +91,8 @@ replace_aggregates(Node *node, void *is_changed)
  * A group, or an expression of aggregates and groups, with other forms of them; the
  * expression itself if there are none.
  */
-Node *
-groups_replace(Node *written, bool is_group)
+static Node *
+replace(Node *written, bool is_group)
 {
 	Oid			collation = exprCollation(written);
 	bool		is_changed = false;
@@ -96,4 +103,96 @@ groups_replace(Node *written, bool is_group)
 			(Node *) form_of((Expr *) written, true) : written;
 	sent = replace_aggregates(written, &is_changed);
 	return is_changed ? sent : written;
+}
+
+/*
+ * Has a condition on groups a column of a type that is not PostgreSQL's own, outside
+ * of aggregates?  postgres_fdw computes its selectivity from the column's statistics.
+ */
+bool
+groups_have_other_type(Node *condition)
+{
+	ListCell   *cell;
+
+	foreach(cell, pull_var_clause(condition, PVC_INCLUDE_AGGREGATES |
+								  PVC_INCLUDE_PLACEHOLDERS))
+	{
+		if (!IsA(lfirst(cell), Aggref) &&
+			exprType(lfirst(cell)) >= FirstGenbkiObjectId)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * An expression of an aggregation in a form that postgres_fdw may have words for; what
+ * it is, if it has none.
+ */
+Node *
+groups_form(Node *written, bool is_group, const FormRules *rules)
+{
+	Node	   *form = types_replace_output(written, rules->serverid, rules->types);
+
+	if (form != written)
+		form = values_replace(form, false, rules->values);
+	form = zones_replace(form, rules->may_send_zones, rules->values);
+	return replace(form, is_group);
+}
+
+/* How an expression of an aggregation is sent to the server of its relation */
+static Node *
+sent_target(Node *written, TargetKind kind, const PlannerInfo *root,
+			const RelOptInfo *rel)
+{
+	FormRules	rules = {
+		.serverid = rel->serverid,
+		.may_send_zones = remotes_may_send_zone(root, rel),
+		.values = &planned->values,
+		.types = &planned->types
+	};
+	Node	   *sent;
+
+	if (kind == TARGET_CONDITION && groups_have_other_type(written))
+		return written;
+	sent = groups_form(written, kind == TARGET_GROUP, &rules);
+	return values_may_fail_early(sent, NULL) ? written : sent;
+}
+
+/* May an expression of a grouping be sent in this form? */
+static bool
+may_send_target(const RelOptInfo *input, Node *sent)
+{
+	return !collations_order(sent) && remotes_can_encode(input, sent);
+}
+
+/*
+ * Has a grouping in the form that is sent, until groups_end.  Returns
+ * whether it has another one.
+ */
+bool
+groups_begin(RewrittenTarget *rewritten, const PlannerInfo *root,
+			 const RelOptInfo *input, RelOptInfo *rel,
+			 GroupPathExtraData *extra)
+{
+	if (!planning_is_rewritten(root, rel) ||
+		!targets_begin(rewritten, root, rel, extra, sent_target,
+					   &planned->pairs))
+		return false;
+	if (may_send_target(input, (Node *) rel->reltarget->exprs) &&
+		may_send_target(input, extra->havingQual))
+		return true;
+	targets_end(rewritten);
+	return false;
+}
+
+/* Puts back what was written, and notes whether postgres_fdw sends the other form. */
+void
+groups_end(const RewrittenTarget *rewritten, const PlannerInfo *root,
+		   const RelOptInfo *input, const RelOptInfo *rel)
+{
+	targets_end(rewritten);
+	if (rel->pathlist == NIL)
+		return;
+	planning_need(root);
+	planning_note(root, input->relids, NULL, NULL);
 }

@@ -5,8 +5,15 @@
 #ifndef TOLLFREE_FDW_GROUPS_H
 #define TOLLFREE_FDW_GROUPS_H
 
-#include "nodes/nodes.h"
+#include "rewrite/forms.h"
+#include "rewrite/targets.h"
 
-extern Node *groups_replace(Node *written, bool is_group);
+extern bool groups_have_other_type(Node *condition);
+extern Node *groups_form(Node *written, bool is_group, const FormRules *rules);
+extern bool groups_begin(RewrittenTarget *rewritten, const PlannerInfo *root,
+						 const RelOptInfo *input, RelOptInfo *rel,
+						 GroupPathExtraData *extra);
+extern void groups_end(const RewrittenTarget *rewritten, const PlannerInfo *root,
+					   const RelOptInfo *input, const RelOptInfo *rel);
 
 #endif							/* TOLLFREE_FDW_GROUPS_H */

@@ -40,6 +40,7 @@
 #include "base/fastpath.h"
 #include "base/options.h"
 #include "rewrite/collations.h"
+#include "rewrite/groups.h"
 #include "rewrite/reasons.h"
 #include "rewrite/rewrite.h"
 #include "rewrite/sources.h"
@@ -368,7 +369,7 @@ reason_of_refusal(const ReasonScan *scan, Node *condition, Node *form)
 		return "the remote server could raise an error where no row needs it";
 	if (scan->has_other_encoding)
 		return "the remote database has another encoding";
-	if (contain_agg_clause(condition) && rewrite_has_other_group(condition))
+	if (contain_agg_clause(condition) && groups_have_other_type(condition))
 		return "PostgreSQL would estimate it by statistics of another type";
 	return "a security barrier hides rows, which another form could see, or the table has extended statistics of another type";
 }
@@ -412,5 +413,5 @@ reasons_value(const ReasonScan *scan, Node *expr, bool is_group)
 	FormRules	rules = rules_of(scan, &values, &types);
 
 	return reason_of_form(scan, scan->is_on ?
-						  rewrite_target(expr, is_group, &rules) : expr);
+						  groups_form(expr, is_group, &rules) : expr);
 }

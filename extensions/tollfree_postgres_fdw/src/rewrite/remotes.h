@@ -1,0 +1,15 @@
+/*
+ * remotes.h
+ *	  What may be sent to the server of a relation, by what is known of it.
+ */
+#ifndef TOLLFREE_FDW_REMOTES_H
+#define TOLLFREE_FDW_REMOTES_H
+
+#include "nodes/pathnodes.h"
+
+extern bool remotes_can_encode(const RelOptInfo *rel, Node *expr);
+extern bool remotes_may_send_zone(const PlannerInfo *root,
+								  const RelOptInfo *rel);
+extern bool remotes_have_same_collations(const RelOptInfo *rel);
+
+#endif							/* TOLLFREE_FDW_REMOTES_H */
