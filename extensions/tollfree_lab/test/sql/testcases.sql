@@ -4,7 +4,7 @@
 SET search_path = lab;
 
 -- how many cases a full run of the suite has
-SELECT dims->>'bench' AS bench, dims->>'measure' AS measure, count(*),
+SELECT CASE dims->>'measure' WHEN 'travels' THEN 'each' ELSE dims->>'bench' END AS bench, dims->>'measure' AS measure, count(*),
 	   count(*) FILTER (WHERE baseline IS NOT NULL) AS compared
 FROM testcases WHERE suite = 'fdw' AND profile = 'full' AND chosen
 GROUP BY 1, 2 ORDER BY 1, 2;
