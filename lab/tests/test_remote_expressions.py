@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from conftest import OUR_WRAPPER
 from psycopg import sql
+from psycopg.types.string import TextLoader
 
 from tollfree.cluster import SUPERUSER, Cluster
 from tollfree.suites.foreign import recreate_database
@@ -410,12 +411,19 @@ class Tally:
 
 
 def outcome(connection: Connection, text: str) -> tuple[list[str], str]:
-    """Return the sorted rows of a statement, or its error's code; what it writes is rolled back."""
+    """Return the sorted rows of a statement, or its error's code; what it writes is rolled back.
+
+    Times are taken as texts: Python has no infinite ones, nor years before Christ.
+    """
+    cursor = connection.cursor()
+    for type_name in ("date", "timestamp", "timestamptz"):
+        cursor.adapters.register_loader(type_name, TextLoader)
     try:
         with connection.transaction(force_rollback=True):
-            return sorted(map(repr, connection.execute(text).fetchall())), ""
+            return sorted(map(repr, cursor.execute(text).fetchall())), ""
     except psycopg.Error as error:
-        return [], str(error.sqlstate)
+        assert error.sqlstate is not None, error
+        return [], error.sqlstate
 
 
 def received(plan: object) -> int:
