@@ -18,7 +18,9 @@ ORDERED = "/* ordered */"
 
 EXPLAIN_COLUMN = "QUERY PLAN"
 EXPLAIN_OF_WRAPPER = re.compile(
-    rb"\s*((Fetch|Write) Method|Remote Limit|Autocommit|Lookups): [\w ]+"
+    rb"\s*(((Fetch|Write) Method|Remote Limit|Autocommit|Lookups): [\w ]+"
+    rb"|(Evaluated Here|Reason): .*)",
+    re.DOTALL,
 )
 """What a wrapper says of itself in EXPLAIN (VERBOSE), beyond stock."""
 
@@ -26,9 +28,12 @@ INSERT_OF_A_JOIN = re.compile(r"INSERT INTO (?!.*\bORDER BY\b).*\bSELECT\b.*\bJO
 DUPLICATE_KEY = re.compile(r"Key (\([^()]*\))=\(.*\) already exists\.")
 
 SENT_IN_ANOTHER_FORM = re.compile(
-    r"\b(coalesce|extract|now)\(|\bIS (NOT )?(TRUE|FALSE|UNKNOWN)\b", re.IGNORECASE
+    r"\b(coalesce|extract|now|concat|row_number)\(|\bIS (NOT )?(TRUE|FALSE|UNKNOWN)\b|::text\b"
+    r"|\bDISTINCT\b|\bEXISTS\b|\bIN \(SELECT\b|^UPDATE\b.* FROM |^DELETE\b.* USING ",
+    re.IGNORECASE | re.DOTALL,
 )
-"""Expressions of the grammar for which the wrapper may have a form that can be sent."""
+"""Expressions of the grammar for which the wrapper may have a form that can be sent, joins that it
+may send, and modifications whose rows it may look up."""
 READ_ONLY = re.compile(r"^cannot execute (SELECT FOR UPDATE|UPDATE|DELETE) in")
 
 OF_A_ROW = re.compile(r"remote SQL command: (INSERT|UPDATE|DELETE)\b.*\$1", re.DOTALL)

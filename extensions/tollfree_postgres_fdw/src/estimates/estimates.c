@@ -96,7 +96,7 @@ get_paths(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 
 /*
  * Has postgres_fdw make paths of a join, which may be sent as one of another type.  The
- * conditions are those that are sent.
+ * conditions are those that are sent.  May hide the order that the query needs.
  */
 static void
 make_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
@@ -112,9 +112,10 @@ make_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
 		semi_sent_type(root, rel, inner, jointype, extra);
 	if (sent_type != jointype)
 	{
-		rewrite_note_join(root, rel);
+		rewrite_note_join(root, rel, jointype == JOIN_SEMI);
 		if (rewrite_keeps_join(root, rel, written))
 			return;
+		(void) hide_order(root, rel);
 	}
 	if (has_estimates)
 	{

@@ -22,6 +22,8 @@ typedef struct SentJoin
 {
 	const PlannerInfo *root;
 	Relids		relids;
+	bool		is_semi;		/* one whose inner side has no name in the
+								 * command, so that nothing is sorted by it */
 } SentJoin;
 
 /* A scan whose fdw_recheck_quals got the written forms back */

@@ -320,7 +320,7 @@ sends_more(const PlannerInfo *root, const RelOptInfo *rel)
 
 /* Notes that a join may be sent which postgres_fdw would not send. */
 void
-rewrite_note_join(const PlannerInfo *root, const RelOptInfo *rel)
+rewrite_note_join(const PlannerInfo *root, const RelOptInfo *rel, bool is_semi)
 {
 	SentJoin   *join;
 	MemoryContext old;
@@ -331,6 +331,7 @@ rewrite_note_join(const PlannerInfo *root, const RelOptInfo *rel)
 	join = palloc(sizeof(SentJoin));
 	join->root = root;
 	join->relids = bms_copy(rel->relids);
+	join->is_semi = is_semi;
 	planned->joins = lappend(planned->joins, join);
 	MemoryContextSwitchTo(old);
 }
@@ -355,7 +356,29 @@ rewrite_keeps_join(const PlannerInfo *root, const RelOptInfo *rel,
 	return false;
 }
 
-/* The same for groups, and for sorting them. */
+/*
+ * Is a semi join sent in a relation, whose inner side may be equal to what rows are
+ * sorted by?  postgres_fdw might name that side.
+ */
+static bool
+has_semi_join(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	ListCell   *cell;
+
+	if (!planning_find(root))
+		return false;
+	foreach(cell, planned->joins)
+	{
+		const SentJoin *join = lfirst(cell);
+
+		if (join->is_semi && join->root == root &&
+			bms_is_subset(join->relids, rel->relids))
+			return true;
+	}
+	return false;
+}
+
+/* The same for groups, and for sorting them, or rows of a semi join. */
 bool
 rewrite_keeps_upper(const PlannerInfo *root, UpperRelationKind stage,
 					const RelOptInfo *input, const RelOptInfo *rel)
@@ -367,6 +390,8 @@ rewrite_keeps_upper(const PlannerInfo *root, UpperRelationKind stage,
 			(collations_order((Node *) rel->reltarget->exprs) ||
 			 collations_order(root->parse->havingQual)) &&
 			!remotes_have_same_collations(input);
+	if (stage == UPPERREL_ORDERED && has_semi_join(root, input))
+		return true;
 	return stage == UPPERREL_ORDERED && IS_UPPER_REL(input) &&
 		(is_distinct || sends_more(root, NULL)) &&
 		collations_sort(root->sort_pathkeys) && !remotes_have_same_collations(input);
@@ -375,6 +400,7 @@ rewrite_keeps_upper(const PlannerInfo *root, UpperRelationKind stage,
 /*
  * Must rows that are brought together here, as by GROUP BY, be sorted here?  They may
  * be together by another expression's value there, if that looks at an order of texts.
+ * So must those of a semi join, whatever for.
  */
 bool
 rewrite_keeps_order(const PlannerInfo *root, const RelOptInfo *rel)
@@ -382,6 +408,8 @@ rewrite_keeps_order(const PlannerInfo *root, const RelOptInfo *rel)
 	const Query *query = root->parse;
 	ListCell   *key;
 
+	if (has_semi_join(root, rel))
+		return true;
 	if ((query->groupClause == NIL && query->distinctClause == NIL &&
 		 query->windowClause == NIL) || !sends_more(root, rel))
 		return false;

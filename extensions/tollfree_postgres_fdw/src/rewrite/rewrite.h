@@ -17,7 +17,8 @@ extern Node *rewrite_sent_form(const PlannerInfo *root, const RelOptInfo *rel,
 							   Node *written, bool is_condition);
 extern void rewrite_conditions(PlannerInfo *root, RelOptInfo *rel,
 							   Oid tableid);
-extern void rewrite_note_join(const PlannerInfo *root, const RelOptInfo *rel);
+extern void rewrite_note_join(const PlannerInfo *root, const RelOptInfo *rel,
+							  bool is_semi);
 extern bool rewrite_keeps_join(const PlannerInfo *root, const RelOptInfo *rel,
 							   const List *clauses);
 extern List *rewrite_join(PlannerInfo *root, const RelOptInfo *rel,
