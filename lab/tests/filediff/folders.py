@@ -20,6 +20,9 @@ from filediff.statements import Rank, Statement
 from filediff.world import FileWorld
 
 FILES_MAX = 4
+STOPS_EARLY = re.compile(r"\b(min|max)\(")
+"""Of a view of several tables stock may read one row for these, as of a table with an index. Then it
+does not meet the error of a later row."""
 NO_ORDER = re.compile(r"GROUP BY|DISTINCT|JOIN|UNION|INTERSECT|EXCEPT|_agg\(|row_number| t \w+, t ")
 """What may come in another order where the plan is another one."""
 OF_NO_VIEW = re.compile(r"tableoid|ctid|xmin|TABLESAMPLE|FOR UPDATE|FOR SHARE|ONLY|parent")
@@ -126,6 +129,8 @@ class Folders:
 
     def _compare(self, statement: Statement, expected: Outcome, actual: Outcome) -> str:
         has_error = [any(result.error for result in x.results) for x in (expected, actual)]
+        if STOPS_EARLY.search(statement.sql) and has_error == [False, True] and not actual.lost:
+            return ""
         is_loose = NO_ORDER.search(statement.sql) or statement.rank is not Rank.ORDERED
         if is_loose and all(has_error) and not (expected.lost or actual.lost):
             return ""
