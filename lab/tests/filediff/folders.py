@@ -21,7 +21,7 @@ from filediff.world import FileWorld
 
 FILES_MAX = 4
 STOPS_EARLY = re.compile(r"\b(min|max)\(")
-"""Of a view of several tables stock may read one row for these, as of a table with an index. Then it
+"""Of a view of several tables stock may read one row for these, as of a table with an index, and
 does not meet the error of a later row."""
 NO_ORDER = re.compile(r"GROUP BY|DISTINCT|JOIN|UNION|INTERSECT|EXCEPT|_agg\(|row_number| t \w+, t ")
 """What may come in another order where the plan is another one."""
