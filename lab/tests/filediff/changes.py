@@ -330,7 +330,9 @@ class Changes:
     def _damage_segments(self) -> None:
         """Change a byte of some column segments, cut them short, or take one for another."""
         rng = self._rng
-        segments = sorted(self._world.kept_files("*_*_*_*_*_*"))
+        # One that was cut to nothing before has no byte to change.
+        kept = sorted(self._world.kept_files("*_*_*_*_*_*"))
+        segments = [segment for segment in kept if segment.stat().st_size > 0]
         for segment in rng.sample(segments, min(3, len(segments))):
             content = bytearray(segment.read_bytes())
             content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)

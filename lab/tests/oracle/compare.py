@@ -29,11 +29,13 @@ DUPLICATE_KEY = re.compile(r"Key (\([^()]*\))=\(.*\) already exists\.")
 
 SENT_IN_ANOTHER_FORM = re.compile(
     r"\b(coalesce|extract|now|concat|row_number)\(|\bIS (NOT )?(TRUE|FALSE|UNKNOWN)\b|::text\b"
-    r"|\bDISTINCT\b|\bEXISTS\b|\bIN \(SELECT\b|^UPDATE\b.* FROM |^DELETE\b.* USING ",
+    r"|\bDISTINCT\b|\bEXISTS\b|\bIN \(SELECT\b|^UPDATE\b.* FROM |^DELETE\b.* USING "
+    r"|\b(tz|m|pos)\b",
     re.IGNORECASE | re.DOTALL,
 )
-"""Expressions of the grammar for which the wrapper may have a form that can be sent, joins that it
-may send, and modifications whose rows it may look up."""
+"""Expressions of the grammar for which the wrapper may have a form that can be sent, also of columns
+of its types (a timestamptz, an enum, a domain); joins that it may send, and modifications whose rows
+it may look up."""
 READ_ONLY = re.compile(r"^cannot execute (SELECT FOR UPDATE|UPDATE|DELETE) in")
 
 OF_A_ROW = re.compile(r"remote SQL command: (INSERT|UPDATE|DELETE)\b.*\$1", re.DOTALL)
