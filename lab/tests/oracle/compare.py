@@ -33,9 +33,8 @@ SENT_IN_ANOTHER_FORM = re.compile(
     r"|\b(tz|m|pos)\b",
     re.IGNORECASE | re.DOTALL,
 )
-"""Expressions of the grammar for which the wrapper may have a form that can be sent, also of columns
-of its types (a timestamptz, an enum, a domain); joins that it may send, and modifications whose rows
-it may look up."""
+"""What the wrapper may send in another form: expressions, columns of some types (a timestamptz, an
+enum, a domain), joins; and modifications whose rows it may look up."""
 READ_ONLY = re.compile(r"^cannot execute (SELECT FOR UPDATE|UPDATE|DELETE) in")
 
 OF_A_ROW = re.compile(r"remote SQL command: (INSERT|UPDATE|DELETE)\b.*\$1", re.DOTALL)
