@@ -399,7 +399,10 @@ WRITES = _group(
             "COMMIT",
         ),
     ),
-    ("a transaction that is rolled back", ("BEGIN", "UPDATE tally SET n = 0", "ROLLBACK")),
+    (
+        "a transaction that is rolled back",
+        ("BEGIN", "UPDATE tally SET n = 0 WHERE id > 3000", "ROLLBACK"),
+    ),
     (
         "a savepoint that is rolled back to",
         (
