@@ -50,10 +50,12 @@ CREATE TABLE fdw_path_statements
 	work		text PRIMARY KEY,
 	begins		text NOT NULL DEFAULT '',
 	command		text NOT NULL,
-	rows		int NOT NULL
+	rows		int NOT NULL,
+	ends		text NOT NULL DEFAULT ''
 );
 
 COMMENT ON COLUMN fdw_path_statements.begins IS 'what goes before the command in each execution';
+COMMENT ON COLUMN fdw_path_statements.ends IS 'what goes after it';
 COMMENT ON COLUMN fdw_path_statements.rows IS 'how many rows the command returns, or changes';
 
 INSERT INTO fdw_path_statements (work, command, rows) VALUES
@@ -62,7 +64,6 @@ INSERT INTO fdw_path_statements (work, command, rows) VALUES
 	('CORRELATED', 'SELECT (SELECT r.note FROM path_rows r WHERE r.id = g) FROM generate_series(1, 200) g',
 	 200),
 	('TOP', 'SELECT id, note FROM path_parts ORDER BY id LIMIT 10', 10),
-	('UPDATE_PARTS', 'UPDATE path_parts SET other = other WHERE id <= 4', 4),
 	('MATCHED', 'UPDATE path_rows r SET other = other FROM generate_series(1, 100) g WHERE r.id = g * 7', 100),
 	('FUNCTION', 'SELECT date_trunc(''month'', made), count(*) FROM path_events GROUP BY 1', 15),
 	('FORM', 'SELECT id FROM path_events WHERE coalesce(n, 0) = 0', 400),
@@ -78,6 +79,14 @@ INSERT INTO fdw_path_statements VALUES
 	 'SELECT ts::date, count(*) FROM path_events GROUP BY 1', 418),
 	('AGGREGATE', 'SET enable_partitionwise_aggregate = on;',
 	 'SELECT count(*), sum(other), max(note) FROM path_parts', 1);
+
+/*
+ * Ten in a transaction that is rolled back: a commit on four servers, each of which
+ * writes to its disk, takes longer than one such statement, and never as long as the last.
+ */
+INSERT INTO fdw_path_statements
+SELECT 'UPDATE_PARTS', 'BEGIN;' || repeat(E'\n' || command || ';', 9), command, 4, 'ROLLBACK;'
+FROM (VALUES ('UPDATE path_parts SET other = other WHERE id <= 4')) AS s (command);
 
 /*
  * Where it is measured: throughput and time in a database that reaches the source
@@ -203,7 +212,7 @@ SELECT 'fdw'::text AS suite,
 		  ELSE jsonb_build_object('measure', 'without paths', 'path', r.path,
 								  'opens', r.opens) END AS dims,
 	   ARRAY['sh', '-c', 'printf %s "$0" | exec "$@" --file=-',
-			 fdw_stop_script(ROW(s.work, s.begins, s.command, '', s.rows, false),
+			 fdw_stop_script(ROW(s.work, s.begins, s.command, s.ends, s.rows, false),
 							 r.control, 3, 10)]
 	   || psql_words(r.instance, r.dbname) AS argv,
 	   ARRAY['PGPASSFILE=' || source.passfile] AS env,
