@@ -424,8 +424,8 @@ chunk_may_end_on(const Dialect *dialect, const unsigned char *bytes,
  * marker, in front of where the next record begins.  Returns whether it does begin.
  */
 static bool
-chunk_judge_behind(RecordSearch *search, const Dialect *dialect,
-				   unsigned char *bytes, size_t length, bool *may_end)
+chunk_decide_behind(RecordSearch *search, const Dialect *dialect,
+					unsigned char *bytes, size_t length, bool *may_end)
 {
 	int64_t		at = search->at;
 	bool		escaped = search->state.escaped;
@@ -461,8 +461,8 @@ chunk_search_behind(Source *source, const Dialect *dialect,
 
 		status = chunk_read(source, &buffer, search.at, behind->to, &length);
 		if (status == SOURCE_OK)
-			found = chunk_judge_behind(&search, dialect, buffer.bytes, length,
-									   &behind->may_end);
+			found = chunk_decide_behind(&search, dialect, buffer.bytes, length,
+										&behind->may_end);
 	}
 	if (!found && behind->to < layout->end)
 		behind->may_end = true;

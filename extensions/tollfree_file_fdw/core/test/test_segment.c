@@ -429,7 +429,7 @@ test_open_values(void)
 	bitmap_clear(&in.vector.unresolved);
 	segment_builder_add(&builder, &in.vector, 1);
 	TEST_OK(segment_builder_finish(&builder, id, 0, 0, &length) == NULL,
-			"nor one with an open value");
+			"nor one with an unresolved value");
 	segment_builder_reset(&builder);
 	build(&builder, &random);
 	TEST_OK(segment_builder_finish(&builder, id, 0, 0, &length) != NULL,

@@ -223,7 +223,7 @@ unescape(const char *name)
 	return result;
 }
 
-/* Goes on in this folder, and in all that are in it. */
+/* Searches this folder, and all that are in it. */
 static void
 find_below(PathSearch *search, const char *folder, const char *rest)
 {
@@ -241,7 +241,10 @@ find_below(PathSearch *search, const char *folder, const char *rest)
 	}
 }
 
-/* Goes on with the names in a folder that match; the rest is NULL behind the last. */
+/*
+ * Searches those names in a folder that match; what is left of the pattern is
+ * NULL behind its last name.
+ */
 static void
 find_matches(PathSearch *search, const char *folder, const char *name,
 			 const char *rest)

@@ -103,7 +103,7 @@ prepare_values(FileScanState *scan)
 	aggregate->may_overflow = aggregates_may_overflow(&aggregate->work);
 }
 
-/* Goes on to a phase, or leaves the work to the plan below for that reason. */
+/* Enters a phase, or leaves the work to the plan below for that reason. */
 static void
 enter_phase(AggregateScan *aggregate, AggregatePhase phase,
 			const char *fallback)
@@ -177,18 +177,18 @@ add_rows(FileScanState *scan, int from, int to)
 }
 
 /*
- * Asks PostgreSQL for the open values of a row; false if the batch cannot hold
- * one.  Memory is used again with each row: as much as a batch needs would go
- * back to the system with each batch, and be taken from it anew.
+ * Has PostgreSQL convert the unresolved values of a row; false if the batch
+ * cannot hold one.  Memory is used again with each row: as much as a batch needs
+ * would go back to the system with each batch, and be taken from it anew.
  */
 static bool
-judge_row(FileScanState *scan, int row)
+resolve_row(FileScanState *scan, int row)
 {
 	AggregateScan *aggregate = scan->aggregate;
 	MemoryContext old = MemoryContextSwitchTo(aggregate->row_memory);
-	bool		fits = batch_judge_row(scan->input.batches, row,
-									   aggregate->kept,
-									   aggregate->batch_memory);
+	bool		fits = batch_resolve_row(scan->input.batches, row,
+										 aggregate->kept,
+										 aggregate->batch_memory);
 
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(aggregate->row_memory);
@@ -224,7 +224,7 @@ add_batch(FileScanState *scan)
 				return fallback;
 			from = row;
 		}
-		if (!judge_row(scan, row))
+		if (!resolve_row(scan, row))
 			return "a value that is not finite";
 		if (scan->filter != NULL)
 			filter_run(scan->filter, batch, row / 64, row / 64 + 1,

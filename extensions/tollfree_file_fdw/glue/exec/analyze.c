@@ -182,8 +182,8 @@ sample_block(Reservoir *sample, FileReader *reader, const FileChunk *block,
 }
 
 /*
- * Goes on at the last record up to an offset that the record index knows of; in
- * text format, where only markers are looked for, at the offset: there are none.
+ * Continues at the last record up to an offset that the record index knows of;
+ * in text format, where only markers are looked for, at the offset: there are none.
  */
 static void
 skip_by_index(FileReader *reader, BlockSearch *search, int64_t to)

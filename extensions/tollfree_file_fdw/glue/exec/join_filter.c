@@ -47,11 +47,11 @@
 #define TUPLES_FOR_ROW 16
 
 /*
- * A filter that has tested JUDGED_ROWS rows, and dropped less than one of
+ * A filter that has tested TRIAL_ROWS rows, and dropped less than one of
  * DROPPED_SHARE, costs more than it saves: it pauses for PAUSE_BATCHES batches.
  * Then it is tried again, since the keys of a file may be sorted.
  */
-#define JUDGED_ROWS 4096
+#define TRIAL_ROWS 4096
 #define DROPPED_SHARE 16
 #define PAUSE_BATCHES 64
 
@@ -300,11 +300,11 @@ make_filter(JoinFilters *filters, JoinFilter *filter)
 
 /* Counts rows that were tested, and has the filter pause if few were dropped. */
 static void
-judge_filter(JoinFilter *filter, int ntested, int ndropped)
+pause_useless_filter(JoinFilter *filter, int ntested, int ndropped)
 {
 	filter->ntested += ntested;
 	filter->ndropped += ndropped;
-	if (filter->ntested < JUDGED_ROWS)
+	if (filter->ntested < TRIAL_ROWS)
 		return;
 	if (filter->ndropped * DROPPED_SHARE < filter->ntested)
 	{
@@ -315,8 +315,8 @@ judge_filter(JoinFilter *filter, int ntested, int ndropped)
 }
 
 /*
- * Takes rows out of the selected ones that the join drops.  A row with an open
- * value stays: it might be an error.
+ * Takes rows out of the selected ones that the join drops.  A row with an
+ * unresolved value stays: it might be an error.
  */
 static void
 apply_filter(JoinFilter *filter, const BatchSource *source,
@@ -333,7 +333,7 @@ apply_filter(JoinFilter *filter, const BatchSource *source,
 	for (int word = 0; word < nwords; word++)
 		selected->words[word] = rows.words[word] |
 			(selected->words[word] & source->unresolved.words[word]);
-	judge_filter(filter, nselected, nselected - bitmap_count(selected));
+	pause_useless_filter(filter, nselected, nselected - bitmap_count(selected));
 }
 
 /*

@@ -74,14 +74,14 @@ indexed_density(Oid relid, const FileOptions *options, int64 size, int nfields)
 	return (double) header.nrows / header.size;
 }
 
-/* How many pages so many bytes take. */
+/* How many pages a number of bytes takes. */
 static BlockNumber
 count_pages(off_t size)
 {
 	return Max(1, (size + (BLCKSZ - 1)) / BLCKSZ);
 }
 
-/* Estimates how many rows there are in so many bytes of the table's data. */
+/* Estimates how many rows are in that many bytes of the table's data. */
 static double
 estimate_rows(const RelOptInfo *baserel, Oid relid, const FilePlanState *state,
 			  off_t size)

@@ -51,7 +51,7 @@ batch_prepare(BatchSource *source, const BatchMethods *methods,
 	}
 }
 
-/* Finds the rows of the present batch that hold an open value. */
+/* Finds the rows of the present batch that hold an unresolved value. */
 static void
 find_asks(BatchSource *source)
 {
@@ -181,14 +181,14 @@ batch_load_row(BatchSource *source, int row, TupleTableSlot *slot)
 }
 
 /*
- * Asks for all open values of a row of the present batch, and stores those of
- * columns that are kept; false if the batch cannot hold one.  Input functions
+ * Converts all unresolved values of a row of the present batch, and stores those
+ * of columns that are kept; false if the batch cannot hold one.  Input functions
  * leave what they allocate in the current memory context; what is stored lives
  * in that other one.  May raise the ERROR of an input function.
  */
 bool
-batch_judge_row(BatchSource *source, int row, const bool *kept,
-				MemoryContext memory)
+batch_resolve_row(BatchSource *source, int row, const bool *kept,
+				  MemoryContext memory)
 {
 	for (int column = 0; column < source->columns.ncolumns; column++)
 	{

@@ -43,7 +43,8 @@ typedef struct BatchMethods
 
 	/*
 	 * Converts a deferred column of the batch, once, in these rows.  Values
-	 * of other rows mean nothing.  Whoever calls it finds new open values.
+	 * of other rows mean nothing.  Whoever calls it finds new unresolved
+	 * values.
 	 */
 	void		(*convert_column) (BatchSource *source, int column,
 								   const RowBitmap *rows);
@@ -58,9 +59,9 @@ typedef struct BatchMethods
 
 	/*
 	 * The bytes of a column's field in a row of the batch, as COPY hands them
-	 * to the input function: what an open value is made of.  They last as
-	 * long as the batch.  Raises no ERROR: *no_memory is set, and left alone
-	 * otherwise, when there is none.
+	 * to the input function: what an unresolved value is made of.  They last
+	 * as long as the batch.  Raises no ERROR: *no_memory is set, and left
+	 * alone otherwise, when there is none.
 	 */
 	FieldRef	(*raw_field) (BatchSource *source, int row, int column,
 							  bool *no_memory);
@@ -116,7 +117,7 @@ extern void batch_convert_column(BatchSource *source, int column,
 extern void batch_set_range(BatchSource *source, const ScanRange *range);
 extern void batch_load_row(BatchSource *source, int row,
 						   TupleTableSlot *slot);
-extern bool batch_judge_row(BatchSource *source, int row, const bool *kept,
-							MemoryContext memory);
+extern bool batch_resolve_row(BatchSource *source, int row, const bool *kept,
+							  MemoryContext memory);
 
 #endif							/* TOLLFREE_FILE_BATCH_H */

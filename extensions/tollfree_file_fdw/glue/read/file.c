@@ -56,7 +56,7 @@ static OpenFile *fed_file;
 
 /*
  * Returns a descriptor of a regular file, or -1: COPY is to open it then, or to
- * raise the ERROR.  A pipe must not be opened in vain, since its writer would
+ * raise the ERROR.  A pipe must not be opened without need: its writer would
  * notice.
  */
 static int

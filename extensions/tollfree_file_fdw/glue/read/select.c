@@ -18,8 +18,8 @@
  * its column is converted where all other columns are.  Only a condition that is
  * alone with its column is tested so.
  *
- * A row with an open value is always left: what is stored for the value means
- * nothing, and it might be an error.
+ * A row with an unresolved value is always left: what is stored for the value
+ * means nothing, and it might be an error.
  */
 #include "postgres.h"
 
@@ -231,7 +231,7 @@ select_rest(RowSelector *selector, BatchSource *source,
 
 /*
  * Selects the rows of the source's present batch that satisfy the filter or
- * hold an open value, as far as they have been converted.
+ * hold an unresolved value, as far as they have been converted.
  */
 void
 select_rows(RowSelector *selector, BatchSource *source,

@@ -16,7 +16,7 @@ typedef struct BatchSink BatchSink;
  */
 typedef struct SinkMethods
 {
-	/* A batch has just been read; no open value has been asked for. */
+	/* A batch has just been read; no unresolved value has been asked for. */
 	void		(*add) (BatchSink *sink, const BatchSource *source);
 
 	/* The present range has been read to its end. */

@@ -167,8 +167,8 @@ slot_store_values(TupleTableSlot *slot, TupleTableSlot *source)
 }
 
 /*
- * Stores a row of the source's present batch that holds no open value.  Columns
- * that the source does not convert keep what the slot says of them: null.
+ * Stores a row of the source's present batch that holds no unresolved value.
+ * Columns that the source does not convert keep what the slot says of them: null.
  */
 void
 slot_store_row(TupleTableSlot *slot, const BatchSource *source, int row)

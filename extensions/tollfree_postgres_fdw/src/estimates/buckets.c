@@ -130,7 +130,7 @@ range_of(PlannerInfo *root, Node *time)
 	return range;
 }
 
-/* How many values an expression has, of so many rows; 0 if it counts no times. */
+/* How many values an expression has, of that many rows; 0 if it counts no times. */
 static double
 count_values(PlannerInfo *root, const Node *expr)
 {
