@@ -8,9 +8,13 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
+#include "commands/defrem.h"
 #include "fmgr.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/value.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -52,18 +56,62 @@ check_options(Oid relid)
 	}
 }
 
-/* The SQL function: from file_fdw to this wrapper. */
+/* Raises an ERROR if the server has an option: those of file_fdw have none. */
+static void
+check_server_options(const ForeignServer *server)
+{
+	const char *name = option_find_ours(server->options);
+
+	if (name != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("server \"%s\" has the option \"%s\", which file_fdw does not know",
+						server->servername, name),
+				 errhint("Drop it with ALTER SERVER %s OPTIONS (DROP %s).",
+						 quote_identifier(server->servername), name)));
+}
+
+/* Adds options to a server; those of file_fdw have none. */
+static void
+add_server_options(char *server, List *options)
+{
+	AlterForeignServerStmt *alter = makeNode(AlterForeignServerStmt);
+
+	alter->servername = server;
+	alter->options = options;
+	CommandCounterIncrement();
+	(void) AlterForeignServer(alter);
+}
+
+/*
+ * The SQL function: from file_fdw to this wrapper, with the values of the server's
+ * options that are not NULL.
+ */
 Datum
 tollfree_file_fdw_adopt(PG_FUNCTION_ARGS)
 {
+	static char *const names[] = {OPTION_RECORD_INDEX, OPTION_COLUMN_CACHE};
 	ServerMove	move = {
-		.server = NameStr(*PG_GETARG_NAME(0)),
 		.from = STOCK_WRAPPER,
 		.to = OUR_WRAPPER
 	};
+	List	   *options = NIL;
 
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	move.server = NameStr(*PG_GETARG_NAME(0));
+	for (int i = 0; i < lengthof(names); i++)
+	{
+		if (!PG_ARGISNULL(i + 1))
+			options = lappend(options,
+							  makeDefElemExtended(NULL, names[i],
+												  (Node *) makeString(PG_GETARG_BOOL(i + 1) ? "true" : "false"),
+												  DEFELEM_ADD, -1));
+	}
 	PreventCommandIfReadOnly("tollfree_file_fdw_adopt()");
 	server_move(&move);
+	if (options != NIL)
+		add_server_options(pstrdup(move.server), options);
 	PG_RETURN_VOID();
 }
 
@@ -75,6 +123,7 @@ tollfree_file_fdw_release(PG_FUNCTION_ARGS)
 		.server = NameStr(*PG_GETARG_NAME(0)),
 		.from = OUR_WRAPPER,
 		.to = STOCK_WRAPPER,
+		.check_server = check_server_options,
 		.check_table = check_options
 	};
 

@@ -76,12 +76,16 @@ check_settings(Relation rel)
 	if (options.pattern != NULL)
 		report_obstacle(rel, "it has many files",
 						"Nothing is kept of a table with the option \"filenames\".");
-	if (!options.may_have_index || !options.may_have_columns)
-		report_obstacle(rel, "a table option disables it",
+	if (options.record_index == OPTION_FALSE ||
+		options.column_cache == OPTION_FALSE)
+		report_obstacle(rel, "an option of the table or its server disables it",
 						"Set the table's options \"record_index\" and \"column_cache\" to true.");
-	if (!setting_column_cache)
+	if (setting_column_cache == KEEP_NONE)
 		report_obstacle(rel, "a setting disables it",
-						"Set tollfree_file_fdw.column_cache to on.");
+						"Set tollfree_file_fdw.column_cache to auto or on.");
+	if (!options_keep_columns(&options))
+		report_obstacle(rel, "nothing enables it",
+						"Set the table's option \"column_cache\" to true.");
 }
 
 /* The columns of the table that an array names; ERROR if it has no such column. */

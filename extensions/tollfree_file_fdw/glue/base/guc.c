@@ -32,7 +32,7 @@
 #define RECORD_INDEX_AGE_MIN 0
 #define RECORD_INDEX_AGE_MAX (24 * 60 * 60 * 1000)
 
-bool		setting_column_cache = false;
+int			setting_column_cache = KEEP_CHOSEN;
 int			setting_column_cache_size = COLUMN_CACHE_SIZE_DEFAULT;
 bool		setting_fast_scan = true;
 bool		setting_join_filters = true;
@@ -40,7 +40,7 @@ bool		setting_parallel_scan = true;
 int			setting_parallel_chunk_size = DEBUG_PARALLEL_CHUNK_SIZE_DEFAULT;
 bool		setting_push_aggregates = true;
 bool		setting_push_filters = true;
-bool		setting_record_index = false;
+int			setting_record_index = KEEP_CHOSEN;
 int			setting_record_index_age = RECORD_INDEX_AGE_DEFAULT;
 int			setting_record_index_size = RECORD_INDEX_SIZE_DEFAULT;
 bool		setting_sample_blocks = true;
@@ -56,6 +56,20 @@ static const struct config_enum_entry required_paths[] = {
 	{"record_index", REQUIRE_RECORD_INDEX, false},
 	{"column_cache", REQUIRE_COLUMN_CACHE, false},
 	{"join_filter", REQUIRE_JOIN_FILTER, false},
+	{NULL, 0, false}
+};
+
+/* As a Boolean setting's, and one more */
+static const struct config_enum_entry keep_settings[] = {
+	{"off", KEEP_NONE, false},
+	{"auto", KEEP_CHOSEN, false},
+	{"on", KEEP_ALL, false},
+	{"false", KEEP_NONE, true},
+	{"no", KEEP_NONE, true},
+	{"0", KEEP_NONE, true},
+	{"true", KEEP_ALL, true},
+	{"yes", KEEP_ALL, true},
+	{"1", KEEP_ALL, true},
 	{NULL, 0, false}
 };
 
@@ -79,9 +93,6 @@ static const struct
 	const char *more;			/* or NULL */
 }			switches[] = {
 
-	{"tollfree_file_fdw.column_cache", &setting_column_cache,
-		"Caches the converted columns of each file, and reads these instead of its text.",
-	"The file's record index is kept and used as well."},
 	{"tollfree_file_fdw.fast_scan", &setting_fast_scan,
 	"Reads files with the wrapper's own parser where possible.", NULL},
 	{"tollfree_file_fdw.join_filters", &setting_join_filters,
@@ -92,8 +103,6 @@ static const struct
 	"Computes aggregates on batches of rows where possible.", NULL},
 	{"tollfree_file_fdw.push_filters", &setting_push_filters,
 	"Evaluates conditions on batches of rows where possible.", NULL},
-	{"tollfree_file_fdw.record_index", &setting_record_index,
-	"Keeps an index of each file's records, and reads only the blocks that a query needs.", NULL},
 	{"tollfree_file_fdw.sample_blocks", &setting_sample_blocks,
 	"Has ANALYZE read random blocks of a file where possible.", NULL}
 };
@@ -126,6 +135,17 @@ settings_define(void)
 								 switches[i].more, switches[i].setting,
 								 *switches[i].setting, PGC_USERSET, 0,
 								 NULL, NULL, NULL);
+	DefineCustomEnumVariable("tollfree_file_fdw.column_cache",
+							 "Caches the converted columns of files, and reads these instead of their text.",
+							 "With \"auto\", of tables whose option, or whose server's, says so. "
+							 "The file's record index is kept and used as well.",
+							 &setting_column_cache, KEEP_CHOSEN, keep_settings,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("tollfree_file_fdw.record_index",
+							 "Keeps an index of files' records, and reads only the blocks that a query needs.",
+							 "With \"auto\", of tables whose option, or whose server's, says so.",
+							 &setting_record_index, KEEP_CHOSEN, keep_settings,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("tollfree_file_fdw.column_cache_size",
 							"Sets the disk space for the cached columns of all databases.",
 							"Segments with the fewest uses for their size are removed first.",

@@ -20,7 +20,15 @@ typedef enum RequiredPath
 	REQUIRE_JOIN_FILTER
 } RequiredPath;
 
-extern bool setting_column_cache;
+/* What is kept of files: of none, of those whose options say so, of all others, too. */
+typedef enum KeepSetting
+{
+	KEEP_NONE,
+	KEEP_CHOSEN,
+	KEEP_ALL
+} KeepSetting;
+
+extern int	setting_column_cache;	/* a KeepSetting */
 extern int	setting_column_cache_size;	/* kB */
 extern bool setting_fast_scan;
 extern bool setting_join_filters;
@@ -28,7 +36,7 @@ extern bool setting_parallel_scan;
 extern int	setting_parallel_chunk_size;	/* kB */
 extern bool setting_push_aggregates;
 extern bool setting_push_filters;
-extern bool setting_record_index;
+extern int	setting_record_index;	/* a KeepSetting */
 extern int	setting_record_index_age;	/* ms */
 extern int	setting_record_index_size;	/* kB */
 extern bool setting_sample_blocks;

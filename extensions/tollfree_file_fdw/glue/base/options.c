@@ -1,6 +1,6 @@
 /*
  * options.c
- *	  Options of foreign tables.
+ *	  Options of foreign tables, and of their servers.
  *
  * file_fdw knows its options, their values and who may set them; its own
  * validator checks them.  Most of them are COPY's and are handed on to it.
@@ -8,8 +8,8 @@
  *
  *	lazy	of a foreign table: values are not checked where a query
  *			references no column, and in rows that filters have ruled out
- *	record_index	of a foreign table: whether a record index may be kept
- *	column_cache	of a foreign table: whether converted columns may be kept
+ *	record_index	of a foreign table or its server: whether a record index is kept
+ *	column_cache	of a foreign table or its server: whether converted columns are
  *	append_only		of a foreign table: nothing that is in the file is changed
  *	filenames		of a foreign table, in place of filename: a pattern, see paths.c
  *	columns		of such a table: 'by name', in place of 'by position'
@@ -22,6 +22,7 @@
 #include "access/table.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_foreign_server.h"
 #include "catalog/pg_foreign_table.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
@@ -43,8 +44,6 @@
 #include "base/options.h"
 
 #define OPTION_LAZY "lazy"
-#define OPTION_RECORD_INDEX "record_index"
-#define OPTION_COLUMN_CACHE "column_cache"
 #define OPTION_APPEND_ONLY "append_only"
 #define OPTION_COLUMNS "columns"
 #define OPTION_FILENAMES "filenames"
@@ -74,6 +73,23 @@ is_ours(const char *name)
 	for (int i = 0; i < lengthof(our_options); i++)
 	{
 		if (strcmp(name, our_options[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Those of a server, for its tables */
+static const char *const server_options[] = {
+	OPTION_COLUMN_CACHE, OPTION_RECORD_INDEX
+};
+
+/* Is this one of ours of a server? */
+static bool
+is_of_server(const char *name)
+{
+	for (int i = 0; i < lengthof(server_options); i++)
+	{
+		if (strcmp(name, server_options[i]) == 0)
 			return true;
 	}
 	return false;
@@ -258,14 +274,33 @@ is_by_name(const char *value)
 	return strcmp(value, COLUMNS_BY_NAME) == 0;
 }
 
+/* What an option says, if it is one of what is kept of a file; else false. */
+static bool
+read_kept(FileOptions *result, DefElem *option)
+{
+	OptionChoice *choice;
+
+	if (strcmp(option->defname, OPTION_RECORD_INDEX) == 0)
+		choice = &result->record_index;
+	else if (strcmp(option->defname, OPTION_COLUMN_CACHE) == 0)
+		choice = &result->column_cache;
+	else
+		return false;
+	*choice = defGetBoolean(option) ? OPTION_TRUE : OPTION_FALSE;
+	return true;
+}
+
 /* Everything the options of a foreign table say. */
 FileOptions
 options_read(Oid relid)
 {
-	FileOptions result = {.may_have_index = true,.may_have_columns = true};
+	FileOptions result = {.filename = NULL};
 	ForeignTable *table = GetForeignTable(relid);
 	Relation	rel = table_open(relid, AccessShareLock);
 	ListCell   *cell;
+
+	foreach(cell, GetForeignServer(table->serverid)->options)
+		(void) read_kept(&result, lfirst_node(DefElem, cell));
 
 	foreach(cell, table->options)
 	{
@@ -273,10 +308,8 @@ options_read(Oid relid)
 
 		if (strcmp(option->defname, OPTION_LAZY) == 0)
 			result.is_lazy = defGetBoolean(option);
-		else if (strcmp(option->defname, OPTION_RECORD_INDEX) == 0)
-			result.may_have_index = defGetBoolean(option);
-		else if (strcmp(option->defname, OPTION_COLUMN_CACHE) == 0)
-			result.may_have_columns = defGetBoolean(option);
+		else if (read_kept(&result, option))
+			continue;
 		else if (strcmp(option->defname, OPTION_APPEND_ONLY) == 0)
 			result.is_append_only = defGetBoolean(option);
 		else if (strcmp(option->defname, OPTION_COLUMNS) == 0)
@@ -303,21 +336,37 @@ options_read(Oid relid)
 	return result;
 }
 
+/* Does a setting allow what an option says, or say it where no option does? */
+static bool
+is_kept(int setting, OptionChoice choice)
+{
+	return choice == OPTION_UNSET ? setting == KEEP_ALL :
+		choice == OPTION_TRUE && setting != KEEP_NONE;
+}
+
 /* Are converted columns of the file kept and used, if there is an index of it? */
 bool
 options_keep_columns(const FileOptions *options)
 {
-	return setting_column_cache && options->may_have_columns &&
+	return is_kept(setting_column_cache, options->column_cache) &&
 		options->pattern == NULL;
 }
 
-/* Is a record index of the file kept and used?  Kept columns are worth nothing without. */
+/* Is a record index wanted, for its own sake or for columns, which need one? */
+bool
+options_want_index(const FileOptions *options)
+{
+	return options->record_index != OPTION_FALSE &&
+		(is_kept(setting_record_index, options->record_index) ||
+		 is_kept(setting_column_cache, options->column_cache));
+}
+
+/* Is a record index of the file kept and used? */
 bool
 options_keep_index(const FileOptions *options)
 {
-	return options->may_have_index && !options->is_program &&
-		options->pattern == NULL &&
-		(setting_record_index || options_keep_columns(options));
+	return options_want_index(options) && !options->is_program &&
+		options->pattern == NULL;
 }
 
 /*
@@ -364,7 +413,8 @@ check_our_option(char *name, const char *value, Oid catalog)
 			(void) find_origin(value);
 		return;
 	}
-	if (catalog != ForeignTableRelationId)
+	if (catalog != ForeignTableRelationId &&
+		!(catalog == ForeignServerRelationId && is_of_server(name)))
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
 				 errmsg("invalid option \"%s\"", name),
@@ -501,8 +551,13 @@ tollfree_file_fdw_validator(PG_FUNCTION_ARGS)
 		.previous = error_context_stack
 	};
 
-	/* On other objects than a table ours are no options either. */
-	if (catalog == ForeignTableRelationId)
+	if (catalog == ForeignServerRelationId)
+	{
+		hint.names = server_options;
+		hint.nnames = lengthof(server_options);
+	}
+	/* On objects other than these ours are no options either. */
+	if (catalog == ForeignTableRelationId || catalog == ForeignServerRelationId)
 		error_context_stack = &context;
 	DirectFunctionCall2(validator, PointerGetDatum(options),
 						ObjectIdGetDatum(catalog));

@@ -9,6 +9,10 @@
 #include "nodes/bitmapset.h"
 #include "nodes/pg_list.h"
 
+/* Of a server, too */
+#define OPTION_RECORD_INDEX "record_index"
+#define OPTION_COLUMN_CACHE "column_cache"
+
 /* What a column's values are made of that is not in the file. */
 typedef enum ColumnOrigin
 {
@@ -26,6 +30,14 @@ typedef struct ComputedColumn
 	char	   *pattern;		/* PATH: a regular expression; or NULL */
 } ComputedColumn;
 
+/* An option that may be unset. */
+typedef enum OptionChoice
+{
+	OPTION_UNSET,
+	OPTION_FALSE,
+	OPTION_TRUE
+} OptionChoice;
+
 /* What the options of one foreign table and of its columns say. */
 typedef struct FileOptions
 {
@@ -34,8 +46,8 @@ typedef struct FileOptions
 	char	   *pattern;		/* of the names of many files; or NULL */
 	bool		is_program;
 	bool		is_lazy;		/* may values go unchecked that nobody needs? */
-	bool		may_have_index; /* may a record index of it be kept? */
-	bool		may_have_columns;	/* may its columns be kept? */
+	OptionChoice record_index;	/* of the table, or else of its server */
+	OptionChoice column_cache;	/* likewise */
 	bool		is_append_only; /* is nothing changed that is in it? */
 	bool		by_name;		/* does each file's header name its columns? */
 	List	   *names;			/* String: of one file, those names; else NIL */
@@ -53,6 +65,7 @@ extern const char *option_find_of_columns(Oid relid);
 extern FileOptions options_read(Oid relid);
 extern bool options_keep_columns(const FileOptions *options);
 extern bool options_keep_index(const FileOptions *options);
+extern bool options_want_index(const FileOptions *options);
 extern void options_select_columns(FileOptions *options, List *columns);
 
 #endif							/* TOLLFREE_FILE_OPTIONS_H */

@@ -351,8 +351,8 @@ index_use_prepare(IndexUse *use, const FileOptions *options)
 	use->is_append_only = options->is_append_only;
 	use->unused_reason = use->is_wanted ? NO_INDEX :
 		options->pattern != NULL ? "the table has many files" :
-		options->may_have_index ? "the record index is switched off" :
-		"the table's option record_index is false";
+		options->record_index == OPTION_FALSE ? "the option record_index is false" :
+		"the record index is switched off";
 }
 
 /* Forgets the last execution: what follows is another one. */

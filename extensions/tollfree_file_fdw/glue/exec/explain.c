@@ -105,7 +105,7 @@ describe_no_index(const FileScanState *scan)
 	bool		is_alone = scan->share.file == NULL;
 
 	if (input_has_many(&scan->input) &&
-		(setting_record_index || setting_column_cache))
+		options_want_index(&scan->input.options))
 		return psprintf("none (%s)", scan->kept.index.unused_reason);
 	if (!scan->kept.index.is_wanted || !input_is_begun(&scan->input) ||
 		(!is_alone && scan->share.maker.use == NULL))

@@ -26,6 +26,15 @@ ALTER FOREIGN TABLE moved_file OPTIONS (ADD lazy 'true');
 SELECT tollfree_file_fdw_release('moved');
 ALTER FOREIGN TABLE moved_file OPTIONS (DROP lazy);
 
+-- With options of the server, which file_fdw refuses.
+BEGIN;
+SELECT tollfree_file_fdw_release('moved');
+SELECT tollfree_file_fdw_adopt('moved', record_index => true, column_cache => false);
+SELECT srvoptions FROM pg_foreign_server WHERE srvname = 'moved';
+EXECUTE item;
+SELECT tollfree_file_fdw_release('moved');
+ROLLBACK;
+
 -- A scan under way ends with the wrapper that it began with.
 BEGIN;
 DECLARE c CURSOR FOR SELECT id FROM moved_file;
