@@ -246,9 +246,16 @@ parse_date_time(const unsigned char *p, uint32_t length, int scale,
 	return hour < 24 && minute < 60 && second < 60;
 }
 
+/* Does a value end in UTC behind a blank, as PostgreSQL's own log has it? */
+static ALWAYS_INLINE bool
+parse_is_utc(const unsigned char *p, uint32_t length)
+{
+	return length > 4 && memcmp(p + length - 4, " UTC", 4) == 0;
+}
+
 /*
- * [+-]HH[[:]MM] at the end of a value, up to 15:59, or Z; in seconds east of UTC.
- * Sets its length.
+ * [+-]HH[[:]MM] at the end of a value, up to 15:59, perhaps behind a blank; or Z, or
+ * UTC behind a blank; in seconds east of UTC.  Sets its length with the blank.
  */
 static ALWAYS_INLINE bool
 parse_zone(const unsigned char *p, uint32_t length, uint32_t *zone_length,
@@ -259,6 +266,12 @@ parse_zone(const unsigned char *p, uint32_t length, uint32_t *zone_length,
 	if (length > 0 && (p[length - 1] | 0x20) == 'z')
 	{
 		*zone_length = 1;
+		*seconds = 0;
+		return true;
+	}
+	if (parse_is_utc(p, length))
+	{
+		*zone_length = 4;
 		*seconds = 0;
 		return true;
 	}
@@ -274,7 +287,7 @@ parse_zone(const unsigned char *p, uint32_t length, uint32_t *zone_length,
 		if ((n == 6 && zone[3] != ':') || !digits_read(zone + 3, 2, &hours) ||
 			(n > 3 && !digits_read(zone + n, 2, &minutes)))
 			return false;
-		*zone_length = n;
+		*zone_length = n + (length > n && zone[-1] == ' ');
 		*seconds = (int64_t) (hours * 3600 + minutes * 60);
 		if (zone[0] == '-')
 			*seconds = -*seconds;

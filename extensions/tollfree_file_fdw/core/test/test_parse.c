@@ -362,8 +362,8 @@ random_timestamp(TestRandom *random, char *string)
 }
 
 /*
- * Cuts the zone off, [+-]HH, [+-]HHMM, [+-]HH:MM or Z, and sets its seconds; false
- * if there is none.
+ * Cuts the zone off, [+-]HH, [+-]HHMM, [+-]HH:MM, perhaps behind a blank, Z, or UTC
+ * behind a blank, and sets its seconds; false if there is none.
  */
 static bool
 slow_cut_zone(char *string, int *seconds)
@@ -372,6 +372,12 @@ slow_cut_zone(char *string, int *seconds)
 	size_t		length;
 	int			minute = 0;
 
+	if (strlen(string) > 20 && strcmp(string + strlen(string) - 4, " UTC") == 0)
+	{
+		string[strlen(string) - 4] = '\0';
+		*seconds = 0;
+		return true;
+	}
 	if (sign == NULL)
 		return false;
 	length = strlen(sign);
@@ -394,6 +400,8 @@ slow_cut_zone(char *string, int *seconds)
 		*seconds += atoi(sign + minute) * 60;
 	if (*sign == '-')
 		*seconds = -*seconds;
+	if (sign[-1] == ' ')
+		sign--;
 	*sign = '\0';
 	return true;
 }
@@ -403,9 +411,13 @@ random_zone(TestRandom *random, char *string)
 {
 	if (test_random_below(random, 4) == 0)
 	{
-		strcpy(string, test_random_below(random, 2) == 0 ? "Z" : "z");
+		static const char *const zones[] = {"Z", "z", " UTC", " UTC"};
+
+		strcpy(string, zones[test_random_below(random, 4)]);
 		return;
 	}
+	if (test_random_below(random, 3) == 0)
+		*string++ = ' ';
 	sprintf(string, "%c%02u", test_random_below(random, 2) == 0 ? '+' : '-',
 			test_random_below(random, 17));
 	if (test_random_below(random, 3) > 0)
@@ -505,6 +517,8 @@ static const struct
 	{COLUMN_TIMESTAMPTZ, "2014-10-21 10:11:12.3+05"},
 	{COLUMN_TIMESTAMPTZ, "2014-10-21 10:11:12-05:30"},
 	{COLUMN_TIMESTAMPTZ, "2014-10-21T10:11:12.3Z"},
+	{COLUMN_TIMESTAMPTZ, "2014-10-21 10:11:12.345 UTC"},
+	{COLUMN_TIMESTAMPTZ, "2014-10-21 10:11:12.345 +02"},
 	{COLUMN_NUMERIC, "+123.45"}, {COLUMN_NUMERIC, "-12.3"},
 	{COLUMN_FLOAT4, "-1e-5"}, {COLUMN_FLOAT4, "+1.5E+2"},
 	{COLUMN_FLOAT8, "-1e-5"}, {COLUMN_FLOAT8, "+1.5E+2"},

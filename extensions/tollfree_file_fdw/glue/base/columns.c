@@ -56,7 +56,7 @@ max_chars(int32 typmod)
 }
 
 /*
- * Does core/ read times in this session?  To it Z is the zone UTC, and T is none.
+ * Does core/ read times in this session?  To it Z and UTC are that zone, and T is none.
  * A user could define them otherwise: as abbreviations, or by a time zone that has
  * them.  An abbreviation can be of a zone whose time was another one in other years.
  */
@@ -64,7 +64,8 @@ bool
 columns_read_times(void)
 {
 	static const char *const times[] = {
-		"1900-01-01T00:00:00Z", "2000-07-01T00:00:00Z"
+		"1900-01-01T00:00:00Z", "2000-07-01T00:00:00Z",
+		"1900-01-01 00:00:00 UTC", "2000-07-01 00:00:00 UTC"
 	};
 
 	for (int i = 0; i < lengthof(times); i++)

@@ -14,6 +14,11 @@ COPY (SELECT i, (ARRAY['2024-03-10 02:30:00', '2024-11-03 01:30:00', '2024-11-03
 	  FROM generate_series(1, 5400) i) TO :'mixed' (FORMAT csv);
 COPY (SELECT i, to_char(timestamp '2024-03-09 20:00:00.25' + i * interval '7 minutes 0.5 seconds', 'YYYY-MM-DD"T"HH24:MI:SS.MS') ||
 		  CASE i % 2 WHEN 0 THEN 'Z' ELSE 'z' END FROM generate_series(1, 3000) i) TO :'zulu' (FORMAT csv);
+-- As PostgreSQL writes its own log.
+\set csvlog :abs_builddir '/results/csvlog.csv'
+COPY (SELECT to_char(timestamp '2024-03-09 20:00:00.25' + i * interval '7 minutes 0.5 seconds', 'YYYY-MM-DD HH24:MI:SS.MS') ||
+		  CASE WHEN i <= 3000 THEN ' UTC' WHEN i <= 4000 THEN ' +00' ELSE ' CET' END, i FROM generate_series(1, 4500) i) TO :'csvlog' (FORMAT csv);
+SELECT make_pair('csvlog', 'log_time timestamptz(3), session_line_num bigint', :'csvlog', $$format 'csv'$$);
 SELECT make_pair('zoned', 'id int, at timestamptz, host text', :'zoned', $$format 'csv'$$),
 	make_pair('seconds', 'id int, at timestamptz(0), host text', :'zoned', $$format 'csv'$$),
 	make_pair('mixed', 'id int, at timestamptz', :'mixed', $$format 'csv'$$),
@@ -37,6 +42,7 @@ SELECT * FROM zones_agree('SELECT * FROM zoned');
 SELECT * FROM zones_agree('SELECT * FROM seconds');
 SELECT * FROM zones_agree('SELECT * FROM mixed');
 SELECT * FROM zones_agree('SELECT * FROM zulu');
+SELECT * FROM zones_agree('SELECT * FROM csvlog');
 SELECT * FROM zones_agree('SELECT * FROM unzoned WHERE id % 18 NOT IN (0, 6, 11)');
 SET tollfree_file_fdw.debug_require = 'filter';
 SELECT condition, agree(format('SELECT id FROM zoned WHERE %1$s UNION ALL SELECT id FROM mixed WHERE %1$s', condition))
@@ -59,12 +65,17 @@ SET tollfree_file_fdw.column_cache = on;
 SET tollfree_file_fdw.debug_record_index_age = 0;
 SELECT * FROM zones_agree('SELECT id, at FROM zoned WHERE at > ''2024-03-15 00:00:00+00''');
 SELECT * FROM zones_agree('SELECT id, at FROM mixed WHERE at > ''2003-03-15 00:00:00+00''');
-SELECT column_name, kept > 0 AS is_kept FROM unnest(ARRAY['zoned', 'mixed', 'zulu']) t (name),
+SELECT * FROM zones_agree('SELECT * FROM csvlog WHERE log_time > ''2024-03-24 00:00:00+00''');
+SELECT trim(line) FROM shown_plan('SELECT * FROM ours.csvlog WHERE log_time < ''2024-03-10 00:00:00+00''', 'analyze, costs off, timing off, summary off, buffers off') line
+WHERE line ~ 'Record Index';
+SELECT column_name, kept > 0 AS is_kept FROM unnest(ARRAY['zoned', 'mixed', 'zulu', 'csvlog']) t (name),
 	LATERAL (SELECT column_name, segments AS kept FROM tollfree_file_fdw_load_columns(('ours.' || name)::regclass)) c ORDER BY name, column_name;
 -- A zone of one's own can make Z mean something else, from 18 on.
 SET timezone = 'Z5';
 SELECT query, agree(query) ~ '^\d+ rows$' AS agrees FROM unnest(ARRAY['SELECT * FROM zulu', 'SELECT * FROM mixed', 'SELECT id FROM zulu WHERE at > ''2024-03-15 00:00:00+00''',
 											 'SELECT max(at) FROM zulu WHERE at < now()']) query;
+SET timezone = 'UTC5';
+SELECT query, agree(query) ~ '^\d+ rows$' AS agrees FROM unnest(ARRAY['SELECT * FROM csvlog', 'SELECT * FROM csvlog WHERE log_time > ''2024-03-15 00:00:00+00''']) query;
 SET timezone = 'UTC';
 SELECT agree('SELECT * FROM zulu');
 -- And T. Then every value is an error, which an index of another session does not hide.
@@ -74,7 +85,7 @@ SET timezone = 'UTC';
 RESET tollfree_file_fdw.column_cache;
 RESET tollfree_file_fdw.record_index;
 RESET tollfree_file_fdw.debug_record_index_age;
-SELECT tollfree_file_fdw_drop_record_index(relation) FROM unnest('{ours.zoned,ours.mixed,ours.zulu}'::regclass[]) relation;
+SELECT tollfree_file_fdw_drop_record_index(relation) FROM unnest('{ours.zoned,ours.mixed,ours.zulu,ours.csvlog}'::regclass[]) relation;
 DROP FUNCTION zones_agree;
 DROP TABLE marks;
-DROP FOREIGN TABLE ours.zoned, stock.zoned, ours.seconds, stock.seconds, ours.mixed, stock.mixed, ours.zulu, stock.zulu, ours.unzoned, stock.unzoned;
+DROP FOREIGN TABLE ours.zoned, stock.zoned, ours.seconds, stock.seconds, ours.mixed, stock.mixed, ours.zulu, stock.zulu, ours.csvlog, stock.csvlog, ours.unzoned, stock.unzoned;
