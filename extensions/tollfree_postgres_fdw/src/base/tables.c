@@ -28,6 +28,14 @@ static uint64 generation = 0;
 /* The generation that the known tables are of */
 static uint64 known_generation = 0;
 
+/* The server that was asked about last, if its generation is the present one */
+static struct
+{
+	Oid			serverid;
+	uint64		generation;
+	bool		has_extensions;
+} last_server;
+
 /* A foreign table or a server has changed. */
 static void
 note_change(Datum arg, int cache, uint32 hash)
@@ -95,4 +103,23 @@ tables_options(Oid relid)
 	if (known_generation == generation)
 		*(TableOptions *) hash_search(known, &relid, HASH_ENTER, NULL) = options;
 	return options;
+}
+
+/* Has a server the option "extensions"? */
+bool
+tables_server_has_extensions(Oid serverid)
+{
+	ForeignServer *server;
+
+	if (last_server.serverid == serverid && known != NULL &&
+		last_server.generation == generation)
+		return last_server.has_extensions;
+
+	refresh();
+	last_server.generation = generation;
+
+	server = GetForeignServer(serverid);
+	last_server.serverid = serverid;
+	last_server.has_extensions = option_find(server->options, "extensions") != NULL;
+	return last_server.has_extensions;
 }

@@ -14,6 +14,7 @@ typedef struct TableOptions
 } TableOptions;
 
 extern TableOptions tables_options(Oid relid);
+extern bool tables_server_has_extensions(Oid serverid);
 
 /* The fast paths that its options allow */
 static inline int

@@ -152,13 +152,20 @@ is_cast(const Node *node)
 		has_one_text(exprType((Node *) cast->arg));
 }
 
-/* Walker: is there any of these? */
+/* Is it any of these? */
+bool
+casts_is_node(const Node *node)
+{
+	return is_cast(node) || is_concat(node);
+}
+
+/* Walker: is there any of them? */
 static bool
 has_cast(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	return is_cast(node) || is_concat(node) ||
+	return casts_is_node(node) ||
 		expression_tree_walker(node, has_cast, context);
 }
 

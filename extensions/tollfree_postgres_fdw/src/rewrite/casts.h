@@ -7,6 +7,7 @@
 
 #include "nodes/primnodes.h"
 
+extern bool casts_is_node(const Node *node);
 extern Node *casts_replace(Node *expr);
 
 #endif							/* TOLLFREE_FDW_CASTS_H */

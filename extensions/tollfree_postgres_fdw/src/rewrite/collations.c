@@ -158,6 +158,14 @@ is_of_bytes(const Node *pattern)
 		strchr(TextDatumGetCString(constant->constvalue), '_') == NULL;
 }
 
+/* Are texts equal by a collation only if they are the same? */
+static bool
+is_deterministic(Oid collation)
+{
+	return collation == DEFAULT_COLLATION_OID ||
+		get_collation_isdeterministic(collation);
+}
+
 /*
  * Walker: does an expression have a collation that is not deterministic, or columns
  * of two collations?  Of those the remote server could not choose one, since COLLATE
@@ -174,7 +182,7 @@ has_odd_collations(Node *node, void *of_columns)
 	if (IsA(node, Var) || IsA(node, RelabelType) || IsA(node, CollateExpr))
 	{
 		collation = exprCollation(node);
-		if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
+		if (OidIsValid(collation) && !is_deterministic(collation))
 			return true;
 		if (IsA(node, Var) && OidIsValid(collation) &&
 			collation != DEFAULT_COLLATION_OID)
@@ -210,13 +218,25 @@ is_equality(Oid function, const List *args)
 static Oid
 function_of(const Node *node)
 {
+	Oid			function;
+	Oid			operator;
+
 	if (IsA(node, FuncExpr))
 		return ((const FuncExpr *) node)->funcid;
 	if (IsA(node, OpExpr) || IsA(node, DistinctExpr) || IsA(node, NullIfExpr))
-		return get_opcode(((const OpExpr *) node)->opno);
-	if (IsA(node, ScalarArrayOpExpr))
-		return get_opcode(((const ScalarArrayOpExpr *) node)->opno);
-	return InvalidOid;
+	{
+		function = ((const OpExpr *) node)->opfuncid;
+		operator = ((const OpExpr *) node)->opno;
+	}
+	else if (IsA(node, ScalarArrayOpExpr))
+	{
+		function = ((const ScalarArrayOpExpr *) node)->opfuncid;
+		operator = ((const ScalarArrayOpExpr *) node)->opno;
+	}
+	else
+		return InvalidOid;
+	/* It is not known yet in the query of a view, for example. */
+	return OidIsValid(function) ? function : get_opcode(operator);
 }
 
 /* Where a call or an operator has its collation. */
@@ -268,7 +288,7 @@ drop_of(Node *node, Dropping *dropping)
 		/* NULLIF returns what it has compared. */
 		if ((IsA(node, NullIfExpr) && !dropping->is_below) ||
 			!OidIsValid(*collation) ||
-			!get_collation_isdeterministic(*collation) ||
+			!is_deterministic(*collation) ||
 			has_odd_collations((Node *) args_of(node), &of_columns))
 			return false;
 	}
@@ -462,7 +482,7 @@ ignores_order(Node *node)
 	Oid			function = function_of(node);
 
 	if (is_equality(function, args_of(node)))
-		return get_collation_isdeterministic(*collation_of(node));
+		return is_deterministic(*collation_of(node));
 	return is_of_times(function) || is_of_instants(function) ||
 		is_of_keys(function) || is_of_values(function);
 }

@@ -246,12 +246,10 @@ replace_rows(const RowCompareExpr *rows)
 	return apart != NULL ? (Node *) apart : (Node *) rows;
 }
 
-/* Walker: is there anything that has another form? */
-static bool
-has_form(Node *node, void *context)
+/* Is it a kind of expression that has another form? */
+bool
+forms_is_node(const Node *node)
 {
-	if (node == NULL)
-		return false;
 	switch (nodeTag(node))
 	{
 		case T_CoalesceExpr:
@@ -261,8 +259,18 @@ has_form(Node *node, void *context)
 		case T_RowCompareExpr:
 			return true;
 		default:
-			return expression_tree_walker(node, has_form, context);
+			return false;
 	}
+}
+
+/* Walker: is there any? */
+static bool
+has_form(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return forms_is_node(node) ||
+		expression_tree_walker(node, has_form, context);
 }
 
 /* Walker: counts nodes down; true if there are more. */

@@ -14,10 +14,12 @@ typedef struct FormRules
 	bool		may_send_zones; /* times in the session's zone? */
 	bool		same_collations;	/* has the remote database those of this
 									 * one? */
+	bool		other_encoding; /* is its encoding known to be another one? */
 	List	  **values;			/* of the query, for values.c */
 	List	  **types;			/* for types.c; NULL if none are replaced */
 } FormRules;
 
+extern bool forms_is_node(const Node *node);
 extern Node *forms_replace(Node *expr);
 
 #endif							/* TOLLFREE_FDW_FORMS_H */

@@ -79,11 +79,17 @@ has_expressions(Relation rel)
 	return key != NULL && key->partexprs != NIL;
 }
 
-/* Is a foreign table ours, and may expressions on it be rewritten? */
+/*
+ * Is a foreign table ours, and may expressions on it be rewritten?  The relation is
+ * NULL if it is not open.
+ */
 static bool
-is_foreign_ours(Oid relid)
+is_foreign_ours(Oid relid, Relation rel)
 {
-	return GetFdwRoutineByRelId(relid)->BeginForeignScan == begin_scan &&
+	const FdwRoutine *routine = rel != NULL ?
+		GetFdwRoutineForRelation(rel, false) : GetFdwRoutineByRelId(relid);
+
+	return routine->BeginForeignScan == begin_scan &&
 		fastpath_is_on(tables_fast_paths(relid), FAST_REMOTE_EXPRESSIONS);
 }
 
@@ -96,7 +102,7 @@ is_partitioned_ours(Relation rel)
 	for (int i = 0; i < parts->nparts; i++)
 	{
 		if (get_rel_relkind(parts->oids[i]) != RELKIND_FOREIGN_TABLE ||
-			!is_foreign_ours(parts->oids[i]))
+			!is_foreign_ours(parts->oids[i], NULL))
 			return false;
 	}
 	return parts->nparts > 0;
@@ -120,7 +126,7 @@ is_read_ours(const RangeTblEntry *rte, bool changes_expressions)
 	rel = table_open(rte->relid, AccessShareLock);
 	if (!changes_expressions || !has_expressions(rel))
 		is_ours = rte->relkind == RELKIND_FOREIGN_TABLE ?
-			!rel->rd_rel->relhassubclass && is_foreign_ours(rte->relid)
+			!rel->rd_rel->relhassubclass && is_foreign_ours(rte->relid, rel)
 			: is_partitioned_ours(rel);
 	table_close(rel, NoLock);
 	return is_ours;

@@ -52,18 +52,25 @@ has_odd_text(Node *node, void *context)
 }
 
 /* Is the database of a table known to have another encoding than the local one? */
-static bool
-has_other_encoding(const RelOptInfo *rel)
+bool
+remotes_have_other_encoding(const RelOptInfo *rel)
 {
 	return !sessions_have_same_encoding(OidIsValid(rel->userid) ? rel->userid :
 										GetUserId(), rel->serverid);
+}
+
+/* Has an expression a text that another encoding may lack? */
+bool
+remotes_have_odd_text(Node *expr)
+{
+	return has_odd_text(expr, NULL);
 }
 
 /* Can all texts of an expression be sent to the database of a table? */
 bool
 remotes_can_encode(const RelOptInfo *rel, Node *expr)
 {
-	return !has_other_encoding(rel) || !has_odd_text(expr, NULL);
+	return !remotes_have_other_encoding(rel) || !has_odd_text(expr, NULL);
 }
 
 /*

@@ -7,6 +7,8 @@
 
 #include "nodes/pathnodes.h"
 
+extern bool remotes_have_other_encoding(const RelOptInfo *rel);
+extern bool remotes_have_odd_text(Node *expr);
 extern bool remotes_can_encode(const RelOptInfo *rel, Node *expr);
 extern bool remotes_may_send_zone(const PlannerInfo *root,
 								  const RelOptInfo *rel);

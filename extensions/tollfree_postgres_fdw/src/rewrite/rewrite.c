@@ -38,6 +38,7 @@
 #include "rewrite/casts.h"
 #include "rewrite/collations.h"
 #include "rewrite/distinct.h"
+#include "rewrite/kinds.h"
 #include "rewrite/planning.h"
 #include "rewrite/remotes.h"
 #include "rewrite/replan.h"
@@ -69,12 +70,23 @@ Node *
 rewrite_form(Node *written, bool is_condition, const FormRules *rules)
 {
 	Node	   *form = is_condition ? values_compare_texts(written) : written;
+	int			kinds = kinds_of(form);
 
-	if (rules->types != NULL)
+	if (rules->types != NULL && (kinds & KIND_TYPE))
 		form = types_replace(form, rules->serverid, rules->types);
-	form = values_replace(zones_compare(form), is_condition, rules->values);
-	form = zones_replace(form, rules->may_send_zones, rules->values);
-	form = forms_replace(collations_drop(casts_replace(form), !is_condition));
+	if (kinds & KIND_TIMES)
+		form = zones_compare(form);
+	if ((kinds & KIND_GIVEN) || form != written)
+		form = values_replace(form, is_condition, rules->values);
+	if (kinds & KIND_ZONE)
+		form = zones_replace(form, rules->may_send_zones, rules->values);
+	if (kinds & KIND_CAST)
+		form = casts_replace(form);
+	if ((kinds & KIND_COLLATION) || form != written)
+		form = collations_drop(form, !is_condition);
+	/* A cast may have become COALESCE. */
+	if (kinds & (KIND_FORM | KIND_CAST))
+		form = forms_replace(form);
 	return rules->same_collations ? collations_drop_default(form) : form;
 }
 
@@ -83,49 +95,73 @@ rewrite_form(Node *written, bool is_condition, const FormRules *rules)
  * earlier?
  */
 static bool
-may_be_sent(const RelOptInfo *rel, Node *written, Node *form)
+may_be_sent(Node *written, Node *form, const FormRules *rules)
 {
 	return form != written && !collations_remain(form) &&
 		!values_may_fail_early(form, NULL) &&
-		remotes_can_encode(rel, form);
+		!(rules->other_encoding && remotes_have_odd_text(form));
+}
+
+/* What forms the expressions of a relation may be given. */
+static FormRules
+rules_of(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	/* Extended statistics would be read as if they were of the other types. */
+	return (FormRules)
+	{
+		.serverid = rel->serverid,
+			.may_send_zones = remotes_may_send_zone(root, rel),
+			.other_encoding = remotes_have_other_encoding(rel),
+			.values = &planned->values,
+			.types = rel->statlist == NIL ? &planned->types : NULL
+	};
 }
 
 /*
  * A condition, or what SET assigns, in a form that may be sent; what it is, if it has
  * none, or if postgres_fdw sends it as it is.
  */
-Node *
-rewrite_sent_form(const PlannerInfo *root, const RelOptInfo *rel, Node *written,
-				  bool is_condition)
+static Node *
+sent_form(const RelOptInfo *rel, Node *written, bool is_condition,
+		  FormRules *rules)
 {
-	/* Extended statistics would be read as if they were of the other types. */
-	FormRules	rules = {
-		.serverid = rel->serverid,
-		.may_send_zones = remotes_may_send_zone(root, rel),
-		.values = &planned->values,
-		.types = rel->statlist == NIL ? &planned->types : NULL
-	};
-	Node	   *form = rewrite_form(written, is_condition, &rules);
+	Node	   *form = rewrite_form(written, is_condition, rules);
+	FormRules	with_same = *rules;
 	Oid			collation;
 
-	if (may_be_sent(rel, written, form))
+	if (may_be_sent(written, form, rules))
 		return form;
 	if (form == written &&
 		sources_find_other(written, rel->relids, &collation) == NULL)
 		return written;
-	rules.same_collations = true;
-	form = rewrite_form(written, is_condition, &rules);
-	return may_be_sent(rel, written, form) &&
-		sources_find_other(form, rel->relids, &collation) == NULL &&
-		remotes_have_same_collations(rel) ? form : written;
+	with_same.same_collations = true;
+	form = rewrite_form(written, is_condition, &with_same);
+	if (!may_be_sent(written, form, &with_same) ||
+		sources_find_other(form, rel->relids, &collation) != NULL)
+		return written;
+	with_same.same_collations = remotes_have_same_collations(rel);
+	/* A connection may have been made. */
+	rules->other_encoding = remotes_have_other_encoding(rel);
+	return with_same.same_collations ? form : written;
+}
+
+/* The same, of one expression of a relation. */
+Node *
+rewrite_sent_form(const PlannerInfo *root, const RelOptInfo *rel, Node *written,
+				  bool is_condition)
+{
+	FormRules	rules = rules_of(root, rel);
+
+	return sent_form(rel, written, is_condition, &rules);
 }
 
 /* Rewrites a condition; its selectivity stays that of the written form. */
 static void
-rewrite_condition(PlannerInfo *root, const RelOptInfo *rel, RestrictInfo *clause)
+rewrite_condition(PlannerInfo *root, const RelOptInfo *rel, RestrictInfo *clause,
+				  FormRules *rules)
 {
 	Node	   *written = (Node *) clause->clause;
-	Node	   *sent = rewrite_sent_form(root, rel, written, true);
+	Node	   *sent = sent_form(rel, written, true, rules);
 
 	if (sent == written)
 		return;
@@ -143,10 +179,12 @@ rewrite_condition(PlannerInfo *root, const RelOptInfo *rel, RestrictInfo *clause
 void
 rewrite_conditions(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 {
+	FormRules	rules;
 	ListCell   *cell;
 
 	if (rel->baserestrictinfo == NIL || !planning_is_allowed(root, tableid))
 		return;
+	rules = rules_of(root, rel);
 	foreach(cell, rel->baserestrictinfo)
 	{
 		RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
@@ -154,7 +192,7 @@ rewrite_conditions(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 		/* What hidden rows could be seen by waits for what hides them. */
 		if (!clause->pseudoconstant &&
 			restriction_is_securely_promotable(clause, rel))
-			rewrite_condition(root, rel, clause);
+			rewrite_condition(root, rel, clause, &rules);
 	}
 }
 

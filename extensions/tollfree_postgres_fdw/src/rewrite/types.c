@@ -30,7 +30,6 @@
 #include "catalog/dependency.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type.h"
-#include "foreign/foreign.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -41,7 +40,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "base/options.h"
+#include "base/tables.h"
 #include "rewrite/types.h"
 
 /* An expression with the types that are sent, and what it is made of */
@@ -51,16 +50,6 @@ typedef struct TypeForm
 	Node	   *written;
 } TypeForm;
 
-/* An expression whose types are being replaced */
-typedef struct Typing
-{
-	List	  **forms;			/* of TypeForm, those of the query so far */
-	Index		relid;			/* if other tables' columns are values, the
-								 * table; else 0 */
-	bool		has_extensions; /* does the server send types of some? */
-	bool		is_changed;
-} Typing;
-
 /* A type in whose place another one is sent */
 typedef struct PlainType
 {
@@ -69,6 +58,18 @@ typedef struct PlainType
 	bool		is_label;		/* is it the text of enums' labels, or an
 								 * array? */
 } PlainType;
+
+/* An expression whose types are being replaced */
+typedef struct Typing
+{
+	List	  **forms;			/* of TypeForm, those of the query so far */
+	Index		relid;			/* if other tables' columns are values, the
+								 * table; else 0 */
+	bool		has_extensions; /* does the server send types of some? */
+	bool		is_changed;
+	Oid			last;			/* the type that was looked up last, */
+	PlainType	plain;			/* and what is sent in its place */
+} Typing;
 
 /* Has an enum a label that is what a boolean is sent as? */
 static bool
@@ -87,13 +88,11 @@ has_label_of_boolean(Oid type)
 
 /* The type that is sent in place of this one. */
 static PlainType
-plain_type(Oid type)
+find_plain_type(Oid type)
 {
 	PlainType	plain = {.typmod = -1};
 	Oid			base;
 
-	if (type < FirstGenbkiObjectId)
-		return plain;
 	base = getBaseTypeAndTypmod(type, &plain.typmod);
 	if (base < FirstGenbkiObjectId)
 	{
@@ -109,6 +108,29 @@ plain_type(Oid type)
 		plain.type = has_label_of_boolean(get_element_type(base)) ? InvalidOid :
 			TEXTARRAYOID;
 	return plain;
+}
+
+/* The same; no type but another one than PostgreSQL's own is looked up. */
+static PlainType
+plain_type(Oid type)
+{
+	return type >= FirstGenbkiObjectId ? find_plain_type(type) :
+		(PlainType)
+	{
+		.typmod = -1
+	};
+}
+
+/* The same for a type in an expression, which often has it again. */
+static PlainType
+plain_type_of(Oid type, Typing *typing)
+{
+	if (type != typing->last)
+	{
+		typing->last = type;
+		typing->plain = plain_type(type);
+	}
+	return typing->plain;
 }
 
 /* Does the server's option decide whether a type is sent? */
@@ -263,7 +285,7 @@ plain_list(Node *node, const PlainType *plain, Typing *typing)
 static Node *
 plain_form(Node *node, Typing *typing)
 {
-	PlainType	plain = plain_type(exprType(node));
+	PlainType	plain = plain_type_of(exprType(node), typing);
 	CaseTestExpr *tested;
 
 	check_stack_depth();
@@ -362,9 +384,9 @@ cast_plain(Node *node, Typing *typing)
 
 	if (IsA(node, CoerceViaIO))
 		return ((CoerceViaIO *) node)->resulttype == TEXTOID &&
-			plain_type(exprType((Node *) ((CoerceViaIO *) node)->arg)).type == TEXTOID
+			plain_type_of(exprType((Node *) ((CoerceViaIO *) node)->arg), typing).type == TEXTOID
 			? plain_form((Node *) ((CoerceViaIO *) node)->arg, typing) : NULL;
-	if (plain_type(exprType((Node *) relabel->arg)).is_label)
+	if (plain_type_of(exprType((Node *) relabel->arg), typing).is_label)
 		return NULL;
 	form = plain_form((Node *) relabel->arg, typing);
 	if (form == NULL || !IsA(form, Var))
@@ -419,7 +441,7 @@ count_plain(Aggref *aggregate, Typing *typing)
 	entry = linitial_node(TargetEntry, copy->args);
 	type = exprType((Node *) entry->expr);
 	if (copy->aggdistinct != NIL)
-		plain = plain_type(type);
+		plain = plain_type_of(type, typing);
 	if (!IsA(entry->expr, Var) || type < FirstGenbkiObjectId ||
 		type_is_rowtype(type) || !OidIsValid(plain.type) ||
 		is_of_extension(type, typing))
@@ -515,8 +537,7 @@ begin(Typing *typing, Node *expr, Oid serverid, List **forms)
 	};
 	if (!types_are_other(expr) || contain_volatile_functions(expr))
 		return false;
-	typing->has_extensions =
-		option_find(GetForeignServer(serverid)->options, "extensions") != NULL;
+	typing->has_extensions = tables_server_has_extensions(serverid);
 	return true;
 }
 
@@ -564,8 +585,7 @@ types_sent_as(Oid type, Oid serverid)
 	Oid			plain = plain_type(type).type;
 
 	return !OidIsValid(plain) ||
-		option_find(GetForeignServer(serverid)->options, "extensions") != NULL ?
-		type : plain;
+		tables_server_has_extensions(serverid) ? type : plain;
 }
 
 /*

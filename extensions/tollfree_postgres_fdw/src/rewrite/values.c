@@ -414,7 +414,7 @@ values_compare_texts(Node *condition)
 	text = linitial(comparison->args);
 
 	name = lsecond(comparison->args);
-	switch (get_opcode(comparison->opno))
+	switch (comparison->opfuncid)
 	{
 		case F_TEXTEQNAME:
 			break;
@@ -531,10 +531,9 @@ has_param(Node *node, void *context)
 bool
 values_may_fail_early(Node *node, void *context)
 {
-	if (node == NULL)
+	if (node == NULL || !has_param(node, NULL))
 		return false;
-	if (check_functions_in_node(node, may_fail, NULL) &&
-		!contain_var_clause(node) && has_param(node, NULL))
+	if (!contain_var_clause(node) && check_functions_in_node(node, may_fail, NULL))
 		return true;
 	return expression_tree_walker(node, values_may_fail_early, context);
 }

@@ -354,8 +354,8 @@ form_of(const Node *node, const Replacing *replacing)
 }
 
 /* Is it a function whose call may have another form? */
-static bool
-is_of_zone(Oid function, void *context)
+bool
+zones_is_of_zone(Oid function)
 {
 	switch (function)
 	{
@@ -373,6 +373,13 @@ is_of_zone(Oid function, void *context)
 		default:
 			return false;
 	}
+}
+
+/* check_function_callback: the same */
+static bool
+is_of_zone(Oid function, void *context)
+{
+	return zones_is_of_zone(function);
 }
 
 /* Walker: is there a call of such a one, of a column? */

@@ -9,6 +9,7 @@
 
 extern bool zones_in_query(Query *query);
 extern Node *zones_compare(Node *expr);
+extern bool zones_is_of_zone(Oid function);
 extern Node *zones_replace(Node *expr, bool may_use_zone, List **values);
 extern bool zones_among(const List *exprs);
 extern List *zones_fix(List *exprs);
