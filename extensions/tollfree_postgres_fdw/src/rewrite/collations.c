@@ -134,6 +134,9 @@ takes_values(Oid function)
 		case F_JSONB_NE:
 		case F_JSONB_ARRAY_LENGTH:
 		case F_JSONB_TYPEOF:
+		case F_TEXTOUT:
+		case F_VARCHAROUT:
+		case F_BPCHAROUT:
 		case F_BOOL_JSONB:
 		case F_INT2_JSONB:
 		case F_INT4_JSONB:

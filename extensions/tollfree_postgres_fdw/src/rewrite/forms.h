@@ -12,6 +12,7 @@ typedef struct FormRules
 {
 	Oid			serverid;		/* of the tables that it is on */
 	bool		may_send_zones; /* times in the session's zone? */
+	bool		may_read_texts; /* casts of texts to other types? */
 	bool		same_collations;	/* has the remote database those of this
 									 * one? */
 	bool		other_encoding; /* is its encoding known to be another one? */

@@ -29,21 +29,23 @@
 #include "rewrite/groups.h"
 #include "rewrite/planning.h"
 #include "rewrite/remotes.h"
+#include "rewrite/rewrite.h"
 #include "rewrite/types.h"
 #include "rewrite/values.h"
 #include "rewrite/zones.h"
 
 /* A form that may be sent; the expression itself if it has none. */
 static Expr *
-form_of(Expr *written, bool is_value)
+form_of(Expr *written, bool is_value, const FormRules *rules)
 {
-	return (Expr *) forms_replace(collations_drop(casts_replace((Node *) written),
-												  is_value));
+	Node	   *form = casts_replace((Node *) written, rules->may_read_texts);
+
+	return (Expr *) forms_replace(collations_drop(form, is_value));
 }
 
 /* An aggregate with other forms of its arguments and its filter, or the same one. */
 static Aggref *
-aggregate_of(Aggref *written)
+aggregate_of(Aggref *written, const FormRules *rules)
 {
 	Aggref	   *sent = makeNode(Aggref);
 	bool		collects = collations_collects(written);
@@ -55,14 +57,14 @@ aggregate_of(Aggref *written)
 	foreach(cell, written->args)
 	{
 		TargetEntry *entry = flatCopyTargetEntry(lfirst_node(TargetEntry, cell));
-		Expr	   *arg = form_of(entry->expr, collects);
+		Expr	   *arg = form_of(entry->expr, collects, rules);
 
 		is_changed |= arg != entry->expr;
 		entry->expr = arg;
 		sent->args = lappend(sent->args, entry);
 	}
 	if (written->aggfilter != NULL)
-		sent->aggfilter = form_of(written->aggfilter, false);
+		sent->aggfilter = form_of(written->aggfilter, false, rules);
 	is_changed |= sent->aggfilter != written->aggfilter;
 	if (is_changed && collects && OidIsValid(sent->inputcollid) &&
 		get_collation_isdeterministic(sent->inputcollid))
@@ -70,20 +72,28 @@ aggregate_of(Aggref *written)
 	return is_changed ? sent : written;
 }
 
-/* Mutator: other forms of aggregates; sets whether there are any. */
-static Node *
-replace_aggregates(Node *node, void *is_changed)
+/* Aggregates that are being replaced */
+typedef struct Replacing
 {
+	const FormRules *rules;
+	bool		is_changed;		/* has any another form? */
+} Replacing;
+
+/* Mutator: other forms of aggregates. */
+static Node *
+replace_aggregates(Node *node, void *arg)
+{
+	Replacing  *replacing = arg;
 	Aggref	   *sent;
 
 	check_stack_depth();
 	if (node == NULL)
 		return NULL;
 	if (!IsA(node, Aggref))
-		return expression_tree_mutator(node, replace_aggregates, is_changed);
-	sent = aggregate_of((Aggref *) node);
+		return expression_tree_mutator(node, replace_aggregates, arg);
+	sent = aggregate_of((Aggref *) node, replacing->rules);
 	if (sent != (Aggref *) node)
-		*(bool *) is_changed = true;
+		replacing->is_changed = true;
 	return (Node *) sent;
 }
 
@@ -92,17 +102,17 @@ replace_aggregates(Node *node, void *is_changed)
  * expression itself if there are none.
  */
 static Node *
-replace(Node *written, bool is_group)
+replace(Node *written, bool is_group, const FormRules *rules)
 {
 	Oid			collation = exprCollation(written);
-	bool		is_changed = false;
+	Replacing	replacing = {.rules = rules};
 	Node	   *sent;
 
 	if (is_group)
 		return !OidIsValid(collation) || get_collation_isdeterministic(collation) ?
-			(Node *) form_of((Expr *) written, true) : written;
-	sent = replace_aggregates(written, &is_changed);
-	return is_changed ? sent : written;
+			(Node *) form_of((Expr *) written, true, rules) : written;
+	sent = replace_aggregates(written, &replacing);
+	return replacing.is_changed ? sent : written;
 }
 
 /*
@@ -136,7 +146,7 @@ groups_form(Node *written, bool is_group, const FormRules *rules)
 	if (form != written)
 		form = values_replace(form, false, rules->values);
 	form = zones_replace(form, rules->may_send_zones, rules->values);
-	return replace(form, is_group);
+	return replace(form, is_group, rules);
 }
 
 /* How an expression of an aggregation is sent to the server of its relation */
@@ -147,6 +157,7 @@ sent_target(Node *written, TargetKind kind, const PlannerInfo *root,
 	FormRules	rules = {
 		.serverid = rel->serverid,
 		.may_send_zones = remotes_may_send_zone(root, rel),
+		.may_read_texts = remotes_may_read_texts(rel),
 		.values = &planned->values,
 		.types = &planned->types
 	};
@@ -155,7 +166,8 @@ sent_target(Node *written, TargetKind kind, const PlannerInfo *root,
 	if (kind == TARGET_CONDITION && groups_have_other_type(written))
 		return written;
 	sent = groups_form(written, kind == TARGET_GROUP, &rules);
-	return values_may_fail_early(sent, NULL) ? written : sent;
+	return values_may_fail_early(sent, NULL) ? written :
+		rewrite_depending(rel, sent, &rules);
 }
 
 /* May an expression of a grouping be sent in this form? */

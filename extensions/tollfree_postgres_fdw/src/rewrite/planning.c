@@ -14,6 +14,7 @@
 #include "base/compat.h"
 #include "base/fastpath.h"
 #include "base/tables.h"
+#include "rewrite/casts.h"
 #include "rewrite/planning.h"
 #include "rewrite/query.h"
 #include "rewrite/replan.h"
@@ -41,7 +42,8 @@ plan_query(COMPAT_PLANNER_PARAMS)
 	QueryState *outer = hooked;
 	PlannedStmt *stmt;
 
-	if (!replan_is_under_way() && query_reads_foreign(query) && zones_in_query(query))
+	if (!replan_is_under_way() && query_reads_foreign(query) &&
+		(zones_in_query(query) || casts_in_query(query)))
 		state.written = copyObject(query);
 	state.is_changed = query_rewrite(query);
 	hooked = &state;
@@ -55,8 +57,8 @@ plan_query(COMPAT_PLANNER_PARAMS)
 		hooked = outer;
 	}
 	PG_END_TRY();
-	if (state.zone_servers != NIL)
-		replan_keep(stmt, state.written, cursor_options, state.zone_servers);
+	if (state.servers != NIL)
+		replan_keep(stmt, state.written, cursor_options, state.servers);
 	return stmt;
 }
 
@@ -120,6 +122,14 @@ planning_is_rewritten(const PlannerInfo *root, const RelOptInfo *rel)
 	planning_need(root);
 	return fastpath_is_on(plan_fast_paths(root, rel, InvalidOid),
 						  FAST_REMOTE_EXPRESSIONS);
+}
+
+/* Notes what the plan needs of the server of a relation; bits of ReplanNeed. */
+void
+planning_depend(const RelOptInfo *rel, int needs)
+{
+	planned->servers = replan_add_server(planned->servers, rel->userid,
+										 rel->serverid, needs);
 }
 
 /* Notes the written form of a condition that is sent in another one. */

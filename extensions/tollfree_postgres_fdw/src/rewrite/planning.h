@@ -38,9 +38,9 @@ typedef struct QueryState
 {
 	const PlannerGlobal *query; /* if it is the first one; else NULL */
 	bool		is_changed;		/* by query.c? */
-	Query	   *written;		/* before planning, if it has times in the
-								 * session's zone and may be planned again */
-	List	   *zone_servers;	/* on which its plan depends then (replan.c) */
+	Query	   *written;		/* before planning, if it may be planned again
+								 * because its servers lack something */
+	List	   *servers;		/* on which its plan depends then (replan.c) */
 	List	   *conditions;		/* of Condition */
 	List	   *joins;			/* of SentJoin */
 	List	   *values;			/* of Node, for values.c */
@@ -58,6 +58,7 @@ extern void planning_need(const PlannerInfo *root);
 extern bool planning_is_allowed(const PlannerInfo *root, Oid tableid);
 extern bool planning_is_rewritten(const PlannerInfo *root,
 								  const RelOptInfo *rel);
+extern void planning_depend(const RelOptInfo *rel, int needs);
 extern void planning_note(const PlannerInfo *root, Relids relids, Node *written,
 						  Node *sent);
 

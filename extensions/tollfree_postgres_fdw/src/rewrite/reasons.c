@@ -39,6 +39,7 @@
 #include "base/compat.h"
 #include "base/fastpath.h"
 #include "base/options.h"
+#include "rewrite/casts.h"
 #include "rewrite/collations.h"
 #include "rewrite/groups.h"
 #include "rewrite/reasons.h"
@@ -78,6 +79,8 @@ reasons_scan(const ForeignScan *plan, const PlannedStmt *stmt)
 		sessions_have_same_collations(compat_scan_user(plan, rte), plan->fs_server);
 	scan.has_other_encoding =
 		!sessions_have_same_encoding(compat_scan_user(plan, rte), plan->fs_server);
+	scan.may_read_texts =
+		sessions_have_same_version(compat_scan_user(plan, rte), plan->fs_server);
 	scan.may_send_zones = sessions_know_zone(compat_scan_user(plan, rte),
 											 plan->fs_server, session_timezone,
 											 &is_same) && is_same;
@@ -310,7 +313,9 @@ find_kind(Node *node, void *arg)
 		return false;
 	if (sources_is_known(node))
 		return expression_tree_walker(node, find_kind, arg);
-	search->reason = psprintf("%s is not sent", words_for(node));
+	search->reason = psprintf(casts_is_reading(node) ?
+							  "%s accepts other texts on other major versions" :
+							  "%s is not sent", words_for(node));
 	return true;
 }
 
@@ -382,6 +387,7 @@ rules_of(const ReasonScan *scan, List **values, List **types)
 	{
 		.serverid = scan->serverid,
 			.may_send_zones = scan->may_send_zones,
+			.may_read_texts = scan->may_read_texts,
 			.same_collations = scan->same_collations,
 			.values = values,
 			.types = types

@@ -17,6 +17,8 @@ typedef struct ReasonScan
 	Oid			serverid;
 	bool		may_send_zones; /* are the rules of the session's zone known
 								 * to be the same? */
+	bool		may_read_texts; /* has the server the local major version, or
+								 * is that not known? */
 	bool		same_collations;	/* is it known that there are the same? */
 	bool		has_other_encoding; /* has the remote database another one? */
 } ReasonScan;

@@ -110,6 +110,18 @@ remotes_may_send_zone(const PlannerInfo *root, const RelOptInfo *rel)
 }
 
 /*
+ * May casts of texts be sent to the server of a relation?  Not if it is known to have
+ * another major version, nor if that could not be found out later.
+ */
+bool
+remotes_may_read_texts(const RelOptInfo *rel)
+{
+	return planned->written != NULL &&
+		sessions_have_same_version(OidIsValid(rel->userid) ? rel->userid :
+								   GetUserId(), rel->serverid);
+}
+
+/*
  * Has the remote database the collations of this one?  It is asked only if the
  * server's option says so; then a connection is made, if there is none.
  */

@@ -1,13 +1,16 @@
 /*
  * replan.c
- *	  Planning a query again whose plan does not suit the session's time zone.
+ *	  Planning a query again whose plan does not suit the servers or the session.
  *
  * A plan that sends times in the session's zone (zones.c) is right only where the
- * remote servers have the rules of that zone.  When it is made there may be no
- * connection to ask, and when it is executed the session may have another zone.  So it
- * is looked at when its execution begins.  If a server has other rules, or does not
- * answer, the query is planned again, as if no such time could be sent, and that plan
- * is executed in place of the first one.
+ * remote servers have the rules of that zone.  One that sends casts of texts (casts.c)
+ * is right only where they are of the local major version, and one that has characters
+ * counted (collations.c) only where their databases have the local encoding.  When it
+ * is made there may be no connection to ask; when it is executed the session may have
+ * another zone, and the server may be another one.  So it is looked at when its
+ * execution begins.  If a server lacks what is needed, or does not answer, the query
+ * is planned again, as if nothing of the kind could be sent, and that plan is executed
+ * in place of the first one.
  *
  * For that the plan keeps the query as it was before planning.  It is in an entry of
  * the range table behind those of the query, which no plan node refers to: what
@@ -40,33 +43,46 @@ enum KeptField
 	KEPT_QUERY,
 	KEPT_OPTIONS,				/* of its cursor */
 	KEPT_SERVERS,				/* OIDs: a user, InvalidOid for who executes
-								 * it, then the server; and so on */
+								 * it, the server, bits of ReplanNeed; and so
+								 * on */
 	KEPT_FIELDS
 };
+
+/* Of each server: the user, the server, what is needed of it */
+#define KEPT_SERVER_FIELDS 3
 
 static ExecutorStart_hook_type next_start_hook = NULL;
 
 /* Is a query being planned again? */
 static bool is_under_way = false;
 
-/* Is a query being planned again?  Then no time in the session's zone is sent. */
+/* Is a query being planned again?  Then nothing is sent that its servers may lack. */
 bool
 replan_is_under_way(void)
 {
 	return is_under_way;
 }
 
-/* Adds a server, used by this user, to a list for replan_keep. */
+/*
+ * Adds what a plan needs of a server, used by this user, to a list for replan_keep.
+ * needs are bits of ReplanNeed.
+ */
 List *
-replan_add_server(List *servers, Oid user, Oid server)
+replan_add_server(List *servers, Oid user, Oid server, int needs)
 {
-	for (int i = 0; i < list_length(servers); i += 2)
+	for (int i = 0; i < list_length(servers); i += KEPT_SERVER_FIELDS)
 	{
+		ListCell   *needed = list_nth_cell(servers, i + 2);
+
 		if (list_nth_oid(servers, i) == user &&
 			list_nth_oid(servers, i + 1) == server)
+		{
+			lfirst_oid(needed) |= needs;
 			return servers;
+		}
 	}
-	return lappend_oid(lappend_oid(servers, user), server);
+	servers = lappend_oid(lappend_oid(servers, user), server);
+	return lappend_oid(servers, (Oid) needs);
 }
 
 /* Keeps a query in its plan, and on which servers the plan depends. */
@@ -93,24 +109,34 @@ find_kept(const PlannedStmt *stmt)
 		entry->values_lists : NIL;
 }
 
-/* Have all servers the rules of the session's zone?  Connects to them if need be. */
+/* Has a server what a plan needs of it?  Connects to it if need be. */
 static bool
-have_zone(const List *servers)
+has_needed(Oid user, Oid server, int needs, const pg_tz *zone)
+{
+	Session    *session = transaction_get_session(OidIsValid(user) ? user :
+												  GetUserId(), server);
+
+	return (!(needs & REPLAN_ZONE) || session_has_zone(session, zone)) &&
+		(!(needs & REPLAN_VERSION) || session_has_version(session)) &&
+		(!(needs & REPLAN_ENCODING) || session_has_encoding(session));
+}
+
+/* Have all servers what a plan needs of them? */
+static bool
+have_needed(const List *servers)
 {
 	pg_tz	   *zone = session_timezone;
 	bool		have = true;
 
-	questions_want_zone(zone);
 	PG_TRY();
 	{
-		for (int i = 0; have && i < list_length(servers); i += 2)
+		for (int i = 0; have && i < list_length(servers); i += KEPT_SERVER_FIELDS)
 		{
-			Oid			user = list_nth_oid(servers, i);
-			Session    *session =
-				transaction_get_session(OidIsValid(user) ? user : GetUserId(),
-										list_nth_oid(servers, i + 1));
+			int			needs = list_nth_oid(servers, i + 2);
 
-			have = session_has_zone(session, zone);
+			questions_want_zone(needs & REPLAN_ZONE ? zone : NULL);
+			have = has_needed(list_nth_oid(servers, i), list_nth_oid(servers, i + 1),
+							  needs, zone);
 		}
 	}
 	PG_FINALLY();
@@ -122,7 +148,7 @@ have_zone(const List *servers)
 }
 
 /*
- * The plan of a kept query without times in the session's zone, in the memory of the
+ * The plan of a kept query that needs nothing of its servers, in the memory of the
  * execution.  Where the first plan could be read backwards, so can this one.
  */
 static PlannedStmt *
@@ -160,7 +186,7 @@ start_executor(QueryDesc *queryDesc, int eflags)
 	List	   *kept = (eflags & EXEC_FLAG_EXPLAIN_ONLY) || IsParallelWorker() ? NIL
 		: find_kept(queryDesc->plannedstmt);
 
-	if (kept != NIL && !have_zone(list_nth(kept, KEPT_SERVERS)))
+	if (kept != NIL && !have_needed(list_nth(kept, KEPT_SERVERS)))
 		queryDesc->plannedstmt = plan_again(queryDesc, kept);
 	if (next_start_hook != NULL)
 		next_start_hook(queryDesc, eflags);

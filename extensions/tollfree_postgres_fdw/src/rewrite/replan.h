@@ -1,14 +1,23 @@
 /*
  * replan.h
- *	  Planning a query again whose plan does not suit the session's time zone.
+ *	  Planning a query again whose plan does not suit the servers or the session.
  */
 #ifndef TOLLFREE_FDW_REPLAN_H
 #define TOLLFREE_FDW_REPLAN_H
 
 #include "nodes/plannodes.h"
 
+/* What a plan may need of a server */
+typedef enum ReplanNeed
+{
+	REPLAN_ZONE = 1 << 0,		/* the rules of the session's zone */
+	REPLAN_VERSION = 1 << 1,	/* the local major version */
+	REPLAN_ENCODING = 1 << 2	/* the local encoding */
+} ReplanNeed;
+
 extern bool replan_is_under_way(void);
-extern List *replan_add_server(List *servers, Oid user, Oid server);
+extern List *replan_add_server(List *servers, Oid user, Oid server,
+							   int needs);
 extern void replan_keep(PlannedStmt *stmt, Query *query, int cursor_options,
 						List *servers);
 extern void replan_install(void);

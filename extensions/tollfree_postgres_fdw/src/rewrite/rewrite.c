@@ -81,7 +81,7 @@ rewrite_form(Node *written, bool is_condition, const FormRules *rules)
 	if (kinds & KIND_ZONE)
 		form = zones_replace(form, rules->may_send_zones, rules->values);
 	if (kinds & KIND_CAST)
-		form = casts_replace(form);
+		form = casts_replace(form, rules->may_read_texts);
 	if ((kinds & KIND_COLLATION) || form != written)
 		form = collations_drop(form, !is_condition);
 	/* A cast may have become COALESCE. */
@@ -102,6 +102,15 @@ may_be_sent(Node *written, Node *form, const FormRules *rules)
 		!(rules->other_encoding && remotes_have_odd_text(form));
 }
 
+/* Notes what a form that is sent to the server of a relation needs of it. */
+Node *
+rewrite_depending(const RelOptInfo *rel, Node *form, const FormRules *rules)
+{
+	if (rules->may_read_texts && casts_read_text(form))
+		planning_depend(rel, REPLAN_VERSION);
+	return form;
+}
+
 /* What forms the expressions of a relation may be given. */
 static FormRules
 rules_of(const PlannerInfo *root, const RelOptInfo *rel)
@@ -111,6 +120,7 @@ rules_of(const PlannerInfo *root, const RelOptInfo *rel)
 	{
 		.serverid = rel->serverid,
 			.may_send_zones = remotes_may_send_zone(root, rel),
+			.may_read_texts = remotes_may_read_texts(rel),
 			.other_encoding = remotes_have_other_encoding(rel),
 			.values = &planned->values,
 			.types = rel->statlist == NIL ? &planned->types : NULL
@@ -130,7 +140,7 @@ sent_form(const RelOptInfo *rel, Node *written, bool is_condition,
 	Oid			collation;
 
 	if (may_be_sent(written, form, rules))
-		return form;
+		return rewrite_depending(rel, form, rules);
 	if (form == written &&
 		sources_find_other(written, rel->relids, &collation) == NULL)
 		return written;
@@ -142,7 +152,7 @@ sent_form(const RelOptInfo *rel, Node *written, bool is_condition,
 	with_same.same_collations = remotes_have_same_collations(rel);
 	/* A connection may have been made. */
 	rules->other_encoding = remotes_have_other_encoding(rel);
-	return with_same.same_collations ? form : written;
+	return with_same.same_collations ? rewrite_depending(rel, form, rules) : written;
 }
 
 /* The same, of one expression of a relation. */
@@ -501,8 +511,7 @@ rewrite_restore_values(ForeignScan *plan, const RelOptInfo *rel)
 		return;
 	plan->fdw_exprs = values_restore(plan->fdw_exprs, planned->values);
 	if (zones_among(plan->fdw_exprs))
-		planned->zone_servers = replan_add_server(planned->zone_servers,
-												  rel->userid, rel->serverid);
+		planning_depend(rel, REPLAN_ZONE);
 }
 
 /*

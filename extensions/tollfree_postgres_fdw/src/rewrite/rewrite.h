@@ -15,6 +15,8 @@ extern Node *rewrite_form(Node *written, bool is_condition,
 						  const FormRules *rules);
 extern Node *rewrite_sent_form(const PlannerInfo *root, const RelOptInfo *rel,
 							   Node *written, bool is_condition);
+extern Node *rewrite_depending(const RelOptInfo *rel, Node *form,
+							   const FormRules *rules);
 extern void rewrite_conditions(PlannerInfo *root, RelOptInfo *rel,
 							   Oid tableid);
 extern void rewrite_note_join(const PlannerInfo *root, const RelOptInfo *rel,

@@ -142,6 +142,19 @@ facts_rely_on_zone(Session *session, const pg_tz *zone)
 	facts_own_traits(session)->relied_zone = zone;
 }
 
+/* The same of its major version, and of the encoding of its database. */
+void
+facts_rely_on_version(Session *session)
+{
+	facts_own_traits(session)->relies_on_version = true;
+}
+
+void
+facts_rely_on_encoding(Session *session)
+{
+	facts_own_traits(session)->relies_on_encoding = true;
+}
+
 /* Takes the answer to that question; none, or NULL, is no. */
 void
 facts_take_zone(Session *session, const PGresult *res)
@@ -427,8 +440,11 @@ facts_forget_relation(Session *session, Oid relid)
 void
 facts_leave(Session *session)
 {
+	RemoteTraits *traits = facts_own_traits(session);
+
 	facts_own(session)->pending_questions = NIL;
-	facts_own_traits(session)->relied_zone = NULL;
+	traits->relied_zone = NULL;
+	traits->relies_on_version = traits->relies_on_encoding = false;
 }
 
 /* The connection is gone, if there was one: nothing is known of relations. */

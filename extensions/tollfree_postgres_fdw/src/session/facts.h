@@ -31,6 +31,8 @@ extern bool facts_know_zone(const Session *session, const pg_tz *zone,
 							bool *is_same);
 extern void facts_expect_zone(Session *session, const pg_tz *zone);
 extern void facts_rely_on_zone(Session *session, const pg_tz *zone);
+extern void facts_rely_on_version(Session *session);
+extern void facts_rely_on_encoding(Session *session);
 extern void facts_take_zone(Session *session, const PGresult *res);
 extern void facts_note_round_trip(Session *session, long round_trip);
 extern void facts_note_lost_statements(Session *session, bool lost);

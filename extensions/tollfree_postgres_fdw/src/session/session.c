@@ -201,6 +201,26 @@ check_zone_again(Session *session, const pg_tz *zone)
 						pg_get_timezone_name(unconstify(pg_tz *, zone)))));
 }
 
+/* Raises an ERROR if a new connection is to what the transaction cannot rely on. */
+static void
+check_again(Session *session)
+{
+	const RemoteTraits *traits = &session->remote;
+	const char *what = NULL;
+
+	if (traits->relied_zone != NULL)
+		check_zone_again(session, traits->relied_zone);
+	if (traits->relies_on_version && !session_is_same_version(session))
+		what = "major version";
+	else if (traits->relies_on_encoding && !traits->same_encoding)
+		what = "encoding";
+	if (what != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("could not connect to server \"%s\" again: it has another %s now",
+						GetForeignServer(session->server)->servername, what)));
+}
+
 /*
  * Replaces a connection that was lost before anything could be lost with it.
  * Whoever reads the session's answers reads those to what is sent again, and
@@ -215,8 +235,7 @@ replace_connection(Session *session)
 	connection_end(session);
 	connect_again(session);
 	session->counters.reconnects++;
-	if (session->remote.relied_zone != NULL)
-		check_zone_again(session, session->remote.relied_zone);
+	check_again(session);
 	reader_keep(session, &pending);
 }
 
@@ -484,5 +503,28 @@ session_has_zone(Session *session, const pg_tz *zone)
 	if (!facts_know_zone(session, zone, &is_same) || !is_same)
 		return false;
 	facts_rely_on_zone(session, zone);
+	return true;
+}
+
+/*
+ * Has the remote server the local major version?  If so, the transaction relies on
+ * that from here on.
+ */
+bool
+session_has_version(Session *session)
+{
+	if (!session_is_same_version(session))
+		return false;
+	facts_rely_on_version(session);
+	return true;
+}
+
+/* The same of the encoding of its database. */
+bool
+session_has_encoding(Session *session)
+{
+	if (!session->remote.same_encoding)
+		return false;
+	facts_rely_on_encoding(session);
 	return true;
 }

@@ -60,6 +60,13 @@ usage_explain(const SessionUsage *usage, ExplainState *es)
 	ExplainPropertyInteger("Statement Cache Hits", NULL, usage->hits, es);
 }
 
+/* Has its server the local major version? */
+static inline bool
+session_is_same_version(const Session *session)
+{
+	return PQserverVersion(session->conn) / 10000 == PG_VERSION_NUM / 10000;
+}
+
 extern void session_check_usable(Session *session);
 extern void session_send(Session *session, const RemoteCommand *commands,
 						 int ncommands, bool only_reads);
@@ -77,6 +84,8 @@ extern void session_end_command(Session *session, const char *sql);
 extern void session_finish_command(Session *session, const char *sql);
 extern bool session_takes_arrays(Session *session);
 extern bool session_has_zone(Session *session, const pg_tz *zone);
+extern bool session_has_version(Session *session);
+extern bool session_has_encoding(Session *session);
 
 /* sessions.c: the sessions of this backend */
 extern Session *sessions_get(Oid user, Oid server);
@@ -85,6 +94,7 @@ extern const char *sessions_user_name(const Session *session);
 extern bool sessions_use_server(Oid server, bool truncated);
 extern bool sessions_may_send_arrays(Oid user, Oid server);
 extern bool sessions_have_same_encoding(Oid user, Oid server);
+extern bool sessions_have_same_version(Oid user, Oid server);
 extern bool sessions_know_zone(Oid user, Oid server, const pg_tz *zone,
 							   bool *is_same);
 extern bool sessions_have_same_collations(Oid user, Oid server);

@@ -263,6 +263,15 @@ sessions_have_same_encoding(Oid user, Oid server)
 	return session == NULL || session->remote.same_encoding;
 }
 
+/* Has it the local major version?  True if there is no connection. */
+bool
+sessions_have_same_version(Oid user, Oid server)
+{
+	const Session *session = find_connected(user, server);
+
+	return session == NULL || session_is_same_version(session);
+}
+
 /* Is it known that its database has the collations of this one? */
 bool
 sessions_have_same_collations(Oid user, Oid server)

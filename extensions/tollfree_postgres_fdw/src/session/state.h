@@ -78,6 +78,8 @@ typedef struct RemoteTraits
 	long		round_trip;		/* the shortest one seen, in ms */
 	const pg_tz *asked_zone;	/* that the last question was about */
 	const pg_tz *relied_zone;	/* that the transaction relies on, or NULL */
+	bool		relies_on_version;	/* does it on the same major version? */
+	bool		relies_on_encoding; /* or on the same encoding? */
 	uint32		nzones;			/* known so far; the first ones are forgotten */
 	ZoneFact	zones[ZONES_KNOWN];
 } RemoteTraits;
