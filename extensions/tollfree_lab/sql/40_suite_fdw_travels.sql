@@ -217,7 +217,6 @@ FROM (VALUES
 	('count of DISTINCT', 'an aggregate of a subquery with DISTINCT is computed here, of its rows'),
 	('json_agg', 'json_agg is stable: the text of its values depends on settings'),
 	('totals', 'grouping sets are computed here'),
-	('left', 'characters of a domain are counted in the remote encoding'),
 	('EXISTS as a column', 'each row is looked up, in one batch'),
 	('count as a column', 'each row is looked up, in one batch'),
 	('clients of keys', 'clients are looked up by the events that were looked up'),

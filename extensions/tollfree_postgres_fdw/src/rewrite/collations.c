@@ -25,18 +25,25 @@
  *
  * Times in the session's zone are zones.c's.
  *
- * Left out, though they do not look at an order either: length, left, substr and the
- * like, since characters are counted in the remote encoding; md5, since its bytes
- * are; functions of json, whose escapes the remote encoding may lack; AT TIME ZONE of
- * a given zone, whose rules the servers may have of another year; parts of
- * intervals, which major versions count in different ways.
+ * length, left, substr and the like count characters, and md5 takes bytes, of the
+ * remote encoding; so they are sent only to a database that has the local one
+ * (replan.c), and so is LIKE with _.  postgres_fdw counts in any encoding, but for
+ * columns whose collation it sends: there it is the oracle.  Of a domain or a value of
+ * jsonb it counts here.
+ *
+ * Left out, though they do not look at an order either: functions of json, whose
+ * escapes the remote encoding may lack; AT TIME ZONE of a given zone, whose rules the
+ * servers may have of another year; parts of intervals, which major versions count in
+ * different ways.
  */
 #include "postgres.h"
 
+#include "access/transam.h"
 #include "catalog/pg_collation_d.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -47,6 +54,7 @@
 typedef struct Dropping
 {
 	bool		is_below;		/* does what is above not look at an order? */
+	bool		may_count;		/* are characters counted there as here? */
 	bool		changes;		/* or is it only being looked at? */
 	bool		found;
 } Dropping;
@@ -122,6 +130,74 @@ is_of_values(Oid function)
 	}
 }
 
+/* Is it one that counts characters or bytes, and returns a number? */
+static bool
+is_count(Oid function)
+{
+	switch (function)
+	{
+		case F_LENGTH_TEXT:
+		case F_CHAR_LENGTH_TEXT:
+		case F_CHARACTER_LENGTH_TEXT:
+		case F_OCTET_LENGTH_TEXT:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Is it one that counts them, and returns a text? */
+static bool
+is_of_characters(Oid function)
+{
+	switch (function)
+	{
+		case F_LEFT:
+		case F_RIGHT:
+		case F_REPEAT:
+		case F_TRANSLATE:
+		case F_MD5_TEXT:
+		case F_SUBSTR_TEXT_INT4:
+		case F_SUBSTR_TEXT_INT4_INT4:
+		case F_SUBSTRING_TEXT_INT4:
+		case F_SUBSTRING_TEXT_INT4_INT4:
+		case F_OVERLAY_TEXT_TEXT_INT4:
+		case F_OVERLAY_TEXT_TEXT_INT4_INT4:
+		case F_LPAD_TEXT_INT4:
+		case F_LPAD_TEXT_INT4_TEXT:
+		case F_RPAD_TEXT_INT4:
+		case F_RPAD_TEXT_INT4_TEXT:
+		case F_BTRIM_TEXT:
+		case F_BTRIM_TEXT_TEXT:
+		case F_LTRIM_TEXT:
+		case F_LTRIM_TEXT_TEXT:
+		case F_RTRIM_TEXT:
+		case F_RTRIM_TEXT_TEXT:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/*
+ * Is it one that looks for a text in another one?  If its collation is deterministic,
+ * it looks for the same bytes.
+ */
+static bool
+is_search(Oid function)
+{
+	switch (function)
+	{
+		case F_STRPOS:
+		case F_POSITION_TEXT_TEXT:
+		case F_REPLACE:
+		case F_SPLIT_PART:
+			return true;
+		default:
+			return false;
+	}
+}
+
 /* Does a function without texts take such values, and look at no order? */
 static bool
 takes_values(Oid function)
@@ -150,15 +226,16 @@ takes_values(Oid function)
 	}
 }
 
-/* Is it LIKE's pattern, without _ and not unknown before the execution? */
+/* Is it LIKE's pattern, which is known before the execution?  Without _ or with it */
 static bool
-is_of_bytes(const Node *pattern)
+is_pattern(const Node *pattern, bool may_count)
 {
 	const Const *constant = (const Const *) pattern;
 
 	return IsA(pattern, Const) && !constant->constisnull &&
 		constant->consttype == TEXTOID &&
-		strchr(TextDatumGetCString(constant->constvalue), '_') == NULL;
+		(may_count ||
+		 strchr(TextDatumGetCString(constant->constvalue), '_') == NULL);
 }
 
 /* Are texts equal by a collation only if they are the same? */
@@ -200,7 +277,7 @@ has_odd_collations(Node *node, void *of_columns)
 
 /* Does a comparison ask for equal bytes, if its collation is deterministic? */
 static bool
-is_equality(Oid function, const List *args)
+is_equality(Oid function, const List *args, bool may_count)
 {
 	switch (function)
 	{
@@ -211,9 +288,9 @@ is_equality(Oid function, const List *args)
 			return true;
 		case F_TEXTLIKE:
 		case F_TEXTNLIKE:
-			return is_of_bytes(lsecond(args));
+			return is_pattern(lsecond(args), may_count);
 		default:
-			return false;
+			return may_count && is_search(function);
 	}
 }
 
@@ -286,21 +363,24 @@ drop_of(Node *node, Dropping *dropping)
 	if (takes_values(function))
 		return true;
 	collation = collation_of(node);
-	if (is_equality(function, args_of(node)))
+	if (is_equality(function, args_of(node), dropping->may_count))
 	{
-		/* NULLIF returns what it has compared. */
-		if ((IsA(node, NullIfExpr) && !dropping->is_below) ||
+		/* NULLIF returns what it has compared; others return texts, too. */
+		if (((IsA(node, NullIfExpr) || OidIsValid(exprCollation(node))) &&
+			 !dropping->is_below) ||
 			!OidIsValid(*collation) ||
 			!is_deterministic(*collation) ||
 			has_odd_collations((Node *) args_of(node), &of_columns))
 			return false;
 	}
-	else if (is_of_values(function))
+	else if (is_of_values(function) ||
+			 (dropping->may_count && is_of_characters(function)))
 	{
 		if (!dropping->is_below)
 			return false;
 	}
-	else if (!is_of_times(function) && !is_of_keys(function))
+	else if (!is_of_times(function) && !is_of_keys(function) &&
+			 !(dropping->may_count && is_count(function)))
 		return false;
 	if (OidIsValid(*collation))
 	{
@@ -350,12 +430,12 @@ drop(Node *node, void *arg)
  * expression itself if it depends on all of its collations.  Its value is a
  * condition's or, if it is assigned, of any type; nobody sorts by it.  It must not be
  * evaluated here: some functions want a collation, if only to see that it is
- * deterministic.
+ * deterministic.  may_count says that characters are counted there as here.
  */
 Node *
-collations_drop(Node *expr, bool is_assigned)
+collations_drop(Node *expr, bool is_assigned, bool may_count)
 {
-	Dropping	dropping = {.is_below = is_assigned};
+	Dropping	dropping = {.is_below = is_assigned,.may_count = may_count};
 	Node	   *copy;
 
 	(void) drop(expr, &dropping);
@@ -365,6 +445,61 @@ collations_drop(Node *expr, bool is_assigned)
 	copy = copyObjectImpl(expr);
 	(void) drop(copy, &dropping);
 	return copy;
+}
+
+/* Does a call count characters or bytes? */
+static bool
+counts(const Node *node)
+{
+	Oid			function = function_of(node);
+
+	return is_count(function) || is_of_characters(function) || is_search(function) ||
+		((function == F_TEXTLIKE || function == F_TEXTNLIKE) &&
+		 !is_pattern(lsecond(args_of(node)), false));
+}
+
+/* Walker: does a call without a collation count? */
+static bool
+has_count(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return (counts(node) && !OidIsValid(*collation_of(node))) ||
+		expression_tree_walker(node, has_count, context);
+}
+
+/* Does a form count characters, which it could not before its collation was dropped? */
+bool
+collations_count(Node *form)
+{
+	return has_count(form, NULL);
+}
+
+/* Walker: does a call count characters of what is no column of PostgreSQL's own types? */
+static bool
+has_other_count(Node *node, void *context)
+{
+	Node	   *counted;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, has_other_count, context, 0);
+	if (!counts(node))
+		return expression_tree_walker(node, has_other_count, context);
+	counted = linitial(args_of(node));
+	while (IsA(counted, RelabelType))
+		counted = (Node *) ((RelabelType *) counted)->arg;
+	return (IsA(counted, Var) ? ((Var *) counted)->vartype >= FirstGenbkiObjectId :
+			contain_var_clause(counted)) ||
+		expression_tree_walker(node, has_other_count, context);
+}
+
+/* May a query count what postgres_fdw would count here, as far as its text shows? */
+bool
+collations_count_in_query(Query *query)
+{
+	return has_other_count((Node *) query, NULL);
 }
 
 /* Walker: is there a value with a collation that is not the default one? */
@@ -484,7 +619,7 @@ ignores_order(Node *node)
 {
 	Oid			function = function_of(node);
 
-	if (is_equality(function, args_of(node)))
+	if (is_equality(function, args_of(node), false))
 		return is_deterministic(*collation_of(node));
 	return is_of_times(function) || is_of_instants(function) ||
 		is_of_keys(function) || is_of_values(function);

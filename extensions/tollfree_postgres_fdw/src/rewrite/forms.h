@@ -13,6 +13,8 @@ typedef struct FormRules
 	Oid			serverid;		/* of the tables that it is on */
 	bool		may_send_zones; /* times in the session's zone? */
 	bool		may_read_texts; /* casts of texts to other types? */
+	bool		may_count;		/* what counts characters of other values than
+								 * columns? */
 	bool		same_collations;	/* has the remote database those of this
 									 * one? */
 	bool		other_encoding; /* is its encoding known to be another one? */

@@ -40,7 +40,8 @@ form_of(Expr *written, bool is_value, const FormRules *rules)
 {
 	Node	   *form = casts_replace((Node *) written, rules->may_read_texts);
 
-	return (Expr *) forms_replace(collations_drop(form, is_value));
+	return (Expr *) forms_replace(collations_drop(form, is_value,
+												  rules->may_count));
 }
 
 /* An aggregate with other forms of its arguments and its filter, or the same one. */
@@ -158,6 +159,7 @@ sent_target(Node *written, TargetKind kind, const PlannerInfo *root,
 		.serverid = rel->serverid,
 		.may_send_zones = remotes_may_send_zone(root, rel),
 		.may_read_texts = remotes_may_read_texts(rel),
+		.may_count = remotes_may_count(rel),
 		.values = &planned->values,
 		.types = &planned->types
 	};

@@ -15,6 +15,7 @@
 #include "base/fastpath.h"
 #include "base/tables.h"
 #include "rewrite/casts.h"
+#include "rewrite/collations.h"
 #include "rewrite/planning.h"
 #include "rewrite/query.h"
 #include "rewrite/replan.h"
@@ -43,7 +44,8 @@ plan_query(COMPAT_PLANNER_PARAMS)
 	PlannedStmt *stmt;
 
 	if (!replan_is_under_way() && query_reads_foreign(query) &&
-		(zones_in_query(query) || casts_in_query(query)))
+		(zones_in_query(query) || casts_in_query(query) ||
+		 collations_count_in_query(query)))
 		state.written = copyObject(query);
 	state.is_changed = query_rewrite(query);
 	hooked = &state;

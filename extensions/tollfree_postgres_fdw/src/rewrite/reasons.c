@@ -49,6 +49,8 @@
 #include "session/session.h"
 #include "sql/plan.h"
 
+#define REASON_ENCODING "the remote database has another encoding"
+
 /* A search for a reason */
 typedef struct Search
 {
@@ -353,7 +355,8 @@ reason_of_form(const ReasonScan *scan, Node *expr)
 	 * What does not look at its collation is not to blame, if anything else
 	 * is.
 	 */
-	other = sources_find_other(collations_drop(expr, true), scan->relids,
+	other = sources_find_other(collations_drop(expr, true, false),
+							   scan->relids,
 							   &collation);
 	if (other == NULL)
 		other = sources_find_other(expr, scan->relids, &collation);
@@ -373,7 +376,7 @@ reason_of_refusal(const ReasonScan *scan, Node *condition, Node *form)
 	if (values_may_fail_early(form, NULL))
 		return "the remote server could raise an error where no row needs it";
 	if (scan->has_other_encoding)
-		return "the remote database has another encoding";
+		return REASON_ENCODING;
 	if (contain_agg_clause(condition) && groups_have_other_type(condition))
 		return "PostgreSQL would estimate it by statistics of another type";
 	return "a security barrier hides rows, which another form could see, or the table has extended statistics of another type";
@@ -388,6 +391,7 @@ rules_of(const ReasonScan *scan, List **values, List **types)
 		.serverid = scan->serverid,
 			.may_send_zones = scan->may_send_zones,
 			.may_read_texts = scan->may_read_texts,
+			.may_count = true,
 			.same_collations = scan->same_collations,
 			.values = values,
 			.types = types
@@ -417,7 +421,9 @@ reasons_value(const ReasonScan *scan, Node *expr, bool is_group)
 	List	   *values = NIL;
 	List	   *types = NIL;
 	FormRules	rules = rules_of(scan, &values, &types);
+	Node	   *form = scan->is_on ? groups_form(expr, is_group, &rules) : expr;
+	const char *reason = reason_of_form(scan, form);
 
-	return reason_of_form(scan, scan->is_on ?
-						  groups_form(expr, is_group, &rules) : expr);
+	return reason == NULL && scan->has_other_encoding && collations_count(form) ?
+		REASON_ENCODING : reason;
 }

@@ -122,6 +122,17 @@ remotes_may_read_texts(const RelOptInfo *rel)
 }
 
 /*
+ * May the server of a relation count characters that postgres_fdw would count here?
+ * Not if its database is known to have another encoding, nor if that could not be found
+ * out later.
+ */
+bool
+remotes_may_count(const RelOptInfo *rel)
+{
+	return planned->written != NULL && !remotes_have_other_encoding(rel);
+}
+
+/*
  * Has the remote database the collations of this one?  It is asked only if the
  * server's option says so; then a connection is made, if there is none.
  */

@@ -11,6 +11,7 @@ extern bool remotes_have_other_encoding(const RelOptInfo *rel);
 extern bool remotes_have_odd_text(Node *expr);
 extern bool remotes_can_encode(const RelOptInfo *rel, Node *expr);
 extern bool remotes_may_read_texts(const RelOptInfo *rel);
+extern bool remotes_may_count(const RelOptInfo *rel);
 extern bool remotes_may_send_zone(const PlannerInfo *root,
 								  const RelOptInfo *rel);
 extern bool remotes_have_same_collations(const RelOptInfo *rel);

@@ -83,7 +83,7 @@ rewrite_form(Node *written, bool is_condition, const FormRules *rules)
 	if (kinds & KIND_CAST)
 		form = casts_replace(form, rules->may_read_texts);
 	if ((kinds & KIND_COLLATION) || form != written)
-		form = collations_drop(form, !is_condition);
+		form = collations_drop(form, !is_condition, rules->may_count);
 	/* A cast may have become COALESCE. */
 	if (kinds & (KIND_FORM | KIND_CAST))
 		form = forms_replace(form);
@@ -108,6 +108,8 @@ rewrite_depending(const RelOptInfo *rel, Node *form, const FormRules *rules)
 {
 	if (rules->may_read_texts && casts_read_text(form))
 		planning_depend(rel, REPLAN_VERSION);
+	if (rules->may_count && collations_count(form))
+		planning_depend(rel, REPLAN_ENCODING);
 	return form;
 }
 
@@ -119,6 +121,7 @@ rules_of(const PlannerInfo *root, const RelOptInfo *rel)
 	return (FormRules)
 	{
 		.serverid = rel->serverid,
+			.may_count = remotes_may_count(rel),
 			.may_send_zones = remotes_may_send_zone(root, rel),
 			.may_read_texts = remotes_may_read_texts(rel),
 			.other_encoding = remotes_have_other_encoding(rel),

@@ -96,6 +96,30 @@ SET tollfree_postgres_fdw.remote_expressions = off;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM written WHERE (doc->>'n')::int = 7;
 RESET tollfree_postgres_fdw.remote_expressions;
 
+-- Characters of domains and of values of jsonb, which are counted where the encoding is the same
+SELECT condition, read_alike.* FROM unnest(ARRAY[
+	$$left(e, 6) = 'käse 7'$$,
+	$$length(e) = 6$$,
+	$$octet_length(doc->>'k') = 3$$,
+	$$char_length(doc->>'k') = 2$$,
+	$$left(doc->>'k', 2) = 'ö7'$$,
+	$$substring(doc->>'k' FROM 2) = '7'$$,
+	$$substr(e, 2, 1) = 'ä' AND id < 20$$,
+	$$split_part(e, ' ', 2) = '7'$$,
+	$$replace(doc->>'k', 'ö', 'o') = 'o7'$$,
+	$$position('7' IN doc->>'k') = 2$$,
+	$$strpos(e, '7') > 0$$,
+	$$md5(doc->>'k') = md5('ö7')$$,
+	$$doc->>'k' LIKE '_7'$$,
+	$$lpad(doc->>'k', 3, '-') = '-ö7'$$,
+	$$left(id::text, 2) = '77'$$,
+	$$(split_part(e, ' ', 2))::int = 7$$
+]) AS condition, read_alike(condition);
+EXPLAIN (VERBOSE, COSTS OFF) SELECT left(doc->>'k', 2), count(*) FROM written GROUP BY 1;
+-- An order is not sent.
+SELECT condition, read_alike.* FROM unnest(ARRAY[$$id < 5 AND left(doc->>'k', 2) > 'a'$$]) AS condition, read_alike(condition);
+EXPLAIN (VERBOSE, COSTS OFF) SELECT max(left(doc->>'k', 2)) FROM written;
+
 DROP FOREIGN TABLE written, stock_written;
 DROP TABLE remote.written;
 DROP DOMAIN public.code;
