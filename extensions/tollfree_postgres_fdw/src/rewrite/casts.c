@@ -13,15 +13,16 @@
  * cast, which it leaves out, and one in an explicit one.  Their value is that of
  * the cast, wherever they are evaluated.
  *
- * Into text: only types whose text is the same on each server, whatever the settings: integers,
- * numeric, uuid.  Those of dates and times depend on DateStyle, of floating-point
+ * Into text: only types whose text is the same on each server, whatever the settings:
+ * integers, numeric, uuid.  Those of dates and times depend on DateStyle, of floating-point
  * numbers on extra_float_digits, of bytea on bytea_output.
  *
- * From text: only types whose input function looks at no setting, at no character
- * beyond ASCII and at no catalog (read in 15 to 19).  What such a function accepts
- * differs between major versions: '0x1F' is an integer from 16 on.  So these casts are
- * sent only to a server of the local one (replan.c).  A text that is none of the type
- * is an error there as it is here.
+ * From text: only types whose input function looks at no setting and at no catalog.
+ * What such a function accepts differs between major versions: '0x1F' is an integer
+ * from 16 on.  So these casts are sent only to a server of the local one (replan.c).
+ * A text that is none of the type is an error there as it is here.  One difference is
+ * left: which bytes beyond ASCII are blanks around a number is up to the locale of
+ * the server, in encodings of one byte.
  */
 #include "postgres.h"
 
