@@ -33,6 +33,7 @@
 #include "rewrite/firsts.h"
 #include "rewrite/planning.h"
 #include "rewrite/rewrite.h"
+#include "rewrite/sets.h"
 #include "rewrite/updates.h"
 #include "scan/scan.h"
 #include "session/session.h"
@@ -118,6 +119,21 @@ plan_firsts(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 	return plan;
 }
 
+/* plan_scan for what is made of all rows of a query, perhaps by grouping sets. */
+static ForeignScan *
+plan_upper(PlannerInfo *root, RelOptInfo *rel, ForeignPath *path, List *tlist,
+		   List *clauses, Plan *outer_plan)
+{
+	List	   *sets = root->parse->groupingSets;
+	ForeignScan *plan;
+
+	root->parse->groupingSets = NIL;
+	plan = plan_scan(root, rel, InvalidOid, path, tlist, clauses, outer_plan);
+	sets_show(root, sets);
+	sets_finish_plan(root, plan, sets);
+	return plan;
+}
+
 /*
  * GetForeignPlan: a scan, perhaps of the first rows of groups, or of the columns of a
  * partial aggregation.
@@ -132,7 +148,13 @@ get_plan(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 	if (firsts_of_path(path) != NIL)
 		return plan_firsts(root, rel, tableid, path, tlist, clauses);
 	if (full == NULL)
-		return plan_scan(root, rel, tableid, path, tlist, clauses, outer_plan);
+	{
+		plan = IS_UPPER_REL(rel) ?
+			plan_upper(root, rel, path, tlist, clauses, outer_plan) :
+			plan_scan(root, rel, tableid, path, tlist, clauses, outer_plan);
+		planning_note_scan(root, rel, plan);
+		return plan;
+	}
 	plan = plan_scan(root, full->path.parent, tableid, full,
 					 make_tlist_from_pathtarget(full->path.pathtarget),
 					 clauses, outer_plan);

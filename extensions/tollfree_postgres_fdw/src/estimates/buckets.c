@@ -1,14 +1,16 @@
 /*
  * buckets.c
- *	  How many groups parts of times make.
+ *	  How many groups parts of times make, and remainders.
  *
  * PostgreSQL expects as many groups of date_trunc('month', t) as t has values, and
  * so does postgres_fdw: then all rows seem to travel, whoever groups them.
  * But the days or months between the first and the last value of a column are known
- * from its histogram, and a day has 24 hours.  So a remote aggregation is taken to
+ * from its histogram, a day has 24 hours, and n % 7 has seven values.  So a remote aggregation is taken to
  * return no more groups than that, and costs as much less as rows less travel.
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
@@ -130,7 +132,26 @@ range_of(PlannerInfo *root, Node *time)
 	return range;
 }
 
-/* How many values an expression has, of that many rows; 0 if it counts no times. */
+/* How many values a remainder has, taken to be of one sign; 0 if it is none. */
+static double
+count_remainders(const Node *expr)
+{
+	const OpExpr *operation = (const OpExpr *) expr;
+	const Const *divisor;
+	Oid			function = IsA(expr, OpExpr) ? get_opcode(operation->opno) :
+		InvalidOid;
+
+	if (function != F_INT2MOD && function != F_INT4MOD && function != F_INT8MOD)
+		return 0;
+	divisor = lsecond(operation->args);
+	if (!IsA(divisor, Const) || divisor->constisnull)
+		return 0;
+	return fabs(function == F_INT8MOD ? (double) DatumGetInt64(divisor->constvalue) :
+				function == F_INT4MOD ? (double) DatumGetInt32(divisor->constvalue) :
+				(double) DatumGetInt16(divisor->constvalue));
+}
+
+/* How many values an expression has, of that many rows; 0 if that is not known here. */
 static double
 count_values(PlannerInfo *root, const Node *expr)
 {
@@ -139,6 +160,8 @@ count_values(PlannerInfo *root, const Node *expr)
 	const Unit *unit = unit_of(expr, &is_part, &time);
 	double		range;
 
+	if (IsA(expr, OpExpr))
+		return count_remainders(expr);
 	if (unit == NULL)
 		return 0;
 	if (is_part && unit->parts > 0)
@@ -168,7 +191,7 @@ find_groups(const PlannerInfo *root, const PathTarget *target)
 
 /*
  * Lowers the rows and the cost of a remote aggregation's path whose groups are parts
- * of times.
+ * of times, or remainders.
  */
 void
 buckets_adjust(PlannerInfo *root, const RelOptInfo *input, Path *path)

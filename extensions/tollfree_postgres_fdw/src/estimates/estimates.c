@@ -29,7 +29,9 @@
 #include "join/semi.h"
 #include "rewrite/firsts.h"
 #include "rewrite/groups.h"
+#include "rewrite/planning.h"
 #include "rewrite/rewrite.h"
+#include "rewrite/sets.h"
 #include "rewrite/targets.h"
 #include "upper/partial.h"
 
@@ -207,7 +209,8 @@ make_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 {
 	RewrittenTarget rewritten;
 
-	stock->GetForeignUpperPaths(root, stage, input, rel, extra);
+	if (stage != UPPERREL_GROUP_AGG || !groups_need_other_form(rel, extra))
+		stock->GetForeignUpperPaths(root, stage, input, rel, extra);
 	if (stage != UPPERREL_GROUP_AGG || rel->pathlist != NIL ||
 		input->fdw_private == NULL ||
 		!groups_begin(&rewritten, root, input, rel, extra))
@@ -215,6 +218,34 @@ make_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 	rel->fdw_private = NULL;
 	stock->GetForeignUpperPaths(root, stage, input, rel, extra);
 	groups_end(&rewritten, root, input, rel);
+}
+
+/*
+ * Is a path a command that does all of a query of groups, with its LIMIT?  Then it is
+ * to be the only one, and costs no more than any plan that fetches rows for the query:
+ * the remote server can do as that plan does, and stop as early.  postgres_fdw expects
+ * it to make all groups.
+ */
+static bool
+is_limited_whole(const PlannerInfo *root, UpperRelationKind stage, ForeignPath *path,
+				 const List *others)
+{
+	Path	   *sent = &path->path;
+	const ListCell *cell;
+
+	if (stage != UPPERREL_FINAL || root->parse->groupClause == NIL ||
+		list_length(path->fdw_private) < 2 ||
+		!boolVal(lsecond(path->fdw_private)) ||
+		!planning_is_rewritten(root, sent->parent))
+		return false;
+	foreach(cell, others)
+	{
+		const Path *other = lfirst(cell);
+
+		sent->total_cost = Min(sent->total_cost, other->total_cost);
+		sent->startup_cost = Min(sent->startup_cost, other->startup_cost);
+	}
+	return true;
 }
 
 /* Has postgres_fdw make paths of an upper relation, and sets their costs. */
@@ -232,6 +263,34 @@ add_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 						extra);
 		if (stage == UPPERREL_GROUP_AGG && estimate_find(input) == NIL)
 			buckets_adjust(root, input, lfirst(cell));
+		if (is_limited_whole(root, stage, lfirst(cell), former))
+			(void) scans_take_paths(rel, NIL);
+		add_path(rel, lfirst(cell));
+	}
+}
+
+/*
+ * The same for a query with grouping sets, which are hidden from postgres_fdw unless
+ * they stay.
+ */
+static void
+add_paths_of_sets(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
+				  RelOptInfo *rel, void *extra)
+{
+	List	   *sets = sets_hide(root, stage, rel, extra);
+	List	   *former;
+	ListCell   *cell;
+
+	if (sets == NIL)
+		return;
+	former = stage == UPPERREL_GROUP_AGG ? scans_take_paths(rel, NIL) : NIL;
+	add_upper_paths(root, stage, input, rel, extra);
+	sets_show(root, sets);
+	if (stage != UPPERREL_GROUP_AGG)
+		return;
+	foreach(cell, scans_take_paths(rel, former))
+	{
+		sets_adjust(root, input, lfirst(cell), sets);
 		add_path(rel, lfirst(cell));
 	}
 }
@@ -244,6 +303,11 @@ get_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 
 	if (rewrite_keeps_upper(root, stage, input, rel))
 		return;
+	if (root->parse->groupingSets != NIL)
+	{
+		add_paths_of_sets(root, stage, input, rel, extra);
+		return;
+	}
 	if (stage != UPPERREL_PARTIAL_GROUP_AGG)
 	{
 		add_upper_paths(root, stage, input, rel, extra);

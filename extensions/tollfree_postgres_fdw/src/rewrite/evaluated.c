@@ -24,6 +24,8 @@
 #include "rewrite/collations.h"
 #include "rewrite/evaluated.h"
 #include "rewrite/reasons.h"
+#include "rewrite/sets.h"
+#include "sql/plan.h"
 
 /* A scan that is being explained */
 typedef struct Explained
@@ -205,14 +207,49 @@ show_part(Explained *explained, Agg *agg, List *ancestors, List *aggregates)
 	return false;
 }
 
+/* Why the grouping sets of an aggregation are not sent; NULL if they could be. */
+static const char *
+reason_of_sets(const Explained *explained, const Agg *agg)
+{
+	List	   *groups = NIL;
+
+	if (agg->groupingSets == NIL && agg->chain == NIL)
+		return NULL;
+	if (!explained->scan.is_on)
+		return "GROUPING SETS, ROLLUP and CUBE are not sent while remote_expressions is off";
+	for (int i = 0; i < agg->numCols; i++)
+		groups = lappend(groups,
+						 by_columns((Node *) list_nth_node(TargetEntry,
+														   outerPlan(agg)->targetlist,
+														   agg->grpColIdx[i] - 1)->expr,
+									outerPlan(agg)));
+	return sets_refusal(groups);
+}
+
+/* Does a scan return the rows of a subquery, which has groups or a LIMIT? */
+static bool
+is_of_subquery(const ForeignScan *plan)
+{
+	ScanPlan	scan = plan_read_scan(plan->fdw_private);
+
+	return scan.is_aggregated || scan.is_bounded;
+}
+
 /* Why an aggregation whose parts could all be sent is evaluated here. */
 static const char *
 reason_of_groups(const Explained *explained, Agg *agg, List *aggregates)
 {
+	const char *reason;
+
 	if (explained->plan->scan.plan.qual != NIL)
 		return "it needs the rows that meet the condition evaluated here";
-	if (agg->groupingSets != NIL || agg->chain != NIL)
-		return "GROUPING SETS, ROLLUP and CUBE are not sent";
+	reason = reason_of_sets(explained, agg);
+	if (reason != NULL)
+		return reason;
+	if (is_of_subquery(explained->plan))
+		return explained->scan.is_on ?
+			"of a subquery's rows only common aggregates of plain columns are sent, unless outer rows decide about them" :
+			"aggregates of a subquery's rows are not sent while remote_expressions is off";
 	if (collations_order(by_columns((Node *) aggregates, &agg->plan)))
 		return "it depends on the order of texts, which the remote database may have otherwise";
 	if (aggregates == NIL)

@@ -30,7 +30,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_collation_d.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/value.h"
@@ -48,6 +47,7 @@
 #include "base/options.h"
 #include "base/tables.h"
 #include "rewrite/firsts.h"
+#include "rewrite/meaning.h"
 #include "sql/plan.h"
 
 /* Rows of a group, at most: a number that is no bound has no use */
@@ -61,47 +61,6 @@ typedef struct Window
 	List	   *groups;			/* of SortGroupClause */
 	List	   *order;
 } Window;
-
-/* Has a type the same values, in the same order, on each server? */
-static bool
-is_plain_type(Oid type)
-{
-	switch (type)
-	{
-		case BOOLOID:
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case OIDOID:
-		case FLOAT4OID:
-		case FLOAT8OID:
-		case NUMERICOID:
-		case UUIDOID:
-		case BYTEAOID:
-		case DATEOID:
-		case TIMEOID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-		case INTERVALOID:
-			return true;
-		default:
-			return false;
-	}
-}
-
-/* Is an expression of a type that has one order, or if none is asked for, groups? */
-static bool
-has_one_meaning(const Node *expr, bool is_ordered)
-{
-	Oid			type = exprType(expr);
-	Oid			collation = exprCollation(expr);
-
-	if (type != TEXTOID && type != VARCHAROID && type != BPCHAROID)
-		return is_plain_type(type);
-	if (is_ordered)
-		return collation == C_COLLATION_OID;
-	return OidIsValid(collation) && get_collation_isdeterministic(collation);
-}
 
 /* The function whose numbers of rows are bounded, if its bounds can be sent. */
 static const char *
@@ -279,7 +238,7 @@ find_groups(PlannerInfo *root, const RelOptInfo *rel, const Window *window,
 													root->processed_tlist);
 		AttrNumber	column = column_of(root, rel, expr);
 
-		if (column == 0 || !has_one_meaning(expr, false))
+		if (column == 0 || !meaning_is_same(expr, false))
 			return false;
 		*columns = lappend_int(*columns, column);
 	}
@@ -309,7 +268,7 @@ find_order(PlannerInfo *root, const RelOptInfo *rel, const Window *window,
 		const TypeCacheEntry *type = lookup_type_cache(exprType(expr),
 													   TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
 
-		if (column == 0 || !has_one_meaning(expr, true) ||
+		if (column == 0 || !meaning_is_same(expr, true) ||
 			(clause->sortop != type->lt_opr && clause->sortop != type->gt_opr))
 			return false;
 		*order = append_order(*order, column, clause->sortop == type->gt_opr,

@@ -21,6 +21,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
 #include "utils/lsyscache.h"
 
 #include "rewrite/casts.h"
@@ -30,6 +31,7 @@
 #include "rewrite/planning.h"
 #include "rewrite/remotes.h"
 #include "rewrite/rewrite.h"
+#include "rewrite/sets.h"
 #include "rewrite/types.h"
 #include "rewrite/values.h"
 #include "rewrite/zones.h"
@@ -150,6 +152,40 @@ groups_form(Node *written, bool is_group, const FormRules *rules)
 	return replace(form, is_group, rules);
 }
 
+static Node *sent_target(Node *written, TargetKind kind, const PlannerInfo *root,
+						 const RelOptInfo *rel);
+
+/* The aggregation that GROUPING is of */
+typedef struct Grouping
+{
+	const PlannerInfo *root;
+	const RelOptInfo *rel;
+} Grouping;
+
+/* Mutator: what is sent in place of GROUPING, with its groups as they are sent. */
+static Node *
+mark_grouping(Node *node, void *arg)
+{
+	const Grouping *grouping = arg;
+	List	   *args = NIL;
+	ListCell   *cell;
+
+	check_stack_depth();
+	if (node == NULL)
+		return NULL;
+	if (!IsA(node, GroupingFunc))
+		return expression_tree_mutator(node, mark_grouping, arg);
+	foreach(cell, ((GroupingFunc *) node)->refs)
+	{
+		TargetEntry *group = get_sortgroupref_tle(lfirst_int(cell),
+												  grouping->root->processed_tlist);
+
+		args = lappend(args, sent_target((Node *) group->expr, TARGET_GROUP,
+										 grouping->root, grouping->rel));
+	}
+	return sets_mark(args);
+}
+
 /* How an expression of an aggregation is sent to the server of its relation */
 static Node *
 sent_target(Node *written, TargetKind kind, const PlannerInfo *root,
@@ -163,13 +199,27 @@ sent_target(Node *written, TargetKind kind, const PlannerInfo *root,
 		.values = &planned->values,
 		.types = &planned->types
 	};
+	Grouping	grouping = {.root = root,.rel = rel};
 	Node	   *sent;
 
 	if (kind == TARGET_CONDITION && groups_have_other_type(written))
 		return written;
 	sent = groups_form(written, kind == TARGET_GROUP, &rules);
+	if (targets_have_grouping(sent))
+		sent = mark_grouping(sent, &grouping);
 	return values_may_fail_early(sent, NULL) ? written :
 		rewrite_depending(rel, sent, &rules);
+}
+
+/*
+ * Has a grouping, in its present form, what must not be sent as it is?  postgres_fdw
+ * would leave GROUPING in HAVING to a scan, which cannot evaluate it.
+ */
+bool
+groups_need_other_form(const RelOptInfo *rel, const GroupPathExtraData *extra)
+{
+	return targets_have_grouping((Node *) rel->reltarget->exprs) ||
+		targets_have_grouping(extra->havingQual);
 }
 
 /* May an expression of a grouping be sent in this form? */
@@ -193,7 +243,8 @@ groups_begin(RewrittenTarget *rewritten, const PlannerInfo *root,
 					   &planned->pairs))
 		return false;
 	if (may_send_target(input, (Node *) rel->reltarget->exprs) &&
-		may_send_target(input, extra->havingQual))
+		may_send_target(input, extra->havingQual) &&
+		!groups_need_other_form(rel, extra))
 		return true;
 	targets_end(rewritten);
 	return false;

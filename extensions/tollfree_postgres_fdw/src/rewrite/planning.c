@@ -16,6 +16,7 @@
 #include "base/tables.h"
 #include "rewrite/casts.h"
 #include "rewrite/collations.h"
+#include "rewrite/nested.h"
 #include "rewrite/planning.h"
 #include "rewrite/query.h"
 #include "rewrite/replan.h"
@@ -59,6 +60,7 @@ plan_query(COMPAT_PLANNER_PARAMS)
 		hooked = outer;
 	}
 	PG_END_TRY();
+	nested_finish(stmt, state.results);
 	if (state.servers != NIL)
 		replan_keep(stmt, state.written, cursor_options, state.servers);
 	return stmt;
@@ -145,6 +147,23 @@ planning_note(const PlannerInfo *root, Relids relids, Node *written, Node *sent)
 	condition->written = (Expr *) written;
 	condition->sent = (Expr *) sent;
 	planned->conditions = lappend(planned->conditions, condition);
+}
+
+/*
+ * Notes a finished scan if an aggregation above it can only be one of the query that
+ * this one is a subquery of, or its DISTINCT.
+ */
+void
+planning_note_scan(const PlannerInfo *root, const RelOptInfo *rel, ForeignScan *plan)
+{
+	const Query *query = root->parse;
+
+	if ((IS_UPPER_REL(rel) ||
+		 (root->parent_root != NULL && !query->hasAggs &&
+		  query->groupClause == NIL && query->groupingSets == NIL &&
+		  query->distinctClause == NIL && query->setOperations == NULL)) &&
+		planning_find(root))
+		planned->results = lappend(planned->results, plan);
 }
 
 /*

@@ -7,6 +7,7 @@
 
 #include "foreign/fdwapi.h"
 #include "nodes/pathnodes.h"
+#include "nodes/plannodes.h"
 
 /* A condition that is rewritten, or a grouping, which has no forms here */
 typedef struct Condition
@@ -47,6 +48,7 @@ typedef struct QueryState
 	List	   *types;			/* what types.c has replaced */
 	List	   *pairs;			/* for targets.c */
 	List	   *scans;			/* of RestoredScan */
+	List	   *results;		/* of ForeignScan: each is all of a subquery */
 } QueryState;
 
 /* The state of the query that a callback is for, once it has been looked for */
@@ -61,5 +63,7 @@ extern bool planning_is_rewritten(const PlannerInfo *root,
 extern void planning_depend(const RelOptInfo *rel, int needs);
 extern void planning_note(const PlannerInfo *root, Relids relids, Node *written,
 						  Node *sent);
+extern void planning_note_scan(const PlannerInfo *root, const RelOptInfo *rel,
+							   ForeignScan *plan);
 
 #endif							/* TOLLFREE_FDW_PLANNING_H */

@@ -84,7 +84,7 @@ replace(List *exprs, Target *target)
 								  PVC_RECURSE_WINDOWFUNCS |
 								  PVC_RECURSE_PLACEHOLDERS))
 	{
-		if (IsA(lfirst(cell), Aggref))
+		if (IsA(lfirst(cell), Aggref) || IsA(lfirst(cell), GroupingFunc))
 			(void) add_pair(lfirst(cell), TARGET_VALUE, target);
 	}
 	return replaced;
@@ -111,6 +111,23 @@ has_same_forms(const List *pairs)
 		}
 	}
 	return false;
+}
+
+/* Walker: is there a GROUPING in an expression? */
+static bool
+has_grouping(Node *node, void *arg)
+{
+	check_stack_depth();
+	if (node == NULL)
+		return false;
+	return IsA(node, GroupingFunc) || expression_tree_walker(node, has_grouping, arg);
+}
+
+/* Is there one in an expression of an aggregation? */
+bool
+targets_have_grouping(Node *expr)
+{
+	return has_grouping(expr, NULL);
 }
 
 /*

@@ -31,6 +31,7 @@ typedef struct RewrittenTarget
 extern bool targets_begin(RewrittenTarget *rewritten, const PlannerInfo *root,
 						  RelOptInfo *rel, GroupPathExtraData *extra,
 						  TargetForm form, List **pairs);
+extern bool targets_have_grouping(Node *expr);
 extern void targets_end(const RewrittenTarget *rewritten);
 extern List *targets_restore(List *exprs, const RelOptInfo *rel,
 							 const List *pairs);

@@ -51,6 +51,12 @@
 #define ROW_OVERHEAD 7
 #define VALUE_OVERHEAD 4
 
+/* How the relations of an aggregation begin */
+#define AGGREGATED "Aggregate on "
+
+/* Expected bytes of an aggregate's value */
+#define AGGREGATE_WIDTH 10
+
 /* Positions in the list that replaces a scan's fetch_size */
 #define PLAN_ROWS 6
 #define PLAN_BOUNDED 7
@@ -370,22 +376,38 @@ plan_annotate_scan(ForeignScan *plan, PlannerInfo *root, const RelOptInfo *rel,
 }
 
 /*
- * Puts the query of a scan between two texts.  It must have gone through
- * plan_annotate_scan, and may have a command.
+ * Changes the query of a scan.  It must have gone through plan_annotate_scan, and may
+ * have a command.
  */
 void
-plan_wrap_query(ForeignScan *plan, const char *before, const char *after)
+plan_edit_query(ForeignScan *plan, plan_edit_function edit, const void *arg)
 {
 	List	   *noted = lthird_node(List, plan->fdw_private);
 	List	   *command = list_length(noted) > PLAN_COMMAND ?
 		list_nth_node(List, noted, PLAN_COMMAND) : NIL;
 
 	linitial(plan->fdw_private) =
-		makeString(psprintf("%s%s%s", before,
-							strVal(linitial(plan->fdw_private)), after));
+		makeString(edit(strVal(linitial(plan->fdw_private)), arg));
 	if (command != NIL)
-		linitial(command) = makeString(psprintf("%s%s%s", before,
-												strVal(linitial(command)), after));
+		linitial(command) = makeString(edit(strVal(linitial(command)), arg));
+}
+
+/* plan_edit_query: puts a query between two texts. */
+static char *
+wrap(const char *sql, const void *arg)
+{
+	const char *const *texts = arg;
+
+	return psprintf("%s%s%s", texts[0], sql, texts[1]);
+}
+
+/* Puts the query of a scan between two texts, as plan_edit_query. */
+void
+plan_wrap_query(ForeignScan *plan, const char *before, const char *after)
+{
+	const char *texts[] = {before, after};
+
+	plan_edit_query(plan, wrap, texts);
 }
 
 /* A query that returns one row if another query returns any. */
@@ -414,6 +436,34 @@ plan_check_existence(ForeignScan *plan)
 
 		linitial(command) = existence_query(strVal(linitial(command)));
 	}
+}
+
+/*
+ * Stores in the plan of a scan, whose query now aggregates the rows that it returned,
+ * the new columns and the expected rows.  If it reads one table, its relations are
+ * noted as those of an aggregation, which it then is to EXPLAIN.
+ */
+void
+plan_note_aggregates(ForeignScan *plan, int columns, double rows, bool has_one_row)
+{
+	List	   *noted = lthird_node(List, plan->fdw_private);
+	double		width = ROW_OVERHEAD + columns * (VALUE_OVERHEAD + AGGREGATE_WIDTH);
+	bool		is_known = has_one_row || intVal(list_nth(noted, PLAN_ROWS)) >= 0;
+	char	   *relations = list_length(plan->fdw_private) > 3 ?
+		strVal(lfourth(plan->fdw_private)) : psprintf("%d", plan->scan.scanrelid);
+	List	   *attrs = NIL;
+
+	for (int i = 1; i <= columns; i++)
+		attrs = lappend_int(attrs, i);
+	lsecond(plan->fdw_private) = attrs;
+	plan->fdw_private = list_truncate(plan->fdw_private, 3);
+	plan->fdw_private = lappend(plan->fdw_private,
+								makeString(psprintf(AGGREGATED "(%s)", relations)));
+	lsecond(noted) = makeInteger((int) Min(rows * width, INT_MAX));
+	lthird(noted) = makeInteger((int) width);
+	lfirst(list_nth_cell(noted, PLAN_ROWS)) =
+		makeInteger(is_known ? (int) Min(rows, INT_MAX) : -1);
+	lfirst(list_nth_cell(noted, PLAN_BOUNDED)) = makeBoolean(has_one_row);
 }
 
 /*
@@ -529,6 +579,8 @@ plan_read_scan(List *private)
 		(length == 4 && !is_kind(private, 3, T_String)))
 		refuse("scan");
 	plan.attrs = lsecond(private);
+	plan.is_aggregated = length == 4 &&
+		strncmp(strVal(lfourth(private)), AGGREGATED, strlen(AGGREGATED)) == 0;
 	if (is_kind(private, 2, T_Integer))
 		plan.fetch_size = intVal(lthird(private));
 	else

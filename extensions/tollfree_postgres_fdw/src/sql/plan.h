@@ -38,6 +38,7 @@ typedef struct ScanPlan
 								 * none if unknown */
 	bool		is_bounded;		/* is that an upper bound: a LIMIT of
 								 * postgres_fdw, or no GROUP BY? */
+	bool		is_aggregated;	/* are its rows those of an aggregation? */
 	int			bytes;			/* expected size of the result; INT_MAX if
 								 * unknown */
 	int			width;			/* expected bytes of a row */
@@ -67,15 +68,22 @@ typedef struct DirectPlan
 								 * number of rows? */
 } DirectPlan;
 
+/* Makes another text of a query's. */
+typedef char *(*plan_edit_function) (const char *sql, const void *arg);
+
 extern int	plan_fast_paths(const PlannerInfo *root, const RelOptInfo *rel,
 							Oid tableid);
 extern List *plan_find_restrictions(const List *quals, const List *clauses);
 extern void plan_annotate_scan(ForeignScan *plan, PlannerInfo *root,
 							   const RelOptInfo *rel, const ForeignPath *path,
 							   const List *clauses, int fast_paths);
+extern void plan_edit_query(ForeignScan *plan, plan_edit_function edit,
+							const void *arg);
 extern void plan_wrap_query(ForeignScan *plan, const char *before,
 							const char *after);
 extern void plan_check_existence(ForeignScan *plan);
+extern void plan_note_aggregates(ForeignScan *plan, int columns, double rows,
+								 bool has_one_row);
 extern void plan_note_states(ForeignScan *plan, List *attrs, List *states);
 extern void plan_note_command(ForeignScan *plan, Node *sql, List *types,
 							  bool is_cacheable);

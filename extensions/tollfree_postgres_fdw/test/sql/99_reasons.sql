@@ -57,7 +57,7 @@ SELECT query, r.* FROM unnest(ARRAY[
 	$$SELECT other_function(v), count(*) FROM reasons GROUP BY 1$$,
 	$$SELECT sum(other_function(v)) FROM reasons$$,
 	$$SELECT v, sum(id) FROM reasons WHERE random() < 2 GROUP BY 1$$,
-	$$SELECT v, count(*) FROM reasons GROUP BY ROLLUP (v)$$,
+	$$SELECT 1 AS one, v, count(*) FROM reasons GROUP BY ROLLUP (one, v)$$,
 	$$SELECT m, count(*) FROM reasons GROUP BY m$$,
 	$$SELECT upper(doc->>'k'), count(*) FROM reasons GROUP BY 1 ORDER BY 1$$,
 	$$SELECT doc->>'k', count(*) FROM reasons GROUP BY 1 ORDER BY 1$$,

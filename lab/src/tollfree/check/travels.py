@@ -93,7 +93,11 @@ REMEDIES = (
     ),
     (
         r"GROUPING SETS",
-        "Group by all of the columns in a subquery, and by sets of them above it.",
+        "Group by columns, with deterministic collations.",
+    ),
+    (
+        r"of a subquery's rows",
+        "Aggregate plain columns of the subquery by count, sum, avg, min or max, without FILTER.",
     ),
 )
 """What helps against a reason, the first that fits."""
