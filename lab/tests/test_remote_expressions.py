@@ -330,6 +330,59 @@ def distinct_of(draw: random.Random) -> str:
     return f"SELECT DISTINCT {columns} FROM {{}}.t WHERE {where(draw)}{order}"
 
 
+SETS = (
+    "ROLLUP ({0}, {1})",
+    "CUBE ({0}, {1})",
+    "GROUPING SETS (({0}, {1}), ({1}), ())",
+    "{0}, ROLLUP ({1})",
+    "DISTINCT ROLLUP ({0}, {1}), ROLLUP ({0})",
+)
+
+
+def sets_of(draw: random.Random) -> str:
+    """Return an aggregation by grouping sets; where it is limited, its order decides."""
+    first, second = draw.sample((*GROUPS, *ORDERED, "id % 3"), 2)
+    sets = draw.choice(SETS).format(first, second)
+    value = draw.choice((*VALUES, "count(*)", "min(id)", f"GROUPING({second}, {first})"))
+    having = draw.choice(("", " HAVING count(*) > 3", f" HAVING GROUPING({first}) = 0"))
+    order = draw.choice(("", " ORDER BY 1, 2"))
+    if {first, second} <= {*ORDERED} and draw.random() < 0.3:
+        order = f" ORDER BY 1, 2, GROUPING({first}), GROUPING({second}), count(*) LIMIT 5"
+    return (
+        f"SELECT {first}, {second}, GROUPING({first}), {value} FROM {{}}.t"
+        f" WHERE {where(draw)} GROUP BY {sets}{having}{order}"
+    )
+
+
+NESTED = (
+    "count(*)",
+    "count(*), max(m), avg(m)",
+    "count(x), sum(m), count(DISTINCT y)",
+    "min(m) + count(*), count(*) FILTER (WHERE m > 2)",
+    "y, count(*), sum(m)",
+    "DISTINCT m",
+)
+
+
+def nested_of(draw: random.Random) -> str:
+    """Return an aggregation of a subquery that has groups, or a LIMIT."""
+    first, second = draw.sample((*GROUPS, *ORDERED, "id % 3"), 2)
+    outer = draw.choice(NESTED)
+    group = " GROUP BY y" if outer.startswith("y") else ""
+    having = draw.choice(("", "", " HAVING count(*) > 2"))
+    rows = draw.choice(
+        (
+            f"SELECT DISTINCT {first} AS x, {second} AS y, id % 5 AS m FROM {{}}.t"
+            f" WHERE {where(draw)}",
+            f"SELECT {first} AS x, {second} AS y, count(*) AS m FROM {{}}.t"
+            f" WHERE {where(draw)} GROUP BY 1, 2{having}",
+            f"SELECT {first} AS x, {second} AS y, id AS m FROM {{}}.t"
+            f" WHERE {where(draw)} ORDER BY id LIMIT {draw.choice((1, 7, 60))}",
+        )
+    )
+    return f"SELECT {outer} FROM ({rows}) q{draw.choice(('', ' WHERE m > 1'))}{group}"
+
+
 def latest_of(draw: random.Random) -> str:
     """Return a query of the first rows of groups; its order decides about each row."""
     key = draw.choice((*ORDERED, *UNORDERED, "a, s", "k, c"))
@@ -348,16 +401,19 @@ def latest_of(draw: random.Random) -> str:
     )
 
 
+MAKERS = {"distinct": distinct_of, "latest": latest_of, "sets": sets_of, "nested": nested_of}
+
+
 def statement(draw: random.Random) -> str:
     """Return a statement with a placeholder for the schema of `t`."""
     kind = draw.choice(
         (
-            *("rows", "rows", "rows", "groups", "groups", "distinct", "latest"),
+            *("rows", "rows", "rows", "groups", "groups", *MAKERS),
             *("join", "update", "delete"),
         )
     )
-    if kind in ("distinct", "latest"):
-        return (distinct_of if kind == "distinct" else latest_of)(draw)
+    if kind in MAKERS:
+        return MAKERS[kind](draw)
     if kind == "groups":
         group = draw.choice(GROUPS)
         value = draw.choice(VALUES)
