@@ -104,6 +104,12 @@ LOCAL_TIMES = (
     "now()::timestamp",
 )
 ZONE_UNITS = (*UNITS, "dow", "isodow", "doy", "epoch", "second", "milliseconds", "century")
+NAMED_ZONES = ("Asia/Tokyo", "America/New_York", "Australia/Lord_Howe", "UTC", "gmt", "CET", "EST")
+"""Of these two are abbreviations, which stay here."""
+FORMATS = (
+    *("YYYY-MM", "YYYY-MM-DD", "HH24", "FMMonth", "Dy", "Mon DD", 'IYYY-"W"IW', "HH12:MI AM"),
+    *("DDD", "Q D ID", "SS.MS", "YYYY TZ", "TMDay", "DDth"),
+)
 DATES = ("current_date", "date '2024-05-01'", "now()::date", "current_setting('app.moment')::date")
 COMPARED = ("=", "<>", "<", "<=", ">", ">=")
 EQUAL = ("=", "<>", "IS DISTINCT FROM", "IS NOT DISTINCT FROM")
@@ -216,6 +222,12 @@ def zone_time_of(draw: random.Random) -> str:
             f"date_part('{draw.choice(ZONE_UNITS)}', {column}) {compared} {draw.randrange(31)}",
             f"date_trunc('{unit}', {column}) {compared} date_trunc('{unit}', {draw.choice(TIMES)})",
             f"date_trunc('{unit}', {column})::date {compared} d",
+            f"({column} AT TIME ZONE '{draw.choice(NAMED_ZONES)}')::date {compared} d",
+            f"date_trunc('{unit}', {column}, '{draw.choice(NAMED_ZONES)}') {compared} ts",
+            f"t AT TIME ZONE '{draw.choice(NAMED_ZONES)}' {compared} {column}",
+            f"to_char({draw.choice((column, 't', 'd'))}, '{draw.choice(FORMATS)}')"
+            f" {draw.choice(('=', '<>'))} to_char(timestamp '2024-07-01 11:59:30', 'YYYY-MM')",
+            f"to_char({column}, '{draw.choice(FORMATS)}') = to_char(t, '{draw.choice(FORMATS)}')",
         )
     )
 
@@ -294,6 +306,10 @@ GROUPS = (
     "date_trunc('week', ts)",
     "date_trunc('hour', ts)",
     "extract(hour FROM ts)",
+    "(ts AT TIME ZONE 'Asia/Tokyo')::date",
+    "date_trunc('day', ts, 'America/New_York')",
+    "to_char(ts, 'YYYY-MM')",
+    "to_char(t, 'Mon DD')",
     "doc->>'k'",
     "coalesce(a, 0)",
     "nullif(b, 3)",
@@ -448,7 +464,12 @@ def statement(draw: random.Random) -> str:
         return f"UPDATE {{}}.t SET {value} WHERE {where(draw)} RETURNING *"
     if kind == "delete":
         return f"DELETE FROM {{}}.t WHERE {where(draw)} RETURNING id"
-    order = draw.choice(("", "", " ORDER BY extract(hour FROM t), id LIMIT 20"))
+    order = draw.choice(
+        (
+            *("", "", " ORDER BY extract(hour FROM t), id LIMIT 20"),
+            *(" ORDER BY ts::date DESC, id LIMIT 20", " ORDER BY coalesce(a, b), ts::time, id"),
+        )
+    )
     return f"SELECT * FROM {{}}.t WHERE {where(draw)}{order}"
 
 

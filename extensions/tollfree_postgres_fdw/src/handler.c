@@ -31,6 +31,7 @@
 #include "modify/pipeline.h"
 #include "rewrite/evaluated.h"
 #include "rewrite/firsts.h"
+#include "rewrite/orders.h"
 #include "rewrite/planning.h"
 #include "rewrite/rewrite.h"
 #include "rewrite/sets.h"
@@ -70,9 +71,13 @@ static ForeignScan *
 plan_by_stock(PlannerInfo *root, RelOptInfo *rel, Oid tableid, ForeignPath *path,
 			  List *tlist, List *clauses, Plan *outer_plan)
 {
-	ForeignScan *plan = stock->GetForeignPlan(root, rel, tableid, path, tlist,
-											  clauses, outer_plan);
+	SentOrder	order;
+	ForeignScan *plan;
 
+	orders_begin(&order, root, rel);
+	plan = stock->GetForeignPlan(root, rel, tableid, path, tlist, clauses,
+								 outer_plan);
+	orders_end(&order);
 	exists_finish_plan(plan);
 	return plan;
 }

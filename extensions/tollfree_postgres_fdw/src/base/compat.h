@@ -17,6 +17,7 @@
 #include "storage/latch.h"
 #include "storage/lock.h"
 #include "utils/memutils.h"
+#include "utils/guc_tables.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
@@ -325,6 +326,24 @@ compat_holds_lock(Oid relid, LOCKMODE mode)
 
 /* Does postgres_fdw have the option import_stats? */
 #define COMPAT_STOCK_IMPORTS (PG_VERSION_NUM >= 190000)
+
+/* Has nobody given a setting a value? */
+static inline bool
+compat_is_default(const char *name)
+{
+#if PG_VERSION_NUM >= 160000
+	return find_option(name, false, false, ERROR)->source == PGC_S_DEFAULT;
+#else
+	struct config_generic **settings = get_guc_variables();
+
+	for (int i = 0; i < GetNumConfigOptions(); i++)
+	{
+		if (strcmp(settings[i]->name, name) == 0)
+			return settings[i]->source == PGC_S_DEFAULT;
+	}
+	return false;
+#endif
+}
 
 /*
  * What came with 16: postgres_fdw's option analyze_sampling; the relations that

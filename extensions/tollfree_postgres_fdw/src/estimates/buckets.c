@@ -28,6 +28,7 @@
 #include "base/compat.h"
 #include "base/options.h"
 #include "estimates/buckets.h"
+#include "rewrite/formats.h"
 
 /* A unit of time, for what function takes its name */
 typedef struct Unit
@@ -47,22 +48,26 @@ static const Unit units[] = {
 
 static const Unit day = {"day", 1, 0};
 
-/* The unit that an argument names, or NULL. */
+/* The unit of a name, or NULL. */
 static const Unit *
-find_unit(const Node *arg)
+unit_of_name(const char *name)
 {
-	const Const *constant = (const Const *) arg;
-	char	   *name;
-
-	if (!IsA(arg, Const) || constant->constisnull)
-		return NULL;
-	name = TextDatumGetCString(constant->constvalue);
 	for (int i = 0; i < lengthof(units); i++)
 	{
 		if (strcmp(units[i].name, name) == 0)
 			return &units[i];
 	}
 	return NULL;
+}
+
+/* The unit that an argument names, or NULL. */
+static const Unit *
+find_unit(const Node *arg)
+{
+	const Const *constant = (const Const *) arg;
+
+	return IsA(arg, Const) && !constant->constisnull ?
+		unit_of_name(TextDatumGetCString(constant->constvalue)) : NULL;
 }
 
 /*
@@ -83,6 +88,9 @@ unit_of(const Node *expr, bool *is_part, Node **time)
 		case F_DATE_TIMESTAMP:
 		case F_DATE_TIMESTAMPTZ:
 			return &day;
+		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT:
+			*time = lsecond(func->args);
+			return find_unit(linitial(func->args));
 		case F_DATE_TRUNC_TEXT_TIMESTAMP:
 		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
 			return find_unit(linitial(func->args));
@@ -99,6 +107,35 @@ unit_of(const Node *expr, bool *is_part, Node **time)
 	}
 }
 
+/* What a time is computed from, in about the same range. */
+static Node *
+origin_of(Node *time)
+{
+	while (IsA(time, FuncExpr))
+	{
+		const FuncExpr *func = (const FuncExpr *) time;
+
+		switch (func->funcid)
+		{
+			case F_DATE_TRUNC_TEXT_TIMESTAMP:
+			case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
+			case F_TIMEZONE_TEXT_TIMESTAMP:
+			case F_TIMEZONE_TEXT_TIMESTAMPTZ:
+			case F_DATE_TIMESTAMP:
+			case F_DATE_TIMESTAMPTZ:
+			case F_TIMESTAMP_DATE:
+			case F_TIMESTAMP_TIMESTAMPTZ:
+			case F_TIMESTAMPTZ_DATE:
+			case F_TIMESTAMPTZ_TIMESTAMP:
+				time = llast(func->args);
+				break;
+			default:
+				return time;
+		}
+	}
+	return time;
+}
+
 /* A time as days since 2000-01-01 */
 static double
 days_of(Datum value, Oid type)
@@ -111,11 +148,13 @@ days_of(Datum value, Oid type)
 static double
 range_of(PlannerInfo *root, Node *time)
 {
-	Oid			type = exprType(time);
 	VariableStatData variable;
 	AttStatsSlot slot;
 	double		range = 0;
+	Oid			type;
 
+	time = origin_of(time);
+	type = exprType(time);
 	if (type != DATEOID && type != TIMESTAMPOID && type != TIMESTAMPTZOID)
 		return 0;
 	examine_variable(root, time, 0, &variable);
@@ -151,6 +190,42 @@ count_remainders(const Node *expr)
 				(double) DatumGetInt16(divisor->constvalue));
 }
 
+/* Is it to_char of a time? */
+static bool
+is_format(const Node *expr)
+{
+	return IsA(expr, FuncExpr) &&
+		(((const FuncExpr *) expr)->funcid == F_TO_CHAR_TIMESTAMP_TEXT ||
+		 ((const FuncExpr *) expr)->funcid == F_TO_CHAR_TIMESTAMPTZ_TEXT);
+}
+
+/*
+ * How many texts to_char makes of times: no more than their parts have values
+ * together, nor than the range has of the smallest one.  0 if not known.
+ */
+static double
+count_texts(PlannerInfo *root, const FuncExpr *format)
+{
+	List	   *parts = formats_parts(lsecond(format->args));
+	double		range = range_of(root, linitial(format->args));
+	double		texts = 1;
+	double		days = range;
+	ListCell   *cell;
+
+	foreach(cell, parts)
+	{
+		const Unit *unit = unit_of_name(lfirst(cell));
+
+		if (unit == NULL || (unit->parts == 0 && range == 0))
+			return 0;
+		texts *= unit->parts > 0 ? unit->parts : range / unit->days + 1;
+		days = Min(days, unit->days > 0 ? unit->days : day.days);
+	}
+	if (parts == NIL)
+		return 0;
+	return days > 0 ? Min(texts, range / days + 1) : texts;
+}
+
 /* How many values an expression has, of that many rows; 0 if that is not known here. */
 static double
 count_values(PlannerInfo *root, const Node *expr)
@@ -162,6 +237,8 @@ count_values(PlannerInfo *root, const Node *expr)
 
 	if (IsA(expr, OpExpr))
 		return count_remainders(expr);
+	if (is_format(expr))
+		return count_texts(root, (const FuncExpr *) expr);
 	if (unit == NULL)
 		return 0;
 	if (is_part && unit->parts > 0)

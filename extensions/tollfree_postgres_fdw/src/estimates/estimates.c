@@ -29,6 +29,7 @@
 #include "join/semi.h"
 #include "rewrite/firsts.h"
 #include "rewrite/groups.h"
+#include "rewrite/orders.h"
 #include "rewrite/planning.h"
 #include "rewrite/rewrite.h"
 #include "rewrite/sets.h"
@@ -57,13 +58,17 @@ static void
 get_rel_size(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 {
 	List	   *order;
+	SentOrder	sent;
 
 	rewrite_conditions(root, rel, tableid);
 	order = hide_order(root, rel);
+	orders_note(root, rel);
+	orders_begin(&sent, root, rel);
 	if (tables_asks_for_estimates(tableid))
 		scans_size(stock, root, rel, tableid);
 	else
 		stock->GetForeignRelSize(root, rel, tableid);
+	orders_end(&sent);
 	root->query_pathkeys = order;
 }
 
@@ -87,11 +92,14 @@ static void
 get_paths(PlannerInfo *root, RelOptInfo *rel, Oid tableid)
 {
 	List	   *order = hide_order(root, rel);
+	SentOrder	sent;
 
+	orders_begin(&sent, root, rel);
 	if (tables_asks_for_estimates(tableid))
 		scans_add_paths(stock, root, rel);
 	else
 		stock->GetForeignPaths(root, rel, tableid);
+	orders_end(&sent);
 	root->query_pathkeys = order;
 	reduce_paths(root, rel, tableid);
 }
@@ -254,8 +262,10 @@ add_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 				RelOptInfo *rel, void *extra)
 {
 	List	   *former = scans_take_paths(rel, NIL);
+	SentOrder	order;
 	ListCell   *cell;
 
+	orders_begin(&order, root, input);
 	make_upper_paths(root, stage, input, rel, extra);
 	foreach(cell, scans_take_paths(rel, former))
 	{
@@ -267,6 +277,7 @@ add_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 			(void) scans_take_paths(rel, NIL);
 		add_path(rel, lfirst(cell));
 	}
+	orders_end(&order);
 }
 
 /*

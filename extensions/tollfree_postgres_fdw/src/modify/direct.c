@@ -24,7 +24,7 @@
 #include "base/run.h"
 #include "base/tables.h"
 #include "modify/modify.h"
-#include "rewrite/zones.h"
+#include "rewrite/zone_values.h"
 #include "session/batch.h"
 #include "session/reader.h"
 #include "session/session.h"
@@ -125,7 +125,7 @@ tollfreeBeginDirectModify(ForeignScanState *node, int eflags)
 		if (state->is_join)
 			map_target(state, plan, rtindex, target);
 	}
-	state->params = rows_params(&node->ss.ps, zones_fix(plan->fdw_exprs));
+	state->params = rows_params(&node->ss.ps, zone_values_fix(plan->fdw_exprs));
 	state->is_parallel =
 		fastpath_is_on(tables_fast_paths(RelationGetRelid(target)),
 					   FAST_PARALLEL_MODIFY);

@@ -23,7 +23,7 @@
  * default one, must not be sorted by the remote server.  It counts only below a
  * function or operator of the tables that does not look at an order.
  *
- * Times in the session's zone are zones.c's.
+ * Times in a zone, and their texts, are zones.c's.
  *
  * length, left, substr and the like count characters, and md5 takes bytes, of the
  * remote encoding; so they are sent only to a database that has the local one
@@ -32,9 +32,8 @@
  * jsonb it counts here.
  *
  * Left out, though they do not look at an order either: functions of json, whose
- * escapes the remote encoding may lack; AT TIME ZONE of a given zone, whose rules the
- * servers may have of another year; parts of intervals, which major versions count in
- * different ways.
+ * escapes the remote encoding may lack; parts of intervals, which major versions
+ * count in different ways.
  */
 #include "postgres.h"
 
@@ -80,15 +79,20 @@ is_of_times(Oid function)
 	}
 }
 
-/* Is it one that takes a part of a time in the session's zone (zones.c)? */
+/* Is it one of a time in a zone, or a text of a time (zones.c)? */
 static bool
 is_of_instants(Oid function)
 {
 	switch (function)
 	{
 		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
+		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT:
 		case F_DATE_PART_TEXT_TIMESTAMPTZ:
 		case F_EXTRACT_TEXT_TIMESTAMPTZ:
+		case F_TIMEZONE_TEXT_TIMESTAMPTZ:
+		case F_TIMEZONE_TEXT_TIMESTAMP:
+		case F_TO_CHAR_TIMESTAMPTZ_TEXT:
+		case F_TO_CHAR_TIMESTAMP_TEXT:
 			return true;
 		default:
 			return false;
@@ -762,8 +766,9 @@ collations_sort(const List *pathkeys)
 		const EquivalenceClass *class = lfirst_node(PathKey, cell)->pk_eclass;
 		const EquivalenceMember *member = linitial(class->ec_members);
 
+		/* The operators of arrays are of any array, and so is em_datatype. */
 		if (OidIsValid(class->ec_collation) ||
-			has_jsonb_order(member->em_datatype))
+			has_jsonb_order(exprType((Node *) member->em_expr)))
 			return true;
 	}
 	return false;

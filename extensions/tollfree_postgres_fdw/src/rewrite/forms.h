@@ -7,11 +7,20 @@
 
 #include "nodes/primnodes.h"
 
+/* What decides whether times in a zone may be sent, see remotes.c */
+typedef struct ZoneRules
+{
+	Oid			userid;			/* who executes the query */
+	Oid			serverid;
+	bool		may_send;		/* any, if the servers have its rules? */
+	bool		may_ask;		/* and if that is not known? */
+} ZoneRules;
+
 /* What forms an expression may be given, and where what they are made of is noted */
 typedef struct FormRules
 {
 	Oid			serverid;		/* of the tables that it is on */
-	bool		may_send_zones; /* times in the session's zone? */
+	ZoneRules	zones;
 	bool		may_read_texts; /* casts of texts to other types? */
 	bool		may_count;		/* what counts characters of other values than
 								 * columns? */

@@ -148,7 +148,7 @@ groups_form(Node *written, bool is_group, const FormRules *rules)
 
 	if (form != written)
 		form = values_replace(form, false, rules->values);
-	form = zones_replace(form, rules->may_send_zones, rules->values);
+	form = zones_replace(form, rules);
 	return replace(form, is_group, rules);
 }
 
@@ -193,7 +193,7 @@ sent_target(Node *written, TargetKind kind, const PlannerInfo *root,
 {
 	FormRules	rules = {
 		.serverid = rel->serverid,
-		.may_send_zones = remotes_may_send_zone(root, rel),
+		.zones = remotes_zone_rules(root, rel),
 		.may_read_texts = remotes_may_read_texts(rel),
 		.may_count = remotes_may_count(rel),
 		.values = &planned->values,

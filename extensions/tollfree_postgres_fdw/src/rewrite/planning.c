@@ -17,6 +17,7 @@
 #include "rewrite/casts.h"
 #include "rewrite/collations.h"
 #include "rewrite/nested.h"
+#include "rewrite/partitions.h"
 #include "rewrite/planning.h"
 #include "rewrite/query.h"
 #include "rewrite/replan.h"
@@ -42,6 +43,7 @@ plan_query(COMPAT_PLANNER_PARAMS)
 {
 	QueryState	state = {0};
 	QueryState *outer = hooked;
+	bool		aggregates_parts;
 	PlannedStmt *stmt;
 
 	if (!replan_is_under_way() && query_reads_foreign(query) &&
@@ -49,6 +51,7 @@ plan_query(COMPAT_PLANNER_PARAMS)
 		 collations_count_in_query(query)))
 		state.written = copyObject(query);
 	state.is_changed = query_rewrite(query);
+	aggregates_parts = partitions_begin(query);
 	hooked = &state;
 	PG_TRY();
 	{
@@ -58,11 +61,12 @@ plan_query(COMPAT_PLANNER_PARAMS)
 	PG_FINALLY();
 	{
 		hooked = outer;
+		partitions_end(aggregates_parts);
 	}
 	PG_END_TRY();
 	nested_finish(stmt, state.results);
-	if (state.servers != NIL)
-		replan_keep(stmt, state.written, cursor_options, state.servers);
+	if (state.zones != NIL || state.servers != NIL)
+		replan_keep(stmt, state.written, cursor_options, state.zones, state.servers);
 	return stmt;
 }
 

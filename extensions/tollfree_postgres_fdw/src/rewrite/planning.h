@@ -41,12 +41,14 @@ typedef struct QueryState
 	bool		is_changed;		/* by query.c? */
 	Query	   *written;		/* before planning, if it may be planned again
 								 * because its servers lack something */
-	List	   *servers;		/* on which its plan depends then (replan.c) */
+	List	   *zones;			/* on which its plan depends then (replan.c) */
+	List	   *servers;		/* likewise */
 	List	   *conditions;		/* of Condition */
 	List	   *joins;			/* of SentJoin */
 	List	   *values;			/* of Node, for values.c */
 	List	   *types;			/* what types.c has replaced */
 	List	   *pairs;			/* for targets.c */
+	List	   *orders;			/* for orders.c */
 	List	   *scans;			/* of RestoredScan */
 	List	   *results;		/* of ForeignScan: each is all of a subquery */
 } QueryState;

@@ -139,9 +139,9 @@ is_table_ours(const RangeTblEntry *rte)
 	return is_read_ours(rte, true);
 }
 
-/* Is it one whose rows are all ours? */
-static bool
-has_our_rows(const RangeTblEntry *rte)
+/* Are a table's rows all ours, and may expressions on it be rewritten? */
+bool
+query_has_our_rows(const RangeTblEntry *rte)
 {
 	return is_read_ours(rte, false);
 }
@@ -260,7 +260,7 @@ rewrite(Node *node, void *arg)
 	{
 		QueryLevel	inner = {(Query *) node, level, level->is_changed};
 
-		distinct_to_groups((Query *) node, has_our_rows);
+		distinct_to_groups((Query *) node, query_has_our_rows);
 		return query_tree_walker((Query *) node, rewrite, &inner, 0);
 	}
 	if (collations_is_time_part(node) && contain_vars_of_level(node, 0) &&

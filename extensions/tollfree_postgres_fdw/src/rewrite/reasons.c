@@ -31,7 +31,6 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
-#include "pgtime.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/varlena.h"
@@ -70,7 +69,6 @@ reasons_scan(const ForeignScan *plan, const PlannedStmt *stmt)
 	const char *extensions = option_find(GetForeignServer(plan->fs_server)->options,
 										 "extensions");
 	ReasonScan	scan = {.relids = relids};
-	bool		is_same;
 
 	if (extensions != NULL)
 		(void) SplitIdentifierString(pstrdup(extensions), ',', &scan.extensions);
@@ -83,9 +81,12 @@ reasons_scan(const ForeignScan *plan, const PlannedStmt *stmt)
 		!sessions_have_same_encoding(compat_scan_user(plan, rte), plan->fs_server);
 	scan.may_read_texts =
 		sessions_have_same_version(compat_scan_user(plan, rte), plan->fs_server);
-	scan.may_send_zones = sessions_know_zone(compat_scan_user(plan, rte),
-											 plan->fs_server, session_timezone,
-											 &is_same) && is_same;
+	scan.zones = (ZoneRules)
+	{
+		.userid = compat_scan_user(plan, rte),
+			.serverid = plan->fs_server,
+			.may_send = true
+	};
 	return scan;
 }
 
@@ -389,7 +390,7 @@ rules_of(const ReasonScan *scan, List **values, List **types)
 	return (FormRules)
 	{
 		.serverid = scan->serverid,
-			.may_send_zones = scan->may_send_zones,
+			.zones = scan->zones,
 			.may_read_texts = scan->may_read_texts,
 			.may_count = true,
 			.same_collations = scan->same_collations,

@@ -8,6 +8,8 @@
 #include "nodes/pg_list.h"
 #include "nodes/plannodes.h"
 
+#include "rewrite/forms.h"
+
 /* A foreign scan, as far as it decides what is sent */
 typedef struct ReasonScan
 {
@@ -15,8 +17,7 @@ typedef struct ReasonScan
 	List	   *extensions;		/* names, of the server's option */
 	bool		is_on;			/* are other forms sent? */
 	Oid			serverid;
-	bool		may_send_zones; /* are the rules of the session's zone known
-								 * to be the same? */
+	ZoneRules	zones;
 	bool		may_read_texts; /* has the server the local major version, or
 								 * is that not known? */
 	bool		same_collations;	/* is it known that there are the same? */

@@ -91,22 +91,33 @@ is_worth_asking(const PlannerInfo *root, const RelOptInfo *rel)
 	return false;
 }
 
+/* What decides whether times in a zone may be sent to the server of a relation. */
+ZoneRules
+remotes_zone_rules(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	return (ZoneRules)
+	{
+		.userid = OidIsValid(rel->userid) ? rel->userid : GetUserId(),
+			.serverid = rel->serverid,
+			.may_send = planned->written != NULL,
+			.may_ask = planned->written != NULL && is_worth_asking(root, rel)
+	};
+}
+
 /*
- * May times in the session's zone be sent to the server of a relation?  Not if its
- * rules of that zone are known to differ, nor if that could not be found out later, or
- * would take longer than to fetch the rows.
+ * May times in a zone be sent to a server?  Not if its rules of that zone are known to
+ * differ, nor if that could not be found out later, or would take longer than to fetch
+ * the rows.
  */
 bool
-remotes_may_send_zone(const PlannerInfo *root, const RelOptInfo *rel)
+remotes_may_send_zone(const ZoneRules *rules, const pg_tz *zone)
 {
 	bool		is_same;
 
-	if (planned->written == NULL)
+	if (!rules->may_send)
 		return false;
-	if (sessions_know_zone(OidIsValid(rel->userid) ? rel->userid : GetUserId(),
-						   rel->serverid, session_timezone, &is_same))
-		return is_same;
-	return is_worth_asking(root, rel);
+	return sessions_know_zone(rules->userid, rules->serverid, zone, &is_same) ?
+		is_same : rules->may_ask;
 }
 
 /*

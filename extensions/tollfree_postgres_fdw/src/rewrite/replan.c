@@ -2,15 +2,15 @@
  * replan.c
  *	  Planning a query again whose plan does not suit the servers or the session.
  *
- * A plan that sends times in the session's zone (zones.c) is right only where the
- * remote servers have the rules of that zone.  One that sends casts of texts (casts.c)
- * is right only where they are of the local major version, and one that has characters
- * counted (collations.c) only where their databases have the local encoding.  When it
- * is made there may be no connection to ask; when it is executed the session may have
- * another zone, and the server may be another one.  So it is looked at when its
- * execution begins.  If a server lacks what is needed, or does not answer, the query
- * is planned again, as if nothing of the kind could be sent, and that plan is executed
- * in place of the first one.
+ * A plan that sends times in the session's zone, or in one that the query names
+ * (zones.c), is right only where the remote servers have the rules of that zone.  One
+ * that sends casts of texts (casts.c) is right only where they are of the local major
+ * version, and one that has characters counted (collations.c) only where their
+ * databases have the local encoding.  When it is made there may be no connection to
+ * ask; when it is executed the session may have another zone, and the server may be
+ * another one.  So it is looked at when its execution begins.  If a server lacks what
+ * is needed, or does not answer, the query is planned again, as if nothing of the kind
+ * could be sent, and that plan is executed in place of the first one.
  *
  * For that the plan keeps the query as it was before planning.  It is in an entry of
  * the range table behind those of the query, which no plan node refers to: what
@@ -25,11 +25,13 @@
 #include "nodes/value.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/planner.h"
+#include "pgtime.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 #include "base/compat.h"
 #include "rewrite/replan.h"
+#include "rewrite/zone_values.h"
 #include "session/questions.h"
 #include "session/session.h"
 #include "xact/transaction.h"
@@ -42,9 +44,11 @@ enum KeptField
 {
 	KEPT_QUERY,
 	KEPT_OPTIONS,				/* of its cursor */
-	KEPT_SERVERS,				/* OIDs: a user, InvalidOid for who executes
-								 * it, the server, bits of ReplanNeed; and so
-								 * on */
+	KEPT_ZONES,					/* lists of a zone's name and OIDs: a user,
+								 * InvalidOid for who executes it, and the
+								 * server */
+	KEPT_SERVERS,				/* OIDs: a user likewise, the server, bits of
+								 * ReplanNeed; and so on */
 	KEPT_FIELDS
 };
 
@@ -85,15 +89,35 @@ replan_add_server(List *servers, Oid user, Oid server, int needs)
 	return lappend_oid(servers, (Oid) needs);
 }
 
-/* Keeps a query in its plan, and on which servers the plan depends. */
+/*
+ * Adds zones by their names (zone_values.c), and a server that this user uses, to a
+ * list for replan_keep.
+ */
+List *
+replan_add_zones(List *zones, Oid user, Oid server, const List *names)
+{
+	const ListCell *cell;
+
+	foreach(cell, names)
+	{
+		List	   *zone = list_make2(lfirst(cell), list_make2_oid(user, server));
+
+		zones = list_append_unique(zones, zone);
+	}
+	return zones;
+}
+
+/* Keeps a query in its plan, and on which zones of servers, and servers, that depends. */
 void
-replan_keep(PlannedStmt *stmt, Query *query, int cursor_options, List *servers)
+replan_keep(PlannedStmt *stmt, Query *query, int cursor_options, List *zones,
+			List *servers)
 {
 	RangeTblEntry *entry = makeNode(RangeTblEntry);
 
 	entry->rtekind = RTE_RESULT;
 	entry->eref = makeAlias(REPLAN_NAME, NIL);
-	entry->values_lists = list_make3(query, makeInteger(cursor_options), servers);
+	entry->values_lists = list_make4(query, makeInteger(cursor_options), zones,
+									  servers);
 	stmt->rtable = lappend(stmt->rtable, entry);
 }
 
@@ -109,15 +133,54 @@ find_kept(const PlannedStmt *stmt)
 		entry->values_lists : NIL;
 }
 
+/* Has a server, which this user uses, the rules of a zone?  Connects to it if need be. */
+static bool
+has_zone(Oid user, Oid server, const pg_tz *zone)
+{
+	bool		has = false;
+
+	questions_want_zone(zone);
+	PG_TRY();
+	{
+		has = session_has_zone(transaction_get_session(OidIsValid(user) ? user :
+													   GetUserId(), server),
+							   zone);
+	}
+	PG_FINALLY();
+	{
+		questions_want_zone(NULL);
+	}
+	PG_END_TRY();
+	return has;
+}
+
+/* Have all servers the rules of their zones? */
+static bool
+have_zones(const List *zones)
+{
+	const ListCell *cell;
+
+	foreach(cell, zones)
+	{
+		const char *name = strVal(linitial(lfirst(cell)));
+		const List *used = lsecond(lfirst(cell));
+		const pg_tz *zone = strcmp(name, ZONE_VALUES_SESSION) == 0 ?
+			session_timezone : pg_tzset(name);
+
+		if (zone == NULL || !has_zone(linitial_oid(used), lsecond_oid(used), zone))
+			return false;
+	}
+	return true;
+}
+
 /* Has a server what a plan needs of it?  Connects to it if need be. */
 static bool
-has_needed(Oid user, Oid server, int needs, const pg_tz *zone)
+has_needed(Oid user, Oid server, int needs)
 {
 	Session    *session = transaction_get_session(OidIsValid(user) ? user :
 												  GetUserId(), server);
 
-	return (!(needs & REPLAN_ZONE) || session_has_zone(session, zone)) &&
-		(!(needs & REPLAN_VERSION) || session_has_version(session)) &&
+	return (!(needs & REPLAN_VERSION) || session_has_version(session)) &&
 		(!(needs & REPLAN_ENCODING) || session_has_encoding(session));
 }
 
@@ -125,26 +188,13 @@ has_needed(Oid user, Oid server, int needs, const pg_tz *zone)
 static bool
 have_needed(const List *servers)
 {
-	pg_tz	   *zone = session_timezone;
-	bool		have = true;
-
-	PG_TRY();
+	for (int i = 0; i < list_length(servers); i += KEPT_SERVER_FIELDS)
 	{
-		for (int i = 0; have && i < list_length(servers); i += KEPT_SERVER_FIELDS)
-		{
-			int			needs = list_nth_oid(servers, i + 2);
-
-			questions_want_zone(needs & REPLAN_ZONE ? zone : NULL);
-			have = has_needed(list_nth_oid(servers, i), list_nth_oid(servers, i + 1),
-							  needs, zone);
-		}
+		if (!has_needed(list_nth_oid(servers, i), list_nth_oid(servers, i + 1),
+						list_nth_oid(servers, i + 2)))
+			return false;
 	}
-	PG_FINALLY();
-	{
-		questions_want_zone(NULL);
-	}
-	PG_END_TRY();
-	return have;
+	return true;
 }
 
 /*
@@ -186,7 +236,8 @@ start_executor(QueryDesc *queryDesc, int eflags)
 	List	   *kept = (eflags & EXEC_FLAG_EXPLAIN_ONLY) || IsParallelWorker() ? NIL
 		: find_kept(queryDesc->plannedstmt);
 
-	if (kept != NIL && !have_needed(list_nth(kept, KEPT_SERVERS)))
+	if (kept != NIL && !(have_zones(list_nth(kept, KEPT_ZONES)) &&
+						 have_needed(list_nth(kept, KEPT_SERVERS))))
 		queryDesc->plannedstmt = plan_again(queryDesc, kept);
 	if (next_start_hook != NULL)
 		next_start_hook(queryDesc, eflags);

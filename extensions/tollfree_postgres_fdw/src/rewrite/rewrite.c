@@ -38,6 +38,7 @@
 #include "rewrite/casts.h"
 #include "rewrite/collations.h"
 #include "rewrite/distinct.h"
+#include "rewrite/instants.h"
 #include "rewrite/kinds.h"
 #include "rewrite/planning.h"
 #include "rewrite/remotes.h"
@@ -47,6 +48,7 @@
 #include "rewrite/targets.h"
 #include "rewrite/types.h"
 #include "rewrite/values.h"
+#include "rewrite/zone_values.h"
 #include "rewrite/zones.h"
 
 /*
@@ -75,17 +77,18 @@ rewrite_form(Node *written, bool is_condition, const FormRules *rules)
 	if (rules->types != NULL && (kinds & KIND_TYPE))
 		form = types_replace(form, rules->serverid, rules->types);
 	if (kinds & KIND_TIMES)
-		form = zones_compare(form);
+		form = instants_compare(form);
 	if ((kinds & KIND_GIVEN) || form != written)
 		form = values_replace(form, is_condition, rules->values);
 	if (kinds & KIND_ZONE)
-		form = zones_replace(form, rules->may_send_zones, rules->values);
-	if (kinds & KIND_CAST)
+		form = zones_replace(form, rules);
+	/* to_char may have become casts. */
+	if (kinds & (KIND_CAST | KIND_ZONE))
 		form = casts_replace(form, rules->may_read_texts);
 	if ((kinds & KIND_COLLATION) || form != written)
 		form = collations_drop(form, !is_condition, rules->may_count);
 	/* A cast may have become COALESCE. */
-	if (kinds & (KIND_FORM | KIND_CAST))
+	if (kinds & (KIND_FORM | KIND_CAST | KIND_ZONE))
 		form = forms_replace(form);
 	return rules->same_collations ? collations_drop_default(form) : form;
 }
@@ -122,7 +125,7 @@ rules_of(const PlannerInfo *root, const RelOptInfo *rel)
 	{
 		.serverid = rel->serverid,
 			.may_count = remotes_may_count(rel),
-			.may_send_zones = remotes_may_send_zone(root, rel),
+			.zones = remotes_zone_rules(root, rel),
 			.may_read_texts = remotes_may_read_texts(rel),
 			.other_encoding = remotes_have_other_encoding(rel),
 			.values = &planned->values,
@@ -513,8 +516,8 @@ rewrite_restore_values(ForeignScan *plan, const RelOptInfo *rel)
 	if (planned->values == NIL)
 		return;
 	plan->fdw_exprs = values_restore(plan->fdw_exprs, planned->values);
-	if (zones_among(plan->fdw_exprs))
-		planning_depend(rel, REPLAN_ZONE);
+	planned->zones = replan_add_zones(planned->zones, rel->userid, rel->serverid,
+									  zone_values_names(plan->fdw_exprs));
 }
 
 /*

@@ -170,6 +170,22 @@ targets_end(const RewrittenTarget *rewritten)
 	rewritten->extra->havingQual = rewritten->having;
 }
 
+/* The form in which an expression of a relation's target is sent; NULL if none is. */
+Node *
+targets_sent(const Node *written, const RelOptInfo *rel, const List *pairs)
+{
+	const ListCell *cell;
+
+	foreach(cell, pairs)
+	{
+		const Pair *pair = lfirst(cell);
+
+		if (pair->rel == rel && equal(pair->written, written))
+			return pair->sent;
+	}
+	return NULL;
+}
+
 /* Forms to be put back */
 typedef struct Restoring
 {

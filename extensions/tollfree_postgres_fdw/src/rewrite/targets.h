@@ -33,6 +33,8 @@ extern bool targets_begin(RewrittenTarget *rewritten, const PlannerInfo *root,
 						  TargetForm form, List **pairs);
 extern bool targets_have_grouping(Node *expr);
 extern void targets_end(const RewrittenTarget *rewritten);
+extern Node *targets_sent(const Node *written, const RelOptInfo *rel,
+						  const List *pairs);
 extern List *targets_restore(List *exprs, const RelOptInfo *rel,
 							 const List *pairs);
 

@@ -1,6 +1,6 @@
 /*
  * zones.c
- *	  Times in the session's zone, in a form that is sent.
+ *	  Times in a zone, in a form that is sent.
  *
  * What a timestamptz is in the session's zone depends on a setting, which the remote
  * session does not have.  With the zone as a parameter $z, and z standing for AT TIME
@@ -32,13 +32,16 @@
  * The parameter's value is fixed when the scan begins.  Then it is known that the
  * remote server has the rules of this zone (replan.c).
  *
- * A comparison of a timestamptz with a date or a timestamp that is a value without
- * columns needs no zone there: the value is made a timestamptz here.
+ * A zone that the query names is taken in the same way:
+ *
+ *	ts AT TIME ZONE 'Europe/Berlin'			ts z, with that one as z
+ *	date_trunc('day', ts, 'Europe/Berlin')	as above, with that one
+ *	ts AT TIME ZONE 'UTC'					without a parameter
+ *
+ * So is a timestamptz that is shown as text by to_char (formats.c).
  */
 #include "postgres.h"
 
-#include "access/transam.h"
-#include "catalog/pg_collation_d.h"
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
 #include "miscadmin.h"
@@ -48,11 +51,12 @@
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
-#include "utils/typcache.h"
 
+#include "rewrite/formats.h"
+#include "rewrite/remotes.h"
 #include "rewrite/values.h"
+#include "rewrite/zone_values.h"
 #include "rewrite/zones.h"
 
 /* Parts of an interval, at most, so that none overflows when it is negated */
@@ -63,7 +67,10 @@
 typedef struct Replacing
 {
 	List	  **values;			/* those found so far in the query */
+	const ZoneRules *rules;
 	bool		may_use_zone;	/* or only forms without one? */
+	Node	   *zone;			/* of the session, or another one: a value, or
+								 * NULL for UTC */
 } Replacing;
 
 /* Units that a time without a zone has, too, and in the same sense */
@@ -116,50 +123,6 @@ cast(Oid function, Oid type, Node *arg)
 								 InvalidOid, COERCE_EXPLICIT_CAST);
 }
 
-/* The name of the session's zone: a value that no expression of a user looks like */
-static Node *
-make_zone_value(void)
-{
-	Const	   *setting = makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1,
-									CStringGetTextDatum("TimeZone"), false, false);
-	FuncExpr   *value = makeFuncExpr(F_CURRENT_SETTING_TEXT, TEXTOID,
-									 list_make1(setting), DEFAULT_COLLATION_OID,
-									 DEFAULT_COLLATION_OID, COERCE_EXPLICIT_CALL);
-
-	return (Node *) makeRelabelType((Expr *) value, TEXTOID, -1,
-									DEFAULT_COLLATION_OID, COERCE_EXPLICIT_CAST);
-}
-
-/* Is a value the name of the session's zone? */
-static bool
-is_zone_value(const Node *node)
-{
-	const FuncExpr *call = (const FuncExpr *) ((const RelabelType *) node)->arg;
-
-	return IsA(node, RelabelType) && IsA(call, FuncExpr) &&
-		call->funcid == F_CURRENT_SETTING_TEXT &&
-		exprType((const Node *) call) == ((const RelabelType *) node)->resulttype &&
-		equal(node, make_zone_value());
-}
-
-/* The local time of an instant. */
-static Node *
-local(Node *instant, const Replacing *replacing)
-{
-	return call(F_TIMEZONE_TEXT_TIMESTAMPTZ, TIMESTAMPOID,
-				list_make2(values_make_param(make_zone_value(), replacing->values),
-						   instant));
-}
-
-/* The instant of a local time. */
-static Node *
-instant(Node *local, const Replacing *replacing)
-{
-	return call(F_TIMEZONE_TEXT_TIMESTAMP, TIMESTAMPTZOID,
-				list_make2(values_make_param(make_zone_value(), replacing->values),
-						   local));
-}
-
 /* An interval. */
 static Node *
 make_span(int months, int days, TimeOffset time)
@@ -186,6 +149,25 @@ instant_of_utc(Node *time)
 {
 	return call(F_TIMEZONE_INTERVAL_TIMESTAMP, TIMESTAMPTZOID,
 				list_make2(make_span(0, 0, 0), time));
+}
+
+/* The local time of an instant, and the instant of such a time */
+static Node *
+local(Node *instant, const Replacing *replacing)
+{
+	return replacing->zone == NULL ? utc(instant) :
+		call(F_TIMEZONE_TEXT_TIMESTAMPTZ, TIMESTAMPOID,
+			 list_make2(values_make_param(replacing->zone, replacing->values),
+						instant));
+}
+
+static Node *
+instant(Node *local, const Replacing *replacing)
+{
+	return replacing->zone == NULL ? instant_of_utc(local) :
+		call(F_TIMEZONE_TEXT_TIMESTAMP, TIMESTAMPTZOID,
+			 list_make2(values_make_param(replacing->zone, replacing->values),
+						local));
 }
 
 /* CASE WHEN condition THEN result ELSE otherwise END, of instants */
@@ -292,6 +274,47 @@ replace_sum(Node *time, const Node *span, bool is_minus, const Replacing *replac
 									   make_span(0, 0, interval->time))));
 }
 
+/*
+ * A time in a zone that is given; NULL if it cannot be sent.  Then the rules of that
+ * zone count, not those of the session's.
+ */
+static Node *
+replace_in_zone(const FuncExpr *func, const Replacing *replacing)
+{
+	Replacing	in_zone = *replacing;
+
+	in_zone.may_use_zone =
+		zone_values_find(func->funcid == F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT ?
+						 lthird(func->args) : linitial(func->args),
+						 replacing->rules, &in_zone.zone);
+	if (!in_zone.may_use_zone)
+		return NULL;
+	switch (func->funcid)
+	{
+		case F_TIMEZONE_TEXT_TIMESTAMPTZ:
+			return local(lsecond(func->args), &in_zone);
+		case F_TIMEZONE_TEXT_TIMESTAMP:
+			return instant(lsecond(func->args), &in_zone);
+		default:
+			return replace_trunc(func, &in_zone);
+	}
+}
+
+/* to_char of a time; NULL if its format is not known. */
+static Node *
+replace_format(const FuncExpr *func, const Replacing *replacing)
+{
+	Node	   *time = linitial(func->args);
+
+	if (func->funcid == F_TO_CHAR_TIMESTAMPTZ_TEXT)
+	{
+		if (!replacing->may_use_zone)
+			return NULL;
+		time = local(time, replacing);
+	}
+	return formats_replace(time, lsecond(func->args));
+}
+
 /* A cast from or to timestamptz; NULL if it is another call. */
 static Node *
 replace_cast(const FuncExpr *func, const Replacing *replacing)
@@ -348,6 +371,13 @@ form_of(const Node *node, const Replacing *replacing)
 			return replace_part(func, F_DATE_PART_TEXT_TIMESTAMP, replacing);
 		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
 			return replace_trunc(func, replacing);
+		case F_TIMEZONE_TEXT_TIMESTAMPTZ:
+		case F_TIMEZONE_TEXT_TIMESTAMP:
+		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT:
+			return replace_in_zone(func, replacing);
+		case F_TO_CHAR_TIMESTAMP_TEXT:
+		case F_TO_CHAR_TIMESTAMPTZ_TEXT:
+			return replace_format(func, replacing);
 		default:
 			return replace_cast(func, replacing);
 	}
@@ -367,8 +397,13 @@ zones_is_of_zone(Oid function)
 		case F_EXTRACT_TEXT_TIMESTAMPTZ:
 		case F_DATE_PART_TEXT_TIMESTAMPTZ:
 		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
+		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT:
+		case F_TIMEZONE_TEXT_TIMESTAMPTZ:
+		case F_TIMEZONE_TEXT_TIMESTAMP:
 		case F_TIMESTAMPTZ_PL_INTERVAL:
 		case F_TIMESTAMPTZ_MI_INTERVAL:
+		case F_TO_CHAR_TIMESTAMP_TEXT:
+		case F_TO_CHAR_TIMESTAMPTZ_TEXT:
 			return true;
 		default:
 			return false;
@@ -395,7 +430,7 @@ has_zone(Node *node, void *context)
 		expression_tree_walker(node, has_zone, context);
 }
 
-/* May a query have times in the session's zone, as far as its text shows? */
+/* May a query have times in a zone, as far as its text shows? */
 bool
 zones_in_query(Query *query)
 {
@@ -418,145 +453,16 @@ replace(Node *node, void *arg)
 
 /*
  * A copy of an expression with its times in a form that can be sent; the expression
- * itself if there are none.  values are those of the query.  Without may_use_zone only
- * forms are used whose value does not depend on the zone.
+ * itself if there are none.
  */
 Node *
-zones_replace(Node *expr, bool may_use_zone, List **values)
+zones_replace(Node *expr, const FormRules *rules)
 {
-	Replacing	replacing = {.values = values,.may_use_zone = may_use_zone};
+	Replacing	replacing = {.values = rules->values,.rules = &rules->zones};
 
 	if (!has_zone(expr, NULL) || contain_volatile_functions(expr))
 		return expr;
+	replacing.may_use_zone = remotes_may_send_zone(&rules->zones, session_timezone);
+	replacing.zone = zone_values_of_session();
 	return replace(expr, &replacing);
-}
-
-/* The operator that compares instants as this one does other times; or InvalidOid. */
-static Oid
-operator_of_instants(Oid operator)
-{
-	Oid			family = lookup_type_cache(TIMESTAMPTZOID,
-										   TYPECACHE_BTREE_OPFAMILY)->btree_opf;
-	Oid			compared = operator;
-	int			strategy = get_op_opfamily_strategy(operator, family);
-
-	if (strategy == 0)
-	{
-		compared = get_negator(operator);
-		strategy = OidIsValid(compared) ?
-			get_op_opfamily_strategy(compared, family) : 0;
-	}
-	if (strategy == 0)
-		return InvalidOid;
-	strategy = get_opfamily_member(family, TIMESTAMPTZOID, TIMESTAMPTZOID, strategy);
-	return compared == operator ? (Oid) strategy : get_negator(strategy);
-}
-
-/* A date or a timestamp that is a value without columns as an instant; else NULL. */
-static Node *
-instant_of_value(Node *value)
-{
-	Oid			type = exprType(value);
-
-	if ((type != DATEOID && type != TIMESTAMPOID) || contain_var_clause(value) ||
-		!values_cannot_fail(value))
-		return NULL;
-	return cast(type == DATEOID ? F_TIMESTAMPTZ_DATE : F_TIMESTAMPTZ_TIMESTAMP,
-				TIMESTAMPTZOID, value);
-}
-
-/* The comparison of instants in place of that of another time; else the node. */
-static Node *
-compare_instants(OpExpr *comparison)
-{
-	Node	   *left = linitial(comparison->args);
-	Node	   *right = lsecond(comparison->args);
-	Node	   *value;
-	OpExpr	   *copy;
-	Oid			operator;
-
-	if (exprType(left) == TIMESTAMPTZOID)
-		right = value = instant_of_value(right);
-	else if (exprType(right) == TIMESTAMPTZOID)
-		left = value = instant_of_value(left);
-	else
-		return (Node *) comparison;
-	if (value == NULL)
-		return (Node *) comparison;
-	operator = operator_of_instants(comparison->opno);
-	if (!OidIsValid(operator))
-		return (Node *) comparison;
-	copy = makeNode(OpExpr);
-	*copy = *comparison;
-	copy->opno = operator;
-	copy->opfuncid = get_opcode(operator);
-	copy->args = list_make2(left, right);
-	return (Node *) copy;
-}
-
-/* Mutator: comparisons of instants. */
-static Node *
-compare(Node *node, void *context)
-{
-	check_stack_depth();
-	if (node == NULL)
-		return NULL;
-	node = expression_tree_mutator(node, compare, context);
-	if (IsA(node, OpExpr) && list_length(((OpExpr *) node)->args) == 2)
-		return compare_instants((OpExpr *) node);
-	return node;
-}
-
-/*
- * A copy of an expression in which a timestamptz is compared with instants, not with
- * dates or times that are values; the expression itself if nothing changes.
- */
-Node *
-zones_compare(Node *expr)
-{
-	Node	   *copy;
-
-	if (!contain_mutable_functions(expr) || contain_volatile_functions(expr))
-		return expr;
-	copy = compare(expr, NULL);
-	return equal(copy, expr) ? expr : copy;
-}
-
-/* Is the zone among the values of parameters? */
-bool
-zones_among(const List *exprs)
-{
-	const ListCell *cell;
-
-	foreach(cell, exprs)
-	{
-		if (is_zone_value(lfirst(cell)))
-			return true;
-	}
-	return false;
-}
-
-/*
- * The values of parameters with the present zone in place of that of the session,
- * which may change; the list itself if it is not among them.
- */
-List *
-zones_fix(List *exprs)
-{
-	List	   *fixed = NIL;
-	ListCell   *cell;
-
-	if (!zones_among(exprs))
-		return exprs;
-	foreach(cell, exprs)
-	{
-		Node	   *value = lfirst(cell);
-
-		if (is_zone_value(value))
-			value = (Node *) makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1,
-									   CStringGetTextDatum(pg_get_timezone_name(session_timezone)),
-									   false, false);
-		fixed = lappend(fixed, value);
-	}
-	return fixed;
 }

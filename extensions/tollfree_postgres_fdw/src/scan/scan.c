@@ -18,7 +18,7 @@
 #include "base/compat.h"
 #include "base/fastpath.h"
 #include "base/settings.h"
-#include "rewrite/zones.h"
+#include "rewrite/zone_values.h"
 #include "scan/scan.h"
 #include "scan/scan_state.h"
 #include "session/batch.h"
@@ -98,7 +98,7 @@ tollfreeBeginForeignScan(ForeignScanState *node, int eflags)
 			.is_used = scan->plan.target.uses_ctid
 	};
 	scan->states = states_read(scan->plan.states);
-	scan->params = rows_params(&node->ss.ps, zones_fix(plan->fdw_exprs));
+	scan->params = rows_params(&node->ss.ps, zone_values_fix(plan->fdw_exprs));
 	scan->may_prefetch = method_may_prefetch(node, &scan->plan, scan->session);
 	scan->locks_rows = !method_is_free(node, &scan->plan);
 	scan->demand = method_demand(node, &scan->plan);

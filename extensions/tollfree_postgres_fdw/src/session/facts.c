@@ -139,7 +139,12 @@ facts_expect_zone(Session *session, const pg_tz *zone)
 void
 facts_rely_on_zone(Session *session, const pg_tz *zone)
 {
-	facts_own_traits(session)->relied_zone = zone;
+	RemoteTraits *traits = facts_own_traits(session);
+	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+
+	traits->relied_zones = list_append_unique_ptr(traits->relied_zones,
+												  unconstify(pg_tz *, zone));
+	MemoryContextSwitchTo(old);
 }
 
 /* The same of its major version, and of the encoding of its database. */
@@ -443,7 +448,7 @@ facts_leave(Session *session)
 	RemoteTraits *traits = facts_own_traits(session);
 
 	facts_own(session)->pending_questions = NIL;
-	traits->relied_zone = NULL;
+	traits->relied_zones = NIL;
 	traits->relies_on_version = traits->relies_on_encoding = false;
 }
 

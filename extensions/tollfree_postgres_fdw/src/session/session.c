@@ -207,9 +207,10 @@ check_again(Session *session)
 {
 	const RemoteTraits *traits = &session->remote;
 	const char *what = NULL;
+	ListCell   *cell;
 
-	if (traits->relied_zone != NULL)
-		check_zone_again(session, traits->relied_zone);
+	foreach(cell, traits->relied_zones)
+		check_zone_again(session, lfirst(cell));
 	if (traits->relies_on_version && !session_is_same_version(session))
 		what = "major version";
 	else if (traits->relies_on_encoding && !traits->same_encoding)

@@ -77,7 +77,8 @@ typedef struct RemoteTraits
 								 * outlives the connection */
 	long		round_trip;		/* the shortest one seen, in ms */
 	const pg_tz *asked_zone;	/* that the last question was about */
-	const pg_tz *relied_zone;	/* that the transaction relies on, or NULL */
+	List	   *relied_zones;	/* pg_tz, on which the transaction relies, in
+								 * TopTransactionContext */
 	bool		relies_on_version;	/* does it on the same major version? */
 	bool		relies_on_encoding; /* or on the same encoding? */
 	uint32		nzones;			/* known so far; the first ones are forgotten */
