@@ -108,7 +108,8 @@ add_question(const Estimate *question)
 static bool
 read_answer(PGresult *res, EstimateAnswer *answer)
 {
-	const char *line = PQntuples(res) > 0 ? PQgetvalue(res, 0, 0) : "";
+	const char *line = PQntuples(res) > 0 && PQnfields(res) > 0 ?
+		PQgetvalue(res, 0, 0) : "";
 	const char *costs = strrchr(line, '(');
 
 	return costs != NULL &&

@@ -321,7 +321,8 @@ execute_awaited(ForeignModifyState *state, TupleTableSlot **slots,
 
 /*
  * Modifies rows.  Sets the number modified, as far as it is known; returns the
- * slots, or NULL if there are none.
+ * slots, or NULL if there are none.  The executor reads as many slots, so the
+ * number cannot be larger than it was, whatever the remote server says.
  */
 static TupleTableSlot **
 modify(ForeignModifyState *state, ResultRelInfo *rinfo, TupleTableSlot **slots,
@@ -340,12 +341,12 @@ modify(ForeignModifyState *state, ResultRelInfo *rinfo, TupleTableSlot **slots,
 	usage_receive(&state->usage, res, state->node->ps.state);
 	if (state->plan.has_returning)
 	{
-		*nrows = PQntuples(res);
+		*nrows = Min(*nrows, PQntuples(res));
 		if (*nrows > 0)
 			store_returning(state, res, slots[0]);
 	}
 	else
-		*nrows = atoi(PQcmdTuples(res));
+		*nrows = Min(*nrows, atoi(PQcmdTuples(res)));
 	PQclear(res);
 	return *nrows > 0 ? slots : NULL;
 }
