@@ -1,7 +1,7 @@
 """A pooler between the two servers that hands server connections around.
 
 PgBouncer in transaction mode gives a session another server connection for each transaction. What
-a session has prepared is then missing, or was prepared by another session under the same name.
+a session has prepared or set is then missing, or was prepared or set by another session.
 """
 
 import os
@@ -59,8 +59,8 @@ class Pooled:
 
 
 @contextmanager
-def pooler(server: Cluster) -> Iterator[int]:
-    """Run PgBouncer in transaction mode in front of a server; yield its port."""
+def pooler(server: Cluster, mode: str) -> Iterator[int]:
+    """Run PgBouncer in a mode in front of a server; yield its port."""
     folder = server.socket_folder / "pooler"
     server.user.make_folder(folder)
     password = server.password_file.read_text("utf-8").strip()
@@ -69,8 +69,8 @@ def pooler(server: Cluster) -> Iterator[int]:
             "listen_port": port,
             "unix_socket_dir": server.socket_folder,
             "auth_type": "any",
-            "pool_mode": "transaction",
-            "default_pool_size": SERVER_CONNECTIONS,
+            "pool_mode": mode,
+            "default_pool_size": SERVER_CONNECTIONS if mode == "transaction" else SESSIONS,
             "pidfile": folder / "pid",
             "logfile": folder / "log",
         }
@@ -101,12 +101,12 @@ def pooler(server: Cluster) -> Iterator[int]:
             time.sleep(0.05)
 
 
-@pytest.fixture
-def pooled(pg_instance: Cluster) -> Iterator[Pooled]:
+@pytest.fixture(params=["transaction"])
+def pooled(pg_instance: Cluster, request: pytest.FixtureRequest) -> Iterator[Pooled]:
     """A database whose foreign tables are its own tables, behind the pooler."""
     with pg_instance.connect() as connection:
         recreate_database(connection, DATABASE)
-    with pooler(pg_instance) as port:
+    with pooler(pg_instance, request.param) as port:
         found = Pooled(pg_instance, port)
         with pg_instance.connect(DATABASE) as connection:
             connection.execute(f"CREATE EXTENSION {OUR_WRAPPER} CASCADE")
@@ -172,3 +172,168 @@ def test_what_a_failed_write_has_prepared_may_be_another_connections(pooled: Poo
             with other.transaction():
                 other.execute("SELECT v FROM far_plain WHERE id = 1")
                 assert writer.execute("SELECT v FROM far_plain WHERE id = 2").fetchone() == (2,)
+
+
+VALUES = """
+    CREATE TABLE val (id int PRIMARY KEY, at timestamptz, day date, span interval, x float8,
+        word text)
+"""
+FILLED = """
+    INSERT INTO val SELECT i, '2024-03-04 05:06:07+00'::timestamptz + i * interval '1 hour',
+        date '2024-03-04' + i, make_interval(months => 14, days => i, secs => 7.5),
+        1 / (i + 0.1)::float8, 'w' || i
+    FROM generate_series(1, 500) i
+"""
+OTHER_SETTINGS = (
+    "SET search_path = nowhere",
+    "SET datestyle = 'German, DMY'",
+    "SET timezone = 'Asia/Kolkata'",
+    "SET intervalstyle = sql_standard",
+    "SET extra_float_digits = -9",
+)
+FAR_VALUES = "id int, at timestamptz, day date, span interval, x float8, word text"
+
+
+def make_values(owner: Connection) -> None:
+    """Make a table whose values are printed in many ways, and its foreign tables."""
+    owner.execute(VALUES)
+    owner.execute(FILLED)
+    for name, options in (("far_val", ""), ("far_val_by_cursor", ", fetch_size '50'")):
+        owner.execute(
+            f"CREATE FOREIGN TABLE {name} ({FAR_VALUES}) SERVER pooler"
+            f" OPTIONS (table_name 'val'{options})"
+        )
+    owner.execute("ALTER FOREIGN TABLE far_val_by_cursor OPTIONS (ADD direct_results 'false')")
+
+
+@contextmanager
+def clients(pooled: Pooled) -> Iterator[list[Connection]]:
+    """Clients of the pooler that are no foreign data wrapper, one for each server connection."""
+    password = pooled.server.password_file.read_text("utf-8").strip()
+    with ExitStack() as stack:
+        yield [
+            stack.enter_context(
+                psycopg.connect(
+                    host=str(pooled.server.socket_folder),
+                    port=pooled.port,
+                    dbname=DATABASE,
+                    user=SUPERUSER,
+                    password=password,
+                    autocommit=True,
+                    prepare_threshold=None,
+                )
+            )
+            for _ in range(SERVER_CONNECTIONS)
+        ]
+
+
+def on_each(found: list[Connection], command: str) -> list[object]:
+    """Execute a command on each server connection; return the first values of the answers."""
+    values: list[object] = []
+    with ExitStack() as stack:
+        for client in found:
+            stack.enter_context(client.transaction())
+            client.execute("SELECT 1")
+        for client in found:
+            answer = client.execute(command)
+            values += [row[0] for row in answer.fetchall()] if answer.description else []
+    return values
+
+
+def difference(session: Connection, table: str) -> object:
+    """Return how many rows of a foreign table are not those of the local one."""
+    row = session.execute(
+        f"SELECT count(*) FROM (TABLE val EXCEPT ALL SELECT * FROM {table}) d"
+    ).fetchone()
+    assert row is not None
+    return row[0]
+
+
+def test_values_are_right_whatever_others_have_set(pooled: Pooled) -> None:
+    with ExitStack() as stack:
+        owner = stack.enter_context(pooled.server.connect(DATABASE))
+        make_values(owner)
+        found = stack.enter_context(clients(pooled))
+        sessions = [stack.enter_context(pooled.server.connect(DATABASE)) for _ in range(2)]
+        for _ in range(3):
+            for setting in OTHER_SETTINGS:
+                on_each(found, setting)
+            for session in sessions:
+                assert difference(session, "far_val") == 0
+                assert difference(session, "far_val_by_cursor") == 0
+                key = "SELECT x::text || at || span || day FROM {} WHERE id = 7"
+                assert (
+                    session.execute(key.format("far_val")).fetchone()
+                    == session.execute(key.format("val")).fetchone()
+                )
+
+
+def test_nothing_is_left_on_a_server_connection(pooled: Pooled) -> None:
+    with ExitStack() as stack:
+        owner = stack.enter_context(pooled.server.connect(DATABASE))
+        make_values(owner)
+        found = stack.enter_context(clients(pooled))
+        names = ("search_path", "intervalstyle", "extra_float_digits", "timezone", "datestyle")
+        before = {name: on_each(found, f"SHOW {name}") for name in names}
+        session = stack.enter_context(pooled.server.connect(DATABASE))
+        write(session)
+        with pytest.raises(psycopg.errors.UniqueViolation):
+            session.execute(
+                "INSERT INTO far_val SELECT i, now(), now() FROM generate_series(1, 9) i"
+            )
+        assert {name: on_each(found, f"SHOW {name}") for name in names} == before
+        assert on_each(found, "SELECT name FROM pg_prepared_statements") == []
+        assert on_each(found, "SELECT name FROM pg_cursors WHERE name <> ''") == []
+
+
+def write(session: Connection) -> None:
+    """Write rows in the ways that a session has for them, some behind savepoints."""
+    session.execute(
+        "INSERT INTO far_val SELECT i, now(), now(), '1 day', i, 'n'"
+        " FROM generate_series(1001, 1300) i"
+    )
+    with session.transaction():
+        session.execute("INSERT INTO far_val (id, word) VALUES (2001, 'a'), (2002, 'b')")
+        with pytest.raises(psycopg.errors.UniqueViolation), session.transaction():
+            session.execute("INSERT INTO far_val (id) SELECT generate_series(2003, 1999, -1)")
+        session.execute("UPDATE far_val SET word = word || random()::int WHERE id BETWEEN 1 AND 20")
+        session.execute("DELETE FROM far_val WHERE id BETWEEN 1201 AND 1300 AND random() >= 0")
+        session.execute("UPDATE far_val SET word = 'same' WHERE id = 3")
+
+
+def test_writes_and_savepoints(pooled: Pooled) -> None:
+    with ExitStack() as stack:
+        owner = stack.enter_context(pooled.server.connect(DATABASE))
+        make_values(owner)
+        found = stack.enter_context(clients(pooled))
+        for setting in OTHER_SETTINGS:
+            on_each(found, setting)
+        for table in ("val", "far_val"):
+            session = stack.enter_context(pooled.server.connect(DATABASE))
+            write(session)
+            assert difference(session, "far_val") == 0
+            kept = owner.execute(
+                "SELECT count(*), count(*) FILTER (WHERE id > 2000), max(at) IS NOT NULL FROM val"
+            ).fetchone()
+            assert kept == (702, 2, True), table
+            assert owner.execute("SELECT word FROM val WHERE id = 3").fetchone() == ("same",)
+            owner.execute("DELETE FROM val WHERE id > 500")
+
+
+@pytest.mark.parametrize("pooled", ["session"], indirect=True)
+@pytest.mark.parametrize(("pool_mode", "is_kept"), [("", False), ("session", True)])
+def test_statements_are_kept_in_session_mode_if_the_option_says_so(
+    pooled: Pooled, pool_mode: str, is_kept: bool
+) -> None:
+    with ExitStack() as stack:
+        owner = stack.enter_context(pooled.server.connect(DATABASE))
+        if pool_mode:
+            owner.execute(f"ALTER SERVER pooler OPTIONS (ADD pool_mode '{pool_mode}')")
+        session = stack.enter_context(pooled.server.connect(DATABASE))
+        for key in range(1, 20):
+            query = f"SELECT v FROM far_double WHERE id = {key}"
+            assert session.execute(query).fetchone() == (2 * key,)
+        counted = session.execute(
+            "SELECT statement_hits FROM pg_stat_tollfree_postgres_fdw WHERE server_name = 'pooler'"
+        ).fetchone()
+        assert counted is not None and (counted[0] != 0) is is_kept

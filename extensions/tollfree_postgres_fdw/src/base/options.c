@@ -241,3 +241,19 @@ option_statement_cache_size(List *server_options)
 		: number(option_find(server_options, STATEMENT_CACHE_SIZE),
 				 STATEMENT_CACHE_SIZE_MAX);
 }
+
+/*
+ * Has a session its server connection for itself, by the server's options?  Who
+ * wants no statement kept has a pooler that hands connections around, unless the
+ * server's option says otherwise.
+ */
+PoolMode
+option_pool_mode(List *server_options)
+{
+	if (has_value(server_options, POOL_MODE, POOL_MODE_SESSION))
+		return POOL_SESSION;
+	if (has_value(server_options, POOL_MODE, POOL_MODE_TRANSACTION) ||
+		number(option_find(server_options, STATEMENT_CACHE_SIZE), 1) == 0)
+		return POOL_TRANSACTION;
+	return POOL_UNKNOWN;
+}

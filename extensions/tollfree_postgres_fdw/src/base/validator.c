@@ -28,7 +28,7 @@
 COMPAT_SQL_FUNCTION(tollfree_postgres_fdw_validator);
 
 /* Options of our own, apart from those to import */
-#define OWN_OPTIONS_MAX (FAST_UNAWAITED_COMMIT + 1 + 5)
+#define OWN_OPTIONS_MAX (FAST_UNAWAITED_COMMIT + 1 + 6)
 
 /* Does postgres_fdw accept this option with this value? */
 bool
@@ -42,6 +42,7 @@ validator_is_stock(const char *name, const char *value)
 	return strcmp(name, REMOTE_ISOLATION) != 0 &&
 		strcmp(name, COMPATIBILITY) != 0 &&
 		strcmp(name, COLLATIONS) != 0 &&
+		strcmp(name, POOL_MODE) != 0 &&
 		strcmp(name, STATEMENT_CACHE_SIZE) != 0 &&
 		!fastpath_is_option(name, &of_table);
 }
@@ -86,6 +87,8 @@ check_value(const char *name, const char *value)
 		check_either(name, value, COMPATIBILITY_STOCK, "tollfree");
 	else if (strcmp(name, COLLATIONS) == 0)
 		check_either(name, value, COLLATIONS_SAME, "unknown");
+	else if (strcmp(name, POOL_MODE) == 0)
+		check_either(name, value, POOL_MODE_SESSION, POOL_MODE_TRANSACTION);
 	else if (strcmp(name, ANALYZE_SAMPLING) == 0)
 	{
 		if (!option_find_sampling(value, &method))
@@ -217,6 +220,7 @@ list_own(const char **names)
 	names[n++] = ANALYZE_SAMPLING;
 	names[n++] = COLLATIONS;
 	names[n++] = COMPATIBILITY;
+	names[n++] = POOL_MODE;
 	names[n++] = REMOTE_ISOLATION;
 	names[n++] = STATEMENT_CACHE_SIZE;
 	Assert(n <= OWN_OPTIONS_MAX);

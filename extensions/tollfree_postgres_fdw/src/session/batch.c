@@ -270,6 +270,16 @@ report_log(Session *session)
 	pfree(log);
 }
 
+/*
+ * The name under which a statement is prepared on the server: none behind a pooler,
+ * which could hand it to another session.
+ */
+static const char *
+name_on_server(const Session *session, const char *statement)
+{
+	return session->options.is_pooled ? "" : statement;
+}
+
 /* Adds a command; returns its part, or NULL if the connection is lost. */
 static BatchPart *
 queue_command(Session *session, PartKind kind, int depth,
@@ -280,7 +290,8 @@ queue_command(Session *session, PartKind kind, int depth,
 	BatchPart  *part;
 
 	if (command->prepare)
-		queued = PQsendPrepare(conn, command->statement, command->sql,
+		queued = PQsendPrepare(conn, name_on_server(session, command->statement),
+							   command->sql,
 							   command->types ? command->nparams : 0,
 							   command->types);
 	else if (command->statement != NULL)
@@ -289,7 +300,8 @@ queue_command(Session *session, PartKind kind, int depth,
 									 command->lengths, command->formats, 0);
 	else
 		queued = PQsendQueryParams(conn, command->sql, command->nparams,
-								   command->types, command->params, NULL, NULL,
+								   command->types, command->params,
+								   command->lengths, command->formats,
 								   command->binary);
 	part = check_queued(session, queued, kind, depth, command->shown);
 	log_command(session, command->prepare ? "prepare" : "execute",
@@ -325,7 +337,7 @@ static BatchPart *
 queue_describe(Session *session, const RemoteCommand *command)
 {
 	bool		queued = PQsendDescribePrepared(session->conn,
-												command->statement);
+												name_on_server(session, command->statement));
 	BatchPart  *part = check_queued(session, queued, PART_DESCRIBE, 0,
 									command->shown);
 

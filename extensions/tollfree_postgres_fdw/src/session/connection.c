@@ -35,29 +35,27 @@
 #define CLOSE_LIMIT_MIN 100
 #define CLOSE_LIMIT_MAX 1000
 
-static const char *const settings[] = {
-	"SET search_path = pg_catalog",
-	"SET timezone = 'GMT'",
-	"SET datestyle = ISO",
-	"SET intervalstyle = postgres",
-	"SET extra_float_digits = 3"
-};
+/* The greatest process ID of Linux; other systems have smaller ones. */
+#define PROCESS_ID_MAX (1 << 22)
 
 /*
  * Sets up the session in one batch: settings under which values are exchanged,
  * the statements that transactions need, and what the remote server is like.
- * The answers are read with those to the next batch.
+ * The answers are read with those to the next batch.  What a pooler would hand to
+ * another session with the server connection is left out.
  */
 static void
 connection_configure(Session *session)
 {
 	batch_begin(session, false);
-	for (int i = 0; i < lengthof(settings); i++)
-		batch_add(session, PART_CLEANUP, 0, settings[i]);
-	control_add_preparations(session);
+	if (!session->options.is_pooled)
+	{
+		control_add_settings(session, 0);
+		control_add_preparations(session);
+	}
 	questions_add_at_setup(session);
 	if (!batch_send(session))
-		results_report(session, ERROR, NULL, settings[0]);
+		results_report(session, ERROR, NULL, NULL);
 	remote_xact_enter(session, PHASE_IDLE);
 }
 
@@ -112,11 +110,32 @@ read_options(Session *session, ForeignServer *server, UserMapping *user)
 	options->read_committed = option_reads_committed(list);
 	options->claims_collations = option_claims_collations(list);
 	options->fast_paths = fastpath_of_server(list);
-	options->statement_cache_size = session->remote.lost_statements ? 0 :
-		option_statement_cache_size(list);
-	facts_note_lost_statements(session, false);
+	options->statement_cache_size = option_statement_cache_size(list);
+	options->pool_mode = option_pool_mode(list);
 	keep_name(options->server_name, server->servername);
 	options->is_outdated = false;
+}
+
+/*
+ * Decides whether each transaction may get another server connection, unless the
+ * server's option says so.  A pooler gives a key of its own for cancel requests, not
+ * that of the server connection: PgBouncer's is random, so what would be the process
+ * ID is none, but for one in a thousand.  That connection shows by the loss of its
+ * prepared statements, as any other one does, and is replaced.
+ */
+static void
+decide_pooled(Session *session)
+{
+	SessionOptions *options = session_own(SessionOptions, session, options);
+	int			pid = PQbackendPID(session->conn);
+	bool		looks_pooled = pid <= 0 || pid > PROCESS_ID_MAX;
+
+	options->is_pooled = options->pool_mode == POOL_TRANSACTION ||
+		(options->pool_mode == POOL_UNKNOWN && looks_pooled) ||
+		session->remote.lost_statements;
+	if (options->is_pooled)
+		options->statement_cache_size = 0;
+	facts_note_lost_statements(session, false);
 }
 
 /* Do the remote database and this one have the same encoding? */
@@ -144,6 +163,7 @@ connection_begin(Session *session, UserMapping *user)
 	read_options(session, server, user);
 	wait_make_room(server->servername);
 	*session_own(PGconn *, session, conn) = connect_open(server, user);
+	decide_pooled(session);
 	error_receive_notices(session);
 	facts_begin(session,
 				TimestampDifferenceMilliseconds(start, GetCurrentTimestamp()) /

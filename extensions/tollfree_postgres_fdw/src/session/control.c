@@ -22,6 +22,25 @@
 #define COMMIT_NAME "commit"
 #define COMMIT_SQL "COMMIT TRANSACTION"
 
+/* Under which values are exchanged, and names are those of pg_catalog */
+static const char *const settings[] = {
+	"search_path = pg_catalog",
+	"timezone = 'GMT'",
+	"datestyle = ISO",
+	"intervalstyle = postgres",
+	"extra_float_digits = 3"
+};
+
+/* Adds the settings: for the session, or for the transaction if there is one. */
+void
+control_add_settings(Session *session, int depth)
+{
+	for (int i = 0; i < lengthof(settings); i++)
+		batch_add(session, PART_CLEANUP, depth,
+				  psprintf("%s %s", depth > 0 ? "SET LOCAL" : "SET",
+						   settings[i]));
+}
+
 /*
  * Prepares one of our own commands, since parsing and planning it takes as long
  * as many a query; not where the server's owner wants no prepared statements.
@@ -106,6 +125,8 @@ add_start(Session *session)
 		control_add(session, PART_START, 1, START_NAME, start_sql(session));
 	if (compat_is_deferrable())
 		batch_add(session, PART_CLEANUP, 1, "SET TRANSACTION DEFERRABLE");
+	if (session->options.is_pooled)
+		control_add_settings(session, 1);
 }
 
 /*

@@ -114,6 +114,8 @@ prepared_next_name(Session *session, char *name)
 /*
  * Makes the commands that execute a caller's statement: the first time one that
  * prepares the SQL under a new name, then the execution.  Returns their number.
+ * Where a pooler could hand the statement to another session each execution has the
+ * SQL, and the name says only that there was one.
  */
 int
 prepared_make(Session *session, char *name, const char *sql,
@@ -121,6 +123,14 @@ prepared_make(Session *session, char *name, const char *sql,
 {
 	int			n = 0;
 
+	if (session->options.is_pooled)
+	{
+		if (name[0] == '\0')
+			(void) prepared_next_name(session, name);
+		execution.sql = sql;
+		commands[0] = execution;
+		return 1;
+	}
 	execution.statement = name;
 	if (name[0] == '\0')
 		commands[n++] = (RemoteCommand)
@@ -132,13 +142,19 @@ prepared_make(Session *session, char *name, const char *sql,
 	return n;
 }
 
-/* Notes that a caller's statement exists; the caller is to drop it. */
+/*
+ * Notes that a caller's statement exists; the caller is to drop it.  One without a
+ * name on the server, which the next command replaces, is not there.
+ */
 void
 prepared_note(Session *session, const char *name)
 {
 	PreparedStatements *prepared = prepared_own(session);
-	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+	MemoryContext old;
 
+	if (session->options.is_pooled)
+		return;
+	old = MemoryContextSwitchTo(TopMemoryContext);
 	prepared->own = lappend(prepared->own, pstrdup(name));
 	MemoryContextSwitchTo(old);
 }

@@ -97,6 +97,9 @@
 #define START_SQL \
 	"START TRANSACTION ISOLATION LEVEL READ COMMITTED, READ ONLY"
 
+/* The setting that the session of a pooler has not */
+#define SEARCH_PATH_SQL "SET LOCAL search_path = pg_catalog"
+
 /* Limits for the transaction, in ms: for a lock; for each question */
 #define LOCK_LIMIT_SQL "SET LOCAL lock_timeout = 1"
 #define TIME_LIMIT_SQL "SET LOCAL statement_timeout = 1000"
@@ -358,6 +361,8 @@ questions_add_behind_commit(Session *session)
 		{
 			batch_add_sync(session);
 			batch_add(session, PART_QUESTION_CONTROL, 0, START_SQL);
+			if (session->options.is_pooled)
+				batch_add(session, PART_QUESTION_CONTROL, 0, SEARCH_PATH_SQL);
 			batch_add(session, PART_QUESTION_CONTROL, 0, LOCK_LIMIT_SQL);
 			batch_add(session, PART_QUESTION_CONTROL, 0, TIME_LIMIT_SQL);
 			has_begun = true;

@@ -80,7 +80,8 @@ decide_use(Session *session, Sending *sending)
 /*
  * Can the only command be sent without a transaction around it?  Only if nobody
  * else uses the session in the local transaction, and it is alone in the batch.
- * Nor if a question is pending, which is sent behind a COMMIT.
+ * Nor if a question is pending, which is sent behind a COMMIT, or if its settings
+ * are those of a transaction.
  */
 static bool
 can_autocommit(const Session *session, const Sending *sending)
@@ -90,7 +91,7 @@ can_autocommit(const Session *session, const Sending *sending)
 	return command->hints.sole_relids != NIL && session->xact.users == 1 &&
 		session->xact.remote_depth == 0 && session->xact.local_depth == 1 &&
 		sending->use != STATEMENT_PREPARE && session->prepared.unused == NIL &&
-		!session->remote.is_serializable &&
+		!session->remote.is_serializable && !session->options.is_pooled &&
 		session->facts.pending_questions == NIL &&
 		facts_know_plain(session, command->hints.sole_relids);
 }

@@ -20,6 +20,7 @@
 #include "utils/timestamp.h"
 
 #include "base/libpq.h"
+#include "base/options.h"
 #include "session/statement.h"
 #include "sql/command.h"
 
@@ -35,6 +36,9 @@ typedef struct SessionOptions
 	bool		claims_collations;
 	int			fast_paths;		/* by the server's options; fastpath.h */
 	int			statement_cache_size;	/* by the option, not the setting */
+	PoolMode	pool_mode;		/* by the option */
+	bool		is_pooled;		/* may each transaction get another server
+								 * connection?  Then nothing is left on one */
 	char		server_name[NAMEDATALEN];	/* when it was connected, for
 											 * DEBUG1 */
 	bool		is_outdated;	/* options changed since; to be closed when
