@@ -1,3 +1,3 @@
 """tollfree: measures the toll of every road to data outside PostgreSQL's own tables."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
