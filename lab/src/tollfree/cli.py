@@ -42,7 +42,7 @@ from tollfree.errors import ExitCode, LabError, NotFoundError
 from tollfree.export import write_csv, write_json
 from tollfree.interruption import interrupt_on_signals
 from tollfree.lab import Lab
-from tollfree.paths import lab_home
+from tollfree.paths import lab_home, require_checkout
 from tollfree.postgres import (
     buildable_installation,
     chosen_installation,
@@ -60,6 +60,9 @@ from tollfree.suites import all_suites, findings_of, section_of, suite_named
 REPORT = Path("report/index.html")
 LARGEST_SEED = 2**31 - 1
 """That the database takes."""
+
+OF_A_WHEEL = ("check", "completion")
+"""The commands that an installed package has all for; the others need a checkout."""
 
 EXIT_CODES = f"""\b
 Exit codes:
@@ -164,9 +167,12 @@ def cli(context: click.Context) -> None:
     PG_CONFIG in the environment chooses another PostgreSQL than the newest installed one, and
     TOLLFREE_HOME another folder for the lab's servers and results.
     """
+    command = context.invoked_subcommand
     # `check` alone connects to servers of the user's, which these variables are about.
-    if context.invoked_subcommand != "check":
+    if command != "check":
         clear_libpq_environment()
+    if command is not None and command not in OF_A_WHEEL:
+        require_checkout(command)
 
 
 @cli.command(name="doctor")

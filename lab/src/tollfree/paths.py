@@ -7,8 +7,10 @@ be.
 import os
 from pathlib import Path
 
+from tollfree.errors import EnvironmentLacksError
+
 CHECKOUT = Path(__file__).resolve().parents[3]
-"""The root of the source tree; the lab is always run from one, never from a wheel."""
+"""The root of the source tree. An installed wheel has none: see `require_checkout`."""
 
 BUILD = CHECKOUT / "build"
 
@@ -28,6 +30,16 @@ def lab_home() -> Path:
         return Path("/var/lib/tollfree")
     state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(state) / "tollfree"
+
+
+def require_checkout(command: str) -> None:
+    """Raise unless this is run from a checkout: a wheel has no extensions, clients and link."""
+    if not (CHECKOUT / "extensions").is_dir():
+        raise EnvironmentLacksError(
+            f"`tollfree {command}` needs a checkout of tollfree, and this is an installed package",
+            "Run tools/make-venv run in a checkout, then"
+            f" .venv/bin/tollfree {command} there. `tollfree check` works from here.",
+        )
 
 
 def cache_home() -> Path:
