@@ -113,6 +113,14 @@ def prepare(old: Cluster, publisher: Cluster) -> None:
             CREATE TABLE goods (id int PRIMARY KEY)
         """)
         connection.execute("SELECT tollfree_postgres_fdw_adopt('far')")
+        connection.execute(f"""
+            CREATE EXTENSION tollfree_file_fdw CASCADE;
+            COPY (VALUES (1), (2)) TO '{old.socket_folder}/goods.csv' (FORMAT csv);
+            CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;
+            CREATE FOREIGN TABLE file_goods (id int) SERVER files
+                OPTIONS (filename '{old.socket_folder}/goods.csv', format 'csv')
+        """)
+        connection.execute("SELECT tollfree_file_fdw_adopt('files')")
         assert connection.execute("SELECT id FROM far_goods").fetchall() == [(1,)]
         if old.stage.installation.major >= KEEPS_SUBSCRIPTIONS:
             connection.execute(f"CREATE SUBSCRIPTION goods CONNECTION '{place}' PUBLICATION goods")
@@ -141,6 +149,15 @@ def replicates(
     assert connection.execute("SELECT count(*) FROM far_goods").fetchone() == (goods,)
 
 
+def check_files(connection: psycopg.Connection[tuple[object, ...]]) -> None:
+    """Read a file after the upgrade, through either wrapper."""
+    explained = connection.execute("EXPLAIN SELECT id FROM file_goods").fetchall()
+    assert any("Fast Path" in str(line) for (line,) in explained)
+    assert connection.execute("SELECT sum(id) FROM file_goods").fetchone() == (3,)
+    connection.execute("SELECT tollfree_file_fdw_release('files')")
+    assert connection.execute("SELECT sum(id) FROM file_goods").fetchone() == (3,)
+
+
 def test_adopted_servers_and_subscriptions(
     older: Installation, stage: Stage, home: Path, user: ServerUser, publisher: Cluster
 ) -> None:
@@ -158,6 +175,7 @@ def test_adopted_servers_and_subscriptions(
     try:
         with new.connect() as connection:
             check(connection, publisher, older.major, stage.installation.major)
+            check_files(connection)
     finally:
         new.stop()
 

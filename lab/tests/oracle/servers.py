@@ -35,14 +35,14 @@ def started_instances(
         source = _make("source", folder, source_stage, user, SOURCE_SETTINGS | STANDBY_SETTINGS)
         local = _make("local", folder, local_stage, user, LOCAL_SETTINGS)
         if standby:
-            _allow_replication(source)
+            allow_replication(source)
         # Whoever chooses ports keeps all others waiting: not while data are made.
         with reserved_ports(2) as ports:
             source, local = replace(source, port=ports[0]), replace(local, port=ports[1])
             for cluster in (source, local):
                 stack.callback(cluster.stop)
                 cluster.start()
-        follower = _follow(source, folder) if standby else None
+        follower = follow(source, folder) if standby else None
         if follower:
             with reserved_ports(1, taken=ports) as (port,):
                 follower = replace(follower, port=port)
@@ -67,13 +67,14 @@ def _make(
     return cluster
 
 
-def _allow_replication(cluster: Cluster) -> None:
+def allow_replication(cluster: Cluster) -> None:
+    """Let the servers' user take copies of a server that is not running yet."""
     rules = cluster.user.open_file(cluster.data / "pg_hba.conf", os.O_WRONLY | os.O_APPEND)
     with os.fdopen(rules, "a", encoding="utf-8") as file:
         file.write("local replication all trust\n")
 
 
-def _follow(source: Cluster, folder: Path) -> Cluster:
+def follow(source: Cluster, folder: Path) -> Cluster:
     """Return a standby of a running server, made but not started."""
     standby = Cluster(
         "standby",
