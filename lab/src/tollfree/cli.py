@@ -12,7 +12,7 @@ import math
 import sys
 import traceback
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -25,8 +25,9 @@ from rich.table import Table as RichTable
 
 from tollfree import __version__, doctor
 from tollfree.archive import Runs, cases_of, keep, runs_of
-from tollfree.check import check
+from tollfree.check import Report, check
 from tollfree.check.text import lines
+from tollfree.check.watch import watch
 from tollfree.cluster import is_connection_lost
 from tollfree.compare import Change, changes, comparison, only_in_one
 from tollfree.console import ERR, OUT, print_section, print_table, progress_shown
@@ -240,6 +241,13 @@ def doctor_command(as_json: bool) -> None:
     " the query of --query by both wrappers, and to read the remote timeouts.",
 )
 @click.option(
+    "--watch",
+    "pause_s",
+    metavar="SECONDS",
+    type=click.IntRange(1, 86400),
+    help="Look again after so many seconds, and print what has changed, until Ctrl-C.",
+)
+@click.option(
     "--json", "as_json", is_flag=True, help="Print JSON; docs/howto/checking.md has its fields."
 )
 def check_command(
@@ -251,6 +259,7 @@ def check_command(
     executes: bool,
     as_json: bool,
     runs: bool,
+    pause_s: int | None,
 ) -> None:
     """Examine the foreign servers of your database; DSN is a connection string as for psql.
 
@@ -259,11 +268,23 @@ def check_command(
     changed: every transaction is rolled back, and without --execute also read-only. What the
     server refuses to this user is listed as not known.
     """
-    report = check(dsn, limit_s, query, most, all_users=all_users, executes=executes, runs=runs)
+    if as_json and pause_s is not None:
+        raise click.UsageError("--json prints one report; --watch repeats it")
+
+    def look() -> Report:
+        return check(dsn, limit_s, query, most, all_users=all_users, executes=executes, runs=runs)
+
     if as_json:
-        _print_json(dataclasses.asdict(report))
-        return
-    for line in lines(report):
+        _print_json(dataclasses.asdict(look()))
+    elif pause_s is None:
+        _print_lines(lines(look()))
+    else:
+        for moment, changed in watch(look, pause_s):
+            _print_lines([f"== {moment:%H:%M:%S}", *changed])
+
+
+def _print_lines(text: Iterable[str]) -> None:
+    for line in text:
         OUT.print(line, markup=False, soft_wrap=True)
 
 
