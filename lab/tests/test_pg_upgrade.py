@@ -1,4 +1,5 @@
-"""pg_upgrade from the newest older major version that is here: servers that were adopted go on.
+"""pg_upgrade from the newest older major version that is here, or else from the same one: servers
+that were adopted go on.
 
 From PostgreSQL 19 on a subscription can connect to one, when the wrapper has been given the
 function for that, which pg_upgrade does not do.
@@ -31,11 +32,15 @@ PROGRAMS = (
     *("pg_restore", "pg_upgrade", "psql", "vacuumdb"),
 )
 """Copied, since those among them that look for others do so where a link points to."""
+VERSIONS_OF_COLUMNS = b"pg_attver"
 LIMIT_S = 300.0
 UPGRADE = """
     cd "$1"
-    exec "$3/pg_upgrade" --old-bindir="$2" --new-bindir="$3" --old-datadir="$4" \
-        --new-datadir="$5" --old-port="$6" --new-port="$6" --socketdir="$1" --username="$7" >&2
+    "$3/pg_upgrade" --old-bindir="$2" --new-bindir="$3" --old-datadir="$4" \
+        --new-datadir="$5" --old-port="$6" --new-port="$6" --socketdir="$1" --username="$7" >&2 || {
+        tail -n 20 "$5"/pg_upgrade_output.d/*/log/pg_upgrade_dump_*.log >&2
+        exit 1
+    }
 """
 GIVE = (
     "ALTER FOREIGN DATA WRAPPER tollfree_postgres_fdw CONNECTION tollfree_postgres_fdw_connection"
@@ -72,15 +77,29 @@ def upgrade(old: Cluster, new: Cluster) -> None:
     )
 
 
+def can_upgrade(old: Installation, new: Installation) -> bool:
+    """Return whether the newer server takes what pg_dump writes of the older.
+
+    Some minor releases write versions of columns, as 15.20 does, which earlier ones of any
+    major version refuse: it takes a later one of the newer major version.
+    """
+    versioned = [
+        VERSIONS_OF_COLUMNS in (one.bindir / "postgres").read_bytes() for one in (old, new)
+    ]
+    return versioned != [True, False]
+
+
 @pytest.fixture
 def older(installation: Installation) -> Installation:
-    """The newest older major version."""
+    """The newest older major version that can be upgraded, or this one: pg_upgrade takes both."""
     found = [
-        one for one in other_installations(installation.major) if one.major < installation.major
+        one
+        for one in other_installations(installation.major)
+        if one.major < installation.major and can_upgrade(one, installation)
     ]
-    if not found:
-        pytest.skip(f"no PostgreSQL older than {installation.major} is installed here")
-    return found[0]
+    if not found and installation.major >= SERVES_SUBSCRIPTIONS:
+        pytest.skip(f"no PostgreSQL is here that {installation.version} could upgrade")
+    return found[0] if found else installation
 
 
 @pytest.fixture
