@@ -20,7 +20,7 @@ write = $(2) >$(1).new && mv $(1).new $(1) || { rm -f $(1).new; false; }
 MAKEFLAGS += --no-print-directory
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 	@echo "PG_CONFIG=/path/to/pg_config chooses the PostgreSQL."
 
 demo: ## install what is missing, measure, write report/index.html
@@ -43,6 +43,10 @@ check: ## what a change needs first, in three minutes: lint, unit tests, one rou
 test-walks: build ## run a part, another for each commit, of the walks
 	@tools/make-venv dev
 	@$(CHOOSE_POSTGRES) && tools/run-tests walks
+
+test-packages: ## make the Debian packages and the image in a bare system, and test them there
+	@tools/install-packages packages
+	tools/test-packages
 
 walks: build ## run and record all walks: comparisons with stock wrappers, faults at every message
 	@tools/make-venv dev
@@ -108,4 +112,4 @@ format: ## lay out the C and Python sources
 clean: ## remove what was built and reported; not the lab's data
 	rm -rf build report
 
-.PHONY: help demo check test test-walks walks test-db build build-clang bench lint docs format clean
+.PHONY: help demo check test test-packages test-walks walks test-db build build-clang bench lint docs format clean

@@ -28,6 +28,17 @@ fail() {
 	exit "$1"
 }
 
+# record_pass NAME: notes which commit has passed, for tools/release; nothing if
+# files differ from it.
+record_pass() {
+	local head
+	if head=$(git -C "$checkout" rev-parse HEAD 2>/dev/null) &&
+		[ -z "$(git -C "$checkout" status --porcelain)" ]; then
+		mkdir -p "$checkout/build/passed"
+		echo "$head" >"$checkout/build/passed/$1"
+	fi
+}
+
 # The folder that holds one PostgreSQL per name, such as 18 or 18-assert.
 # Root's is outside its private home: its servers run as another user, who
 # must be able to read them.
