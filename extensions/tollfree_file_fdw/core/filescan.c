@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/filescan_state.h"
+#include "core/stream.h"
 
 /*
  * Positions that are searched at once; a table with many columns gets fewer
@@ -143,7 +144,8 @@ filescan_grow(FileScan *scan)
 static void
 filescan_choose_sizes(FileScan *scan, const FileScanOptions *options)
 {
-	int64_t		rows_most = scan->source.size / scan->nfields + 1;
+	int64_t		size = source_text_end(&scan->source);
+	int64_t		rows_most = size / scan->nfields + 1;
 	size_t		block_size = options->block_size > 0 ?
 		options->block_size : SCAN_BLOCK_DEFAULT;
 
@@ -153,7 +155,7 @@ filescan_choose_sizes(FileScan *scan, const FileScanOptions *options)
 	scan->rows_first = options->begins_small ?
 		SCAN_ROWS_FIRST : scan->rows_room;
 	scan->structure.max_records = scan->rows_first;
-	while (scan->source.size <= (int64_t) block_size / 2 &&
+	while (size <= (int64_t) block_size / 2 &&
 		   block_size > SCAN_BLOCK_FIRST)
 		block_size /= 2;
 	scan->block_size = block_size;

@@ -61,8 +61,10 @@ typedef enum ScanStatus
 	SCAN_NO_MEMORY,
 	SCAN_FAILED,				/* see source.error, an errno */
 	SCAN_TRUNCATED,				/* the file became shorter */
-	SCAN_CHANGED				/* the file was changed; one that has only
+	SCAN_CHANGED,				/* the file was changed; one that has only
 								 * grown is read up to its old size: SCAN_END */
+	SCAN_UNDECODABLE			/* it is compressed, and wrongly so: see the
+								 * fault of the source's stream */
 } ScanStatus;
 
 typedef enum HandoverReason
@@ -206,6 +208,13 @@ extern int64_t filescan_offset(const FileScan *scan, int row);
 
 /* Returns the file's line end; unknown before the first row or header. */
 extern LineEnd filescan_line_end(const FileScan *scan);
+
+/*
+ * Returns the bytes that have been read of the file and not returned as rows,
+ * and their offset; *length may be 0.
+ */
+extern const unsigned char *filescan_unread(const FileScan *scan,
+											int64_t *offset, size_t *length);
 
 extern const Handover *filescan_handover(const FileScan *scan);
 extern Source *filescan_source(FileScan *scan);

@@ -3,6 +3,7 @@
  *	  Locates the records of a batch, their lines and their fields.
  */
 #include "core/filescan_state.h"
+#include "core/stream.h"
 
 uint32_t
 filescan_record_begin(const FileScan *scan, int row)
@@ -121,6 +122,20 @@ LineEnd
 filescan_line_end(const FileScan *scan)
 {
 	return scan->line_end;
+}
+
+const unsigned char *
+filescan_unread(const FileScan *scan, int64_t *offset, size_t *length)
+{
+	const Window *window = &scan->window;
+	int64_t		end = window->offset + (int64_t) window->filled;
+
+	*offset = window->offset + (int64_t) window->begin;
+	/* Without the line end that may have been appended */
+	if (end > source_text_end(&scan->source))
+		end = source_text_end(&scan->source);
+	*length = end > *offset ? (size_t) (end - *offset) : 0;
+	return window->bytes + window->begin;
 }
 
 const Handover *

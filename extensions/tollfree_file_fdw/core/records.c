@@ -40,6 +40,8 @@ filescan_source_status(SourceStatus status)
 			return SCAN_TRUNCATED;
 		case SOURCE_CHANGED:
 			return SCAN_CHANGED;
+		case SOURCE_UNDECODABLE:
+			return SCAN_UNDECODABLE;
 		case SOURCE_OK:
 		case SOURCE_GROWN:
 			return SCAN_END;

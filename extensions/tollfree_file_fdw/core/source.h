@@ -28,7 +28,9 @@ typedef enum SourceStatus
 	SOURCE_FAILED,				/* see error */
 	SOURCE_TRUNCATED,			/* it has become shorter */
 	SOURCE_CHANGED,				/* it was written to */
-	SOURCE_GROWN				/* it has become longer, its edges as before */
+	SOURCE_GROWN,				/* it has become longer, its edges as before */
+	SOURCE_UNDECODABLE			/* it is compressed, and wrongly so: see the
+								 * stream's fault */
 } SourceStatus;
 
 /* The caller opens the descriptor, and closes it. */
@@ -44,6 +46,9 @@ typedef struct Source
 	int64_t		modified_ns;	/* mtime, since 1970 */
 	int64_t		changed_ns;		/* ctime, since 1970 */
 	int64_t		bytes_read;		/* in all, for EXPLAIN */
+	struct Stream *stream;		/* the text of a compressed file: the bytes
+								 * above are of that; or NULL */
+	int64_t		bytes_decoded;	/* by that, in all */
 	unsigned char first[SOURCE_EDGE];	/* of a shorter file, all bytes */
 	unsigned char last[SOURCE_EDGE];
 } Source;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/kernel.h"
+#include "core/stream.h"
 #include "core/window.h"
 
 /* Room for window_close_line. */
@@ -43,7 +44,7 @@ bool
 window_has_end(const Window *window, const Source *source)
 {
 	return window->closed ||
-		window->offset + (int64_t) window->filled >= source->size;
+		window->offset + (int64_t) window->filled >= source_text_end(source);
 }
 
 /* Makes room; returns false, with the window unchanged, without memory. */
@@ -95,19 +96,16 @@ window_read(Window *window, Source *source, size_t length,
 			SourceStatus *source_status)
 {
 	size_t		unread = window->filled - window->begin;
-	int64_t		left;
+	size_t		got;
 
 	window_drop_used(window);
 	if (!window_grow(window, unread + length))
 		return WINDOW_NO_MEMORY;
-	left = source->size - window->offset - (int64_t) unread;
-	if ((int64_t) length > left)
-		length = (size_t) left;
-	*source_status = source_read(source, window->bytes + unread, length,
-								 window->offset + (int64_t) unread);
+	*source_status = source_read_text(source, window->bytes + unread, length,
+									  window->offset + (int64_t) unread, &got);
 	if (*source_status != SOURCE_OK)
 		return WINDOW_SOURCE;
-	window->filled += length;
+	window->filled += got;
 	window_pad(window);
 	return WINDOW_OK;
 }

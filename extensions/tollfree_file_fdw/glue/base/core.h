@@ -9,6 +9,7 @@
 #include "core/filescan.h"
 #include "core/index_builder.h"
 #include "core/segment.h"
+#include "core/stream.h"
 #include "vector/aggregate.h"
 #include "vector/filter.h"
 #include "vector/hash_filter.h"

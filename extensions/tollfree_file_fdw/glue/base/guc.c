@@ -23,6 +23,10 @@
 #define COLUMN_CACHE_SIZE_MIN 0
 #define COLUMN_CACHE_SIZE_MAX MAX_KILOBYTES
 
+#define COMPRESSED_MEMORY_DEFAULT (256 * 1024)
+#define COMPRESSED_MEMORY_MIN (16 * 1024)
+#define COMPRESSED_MEMORY_MAX (1024 * 1024)
+
 #define DEBUG_SEGMENT_SIZE_DEFAULT (16 * 1024)
 #define DEBUG_SEGMENT_SIZE_MIN 1
 #define DEBUG_SEGMENT_SIZE_MAX (1024 * 1024)
@@ -34,6 +38,7 @@
 
 int			setting_column_cache = KEEP_CHOSEN;
 int			setting_column_cache_size = COLUMN_CACHE_SIZE_DEFAULT;
+int			setting_compressed_memory = COMPRESSED_MEMORY_DEFAULT;
 bool		setting_fast_scan = true;
 bool		setting_join_filters = true;
 bool		setting_parallel_scan = true;
@@ -153,6 +158,13 @@ settings_define(void)
 							COLUMN_CACHE_SIZE_DEFAULT,
 							COLUMN_CACHE_SIZE_MIN, COLUMN_CACHE_SIZE_MAX,
 							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("tollfree_file_fdw.compressed_memory",
+							"Sets how long a record of a compressed file may be, and how much memory decompressing may take.",
+							"A longer record, or one that needs more, is an error.",
+							&setting_compressed_memory,
+							COMPRESSED_MEMORY_DEFAULT,
+							COMPRESSED_MEMORY_MIN, COMPRESSED_MEMORY_MAX,
+							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("tollfree_file_fdw.record_index_size",
 							"Sets the disk space for the record indexes of all databases.",
 							"The oldest indexes are removed first.",

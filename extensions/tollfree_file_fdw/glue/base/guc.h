@@ -30,6 +30,7 @@ typedef enum KeepSetting
 
 extern int	setting_column_cache;	/* a KeepSetting */
 extern int	setting_column_cache_size;	/* kB */
+extern int	setting_compressed_memory;	/* kB */
 extern bool setting_fast_scan;
 extern bool setting_join_filters;
 extern bool setting_parallel_scan;

@@ -11,6 +11,7 @@
  *	record_index	of a foreign table or its server: whether a record index is kept
  *	column_cache	of a foreign table or its server: whether converted columns are
  *	append_only		of a foreign table: nothing that is in the file is changed
+ *	compression		of a foreign table: see compression.c
  *	filenames		of a foreign table, in place of filename: a pattern, see paths.c
  *	columns		of such a table: 'by name', in place of 'by position'
  *	source, pattern	of a column of such a table: what its values are made of, see
@@ -39,6 +40,7 @@
 
 #include "base/compat.h"
 #include "base/compat_export.h"
+#include "base/compression.h"
 #include "base/guc.h"
 #include "base/option_hint.h"
 #include "base/options.h"
@@ -62,8 +64,8 @@ static const char *const origins[] = {"file", "line", "path"};
 COMPAT_SQL_FUNCTION(tollfree_file_fdw_validator);
 
 static const char *const our_options[] = {
-	OPTION_APPEND_ONLY, OPTION_COLUMN_CACHE, OPTION_COLUMNS, OPTION_FILENAMES,
-	OPTION_LAZY, OPTION_RECORD_INDEX
+	OPTION_APPEND_ONLY, OPTION_COLUMN_CACHE, OPTION_COLUMNS, OPTION_COMPRESSION,
+	OPTION_FILENAMES, OPTION_LAZY, OPTION_RECORD_INDEX
 };
 
 /* Is this an option that file_fdw does not have? */
@@ -297,6 +299,7 @@ options_read(Oid relid)
 	FileOptions result = {.filename = NULL};
 	ForeignTable *table = GetForeignTable(relid);
 	Relation	rel = table_open(relid, AccessShareLock);
+	const char *compression = NULL;
 	ListCell   *cell;
 
 	foreach(cell, GetForeignServer(table->serverid)->options)
@@ -314,6 +317,8 @@ options_read(Oid relid)
 			result.is_append_only = defGetBoolean(option);
 		else if (strcmp(option->defname, OPTION_COLUMNS) == 0)
 			result.by_name = is_by_name(defGetString(option));
+		else if (strcmp(option->defname, OPTION_COMPRESSION) == 0)
+			compression = defGetString(option);
 		else if (strcmp(option->defname, OPTION_FILENAMES) == 0)
 			result.pattern = defGetString(option);
 		else if (strcmp(option->defname, "filename") == 0)
@@ -326,6 +331,9 @@ options_read(Oid relid)
 		else
 			result.copy = lappend(result.copy, option);
 	}
+	result.by_suffix = result.pattern != NULL;
+	if (compression != NULL)
+		result.compression = compression_parse(compression, &result.by_suffix);
 	if (IsParallelWorker())
 		result.copy = append_leaders_encoding(result.copy);
 	result.format = list_copy(result.copy);
@@ -349,7 +357,7 @@ bool
 options_keep_columns(const FileOptions *options)
 {
 	return is_kept(setting_column_cache, options->column_cache) &&
-		options->pattern == NULL;
+		options->pattern == NULL && !compression_is_possible(options);
 }
 
 /* Is a record index wanted, for its own sake or for columns, which need one? */
@@ -366,7 +374,7 @@ bool
 options_keep_index(const FileOptions *options)
 {
 	return options_want_index(options) && !options->is_program &&
-		options->pattern == NULL;
+		options->pattern == NULL && !compression_is_possible(options);
 }
 
 /*
@@ -407,6 +415,8 @@ check_filenames(const char *value)
 static void
 check_our_option(char *name, const char *value, Oid catalog)
 {
+	bool		by_suffix;
+
 	if (is_of_column(name))
 	{
 		if (strcmp(name, OPTION_SOURCE) == 0)
@@ -426,6 +436,11 @@ check_our_option(char *name, const char *value, Oid catalog)
 	}
 	if (strcmp(name, OPTION_COLUMNS) == 0)
 		return;
+	if (strcmp(name, OPTION_COMPRESSION) == 0)
+	{
+		(void) compression_parse(value, &by_suffix);
+		return;
+	}
 	(void) defGetBoolean(makeDefElem(name, (Node *) makeString(pstrdup(value)),
 									 -1));
 }
@@ -437,6 +452,15 @@ check_our_option(char *name, const char *value, Oid catalog)
 static void
 check_program_option(const char *name, const char *value)
 {
+	if (strcmp(name, OPTION_COMPRESSION) == 0)
+	{
+		if (strcmp(value, "none") != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_SYNTAX_ERROR),
+					 errmsg("conflicting options \"%s\" and \"program\"", name),
+					 errhint("Have the program decompress its output, as \"zcat\" does.")));
+		return;
+	}
 	if (strcmp(name, OPTION_LAZY) == 0 ||
 		!defGetBoolean(makeDefElem(pstrdup(name),
 								   (Node *) makeString(pstrdup(value)), -1)))

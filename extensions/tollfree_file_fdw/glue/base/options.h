@@ -9,6 +9,10 @@
 #include "nodes/bitmapset.h"
 #include "nodes/pg_list.h"
 
+#include "base/core.h"
+
+#define OPTION_COMPRESSION "compression"
+
 /* Of a server, too */
 #define OPTION_RECORD_INDEX "record_index"
 #define OPTION_COLUMN_CACHE "column_cache"
@@ -45,6 +49,9 @@ typedef struct FileOptions
 								 * files the one that is read, or NULL */
 	char	   *pattern;		/* of the names of many files; or NULL */
 	bool		is_program;
+	bool		by_suffix;		/* do names' suffixes say how files are
+								 * compressed? */
+	FileCompression compression;	/* else how they are */
 	bool		is_lazy;		/* may values go unchecked that nobody needs? */
 	OptionChoice record_index;	/* of the table, or else of its server */
 	OptionChoice column_cache;	/* likewise */

@@ -28,6 +28,7 @@
 #include "utils/rel.h"
 
 #include "base/allocate.h"
+#include "base/compression.h"
 #include "base/guc.h"
 #include "cache/column_cache.h"
 
@@ -386,7 +387,8 @@ column_cache_prepare(ColumnCache *cache, IndexUse *index,
 	cache->unkept = -1;
 	cache->is_wanted = options_keep_columns(options) && index->is_wanted &&
 		columns->ncolumns > 0 && !counts_all;
-	cache->unused_reason = !options_keep_columns(options) ?
+	cache->unused_reason = compression_is_possible(options) ?
+		"the file is compressed" : !options_keep_columns(options) ?
 		"the column cache is switched off" :
 		!index->is_wanted ? index->unused_reason : "the query needs no column";
 }

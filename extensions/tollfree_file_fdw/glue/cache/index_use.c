@@ -36,6 +36,7 @@
 #include "utils/rel.h"
 
 #include "base/allocate.h"
+#include "base/compression.h"
 #include "base/guc.h"
 #include "cache/index_file.h"
 #include "cache/index_use.h"
@@ -351,6 +352,7 @@ index_use_prepare(IndexUse *use, const FileOptions *options)
 	use->is_append_only = options->is_append_only;
 	use->unused_reason = use->is_wanted ? NO_INDEX :
 		options->pattern != NULL ? "the table has many files" :
+		compression_is_possible(options) ? "the file is compressed" :
 		options->record_index == OPTION_FALSE ? "the option record_index is false" :
 		"the record index is switched off";
 }

@@ -370,7 +370,8 @@ try_blocks(Reservoir *sample, OpenFile *file, const FileOptions *options,
 		format_unsupported(options, &layout) != NULL ||
 		!inputs_are_repeatable(file->copy->rel, &columns))
 		return false;
-	reader = reader_open(file, &columns, &layout, BLOCK_READ_SIZE, false);
+	reader = file->packed != NULL ? NULL :
+		reader_open(file, &columns, &layout, BLOCK_READ_SIZE, false);
 	if (reader != NULL)
 	{
 		has_index = options_keep_index(options) &&

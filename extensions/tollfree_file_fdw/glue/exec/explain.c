@@ -12,6 +12,7 @@
 #include "utils/ruleutils.h"
 
 #include "base/compat.h"
+#include "base/compression.h"
 #include "base/guc.h"
 #include "base/options.h"
 #include "exec/aggregate_scan.h"
@@ -104,7 +105,8 @@ describe_no_index(const FileScanState *scan)
 {
 	bool		is_alone = scan->share.file == NULL;
 
-	if (input_has_many(&scan->input) &&
+	if ((input_has_many(&scan->input) ||
+		 compression_is_possible(&scan->input.options)) &&
 		options_want_index(&scan->input.options))
 		return psprintf("none (%s)", scan->kept.index.unused_reason);
 	if (!scan->kept.index.is_wanted || !input_is_begun(&scan->input) ||
@@ -295,6 +297,37 @@ show_many(const FileScanState *scan, const ForeignScan *plan, ExplainState *es)
 							psprintf("%d of %d", nread, nall), es);
 }
 
+/* Adds the compression of a file to a list of names (char *), if it is a new one. */
+static List *
+add_compression(List *names, const FileOptions *options, const char *filename)
+{
+	const Codec *codec = codec_of(compression_of(options, filename));
+	ListCell   *cell;
+
+	if (codec == NULL)
+		return names;
+	foreach(cell, names)
+	{
+		if (lfirst(cell) == codec->name)
+			return names;
+	}
+	return lappend(names, unconstify(char *, codec->name));
+}
+
+/* A list of names (char *) in words. */
+static char *
+list_words(const List *names)
+{
+	StringInfoData words;
+	ListCell   *cell;
+
+	initStringInfo(&words);
+	foreach(cell, names)
+		appendStringInfo(&words, "%s%s", words.len > 0 ? ", " : "",
+						 (const char *) lfirst(cell));
+	return words.data;
+}
+
 /* Shows which file is read, as file_fdw does. */
 static void
 show_one(const FileScanState *scan, ExplainState *es)
@@ -310,6 +343,46 @@ show_one(const FileScanState *scan, ExplainState *es)
 							   (int64) status.st_size, es);
 }
 
+/*
+ * Shows how the files are compressed that are read, if one is; of many files, which
+ * ones is known when the scan has begun.
+ */
+static void
+show_compression(const ScanInput *input, ExplainState *es)
+{
+	const ScanInput *owner = input->owner;
+	const FileOptions *options = &owner->options;
+	const FilePaths *paths = owner->is_chosen ? &owner->chosen : owner->paths;
+	List	   *names = NIL;
+
+	if (options->is_program || !compression_is_possible(options))
+		return;
+	if (!options->by_suffix)
+		names = list_make1(unconstify(char *, codec_of(options->compression)->name));
+	else if (options->pattern == NULL)
+		names = add_compression(names, options, options->filename);
+	else if (paths != NULL)
+		for (int i = 0; i < paths->count; i++)
+			names = add_compression(names, options, paths->names[i]);
+	if (names != NIL)
+		ExplainPropertyText("Compression", list_words(names), es);
+}
+
+/* Shows how much has been read by the fast path. */
+static void
+show_bytes(const FileScanState *scan, ExplainState *es)
+{
+	ByteCounts	bytes = input_count_bytes(&scan->input);
+	const ByteCounts *others = &scan->share.worker_bytes;
+
+	if (!es->analyze || scan->input.slow_reason != NULL)
+		return;
+	ExplainPropertyUInteger("Fast Path Read", "b", bytes.read + others->read, es);
+	if (bytes.decoded + others->decoded > 0)
+		ExplainPropertyUInteger("Decompressed", "b",
+								bytes.decoded + others->decoded, es);
+}
+
 /* Adds lines about the scan to EXPLAIN's output. */
 void
 tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
@@ -320,13 +393,10 @@ tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
 		show_many(scan, castNode(ForeignScan, node->ss.ps.plan), es);
 	else
 		show_one(scan, es);
+	show_compression(&scan->input, es);
 	ExplainPropertyText("Fast Path",
 						describe_path(scan, node->ss.ps.plan), es);
-	if (es->analyze && scan->input.slow_reason == NULL)
-		ExplainPropertyUInteger("Fast Path Read", "b",
-								input_bytes_read(&scan->input) +
-								scan->share.worker_bytes_read,
-								es);
+	show_bytes(scan, es);
 	show_unjoined(node, es);
 	if (es->analyze)
 	{

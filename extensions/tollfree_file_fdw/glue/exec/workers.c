@@ -148,7 +148,7 @@ tollfreeShutdownForeignScan(ForeignScanState *node)
 		return;
 	share->is_shut_down = true;
 	if (IsParallelWorker())
-		parallel_tell_counts(share, input_bytes_read(&scan->input),
+		parallel_tell_counts(share, input_count_bytes(&scan->input),
 							 scan->kept.index.written,
 							 &scan->kept.cache.counts);
 	else

@@ -417,11 +417,18 @@ input_copy_row(ScanInput *input, ExprContext *econtext, TupleTableSlot *slot)
 }
 
 /* How many bytes this process has read through core/. */
-uint64
-input_bytes_read(const ScanInput *input)
+ByteCounts
+input_count_bytes(const ScanInput *input)
 {
-	return input->bytes_read + (input->reader == NULL ? 0 :
-								filescan_source(input->reader->scan)->bytes_read);
+	ByteCounts	bytes = input->bytes;
+	ByteCounts	present;
+
+	if (input->reader == NULL)
+		return bytes;
+	present = reader_count_bytes(input->reader);
+	bytes.read += present.read;
+	bytes.decoded += present.decoded;
+	return bytes;
 }
 
 /* Ends the present ranges and their sinks, if there are any. */
@@ -443,7 +450,7 @@ end_ranges(ScanInput *input)
 static void
 close_reader(ScanInput *input)
 {
-	input->bytes_read = input_bytes_read(input);
+	input->bytes = input_count_bytes(input);
 	if (input->reader != NULL)
 		reader_close(input->reader);
 	input->reader = NULL;

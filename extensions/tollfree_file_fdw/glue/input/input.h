@@ -95,7 +95,7 @@ typedef struct ScanInput
 	char	   *handover;		/* where and why it stopped last, or NULL */
 	int			nhandovers;		/* how often it has */
 	uint64		rejected;		/* rows skipped, of a file that was closed */
-	uint64		bytes_read;		/* by readers that have been closed */
+	ByteCounts	bytes;			/* by readers that have been closed */
 } ScanInput;
 
 extern void input_prepare(ScanInput *input, List *columns, bool counts_only);
@@ -120,7 +120,7 @@ extern void input_leave(ScanInput *input);
 extern void input_reset(ScanInput *input);
 extern void input_reopen(ScanInput *input);
 extern void input_end(ScanInput *input);
-extern uint64 input_bytes_read(const ScanInput *input);
+extern ByteCounts input_count_bytes(const ScanInput *input);
 
 /* These two are called for each row. */
 

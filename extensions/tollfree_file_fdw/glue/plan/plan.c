@@ -24,6 +24,7 @@
 #include "utils/rel.h"
 
 #include "base/compat.h"
+#include "base/compression.h"
 #include "base/guc.h"
 #include "cache/index_file.h"
 #include "plan/callbacks.h"
@@ -49,11 +50,14 @@ look_at_file(FilePlanState *state)
 {
 	struct stat status;
 
-	state->size = UNKNOWN_PAGES * BLCKSZ;
+	state->size = state->text_size = UNKNOWN_PAGES * BLCKSZ;
 	if (state->options.is_program || stat(state->options.filename, &status) < 0)
 		return;
 	state->is_special = !S_ISREG(status.st_mode);
 	state->size = status.st_size;
+	state->text_size = compression_guess_text(&state->options,
+											  state->options.filename,
+											  status.st_size);
 	state->modified_ns = status.st_mtim.tv_sec * INT64CONST(1000000000) +
 		status.st_mtim.tv_nsec;
 }
@@ -81,7 +85,7 @@ count_pages(off_t size)
 	return Max(1, (size + (BLCKSZ - 1)) / BLCKSZ);
 }
 
-/* Estimates how many rows are in that many bytes of the table's data. */
+/* Estimates how many rows are in that many bytes of the table's data, all of it. */
 static double
 estimate_rows(const RelOptInfo *baserel, Oid relid, const FilePlanState *state,
 			  off_t size)
@@ -93,8 +97,8 @@ estimate_rows(const RelOptInfo *baserel, Oid relid, const FilePlanState *state,
 	density = indexed_density(relid, &state->options, size, baserel->max_attr);
 	if (density > 0)
 		return density * size;
-	return (double) size / (MAXALIGN(baserel->reltarget->width) +
-							MAXALIGN(SizeofHeapTupleHeader));
+	return (double) state->text_size / (MAXALIGN(baserel->reltarget->width) +
+										MAXALIGN(SizeofHeapTupleHeader));
 }
 
 /*
@@ -316,6 +320,8 @@ plan_parallel_workers(PlannerInfo *root, RelOptInfo *baserel)
 									   max_parallel_workers_per_gather);
 	if (has_many)
 		nworkers = Min(nworkers, state->nfiles - 1);
+	else if (compression_is_possible(&state->options))
+		return 0;
 	if (nworkers > 0 &&
 		(!inputs_are_parallel_safe(relid, &state->options, state->columns) ||
 		 adds_to_index(relid, state)))

@@ -22,6 +22,8 @@ typedef struct FilePlanState
 								 * guess if it is no regular file */
 	off_t		total;			/* of many files: the same before conditions
 								 * have been looked at */
+	int64		text_size;		/* of all their text, as far as it can be
+								 * guessed, bytes */
 	int64		modified_ns;	/* since 1970 */
 	BlockNumber pages;			/* of the file, on disk */
 	int			nfiles;			/* to be read, of a table that has many; else

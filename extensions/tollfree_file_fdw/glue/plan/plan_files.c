@@ -24,6 +24,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "base/compression.h"
 #include "base/paths.h"
 #include "plan/plan_files.h"
 #include "read/computed.h"
@@ -159,7 +160,7 @@ add_files(FilePlanState *state, FileChoice *choice)
 	FilePaths	paths = paths_find(state->options.pattern, true);
 	struct stat status;
 
-	state->size = state->total = 0;
+	state->size = state->total = state->text_size = 0;
 	state->nfiles = 0;
 	state->nall = paths.count;
 	for (int i = 0; i < paths.count; i++)
@@ -167,6 +168,8 @@ add_files(FilePlanState *state, FileChoice *choice)
 		int64		size = stat(paths.names[i], &status) == 0 ? status.st_size : 0;
 
 		state->total += size;
+		state->text_size += compression_guess_text(&state->options,
+												   paths.names[i], size);
 		if (!choice_has(choice, paths.names[i]))
 			continue;
 		state->nfiles++;

@@ -37,6 +37,7 @@
 #include "utils/memutils.h"
 
 #include "base/compat.h"
+#include "base/compression.h"
 #include "read/file.h"
 
 /*
@@ -117,6 +118,7 @@ forget_file(void *arg)
 	OpenFile   *file = arg;
 
 	dlist_delete(&file->node);
+	packed_close(file->packed);
 	if (file->is_regular)
 		close_regular(file->source.fd);
 }
@@ -361,17 +363,46 @@ check_end(OpenFile *file)
 		file_report_change(file->filename, status == SOURCE_TRUNCATED);
 }
 
+/*
+ * Reads the next bytes of a compressed file's text, as pread does.  COPY has the
+ * record that it reads in line_buf, as far as it has come.
+ */
+static ssize_t
+read_packed(OpenFile *file, void *buffer, size_t length)
+{
+	size_t		got;
+	SourceStatus status;
+
+	if (file->copy != NULL)
+		packed_check_record(file->packed, file->copy->line_buf.len);
+	status = packed_read(file->packed, buffer, length, file->next, &got);
+	if (status == SOURCE_UNDECODABLE)
+		packed_report(&file->packed->stream, file->filename);
+	if (status == SOURCE_TRUNCATED)
+		file_report_change(file->filename, true);
+	errno = file->packed->stream.source.error;
+	return status == SOURCE_OK ? (ssize_t) got : -1;
+}
+
+/* Reads the next bytes of a regular file, as pread does. */
+static ssize_t
+read_plain(OpenFile *file, void *buffer, size_t length)
+{
+	int64		left = Max(0, file->source.size - file->next);
+
+	return pread(file->source.fd, buffer, Min(left, (int64) length), file->next);
+}
+
 /* Gives COPY's parser the next bytes of a regular file; 0 at its end. */
 static int
 read_bytes(void *buffer, int minread, int maxread)
 {
 	OpenFile   *file = fed_file;
-	int64		left = Max(0, file->source.size - file->next);
 	ssize_t		n;
 
 	do
-		n = pread(file->source.fd, buffer,
-				  Min(left, (int64) maxread), file->next);
+		n = file->packed != NULL ? read_packed(file, buffer, maxread) :
+			read_plain(file, buffer, maxread);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		ereport(ERROR,
@@ -422,7 +453,8 @@ static CopyFromState
 begin_copy_regular(OpenFile *file, Relation rel, List *names, List *options)
 {
 	const int	indexes[] = {PROGRESS_COPY_TYPE, PROGRESS_COPY_BYTES_TOTAL};
-	const int64 values[] = {PROGRESS_COPY_TYPE_FILE, file->source.size};
+	const int64 values[] = {PROGRESS_COPY_TYPE_FILE,
+	file->packed == NULL ? file->source.size : 0};
 	OpenFile   *before = file_feed(file);
 	CopyFromState copy;
 
@@ -483,6 +515,7 @@ file_open(Relation rel, const FileOptions *options, int encoding,
 	OpenFile   *file = palloc0(sizeof(OpenFile));
 	List	   *copied = copy_options(options, encoding);
 	List	   *names = file_columns(rel, options);
+	FileCompression compression = compression_of(options, options->filename);
 	ErrorContextCallback naming;
 
 	file->context = context;
@@ -491,10 +524,17 @@ file_open(Relation rel, const FileOptions *options, int encoding,
 	if (options->pattern != NULL)
 		begin_naming(&naming, file);
 	if (!options->is_program && open_source(file, take_early(early)))
+	{
+		if (compression != COMPRESSION_NONE)
+			file->packed = packed_open(file->filename, compression, &file->source);
 		file->copy = begin_copy_regular(file, rel, names, copied);
+	}
 	else
+	{
+		packed_refuse_special(options->filename, compression);
 		file->copy = BeginCopyFrom(NULL, rel, NULL, options->filename,
 								   options->is_program, NULL, names, copied);
+	}
 	if (options->pattern != NULL)
 		end_naming(&naming, file);
 	/* COPY takes an empty list for one of all columns. */

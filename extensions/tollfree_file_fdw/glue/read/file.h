@@ -11,6 +11,7 @@
 
 #include "base/core.h"
 #include "base/options.h"
+#include "read/packed.h"
 
 /* Lives in a memory context of its own, until file_close. */
 typedef struct OpenFile
@@ -21,6 +22,7 @@ typedef struct OpenFile
 								 * then the next three are used. */
 	Source		source;			/* its descriptor, and what it was when it was
 								 * opened */
+	PackedFile *packed;			/* its text, if it is compressed; or NULL */
 	int64		next;			/* offset of what COPY's parser is given next */
 	bool		is_watched;		/* is it an ERROR if somebody writes to it? */
 	SubTransactionId owner;		/* that a program or pipe is closed with */

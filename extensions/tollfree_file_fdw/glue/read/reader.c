@@ -53,7 +53,22 @@ report_status(ScanStatus status, const Source *source, const char *filename)
 				(errcode_for_file_access(),
 				 errmsg("could not read from COPY file: %m")));
 	}
+	if (status == SCAN_UNDECODABLE)
+		packed_report(source->stream, filename);
 	file_report_change(filename, status == SCAN_TRUNCATED);
+}
+
+/* How many bytes it has read, and decoded of these. */
+ByteCounts
+reader_count_bytes(const FileReader *reader)
+{
+	const Source *source = filescan_source(reader->scan);
+
+	return (ByteCounts)
+	{
+		.read = source->bytes_read,
+			.decoded = source->bytes_decoded
+	};
 }
 
 /*
@@ -113,6 +128,7 @@ reader_find_chunks(FileReader *reader)
 	Allocator	allocator = memory_allocator(reader->context);
 
 	return !reader->layout.header_matches &&
+		reader->base.file->packed == NULL &&
 		chunk_unsupported(&reader->layout.dialect) == NULL &&
 		chunk_layout(filescan_source(reader->scan), &reader->layout.dialect,
 					 reader->layout.header, &allocator, &reader->chunks);
@@ -269,6 +285,17 @@ encoding_words(const FileReader *reader)
 					GetDatabaseEncodingName());
 }
 
+/* Holds the text that has been decoded and not read, for COPY's parser. */
+static void
+hold_unread(FileReader *reader)
+{
+	size_t		length;
+	int64_t		offset;
+	const unsigned char *bytes = filescan_unread(reader->scan, &offset, &length);
+
+	packed_hold(reader->base.file->packed, offset, bytes, length);
+}
+
 /* The slots of BatchMethods, whose comments say what each does. */
 
 static BatchStatus
@@ -304,6 +331,7 @@ reader_next(BatchSource *base)
 			case SCAN_FAILED:
 			case SCAN_TRUNCATED:
 			case SCAN_CHANGED:
+			case SCAN_UNDECODABLE:
 				report_status(status, source, reader->base.file->filename);
 		}
 	}
@@ -384,6 +412,8 @@ reader_hand_over(BatchSource *base)
 	int64_t		offset = at_start ? 0 : handover->offset;
 	int64_t		line = at_start ? 0 : handover->line;
 
+	if (reader->base.file->packed != NULL)
+		hold_unread(reader);
 	copy_seek(reader->base.file, offset, line,
 			  at_start ? EOL_UNKNOWN : copy_line_end(handover->line_end));
 	if (reader->lines_before == COPY_LINE_UNKNOWN)
@@ -470,6 +500,8 @@ reader_open(OpenFile *file, const FileColumns *columns,
 	options.block_size = block_size;
 	options.begins_small = begins_small;
 	options.check_interrupts = check_interrupts;
+	if (file->packed != NULL)
+		options.max_record = Min(packed_record_max(), SCAN_RECORD_MAX);
 	options.source = &file->source;
 	options.allocator = memory_allocator(context);
 	reader->scan = filescan_open(&options, file->source.fd, &status);

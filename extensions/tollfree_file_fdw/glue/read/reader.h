@@ -11,6 +11,13 @@
 #include "base/format.h"
 #include "read/batch.h"
 
+/* How much has been read. */
+typedef struct ByteCounts
+{
+	uint64		read;			/* of files */
+	uint64		decoded;		/* from what was read of compressed ones */
+} ByteCounts;
+
 /* Text, as a source of batches. */
 typedef struct FileReader
 {
@@ -35,6 +42,7 @@ extern FileReader *reader_open(OpenFile *file, const FileColumns *columns,
 							   bool begins_small);
 extern void reader_set_source(FileReader *reader, const Source *source);
 extern void reader_read_range(FileReader *reader, const ScanRange *range);
+extern ByteCounts reader_count_bytes(const FileReader *reader);
 extern void reader_close(FileReader *reader);
 extern bool reader_find_chunks(FileReader *reader);
 extern void reader_check_source(const FileReader *reader, SourceStatus status);

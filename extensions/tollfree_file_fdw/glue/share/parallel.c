@@ -73,6 +73,7 @@ parallel_cut(ParallelFile *shared, FileReader *reader,
 	memset(&shared->segments, 0, sizeof(shared->segments));
 	segment_file_begin_room(&shared->room);
 	pg_atomic_init_u64(&shared->bytes_read, 0);
+	pg_atomic_init_u64(&shared->bytes_decoded, 0);
 	pg_atomic_init_u32(&shared->searched, 0);
 	pg_atomic_init_u32(&shared->last, PG_UINT32_MAX);
 	ConditionVariableInit(&shared->progress);
@@ -131,12 +132,13 @@ add_segments(SegmentCounts *sum, const SegmentCounts *counts)
 
 /* Tells the leader what a worker has read and kept, when that has ended. */
 void
-parallel_tell_counts(ParallelShare *share, uint64 bytes_read,
+parallel_tell_counts(ParallelShare *share, ByteCounts bytes,
 					 uint64 blocks_written, const SegmentCounts *segments)
 {
 	ParallelFile *shared = share->file;
 
-	pg_atomic_fetch_add_u64(&shared->bytes_read, bytes_read);
+	pg_atomic_fetch_add_u64(&shared->bytes_read, bytes.read);
+	pg_atomic_fetch_add_u64(&shared->bytes_decoded, bytes.decoded);
 	pg_atomic_fetch_add_u64(&shared->made.written, blocks_written);
 	SpinLockAcquire(&shared->counts_lock);
 	add_segments(&shared->segments, segments);
@@ -160,7 +162,8 @@ parallel_keep_counts(ParallelShare *share)
 		add_reason(&share->worker_fallbacks, fallbacks.reasons[i].words,
 				   fallbacks.reasons[i].times);
 	add_segments(&share->worker_segments, &segments);
-	share->worker_bytes_read += pg_atomic_read_u64(&shared->bytes_read);
+	share->worker_bytes.read += pg_atomic_read_u64(&shared->bytes_read);
+	share->worker_bytes.decoded += pg_atomic_read_u64(&shared->bytes_decoded);
 	share->worker_blocks_written += pg_atomic_read_u64(&shared->made.written);
 	if (shared->is_whole)
 		share->undivided = "all of it";

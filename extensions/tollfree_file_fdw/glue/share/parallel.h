@@ -52,6 +52,7 @@ typedef struct ParallelFile
 	Fallbacks	fallbacks;		/* of workers */
 	SegmentCounts segments;		/* of workers */
 	pg_atomic_uint64 bytes_read;	/* by workers, through core/ */
+	pg_atomic_uint64 bytes_decoded; /* likewise */
 	ParallelIndex made;			/* what comes of a record index that is made */
 
 	/*
@@ -99,7 +100,7 @@ typedef struct ParallelShare
 	/* In the leader at the end */
 	Fallbacks	worker_fallbacks;	/* of all workers */
 	SegmentCounts worker_segments;
-	uint64		worker_bytes_read;
+	ByteCounts	worker_bytes;
 	uint64		worker_blocks_written;	/* of a record index */
 	const char *undivided;		/* which part one process has read; or NULL */
 } ParallelShare;
@@ -112,7 +113,7 @@ extern void parallel_files_write(ParallelFile *shared, const FilePaths *paths);
 extern void parallel_files_join(ParallelShare *share, ParallelFile *shared,
 								MemoryContext memory);
 extern void parallel_keep_counts(ParallelShare *share);
-extern void parallel_tell_counts(ParallelShare *share, uint64 bytes_read,
+extern void parallel_tell_counts(ParallelShare *share, ByteCounts bytes,
 								 uint64 blocks_written,
 								 const SegmentCounts *segments);
 extern RangeSource *chunks_begin(ParallelShare *share, KeptFile *kept,

@@ -1,0 +1,94 @@
+/*
+ * codec.h
+ *	  The ways in which a file may be compressed.
+ *
+ * A compressed file is one or more members (gzip's word; frames of zstd and
+ * lz4, streams of bzip2 and xz), one after the other.  A codec decodes one
+ * member; stream.c finds where members begin and where the file ends.
+ *
+ * The libraries are those that the build has found.  Their memory, and so a
+ * codec's state, is malloc's: it has to be closed whatever happens.
+ */
+#ifndef CORE_CODEC_H
+#define CORE_CODEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum FileCompression
+{
+	COMPRESSION_NONE,
+	COMPRESSION_GZIP,
+	COMPRESSION_ZSTD,
+	COMPRESSION_LZ4,
+	COMPRESSION_BZ2,
+	COMPRESSION_XZ
+} FileCompression;
+
+#define COMPRESSION_KINDS	(COMPRESSION_XZ + 1)
+
+/* Bytes that tell whether a member begins, at most */
+#define CODEC_MAGIC_MAX	6
+
+typedef enum CodecStatus
+{
+	CODEC_OK,					/* more input or more room is needed */
+	CODEC_MEMBER_END,			/* all of a member has been decoded, and
+								 * checked */
+	CODEC_CORRUPT,
+	CODEC_TOO_LARGE,			/* it needs more memory than it may take */
+	CODEC_NO_MEMORY
+} CodecStatus;
+
+/* Advanced by what was taken and made. */
+typedef struct CodecBytes
+{
+	const unsigned char *in;
+	size_t		in_left;
+	unsigned char *out;
+	size_t		out_left;
+} CodecBytes;
+
+typedef struct Codec
+{
+	const char *name;			/* as the option "compression" has it */
+	const char *suffix;			/* of files' names */
+	const char *package;		/* Debian's, that is built with */
+	bool		may_be_padded;	/* may zeros separate members? */
+
+	/* May these first bytes, fewer at the file's end, begin a member? */
+	bool		(*begins) (const unsigned char *bytes, size_t length);
+
+	/*
+	 * A state that takes about so many bytes of memory at most; NULL without
+	 * memory.  The pointer is NULL in a build without the library, as are the
+	 * next.
+	 */
+	void	   *(*open) (size_t memory);
+
+	/* A member begins. */
+	CodecStatus (*begin) (void *state);
+	CodecStatus (*decode) (void *state, CodecBytes *bytes);
+	void		(*close) (void *state);
+} Codec;
+
+extern const Codec gzip_codec;
+extern const Codec zstd_codec;
+extern const Codec lz4_codec;
+extern const Codec bz2_codec;
+extern const Codec xz_codec;
+
+/* NULL for COMPRESSION_NONE. */
+extern const Codec *codec_of(FileCompression compression);
+
+/* Is the library here that the codec needs? */
+extern bool codec_is_built(const Codec *codec);
+
+/* The compression whose suffix the name of a file has, in any case. */
+extern FileCompression codec_by_suffix(const char *filename);
+
+/* Are two runs of bytes the same as far as both reach? */
+extern bool codec_agrees(const unsigned char *bytes, size_t length,
+						 const void *magic, size_t magic_length);
+
+#endif							/* CORE_CODEC_H */

@@ -1,0 +1,101 @@
+/*
+ * codec_zstd.c
+ *	  zstd: frames, also skippable ones, by libzstd.
+ */
+#include "core/codec.h"
+
+#define SKIPPABLE_MASK	0xf0
+
+static bool
+zstd_begins(const unsigned char *bytes, size_t length)
+{
+	const unsigned char skippable[] = {bytes[0] & SKIPPABLE_MASK, 0x2a, 0x4d, 0x18};
+
+	return codec_agrees(bytes, length, "\x28\xb5\x2f\xfd", 4) ||
+		(skippable[0] == 0x50 &&
+		 codec_agrees(bytes + 1, length - 1, skippable + 1, 3));
+}
+
+#ifdef HAVE_LIBZSTD
+#include <zstd.h>
+#include <zstd_errors.h>
+
+/* The longest window, by its logarithm, that fits into that memory */
+static int
+zstd_window_log(size_t memory)
+{
+	const		ZSTD_bounds bounds = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax);
+	int			log = bounds.lowerBound;
+
+	while (log < bounds.upperBound && ((size_t) 2 << log) <= memory)
+		log++;
+	return log;
+}
+
+static void *
+zstd_open(size_t memory)
+{
+	ZSTD_DStream *stream = ZSTD_createDStream();
+
+	if (stream != NULL)
+		ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax,
+							   zstd_window_log(memory));
+	return stream;
+}
+
+static CodecStatus
+zstd_begin(void *state)
+{
+	return ZSTD_isError(ZSTD_DCtx_reset(state, ZSTD_reset_session_only)) ?
+		CODEC_NO_MEMORY : CODEC_OK;
+}
+
+static CodecStatus
+zstd_failure(size_t result)
+{
+	switch (ZSTD_getErrorCode(result))
+	{
+		case ZSTD_error_frameParameter_windowTooLarge:
+			return CODEC_TOO_LARGE;
+		case ZSTD_error_memory_allocation:
+			return CODEC_NO_MEMORY;
+		default:
+			return CODEC_CORRUPT;
+	}
+}
+
+static CodecStatus
+zstd_decode(void *state, CodecBytes *bytes)
+{
+	ZSTD_inBuffer in = {bytes->in, bytes->in_left, 0};
+	ZSTD_outBuffer out = {bytes->out, bytes->out_left, 0};
+	size_t		result = ZSTD_decompressStream(state, &out, &in);
+
+	if (ZSTD_isError(result))
+		return zstd_failure(result);
+	bytes->in += in.pos;
+	bytes->in_left -= in.pos;
+	bytes->out += out.pos;
+	bytes->out_left -= out.pos;
+	return result == 0 ? CODEC_MEMBER_END : CODEC_OK;
+}
+
+static void
+zstd_close(void *state)
+{
+	ZSTD_freeDStream(state);
+}
+#endif
+
+const Codec zstd_codec = {
+	.name = "zstd",
+	.suffix = ".zst",
+	.package = "libzstd-dev",
+	.begins = zstd_begins,
+#ifdef HAVE_LIBZSTD
+	.open = zstd_open,
+	.begin = zstd_begin,
+	.decode = zstd_decode,
+	.close = zstd_close
+#endif
+};
