@@ -145,12 +145,12 @@ static void
 filescan_choose_sizes(FileScan *scan, const FileScanOptions *options)
 {
 	int64_t		size = source_text_end(&scan->source);
-	int64_t		rows_most = size / scan->nfields + 1;
+	int64_t		rows_most = size / scan->nfields;	/* and one */
 	size_t		block_size = options->block_size > 0 ?
 		options->block_size : SCAN_BLOCK_DEFAULT;
 
 	scan->rows_room = options->begins_small ? ROOM_FIRST : BATCH_ROWS;
-	while (rows_most <= scan->rows_room / 2 && scan->rows_room > ROOM_FIRST)
+	while (rows_most < scan->rows_room / 2 && scan->rows_room > ROOM_FIRST)
 		scan->rows_room /= 2;
 	scan->rows_first = options->begins_small ?
 		SCAN_ROWS_FIRST : scan->rows_room;

@@ -237,7 +237,7 @@ test_long_file(void)
 
 /* A scan of the text, which is of unknown length. */
 static void
-scan_text(Shown *shown, const char *text, size_t block_size)
+scan_text(Shown *shown, const char *text, int nfields, size_t block_size)
 {
 	const ColumnSpec columns[] = {{.type = COLUMN_TEXT}, {.field = 1,.type = COLUMN_TEXT}};
 	const Dialect dialect = {.delimiter = '|',.null = "\\N",.null_length = 2};
@@ -246,8 +246,8 @@ scan_text(Shown *shown, const char *text, size_t block_size)
 		.dialect = &dialect,
 		.kernel = kernel_find("auto"),
 		.columns = columns,
-		.ncolumns = 2,
-		.nfields = 2,
+		.ncolumns = nfields,
+		.nfields = nfields,
 		.block_size = block_size,
 		.allocator = test_memory_allocator(&memory)
 	};
@@ -276,13 +276,13 @@ scan_text(Shown *shown, const char *text, size_t block_size)
 }
 
 static void
-test_scan(const char *text, const char *expected)
+test_scan(const char *text, int nfields, const char *expected)
 {
 	static Shown shown;
 
 	for (size_t block_size = SCAN_BLOCK_MIN; block_size < 5000; block_size *= 2)
 	{
-		scan_text(&shown, text, block_size);
+		scan_text(&shown, text, nfields, block_size);
 		TEST_OK(strcmp(shown.line, expected) == 0, "%s: %s", expected, shown.line);
 	}
 }
@@ -290,14 +290,15 @@ test_scan(const char *text, const char *expected)
 static void
 test_scans(void)
 {
-	test_scan("", "end");
-	test_scan("a|b\nc|d\n", "1:a|b 2:c|d end");
-	test_scan("a|b\nc|d", "1:a|b 2:c|d end");
-	test_scan("a|b", "1:a|b end");
-	test_scan("a|b\r\nc|d", "1:a|b 2:c|d end");
-	test_scan("a|b\nc\n", "1:a|b handover 3 at 4 line 1");
-	test_scan("a|b\n\\.\nc\n", "1:a|b end");
-	test_scan("a|b\rc|d\r", "handover 2 at 0 line 0");
+	test_scan("", 2, "end");
+	test_scan("a|b\nc|d\n", 2, "1:a|b 2:c|d end");
+	test_scan("a|b\nc|d", 2, "1:a|b 2:c|d end");
+	test_scan("a|b", 2, "1:a|b end");
+	test_scan("a|b\r\nc|d", 2, "1:a|b 2:c|d end");
+	test_scan("a|b\nc\n", 2, "1:a|b handover 3 at 4 line 1");
+	test_scan("a|b\n\\.\nc\n", 2, "1:a|b end");
+	test_scan("a\nb", 1, "1:a 2:b end");
+	test_scan("a|b\rc|d\r", 2, "handover 2 at 0 line 0");
 }
 
 static void
