@@ -97,7 +97,7 @@ FALLBACKS = {
     ),
     "a program": Fallback("none", by_program=True, is_shared=False),
     "skipped rows": Fallback(
-        "none", odd={"a": "x"}, options={**PIPES, "on_error": "ignore"}, is_shared=False, since=18
+        "scan", odd={"a": "x"}, options={**PIPES, "on_error": "ignore"}, is_shared=False, since=18
     ),
     "a wrong value": Fallback("", odd={"a": "x"}, lines=AT_END, is_wrong=True),
     "missing fields": Fallback("", line="1|2", lines=AT_END, is_wrong=True),

@@ -176,12 +176,12 @@ compat_vacuum_delay_point(void)
 #endif
 }
 
-/* Is the table's on_error option other than 'stop'? */
+/* Do values without valid syntax become null, as on_error 'set_null' says? */
 static inline bool
-compat_ignores_errors(const CopyFormatOptions *options)
+compat_nulls_errors(const CopyFormatOptions *options)
 {
-#if PG_VERSION_NUM >= 170000
-	return options->on_error != COPY_ON_ERROR_STOP;
+#if PG_VERSION_NUM >= 190000
+	return options->on_error == COPY_ON_ERROR_SET_NULL;
 #else
 	return false;
 #endif
@@ -213,6 +213,48 @@ compat_has_default(const CopyFormatOptions *options)
 #define COMPAT_MARKER_IN_CSV (PG_VERSION_NUM < 180000)
 
 /*
+ * Has the input function of an attribute, counted from 0, make a value, in COPY's way;
+ * false if it has refused the string, NULL for null, and the table is to ignore that.
+ */
+static inline bool
+compat_input_value(CopyFromState copy, int i, char *string, int32 typmod,
+				   Datum *value)
+{
+#if PG_VERSION_NUM >= 180000
+	if (copy->escontext != NULL)
+		return InputFunctionCallSafe(&copy->in_functions[i], string,
+									 copy->typioparams[i], typmod,
+									 (Node *) copy->escontext, value);
+#endif
+	*value = InputFunctionCall(&copy->in_functions[i], string,
+							   copy->typioparams[i], typmod);
+	return true;
+}
+
+/*
+ * Counts a row that is skipped for its value of COPY's present column, on that line;
+ * says so if log_verbosity wants it.
+ */
+static inline void
+compat_reject_row(CopyFromState copy, int64 line)
+{
+#if PG_VERSION_NUM >= 180000
+	copy->num_errors++;
+	if (copy->opts.log_verbosity != COPY_LOG_VERBOSITY_VERBOSE)
+		return;
+	copy->relname_only = true;
+	ereport(NOTICE,
+			copy->cur_attval == NULL ?
+			errmsg("skipping row due to data type incompatibility at line " INT64_FORMAT " for column \"%s\": null input",
+				   line, copy->cur_attname) :
+			errmsg("skipping row due to data type incompatibility at line " INT64_FORMAT " for column \"%s\": \"%s\"",
+				   line, copy->cur_attname,
+				   CopyLimitPrintoutLength(copy->cur_attval)));
+	copy->relname_only = false;
+#endif
+}
+
+/*
  * After a row was read: was it one to skip, since a value has no valid syntax
  * and the table is to ignore that?  Raises an ERROR beyond reject_limit.
  */
@@ -242,6 +284,26 @@ compat_lift_reject_limit(CopyFromState copy)
 {
 #if PG_VERSION_NUM >= 180000
 	copy->opts.reject_limit = 0;
+#endif
+}
+
+/* How many rows have been skipped so far. */
+static inline uint64
+compat_get_rejected(const CopyFromStateData *copy)
+{
+#if PG_VERSION_NUM >= 180000
+	return copy->num_errors;
+#else
+	return 0;
+#endif
+}
+
+/* Forgets that rows were skipped, which are to be read again. */
+static inline void
+compat_forget_rejected(CopyFromState copy)
+{
+#if PG_VERSION_NUM >= 180000
+	copy->num_errors = 0;
 #endif
 }
 

@@ -78,7 +78,7 @@ format_unsupported(const FileOptions *options, FileLayout *layout)
 		return "binary format";
 	if (!PG_VALID_BE_ENCODING(encoding))
 		return "a client-only encoding";
-	if (compat_ignores_errors(&format))
+	if (compat_nulls_errors(&format))
 		return "on_error";
 	if (compat_has_default(&format))
 		return "a default string";

@@ -330,6 +330,10 @@ options_read(Oid relid)
 		}
 		else
 			result.copy = lappend(result.copy, option);
+		if (strcmp(option->defname, "on_error") == 0)
+			result.skips_rows = pg_strcasecmp(defGetString(option), "ignore") == 0;
+		if (strcmp(option->defname, "log_verbosity") == 0)
+			result.tells_skipped = pg_strcasecmp(defGetString(option), "verbose") == 0;
 	}
 	result.by_suffix = result.pattern != NULL;
 	if (compression != NULL)
@@ -352,12 +356,23 @@ is_kept(int setting, OptionChoice choice)
 		choice == OPTION_TRUE && setting != KEEP_NONE;
 }
 
+/*
+ * May anything be kept of what is read?  It would not say which rows are left out, nor
+ * would skipped blocks how many.
+ */
+static bool
+can_be_kept(const FileOptions *options)
+{
+	return !options->is_program && options->pattern == NULL &&
+		!compression_is_possible(options) && !options->skips_rows;
+}
+
 /* Are converted columns of the file kept and used, if there is an index of it? */
 bool
 options_keep_columns(const FileOptions *options)
 {
 	return is_kept(setting_column_cache, options->column_cache) &&
-		options->pattern == NULL && !compression_is_possible(options);
+		can_be_kept(options);
 }
 
 /* Is a record index wanted, for its own sake or for columns, which need one? */
@@ -373,8 +388,7 @@ options_want_index(const FileOptions *options)
 bool
 options_keep_index(const FileOptions *options)
 {
-	return options_want_index(options) && !options->is_program &&
-		options->pattern == NULL && !compression_is_possible(options);
+	return options_want_index(options) && can_be_kept(options);
 }
 
 /*

@@ -56,6 +56,10 @@ typedef struct FileOptions
 	OptionChoice record_index;	/* of the table, or else of its server */
 	OptionChoice column_cache;	/* likewise */
 	bool		is_append_only; /* is nothing changed that is in it? */
+	bool		skips_rows;		/* are rows left out, as on_error 'ignore'
+								 * says? */
+	bool		tells_skipped;	/* is each of them told of, as log_verbosity
+								 * 'verbose' says? */
 	bool		by_name;		/* does each file's header name its columns? */
 	List	   *names;			/* String: of one file, those names; else NIL */
 	bool		converts_none;	/* has the file none of the columns that COPY

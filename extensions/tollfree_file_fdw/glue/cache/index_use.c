@@ -353,6 +353,7 @@ index_use_prepare(IndexUse *use, const FileOptions *options)
 	use->unused_reason = use->is_wanted ? NO_INDEX :
 		options->pattern != NULL ? "the table has many files" :
 		compression_is_possible(options) ? "the file is compressed" :
+		options->skips_rows ? "the table's option on_error leaves out rows" :
 		options->record_index == OPTION_FALSE ? "the option record_index is false" :
 		"the record index is switched off";
 }

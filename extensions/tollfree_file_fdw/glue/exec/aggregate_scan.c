@@ -74,6 +74,8 @@ prepare_work(ForeignScanState *node)
 		return input->slow_reason;
 	if (!inputs_are_repeatable(input->rel, &input->columns))
 		return "a column whose input function or CHECK is volatile";
+	if (input->options.tells_skipped)
+		return "log_verbosity, which tells of each row once";
 	aggregate->context.columns = &input->columns;
 	aggregate->context.encoding = input->layout.dialect.encoding;
 	aggregate->context.relid = intVal(list_nth(plan->fdw_private, PLAN_VARNO));
@@ -177,22 +179,42 @@ add_rows(FileScanState *scan, int from, int to)
 }
 
 /*
- * Has PostgreSQL convert the unresolved values of a row; false if the batch
- * cannot hold one.  Memory is used again with each row: as much as a batch needs
- * would go back to the system with each batch, and be taken from it anew.
+ * Asks PostgreSQL for the open values of a row.  Memory is used again with each row: as much as a batch needs would go
+ * back to the system with each batch, and be taken from it anew.
  */
-static bool
-resolve_row(FileScanState *scan, int row)
+static RowJudgement
+judge_row(FileScanState *scan, int row)
 {
 	AggregateScan *aggregate = scan->aggregate;
 	MemoryContext old = MemoryContextSwitchTo(aggregate->row_memory);
-	bool		fits = batch_resolve_row(scan->input.batches, row,
-										 aggregate->kept,
-										 aggregate->batch_memory);
+	RowJudgement judgement = batch_judge_row(scan->input.batches, row,
+											 aggregate->kept,
+											 aggregate->batch_memory);
 
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(aggregate->row_memory);
-	return fits;
+	return judgement;
+}
+
+/*
+ * Takes in the open values of a row of the present batch: it is selected if it passes
+ * the filter and has not been left out, as those before it that the set has.
+ */
+static const char *
+add_open_row(FileScanState *scan, int row, RowBitmap *rejected)
+{
+	int			word = row / 64;
+	RowJudgement judgement = judge_row(scan, row);
+
+	if (judgement == ROW_UNFIT)
+		return "a value that is not finite";
+	if (judgement == ROW_REJECTED)
+		bitmap_add(rejected, row);
+	if (scan->filter != NULL)
+		filter_run(scan->filter, scan->input.batches->batch, word, word + 1,
+				   &scan->selected);
+	scan->selected.words[word] &= ~rejected->words[word];
+	return NULL;
 }
 
 /*
@@ -206,8 +228,11 @@ add_batch(FileScanState *scan)
 {
 	BatchSource *batches = scan->input.batches;
 	RowBatch   *batch = batches->batch;
+	RowBitmap	rejected;
+	const char *fallback;
 	int			from = 0;
 
+	bitmap_clear(&rejected);
 	MemoryContextReset(scan->aggregate->batch_memory);
 	select_rows(scan_selector(scan), scan->input.batches, &scan->selected);
 	select_rest(scan_selector(scan), scan->input.batches, &scan->selected);
@@ -218,17 +243,14 @@ add_batch(FileScanState *scan)
 		CHECK_FOR_INTERRUPTS();
 		if (scan->aggregate->may_overflow)
 		{
-			const char *fallback = add_rows(scan, from, row);
-
+			fallback = add_rows(scan, from, row);
 			if (fallback != NULL)
 				return fallback;
 			from = row;
 		}
-		if (!resolve_row(scan, row))
-			return "a value that is not finite";
-		if (scan->filter != NULL)
-			filter_run(scan->filter, batch, row / 64, row / 64 + 1,
-					   &scan->selected);
+		fallback = add_open_row(scan, row, &rejected);
+		if (fallback != NULL)
+			return fallback;
 	}
 	return add_rows(scan, from, batch->nrows);
 }
@@ -309,6 +331,7 @@ aggregate_file(ForeignScanState *node)
 	if (aggregate->phase == AGGREGATE_BELOW)
 	{
 		forget_groups(aggregate);
+		input_forget_rejected(input);
 		MemoryContextReset(aggregate->batch_memory);
 		parallel_note_fallback(&scan->share,
 							   input->phase == INPUT_STOPPED ?

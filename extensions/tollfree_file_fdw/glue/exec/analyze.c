@@ -14,8 +14,8 @@
  * A record index knows that there is none, how many rows there are and, in CSV
  * format, where to begin looking for the quotes before a block.
  *
- * Files that are short, that core/ cannot read from the middle, or that may have
- * such a marker are read from end to end by COPY's parser, as file_fdw reads all.
+ * Files that are short, that core/ cannot read from the middle, that may have such a
+ * marker, or of which rows are left out, which all are told of, are read from end to end by COPY's parser, as file_fdw reads all.
  */
 #include "postgres.h"
 
@@ -173,7 +173,7 @@ sample_block(Reservoir *sample, FileReader *reader, const FileChunk *block,
 				continue;
 			ResetExprContext(econtext);
 			MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-			batch_load_row(source, row, slot);
+			(void) batch_load_row(source, row, slot);
 			MemoryContextSwitchTo(caller);
 			reservoir_take(sample, slot);
 		}
@@ -366,7 +366,7 @@ try_blocks(Reservoir *sample, OpenFile *file, const FileOptions *options,
 	bool		has_index;
 	bool		done = false;
 
-	if (!setting_sample_blocks || columns.nfields == 0 ||
+	if (!setting_sample_blocks || columns.nfields == 0 || options->skips_rows ||
 		format_unsupported(options, &layout) != NULL ||
 		!inputs_are_repeatable(file->copy->rel, &columns))
 		return false;

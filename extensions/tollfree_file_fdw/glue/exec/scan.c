@@ -253,6 +253,14 @@ passes_filter(ForeignScanState *node)
 	return false;
 }
 
+/* Frees what was made of a row that is left out. */
+static void
+leave_out(ForeignScanState *node)
+{
+	ResetExprContext(node->ss.ps.ps_ExprContext);
+	CHECK_FOR_INTERRUPTS();
+}
+
 /* Adds the values to the row in the slot, of that line, that are not in its file. */
 static inline void
 add_computed(ForeignScanState *node, int64 line)
@@ -306,7 +314,11 @@ scan_next_read_row(ForeignScanState *node)
 				add_computed(node, find_line(scan, row));
 			return true;
 		}
-		batch_load_row(batches, row, node->ss.ss_ScanTupleSlot);
+		if (!batch_load_row(batches, row, node->ss.ss_ScanTupleSlot))
+		{
+			leave_out(node);
+			continue;
+		}
 		if (scan->input.computed != NULL)
 			add_computed(node, find_line(scan, row));
 		if (passes_filter(node))

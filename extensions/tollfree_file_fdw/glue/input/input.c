@@ -431,6 +431,27 @@ input_count_bytes(const ScanInput *input)
 	return bytes;
 }
 
+/* How many rows of the files have been left out, of those that were read. */
+uint64
+input_left_out(const ScanInput *input)
+{
+	const ScanInput *owner = input->owner;
+
+	return owner->left_out +
+		(owner->file == NULL ? 0 : compat_get_rejected(owner->file->copy));
+}
+
+/* Forgets them where all is read again. */
+void
+input_forget_rejected(ScanInput *input)
+{
+	ScanInput  *owner = input->owner;
+
+	owner->rejected = owner->left_out = 0;
+	if (owner->file != NULL)
+		compat_forget_rejected(owner->file->copy);
+}
+
 /* Ends the present ranges and their sinks, if there are any. */
 static void
 end_ranges(ScanInput *input)
@@ -472,6 +493,7 @@ close_file(ScanInput *input)
 	if (input->file == NULL)
 		return;
 	input->rejected += compat_count_rejected(input->file->copy);
+	input->left_out += compat_get_rejected(input->file->copy);
 	file_close(input->file);
 	input->file = NULL;
 }
@@ -539,7 +561,7 @@ input_reopen(ScanInput *input)
 	close_file(input);
 	input->is_chosen = false;
 	file_close_early(input->early);
-	input->rejected = 0;
+	input->rejected = input->left_out = 0;
 	if (input->early == NULL && !input_has_many(input))
 		open_file(input);
 }

@@ -95,6 +95,7 @@ typedef struct ScanInput
 	char	   *handover;		/* where and why it stopped last, or NULL */
 	int			nhandovers;		/* how often it has */
 	uint64		rejected;		/* rows skipped, of a file that was closed */
+	uint64		left_out;		/* the same, whether or not it is told */
 	ByteCounts	bytes;			/* by readers that have been closed */
 } ScanInput;
 
@@ -120,6 +121,8 @@ extern void input_leave(ScanInput *input);
 extern void input_reset(ScanInput *input);
 extern void input_reopen(ScanInput *input);
 extern void input_end(ScanInput *input);
+extern uint64 input_left_out(const ScanInput *input);
+extern void input_forget_rejected(ScanInput *input);
 extern ByteCounts input_count_bytes(const ScanInput *input);
 
 /* These two are called for each row. */

@@ -301,7 +301,7 @@ adds_to_index(Oid relid, const FilePlanState *state)
  * How many workers may scan the file with the leader; 0 if it has to do alone.
  * Each opens it: a pipe that is opened again waits for another writer.  Each may
  * come to let COPY's parser convert what there is to convert.  Of many files each is
- * read by one of them.
+ * read by one of them.  Rows that are left out have a limit, and are told of once.
  */
 int
 plan_parallel_workers(PlannerInfo *root, RelOptInfo *baserel)
@@ -313,6 +313,7 @@ plan_parallel_workers(PlannerInfo *root, RelOptInfo *baserel)
 
 	if (!baserel->consider_parallel || !setting_parallel_scan ||
 		state->slow_reason != NULL || state->is_special ||
+		state->options.skips_rows ||
 		!bms_is_empty(baserel->lateral_relids) || limit_may_change(root) ||
 		(!has_many && !format_is_divisible(&state->layout)))
 		return 0;

@@ -16,6 +16,7 @@
 #include "executor/executor.h"
 #include "utils/rel.h"
 
+#include "base/compat.h"
 #include "read/batch.h"
 
 /* A row that a value is asked of, for its error context. */
@@ -105,15 +106,33 @@ report_asked_row(void *arg)
 }
 
 /*
- * Asks the type's input function for a value, in the way COPY does; an ERROR
- * names the line, the column and the field as COPY's own.
+ * Has an input function make a value, as COPY does, with its error context at hand;
+ * false if it is refused and its row to be left out, which may be one too many.
  */
-static Datum
-ask_value(BatchSource *source, int row, int column, bool *isnull)
+static bool
+input_value(BatchSource *source, int row, int i, char *string, Datum *value)
 {
 	CopyFromState copy = source->file->copy;
-	int			i = source->columns.attnums[column] - 1;
 	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(copy->rel), i);
+
+	copy->cur_attname = NameStr(attribute->attname);
+	copy->cur_attval = string;
+	if (compat_input_value(copy, i, string, attribute->atttypmod, value))
+		return true;
+	compat_reject_row(copy, source->methods->line(source, row));
+	(void) compat_row_is_rejected(copy);
+	return false;
+}
+
+/*
+ * Asks the type's input function for a value, in the way COPY does; an ERROR
+ * names the line, the column and the field as COPY's own.  False if the row is to be
+ * left out.
+ */
+static bool
+ask_value(BatchSource *source, int row, int column, Datum *value, bool *isnull)
+{
+	CopyFromState copy = source->file->copy;
 	bool		no_memory = false;
 	FieldRef	field = source->methods->raw_field(source, row, column,
 												   &no_memory);
@@ -124,21 +143,19 @@ ask_value(BatchSource *source, int row, int column, bool *isnull)
 		.arg = &asked,
 		.previous = error_context_stack
 	};
-	Datum		value;
+	bool		is_valid;
 
 	if (no_memory)
 		file_report_no_memory(source->file->filename);
 	if (!field.is_null)
 		string = pnstrdup((const char *) field.bytes, field.length);
-	copy->cur_attname = NameStr(attribute->attname);
-	copy->cur_attval = string;
 	error_context_stack = &callback;
-	value = InputFunctionCall(&copy->in_functions[i], string,
-							  copy->typioparams[i], attribute->atttypmod);
+	is_valid = input_value(source, row, source->columns.attnums[column] - 1,
+						   string, value);
 	error_context_stack = callback.previous;
 	copy->cur_attname = copy->cur_attval = NULL;
 	*isnull = string == NULL;
-	return value;
+	return is_valid;
 }
 
 /* Is it a value that the type's input function has to be asked for? */
@@ -153,9 +170,10 @@ is_open(const BatchSource *source, int column, int row)
 
 /*
  * Puts a row of the present batch into the slot; values are made in the
- * current memory context.  May raise the ERROR of an input function.
+ * current memory context.  May raise the ERROR of an input function.  False if the row
+ * is to be left out.
  */
-void
+bool
 batch_load_row(BatchSource *source, int row, TupleTableSlot *slot)
 {
 	bool		is_unresolved = bitmap_has(&source->unresolved, row);
@@ -167,8 +185,11 @@ batch_load_row(BatchSource *source, int row, TupleTableSlot *slot)
 		int			i = source->columns.attnums[column] - 1;
 
 		if (is_unresolved && is_open(source, column, row))
-			slot->tts_values[i] = ask_value(source, row, column,
-											&slot->tts_isnull[i]);
+		{
+			if (!ask_value(source, row, column, &slot->tts_values[i],
+						   &slot->tts_isnull[i]))
+				return false;
+		}
 		else if (bitmap_has(&vector->nulls, row))
 			slot->tts_isnull[i] = true;
 		else
@@ -178,17 +199,18 @@ batch_load_row(BatchSource *source, int row, TupleTableSlot *slot)
 		}
 	}
 	ExecStoreVirtualTuple(slot);
+	return true;
 }
 
 /*
- * Converts all unresolved values of a row of the present batch, and stores those
- * of columns that are kept; false if the batch cannot hold one.  Input functions
+ * Asks for all open values of a row of the present batch, and stores those of
+ * columns that are kept.  Input functions
  * leave what they allocate in the current memory context; what is stored lives
  * in that other one.  May raise the ERROR of an input function.
  */
-bool
-batch_resolve_row(BatchSource *source, int row, const bool *kept,
-				  MemoryContext memory)
+RowJudgement
+batch_judge_row(BatchSource *source, int row, const bool *kept,
+				MemoryContext memory)
 {
 	for (int column = 0; column < source->columns.ncolumns; column++)
 	{
@@ -198,12 +220,13 @@ batch_resolve_row(BatchSource *source, int row, const bool *kept,
 
 		if (!is_open(source, column, row))
 			continue;
-		value = ask_value(source, row, column, &isnull);
+		if (!ask_value(source, row, column, &value, &isnull))
+			return ROW_REJECTED;
 		if (!isnull && kept[column] &&
 			!column_store(vector, row, value, memory))
-			return false;
+			return ROW_UNFIT;
 		bitmap_remove(&vector->unresolved, row);
 	}
 	bitmap_remove(&source->batch->unresolved, row);
-	return true;
+	return ROW_FITS;
 }

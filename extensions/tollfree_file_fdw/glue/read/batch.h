@@ -98,6 +98,14 @@ typedef struct BatchMethods
 	void		(*verify) (const BatchSource *source);
 } BatchMethods;
 
+/* What has become of the open values of a row. */
+typedef enum RowJudgement
+{
+	ROW_FITS,					/* the batch has them */
+	ROW_REJECTED,				/* one was refused: the row is to be left out */
+	ROW_UNFIT					/* the batch cannot hold one */
+} RowJudgement;
+
 /* The first member of a source; whoever opens that closes it. */
 struct BatchSource
 {
@@ -115,9 +123,9 @@ extern BatchStatus batch_next(BatchSource *source);
 extern void batch_convert_column(BatchSource *source, int column,
 								 const RowBitmap *rows);
 extern void batch_set_range(BatchSource *source, const ScanRange *range);
-extern void batch_load_row(BatchSource *source, int row,
+extern bool batch_load_row(BatchSource *source, int row,
 						   TupleTableSlot *slot);
-extern bool batch_resolve_row(BatchSource *source, int row, const bool *kept,
-							  MemoryContext memory);
+extern RowJudgement batch_judge_row(BatchSource *source, int row,
+									const bool *kept, MemoryContext memory);
 
 #endif							/* TOLLFREE_FILE_BATCH_H */
