@@ -235,6 +235,21 @@ convert_rows(const Conversion *conversion, ParseField parse)
 	return true;
 }
 
+/*
+ * All records lack the field: null, or what PostgreSQL makes of the null string.
+ */
+static void
+convert_lacking(const RecordFields *records, ColumnVector *vector)
+{
+	RowBitmap  *rows = vector->spec->force_not_null ?
+		&vector->unresolved : &vector->nulls;
+
+	bitmap_fill(rows, records->nrecords);
+	if (vector->values.any != NULL)
+		memset(vector->values.any, 0, (size_t) records->nrecords *
+			   column_value_size(vector->spec->type));
+}
+
 bool
 convert_column(const RecordFields *records, const FieldRules *rules,
 			   Arena *arena, const RowBitmap *rows, ColumnVector *vector)
@@ -252,6 +267,11 @@ convert_column(const RecordFields *records, const FieldRules *rules,
 	if (vector->spec->is_missing)
 	{
 		bitmap_fill(&vector->nulls, records->nrecords);
+		return true;
+	}
+	if (vector->spec->field >= records->nfields)
+	{
+		convert_lacking(records, vector);
 		return true;
 	}
 	if (rows != NULL && vector->values.any != NULL)

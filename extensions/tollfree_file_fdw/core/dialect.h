@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/policy.h"
+
 typedef enum FileFormat
 {
 	FILE_FORMAT_TEXT,
@@ -43,6 +45,7 @@ typedef struct Dialect
 								 * PostgreSQL 17) */
 	const char *null;			/* the null string, never NULL */
 	size_t		null_length;	/* bytes */
+	RecordPolicy policy;		/* what is read otherwise than COPY does */
 } Dialect;
 
 /*

@@ -117,3 +117,15 @@ field_value(const FieldRules *rules, RawField raw, const ColumnSpec *spec,
 		value.is_null = true;
 	return value;
 }
+
+FieldValue
+field_missing(const FieldRules *rules, const ColumnSpec *spec)
+{
+	FieldValue	value = {
+		.bytes = (const unsigned char *) rules->dialect->null,
+		.length = (uint32_t) rules->dialect->null_length,
+		.is_null = !spec->force_not_null
+	};
+
+	return value;
+}

@@ -96,4 +96,8 @@ typedef struct FieldValue
 extern FieldValue field_value(const FieldRules *rules, RawField raw,
 							  const ColumnSpec *spec, Arena *arena);
 
+/* A field that a record lacks, where that may be: as if the null string were there. */
+extern FieldValue field_missing(const FieldRules *rules,
+								const ColumnSpec *spec);
+
 #endif							/* CORE_FIELD_H */

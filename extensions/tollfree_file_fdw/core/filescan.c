@@ -125,6 +125,10 @@ filescan_grow(FileScan *scan)
 	uint32_t	rows = scan->rows_passed < scan->rows_first ?
 		scan->rows_first : scan->rows_passed;
 
+	if (scan->rows_promised > BATCH_ROWS)
+		scan->rows_promised = BATCH_ROWS;
+	if (rows > scan->rows_promised)
+		rows = scan->rows_promised;
 	scan->structure.max_records = rows;
 	if (rows <= scan->rows_room)
 		return true;
@@ -227,6 +231,9 @@ filescan_begin(FileScan *scan, const ScanRange *range)
 {
 	scan->range = *range;
 	scan->line = range->line;
+	scan->first_offset = 0;
+	memset(&scan->skip, 0, sizeof(scan->skip));
+	scan->rows_promised = BATCH_ROWS;
 	scan->line_end = range->line_end;
 	if (range->line_end != LINE_END_UNKNOWN)
 		scan->rules = structure_rules(&scan->dialect, range->line_end);
@@ -244,6 +251,7 @@ filescan_restart(FileScan *scan)
 
 	filescan_begin(scan, &whole);
 	scan->header_due = scan->header;
+	scan->skip = skip_begin(&scan->dialect.policy);
 }
 
 void

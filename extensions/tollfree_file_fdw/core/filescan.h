@@ -206,6 +206,12 @@ extern TextRef filescan_record(const FileScan *scan, int row);
  */
 extern int64_t filescan_offset(const FileScan *scan, int row);
 
+/* Returns what the dialect's policy has led to, in rows that have been passed. */
+extern PolicyCounts filescan_counts(const FileScan *scan);
+
+/* Forgets that, where all is read again. */
+extern void filescan_forget_counts(FileScan *scan);
+
 /* Returns the file's line end; unknown before the first row or header. */
 extern LineEnd filescan_line_end(const FileScan *scan);
 

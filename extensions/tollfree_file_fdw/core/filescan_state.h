@@ -9,6 +9,7 @@
 #include "core/arena.h"
 #include "core/field.h"
 #include "core/filescan.h"
+#include "core/skip.h"
 #include "core/window.h"
 
 struct FileScan
@@ -32,11 +33,16 @@ struct FileScan
 	size_t		block_size;		/* of the window, once it has grown */
 	uint32_t	rows_first;		/* of the first batch, at most */
 	uint32_t	rows_passed;	/* returned so far, up to BATCH_ROWS */
+	uint32_t	rows_promised;	/* that may be alike: of a batch, at most */
 	uint32_t	rows_room;		/* capacity of the arrays below */
 	Structure	structure;
 	uint32_t   *positions_memory;
 	size_t		positions_size; /* bytes, as the next */
 	size_t		ends_size;
+
+	int64_t		first_offset;	/* of the file's first record, when it is met */
+	LineSkip	skip;
+	PolicyCounts counts;
 
 	int64_t		line;			/* lines before the batch */
 	RecordFields records;		/* of the batch */

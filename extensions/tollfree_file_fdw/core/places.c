@@ -2,6 +2,8 @@
  * places.c
  *	  Locates the records of a batch, their lines and their fields.
  */
+#include <string.h>
+
 #include "core/filescan_state.h"
 #include "core/stream.h"
 
@@ -25,7 +27,8 @@ filescan_record_end(const FileScan *scan, int row)
 bool
 filescan_is_first(const FileScan *scan)
 {
-	return scan->window.offset == 0 && scan->window.begin == 0;
+	return scan->window.offset + (int64_t) scan->window.begin ==
+		scan->first_offset;
 }
 
 /*
@@ -108,14 +111,27 @@ FieldRef
 filescan_field(FileScan *scan, int row, int field, const ColumnSpec *spec,
 			   bool *no_memory)
 {
-	FieldValue	value = field_value(&scan->field_rules,
-									field_at(&scan->records, row, field),
-									spec, &scan->arena);
+	FieldValue	value = field < scan->records.nfields ?
+		field_value(&scan->field_rules, field_at(&scan->records, row, field),
+					spec, &scan->arena) :
+		field_missing(&scan->field_rules, spec);
 	FieldRef	field_ref = {value.bytes, value.length, value.is_null};
 
 	if (value.no_memory)
 		*no_memory = true;
 	return field_ref;
+}
+
+PolicyCounts
+filescan_counts(const FileScan *scan)
+{
+	return scan->counts;
+}
+
+void
+filescan_forget_counts(FileScan *scan)
+{
+	memset(&scan->counts, 0, sizeof(scan->counts));
 }
 
 LineEnd

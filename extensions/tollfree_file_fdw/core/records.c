@@ -90,6 +90,18 @@ filescan_end(FileScan *scan)
 	return filescan_source_status(source_verify(&scan->source));
 }
 
+/* Counts the records of the last batch, if they lack fields or have more. */
+static void
+filescan_count_run(FileScan *scan, int nrecords)
+{
+	uint64_t	n = scan->header_due > 0 ? 0 : (uint64_t) nrecords;
+
+	if (scan->records.nfields < scan->nfields)
+		scan->counts.short_records += n;
+	else if (scan->records.nfields > scan->nfields)
+		scan->counts.long_records += n;
+}
+
 /* Skips the rows of the last batch; false without memory for the next one. */
 static bool
 filescan_consume(FileScan *scan)
@@ -101,6 +113,7 @@ filescan_consume(FileScan *scan)
 	scan->line = filescan_lines(scan, nrecords);
 	scan->window.begin += filescan_record_begin(scan, nrecords);
 	scan->records.nrecords = 0;
+	filescan_count_run(scan, nrecords);
 	scan->rows_passed += scan->header_due > 0 ? 0 : (uint32_t) nrecords;
 	if (scan->rows_passed > BATCH_ROWS)
 		scan->rows_passed = BATCH_ROWS;
@@ -322,6 +335,61 @@ filescan_convert(FileScan *scan, int nrecords)
 	return SCAN_BATCH;
 }
 
+/*
+ * Leaves out lines that are no records.  Returns SCAN_BATCH if a record is next, or
+ * the window's end.
+ */
+static ScanStatus
+filescan_skip_lines(FileScan *scan)
+{
+	Window	   *window = &scan->window;
+	bool		is_first = filescan_is_first(scan);
+	uint64_t	lines = scan->skip.nlines;
+	bool		more;
+
+	window->begin += skip_lines(&scan->skip, &scan->dialect.policy,
+								scan->line_end, window->bytes + window->begin,
+								window->filled - window->begin,
+								window_has_end(window, &scan->source), &more);
+	scan->line += (int64_t) (scan->skip.nlines - lines);
+	scan->counts.lines += scan->skip.nlines - lines;
+	if (is_first)
+		scan->first_offset = window->offset + (int64_t) window->begin;
+	return more || window->begin == window->filled ? SCAN_AGAIN : SCAN_BATCH;
+}
+
+/*
+ * Returns how many of the records have as many fields as the first, up to a line that
+ * may be left out.  Where that number may be another one than it should be it becomes
+ * the batch's.  The next search looks for no more records than that promises.
+ */
+static int
+filescan_find_run(FileScan *scan, int nrecords)
+{
+	const Structure *structure = &scan->structure;
+	const RecordPolicy *policy = &scan->dialect.policy;
+	uint32_t	nfields = structure->ends[0] + 1;
+	int			run = 1;
+
+	while (run < nrecords &&
+		   (!policy_is_ragged(policy) ||
+			structure->ends[run] - structure->ends[run - 1] == nfields))
+	{
+		size_t		begin = structure->positions[structure->ends[run - 1]] +
+			scan->records.line_end_length;
+
+		if (skip_may_match(policy, scan->records.bytes + begin,
+						   scan->window.filled - scan->window.begin - begin))
+			break;
+		run++;
+	}
+	if (nfields < (uint32_t) scan->nfields ? policy->pad_missing : policy->cut_extra)
+		scan->records.nfields = (int) nfields;
+	scan->rows_promised = run < nrecords ? 2 * (uint32_t) run :
+		2 * scan->rows_promised;
+	return run;
+}
+
 /* Checks the records that the kernel found. */
 static Inspection
 filescan_inspect(const FileScan *scan, int nrecords)
@@ -334,7 +402,7 @@ filescan_inspect(const FileScan *scan, int nrecords)
 		.positions = structure->positions,
 		.ends = structure->ends,
 		.nrecords = nrecords,
-		.nfields = scan->header_due ? 0 : scan->nfields,
+		.nfields = scan->header_due ? 0 : scan->records.nfields,
 		.line_end_length = scan->records.line_end_length,
 		.seen = structure->seen,
 		.last_is_closed = scan->window.closed &&
@@ -356,6 +424,12 @@ filescan_make_batch(FileScan *scan)
 		return filescan_end(scan);
 	if (scan->window.begin == scan->window.filled)
 		return SCAN_AGAIN;
+	if (policy_skips_lines(&scan->dialect.policy))
+	{
+		status = filescan_skip_lines(scan);
+		if (status != SCAN_BATCH)
+			return status;
+	}
 	status = filescan_know_line_end(scan);
 	if (status != SCAN_BATCH)
 		return status;
@@ -367,6 +441,8 @@ filescan_make_batch(FileScan *scan)
 		nrecords = 1;
 	scan->records.nfields = scan->header_due ?
 		(int) scan->structure.ends[0] + 1 : scan->nfields;
+	if (!scan->header_due && policy_is_active(&scan->dialect.policy))
+		nrecords = filescan_find_run(scan, nrecords);
 
 	inspection = filescan_inspect(scan, nrecords);
 	if (inspection.nrecords > 0)

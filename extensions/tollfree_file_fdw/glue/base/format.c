@@ -97,19 +97,20 @@ format_unsupported(const FileOptions *options, FileLayout *layout)
 			.escape = compat_is_csv(&format) ? format.escape[0] : 0,
 			.marker_in_csv = COMPAT_MARKER_IN_CSV,
 			.null = format.null_print,
-			.null_length = format.null_print_len
+			.null_length = format.null_print_len,
+			.policy = options->policy
 	};
 	return dialect_unsupported(&layout->dialect);
 }
 
 /*
  * Can such files be cut into parts for several processes?  A process must know what COPY's parser has read, in
- * the file, so nothing may be converted.
+ * the file, so nothing may be converted.  What leaves out lines is told how often.
  */
 bool
 format_is_divisible(const FileLayout *layout)
 {
 	return layout->dialect.encoding != FILE_ENCODING_ASCII &&
-		!layout->header_matches &&
+		!layout->header_matches && !policy_is_active(&layout->dialect.policy) &&
 		chunk_unsupported(&layout->dialect) == NULL;
 }

@@ -14,6 +14,7 @@
  *	compression		of a foreign table: see compression.c
  *	filenames		of a foreign table, in place of filename: a pattern, see paths.c
  *	columns		of such a table: 'by name', in place of 'by position'
+ *	skip_lines and others	of a foreign table: see record_options.c
  *	source, pattern	of a column of such a table: what its values are made of, see
  *			computed.c
  */
@@ -44,6 +45,7 @@
 #include "base/guc.h"
 #include "base/option_hint.h"
 #include "base/options.h"
+#include "base/record_options.h"
 
 #define OPTION_LAZY "lazy"
 #define OPTION_APPEND_ONLY "append_only"
@@ -64,8 +66,10 @@ static const char *const origins[] = {"file", "line", "path"};
 COMPAT_SQL_FUNCTION(tollfree_file_fdw_validator);
 
 static const char *const our_options[] = {
-	OPTION_APPEND_ONLY, OPTION_COLUMN_CACHE, OPTION_COLUMNS, OPTION_COMPRESSION,
-	OPTION_FILENAMES, OPTION_LAZY, OPTION_RECORD_INDEX
+	OPTION_APPEND_ONLY, OPTION_BLANK_LINES, OPTION_BYTE_ORDER_MARK,
+	OPTION_COLUMN_CACHE, OPTION_COLUMNS, OPTION_COMMENT, OPTION_COMPRESSION,
+	OPTION_EXTRA_FIELDS, OPTION_FILENAMES, OPTION_LAZY, OPTION_MISSING_FIELDS,
+	OPTION_RECORD_INDEX, OPTION_SKIP_LINES
 };
 
 /* Is this an option that file_fdw does not have? */
@@ -321,6 +325,9 @@ options_read(Oid relid)
 			compression = defGetString(option);
 		else if (strcmp(option->defname, OPTION_FILENAMES) == 0)
 			result.pattern = defGetString(option);
+		else if (record_option_is(option->defname))
+			record_option_read(&result.policy, option->defname,
+							   defGetString(option));
 		else if (strcmp(option->defname, "filename") == 0)
 			result.filename = defGetString(option);
 		else if (strcmp(option->defname, "program") == 0)
@@ -333,7 +340,10 @@ options_read(Oid relid)
 		if (strcmp(option->defname, "on_error") == 0)
 			result.skips_rows = pg_strcasecmp(defGetString(option), "ignore") == 0;
 		if (strcmp(option->defname, "log_verbosity") == 0)
+		{
 			result.tells_skipped = pg_strcasecmp(defGetString(option), "verbose") == 0;
+			result.is_silent = pg_strcasecmp(defGetString(option), "silent") == 0;
+		}
 	}
 	result.by_suffix = result.pattern != NULL;
 	if (compression != NULL)
@@ -346,6 +356,13 @@ options_read(Oid relid)
 	if (result.filename == NULL && result.pattern == NULL)
 		elog(ERROR, "either filename or program is required for file_fdw foreign tables");
 	return result;
+}
+
+/* May something that is in the file be left out, or added, and be told of? */
+bool
+options_leave_out(const FileOptions *options)
+{
+	return options->skips_rows || policy_is_active(&options->policy);
 }
 
 /* Does a setting allow what an option says, or say it where no option does? */
@@ -364,7 +381,7 @@ static bool
 can_be_kept(const FileOptions *options)
 {
 	return !options->is_program && options->pattern == NULL &&
-		!compression_is_possible(options) && !options->skips_rows;
+		!compression_is_possible(options) && !options_leave_out(options);
 }
 
 /* Are converted columns of the file kept and used, if there is an index of it? */
@@ -455,13 +472,20 @@ check_our_option(char *name, const char *value, Oid catalog)
 		(void) compression_parse(value, &by_suffix);
 		return;
 	}
+	if (record_option_is(name))
+	{
+		RecordPolicy policy = {0};
+
+		record_option_read(&policy, name, value);
+		return;
+	}
 	(void) defGetBoolean(makeDefElem(name, (Node *) makeString(pstrdup(value)),
 									 -1));
 }
 
 /*
  * Raises an ERROR if a table of a program has an option about what is kept of a
- * file.  One that is false says what is so.
+ * file, or how COPY is given its records.  One that is false says what is so.
  */
 static void
 check_program_option(const char *name, const char *value)
@@ -475,6 +499,11 @@ check_program_option(const char *name, const char *value)
 					 errhint("Have the program decompress its output, as \"zcat\" does.")));
 		return;
 	}
+	if (record_option_is(name))
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("conflicting options \"%s\" and \"program\"", name),
+				 errhint("Write the output to a file and set \"filename\".")));
 	if (strcmp(name, OPTION_LAZY) == 0 ||
 		!defGetBoolean(makeDefElem(pstrdup(name),
 								   (Node *) makeString(pstrdup(value)), -1)))

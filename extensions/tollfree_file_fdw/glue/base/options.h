@@ -10,6 +10,7 @@
 #include "nodes/pg_list.h"
 
 #include "base/core.h"
+#include "core/policy.h"
 
 #define OPTION_COMPRESSION "compression"
 
@@ -58,8 +59,12 @@ typedef struct FileOptions
 	bool		is_append_only; /* is nothing changed that is in it? */
 	bool		skips_rows;		/* are rows left out, as on_error 'ignore'
 								 * says? */
+	bool		is_silent;		/* is nothing told of what is left out, as
+								 * log_verbosity 'silent' says? */
 	bool		tells_skipped;	/* is each of them told of, as log_verbosity
 								 * 'verbose' says? */
+	RecordPolicy policy;		/* how records are read otherwise than COPY
+								 * reads them */
 	bool		by_name;		/* does each file's header name its columns? */
 	List	   *names;			/* String: of one file, those names; else NIL */
 	bool		converts_none;	/* has the file none of the columns that COPY
@@ -74,6 +79,7 @@ typedef struct FileOptions
 extern const char *option_find_ours(List *options);
 extern const char *option_find_of_columns(Oid relid);
 extern FileOptions options_read(Oid relid);
+extern bool options_leave_out(const FileOptions *options);
 extern bool options_keep_columns(const FileOptions *options);
 extern bool options_keep_index(const FileOptions *options);
 extern bool options_want_index(const FileOptions *options);

@@ -354,6 +354,7 @@ index_use_prepare(IndexUse *use, const FileOptions *options)
 		options->pattern != NULL ? "the table has many files" :
 		compression_is_possible(options) ? "the file is compressed" :
 		options->skips_rows ? "the table's option on_error leaves out rows" :
+		policy_is_active(&options->policy) ? "the table's options leave out lines or fields" :
 		options->record_index == OPTION_FALSE ? "the option record_index is false" :
 		"the record index is switched off";
 }

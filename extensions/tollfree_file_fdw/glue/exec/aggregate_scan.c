@@ -331,7 +331,6 @@ aggregate_file(ForeignScanState *node)
 	if (aggregate->phase == AGGREGATE_BELOW)
 	{
 		forget_groups(aggregate);
-		input_forget_rejected(input);
 		MemoryContextReset(aggregate->batch_memory);
 		parallel_note_fallback(&scan->share,
 							   input->phase == INPUT_STOPPED ?
@@ -340,6 +339,8 @@ aggregate_file(ForeignScanState *node)
 	}
 	aggregate->group = 0;
 	input_close_reader(input);
+	if (aggregate->phase == AGGREGATE_BELOW)
+		input_forget_rejected(input);
 	if (aggregate->phase == AGGREGATE_GROUPS)
 		input_leave(input);
 	input->file = NULL;

@@ -34,6 +34,7 @@
 #include "base/paths.h"
 #include "cache/index_use.h"
 #include "plan/callbacks.h"
+#include "read/clean.h"
 #include "read/computed.h"
 #include "read/copy.h"
 #include "read/header.h"
@@ -151,6 +152,12 @@ sample_file(Reservoir *sample, OpenFile *file,
 			reservoir_take(sample, slot);
 	}
 	copy_report_rejected(compat_count_rejected(file->copy));
+	if (file->cleaner != NULL)
+	{
+		const PolicyCounts counts = cleaner_counts(file->cleaner);
+
+		copy_report_policy(RelationGetRelationName(file->copy->rel), &counts);
+	}
 }
 
 /* Offers the rows that begin in a block; false where COPY's parser is needed. */
@@ -366,7 +373,7 @@ try_blocks(Reservoir *sample, OpenFile *file, const FileOptions *options,
 	bool		has_index;
 	bool		done = false;
 
-	if (!setting_sample_blocks || columns.nfields == 0 || options->skips_rows ||
+	if (!setting_sample_blocks || columns.nfields == 0 || options_leave_out(options) ||
 		format_unsupported(options, &layout) != NULL ||
 		!inputs_are_repeatable(file->copy->rel, &columns))
 		return false;

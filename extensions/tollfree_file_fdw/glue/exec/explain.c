@@ -383,6 +383,16 @@ show_bytes(const FileScanState *scan, ExplainState *es)
 								bytes.decoded + others->decoded, es);
 }
 
+/* Shows what the table's options about records have led to in the last execution. */
+static void
+show_policy(const ScanInput *input, ExplainState *es)
+{
+	const PolicyCounts counts = input_policy_counts(input);
+	const char *words = copy_policy_words(&counts);
+
+	ExplainPropertyText("Irregular Records", words == NULL ? "none" : words, es);
+}
+
 /* Adds lines about the scan to EXPLAIN's output. */
 void
 tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
@@ -402,6 +412,9 @@ tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
 		node->ss.ps.instrument->nloops > 0)
 		ExplainPropertyUInteger("Rows Left Out", NULL,
 								input_left_out(&scan->input), es);
+	if (es->analyze && policy_is_active(&scan->input.options.policy) &&
+		node->ss.ps.instrument->nloops > 0)
+		show_policy(&scan->input, es);
 	if (es->analyze)
 	{
 		show_kept("Record Index", describe_index(scan), es);

@@ -24,6 +24,7 @@
 
 #include "base/compat.h"
 #include "input/input.h"
+#include "read/clean.h"
 #include "read/copy.h"
 #include "read/header.h"
 
@@ -441,15 +442,40 @@ input_left_out(const ScanInput *input)
 		(owner->file == NULL ? 0 : compat_get_rejected(owner->file->copy));
 }
 
-/* Forgets them where all is read again. */
+/* What has been left out or added, by our options about records, as far as is read. */
+PolicyCounts
+input_policy_counts(const ScanInput *input)
+{
+	const ScanInput *owner = input->owner;
+	PolicyCounts sum = owner->policy_counts;
+	PolicyCounts counts;
+
+	if (input->reader != NULL)
+	{
+		counts = filescan_counts(input->reader->scan);
+		policy_add_counts(&sum, &counts);
+	}
+	if (owner->file != NULL && owner->file->cleaner != NULL)
+	{
+		counts = cleaner_counts(owner->file->cleaner);
+		policy_add_counts(&sum, &counts);
+	}
+	return sum;
+}
+
+/* Forgets all that where all is read again. */
 void
 input_forget_rejected(ScanInput *input)
 {
 	ScanInput  *owner = input->owner;
 
 	owner->rejected = owner->left_out = 0;
-	if (owner->file != NULL)
-		compat_forget_rejected(owner->file->copy);
+	memset(&owner->policy_counts, 0, sizeof(PolicyCounts));
+	if (owner->file == NULL)
+		return;
+	compat_forget_rejected(owner->file->copy);
+	if (owner->file->cleaner != NULL)
+		cleaner_forget_counts(owner->file->cleaner);
 }
 
 /* Ends the present ranges and their sinks, if there are any. */
@@ -473,7 +499,12 @@ close_reader(ScanInput *input)
 {
 	input->bytes = input_count_bytes(input);
 	if (input->reader != NULL)
+	{
+		PolicyCounts counts = filescan_counts(input->reader->scan);
+
+		policy_add_counts(&input->owner->policy_counts, &counts);
 		reader_close(input->reader);
+	}
 	input->reader = NULL;
 	input->batches = NULL;
 }
@@ -494,6 +525,12 @@ close_file(ScanInput *input)
 		return;
 	input->rejected += compat_count_rejected(input->file->copy);
 	input->left_out += compat_get_rejected(input->file->copy);
+	if (input->file->cleaner != NULL)
+	{
+		PolicyCounts counts = cleaner_counts(input->file->cleaner);
+
+		policy_add_counts(&input->policy_counts, &counts);
+	}
 	file_close(input->file);
 	input->file = NULL;
 }
@@ -562,6 +599,7 @@ input_reopen(ScanInput *input)
 	input->is_chosen = false;
 	file_close_early(input->early);
 	input->rejected = input->left_out = 0;
+	memset(&input->policy_counts, 0, sizeof(PolicyCounts));
 	if (input->early == NULL && !input_has_many(input))
 		open_file(input);
 }
@@ -576,4 +614,7 @@ input_end(ScanInput *input)
 	close_file(input);
 	file_close_early(input->early);
 	copy_report_rejected(input->rejected);
+	if (!input->options.is_silent)
+		copy_report_policy(RelationGetRelationName(input->rel),
+						   &input->policy_counts);
 }

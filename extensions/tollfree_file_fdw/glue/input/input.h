@@ -96,6 +96,7 @@ typedef struct ScanInput
 	int			nhandovers;		/* how often it has */
 	uint64		rejected;		/* rows skipped, of a file that was closed */
 	uint64		left_out;		/* the same, whether or not it is told */
+	PolicyCounts policy_counts; /* of files and readers that were closed */
 	ByteCounts	bytes;			/* by readers that have been closed */
 } ScanInput;
 
@@ -122,6 +123,7 @@ extern void input_reset(ScanInput *input);
 extern void input_reopen(ScanInput *input);
 extern void input_end(ScanInput *input);
 extern uint64 input_left_out(const ScanInput *input);
+extern PolicyCounts input_policy_counts(const ScanInput *input);
 extern void input_forget_rejected(ScanInput *input);
 extern ByteCounts input_count_bytes(const ScanInput *input);
 

@@ -313,7 +313,7 @@ plan_parallel_workers(PlannerInfo *root, RelOptInfo *baserel)
 
 	if (!baserel->consider_parallel || !setting_parallel_scan ||
 		state->slow_reason != NULL || state->is_special ||
-		state->options.skips_rows ||
+		options_leave_out(&state->options) ||
 		!bms_is_empty(baserel->lateral_relids) || limit_may_change(root) ||
 		(!has_many && !format_is_divisible(&state->layout)))
 		return 0;

@@ -11,6 +11,7 @@
 #include "utils/memutils.h"
 
 #include "base/compat.h"
+#include "read/clean.h"
 #include "read/copy.h"
 
 /*
@@ -89,6 +90,8 @@ copy_seek(OpenFile *file, int64 offset, int64 line, EolType eol_type)
 
 	Assert(file->is_regular);
 	file->next = offset;
+	if (file->cleaner != NULL)
+		cleaner_seek(file->cleaner, offset);
 	copy->raw_buf_index = copy->raw_buf_len = 0;
 	copy->raw_reached_eof = false;
 	copy->input_buf_index = copy->input_buf_len = 0;
@@ -141,4 +144,40 @@ copy_report_rejected(uint64 count)
 				errmsg_plural("%llu row was skipped due to data type incompatibility",
 							  "%llu rows were skipped due to data type incompatibility",
 							  skipped, skipped));
+}
+
+/* Adds a number of things to words, if there are any. */
+static void
+add_words(StringInfo words, uint64 count, const char *one, const char *many)
+{
+	if (count > 0)
+		appendStringInfo(words, "%s" UINT64_FORMAT " %s",
+						 words->len > 0 ? ", " : "", count,
+						 count == 1 ? one : many);
+}
+
+/* What our options about records have led to; NULL if to nothing. */
+char *
+copy_policy_words(const PolicyCounts *counts)
+{
+	StringInfoData words;
+
+	initStringInfo(&words);
+	add_words(&words, counts->lines, "line left out", "lines left out");
+	add_words(&words, counts->short_records, "row with missing fields",
+			  "rows with missing fields");
+	add_words(&words, counts->long_records, "row with extra fields",
+			  "rows with extra fields");
+	return words.len > 0 ? words.data : NULL;
+}
+
+/* Tells of that. */
+void
+copy_report_policy(const char *table, const PolicyCounts *counts)
+{
+	const char *words = copy_policy_words(counts);
+
+	if (words != NULL)
+		ereport(NOTICE,
+				(errmsg("foreign table \"%s\": %s", table, words)));
 }

@@ -38,6 +38,7 @@
 
 #include "base/compat.h"
 #include "base/compression.h"
+#include "read/clean.h"
 #include "read/file.h"
 
 /*
@@ -364,18 +365,17 @@ check_end(OpenFile *file)
 }
 
 /*
- * Reads the next bytes of a compressed file's text, as pread does.  COPY has the
- * record that it reads in line_buf, as far as it has come.
+ * Reads bytes of a compressed file's text, as pread does.  held are those of the same
+ * record that are kept already.
  */
 static ssize_t
-read_packed(OpenFile *file, void *buffer, size_t length)
+read_packed(OpenFile *file, void *buffer, size_t length, int64 offset, size_t held)
 {
 	size_t		got;
 	SourceStatus status;
 
-	if (file->copy != NULL)
-		packed_check_record(file->packed, file->copy->line_buf.len);
-	status = packed_read(file->packed, buffer, length, file->next, &got);
+	packed_check_record(file->packed, held);
+	status = packed_read(file->packed, buffer, length, offset, &got);
 	if (status == SOURCE_UNDECODABLE)
 		packed_report(&file->packed->stream, file->filename);
 	if (status == SOURCE_TRUNCATED)
@@ -384,25 +384,26 @@ read_packed(OpenFile *file, void *buffer, size_t length)
 	return status == SOURCE_OK ? (ssize_t) got : -1;
 }
 
-/* Reads the next bytes of a regular file, as pread does. */
+/* Reads bytes of a regular file as it was when it was opened, as pread does. */
 static ssize_t
-read_plain(OpenFile *file, void *buffer, size_t length)
+read_plain(const OpenFile *file, void *buffer, size_t length, int64 offset)
 {
-	int64		left = Max(0, file->source.size - file->next);
+	int64		left = Max(0, file->source.size - offset);
 
-	return pread(file->source.fd, buffer, Min(left, (int64) length), file->next);
+	return pread(file->source.fd, buffer, Min(left, (int64) length), offset);
 }
 
-/* Gives COPY's parser the next bytes of a regular file; 0 at its end. */
-static int
-read_bytes(void *buffer, int minread, int maxread)
+/* Reads bytes of the file's text: a TextReader. */
+static size_t
+read_text(void *arg, void *buffer, size_t length, int64 offset, size_t held)
 {
-	OpenFile   *file = fed_file;
+	OpenFile   *file = arg;
 	ssize_t		n;
 
 	do
-		n = file->packed != NULL ? read_packed(file, buffer, maxread) :
-			read_plain(file, buffer, maxread);
+		n = file->packed != NULL ?
+			read_packed(file, buffer, length, offset, held) :
+			read_plain(file, buffer, length, offset);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		ereport(ERROR,
@@ -410,6 +411,23 @@ read_bytes(void *buffer, int minread, int maxread)
 				 errmsg("could not read from COPY file: %m")));
 	if (n == 0)
 		check_end(file);
+	return n;
+}
+
+/*
+ * Gives COPY's parser the next bytes of a regular file; 0 at its end.  The record that
+ * it reads is in line_buf, as far as it has come.
+ */
+static int
+read_bytes(void *buffer, int minread, int maxread)
+{
+	OpenFile   *file = fed_file;
+	size_t		n;
+
+	if (file->cleaner != NULL)
+		return cleaner_read(file->cleaner, read_text, file, buffer, maxread);
+	n = read_text(file, buffer, maxread, file->next,
+				  file->copy == NULL ? 0 : file->copy->line_buf.len);
 	file->next += n;
 	return n;
 }
@@ -499,6 +517,31 @@ end_naming(const ErrorContextCallback *naming, OpenFile *file)
 }
 
 /*
+ * Has COPY's parser see what our options make of the file.  ERROR if that cannot be
+ * done: the bytes of some encodings are no ASCII characters where they seem to be.
+ */
+static void
+open_cleaner(OpenFile *file, const FileOptions *options)
+{
+	const char *words = NULL;
+
+	if (!file->is_regular)
+		words = "It is no regular file of a known size.";
+	else if (compat_is_binary(&file->copy->opts))
+		words = "Its format is binary.";
+	else if (!PG_VALID_BE_ENCODING(file->copy->file_encoding))
+		words = "Its encoding is one of clients only.";
+	if (words != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("no lines or fields of file \"%s\" can be left out",
+						options->filename),
+				 errdetail_internal("%s", words),
+				 errhint("Drop the options of the foreign table that leave out lines or fields.")));
+	file->cleaner = cleaner_open(file->copy, &options->policy);
+}
+
+/*
  * Opens the file, or starts the program.  The result is a child of the current
  * memory context.  The encoding is what the client's was when file_fdw would
  * have opened it; a table's own counts before.  The last argument is what was
@@ -535,6 +578,8 @@ file_open(Relation rel, const FileOptions *options, int encoding,
 		file->copy = BeginCopyFrom(NULL, rel, NULL, options->filename,
 								   options->is_program, NULL, names, copied);
 	}
+	if (policy_is_active(&options->policy))
+		open_cleaner(file, options);
 	if (options->pattern != NULL)
 		end_naming(&naming, file);
 	/* COPY takes an empty list for one of all columns. */

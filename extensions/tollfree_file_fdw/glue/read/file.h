@@ -24,6 +24,8 @@ typedef struct OpenFile
 								 * opened */
 	PackedFile *packed;			/* its text, if it is compressed; or NULL */
 	int64		next;			/* offset of what COPY's parser is given next */
+	struct Cleaner *cleaner;	/* of the bytes that it is given; NULL if it
+								 * is given the file's */
 	bool		is_watched;		/* is it an ERROR if somebody writes to it? */
 	SubTransactionId owner;		/* that a program or pipe is closed with */
 	bool		is_lost;		/* has it been closed with that? */

@@ -123,6 +123,7 @@ read_names(Relation rel, const FileOptions *options, int encoding,
 	plain.copy = plain.format = without_header(options->format);
 	plain.filename = unconstify(char *, filename);
 	plain.names = NIL;
+	plain.policy.pad_missing = plain.policy.cut_extra = false;
 	plain.converts_none = false;
 	file = file_open(rel, &plain, encoding, NULL);
 	if (read_record(file, &fields, &nfields))

@@ -414,6 +414,8 @@ reader_hand_over(BatchSource *base)
 
 	if (reader->base.file->packed != NULL)
 		hold_unread(reader);
+	if (at_start)
+		filescan_forget_counts(reader->scan);
 	copy_seek(reader->base.file, offset, line,
 			  at_start ? EOL_UNKNOWN : copy_line_end(handover->line_end));
 	if (reader->lines_before == COPY_LINE_UNKNOWN)

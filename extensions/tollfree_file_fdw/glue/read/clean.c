@@ -1,0 +1,245 @@
+/*
+ * clean.c
+ *	  A file's bytes as COPY's parser takes them, where our options say so.
+ *
+ *		the text -> raw bytes -> lines left out (core/skip.c)
+ *							   -> a record made plain (core/clean.c) -> COPY's buffer
+ *
+ * One record is handed over at a time, since COPY asks for more only when it looks for
+ * the next one.  So COPY's count of lines can be corrected here by those left out: its
+ * errors name lines of the file.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "base/compat.h"
+#include "core/clean.h"
+#include "core/skip.h"
+#include "read/clean.h"
+
+#define RAW_BYTES_FIRST (64 * 1024)
+
+struct Cleaner
+{
+	CopyFromState copy;
+	Dialect		dialect;		/* COPY's, and the policy */
+	MemoryContext context;
+	LineSkip	skip;
+	PolicyCounts counts;
+	int			header_due;		/* records of the header that are next, which
+								 * are COPY's as they are */
+
+	int64		offset;			/* in the file, of what is read next */
+	unsigned char *raw;			/* of the file */
+	size_t		raw_size;
+	size_t		raw_begin;		/* the first that has not been looked at */
+	size_t		raw_end;
+
+	unsigned char *plain;		/* of the present record */
+	size_t		plain_size;
+	size_t		plain_begin;	/* the first that COPY has not been given */
+	size_t		plain_end;
+};
+
+/* What there is to say of fields, from COPY's options. */
+static Dialect
+copy_dialect(const CopyFromStateData *copy, bool is_csv)
+{
+	const CopyFormatOptions *options = &copy->opts;
+	Dialect		dialect = {
+		.format = is_csv ? FILE_FORMAT_CSV : FILE_FORMAT_TEXT,
+		.delimiter = options->delim[0],
+		.quote = is_csv ? options->quote[0] : 0,
+		.escape = is_csv ? options->escape[0] : 0,
+		.marker_in_csv = PG_VERSION_NUM < 180000,
+		.null = options->null_print,
+		.null_length = options->null_print_len
+	};
+
+	return dialect;
+}
+
+/* Makes the bytes of a file that COPY has opened plain; in the current memory context. */
+Cleaner *
+cleaner_open(CopyFromState copy, const RecordPolicy *policy)
+{
+	Cleaner    *cleaner = palloc0(sizeof(Cleaner));
+
+	cleaner->copy = copy;
+	cleaner->context = CurrentMemoryContext;
+	cleaner->dialect = copy_dialect(copy, compat_is_csv(&copy->opts));
+	cleaner->dialect.policy = *policy;
+	cleaner_seek(cleaner, 0);
+	return cleaner;
+}
+
+/* Reads on with the record at an offset; at 0, with what is before the first. */
+void
+cleaner_seek(Cleaner *cleaner, int64 offset)
+{
+	cleaner->offset = offset;
+	cleaner->raw_begin = cleaner->raw_end = 0;
+	cleaner->plain_begin = cleaner->plain_end = 0;
+	cleaner->header_due = offset == 0 ?
+		compat_header_records(&cleaner->copy->opts) : 0;
+	cleaner->skip = offset == 0 ? skip_begin(&cleaner->dialect.policy) :
+		(LineSkip)
+	{
+		0
+	};
+}
+
+/* Makes room for that many bytes of an array, of which the first ones are kept. */
+static void
+make_room(Cleaner *cleaner, unsigned char **bytes, size_t *size, size_t needed)
+{
+	size_t		room = Max(*size, RAW_BYTES_FIRST);
+
+	if (needed <= *size)
+		return;
+	while (room < needed)
+		room *= 2;
+	*bytes = *bytes == NULL ?
+		MemoryContextAllocHuge(cleaner->context, room) :
+		repalloc_huge(*bytes, room);
+	*size = room;
+}
+
+/* Reads more of the file, as much as there is already; false at its end. */
+static bool
+read_more(Cleaner *cleaner, TextReader read, void *file)
+{
+	size_t		left = cleaner->raw_end - cleaner->raw_begin;
+	size_t		n = Max(left, RAW_BYTES_FIRST);
+
+	CHECK_FOR_INTERRUPTS();
+	if (left > 0)
+		memmove(cleaner->raw, cleaner->raw + cleaner->raw_begin, left);
+	cleaner->raw_begin = 0;
+	cleaner->raw_end = left;
+	make_room(cleaner, &cleaner->raw, &cleaner->raw_size, left + n);
+	n = read(file, cleaner->raw + left, n, cleaner->offset, left);
+	cleaner->raw_end += n;
+	cleaner->offset += n;
+	return n > 0;
+}
+
+/* The line end that COPY has met. */
+static LineEnd
+known_line_end(const CopyFromStateData *copy)
+{
+	switch (copy->eol_type)
+	{
+		case EOL_NL:
+			return LINE_END_NL;
+		case EOL_CR:
+			return LINE_END_CR;
+		case EOL_CRNL:
+			return LINE_END_CRNL;
+		case EOL_UNKNOWN:
+			break;
+	}
+	return LINE_END_UNKNOWN;
+}
+
+/* Leaves out lines; false if more of the file has to be read. */
+static bool
+leave_out_lines(Cleaner *cleaner, bool at_end)
+{
+	uint64		lines = cleaner->skip.nlines;
+	bool		more;
+
+	cleaner->raw_begin += skip_lines(&cleaner->skip, &cleaner->dialect.policy,
+									 known_line_end(cleaner->copy),
+									 cleaner->raw + cleaner->raw_begin,
+									 cleaner->raw_end - cleaner->raw_begin,
+									 at_end, &more);
+	lines = cleaner->skip.nlines - lines;
+	cleaner->copy->cur_lineno += lines;
+	cleaner->counts.lines += lines;
+	return !more;
+}
+
+/* Makes the next record plain; false if more of the file has to be read. */
+static bool
+take_record(Cleaner *cleaner, bool at_end)
+{
+	const Dialect *dialect = &cleaner->dialect;
+	size_t		nfields = list_length(cleaner->copy->attnumlist);
+	const unsigned char *bytes = cleaner->raw + cleaner->raw_begin;
+	CleanRecord record = clean_find_record(dialect,
+										   known_line_end(cleaner->copy),
+										   nfields, bytes,
+										   cleaner->raw_end - cleaner->raw_begin,
+										   at_end);
+
+	if (record.length == 0)
+		return false;
+	if (cleaner->header_due > 0)
+	{
+		cleaner->header_due--;
+		nfields = record.nfields;
+	}
+	cleaner->plain_begin = 0;
+	cleaner->plain_end = clean_length(dialect, &record, nfields);
+	make_room(cleaner, &cleaner->plain, &cleaner->plain_size,
+			  cleaner->plain_end);
+	clean_write(dialect, &record, nfields, bytes, cleaner->plain);
+	cleaner->raw_begin += record.length;
+	cleaner->counts.short_records += clean_is_short(dialect, &record, nfields);
+	cleaner->counts.long_records += clean_is_long(dialect, &record, nfields);
+	return true;
+}
+
+/* Goes on to the next record; false at the file's end. */
+static bool
+next_record(Cleaner *cleaner, TextReader read, void *file)
+{
+	bool		at_end = false;
+
+	for (;;)
+	{
+		bool		found = cleaner->raw_begin < cleaner->raw_end &&
+			leave_out_lines(cleaner, at_end) &&
+			cleaner->raw_begin < cleaner->raw_end &&
+			take_record(cleaner, at_end);
+
+		if (found)
+			return true;
+		if (at_end)
+			return false;
+		at_end = !read_more(cleaner, read, file);
+	}
+}
+
+/* Gives COPY's parser the next bytes, of one record at most; 0 at the file's end. */
+int
+cleaner_read(Cleaner *cleaner, TextReader read, void *file, char *buffer,
+			 int maxread)
+{
+	size_t		n;
+
+	if (cleaner->plain_begin == cleaner->plain_end &&
+		!next_record(cleaner, read, file))
+		return 0;
+	n = Min(cleaner->plain_end - cleaner->plain_begin, (size_t) maxread);
+	memcpy(buffer, cleaner->plain + cleaner->plain_begin, n);
+	cleaner->plain_begin += n;
+	return n;
+}
+
+/* What has been left out, or made plain, so far. */
+PolicyCounts
+cleaner_counts(const Cleaner *cleaner)
+{
+	return cleaner->counts;
+}
+
+/* Forgets that, where all is read again. */
+void
+cleaner_forget_counts(Cleaner *cleaner)
+{
+	memset(&cleaner->counts, 0, sizeof(PolicyCounts));
+}
