@@ -1,6 +1,6 @@
 /*
  * fuzz_scan.c
- *	  A fuzz target: any bytes as a file, in a dialect chosen by the first two.
+ *	  A fuzz target: any bytes as a file, in a dialect chosen by the first three.
  *
  * The scan by the best kernel with small blocks has to come to what the scan by
  * the scalar kernel with one block does; sanitizers watch both.
@@ -42,6 +42,22 @@ dialect_of(uint8_t bits)
 	return dialect;
 }
 
+static RecordPolicy
+policy_of(uint8_t bits)
+{
+	RecordPolicy policy = {
+		.skip_mark = (bits & 1) != 0,
+		.skip_lines = (bits >> 1) & 3,
+		.comment = (bits & 8) != 0 ? "##" : NULL,
+		.comment_length = 1 + (bits >> 7),
+		.skip_blank = (bits & 0x10) != 0,
+		.pad_missing = (bits & 0x20) != 0,
+		.cut_extra = (bits & 0x40) != 0
+	};
+
+	return policy;
+}
+
 static void
 scan(Shown *shown, const Dialect *dialect, int fd, uint8_t bits,
 	 const Kernel *kernel, size_t block_size)
@@ -76,10 +92,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	Dialect		dialect;
 	int			fd;
 
-	if (size < 2)
+	if (size < 3)
 		return 0;
 	dialect = dialect_of(data[0]);
-	fd = test_file(data + 2, size - 2);
+	dialect.policy = policy_of(data[2]);
+	fd = test_file(data + 3, size - 3);
 	scan(&expected, &dialect, fd, data[1], &scalar_kernel, (size_t) 64 << 10);
 	scan(&got, &dialect, fd, data[1], kernel_find("auto"),
 		 (size_t) (data[1] >> 4) * 16 + 1);

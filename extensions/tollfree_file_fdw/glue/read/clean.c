@@ -162,6 +162,19 @@ leave_out_lines(Cleaner *cleaner, bool at_end)
 	return !more;
 }
 
+/* How many line ends COPY would count within quotes. */
+static int64
+count_line_ends(const CopyFromStateData *copy, const unsigned char *bytes,
+				size_t length)
+{
+	unsigned char line_end = copy->eol_type == EOL_NL ? '\n' : '\r';
+	int64		lines = 0;
+
+	for (size_t i = 0; i < length; i++)
+		lines += bytes[i] == line_end;
+	return copy->opts.quote != NULL ? lines : 0;
+}
+
 /* Makes the next record plain; false if more of the file has to be read. */
 static bool
 take_record(Cleaner *cleaner, bool at_end)
@@ -187,6 +200,10 @@ take_record(Cleaner *cleaner, bool at_end)
 	make_room(cleaner, &cleaner->plain, &cleaner->plain_size,
 			  cleaner->plain_end);
 	clean_write(dialect, &record, nfields, bytes, cleaner->plain);
+	if (clean_is_long(dialect, &record, nfields))
+		cleaner->copy->cur_lineno +=
+			count_line_ends(cleaner->copy, bytes + record.cut,
+							record.length - record.line_end - record.cut);
 	cleaner->raw_begin += record.length;
 	cleaner->counts.short_records += clean_is_short(dialect, &record, nfields);
 	cleaner->counts.long_records += clean_is_long(dialect, &record, nfields);

@@ -66,6 +66,7 @@ SELECT read_records('all', :'prefix', 'a int, b text', $$format 'csv', byte_orde
 SELECT read_records('too_few', :'prefix', 'a int, b text', $$format 'csv', comment '#', extra_fields 'ignore'$$, E'# one\n1,x\n# three\n2\n');
 SELECT read_records('too_many', :'prefix', 'a int, b text', $$format 'csv', comment '#', missing_fields 'null'$$, E'1,x\n2\n# three\n2,y,z\n');
 SELECT read_records('wrong', :'prefix', 'a int, b text', $$format 'csv', comment '#', missing_fields 'null'$$, E'# one\n1,"x\n# two"\n# four\nx\n');
+SELECT read_records('extra_lines', :'prefix', 'a int', $$format 'csv', extra_fields 'ignore'$$, E'1,x\n2,"\n\n"\nx,"\n"\n');
 SELECT read_records('open', :'prefix', 'a int, b text', $$format 'csv', missing_fields 'null'$$, E'1,x\n2,"x\n');
 SELECT read_records('mixed', :'prefix', 'a int, b text', $$format 'csv', comment '#'$$, E'# one\r\n1,x\n# three\r\n2,y\r\n');
 SELECT read_records('bad_bytes', :'prefix', 'a int, b text', $$format 'csv', encoding 'LATIN1', comment '#', missing_fields 'null'$$, E'# \u00e9\n1,x\n2\n3,\u00e9\n# four\n4\n');
@@ -136,6 +137,6 @@ CREATE FOREIGN TABLE wrong (a int) SERVER ours OPTIONS (filename 'x', skip_line 
 CREATE FOREIGN TABLE no_file (a int) SERVER ours OPTIONS (filename '/dev/null', skip_lines '3');
 SELECT * FROM no_file;
 DROP FOREIGN TABLE no_file;
-SELECT tollfree_file_fdw_release('ours');
+DROP FOREIGN TABLE told;
 RESET search_path;
 RESET client_min_messages;
