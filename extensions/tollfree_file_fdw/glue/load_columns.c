@@ -70,12 +70,10 @@ static void
 check_settings(Relation rel)
 {
 	FileOptions options = options_read(RelationGetRelid(rel));
+	const char *reason = options_unkept_reason(&options);
 
-	if (options.is_program)
-		report_obstacle(rel, "it reads the output of a program", NULL);
-	if (options.pattern != NULL)
-		report_obstacle(rel, "it has many files",
-						"Nothing is kept of a table with the option \"filenames\".");
+	if (reason != NULL)
+		report_obstacle(rel, reason, NULL);
 	if (options.record_index == OPTION_FALSE ||
 		options.column_cache == OPTION_FALSE)
 		report_obstacle(rel, "an option of the table or its server disables it",

@@ -374,14 +374,18 @@ is_kept(int setting, OptionChoice choice)
 }
 
 /*
- * May anything be kept of what is read?  It would not say which rows are left out, nor
- * would skipped blocks how many.
+ * Why nothing can be kept of what is read, NULL if it can.  It would not say which rows
+ * are left out, nor would skipped blocks how many.
  */
-static bool
-can_be_kept(const FileOptions *options)
+const char *
+options_unkept_reason(const FileOptions *options)
 {
-	return !options->is_program && options->pattern == NULL &&
-		!compression_is_possible(options) && !options_leave_out(options);
+	return options->is_program ? "the table reads the output of a program" :
+		options->pattern != NULL ? "the table has many files" :
+		compression_is_possible(options) ? "the file is compressed" :
+		options->skips_rows ? "the table's option on_error leaves out rows" :
+		policy_is_active(&options->policy) ? "the table's options leave out lines or fields" :
+		NULL;
 }
 
 /* Are converted columns of the file kept and used, if there is an index of it? */
@@ -389,7 +393,7 @@ bool
 options_keep_columns(const FileOptions *options)
 {
 	return is_kept(setting_column_cache, options->column_cache) &&
-		can_be_kept(options);
+		options_unkept_reason(options) == NULL;
 }
 
 /* Is a record index wanted, for its own sake or for columns, which need one? */
@@ -405,7 +409,7 @@ options_want_index(const FileOptions *options)
 bool
 options_keep_index(const FileOptions *options)
 {
-	return options_want_index(options) && can_be_kept(options);
+	return options_want_index(options) && options_unkept_reason(options) == NULL;
 }
 
 /*

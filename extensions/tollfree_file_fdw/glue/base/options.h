@@ -82,6 +82,7 @@ extern FileOptions options_read(Oid relid);
 extern bool options_leave_out(const FileOptions *options);
 extern bool options_keep_columns(const FileOptions *options);
 extern bool options_keep_index(const FileOptions *options);
+extern const char *options_unkept_reason(const FileOptions *options);
 extern bool options_want_index(const FileOptions *options);
 extern void options_select_columns(FileOptions *options, List *columns);
 

@@ -351,10 +351,7 @@ index_use_prepare(IndexUse *use, const FileOptions *options)
 	use->is_lazy = options->is_lazy;
 	use->is_append_only = options->is_append_only;
 	use->unused_reason = use->is_wanted ? NO_INDEX :
-		options->pattern != NULL ? "the table has many files" :
-		compression_is_possible(options) ? "the file is compressed" :
-		options->skips_rows ? "the table's option on_error leaves out rows" :
-		policy_is_active(&options->policy) ? "the table's options leave out lines or fields" :
+		options_unkept_reason(options) != NULL ? options_unkept_reason(options) :
 		options->record_index == OPTION_FALSE ? "the option record_index is false" :
 		"the record index is switched off";
 }

@@ -179,36 +179,37 @@ add_rows(FileScanState *scan, int from, int to)
 }
 
 /*
- * Asks PostgreSQL for the open values of a row.  Memory is used again with each row: as much as a batch needs would go
- * back to the system with each batch, and be taken from it anew.
+ * Has PostgreSQL convert the unresolved values of a row.  Memory is used again with
+ * each row: as much as a batch needs would go back to the system with each batch, and
+ * be taken from it anew.
  */
-static RowJudgement
-judge_row(FileScanState *scan, int row)
+static RowOutcome
+resolve_row(FileScanState *scan, int row)
 {
 	AggregateScan *aggregate = scan->aggregate;
 	MemoryContext old = MemoryContextSwitchTo(aggregate->row_memory);
-	RowJudgement judgement = batch_judge_row(scan->input.batches, row,
-											 aggregate->kept,
-											 aggregate->batch_memory);
+	RowOutcome	outcome = batch_resolve_row(scan->input.batches, row,
+											aggregate->kept,
+											aggregate->batch_memory);
 
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(aggregate->row_memory);
-	return judgement;
+	return outcome;
 }
 
 /*
- * Takes in the open values of a row of the present batch: it is selected if it passes
+ * Takes in the unresolved values of a row of the present batch: it is selected if it passes
  * the filter and has not been left out, as those before it that the set has.
  */
 static const char *
 add_open_row(FileScanState *scan, int row, RowBitmap *rejected)
 {
 	int			word = row / 64;
-	RowJudgement judgement = judge_row(scan, row);
+	RowOutcome	outcome = resolve_row(scan, row);
 
-	if (judgement == ROW_UNFIT)
+	if (outcome == ROW_UNFIT)
 		return "a value that is not finite";
-	if (judgement == ROW_REJECTED)
+	if (outcome == ROW_REJECTED)
 		bitmap_add(rejected, row);
 	if (scan->filter != NULL)
 		filter_run(scan->filter, scan->input.batches->batch, word, word + 1,

@@ -203,14 +203,13 @@ batch_load_row(BatchSource *source, int row, TupleTableSlot *slot)
 }
 
 /*
- * Asks for all open values of a row of the present batch, and stores those of
- * columns that are kept.  Input functions
- * leave what they allocate in the current memory context; what is stored lives
- * in that other one.  May raise the ERROR of an input function.
+ * Converts all unresolved values of a row of the present batch, and stores those
+ * of columns that are kept.  Input functions leave what they allocate in the
+ * current memory context; what is stored lives in that other one.  May raise the ERROR of an input function.
  */
-RowJudgement
-batch_judge_row(BatchSource *source, int row, const bool *kept,
-				MemoryContext memory)
+RowOutcome
+batch_resolve_row(BatchSource *source, int row, const bool *kept,
+				  MemoryContext memory)
 {
 	for (int column = 0; column < source->columns.ncolumns; column++)
 	{

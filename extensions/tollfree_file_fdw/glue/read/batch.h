@@ -98,13 +98,13 @@ typedef struct BatchMethods
 	void		(*verify) (const BatchSource *source);
 } BatchMethods;
 
-/* What has become of the open values of a row. */
-typedef enum RowJudgement
+/* What has become of the unresolved values of a row. */
+typedef enum RowOutcome
 {
 	ROW_FITS,					/* the batch has them */
 	ROW_REJECTED,				/* one was refused: the row is to be left out */
 	ROW_UNFIT					/* the batch cannot hold one */
-} RowJudgement;
+} RowOutcome;
 
 /* The first member of a source; whoever opens that closes it. */
 struct BatchSource
@@ -125,7 +125,7 @@ extern void batch_convert_column(BatchSource *source, int column,
 extern void batch_set_range(BatchSource *source, const ScanRange *range);
 extern bool batch_load_row(BatchSource *source, int row,
 						   TupleTableSlot *slot);
-extern RowJudgement batch_judge_row(BatchSource *source, int row,
+extern RowOutcome batch_resolve_row(BatchSource *source, int row,
 									const bool *kept, MemoryContext memory);
 
 #endif							/* TOLLFREE_FILE_BATCH_H */

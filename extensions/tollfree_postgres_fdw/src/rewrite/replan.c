@@ -117,7 +117,7 @@ replan_keep(PlannedStmt *stmt, Query *query, int cursor_options, List *zones,
 	entry->rtekind = RTE_RESULT;
 	entry->eref = makeAlias(REPLAN_NAME, NIL);
 	entry->values_lists = list_make4(query, makeInteger(cursor_options), zones,
-									  servers);
+									 servers);
 	stmt->rtable = lappend(stmt->rtable, entry);
 }
 
