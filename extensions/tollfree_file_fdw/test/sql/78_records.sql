@@ -114,14 +114,14 @@ SELECT shown_plan('SELECT * FROM told');
 -- Many files, each with a header and comments of its own; also one that names its columns
 SELECT put_file(convert_to(E'# 1\na,b\n1\n2,x,y\n', 'UTF8'), :'prefix' || 'part1');
 SELECT put_file(convert_to(E'\n# 2\nb,a\nz,3\n# 4\nx\n', 'UTF8'), :'prefix' || 'part2');
-CREATE FOREIGN TABLE parts (a text, b text) SERVER ours OPTIONS (filenames :'folder', format 'csv', comment '#', blank_lines 'skip', missing_fields 'null', extra_fields 'ignore', header 'true');
-SELECT * FROM parts;
-ALTER FOREIGN TABLE parts OPTIONS (columns 'by name');
-SELECT * FROM parts;
+CREATE FOREIGN TABLE ragged (a text, b text) SERVER ours OPTIONS (filenames :'folder', format 'csv', comment '#', blank_lines 'skip', missing_fields 'null', extra_fields 'ignore', header 'true');
+SELECT * FROM ragged;
+ALTER FOREIGN TABLE ragged OPTIONS (columns 'by name');
+SELECT * FROM ragged;
 SET tollfree_file_fdw.fast_scan = off;
-SELECT * FROM parts;
+SELECT * FROM ragged;
 RESET tollfree_file_fdw.fast_scan;
-DROP FOREIGN TABLE parts;
+DROP FOREIGN TABLE ragged;
 -- Rows that are left out for their values keep the file's lines, from PostgreSQL 18 on; an aggregation that starts over tells once.
 SELECT put_file(convert_to(E'# 1\n1.5\n\nNaN\n# 4\n2.5\n', 'UTF8'), :'told');
 CREATE FOREIGN TABLE twice (a numeric(5,2)) SERVER ours OPTIONS (filename :'told', comment '#', blank_lines 'skip');

@@ -11,6 +11,11 @@
  * The planner reads the setting's variable.  That is changed here, not the setting,
  * which would be restored later than another plan may be made.
  *
+ * That is worth it only where the servers aggregate.  A plan that aggregates rows of
+ * partitions here, one by one, would not read them at the same time, so the query is
+ * then planned once more, as usual.  A subquery in an expression is looked up by keys,
+ * which are not dealt to the partitions where these are aggregated.
+ *
  * Sums of floating-point numbers depend on the order in which they are added.  A query
  * that has any is planned as without us.  So is one with a variance of numeric, whose
  * squares may be too large.
@@ -25,6 +30,7 @@
 #include "utils/fmgroids.h"
 
 #include "base/compat.h"
+#include "base/inputs.h"
 #include "rewrite/partitions.h"
 #include "rewrite/query.h"
 
@@ -37,6 +43,9 @@ typedef struct Found
 
 /* Is the variable changed here? */
 static bool is_raised = false;
+
+/* The query that is to be planned as usual; only compared */
+static const Query *usual = NULL;
 
 /*
  * Does an aggregate add floating-point numbers, or is it a variance of numbers whose
@@ -86,7 +95,7 @@ look_at_tables(const Query *query, Found *found)
 		if (rte->rtekind != RTE_RELATION ||
 			rte->relkind != RELKIND_PARTITIONED_TABLE)
 			continue;
-		if (!query_has_our_rows(rte))
+		if (!query_aggregates_ours(rte))
 			found->refuses = true;
 		found->groups |= groups;
 	}
@@ -101,6 +110,13 @@ look(Node *node, void *arg)
 	check_stack_depth();
 	if (node == NULL)
 		return false;
+	if (IsA(node, SubLink))
+	{
+		Found		inner = {0};
+
+		(void) look(((SubLink *) node)->subselect, &inner);
+		found->refuses |= inner.groups;
+	}
 	if (IsA(node, Query))
 	{
 		look_at_tables((Query *) node, found);
@@ -122,19 +138,73 @@ aggregates_ours(Query *query)
 	return found.groups && !found.refuses;
 }
 
+/* Is there an aggregation below the plans of partitions? */
+static bool
+aggregates_below(const Plan *plan, bool is_part)
+{
+	bool		is_append = IsA(plan, Append) || IsA(plan, MergeAppend);
+	ListCell   *cell;
+
+	check_stack_depth();
+	if (is_part && IsA(plan, Agg))
+		return true;
+	foreach(cell, inputs_of_plan(plan))
+	{
+		if (aggregates_below(lfirst(cell), is_part || is_append))
+			return true;
+	}
+	return false;
+}
+
+/* Has a plan rows of partitions aggregated here, one by one? */
+static bool
+aggregates_here(const PlannedStmt *stmt)
+{
+	ListCell   *cell;
+
+	foreach(cell, stmt->subplans)
+	{
+		if (lfirst(cell) != NULL && aggregates_below(lfirst(cell), false))
+			return true;
+	}
+	return aggregates_below(stmt->planTree, false);
+}
+
+/* Is the copy of a query to be planned in place of this plan, as usual? */
+bool
+partitions_plan_again(const PlannedStmt *stmt, const Query *copy)
+{
+	if (copy == NULL || !aggregates_here(stmt))
+		return false;
+	usual = copy;
+	return true;
+}
+
 /*
- * Has partitions be aggregated one by one while this query is planned, if it should
- * be, until partitions_end with what this returns.  Planning another query within, as a
- * function may, begins anew.
+ * A copy of a query that is about to be planned, if its partitions should be aggregated
+ * one by one, for the case that it has to be planned as usual after all; else NULL.
+ */
+Query *
+partitions_copy(Query *query)
+{
+	bool		may_be_on = query != usual &&
+		(is_raised || !enable_partitionwise_aggregate);
+
+	usual = NULL;
+	return may_be_on && query_reads_foreign(query) &&
+		compat_is_default("enable_partitionwise_aggregate") &&
+		aggregates_ours(query) ? copyObject(query) : NULL;
+}
+
+/*
+ * Has partitions be aggregated one by one, or not, while a query is planned, until
+ * partitions_end with what this returns.  Planning another query within, as a function
+ * may, begins anew.
  */
 bool
-partitions_begin(Query *query)
+partitions_begin(bool is_wanted)
 {
 	bool		former = is_raised;
-	bool		is_wanted = (former || !enable_partitionwise_aggregate) &&
-		query_reads_foreign(query) &&
-		compat_is_default("enable_partitionwise_aggregate") &&
-		aggregates_ours(query);
 
 	if (is_wanted != former)
 		enable_partitionwise_aggregate = is_raised = is_wanted;

@@ -43,6 +43,7 @@ plan_query(COMPAT_PLANNER_PARAMS)
 {
 	QueryState	state = {0};
 	QueryState *outer = hooked;
+	Query	   *copy = partitions_copy(query);
 	bool		aggregates_parts;
 	PlannedStmt *stmt;
 
@@ -51,7 +52,7 @@ plan_query(COMPAT_PLANNER_PARAMS)
 		 collations_count_in_query(query)))
 		state.written = copyObject(query);
 	state.is_changed = query_rewrite(query);
-	aggregates_parts = partitions_begin(query);
+	aggregates_parts = partitions_begin(copy != NULL);
 	hooked = &state;
 	PG_TRY();
 	{
@@ -64,6 +65,11 @@ plan_query(COMPAT_PLANNER_PARAMS)
 		partitions_end(aggregates_parts);
 	}
 	PG_END_TRY();
+	if (partitions_plan_again(stmt, copy))
+	{
+		query = copy;
+		return plan_query(COMPAT_PLANNER_ARGS);
+	}
 	nested_finish(stmt, state.results);
 	if (state.zones != NIL || state.servers != NIL)
 		replan_keep(stmt, state.written, cursor_options, state.zones, state.servers);

@@ -80,29 +80,32 @@ has_expressions(Relation rel)
 }
 
 /*
- * Is a foreign table ours, and may expressions on it be rewritten?  The relation is
- * NULL if it is not open.
+ * Is a foreign table ours, and has it a fast path?  The relation is NULL if it is not
+ * open.
  */
 static bool
-is_foreign_ours(Oid relid, Relation rel)
+is_foreign_ours(Oid relid, Relation rel, FastPath path)
 {
 	const FdwRoutine *routine = rel != NULL ?
 		GetFdwRoutineForRelation(rel, false) : GetFdwRoutineByRelId(relid);
 
 	return routine->BeginForeignScan == begin_scan &&
-		fastpath_is_on(tables_fast_paths(relid), FAST_REMOTE_EXPRESSIONS);
+		fastpath_is_on(tables_fast_paths(relid), path);
 }
 
-/* Are all partitions of a table foreign tables of ours?  They need not be locked. */
+/*
+ * Are all partitions of a table foreign tables of ours that have a fast path?  They
+ * need not be locked.
+ */
 static bool
-is_partitioned_ours(Relation rel)
+is_partitioned_ours(Relation rel, FastPath path)
 {
 	PartitionDesc parts = RelationGetPartitionDesc(rel, true);
 
 	for (int i = 0; i < parts->nparts; i++)
 	{
 		if (get_rel_relkind(parts->oids[i]) != RELKIND_FOREIGN_TABLE ||
-			!is_foreign_ours(parts->oids[i], NULL))
+			!is_foreign_ours(parts->oids[i], NULL, path))
 			return false;
 	}
 	return parts->nparts > 0;
@@ -126,8 +129,9 @@ is_read_ours(const RangeTblEntry *rte, bool changes_expressions)
 	rel = table_open(rte->relid, AccessShareLock);
 	if (!changes_expressions || !has_expressions(rel))
 		is_ours = rte->relkind == RELKIND_FOREIGN_TABLE ?
-			!rel->rd_rel->relhassubclass && is_foreign_ours(rte->relid, rel)
-			: is_partitioned_ours(rel);
+			!rel->rd_rel->relhassubclass &&
+			is_foreign_ours(rte->relid, rel, FAST_REMOTE_EXPRESSIONS)
+			: is_partitioned_ours(rel, FAST_REMOTE_EXPRESSIONS);
 	table_close(rel, NoLock);
 	return is_ours;
 }
@@ -144,6 +148,19 @@ bool
 query_has_our_rows(const RangeTblEntry *rte)
 {
 	return is_read_ours(rte, false);
+}
+
+/* Are all partitions of a table ours, and may they be aggregated where they are? */
+bool
+query_aggregates_ours(const RangeTblEntry *rte)
+{
+	Relation	rel = table_open(rte->relid, AccessShareLock);
+	bool		is_ours = rte->securityQuals == NIL &&
+		is_partitioned_ours(rel, FAST_REMOTE_EXPRESSIONS) &&
+		is_partitioned_ours(rel, FAST_PARTIAL_AGGREGATES);
+
+	table_close(rel, NoLock);
+	return is_ours;
 }
 
 static bool has_other_column(Node *node, void *arg);

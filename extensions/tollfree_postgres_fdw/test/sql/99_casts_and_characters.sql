@@ -8,17 +8,17 @@ END
 $$;
 CREATE USER MAPPING FOR PUBLIC SERVER casts_stock OPTIONS (password_required 'false');
 CREATE DOMAIN public.code AS text CHECK (VALUE <> '');
-CREATE TABLE remote.written (id int PRIMARY KEY, t text, v varchar(20), c char(6), e code, doc jsonb);
-INSERT INTO remote.written
+CREATE TABLE remote.spelled (id int PRIMARY KEY, t text, v varchar(20), c char(6), e code, doc jsonb);
+INSERT INTO remote.spelled
 SELECT i, CASE WHEN i % 7 > 0 THEN ' ' || i % 50 || ' ' END, i % 40 || '.5', i % 30, 'käse ' || i % 60,
 	jsonb_build_object('n', i % 20, 'x', i / 8.0, 'b', i % 3 = 0, 'u', md5((i % 20)::text)::uuid,
 					   'a', '10.0.0.' || i % 25, 'k', 'ö' || i % 30)
 FROM generate_series(1, 1000) i;
-ANALYZE remote.written;
-IMPORT FOREIGN SCHEMA remote LIMIT TO (written) FROM SERVER loopback INTO public;
-CREATE FOREIGN TABLE stock_written (id int, t text, v varchar(20), c char(6), e code, doc jsonb)
-	SERVER casts_stock OPTIONS (schema_name 'remote', table_name 'written');
-ANALYZE written, stock_written;
+ANALYZE remote.spelled;
+IMPORT FOREIGN SCHEMA remote LIMIT TO (spelled) FROM SERVER loopback INTO public;
+CREATE FOREIGN TABLE stock_spelled (id int, t text, v varchar(20), c char(6), e code, doc jsonb)
+	SERVER casts_stock OPTIONS (schema_name 'remote', table_name 'spelled');
+ANALYZE spelled, stock_spelled;
 
 -- A condition: the remote command, rows that come, and whether stock and the local table agree.
 CREATE FUNCTION read_alike(condition text) RETURNS TABLE (remote_condition text, excess bigint, same bool)
@@ -29,12 +29,12 @@ DECLARE
 	others int[];
 	locals int[];
 BEGIN
-	EXECUTE format('SELECT ARRAY(SELECT id FROM written WHERE %s ORDER BY id)', condition) INTO ids;
-	EXECUTE format('SELECT ARRAY(SELECT id FROM stock_written WHERE %s ORDER BY id)', condition) INTO others;
-	EXECUTE format('SELECT ARRAY(SELECT id FROM remote.written WHERE %s ORDER BY id)', condition) INTO locals;
-	remote_condition := regexp_replace(explained(format('SELECT * FROM written WHERE %s', condition), 'Remote SQL') #>> '{}',
-									   '^.*? FROM remote.written', '');
-	excess := explained(format('SELECT id FROM written WHERE %s', condition), 'Rows Received')::int - cardinality(ids);
+	EXECUTE format('SELECT ARRAY(SELECT id FROM spelled WHERE %s ORDER BY id)', condition) INTO ids;
+	EXECUTE format('SELECT ARRAY(SELECT id FROM stock_spelled WHERE %s ORDER BY id)', condition) INTO others;
+	EXECUTE format('SELECT ARRAY(SELECT id FROM remote.spelled WHERE %s ORDER BY id)', condition) INTO locals;
+	remote_condition := regexp_replace(explained(format('SELECT * FROM spelled WHERE %s', condition), 'Remote SQL') #>> '{}',
+									   '^.*? FROM remote.spelled', '');
+	excess := explained(format('SELECT id FROM spelled WHERE %s', condition), 'Rows Received')::int - cardinality(ids);
 	same := ids = others AND ids = locals AND cardinality(ids) > 0;
 	RETURN NEXT;
 END
@@ -70,21 +70,21 @@ SELECT condition, read_alike.* FROM unnest(ARRAY[
 
 -- Groups, aggregates, and what SET assigns
 EXPLAIN (VERBOSE, COSTS OFF) SELECT (doc->>'n')::int, sum((doc->>'x')::numeric), count(*) FILTER (WHERE (doc->>'b')::bool)
-FROM written GROUP BY 1 HAVING max(t::int) > 3;
+FROM spelled GROUP BY 1 HAVING max(t::int) > 3;
 SELECT count(*) AS rows, bool_and(ours = stock) AS same FROM
 	(SELECT (doc->>'n')::int AS n, to_jsonb(row(sum((doc->>'x')::numeric), count(*) FILTER (WHERE (doc->>'b')::bool))) AS ours
-	 FROM written GROUP BY 1 HAVING max(t::int) > 3) a
+	 FROM spelled GROUP BY 1 HAVING max(t::int) > 3) a
 	FULL JOIN
 	(SELECT (doc->>'n')::int AS n, to_jsonb(row(sum((doc->>'x')::numeric), count(*) FILTER (WHERE (doc->>'b')::bool))) AS stock
-	 FROM stock_written GROUP BY 1 HAVING max(t::int) > 3) b USING (n);
-EXPLAIN (VERBOSE, COSTS OFF) UPDATE written SET id = (doc->>'n')::int WHERE t::int = 3;
+	 FROM stock_spelled GROUP BY 1 HAVING max(t::int) > 3) b USING (n);
+EXPLAIN (VERBOSE, COSTS OFF) UPDATE spelled SET id = (doc->>'n')::int WHERE t::int = 3;
 
 -- A text that is no number is an error, there as here.
 \set VERBOSITY terse
-SELECT count(*) FROM written WHERE (doc->>'k')::int = 7;
-SELECT count(*) FROM stock_written WHERE (doc->>'k')::int = 7;
-SELECT count(*) FROM written WHERE id < 0 AND current_setting('app.text', true)::int = id;
-PREPARE of_text(text) AS SELECT count(*) FROM written WHERE id < 0 AND (t::int = $1::int OR id = 3);
+SELECT count(*) FROM spelled WHERE (doc->>'k')::int = 7;
+SELECT count(*) FROM stock_spelled WHERE (doc->>'k')::int = 7;
+SELECT count(*) FROM spelled WHERE id < 0 AND current_setting('app.text', true)::int = id;
+PREPARE of_text(text) AS SELECT count(*) FROM spelled WHERE id < 0 AND (t::int = $1::int OR id = 3);
 SET plan_cache_mode = force_generic_plan;
 EXECUTE of_text('none');
 EXECUTE of_text('3');
@@ -93,7 +93,7 @@ RESET plan_cache_mode;
 
 -- Switched off
 SET tollfree_postgres_fdw.remote_expressions = off;
-EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM written WHERE (doc->>'n')::int = 7;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM spelled WHERE (doc->>'n')::int = 7;
 RESET tollfree_postgres_fdw.remote_expressions;
 
 -- Characters of domains and of values of jsonb, which are counted where the encoding is the same
@@ -115,13 +115,13 @@ SELECT condition, read_alike.* FROM unnest(ARRAY[
 	$$left(id::text, 2) = '77'$$,
 	$$(split_part(e, ' ', 2))::int = 7$$
 ]) AS condition, read_alike(condition);
-EXPLAIN (VERBOSE, COSTS OFF) SELECT left(doc->>'k', 2), count(*) FROM written GROUP BY 1;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT left(doc->>'k', 2), count(*) FROM spelled GROUP BY 1;
 -- An order is not sent.
 SELECT condition, read_alike.* FROM unnest(ARRAY[$$id < 5 AND left(doc->>'k', 2) > 'a'$$]) AS condition, read_alike(condition);
-EXPLAIN (VERBOSE, COSTS OFF) SELECT max(left(doc->>'k', 2)) FROM written;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT max(left(doc->>'k', 2)) FROM spelled;
 
-DROP FOREIGN TABLE written, stock_written;
-DROP TABLE remote.written;
+DROP FOREIGN TABLE spelled, stock_spelled;
+DROP TABLE remote.spelled;
 DROP DOMAIN public.code;
 DROP FUNCTION read_alike(text);
 DROP SERVER casts_stock CASCADE;

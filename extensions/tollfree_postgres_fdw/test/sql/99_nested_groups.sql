@@ -9,21 +9,21 @@ END
 $$;
 CREATE USER MAPPING FOR PUBLIC SERVER nested_stock OPTIONS (password_required 'false');
 CREATE TYPE remote.parcel_state AS ENUM ('sent', 'lost');
-CREATE TABLE remote.parcels (id int PRIMARY KEY, k int, x int, ts timestamp, name text, c text COLLATE "C", n numeric, f float8, ok bool, uid uuid,
+CREATE TABLE remote.bundles (id int PRIMARY KEY, k int, x int, ts timestamp, name text, c text COLLATE "C", n numeric, f float8, ok bool, uid uuid,
 	doc jsonb, state text);
-INSERT INTO remote.parcels
+INSERT INTO remote.bundles
 SELECT i, nullif(i % 7, 0), nullif(i % 5, 3), timestamp '2024-01-01' + i % 500 * interval '1 hour', 'name ' || i % 9, nullif('c' || i % 3, 'c2'),
 	(i % 3)::numeric(4, 1), i % 4 / 8.0, nullif(i % 4, 0) = 1, md5((i % 6)::text)::uuid, jsonb_build_object('k', 'k' || i % 6), (ARRAY['sent', 'lost'])[i % 2 + 1]
 FROM generate_series(1, 3000) i;
-ANALYZE remote.parcels;
+ANALYZE remote.bundles;
 CREATE TYPE parcel_state AS ENUM ('sent', 'lost');
-CREATE TABLE remote.no_parcels (LIKE remote.parcels);
-IMPORT FOREIGN SCHEMA remote LIMIT TO (parcels, no_parcels) FROM SERVER loopback INTO public;
-ALTER FOREIGN TABLE parcels ALTER state TYPE parcel_state;
+CREATE TABLE remote.no_parcels (LIKE remote.bundles);
+IMPORT FOREIGN SCHEMA remote LIMIT TO (bundles, no_parcels) FROM SERVER loopback INTO public;
+ALTER FOREIGN TABLE bundles ALTER state TYPE parcel_state;
 CREATE SCHEMA stock_nested;
-IMPORT FOREIGN SCHEMA remote LIMIT TO (parcels, no_parcels) FROM SERVER nested_stock INTO stock_nested;
-ALTER FOREIGN TABLE stock_nested.parcels ALTER state TYPE parcel_state;
-ANALYZE parcels, stock_nested.parcels;
+IMPORT FOREIGN SCHEMA remote LIMIT TO (bundles, no_parcels) FROM SERVER nested_stock INTO stock_nested;
+ALTER FOREIGN TABLE stock_nested.bundles ALTER state TYPE parcel_state;
+ANALYZE bundles, stock_nested.bundles;
 
 -- Rows that all scans of a query receive, by stock and by ours, and whether the answers are those of a local table.
 CREATE FUNCTION rows_sent_for(query text) RETURNS int LANGUAGE plpgsql AS $$
@@ -46,18 +46,18 @@ END
 $$;
 CREATE FUNCTION beside(query text, OUT stock int, OUT ours int, OUT same bool) LANGUAGE plpgsql AS $$
 BEGIN
-	stock := rows_sent_for(format(query, 'stock_nested.parcels'));
-	ours := rows_sent_for(format(query, 'parcels'));
-	same := digest(format(query, 'parcels')) IS NOT DISTINCT FROM digest(format(query, 'remote.parcels'))
-		AND digest(format(query, 'stock_nested.parcels')) IS NOT DISTINCT FROM digest(format(query, 'remote.parcels'));
+	stock := rows_sent_for(format(query, 'stock_nested.bundles'));
+	ours := rows_sent_for(format(query, 'bundles'));
+	same := digest(format(query, 'bundles')) IS NOT DISTINCT FROM digest(format(query, 'remote.bundles'))
+		AND digest(format(query, 'stock_nested.bundles')) IS NOT DISTINCT FROM digest(format(query, 'remote.bundles'));
 END
 $$;
 -- A session's first query loads the library when it is being planned.
-SELECT count(*) FROM parcels;
+SELECT count(*) FROM bundles;
 
 -- Grouping sets
-EXPLAIN (VERBOSE, COSTS OFF) SELECT k, x, count(*) FROM parcels GROUP BY ROLLUP (k, x);
-EXPLAIN (VERBOSE, COSTS OFF) SELECT coalesce(name, 'all'), GROUPING(name, id % 7), GROUPING(name) + 1, sum(n) FILTER (WHERE x > 1) FROM parcels WHERE id < 2000
+EXPLAIN (VERBOSE, COSTS OFF) SELECT k, x, count(*) FROM bundles GROUP BY ROLLUP (k, x);
+EXPLAIN (VERBOSE, COSTS OFF) SELECT coalesce(name, 'all'), GROUPING(name, id % 7), GROUPING(name) + 1, sum(n) FILTER (WHERE x > 1) FROM bundles WHERE id < 2000
 	GROUP BY CUBE (name, id % 7) HAVING GROUPING(name) = 0 OR count(*) > 3 ORDER BY id % 7 LIMIT 5;
 SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT k, x, count(*) FROM %s GROUP BY ROLLUP (k, x)',
@@ -102,10 +102,10 @@ SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT k, count(random()) FROM %s WHERE id < 50 GROUP BY ROLLUP (k)'
 ]) AS query, beside(query);
 CREATE COLLATION any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-ALTER FOREIGN TABLE parcels ALTER name TYPE text COLLATE any_case;
-EXPLAIN (VERBOSE, COSTS OFF) SELECT name, count(*) FROM parcels GROUP BY ROLLUP (name);
-ALTER FOREIGN TABLE parcels ALTER name TYPE text;
-PREPARE by_sets(int) AS SELECT id % $1, GROUPING(id % $1), count(*) FROM parcels GROUP BY ROLLUP (id % $1) HAVING count(*) > $1 ORDER BY 1;
+ALTER FOREIGN TABLE bundles ALTER name TYPE text COLLATE any_case;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT name, count(*) FROM bundles GROUP BY ROLLUP (name);
+ALTER FOREIGN TABLE bundles ALTER name TYPE text;
+PREPARE by_sets(int) AS SELECT id % $1, GROUPING(id % $1), count(*) FROM bundles GROUP BY ROLLUP (id % $1) HAVING count(*) > $1 ORDER BY 1;
 SET plan_cache_mode = force_generic_plan;
 EXECUTE by_sets(2);
 EXECUTE by_sets(0);
@@ -120,7 +120,7 @@ SELECT query, beside.* FROM unnest(ARRAY[
 ALTER SERVER loopback OPTIONS (DROP use_remote_estimate);
 
 -- An order and a LIMIT of groups
-EXPLAIN (VERBOSE, COSTS OFF) SELECT DISTINCT id FROM parcels ORDER BY id LIMIT 7;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT DISTINCT id FROM bundles ORDER BY id LIMIT 7;
 SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT DISTINCT id FROM %s ORDER BY id LIMIT 7',
 	'SELECT DISTINCT ts FROM %s ORDER BY ts DESC LIMIT 7 OFFSET 3',
@@ -132,10 +132,10 @@ SELECT query, beside.* FROM unnest(ARRAY[
 ]) AS query, beside(query);
 
 -- Aggregates of subqueries
-EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM (SELECT DISTINCT k FROM parcels) q;
-EXPLAIN (VERBOSE, COSTS OFF) SELECT name, sum(m) / count(*), count(DISTINCT k) FROM (SELECT name, k, count(*) AS m FROM parcels GROUP BY name, k HAVING count(*) > 2) q GROUP BY name;
-EXPLAIN (VERBOSE, COSTS OFF) SELECT sum(x) FROM (SELECT x FROM parcels ORDER BY id LIMIT 10) q;
-EXPLAIN (VERBOSE, COSTS OFF) SELECT name, count(*) FROM (SELECT DISTINCT name, k FROM parcels) q GROUP BY name HAVING count(*) > 6;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM (SELECT DISTINCT k FROM bundles) q;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT name, sum(m) / count(*), count(DISTINCT k) FROM (SELECT name, k, count(*) AS m FROM bundles GROUP BY name, k HAVING count(*) > 2) q GROUP BY name;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT sum(x) FROM (SELECT x FROM bundles ORDER BY id LIMIT 10) q;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT name, count(*) FROM (SELECT DISTINCT name, k FROM bundles) q GROUP BY name HAVING count(*) > 6;
 SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT count(*) FROM (SELECT DISTINCT k FROM %s) q',
 	'SELECT count(*) FROM (SELECT DISTINCT k, name FROM %s) q',
@@ -175,20 +175,20 @@ SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT count(*) FROM (SELECT DISTINCT k FROM %s WHERE random() < 2) q',
 	'SELECT sum(k) FROM (SELECT k FROM %s WHERE random() < 2 LIMIT 3000) q'
 ]) AS query, beside(query);
-SELECT sum(k), rows_sent_for('SELECT sum(k) FROM (SELECT k FROM parcels ORDER BY id LIMIT 7 FOR UPDATE) q') AS received FROM (SELECT k FROM parcels ORDER BY id LIMIT 7 FOR UPDATE) q;
-EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FILTER (WHERE k > 2) FROM (SELECT DISTINCT k FROM parcels) q;
+SELECT sum(k), rows_sent_for('SELECT sum(k) FROM (SELECT k FROM bundles ORDER BY id LIMIT 7 FOR UPDATE) q') AS received FROM (SELECT k FROM bundles ORDER BY id LIMIT 7 FOR UPDATE) q;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FILTER (WHERE k > 2) FROM (SELECT DISTINCT k FROM bundles) q;
 SELECT count(*), sum(x), max(m) FROM (SELECT x, count(*) AS m FROM no_parcels GROUP BY x) q;
 -- Who may not read the table may not read it so, either; what is read is known to the plan.
 CREATE ROLE nested_reader;
 SET ROLE nested_reader;
-SELECT count(*) FROM (SELECT DISTINCT k FROM parcels) q;
+SELECT count(*) FROM (SELECT DISTINCT k FROM bundles) q;
 RESET ROLE;
-PREPARE counted AS SELECT count(*) FROM (SELECT DISTINCT k FROM parcels) q;
+PREPARE counted AS SELECT count(*) FROM (SELECT DISTINCT k FROM bundles) q;
 SET plan_cache_mode = force_generic_plan;
 EXECUTE counted;
-ALTER FOREIGN TABLE parcels OPTIONS (SET table_name 'no_parcels');
+ALTER FOREIGN TABLE bundles OPTIONS (SET table_name 'no_parcels');
 EXECUTE counted;
-ALTER FOREIGN TABLE parcels OPTIONS (SET table_name 'parcels');
+ALTER FOREIGN TABLE bundles OPTIONS (SET table_name 'bundles');
 RESET plan_cache_mode;
 DEALLOCATE counted;
 DROP ROLE nested_reader;
@@ -199,8 +199,8 @@ SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT DISTINCT id FROM %s ORDER BY id LIMIT 7',
 	'SELECT count(*) FROM (SELECT k FROM %s GROUP BY k) q'
 ]) AS query, beside(query);
-EXPLAIN (VERBOSE, COSTS OFF) SELECT k, count(*) FROM parcels GROUP BY ROLLUP (k);
-EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM (SELECT k FROM parcels GROUP BY k) q;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT k, count(*) FROM bundles GROUP BY ROLLUP (k);
+EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FROM (SELECT k FROM bundles GROUP BY k) q;
 RESET tollfree_postgres_fdw.remote_expressions;
 ALTER SERVER loopback OPTIONS (ADD compatibility 'stock');
 SELECT query, beside.* FROM unnest(ARRAY[
@@ -210,10 +210,10 @@ SELECT query, beside.* FROM unnest(ARRAY[
 ALTER SERVER loopback OPTIONS (DROP compatibility);
 
 DROP FUNCTION beside, digest, rows_sent_for;
-DROP FOREIGN TABLE parcels, no_parcels;
+DROP FOREIGN TABLE bundles, no_parcels;
 DROP SCHEMA stock_nested CASCADE;
 DROP TYPE parcel_state, remote.parcel_state;
-DROP TABLE remote.parcels, remote.no_parcels;
+DROP TABLE remote.bundles, remote.no_parcels;
 DROP COLLATION any_case;
 DROP SERVER nested_stock CASCADE;
 RESET client_min_messages;

@@ -199,7 +199,6 @@ SELECT condition, decided.* FROM unnest(ARRAY[
 	$$id < 9 AND doc->'n' < '3'$$,
 	$$id < 9 AND upper(doc->>'k') = 'K3'$$,
 	$$id < 9 AND name || (doc->>'k') < 'name 3'$$,
-	$$id < 9 AND doc->>'k' LIKE 'k_'$$,
 	$$id < 0 AND to_char(ts, 'YYYYMM') = to_char(now(), 'YYYYMM')$$
 ]) AS condition, decided(condition);
 EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM instants ORDER BY doc->>'k', doc->'n';

@@ -92,7 +92,6 @@ SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT doc->>''k'', upper(doc->>''k''), count(*) FROM %s WHERE id < 50 GROUP BY 1',
 	'SELECT doc->>''k'', max(name) FROM %s WHERE id < 50 GROUP BY 1',
 	'SELECT doc->>''k'', max(doc->>''n'') FROM %s WHERE id < 50 GROUP BY 1',
-	'SELECT k, sum(length(k::text || ''x'')) FROM %s WHERE id < 50 GROUP BY k',
 	'SELECT coalesce(x, 0), count(*) FILTER (WHERE doc->>''k'' > ''k2'') FROM %s WHERE id < 50 GROUP BY 1',
 	'SELECT ts::text, f::text, count(*) FROM %s WHERE id < 50 GROUP BY 1, 2',
 	'SELECT doc->>''k'', count(*) FROM %s WHERE id < 50 AND (x IS NULL OR doc->>''k'' > '''') GROUP BY 1'
