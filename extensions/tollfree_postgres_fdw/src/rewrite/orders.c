@@ -75,6 +75,16 @@ note_member(PlannerInfo *root, const RelOptInfo *rel,
 }
 
 /*
+ * Does a condition of a table hide rows that nothing of the query may see before?  What
+ * it is sorted by is evaluated where rows are hidden here only afterwards.
+ */
+static bool
+hides_rows(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	return rel->baserestrict_min_security < root->qual_security_level;
+}
+
+/*
  * Notes in which form a table's rows can be sorted as the query needs them.  Not for
  * what is made of the rows here: then postgres_fdw takes a sorted scan for one that
  * begins at once, though all rows must be sorted first.
@@ -86,7 +96,8 @@ orders_note(PlannerInfo *root, RelOptInfo *rel)
 
 	if (root->query_pathkeys == NIL || root->query_pathkeys != root->sort_pathkeys ||
 		root->parse->groupClause != NIL || root->parse->distinctClause != NIL ||
-		root->parse->hasWindowFuncs || collations_sort(root->query_pathkeys) ||
+		root->parse->hasWindowFuncs || hides_rows(root, rel) ||
+		collations_sort(root->query_pathkeys) ||
 		!planning_is_rewritten(root, rel))
 		return;
 	foreach(key, root->query_pathkeys)

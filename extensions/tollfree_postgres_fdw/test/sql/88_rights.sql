@@ -198,6 +198,9 @@ CALL compare_hidden('SELECT count(*) FROM hiding WHERE coalesce(6 / (id - 3), 0)
 CALL compare_hidden('SELECT count(*) FROM hiding WHERE coalesce(6 / (id - 3), 0) >= -6 AND v < extract(year FROM now())');
 CALL compare_hidden('SELECT max(coalesce(6 / (id - 3), 0)) FROM hiding');
 CALL compare_hidden('SELECT count(*) FROM (SELECT coalesce(6 / (id - 3), 0) FROM hiding GROUP BY 1) q');
+CALL compare_hidden('SELECT max(id) FROM (SELECT id FROM hiding ORDER BY coalesce(6 / (id - 3), 0), id LIMIT 5) q');
+CALL compare_hidden('SELECT max(id) FROM (SELECT DISTINCT ON (coalesce(6 / (id - 3), 0)) id FROM hiding ORDER BY coalesce(6 / (id - 3), 0), id DESC) q');
+CALL compare_hidden('SELECT max(id) FROM (SELECT id, row_number() OVER (PARTITION BY coalesce(6 / (id - 3), 0) ORDER BY v) AS r FROM hiding) q WHERE r = 1');
 CALL compare_hidden('SELECT count(*) FROM keys JOIN hiding ON id = k AND snoop(id)');
 CALL compare_hidden('SELECT count(*) FROM keys JOIN hiding ON id = k WHERE coalesce(6 / (id - 3), 0) >= -6');
 CALL compare_hidden('SELECT count(*) FROM keys JOIN hiding ON id = k AND k < 60 / (id - 3) + 1000');
