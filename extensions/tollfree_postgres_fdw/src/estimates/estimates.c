@@ -271,7 +271,8 @@ add_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 	{
 		cost_upper_path(root, stage, input, lfirst_node(ForeignPath, cell),
 						extra);
-		if (stage == UPPERREL_GROUP_AGG && estimate_find(input) == NIL)
+		if (stage == UPPERREL_GROUP_AGG && estimate_find(input) == NIL &&
+			planning_is_rewritten(root, rel))
 			buckets_adjust(root, input, lfirst(cell));
 		if (is_limited_whole(root, stage, lfirst(cell), former))
 			(void) scans_take_paths(rel, NIL);
