@@ -261,10 +261,13 @@ static void
 add_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 				RelOptInfo *rel, void *extra)
 {
-	List	   *former = scans_take_paths(rel, NIL);
+	List	   *former;
 	SentOrder	order;
 	ListCell   *cell;
 
+	if (stage == UPPERREL_ORDERED && orders_are_ambiguous(root, input))
+		return;
+	former = scans_take_paths(rel, NIL);
 	orders_begin(&order, root, input);
 	make_upper_paths(root, stage, input, rel, extra);
 	foreach(cell, scans_take_paths(rel, former))

@@ -128,6 +128,71 @@ form_of(const PlannerInfo *root, const RelOptInfo *rel,
 	return sent != NULL && exprType(sent) == exprType(written) ? sent : NULL;
 }
 
+/* Does the remote server name a result column that is written so as a column? */
+static bool
+is_named_as(Node *sent, const Var *column)
+{
+	for (;;)
+	{
+		switch (nodeTag(sent))
+		{
+			case T_Var:
+				return equal(sent, column);
+			case T_RelabelType:
+				sent = (Node *) ((RelabelType *) sent)->arg;
+				break;
+			case T_CoerceViaIO:
+				sent = (Node *) ((CoerceViaIO *) sent)->arg;
+				break;
+			case T_CaseExpr:
+				sent = (Node *) ((CaseExpr *) sent)->defresult;
+				break;
+			case T_FuncExpr:
+				if (((FuncExpr *) sent)->funcformat == COERCE_EXPLICIT_CALL ||
+					((FuncExpr *) sent)->args == NIL)
+					return false;
+				sent = linitial(((FuncExpr *) sent)->args);
+				break;
+			default:
+				return false;
+		}
+		if (sent == NULL)
+			return false;
+	}
+}
+
+/*
+ * Would the remote server take a column that groups are sorted by for another result
+ * column, whose form has its name?
+ */
+bool
+orders_are_ambiguous(const PlannerInfo *root, const RelOptInfo *groups)
+{
+	ListCell   *key;
+	ListCell   *cell;
+	ListCell   *target;
+
+	if (root->sort_pathkeys == NIL || !planning_find(root) || planned->pairs == NIL)
+		return false;
+	foreach(key, root->sort_pathkeys)
+	{
+		foreach(cell, lfirst_node(PathKey, key)->pk_eclass->ec_members)
+		{
+			const Expr *expr = lfirst_node(EquivalenceMember, cell)->em_expr;
+
+			foreach(target, groups->reltarget->exprs)
+			{
+				Node	   *sent = targets_sent(lfirst(target), groups, planned->pairs);
+
+				if (IsA(expr, Var) && sent != NULL && !IsA(lfirst(target), Var) &&
+					is_named_as(sent, (const Var *) expr))
+					return true;
+			}
+		}
+	}
+	return false;
+}
+
 /* Gives a member its form, and the same expression in the target. */
 static void
 replace(SentOrder *order, EquivalenceMember *member, Node *sent)

@@ -17,6 +17,8 @@ typedef struct SentOrder
 } SentOrder;
 
 extern void orders_note(PlannerInfo *root, RelOptInfo *rel);
+extern bool orders_are_ambiguous(const PlannerInfo *root,
+								 const RelOptInfo *groups);
 extern void orders_begin(SentOrder *order, const PlannerInfo *root,
 						 RelOptInfo *rel);
 extern void orders_end(const SentOrder *order);

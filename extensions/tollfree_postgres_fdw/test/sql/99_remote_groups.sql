@@ -96,6 +96,13 @@ SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT ts::text, f::text, count(*) FROM %s WHERE id < 50 GROUP BY 1, 2',
 	'SELECT doc->>''k'', count(*) FROM %s WHERE id < 50 AND (x IS NULL OR doc->>''k'' > '''') GROUP BY 1'
 ]) AS query, beside(query);
+-- Another result column has the name of the column that is sorted by, so they are sorted here.
+SELECT query, beside.* FROM unnest(ARRAY[
+	'SELECT k::text, k, count(*) FROM %s GROUP BY 1, 2 ORDER BY 2 LIMIT 3',
+	'SELECT coalesce(x, k), k, count(*) FROM %s GROUP BY 1, 2 ORDER BY 2, 1 LIMIT 3',
+	'SELECT concat(k), k FROM %s GROUP BY 1, 2 ORDER BY k DESC LIMIT 3',
+	'SELECT k::text, x, count(*) FROM %s GROUP BY 1, 2 ORDER BY 2, 1 LIMIT 3'
+]) AS query, beside(query);
 PREPARE grouped(int) AS SELECT coalesce(x, 1 / $1), count(*) FROM occasions WHERE x IS NOT NULL GROUP BY 1 ORDER BY 1;
 SET plan_cache_mode = force_generic_plan;
 EXECUTE grouped(0);
