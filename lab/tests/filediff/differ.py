@@ -26,11 +26,11 @@ READING_CODES = ("22P04", "22021", "22P05")
 """Of errors that COPY's parser raises before it has a value: the record's form, its encoding."""
 SKIPPED_VALUE = Allowance(
     "CONTEXT",
-    re.compile(r"^(COPY t, line \d+), column .*", re.DOTALL),
+    re.compile(r"^(COPY t, line \d+)(, column |: ).*", re.DOTALL),
     r"\1",
     "Right behind a row that on_error has skipped, an error in reading the next record names the"
     " skipped row's column and value (seen in 18.6). The value's memory has been used again or"
-    " freed by then, so each execution may show other bytes.",
+    " freed by then, so each execution may show other bytes. The wrapper shows the record.",
 )
 
 
