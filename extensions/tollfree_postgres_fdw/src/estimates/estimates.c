@@ -293,15 +293,16 @@ add_paths_of_sets(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 				  RelOptInfo *rel, void *extra)
 {
 	List	   *sets = sets_hide(root, stage, rel, extra);
+	bool		has_all_groups = stage == UPPERREL_GROUP_AGG || stage == UPPERREL_ORDERED;
 	List	   *former;
 	ListCell   *cell;
 
 	if (sets == NIL)
 		return;
-	former = stage == UPPERREL_GROUP_AGG ? scans_take_paths(rel, NIL) : NIL;
+	former = has_all_groups ? scans_take_paths(rel, NIL) : NIL;
 	add_upper_paths(root, stage, input, rel, extra);
 	sets_show(root, sets);
-	if (stage != UPPERREL_GROUP_AGG)
+	if (!has_all_groups)
 		return;
 	foreach(cell, scans_take_paths(rel, former))
 	{

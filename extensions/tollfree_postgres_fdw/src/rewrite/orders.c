@@ -128,7 +128,10 @@ form_of(const PlannerInfo *root, const RelOptInfo *rel,
 	return sent != NULL && exprType(sent) == exprType(written) ? sent : NULL;
 }
 
-/* Does the remote server name a result column that is written so as a column? */
+/*
+ * Does the remote server name a result column that is written so as a column?  Grouping
+ * sets mark the columns that they make null, but not in all places.
+ */
 static bool
 is_named_as(Node *sent, const Var *column)
 {
@@ -137,7 +140,8 @@ is_named_as(Node *sent, const Var *column)
 		switch (nodeTag(sent))
 		{
 			case T_Var:
-				return equal(sent, column);
+				return ((Var *) sent)->varno == column->varno &&
+					((Var *) sent)->varattno == column->varattno;
 			case T_RelabelType:
 				sent = (Node *) ((RelabelType *) sent)->arg;
 				break;

@@ -175,9 +175,25 @@ count_groups(PlannerInfo *root, const RelOptInfo *input, const List *set)
 		estimate_num_groups(root, groups, input->rows, NULL, NULL);
 }
 
+/* How many groups all sets make, of rows or of a path of these groups. */
+static double
+count_all_groups(PlannerInfo *root, const RelOptInfo *input, const Path *path,
+				 const List *sets)
+{
+	double		rows = 0;
+	const ListCell *cell;
+
+	if (IS_UPPER_REL(input))
+		return input->cheapest_total_path->rows;
+	foreach(cell, sets)
+		rows += Min(count_groups(root, input, lfirst(cell)), path->rows);
+	return rows;
+}
+
 /*
- * Adds to the rows and the cost of a remote aggregation's path, which is one by all
- * columns, those of its sets.  Notes that postgres_fdw would not send it.
+ * Adds to the rows and the cost of a remote aggregation's path, or one that sorts its
+ * groups, which is by all columns, those of its sets.  Notes that postgres_fdw would
+ * not send it.
  */
 void
 sets_adjust(PlannerInfo *root, const RelOptInfo *input, Path *path,
@@ -185,11 +201,8 @@ sets_adjust(PlannerInfo *root, const RelOptInfo *input, Path *path,
 {
 	double		row = cpu_tuple_cost + option_cost(input->serverid, "fdw_tuple_cost",
 												   COMPAT_FDW_TUPLE_COST);
-	double		rows = 0;
-	const ListCell *cell;
+	double		rows = count_all_groups(root, input, path, sets);
 
-	foreach(cell, sets)
-		rows += Min(count_groups(root, input, lfirst(cell)), path->rows);
 	path->total_cost += row * Max(rows - path->rows, 0) +
 		cpu_operator_cost * input->rows * (list_length(sets) - 1);
 	path->rows = clamp_row_est(rows);

@@ -101,6 +101,9 @@ SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT k::text, k, count(*) FROM %s GROUP BY 1, 2 ORDER BY 2 LIMIT 3',
 	'SELECT coalesce(x, k), k, count(*) FROM %s GROUP BY 1, 2 ORDER BY 2, 1 LIMIT 3',
 	'SELECT concat(k), k FROM %s GROUP BY 1, 2 ORDER BY k DESC LIMIT 3',
+	'SELECT k::text, k, count(*) FROM %s GROUP BY 1, ROLLUP (2) ORDER BY 2 LIMIT 3',
+	'SELECT date_trunc(''hour'', ts), ts, count(*) FROM %s WHERE id < 50 GROUP BY 1, ROLLUP (2) ORDER BY 1, 2',
+	'SELECT coalesce(x, k), k, grouping(k) FROM %s GROUP BY GROUPING SETS ((1, 2), (2), ()) ORDER BY 2, 1 LIMIT 3',
 	'SELECT k::text, x, count(*) FROM %s GROUP BY 1, 2 ORDER BY 2, 1 LIMIT 3'
 ]) AS query, beside(query);
 PREPARE grouped(int) AS SELECT coalesce(x, 1 / $1), count(*) FROM occasions WHERE x IS NOT NULL GROUP BY 1 ORDER BY 1;
