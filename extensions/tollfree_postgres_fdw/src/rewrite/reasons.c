@@ -45,6 +45,8 @@
 #include "rewrite/rewrite.h"
 #include "rewrite/sources.h"
 #include "rewrite/values.h"
+#include "rewrite/zone_values.h"
+#include "rewrite/zones.h"
 #include "session/session.h"
 #include "sql/plan.h"
 
@@ -262,6 +264,23 @@ find_object(Node *node, void *arg)
 		expression_tree_walker(node, find_object, arg);
 }
 
+/* Walker: is there a time in a zone that is named and not sent? */
+static bool
+find_zone(Node *node, void *arg)
+{
+	Search	   *search = arg;
+	const FuncExpr *func = (const FuncExpr *) node;
+	Node	   *zone;
+
+	if (node == NULL)
+		return false;
+	zone = IsA(node, FuncExpr) ? zones_named(func) : NULL;
+	if (zone != NULL)
+		search->reason = zone_values_refusal(zone, &search->scan->zones);
+	return search->reason != NULL ||
+		expression_tree_walker(node, find_zone, arg);
+}
+
 /* What the user calls a kind of expression. */
 static const char *
 words_for(const Node *node)
@@ -349,7 +368,8 @@ reason_of_form(const ReasonScan *scan, Node *expr)
 	Oid			collation;
 	Node	   *other;
 
-	if (find_object(expr, &search) || find_kind(expr, &search))
+	if (find_object(expr, &search) || find_kind(expr, &search) ||
+		find_zone(expr, &search))
 		return search.reason;
 
 	/*

@@ -114,6 +114,23 @@ zone_values_find(Node *zone, const ZoneRules *rules, Node **value)
 	return true;
 }
 
+/* Why times in a zone that a query names are not sent; NULL if it is not for the zone. */
+const char *
+zone_values_refusal(Node *zone, const ZoneRules *rules)
+{
+	Node	   *value;
+	const char *name;
+
+	if (!IsA(zone, Const) || ((const Const *) zone)->constisnull ||
+		zone_values_find(zone, rules, &value))
+		return NULL;
+	name = TextDatumGetCString(((const Const *) zone)->constvalue);
+	return psprintf(strchr(name, '/') == NULL ?
+					"\"%s\" may be an abbreviation, which the remote server may read otherwise; a name with a slash is sent" :
+					"time zone \"%s\" is not known to have the same rules on the remote server",
+					name);
+}
+
 /*
  * The zones among the values of parameters, as Strings: their names, or
  * ZONE_VALUES_SESSION.

@@ -15,6 +15,7 @@
 
 extern Node *zone_values_of_session(void);
 extern bool zone_values_find(Node *zone, const ZoneRules *rules, Node **value);
+extern const char *zone_values_refusal(Node *zone, const ZoneRules *rules);
 extern List *zone_values_names(const List *exprs);
 extern List *zone_values_fix(List *exprs);
 

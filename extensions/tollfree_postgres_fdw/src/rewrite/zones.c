@@ -274,6 +274,22 @@ replace_sum(Node *time, const Node *span, bool is_minus, const Replacing *replac
 									   make_span(0, 0, interval->time))));
 }
 
+/* The zone that a call names; NULL if it names none. */
+Node *
+zones_named(const FuncExpr *func)
+{
+	switch (func->funcid)
+	{
+		case F_TIMEZONE_TEXT_TIMESTAMPTZ:
+		case F_TIMEZONE_TEXT_TIMESTAMP:
+			return linitial(func->args);
+		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT:
+			return lthird(func->args);
+		default:
+			return NULL;
+	}
+}
+
 /*
  * A time in a zone that is given; NULL if it cannot be sent.  Then the rules of that
  * zone count, not those of the session's.
@@ -284,9 +300,7 @@ replace_in_zone(const FuncExpr *func, const Replacing *replacing)
 	Replacing	in_zone = *replacing;
 
 	in_zone.may_use_zone =
-		zone_values_find(func->funcid == F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT ?
-						 lthird(func->args) : linitial(func->args),
-						 replacing->rules, &in_zone.zone);
+		zone_values_find(zones_named(func), replacing->rules, &in_zone.zone);
 	if (!in_zone.may_use_zone)
 		return NULL;
 	switch (func->funcid)

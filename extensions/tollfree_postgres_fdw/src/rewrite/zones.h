@@ -11,6 +11,7 @@
 
 extern bool zones_in_query(Query *query);
 extern bool zones_is_of_zone(Oid function);
+extern Node *zones_named(const FuncExpr *func);
 extern Node *zones_replace(Node *expr, const FormRules *rules);
 
 #endif							/* TOLLFREE_FDW_ZONES_H */
