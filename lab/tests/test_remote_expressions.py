@@ -116,12 +116,16 @@ EQUAL = ("=", "<>", "IS DISTINCT FROM", "IS NOT DISTINCT FROM")
 TEXTS = (
     *("s", "v", "c", "o", "doc->>'k'", "doc #>> '{o,p}'", "doc->'o'->>'p'"),
     *("jsonb_extract_path_text(doc, 'k')", "s || (doc->>'k')", "split_part(s, '-', 1)", "lower(s)"),
+    *("left(doc->>'k', 1)", "substr(v, 2)"),
 )
 TEXT_VALUES = (
     *("'a'", "'B'", "'ä'", "''", "'a' || 'b'", "current_setting('app.name')"),
     *("current_setting('app.nothing', true)", "current_user", "session_user::text", "$1::text"),
 )
-NUMBERS = ("a", "b", "n", "f", "(doc->'n')::int", "length(s)", "id % 10")
+NUMBERS = (
+    *("a", "b", "n", "f", "(doc->'n')::int", "length(s)", "id % 10"),
+    *("(doc->>'n')::int", "(doc->>'n')::numeric", "(a::text || b)::int", "length(doc->>'k')"),
+)
 NUMBER_VALUES = (
     *("3", "2.5", "current_setting('app.tenant')::int", "extract(hour FROM now())", "$1::int"),
     *("nullif(current_setting('app.tenant', true), '')::int", "jsonb_array_length('[1,2]')"),
