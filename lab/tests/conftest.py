@@ -38,11 +38,12 @@ LONG = (
 OF_THE_LAB = (
     (
         *("test_archive", "test_client_messages", "test_lab", "test_new_suite"),
-        *("test_suite_sampling", "test_suite_shards", "test_txprobe"),
+        *("test_suite_file", "test_suite_sampling", "test_suite_shards", "test_txprobe"),
+        *("test_packages", "test_scripts", "test_watch", "test_wheel"),
     ),
     (
-        *("test_cli", "test_clients", "test_cluster", "test_migration", "test_stage"),
-        *("test_suite_fdw", "test_suite_interface"),
+        *("test_check", "test_cli", "test_clients", "test_cluster", "test_migration"),
+        *("test_stage", "test_suite_fdw", "test_suite_interface", "test_tutorials"),
     ),
 )
 """The names of files that test the lab, whichever major its servers are of, in two halves that
@@ -62,7 +63,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--lab-half",
         choices=("0", "1"),
-        help="of the tests of the lab itself execute those of one half",
+        help="of the tests of the lab itself, and of those marked halved, execute one half",
     )
     group.addoption(
         "--walk-from",
@@ -145,6 +146,15 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     return f"walks: --walk-share={share} --walk-from={first}" if share > 1 or first else None
 
 
+def other_half(items: Sequence[pytest.Item], half: int) -> set[pytest.Item]:
+    """Return the tests that are executed with the servers of another major."""
+    on_servers = [item for item in items if item.get_closest_marker("cluster")]
+    halved = [item for item in on_servers if item.get_closest_marker("halved")]
+    return set(halved[1 - half :: 2]).union(
+        item for item in on_servers if item.path.stem in OF_THE_LAB[1 - half]
+    )
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with the files that take minutes, so that no process of several ends with one. Of each
     file's walks that have no numbers take as many as are to be walked."""
@@ -157,8 +167,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     share, first = config.getoption("--walk-share"), config.getoption("--walk-from")
     left = {walk for walks in whole.values() for walk in set(walks) - chosen(walks, share, first)}
     if half := config.getoption("--lab-half"):
-        others = OF_THE_LAB[1 - int(half)]
-        left |= {x for x in items if x.path.stem in others and x.get_closest_marker("cluster")}
+        left |= other_half(items, int(half))
     if left:
         config.hook.pytest_deselected(items=list(left))
         items[:] = [item for item in items if item not in left]

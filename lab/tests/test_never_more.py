@@ -17,7 +17,7 @@ from links import link_to
 
 from tollfree.cluster import Cluster
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.halved]
 
 NEAR_US, FAR_US = 0, 2000
 ATTEMPTS = 3
