@@ -417,6 +417,7 @@ def test_results_are_read_without_the_servers_headers(lab: Lab, tmp_path: Path) 
 
 
 def test_the_same_command_with_resume_goes_on_and_another_is_refused(lab: Lab) -> None:
+    tollfree("up")
     add_cases(lab, WITH_A_LONG_ONE)
     begun = ("run", "custom", "--full", "--rounds", "2", "--seed", "0", "--only", "[a-z]")
     process = start(*begun)
@@ -441,6 +442,7 @@ def test_the_same_command_with_resume_goes_on_and_another_is_refused(lab: Lab) -
     tollfree(*begun, "--resume")
     assert set(before) <= set(stored(lab))
     assert len(stored(lab)) == 2 * len(WITH_A_LONG_ONE)
+    tollfree("down")
 
 
 def test_a_run_with_a_precision_ends_its_cases_and_resumes_alike(lab: Lab) -> None:

@@ -140,6 +140,19 @@ def test_make_names_a_checkout_in_whose_path_it_cannot_work(tmp_path: Path) -> N
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_an_environment_that_is_a_link_is_not_emptied(tmp_path: Path) -> None:
+    shutil.copytree(CHECKOUT / "tools", tmp_path / "checkout" / "tools")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "kept").touch()
+    (tmp_path / "checkout" / ".venv").symlink_to(other)
+    said = subprocess.run(
+        [tmp_path / "checkout" / "tools" / "make-venv", "run"], capture_output=True, encoding="utf-8"
+    )
+    assert "is a symbolic link" in said.stderr
+    assert (other / "kept").exists()
+
+
 @pytest.mark.parametrize(
     ("how", "ignored"), [*((how, False) for how in SIGNALS), (signal.SIGTERM, True)]
 )
