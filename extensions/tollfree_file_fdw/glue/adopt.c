@@ -20,6 +20,7 @@
 
 #include "base/compat_export.h"
 #include "base/options.h"
+#include "base/validator.h"
 #include "move_server.h"
 
 #define STOCK_WRAPPER "file_fdw"

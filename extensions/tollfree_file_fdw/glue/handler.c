@@ -9,6 +9,7 @@
 #include "base/guc.h"
 #include "exec/join_search.h"
 #include "plan/callbacks.h"
+#include "write/modify.h"
 
 PG_MODULE_MAGIC;
 
@@ -46,7 +47,15 @@ tollfree_file_fdw_handler(PG_FUNCTION_ARGS)
 	routine->InitializeWorkerForeignScan = tollfreeInitializeWorkerForeignScan;
 	routine->ShutdownForeignScan = tollfreeShutdownForeignScan;
 
+	routine->IsForeignRelUpdatable = tollfreeIsForeignRelUpdatable;
+	routine->BeginForeignModify = tollfreeBeginForeignModify;
+	routine->BeginForeignInsert = tollfreeBeginForeignInsert;
+	routine->ExecForeignInsert = tollfreeExecForeignInsert;
+	routine->EndForeignModify = tollfreeEndForeignModify;
+	routine->EndForeignInsert = tollfreeEndForeignModify;
+
 	routine->ExplainForeignScan = tollfreeExplainForeignScan;
+	routine->ExplainForeignModify = tollfreeExplainForeignModify;
 	routine->AnalyzeForeignTable = tollfreeAnalyzeForeignTable;
 	PG_RETURN_POINTER(routine);
 }

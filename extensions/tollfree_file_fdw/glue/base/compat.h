@@ -209,6 +209,17 @@ compat_has_default(const CopyFormatOptions *options)
 #endif
 }
 
+/* The string that stands for a column's default, or NULL. */
+static inline const char *
+compat_default_string(const CopyFormatOptions *options)
+{
+#if PG_VERSION_NUM >= 160000
+	return options->default_print;
+#else
+	return NULL;
+#endif
+}
+
 /* Does a line \\. end the data of a CSV file? */
 #define COMPAT_MARKER_IN_CSV (PG_VERSION_NUM < 180000)
 

@@ -12,11 +12,24 @@
 #include "base/core.h"
 #include "core/policy.h"
 
+#define OPTION_APPEND_ONLY "append_only"
+#define OPTION_COLUMNS "columns"
 #define OPTION_COMPRESSION "compression"
+#define OPTION_FILENAMES "filenames"
+#define OPTION_LAZY "lazy"
+#define OPTION_WRITABLE "writable"
+
+/* The values of OPTION_COLUMNS */
+#define COLUMNS_BY_NAME "by name"
+#define COLUMNS_BY_POSITION "by position"
 
 /* Of a server, too */
 #define OPTION_RECORD_INDEX "record_index"
 #define OPTION_COLUMN_CACHE "column_cache"
+
+/* Of a column */
+#define OPTION_SOURCE "source"
+#define OPTION_PATTERN "pattern"
 
 /* What a column's values are made of that is not in the file. */
 typedef enum ColumnOrigin
@@ -57,6 +70,7 @@ typedef struct FileOptions
 	OptionChoice record_index;	/* of the table, or else of its server */
 	OptionChoice column_cache;	/* likewise */
 	bool		is_append_only; /* is nothing changed that is in it? */
+	bool		is_writable;	/* may rows be appended to it? */
 	bool		skips_rows;		/* are rows left out, as on_error 'ignore'
 								 * says? */
 	bool		is_silent;		/* is nothing told of what is left out, as
@@ -76,8 +90,8 @@ typedef struct FileOptions
 	List	   *format;			/* those of it that are no lists of columns */
 } FileOptions;
 
-extern const char *option_find_ours(List *options);
-extern const char *option_find_of_columns(Oid relid);
+extern ColumnOrigin options_find_origin(const char *name);
+extern bool options_are_by_name(const char *value);
 extern FileOptions options_read(Oid relid);
 extern bool options_leave_out(const FileOptions *options);
 extern bool options_keep_columns(const FileOptions *options);
