@@ -9,12 +9,9 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "catalog/pg_class.h"
 #include "executor/spi.h"
-#include "foreign/fdwapi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -27,7 +24,7 @@
 #include "base/options.h"
 #include "cache/segment_file.h"
 #include "exec/scan_state.h"
-#include "plan/callbacks.h"
+#include "readable.h"
 
 /* Columns of tollfree_file_fdw_load_columns */
 #define LOAD_COLUMNS 4
@@ -44,25 +41,6 @@ report_obstacle(Relation rel, const char *detail, const char *hint)
 					RelationGetRelationName(rel)),
 			 errdetail("The reason is: %s.", detail),
 			 hint == NULL ? 0 : errhint("%s", hint)));
-}
-
-/* Opens a foreign table of ours that the current user may read; else an ERROR. */
-static Relation
-open_readable(Oid relid)
-{
-	Relation	rel = table_open(relid, AccessShareLock);
-
-	if (rel->rd_rel->relkind != RELKIND_FOREIGN_TABLE ||
-		GetFdwRoutineByRelId(relid)->BeginForeignScan !=
-		tollfreeBeginForeignScan)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a foreign table of tollfree_file_fdw",
-						RelationGetRelationName(rel))));
-	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_TABLE,
-					   RelationGetRelationName(rel));
-	return rel;
 }
 
 /* Raises an ERROR if what the user has set keeps nothing of the table. */
@@ -283,7 +261,7 @@ tollfree_file_fdw_load_columns(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;
-	rel = open_readable(PG_GETARG_OID(0));
+	rel = readable_open(PG_GETARG_OID(0));
 	check_settings(rel);
 	if (!PG_ARGISNULL(1))
 		asked = find_named(rel, PG_GETARG_ARRAYTYPE_P(1));

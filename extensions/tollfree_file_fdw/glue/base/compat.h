@@ -5,6 +5,7 @@
 #ifndef TOLLFREE_FILE_COMPAT_H
 #define TOLLFREE_FILE_COMPAT_H
 
+#include "access/xact.h"
 #include "catalog/pg_foreign_data_wrapper.h"
 #include "catalog/pg_foreign_server.h"
 #include "commands/copyfrom_internal.h"
@@ -18,11 +19,13 @@
 #include "utils/acl.h"
 #include "utils/datetime.h"
 #include "utils/pg_locale.h"
+#include "utils/resowner.h"
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
 #endif
 #if PG_VERSION_NUM >= 160000
+#include "nodes/miscnodes.h"
 #include "varatt.h"				/* part of postgres.h before */
 #endif
 #if PG_VERSION_NUM >= 190000
@@ -220,6 +223,20 @@ compat_default_string(const CopyFormatOptions *options)
 #endif
 }
 
+/* Has the record read last a column's default, for an attribute counted from 0? */
+static inline bool
+compat_take_default(CopyFromState copy, int i)
+{
+#if PG_VERSION_NUM >= 160000
+	bool		is_default = copy->defaults[i];
+
+	copy->defaults[i] = false;
+	return is_default;
+#else
+	return false;
+#endif
+}
+
 /* Does a line \\. end the data of a CSV file? */
 #define COMPAT_MARKER_IN_CSV (PG_VERSION_NUM < 180000)
 
@@ -240,6 +257,52 @@ compat_input_value(CopyFromState copy, int i, char *string, int32 typmod,
 	*value = InputFunctionCall(&copy->in_functions[i], string,
 							   copy->typioparams[i], typmod);
 	return true;
+}
+
+/*
+ * Why the input function of an attribute, counted from 0, refuses a string, NULL for
+ * null; NULL if it does not.  Other errors than that are raised.  Before 16 functions
+ * have no other way to say so than an error.
+ */
+static inline const char *
+compat_input_refusal(CopyFromState copy, int i, char *string, int32 typmod)
+{
+#if PG_VERSION_NUM >= 160000
+	ErrorSaveContext context = {T_ErrorSaveContext,.details_wanted = true};
+	Datum		value;
+
+	return InputFunctionCallSafe(&copy->in_functions[i], string,
+								 copy->typioparams[i], typmod, (Node *) &context,
+								 &value) ? NULL : context.error_data->message;
+#else
+	MemoryContext memory = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *error = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(memory);
+	PG_TRY();
+	{
+		(void) InputFunctionCall(&copy->in_functions[i], string,
+								 copy->typioparams[i], typmod);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(memory);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(memory);
+	CurrentResourceOwner = owner;
+	if (error != NULL &&
+		ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_DATA_EXCEPTION &&
+		ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)
+		ReThrowError(error);
+	return error == NULL ? NULL : error->message;
+#endif
 }
 
 /*

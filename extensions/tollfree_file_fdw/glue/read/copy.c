@@ -80,6 +80,35 @@ copy_next_row(OpenFile *file, ExprContext *econtext, TupleTableSlot *slot)
 }
 
 /*
+ * Reads the next record, but no values: its fields, of which null strings are NULL.
+ * False after the last.  They and copy->line_buf are the record's until the next call.
+ */
+bool
+copy_next_fields(OpenFile *file, char ***fields, int *nfields)
+{
+	OpenFile   *outer = file_feed(file);
+	ErrorContextCallback context = {
+		.callback = CopyFromErrorCallback,
+		.arg = file->copy,
+		.previous = error_context_stack
+	};
+	bool		found;
+
+	error_context_stack = &context;
+	PG_TRY();
+	{
+		found = NextCopyFromRawFields(file->copy, fields, nfields);
+	}
+	PG_FINALLY();
+	{
+		(void) file_feed(outer);
+	}
+	PG_END_TRY();
+	error_context_stack = context.previous;
+	return found;
+}
+
+/*
  * Has the parser read on at another place of a regular file: with the record at this
  * offset, behind that many lines; the line end may be one that is known.
  */

@@ -12,6 +12,7 @@
 #include "nodes/value.h"
 
 #include "base/compat.h"
+#include "read/copy.h"
 #include "read/file.h"
 #include "read/header.h"
 
@@ -47,32 +48,6 @@ without_header(const List *options)
 			result = lappend(result, lfirst(cell));
 	}
 	return result;
-}
-
-/* Reads the first record of a file; false if it has none. */
-static bool
-read_record(OpenFile *file, char ***fields, int *nfields)
-{
-	OpenFile   *outer = file_feed(file);
-	ErrorContextCallback context = {
-		.callback = CopyFromErrorCallback,
-		.arg = file->copy,
-		.previous = error_context_stack
-	};
-	bool		found;
-
-	error_context_stack = &context;
-	PG_TRY();
-	{
-		found = NextCopyFromRawFields(file->copy, fields, nfields);
-	}
-	PG_FINALLY();
-	{
-		(void) file_feed(outer);
-	}
-	PG_END_TRY();
-	error_context_stack = context.previous;
-	return found;
 }
 
 /* Is it the name of a column that can be in a file? */
@@ -126,7 +101,7 @@ read_names(Relation rel, const FileOptions *options, int encoding,
 	plain.policy.pad_missing = plain.policy.cut_extra = false;
 	plain.converts_none = false;
 	file = file_open(rel, &plain, encoding, NULL);
-	if (read_record(file, &fields, &nfields))
+	if (copy_next_fields(file, &fields, &nfields))
 	{
 		for (int i = 0; i < nfields; i++)
 		{
