@@ -152,7 +152,8 @@ find_end(int fd, const char *path, const RecordWriter *writer)
 LineEnd
 append_find_line_end(const char *path, const RecordWriter *writer)
 {
-	int			fd = OpenTransientFile(path, O_RDONLY | PG_BINARY);
+	/* A pipe without a writer would be waited for. */
+	int			fd = OpenTransientFile(path, O_RDONLY | O_NONBLOCK | PG_BINARY);
 	LineEnd		line_end;
 
 	if (fd < 0 && errno == ENOENT)

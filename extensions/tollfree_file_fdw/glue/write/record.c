@@ -171,22 +171,29 @@ put_escaped(const RecordWriter *writer, char c, StringInfo bytes)
 	appendStringInfoChar(bytes, found != NULL ? letters[found - escaped] : c);
 }
 
+/* Would what is written of a value be taken for null, a default or a comment? */
+static bool
+is_misread(const RecordWriter *writer, const WrittenColumn *column, const char *raw)
+{
+	return strcmp(raw, writer->null) == 0 ||
+		(writer->default_string != NULL && strcmp(raw, writer->default_string) == 0) ||
+		(column->is_first && skip_may_match(&writer->policy, (const unsigned char *) raw,
+											strlen(raw)));
+}
+
 /*
- * Appends a value of a text file.  What would be taken for null or a default begins
- * with an octal number.
+ * Appends a value of a text file.  What would be taken for something else begins with
+ * an octal number.
  */
 static void
 put_text(const RecordWriter *writer, const WrittenColumn *column, const char *value,
 		 StringInfo bytes)
 {
 	int			begin = bytes->len;
-	const char *raw;
 
 	for (const char *c = value; *c != '\0'; c++)
 		put_escaped(writer, *c, bytes);
-	raw = bytes->data + begin;
-	if (strcmp(raw, writer->null) != 0 &&
-		(writer->default_string == NULL || strcmp(raw, writer->default_string) != 0))
+	if (!is_misread(writer, column, bytes->data + begin))
 		return;
 	if (*value == '\0')
 		report_value(column, strcmp(writer->null, "") == 0 ? "null" :

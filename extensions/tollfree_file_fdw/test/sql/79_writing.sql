@@ -21,7 +21,7 @@ INSERT INTO written VALUES (1, 'one', '2026-01-31'), (2, NULL, NULL), (3, '', '-
 INSERT INTO written VALUES (4, 'a,"b"', NULL), (5, E'two\nlines', NULL), (6, '\.', NULL), (7, '  x ', NULL) RETURNING id, name;
 SELECT pg_read_file(:'file');
 SELECT * FROM written;
-EXPLAIN (COSTS OFF) INSERT INTO written VALUES (1, 'x', NULL);
+SELECT shown_plan('INSERT INTO written VALUES (1, ''x'', NULL)', 'costs off');
 -- Nothing is written by a statement without rows, or one that fails; a statement reads what was there before it.
 INSERT INTO written SELECT * FROM written WHERE false;
 INSERT INTO written SELECT 10 / (3 - i), 'x' FROM generate_series(1, 3) i;
@@ -109,9 +109,9 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN concat_ws(' ', SQLSTATE, regexp_replace(SQLERRM, '"/.*/', '"'), quote_literal(pg_read_file(path)));
 END
 $$;
-SELECT appended(c, :'other') FROM unnest(ARRAY['', E'x\n', E'x\r\n', E'x\r', 'x', E'x\r\ny', E'"x\ny"\r\nz', E'x\n\\.\n', '\.', E'\n', E'x\\.\n']) c;
+SELECT appended(c, :'other') FROM unnest(ARRAY['', E'x\n', E'x\r\n', E'x\r', 'x', E'x\r\ny', E'"x\ny"\r\nz', E'\n', E'x\\.\n']) c;
 ALTER FOREIGN TABLE lonely OPTIONS (DROP blank_lines, SET format 'text');
-SELECT appended(c, :'other') FROM unnest(ARRAY[E'x\\\ny\r\nz', E'x\n\\.\r\n', E'x\n\\.\n']) c;
+SELECT appended(c, :'other') FROM unnest(ARRAY[E'x\\\ny\r\nz', E'x\n\\.\r\n', E'x\n\\.\n', '\.']) c;
 DROP FOREIGN TABLE lonely;
 -- A kept index grows with the file.
 SET tollfree_file_fdw.debug_record_index_age = 0;
