@@ -8,6 +8,7 @@
 #include "base/compat_export.h"
 #include "base/guc.h"
 #include "exec/join_search.h"
+#include "import.h"
 #include "plan/callbacks.h"
 #include "write/modify.h"
 
@@ -56,6 +57,7 @@ tollfree_file_fdw_handler(PG_FUNCTION_ARGS)
 
 	routine->ExplainForeignScan = tollfreeExplainForeignScan;
 	routine->ExplainForeignModify = tollfreeExplainForeignModify;
+	routine->ImportForeignSchema = tollfreeImportForeignSchema;
 	routine->AnalyzeForeignTable = tollfreeAnalyzeForeignTable;
 	PG_RETURN_POINTER(routine);
 }
