@@ -182,7 +182,7 @@ put_count(ReturnSetInfo *result, const char *property, const char *found, uint64
 		  const char *what)
 {
 	if (count > 0)
-		put(result, property, found, psprintf(UINT64_FORMAT " %s", count, what));
+		put(result, property, found, psprintf("%s: " UINT64_FORMAT, what, count));
 }
 
 /* Returns how the file's bytes and records are read. */
@@ -219,12 +219,12 @@ put_irregular(ReturnSetInfo *result, const Guess *guess)
 	const Sniff *sniff = &guess->sniff;
 
 	put_count(result, "skip_lines", psprintf(INT64_FORMAT, sniff->skip_lines),
-			  sniff->skip_lines, "lines come before the first record");
-	put_count(result, "comment", "#", sniff->ncomments, "lines begin with it");
-	put_count(result, "blank_lines", "skip", sniff->nblank, "lines are empty");
+			  sniff->skip_lines, "lines before the first record");
+	put_count(result, "comment", "#", sniff->ncomments, "lines that begin with it");
+	put_count(result, "blank_lines", "skip", sniff->nblank, "empty lines");
 	put_count(result, "missing_fields", "null", sniff->nshort,
-			  "records have fewer fields");
-	put_count(result, "extra_fields", "ignore", sniff->nlong, "records have more fields");
+			  "records with fewer fields");
+	put_count(result, "extra_fields", "ignore", sniff->nlong, "records with more fields");
 }
 
 /* What is found in a file, and the statement that makes a foreign table of it. */

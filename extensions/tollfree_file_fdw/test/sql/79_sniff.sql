@@ -28,8 +28,8 @@ SELECT found FROM tollfree_file_fdw_sniff(:'client') WHERE property = 'encoding'
 COPY (SELECT i, 'name ' || i, CASE WHEN i % 3 = 0 THEN E'a\tb' END FROM generate_series(1, 9) i) TO :'client';
 SELECT property, found FROM tollfree_file_fdw_sniff(:'client') WHERE property IN ('format', 'delimiter', 'null') OR property ~ 'column';
 -- A long file: what only its middle or its end has counts.
-COPY (SELECT i, CASE WHEN i = 600000 THEN 'x' ELSE i::text END, repeat('y', 40) FROM generate_series(1, 1200000) i) TO :'client' (FORMAT csv);
-SELECT property, found, reason FROM tollfree_file_fdw_sniff(:'client') WHERE property ~ 'column' OR property = 'statement' AND reason ~ 'middle';
+COPY (SELECT i, CASE WHEN i = 700000 THEN 'x' ELSE i::text END, repeat('y', 40) FROM generate_series(1, 1200000) i) TO :'client' (FORMAT csv);
+SELECT property, regexp_replace(found, '/.*/', '') AS found, reason FROM tollfree_file_fdw_sniff(:'client') WHERE property ~ 'column' OR property = 'statement';
 -- A folder, and a pattern
 \set make 'mkdir -p ' :folder
 COPY (SELECT WHERE false) TO PROGRAM :'make';
@@ -40,7 +40,7 @@ SELECT ours.put_bytes('nothing', :'folder' || '/readme.md');
 CREATE SCHEMA raw;
 IMPORT FOREIGN SCHEMA :"folder" FROM SERVER ours INTO raw;
 SELECT c.relname, string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod), ', ' ORDER BY a.attnum) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
-WHERE c.relnamespace = 'raw'::regnamespace GROUP BY 1 ORDER BY 1 COLLATE "C";
+WHERE c.relnamespace = 'raw'::regnamespace GROUP BY c.relname ORDER BY c.relname COLLATE "C";
 SELECT * FROM raw."day-2";
 IMPORT FOREIGN SCHEMA :"pattern" FROM SERVER ours INTO raw;
 SELECT * FROM raw.day;
