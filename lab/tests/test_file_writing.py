@@ -50,6 +50,13 @@ def cluster(stage: Stage, home: Path, user: ServerUser, folder: Path) -> Iterato
         cluster.stop()
 
 
+def count(connection: psycopg.Connection[tuple[object, ...]]) -> int:
+    """Return how many rows the file has."""
+    row = connection.execute("SELECT count(*) FROM t").fetchone()
+    assert row is not None
+    return int(str(row[0]))
+
+
 def insert(cluster: Cluster, session: int) -> None:
     """Execute all statements of a session."""
     with cluster.connect() as connection:
@@ -81,7 +88,7 @@ def test_a_statement_that_is_ended_writes_all_or_nothing(cluster: Cluster, how: 
     for delay in DELAYS_S:
         with cluster.connect() as connection, cluster.connect() as other:
             connection.execute("SET work_mem = '64kB'")
-            before = other.execute("SELECT count(*) FROM t").fetchone()
+            before = count(other)
             with ThreadPoolExecutor(1) as pool:
                 doing = pool.submit(
                     connection.execute,
@@ -90,10 +97,7 @@ def test_a_statement_that_is_ended_writes_all_or_nothing(cluster: Cluster, how: 
                 sleep(delay)
                 other.execute(f"SELECT {how}(%s)", (connection.info.backend_pid,))
                 failed = isinstance(doing.exception(), psycopg.Error)
-            after = other.execute("SELECT count(*) FROM t").fetchone()
-            assert before is not None
-            assert after is not None
-            written = after[0] - before[0]
+            written = count(other) - before
             # A session can be ended between its last write and its answer.
             assert written == LARGE or (failed and written == 0)
             ended[failed] += 1

@@ -230,7 +230,7 @@ sniff_choose(SniffRules *best, const SniffPiece *head, SniffRecord *record)
 		for (int i = 0; i < 4; i++)
 		{
 			unsigned char quote = (unsigned char) quotes[i / 2];
-			const		SniffRules rules = {
+			const SniffRules rules = {
 				(unsigned char) *delimiter, quote, i % 2 == 0 ? quote : '\\'
 			};
 			SniffTrial	trial = sniff_try(&rules, head, record);
@@ -270,15 +270,15 @@ static void
 sniff_consider_text(SniffRules *rules, SniffTrial *trial, const SniffPiece *head,
 					SniffRecord *record)
 {
-	const		SniffRules text = {rules->delimiter, 0, 0};
+	const SniffRules as_text = {rules->delimiter, 0, 0};
 	SniffTrial	other;
 
 	if (rules->delimiter != '\t' || trial->has_quotes || !trial->has_escapes)
 		return;
-	other = sniff_try(&text, head, record);
+	other = sniff_try(&as_text, head, record);
 	if (other.agreement >= trial->agreement)
 	{
-		*rules = text;
+		*rules = as_text;
 		*trial = other;
 	}
 }

@@ -55,10 +55,11 @@ typedef struct Sniff
 	uint64_t	ncomments;		/* lines that begin with # */
 	uint64_t	nblank;			/* empty lines */
 	uint64_t	nrecords;		/* with the header */
-	uint64_t	nshort;			/* of them with fewer fields than there are columns */
+	uint64_t	nshort;			/* of them with fewer fields than there are
+								 * columns */
 	uint64_t	nlong;			/* or more */
-	double		agreement;		/* part of the beginning's records that have as
-								 * many */
+	double		agreement;		/* part of the beginning's records that have
+								 * as many */
 	size_t		ncolumns;
 	SniffColumn columns[SNIFF_COLUMNS_MAX];
 } Sniff;

@@ -224,7 +224,7 @@ kind_is_bool(const unsigned char *bytes, size_t length)
 ValueKind
 kind_of(const unsigned char *bytes, size_t length)
 {
-	const		KindScan scan = {bytes, bytes + length};
+	const KindScan scan = {bytes, bytes + length};
 	ValueKind	kind;
 
 	if (length == 0)

@@ -210,22 +210,22 @@ char *
 guess_statement(const Guess *guess, const char *table, const char *server,
 				const char *pattern)
 {
-	StringInfoData text;
+	StringInfoData sql;
 
-	initStringInfo(&text);
-	appendStringInfo(&text, "CREATE FOREIGN TABLE %s (", quote_identifier(table));
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "CREATE FOREIGN TABLE %s (", quote_identifier(table));
 	for (int i = 0; i < guess->sniff.ncolumns; i++)
-		appendStringInfo(&text, "%s%s %s", i == 0 ? "" : ", ",
+		appendStringInfo(&sql, "%s%s %s", i == 0 ? "" : ", ",
 						 quote_identifier(guess->names[i]), guess_type(guess, i));
-	appendStringInfo(&text, ")\nSERVER %s OPTIONS (%s %s", quote_identifier(server),
+	appendStringInfo(&sql, ")\nSERVER %s OPTIONS (%s %s", quote_identifier(server),
 					 pattern == NULL ? "filename" : "filenames",
 					 quote_literal_cstr(pattern == NULL ? guess->path : pattern));
 	if (guess->sample.compression != COMPRESSION_NONE && pattern == NULL)
-		add_option(&text, "compression", codec_of(guess->sample.compression)->name);
-	add_format(&text, guess);
-	add_records(&text, guess);
-	appendStringInfoString(&text, ")");
-	return text.data;
+		add_option(&sql, "compression", codec_of(guess->sample.compression)->name);
+	add_format(&sql, guess);
+	add_records(&sql, guess);
+	appendStringInfoString(&sql, ")");
+	return sql.data;
 }
 
 /* The length of a name without its last characters, if it ends with these. */
@@ -276,19 +276,19 @@ guess_table_name(const char *path)
 	const char *slash = strrchr(path, '/');
 	const char *name = slash == NULL ? path : slash + 1;
 	size_t		length = cut_suffixes(name);
-	StringInfoData text;
+	StringInfoData table;
 
-	initStringInfo(&text);
+	initStringInfo(&table);
 	for (size_t i = 0; i < length; i++)
 	{
 		if (strchr("*?[]{},\\", name[i]) == NULL)
-			appendStringInfoChar(&text, name[i]);
+			appendStringInfoChar(&table, name[i]);
 	}
-	while (text.len > 0 && strchr("-_.", text.data[text.len - 1]) != NULL)
-		text.data[--text.len] = '\0';
-	if (text.len == 0 && slash != NULL && slash > path)
+	while (table.len > 0 && strchr("-_.", table.data[table.len - 1]) != NULL)
+		table.data[--table.len] = '\0';
+	if (table.len == 0 && slash != NULL && slash > path)
 		return guess_table_name(pnstrdup(path, slash - path));
-	if (text.len >= NAMEDATALEN)
-		text.data[pg_mbcliplen(text.data, text.len, NAMEDATALEN - 1)] = '\0';
-	return text.len == 0 ? pstrdup("files") : text.data;
+	if (table.len >= NAMEDATALEN)
+		table.data[pg_mbcliplen(table.data, table.len, NAMEDATALEN - 1)] = '\0';
+	return table.len == 0 ? pstrdup("files") : table.data;
 }

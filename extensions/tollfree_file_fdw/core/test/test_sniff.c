@@ -228,7 +228,9 @@ test_random_table(TestRandom *random)
 	for (unsigned i = 0; i < ncolumns; i++)
 	{
 		columns[i] = i == 0 ? KIND_INT4 : choices[test_random_below(random, 6)];
-		sprintf(file + strlen(file), "%s%c%u", i == 0 ? "" : (const char[]) {delimiter, '\0'}, 'a' + (int) i, i);
+		if (i > 0)
+			strncat(file, &delimiter, 1);
+		sprintf(file + strlen(file), "%c%u", 'a' + (int) i, i);
 	}
 	strcat(file, "\n");
 	for (int row = 0; row < TABLE_ROWS; row++)

@@ -216,7 +216,11 @@ needs_quotes(const RecordWriter *writer, const WrittenColumn *column,
 		return !column->force_not_null;
 	if (writer->default_string != NULL && strcmp(value, writer->default_string) == 0)
 		return true;
-	/* The marker of the data's end, and what is left out if a line begins with it */
+
+	/*
+	 * The marker of the data's end, and what is left out if a line begins
+	 * with it
+	 */
 	if (strcmp(value, "\\.") == 0 ||
 		(column->is_first && policy_skips_lines(&writer->policy)))
 		return true;

@@ -87,12 +87,12 @@ SELECT options, w.* FROM unnest(ARRAY[
 	'format ''csv''', 'format ''csv'', null ''NULL''', 'format ''csv'', delimiter '';'', quote '''''''', escape ''\''', 'format ''csv'', delimiter ''|'', escape ''"'', header ''true''',
 	'format ''csv'', encoding ''LATIN1''', 'format ''csv'', comment ''#''', 'format ''csv'', comment ''#'', null ''#''', 'comment ''#''', 'comment ''x''']) options, written_again(options, :'other') w;
 SELECT put_bytes('', :'other');
-CREATE FOREIGN TABLE forced (a text OPTIONS (force_not_null 'true'), b text OPTIONS (force_null 'true')) SERVER ours OPTIONS (filename :'other', format 'csv', writable 'true');
-INSERT INTO forced VALUES ('', NULL);
-INSERT INTO forced VALUES (NULL, 'x');
-INSERT INTO forced VALUES ('x', '');
-SELECT a, b, a IS NULL, b IS NULL FROM forced;
-DROP FOREIGN TABLE forced;
+CREATE FOREIGN TABLE forced_nulls (a text OPTIONS (force_not_null 'true'), b text OPTIONS (force_null 'true')) SERVER ours OPTIONS (filename :'other', format 'csv', writable 'true');
+INSERT INTO forced_nulls VALUES ('', NULL);
+INSERT INTO forced_nulls VALUES (NULL, 'x');
+INSERT INTO forced_nulls VALUES ('x', '');
+SELECT a, b, a IS NULL, b IS NULL FROM forced_nulls;
+DROP FOREIGN TABLE forced_nulls;
 CREATE FOREIGN TABLE lonely (a text) SERVER ours OPTIONS (filename :'other', format 'csv', blank_lines 'skip', writable 'true');
 SELECT put_bytes('', :'other');
 INSERT INTO lonely VALUES (NULL);
