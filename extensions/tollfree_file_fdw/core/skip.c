@@ -38,8 +38,8 @@ skip_may_match(const RecordPolicy *policy, const unsigned char *bytes,
 }
 
 /*
- * Is it an empty line?  A CR ends one with an NL behind it, or where the file's
- * style may be CR alone; *more is set if the next byte decides.
+ * Is it an empty line?  Before the first record each style of line ends counts, then
+ * the file's; *more is set if the next byte decides.
  */
 static bool
 skip_is_blank(const RecordPolicy *policy, LineEnd line_end,
@@ -48,11 +48,19 @@ skip_is_blank(const RecordPolicy *policy, LineEnd line_end,
 {
 	if (!policy->skip_blank || (bytes[0] != '\r' && bytes[0] != '\n'))
 		return false;
-	if (bytes[0] == '\n' || line_end == LINE_END_UNKNOWN ||
-		line_end == LINE_END_CR)
-		return true;
-	*more = length == 1 && !at_end;
-	return length > 1 && bytes[1] == '\n';
+	switch (line_end)
+	{
+		case LINE_END_UNKNOWN:
+			return true;
+		case LINE_END_NL:
+			return bytes[0] == '\n';
+		case LINE_END_CR:
+			return bytes[0] == '\r';
+		case LINE_END_CRNL:
+			break;
+	}
+	*more = bytes[0] == '\r' && length == 1 && !at_end;
+	return bytes[0] == '\r' && length > 1 && bytes[1] == '\n';
 }
 
 /* May the bytes be the beginning of a longer comment's? */
@@ -89,7 +97,9 @@ skip_line_length(LineEnd line_end, const unsigned char *bytes, size_t length,
 {
 	for (size_t i = 0; i < length; i++)
 	{
-		if (bytes[i] == '\n' && line_end != LINE_END_CR)
+		if (bytes[i] == '\n' &&
+			(line_end == LINE_END_NL || line_end == LINE_END_UNKNOWN ||
+			 (line_end == LINE_END_CRNL && i > 0 && bytes[i - 1] == '\r')))
 			return i + 1;
 		if (bytes[i] != '\r' || line_end == LINE_END_NL ||
 			line_end == LINE_END_CRNL)

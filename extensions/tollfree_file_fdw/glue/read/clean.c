@@ -175,6 +175,19 @@ count_line_ends(const CopyFromStateData *copy, const unsigned char *bytes,
 	return copy->opts.quote != NULL ? lines : 0;
 }
 
+/* A line end as COPY has met it, in place of a last record of which nothing is left. */
+static void
+end_line(Cleaner *cleaner)
+{
+	EolType		eol_type = cleaner->copy->eol_type;
+
+	make_room(cleaner, &cleaner->plain, &cleaner->plain_size, strlen("\r\n"));
+	if (eol_type == EOL_CR || eol_type == EOL_CRNL)
+		cleaner->plain[cleaner->plain_end++] = '\r';
+	if (eol_type != EOL_CR)
+		cleaner->plain[cleaner->plain_end++] = '\n';
+}
+
 /* Makes the next record plain; false if more of the file has to be read. */
 static bool
 take_record(Cleaner *cleaner, bool at_end)
@@ -200,6 +213,9 @@ take_record(Cleaner *cleaner, bool at_end)
 	make_room(cleaner, &cleaner->plain, &cleaner->plain_size,
 			  cleaner->plain_end);
 	clean_write(dialect, &record, nfields, bytes, cleaner->plain);
+	/* COPY would see the file's end in no bytes. */
+	if (cleaner->plain_end == 0)
+		end_line(cleaner);
 	if (clean_is_long(dialect, &record, nfields))
 		cleaner->copy->cur_lineno +=
 			count_line_ends(cleaner->copy, bytes + record.cut,
@@ -208,6 +224,16 @@ take_record(Cleaner *cleaner, bool at_end)
 	cleaner->counts.short_records += clean_is_short(dialect, &record, nfields);
 	cleaner->counts.long_records += clean_is_long(dialect, &record, nfields);
 	return true;
+}
+
+/* Counts the last line of the file if it is left out and has no end. */
+static void
+count_open_line(Cleaner *cleaner)
+{
+	if (!cleaner->skip.in_line)
+		return;
+	cleaner->skip.in_line = false;
+	cleaner->counts.lines++;
 }
 
 /* Goes on to the next record; false at the file's end. */
@@ -226,7 +252,10 @@ next_record(Cleaner *cleaner, TextReader read, void *file)
 		if (found)
 			return true;
 		if (at_end)
+		{
+			count_open_line(cleaner);
 			return false;
+		}
 		at_end = !read_more(cleaner, read, file);
 	}
 }
