@@ -42,7 +42,8 @@ OF_THE_LAB = (
         *("test_packages", "test_scripts", "test_watch", "test_wheel"),
     ),
     (
-        *("test_check", "test_cli", "test_clients", "test_cluster", "test_migration"),
+        *("test_check", "test_check_files", "test_cli", "test_clients", "test_cluster"),
+        "test_migration",
         *("test_stage", "test_suite_fdw", "test_suite_interface", "test_tutorials"),
     ),
 )

@@ -238,7 +238,8 @@ def doctor_command(as_json: bool) -> None:
     "executes",
     is_flag=True,
     help="Make temporary copies of foreign tables, in transactions that are rolled back: to execute"
-    " the query of --query by both wrappers, and to read the remote timeouts.",
+    " the query of --query by both wrappers and with what can be kept of its files, and to read the"
+    " remote timeouts.",
 )
 @click.option(
     "--watch",
@@ -264,9 +265,9 @@ def check_command(
     """Examine the foreign servers of your database; DSN is a connection string as for psql.
 
     Shows how long their round trips are, which statistics are missing, how many round trips your
-    queries wait for, and which commands switch a server to our wrappers and back. Nothing is
-    changed: every transaction is rolled back, and without --execute also read-only. What the
-    server refuses to this user is listed as not known.
+    queries wait for, of which files an index and columns can be kept, and which commands switch a
+    server to our wrappers and back. Nothing is changed: every transaction is rolled back, and
+    without --execute also read-only. What the server refuses to this user is listed as not known.
     """
     if as_json and pause_s is not None:
         raise click.UsageError("--json prints one report; --watch repeats it")

@@ -2,17 +2,18 @@
 
 `check` asks, `text.lines` prints. `inventory` has what is there, `links` what a round trip costs,
 `queries` and `plans` what queries wait for, `travels` which rows come for nothing and why,
-`execution` how long one takes by both wrappers, `timeouts` what the remote servers allow,
-`findings` what to do about it.
+`execution` how long one takes by both wrappers, on `copies` of its tables, `files` of which files
+more could be kept, `kept` what a query gains by that, `timeouts` what the remote servers allow,
+`findings` and `advice` what to do about it.
 Nothing here knows the lab.
 """
 
 from dataclasses import replace
 
-from tollfree.check import findings, inventory, links, queries
-from tollfree.check.execution import execute
-from tollfree.check.model import Report
-from tollfree.check.session import connected
+from tollfree.check import advice, copies, execution, files, findings, inventory, links, queries
+from tollfree.check.kept import execute_kept
+from tollfree.check.model import ForeignServer, ForeignTable, Query, Report
+from tollfree.check.session import Session, connected
 from tollfree.check.timeouts import timeouts
 
 __all__ = ["Report", "check"]
@@ -33,12 +34,13 @@ def check(
     `query` is explained, or else up to `most` of those in pg_stat_statements: of the session's
     user, or of all. No statement takes longer than `limit_s`. With `runs` the query given is
     executed once, to count its rows. With `executes` it makes temporary copies, to time the query
-    given by both wrappers and to read the remote timeouts.
+    given, by both wrappers and with what can be kept of its files, and to read the remote timeouts.
     """
     with connected(dsn, limit_s) as session:
         wrappers = inventory.wrappers(session)
         servers = inventory.servers(session)
-        tables = inventory.tables(session)
+        tables = files.with_sizes(session, inventory.tables(session))
+        limits = files.settings(session)
         measured = links.measure(session, servers, tables)
         by_name = {server.name: server for server in servers}
         known = tuple(table for table in tables if table.server in by_name)
@@ -46,10 +48,8 @@ def check(
             session, query, most, by_name, known, all_users=all_users, runs=runs
         )
         if executes and query is not None:
-            examined = tuple(
-                replace(one, execution=execute(session, query, by_name, known)) for one in examined
-            )
-        limits = timeouts(session, servers, is_allowed=executes)
+            examined = tuple(_executed(session, one, by_name, known, limits) for one in examined)
+        waits = timeouts(session, servers, is_allowed=executes)
         is_standby = session.info.parameter_status("in_hot_standby") == "on"
         is_refused = any(one.what == inventory.SERVERS for one in session.unknown)
         found = (
@@ -57,6 +57,7 @@ def check(
             *(() if servers or is_refused else (findings.NO_SERVER,)),
             *findings.of_servers(servers, wrappers, measured),
             *findings.of_tables(tables, by_name, measured, session.info.server_version),
+            *advice.of_files(servers, known, limits, wrappers, examined),
             *findings.of_executions(examined),
         )
         return Report(
@@ -70,5 +71,20 @@ def check(
             examined,
             found,
             tuple(session.unknown),
-            limits,
+            waits,
         )
+
+
+def _executed(
+    session: Session,
+    query: Query,
+    servers: dict[str, ForeignServer],
+    tables: tuple[ForeignTable, ...],
+    limits: dict[str, str],
+) -> Query:
+    """Return a query with what executing it on copies has told."""
+    plan = copies.plan_if_only_read(session, execution.WHAT, query.query)
+    if plan is None:
+        return query
+    known = (session, query.query, plan, servers, tables)
+    return replace(query, execution=execution.execute(*known), kept=execute_kept(*known, limits))

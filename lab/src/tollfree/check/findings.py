@@ -163,14 +163,22 @@ def _fetch_size(table: ForeignTable, server: ForeignServer, link: Link | None) -
 
 
 def of_executions(queries: tuple[Query, ...]) -> Iterator[Finding]:
-    """Yield that both wrappers answered a query with different numbers of rows."""
+    """Yield that a query was answered with different numbers of rows: by both wrappers, or without
+    and with what is kept of its files."""
     for query in queries:
-        done = query.execution
+        done, kept = query.execution, query.kept
         if done and done.stock_rows != done.ours_rows:
             yield Finding(
                 "the query",
                 f"Stock returned {done.stock_rows:,.0f} rows, ours {done.ours_rows:,.0f}."
                 " Unless the data changed meanwhile, do not switch, and report it to us.",
+            )
+        if kept and kept.plain_rows != kept.later_rows:
+            yield Finding(
+                "the query",
+                f"It returned {kept.plain_rows:,.0f} rows, and {kept.later_rows:,.0f} by what was"
+                " kept of its files. Unless the data changed meanwhile, have nothing kept, and"
+                " report it to us.",
             )
 
 

@@ -60,6 +60,8 @@ class ForeignTable:
     owner: str
     owned: bool
     """Whether this user has the rights of its owner."""
+    file_size: int | None = None
+    """Bytes of its file; None if it has not one, or the server does not tell this user."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,31 @@ class Execution:
     ours_round_trips: int
     same_plan: bool
     """Whether the copies, which have no statistics, are read by a plan of the same shape."""
+
+
+@dataclass(frozen=True)
+class KeptExecution:
+    """A query executed on copies of tables of files, as they are and with record indexes and kept
+    columns: medians of the times inside one transaction, which leave out its begin and end."""
+
+    tables: tuple[str, ...]
+    """Those that were copied: more could be kept of their files."""
+    plain_ms: float
+    """On copies with the tables' own options."""
+    first_ms: float
+    """The first time with more kept, which makes it; no median."""
+    later_ms: float
+    """From the second time on."""
+    executions: int
+    """How many were timed, but for the first time."""
+    kept_bytes: int
+    """What was kept on disk."""
+    plain_rows: float
+    later_rows: float
+    reasons: tuple[str, ...]
+    """Why nothing was kept of a file, as the plan says."""
+    is_faster: bool
+    """Whether it gains enough to be proposed."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +175,8 @@ class Query:
     """None unless it was asked for, and could be."""
     travels: tuple[Travel, ...] = ()
     """Of the query that was given."""
+    kept: KeptExecution | None = None
+    """As `execution`; None, too, if it reads no file of which more could be kept."""
 
 
 @dataclass(frozen=True)

@@ -84,9 +84,10 @@ class Session:
             yield
 
     @contextmanager
-    def savepoint(self) -> Iterator[None]:
-        """Run the body in a subtransaction, which an error rolls back."""
-        with self._connection.transaction():
+    def savepoint(self, *, keeps: bool = True) -> Iterator[None]:
+        """Run the body in a subtransaction, which an error rolls back, or else its end unless it
+        `keeps` what it has set."""
+        with self._connection.transaction(force_rollback=not keeps):
             yield
 
     def _note(self, what: str, error: psycopg.Error) -> None:

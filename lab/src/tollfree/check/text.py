@@ -2,7 +2,16 @@
 
 from collections.abc import Iterator
 
-from tollfree.check.model import Execution, ForeignServer, Link, Query, Report, Travel
+from tollfree.check.figures import many, ms, size
+from tollfree.check.model import (
+    Execution,
+    ForeignServer,
+    KeptExecution,
+    Link,
+    Query,
+    Report,
+    Travel,
+)
 
 
 def lines(report: Report) -> Iterator[str]:
@@ -63,29 +72,31 @@ def _options(options: dict[str, str]) -> str:
 def _query(query: Query, links: dict[str, Link]) -> Iterator[str]:
     yield f"query {' '.join(query.query.split())}"
     if query.calls is not None:
-        yield f"  {_many(query.calls, 'call')}, {query.mean_ms:.3g} ms each"
+        yield f"  {many(query.calls, 'call')}, {query.mean_ms:.3g} ms each"
     if query.file_rows:
-        yield f"  {_many(query.file_rows, 'row')} of files, as the planner expects"
+        yield f"  {many(query.file_rows, 'row')} of files, as the planner expects"
     if query.stock_round_trips:
         yield (
-            f"  by postgres_fdw {_many(query.stock_round_trips, 'round trip')}, by ours"
-            f" {query.ours_round_trips:,.0f} or more; {_many(query.remote_rows, 'remote row')},"
+            f"  by postgres_fdw {many(query.stock_round_trips, 'round trip')}, by ours"
+            f" {query.ours_round_trips:,.0f} or more; {many(query.remote_rows, 'remote row')},"
             " as the planner expects"
         )
     slowest = max((links[s].rtt_ms for s in query.servers if s in links), default=None)
     if slowest is not None:
         yield (
-            f"  that is {_ms(query.stock_round_trips * slowest)} of waiting for the link, or"
-            f" {_ms(query.ours_round_trips * slowest)}"
+            f"  that is {ms(query.stock_round_trips * slowest)} of waiting for the link, or"
+            f" {ms(query.ours_round_trips * slowest)}"
         )
     for travel in query.travels:
         yield from _travel(travel)
     if query.execution:
         yield from _execution(query.execution)
+    if query.kept:
+        yield from _kept(query.kept)
 
 
 def _travel(travel: Travel) -> Iterator[str]:
-    sent = "more rows" if travel.rows_sent is None else _many(travel.rows_sent, "row")
+    sent = "more rows" if travel.rows_sent is None else many(travel.rows_sent, "row")
     expected = "" if travel.is_measured else ", as the planner expects"
     verb = "travels" if sent == "1 row" else "travel"
     yield f"  {travel.relation}: {sent} {verb}, {travel.rows_needed:,.0f} needed{expected}"
@@ -98,20 +109,22 @@ def _travel(travel: Travel) -> Iterator[str]:
 
 def _execution(done: Execution) -> Iterator[str]:
     trips = done.ours_round_trips
-    waited = f" and {_many(trips, 'round trip')}" if trips else ""
+    waited = f" and {many(trips, 'round trip')}" if trips else ""
     yield (
-        f"  executed: by stock {_ms(done.stock_ms)}, by ours {_ms(done.ours_ms)}{waited};"
-        f" {_many(done.stock_rows, 'row')}."
+        f"  executed: by stock {ms(done.stock_ms)}, by ours {ms(done.ours_ms)}{waited};"
+        f" {many(done.stock_rows, 'row')}."
         f" Medians of {done.executions}, without the begin and end of the transaction"
     )
     if not done.same_plan:
         yield "  the copies that were read have no statistics: the plan of your tables is another"
 
 
-def _many(count: float, thing: str) -> str:
-    return f"{count:,.0f} {thing}{'' if round(count) == 1 else 's'}"
-
-
-def _ms(milliseconds: float) -> str:
-    """Return milliseconds with three digits, or all before the point."""
-    return f"{milliseconds:,.0f} ms" if milliseconds >= 100 else f"{milliseconds:.3g} ms"
+def _kept(done: KeptExecution) -> Iterator[str]:
+    yield (
+        f"  with what can be kept of {', '.join(done.tables)}: {ms(done.plain_ms)} without,"
+        f" {ms(done.first_ms)} the first time, {ms(done.later_ms)} from then on;"
+        f" {size(done.kept_bytes)} on disk. Medians of {done.executions}, but the first time"
+    )
+    yield from (f"  nothing is kept of a file: {why}" for why in done.reasons)
+    if not done.is_faster:
+        yield "  this query gains too little by that: it is not proposed"
