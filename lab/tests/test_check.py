@@ -522,22 +522,6 @@ def test_a_query_of_a_file_is_executed_by_both(
     assert ("round trip" in out.partition("query ")[2].partition("What to do")[0]) == bool(trips)
 
 
-def test_a_query_that_a_scan_of_ours_aggregates_is_counted(place: Place) -> None:
-    """The plan does not say then of which table the scan is."""
-    with place.connect() as connection:
-        connection.execute(f"CREATE EXTENSION {OUR_FILE_WRAPPER}")
-        connection.execute(f"SELECT {OUR_FILE_WRAPPER}_adopt('Files')")
-    try:
-        planned = report(place.dsn(), "--query", "SELECT count(*) FROM lines")
-        executed = report(place.dsn(), "--run", "--query", "SELECT count(*) FROM lines")
-    finally:
-        with place.connect() as connection:
-            connection.execute(f"SELECT {OUR_FILE_WRAPPER}_release('Files')")
-            connection.execute(f"DROP EXTENSION {OUR_FILE_WRAPPER}")
-    assert [one["servers"] for one in planned["queries"]] == [["Files"]]
-    assert [one["servers"] for one in executed["queries"]] == [["Files"]]
-
-
 def test_copies_have_the_columns_and_options_of_their_tables(place: Place) -> None:
     """Also of a table that has another name here, and other columns in another order."""
     with place.connect() as connection:

@@ -15,7 +15,7 @@ from psycopg import sql
 
 from tollfree.check.files import OURS
 from tollfree.check.model import ForeignTable
-from tollfree.check.plans import SCANS_NAME_TABLES, Plan, plan_of, tables_read
+from tollfree.check.plans import Plan, plan_of, tables_read
 from tollfree.check.session import Session, reason
 
 EXPLAIN = "EXPLAIN (VERBOSE, FORMAT JSON)"
@@ -72,17 +72,10 @@ def plan_if_only_read(session: Session, what: str, query: str) -> Plan | None:
         try:
             with session.savepoint():
                 session.run_given("DECLARE tollfree_check NO SCROLL CURSOR FOR", query)
-            return _plan(session, query)
+            return plan_of(session.run_given(EXPLAIN, query))
         except NOT_READING as error:
             session.not_known(what, f"it has to be a query that only reads: {reason(error)}")
     return None
-
-
-def _plan(session: Session, query: str) -> Plan:
-    """Return the plan of a query in which each scan names its table."""
-    with session.savepoint(keeps=False):
-        session.run(SCANS_NAME_TABLES)
-        return plan_of(session.run_given(EXPLAIN, query))
 
 
 def require_copyable(tables: Sequence[ForeignTable]) -> None:
@@ -135,7 +128,7 @@ def freeze(session: Session, query: str, copied: tuple[ForeignTable, ...]) -> No
     """Make the transaction READ ONLY; raise `NotExecutedError` if the query still reads one of the
     tables that have copies."""
     session.freeze()
-    left = tables_read(_plan(session, query), copied)
+    left = tables_read(plan_of(session.run_given(EXPLAIN, query)), copied)
     if left:
         raise NotExecutedError(
             f"it reads {left[0].qualified} by a name with a schema, through a view or as a"

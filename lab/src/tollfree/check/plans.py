@@ -21,10 +21,6 @@ from tollfree.check.session import Row
 
 Plan = dict[str, Any]
 
-SCANS_NAME_TABLES = "SET LOCAL tollfree_file_fdw.push_aggregates = off"
-"""Until the (sub)transaction ends, each scan of a file says of which table: one that computes
-aggregates does not. Every user may set it, also where there is no such wrapper."""
-
 BATCH = 10_000
 """Outer rows for which ours asks at once."""
 

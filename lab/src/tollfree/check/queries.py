@@ -16,7 +16,7 @@ import psycopg
 from psycopg import sql
 
 from tollfree.check.model import ForeignServer, ForeignTable, Query
-from tollfree.check.plans import SCANS_NAME_TABLES, NotCountedError, Plan, costs, plan_of
+from tollfree.check.plans import NotCountedError, Plan, costs, plan_of
 from tollfree.check.session import MARK, Row, Session, reason
 from tollfree.check.travels import travels
 
@@ -189,7 +189,6 @@ def _executed(session: Session, query: str) -> Plan:
 
     The transaction is READ ONLY and rolled back, as all of them.
     """
-    session.run(SCANS_NAME_TABLES)
     return plan_of(session.run_given("EXPLAIN (ANALYZE, TIMING OFF, VERBOSE, FORMAT JSON)", query))
 
 
@@ -206,7 +205,6 @@ def _explained(session: Session) -> Plan:
         " WHERE name = 'tollfree_check'"
     )[0]["count"]
     session.run("SET LOCAL plan_cache_mode = force_generic_plan")
-    session.run(SCANS_NAME_TABLES)
     arguments = f"({', '.join(['NULL'] * parameters)})" if parameters else ""
     command = "EXPLAIN (VERBOSE, FORMAT JSON) EXECUTE tollfree_check"
     return plan_of(session.run_given(command, arguments))

@@ -84,10 +84,9 @@ class Session:
             yield
 
     @contextmanager
-    def savepoint(self, *, keeps: bool = True) -> Iterator[None]:
-        """Run the body in a subtransaction, which an error rolls back, or else its end unless it
-        `keeps` what it has set."""
-        with self._connection.transaction(force_rollback=not keeps):
+    def savepoint(self) -> Iterator[None]:
+        """Run the body in a subtransaction, which an error rolls back."""
+        with self._connection.transaction():
             yield
 
     def _note(self, what: str, error: psycopg.Error) -> None:
