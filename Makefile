@@ -50,7 +50,10 @@ test-packages: ## make the Debian packages and the image in a bare system, and t
 
 walks: build ## run and record all walks: comparisons with stock wrappers, faults at every message
 	@tools/make-venv dev
-	@$(CHOOSE_POSTGRES) && tools/run-tests walks-all
+	@$(CHOOSE_POSTGRES) && tools/run-tests walks-all && tools/soak 0.17
+
+soak: ## work on servers and links that fail, for ten minutes, and check each minute
+	@tools/soak 0.17
 
 test-db: build ## run the tests that need a PostgreSQL server, but the walks
 	@tools/make-venv dev
@@ -112,4 +115,4 @@ format: ## lay out the C and Python sources
 clean: ## remove what was built and reported; not the lab's data
 	rm -rf build report
 
-.PHONY: help demo check test test-packages test-walks walks test-db build build-clang bench lint docs format clean
+.PHONY: help demo check test test-packages test-walks walks soak test-db build build-clang bench lint docs format clean
