@@ -5,6 +5,7 @@ opposite orders would wait for each other for ever, which no server sees.
 """
 
 import psycopg
+
 from soak.expected import Change
 from soak.worker import Operation, Worker, WrongError
 from soak.world import (
