@@ -1,8 +1,15 @@
 """The soak: a short one does everything and finds nothing, and what is spoilt is found."""
 
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -18,6 +25,8 @@ from soak.record import Summary, write_record
 from soak.soak import Plan, Soak
 from soak.world import World, started_world
 
+from tollfree.errors import ExitCode
+from tollfree.paths import CHECKOUT
 from tollfree.privileges import ServerUser
 from tollfree.stage import Stage
 
@@ -25,6 +34,7 @@ WORKERS = 4
 SHORT = Plan(seed=7, workers=WORKERS, longest_s=0.5, pause_s=(0.05, 0.3))
 MINUTE_S = 8.0
 MOST_MINUTES = 12
+LIMIT_S = 300.0
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +107,50 @@ def test_an_error_that_no_fault_explains_is_found(world: World) -> None:
     assert "42P01" in found
     assert "seed 7" in found
     assert "the last faults:" in found
+
+
+@pytest.mark.cluster
+def test_ctrl_c_ends_it_and_leaves_nothing(tmp_path: Path) -> None:
+    scratch = Path(tempfile.mkdtemp(prefix="tollfree-soak-test-"))
+    scratch.chmod(0o1777)
+    try:
+        with started(scratch, "1", "--workers", "2", "--log", str(tmp_path / "log")) as process:
+            assert process.stdout is not None
+            first = process.stdout.readline()
+            time.sleep(1)
+            process.send_signal(signal.SIGINT)
+            rest, _ = process.communicate(timeout=LIMIT_S)
+        assert "PostgreSQL" in first
+        assert process.returncode == ExitCode.INTERRUPTED, rest
+        assert "nothing wrong, interrupted" in rest
+        assert (tmp_path / "log").read_text("utf-8") == first + rest
+        assert list(scratch.iterdir()) == []
+        assert working_in(scratch) == []
+    finally:
+        shutil.rmtree(scratch)
+
+
+def started(scratch: Path, *words: str) -> subprocess.Popen[str]:
+    """Start the command line as a terminal would, with its folders in `scratch`."""
+    return subprocess.Popen(
+        ["env", "--default-signal=INT", sys.executable, "-m", "soak", *words],
+        encoding="utf-8",
+        env=os.environ
+        | {"PYTHONPATH": str(CHECKOUT / "lab" / "benchmarks"), "TMPDIR": str(scratch)},
+        start_new_session=True,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+    )
+
+
+def working_in(folder: Path) -> list[str]:
+    """Return the command lines of the processes that name a folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            found.append((process / "cmdline").read_bytes().decode(errors="replace"))
+    return [line for line in found if str(folder) in line]
 
 
 def test_a_change_is_in_doubt_until_it_has_succeeded() -> None:

@@ -30,7 +30,8 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
         prog="tools/soak",
         description="Work on private servers for hours while sessions, servers and links fail;"
         " check each minute that no row is lost or doubled, no value wrong, nothing left behind.",
-        epilog=f"Faults: {'; '.join(FAULTS)}. Exit status: 0 nothing wrong, 1 something is.",
+        epilog=f"Faults: {'; '.join(FAULTS)}. Exit status: 0 nothing is wrong,"
+        " 1 something is, 130 interrupted.",
     )
     parser.add_argument("hours", type=float, metavar="HOURS", help="such as 8, or 0.05")
     parser.add_argument("--seed", type=int, help="what operations and faults are drawn from")
@@ -75,7 +76,7 @@ def soak(
             try:
                 run.go_on_for(arguments.hours * 3600, report)
             except KeyboardInterrupt:
-                report("interrupted")
+                run.summary.is_interrupted = True
             except psycopg.Error as error:
                 run.summary.findings.append(f"the check: {error}")
         is_kept = run.summary.has_failed
@@ -109,14 +110,16 @@ def main() -> int:
             summary = soak(installation, arguments, report)
             for line in summary.lines():
                 report(line)
-        if arguments.record and not summary.has_failed:
+        if arguments.record and not summary.has_failed and not summary.is_interrupted:
             write_record(summary, installation.version, words)
     except LabError as error:
         sys.stderr.write(f"{error.message}\n  {error.remedy}\n{error.detail}")
         return error.code
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
-    return ExitCode.CASES_FAILED if summary.has_failed else ExitCode.OK
+    if summary.has_failed:
+        return ExitCode.CASES_FAILED
+    return ExitCode.INTERRUPTED if summary.is_interrupted else ExitCode.OK
 
 
 if __name__ == "__main__":

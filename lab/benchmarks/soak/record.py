@@ -57,6 +57,8 @@ class Summary:
     faults: Counter[str] = field(default_factory=Counter)
     findings: list[str] = field(default_factory=list)
     last_faults: Sequence[str] = ()
+    is_interrupted: bool = False
+    """Whether it has been ended before its time, and what came after the last check is unknown."""
 
     @property
     def has_failed(self) -> bool:
@@ -80,9 +82,10 @@ class Summary:
     def lines(self) -> list[str]:
         """Return the summary."""
         seconds = self.minutes[-1].seconds if self.minutes else 0
+        outcome = "FAILED" if self.has_failed else "nothing wrong"
         found = [
-            f"seed {self.seed}, {seconds / 3600:.2f} hours, {len(self.minutes)} checks:"
-            f" {'FAILED' if self.has_failed else 'nothing wrong'}",
+            f"seed {self.seed}, {seconds / 3600:.2f} hours, {len(self.minutes)} checks: {outcome}"
+            f"{', interrupted' if self.is_interrupted else ''}",
             f"operations: {_counted(self.operations)}",
             f"errors, each explained by a fault or a conflict: {_counted(self.errors)}",
             f"faults: {_counted(self.faults)}",
