@@ -12,22 +12,12 @@ from pathlib import Path
 
 import pytest
 from conftest import OUR_FILE_WRAPPER, walked_numbers
-from filerecords.checker import Checker, Difference, Exceptions
+from filerecords.checker import Checker, Difference
 from filerecords.drawing import Case, draw_case
-from filerecords.oracle import Answer
+from filerecords.known import EXAMPLES, KNOWN
 from filerecords.packing import PACKERS, packed
 from filerecords.questions import Question
-from filerecords.reader import (
-    LEFT_OUT_BEHIND_CR,
-    OPEN_BACKSLASH,
-    OPEN_LINE,
-    OPEN_RECORD,
-    OTHER_LINE_END,
-    Fault,
-    Unspecified,
-    read_text,
-    split,
-)
+from filerecords.reader import Fault, Unspecified, read_text, split
 from filerecords.rules import Column, File, Rules, Table
 from filerecords.world import RecordWorld
 
@@ -40,35 +30,6 @@ LEFT_OPEN = 0.1
 ENOUGH = 100
 """So many cases that this can be said."""
 NEWEST = 18
-
-
-def names_lines(table: Table, answer: Answer) -> bool:
-    """Return whether an error, a notice or a column has the number of a line."""
-    has_column = any(column.source == "line" for column in table.columns)
-    return has_column or bool(answer.error or answer.skipped)
-
-
-KNOWN: Exceptions = {
-    # In a file of CR LF a line feed alone ends a comment, too, and is an empty line; in one of line
-    # feeds CR LF is an empty line. The style of the first record alone should count.
-    OTHER_LINE_END: lambda _, __, answer: OTHER_LINE_END in answer.oddities,
-    # COPY's parser looks at the byte behind the CR before it returns the record. By then the lines
-    # left out there, and those in fields left out of the next record, are counted already: the
-    # record's number is too large by as many.
-    LEFT_OUT_BEHIND_CR: lambda table, _, answer: (
-        LEFT_OUT_BEHIND_CR in answer.oddities and names_lines(table, answer)
-    ),
-    # Where COPY's parser reads the file, it is not counted.
-    OPEN_LINE: lambda _, __, answer: OPEN_LINE in answer.oddities and not answer.error,
-    # Where COPY's parser reads the file, the row is lost if all but an empty field is cut.
-    OPEN_RECORD: lambda table, _, answer: (
-        OPEN_RECORD in answer.oddities and table.rules.cuts_extra
-    ),
-    # The record is not padded, nor cut.
-    OPEN_BACKSLASH: lambda table, _, answer: (
-        OPEN_BACKSLASH in answer.oddities and (table.rules.pads_missing or table.rules.cuts_extra)
-    ),
-}
 
 
 @pytest.fixture(scope="module")
@@ -170,6 +131,17 @@ def test_a_wrong_answer_is_found(world: RecordWorld, case: Case, given: Case, re
     found = checker.check(case, given)
     assert found is not None
     assert found.reason.startswith(reason)
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(("fault", "case"), EXAMPLES.values(), ids=EXAMPLES)
+def test_a_known_fault_is_not_mended(world: RecordWorld, fault: str, case: Case) -> None:
+    """If this fails for a mended fault, its entry in KNOWN has to go, and this example of it into
+    the core's tests or the regression tests."""
+    assert Checker(world, {}).check(case) is not None
+    checker = Checker(world, {fault: KNOWN[fault]})
+    assert checker.check(case) is None
+    assert checker.tally.known[fault] == 1
 
 
 @pytest.mark.cluster
