@@ -52,10 +52,12 @@ class Tally:
             self.told[name] += bool(getattr(answer, name))
 
     def __str__(self) -> str:
+        kept = sum(count for path, count in self.paths.items() if " of N " in path)
         told = ", ".join(f"{count} with {name}" for name, count in self.told.most_common())
         return (
             f"{self.cases} cases ({self.unspecified} left open), {self.queries} queries:"
-            f" {self.errors.total()} errors ({len(self.errors)} codes), {self.rows} rows; {told}"
+            f" {self.errors.total()} errors ({len(self.errors)} codes), {self.rows} rows; {told};"
+            f" {kept} times an index or kept columns in EXPLAIN"
             + "".join(f"\nknown: {count} of {name}" for name, count in self.known.items())
             + "".join(f"\npath: {count} {path}" for path, count in self.paths.most_common(8))
         )

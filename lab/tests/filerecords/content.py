@@ -36,8 +36,10 @@ BAD_VALUES = {
 """Texts that are no values of their type, but for those of text."""
 LINE_ENDS = ("\n", "\n", "\n", "\n", "\r\n", "\r\n", "\r")
 COMMENTED = ("", ' it "is', " don't", ",,,", "\t|;", "x,1", " 1", "\\", "\\.", '"', " ä")
-LONG_ROWS = (1100, 3000)
-"""How many a long file has, so that a batch and a block of an index end within it."""
+LONG_ROWS = (1100, 2000)
+"""How many a long file has, so that a batch of a scan ends within it."""
+INDEXED_ROWS = (2500, 3500)
+"""How many one has of which an index may be kept, so that it has some blocks."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,9 @@ def draw_text(rng: random.Random, table: Table) -> bytes:
         body += _irregular_lines(rng, table, dialect, chances)
         body.append(render(rng, _draw_row(rng, columns, chances), dialect))
     body += _irregular_lines(rng, table, dialect, chances)
-    if body and rng.random() < 0.05:
-        body = rng.choices(body, k=rng.randint(*LONG_ROWS))
+    is_indexed = not table.rules.is_irregular and not table.location
+    if body and rng.random() < (0.3 if is_indexed else 0.05):
+        body = rng.choices(body, k=rng.randint(*(INDEXED_ROWS if is_indexed else LONG_ROWS)))
     text = b"".join((*lines, *body))
     if rng.random() < 0.12:
         text = _damaged(rng, text, dialect)

@@ -72,6 +72,7 @@ def draw_questions(rng: random.Random, table: Table) -> tuple[Question, ...]:
         Question("SELECT count(*) FROM t", (COUNT,), counts=True),
         Question(f"SELECT count(*), {counted} FROM t", (COUNT, *names), counts=True),
         Question(EXPLAIN + whole.sql, names, explains=True),
+        Question(EXPLAIN + whole.sql, names, KEPT, explains=True, times=2),
         *_of_some_columns(rng, table),
         *_of_some_rows(rng, table, names),
     ]
