@@ -14,7 +14,7 @@ import pytest
 from conftest import OUR_FILE_WRAPPER, walked_numbers
 from filerecords.checker import Checker, Difference
 from filerecords.drawing import Case, draw_case
-from filerecords.known import EXAMPLES, KNOWN
+from filerecords.known import EDGES, EXAMPLES, KNOWN
 from filerecords.packing import PACKERS, packed
 from filerecords.questions import Question
 from filerecords.reader import Fault, Unspecified, read_text, split
@@ -142,6 +142,12 @@ def test_a_known_fault_is_not_mended(world: RecordWorld, fault: str, case: Case)
     checker = Checker(world, {fault: KNOWN[fault]})
     assert checker.check(case) is None
     assert checker.tally.known[fault] == 1
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("case", EDGES.values(), ids=EDGES)
+def test_an_edge_is_read_as_documented(world: RecordWorld, case: Case) -> None:
+    assert Checker(world, {}).check(case) is None
 
 
 @pytest.mark.cluster

@@ -11,9 +11,6 @@ from filerecords.questions import COPYS_PARSER, Question
 from filerecords.reader import (
     LEFT_OUT_BEHIND_CR,
     OPEN_BACKSLASH,
-    OPEN_LINE,
-    OPEN_RECORD,
-    OTHER_LINE_END,
 )
 from filerecords.rules import Column, File, Rules, Table
 
@@ -25,20 +22,11 @@ def names_lines(table: Table, answer: Answer) -> bool:
 
 
 KNOWN: Exceptions = {
-    # In a file of CR LF a line feed alone ends a comment, too, and is an empty line; in one of line
-    # feeds CR LF is an empty line. The style of the first record alone should count.
-    OTHER_LINE_END: lambda _, __, answer: OTHER_LINE_END in answer.oddities,
     # COPY's parser looks at the byte behind the CR before it returns the record. By then the lines
     # left out there, and those in fields left out of the next record, are counted already: the
     # record's number is too large by as many.
     LEFT_OUT_BEHIND_CR: lambda table, _, answer: (
         LEFT_OUT_BEHIND_CR in answer.oddities and names_lines(table, answer)
-    ),
-    # Where COPY's parser reads the file, it is not counted.
-    OPEN_LINE: lambda _, __, answer: OPEN_LINE in answer.oddities and not answer.error,
-    # Where COPY's parser reads the file, the row is lost if all but an empty field is cut.
-    OPEN_RECORD: lambda table, _, answer: (
-        OPEN_RECORD in answer.oddities and table.rules.cuts_extra
     ),
     # The record is not padded, nor cut.
     OPEN_BACKSLASH: lambda table, _, answer: (
@@ -47,7 +35,7 @@ KNOWN: Exceptions = {
 }
 
 
-def _case(content: bytes, rules: Rules, *types: str, by_copy: bool = False) -> Case:
+def case_of(content: bytes, rules: Rules, *types: str, by_copy: bool = False) -> Case:
     """Return a case of one file that is read as a whole, by COPY's parser if that is wanted."""
     columns = tuple(
         Column(name, kind) for name, kind in zip("ab"[: len(types)], types, strict=True)
@@ -58,46 +46,39 @@ def _case(content: bytes, rules: Rules, *types: str, by_copy: bool = False) -> C
 
 
 EXAMPLES = {
-    "a line feed ends a comment of a file of CR LF": (
-        OTHER_LINE_END,
-        _case(b"1\r\n#c\n2\r\n3\r\n", Rules(comment="#"), "text"),
-    ),
-    "a line feed is an empty line of a file of CR LF": (
-        OTHER_LINE_END,
-        _case(b"1\r\n\n3\r\n", Rules(skips_blank=True), "text"),
-    ),
-    "CR LF is an empty line of a file of line feeds": (
-        OTHER_LINE_END,
-        _case(b"1\n\r\n3\n", Rules(skips_blank=True), "text"),
-    ),
-    # The row 4 is lost.
-    "a line feed is the beginning of an empty line of a file of CR": (
-        OTHER_LINE_END,
-        _case(b"1\r2\r3\r\n4\r5\r", Rules(skips_blank=True), "text"),
-    ),
     "the line of an error before a comment of a file of CR": (
         LEFT_OUT_BEHIND_CR,
-        _case(b"x\r#c\r1\r", Rules(comment="#"), "integer"),
+        case_of(b"x\r#c\r1\r", Rules(comment="#"), "integer"),
     ),
     "the line of an error before a field that is left out of a file of CR": (
         LEFT_OUT_BEHIND_CR,
-        _case(b'x\r1,"\r"\r', Rules(cuts_extra=True), "integer"),
-    ),
-    "a comment without a line end": (
-        OPEN_LINE,
-        _case(b"1\n#x", Rules(comment="#"), "integer", by_copy=True),
-    ),
-    "an empty field, all that is read of the last record": (
-        OPEN_RECORD,
-        _case(b",", Rules(cuts_extra=True), "text", by_copy=True),
+        case_of(b'x\r1,"\r"\r', Rules(cuts_extra=True), "integer"),
     ),
     "a backslash at the end of a record that lacks a field": (
         OPEN_BACKSLASH,
-        _case(b"1\\", Rules("text", "\t", null="\\N", pads_missing=True), "text", "text"),
+        case_of(b"1\\", Rules("text", "\t", null="\\N", pads_missing=True), "text", "text"),
     ),
     "a backslash at the end of a record that has too many fields": (
         OPEN_BACKSLASH,
-        _case(b"1\t2\\", Rules("text", "\t", null="\\N", cuts_extra=True), "text"),
+        case_of(b"1\t2\\", Rules("text", "\t", null="\\N", cuts_extra=True), "text"),
     ),
 }
 """Cases, with the names of the entries in `KNOWN` that leave them out."""
+
+EDGES = {
+    "a line feed in a comment of a file of CR LF": case_of(
+        b"1\r\n#c\n2\r\n3\r\n", Rules(comment="#"), "text"
+    ),
+    "a line feed alone in a file of CR LF": case_of(
+        b"1\r\n\n3\r\n", Rules(skips_blank=True), "text"
+    ),
+    "CR LF alone in a file of line feeds": case_of(b"1\n\r\n3\n", Rules(skips_blank=True), "text"),
+    "a line feed at the beginning of a line of a file of CR": case_of(
+        b"1\r2\r3\r\n4\r5\r", Rules(skips_blank=True), "text"
+    ),
+    "a comment without a line end": case_of(b"1\n#x", Rules(comment="#"), "integer", by_copy=True),
+    "an empty field, all that is read of the last record": case_of(
+        b",", Rules(cuts_extra=True), "text", by_copy=True
+    ),
+}
+"""Cases that were faults, or would be without a rule of their own."""

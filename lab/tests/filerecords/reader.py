@@ -21,11 +21,8 @@ CSV_MARKER_MAJORS = range(18)
 r"""Majors in which `\.` alone on a line ends a CSV file, too."""
 BAD_FORMAT, BAD_ENCODING = "22P04", "22021"
 
-OTHER_LINE_END = "a line that is left out, or may be, with another line end than the first record"
 LEFT_OUT_BEHIND_CR = "a line left out, or a field, behind a record that ends in CR alone"
 OPEN_BACKSLASH = "a backslash that the file ends with"
-OPEN_LINE = "a last line that is left out and has no line end"
-OPEN_RECORD = "a last record that begins with a delimiter and has no line end"
 
 Field = bytes | None
 
@@ -125,10 +122,7 @@ class _Reader:
         end = self._csv_end() if self._is_csv else self._text_end()
         if end is None:
             return None
-        raw = self._content[start:end]
-        if end == len(self._content) and raw.startswith(self._rules.delimiter.encode()):
-            self.oddities.add(OPEN_RECORD)
-        return Record(self._line, raw)
+        return Record(self._line, self._content[start:end])
 
     def _is_left_out(self) -> bool:
         if self._lines_due > 0:
@@ -141,19 +135,15 @@ class _Reader:
         is_empty = self._content.startswith((b"\r", b"\n"), self._place)
         if is_empty and self._style:
             is_empty = self._content.startswith(self._style, self._place)
-            if not is_empty:
-                self.oddities.add(OTHER_LINE_END)
         return is_empty
 
     def _next_line(self) -> int:
         """Return where the line behind this one, which is left out, begins."""
         end = LINE_END.search(self._content, self._place)
         if end is None:
-            self.oddities.add(OPEN_LINE)
             return len(self._content)
         if not self._style or end[0] == self._style:
             return end.end()
-        self.oddities.add(OTHER_LINE_END)
         found = self._content.find(self._style, self._place)
         return len(self._content) if found < 0 else found + len(self._style)
 
