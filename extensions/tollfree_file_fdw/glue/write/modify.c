@@ -10,6 +10,7 @@
 #include "commands/copy.h"
 #include "commands/defrem.h"
 #include "executor/executor.h"
+#include "storage/lmgr.h"
 #include "utils/rel.h"
 
 #include "base/compat.h"
@@ -28,11 +29,22 @@ typedef struct ModifyState
 	Spool		records;
 } ModifyState;
 
-/* FdwRoutine: which commands a table allows. */
+/*
+ * FdwRoutine: which commands a table allows.  A command that is about to insert has
+ * locked it so: it gets the ERROR of file_fdw, which has no callbacks to insert.  Who
+ * only asks, as information_schema.tables, has not.
+ */
 int
 tollfreeIsForeignRelUpdatable(Relation rel)
 {
-	return options_read(RelationGetRelid(rel)).is_writable ? 1 << CMD_INSERT : 0;
+	if (options_read(RelationGetRelid(rel)).is_writable)
+		return 1 << CMD_INSERT;
+	if (CheckRelationLockedByMe(rel, RowExclusiveLock, false))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot insert into foreign table \"%s\"",
+						RelationGetRelationName(rel))));
+	return 0;
 }
 
 /* Raises the ERROR of a table whose options do not go together with writing. */
