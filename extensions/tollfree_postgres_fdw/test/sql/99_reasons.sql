@@ -66,7 +66,6 @@ SELECT query, r.* FROM unnest(ARRAY[
 	$$SELECT max(doc->>'k') FROM reasons$$,
 	$$SELECT date_trunc('day', ts), count(*) FROM reasons GROUP BY 1 ORDER BY 2$$,
 	$$SELECT id FROM reasons WHERE ts AT TIME ZONE 'CET' > '2024-05-05'$$,
-	$$SELECT date_trunc('day', ts, 'EST'), count(*) FROM reasons GROUP BY 1$$,
 	$$SELECT id FROM reasons WHERE ts AT TIME ZONE 'Europe/Berlin' > '2024-05-05'$$,
 	$$SELECT string_agg(v::text, ',') FROM reasons$$,
 	$$SELECT v, sum(id) FROM reasons GROUP BY v HAVING sum(id) > other_function(1)$$,
