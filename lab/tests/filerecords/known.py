@@ -76,6 +76,9 @@ EDGES = {
     "a line feed at the beginning of a line of a file of CR": case_of(
         b"1\r2\r3\r\n4\r5\r", Rules(skips_blank=True), "text"
     ),
+    "an end-of-data marker, all that is left of a record": case_of(
+        b'1\n\\.,"a"\n2\n', Rules(cuts_extra=True), "text", by_copy=True
+    ),
     "a comment without a line end": case_of(b"1\n#x", Rules(comment="#"), "integer", by_copy=True),
     "an empty field, all that is read of the last record": case_of(
         b",", Rules(cuts_extra=True), "text", by_copy=True

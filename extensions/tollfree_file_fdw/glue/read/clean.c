@@ -188,6 +188,29 @@ end_line(Cleaner *cleaner)
 		cleaner->plain[cleaner->plain_end++] = '\n';
 }
 
+/*
+ * Quotes what is left of a record if COPY would take that for the end of the data, as
+ * the record was not: up to 17 in CSV format, too.
+ */
+static void
+quote_marker(Cleaner *cleaner, const CleanRecord *record)
+{
+	const Dialect *dialect = &cleaner->dialect;
+	size_t		length = cleaner->plain_end - record->line_end;
+
+	if (dialect->format != FILE_FORMAT_CSV || !dialect->marker_in_csv ||
+		record->is_marker || length != strlen("\\.") ||
+		memcmp(cleaner->plain, "\\.", length) != 0)
+		return;
+	make_room(cleaner, &cleaner->plain, &cleaner->plain_size,
+			  cleaner->plain_end + 2);
+	memmove(cleaner->plain + length + 2, cleaner->plain + length,
+			record->line_end);
+	memmove(cleaner->plain + 1, cleaner->plain, length);
+	cleaner->plain[0] = cleaner->plain[length + 1] = dialect->quote;
+	cleaner->plain_end += 2;
+}
+
 /* Makes the next record plain; false if more of the file has to be read. */
 static bool
 take_record(Cleaner *cleaner, bool at_end)
@@ -213,6 +236,7 @@ take_record(Cleaner *cleaner, bool at_end)
 	make_room(cleaner, &cleaner->plain, &cleaner->plain_size,
 			  cleaner->plain_end);
 	clean_write(dialect, &record, nfields, bytes, cleaner->plain);
+	quote_marker(cleaner, &record);
 	/* COPY would see the file's end in no bytes. */
 	if (cleaner->plain_end == 0)
 		end_line(cleaner);
