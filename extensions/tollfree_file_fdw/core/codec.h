@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef enum FileCompression
 {
@@ -27,8 +28,9 @@ typedef enum FileCompression
 
 #define COMPRESSION_KINDS	(COMPRESSION_XZ + 1)
 
-/* Bytes that tell whether a member begins, at most */
-#define CODEC_MAGIC_MAX	6
+/* Of a member's beginning a codec looks at so many bytes at most */
+#define CODEC_HEAD_MAX	18
+#define CODEC_LENGTH_UNKNOWN	UINT64_MAX
 
 typedef enum CodecStatus
 {
@@ -68,6 +70,13 @@ typedef struct Codec
 
 	/* A member begins. */
 	CodecStatus (*begin) (void *state);
+
+	/*
+	 * The length of a member's text as these first bytes have it, or
+	 * CODEC_LENGTH_UNKNOWN.  NULL where the library compares it itself,
+	 * always.
+	 */
+	uint64_t	(*text_length) (const unsigned char *bytes, size_t length);
 	CodecStatus (*decode) (void *state, CodecBytes *bytes);
 	void		(*close) (void *state);
 } Codec;

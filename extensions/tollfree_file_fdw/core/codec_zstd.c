@@ -50,6 +50,16 @@ zstd_begin(void *state)
 		CODEC_NO_MEMORY : CODEC_OK;
 }
 
+static uint64_t
+zstd_text_length(const unsigned char *bytes, size_t length)
+{
+	unsigned long long result = ZSTD_getFrameContentSize(bytes, length);
+
+	/* Decoding says what is wrong with it. */
+	return result == ZSTD_CONTENTSIZE_UNKNOWN ||
+		result == ZSTD_CONTENTSIZE_ERROR ? CODEC_LENGTH_UNKNOWN : result;
+}
+
 static CodecStatus
 zstd_failure(size_t result)
 {
@@ -95,6 +105,7 @@ const Codec zstd_codec = {
 #ifdef HAVE_LIBZSTD
 	.open = zstd_open,
 	.begin = zstd_begin,
+	.text_length = zstd_text_length,
 	.decode = zstd_decode,
 	.close = zstd_close
 #endif

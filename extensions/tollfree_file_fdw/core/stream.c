@@ -39,8 +39,8 @@ stream_open(Stream *stream, const Codec *codec, const Source *source,
 	stream->end = INT64_MAX;
 	stream->input_size = STREAM_INPUT;
 	if (source->size < (int64_t) STREAM_INPUT)
-		stream->input_size = source->size < CODEC_MAGIC_MAX ?
-			CODEC_MAGIC_MAX : (size_t) source->size;
+		stream->input_size = source->size < CODEC_HEAD_MAX ?
+			CODEC_HEAD_MAX : (size_t) source->size;
 	stream->input = allocator_new(allocator, stream->input_size + STREAM_PADDING);
 	if (stream->input == NULL)
 		return false;
@@ -134,7 +134,7 @@ stream_skip_zeros(Stream *stream)
 static SourceStatus
 stream_begin_member(Stream *stream)
 {
-	SourceStatus status = stream_fill(stream, CODEC_MAGIC_MAX);
+	SourceStatus status = stream_fill(stream, CODEC_HEAD_MAX);
 
 	if (status != SOURCE_OK)
 		return status;
@@ -154,7 +154,24 @@ stream_begin_member(Stream *stream)
 	stream->nmembers++;
 	stream->is_inside = true;
 	stream->is_padded = stream->may_hold = false;
+	stream->member_from = stream->position;
+	stream->member_length = stream->codec->text_length == NULL ?
+		CODEC_LENGTH_UNKNOWN :
+		stream->codec->text_length(stream->next, stream->left);
 	return stream_codec_status(stream, stream->codec->begin(stream->state));
+}
+
+/*
+ * The present member ends.  libzstd compares its length only where the last
+ * block is not empty, or where it has all of the member at once.
+ */
+static CodecStatus
+stream_end_member(Stream *stream)
+{
+	stream->is_inside = false;
+	return stream->member_length == CODEC_LENGTH_UNKNOWN ||
+		stream->member_length == (uint64_t) (stream->position - stream->member_from) ?
+		CODEC_MEMBER_END : CODEC_CORRUPT;
 }
 
 /* Decodes more of the present member. */
@@ -181,7 +198,7 @@ stream_decode(Stream *stream, unsigned char **out, size_t *room)
 	stream->may_hold = bytes.out_left == 0;
 	stream->position += (int64_t) (*room - bytes.out_left);
 	if (result == CODEC_MEMBER_END)
-		stream->is_inside = false;
+		result = stream_end_member(stream);
 	/* Whoever takes nothing and returns nothing never will. */
 	else if (result == CODEC_OK && in_before > 0 &&
 			 bytes.in_left == in_before && bytes.out_left == *room)

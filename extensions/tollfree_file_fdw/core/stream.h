@@ -51,6 +51,8 @@ typedef struct Stream
 	bool		may_hold;		/* may the codec have text left to return? */
 	bool		is_padded;		/* have zeros been passed over? */
 	int64_t		nmembers;		/* that have been begun */
+	int64_t		member_from;	/* offset in the text of the present one's */
+	uint64_t	member_length;	/* of its text, or CODEC_LENGTH_UNKNOWN */
 
 	int64_t		position;		/* offset in the text of what is read next */
 	int64_t		end;			/* the text's length, or INT64_MAX while it is

@@ -202,6 +202,20 @@ test_places(const CompressedFile *file, const Codec *codec)
 	close(fd);
 }
 
+/* A frame of zstd that says it has 256 bytes of text, and has none. */
+static void
+test_wrong_length(void)
+{
+	const char	frame[] = "\x28\xb5\x2f\xfd\x40\x26\0\0\x01\0";
+
+	for (size_t piece = 1; piece < 1000; piece = piece * 3 + 1)
+	{
+		read_all(&zstd_codec, frame, sizeof(frame), piece);
+		TEST_OK(outcome.fault == STREAM_CORRUPT && outcome.length == 0,
+				"zstd: a wrong length by pieces of %zu", piece);
+	}
+}
+
 /* Many members, longer and shorter than what is read at once. */
 static void
 test_long_file(void)
@@ -335,6 +349,8 @@ main(void)
 		test_behind(file, codec);
 		test_places(file, codec);
 	}
+	if (codec_is_built(&zstd_codec))
+		test_wrong_length();
 	if (codec_is_built(&gzip_codec))
 	{
 		test_long_file();
