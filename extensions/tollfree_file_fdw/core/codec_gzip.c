@@ -54,16 +54,21 @@ gzip_decode(void *state, CodecBytes *bytes)
 	inflate->next_out = bytes->out;
 	inflate->avail_out = out;
 	result = isal_inflate(inflate);
-	bytes->out = inflate->next_out;
-	bytes->out_left -= out - inflate->avail_out;
 
 	/* At a fault it may have counted more bytes than there are. */
 	if (inflate->avail_in > in)
 		inflate->avail_in = 0;
 	bytes->in += in - inflate->avail_in;
 	bytes->in_left -= in - inflate->avail_in;
+
+	/*
+	 * What it has written then may end with bytes that it never decoded: a
+	 * copy from before the text is counted and not made.
+	 */
 	if (result < 0)
 		return CODEC_CORRUPT;
+	bytes->out = inflate->next_out;
+	bytes->out_left -= out - inflate->avail_out;
 	return inflate->block_state == ISAL_BLOCK_FINISH ?
 		CODEC_MEMBER_END : CODEC_OK;
 }

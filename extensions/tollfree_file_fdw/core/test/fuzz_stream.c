@@ -3,14 +3,16 @@
  *	  A fuzz target: any bytes as a compressed file, of a kind chosen by the
  *	  first one.
  *
- * Half of the files begin with a whole gzip member, so that what is behind one
- * is met.  Reading by other pieces has to come to the same.
+ * A quarter of the files begin with a whole gzip member, so that what is behind
+ * one is met, and a quarter are whole files of which some bytes are replaced.
+ * Reading by other pieces has to come to the same.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/stream.h"
+#include "core/test/compressed.h"
 #include "core/test/file.h"
 #include "core/test/memory.h"
 #include "core/test/stored.h"
@@ -56,6 +58,39 @@ read_all(Reading *reading, const Codec *codec, int fd, size_t piece)
 		abort();
 }
 
+/* A whole file of that kind, with bytes replaced: pairs of a place and a byte. */
+static size_t
+replaced(unsigned char *file, FileCompression kind, const uint8_t *pairs, size_t size)
+{
+	const CompressedFile *whole = compressed_files;
+
+	while (whole->compression != kind)
+		whole++;
+	memcpy(file, whole->bytes, whole->length);
+	for (size_t i = 0; i + 1 < size; i += 2)
+		file[pairs[i] % whole->length] = pairs[i + 1];
+	return whole->length;
+}
+
+/* Makes a file of the bytes, as the first one says; returns its length. */
+static size_t
+make_file(unsigned char *file, const Codec **codec, const uint8_t *data, size_t size)
+{
+	FileCompression kind = (FileCompression) (1 + data[0] % (COMPRESSION_KINDS - 1));
+	size_t		length = 0;
+
+	*codec = codec_of(kind);
+	if (data[0] >= 0xc0)
+		return replaced(file, kind, data + 2, size - 2);
+	if (data[0] >= 0x80)
+	{
+		*codec = &gzip_codec;
+		length = (size_t) (stored_write(file, data, data[2] % size) - file);
+	}
+	memcpy(file + length, data + 2, size - 2);
+	return length + size - 2;
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -63,22 +98,15 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static Reading other;
 	unsigned char file[8192];
 	const Codec *codec;
-	size_t		length = 0;
+	size_t		length;
 	size_t		shorter;
 	int			fd;
 
 	if (size < 3 || size > sizeof(file) / 2)
 		return 0;
-	codec = codec_of((FileCompression) (1 + data[0] % (COMPRESSION_KINDS - 1)));
+	length = make_file(file, &codec, data, size);
 	if (!codec_is_built(codec))
 		return 0;
-	if (data[0] >= 0x80)
-	{
-		codec = &gzip_codec;
-		length = (size_t) (stored_write(file, data, data[2] % size) - file);
-	}
-	memcpy(file + length, data + 2, size - 2);
-	length += size - 2;
 	fd = test_file(file, length);
 	read_all(&one, codec, fd, 65536);
 	read_all(&other, codec, fd, (size_t) data[1] + 1);

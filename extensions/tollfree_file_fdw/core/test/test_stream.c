@@ -216,6 +216,27 @@ test_wrong_length(void)
 	}
 }
 
+/*
+ * Five bytes of text, and then a copy from before the text: only of the five
+ * anything is returned.
+ */
+static void
+test_copy_from_nowhere(void)
+{
+	const char	member[] = "\x1f\x8b\x08\0\0\0\0\0\0\x03"
+		"\xe3\x4a\x4c\x9f\x1a\0\x1f\x1f\x8b\x08\0\0\0\0\0\0"
+		"\x03\xe3\x4c\x4a\x1a\x9f\0\x40\x60\0\x02\0\0\0\x2a\x20\x95\x1a\x58";
+
+	for (size_t piece = 1; piece < 1000; piece = piece * 3 + 1)
+	{
+		read_all(&gzip_codec, member, sizeof(member), piece);
+		TEST_OK(outcome.fault == STREAM_CORRUPT && outcome.length <= 5 &&
+				memcmp(outcome.text, "\nag\x95P", outcome.length) == 0,
+				"gzip: a copy from nowhere by pieces of %zu: %zu bytes",
+				piece, outcome.length);
+	}
+}
+
 /* Many members, longer and shorter than what is read at once. */
 static void
 test_long_file(void)
@@ -353,6 +374,7 @@ main(void)
 		test_wrong_length();
 	if (codec_is_built(&gzip_codec))
 	{
+		test_copy_from_nowhere();
 		test_long_file();
 		test_scans();
 	}
