@@ -101,6 +101,10 @@ INSERT INTO fdw_travels (class, travel, needed, command) VALUES
 	('values', 'to_date', NULL, $$SELECT count(*) FROM event WHERE d >= to_date('20240101', 'YYYYMMDD')$$),
 	('values', 'WITH recent', NULL, $$WITH r AS (SELECT * FROM event WHERE ts > now() - interval '3 days') SELECT kind, count(*) FROM r GROUP BY kind$$),
 	('values', 'recent of clients', NULL, $$SELECT e.id, c.name FROM event e JOIN client c ON c.id = e.client WHERE e.ts > now() - interval '1 day'$$),
+	('values', 'share of recent', NULL, $$SELECT count(*) FILTER (WHERE ts > now() - interval '1 day'), count(*) FROM event$$),
+	('values', 'new or old', NULL, $$SELECT CASE WHEN ts > now() - interval '1 day' THEN 'new' ELSE 'old' END, count(*) FROM event GROUP BY 1$$),
+	('values', 'by age in days', NULL, $$SELECT current_date - d, count(*) FROM event GROUP BY 1 ORDER BY 1 LIMIT 10$$),
+	('values', 'idle clients', NULL, $$SELECT client FROM event GROUP BY client HAVING max(ts) < now() - interval '5 days'$$),
 	('values', 'keep recent', 144, $$INSERT INTO kept SELECT id, kind FROM event WHERE ts > now() - interval '1 day'$$),
 
 	('functions', 'by month', NULL, $$SELECT date_trunc('month', made), count(*) FROM event GROUP BY 1$$),
@@ -109,6 +113,7 @@ INSERT INTO fdw_travels (class, travel, needed, command) VALUES
 	('functions', 'year', NULL, $$SELECT count(*) FROM event WHERE extract(year FROM d) = 2026$$),
 	('functions', 'day of week', NULL, $$SELECT date_part('dow', made), avg(amount) FROM event GROUP BY 1$$),
 	('functions', 'hourly bins', NULL, $$SELECT date_bin('7 days', made, timestamp '2024-01-01'), count(*) FROM event GROUP BY 1$$),
+	('functions', 'age in seconds', NULL, $$SELECT count(*) FROM event WHERE extract(epoch FROM now() - ts) < 86400$$),
 	('functions', 'doc key', NULL, $$SELECT id FROM event WHERE doc->>'k' = 'v7'$$),
 	('functions', 'doc number', NULL, $$SELECT id FROM event WHERE (doc->>'n')::int = 7$$),
 	('functions', 'doc path', NULL, $$SELECT id FROM event WHERE doc #>> '{o,p}' = '7'$$),
@@ -146,6 +151,8 @@ INSERT INTO fdw_travels (class, travel, needed, command) VALUES
 	('forms', 'DISTINCT', NULL, $$SELECT DISTINCT kind FROM event$$),
 	('forms', 'DISTINCT, in order', NULL, $$SELECT DISTINCT client FROM event ORDER BY client LIMIT 20$$),
 	('forms', 'count of DISTINCT', NULL, $$SELECT count(*) FROM (SELECT DISTINCT client FROM event) s$$),
+	('forms', 'UNION', NULL, $$SELECT kind FROM event UNION SELECT region FROM client$$),
+	('forms', 'EXCEPT', 20, $$SELECT kind FROM event EXCEPT SELECT 'kind 1'$$),
 	('forms', 'count(DISTINCT)', NULL, $$SELECT count(DISTINCT client) FROM event$$),
 	('forms', 'DISTINCT ON', NULL, $$SELECT DISTINCT ON (tenant) tenant, ts, id FROM event ORDER BY tenant, ts DESC$$),
 	('forms', 'row_number', NULL, $$SELECT id, tenant FROM (SELECT id, tenant, row_number() OVER (PARTITION BY tenant ORDER BY ts DESC) AS r FROM event) s WHERE r <= 2$$),
@@ -207,6 +214,7 @@ INSERT INTO fdw_travels (class, travel, needed, command) VALUES
 	('writes', 'UPDATE RETURNING', NULL, $$UPDATE event SET n = 0 WHERE client = 7 RETURNING id$$),
 	('writes', 'UPDATE by CASE', 0, $$UPDATE event SET n = CASE WHEN amount > 100 THEN 1 ELSE 2 END WHERE client = 7$$),
 	('writes', 'UPDATE by COALESCE', 0, $$UPDATE event SET n = coalesce(n, 0) + 1 WHERE client = 7$$),
+	('writes', 'UPDATE in a document', 0, $$UPDATE event SET doc = jsonb_set(doc, '{k}', '"w"') WHERE client = 7$$),
 	('writes', 'UPDATE by a subquery', 0, $$UPDATE event SET n = 1 WHERE id = (SELECT max(id) FROM pick)$$);
 
 /* What is left: the rest of these statements is sent. */

@@ -1,12 +1,13 @@
 /*
  * buckets.c
- *	  How many groups parts of times make, and remainders.
+ *	  How many groups parts of times make, remainders and branches.
  *
  * PostgreSQL expects as many groups of date_trunc('month', t) as t has values, and
  * so does postgres_fdw: then all rows seem to travel, whoever groups them.
  * But the days or months between the first and the last value of a column are known
- * from its histogram, a day has 24 hours, and n % 7 has seven values.  So a remote aggregation is taken to
- * return no more groups than that, and costs as much less as rows less travel.
+ * from its histogram, a day has 24 hours, n % 7 has seven values, and CASE of constants
+ * one for each branch.  So a remote aggregation is taken to return no more groups than
+ * that, and costs as much less as rows less travel.
  */
 #include "postgres.h"
 
@@ -190,6 +191,22 @@ count_remainders(const Node *expr)
 				(double) DatumGetInt16(divisor->constvalue));
 }
 
+/* How many values a CASE has whose branches are constants; 0 if one is none. */
+static double
+count_branches(const CaseExpr *expr)
+{
+	ListCell   *cell;
+
+	if (expr->defresult != NULL && !IsA(expr->defresult, Const))
+		return 0;
+	foreach(cell, expr->args)
+	{
+		if (!IsA(lfirst_node(CaseWhen, cell)->result, Const))
+			return 0;
+	}
+	return list_length(expr->args) + 1;
+}
+
 /* Is it to_char of a time? */
 static bool
 is_format(const Node *expr)
@@ -237,6 +254,8 @@ count_values(PlannerInfo *root, const Node *expr)
 
 	if (IsA(expr, OpExpr))
 		return count_remainders(expr);
+	if (IsA(expr, CaseExpr))
+		return count_branches((const CaseExpr *) expr);
 	if (is_format(expr))
 		return count_texts(root, (const FuncExpr *) expr);
 	if (unit == NULL)
@@ -268,7 +287,7 @@ find_groups(const PlannerInfo *root, const PathTarget *target)
 
 /*
  * Lowers the rows and the cost of a remote aggregation's path whose groups are parts
- * of times, or remainders.
+ * of times, remainders or branches.
  */
 void
 buckets_adjust(PlannerInfo *root, const RelOptInfo *input, Path *path)

@@ -207,25 +207,51 @@ cost_upper_path(PlannerInfo *root, UpperRelationKind stage,
 		estimate_limit(&path->path, linitial(below), extra);
 }
 
+/* Has postgres_fdw make paths of a grouping in another form than the written one. */
+static void
+make_rewritten_paths(PlannerInfo *root, RelOptInfo *input, RelOptInfo *rel,
+					 void *extra)
+{
+	RewrittenTarget rewritten;
+
+	if (input->fdw_private == NULL ||
+		!groups_begin(&rewritten, root, input, rel, extra))
+		return;
+	rel->fdw_private = NULL;
+	stock->GetForeignUpperPaths(root, UPPERREL_GROUP_AGG, input, rel, extra);
+	groups_end(&rewritten, root, input, rel);
+}
+
 /*
- * Has postgres_fdw make paths of an upper relation.  It is asked about a grouping
- * that it does not send once more, in another form.
+ * Has postgres_fdw make paths of a grouping: as it is written, and in another form if
+ * it does not send that.
  */
+static void
+make_group_paths(PlannerInfo *root, RelOptInfo *input, RelOptInfo *rel,
+				 void *extra)
+{
+	bool		is_preferred = groups_prefer_other_form(extra);
+
+	if (is_preferred)
+		make_rewritten_paths(root, input, rel, extra);
+	if (rel->pathlist == NIL && !groups_need_other_form(rel, extra))
+	{
+		rel->fdw_private = NULL;
+		stock->GetForeignUpperPaths(root, UPPERREL_GROUP_AGG, input, rel, extra);
+	}
+	if (rel->pathlist == NIL && !is_preferred)
+		make_rewritten_paths(root, input, rel, extra);
+}
+
+/* Has postgres_fdw make paths of an upper relation. */
 static void
 make_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 				 RelOptInfo *rel, void *extra)
 {
-	RewrittenTarget rewritten;
-
-	if (stage != UPPERREL_GROUP_AGG || !groups_need_other_form(rel, extra))
+	if (stage == UPPERREL_GROUP_AGG)
+		make_group_paths(root, input, rel, extra);
+	else
 		stock->GetForeignUpperPaths(root, stage, input, rel, extra);
-	if (stage != UPPERREL_GROUP_AGG || rel->pathlist != NIL ||
-		input->fdw_private == NULL ||
-		!groups_begin(&rewritten, root, input, rel, extra))
-		return;
-	rel->fdw_private = NULL;
-	stock->GetForeignUpperPaths(root, stage, input, rel, extra);
-	groups_end(&rewritten, root, input, rel);
 }
 
 /*

@@ -58,7 +58,7 @@ typedef struct Dropping
 	bool		found;
 } Dropping;
 
-/* Is it a function that takes a part of a time without a zone? */
+/* Is it a function that takes a part of a time without a zone, or of an interval? */
 static bool
 is_of_times(Oid function)
 {
@@ -73,6 +73,9 @@ is_of_times(Oid function)
 		case F_EXTRACT_TEXT_DATE:
 		case F_EXTRACT_TEXT_TIME:
 		case F_EXTRACT_TEXT_TIMETZ:
+		case F_DATE_TRUNC_TEXT_INTERVAL:
+		case F_DATE_PART_TEXT_INTERVAL:
+		case F_EXTRACT_TEXT_INTERVAL:
 			return true;
 		default:
 			return false;
@@ -127,6 +130,8 @@ is_of_values(Oid function)
 		case F_JSONB_DELETE_JSONB_TEXT:
 		case F_JSONB_DELETE_JSONB__TEXT:
 		case F_JSONB_DELETE_PATH:
+		case F_JSONB_INSERT:
+		case F_JSONB_SET:
 		case F_TEXTCAT:
 			return true;
 		default:

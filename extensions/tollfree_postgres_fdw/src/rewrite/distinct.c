@@ -14,16 +14,23 @@
  * expressions which look at an order of texts is left as it is, and orders by texts
  * stay (rewrite.c).
  *
+ * Of the parts of a UNION, INTERSECT or EXCEPT without ALL each row counts once, too:
+ *
+ *	SELECT a FROM f UNION SELECT b FROM g	SELECT a FROM f GROUP BY a UNION ...
+ *
  * Left as it is: DISTINCT ON; what has groups, aggregates, window functions or sets
  * below; volatile values; subqueries in what is selected.
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
+#include "parser/parse_clause.h"
+#include "parser/parse_oper.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 
@@ -104,8 +111,8 @@ is_plain(const Query *query)
 }
 
 /* Replaces the DISTINCT of a query that is not planned yet, if that can be sent. */
-void
-distinct_to_groups(Query *query, distinct_is_ours_function is_ours)
+static void
+to_groups(Query *query, distinct_is_ours_function is_ours)
 {
 	if (!is_plain(query) || !is_comparable(query) ||
 		!list_reads_only(query, query->jointree->fromlist, is_ours))
@@ -114,6 +121,112 @@ distinct_to_groups(Query *query, distinct_is_ours_function is_ours)
 	query->distinctClause = NIL;
 	/* Of GROUP BY DISTINCT, that is without a meaning where no sets are. */
 	query->groupDistinct = true;
+}
+
+/* Are values of a type that are equal the same, whatever they are cast to? */
+static bool
+is_exact(Oid type)
+{
+	switch (type)
+	{
+		case BOOLOID:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case TEXTOID:
+		case VARCHAROID:
+		case DATEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+		case UUIDOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/*
+ * The clause of SELECT DISTINCT for a part of columns of these types; NIL if its rows
+ * could be equal there, and not any more as columns of these.
+ */
+static List *
+clause_for(Query *part, const List *types)
+{
+	List	   *clause = NIL;
+	ListCell   *cell;
+	const ListCell *type;
+
+	forboth(cell, part->targetList, type, types)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, cell);
+		Oid			own = exprType((Node *) entry->expr);
+		SortGroupClause *column = makeNode(SortGroupClause);
+
+		if (entry->resjunk || (own != lfirst_oid(type) && !is_exact(own)))
+			return NIL;
+		get_sort_group_operators(own, false, false, false, &column->sortop,
+								 &column->eqop, NULL, &column->hashable);
+		if (!OidIsValid(column->eqop))
+			return NIL;
+		column->tleSortGroupRef = assignSortGroupRef(entry, part->targetList);
+		clause = lappend(clause, column);
+	}
+	return clause;
+}
+
+/* Has a part of a set operation, which counts each row once, return it once. */
+static void
+make_distinct(Query *part, const SetOperationStmt *operation,
+			  distinct_is_ours_function is_ours)
+{
+	ListCell   *cell;
+
+	if (part->distinctClause != NIL || part->sortClause != NIL ||
+		part->groupClause != NIL || part->windowClause != NIL ||
+		part->limitCount != NULL || part->limitOffset != NULL)
+		return;
+	part->distinctClause = clause_for(part, operation->colTypes);
+	to_groups(part, is_ours);
+	if (part->groupClause != NIL)
+		return;
+	part->distinctClause = NIL;
+	foreach(cell, part->targetList)
+		lfirst_node(TargetEntry, cell)->ressortgroupref = 0;
+}
+
+/* Goes through the parts of a set operation; is_set says that rows count once. */
+static void
+make_parts_distinct(const Query *query, Node *node, bool is_set,
+					const SetOperationStmt *above,
+					distinct_is_ours_function is_ours)
+{
+	const SetOperationStmt *operation = (const SetOperationStmt *) node;
+	RangeTblEntry *rte;
+
+	check_stack_depth();
+	if (!IsA(node, SetOperationStmt))
+	{
+		rte = rt_fetch(((const RangeTblRef *) node)->rtindex, query->rtable);
+		if (is_set)
+			make_distinct(rte->subquery, above, is_ours);
+		return;
+	}
+	is_set = !operation->all || (is_set && operation->op == SETOP_UNION);
+	make_parts_distinct(query, operation->larg, is_set, operation, is_ours);
+	make_parts_distinct(query, operation->rarg, is_set, operation, is_ours);
+}
+
+/*
+ * Replaces the DISTINCT of a query that is not planned yet, if that can be sent, and
+ * has the parts of a set operation return each row once.
+ */
+void
+distinct_to_groups(Query *query, distinct_is_ours_function is_ours)
+{
+	if (query->setOperations != NULL)
+		make_parts_distinct(query, query->setOperations, false, NULL, is_ours);
+	else
+		to_groups(query, is_ours);
 }
 
 /* Is the GROUP BY of a query in place of its DISTINCT?  GROUP BY DISTINCT is alike. */

@@ -146,8 +146,7 @@ groups_form(Node *written, bool is_group, const FormRules *rules)
 {
 	Node	   *form = types_replace_output(written, rules->serverid, rules->types);
 
-	if (form != written)
-		form = values_replace(form, false, rules->values);
+	form = values_replace(form, false, rules->values);
 	form = zones_replace(form, rules);
 	return replace(form, is_group, rules);
 }
@@ -220,6 +219,16 @@ groups_need_other_form(const RelOptInfo *rel, const GroupPathExtraData *extra)
 {
 	return targets_have_grouping((Node *) rel->reltarget->exprs) ||
 		targets_have_grouping(extra->havingQual);
+}
+
+/*
+ * Is a grouping to be sent in another form, though postgres_fdw would send it as it
+ * is?  It would evaluate a HAVING with a value of this session here, for all groups.
+ */
+bool
+groups_prefer_other_form(const GroupPathExtraData *extra)
+{
+	return contain_mutable_functions(extra->havingQual);
 }
 
 /* May an expression of a grouping be sent in this form? */

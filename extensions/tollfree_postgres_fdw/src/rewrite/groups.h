@@ -12,6 +12,7 @@ extern bool groups_have_other_type(Node *condition);
 extern Node *groups_form(Node *written, bool is_group, const FormRules *rules);
 extern bool groups_need_other_form(const RelOptInfo *rel,
 								   const GroupPathExtraData *extra);
+extern bool groups_prefer_other_form(const GroupPathExtraData *extra);
 extern bool groups_begin(RewrittenTarget *rewritten, const PlannerInfo *root,
 						 const RelOptInfo *input, RelOptInfo *rel,
 						 GroupPathExtraData *extra);

@@ -150,7 +150,7 @@ has_changing_value(Oid function, void *arg)
 			return true;
 		case PROVOLATILE_STABLE:
 			search->reason = !search->has_columns ?
-				psprintf("%s may raise an error, so it is sent only as one side of a comparison", name) :
+				psprintf("%s may raise an error, so it is sent only as one side of a condition in WHERE", name) :
 				has_type(function, TIMESTAMPTZOID, TIMETZOID) ?
 				psprintf("%s depends on this session's TimeZone", name) :
 				has_type(function, MONEYOID, MONEYOID) ?
@@ -368,8 +368,9 @@ reason_of_form(const ReasonScan *scan, Node *expr)
 	Oid			collation;
 	Node	   *other;
 
-	if (find_object(expr, &search) || find_kind(expr, &search) ||
-		find_zone(expr, &search))
+	/* On 15 functions that take a zone are stable, too. */
+	if (find_zone(expr, &search) || find_object(expr, &search) ||
+		find_kind(expr, &search))
 		return search.reason;
 
 	/*
@@ -386,7 +387,7 @@ reason_of_form(const ReasonScan *scan, Node *expr)
 
 /* Why a form that could be sent is not; rewrite.c decides so. */
 static const char *
-reason_of_refusal(const ReasonScan *scan, Node *condition, Node *form)
+reason_of_refusal(const ReasonScan *scan, Node *form)
 {
 	if (!scan->is_on)
 		return "remote_expressions is off";
@@ -398,8 +399,6 @@ reason_of_refusal(const ReasonScan *scan, Node *condition, Node *form)
 		return "the remote server could raise an error where no row needs it";
 	if (scan->has_other_encoding)
 		return REASON_ENCODING;
-	if (contain_agg_clause(condition) && groups_have_other_type(condition))
-		return "PostgreSQL would estimate it by statistics of another type";
 	return "a security barrier hides rows, which another form could see, or the table has extended statistics of another type";
 }
 
@@ -419,22 +418,6 @@ rules_of(const ReasonScan *scan, List **values, List **types)
 	};
 }
 
-/* Why a condition of a scan, in its finished form, is evaluated here. */
-const char *
-reasons_condition(const ReasonScan *scan, Node *condition)
-{
-	List	   *values = NIL;
-	List	   *types = NIL;
-	FormRules	rules = rules_of(scan, &values, &types);
-	Node	   *form = rewrite_form(condition, true, &rules);
-	const char *reason = reason_of_form(scan, form);
-
-	if (reason != NULL)
-		return reason;
-	return form != condition ? reason_of_refusal(scan, condition, form) :
-		"postgres_fdw does not send it";
-}
-
 /* Why an aggregate, or what is grouped by, is evaluated here; NULL if it need not be. */
 const char *
 reasons_value(const ReasonScan *scan, Node *expr, bool is_group)
@@ -447,4 +430,35 @@ reasons_value(const ReasonScan *scan, Node *expr, bool is_group)
 
 	return reason == NULL && scan->has_other_encoding && collations_count(form) ?
 		REASON_ENCODING : reason;
+}
+
+/* Why a condition of HAVING is evaluated here. */
+static const char *
+reason_of_having(const ReasonScan *scan, Node *condition)
+{
+	const char *reason = groups_have_other_type(condition) ?
+		"PostgreSQL would estimate it by statistics of another type" :
+		reasons_value(scan, condition, false);
+
+	return reason != NULL ? reason : "postgres_fdw does not send it";
+}
+
+/* Why a condition of a scan, in its finished form, is evaluated here. */
+const char *
+reasons_condition(const ReasonScan *scan, Node *condition)
+{
+	List	   *values = NIL;
+	List	   *types = NIL;
+	FormRules	rules = rules_of(scan, &values, &types);
+	Node	   *form;
+	const char *reason;
+
+	if (contain_agg_clause(condition))
+		return reason_of_having(scan, condition);
+	form = rewrite_form(condition, true, &rules);
+	reason = reason_of_form(scan, form);
+	if (reason != NULL)
+		return reason;
+	return form != condition ? reason_of_refusal(scan, form) :
+		"postgres_fdw does not send it";
 }

@@ -250,6 +250,41 @@ SELECT query, of_parts.* FROM unnest(ARRAY[
 ]) AS query, of_parts(query);
 SELECT explained('SELECT * FROM (SELECT id, row_number() OVER (ORDER BY ts DESC, id) AS r FROM occasions WHERE x > 2) q WHERE r < 3', 'Remote SQL'),
 	explained('SELECT * FROM (SELECT id, rank() OVER (ORDER BY ts DESC, id) AS r FROM occasions WHERE x > 2) q WHERE r < 3', 'Remote SQL');
+-- Values of this session in groups, aggregates and HAVING, and parts of intervals
+EXPLAIN (VERBOSE, COSTS OFF) SELECT k, count(*) FILTER (WHERE ts > localtimestamp - interval '1 day') FROM occasions GROUP BY k HAVING max(ts) < localtimestamp;
+SELECT query, beside.* FROM unnest(ARRAY[
+	'SELECT count(*) FILTER (WHERE ts > localtimestamp - interval ''1 day''), count(*) FROM %s',
+	'SELECT sum(CASE WHEN ts < localtimestamp THEN x END) FROM %s',
+	'SELECT CASE WHEN ts < localtimestamp THEN ''past'' ELSE ''to come'' END, count(*) FROM %s GROUP BY 1',
+	'SELECT localtimestamp - ts > interval ''1 day'', count(*) FROM %s GROUP BY 1',
+	'SELECT current_date - ts::date > 7 AS old, k, count(*) FROM %s GROUP BY 1, 2 ORDER BY 1, 2',
+	'SELECT DISTINCT current_date > ts FROM %s',
+	'SELECT k FROM %s GROUP BY k HAVING max(ts) > localtimestamp - interval ''1 day''',
+	'SELECT k FROM %s GROUP BY k HAVING max(ts) < localtimestamp AND count(*) > 3 ORDER BY 1 LIMIT 2',
+	'SELECT k FROM %s GROUP BY k HAVING max(ts) < localtimestamp AND count(*) > random()',
+	'SELECT count(*) FROM %s WHERE extract(epoch FROM localtimestamp - ts) > 86400 AND k = 3',
+	'SELECT max(date_trunc(''day'', timestamp ''2030-01-01'' - ts)), min(extract(day FROM timestamp ''2030-01-01'' - ts)) FROM %s',
+	'SELECT sum(x) FILTER (WHERE k = current_setting(''effective_io_concurrency'')::int) FROM %s WHERE k IS NULL AND id < 30'
+]) AS query, beside(query);
+SELECT query, of_parts.* FROM unnest(ARRAY[
+	'SELECT count(*) FILTER (WHERE ts > localtimestamp - interval ''1 day'') FROM %s',
+	'SELECT CASE WHEN ts < localtimestamp THEN ''past'' ELSE ''to come'' END, count(*) FROM %s GROUP BY 1'
+]) AS query, of_parts(query);
+-- Parts of UNION and the like, whose rows count once
+SELECT query, beside.* FROM unnest(ARRAY[
+	'SELECT name FROM %1$s UNION SELECT code FROM %1$s',
+	'SELECT name, k FROM %1$s UNION SELECT c, x FROM %1$s',
+	'SELECT k FROM %1$s INTERSECT SELECT x FROM %1$s',
+	'SELECT k FROM %1$s EXCEPT SELECT x FROM %1$s',
+	'SELECT k FROM %1$s UNION (SELECT x FROM %1$s UNION ALL SELECT mod(id, 3) FROM %1$s) ORDER BY 1',
+	'SELECT k FROM %1$s UNION SELECT 3',
+	'SELECT k FROM %1$s UNION ALL SELECT x FROM %1$s',
+	'SELECT k FROM %1$s UNION (SELECT x FROM %1$s INTERSECT ALL SELECT k FROM %1$s)',
+	'SELECT k FROM %1$s UNION SELECT x::bigint FROM %1$s',
+	'SELECT k FROM %1$s UNION (SELECT x FROM %1$s ORDER BY id LIMIT 3)',
+	'SELECT k, count(*) FROM %1$s GROUP BY 1 UNION SELECT x, count(*) FROM %1$s GROUP BY 1',
+	'WITH RECURSIVE r AS (SELECT k FROM %1$s UNION SELECT k + 1 FROM r WHERE k < 9) SELECT * FROM r'
+]) AS query, beside(query);
 SET tollfree_postgres_fdw.remote_expressions = off;
 SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT DISTINCT ON (k) k, id, ts FROM %s ORDER BY k, ts DESC, id'
