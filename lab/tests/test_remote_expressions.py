@@ -29,6 +29,7 @@ SIDES = (PLAIN, "postgres_fdw", OUR_WRAPPER)
 SEED = 44
 QUERIES = 150
 WALK_QUERIES = 1500
+FIRST_STATEMENTS = 60
 LEAST_DECIDED = 0.5
 """Share of the scans by which no row travels for nothing; others have what cannot be sent."""
 
@@ -70,6 +71,7 @@ SEEMS_LARGE = "UPDATE pg_class SET reltuples = 5000 WHERE oid = %s::regclass"
 INVALID_TEXT = "22P02"
 """The error's code of a text that is no integer, as that of a setting can be."""
 READER = "expressions_reader"
+NO_PARAMETER = "no parameter"
 
 STATES = (
     "SET timezone = 'UTC'; SET app.tenant = '3'; SET app.name = 'a'; RESET ROLE",
@@ -323,6 +325,11 @@ GROUPS = (
     "s || a",
     "concat(v, b, '-', c)",
     "CASE WHEN a > 3 THEN doc->>'k' ELSE s END",
+    "CASE WHEN ts > now() - interval '900 days' THEN 'new' ELSE 'old' END",
+    "d > current_date - 900",
+    "localtimestamp - t > interval '900 days'",
+    "current_date - d",
+    "date_trunc('month', date '2026-01-01' - t)",
 )
 VALUES = (
     "sum(coalesce(a, 0))",
@@ -331,6 +338,16 @@ VALUES = (
     "count(DISTINCT doc->>'k')",
     "100 * count(*) FILTER (WHERE doc->>'k' = 'a') / count(*)",
     "min(CASE WHEN doc->>'k' IN ('a', 'B') THEN id END)",
+    "count(*) FILTER (WHERE ts > now() - interval '900 days')",
+    "sum(a) FILTER (WHERE d >= current_date - 900 AND o <> current_user)",
+    "sum(CASE WHEN t < localtimestamp THEN b ELSE 0 END)",
+    "avg(extract(epoch FROM localtimestamp - t))",
+    "max(date_trunc('day', now()::timestamp - t))",
+)
+HAVING = (
+    *("", "", " HAVING count(*) > 3", " HAVING min(extract(year FROM d)) > 0"),
+    *(" HAVING max(ts) > now() - interval '900 days'", " HAVING min(d) < current_date - 880"),
+    " HAVING count(*) > current_setting('app.tenant')::int AND max(t) < localtimestamp",
 )
 SELECTED = (*GROUPS, "a", "k", "d", "c", "v", "id % 3", "lower(s)", "now() > ts")
 """What is distinct. Not `s < 'b'`: stock sorts it remotely by another value, and repeats it."""
@@ -403,6 +420,29 @@ def nested_of(draw: random.Random) -> str:
     return f"SELECT {outer} FROM ({rows}) q{draw.choice(('', ' WHERE m > 1'))}{group}"
 
 
+UNITED = (
+    ("a", "b", "id % 3", "coalesce(a, 0)", "current_date - d", "$1::int"),
+    ("s", "c", "v::text", "doc->>'k'", "lower(s)", "'a'"),
+    ("d", "ts::date", "current_date", "d - 7"),
+)
+"""Expressions of the same type, if not of the same collation."""
+
+
+def united_of(draw: random.Random) -> str:
+    """Return rows of several queries, by UNION and the like."""
+    columns = draw.choice(UNITED)
+    parts = [
+        f"(SELECT {draw.choice(columns)} AS x, {draw.choice(UNITED[0])} AS y FROM {{}}.t"
+        f" WHERE {where(draw)}{draw.choice(('', '', ' ORDER BY id LIMIT 9'))})"
+        for _ in range(draw.choice((2, 2, 3)))
+    ]
+    words = ("UNION", "UNION", "UNION ALL", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL")
+    text = parts[0]
+    for part in parts[1:]:
+        text += f" {draw.choice(words)} {part}"
+    return f"SELECT * FROM ({text}) q{draw.choice(('', ' ORDER BY 1, 2', ' WHERE y > 1'))}"
+
+
 def latest_of(draw: random.Random) -> str:
     """Return a query of the first rows of groups; its order decides about each row."""
     key = draw.choice((*ORDERED, *UNORDERED, "a, s", "k, c"))
@@ -421,7 +461,13 @@ def latest_of(draw: random.Random) -> str:
     )
 
 
-MAKERS = {"distinct": distinct_of, "latest": latest_of, "sets": sets_of, "nested": nested_of}
+MAKERS = {
+    "distinct": distinct_of,
+    "latest": latest_of,
+    "sets": sets_of,
+    "nested": nested_of,
+    "united": united_of,
+}
 
 
 def statement(draw: random.Random) -> str:
@@ -437,7 +483,7 @@ def statement(draw: random.Random) -> str:
     if kind == "groups":
         group = draw.choice(GROUPS)
         value = draw.choice(VALUES)
-        having = draw.choice(("", " HAVING count(*) > 3", " HAVING min(extract(year FROM d)) > 0"))
+        having = draw.choice(HAVING)
         order = draw.choice(("", " ORDER BY 1"))
         return (
             f"SELECT {group}, {value}, count(*) FILTER (WHERE {condition(draw)})"
@@ -491,8 +537,11 @@ class Tally:
     decided: int = 0
 
 
-def outcome(connection: Connection, text: str) -> tuple[list[str], str]:
-    """Return the sorted rows of a statement, or its error's code; what it writes is rolled back.
+def outcome(
+    connection: Connection, text: str, value: str | None = NO_PARAMETER
+) -> tuple[list[str], str]:
+    """Return the sorted rows of a statement, perhaps with the parameter `value`, or its error's
+    code; what it writes is rolled back.
 
     Times are taken as texts: Python has no infinite ones, nor years before Christ.
     """
@@ -501,7 +550,8 @@ def outcome(connection: Connection, text: str) -> tuple[list[str], str]:
         cursor.adapters.register_loader(type_name, TextLoader)
     try:
         with connection.transaction(force_rollback=True):
-            return sorted(map(repr, cursor.execute(text).fetchall())), ""
+            cursor.execute(text, None if value is NO_PARAMETER else {"value": value})
+            return sorted(map(repr, cursor.fetchall())), ""
     except psycopg.Error as error:
         assert error.sqlstate is not None, error
         return [], error.sqlstate
@@ -577,6 +627,53 @@ def test_random_expressions_have_stocks_outcomes(local: Connection) -> None:
     tally = run(local, f"{SEED}", QUERIES)
     assert tally.decided >= LEAST_DECIDED * tally.scans
     assert tally.errors < tally.executions / 2
+
+
+OF_THE_MOMENT = ("localtimestamp - t", "now()::timestamp - t", "SET ts", "SET d")
+"""What two sessions, at two moments, have other values of."""
+
+
+def first_outcome(
+    cluster: Cluster, state: str, text: str, value: str | None
+) -> tuple[list[str], str]:
+    """Return the outcome of the first statement of a session that reads a foreign table; one with
+    a parameter goes by the extended protocol."""
+    with cluster.connect("expressions_local") as session:
+        session.execute(f"SET app.moment = '2024-05-02 03:04:05+00'; {state}")
+        if "$1" not in text:
+            return outcome(session, text)
+        return outcome(session, text.replace("%", "%%").replace("$1", "%(value)s"), value)
+
+
+def run_first_statements(cluster: Cluster, seed: str, statements: int) -> Tally:
+    """Execute so many random statements as the first ones of sessions."""
+    draw = random.Random(seed)
+    tally = Tally()
+    while tally.executions < statements:
+        text, state, value = statement(draw), draw.choice(STATES), draw.choice((None, "3", "2"))
+        if any(word in text for word in OF_THE_MOMENT):
+            continue
+        stock, ours = (
+            first_outcome(cluster, state, text.replace("{}", side), value) for side in SIDES[1:]
+        )
+        tally.executions += 1
+        if is_only_order(ours[1], stock[1], text, is_generic=False):
+            tally.other_errors += 1
+            continue
+        assert ours == stock, f"{state}; {text}"
+    return tally
+
+
+@pytest.mark.usefixtures("local")
+def test_first_statements_of_sessions(pg_instance: Cluster) -> None:
+    tally = run_first_statements(pg_instance, f"{SEED} first", FIRST_STATEMENTS)
+    assert tally.other_errors < tally.executions / 4
+
+
+@pytest.mark.walk
+@pytest.mark.usefixtures("local")
+def test_more_first_statements(pg_instance: Cluster) -> None:
+    run_first_statements(pg_instance, f"{SEED} more first", WALK_QUERIES // 2)
 
 
 @pytest.mark.walk

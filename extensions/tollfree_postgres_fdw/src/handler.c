@@ -30,6 +30,7 @@
 #include "modify/modify.h"
 #include "modify/pipeline.h"
 #include "rewrite/evaluated.h"
+#include "rewrite/first.h"
 #include "rewrite/firsts.h"
 #include "rewrite/orders.h"
 #include "rewrite/planning.h"
@@ -63,6 +64,7 @@ _PG_init(void)
 	lookup_install();
 	subqueries_install();
 	planning_install(tollfreeBeginForeignScan);
+	first_install();
 	shared_counters_install();
 }
 

@@ -280,6 +280,13 @@ compat_run_conditions(WindowFunc *function, const WindowClause *window)
 	planner(query, text, cursor_options, params)
 #endif
 
+/* The flag of EXPLAIN (GENERIC_PLAN), which has parameters without values. */
+#if PG_VERSION_NUM >= 160000
+#define COMPAT_EXPLAINS_GENERIC EXEC_FLAG_EXPLAIN_GENERIC
+#else
+#define COMPAT_EXPLAINS_GENERIC 0
+#endif
+
 /* Does a statement write to the relation at this range table index? */
 #if PG_VERSION_NUM >= 190000
 #define compat_is_target(stmt, rtindex) \

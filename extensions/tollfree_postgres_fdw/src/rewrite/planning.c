@@ -4,7 +4,7 @@
  *
  * What is known of a query lasts as long as the planner works on it.  Plans may be
  * made in plans, each with a state of its own.  A session's first query may load the
- * library when it is being planned; then the hook does not see it.
+ * library when it is being planned; then the hook does not see it (first.c).
  */
 #include "postgres.h"
 
@@ -32,6 +32,9 @@ static QueryState *hooked = NULL;
  * when its memory is gone.
  */
 static QueryState *first = NULL;
+
+/* Has a query been planned without the hook? */
+static bool is_missed = false;
 
 QueryState *planned = NULL;
 
@@ -159,15 +162,26 @@ planning_note(const PlannerInfo *root, Relids relids, Node *written, Node *sent)
 	planned->conditions = lappend(planned->conditions, condition);
 }
 
+/* Has a query been planned without the hook since this was asked last? */
+bool
+planning_take_missed(void)
+{
+	bool		missed = is_missed;
+
+	is_missed = false;
+	return missed;
+}
+
 /*
  * Notes a finished scan if an aggregation above it can only be one of the query that
- * this one is a subquery of, or its DISTINCT.
+ * this one is a subquery of, or its DISTINCT; and whether the hook has missed it.
  */
 void
 planning_note_scan(const PlannerInfo *root, const RelOptInfo *rel, ForeignScan *plan)
 {
 	const Query *query = root->parse;
 
+	is_missed |= hooked == NULL;
 	if ((IS_UPPER_REL(rel) ||
 		 (root->parent_root != NULL && !query->hasAggs &&
 		  query->groupClause == NIL && query->groupingSets == NIL &&

@@ -65,6 +65,7 @@ extern bool planning_is_rewritten(const PlannerInfo *root,
 extern void planning_depend(const RelOptInfo *rel, int needs);
 extern void planning_note(const PlannerInfo *root, Relids relids, Node *written,
 						  Node *sent);
+extern bool planning_take_missed(void);
 extern void planning_note_scan(const PlannerInfo *root, const RelOptInfo *rel,
 							   ForeignScan *plan);
 
