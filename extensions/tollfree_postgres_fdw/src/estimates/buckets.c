@@ -18,6 +18,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/tlist.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
@@ -145,6 +146,35 @@ days_of(Datum value, Oid type)
 		: (double) DatumGetTimestamp(value) / USECS_PER_DAY;
 }
 
+/*
+ * The share of a column's values that its table's conditions on it alone leave, as
+ * ts > now() - interval '7 days' does.
+ */
+static double
+share_left(PlannerInfo *root, const Node *column)
+{
+	const Var  *var = (const Var *) column;
+	const RelOptInfo *rel;
+	List	   *conditions = NIL;
+	ListCell   *cell;
+
+	if (!IsA(column, Var) || var->varlevelsup > 0)
+		return 1;
+	rel = find_base_rel(root, var->varno);
+	foreach(cell, rel->baserestrictinfo)
+	{
+		List	   *vars = pull_var_clause((Node *) lfirst_node(RestrictInfo, cell)->clause, 0);
+		bool		is_of_column = vars != NIL;
+		ListCell   *other;
+
+		foreach(other, vars)
+			is_of_column &= equal(lfirst(other), var);
+		if (is_of_column)
+			conditions = lappend(conditions, lfirst(cell));
+	}
+	return clauselist_selectivity(root, conditions, 0, JOIN_INNER, NULL);
+}
+
 /* The days between the first and the last value of a column; 0 if not known. */
 static double
 range_of(PlannerInfo *root, Node *time)
@@ -166,6 +196,7 @@ range_of(PlannerInfo *root, Node *time)
 		if (slot.nvalues > 1)
 			range = days_of(slot.values[slot.nvalues - 1], type) -
 				days_of(slot.values[0], type);
+		range *= share_left(root, time);
 		free_attstatsslot(&slot);
 	}
 	ReleaseVariableStats(variable);

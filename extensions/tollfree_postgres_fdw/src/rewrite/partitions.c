@@ -39,6 +39,8 @@ typedef struct Found
 {
 	bool		groups;			/* a part that groups partitions of ours? */
 	bool		refuses;		/* anything for which it is planned as usual? */
+	bool		has_sets;		/* UNION or the like? Its parts may be
+								 * grouped. */
 } Found;
 
 /* Is the variable changed here? */
@@ -85,7 +87,8 @@ adds_floats(const Aggref *aggregate)
 static void
 look_at_tables(const Query *query, Found *found)
 {
-	bool		groups = query->hasAggs || query->groupClause != NIL;
+	bool		groups = query->hasAggs || query->groupClause != NIL ||
+		query->distinctClause != NIL || found->has_sets;
 	ListCell   *cell;
 
 	foreach(cell, query->rtable)
@@ -120,6 +123,7 @@ look(Node *node, void *arg)
 	if (IsA(node, Query))
 	{
 		look_at_tables((Query *) node, found);
+		found->has_sets |= ((Query *) node)->setOperations != NULL;
 		return found->refuses ||
 			query_tree_walker((Query *) node, look, arg, 0);
 	}

@@ -374,6 +374,7 @@ is_estimated(Oid operator)
 		case F_SCALARGTSEL:
 		case F_SCALARGESEL:
 		case F_LIKESEL:
+		case F_MATCHINGSEL:
 			return true;
 		default:
 			return false;

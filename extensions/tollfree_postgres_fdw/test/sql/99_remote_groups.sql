@@ -263,12 +263,16 @@ SELECT query, beside.* FROM unnest(ARRAY[
 	'SELECT k FROM %s GROUP BY k HAVING max(ts) < localtimestamp AND count(*) > 3 ORDER BY 1 LIMIT 2',
 	'SELECT k FROM %s GROUP BY k HAVING max(ts) < localtimestamp AND count(*) > random()',
 	'SELECT count(*) FROM %s WHERE extract(epoch FROM localtimestamp - ts) > 86400 AND k = 3',
+	'SELECT date_trunc(''day'', ts), k, count(*) FROM %s WHERE ts > timestamp ''2024-01-18'' GROUP BY 1, 2',
+	'SELECT id FROM %s WHERE doc @> jsonb_build_object(''k'', ''k1'') AND x = 2',
 	'SELECT max(date_trunc(''day'', timestamp ''2030-01-01'' - ts)), min(extract(day FROM timestamp ''2030-01-01'' - ts)) FROM %s',
 	'SELECT sum(x) FILTER (WHERE k = current_setting(''effective_io_concurrency'')::int) FROM %s WHERE k IS NULL AND id < 30'
 ]) AS query, beside(query);
 SELECT query, of_parts.* FROM unnest(ARRAY[
 	'SELECT count(*) FILTER (WHERE ts > localtimestamp - interval ''1 day'') FROM %s',
-	'SELECT CASE WHEN ts < localtimestamp THEN ''past'' ELSE ''to come'' END, count(*) FROM %s GROUP BY 1'
+	'SELECT CASE WHEN ts < localtimestamp THEN ''past'' ELSE ''to come'' END, count(*) FROM %s GROUP BY 1',
+	'SELECT DISTINCT name FROM %s',
+	'SELECT name FROM %1$s UNION SELECT c FROM %1$s'
 ]) AS query, of_parts(query);
 -- Parts of UNION and the like, whose rows count once
 SELECT query, beside.* FROM unnest(ARRAY[
