@@ -2,18 +2,23 @@
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tollfree import summary
 from tollfree.compare import changes
-from tollfree.errors import ExitCode
+from tollfree.errors import ExitCode, NotFoundError
 from tollfree.export import read_json
-from tollfree.gains import picture
+from tollfree.gains import MARGIN, WIDTH, picture
 from tollfree.paths import CHECKOUT
+from tollfree.savings import COMMANDS, PLANNED, SHOWN, Cases
 from tollfree.scripts import written_rows
 from tollfree.stored import page
 from tollfree.suites import section_of
@@ -231,6 +236,37 @@ def test_the_index_of_stored_runs_is_what_the_files_say() -> None:
 def test_the_chart_of_the_readme_is_what_its_run_says() -> None:
     chart = (CHECKOUT / "docs" / "gains.svg").read_text(encoding="utf-8")
     assert chart == picture() + "\n", "python -m tollfree.gains > docs/gains.svg"
+
+
+def test_a_row_that_was_planned_is_shown_when_its_run_is_stored() -> None:
+    stored = {path.stem for path in STORED}
+    found = [saving.label for saving in PLANNED if saving.run in stored]
+    assert found == [], "move these rows from PLANNED to SHOWN in savings.py"
+
+
+def test_cases_of_shown_and_planned_rows_exist_and_their_commands_choose_them() -> None:
+    for saving in (*SHOWN, *PLANNED):
+        pattern = shlex.split(COMMANDS[saving.run])[-1]
+        for name in (*saving.cases.stock, *saving.cases.ours, saving.baseline):
+            if name and "--only" in COMMANDS[saving.run]:
+                assert re.search(pattern, name), (saving.run, name)
+
+
+def test_a_run_that_is_missing_is_an_error_that_says_what_makes_it() -> None:
+    (saving, *_) = PLANNED
+    with pytest.raises(NotFoundError, match=f"the run {saving.run} is not stored") as caught:
+        picture([replace(saving, drawn="x")])
+    assert f"tollfree {COMMANDS[saving.run]}" in caught.value.remedy
+    lacking = replace(SHOWN[0], cases=Cases(("no case",), SHOWN[0].cases.ours))
+    with pytest.raises(NotFoundError, match="has no ratio of stock wrapper for 'Lookup by key"):
+        summary.table([lacking])
+
+
+def test_labels_of_the_chart_leave_room_for_what_they_are_compared_with() -> None:
+    """At about seven pixels a letter, as wide as those of a common font are."""
+    for saving in (*SHOWN, *PLANNED):
+        letters = len(saving.drawn) * 7.4 + len(f"of {saving.beside}") * 6.3
+        assert not saving.drawn or letters < WIDTH - 2 * MARGIN, saving.drawn
 
 
 @pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)

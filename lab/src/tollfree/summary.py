@@ -1,64 +1,31 @@
-"""The table of gains in README.md, between two comments, made from stored runs.
+"""The table of gains in README.md, between two comments, made from stored runs (`savings`).
 
 Run as a module it puts the table into the file; a test fails while it is another one.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 
-from tollfree.export import read_json
 from tollfree.paths import CHECKOUT
-from tollfree.report.model import GainRow
 from tollfree.results import gain_text, rounds
-from tollfree.stored import STORED
-from tollfree.suites import section_of
+from tollfree.savings import OURS, SHOWN, STOCK, Saving
 
 README = CHECKOUT / "README.md"
 BEGIN = "<!-- made by python -m tollfree.summary -->\n"
 END = "<!-- end -->\n"
-SHOWN = (
-    ("fdw-headlines-postgresql-18", "Lookup by key, simple", "a local table"),
-    ("fdw-headlines-postgresql-18", "Lookup by key, prepared", "a local table"),
-    ("fdw-headlines-postgresql-18", "Lookup 1 ms away, of asking directly", "the server itself"),
-    ("fdw-headlines-postgresql-18", "TPC-B transaction, simple", "local tables"),
-    ("fdw-transactions-postgresql-18", "TPC-B transaction, prepared", "local tables"),
-    ("fdw-headlines-postgresql-18", "Scan of 1,000,000 rows", "a local table"),
-    ("fdw-ablation-postgresql-18", "INSERT ... SELECT of 5,000 rows", "a local table"),
-    ("sampling-auto-postgresql-18", "ANALYZE, by default", "a local table"),
-    ("shards-postgresql-18", "4 TPC-H queries", "local tables"),
-    ("file-queries-postgresql-18", "8 TPC-H queries, geometric mean", "regular tables"),
-    ("file-sf10-rounds-postgresql-18", "8 TPC-H queries, geometric mean", "regular tables"),
-)
-"""Run, row of its picture, and what the ratio is to."""
-WORDS = {
-    "Lookup 1 ms away, of asking directly": "Lookup 1 ms away",
-    "ANALYZE, by default": "ANALYZE of 10 million remote rows",
-    "4 TPC-H queries": "4 TPC-H queries over 4 servers, 1 ms away",
-    "file-queries-postgresql-18": "8 TPC-H queries on text files, 0.2 GB",
-    "file-sf10-rounds-postgresql-18": "the same, 10 GB",
-}
-"""What a row is called here, where its own label needs its page to be understood."""
 
 
-def table() -> str:
+def table(savings: Iterable[Saving] = SHOWN) -> str:
     """Return the table as Markdown."""
-    heading = "| what | compared with | stock wrapper | tollfree | run |\n|---|---|--:|--:|---|\n"
-    return heading + "".join(f"{line}\n" for line in _lines())
+    heading = f"| what | compared with | {STOCK} | {OURS} | run |\n|---|---|--:|--:|---|\n"
+    return heading + "".join(f"{_line(saving)}\n" for saving in savings)
 
 
-def _lines() -> Iterator[str]:
-    for name, label, beside in SHOWN:
-        run = read_json(STORED / f"{name}.json")
-        gains = section_of(run).gains
-        assert gains is not None
-        row = next(row for row in gains.rows if row.label == label)
-        words = WORDS.get(name) or WORDS.get(label, label)
-        page = f"docs/results/{run.run.suite}.md#{name}"
-        yield f"| {words} | {beside} | {_cells(row)} | [{rounds(run)}]({page}) |"
-
-
-def _cells(row: GainRow) -> str:
-    return " | ".join(gain_text(gain) for gain in row.gains)
+def _line(saving: Saving) -> str:
+    run, gains = saving.findings(), saving.gains()
+    page = f"docs/results/{run.run.suite}.md#{saving.run}"
+    ratios = " | ".join(gain_text(gains[candidate]) for candidate in (STOCK, OURS))
+    return f"| {saving.label} | {saving.beside} | {ratios} | [{rounds(run)}]({page}) |"
 
 
 def with_table(text: str) -> str:
