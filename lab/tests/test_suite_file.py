@@ -18,6 +18,7 @@ from command_line import LIMIT_S, lab_of_its_own, latest_run, start, tollfree, u
 from page_cache import ATTEMPTS, evict
 
 from tollfree.errors import EnvironmentLacksError, ExitCode, FileError
+from tollfree.export import read_json
 from tollfree.host import fingerprint
 from tollfree.lab import Lab
 from tollfree.postgres import Installation
@@ -25,13 +26,22 @@ from tollfree.privileges import ServerUser
 from tollfree.report.model import CaseState, RatioChart
 from tollfree.runner import require_disk
 from tollfree.store import Result, Run, RunCase, Store
+from tollfree.stored import STORED
 from tollfree.suites.base import Bench
 from tollfree.suites.file import FileSuite
 from tollfree.suites.file.charts import charts
 from tollfree.suites.file.data import TextFiles, TpchTable, make_files
 from tollfree.suites.file.findings import KEPT, FileFindings, Published, query_order
+from tollfree.suites.file.forms import Form, FormedFiles, lacks_packer
+from tollfree.suites.file.gains import gain_chart
 from tollfree.suites.file.schemas import Schema, SchemaMaker
-from tollfree.suites.file.tables import kept_table, noise_table, rates_table, times_table
+from tollfree.suites.file.tables import (
+    forms_table,
+    kept_table,
+    noise_table,
+    rates_table,
+    times_table,
+)
 from tollfree.suites.file.verdicts import verdicts
 from tollfree.suites.presentation import Findings, case_row, failure_sentences
 
@@ -45,7 +55,7 @@ RUN = Run(
 
 
 def case_of(name: str) -> RunCase:
-    query, target, engine, workers = name.split(":")
+    query, target, engine, workers, *form = name.split(":")
     dims = {
         "query": query,
         "target": target,
@@ -53,6 +63,8 @@ def case_of(name: str) -> RunCase:
         "workers": int(workers[1:]),
         "scale": 10,
     }
+    if form:
+        dims["form"] = form[0]
     baseline = None if target == "heap" else f"{query}:heap:{engine}:{workers}"
     return RunCase(name, target, baseline, "time_ms", "ms", False, dims)
 
@@ -143,6 +155,58 @@ def test_what_is_kept_has_a_table_and_a_sentence_of_its_own() -> None:
     assert "the first time; 0.200x (" in sentence
     assert not kept_table(findings_of(GOOD), 0).rows
     assert not kept_table(findings, 2).rows
+
+
+FORMED: dict[str, list[float | str]] = GOOD | {
+    "Q6:file_fdw:plain:w0:gzip": [1000.0, 1100.0, 900.0],
+    "Q6:tollfree_file_fdw:plain:w0:gzip": [200.0, 220.0, 180.0],
+    "Q6:tollfree_file_fdw:plain:w0:csv": [50.0, 55.0, 45.0],
+}
+
+
+def test_forms_have_a_table_a_sentence_and_rows_of_the_picture_of_their_own() -> None:
+    findings = findings_of(FORMED)
+    table = forms_table(findings, 0)
+    assert [row[:2] for row in table.rows] == [("quoted CSV", "Q6"), ("gzip", "Q6")]
+    assert table.rows[1][2:5] == pytest.approx((0.1, 1.0, 0.2))
+    assert table.rows[1][5:] == pytest.approx((10.0, 2.0, 0.2))
+    assert table.rows[0][3] is None
+    (sentence,) = [each for each in verdicts(findings) if each.startswith("Q6 through")]
+    assert "gzip 0.200x" in sentence
+    assert "csv" not in sentence
+    rows = {row.label: row.gains for row in gain_chart(findings).rows}
+    assert [gain and gain.ratio.value for gain in rows["TPC-H Q6, gzip"]] == [10.0, 2.0]
+    assert not forms_table(findings_of(GOOD), 0).rows
+
+
+def test_the_tables_of_the_text_itself_are_the_same_beside_forms() -> None:
+    plain, formed = (times_table(findings_of(values), "plain", 0) for values in (GOOD, FORMED))
+    assert formed == plain
+    assert gain_chart(findings_of(GOOD)).rows == gain_chart(findings_of(FORMED)).rows[:-2]
+
+
+def form_of(**row: Any) -> Form:
+    nothing = dict.fromkeys(("records", "copied", "packer"))
+    return Form.of({"form": "f", "files": 1, "suffix": "tbl", "options": {}} | nothing | row)
+
+
+def test_a_form_is_one_foreign_table_or_one_for_each_file() -> None:
+    options = {"stock": {"program": "zcat {word}"}, "ours": {"filenames": "{folder}", "null": "x"}}
+    form = form_of(files=3, suffix="tbl.gz", packer="gzip -c", options=options)
+    files = FormedFiles(form, TextFiles(Path("/data of it/scale-1"), 4))
+    assert files.tables("stock") == [
+        {"program": f"zcat '/data of it/scale-1/forms/f/lineitem.{n}.tbl.gz'"} for n in (1, 2, 3)
+    ]
+    assert files.tables("ours") == [{"filenames": "/data of it/scale-1/forms/f", "null": "x"}]
+    as_generated = FormedFiles(form_of(files=3), TextFiles(Path("/data"), 4))
+    assert as_generated.files == as_generated.sources
+
+
+def test_what_packs_is_looked_for(user: ServerUser) -> None:
+    assert lacks_packer(form_of(packer="gzip -c"), user) is None
+    assert lacks_packer(form_of(), user) is None
+    lacking = "the program no-such-packer is not installed"
+    assert lacks_packer(form_of(packer="no-such-packer -c"), user) == lacking
 
 
 def test_a_mean_is_of_rounds_that_have_all_queries_and_has_an_interval() -> None:
@@ -361,6 +425,25 @@ def assert_neighbours(store: Store) -> None:
     assert len({tuple(row["neighbours"]) for row in order}) > len(order) / 3
 
 
+@pytest.mark.cluster
+def test_every_form_has_the_answer_of_the_regular_table(lab: Lab) -> None:
+    """Each is made, and read by every wrapper that has options for it; the names of cases without a
+    form are those of the stored runs."""
+    tollfree("run", "file", "--rounds", "1", "--only", "^Q6:.*:(w0:.+|w2:.*files)$")
+    with lab.database() as store:
+        results = latest(store)
+        formed = [r for name, r in results.items() if ":heap:" not in name]
+        assert {r.state for r in formed} == {"ok"}
+        forms = {name.split(":")[4] for name in results if ":heap:" not in name}
+        assert forms == {row["form"] for row in store.rows("file_forms")} - {"plain"}
+        assert len(formed) == 2 * (len(forms) + 2)
+        made = {path.name for path in (lab.folder / "tpch" / "scale-1" / "forms").iterdir()}
+        assert made == forms - {"files"}
+        known = store.table("SELECT testcase FROM lab.testcases WHERE suite = 'file'")
+        stored = read_json(STORED / "file-sf10-rounds-postgresql-18.json").cases
+        assert stored.keys() <= {row["testcase"] for row in known}
+
+
 READ_FILES = "SELECT public.read_file(path) FROM public.files_of_tables('{lineitem}') AS path"
 
 
@@ -371,11 +454,14 @@ READ_FILES = "SELECT public.read_file(path) FROM public.files_of_tables('{lineit
         ("heap", READ_FILES),  # a query would find it in the server's own buffers
         ("file_fdw", "SELECT count(*) FROM lineitem"),
         ("tollfree_file_fdw_partitioned", "SELECT count(*) FROM lineitem"),
+        ("file_fdw_gzip", "SELECT count(*) FROM lineitem"),
+        ("tollfree_file_fdw_gzip_files", "SELECT count(*) FROM lineitem"),
     ],
 )
 def test_what_is_not_in_the_page_cache_is_counted(lab: Lab, schema: str, scan: str) -> None:
     """Evicted, a table comes from the disk; what begins an execution reads it beforehand."""
-    tollfree("run", "file", "--rounds", "1", "--only", "^Q6:(heap|.*file_fdw):p")
+    pattern = "^Q6:(heap|.*file_fdw):p.*:w.(:gzip.*)?$"
+    tollfree("run", "file", "--rounds", "1", "--only", pattern)
     if fingerprint(lab.folder)["file_system"] == "tmpfs":
         pytest.skip(f"{lab.folder} is in memory: there is no disk to read from")
     source = lab.source()
@@ -384,7 +470,7 @@ def test_what_is_not_in_the_page_cache_is_counted(lab: Lab, schema: str, scan: s
         connection.execute(f"SET search_path = {schema}")
         found = connection.execute("SELECT public.files_of_tables('{lineitem}')")
         files = [source.data / str(name) for (name,) in found]
-        assert len(files) == (4 if "partitioned" in schema else 1)
+        assert len(files) == {"partitioned": 4, "files": 100}.get(schema.split("_")[-1], 1)
         size = sum(map(evict, files))
         connection.execute("SELECT public.count_from_here()")
         connection.execute(scan)
@@ -397,7 +483,7 @@ def test_what_is_not_in_the_page_cache_is_counted(lab: Lab, schema: str, scan: s
             return from_disk_since(connection) < size / 100
 
         assert any(is_found_in_the_page_cache() for _ in range(ATTEMPTS))
-        connection.execute("SELECT public.evict_all_but('{region}')")
+        connection.execute("SELECT public.evict_all_but('{file_fdw.region}')")
         connection.execute(scan)
         assert from_disk_since(connection) >= size / 2
 
@@ -436,6 +522,7 @@ def test_the_judge_sees_through_wrong_answers(lab: Lab) -> None:
         *(f"{wrapper}:{x}" for wrapper in WRAPPERS for x in ("plain", "partitioned")),
         *(f"{target}:plain" for target in KEPT),
         "citus:partitioned",
+        "tollfree_file_fdw:plain:w2:gzip_files",
     ],
 )
 def test_each_layout_is_measured_alone_where_nothing_was_made(lab: Lab, layout: str) -> None:
@@ -445,9 +532,9 @@ def test_each_layout_is_measured_alone_where_nothing_was_made(lab: Lab, layout: 
     shutil.rmtree(lab.folder / "tpch", ignore_errors=True)
     with lab.database() as store:
         store.connection.execute("TRUNCATE lab.file_answers, lab.file_sizes")
-        tollfree("run", "file", "--rounds", "1", "--only", f"^(Q6|ANALYZE):{layout}:")
+        tollfree("run", "file", "--rounds", "1", "--only", f"^(Q6|ANALYZE):{layout}(:w[02])?$")
         results = latest(store)
-        assert any(f":{layout}:" in name for name in results)
+        assert any(f":{layout}" in name for name in results)
         # Citus is an extension that this PostgreSQL need not have.
         bad = [r for r in results.values() if r.state != "ok" and ":citus:" not in r.testcase]
         assert not bad
@@ -541,12 +628,17 @@ def test_data_that_are_there_need_no_more_room(lab: Lab, monkeypatch: pytest.Mon
     with lab.database() as store:
         bench = Bench(lab, store, store.profile("file", "quick"))
         kept = suite.kept_bytes(bench)
-        text = sum(path.stat().st_size for path in (lab.folder / "tpch").rglob("*.tbl"))
+        # What tables are loaded from; of forms there is text that is in no table.
+        folder = lab.folder / "tpch" / "scale-1"
+        texts = (
+            path for x in ("*.tbl", "lineitem/*.tbl", "orders/*.tbl") for path in folder.glob(x)
+        )
+        text = sum(path.stat().st_size for path in texts)
         assert kept > 2 * text
         never_run = Bench(lab, store, replace(bench.profile, scale=10))
         assert suite.kept_bytes(never_run) == 0
         enough = shutil.disk_usage(lab.folder)._replace(free=suite.disk_bytes(bench.profile) - kept)
         monkeypatch.setattr(shutil, "disk_usage", lambda _: enough)
         require_disk(suite, bench)
-        with pytest.raises(FileError, match=r"needs about 3\.1 GB"):
+        with pytest.raises(FileError, match=r"needs about 3\.4 GB"):
             require_disk(suite, never_run)

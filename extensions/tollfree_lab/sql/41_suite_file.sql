@@ -38,6 +38,57 @@ INSERT INTO file_engines VALUES ('plain', 1), ('partitioned', 4);
 CREATE TABLE file_workers (workers int PRIMARY KEY);
 INSERT INTO file_workers VALUES (0), (2);
 
+/*
+ * How the records of lineitem are stored.  Every form but "plain" has them in a
+ * folder of its own: written anew or as they are, in one file or several, packed or
+ * not.  A wrapper reads the forms that have options for its foreign table, in which
+ * {file} stands for a file's path, {word} for that as a word of the shell, {folder}
+ * for the folder.  One that is not given the folder has a foreign table for each
+ * file, as partitions.  A further form is one more row.
+ */
+CREATE TABLE file_forms
+(
+	form		text PRIMARY KEY,
+	files		int NOT NULL DEFAULT 1,
+	suffix		text,
+	records		text,
+	copied		text,
+	packer		text,
+	options		jsonb NOT NULL DEFAULT '{}',
+	shared		bool NOT NULL DEFAULT false,
+	in_quick	bool NOT NULL DEFAULT false,
+	CHECK (copied IS NULL OR files = 1 AND packer IS NULL)
+);
+
+COMMENT ON COLUMN file_forms.suffix IS 'of the names of its files';
+COMMENT ON COLUMN file_forms.records IS
+'a query of what is copied, from "records"; NULL for all columns of these';
+COMMENT ON COLUMN file_forms.copied IS
+'the options of the COPY that writes the records; NULL if they are as the generator wrote them';
+COMMENT ON COLUMN file_forms.packer IS
+'the command that packs its standard input; NULL if files are not packed';
+COMMENT ON COLUMN file_forms.options IS 'of foreign tables, by extension';
+COMMENT ON COLUMN file_forms.shared IS
+'whether workers can share what there is to read: it has cases with them';
+
+INSERT INTO file_forms (form) VALUES ('plain');
+INSERT INTO file_forms (form, files, suffix, copied, packer, shared, in_quick, options) VALUES
+	('csv', 1, 'csv', 'FORMAT csv, HEADER, FORCE_QUOTE *', NULL, true, true,
+	 '{"file_fdw": {"filename": "{file}", "format": "csv", "header": "true"},
+	   "tollfree_file_fdw": {"filename": "{file}", "format": "csv", "header": "true"}}'),
+	('gzip', 1, 'tbl.gz', NULL, 'gzip -c', false, true,
+	 '{"file_fdw": {"program": "zcat {word}", "delimiter": "|"},
+	   "tollfree_file_fdw": {"filename": "{file}", "compression": "auto", "delimiter": "|"}}'),
+	('zstd', 1, 'tbl.zst', NULL, 'zstd -q -c', false, false,
+	 '{"file_fdw": {"program": "zstd -dcq {word}", "delimiter": "|"},
+	   "tollfree_file_fdw": {"filename": "{file}", "compression": "auto", "delimiter": "|"}}'),
+	('files', 100, 'tbl', NULL, NULL, true, false,
+	 '{"file_fdw": {"filename": "{file}", "delimiter": "|"},
+	   "tollfree_file_fdw": {"filenames": "{folder}", "delimiter": "|"}}'),
+	('gzip_files', 100, 'tbl.gz', NULL, 'gzip -c', true, false,
+	 '{"file_fdw": {"program": "zcat {word}", "delimiter": "|"},
+	   "tollfree_file_fdw": {"filenames": "{folder}", "delimiter": "|"}}');
+
 /* The tables of TPC-H, with the columns that its specification gives them. */
 CREATE TABLE file_tables
 (
@@ -165,35 +216,44 @@ INSERT INTO output_patterns VALUES
 	('file_query', 'rows', 'rows=([0-9]+)'),
 	('file_query', 'checksum', 'checksum=(-?[0-9]+)');
 
+/* Of the form "plain" the name says nothing: stored runs have such names. */
 CREATE FUNCTION file_case_name(query text, candidate text, engine text,
-							   workers int)
+							   workers int, form text DEFAULT 'plain')
 RETURNS text
 LANGUAGE sql IMMUTABLE
-RETURN query || ':' || candidate || ':' || engine || ':w' || workers;
+RETURN concat_ws(':', query, candidate, engine, 'w' || workers, nullif(form, 'plain'));
 
 /*
  * The crossing.  Blocks are there for the sake of workers; a sample is taken
  * by one process.  Citus refuses the correlated subquery of Q22.  What is kept of
- * files is measured with the published queries.
+ * files is measured with the published queries.  Forms are read where one table is
+ * all that a query reads, without blocks.
  */
 CREATE VIEW file_cases AS
 SELECT q.query, q.kind, q.statement, q.reads, q.published, q.in_quick, c.candidate,
-	   c.kind AS candidate_kind, c.extension, c.state, e.engine, w.workers,
-	   file_case_name(q.query, c.candidate, e.engine, w.workers) AS testcase,
+	   c.kind AS candidate_kind, c.extension, c.state, e.engine, w.workers, f.form,
+	   f.in_quick AS form_in_quick,
+	   file_case_name(q.query, c.candidate, e.engine, w.workers, f.form) AS testcase,
+	   concat_ws(':', c.candidate, nullif(f.form, 'plain')) AS formed,
 	   concat_ws('_',
 				 CASE WHEN c.kind = 'heap' THEN 'heap' ELSE coalesce(c.extension, c.candidate) END,
 				 CASE WHEN c.state = 'appended' THEN 'growing'
 				 WHEN c.state IS NOT NULL THEN 'kept' END,
-				 nullif(e.engine, 'plain')) AS schema
+				 nullif(e.engine, 'plain'), nullif(f.form, 'plain')) AS schema
 FROM file_queries q
 	CROSS JOIN file_candidates c
 	CROSS JOIN file_engines e
 	CROSS JOIN file_workers w
+	CROSS JOIN file_forms f
 WHERE (e.engine = 'plain' OR w.workers > 0)
   AND (q.kind = 'query' OR w.workers = 0)
   AND (c.state IS NULL
 	   OR q.published AND q.kind = 'query' AND e.engine = 'plain'
 		  AND (w.workers = 0 OR c.state = 'second'))
+  AND (f.form = 'plain'
+	   OR q.query IN ('Q1', 'Q6', 'COUNT') AND c.kind = 'foreign' AND c.state IS NULL
+		  AND e.engine = 'plain' AND (w.workers = 0 OR f.shared)
+		  AND f.options ? c.extension)
   AND CASE c.candidate
 		  WHEN 'local_again' THEN
 			  q.query IN ('Q1', 'Q6') AND e.engine = 'plain' AND w.workers = 0
@@ -221,7 +281,7 @@ CREATE VIEW file_testcases AS
 SELECT 'file'::text AS suite,
 	   p.profile,
 	   c.testcase,
-	   c.candidate,
+	   c.formed AS candidate,
 	   CASE WHEN c.candidate <> 'heap' THEN
 		   file_case_name(c.query, 'heap', c.engine, c.workers) END AS baseline,
 	   'time_ms'::text AS figure,
@@ -231,6 +291,8 @@ SELECT 'file'::text AS suite,
 						  'engine', c.engine, 'workers', c.workers,
 						  'scale', p.scale)
 	   || CASE WHEN c.extension <> c.candidate THEN jsonb_build_object('wrapper', c.extension)
+			  ELSE '{}' END
+	   || CASE WHEN c.form <> 'plain' THEN jsonb_build_object('form', c.form)
 			  ELSE '{}' END AS dims,
 	   psql_words(checked.instance, 'tpch_' || p.scale)
 	   || checked.first_of_all
@@ -249,7 +311,8 @@ SELECT 'file'::text AS suite,
 	   'file_query'::text AS format,
 	   NULL::text[] AS probe_argv,
 	   p.profile = 'full'
-	   OR c.engine = 'plain'
+	   OR c.form <> 'plain' AND c.form_in_quick AND c.in_quick AND c.workers = 0
+	   OR c.engine = 'plain' AND c.form = 'plain'
 	   AND (c.published AND c.workers = 0 AND c.state IS NULL
 			OR c.in_quick AND (c.workers = 2 OR c.state IS NOT NULL)
 			OR c.query IN ('ANALYZE', 'COUNT') AND c.workers = 0) AS chosen,
@@ -257,7 +320,8 @@ SELECT 'file'::text AS suite,
 	   NULL::int AS most_rounds,
 	   /* The A/A case has a place of its own, like what it stands beside. */
 	   ARRAY[c.query, concat_ws(' ', CASE c.candidate WHEN 'local_again' THEN c.candidate
-										 ELSE c.candidate_kind END, c.engine)] AS neighbours,
+										 ELSE c.candidate_kind END, c.engine,
+								 nullif(c.form, 'plain'))] AS neighbours,
 	   p.of_run
 FROM file_cases c
 	JOIN sizes p ON p.suite = 'file'
@@ -325,8 +389,8 @@ $$;
 
 /* What the cases of the runs that are under way need. */
 CREATE VIEW file_needed AS
-SELECT DISTINCT c.schema, c.candidate, c.candidate_kind AS kind, c.extension,
-	   e.blocks, coalesce(c.state = 'appended', false) AS grows
+SELECT DISTINCT c.schema, c.formed AS candidate, c.candidate_kind AS kind, c.extension,
+	   e.blocks, coalesce(c.state = 'appended', false) AS grows, c.form
 FROM runs
 	JOIN run_cases USING (run_id)
 	JOIN file_cases c USING (testcase)

@@ -33,7 +33,7 @@ ROLLBACK;
 
 -- what a run owes of a candidate that cannot be had is skipped
 BEGIN;
-SELECT skip_candidate(start_run('file', 'quick', 2, '^Q6:.*w0'), 'file_fdw', 'not here');
+SELECT skip_candidate(start_run('file', 'quick', 2, '^Q6:.*w0$'), 'file_fdw', 'not here');
 SELECT testcase, iter, state, reason FROM testresults
 WHERE testcase ~ '^Q6' ORDER BY testcase, iter;
 SELECT count(*) AS owed FROM remaining WHERE testcase ~ '^Q6:file_fdw:';

@@ -14,8 +14,8 @@ BEGIN ATOMIC
 END;
 
 /*
- * Returns the files of a table or an index: those that a foreign table names, or
- * its own.
+ * Returns the files of a table or an index: those that a foreign table names, by
+ * their folder or as the last word of a program, or its own.
  */
 CREATE OR REPLACE FUNCTION public.files_of(relation oid)
 RETURNS SETOF text
@@ -24,6 +24,14 @@ BEGIN ATOMIC
 	SELECT option_value
 	FROM pg_foreign_table, pg_options_to_table(ftoptions)
 	WHERE ftrelid = relation AND option_name = 'filename'
+	UNION ALL
+	SELECT substring(option_value FROM '(/.*?)''?$')
+	FROM pg_foreign_table, pg_options_to_table(ftoptions)
+	WHERE ftrelid = relation AND option_name = 'program'
+	UNION ALL
+	SELECT option_value || '/' || name
+	FROM pg_foreign_table, pg_options_to_table(ftoptions), pg_ls_dir(option_value) AS name
+	WHERE ftrelid = relation AND option_name = 'filenames'
 	UNION ALL
 	SELECT concat_ws('.', pg_relation_filepath(oid), nullif(segment, 0))
 	FROM pg_class,

@@ -29,7 +29,9 @@ def _ratio_chart(file: FileFindings, engine: str, workers: int) -> RatioChart:
     rows = []
     for query in file.queries(engine=engine, workers=workers):
         for target in file.candidates():
-            names = file.run.find(query=query, target=target, engine=engine, workers=workers)
+            names = file.run.find(
+                query=query, target=target, engine=engine, workers=workers, form=None
+            )
             if not names:
                 continue
             case = file.case(query, target, engine, workers)

@@ -69,6 +69,10 @@ class TextFiles:
         `.rest`, and the length before, `.length`."""
         return self.folder / "growing" / f"{table}.tbl"
 
+    def in_parts(self, parts: int) -> "TextFiles":
+        """Return the files of large tables in so many blocks, which are in a folder of this one."""
+        return TextFiles(self.folder / f"in-{parts}", parts)
+
     def first_key(self, table: str, block: int) -> int:
         """Return the key of the first row of a block, from 0 on: its first field."""
         with self.in_blocks(table)[block].open(encoding="utf-8") as lines:
@@ -135,6 +139,17 @@ def make_files(
     _generate(user, unfinished, scale, f"--tables={','.join(large)}", f"--parts={blocks}")
     unfinished.rename(files.folder)
     return files
+
+
+def make_parts(parts: TextFiles, scale: int, tables: list[str], user: ServerUser) -> None:
+    """Make the files of the blocks of some tables unless they are there."""
+    if parts.folder.exists():
+        return
+    unfinished = parts.folder.with_suffix(".new")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    user.make_folder(unfinished)
+    _generate(user, unfinished, scale, f"--tables={','.join(tables)}", f"--parts={parts.blocks}")
+    unfinished.rename(parts.folder)
 
 
 def make_growing(files: TextFiles, user: ServerUser) -> None:

@@ -26,6 +26,17 @@ KEPT = {
 """Candidates that keep an index and columns of files: which execution is timed. They have a table
 of their own."""
 
+FORMS = ("csv", "gzip", "zstd", "files", "gzip_files")
+"""The order in which forms are shown; others follow by name."""
+FORM_WORDS = {
+    "csv": "quoted CSV",
+    "gzip": "gzip",
+    "zstd": "zstd",
+    "files": "100 files",
+    "gzip_files": "100 gzip files",
+}
+"""What a form is called; others have their names."""
+
 COLD_SHARE = 0.01
 """Of the text behind its tables: a case that reads more than this from the disk is cold."""
 
@@ -68,19 +79,33 @@ class FileFindings(SuiteFindings):
         }
         return cls(run, published, run.facts.get("scanned_bytes", {}))
 
-    def candidates(self) -> list[str]:
-        """Return the candidates that are compared with the heap table, stock first."""
-        found = {str(case.dims["target"]) for case in self.run.cases.values()}
+    def candidates(self, *, of_forms: bool = False) -> list[str]:
+        """Return the candidates that are compared with the heap table, stock first; with forms,
+        those of cases of these, else of the text itself."""
+        cases = self.run.cases.values()
+        found = {str(x.dims["target"]) for x in cases if ("form" in x.dims) == of_forms}
         return sorted(found - {HEAP, AGAIN, *KEPT}, key=lambda name: (name != STOCK, name))
 
-    def queries(self, **dims: object) -> list[str]:
-        """Return the queries of the run's cases with these dimensions, in their own order."""
-        found = {str(self.dims(name)["query"]) for name in self.run.find(**dims)}
+    def queries(self, *, form: str | None = None, **dims: object) -> list[str]:
+        """Return the queries of the run's cases with these dimensions, in their own order; without
+        a form, of those on the text itself."""
+        found = {str(self.dims(name)["query"]) for name in self.run.find(form=form, **dims)}
         return sorted(found, key=query_order)
 
-    def case(self, query: str, target: str, engine: str, workers: int) -> str | None:
+    def forms(self, **dims: object) -> list[str]:
+        """Return the forms of the run's cases with these dimensions, in the order of their rows;
+        the text itself is none of them."""
+        found = {str(self.dims(name)["form"]) for name in self.run.find(**dims) if self._form(name)}
+        return sorted(found, key=lambda form: (FORMS.index(form) if form in FORMS else 99, form))
+
+    def _form(self, testcase: str) -> object:
+        return self.dims(testcase).get("form")
+
+    def case(
+        self, query: str, target: str, engine: str, workers: int, form: str | None = None
+    ) -> str | None:
         """Return the case's name if every execution of it succeeded and there is one."""
-        names = self.run.find(query=query, target=target, engine=engine, workers=workers)
+        names = self.run.find(query=query, target=target, engine=engine, workers=workers, form=form)
         return names[0] if names and self.run.values(names[0]) else None
 
     def mean_s(self, testcase: str | None) -> float | None:

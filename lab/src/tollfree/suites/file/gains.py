@@ -1,13 +1,14 @@
 """The picture of the suite `file`: what both wrappers take beside a regular table."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from tollfree.report.model import GainChart, GainRow
-from tollfree.suites.file.findings import FileFindings, is_tpch
+from tollfree.report.model import Gain, GainChart, GainRow
+from tollfree.suites.file.findings import FORM_WORDS, FileFindings, is_tpch
 from tollfree.suites.presentation import gain_row
 
 CANDIDATES = ("file_fdw", "tollfree_file_fdw")
-PLAIN = {"engine": "plain", "workers": 0}
+PLAIN: dict[str, Any] = {"engine": "plain", "workers": 0}
 
 
 def gain_chart(file: FileFindings) -> GainChart:
@@ -16,7 +17,7 @@ def gain_chart(file: FileFindings) -> GainChart:
         "Time of a query on a text file, one process",
         "a regular table",
         CANDIDATES,
-        (*_means(file), *_queries(file)),
+        (*_means(file), *_queries(file), *_forms(file)),
         "published for file_fdw 9.1",
     )
 
@@ -34,11 +35,25 @@ def _means(file: FileFindings) -> Iterator[GainRow]:
 
 def _queries(file: FileFindings) -> Iterator[GainRow]:
     for query in file.queries(**PLAIN):
-        cases = (file.case(query, name, "plain", 0) for name in CANDIDATES)
-        gains = (file.run.gain(case) if case else None for case in cases)
+        gains = _gains(file, query)
         published = file.published.get((query, "plain"))
-        label = f"TPC-H {query}" if is_tpch(query) else WHAT.get(query, query)
-        yield from gain_row(label, gains, published.ratio if published else None)
+        yield from gain_row(_label(query), gains, published.ratio if published else None)
+
+
+def _forms(file: FileFindings) -> Iterator[GainRow]:
+    for form in file.forms(**PLAIN):
+        for query in file.queries(form=form, **PLAIN):
+            label = f"{_label(query)}, {FORM_WORDS.get(form, form)}"
+            yield from gain_row(label, _gains(file, query, form), None)
+
+
+def _gains(file: FileFindings, query: str, form: str | None = None) -> Iterable[Gain | None]:
+    cases = (file.case(query, name, "plain", 0, form) for name in CANDIDATES)
+    return (file.run.gain(case) if case else None for case in cases)
+
+
+def _label(query: str) -> str:
+    return f"TPC-H {query}" if is_tpch(query) else WHAT.get(query, query)
 
 
 WHAT = {"COUNT": "count(*) of lineitem", "ANALYZE": "ANALYZE of lineitem"}

@@ -7,7 +7,7 @@ loaded through stock file_fdw, whose schema is always made first.
 import hashlib
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psycopg
@@ -15,6 +15,8 @@ from psycopg import sql
 
 from tollfree.suites.citus import distribute
 from tollfree.suites.file.data import GROWING, TextFiles, TpchTable
+from tollfree.suites.file.forms import FORMED, Form, FormedFiles
+from tollfree.suites.foreign import options_clause
 
 LOADER = "file_fdw"
 TEXT_OPTIONS = {"format": "text", "delimiter": "|"}
@@ -33,6 +35,9 @@ class Schema:
     blocks: int
     grows: bool = False
     """Is the text of one table appended to?"""
+    form: Form | None = field(default=None, repr=False)
+    """How the records are stored of the one table that it has then; None for the text itself. Marks
+    of schemas without a form do not have it."""
 
 
 class SchemaMaker:
@@ -63,28 +68,44 @@ class SchemaMaker:
             self._execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(name))
             self._execute(sql.SQL("CREATE SCHEMA {}").format(name))
             self._execute(sql.SQL("SET LOCAL search_path = {}, public").format(name))
-            for table in self._tables:
+            for table in self._tables_of(schema):
                 self._make_table(schema, table)
             if schema.kind == "citus":
                 self._distribute()
         verb = sql.SQL("ANALYZE" if schema.kind == "foreign" else "VACUUM (ANALYZE, FREEZE)")
-        for table in self._tables:
+        for table in self._tables_of(schema):
             self._execute(sql.SQL("{} {}").format(verb, sql.Identifier(schema.schema, table.name)))
         mark = sql.Literal(self._mark(schema))
         self._execute(sql.SQL("COMMENT ON SCHEMA {} IS {}").format(name, mark))
 
     def _mark(self, schema: Schema) -> str:
         made_from = repr((schema, self._tables, self._files))
+        if schema.form:
+            made_from += repr(schema.form)
         return f"made from {hashlib.sha256(made_from.encode()).hexdigest()[:12]}"
+
+    def records(self, table: str) -> sql.Composed:
+        """Return the query of a table's rows, without the column behind the end of each line."""
+        (columns,) = (x.column_names for x in self._tables if x.name == table)
+        return sql.SQL("SELECT {} FROM {}").format(
+            sql.SQL(", ").join(map(sql.Identifier, columns)), sql.Identifier(LOADER, table)
+        )
+
+    def _tables_of(self, schema: Schema) -> list[TpchTable]:
+        return [x for x in self._tables if schema.form is None or x.name == FORMED]
 
     def _make_table(self, schema: Schema, table: TpchTable) -> None:
         name = sql.Identifier(table.name)
         columns: sql.SQL | sql.Composed = sql.SQL(table.columns)
         is_divided = schema.blocks > 1 and table.block_key is not None and schema.kind != "citus"
-        if schema.kind == "foreign":
+        if schema.kind == "foreign" and not (schema.form and schema.form.copied):
             columns += LINE_END
-        if is_divided:
-            self._make_blocks(schema, table, columns)
+        if schema.form:
+            self._make_formed(schema, table, columns)
+        elif is_divided:
+            files = self._files.in_blocks(table.name)
+            parts = [_on_file(schema, file) for file in files] if schema.kind == "foreign" else None
+            self._make_blocks(self._files, table, columns, parts)
         elif schema.kind == "foreign":
             self._execute(
                 sql.SQL("CREATE FOREIGN TABLE {} ({}) {}").format(
@@ -101,33 +122,54 @@ class SchemaMaker:
             return _on_file(schema, self._files.growing(table.name), append_only="true")
         return _on_file(schema, self._files.whole(table.name))
 
-    def _make_blocks(
+    def _make_formed(
         self, schema: Schema, table: TpchTable, columns: sql.SQL | sql.Composed
     ) -> None:
+        """Make the table of a form; a partitioned one where each file is a foreign table."""
+        assert schema.form is not None
+        formed = FormedFiles(schema.form, self._files)
+        found = formed.tables(str(schema.extension))
+        places = [_on_server(schema, options) for options in found]
+        if len(places) > 1:
+            self._make_blocks(formed.parts, table, columns, places)
+            return
+        self._execute(
+            sql.SQL("CREATE FOREIGN TABLE {} ({}) {}").format(
+                sql.Identifier(table.name), columns, places[0]
+            )
+        )
+
+    def _make_blocks(
+        self,
+        files: TextFiles,
+        table: TpchTable,
+        columns: sql.SQL | sql.Composed,
+        foreign: list[sql.Composed] | None,
+    ) -> None:
+        """Make a table of which each block of the text is a partition; a foreign one, or a regular
+        one where `foreign` does not say where it is."""
         self._execute(
             sql.SQL("CREATE TABLE {} ({}) PARTITION BY RANGE ({})").format(
                 sql.Identifier(table.name), columns, sql.Identifier(str(table.block_key))
             )
         )
-        files = self._files.in_blocks(table.name)
-        bounds = zip(files, block_bounds(self._files, table), strict=True)
-        for number, (file, bound) in enumerate(bounds, 1):
-            is_foreign = schema.kind == "foreign"
+        places = foreign or [sql.SQL("").format()] * files.blocks
+        bounds = zip(places, block_bounds(files, table), strict=True)
+        for number, (place, bound) in enumerate(bounds, 1):
             self._execute(
                 sql.SQL("CREATE {} {} PARTITION OF {} {} {}").format(
-                    sql.SQL("FOREIGN TABLE" if is_foreign else "TABLE"),
+                    sql.SQL("FOREIGN TABLE" if foreign else "TABLE"),
                     sql.Identifier(f"{table.name}_{number}"),
                     sql.Identifier(table.name),
                     bound,
-                    _on_file(schema, file) if is_foreign else sql.SQL(""),
+                    place,
                 )
             )
 
     def _load(self, table: TpchTable) -> None:
-        columns = sql.SQL(", ").join(map(sql.Identifier, table.column_names))
         self._execute(
-            sql.SQL("INSERT INTO {} SELECT {} FROM {}").format(
-                sql.Identifier(table.name), columns, sql.Identifier(LOADER, table.name)
+            sql.SQL("INSERT INTO {} {}").format(
+                sql.Identifier(table.name), self.records(table.name)
             )
         )
 
@@ -151,12 +193,12 @@ def make_wrapper(connection: psycopg.Connection[tuple[object, ...]], wrapper: st
 
 
 def _on_file(schema: Schema, file: Path, **more: str) -> sql.Composed:
-    options = sql.SQL(", ").join(
-        sql.SQL("{} {}").format(sql.Identifier(name), sql.Literal(value))
-        for name, value in {"filename": str(file), **TEXT_OPTIONS, **more}.items()
-    )
+    return _on_server(schema, {"filename": str(file), **TEXT_OPTIONS, **more})
+
+
+def _on_server(schema: Schema, options: dict[str, str]) -> sql.Composed:
     server = sql.Identifier(str(schema.extension))
-    return sql.SQL("SERVER {} OPTIONS ({})").format(server, options)
+    return sql.SQL("SERVER {} {}").format(server, options_clause(options))
 
 
 def block_bounds(files: TextFiles, table: TpchTable) -> list[sql.Composed]:

@@ -4,10 +4,12 @@ from tollfree.report.model import Cell, Column, Table
 from tollfree.suites.file.findings import (
     AGAIN,
     ENGINE_NAMES,
+    FORM_WORDS,
     HEAP,
     KEPT,
     OURS,
     SETTINGS,
+    STOCK,
     FileFindings,
     is_published,
     setting,
@@ -20,6 +22,7 @@ def all_tables(file: FileFindings) -> tuple[Table, ...]:
     tables = (
         *(times_table(file, *each) for each in SETTINGS),
         *(kept_table(file, workers) for workers in (0, 2)),
+        *(forms_table(file, workers) for workers in (0, 2)),
         *(rates_table(file, *each) for each in SETTINGS),
         noise_table(file),
     )
@@ -101,6 +104,37 @@ def kept_table(file: FileFindings, workers: int) -> Table:
             "keeps what the later ones, in other sessions, read instead of text.",
             "The article expected of caching, and of indexes made by the way, that queries can be "
             "faster than on a regular table: less than 1.",
+        ),
+    )
+
+
+def forms_table(file: FileFindings, workers: int) -> Table:
+    """Return what the same records take in other forms."""
+    candidates = file.candidates(of_forms=True)
+    rows: list[tuple[Cell, ...]] = []
+    for form in file.forms(engine="plain", workers=workers):
+        for query in file.queries(form=form, engine="plain", workers=workers):
+            cases = [file.case(query, name, "plain", workers, form) for name in candidates]
+            ratios = [file.ratio(case) for case in cases]
+            ours, stock = (file.case(query, name, "plain", workers, form) for name in (OURS, STOCK))
+            beside = file.run.ratio(ours, stock) if ours and stock else None
+            heap_s = file.mean_s(file.case(query, HEAP, "plain", workers))
+            times = (file.mean_s(case) for case in cases)
+            shown = (ratio.median if ratio else None for ratio in (*ratios, beside))
+            rows.append((FORM_WORDS.get(form, form), query, heap_s, *times, *shown))
+    return Table(
+        f"The records of lineitem in other forms, {setting('plain', workers)}",
+        (
+            *(Column("Form"), Column("Query")),
+            *(number(name, "s", 3) for name in (HEAP, *candidates)),
+            *(number(f"{name}, ratio", "x", 2) for name in candidates),
+            number(f"of {STOCK}'s time", "x", 2),
+        ),
+        tuple(rows),
+        (
+            f"{STOCK} reads a packed file through a program, as `zcat`, and several files as "
+            "partitions. Means over the rounds; ratios to the heap table are medians over the "
+            f"rounds, and so is the last one, of {OURS} to {STOCK}.",
         ),
     )
 

@@ -4,6 +4,7 @@ from tollfree import stats
 from tollfree.suites.file.findings import (
     COLD_SHARE,
     ENGINE_NAMES,
+    FORM_WORDS,
     HEAP,
     KEPT,
     OURS,
@@ -22,7 +23,7 @@ def verdicts(file: FileFindings) -> tuple[str, ...]:
     for candidate in file.candidates():
         sentences += [_queries(file, candidate, *each) for each in SETTINGS]
         sentences += [_scanning(file, candidate), _analysing(file, candidate)]
-    sentences += [_kept(file), _caches(file), _noise(file)]
+    sentences += [_kept(file), _forms(file), _caches(file), _noise(file)]
     return tuple(filter(None, sentences))
 
 
@@ -95,6 +96,20 @@ def _kept(file: FileFindings) -> str | None:
         f"{second} as long as on a regular table, in the geometric mean; {first} the first "
         f"time; {appended} when the file has grown by a hundredth; {without} where nothing is kept."
     )
+
+
+def _forms(file: FileFindings) -> str | None:
+    """Say what the stored forms of the records take beside the stock wrapper, on Q6."""
+    parts = []
+    for form in file.forms(query="Q6", engine="plain", workers=0):
+        ours, stock = (file.case("Q6", name, "plain", 0, form) for name in (OURS, STOCK))
+        ratio = file.run.ratio(ours, stock) if ours and stock else None
+        if ratio is not None:
+            words = ratio_words(ratio, told_apart=stats.told_apart(ratio, file.run.noise))
+            parts.append(f"{FORM_WORDS.get(form, form)} {words}")
+    if not parts:
+        return None
+    return f"Q6 through {OURS}, of the time through {STOCK}: {', '.join(parts)}."
 
 
 def _analysing(file: FileFindings, candidate: str) -> str | None:
