@@ -1,6 +1,9 @@
 """Suite `fdw` from end to end: run, judged, resumed or not, and every kind of output."""
 
 import json
+import os
+import shutil
+import subprocess
 from hashlib import sha256
 from pathlib import Path
 
@@ -27,7 +30,8 @@ def test_the_fdw_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
         "|^SCAN_1KB:.*:2000us:default:bulk$"
         "|^INSERT_1KB:.*:1000:bulk$"
         "|^STOP:(LIMIT|FETCH_5|INTO):.*:stops$"
-        "|^TRAVEL:(recent|by_month):.*:travels$"
+        "|^RO:pooled:.*:simple:rr:c1:tps$"
+        "|^TRAVEL:(recent|by_month|dashboard):.*:travels$"
         "|^without:(all|direct_results):RO:.*:simple:|^without:insert_arrays:"
         "|^without:(all|batched_lookups|parallel_modify|remote_expressions):.*:paths$"
     )
@@ -37,11 +41,16 @@ def test_the_fdw_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     assert "Reading 100,000 rows through tollfree_postgres_fdw: postgres_fdw takes" in said
     assert "Reading 20,000 rows of 1 kB through tollfree_postgres_fdw with a round trip" in said
     assert "3 statements that stop early" in said
-    assert "Of 2 everyday statements through tollfree_postgres_fdw, none had more rows" in said
+    assert "Of 3 everyday statements through tollfree_postgres_fdw, none had more rows" in said
     assert "Fast paths that " in said
     with lab.database() as store:
         run = latest_run(store, "fdw")
         results = {r.testcase: r for r in store.results(run)}
+        pooled = results.pop("RO:pooled:none:lcl:tcp:simple:rr:c1:tps")
+        places = f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin"
+        has_pooler = shutil.which("pgbouncer", path=places) is not None
+        no_pooler = ("skipped", "pgbouncer is not installed")
+        assert (pooled.state, pooled.reason) == (("ok", None) if has_pooler else no_pooler)
         assert all(r.state == "ok" for r in results.values())
         assert _flights(results, "RO:FDW_external:postgres_fdw") == 5
         assert _flights(results, "RO:FDW_external:tollfree_postgres_fdw") == 1
@@ -61,7 +70,7 @@ def test_the_fdw_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     tollfree("report", "-o", str(page))
     assert "RO.FDW_external" in page.read_text(encoding="utf-8")
     tollfree("export", "--format", "json", "-o", str(document), str(run.run_id))
-    assert len(json.loads(document.read_text())["results"]) == len(results)
+    assert len(json.loads(document.read_text())["results"]) == len(results) + 1
     tollfree("export", "--format", "csv", "-o", str(tmp_path / "csv"), str(run.run_id))
     lines = (tmp_path / "csv" / "benchRO.FDW_external").read_text().splitlines()
     assert len(lines) == 1
@@ -71,6 +80,20 @@ def test_the_fdw_suite_end_to_end(lab: Lab, tmp_path: Path) -> None:
     out, _ = tollfree("compare", str(run.run_id), str(document))
     assert "RO:FDW_external" in out
     assert "~" in out
+
+
+def test_a_lookup_through_a_pooler_is_skipped_where_there_is_none(lab: Lab) -> None:
+    with lab.database() as store:
+        (row,) = store.table("SELECT lab.fdw_pooled_script() AS script")
+    script = row["script"].replace("pgbouncer", "no-pgbouncer")
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", "host", "1", "db", "SELECT", "session", "pgbench"],
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        timeout=LIMIT_S,
+    )
+    assert (done.returncode, done.stderr) == (77, "no-pgbouncer is not installed\n")
 
 
 def test_lookups_find_their_rows_in_the_page_cache(lab: Lab) -> None:

@@ -25,19 +25,20 @@ INSERT INTO wrappers VALUES
 CREATE TABLE fdw_targets
 (
 	target		text PRIMARY KEY,
-	kind		text NOT NULL CHECK (kind IN ('local', 'direct', 'foreign')),
+	kind		text NOT NULL CHECK (kind IN ('local', 'direct', 'pooled', 'foreign')),
 	instance	text NOT NULL REFERENCES instances,
 	dbname		text NOT NULL,
 	updatable	bool NOT NULL
 );
 
 COMMENT ON COLUMN fdw_targets.kind IS
-'local: asked over its socket; direct: asked over a link; foreign: asked through a wrapper';
+'local: asked over its socket; direct: asked over a link; pooled: asked through a pooler on this side of it; foreign: asked through a wrapper';
 
 INSERT INTO fdw_targets VALUES
 	('local', 'local', 'source', 'source', true),
 	('local_again', 'local', 'source', 'source', true),
 	('direct', 'direct', 'source', 'source', true),
+	('pooled', 'pooled', 'source', 'source', true),
 	('FDW_local', 'foreign', 'source', 'localfdw', true),
 	('FDW_external', 'foreign', 'external', 'external', true),
 	('FDW_ext_ro', 'foreign', 'external', 'external_ro', false);
@@ -118,6 +119,7 @@ FROM fdw_targets t
 		ON CASE t.kind
 			   WHEN 'local' THEN l.transport = 'ipc'
 			   WHEN 'direct' THEN true
+			   WHEN 'pooled' THEN l.link = 'lcl:tcp'
 			   ELSE l.transport = 'tcp'
 					AND (l.rtt_us IS NULL OR t.target = 'FDW_external')
 		   END
@@ -135,7 +137,7 @@ FROM fdw_roads r
 /*
  * The crossing.  Throughput: every target at hand, and over the links with a
  * delay that are for it beside asking directly; the roof of lookups with more
- * and more clients.  Latency: where the road is short.  Flights:
+ * and more clients; lookups through a pooler, as many hops as a wrapper's.  Latency: where the road is short.  Flights:
  * over two milliseconds, longer than any client thinks, so that what is not
  * awaited is not counted.  Pings: every link, to store what its round trip
  * really is.
@@ -158,6 +160,8 @@ FROM fdw_benches
 	JOIN fdw_isolations ON published OR isolation = 'rr'
 	JOIN fdw_measures ON published OR measure = 'tps'
 WHERE (bench <> 'RW' OR updatable)
+  AND (kind <> 'pooled'
+	   OR bench = 'RO' AND measure = 'tps' AND isolation = 'rr' AND clients = 1)
   AND CASE
 		  WHEN NOT published THEN true
 		  WHEN bench = 'PING' THEN
@@ -195,7 +199,7 @@ WHERE CASE
 			  AND target IN ('local', 'FDW_external')
 		  WHEN protocol = 'prepared' THEN
 			  clients = 1 AND bench = 'RO'
-			  AND target IN ('local', 'FDW_external')
+			  AND target IN ('local', 'pooled', 'FDW_external')
 		  WHEN NOT published THEN false
 		  WHEN clients = 5 THEN
 			  target IN ('local', 'FDW_external')
@@ -224,6 +228,56 @@ LANGUAGE sql IMMUTABLE
 RETURN 'SELECT public.read_file(path)'
 	' FROM public.files_of_tables(''{pgbench_accounts,pgbench_accounts_pkey}'') AS path';
 
+/*
+ * Returns a script that executes its words from the sixth on, and the connection
+ * string behind them, on a PgBouncer of its own.  The first five are the server's
+ * host and port, a database, a statement for each of the pooler's connections, and
+ * the pool mode.  It exits with 77 where there is no PgBouncer.
+ *
+ * PgBouncer 1.18 knows neither PGOPTIONS nor a protocol after 3.0.
+ */
+CREATE FUNCTION fdw_pooled_script()
+RETURNS text
+LANGUAGE sql IMMUTABLE
+RETURN $script$
+set -eu
+PATH=$PATH:/usr/sbin:/usr/local/sbin
+if ! command -v pgbouncer >/dev/null; then
+	echo 'pgbouncer is not installed' >&2
+	exit 77
+fi
+umask 077
+folder=$(mktemp -d "${TMPDIR:-/tmp}/tollfree-pooler.XXXXXX")
+trap 'exit 1' HUP INT TERM
+trap 'kill "$pooler" 2>/dev/null || :; wait; rm -rf "$folder"' EXIT
+cat >"$folder/ini" <<end
+[databases]
+$3 = host=$1 port=$2 user=postgres password=$(sed 's/.*://' "$PGPASSFILE") connect_query='$4'
+[pgbouncer]
+auth_type = any
+ignore_startup_parameters = options, extra_float_digits
+listen_port = 6432
+pool_mode = $5
+server_reset_query =
+unix_socket_dir = $folder
+end
+pgbouncer -q "$folder/ini" 2>"$folder/log" &
+pooler=$!
+tries=0
+while ! [ -S "$folder/.s.PGSQL.6432" ]; do
+	tries=$((tries + 1))
+	if [ $tries -gt 500 ] || ! kill -0 "$pooler" 2>/dev/null; then
+		echo 'pgbouncer has not started:' >&2
+		cat "$folder/log" >&2
+		exit 1
+	fi
+	sleep 0.02
+done
+to="host=$folder port=6432 user=postgres dbname=$3 sslmode=disable"
+shift 5
+PGOPTIONS='' PGMAXPROTOCOLVERSION=3.0 "$@" "$to"
+$script$;
+
 /* A word of one of psql's own commands. */
 CREATE FUNCTION fdw_psql_word(word text)
 RETURNS text
@@ -247,10 +301,16 @@ SELECT 'fdw'::text AS suite,
 						  'measure', c.measure) AS dims,
 	   CASE c.program
 		   WHEN 'pgbench' THEN
-			   ARRAY['pgbench', '--no-vacuum', '--time=' || greatest(p.seconds, c.least_seconds),
+			   CASE WHEN c.kind = 'pooled' THEN
+				   ARRAY['sh', '-c', fdw_pooled_script(), 'sh', source.tcp_host,
+						 source.port::text, c.dbname,
+						 format('SET default_transaction_isolation = %s', c.level),
+						 'session']
+			   END
+			   || ARRAY['pgbench', '--no-vacuum', '--time=' || greatest(p.seconds, c.least_seconds),
 					 '--client=' || c.clients, '--protocol=' || c.protocol]
 			   || CASE WHEN c.threads > 1 THEN ARRAY['--jobs=' || c.threads] END
-			   || c.pgbench_options || place.conninfo
+			   || c.pgbench_options || CASE WHEN c.kind <> 'pooled' THEN ARRAY[place.conninfo] END
 		   ELSE
 			   ARRAY['txprobe', '-c', place.conninfo, '--script', c.script,
 					 '--scale', p.scale::text, '--clients', c.clients::text,

@@ -168,6 +168,7 @@ INSERT INTO fdw_travels (class, travel, needed, command) VALUES
 
 	('zone', 'since midnight', NULL, $$SELECT id FROM event WHERE ts >= current_date$$),
 	('zone', 'of a day', NULL, $$SELECT id FROM event WHERE ts::date = current_date - 1$$),
+	('zone', 'dashboard', NULL, $$SELECT date_trunc('hour', ts), count(*) FROM event WHERE ts > now() - interval '1 day' GROUP BY 1$$),
 	('zone', 'by day', NULL, $$SELECT date_trunc('day', ts), count(*) FROM event GROUP BY 1$$),
 	('zone', 'by date', NULL, $$SELECT ts::date, sum(amount) FROM event GROUP BY 1 ORDER BY 1 DESC LIMIT 30$$),
 	('zone', 'by hour of the day', NULL, $$SELECT extract(hour FROM ts), count(*) FROM event GROUP BY 1$$),
@@ -195,6 +196,7 @@ INSERT INTO fdw_travels (class, travel, needed, command) VALUES
 	('joins', 'count as a column', NULL, $$SELECT id, (SELECT count(*) FROM event e WHERE e.client = c.id) FROM client c WHERE id <= 20$$),
 	('joins', 'sum of a subquery', 200, $$SELECT sum((SELECT n FROM event e WHERE e.id = p.id)) FROM pick p$$),
 	('joins', '200 keys', 200, $$SELECT p.v, e.n FROM pick p JOIN event e USING (id)$$),
+	('joins', '1,000 keys', 1000, $$SELECT w.id, e.n FROM wanted w JOIN event e USING (id) WHERE w.part = 0$$),
 	('joins', '5,000 keys', 5000, $$SELECT count(e.n) FROM wanted w JOIN event e USING (id)$$),
 	('joins', 'groups of 200 keys', 200, $$SELECT p.part, sum(e.amount) FROM pick p JOIN event e USING (id) GROUP BY 1$$),
 	('joins', 'IN local rows', 200, $$SELECT id, n FROM event WHERE id IN (SELECT id FROM pick)$$),
@@ -228,7 +230,7 @@ FROM (VALUES
 ) AS left_out (travel, reason)
 WHERE t.travel = left_out.travel;
 
-UPDATE fdw_travels SET in_quick = true WHERE travel IN ('recent', 'by month', 'DISTINCT');
+UPDATE fdw_travels SET in_quick = true WHERE travel IN ('recent', 'dashboard', 'by month', 'DISTINCT');
 
 /* Where: through each wrapper, and directly, over a link on which rows are counted. */
 CREATE VIEW fdw_travel_roads AS

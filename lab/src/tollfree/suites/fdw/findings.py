@@ -27,7 +27,7 @@ PERCENTILES = (
 
 PUBLISHED_CLIENTS = (1, 5)
 """The articles' numbers of concurrent sessions; more of them are in part `sessions`."""
-TARGETS = ("local", "local_again", "FDW_local", "FDW_external", "FDW_ext_ro", "direct")
+TARGETS = ("local", "local_again", "FDW_local", "FDW_external", "FDW_ext_ro", "direct", "pooled")
 SHORT_LINKS = ("lcl:ipc", "lcl:tcp")
 PublishedKey = tuple[str, str, str, str]
 """Article, figure, bench, target."""
@@ -99,6 +99,15 @@ class FdwFindings(SuiteFindings):
         local = self.published.get((article, "tps", bench, "local"))
         foreign = self.published.get((article, "tps", bench, target))
         return local.mean / foreign.mean if local and foreign and target != "local" else None
+
+
+def pooled_pair(fdw: FdwFindings, wrapper: str, protocol: str) -> tuple[str, str] | None:
+    """Return the case of lookups through a wrapper, and that of the same ones by the client itself
+    through a pooler; None where the run does not have both."""
+    same = {"bench": "RO", "protocol": protocol, "link": "lcl:tcp", "isolation": "rr"}
+    roads = ({"target": "FDW_external", "wrapper": wrapper}, {"target": "pooled"})
+    found = [fdw.run.find(**same, **road, clients=1, measure="tps") for road in roads]
+    return (found[0][0], found[1][0]) if all(found) else None
 
 
 def is_distant(link: str) -> bool:

@@ -3,7 +3,13 @@
 from collections.abc import Iterator
 
 from tollfree.report.model import Gain, GainChart, GainRow
-from tollfree.suites.fdw.findings import SECOND_ARTICLE, FdwFindings, is_distant, round_trip_us
+from tollfree.suites.fdw.findings import (
+    SECOND_ARTICLE,
+    FdwFindings,
+    is_distant,
+    pooled_pair,
+    round_trip_us,
+)
 from tollfree.suites.presentation import gain_row
 
 WRAPPERS = ("postgres_fdw", "tollfree_postgres_fdw")
@@ -13,7 +19,7 @@ BULK = {"SCAN": "Scan of {:,} rows", "INSERT": "INSERT ... SELECT of {:,} rows"}
 
 def gain_chart(fdw: FdwFindings) -> GainChart:
     """Return the picture."""
-    rows = (*_transactions(fdw), *_distant_lookups(fdw), *_bulk(fdw))
+    rows = (*_transactions(fdw), *_pooled_lookups(fdw), *_distant_lookups(fdw), *_bulk(fdw))
     return GainChart(
         "Time through a foreign table",
         "a local table",
@@ -38,6 +44,16 @@ def _transactions(fdw: FdwFindings) -> Iterator[GainRow]:
             yield from gain_row(
                 f"{what}, {protocol}", gains, published if protocol == "simple" else None
             )
+
+
+def _pooled_lookups(fdw: FdwFindings) -> Iterator[GainRow]:
+    """Yield lookups beside the same ones by the client itself, through a pooler."""
+    for protocol in ("simple", "prepared"):
+        gains = []
+        for wrapper in WRAPPERS:
+            cases = pooled_pair(fdw, wrapper, protocol)
+            gains.append(fdw.run.gain(*cases) if cases else None)
+        yield from gain_row(f"Lookup by key, {protocol}, of one through PgBouncer", gains)
 
 
 def _distant_lookups(fdw: FdwFindings) -> Iterator[GainRow]:

@@ -2,7 +2,7 @@
 
 from tollfree.suites.fdw.ablation import ablation_verdicts
 from tollfree.suites.fdw.bulk import bulk_verdicts
-from tollfree.suites.fdw.findings import SECOND_ARTICLE, FdwFindings
+from tollfree.suites.fdw.findings import SECOND_ARTICLE, FdwFindings, pooled_pair
 from tollfree.suites.fdw.sessions import sessions_verdicts
 from tollfree.suites.fdw.stops import stops_verdicts
 from tollfree.suites.fdw.travels import travels_verdicts
@@ -16,7 +16,7 @@ def verdicts(fdw: FdwFindings) -> tuple[str, ...]:
     sentences: list[str] = []
     for wrapper in _wrappers(fdw):
         sentences += filter(None, (_lookup(fdw, wrapper), _writing(fdw, wrapper)))
-        sentences += filter(None, (_distance(fdw, wrapper),))
+        sentences += filter(None, (_pooled(fdw, wrapper), _distance(fdw, wrapper)))
     sentences += sessions_verdicts(fdw)
     sentences += bulk_verdicts(fdw)
     sentences += stops_verdicts(fdw)
@@ -83,6 +83,23 @@ def _lookup(fdw: FdwFindings, wrapper: str) -> str | None:
             f"waits for {flights[1]:g}."
         )
     return sentence
+
+
+def _pooled(fdw: FdwFindings, wrapper: str) -> str | None:
+    """Compare lookups with those through a pooler, which are as many hops."""
+    parts = []
+    for protocol in ("prepared", "simple"):
+        cases = pooled_pair(fdw, wrapper, protocol)
+        ratio = fdw.run.ratio(*cases) if cases else None
+        if cases and ratio:
+            words = ratio_words(ratio, told_apart=fdw.run.told_apart(*cases))
+            parts.append(f"{words} ({protocol})")
+    if not parts:
+        return None
+    return (
+        f"Looking up a row by key through {wrapper} takes, of the time of the same lookup by the "
+        f"client itself through PgBouncer, {' and '.join(parts)}."
+    )
 
 
 def _writing(fdw: FdwFindings, wrapper: str) -> str | None:
