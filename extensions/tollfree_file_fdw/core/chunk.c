@@ -34,15 +34,6 @@ chunk_read(Source *source, ChunkBuffer *buffer, int64_t offset,
 	return source_read(source, buffer->bytes, *length, offset);
 }
 
-const char *
-chunk_unsupported(const Dialect *dialect)
-{
-	if (dialect->format == FILE_FORMAT_CSV &&
-		dialect->quote != dialect->escape)
-		return "escape is not the quote";
-	return NULL;
-}
-
 bool
 chunk_needs_count(const Dialect *dialect)
 {
@@ -148,22 +139,27 @@ chunk_layout(Source *source, const Dialect *dialect, int header,
 }
 
 /*------------------------------------------------------------------------
- * Text format: is the byte at an offset escaped?
+ * Is the byte at an offset escaped?
  *------------------------------------------------------------------------
  */
 
 /*
- * Sets *escaped: is there an odd number of backslashes before offset?  Bytes
- * before begin do not count.
+ * Sets *escaped: is there an odd number of escapes before offset?  Bytes
+ * before begin do not count.  In CSV format it is escaped only if it is in
+ * quotes; then so is each escape of the run.
  */
 static SourceStatus
 chunk_is_escaped(Source *source, const ChunkLayout *layout,
 				 ChunkBuffer *buffer, int64_t offset, bool *escaped)
 {
-	int64_t		backslashes = 0;
+	const StructureRules *rules = &layout->rules;
+	unsigned char escape = rules->mode == STRUCTURE_TEXT ? '\\' : rules->escape;
+	int64_t		escapes = 0;
 	int64_t		end = offset;
 
 	*escaped = false;
+	if (rules->mode == STRUCTURE_CSV)
+		return SOURCE_OK;
 	while (end > layout->begin)
 	{
 		int64_t		from = end - (int64_t) buffer->size;
@@ -175,21 +171,20 @@ chunk_is_escaped(Source *source, const ChunkLayout *layout,
 			from = layout->begin;
 
 		/*
-		 * A long run of backslashes is rare: a few bytes nearly always
-		 * suffice.
+		 * A long run of escapes is rare: a few bytes nearly always suffice.
 		 */
-		if (backslashes == 0 && end - from > KERNEL_BLOCK)
+		if (escapes == 0 && end - from > KERNEL_BLOCK)
 			from = end - KERNEL_BLOCK;
 		status = chunk_read(source, buffer, from, end, &length);
 		if (status != SOURCE_OK)
 			return status;
-		for (i = length; i > 0 && buffer->bytes[i - 1] == '\\'; i--)
-			backslashes++;
+		for (i = length; i > 0 && buffer->bytes[i - 1] == escape; i--)
+			escapes++;
 		if (i > 0)
 			break;
 		end = from;
 	}
-	*escaped = backslashes % 2 == 1;
+	*escaped = escapes % 2 == 1;
 	return SOURCE_OK;
 }
 
@@ -199,14 +194,28 @@ chunk_is_escaped(Source *source, const ChunkLayout *layout,
  */
 
 SourceStatus
+chunk_look_before(Source *source, const ChunkLayout *layout, void *memory,
+				  size_t size, FileChunk *chunk)
+{
+	ChunkBuffer buffer = chunk_buffer(memory, size);
+
+	return chunk_is_escaped(source, layout, &buffer, chunk->from,
+							&chunk->escaped);
+}
+
+SourceStatus
 chunk_count(Source *source, const Kernel *kernel,
 			const ChunkLayout *layout, void *memory, size_t size,
 			FileChunk *chunk)
 {
 	ChunkBuffer buffer = chunk_buffer(memory, size);
 	int64_t		offset = chunk->from;
+	SourceStatus looked = chunk_look_before(source, layout, memory, size,
+											chunk);
 
-	memset(&chunk->count, 0, sizeof(chunk->count));
+	if (looked != SOURCE_OK)
+		return looked;
+	structure_count_begin(&chunk->count, chunk->escaped);
 	while (offset < chunk->to)
 	{
 		bool		escaped = false;
@@ -232,7 +241,7 @@ void
 chunk_count_bytes(const Kernel *kernel, const ChunkLayout *layout,
 				  const unsigned char *bytes, FileChunk *chunk)
 {
-	memset(&chunk->count, 0, sizeof(chunk->count));
+	structure_count_begin(&chunk->count, chunk->escaped);
 	kernel->count_structure(&layout->rules, bytes,
 							(size_t) (chunk->to - chunk->from), &chunk->count);
 }
@@ -243,7 +252,10 @@ chunk_resolve(const ChunkLayout *layout, ChunkState *state, FileChunk *chunk)
 	chunk->in_quotes = state->in_quotes;
 	chunk->line = state->line +
 		(chunk->from > layout->begin ? layout->correction : 0);
-	state->in_quotes ^= chunk->count.quotes % 2 == 1;
+	if (layout->rules.mode == STRUCTURE_CSV_ESCAPE)
+		state->in_quotes = chunk->count.behind[state->in_quotes].in_quotes;
+	else
+		state->in_quotes ^= chunk->count.quotes % 2 == 1;
 	state->line += (int64_t) chunk->count.line_ends;
 }
 
@@ -345,6 +357,29 @@ chunk_search(RecordSearch *search, const unsigned char *bytes, size_t length)
 }
 
 /*
+ * Moves the start of the search back over bytes in front of the chunk, in whose
+ * state nothing changes before the chunk, as after a quote: behind that no line end
+ * begins.
+ */
+static SourceStatus
+chunk_search_back(Source *source, ChunkBuffer *buffer, const FileChunk *chunk,
+				  RecordSearch *search)
+{
+	const ChunkLayout *layout = search->layout;
+	size_t		length;
+	SourceStatus status = chunk_read(source, buffer, search->at, chunk->from,
+									 &length);
+
+	for (size_t i = 0; status == SOURCE_OK && i < length; i++)
+		if (buffer->bytes[i] == layout->rules.quote)
+			search->at = chunk->from - (int64_t) (length - i - 1);
+	if (status != SOURCE_OK || !chunk->in_quotes)
+		return status;
+	return chunk_is_escaped(source, layout, buffer, search->at,
+							&search->state.escaped);
+}
+
+/*
  * A record begins after a line end.  So the search starts before the chunk, by
  * the length of a line end, in the state at that place.
  */
@@ -364,6 +399,8 @@ chunk_search_begin(Source *source, ChunkBuffer *buffer,
 								&search->state.escaped);
 
 	search->state.in_quotes = chunk->in_quotes;
+	if (layout->rules.mode == STRUCTURE_CSV_ESCAPE)
+		return chunk_search_back(source, buffer, chunk, search);
 	status = chunk_read(source, buffer, search->at, chunk->from, &length);
 	for (size_t i = 0; status == SOURCE_OK && i < length; i++)
 		search->state.in_quotes ^= buffer->bytes[i] == layout->rules.quote;

@@ -12,7 +12,9 @@
  * anywhere.  In CSV it depends on whether the chunk begins within quotes,
  * that is on the number of quotes before it: each chunk is counted by any
  * process (chunk_count) and, when all chunks before it have been counted,
- * gets its state and line number (chunk_resolve).
+ * gets its state and line number (chunk_resolve).  If ESCAPE is not QUOTE, what
+ * the chunk's quotes do depends on where it begins, too: it is gone through
+ * for both cases.
  *
  * Lines are counted for error messages only.  If nothing else is needed, as
  * in text format, they can be counted when there is an error.
@@ -30,6 +32,8 @@ typedef struct FileChunk
 	int64_t		from;			/* bytes [from, to) of the file */
 	int64_t		to;
 	StructureCount count;		/* of these bytes; set by chunk_count */
+	bool		escaped;		/* is the byte at from, if it is in quotes?
+								 * Set by chunk_count or chunk_look_before */
 	bool		in_quotes;		/* at from; set by chunk_resolve, as the next */
 	int64_t		line;			/* lines before from */
 	bool		may_end;		/* may there be an end-of-data marker in it?
@@ -58,9 +62,6 @@ typedef struct ChunkLayout
 								 * end-of-data marker on the last line */
 } ChunkLayout;
 
-/* Returns NULL if such files can be divided, else the reason, for EXPLAIN. */
-extern const char *chunk_unsupported(const Dialect *dialect);
-
 /*
  * Must chunks be counted before they are scanned?  Otherwise only for error
  * messages.
@@ -86,8 +87,16 @@ extern SourceStatus chunk_count(Source *source, const Kernel *kernel,
 								size_t size, FileChunk *chunk);
 
 /*
- * The same in CSV format, for a chunk whose bytes are in memory with
- * KERNEL_PADDING on both sides.
+ * Sets the chunk's escaped, in CSV format, by the bytes before it.  The buffer is
+ * as above.
+ */
+extern SourceStatus chunk_look_before(Source *source,
+									  const ChunkLayout *layout, void *buffer,
+									  size_t size, FileChunk *chunk);
+
+/*
+ * Counts as chunk_count does, in CSV format, a chunk whose bytes are in memory with
+ * KERNEL_PADDING on both sides, and whose escaped is known.
  */
 extern void chunk_count_bytes(const Kernel *kernel, const ChunkLayout *layout,
 							  const unsigned char *bytes, FileChunk *chunk);

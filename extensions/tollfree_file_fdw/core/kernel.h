@@ -27,7 +27,8 @@ typedef enum StructureMode
 {
 	STRUCTURE_TEXT,				/* a backslash protects the next byte */
 	STRUCTURE_CSV,				/* a quote toggles */
-	STRUCTURE_CSV_ESCAPE		/* ESCAPE is not QUOTE */
+	STRUCTURE_CSV_ESCAPE		/* ESCAPE is not QUOTE: in quotes it protects
+								 * the next byte from being one */
 } StructureMode;
 
 /* The rules for records and fields of a dialect, once the line end is known. */
@@ -99,13 +100,41 @@ structure_is_full(const Structure *structure)
 		structure->nrecords >= structure->max_records;
 }
 
-/* Counts of a range of a file, which may begin anywhere. */
+/* What quotes and escapes have led to: how the next byte is met. */
+typedef struct QuoteState
+{
+	bool		in_quotes;
+	bool		escaped;		/* only in quotes */
+} QuoteState;
+
+/*
+ * Counts of a range of a file, which may begin anywhere.  With an escape of its
+ * own a quote's effect depends on what is before it.  So there are two states
+ * behind the bytes: by begun_in_quotes, which begin as those before.
+ */
 typedef struct StructureCount
 {
-	uint64_t	quotes;
+	uint64_t	quotes;			/* not in STRUCTURE_CSV_ESCAPE */
 	uint64_t	line_ends;		/* bytes that are line_end; in text format,
 								 * not the escaped ones */
+	QuoteState	behind[2];		/* [begun_in_quotes]; in STRUCTURE_CSV_ESCAPE */
 } StructureCount;
+
+/* Initializes it; escaped: is the first byte, if it is in quotes? */
+static inline void
+structure_count_begin(StructureCount *count, bool escaped)
+{
+	count->quotes = 0;
+	count->line_ends = 0;
+	count->behind[false] = (QuoteState)
+	{
+		false, false
+	};
+	count->behind[true] = (QuoteState)
+	{
+		true, escaped
+	};
+}
 
 typedef struct Kernel
 {
@@ -116,7 +145,10 @@ typedef struct Kernel
 								   const unsigned char *bytes, size_t length,
 								   Structure *structure);
 
-	/* Adds the counts of the bytes, the first of which is not escaped. */
+	/*
+	 * Adds the counts of the bytes, the first of which is not escaped in text
+	 * format.
+	 */
 	void		(*count_structure) (const StructureRules *rules,
 									const unsigned char *bytes, size_t length,
 									StructureCount *count);

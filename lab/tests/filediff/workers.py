@@ -62,6 +62,9 @@ READINGS = {
     "csv, another escape": Reading(
         Dialect(escape="\\", options={"format": "csv", "escape": "\\"}), False
     ),
+    "csv, another escape, \\r\\n, wrong": Reading(
+        Dialect(escape="\\", line_end="\r\n", options={"format": "csv", "escape": "\\"}), True
+    ),
 }
 
 

@@ -146,22 +146,39 @@ scalar_find_structure(const StructureRules *rules, const unsigned char *bytes,
 	}
 }
 
+void
+scalar_pass_quotes(const StructureRules *rules, const unsigned char *bytes,
+				   size_t length, QuoteState *state)
+{
+	ScalarState passed = {
+		.in_quotes = state->in_quotes,.escaped = state->escaped
+	};
+
+	for (size_t i = 0; i < length; i++)
+		(void) scalar_protects(rules, bytes[i], &passed);
+	state->in_quotes = passed.in_quotes;
+	state->escaped = passed.escaped;
+}
+
 static void
 scalar_count_structure(const StructureRules *rules, const unsigned char *bytes,
 					   size_t length, StructureCount *count)
 {
 	bool		escaped = false;
+	bool		has_quotes = rules->mode == STRUCTURE_CSV;
 
 	for (size_t i = 0; i < length; i++)
 	{
 		unsigned char c = bytes[i];
 
-		if (rules->mode != STRUCTURE_TEXT && c == rules->quote)
-			count->quotes++;
+		count->quotes += has_quotes && c == rules->quote;
 		if (c == rules->line_end && !escaped)
 			count->line_ends++;
 		escaped = rules->mode == STRUCTURE_TEXT && c == '\\' && !escaped;
 	}
+	if (rules->mode == STRUCTURE_CSV_ESCAPE)
+		for (int i = 0; i < 2; i++)
+			scalar_pass_quotes(rules, bytes, length, &count->behind[i]);
 }
 
 /* Returns the length of the plain ASCII prefix, eight bytes at a time. */

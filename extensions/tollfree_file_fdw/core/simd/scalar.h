@@ -68,6 +68,11 @@ extern bool scalar_add_structure(const StructureRules *rules,
 								 size_t to, ScalarState *state,
 								 Structure *structure);
 
+/* Moves a state of STRUCTURE_CSV_ESCAPE on, over bytes. */
+extern void scalar_pass_quotes(const StructureRules *rules,
+							   const unsigned char *bytes, size_t length,
+							   QuoteState *state);
+
 /*
  * Returns the style of the first line end in bytes, which begin with the first
  * record of a file.  at_end: there are no more bytes, so a line without an end

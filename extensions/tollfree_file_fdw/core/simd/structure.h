@@ -33,6 +33,7 @@ typedef struct SimdMasks
 	uint64_t	other_ends;
 	uint64_t	backslashes;
 	uint64_t	quotes;
+	uint64_t	escapes;		/* STRUCTURE_CSV_ESCAPE */
 	uint64_t	high;
 	uint64_t	zeros;
 } SimdMasks;
@@ -57,6 +58,8 @@ simd_masks(StructureMode mode, const StructureRules *rules,
 		.backslashes = simd_equals(block, '\\') & valid,
 		.quotes = mode == STRUCTURE_TEXT ? 0 :
 		simd_equals(block, rules->quote) & valid,
+		.escapes = mode != STRUCTURE_CSV_ESCAPE ? 0 :
+		simd_equals(block, rules->escape) & valid,
 		.high = simd_at_least(block, 0x80) & valid,
 		.zeros = simd_equals(block, 0) & valid
 	};
@@ -86,17 +89,54 @@ simd_escaped(uint64_t backslashes, SimdCarry *carry)
 	return escaped;
 }
 
+/*
+ * Returns which quotes begin or end quoted bytes, where an escape in quotes
+ * protects the next byte.  Few blocks have escapes, so these are handled one by
+ * one with the quotes.
+ */
+static inline uint64_t
+simd_toggles(const SimdMasks *masks, SimdCarry *carry)
+{
+	uint64_t	toggles = 0;
+	uint64_t	escaped = carry->escaped;
+	bool		in_quotes = carry->in_quotes != 0;
+
+	carry->escaped = 0;
+	for (uint64_t rest = masks->quotes | masks->escapes; rest != 0;
+		 rest &= rest - 1)
+	{
+		uint64_t	first = rest & -rest;
+
+		if ((first & escaped) != 0)
+			continue;
+		if ((first & masks->quotes) != 0)
+		{
+			toggles |= first;
+			in_quotes = !in_quotes;
+		}
+		else if (in_quotes)
+		{
+			escaped = first << 1;
+			carry->escaped = first >> 63;
+		}
+	}
+	return toggles;
+}
+
 /* Returns which bytes are protected, so plain data. */
 static ALWAYS_INLINE
 uint64_t
 simd_protected(StructureMode mode, const SimdMasks *masks, SimdCarry *carry)
 {
+	uint64_t	toggles = masks->quotes;
 	uint64_t	in_quotes;
 
 	if (mode == STRUCTURE_TEXT)
 		return (masks->backslashes | carry->escaped) == 0 ? 0 :
 			simd_escaped(masks->backslashes, carry);
-	in_quotes = simd_prefix_xor(masks->quotes) ^ carry->in_quotes;
+	if (mode == STRUCTURE_CSV_ESCAPE && (masks->escapes | carry->escaped) != 0)
+		toggles = simd_toggles(masks, carry);
+	in_quotes = simd_prefix_xor(toggles) ^ carry->in_quotes;
 	carry->in_quotes = (uint64_t) ((int64_t) in_quotes >> 63);
 	return in_quotes;
 }
@@ -198,24 +238,70 @@ simd_find_in_mode(StructureMode mode, bool paired,
 	structure->scanned = from < length ? from : length;
 }
 
+static ALWAYS_INLINE
+void
+simd_find_paired(StructureMode mode, const StructureRules *rules,
+				 const unsigned char *bytes, size_t length,
+				 Structure *structure)
+{
+	if (rules->paired)
+		simd_find_in_mode(mode, true, rules, bytes, length, structure);
+	else
+		simd_find_in_mode(mode, false, rules, bytes, length, structure);
+}
+
 static void
 simd_find_structure(const StructureRules *rules, const unsigned char *bytes,
 					size_t length, Structure *structure)
 {
-	if (rules->mode == STRUCTURE_CSV_ESCAPE)
-		scalar_kernel.find_structure(rules, bytes, length, structure);
-	else if (rules->mode == STRUCTURE_TEXT && !rules->paired)
-		simd_find_in_mode(STRUCTURE_TEXT, false, rules, bytes, length,
-						  structure);
-	else if (rules->mode == STRUCTURE_TEXT)
-		simd_find_in_mode(STRUCTURE_TEXT, true, rules, bytes, length,
-						  structure);
-	else if (!rules->paired)
-		simd_find_in_mode(STRUCTURE_CSV, false, rules, bytes, length,
-						  structure);
-	else
-		simd_find_in_mode(STRUCTURE_CSV, true, rules, bytes, length,
-						  structure);
+	switch (rules->mode)
+	{
+		case STRUCTURE_TEXT:
+			simd_find_paired(STRUCTURE_TEXT, rules, bytes, length, structure);
+			break;
+		case STRUCTURE_CSV:
+			simd_find_paired(STRUCTURE_CSV, rules, bytes, length, structure);
+			break;
+		case STRUCTURE_CSV_ESCAPE:
+			simd_find_paired(STRUCTURE_CSV_ESCAPE, rules, bytes, length,
+							 structure);
+			break;
+	}
+}
+
+/* Moves a state on over whole blocks. */
+static void
+simd_pass_quotes(const StructureRules *rules, const unsigned char *bytes,
+				 size_t length, QuoteState *state)
+{
+	SimdCarry	carry = {
+		.in_quotes = state->in_quotes ? ~(uint64_t) 0 : 0,
+		.escaped = state->escaped
+	};
+
+	for (size_t from = 0; from < length; from += KERNEL_BLOCK)
+	{
+		SimdBlock	block = simd_load(bytes + from);
+		const SimdMasks masks = {
+			.quotes = simd_equals(block, rules->quote),
+			.escapes = simd_equals(block, rules->escape)
+		};
+
+		(void) simd_protected(STRUCTURE_CSV_ESCAPE, &masks, &carry);
+	}
+	state->in_quotes = carry.in_quotes != 0;
+	state->escaped = carry.escaped != 0;
+}
+
+/* The same over any number of bytes. */
+static void
+simd_pass_all_quotes(const StructureRules *rules, const unsigned char *bytes,
+					 size_t length, QuoteState *state)
+{
+	size_t		whole = length - length % KERNEL_BLOCK;
+
+	simd_pass_quotes(rules, bytes, whole, state);
+	scalar_pass_quotes(rules, bytes + whole, length - whole, state);
 }
 
 static void
@@ -229,11 +315,15 @@ simd_count_structure(const StructureRules *rules, const unsigned char *bytes,
 		SimdMasks	masks = simd_masks(rules->mode, rules, bytes + from,
 									   simd_valid(length - from));
 
-		count->quotes += (uint64_t) __builtin_popcountll(masks.quotes);
+		if (rules->mode == STRUCTURE_CSV)
+			count->quotes += (uint64_t) __builtin_popcountll(masks.quotes);
 		if (rules->mode == STRUCTURE_TEXT)
 			masks.line_ends &= ~simd_protected(STRUCTURE_TEXT, &masks, &carry);
 		count->line_ends += (uint64_t) __builtin_popcountll(masks.line_ends);
 	}
+	if (rules->mode == STRUCTURE_CSV_ESCAPE)
+		for (int i = 0; i < 2; i++)
+			simd_pass_all_quotes(rules, bytes, length, &count->behind[i]);
 }
 
 /*

@@ -95,8 +95,9 @@ static int64_t
 bench_count(BenchState *state)
 {
 	StructureRules rules = structure_rules(&dialect, LINE_END_NL);
-	StructureCount count = {0};
+	StructureCount count;
 
+	structure_count_begin(&count, false);
 	for (int i = 0; i < REPEATS; i++)
 		state->kernel->count_structure(&rules, state->bytes, IN_MEMORY, &count);
 	state->result += (int64_t) count.line_ends;

@@ -66,6 +66,12 @@ put_text(RandomFile *file, TestRandom *random)
 		"\"\"", "\"a,b\"", "\"a\nb\"", "\"\r\n\"", "\"\"\"\"", "x\"y\"z",
 		"\"\303\251\n\n\"", "\"\r\"", "\"\\\""
 	};
+
+	/* in CSV with a backslash for the escape */
+	static const char *const own[] = {
+		"\"x\\\"\ny\\\\\"", "\"\\\"\"", "\"\\\\\"", "x\\y", "\\\"\"",
+		"\"\\\\\\\",\"", "\"\"\"\"", "\"a\\,\n\\\nb\"", "\\\\\\"
+	};
 	unsigned	n = test_random_below(random, 4);
 
 	if (chance(random, 8))
@@ -80,7 +86,7 @@ put_text(RandomFile *file, TestRandom *random)
 		else if (file->dialect.escape == '"')
 			put(file, CHOOSE(random, quoted));
 		else
-			put(file, "\"x\\\"\ny\\\\\"");
+			put(file, CHOOSE(random, own));
 	}
 }
 

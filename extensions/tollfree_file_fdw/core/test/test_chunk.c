@@ -58,14 +58,27 @@ show_whole(Shown *shown, const RandomFile *file, int fd, const Kernel *kernel,
 	return ends_well;
 }
 
-/* Cuts the file in random places; returns the number of chunks. */
+/* Cuts the file in one place, or in random ones if that is -1; returns the number of chunks. */
 static int
-cut(const ChunkLayout *layout, TestRandom *random, FileChunk *chunks)
+cut(const ChunkLayout *layout, TestRandom *random, int64_t at,
+	FileChunk *chunks)
 {
 	int64_t		length = layout->end - layout->begin;
 	int			nchunks = (int) test_random_below(random, CHUNKS_MAX) + 1;
 	int64_t		from = layout->begin;
 
+	if (at >= 0)
+	{
+		chunks[0] = (FileChunk)
+		{
+			.from = from,.to = at
+		};
+		chunks[1] = (FileChunk)
+		{
+			.from = at,.to = layout->end
+		};
+		return 2;
+	}
 	for (int i = 0; i < nchunks; i++)
 	{
 		int64_t		to = i == nchunks - 1 ? layout->end :
@@ -111,14 +124,16 @@ load_chunk(const RandomFile *file, FileScan *scan, const Kernel *kernel,
 		return;
 	chunk_count_bytes(kernel, layout, bytes, &counted);
 	if (counted.count.quotes != chunk->count.quotes ||
-		counted.count.line_ends != chunk->count.line_ends)
+		counted.count.line_ends != chunk->count.line_ends ||
+		memcmp(counted.count.behind, chunk->count.behind,
+			   sizeof(chunk->count.behind)) != 0)
 		TEST_OK(false, "a chunk in memory counts as one that is read");
 }
 
 /* Shows the file as scans of its chunks have it; false: it cannot be cut. */
 static bool
 show_chunks(Shown *shown, const RandomFile *file, int fd,
-			const Kernel *kernel, TestRandom *random)
+			const Kernel *kernel, TestRandom *random, int64_t at)
 {
 	static unsigned char buffer[BUFFER_SIZE];
 	TestMemory	memory;
@@ -130,7 +145,7 @@ show_chunks(Shown *shown, const RandomFile *file, int fd,
 	ChunkState	state = {0};
 	bool		cuts = chunk_layout(source, &file->dialect, file->header,
 									&allocator, &layout);
-	int			nchunks = cuts ? cut(&layout, random, chunks) : 0;
+	int			nchunks = cuts ? cut(&layout, random, at, chunks) : 0;
 
 	show_reset(shown);
 	for (int i = 0; i < nchunks; i++)
@@ -188,8 +203,8 @@ test_chunks(void)
 		random_file_make(&file, &random, test_random_below(&random, 3000) + 1, false);
 		fd = test_file(file.bytes, file.length);
 		if (show_whole(&whole, &file, fd, &scalar_kernel, 0) &&
-			chunk_unsupported(&file.dialect) == NULL &&
-			show_chunks(&chunks, &file, fd, kernel_find("auto"), &random))
+			show_chunks(&chunks, &file, fd, kernel_find("auto"), &random,
+						-1))
 		{
 			drop_end(&whole);
 			whole.line[whole.length] = '\0';
@@ -208,6 +223,60 @@ test_chunks(void)
 	random_file_free(&file);
 	show_free(&whole);
 	show_free(&chunks);
+}
+
+/*
+ * Records with an escape that is not the quote, cut in two at each byte: behind
+ * any number of escapes, in quotes and not.
+ */
+static void
+test_every_cut(const Kernel *kernel, LineEnd line_end)
+{
+	static const char *const records[] = {
+		"\"a\\\"b\",1,,", "\"\\\\\",2,,", "\\\\,3,,", "\"\\\\\\\",\\\n\",4,,",
+		"x\"\n\"\\,5,,", "\"\\\\\\\\\",6,,", "\"\"\"\\\"\\\"\",7,,"
+	};
+	const char *end = line_end == LINE_END_NL ? "\n" : "\r\n";
+	TestRandom	random = {7};
+	RandomFile	file = {
+		.dialect = {
+			.format = FILE_FORMAT_CSV,.delimiter = ',',.quote = '"',
+			.escape = '\\',.null = ""
+		},
+		.columns = {
+			{.field = 0,.type = COLUMN_TEXT},
+			{.field = 1,.type = COLUMN_INT4},
+			{.field = 2,.type = COLUMN_NUMERIC,.precision = 6,.scale = 2},
+			{.field = 3,.type = COLUMN_DATE}
+		}
+	};
+	static char bytes[512];
+	Shown		expected = {0};
+	Shown		got = {0};
+	int			agreed = 0;
+	int			fd;
+
+	for (int i = 0; i < 14; i++)
+		file.length += (size_t) sprintf(bytes + file.length, "%s%s",
+										records[(i * 3 + i / 7) % 7], end);
+	file.bytes = (unsigned char *) bytes;
+	fd = test_file(bytes, file.length);
+	TEST_OK(show_whole(&expected, &file, fd, &scalar_kernel, 0),
+			"%s: the escapes are plain, line end %d", kernel->name,
+			(int) line_end);
+	drop_end(&expected);
+	expected.line[expected.length] = '\0';
+	for (int64_t at = 0; at <= (int64_t) file.length; at++)
+	{
+		show_chunks(&got, &file, fd, kernel, &random, at);
+		got.line[got.length] = '\0';
+		agreed += strcmp(expected.line, got.line) == 0;
+	}
+	TEST_EQUAL(agreed, (int) file.length + 1, "%s: every cut, line end %d",
+			   kernel->name, (int) line_end);
+	close(fd);
+	show_free(&expected);
+	show_free(&got);
 }
 
 /* Every kernel with blocks of a random size, on files with mistakes too. */
@@ -476,6 +545,8 @@ main(void)
 		test_blocks(kernel);
 		test_every_boundary(kernel, LINE_END_NL);
 		test_every_boundary(kernel, LINE_END_CRNL);
+		test_every_cut(kernel, LINE_END_NL);
+		test_every_cut(kernel, LINE_END_CRNL);
 	}
 	return test_done();
 }

@@ -29,6 +29,8 @@ static const char *const alphabets[] = {
 	"abc,\n",
 	"a,\"\n",
 	"ab,\"\\\n\r",
+	"\"\\",
+	"aaaaaaaaaaaa\"\",\\\n",
 	"a,\\\n",
 	"a,\r\n",
 	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa,\n\"\\\r\200",
@@ -123,13 +125,14 @@ static bool
 counts_agree(const Kernel *kernel, const StructureRules *rules,
 			 const unsigned char *bytes, size_t length)
 {
-	StructureCount expected = {1, 2};
-	StructureCount got = {1, 2};
+	StructureCount expected = {1, 2, {{false, false}, {true, true}}};
+	StructureCount got = expected;
 
 	scalar_kernel.count_structure(rules, bytes, length, &expected);
 	kernel->count_structure(rules, bytes, length, &got);
 	return expected.quotes == got.quotes &&
-		expected.line_ends == got.line_ends;
+		expected.line_ends == got.line_ends &&
+		memcmp(expected.behind, got.behind, sizeof(got.behind)) == 0;
 }
 
 static void
@@ -168,7 +171,7 @@ test_every_place(const Kernel *kernel)
 {
 	static const char *const events[] = {
 		",", "\n", "\r\n", "\r", "\"", "\"\"", "\\\n", "\\\\\n", "\\,", "\\",
-		"\\\\\\", "\",\n\"", "\303\251", "\342\202\254", "\360\237\230\200", "\303"
+		"\\\\\\", "\",\n\"", "\"\\\"", "\"\\\\\"\n", "\\\"", "\"\\,\"", "\303\251", "\342\202\254", "\360\237\230\200", "\303"
 	};
 	TestRandom	random = {3};
 	unsigned char *bytes = memory + KERNEL_PADDING;

@@ -111,6 +111,5 @@ bool
 format_is_divisible(const FileLayout *layout)
 {
 	return layout->dialect.encoding != FILE_ENCODING_ASCII &&
-		!layout->header_matches && !policy_is_active(&layout->dialect.policy) &&
-		chunk_unsupported(&layout->dialect) == NULL;
+		!layout->header_matches && !policy_is_active(&layout->dialect.policy);
 }

@@ -217,12 +217,20 @@ skip_by_index(FileReader *reader, BlockSearch *search, int64_t to)
 	}
 }
 
+/* May the byte after this one be another one's than it seems? */
+static bool
+may_protect(const Dialect *dialect, unsigned char c)
+{
+	return c == '\\' || (dialect->format == FILE_FORMAT_CSV &&
+						 dialect->escape != dialect->quote && c == dialect->escape);
+}
+
 /*
  * Looks through the file up to an offset; false where an end-of-data marker may
  * be.  In CSV format, whether a block begins within quotes and on which line
  * depends on all that is before it, as whether it belongs to the data does in
- * either.  What is looked at in one piece does not end with a backslash, which
- * may have the next byte to itself.
+ * either.  What is looked at in one piece does not end with a backslash or escape,
+ * which may have the next byte to itself.
  */
 static bool
 search_up_to(FileReader *reader, BlockSearch *search, int64_t to)
@@ -243,7 +251,8 @@ search_up_to(FileReader *reader, BlockSearch *search, int64_t to)
 		const unsigned char *bytes =
 			reader_load(reader, piece.from - before, piece.to) + before;
 
-		while (piece.to > piece.from && bytes[piece.to - piece.from - 1] == '\\')
+		while (piece.to > piece.from &&
+			   may_protect(dialect, bytes[piece.to - piece.from - 1]))
 			piece.to--;
 		if (piece.to == piece.from)
 			return reaches;
@@ -312,6 +321,7 @@ draw_blocks(Reservoir *sample, FileReader *reader, const RecordIndex *index,
 		if (!search_up_to(reader, &search, block.from))
 			return false;
 		/* It has not been counted, so the state stays that before it. */
+		structure_count_begin(&block.count, false);
 		chunk_resolve(chunks, &search.state, &block);
 		if (!search_up_to(reader, &search, block.to) ||
 			!sample_block(sample, reader, &block, econtext, slot))

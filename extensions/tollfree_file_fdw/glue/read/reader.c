@@ -129,7 +129,6 @@ reader_find_chunks(FileReader *reader)
 
 	return !reader->layout.header_matches &&
 		reader->base.file->packed == NULL &&
-		chunk_unsupported(&reader->layout.dialect) == NULL &&
 		chunk_layout(filescan_source(reader->scan), &reader->layout.dialect,
 					 reader->layout.header, &allocator, &reader->chunks);
 }

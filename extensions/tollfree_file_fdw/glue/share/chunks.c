@@ -107,6 +107,19 @@ chunk_has_end(const FileReader *reader, const FileChunk *chunk,
 		chunk_may_end(dialect, before, bytes + skipped, length);
 }
 
+/* Counts a chunk of a CSV file that has been read. */
+static void
+count_chunk(FileReader *reader, const unsigned char *bytes, FileChunk *chunk)
+{
+	char		buffer[START_BUFFER_SIZE];
+
+	reader_check_source(reader,
+						chunk_look_before(filescan_source(reader->scan),
+										  &reader->chunks, buffer,
+										  sizeof(buffer), chunk));
+	chunk_count_bytes(setting_kernel(), &reader->chunks, bytes, chunk);
+}
+
 /* Looks through a chunk, and finds its records where that takes no others. */
 static void
 search_chunk(FileReader *reader, TakenChunk *taken)
@@ -121,7 +134,7 @@ search_chunk(FileReader *reader, TakenChunk *taken)
 	taken->searched_to = Min(chunk->to + SCAN_REACH, reader->chunks.end);
 	bytes = load_chunk(reader, chunk, taken->searched_to);
 	if (is_csv)
-		chunk_count_bytes(setting_kernel(), &reader->chunks, bytes, chunk);
+		count_chunk(reader, bytes, chunk);
 	taken->is_last = chunk_has_end(reader, chunk, bytes, taken->searched_to);
 }
 

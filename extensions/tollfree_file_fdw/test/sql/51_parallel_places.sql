@@ -47,6 +47,15 @@ FROM unnest('{text,csv}'::text[]) format, unnest('{0,3000,5000,20000}'::int[]) b
 GROUP BY format, before, value ORDER BY format, before, value COLLATE "C";
 RESET tollfree_file_fdw.push_aggregates;
 
+-- An escape of its own, in quotes and not, in front of quotes, line ends and the ends of chunks
+SELECT bad, query, agree_on(file, 'a int, b text, c text', $$format 'csv', escape '\'$$, query) AS result
+FROM unnest('{0,1,500,1000}'::int[]) bad,
+	unnest('{"SELECT count(a), md5(string_agg(b, c ORDER BY a)) FROM odd","SELECT count(a), count(b), min(length(b)), max(c COLLATE \"C\") FROM odd"}'::text[]) query,
+	LATERAL (SELECT string_agg(format(E'%s,"%s%s",%s\n', CASE WHEN i = bad THEN 'x' ELSE i::text END,
+									  (ARRAY['\"', 'a\"b', '\\', '\\\",', E'\\\\\n\n', '', '\""x"', '\"\"\\'])[i % 8 + 1], repeat('y', i % 61),
+									  (ARRAY['\', '\\', 'a\b', ''])[i / 8 % 4 + 1]), '') FROM generate_series(1, 1000) i) f (file)
+ORDER BY bad, query;
+
 -- Without the option encoding a file has that of the client, in workers too, whose client is the leader.
 \set accents :abs_builddir '/results/accents.txt'
 COPY (SELECT CASE WHEN i > 1 THEN 'é' END FROM generate_series(1, 3000) i) TO :'accents' (ENCODING 'UTF8');
