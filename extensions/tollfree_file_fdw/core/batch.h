@@ -19,7 +19,8 @@
  *	   be invalid.  The caller takes the field's bytes (filescan_field), calls
  *	   PostgreSQL's input function, stores the value and removes the row from
  *	   the set.  The batch's set is the union of its columns';
- *	3. neither: the value is exactly what PostgreSQL's input function gives.
+ *	3. neither: the value is exactly what PostgreSQL's input function gives, or
+ *	   of COLUMN_OTHER, which has no values, would give.
  *
  * The stored value of a row in nulls or unresolved is zero, so it can be read.
  *
@@ -35,7 +36,9 @@
 
 typedef enum ColumnType
 {
-	COLUMN_OTHER,				/* every value that is not null is unresolved */
+	COLUMN_OTHER,				/* no values: one that is neither null nor
+								 * unresolved is valid by its syntax, and the
+								 * caller makes it when it is wanted */
 	COLUMN_BOOL,				/* integers: 0, 1 */
 	COLUMN_INT2,				/* integers */
 	COLUMN_INT4,
@@ -43,6 +46,7 @@ typedef enum ColumnType
 	COLUMN_DATE,				/* integers: days since 2000-01-01 */
 	COLUMN_TIMESTAMP,			/* integers: microseconds since 2000-01-01 */
 	COLUMN_TIMESTAMPTZ,			/* integers: the same, in UTC */
+	COLUMN_TIME,				/* integers: microseconds since midnight */
 	COLUMN_NUMERIC,				/* integers: the value times 10^scale */
 	COLUMN_FLOAT4,				/* floats, exactly representable as float */
 	COLUMN_FLOAT8,				/* floats */
@@ -53,23 +57,16 @@ typedef enum ColumnType
 
 #define NUMERIC_DIGITS_MAX	18	/* of a COLUMN_NUMERIC: fits into int64 */
 
-/* One column of a scan. */
-typedef struct ColumnSpec
+/* Of a COLUMN_OTHER: which values are known to be valid; see syntax.h. */
+typedef enum ColumnSyntax
 {
-	int			field;			/* which field of a record, from 0 */
-	ColumnType	type;
-	int			precision;		/* COLUMN_NUMERIC: 1..NUMERIC_DIGITS_MAX */
-	int			scale;			/* COLUMN_NUMERIC: 0..precision;
-								 * COLUMN_TIMESTAMP and COLUMN_TIMESTAMPTZ:
-								 * digits of a second, 0..6 */
-	int			max_chars;		/* COLUMN_TEXT, COLUMN_BPCHAR: the n of
-								 * varchar(n) or char(n), 0 for no limit */
-	bool		force_null;		/* CSV: a quoted null string is null too */
-	bool		force_not_null; /* CSV: the null string is a string */
-	bool		is_missing;		/* records have no such field: all is null */
-	bool		deferred;		/* converted only by filescan_convert_column,
-								 * and only in the rows given there */
-} ColumnSpec;
+	SYNTAX_UNKNOWN,				/* none: all are unresolved */
+	SYNTAX_NUMERIC,
+	SYNTAX_INTERVAL,
+	SYNTAX_INET,
+	SYNTAX_JSON,
+	SYNTAX_LABEL
+} ColumnSyntax;
 
 /* Bytes in the file's encoding, without a final zero byte. */
 typedef struct TextRef
@@ -77,6 +74,28 @@ typedef struct TextRef
 	const unsigned char *bytes;
 	uint32_t	length;			/* bytes */
 } TextRef;
+
+/* One column of a scan. */
+typedef struct ColumnSpec
+{
+	int			field;			/* which field of a record, from 0 */
+	ColumnType	type;
+	int			precision;		/* COLUMN_NUMERIC: 1..NUMERIC_DIGITS_MAX;
+								 * SYNTAX_NUMERIC: any, 0 for no limit */
+	int			scale;			/* of these: 0..precision; COLUMN_TIMESTAMP,
+								 * _TIMESTAMPTZ and _TIME: digits of a second,
+								 * 0..6 */
+	int			max_chars;		/* COLUMN_TEXT, COLUMN_BPCHAR: the n of
+								 * varchar(n) or char(n), 0 for no limit */
+	ColumnSyntax syntax;		/* COLUMN_OTHER */
+	const TextRef *labels;		/* SYNTAX_LABEL: nlabels of them, the caller's */
+	int			nlabels;
+	bool		force_null;		/* CSV: a quoted null string is null too */
+	bool		force_not_null; /* CSV: the null string is a string */
+	bool		is_missing;		/* records have no such field: all is null */
+	bool		deferred;		/* converted only by filescan_convert_column,
+								 * and only in the rows given there */
+} ColumnSpec;
 
 typedef struct Uuid
 {

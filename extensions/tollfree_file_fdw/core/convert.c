@@ -9,6 +9,7 @@
 #include "core/convert.h"
 #include "core/inline.h"
 #include "core/parse.h"
+#include "core/syntax.h"
 
 /* One column's conversion. */
 typedef struct Conversion
@@ -76,6 +77,13 @@ convert_timestamptz(const Conversion *conversion, RawField raw, int row)
 }
 
 static ALWAYS_INLINE bool
+convert_time(const Conversion *conversion, RawField raw, int row)
+{
+	return parse_time(raw.bytes, raw.length, conversion->spec.scale,
+					  &conversion->values.integers[row]);
+}
+
+static ALWAYS_INLINE bool
 convert_numeric(const Conversion *conversion, RawField raw, int row)
 {
 	return parse_numeric(raw.bytes, raw.length, conversion->spec.precision,
@@ -104,14 +112,41 @@ convert_uuid(const Conversion *conversion, RawField raw, int row)
 					  &conversion->values.uuids[row]);
 }
 
-/* COLUMN_OTHER: PostgreSQL converts all values. */
+/* COLUMN_OTHER: is a value without quotes and escapes known to be valid? */
+static bool
+convert_check(const Conversion *conversion, RawField raw)
+{
+	const ColumnSpec *spec = &conversion->spec;
+
+	switch (spec->syntax)
+	{
+		case SYNTAX_UNKNOWN:
+			break;
+		case SYNTAX_NUMERIC:
+			return syntax_numeric(raw.bytes, raw.length, spec->precision,
+								  spec->scale);
+		case SYNTAX_INTERVAL:
+			return syntax_interval(raw.bytes, raw.length);
+		case SYNTAX_INET:
+			return syntax_inet(raw.bytes, raw.length);
+		case SYNTAX_JSON:
+			return syntax_json(raw.bytes, raw.length,
+							   conversion->rules.dialect->encoding ==
+							   FILE_ENCODING_UTF8);
+		case SYNTAX_LABEL:
+			return syntax_label(raw.bytes, raw.length, spec->labels,
+								spec->nlabels);
+	}
+	return false;
+}
+
+/* Nothing is stored: PostgreSQL converts all values, some when they are wanted. */
 static ALWAYS_INLINE bool
 convert_nothing(const Conversion *conversion, RawField raw, int row)
 {
-	(void) conversion;
-	(void) raw;
 	(void) row;
-	return false;
+	return !field_is_encoded(&conversion->rules, raw) &&
+		convert_check(conversion, raw);
 }
 
 /* Has the text no more characters than the type's length? */
@@ -170,6 +205,8 @@ convert_decoded(const Conversion *conversion, RawField raw, FieldValue value,
 
 	if (column_type_is_text(conversion->spec.type))
 		return convert_decoded_text(conversion, decoded, row);
+	if (conversion->spec.type == COLUMN_OTHER)
+		return convert_check(conversion, decoded);
 	return decoded.bytes > raw.bytes &&
 		decoded.bytes < raw.bytes + raw.length &&
 		parse(conversion, decoded, row);
@@ -295,6 +332,8 @@ convert_column(const RecordFields *records, const FieldRules *rules,
 			return convert_rows(&conversion, convert_timestamp);
 		case COLUMN_TIMESTAMPTZ:
 			return convert_rows(&conversion, convert_timestamptz);
+		case COLUMN_TIME:
+			return convert_rows(&conversion, convert_time);
 		case COLUMN_NUMERIC:
 			return convert_rows(&conversion, convert_numeric);
 		case COLUMN_FLOAT4:

@@ -213,26 +213,19 @@ parse_second_fraction(const unsigned char *p, uint32_t length, int scale,
 	return true;
 }
 
-/* YYYY-MM-DD HH:MM:SS[.digits], 00:00:00 to 23:59:59; or a T for the blank */
+/* HH:MM:SS, the first 8 bytes, 00:00:00 to 23:59:59; in seconds */
 static ALWAYS_INLINE bool
-parse_date_time(const unsigned char *p, uint32_t length, int scale,
-				int64_t *microseconds)
+parse_clock(const unsigned char *p, int64_t *seconds)
 {
-	int64_t		days;
-	int64_t		fraction;
-	uint64_t	word;
+	uint64_t	word = digits_load(p);
 	uint32_t	hour;
 	uint32_t	minute;
 	uint32_t	second;
 
-	if (length < 19 || (p[10] != ' ' && p[10] != 'T') ||
-		p[13] != ':' || p[16] != ':' ||
-		!parse_date_prefix(p, &days) ||
-		!parse_second_fraction(p + 19, length - 19, scale, &fraction))
+	if (p[2] != ':' || p[5] != ':')
 		return false;
 
 	/* HH:MM:SS to 00HHMMSS */
-	word = digits_load(p + 11);
 	word = ((word & 0xFFFF) << 16) | ((word << 8) & 0x0000FFFF00000000) |
 		(word & ((uint64_t) 0xFFFF << 48)) | (DIGITS_ZEROS & 0xFFFF);
 	if (!digits_all(word))
@@ -241,9 +234,39 @@ parse_date_time(const unsigned char *p, uint32_t length, int scale,
 	hour = (word >> 16) & 0xFF;
 	minute = (word >> 32) & 0xFF;
 	second = (word >> 48) & 0xFF;
-	*microseconds = (days * 86400 + hour * 3600 + minute * 60 + second) *
-		1000000 + fraction;
+	*seconds = hour * 3600 + minute * 60 + second;
 	return hour < 24 && minute < 60 && second < 60;
+}
+
+/* HH:MM:SS[.digits], as above */
+static ALWAYS_INLINE bool
+parse_time(const unsigned char *p, uint32_t length, int scale,
+		   int64_t *microseconds)
+{
+	int64_t		seconds;
+	int64_t		fraction;
+
+	if (length < 8 || !parse_clock(p, &seconds) ||
+		!parse_second_fraction(p + 8, length - 8, scale, &fraction))
+		return false;
+	*microseconds = seconds * 1000000 + fraction;
+	return true;
+}
+
+/* YYYY-MM-DD HH:MM:SS[.digits], as above; or a T for the blank */
+static ALWAYS_INLINE bool
+parse_date_time(const unsigned char *p, uint32_t length, int scale,
+				int64_t *microseconds)
+{
+	int64_t		days;
+	int64_t		time;
+
+	if (length < 19 || (p[10] != ' ' && p[10] != 'T') ||
+		!parse_date_prefix(p, &days) ||
+		!parse_time(p + 11, length - 11, scale, &time))
+		return false;
+	*microseconds = days * 86400 * 1000000 + time;
+	return true;
 }
 
 /* Does a value end in UTC behind a blank, as PostgreSQL's own log has it? */

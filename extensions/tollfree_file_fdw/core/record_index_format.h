@@ -8,7 +8,7 @@
 #include "core/record_index.h"
 
 #define INDEX_MAGIC		"tollidx"
-#define INDEX_VERSION	5
+#define INDEX_VERSION	6
 
 static inline size_t
 index_align(size_t length)

@@ -9,7 +9,7 @@
 #include "core/segment.h"
 
 #define SEGMENT_MAGIC		"tollseg"
-#define SEGMENT_VERSION		3
+#define SEGMENT_VERSION		4
 
 /* The sections of a slice. */
 typedef struct SliceParts

@@ -22,7 +22,8 @@ static const ColumnSpec columns[] = {
 	{.field = 2,.type = COLUMN_FLOAT8},
 	{.field = 3,.type = COLUMN_TIMESTAMP,.scale = 3},
 	{.field = 4,.type = COLUMN_UUID,.force_not_null = true},
-	{.field = 5,.type = COLUMN_BOOL}
+	{.field = 5,.type = COLUMN_BOOL},
+	{.field = 6,.type = COLUMN_OTHER,.syntax = SYNTAX_JSON}
 };
 
 static Dialect
@@ -68,7 +69,7 @@ scan(Shown *shown, const Dialect *dialect, int fd, uint8_t bits,
 		.dialect = dialect,
 		.kernel = kernel,
 		.columns = columns,
-		.ncolumns = nfields < 6 ? nfields : 6,
+		.ncolumns = nfields < 7 ? nfields : 7,
 		.nfields = nfields,
 		.header = (bits & 8) != 0 ? 1 + (bits >> 7) : 0,
 		.block_size = block_size,

@@ -88,6 +88,8 @@ show_value(Shown *shown, FileScan *scan, const ColumnVector *vector, int row)
 	else if (column_type_is_text(vector->spec->type))
 		show_bytes(shown, vector->values.texts[row].bytes,
 				   vector->values.texts[row].length);
+	else if (vector->spec->type == COLUMN_OTHER)
+		show_field(shown, scan, row, vector->spec);
 	else
 		for (int i = 0; i < 16; i++)
 			show(shown, "%02x", vector->values.uuids[row].bytes[i]);

@@ -604,6 +604,38 @@ test_quotes(void)
 	TEST_OK(allowed > 20, "%d bytes may be quotes", allowed);
 }
 
+/* Every second of a day, and what is no plain time. */
+static void
+test_times(void)
+{
+	static const char *const strange[] = {
+		"", "12:34", "24:00:00", "23:59:60", "12:60:00", "12:34:56.", "12:34:56.1234", "12:34:56 ",
+		" 12:34:56", "1:02:03", "12.34.56", "12:34:56Z", "-1:00:00", "12:34:5x", "123:45:6"
+	};
+	TestRandom	random = {16};
+	PaddedText	padded;
+	char		string[LENGTH_MAX];
+	int64_t		value;
+	int			read = 0;
+	int			taken = 0;
+
+	for (int second = 0; second < 86400; second++)
+	{
+		snprintf(string, sizeof(string), "%02d:%02d:%02d.%02d", second / 3600,
+				 second / 60 % 60, second % 60, second % 100);
+		padded_set(&padded, &random, string);
+		read += parse_time(padded_bytes(&padded), padded.length, 3, &value) &&
+			value == second * INT64_C(1000000) + second % 100 * 10000;
+	}
+	TEST_EQUAL(read, 86400, "every second of a day");
+	for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++)
+	{
+		padded_set(&padded, &random, strange[i]);
+		taken += parse_time(padded_bytes(&padded), padded.length, 3, &value);
+	}
+	TEST_EQUAL(taken, 0, "times that are not plain");
+}
+
 int
 main(void)
 {
@@ -616,5 +648,6 @@ main(void)
 	test_every_day(240779520000);	/* 9600-01-01 */
 	test_timestamps();
 	test_timestamptz();
+	test_times();
 	return test_done();
 }

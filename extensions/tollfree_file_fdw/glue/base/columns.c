@@ -8,16 +8,23 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/table.h"
+#include "catalog/pg_enum.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
+#include "lib/stringinfo.h"
 #include "nodes/value.h"
 #include "pgtime.h"
 #include "utils/builtins.h"
+#include "utils/catcache.h"
+#include "utils/date.h"
 #include "utils/datetime.h"
 #include "utils/float.h"
 #include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
 #include "utils/numeric.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
@@ -28,8 +35,8 @@
 #define INT128_STRING_SIZE 48
 
 /*
- * numeric(precision, scale), if its values fit into an int64.  Of the typmod
- * the upper 16 bits are the precision, the lower 11 the scale with its sign.
+ * numeric(precision, scale), as a number if its values fit into an int64.  Of the
+ * typmod the upper 16 bits are the precision, the lower 11 the scale with its sign.
  */
 static ColumnSpec
 numeric_spec(int32 typmod)
@@ -38,10 +45,14 @@ numeric_spec(int32 typmod)
 	int			scale = (((typmod - VARHDRSZ) & 0x7FF) ^ 0x400) - 0x400;
 	ColumnSpec	spec = {.type = COLUMN_OTHER};
 
-	if (typmod >= (int32) VARHDRSZ && precision <= NUMERIC_DIGITS_MAX &&
-		scale >= 0 && scale <= precision)
+	if (typmod < (int32) VARHDRSZ)
+		spec.syntax = SYNTAX_NUMERIC;
+	else if (scale >= 0 && scale <= precision)
 	{
-		spec.type = COLUMN_NUMERIC;
+		if (precision <= NUMERIC_DIGITS_MAX)
+			spec.type = COLUMN_NUMERIC;
+		else
+			spec.syntax = SYNTAX_NUMERIC;
 		spec.precision = precision;
 		spec.scale = scale;
 	}
@@ -89,6 +100,59 @@ columns_read_times(void)
 	return true;
 }
 
+/*
+ * The labels of an enum.  One that this transaction has added may not be used yet:
+ * the input function says so.
+ */
+static void
+find_labels(Oid type, ColumnSpec *spec)
+{
+	CatCList   *members = SearchSysCacheList1(ENUMTYPOIDNAME,
+											  ObjectIdGetDatum(type));
+	TextRef    *labels = palloc(sizeof(TextRef) * Max(1, members->n_members));
+
+	spec->syntax = SYNTAX_LABEL;
+	spec->labels = labels;
+	for (int i = 0; i < members->n_members; i++)
+	{
+		Form_pg_enum member = (Form_pg_enum) GETSTRUCT(&members->members[i]->tuple);
+		char	   *label;
+
+		if (EnumUncommitted(member->oid))
+			continue;
+		label = pstrdup(NameStr(member->enumlabel));
+		labels[spec->nlabels].bytes = (unsigned char *) label;
+		labels[spec->nlabels++].length = strlen(label);
+	}
+	ReleaseCatCacheList(members);
+}
+
+/* What core/ is to know of values of a type that it does not hold. */
+static ColumnSpec
+syntax_spec(Oid type, int32 typmod)
+{
+	ColumnSpec	spec = {.type = COLUMN_OTHER};
+
+	switch (type)
+	{
+		case INTERVALOID:
+			spec.syntax = typmod < 0 ? SYNTAX_INTERVAL : SYNTAX_UNKNOWN;
+			break;
+		case INETOID:
+			spec.syntax = SYNTAX_INET;
+			break;
+		case JSONOID:
+		case JSONBOID:
+			spec.syntax = SYNTAX_JSON;
+			break;
+		default:
+			if (get_typtype(type) == TYPTYPE_ENUM)
+				find_labels(type, &spec);
+			break;
+	}
+	return spec;
+}
+
 /* How core/ is to hold a type; domains over these types are other types. */
 static ColumnSpec
 column_spec(Oid type, int32 typmod)
@@ -118,6 +182,10 @@ column_spec(Oid type, int32 typmod)
 				: COLUMN_TIMESTAMPTZ;
 			spec.scale = typmod < 0 ? MAX_TIMESTAMP_PRECISION : typmod;
 			break;
+		case TIMEOID:
+			spec.type = COLUMN_TIME;
+			spec.scale = typmod < 0 ? MAX_TIME_PRECISION : typmod;
+			break;
 		case NUMERICOID:
 			return numeric_spec(typmod);
 		case FLOAT4OID:
@@ -140,9 +208,20 @@ column_spec(Oid type, int32 typmod)
 				spec.type = COLUMN_BPCHAR;
 			break;
 		default:
-			break;
+			return syntax_spec(type, typmod);
 	}
 	return spec;
+}
+
+/* Appends what a type's valid values depend on beside itself: an enum's labels. */
+void
+columns_append_labels(StringInfo string, Oid type)
+{
+	ColumnSpec	spec = column_spec(type, -1);
+
+	for (int i = 0; i < spec.nlabels; i++)
+		appendStringInfo(string, " %s",
+						 quote_literal_cstr((const char *) spec.labels[i].bytes));
 }
 
 /* Is the column among those named?  NIL names all. */
@@ -336,6 +415,7 @@ column_value(const ColumnVector *column, int row)
 		case COLUMN_DATE:
 		case COLUMN_TIMESTAMP:
 		case COLUMN_TIMESTAMPTZ:
+		case COLUMN_TIME:
 			return (Datum) column->values.integers[row];
 		case COLUMN_NUMERIC:
 			return NumericGetDatum(int64_div_fast_to_numeric(column->values.integers[row],
@@ -398,6 +478,7 @@ column_store(ColumnVector *column, int row, Datum value, MemoryContext memory)
 		case COLUMN_INT8:
 		case COLUMN_TIMESTAMP:
 		case COLUMN_TIMESTAMPTZ:
+		case COLUMN_TIME:
 			column->values.integers[row] = DatumGetInt64(value);
 			return true;
 		case COLUMN_NUMERIC:

@@ -22,6 +22,7 @@ typedef struct FileColumns
 extern bool columns_read_times(void);
 extern FileColumns columns_describe(Relation rel, const FileOptions *options,
 									List *names, bool none);
+extern void columns_append_labels(StringInfo string, Oid type);
 extern FileColumns columns_copy(const FileColumns *columns);
 extern char *columns_field_name(Oid relid, uint32 field);
 extern int	columns_find(const FileColumns *columns, AttrNumber attnum);

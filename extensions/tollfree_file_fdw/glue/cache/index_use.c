@@ -36,6 +36,7 @@
 #include "utils/rel.h"
 
 #include "base/allocate.h"
+#include "base/columns.h"
 #include "base/compression.h"
 #include "base/guc.h"
 #include "cache/index_file.h"
@@ -47,7 +48,7 @@
 
 /*
  * Everything that the file's rows depend on beside its bytes: options, encodings
- * and all columns, by the names that options may have for them.  An index of a
+ * and all columns, by the names that options may have for them, with the labels of enums.  An index of a
  * file that has not been left alone holds only while it is append-only.
  */
 static void
@@ -73,10 +74,12 @@ make_key(StringInfo key, Relation rel, int encoding, const FileOptions *options)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);
 
-		if (!attribute->attisdropped && !attribute->attgenerated)
-			appendStringInfo(key, " %u %d %s", attribute->atttypid,
-							 attribute->atttypmod,
-							 quote_literal_cstr(NameStr(attribute->attname)));
+		if (attribute->attisdropped || attribute->attgenerated)
+			continue;
+		appendStringInfo(key, " %u %d %s", attribute->atttypid,
+						 attribute->atttypmod,
+						 quote_literal_cstr(NameStr(attribute->attname)));
+		columns_append_labels(key, attribute->atttypid);
 	}
 }
 

@@ -158,6 +158,24 @@ ask_value(BatchSource *source, int row, int column, Datum *value, bool *isnull)
 	return is_valid;
 }
 
+/*
+ * A value that is neither null nor unresolved, in the current memory context.  One of a
+ * type that core/ does not hold is known to be valid, and is made only now.
+ */
+Datum
+batch_value(BatchSource *source, int row, int column)
+{
+	const ColumnVector *vector = &source->batch->columns[column];
+	Datum		value;
+	bool		isnull;
+
+	if (vector->spec->type != COLUMN_OTHER)
+		return column_value(vector, row);
+	if (!ask_value(source, row, column, &value, &isnull))
+		elog(ERROR, "a value that is valid was refused");
+	return value;
+}
+
 /* Is it a value that the type's input function has to be asked for? */
 static inline bool
 is_open(const BatchSource *source, int column, int row)
@@ -195,7 +213,7 @@ batch_load_row(BatchSource *source, int row, TupleTableSlot *slot)
 		else
 		{
 			slot->tts_isnull[i] = false;
-			slot->tts_values[i] = column_value(vector, row);
+			slot->tts_values[i] = batch_value(source, row, column);
 		}
 	}
 	ExecStoreVirtualTuple(slot);

@@ -123,6 +123,7 @@ extern BatchStatus batch_next(BatchSource *source);
 extern void batch_convert_column(BatchSource *source, int column,
 								 const RowBitmap *rows);
 extern void batch_set_range(BatchSource *source, const ScanRange *range);
+extern Datum batch_value(BatchSource *source, int row, int column);
 extern bool batch_load_row(BatchSource *source, int row,
 						   TupleTableSlot *slot);
 extern RowOutcome batch_resolve_row(BatchSource *source, int row,

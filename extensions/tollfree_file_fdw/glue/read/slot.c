@@ -26,7 +26,7 @@ typedef struct RowSlot
 {
 	HeapTupleTableSlot base;
 	MemoryContext memory;		/* for values; reset with each row */
-	const BatchSource *source;	/* of the row, or NULL if there is none */
+	BatchSource *source;		/* of the row, or NULL if there is none */
 	int			row;
 	int			column;			/* the first of the source's not yet made */
 } RowSlot;
@@ -44,7 +44,7 @@ static void
 make_values(TupleTableSlot *slot, int natts)
 {
 	RowSlot    *row_slot = (RowSlot *) slot;
-	const BatchSource *source = row_slot->source;
+	BatchSource *source = row_slot->source;
 	MemoryContext old;
 
 	if (source == NULL)
@@ -62,7 +62,7 @@ make_values(TupleTableSlot *slot, int natts)
 
 		slot->tts_isnull[i] = bitmap_has(&vector->nulls, row_slot->row);
 		if (!slot->tts_isnull[i])
-			slot->tts_values[i] = column_value(vector, row_slot->row);
+			slot->tts_values[i] = batch_value(source, row_slot->row, column);
 	}
 	slot->tts_nvalid = natts;
 	MemoryContextSwitchTo(old);
@@ -171,7 +171,7 @@ slot_store_values(TupleTableSlot *slot, TupleTableSlot *source)
  * Columns that the source does not convert keep what the slot says of them: null.
  */
 void
-slot_store_row(TupleTableSlot *slot, const BatchSource *source, int row)
+slot_store_row(TupleTableSlot *slot, BatchSource *source, int row)
 {
 	RowSlot    *row_slot = (RowSlot *) slot;
 

@@ -12,7 +12,7 @@
 extern void slot_replace(ForeignScanState *node);
 extern TupleTableSlot *slot_store_values(TupleTableSlot *slot,
 										 TupleTableSlot *source);
-extern void slot_store_row(TupleTableSlot *slot, const BatchSource *source,
+extern void slot_store_row(TupleTableSlot *slot, BatchSource *source,
 						   int row);
 
 #endif							/* TOLLFREE_FILE_SLOT_H */

@@ -337,6 +337,9 @@ convert_value(const ColumnSpec *spec, const KnownValue *known,
 		case TIMESTAMPTZOID:
 			value->integer = DatumGetTimestampTz(known->value);
 			return spec->type == COLUMN_TIMESTAMPTZ;
+		case TIMEOID:
+			value->integer = DatumGetTimeADT(known->value);
+			return spec->type == COLUMN_TIME;
 		case NUMERICOID:
 			return spec->type == COLUMN_NUMERIC &&
 				column_unscale(known->value, &value->integer, &value->scale);
