@@ -6,6 +6,7 @@
 
 #include "core/chunk.h"
 #include "core/simd/scalar.h"
+#include "core/stream.h"
 
 /* A borrowed buffer: bytes with KERNEL_PADDING around them. */
 typedef struct ChunkBuffer
@@ -29,9 +30,20 @@ static SourceStatus
 chunk_read(Source *source, ChunkBuffer *buffer, int64_t offset,
 		   int64_t end, size_t *length)
 {
-	*length = end - offset < (int64_t) buffer->size ?
+	size_t		wanted = end - offset < (int64_t) buffer->size ?
 		(size_t) (end - offset) : buffer->size;
-	return source_read(source, buffer->bytes, *length, offset);
+	SourceStatus status = SOURCE_OK;
+	size_t		got;
+
+	for (*length = 0; status == SOURCE_OK && *length < wanted; *length += got)
+	{
+		status = source_read_text(source, buffer->bytes + *length,
+								  wanted - *length, offset + (int64_t) *length,
+								  &got);
+		if (status == SOURCE_OK && got == 0)
+			status = SOURCE_TRUNCATED;
+	}
+	return status;
 }
 
 bool
@@ -45,7 +57,11 @@ chunk_needs_count(const Dialect *dialect)
  *------------------------------------------------------------------------
  */
 
-/* Returns where the data of the file end, or -1 if it cannot be read. */
+/*
+ * Returns where the data of the file end, or -1 if it cannot be read.  All of the
+ * last member would have to be decoded for that: a marker in compressed text is
+ * found when the last chunk is looked through.
+ */
 static int64_t
 chunk_data_end(Source *source, const Dialect *dialect, LineEnd line_end)
 {
@@ -55,8 +71,8 @@ chunk_data_end(Source *source, const Dialect *dialect, LineEnd line_end)
 	unsigned char last[8];
 
 	if ((dialect->format == FILE_FORMAT_CSV && !dialect->marker_in_csv) ||
-		source->size < length)
-		return source->size;
+		source->stream != NULL || source->size < length)
+		return source_text_end(source);
 	if (source_read(source, last, (size_t) length,
 					source->size - length) != SOURCE_OK)
 		return -1;
@@ -121,6 +137,7 @@ chunk_layout(Source *source, const Dialect *dialect, int header,
 		.block_size = SCAN_REACH,
 		.max_record = SCAN_BLOCK_MAX,
 		.check_interrupts = source->check_interrupts,
+		.source = source->stream == NULL ? NULL : source,
 		.allocator = *allocator
 	};
 	SourceStatus status;
@@ -130,7 +147,8 @@ chunk_layout(Source *source, const Dialect *dialect, int header,
 	if (scan == NULL)
 		return false;
 	known = chunk_read_first(scan, dialect, header, layout);
-	source->bytes_read += filescan_source(scan)->bytes_read;
+	source->bytes_read = filescan_source(scan)->bytes_read +
+		(options.source == NULL ? source->bytes_read : 0);
 	filescan_close(scan);
 	if (!known)
 		return false;

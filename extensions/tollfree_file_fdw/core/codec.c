@@ -43,6 +43,16 @@ codec_by_suffix(const char *filename)
 	return COMPRESSION_NONE;
 }
 
+uint64_t
+codec_number(const unsigned char *bytes, int length)
+{
+	uint64_t	number = 0;
+
+	while (length-- > 0)
+		number = number << 8 | bytes[length];
+	return number;
+}
+
 bool
 codec_agrees(const unsigned char *bytes, size_t length, const void *magic,
 			 size_t magic_length)

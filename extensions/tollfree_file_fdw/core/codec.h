@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/source.h"
+
 typedef enum FileCompression
 {
 	COMPRESSION_NONE,
@@ -51,6 +53,16 @@ typedef struct CodecBytes
 	size_t		out_left;
 } CodecBytes;
 
+/* The longest text of a member that is measured, bytes */
+#define CODEC_TEXT_MAX	((uint64_t) 64 << 20)
+
+/* What a member says of itself. */
+typedef struct MemberExtent
+{
+	int64_t		length;			/* bytes of the file */
+	uint64_t	text_length;	/* bytes of the text */
+} MemberExtent;
+
 typedef struct Codec
 {
 	const char *name;			/* as the option "compression" has it */
@@ -77,6 +89,14 @@ typedef struct Codec
 	 * always.
 	 */
 	uint64_t	(*text_length) (const unsigned char *bytes, size_t length);
+
+	/*
+	 * Measures the member at an offset of the file, whose first bytes are
+	 * given; false if it does not say how long it is, or cannot be read. NULL
+	 * if none of them says so.
+	 */
+	bool		(*measure) (Source *source, int64_t at, const unsigned char *head,
+							size_t length, MemberExtent *extent);
 	CodecStatus (*decode) (void *state, CodecBytes *bytes);
 	void		(*close) (void *state);
 } Codec;
@@ -95,6 +115,9 @@ extern bool codec_is_built(const Codec *codec);
 
 /* The compression whose suffix the name of a file has, in any case. */
 extern FileCompression codec_by_suffix(const char *filename);
+
+/* The number in that many bytes, the lowest first. */
+extern uint64_t codec_number(const unsigned char *bytes, int length);
 
 /* Are two runs of bytes the same as far as both reach? */
 extern bool codec_agrees(const unsigned char *bytes, size_t length,

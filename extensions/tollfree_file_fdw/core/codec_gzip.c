@@ -6,8 +6,12 @@
  */
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/codec.h"
+
+/* Behind a member's text: its checksum and its length, 4 bytes each */
+#define GZIP_TRAILER_SIZE	8
 
 static bool
 gzip_begins(const unsigned char *bytes, size_t length)
@@ -148,6 +152,31 @@ gzip_close(void *state)
 }
 #endif
 
+#if defined(HAVE_LIBISAL) || defined(HAVE_ZLIB)
+/*
+ * Only BGZF's members say how long they are: by an extra field of the header, the
+ * only one, with the length less one.
+ */
+static bool
+gzip_measure(Source *source, int64_t at, const unsigned char *head,
+			 size_t length, MemberExtent *extent)
+{
+	unsigned char text_length[4];
+
+	if (length < CODEC_HEAD_MAX || memcmp(head + 2, "\x08\x04", 2) != 0 ||
+		memcmp(head + 10, "\x06\x00" "BC" "\x02\x00", 6) != 0)
+		return false;
+	extent->length = (int64_t) codec_number(head + 16, 2) + 1;
+	if (extent->length < CODEC_HEAD_MAX + GZIP_TRAILER_SIZE ||
+		extent->length > source->size - at ||
+		source_read(source, text_length, sizeof(text_length),
+					at + extent->length - 4) != SOURCE_OK)
+		return false;
+	extent->text_length = codec_number(text_length, 4);
+	return true;
+}
+#endif
+
 const Codec gzip_codec = {
 	.name = "gzip",
 	.suffix = ".gz",
@@ -156,6 +185,7 @@ const Codec gzip_codec = {
 #if defined(HAVE_LIBISAL) || defined(HAVE_ZLIB)
 	.open = gzip_open,
 	.begin = gzip_begin,
+	.measure = gzip_measure,
 	.decode = gzip_decode,
 	.close = gzip_close
 #endif

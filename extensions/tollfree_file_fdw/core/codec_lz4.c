@@ -8,6 +8,19 @@
 
 #define SKIPPABLE_MASK	0xf0
 
+#define LZ4_MAGIC		0x184d2204
+
+/* The header of a skippable frame, and of one that has the length of its text */
+#define SKIPPABLE_HEAD	8
+#define LZ4_HEAD		15
+#define LZ4_BLOCK_HEAD	4
+
+/* Flags of a header */
+#define LZ4_HAS_DICTIONARY	0x01
+#define LZ4_CHECKS_TEXT		0x04
+#define LZ4_HAS_LENGTH		0x08
+#define LZ4_CHECKS_BLOCKS	0x10
+
 static bool
 lz4_begins(const unsigned char *bytes, size_t length)
 {
@@ -53,6 +66,41 @@ lz4_decode(void *state, CodecBytes *bytes)
 	return result == 0 ? CODEC_MEMBER_END : CODEC_OK;
 }
 
+/*
+ * A frame is a header, blocks, each with its length, a zero for the end, and maybe
+ * checksums.  The flags say what there is.
+ */
+static bool
+lz4_measure(Source *source, int64_t at, const unsigned char *head,
+			size_t length, MemberExtent *extent)
+{
+	unsigned char block[LZ4_BLOCK_HEAD];
+	int64_t		end = at;
+	int64_t		block_length;
+
+	if (length < SKIPPABLE_HEAD)
+		return false;
+	extent->text_length = 0;
+	extent->length = 8 + (int64_t) codec_number(head + 4, 4);
+	if (codec_number(head, 4) != LZ4_MAGIC)
+		return true;
+	if (!(head[4] & LZ4_HAS_LENGTH) || length < LZ4_HEAD)
+		return false;
+	extent->text_length = codec_number(head + 6, 8);
+	end += LZ4_HEAD + (head[4] & LZ4_HAS_DICTIONARY ? 4 : 0);
+	do
+	{
+		if (source->size - end < LZ4_BLOCK_HEAD ||
+			source_read(source, block, LZ4_BLOCK_HEAD, end) != SOURCE_OK)
+			return false;
+		block_length = (int64_t) codec_number(block, 4) & INT32_MAX;
+		end += LZ4_BLOCK_HEAD + block_length +
+			(block_length > 0 && head[4] & LZ4_CHECKS_BLOCKS ? 4 : 0);
+	} while (block_length > 0);
+	extent->length = end - at + (head[4] & LZ4_CHECKS_TEXT ? 4 : 0);
+	return true;
+}
+
 static void
 lz4_close(void *state)
 {
@@ -68,6 +116,7 @@ const Codec lz4_codec = {
 #ifdef HAVE_LIBLZ4
 	.open = lz4_open,
 	.begin = lz4_begin,
+	.measure = lz4_measure,
 	.decode = lz4_decode,
 	.close = lz4_close
 #endif

@@ -6,6 +6,10 @@
 
 #define SKIPPABLE_MASK	0xf0
 
+/* A frame's shortest header, with a checksum behind it or a skippable one's */
+#define ZSTD_HEAD_MIN	8
+#define ZSTD_BLOCK_HEAD 3
+
 static bool
 zstd_begins(const unsigned char *bytes, size_t length)
 {
@@ -60,6 +64,66 @@ zstd_text_length(const unsigned char *bytes, size_t length)
 		result == ZSTD_CONTENTSIZE_ERROR ? CODEC_LENGTH_UNKNOWN : result;
 }
 
+/* How long a frame's header is: what its second part begins with says so. */
+static int64_t
+zstd_head_length(unsigned char descriptor)
+{
+	static const int dictionary[] = {0, 1, 2, 4};
+	static const int content[] = {0, 2, 4, 8};
+	bool		is_single = descriptor & 0x20;
+
+	return 5 + !is_single + dictionary[descriptor & 3] +
+		(is_single && descriptor >> 6 == 0 ? 1 : content[descriptor >> 6]);
+}
+
+/* How long a block is, with its head; 0 if there is none such. */
+static int64_t
+zstd_block_length(const unsigned char *head)
+{
+	int64_t		length = (int64_t) (codec_number(head, ZSTD_BLOCK_HEAD) >> 3);
+
+	switch (head[0] >> 1 & 3)
+	{
+		case 0:					/* stored */
+		case 2:					/* compressed */
+			return ZSTD_BLOCK_HEAD + length;
+		case 1:					/* one byte, many times */
+			return ZSTD_BLOCK_HEAD + 1;
+		default:
+			return 0;
+	}
+}
+
+/* A frame is a header, blocks, each with its length, and maybe a checksum. */
+static bool
+zstd_measure(Source *source, int64_t at, const unsigned char *head,
+			 size_t length, MemberExtent *extent)
+{
+	unsigned char block[ZSTD_BLOCK_HEAD] = {0};
+	int64_t		end = at;
+
+	if (length < ZSTD_HEAD_MIN)
+		return false;
+	extent->text_length = 0;
+	extent->length = 8 + (int64_t) codec_number(head + 4, 4);
+	if (codec_number(head, 4) != ZSTD_MAGICNUMBER)
+		return true;
+	extent->text_length = zstd_text_length(head, length);
+	if (extent->text_length > CODEC_TEXT_MAX)
+		return false;
+	end += zstd_head_length(head[4]);
+	while (!(block[0] & 1))
+	{
+		if (source->size - end < ZSTD_BLOCK_HEAD ||
+			source_read(source, block, ZSTD_BLOCK_HEAD, end) != SOURCE_OK ||
+			zstd_block_length(block) == 0)
+			return false;
+		end += zstd_block_length(block);
+	}
+	extent->length = end - at + (head[4] & 4);
+	return true;
+}
+
 static CodecStatus
 zstd_failure(size_t result)
 {
@@ -106,6 +170,7 @@ const Codec zstd_codec = {
 	.open = zstd_open,
 	.begin = zstd_begin,
 	.text_length = zstd_text_length,
+	.measure = zstd_measure,
 	.decode = zstd_decode,
 	.close = zstd_close
 #endif

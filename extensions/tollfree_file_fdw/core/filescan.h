@@ -222,6 +222,10 @@ extern LineEnd filescan_line_end(const FileScan *scan);
 extern const unsigned char *filescan_unread(const FileScan *scan,
 											int64_t *offset, size_t *length);
 
+/* Returns all bytes of the file that are in memory, and their offset. */
+extern const unsigned char *filescan_window(const FileScan *scan,
+											int64_t *offset, size_t *length);
+
 extern const Handover *filescan_handover(const FileScan *scan);
 extern Source *filescan_source(FileScan *scan);
 

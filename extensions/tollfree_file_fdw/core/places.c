@@ -141,17 +141,28 @@ filescan_line_end(const FileScan *scan)
 }
 
 const unsigned char *
-filescan_unread(const FileScan *scan, int64_t *offset, size_t *length)
+filescan_window(const FileScan *scan, int64_t *offset, size_t *length)
 {
 	const Window *window = &scan->window;
 	int64_t		end = window->offset + (int64_t) window->filled;
 
-	*offset = window->offset + (int64_t) window->begin;
+	*offset = window->offset;
 	/* Without the line end that may have been appended */
 	if (end > source_text_end(&scan->source))
 		end = source_text_end(&scan->source);
 	*length = end > *offset ? (size_t) (end - *offset) : 0;
-	return window->bytes + window->begin;
+	return window->bytes;
+}
+
+const unsigned char *
+filescan_unread(const FileScan *scan, int64_t *offset, size_t *length)
+{
+	const unsigned char *bytes = filescan_window(scan, offset, length);
+	size_t		begin = scan->window.begin;
+
+	*offset += (int64_t) begin;
+	*length = *length > begin ? *length - begin : 0;
+	return bytes + begin;
 }
 
 const Handover *

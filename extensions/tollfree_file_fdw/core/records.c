@@ -75,10 +75,16 @@ filescan_load(FileScan *scan, int64_t from, int64_t to,
 	int64_t		filled_to;
 
 	window_seek(window, from);
-	filled_to = window->offset + (int64_t) window->filled;
-	if (filled_to < to)
-		status = window_read(window, &scan->source, (size_t) (to - filled_to),
-							 &source_status);
+	do
+	{
+		filled_to = window->offset + (int64_t) window->filled;
+		if (filled_to < to)
+			status = window_read(window, &scan->source, (size_t) (to - filled_to),
+								 &source_status);
+	} while (status == WINDOW_OK && filled_to < to &&
+			 filled_to < window->offset + (int64_t) window->filled);
+	if (status == WINDOW_OK && filled_to < to)
+		return SCAN_TRUNCATED;
 	*bytes = window->bytes + window->begin;
 	return filescan_window_status(status, source_status);
 }

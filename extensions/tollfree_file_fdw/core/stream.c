@@ -11,16 +11,22 @@
 /* Behind the input, for libraries that look at some bytes more, bytes */
 #define STREAM_PADDING	16
 
-/* Goes to the file's beginning. */
+/* Goes to where a member begins: a place of the map, or 0 without one. */
 static void
-stream_rewind(Stream *stream)
+stream_go(Stream *stream, size_t place)
 {
-	stream->at = 0;
+	const MemberPlace start = {0};
+	const MemberPlace *to = stream->map == NULL ? &start :
+		&stream->map->places[place];
+
+	stream->place = place;
+	stream->at = to->file;
 	stream->next = stream->input;
 	stream->left = 0;
 	stream->is_inside = stream->may_hold = stream->is_padded = false;
-	stream->nmembers = 0;
-	stream->position = 0;
+	stream->is_over = false;
+	stream->nmembers = to->file > 0;
+	stream->position = to->text;
 	stream->status = SOURCE_OK;
 	stream->fault = STREAM_SOUND;
 }
@@ -45,11 +51,19 @@ stream_open(Stream *stream, const Codec *codec, const Source *source,
 	if (stream->input == NULL)
 		return false;
 	memset(stream->input, 0, stream->input_size + STREAM_PADDING);
-	stream_rewind(stream);
+	stream_go(stream, 0);
 	stream->state = codec->open(memory);
 	if (stream->state == NULL)
 		stream_close(stream);
 	return stream->state != NULL;
+}
+
+void
+stream_use_map(Stream *stream, const MemberMap *map)
+{
+	stream->map = map;
+	stream->end = members_text_length(map);
+	stream_go(stream, 0);
 }
 
 void
@@ -130,6 +144,36 @@ stream_skip_zeros(Stream *stream)
 	return stream->left < before;
 }
 
+/*
+ * Between two members: is the map right?  Passes the next place where that is
+ * here.
+ */
+static bool
+stream_is_on_map(Stream *stream)
+{
+	const MemberPlace *next;
+	int64_t		at = stream->at - (int64_t) stream->left;
+
+	if (stream->map == NULL || stream->place == stream->map->nplaces)
+		return true;
+	next = &stream->map->places[stream->place + 1];
+	if (at < next->file)
+		return true;
+	stream->place++;
+	return at == next->file && stream->position == next->text;
+}
+
+/* The file ends between two members. */
+static SourceStatus
+stream_end(Stream *stream)
+{
+	if (stream->nmembers == 0)
+		return stream_fail(stream, STREAM_CUT);
+	stream->end = stream->position;
+	stream->is_over = true;
+	return SOURCE_OK;
+}
+
 /* Begins the next member, or finds the end of the text. */
 static SourceStatus
 stream_begin_member(Stream *stream)
@@ -138,13 +182,10 @@ stream_begin_member(Stream *stream)
 
 	if (status != SOURCE_OK)
 		return status;
+	if (!stream_is_on_map(stream))
+		return stream_fail(stream, STREAM_CORRUPT);
 	if (stream->left == 0)
-	{
-		if (stream->nmembers == 0)
-			return stream_fail(stream, STREAM_CUT);
-		stream->end = stream->position;
-		return SOURCE_OK;
-	}
+		return stream_end(stream);
 	if (stream_skip_zeros(stream))
 		return SOURCE_OK;
 	if (!stream->codec->begins(stream->next, stream->left) ||
@@ -174,15 +215,16 @@ stream_end_member(Stream *stream)
 		CODEC_MEMBER_END : CODEC_CORRUPT;
 }
 
-/* Decodes more of the present member. */
+/* Decodes into that room; *made is set to how much of it has been filled. */
 static SourceStatus
-stream_decode(Stream *stream, unsigned char **out, size_t *room)
+stream_decode(Stream *stream, unsigned char *out, size_t room, size_t *made)
 {
-	CodecBytes	bytes = {.out = *out,.out_left = *room};
+	CodecBytes	bytes = {.out = out,.out_left = room};
 	SourceStatus status = SOURCE_OK;
 	CodecStatus result;
 	size_t		in_before;
 
+	*made = 0;
 	if (!stream->may_hold)
 		status = stream_fill(stream, 1);
 	if (status != SOURCE_OK)
@@ -196,16 +238,74 @@ stream_decode(Stream *stream, unsigned char **out, size_t *room)
 	stream->next = bytes.in;
 	stream->left = bytes.in_left;
 	stream->may_hold = bytes.out_left == 0;
-	stream->position += (int64_t) (*room - bytes.out_left);
+	*made = room - bytes.out_left;
+	stream->position += (int64_t) *made;
 	if (result == CODEC_MEMBER_END)
 		result = stream_end_member(stream);
 	/* Whoever takes nothing and returns nothing never will. */
 	else if (result == CODEC_OK && in_before > 0 &&
-			 bytes.in_left == in_before && bytes.out_left == *room)
+			 bytes.in_left == in_before && *made == 0)
 		result = CODEC_CORRUPT;
-	*out = bytes.out;
-	*room = bytes.out_left;
 	return stream_codec_status(stream, result);
+}
+
+/* How much text there may be up to the next place of the map. */
+static size_t
+stream_limit(const Stream *stream, size_t room)
+{
+	int64_t		left;
+
+	if (stream->map == NULL)
+		return room;
+	if (stream->place == stream->map->nplaces)
+		return 0;
+	left = stream->map->places[stream->place + 1].text -stream->position;
+	return left < (int64_t) room ? (size_t) left : room;
+}
+
+/* Decodes what has no text left, as a member's checksum; text is a fault. */
+static SourceStatus
+stream_decode_rest(Stream *stream)
+{
+	unsigned char byte;
+	size_t		made;
+	SourceStatus status = stream_decode(stream, &byte, 1, &made);
+
+	stream->position -= (int64_t) made;
+	return made > 0 ? stream_fail(stream, STREAM_CORRUPT) : status;
+}
+
+/* Decodes more of the present member. */
+static SourceStatus
+stream_go_on(Stream *stream, unsigned char **out, size_t *room)
+{
+	size_t		limit = stream_limit(stream, *room);
+	size_t		made = 0;
+	SourceStatus status;
+
+	if (!stream->is_inside)
+		return stream_begin_member(stream);
+	if (limit == 0)
+		return stream_decode_rest(stream);
+	status = stream_decode(stream, *out, limit, &made);
+	*out += made;
+	*room -= made;
+	return status;
+}
+
+/*
+ * Looks at the rest of the file.  Where the end of the text is known before it is
+ * met, whoever has all text asks for no more.
+ */
+static SourceStatus
+stream_read_rest(Stream *stream)
+{
+	unsigned char *out = NULL;
+	size_t		room = 0;
+
+	while (stream->status == SOURCE_OK && !stream->is_over)
+		stream->status = stream_go_on(stream, &out, &room);
+	return stream->status;
 }
 
 /* Reads the next bytes. */
@@ -216,10 +316,27 @@ stream_read_next(Stream *stream, unsigned char *out, size_t length, size_t *got)
 
 	while (stream->status == SOURCE_OK && room > 0 &&
 		   stream->position < stream->end)
-		stream->status = stream->is_inside ?
-			stream_decode(stream, &out, &room) : stream_begin_member(stream);
+		stream->status = stream_go_on(stream, &out, &room);
 	*got = length - room;
+	if (stream->position == stream->end &&
+		stream_read_rest(stream) != SOURCE_OK)
+		*got = 0;
 	return *got > 0 ? SOURCE_OK : stream->status;
+}
+
+/* Copies text that is known; returns how many bytes. */
+static size_t
+stream_copy_known(const Stream *stream, void *buffer, size_t length,
+				  int64_t offset)
+{
+	int64_t		from = offset - stream->known_from;
+
+	if (from < 0 || from >= (int64_t) stream->known_length)
+		return 0;
+	if (length > stream->known_length - (size_t) from)
+		length = stream->known_length - (size_t) from;
+	memcpy(buffer, stream->known + from, length);
+	return length;
 }
 
 SourceStatus
@@ -228,9 +345,16 @@ stream_read(Stream *stream, void *buffer, size_t length, int64_t offset,
 {
 	SourceStatus status = SOURCE_OK;
 
-	*got = 0;
-	if (offset < stream->position)
-		stream_rewind(stream);
+	size_t		place = stream->map == NULL ? 0 :
+		members_before(stream->map, offset);
+
+	*got = stream_copy_known(stream, buffer, length, offset);
+	if (*got > 0)
+		return SOURCE_OK;
+	if (offset < stream->position ||
+		(stream->map != NULL &&
+		 stream->map->places[place].text >stream->position))
+		stream_go(stream, place);
 	while (status == SOURCE_OK && stream->position < offset &&
 		   stream->position < stream->end)
 	{

@@ -13,13 +13,17 @@
  * file does not have whole: what was decoded of it is returned before.
  *
  * Reading at another place than the next one decodes from the beginning, or
- * on up to there.
+ * on up to there.  With a map of members it decodes from the last place before;
+ * then it is a fault, too, if the text between two places is not as long as they
+ * say, and nothing of a text is returned as the end of it unless all of the file
+ * behind is sound.
  */
 #ifndef CORE_STREAM_H
 #define CORE_STREAM_H
 
 #include "core/allocator.h"
 #include "core/codec.h"
+#include "core/members.h"
 #include "core/source.h"
 
 /* Read at once of a compressed file, bytes */
@@ -53,6 +57,14 @@ typedef struct Stream
 	int64_t		nmembers;		/* that have been begun */
 	int64_t		member_from;	/* offset in the text of the present one's */
 	uint64_t	member_length;	/* of its text, or CODEC_LENGTH_UNKNOWN */
+	const MemberMap *map;		/* NULL: where members begin is not known */
+	size_t		place;			/* of the map: the last that has been passed */
+	bool		is_over;		/* has the file been read to its end? */
+
+	/* Text that somebody else has decoded; its length is 0 if there is none. */
+	const unsigned char *known;
+	int64_t		known_from;		/* its offset */
+	size_t		known_length;	/* bytes */
 
 	int64_t		position;		/* offset in the text of what is read next */
 	int64_t		end;			/* the text's length, or INT64_MAX while it is
@@ -71,6 +83,9 @@ typedef struct Stream
  */
 extern bool stream_open(Stream *stream, const Codec *codec, const Source *source,
 						size_t memory, const Allocator *allocator);
+
+/* Has a stream know where members begin: the map lasts as long as the stream. */
+extern void stream_use_map(Stream *stream, const MemberMap *map);
 
 /*
  * Reads up to length bytes of the text, from offset; fewer at its end only, or

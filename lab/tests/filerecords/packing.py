@@ -8,6 +8,7 @@ import bz2
 import gzip
 import lzma
 import struct
+import zlib
 from collections.abc import Callable, Iterator
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -17,6 +18,8 @@ LZ4_HEAD = b"\x04\x22\x4d\x18\x60\x40\x82"
 """Magic number, independent blocks, of up to 64 kB, and the checksum of these two bytes."""
 LZ4_PLAIN = 1 << 31
 """Set in the size of a block that is not compressed."""
+BGZF_HEAD = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0"
+"""An extra field of six bytes, two of which follow: the member's length less one."""
 BLOCK = 50_000
 
 
@@ -36,6 +39,15 @@ def _zstd(text: bytes) -> bytes:
 def _lz4(text: bytes) -> bytes:
     body = b"".join(struct.pack("<I", len(x) | LZ4_PLAIN) + x for x in _blocks(text))
     return LZ4_HEAD + body + struct.pack("<I", 0)
+
+
+def bgzf_member(text: bytes) -> bytes:
+    """Return a member of gzip as BGZF has it: an extra field says how long it is."""
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    body = packer.compress(text) + packer.flush()
+    length = len(BGZF_HEAD) + 2 + len(body) + 8
+    head = BGZF_HEAD + struct.pack("<H", length - 1)
+    return head + body + struct.pack("<II", zlib.crc32(text), len(text))
 
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {

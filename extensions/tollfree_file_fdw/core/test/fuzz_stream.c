@@ -5,7 +5,8 @@
  *
  * A quarter of the files begin with a whole gzip member, so that what is behind
  * one is met, and a quarter are whole files of which some bytes are replaced.
- * Reading by other pieces has to come to the same.
+ * Reading by other pieces has to come to the same, and so has reading by a map of
+ * the members, if the file has one and it holds.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +30,10 @@ typedef struct Reading
 	unsigned char text[TEXT_MAX];
 } Reading;
 
+/* Reads all of a file; by a map of its members unless that is NULL. */
 static void
-read_all(Reading *reading, const Codec *codec, int fd, size_t piece)
+read_all(Reading *reading, const Codec *codec, int fd, size_t piece,
+		 const MemberMap *map)
 {
 	TestMemory	memory;
 	Allocator	allocator = test_memory_allocator(&memory);
@@ -42,6 +45,8 @@ read_all(Reading *reading, const Codec *codec, int fd, size_t piece)
 	if (source_open(&source, fd) != SOURCE_OK ||
 		!stream_open(&stream, codec, &source, MEMORY, &allocator))
 		abort();
+	if (map != NULL)
+		stream_use_map(&stream, map);
 	reading->length = 0;
 	do
 	{
@@ -85,10 +90,38 @@ make_file(unsigned char *file, const Codec **codec, const uint8_t *data, size_t 
 	if (data[0] >= 0x80)
 	{
 		*codec = &gzip_codec;
-		length = (size_t) (stored_write(file, data, data[2] % size) - file);
+		length = (size_t) ((data[0] & 1 ? stored_write : stored_write_sized)
+						   (file, data, data[2] % size) - file);
 	}
 	memcpy(file + length, data + 2, size - 2);
 	return length + size - 2;
+}
+
+/* What is read by the map without a fault is what is read without it. */
+static void
+check_map(const Reading *one, const Codec *codec, int fd, int64_t apart)
+{
+	static Reading mapped;
+	TestMemory	memory;
+	Allocator	allocator = test_memory_allocator(&memory);
+	Source		source;
+	MemberMap	map;
+
+	if (source_open(&source, fd) != SOURCE_OK)
+		abort();
+	if (members_find(&map, codec, &source, apart, &allocator) != MEMBERS_FOUND)
+		return;
+	if (members_text_length(&map) < (int64_t) TEXT_MAX / 2)
+	{
+		read_all(&mapped, codec, fd, 1000, &map);
+		if (mapped.is_whole &&
+			(!one->is_whole || one->length != mapped.length ||
+			 memcmp(one->text, mapped.text, mapped.length) != 0))
+			abort();
+	}
+	members_free(&map, &allocator);
+	if (memory.held != 0)
+		abort();
 }
 
 int
@@ -108,8 +141,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!codec_is_built(codec))
 		return 0;
 	fd = test_file(file, length);
-	read_all(&one, codec, fd, 65536);
-	read_all(&other, codec, fd, (size_t) data[1] + 1);
+	read_all(&one, codec, fd, 65536, NULL);
+	read_all(&other, codec, fd, (size_t) data[1] + 1, NULL);
+	check_map(&one, codec, fd, data[1] % 50);
 	close(fd);
 	shorter = one.length < other.length ? one.length : other.length;
 	if (memcmp(one.text, other.text, shorter) != 0)

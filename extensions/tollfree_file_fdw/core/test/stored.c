@@ -1,6 +1,7 @@
 /*
  * stored.c
- *	  gzip as a test can write it without a library: blocks that are stored.
+ *	  gzip and zstd as a test can write them without a library: blocks that are
+ *	  stored.
  *
  *		header	| last? length ~length bytes | ... | CRC-32, length
  *		10		| 1		2	   2			 |	   | 4		 4
@@ -11,6 +12,7 @@
 
 #define HEADER_SIZE	10
 #define TRAILER_SIZE	8
+#define EXTRA_SIZE	8
 #define BLOCK_HEAD	5
 #define BLOCK_MAX	0xffff
 
@@ -44,14 +46,13 @@ stored_size(size_t length)
 	return HEADER_SIZE + length + (length / BLOCK_MAX + 1) * BLOCK_HEAD + TRAILER_SIZE;
 }
 
-unsigned char *
-stored_write(unsigned char *to, const void *bytes, size_t length)
+/* Writes what is behind a member's header. */
+static unsigned char *
+put_blocks(unsigned char *to, const void *bytes, size_t length)
 {
 	const unsigned char *from = bytes;
 	size_t		left = length;
 
-	memcpy(to, header, HEADER_SIZE);
-	to += HEADER_SIZE;
 	for (;;)
 	{
 		size_t		part = left < BLOCK_MAX ? left : BLOCK_MAX;
@@ -68,4 +69,39 @@ stored_write(unsigned char *to, const void *bytes, size_t length)
 	}
 	to = put(to, crc_of(bytes, length), 4);
 	return put(to, (uint32_t) length, 4);
+}
+
+unsigned char *
+stored_write(unsigned char *to, const void *bytes, size_t length)
+{
+	memcpy(to, header, HEADER_SIZE);
+	return put_blocks(to + HEADER_SIZE, bytes, length);
+}
+
+unsigned char *
+stored_write_sized(unsigned char *to, const void *bytes, size_t length)
+{
+	unsigned char *extra = to + HEADER_SIZE;
+	unsigned char *end = put_blocks(extra + EXTRA_SIZE, bytes, length);
+
+	memcpy(to, header, HEADER_SIZE);
+	to[3] = 4;					/* there is an extra field */
+	memcpy(extra, "\x06\x00" "BC" "\x02\x00", EXTRA_SIZE - 2);
+	put(extra + EXTRA_SIZE - 2, (uint32_t) (end - to - 1), 2);
+	return end;
+}
+
+unsigned char *
+stored_write_frame(unsigned char *to, const void *bytes, size_t length)
+{
+	const unsigned char *from = bytes;
+	size_t		first = length / 2;
+
+	memcpy(to, "\x28\xb5\x2f\xfd\xa0", 5);
+	to = put(to + 5, (uint32_t) length, 4);
+	to = put(to, (uint32_t) first << 3, 3);
+	memcpy(to, from, first);
+	to = put(to + first, (uint32_t) (length - first) << 3 | 1, 3);
+	memcpy(to, from + first, length - first);
+	return to + length - first;
 }

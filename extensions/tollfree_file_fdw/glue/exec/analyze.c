@@ -341,7 +341,7 @@ sample_blocks(Reservoir *sample, FileReader *reader, const RecordIndex *index,
 	ChunkLayout *chunks = &reader->chunks;
 	int64_t		size;
 
-	if (!reader_find_chunks(reader))
+	if (!reader_find_chunks(reader, BLOCK_READ_SIZE))
 		return false;
 	if (index != NULL)
 		chunks->end = index->header->end;

@@ -40,7 +40,7 @@ share_files(ForeignScanState *node, ParallelFile *shared)
 
 	scan->share.is_shut_down = false;
 	parallel_cut(shared, NULL, &input->layout, input->encoding,
-				 &scan->kept.index);
+				 &scan->kept.index, NULL);
 	parallel_files_write(shared, input_choose_paths(input));
 	parallel_files_join(&scan->share, shared, input->context);
 	input_leave(input);
@@ -64,7 +64,7 @@ share_file(ForeignScanState *node, ParallelFile *shared)
 	share->is_shut_down = false;
 	shared->max_parts = count_parts(scan);
 	parallel_cut(shared, input->reader, &input->layout, input->encoding,
-				 &scan->kept.index);
+				 &scan->kept.index, share->maker.area);
 	scan->kept.index.role = INDEX_UNUSED;
 	if (scan->aggregate == NULL)
 		InstrCountFiltered1(node, counter_take(&scan->kept.index.skipped_rows));
@@ -98,6 +98,7 @@ tollfreeReInitializeDSMForeignScan(ForeignScanState *node,
 		parallel_keep_counts(&scan->share);
 	parallel_index_reset(&scan->share.file->made,
 						 scan->share.maker.area);
+	parallel_packed_reset(&scan->share.file->packed, scan->share.maker.area);
 	tollfreeReScanForeignScan(node);
 	tollfreeInitializeDSMForeignScan(node, pcxt, coordinate);
 }

@@ -30,6 +30,7 @@
 #include "plan/callbacks.h"
 #include "plan/plan.h"
 #include "plan/plan_files.h"
+#include "read/packed.h"
 #include "translate/inputs.h"
 
 /* Assumed of a program's output and of a file that cannot be looked at */
@@ -321,7 +322,10 @@ plan_parallel_workers(PlannerInfo *root, RelOptInfo *baserel)
 									   max_parallel_workers_per_gather);
 	if (has_many)
 		nworkers = Min(nworkers, state->nfiles - 1);
-	else if (compression_is_possible(&state->options))
+	if (nworkers > 0 && !has_many && compression_is_possible(&state->options) &&
+		!packed_may_have_members(state->options.filename,
+								 compression_of(&state->options,
+												state->options.filename)))
 		return 0;
 	if (nworkers > 0 &&
 		(!inputs_are_parallel_safe(relid, &state->options, state->columns) ||

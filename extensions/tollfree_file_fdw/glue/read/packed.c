@@ -6,15 +6,21 @@
  * COPY's parser takes over, the reader has decoded more than it has read: that is
  * held for the parser, so that nothing has to be decoded again.
  *
+ * Several processes read the file by a map of its members, see members.h.  Each reads
+ * its chunks from the first to the last byte; where a chunk's first record begins, and
+ * the like, it looks up in a second stream, so that nothing is decoded again.
+ *
  * A few bytes can stand for a text of any length.  It is never held as a whole; a
  * setting bounds a record, and what the compression itself needs.
  */
 #include "postgres.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "miscadmin.h"
+#include "storage/fd.h"
 #include "utils/memutils.h"
 
 #include "base/allocate.h"
@@ -62,6 +68,22 @@ report_absent(const char *filename, const Codec *codec)
 					 codec->package)));
 }
 
+/* Opens a stream of the file's text, and tells the source of it. */
+static void
+open_stream(PackedFile *packed, Stream *stream, const Codec *codec, Source *source)
+{
+	Allocator	allocator = memory_allocator(GetMemoryChunkContext(packed));
+
+	if (!stream_open(stream, codec, source, packed_record_max(), &allocator))
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("File \"%s\" cannot be decompressed.",
+						   packed->filename)));
+	stream->source.check_interrupts = check_interrupts;
+	source->stream = stream;
+}
+
 /*
  * Opens the text of a file that has been opened, in the current memory context, and
  * tells the source of it.  packed_close must be called whatever happens.
@@ -71,19 +93,11 @@ packed_open(const char *filename, FileCompression compression, Source *source)
 {
 	PackedFile *packed = palloc0(sizeof(PackedFile));
 	const Codec *codec = codec_of(compression);
-	Allocator	allocator = memory_allocator(CurrentMemoryContext);
 
 	if (!codec_is_built(codec))
 		report_absent(filename, codec);
 	packed->filename = filename;
-	if (!stream_open(&packed->stream, codec, source, packed_record_max(),
-					 &allocator))
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory"),
-				 errdetail("File \"%s\" cannot be decompressed.", filename)));
-	packed->stream.source.check_interrupts = check_interrupts;
-	source->stream = &packed->stream;
+	open_stream(packed, &packed->stream, codec, source);
 	return packed;
 }
 
@@ -91,8 +105,85 @@ packed_open(const char *filename, FileCompression compression, Source *source)
 void
 packed_close(PackedFile *packed)
 {
-	if (packed != NULL)
-		stream_close(&packed->stream);
+	if (packed == NULL)
+		return;
+	stream_close(&packed->stream);
+	stream_close(&packed->look);
+}
+
+/*
+ * May a file have several members that say how long they are, so that several
+ * processes can read it?  For the planner; that it cannot be opened is no ERROR here.
+ */
+bool
+packed_may_have_members(const char *filename, FileCompression compression)
+{
+	const Codec *codec = codec_of(compression);
+	int			fd = codec == NULL ? -1 : OpenTransientFile(filename, O_RDONLY | PG_BINARY);
+	Source		source;
+	bool		result;
+
+	if (fd < 0)
+		return false;
+	result = source_open(&source, fd) == SOURCE_OK &&
+		members_may_be_found(codec, &source);
+	CloseTransientFile(fd);
+	return result;
+}
+
+/*
+ * Finds where the file's members begin, at least so many bytes of text apart; false
+ * if that is not known of all.
+ */
+bool
+packed_find_members(PackedFile *packed, int64 apart)
+{
+	Allocator	allocator = memory_allocator(GetMemoryChunkContext(packed));
+	MemberMap	map;
+
+	if (members_find(&map, packed->stream.codec, &packed->stream.source, apart,
+					 &allocator) != MEMBERS_FOUND)
+		return false;
+	packed_use_members(packed, map.places, map.nplaces);
+	members_free(&map, &allocator);
+	return true;
+}
+
+/* Says where the file's members begin; copies the places, and the end behind them. */
+void
+packed_use_members(PackedFile *packed, const MemberPlace *places, size_t nplaces)
+{
+	MemoryContext old;
+	MemberMap  *map;
+
+	if (packed->map != NULL)
+		return;
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(packed));
+	map = palloc0(sizeof(MemberMap));
+	map->nplaces = nplaces;
+	map->room = nplaces + 1;
+	map->places = MemoryContextAllocHuge(CurrentMemoryContext,
+										 sizeof(MemberPlace) * map->room);
+	memcpy(map->places, places, sizeof(MemberPlace) * map->room);
+	stream_use_map(&packed->stream, map);
+	packed->map = map;
+	MemoryContextSwitchTo(old);
+}
+
+/* The file's text, for looks at other places than that which is read. */
+Source *
+packed_look(PackedFile *packed)
+{
+	if (packed->look.state == NULL)
+	{
+		packed->look_source = packed->stream.source;
+		packed->look_source.bytes_read = 0;
+		open_stream(packed, &packed->look, packed->stream.codec,
+					&packed->look_source);
+		if (packed->map != NULL)
+			stream_use_map(&packed->look, packed->map);
+	}
+	return &packed->look_source;
 }
 
 /* Holds text that has been decoded, from that offset, if it is not too long. */

@@ -12,6 +12,11 @@ typedef struct PackedFile
 {
 	Stream		stream;
 	const char *filename;
+	MemberMap  *map;			/* where members begin, if that matters and is
+								 * known; or NULL */
+	Source		look_source;	/* the same file, for looks at other places
+								 * than that which is read */
+	Stream		look;			/* the text of that, once it is looked at */
 	char	   *held;			/* text that has been decoded already, or NULL */
 	int64		held_from;		/* its offset in the text */
 	int64		held_length;	/* bytes */
@@ -22,6 +27,12 @@ extern void packed_refuse_special(const char *filename,
 extern PackedFile *packed_open(const char *filename, FileCompression compression,
 							   Source *source);
 extern void packed_close(PackedFile *packed);
+extern bool packed_may_have_members(const char *filename,
+									FileCompression compression);
+extern bool packed_find_members(PackedFile *packed, int64 apart);
+extern void packed_use_members(PackedFile *packed, const MemberPlace *places,
+							   size_t nplaces);
+extern Source *packed_look(PackedFile *packed);
 extern void packed_hold(PackedFile *packed, int64 from, const void *bytes,
 						size_t length);
 extern SourceStatus packed_read(PackedFile *packed, void *buffer, size_t length,

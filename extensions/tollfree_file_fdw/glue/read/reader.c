@@ -71,6 +71,21 @@ reader_count_bytes(const FileReader *reader)
 	};
 }
 
+/* The text, for looks into it beside the scan, before that goes on. */
+static Source *
+look_source(const FileReader *reader)
+{
+	PackedFile *packed = reader->base.file->packed;
+	Source	   *source;
+
+	if (packed == NULL)
+		return filescan_source(reader->scan);
+	source = packed_look(packed);
+	packed->look.known = filescan_window(reader->scan, &packed->look.known_from,
+										 &packed->look.known_length);
+	return source;
+}
+
 /*
  * Has the reader, and COPY's parser behind it, read the file as it was for another
  * process, which has opened the same one.
@@ -84,6 +99,8 @@ reader_set_source(FileReader *reader, const Source *source)
 	taken.fd = ours->fd;
 	taken.check_interrupts = ours->check_interrupts;
 	taken.bytes_read = ours->bytes_read;
+	taken.stream = ours->stream;
+	taken.bytes_decoded = ours->bytes_decoded;
 	*ours = taken;
 	reader->base.file->source = taken;
 }
@@ -103,13 +120,12 @@ reader_close(FileReader *reader)
 	MemoryContextDelete(reader->context);
 }
 
-/* Raises an ERROR if the file could not be read, or is not what it was. */
-void
-reader_check_source(const FileReader *reader, SourceStatus status)
+/* Raises the ERROR that the status of a source stands for, if it does. */
+static void
+check_status(SourceStatus status, const Source *source, const char *filename)
 {
-	const Source *source = filescan_source(reader->scan);
-	const char *filename = reader->base.file->filename;
-
+	if (status == SOURCE_UNDECODABLE)
+		report_status(SCAN_UNDECODABLE, source, filename);
 	if (status == SOURCE_FAILED)
 		report_status(SCAN_FAILED, source, filename);
 	if (status == SOURCE_TRUNCATED)
@@ -118,18 +134,35 @@ reader_check_source(const FileReader *reader, SourceStatus status)
 		report_status(SCAN_CHANGED, source, filename);
 }
 
+/* Raises an ERROR if the file could not be read, or is not what it was. */
+void
+reader_check_source(const FileReader *reader, SourceStatus status)
+{
+	check_status(status, filescan_source(reader->scan),
+				 reader->base.file->filename);
+}
+
+/* The same for a look into it. */
+static void
+check_look(const FileReader *reader, SourceStatus status)
+{
+	check_status(status, look_source(reader), reader->base.file->filename);
+}
+
 /*
  * Finds out how the file can be read in parts; false if it cannot.  A header
- * that has to match is only looked at when all is read.
+ * that has to match is only looked at when all is read.  Of compressed text parts are
+ * cut where members begin, at least so many bytes apart.
  */
 bool
-reader_find_chunks(FileReader *reader)
+reader_find_chunks(FileReader *reader, int64 apart)
 {
 	Allocator	allocator = memory_allocator(reader->context);
+	PackedFile *packed = reader->base.file->packed;
 
 	return !reader->layout.header_matches &&
-		reader->base.file->packed == NULL &&
-		chunk_layout(filescan_source(reader->scan), &reader->layout.dialect,
+		(packed == NULL || packed_find_members(packed, apart)) &&
+		chunk_layout(look_source(reader), &reader->layout.dialect,
 					 reader->layout.header, &allocator, &reader->chunks);
 }
 
@@ -140,12 +173,34 @@ reader_find_records(FileReader *reader, const FileChunk *chunk)
 	char		buffer[START_BUFFER_SIZE];
 	bool		empty;
 
-	reader_check_source(reader,
-						chunk_start(filescan_source(reader->scan),
-									&reader->chunks, buffer, sizeof(buffer),
-									chunk, &reader->range, &empty));
+	check_look(reader,
+			   chunk_start(look_source(reader), &reader->chunks, buffer,
+						   sizeof(buffer), chunk, &reader->range, &empty));
 	reader->from = chunk->from;
 	return !empty;
+}
+
+/* Looks at what is in front of a chunk: see chunk_look_before. */
+void
+reader_look_before(FileReader *reader, FileChunk *chunk)
+{
+	char		buffer[START_BUFFER_SIZE];
+
+	check_look(reader,
+			   chunk_look_before(look_source(reader), &reader->chunks, buffer,
+								 sizeof(buffer), chunk));
+}
+
+/* Looks for an end-of-data marker behind a chunk: see chunk_search_behind. */
+void
+reader_search_behind(FileReader *reader, FileChunk *behind)
+{
+	char		buffer[START_BUFFER_SIZE];
+
+	check_look(reader,
+			   chunk_search_behind(look_source(reader), &reader->layout.dialect,
+								   &reader->chunks, buffer, sizeof(buffer),
+								   behind));
 }
 
 /*
@@ -173,6 +228,7 @@ static int64_t
 count_lines_before(const FileReader *reader)
 {
 	char		buffer[COUNT_BUFFER_SIZE];
+	Source	   *source = look_source(reader);
 	FileChunk	part = {.to = reader->chunks.begin};
 	int64_t		lines = 0;
 
@@ -181,7 +237,7 @@ count_lines_before(const FileReader *reader)
 		part.from = part.to;
 		part.to = Min(part.from + COUNT_STEP, reader->from);
 		if (QueryCancelPending || ProcDiePending ||
-			chunk_count(filescan_source(reader->scan), setting_kernel(),
+			chunk_count(source, setting_kernel(),
 						&reader->chunks, buffer, sizeof(buffer),
 						&part) != SOURCE_OK)
 			return COPY_LINE_UNKNOWN;

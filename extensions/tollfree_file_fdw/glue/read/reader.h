@@ -44,9 +44,11 @@ extern void reader_set_source(FileReader *reader, const Source *source);
 extern void reader_read_range(FileReader *reader, const ScanRange *range);
 extern ByteCounts reader_count_bytes(const FileReader *reader);
 extern void reader_close(FileReader *reader);
-extern bool reader_find_chunks(FileReader *reader);
+extern bool reader_find_chunks(FileReader *reader, int64 apart);
 extern void reader_check_source(const FileReader *reader, SourceStatus status);
 extern bool reader_find_records(FileReader *reader, const FileChunk *chunk);
+extern void reader_look_before(FileReader *reader, FileChunk *chunk);
+extern void reader_search_behind(FileReader *reader, FileChunk *behind);
 extern const unsigned char *reader_load(FileReader *reader, int64_t from,
 										int64_t to);
 

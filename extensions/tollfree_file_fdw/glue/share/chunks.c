@@ -19,9 +19,6 @@
 #include "read/copy.h"
 #include "share/parallel.h"
 
-/* For looking into the file beside the scan, bytes */
-#define START_BUFFER_SIZE 1024
-
 /* A chunk that a process has taken. */
 typedef struct TakenChunk
 {
@@ -32,17 +29,30 @@ typedef struct TakenChunk
 	bool		is_last;		/* is all behind it to be read as well? */
 } TakenChunk;
 
+/* Where a chunk of a file begins; that behind the last one is the end of all. */
+static int64
+chunk_begin(const ParallelShare *share, uint32 n)
+{
+	const ParallelFile *shared = share->file;
+	const PackedFile *packed = share->ranges.file->packed;
+
+	if (n == 0)
+		return shared->layout.begin;
+	if (n == shared->nchunks)
+		return shared->layout.end;
+	return packed == NULL ? shared->layout.begin + n * shared->chunk_size :
+		parallel_packed_begin(&shared->packed, packed, n);
+}
+
 /* The bytes of a chunk; its line is that of the first as long as none is counted. */
 static FileChunk
-chunk_bounds(const ParallelFile *shared, uint32 n)
+chunk_bounds(const ParallelShare *share, uint32 n)
 {
-	int64_t		from = shared->layout.begin + n * shared->chunk_size;
-
 	return (FileChunk)
 	{
-		.from = from,
-			.to = Min(from + shared->chunk_size, shared->layout.end),
-			.line = shared->layout.line
+		.from = chunk_begin(share, n),
+			.to = chunk_begin(share, n + 1),
+			.line = share->file->layout.line
 	};
 }
 
@@ -107,17 +117,16 @@ chunk_has_end(const FileReader *reader, const FileChunk *chunk,
 		chunk_may_end(dialect, before, bytes + skipped, length);
 }
 
-/* Counts a chunk of a CSV file that has been read. */
+/*
+ * Reads compressed text from where its decoding begins: looks at what is in front of
+ * the chunk find it there.
+ */
 static void
-count_chunk(FileReader *reader, const unsigned char *bytes, FileChunk *chunk)
+load_packed(FileReader *reader, const FileChunk *chunk, int64_t to)
 {
-	char		buffer[START_BUFFER_SIZE];
-
-	reader_check_source(reader,
-						chunk_look_before(filescan_source(reader->scan),
-										  &reader->chunks, buffer,
-										  sizeof(buffer), chunk));
-	chunk_count_bytes(setting_kernel(), &reader->chunks, bytes, chunk);
+	if (reader->base.file->packed != NULL)
+		(void) reader_load(reader, Max(reader->chunks.begin,
+									   chunk->from - PACKED_CHUNK_LEAD), to);
 }
 
 /* Looks through a chunk, and finds its records where that takes no others. */
@@ -128,13 +137,17 @@ search_chunk(FileReader *reader, TakenChunk *taken)
 	bool		is_csv = chunk_needs_count(&reader->layout.dialect);
 	const unsigned char *bytes;
 
+	taken->searched_to = Min(chunk->to + SCAN_REACH, reader->chunks.end);
+	load_packed(reader, chunk, taken->searched_to);
 	taken->has_records = is_csv || reader_find_records(reader, chunk);
 	if (!taken->has_records)
 		return;
-	taken->searched_to = Min(chunk->to + SCAN_REACH, reader->chunks.end);
 	bytes = load_chunk(reader, chunk, taken->searched_to);
 	if (is_csv)
-		count_chunk(reader, bytes, chunk);
+	{
+		reader_look_before(reader, chunk);
+		chunk_count_bytes(setting_kernel(), &reader->chunks, bytes, chunk);
+	}
 	taken->is_last = chunk_has_end(reader, chunk, bytes, taken->searched_to);
 }
 
@@ -143,10 +156,9 @@ search_chunk(FileReader *reader, TakenChunk *taken)
  * that is not very long.  All before it has been looked through.
  */
 static void
-search_last_record(const FileReader *reader, bool in_quotes, TakenChunk *taken)
+search_last_record(FileReader *reader, bool in_quotes, TakenChunk *taken)
 {
 	const ChunkLayout *layout = &reader->chunks;
-	char		buffer[START_BUFFER_SIZE];
 	FileChunk	behind = {
 		.from = taken->chunk.to,
 		.to = Min(layout->end, taken->chunk.to + (int64_t) SCAN_BLOCK_MAX),
@@ -155,10 +167,7 @@ search_last_record(const FileReader *reader, bool in_quotes, TakenChunk *taken)
 
 	if (taken->is_last || taken->searched_to >= layout->end)
 		return;
-	reader_check_source(reader,
-						chunk_search_behind(filescan_source(reader->scan),
-											&reader->layout.dialect, layout,
-											buffer, sizeof(buffer), &behind));
+	reader_search_behind(reader, &behind);
 	taken->is_last = behind.may_end;
 }
 
@@ -220,7 +229,7 @@ enter_chunk(ParallelShare *share, TakenChunk *taken)
 	FileReader *reader = share->ranges.reader;
 
 	reader->chunks = shared->layout;
-	taken->chunk = chunk_bounds(shared, taken->number);
+	taken->chunk = chunk_bounds(share, taken->number);
 	search_chunk(reader, taken);
 	if (!await_search(shared, taken->number))
 		return false;
@@ -367,7 +376,8 @@ chunks_check_end(const RangeSource *source)
 
 	if (!shared->is_whole &&
 		pg_atomic_read_u32(&shared->last) != share->chunk &&
-		copy_position(source->file) < shared->source.size)
+		copy_position(source->file) <
+		source_text_end(filescan_source(source->reader->scan)))
 		file_report_change(source->file->filename, false);
 }
 
@@ -398,6 +408,7 @@ chunks_begin(ParallelShare *share, KeptFile *kept, OpenFile *file,
 	{
 		check_identity(share);
 		reader_set_source(reader, &shared->source);
+		parallel_packed_join(&shared->packed, share->maker.area, file->packed);
 	}
 	index_use_reset(index);
 	share->maker.layout = &shared->layout;

@@ -17,6 +17,8 @@
  *					await the others
  *					scan it				where it is: it is not read again
  *
+ * Of compressed text the chunks begin where members do: see parallel_packed.c.
+ *
  * With a record index all that is known.  The leader has cut the file into parts,
  * in which nothing is looked for, and nobody waits.  What is read of a part may be
  * column segments instead of text: see index_share.c.  How a process takes chunks and
@@ -41,6 +43,13 @@
 /* Their numbers are 32 bits long */
 #define MAX_CHUNKS PG_INT32_MAX
 
+/* How long chunks are to be, bytes */
+static int64
+chunk_size(void)
+{
+	return (int64) setting_parallel_chunk_size * 1024;
+}
+
 /* Cuts the file where the record index says that records begin. */
 static void
 cut_by_index(ParallelFile *shared, FileReader *reader, IndexUse *index)
@@ -51,22 +60,32 @@ cut_by_index(ParallelFile *shared, FileReader *reader, IndexUse *index)
 	shared->layout.line_end = (LineEnd) index->index.header->line_end;
 	shared->index = index_share_identify(index);
 	shared->nchunks = index_blocks_cut(index,
-									   (int64_t) setting_parallel_chunk_size * 1024,
+									   chunk_size(),
 									   shared->parts, shared->max_parts);
 	if (index->has_tail)
 		pg_atomic_write_u32(&shared->last, shared->nchunks - 1);
 }
 
-/*
- * Cuts the file that the leader has open, and reads later as the others do.
- * Without a reader it is whole.
- */
-void
-parallel_cut(ParallelFile *shared, FileReader *reader,
-			 const FileLayout *layout, int encoding, IndexUse *index)
+/* Cuts the file by its size, or compressed text where members begin. */
+static void
+cut_by_size(ParallelFile *shared, const FileReader *reader, dsa_area *area)
 {
-	int64_t		size;
+	const PackedFile *packed = reader->base.file->packed;
+	int64_t		size = shared->layout.end - shared->layout.begin;
 
+	shared->source = *filescan_source(reader->scan);
+	shared->chunk_size = Max(chunk_size(), size / MAX_CHUNKS + 1);
+	shared->nchunks = packed == NULL ?
+		(size + shared->chunk_size - 1) / shared->chunk_size :
+		parallel_packed_cut(&shared->packed, area, packed, &shared->layout,
+							chunk_size());
+	shared->is_whole = packed != NULL && shared->nchunks == 1;
+}
+
+/* Prepares what the processes share, before anybody joins. */
+static void
+init_shared(ParallelFile *shared, int encoding)
+{
 	pg_atomic_init_u32(&shared->next, 0);
 	SpinLockInit(&shared->counts_lock);
 	memset(&shared->fallbacks, 0, sizeof(shared->fallbacks));
@@ -80,26 +99,34 @@ parallel_cut(ParallelFile *shared, FileReader *reader,
 	shared->encoding = encoding;
 	shared->by_index = false;
 	parallel_index_init(&shared->made, false);
+	parallel_packed_init(&shared->packed);
+}
+
+/*
+ * Cuts the file that the leader has open, and reads later as the others do.
+ * Without a reader it is whole.  The area is memory that all see, or NULL.
+ */
+void
+parallel_cut(ParallelFile *shared, FileReader *reader, const FileLayout *layout,
+			 int encoding, IndexUse *index, dsa_area *area)
+{
+	init_shared(shared, encoding);
 	if (reader != NULL && index->role == INDEX_USED)
 	{
 		cut_by_index(shared, reader, index);
 		return;
 	}
 	shared->is_whole = reader == NULL || !format_is_divisible(layout) ||
-		!reader_find_chunks(reader);
+		!reader_find_chunks(reader, chunk_size());
 	shared->nchunks = 1;
 	if (shared->is_whole)
 		return;
-	shared->source = *filescan_source(reader->scan);
 	shared->layout = reader->chunks;
 	shared->state = (ChunkState)
 	{
 		.line = shared->layout.line
 	};
-	size = shared->layout.end - shared->layout.begin;
-	shared->chunk_size = Max((int64_t) setting_parallel_chunk_size * 1024,
-							 size / MAX_CHUNKS + 1);
-	shared->nchunks = (size + shared->chunk_size - 1) / shared->chunk_size;
+	cut_by_size(shared, reader, area);
 	shared->made.is_made = index->role == INDEX_FILLED && !index->is_loaded;
 }
 

@@ -14,6 +14,7 @@
 #include "cache/kept.h"
 #include "read/range.h"
 #include "share/parallel_index.h"
+#include "share/parallel_packed.h"
 
 /* How many parts of a file with a record index there may be */
 #define MAX_INDEX_PARTS 256
@@ -43,6 +44,7 @@ typedef struct ParallelFile
 	Source		source;			/* the file, as the leader has seen it */
 	ChunkLayout layout;
 	int			encoding;		/* of the file, as the leader takes it */
+	PackedChunks packed;		/* of compressed text */
 	bool		is_whole;		/* can it not be cut?  One process reads it. */
 	bool		by_index;		/* are the chunks parts of a record index? */
 	int64_t		chunk_size;		/* bytes */
@@ -107,7 +109,7 @@ typedef struct ParallelShare
 
 extern void parallel_cut(ParallelFile *shared, FileReader *reader,
 						 const FileLayout *layout, int encoding,
-						 IndexUse *index);
+						 IndexUse *index, dsa_area *area);
 extern Size parallel_files_size(const FilePaths *paths);
 extern void parallel_files_write(ParallelFile *shared, const FilePaths *paths);
 extern void parallel_files_join(ParallelShare *share, ParallelFile *shared,
