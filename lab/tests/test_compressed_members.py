@@ -181,7 +181,7 @@ def compare(world: MemberWorld, config: pytest.Config, numbers: Sequence[int]) -
             check_whole(world, case)
             check_damaged(world, case, random.Random(f"{seed}:{number}:damages"))
         except AssertionError as error:
-            pytest.fail(f"seed {seed}, case {number}: {case}\n{error}", pytrace=False)
+            pytest.fail(f"seed {seed}, case {number}: {error}", pytrace=False)
 
 
 def test_many_members_are_read_as_their_text_is(

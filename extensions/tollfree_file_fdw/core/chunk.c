@@ -46,6 +46,16 @@ chunk_read(Source *source, ChunkBuffer *buffer, int64_t offset,
 	return status;
 }
 
+/* The same, or less: in front of what cannot be decoded. */
+static SourceStatus
+chunk_read_some(Source *source, ChunkBuffer *buffer, int64_t offset,
+				int64_t end, size_t *length)
+{
+	SourceStatus status = chunk_read(source, buffer, offset, end, length);
+
+	return status == SOURCE_UNDECODABLE && *length > 0 ? SOURCE_OK : status;
+}
+
 bool
 chunk_needs_count(const Dialect *dialect)
 {
@@ -443,7 +453,8 @@ chunk_start(Source *source, const ChunkLayout *layout, void *memory,
 	{
 		size_t		length;
 
-		status = chunk_read(source, &buffer, search.at, layout->end, &length);
+		status = chunk_read_some(source, &buffer, search.at, layout->end,
+								 &length);
 		if (status == SOURCE_OK)
 			found = chunk_search(&search, buffer.bytes, length);
 	}
@@ -514,7 +525,8 @@ chunk_search_behind(Source *source, const Dialect *dialect,
 	{
 		size_t		length;
 
-		status = chunk_read(source, &buffer, search.at, behind->to, &length);
+		status = chunk_read_some(source, &buffer, search.at, behind->to,
+								 &length);
 		if (status == SOURCE_OK)
 			found = chunk_decide_behind(&search, dialect, buffer.bytes, length,
 										&behind->may_end);

@@ -62,7 +62,7 @@ void
 stream_use_map(Stream *stream, const MemberMap *map)
 {
 	stream->map = map;
-	stream->end = members_text_length(map);
+	stream->end = map == NULL ? INT64_MAX : members_text_length(map);
 	stream_go(stream, 0);
 }
 

@@ -84,7 +84,10 @@ typedef struct Stream
 extern bool stream_open(Stream *stream, const Codec *codec, const Source *source,
 						size_t memory, const Allocator *allocator);
 
-/* Has a stream know where members begin: the map lasts as long as the stream. */
+/*
+ * Has a stream know where members begin: the map lasts as long as the stream.  With
+ * NULL it forgets that, and the end of the text.
+ */
 extern void stream_use_map(Stream *stream, const MemberMap *map);
 
 /*

@@ -170,6 +170,16 @@ packed_use_members(PackedFile *packed, const MemberPlace *places, size_t nplaces
 	MemoryContextSwitchTo(old);
 }
 
+/* Has the file be read from its beginning again. */
+void
+packed_forget_members(PackedFile *packed)
+{
+	packed->map = NULL;
+	stream_use_map(&packed->stream, NULL);
+	if (packed->look.state != NULL)
+		stream_use_map(&packed->look, NULL);
+}
+
 /* The file's text, for looks at other places than that which is read. */
 Source *
 packed_look(PackedFile *packed)

@@ -32,6 +32,7 @@ extern bool packed_may_have_members(const char *filename,
 extern bool packed_find_members(PackedFile *packed, int64 apart);
 extern void packed_use_members(PackedFile *packed, const MemberPlace *places,
 							   size_t nplaces);
+extern void packed_forget_members(PackedFile *packed);
 extern Source *packed_look(PackedFile *packed);
 extern void packed_hold(PackedFile *packed, int64 from, const void *bytes,
 						size_t length);

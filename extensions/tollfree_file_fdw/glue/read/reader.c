@@ -220,6 +220,24 @@ reader_load(FileReader *reader, int64_t from, int64_t to)
 }
 
 /*
+ * The same for compressed text; false if it cannot be decoded.  Then it is read
+ * from the file's beginning on, as by one process.
+ */
+bool
+reader_load_packed(FileReader *reader, int64_t from, int64_t to)
+{
+	const unsigned char *bytes;
+	ScanStatus	status = filescan_load(reader->scan, from, to, &bytes);
+
+	if (status == SCAN_UNDECODABLE)
+		packed_forget_members(reader->base.file->packed);
+	else if (status != SCAN_AGAIN)
+		report_status(status, filescan_source(reader->scan),
+					  reader->base.file->filename);
+	return status == SCAN_AGAIN;
+}
+
+/*
  * How many lines are before the chunk that is read, behind the header; core/
  * counts from there on.  COPY_LINE_UNKNOWN if the file cannot be read, or when the
  * query has been cancelled.  Never an ERROR: one is being reported.

@@ -49,6 +49,7 @@ extern void reader_check_source(const FileReader *reader, SourceStatus status);
 extern bool reader_find_records(FileReader *reader, const FileChunk *chunk);
 extern void reader_look_before(FileReader *reader, FileChunk *chunk);
 extern void reader_search_behind(FileReader *reader, FileChunk *behind);
+extern bool reader_load_packed(FileReader *reader, int64_t from, int64_t to);
 extern const unsigned char *reader_load(FileReader *reader, int64_t from,
 										int64_t to);
 

@@ -26,6 +26,7 @@ typedef struct TakenChunk
 	FileChunk	chunk;
 	int64_t		searched_to;	/* offset up to which it was looked through */
 	bool		has_records;	/* does a record begin in it? */
+	bool		is_faulty;		/* can it not be decoded? */
 	bool		is_last;		/* is all behind it to be read as well? */
 } TakenChunk;
 
@@ -119,13 +120,14 @@ chunk_has_end(const FileReader *reader, const FileChunk *chunk,
 
 /*
  * Reads compressed text from where its decoding begins: looks at what is in front of
- * the chunk find it there.
+ * the chunk find it there.  False if that fails.  Before it is an error, the data may
+ * end: so whoever has such a chunk reads the file to its end.
  */
-static void
+static bool
 load_packed(FileReader *reader, const FileChunk *chunk, int64_t to)
 {
-	if (reader->base.file->packed != NULL)
-		(void) reader_load(reader, Max(reader->chunks.begin,
+	return reader->base.file->packed == NULL ||
+		reader_load_packed(reader, Max(reader->chunks.begin,
 									   chunk->from - PACKED_CHUNK_LEAD), to);
 }
 
@@ -138,7 +140,11 @@ search_chunk(FileReader *reader, TakenChunk *taken)
 	const unsigned char *bytes;
 
 	taken->searched_to = Min(chunk->to + SCAN_REACH, reader->chunks.end);
-	load_packed(reader, chunk, taken->searched_to);
+	if (!load_packed(reader, chunk, taken->searched_to))
+	{
+		taken->is_faulty = taken->is_last = true;
+		return;
+	}
 	taken->has_records = is_csv || reader_find_records(reader, chunk);
 	if (!taken->has_records)
 		return;
@@ -185,12 +191,13 @@ resolve_chunk(ParallelFile *shared, FileReader *reader, TakenChunk *taken)
 		pg_read_barrier();
 		chunk_resolve(&shared->layout, &shared->state, &taken->chunk);
 		in_quotes = shared->state.in_quotes;
-		taken->has_records = reader_find_records(reader, &taken->chunk);
 	}
+	if (chunk_needs_count(&reader->layout.dialect) || taken->is_faulty)
+		taken->has_records = reader_find_records(reader, &taken->chunk);
 	if (taken->has_records)
 		search_last_record(reader, in_quotes, taken);
 	else
-		taken->is_last = false;
+		taken->is_last = taken->is_faulty;
 }
 
 /* Tells those that wait that a chunk has been looked through. */

@@ -54,10 +54,10 @@ END
 $$;
 SELECT compare_taken(:'folder', 'odd', $$, ADD encoding 'latin1'$$);
 SELECT regexp_replace(compare_taken(:'folder', 'wrong', ''), 'line \d+.*', 'line N');
-SELECT make_pair('marked', 'a text', :'folder' || '/marked', $$format 'text'$$);
-ALTER FOREIGN TABLE ours.marked OPTIONS (SET filename :'zst', ADD compression 'zstd');
+SELECT make_pair('dealt_marked', 'a text', :'folder' || '/marked', $$format 'text'$$);
+ALTER FOREIGN TABLE ours.dealt_marked OPTIONS (SET filename :'zst', ADD compression 'zstd');
 SELECT shell(format('cd %1$s && cp marked.zst many.zst', :'folder'));
-SELECT agree('SELECT count(*), max(a) FROM marked'), agree('SELECT * FROM marked ORDER BY a');
+SELECT agree('SELECT count(*), max(a) FROM dealt_marked'), agree('SELECT * FROM dealt_marked ORDER BY a');
 
 -- What is damaged is an error with its place, as when one process reads it.
 SELECT shell(format('cd %s && split -a 4 -b 700 plain.csv part. && rm -f many.zst && for f in part.*; do zstd -qc $f >> many.zst; done; rm part.*; s=$(stat -c %%s many.zst) && head -c $((s - 3)) many.zst > cut.zst;'
@@ -83,4 +83,4 @@ ALTER FOREIGN TABLE ours.dealt OPTIONS (DROP encoding);
 SELECT * FROM damages_dealt(:'folder');
 
 SELECT shell(format('rm -rf %s', :'folder'));
-DROP FOREIGN TABLE ours.dealt, stock.dealt, ours.marked, stock.marked;
+DROP FOREIGN TABLE ours.dealt, stock.dealt, ours.dealt_marked, stock.dealt_marked;
