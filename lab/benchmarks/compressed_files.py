@@ -1,11 +1,13 @@
 """What Q6 takes over a compressed text file, beside decompressing it.
 
-lineitem is compressed with gzip and zstd, each as its own program does by default. Compared in
-rounds, by one process each:
+lineitem is compressed with gzip and zstd, each as its own program does by default, and with zstd in
+many frames. Compared in rounds, by one process each unless it says two:
 
     zcat, zstd -dc  these programs alone, into nothing
     text            Q6 of tollfree_file_fdw, of the text
     gzip, zstd      Q6 of tollfree_file_fdw, of the compressed file
+    frames          Q6 of tollfree_file_fdw, of frames of 16 MB of text
+    frames, two     the same by two processes
     program         Q6 of file_fdw, of the output of zcat, in one round
     duckdb gzip     DuckDB, which is told the types of all columns
 
@@ -35,7 +37,15 @@ from tollfree.suites.file.schemas import make_wrapper
 WRAPPER, STOCK = "tollfree_file_fdw", "file_fdw"
 CODECS = {"gzip": ("gz", ("gzip", "-kf"), "zcat"), "zstd": ("zst", ("zstd", "-kfq"), "zstd -dc")}
 """Suffix, the program that compresses, and the one that decompresses."""
-BASES = {"gzip": "zcat", "zstd": "zstd -dc", "program": "zcat", "duckdb gzip": "zcat"}
+FRAMES = ("split", "--bytes=16M", "--filter=zstd -qc")
+BASES = {
+    "gzip": "zcat",
+    "zstd": "zstd -dc",
+    "frames": "zstd -dc",
+    "frames, two": "frames",
+    "program": "zcat",
+    "duckdb gzip": "zcat",
+}
 """With what each way is compared."""
 
 Connection = psycopg.Connection[tuple[object, ...]]
@@ -48,6 +58,16 @@ def compressed(text: Path, codec: str, user: ServerUser) -> Path:
     path = text.with_name(f"{text.name}.{suffix}")
     if not path.exists():
         subprocess.run([*command, str(text)], check=True)
+        user.own(path)
+    return path
+
+
+def compressed_frames(text: Path, user: ServerUser) -> Path:
+    """Return the file beside a text file that has it in many frames of zstd."""
+    path = text.with_name(f"{text.name}.frames.zst")
+    if not path.exists():
+        with path.open("wb") as file:
+            subprocess.run([*FRAMES, str(text)], check=True, stdout=file)
         user.own(path)
     return path
 
@@ -85,10 +105,12 @@ def decompressing(command: str, path: Path) -> Way:
 def ways_of(connection: Connection, text: Path, columns: str, q6: str, lab: Lab) -> dict[str, Way]:
     """Return all ways, by their names; of decompressing alone the answer is None."""
 
-    def ask(table: str) -> Way:
+    def ask(table: str, processes: int = 1) -> Way:
         statement = q6.replace("lineitem", table).encode()
+        workers = f"SET max_parallel_workers_per_gather = {processes - 1}".encode()
 
         def answer() -> object:
+            connection.execute(workers)
             row = connection.execute(statement).fetchone()
             return row[0] if row else None
 
@@ -103,6 +125,9 @@ def ways_of(connection: Connection, text: Path, columns: str, q6: str, lab: Lab)
         options = f"filename '{path}', compression '{codec}'"
         make_table(connection, f"of_{codec}", columns, WRAPPER, options)
         ways |= {command: decompressing(command, path), codec: ask(f"of_{codec}")}
+    options = f"filename '{compressed_frames(text, lab.user)}', compression 'zstd'"
+    make_table(connection, "of_frames", columns, WRAPPER, options)
+    ways |= {"frames": ask("of_frames"), "frames, two": ask("of_frames", 2)}
     path = compressed(text, "gzip", lab.user)
     make_table(connection, "of_program", columns, STOCK, f"program 'zcat {path}'")
     ways |= {"program": ask("of_program"), "duckdb gzip": in_duckdb(path, columns, q6)}
@@ -131,7 +156,7 @@ def measure(ways: dict[str, Way], rounds: int) -> dict[str, list[float]]:
 
 def report(seconds: dict[str, list[float]]) -> str:
     """Return medians, and ratios inside the rounds to what each way is compared with."""
-    lines = ["median seconds (least to most), ratio to the program alone"]
+    lines = ["median seconds (least to most), ratio to what it is compared with"]
     for name, samples in seconds.items():
         line = (
             f"  {name:12} {statistics.median(samples):7.3f}"
@@ -164,7 +189,6 @@ def main() -> None:
         database = f"benchmark_compressed_{options.scale}"
         lab.source().make_database(database)
         with lab.source().connect(database) as connection:
-            connection.execute("SET max_parallel_workers_per_gather = 0")
             for wrapper in (WRAPPER, STOCK):
                 connection.execute(f"DROP SERVER IF EXISTS {wrapper} CASCADE".encode())
             ways = ways_of(connection, text, table.columns, q6["statement"], lab)
