@@ -107,6 +107,21 @@ members_free(MemberMap *map, const Allocator *allocator)
 	memset(map, 0, sizeof(*map));
 }
 
+int64_t
+members_longest(const MemberMap *map)
+{
+	int64_t		longest = 0;
+
+	for (size_t i = 0; i < map->nplaces; i++)
+	{
+		int64_t		length = map->places[i + 1].text -map->places[i].text;
+
+		if (length > longest)
+			longest = length;
+	}
+	return longest;
+}
+
 size_t
 members_before(const MemberMap *map, int64_t offset)
 {

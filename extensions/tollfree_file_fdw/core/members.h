@@ -65,6 +65,9 @@ extern void members_free(MemberMap *map, const Allocator *allocator);
 /* The last place that is not behind an offset in the text. */
 extern size_t members_before(const MemberMap *map, int64_t offset);
 
+/* How far two places are apart at most, bytes of text. */
+extern int64_t members_longest(const MemberMap *map);
+
 /* How long the text is, bytes. */
 static inline int64_t
 members_text_length(const MemberMap *map)

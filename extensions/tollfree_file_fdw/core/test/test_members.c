@@ -174,6 +174,9 @@ read_pieces(int64_t apart, size_t piece)
 		return false;
 	}
 	pieces.is_sound = true;
+	TEST_OK(members_longest(&map) <= members_text_length(&map) &&
+			members_longest(&map) * (int64_t) map.nplaces >= members_text_length(&map),
+			"how far places are apart");
 	for (size_t i = 0; i < map.nplaces && pieces.is_sound; i++)
 		pieces.is_sound = read_piece(&map, i, piece);
 	pieces.length = (size_t) members_text_length(&map);

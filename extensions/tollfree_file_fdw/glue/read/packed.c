@@ -133,20 +133,24 @@ packed_may_have_members(const char *filename, FileCompression compression)
 
 /*
  * Finds where the file's members begin, at least so many bytes of text apart; false
- * if that is not known of all.
+ * if that is not known of all, or if a process that has the text of one in memory
+ * would take too much.
  */
 bool
 packed_find_members(PackedFile *packed, int64 apart)
 {
 	Allocator	allocator = memory_allocator(GetMemoryChunkContext(packed));
 	MemberMap	map;
+	bool		fits;
 
 	if (members_find(&map, packed->stream.codec, &packed->stream.source, apart,
 					 &allocator) != MEMBERS_FOUND)
 		return false;
-	packed_use_members(packed, map.places, map.nplaces);
+	fits = members_longest(&map) <= apart + (int64) packed_record_max();
+	if (fits)
+		packed_use_members(packed, map.places, map.nplaces);
 	members_free(&map, &allocator);
-	return true;
+	return fits;
 }
 
 /* Says where the file's members begin; copies the places, and the end behind them. */

@@ -59,6 +59,14 @@ ALTER FOREIGN TABLE ours.dealt_marked OPTIONS (SET filename :'zst', ADD compress
 SELECT shell(format('cd %1$s && cp marked.zst many.zst', :'folder'));
 SELECT agree('SELECT count(*), max(a) FROM dealt_marked'), agree('SELECT * FROM dealt_marked ORDER BY a');
 
+-- A process has no more text in memory than may be taken.
+SELECT shell(format('cd %s && head -c 17000000 /dev/zero | tr ''\000'' x | fold -w 999 > long && (zstd -qc long; zstd -qc long) > many.zst', :'folder'));
+SET tollfree_file_fdw.compressed_memory = '16MB';
+SELECT count(*), length(max(a)) FROM ours.dealt_marked;
+SELECT ltrim(line) FROM shown_plan('SELECT max(a) FROM ours.dealt_marked', 'costs off, analyze, timing off, summary off, buffers off') line WHERE line ~ 'one process';
+RESET tollfree_file_fdw.compressed_memory;
+SELECT count(*) FROM shown_plan('SELECT max(a) FROM ours.dealt_marked', 'costs off, analyze, timing off, summary off, buffers off') line WHERE line ~ 'one process';
+
 -- What is damaged is an error with its place, as when one process reads it.
 SELECT shell(format('cd %s && split -a 4 -b 700 plain.csv part. && rm -f many.zst && for f in part.*; do zstd -qc $f >> many.zst; done; rm part.*; s=$(stat -c %%s many.zst) && head -c $((s - 3)) many.zst > cut.zst;'
 	' (cat many.zst; printf rubbish) > behind.zst; (head -c $((s / 2)) many.zst; printf ''########''; tail -c +$((s / 2 + 9)) many.zst) > flipped.zst; (head -c $((s - 3)) many.zst; printf ''###'') > checksum.zst', :'folder'));
